@@ -1,0 +1,198 @@
+# tacit: every habit is one word here. How a flavour is compiled stands in build-aux/build.mk.
+#
+#   make                the release build: build/tacit
+#   make run            build, then start conf/demo.cfg in the foreground
+#   make check          everything that must hold; the last line is the totals
+#   make unit|lint|replay|torture|sim|vtc|system     one part of it (SEED=n for torture and sim)
+#   make slow           a hundred thousand bodies checked, a million connections, 10^8 mails: minutes
+#   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
+#   make tsan           the same under ThreadSanitizer
+#   make tsan-system    four workers under ThreadSanitizer, from outside
+#   make workers-system three workers of the release build, from outside
+#   make fuzz T=x S=60  fuzz one target (default: each) for S seconds
+#   make bench          the measurements (seven to eight minutes), into build/bench/
+#   make cov            line coverage of the tests, into build/cov/html/
+#   make install        DESTDIR= prefix=/usr/local
+#   make distcheck      pack the sources, build and test what was packed
+#   make fsm.svg        the picture of the state machines, build/fsm.svg
+#   make format         break the lines that are too wide, as .clang-format says
+#
+# NOINSTALL=1 skips installing missing Debian packages, CI=1 makes warnings errors, V=1 shows commands.
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+
+# Each flavour has a directory of its own and may have words for configure.
+FLAVOURS = release clang dev tsan cov fuzz
+DIR_release = build
+DIR_clang = build/clang
+DIR_dev = build/dev
+DIR_tsan = build/tsan
+DIR_cov = build/cov
+DIR_fuzz = build/fuzz
+CONF_clang = CC=clang
+CONF_dev = --without-jemalloc
+CONF_tsan = --without-jemalloc
+CONF_cov = --without-jemalloc
+CONF_fuzz = --without-jemalloc CC=clang
+
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+inner = +@$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) \
+	-f build-aux/build.mk B=$(DIR_$(1)) FLAVOUR=$(1)
+
+# Where a test target adds its "name passed failed skipped" line, for the totals; - is nowhere.
+TALLY ?= -
+F ?= release
+programs = $(patsubst %.c,$(DIR_$(F))/%,$(sort $(wildcard $(1))))
+torture_src = tests/sim/test_torture*.c
+sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c))
+run_tests = @sh build-aux/run-tests
+
+# What the sanitizers should say when they find something.
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export TSAN_OPTIONS ?= halt_on_error=1:allocator_may_return_null=1
+
+.PHONY: all
+all: $(DIR_release)/config.mk
+	$(call inner,release) all
+
+.PHONY: run
+run: all
+	$(DIR_release)/tacit -db -f conf/demo.cfg
+
+# --- set-up ----------------------------------------------------------------------------------------------
+.PHONY: deps-build deps-test deps-ci deps-bench deps-doc
+deps-build deps-test deps-ci deps-bench deps-doc: deps-%:
+	@$(if $(NOINSTALL),:,sh build-aux/install-deps $*)
+
+configure: configure.ac | deps-build
+	autoconf -o $@ $<
+	@rm -rf autom4te.cache
+
+# Someone may have run ./configure here by hand: the release build then takes those words.
+define flavour
+$(DIR_$(1))/config.mk: configure config.mk.in $(if $(CONF_$(1)),,$(wildcard config.status)) | deps-build
+	@mkdir -p $$(@D)
+	@words=$$$$( [ "$(1)" != release ] || [ ! -x config.status ] || ./config.status --config ) && \
+	eval "set -- $$$$words" && cd $$(@D) && $$(CURDIR)/configure --quiet $$(CONF_$(1)) "$$$$@"
+	@touch $$@
+endef
+$(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
+
+# --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
+.PHONY: tests unit torture sim replay vtc system slow lint bare bench-self
+tests: $(DIR_$(F))/config.mk
+	$(call inner,$(F)) tests
+
+unit: tests
+	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c)
+
+torture: tests
+	$(run_tests) torture-$(F) $(TALLY) $(call programs,$(torture_src))
+
+sim: tests
+	$(run_tests) sim-$(F) $(TALLY) $(call programs,$(sim_src))
+
+replay: $(DIR_$(F))/config.mk
+	$(call inner,$(F)) replay
+	$(run_tests) replay-$(F) $(TALLY) $(call programs,tests/fuzz/fuzz_*.c)
+
+vtc: deps-test tests
+	@sh build-aux/run-vtc vtc-$(F) $(TALLY) $(DIR_$(F))/tacit $(sort $(wildcard tests/vtc/*.vtc))
+
+system: deps-test tests bare
+	@sh build-aux/run-pytest system-$(F) $(TALLY) $(DIR_$(F)) tests/system
+
+# The benchmark's own parts: its readers, its verdicts, and that the limit forwards correctly.
+bench-self: deps-test bare
+	@sh build-aux/run-pytest bench-self $(TALLY) $(DIR_release) tests/bench
+
+# A hundred thousand bodies, a million connections, 10^8 mails, 10^7 orders of ranges: minutes.
+slow_src = tests/unit/event/test_mailbox_steps.c tests/unit/base/test_ranges.c
+slow: deps-test tests
+	@TACIT_SLOW=1 TEST_TIMEOUT=3600 sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
+	@TACIT_SLOW=1 PYTEST_TIMEOUT=1800 PYTEST_ADDOPTS="-k 'thousand_bodies or million'" \
+		sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
+
+lint: deps-test $(DIR_release)/config.mk
+	$(call inner,release) all
+	@rc=0; sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
+	python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) || rc=1; exit $$rc
+
+# Daemons with several workers wherever a test does not say how many: all of vtc and system, which takes
+# ThreadSanitizer three minutes. It counts a socket that is written to and another that is read as an order
+# between two threads, unless io_sync says no: most of what one session does would hide what another does.
+.PHONY: tsan-system workers-system
+tsan-system:
+	@TACIT_WORKERS=4 TACIT_TEST_WAIT=20 TSAN_OPTIONS=$(TSAN_OPTIONS):io_sync=0 $(MAKE) -k F=tsan vtc system
+
+workers-system:
+	@TACIT_WORKERS=3 $(MAKE) -k vtc system
+
+.PHONY: dev tsan fuzz bench bench-gate cov
+dev tsan:
+	@$(MAKE) F=$@ unit
+
+fuzz: deps-ci $(DIR_fuzz)/config.mk
+	$(call inner,fuzz) replay
+	@sh build-aux/run-fuzz fuzz $(TALLY) $(DIR_fuzz) $(or $(S),60) $(or $(T),all)
+
+bare: $(DIR_release)/config.mk
+	$(call inner,release) benches
+
+bench: deps-bench all bare
+	python3 tests/bench/bench
+
+# The part of it that is exact and takes seconds: system calls per connection against their bounds.
+bench-gate: deps-bench all bare
+	@python3 tests/bench/bench --gate
+
+cov: deps-ci $(DIR_cov)/config.mk
+	$(call inner,cov) tests
+	@sh build-aux/run-cov $(DIR_cov)
+
+# --- the gates -------------------------------------------------------------------------------------------
+# In one go: install, build, run each gate, show the end of what failed, one line of totals.
+CHECK_GATES = tests unit lint replay torture sim bench-self vtc system
+CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system tsan tsan-system workers-system \
+	clang ci-fuzz distcheck
+
+.PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system clang ci-fuzz
+check: deps-test
+	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
+
+ci-gates: deps-ci
+	@sh build-aux/gates $(TALLY) $(CI_GATES)
+
+dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system: dev-%:
+	@$(MAKE) F=dev $*
+
+clang: deps-ci $(DIR_clang)/config.mk
+	$(call inner,clang) WERROR=1 tests replay
+
+ci-fuzz:
+	@$(MAKE) fuzz S=20
+
+# --- packing and installing ------------------------------------------------------------------------------
+.PHONY: man install dist distcheck fsm.svg format clean
+man install: all
+	$(call inner,release) $@
+
+dist: configure
+	@sh build-aux/dist $(DIR_release)
+
+distcheck: configure
+	@sh build-aux/dist $(DIR_release) check
+
+# The picture of the state machines, out of the rows that the program runs on.
+fsm.svg: deps-doc
+	@mkdir -p build
+	python3 build-aux/fsm-dot include/proxy/fsm.tbl.h >build/fsm.dot
+	dot -Tsvg -o build/fsm.svg build/fsm.dot
+
+format:
+	python3 build-aux/format src include tests
+
+clean:
+	rm -rf build configure configure~ autom4te.cache config.status config.log config.mk

@@ -1,0 +1,148 @@
+# How one flavour is compiled. Run from the top of the tree by Makefile, which has configured $(B) already:
+#   make -f build-aux/build.mk B=build FLAVOUR=release all|tests
+include $(B)/config.mk
+
+# --- flags -----------------------------------------------------------------------------------------------
+HARDEN = -D_FORTIFY_SOURCE=2
+FLAGS_release = -O2 -g $(HARDEN)
+FLAGS_clang = -O2 -g $(HARDEN)
+FLAGS_dev = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FLAGS_tsan = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_cov = -O0 -g -DTACIT_MAGIC --coverage
+FLAGS_fuzz = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=undefined
+
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum
+WERROR ?= $(CI)
+# what is never anything but a mistake stops every build
+WARN += -Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types
+WARN += $(if $(filter 1 yes true,$(WERROR)),-Werror)
+
+ALL_CPPFLAGS = -D_GNU_SOURCE= -DTACIT_VERSION='"$(VERSION)"' $(if $(filter 1,$(HAVE_JEMALLOC)),-DTACIT_JEMALLOC) \
+	-Iinclude -Isrc $(CPPFLAGS)
+ALL_CFLAGS = -std=gnu11 -fPIE -fstack-protector-strong -fno-strict-aliasing $(FLAGS_$(FLAVOUR)) $(WARN) $(CFLAGS)
+ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(filter -fsanitize% --coverage,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
+SYSLIBS = $(LIBS) -pthread
+
+# --- what there is ---------------------------------------------------------------------------------------
+O := $(B)/obj
+MAIN := $(wildcard src/app/main.c)
+LIB_SRC := $(filter-out src/app/main.c,$(sort $(wildcard src/*/*.c)))
+FAKE_SRC := $(sort $(wildcard tests/fake/*.c))
+SIM_SRC := $(filter-out tests/sim/test_%,$(sort $(wildcard tests/sim/*.c)))
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+SIM_TEST_SRC := $(sort $(wildcard tests/sim/test_*.c))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+
+obj = $(patsubst %.c,$(O)/%.o,$(1))
+LIB := $(B)/libtacit.a
+FAKE_LIB := $(B)/libfake.a
+BIN := $(if $(MAIN),$(B)/tacit)
+TESTS := $(patsubst %.c,$(B)/%,$(UNIT_SRC) $(SIM_TEST_SRC))
+REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
+TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
+BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
+
+.PHONY: all tests replay benches
+all: $(LIB) $(BIN)
+	@:
+tests: all $(TESTS) $(TOOLS)
+	@:
+replay: all $(REPLAY)
+	@:
+benches: $(BENCHES)
+	@:
+
+# V=1 shows the commands, otherwise one short line each.
+say = $(if $(V),,@echo "  $(1) $@" &&)
+
+$(LIB): $(call obj,$(LIB_SRC))
+	@mkdir -p $(@D) && rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(FAKE_LIB): $(call obj,$(FAKE_SRC) $(SIM_SRC))
+	@mkdir -p $(@D) && rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(B)/tacit: $(call obj,$(MAIN)) $(LIB)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $(call obj,$(MAIN)) $(LIB) $(ALL_LDFLAGS) $(SYSLIBS)
+
+$(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
+		$(ALL_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
+
+# Simulated worlds look at sessions where they are logged, and make allocations fail.
+SIM_WRAP := $(foreach f,session_log malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit connect half \
+	half_splice half_zerocopy memory queue session slot stream)
+$(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
+
+$(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
+
+# With clang each fuzz target is a libFuzzer program; in every other flavour it gets a main that replays files,
+# so that the corpora run wherever the project builds.
+ifeq ($(FLAVOUR),fuzz)
+FUZZ_MAIN :=
+FUZZ_LDFLAGS := -fsanitize=fuzzer
+else
+FUZZ_MAIN := $(O)/tests/fuzz/replay.o
+FUZZ_LDFLAGS :=
+endif
+$(REPLAY): $(B)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(FUZZ_MAIN) $(FAKE_LIB) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(FUZZ_MAIN) -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
+		$(FUZZ_LDFLAGS) $(ALL_LDFLAGS) $(SYSLIBS)
+
+$(BENCHES): $(B)/bench/%: $(O)/tests/bench/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB) $(ALL_LDFLAGS) $(SYSLIBS)
+
+# What tests/system runs beside the program: not a part of it.
+$(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS) -lm
+
+$(O)/tests/%.o: tests/%.c $(B)/config.mk build-aux/build.mk
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+.SECONDARY:
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# --- manual pages and installing -------------------------------------------------------------------------
+prefix ?= /usr/local
+exec_prefix = $(prefix)
+sbindir = $(exec_prefix)/sbin
+mandir = $(prefix)/share/man
+unitdir = $(prefix)/lib/systemd/system
+sysconfdir = /etc
+INSTALL = install
+
+.PHONY: man install
+man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5
+
+$(B)/man/tacit.8: man/tacit.8 $(B)/config.mk
+	@mkdir -p $(@D)
+	sed 's/@VERSION@/$(VERSION)/' $< >$@
+
+# The keyword part comes out of the program's own tables, so that it cannot be behind them.
+$(B)/man/tacit.cfg.5: man/tacit.cfg.5.in $(B)/tacit
+	@mkdir -p $(@D)
+	sed 's/@VERSION@/$(VERSION)/' $< >$@.new
+	$(B)/tacit -dK man >>$@.new
+	mv $@.new $@
+
+install: all man
+	$(INSTALL) -D -m 755 $(B)/tacit $(DESTDIR)$(sbindir)/tacit
+	$(INSTALL) -D -m 644 $(B)/man/tacit.8 $(DESTDIR)$(mandir)/man8/tacit.8
+	$(INSTALL) -D -m 644 $(B)/man/tacit.cfg.5 $(DESTDIR)$(mandir)/man5/tacit.cfg.5
+	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysconfdir)/tacit
+	sed 's|/usr/local/sbin|$(sbindir)|' conf/tacit.service >$(DESTDIR)$(unitdir)/tacit.service
+	chmod 644 $(DESTDIR)$(unitdir)/tacit.service
+	[ -e $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg ] || \
+		$(INSTALL) -m 644 conf/tacit.cfg $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg

@@ -1,0 +1,16 @@
+/*
+ * What the sessions of one worker have another one look at: slots granted to its sessions, and
+ * frontends that have room again (engine.poke, engine.poke_resume). None is lost: when a mailbox is
+ * full its owner is told to look at everything.
+ */
+#ifndef TACIT_APP_POKE_H
+#define TACIT_APP_POKE_H
+
+struct worker;
+
+/* Before its loop runs, when there are several workers. */
+void poke_enable(struct worker *w);
+/* At the end of each turn: looks at everything, if somebody's mail did not fit. */
+void poke_catch_up(struct worker *w);
+
+#endif

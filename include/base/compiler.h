@@ -1,0 +1,31 @@
+/* Compiler attributes and the few macros every file uses. */
+#ifndef TACIT_BASE_COMPILER_H
+#define TACIT_BASE_COMPILER_H
+
+#include <assert.h>
+#include <stddef.h>
+
+/* The caller must look at the result. */
+#define must_check __attribute__((warn_unused_result))
+#define fmt_printf(fmt, args) __attribute__((format(printf, fmt, args)))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define unused __attribute__((unused))
+/* What different workers write stands on different lines. */
+#define CACHE_LINE 64
+#define cacheline_aligned __attribute__((aligned(CACHE_LINE)))
+#define noreturn_fn __attribute__((noreturn))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The structure that holds `member` at address `ptr`. */
+#define container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Strips the parentheses of a list carried through a table row. */
+#define UNPAREN(...) __VA_ARGS__
+
+#endif

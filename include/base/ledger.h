@@ -1,0 +1,60 @@
+/*
+ * The ledger: every system call counted by name and outcome. It is what `show syscalls` prints and
+ * what strace -c would say; a test holds the two equal.
+ */
+#ifndef TACIT_BASE_LEDGER_H
+#define TACIT_BASE_LEDGER_H
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+enum sys_call {
+#define SYS_ROW(name, params, args) SYS_CALL_##name,
+#include "base/sys.tbl.h"
+#undef SYS_ROW
+	SYS_CALLS
+};
+
+enum sys_outcome { SYS_OK, SYS_AGAIN, SYS_ERROR, SYS_OUTCOMES };
+
+struct ledger {
+	uint64_t n[SYS_CALLS][SYS_OUTCOMES];
+};
+
+/* EINPROGRESS is "not yet" like EAGAIN: the call did its work and has no answer so far. */
+static inline enum sys_outcome
+ledger_outcome(long r)
+{
+	if (r >= 0)
+		return SYS_OK;
+	return r == -EAGAIN || r == -EINPROGRESS ? SYS_AGAIN : SYS_ERROR;
+}
+
+/* Only the owner counts. A worker that stands still for whoever reads yields its CPU meanwhile,
+ * which is a call too: the reader sees whole numbers. */
+static inline void
+ledger_count(struct ledger *l, enum sys_call call, long r)
+{
+	uint64_t *n = &l->n[call][ledger_outcome(r)];
+
+	atomic_write(n, *n + 1);
+}
+
+/* The kernel's name of a call, as strace prints it. */
+const char *ledger_name(enum sys_call call);
+
+/* All calls of one name, whatever their outcome. */
+uint64_t ledger_sum(const struct ledger *l, enum sys_call call);
+
+/* All calls but clock reads, which most machines answer without entering the kernel. */
+uint64_t ledger_total(const struct ledger *l);
+
+/* True for calls that the vDSO usually answers: strace does not see them. */
+int ledger_is_clock(enum sys_call call);
+
+/* dst += src, for totals over workers. Of src the owner may be counting. */
+void ledger_add(struct ledger *dst, const struct ledger *src);
+
+#endif

@@ -1,0 +1,54 @@
+/* Intrusive doubly linked list: the head is a node of its own; an unlinked node points to
+ * itself. */
+#ifndef TACIT_BASE_LIST_H
+#define TACIT_BASE_LIST_H
+
+#include "base/compiler.h"
+
+struct list {
+	struct list *next;
+	struct list *prev;
+};
+
+static inline void
+list_init(struct list *l)
+{
+	l->next = l;
+	l->prev = l;
+}
+
+static inline int
+list_is_empty(const struct list *l)
+{
+	return l->next == l;
+}
+
+static inline void
+list_append(struct list *head, struct list *node)
+{
+	node->prev = head->prev;
+	node->next = head;
+	head->prev->next = node;
+	head->prev = node;
+}
+
+/* Safe on a node that is not linked. */
+static inline void
+list_remove(struct list *node)
+{
+	node->prev->next = node->next;
+	node->next->prev = node->prev;
+	list_init(node);
+}
+
+#define list_entry(ptr, type, member) container_of(ptr, type, member)
+#define list_first(head, type, member) list_entry((head)->next, type, member)
+
+#define list_each(it, head) \
+	for (struct list *it = (head)->next; it != (head); it = it->next)
+/* `it` may be removed inside. */
+#define list_each_safe(it, head)                                                        \
+	for (struct list *it = (head)->next, *it##_next = it->next; it != (head);      \
+	     it = it##_next, it##_next = it->next)
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * Logging: lines to syslog over UDP or a unix datagram socket, and to stdout, stderr or fd@N
+ * (configuration manual, 3.1 and 4.2 `log`). Nothing here waits: messages are collected in memory
+ * during a turn of the loop and log_flush() hands them to the kernel at its end, one call per
+ * target. What a target does not take at once is dropped and counted; no caller ever sees a
+ * failure.
+ */
+#ifndef TACIT_BASE_LOG_H
+#define TACIT_BASE_LOG_H
+
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "base/sys.h"
+#include "base/wall.h"
+
+/* Syslog severities; smaller is more severe. */
+enum log_level {
+	LOG_LEVEL_EMERG,
+	LOG_LEVEL_ALERT,
+	LOG_LEVEL_CRIT,
+	LOG_LEVEL_ERR,
+	LOG_LEVEL_WARNING,
+	LOG_LEVEL_NOTICE,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG,
+	LOG_LEVELS
+};
+
+/* What stands before the text. LOCAL is the default; RFC3164 adds the host's name to it. */
+enum log_form {
+	LOG_FORM_LOCAL,
+	LOG_FORM_RFC3164,
+	LOG_FORM_RFC5424,
+	LOG_FORM_PRIORITY,
+	LOG_FORM_SHORT,
+	LOG_FORM_TIMED,
+	LOG_FORM_ISO,
+	LOG_FORM_RAW,
+	LOG_FORMS
+};
+
+#define LOG_FACILITIES 24
+#define LOG_LEN_MIN 80u
+#define LOG_LEN_DEFAULT 1024u
+#define LOG_LEN_MAX 65535u
+#define LOG_PORT 514u            /* of a UDP target without a port */
+#define LOG_TARGETS_MAX 64       /* different destinations of one process */
+#define LOG_RING_SIZE (256u << 10) /* bytes collected in one turn; more is dropped */
+#define LOG_BATCH 64             /* messages per system call */
+#define LOG_REST_MS 100          /* a target that failed is left alone for so long */
+
+/* Names of the manual; NULL for a value out of range, -ERR_UNKNOWN for another name. */
+const char *log_level_name(int level);
+const char *log_facility_name(int facility);
+const char *log_form_name(int form);
+int log_level_parse(const char *name) must_check;
+int log_facility_parse(const char *name) must_check;
+int log_form_parse(const char *name) must_check;
+
+enum log_dest_kind {
+	LOG_DEST_SOCKET, /* datagrams to sa */
+	LOG_DEST_FD /* lines to fd: a pipe, terminal, file or socket that someone else opened */
+};
+
+struct log_dest {
+	enum log_dest_kind kind;
+	int fd;
+	socklen_t len;
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+	} u;
+};
+
+/* One `log` line of the configuration. */
+struct log_line {
+	struct list link;
+	struct log_dest dest;
+	enum log_form form;
+	int form_set;          /* a format was written: log-send-hostname does not change it */
+	int facility;
+	enum log_level level;    /* less severe messages are not sent */
+	enum log_level minlevel; /* more severe ones are sent as this */
+	unsigned int max_len;  /* of a message with its header */
+};
+
+/* Defaults: local format, every level, 1024 bytes. */
+void log_line_init(struct log_line *l);
+
+/* Who speaks. The strings must outlive the sink. */
+struct log_ident {
+	const char *tag;      /* log-tag, or the name the program was started by */
+	const char *hostname; /* log-send-hostname; NULL: the form's own word for nothing */
+	int pid;
+	const char *node;     /* the name of this machine, for %H; NULL: unknown */
+};
+
+struct log_target; /* an opened destination */
+
+/* One per worker. Targets are opened late, so that they follow a chroot. */
+struct log_sink {
+	struct sys *sys;
+	struct log_ident id;
+	const struct list *lines;       /* of `global`, for log_msg(); NULL: none */
+	uint64_t (*wall_ns)(void *arg); /* wall clock in ns since 1970; NULL: ask the kernel */
+	void *wall_arg;
+	struct wall wall;               /* the date of the last message */
+	struct wall wall_past;          /* and of what the last message was about: %t */
+	struct log_target *target;
+	unsigned int n_targets;
+	int shared;                     /* other sinks write to the same pipes */
+	char *ring;                     /* records, in order; see log.c */
+	size_t used;
+	uint64_t sent;                  /* messages the kernel took */
+	uint64_t dropped; /* messages lost: full ring, full or dead target, no memory */
+};
+
+void log_sink_init(struct log_sink *k, struct sys *sys, const struct log_ident *id);
+/* Opens the targets of lines now. Otherwise a target is opened by its first message. */
+void log_open(struct log_sink *k, const struct list *lines);
+/* Flushes once more, closes what it opened. */
+void log_sink_fini(struct log_sink *k);
+
+/*
+ * A message to each of lines (struct log_line) whose level lets it pass. tag NULL: the sink's own.
+ * Control bytes in msg but tabs are written as #XX, so that nobody can start a line of his own. k
+ * NULL: nothing.
+ */
+void log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
+	      const char *msg, size_t len);
+/* A message of the process itself, to the lines of `global`. k may be NULL. */
+void log_msg(struct log_sink *k, enum log_level level, const char *fmt, ...) fmt_printf(3, 4);
+/* Gives all that was collected to the kernel; never waits. Call it once per turn, at the end. */
+void log_flush(struct log_sink *k);
+/* Is there something to flush? */
+static inline int
+log_has_pending(const struct log_sink *k)
+{
+	return k->used > 0;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* Names that libc looks up, in /etc and the name service. At start only: it may take seconds. */
+#ifndef TACIT_BASE_NAMES_H
+#define TACIT_BASE_NAMES_H
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "base/compiler.h"
+
+/* First stream address of a host; family: AF_UNSPEC (IPv4 preferred), AF_INET or AF_INET6.
+ * 0 or -ERR_RESOLVE. */
+int names_host(const char *host, int family, struct sockaddr_storage *out,
+	       socklen_t *len) must_check;
+/* 0 or -ERR_UNKNOWN. */
+int names_user(const char *name, uid_t *uid) must_check;
+int names_group(const char *name, gid_t *gid) must_check;
+
+#endif

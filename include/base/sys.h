@@ -1,0 +1,76 @@
+/*
+ * The one seam to the kernel. `sys_NAME(sys, ...)` makes the call through a table of functions,
+ * counts it in the ledger, and returns >= 0 or -errno; errno itself is never looked at elsewhere.
+ * The table is sys_linux.c in the daemon, the fake kernel in tests, or a wrapper that injects
+ * faults. Calls that a signal interrupts are made again, except those that wait (epoll_wait,
+ * connect, close).
+ */
+#ifndef TACIT_BASE_SYS_H
+#define TACIT_BASE_SYS_H
+
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "base/compiler.h"
+#include "base/ledger.h"
+
+struct mmsghdr;
+struct utsname;
+
+struct sys_ops {
+#define SYS_ROW(name, params, args) long (*name)(void *ctx UNPAREN params);
+#include "base/sys.tbl.h"
+#undef SYS_ROW
+};
+
+/* One per worker: the table, its context, and the worker's ledger. */
+struct sys {
+	const struct sys_ops *ops;
+	void *ctx;
+	struct ledger ledger;
+};
+
+/* The real kernel. ctx is unused (NULL). */
+extern const struct sys_ops sys_linux;
+
+void sys_init(struct sys *s, const struct sys_ops *ops, void *ctx);
+
+static inline int
+sys_restarts(enum sys_call c)
+{
+	return c != SYS_CALL_epoll_wait && c != SYS_CALL_connect && c != SYS_CALL_close &&
+	       c != SYS_CALL_close_range;
+}
+
+#define SYS_ROW(name, params, args)                                                              \
+	static inline long sys_##name(struct sys *s UNPAREN params)                              \
+	{                                                                                        \
+		long r_;                                                                         \
+		do {                                                                             \
+			r_ = s->ops->name(s->ctx UNPAREN args);                                  \
+			ledger_count(&s->ledger, SYS_CALL_##name, r_);                           \
+		} while (unlikely(r_ == -EINTR) && sys_restarts(SYS_CALL_##name));               \
+		return r_;                                                                       \
+	}
+#include "base/sys.tbl.h"
+#undef SYS_ROW
+
+/* Nanoseconds of a clock; clocks do not fail on Linux for the ids we use. */
+static inline uint64_t
+sys_clock_ns(struct sys *s, clockid_t id)
+{
+	struct timespec ts = { 0, 0 };
+
+	(void)sys_clock_gettime(s, id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,84 @@
+#ifndef TACIT_CFG_CTX_H
+#define TACIT_CFG_CTX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cfg/diag.h"
+#include "cfg/registry.h"
+#include "cfg/value.h"
+
+/*
+ * What a parse function sees of the line it stands on, and the helpers that
+ * keep it short. Arguments count from 0 after the keyword's words (inside an
+ * option of a bind or server line: after the option's name). Argument -1 is the
+ * keyword itself. Helpers that return int give 0, or -1 after having reported
+ * the error at the argument's column.
+ */
+
+struct cfg_env;
+struct cfg_word;
+
+enum cfg_form {
+	CFG_FORM_SET,		/* keyword ... */
+	CFG_FORM_NO,		/* no keyword ... */
+	CFG_FORM_DEFAULT,	/* default keyword ... : back to the built-in value */
+};
+
+struct cfg_ctx {
+	void *root;			/* the configuration being built; the application's */
+	void *obj;			/* the section's object; set by its begin() */
+	void *from;			/* begin(): the defaults object to inherit from, or NULL */
+	const char *name;		/* the section's name, "" when it has none */
+	const struct cfg_section *section;
+	const struct cfg_kw *kw;	/* NULL in begin() and end() */
+	const struct cfg_opt *opt;	/* NULL outside an option */
+	enum cfg_form form;
+	int argc;			/* arguments in view */
+
+	struct cfg_diag *diag;
+	struct cfg_env *env;
+	const struct cfg_registry *registry;
+
+	/* the rest belongs to reader.c and ctx.c */
+	const struct cfg_word *word;
+	unsigned nword;
+	unsigned kwpos;			/* index of the keyword's first word */
+	unsigned base;			/* index of argument 0 */
+	int taken;
+	struct cfg_where where;		/* of the line */
+};
+
+/* Argument i, or "" when there is none. Valid while the line is parsed. */
+const char *cfg_arg(const struct cfg_ctx *ctx, int i);
+/* Its place: keep it to report something later with cfg_diag_add(). */
+struct cfg_where cfg_arg_where(const struct cfg_ctx *ctx, int i);
+/* The keyword as written, such as "timeout connect", for messages. */
+const char *cfg_kw_name(const struct cfg_ctx *ctx);
+
+int cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4); /* always -1 */
+void cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
+void cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
+int cfg_nomem(struct cfg_ctx *ctx);			/* "out of memory", always -1 */
+
+/* Typed arguments; the message names the keyword, the value and the range. */
+int cfg_arg_int(struct cfg_ctx *ctx, int i, int min, int max, int *out);
+int cfg_arg_int64(struct cfg_ctx *ctx, int i, int64_t min, int64_t max, int64_t *out);
+int cfg_arg_time(struct cfg_ctx *ctx, int i, enum cfg_unit unit, uint64_t min_ms,
+		 uint64_t max_ms, uint64_t *out_ms);
+/* A timeout: milliseconds by default, 0..CFG_TIME_MAX_MS. */
+int cfg_arg_timeout(struct cfg_ctx *ctx, int i, uint32_t *out_ms);
+int cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_t *out);
+int cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out);
+int cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out);
+int cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out);
+/* A copy from mem_strdup(), the caller's; replaces (frees) what *out held. */
+int cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out);
+
+/* Run the options from argument `first` to the end of the line through the tables of
+ * `place`; goes on after an error. 0, or -1 when one failed. */
+int cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *obj);
+/* Inside an option with a variable number of arguments: how many were its own. */
+void cfg_take(struct cfg_ctx *ctx, int n);
+
+#endif

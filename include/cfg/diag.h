@@ -1,0 +1,93 @@
+#ifndef TACIT_CFG_DIAG_H
+#define TACIT_CFG_DIAG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/compiler.h"
+
+/*
+ * The diagnostics of a configuration: everything that is wrong is collected in
+ * one run, with its place, and printed in the form HAProxy's users know:
+ *
+ *   [ALERT]    (1234) : config : parsing [/etc/x.cfg:3:8] : unknown keyword ...
+ *       maxcon 100
+ *       ^
+ *
+ * The engine also owns the texts of the files that were read, so that a place
+ * (struct cfg_where) stays printable until cfg_diag_fini(), long after the
+ * line was parsed. Diagnostics without a place have no file.
+ */
+
+enum {
+	CFG_DIAG_MAX = 500,		/* entries kept; more are only counted */
+	CFG_DIAG_TEXT_MAX = 1024,	/* bytes of one message */
+	CFG_DIAG_SHOWN_MAX = 160,	/* columns of the source line shown */
+	CFG_FILES_MAX = 4096,		/* files in one configuration */
+};
+
+enum cfg_sev {
+	CFG_ALERT,	/* an error: the configuration is refused */
+	CFG_WARNING,	/* it loads; fatal with -dW */
+	CFG_NOTICE,	/* .notice, and hints that were accepted without effect */
+	CFG_DIAGMSG,	/* .diag: kept only with -dD */
+	CFG_SEV_COUNT
+};
+
+/* The text of one file. Owned by the diagnostics engine. */
+struct cfg_file {
+	char *name;
+	char *text;		/* len bytes and a NUL */
+	size_t len;
+};
+
+/* A place. file == NULL: none. Lines and columns count from 1; col 0: whole line. */
+struct cfg_where {
+	const struct cfg_file *file;
+	unsigned line;
+	unsigned col;
+};
+
+struct cfg_diag_entry {
+	enum cfg_sev sev;
+	struct cfg_where where;
+	char *text;
+};
+
+struct cfg_diag {
+	int pid;			/* printed; 0 prints none */
+	bool werror;			/* -dW: warnings refuse the configuration */
+	bool diagmode;			/* -dD: keep .diag messages */
+	unsigned count[CFG_SEV_COUNT];	/* everything seen, kept or not */
+	unsigned dropped;		/* seen but not kept (CFG_DIAG_MAX, no memory) */
+	struct cfg_diag_entry *entry;
+	unsigned nentry, cap;
+	struct cfg_file **file;
+	unsigned nfile, filecap;
+};
+
+void cfg_diag_init(struct cfg_diag *d, int pid);
+void cfg_diag_fini(struct cfg_diag *d);
+
+/* Take a copy of a file's text. NULL when out of memory or CFG_FILES_MAX is reached. */
+const struct cfg_file *cfg_diag_file(struct cfg_diag *d, const char *name, const char *text,
+				     size_t len);
+
+/* Add one diagnostic; `where` may be NULL. Messages have no final newline. */
+void cfg_diag_add(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where,
+		  const char *fmt, ...) fmt_printf(4, 5);
+void cfg_diag_vadd(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where,
+		   const char *fmt, va_list ap) fmt_printf(4, 0);
+
+/* Is the configuration refused? (an alert was seen, or a warning with werror) */
+bool cfg_diag_is_fatal(const struct cfg_diag *d);
+
+/* Print everything that was kept, in order; `quiet` prints only what refuses it. */
+void cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet);
+
+/* The bytes of `line` (from 1) in `f`; returns its start, *len without the line end. */
+const char *cfg_file_line(const struct cfg_file *f, unsigned line, size_t *len);
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef TACIT_CFG_DUMP_H
+#define TACIT_CFG_DUMP_H
+
+#include <stdio.h>
+
+#include "cfg/registry.h"
+
+/*
+ * Everything the keyword tables know, as text: -dK. All orders are stable, so
+ * that two dumps can be compared with diff.
+ */
+
+enum cfg_dump {
+	CFG_DUMP_CFG,	/* by section, in HAProxy's -dKcfg layout */
+	CFG_DUMP_ALL,	/* every name with its class: implemented, hint, unsupported */
+	CFG_DUMP_MAN,	/* the keyword part of tacit.cfg(5), roff */
+	CFG_DUMP_VIM,	/* a syntax file */
+};
+
+/* The kind called `name` ("cfg", "all", "man", "vim"), or -1. */
+int cfg_dump_kind(const char *name);
+void cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to);
+
+#endif

@@ -1,0 +1,42 @@
+#ifndef TACIT_CFG_ENV_H
+#define TACIT_CFG_ENV_H
+
+#include <stddef.h>
+
+/*
+ * The environment a configuration sees (manual 2.3 and setenv, presetenv,
+ * unsetenv, resetenv): our own copy, so that reading a configuration never
+ * changes the process. Names: letters, digits, '_', not starting with a digit
+ * when set from the configuration; inherited ones are taken as they are.
+ */
+
+enum {
+	CFG_ENV_MAX = 4096,		/* variables */
+	CFG_ENV_VALUE_MAX = 131072,	/* bytes of one value, as Linux allows */
+};
+
+struct cfg_env_var {
+	char *name;
+	char *value;
+};
+
+struct cfg_env {
+	struct cfg_env_var *var;	/* sorted by name */
+	unsigned nvar, cap;
+};
+
+void cfg_env_init(struct cfg_env *env);
+void cfg_env_fini(struct cfg_env *env);
+
+/* Copy environ ("NAME=VALUE", NULL at the end). 0 or -ENOMEM, -E2BIG. */
+int cfg_env_import(struct cfg_env *env, const char *const *environ_);
+
+const char *cfg_env_get(const struct cfg_env *env, const char *name);	/* or NULL */
+/* 0, -EINVAL for a bad name, -E2BIG, -ENOMEM. preset keeps a value that exists. */
+int cfg_env_set(struct cfg_env *env, const char *name, const char *value);
+int cfg_env_preset(struct cfg_env *env, const char *name, const char *value);
+void cfg_env_unset(struct cfg_env *env, const char *name);
+/* Forget everything except `keep` (resetenv). */
+void cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned nkeep);
+
+#endif

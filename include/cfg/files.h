@@ -1,0 +1,35 @@
+#ifndef TACIT_CFG_FILES_H
+#define TACIT_CFG_FILES_H
+
+#include <stddef.h>
+
+/*
+ * The -f list (management manual, 3): a path is a file, or a directory of which
+ * every "*.cfg" that does not start with a dot is read, sorted by byte value
+ * (LC_COLLATE=C). All system calls through struct sys.
+ */
+
+struct sys;
+struct cfg_diag;
+struct cfg_reader;
+
+struct cfg_files {
+	char **path;
+	unsigned npath, cap;
+};
+
+void cfg_files_init(struct cfg_files *fs);
+void cfg_files_fini(struct cfg_files *fs);
+
+/* Add one -f argument, expanding directories. 0, or -1 with the reason in `diag`. */
+int cfg_files_add(struct cfg_files *fs, struct sys *sys, const char *path,
+		  struct cfg_diag *diag);
+
+/* The paths joined with ';': HAPROXY_CFGFILES. mem_free() it; NULL when out of memory. */
+char *cfg_files_join(const struct cfg_files *fs);
+
+/* Read every file and hand it to the reader. 0, or -1 when one could not be read or had
+ * errors; all are tried. */
+int cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_reader *r);
+
+#endif

@@ -1,0 +1,67 @@
+#ifndef TACIT_CFG_READER_H
+#define TACIT_CFG_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cfg/block.h"
+#include "cfg/cond.h"
+#include "cfg/ctx.h"
+#include "cfg/env.h"
+#include "cfg/lexer.h"
+
+/*
+ * The driver: files into lines, lines into sections, keywords and conditional
+ * blocks (manual 2.1 to 2.4), each handed to its owner. Knows nothing of what a
+ * section means. Everything wrong is reported through the diagnostics; reading
+ * goes on to the end of the last file.
+ *
+ *	cfg_reader_init(&r, &opts);
+ *	cfg_reader_text(&r, "a.cfg", text, len);	// once per file, in order
+ *	ok = cfg_reader_end(&r) == 0;
+ *	cfg_reader_fini(&r);				// the diagnostics stay
+ */
+
+enum {
+	CFG_DEFAULTS_MAX = 1024,	/* defaults sections */
+	CFG_FILE_MAX = 64 << 20,	/* bytes of one file */
+};
+
+struct cfg_reader_opts {
+	void *root;			/* becomes ctx->root */
+	const struct cfg_registry *registry;
+	struct cfg_diag *diag;
+	struct cfg_env *env;
+	const struct cfg_facts *facts;	/* getenv is replaced by `env` and .FILE .LINE .SECTION */
+};
+
+struct cfg_defaults {
+	char *name;			/* "" for an unnamed one */
+	void *obj;
+	struct cfg_where where;
+};
+
+struct cfg_reader {
+	struct cfg_ctx ctx;
+	struct cfg_lexer lexer;
+	struct cfg_facts facts;
+	struct cfg_blocks blocks;
+	struct cfg_defaults *defaults;
+	unsigned ndefaults, defaultscap;
+	bool skipping;			/* the section could not be opened */
+	bool open;			/* end() is owed */
+	char *name;			/* the section's name */
+	char var[16];			/* .LINE */
+};
+
+void cfg_reader_init(struct cfg_reader *r, const struct cfg_reader_opts *opts);
+void cfg_reader_fini(struct cfg_reader *r);
+
+/* Read one file's text (copied). Ends the section at its end. 0, or -1 when the file
+ * had an error. */
+int cfg_reader_text(struct cfg_reader *r, const char *name, const char *text, size_t len);
+
+/* All files were given. 0, or -1 when the configuration is refused. */
+int cfg_reader_end(struct cfg_reader *r);
+
+#endif

@@ -1,0 +1,161 @@
+#ifndef TACIT_CFG_REGISTRY_H
+#define TACIT_CFG_REGISTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The keywords of the configuration language. Each owner keeps its own table
+ * beside its code and app/modules.c registers the modules one by one:
+ *
+ *	static int
+ *	parse_retries(struct cfg_ctx *ctx)
+ *	{
+ *		struct proxy_conf *px = ctx->obj;
+ *		return cfg_arg_int(ctx, 0, 0, 100, &px->retries);
+ *	}
+ *
+ *	static int
+ *	parse_bind(struct cfg_ctx *ctx)		// bind <addr> [<option> [<arg>]]...
+ *	{
+ *		struct listener_conf *l = ...(cfg_arg(ctx, 0));
+ *		return cfg_parse_opts(ctx, CFG_OPT_BIND, 1, l);
+ *	}
+ *
+ *	static int
+ *	opt_backlog(struct cfg_ctx *ctx, void *obj)	// ctx shows only this option's words
+ *	{
+ *		struct listener_conf *l = obj;
+ *		return cfg_arg_int(ctx, 0, 1, 65535, &l->backlog);
+ *	}
+ *
+ *	static const struct cfg_kw kws[] = {
+ *		{ .name = "retries", .sections = CFG_BE, .min = 1, .max = 1,
+ *		  .parse = parse_retries, .syntax = "<number>",
+ *		  .doc = "Attempts to connect before giving up." },
+ *		{ .name = "bind", .sections = CFG_FRONTEND | CFG_LISTEN, .min = 1, .max = CFG_ANY,
+ *		  .parse = parse_bind, .syntax = "<address> [<option>...]", .doc = "..." },
+ *		{ .name = "option tcpka", .sections = CFG_PROXIES, .flags = CFG_KW_NO,
+ *		  .parse = parse_flag, .arg = PX_TCPKA, .doc = "..." },
+ *		{ .name = "option contstats", .sections = CFG_FE, .class = CFG_HINT,
+ *		  .flags = CFG_KW_NO, .doc = "Counters are always continuous." },
+ *		{ 0 }
+ *	};
+ *	static const struct cfg_opt bind_opts[] = {
+ *		{ .name = "backlog", .min = 1, .max = 1, .parse = opt_backlog,
+ *		  .syntax = "<n>", .doc = "..." },
+ *		{ 0 }
+ *	};
+ *	const struct cfg_module listen_cfg_module = {
+ *		.name = "listen", .kws = kws, .opts = { [CFG_OPT_BIND] = bind_opts },
+ *	};
+ *
+ * The helpers that parse functions use are in cfg/ctx.h.
+ */
+
+struct cfg_ctx;
+
+/* Sections a keyword may stand in. */
+enum {
+	CFG_GLOBAL = 1 << 0,
+	CFG_DEFAULTS = 1 << 1,
+	CFG_FRONTEND = 1 << 2,
+	CFG_BACKEND = 1 << 3,
+	CFG_LISTEN = 1 << 4,
+
+	CFG_FE = CFG_DEFAULTS | CFG_FRONTEND | CFG_LISTEN,
+	CFG_BE = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
+	CFG_PROXIES = CFG_FE | CFG_BE,
+};
+
+enum cfg_class {
+	CFG_IMPLEMENTED = 0,
+	CFG_HINT,		/* accepted, has no effect here; a notice says why (.doc) */
+	CFG_UNSUPPORTED,	/* an error that says so, with .doc as the reason when given */
+};
+
+enum {
+	CFG_KW_NO = 1 << 0,	/* may be preceded by "no" and "default" */
+	/* In a frontend or backend that it does not apply to: an error, where the default is
+	 * HAProxy's warning "ignored because frontend 'x' has no backend capability". */
+	CFG_KW_STRICT = 1 << 1,
+	CFG_KW_QUIET = 1 << 2,	/* a CFG_HINT so harmless that its notice shows only with -dD */
+};
+
+#define CFG_ANY (-1)		/* no upper bound on the number of arguments */
+
+struct cfg_kw {
+	const char *name;	/* up to three words with single blanks; NULL ends a table */
+	unsigned sections;
+	unsigned flags;
+	short min, max;		/* arguments after the name; checked before parse() */
+	enum cfg_class class;
+	/* 0, or -1 after cfg_error(). Not called for hints and unsupported ones. */
+	int (*parse)(struct cfg_ctx *ctx);
+	const char *syntax;	/* the arguments, for messages and -dK; may be NULL */
+	const char *doc;	/* one sentence for the man page, or the reason; may be NULL */
+	intptr_t arg;		/* the owner's: ctx->kw->arg */
+};
+
+/* Lines that carry options of their own. */
+enum cfg_opt_place { CFG_OPT_BIND, CFG_OPT_SERVER, CFG_OPT_PLACES };
+
+struct cfg_opt {
+	const char *name;
+	short min, max;		/* arguments; max > min: parse() calls cfg_take() with its count */
+	enum cfg_class class;
+	int (*parse)(struct cfg_ctx *ctx, void *obj);
+	const char *syntax;
+	const char *doc;
+	intptr_t arg;		/* the owner's: ctx->opt->arg */
+};
+
+enum {
+	CFG_SEC_NAMED = 1 << 0,		/* a name must follow: frontend, backend, listen */
+	CFG_SEC_OPTNAME = 1 << 1,	/* a name may follow: defaults */
+	CFG_SEC_FROM = 1 << 2,		/* inherits from the last defaults, or "from <name>" */
+	CFG_SEC_DEFAULTS = 1 << 3,	/* its object is what others inherit from */
+};
+
+/* A section. begin() sets ctx->obj (NULL is allowed); ctx->name is the section's name or
+ * "", ctx->from the object of the defaults section it inherits from, or NULL. When begin()
+ * returns non-zero the section's lines are skipped and end() is not called. */
+struct cfg_section {
+	const char *name;
+	unsigned bit;
+	unsigned flags;
+	int (*begin)(struct cfg_ctx *ctx);
+	int (*end)(struct cfg_ctx *ctx);	/* may be NULL */
+};
+
+struct cfg_module {
+	const char *name;
+	const struct cfg_kw *kws;		/* each table may be NULL */
+	const struct cfg_section *sections;
+	const struct cfg_opt *opts[CFG_OPT_PLACES];
+};
+
+enum { CFG_MODULES_MAX = 64, CFG_KW_WORDS_MAX = 3 };
+
+struct cfg_registry {
+	const struct cfg_module *module[CFG_MODULES_MAX];
+	unsigned nmodule;
+	const struct cfg_kw **kw;		/* sorted by name */
+	unsigned nkw, kwcap;
+};
+
+void cfg_registry_init(struct cfg_registry *reg);
+void cfg_registry_fini(struct cfg_registry *reg);
+
+/* Register a module's tables (borrowed, static). 0, -ENOMEM, -ENOSPC, or -EEXIST when a
+ * keyword or option is already registered for one of its sections. */
+int cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m);
+
+const struct cfg_section *cfg_registry_section(const struct cfg_registry *reg, const char *name);
+/* The keyword whose name is exactly `name` and that stands in one of `sections`, or NULL. */
+const struct cfg_kw *cfg_registry_kw(const struct cfg_registry *reg, const char *name,
+				     unsigned sections);
+const struct cfg_opt *cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place,
+				       const char *name);
+
+#endif

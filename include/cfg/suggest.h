@@ -1,0 +1,25 @@
+#ifndef TACIT_CFG_SUGGEST_H
+#define TACIT_CFG_SUGGEST_H
+
+#include <stdbool.h>
+
+/*
+ * "did you mean": the nearest of the candidates offered, by edit distance with
+ * transpositions. Names longer than CFG_SUGGEST_MAX are never suggested.
+ */
+
+enum { CFG_SUGGEST_MAX = 63 };
+
+struct cfg_suggest {
+	const char *given;
+	const char *best;	/* NULL: nothing near enough (a third of the length, at most 4) */
+	unsigned distance;
+};
+
+void cfg_suggest_init(struct cfg_suggest *s, const char *given);
+void cfg_suggest_offer(struct cfg_suggest *s, const char *candidate);
+
+/* Edit distance, at most `limit` + 1. */
+unsigned cfg_distance(const char *a, const char *b, unsigned limit);
+
+#endif

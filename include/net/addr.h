@@ -1,0 +1,74 @@
+/* Socket addresses: IPv4, IPv6, unix and abstract unix, in one value. */
+#ifndef TACIT_NET_ADDR_H
+#define TACIT_NET_ADDR_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/compiler.h"
+
+struct addr {
+	socklen_t len; /* 0: none */
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+	} u;
+};
+
+/* The longest text of an address: "abns@" or "unix@", a path, and a NUL. */
+#define ADDR_TEXT 128
+
+int addr_family(const struct addr *a); /* AF_UNSPEC when none */
+/* Port in host order; 0 for unix. */
+unsigned int addr_port(const struct addr *a);
+void addr_set_port(struct addr *a, unsigned int port);
+/* The host part, as in HAProxy's %ci: "unix" for unix sockets. buf holds ADDR_TEXT. */
+const char *addr_host_text(const struct addr *a, char *buf);
+/* Whole, for messages: "127.0.0.1:80", "[::1]:80", "unix@/run/x", "abns@x". buf holds ADDR_TEXT. */
+const char *addr_text(const struct addr *a, char *buf);
+/* 0.0.0.0 or ::, whatever the port. */
+int addr_is_any(const struct addr *a);
+/* 127.0.0.0/8, mapped into IPv6 or not, ::1, or a unix socket. */
+int addr_is_loopback(const struct addr *a);
+int addr_is_equal(const struct addr *a, const struct addr *b);
+/* A peer's or own address from the kernel: 0 or -errno. */
+struct sys;
+int addr_of_peer(struct sys *sys, int fd, struct addr *a) must_check;
+int addr_of_socket(struct sys *sys, int fd, struct addr *a) must_check;
+
+/*
+ * What `bind`, `server` and `source` say (manual 11): [<prefix>@]<address>[:<port>], where the
+ * address
+ * is an IPv4 or IPv6 one, `*`, nothing at all, a host name, or a path; an IPv6 address may stand in
+ * brackets. Prefixes: ip ipv4 ipv6 tcp tcp4 tcp6 unix abns fd, and stream+ before one of them.
+ * Ports:
+ * 80, a range 80-90 (bind, source), or +N, -N, nothing (server: the client's, moved by N).
+ */
+enum addr_kind { ADDR_INET, ADDR_UNIX, ADDR_ABNS, ADDR_FD };
+
+struct addr_spec {
+	enum addr_kind kind;
+	struct addr addr;       /* port: port_lo; len 0 for ADDR_FD */
+	int fd;                 /* ADDR_FD, otherwise -1 */
+	unsigned int port_lo, port_hi; /* equal unless a range; both 0 when no port was given */
+	int port_offset;        /* has_offset: signed, 0 when no port was given */
+	int has_offset;
+};
+
+#define ADDR_WANT_PORT    1u  /* an inet address needs a port of 1..65535 */
+#define ADDR_ALLOW_RANGE  2u
+#define ADDR_ALLOW_OFFSET 4u  /* +N, -N, or none at all */
+#define ADDR_ALLOW_FD     8u
+#define ADDR_ALLOW_NAME   16u /* host names: asks the resolver of libc, which may take seconds */
+#define ADDR_ALLOW_UNIX   32u /* paths and abstract names */
+#define ADDR_NO_PORT      64u /* a port is an error */
+
+/* One address. On failure a negative reason, and *why is a static text that says what is wrong. */
+int addr_parse(const char *s, unsigned int flags, struct addr_spec *out,
+	       const char **why) must_check;
+
+#endif

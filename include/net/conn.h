@@ -1,0 +1,82 @@
+/*
+ * One side of a forwarded connection: an fd in the loop, and what is known of it without asking.
+ * conn_recv and conn_send make at most one system call each and tell the loop what it said.
+ */
+#ifndef TACIT_NET_CONN_H
+#define TACIT_NET_CONN_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "event/loop.h"
+#include "net/addr.h"
+
+/* What the socket is: TCP_NODELAY concerns TCP alone, and on a unix socket recv() also ends at
+ * bytes that descriptors came with: a short read there does not mean that no more is there. */
+enum conn_kind { CONN_TCP, CONN_TCP_NODELAY, CONN_UNIX };
+
+enum io_result { IO_OK, IO_AGAIN, IO_EOF, IO_ERR };
+
+struct zerocopy;
+
+struct conn {
+	struct loop *loop;
+	int fd;        /* -1: none */
+	int err;       /* errno of the first IO_ERR, 0 before */
+	uint8_t eof;   /* IO_EOF was or is to be reported: RDHUP and a short read, or recv() = 0 */
+	uint8_t sends; /* sends made, up to CONN_SENDS_MAX: TCP_NODELAY is set before the second */
+	uint8_t nodelay; /* already on, or not a TCP socket */
+	uint8_t is_unix;
+	uint8_t shut; /* our FIN is sent */
+	uint8_t no_zerocopy; /* the kernel copies after all, or cannot, or it is not worth asking */
+	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
+	uint8_t cut;  /* a splice() to it came out short, which hides an error */
+};
+
+void conn_init(struct conn *c);
+/* Takes over an open, non-blocking fd. 0, or a negative reason; the fd stays the caller's then. */
+int conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,
+	enum conn_kind kind) must_check;
+static inline int
+conn_is_open(const struct conn *c)
+{
+	return c->fd >= 0;
+}
+
+/*
+ * Reads up to len bytes: IO_OK with *got > 0, IO_AGAIN, IO_EOF, IO_ERR. After a short read the
+ * next try is known to fail and is not wanted until the kernel says so; with RDHUP seen it is EOF.
+ */
+enum io_result conn_recv(struct conn *c, void *buf, size_t len, size_t *got);
+/*
+ * The same in two steps: conn_peek() leaves the bytes where they are, conn_take() reads n of them,
+ * IO_OK or IO_ERR; drained: the look was short, and these are all it saw.
+ */
+enum io_result conn_peek(struct conn *c, void *buf, size_t len, size_t *got);
+enum io_result conn_take(struct conn *c, void *buf, size_t n, int drained);
+/* Writes: IO_OK with 0 < *put <= len, IO_AGAIN, IO_ERR. more: a FIN or more data follows at
+ * once. */
+enum io_result conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
+/* The same with MSG_ZEROCOPY; *in_place is 0 when the kernel had no room for that, and copied. */
+enum io_result conn_send_in_place(struct conn *c, const void *buf, size_t len, int more,
+	size_t *put, int *in_place);
+/* Sends FIN (once). */
+void conn_shut(struct conn *c);
+/* It failed, and for the kernel too it is over: not so when only memory was short here. */
+int conn_is_dead(const struct conn *c);
+/* Makes the coming close a reset. */
+void conn_reset_on_close(struct conn *c);
+/* Bytes the peer has not acknowledged yet, 0 when unknown. */
+unsigned int conn_unsent(struct conn *c);
+/* SO_ERROR: 0 or an errno. */
+int conn_take_error(struct conn *c);
+/* For net/splice: before a send; after one of put bytes out of len; and what a call failed with
+ * (-errno). */
+void conn_will_send(struct conn *c);
+void conn_sent(struct conn *c, size_t put, size_t len);
+void conn_failed(struct conn *c, long r);
+void conn_close(struct conn *c);
+/* Closes both, in one call when their fds are neighbours. Either may be closed already. */
+void conn_close_pair(struct conn *a, struct conn *b);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * Listening sockets: made from a bind line's settings, with everything accepted sockets inherit set
+ * once; accept in batches that adapt and do not probe; back-off when descriptors are out.
+ */
+#ifndef TACIT_NET_LISTENER_H
+#define TACIT_NET_LISTENER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "cfg/diag.h"
+#include "event/loop.h"
+#include "net/accept_budget.h"
+#include "net/addr.h"
+
+enum bind_level { BIND_USER, BIND_OPERATOR, BIND_ADMIN };
+enum bind_severity { BIND_SEVERITY_NONE, BIND_SEVERITY_NUMBER, BIND_SEVERITY_STRING };
+
+/* Interface names: IFNAMSIZ. */
+#define IFACE_MAX 16
+
+/* `shards`: sockets for each address, shared out among the threads of the line. */
+enum {
+	BIND_SHARDS_BY_THREAD = -1,
+	BIND_SHARDS_BY_GROUP = 1, /* there is one group */
+	BIND_SHARDS_MAX = 1000000
+};
+#define BIND_THREADS_MAX 64
+
+/* A bind line's settings (manual 5.1), shared by all its listeners. Owned by the configuration. */
+struct bind_conf {
+	struct list link;        /* in its proxy, in file order */
+	struct cfg_where where;  /* of the address, for messages */
+	struct list listeners;   /* struct listener, one per address and port */
+	unsigned int n_listeners;
+	char *name;              /* `name`, or NULL */
+	int id;                  /* `id`: of its only listener; 0: assigned */
+	uint64_t threads;        /* `thread`: bit n - 1 is thread n, perhaps of none; 0: all */
+	int threads_of_group;    /* given as <group>/<set> */
+	int shards;              /* 0: not given; else 1.. or BIND_SHARDS_BY_THREAD */
+	int backlog;             /* 0: the proxy's */
+	int maxconn;             /* 0: none */
+	int mss;                 /* 0: none */
+	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
+	int defer_accept;
+	int tfo;
+	int transparent;
+	int v4v6, v6only;
+	char interface[IFACE_MAX]; /* "": any */
+	uid_t uid;               /* unix sockets; -1: unchanged */
+	gid_t gid;
+	mode_t mode;             /* 0: by umask */
+	enum bind_level level;   /* stats sockets */
+	enum bind_severity severity;
+};
+
+struct listener;
+struct log_sink;
+struct sockbuf;
+/* An accepted connection: nonblocking, close-on-exec, not in the loop. peer is valid during the
+ * call. */
+typedef void listener_fn(struct listener *ln, int fd, const struct addr *peer);
+
+enum listener_state {
+	LISTENER_NEW,
+	LISTENER_BOUND,
+	LISTENER_READY,
+	LISTENER_FULL,
+	LISTENER_PAUSED,
+	LISTENER_CLOSED
+};
+
+/* Why a listener does not accept for now. */
+enum listener_hold {
+	LISTENER_HOLD_FRONTEND = 1, /* its maxconn */
+	LISTENER_HOLD_PROCESS = 2,  /* the process's maxconn */
+	LISTENER_HOLD_MEMORY = 4
+};
+
+struct listener {
+	struct list link;        /* in bind_conf.listeners */
+	struct bind_conf *bind;
+	void *owner;             /* the frontend, or the admin service */
+	void *worker;            /* what accepts run in: the engine of a frontend's sessions */
+	unsigned int thread;     /* the worker that accepts, from 0 */
+	/* Copies of one address for several workers (net/shards.h). */
+	struct listener_group *group; /* all of them; NULL: there is only this one */
+	struct listener *first;  /* the first of them; NULL: this one */
+	struct listener *lead;   /* whose socket it shares; NULL: it has one of its own */
+	int shared;              /* others wait for the same socket: wake one of us, not all */
+	int reuseport;           /* other sockets bind the same address */
+	/* May give a connection to another worker: 1 when that one has it. NULL: never. */
+	int (*route)(struct listener *ln, int fd, const struct addr *peer);
+	int id;                  /* 1.., unique in its frontend: show stat's sid */
+	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
+	int inherit_fd;          /* fd@N, or -1 */
+	int fd;
+	enum listener_state state;
+	unsigned int held;       /* enum listener_hold */
+	listener_fn *on_accept;
+	/* Asked before each accept: at 0 whoever waits stays in the backlog, and the listener is
+	 * held or asks again in the next turn. NULL: always. */
+	int (*may_accept)(struct listener *ln);
+	void (*not_accepted)(struct listener *ln); /* it might have, and nobody came */
+	struct loop *loop;
+	struct log_sink *log;    /* for back-offs; NULL: silent */
+	struct timer timer;      /* back-off */
+	struct accept_budget budget;
+	unsigned int max_accept; /* tune.maxaccept */
+	/* What accepted sockets inherit. */
+	int nodelay;
+	int keepalive;
+	int quickack_off;        /* tcp-smart-accept */
+	const struct sockbuf *sockbuf; /* NULL: the kernel's own; must outlive it */
+	/* Counted. */
+	unsigned int conns;      /* open now: the owner calls listener_release */
+	uint64_t accepted;
+	uint64_t handed;         /* of them, given to another worker */
+	uint64_t taken;          /* got from another worker */
+	uint64_t empty_accepts;  /* accept4 that said EAGAIN */
+	uint64_t paused;         /* back-offs for EMFILE, ENFILE, ENOBUFS, ENOMEM */
+	uint64_t paused_log_ms;  /* when a back-off was last written to the log */
+	struct {
+		uint64_t cum_conn, bytes_in, bytes_out, denied_req, failed_req, cum_sess;
+		unsigned int cur, cur_max;
+	} stat;
+};
+
+void listener_init(struct listener *ln, struct bind_conf *b);
+/* Makes, binds and listens, takes fd@N over, or shares the socket of its lead, which is bound then.
+ * 0 or a negative reason; why (why_len bytes) says what failed on which address. */
+int listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *why,
+	size_t why_len) must_check;
+/* A connection that another worker has accepted for the same address is this one's from now on. */
+void listener_take(struct listener *ln, int fd, const struct addr *peer);
+/* Puts it into the loop and starts to accept. */
+int listener_start(struct listener *ln, struct loop *l) must_check;
+/* One accepted connection has gone: a listener that was full accepts again. */
+void listener_release(struct listener *ln);
+/* Stops accepting without closing, for one reason; it accepts again when the last reason is
+ * gone. */
+void listener_hold(struct listener *ln, enum listener_hold why);
+void listener_resume(struct listener *ln, enum listener_hold why);
+/* Stops and closes, unless the socket is its lead's; unlinks nothing. Leads are closed last. */
+void listener_close(struct listener *ln, struct sys *sys);
+
+#endif

@@ -1,0 +1,77 @@
+/* Balancing: which server gets the next connection (manual, `balance`). Pure but for its own
+ * state. */
+#ifndef TACIT_PROXY_BALANCE_H
+#define TACIT_PROXY_BALANCE_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct addr;
+struct proxy;
+struct server;
+
+enum balance_algo {
+	BALANCE_ROUNDROBIN,
+	BALANCE_STATIC_RR,
+	BALANCE_LEASTCONN,
+	BALANCE_SOURCE,
+	BALANCE_FIRST,
+	BALANCE_RANDOM
+};
+
+#define BALANCE_SERVERS_MAX 4095 /* per backend, HAProxy's bound for roundrobin */
+#define BALANCE_DRAWS_MAX 1024
+#define BALANCE_DRAWS_DEFAULT 2
+
+/*
+ * A backend's balancing state. The group in service is the active servers, or the backup ones
+ * when no
+ * active is usable. The map holds every server of the group as often as its weight says (divided
+ * by what
+ * the weights have in common), spread as evenly as possible: roundrobin and static-rr walk along
+ * it,
+ * source looks a hash up in it.
+ */
+struct balance {
+	struct server **group;   /* file order; by id for `first` */
+	unsigned int n;
+	unsigned int cap;
+	uint64_t seq;            /* choices made */
+	uint64_t rnd;
+	uint32_t *sums;          /* random: sums[i] is the weight of group[0..i] */
+	uint16_t *map;           /* places in the group */
+	uint16_t *heap;          /* scratch of the map's construction */
+	unsigned int map_len, map_cap, map_pos;
+};
+
+/* All servers are known: allocates what the backend will ever need. 0 or -ERR_NOMEM. */
+int balance_init(struct proxy *be) must_check;
+void balance_fini(struct proxy *be);
+/* A server's state or weight has changed. Never fails. */
+void balance_refresh(struct proxy *be);
+
+/*
+ * The server for a connection from `src`, or NULL. `avoid` (may be NULL) is not chosen again
+ * unless it
+ * is the only one (redispatch). *full is set when servers are usable but none has room: queue then.
+ * Backup servers are used only when no active one is usable.
+ * When a server is returned and *full is set, the session waits in that server's own queue:
+ * `source`,
+ * which is bound to one server, and leastconn within `maxqueue`.
+ */
+struct server *balance_pick(struct proxy *be, const struct addr *src, const struct server *avoid,
+			    int *full);
+
+/* Is this server one of those to choose from now? A backup mostly is not. */
+int balance_has(const struct proxy *be, const struct server *srv);
+
+/* The start of the worker's generator for `random`. */
+void balance_seed(struct proxy *be, uint64_t seed);
+
+/* "roundrobin", ... as in the configuration. */
+const char *balance_name(enum balance_algo algo);
+/* Fixed by configuration: run-time weights other than 0 and the configured one do not apply. */
+int balance_is_static(enum balance_algo algo);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The session and half machines (fsm.tbl.h). Only fsm.c assigns ->state. Events move state, actions
+ * never do; an action that must branch returns the next event, one of those its row lists.
+ */
+#ifndef TACIT_PROXY_FSM_H
+#define TACIT_PROXY_FSM_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+enum session_state {
+#define SESSION_STATE(name, resting, what) SESSION_##name,
+#include "proxy/fsm.tbl.h"
+#undef SESSION_STATE
+	SESSION_STATES
+};
+
+enum session_event {
+#define SESSION_EVENT(name, what) SESSION_EV_##name,
+#include "proxy/fsm.tbl.h"
+#undef SESSION_EVENT
+	SESSION_EVENTS
+};
+
+enum half_state {
+#define HALF_STATE(name, what) HALF_##name,
+#include "proxy/fsm.tbl.h"
+#undef HALF_STATE
+	HALF_STATES
+};
+
+enum half_event {
+#define HALF_EVENT(name, what) HALF_EV_##name,
+#include "proxy/fsm.tbl.h"
+#undef HALF_EVENT
+	HALF_EVENTS
+};
+
+struct session;
+struct half;
+
+/* Runs an event and whatever follows from it. */
+void session_event(struct session *s, enum session_event ev);
+/* side: the half's source. */
+void half_event(struct session *s, int side, enum half_event ev);
+
+const char *session_state_name(enum session_state st);
+const char *session_event_name(enum session_event ev);
+const char *half_state_name(enum half_state st);
+const char *half_event_name(enum half_event ev);
+int session_state_is_resting(enum session_state st);
+
+/* The table as data, for tests: 0 and the row, or -ERR_UNKNOWN. */
+struct fsm_row {
+	int next;
+	uint32_t follow; /* mask of 1 << enum session_event */
+	const char *action;
+};
+int fsm_session_row(enum session_state st, enum session_event ev, struct fsm_row *out) must_check;
+int fsm_half_row(enum half_state st, enum half_event ev, struct fsm_row *out) must_check;
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * What the configuration says about logs: `log` lines (struct log_line, base/log.h), tags and
+ * formats of proxies and of the process.
+ */
+#ifndef TACIT_PROXY_LOG_CONF_H
+#define TACIT_PROXY_LOG_CONF_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "cfg/diag.h"
+
+struct cfg_diag;
+struct log_format;
+struct proxy;
+
+#define LOG_LINES_MAX 32 /* of one section */
+#define LOG_TAG_MAX 64   /* bytes of a log-tag, and of a host's name */
+
+/* Of `global`. */
+struct log_global {
+	struct list lines;   /* struct log_line */
+	char *tag;           /* log-tag; NULL: the program's name */
+	char *hostname;      /* log-send-hostname; "": this machine's name; NULL: not given */
+};
+
+/* Of a proxy, beside its lines (proxy.logs) and options. */
+struct proxy_log {
+	char *tag;                  /* log-tag; NULL: that of the process */
+	char *format_text;          /* log-format; NULL: by options */
+	struct cfg_where format_where;
+	struct log_format *format;  /* compiled; NULL: the default line */
+	uint64_t count;             /* lines written: %lc */
+};
+
+void log_global_init(struct log_global *g);
+void log_global_fini(struct log_global *g);
+/* Who the process is in its logs. progname, node and g must outlive *out. */
+void log_global_ident(const struct log_global *g, const char *progname, const char *node, int pid,
+		      struct log_ident *out);
+
+/* Copies of lines, appended to `to`: 0 or -ERR_NOMEM. */
+int log_lines_copy(struct list *to, const struct list *from) must_check;
+void log_lines_free(struct list *lines);
+
+/* What a proxy takes over from its defaults: lines, tag, format. 0 or -ERR_NOMEM. */
+int proxy_log_inherit(struct proxy *p, const struct proxy *defaults) must_check;
+void proxy_log_fini(struct proxy *p);
+
+/*
+ * The configuration is complete: gives lines without a format the one that log-send-hostname asks
+ * for, puts the global lines in the place of `log global`, compiles a frontend's format. Reports to
+ * d; 0, or -1 after an error.
+ */
+void log_global_finish(struct log_global *g);
+int proxy_log_finish(struct proxy *p, const struct log_global *g, struct cfg_diag *d) must_check;
+
+#endif

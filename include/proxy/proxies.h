@@ -1,0 +1,40 @@
+/* All proxies of a configuration: what the sections made, and the checks that need the whole of
+ * it. */
+#ifndef TACIT_PROXY_PROXIES_H
+#define TACIT_PROXY_PROXIES_H
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "proxy/proxy.h"
+
+struct cfg_diag;
+
+#define PROXIES_MAX 65535
+
+/*
+ * The application's configuration object, which parse functions see as ctx->root, starts with this
+ * structure: `struct config { struct proxies proxies; ... }`.
+ */
+struct proxies {
+	struct list all;      /* struct proxy.link, file order */
+	struct list defaults; /* defaults sections, file order */
+	unsigned int n;       /* in all */
+	struct log_global log; /* of the section global */
+};
+
+void proxies_init(struct proxies *ps);
+void proxies_fini(struct proxies *ps);
+
+/* The proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
+struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
+struct proxy *proxies_find_id(const struct proxies *ps, int id);
+
+/*
+ * The configuration is complete: resolves names, assigns ids, fills what has a default, prepares
+ * the
+ * balancing, and reports everything that is wrong or doubtful to `d`. 0, or -1 when there were
+ * errors.
+ */
+int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * A session: one forwarded connection, its two conns and two halves, driven by fsm.c alone.
+ * The engine is what all sessions of a worker share.
+ */
+#ifndef TACIT_PROXY_SESSION_H
+#define TACIT_PROXY_SESSION_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/gate.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "event/loop.h"
+#include "event/timer.h"
+#include "net/conn.h"
+#include "net/pipe.h"
+#include "net/zerocopy.h"
+#include "proxy/fsm.h"
+#include "proxy/proxy.h"
+
+enum side { CLIENT, SERVER, SIDES };
+
+struct session;
+struct sockbuf;
+
+/* One direction. half[CLIENT] reads from the client and writes to the server. */
+struct half {
+	enum half_state state;
+	uint8_t broken;         /* ended by a reset: neither end may take it for a clean one */
+	uint8_t stuck;          /* what the source has sent is left with the kernel: no buffer */
+	uint32_t head, tail;    /* pending bytes in buf */
+	char *buf;              /* what the sink refused; NULL most of the time */
+	struct pipe *pipe;      /* behind buf; NULL whenever nothing is in it */
+	struct zerocopy_pin *pin; /* of buf, when it was sent from in place */
+	uint64_t bytes;         /* read from the source */
+	uint32_t burst;         /* since the source was last drained */
+	uint8_t lulls;          /* bursts in a row that were none */
+	uint8_t streams;        /* it has much to say: worth a pipe, or a bigger buffer */
+	uint8_t no_splice;      /* the kernel refused */
+	uint8_t is_big;         /* buf is of streams.bufs */
+	uint8_t waits;          /* for its turn among the streams */
+	uint8_t side;           /* which half of its session it is, while it waits */
+	struct list turn_link;  /* in streams.waiting */
+};
+
+/* tune.splice.after, unless it is given. */
+#define STREAM_AFTER_DEFAULT 65536
+
+/* What a worker's streams share: proxy/stream.h. */
+struct streams {
+	unsigned int after;      /* tune.splice.after: bytes without a pause make a stream */
+	unsigned int bufsize;    /* tune.stream.bufsize; 0: no bigger than the others */
+	unsigned int per_turn;   /* tune.stream.turn: bytes of them that a turn forwards; 0: all */
+	struct pool bufs;
+	uint64_t turn, left;     /* the turn at work, and what is left of it */
+	struct list waiting;     /* struct half.turn_link */
+	struct task task;
+	uint64_t waits;          /* times one had to wait */
+};
+
+/* Depth of the (state, event) history kept for show sess and crash lines. */
+#define SESSION_HISTORY 8
+
+struct session {
+	enum session_state state;
+	struct half half[SIDES];
+	struct conn conn[SIDES];
+	struct timer timer;
+	struct task task;       /* first I/O, then the end of turn */
+	struct list link;       /* engine.sessions */
+	struct list queue_link; /* in a shard: server's queue, proxy's queue or granted */
+	struct engine *engine;
+	struct listener *listener;
+	struct proxy *fe;
+	struct proxy *be;
+	struct server *srv;     /* chosen; holds a slot when has_slot */
+	enum session_event posted; /* what the task is to deliver; NONE: first I/O */
+	uint64_t state_ms;      /* when the state was entered */
+	uint64_t wake_ms;       /* in RETRY and LINGER: when to go on */
+	uint64_t accept_wall_ns;
+	uint64_t accept_ms;
+	uint64_t waits_since_ms; /* in a queue */
+	uint64_t queued_ms;     /* when it got a server slot (0: not yet) */
+	uint64_t connected_ms;  /* 0: not yet */
+	uint64_t last_ms[SIDES]; /* last bytes read from or written to that side */
+	uint64_t id;            /* unique in the process; see engine.next_id */
+	uint32_t queue_before;  /* %sq: its place in the queue of its server, see slot_queue() */
+	uint32_t be_queue_before; /* %bq */
+	uint16_t retries;       /* made so far */
+	uint16_t linger_checks; /* in LINGER */
+	int connect_err;        /* errno of the last failed connect(); 0: it timed out */
+	uint8_t redispatch;     /* the next assignment is to avoid srv */
+	uint8_t redispatched;
+	uint8_t has_slot;
+	/* Other workers may see it: srv, has_slot, queue_link and its places in the queues belong
+	 * to the backend's lock until it knows that it has a slot. */
+	uint8_t waits;
+	uint8_t has_left;       /* the backend; what its last line says of it: */
+	unsigned int left_be_cur, left_srv_cur;
+	uint8_t logged;
+	uint8_t looked_again;   /* for a FIN behind the server's first bytes */
+	char term[2];           /* termination code: cause and phase, '-' before known */
+	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
+	uint8_t hist_n;
+	struct addr peer;       /* the client's address; short for inet */
+};
+
+/* What the engines of all workers share. Nothing else of it changes while they run. */
+struct engine_shared {
+	unsigned int n;              /* engines */
+	unsigned int max_sessions;   /* of the process */
+	char apart[CACHE_LINE];
+	struct gate gate;            /* open sessions */
+	uint64_t second;             /* connections of this second (base/freq.h) */
+	char apart_too[CACHE_LINE];
+};
+
+/* What sessions of one worker share. Owned by app/worker. */
+struct engine {
+	unsigned int index;          /* of the worker, 0..: its shard of what is counted */
+	struct loop *loop;
+	struct sys *sys;
+	struct list sessions;
+	unsigned int n_sessions;
+	struct engine_shared *shared;
+	struct engine_shared alone;  /* of the only engine */
+	int is_full;                 /* the process is, and our listeners are held: admit.h */
+	uint64_t next_id;            /* times shared->n, plus index, is a session's id */
+	struct pool session_pool;
+	struct pool buf_pool;
+	struct zerocopy_pool zerocopy;
+	char *scratch;
+	unsigned int bufsize;        /* tune.bufsize */
+	unsigned int max_reads;      /* per half and turn */
+	const struct sockbuf *server_buf; /* of sockets to servers; NULL: the kernel's own */
+	uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
+	uint64_t cum_conns, cum_sess, bytes_out, bytes_in;
+	uint64_t max_memory;         /* of both pools, 0: no bound; see memory.h */
+	int memory_tight;            /* new sessions have to wait */
+	uint64_t memory_holds;       /* how often they had to */
+	uint64_t buf_waits;          /* how often a half had to do without a buffer */
+	uint64_t lingers;
+	uint64_t elided_inline;      /* freed slots that went to a session of the same worker */
+	uint64_t granted;            /* and of another, which takes a message */
+	struct streams streams;
+	struct pipe_pool pipes;
+	struct timer pipe_timer;     /* closes idle pipes */
+	uint64_t spliced;            /* bytes that went out of a pipe */
+	uint64_t splice_fallbacks;   /* reads that were copied and should not have been */
+	struct freq conn_rate, sess_rate;
+	struct log_sink *log;        /* where session lines go (base/log.h) */
+	struct trace *trace;         /* base/trace.h; NULL: off */
+	/* is_full was set; it was cleared, or a session ended (also the last one). May be NULL. */
+	void (*on_full)(struct engine *e);
+	void (*on_release)(struct engine *e);
+	/* memory_tight has changed. May be NULL. */
+	void (*on_memory)(struct engine *e);
+	/* Has queue_collect(its engine, be) run on the worker `target`, soon: none may get lost.
+	 * Not called with one worker. */
+	void (*poke)(struct engine *e, unsigned int target, struct proxy *be);
+	/* The same for admit_resume(its engine, fe); fe may be NULL. */
+	void (*poke_resume)(struct engine *e, unsigned int target, struct proxy *fe);
+	void *owner;
+};
+
+/* An engine alone; max_sessions is the process's. 0 or a negative reason. */
+int engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
+	unsigned int max_sessions) must_check;
+/* It is number `index` of shared->n that share, which must outlive it. Before it has sessions. */
+void engine_join(struct engine *e, struct engine_shared *shared, unsigned int index);
+/* How streams are told and treated: see struct streams. Before it has sessions. 0 or -ERR_NOMEM. */
+int engine_allow_streams(struct engine *e, unsigned int after, unsigned int bufsize,
+	unsigned int per_turn) must_check;
+/* Lets streams go through so many pipes of so many bytes (0: the system's size), where an option
+ * asks for it. None before. */
+void engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_size);
+/* Sends of `threshold` bytes and more are not copied where that can be, with at most `max` bytes of
+ * buffers pinned. Of a new engine, before memory_bound(). */
+void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast_path);
+/* No session may live (asserted). */
+void engine_fini(struct engine *e);
+/* Listener callback: the listener's owner is the frontend, its worker the engine. Takes fd in any
+ * case. */
+void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
+/* Has ev delivered in this turn, after what runs now. At most one is on its way. */
+void session_post(struct session *s, enum session_event ev);
+/* A direction that waited for its turn has it. */
+void session_go_on(struct session *s, int side);
+/* Takes over the socket of a connect() that is on its way. 0, or a negative reason: fd stays the
+ * caller's. */
+int session_open_server(struct session *s, int fd, enum conn_kind kind) must_check;
+/* Ends it with cause 'K' ("killed"). */
+void session_kill(struct session *s);
+/* Ends all; used at hard stop. */
+void engine_kill_all(struct engine *e);
+
+#endif

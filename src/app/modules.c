@@ -1,0 +1,36 @@
+#include "app/modules.h"
+
+#include "app/global.h"
+#include "cfg/env_cfg.h"
+#include "net/bind_cfg.h"
+#include "proxy/log_cfg.h"
+#include "proxy/proxy_cfg.h"
+
+static const struct cfg_module *const modules[] = {
+	&global_cfg_module,
+	&cpu_map_module,
+	&tune_cfg_module,
+	&bounds_cfg_module,
+	&splice_cfg_module,
+	&global_hints_module,
+	&env_cfg_module,
+	&bind_cfg_module,
+	&proxy_cfg_module,
+	&timeouts_cfg_module,
+	&server_cfg_module,
+	&log_cfg_module,
+};
+
+int
+modules_register(struct cfg_registry *reg, const char **culprit)
+{
+	for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
+		int r = cfg_registry_add(reg, modules[i]);
+
+		if (r) {
+			*culprit = modules[i]->name;
+			return r;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,74 @@
+#include "app/poke.h"
+
+#include "app/process.h"
+#include "base/atomic.h"
+#include "event/mailbox.h"
+#include "proxy/admit.h"
+#include "proxy/queue.h"
+
+static void
+on_slots(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	queue_collect(&w->engine, m->arg);
+}
+
+static void
+on_room(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	admit_resume(&w->engine, m->arg);
+}
+
+/*
+ * A full mailbox will be emptied, and poke_catch_up() comes after that. If it was full before the
+ * flag was set only, the second try finds room.
+ */
+static void
+tell(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
+{
+	struct worker *from = e->owner, *to = &from->process->workers[target];
+	struct mail m = { .fn = fn, .arg = arg };
+
+	if (mailbox_post(from->mailbox, to->mailbox, &m) == 0)
+		return;
+	(void)atomic_swap(&to->behind, 1);
+	(void)!mailbox_post(from->mailbox, to->mailbox, &m);
+}
+
+static void
+slots(struct engine *e, unsigned int target, struct proxy *be)
+{
+	tell(e, target, on_slots, be);
+}
+
+static void
+room(struct engine *e, unsigned int target, struct proxy *fe)
+{
+	tell(e, target, on_room, fe);
+}
+
+void
+poke_enable(struct worker *w)
+{
+	w->engine.poke = slots;
+	w->engine.poke_resume = room;
+}
+
+void
+poke_catch_up(struct worker *w)
+{
+	if (likely(!atomic_read(&w->behind)) || !atomic_swap(&w->behind, 0))
+		return;
+	admit_resume(&w->engine, NULL);
+	list_each(it, &w->process->cfg->proxies.all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (p->caps & PROXY_FE)
+			admit_resume(&w->engine, p);
+		if (p->caps & PROXY_BE)
+			queue_collect(&w->engine, p);
+	}
+}

@@ -1,0 +1,67 @@
+#include "base/freq.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+static void
+start_second(struct freq *f, uint64_t sec)
+{
+	f->prev = sec == f->sec + 1 ? f->cur : 0;
+	f->cur = 0;
+	f->sec = sec;
+}
+
+void
+freq_add(struct freq *f, uint64_t now_ms, uint32_t n)
+{
+	uint64_t sec = now_ms / 1000;
+
+	/* Workers read the clock at different times: who is behind counts in the second at hand. */
+	if (sec > f->sec)
+		start_second(f, sec);
+	f->cur += n;
+	f->max = MAX(f->max, f->cur);
+}
+
+void
+freq_raise(struct freq *f, uint32_t n)
+{
+	f->max = MAX(f->max, n);
+}
+
+/* The second in the upper half, its count in the lower one. */
+uint32_t
+freq_count_second(uint64_t *second, uint64_t now_ms)
+{
+	uint64_t now = now_ms / 1000 << 32, was = atomic_read(second), next;
+
+	do
+		next = now > was ? now | 1 : was + 1;
+	while (!atomic_replace(second, &was, next));
+	return (uint32_t)next;
+}
+
+void
+freq_merge(struct freq *sum, const struct freq *f)
+{
+	if (f->sec > sum->sec)
+		start_second(sum, f->sec);
+	if (f->sec == sum->sec) {
+		sum->cur += f->cur;
+		sum->prev += f->prev;
+	} else if (f->sec + 1 == sum->sec) {
+		sum->prev += f->cur;
+	}
+	sum->max = MAX(sum->max, f->max);
+}
+
+uint32_t
+freq_read(const struct freq *f, uint64_t now_ms)
+{
+	uint64_t now = MAX(now_ms, f->sec * 1000), sec = now / 1000;
+	uint32_t cur = sec == f->sec ? f->cur : 0;
+	uint32_t prev = sec == f->sec ? f->prev : sec == f->sec + 1 ? f->cur : 0;
+
+	/* The part of the last second that the window still covers. */
+	return cur + (uint32_t)((uint64_t)prev * (1000 - now % 1000) / 1000);
+}

@@ -1,0 +1,51 @@
+#include "base/gate.h"
+
+/* Between two steps that another worker may come between: tests wait there. */
+#ifndef GATE_STEP
+#define GATE_STEP() ((void)0)
+#endif
+
+int
+gate_enter(struct gate *g, unsigned int max)
+{
+	unsigned int n = atomic_read(&g->n);
+
+	if (!max) {
+		(void)atomic_add(&g->n, 1u);
+		return 1;
+	}
+	do {
+		if (n >= max)
+			return 0;
+	} while (!atomic_replace(&g->n, &n, n + 1));
+	return 1;
+}
+
+uint64_t
+gate_leave(struct gate *g, unsigned int max)
+{
+	unsigned int n = atomic_sub(&g->n, 1u);
+
+	assert(n != ~0u);
+	GATE_STEP();
+	if (n >= max || !atomic_look(&g->held))
+		return 0;
+	GATE_STEP();
+	return atomic_swap(&g->held, UINT64_C(0));
+}
+
+int
+gate_hold(struct gate *g, unsigned int max, unsigned int worker)
+{
+	uint64_t bit = UINT64_C(1) << worker;
+
+	assert(worker < GATE_WORKERS_MAX);
+	GATE_STEP();
+	(void)atomic_or(&g->held, bit);
+	GATE_STEP();
+	if (atomic_look(&g->n) >= max)
+		return 1;
+	GATE_STEP();
+	(void)atomic_and(&g->held, ~bit);
+	return 0;
+}

@@ -1,0 +1,300 @@
+#include "base/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log_target.h"
+#include "base/mem.h"
+
+/* Text of one operational message; longer ones are cut. */
+#define MSG_MAX 1024
+/* Header, longest: every field at its bound. */
+#define HEAD_MAX 640
+
+static const char *const level_names[LOG_LEVELS] = { "emerg",   "alert",  "crit", "err",
+						     "warning", "notice", "info", "debug" };
+
+static const char *const facility_names[LOG_FACILITIES] = { "kern", "user", "mail", "daemon",
+	"auth", "syslog", "lpr", "news", "uucp", "cron", "auth2", "ftp", "ntp", "audit", "alert",
+	"cron2", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7" };
+
+static const char *const form_names[LOG_FORMS] = { "local", "rfc3164", "rfc5424", "priority",
+						   "short", "timed", "iso", "raw" };
+
+static int
+name_find(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -ERR_UNKNOWN;
+}
+
+static const char *
+name_of(const char *const *names, int n, int i)
+{
+	return i >= 0 && i < n ? names[i] : NULL;
+}
+
+const char *
+log_level_name(int level)
+{
+	return name_of(level_names, LOG_LEVELS, level);
+}
+
+const char *
+log_facility_name(int facility)
+{
+	return name_of(facility_names, LOG_FACILITIES, facility);
+}
+
+const char *
+log_form_name(int form)
+{
+	return name_of(form_names, LOG_FORMS, form);
+}
+
+int
+log_level_parse(const char *name)
+{
+	return name_find(level_names, LOG_LEVELS, name);
+}
+
+int
+log_facility_parse(const char *name)
+{
+	return name_find(facility_names, LOG_FACILITIES, name);
+}
+
+int
+log_form_parse(const char *name)
+{
+	return name_find(form_names, LOG_FORMS, name);
+}
+
+void
+log_line_init(struct log_line *l)
+{
+	memset(l, 0, sizeof(*l));
+	list_init(&l->link);
+	l->dest.fd = -1;
+	l->level = LOG_LEVEL_DEBUG;
+	l->minlevel = LOG_LEVEL_EMERG;
+	l->max_len = LOG_LEN_DEFAULT;
+}
+
+void
+log_sink_init(struct log_sink *k, struct sys *sys, const struct log_ident *id)
+{
+	memset(k, 0, sizeof(*k));
+	k->sys = sys;
+	k->id = *id;
+}
+
+static uint64_t
+sink_now(struct log_sink *k)
+{
+	return k->wall_ns ? k->wall_ns(k->wall_arg) : sys_clock_ns(k->sys, CLOCK_REALTIME);
+}
+
+static void
+flush_at(struct log_sink *k, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < k->n_targets; i++)
+		log_target_flush(k, &k->target[i], now_ns);
+	k->used = 0;
+}
+
+void
+log_flush(struct log_sink *k)
+{
+	if (log_has_pending(k))
+		flush_at(k, sink_now(k));
+}
+
+void
+log_open(struct log_sink *k, const struct list *lines)
+{
+	list_each(it, lines) {
+		struct log_target *t =
+			log_target_get(k, &list_entry(it, struct log_line, link)->dest);
+
+		if (t)
+			log_target_open(k, t);
+	}
+}
+
+void
+log_sink_fini(struct log_sink *k)
+{
+	if (k->n_targets > 0)
+		flush_at(k, sink_now(k)); /* the ends of half-written lines too */
+	for (unsigned int i = 0; i < k->n_targets; i++)
+		log_target_close(k, &k->target[i]);
+	mem_free(k->target);
+	mem_free(k->ring);
+	memset(k, 0, sizeof(*k));
+}
+
+static void
+add_tag(struct sbuf *b, const struct log_sink *k, const char *host, const char *tag)
+{
+	if (host) {
+		sbuf_addc(b, ' ');
+		sbuf_adds(b, host);
+	}
+	sbuf_addf(b, " %s[%d]: ", tag, k->id.pid);
+}
+
+/* What stands before the text, by form. */
+static void
+add_head(struct sbuf *b, struct log_sink *k, const struct log_line *l, int level, const char *tag,
+	 uint64_t now_ns)
+{
+	const struct tm *tm = wall_local(&k->wall, (int64_t)(now_ns / 1000000000u));
+	unsigned int usec = (unsigned int)(now_ns % 1000000000u / 1000u);
+	int pri = l->facility * 8 + level;
+	const char *host = k->id.hostname;
+
+	switch (l->form) {
+	case LOG_FORM_LOCAL:
+		sbuf_addf(b, "<%d>", pri);
+		wall_add_syslog(b, tm);
+		add_tag(b, k, NULL, tag);
+		break;
+	case LOG_FORM_RFC3164:
+		sbuf_addf(b, "<%d>", pri);
+		wall_add_syslog(b, tm);
+		add_tag(b, k, host ? host : "localhost", tag);
+		break;
+	case LOG_FORM_RFC5424:
+		sbuf_addf(b, "<%d>1 ", pri);
+		wall_add_iso(b, tm, usec);
+		sbuf_addf(b, " %s %s %d - - ", host ? host : "-", tag, k->id.pid);
+		break;
+	case LOG_FORM_PRIORITY:
+		sbuf_addf(b, "<%d>", pri);
+		break;
+	case LOG_FORM_SHORT:
+		sbuf_addf(b, "<%d>", level);
+		break;
+	case LOG_FORM_TIMED:
+	case LOG_FORM_ISO:
+		if (l->form == LOG_FORM_TIMED)
+			sbuf_addf(b, "<%d>", level);
+		wall_add_iso(b, tm, usec);
+		sbuf_addc(b, ' ');
+		break;
+	case LOG_FORM_RAW:
+	case LOG_FORMS:
+		break;
+	}
+}
+
+/* Tabs are left alone: formats use them to separate fields. */
+static int
+is_control(unsigned char c)
+{
+	return (c < 0x20 && c != '\t') || c == 0x7f;
+}
+
+/* Copies text as far as it fits, control bytes as #XX; returns the bytes written. */
+static size_t
+put_text(char *to, size_t room, const char *p, size_t len)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < room; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		if (likely(!is_control(c))) {
+			to[n++] = (char)c;
+			continue;
+		}
+		if (room - n < 3)
+			break;
+		to[n++] = '#';
+		to[n++] = hex[c >> 4];
+		to[n++] = hex[c & 15];
+	}
+	return n;
+}
+
+/* Room for a record of len bytes; an early flush costs nothing a later one would not. */
+static struct log_rec *
+sink_room(struct log_sink *k, size_t len, uint64_t now_ns)
+{
+	if (!k->ring && !(k->ring = mem_alloc(LOG_RING_SIZE)))
+		return NULL;
+	if (LOG_RING_SIZE - k->used < LOG_REC_SPACE(len))
+		flush_at(k, now_ns);
+	return (struct log_rec *)(void *)(k->ring + k->used);
+}
+
+static void
+send_one(struct log_sink *k, const struct log_line *l, int level, const char *tag, const char *msg,
+	size_t len, uint64_t now_ns)
+{
+	char head[HEAD_MAX];
+	struct sbuf b;
+	struct log_target *t = log_target_get(k, &l->dest);
+	struct log_rec *r = NULL;
+	char *p;
+	size_t n;
+
+	if (t && !log_target_is_resting(t, now_ns))
+		r = sink_room(k, (size_t)l->max_len + 1, now_ns);
+	if (!r) {
+		k->dropped++;
+		if (t)
+			t->dropped++;
+		return;
+	}
+	sbuf_init_fixed(&b, head, sizeof(head));
+	add_head(&b, k, l, level, tag, now_ns);
+	p = (char *)(r + 1);
+	n = MIN(b.len, (size_t)l->max_len);
+	memcpy(p, b.p, n);
+	n += put_text(p + n, l->max_len - n, msg, len);
+	p[n++] = '\n';
+	r->target = (uint32_t)(t - k->target);
+	r->len = (uint32_t)n;
+	k->used += LOG_REC_SPACE(n);
+	t->pending++;
+}
+
+void
+log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
+	const char *msg, size_t len)
+{
+	uint64_t now_ns;
+
+	if (!k || !lines || list_is_empty(lines))
+		return;
+	now_ns = sink_now(k);
+	list_each(it, (struct list *)(uintptr_t)lines) {
+		const struct log_line *l = list_entry(it, struct log_line, link);
+
+		if (level <= l->level)
+			send_one(k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag, msg,
+				len, now_ns);
+	}
+}
+
+void
+log_msg(struct log_sink *k, enum log_level level, const char *fmt, ...)
+{
+	char text[MSG_MAX];
+	va_list ap;
+	int n;
+
+	if (!k || !k->lines)
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		log_send(k, k->lines, level, NULL, text, MIN((size_t)n, sizeof(text) - 1));
+}

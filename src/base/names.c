@@ -1,0 +1,52 @@
+#include "base/names.h"
+
+#include <grp.h>
+#include <netdb.h>
+#include <pwd.h>
+#include <string.h>
+
+#include "base/err.h"
+
+int
+names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)
+{
+	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL, *best = NULL;
+
+	if (getaddrinfo(host, NULL, &hints, &found) != 0)
+		return -ERR_RESOLVE;
+	for (struct addrinfo *ai = found; ai; ai = ai->ai_next) {
+		if (ai->ai_family != AF_INET && ai->ai_family != AF_INET6)
+			continue;
+		if (!best || (best->ai_family == AF_INET6 && ai->ai_family == AF_INET))
+			best = ai;
+	}
+	if (best) {
+		memcpy(out, best->ai_addr, best->ai_addrlen);
+		*len = best->ai_addrlen;
+	}
+	freeaddrinfo(found);
+	return best ? 0 : -ERR_RESOLVE;
+}
+
+int
+names_user(const char *name, uid_t *uid)
+{
+	const struct passwd *pw = getpwnam(name);
+
+	if (!pw)
+		return -ERR_UNKNOWN;
+	*uid = pw->pw_uid;
+	return 0;
+}
+
+int
+names_group(const char *name, gid_t *gid)
+{
+	const struct group *gr = getgrnam(name);
+
+	if (!gr)
+		return -ERR_UNKNOWN;
+	*gid = gr->gr_gid;
+	return 0;
+}

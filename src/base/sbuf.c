@@ -1,0 +1,135 @@
+#include "base/sbuf.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define SBUF_FIRST 256
+
+void
+sbuf_init(struct sbuf *b, size_t max)
+{
+	memset(b, 0, sizeof(*b));
+	b->max = max;
+	b->owned = 1;
+}
+
+void
+sbuf_init_fixed(struct sbuf *b, char *storage, size_t cap)
+{
+	assert(cap > 0);
+	memset(b, 0, sizeof(*b));
+	b->p = storage;
+	b->cap = cap;
+	b->p[0] = '\0';
+}
+
+void
+sbuf_fini(struct sbuf *b)
+{
+	if (b->owned)
+		mem_free(b->p);
+	memset(b, 0, sizeof(*b));
+}
+
+void
+sbuf_reset(struct sbuf *b)
+{
+	b->len = 0;
+	b->failed = 0;
+	if (b->p)
+		b->p[0] = '\0';
+}
+
+/* Makes room for n more bytes and the NUL. */
+static int
+sbuf_room(struct sbuf *b, size_t n)
+{
+	size_t need = b->len + n + 1;
+	size_t cap = b->cap;
+	char *p;
+
+	if (b->failed || need < n || need > SIZE_MAX / 2 || (b->max && b->len + n > b->max))
+		goto fail;
+	if (need <= cap)
+		return 1;
+	if (!b->owned)
+		goto fail;
+	if (cap == 0)
+		cap = SBUF_FIRST;
+	while (cap < need)
+		cap *= 2;
+	p = mem_resize(b->p, cap, 1);
+	if (!p)
+		goto fail;
+	b->p = p;
+	b->cap = cap;
+	return 1;
+fail:
+	b->failed = 1;
+	return 0;
+}
+
+void
+sbuf_add(struct sbuf *b, const char *p, size_t n)
+{
+	if (!sbuf_room(b, n))
+		return;
+	memcpy(b->p + b->len, p, n);
+	b->len += n;
+	b->p[b->len] = '\0';
+}
+
+void
+sbuf_adds(struct sbuf *b, const char *s)
+{
+	sbuf_add(b, s, strlen(s));
+}
+
+void
+sbuf_addc(struct sbuf *b, char c)
+{
+	sbuf_add(b, &c, 1);
+}
+
+void
+sbuf_addu(struct sbuf *b, unsigned long long v)
+{
+	char tmp[20];
+	size_t i = sizeof(tmp);
+
+	do {
+		tmp[--i] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	sbuf_add(b, tmp + i, sizeof(tmp) - i);
+}
+
+void
+sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	if (n < 0)
+		b->failed = 1;
+	else if (sbuf_room(b, (size_t)n)) {
+		(void)vsnprintf(b->p + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void
+sbuf_addf(struct sbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	sbuf_vaddf(b, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,137 @@
+/*
+ * The real kernel behind struct sys: each row of sys.tbl.h as a call that returns >= 0 or -errno.
+ * No other file of the daemon makes system calls.
+ */
+#define _GNU_SOURCE
+#include "base/sys.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+
+static inline long
+ret(long r)
+{
+	return likely(r >= 0) ? r : -errno;
+}
+
+void
+sys_init(struct sys *s, const struct sys_ops *ops, void *ctx)
+{
+	memset(s, 0, sizeof(*s));
+	s->ops = ops;
+	s->ctx = ctx;
+}
+
+/*
+ * ThreadSanitizer watches descriptors as it does memory, but does not know this call: whoever opens
+ * one of these numbers next would seem to race with who had it.
+ */
+static int
+close_all(unsigned int lo, unsigned int hi)
+{
+#ifdef __SANITIZE_THREAD__
+	extern void __sanitizer_syscall_pre_impl_close(long fd);
+
+	for (unsigned int fd = lo; fd <= hi; fd++)
+		__sanitizer_syscall_pre_impl_close(fd);
+#endif
+	return close_range(lo, hi, 0);
+}
+
+/* A call whose C function has the row's name and parameters. */
+#define PLAIN(name, fn, params, args)              \
+	static long lx_##name(void *ctx UNPAREN params) \
+	{                                          \
+		(void)ctx;                         \
+		return ret(fn args);               \
+	}
+
+PLAIN(accept4, accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags),
+	(fd, sa, len, flags))
+PLAIN(bind, bind, (, int fd, const struct sockaddr *sa, socklen_t len), (fd, sa, len))
+PLAIN(chdir, chdir, (, const char *path), (path))
+PLAIN(chmod, chmod, (, const char *path, mode_t mode), (path, mode))
+PLAIN(chown, chown, (, const char *path, uid_t uid, gid_t gid), (path, uid, gid))
+PLAIN(chroot, chroot, (, const char *path), (path))
+PLAIN(clock_gettime, clock_gettime, (, clockid_t id, struct timespec *ts), (id, ts))
+PLAIN(clone, fork, (), ())
+PLAIN(close, close, (, int fd), (fd))
+PLAIN(close_range, close_all, (, unsigned int lo, unsigned int hi), (lo, hi))
+PLAIN(connect, connect, (, int fd, const struct sockaddr *sa, socklen_t len), (fd, sa, len))
+PLAIN(dup2, dup2, (, int from, int to), (from, to))
+PLAIN(epoll_create1, epoll_create1, (, int flags), (flags))
+PLAIN(epoll_ctl, epoll_ctl, (, int ep, int op, int fd, struct epoll_event *ev), (ep, op, fd, ev))
+PLAIN(epoll_wait, epoll_wait, (, int ep, struct epoll_event *ev, int n, int ms), (ep, ev, n, ms))
+PLAIN(eventfd2, eventfd, (, unsigned int count, int flags), (count, flags))
+PLAIN(fcntl, fcntl, (, int fd, int cmd, long arg), (fd, cmd, arg))
+PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
+PLAIN(getdents64, getdents64, (, int fd, void *buf, size_t len), (fd, buf, len))
+PLAIN(getpeername, getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
+PLAIN(getpid, getpid, (), ())
+PLAIN(getrusage, getrusage, (, int who, struct rusage *ru), (who, ru))
+PLAIN(getsockname, getsockname, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
+PLAIN(getsockopt, getsockopt, (, int fd, int lvl, int opt, void *v, socklen_t *len),
+	(fd, lvl, opt, v, len))
+PLAIN(getuid, getuid, (), ())
+PLAIN(ioctl, ioctl, (, int fd, unsigned long req, int *arg), (fd, req, arg))
+PLAIN(kill, kill, (, pid_t pid, int sig), (pid, sig))
+PLAIN(listen, listen, (, int fd, int backlog), (fd, backlog))
+PLAIN(madvise, madvise, (, void *p, size_t len, int advice), (p, len, advice))
+PLAIN(openat, openat, (, const char *path, int flags, mode_t mode), (AT_FDCWD, path, flags, mode))
+PLAIN(pipe2, pipe2, (, int *fds, int flags), (fds, flags))
+PLAIN(prctl, prctl, (, int op, unsigned long a), (op, a, 0ul, 0ul, 0ul))
+PLAIN(prlimit64, prlimit, (, int res, const struct rlimit *set, struct rlimit *get),
+	(0, (__rlimit_resource_t)res, set, get))
+PLAIN(read, read, (, int fd, void *buf, size_t len), (fd, buf, len))
+PLAIN(recvfrom, recv, (, int fd, void *buf, size_t len, int flags), (fd, buf, len, flags))
+PLAIN(recvmmsg, recvmmsg, (, int fd, struct mmsghdr *v, unsigned int n, int flags),
+	(fd, v, n, flags, NULL))
+PLAIN(rename, rename, (, const char *from, const char *to), (from, to))
+PLAIN(rt_sigaction, sigaction, (, int sig, const struct sigaction *sa), (sig, sa, NULL))
+PLAIN(rt_sigprocmask, sigprocmask, (, int how, const sigset_t *set), (how, set, NULL))
+/* Both of the calling thread. */
+PLAIN(sched_getaffinity, sched_getaffinity, (, size_t len, cpu_set_t *set), (0, len, set))
+PLAIN(sched_setaffinity, sched_setaffinity, (, size_t len, const cpu_set_t *set), (0, len, set))
+PLAIN(sched_yield, sched_yield, (), ())
+PLAIN(sendmmsg, sendmmsg, (, int fd, struct mmsghdr *v, unsigned int n, int flags),
+	(fd, v, n, flags))
+PLAIN(sendmsg, sendmsg, (, int fd, const struct msghdr *m, int flags), (fd, m, flags))
+PLAIN(sendto, send, (, int fd, const void *buf, size_t len, int flags), (fd, buf, len, flags))
+PLAIN(setgid, setgid, (, gid_t gid), (gid))
+PLAIN(setgroups, setgroups, (, size_t n, const gid_t *list), (n, list))
+PLAIN(setsid, setsid, (), ())
+PLAIN(setsockopt, setsockopt, (, int fd, int lvl, int opt, const void *v, socklen_t len),
+	(fd, lvl, opt, v, len))
+PLAIN(setuid, setuid, (, uid_t uid), (uid))
+PLAIN(shutdown, shutdown, (, int fd, int how), (fd, how))
+PLAIN(signalfd4, signalfd, (, int fd, const sigset_t *set, int flags), (fd, set, flags))
+PLAIN(socket, socket, (, int domain, int type, int proto), (domain, type, proto))
+PLAIN(socketpair, socketpair, (, int domain, int type, int proto, int *sv),
+	(domain, type, proto, sv))
+PLAIN(splice, splice, (, int in, int out, size_t len, unsigned int flags),
+	(in, NULL, out, NULL, len, flags))
+PLAIN(stat, stat, (, const char *path, struct stat *st), (path, st))
+PLAIN(umask, umask, (, mode_t mask), (mask))
+PLAIN(uname, uname, (, struct utsname *u), (u))
+PLAIN(unlink, unlink, (, const char *path), (path))
+PLAIN(wait4, waitpid, (, pid_t pid, int *status, int options), (pid, status, options))
+PLAIN(write, write, (, int fd, const void *buf, size_t len), (fd, buf, len))
+PLAIN(writev, writev, (, int fd, const struct iovec *iov, int n), (fd, iov, n))
+
+const struct sys_ops sys_linux = {
+#define SYS_ROW(name, params, args) .name = lx_##name,
+#include "base/sys.tbl.h"
+#undef SYS_ROW
+};

@@ -1,0 +1,34 @@
+#include "base/thread.h"
+
+#include <string.h>
+
+/* A thread names itself: for another one the C library would go through /proc. */
+static void *
+run(void *arg)
+{
+	struct thread *t = arg;
+
+	if (t->name[0])
+		(void)pthread_setname_np(pthread_self(), t->name);
+	t->fn(t->arg);
+	return NULL;
+}
+
+int
+thread_start(struct thread *t, void (*fn)(void *arg), void *arg, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	t->fn = fn;
+	t->arg = arg;
+	t->name[0] = '\0';
+	if (n && n < sizeof(t->name))
+		memcpy(t->name, name, n + 1);
+	return -pthread_create(&t->id, NULL, run, t);
+}
+
+int
+thread_join(struct thread *t)
+{
+	return -pthread_join(t->id, NULL);
+}

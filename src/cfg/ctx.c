@@ -1,0 +1,314 @@
+#include "cfg/ctx.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/known.h"
+#include "cfg/lexer.h"
+#include "cfg/suggest.h"
+
+const char *
+cfg_arg(const struct cfg_ctx *ctx, int i)
+{
+	return i >= 0 && i < ctx->argc ? ctx->word[ctx->base + (unsigned)i].text : "";
+}
+
+/* Column of argument i; one that is missing points past the last word. */
+static unsigned
+arg_col(const struct cfg_ctx *ctx, int i)
+{
+	const struct cfg_word *w;
+	unsigned past, col;
+	size_t len;
+
+	if (ctx->nword == 0)
+		return 0;
+	if (i < 0)
+		return ctx->word[ctx->opt ? ctx->base - 1 : ctx->kwpos].col;
+	if (i < ctx->argc)
+		return ctx->word[ctx->base + (unsigned)i].col;
+	past = ctx->base + (unsigned)ctx->argc;
+	w = &ctx->word[past > 0 ? past - 1 : 0];
+	col = w->col + (unsigned)strlen(w->text);
+	/* quotes and variables make a word longer or shorter than what stands in the file */
+	if (ctx->where.file) {
+		cfg_file_line(ctx->where.file, ctx->where.line, &len);
+		if (col > len + 1)
+			col = (unsigned)len + 1;
+	}
+	return col;
+}
+
+struct cfg_where
+cfg_arg_where(const struct cfg_ctx *ctx, int i)
+{
+	struct cfg_where w = ctx->where;
+
+	w.col = arg_col(ctx, i);
+	return w;
+}
+
+const char *
+cfg_kw_name(const struct cfg_ctx *ctx)
+{
+	if (ctx->kw)
+		return ctx->kw->name;
+	return ctx->section ? ctx->section->name : "";
+}
+
+static void
+report(struct cfg_ctx *ctx, enum cfg_sev sev, int i, const char *fmt, va_list ap)
+{
+	struct cfg_where w = cfg_arg_where(ctx, i);
+
+	cfg_diag_vadd(ctx->diag, sev, &w, fmt, ap);
+}
+
+int
+cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(ctx, CFG_ALERT, i, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+void
+cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(ctx, CFG_WARNING, i, fmt, ap);
+	va_end(ap);
+}
+
+void
+cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(ctx, CFG_NOTICE, i, fmt, ap);
+	va_end(ap);
+}
+
+int
+cfg_nomem(struct cfg_ctx *ctx)
+{
+	return cfg_error(ctx, -1, "out of memory");
+}
+
+/* The end of every typed helper: name who refused the value. */
+static int
+refuse(struct cfg_ctx *ctx, int i, const struct cfg_value_err *err)
+{
+	if (ctx->opt && i >= ctx->argc)
+		return cfg_error(ctx, i, "'%s' option '%s' expects %s.", cfg_kw_name(ctx),
+			ctx->opt->name, ctx->opt->syntax ? ctx->opt->syntax : "an argument");
+	if (i >= ctx->argc)
+		return cfg_error(ctx, i, "'%s' expects %s.", cfg_kw_name(ctx),
+				 ctx->kw && ctx->kw->syntax ? ctx->kw->syntax : "an argument");
+	if (err->odd && isprint((unsigned char)err->odd))
+		return cfg_error(ctx, i, "unexpected character '%c' in '%s': %s.", err->odd,
+			ctx->opt ? ctx->opt->name : cfg_kw_name(ctx), err->text);
+	if (ctx->opt)
+		return cfg_error(ctx, i, "'%s' option '%s': %s.", cfg_kw_name(ctx), ctx->opt->name,
+				 err->text);
+	return cfg_error(ctx, i, "'%s': %s.", cfg_kw_name(ctx), err->text);
+}
+
+int
+cfg_arg_int64(struct cfg_ctx *ctx, int i, int64_t min, int64_t max, int64_t *out)
+{
+	struct cfg_value_err err;
+
+	return cfg_value_int(cfg_arg(ctx, i), min, max, out, &err) ? refuse(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_int(struct cfg_ctx *ctx, int i, int min, int max, int *out)
+{
+	int64_t v;
+
+	if (cfg_arg_int64(ctx, i, min, max, &v))
+		return -1;
+	*out = (int)v;
+	return 0;
+}
+
+int
+cfg_arg_time(struct cfg_ctx *ctx, int i, enum cfg_unit unit, uint64_t min_ms, uint64_t max_ms,
+	     uint64_t *out_ms)
+{
+	struct cfg_value_err err;
+
+	return cfg_value_time(cfg_arg(ctx, i), unit, min_ms, max_ms, out_ms, &err)
+		? refuse(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_timeout(struct cfg_ctx *ctx, int i, uint32_t *out_ms)
+{
+	uint64_t ms;
+
+	if (cfg_arg_time(ctx, i, CFG_UNIT_MS, 0, CFG_TIME_MAX_MS, &ms))
+		return -1;
+	*out_ms = (uint32_t)ms;
+	return 0;
+}
+
+int
+cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_t *out)
+{
+	struct cfg_value_err err;
+
+	return cfg_value_size(cfg_arg(ctx, i), min, max, out, &err) ? refuse(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out)
+{
+	struct cfg_value_err err;
+
+	return cfg_value_percent(cfg_arg(ctx, i), max, out, &err) ? refuse(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out)
+{
+	struct cfg_value_err err;
+
+	return cfg_value_bool(cfg_arg(ctx, i), out, &err) ? refuse(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out)
+{
+	struct cfg_value_err err;
+
+	return cfg_value_enum(cfg_arg(ctx, i), table, out, &err) ? refuse(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out)
+{
+	char *copy = mem_strdup(cfg_arg(ctx, i));
+
+	if (!copy)
+		return cfg_nomem(ctx);
+	mem_free(*out);
+	*out = copy;
+	return 0;
+}
+
+void
+cfg_take(struct cfg_ctx *ctx, int n)
+{
+	assert(ctx->opt && n >= 0 && n <= ctx->argc);
+	ctx->taken = n;
+}
+
+/* An option that no module has: known to HAProxy, or a misspelling. Returns how many words
+ * to go on by, 0 to give up on the line. */
+static int
+unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at)
+{
+	const char *name = cfg_arg(ctx, at);
+	const struct cfg_known_opt *known = cfg_known_opt(place, name);
+	struct cfg_suggest near;
+
+	if (known) {
+		cfg_error(ctx, at, "'%s' : keyword '%s' is known but not supported.",
+			  cfg_kw_name(ctx), name);
+		return known->args < 0 ? 0 : 1 + known->args;
+	}
+	cfg_suggest_init(&near, name);
+	for (unsigned i = 0; i < ctx->registry->nmodule; i++)
+		for (const struct cfg_opt *o = ctx->registry->module[i]->opts[place]; o && o->name;
+			o++)
+			cfg_suggest_offer(&near, o->name);
+	for (const struct cfg_known_opt *k = cfg_known_opts[place]; k->name; k++)
+		cfg_suggest_offer(&near, k->name);
+	if (near.best)
+		cfg_error(ctx, at, "'%s' : unknown keyword '%s'; did you mean '%s' maybe ?",
+			  cfg_kw_name(ctx), name, near.best);
+	else
+		cfg_error(ctx, at, "'%s' : unknown keyword '%s'.", cfg_kw_name(ctx), name);
+	return 0;
+}
+
+/* Run one option standing at argument `at`. Returns how many words it had, 0 to give up;
+ * *failed is set on an error. */
+static int
+run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *failed)
+{
+	struct cfg_ctx saved = *ctx;
+	int rest = ctx->argc - at - 1, taken;
+
+	if (rest < o->min) {
+		*failed = true;
+		cfg_error(ctx, at, "'%s' : '%s' expects %s.", cfg_kw_name(ctx), o->name,
+			  o->syntax ? o->syntax : "an argument");
+		return 0;
+	}
+	if (o->class == CFG_UNSUPPORTED) {
+		*failed = true;
+		cfg_error(ctx, at, "'%s' : keyword '%s' is known but not supported%s%s",
+			  cfg_kw_name(ctx), o->name, o->doc ? ": " : ".", o->doc ? o->doc : "");
+		return o->max < 0 ? 0 : 1 + o->min;
+	}
+	if (o->class == CFG_HINT) {
+		cfg_note(ctx, at, "'%s' : '%s' has no effect here%s%s", cfg_kw_name(ctx), o->name,
+			 o->doc ? ": " : ".", o->doc ? o->doc : "");
+		return 1 + o->min;
+	}
+	ctx->opt = o;
+	ctx->base += (unsigned)at + 1;
+	ctx->argc = o->max < 0 || o->max > rest ? rest : o->max;
+	ctx->taken = o->min;
+	if (o->parse(ctx, obj))
+		*failed = true;
+	taken = ctx->taken;
+	ctx->opt = saved.opt;
+	ctx->base = saved.base;
+	ctx->argc = saved.argc;
+	ctx->taken = saved.taken;
+	return 1 + taken;
+}
+
+int
+cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *obj)
+{
+	bool failed = false;
+	int i = first;
+
+	while (i < ctx->argc) {
+		const char *name = cfg_arg(ctx, i);
+		const struct cfg_opt *o;
+		int n;
+
+		/* what an unset "$VAR" leaves */
+		if (!*name) {
+			i++;
+			continue;
+		}
+		o = cfg_registry_opt(ctx->registry, place, name);
+		if (o) {
+			n = run_opt(ctx, o, i, obj, &failed);
+		} else {
+			failed = true;
+			n = unknown_opt(ctx, place, i);
+		}
+		if (n == 0)
+			break;
+		i += n;
+	}
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,314 @@
+#include "cfg/dump.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "cfg/known.h"
+
+static const struct {
+	const char *name;
+	enum cfg_dump kind;
+} kinds[] = {
+	{ "cfg", CFG_DUMP_CFG },
+	{ "all", CFG_DUMP_ALL },
+	{ "man", CFG_DUMP_MAN },
+	{ "vim", CFG_DUMP_VIM },
+};
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} sections[] = {
+	{ "global", CFG_GLOBAL },
+	{ "defaults", CFG_DEFAULTS },
+	{ "frontend", CFG_FRONTEND },
+	{ "backend", CFG_BACKEND },
+	{ "listen", CFG_LISTEN },
+};
+
+static const char *const place_line[CFG_OPT_PLACES] = {
+	[CFG_OPT_BIND] = "bind <addr>",
+	[CFG_OPT_SERVER] = "server <name> <addr>",
+};
+
+static const char *const place_name[CFG_OPT_PLACES] = {
+	[CFG_OPT_BIND] = "bind",
+	[CFG_OPT_SERVER] = "server",
+};
+
+static const char *const class_name[] = {
+	[CFG_IMPLEMENTED] = "implemented",
+	[CFG_HINT] = "hint",
+	[CFG_UNSUPPORTED] = "unsupported",
+};
+
+int
+cfg_dump_kind(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return (int)kinds[i].kind;
+	return -1;
+}
+
+/* The option of `place` that follows `after` in byte order, NULL at the end: tables are short,
+ * and a dump is no place to allocate. */
+static const struct cfg_opt *
+next_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const char *after)
+{
+	const struct cfg_opt *best = NULL;
+
+	for (unsigned i = 0; i < reg->nmodule; i++)
+		for (const struct cfg_opt *o = reg->module[i]->opts[place]; o && o->name; o++)
+			if ((!after || strcmp(o->name, after) > 0) &&
+				(!best || strcmp(o->name, best->name) < 0))
+				best = o;
+	return best;
+}
+
+#define EACH_OPT(o, reg, place)                                            \
+	for (const struct cfg_opt *(o) = next_opt((reg), (place), NULL); (o); \
+		(o) = next_opt((reg), (place), (o)->name))
+
+/* --- cfg: what HAProxy's -dKcfg prints ----------------------------------- */
+
+static void
+dump_args(FILE *to, int min, int max)
+{
+	if (max < 0 || max > min)
+		fputs(" +-1", to);
+	else if (min > 0)
+		fprintf(to, " +%d", min);
+	fputc('\n', to);
+}
+
+static void
+dump_cfg(const struct cfg_registry *reg, FILE *to)
+{
+	fputs("# List of registered configuration keywords:\n", to);
+	for (size_t s = 0; s < ARRAY_LEN(sections); s++) {
+		fprintf(to, "%s\n", sections[s].name);
+		for (unsigned i = 0; i < reg->nkw; i++)
+			if (reg->kw[i]->sections & sections[s].bit &&
+				reg->kw[i]->class != CFG_UNSUPPORTED)
+				fprintf(to, "\t%s\n", reg->kw[i]->name);
+		for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+			if (!cfg_registry_kw(reg, place_name[p], sections[s].bit))
+				continue;
+			EACH_OPT(o, reg, (enum cfg_opt_place)p) {
+				if (o->class == CFG_UNSUPPORTED)
+					continue;
+				fprintf(to, "\t%s %s", place_line[p], o->name);
+				dump_args(to, o->min, o->max);
+			}
+		}
+	}
+}
+
+/* --- all: every name and its class --------------------------------------- */
+
+static void
+dump_bits(FILE *to, unsigned bits)
+{
+	static const char letters[] = "GDFBL";
+
+	for (size_t s = 0; s < ARRAY_LEN(sections); s++)
+		fputc(bits & sections[s].bit ? letters[s] : '-', to);
+}
+
+static void
+dump_row(FILE *to, const char *class, unsigned bits, const char *name, const char *more)
+{
+	fprintf(to, "%-12s ", class);
+	dump_bits(to, bits);
+	fprintf(to, " %s%s%s\n", name, more && *more ? " " : "", more ? more : "");
+}
+
+/* Registered names and HAProxy's other ones, both sorted, merged. */
+static void
+dump_all_kws(const struct cfg_registry *reg, FILE *to)
+{
+	const struct cfg_known_kw *k = cfg_known_kws;
+
+	for (unsigned i = 0; i < reg->nkw || k->name;) {
+		int d = !k->name ? -1 : i == reg->nkw ? 1 : strcmp(reg->kw[i]->name, k->name);
+
+		if (d <= 0) {
+			const struct cfg_kw *kw = reg->kw[i++];
+
+			dump_row(to, class_name[kw->class], kw->sections, kw->name, kw->syntax);
+			/* the same name may be registered again for other sections */
+			while (k->name && d == 0 && strcmp(kw->name, k->name) == 0 &&
+				(i == reg->nkw || strcmp(reg->kw[i]->name, k->name) != 0))
+				k++;
+			continue;
+		}
+		dump_row(to, "unsupported", k->sections, k->name, k->fix);
+		k++;
+	}
+}
+
+static void
+dump_all(const struct cfg_registry *reg, FILE *to)
+{
+	fputs("# class, sections (Global Defaults Frontend Backend Listen), keyword, arguments\n",
+		to);
+	dump_all_kws(reg, to);
+	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+		fprintf(to, "# options of '%s' lines\n", place_name[p]);
+		EACH_OPT(o, reg, (enum cfg_opt_place)p)
+		fprintf(to, "%-12s %s%s%s\n", class_name[o->class], o->name, o->syntax ? " " : "",
+			o->syntax ? o->syntax : "");
+		for (const struct cfg_known_opt *k = cfg_known_opts[p]; k->name; k++)
+			if (!cfg_registry_opt(reg, (enum cfg_opt_place)p, k->name))
+				fprintf(to, "%-12s %s\n", "unsupported", k->name);
+	}
+	fputs("# sections\n", to);
+	for (const char *const *s = cfg_known_sections; *s; s++)
+		fprintf(to, "%-12s %s\n",
+			cfg_registry_section(reg, *s) ? "implemented" : "unsupported", *s);
+}
+
+/* --- man ----------------------------------------------------------------- */
+
+/* Text for roff: no line may start with a control character, no '-' may become a hyphen. */
+static void
+roff(FILE *to, const char *s)
+{
+	if (*s == '.' || *s == '\'')
+		fputs("\\&", to);
+	for (; *s; s++) {
+		if (*s == '\\')
+			fputs("\\e", to);
+		else if (*s == '-')
+			fputs("\\-", to);
+		else
+			fputc(*s, to);
+	}
+}
+
+/* One entry; `sections` other than 0 are named. */
+static void
+man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int hint,
+	unsigned in)
+{
+	const char *sep = "\n.br\nIn ";
+
+	fputs(".TP\n\\fB", to);
+	roff(to, name);
+	fputs("\\fR", to);
+	if (syntax) {
+		fputs(" \\fI", to);
+		roff(to, syntax);
+		fputs("\\fR", to);
+	}
+	fputc('\n', to);
+	if (hint)
+		fprintf(to, "Accepted, without effect%s", doc ? ": " : ".");
+	if (doc) {
+		roff(to, doc);
+		if (doc[strlen(doc) - 1] != '.')
+			fputc('.', to);
+	} else if (!hint) {
+		fputs("See HAProxy's configuration manual.", to);
+	}
+	for (size_t s = 0; in && s < ARRAY_LEN(sections); s++) {
+		if (in & sections[s].bit) {
+			fprintf(to, "%s%s", sep, sections[s].name);
+			sep = ", ";
+		}
+	}
+	fputs(in ? ".\n" : "\n", to);
+}
+
+static void
+dump_man(const struct cfg_registry *reg, FILE *to)
+{
+	static const struct {
+		const char *title;
+		unsigned bits;
+	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES } };
+
+	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {
+		fprintf(to, ".SH %s\n", parts[s].title);
+		for (unsigned i = 0; i < reg->nkw; i++) {
+			const struct cfg_kw *kw = reg->kw[i];
+
+			if (!(kw->sections & parts[s].bits) || kw->class == CFG_UNSUPPORTED)
+				continue;
+			man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
+				kw->sections & parts[s].bits & CFG_PROXIES);
+		}
+	}
+	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+		fprintf(to, ".SH %s OPTIONS\n", p == CFG_OPT_BIND ? "BIND" : "SERVER");
+		EACH_OPT(o, reg, (enum cfg_opt_place)p)
+			if (o->class != CFG_UNSUPPORTED)
+				man_entry(to, o->name, o->syntax, o->doc, o->class == CFG_HINT, 0);
+	}
+}
+
+/* --- vim ----------------------------------------------------------------- */
+
+static void
+vim_match(FILE *to, const char *group, const char *name)
+{
+	fprintf(to, "syn match %s \"^\\s*\\(\\(no\\|default\\)\\s\\+\\)\\?\\zs", group);
+	for (; *name; name++) {
+		if (*name == ' ')
+			fputs("\\s\\+", to);
+		else if (*name == '.')
+			fputs("\\.", to);
+		else
+			fputc(*name, to);
+	}
+	fputs("\\>\"\n", to);
+}
+
+static void
+dump_vim(const struct cfg_registry *reg, FILE *to)
+{
+	fputs("\" Syntax of the configuration, made from the keyword tables.\n"
+	      "if exists(\"b:current_syntax\")\n  finish\nendif\n"
+	      "syn match tacitComment \"#.*$\"\n"
+	      "syn region tacitString start=+\"+ skip=+\\\\.+ end=+\"+ contains=tacitVariable\n"
+	      "syn region tacitString start=+'+ end=+'+\n"
+	      "syn match tacitVariable \"\\${\\?[.A-Za-z_][A-Za-z0-9_]*[^}\\\"]*}\\?\" contained\n"
+	      "syn match tacitNumber \"\\<\\d\\+\\(us\\|ms\\|[smhdkKMgG]\\)\\?\\>\"\n"
+	      "syn match tacitDirective \"^\\s*\\.[a-z]\\+\"\n",
+		to);
+	for (unsigned i = 0; i < reg->nmodule; i++)
+		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++)
+			fprintf(to, "syn match tacitSection \"^\\s*%s\\>\"\n", s->name);
+	for (unsigned i = 0; i < reg->nkw; i++) {
+		if (i > 0 && strcmp(reg->kw[i - 1]->name, reg->kw[i]->name) == 0)
+			continue;
+		vim_match(to, reg->kw[i]->class == CFG_IMPLEMENTED ? "tacitKeyword" : "tacitHint",
+			reg->kw[i]->name);
+	}
+	fputs("hi def link tacitComment Comment\nhi def link tacitString String\n"
+	      "hi def link tacitVariable Identifier\nhi def link tacitNumber Number\n"
+	      "hi def link tacitDirective PreProc\nhi def link tacitSection Structure\n"
+	      "hi def link tacitKeyword Keyword\nhi def link tacitHint Todo\n"
+	      "let b:current_syntax = \"tacit\"\n",
+		to);
+}
+
+void
+cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to)
+{
+	switch (kind) {
+	case CFG_DUMP_CFG:
+		dump_cfg(reg, to);
+		break;
+	case CFG_DUMP_ALL:
+		dump_all(reg, to);
+		break;
+	case CFG_DUMP_MAN:
+		dump_man(reg, to);
+		break;
+	case CFG_DUMP_VIM:
+		dump_vim(reg, to);
+		break;
+	}
+}

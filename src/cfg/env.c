@@ -1,0 +1,178 @@
+#include "cfg/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Index of `name`, or where it would stand; *found says which. */
+static unsigned
+find(const struct cfg_env *env, const char *name, bool *found)
+{
+	unsigned lo = 0, hi = env->nvar;
+
+	*found = false;
+	while (lo < hi) {
+		unsigned mid = lo + (hi - lo) / 2;
+		int d = strcmp(env->var[mid].name, name);
+
+		if (d == 0) {
+			*found = true;
+			return mid;
+		}
+		if (d < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool
+is_name(const char *s)
+{
+	if (!(isalpha((unsigned char)*s) || *s == '_'))
+		return false;
+	while (isalnum((unsigned char)*s) || *s == '_')
+		s++;
+	return *s == '\0';
+}
+
+static int
+grow(struct cfg_env *env)
+{
+	unsigned cap = env->cap ? env->cap * 2 : 64;
+	struct cfg_env_var *var;
+
+	if (env->nvar < env->cap)
+		return 0;
+	if (env->nvar >= CFG_ENV_MAX)
+		return -E2BIG;
+	var = mem_resize(env->var, cap, sizeof(*var));
+	if (!var)
+		return -ENOMEM;
+	env->var = var;
+	env->cap = cap;
+	return 0;
+}
+
+static int
+store(struct cfg_env *env, char *name, const char *value)
+{
+	bool found;
+	unsigned i = find(env, name, &found);
+	char *copy;
+	int rc = 0;
+
+	if (strlen(value) > CFG_ENV_VALUE_MAX)
+		rc = -E2BIG;
+	else if (!found)
+		rc = grow(env);
+	copy = rc ? NULL : mem_strdup(value);
+	if (!copy) {
+		mem_free(name);
+		return rc ? rc : -ENOMEM;
+	}
+	if (found) {
+		mem_free(name);
+		mem_free(env->var[i].value);
+		env->var[i].value = copy;
+		return 0;
+	}
+	memmove(env->var + i + 1, env->var + i, (env->nvar - i) * sizeof(*env->var));
+	env->var[i].name = name;
+	env->var[i].value = copy;
+	env->nvar++;
+	return 0;
+}
+
+int
+cfg_env_set(struct cfg_env *env, const char *name, const char *value)
+{
+	char *copy;
+
+	if (!is_name(name))
+		return -EINVAL;
+	copy = mem_strdup(name);
+	return copy ? store(env, copy, value) : -ENOMEM;
+}
+
+int
+cfg_env_preset(struct cfg_env *env, const char *name, const char *value)
+{
+	return cfg_env_get(env, name) ? 0 : cfg_env_set(env, name, value);
+}
+
+const char *
+cfg_env_get(const struct cfg_env *env, const char *name)
+{
+	bool found;
+	unsigned i = find(env, name, &found);
+
+	return found ? env->var[i].value : NULL;
+}
+
+static void
+drop(struct cfg_env *env, unsigned i)
+{
+	mem_free(env->var[i].name);
+	mem_free(env->var[i].value);
+	env->nvar--;
+	memmove(env->var + i, env->var + i + 1, (env->nvar - i) * sizeof(*env->var));
+}
+
+void
+cfg_env_unset(struct cfg_env *env, const char *name)
+{
+	bool found;
+	unsigned i = find(env, name, &found);
+
+	if (found)
+		drop(env, i);
+}
+
+void
+cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned nkeep)
+{
+	for (unsigned i = env->nvar; i-- > 0;) {
+		bool wanted = false;
+
+		for (unsigned k = 0; k < nkeep && !wanted; k++)
+			wanted = strcmp(env->var[i].name, keep[k]) == 0;
+		if (!wanted)
+			drop(env, i);
+	}
+}
+
+int
+cfg_env_import(struct cfg_env *env, const char *const *environ_)
+{
+	int rc = 0;
+
+	for (; !rc && environ_ && *environ_; environ_++) {
+		const char *eq = strchr(*environ_, '=');
+		char *name;
+
+		if (!eq || eq == *environ_)
+			continue;
+		name = mem_strndup(*environ_, (size_t)(eq - *environ_));
+		rc = name ? store(env, name, eq + 1) : -ENOMEM;
+	}
+	return rc;
+}
+
+void
+cfg_env_init(struct cfg_env *env)
+{
+	memset(env, 0, sizeof(*env));
+}
+
+void
+cfg_env_fini(struct cfg_env *env)
+{
+	cfg_env_reset(env, NULL, 0);
+	mem_free(env->var);
+	memset(env, 0, sizeof(*env));
+}

@@ -1,0 +1,428 @@
+#include "cfg/reader.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/known.h"
+#include "cfg/statement.h"
+#include "cfg/suggest.h"
+
+/* --- places and variables ------------------------------------------------ */
+
+static int error_at(struct cfg_reader *r, unsigned col, const char *fmt, ...) fmt_printf(3, 4);
+
+static int
+error_at(struct cfg_reader *r, unsigned col, const char *fmt, ...)
+{
+	struct cfg_where w = r->ctx.where;
+	va_list ap;
+
+	w.col = col;
+	va_start(ap, fmt);
+	cfg_diag_vadd(r->ctx.diag, CFG_ALERT, &w, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* The environment with the pseudo-variables of manual 2.3 in front. */
+static const char *
+reader_getenv(void *arg, const char *name)
+{
+	struct cfg_reader *r = arg;
+
+	if (name[0] != '.')
+		return cfg_env_get(r->ctx.env, name);
+	if (strcmp(name, ".FILE") == 0)
+		return r->ctx.where.file ? r->ctx.where.file->name : "";
+	if (strcmp(name, ".SECTION") == 0)
+		return r->ctx.section ? (*r->ctx.name ? r->ctx.name : r->ctx.section->name) : "";
+	if (strcmp(name, ".LINE") == 0) {
+		snprintf(r->var, sizeof(r->var), "%u", r->ctx.where.line);
+		return r->var;
+	}
+	return NULL;
+}
+
+/* --- sections ------------------------------------------------------------ */
+
+static void
+close_section(struct cfg_reader *r)
+{
+	struct cfg_ctx *ctx = &r->ctx;
+
+	ctx->kw = NULL;
+	ctx->argc = 0;
+	ctx->nword = 0;
+	if (r->open && ctx->section->end)
+		ctx->section->end(ctx);
+	r->open = false;
+	r->skipping = false;
+	ctx->section = NULL;
+	ctx->obj = ctx->from = NULL;
+	ctx->name = "";
+	mem_free(r->name);
+	r->name = NULL;
+}
+
+static int
+check_name(struct cfg_reader *r, unsigned col, const char *what, const char *name)
+{
+	const char *p = name;
+
+	while (isalnum((unsigned char)*p) || (*p && strchr("_-.:", *p)))
+		p++;
+	if (*p)
+		return error_at(r, col, "character '%c' is not permitted in '%s' name '%.60s'.",
+				isprint((unsigned char)*p) ? *p : '?', what, name);
+	return 0;
+}
+
+/* The defaults section called `name`; when two are, neither can be meant. */
+static int
+find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *what, void **out)
+{
+	const struct cfg_defaults *found = NULL;
+
+	for (unsigned i = 0; i < r->ndefaults; i++) {
+		const struct cfg_defaults *d = &r->defaults[i];
+
+		if (strcmp(d->name, name->text) != 0)
+			continue;
+		if (found)
+			return error_at(r, name->col,
+				"ambiguous defaults section name '%s' referenced by %s: it stands "
+				"at "
+				"[%s:%u] and at [%s:%u].",
+				name->text, what, found->where.file->name, found->where.line,
+				d->where.file->name, d->where.line);
+		found = d;
+	}
+	if (!found)
+		return error_at(r, name->col, "defaults section '%s' not found for %s.", name->text,
+				what);
+	*out = found->obj;
+	return 0;
+}
+
+/* <section> [<name>] [from <defaults>]; fills ctx->name and ctx->from. */
+static int
+section_args(struct cfg_reader *r, const struct cfg_section *s)
+{
+	const struct cfg_word *w = r->lexer.word;
+	unsigned n = r->lexer.nword, i = 1;
+	struct cfg_ctx *ctx = &r->ctx;
+	char what[160];
+
+	while (n > 1 && !*w[n - 1].text)
+		n--;
+	if ((s->flags & (CFG_SEC_NAMED | CFG_SEC_OPTNAME)) && i < n &&
+	    !((s->flags & CFG_SEC_OPTNAME) && strcmp(w[i].text, "from") == 0)) {
+		if (check_name(r, w[i].col, s->name, w[i].text))
+			return -1;
+		r->name = mem_strdup(w[i].text);
+		if (!r->name)
+			return error_at(r, w[i].col, "out of memory");
+		i++;
+	} else if (s->flags & CFG_SEC_NAMED) {
+		return error_at(r, w[0].col, "'%s' expects an <id> argument", s->name);
+	}
+	ctx->name = r->name ? r->name : "";
+	if ((s->flags & CFG_SEC_FROM) && i < n && strcmp(w[i].text, "from") == 0) {
+		if (i + 1 >= n)
+			return error_at(
+				r, w[i].col, "'from' expects the name of a defaults section.");
+		snprintf(what, sizeof(what), "%s '%.100s'", s->name, ctx->name);
+		if (find_defaults(r, &w[i + 1], what, &ctx->from))
+			return -1;
+		i += 2;
+	} else if ((s->flags & CFG_SEC_FROM) && !(s->flags & CFG_SEC_DEFAULTS) && r->ndefaults) {
+		ctx->from = r->defaults[r->ndefaults - 1].obj;
+	}
+	if (i < n)
+		return error_at(r, w[i].col, "'%s' cannot handle unexpected argument '%.60s'.",
+			s->name, w[i].text);
+	return 0;
+}
+
+static int
+keep_defaults(struct cfg_reader *r)
+{
+	struct cfg_defaults *d;
+	char *name;
+
+	if (r->ndefaults == r->defaultscap) {
+		unsigned cap = r->defaultscap ? r->defaultscap * 2 : 4;
+
+		d = mem_resize(r->defaults, cap, sizeof(*d));
+		if (!d)
+			return error_at(r, 1, "out of memory");
+		r->defaults = d;
+		r->defaultscap = cap;
+	}
+	name = mem_strdup(r->ctx.name);
+	if (!name)
+		return error_at(r, 1, "out of memory");
+	d = &r->defaults[r->ndefaults++];
+	d->name = name;
+	d->obj = r->ctx.obj;
+	d->where = r->ctx.where;
+	return 0;
+}
+
+static int
+open_section(struct cfg_reader *r, const struct cfg_section *s)
+{
+	struct cfg_ctx *ctx = &r->ctx;
+	unsigned before = ctx->diag->count[CFG_ALERT];
+
+	close_section(r);
+	ctx->section = s;
+	ctx->word = r->lexer.word;
+	ctx->nword = r->lexer.nword;
+	ctx->kwpos = 0;
+	r->skipping = true;
+	if (section_args(r, s))
+		return -1;
+	if ((s->flags & CFG_SEC_DEFAULTS) && r->ndefaults == CFG_DEFAULTS_MAX)
+		return error_at(r, r->lexer.word[0].col, "too many defaults sections, %d at most.",
+				CFG_DEFAULTS_MAX);
+	/* begin() sees its name as argument 0, so that errors can point at it */
+	ctx->base = 1;
+	ctx->argc = r->name ? 1 : 0;
+	if (s->begin && s->begin(ctx)) {
+		if (ctx->diag->count[CFG_ALERT] == before)
+			error_at(r, r->lexer.word[0].col, "'%s' could not be opened.", s->name);
+		return -1;
+	}
+	r->open = true;
+	r->skipping = false;
+	return s->flags & CFG_SEC_DEFAULTS ? keep_defaults(r) : 0;
+}
+
+/* --- directives ---------------------------------------------------------- */
+
+static int
+evaluate(struct cfg_reader *r)
+{
+	const struct cfg_word *w = r->lexer.word;
+	unsigned n = r->lexer.nword, i = 1, at;
+	struct cfg_cond_err err = { 0 };
+	char *expr = cfg_cond_join(w + 1, n - 1);
+	int v;
+
+	if (!expr) {
+		error_at(r, w[0].col, "out of memory");
+		return -1;
+	}
+	v = cfg_cond_eval(&r->facts, expr, &err);
+	mem_free(expr);
+	if (v >= 0)
+		return v;
+	/* back from the joined expression to the word that the error is in */
+	for (at = err.at; i + 1 < n && at > strlen(w[i].text); i++)
+		at -= (unsigned)strlen(w[i].text) + 1;
+	error_at(r, (i < n ? w[i].col : w[0].col) + at, "%s in '%s'", err.text, w[0].text);
+	return -1;
+}
+
+static int
+message(struct cfg_reader *r, enum cfg_sev sev)
+{
+	const struct cfg_word *w = r->lexer.word;
+	struct cfg_where where = r->ctx.where;
+
+	if (r->lexer.nword > 2)
+		return error_at(r, w[2].col,
+			"Unexpected argument '%.60s' for '%s'. Use quotes if the message should "
+			"contain spaces.",
+			w[2].text, w[0].text);
+	where.col = 0;
+	cfg_diag_add(r->ctx.diag, sev, &where, "'%s'.", r->lexer.nword > 1 ? w[1].text : "");
+	return sev == CFG_ALERT ? -1 : 0;
+}
+
+/* .if, .elif, .else and .endif: 1 when the line was one of them. */
+static int
+block_directive(struct cfg_reader *r, int *rc)
+{
+	const struct cfg_word *w = r->lexer.word;
+	struct cfg_blocks *b = &r->blocks;
+	bool bare = false;
+	int cond = 0;
+
+	if (strcmp(w[0].text, ".if") == 0) {
+		if (cfg_blocks_is_active(b))
+			cond = evaluate(r);
+		*rc = cfg_blocks_if(b, cond, &r->ctx.where);
+	} else if (strcmp(w[0].text, ".elif") == 0) {
+		if (cfg_blocks_is_waiting(b))
+			cond = evaluate(r);
+		*rc = cfg_blocks_elif(b, cond);
+	} else if (strcmp(w[0].text, ".else") == 0) {
+		*rc = cfg_blocks_else(b);
+		bare = true;
+	} else if (strcmp(w[0].text, ".endif") == 0) {
+		*rc = cfg_blocks_endif(b);
+		bare = true;
+	} else {
+		return 0;
+	}
+	if (*rc)
+		error_at(r, w[0].col, "%s.", cfg_blocks_strerror(*rc));
+	else if (bare && r->lexer.nword > 1)
+		*rc = error_at(r, w[1].col, "Unexpected argument '%.60s' for '%s'.", w[1].text,
+			       w[0].text);
+	if (cond < 0)
+		*rc = -1;
+	return 1;
+}
+
+static int
+directive(struct cfg_reader *r)
+{
+	const char *name = r->lexer.word[0].text;
+
+	if (strcmp(name, ".notice") == 0)
+		return message(r, CFG_NOTICE);
+	if (strcmp(name, ".warning") == 0)
+		return message(r, CFG_WARNING);
+	if (strcmp(name, ".alert") == 0)
+		return message(r, CFG_ALERT);
+	if (strcmp(name, ".diag") == 0)
+		return message(r, CFG_DIAGMSG);
+	return error_at(r, r->lexer.word[0].col, "unknown directive '%.60s'.", name);
+}
+
+/* --- lines and files ----------------------------------------------------- */
+
+static int
+out_of_section(struct cfg_reader *r)
+{
+	const struct cfg_word *w = r->lexer.word;
+	struct cfg_suggest near;
+
+	cfg_suggest_init(&near, w[0].text);
+	for (unsigned i = 0; i < r->ctx.registry->nmodule; i++)
+		for (const struct cfg_section *s = r->ctx.registry->module[i]->sections;
+			s && s->name; s++)
+			cfg_suggest_offer(&near, s->name);
+	if (near.best)
+		return error_at(r, w[0].col,
+				"unknown keyword '%.60s' out of section; did you mean '%s' maybe ?",
+				w[0].text, near.best);
+	return error_at(r, w[0].col, "unknown keyword '%.60s' out of section.", w[0].text);
+}
+
+static int
+read_line(struct cfg_reader *r, const char *line, size_t len)
+{
+	const struct cfg_section *s;
+	int rc = cfg_lexer_line(&r->lexer, line, len);
+	const char *first;
+
+	if (rc < 0)
+		return error_at(r, r->lexer.errcol, "%s.", cfg_lexer_strerror(rc));
+	if (r->lexer.nword == 0 || !*r->lexer.word[0].text)
+		return 0;
+	first = r->lexer.word[0].text;
+	if (first[0] == '.' && block_directive(r, &rc))
+		return rc;
+	if (!cfg_blocks_is_active(&r->blocks))
+		return 0;
+	if (first[0] == '.')
+		return directive(r);
+	s = cfg_registry_section(r->ctx.registry, first);
+	if (s)
+		return open_section(r, s);
+	if (cfg_known_is_section(first) &&
+		!(r->ctx.section && cfg_registry_kw(r->ctx.registry, first, r->ctx.section->bit))) {
+		close_section(r);
+		r->skipping = true;
+		return error_at(r, r->lexer.word[0].col,
+				"section '%s' is known but not supported.", first);
+	}
+	if (r->skipping)
+		return 0;
+	if (!r->ctx.section)
+		return out_of_section(r);
+	r->ctx.word = r->lexer.word;
+	r->ctx.nword = r->lexer.nword;
+	return cfg_statement(&r->ctx);
+}
+
+/* What must hold where a file ends. */
+static int
+end_file(struct cfg_reader *r, const struct cfg_file *f)
+{
+	int rc = 0;
+
+	close_section(r);
+	if (f->len > 0 && f->text[f->len - 1] != '\n')
+		rc = error_at(r, 0, "Missing LF on last line, file might have been truncated.");
+	while (r->blocks.depth > 0) {
+		r->ctx.where = r->blocks.where[r->blocks.depth - 1];
+		rc = error_at(r, 0, "non-terminated '.if' block.");
+		cfg_blocks_endif(&r->blocks);
+	}
+	r->ctx.where = (struct cfg_where){ 0 };
+	return rc;
+}
+
+int
+cfg_reader_text(struct cfg_reader *r, const char *name, const char *text, size_t len)
+{
+	const struct cfg_file *f = cfg_diag_file(r->ctx.diag, name, text, len);
+	const char *p, *end, *nl;
+	int rc = 0;
+
+	if (!f) {
+		cfg_diag_add(
+			r->ctx.diag, CFG_ALERT, NULL, "could not keep the text of '%s'.", name);
+		return -1;
+	}
+	r->ctx.where = (struct cfg_where){ .file = f };
+	for (p = f->text, end = p + len; p < end; p = nl + 1) {
+		nl = memchr(p, '\n', (size_t)(end - p));
+		if (!nl)
+			nl = end;
+		r->ctx.where.line++;
+		if (read_line(r, p, (size_t)(nl - p)))
+			rc = -1;
+	}
+	return end_file(r, f) ? -1 : rc;
+}
+
+int
+cfg_reader_end(struct cfg_reader *r)
+{
+	return cfg_diag_is_fatal(r->ctx.diag) ? -1 : 0;
+}
+
+void
+cfg_reader_init(struct cfg_reader *r, const struct cfg_reader_opts *opts)
+{
+	memset(r, 0, sizeof(*r));
+	r->ctx.root = opts->root;
+	r->ctx.registry = opts->registry;
+	r->ctx.diag = opts->diag;
+	r->ctx.env = opts->env;
+	r->ctx.name = "";
+	r->facts = *opts->facts;
+	r->facts.getenv = reader_getenv;
+	r->facts.getenv_arg = r;
+	cfg_lexer_init(&r->lexer, reader_getenv, r);
+}
+
+void
+cfg_reader_fini(struct cfg_reader *r)
+{
+	close_section(r);
+	for (unsigned i = 0; i < r->ndefaults; i++)
+		mem_free(r->defaults[i].name);
+	mem_free(r->defaults);
+	cfg_lexer_fini(&r->lexer);
+	memset(r, 0, sizeof(*r));
+}

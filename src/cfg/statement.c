@@ -1,0 +1,347 @@
+#include "cfg/statement.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cfg/ctx.h"
+#include "cfg/known.h"
+#include "cfg/lexer.h"
+#include "cfg/suggest.h"
+
+enum {
+	NAME_MAX_LEN = 128,	/* bytes of a keyword's name; longer ones are unknown anyway */
+	LIST_MAX = 400,		/* bytes of a list of names in a message */
+};
+
+/* What a line turned out to start with. */
+struct found {
+	const struct cfg_kw *kw;		/* applies here */
+	const struct cfg_kw *elsewhere;		/* registered, for other sections */
+	const struct cfg_known_kw *known;	/* only HAProxy's */
+	unsigned words;
+};
+
+/* Words kwpos.. joined into a name of n words; 0 with `out` untouched when that is no name. */
+static int
+join(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
+{
+	const struct cfg_word *w = ctx->word + ctx->kwpos;
+	size_t len = 0;
+
+	if (ctx->kwpos + n > ctx->nword)
+		return 0;
+	for (unsigned i = 0; i < n; i++) {
+		size_t l = strlen(w[i].text);
+
+		if (l == 0 || l >= NAME_MAX_LEN || strchr(w[i].text, ' '))
+			return 0;
+		len += l + 1;
+	}
+	if (len > NAME_MAX_LEN)
+		return 0;
+	len = 0;
+	for (unsigned i = 0; i < n; i++)
+		len += (size_t)snprintf(
+			out + len, NAME_MAX_LEN - len, "%s%s", i ? " " : "", w[i].text);
+	return 1;
+}
+
+/* The longest name wins; among equals one that applies here, then a registered one. */
+static void
+look_up(const struct cfg_ctx *ctx, struct found *f)
+{
+	char name[NAME_MAX_LEN];
+
+	memset(f, 0, sizeof(*f));
+	for (unsigned n = CFG_KW_WORDS_MAX; n > 0; n--) {
+		if (!join(ctx, n, name))
+			continue;
+		f->words = n;
+		f->kw = cfg_registry_kw(ctx->registry, name, ctx->section->bit);
+		if (f->kw)
+			return;
+		f->elsewhere = cfg_registry_kw(ctx->registry, name, ~0u);
+		f->known = cfg_known_kw(name);
+		/* HAProxy's keyword of this section comes before ours of another one */
+		if (f->known && (f->known->sections & ctx->section->bit) && f->elsewhere &&
+		    !(f->elsewhere->sections & CFG_PROXIES & f->known->sections))
+			f->elsewhere = NULL;
+		if (f->elsewhere || f->known)
+			return;
+	}
+}
+
+static const char *
+section_names(unsigned bits, char out[LIST_MAX])
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} names[] = {
+		{ CFG_GLOBAL, "global" },
+		{ CFG_DEFAULTS, "defaults" },
+		{ CFG_FRONTEND, "frontend" },
+		{ CFG_BACKEND, "backend" },
+		{ CFG_LISTEN, "listen" },
+	};
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (bits & names[i].bit)
+			len += (size_t)snprintf(out + len, LIST_MAX - len, "%s'%s'",
+						len ? ", " : "", names[i].name);
+	return out;
+}
+
+static int
+check_counts(struct cfg_ctx *ctx)
+{
+	const struct cfg_kw *kw = ctx->kw;
+
+	/* HAProxy's words, which people search for */
+	if (ctx->form == CFG_FORM_SET && ctx->argc < kw->min && kw->syntax &&
+		strncmp(kw->syntax, "<time", 5) == 0)
+		return cfg_error(ctx, ctx->argc,
+			"'%s' expects an integer value (in milliseconds unless it has a unit).",
+			kw->name);
+	if (ctx->form == CFG_FORM_SET && ctx->argc < kw->min)
+		return cfg_error(ctx, ctx->argc, "'%s' expects %s.", kw->name,
+				 kw->syntax ? kw->syntax : "an argument");
+	if (kw->max >= 0 && ctx->argc > kw->max)
+		return cfg_error(ctx, kw->max, "'%s' cannot handle unexpected argument '%.60s'.",
+				 kw->name, cfg_arg(ctx, kw->max));
+	return 0;
+}
+
+/* A keyword of ours that does not stand in this section. */
+static int
+misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
+{
+	const char *side = ctx->section->bit == CFG_BACKEND ? "frontend" : "backend";
+	char list[LIST_MAX];
+
+	if (!(ctx->section->bit & CFG_PROXIES) || !(kw->sections & CFG_PROXIES))
+		return cfg_error(ctx, -1, "unknown keyword '%s' in '%s' section; it belongs to %s.",
+				 kw->name, ctx->section->name, section_names(kw->sections, list));
+	if (ctx->section->bit == CFG_DEFAULTS)
+		return cfg_error(ctx, -1, "'%s' not allowed in 'defaults' section.", kw->name);
+	if (kw->flags & CFG_KW_STRICT)
+		return cfg_error(ctx, -1, "'%s' not allowed because %s '%s' has no %s capability.",
+				 kw->name, ctx->section->name, ctx->name, side);
+	if (kw->class == CFG_IMPLEMENTED && check_counts(ctx))
+		return -1;
+	if (kw->class != CFG_HINT)
+		cfg_warn(ctx, -1, "'%s' ignored because %s '%s' has no %s capability.", kw->name,
+			 ctx->section->name, ctx->name, side);
+	return 0;
+}
+
+static int
+unsupported(struct cfg_ctx *ctx, const char *name, const char *why)
+{
+	return cfg_error(ctx, -1, "keyword '%s' in '%s' section is known but not supported%s%s%s",
+		name, ctx->section->name, why ? " (" : "", why ? why : "", why ? ")." : ".");
+}
+
+/* Switching off what is not there changes nothing: "no option forwardfor". */
+static bool
+is_off_anyway(const struct cfg_ctx *ctx, const char *name)
+{
+	return ctx->form != CFG_FORM_SET && strncmp(name, "option ", 7) == 0;
+}
+
+static int
+known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
+{
+	char list[LIST_MAX];
+
+	if (k->sections & ctx->section->bit && is_off_anyway(ctx, k->name)) {
+		cfg_note(ctx, -1, "'%s' is not supported, and so is off anyway.", k->name);
+		return 0;
+	}
+	if (k->sections & ctx->section->bit)
+		return unsupported(ctx, k->name, k->fix);
+	return cfg_error(ctx, -1,
+		"unknown keyword '%s' in '%s' section; it belongs to %s, and is not supported.",
+		k->name, ctx->section->name, section_names(k->sections, list));
+}
+
+/* --- misspellings -------------------------------------------------------- */
+
+static bool
+is_group(const char *name, const char *first, size_t len)
+{
+	return strncmp(name, first, len) == 0 && name[len] == ' ';
+}
+
+/* The words that may follow `first`, or 0 when it begins no name here. */
+static size_t
+group_members(const struct cfg_ctx *ctx, const char *first, char out[LIST_MAX])
+{
+	size_t flen = strlen(first), len = 0;
+
+	out[0] = '\0';
+	for (unsigned i = 0; i < ctx->registry->nkw; i++) {
+		const struct cfg_kw *kw = ctx->registry->kw[i];
+
+		if (!(kw->sections & ctx->section->bit) || !is_group(kw->name, first, flen))
+			continue;
+		len += (size_t)snprintf(out + len, LIST_MAX - len, "%s'%s'", len ? ", " : "",
+					kw->name + flen + 1);
+		if (len >= LIST_MAX - 1)
+			break;
+	}
+	return len;
+}
+
+static unsigned
+count_words(const char *s)
+{
+	unsigned n = 1;
+
+	for (; *s; s++)
+		n += *s == ' ';
+	return n;
+}
+
+/* Offer every name that has as many words as `given`. */
+static void
+suggest(const struct cfg_ctx *ctx, unsigned words, const char *given, struct cfg_suggest *near)
+{
+	cfg_suggest_init(near, given);
+	for (unsigned i = 0; i < ctx->registry->nkw; i++) {
+		const struct cfg_kw *kw = ctx->registry->kw[i];
+
+		if ((kw->sections & ctx->section->bit) && count_words(kw->name) == words)
+			cfg_suggest_offer(near, kw->name);
+	}
+	for (const struct cfg_known_kw *k = cfg_known_kws; k->name; k++)
+		if ((k->sections & ctx->section->bit) && count_words(k->name) == words)
+			cfg_suggest_offer(near, k->name);
+	if (words > 1)
+		return;
+	for (unsigned i = 0; i < ctx->registry->nmodule; i++)
+		for (const struct cfg_section *s = ctx->registry->module[i]->sections; s && s->name;
+			s++)
+			cfg_suggest_offer(near, s->name);
+}
+
+static int
+unknown(struct cfg_ctx *ctx)
+{
+	const char *first = ctx->word[ctx->kwpos].text;
+	char given[NAME_MAX_LEN], both[NAME_MAX_LEN], list[LIST_MAX];
+	struct cfg_suggest near = { 0 };
+	unsigned words = 1;
+	size_t members = group_members(ctx, first, list);
+
+	if (members && join(ctx, 2, given))
+		words = 2;
+	else
+		snprintf(given, sizeof(given), "%.80s", first);
+	suggest(ctx, words, given, &near);
+	/* "tiemout client": the first word of a longer name */
+	if (!near.best && words == 1 && join(ctx, 2, both))
+		suggest(ctx, 2, both, &near);
+	if (members && words == 2 && !near.best)
+		return cfg_error(ctx, -1, "unknown keyword '%s' in '%s' section; '%s' supports %s.",
+			given, ctx->section->name, first, list);
+	if (members && words == 1)
+		return cfg_error(ctx, -1, "'%s' expects one more word: %s.", first, list);
+	if (near.best)
+		return cfg_error(ctx, -1,
+			"unknown keyword '%s' in '%s' section; did you mean '%s' maybe ?", given,
+			ctx->section->name, near.best);
+	return cfg_error(
+		ctx, -1, "unknown keyword '%s' in '%s' section", given, ctx->section->name);
+}
+
+/* --- dispatch ------------------------------------------------------------ */
+
+static int
+run(struct cfg_ctx *ctx)
+{
+	const struct cfg_kw *kw = ctx->kw;
+	unsigned before = ctx->diag->count[CFG_ALERT];
+	int rc;
+
+	if (kw->class == CFG_UNSUPPORTED && is_off_anyway(ctx, kw->name)) {
+		cfg_note(ctx, -1, "'%s' is not supported, and so is off anyway.", kw->name);
+		return 0;
+	}
+	if (kw->class == CFG_UNSUPPORTED)
+		return unsupported(ctx, kw->name, kw->doc);
+	if (ctx->form != CFG_FORM_SET && !(kw->flags & CFG_KW_NO))
+		return cfg_error(
+			ctx, -1, "negation and default are not supported for '%s'.", kw->name);
+	if (kw->class == CFG_HINT) {
+		if (!(kw->flags & CFG_KW_QUIET) || ctx->diag->diagmode)
+			cfg_note(ctx, -1, "'%s' is accepted and has no effect%s%s", kw->name,
+				 kw->doc ? ": " : ".", kw->doc ? kw->doc : "");
+		return 0;
+	}
+	if (check_counts(ctx))
+		return -1;
+	rc = kw->parse(ctx);
+	if (rc && ctx->diag->count[CFG_ALERT] == before)
+		cfg_error(ctx, -1, "'%s' could not be applied.", kw->name);
+	return rc ? -1 : 0;
+}
+
+/* "no" and "default" before the keyword. */
+static enum cfg_form
+take_form(struct cfg_ctx *ctx)
+{
+	const char *w = ctx->word[0].text;
+
+	ctx->kwpos = 0;
+	if (ctx->nword > 1 && strcmp(w, "no") == 0) {
+		ctx->kwpos = 1;
+		return CFG_FORM_NO;
+	}
+	if (ctx->nword > 1 && strcmp(w, "default") == 0) {
+		ctx->kwpos = 1;
+		return CFG_FORM_DEFAULT;
+	}
+	return CFG_FORM_SET;
+}
+
+static void
+take_args(struct cfg_ctx *ctx, const struct cfg_kw *kw, unsigned words)
+{
+	ctx->kw = kw;
+	ctx->base = ctx->kwpos + words;
+	ctx->argc = (int)(ctx->nword - ctx->base);
+	/* an unset "$VAR" at the end is as good as nothing, as in HAProxy */
+	while (ctx->argc > 0 && !*ctx->word[ctx->base + (unsigned)ctx->argc - 1].text)
+		ctx->argc--;
+}
+
+int
+cfg_statement(struct cfg_ctx *ctx)
+{
+	struct found f;
+	int rc;
+
+	ctx->form = take_form(ctx);
+	ctx->opt = NULL;
+	ctx->kw = NULL;
+	ctx->base = ctx->kwpos + 1;
+	ctx->argc = 0;
+	look_up(ctx, &f);
+	if (f.kw) {
+		take_args(ctx, f.kw, f.words);
+		rc = run(ctx);
+	} else if (f.elsewhere) {
+		take_args(ctx, f.elsewhere, f.words);
+		rc = misplaced(ctx, f.elsewhere);
+	} else if (f.known) {
+		rc = known_only(ctx, f.known);
+	} else {
+		rc = unknown(ctx);
+	}
+	ctx->kw = NULL;
+	ctx->argc = 0;
+	return rc;
+}

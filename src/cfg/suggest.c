@@ -1,0 +1,66 @@
+#include "cfg/suggest.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+/* Optimal string alignment over three rows; the strings are short. */
+unsigned
+cfg_distance(const char *a, const char *b, unsigned limit)
+{
+	unsigned row[3][CFG_SUGGEST_MAX + 1];
+	size_t la = strlen(a), lb = strlen(b);
+
+	if (la > CFG_SUGGEST_MAX || lb > CFG_SUGGEST_MAX)
+		return limit + 1;
+	if ((la > lb ? la - lb : lb - la) > limit)
+		return limit + 1;
+	for (size_t j = 0; j <= lb; j++)
+		row[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= la; i++) {
+		unsigned *cur = row[i % 3], *prev = row[(i + 2) % 3], *prev2 = row[(i + 1) % 3];
+		unsigned least = cur[0] = (unsigned)i;
+
+		for (size_t j = 1; j <= lb; j++) {
+			unsigned d = prev[j - 1] + (a[i - 1] != b[j - 1]);
+
+			d = MIN(d, prev[j] + 1);
+			d = MIN(d, cur[j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				d = MIN(d, prev2[j - 2] + 1);
+			cur[j] = d;
+			least = MIN(least, d);
+		}
+		/* a transposition can still gain one on the row before */
+		if (least > limit + 1)
+			return limit + 1;
+	}
+	return MIN(row[la % 3][lb], limit + 1);
+}
+
+void
+cfg_suggest_init(struct cfg_suggest *s, const char *given)
+{
+	size_t len = strlen(given);
+
+	s->given = given;
+	s->best = NULL;
+	/* one more than what is still near enough */
+	s->distance = (unsigned)MIN(MAX(len / 3, (size_t)1), (size_t)4) + 1;
+}
+
+void
+cfg_suggest_offer(struct cfg_suggest *s, const char *candidate)
+{
+	unsigned d;
+
+	/* nothing is near a word that would have to change wholly */
+	if (s->distance == 0 || strlen(s->given) < 2)
+		return;
+	d = cfg_distance(s->given, candidate, s->distance - 1);
+	if (d < s->distance && d < strlen(candidate)) {
+		s->distance = d;
+		s->best = candidate;
+	}
+}

@@ -1,0 +1,238 @@
+#include "cfg/value.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/compiler.h"
+#include "cfg/suggest.h"
+
+/* How much of a wrong value a message repeats. */
+#define SHOWN "%.60s"
+
+struct unit {
+	const char *name;
+	uint64_t scale;
+};
+
+/* in microseconds */
+static const struct unit time_units[] = {
+	{ "us", UINT64_C(1) },
+	{ "ms", UINT64_C(1000) },
+	{ "s", UINT64_C(1000000) },
+	{ "m", UINT64_C(60000000) },
+	{ "h", UINT64_C(3600000000) },
+	{ "d", UINT64_C(86400000000) },
+};
+
+static const struct unit size_units[] = {
+	{ "k", UINT64_C(1) << 10 },
+	{ "m", UINT64_C(1) << 20 },
+	{ "g", UINT64_C(1) << 30 },
+};
+
+static int fail(struct cfg_value_err *err, const char *fmt, ...) fmt_printf(2, 3);
+
+static int
+fail(struct cfg_value_err *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err) {
+		err->odd = '\0';
+		va_start(ap, fmt);
+		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		va_end(ap);
+	}
+	return -1;
+}
+
+/* The digits at *s; *over when they do not fit. Returns their count and moves *s. */
+static size_t
+digits(const char **s, uint64_t *out, bool *over)
+{
+	const char *p = *s;
+	uint64_t v = 0;
+	size_t n;
+
+	*over = false;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		uint64_t d = (uint64_t)(*p - '0');
+
+		if (v > (UINT64_MAX - d) / 10)
+			*over = true;
+		else
+			v = v * 10 + d;
+	}
+	*out = v;
+	n = (size_t)(p - *s);
+	*s = p;
+	return n;
+}
+
+int
+cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
+	      struct cfg_value_err *err)
+{
+	const char *p = s;
+	bool neg = false, over;
+	uint64_t v, bound;
+
+	if (*p == '+' || *p == '-')
+		neg = *p++ == '-';
+	if (digits(&p, &v, &over) == 0 || *p)
+		return fail(err,
+			"'" SHOWN "' is not an integer (%" PRId64 "..%" PRId64 " expected)", s, min,
+			max);
+	bound = neg ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
+	if (!over && v <= bound) {
+		int64_t n = neg ? (int64_t)(0 - v) : (int64_t)v;
+
+		if (n >= min && n <= max) {
+			*out = n;
+			return 0;
+		}
+	}
+	return fail(err, "'" SHOWN "' is out of range (%" PRId64 "..%" PRId64 ")", s, min, max);
+}
+
+/* A number and an optional unit of `units`; ci: in either case. */
+static int
+scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, bool ci,
+	uint64_t *out, bool *over)
+{
+	uint64_t v, scale = deflt;
+	const char *p = s;
+
+	if (digits(&p, &v, over) == 0)
+		return -1;
+	if (*p) {
+		size_t i = 0;
+
+		while (i < n && (ci ? strcasecmp(p, units[i].name) : strcmp(p, units[i].name)) != 0)
+			i++;
+		if (i == n)
+			return -1;
+		scale = units[i].scale;
+	}
+	if (v > UINT64_MAX / scale)
+		*over = true;
+	else
+		*out = v * scale;
+	return 0;
+}
+
+/* The first character of `s` that no time has there; 0 at its end. */
+static char
+odd_in_time(const char *s)
+{
+	while (*s >= '0' && *s <= '9')
+		s++;
+	if (strncmp(s, "us", 2) == 0 || strncmp(s, "ms", 2) == 0)
+		return s[2];
+	return *s && strchr("smhd", *s) ? s[1] : *s;
+}
+
+int
+cfg_value_time(const char *s, enum cfg_unit unit, uint64_t min_ms, uint64_t max_ms,
+	       uint64_t *out_ms, struct cfg_value_err *err)
+{
+	uint64_t us = 0, ms;
+	bool over = false;
+
+	if (scaled(s, time_units, ARRAY_LEN(time_units), time_units[unit].scale, false, &us,
+		    &over)) {
+		fail(err,
+			"'" SHOWN
+			"' is not a time (a number and one of us, ms, s, m, h, d expected)",
+			s);
+		if (err)
+			err->odd = odd_in_time(s);
+		return -1;
+	}
+	ms = us / 1000 + (us > 0 && us < 1000);
+	if (!over && ms >= min_ms && ms <= max_ms) {
+		*out_ms = ms;
+		return 0;
+	}
+	return fail(err, "timer %s in argument '" SHOWN "' (%" PRIu64 "..%" PRIu64 " ms)",
+		over || ms > max_ms ? "overflow" : "underflow", s, min_ms, max_ms);
+}
+
+int
+cfg_value_size(const char *s, uint64_t min, uint64_t max, uint64_t *out,
+	       struct cfg_value_err *err)
+{
+	uint64_t v = 0;
+	bool over = false;
+
+	if (scaled(s, size_units, ARRAY_LEN(size_units), 1, true, &v, &over))
+		return fail(
+			err, "'" SHOWN "' is not a size (a number and one of k, m, g expected)", s);
+	if (!over && v >= min && v <= max) {
+		*out = v;
+		return 0;
+	}
+	return fail(err, "size '" SHOWN "' is out of range (%" PRIu64 "..%" PRIu64 " bytes)", s,
+		min, max);
+}
+
+int
+cfg_value_percent(const char *s, unsigned max, unsigned *out, struct cfg_value_err *err)
+{
+	const char *p = s;
+	uint64_t v;
+	bool over;
+
+	if (digits(&p, &v, &over) == 0 || (*p && strcmp(p, "%") != 0))
+		return fail(err, "'" SHOWN "' is not a percentage (0..%u expected)", s, max);
+	if (over || v > max)
+		return fail(err, "'" SHOWN "' is out of range (0..%u)", s, max);
+	*out = (unsigned)v;
+	return 0;
+}
+
+int
+cfg_value_bool(const char *s, bool *out, struct cfg_value_err *err)
+{
+	static const struct cfg_enum names[] = {
+		{ "on", 1 }, { "off", 0 }, { "true", 1 }, { "false", 0 },
+		{ "yes", 1 }, { "no", 0 }, { "1", 1 }, { "0", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (strcmp(s, names[i].name) == 0) {
+			*out = names[i].value;
+			return 0;
+		}
+	}
+	return fail(err, "'" SHOWN "' is not a switch ('on' or 'off' expected)", s);
+}
+
+int
+cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,
+	       struct cfg_value_err *err)
+{
+	char list[CFG_VALUE_TEXT_MAX / 2] = "";
+	struct cfg_suggest near;
+	size_t len = 0;
+
+	cfg_suggest_init(&near, s);
+	for (const struct cfg_enum *e = table; e->name; e++) {
+		if (strcmp(s, e->name) == 0) {
+			*out = e->value;
+			return 0;
+		}
+		cfg_suggest_offer(&near, e->name);
+		if (len < sizeof(list))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+						len ? ", " : "", e->name);
+	}
+	if (near.best)
+		return fail(err, "'" SHOWN "' is not one of %s; did you mean '%s'?", s, list,
+			near.best);
+	return fail(err, "'" SHOWN "' is not one of %s", s, list);
+}

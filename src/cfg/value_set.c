@@ -1,0 +1,107 @@
+#include "cfg/value_set.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How much of a wrong value a message repeats. */
+#define SHOWN "%.60s"
+
+/* Where a number stops to grow: above any bound. */
+#define MUCH 1000000u
+
+enum range { RANGE_NONE, RANGE_OUTSIDE, RANGE_FOUND };
+
+/* The number at *s, at most MUCH; false when there is none. */
+static bool
+number(const char **s, unsigned *out)
+{
+	const char *p = *s;
+	unsigned v = 0;
+
+	for (; *p >= '0' && *p <= '9'; p++)
+		v = v < MUCH ? v * 10 + (unsigned)(*p - '0') : MUCH;
+	if (p == *s)
+		return false;
+	*s = p;
+	*out = v;
+	return true;
+}
+
+static enum range
+range(const char *s, unsigned min, unsigned max, unsigned *lo, unsigned *hi)
+{
+	const char *p = s;
+
+	if (!number(&p, lo))
+		return RANGE_NONE;
+	*hi = *lo;
+	if (*p == '-') {
+		p++;
+		if (!*p)
+			*hi = max;
+		else if (!number(&p, hi))
+			return RANGE_NONE;
+	}
+	if (*p)
+		return RANGE_NONE;
+	if (*lo < min || *hi < min || *lo > max || *hi > max)
+		return RANGE_OUTSIDE;
+	if (*lo > *hi) {
+		unsigned swap = *lo;
+
+		*lo = *hi;
+		*hi = swap;
+	}
+	return RANGE_FOUND;
+}
+
+int
+cfg_value_set(const char *s, unsigned max, uint64_t *out, struct cfg_value_err *err)
+{
+	uint64_t all = UINT64_MAX >> (CFG_SET_MAX - max);
+	enum range found;
+	unsigned lo, hi;
+
+	if (strcmp(s, "all") == 0) {
+		*out = all;
+		return 0;
+	}
+	if (strcmp(s, "odd") == 0 || strcmp(s, "even") == 0) {
+		*out = all & (*s == 'o' ? UINT64_C(0x5555555555555555)
+					: UINT64_C(0xaaaaaaaaaaaaaaaa));
+		return 0;
+	}
+	found = range(s, 1, max, &lo, &hi);
+	if (found == RANGE_FOUND) {
+		*out = UINT64_MAX >> (CFG_SET_MAX - 1 - (hi - lo)) << (lo - 1);
+		return 0;
+	}
+	if (err)
+		snprintf(err->text, sizeof(err->text),
+			found == RANGE_NONE
+				? "'" SHOWN "' is not all, odd, even, a number or a range (1..%u)"
+				: "'" SHOWN "' is out of range (1..%u)",
+			s, max);
+	return -1;
+}
+
+int
+cfg_value_cpus(const char *s, cpu_set_t *out, struct cfg_value_err *err)
+{
+	unsigned lo, hi;
+	enum range found = range(s, 0, CPU_SETSIZE - 1, &lo, &hi);
+
+	if (found == RANGE_FOUND) {
+		for (unsigned i = lo; i <= hi; i++)
+			CPU_SET(i, out);
+		return 0;
+	}
+	if (err)
+		snprintf(err->text, sizeof(err->text),
+			found == RANGE_NONE
+				? "'" SHOWN "' is not a CPU's number or a range of them (0..%u)"
+				: "CPU '" SHOWN "' is out of range (0..%u)",
+			s, CPU_SETSIZE - 1);
+	return -1;
+}

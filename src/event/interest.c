@@ -1,0 +1,135 @@
+/*
+ * When and what to register (design of idea one). A direction is BLOCKED once the kernel said "not
+ * yet": only then must it be polled. Whatever else is wanted on the same fd rides along in the call
+ * that has to be made anyway, because trying it first would most likely fail.
+ */
+#include "event/interest.h"
+
+#include "base/compiler.h"
+
+static const uint8_t transitions[INTEREST_STATES][INTEREST_EVENTS] = {
+#define INTEREST_ROW(name, w, s, a, r) \
+	[INTEREST_##name] = { INTEREST_##w, INTEREST_##s, INTEREST_##a, INTEREST_##r },
+#include "event/interest.tbl.h"
+#undef INTEREST_ROW
+};
+
+enum interest_state
+interest_next(enum interest_state s, enum interest_event ev)
+{
+	return (enum interest_state)transitions[s][ev];
+}
+
+const char *
+interest_state_name(enum interest_state s)
+{
+	static const char *const names[INTEREST_STATES] = {
+#define INTEREST_ROW(name, w, s, a, r) #name,
+#include "event/interest.tbl.h"
+#undef INTEREST_ROW
+	};
+
+	return names[s];
+}
+
+const char *
+interest_mode_name(enum interest_mode m)
+{
+	static const char *const names[] = { "unmerged", "merged", "edge" };
+
+	return names[m];
+}
+
+static const uint8_t dir_bit[DIRS] = { EV_R, EV_W };
+
+static uint8_t
+mask_of(const struct interest *in, enum interest_state s)
+{
+	uint8_t m = 0;
+
+	for (int d = 0; d < DIRS; d++)
+		if (in->state[d] == s)
+			m |= dir_bit[d];
+	return m;
+}
+
+static void
+plan_add(struct interest_plan *plan, uint8_t mask)
+{
+	plan->mask[plan->n++] = mask;
+}
+
+/*
+ * Edge-triggered: reading is always in, writing joins when it first blocks, and nothing is ever
+ * taken out: a socket that can be written would report that at once, for nothing, if it were
+ * registered early.
+ */
+static struct interest_plan
+plan_edge(const struct interest *in)
+{
+	struct interest_plan plan = { 0 };
+	uint8_t blocked = mask_of(in, INTEREST_BLOCKED);
+	uint8_t mask = (uint8_t)(in->polled | blocked | EV_R | EV_EDGE);
+
+	if (blocked & ~in->polled)
+		plan_add(&plan, mask);
+	return plan;
+}
+
+/*
+ * Level-triggered, in one call. A direction that fired and is not wanted has to go (it would fire
+ * again); one that is merely not wanted stays until it fires, or until a call is made anyway.
+ */
+static struct interest_plan
+plan_merged(struct interest *in)
+{
+	struct interest_plan plan = { 0 };
+	uint8_t blocked = mask_of(in, INTEREST_BLOCKED);
+	uint8_t fired = mask_of(in, INTEREST_IDLE);
+
+	if (!(blocked & ~in->polled) && !(fired & in->polled))
+		return plan;
+	for (int d = 0; d < DIRS; d++)
+		if (in->state[d] == INTEREST_SPEC && !(in->polled & dir_bit[d])) {
+			in->state[d] = INTEREST_BLOCKED;
+			blocked |= dir_bit[d];
+		}
+	plan_add(&plan, (uint8_t)(blocked | (mask_of(in, INTEREST_SPEC) & in->polled)));
+	return plan;
+}
+
+/* Level-triggered, each direction for itself: what idea one improves on. */
+static struct interest_plan
+plan_unmerged(const struct interest *in)
+{
+	struct interest_plan plan = { 0 };
+	uint8_t polled = in->polled;
+
+	for (int d = DIRS - 1; d >= 0; d--) {
+		uint8_t bit = dir_bit[d];
+		int wanted = interest_is_wanted(in, (enum dir)d);
+
+		if (wanted && in->state[d] == INTEREST_BLOCKED && !(polled & bit))
+			polled |= bit;
+		else if (!wanted && (polled & bit))
+			polled = (uint8_t)(polled & ~bit);
+		else
+			continue;
+		plan_add(&plan, polled);
+	}
+	return plan;
+}
+
+struct interest_plan
+interest_plan(struct interest *in, enum interest_mode mode)
+{
+	switch (mode) {
+	case INTEREST_EDGE:
+		return plan_edge(in);
+	case INTEREST_MERGED:
+		return plan_merged(in);
+	case INTEREST_UNMERGED:
+		break;
+	}
+	return plan_unmerged(in);
+}

@@ -1,0 +1,381 @@
+/* The turn: what runs in which order. The descriptors' side of it is loop_fds.c. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "event/loop_int.h"
+#include "event/mailbox.h"
+
+/* Wakes of one fd in a row without progress before the loop gives up on it. */
+#define SPIN_MAX 1000
+/* Turns in a row that timers wait for events which did not fit into the array. */
+#define FULL_TURNS_MAX 16
+
+struct loop *
+loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
+{
+	struct loop *l = mem_zalloc(sizeof(*l));
+	int r = -ERR_NOMEM;
+
+	if (!l)
+		goto fail;
+	l->sys = sys;
+	l->ops = cfg->poller;
+	l->mode =
+		cfg->mode == INTEREST_EDGE && !cfg->poller->has_edge ? INTEREST_MERGED : cfg->mode;
+	l->lazy = cfg->lazy;
+	l->max_fd = cfg->max_fd;
+	l->max_events = cfg->max_events;
+	timers_init(&l->timers);
+	list_init(&l->tasks);
+	list_init(&l->next);
+	list_init(&l->due);
+	list_init(&l->ends);
+	/* Zeroed pages are not touched before an fd of that number is used. */
+	l->slots = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->slots));
+	l->dirty = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->dirty));
+	l->spec = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->spec));
+	l->trying = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->trying));
+	l->events = mem_zalloc((size_t)cfg->max_events * sizeof(*l->events));
+	if (!l->slots || !l->dirty || !l->spec || !l->trying || !l->events)
+		goto fail;
+	r = l->ops->open(&l->poller, sys, cfg->max_fd);
+	if (r < 0)
+		goto fail;
+	clock_init(&l->clock, sys);
+	return l;
+fail:
+	*reason = r;
+	loop_free(&l);
+	return NULL;
+}
+
+void
+loop_free(struct loop **lp)
+{
+	struct loop *l = *lp;
+
+	if (!l)
+		return;
+	assert(l->used == 0);
+	if (l->poller)
+		l->ops->close(&l->poller);
+	timers_fini(&l->timers);
+	mem_free(l->events);
+	mem_free(l->trying);
+	mem_free(l->spec);
+	mem_free(l->dirty);
+	mem_free(l->slots);
+	mem_free(l);
+	*lp = NULL;
+}
+
+struct sys *
+loop_sys(struct loop *l)
+{
+	return l->sys;
+}
+
+struct timers *
+loop_timers(struct loop *l)
+{
+	return &l->timers;
+}
+
+const struct loop_stats *
+loop_stats(const struct loop *l)
+{
+	return &l->stats;
+}
+
+uint64_t
+loop_now_ns(const struct loop *l)
+{
+	return l->clock.now_ns;
+}
+
+uint64_t
+loop_now_ms(const struct loop *l)
+{
+	return l->clock.now_ns / 1000000u;
+}
+
+uint64_t
+loop_wall_ns(const struct loop *l)
+{
+	return clock_wall_ns(&l->clock);
+}
+
+unsigned int
+loop_idle_pct(const struct loop *l)
+{
+	return l->clock.idle_pct;
+}
+
+const char *
+loop_poller_name(const struct loop *l)
+{
+	return l->ops->name;
+}
+
+enum interest_mode
+loop_mode(const struct loop *l)
+{
+	return l->mode;
+}
+
+int
+loop_has_errors(const struct loop *l)
+{
+	return l->ops->has_errors;
+}
+
+unsigned int
+loop_fds(const struct loop *l)
+{
+	return l->used;
+}
+
+void
+loop_set_mailbox(struct loop *l, struct mailbox *mb)
+{
+	l->mailbox = mb;
+}
+
+/* --- tasks --- */
+
+void
+task_init(struct task *t, task_fn *fn)
+{
+	list_init(&t->link);
+	t->fn = fn;
+}
+
+void
+loop_post(struct loop *l, struct task *t)
+{
+	if (list_is_empty(&t->link))
+		list_append(&l->tasks, &t->link);
+}
+
+void
+loop_post_next(struct loop *l, struct task *t)
+{
+	if (list_is_empty(&t->link))
+		list_append(&l->next, &t->link);
+}
+
+void
+loop_post_end(struct loop *l, struct task *t)
+{
+	list_remove(&t->link);
+	list_append(&l->ends, &t->link);
+}
+
+void
+task_cancel(struct task *t)
+{
+	list_remove(&t->link);
+}
+
+static void
+run_tasks(struct list *tasks)
+{
+	while (!list_is_empty(tasks)) {
+		struct task *t = list_first(tasks, struct task, link);
+
+		list_remove(&t->link);
+		t->fn(t);
+	}
+}
+
+/* --- one turn --- */
+
+static int
+wait_ms(const struct loop *l, int max_ms)
+{
+	uint64_t next = timers_next(&l->timers), now = loop_now_ms(l);
+	uint64_t ms;
+
+	if (l->n_spec || !list_is_empty(&l->tasks) || !list_is_empty(&l->next) ||
+		!list_is_empty(&l->ends))
+		return 0;
+	if (next == TIMER_NEVER)
+		return max_ms;
+	ms = next > now ? next - now : 0;
+	if (max_ms >= 0 && ms > (uint64_t)max_ms)
+		return max_ms;
+	return ms > INT32_MAX ? INT32_MAX : (int)ms;
+}
+
+/* One more call of a handler without progress: EV_SPIN when it is one too many. */
+static uint32_t
+count_wake(struct loop *l, struct slot *s)
+{
+	if (++s->wakes <= SPIN_MAX)
+		return 0;
+	s->wakes = 0;
+	l->stats.spins++;
+	return EV_SPIN;
+}
+
+static void
+dispatch(struct loop *l, const struct poll_event *e)
+{
+	struct slot *s = &l->slots[e->fd];
+	uint32_t ev = e->ev;
+
+	if (!s->fn || s->gen != e->gen) {
+		l->stats.stale++;
+		return;
+	}
+	/* An error ends waiting both ways. Where it may be none its owner finds out. */
+	if ((ev & EV_ERR) && !s->err_queue) {
+		ev |= EV_RW;
+		s->seen |= EV_ERR;
+	}
+	s->seen |= (uint8_t)(ev & (EV_RDHUP | EV_HUP | EV_URGENT));
+	if (ev & EV_R)
+		s->in.state[DIR_R] = (uint8_t)interest_next(
+			(enum interest_state)s->in.state[DIR_R], INTEREST_READY);
+	if (ev & EV_W)
+		s->in.state[DIR_W] = (uint8_t)interest_next(
+			(enum interest_state)s->in.state[DIR_W], INTEREST_READY);
+	loop_mark_dirty(l, e->fd, s);
+	/* An edge tells of something new, such as bytes that nobody wants yet: it cannot spin. */
+	if (!(s->in.polled & EV_EDGE))
+		ev |= count_wake(l, s);
+	s->turn = l->turn;
+	s->fn(s->owner, e->fd, ev);
+}
+
+/* Fds with a direction believed ready that no event of this turn has served. */
+static void
+try_speculative(struct loop *l, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		int fd = l->trying[i];
+		struct slot *s = &l->slots[fd];
+		uint32_t ev = 0;
+
+		if (!s->fn)
+			continue;
+		if (s->refused) {
+			s->refused = 0;
+			ev = EV_SPIN;
+		} else if (s->turn != l->turn)
+			ev = (s->in.state[DIR_R] == INTEREST_SPEC ? EV_R : 0) |
+			     (s->in.state[DIR_W] == INTEREST_SPEC ? EV_W : 0);
+		if (!ev)
+			continue;
+		loop_mark_dirty(l, fd, s);
+		s->turn = l->turn;
+		if (!(ev & EV_SPIN))
+			ev |= count_wake(l, s);
+		s->fn(s->owner, fd, ev);
+	}
+}
+
+/* The list is taken over before anything runs, since handlers add to the next one at commit. */
+static unsigned int
+take_speculative(struct loop *l)
+{
+	int *swap = l->trying;
+	unsigned int n = l->n_spec;
+
+	l->trying = l->spec;
+	l->spec = swap;
+	l->n_spec = 0;
+	for (unsigned int i = 0; i < n; i++)
+		l->slots[l->trying[i]].trying = 0;
+	return n;
+}
+
+static void
+dispatch_class(struct loop *l, int n, int conns)
+{
+	for (int i = 0; i < n; i++) {
+		struct poll_event *e = &l->events[i];
+
+		if (e->fd >= 0 && (l->slots[e->fd].cls == LOOP_CONN) == conns) {
+			dispatch(l, e);
+			e->fd = -1;
+		}
+	}
+}
+
+/*
+ * A full array may have left events behind, among them the bytes that a deadline is about: whoever
+ * has something to read is not late.
+ */
+static void
+run_timers(struct loop *l)
+{
+	if (l->left_events && l->full_turns < FULL_TURNS_MAX) {
+		l->full_turns++;
+		return;
+	}
+	l->full_turns = 0;
+	(void)timers_run(&l->timers, loop_now_ms(l));
+}
+
+/* What was posted for this turn; what is posted from now on is for the one after. */
+static void
+take_next(struct loop *l)
+{
+	while (!list_is_empty(&l->next)) {
+		struct list *first = l->next.next;
+
+		list_remove(first);
+		list_append(&l->due, first);
+	}
+}
+
+int
+loop_turn(struct loop *l, int max_ms)
+{
+	unsigned int n_try;
+	int n, ms;
+
+	loop_commit(l);
+	ms = wait_ms(l, max_ms);
+	if (l->mailbox)
+		ms = mailbox_sleep(l->mailbox, ms);
+	n_try = take_speculative(l);
+	take_next(l);
+	if (n_try)
+		l->stats.spec_turns++;
+	n = l->ops->wait(l->poller, l->events, l->max_events, ms);
+	if (l->mailbox)
+		mailbox_woken(l->mailbox);
+	clock_read(&l->clock, l->sys);
+	l->turn++;
+	l->stats.turns++;
+	l->stats.waits++;
+	l->left_events = n == l->max_events;
+	if (n > 0) {
+		l->stats.wakes++;
+		l->stats.events += (uint64_t)n;
+	}
+	if (n < 0 && n != -EINTR)
+		return n;
+
+	dispatch_class(l, n, 0);
+	if (l->mailbox)
+		mailbox_run(l->mailbox);
+	run_tasks(&l->tasks);
+	dispatch_class(l, n, 1);
+	run_tasks(&l->tasks);
+	try_speculative(l, n_try);
+	run_tasks(&l->tasks);
+	run_tasks(&l->due);
+	run_tasks(&l->tasks);
+	run_timers(l);
+	run_tasks(&l->tasks);
+	if (l->mailbox) {
+		mailbox_run_own(l->mailbox);
+		run_tasks(&l->tasks);
+	}
+	run_tasks(&l->ends);
+	if (l->mailbox)
+		(void)mailbox_flush(l->mailbox);
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* What the files of the loop share: loop.c runs the turn, loop_fds.c keeps the fd table. */
+#ifndef TACIT_EVENT_LOOP_INT_H
+#define TACIT_EVENT_LOOP_INT_H
+
+#include "event/clock.h"
+#include "event/loop.h"
+
+struct slot {
+	loop_fd_fn *fn; /* NULL: free */
+	void *owner;
+	uint32_t gen;
+	uint32_t turn;  /* last turn its handler ran in */
+	struct interest in;
+	uint8_t seen;
+	uint16_t wakes; /* without progress */
+	uint8_t cls;
+	uint8_t dirty;  /* in loop.dirty */
+	uint8_t trying; /* in loop.spec */
+	uint8_t refused; /* a registration failed: EV_SPIN is due */
+	uint8_t err_queue; /* EV_ERR may be no error: see loop_err_queue() */
+};
+
+struct loop {
+	struct sys *sys;
+	const struct poller_ops *ops;
+	struct poller *poller;
+	enum interest_mode mode;
+	int lazy;
+	int max_fd;
+	int max_events;
+	struct slot *slots;
+	unsigned int used;
+	int *dirty;
+	unsigned int n_dirty;
+	int *spec;     /* fds with a direction worth trying in the next turn */
+	unsigned int n_spec;
+	int *trying;   /* spec of the turn at work */
+	struct poll_event *events;
+	struct timers timers;
+	struct list tasks;
+	struct list next; /* tasks of the next turn */
+	struct list due;  /* next of the turn at work */
+	struct list ends;
+	struct loop_clock clock;
+	uint32_t turn;
+	uint32_t next_gen;
+	struct mailbox *mailbox; /* NULL: nobody posts to us */
+	int left_events; /* the last wait filled the array */
+	unsigned int full_turns;
+	struct loop_stats stats;
+};
+
+/* Its interest is looked at in the next commit. */
+static inline void
+loop_mark_dirty(struct loop *l, int fd, struct slot *s)
+{
+	if (s->dirty)
+		return;
+	s->dirty = 1;
+	l->dirty[l->n_dirty++] = fd;
+}
+
+/* Registers what the last turn left wanted and blocked; lists what is worth another try. */
+void loop_commit(struct loop *l);
+
+#endif

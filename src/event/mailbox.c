@@ -1,0 +1,351 @@
+/* A worker's mailbox: the steps of mailbox_steps.h in order, the eventfd, and the counters. */
+#include "event/mailbox.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "event/loop.h"
+
+/* Waits while somebody could not be woken, or we cannot be. */
+#define RETRY_MS 10
+
+/* Somebody posted to since the last flush. */
+struct outgoing {
+	struct mailbox *to;
+	uint32_t posts;
+	uint32_t owed; /* taken out of ASLEEP, but the write failed */
+};
+
+struct mailbox {
+	struct mail_queue queue;
+	struct mail_slot *slots;
+	void *memory; /* what to free */
+	struct sys *sys;
+	struct loop *loop;
+	void *worker;
+	unsigned int index;
+	int elision;
+	int efd; /* -1: nobody can post to it */
+	/* the owner's alone */
+	int asleep;       /* we said so, and have not said RUNNING since */
+	int deaf;         /* the eventfd is not registered */
+	unsigned int ran; /* mails out of the queue, this turn */
+	struct mail *own; /* a ring of as many as the queue has slots */
+	uint64_t own_head, own_tail;
+	uint64_t out_mask; /* bits of out */
+	struct outgoing out[MAILBOX_PEERS_MAX];
+	struct mailbox_stats stats;
+};
+
+/* Only the owner counts; whoever reads along sees whole numbers. */
+static inline void
+count(uint64_t *n, uint64_t by)
+{
+	__atomic_store_n(n, *n + by, __ATOMIC_RELAXED);
+}
+
+void
+mailbox_stats(const struct mailbox *mb, struct mailbox_stats *out)
+{
+	const uint64_t *from = (const uint64_t *)&mb->stats;
+	uint64_t *to = (uint64_t *)out;
+
+	for (size_t i = 0; i < sizeof(*out) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
+/* --- posting --- */
+
+/* 4. A write that fails is owed: the target counts as awake now, so nobody else will wake it. */
+static void
+write_to(struct mailbox *from, struct mailbox *to)
+{
+	struct outgoing *o = &from->out[to->index];
+	const uint64_t one = 1;
+
+	MAILBOX_STEP(WAKE_WRITE);
+	if (sys_write(from->sys, to->efd, &one, sizeof(one)) == (long)sizeof(one)) {
+		count(&from->stats.writes, 1);
+		o->owed = 0;
+		return;
+	}
+	count(&from->stats.write_errors, 1);
+	o->to = to;
+	o->owed = 1;
+	from->out_mask |= 1ull << to->index;
+}
+
+static void
+wake(struct mailbox *from, struct outgoing *o)
+{
+	struct mail_op op = { .at = WAKE_LOOK };
+	uint32_t posts = o->posts;
+
+	from->out_mask &= ~(1ull << o->to->index);
+	o->posts = 0;
+	if (posts) {
+		while (mail_goes_on(&op)) {
+			MAILBOX_STEP(op.at);
+			wake_step(&o->to->queue, &op);
+		}
+		if (op.at == WAKE_WRITE)
+			count(&from->stats.elided_batch, posts - 1);
+		else
+			count(&from->stats.elided_awake, posts);
+	}
+	if (op.at == WAKE_WRITE || o->owed)
+		write_to(from, o->to);
+}
+
+unsigned int
+mailbox_flush(struct mailbox *mb)
+{
+	for (uint64_t left = mb->out_mask; left; left &= left - 1)
+		wake(mb, &mb->out[__builtin_ctzll(left)]);
+	return (unsigned int)__builtin_popcountll(mb->out_mask);
+}
+
+static int
+post_own(struct mailbox *mb, const struct mail *m)
+{
+	if (mb->own_tail - mb->own_head > mb->queue.mask) {
+		count(&mb->stats.full, 1);
+		return -ERR_FULL;
+	}
+	mb->own[mb->own_tail++ & mb->queue.mask] = *m;
+	count(&mb->stats.posts, 1);
+	count(&mb->stats.elided_self, 1);
+	return 0;
+}
+
+int
+mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m)
+{
+	struct outgoing *o = &from->out[to->index];
+	struct mail_op op = { .at = POST_TAIL };
+
+	assert(to->efd >= 0);
+	if (from == to && to->elision)
+		return post_own(to, m);
+	while (mail_goes_on(&op)) {
+		MAILBOX_STEP(op.at);
+		post_step(&to->queue, &op, m);
+	}
+	if (op.at == MAIL_FULL) {
+		count(&from->stats.full, 1);
+		/* Should it sleep on what we sent, it wakes now and makes room. */
+		if (o->posts)
+			wake(from, o);
+		return -ERR_FULL;
+	}
+	count(&from->stats.posts, 1);
+	if (!to->elision) {
+		write_to(from, to);
+		return 0;
+	}
+	o->to = to;
+	o->posts++;
+	from->out_mask |= 1ull << to->index;
+	return 0;
+}
+
+/* --- the owner --- */
+
+/* An eventfd that could not be registered is tried again with each wait. */
+static void
+listen_again(struct mailbox *mb)
+{
+	struct interest in;
+	void *owner;
+
+	if (loop_peek(mb->loop, mb->efd, &in, &owner) == 0 && (in.polled & EV_R)) {
+		mb->deaf = 0;
+		return;
+	}
+	loop_want(mb->loop, mb->efd, EV_R);
+	loop_again(mb->loop, mb->efd, DIR_R);
+}
+
+/*
+ * Registered for edges, the eventfd tells of every write, read or not, so it is not read: its
+ * counter has room for 2^64 writes.
+ */
+static void
+on_wake(void *owner, int fd, uint32_t ev)
+{
+	struct mailbox *mb = owner;
+	struct interest in;
+	void *self;
+	uint64_t n;
+
+	if (ev & EV_SPIN) {
+		/* Not for waking too often: loop_progress() below. */
+		mb->deaf = 1;
+		loop_want(mb->loop, fd, 0);
+		return;
+	}
+	count(&mb->stats.wakes, 1);
+	if (!mb->ran)
+		count(&mb->stats.empty_wakes, 1);
+	if (loop_peek(mb->loop, fd, &in, &self) < 0 || !(in.polled & EV_EDGE))
+		(void)sys_read(mb->sys, fd, &n, sizeof(n));
+	loop_again(mb->loop, fd, DIR_R);
+	loop_progress(mb->loop, fd);
+}
+
+int
+mailbox_sleep(struct mailbox *mb, int ms)
+{
+	struct mail_op op = { .at = SLEEP_SAY };
+	unsigned int owed = mailbox_flush(mb);
+
+	if (mb->own_head != mb->own_tail)
+		return 0;
+	/* Nobody writes for a worker that only looks in. */
+	if (ms == 0)
+		return 0;
+	while (mail_goes_on(&op)) {
+		MAILBOX_STEP(op.at);
+		sleep_step(&mb->queue, &op);
+	}
+	if (op.at != SLEEP_WAIT)
+		return 0;
+	mb->asleep = 1;
+	count(&mb->stats.sleeps, 1);
+	MAILBOX_STEP(SLEEP_WAIT);
+	return (owed || mb->deaf) && (ms < 0 || ms > RETRY_MS) ? RETRY_MS : ms;
+}
+
+void
+mailbox_woken(struct mailbox *mb)
+{
+	struct mail_op op = { .at = SLEEP_RUN };
+
+	if (mb->asleep) {
+		MAILBOX_STEP(op.at);
+		sleep_step(&mb->queue, &op);
+		mb->asleep = 0;
+	}
+	if (mb->deaf)
+		listen_again(mb);
+}
+
+/* No more than there were at the start: those who keep posting do not keep us from our turn. */
+void
+mailbox_run_own(struct mailbox *mb)
+{
+	uint64_t end = mb->own_tail;
+
+	while (mb->own_head != end) {
+		struct mail m = mb->own[mb->own_head++ & mb->queue.mask];
+
+		count(&mb->stats.mails, 1);
+		m.fn(mb->worker, &m);
+	}
+}
+
+void
+mailbox_run(struct mailbox *mb)
+{
+	struct mail m;
+
+	for (mb->ran = 0; mb->ran <= mb->queue.mask; mb->ran++) {
+		struct mail_op op = { .at = TAKE_LOOK };
+
+		while (mail_goes_on(&op)) {
+			MAILBOX_STEP(op.at);
+			take_step(&mb->queue, &op, &m);
+		}
+		if (op.at == MAIL_EMPTY)
+			break;
+		count(&mb->stats.mails, 1);
+		m.fn(mb->worker, &m);
+	}
+	mailbox_run_own(mb);
+}
+
+/* --- making and freeing --- */
+
+static int
+open_wake(struct mailbox *mb)
+{
+	long r = sys_eventfd2(mb->sys, 0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int err;
+
+	if (r < 0)
+		return (int)r;
+	err = loop_add(mb->loop, (int)r, LOOP_CONN, on_wake, mb);
+	if (err) {
+		(void)sys_close(mb->sys, (int)r);
+		return err;
+	}
+	mb->efd = (int)r;
+	loop_want(mb->loop, mb->efd, EV_R);
+	/* It has just been made: nothing to read. */
+	loop_again(mb->loop, mb->efd, DIR_R);
+	loop_set_mailbox(mb->loop, mb);
+	return 0;
+}
+
+/* One piece of memory for the mailbox, its slots and its own ring, from a line's begin. */
+static struct mailbox *
+alloc(uint64_t size)
+{
+	size_t bytes = sizeof(struct mailbox) + size * sizeof(struct mail_slot);
+	char *memory = mem_zalloc(MAILBOX_LINE + bytes + size * sizeof(struct mail));
+	struct mailbox *mb;
+
+	if (!memory)
+		return NULL;
+	mb = (void *)(memory + (MAILBOX_LINE - (uintptr_t)memory % MAILBOX_LINE));
+	mb->memory = memory;
+	mb->slots = (void *)(mb + 1);
+	mb->own = (void *)(mb->slots + size);
+	return mb;
+}
+
+struct mailbox *
+mailbox_new(const struct mailbox_config *cfg, int *reason)
+{
+	uint64_t size = cfg->size ? cfg->size : MAILBOX_SIZE;
+	struct mailbox *mb = alloc(size);
+
+	assert((size & (size - 1)) == 0 && cfg->index < MAILBOX_PEERS_MAX);
+	if (!mb) {
+		*reason = -ERR_NOMEM;
+		return NULL;
+	}
+	mail_queue_init(&mb->queue, mb->slots, size, 0);
+	mb->sys = cfg->sys;
+	mb->loop = cfg->loop;
+	mb->worker = cfg->worker;
+	mb->index = cfg->index;
+	mb->elision = cfg->elision;
+	mb->efd = -1;
+	*reason = cfg->loop ? open_wake(mb) : 0;
+	if (*reason < 0) {
+		mem_free(mb->memory);
+		return NULL;
+	}
+	return mb;
+}
+
+void
+mailbox_free(struct mailbox **mbp)
+{
+	struct mailbox *mb = *mbp;
+
+	if (!mb)
+		return;
+	assert(!mail_is_there(&mb->queue) && mb->own_head == mb->own_tail);
+	if (mb->efd >= 0) {
+		loop_set_mailbox(mb->loop, NULL);
+		loop_forget(mb->loop, mb->efd);
+		(void)sys_close(mb->sys, mb->efd);
+	}
+	mem_free(mb->memory);
+	*mbp = NULL;
+}

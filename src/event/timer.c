@@ -1,0 +1,168 @@
+#include "event/timer.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Four children per node: half the depth of a binary heap, and siblings share a cache line. */
+#define ARITY 4
+#define HEAP_FIRST 64
+
+void
+timers_init(struct timers *ts)
+{
+	memset(ts, 0, sizeof(*ts));
+}
+
+void
+timers_fini(struct timers *ts)
+{
+	assert(ts->n == 0);
+	mem_free(ts->heap);
+	memset(ts, 0, sizeof(*ts));
+}
+
+int
+timers_reserve(struct timers *ts, uint32_t n)
+{
+	uint32_t cap = ts->cap ? ts->cap : HEAP_FIRST;
+	struct timer **heap;
+
+	if (n <= ts->cap)
+		return 0;
+	while (cap < n)
+		cap *= 2;
+	heap = mem_resize(ts->heap, cap, sizeof(*heap));
+	if (!heap)
+		return -ERR_NOMEM;
+	ts->heap = heap;
+	ts->cap = cap;
+	return 0;
+}
+
+void
+timer_init(struct timer *t, timer_fn *fn)
+{
+	memset(t, 0, sizeof(*t));
+	t->fn = fn;
+	t->deadline = TIMER_NEVER;
+}
+
+static void
+place(struct timers *ts, uint32_t i, struct timer *t)
+{
+	ts->heap[i] = t;
+	t->pos = i + 1;
+}
+
+static void
+sift_up(struct timers *ts, uint32_t i, struct timer *t)
+{
+	while (i > 0) {
+		uint32_t parent = (i - 1) / ARITY;
+
+		if (ts->heap[parent]->key <= t->key)
+			break;
+		place(ts, i, ts->heap[parent]);
+		i = parent;
+	}
+	place(ts, i, t);
+}
+
+static void
+sift_down(struct timers *ts, uint32_t i, struct timer *t)
+{
+	for (;;) {
+		uint32_t first = i * ARITY + 1;
+		uint32_t last = MIN(first + ARITY, ts->n);
+		uint32_t best = first;
+
+		if (first >= ts->n)
+			break;
+		for (uint32_t c = first + 1; c < last; c++)
+			if (ts->heap[c]->key < ts->heap[best]->key)
+				best = c;
+		if (t->key <= ts->heap[best]->key)
+			break;
+		place(ts, i, ts->heap[best]);
+		i = best;
+	}
+	place(ts, i, t);
+}
+
+static void
+heap_remove(struct timers *ts, struct timer *t)
+{
+	uint32_t i = t->pos - 1;
+	struct timer *last = ts->heap[--ts->n];
+
+	t->pos = 0;
+	if (last == t)
+		return;
+	if (i > 0 && last->key < ts->heap[(i - 1) / ARITY]->key)
+		sift_up(ts, i, last);
+	else
+		sift_down(ts, i, last);
+}
+
+int
+timer_set(struct timers *ts, struct timer *t, uint64_t deadline)
+{
+	int r;
+
+	t->deadline = deadline;
+	if (deadline == TIMER_NEVER) {
+		timer_stop(ts, t);
+		return 0;
+	}
+	if (t->pos) {
+		if (deadline < t->key) {
+			t->key = deadline;
+			sift_up(ts, t->pos - 1, t);
+		}
+		return 0;
+	}
+	r = timers_reserve(ts, ts->n + 1);
+	if (r < 0)
+		return r;
+	t->key = deadline;
+	sift_up(ts, ts->n++, t);
+	return 0;
+}
+
+void
+timer_stop(struct timers *ts, struct timer *t)
+{
+	t->deadline = TIMER_NEVER;
+	if (t->pos)
+		heap_remove(ts, t);
+}
+
+uint64_t
+timers_next(const struct timers *ts)
+{
+	return ts->n ? ts->heap[0]->key : TIMER_NEVER;
+}
+
+unsigned int
+timers_run(struct timers *ts, uint64_t now)
+{
+	unsigned int run = 0;
+
+	while (ts->n && ts->heap[0]->key <= now) {
+		struct timer *t = ts->heap[0];
+
+		if (t->deadline > now) {
+			/* It was moved away since: find its place now, once for all the moves. */
+			t->key = t->deadline;
+			sift_down(ts, 0, t);
+			continue;
+		}
+		heap_remove(ts, t);
+		t->deadline = TIMER_NEVER;
+		run++;
+		t->fn(t);
+	}
+	return run;
+}

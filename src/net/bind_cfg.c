@@ -1,0 +1,392 @@
+#include "net/bind_cfg.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "cfg/ctx.h"
+#include "cfg/value_set.h"
+#include "net/listener.h"
+
+/* TCP_MAXSEG, in either direction. */
+#define MSS_MAX 65535
+#define MODE_MAX 07777
+/* One address of the list: a host name, its prefix, its ports. */
+#define ADDRESS_MAX 512
+
+/* --- addresses --- */
+
+static int
+add_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_spec *spec,
+	unsigned int port, void *owner)
+{
+	struct listener *ln;
+
+	if (b->n_listeners == BIND_LISTENERS_MAX)
+		return cfg_error(ctx, 0, "'%s' : more than %d addresses and ports on one line",
+			cfg_kw_name(ctx), BIND_LISTENERS_MAX);
+	ln = mem_zalloc(sizeof(*ln));
+	if (!ln)
+		return cfg_nomem(ctx);
+	listener_init(ln, b);
+	ln->owner = owner;
+	ln->addr = spec->addr;
+	addr_set_port(&ln->addr, port);
+	ln->inherit_fd = spec->fd;
+	list_append(&b->listeners, &ln->link);
+	b->n_listeners++;
+	return 0;
+}
+
+static int
+add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b, void *owner)
+{
+	unsigned int flags = ADDR_WANT_PORT | ADDR_ALLOW_RANGE | ADDR_ALLOW_FD | ADDR_ALLOW_NAME |
+		ADDR_ALLOW_UNIX;
+	struct addr_spec spec;
+	const char *why = "";
+
+	if (addr_parse(text, flags, &spec, &why) < 0)
+		return cfg_error(ctx, arg, "'%s' : '%s' : %s", cfg_kw_name(ctx), text, why);
+	for (unsigned int port = spec.port_lo; port <= spec.port_hi; port++) {
+		if (add_listener(ctx, b, &spec, port, owner))
+			return -1;
+	}
+	return 0;
+}
+
+/* Addresses are separated by commas; a comma at the end says nothing, as in HAProxy. */
+static int
+add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
+{
+	const char *s = cfg_arg(ctx, arg);
+	char one[ADDRESS_MAX];
+
+	do {
+		size_t n = strcspn(s, ",");
+
+		if (n >= sizeof(one))
+			return cfg_error(ctx, arg, "'%s' : an address is longer than %d bytes",
+				cfg_kw_name(ctx), ADDRESS_MAX - 1);
+		memcpy(one, s, n);
+		one[n] = '\0';
+		if (add_address(ctx, arg, one, b, owner))
+			return -1;
+		s += n;
+		if (*s == ',')
+			s++;
+	} while (*s);
+	return 0;
+}
+
+int
+bind_cfg_line(
+	struct cfg_ctx *ctx, int first, struct list *binds, void *owner, struct bind_conf **out)
+{
+	struct bind_conf *b = bind_conf_new();
+
+	if (!b)
+		return cfg_nomem(ctx);
+	b->where = cfg_arg_where(ctx, first);
+	/* Options are read even when the addresses are wrong: all errors in one run. */
+	if (add_addresses(ctx, first, b, owner) | cfg_parse_opts(ctx, CFG_OPT_BIND, first + 1, b)) {
+		bind_conf_free(&b);
+		return -1;
+	}
+	if (b->id && b->n_listeners > 1) {
+		cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket",
+			cfg_kw_name(ctx));
+		bind_conf_free(&b);
+		return -1;
+	}
+	list_append(binds, &b->link);
+	if (out)
+		*out = b;
+	return 0;
+}
+
+/* --- options --- */
+
+#define FIELD(name) ((intptr_t)offsetof(struct bind_conf, name))
+
+static int *
+field(const struct cfg_ctx *ctx, void *obj)
+{
+	return (int *)(void *)((char *)obj + ctx->opt->arg);
+}
+
+static int
+opt_flag(struct cfg_ctx *ctx, void *obj)
+{
+	*field(ctx, obj) = 1;
+	return 0;
+}
+
+static int
+opt_count(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_int(ctx, 0, 0, INT_MAX, field(ctx, obj));
+}
+
+static int
+opt_id(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_int(ctx, 0, 1, INT_MAX, field(ctx, obj));
+}
+
+static int
+opt_v4v6(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+
+	b->v6only = (int)ctx->opt->arg;
+	b->v4v6 = !b->v6only;
+	return 0;
+}
+
+static int
+opt_mss(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	int mss;
+
+	if (cfg_arg_int(ctx, 0, -MSS_MAX, MSS_MAX, &mss))
+		return -1;
+	if (mss < 0)
+		return cfg_error(ctx, 0,
+			"'mss' : a size below the peer's is not supported, 1..%d is", MSS_MAX);
+	if (mss == 0)
+		return cfg_error(ctx, 0, "'mss' : 0 is no segment size, 1..%d is", MSS_MAX);
+	b->mss = mss;
+	return 0;
+}
+
+static int
+opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+
+	return cfg_arg_timeout(ctx, 0, &b->user_timeout_ms);
+}
+
+static int
+opt_name(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+
+	return cfg_arg_dup(ctx, 0, &b->name);
+}
+
+static int
+opt_interface(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	const char *name = cfg_arg(ctx, 0);
+	size_t n = strlen(name);
+
+	if (n == 0 || n >= sizeof(b->interface))
+		return cfg_error(ctx, 0, "'interface' : names of interfaces have 1 to %d bytes",
+			IFACE_MAX - 1);
+	memcpy(b->interface, name, n + 1);
+	return 0;
+}
+
+static int
+opt_mode(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	const char *s = cfg_arg(ctx, 0);
+	unsigned int mode = 0;
+
+	for (const char *p = s; *p; p++) {
+		mode = mode * 8 + (unsigned int)(*p - '0');
+		if (*p < '0' || *p > '7' || mode > MODE_MAX)
+			mode = MODE_MAX + 1;
+	}
+	if (mode == 0 || mode > MODE_MAX)
+		return cfg_error(
+			ctx, 0, "'mode' : '%.40s' is no octal number of 1..%o", s, MODE_MAX);
+	b->mode = (mode_t)mode;
+	return 0;
+}
+
+static int
+opt_uid(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	int64_t id;
+
+	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
+		return -1;
+	b->uid = (uid_t)id;
+	return 0;
+}
+
+static int
+opt_gid(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	int64_t id;
+
+	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
+		return -1;
+	b->gid = (gid_t)id;
+	return 0;
+}
+
+static int
+opt_user(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+
+	if (names_user(cfg_arg(ctx, 0), &b->uid) < 0)
+		return cfg_error(ctx, 0, "'user' : there is no user '%.60s'", cfg_arg(ctx, 0));
+	return 0;
+}
+
+static int
+opt_group(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+
+	if (names_group(cfg_arg(ctx, 0), &b->gid) < 0)
+		return cfg_error(ctx, 0, "'group' : there is no group '%.60s'", cfg_arg(ctx, 0));
+	return 0;
+}
+
+static int
+opt_level(struct cfg_ctx *ctx, void *obj)
+{
+	static const struct cfg_enum levels[] = {
+		{ "user", BIND_USER },
+		{ "operator", BIND_OPERATOR },
+		{ "admin", BIND_ADMIN },
+		{ NULL, 0 },
+	};
+	struct bind_conf *b = obj;
+	int v;
+
+	if (cfg_arg_enum(ctx, 0, levels, &v))
+		return -1;
+	b->level = (enum bind_level)v;
+	return 0;
+}
+
+static int
+opt_severity(struct cfg_ctx *ctx, void *obj)
+{
+	static const struct cfg_enum formats[] = {
+		{ "none", BIND_SEVERITY_NONE },
+		{ "number", BIND_SEVERITY_NUMBER },
+		{ "string", BIND_SEVERITY_STRING },
+		{ NULL, 0 },
+	};
+	struct bind_conf *b = obj;
+	int v;
+
+	if (cfg_arg_enum(ctx, 0, formats, &v))
+		return -1;
+	b->severity = (enum bind_severity)v;
+	return 0;
+}
+
+/* Threads of the process, or of the one group there is: the same ones, but the two do not mix. */
+static int
+opt_thread(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	const char *s = cfg_arg(ctx, 0), *slash = strchr(s, '/');
+	struct cfg_value_err err;
+	uint64_t set;
+
+	if (slash && strncmp(s, "1/", 2) != 0)
+		return cfg_error(ctx, 0, "'thread' : there is one thread group, 1; not '%.*s'",
+			(int)MIN(slash - s, 60), s);
+	if (cfg_value_set(slash ? slash + 1 : s, BIND_THREADS_MAX, &set, &err))
+		return cfg_error(ctx, 0, "'thread' : %s", err.text);
+	if (b->threads && b->threads_of_group != (slash != NULL))
+		return cfg_error(ctx, 0,
+			"'thread' : threads of a group and of the process do not mix on a line");
+	b->threads |= set;
+	b->threads_of_group = slash != NULL;
+	return 0;
+}
+
+static int
+opt_shards(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+	const char *s = cfg_arg(ctx, 0);
+	struct cfg_value_err err;
+	int64_t n;
+
+	if (strcmp(s, "by-thread") == 0)
+		n = BIND_SHARDS_BY_THREAD;
+	else if (strcmp(s, "by-group") == 0)
+		n = BIND_SHARDS_BY_GROUP;
+	else if (cfg_value_int(s, 1, BIND_SHARDS_MAX, &n, &err))
+		return cfg_error(
+			ctx, 0, "'shards' : %s, nor 'by-thread' or 'by-group'", err.text);
+	b->shards = (int)n;
+	return 0;
+}
+
+#define OPT(n, args, fn, syn, text)                                                          \
+	{                                                                                    \
+		.name = n, .min = args, .max = args, .parse = fn, .syntax = syn, .doc = text \
+	}
+#define OPT_FIELD(n, args, fn, f, syn, text)                                                      \
+	{                                                                                         \
+		.name = n, .min = args, .max = args, .parse = fn, .arg = FIELD(f), .syntax = syn, \
+		.doc = text                                                                       \
+	}
+#define HINT(n, syn, why)                                                                   \
+	{                                                                                   \
+		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = syn, .doc = why \
+	}
+
+static const struct cfg_opt opts[] = {
+	OPT_FIELD("backlog", 1, opt_count, backlog, "<number>",
+		"Connections the kernel may keep waiting; 0 takes the frontend's value."),
+	OPT_FIELD("defer-accept", 0, opt_flag, defer_accept, NULL,
+		"Accept a connection only when it has sent data."),
+	OPT("gid", 1, opt_gid, "<gid>", "Group of a unix socket, as a number."),
+	OPT("group", 1, opt_group, "<name>", "Group of a unix socket."),
+	OPT_FIELD("id", 1, opt_id, id, "<number>", "The socket's number in the statistics."),
+	OPT("interface", 1, opt_interface, "<name>",
+		"Accept only what comes in on this interface."),
+	OPT("level", 1, opt_level, "user|operator|admin", "What a stats socket may do."),
+	OPT_FIELD("maxconn", 1, opt_count, maxconn, "<number>",
+		"Connections each socket may have at once; 0 is no limit."),
+	OPT("mode", 1, opt_mode, "<octal>", "Permissions of a unix socket."),
+	OPT("mss", 1, opt_mss, "<size>", "TCP segment size to announce."),
+	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics."),
+	OPT("severity-output", 1, opt_severity, "none|number|string",
+		"Severity before the messages of a stats socket."),
+	OPT("shards", 1, opt_shards, "<number>|by-thread|by-group",
+		"Sockets for each address, at most one per worker that accepts there."),
+	OPT("tcp-ut", 1, opt_tcp_ut, "<time>", "How long sent data may stay unacknowledged."),
+	OPT_FIELD("tfo", 0, opt_flag, tfo, NULL, "Accept TCP Fast Open."),
+	OPT("thread", 1, opt_thread, "[<group>/]<set>",
+		"The workers that may accept here; may be repeated."),
+	OPT_FIELD("transparent", 0, opt_flag, transparent, NULL,
+		"Bind addresses that are not the machine's own."),
+	OPT("uid", 1, opt_uid, "<uid>", "Owner of a unix socket, as a number."),
+	OPT("user", 1, opt_user, "<name>", "Owner of a unix socket."),
+	{ .name = "v4v6",
+		.parse = opt_v4v6,
+		.arg = 0,
+		.doc = "An IPv6 socket takes IPv4 as well." },
+	{ .name = "v6only", .parse = opt_v4v6, .arg = 1, .doc = "An IPv6 socket takes IPv6 only." },
+	HINT("expose-fd", "listeners", "sockets are not handed to another process yet"),
+	HINT("nice", "<number>", "all connections are treated alike"),
+	HINT("process", "<set>", "there is one process"),
+	{ 0 },
+};
+
+const struct cfg_module bind_cfg_module = {
+	.name = "bind",
+	.opts = { [CFG_OPT_BIND] = opts },
+};

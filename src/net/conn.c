@@ -1,0 +1,295 @@
+#define _GNU_SOURCE
+#include "net/conn.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define CONN_SENDS_MAX 2
+
+void
+conn_init(struct conn *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->fd = -1;
+}
+
+int
+conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner, enum conn_kind kind)
+{
+	int r = loop_add(l, fd, LOOP_CONN, fn, owner);
+
+	if (r < 0)
+		return r;
+	conn_init(c);
+	c->loop = l;
+	c->fd = fd;
+	c->nodelay = kind != CONN_TCP;
+	c->is_unix = kind == CONN_UNIX;
+	return 0;
+}
+
+static struct sys *
+sys_of(const struct conn *c)
+{
+	return loop_sys(c->loop);
+}
+
+void
+conn_failed(struct conn *c, long r)
+{
+	if (!c->err)
+		c->err = (int)-r;
+}
+
+static enum io_result
+fail(struct conn *c, long r)
+{
+	conn_failed(c, r);
+	return IO_ERR;
+}
+
+/*
+ * A splice() that sends in several batches and meets a reset in a later one says how much it had
+ * sent, and the error is gone: what recv() reports then looks like an end. The state tells.
+ */
+static int
+was_reset(struct conn *c)
+{
+	struct tcp_info info = { .tcpi_state = 0 };
+	socklen_t len = sizeof(info);
+
+	return c->cut && !c->shut &&
+		sys_getsockopt(sys_of(c), c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) >= 0 &&
+		info.tcpi_state == TCP_CLOSE;
+}
+
+static enum io_result
+receive(struct conn *c, void *buf, size_t len, int flags, size_t *got)
+{
+	long r;
+
+	*got = 0;
+	if (c->eof)
+		return c->err ? IO_ERR : IO_EOF;
+	r = sys_recvfrom(sys_of(c), c->fd, buf, len, flags);
+	/* A failed send has taken the error: what looks like nothing more, or the end, is that. */
+	if (r <= 0 && c->err)
+		return IO_ERR;
+	if (r == -EAGAIN) {
+		loop_again(c->loop, c->fd, DIR_R);
+		return IO_AGAIN;
+	}
+	if (r < 0)
+		return fail(c, r);
+	if (r == 0 && was_reset(c))
+		return fail(c, -ECONNRESET);
+	if (r == 0) {
+		loop_progress(c->loop, c->fd);
+		c->eof = 1;
+		return IO_EOF;
+	}
+	*got = (size_t)r;
+	return IO_OK;
+}
+
+/*
+ * A read was short. With the peer's FIN seen before it, what is left is the end; after an error no
+ * event comes again, and only another read tells which it was. With urgent data it may have ended
+ * there, and there may be more.
+ */
+static void
+was_short(struct conn *c)
+{
+	unsigned int seen = loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_ERR | EV_URGENT);
+
+	if (c->is_unix || c->err)
+		return;
+	if (seen == EV_RDHUP)
+		c->eof = 1;
+	else if (!(seen & (EV_ERR | EV_URGENT)))
+		loop_again(c->loop, c->fd, DIR_R);
+}
+
+enum io_result
+conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	enum io_result r = receive(c, buf, len, 0, got);
+
+	if (r != IO_OK)
+		return r;
+	loop_progress(c->loop, c->fd);
+	if (*got < len)
+		was_short(c);
+	return IO_OK;
+}
+
+enum io_result
+conn_peek(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	return receive(c, buf, len, MSG_PEEK, got);
+}
+
+enum io_result
+conn_take(struct conn *c, void *buf, size_t n, int drained)
+{
+	while (n > 0) {
+		long r = sys_recvfrom(sys_of(c), c->fd, buf, n, 0);
+
+		/* They have been sent on already, and cannot be again. */
+		if (r <= 0)
+			return fail(c, r < 0 && r != -EAGAIN ? r : -ENOBUFS);
+		n -= (size_t)r;
+	}
+	loop_progress(c->loop, c->fd);
+	if (drained)
+		was_short(c);
+	return IO_OK;
+}
+
+/*
+ * Nagle's algorithm can only hold a segment back while an earlier one is unacknowledged, so the
+ * first send of a connection does not need TCP_NODELAY: many connections never make a second one.
+ */
+void
+conn_will_send(struct conn *c)
+{
+	int on = 1;
+
+	if (c->nodelay || !c->sends)
+		return;
+	c->nodelay = 1;
+	(void)sys_setsockopt(sys_of(c), c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+void
+conn_sent(struct conn *c, size_t put, size_t len)
+{
+	loop_progress(c->loop, c->fd);
+	if (c->sends < CONN_SENDS_MAX)
+		c->sends++;
+	if (put < len)
+		loop_again(c->loop, c->fd, DIR_W);
+}
+
+static enum io_result
+send_flags(struct conn *c, const void *buf, size_t len, int flags, size_t *put, int *in_place)
+{
+	long r;
+
+	*put = 0;
+	if (c->err)
+		return IO_ERR;
+	conn_will_send(c);
+	r = sys_sendto(sys_of(c), c->fd, buf, len, flags | MSG_NOSIGNAL);
+	if (r == -ENOBUFS && *in_place) {
+		*in_place = 0;
+		r = sys_sendto(sys_of(c), c->fd, buf, len, (flags & ~MSG_ZEROCOPY) | MSG_NOSIGNAL);
+	}
+	if (r == -EAGAIN) {
+		loop_again(c->loop, c->fd, DIR_W);
+		return IO_AGAIN;
+	}
+	if (r < 0)
+		return fail(c, r);
+	*put = (size_t)r;
+	conn_sent(c, *put, len);
+	return IO_OK;
+}
+
+enum io_result
+conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	int in_place = 0;
+
+	return send_flags(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
+}
+
+enum io_result
+conn_send_in_place(
+	struct conn *c, const void *buf, size_t len, int more, size_t *put, int *in_place)
+{
+	*in_place = 1;
+	return send_flags(c, buf, len, MSG_ZEROCOPY | (more ? MSG_MORE : 0), put, in_place);
+}
+
+void
+conn_shut(struct conn *c)
+{
+	if (c->shut || c->err)
+		return;
+	c->shut = 1;
+	(void)sys_shutdown(sys_of(c), c->fd, SHUT_WR);
+}
+
+int
+conn_is_dead(const struct conn *c)
+{
+	return c->err && c->err != ENOMEM && c->err != ENOBUFS;
+}
+
+void
+conn_reset_on_close(struct conn *c)
+{
+	struct linger lg = { .l_onoff = 1, .l_linger = 0 };
+
+	(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
+}
+
+unsigned int
+conn_unsent(struct conn *c)
+{
+	int n = 0;
+
+	if (sys_ioctl(sys_of(c), c->fd, SIOCOUTQ, &n) < 0 || n < 0)
+		return 0;
+	return (unsigned int)n;
+}
+
+int
+conn_take_error(struct conn *c)
+{
+	int e = 0;
+	socklen_t len = sizeof(e);
+	long r = sys_getsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_ERROR, &e, &len);
+
+	if (r < 0)
+		e = (int)-r;
+	if (e && !c->err)
+		c->err = e;
+	return e;
+}
+
+void
+conn_close(struct conn *c)
+{
+	if (!conn_is_open(c))
+		return;
+	assert(!c->zerocopy);
+	loop_forget(c->loop, c->fd);
+	(void)sys_close(sys_of(c), c->fd);
+	c->fd = -1;
+}
+
+void
+conn_close_pair(struct conn *a, struct conn *b)
+{
+	if (conn_is_open(a) && conn_is_open(b) && (a->fd == b->fd + 1 || b->fd == a->fd + 1)) {
+		unsigned int lo = (unsigned int)MIN(a->fd, b->fd);
+
+		assert(!a->zerocopy && !b->zerocopy);
+		loop_forget(a->loop, a->fd);
+		loop_forget(b->loop, b->fd);
+		if (sys_close_range(sys_of(a), lo, lo + 1) < 0) {
+			(void)sys_close(sys_of(a), a->fd);
+			(void)sys_close(sys_of(b), b->fd);
+		}
+		a->fd = b->fd = -1;
+		return;
+	}
+	conn_close(a);
+	conn_close(b);
+}

@@ -1,0 +1,239 @@
+#define _GNU_SOURCE
+#include "net/listener.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "net/sockbuf.h"
+
+/* How long a listener rests when descriptors or memory are out, and how often that is logged. */
+#define PAUSE_MS 100
+#define PAUSE_LOG_MS 1000
+
+static void on_event(void *owner, int fd, uint32_t ev);
+
+static int
+is_full(const struct listener *ln)
+{
+	return ln->bind->maxconn && ln->conns >= (unsigned int)ln->bind->maxconn;
+}
+
+static void
+accept_again(struct listener *ln)
+{
+	if (ln->state != LISTENER_FULL || ln->held || is_full(ln))
+		return;
+	ln->state = LISTENER_READY;
+	loop_want(ln->loop, ln->fd, EV_R);
+}
+
+static void
+on_pause_end(struct timer *t)
+{
+	struct listener *ln = container_of(t, struct listener, timer);
+
+	if (ln->state != LISTENER_PAUSED)
+		return;
+	ln->state = LISTENER_FULL;
+	accept_again(ln);
+}
+
+void
+listener_init(struct listener *ln, struct bind_conf *b)
+{
+	memset(ln, 0, sizeof(*ln));
+	list_init(&ln->link);
+	ln->bind = b;
+	ln->fd = -1;
+	ln->inherit_fd = -1;
+	ln->max_accept = 1;
+	accept_budget_init(&ln->budget);
+	timer_init(&ln->timer, on_pause_end);
+}
+
+int
+listener_start(struct listener *ln, struct loop *l)
+{
+	int r;
+
+	assert(ln->state == LISTENER_BOUND);
+	r = loop_add(l, ln->fd, ln->shared ? LOOP_SHARED_LISTENER : LOOP_LISTENER, on_event, ln);
+	if (r < 0)
+		return r;
+	ln->loop = l;
+	ln->state = LISTENER_READY;
+	loop_want(l, ln->fd, EV_R);
+	/* Whether anyone waits is the kernel's to say. */
+	loop_again(l, ln->fd, DIR_R);
+	return 0;
+}
+
+static void
+stop_wanting(struct listener *ln, enum listener_state why)
+{
+	ln->state = why;
+	loop_want(ln->loop, ln->fd, 0);
+}
+
+/* Descriptors or memory are out: trying again at once would spin. */
+static void
+pause_accepting(struct listener *ln, int err)
+{
+	uint64_t now = loop_now_ms(ln->loop);
+	char host[ADDR_TEXT];
+
+	ln->paused++;
+	stop_wanting(ln, LISTENER_PAUSED);
+	if (timer_set(loop_timers(ln->loop), &ln->timer, now + PAUSE_MS) < 0) {
+		/* No memory for a timer: stay level-triggered, the wait in between is the pause. */
+		ln->state = LISTENER_READY;
+		loop_want(ln->loop, ln->fd, EV_R);
+	}
+	if (ln->log && (!ln->paused_log_ms || now - ln->paused_log_ms >= PAUSE_LOG_MS)) {
+		ln->paused_log_ms = now;
+		log_msg(ln->log, LOG_LEVEL_ALERT,
+			"accept() on %s failed: %s; pausing %d ms (%llu pauses so far)",
+			addr_text(&ln->addr, host), strerror(err), PAUSE_MS,
+			(unsigned long long)ln->paused);
+	}
+}
+
+/* The peer has already given up, or a filter refused it: as good as accepted, and nothing to do. */
+static int
+is_gone(long r)
+{
+	return r == -ECONNABORTED || r == -EPROTO || r == -EPERM || r == -ENETDOWN ||
+	       r == -ENOPROTOOPT || r == -EHOSTDOWN || r == -ENONET || r == -EHOSTUNREACH ||
+	       r == -EOPNOTSUPP || r == -ENETUNREACH;
+}
+
+/* Of a listening unix socket nothing is inherited. */
+static void
+set_unix_buffer(struct listener *ln, int fd)
+{
+	const char *what;
+
+	if (addr_family(&ln->addr) == AF_UNIX && ln->sockbuf)
+		(void)!sockbuf_set(loop_sys(ln->loop), fd, AF_UNIX, ln->sockbuf, &what);
+}
+
+static void
+accepted(struct listener *ln, int fd, const struct addr *peer)
+{
+	ln->accepted++;
+	loop_progress(ln->loop, ln->fd);
+	set_unix_buffer(ln, fd);
+	if (ln->route && ln->route(ln, fd, peer)) {
+		ln->handed++;
+		return;
+	}
+	ln->conns++;
+	ln->on_accept(ln, fd, peer);
+}
+
+/* What was accepted is served: its limits may be exceeded by what was on its way. */
+void
+listener_take(struct listener *ln, int fd, const struct addr *peer)
+{
+	ln->taken++;
+	ln->conns++;
+	ln->on_accept(ln, fd, peer);
+	if (ln->state == LISTENER_READY && is_full(ln))
+		stop_wanting(ln, LISTENER_FULL);
+}
+
+static int
+may_accept(struct listener *ln)
+{
+	return !ln->may_accept || ln->may_accept(ln);
+}
+
+static void
+on_event(void *owner, int lfd, uint32_t ev)
+{
+	struct listener *ln = owner;
+	struct sys *sys = loop_sys(ln->loop);
+	unsigned int got = 0, tries = accept_budget_take(&ln->budget, loop_stats(ln->loop)->turns,
+							 ln->max_accept);
+	int empty = 0;
+
+	if (ev & EV_SPIN)
+		pause_accepting(ln, EBUSY);
+	while (tries-- > 0 && ln->state == LISTENER_READY && !empty && may_accept(ln)) {
+		struct addr peer = { .len = sizeof(peer.u) };
+		long fd =
+			sys_accept4(sys, lfd, &peer.u.sa, &peer.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0 && ln->not_accepted)
+			ln->not_accepted(ln);
+		if (fd >= 0) {
+			got++;
+			accepted(ln, (int)fd, &peer);
+		} else if (fd == -EAGAIN) {
+			empty = 1;
+			ln->empty_accepts++;
+		} else if (!is_gone(fd)) {
+			/* EMFILE, ENFILE, ENOBUFS, ENOMEM, or worse: do not hammer on it. */
+			pause_accepting(ln, (int)-fd);
+		}
+		if (ln->state == LISTENER_READY && is_full(ln))
+			stop_wanting(ln, LISTENER_FULL);
+	}
+	if (ln->state != LISTENER_READY)
+		return;
+	accept_budget_learn(&ln->budget, got, empty);
+	/* If more wait, the level-triggered listener fires again: no probing. */
+	loop_again(ln->loop, lfd, DIR_R);
+}
+
+void
+listener_release(struct listener *ln)
+{
+	assert(ln->conns > 0);
+	ln->conns--;
+	accept_again(ln);
+}
+
+void
+listener_hold(struct listener *ln, enum listener_hold why)
+{
+	ln->held |= why;
+	if (ln->state == LISTENER_READY)
+		stop_wanting(ln, LISTENER_FULL);
+}
+
+void
+listener_resume(struct listener *ln, enum listener_hold why)
+{
+	ln->held &= ~(unsigned int)why;
+	accept_again(ln);
+}
+
+/* Who gave it to us may go on holding it: then closing unregisters nothing, and it would report
+ * clients for ever. */
+static void
+forget(struct listener *ln)
+{
+	if (ln->inherit_fd >= 0)
+		loop_detach(ln->loop, ln->fd);
+	else
+		loop_forget(ln->loop, ln->fd);
+}
+
+void
+listener_close(struct listener *ln, struct sys *sys)
+{
+	if (ln->loop) {
+		timer_stop(loop_timers(ln->loop), &ln->timer);
+		if (ln->fd >= 0)
+			forget(ln);
+	}
+	if (ln->fd >= 0 && !ln->lead)
+		(void)sys_close(sys, ln->fd);
+	ln->fd = -1;
+	ln->state = LISTENER_CLOSED;
+}

@@ -1,0 +1,306 @@
+/*
+ * Making listening sockets. Whatever accepted sockets can inherit is set here, once per listener
+ * instead of once per connection: TCP_NODELAY, SO_KEEPALIVE, TCP_USER_TIMEOUT, quick ACKs, buffers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/sys.h"
+#include "net/listener.h"
+#include "net/sockbuf.h"
+
+/* Seconds a handshake's last ACK without data is waited for; HAProxy's figure (manual 5.1
+ * defer-accept). */
+#define DEFER_SECONDS 1
+#define TFO_QUEUE_MIN 128
+
+struct maker {
+	struct listener *ln;
+	struct sys *sys;
+	int fd;
+	int shares_port; /* other sockets of ours are bound to it */
+	char *why;
+	size_t why_len;
+};
+
+static int
+fail(struct maker *m, const char *what, long r)
+{
+	char host[ADDR_TEXT];
+
+	(void)snprintf(m->why, m->why_len, "cannot %s for %s: %s", what,
+		addr_text(&m->ln->addr, host), err_text((int)r));
+	return (int)r;
+}
+
+static int
+set_int(struct maker *m, const char *what, int level, int opt, int value)
+{
+	long r = sys_setsockopt(m->sys, m->fd, level, opt, &value, sizeof(value));
+
+	return r < 0 ? fail(m, what, r) : 0;
+}
+
+static int
+set_transparent(struct maker *m, int family)
+{
+	if (family == AF_INET6)
+		return set_int(m, "set transparent", IPPROTO_IPV6, IPV6_TRANSPARENT, 1);
+	return set_int(m, "set transparent", IPPROTO_IP, IP_TRANSPARENT, 1);
+}
+
+/* Before bind(). */
+static int
+set_address_options(struct maker *m, int family)
+{
+	const struct bind_conf *b = m->ln->bind;
+	int r = set_int(m, "set SO_REUSEADDR", SOL_SOCKET, SO_REUSEADDR, 1);
+
+	if (r == 0 && m->shares_port)
+		r = set_int(m, "set SO_REUSEPORT", SOL_SOCKET, SO_REUSEPORT, 1);
+	if (r == 0 && family == AF_INET6 && (b->v6only || b->v4v6))
+		r = set_int(m, "set IPV6_V6ONLY", IPPROTO_IPV6, IPV6_V6ONLY, b->v6only != 0);
+	if (r == 0 && b->transparent)
+		r = set_transparent(m, family);
+	if (r == 0 && b->interface[0]) {
+		long e = sys_setsockopt(m->sys, m->fd, SOL_SOCKET, SO_BINDTODEVICE, b->interface,
+					(socklen_t)strlen(b->interface) + 1);
+
+		if (e < 0)
+			r = fail(m, "bind to the interface", e);
+	}
+	return r;
+}
+
+static int
+set_buffers(struct maker *m)
+{
+	const char *what = "";
+	int r = m->ln->sockbuf ? sockbuf_set(m->sys, m->fd, AF_INET, m->ln->sockbuf, &what) : 0;
+
+	return r < 0 ? fail(m, what, r) : 0;
+}
+
+/* What accepted sockets inherit, and what only listeners have. */
+static int
+set_tcp_options(struct maker *m)
+{
+	const struct listener *ln = m->ln;
+	const struct bind_conf *b = ln->bind;
+	int r = set_buffers(m);
+
+	if (r == 0 && ln->nodelay)
+		r = set_int(m, "set TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, 1);
+	if (r == 0 && ln->keepalive)
+		r = set_int(m, "set SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE, 1);
+	if (r == 0 && b->user_timeout_ms)
+		r = set_int(m, "set TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT,
+			    (int)b->user_timeout_ms);
+	if (r == 0 && b->mss)
+		r = set_int(m, "set TCP_MAXSEG", IPPROTO_TCP, TCP_MAXSEG, b->mss);
+	if (r == 0 && b->defer_accept)
+		r = set_int(
+			m, "set TCP_DEFER_ACCEPT", IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS);
+	if (r == 0 && b->tfo)
+		r = set_int(m, "set TCP_FASTOPEN", IPPROTO_TCP, TCP_FASTOPEN,
+			MAX(b->backlog, TFO_QUEUE_MIN));
+	return r;
+}
+
+/*
+ * A unix socket is bound under a temporary name and renamed into place: clients never find a moment
+ * without it, and an old instance's socket goes only when the new one works.
+ */
+static int
+bind_path(struct maker *m, struct addr *tmp)
+{
+	const struct bind_conf *b = m->ln->bind;
+	const char *path = m->ln->addr.u.un.sun_path;
+	long r;
+	int n;
+
+	*tmp = m->ln->addr;
+	n = snprintf(tmp->u.un.sun_path, sizeof(tmp->u.un.sun_path), "%s.%ld.tmp", path,
+		     sys_getpid(m->sys));
+	if (n < 0 || (size_t)n >= sizeof(tmp->u.un.sun_path)) {
+		/* What was cut may be the name of something else. */
+		tmp->u.un.sun_path[0] = '\0';
+		return fail(m, "bind: path too long", -ENAMETOOLONG);
+	}
+	tmp->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n + 1);
+	(void)sys_unlink(m->sys, tmp->u.un.sun_path);
+	r = sys_bind(m->sys, m->fd, &tmp->u.sa, tmp->len);
+	if (r < 0)
+		return fail(m, "bind", r);
+	if (b->mode && (r = sys_chmod(m->sys, tmp->u.un.sun_path, b->mode)) < 0)
+		return fail(m, "change the mode", r);
+	if ((b->uid != (uid_t)-1 || b->gid != (gid_t)-1) &&
+	    (r = sys_chown(m->sys, tmp->u.un.sun_path, b->uid, b->gid)) < 0)
+		return fail(m, "change the owner", r);
+	return 0;
+}
+
+/* Accepted sockets inherit this too, but listen() starts the state of ACKs afresh: it comes
+ * after. */
+static int
+start_listening(struct maker *m, int backlog)
+{
+	long r = sys_listen(m->sys, m->fd, backlog);
+
+	if (r < 0)
+		return fail(m, "listen", r);
+	if (m->ln->quickack_off && addr_family(&m->ln->addr) != AF_UNIX)
+		return set_int(m, "clear TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 0);
+	return 0;
+}
+
+static int
+is_path(const struct addr *a)
+{
+	return addr_family(a) == AF_UNIX && a->u.un.sun_path[0] != '\0';
+}
+
+/* Nothing of it may stay behind when there is an error. */
+static int
+listen_at_path(struct maker *m, int backlog)
+{
+	struct addr tmp;
+	int e = bind_path(m, &tmp);
+	long r;
+
+	if (!e)
+		e = start_listening(m, backlog);
+	if (!e) {
+		r = sys_rename(m->sys, tmp.u.un.sun_path, m->ln->addr.u.un.sun_path);
+		e = r < 0 ? fail(m, "rename the socket", r) : 0;
+	}
+	if (e && tmp.u.un.sun_path[0])
+		(void)sys_unlink(m->sys, tmp.u.un.sun_path);
+	return e;
+}
+
+static int
+bind_and_listen(struct maker *m, int backlog)
+{
+	long r;
+
+	if (is_path(&m->ln->addr))
+		return listen_at_path(m, backlog);
+	r = sys_bind(m->sys, m->fd, &m->ln->addr.u.sa, m->ln->addr.len);
+	return r < 0 ? fail(m, "bind", r) : start_listening(m, backlog);
+}
+
+static int
+open_socket(struct maker *m, int family)
+{
+	long fd = sys_socket(m->sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fail(m, "make a socket", fd);
+	m->fd = (int)fd;
+	return 0;
+}
+
+/*
+ * With SO_REUSEPORT the kernel would share a port with whoever serves it already, such as an
+ * instance that was not stopped: the first of several sockets tries without.
+ */
+static int
+probe(struct maker *m, int family)
+{
+	int r = open_socket(m, family);
+	long e;
+
+	if (r == 0)
+		r = set_address_options(m, family);
+	if (r == 0) {
+		e = sys_bind(m->sys, m->fd, &m->ln->addr.u.sa, m->ln->addr.len);
+		r = e < 0 ? fail(m, "bind", e) : 0;
+	}
+	if (m->fd >= 0)
+		(void)sys_close(m->sys, m->fd);
+	m->fd = -1;
+	return r;
+}
+
+static int
+make_socket(struct maker *m, int backlog)
+{
+	int family = addr_family(&m->ln->addr);
+	int r = 0;
+
+	if (m->ln->reuseport && !m->ln->first)
+		r = probe(m, family);
+	m->shares_port = m->ln->reuseport;
+	if (r == 0)
+		r = open_socket(m, family);
+	if (r < 0)
+		return r;
+	r = family == AF_UNIX ? 0 : set_address_options(m, family);
+	if (r == 0 && family != AF_UNIX)
+		r = set_tcp_options(m);
+	if (r == 0)
+		r = bind_and_listen(m, backlog);
+	return r;
+}
+
+/* fd@N: a socket somebody bound for us. Clients may be waiting in its backlog already. */
+static int
+take_over(struct maker *m, int backlog)
+{
+	long flags, r;
+	int e = addr_of_socket(m->sys, m->ln->inherit_fd, &m->ln->addr);
+
+	if (e < 0)
+		return fail(m, "use the inherited descriptor", e);
+	m->fd = m->ln->inherit_fd;
+	flags = sys_fcntl(m->sys, m->fd, F_GETFL, 0);
+	if (flags < 0 || (r = sys_fcntl(m->sys, m->fd, F_SETFL, flags | O_NONBLOCK)) < 0 ||
+	    (r = sys_fcntl(m->sys, m->fd, F_SETFD, FD_CLOEXEC)) < 0)
+		return fail(m, "set up the inherited descriptor", flags < 0 ? flags : r);
+	if (addr_family(&m->ln->addr) != AF_UNIX) {
+		e = set_tcp_options(m);
+		if (e < 0)
+			return e;
+	}
+	return start_listening(m, backlog);
+}
+
+int
+listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *why, size_t why_len)
+{
+	struct maker m = { .ln = ln, .sys = sys, .fd = -1, .why = why, .why_len = why_len };
+	int backlog = ln->bind->backlog ? ln->bind->backlog : default_backlog;
+	int r;
+
+	if (ln->lead) {
+		assert(ln->lead->state == LISTENER_BOUND);
+		ln->fd = ln->lead->fd;
+		ln->addr = ln->lead->addr;
+		ln->state = LISTENER_BOUND;
+		return 0;
+	}
+	/* Any port: the same one for all copies. */
+	if (ln->first)
+		ln->addr = ln->first->addr;
+	r = ln->inherit_fd >= 0 ? take_over(&m, backlog) : make_socket(&m, backlog);
+	if (r < 0) {
+		if (m.fd >= 0)
+			(void)sys_close(sys, m.fd);
+		return r;
+	}
+	ln->fd = m.fd;
+	ln->state = LISTENER_BOUND;
+	/* Port 0 asked for any: know which. */
+	if (addr_family(&ln->addr) != AF_UNIX && !addr_port(&ln->addr))
+		(void)!addr_of_socket(sys, ln->fd, &ln->addr);
+	return 0;
+}

@@ -1,0 +1,90 @@
+#define _GNU_SOURCE
+#include "net/sockbuf.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+struct row {
+	int level, opt;
+	size_t offset;
+	int on_unix;
+	const char *name;
+};
+
+static const struct row rows[] = {
+	{ SOL_SOCKET, SO_SNDBUF, offsetof(struct sockbuf, snd), 1, "set SO_SNDBUF" },
+	{ SOL_SOCKET, SO_RCVBUF, offsetof(struct sockbuf, rcv), 0, "set SO_RCVBUF" },
+	{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, offsetof(struct sockbuf, notsent), 0,
+		"set TCP_NOTSENT_LOWAT" },
+};
+
+static int
+value_of(const struct sockbuf *b, const struct row *r)
+{
+	return *(const int *)(const void *)((const char *)b + r->offset);
+}
+
+static int
+applies(const struct sockbuf *b, const struct row *r, int family)
+{
+	return value_of(b, r) && (family != AF_UNIX || r->on_unix);
+}
+
+int
+sockbuf_is_set(const struct sockbuf *b, int family)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (applies(b, &rows[i], family))
+			return 1;
+	return 0;
+}
+
+int
+sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const char **what)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int v = value_of(b, &rows[i]);
+		long r;
+
+		if (!applies(b, &rows[i], family))
+			continue;
+		*what = rows[i].name;
+		r = sys_setsockopt(sys, fd, rows[i].level, rows[i].opt, &v, sizeof(v));
+		if (r < 0)
+			return (int)r;
+	}
+	return 0;
+}
+
+/* SO_SNDBUF and SO_RCVBUF read back doubled: half of it is for what the kernel puts around. */
+static long
+read_half(struct sys *sys, int fd, int opt, int *out)
+{
+	socklen_t len = sizeof(*out);
+	long r;
+
+	if (!*out)
+		return 0;
+	r = sys_getsockopt(sys, fd, SOL_SOCKET, opt, out, &len);
+	*out /= 2;
+	return r;
+}
+
+int
+sockbuf_probe(struct sys *sys, const struct sockbuf *b, struct sockbuf *got)
+{
+	const char *what;
+	long fd = sys_socket(sys, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	long r;
+
+	*got = *b;
+	if (fd < 0)
+		return (int)fd;
+	r = sockbuf_set(sys, (int)fd, AF_INET, b, &what);
+	if (r >= 0)
+		r = read_half(sys, (int)fd, SO_SNDBUF, &got->snd);
+	if (r >= 0)
+		r = read_half(sys, (int)fd, SO_RCVBUF, &got->rcv);
+	(void)sys_close(sys, (int)fd);
+	return r < 0 ? (int)r : 0;
+}

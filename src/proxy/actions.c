@@ -1,0 +1,390 @@
+/*
+ * What the machines do on a transition. An action never assigns a state; one that must branch
+ * returns the event that follows.
+ */
+#include "actions.h"
+
+#include "base/log.h"
+#include "connect.h"
+#include "count.h"
+#include "derive.h"
+#include "half.h"
+#include "proxy/queue.h"
+#include "proxy/session_log.h"
+
+/* Between two attempts at the same server (manual, `retries`). */
+#define TURN_AROUND_MS 1000
+/* Undelivered bytes are looked at again after 20, 40, 60 ms ..., every half second in the end. */
+#define LINGER_STEP_MS 20u
+#define LINGER_STEP_MAX_MS 500u
+#define LINGER_MAX_MS 30000u
+
+static uint64_t
+now_ms(const struct session *s)
+{
+	return loop_now_ms(s->engine->loop);
+}
+
+/* The first cause is the one that is logged. */
+static void
+blame(struct session *s, char cause, char phase)
+{
+	if (s->term[0] == '-')
+		s->term[0] = cause;
+	if (s->term[1] == '-')
+		s->term[1] = phase;
+}
+
+static void
+count_time(const struct session *s)
+{
+	struct proxy_stat *be = be_stat(s);
+	struct server_stat *srv = srv_stat(s);
+	uint64_t q = s->queued_ms - s->accept_ms, c = s->connected_ms - s->queued_ms;
+	uint64_t all = now_ms(s) - s->accept_ms;
+
+	stat_count_times(&be->times, be->cum_sess, q, c, all);
+	stat_count_times(&srv->times, srv->cum_sess, q, c, all);
+}
+
+/* Every way to CLOSED ends here. */
+static enum session_event
+leave(struct session *s)
+{
+	if (s->connected_ms)
+		count_time(s);
+	queue_leave(s);
+	session_log(s);
+	return SESSION_EV_NONE;
+}
+
+/* Nobody may take what this session was for a complete exchange. */
+static void
+reset_sides(struct session *s)
+{
+	for (int side = 0; side < SIDES; side++)
+		if (conn_is_open(&s->conn[side]) && !conn_is_dead(&s->conn[side]))
+			conn_reset_on_close(&s->conn[side]);
+}
+
+enum session_event
+session_do_none(struct session *s)
+{
+	(void)s;
+	return SESSION_EV_NONE;
+}
+
+/* --- choosing a server --- */
+
+static enum session_event
+count_choice(struct session *s, enum session_event ev)
+{
+	if (ev == SESSION_EV_ASSIGNED) {
+		srv_stat(s)->lbtot++;
+		be_stat(s)->lbtot++;
+	}
+	return ev;
+}
+
+enum session_event
+session_do_assign(struct session *s)
+{
+	s->be = s->fe->default_be;
+	if (!s->be)
+		return SESSION_EV_NO_SERVER;
+	be_stat(s)->cum_sess++;
+	be_stat(s)->cum_conn++;
+	return count_choice(s, queue_enter(s));
+}
+
+enum session_event
+session_do_reassign(struct session *s)
+{
+	struct server *old = s->srv;
+	int moved;
+	enum session_event ev;
+
+	if (!s->redispatch)
+		return SESSION_EV_ASSIGNED;
+	s->redispatch = 0;
+	ev = queue_change(s, &moved);
+	if (moved) {
+		s->redispatched = 1;
+		srv_shard(s, old)->stat.wredis++;
+		be_stat(s)->wredis++;
+	}
+	return count_choice(s, ev);
+}
+
+enum session_event
+session_do_no_server(struct session *s)
+{
+	blame(s, 'S', 'C');
+	if (s->be)
+		be_stat(s)->econ++;
+	return leave(s);
+}
+
+enum session_event
+session_do_queue_timeout(struct session *s)
+{
+	blame(s, 's', 'Q');
+	be_stat(s)->econ++;
+	return leave(s);
+}
+
+enum session_event
+session_do_queue_abort(struct session *s)
+{
+	blame(s, 'C', 'Q');
+	be_stat(s)->cli_abrt++;
+	return leave(s);
+}
+
+/* --- connecting --- */
+
+enum session_event
+session_do_connect(struct session *s)
+{
+	int r = connect_server(s);
+
+	srv_stat(s)->connect++;
+	be_stat(s)->connect++;
+	if (r < 0) {
+		s->connect_err = -r;
+		return SESSION_EV_REFUSED;
+	}
+	return r > 0 ? SESSION_EV_UP : SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_connect_abort(struct session *s)
+{
+	blame(s, 'C', 'C');
+	be_stat(s)->cli_abrt++;
+	srv_stat(s)->cli_abrt++;
+	/* The server may be connected by now, and must not take this for an empty request. */
+	if (s->conn[CLIENT].err)
+		reset_sides(s);
+	return leave(s);
+}
+
+/*
+ * Does retry number n go to another server? (manual, `option redispatch <interval>`) The interval
+ * is for algorithms that tie a client to its server; with the others HAProxy never stays with one
+ * that failed. Below zero it counts from the last retry: -1 is that, and -N every
+ * (retries + 1 - N)th, as measured there.
+ */
+static int
+redispatches(const struct session *s, int n)
+{
+	const struct proxy *be = s->be;
+	int every = be->redispatch_every;
+
+	if (!(be->options & OPT_REDISPATCH) || !every)
+		return 0;
+	/* Without another one to go to, this one gets its moment. */
+	if (proxy_usable_servers(be) <= (unsigned int)server_is_usable(s->srv))
+		return 0;
+	if (be->balance != BALANCE_SOURCE)
+		return 1;
+	if (every < 0)
+		every += be->retries + 1;
+	return every > 0 && n % every == 0;
+}
+
+static enum session_event
+plan_retry(struct session *s, uint64_t delay)
+{
+	if (conn_is_open(&s->conn[SERVER])) {
+		if (s->conn[SERVER].err)
+			s->connect_err = s->conn[SERVER].err;
+		conn_close(&s->conn[SERVER]);
+	}
+	srv_stat(s)->failed_conns++;
+	if (s->retries >= (unsigned int)s->be->retries)
+		return SESSION_EV_GIVE_UP;
+	s->retries++;
+	s->redispatch = (uint8_t)redispatches(s, s->retries);
+	if (!s->redispatch) {
+		srv_stat(s)->wretr++;
+		be_stat(s)->wretr++;
+	}
+	s->wake_ms = now_ms(s) + (s->redispatch ? 0 : delay);
+	return SESSION_EV_NONE;
+}
+
+/* A server that refuses at once most likely would again: give it a moment. */
+enum session_event
+session_do_retry(struct session *s)
+{
+	unsigned int limit = s->be->to.connect;
+
+	return plan_retry(s, limit && limit < TURN_AROUND_MS ? limit : TURN_AROUND_MS);
+}
+
+/* The time has been spent waiting already. */
+enum session_event
+session_do_retry_timeout(struct session *s)
+{
+	s->connect_err = 0;
+	s->conn[SERVER].err = 0;
+	return plan_retry(s, 0);
+}
+
+enum session_event
+session_do_give_up(struct session *s)
+{
+	if (!s->connect_err)
+		blame(s, 's', 'C');
+	else
+		blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
+	srv_stat(s)->econ++;
+	be_stat(s)->econ++;
+	return leave(s);
+}
+
+enum session_event
+session_do_established(struct session *s)
+{
+	uint64_t now = now_ms(s);
+
+	s->connected_ms = now;
+	/* The client could do nothing while it waited for us: it is timed from now on. */
+	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
+	srv_stat(s)->last_sess_ms = be_stat(s)->last_sess_ms = now;
+	srv_stat(s)->bytes_in += s->half[CLIENT].bytes;
+	session_log_early(s);
+	half_plan_zerocopy(s);
+	half_pump(s, CLIENT);
+	return SESSION_EV_NONE;
+}
+
+/* --- the end --- */
+
+void
+session_note_failure(struct session *s, int side)
+{
+	if (s->state != SESSION_RELAY)
+		return;
+	if (s->term[0] == '-' && side == CLIENT) {
+		be_stat(s)->cli_abrt++;
+		srv_stat(s)->cli_abrt++;
+	} else if (s->term[0] == '-') {
+		be_stat(s)->srv_abrt++;
+		srv_stat(s)->srv_abrt++;
+	}
+	blame(s, side == CLIENT ? 'C' : 'S', 'D');
+}
+
+void
+session_side_failed(struct session *s, int side)
+{
+	session_note_failure(s, side);
+	half_event(s, side, HALF_EV_SRC_ERR);
+	if (!half_pending(&s->half[side]))
+		half_event(s, side, HALF_EV_EMPTY);
+	half_event(s, !side, HALF_EV_SINK_ERR);
+}
+
+enum session_event
+session_do_relay_timeout(struct session *s)
+{
+	int side = session_late_side(s);
+
+	blame(s, side == CLIENT ? 'c' : 's', 'D');
+	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it
+	 * with a reset. */
+	for (int h = 0; h < SIDES; h++) {
+		if (half_owes(&s->half[h]) && !s->conn[!h].err)
+			conn_reset_on_close(&s->conn[!h]);
+		half_event(s, h, HALF_EV_ABORT);
+	}
+	return leave(s);
+}
+
+/* How long the side that is well may take for the rest: as long as it may be idle. */
+static uint64_t
+linger_limit(const struct session *s, int side)
+{
+	unsigned int ms = session_patience(s, side, 1);
+
+	return s->state_ms + (ms && ms < LINGER_MAX_MS ? ms : LINGER_MAX_MS);
+}
+
+/* What the kernel still holds for the side that is well would be lost with a reset: wait for it. */
+enum session_event
+session_do_linger(struct session *s)
+{
+	unsigned int unsent = 0;
+
+	if (!s->linger_checks)
+		s->engine->lingers++;
+	/* A socket that was reset meanwhile keeps the count of what it never sent: ask for its
+	 * error too. */
+	for (int side = 0; side < SIDES; side++)
+		if (!s->conn[side].err && now_ms(s) < linger_limit(s, side) &&
+		    !(s->linger_checks && conn_take_error(&s->conn[side])))
+			unsent += conn_unsent(&s->conn[side]);
+	if (!unsent)
+		return SESSION_EV_DELIVERED;
+	s->linger_checks++;
+	s->wake_ms = now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_finish(struct session *s)
+{
+	if (s->half[CLIENT].broken || s->half[SERVER].broken) {
+		reset_sides(s);
+	} else {
+		if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
+			conn_reset_on_close(&s->conn[CLIENT]);
+		if ((s->be->options & OPT_NOLINGER) && !s->conn[SERVER].err)
+			conn_reset_on_close(&s->conn[SERVER]);
+	}
+	return leave(s);
+}
+
+enum session_event
+session_do_killed(struct session *s)
+{
+	blame(s, 'K', s->connected_ms ? 'D' : !s->waits && s->has_slot ? 'C' : 'Q');
+	reset_sides(s);
+	return leave(s);
+}
+
+void
+half_do_none(struct session *s, int side)
+{
+	(void)s;
+	(void)side;
+}
+
+void
+half_do_mark_broken(struct session *s, int side)
+{
+	s->half[side].broken = 1;
+	s->half[side].stuck = 0;
+}
+
+void
+half_do_drop(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+
+	h->broken = 1;
+	half_discard(s->engine, h);
+}
+
+void
+half_do_shut_sink(struct session *s, int side)
+{
+	/* The last half needs no shutdown(): close() follows, and sends the FIN. */
+	if (s->half[side].broken || s->half[!side].state == HALF_CLOSED)
+		return;
+	conn_shut(&s->conn[!side]);
+	/* client-fin and server-fin count from here. */
+	s->last_ms[!side] = now_ms(s);
+}

@@ -1,0 +1,442 @@
+/*
+ * The pump. Bytes are read into the worker's one scratch buffer and written straight on; only what
+ * the sink refuses is copied into a pooled buffer, so a connection at rest owns none. Nothing is
+ * read for which there would be no such buffer: without one the bytes are looked at, written, and
+ * only what was written is taken. Streams go through a pipe instead: half_splice.c.
+ */
+#include "half.h"
+
+#include <string.h>
+
+#include "proxy/memory.h"
+
+#include "count.h"
+#include "stream.h"
+
+void
+half_init(struct half *h)
+{
+	memset(h, 0, sizeof(*h));
+}
+
+static void
+release_buf(struct engine *e, struct half *h)
+{
+	if (h->is_big)
+		stream_buf_put(e, h->buf);
+	else
+		zerocopy_release(&e->zerocopy, &h->pin, h->buf);
+	h->buf = NULL;
+	h->is_big = 0;
+	h->head = h->tail = 0;
+	memory_watch(e);
+}
+
+void
+half_discard(struct engine *e, struct half *h)
+{
+	h->stuck = 0;
+	h->head = h->tail;
+	half_drop_pipe(e, h);
+}
+
+void
+half_fini(struct engine *e, struct half *h)
+{
+	stream_leave(h);
+	half_discard(e, h);
+	if (h->buf)
+		release_buf(e, h);
+}
+
+int
+half_has_room(const struct engine *e, const struct half *h)
+{
+	return !h->stuck && (!h->buf || h->tail < e->bufsize);
+}
+
+int
+half_take_buf(struct engine *e, struct half *h)
+{
+	/* The kernel may still send from it. */
+	if (h->buf && h->pin)
+		release_buf(e, h);
+	if (h->buf)
+		return 0;
+	h->buf = pool_get(&e->buf_pool);
+	memory_watch(e);
+	return h->buf ? 0 : -1;
+}
+
+/* The buffer is there: see can_keep() and stream_reach(). */
+static void
+keep(struct engine *e, struct half *h, const char *p, size_t n)
+{
+	if (!h->buf && n > e->bufsize) {
+		h->buf = stream_buf(e);
+		h->is_big = 1;
+	} else if (!h->buf) {
+		h->buf = pool_get(&e->buf_pool);
+		assert(h->buf);
+		memory_watch(e);
+	}
+	assert(h->tail + n <= (h->is_big ? e->streams.bufsize : e->bufsize));
+	memcpy(h->buf + h->tail, p, n);
+	h->tail += (uint32_t)n;
+}
+
+/* May bytes be read that the sink may refuse? */
+static int
+can_keep(struct engine *e, const struct half *h)
+{
+	if (h->buf || memory_has_buffer(e))
+		return 1;
+	e->buf_waits++;
+	return 0;
+}
+
+void
+half_count(struct session *s, int side, size_t n)
+{
+	struct engine *e = s->engine;
+
+	s->half[side].bytes += n;
+	s->last_ms[side] = loop_now_ms(e->loop);
+	if (side == CLIENT) {
+		e->bytes_in += n;
+		fe_stat(s)->bytes_in += n;
+		s->listener->stat.bytes_in += n;
+		if (s->be)
+			be_stat(s)->bytes_in += n;
+		/* Before it is connected the server may still change: session_do_established(). */
+		if (s->connected_ms)
+			srv_stat(s)->bytes_in += n;
+	} else {
+		e->bytes_out += n;
+		fe_stat(s)->bytes_out += n;
+		s->listener->stat.bytes_out += n;
+		be_stat(s)->bytes_out += n;
+		srv_stat(s)->bytes_out += n;
+	}
+}
+
+static int pump_once(struct session *s, int side);
+
+/* The half's sink takes nothing any more; what that side had sent is still there to be read. */
+static void
+sink_failed(struct session *s, int side)
+{
+	int other = !side;
+
+	session_note_failure(s, other);
+	half_event(s, side, HALF_EV_SINK_ERR);
+	if (s->half[other].state != HALF_OPEN) {
+		session_side_failed(s, other);
+		return;
+	}
+	while (s->half[other].state == HALF_OPEN && !half_owes(&s->half[other]))
+		if (!pump_once(s, other))
+			return;
+}
+
+/* One write of what is in the buffer. */
+static enum io_result
+send_buf(struct session *s, int side, int more, size_t *put)
+{
+	struct half *h = &s->half[side];
+	const char *p = h->buf + h->head;
+	size_t n = half_buffered(h);
+	enum io_result r;
+
+	if (h->is_big)
+		r = conn_send(&s->conn[!side], p, n, more, put);
+	else
+		r = zerocopy_send(
+			&s->engine->zerocopy, &s->conn[!side], &h->pin, h->buf, p, n, more, put);
+	h->head += (uint32_t)*put;
+	return r;
+}
+
+/* One write of what comes first: the buffer, then the pipe. */
+static enum io_result
+write_pending(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+	int last = h->state == HALF_DRAIN && !h->broken;
+	size_t put;
+
+	if (!half_buffered(h))
+		return half_splice_out(s, side, last);
+	return send_buf(s, side, last, &put);
+}
+
+int
+half_flush(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+	struct conn *sink = &s->conn[!side];
+
+	while (half_pending(h)) {
+		enum io_result r = IO_AGAIN;
+
+		if (loop_is_ready(sink->loop, sink->fd, DIR_W))
+			r = write_pending(s, side);
+		if (r == IO_ERR)
+			sink_failed(s, side);
+		if (r != IO_OK)
+			return 0;
+		s->last_ms[!side] = loop_now_ms(s->engine->loop);
+	}
+	if (h->buf)
+		release_buf(s->engine, h);
+	/* The source was not listened to meanwhile: it has its whole time from now on. */
+	s->last_ms[side] = loop_now_ms(s->engine->loop);
+	return 1;
+}
+
+/*
+ * Sends fresh bytes, keeping what the sink refuses; they are in the half's buffer or in the scratch
+ * buffer. 0, or -1 when the half is over.
+ */
+static int
+forward(struct session *s, int side, const char *p, size_t n)
+{
+	struct half *h = &s->half[side];
+	struct conn *sink = &s->conn[!side];
+	int own = p == h->buf, more = s->conn[side].eof;
+	size_t put = 0;
+
+	if (loop_is_ready(sink->loop, sink->fd, DIR_W)) {
+		enum io_result r = own ? send_buf(s, side, more, &put)
+				       : conn_send(sink, p, n, more, &put);
+
+		if (r == IO_ERR) {
+			sink_failed(s, side);
+			return -1;
+		}
+		if (put)
+			s->last_ms[!side] = loop_now_ms(s->engine->loop);
+	}
+	if (own && put == n)
+		release_buf(s->engine, h);
+	if (put < n) {
+		if (!own)
+			keep(s->engine, h, p + put, n - put);
+		/* Only now has the sink anything to be late with. */
+		s->last_ms[!side] = loop_now_ms(s->engine->loop);
+	}
+	return 0;
+}
+
+static void
+source_ended(struct session *s, int side)
+{
+	/* client-fin and server-fin count from here. */
+	s->last_ms[side] = loop_now_ms(s->engine->loop);
+	half_event(s, side, HALF_EV_SRC_EOF);
+	if (!half_pending(&s->half[side]))
+		half_event(s, side, HALF_EV_EMPTY);
+}
+
+/* Sends bytes that are still in the kernel and takes those that were sent. As pump_once(). */
+static int
+forward_in_place(struct session *s, int side, size_t n, int is_short)
+{
+	struct engine *e = s->engine;
+	struct conn *src = &s->conn[side], *sink = &s->conn[!side];
+	size_t put = 0;
+
+	if (loop_is_ready(sink->loop, sink->fd, DIR_W) &&
+		conn_send(sink, e->scratch, n, 0, &put) == IO_ERR) {
+		sink_failed(s, side);
+		return 0;
+	}
+	if (put) {
+		s->last_ms[!side] = loop_now_ms(e->loop);
+		half_count(s, side, put);
+		stream_note(s, side, put, e->bufsize);
+		if (conn_take(src, e->scratch, put, is_short && put == n) != IO_OK) {
+			session_side_failed(s, side);
+			return 0;
+		}
+	}
+	if (put < n) {
+		s->half[side].stuck = 1;
+		s->last_ms[!side] = loop_now_ms(e->loop);
+		return 0;
+	}
+	if (src->eof)
+		source_ended(s, side);
+	return !src->eof;
+}
+
+/* One read and what follows from it: 1 when another one is worth trying. */
+static int
+pump_once(struct session *s, int side)
+{
+	struct engine *e = s->engine;
+	struct conn *src = &s->conn[side];
+	char *own = NULL, *to = e->scratch;
+	enum io_result r;
+	size_t got, reach;
+	int may_keep;
+
+	if (half_splices(s, side)) {
+		int more = half_splice_once(s, side);
+
+		if (more >= 0)
+			return more;
+	}
+	may_keep = can_keep(e, &s->half[side]);
+	if (may_keep && (own = half_own_buf(s, side)))
+		to = own;
+	reach = may_keep ? stream_reach(e, &s->half[side]) : e->bufsize;
+	r = may_keep ? conn_recv(src, to, reach, &got) : conn_peek(src, to, reach, &got);
+	if (own && r == IO_OK)
+		s->half[side].tail = (uint32_t)got;
+	else if (own)
+		release_buf(e, &s->half[side]);
+	switch (r) {
+	case IO_AGAIN:
+		stream_drained(e, &s->half[side]);
+		return 0;
+	case IO_EOF:
+		source_ended(s, side);
+		return 0;
+	case IO_ERR:
+		session_side_failed(s, side);
+		return 0;
+	case IO_OK:
+		break;
+	}
+	if (!may_keep)
+		return forward_in_place(s, side, got, got < reach);
+	half_count(s, side, got);
+	stream_note(s, side, got, reach);
+	if (forward(s, side, to, got) < 0)
+		return 0;
+	if (src->eof) {
+		source_ended(s, side);
+		return 0;
+	}
+	return !half_pending(&s->half[side]);
+}
+
+/* How many bytes cost as much as one that is copied. */
+static unsigned int
+share(const struct session *s, int side)
+{
+	return half_splices(s, side) ? STREAM_SPLICED_SHARE : 1;
+}
+
+static void
+pump(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+	struct conn *src = &s->conn[side];
+	struct engine *e = s->engine;
+	unsigned int reads = e->max_reads;
+	uint64_t most = h->streams ? MAX(stream_turn(e), 1) : (uint64_t)reads * e->bufsize;
+	uint64_t upto = h->bytes + most * share(s, side);
+
+	if ((h->buf || h->pipe) && !half_flush(s, side))
+		return;
+	if (h->stuck && !loop_is_ready(s->conn[!side].loop, s->conn[!side].fd, DIR_W))
+		return;
+	h->stuck = 0;
+	if (h->state == HALF_DRAIN) {
+		half_event(s, side, HALF_EV_EMPTY);
+		return;
+	}
+	/* After an error there may be no event that would tell of what is left. */
+	while (reads-- > 0 && h->bytes < upto && h->state == HALF_OPEN)
+		if (!((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && pump_once(s, side)))
+			return;
+}
+
+void
+half_pump_now(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+	uint64_t before = h->bytes, owed = half_pending(h), in, out;
+
+	if (h->state == HALF_CLOSED)
+		return;
+	stream_leave(h);
+	pump(s, side);
+	in = h->bytes - before;
+	out = in + owed - half_pending(h);
+	if (h->streams)
+		stream_used(s->engine, MAX(in, out) / share(s, side));
+}
+
+void
+half_pump(struct session *s, int side)
+{
+	if (!s->half[side].streams || stream_has_turn(s, side))
+		half_pump_now(s, side);
+}
+
+void
+half_collect(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
+	struct engine *e = s->engine;
+	size_t got;
+	int may_keep;
+
+	if (h->state != HALF_OPEN || !half_has_room(e, h) ||
+		!loop_is_ready(src->loop, src->fd, DIR_R))
+		return;
+	may_keep = can_keep(e, h);
+	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - h->tail, &got)
+			 : conn_peek(src, e->scratch, 1, &got)) {
+	case IO_AGAIN:
+		return;
+	case IO_OK:
+		if (!may_keep) {
+			/* It stays there until the server's side is up. */
+			h->stuck = 1;
+			return;
+		}
+		half_count(s, CLIENT, got);
+		keep(e, h, e->scratch, got);
+		if (src->eof)
+			half_event(s, CLIENT, HALF_EV_SRC_EOF);
+		return;
+	case IO_EOF:
+		half_event(s, CLIENT, HALF_EV_SRC_EOF);
+		return;
+	case IO_ERR:
+		session_side_failed(s, CLIENT);
+		return;
+	}
+}
+
+int
+half_speculate(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+	struct conn *sink = &s->conn[SERVER];
+	size_t put;
+	int near;
+
+	if (!half_pending(h) || !loop_is_ready(sink->loop, sink->fd, DIR_W))
+		return 0;
+	switch (conn_send(sink, h->buf + h->head, half_buffered(h), h->state == HALF_DRAIN, &put)) {
+	case IO_OK:
+		h->head += (uint32_t)put;
+		near = 1;
+		break;
+	case IO_AGAIN:
+		near = 0;
+		break;
+	case IO_EOF:
+	case IO_ERR:
+	default:
+		return -1;
+	}
+	server_learns_near(srv_shard(s, s->srv), near);
+	return near;
+}

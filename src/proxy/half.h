@@ -1,0 +1,91 @@
+/* Moving bytes of one half: the pump. Private to proxy. */
+#ifndef TACIT_PROXY_HALF_H
+#define TACIT_PROXY_HALF_H
+
+#include "proxy/session.h"
+
+/* What of it is in the buffer: it goes first. */
+static inline uint32_t
+half_buffered(const struct half *h)
+{
+	return h->tail - h->head;
+}
+
+/* Read and not yet written, wherever it waits. */
+static inline size_t
+half_pending(const struct half *h)
+{
+	return half_buffered(h) + (h->pipe ? h->pipe->bytes : 0);
+}
+
+/* Bytes, here or still in the kernel, that have to leave before more are read. */
+static inline int
+half_owes(const struct half *h)
+{
+	return half_pending(h) || h->stuck;
+}
+
+void half_init(struct half *h);
+/* Gives buffer and pipe back, with what is in them. */
+void half_fini(struct engine *e, struct half *h);
+/* What is pending will never be written. */
+void half_discard(struct engine *e, struct half *h);
+/* Room for more while there is nobody to write to. */
+int half_has_room(const struct engine *e, const struct half *h);
+
+/*
+ * Reads from conn[side] while it is believed ready and writes straight on to the other one; keeps
+ * what the sink refused and then stops reading. Raises the half's events. Only with both sides
+ * connected.
+ */
+void half_pump(struct session *s, int side);
+/* The same, whosever turn it is: half_pump() makes a stream wait for its own. */
+void half_pump_now(struct session *s, int side);
+/* Reads what the client has sent so far and keeps it: there is no server yet. */
+void half_collect(struct session *s);
+/* The half's first bytes, sent before the server side is known to be up: 1 when that worked. */
+int half_speculate(struct session *s);
+
+/* --- between half.c and half_splice.c --- */
+
+/* Bytes were read from side: for the counters. */
+void half_count(struct session *s, int side, size_t n);
+/* Writes what is pending: 1 when nothing is left. */
+int half_flush(struct session *s, int side);
+/* A buffer, beyond tune.memory if it must be: 0, or -1 when there is none. */
+int half_take_buf(struct engine *e, struct half *h);
+
+/* Does an option want it spliced at the first opportunity? */
+int half_is_forced(const struct session *s, int side);
+/* Is the next read to go through a pipe? */
+int half_splices(const struct session *s, int side);
+/* One splice() from the source, and those to the sink: as pump_once(), or -1: copy. */
+int half_splice_once(struct session *s, int side);
+/* One write out of the pipe, or some of it into the buffer when it has to be copied after all. */
+enum io_result half_splice_out(struct session *s, int side, int last);
+/* Closes the pipe, if there is one, with what it holds. */
+void half_drop_pipe(struct engine *e, struct half *h);
+void engine_splice_init(struct engine *e);
+void engine_splice_fini(struct engine *e);
+/* --- half_zerocopy.c --- */
+
+/* Beside EV_x: the error that EV_ERR tells of has been taken, conn.err says which. */
+#define HALF_EV_TAKEN (1u << 31)
+
+/* Both sides are connected: which of them are worth zero-copy sends? */
+void half_plan_zerocopy(struct session *s);
+/*
+ * A buffer to read into when the sink may be sent to from it, or NULL: the scratch buffer will do.
+ * It is the half's then (h->buf), empty; there must be one (memory_has_buffer).
+ */
+char *half_own_buf(struct session *s, int side);
+/* Takes the kernel's answers to zero-copy sends: the events without EV_ERR, unless there was an
+ * error too, which is taken then. */
+uint32_t half_answers(struct session *s, int side, uint32_t ev);
+
+/* Who was first to fail, for the log and the counters. */
+void session_note_failure(struct session *s, int side);
+/* A side failed for good: both halves are told, and who was first is noted for the log. */
+void session_side_failed(struct session *s, int side);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * Long transfers: the bytes of a stream go through a pipe and are not copied any more. A half owns
+ * a pipe only while there is something in it, and nothing is read before it is empty again: so
+ * nothing can overtake what it holds, EAGAIN can only be about the source, and a connection at rest
+ * has none.
+ */
+#include "half.h"
+
+#include <errno.h>
+
+#include "net/splice.h"
+#include "stream.h"
+
+/* Pipes that nobody needed for so long are closed. */
+#define PIPES_IDLE_MS 500
+
+static void
+on_pipe_timer(struct timer *t)
+{
+	struct engine *e = container_of(t, struct engine, pipe_timer);
+
+	if (!pipe_pool_trim(&e->pipes))
+		return;
+	/* Room in the heap was there a moment ago. */
+	(void)!timer_set(loop_timers(e->loop), t, loop_now_ms(e->loop) + PIPES_IDLE_MS);
+}
+
+void
+engine_splice_init(struct engine *e)
+{
+	pipe_pool_init(&e->pipes, e->sys, 0, 0);
+	timer_init(&e->pipe_timer, on_pipe_timer);
+}
+
+void
+engine_splice_fini(struct engine *e)
+{
+	timer_stop(loop_timers(e->loop), &e->pipe_timer);
+	pipe_pool_fini(&e->pipes);
+}
+
+void
+engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_size)
+{
+	e->pipes.max = max_pipes;
+	e->pipes.size = pipe_size;
+}
+
+/* --- when --- */
+
+static unsigned int
+forcing_option(int side)
+{
+	return side == CLIENT ? OPT_SPLICE_REQUEST : OPT_SPLICE_RESPONSE;
+}
+
+int
+half_is_forced(const struct session *s, int side)
+{
+	return (proxy_splice(s->fe, s->be) & forcing_option(side)) != 0;
+}
+
+int
+half_splices(const struct session *s, int side)
+{
+	const struct half *h = &s->half[side];
+
+	return h->streams && !h->no_splice && s->engine->pipes.max &&
+		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
+		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
+}
+
+/* --- the pipe --- */
+
+/* An empty one goes back and is there for the next transfer, for a while. */
+static void
+give_back(struct engine *e, struct pipe *p)
+{
+	if (!e->pipe_timer.pos &&
+		timer_set(loop_timers(e->loop), &e->pipe_timer,
+			loop_now_ms(e->loop) + PIPES_IDLE_MS) < 0)
+		pipe_drop(&e->pipes, p);
+	else
+		pipe_put(&e->pipes, p);
+}
+
+void
+half_drop_pipe(struct engine *e, struct half *h)
+{
+	if (h->pipe)
+		pipe_drop(&e->pipes, h->pipe);
+	h->pipe = NULL;
+}
+
+static void
+took(struct engine *e, struct half *h)
+{
+	if (h->pipe->bytes)
+		return;
+	give_back(e, h->pipe);
+	h->pipe = NULL;
+}
+
+/* The kernel will not splice here: from now on this direction is copied. */
+static void
+refuse(struct engine *e, struct half *h)
+{
+	h->no_splice = 1;
+	e->splice_fallbacks++;
+}
+
+/*
+ * What is in the pipe comes out by hand, a buffer at a time. 0, or -1: it cannot be had. It is read
+ * already, so that tune.memory has to stretch; by a buffer for each pipe at most.
+ */
+static int
+read_out(struct engine *e, struct half *h)
+{
+	long r;
+
+	if (half_take_buf(e, h) < 0)
+		return -1;
+	r = sys_read(e->sys, h->pipe->rd, h->buf, MIN(h->pipe->bytes, (size_t)e->bufsize));
+	if (r <= 0)
+		return -1;
+	h->head = 0;
+	h->tail = (uint32_t)r;
+	h->pipe->bytes -= (size_t)r;
+	took(e, h);
+	return 0;
+}
+
+enum io_result
+half_splice_out(struct session *s, int side, int last)
+{
+	struct engine *e = s->engine;
+	struct half *h = &s->half[side];
+	size_t put;
+
+	if (!h->no_splice) {
+		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
+		case SPLICE_OK:
+			e->spliced += put;
+			took(e, h);
+			return IO_OK;
+		case SPLICE_AGAIN:
+			return IO_AGAIN;
+		case SPLICE_ERR:
+			return IO_ERR;
+		case SPLICE_ASK:
+		case SPLICE_CANNOT:
+			refuse(e, h);
+			break;
+		}
+	}
+	if (read_out(e, h) == 0)
+		return IO_OK;
+	/* The bytes are read and cannot be had: the stream is broken. */
+	half_discard(e, h);
+	s->conn[side].err = ENOMEM;
+	session_side_failed(s, side);
+	return IO_AGAIN;
+}
+
+int
+half_splice_once(struct session *s, int side)
+{
+	struct engine *e = s->engine;
+	struct half *h = &s->half[side];
+	struct conn *src = &s->conn[side];
+	struct pipe *p = pipe_get(&e->pipes, loop_now_ms(e->loop));
+	size_t got;
+
+	if (!p) {
+		e->splice_fallbacks++;
+		return -1;
+	}
+	switch (splice_in(src, p, MAX(stream_turn(e), e->bufsize) * STREAM_SPLICED_SHARE, &got)) {
+	case SPLICE_OK:
+		h->pipe = p;
+		half_count(s, side, got);
+		h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
+		/* Only now has the sink anything to be late with. */
+		s->last_ms[!side] = loop_now_ms(e->loop);
+		return half_flush(s, side);
+	case SPLICE_AGAIN:
+		give_back(e, p);
+		stream_drained(e, h);
+		return 0;
+	case SPLICE_CANNOT:
+		refuse(e, h);
+		break;
+	case SPLICE_ASK:
+		break;
+	case SPLICE_ERR:
+		give_back(e, p);
+		session_side_failed(s, side);
+		return 0;
+	}
+	give_back(e, p);
+	return -1;
+}

@@ -1,0 +1,66 @@
+/*
+ * Large sends in place: what goes to a side that the kernel need not copy for is read into a buffer
+ * of its own, which stays pinned when it is sent from (net/zerocopy.h).
+ */
+#include "half.h"
+
+#include "proxy/memory.h"
+
+void
+engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast_path)
+{
+	unsigned int keep = e->buf_pool.keep_max;
+
+	e->zerocopy.threshold = threshold;
+	e->zerocopy.max = max;
+	e->zerocopy.fast_path = fast_path;
+	if (!threshold)
+		return;
+	/* Buffers of pages: a page that is given up may not hold anything else. */
+	pool_fini(&e->buf_pool);
+	pool_init_aligned(&e->buf_pool, "buffer", e->bufsize, ZEROCOPY_ALIGN, keep);
+}
+
+/* To this host itself the kernel copies when the bytes arrive. */
+void
+half_plan_zerocopy(struct session *s)
+{
+	if (!s->engine->zerocopy.threshold)
+		return;
+	s->conn[CLIENT].no_zerocopy = (uint8_t)addr_is_loopback(&s->peer);
+	s->conn[SERVER].no_zerocopy = (uint8_t)addr_is_loopback(&s->srv->addr);
+}
+
+char *
+half_own_buf(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+	struct engine *e = s->engine;
+
+	if (h->buf || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
+		return NULL;
+	h->buf = pool_get(&e->buf_pool);
+	assert(h->buf);
+	h->head = h->tail = 0;
+	memory_watch(e);
+	return h->buf;
+}
+
+uint32_t
+half_answers(struct session *s, int side, uint32_t ev)
+{
+	struct conn *c = &s->conn[side];
+	struct engine *e = s->engine;
+	unsigned int answers;
+
+	if (!(ev & EV_ERR) || !c->zerocopy)
+		return ev;
+	answers = zerocopy_reap(&e->zerocopy, c);
+	if (answers)
+		memory_watch(e);
+	/* There may be both; a connection whose ends have both sent FIN hangs up without one. */
+	if ((answers && !(ev & EV_HUP)) || !conn_take_error(c))
+		return ev & ~EV_ERR;
+	loop_is_error(c->loop, c->fd);
+	return ev | EV_RW | HALF_EV_TAKEN;
+}

@@ -1,0 +1,464 @@
+#include "proxy/log_alias.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/log.h"
+#include "proxy/session.h"
+
+/* Bytes that could be taken for something else are written as #XX (manual 8.6). */
+static void
+put_escaped(struct log_render *r, const char *p)
+{
+	for (; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if ((r->flags & LOG_FLAG_ESCAPE) && (c == '"' || c == '\\' || c == ']'))
+			sbuf_addf(r->out, "\\%c", c);
+		else if (c < 0x20 || c > 0x7e || c == '"' || c == '#')
+			sbuf_addf(r->out, "#%02X", c);
+		else
+			sbuf_addc(r->out, (char)c);
+	}
+}
+
+/* NULL: nothing is known, "-" or, in quotes, nothing. */
+static void
+put_string(struct log_render *r, const char *p)
+{
+	int quoted = (r->flags & LOG_FLAG_QUOTE) != 0;
+
+	if (quoted)
+		sbuf_addc(r->out, '"');
+	if (p)
+		put_escaped(r, p);
+	else if (!quoted)
+		sbuf_addc(r->out, '-');
+	if (quoted)
+		sbuf_addc(r->out, '"');
+}
+
+/* A number that flag X writes in hexadecimal; most it leaves alone. */
+static void
+put_hexable(struct log_render *r, uint64_t v)
+{
+	if (r->flags & LOG_FLAG_HEX)
+		sbuf_addf(r->out, "%04llX", (unsigned long long)v);
+	else
+		sbuf_addu(r->out, v);
+}
+
+static void
+put_hex_bytes(struct log_render *r, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sbuf_addf(r->out, "%02X", ((const unsigned char *)p)[i]);
+}
+
+static void
+put_ip(struct log_render *r, const struct addr *a)
+{
+	char text[ADDR_TEXT];
+	int family = a ? addr_family(a) : AF_UNSPEC;
+
+	if (family == AF_UNSPEC)
+		put_string(r, NULL);
+	else if ((r->flags & LOG_FLAG_HEX) && family == AF_INET)
+		put_hex_bytes(r, &a->u.in.sin_addr, sizeof(a->u.in.sin_addr));
+	else if ((r->flags & LOG_FLAG_HEX) && family == AF_INET6)
+		put_hex_bytes(r, &a->u.in6.sin6_addr, sizeof(a->u.in6.sin6_addr));
+	else
+		put_string(r, addr_host_text(a, text));
+}
+
+/* unix sockets have no port: the id of the listener or server stands in its place. */
+static void
+put_port(struct log_render *r, const struct addr *a, int id)
+{
+	int family = a ? addr_family(a) : AF_UNSPEC;
+
+	if (family == AF_UNSPEC)
+		put_string(r, NULL);
+	else
+		put_hexable(r, family == AF_UNIX ? (unsigned int)id : addr_port(a));
+}
+
+/* --- addresses ----------------------------------------------------------------------------- */
+
+static int
+is_any(const struct addr *a)
+{
+	static const struct in6_addr any6 = IN6ADDR_ANY_INIT;
+
+	if (addr_family(a) == AF_INET)
+		return a->u.in.sin_addr.s_addr == htonl(INADDR_ANY);
+	if (addr_family(a) == AF_INET6)
+		return memcmp(&a->u.in6.sin6_addr, &any6, sizeof(any6)) == 0;
+	return addr_family(a) == AF_UNSPEC;
+}
+
+static int
+own_address(const struct log_render *r, int side, struct addr *a)
+{
+	const struct conn *c = &r->s->conn[side];
+
+	return r->cx->sys && conn_is_open(c) && addr_of_socket(r->cx->sys, c->fd, a) == 0;
+}
+
+/* Where the client connected to. Only a listener on every address has to ask the kernel. */
+static const struct addr *
+front_address(const struct log_render *r, struct addr *space)
+{
+	const struct listener *ln = r->s->listener;
+
+	if (!is_any(&ln->addr) && !ln->bind->transparent)
+		return &ln->addr;
+	return own_address(r, CLIENT, space) ? space : &ln->addr;
+}
+
+static const struct addr *
+back_address(const struct log_render *r, struct addr *space)
+{
+	return own_address(r, SERVER, space) ? space : NULL;
+}
+
+/* The server's, with the port that its offset makes of the client's. */
+static const struct addr *
+server_address(const struct log_render *r, struct addr *space)
+{
+	const struct server *srv = r->s->srv;
+	struct addr front;
+	int port;
+
+	if (!srv)
+		return NULL;
+	if (!srv->spec.has_offset)
+		return &srv->addr;
+	port = (int)addr_port(front_address(r, &front)) + srv->spec.port_offset;
+	*space = srv->addr;
+	addr_set_port(space, (unsigned int)port & 0xffffu);
+	return space;
+}
+
+static void
+put_ci(struct log_render *r)
+{
+	put_ip(r, &r->s->peer);
+}
+
+static void
+put_cp(struct log_render *r)
+{
+	put_port(r, &r->s->peer, r->s->listener->id);
+}
+
+static void
+put_fi(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, front_address(r, &a));
+}
+
+static void
+put_fp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, front_address(r, &a), r->s->listener->id);
+}
+
+static void
+put_bi(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, back_address(r, &a));
+}
+
+static void
+put_bp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, back_address(r, &a), r->s->srv ? r->s->srv->id : 0);
+}
+
+static void
+put_si(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, server_address(r, &a));
+}
+
+static void
+put_sp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, server_address(r, &a), r->s->srv ? r->s->srv->id : 0);
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+static void
+put_f(struct log_render *r)
+{
+	put_string(r, r->s->fe->name);
+}
+
+/* With TLS the transport would stand behind it as "~". */
+static void
+put_ft(struct log_render *r)
+{
+	put_f(r);
+}
+
+static void
+put_b(struct log_render *r)
+{
+	put_string(r, r->s->be ? r->s->be->name : r->s->fe->name);
+}
+
+static void
+put_s(struct log_render *r)
+{
+	put_string(r, r->s->srv ? r->s->srv->name : "<NOSRV>");
+}
+
+static void
+put_H(struct log_render *r)
+{
+	put_string(r, r->cx->id->node);
+}
+
+/* --- dates --------------------------------------------------------------------------------- */
+
+static int64_t
+accept_sec(const struct log_render *r)
+{
+	return (int64_t)(r->s->accept_wall_ns / 1000000000u);
+}
+
+static unsigned int
+accept_millis(const struct log_render *r)
+{
+	return (unsigned int)(r->s->accept_wall_ns / 1000000u % 1000u);
+}
+
+static void
+put_t(struct log_render *r)
+{
+	wall_add_clf(r->out, wall_local(r->cx->wall, accept_sec(r)));
+	sbuf_addf(r->out, ".%03u", accept_millis(r));
+}
+
+static void
+put_T(struct log_render *r)
+{
+	time_t sec = (time_t)accept_sec(r);
+	struct tm tm;
+
+	if (!gmtime_r(&sec, &tm))
+		return;
+	wall_add_clf(r->out, &tm);
+	sbuf_adds(r->out, " +0000");
+}
+
+static void
+put_Tl(struct log_render *r)
+{
+	const struct tm *tm = wall_local(r->cx->wall, accept_sec(r));
+
+	wall_add_clf(r->out, tm);
+	sbuf_addc(r->out, ' ');
+	wall_add_zone(r->out, tm);
+}
+
+static void
+put_Ts(struct log_render *r)
+{
+	put_hexable(r, (uint64_t)accept_sec(r));
+}
+
+static void
+put_millis(struct log_render *r)
+{
+	sbuf_addf(r->out, r->flags & LOG_FLAG_HEX ? "%02X" : "%03u", accept_millis(r));
+}
+
+/* --- timers (manual 8.4) ------------------------------------------------------------------- */
+
+/* A duration in milliseconds, -1 when its end was not reached. */
+static void
+put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
+{
+	if (!reached)
+		sbuf_adds(r->out, "-1");
+	else
+		sbuf_addu(r->out, to > from ? to - from : 0);
+}
+
+/* The final value will be larger. */
+static void
+put_plus(struct log_render *r)
+{
+	if (r->cx->asap)
+		sbuf_addc(r->out, '+');
+}
+
+/* Who dies in the queue has waited for as long as it lived. */
+static void
+put_Tw(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	if (!s->queued_ms && s->term[1] == 'Q')
+		put_timer(r, 1, s->accept_ms, r->cx->now_ms);
+	else
+		put_timer(r, s->queued_ms != 0, s->accept_ms, s->queued_ms);
+}
+
+static void
+put_Tc(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	put_timer(r, s->connected_ms != 0, s->queued_ms, s->connected_ms);
+}
+
+static void
+put_Td(struct log_render *r)
+{
+	put_timer(r, r->s->connected_ms != 0, r->s->connected_ms, r->cx->now_ms);
+}
+
+/* Nothing stands between accept and the session yet. */
+static void
+put_Th(struct log_render *r)
+{
+	sbuf_addc(r->out, '0');
+}
+
+static void
+put_Tt(struct log_render *r)
+{
+	put_plus(r);
+	put_timer(r, 1, r->s->accept_ms, r->cx->now_ms);
+}
+
+/* Tt without the idle time before a request, of which there is none here. */
+static void
+put_Tu(struct log_render *r)
+{
+	put_Tt(r);
+}
+
+/* --- counts -------------------------------------------------------------------------------- */
+
+static void
+put_B(struct log_render *r)
+{
+	put_plus(r);
+	sbuf_addu(r->out, r->s->half[SERVER].bytes);
+}
+
+static void
+put_U(struct log_render *r)
+{
+	sbuf_addu(r->out, r->s->half[CLIENT].bytes);
+}
+
+static void
+put_ts(struct log_render *r)
+{
+	sbuf_add(r->out, r->s->term, sizeof(r->s->term));
+}
+
+static void
+put_ac(struct log_render *r)
+{
+	sbuf_addu(r->out, atomic_read(&r->s->engine->shared->gate.n));
+}
+
+static void
+put_fc(struct log_render *r)
+{
+	sbuf_addu(r->out, atomic_read(&r->s->fe->fe_gate.n));
+}
+
+/* As in HAProxy the last line counts a session on the client's side only, and nobody in its place:
+ * who got its slot came later (queue_leave). */
+static void
+put_bc(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	sbuf_addu(r->out, s->has_left ? s->left_be_cur : s->be ? atomic_read(&s->be->be_cur) : 0);
+}
+
+static void
+put_sc(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	sbuf_addu(r->out, s->has_left ? s->left_srv_cur : s->srv ? atomic_read(&s->srv->cur) : 0);
+}
+
+static void
+put_rc(struct log_render *r)
+{
+	if (r->s->redispatched)
+		sbuf_addc(r->out, '+');
+	sbuf_addu(r->out, r->s->retries);
+}
+
+static void
+put_sq(struct log_render *r)
+{
+	sbuf_addu(r->out, r->s->queue_before);
+}
+
+static void
+put_bq(struct log_render *r)
+{
+	sbuf_addu(r->out, r->s->be_queue_before);
+}
+
+static void
+put_rt(struct log_render *r)
+{
+	put_hexable(r, r->s->id);
+}
+
+static void
+put_lc(struct log_render *r)
+{
+	put_hexable(r, r->cx->count);
+}
+
+static void
+put_pid(struct log_render *r)
+{
+	put_hexable(r, (unsigned int)r->cx->id->pid);
+}
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+static const struct log_alias aliases[] = {
+#define ALIAS_ROW(name, fn, stage) { name, put_##fn, LOG_STAGE_##stage, NULL },
+#define ALIAS_NOT(name, why) { name, NULL, LOG_STAGE_END, why },
+#include "proxy/log_alias.tbl.h"
+#undef ALIAS_ROW
+#undef ALIAS_NOT
+};
+
+const struct log_alias *
+log_alias_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+		if (strlen(aliases[i].name) == len && memcmp(aliases[i].name, name, len) == 0)
+			return &aliases[i];
+	return NULL;
+}

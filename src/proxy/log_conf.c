@@ -1,0 +1,142 @@
+#include "proxy/log_conf.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/log_format.h"
+#include "proxy/proxy.h"
+
+void
+log_global_init(struct log_global *g)
+{
+	memset(g, 0, sizeof(*g));
+	list_init(&g->lines);
+}
+
+void
+log_global_fini(struct log_global *g)
+{
+	log_lines_free(&g->lines);
+	mem_free(g->tag);
+	mem_free(g->hostname);
+	log_global_init(g);
+}
+
+void
+log_global_ident(const struct log_global *g, const char *progname, const char *node, int pid,
+		 struct log_ident *out)
+{
+	out->tag = g->tag ? g->tag : progname;
+	out->hostname = g->hostname && !*g->hostname ? node : g->hostname;
+	out->pid = pid;
+	out->node = node;
+}
+
+int
+log_lines_copy(struct list *to, const struct list *from)
+{
+	list_each(it, (struct list *)(uintptr_t)from) {
+		struct log_line *copy = mem_alloc(sizeof(*copy));
+
+		if (!copy)
+			return -ERR_NOMEM;
+		*copy = *list_entry(it, struct log_line, link);
+		list_append(to, &copy->link);
+	}
+	return 0;
+}
+
+void
+log_lines_free(struct list *lines)
+{
+	list_each_safe(it, lines) {
+		list_remove(it);
+		mem_free(list_entry(it, struct log_line, link));
+	}
+}
+
+static int
+dup_string(char **to, const char *from)
+{
+	if (!from)
+		return 0;
+	*to = mem_strdup(from);
+	return *to ? 0 : -ERR_NOMEM;
+}
+
+int
+proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
+{
+	int r = log_lines_copy(&p->logs, &defaults->logs);
+
+	if (r == 0)
+		r = dup_string(&p->log.tag, defaults->log.tag);
+	/* A format is of frontends only; in a backend it would only be compiled for nothing. */
+	if (r == 0 && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
+		r = dup_string(&p->log.format_text, defaults->log.format_text);
+		p->log.format_where = defaults->log.format_where;
+	}
+	return r;
+}
+
+void
+proxy_log_fini(struct proxy *p)
+{
+	log_lines_free(&p->logs);
+	mem_free(p->log.tag);
+	mem_free(p->log.format_text);
+	log_format_free(&p->log.format);
+	memset(&p->log, 0, sizeof(p->log));
+}
+
+/* log-send-hostname changes what is meant by no format. */
+static void
+settle_forms(struct list *lines, const struct log_global *g)
+{
+	list_each(it, lines) {
+		struct log_line *l = list_entry(it, struct log_line, link);
+
+		if (!l->form_set && g->hostname)
+			l->form = LOG_FORM_RFC3164;
+	}
+}
+
+void
+log_global_finish(struct log_global *g)
+{
+	settle_forms(&g->lines, g);
+}
+
+static int
+compile(struct proxy *p, struct cfg_diag *d)
+{
+	const char *text = p->log.format_text;
+	struct log_format_err why;
+
+	if (!text && !(p->options & OPT_TCPLOG))
+		return 0;
+	if (list_is_empty(&p->logs)) {
+		cfg_diag_add(d, CFG_WARNING, NULL,
+			"log format ignored for frontend '%s' since it has no log address.",
+			p->name);
+		return 0;
+	}
+	if (log_format_compile(text ? text : LOG_FORMAT_TCP, &p->log.format, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, text ? &p->log.format_where : NULL,
+		     "failed to parse log-format : %s, at byte %zu of '%s'", why.text, why.at + 1,
+		     text ? text : LOG_FORMAT_TCP);
+	return -1;
+}
+
+int
+proxy_log_finish(struct proxy *p, const struct log_global *g, struct cfg_diag *d)
+{
+	if ((p->options & OPT_LOG_GLOBAL) && log_lines_copy(&p->logs, &g->lines) < 0) {
+		cfg_diag_add(d, CFG_ALERT, NULL, "out of memory");
+		return -1;
+	}
+	settle_forms(&p->logs, g);
+	return p->caps & PROXY_FE ? compile(p, d) : 0;
+}

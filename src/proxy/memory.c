@@ -1,0 +1,82 @@
+#include "proxy/memory.h"
+
+/* Of the bound: what is left for sessions that are there when new ones have to wait, how much of
+ * it has to be free again before they come, and what may be kept for reuse. */
+#define RESERVE 4
+#define SLACK 16
+#define KEEP 8
+
+uint64_t
+memory_live(const struct engine *e)
+{
+	return (uint64_t)e->session_pool.live * e->session_pool.size +
+		(uint64_t)e->buf_pool.live * e->buf_pool.size +
+		(uint64_t)e->streams.bufs.live * e->streams.bufs.size;
+}
+
+uint64_t
+memory_used(const struct engine *e)
+{
+	return memory_live(e) + (uint64_t)e->session_pool.kept * e->session_pool.size +
+		(uint64_t)e->buf_pool.kept * e->buf_pool.size +
+		(uint64_t)e->streams.bufs.kept * e->streams.bufs.size;
+}
+
+/* Objects of one pool that may be kept. */
+static void
+keep_less(struct pool *p, uint64_t bytes)
+{
+	uint64_t n = bytes / p->size;
+
+	if (n < p->keep_max)
+		p->keep_max = (unsigned int)n;
+}
+
+void
+memory_bound(struct engine *e, uint64_t max)
+{
+	e->max_memory = max;
+	if (!max)
+		return;
+	keep_less(&e->session_pool, max / KEEP / 2);
+	keep_less(&e->buf_pool, max / KEEP);
+	if (e->streams.bufsize)
+		keep_less(&e->streams.bufs, max / KEEP);
+}
+
+int
+memory_has(struct engine *e, struct pool *p)
+{
+	if (likely(p->free != NULL))
+		return 1;
+	if (e->max_memory && memory_used(e) + p->size > e->max_memory)
+		return 0;
+	return pool_reserve(p) == 0;
+}
+
+int
+memory_has_buffer(struct engine *e)
+{
+	return memory_has(e, &e->buf_pool);
+}
+
+void
+memory_watch(struct engine *e)
+{
+	uint64_t room = e->max_memory - e->max_memory / RESERVE;
+	int tight = 0;
+
+	if (e->memory_tight)
+		room -= e->max_memory / SLACK;
+	/* With nobody to give anything back there is nothing to wait for. A session that cannot be
+	 * had would be refused after it was accepted. */
+	if (e->n_sessions)
+		tight = (e->max_memory && memory_used(e) > room) ||
+			pool_reserve(&e->session_pool) < 0;
+	if (tight == e->memory_tight)
+		return;
+	e->memory_tight = tight;
+	e->memory_holds += (uint64_t)tight;
+	if (e->on_memory)
+		e->on_memory(e);
+}

@@ -1,0 +1,55 @@
+#include "proxy/proxies.h"
+
+#include <string.h>
+
+void
+proxies_init(struct proxies *ps)
+{
+	list_init(&ps->all);
+	list_init(&ps->defaults);
+	ps->n = 0;
+	log_global_init(&ps->log);
+}
+
+static void
+free_all(struct list *l)
+{
+	list_each_safe(it, l) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		proxy_free(&p);
+	}
+}
+
+void
+proxies_fini(struct proxies *ps)
+{
+	free_all(&ps->all);
+	free_all(&ps->defaults);
+	ps->n = 0;
+	log_global_fini(&ps->log);
+}
+
+struct proxy *
+proxies_find(const struct proxies *ps, const char *name, unsigned int caps)
+{
+	list_each(it, &ps->all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if ((p->caps & caps) && strcmp(p->name, name) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+struct proxy *
+proxies_find_id(const struct proxies *ps, int id)
+{
+	list_each(it, &ps->all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (p->id == id)
+			return p;
+	}
+	return NULL;
+}

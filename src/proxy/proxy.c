@@ -1,0 +1,112 @@
+#include "proxy/proxy.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "net/bind_conf.h"
+
+/* Attempts to connect after the first one, unless `retries` says otherwise. */
+#define RETRIES_DEFAULT 3
+
+struct proxy *
+proxy_new(const char *name, unsigned int caps)
+{
+	struct proxy *p = mem_zalloc_aligned(CACHE_LINE, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->name = mem_strdup(name);
+	if (!p->name) {
+		mem_free(p);
+		return NULL;
+	}
+	p->caps = caps;
+	p->retries = RETRIES_DEFAULT;
+	p->balance_draws = BALANCE_DRAWS_DEFAULT;
+	server_conf_init(&p->default_server);
+	list_init(&p->link);
+	list_init(&p->logs);
+	list_init(&p->binds);
+	list_init(&p->servers);
+	list_init(&p->use_backends);
+	return p;
+}
+
+void
+proxy_free(struct proxy **pp)
+{
+	struct proxy *p = *pp;
+
+	if (!p)
+		return;
+	*pp = NULL;
+	assert(p->queued == 0 && p->waiting == 0);
+	list_remove(&p->link);
+	balance_fini(p);
+	list_each_safe(it, &p->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		bind_conf_free(&b);
+	}
+	list_each_safe(it, &p->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		server_free(&s);
+	}
+	proxy_log_fini(p);
+	mem_free(p->default_be_name);
+	list_each_safe(it, &p->use_backends) {
+		struct use_backend *u = list_entry(it, struct use_backend, link);
+
+		list_remove(&u->link);
+		mem_free(u->name);
+		mem_free(u);
+	}
+	mem_free(p->shard);
+	mem_free(p->description);
+	mem_free(p->name);
+	mem_free(p);
+}
+
+int
+proxy_inherit(struct proxy *p, const struct proxy *defaults)
+{
+	if (defaults->default_be_name && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
+		p->default_be_name = mem_strdup(defaults->default_be_name);
+		if (!p->default_be_name)
+			return -ERR_NOMEM;
+		p->default_be_where = defaults->default_be_where;
+	}
+	p->mode = defaults->mode;
+	p->disabled = defaults->disabled;
+	p->options = defaults->options;
+	p->no_options = defaults->no_options;
+	p->to = defaults->to;
+	p->maxconn = defaults->maxconn;
+	p->backlog = defaults->backlog;
+	p->balance = defaults->balance;
+	p->balance_draws = defaults->balance_draws;
+	p->fullconn = defaults->fullconn;
+	p->retries = defaults->retries;
+	p->redispatch_every = defaults->redispatch_every;
+	p->default_server = defaults->default_server;
+	p->source = defaults->source;
+	return proxy_log_inherit(p, defaults);
+}
+
+unsigned int
+proxy_usable_servers(const struct proxy *be)
+{
+	return be->lb.n;
+}
+
+unsigned int
+proxy_splice(const struct proxy *fe, const struct proxy *be)
+{
+	unsigned int on = fe->options | be->options, off = fe->no_options | be->no_options;
+
+	if (PROXY_SPLICE_AUTO_DEFAULT && !(off & OPT_SPLICE_AUTO))
+		on |= OPT_SPLICE_AUTO;
+	return on & (OPT_SPLICE_AUTO | OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE);
+}

@@ -1,0 +1,440 @@
+/*
+ * Sessions: made by a listener, fed events by the loop, freed at the end of the turn that closed
+ * them.
+ */
+#include "proxy/session.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "connect.h"
+#include "count.h"
+#include "derive.h"
+#include "half.h"
+#include "stream.h"
+#include "proxy/admit.h"
+#include "proxy/memory.h"
+#include "proxy/queue.h"
+#include "proxy/session_log.h"
+
+/* Objects kept for reuse; the rest goes back to the allocator. */
+#define SESSIONS_KEPT 1024
+#define BUFS_KEPT 256
+/* Reads of one half per dispatch, so that a fast stream does not starve the others. */
+#define MAX_READS 8
+
+static void session_settle(struct session *s);
+static void on_end(struct task *t);
+
+int
+engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
+	unsigned int max_sessions)
+{
+	memset(e, 0, sizeof(*e));
+	e->sys = sys;
+	e->loop = loop;
+	e->bufsize = bufsize;
+	e->alone.n = 1;
+	e->alone.max_sessions = max_sessions;
+	e->shared = &e->alone;
+	e->max_reads = MAX_READS;
+	list_init(&e->sessions);
+	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
+	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
+	stream_init(e);
+	engine_splice_init(e);
+	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
+	e->scratch = mem_alloc(bufsize);
+	return e->scratch ? 0 : -ERR_NOMEM;
+}
+
+void
+engine_join(struct engine *e, struct engine_shared *shared, unsigned int index)
+{
+	assert(index < shared->n && shared->n <= ENGINES_MAX);
+	e->shared = shared;
+	e->index = index;
+}
+
+void
+engine_fini(struct engine *e)
+{
+	assert(e->n_sessions == 0);
+	stream_fini(e);
+	engine_splice_fini(e);
+	zerocopy_fini(&e->zerocopy);
+	pool_fini(&e->session_pool);
+	pool_fini(&e->buf_pool);
+	mem_free(e->scratch);
+	e->scratch = NULL;
+}
+
+/* --- events --- */
+
+/* Before there is a server: the client's bytes are kept, and its end is noticed. */
+static void
+client_io_early(struct session *s, uint32_t ev)
+{
+	half_collect(s);
+	/* Where it is not read the error has to be asked for. */
+	if ((ev & EV_ERR) && !s->conn[CLIENT].err &&
+		(s->half[CLIENT].state != HALF_OPEN || s->half[CLIENT].stuck) &&
+		conn_take_error(&s->conn[CLIENT]))
+		session_side_failed(s, CLIENT);
+	if (s->conn[CLIENT].err ||
+		(s->half[CLIENT].state != HALF_OPEN && !half_pending(&s->half[CLIENT])))
+		session_event(s, SESSION_EV_CLIENT_GONE);
+}
+
+/* The answer to connect(). HUP or RDHUP alone is a server that has answered and closed already. */
+static void
+server_io_connect(struct session *s, uint32_t ev)
+{
+	int may_have_failed = (ev & EV_ERR) || !loop_has_errors(s->engine->loop);
+
+	if (may_have_failed && conn_take_error(&s->conn[SERVER]))
+		session_event(s, SESSION_EV_REFUSED);
+	else if (ev & EV_RW)
+		session_event(s, SESSION_EV_UP);
+	if (s->state == SESSION_RELAY && (ev & EV_R))
+		half_pump(s, SERVER);
+}
+
+/*
+ * With option tcp-smart-connect the first bytes of an answer are left unread for one look at the
+ * poller that does not wait: the FIN of a server that closes follows them closely, and what is read
+ * together leaves in one segment.
+ */
+static int
+looks_again(struct session *s, int side)
+{
+	struct conn *c = &s->conn[side];
+
+	if (side != SERVER || s->looked_again || !(s->be->options & OPT_SMART_CONNECT) ||
+		s->half[SERVER].bytes || !s->half[CLIENT].bytes ||
+		(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR)))
+		return 0;
+	s->looked_again = 1;
+	return loop_is_ready(c->loop, c->fd, DIR_R);
+}
+
+static void
+io_relay(struct session *s, int side, uint32_t ev)
+{
+	struct conn *c = &s->conn[side];
+
+	if ((ev & EV_R) && !looks_again(s, side))
+		half_pump(s, side);
+	if (ev & EV_W)
+		half_pump(s, !side);
+	/* Once reset, a side takes no more bytes; those it had sent before are still there to be
+	 * read. */
+	if ((ev & EV_ERR) && (!c->err || (ev & HALF_EV_TAKEN))) {
+		if (s->half[side].state == HALF_OPEN)
+			half_event(s, !side, HALF_EV_SINK_ERR);
+		else if (c->err || conn_take_error(c))
+			session_side_failed(s, side);
+	}
+}
+
+static void
+on_io(void *owner, int fd, uint32_t ev)
+{
+	struct session *s = owner;
+	int side = fd == s->conn[CLIENT].fd ? CLIENT : SERVER;
+
+	/* It was ended earlier in this turn: what comes now is not counted any more. */
+	if (s->state == SESSION_CLOSED)
+		return;
+	ev = half_answers(s, side, ev);
+	if (ev & EV_SPIN) {
+		log_msg(s->engine->log, LOG_LEVEL_ALERT,
+			"session %llu: %s side in state %s made no progress, ended",
+			(unsigned long long)s->id, side == CLIENT ? "client" : "server",
+			session_state_name(s->state));
+		s->term[0] = 'I';
+		session_event(s, SESSION_EV_KILL);
+	} else if (s->state == SESSION_RELAY) {
+		io_relay(s, side, ev);
+	} else if (s->state == SESSION_LINGER) {
+		/* The side that was to get the rest is gone as well. */
+		if ((ev & EV_ERR) && (!s->conn[side].err || (ev & HALF_EV_TAKEN)))
+			session_event(s, SESSION_EV_CLIENT_GONE);
+	} else if (side == CLIENT) {
+		client_io_early(s, ev);
+	} else if (s->state == SESSION_CONNECT) {
+		server_io_connect(s, ev);
+	}
+	session_settle(s);
+}
+
+/*
+ * The first exchange, in the same turn as connect(): the client's request has most likely come, and
+ * a near server is most likely connected. A send that works says so without asking.
+ */
+static void
+first_io(struct session *s)
+{
+	int r;
+
+	client_io_early(s, 0);
+	if (s->state != SESSION_CONNECT)
+		return;
+	r = half_speculate(s);
+	if (r < 0)
+		session_event(s, SESSION_EV_REFUSED);
+	else if (r > 0)
+		session_event(s, SESSION_EV_UP);
+	else
+		loop_again(s->engine->loop, s->conn[SERVER].fd, DIR_W);
+}
+
+static void
+on_task(struct task *t)
+{
+	struct session *s = container_of(t, struct session, task);
+	enum session_event ev = s->posted;
+
+	s->posted = SESSION_EV_NONE;
+	if (ev != SESSION_EV_NONE)
+		session_event(s, ev);
+	else if (s->state == SESSION_CONNECT)
+		first_io(s);
+	session_settle(s);
+}
+
+/*
+ * Whoever has something to read is not late: bytes that were left for another look at the poller,
+ * that one dispatch did not get to, or whose event did not fit into a full array. An end by timeout
+ * with bytes unread would be a cut stream that looks whole.
+ */
+static int
+is_late(struct session *s)
+{
+	struct loop *l = s->engine->loop;
+
+	if (s->state != SESSION_RELAY)
+		return 1;
+	for (int side = 0; side < SIDES; side++) {
+		if (!(session_wants(s, side) & EV_R) && !s->half[side].waits)
+			continue;
+		if (loop_left_events(l))
+			loop_presume_ready(l, s->conn[side].fd, DIR_R);
+		half_pump_now(s, side);
+	}
+	return session_deadline(s) <= loop_now_ms(l);
+}
+
+static void
+on_timer(struct timer *t)
+{
+	struct session *s = container_of(t, struct session, timer);
+
+	if (is_late(s))
+		session_event(s, SESSION_EV_TIMEOUT);
+	session_settle(s);
+}
+
+void
+session_go_on(struct session *s, int side)
+{
+	if (s->state != SESSION_RELAY)
+		return;
+	half_pump_now(s, side);
+	session_settle(s);
+}
+
+void
+session_post(struct session *s, enum session_event ev)
+{
+	s->posted = ev;
+	loop_post(s->engine->loop, &s->task);
+}
+
+/* --- after each dispatch --- */
+
+static void
+want(struct session *s, int side)
+{
+	if (conn_is_open(&s->conn[side]))
+		loop_want(s->engine->loop, s->conn[side].fd, session_wants(s, side));
+}
+
+/* Derives interest and deadline anew, or has the session freed. */
+static void
+session_settle(struct session *s)
+{
+	struct loop *l = s->engine->loop;
+
+	if (s->state == SESSION_RELAY && s->half[CLIENT].state == HALF_CLOSED &&
+		s->half[SERVER].state == HALF_CLOSED)
+		session_event(s,
+			s->half[CLIENT].broken || s->half[SERVER].broken
+				? SESSION_EV_RESET
+				: SESSION_EV_HALVES_CLOSED);
+	if (s->state == SESSION_CLOSED) {
+		timer_stop(loop_timers(l), &s->timer);
+		s->task.fn = on_end;
+		loop_post_end(l, &s->task);
+		return;
+	}
+	want(s, CLIENT);
+	want(s, SERVER);
+	if (timer_set(loop_timers(l), &s->timer, session_deadline(s)) < 0) {
+		/* A session without its deadline could stay for ever. */
+		s->term[0] = 'R';
+		session_event(s, SESSION_EV_KILL);
+		session_settle(s);
+	}
+}
+
+/* --- birth and death --- */
+
+static void
+on_end(struct task *t)
+{
+	struct session *s = container_of(t, struct session, task);
+	struct engine *e = s->engine;
+	struct listener *ln = s->listener;
+	struct proxy *fe = s->fe;
+
+	half_fini(e, &s->half[CLIENT]);
+	half_fini(e, &s->half[SERVER]);
+	zerocopy_close(&e->zerocopy, &s->conn[CLIENT]);
+	zerocopy_close(&e->zerocopy, &s->conn[SERVER]);
+	conn_close_pair(&s->conn[CLIENT], &s->conn[SERVER]);
+	list_remove(&s->link);
+	pool_put(&e->session_pool, s);
+
+	atomic_write(&e->n_sessions, e->n_sessions - 1);
+	memory_watch(e);
+	ln->stat.cur--;
+	admit_left_frontend(e, fe);
+	listener_release(ln);
+	admit_left_process(e);
+}
+
+/* Of what is one and the same so far. */
+static void
+count_rates(struct freq *conns, struct freq *sessions, uint64_t *second, uint64_t now_ms)
+{
+	uint32_t n = freq_count_second(second, now_ms);
+
+	freq_add(conns, now_ms, 1);
+	freq_add(sessions, now_ms, 1);
+	freq_raise(conns, n);
+	freq_raise(sessions, n);
+}
+
+static void
+count_accept(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct proxy *fe = s->fe;
+	struct listener *ln = s->listener;
+	struct proxy_stat *st = fe_stat(s);
+	uint64_t now = s->accept_ms;
+
+	e->cum_conns++;
+	e->cum_sess++;
+	count_rates(&e->conn_rate, &e->sess_rate, &e->shared->second, now);
+	st->cum_conn++;
+	st->cum_sess++;
+	count_rates(&st->conn_rate, &st->sess_rate, &fe->fe_second, now);
+	ln->stat.cum_conn++;
+	ln->stat.cum_sess++;
+	ln->stat.cur++;
+	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
+	atomic_write(&e->n_sessions, e->n_sessions + 1);
+	st->cur_max = MAX(st->cur_max, atomic_read(&fe->fe_gate.n));
+	admit_entered(e, fe);
+	memory_watch(e);
+}
+
+static struct session *
+session_new(struct engine *e, struct listener *ln, int fd, const struct addr *peer)
+{
+	struct session *s = pool_get(&e->session_pool);
+
+	if (!s)
+		return NULL;
+	memset(s, 0, offsetof(struct session, peer));
+	memcpy(&s->peer, peer, offsetof(struct addr, u) + peer->len);
+	s->engine = e;
+	s->listener = ln;
+	s->fe = ln->owner;
+	conn_init(&s->conn[CLIENT]);
+	conn_init(&s->conn[SERVER]);
+	half_init(&s->half[CLIENT]);
+	half_init(&s->half[SERVER]);
+	timer_init(&s->timer, on_timer);
+	task_init(&s->task, on_task);
+	list_init(&s->queue_link);
+	s->term[0] = s->term[1] = '-';
+	s->id = ++e->next_id * e->shared->n + e->index;
+	s->accept_ms = s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);
+	s->accept_wall_ns = loop_wall_ns(e->loop);
+	if (conn_open(&s->conn[CLIENT], e->loop, fd, on_io, s,
+		    addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
+			    : ln->nodelay             ? CONN_TCP_NODELAY
+						      : CONN_TCP) < 0) {
+		pool_put(&e->session_pool, s);
+		return NULL;
+	}
+	list_append(&e->sessions, &s->link);
+	return s;
+}
+
+void
+session_on_accept(struct listener *ln, int fd, const struct addr *peer)
+{
+	struct engine *e = ln->worker;
+	struct session *s = session_new(e, ln, fd, peer);
+
+	if (!s) {
+		(void)sys_close(e->sys, fd);
+		listener_release(ln);
+		admit_give_back(ln);
+		return;
+	}
+	count_accept(s);
+	want(s, CLIENT);
+	session_event(s, SESSION_EV_ACCEPTED);
+	session_log_early(s);
+	session_settle(s);
+}
+
+int
+session_open_server(struct session *s, int fd, enum conn_kind kind)
+{
+	struct engine *e = s->engine;
+	int r = conn_open(&s->conn[SERVER], e->loop, fd, on_io, s, kind);
+
+	if (r < 0)
+		return r;
+	want(s, SERVER);
+	/* Nothing can have been sent to a socket this young. */
+	loop_presume_again(e->loop, fd, DIR_R);
+	if (!server_guesses_near(srv_shard(s, s->srv)))
+		loop_presume_again(e->loop, fd, DIR_W);
+	session_post(s, SESSION_EV_NONE);
+	return 0;
+}
+
+void
+session_kill(struct session *s)
+{
+	if (s->state == SESSION_CLOSED)
+		return;
+	session_event(s, SESSION_EV_KILL);
+	session_settle(s);
+}
+
+void
+engine_kill_all(struct engine *e)
+{
+	list_each_safe(it, &e->sessions)
+		session_kill(list_entry(it, struct session, link));
+}

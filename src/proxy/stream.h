@@ -1,0 +1,39 @@
+/*
+ * Streams: directions that have much to say. They are read in bigger pieces, and they share what
+ * one turn of the loop may forward of them, so that everybody else is served in between. Private to
+ * proxy.
+ */
+#ifndef TACIT_PROXY_STREAM_H
+#define TACIT_PROXY_STREAM_H
+
+#include "proxy/session.h"
+
+/* Splicing costs so many times less than copying: so much more of it makes a turn. */
+#define STREAM_SPLICED_SHARE 4
+
+/* Of the engine, for session.c. */
+void stream_init(struct engine *e);
+void stream_fini(struct engine *e);
+
+/* The source was asked for so much and said so much: a stream is who says as much as it is asked
+ * for, long enough. Less is a pause. */
+void stream_note(struct session *s, int side, size_t got, size_t asked);
+/* It has nothing more to say for now. */
+void stream_drained(const struct engine *e, struct half *h);
+
+/* How much to read at once: more than a buffer of tune.bufsize holds only when a bigger one can be
+ * had, from stream_buf(). */
+size_t stream_reach(struct engine *e, const struct half *h);
+/* That bigger buffer; it is there after stream_reach() said so. */
+char *stream_buf(struct engine *e);
+void stream_buf_put(struct engine *e, char *buf);
+
+/* May the half be pumped now? Otherwise it waits for its turn: session_go_on() is called then. */
+int stream_has_turn(struct session *s, int side);
+/* Bytes that are left of this turn, and those that were used up. */
+uint64_t stream_turn(struct engine *e);
+void stream_used(struct engine *e, uint64_t n);
+/* The half is over, or its session is. */
+void stream_leave(struct half *h);
+
+#endif

@@ -1,0 +1,206 @@
+"""Reads what the kernel and the tools print, and the statistics over it. Pure: no files, no processes."""
+
+import re
+
+CLOCK_CALLS = ("clock_gettime", "gettimeofday", "time", "clock_getres")
+WAIT_CALLS = ("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6")
+BETWEEN = ("restart_syscall",)  # what strace makes of a wait it interrupted by attaching
+
+
+def strace_counts(text):
+    """The table of `strace -c`: {name: (calls, errors)}. Raises ValueError when there is none."""
+    counts, inside = {}, False
+    for line in text.splitlines():
+        words = line.split()
+        if line.startswith("------"):
+            if inside:
+                return counts
+            inside = True
+        elif inside and len(words) in (5, 6):
+            errors = int(words[4]) if len(words) == 6 else 0
+            name = words[-1]
+            if name not in BETWEEN:
+                calls, before = counts.get(name, (0, 0))
+                counts[name] = (calls + int(words[3]), before + errors)
+    raise ValueError("no strace summary in: %r" % text[-200:])
+
+
+def split_calls(counts):
+    """(calls without clock reads, of these waits, clock reads) of a table of strace_counts."""
+    clock = sum(n for name, (n, _) in counts.items() if name in CLOCK_CALLS)
+    waits = sum(n for name, (n, _) in counts.items() if name in WAIT_CALLS)
+    return sum(n for n, _ in counts.values()) - clock, waits, clock
+
+
+def ledger_counts(text):
+    """The table of `show syscalls`: {name: (calls, of these failed, of these interrupted or worse)}."""
+    out = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) >= 6 and not line.startswith("#"):
+            total, _, again, error = map(int, words[1:5])
+            out[words[0]] = (total, again + error, error)
+    return out
+
+
+def between(before, after, less=None):
+    """What a ledger counted from one table to a later one, less what some third span counted."""
+    none = (0, 0, 0)
+    return {name: tuple(b - a - c for a, b, c in zip(before.get(name, none), now, (less or {}).get(name, none)))
+            for name, now in after.items()}
+
+
+def disagreement(ledger, strace):
+    """[(name, (calls, failed) by the ledger, the same by strace)] where the two differ.
+
+    Clock reads need not enter the kernel. strace interrupts a wait when it attaches and another when it lets
+    go: the ledger counts both as failed, strace neither, so failed waits are no part of the comparison.
+    """
+    out = []
+    for name in sorted(set(ledger) | set(strace)):
+        if name in CLOCK_CALLS:
+            continue
+        calls, failed, error = ledger.get(name, (0, 0, 0))
+        ours, theirs = (calls, failed), strace.get(name, (0, 0))
+        if name in WAIT_CALLS:
+            ours, theirs = (calls - error, 0), (theirs[0] - theirs[1], 0)
+        if ours != theirs:
+            out.append((name, ours, theirs))
+    return out
+
+
+def activity(text):
+    """The lines of `show activity`: {name: [what each worker has]}."""
+    out = {}
+    for line in text.splitlines():
+        found = re.match(r"(\w+): (\d+)(?: \[ ([\d ]+) \])?$", line)
+        if found:
+            out[found[1]] = [int(n) for n in (found[3] or found[2]).split()]
+    return out
+
+
+def grown(before, after):
+    """What each worker did between two tables of activity()."""
+    return {name: [b - a for a, b in zip(before.get(name, [0] * len(now)), now)] for name, now in after.items()}
+
+
+def larger(shares):
+    """The percentage that the one with most has; None of nothing."""
+    return 100 * max(shares) / sum(shares) if sum(shares) else None
+
+
+def accepted(counts):
+    """How many connections a process took."""
+    return sum(calls - errors for name, (calls, errors) in counts.items() if name in ("accept", "accept4"))
+
+
+def per_connection(counts, connections):
+    """{name: calls per connection}; waits of every kind are one name, as are the two ways to close."""
+    out = {}
+    for name, (calls, _) in counts.items():
+        key = "wait" if name in WAIT_CALLS else "clock" if name in CLOCK_CALLS else name
+        out[key] = out.get(key, 0.0) + calls / connections
+    return out
+
+
+def snmp(text, proto, field):
+    """One number of /proc/net/snmp, e.g. Tcp OutSegs."""
+    names = None
+    for line in text.splitlines():
+        head, _, rest = line.partition(":")
+        if head != proto:
+            continue
+        if names is None:
+            names = rest.split()
+        else:
+            return int(rest.split()[names.index(field)])
+    raise ValueError("no %s %s" % (proto, field))
+
+
+def schedstat(text):
+    """Nanoseconds on the CPU from the text of one task's schedstat."""
+    return int(text.split()[0])
+
+
+def anonymous_kb(text):
+    """Memory of its own in KiB from the text of smaps_rollup: no pages of files, which come and go."""
+    found = re.search(r"^Anonymous:\s+(\d+) kB$", text, re.M)
+    if not found:
+        raise ValueError("no Anonymous line")
+    return int(found[1])
+
+
+class LoadFailed(Exception):
+    """The load generator did not do what was asked of it."""
+
+
+def ab_result(text, wanted):
+    """Requests per second of `ab`; LoadFailed unless every one of the wanted requests succeeded."""
+    done = re.search(r"^Complete requests:\s+(\d+)", text, re.M)
+    failed = re.search(r"^Failed requests:\s+(\d+)", text, re.M)
+    wrong = re.search(r"^Non-2xx responses:\s+(\d+)", text, re.M)
+    rate = re.search(r"^Requests per second:\s+([\d.]+)", text, re.M)
+    if not (done and failed and rate):
+        raise LoadFailed("ab: " + text.strip()[-200:])
+    if int(done[1]) != wanted or int(failed[1]) or wrong:
+        raise LoadFailed("ab: %s of %d complete, %s failed, %s not 2xx"
+                         % (done[1], wanted, failed[1], wrong[1] if wrong else 0))
+    return float(rate[1])
+
+
+def key_values(line):
+    """{"p50": 12.0, ...} from a line "p50=12 ..." of our own tools."""
+    out = {}
+    for word in line.split():
+        key, eq, value = word.partition("=")
+        if eq:
+            out[key] = float(value)
+    return out
+
+
+def named_values(text):
+    """{"name": key_values of its line} from a tool that prints one line per case, the name first."""
+    out = {}
+    for line in text.splitlines():
+        name, _, values = line.partition(" ")
+        if key_values(values):
+            out[name] = key_values(values)
+    if not out:
+        raise LoadFailed("no figures: %s" % text.strip()[-200:])
+    return out
+
+
+def median(values):
+    """The middle value; the mean of the middle two; None of nothing."""
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    half = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[half]
+    return (ordered[half - 1] + ordered[half]) / 2
+
+
+def paired(mine, theirs):
+    """How many times theirs mine is: the median over the rounds, so that a slow round cancels out."""
+    if not mine or not theirs:
+        return None
+    if len(mine) != len(theirs):
+        return median(mine) / median(theirs) if median(theirs) else None
+    return median([a / b for a, b in zip(mine, theirs)]) if all(theirs) else None
+
+
+def spread(values):
+    """Half the distance between the quartiles, relative to the median: how far one sample is to be trusted."""
+    ordered = sorted(values)
+    middle = median(ordered)
+    if len(ordered) < 4 or not middle:
+        return None
+    quarter = len(ordered) // 4
+    return (ordered[-1 - quarter] - ordered[quarter]) / 2 / middle
+
+
+def median_of(tables):
+    """Median of each key over several {key: number}; a key that a table lacks counts as 0 there."""
+    keys = {k for t in tables for k in t}
+    return {k: median([t.get(k, 0.0) for t in tables]) for k in keys}

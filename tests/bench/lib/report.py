@@ -1,0 +1,183 @@
+"""Turns the samples into tables: text for the terminal, Markdown for the report."""
+
+from . import parse
+
+TITLES = {
+    "syscalls": "System calls per TCP connection, near server (clock reads apart)",
+    "far": "System calls per TCP connection, far server, c=1 (clock reads apart)",
+    "segments": "TCP segments per connection, c=1",
+    "cpu": "CPU per TCP connection (microseconds), c=50",
+    "keepalive": "CPU per request on kept connections (microseconds), c=50",
+    "latency": "Latency at a fixed rate (microseconds): 3,000/s of one connection each, 10,000/s on kept ones",
+    "bulk": "Long transfers: CPU of the proxy in milliseconds per GiB, and GiB per second, by streams at once",
+    "mixed": "Small requests (2,000/s, microseconds) alone and beside 16 long transfers in the same worker",
+    "memory": "Memory of its own (anonymous pages) per idle forwarded connection, in bytes",
+    "idle": "CPU of the proxy at one message per millisecond, by open connections",
+    "workers": "Workers: short connections and kept ones, 48 at once (CPU of the proxy in microseconds)",
+    "handover": "Every other connection handed to another of 2 workers, 48 at once",
+    "split": "100 connections that stay, over 2 workers: percent that the worker with most of them has",
+    "ranges": "Nanoseconds per acknowledgement of a range of sends",
+    "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
+}
+SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
+
+
+def medians(table):
+    """{row: {metric: median}} of {row: {metric: [samples]}}."""
+    return {name: {k: parse.median(v) for k, v in row.items()} for name, row in table.items()}
+
+
+def number(value, digits=1):
+    if value is None:
+        return "-"
+    return "{:,.0f}".format(value) if digits == 0 else "{:,.{}f}".format(value, digits)
+
+
+def calls_grid(rows, loads):
+    """One line per row and load, with a column for each call that any row makes at least 0.05 of."""
+    used = {}
+    for row in rows.values():
+        for key, value in row.items():
+            if ":" in key and value >= 0.05:
+                name = key.split(":")[1]
+                used[name] = max(value, used.get(name, 0))
+    names = sorted((n for n in used if n != "clock"), key=lambda n: (n != "wait", n))
+    grid = [["", "c", "total", "clock"] + [SHORT.get(n, n) for n in names] + ["recv failed"]]
+    for load in loads:
+        for name, row in rows.items():
+            if load not in row:
+                continue
+            failed = sum(row.get("%s!%s" % (load, n), 0) for n in ("recvfrom", "recvmsg", "read"))
+            line = [name, load[1:], number(row[load], 2), number(row[load + ".clock"], 2)]
+            line += [number(row.get("%s:%s" % (load, n), 0.0), 2) for n in names]
+            grid.append(line + [number(failed, 2)])
+    return grid
+
+
+def cost_grid(rows, samples):
+    grid = [["", "proxy", "+-%", "origin", "client", "sum", "segments", "sent again", "requests/s"]]
+    for name, row in rows.items():
+        spread = parse.spread(samples[name]["proxy"])
+        grid.append([name, number(row["proxy"]), "-" if spread is None else number(100 * spread),
+                     number(row["origin"]), number(row["client"]),
+                     number(row["proxy"] + row["origin"] + row["client"]), number(row["segments"], 2), number(row["again"], 2),
+                     number(row["rate"], 0)])
+    return grid
+
+
+def plain_grid(rows, columns):
+    """columns: (heading, metric, digits)."""
+    grid = [[""] + [c[0] for c in columns]]
+    for name, row in rows.items():
+        grid.append([name] + [number(row.get(c[1]), c[2]) for c in columns])
+    return grid
+
+
+def worst_grid(samples, metric):
+    """Of a metric whose worst round counts."""
+    grid = [["", "median", "worst", "rounds"]]
+    for name, row in samples.items():
+        values = row.get(metric, [])
+        grid.append([name, number(parse.median(values)), number(max(values, default=None)), str(len(values))])
+    return grid
+
+
+def merge_grid(rows):
+    """The before/after table of idea one, per 10,000 connections: unmerged against merged, far server."""
+    before, after = rows.get("tacit unmerged"), rows.get("tacit merged")
+    if not before or not after:
+        return None
+
+    def cell(row, *names):
+        parts = []
+        for n in names:
+            text = number(1e4 * row.get("c1:" + n, 0), 0)
+            failed = row.get("c1!" + n, 0)
+            parts.append("%s (%s failed)" % (text, number(1e4 * failed, 0)) if failed >= 0.001 else text)
+        return " / ".join(parts)
+
+    grid = [["call", "unmerged", "merged", "saved"]]
+    for names in (("wait",), ("recvfrom",), ("epoll_ctl",), ("sendto",), ("connect",),
+                  ("accept4", "close", "close_range", "shutdown"), ("setsockopt", "fcntl", "socket")):
+        was = sum(before.get("c1:" + n, 0) for n in names)
+        now = sum(after.get("c1:" + n, 0) for n in names)
+        grid.append([" / ".join(names), cell(before, *names), cell(after, *names),
+                     "%.1f %%" % (100 * (1 - now / was)) if was else "-"])
+    return grid
+
+
+def grids(section, samples):
+    """[(title, grid)] of a section."""
+    rows = medians(samples)
+    title = TITLES[section]
+    if not rows:
+        return [(title, [["", "no data: see the notes"]])]
+    if section == "syscalls":
+        return [(title, calls_grid(rows, ("c1", "c50")))]
+    if section == "far":
+        out = [(title, calls_grid(rows, ("c1",)))]
+        merged = merge_grid(rows)
+        if merged:
+            out.append(("Idea one, far server, calls per 10,000 connections", merged))
+        return out
+    if section in ("segments", "cpu", "keepalive"):
+        return [(title, cost_grid(rows, samples))]
+    if section == "latency":
+        columns = [("%s %s" % (m, p), "%s.%s" % (m, p), 0)
+                   for m in ("close", "keepalive") for p in ("p50", "p99", "p999")]
+    elif section == "bulk":
+        columns = [("%d: %s" % (n, h), "n%d.%s" % (n, k), d) for n in (1, 8, 64)
+                   for h, k, d in (("ms/GiB", "cpu", 0), ("GiB/s", "rate", 2))]
+    elif section == "mixed":
+        columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
+        columns.append(("streams GiB/s", "beside.rate", 2))
+    elif section == "memory":
+        columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
+    elif section == "ranges":
+        columns = [("fast path", "fast", 2), ("set alone", "set", 2), ("insert and remove, general set", "tree", 2)]
+    elif section == "workers":
+        columns = [("requests/s", "close.rate", 0), ("CPU per connection", "close.proxy", 1),
+                   ("requests/s, kept", "kept.rate", 0), ("CPU per request", "kept.proxy", 2),
+                   ("eventfd writes per connection", "close.writes", 4), ("handed over", "close.handed", 4),
+                   ("busiest accepts %", "close.accepted", 1), ("serves %", "close.served", 1)]
+    elif section == "handover":
+        columns = [("handed over/s", "handed", 0), ("% of all", "share", 1), ("eventfd writes each", "writes", 4),
+                   ("target awake", "awake", 4), ("one write for several", "batch", 4),
+                   ("woken for nothing", "empty", 4), ("CPU per connection", "proxy", 1), ("requests/s", "rate", 0)]
+    elif section == "split":
+        return [(title, worst_grid(samples, "larger"))]
+    elif section == "ledger":
+        columns = [("calls", "calls", 0), ("differ", "differ", 0)]
+    else:
+        columns = [("%s: %s" % (n, h), "n%s.%s" % (n, k), d) for n in (100, 2000, 9000)
+                   for h, k, d in (("CPU %", "percent", 2), ("p99 us", "p99", 0))]
+    return [(title, plain_grid(rows, columns))]
+
+
+def markdown(about, results, pictures, tables, notes):
+    """The whole report. pictures: {section: [file]}; tables: (title, grid) that follow those of the sections."""
+    parts = ["# tacit: measurements", "", "%(machine)s; medians of %(rounds)d interleaved rounds; %(when)s." % about]
+    for name, samples in results.items():
+        for title, grid in grids(name, samples):
+            parts += ["", "## " + title, "", markdown_table(grid)]
+        for file in pictures.get(name, ()):
+            parts += ["", "![%s](%s)" % (TITLES[name], file)]
+    for title, grid in tables:
+        parts += ["", "## " + title, "", markdown_table(grid)]
+    parts += ["", "## Notes", ""] + ["- " + n for n in notes or ["none"]]
+    return "\n".join(parts) + "\n"
+
+
+def text_table(grid):
+    widths = [max(len(line[i]) for line in grid if i < len(line)) for i in range(max(map(len, grid)))]
+    lines = []
+    for line in grid:
+        cells = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def markdown_table(grid):
+    lines = ["| " + " | ".join(grid[0]) + " |", "|" + "|".join(["---"] + ["---:"] * (len(grid[0]) - 1)) + "|"]
+    lines += ["| " + " | ".join(line) + " |" for line in grid[1:]]
+    return "\n".join(lines)

@@ -1,0 +1,239 @@
+"""What is measured: each row of a table is a Subject, a forwarder with the options it was given."""
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+
+from .world import Failed, free_port, listens, log_of, wait_for
+
+MAXCONN = 9500
+STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """kind: tacit, bare, haproxy, nginx, peer. words: the lines or flags that make this row differ.
+
+    options: lines of the proxy. threads: the workers, for kinds that have them. admin: whether it has a socket to
+    ask it, at .admin.
+    """
+    name: str
+    kind: str
+    words: tuple = ()
+    tuned: bool = False
+    threads: int = 1
+    admin: bool = False
+    options: tuple = ()
+
+
+def tacit(name, *words, tuned=False):
+    return Subject("tacit " + name, "tacit", words, tuned)
+
+
+DEFAULT = tacit("default")
+UNMERGED = tacit("unmerged", "tune.epoll.mode unmerged")
+MERGED = tacit("merged", "tune.epoll.mode merged")
+EDGE = tacit("edge", "tune.epoll.mode edge")
+TUNED = tacit("tuned", tuned=True)
+EPOLL = tacit("epoll", "use-poller epoll")
+EV_EPOLL = tacit("ev:epoll", "use-poller ev:epoll")
+EV_POLL = tacit("ev:poll", "use-poller ev:poll")
+EV_SELECT = tacit("ev:select", "use-poller ev:select")
+EAGER = tacit("not lazy", "tune.lazy-register off")
+BARE = Subject("bare", "bare")
+BARE_TUNED = Subject("bare tuned", "bare", ("--defer", "--quickack-off"), True)
+BARE_PHASES = Subject("bare phases", "bare", ("--phases",))
+BARE_TUNED_PHASES = Subject("bare tuned phases", "bare", ("--defer", "--quickack-off", "--phases"), True)
+BARE_SPIN = Subject("bare spin", "bare", ("--spin",))
+BARE_FAR = Subject("bare far", "bare", ("--far",))
+HAPROXY = Subject("haproxy", "haproxy")
+HAPROXY_TUNED = Subject("haproxy tuned", "haproxy", (), True)
+NGINX = Subject("nginx", "nginx")
+PEER = Subject("peer", "peer")
+PEER_TUNED = Subject("peer tuned", "peer", (), True)
+
+NEAR = (DEFAULT, UNMERGED, MERGED, EDGE, TUNED, BARE, BARE_TUNED, HAPROXY, HAPROXY_TUNED,
+        NGINX, PEER, PEER_TUNED)
+COST = NEAR[:5] + (EV_EPOLL, BARE, BARE_PHASES, BARE_SPIN, BARE_TUNED, BARE_TUNED_PHASES) + NEAR[7:]
+FAR = (DEFAULT, UNMERGED, MERGED, EDGE, BARE_FAR, HAPROXY, NGINX, PEER)
+KEEPALIVE = (DEFAULT, UNMERGED, MERGED, EDGE, EV_EPOLL, BARE, HAPROXY, NGINX, PEER)
+PLAIN = (DEFAULT, BARE, HAPROXY, NGINX, PEER)
+SPLIT = (replace(DEFAULT, name="tacit 2 workers", threads=2, admin=True),
+         replace(tacit("fair", "tune.listener.multi-queue fair"), threads=2, admin=True),
+         replace(tacit("not handed over", "tune.listener.multi-queue off"), threads=2, admin=True))
+HANDOVER = tuple(replace(tacit("elision " + how, "tune.listener.multi-queue fair", "tune.wake-elision " + how),
+                         threads=2, admin=True) for how in ("on", "off"))
+POLLERS = (EPOLL, EV_EPOLL, EV_POLL, BARE, HAPROXY, NGINX, PEER)
+
+# HAProxy's splice-auto is there for the record: it hardly ever splices; with the others it always does.
+SPLICE = ("option splice-request", "option splice-response")
+PIPES = ("maxpipes 128",)
+BULK = (tacit("copy", "nosplice"), replace(tacit("splice", *PIPES), options=("option splice-auto",)),
+        replace(HAPROXY, name="haproxy copy"),
+        replace(HAPROXY, name="haproxy splice-auto", words=PIPES, options=("option splice-auto",)),
+        replace(HAPROXY, name="haproxy splice", words=PIPES, options=SPLICE), NGINX)
+
+
+def several(threads):
+    """The rows of so many workers, in the default setting."""
+    what = "%d worker%s" % (threads, "s" if threads > 1 else "")
+    return tuple(replace(s, name="%s %s" % (s.kind, what), threads=threads, admin=s.kind == "tacit")
+                 for s in (DEFAULT, HAPROXY, PEER))
+
+
+class Binaries:
+    """Where each kind's program is, and why a kind is not here."""
+
+    def __init__(self, tacit_path, build):
+        self.build = build
+        self.only = []           # texts of which a row's name must contain one, if there are any
+        self.paths = {
+            "tacit": tacit_path,
+            "bare": os.path.join(build, "bare"),
+            "haproxy": shutil.which("haproxy") or "/usr/sbin/haproxy",
+            "nginx": shutil.which("nginx") or "/usr/sbin/nginx",
+            "peer": os.environ.get("TACIT_BENCH_PEER", ""),
+        }
+
+    def tool(self, name):
+        return os.path.join(self.build, name)
+
+    def missing(self, kind):
+        """None when it can be run, otherwise the reason."""
+        path = self.paths[kind]
+        if kind == "peer" and not path:
+            return "TACIT_BENCH_PEER is not set"
+        if not os.access(path, os.X_OK):
+            return "%s is not there" % path
+        if kind == "nginx" and not os.path.exists(STREAM_MODULE):
+            return "libnginx-mod-stream is not installed"
+        return None
+
+    def present(self, subjects, notes):
+        """Those of the subjects that can be run; the reasons of the others go to notes, once."""
+        out = []
+        for s in subjects:
+            if self.only and not any(text in s.name for text in self.only):
+                continue
+            why = self.missing(s.kind)
+            if why is None:
+                out.append(s)
+            elif s.kind + ": " + why not in notes:
+                notes.append(s.kind + ": " + why)
+        return out
+
+
+def haproxy_config(subject, port, servers, admin=None, beside=None):
+    """The configuration of haproxy, of a compatible peer, and of tacit: the same for all of them.
+
+    servers: one address or several with commas between. beside: (port, address) of a second proxy in it.
+    """
+    lines = ["global", "    maxconn %d" % MAXCONN, "    nbthread %d" % subject.threads]
+    lines += ["    stats socket " + admin] if admin else []
+    lines += ["    " + w for w in subject.words]
+    lines += ["defaults", "    mode tcp", "    timeout connect 10s", "    timeout client 1h",
+              "    timeout server 1h"]
+    if subject.tuned:
+        lines += ["    option tcp-smart-accept", "    option tcp-smart-connect"]
+    lines += ["listen bench", "    bind 127.0.0.1:%d%s" % (port, " defer-accept" if subject.tuned else "")]
+    lines += ["    " + o for o in subject.options]
+    lines += ["    server origin%d %s" % (i, at) for i, at in enumerate(servers.split(","))]
+    if beside:
+        lines += ["listen beside", "    bind 127.0.0.1:%d" % beside[0]] + ["    " + o for o in subject.options]
+        lines += ["    server beside " + beside[1]]
+    return "\n".join(lines) + "\n"
+
+
+def nginx_stream_config(port, server, directory, beside=None):
+    more = "server { listen 127.0.0.1:%d backlog=4096; proxy_pass %s; }" % beside if beside else ""
+    return """load_module %s;
+daemon off; master_process off; worker_processes 1; pid %s/stream.%d.pid; error_log stderr error;
+events { worker_connections 19900; }
+stream {
+    access_log off; proxy_connect_timeout 10s; proxy_timeout 1h;
+    server { listen 127.0.0.1:%d backlog=4096; proxy_pass %s; } %s
+}
+""" % (STREAM_MODULE, directory, port, port, server, more)
+
+
+def nginx_origin_config(address, port, directory):
+    return """daemon off; master_process off; worker_processes 1; pid %s/origin.%d.pid;
+error_log stderr error;
+events { worker_connections 9900; }
+http {
+    access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
+    client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
+    scgi_temp_path %s/s;
+    server { listen %s:%d backlog=4096; location / { default_type text/plain; return 200 "ok\\n"; } }
+}
+""" % (directory, port, directory, directory, directory, directory, directory, address, port)
+
+
+def start(world, binaries, subject, server, beside=None):
+    """Starts a subject in front of server; returns its process, with .port, .subject and .admin.
+
+    beside: the address behind a second port of it, .beside (not for kind bare). Failed when it does not listen.
+    """
+    port = free_port()
+    admin = world.path("admin.%d" % port) if subject.admin else None
+    second = (free_port(), beside) if beside else None
+    path = binaries.paths[subject.kind]
+    name = "%s.%d.cfg" % (subject.kind, port)
+    if subject.kind == "bare":
+        argv = [path, *subject.words, "127.0.0.1:%d" % port, server]
+    elif subject.kind == "nginx":
+        argv = [path, "-c", world.write(name, nginx_stream_config(port, server, world.dir, second))]
+    else:
+        argv = [path, "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second))]
+    p = listening(world, world.spawn(argv, cpu=world.cpus_of(subject.threads)), port, subject.name)
+    p.subject, p.admin, p.beside = subject, admin, second and second[0]
+    return p
+
+
+def listening(world, p, port, name):
+    """Waits until the process listens on the port."""
+    try:
+        wait_for(lambda: p.poll() is not None or listens(p.pid, port), name)
+    except Failed as why:
+        said = log_of(p)
+        world.forget(p)
+        raise Failed("%s: %s: %s" % (name, why, said)) from None
+    if p.poll() is not None:
+        raise Failed("%s ended at once (%d): %s" % (name, p.returncode, log_of(p)))
+    p.port = port
+    return p
+
+
+def start_nginx_origin(world, binaries, far=False, cpus=None):
+    """The origin that closes after each answer (keep-alive when asked); .address is what to connect to."""
+    path = binaries.paths["nginx"]
+    if not os.access(path, os.X_OK):
+        raise Failed("the origin needs nginx: " + path + " is not there")
+    host = world.far_open(binaries.tool("flood")) if far else "127.0.0.1"
+    if host is None:
+        raise Failed("no far server here (needs root and a private network namespace)")
+    port = free_port()
+    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir))
+    p = world.spawn([path, "-c", conf], cpu=cpus or world.cpu_peers, far=far)
+    p = listening(world, p, port, "nginx origin")
+    p.address = "%s:%d" % (host, port)
+    return p
+
+
+def start_source(world, binaries, idle=False):
+    """The origin of long transfers."""
+    port = free_port()
+    address = "127.0.0.1:%d" % port
+    p = world.spawn([binaries.tool("bulk"), "source", address], cpu=world.cpu_peers, idle=idle)
+    p = listening(world, p, port, "bulk source")
+    p.address = address
+    return p
+
+
+def start_echo(world, binaries):
+    """The echo origin, for idle connections."""
+    port = free_port()
+    address = "127.0.0.1:%d" % port
+    p = listening(world, world.spawn([binaries.tool("echo"), address], cpu=world.cpu_peers), port, "echo")
+    p.address = address
+    return p

@@ -1,0 +1,139 @@
+"""What the measurements must show: each target with its value and its verdict. Pure."""
+
+from collections import namedtuple
+
+from . import parse
+
+Verdict = namedtuple("Verdict", "section what bound value verdict")
+
+# Calls per connection, TCP close, near server: what the fast gate holds too.
+GATE = {"c50": 13.0, "c1": 16.0}
+
+
+def value(rows, row, metric):
+    return parse.median(rows.get(row, {}).get(metric, []))
+
+
+def ratio(rows, mine, theirs, metric, other=None):
+    """Of one metric of two rows, or of two metrics of one."""
+    return parse.paired(rows.get(mine, {}).get(metric), rows.get(theirs, {}).get(other or metric))
+
+
+def saved(before, after):
+    """The share of calls that went away, in percent."""
+    return 100 * (before - after) / before if after is not None and before else None
+
+
+def at_most(section, what, bound, got, digits=2):
+    return judge(section, what, "<=", bound, got, digits, got is not None and got <= bound)
+
+
+def at_least(section, what, bound, got, digits=2):
+    return judge(section, what, ">=", bound, got, digits, got is not None and got >= bound)
+
+
+def judge(section, what, sign, bound, got, digits, good):
+    if got is None:
+        return Verdict(section, what, "%s %g" % (sign, bound), "-", "no data")
+    return Verdict(section, what, "%s %g" % (sign, bound), "%.*f" % (digits, got), "pass" if good else "MISS")
+
+
+def syscalls(rows):
+    out = []
+    for load, bound in GATE.items():
+        out.append(at_most("syscalls", "calls per connection, near, c=%s" % load[1:], bound,
+                           value(rows, "tacit default", load)))
+    for load in ("c1", "c50"):
+        out.append(at_most("syscalls", "clock reads per wait, c=%s" % load[1:], 1,
+                           ratio(rows, "tacit default", "tacit default", load + ".clock", load + ".waits")))
+    return out
+
+
+def far(rows):
+    out = []
+    for what, call, bound in (("epoll_ctl", "epoll_ctl", 20), ("recv", "recvfrom", 20), ("epoll_wait", "wait", 16)):
+        out.append(at_least("far", "merged saves %% of %s against unmerged" % what, bound,
+                            saved(value(rows, "tacit unmerged", "c1:" + call),
+                                  value(rows, "tacit merged", "c1:" + call)), 1))
+    out.append(at_most("far", "epoll_ctl per connection, edge", 2, value(rows, "tacit edge", "c1:epoll_ctl")))
+    out.append(at_most("far", "calls per connection, default", 19, value(rows, "tacit default", "c1")))
+    return out
+
+
+def cpu(rows):
+    out = [at_most("cpu", "segments per connection, default", 18.2, value(rows, "tacit default", "segments")),
+           at_most("cpu", "segments per connection, tuned", 15.2, value(rows, "tacit tuned", "segments"))]
+    for mine, peer, bound in (("tacit default", "bare", 1.08), ("tacit tuned", "bare tuned", 1.08),
+                              ("tacit default", "haproxy", 0.92), ("tacit tuned", "haproxy tuned", 0.92)):
+        out.append(at_most("cpu", "CPU per connection, %s / %s" % (mine, peer), bound,
+                           ratio(rows, mine, peer, "proxy")))
+    return out
+
+
+def keepalive(rows):
+    return [at_most("keepalive", "CPU per kept request, tacit default / %s" % peer, bound,
+                    ratio(rows, "tacit default", peer, "proxy"))
+            for peer, bound in (("bare", 1.06), ("nginx", 1.0))]
+
+
+def bulk(rows):
+    return [at_most("bulk", "CPU per GiB, %d at once, tacit %s / haproxy %s" % (n, how, how), bound,
+                    ratio(rows, "tacit " + how, "haproxy " + how, "n%d.cpu" % n))
+            for how, bound in (("splice", 0.95), ("copy", 0.75)) for n in (1, 8, 64)]
+
+
+def mixed(rows):
+    return [at_most("mixed", "p99 of small requests beside 16 streams / alone, tacit %s" % how, 2,
+                    ratio(rows, "tacit " + how, "tacit " + how, "beside.p99", "alone.p99"))
+            for how in ("splice", "copy")]
+
+
+def memory(rows):
+    return [at_most("memory", "bytes per idle connection at 9,000", 1024, value(rows, "tacit default", "n9000"), 0)]
+
+
+def idle(rows):
+    return [at_most("idle", "CPU at 1 message/ms, 9,000 / 100 connections, epoll", 1.10,
+                    ratio(rows, "tacit epoll", "tacit epoll", "n9000.percent", "n100.percent"))]
+
+
+def ledger(rows):
+    return [at_most("ledger", "calls on which show syscalls and strace differ", 0, value(rows, "tacit default", "differ"), 0)]
+
+
+def workers(rows):
+    return [at_most("workers", "eventfd writes per connection, 2 workers, default", 0.05,
+                    value(rows, "tacit 2 workers", "close.writes"), 4)]
+
+
+def handover(rows):
+    on, off = "tacit elision on", "tacit elision off"
+    return [at_least("handover", "% of the eventfd writes of a hand-over that elision saves", 80,
+                     saved(value(rows, off, "writes"), value(rows, on, "writes")), 1),
+            at_most("handover", "CPU per connection, elision on / off", 1, ratio(rows, on, off, "proxy"))]
+
+
+def split(rows):
+    return [at_most("split", "% of 100 connections on one of 2 workers, the worst round", 60,
+                    max(rows.get("tacit 2 workers", {}).get("larger", []), default=None), 0)]
+
+
+def ranges(rows):
+    return [at_least("ranges", "insert and remove in a %s / in order" % what, 10,
+                     ratio(rows, "in-order", "in-order", metric, "fast"))
+            for what, metric in (("general set", "tree"), ("set without the fast path", "set"))]
+
+
+CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
+          "memory": memory, "idle": idle,
+          "workers": workers, "handover": handover, "split": split, "ranges": ranges, "ledger": ledger}
+
+
+def verdicts(results):
+    """All verdicts over {section: {row: {metric: [samples]}}}, for the sections that ran."""
+    return [v for name, check in CHECKS.items() if name in results for v in check(results[name])]
+
+
+def grid(found):
+    return [["target", "section", "bound", "value", "verdict"]] + [
+        [v.what, v.section, v.bound, v.value, v.verdict] for v in found]

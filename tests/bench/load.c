@@ -1,0 +1,235 @@
+/*
+ * load: HTTP requests at a fixed rate, whatever the answers do (an open loop).
+ *
+ *     load close|keepalive RATE SECONDS ADDR:PORT
+ *
+ * A latency counts from the moment the request was due, not from when it could be sent: a proxy
+ * that stalls is charged for every request that fell due meanwhile. "close" uses one connection
+ * per request; "keepalive" takes an idle connection, or opens one while fewer than KEEP_MAX are
+ * open, or lets the request wait. Prints one line:
+ * due= done= errors= unfinished= p50= p99= p999= max=
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "addr.h"
+#include "stats.h"
+
+enum {
+	POOL_MAX = 4096,         /* connections at one time */
+	KEEP_MAX = 64,           /* of these in keepalive mode */
+	ANSWER_MAX = 4096,
+	EVENTS_MAX = 128,
+	RATE_MAX = 200000,
+	SECONDS_MAX = 60,
+	DRAIN_NS = 2000000000,   /* how long the last answers may take */
+};
+
+struct conn {
+	struct conn *next;       /* in the list of the unused or of the idle */
+	uint64_t due;
+	int fd;
+	size_t got;
+	char answer[ANSWER_MAX];
+};
+
+struct load {
+	struct addr to;
+	bool keep;
+	int ep;
+	size_t open;
+	struct conn *unused, *idle;
+	struct stats stats;
+	unsigned long errors, done;
+};
+
+static const char request_close[] = "GET / HTTP/1.0\r\nHost: bench\r\n\r\n";
+static const char request_keep[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
+
+static void
+conn_end(struct load *l, struct conn *c, bool good)
+{
+	struct conn **at;
+
+	for (at = &l->idle; *at; at = &(*at)->next) {
+		if (*at == c) {          /* the proxy ended it between two requests */
+			*at = c->next;
+			break;
+		}
+	}
+	close(c->fd);
+	if (!good)
+		l->errors++;
+	l->open--;
+	c->next = l->unused;
+	l->unused = c;
+}
+
+static bool
+conn_send(struct load *l, struct conn *c)
+{
+	const char *text = l->keep ? request_keep : request_close;
+	size_t len = strlen(text);
+
+	c->got = 0;
+	return send(c->fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* Takes a connection for a request that is due; NULL when every one is busy. */
+static struct conn *
+conn_take(struct load *l)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET };
+	struct conn *c = l->idle;
+	int one = 1;
+
+	if (c) {
+		l->idle = c->next;
+		return c;
+	}
+	c = l->unused;
+	if (!c || (l->keep && l->open >= KEEP_MAX))
+		return NULL;
+	l->unused = c->next;
+	l->open++;
+	c->got = 0;
+	/* Blocking only while it connects: the proxy is on this machine. */
+	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ev.data.ptr = c;
+	if (c->fd < 0 || setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0 ||
+	    connect(c->fd, &l->to.sa, l->to.len) < 0 ||
+	    epoll_ctl(l->ep, EPOLL_CTL_ADD, c->fd, &ev) < 0) {
+		conn_end(l, c, false);
+		return NULL;
+	}
+	return c;
+}
+
+/* Whether the answer so far is a whole 200 with a Content-Length. */
+static bool
+answer_whole(struct conn *c)
+{
+	char *body, *length;
+
+	c->answer[c->got] = '\0';
+	body = strstr(c->answer, "\r\n\r\n");
+	length = strcasestr(c->answer, "\r\nContent-Length:");
+	if (!body || !length || length > body || strncmp(c->answer + 8, " 200", 4) != 0)
+		return false;
+	return c->answer + c->got >= body + 4 + strtoul(length + 17, NULL, 10);
+}
+
+static void
+conn_read(struct load *l, struct conn *c)
+{
+	ssize_t n;
+
+	while ((n = recv(c->fd, c->answer + c->got, ANSWER_MAX - 1 - c->got, MSG_DONTWAIT)) > 0) {
+		c->got += (size_t)n;
+		if (l->keep && answer_whole(c)) {
+			stats_add(&l->stats, now_ns() - c->due);
+			l->done++;
+			c->got = 0;
+			c->next = l->idle;
+			l->idle = c;
+			return;
+		}
+	}
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n == 0 && !l->keep && answer_whole(c)) {
+		stats_add(&l->stats, now_ns() - c->due);
+		l->done++;
+		conn_end(l, c, true);
+		return;
+	}
+	conn_end(l, c, false);
+}
+
+static void
+wait_until(struct load *l, uint64_t when)
+{
+	struct epoll_event ev[EVENTS_MAX];
+	uint64_t now = now_ns(), left = when > now ? when - now : 0;
+	struct timespec ts = { (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
+	int i, n = epoll_pwait2(l->ep, ev, EVENTS_MAX, &ts, NULL);
+
+	for (i = 0; i < n; i++)
+		conn_read(l, ev[i].data.ptr);
+}
+
+static void
+run(struct load *l, unsigned long rate, unsigned long seconds)
+{
+	unsigned long i, total = rate * seconds;
+	uint64_t start = now_ns(), gap = 1000000000u / rate, end;
+
+	for (i = 0; i < total;) {
+		uint64_t due = start + i * gap;
+		struct conn *c;
+
+		if (due > now_ns()) {
+			wait_until(l, due);
+			continue;
+		}
+		c = conn_take(l);
+		if (!c && l->errors > total / 10)
+			break;
+		if (!c) {
+			wait_until(l, now_ns() + 100000);
+			continue;
+		}
+		i++;
+		c->due = due;
+		if (!conn_send(l, c))
+			conn_end(l, c, false);
+		wait_until(l, 0);
+	}
+	for (end = now_ns() + DRAIN_NS; l->done + l->errors < i && now_ns() < end;)
+		wait_until(l, now_ns() + 10000000);
+	printf("due=%lu done=%lu errors=%lu unfinished=%lu", i, l->done, l->errors,
+	       i > l->done + l->errors ? i - l->done - l->errors : 0);
+	stats_print(&l->stats);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct load l;
+	unsigned long rate, seconds;
+	int i;
+
+	if (argc != 5 || !addr_parse(&l.to, argv[4]))
+		goto usage;
+	l.keep = strcmp(argv[1], "keepalive") == 0;
+	rate = strtoul(argv[2], NULL, 10);
+	seconds = strtoul(argv[3], NULL, 10);
+	if ((!l.keep && strcmp(argv[1], "close") != 0) || !rate || rate > RATE_MAX || !seconds ||
+	    seconds > SECONDS_MAX)
+		goto usage;
+	alarm(2 * SECONDS_MAX);
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	l.ep = epoll_create1(EPOLL_CLOEXEC);
+	l.stats.ns = calloc(STATS_MAX, sizeof(*l.stats.ns));
+	for (i = 0; i < POOL_MAX; i++) {
+		struct conn *c = calloc(1, sizeof(*c));
+
+		if (!c)
+			return 1;
+		c->next = l.unused;
+		l.unused = c;
+	}
+	if (l.ep < 0 || !l.stats.ns)
+		return 1;
+	run(&l, rate, seconds);
+	return 0;
+usage:
+	fprintf(stderr, "usage: load close|keepalive RATE SECONDS ADDR:PORT\n");
+	return 2;
+}

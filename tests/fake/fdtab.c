@@ -1,0 +1,117 @@
+/* The fd table: lowest free number first, closed with everything that hangs on it. */
+#include "fake/kernel_int.h"
+
+struct fake_file *
+fake_file_of(struct fake *k, int fd)
+{
+	if (fd < 0 || fd >= FAKE_MAX_FD || !k->files[fd]) {
+		fake_blame(k, FAKE_BAD_FD);
+		return NULL;
+	}
+	return k->files[fd];
+}
+
+struct fake_sock *
+fake_sock_of(struct fake *k, int fd, long *err)
+{
+	struct fake_file *f = fake_file_of(k, fd);
+
+	if (!f) {
+		*err = -EBADF;
+		return NULL;
+	}
+	if (f->kind != FAKE_KIND_SOCK) {
+		fake_blame(k, FAKE_BAD_FD);
+		*err = -ENOTSOCK;
+		return NULL;
+	}
+	return f->sock;
+}
+
+int
+fake_file_new(struct fake *k, enum fake_kind kind, int nonblock)
+{
+	struct fake_file *f;
+	int fd = FAKE_FD_MIN;
+
+	while (fd < k->fd_limit && fd < FAKE_MAX_FD && k->files[fd])
+		fd++;
+	if (fd >= k->fd_limit || fd >= FAKE_MAX_FD)
+		return -EMFILE;
+	f = fake_zalloc(sizeof(*f));
+	f->kind = kind;
+	f->fd = fd;
+	f->nonblock = nonblock;
+	list_init(&f->items);
+	k->files[fd] = f;
+	k->n_files++;
+	return fd;
+}
+
+long
+fake_file_close(struct fake *k, int fd)
+{
+	struct fake_file *f = fake_file_of(k, fd);
+
+	if (!f)
+		return -EBADF;
+	if (f->deleted_in_wait && (uint64_t)f->deleted_in_wait == k->waits + 1)
+		fake_blame(k, FAKE_DEL_BEFORE_CLOSE);
+	fake_items_drop(&f->items, 1);
+	if (f->fifo)
+		fake_pipe_end_closes(f);
+	if (f->ep) {
+		fake_items_drop(&f->ep->items, 0);
+		fake_release(f->ep);
+	}
+	if (f->sock) {
+		f->sock->file = NULL;
+		fake_sock_close(f->sock);
+	}
+	k->files[fd] = NULL;
+	k->n_files--;
+	fake_release(f);
+	return 0;
+}
+
+void
+fake_set_cpus(struct fake *k, unsigned int n)
+{
+	k->cpus_present = k->cpus = UINT64_MAX >> (64 - n);
+}
+
+void
+fake_set_fd_limit(struct fake *k, int limit)
+{
+	k->fd_limit = limit;
+}
+
+unsigned int
+fake_fds(const struct fake *k)
+{
+	return k->n_files;
+}
+
+int
+fake_any_fd(const struct fake *k)
+{
+	for (int fd = FAKE_FD_MIN; fd < FAKE_MAX_FD; fd++)
+		if (k->files[fd])
+			return fd;
+	return -1;
+}
+
+void
+fake_signal(struct fake *k, int signo)
+{
+	uint64_t bit = 1ull << (signo - 1);
+
+	for (int fd = FAKE_FD_MIN; fd < FAKE_MAX_FD; fd++) {
+		struct fake_file *f = k->files[fd];
+
+		if (!f || f->kind != FAKE_KIND_SIGNAL || !(f->sigmask & bit))
+			continue;
+		f->pending |= bit;
+		fake_file_wake(f, EPOLLIN);
+	}
+}

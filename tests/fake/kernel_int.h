@@ -1,0 +1,237 @@
+/* What the files of the fake kernel share. */
+#ifndef TACIT_FAKE_KERNEL_INT_H
+#define TACIT_FAKE_KERNEL_INT_H
+
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include "base/list.h"
+#include "fake/kernel.h"
+
+#define FAKE_MAX_FD 4096
+#define FAKE_MAX_ROUTES 64
+/* Virtual clocks at the start. */
+#define FAKE_MONO_NS (1000 * FAKE_SEC)
+#define FAKE_REAL_NS (1767225600 * FAKE_SEC) /* 2026-01-01 */
+#define FAKE_FIRST_PORT 40000
+
+enum fake_kind {
+	FAKE_KIND_SOCK,
+	FAKE_KIND_EPOLL,
+	FAKE_KIND_SIGNAL,
+	FAKE_KIND_EVENT,
+	FAKE_KIND_PIPE
+};
+#define FAKE_SLOTS 16      /* of a pipe, unless its user holds too many */
+#define FAKE_SLOTS_MAX 256 /* a megabyte */
+
+struct fake_file {
+	enum fake_kind kind;
+	int fd;
+	int nonblock;
+	int deleted_in_wait; /* number of waits + 1 at the last EPOLL_CTL_DEL, 0: none */
+	struct fake_sock *sock;
+	struct fake_epoll *ep;
+	struct fake_fifo *fifo; /* of either end of a pipe */
+	int writes;       /* the end that is written to */
+	uint64_t sigmask; /* of a signalfd */
+	uint64_t pending;
+	uint64_t count; /* of an eventfd */
+	struct list items; /* fake_item.in_file */
+};
+
+/* A pipe: each slot holds what came in one piece, however small. */
+struct fake_fifo {
+	char *buf;
+	size_t base, len, cap; /* bytes are buf[base .. base + len) */
+	unsigned int slots, used;
+	size_t slot[FAKE_SLOTS_MAX]; /* bytes left in each, the oldest first */
+	int ends;                    /* open */
+};
+
+struct fake_epoll {
+	struct list items; /* fake_item.in_ep */
+	struct list ready; /* fake_item.in_ready */
+};
+
+struct fake_item {
+	struct list in_file, in_ep, in_ready;
+	struct fake_epoll *ep;
+	struct fake_file *file;
+	uint32_t events;
+	epoll_data_t data;
+};
+
+enum fake_state { FAKE_CLOSED, FAKE_LISTEN, FAKE_SYN_SENT, FAKE_EST };
+enum fake_phase { FAKE_UNCONNECTED, FAKE_CONNECTING, FAKE_CONNECTED };
+
+/* Bytes on their way to one socket; positions count from the first byte ever. */
+struct fake_pipe {
+	char *buf;
+	size_t cap;
+	uint64_t base; /* position of buf[0] */
+	/* read <= arrived <= sent <= pushed <= written */
+	uint64_t read, arrived, sent, pushed, written;
+	int fin, fin_sent;
+};
+
+struct fake_sock {
+	struct fake *k;
+	struct fake_sock *all; /* next of all sockets */
+	struct fake_file *file;
+	struct fake_sock *peer;
+	enum fake_state state;
+	enum fake_phase phase;
+	int family;
+	int dead;      /* its owner has closed it */
+	int was_fd;
+	int shut;      /* 1: receives no more, 2: sends no more */
+	int done;      /* FIN has arrived */
+	int err;
+	int nospace;
+	int linger0;
+	int rst_sent;
+	uint64_t cork_seq;
+	unsigned int sndbuf, rcvbuf;
+	struct fake_zc *zc; /* NULL: SO_ZEROCOPY is not set */
+	int fixed_bufs; /* by an option: accepted sockets inherit them */
+	uint64_t delay;
+	struct fake_pipe in;
+	struct sockaddr_storage local, remote;
+	/* listening */
+	int backlog;
+	int defer;
+	unsigned int queued;
+	struct fake_sock *queue, *queue_next;
+	struct fake_sock *listener; /* while not accepted */
+	int embryo;                 /* waits for bytes: TCP_DEFER_ACCEPT */
+	unsigned int syns;
+	/* a test's peer */
+	fake_fn *notify;
+	void *notify_arg;
+	uint64_t react;
+	int notified;
+};
+
+struct fake_event {
+	uint64_t at, seq;
+	fake_fn *fn;
+	void *arg;
+	int owned; /* arg came from fake_zalloc() and goes when the event never runs */
+};
+
+struct fake_route {
+	unsigned int port;
+	enum fake_path path;
+	uint64_t delay;
+};
+
+struct fake {
+	struct fake_file *files[FAKE_MAX_FD];
+	unsigned int n_files;
+	int fd_limit;
+	uint64_t cpus, cpus_present; /* bit n: the CPU n, to the one thread, of the machine */
+	struct fake_sock *socks;
+	struct fake_route routes[FAKE_MAX_ROUTES];
+	unsigned int n_routes;
+	unsigned int sndbuf, rcvbuf;
+	struct fake_zc_conf zc;
+	unsigned int pipe_slots, fragment;
+	uint64_t cut_splice; /* the nth splice to a socket meets a reset half-way */
+	uint64_t splices_out;
+	unsigned int next_port, next_client;
+	/* time */
+	uint64_t now;
+	struct fake_event *heap;
+	size_t heap_n, heap_cap;
+	uint64_t seq;
+	int quiet;
+	/* faults */
+	enum sys_call call; /* the one under way */
+	uint64_t calls, by_name[SYS_CALLS];
+	enum sys_call fail_call;
+	uint64_t fail_nth;
+	int fail_err;        /* 0: fail_choice picks one */
+	unsigned int fail_choice;
+	unsigned int fail_again;
+	enum sys_call failed;
+	int failed_err;
+	/* watched */
+	uint64_t abuse[FAKE_ABUSES];
+	uint64_t waits, idle_waits, progress_at_wait, progress, segments;
+	uint64_t wait_at;
+	/* trace */
+	int tracing;
+	char *trace;
+	size_t trace_len, trace_cap;
+	char reply[2048]; /* what a call gave beside its result, for the trace */
+};
+
+void *fake_zalloc(size_t n);
+void *fake_realloc(void *p, size_t n);
+void fake_release(void *p);
+void fake_after_owned(struct fake *k, uint64_t ns, fake_fn *fn, void *arg, int owned);
+
+/*
+ * Around each call: enter counts it and says 0 or the fault to inject; leave traces and
+ * passes r on.
+ */
+long fake_enter(struct fake *k, enum sys_call call, int fd);
+long fake_leave(struct fake *k, long r, const char *fmt, ...) fmt_printf(3, 4);
+void fake_blame(struct fake *k, enum fake_abuse a);
+
+/* fd table */
+struct fake_file *fake_file_of(struct fake *k, int fd);
+struct fake_sock *fake_sock_of(struct fake *k, int fd, long *err);
+int fake_file_new(struct fake *k, enum fake_kind kind, int nonblock);
+long fake_file_close(struct fake *k, int fd);
+
+/* pipes: the calls themselves */
+long fake_pipe2(void *ctx, int *fds, int flags);
+long fake_splice(void *ctx, int in, int out, size_t len, unsigned int flags);
+void fake_pipe_end_closes(struct fake_file *f);
+long fake_pipe_read(struct fake_file *f, void *buf, size_t len);
+long fake_pipe_resize(struct fake *k, struct fake_file *f, long size);
+
+/* epoll */
+uint32_t fake_file_poll(struct fake_file *f);
+/* key 0 wakes whoever waits for anything. */
+void fake_file_wake(struct fake_file *f, uint32_t key);
+void fake_items_drop(struct list *head, int of_file);
+long fake_epoll_ctl(struct fake *k, int ep, int op, int fd, struct epoll_event *ev);
+long fake_epoll_wait(struct fake *k, int ep, struct epoll_event *ev, int n, int ms);
+const char *fake_epoll_text(uint32_t events, char *buf, size_t len);
+
+/* sockets */
+struct fake_sock *fake_sock_new(struct fake *k, int family);
+void fake_sock_wake(struct fake_sock *s, uint32_t key);
+uint32_t fake_sock_poll(struct fake_sock *s);
+long fake_sock_send(struct fake_sock *s, const void *buf, size_t len, int flags);
+long fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags);
+long fake_sock_shutdown(struct fake_sock *s, int how);
+void fake_sock_close(struct fake_sock *s);
+void fake_sock_reset(struct fake_sock *s); /* sends RST and is closed */
+long fake_sock_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len);
+long fake_sock_listen(struct fake_sock *s, int backlog);
+struct fake_sock *fake_sock_accept(struct fake_sock *l);
+void fake_sock_embryo_ready(struct fake_sock *s);
+void fake_sock_rst_arrives(struct fake_sock *s);
+/* The connection breaks somewhere between both ends; err is what s has yet to be told. */
+void fake_sock_break(struct fake_sock *s, int err);
+unsigned int fake_addr_port(const struct sockaddr_storage *a);
+void fake_addr_set_port(struct sockaddr_storage *a, unsigned int port);
+socklen_t fake_addr_len(const struct sockaddr_storage *a);
+struct fake_sock *fake_listener_at(struct fake *k, const struct sockaddr_storage *a);
+
+/* zero copy; s->zc is set but for open and has_notes */
+long fake_zc_open(struct fake_sock *s);
+/* 1: to be sent from where it is, 0: to be copied, or what it fails with. */
+long fake_zc_may(const struct fake_sock *s, int flags);
+void fake_zc_sent(struct fake_sock *s, const void *buf, uint64_t lo, uint64_t hi);
+void fake_zc_arrives(struct fake_sock *from, uint64_t upto);
+void fake_zc_purge(struct fake_sock *from);
+int fake_zc_has_notes(const struct fake_sock *s);
+long fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags);
+long fake_madvise(void *ctx, void *mem, size_t len, int advice);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * MSG_ZEROCOPY: the kernel does not copy what is sent but reads it from the sender's memory when it
+ * needs it, at the last when the peer has it all, and says then on the error queue that it is done.
+ * Who changes the memory before changes what is sent. Numbers, merging and the codes are Linux's,
+ * and so is madvise(MADV_DONTNEED): the kernel keeps the old pages, the sender gets empty ones.
+ */
+#include <time.h>
+
+#include <linux/errqueue.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/kernel_int.h"
+
+#define ZC_SENDS_MAX 4096
+
+/* One send: the bytes of the stream from lo on are at from, unless they were copied meanwhile. */
+struct fake_zc_send {
+	uint64_t lo, hi;
+	const char *from; /* NULL: the kernel has pages of its own */
+	uint32_t id;
+	int over; /* nothing of it is needed any more */
+};
+
+struct fake_zc_note {
+	uint32_t lo, hi;
+};
+
+struct fake_zc {
+	struct fake_zc_send send[ZC_SENDS_MAX];
+	unsigned int n; /* sends not reported yet */
+	struct fake_zc_note note[ZC_SENDS_MAX];
+	unsigned int n_notes;
+	uint32_t next;
+};
+
+void
+fake_zerocopy(struct fake *k, const struct fake_zc_conf *conf)
+{
+	k->zc = *conf;
+}
+
+static struct fake_pipe *
+pipe_of(struct fake_sock *from)
+{
+	return &from->peer->in;
+}
+
+/* Reads what of a send lies in [lo, hi) of the stream. */
+static void
+fetch(struct fake_sock *from, const struct fake_zc_send *z, uint64_t lo, uint64_t hi)
+{
+	struct fake_pipe *p = pipe_of(from);
+
+	lo = MAX(lo, MAX(z->lo, p->base));
+	hi = MIN(hi, MIN(z->hi, p->written));
+	if (z->from && lo < hi)
+		memcpy(p->buf + (lo - p->base), z->from + (lo - z->lo), hi - lo);
+}
+
+static void
+note(struct fake_sock *s, uint32_t id)
+{
+	struct fake_zc *zc = s->zc;
+	struct fake_zc_note *last = zc->n_notes ? &zc->note[zc->n_notes - 1] : NULL;
+
+	if (last && last->hi + 1 == id) {
+		last->hi = id;
+		return;
+	}
+	assert(zc->n_notes < ZC_SENDS_MAX);
+	zc->note[zc->n_notes++] = (struct fake_zc_note){ id, id };
+}
+
+static int
+take_over(struct fake_zc *zc, unsigned int at, uint32_t *id)
+{
+	if (at >= zc->n || !zc->send[at].over)
+		return 0;
+	*id = zc->send[at].id;
+	memmove(&zc->send[at], &zc->send[at + 1], (--zc->n - at) * sizeof(zc->send[0]));
+	return 1;
+}
+
+/* Reports what is over; with shuffle each second one before the one that came first. */
+static void
+report(struct fake_sock *s)
+{
+	struct fake_zc *zc = s->zc;
+	unsigned int before = zc->n_notes;
+	uint32_t id;
+
+	if (s->k->zc.shuffle && zc->n > 1)
+		while (zc->n > 1 && zc->send[0].over && take_over(zc, 1, &id)) {
+			note(s, id);
+			if (take_over(zc, 0, &id))
+				note(s, id);
+		}
+	else
+		while (take_over(zc, 0, &id))
+			note(s, id);
+	if (zc->n_notes != before || zc->n_notes)
+		fake_sock_wake(s, EPOLLERR);
+}
+
+static void
+report_later(struct fake *k, void *arg)
+{
+	struct fake_sock *s = arg;
+
+	(void)k;
+	if (s->zc && !s->dead)
+		report(s);
+}
+
+static void
+some_are_over(struct fake_sock *s)
+{
+	if (s->dead)
+		return;
+	if (s->k->zc.late)
+		fake_after(s->k, s->k->zc.late, report_later, s);
+	else
+		report(s);
+}
+
+long
+fake_zc_may(const struct fake_sock *s, int flags)
+{
+	if (!(flags & MSG_ZEROCOPY) || !s->zc)
+		return 0;
+	if (s->k->zc.limit && s->zc->n >= s->k->zc.limit)
+		return -ENOBUFS;
+	assert(s->zc->n < ZC_SENDS_MAX);
+	return 1;
+}
+
+void
+fake_zc_sent(struct fake_sock *s, const void *buf, uint64_t lo, uint64_t hi)
+{
+	struct fake_zc *zc = s->zc;
+
+	zc->send[zc->n++] = (struct fake_zc_send){ lo, hi, buf, zc->next++, 0 };
+}
+
+/* The peer has everything up to there. */
+void
+fake_zc_arrives(struct fake_sock *from, uint64_t upto)
+{
+	struct fake_zc *zc = from->zc;
+	int some = 0;
+
+	for (unsigned int i = 0; i < zc->n; i++) {
+		struct fake_zc_send *z = &zc->send[i];
+
+		fetch(from, z, pipe_of(from)->arrived, upto);
+		if (!z->over && z->hi <= upto)
+			z->over = some = 1;
+	}
+	if (some)
+		some_are_over(from);
+}
+
+/* The connection is over: what is on its way is on its way, the rest is thrown away. */
+void
+fake_zc_purge(struct fake_sock *from)
+{
+	struct fake_zc *zc = from->zc;
+
+	for (unsigned int i = 0; i < zc->n; i++) {
+		fetch(from, &zc->send[i], 0, UINT64_MAX);
+		zc->send[i].from = NULL;
+		zc->send[i].over = 1;
+	}
+	if (zc->n)
+		some_are_over(from);
+}
+
+long
+fake_zc_open(struct fake_sock *s)
+{
+	if (s->k->zc.refused || s->family == AF_UNIX)
+		return -EOPNOTSUPP;
+	if (!s->zc) {
+		s->zc = fake_zalloc(sizeof(*s->zc));
+		s->zc->next = s->k->zc.first;
+	}
+	return 0;
+}
+
+int
+fake_zc_has_notes(const struct fake_sock *s)
+{
+	return s->zc && s->zc->n_notes;
+}
+
+static void
+write_note(struct msghdr *m, const struct fake_zc_note *n, int copied)
+{
+	struct sock_extended_err e = { .ee_origin = SO_EE_ORIGIN_ZEROCOPY, .ee_info = n->lo,
+				       .ee_data = n->hi,
+				       .ee_code = copied ? SO_EE_CODE_ZEROCOPY_COPIED : 0 };
+	struct cmsghdr *h = m->msg_control;
+
+	assert(m->msg_controllen >= CMSG_SPACE(sizeof(e)));
+	h->cmsg_level = SOL_IP;
+	h->cmsg_type = IP_RECVERR;
+	h->cmsg_len = CMSG_LEN(sizeof(e));
+	memcpy(CMSG_DATA(h), &e, sizeof(e));
+	m->msg_controllen = CMSG_SPACE(sizeof(e));
+	m->msg_flags = MSG_ERRQUEUE;
+}
+
+long
+fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_recvmmsg, fd);
+	struct fake_sock *s;
+
+	if (!(flags & MSG_ERRQUEUE))
+		fake_blame(k, FAKE_UNKNOWN);
+	if (r == 0 && (s = fake_sock_of(k, fd, &r))) {
+		struct fake_zc *zc = s->zc;
+		unsigned int have = zc ? MIN(n, zc->n_notes) : 0;
+
+		for (unsigned int i = 0; i < have; i++)
+			write_note(&v[i].msg_hdr, &zc->note[i], k->zc.copied);
+		if (have) {
+			zc->n_notes -= have;
+			memmove(zc->note, zc->note + have, zc->n_notes * sizeof(zc->note[0]));
+		}
+		/* What is left is told of again. */
+		if (fake_zc_has_notes(s))
+			fake_sock_wake(s, EPOLLERR);
+		r = have ? (long)have : -EAGAIN;
+	}
+	return fake_leave(k, r, "recvmmsg(%d, %u, ERRQUEUE)", fd, n);
+}
+
+long
+fake_madvise(void *ctx, void *mem, size_t len, int advice)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_madvise, -1);
+	const char *lo = mem, *hi = lo + len;
+
+	if (advice != MADV_DONTNEED || (uintptr_t)mem % 4096)
+		fake_blame(k, FAKE_UNKNOWN);
+	if (r == 0) {
+		for (struct fake_sock *s = k->socks; s; s = s->all) {
+			for (unsigned int i = 0; s->zc && i < s->zc->n; i++) {
+				struct fake_zc_send *z = &s->zc->send[i];
+
+				if (!z->from || z->from < lo || z->from >= hi)
+					continue;
+				fetch(s, z, 0, UINT64_MAX);
+				z->from = NULL;
+			}
+		}
+		memset(mem, 0, len);
+	}
+	return fake_leave(k, r, "madvise(%zu)", len);
+}

@@ -1,0 +1,65 @@
+"""What the checks need to know of C: code without comments and strings, and where functions begin and end."""
+import re
+
+_TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+def _blank(match):
+    text = match.group(0)
+    if text[0] in '"\'':
+        return text[0] + ' ' * (len(text) - 2) + text[-1]
+    return re.sub(r'[^\n]', ' ', text)
+
+
+def code_of(text):
+    """The text with comments and the insides of strings blanked out; line numbers stay."""
+    return _TOKEN.sub(_blank, text)
+
+
+def functions_of(text):
+    """[(name, first line, last line)] of each function body, found by the house style: braces at column 0."""
+    found = []
+    lines = code_of(text).split('\n')
+    name = start = None
+    head = ''
+    opened = None
+    for number, line in enumerate(lines, 1):
+        if opened is None:
+            if line.startswith('{') and name:
+                opened = start
+            elif line and not line[0].isspace() and not line.startswith(('#', '}', '{')):
+                match = re.match(r'(?:[\w\s*]*?[\s*])?(\w+)\(', line)
+                if match and not line.rstrip().endswith(';'):
+                    name, start, head = match.group(1), number, line
+                    if line.rstrip().endswith('{') and '=' not in line:
+                        opened = start
+                elif line.rstrip().endswith(';') or '=' in line:
+                    name = None
+            elif line.rstrip().endswith(';') and head:
+                name = None
+        elif line.startswith('}'):
+            found.append((name, opened, number))
+            name = opened = None
+    return found
+
+
+def includes_of(text):
+    """[(line, name, quoted)] of each #include."""
+    found = []
+    for number, line in enumerate(text.split('\n'), 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if match:
+            found.append((number, match.group(2), match.group(1) == '"'))
+    return found
+
+
+def calls_of(text, names):
+    """[(line, name)] of each call of one of these functions; members (x->close(), x.close()) are not calls of it."""
+    pattern = re.compile(r'(?<![\w.>])(' + '|'.join(names) + r')\s*\(')
+    found = []
+    for number, line in enumerate(code_of(text).split('\n'), 1):
+        if line.lstrip().startswith('#') and 'define' not in line:
+            continue
+        found += [(number, m.group(1)) for m in pattern.finditer(line)]
+    return found

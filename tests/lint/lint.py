@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The house rules that a compiler does not know. Each module beside this one is a rule: check(tree) yields
+(path, line, text) or (path, line, text, name) for what breaks it. What is excepted stands in `exceptions`.
+
+lint.py [--root DIR] [--objects DIR] [--tally FILE]"""
+import argparse
+import os
+import sys
+
+import layers
+import mirror
+import objects
+import sizes
+import text as text_rule
+import words
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RULES = {
+    'layers': layers.check,
+    'mirror': mirror.check,
+    'sizes': sizes.check,
+    'words': words.check,
+    'objects': objects.check,
+    'text': text_rule.check,
+}
+FOLDERS = ('src', 'include', 'tests', 'build-aux', 'conf', 'man', '.ci')
+SKIPPED = {'build', '__pycache__', '.git', '.pytest_cache', 'corpus', 'autom4te.cache', 'golden'}
+
+
+class Tree:
+    """The files of one checkout, read once."""
+
+    def __init__(self, root, objects_dir=None):
+        self.root = root
+        self.objects = objects_dir
+        self.warnings = []
+        self._text = {}
+        self.all = []
+        for folder in FOLDERS:
+            for base, dirs, names in os.walk(os.path.join(root, folder)):
+                dirs[:] = sorted(d for d in dirs if d not in SKIPPED)
+                self.all += [os.path.relpath(os.path.join(base, n), root) for n in sorted(names)]
+        generated = ('configure', 'configure~', 'config.log', 'config.status', 'config.mk')
+        self.all += [n for n in sorted(os.listdir(root))
+                     if os.path.isfile(os.path.join(root, n)) and n != '.git' and n not in generated]
+
+    def exists(self, path):
+        return os.path.exists(os.path.join(self.root, path))
+
+    def text(self, path):
+        if path not in self._text:
+            with open(os.path.join(self.root, path), encoding='utf-8', errors='replace') as file:
+                self._text[path] = file.read()
+        return self._text[path]
+
+    def files(self, folder, ending):
+        return [p for p in self.all if p.endswith(ending) and (folder == '.' or p.startswith(folder + '/'))]
+
+    def c_files(self, *folders):
+        return [p for f in folders for p in self.files(f, ('.c', '.h'))]
+
+    def text_files(self):
+        return [p for p in self.all if '\0' not in self.text(p)]
+
+    def warn(self, path, line, what):
+        self.warnings.append(f'{path}:{line}: warning: {what}')
+
+
+def read_exceptions(root):
+    """{(rule, path or path:name): line}"""
+    path = os.path.join(root, 'tests/lint/exceptions')
+    found = {}
+    if not os.path.exists(path):
+        return found
+    with open(path, encoding='utf-8') as file:
+        for number, line in enumerate(file, 1):
+            if line.strip() and not line.startswith('#'):
+                rule, what, reason = line.rstrip('\n').split('\t')
+                if not reason.strip():
+                    raise SystemExit(f'{path}:{number}: an exception needs a reason')
+                found[rule, what] = number
+    return found
+
+
+def run(tree, exceptions):
+    """{rule: [line of text]}; an exception that nothing needed any more breaks its rule too."""
+    used = set()
+    broken = {}
+    for rule, check in RULES.items():
+        broken[rule] = []
+        for path, line, what, *name in check(tree):
+            keys = [(rule, path)] + [(rule, f'{path}:{n}') for n in name]
+            hit = [k for k in keys if k in exceptions]
+            used.update(hit)
+            if not hit:
+                broken[rule].append(f'{path}:{line}: {rule}: {what}')
+    for (rule, what), line in exceptions.items():
+        if (rule, what) not in used and tree.exists(what.split(':')[0]) and (rule != 'objects' or tree.objects):
+            broken[rule].append(f'tests/lint/exceptions:{line}: {rule}: {what} needs no exception')
+    return broken
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--root', default=os.path.dirname(os.path.dirname(HERE)))
+    parser.add_argument('--objects')
+    parser.add_argument('--tally', default='-')
+    args = parser.parse_args()
+    tree = Tree(args.root, args.objects)
+    broken = run(tree, read_exceptions(args.root))
+    for line in tree.warnings:
+        print(line)
+    for lines in broken.values():
+        for line in lines:
+            print(line)
+    failed = sum(1 for lines in broken.values() if lines)
+    passed = len(broken) - failed
+    if args.tally != '-':
+        with open(args.tally, 'a', encoding='utf-8') as file:
+            file.write(f'lint {passed} {failed} 0\n')
+    print(f'lint: {passed} passed, {failed} failed ({len(tree.all)} files, '
+          f'{sum(len(lines) for lines in broken.values())} places, {len(tree.warnings)} warnings)')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The scripts that run tests and add them up must not call anything good that was not."""
+import os
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GOOD = 'echo "1..2"; echo "ok 1 - a"; echo "ok 2 - b"'
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('#!/bin/sh\n' + text + '\n')
+    path.chmod(0o755)
+    return path
+
+
+def run(*command, cwd=TOP, **env):
+    clean = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TALLY')}
+    return subprocess.run([str(c) for c in command], cwd=cwd, env={**clean, **env}, capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize('text,tally', [
+    (GOOD, '2 0 0'),
+    ('echo "ok 1 - a"; echo "not ok 2 # SKIP b"', '1 0 1'),
+    ('echo "ok 1 - a"; echo "not ok 2 - b"; exit 1', '1 1 0'),
+    ('echo "ok 1 - a"; echo "not ok 2 - b"', '1 1 0'),
+    (GOOD + '; exit 3', '2 1 0'),
+    (GOOD + '; kill -SEGV $$', '2 1 0'),
+    ('echo "not ok 1 - a"; kill -ABRT $$', '0 2 0'),
+    (GOOD + '; sleep 20', '2 1 0'),
+    ('true', '0 1 0'),
+], ids=['good', 'skip', 'fail', 'fail-exit-0', 'exit', 'crash', 'fail-crash', 'hang', 'silent'])
+def test_a_program_is_counted_for_what_it_did(tmp_path, text, tally):
+    program = script(tmp_path / 'test_x', text)
+    done = run('build-aux/run-tests', 'unit', tmp_path / 'tally', program, TEST_TIMEOUT='2')
+    assert (tmp_path / 'tally').read_text() == f'unit {tally}\n', done.stdout + done.stderr
+    assert (done.returncode == 0) == (' 0 ' in f' {tally.split()[1]} ')
+
+
+def test_several_programs_are_added_up(tmp_path):
+    good = script(tmp_path / 'test_a', GOOD)
+    bad = script(tmp_path / 'test_b', 'echo "not ok 1 - the reason"; exit 1')
+    done = run('build-aux/run-tests', 'unit', '-', good, bad)
+    assert done.returncode == 1
+    assert 'unit: 2 passed, 1 failed' in done.stdout and 'the reason' in done.stderr
+
+
+def test_a_program_that_is_not_there_is_a_failure(tmp_path):
+    done = run('build-aux/run-tests', 'unit', '-', tmp_path / 'nothing')
+    assert done.returncode == 1 and '1 failed' in done.stdout
+
+
+@pytest.fixture(name='gates')
+def _gates(tmp_path):
+    (tmp_path / 'build-aux').mkdir()
+    for name in ('gates', 'totals'):
+        (tmp_path / 'build-aux' / name).write_text(open(os.path.join(TOP, 'build-aux', name), encoding='utf-8').read())
+    (tmp_path / 'Makefile').write_text(
+        'good:\n\t@echo "good 5 0 1" >>$(TALLY)\n'
+        'bad:\n\t@echo "bad 2 3 0" >>$(TALLY); echo the reason; exit 1\n'
+        'silent:\n\t@:\n'
+        'broken:\n\t@echo cannot build; exit 1\n')
+
+    def call(*names, tally='-'):
+        return run('sh', 'build-aux/gates', tally, *names, cwd=tmp_path)
+    return call
+
+
+@pytest.mark.parametrize('names,last,fails', [
+    (['good'], '5 passed, 0 failed, 1 skipped', False),
+    (['silent'], '1 passed, 0 failed', False),
+    (['bad', 'good'], '7 passed, 3 failed, 1 skipped', True),
+    (['broken', 'good'], '5 passed, 1 failed, 1 skipped', True),
+    (['nothing-of-the-kind'], '0 passed, 1 failed', True),
+    ([], '0 passed, 0 failed', True),
+])
+def test_gates_end_with_one_line_of_totals(gates, names, last, fails):
+    done = gates(*names)
+    assert done.stdout.rstrip('\n').split('\n')[-1] == last
+    assert (done.returncode != 0) == fails
+
+
+def test_a_gate_that_fails_shows_why_and_the_others_still_run(gates):
+    done = gates('bad', 'broken', 'good')
+    assert 'the reason' in done.stdout and 'cannot build' in done.stdout
+    assert 'good' in done.stdout.rsplit('----', 1)[1]
+
+
+def test_gates_can_add_to_the_tally_of_others(gates, tmp_path):
+    (tmp_path / 'tally').write_text('before 1 0 0\n')
+    assert gates('good', tally='tally').returncode == 0
+    assert gates('bad', tally='tally').returncode != 0
+    assert (tmp_path / 'tally').read_text() == 'before 1 0 0\ngood 5 0 1\nbad 2 3 0\n'
+
+
+@pytest.mark.parametrize('text,counts,fails', [
+    ('def test_a(): pass\n', '1 0 0', False),
+    ('def test_a(): pass\ndef test_b(): assert 0\n', '1 1 0', True),
+    ('import pytest\ndef test_a(): pytest.skip("why")\ndef test_b(): pass\n', '1 0 1', False),
+    ('import nothing_of_the_kind\n', '0 1 0', True),
+    ('', '0 1 0', True),
+], ids=['good', 'fail', 'skip', 'error', 'empty'])
+def test_pytest_is_counted(tmp_path, text, counts, fails):
+    (tmp_path / 't').mkdir()
+    (tmp_path / 't/test_x.py').write_text(text)
+    done = run('build-aux/run-pytest', 'system', tmp_path / 'tally', os.path.relpath(tmp_path / 'b', TOP), tmp_path / 't')
+    assert (tmp_path / 'tally').read_text() == f'system {counts}\n', done.stdout
+    assert (done.returncode != 0) == fails
+
+
+
+@pytest.mark.parametrize('have,uid,code,says', [
+    ('all', 1000, 0, ''),
+    ('none', 1000, 1, 'apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev autoconf'),
+    ('none', 0, 0, 'installing: gcc'),
+])
+def test_what_is_missing_is_installed_or_named(tmp_path, have, uid, code, says):
+    shown = 'for p; do case $p in -*|*Status*) ;; *) echo "installed:$p ";; esac; done' if have == 'all' else 'exit 1'
+    script(tmp_path / 'bin/dpkg-query', shown)
+    script(tmp_path / 'bin/id', f'echo {uid}')
+    script(tmp_path / 'bin/apt-get', f'echo "$@" >>{tmp_path}/apt')
+    done = run('sh', 'build-aux/install-deps', 'build', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
+               POLICY_RC_D=str(tmp_path / 'policy-rc.d'))
+    assert done.returncode == code and says in done.stdout + done.stderr
+    assert not (tmp_path / 'policy-rc.d').exists()
+    assert (tmp_path / 'apt').exists() == (have == 'none' and uid == 0)

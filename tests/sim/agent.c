@@ -1,0 +1,189 @@
+#include "sim/agent.h"
+
+#include <string.h>
+
+#define CHUNK 4096
+#define HEADER 4
+
+static uint8_t
+byte_at(uint32_t id, uint64_t pos)
+{
+	uint64_t x = pos + (uint64_t)id * 0x9e3779b97f4a7c15u;
+
+	if (pos < HEADER)
+		return (uint8_t)(id >> 8 * pos);
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9u;
+	return (uint8_t)(x >> 40);
+}
+
+static void run(struct fake *k, void *arg);
+
+/* Reads what there is. */
+static void
+hear(struct agent *a)
+{
+	uint8_t buf[CHUNK];
+	long n;
+
+	while (!a->deaf && !a->closed && !a->eof && !a->err) {
+		n = fake_peer_recv(a->s, buf, sizeof(buf));
+		if (n == -EAGAIN)
+			return;
+		if (n < 0)
+			a->err = (int)-n;
+		else if (n == 0)
+			a->eof = 1;
+		for (long i = 0; i < n; i++, a->got++) {
+			if (a->got < HEADER)
+				a->heard |= (uint32_t)buf[i] << 8 * a->got;
+			else if (buf[i] != byte_at(a->heard, a->got))
+				a->wrong = 1;
+		}
+	}
+}
+
+/* 1 when the step is done. */
+static int
+say(struct agent *a, uint32_t n)
+{
+	uint8_t buf[CHUNK];
+
+	while (a->sent - a->base < n) {
+		size_t want = (size_t)MIN(n - (a->sent - a->base), (uint64_t)CHUNK);
+		long r;
+
+		for (size_t i = 0; i < want; i++)
+			buf[i] = byte_at(a->id, a->sent + i);
+		r = fake_peer_send(a->s, buf, want);
+		if (r == -EAGAIN)
+			return 0;
+		if (r < 0) {
+			/* nobody listens any more; what came before can still be read */
+			if (!a->err && r != -EPIPE)
+				a->err = (int)-r;
+			return 1;
+		}
+		a->sent += (uint64_t)r;
+	}
+	return 1;
+}
+
+static void
+end(struct agent *a, int reset)
+{
+	/* closing with bytes unread is a reset, and the FIN is not sent then */
+	if (!reset && fake_peer_is_connected(a->s) && !fake_peer_unread(a->s))
+		a->fin = 1;
+	if (reset)
+		fake_peer_reset(a->s);
+	else
+		fake_peer_close(a->s);
+	a->closed = a->over = 1;
+}
+
+static void
+begin(struct agent *a, const struct step *st)
+{
+	a->begun = 1;
+	a->base = st->kind == STEP_SEND ? a->sent : fake_now(a->k);
+	if (st->kind == STEP_WAIT)
+		a->due += st->n;
+	if (st->kind == STEP_WAIT || st->kind == STEP_WAIT_EOF) {
+		a->deaf = 0;
+		hear(a);
+	}
+	if (st->kind == STEP_PAUSE)
+		fake_after(a->k, st->n * FAKE_MS, run, a);
+}
+
+/* 1 when the step is done. */
+static int
+step_run(struct agent *a, const struct step *st)
+{
+	switch (st->kind) {
+	case STEP_SEND:
+		return a->fin || say(a, st->n);
+	case STEP_WAIT:
+		return a->got >= a->due || a->eof || a->err;
+	case STEP_WAIT_EOF:
+		return a->eof || a->err;
+	case STEP_PAUSE:
+		return fake_now(a->k) >= a->base + st->n * FAKE_MS;
+	case STEP_SHUT:
+		if (fake_peer_is_connected(a->s) && !a->fin) {
+			fake_peer_shut(a->s);
+			a->fin = 1;
+		}
+		return 1;
+	case STEP_DEAF:
+	case STEP_HEAR:
+		a->deaf = st->kind == STEP_DEAF;
+		hear(a);
+		return 1;
+	case STEP_RESET:
+		end(a, 1);
+		return 0;
+	case STEP_CLOSE:
+	case STEP_END:
+		end(a, 0);
+		return 0;
+	}
+	return 0;
+}
+
+static void
+run(struct fake *k, void *arg)
+{
+	struct agent *a = arg;
+
+	(void)k;
+	if (a->closed)
+		return;
+	/* not connected yet */
+	if (!fake_peer_is_connected(a->s) && !(fake_peer_poll(a->s) & (EPOLLHUP | EPOLLERR)))
+		return;
+	hear(a);
+	while (!a->closed) {
+		const struct step *st = &a->step[a->at];
+
+		if (!a->begun)
+			begin(a, st);
+		if (!step_run(a, st))
+			return;
+		a->at++;
+		a->begun = 0;
+		assert(a->at < AGENT_STEPS);
+	}
+}
+
+void
+agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
+	    const struct step *steps, uint64_t react_ns)
+{
+	unsigned int n = 0;
+	enum step_kind last;
+
+	memset(a, 0, sizeof(*a));
+	a->k = k;
+	a->s = s;
+	a->id = id;
+	a->react = react_ns;
+	do {
+		a->step[n] = steps[n];
+		last = steps[n++].kind;
+	} while (last != STEP_END && last != STEP_CLOSE && last != STEP_RESET &&
+		n < AGENT_STEPS - 1);
+	a->step[n].kind = STEP_END;
+	fake_peer_notify(s, react_ns, run, a);
+}
+
+const char *
+step_name(enum step_kind k)
+{
+	static const char *const names[] = { "end", "send", "wait", "wait_eof", "pause", "shut",
+	    "close",
+		"reset", "deaf", "hear" };
+
+	return names[k];
+}

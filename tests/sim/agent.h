@@ -1,0 +1,61 @@
+/*
+ * One end of a forwarded connection as a test plays it: a script of steps, run as far as the
+ * socket lets it, again after each change of the socket. Bytes are numbered, so that the
+ * receiver knows what must come: a stream starts with its four-byte id, the rest follows from id
+ * and position.
+ */
+#ifndef TACIT_SIM_AGENT_H
+#define TACIT_SIM_AGENT_H
+
+#include <stdint.h>
+
+#include "fake/kernel.h"
+
+enum step_kind {
+	STEP_END,
+	STEP_SEND,     /* n bytes */
+	STEP_WAIT,     /* until n more bytes were read */
+	STEP_WAIT_EOF, /* until the other end has finished, however */
+	STEP_PAUSE,    /* n milliseconds */
+	STEP_SHUT,
+	STEP_CLOSE,
+	STEP_RESET,
+	STEP_DEAF,     /* reads nothing until it has to wait or is to hear */
+	STEP_HEAR      /* reads again */
+};
+
+struct step {
+	enum step_kind kind;
+	uint32_t n;
+};
+
+#define AGENT_STEPS 12
+
+struct agent {
+	struct fake *k;
+	struct fake_sock *s;
+	struct step step[AGENT_STEPS];
+	unsigned int at;
+	uint64_t base;       /* bytes sent, or the time, when the step began; see begun */
+	uint64_t due;        /* bytes to wait for, all STEP_WAITs together */
+	int begun;
+	uint32_t id;         /* of what it sends */
+	uint32_t heard;      /* id of what it reads, once four bytes came */
+	uint64_t sent, got;
+	uint64_t react;      /* ns */
+	int deaf;
+	int fin;             /* it has sent FIN: `sent` is everything */
+	int eof;             /* it was told of a clean end */
+	int err;             /* errno, 0: none */
+	int wrong;           /* a byte was not what it had to be */
+	int over;            /* closed, or the script has ended */
+	int closed;
+};
+
+/* steps end with STEP_END, STEP_CLOSE or STEP_RESET; a script that runs out closes the socket. */
+void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
+		 const struct step *steps, uint64_t react_ns);
+/* Both agents' names for messages. */
+const char *step_name(enum step_kind k);
+
+#endif

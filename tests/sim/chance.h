@@ -1,0 +1,29 @@
+/*
+ * Worlds made of chance: any mode, sizes, delays, limits; servers that are near, far, refuse, do
+ * not answer or reset; clients that come at any time and send, pause, shut, close and reset. The
+ * judge of world.h decides. Kind worlds, where everybody is patient and polite, must in addition
+ * deliver every byte and end every session well.
+ */
+#ifndef TACIT_SIM_CHANCE_H
+#define TACIT_SIM_CHANCE_H
+
+#include "sim/dice.h"
+#include "sim/world.h"
+
+struct chance_result {
+	int kind;
+	unsigned int clients;
+	uint64_t bytes;      /* read by all ends */
+	uint64_t stream_waits;
+	uint64_t spliced;    /* of them, through pipes */
+	uint64_t calls, waits;
+	uint64_t buf_waits, memory_holds, zerocopied;
+	uint32_t rows[SESSION_STATES];
+	char why[500];       /* "" when all is well */
+};
+
+/* Plays one world; trace is put to stdout when show is set. 0, or -1 with r->why. */
+int chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
+		struct chance_result *r);
+
+#endif

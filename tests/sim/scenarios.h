@@ -1,0 +1,27 @@
+/* The stories sessions are tested with: played as they are, and again with each call failing. */
+#ifndef TACIT_SIM_SCENARIOS_H
+#define TACIT_SIM_SCENARIOS_H
+
+#include "sim/world.h"
+
+struct scenario {
+	const char *name;
+	struct world_config cfg;
+	unsigned int n_clients;           /* 0: one; all connect at once and play the same */
+	struct step client[AGENT_STEPS];
+	struct step origin[AGENT_STEPS];
+	const char *terms;                /* termination codes in the order of their ends */
+	uint64_t to_server, to_client;    /* bytes that must arrive at each client and its origin */
+	unsigned int max_calls;           /* of the whole scenario; 0: as many as it takes */
+	unsigned int max_ms;              /* until the last session ends; 0: as it takes */
+	int golden;                       /* its calls are held against golden/NAME.txt */
+	int no_torture;
+};
+
+extern const struct scenario scenarios[];
+extern const unsigned int n_scenarios;
+
+/* Builds the world and starts the clients. 0, or -1 with w->why. */
+int scenario_open(struct world *w, const struct scenario *sc);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * A configuration of proxies with the k-th allocation failing, for every k: this program brings its
+ * own allocator. What loads is whole, the rest is refused with a word, and nothing is lost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned int calls, fail_at, armed;
+
+#define WORLD_BEGINS() (calls = 0, armed = 1)
+#define WORLD_ENDS() (armed = 0)
+#include "unit/proxy/world.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sbuf.h"
+
+static int
+refuses(void)
+{
+	return armed && ++calls == fail_at;
+}
+
+void *
+mem_alloc(size_t size)
+{
+	return refuses() ? NULL : malloc(size ? size : 1);
+}
+
+void *
+mem_zalloc(size_t size)
+{
+	return refuses() ? NULL : calloc(1, size ? size : 1);
+}
+
+void *
+mem_zalloc_aligned(size_t align, size_t size)
+{
+	void *p = refuses() ? NULL : aligned_alloc(align, size);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
+void *
+mem_resize(void *p, size_t n, size_t size)
+{
+	return refuses() ? NULL : reallocarray(p, n ? n : 1, size);
+}
+
+char *
+mem_strndup(const char *s, size_t n)
+{
+	return refuses() ? NULL : strndup(s, n);
+}
+
+char *
+mem_strdup(const char *s)
+{
+	return mem_strndup(s, strlen(s));
+}
+
+void
+mem_free(void *p)
+{
+	free(p);
+}
+
+static const char text[] =
+	"defaults d\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
+	" default_backend b\n default-server weight 5\n log 127.0.0.1:514 local0\n"
+	"frontend f from d\n bind :80-82,/x name web\n bind :90 id 7\n use_backend c\n"
+	" description what it is for\n"
+	"backend b from d\n balance random(3)\n source 10.0.0.1\n"
+	" server one 10.0.0.1:80 source 10.0.0.2:1000-2000\n server two 10.0.0.2:80 backup\n"
+	"backend c from d\n balance source\n server one 10.0.0.1:80\n server two 10.0.0.2:80 id 9\n"
+	"listen l from d\n bind abns@x\n server one 10.0.0.1:80\n";
+
+/* Everything that allocations can take away. */
+static void
+describe_proxy(const struct proxy *p, struct sbuf *out)
+{
+	sbuf_addf(out, "%s %d [%s] [%s] %s:", p->name, p->id, p->description ? p->description : "",
+		p->default_be_name ? p->default_be_name : "",
+		p->default_be ? p->default_be->name : "-");
+	list_each(it, &p->binds) {
+		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
+
+		sbuf_addf(out, " (%s %u)", b->name ? b->name : "", b->n_listeners);
+	}
+	list_each(it, &p->use_backends)
+		sbuf_addf(out, " use %s", list_entry(it, const struct use_backend, link)->name);
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		sbuf_addf(out, " %s/%d/%d/%u", s->name, s->id, s->conf.weight,
+			s->conf.source.port_hi);
+	}
+	list_each(it, &p->logs) {
+		sbuf_adds(out, " log");
+	}
+	sbuf_addf(out, " %u of %u\n", p->lb.n, p->lb.cap);
+}
+
+static void
+describe(const struct world *w, struct sbuf *out)
+{
+	sbuf_reset(out);
+	list_each(it, &w->proxies.all) describe_proxy(list_entry(it, struct proxy, link), out);
+	assert_false(out->failed);
+}
+
+static void
+test_torture(void **state)
+{
+	static char whole_text[4096], now_text[4096];
+	struct sbuf whole, now;
+	struct world w;
+	unsigned int total, refused = 0;
+
+	(void)state;
+	sbuf_init_fixed(&whole, whole_text, sizeof(whole_text));
+	sbuf_init_fixed(&now, now_text, sizeof(now_text));
+	fail_at = 0;
+	world_good(&w, text);
+	total = calls;
+	describe(&w, &whole);
+	assert_non_null(strstr(whole_text, "c 4 [] [] -: one/1/5/0 two/9/5/0 log 2 of 2"));
+	world_fini(&w);
+	assert_in_range(total, 60, 2000);
+	for (unsigned int k = 1; k <= total; k++) {
+		fail_at = k;
+		world_load(&w, text);
+		if (w.result) {
+			refused++;
+			assert_true(w.diag.count[CFG_ALERT] > 0);
+		} else {
+			describe(&w, &now);
+			assert_string_equal(now_text, whole_text);
+		}
+		world_fini(&w);
+	}
+	assert_true(refused > total / 2);
+}
+
+/* What was made before the failure goes with the proxies. */
+static void
+test_shards(void **state)
+{
+	unsigned int refused = 0;
+
+	(void)state;
+	for (unsigned int k = 1;; k++) {
+		struct world w;
+		int r;
+
+		fail_at = 0;
+		world_good(&w, text);
+		fail_at = k;
+		WORLD_BEGINS();
+		r = proxies_shard(&w.proxies, 4);
+		WORLD_ENDS();
+		world_fini(&w);
+		if (r == 0)
+			break;
+		assert_int_equal(r, -ERR_NOMEM);
+		refused++;
+	}
+	/* Four proxies, five servers. */
+	assert_int_equal(refused, 9);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_torture),
+		cmocka_unit_test(test_shards),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,520 @@
+#include "sim/world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "event/poller.h"
+#include "net/bind_conf.h"
+#include "proxy/admit.h"
+#include "proxy/memory.h"
+#include "sim/faults.h"
+
+#define TURNS_MAX 200000
+#define BUFSIZE 16384
+#define MAX_FD 1024
+#define MAX_EVENTS 200
+#define MAX_ACCEPT 64
+#define PINNED (1 << 20)
+
+/* The linker sends calls of session_log() here: see --wrap in build-aux/build.mk. */
+void __real_session_log(struct session *s);
+void __wrap_session_log(struct session *s);
+
+void
+world_blame(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (w->why[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(w->why, sizeof(w->why), fmt, ap);
+	va_end(ap);
+}
+
+/* --- what ends sessions say --- */
+
+static int
+server_index(const struct world *w, const struct server *srv)
+{
+	for (unsigned int i = 0; i < WORLD_SERVERS; i++)
+		if (srv && w->srv[i] == srv)
+			return (int)i;
+	return -1;
+}
+
+/* Stands where the log line is written: the last look at a session. */
+void
+__wrap_session_log(struct session *s)
+{
+	struct world *w = s->engine->owner;
+	struct world_end *e;
+
+	__real_session_log(s);
+	for (unsigned int i = 0; i < MIN(s->hist_n, SESSION_HISTORY); i++)
+		w->rows[s->hist[i][0]] |= 1u << s->hist[i][1];
+	if (w->n_ends == WORLD_AGENTS) {
+		world_blame(w, "more sessions ended than there were clients");
+		return;
+	}
+	e = &w->end[w->n_ends++];
+	e->client_port = addr_port(&s->peer);
+	e->server_port = s->connected_ms ? fake_fd_port(w->k, s->conn[SERVER].fd) : 0;
+	e->term[0] = s->term[0];
+	e->term[1] = s->term[1];
+	e->bytes[CLIENT] = s->half[CLIENT].bytes;
+	e->bytes[SERVER] = s->half[SERVER].bytes;
+	e->unread[CLIENT] = fake_fd_unread(w->k, s->conn[CLIENT].fd);
+	e->unread[SERVER] = fake_fd_unread(w->k, s->conn[SERVER].fd);
+	e->retries = s->retries;
+	w->ended = fake_now(w->k);
+	e->server = server_index(w, s->srv);
+	fake_note(w->k, "# session ends: %s", e->term);
+}
+
+const char *
+world_terms(const struct world *w, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < w->n_ends && n < len; i++)
+		n += (size_t)snprintf(buf + n, len - n, "%s%s", i ? " " : "", w->end[i].term);
+	return buf;
+}
+
+/* --- building --- */
+
+static struct addr
+loopback(unsigned int port)
+{
+	struct addr a = { .len = sizeof(struct sockaddr_in) };
+
+	a.u.in.sin_family = AF_INET;
+	a.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	a.u.in.sin_port = htons((uint16_t)port);
+	return a;
+}
+
+static void
+origin_accepts(struct fake *k, void *arg)
+{
+	struct world *w = arg;
+
+	for (unsigned int i = 0; i < WORLD_SERVERS; i++) {
+		struct fake_sock *s;
+
+		while (w->origin[i] && (s = fake_origin_accept(w->origin[i]))) {
+			struct step steps[AGENT_STEPS] = { { STEP_END, 0 } };
+			unsigned int nth = w->n_served;
+
+			if (nth == WORLD_AGENTS) {
+				world_blame(w, "too many connections to the origins");
+				fake_peer_reset(s);
+				continue;
+			}
+			w->n_served++;
+			if (w->origin_script)
+				w->origin_script(w, nth, steps);
+			agent_start(&w->served[nth], k, s, 0x80000000u + nth,
+				    w->origin_script ? steps : w->origin_steps, w->origin_react);
+		}
+	}
+}
+
+static int
+add_server(struct world *w, unsigned int i)
+{
+	const struct world_server *c = &w->cfg.server[i];
+	unsigned int port = WORLD_ORIGIN_PORT + i;
+	char name[16];
+
+	snprintf(name, sizeof(name), "s%u", i + 1);
+	w->srv[i] = server_new(w->px, name, &w->px->default_server);
+	if (!w->srv[i])
+		return -1;
+	w->srv[i]->addr = loopback(port);
+	if (w->cfg.zerocopy)
+		w->srv[i]->addr.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (9 << 24));
+	w->srv[i]->conf.maxconn = c->maxconn;
+	w->srv[i]->id = (int)i + 1;
+	list_append(&w->px->servers, &w->srv[i]->link);
+	w->px->n_servers++;
+	fake_route(w->k, port, c->path, c->one_way);
+	if (!c->absent) {
+		w->origin[i] = fake_origin(w->k, port, c->backlog ? c->backlog : 128);
+		fake_peer_notify(w->origin[i], 0, origin_accepts, w);
+	}
+	return 0;
+}
+
+static int
+build_proxy(struct world *w)
+{
+	const struct world_config *c = &w->cfg;
+	unsigned int n = c->n_servers ? c->n_servers : 1;
+
+	w->px = proxy_new("px", PROXY_FE | PROXY_BE);
+	w->bind = bind_conf_new();
+	w->ln = mem_alloc(sizeof(*w->ln));
+	if (!w->px || !w->bind || !w->ln)
+		return -1;
+	w->px->to = c->to;
+	w->px->retries = c->retries;
+	w->px->redispatch_every = c->redispatch;
+	w->px->options = c->options | (c->redispatch ? OPT_REDISPATCH : 0);
+	w->px->maxconn = c->maxconn;
+	w->px->default_be = w->px;
+	w->bind->defer_accept = c->defer;
+	list_append(&w->px->binds, &w->bind->link);
+	listener_init(w->ln, w->bind);
+	list_append(&w->bind->listeners, &w->ln->link);
+	w->bind->n_listeners = 1;
+	for (unsigned int i = 0; i < n; i++)
+		if (add_server(w, i) < 0)
+			return -1;
+	if (proxy_make_shards(w->px, 1) < 0)
+		return -1;
+	return balance_init(w->px);
+}
+
+static int
+build_listener(struct world *w)
+{
+	char why[200];
+
+	admit_listener(w->ln, w->px, &w->engine);
+	w->ln->addr = loopback(WORLD_PORT);
+	w->ln->max_accept = MAX_ACCEPT;
+	if (listener_bind(w->ln, &w->sys, 128, why, sizeof(why)) < 0) {
+		world_blame(w, "%s", why);
+		return -1;
+	}
+	return listener_start(w->ln, w->loop);
+}
+
+static void
+on_memory(struct engine *e)
+{
+	struct world *w = e->owner;
+
+	if (e->memory_tight)
+		listener_hold(w->ln, LISTENER_HOLD_MEMORY);
+	else
+		listener_resume(w->ln, LISTENER_HOLD_MEMORY);
+}
+
+int
+world_open(struct world *w, const struct world_config *cfg)
+{
+	struct loop_config lc = { .poller = &poller_epoll, .mode = cfg->mode, .max_fd = MAX_FD,
+				  .max_events = cfg->max_events ? cfg->max_events : MAX_EVENTS,
+				  .lazy = !cfg->eager };
+	int reason = 0;
+
+	memset(w, 0, sizeof(*w));
+	w->cfg = *cfg;
+	w->k = fake_new();
+	if (cfg->sndbuf)
+		fake_set_buffers(w->k, cfg->sndbuf, cfg->rcvbuf);
+	if (cfg->pipe_slots)
+		fake_set_pipes(w->k, cfg->pipe_slots, cfg->fragment);
+	fake_zerocopy(w->k, &cfg->zc);
+	if (cfg->fd_limit)
+		fake_set_fd_limit(w->k, cfg->fd_limit);
+	fake_route(w->k, WORLD_PORT, cfg->client_delay ? FAKE_FAR : FAKE_NEAR, cfg->client_delay);
+	sys_init(&w->sys, &sys_fake, w->k);
+	w->loop = loop_new(&w->sys, &lc, &reason);
+	if (!w->loop || build_proxy(w) < 0 ||
+	    engine_init(&w->engine, &w->sys, w->loop, cfg->bufsize ? cfg->bufsize : BUFSIZE,
+	    100000) < 0 ||
+	    build_listener(w) < 0) {
+		world_blame(w, "the world could not be built");
+		return -1;
+	}
+	if (engine_allow_streams(&w->engine, cfg->splice_after, cfg->stream_bufsize,
+		cfg->stream_turn) < 0)
+		return -1;
+	if (cfg->maxpipes)
+		engine_allow_splice(&w->engine, cfg->maxpipes, 0);
+	w->engine.owner = w;
+	w->engine.on_memory = on_memory;
+	engine_allow_zerocopy(&w->engine, cfg->zerocopy, cfg->pinned ? cfg->pinned : PINNED,
+		!cfg->no_fast_path);
+	w->engine.zerocopy.first = cfg->zc.first;
+	memory_bound(&w->engine, cfg->memory);
+	/* registers the listener, so that it is no part of what a connection costs */
+	if (loop_turn(w->loop, 0) < 0)
+		return -1;
+	w->calls_before = ledger_total(&w->sys.ledger);
+	w->segments_before = fake_segments(w->k);
+	w->opened = fake_now(w->k);
+	return 0;
+}
+
+struct agent *
+world_client(struct world *w, const struct step *steps, uint64_t react_ns)
+{
+	struct agent *a = &w->client[w->n_clients];
+
+	assert(w->n_clients < WORLD_AGENTS);
+	agent_start(a, w->k, fake_client(w->k, WORLD_PORT), w->n_clients + 1, steps, react_ns);
+	w->n_clients++;
+	return a;
+}
+
+uint64_t
+world_calls(const struct world *w)
+{
+	return ledger_total(&w->sys.ledger) - w->calls_before;
+}
+
+/* --- running --- */
+
+static int
+has_timeouts(const struct world *w)
+{
+	return w->cfg.to.client && w->cfg.to.server && w->cfg.to.connect && w->cfg.to.queue;
+}
+
+/* What must hold between two turns. */
+static void
+look_at_sessions(struct world *w)
+{
+	list_each(it, &w->engine.sessions) {
+		struct session *s = list_entry(it, struct session, link);
+
+		for (int h = 0; h < SIDES; h++)
+			if (s->half[h].pipe && !s->half[h].pipe->bytes)
+				world_blame(w, "session %llu rests with an empty pipe",
+					(unsigned long long)s->id);
+		if (!session_state_is_resting(s->state))
+			world_blame(w, "session %llu rests in %s", (unsigned long long)s->id,
+				    session_state_name(s->state));
+		if (has_timeouts(w) && !s->timer.pos)
+			world_blame(w, "session %llu has no deadline in %s (halves %s, %s)",
+				    (unsigned long long)s->id, session_state_name(s->state),
+				    half_state_name(s->half[CLIENT].state),
+				    half_state_name(s->half[SERVER].state));
+	}
+	/* One session is taken before it is seen that it was the last. */
+	if (w->cfg.memory &&
+		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size)
+		world_blame(w, "%llu bytes are used, the bound is %llu",
+			    (unsigned long long)memory_used(&w->engine),
+			    (unsigned long long)w->cfg.memory);
+	if (w->engine.zerocopy.pinned > w->engine.zerocopy.max)
+		world_blame(w, "%llu bytes are pinned, the bound is %llu",
+			    (unsigned long long)w->engine.zerocopy.pinned,
+			    (unsigned long long)w->engine.zerocopy.max);
+	if (w->engine.fsm_bugs)
+		world_blame(w, "an event came that the table does not know");
+	if (w->cfg.maxconn && w->px->fe_gate.n > (unsigned int)w->cfg.maxconn)
+		world_blame(w, "%u sessions, maxconn is %d", w->px->fe_gate.n, w->cfg.maxconn);
+	for (unsigned int i = 0; i < w->px->n_servers; i++)
+		if (w->cfg.server[i].maxconn &&
+		    w->srv[i]->cur > (unsigned int)w->cfg.server[i].maxconn)
+			world_blame(w, "%u connections to server %u, its maxconn is %d",
+				    w->srv[i]->cur, i, w->cfg.server[i].maxconn);
+}
+
+static int
+everyone_is_done(const struct world *w)
+{
+	if (w->engine.n_sessions)
+		return 0;
+	for (unsigned int i = 0; i < w->n_clients; i++)
+		if (!w->client[i].over)
+			return 0;
+	for (unsigned int i = 0; i < w->n_served; i++)
+		if (!w->served[i].over)
+			return 0;
+	return 1;
+}
+
+void
+world_run(struct world *w, uint64_t max_ns)
+{
+	uint64_t until = fake_now(w->k) + max_ns;
+	unsigned int turns = 0;
+	int r;
+
+	while (fake_now(w->k) < until && !w->why[0]) {
+		if (++turns > TURNS_MAX) {
+			world_blame(w, "no end after %d turns", TURNS_MAX);
+			return;
+		}
+		w->turns++;
+		faults_apply(w->mem_faults);
+		r = loop_turn(w->loop, (int)((until - fake_now(w->k)) / FAKE_MS) + 1);
+		faults_apply(0);
+		if (r < 0)
+			world_blame(w, "loop_turn: %d", r);
+		look_at_sessions(w);
+		if (w->meddle)
+			w->meddle(w);
+		fake_run_due(w->k);
+		if (everyone_is_done(w) || fake_abuse(w->k, FAKE_BUSY))
+			return;
+	}
+}
+
+/* --- judging --- */
+
+static const struct agent *
+served_by(const struct world *w, unsigned int port)
+{
+	for (unsigned int i = 0; i < w->n_served; i++)
+		if (fake_peer_remote_port(w->served[i].s) == port)
+			return &w->served[i];
+	return NULL;
+}
+
+static const struct agent *
+client_of(const struct world *w, unsigned int port)
+{
+	for (unsigned int i = 0; i < w->n_clients; i++)
+		if (fake_peer_port(w->client[i].s) == port)
+			return &w->client[i];
+	return NULL;
+}
+
+/*
+ * May a stream that goes on look ended? Only where a timeout ended the session, as with HAProxy,
+ * and nothing that had come was kept back, unless waits are so short of events that we were not
+ * told.
+ */
+static int
+may_look_ended(const struct world *w, const struct world_end *e, enum side from)
+{
+	int late = e->term[0] == 'c' || e->term[0] == 's';
+
+	return w->lax || (late && (!e->unread[from] || w->cfg.max_events));
+}
+
+/* What `to` read of what `from` sent. */
+static void
+judge_stream(struct world *w, const struct agent *from, const struct agent *to, const char *way,
+	     const struct world_end *e, enum side side)
+{
+	const char *term = e->term;
+	unsigned int n = (unsigned int)MIN(to->got, (uint64_t)4);
+	uint32_t mask = n < 4 ? (1u << 8 * n) - 1 : ~0u;
+
+	if (to->wrong || ((to->heard ^ from->id) & mask))
+		world_blame(w, "%s: wrong bytes (stream %x heard as %x, %s)", way, from->id,
+		    to->heard, term);
+	if (to->got > from->sent)
+		world_blame(w, "%s: %llu bytes came of %llu sent", way, (unsigned long long)to->got,
+			    (unsigned long long)from->sent);
+	if (to->eof && (!from->fin || to->got != from->sent) && !may_look_ended(w, e, side))
+		world_blame(w, "%s: a clean end after %llu of %llu bytes (%s), sender %s (%s)", way,
+			    (unsigned long long)to->got, (unsigned long long)from->sent, term,
+			    from->fin ? "sent FIN" : "did not end", from->closed ? "closed" :
+			    "open");
+}
+
+static void
+judge_pairs(struct world *w)
+{
+	for (unsigned int i = 0; i < w->n_ends; i++) {
+		const struct world_end *e = &w->end[i];
+		const struct agent *c = client_of(w, e->client_port), *o;
+
+		if (!c) {
+			world_blame(w, "a session for client port %u", e->client_port);
+			continue;
+		}
+		o = e->server_port ? served_by(w, e->server_port) : NULL;
+		if (o) {
+			judge_stream(w, c, o, "client to server", e, CLIENT);
+			judge_stream(w, o, c, "server to client", e, SERVER);
+		} else if (c->got) {
+			world_blame(w, "bytes from no server");
+		}
+	}
+}
+
+static void
+judge_leftovers(struct world *w)
+{
+	static const enum fake_abuse never[] = { FAKE_BAD_FD, FAKE_RECV_ZERO, FAKE_BUSY,
+	    FAKE_BLOCKED,
+		FAKE_UNKNOWN, FAKE_CORK_STALL };
+
+	for (size_t i = 0; i < ARRAY_LEN(never); i++)
+		if (fake_abuse(w->k, never[i]))
+			world_blame(w, "%s", fake_abuse_name(never[i]));
+	if (!w->allow_del && fake_abuse(w->k, FAKE_DEL_BEFORE_CLOSE))
+		world_blame(w, "%s", fake_abuse_name(FAKE_DEL_BEFORE_CLOSE));
+	if (w->engine.n_sessions)
+		world_blame(w, "%u sessions are left, the first in %s", w->engine.n_sessions,
+			    session_state_name(list_first(&w->engine.sessions, struct session,
+			    link)->state));
+	for (unsigned int i = 0; i < w->n_clients; i++)
+		if (!w->client[i].over)
+			world_blame(w, "client %u hangs in step %u (%s)", i, w->client[i].at,
+				    step_name(w->client[i].step[w->client[i].at].kind));
+	for (unsigned int i = 0; i < w->n_served; i++)
+		if (!w->served[i].over)
+			world_blame(w, "origin's connection %u hangs in step %u (%s)", i,
+			    w->served[i].at,
+				    step_name(w->served[i].step[w->served[i].at].kind));
+}
+
+static void
+judge_baseline(struct world *w)
+{
+	unsigned int cur = 0;
+
+	/* Pinned now is what could not be given up, for good. */
+	if (w->engine.session_pool.live || w->engine.zerocopy.states.live ||
+		w->engine.buf_pool.live * w->engine.buf_pool.size != w->engine.zerocopy.pinned)
+		world_blame(w, "pools: %u sessions, %u buffers are out",
+		    w->engine.session_pool.live,
+			    w->engine.buf_pool.live);
+	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
+		cur += w->srv[i]->cur + w->srv[i]->queued;
+	if (cur || w->px->fe_gate.n || w->px->be_cur || w->px->queued || w->ln->conns)
+		world_blame(w, "counts: %u slots, %u frontend, %u backend, %u queued, %u listener",
+			    cur, w->px->fe_gate.n, w->px->be_cur, w->px->queued, w->ln->conns);
+	if (w->engine.shared->gate.n || w->engine.shared->gate.held || w->px->fe_gate.held)
+		world_blame(w, "gates: %u in the process, held %llx, %llx",
+			    w->engine.shared->gate.n,
+			    (unsigned long long)w->engine.shared->gate.held,
+			    (unsigned long long)w->px->fe_gate.held);
+	if (loop_fds(w->loop) != 1)
+		world_blame(w, "%u fds are left in the loop", loop_fds(w->loop));
+	if (w->engine.streams.bufs.live || !list_is_empty(&w->engine.streams.waiting))
+		world_blame(w, "%u big buffers are out", w->engine.streams.bufs.live);
+	if (w->engine.pipes.used)
+		world_blame(w, "%u pipes are in use", w->engine.pipes.used);
+	if (fake_fds(w->k) != 2 + 2 * w->engine.pipes.n_idle)
+		world_blame(w, "%u fds are open, not 2 and %u pipes", fake_fds(w->k),
+			w->engine.pipes.n_idle);
+}
+
+int
+world_close(struct world *w)
+{
+	if (w->loop && w->ln && w->ln->state != LISTENER_NEW) {
+		judge_leftovers(w);
+		if (w->engine.n_sessions) {
+			engine_kill_all(&w->engine);
+			(void)!loop_turn(w->loop, 0);
+		}
+		judge_pairs(w);
+		judge_baseline(w);
+	}
+	if (w->ln)
+		listener_close(w->ln, &w->sys);
+	if (w->loop && w->engine.loop)
+		engine_fini(&w->engine);
+	proxy_free(&w->px);
+	loop_free(&w->loop);
+	if (fake_fds(w->k))
+		world_blame(w, "fd %d was not closed", fake_any_fd(w->k));
+	fake_free(&w->k);
+	return w->why[0] ? -1 : 0;
+}

@@ -1,0 +1,113 @@
+/*
+ * A world to test sessions in: one proxy (a `listen` section) with its engine and loop on the fake
+ * kernel, clients that connect to it and origins behind it, each playing a script. At its end it is
+ * judged: every byte right, no stream cut short that looks complete, nothing left open.
+ */
+#ifndef TACIT_SIM_WORLD_H
+#define TACIT_SIM_WORLD_H
+
+#include "fake/kernel.h"
+#include "net/listener.h"
+#include "proxy/session.h"
+#include "sim/agent.h"
+
+#define WORLD_PORT 1000
+#define WORLD_ORIGIN_PORT 2000 /* of the first server; the next ones follow */
+#define WORLD_AGENTS 256       /* of each side */
+#define WORLD_SERVERS 4
+
+struct world_server {
+	enum fake_path path;
+	uint64_t one_way;     /* ns */
+	int absent;           /* nobody listens */
+	int maxconn;
+	int backlog;          /* 0: 128 */
+};
+
+struct world_config {
+	enum interest_mode mode;
+	int eager;            /* tune.lazy-register off */
+	unsigned int bufsize; /* 0: 16384 */
+	uint64_t memory;      /* tune.memory, 0: no bound */
+	unsigned int zerocopy; /* tune.zerocopy.threshold, 0: off; servers are not loopback then */
+	unsigned int pinned;  /* tune.zerocopy.max, 0: 1 MiB */
+	int no_fast_path;     /* tune.ranges.fast-path off */
+	struct fake_zc_conf zc;
+	unsigned int sndbuf, rcvbuf; /* 0: the fake's own */
+	int fd_limit;         /* 0: 1024 */
+	int max_events;       /* 0: 200 */
+	int maxconn;          /* of the frontend, 0: none */
+	struct proxy_timeouts to;
+	int retries;          /* 0: none */
+	int redispatch;       /* redispatch_every */
+	unsigned int options;
+	int defer;
+	unsigned int maxpipes;  /* 0: nothing is spliced */
+	unsigned int splice_after;
+	unsigned int stream_bufsize, stream_turn; /* 0: as if there were no streams */
+	unsigned int pipe_slots, fragment; /* 0: the fake's own */
+	uint64_t client_delay; /* one way, ns */
+	unsigned int n_servers; /* 0: one, near */
+	struct world_server server[WORLD_SERVERS];
+};
+
+/* One session that has ended, as the log would say. */
+struct world_end {
+	unsigned int client_port, server_port; /* 0: there was no connection to a server */
+	char term[3];
+	uint64_t bytes[SIDES];
+	uint64_t unread[SIDES]; /* bytes that had come from that side and were not read */
+	unsigned int retries;
+	int server; /* index, -1: none */
+};
+
+struct world {
+	struct fake *k;
+	struct sys sys;
+	struct loop *loop;
+	struct engine engine;
+	struct proxy *px;
+	struct bind_conf *bind;
+	struct listener *ln;
+	struct server *srv[WORLD_SERVERS];
+	struct fake_sock *origin[WORLD_SERVERS];
+	struct world_config cfg;
+	struct agent client[WORLD_AGENTS];
+	unsigned int n_clients;
+	struct agent served[WORLD_AGENTS];
+	unsigned int n_served;
+	struct world_end end[WORLD_AGENTS];
+	unsigned int n_ends;
+	/* What the origins play: the connection's number picks one. */
+	void (*origin_script)(struct world *w, unsigned int nth, struct step *steps);
+	const struct step *origin_steps; /* when there is no function */
+	uint64_t origin_react;
+	/* Runs between two turns: an operator's hand. May be NULL. */
+	void (*meddle)(struct world *w);
+	void *arg;
+	uint32_t rows[SESSION_STATES]; /* events that came in a state, 1 << enum session_event */
+	uint64_t calls_before, segments_before;
+	uint64_t opened, ended; /* when, the last session */
+	unsigned int turns;
+	int mem_faults;   /* allocation faults apply inside turns */
+	int lax;          /* a fault was injected: clean ends are not judged */
+	int allow_del;    /* DEL right before close() is that mode's way */
+	char why[400];    /* the first thing found wrong; "" none */
+};
+
+/* 0, or -1 with w->why. */
+int world_open(struct world *w, const struct world_config *cfg);
+/* A client that connects now and plays the script. */
+struct agent *world_client(struct world *w, const struct step *steps, uint64_t react_ns);
+/* Turns until everyone has ended, nothing can happen any more, or time is up. */
+void world_run(struct world *w, uint64_t max_ns);
+/* Looks at everything once more and takes it down. 0, or -1 with w->why. */
+int world_close(struct world *w);
+/* Termination codes in the order of their ends, separated by blanks. */
+const char *world_terms(const struct world *w, char *buf, size_t len);
+/* Calls of the daemon since it listens, clock reads and the once-a-second sample apart. */
+uint64_t world_calls(const struct world *w);
+/* Notes what is wrong, unless something was before. */
+void world_blame(struct world *w, const char *fmt, ...) fmt_printf(2, 3);
+
+#endif

@@ -1,0 +1,374 @@
+"""Helpers for tests that run the whole process.
+
+    def test_x(daemon, origin, tmp_path):
+        port = free_port()
+        d = daemon(f"listen l\\n bind 127.0.0.1:{port}\\n server s 127.0.0.1:{origin.port}\\n")
+        ...
+        d.admin("show info")
+
+`daemon` starts build/tacit (or $TACIT) in the foreground, waits for its READY=1, and stops it after the test:
+a daemon that died, leaks descriptors or does not stop by itself fails the test. The program is always ended
+by its own pid.
+"""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TACIT = os.environ.get("TACIT") or str(ROOT / "build" / "tacit")
+WAIT = float(os.environ.get("TACIT_TEST_WAIT", "10"))
+
+# Workers of a daemon that a test does not say it for: the whole suite runs with several too.
+WORKERS = int(os.environ.get("TACIT_WORKERS", "1"))
+
+# Dumpable, so that who is not root may look at its descriptors.
+GLOBAL = """\
+global
+    stats socket {sock} level admin mode 600
+    set-dumpable
+    nbthread {workers}
+    {extra}
+defaults
+    mode tcp
+    timeout connect 2s
+    timeout client 10s
+    timeout server 10s
+"""
+
+
+def free_ports(n):
+    """n distinct ports of 127.0.0.1 that nothing uses. Below the range that the kernel gives to connections
+    that ask for any: one of those could take the port before the program under test binds it."""
+    with contextlib.ExitStack() as stack:
+        ports = []
+        while len(ports) < n:
+            port = random.randrange(10000, 32000)
+            s = stack.enter_context(socket.socket())
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            ports.append(port)
+        return ports
+
+
+def free_port():
+    return free_ports(1)[0]
+
+
+def wait_for(what, limit=WAIT, step=0.01):
+    """Calls what() until it is true; its last answer. Bounded."""
+    end = time.monotonic() + limit
+    while True:
+        got = what()
+        if got or time.monotonic() >= end:
+            return got
+        time.sleep(step)
+
+
+def recv_all(sock, limit=1 << 26):
+    """Everything up to the end of the stream."""
+    out = bytearray()
+    while len(out) <= limit:
+        got = sock.recv(65536)
+        if not got:
+            return bytes(out)
+        out += got
+    raise AssertionError(f"more than {limit} bytes")
+
+
+def connect(port, host="127.0.0.1", timeout=WAIT):
+    return socket.create_connection((host, port), timeout=timeout)
+
+
+def is_open(port):
+    try:
+        connect(port, timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
+def admin(path, command, timeout=WAIT):
+    """One line to a stats socket, write side closed after it; the whole answer."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(timeout)
+        s.connect(str(path))
+        s.sendall(command.encode() + b"\n")
+        s.shutdown(socket.SHUT_WR)
+        return recv_all(s).decode()
+
+
+def info(text):
+    """`show info` as a dictionary."""
+    return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+
+
+def fds(pid):
+    """What each open descriptor of a process is: {number: link}."""
+    out = {}
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            out[int(name)] = os.readlink(f"/proc/{pid}/fd/{name}")
+    return out
+
+
+def cpu_ticks(pid):
+    """utime + stime of a process in clock ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def rss_kib(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1))
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+def run(*args, cfg=None, env=None, cwd=None, timeout=WAIT, program=None):
+    """Runs the program to its end; CompletedProcess with text output."""
+    full = dict(os.environ)
+    full.pop("NOTIFY_SOCKET", None)
+    full.update(env or {})
+    return subprocess.run([program or TACIT, *map(str, args)], capture_output=True, text=True, input=cfg,
+                          env=full, cwd=cwd, timeout=timeout, check=False)
+
+
+class Notify:
+    """A $NOTIFY_SOCKET."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.seen = []
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.sock.bind(self.path if self.path[0] != "@" else "\0" + self.path[1:])
+
+    def wait(self, word, limit=WAIT):
+        """True when a datagram with this line has come."""
+        end = time.monotonic() + limit
+        while not any(word in m.split("\n") for m in self.seen):
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self.sock.settimeout(left)
+            try:
+                self.seen.append(self.sock.recv(4096).decode())
+            except socket.timeout:
+                return False
+        return True
+
+    def close(self):
+        self.sock.close()
+
+
+class Daemon:
+    """A running program. `proc` is its Popen, `pid` its pid, `sock` its stats socket."""
+
+    def __init__(self, directory, cfg, args, env, program, pass_fds, limits, ready, mode):
+        self.dir = Path(directory)
+        self.sock = self.dir / "stats.sock"
+        self.cfg = self.dir / "tacit.cfg"
+        self.cfg.write_text(cfg)
+        self.stderr_path = self.dir / "stderr"
+        self.stdout_path = self.dir / "stdout"
+        full = dict(os.environ)
+        self.notify = Notify(self.dir / "notify")
+        full["NOTIFY_SOCKET"] = self.notify.path
+        full.update(env or {})
+
+        def setup():
+            import resource
+            for what, soft, hard in limits:
+                resource.setrlimit(what, (soft, hard))
+
+        with open(self.stdout_path, "wb") as out, open(self.stderr_path, "wb") as err:
+            self.proc = subprocess.Popen(
+                [program, *map(str, mode), "-f", str(self.cfg), *map(str, args)], stdin=subprocess.DEVNULL, stdout=out,
+                stderr=err, env=full, cwd=self.dir, pass_fds=pass_fds, preexec_fn=setup if limits else None)
+        self.pid = self.proc.pid
+        if ready and not self._wait_ready():
+            code = self.proc.poll()
+            self.kill()
+            raise AssertionError(f"not ready (exit {code}):\n{self.stderr}{self.stdout}")
+        self.base = fds(self.pid) if ready else {}
+
+    def _wait_ready(self):
+        # Generous: making a network namespace waits for the kernel to be done with those of other tests.
+        end = time.monotonic() + 6 * WAIT
+        while time.monotonic() < end:
+            if self.notify.wait("READY=1", 0.2):
+                return True
+            if self.proc.poll() is not None:
+                return False
+        return False
+
+    @property
+    def stderr(self):
+        return self.stderr_path.read_text(errors="replace")
+
+    @property
+    def stdout(self):
+        return self.stdout_path.read_text(errors="replace")
+
+    def admin(self, command, timeout=WAIT):
+        return admin(self.sock, command, timeout)
+
+    def info(self):
+        return info(self.admin("show info"))
+
+    def fds(self):
+        return fds(self.pid)
+
+    def leaked(self, limit=WAIT):
+        """Descriptors beyond those it had when it was ready; empty once it is back there."""
+        wait_for(lambda: len(self.fds()) <= len(self.base), limit)
+        now = self.fds()
+        return {} if len(now) <= len(self.base) else {n: l for n, l in now.items() if self.base.get(n) != l}
+
+    def send(self, sig):
+        self.proc.send_signal(sig)
+
+    def wait(self, limit=WAIT):
+        return self.proc.wait(limit)
+
+    def is_running(self):
+        return self.proc.poll() is None
+
+    def stop(self, sig=signal.SIGTERM, limit=WAIT):
+        """Ends it with a signal; its exit code."""
+        if self.proc.poll() is None:
+            self.proc.send_signal(sig)
+        return self.proc.wait(limit)
+
+    def kill(self):
+        if self.proc.poll() is None:
+            self.proc.kill()
+            self.proc.wait(WAIT)
+        self.notify.close()
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """Factory: daemon(config, *args, extra="", raw=False, ...) -> a Daemon that is ready.
+
+    The configuration is put after GLOBAL (stats socket, mode tcp, timeouts; `extra` lines go to its global
+    section) unless raw. checked=False: it may be dead or leak at the end of the test.
+    """
+    running = []
+
+    def start(cfg="", *args, extra="", raw=False, env=None, program=TACIT, pass_fds=(), limits=(), ready=True,
+              checked=True, mode=("-db",)):
+        directory = tmp_path / f"d{len(running)}"
+        directory.mkdir()
+        text = cfg if raw else GLOBAL.format(sock=directory / "stats.sock", extra=extra, workers=WORKERS) + cfg
+        d = Daemon(directory, text, args, env, program, pass_fds, limits, ready, mode)
+        running.append((d, checked))
+        return d
+
+    yield start
+    wrong = []
+    for d, checked in running:
+        try:
+            if checked and d.proc.poll() is None:
+                leaked = d.leaked(5)
+                if leaked:
+                    wrong.append(f"descriptors left open: {leaked}")
+                try:
+                    code = d.stop(signal.SIGTERM)
+                    if code not in (0, -signal.SIGTERM, 143):
+                        wrong.append(f"exit code {code}\n{d.stderr[-4000:]}")
+                except subprocess.TimeoutExpired:
+                    wrong.append(f"did not stop\n{d.stderr[-4000:]}")
+            elif checked and d.proc.returncode not in (0, -signal.SIGTERM, 143):
+                wrong.append(f"had died: {d.proc.returncode}\n{d.stderr[-4000:]}")
+            if any(word in d.stderr for word in ("ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:")):
+                wrong.append(d.stderr[-8000:])
+        finally:
+            d.kill()
+    assert not wrong, "\n".join(wrong)
+
+
+class Origin:
+    """A server on a port of its own: each connection is given to handle(socket) in a thread."""
+
+    def __init__(self, handle, address=("127.0.0.1", 0), family=socket.AF_INET, backlog=512):
+        self.sock = socket.socket(family)
+        if family != socket.AF_UNIX:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.sock.bind(address)
+        self.sock.listen(backlog)
+        self.port = self.sock.getsockname()[1] if family != socket.AF_UNIX else None
+        self.count = 0
+        self.errors = []
+        self._handle = handle
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def _accept(self):
+        while True:
+            try:
+                conn, _ = self.sock.accept()
+            except OSError:
+                return
+            self.count += 1
+            threading.Thread(target=self._serve, args=(conn,), daemon=True).start()
+
+    def _serve(self, conn):
+        with conn:
+            conn.settimeout(60)
+            try:
+                self._handle(conn)
+            except OSError:
+                pass
+            except Exception as e:  # shown by the test that owns it
+                self.errors.append(e)
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+        self.sock.close()
+
+
+def echo(conn):
+    """Sends back what comes, then the end."""
+    while True:
+        got = conn.recv(65536)
+        if not got:
+            return
+        conn.sendall(got)
+
+
+@pytest.fixture
+def origins():
+    """Factory: origins(handle=echo, **Origin's) -> an Origin, closed after the test."""
+    made = []
+
+    def make(handle=echo, **kw):
+        made.append(Origin(handle, **kw))
+        return made[-1]
+
+    yield make
+    for o in made:
+        o.close()
+
+
+@pytest.fixture
+def origin(origins):
+    """An echo server."""
+    return origins()

@@ -1,0 +1,175 @@
+"""The program under test from outside: tacit, or with SUBJECT=/usr/sbin/haproxy another one that reads the same
+configuration. Running both shows whether a test checks the proxy or only our idea of it."""
+
+import json
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, TACIT, fds, free_port, wait_for
+
+SUBJECT = os.path.abspath(os.environ.get("SUBJECT") or TACIT)
+IS_TACIT = "haproxy" not in os.path.basename(SUBJECT)
+BUILD = Path(os.environ.get("TACIT_BUILD") or ROOT / "build")
+IS_SANITIZED = BUILD.name in ("dev", "tsan")
+SLOW = os.environ.get("TACIT_SLOW") == "1"
+
+only_tacit = pytest.mark.skipif(not IS_TACIT, reason="only tacit has this")
+only_slow = pytest.mark.skipif(not SLOW, reason="takes minutes: set TACIT_SLOW=1")
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a network namespace")
+not_sanitized = pytest.mark.skipif(IS_SANITIZED, reason="measures what sanitizers change")
+
+
+class Proxy:
+    """One running subject with one listener: `port`, `pid`, `admin()`, `info()`, `logs`."""
+
+    def __init__(self, d, port, log):
+        self.d = d
+        self.pid = d.pid
+        self.port = port
+        self.log = log
+
+    def __getattr__(self, name):
+        return getattr(self.d, name)
+
+    @property
+    def sessions(self):
+        return int(self.info()["CurrConns"])
+
+    def settle(self, limit=10):
+        """No session left and the descriptors back where they were: after every test."""
+        assert wait_for(lambda: self.sessions == 0, limit), self.admin("show sess")
+        assert not self.d.leaked(limit), self.d.leaked(0)
+
+
+class LogServer:
+    """A syslog target on UDP; the lines come into .lines without their header."""
+
+    def __init__(self):
+        import socket
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self.sock.bind(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.lines = []
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        while True:
+            try:
+                data = self.sock.recv(65536)
+            except OSError:
+                return
+            if data == b"":
+                return
+            self.lines.append(data.decode(errors="replace").rstrip("\n"))
+
+    def wait(self, n=1, limit=10):
+        """The first n session lines (those with a client in front)."""
+        wait_for(lambda: len(self.sessions()) >= n, limit)
+        got = self.sessions()
+        assert len(got) >= n, got
+        return got
+
+    def sessions(self):
+        return [line.split("]: ", 1)[1] for line in self.lines if "] " in line and "/" in line.split("]: ")[-1]]
+
+    def close(self):
+        self.sock.close()
+
+
+def fields(line):
+    """A tcplog line as a dictionary."""
+    words = line.split()
+    tw, tc, tt = words[4].split("/")
+    backend, server = words[3].split("/", 1)
+    return {"client": words[0], "frontend": words[2], "backend": backend, "server": server, "tw": tw, "tc": tc,
+            "tt": tt, "bytes": words[5], "end": words[6], "counts": words[7], "queues": words[8]}
+
+
+@pytest.fixture
+def proxy(daemon):
+    """Factory: proxy(servers, bind="", extra="", options="", log=False, **daemon's) -> a Proxy.
+
+    servers: a port, or the text of server lines. options: more lines for the one listen section.
+    """
+    made, logs = [], []
+
+    def start(servers, options="", bind="", extra="", log=True, port=None, cfg="", **kw):
+        port = port or free_port()
+        target = LogServer()
+        logs.append(target)
+        if isinstance(servers, int):
+            servers = f"server s 127.0.0.1:{servers}"
+        body = "\n    ".join(["listen l", f"bind 127.0.0.1:{port} {bind}", *options.split("\n"),
+                              *servers.split("\n")])
+        if log:
+            body += f"\n    option tcplog\n    log 127.0.0.1:{target.port} local0\n"
+        if not IS_TACIT:
+            extra += "\n    nbthread 1"
+        d = daemon(body + "\n" + cfg, extra=extra, program=SUBJECT, ready=IS_TACIT, **kw)
+        if not IS_TACIT:
+            assert wait_for(lambda: d.sock.exists() or d.proc.poll() is not None) and d.proc.poll() is None, d.stderr
+            time.sleep(0.1)
+            d.base = fds(d.pid)
+        if log:
+            d.base[-1] = "the log socket comes with the first line"
+        made.append((Proxy(d, port, target), kw.get("checked", True)))
+        return made[-1][0]
+
+    yield start
+    for p, checked in made:
+        if checked and p.d.is_running():
+            p.settle()
+    for t in logs:
+        t.close()
+
+
+def tool(name, listener, port, *args, timeout=120, check=True):
+    """Runs build/tools/name with a listening socket and the proxy's port; its JSON line."""
+    done = subprocess.run(
+        [str(BUILD / "tools" / name), "--listen", str(listener.fileno()), "--connect", f"127.0.0.1:{port}",
+         *map(str, args)], pass_fds=[listener.fileno()], capture_output=True, text=True, timeout=timeout, check=False)
+    assert done.stdout, done.stderr
+    out = json.loads(done.stdout)
+    out["stderr"] = done.stderr
+    if check:
+        assert done.returncode == 0, f"{out}\n{done.stderr}"
+    return out
+
+
+def warm(p, listener):
+    """More sessions at once than any test of memory has: what grows after that is not the peak, but a leak."""
+    tool("storm", listener, p.port, "--total", 1000, "--concurrency", 500, "--hold", 300)
+
+
+@pytest.fixture
+def listener():
+    """A listening socket to hand to a tool."""
+    import socket
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(1024)
+        yield s
+
+
+def schedstat(pid):
+    """CPU nanoseconds of all threads, and how often they were put on a CPU."""
+    ns = runs = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        a, _, b = Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()
+        ns, runs = ns + int(a), runs + int(b)
+    return ns, runs
+
+
+def wakes(pid):
+    """Voluntary context switches of all threads: each return from waiting is one."""
+    n = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        for line in Path(f"/proc/{pid}/task/{task}/status").read_text().splitlines():
+            if line.startswith("voluntary_ctxt_switches:"):
+                n += int(line.split()[1])
+    return n

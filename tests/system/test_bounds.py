@@ -1,0 +1,224 @@
+"""What is held for a connection is bounded: by the kernel's buffers, and by ours."""
+
+import random
+import selectors
+import socket
+import threading
+import time
+
+import pytest
+from conftest import connect, recv_all, rss_kib, wait_for
+from subject import IS_SANITIZED, only_tacit, proxy  # noqa: F401
+
+SMALL = """tune.rcvbuf.client 8192
+    tune.sndbuf.client 8192
+    tune.rcvbuf.server 8192
+    tune.sndbuf.server 8192"""
+NOTSENT = """
+    tune.notsent-lowat.client 4096
+    tune.notsent-lowat.server 4096"""
+LONG = "timeout client 60s\ntimeout server 60s"
+BODY = 8 << 20
+
+
+def shrink(s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+
+
+class Origin:
+    """Accepts one connection, with small buffers of its own, and keeps it."""
+
+    def __init__(self):
+        self.sock = socket.socket()
+        shrink(self.sock)
+        self.sock.bind(("127.0.0.1", 0))
+        self.sock.listen(8)
+        self.sock.settimeout(10)
+        self.port = self.sock.getsockname()[1]
+
+    def accept(self):
+        c, _ = self.sock.accept()
+        c.settimeout(20)
+        return c
+
+
+@pytest.fixture
+def origin_of_one():
+    o = Origin()
+    yield o
+    o.sock.close()
+
+
+def small_client(port):
+    s = socket.socket()
+    shrink(s)
+    s.settimeout(20)
+    s.connect(("127.0.0.1", port))
+    return s
+
+
+def fill(sender, data):
+    """Sends until nothing is taken any more for a while; how much was."""
+    sender.setblocking(False)
+    at, last = 0, time.monotonic()
+    while at < len(data) and time.monotonic() < last + 0.5:
+        try:
+            at += sender.send(data[at:at + 65536])
+            last = time.monotonic()
+        except BlockingIOError:
+            time.sleep(0.01)
+    sender.settimeout(20)
+    return at
+
+
+def send_rest(sender, data):
+    sender.sendall(data)
+    sender.shutdown(socket.SHUT_WR)
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+@pytest.mark.parametrize("more", ["", pytest.param(NOTSENT, marks=only_tacit)], ids=["buffers", "notsent"])
+def test_slow_reader_bounds_what_is_taken_from_the_source(proxy, origin_of_one, way, more):
+    """A reader that rests stops the writer at the other end after a few small buffers; all bytes come in the end."""
+    p = proxy(origin_of_one.port, options=LONG, extra=SMALL + more, log=False)
+    body = random.Random(1).randbytes(BODY)
+    with small_client(p.port) as c:
+        c.sendall(b"x")
+        with origin_of_one.accept() as s:
+            assert s.recv(1) == b"x"
+            sender, reader = (c, s) if way == "up" else (s, c)
+            taken = fill(sender, body)
+            # Four sockets of twice 8 KiB each, the kernel's slack, and one buffer of ours.
+            assert 8192 < taken < 256 << 10, taken
+            rest = threading.Thread(target=send_rest, args=(sender, body[taken:]), daemon=True)
+            rest.start()
+            assert recv_all(reader) == body
+            rest.join(20)
+            assert not rest.is_alive()
+
+
+def test_without_bounds_the_kernel_takes_more(proxy, origin_of_one):
+    """The test above can fail: without the four lines far more is under way."""
+    p = proxy(origin_of_one.port, options=LONG, log=False)
+    with small_client(p.port) as c:
+        c.sendall(b"x")
+        with origin_of_one.accept() as s:
+            assert fill(c, b"y" * BODY) > 256 << 10
+
+
+@only_tacit
+def test_buffers_cost_no_call_per_client(proxy, origins):
+    """Accepted sockets inherit what the listener was given once; a socket to a server is told before it connects."""
+    p = proxy(origins(lambda conn: conn.sendall(conn.recv(1))).port, extra=SMALL, log=False)
+
+    def setsockopts():
+        rows = [line.split() for line in p.admin("show syscalls").splitlines()]
+        return sum(int(r[1]) for r in rows if r and r[0] == "setsockopt")
+
+    before = setsockopts()
+    for _ in range(10):
+        with connect(p.port) as c:
+            c.sendall(b"x")
+            assert recv_all(c) == b"x"
+    assert wait_for(lambda: p.sessions == 0)
+    assert setsockopts() - before == 20
+
+
+# --- tune.memory -----------------------------------------------------------------------------------------
+READERS = 300 if IS_SANITIZED else 500
+ANSWER = random.Random(2).randbytes(300_000)
+
+
+def answers(conn):
+    """Small buffers, so that the proxy has to keep what the reader does not take."""
+    if conn.recv(1):
+        conn.sendall(ANSWER)
+
+
+class Reader:
+    """A client that asks and does not read until it is told."""
+
+    def __init__(self, port):
+        self.sock = socket.socket()
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.sock.settimeout(20)
+        self.sock.connect(("127.0.0.1", port))
+        self.sock.send(b"x")
+        self.sock.setblocking(False)
+        self.got = bytearray()
+        self.over = False
+
+    def step(self):
+        data = self.sock.recv(65536)
+        self.got += data
+        self.over = not data
+
+
+def serve(readers, limit=60):
+    """Reads all of them to their ends."""
+    end = time.monotonic() + limit
+    with selectors.DefaultSelector() as sel:
+        for r in readers:
+            sel.register(r.sock, selectors.EVENT_READ, r)
+        left = len(readers)
+        while left and time.monotonic() < end:
+            for key, _ in sel.select(1):
+                r = key.data
+                r.step()
+                if r.over:
+                    sel.unregister(r.sock)
+                    left -= 1
+    return left
+
+
+@only_tacit
+def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
+    """Slow readers in numbers: new ones wait while memory is short, all bytes are right in the end."""
+    o = origins(answers)
+    p = proxy(o.port, options="timeout client 90s\ntimeout server 90s\nbacklog 2000", log=False,
+              extra=SMALL + "\n    tune.memory 2\n    maxconn 2000")
+    with connect(p.port) as c:
+        c.sendall(b"x")
+        assert recv_all(c) == ANSWER
+    assert p.info()["Memmax_MB"] == "2"
+    before = rss_kib(p.pid)
+    readers = [Reader(p.port) for _ in range(READERS // 2)]
+    try:
+        assert wait_for(lambda: int(p.info()["Memory_holds"]) > 0), p.info()
+        held_at = p.sessions
+        # The rest comes while memory is short, and waits in the backlog.
+        readers += [Reader(p.port) for _ in range(READERS // 2)]
+        time.sleep(0.5)
+        info = p.info()
+        # Each worker holds for itself: where one does, others go on until they have to.
+        most = held_at if info["Nbthread"] == "1" else READERS - 1
+        assert 10 < int(info["CurrConns"]) <= most < READERS
+        assert int(info["PoolAlloc_MB"]) <= 2
+        if not IS_SANITIZED:
+            assert rss_kib(p.pid) - before < 4096
+        assert serve(readers) == 0
+        for r in readers:
+            assert r.got == ANSWER
+    finally:
+        for r in readers:
+            r.sock.close()
+    p.settle()
+    info = p.info()
+    assert int(info["CumConns"]) == READERS + 1
+    assert info["Fsm_bugs"] == "0"
+    # Nothing is out of memory: there was a bound, and it was waited for.
+    assert info["PoolFailed"] == "0"
+
+
+@only_tacit
+def test_little_memory_is_enough_for_one(proxy, origins):
+    """The least that is accepted: bytes both ways, and clients one after the other."""
+    p = proxy(origins().port, options=LONG, extra="nbthread 1\n    tune.memory 128k\n    tune.bufsize 16384", log=False)
+    body = random.Random(3).randbytes(1 << 20)
+    for _ in range(3):
+        with connect(p.port) as c:
+            sender = threading.Thread(target=send_rest, args=(c, body), daemon=True)
+            sender.start()
+            assert recv_all(c) == body
+            sender.join(10)

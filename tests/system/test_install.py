@@ -1,0 +1,88 @@
+"""What `make install` leaves behind: complete, consistent, and a unit that systemd accepts and rates as closed."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def run(*command, **more):
+    return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=120, check=False, **more)
+
+
+@pytest.fixture(name='root', scope='module')
+def _root(tmp_path_factory):
+    root = tmp_path_factory.mktemp('root')
+    env = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL')}
+    done = run('make', 'NOINSTALL=1', 'install', f'DESTDIR={root}', 'prefix=/usr', env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root
+
+
+def test_the_files_are_there(root):
+    found = {str(p.relative_to(root)) for p in root.rglob('*') if p.is_file()}
+    assert found == {
+        'usr/sbin/tacit',
+        'usr/share/man/man5/tacit.cfg.5',
+        'usr/share/man/man8/tacit.8',
+        'usr/lib/systemd/system/tacit.service',
+        'etc/tacit/tacit.cfg',
+    }
+
+
+def test_a_configuration_that_is_there_stays(root):
+    mine = root / 'etc/tacit/tacit.cfg'
+    before = mine.read_text()
+    mine.write_text('# mine\n')
+    assert run('make', 'NOINSTALL=1', 'install', f'DESTDIR={root}', 'prefix=/usr').returncode == 0
+    assert mine.read_text() == '# mine\n'
+    mine.write_text(before)
+
+
+def test_the_example_is_right_and_the_program_is_hardened(root):
+    program = root / 'usr/sbin/tacit'
+    done = run(program, '-c', '-f', root / 'etc/tacit/tacit.cfg')
+    assert done.returncode == 0, done.stderr
+    header = run('readelf', '-hldW', program).stdout
+    assert re.search(r'Type:\s+DYN', header)
+    assert 'GNU_RELRO' in header and re.search(r'FLAGS.*NOW', header)
+    assert re.search(r'GNU_STACK.*RW ', header)
+    symbols = run('readelf', '--dyn-syms', '-W', program).stdout
+    assert '__stack_chk_fail' in symbols and '_chk@' in symbols
+
+
+def test_the_unit_names_the_installed_program(root):
+    unit = (root / 'usr/lib/systemd/system/tacit.service').read_text()
+    assert 'ExecStart=/usr/sbin/tacit -Ws -f $CONFIG -p $PIDFILE' in unit
+    assert '/usr/local' not in unit
+
+
+@pytest.mark.skipif(not shutil.which('systemd-analyze'), reason='no systemd-analyze')
+def test_systemd_accepts_the_unit_and_rates_it_as_closed(root, tmp_path):
+    # verify looks for the program on this machine: give it one that exists
+    unit = tmp_path / 'tacit.service'
+    text = (root / 'usr/lib/systemd/system/tacit.service').read_text()
+    unit.write_text(text.replace('/usr/sbin/tacit', str(root / 'usr/sbin/tacit')))
+    done = run('systemd-analyze', 'verify', '--man=no', unit)
+    assert done.returncode == 0 and 'tacit.service' not in done.stderr, done.stderr
+    done = run('systemd-analyze', 'security', '--offline=true', unit)
+    score = re.search(r'exposure level for tacit.service: ([0-9.]+)', done.stdout)
+    assert score and float(score.group(1)) <= 2.0, done.stdout[-300:] + done.stderr
+
+
+@pytest.mark.skipif(not shutil.which('groff'), reason='no groff')
+@pytest.mark.parametrize('page', ['man8/tacit.8', 'man5/tacit.cfg.5'])
+def test_the_manual_pages_are_right(root, page):
+    path = root / 'usr/share/man' / page
+    assert '@VERSION@' not in path.read_text()
+    done = run('groff', '-man', '-ww', '-z', path)
+    assert done.returncode == 0 and done.stderr == '', done.stderr
+
+
+def test_every_keyword_is_in_the_manual_page(root):
+    text = (root / 'usr/share/man/man5/tacit.cfg.5').read_text().replace('\\-', '-')
+    for keyword in ('maxconn', 'nbthread', 'bind', 'server', 'default_backend', 'balance', 'timeout', 'tune.epoll.mode'):
+        assert keyword in text

@@ -1,0 +1,83 @@
+"""The ledger against strace: both count the same calls, exactly."""
+
+import os
+import re
+import shutil
+import signal
+
+import pytest
+from conftest import TACIT, connect, free_port, free_ports, recv_all
+
+CONNECTIONS = 10000
+# What only the daemon's own code calls; the rest libc and the loader call too.
+OURS = ("accept4 bind close_range connect epoll_create1 epoll_ctl epoll_wait getpeername getsockname getsockopt listen "
+        "recvfrom sendmsg sendto setsockopt shutdown signalfd4 socket").split()
+ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +\S+  (\w+)$", re.MULTILINE)
+
+
+def strace_counts(path):
+    """{call: (calls, errors)} of strace -c."""
+    out = {}
+    for line in path.read_text().split("\n"):
+        field = line.split()
+        if len(field) >= 5 and field[0][0].isdigit() and field[-1] != "total":
+            out[field[-1]] = (int(field[3]), int(field[4]) if len(field) == 6 else 0)
+    return out
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+@pytest.mark.parametrize("mode", ["merged", "edge", "unmerged"])
+def test_agrees_with_strace(daemon, tmp_path, mode):
+    front, back = free_ports(2)
+    counted = tmp_path / "strace"
+    d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    server s 127.0.0.1:{back}\n",
+               extra=f"demo-origin 127.0.0.1:{back}\n    tune.ledger.at-exit all\n    tune.epoll.mode {mode}\n    nbthread 1",
+               program="strace", mode=("-c", "-o", counted, TACIT, "-db"), checked=False,
+               env={"ASAN_OPTIONS": "detect_leaks=0"})  # which cannot be done while traced
+    with open(f"/proc/{d.pid}/task/{d.pid}/children") as f:
+        pid = int(f.read().split()[0])
+    n = CONNECTIONS if mode == "merged" else CONNECTIONS // 20
+    for _ in range(n):
+        with connect(front) as c:
+            c.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            assert recv_all(c).endswith(b"\n")
+    assert "Name: HAProxy" in d.admin("show info")
+    os.kill(pid, signal.SIGTERM)
+    assert d.wait(30) == 0
+    ledger = {name: (int(calls), int(again) + int(errors))
+              for calls, again, errors, name in ROW.findall(d.stdout) if name in OURS}
+    seen = {name: counts for name, counts in strace_counts(counted).items() if name in OURS}
+    assert ledger["accept4"][0] >= n
+    assert ledger == seen
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_all_workers_agree_with_strace(daemon, tmp_path, origins):
+    """Wake-ups, hand-overs and standstills are calls like all others."""
+    def handle(conn):
+        conn.recv(100)
+        conn.sendall(b"bye")
+
+    ours = [*OURS, "eventfd2", "sched_yield"]
+    front, counted = free_port(), tmp_path / "strace"
+    d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    server s 127.0.0.1:{origins(handle).port}\n",
+               extra="tune.ledger.at-exit all\n    nbthread 3\n    tune.listener.multi-queue fair",
+               program="strace", mode=("-f", "-c", "-o", counted, TACIT, "-db"), checked=False,
+               env={"ASAN_OPTIONS": "detect_leaks=0"})
+    with open(f"/proc/{d.pid}/task/{d.pid}/children") as f:
+        pid = int(f.read().split()[0])
+    n = CONNECTIONS // 10
+    for _ in range(n):
+        with connect(front) as c:
+            c.sendall(b"hello")
+            assert recv_all(c) == b"bye"
+    for _ in range(3):
+        assert "taken_over: " in d.admin("show activity")
+    os.kill(pid, signal.SIGTERM)
+    assert d.wait(30) == 0
+    ledger = {name: (int(calls), int(again) + int(errors))
+              for calls, again, errors, name in ROW.findall(d.stdout) if name in ours}
+    seen = {name: counts for name, counts in strace_counts(counted).items() if name in ours}
+    assert ledger["accept4"][0] >= n
+    assert ledger["eventfd2"][0] == 3
+    assert ledger == seen

@@ -1,0 +1,637 @@
+"""The process as people and supervisors meet it: command line, exit codes, signals, files, sockets."""
+
+import contextlib
+import os
+import resource
+import selectors
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+
+import pytest
+from conftest import (GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_alive, is_open,
+                      recv_all, run, wait_for)
+
+
+def listen_on(port, origin):
+    return f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n"
+
+
+def talks(port, text=b"hello"):
+    with connect(port) as c:
+        c.sendall(text)
+        c.shutdown(socket.SHUT_WR)
+        return recv_all(c) == text
+
+
+def served(port):
+    """A connection that has had its first answer."""
+    c = connect(port)
+    c.sendall(b"x")
+    assert c.recv(1) == b"x"
+    return c
+
+
+@pytest.fixture
+def cfg_file(tmp_path):
+    def make(text, name="t.cfg"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+    return make
+
+
+GOOD = """\
+defaults
+    mode tcp
+    timeout connect 1s
+    timeout client 1s
+    timeout server 1s
+listen l
+    bind 127.0.0.1:65000
+    server s 127.0.0.1:1
+"""
+
+
+# --- without serving ---------------------------------------------------------------------------------------
+
+
+def test_version():
+    r = run("-v")
+    assert (r.returncode, r.stderr) == (0, "")
+    assert r.stdout.startswith("tacit version ")
+    r = run("-vv")
+    assert r.returncode == 0
+    assert "TARGET  = linux-glibc" in r.stdout and "epoll" in r.stdout
+
+
+@pytest.mark.parametrize("args", [["-h"], ["-z"], ["-f"], [], ["-S", "x"], ["-f", "x", "-sf", "1"], ["-n", "10x"]])
+def test_usage(args):
+    r = run(*args)
+    assert r.returncode == 1
+    assert "Usage : " in r.stderr
+
+
+def test_check_good(cfg_file):
+    path = cfg_file(GOOD)
+    r = run("-c", "-f", path)
+    assert (r.returncode, r.stdout, r.stderr) == (0, "Configuration file is valid\n", "")
+    assert run("-c", "-V", "-f", path).stdout == "Configuration file is valid\n"
+    r = run("-c", "-q", "-f", path)
+    assert (r.returncode, r.stdout, r.stderr) == (0, "", "")
+    assert run("-c", "-dM", "-dI", "-dW", "-f", path).returncode == 0
+    assert run("-c", "--", path).returncode == 0
+
+
+def test_check_binds_nothing(cfg_file):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        path = cfg_file(GOOD.replace("65000", str(s.getsockname()[1])))
+        assert run("-c", "-f", path).returncode == 0
+
+
+def test_check_bad(cfg_file):
+    path = cfg_file("global\n    maxcon 10\n    nbthread x\n" + GOOD)
+    r = run("-c", "-f", path)
+    assert r.returncode == 1 and r.stdout == ""
+    assert f"[{path}:2:5]" in r.stderr and f"[{path}:3:14]" in r.stderr
+    assert "maxconn" in r.stderr
+    # quiet still says why
+    r = run("-c", "-q", "-f", path)
+    assert r.returncode == 1 and "maxcon" in r.stderr
+
+
+def test_warnings(cfg_file):
+    path = cfg_file(GOOD.replace("    timeout client 1s\n", ""))
+    r = run("-c", "-f", path)
+    assert r.returncode == 0
+    assert r.stdout == "Warnings were found.\nConfiguration file is valid\n"
+    assert "[WARNING]" in r.stderr and "client" in r.stderr
+    assert run("-c", "-dW", "-f", path).returncode == 1
+    zero = cfg_file("global\n    zero-warning\n" + path.read_text(), "zero.cfg")
+    assert run("-c", "-f", zero).returncode == 1
+
+
+def test_nothing_to_listen_on(cfg_file):
+    path = cfg_file("global\n    maxconn 10\n")
+    assert run("-c", "-f", path).returncode == 2
+    r = run("-f", path)
+    assert r.returncode == 1 and "listener" in r.stderr
+
+
+def test_missing_file():
+    r = run("-c", "-f", "/nonexistent.cfg")
+    assert r.returncode == 1 and "/nonexistent.cfg" in r.stderr
+
+
+def test_directory_and_several_files(tmp_path):
+    (tmp_path / "1.cfg").write_text("defaults\n    mode tcp\n    timeout connect 1s\n    timeout client 1s\n"
+                                    "    timeout server 1s\n")
+    (tmp_path / "2.cfg").write_text("listen l\n    bind :65000\n    server s 127.0.0.1:1\n")
+    (tmp_path / "readme.txt").write_text("this is no configuration\n")
+    assert run("-c", "-f", tmp_path).returncode == 0
+    assert run("-c", "-f", tmp_path / "1.cfg", "-f", tmp_path / "2.cfg").returncode == 0
+    assert run("-c", "-C", tmp_path, "-f", "1.cfg", "-f", "2.cfg").returncode == 0
+    assert run("-c", "-C", "/nonexistent", "-f", "1.cfg").returncode == 1
+
+
+@pytest.mark.parametrize("cond, code", [
+    ("1", 0), ("0", 1), ("version_atleast(2.4)", 0), ("version_atleast(99)", 1), ("feature(EPOLL)", 0),
+    ("feature(OPENSSL)", 1), ("!feature(OPENSSL) && streq(a,a)", 0), ("nonsense(1)", 1)])
+def test_condition(cond, code):
+    assert run("-cc", cond).returncode == code
+
+
+def test_keyword_dump():
+    r = run("-dKall")
+    assert r.returncode == 0 and "maxconn" in r.stdout
+    assert run("-dKhelp").returncode == 0
+    assert run("-dKnonsense").returncode == 1
+
+
+def test_environment(cfg_file):
+    text = GOOD.replace("127.0.0.1:65000", '"${WHERE}"')
+    path = cfg_file(text)
+    assert run("-c", "-f", path, env={"WHERE": "127.0.0.1:65000"}).returncode == 0
+    assert run("-c", "-f", path, env={"WHERE": "nonsense"}).returncode == 1
+
+
+def test_debian_stock_configuration(cfg_file):
+    """Debian's haproxy.cfg for TCP: what only HTTP has is out, all else stands."""
+    stock = "/etc/haproxy/haproxy.cfg"
+    if not os.path.exists(stock):
+        pytest.skip("Debian's haproxy is not installed")
+    with open(stock) as f:
+        lines = [l for l in f.read().replace("mode\thttp", "mode\ttcp").split("\n")
+                 if "httplog" not in l and "errorfile" not in l]
+    path = cfg_file("\n".join(lines) + "\nlisten l\n    bind 127.0.0.1:65000\n    server s 127.0.0.1:1\n")
+    r = run("-c", "-f", path)
+    assert r.returncode == 0, r.stderr
+    assert "Configuration file is valid" in r.stdout
+
+
+# --- serving ------------------------------------------------------------------------------------------------
+
+
+def test_forwards(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin))
+    for _ in range(20):
+        assert talks(port)
+    assert d.is_running()
+
+
+def test_port_taken(cfg_file, origin):
+    with socket.socket() as a, socket.socket() as b:
+        for s in (a, b):
+            s.bind(("127.0.0.1", 0))
+            s.listen()
+        pa, pb = a.getsockname()[1], b.getsockname()[1]
+        path = cfg_file(GOOD.replace("127.0.0.1:65000", f"127.0.0.1:{pa},127.0.0.1:{pb}"))
+        r = run("-db", "-f", path)
+        # both are named, not only the first
+        assert r.returncode == 1
+        assert f"127.0.0.1:{pa}" in r.stderr and f"127.0.0.1:{pb}" in r.stderr
+
+
+def test_comm_is_the_name_it_was_started_by(daemon, origin, tmp_path):
+    alias = tmp_path / "haproxy"
+    alias.symlink_to(TACIT)
+    d = daemon(listen_on(free_port(), origin), program=str(alias))
+    with open(f"/proc/{d.pid}/comm") as f:
+        assert f.read() == "haproxy\n"
+
+
+def test_foreground_pid_file(daemon, origin, tmp_path):
+    d = daemon(listen_on(free_port(), origin), "-p", tmp_path / "pid")
+    assert (tmp_path / "pid").read_text() == f"{d.pid}\n"
+
+
+def test_background(cfg_file, origin, tmp_path):
+    port = free_port()
+    path = cfg_file(GLOBAL.format(sock=tmp_path / "s", extra="", workers=1) + listen_on(port, origin))
+    r = run("-D", "-p", tmp_path / "pid", "-f", path)
+    assert r.returncode == 0, r.stderr
+    pid = int((tmp_path / "pid").read_text())
+    try:
+        # the parent left only once it served
+        assert talks(port)
+        assert os.getsid(pid) == pid
+        open_now = fds(pid)
+        assert all(open_now[n] == "/dev/null" for n in (0, 1, 2))
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        assert wait_for(lambda: not is_alive(pid) or open(f"/proc/{pid}/stat").read().split()[2] == "Z")
+
+
+def test_background_failure_is_the_parents(cfg_file, tmp_path):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        path = cfg_file(GOOD.replace("65000", str(s.getsockname()[1])))
+        r = run("-D", "-p", tmp_path / "pid", "-f", path)
+        assert r.returncode == 1 and "in use" in r.stderr
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_hard_stop_ends_sessions(daemon, origin, sig):
+    port = free_port()
+    d = daemon(listen_on(port, origin), checked=False)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        d.send(sig)
+        assert d.wait() == 0
+        assert d.notify.wait("STOPPING=1")
+        try:
+            assert c.recv(1) == b""
+        except ConnectionResetError:
+            pass
+
+
+def test_soft_stop_lets_sessions_end(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin), checked=False)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        d.send(signal.SIGUSR1)
+        assert wait_for(lambda: not is_open(port))
+        c.sendall(b"still there")
+        assert c.recv(100) == b"still there"
+        assert d.is_running()
+    assert d.wait() == 0
+
+
+def test_soft_stop_when_idle(daemon, origin):
+    d = daemon(listen_on(free_port(), origin), checked=False)
+    d.send(signal.SIGUSR1)
+    assert d.wait() == 0
+
+
+def test_hard_stop_after(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin), extra="hard-stop-after 300ms", checked=False)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        start = time.monotonic()
+        d.send(signal.SIGUSR1)
+        assert d.wait() == 0
+        assert 0.25 < time.monotonic() - start < 3
+
+
+def test_grace(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin), extra="grace 500ms", checked=False)
+    d.send(signal.SIGUSR1)
+    time.sleep(0.1)
+    assert talks(port)
+    assert d.wait() == 0
+
+
+def test_soft_then_hard(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin), checked=False)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        d.send(signal.SIGUSR1)
+        assert wait_for(lambda: not is_open(port))
+        d.send(signal.SIGTERM)
+        assert d.wait() == 0
+
+
+def test_other_signals_do_not_end_it(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin))
+    for sig in (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR2, signal.SIGPIPE, signal.SIGTTOU):
+        d.send(sig)
+    assert talks(port)
+    assert wait_for(lambda: "reload is not supported" in d.stderr)
+    assert talks(port)
+
+
+def test_master_mode_exit_code(daemon, origin):
+    d = daemon(listen_on(free_port(), origin), mode=("-W", "-db"), checked=False)
+    d.send(signal.SIGINT)
+    assert d.wait() == 130
+    d = daemon("global\n    daemon\n" + listen_on(free_port(), origin), mode=("-Ws",), checked=False)
+    assert d.is_running()
+    d.send(signal.SIGTERM)
+    assert d.wait() == 0
+
+
+def test_notify_abstract(daemon, origin):
+    name = f"@tacit-test-{os.getpid()}"
+    n = Notify(name)
+    try:
+        d = daemon(listen_on(free_port(), origin), env={"NOTIFY_SOCKET": name}, ready=False)
+        assert n.wait("READY=1")
+        d.stop()
+        assert n.wait("STOPPING=1")
+    finally:
+        n.close()
+
+
+def test_inherited_listener(daemon, origin):
+    """fd@N: clients that connected before the program was there are served."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(100)
+        port = s.getsockname()[1]
+        with connect(port) as early:
+            early.sendall(b"early")
+            daemon(f"listen l\n    bind fd@${{LFD}}\n    server s 127.0.0.1:{origin.port}\n".replace(
+                "fd@${LFD}", '"fd@${LFD}"'), env={"LFD": str(s.fileno())}, pass_fds=(s.fileno(),))
+            assert early.recv(100) == b"early"
+        assert talks(port)
+
+
+@pytest.mark.parametrize("poller", ["epoll", "ev:poll"])
+def test_inherited_listener_that_others_keep(daemon, origin, poller):
+    """As from a service manager: after our close it is open, and clients come to it while our sessions end."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(100)
+        port = s.getsockname()[1]
+        d = daemon(f"listen l\n    bind fd@{s.fileno()}\n    server s 127.0.0.1:{origin.port}\n",
+                   extra=f"use-poller {poller}", pass_fds=(s.fileno(),), checked=False)
+        with served(port) as c, contextlib.ExitStack() as stack:
+            d.send(signal.SIGUSR1)
+            assert d.notify.wait("STOPPING=1")
+            for _ in range(5):
+                stack.enter_context(connect(port))
+            before = cpu_ticks(d.pid)
+            time.sleep(1)
+            assert cpu_ticks(d.pid) - before <= 0.05 * os.sysconf("SC_CLK_TCK")
+            c.sendall(b"still there")
+            assert c.recv(100) == b"still there"
+            assert d.is_running()
+        assert d.wait() == 0
+
+
+def test_numbers_above_the_limit(daemon, origin):
+    """Descriptors that were left open push ours above what maxconn asks for."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(100)
+        fd = os.dup2(s.fileno(), 300)
+        spare = [os.dup2(0, n) for n in range(100, 180)]
+        try:
+            daemon(f"listen l\n    bind fd@{fd}\n    server s 127.0.0.1:{origin.port}\n", extra="maxconn 10",
+                   pass_fds=(fd, *spare))
+            conns = [connect(s.getsockname()[1]) for _ in range(10)]
+            for c in conns:
+                c.sendall(b"x")
+            assert all(c.recv(1) == b"x" for c in conns)
+            for c in conns:
+                c.close()
+        finally:
+            for n in (fd, *spare):
+                os.close(n)
+
+
+@pytest.mark.parametrize("what", ["closed", "file", "connected"])
+def test_inherited_nonsense(cfg_file, what, tmp_path):
+    a, b = socket.socketpair()
+    with a, b, open(tmp_path / "file", "w") as f:
+        fd = {"closed": 250, "file": f.fileno(), "connected": a.fileno()}[what]
+        path = cfg_file(GOOD.replace("127.0.0.1:65000", f"fd@{fd}"))
+        r = subprocess.run([TACIT, "-db", "-f", str(path)], capture_output=True, text=True, timeout=10, check=False,
+                           pass_fds=() if what == "closed" else (fd,))
+        assert r.returncode == 1
+        assert "[ALERT]" in r.stderr
+
+
+def test_unix_listener(daemon, origin, tmp_path):
+    path = tmp_path / "u.sock"
+    cfg = f"listen l\n    bind {path} mode 620\n    server s 127.0.0.1:{origin.port}\n"
+    for _ in range(2):  # the second replaces what the first left
+        d = daemon(cfg)
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o620
+        with socket.socket(socket.AF_UNIX) as c:
+            c.connect(str(path))
+            c.sendall(b"hi")
+            assert c.recv(10) == b"hi"
+        d.stop()
+
+
+def test_abstract_listener(daemon, origin):
+    name = f"tacit-test-{os.getpid()}"
+    daemon(f"listen l\n    bind abns@{name}\n    server s 127.0.0.1:{origin.port}\n")
+    with socket.socket(socket.AF_UNIX) as c:
+        c.connect(("\0" + name).ljust(108, "\0"))  # as HAProxy, the whole name counts
+        c.sendall(b"hi")
+        assert c.recv(10) == b"hi"
+
+
+# --- limits and privileges ----------------------------------------------------------------------------------
+
+
+def test_maxconn_is_held(daemon, origin):
+    """At maxconn nobody else is accepted; who waits is served when one leaves."""
+    port = free_port()
+    daemon(listen_on(port, origin), extra="maxconn 2")
+    # Each is served before the next one comes: workers do not accept in the order of arrival.
+    with served(port) as a, served(port), connect(port) as c:
+        c.sendall(b"x")
+        c.settimeout(0.3)
+        with pytest.raises(socket.timeout):
+            c.recv(1)
+        a.close()
+        c.settimeout(10)
+        assert c.recv(1) == b"x"
+
+
+def test_frontend_maxconn_is_held(daemon, origin):
+    p1, p2 = free_ports(2)
+    daemon(f"listen one\n    bind 127.0.0.1:{p1}\n    maxconn 1\n    server s 127.0.0.1:{origin.port}\n"
+           f"listen two\n    bind 127.0.0.1:{p2}\n    server s 127.0.0.1:{origin.port}\n")
+    with served(p1) as a, connect(p1) as b:
+        b.sendall(b"x")
+        b.settimeout(0.3)
+        with pytest.raises(socket.timeout):
+            b.recv(1)
+        # the other frontend is not concerned
+        assert talks(p2)
+        a.close()
+        b.settimeout(10)
+        assert b.recv(1) == b"x"
+
+
+def test_limit_is_raised(daemon, origin):
+    d = daemon(listen_on(free_port(), origin), extra="maxconn 500",
+               limits=[(resource.RLIMIT_NOFILE, 64, 2048)])
+    soft, _ = resource.prlimit(d.pid, resource.RLIMIT_NOFILE)
+    assert 1000 < soft <= 2048
+
+
+def test_strict_limits(cfg_file, daemon, origin):
+    def lower():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+        if os.getuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+
+    text = "global\n    maxconn 1000\n" + GOOD.replace("65000", str(free_port()))
+    path = cfg_file(text)
+    # another user must be able to read it
+    with tempfile.TemporaryDirectory() as d:
+        os.chmod(d, 0o755)
+        path = shutil.copy(path, d)
+        r = subprocess.run([TACIT, "-db", "-f", path], capture_output=True, text=True, timeout=10,
+                           preexec_fn=lower, check=False)
+    assert r.returncode == 1
+    assert "maxconn 1000" in r.stderr and "100" in r.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_privileges_are_dropped(daemon, origin, tmp_path):
+    jail = tmp_path / "jail"
+    jail.mkdir()
+    port = free_port()
+    # a leak check needs /proc, which the jail has not
+    d = daemon(listen_on(port, origin), extra=f"uid 65534\n    gid 65534\n    chroot {jail}",
+               env={"ASAN_OPTIONS": "detect_leaks=0"})
+    with open(f"/proc/{d.pid}/status") as f:
+        status = dict(l.rstrip("\n").split(":\t", 1) for l in f if ":\t" in l)
+    assert status["Uid"].split() == ["65534"] * 4
+    assert status["Gid"].split() == ["65534"] * 4
+    assert status["Groups"].split() == []
+    assert status["NoNewPrivs"] == "1"
+    assert os.readlink(f"/proc/{d.pid}/root") == str(jail)
+    assert talks(port)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+@pytest.mark.skipif(not os.path.exists("/usr/share/zoneinfo/Asia/Kolkata"), reason="needs time zones")
+def test_the_time_zone_is_known_in_a_jail(daemon, origin, tmp_path):
+    """What says where we are is read before it is out of reach."""
+    jail = tmp_path / "jail"
+    jail.mkdir()
+    port = free_port()
+    d = daemon(listen_on(port, origin) + "    log global\n    log-format zone=%Tl\n",
+               extra=f"chroot {jail}\n    log stdout format raw local0",
+               env={"ASAN_OPTIONS": "detect_leaks=0", "TZ": "Asia/Kolkata"})
+    assert talks(port)
+    wait_for(lambda: "zone=" in d.stdout)
+    assert "+0530" in d.stdout
+
+
+def test_who_cannot_start_takes_nothing_from_who_runs(daemon, origin):
+    """The same configuration once more, by mistake: the port is taken, and the first one's stats socket stays its."""
+    d = daemon(listen_on(free_port(), origin))
+    r = run("-db", "-f", d.cfg)
+    assert r.returncode == 1
+    assert d.info()["Pid"] == str(d.pid)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root: what cannot be dumped hides its descriptors from others")
+def test_no_core_dumps(daemon, origin):
+    d = daemon(listen_on(free_port(), origin), extra="no set-dumpable")
+    assert resource.prlimit(d.pid, resource.RLIMIT_CORE) == (0, 0)
+
+
+def test_demonstration(daemon, tmp_path):
+    """conf/demo.cfg on other ports: answers by itself, and leaves the ledger behind."""
+    port, back = free_ports(2)
+    d = daemon(f"listen demo\n    bind 127.0.0.1:{port}\n    server origin 127.0.0.1:{back}\n",
+               extra=f"demo-origin 127.0.0.1:{back}\n    tune.ledger.at-exit on")
+    for _ in range(10):
+        with connect(port) as c:
+            c.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = recv_all(c)
+        head, body = answer.split(b"\r\n\r\n", 1)
+        assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert f"Content-Length: {len(body)}".encode() in head
+    assert d.stop() == 0
+    assert "per conn." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
+    # the child goes with its parent
+    assert wait_for(lambda: not is_open(back))
+
+
+def test_few_descriptors_many_clients(daemon, origin):
+    """256 descriptors, 1,000 clients at once: all are served in the end, and waiting costs nothing."""
+    port = free_port()
+    d = daemon(listen_on(port, origin), limits=[(resource.RLIMIT_NOFILE, 256, 256)])
+    waiting = []
+    with contextlib.ExitStack() as stack, selectors.DefaultSelector() as sel:
+        # the clients are ours: users often start with 1024
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        for _ in range(1000):
+            c = stack.enter_context(socket.socket())
+            c.setblocking(False)
+            c.connect_ex(("127.0.0.1", port))
+            waiting.append(c)
+            sel.register(c, selectors.EVENT_WRITE)
+        # those that are connected now hold all there is; nobody says anything
+        time.sleep(0.3)
+        before = cpu_ticks(d.pid)
+        time.sleep(1)
+        assert cpu_ticks(d.pid) - before <= 0.05 * os.sysconf("SC_CLK_TCK")
+        served = 0
+        end = time.monotonic() + 60
+        while served < 1000 and time.monotonic() < end:
+            for key, what in sel.select(1):
+                c = key.fileobj
+                if what & selectors.EVENT_WRITE:
+                    c.send(b"x")
+                    sel.modify(c, selectors.EVENT_READ)
+                else:
+                    assert c.recv(1) == b"x"
+                    sel.unregister(c)
+                    c.close()
+                    served += 1
+    assert served == 1000
+    assert d.is_running()
+
+
+def test_out_of_descriptors(daemon, origin):
+    """EMFILE: a pause and one line a second, no spinning; all is well again when there are some."""
+    port = free_port()
+    d = daemon(listen_on(port, origin), extra="log stderr format raw local0")
+    assert talks(port)
+    top = max(fds(d.pid))
+    old = resource.prlimit(d.pid, resource.RLIMIT_NOFILE, (top + 1, 20000))
+    with connect(port) as c:
+        c.sendall(b"x")
+        time.sleep(0.3)
+        before = cpu_ticks(d.pid)
+        time.sleep(2)
+        assert cpu_ticks(d.pid) - before <= 0.05 * 2 * os.sysconf("SC_CLK_TCK")
+        lines = [l for l in d.stderr.split("\n") if "accept() on" in l]
+        assert 1 <= len(lines) <= 3
+        assert "Too many open files" in lines[0]
+        resource.prlimit(d.pid, resource.RLIMIT_NOFILE, old)
+        assert c.recv(1) == b"x"
+    assert talks(port)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_debian_stock_configuration_forwards(daemon, origin, tmp_path):
+    """The whole of it: its user, chroot, logs and defaults; only the path of its stats socket is ours."""
+    stock = "/etc/haproxy/haproxy.cfg"
+    if not os.path.exists(stock):
+        pytest.skip("Debian's haproxy is not installed")
+    with open(stock) as f:
+        text = "\n".join(l for l in f.read().replace("mode\thttp", "mode\ttcp").split("\n")
+                         if "httplog" not in l and "errorfile" not in l)
+    text = text.replace("/run/haproxy/admin.sock", str(tmp_path / "admin.sock"))
+    port = free_port()
+    d = daemon(text + "\n" + listen_on(port, origin), raw=True, env={"ASAN_OPTIONS": "detect_leaks=0"})
+    assert talks(port)
+    # Nothing is opened while it serves, the sockets of logs among them.
+    assert wait_for(lambda: len(d.fds()) == len(d.base))
+    assert talks(port)
+    assert stat.S_IMODE(os.stat(tmp_path / "admin.sock").st_mode) == 0o660
+    assert os.readlink(f"/proc/{d.pid}/root") == "/var/lib/haproxy"
+    with open(f"/proc/{d.pid}/status") as f:
+        assert "Uid:\t0" not in f.read()

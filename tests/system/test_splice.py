@@ -1,0 +1,258 @@
+"""Streams that are not copied: every byte right, every pipe back, and what happens when there is none to be had."""
+
+import contextlib
+import hashlib
+import os
+import re
+import resource
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from conftest import connect, is_open, recv_all, wait_for
+from subject import IS_SANITIZED, IS_TACIT, not_sanitized, only_root, only_slow, only_tacit, proxy, listener, tool  # noqa: F401
+from test_faults import Injected
+
+LENIENT = [] if IS_TACIT else ["--lenient"]
+LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 10s"
+BOTH = "option splice-request\noption splice-response"
+AUTO = "option splice-auto"
+SOON = "tune.splice.after 20000"
+
+
+def listen_port(s):
+    return s.getsockname()[1]
+
+
+def spliced(p):
+    """After the last session: nothing is left in a pipe. The bytes that went through one."""
+    assert wait_for(lambda: p.sessions == 0)
+    info = p.info()
+    assert info["PipesUsed"] == "0"
+    if IS_TACIT:
+        assert info["Fsm_bugs"] == "0"
+        assert info["Loop_spins"] == "0"
+    return int(info["TotalSplicdedBytesOut"])
+
+
+def bodies(proxy, listener, n, options, extra="", seed=1, **kw):
+    # HAProxy keeps its pipes.
+    p = proxy(listen_port(listener), options=f"{LONG}\n{options}", extra=extra, log=False, checked=IS_TACIT)
+    got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", seed), *LENIENT, **kw)
+    assert got["connections"] == n // 2
+    assert got["whole"] > n * 0.7
+    return p, got
+
+
+@pytest.mark.parametrize("options", [BOTH, AUTO, "option splice-response", "option splice-request"],
+                         ids=["both", "auto", "response", "request"])
+def test_bodies(proxy, listener, options):
+    n = 400 if IS_SANITIZED else 2000
+    p, got = bodies(proxy, listener, n, options, SOON if IS_TACIT else "")
+    if IS_TACIT:
+        assert spliced(p) > got["bytes"] * 0.2
+        assert p.info()["Splice_fallbacks"] == "0"
+
+
+@only_tacit
+@pytest.mark.parametrize("extra", ["tune.epoll.mode unmerged", "tune.epoll.mode merged", "use-poller ev:epoll",
+                                   "use-poller ev:poll", "tune.pipesize 16384", "tune.pipesize 1m", "maxpipes 3",
+                                   "tune.bufsize 1024"])
+def test_bodies_in_each_way(proxy, listener, extra):
+    p, got = bodies(proxy, listener, 200 if IS_SANITIZED else 600, BOTH, extra, seed=7)
+    assert spliced(p) > got["bytes"] * 0.2
+
+
+@only_tacit
+@pytest.mark.parametrize("extra, mode", [("nosplice", ()), ("", ("-dS",))], ids=["nosplice", "dS"])
+def test_switched_off(proxy, origin, extra, mode):
+    p = proxy(origin.port, options=BOTH, extra=extra, log=False, mode=("-db", *mode))
+    sent, got = stream(p.port, 2000000)
+    assert sent == got
+    assert spliced(p) == 0
+    assert "splice" not in p.admin("show syscalls")
+
+
+@only_slow
+def test_a_million_spliced_bodies(proxy, listener):
+    """HAProxy lost the tail of one in 50,000 (its issue 2505)."""
+    n = 20000 if IS_SANITIZED else 1000000
+    p = proxy(listen_port(listener), options=f"{LONG}\n{BOTH}", log=False, checked=IS_TACIT)
+    got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", 1), "--concurrency", 200,
+               "--max", 300000, *LENIENT, timeout=1700)
+    print(got, p.info()["TotalSplicdedBytesOut"])
+    assert got["connections"] == n // 2
+    assert spliced(p) > 0
+
+
+# --- one long stream -------------------------------------------------------------------------------------
+def stream(port, size, slow=0.0, half_close=True):
+    """Sends size bytes to an echo server and reads them back, pausing now and then; both SHA-256."""
+    sent, got = hashlib.sha256(), hashlib.sha256()
+    with connect(port, timeout=30) as c:
+        def send():
+            block, left = os.urandom(1 << 20), size
+            while left:
+                part = block[:min(left, len(block))]
+                c.sendall(part)
+                sent.update(part)
+                left -= len(part)
+                block = block[1:] + block[:1]
+            if half_close:
+                c.shutdown(socket.SHUT_WR)
+        t = threading.Thread(target=send, daemon=True)
+        t.start()
+        left = size
+        while left:
+            part = c.recv(1 << 17)
+            assert part, f"{left} bytes short"
+            got.update(part)
+            left -= len(part)
+            if slow and left % 7 == 0:
+                time.sleep(slow)
+        t.join(10)
+        assert not half_close or c.recv(1) == b""
+    return sent.hexdigest(), got.hexdigest()
+
+
+@pytest.mark.parametrize("options", [BOTH, AUTO], ids=["both", "auto"])
+@pytest.mark.parametrize("slow", [0, 0.002], ids=["fast", "slow"])
+def test_a_long_stream(proxy, origin, options, slow):
+    p = proxy(origin.port, options=f"{LONG}\n{options}", log=False, checked=IS_TACIT)
+    sent, got = stream(p.port, (8 if IS_SANITIZED else 64) << 20, slow)
+    assert sent == got
+    assert spliced(p) >= (4 << 20 if IS_TACIT else 0)
+
+
+@only_tacit
+def test_a_connection_at_rest_owns_no_pipe(proxy, origin):
+    p = proxy(origin.port, options=f"{LONG}\n{BOTH}", log=False)
+    with connect(p.port) as c:
+        for _ in range(2):
+            threading.Thread(target=c.sendall, args=(b"x" * 3000000,), daemon=True).start()
+            left = 3000000
+            while left:
+                left -= len(c.recv(65536))
+            assert wait_for(lambda: p.info()["PipesUsed"] == "0")
+            # Those that lie idle are closed in the end: two descriptors are left.
+            assert wait_for(lambda: len(p.fds()) == len(p.base) + 2), p.fds()
+            assert p.sessions == 1
+    assert int(p.info()["TotalSplicdedBytesOut"]) > 2000000
+
+
+@only_tacit
+@pytest.mark.parametrize("poller", ["epoll", "ev:poll"])
+def test_urgent_data_in_a_stream(proxy, origins, poller):
+    """splice() stops for ever at urgent data, and calls it the end once a FIN stands behind it."""
+    def serve(conn):
+        conn.recv(10)
+        for _ in range(20):
+            conn.sendall(b"a" * 300000)
+            conn.send(b"!", socket.MSG_OOB)
+        conn.sendall(b"b" * 5)
+
+    p = proxy(origins(serve).port, options=f"{LONG}\n{BOTH}", extra=f"use-poller {poller}", log=False)
+    for _ in range(5):
+        with connect(p.port, timeout=20) as c:
+            c.sendall(b"go")
+            got = recv_all(c)
+        # Urgent bytes themselves do not go through: they are not in the stream.
+        assert got.replace(b"!", b"") == b"a" * 6000000 + b"b" * 5
+    spliced(p)
+
+
+# --- nothing to splice with ------------------------------------------------------------------------------
+RULES = ["pipe2:error=EMFILE:when=1+2", "pipe2:error=ENFILE", "pipe2:error=ENOMEM", "splice:error=EINVAL:when=3+4",
+         "splice:error=EINVAL", "splice:error=ENOMEM:when=2+3", "splice:error=ENOSYS", "fcntl:error=EPERM",
+         "splice:error=EINTR:when=2+3", "splice:error=EAGAIN:when=2+5"]
+
+
+@only_tacit
+@pytest.mark.parametrize("rule", RULES, ids=[r.replace(":error=", "-").replace(":when=", "-") for r in RULES])
+def test_failing_call(proxy, origin, rule):
+    # With edge-triggered polling an EAGAIN that is not true is never followed by an event.
+    mode = "merged" if "EAGAIN" in rule else "edge"
+    p = proxy(origin.port, options=f"{LONG}\n{BOTH}", extra=f"tune.epoll.mode {mode}", log=False)
+    with Injected(p.pid, rule):
+        for _ in range(3):
+            sent, got = stream(p.port, 3000000, half_close=False)
+            assert sent == got
+    spliced(p)
+    if "EINTR" not in rule and "EAGAIN" not in rule:
+        assert p.info()["Splice_fallbacks"] != "0"
+    # And again, when all is well: no pipe is asked for within a second of a failure.
+    assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 1000000)
+
+
+def hold(uid, out, until):
+    """In a child: as that user, as many pipes as there may be, until the other end of `until` is closed."""
+    os.setgroups([])
+    os.setgid(uid)
+    os.setuid(uid)
+    held = []
+    with contextlib.suppress(OSError):
+        while len(held) < 3000:
+            held.append(os.pipe())
+    os.write(out, b"%d\n" % len(held))
+    os.read(until, 1)
+
+
+@contextlib.contextmanager
+def holding_pipes(uid):
+    """A process of that user with more pipes than fs.pipe-user-pages-soft allows to be of full size; their number."""
+    said, out = os.pipe()
+    until, end = os.pipe()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (6200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(end)
+            hold(uid, out, until)
+        finally:
+            os._exit(0)
+    os.close(out)
+    os.close(until)
+    try:
+        yield int(os.read(said, 20))
+    finally:
+        os.close(end)
+        os.close(said)
+        os.waitpid(pid, 0)
+
+
+# LeakSanitizer may not look at a process that has changed its user.
+@only_tacit
+@only_root
+@not_sanitized
+def test_a_user_with_too_many_pipes(proxy, origin):
+    soft = int(Path("/proc/sys/fs/pipe-user-pages-soft").read_text())
+    if not 0 < soft < 40000:
+        pytest.skip(f"fs.pipe-user-pages-soft is {soft}")
+    uid = 54321
+    p = proxy(origin.port, options=f"{LONG}\n{BOTH}", extra=f"uid {uid}", log=False)
+    assert re.search(rf"Uid:\s+{uid}", Path(f"/proc/{p.pid}/status").read_text())
+    with holding_pipes(uid) as n:
+        assert n * 16 > soft
+        sent, got = stream(p.port, 4000000)
+        assert sent == got
+        # Two pages are not worth a system call: copied.
+        assert spliced(p) == 0
+        assert int(p.info()["Splice_fallbacks"]) > 0
+    assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 0)
+
+
+@only_tacit
+def test_pipes_take_descriptors(proxy, origin):
+    """ulimit -n grows with maxpipes, and maxconn shrinks where it is derived: as HAProxy."""
+    p = proxy(origin.port, options=AUTO, extra="maxconn 1000", log=False)
+    q = proxy(origin.port, options=AUTO, extra="maxconn 1000\nmaxpipes 10", log=False)
+    r = proxy(origin.port, extra="maxconn 1000", log=False)
+    assert p.info()["Maxpipes"] == "250"
+    assert q.info()["Maxpipes"] == "10"
+    assert r.info()["Maxpipes"] == "0"
+    assert int(p.info()["Ulimit-n"]) - int(q.info()["Ulimit-n"]) == 480
+    assert int(q.info()["Ulimit-n"]) - int(r.info()["Ulimit-n"]) == 20
+    assert is_open(p.port)

@@ -1,0 +1,34 @@
+"""Debian's own haproxy.cfg: with mode tcp for mode http and without its http-only lines it loads (test_process.py
+forwards with it); as shipped, each line that is not implemented is named."""
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import free_port, run
+from subject import SUBJECT, only_tacit
+
+STOCK = Path("/etc/haproxy/haproxy.cfg")
+HTTP_ONLY = re.compile(r"(?m)^\s*(option\s+httplog|errorfile).*\n")
+
+pytestmark = pytest.mark.skipif(not STOCK.exists(), reason="Debian's haproxy is not installed")
+
+
+def test_it_loads(tmp_path):
+    text = STOCK.read_text()
+    assert "mode\thttp" in text
+    cfg = tmp_path / "no.suffix"
+    cfg.write_text(HTTP_ONLY.sub("", text.replace("mode\thttp", "mode\ttcp")) +
+                   f"\nlisten l\n\tbind 127.0.0.1:{free_port()}\n\tserver s 127.0.0.1:1\n")
+    done = run("-c", "-f", cfg, program=SUBJECT)
+    assert done.returncode == 0, done.stderr
+    assert "Configuration file is valid" in done.stdout + done.stderr
+
+
+@only_tacit
+def test_as_shipped_it_names_what_is_http():
+    done = run("-c", "-f", STOCK, program=SUBJECT)
+    assert done.returncode == 1
+    for number, line in enumerate(STOCK.read_text().split("\n"), 1):
+        if HTTP_ONLY.match(line + "\n") or line.split() == ["mode", "http"]:
+            assert f"{STOCK}:{number}:" in done.stderr, line

@@ -1,0 +1,144 @@
+"""Where connections go and where they come from: mapped ports, mapped addresses, source, unix and abstract sockets,
+weights. SUBJECT=/usr/sbin/haproxy shows what the other program does."""
+
+import socket
+from collections import Counter
+
+import pytest
+from conftest import Origin, connect, free_ports, recv_all
+from subject import SUBJECT, IS_TACIT
+
+
+@pytest.fixture(name="run")
+def _run(daemon):
+    def start(cfg):
+        mode = ("-db",) if IS_TACIT else ("-Ws", "-db")
+        return daemon(cfg, program=SUBJECT, mode=mode, checked=IS_TACIT)  # HAProxy keeps its pipes
+    return start
+
+
+@pytest.fixture(name="telling")
+def _telling():
+    """Factory of origins that tell where a connection came from and went to."""
+    made = []
+
+    def start(address=("127.0.0.1", 0), family=socket.AF_INET, word=None):
+        def handle(conn):
+            text = word or f"{conn.getpeername()[0]} {conn.getpeername()[1]} {conn.getsockname()[0]}"
+            conn.sendall(text.encode())
+        made.append(Origin(handle, address, family))
+        return made[-1]
+
+    yield start
+    for o in made:
+        o.close()
+
+
+def ask(port, host="127.0.0.1"):
+    with connect(port, host) as s:
+        return recv_all(s).decode()
+
+
+def test_port_offset(run, telling):
+    """A port and the one the client came to are as far apart as the line says, in both directions."""
+    o = telling(word="here")
+    front = free_ports(1)[0]
+    run(f"listen l\n bind 127.0.0.1:{front}\n server s 127.0.0.1:{o.port - front:+d}\n")
+    assert ask(front) == "here"
+
+
+def test_same_port(run, telling):
+    """No port: the client's own."""
+    o = telling(("127.0.0.2", 0), word="there")
+    run(f"listen l\n bind 127.0.0.1:{o.port}\n server s 127.0.0.2\n")
+    assert ask(o.port) == "there"
+
+
+def test_same_address(run, telling):
+    """No address: the one the client came to."""
+    o = telling(("0.0.0.0", 0))
+    front = free_ports(1)[0]
+    run(f"listen l\n bind 0.0.0.0:{front}\n server s 0.0.0.0:{o.port}\n")
+    for host in ("127.0.0.1", "127.0.0.9", "127.1.2.3"):
+        assert ask(front, host).split()[2] == host
+
+
+def test_source(run, telling):
+    o = telling()
+    a, b, c = free_ports(3)
+    run(f"""
+defaults
+ mode tcp
+ timeout connect 5s
+ timeout client 5s
+ timeout server 5s
+backend own
+ source 127.0.0.7
+ server s 127.0.0.1:{o.port}
+frontend f
+ bind 127.0.0.1:{a}
+ default_backend own
+listen l
+ bind 127.0.0.1:{b}
+ source 127.0.0.7
+ server s 127.0.0.1:{o.port} source 127.0.0.8
+listen any
+ bind 127.0.0.1:{c}
+ source 127.0.0.7
+ server s 127.0.0.1:{o.port} source *
+""")
+    assert ask(a).split()[0] == "127.0.0.7"
+    assert ask(b).split()[0] == "127.0.0.8"
+    assert ask(c).split()[0] == "127.0.0.1"
+
+
+def test_source_ports(run, telling):
+    """Ports come from the range, and a port in use is passed over."""
+    o = telling()
+    front, low = free_ports(2)
+    low = min(low, 65000)
+    run(f"listen l\n bind 127.0.0.1:{front}\n"
+        f" server s 127.0.0.1:{o.port} source 127.0.0.6:{low}-{low + 199}\n")
+    seen = [ask(front).split()[:2] for _ in range(30)]
+    assert all(a == "127.0.0.6" and low <= int(p) < low + 200 for a, p in seen), seen
+    assert len({p for _, p in seen}) == 30
+
+
+def test_unix_and_abstract(run, telling, tmp_path):
+    path = tmp_path / "o.sock"
+    name = f"tacit-test-{tmp_path.name}"
+    telling(str(path), socket.AF_UNIX, word="path")
+    # HAProxy's abstract names have all of their 107 bytes
+    telling("\0" + name.ljust(107, "\0"), socket.AF_UNIX, word="abstract")
+    a, b = free_ports(2)
+    run(f"listen a\n bind 127.0.0.1:{a}\n server s {path}\n"
+        f"listen b\n bind 127.0.0.1:{b}\n server s abns@{name}\n")
+    assert ask(a) == "path"
+    assert ask(b) == "abstract"
+
+
+@pytest.mark.parametrize("algorithm", ["roundrobin", "static-rr"])
+def test_weights(run, telling, algorithm):
+    """After whole cycles everyone has had exactly its part."""
+    weights = {"A": 1, "B": 2, "C": 4}
+    servers = "".join(f" server {n} 127.0.0.1:{telling(word=n).port} weight {w}\n" for n, w in weights.items())
+    front = free_ports(1)[0]
+    run(f"listen l\n bind 127.0.0.1:{front}\n balance {algorithm}\n{servers}"
+        f" server off 127.0.0.1:1 disabled\n server none 127.0.0.1:1 weight 0\n"
+        f" server spare 127.0.0.1:1 backup\n")
+    assert Counter(ask(front) for _ in range(70)) == {n: 10 * w for n, w in weights.items()}
+
+
+def test_source_hash(run, telling):
+    """A client's address decides its server, for equal weights the same one as in HAProxy."""
+    names = "ABCD"
+    servers = "".join(f" server {n} 127.0.0.1:{telling(word=n).port}\n" for n in names)
+    front = free_ports(1)[0]
+    run(f"listen l\n bind 127.0.0.1:{front}\n balance source\n{servers}")
+    for last in range(1, 9):
+        for _ in range(2):
+            with socket.socket() as s:
+                s.settimeout(10)
+                s.bind((f"127.0.0.{last}", 0))
+                s.connect(("127.0.0.1", front))
+                assert recv_all(s).decode() == names[last % 4]

@@ -1,0 +1,584 @@
+"""Traffic through the whole process: how connections end, what the log says of it, addresses, and idle costs."""
+
+import contextlib
+import fcntl
+import os
+import random
+import select
+import signal
+import socket
+import struct
+import termios
+import threading
+import time
+
+import pytest
+from conftest import connect, echo, free_port, free_ports, recv_all, rss_kib, wait_for
+from subject import (IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized, only_tacit, proxy, schedstat,  # noqa: F401
+                     tool, wakes, warm)
+
+
+def hard_close(s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+
+
+def is_reset(s):
+    try:
+        return s.recv(1) != b"" and False
+    except ConnectionResetError:
+        return True
+
+
+def pattern(n, seed=0):
+    return random.Random(seed).randbytes(n)
+
+
+# --- how it ends -----------------------------------------------------------------------------------------
+def server_resets(conn):
+    conn.recv(4)
+    conn.sendall(b"part")
+    time.sleep(0.1)
+    hard_close(conn)
+
+
+def server_waits(conn):
+    conn.recv(4)
+    conn.sendall(b"part")
+    conn.recv(1)
+
+
+def server_answers(conn):
+    conn.recv(4)
+    conn.sendall(b"part")
+
+
+def quiet(conn):
+    conn.recv(4)
+    recv_all(conn)
+
+
+def ends_after_answer(c):
+    c.sendall(b"ping")
+    assert recv_all(c) == b"part"
+
+
+def resets_after_answer(c):
+    c.sendall(b"ping")
+    assert c.recv(4) == b"part"
+    time.sleep(0.05)
+    hard_close(c)
+
+
+def reads_until_reset(c):
+    c.sendall(b"ping")
+    assert c.recv(4) == b"part"
+    assert is_reset(c) or not IS_TACIT
+
+
+def waits(c):
+    c.sendall(b"ping")
+    try:
+        recv_all(c)
+    except ConnectionResetError:
+        pass
+
+
+@pytest.mark.parametrize("client, server, options, end, got", [
+    (ends_after_answer, server_answers, "", "--", "4"),
+    (resets_after_answer, server_waits, "", "CD", "4"),
+    (reads_until_reset, server_resets, "", "SD", "4"),
+    (waits, quiet, "timeout client 200ms", "cD", "0"),
+    (waits, server_waits, "timeout server 200ms", "sD", "4"),
+])
+def test_termination_code(proxy, origins, client, server, options, end, got):
+    p = proxy(origins(server).port, options=options)
+    with connect(p.port) as c:
+        client(c)
+    line = fields(p.log.wait()[0])
+    assert (line["end"], line["bytes"]) == (end, got)
+    assert line["backend"] == "l" and line["server"] == "s" and line["counts"] == "1/1/0/0/0"
+
+
+@only_tacit
+def test_reset_of_the_client_reaches_the_server(proxy, origins):
+    seen = []
+
+    def handle(conn):
+        conn.recv(4)
+        conn.sendall(b"part")
+        seen.append(is_reset(conn))
+
+    p = proxy(origins(handle).port)
+    with connect(p.port) as c:
+        resets_after_answer(c)
+    assert wait_for(lambda: seen) == [True]
+
+
+def drained(conn):
+    """Everything written to this socket has been taken by the other end's kernel."""
+    return struct.unpack("i", fcntl.ioctl(conn, termios.TIOCOUTQ, b"\0" * 4))[0] == 0
+
+
+@only_tacit
+@pytest.mark.parametrize("size", [1, 1000, 100_000, 400_000])
+def test_what_came_before_a_reset_is_delivered_before_it(proxy, origins, size):
+    """All of it was in the proxy or in its kernel buffers when the reset came, and the client was slow to read."""
+    data = pattern(size)
+    sent = threading.Event()
+
+    def handle(conn):
+        conn.sendall(data)
+        wait_for(lambda: drained(conn), 5)
+        time.sleep(0.1)
+        hard_close(conn)
+        sent.set()
+
+    p = proxy(origins(handle).port)
+    with connect(p.port) as c:
+        assert sent.wait(10)
+        time.sleep(0.2)
+        got = bytearray()
+        with pytest.raises(ConnectionResetError):
+            while True:
+                part = c.recv(8192)
+                assert part, f"a clean end after {len(got)} of {size} bytes"
+                got += part
+        assert bytes(got) == data
+
+
+@only_tacit
+@pytest.mark.parametrize("size", [1, 1000, 100_000])
+def test_what_the_client_said_before_its_reset_is_delivered(proxy, origins, size):
+    data = pattern(size, 1)
+    got, end = bytearray(), []
+    go = threading.Event()
+
+    def handle(conn):
+        go.wait(10)
+        try:
+            while len(got) <= size:
+                part = conn.recv(8192)
+                if not part:
+                    end.append("clean")
+                    return
+                got.extend(part)
+        except ConnectionResetError:
+            end.append("reset")
+
+    p = proxy(origins(handle).port)
+    c = connect(p.port)
+    c.sendall(data)
+    assert wait_for(lambda: drained(c), 5)
+    time.sleep(0.2)
+    hard_close(c)
+    time.sleep(0.2)
+    go.set()
+    assert wait_for(lambda: end)
+    assert (end, len(got)) == (["reset"], size)
+    assert bytes(got) == data
+
+
+def test_large_body_to_a_slow_reader_costs_no_memory(proxy, origins):
+    size = 8 << 20
+    data = pattern(size)
+
+    def handle(conn):
+        conn.recv(1)
+        conn.sendall(data)
+
+    p = proxy(origins(handle).port)
+    before = rss_kib(p.pid)
+    with connect(p.port) as c:
+        c.sendall(b"x")
+        time.sleep(0.5)
+        grown = rss_kib(p.pid) - before
+        got = bytearray()
+        while True:
+            part = c.recv(65536)
+            if not part:
+                break
+            got += part
+    assert bytes(got) == data
+    assert grown < 2048 or IS_SANITIZED
+    assert fields(p.log.wait()[0])["bytes"] == str(size)
+
+
+def test_both_directions_at_once(proxy, origin):
+    """More than fits into all buffers together is on its way in both directions."""
+    p = proxy(origin.port)
+    size = 16 << 20
+    data = pattern(1 << 20) * 16
+    got = bytearray()
+    with connect(p.port) as c:
+        c.setblocking(False)
+        sent, end = 0, time.monotonic() + 60
+        while len(got) < size and time.monotonic() < end:
+            r, w, _ = select.select([c], [c] if sent < size else [], [], 5)
+            if r:
+                part = c.recv(262144)
+                assert part
+                got += part
+            if w:
+                sent += c.send(data[sent:sent + 262144])
+                if sent == size:
+                    c.shutdown(socket.SHUT_WR)
+        assert bytes(got) == data
+        c.setblocking(True)
+        assert c.recv(1) == b""
+
+
+def test_an_ended_direction_outlives_a_silence(proxy, origins):
+    """A client that half-closed is served long after; without timeout client-fin that is `timeout client`."""
+    def handle(conn):
+        assert recv_all(conn) == b"all"
+        time.sleep(1.5)
+        conn.sendall(b"late")
+
+    o = origins(handle)
+    p = proxy(o.port, options="timeout client 3s")
+    with connect(p.port) as c:
+        c.sendall(b"all")
+        c.shutdown(socket.SHUT_WR)
+        assert recv_all(c) == b"late"
+    assert fields(p.log.wait()[0])["end"] == "--"
+    assert not o.errors
+
+
+def test_a_thousand_at_once(proxy, origin):
+    p = proxy(origin.port)
+    held = [connect(p.port) for _ in range(500)]
+    try:
+        for i, c in enumerate(held):
+            c.sendall(b"%06d" % i)
+        for i, c in enumerate(held):
+            assert c.recv(6) == b"%06d" % i
+        assert wait_for(lambda: p.sessions == 500)
+    finally:
+        for c in held:
+            c.close()
+    ends = [fields(line)["end"] for line in p.log.wait(450)]
+    assert set(ends) == {"--"}
+
+
+def test_urgent_data_does_not_stop_it(proxy, origin):
+    p = proxy(origin.port)
+    with connect(p.port) as c:
+        c.sendall(b"abc")
+        c.send(b"!", socket.MSG_OOB)
+        c.sendall(b"def")
+        c.shutdown(socket.SHUT_WR)
+        got = recv_all(c)
+    assert got.replace(b"!", b"") == b"abcdef"
+
+
+def test_urgent_data_and_the_end_found_at_once(proxy, origin):
+    """recv() stops at the urgent mark: a short read and a FIN behind it do not mean that there is no more."""
+    p = proxy(origin.port)
+    for _ in range(5):
+        with connect(p.port) as c:
+            c.sendall(b"first")
+            assert c.recv(5) == b"first"
+            os.kill(p.pid, signal.SIGSTOP)
+            try:
+                c.sendall(b"abc")
+                c.send(b"!", socket.MSG_OOB)
+                c.sendall(b"def")
+                c.shutdown(socket.SHUT_WR)
+            finally:
+                os.kill(p.pid, signal.SIGCONT)
+            assert recv_all(c).replace(b"!", b"") == b"abcdef"
+
+
+def test_short_connections_leave_nothing(proxy, listener):
+    # One worker: which of several gets how many at once is chance, and so is when each needs most. For two there is
+    # test_million_short_connections.
+    p = proxy(listener.getsockname()[1], log=False, extra="nbthread 1")
+    total = 4000 if IS_SANITIZED else 100000 if os.environ.get("CI") else 10000
+    warm(p, listener)
+    got = tool("storm", listener, p.port, "--total", total, "--pid", p.pid, "--mark", total // 5)
+    assert got["served"] == total
+    assert got["anon_end"] <= got["anon_mark"] or IS_SANITIZED
+    assert got["rss_end"] <= got["rss_mark"] or IS_SANITIZED
+
+
+# --- addresses -------------------------------------------------------------------------------------------
+def ask(family, address, data=b"ping"):
+    with socket.socket(family) as c:
+        c.settimeout(10)
+        c.connect(address)
+        c.sendall(data)
+        c.shutdown(socket.SHUT_WR)
+        return recv_all(c)
+
+
+def test_bind_addresses(proxy, origin, tmp_path):
+    a, b, d, v6, dual, only, wild = free_ports(7)
+    path = tmp_path / "front.sock"
+    p = proxy(origin.port, options=f"""bind 127.0.0.1:{a},127.0.0.1:{b}
+bind 127.0.0.2:{d} interface lo mss 1000 tfo
+bind ipv6@::1:{v6} name six
+bind :::{dual} v4v6
+bind [::]:{only} v6only
+bind *:{wild}
+bind unix@{path} mode 600""")
+    for family, address in [
+            (socket.AF_INET, ("127.0.0.1", p.port)), (socket.AF_INET, ("127.0.0.1", a)),
+            (socket.AF_INET, ("127.0.0.1", b)), (socket.AF_INET, ("127.0.0.2", d)),
+            (socket.AF_INET6, ("::1", v6)), (socket.AF_INET6, ("::1", dual)), (socket.AF_INET, ("127.0.0.1", dual)),
+            (socket.AF_INET6, ("::1", only)), (socket.AF_INET, ("127.0.0.3", wild)), (socket.AF_UNIX, str(path))]:
+        assert ask(family, address) == b"ping", address
+    with pytest.raises(ConnectionRefusedError):
+        ask(socket.AF_INET, ("127.0.0.1", only))
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    lines = p.log.wait(10)
+    assert any(line.startswith("unix:") for line in lines)
+    assert any(line.startswith("::1:") for line in lines)
+    # A client on IPv4 is logged as one, also when it came through an IPv6 socket.
+    assert sum(line.startswith("127.0.0.1:") or line.startswith("::ffff:127.0.0.1:") for line in lines) >= 4
+
+
+def test_port_range(proxy, origin):
+    for _ in range(20):
+        first = free_port()
+        try:
+            for port in range(first, first + 3):
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", port))
+            break
+        except OSError:
+            continue
+    p = proxy(origin.port, options=f"bind 127.0.0.1:{first}-{first + 2}")
+    for port in range(first, first + 3):
+        assert ask(socket.AF_INET, ("127.0.0.1", port)) == b"ping"
+    assert len(p.log.wait(3)) == 3
+
+
+def peer_address(conn):
+    conn.sendall(conn.getpeername()[0].encode())
+
+
+def test_source_address(proxy, origins):
+    p = proxy(f"server s 127.0.0.1:{origins(peer_address).port} source 127.0.0.9")
+    with connect(p.port) as c:
+        assert recv_all(c) == b"127.0.0.9"
+
+
+def test_server_port_follows_the_listener(proxy, origins):
+    """No port: the one the client came to. +N: that much further."""
+    front, = free_ports(1)
+    same = origins(lambda c: c.sendall(b"same"), address=("127.0.0.8", front))
+    p = proxy("server s 127.0.0.8", port=front)
+    with connect(p.port) as c:
+        assert recv_all(c) == b"same"
+    other = None
+    for _ in range(20):
+        further = free_port()
+        with contextlib.suppress(OSError):
+            other = origins(lambda c: c.sendall(b"plus"), address=("127.0.0.1", further + 7))
+            break
+    p = proxy("server s 127.0.0.1:+7", port=further)
+    with connect(p.port) as c:
+        assert recv_all(c) == b"plus"
+    assert (same.count, other.count) == (1, 1)
+
+
+def test_listening_socket_from_the_parent(proxy, origin):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(5)
+        os.set_inheritable(s.fileno(), True)
+        early = connect(s.getsockname()[1])
+        early.sendall(b"early")
+        p = proxy(origin.port, options=f"bind fd@{s.fileno()}", pass_fds=[s.fileno()])
+        assert early.recv(5) == b"early"
+        early.close()
+        assert ask(socket.AF_INET, s.getsockname()) == b"ping"
+        p.log.wait(2)
+
+
+def test_server_that_does_not_listen_is_left_for_one_that_does(proxy, origin):
+    p = proxy(f"server dead 127.0.0.1:{free_port()}\nserver live 127.0.0.1:{origin.port}",
+              options="option redispatch\nretries 1\ntimeout connect 150ms")
+    for _ in range(6):
+        assert ask(socket.AF_INET, ("127.0.0.1", p.port)) == b"ping"
+    lines = [fields(line) for line in p.log.wait(6)]
+    assert {f["server"] for f in lines} == {"live"}
+    retries = [f["counts"].split("/")[4] for f in lines]
+    assert set(retries) <= {"+1", "0"} and retries.count("+1") >= 3
+
+
+# --- what idle connections cost --------------------------------------------------------------------------
+def flood(sock):
+    """Writes until nobody takes any more."""
+    sock.setblocking(False)
+    refused = 0
+    while refused < 20:
+        try:
+            sock.send(bytes(65536))
+            refused = 0
+        except BlockingIOError:
+            refused += 1
+            time.sleep(0.005)
+
+
+def states(p, o):
+    """Sessions in every state that may rest; their clients' sockets."""
+    kept = []
+
+    def client(first=b""):
+        n = len(o)
+        c = connect(p.port)
+        if first:
+            c.sendall(first)
+        assert wait_for(lambda: len(o) > n)
+        kept.append(c)
+        return c, o[-1]
+
+    client()                                    # open, nobody speaks
+    c, _ = client(b"hello")                     # the client has ended its side
+    c.shutdown(socket.SHUT_WR)
+    _, s = client(b"hello")                     # the server has ended its side
+    s.shutdown(socket.SHUT_WR)
+    _, s = client()                             # the server says more than anyone takes
+    flood(s)
+    c, s = client()                             # the same, and the client has ended its side
+    c.shutdown(socket.SHUT_WR)
+    flood(s)
+    c, s = client()                             # the client says more than anyone takes, the server has ended
+    s.shutdown(socket.SHUT_WR)
+    flood(c)
+    return kept
+
+
+VARIANTS = ["", "tune.epoll.mode unmerged", "tune.epoll.mode edge", "tune.lazy-register off", "use-poller ev:poll",
+            "use-poller ev:epoll"] if IS_TACIT else [""]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_resting_sessions_do_not_wake_it(proxy, origins, variant):
+    servers, release = [], threading.Event()
+
+    def handle(conn):
+        servers.append(conn)
+        release.wait(30)
+
+    p = proxy(origins(handle).port, options="timeout client 30s\ntimeout server 30s", extra=variant)
+    kept = states(p, servers)
+    try:
+        time.sleep(0.2)
+        w0, (c0, _) = wakes(p.pid), schedstat(p.pid)
+        time.sleep(0.7)
+        w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
+    finally:
+        release.set()
+        for c in kept:
+            c.close()
+    assert w1 - w0 <= 7
+    assert c1 - c0 < 15e6
+
+
+def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
+    """The server is reset while its data waits for a client that does not read."""
+    release = threading.Event()
+
+    def handle(conn):
+        conn.setblocking(False)
+        for _ in range(300):
+            try:
+                conn.send(bytes(65536))
+            except BlockingIOError:
+                time.sleep(0.002)
+        hard_close(conn)
+        release.wait(10)
+
+    p = proxy(origins(handle).port, options="timeout client 3s\ntimeout server 3s\ntimeout client-fin 3s")
+    with connect(p.port):
+        time.sleep(1.2)
+        w0, (c0, _) = wakes(p.pid), schedstat(p.pid)
+        time.sleep(1)
+        w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
+        release.set()
+    assert w1 - w0 <= 25  # a session that lingers may look every 50 ms
+    assert c1 - c0 < 20e6
+
+
+@not_sanitized
+def test_a_process_without_clients_sleeps(proxy, origin):
+    p = proxy(origin.port)
+    time.sleep(0.3)
+    w0, (c0, _) = wakes(p.pid), schedstat(p.pid)
+    time.sleep(1.5)
+    w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
+    assert w1 - w0 <= 15
+    assert c1 - c0 < 5e6
+
+
+@only_tacit
+@pytest.mark.parametrize("how", ["reset", "close"])
+def test_bytes_for_one_who_is_gone_are_not_waited_for(proxy, origins, how):
+    """The client resets while the server has not taken all it said; then the server goes too."""
+    held = []
+
+    def handle(conn):
+        conn.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        held.append(conn.dup())
+
+    o = origins(handle)
+    p = proxy(o.port)
+    c = connect(p.port)
+    assert wait_for(lambda: held)
+    c.setblocking(False)
+    for _ in range(100):
+        try:
+            c.send(bytes(65536))
+        except BlockingIOError:
+            time.sleep(0.005)
+    hard_close(c)
+    time.sleep(0.3)
+    if how == "reset":
+        hard_close(held[0])
+    else:
+        held[0].close()
+    assert wait_for(lambda: p.sessions == 0, 3), p.admin("show sess")
+
+
+def test_descriptors_sent_along_a_unix_socket_stop_nothing(proxy, origin, tmp_path):
+    """recv() ends at bytes that carry descriptors: a short read there does not mean that nothing is left."""
+    path = tmp_path / "front.sock"
+    p = proxy(origin.port, options=f"bind unix@{path}")
+    for _ in range(10):
+        with socket.socket(socket.AF_UNIX) as c:
+            c.settimeout(5)
+            c.connect(str(path))
+            socket.send_fds(c, [b"one,"], [0])
+            socket.send_fds(c, [b"two,"], [0, 1])
+            c.sendall(b"three,")
+            socket.send_fds(c, [b"four,"], [0])
+            c.sendall(b"five")
+            c.shutdown(socket.SHUT_WR)
+            assert recv_all(c) == b"one,two,three,four,five"
+
+
+@only_tacit
+def test_answer_of_a_server_that_resets_an_upload(proxy, listener):
+    """The write that finds the server reset comes before the read of what it had answered: both have happened while
+    the proxy was stopped, the client's bytes first."""
+    p = proxy(listener.getsockname()[1], options="timeout client 5s\ntimeout server 5s\ntimeout connect 2s", log=False)
+    for mode in range(5):
+        with connect(p.port) as c:
+            c.sendall(b"x" * 1000)
+            s, _ = listener.accept()
+            wait_for(lambda: select.select([s], [], [], 0)[0])  # noqa: B023
+            os.kill(p.pid, signal.SIGSTOP)
+            try:
+                c.sendall(b"more" * (mode + 1))
+                time.sleep(0.02)
+                s.sendall(b"answer")
+                s.close()  # with 1000 bytes unread: a reset
+                time.sleep(0.02)
+            finally:
+                os.kill(p.pid, signal.SIGCONT)
+            got = c.recv(6)
+            assert got == b"answer"
+            assert is_reset(c)

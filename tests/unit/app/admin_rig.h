@@ -1,0 +1,109 @@
+/* A worker with an admin service on an abstract socket, and commands run in it line by line. */
+#ifndef TESTS_UNIT_APP_ADMIN_RIG_H
+#define TESTS_UNIT_APP_ADMIN_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+
+#include "app/admin.h"
+#include "app/admin_int.h"
+
+static struct admin_conn rig_conn;
+static struct listener *rig_listener;
+
+/* A running worker whose global section has these lines too; see bench_open(). */
+static inline void
+rig_open(const char *global, const char *proxy)
+{
+	char text[800];
+
+	snprintf(text, sizeof(text), "stats socket abns@tacit-unit-%d level admin\n%s",
+		 (int)getpid(), global);
+	assert_int_equal(bench_open(text, proxy), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+	rig_listener = list_first(
+		&list_first(&cfg.global.admin_binds, struct bind_conf, link)->listeners,
+		struct listener, link);
+	memset(&rig_conn, 0, sizeof(rig_conn));
+}
+
+static inline void
+rig_close(void)
+{
+	sbuf_fini(&rig_conn.out);
+	bench_close();
+}
+
+/* What a line answers, on a connection of its own. The text lives until the next one. */
+static inline const char *
+rig_run(enum bind_level level, const char *line)
+{
+	char *copy = strdup(line);
+
+	assert_non_null(copy);
+	sbuf_fini(&rig_conn.out);
+	memset(&rig_conn, 0, sizeof(rig_conn));
+	rig_conn.admin = proc.admin;
+	rig_conn.level = level;
+	rig_conn.timeout_ms = 10000;
+	sbuf_init(&rig_conn.out, ADMIN_OUT_MAX);
+	admin_run_line(&rig_conn, copy);
+	free(copy);
+	assert_false(rig_conn.out.failed);
+	return rig_conn.out.len ? rig_conn.out.p : "";
+}
+
+static inline const char *
+rig_say(const char *line)
+{
+	return rig_run(BIND_ADMIN, line);
+}
+
+/* Clients split answers at empty lines: one at the end, none before. */
+static inline void
+rig_check_shape(const char *answer)
+{
+	const char *empty = strstr(answer, "\n\n");
+
+	if (strcmp(answer, "\n") == 0)
+		return;
+	if (answer[0] == '\n' || !empty || empty[2])
+		fail_msg("an empty line is missing or too early: '%.300s'", answer);
+}
+
+/* Lines of an answer, the empty one at its end not counted. */
+static inline unsigned int
+rig_lines(const char *answer)
+{
+	unsigned int n = 0;
+
+	for (; *answer; answer++)
+		n += *answer == '\n';
+	return n - 1;
+}
+
+/* The nth line, without its newline. */
+static inline const char *
+rig_line(const char *answer, int nth)
+{
+	static char line[4096];
+
+	while (nth-- > 0) {
+		answer = strchr(answer, '\n');
+		assert_non_null(answer);
+		answer++;
+	}
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(answer, "\n"), answer);
+	return line;
+}
+
+#endif

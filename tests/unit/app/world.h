@@ -1,0 +1,65 @@
+/* The application's keywords read from text, for tests of the units that own them. */
+#ifndef TESTS_UNIT_APP_WORLD_H
+#define TESTS_UNIT_APP_WORLD_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/config.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "cfg/reader.h"
+
+static struct config cfg;
+
+/* A configuration with all modules registered and an empty environment. */
+static inline int
+world_open(void **state)
+{
+	static const char *const none[] = { NULL };
+
+	(void)state;
+	return config_init(&cfg, none);
+}
+
+static inline int
+world_close(void **state)
+{
+	(void)state;
+	config_fini(&cfg);
+	return 0;
+}
+
+/* Reads lines into the section global: 0, or -1 when one was wrong. */
+static inline int
+world_global(const char *lines)
+{
+	struct cfg_reader r;
+	struct cfg_facts facts;
+	struct cfg_reader_opts opts = { .root = &cfg, .registry = &cfg.registry, .diag = &cfg.diag,
+					.env = &cfg.env, .facts = &facts };
+	size_t len = strlen(lines) + 16;
+	char *text = mem_alloc(len);
+	unsigned before = cfg.diag.count[CFG_ALERT];
+
+	if (!text)
+		return -1;
+	snprintf(text, len, "global\n%s\n", lines);
+	config_facts(&cfg, &facts);
+	cfg_reader_init(&r, &opts);
+	(void)cfg_reader_text(&r, "t.cfg", text, strlen(text));
+	(void)cfg_reader_end(&r);
+	cfg_reader_fini(&r);
+	mem_free(text);
+	/* A refused configuration stays refused: only what these lines added counts. */
+	return cfg.diag.count[CFG_ALERT] > before ? -1 : 0;
+}
+
+/* The last diagnostic's text, or "". */
+static inline const char *
+world_said(void)
+{
+	return cfg.diag.nentry ? cfg.diag.entry[cfg.diag.nentry - 1].text : "";
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* The gate: its bound, and that nobody who stopped is forgotten, with real threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+static void delay(void);
+
+#define GATE_STEP() delay()
+#include "base/gate.c"
+
+/* Every other time somebody else may run. */
+static void
+delay(void)
+{
+	static __thread unsigned int n = 1;
+
+	n = n * 1103515245u + 12345u;
+	if (n >> 16 & 1)
+		(void)sched_yield();
+}
+
+static void
+a_bound_is_a_bound(void **st)
+{
+	struct gate g = { 0 };
+
+	(void)st;
+	assert_false(gate_is_full(&g, 2));
+	assert_int_equal(gate_enter(&g, 2), 1);
+	assert_int_equal(gate_enter(&g, 2), 1);
+	assert_true(gate_is_full(&g, 2));
+	assert_int_equal(gate_enter(&g, 2), 0);
+	assert_int_equal(g.n, 2);
+	assert_int_equal(gate_leave(&g, 2), 0);
+	assert_int_equal(gate_enter(&g, 2), 1);
+	/* What was let in before the bound fell stays. */
+	assert_int_equal(gate_leave(&g, 1), 0);
+	assert_true(gate_is_full(&g, 1));
+}
+
+static void
+without_a_bound_it_counts(void **st)
+{
+	struct gate g = { 0 };
+
+	(void)st;
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(gate_enter(&g, 0), 1);
+	assert_int_equal(g.n, 1000);
+	assert_false(gate_is_full(&g, 0));
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(gate_leave(&g, 0), 0);
+	assert_int_equal(g.n, 0);
+}
+
+static void
+who_leaves_tells_all_who_stopped(void **st)
+{
+	struct gate g = { 0 };
+
+	(void)st;
+	assert_int_equal(gate_enter(&g, 1), 1);
+	assert_int_equal(gate_hold(&g, 1, 3), 1);
+	assert_int_equal(gate_hold(&g, 1, 63), 1);
+	assert_int_equal(gate_hold(&g, 1, 3), 1);
+	assert_true(gate_leave(&g, 1) == (UINT64_C(1) << 63 | 1u << 3));
+	assert_int_equal(g.held, 0);
+	/* Room came before it had said that it stops: nobody would tell it. */
+	assert_int_equal(gate_hold(&g, 1, 5), 0);
+	assert_int_equal(g.held, 0);
+}
+
+/* Above a bound that has fallen nobody is told in vain. */
+static void
+above_the_bound_nobody_is_told(void **st)
+{
+	struct gate g = { .n = 3 };
+
+	(void)st;
+	assert_int_equal(gate_hold(&g, 1, 0), 1);
+	assert_int_equal(gate_leave(&g, 1), 0);
+	assert_int_equal(gate_leave(&g, 1), 0);
+	assert_int_equal(gate_leave(&g, 1), 1);
+}
+
+#define THREADS 4
+#define ROUNDS 20000
+#define BOUND 2
+
+static struct {
+	struct gate gate;
+	unsigned int go[THREADS]; /* told to go on */
+	unsigned int inside, too_many, stops, lost;
+	unsigned int round[2]; /* of two threads that go step by step */
+} storm;
+
+static void
+tell(uint64_t who)
+{
+	for (unsigned int i = 0; i < THREADS; i++)
+		if (who >> i & 1)
+			(void)atomic_swap(&storm.go[i], 1u);
+}
+
+/* Whom nobody tells would wait for ever. */
+#define PATIENCE 20000000u
+
+static void
+stop(unsigned int self, unsigned int max)
+{
+	unsigned int waits = 0;
+
+	(void)atomic_add(&storm.stops, 1u);
+	if (!gate_hold(&storm.gate, max, self))
+		return;
+	while (!atomic_swap(&storm.go[self], 0u)) {
+		if (++waits == PATIENCE) {
+			(void)atomic_add(&storm.lost, 1u);
+			return;
+		}
+		(void)sched_yield();
+	}
+}
+
+static void *
+worker(void *arg)
+{
+	unsigned int self = (unsigned int)(uintptr_t)arg;
+
+	for (unsigned int i = 0; i < ROUNDS;) {
+		if (!gate_enter(&storm.gate, BOUND)) {
+			stop(self, BOUND);
+			continue;
+		}
+		if (atomic_add(&storm.inside, 1u) > BOUND)
+			(void)atomic_add(&storm.too_many, 1u);
+		if (i++ % 8 == 0)
+			(void)sched_yield();
+		(void)atomic_sub(&storm.inside, 1u);
+		tell(gate_leave(&storm.gate, BOUND));
+	}
+	return NULL;
+}
+
+static void
+no_wake_up_is_lost_between_threads(void **st)
+{
+	pthread_t id[THREADS];
+
+	(void)st;
+	memset(&storm, 0, sizeof(storm));
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&id[i], NULL, worker, (void *)(uintptr_t)i), 0);
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(id[i], NULL), 0);
+	assert_int_equal(storm.too_many, 0);
+	assert_int_equal(storm.lost, 0);
+	assert_int_equal(storm.gate.n, 0);
+	assert_int_equal(storm.gate.held, 0);
+	assert_true(storm.stops > 0);
+}
+
+/* Until the other one is in the same round. */
+static void
+meet(unsigned int self)
+{
+	unsigned int now = atomic_add(&storm.round[self], 1u);
+
+	while (atomic_look(&storm.round[!self]) < now)
+		(void)sched_yield();
+}
+
+static void *
+goes_once(void *arg)
+{
+	(void)arg;
+	for (unsigned int i = 0; i < ROUNDS && !atomic_look(&storm.lost); i++) {
+		if (!gate_enter(&storm.gate, 1))
+			(void)atomic_add(&storm.too_many, 1u);
+		meet(0);
+		tell(gate_leave(&storm.gate, 1));
+		meet(0);
+	}
+	return NULL;
+}
+
+static void *
+comes_meanwhile(void *arg)
+{
+	(void)arg;
+	for (unsigned int i = 0; i < ROUNDS && !atomic_look(&storm.lost); i++) {
+		meet(1);
+		while (!gate_enter(&storm.gate, 1))
+			stop(1, 1);
+		tell(gate_leave(&storm.gate, 1));
+		meet(1);
+	}
+	return NULL;
+}
+
+/* Nobody comes by later who would find the bit that was missed. */
+static void
+the_only_one_who_leaves_tells_the_only_one_who_stopped(void **st)
+{
+	pthread_t id[2];
+
+	(void)st;
+	memset(&storm, 0, sizeof(storm));
+	assert_int_equal(pthread_create(&id[0], NULL, goes_once, NULL), 0);
+	assert_int_equal(pthread_create(&id[1], NULL, comes_meanwhile, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(id[i], NULL), 0);
+	assert_int_equal(storm.lost, 0);
+	assert_int_equal(storm.too_many, 0);
+	assert_int_equal(storm.gate.n, 0);
+	assert_true(storm.stops > 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bound_is_a_bound),
+		cmocka_unit_test(without_a_bound_it_counts),
+		cmocka_unit_test(who_leaves_tells_all_who_stopped),
+		cmocka_unit_test(above_the_bound_nobody_is_told),
+		cmocka_unit_test(no_wake_up_is_lost_between_threads),
+		cmocka_unit_test(the_only_one_who_leaves_tells_the_only_one_who_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* The lock, with real threads: what it guards is whole, and who waits gives the CPU away. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/lock.h"
+
+#define THREADS 4
+#define ROUNDS 50000
+
+static struct {
+	struct lock lock;
+	/* Kept equal by whoever holds the lock, and not atomic. */
+	uint64_t a, b;
+	uint64_t torn;
+} shared;
+
+struct thread {
+	pthread_t id;
+	struct sys sys;
+	unsigned int hold; /* yields while it is held, every so many rounds */
+};
+
+static void *
+hammer(void *arg)
+{
+	struct thread *t = arg;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		lock_take(&shared.lock, &t->sys);
+		shared.a++;
+		if (t->hold && i % t->hold == 0)
+			(void)sched_yield();
+		shared.b++;
+		if (shared.a != shared.b)
+			shared.torn++;
+		lock_drop(&shared.lock);
+	}
+	return NULL;
+}
+
+static uint64_t
+run(unsigned int hold)
+{
+	static struct thread t[THREADS];
+	uint64_t yields = 0;
+
+	memset(&shared, 0, sizeof(shared));
+	memset(t, 0, sizeof(t));
+	for (int i = 0; i < THREADS; i++) {
+		sys_init(&t[i].sys, &sys_linux, NULL);
+		t[i].hold = hold;
+		assert_int_equal(pthread_create(&t[i].id, NULL, hammer, &t[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(t[i].id, NULL), 0);
+		yields += ledger_sum(&t[i].sys.ledger, SYS_CALL_sched_yield);
+		assert_int_equal(ledger_total(&t[i].sys.ledger),
+			ledger_sum(&t[i].sys.ledger, SYS_CALL_sched_yield));
+	}
+	assert_int_equal(shared.a, (uint64_t)THREADS * ROUNDS);
+	assert_int_equal(shared.b, shared.a);
+	assert_int_equal(shared.torn, 0);
+	assert_int_equal(shared.lock.taken, 0);
+	/* Every call is in the ledger of who made it. */
+	assert_int_equal(shared.lock.yields, yields);
+	return yields;
+}
+
+static void
+one_at_a_time(void **st)
+{
+	(void)st;
+	(void)run(0);
+}
+
+/* The holder is off the CPU: only who yields lets it come back soon. */
+static void
+who_waits_long_gives_the_cpu_away(void **st)
+{
+	(void)st;
+	assert_true(run(64) > 0);
+	assert_true(shared.lock.contended > 0);
+}
+
+static void
+alone_it_costs_no_call(void **st)
+{
+	struct lock l = { 0 };
+	struct sys sys;
+
+	(void)st;
+	sys_init(&sys, &sys_linux, NULL);
+	for (int i = 0; i < 1000; i++) {
+		lock_take(&l, &sys);
+		assert_int_equal(l.taken, 1);
+		lock_drop(&l);
+	}
+	assert_int_equal(l.contended, 0);
+	assert_int_equal(ledger_total(&sys.ledger), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_at_a_time),
+		cmocka_unit_test(who_waits_long_gives_the_cpu_away),
+		cmocka_unit_test(alone_it_costs_no_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

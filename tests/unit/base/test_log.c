@@ -1,0 +1,290 @@
+#include "base/log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/log_target.h"
+
+/* 2026-11-20 23:41:57.571234 UTC */
+#define NOW UINT64_C(1795218117571234000)
+
+struct world {
+	struct sys sys;
+	struct log_sink sink;
+	struct log_line line;
+	struct list lines;
+	int to, from; /* a datagram socketpair: one message per read */
+};
+
+static uint64_t
+fixed_clock(void *arg)
+{
+	return *(uint64_t *)arg;
+}
+
+static uint64_t now_ns;
+
+static void
+world_init(struct world *w)
+{
+	const struct log_ident id = { "tacit", NULL, 4321, NULL };
+	int sv[2];
+
+	setenv("TZ", "UTC0", 1);
+	now_ns = NOW;
+	sys_init(&w->sys, &sys_linux, NULL);
+	log_sink_init(&w->sink, &w->sys, &id);
+	w->sink.wall_ns = fixed_clock;
+	w->sink.wall_arg = &now_ns;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, sv), 0);
+	w->to = sv[0];
+	w->from = sv[1];
+	log_line_init(&w->line);
+	w->line.dest.kind = LOG_DEST_FD;
+	w->line.dest.fd = w->to;
+	w->line.facility = log_facility_parse("local0");
+	list_init(&w->lines);
+	list_append(&w->lines, &w->line.link);
+	w->sink.lines = &w->lines;
+}
+
+static void
+world_fini(struct world *w)
+{
+	log_sink_fini(&w->sink);
+	close(w->to);
+	close(w->from);
+}
+
+/* The next message, or "" when there is none. */
+static const char *
+got(struct world *w)
+{
+	static char buf[LOG_LEN_MAX + 2];
+	ssize_t n;
+
+	log_flush(&w->sink);
+	n = recv(w->from, buf, sizeof(buf) - 1, MSG_DONTWAIT);
+	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
+static void
+test_every_form(void **state)
+{
+	static const struct {
+		const char *form, *host, *want;
+	} rows[] = {
+		{ "local", NULL, "<134>Nov 20 23:41:57 tacit[4321]: hello\n" },
+		{ "local", "h1", "<134>Nov 20 23:41:57 tacit[4321]: hello\n" },
+		{ "rfc3164", NULL, "<134>Nov 20 23:41:57 localhost tacit[4321]: hello\n" },
+		{ "rfc3164", "h1", "<134>Nov 20 23:41:57 h1 tacit[4321]: hello\n" },
+		{ "rfc5424", NULL,
+			"<134>1 2026-11-20T23:41:57.571234+00:00 - tacit 4321 - - hello\n" },
+		{ "rfc5424", "h1",
+			"<134>1 2026-11-20T23:41:57.571234+00:00 h1 tacit 4321 - - hello\n" },
+		{ "priority", NULL, "<134>hello\n" },
+		{ "short", NULL, "<6>hello\n" },
+		{ "timed", NULL, "<6>2026-11-20T23:41:57.571234+00:00 hello\n" },
+		{ "iso", NULL, "2026-11-20T23:41:57.571234+00:00 hello\n" },
+		{ "raw", NULL, "hello\n" },
+	};
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		w.line.form = (enum log_form)log_form_parse(rows[i].form);
+		w.sink.id.hostname = rows[i].host;
+		log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, "hello", 5);
+		assert_string_equal(got(&w), rows[i].want);
+	}
+	world_fini(&w);
+}
+
+static void
+test_levels_filter_and_cap(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_SHORT;
+	w.line.level = LOG_LEVEL_NOTICE;
+	w.line.minlevel = LOG_LEVEL_ERR;
+	log_msg(&w.sink, LOG_LEVEL_INFO, "not sent");
+	assert_string_equal(got(&w), "");
+	log_msg(&w.sink, LOG_LEVEL_NOTICE, "n %d", 1);
+	assert_string_equal(got(&w), "<5>n 1\n");
+	log_msg(&w.sink, LOG_LEVEL_EMERG, "capped");
+	assert_string_equal(got(&w), "<3>capped\n");
+	assert_int_equal(w.sink.sent, 2);
+	assert_int_equal(w.sink.dropped, 0);
+	world_fini(&w);
+}
+
+static void
+test_control_bytes_are_shown(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_RAW;
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, "a\nb\0c\x7f\t\xc3\xa9", 9);
+	assert_string_equal(got(&w), "a#0Ab#00c#7F\t\xc3\xa9\n");
+	world_fini(&w);
+}
+
+static void
+test_long_messages_are_cut(void **state)
+{
+	char text[200];
+	struct world w;
+	const char *m;
+
+	(void)state;
+	world_init(&w);
+	memset(text, 'x', sizeof(text));
+	w.line.max_len = 80;
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, "a-tag", text, sizeof(text));
+	m = got(&w);
+	assert_int_equal(strlen(m), 81);
+	assert_memory_equal(m, "<134>Nov 20 23:41:57 a-tag[4321]: xx", 36);
+	assert_int_equal(m[80], '\n');
+	/* An escape is not split. */
+	w.line.form = LOG_FORM_RAW;
+	text[78] = '\n';
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, sizeof(text));
+	m = got(&w);
+	assert_int_equal(strlen(m), 79);
+	/* A tag longer than the line. */
+	w.line.form = LOG_FORM_LOCAL;
+	text[199] = '\0';
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, text, "m", 1);
+	assert_int_equal(strlen(got(&w)), 81);
+	world_fini(&w);
+}
+
+static void
+test_longest_line_fits(void **state)
+{
+	static char text[LOG_LEN_MAX + 10];
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	memset(text, 'y', sizeof(text));
+	w.line.max_len = LOG_LEN_MAX;
+	w.line.form = LOG_FORM_RAW;
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, sizeof(text));
+	assert_int_equal(strlen(got(&w)), LOG_LEN_MAX + 1);
+	world_fini(&w);
+}
+
+/* More than fits in the memory of one turn leaves early instead of being lost. */
+static void
+test_memory_is_bounded(void **state)
+{
+	static char text[1000];
+	struct world w;
+	int fds[2];
+
+	(void)state;
+	world_init(&w);
+	assert_int_equal(pipe(fds), 0);
+	w.line.dest.fd = fds[1];
+	w.line.form = LOG_FORM_RAW;
+	memset(text, 'z', sizeof(text));
+	for (int i = 0; i < 300; i++)
+		log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, sizeof(text));
+	assert_true(w.sink.used <= LOG_RING_SIZE);
+	log_flush(&w.sink);
+	/* A pipe holds 64 KiB: some are lost, none unaccounted. */
+	assert_true(w.sink.sent > 0 && w.sink.dropped > 0);
+	assert_int_equal(w.sink.sent + w.sink.dropped, 300);
+	world_fini(&w);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* A message that does not quite fit: its newline would be one byte too many. */
+static void
+test_memory_is_bounded_to_the_byte(void **state)
+{
+	static char text[80];
+	struct world w;
+	int n = LOG_RING_SIZE / 88 - 1;
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_RAW;
+	w.line.max_len = 80;
+	memset(text, 'z', sizeof(text));
+	for (int i = 0; i < n; i++)
+		log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, 79);
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, 71);
+	assert_int_equal(LOG_RING_SIZE - w.sink.used, 88);
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, 80);
+	assert_int_equal(w.sink.used, 96);
+	world_fini(&w);
+}
+
+static void
+test_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < LOG_FACILITIES; i++)
+		assert_int_equal(log_facility_parse(log_facility_name(i)), i);
+	for (int i = 0; i < LOG_LEVELS; i++)
+		assert_int_equal(log_level_parse(log_level_name(i)), i);
+	for (int i = 0; i < LOG_FORMS; i++)
+		assert_int_equal(log_form_parse(log_form_name(i)), i);
+	assert_int_equal(log_facility_parse("local7"), 23);
+	assert_int_equal(log_facility_parse("cron2"), 15);
+	assert_true(log_facility_parse("local8") < 0);
+	assert_true(log_level_parse("") < 0);
+	assert_null(log_level_name(8));
+	assert_null(log_form_name(-1));
+}
+
+static void
+test_without_a_sink_or_lines(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	log_msg(NULL, LOG_LEVEL_ALERT, "nobody hears");
+	log_send(&w.sink, NULL, LOG_LEVEL_ALERT, NULL, "x", 1);
+	w.sink.lines = NULL;
+	log_msg(&w.sink, LOG_LEVEL_ALERT, "nobody hears");
+	assert_string_equal(got(&w), "");
+	assert_null(w.sink.ring);
+	world_fini(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_form),
+		cmocka_unit_test(test_levels_filter_and_cap),
+		cmocka_unit_test(test_control_bytes_are_shown),
+		cmocka_unit_test(test_long_messages_are_cut),
+		cmocka_unit_test(test_longest_line_fits),
+		cmocka_unit_test(test_memory_is_bounded),
+		cmocka_unit_test(test_memory_is_bounded_to_the_byte),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_without_a_sink_or_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

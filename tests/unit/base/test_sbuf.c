@@ -1,0 +1,125 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/sbuf.h"
+
+static void
+test_it_grows(void **state)
+{
+	struct sbuf b;
+	char piece[1000];
+
+	(void)state;
+	memset(piece, 'x', sizeof(piece));
+	sbuf_init(&b, 0);
+	assert_null(b.p);
+	for (int i = 0; i < 100; i++) {
+		sbuf_add(&b, piece, sizeof(piece));
+		assert_int_equal(strlen(b.p), b.len);
+	}
+	assert_int_equal(b.len, 100 * sizeof(piece));
+	assert_false(b.failed);
+	sbuf_fini(&b);
+	assert_null(b.p);
+}
+
+static void
+test_what_can_be_added(void **state)
+{
+	struct sbuf b;
+
+	(void)state;
+	sbuf_init(&b, 0);
+	sbuf_adds(&b, "a=");
+	sbuf_addu(&b, 0);
+	sbuf_addc(&b, ' ');
+	sbuf_addu(&b, ULLONG_MAX);
+	sbuf_addf(&b, " %d/%s", -7, "seven");
+	sbuf_addf(&b, "%s", "");
+	sbuf_add(&b, "", 0);
+	assert_string_equal(b.p, "a=0 18446744073709551615 -7/seven");
+	sbuf_reset(&b);
+	assert_string_equal(b.p, "");
+	sbuf_adds(&b, "again");
+	assert_string_equal(b.p, "again");
+	sbuf_fini(&b);
+}
+
+static void
+test_the_bound_is_sticky(void **state)
+{
+	struct sbuf b;
+
+	(void)state;
+	sbuf_init(&b, 10);
+	sbuf_adds(&b, "0123456789");
+	assert_false(b.failed);
+	sbuf_addc(&b, 'x');
+	assert_true(b.failed);
+	assert_string_equal(b.p, "0123456789");
+	sbuf_reset(&b);
+	sbuf_addf(&b, "%s", "0123456789a");
+	assert_true(b.failed);
+	/* not even what would fit: a line with a hole is worse than a short one */
+	sbuf_addc(&b, 'x');
+	assert_int_equal(b.len, 0);
+	sbuf_fini(&b);
+}
+
+static void
+test_storage_of_the_caller(void **state)
+{
+	char storage[8];
+	struct sbuf b;
+
+	(void)state;
+	memset(storage, '#', sizeof(storage));
+	sbuf_init_fixed(&b, storage, sizeof(storage) - 1);
+	assert_string_equal(storage, "");
+	sbuf_adds(&b, "abcdef");
+	assert_false(b.failed);
+	assert_string_equal(storage, "abcdef");
+	sbuf_addc(&b, 'g');
+	assert_true(b.failed);
+	assert_string_equal(storage, "abcdef");
+	assert_int_equal(storage[7], '#');
+	sbuf_fini(&b);
+}
+
+static void
+test_lengths_do_not_wrap(void **state)
+{
+	struct sbuf b;
+
+	(void)state;
+	sbuf_init(&b, 0);
+	sbuf_adds(&b, "abc");
+	sbuf_add(&b, "x", SIZE_MAX);
+	assert_true(b.failed);
+	assert_string_equal(b.p, "abc");
+	sbuf_reset(&b);
+	sbuf_add(&b, "x", SIZE_MAX / 2 + 1);
+	assert_true(b.failed);
+	sbuf_fini(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_grows),
+		cmocka_unit_test(test_what_can_be_added),
+		cmocka_unit_test(test_the_bound_is_sticky),
+		cmocka_unit_test(test_storage_of_the_caller),
+		cmocka_unit_test(test_lengths_do_not_wrap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

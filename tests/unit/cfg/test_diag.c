@@ -1,0 +1,165 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cfg/diag.h"
+
+static char out[200000];
+
+static const char *
+printed(const struct cfg_diag *d, bool quiet)
+{
+	FILE *f = fmemopen(out, sizeof(out), "w");
+
+	assert_non_null(f);
+	cfg_diag_print(d, f, quiet);
+	fclose(f);
+	return out;
+}
+
+static void
+forms(void **state)
+{
+	static const char text[] = "one\n\ttwo three\r\n\nlast";
+	struct cfg_diag d;
+	struct cfg_where w;
+
+	(void)state;
+	cfg_diag_init(&d, 1234);
+	w.file = cfg_diag_file(&d, "a.cfg", text, strlen(text));
+	w.line = 2;
+	w.col = 6;
+	cfg_diag_add(&d, CFG_ALERT, &w, "bad '%s'", "three");
+	w.line = 1;
+	w.col = 0;
+	cfg_diag_add(&d, CFG_WARNING, &w, "whole line");
+	w.line = 3;
+	w.col = 1;
+	cfg_diag_add(&d, CFG_NOTICE, &w, "empty line");
+	cfg_diag_add(&d, CFG_WARNING, NULL, "no place\nsecond line \x1b[31m");
+	cfg_diag_add(&d, CFG_DIAGMSG, NULL, "not asked for");
+	w.line = 4;
+	w.col = 5;
+	cfg_diag_add(&d, CFG_ALERT, &w, "past the end");
+	assert_string_equal(printed(&d, false),
+			    "[ALERT]    (1234) : config : parsing [a.cfg:2:6] : bad 'three'\n"
+			    "  \ttwo three\n"
+			    "  \t    ^\n"
+			    "[WARNING]  (1234) : config : parsing [a.cfg:1] : whole line\n"
+			    "  one\n"
+			    "[NOTICE]   (1234) : config : parsing [a.cfg:3:1] : empty line\n"
+			    "[WARNING]  (1234) : config : no place\n"
+			    "   | second line ?[31m\n"
+			    "[ALERT]    (1234) : config : parsing [a.cfg:4:5] : past the end\n"
+			    "  last\n"
+			    "      ^\n");
+	assert_string_equal(printed(&d, true),
+			    "[ALERT]    (1234) : config : parsing [a.cfg:2:6] : bad 'three'\n"
+			    "  \ttwo three\n"
+			    "  \t    ^\n"
+			    "[ALERT]    (1234) : config : parsing [a.cfg:4:5] : past the end\n"
+			    "  last\n"
+			    "      ^\n");
+	assert_int_equal(d.count[CFG_DIAGMSG], 1);
+	cfg_diag_fini(&d);
+}
+
+static void
+fatality(void **state)
+{
+	struct cfg_diag d;
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	cfg_diag_add(&d, CFG_NOTICE, NULL, "x");
+	assert_false(cfg_diag_is_fatal(&d));
+	d.werror = true;
+	assert_false(cfg_diag_is_fatal(&d));
+	cfg_diag_add(&d, CFG_WARNING, NULL, "x");
+	assert_true(cfg_diag_is_fatal(&d));
+	assert_string_equal(printed(&d, true), "[WARNING]  config : x\n");
+	d.werror = false;
+	assert_false(cfg_diag_is_fatal(&d));
+	cfg_diag_add(&d, CFG_ALERT, NULL, "x");
+	assert_true(cfg_diag_is_fatal(&d));
+	d.diagmode = true;
+	cfg_diag_add(&d, CFG_DIAGMSG, NULL, "shown");
+	assert_non_null(strstr(printed(&d, false), "[DIAG]     config : shown\n"));
+	cfg_diag_fini(&d);
+}
+
+static void
+bounds(void **state)
+{
+	const char *source, *caret;
+	char longline[4000];
+	struct cfg_diag d;
+	struct cfg_where w;
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	for (int i = 0; i < CFG_DIAG_MAX + 7; i++)
+		cfg_diag_add(&d, CFG_ALERT, NULL, "number %d", i);
+	assert_int_equal(d.nentry, CFG_DIAG_MAX);
+	assert_int_equal(d.count[CFG_ALERT], CFG_DIAG_MAX + 7);
+	assert_non_null(strstr(printed(&d, false), "config : 7 more messages are not shown.\n"));
+	cfg_diag_fini(&d);
+
+	/* a window around the column of a very long line, with control characters made harmless */
+	cfg_diag_init(&d, 0);
+	memset(longline, 'a', sizeof(longline) - 1);
+	longline[sizeof(longline) - 1] = '\0';
+	memcpy(longline + 1999, "\x1b\x7f#", 3);
+	w.file = cfg_diag_file(&d, "long", longline, strlen(longline));
+	w.line = 1;
+	w.col = 2000;
+	cfg_diag_add(&d, CFG_ALERT, &w, "%s", longline + 2500);
+	printed(&d, false);
+	source = strchr(out, '\n') + 1;
+	caret = strchr(source, '\n') + 1;
+	assert_memory_equal(source + strcspn(source, "?"), "??#a", 4);
+	assert_int_equal(strcspn(source, "?"), strcspn(caret, "^"));
+	assert_true(strlen(out) < CFG_DIAG_TEXT_MAX + 2 * CFG_DIAG_SHOWN_MAX + 80);
+	cfg_diag_fini(&d);
+}
+
+static void
+files(void **state)
+{
+	struct cfg_diag d;
+	const struct cfg_file *f;
+	size_t len;
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	f = cfg_diag_file(&d, "x", "", 0);
+	assert_int_equal((cfg_file_line(f, 1, &len), len), 0);
+	assert_int_equal((cfg_file_line(f, 9, &len), len), 0);
+	f = cfg_diag_file(&d, "y", "a\nbb\n", 5);
+	assert_memory_equal(cfg_file_line(f, 2, &len), "bb", 2);
+	assert_int_equal(len, 2);
+	assert_int_equal((cfg_file_line(f, 3, &len), len), 0);
+	while (d.nfile < CFG_FILES_MAX)
+		assert_non_null(cfg_diag_file(&d, "z", "", 0));
+	assert_null(cfg_diag_file(&d, "z", "", 0));
+	cfg_diag_fini(&d);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forms),
+		cmocka_unit_test(fatality),
+		cmocka_unit_test(bounds),
+		cmocka_unit_test(files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+#include "world.h"
+
+#include "cfg/dump.h"
+#include "cfg/known.h"
+
+static char text[200000];
+
+static const char *
+dumped(enum cfg_dump kind)
+{
+	struct world w;
+	FILE *f = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(f);
+	world_init(&w);
+	cfg_dump(&w.registry, kind, f);
+	world_fini(&w);
+	fclose(f);
+	return text;
+}
+
+static void
+names(void **state)
+{
+	(void)state;
+	assert_int_equal(cfg_dump_kind("cfg"), CFG_DUMP_CFG);
+	assert_int_equal(cfg_dump_kind("all"), CFG_DUMP_ALL);
+	assert_int_equal(cfg_dump_kind("man"), CFG_DUMP_MAN);
+	assert_int_equal(cfg_dump_kind("vim"), CFG_DUMP_VIM);
+	assert_int_equal(cfg_dump_kind("nope"), -1);
+	assert_int_equal(cfg_dump_kind(""), -1);
+}
+
+static void
+like_haproxy(void **state)
+{
+	(void)state;
+	assert_string_equal(dumped(CFG_DUMP_CFG),
+		"# List of registered configuration keywords:\n"
+		"global\n"
+		"\tdaemon\n\tlog\n\tmaxconn\n\tmute\n\tpresetenv\n\tresetenv\n\tsetenv\n"
+		"\tstats socket\n\ttune.quiet\n\tunsetenv\n"
+		"defaults\n"
+		"\tbalance\n\tlog\n\tmaxconn\n\toption contstats\n\toption tcpka\n\toption tcplog\n"
+		"\ttimeout client\n\ttimeout connect\n"
+		"frontend\n"
+		"\tbind\n\tlog\n\tmaxconn\n\toption contstats\n\toption tcpka\n\toption tcplog\n"
+		"\ttimeout client\n"
+		"\tbind <addr> backlog +1\n\tbind <addr> many +-1\n\tbind <addr> nice +1\n"
+		"\tbind <addr> tfo\n"
+		"backend\n"
+		"\tbalance\n\tlog\n\toption tcpka\n\toption tcplog\n\tserver\n\ttimeout connect\n"
+		"listen\n"
+		"\tbalance\n\tbind\n\tlog\n\tmaxconn\n\toption contstats\n\toption tcpka\n"
+		"\toption tcplog\n\tserver\n\ttimeout client\n\ttimeout connect\n"
+		"\tbind <addr> backlog +1\n\tbind <addr> many +-1\n\tbind <addr> nice +1\n"
+		"\tbind <addr> tfo\n");
+}
+
+/* How many lines of the dump end with or hold this. */
+static int
+count(const char *needle)
+{
+	int n = 0;
+
+	for (const char *p = text; (p = strstr(p, needle)) != NULL; p++)
+		n++;
+	return n;
+}
+
+static void
+every_name_once(void **state)
+{
+	char want[128];
+
+	(void)state;
+	dumped(CFG_DUMP_ALL);
+	assert_int_equal(count("implemented  GDF-L maxconn <number>\n"), 1);
+	assert_int_equal(count(" maxconn "), 1);
+	assert_int_equal(count("hint         -DF-L option contstats\n"), 1);
+	assert_int_equal(count("unsupported  -DFBL option splice-auto\n"), 1);
+	assert_int_equal(count("unsupported  --FBL stick-table\n"), 1);
+	assert_int_equal(count("unsupported  -DFBL contimeout use 'timeout connect'\n"), 1);
+	assert_int_equal(count("implemented  backlog <number>\n"), 1);
+	assert_int_equal(count("unsupported  alpn\n"), 2);
+	assert_int_equal(count("implemented  listen\n"), 1);
+	assert_int_equal(count("unsupported  peers\n"), 1);
+	for (const struct cfg_known_kw *k = cfg_known_kws; k->name; k++) {
+		if (k->fix)
+			continue;
+		snprintf(want, sizeof(want), " %s\n", k->name);
+		if (count(want) == 0) {
+			snprintf(want, sizeof(want), "implemented  G---- %s ", k->name);
+			if (count(want) > 0)
+				continue;
+			snprintf(want, sizeof(want), " %s <", k->name);
+			if (count(want) == 0)
+				fail_msg("'%s' is not dumped", k->name);
+		}
+	}
+}
+
+static void
+manual(void **state)
+{
+	(void)state;
+	dumped(CFG_DUMP_MAN);
+	assert_int_equal(count(".SH GLOBAL KEYWORDS\n"), 1);
+	assert_int_equal(count(".TP\n\\fBmaxconn\\fR \\fI<number>\\fR\nConnections at most.\n"), 2);
+	assert_int_equal(count("Connections at most.\n.br\nIn defaults, frontend, listen.\n"), 1);
+	assert_int_equal(count(".TP\n\\fBoption contstats\\fR\nAccepted, without effect: "
+			       "counters are always continuous.\n"), 1);
+	assert_int_equal(count("\\fBtune.quiet\\fR\nAccepted, without effect.\n"), 1);
+	assert_int_equal(count("\\fBserver\\fR \\fI<name> <address> [<option>...]\\fR\nSee "), 1);
+	assert_int_equal(count("splice"), 0);
+	assert_int_equal(count(".SH BIND OPTIONS\n"), 1);
+	/* no line is a request that was not meant */
+	for (const char *p = text; *p; p = strchr(p, '\n') + 1)
+		if (*p == '.')
+			assert_true(strncmp(p, ".TP\n", 4) == 0 || strncmp(p, ".SH ", 4) == 0 ||
+				    strncmp(p, ".br\n", 4) == 0);
+}
+
+static void
+vim(void **state)
+{
+	(void)state;
+	dumped(CFG_DUMP_VIM);
+	assert_int_equal(count("syn match tacitSection \"^\\s*frontend\\>\"\n"), 1);
+	assert_int_equal(
+		count("tacitKeyword \"^\\s*\\(\\(no\\|default\\)\\s\\+\\)\\?\\zsmaxconn\\>\"\n"),
+		1);
+	assert_int_equal(
+		count("tacitHint \"^\\s*\\(\\(no\\|default\\)\\s\\+\\)\\?\\zstune\\.quiet\\>\""),
+		1);
+	assert_int_equal(count("\\zstimeout\\s\\+client\\>\"\n"), 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),
+		cmocka_unit_test(like_haproxy),
+		cmocka_unit_test(every_name_once),
+		cmocka_unit_test(manual),
+		cmocka_unit_test(vim),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "cfg/known.h"
+
+static void
+sorted_and_sound(void **state)
+{
+	const unsigned all = CFG_GLOBAL | CFG_PROXIES;
+
+	(void)state;
+	for (const struct cfg_known_kw *k = cfg_known_kws; k->name; k++) {
+		assert_true(k->sections != 0 && (k->sections & ~all) == 0);
+		assert_null(strstr(k->name, "  "));
+		if (k != cfg_known_kws)
+			assert_true(strcmp(k[-1].name, k->name) < 0);
+	}
+	for (int p = 0; p < CFG_OPT_PLACES; p++)
+		for (const struct cfg_known_opt *o = cfg_known_opts[p]; o->name; o++) {
+			assert_true(o->args >= -1 && o->args <= 2);
+			if (o != cfg_known_opts[p])
+				assert_true(strcmp(o[-1].name, o->name) < 0);
+		}
+}
+
+static void
+lookups(void **state)
+{
+	(void)state;
+	assert_int_equal(cfg_known_kw("stick-table")->sections,
+			 CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN);
+	assert_int_equal(cfg_known_kw("maxconn")->sections, CFG_GLOBAL | CFG_FE);
+	assert_int_equal(cfg_known_kw("option httpchk")->sections, CFG_BE);
+	assert_int_equal(cfg_known_kw("tune.h2.fe.max-total-streams")->sections, CFG_GLOBAL);
+	assert_string_equal(cfg_known_kw("clitimeout")->fix, "use 'timeout client'");
+	assert_null(cfg_known_kw("option"));
+	assert_null(cfg_known_kw("maxcon"));
+	assert_int_equal(cfg_known_opt(CFG_OPT_BIND, "alpn")->args, 1);
+	assert_int_equal(cfg_known_opt(CFG_OPT_BIND, "ssl")->args, 0);
+	assert_int_equal(cfg_known_opt(CFG_OPT_SERVER, "source")->args, -1);
+	assert_null(cfg_known_opt(CFG_OPT_BIND, "check"));
+	assert_true(cfg_known_is_section("peers"));
+	assert_true(cfg_known_is_section("traces"));
+	assert_false(cfg_known_is_section("peer"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sorted_and_sound),
+		cmocka_unit_test(lookups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

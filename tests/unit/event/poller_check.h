@@ -1,0 +1,153 @@
+/* What every poller has to do, on real sockets: included by the tests of each. */
+#ifndef TACIT_TESTS_POLLER_CHECK_H
+#define TACIT_TESTS_POLLER_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/sys.h"
+#include "event/interest.h"
+#include "event/poller.h"
+
+#define MAX_FD 256
+
+struct rig {
+	struct sys sys;
+	struct poller *p;
+	int fd[2];
+	struct poll_event ev[8];
+};
+
+static void
+rig_open(struct rig *r, const struct poller_ops *ops)
+{
+	sys_init(&r->sys, &sys_linux, NULL);
+	assert_int_equal(ops->open(&r->p, &r->sys, MAX_FD), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, r->fd), 0);
+	assert_true(r->fd[1] < MAX_FD);
+}
+
+static void
+rig_close(struct rig *r, const struct poller_ops *ops)
+{
+	close(r->fd[0]);
+	close(r->fd[1]);
+	ops->close(&r->p);
+	assert_null(r->p);
+}
+
+static void
+check_quiet_then_readable(const struct poller_ops *ops)
+{
+	struct rig r;
+
+	rig_open(&r, ops);
+	assert_int_equal(ops->set(r.p, r.fd[0], 7, 0, EV_R), 0);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 0), 0);
+	assert_int_equal(write(r.fd[1], "x", 1), 1);
+	/* Level-triggered: it says so until it is read. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+		assert_int_equal(r.ev[0].fd, r.fd[0]);
+		assert_int_equal(r.ev[0].gen, 7);
+		assert_int_equal(r.ev[0].ev & EV_RW, EV_R);
+	}
+	assert_int_equal(ops->set(r.p, r.fd[0], 7, EV_R, 0), 0);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 0), 0);
+	rig_close(&r, ops);
+}
+
+static void
+check_both_directions(const struct poller_ops *ops)
+{
+	struct rig r;
+
+	rig_open(&r, ops);
+	assert_int_equal(write(r.fd[1], "x", 1), 1);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, 0, EV_W), 0);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(r.ev[0].ev & EV_RW, EV_W);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_W, EV_RW), 0);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(r.ev[0].ev & EV_RW, EV_RW);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_RW, 0), 0);
+	rig_close(&r, ops);
+}
+
+static void
+check_the_peers_end_is_readable(const struct poller_ops *ops)
+{
+	struct rig r;
+
+	rig_open(&r, ops);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, 0, EV_R), 0);
+	assert_int_equal(shutdown(r.fd[1], SHUT_WR), 0);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_true(r.ev[0].ev & EV_R);
+	/* Only a poller with RDHUP says that nothing comes after what is there. */
+	assert_int_equal(!!(r.ev[0].ev & EV_RDHUP), ops->has_edge);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_R, 0), 0);
+	rig_close(&r, ops);
+}
+
+static void
+check_timeouts(const struct poller_ops *ops)
+{
+	struct rig r;
+	uint64_t start, ns;
+
+	rig_open(&r, ops);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, 0, EV_R), 0);
+	start = sys_clock_ns(&r.sys, CLOCK_MONOTONIC);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 20), 0);
+	ns = sys_clock_ns(&r.sys, CLOCK_MONOTONIC) - start;
+	assert_true(ns >= 19000000u);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_R, 0), 0);
+	rig_close(&r, ops);
+}
+
+/* A descriptor's number is used again: the registration is the new one's. */
+static void
+check_a_number_is_used_again(const struct poller_ops *ops)
+{
+	struct rig r;
+	int copy;
+
+	rig_open(&r, ops);
+	assert_int_equal(ops->set(r.p, r.fd[0], 1, 0, EV_R), 0);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 0), 0);
+	if (!ops->close_forgets)
+		assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_R, 0), 0);
+	copy = r.fd[0];
+	close(r.fd[0]);
+	close(r.fd[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, r.fd), 0);
+	assert_int_equal(r.fd[0], copy);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 0), 0);
+	assert_int_equal(ops->set(r.p, r.fd[0], 2, 0, EV_R), 0);
+	assert_int_equal(write(r.fd[1], "x", 1), 1);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(r.ev[0].gen, 2);
+	assert_int_equal(ops->set(r.p, r.fd[0], 2, EV_R, 0), 0);
+	rig_close(&r, ops);
+}
+
+static void
+check_poller(const struct poller_ops *ops)
+{
+	check_quiet_then_readable(ops);
+	check_both_directions(ops);
+	check_the_peers_end_is_readable(ops);
+	check_timeouts(ops);
+	check_a_number_is_used_again(ops);
+}
+
+#endif

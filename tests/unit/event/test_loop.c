@@ -1,0 +1,320 @@
+/* The turn on real sockets: order of work, stale events, spinning, timers. */
+#include "loop_rig.h"
+
+static struct task task_t, task_e;
+
+static void
+on_task(struct task *t)
+{
+	note(t == &task_t ? 't' : 'e');
+}
+
+static void
+on_listener(void *owner, int fd, uint32_t ev)
+{
+	on_fd(owner, fd, ev);
+	loop_post_end(rig.l, &task_e);
+	loop_post(rig.l, &task_t);
+}
+
+static void
+listeners_then_tasks_then_connections_then_the_end(void **st)
+{
+	(void)st;
+	task_init(&task_t, on_task);
+	task_init(&task_e, on_task);
+	want_read(rig.a[0], LOOP_CONN, "c");
+	assert_int_equal(
+		loop_add(rig.l, rig.b[0], LOOP_LISTENER, on_listener, (void *)(uintptr_t) "l"), 0);
+	loop_want(rig.l, rig.b[0], EV_R);
+	loop_again(rig.l, rig.b[0], DIR_R);
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1) + write(rig.b[1], "x", 1), 2);
+	turn();
+	assert_string_equal(rig.log, "ltce");
+}
+
+static void
+on_next(struct task *t)
+{
+	note('n');
+	if (strlen(rig.log) < 6)
+		loop_post_next(rig.l, t);
+}
+
+/* In the turn after, behind its events, and once in each; that turn does not wait. */
+static void
+what_is_posted_for_the_next_turn_waits_for_its_events(void **st)
+{
+	(void)st;
+	task_init(&task_t, on_next);
+	want_read(rig.a[0], LOOP_CONN, "c");
+	turn();
+	loop_post_next(rig.l, &task_t);
+	loop_post_next(rig.l, &task_t);
+	assert_string_equal(rig.log, "");
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	turn();
+	assert_string_equal(rig.log, "cn");
+	assert_int_equal(loop_turn(rig.l, -1), 0);
+	assert_int_equal(loop_turn(rig.l, -1), 0);
+	assert_string_equal(rig.log, "cnnn");
+	task_cancel(&task_t);
+}
+
+static void
+an_event_for_a_forgotten_fd_is_dropped(void **st)
+{
+	(void)st;
+	want_read(rig.a[0], LOOP_CONN, "a");
+	want_read(rig.b[0], LOOP_CONN, "b");
+	turn();
+	rig.close_b = 1;
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	turn();
+	/* epoll reports in the order of arrival. */
+	assert_string_equal(rig.log, "a");
+	assert_int_equal(loop_stats(rig.l)->stale, 1);
+}
+
+static struct loop *other;
+
+static void
+on_other(void *owner, int fd, uint32_t ev)
+{
+	char buf[16];
+
+	(void)ev;
+	note(*(const char *)owner);
+	while (read(fd, buf, sizeof(buf)) > 0)
+		continue;
+	loop_again(other, fd, DIR_R);
+	loop_progress(other, fd);
+}
+
+/* Of a, whose event comes first: b's number is free from now, and somebody else's at once. */
+static void
+on_swap(void *owner, int fd, uint32_t ev)
+{
+	int next[2];
+
+	on_fd(owner, fd, ev);
+	/* The last that is wanted of it would be a call at the begin of the next turn. */
+	loop_want(rig.l, rig.b[0], EV_R | EV_W);
+	loop_again(rig.l, rig.b[0], DIR_W);
+	loop_forget(rig.l, rig.b[0]);
+	close(rig.b[0]);
+	close(rig.b[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, next), 0);
+	assert_int_equal(next[0], rig.b[0]);
+	rig.b[1] = next[1];
+	if (other) {
+		assert_int_equal(loop_add(other, next[0], LOOP_CONN, on_other,
+					  (void *)(uintptr_t) "o"), 0);
+		loop_want(other, next[0], EV_R);
+		loop_again(other, next[0], DIR_R);
+	} else {
+		want_read(next[0], LOOP_CONN, "n");
+	}
+}
+
+/* Events for both wait; a's handler gives b's number away. */
+static void
+swap(void)
+{
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_swap, (void *)(uintptr_t) "a"), 0);
+	loop_want(rig.l, rig.a[0], EV_R);
+	loop_again(rig.l, rig.a[0], DIR_R);
+	want_read(rig.b[0], LOOP_CONN, "b");
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1) + write(rig.b[1], "x", 1), 2);
+	turn();
+	assert_string_equal(rig.log, "a");
+	assert_int_equal(loop_stats(rig.l)->stale, 1);
+}
+
+static void
+an_event_of_the_last_owner_is_not_the_next_ones(void **st)
+{
+	(void)st;
+	swap();
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	turn();
+	assert_string_equal(rig.log, "an");
+}
+
+/* Closed on one worker, and at once another's: what is known of the number stays where it was. */
+static void
+a_number_that_is_another_loops_now_is_its_alone(void **st)
+{
+	struct loop_config cfg = { .poller = &poller_epoll, .mode = INTEREST_MERGED,
+				   .max_fd = MAX_FD, .max_events = 16, .lazy = 1 };
+	struct sys sys;
+	uint64_t ctls;
+	int r = 0;
+
+	(void)st;
+	sys_init(&sys, &sys_linux, NULL);
+	other = loop_new(&sys, &cfg, &r);
+	assert_non_null(other);
+	swap();
+	ctls = ledger_sum(&rig.sys.ledger, SYS_CALL_epoll_ctl);
+	assert_int_equal(loop_turn(other, 0), 0);
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	turn();
+	assert_string_equal(rig.log, "a");
+	assert_int_equal(ledger_sum(&rig.sys.ledger, SYS_CALL_epoll_ctl), ctls);
+	assert_int_equal(loop_turn(other, 0), 0);
+	assert_string_equal(rig.log, "ao");
+	assert_int_equal(loop_stats(other)->stale, 0);
+	loop_forget(other, rig.b[0]);
+	loop_free(&other);
+}
+
+static void
+an_fd_that_wakes_for_nothing_is_given_up(void **st)
+{
+	(void)st;
+	rig.read_some = 0;
+	want_read(rig.a[0], LOOP_CONN, "s");
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	for (int i = 0; i < 2000 && !(rig.last_ev & EV_SPIN); i++) {
+		rig.n = 0;
+		turn();
+	}
+	assert_true(rig.last_ev & EV_SPIN);
+	assert_int_equal(loop_stats(rig.l)->spins, 1);
+}
+
+/* What keeps arriving for somebody who does not want it yet is no spin. */
+static void
+edges_that_nobody_wants_are_no_spin(void **st)
+{
+	char byte;
+
+	(void)st;
+	teardown(st);
+	setup_mode(INTEREST_EDGE, 1);
+	rig.read_some = 0;
+	want_read(rig.a[0], LOOP_CONN, "e");
+	turn();
+	loop_want(rig.l, rig.a[0], 0);
+	for (int i = 0; i < 2000; i++) {
+		assert_int_equal(write(rig.a[1], "x", 1), 1);
+		rig.n = 0;
+		turn();
+		/* Room for the next one; of this the loop knows nothing. */
+		assert_int_equal(read(rig.a[0], &byte, 1), 1);
+	}
+	assert_true(loop_stats(rig.l)->events >= 2000);
+	assert_int_equal(loop_stats(rig.l)->spins, 0);
+}
+
+/* A direction believed ready that its handler never tries would be tried for ever. */
+static void
+tries_that_come_to_nothing_are_given_up(void **st)
+{
+	(void)st;
+	teardown(st);
+	setup_mode(INTEREST_EDGE, 1);
+	rig.read_some = 0;
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "t"), 0);
+	loop_want(rig.l, rig.a[0], EV_W);
+	for (int i = 0; i < 2000 && !(rig.last_ev & EV_SPIN); i++) {
+		rig.n = 0;
+		turn();
+	}
+	assert_int_equal(loop_stats(rig.l)->spins, 1);
+}
+
+static void
+on_due(struct timer *t)
+{
+	(void)t;
+	note('d');
+}
+
+static void
+waits_for_the_next_timer_and_no_longer(void **st)
+{
+	struct timer t;
+	uint64_t start = loop_now_ms(rig.l);
+
+	(void)st;
+	timer_init(&t, on_due);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, start + 15), 0);
+	while (!rig.n)
+		assert_int_equal(loop_turn(rig.l, -1), 0);
+	assert_true(loop_now_ms(rig.l) >= start + 15);
+	assert_true(loop_stats(rig.l)->turns <= 3);
+}
+
+static void
+timers_wait_for_events_that_did_not_fit(void **st)
+{
+	struct timer t;
+
+	teardown(st);
+	setup_events(INTEREST_MERGED, 1, 1);
+	want_read(rig.a[0], LOOP_CONN, "a");
+	want_read(rig.b[0], LOOP_CONN, "b");
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	timer_init(&t, on_due);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	turn();
+	assert_string_equal(rig.log, "a");
+	assert_true(loop_left_events(rig.l));
+	turn();
+	turn();
+	assert_string_equal(rig.log, "abd");
+	assert_false(loop_left_events(rig.l));
+	/* But not for ever. */
+	rig.n = 0;
+	rig.log[0] = '\0';
+	rig.read_some = 0;
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	for (int i = 0; i < 40 && !strchr(rig.log, 'd'); i++)
+		turn();
+	assert_non_null(strchr(rig.log, 'd'));
+}
+
+static void
+reads_the_clock_once_a_turn(void **st)
+{
+	uint64_t before;
+
+	(void)st;
+	turn();
+	before = ledger_sum(&rig.sys.ledger, SYS_CALL_clock_gettime);
+	for (int i = 0; i < 10; i++)
+		turn();
+	/* One more where the second has changed, for the wall clock's offset. */
+	assert_in_range(ledger_sum(&rig.sys.ledger, SYS_CALL_clock_gettime) - before, 10, 11);
+}
+
+
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(listeners_then_tasks_then_connections_then_the_end),
+		T(what_is_posted_for_the_next_turn_waits_for_its_events),
+		T(an_event_for_a_forgotten_fd_is_dropped),
+		T(an_event_of_the_last_owner_is_not_the_next_ones),
+		T(a_number_that_is_another_loops_now_is_its_alone),
+		T(an_fd_that_wakes_for_nothing_is_given_up),
+		T(edges_that_nobody_wants_are_no_spin),
+		T(tries_that_come_to_nothing_are_given_up),
+		T(waits_for_the_next_timer_and_no_longer),
+		T(timers_wait_for_events_that_did_not_fit),
+		T(reads_the_clock_once_a_turn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

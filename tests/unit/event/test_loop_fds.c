@@ -1,0 +1,203 @@
+/* The fd table on real sockets: what is wanted, when it is tried, and what is registered. */
+#include "loop_rig.h"
+
+#include <fcntl.h>
+
+static uint64_t
+ctls(void)
+{
+	return ledger_sum(&rig.sys.ledger, SYS_CALL_epoll_ctl);
+}
+
+static void
+what_is_believed_ready_is_tried_in_the_next_turn(void **st)
+{
+	uint64_t before = ctls();
+
+	(void)st;
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "a"), 0);
+	loop_want(rig.l, rig.a[0], EV_R);
+	turn();
+	/* Tried without being asked for, and registered only after it said no. */
+	assert_string_equal(rig.log, "a");
+	assert_int_equal(ctls(), before);
+	assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));
+	turn();
+	assert_int_equal(ctls(), before + 1);
+	assert_string_equal(rig.log, "a");
+}
+
+static void
+without_lazy_registration_nothing_is_tried_first(void **st)
+{
+	(void)st;
+	teardown(st);
+	setup_mode(INTEREST_EDGE, 0);
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "a"), 0);
+	loop_want(rig.l, rig.a[0], EV_R);
+	assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));
+	turn();
+	assert_int_equal(ctls(), 1);
+	assert_string_equal(rig.log, "");
+}
+
+static void
+edge_registers_once(void **st)
+{
+	(void)st;
+	teardown(st);
+	setup_mode(INTEREST_EDGE, 1);
+	want_read(rig.a[0], LOOP_CONN, "a");
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(write(rig.a[1], "x", 1), 1);
+		turn();
+	}
+	assert_string_equal(rig.log, "aaaaa");
+	assert_int_equal(ctls(), 1);
+}
+
+/* An edge is lost on whoever leaves connections in the backlog on purpose. */
+static void
+listeners_stay_level_triggered_in_edge_mode(void **st)
+{
+	(void)st;
+	teardown(st);
+	setup_mode(INTEREST_EDGE, 1);
+	rig.read_some = 0;
+	assert_int_equal(
+		loop_add(rig.l, rig.a[0], LOOP_LISTENER, on_fd, (void *)(uintptr_t) "l"), 0);
+	loop_want(rig.l, rig.a[0], EV_R);
+	loop_again(rig.l, rig.a[0], DIR_R);
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	for (int i = 0; i < 3; i++) {
+		turn();
+		loop_again(rig.l, rig.a[0], DIR_R);
+	}
+	assert_string_equal(rig.log, "lll");
+}
+
+static void
+a_presumption_is_for_merged_modes_only(void **st)
+{
+	(void)st;
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "a"), 0);
+	loop_presume_again(rig.l, rig.a[0], DIR_R);
+	assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));
+	teardown(st);
+	setup_mode(INTEREST_UNMERGED, 1);
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "a"), 0);
+	loop_presume_again(rig.l, rig.a[0], DIR_R);
+	assert_true(loop_is_ready(rig.l, rig.a[0], DIR_R));
+}
+
+static void
+what_may_have_come_unseen_can_be_tried(void **st)
+{
+	(void)st;
+	want_read(rig.a[0], LOOP_CONN, "a");
+	loop_again(rig.l, rig.a[0], DIR_R);
+	assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));
+	loop_presume_ready(rig.l, rig.a[0], DIR_R);
+	assert_true(loop_is_ready(rig.l, rig.a[0], DIR_R));
+}
+
+static void
+what_cannot_be_registered_is_given_up(void **st)
+{
+	(void)st;
+	/* Forgotten by the kernel behind the loop's back. */
+	want_read(rig.a[0], LOOP_CONN, "a");
+	close(rig.a[0]);
+	turn();
+	assert_true(rig.last_ev & EV_SPIN);
+	assert_int_equal(loop_stats(rig.l)->set_errors, 1);
+	loop_forget(rig.l, rig.a[0]);
+	rig.a[0] = dup(rig.a[1]);
+}
+
+static void
+numbers_beyond_the_table_are_refused(void **st)
+{
+	(void)st;
+	assert_int_equal(loop_add(rig.l, MAX_FD, LOOP_CONN, on_fd, NULL), -ERR_FULL);
+	assert_int_equal(loop_add(rig.l, -1, LOOP_CONN, on_fd, NULL), -ERR_FULL);
+}
+
+/* A full pipe whose reader has gone: an error, and nothing else. */
+static void
+error_alone(int pipe_fd[2])
+{
+	char fill[4096] = "";
+
+	assert_int_equal(pipe2(pipe_fd, O_NONBLOCK), 0);
+	while (write(pipe_fd[1], fill, sizeof(fill)) > 0)
+		;
+	want_read(pipe_fd[1], LOOP_CONN, "p");
+	rig.read_some = 0;
+	turn();
+	assert_int_equal(rig.n, 0);
+}
+
+static void
+an_error_ends_waiting_both_ways(void **st)
+{
+	int p[2];
+
+	(void)st;
+	error_alone(p);
+	close(p[0]);
+	turn();
+	assert_int_equal(rig.last_ev, EV_ERR | EV_RW);
+	assert_int_equal(loop_seen(rig.l, p[1]), EV_ERR);
+	assert_true(loop_is_ready(rig.l, p[1], DIR_R));
+	loop_forget(rig.l, p[1]);
+	close(p[1]);
+}
+
+/* With an error queue it may be none: nothing follows from it until its owner says so. */
+static void
+an_answer_is_no_error(void **st)
+{
+	int p[2];
+
+	(void)st;
+	error_alone(p);
+	loop_err_queue(rig.l, p[1]);
+	close(p[0]);
+	turn();
+	assert_int_equal(rig.last_ev, EV_ERR);
+	assert_int_equal(loop_seen(rig.l, p[1]), 0);
+	assert_false(loop_is_ready(rig.l, p[1], DIR_R));
+	loop_is_error(rig.l, p[1]);
+	assert_int_equal(loop_seen(rig.l, p[1]), EV_ERR);
+	assert_true(loop_is_ready(rig.l, p[1], DIR_R));
+	loop_detach(rig.l, p[1]);
+	/* The next owner of the number has none. */
+	assert_int_equal(loop_add(rig.l, p[1], LOOP_CONN, on_fd, (void *)(uintptr_t) "q"), 0);
+	loop_want(rig.l, p[1], EV_R);
+	loop_again(rig.l, p[1], DIR_R);
+	turn();
+	assert_true(rig.last_ev & EV_RW);
+	loop_forget(rig.l, p[1]);
+	close(p[1]);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(what_is_believed_ready_is_tried_in_the_next_turn),
+		T(without_lazy_registration_nothing_is_tried_first),
+		T(edge_registers_once),
+		T(listeners_stay_level_triggered_in_edge_mode),
+		T(a_presumption_is_for_merged_modes_only),
+		T(what_may_have_come_unseen_can_be_tried),
+		T(what_cannot_be_registered_is_given_up),
+		T(numbers_beyond_the_table_are_refused),
+		T(an_error_ends_waiting_both_ways),
+		T(an_answer_is_no_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

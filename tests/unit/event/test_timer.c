@@ -1,0 +1,137 @@
+/* Timers against a naive model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "event/timer.h"
+
+#define N 200
+
+struct probe {
+	struct timer t;
+	uint64_t due; /* model: TIMER_NEVER when not set */
+	unsigned int fired;
+};
+
+static struct timers ts;
+static uint64_t now;
+
+static void
+on_fire(struct timer *t)
+{
+	struct probe *p = container_of(t, struct probe, t);
+
+	assert_true(p->due <= now);
+	p->due = TIMER_NEVER;
+	p->fired++;
+}
+
+static void
+fires_in_order_and_never_early(void **st)
+{
+	struct probe p[N];
+	uint64_t seed = 1;
+
+	(void)st;
+	timers_init(&ts);
+	now = 1000;
+	for (int i = 0; i < N; i++) {
+		timer_init(&p[i].t, on_fire);
+		p[i].due = TIMER_NEVER;
+		p[i].fired = 0;
+	}
+	for (int round = 0; round < 20000; round++) {
+		struct probe *q;
+		uint64_t want, r;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		r = seed >> 33;
+		q = &p[r % N];
+		switch (r / N % 4) {
+		case 0:
+		case 1: /* set, or move either way */
+			want = now + r / N / 4 % 300;
+			assert_int_equal(timer_set(&ts, &q->t, want), 0);
+			q->due = want;
+			break;
+		case 2:
+			timer_stop(&ts, &q->t);
+			q->due = TIMER_NEVER;
+			break;
+		default:
+			now += r / N / 4 % 20;
+			timers_run(&ts, now);
+			for (int i = 0; i < N; i++)
+				assert_true(p[i].due > now);
+		}
+		/* A wake-up may come for nothing, but never late. */
+		for (int i = 0; i < N; i++)
+			assert_true(p[i].due == TIMER_NEVER || timers_next(&ts) <= p[i].due);
+	}
+	for (int i = 0; i < N; i++)
+		timer_stop(&ts, &p[i].t);
+	assert_int_equal(timers_next(&ts), TIMER_NEVER);
+	timers_fini(&ts);
+}
+
+static void
+rearm(struct timer *t)
+{
+	struct probe *p = container_of(t, struct probe, t);
+
+	p->fired++;
+	assert_int_equal(timer_set(&ts, t, now + 10), 0);
+}
+
+static void
+a_timer_may_set_itself_again(void **st)
+{
+	struct probe p = { .fired = 0 };
+
+	(void)st;
+	timers_init(&ts);
+	timer_init(&p.t, rearm);
+	now = 5;
+	assert_int_equal(timer_set(&ts, &p.t, 5), 0);
+	assert_int_equal(timers_run(&ts, now), 1);
+	assert_int_equal(p.fired, 1);
+	assert_int_equal(timers_next(&ts), 15);
+	timer_stop(&ts, &p.t);
+	timers_fini(&ts);
+}
+
+static void
+moving_away_does_not_touch_the_heap(void **st)
+{
+	struct probe p = { .due = 50 };
+
+	(void)st;
+	timers_init(&ts);
+	timer_init(&p.t, on_fire);
+	now = 0;
+	assert_int_equal(timer_set(&ts, &p.t, 10), 0);
+	assert_int_equal(timer_set(&ts, &p.t, 50), 0);
+	assert_int_equal(timers_next(&ts), 10);
+	now = 20;
+	assert_int_equal(timers_run(&ts, now), 0);
+	assert_int_equal(timers_next(&ts), 50);
+	now = 50;
+	assert_int_equal(timers_run(&ts, now), 1);
+	timers_fini(&ts);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fires_in_order_and_never_early),
+		cmocka_unit_test(a_timer_may_set_itself_again),
+		cmocka_unit_test(moving_away_does_not_touch_the_heap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,421 @@
+#include "net_rig.h"
+
+#include "net/conn.h"
+
+static struct conn c;
+static int peer;
+static uint32_t seen;
+
+static void
+on_fd(void *owner, int fd, uint32_t ev)
+{
+	(void)owner;
+	(void)fd;
+	seen |= ev;
+}
+
+static void
+open_pair(enum interest_mode mode)
+{
+	int fd[2];
+
+	rig_open(mode);
+	rig_tcp_pair(fd);
+	peer = fd[0];
+	seen = 0;
+	assert_int_equal(conn_open(&c, rig_loop, fd[1], on_fd, NULL, 0), 0);
+}
+
+static int
+setup(void **st)
+{
+	(void)st;
+	open_pair(INTEREST_EDGE);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	conn_close(&c);
+	assert_false(conn_is_open(&c));
+	if (peer >= 0)
+		close(peer);
+	rig_close();
+	return 0;
+}
+
+/* Waits until the loop has reported these bits. */
+static void
+await(uint32_t bits)
+{
+	loop_want(rig_loop, c.fd, EV_R);
+	loop_again(rig_loop, c.fd, DIR_R);
+	for (int i = 0; i < 100 && (seen & bits) != bits; i++)
+		rig_turn(50);
+	assert_int_equal(seen & bits, bits);
+}
+
+static void
+a_short_read_means_drained(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "hello", 5), 5);
+	await(EV_R);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 5);
+	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(rig_calls(SYS_CALL_recvfrom), 1);
+}
+
+static void
+a_full_read_leaves_it_ready(void **st)
+{
+	char buf[5];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "hello, you", 10), 10);
+	await(EV_R);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_false(c.eof);
+}
+
+static void
+rdhup_and_a_short_read_is_the_end(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "last", 4), 4);
+	assert_int_equal(shutdown(peer, SHUT_WR), 0);
+	await(EV_R | EV_RDHUP);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 4);
+	assert_true(c.eof);
+	/* Known: not asked again. */
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_EOF);
+	assert_int_equal(rig_calls(SYS_CALL_recvfrom), 1);
+}
+
+/* A read ends at urgent data, and what stands behind it must not be left there. */
+static void
+urgent_data_does_not_hide_what_follows(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	/* Registered before it comes: the one edge is for all of it. */
+	loop_want(rig_loop, c.fd, EV_R);
+	loop_again(rig_loop, c.fd, DIR_R);
+	rig_turn(0);
+	assert_int_equal(write(peer, "ab", 2), 2);
+	assert_int_equal(send(peer, "!", 1, MSG_OOB), 1);
+	assert_int_equal(write(peer, "cd", 2), 2);
+	assert_int_equal(shutdown(peer, SHUT_WR), 0);
+	await(EV_R | EV_RDHUP);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 2);
+	assert_false(c.eof);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 2);
+	assert_memory_equal(buf, "cd", 2);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_EOF);
+}
+
+static void
+bytes_before_a_reset_are_read_then_the_error(void **st)
+{
+	struct linger lg = { 1, 0 };
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "last", 4), 4);
+	assert_int_equal(setsockopt(peer, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg)), 0);
+	close(peer);
+	peer = -1;
+	await(EV_R | EV_ERR);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 4);
+	assert_false(c.eof);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_ERR);
+	assert_int_equal(c.err, ECONNRESET);
+	assert_int_equal(conn_send(&c, "x", 1, 0, &got), IO_ERR);
+}
+
+static void
+a_look_leaves_the_bytes_and_taking_removes_them(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "hello", 5), 5);
+	await(EV_R);
+	for (int i = 0; i < 2; i++) {
+		memset(buf, 0, sizeof(buf));
+		assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
+		assert_int_equal(got, 5);
+		assert_memory_equal(buf, "hello", 5);
+		/* There is something, and it can be looked at again. */
+		assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	}
+	assert_int_equal(conn_take(&c, buf, 2, 0), IO_OK);
+	assert_memory_equal(buf, "he", 2);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 3);
+	assert_int_equal(conn_take(&c, buf, 3, 1), IO_OK);
+	assert_memory_equal(buf, "llo", 3);
+	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_AGAIN);
+}
+
+/* The same facts as after a read: with the FIN seen before, a short look taken whole is the end. */
+static void
+what_is_taken_may_be_the_end(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "bye", 3), 3);
+	assert_int_equal(shutdown(peer, SHUT_WR), 0);
+	await(EV_R | EV_RDHUP);
+	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_false(c.eof);
+	assert_int_equal(conn_take(&c, buf, 3, 1), IO_OK);
+	assert_true(c.eof);
+	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_EOF);
+}
+
+/* What was looked at is sent on already: if it cannot be taken the stream is over. */
+static void
+what_cannot_be_taken_ends_it(void **st)
+{
+	char buf[8];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "abc", 3), 3);
+	await(EV_R);
+	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(conn_take(&c, buf, 5, 0), IO_ERR);
+	assert_true(c.err != 0);
+	/* The kernel thinks that all is well: a reset has to say that it is not. */
+	assert_false(conn_is_dead(&c));
+}
+
+static void
+nothing_there_is_again(void **st)
+{
+	char buf[8];
+	size_t got = 9;
+
+	(void)st;
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_AGAIN);
+	assert_int_equal(got, 0);
+	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
+}
+
+static void
+nodelay_comes_with_the_second_send(void **st)
+{
+	size_t put;
+
+	(void)st;
+	assert_int_equal(conn_send(&c, "a", 1, 0, &put), IO_OK);
+	assert_int_equal(rig_opt(c.fd, IPPROTO_TCP, TCP_NODELAY), 0);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 0);
+	assert_int_equal(conn_send(&c, "b", 1, 0, &put), IO_OK);
+	assert_true(rig_opt(c.fd, IPPROTO_TCP, TCP_NODELAY) != 0);
+	assert_int_equal(conn_send(&c, "c", 1, 0, &put), IO_OK);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 1);
+}
+
+static void
+a_full_socket_blocks_writing(void **st)
+{
+	static char big[1 << 20];
+	enum io_result r = IO_OK;
+	size_t put, sum = 0;
+
+	(void)st;
+	for (int i = 0; i < 100 && loop_is_ready(rig_loop, c.fd, DIR_W); i++) {
+		r = conn_send(&c, big, sizeof(big), 0, &put);
+		sum += put;
+	}
+	assert_true(r == IO_OK || r == IO_AGAIN);
+	assert_true(sum > 0);
+	assert_false(loop_is_ready(rig_loop, c.fd, DIR_W));
+	assert_true(conn_unsent(&c) > 0);
+}
+
+static void
+a_fin_is_sent_once(void **st)
+{
+	char b;
+
+	(void)st;
+	conn_shut(&c);
+	conn_shut(&c);
+	assert_int_equal(rig_calls(SYS_CALL_shutdown), 1);
+	assert_int_equal(read(peer, &b, 1), 0);
+}
+
+static void
+a_reset_is_seen_as_one(void **st)
+{
+	struct pollfd p = { .fd = peer, .events = POLLIN };
+	char b;
+
+	(void)st;
+	conn_reset_on_close(&c);
+	conn_close(&c);
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	assert_int_equal(read(peer, &b, 1), -1);
+	assert_int_equal(errno, ECONNRESET);
+}
+
+static void
+neighbours_are_closed_with_one_call(void **st)
+{
+	struct conn other;
+	int fd[2];
+
+	(void)st;
+	rig_tcp_pair(fd);
+	/* Make them neighbours whatever numbers they had. */
+	assert_int_equal(dup2(fd[0], c.fd + 1), c.fd + 1);
+	if (fd[0] != c.fd + 1)
+		close(fd[0]);
+	assert_int_equal(conn_open(&other, rig_loop, c.fd + 1, on_fd, NULL, 0), 0);
+	conn_close_pair(&c, &other);
+	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
+	assert_int_equal(rig_calls(SYS_CALL_close), 0);
+	assert_false(conn_is_open(&c));
+	assert_false(conn_is_open(&other));
+	if (fd[1] != other.fd)
+		close(fd[1]);
+}
+
+static void
+strangers_are_closed_one_by_one(void **st)
+{
+	struct conn other;
+	int fd[2], far = c.fd + 7;
+
+	(void)st;
+	rig_tcp_pair(fd);
+	assert_int_equal(dup2(fd[0], far), far);
+	close(fd[0]);
+	assert_int_equal(conn_open(&other, rig_loop, far, on_fd, NULL, 0), 0);
+	conn_close_pair(&c, &other);
+	assert_int_equal(rig_calls(SYS_CALL_close_range), 0);
+	assert_int_equal(rig_calls(SYS_CALL_close), 2);
+	close(fd[1]);
+	/* Closed already: nothing to do. */
+	conn_close_pair(&c, &other);
+	assert_int_equal(rig_calls(SYS_CALL_close), 2);
+}
+
+static void
+the_error_of_a_refused_connect_is_taken_once(void **st)
+{
+	struct addr a = rig_any();
+	struct conn d;
+	int ls = socket(AF_INET, SOCK_STREAM, 0),
+	    fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	(void)st;
+	assert_int_equal(bind(ls, &a.u.sa, a.len), 0);
+	assert_int_equal(addr_of_socket(&rig_sys, ls, &a), 0);
+	(void)!connect(fd, &a.u.sa, a.len);
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	assert_int_equal(conn_open(&d, rig_loop, fd, on_fd, NULL, 0), 0);
+	assert_int_equal(conn_take_error(&d), ECONNREFUSED);
+	assert_int_equal(d.err, ECONNREFUSED);
+	assert_int_equal(conn_take_error(&d), 0);
+	conn_close(&d);
+	close(ls);
+}
+
+/* Descriptors that came along end a read on a unix socket as well. */
+static void
+descriptors_do_not_hide_what_follows(void **st)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} ctl = { .h = { .cmsg_len = CMSG_LEN(sizeof(int)),
+			  .cmsg_level = SOL_SOCKET,
+			  .cmsg_type = SCM_RIGHTS } };
+	struct iovec iov = { .iov_base = (char[]){ "ab" }, .iov_len = 2 };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl)
+	};
+	int fd[2], unix_peer, zero = 0;
+	struct conn u;
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+	unix_peer = fd[0];
+	assert_int_equal(conn_open(&u, rig_loop, fd[1], on_fd, NULL, CONN_UNIX), 0);
+	memcpy(CMSG_DATA(&ctl.h), &zero, sizeof(zero));
+	assert_int_equal(sendmsg(unix_peer, &m, 0), 2);
+	assert_int_equal(write(unix_peer, "cd", 2), 2);
+	assert_int_equal(shutdown(unix_peer, SHUT_WR), 0);
+	loop_want(rig_loop, u.fd, EV_R);
+	loop_again(rig_loop, u.fd, DIR_R);
+	for (int i = 0; i < 100 && !(seen & EV_RDHUP); i++)
+		rig_turn(50);
+	assert_int_equal(conn_recv(&u, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 2);
+	assert_true(loop_is_ready(rig_loop, u.fd, DIR_R));
+	assert_int_equal(conn_recv(&u, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 2);
+	assert_int_equal(conn_recv(&u, buf, sizeof(buf), &got), IO_EOF);
+	conn_close(&u);
+	close(unix_peer);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_short_read_means_drained),
+		T(a_full_read_leaves_it_ready),
+		T(rdhup_and_a_short_read_is_the_end),
+		T(urgent_data_does_not_hide_what_follows),
+		T(descriptors_do_not_hide_what_follows),
+		T(bytes_before_a_reset_are_read_then_the_error),
+		T(a_look_leaves_the_bytes_and_taking_removes_them),
+		T(what_is_taken_may_be_the_end),
+		T(what_cannot_be_taken_ends_it),
+		T(nothing_there_is_again),
+		T(nodelay_comes_with_the_second_send),
+		T(a_full_socket_blocks_writing),
+		T(a_fin_is_sent_once),
+		T(a_reset_is_seen_as_one),
+		T(neighbours_are_closed_with_one_call),
+		T(strangers_are_closed_one_by_one),
+		T(the_error_of_a_refused_connect_is_taken_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+#include "net_rig.h"
+
+#include <stdio.h>
+
+#include "net/listener.h"
+#include "net/sockbuf.h"
+
+static struct bind_conf bind_conf;
+static struct listener ln;
+static int got[64];
+static int n_got;
+
+static void
+on_accept(struct listener *l, int fd, const struct addr *peer)
+{
+	assert_ptr_equal(l, &ln);
+	assert_int_equal(addr_family(peer), AF_INET);
+	assert_true(n_got < 64);
+	got[n_got++] = fd;
+}
+
+static int
+setup(void **st)
+{
+	char why[128];
+
+	(void)st;
+	rig_open(INTEREST_EDGE);
+	memset(&bind_conf, 0, sizeof(bind_conf));
+	listener_init(&ln, &bind_conf);
+	ln.addr = rig_any();
+	ln.max_accept = 64;
+	ln.on_accept = on_accept;
+	n_got = 0;
+	assert_int_equal(listener_bind(&ln, &rig_sys, 64, why, sizeof(why)), 0);
+	assert_int_equal(listener_start(&ln, rig_loop), 0);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	listener_close(&ln, &rig_sys);
+	for (int i = 0; i < n_got; i++)
+		close(got[i]);
+	rig_close();
+	return 0;
+}
+
+static void
+connect_some(int *fd, int n)
+{
+	for (int i = 0; i < n; i++)
+		fd[i] = rig_connect(&ln.addr);
+}
+
+static void
+close_some(const int *fd, int n)
+{
+	for (int i = 0; i < n; i++)
+		close(fd[i]);
+}
+
+static void
+turns(int n)
+{
+	for (int i = 0; i < n; i++)
+		rig_turn(0);
+}
+
+static void
+everybody_who_waits_is_accepted(void **st)
+{
+	int fd[20];
+
+	(void)st;
+	connect_some(fd, 20);
+	turns(20);
+	assert_int_equal(n_got, 20);
+	assert_int_equal(ln.conns, 20);
+	assert_int_equal(ln.accepted, 20);
+	assert_true(ln.empty_accepts <= 1);
+	close_some(fd, 20);
+}
+
+static void
+accepted_sockets_are_nonblocking_and_closed_on_exec(void **st)
+{
+	int fd;
+
+	(void)st;
+	connect_some(&fd, 1);
+	turns(2);
+	assert_int_equal(n_got, 1);
+	assert_true(fcntl(got[0], F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(got[0], F_GETFD) & FD_CLOEXEC);
+	close(fd);
+}
+
+static void
+its_maxconn_leaves_the_rest_in_the_backlog(void **st)
+{
+	int fd[5];
+
+	(void)st;
+	bind_conf.maxconn = 2;
+	connect_some(fd, 5);
+	turns(10);
+	assert_int_equal(n_got, 2);
+	assert_int_equal(ln.state, LISTENER_FULL);
+	listener_release(&ln);
+	turns(3);
+	assert_int_equal(n_got, 3);
+	close_some(fd, 5);
+}
+
+static void
+a_hold_lasts_until_the_last_reason_is_gone(void **st)
+{
+	int fd;
+
+	(void)st;
+	listener_hold(&ln, LISTENER_HOLD_FRONTEND);
+	listener_hold(&ln, LISTENER_HOLD_PROCESS);
+	connect_some(&fd, 1);
+	turns(3);
+	assert_int_equal(n_got, 0);
+	listener_resume(&ln, LISTENER_HOLD_PROCESS);
+	turns(3);
+	assert_int_equal(n_got, 0);
+	listener_resume(&ln, LISTENER_HOLD_FRONTEND);
+	turns(3);
+	assert_int_equal(n_got, 1);
+	close(fd);
+}
+
+static int asked, allowed, given_back;
+
+static int
+may(struct listener *l)
+{
+	(void)l;
+	asked++;
+	return allowed-- > 0;
+}
+
+static void
+nobody(struct listener *l)
+{
+	(void)l;
+	given_back++;
+}
+
+/* Who may not accept leaves them in the backlog, and asks again. */
+static void
+it_asks_before_each_accept(void **st)
+{
+	int fd[5];
+
+	(void)st;
+	ln.may_accept = may;
+	ln.not_accepted = nobody;
+	asked = given_back = 0;
+	allowed = 2;
+	connect_some(fd, 5);
+	turns(10);
+	assert_int_equal(n_got, 2);
+	assert_true(asked >= 4);
+	assert_int_equal(given_back, 0);
+	allowed = 100;
+	turns(20);
+	assert_int_equal(n_got, 5);
+	/* One that came to nothing is told. */
+	ln.budget.now = 8;
+	close_some(fd, 5);
+	connect_some(fd, 1);
+	given_back = 0;
+	ln.empty_accepts = 0;
+	turns(3);
+	assert_int_equal(n_got, 6);
+	assert_int_equal(ln.empty_accepts, 1);
+	assert_int_equal(given_back, 1);
+	close_some(fd, 1);
+}
+
+/* Descriptors are out: rest, do not spin, and go on afterwards. */
+static void
+without_descriptors_it_rests(void **st)
+{
+	struct rlimit old, none;
+	uint64_t waits;
+	int fd;
+
+	(void)st;
+	connect_some(&fd, 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	turns(2);
+	assert_int_equal(ln.state, LISTENER_PAUSED);
+	assert_int_equal(ln.paused, 1);
+	assert_int_equal(n_got, 0);
+	waits = loop_stats(rig_loop)->waits;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	while (n_got == 0)
+		rig_turn(1000);
+	/* One wait for the pause, one or two for what follows. */
+	assert_in_range(loop_stats(rig_loop)->waits - waits, 1, 6);
+	assert_int_equal(ln.state, LISTENER_READY);
+	close(fd);
+}
+
+static void
+a_closed_one_accepts_nobody(void **st)
+{
+	int fd;
+
+	(void)st;
+	connect_some(&fd, 1);
+	listener_close(&ln, &rig_sys);
+	turns(2);
+	assert_int_equal(n_got, 0);
+	assert_int_equal(ln.state, LISTENER_CLOSED);
+	close(fd);
+}
+
+/* Given to us by somebody who keeps it: it is open after our close, and clients wait at it. */
+static void
+a_closed_one_that_was_inherited_wakes_nobody(void **st)
+{
+	struct listener given;
+	char why[128];
+	uint64_t woken;
+	int fd, theirs;
+
+	(void)st;
+	theirs = socket(AF_INET, SOCK_STREAM, 0);
+	assert_true(theirs >= 0);
+	listener_init(&given, &bind_conf);
+	given.inherit_fd = dup(theirs);
+	assert_int_equal(listener_bind(&given, &rig_sys, 4, why, sizeof(why)), 0);
+	assert_int_equal(listener_start(&given, rig_loop), 0);
+	turns(1);
+	fd = rig_connect(&given.addr);
+	listener_close(&given, &rig_sys);
+	woken = loop_stats(rig_loop)->wakes;
+	turns(3);
+	assert_int_equal(loop_stats(rig_loop)->wakes, woken);
+	assert_int_equal(loop_stats(rig_loop)->stale, 0);
+	close(fd);
+	fd = accept(theirs, NULL, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	close(theirs);
+}
+
+static void
+on_unix_accept(struct listener *l, int fd, const struct addr *peer)
+{
+	(void)l;
+	(void)peer;
+	got[n_got++] = fd;
+}
+
+/* The kernel lets nothing be inherited there. */
+static void
+an_accepted_unix_socket_is_given_its_buffer(void **st)
+{
+	static const struct sockbuf small = { .rcv = 4096, .snd = 8192, .notsent = 1000 };
+	struct listener un;
+	char why[128];
+	int fd;
+
+	(void)st;
+	listener_init(&un, &bind_conf);
+	un.on_accept = on_unix_accept;
+	un.sockbuf = &small;
+	un.addr.u.un.sun_family = AF_UNIX;
+	un.addr.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+		(size_t)snprintf(un.addr.u.un.sun_path + 1, 60, "tacit-listener-%d", getpid()));
+	assert_int_equal(listener_bind(&un, &rig_sys, 4, why, sizeof(why)), 0);
+	assert_int_equal(listener_start(&un, rig_loop), 0);
+	fd = rig_connect(&un.addr);
+	turns(3);
+	assert_int_equal(n_got, 1);
+	assert_int_equal(rig_opt(got[0], SOL_SOCKET, SO_SNDBUF), 2 * small.snd);
+	close(fd);
+	listener_close(&un, &rig_sys);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(everybody_who_waits_is_accepted),
+		T(accepted_sockets_are_nonblocking_and_closed_on_exec),
+		T(its_maxconn_leaves_the_rest_in_the_backlog),
+		T(a_hold_lasts_until_the_last_reason_is_gone),
+		T(it_asks_before_each_accept),
+		T(without_descriptors_it_rests),
+		T(a_closed_one_accepts_nobody),
+		T(a_closed_one_that_was_inherited_wakes_nobody),
+		T(an_accepted_unix_socket_is_given_its_buffer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

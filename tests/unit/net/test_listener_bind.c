@@ -1,0 +1,225 @@
+#include "net_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "net/listener.h"
+#include "net/sockbuf.h"
+
+static struct bind_conf bind_conf;
+static struct listener ln;
+static char why[256];
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open(INTEREST_EDGE);
+	memset(&bind_conf, 0, sizeof(bind_conf));
+	bind_conf.uid = (uid_t)-1;
+	bind_conf.gid = (gid_t)-1;
+	listener_init(&ln, &bind_conf);
+	ln.addr = rig_any();
+	why[0] = '\0';
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	listener_close(&ln, &rig_sys);
+	rig_close();
+	return 0;
+}
+
+static int
+bind_it(void)
+{
+	return listener_bind(&ln, &rig_sys, 10, why, sizeof(why));
+}
+
+static void
+accepted_sockets_inherit_what_the_listener_was_given(void **st)
+{
+	static const struct sockbuf small = { .rcv = 8192, .snd = 16384, .notsent = 4096 };
+	int fd, acc;
+
+	(void)st;
+	ln.nodelay = 1;
+	ln.keepalive = 1;
+	ln.sockbuf = &small;
+	bind_conf.user_timeout_ms = 1234;
+	bind_conf.defer_accept = 0;
+	assert_int_equal(bind_it(), 0);
+	assert_int_equal(ln.state, LISTENER_BOUND);
+	fd = rig_connect(&ln.addr);
+	while ((acc = accept(ln.fd, NULL, NULL)) < 0)
+		assert_int_equal(errno, EAGAIN);
+	assert_true(rig_opt(acc, IPPROTO_TCP, TCP_NODELAY) != 0);
+	assert_true(rig_opt(acc, SOL_SOCKET, SO_KEEPALIVE) != 0);
+	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_USER_TIMEOUT), 1234);
+	assert_int_equal(rig_opt(acc, SOL_SOCKET, SO_RCVBUF), 2 * small.rcv);
+	assert_int_equal(rig_opt(acc, SOL_SOCKET, SO_SNDBUF), 2 * small.snd);
+	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_NOTSENT_LOWAT), small.notsent);
+	close(acc);
+	close(fd);
+}
+
+static void
+port_zero_becomes_known(void **st)
+{
+	(void)st;
+	assert_int_equal(bind_it(), 0);
+	assert_true(addr_port(&ln.addr) > 0);
+	assert_true(fcntl(ln.fd, F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(ln.fd, F_GETFD) & FD_CLOEXEC);
+}
+
+static void
+options_of_the_listener_itself(void **st)
+{
+	(void)st;
+	bind_conf.defer_accept = 1;
+	bind_conf.mss = 700;
+	bind_conf.tfo = 1;
+	assert_int_equal(bind_it(), 0);
+	assert_int_equal(rig_opt(ln.fd, IPPROTO_TCP, TCP_DEFER_ACCEPT), 1);
+	assert_int_equal(rig_opt(ln.fd, IPPROTO_TCP, TCP_MAXSEG), 700);
+	assert_true(rig_opt(ln.fd, IPPROTO_TCP, TCP_FASTOPEN) > 0);
+}
+
+static void
+a_taken_port_is_an_error_that_names_it(void **st)
+{
+	struct listener other;
+	char port[16];
+
+	(void)st;
+	assert_int_equal(bind_it(), 0);
+	listener_init(&other, &bind_conf);
+	other.addr = ln.addr;
+	assert_int_equal(listener_bind(&other, &rig_sys, 10, why, sizeof(why)), -EADDRINUSE);
+	(void)snprintf(port, sizeof(port), ":%u", addr_port(&ln.addr));
+	assert_non_null(strstr(why, port));
+	assert_non_null(strstr(why, "in use"));
+	assert_int_equal(other.fd, -1);
+}
+
+static void
+an_inherited_socket_is_served(void **st)
+{
+	struct addr a = rig_any();
+	int fd = socket(AF_INET, SOCK_STREAM, 0), client;
+
+	(void)st;
+	assert_int_equal(bind(fd, &a.u.sa, a.len), 0);
+	assert_int_equal(listen(fd, 5), 0);
+	assert_int_equal(addr_of_socket(&rig_sys, fd, &a), 0);
+	/* It waits before we are up. */
+	client = rig_connect(&a);
+	ln.addr.len = 0;
+	ln.inherit_fd = fd;
+	assert_int_equal(bind_it(), 0);
+	assert_int_equal(ln.fd, fd);
+	assert_int_equal(addr_port(&ln.addr), addr_port(&a));
+	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	close(accept(ln.fd, NULL, NULL));
+	close(client);
+}
+
+static void
+a_descriptor_that_is_no_socket_is_refused(void **st)
+{
+	(void)st;
+	ln.addr.len = 0;
+	ln.inherit_fd = MAX_FD + 1;
+	assert_int_equal(bind_it(), -EBADF);
+	assert_non_null(strstr(why, "inherited"));
+}
+
+static void
+make_path(struct addr *a, char *dir, size_t size)
+{
+	(void)snprintf(dir, size, "/tmp/test_listener.XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	memset(a, 0, sizeof(*a));
+	a->u.un.sun_family = AF_UNIX;
+	(void)snprintf(a->u.un.sun_path, sizeof(a->u.un.sun_path), "%s/s", dir);
+	a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(a->u.un.sun_path) + 1);
+}
+
+static void
+a_unix_socket_replaces_the_old_one(void **st)
+{
+	struct listener second;
+	struct stat first, now;
+	char dir[64], path[128];
+	int fd;
+
+	(void)st;
+	make_path(&ln.addr, dir, sizeof(dir));
+	(void)snprintf(path, sizeof(path), "%s", ln.addr.u.un.sun_path);
+	bind_conf.mode = 0600;
+	assert_int_equal(bind_it(), 0);
+	assert_int_equal(stat(path, &first), 0);
+	assert_int_equal(first.st_mode & 0777, 0600);
+	listener_init(&second, &bind_conf);
+	second.addr = ln.addr;
+	assert_int_equal(listener_bind(&second, &rig_sys, 10, why, sizeof(why)), 0);
+	assert_int_equal(stat(path, &now), 0);
+	assert_int_not_equal(first.st_ino, now.st_ino);
+	fd = rig_connect(&second.addr);
+	close(accept(second.fd, NULL, NULL));
+	close(fd);
+	listener_close(&second, &rig_sys);
+	assert_int_equal(unlink(path), 0);
+	/* Nothing else was left behind. */
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static long
+no_chmod(void *ctx, const char *path, mode_t mode)
+{
+	(void)ctx;
+	(void)path;
+	(void)mode;
+	return -EPERM;
+}
+
+/* What fails leaves no file behind, under no name. */
+static void
+a_unix_socket_that_fails_leaves_nothing(void **st)
+{
+	struct sys_ops ops = sys_linux;
+	struct sys sys;
+	char dir[64];
+
+	(void)st;
+	ops.chmod = no_chmod;
+	sys_init(&sys, &ops, NULL);
+	make_path(&ln.addr, dir, sizeof(dir));
+	bind_conf.mode = 0600;
+	assert_int_equal(listener_bind(&ln, &sys, 10, why, sizeof(why)), -EPERM);
+	assert_non_null(strstr(why, "change the mode"));
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(accepted_sockets_inherit_what_the_listener_was_given),
+		T(port_zero_becomes_known),
+		T(options_of_the_listener_itself),
+		T(a_taken_port_is_an_error_that_names_it),
+		T(an_inherited_socket_is_served),
+		T(a_descriptor_that_is_no_socket_is_refused),
+		T(a_unix_socket_replaces_the_old_one),
+		T(a_unix_socket_that_fails_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

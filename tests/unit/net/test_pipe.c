@@ -1,0 +1,271 @@
+/* The pool of pipes, on the fake kernel: what is reused, what is closed, and what is not had. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fake/kernel.h"
+#include "net/pipe.h"
+
+static struct fake *k;
+static struct sys sys;
+static struct pipe_pool pp;
+
+static int
+setup(void **st)
+{
+	(void)st;
+	k = fake_new();
+	sys_init(&sys, &sys_fake, k);
+	pipe_pool_init(&pp, &sys, 4, 0);
+	return 0;
+}
+
+/* After every test nothing is open. */
+static int
+teardown(void **st)
+{
+	(void)st;
+	pipe_pool_fini(&pp);
+	assert_int_equal(fake_fds(k), 0);
+	for (int a = 0; a < FAKE_ABUSES; a++)
+		assert_int_equal(fake_abuse(k, (enum fake_abuse)a), 0);
+	fake_free(&k);
+	return 0;
+}
+
+static struct pipe *
+get(void)
+{
+	struct pipe *p = pipe_get(&pp, 0);
+
+	assert_non_null(p);
+	assert_int_equal(p->bytes, 0);
+	return p;
+}
+
+static void
+nothing_is_opened_before_it_is_needed(void **st)
+{
+	struct pipe *p;
+
+	(void)st;
+	assert_int_equal(fake_fds(k), 0);
+	p = get();
+	assert_int_equal(fake_fds(k), 2);
+	assert_int_equal(pp.used, 1);
+	pipe_put(&pp, p);
+	assert_int_equal(pp.used, 0);
+	assert_int_equal(pp.n_idle, 1);
+	assert_int_equal(fake_fds(k), 2);
+}
+
+static void
+the_last_one_put_back_is_the_next(void **st)
+{
+	struct pipe *a = get(), *b = get();
+
+	(void)st;
+	assert_ptr_not_equal(a, b);
+	pipe_put(&pp, a);
+	pipe_put(&pp, b);
+	assert_ptr_equal(get(), b);
+	assert_ptr_equal(get(), a);
+	assert_int_equal(pp.made, 2);
+	pipe_put(&pp, a);
+	pipe_put(&pp, b);
+}
+
+static void
+there_are_never_more_than_max(void **st)
+{
+	struct pipe *p[4];
+
+	(void)st;
+	for (int i = 0; i < 4; i++)
+		p[i] = get();
+	assert_null(pipe_get(&pp, 0));
+	assert_int_equal(pp.refused, 1);
+	assert_int_equal(fake_fds(k), 8);
+	pipe_put(&pp, p[2]);
+	assert_ptr_equal(get(), p[2]);
+	for (int i = 0; i < 4; i++)
+		pipe_put(&pp, p[i]);
+}
+
+/* One that holds something is closed; only the empty ones are used again. */
+static void
+a_pipe_with_bytes_is_closed(void **st)
+{
+	struct pipe *p = get();
+
+	(void)st;
+	p->bytes = 10;
+	pipe_drop(&pp, p);
+	assert_int_equal(pp.used, 0);
+	assert_int_equal(pp.n_idle, 0);
+	assert_int_equal(fake_fds(k), 0);
+	pipe_put(&pp, get());
+	assert_int_equal(pp.made, 2);
+}
+
+static void
+a_failure_is_not_tried_again_at_once(void **st)
+{
+	static const int errors[] = { EMFILE, ENFILE, ENOMEM };
+	uint64_t now = 0;
+	struct pipe *p;
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+		uint64_t calls;
+
+		fake_fail(k, SYS_CALL_pipe2, i + 1, errors[i]);
+		assert_null(pipe_get(&pp, now));
+		calls = fake_calls(k);
+		assert_null(pipe_get(&pp, now + PIPE_RETRY_MS - 1));
+		assert_int_equal(fake_calls(k), calls);
+		now += PIPE_RETRY_MS;
+	}
+	assert_int_equal(pp.refused, 6);
+	p = pipe_get(&pp, now);
+	assert_non_null(p);
+	pipe_put(&pp, p);
+	/* An idle one is there all the same. */
+	assert_ptr_equal(pipe_get(&pp, 0), p);
+	pipe_put(&pp, p);
+}
+
+/* Who holds too many is given pipes of two pages: more calls than copying. */
+static void
+a_pipe_too_small_is_not_used(void **st)
+{
+	struct pipe *p;
+
+	(void)st;
+	fake_set_pipes(k, 2, 4096);
+	assert_null(pipe_get(&pp, 0));
+	assert_int_equal(fake_fds(k), 0);
+	assert_int_equal(pp.used, 0);
+	fake_set_pipes(k, 4, 4096);
+	assert_null(pipe_get(&pp, PIPE_RETRY_MS - 1));
+	p = pipe_get(&pp, PIPE_RETRY_MS);
+	assert_non_null(p);
+	pipe_put(&pp, p);
+	assert_int_equal(pp.made, 1);
+}
+
+static long
+size_of(const struct pipe *p)
+{
+	return sys_fcntl(&sys, p->wr, F_GETPIPE_SZ, 0);
+}
+
+static void
+a_size_is_asked_for_and_not_insisted_on(void **st)
+{
+	struct pipe *p;
+
+	(void)st;
+	pp.size = 300000;
+	p = get();
+	assert_int_equal(size_of(p), 524288);
+	pipe_drop(&pp, p);
+	/* More than one may have: as the system has it. */
+	pp.size = 64 << 20;
+	p = get();
+	assert_int_equal(size_of(p), 65536);
+	pipe_drop(&pp, p);
+}
+
+/* A few big ones for those who come first; many would use up what a user may have. */
+static void
+the_first_ones_are_big(void **st)
+{
+	struct pipe *p[PIPES_BIG + 2];
+
+	(void)st;
+	pp.max = PIPES_BIG + 2;
+	for (size_t i = 0; i < ARRAY_LEN(p); i++) {
+		p[i] = get();
+		assert_int_equal(size_of(p[i]), i < PIPES_BIG ? PIPE_SIZE_BIG : 65536);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(p); i++)
+		pipe_put(&pp, p[i]);
+}
+
+static void
+an_unknown_size_is_not_trusted(void **st)
+{
+	(void)st;
+	fake_fail(k, SYS_CALL_fcntl, 1, EPERM);
+	fake_fail_again(k, 1);
+	assert_null(pipe_get(&pp, 0));
+	assert_int_equal(fake_fds(k), 0);
+}
+
+/* What was not needed for a whole while is closed; what was stays. */
+static void
+idle_ones_are_closed_in_time(void **st)
+{
+	struct pipe *p[3];
+
+	(void)st;
+	for (int i = 0; i < 3; i++)
+		p[i] = get();
+	for (int i = 0; i < 3; i++)
+		pipe_put(&pp, p[i]);
+	assert_int_equal(pipe_pool_trim(&pp), 3);
+	p[0] = get();
+	pipe_put(&pp, p[0]);
+	assert_int_equal(pipe_pool_trim(&pp), 1);
+	assert_int_equal(fake_fds(k), 2);
+	assert_ptr_equal(get(), p[0]);
+	pipe_put(&pp, p[0]);
+	assert_int_equal(pipe_pool_trim(&pp), 1);
+	assert_int_equal(pipe_pool_trim(&pp), 0);
+	assert_int_equal(fake_fds(k), 0);
+}
+
+static void
+the_idle_ones_are_bounded(void **st)
+{
+	struct pipe *p[PIPES_KEPT + 3];
+
+	(void)st;
+	pp.max = PIPES_KEPT + 3;
+	for (size_t i = 0; i < ARRAY_LEN(p); i++)
+		p[i] = get();
+	for (size_t i = 0; i < ARRAY_LEN(p); i++)
+		pipe_put(&pp, p[i]);
+	assert_int_equal(pp.n_idle, PIPES_KEPT);
+	assert_int_equal(pp.used, 0);
+	assert_int_equal(fake_fds(k), 2 * PIPES_KEPT);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(nothing_is_opened_before_it_is_needed),
+		T(the_last_one_put_back_is_the_next),
+		T(there_are_never_more_than_max),
+		T(a_pipe_with_bytes_is_closed),
+		T(a_failure_is_not_tried_again_at_once),
+		T(a_pipe_too_small_is_not_used),
+		T(a_size_is_asked_for_and_not_insisted_on),
+		T(the_first_ones_are_big),
+		T(an_unknown_size_is_not_trusted),
+		T(idle_ones_are_closed_in_time),
+		T(the_idle_ones_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

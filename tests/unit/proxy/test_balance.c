@@ -1,0 +1,598 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "proxy/proxy.h"
+
+#define MAX_SERVERS 16
+
+/* A backend of servers called A, B, C, ... with these weights (ended by -1). */
+static struct proxy *
+farm(enum balance_algo algo, const int *weights)
+{
+	struct proxy *be = proxy_new("be", PROXY_BE);
+
+	assert_non_null(be);
+	be->balance = algo;
+	for (int i = 0; weights[i] >= 0; i++) {
+		char name[2] = { (char)('A' + i), 0 };
+		struct server *s = server_new(be, name, &be->default_server);
+
+		assert_non_null(s);
+		s->conf.weight = s->uweight = weights[i];
+		s->id = i + 1;
+		list_append(&be->servers, &s->link);
+		be->n_servers++;
+	}
+	assert_int_equal(balance_init(be), 0);
+	balance_seed(be, 42);
+	return be;
+}
+
+#define W(...) ((const int[]){ __VA_ARGS__, -1 })
+
+static struct server *
+nth(struct proxy *be, int n)
+{
+	list_each(it, &be->servers) {
+		if (n-- == 0)
+			return list_entry(it, struct server, link);
+	}
+	fail();
+	return NULL;
+}
+
+static void
+unload(struct proxy *be)
+{
+	list_each(it, &be->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		s->cur = s->queued = 0;
+	}
+}
+
+static void
+destroy(struct proxy **be)
+{
+	unload(*be);
+	proxy_free(be);
+}
+
+/* The names of n choices; '-' none, lower case: full, to wait in that server's queue. */
+static const char *
+picks(struct proxy *be, int n)
+{
+	static char text[600];
+	int i;
+
+	assert_true(n < (int)sizeof(text));
+	for (i = 0; i < n; i++) {
+		int full = 7;
+		struct server *s = balance_pick(be, NULL, NULL, &full);
+
+		assert_true(full == 0 || full == 1);
+		text[i] = !s ? (full ? '!' : '-') : (char)(s->name[0] + (full ? 'a' - 'A' : 0));
+	}
+	text[i] = '\0';
+	return text;
+}
+
+static void
+count(struct proxy *be, int n, unsigned int *times)
+{
+	memset(times, 0, MAX_SERVERS * sizeof(*times));
+	for (int i = 0; i < n; i++) {
+		int full;
+		struct server *s = balance_pick(be, NULL, NULL, &full);
+
+		assert_non_null(s);
+		times[s->name[0] - 'A']++;
+	}
+}
+
+static void
+test_order(void **state)
+{
+	static const struct {
+		int w[8];
+		const char *order;
+	} t[] = {
+		{ { 1, 1, 1, -1 }, "ABCABC" },
+		{ { 9, 9, 9, -1 }, "ABCABC" },
+		{ { 2, 1, -1 }, "ABAABA" },
+		{ { 3, 1, -1 }, "AABAAABA" },
+		{ { 1, 2, 3, -1 }, "CBACBCCBACBC" },
+		{ { 5, 1, 1, -1 }, "AAABCAAAAABCAA" },
+		{ { 7, -1 }, "AAAA" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct proxy *be = farm(BALANCE_ROUNDROBIN, t[i].w);
+
+		assert_string_equal(picks(be, (int)strlen(t[i].order)), t[i].order);
+		destroy(&be);
+		be = farm(BALANCE_STATIC_RR, t[i].w);
+		assert_string_equal(picks(be, (int)strlen(t[i].order)), t[i].order);
+		destroy(&be);
+	}
+}
+
+/* Over a full cycle every server is chosen as often as its weight says, wherever the cycle
+ * begins. */
+static void
+test_exact(void **state)
+{
+	static const int sets[][8] = {
+		{ 1, 256, -1 },
+		{ 256, 255, 254, -1 },
+		{ 3, 5, 7, 11, 13, -1 },
+		{ 100, 1, 1, -1 },
+		{ 6, 10, 15, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		struct proxy *be = farm(BALANCE_ROUNDROBIN, sets[i]);
+		unsigned int times[MAX_SERVERS];
+		int total = 0;
+
+		for (int k = 0; sets[i][k] >= 0; k++)
+			total += sets[i][k];
+		picks(be, (int)i * 37);
+		count(be, total, times);
+		for (int k = 0; sets[i][k] >= 0; k++)
+			assert_int_equal(times[k], sets[i][k]);
+		destroy(&be);
+	}
+}
+
+/* Smooth: after any number of choices nobody is further than one and a half from its share. */
+static void
+test_smooth(void **state)
+{
+	const int w[] = { 3, 5, 7, 11, 13, -1 };
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, w);
+	int seen[5] = { 0 };
+
+	(void)state;
+	for (int n = 1; n <= 39; n++) {
+		int full;
+
+		seen[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
+		for (int k = 0; k < 5; k++) {
+			int off = seen[k] * 39 - n * w[k];
+
+			assert_in_range(off + 58, 0, 2 * 58);
+		}
+	}
+	destroy(&be);
+}
+
+static void
+test_weight_changes(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
+	unsigned int times[MAX_SERVERS];
+
+	(void)state;
+	assert_int_equal(server_set_weight(nth(be, 0), 256), 0);
+	count(be, 257, times);
+	assert_int_equal(times[0], 256);
+	assert_int_equal(times[1], 1);
+	assert_int_equal(server_set_weight(nth(be, 0), 0), 0);
+	assert_string_equal(picks(be, 4), "BBBB");
+	assert_int_equal(server_set_weight(nth(be, 0), 3), 0);
+	count(be, 4, times);
+	assert_int_equal(times[0], 3);
+	destroy(&be);
+}
+
+/* A server that comes and goes all the time does not make the choices start over each time. */
+static void
+test_flapping(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
+	unsigned int times[MAX_SERVERS] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		int full;
+
+		server_set_admin(nth(be, 3), i & 1 ? SERVER_UP : SERVER_MAINT, 0);
+		times[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
+	}
+	for (int k = 0; k < 3; k++)
+		assert_true(times[k] > 50);
+	destroy(&be);
+}
+
+static void
+test_full(void **state)
+{
+	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_STATIC_RR,
+		BALANCE_LEASTCONN, BALANCE_FIRST, BALANCE_RANDOM };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct proxy *be = farm(all[i], W(1, 1, 1));
+
+		for (int k = 0; k < 3; k++) {
+			nth(be, k)->conf.maxconn = 1;
+			nth(be, k)->cur = 1;
+		}
+		assert_string_equal(picks(be, 3), "!!!");
+		nth(be, 1)->cur = 0;
+		assert_string_equal(picks(be, 5), "BBBBB");
+		destroy(&be);
+	}
+}
+
+/* A server that fills nearly all of a long map and has no room does not hide the small one. */
+static void
+test_full_heavy(void **state)
+{
+	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_RANDOM };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct proxy *be = farm(all[i], W(256, 256, 256, 256, 256, 256, 1));
+
+		for (int k = 0; k < 6; k++) {
+			nth(be, k)->conf.maxconn = 1;
+			nth(be, k)->cur = 1;
+		}
+		assert_string_equal(picks(be, 9), "GGGGGGGGG");
+		destroy(&be);
+	}
+}
+
+static void
+test_none(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
+
+	(void)state;
+	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
+	server_set_admin(nth(be, 1), SERVER_DRAIN, 0);
+	assert_string_equal(picks(be, 2), "--");
+	destroy(&be);
+	be = farm(BALANCE_LEASTCONN, (const int[]){ -1 });
+	assert_string_equal(picks(be, 2), "--");
+	destroy(&be);
+}
+
+static void
+test_avoid(void **state)
+{
+	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_STATIC_RR,
+		BALANCE_LEASTCONN, BALANCE_SOURCE, BALANCE_FIRST, BALANCE_RANDOM };
+	struct addr src = { .len = sizeof(src.u.in) };
+	int full;
+
+	(void)state;
+	src.u.in.sin_family = AF_INET;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct proxy *be = farm(all[i], W(1, 1, 1));
+		const struct server *bad = nth(be, 0);
+
+		for (int k = 0; k < 50; k++) {
+			src.u.in.sin_addr.s_addr = htonl((uint32_t)k);
+			assert_ptr_not_equal(balance_pick(be, &src, bad, &full), bad);
+		}
+		/* The only one that has room, then the only one there is. */
+		nth(be, 1)->conf.maxconn = nth(be, 2)->conf.maxconn = 1;
+		nth(be, 1)->cur = nth(be, 2)->cur = 1;
+		if (all[i] != BALANCE_SOURCE) {
+			assert_ptr_equal(balance_pick(be, &src, bad, &full), bad);
+			assert_int_equal(full, 0);
+		}
+		server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+		server_set_admin(nth(be, 2), SERVER_MAINT, 0);
+		assert_ptr_equal(balance_pick(be, &src, bad, &full), bad);
+		destroy(&be);
+	}
+}
+
+static void
+test_backup(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
+
+	(void)state;
+	nth(be, 1)->conf.backup = nth(be, 2)->conf.backup = 1;
+	balance_refresh(be);
+	assert_string_equal(picks(be, 4), "ADAD");
+	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
+	assert_string_equal(picks(be, 2), "DD");
+	server_set_admin(nth(be, 3), SERVER_MAINT, 0);
+	assert_string_equal(picks(be, 3), "BBB");
+	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	assert_string_equal(picks(be, 3), "CCC");
+	server_set_admin(nth(be, 1), SERVER_UP, 0);
+	assert_string_equal(picks(be, 3), "BBB");
+	be->options |= OPT_ALLBACKUPS;
+	balance_refresh(be);
+	assert_string_equal(picks(be, 4), "BCBC");
+	server_set_admin(nth(be, 0), SERVER_UP, 0);
+	assert_string_equal(picks(be, 2), "AA");
+	/* Full active servers are not reason enough. */
+	nth(be, 0)->conf.maxconn = nth(be, 0)->cur = 1;
+	assert_string_equal(picks(be, 2), "!!");
+	destroy(&be);
+}
+
+/* As n sessions come and stay, each server ends with its weight's part of them. */
+static void
+test_leastconn(void **state)
+{
+	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 2, 5));
+
+	(void)state;
+	for (int i = 0; i < 800; i++) {
+		int full;
+
+		balance_pick(be, NULL, NULL, &full)->cur++;
+	}
+	assert_int_equal(nth(be, 0)->cur, 100);
+	assert_int_equal(nth(be, 1)->cur, 200);
+	assert_int_equal(nth(be, 2)->cur, 500);
+	nth(be, 0)->cur = 90;
+	assert_string_equal(picks(be, 2), "AA");
+	unload(be);
+	/* Equal loads take turns (A was last); those who wait count as load. */
+	assert_string_equal(picks(be, 6), "BCABCA");
+	nth(be, 0)->queued = 1;
+	assert_string_equal(picks(be, 4), "BCBC");
+	destroy(&be);
+}
+
+static void
+test_leastconn_queues(void **state)
+{
+	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 1));
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		nth(be, k)->conf.maxconn = nth(be, k)->cur = 1;
+		nth(be, k)->conf.maxqueue = 2;
+	}
+	assert_string_equal(picks(be, 2), "ab");
+	nth(be, 0)->queued = nth(be, 1)->queued = 2;
+	assert_string_equal(picks(be, 2), "!!");
+	nth(be, 1)->queued = 1;
+	assert_string_equal(picks(be, 2), "bb");
+	destroy(&be);
+}
+
+static void
+test_first(void **state)
+{
+	struct proxy *be = farm(BALANCE_FIRST, W(1, 100, 1));
+
+	(void)state;
+	nth(be, 0)->id = 30;
+	nth(be, 1)->id = 10;
+	nth(be, 2)->id = 20;
+	balance_refresh(be);
+	for (int k = 0; k < 3; k++)
+		nth(be, k)->conf.maxconn = 2;
+	assert_string_equal(picks(be, 3), "BBB");
+	nth(be, 1)->cur = 2;
+	assert_string_equal(picks(be, 3), "CCC");
+	nth(be, 2)->cur = 2;
+	assert_string_equal(picks(be, 3), "AAA");
+	nth(be, 1)->cur = 1;
+	assert_string_equal(picks(be, 3), "BBB");
+	destroy(&be);
+}
+
+static struct addr
+from(const char *text)
+{
+	struct addr_spec spec;
+	const char *why;
+
+	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
+	return spec.addr;
+}
+
+static char
+by_source(struct proxy *be, const char *text, int *full)
+{
+	struct addr a = from(text);
+	const struct server *s = balance_pick(be, &a, NULL, full);
+
+	return s ? s->name[0] : '-';
+}
+
+/* Where HAProxy 2.6 sends these clients among 13 and 4 servers of equal weight (observed). */
+static void
+test_source_places(void **state)
+{
+	static const struct {
+		const char *src;
+		char of13, of4;
+	} t[] = {
+		{ "[::1]", 'B', 'B' },
+		{ "[2001:db8:1:2:3:4:5:6]", 'A', 0 },
+		{ "[1:2:3:4:5:6:7:8]", 'I', 0 },
+		{ "[8000::8000:1]", 'B', 0 },
+		{ "127.0.0.1", 0, 'B' },
+		{ "127.0.0.2", 0, 'C' },
+		{ "127.0.0.3", 0, 'D' },
+		{ "127.0.0.4", 0, 'A' },
+		{ "127.1.7.3", 0, 'D' },
+	};
+	struct proxy *be13 = farm(BALANCE_SOURCE, W(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+	struct proxy *be4 = farm(BALANCE_SOURCE, W(8, 8, 8, 8));
+	int full;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		if (t[i].of13)
+			assert_int_equal(by_source(be13, t[i].src, &full), t[i].of13);
+		if (t[i].of4)
+			assert_int_equal(by_source(be4, t[i].src, &full), t[i].of4);
+	}
+	destroy(&be13);
+	destroy(&be4);
+}
+
+static void
+test_source_sticks(void **state)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, W(1, 1, 1, 1));
+	int full;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	/* Full: waits there, unless its queue is bounded and full. */
+	nth(be, 1)->conf.maxconn = nth(be, 1)->cur = 1;
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	assert_int_equal(full, 1);
+	nth(be, 1)->conf.maxqueue = 1;
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	nth(be, 1)->queued = 1;
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'C');
+	assert_int_equal(full, 0);
+	unload(be);
+	/* Gone: elsewhere; back: as before. */
+	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	assert_int_not_equal(by_source(be, "127.0.0.1", &full), 'B');
+	server_set_admin(nth(be, 1), SERVER_UP, 0);
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	/* No address to take: in turn. */
+	assert_string_equal(picks(be, 4), "ABCD");
+	destroy(&be);
+}
+
+static void
+test_source_weights(void **state)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, W(10, 20, 30));
+	unsigned int times[3] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 600; i++) {
+		char text[32];
+		int full;
+
+		(void)snprintf(text, sizeof(text), "10.0.%d.%d", i / 200, i % 200);
+		times[by_source(be, text, &full) - 'A']++;
+	}
+	for (int k = 0; k < 3; k++)
+		assert_in_range(times[k], (k + 1) * 90, (k + 1) * 110);
+	destroy(&be);
+}
+
+static void
+test_random(void **state)
+{
+	struct proxy *be = farm(BALANCE_RANDOM, W(10, 20, 70));
+	unsigned int times[MAX_SERVERS];
+
+	(void)state;
+	be->balance_draws = 1;
+	count(be, 10000, times);
+	assert_in_range(times[0], 800, 1200);
+	assert_in_range(times[1], 1700, 2300);
+	assert_in_range(times[2], 6500, 7500);
+	/* The less loaded of two draws: with many draws it is the least loaded. */
+	be->balance_draws = 64;
+	nth(be, 1)->cur = nth(be, 2)->cur = 1000;
+	count(be, 100, times);
+	assert_in_range(times[0], 95, 100);
+	destroy(&be);
+}
+
+static void
+test_bounds(void **state)
+{
+	struct proxy *be = proxy_new("be", PROXY_BE);
+
+	(void)state;
+	assert_non_null(be);
+	be->n_servers = BALANCE_SERVERS_MAX + 1;
+	assert_int_equal(balance_init(be), -ERR_FULL);
+	be->n_servers = 0;
+	proxy_free(&be);
+}
+
+/* As many servers as there may be, with weights that have nothing in common. */
+static void
+test_many(void **state)
+{
+	struct proxy *be = proxy_new("be", PROXY_BE);
+	int full;
+
+	(void)state;
+	assert_non_null(be);
+	for (int i = 0; i < BALANCE_SERVERS_MAX; i++) {
+		struct server *s = server_new(be, "s", &be->default_server);
+
+		assert_non_null(s);
+		s->conf.weight = s->uweight = 256 - i % 2;
+		list_append(&be->servers, &s->link);
+		be->n_servers++;
+	}
+	assert_int_equal(balance_init(be), 0);
+	assert_int_equal(be->lb.map_len, 2048 * 256 + 2047 * 255);
+	for (unsigned int i = 0; i < be->lb.map_len; i++)
+		balance_pick(be, NULL, NULL, &full)->cur++;
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, struct server, link);
+
+		assert_int_equal(s->cur, s->uweight);
+	}
+	destroy(&be);
+}
+
+static void
+test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(balance_name(BALANCE_STATIC_RR), "static-rr");
+	assert_string_equal(balance_name(BALANCE_RANDOM), "random");
+	assert_true(balance_is_static(BALANCE_SOURCE));
+	assert_false(balance_is_static(BALANCE_ROUNDROBIN));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_smooth),
+		cmocka_unit_test(test_weight_changes),
+		cmocka_unit_test(test_flapping),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_full_heavy),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_avoid),
+		cmocka_unit_test(test_backup),
+		cmocka_unit_test(test_leastconn),
+		cmocka_unit_test(test_leastconn_queues),
+		cmocka_unit_test(test_first),
+		cmocka_unit_test(test_source_places),
+		cmocka_unit_test(test_source_sticks),
+		cmocka_unit_test(test_source_weights),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

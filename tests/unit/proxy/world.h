@@ -1,0 +1,172 @@
+/* Configurations of proxies for tests: text in, proxies and diagnostics out. */
+#ifndef TESTS_PROXY_WORLD_H
+#define TESTS_PROXY_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cfg/env.h"
+#include "cfg/reader.h"
+#include "net/bind_cfg.h"
+#include "proxy/log_cfg.h"
+#include "proxy/proxies.h"
+#include "proxy/proxy_cfg.h"
+
+/* Time-outs, so that nothing is missing. Four lines: what is tested stands from line 5 on. */
+#define WORLD_DEFAULTS "defaults\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
+
+/* What a test does when everything is set up and reading begins. */
+#ifndef WORLD_BEGINS
+#define WORLD_BEGINS() ((void)0)
+#define WORLD_ENDS() ((void)0)
+#endif
+
+struct world {
+	struct proxies proxies; /* first: ctx->root */
+	struct cfg_registry registry;
+	struct cfg_diag diag;
+	struct cfg_env env;
+	struct cfg_reader reader;
+	char printed[32768];
+	int result;
+};
+
+/* Reads and finishes; the result is in w->result, the diagnostics in w->printed. */
+static inline void
+world_load(struct world *w, const char *text)
+{
+	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
+		&timeouts_cfg_module, &server_cfg_module, &log_cfg_module };
+	static const struct cfg_facts facts = { .version = "3.4.0" };
+	struct cfg_reader_opts opts = {
+		.root = w,
+		.registry = &w->registry,
+		.diag = &w->diag,
+		.env = &w->env,
+		.facts = &facts,
+	};
+	FILE *f;
+
+	memset(w, 0, sizeof(*w));
+	proxies_init(&w->proxies);
+	cfg_registry_init(&w->registry);
+	for (size_t i = 0; i < ARRAY_LEN(modules); i++)
+		assert_int_equal(cfg_registry_add(&w->registry, modules[i]), 0);
+	cfg_diag_init(&w->diag, 0);
+	cfg_env_init(&w->env);
+	cfg_reader_init(&w->reader, &opts);
+	WORLD_BEGINS();
+	w->result = cfg_reader_text(&w->reader, "t.cfg", text, strlen(text));
+	w->result |= cfg_reader_end(&w->reader);
+	w->result |= proxies_finish(&w->proxies, &w->diag);
+	WORLD_ENDS();
+	f = fmemopen(w->printed, sizeof(w->printed), "w");
+	assert_non_null(f);
+	cfg_diag_print(&w->diag, f, false);
+	(void)fclose(f);
+}
+
+static inline void
+world_fini(struct world *w)
+{
+	proxies_fini(&w->proxies);
+	cfg_reader_fini(&w->reader);
+	cfg_env_fini(&w->env);
+	cfg_diag_fini(&w->diag);
+	cfg_registry_fini(&w->registry);
+}
+
+/* Loads without a word of complaint. */
+static inline void
+world_good(struct world *w, const char *text)
+{
+	world_load(w, text);
+	if (w->result != 0 || w->printed[0])
+		fail_msg("%s\n=> %d\n%s", text, w->result, w->printed);
+}
+
+/* Is refused (result -1) or loads (0), and says `what`, where it is expected to. */
+static inline void
+world_says(const char *text, int result, const char *what)
+{
+	struct world w;
+
+	world_load(&w, text);
+	if (w.result != result || !strstr(w.printed, what))
+		fail_msg("%s\n=> %d\n%s\nwithout: %s", text, w.result, w.printed, what);
+	world_fini(&w);
+}
+
+static inline struct proxy *
+world_proxy(struct world *w, const char *name)
+{
+	struct proxy *p = proxies_find(&w->proxies, name, PROXY_FE | PROXY_BE);
+
+	assert_non_null(p);
+	return p;
+}
+
+static inline struct server *
+world_server(struct proxy *p, int n)
+{
+	list_each(it, &p->servers) {
+		if (n-- == 0)
+			return list_entry(it, struct server, link);
+	}
+	fail();
+	return NULL;
+}
+
+static inline struct bind_conf *
+world_bind(struct proxy *p, int n)
+{
+	list_each(it, &p->binds) {
+		if (n-- == 0)
+			return list_entry(it, struct bind_conf, link);
+	}
+	fail();
+	return NULL;
+}
+
+static inline struct listener *
+world_listener(struct bind_conf *b, int n)
+{
+	list_each(it, &b->listeners) {
+		if (n-- == 0)
+			return list_entry(it, struct listener, link);
+	}
+	fail();
+	return NULL;
+}
+
+/* A line of a table: what follows a prefix, and whether it is right. */
+struct world_line {
+	const char *line;
+	const char *error; /* NULL: right, otherwise a part of the message */
+};
+
+static inline void
+world_lines(const char *before, const struct world_line *t, size_t n, const char *after)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct world w;
+		char text[2048];
+
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "%s%s\n%s", before, t[i].line,
+			after);
+		world_load(&w, text);
+		if (t[i].error ? w.result == 0 || !strstr(w.printed, t[i].error) : w.result != 0)
+			fail_msg("%s\n=> %d\n%s\nexpected: %s", text, w.result, w.printed,
+				t[i].error ? t[i].error : "to load");
+		world_fini(&w);
+	}
+}
+
+#endif
