@@ -9,7 +9,8 @@ MAY = {
     'net': ('event/', 'cfg/', 'base/'),
     'http': ('base/',),
     'tls': ('net/', 'cfg/', 'base/'),
-    'proxy': ('net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/timer.h'),
+    'rule': ('net/', 'http/', 'cfg/', 'base/'),
+    'proxy': ('rule/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/timer.h'),
     'app': ('',),
 }
 

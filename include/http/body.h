@@ -1,0 +1,58 @@
+/*
+ * Where a message ends (RFC 9112, 6): its framing, found out from its head, and a judge of the
+ * bytes that follow.
+ */
+#ifndef TACIT_HTTP_BODY_H
+#define TACIT_HTTP_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http/head.h"
+#include "http/parse.h"
+
+enum http_framing {
+	HTTP_BODY_NONE,    /* the head is all */
+	HTTP_BODY_LENGTH,  /* Content-Length */
+	HTTP_BODY_CHUNKED,
+	HTTP_BODY_CLOSE,   /* until the sender ends: responses only */
+	HTTP_BODY_TUNNEL   /* no message any more: after CONNECT or 101 */
+};
+
+struct http_body {
+	enum http_framing framing;
+	uint64_t left;     /* bytes of the body, or of the chunk at work */
+	uint8_t state;     /* the judge's own */
+	uint16_t bad;      /* enum http_bad */
+	uint32_t overhead; /* bounds framing against payload, and the length of a line */
+};
+
+/* A run of bytes of one kind. */
+enum http_piece {
+	HTTP_PIECE_MORE,   /* nothing: give it more bytes */
+	HTTP_PIECE_DATA,   /* payload */
+	/* chunk sizes, chunk ends, trailers: part of the message, not of its content */
+	HTTP_PIECE_FRAME,
+	HTTP_PIECE_BAD     /* b->bad says why */
+};
+
+/* Of a complete request head. */
+void http_body_of_request(struct http_body *b, const struct http_head *req);
+/*
+ * Of a final response head to a request with that method. 1xx have none; 101 and 2xx to CONNECT:
+ * TUNNEL.
+ */
+void http_body_of_response(struct http_body *b, const struct http_head *res,
+	enum http_method method);
+/* Has the last byte of the message been judged? Never so for CLOSE and TUNNEL. */
+int http_body_is_over(const struct http_body *b);
+/* What is p[0..n), n > 0, up to where its kind changes: the kind, and how many bytes in *len. Not
+ * to be called once it is over: what follows belongs to the next message. */
+enum http_piece http_body_next(struct http_body *b, const char *p, size_t n, size_t *len);
+/* The same over all of p[0..n): bytes that belong to the message (any kind). -1: bad. */
+long http_body_take(struct http_body *b, const char *p, size_t n);
+
+/* Does the sender of this head mean to go on with the connection (RFC 9112, 9.3)? */
+int http_persists(const struct http_head *h);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * The head of an HTTP/1 message: its start line and its fields, as slices. Nothing is copied: the
+ * text lies in the buffer that was parsed, in storage of whoever added a field, or is static,
+ * and has to outlive the head. Sans-I/O: no descriptor, no clock, no configuration. (RFC 9110,
+ * RFC 9112)
+ */
+#ifndef TACIT_HTTP_HEAD_H
+#define TACIT_HTTP_HEAD_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+enum http_kind { HTTP_REQUEST, HTTP_RESPONSE };
+
+enum http_version { HTTP_1_0, HTTP_1_1 };
+
+/* Methods that mean something to a proxy; any other token is HTTP_OTHER (RFC 9110, 9). */
+enum http_method {
+	HTTP_OTHER,
+	HTTP_GET,
+	HTTP_HEAD,
+	HTTP_POST,
+	HTTP_PUT,
+	HTTP_DELETE,
+	HTTP_CONNECT,
+	HTTP_OPTIONS,
+	HTTP_TRACE,
+	HTTP_PATCH,
+	HTTP_METHODS
+};
+
+/* Fields that mean something to a proxy: http/names.tbl.h. HTTP_F_OTHER is 0. */
+enum http_field_id {
+	HTTP_F_OTHER,
+#define HTTP_FIELD(id, name) HTTP_F_##id,
+#include "http/names.tbl.h"
+#undef HTTP_FIELD
+	HTTP_FIELD_IDS
+};
+
+struct http_field {
+	struct str name, value; /* the value without blanks around it */
+	uint16_t id;            /* enum http_field_id */
+	uint8_t dropped;        /* deleted, and not sent on */
+};
+
+struct http_head {
+	enum http_kind kind;
+	enum http_version version;
+	/* Request. */
+	enum http_method method;
+	struct str method_text;
+	struct str target;      /* as received (RFC 9112, 3.2) */
+	/* Response. */
+	unsigned int status;    /* 100..999 */
+	struct str reason;
+	/* Both. */
+	struct http_field *field; /* the caller's array */
+	unsigned int n, max;
+};
+
+/* field[] of max places; nothing else is set. */
+void http_head_init(struct http_head *h, enum http_kind kind, struct http_field *field,
+	unsigned int max);
+
+enum http_method http_method_of(struct str text);
+const char *http_method_name(enum http_method m);
+/* HTTP_F_OTHER for a name that means nothing to us. Case does not matter. */
+enum http_field_id http_field_id(struct str name);
+const char *http_field_name(enum http_field_id id);
+/* "Not Found"; "" for a status without a registered phrase (RFC 9110, 15). */
+const char *http_status_reason(unsigned int status);
+
+/* --- looking --- */
+
+/* The first field of that id (name) from place `from` on that was not dropped: its place, or -1. */
+int http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from);
+int http_find(const struct http_head *h, struct str name, unsigned int from);
+/*
+ * Steps through a comma-separated list (RFC 9110, 5.6.1): the next element of *rest, without
+ * blanks, into *out. Quoted strings hold no separators. 0 when there is none left. Empty
+ * elements are skipped.
+ */
+int http_list_next(struct str *rest, struct str *out);
+/* Does any field of that id list the token (case does not matter)? */
+int http_lists(const struct http_head *h, enum http_field_id id, struct str token);
+
+/* --- changing --- */
+
+/* Appends a field. 0, or -ERR_RANGE when all places are taken. The texts must outlive the head. */
+int http_add(struct http_head *h, struct str name, struct str value) must_check;
+void http_drop(struct http_head *h, unsigned int place);
+/* Drops all of that name; how many. */
+unsigned int http_drop_all(struct http_head *h, struct str name);
+
+/* --- writing --- */
+
+/* The bytes that http_write() makes, the empty line included. */
+size_t http_size(const struct http_head *h);
+/* Writes the head to out, which has room for http_size() bytes. How many that were. */
+size_t http_write(const struct http_head *h, char *out);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * The parser of HTTP/1 heads: strict by RFC 9112, it rejects and never repairs. Incremental: it
+ * is given the bytes from the message's first one on, again with each arrival, and goes on where
+ * it stopped, so that a head that comes in n pieces costs O(its length). Nothing is copied: the
+ * head's texts are slices of the caller's bytes, which must not move before the head is done
+ * with.
+ */
+#ifndef TACIT_HTTP_PARSE_H
+#define TACIT_HTTP_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http/head.h"
+
+enum http_verdict { HTTP_MORE, HTTP_COMPLETE, HTTP_BAD };
+
+/* Why a message was refused: http/bad.tbl.h. HTTP_BAD_NONE is 0. */
+enum http_bad {
+	HTTP_BAD_NONE,
+#define HTTP_BAD_ROW(id, status, text) HTTP_BAD_##id,
+#include "http/bad.tbl.h"
+#undef HTTP_BAD_ROW
+	HTTP_BADS
+};
+
+/* Zeroed before the first byte of each message. */
+struct http_parser {
+	uint32_t at;          /* all before it has been judged */
+	uint32_t line;        /* where the line at work begins */
+	uint8_t state;        /* the parser's own */
+	uint16_t bad;         /* enum http_bad, after HTTP_BAD */
+	uint32_t bad_at;      /* offset of the byte that is wrong */
+};
+
+/*
+ * Judges buf[0..len), of which the first p->at bytes are as they were at the last call.
+ * HTTP_COMPLETE: *out is filled in, *used is the length of the head, its empty line included.
+ * HTTP_BAD: p->bad and p->bad_at say what and where; the call is not to be repeated. An empty
+ * line before a request is skipped (RFC 9112, 2.2: one CRLF at most, and it counts in *used).
+ * Host is checked (one, valid, equal to the authority of an absolute target), Content-Length and
+ * Transfer-Encoding too: see http/body.h for what they mean.
+ */
+enum http_verdict http_parse_request(struct http_parser *p, const char *buf, size_t len,
+	struct http_head *out, size_t *used);
+enum http_verdict http_parse_response(struct http_parser *p, const char *buf, size_t len,
+	struct http_head *out, size_t *used);
+
+/* The status a refused request is answered with: 400, 414, 431, 501, 505. */
+unsigned int http_bad_status(enum http_bad b);
+/* In words, for the log and show errors. */
+const char *http_bad_text(enum http_bad b);
+
+#endif

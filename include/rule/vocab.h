@@ -1,0 +1,109 @@
+/*
+ * The words of expressions: tables of fetches, converters, format aliases and actions. Each
+ * owner keeps its own table; app/modules.c lists them, as it lists keywords. One table makes the
+ * parser, the checks and the manual page.
+ */
+#ifndef TACIT_RULE_VOCAB_H
+#define TACIT_RULE_VOCAB_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "rule/sample.h"
+
+struct cfg_ctx;
+struct sbuf;
+
+/* --- arguments: "name(a,b)" --- */
+
+enum rule_arg_type {
+	ARG_END,
+	ARG_STR,
+	ARG_INT,      /* decimal, maybe negative */
+	ARG_IPMASK4,  /* prefix length or dotted */
+	ARG_IPMASK6,
+	ARG_REGEX,
+	ARG_VAR,      /* scope.name */
+	ARG_MAP,      /* a map file, read when the configuration is */
+	ARG_BACKEND,  /* a proxy's name: resolved by the owner in fetch->check */
+	ARG_SERVER,   /* server or backend/server */
+	ARG_ENUM      /* owner checks the text */
+};
+
+#define RULE_ARGS_MAX 6
+
+struct rule_arg {
+	enum rule_arg_type type; /* ARG_END: not given */
+	int64_t num;
+	struct str text;         /* unescaped, owned by the expression */
+	/* regex, map, variable, proxy: owned as `release` of the type says */
+	void *ref;
+};
+
+struct rule_args {
+	intptr_t kind;           /* of the fetch or converter */
+	unsigned int n;
+	struct rule_arg arg[RULE_ARGS_MAX];
+};
+
+struct rule_fetch {
+	const char *name;        /* NULL ends a table */
+	enum rule_arg_type arg[RULE_ARGS_MAX];
+	unsigned int min;        /* arguments that must be given */
+	enum sample_type out;
+	unsigned int needs;      /* SAMPLE_AT_x: an error at load where a rule runs without it */
+	/* 1 found, 0 not (then s->may_change says whether it may come yet). */
+	int (*fetch)(const struct rule_args *a, struct sample_ctx *cx, struct sample *s);
+	/*
+	 * At load, when all proxies are known; NULL: nothing to check. root: the configuration.
+	 * 0 or -1 with why.
+	 */
+	int (*check)(struct rule_args *a, void *root, const char **why);
+	const char *syntax;      /* the arguments, for the manual page; NULL: none */
+	const char *doc;
+	intptr_t kind;           /* the owner's: in a->kind when it is called */
+};
+
+struct rule_conv {
+	const char *name;
+	enum rule_arg_type arg[RULE_ARGS_MAX];
+	unsigned int min;
+	enum sample_type in, out;
+	/*
+	 * *s is of type in; 1 converted, 0 there is no result: the whole expression is not
+	 * found.
+	 */
+	int (*conv)(const struct rule_args *a, struct sample_ctx *cx, struct sample *s);
+	int (*check)(struct rule_args *a, void *root, const char **why);
+	const char *syntax;
+	const char *doc;
+	intptr_t kind;
+};
+
+/* "%ci" of log formats (8.2.4): writes it; see rule/fmt.h. */
+struct rule_alias {
+	const char *name;        /* without '%' */
+	unsigned int needs;      /* SAMPLE_AT_x */
+	void (*write)(const struct sample_ctx *cx, const char *arg, struct sbuf *out);
+	const char *doc;
+};
+
+struct rule_action;      /* rule/action.h */
+
+#define RULE_TABLES_MAX 32
+
+struct rule_vocab {
+	const struct rule_fetch *fetch[RULE_TABLES_MAX];
+	const struct rule_conv *conv[RULE_TABLES_MAX];
+	const struct rule_action *action[RULE_TABLES_MAX];
+	unsigned int n_fetch, n_conv, n_action;
+};
+
+/* -ERR_RANGE when there are too many tables. */
+int rule_vocab_add_fetches(struct rule_vocab *v, const struct rule_fetch *table) must_check;
+int rule_vocab_add_convs(struct rule_vocab *v, const struct rule_conv *table) must_check;
+int rule_vocab_add_actions(struct rule_vocab *v, const struct rule_action *table) must_check;
+const struct rule_fetch *rule_find_fetch(const struct rule_vocab *v, struct str name);
+const struct rule_conv *rule_find_conv(const struct rule_vocab *v, struct str name);
+
+#endif
