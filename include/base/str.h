@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <strings.h>
 
 struct str {
 	const char *p;
@@ -26,11 +25,25 @@ str_is(struct str a, struct str b)
 	return a.len == b.len && (!a.len || memcmp(a.p, b.p, a.len) == 0);
 }
 
-/* The same, ASCII letters without regard to case. */
+static inline char
+str_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/*
+ * The same, ASCII letters without regard to case. Not strncasecmp(): that follows the locale, and
+ * ends at a NUL.
+ */
 static inline int
 str_is_nocase(struct str a, struct str b)
 {
-	return a.len == b.len && (!a.len || strncasecmp(a.p, b.p, a.len) == 0);
+	if (a.len != b.len)
+		return 0;
+	for (size_t i = 0; i < a.len; i++)
+		if (str_lower(a.p[i]) != str_lower(b.p[i]))
+			return 0;
+	return 1;
 }
 
 #endif

@@ -70,8 +70,15 @@ const char *http_method_name(enum http_method m);
 /* HTTP_F_OTHER for a name that means nothing to us. Case does not matter. */
 enum http_field_id http_field_id(struct str name);
 const char *http_field_name(enum http_field_id id);
-/* "Not Found"; "" for a status without a registered phrase (RFC 9110, 15). */
+/* "Not Found"; "" for a status without a registered phrase: http/status.tbl.h. */
 const char *http_status_reason(unsigned int status);
+
+/*
+ * May that stand as a field's name, as its value (RFC 9110, 5.1 and 5.5)? What a rule makes of
+ * decoded text must not become a line of its own.
+ */
+int http_name_is_valid(struct str name);
+int http_value_is_valid(struct str value);
 
 /* --- looking --- */
 
@@ -89,8 +96,15 @@ int http_lists(const struct http_head *h, enum http_field_id id, struct str toke
 
 /* --- changing --- */
 
-/* Appends a field. 0, or -ERR_RANGE when all places are taken. The texts must outlive the head. */
+/*
+ * Adds a field behind all others of its name. 0, -ERR_RANGE when all places are taken, or
+ * -ERR_INVAL when the name or the value could not be sent. The texts must outlive the head.
+ * Places that others hold stay what they are; once the array is full, one that was dropped is
+ * used again.
+ */
 int http_add(struct http_head *h, struct str name, struct str value) must_check;
+/* Another value for the field at that place. 0 or -ERR_INVAL. */
+int http_set_value(struct http_head *h, unsigned int place, struct str value) must_check;
 void http_drop(struct http_head *h, unsigned int place);
 /* Drops all of that name; how many. */
 unsigned int http_drop_all(struct http_head *h, struct str name);

@@ -1,0 +1,16 @@
+/* Dates of HTTP (RFC 9110, 5.6.7). */
+#ifndef TACIT_HTTP_DATE_H
+#define TACIT_HTTP_DATE_H
+
+#include <stdint.h>
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT" */
+#define HTTP_DATE_LEN 29
+
+/*
+ * The second, counted from 1970, as IMF-fixdate. A year that has not four digits makes
+ * 1 January 1970 of it. Whoever needs it often keeps it for as long as the second lasts.
+ */
+void http_date(int64_t sec, char out[HTTP_DATE_LEN + 1]);
+
+#endif

@@ -1,0 +1,69 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <time.h>
+
+#include "base/compiler.h"
+#include "http/date.h"
+#include "sim/dice.h"
+
+static void
+test_known(void **state)
+{
+	static const struct {
+		int64_t sec;
+		const char *text;
+	} rows[] = {
+		{ 0, "Thu, 01 Jan 1970 00:00:00 GMT" },
+		{ 784111777, "Sun, 06 Nov 1994 08:49:37 GMT" }, /* of RFC 9110 */
+		{ 951782400, "Tue, 29 Feb 2000 00:00:00 GMT" },
+		{ 4102444799, "Thu, 31 Dec 2099 23:59:59 GMT" },
+		{ -1, "Wed, 31 Dec 1969 23:59:59 GMT" },
+		{ 253402300799, "Fri, 31 Dec 9999 23:59:59 GMT" },
+		{ 253402300800, "Thu, 01 Jan 1970 00:00:00 GMT" },
+		{ INT64_MAX, "Thu, 01 Jan 1970 00:00:00 GMT" },
+		{ INT64_MIN, "Thu, 01 Jan 1970 00:00:00 GMT" },
+	};
+	char out[HTTP_DATE_LEN + 1];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		http_date(rows[i].sec, out);
+		assert_string_equal(out, rows[i].text);
+	}
+}
+
+/* As the C library has it, in its own locale. */
+static void
+test_like_strftime(void **state)
+{
+	struct dice d = dice_seed(1);
+	char out[HTTP_DATE_LEN + 1], expected[64];
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		time_t t = (time_t)dice(&d, UINT32_MAX) * 2;
+		struct tm tm;
+
+		assert_non_null(gmtime_r(&t, &tm));
+		strftime(expected, sizeof(expected), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+		http_date(t, out);
+		assert_string_equal(out, expected);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_like_strftime),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
