@@ -1,0 +1,72 @@
+/* Hash functions: the values are HAProxy's 2.6, asked over the wire. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+
+static const struct {
+	const char *text;
+	uint32_t sdbm, djb2, crc32;
+	uint32_t mixed_sdbm, mixed_djb2, mixed_crc32;
+} table[] = {
+	{ "a", 97, 177670, 3904355907, 1830748055, 3548763807, 1288200982 },
+	{ "hello", 684824882, 261238937, 907060870, 2061535398, 1119739105, 3902247103 },
+	{ "/index.html", 858007926, 3776231887, 3928116034, 4217574924, 1889807916, 571229468 },
+	{ "127.0.0.1", 1894847165, 1532542490, 3619153832, 88673145, 959482364, 3849206273 },
+	{ "The_quick_brown_fox_jumps_over_13_lazy_dogs", 2787529533, 3346054444, 2111181024,
+		34993602, 3323669703, 2845087496 },
+};
+
+static void
+test_values(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const char *p = table[i].text;
+		size_t n = strlen(p);
+
+		assert_int_equal(hash_sdbm(p, n), table[i].sdbm);
+		assert_int_equal(hash_djb2(p, n), table[i].djb2);
+		assert_int_equal(hash_crc32(p, n), table[i].crc32);
+		assert_int_equal(hash_avalanche(table[i].sdbm), table[i].mixed_sdbm);
+		assert_int_equal(hash_avalanche(table[i].djb2), table[i].mixed_djb2);
+		assert_int_equal(hash_avalanche(table[i].crc32), table[i].mixed_crc32);
+	}
+}
+
+static void
+test_of_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(hash_sdbm("", 0), 0);
+	assert_int_equal(hash_djb2("", 0), 5381);
+	assert_int_equal(hash_crc32("", 0), 0);
+}
+
+/* Bytes are not signed, and a NUL is one of them. */
+static void
+test_any_byte(void **state)
+{
+	(void)state;
+	assert_int_equal(hash_sdbm("\xff", 1), 255);
+	assert_int_equal(hash_djb2("\xff", 1), 5381 * 33 + 255);
+	assert_int_equal(hash_crc32("\xff", 1), 0xff000000);
+	assert_int_not_equal(hash_djb2("\0", 1), hash_djb2("", 0));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_of_nothing),
+		cmocka_unit_test(test_any_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
