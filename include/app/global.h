@@ -32,7 +32,13 @@ enum {
 	GLOBAL_NAME_MAX = 64, /* bytes of a node's or peer's name */
 	GLOBAL_MEMORY_MAX_MB = 1 << 24,
 	GLOBAL_PINNED_DEFAULT = 16 << 20,
-	GLOBAL_PINNED_MAX = 1 << 30
+	GLOBAL_PINNED_MAX = 1 << 30,
+	GLOBAL_MAXREWRITE_DEFAULT = 1024,
+	GLOBAL_MAXHDR_DEFAULT = 101,
+	GLOBAL_MAXHDR_MAX = 32767,
+	/* Percent of the descriptors. */
+	GLOBAL_POOL_LOW_FDS = 20,
+	GLOBAL_POOL_HIGH_FDS = 25
 };
 
 struct sys;
@@ -110,6 +116,11 @@ struct global_conf {
 	uint64_t zerocopy_max;       /* bytes that all workers may have pinned */
 	struct cfg_where zerocopy_where;
 	int ranges_fast_path;
+	int maxrewrite;      /* of a buffer, left free for what is added to a head */
+	int http_maxhdr;     /* fields of a head */
+	/* Percent of the descriptors in use from which on no connection is kept idle, and from
+	 * which on an idle one makes room for a new one. */
+	unsigned int pool_low_fds, pool_high_fds;
 	struct sockbuf client_buf, server_buf; /* tune.rcvbuf, tune.sndbuf, tune.notsent-lowat */
 
 	struct splice_conf splice;

@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "net/listener.h"
 #include "proxy/balance.h"
+#include "proxy/http_conf.h"
 #include "proxy/log_conf.h"
 #include "proxy/server.h"
 #include "proxy/shard.h"
@@ -41,15 +42,23 @@ enum proxy_option {
 	OPT_ALLBACKUPS       = 1u << 10,
 	OPT_SPLICE_AUTO      = 1u << 11,
 	OPT_SPLICE_REQUEST   = 1u << 12, /* from the first full read on, not after enough of them */
-	OPT_SPLICE_RESPONSE  = 1u << 13
+	OPT_SPLICE_RESPONSE  = 1u << 13,
+	OPT_ABORTONCLOSE     = 1u << 14,
+	OPT_HTTP_BUFFER_REQUEST = 1u << 15,
+	OPT_HTTP_IGNORE_PROBES = 1u << 16
 };
 
 /* Whether streams are spliced where nothing is said of it: decided by the benchmark. */
 #define PROXY_SPLICE_AUTO_DEFAULT 0
 
-/* Milliseconds; 0: not set, for ever. queue: the connect one when it was not given. */
+/*
+ * Milliseconds; 0: not set, for ever. queue and tarpit: the connect one when it was not given.
+ * http_request: client when it was not given; http_keep_alive: http_request. tunnel takes the place
+ * of client and server once bytes go both ways unread.
+ */
 struct proxy_timeouts {
 	unsigned int connect, client, server, client_fin, server_fin, queue, check;
+	unsigned int http_request, http_keep_alive, tarpit, tunnel;
 };
 
 /* A `use_backend` line. */
@@ -71,6 +80,7 @@ struct proxy {
 	unsigned int options;     /* enum proxy_option */
 	unsigned int no_options;  /* bits cleared by `no option` here or in the defaults */
 	struct proxy_timeouts to;
+	struct http_conf http;
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */
 	struct proxy_log log;
 	/* Frontend. */

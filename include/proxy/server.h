@@ -34,6 +34,10 @@ struct server_conf {
 	int tfo;
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
 	struct source_conf source; /* in the end the backend's where it has none */
+	/* Idle connections in mode http: proxy/idle.h. */
+	int pool_max;            /* pool-max-conn, over all workers; -1: any number */
+	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
+	int max_reuse;           /* requests after the first one of a connection; -1: any number */
 };
 
 struct server {

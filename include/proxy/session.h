@@ -132,6 +132,8 @@ struct engine {
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	unsigned int bufsize;        /* tune.bufsize */
+	unsigned int maxrewrite;     /* tune.maxrewrite */
+	unsigned int maxhdr;         /* tune.http.maxhdr: fields of a head */
 	unsigned int max_reads;      /* per half and turn */
 	const struct sockbuf *server_buf; /* of sockets to servers; NULL: the kernel's own */
 	uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
@@ -167,6 +169,9 @@ struct engine {
 /* An engine alone; max_sessions is the process's. 0 or a negative reason. */
 int engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
 	unsigned int max_sessions) must_check;
+/* How much room of a buffer what is added to a head may take, and how many fields a head may have.
+ * 1024 (half of bufsize at most) and 101 before. */
+void engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr);
 /* It is number `index` of shared->n that share, which must outlive it. Before it has sessions. */
 void engine_join(struct engine *e, struct engine_shared *shared, unsigned int index);
 /* How streams are told and treated: see struct streams. Before it has sessions. 0 or -ERR_NOMEM. */

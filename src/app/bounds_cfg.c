@@ -75,6 +75,29 @@ parse_fast_path(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_maxrewrite(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 0, GLOBAL_BUFSIZE_MAX, &g->maxrewrite);
+}
+
+static int
+parse_maxhdr(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, GLOBAL_MAXHDR_MAX, &g->http_maxhdr);
+}
+
+static int
+parse_fd_ratio(struct cfg_ctx *ctx)
+{
+	return cfg_arg_percent(ctx, 0, 100,
+		(unsigned int *)(void *)((char *)ctx->obj + ctx->kw->arg));
+}
+
 /* The smaller of what the file and the command line say; it has to be enough to work with. */
 static int
 finish_memory(struct global_conf *g, unsigned int workers, int mb, struct cfg_diag *d)
@@ -123,6 +146,8 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 {
 	int bad = finish_memory(g, workers, memory_mb, d);
 
+	/* As the manual says: whoever makes buffers smaller need not think of it. */
+	g->maxrewrite = MIN(g->maxrewrite, g->bufsize / 2);
 	return finish_zerocopy(g, d) || bad ? -1 : 0;
 }
 
@@ -146,6 +171,29 @@ static const struct cfg_kw kws[] = {
 		"copied. 16m unless given."),
 	KW("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
 		"Take the kernel's answers to zero-copy sends that come in order without a set."),
+	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
+		"Fields that the head of a message may have, 101 unless given."),
+	KW("tune.maxrewrite", parse_maxrewrite, "<bytes>",
+		"Room of a buffer that is left for what is added to a head, 1024 unless given, at "
+		"most half of tune.bufsize."),
+	{ .name = "tune.pool-high-fd-ratio",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_fd_ratio,
+		.syntax = "<percent>",
+		.arg = FIELD(pool_high_fds),
+		.doc = "Descriptors in use from which on an idle connection to a server makes room "
+		       "for a new one, 25 unless given." },
+	{ .name = "tune.pool-low-fd-ratio",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_fd_ratio,
+		.syntax = "<percent>",
+		.arg = FIELD(pool_low_fds),
+		.doc = "Descriptors in use from which on no connection to a server is kept idle, "
+		       "20 unless given." },
 	KW_SOCKBUF("tune.rcvbuf.client", client_buf.rcv,
 		"Receive buffer of the sockets of clients, fixed; 0 leaves it to the kernel."),
 	KW_SOCKBUF("tune.rcvbuf.server", server_buf.rcv,

@@ -22,6 +22,10 @@ global_init(struct global_conf *g)
 	g->bufsize = GLOBAL_BUFSIZE_DEFAULT;
 	g->zerocopy_max = GLOBAL_PINNED_DEFAULT;
 	g->ranges_fast_path = 1;
+	g->maxrewrite = GLOBAL_MAXREWRITE_DEFAULT;
+	g->http_maxhdr = GLOBAL_MAXHDR_DEFAULT;
+	g->pool_low_fds = GLOBAL_POOL_LOW_FDS;
+	g->pool_high_fds = GLOBAL_POOL_HIGH_FDS;
 	g->maxaccept = GLOBAL_MAXACCEPT_DEFAULT;
 	g->maxpollevents = GLOBAL_POLLEVENTS_DEFAULT;
 	g->splice.after = STREAM_AFTER_DEFAULT;

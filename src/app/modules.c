@@ -3,6 +3,7 @@
 #include "app/global.h"
 #include "cfg/env_cfg.h"
 #include "net/bind_cfg.h"
+#include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxy_cfg.h"
 
@@ -17,6 +18,7 @@ static const struct cfg_module *const modules[] = {
 	&bind_cfg_module,
 	&proxy_cfg_module,
 	&timeouts_cfg_module,
+	&http_cfg_module,
 	&server_cfg_module,
 	&log_cfg_module,
 };

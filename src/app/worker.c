@@ -166,6 +166,7 @@ make_engine(struct worker *w)
 
 	if (r)
 		return r;
+	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
 	if (!s->off && p->limits.pipes)
 		engine_allow_splice(&w->engine, MAX(1u, p->limits.pipes / p->n_workers),
 			(unsigned int)s->pipesize);

@@ -54,6 +54,13 @@ session_wants(const struct session *s, int side)
 	return 0;
 }
 
+/* Bytes go both ways, whatever they are. */
+static int
+is_tunnel(const struct session *s)
+{
+	return s->state == SESSION_RELAY && s->fe->mode == PROXY_TCP;
+}
+
 unsigned int
 session_patience(const struct session *s, int side, int half_closed)
 {
@@ -62,6 +69,8 @@ session_patience(const struct session *s, int side, int half_closed)
 
 	if (half_closed && fin)
 		return fin;
+	if (is_tunnel(s) && s->be->to.tunnel)
+		return s->be->to.tunnel;
 	return side == CLIENT ? to->client : to->server;
 }
 

@@ -255,6 +255,22 @@ check_distinct(struct proxies *ps, struct cfg_diag *d)
 
 /* --- where connections go --- */
 
+/* Mode tcp in front of mode http would have to change over with bytes at hand. */
+static void
+check_modes(const struct proxy *p, const struct proxy *be, const char *what, struct cfg_diag *d)
+{
+	static const char *const names[] = { [PROXY_TCP] = "tcp", [PROXY_HTTP] = "http" };
+
+	if (p->mode == be->mode)
+		return;
+	cfg_diag_add(d, CFG_ALERT, NULL,
+		"%s %s '%s' (%s:%u) tries to use incompatible %s backend '%s' (%s:%u) %s (see "
+		"'mode')%s.",
+		names[p->mode], kind(p), p->name, file_of(p), p->where.line, names[be->mode],
+		be->name, file_of(be), be->where.line, what,
+		p->mode == PROXY_TCP ? "; HTTP behind a tcp frontend is not supported" : "");
+}
+
 static struct proxy *
 find_target(struct proxies *ps, const struct proxy *p, const char *kw, const char *name,
 	const struct cfg_where *where, struct cfg_diag *d)
@@ -279,6 +295,8 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 		const struct use_backend *u = list_entry(it, struct use_backend, link);
 		struct proxy *be = find_target(ps, p, "use_backend", u->name, &u->where, d);
 
+		if (be)
+			check_modes(p, be, "in a 'use_backend' rule", d);
 		if (!first)
 			first = be;
 	}
@@ -286,6 +304,8 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 		struct proxy *be = find_target(
 			ps, p, "default_backend", p->default_be_name, &p->default_be_where, d);
 
+		if (be)
+			check_modes(p, be, "as its default backend", d);
 		if (!first)
 			first = be;
 	}
@@ -388,6 +408,9 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 	check_bind_ids(p, d);
 	if (!p->to.queue)
 		p->to.queue = p->to.connect;
+	if (!p->to.tarpit)
+		p->to.tarpit = p->to.connect;
+	http_conf_check(p, d);
 	fill_servers(p, d);
 	if (r == 0)
 		r = assign_server_ids(p);

@@ -98,8 +98,11 @@ parse_mode(struct cfg_ctx *ctx)
 		p->mode = PROXY_TCP;
 		return 0;
 	}
-	if (strcmp(mode, "http") == 0)
+	/* What else is wrong with it is shown too. */
+	if (strcmp(mode, "http") == 0) {
+		p->mode = PROXY_HTTP;
 		return cfg_error(ctx, 0, "'mode http' is not supported yet, only 'mode tcp' is");
+	}
 	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0 || strcmp(mode, "spop") == 0)
 		return cfg_error(ctx, 0, "'mode %s' is not supported, only 'mode tcp' is", mode);
 	return cfg_error(ctx, 0, "unknown proxy mode '%.40s'; 'tcp' is supported", mode);

@@ -11,12 +11,17 @@
 #define NEAR_MAX 2
 /* Connections after which a far server is tried again: one failed call in so many. */
 #define FAR_SKIPS 64
+/* Half of the idle connections that were not needed are closed so often (pool-purge-delay). */
+#define POOL_PURGE_MS_DEFAULT 5000
 
 void
 server_conf_init(struct server_conf *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->weight = 1;
+	c->pool_max = -1;
+	c->pool_purge_ms = POOL_PURGE_MS_DEFAULT;
+	c->max_reuse = -1;
 }
 
 struct server *

@@ -98,6 +98,21 @@ opt_count(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_int(ctx, 0, 0, INT_MAX, field(ctx, obj));
 }
 
+/* -1 is any number. */
+static int
+opt_bound(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_int(ctx, 0, -1, INT_MAX, field(ctx, obj));
+}
+
+static int
+opt_purge(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+
+	return cfg_arg_timeout(ctx, 0, &t->conf->pool_purge_ms);
+}
+
 static int
 opt_weight(struct cfg_ctx *ctx, void *obj)
 {
@@ -164,6 +179,8 @@ static const struct cfg_opt opts[] = {
 	OPT_FLAG("enabled", disabled, 0, "Not in maintenance, whatever the defaults say."),
 	OPT("id", 1, opt_id, 0, "<number>", "The server's number in the statistics."),
 	OPT_COUNT("maxconn", maxconn, "Connections at once; 0 is no limit."),
+	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",
+		"Requests of a connection after its first one; -1, the default, is any number."),
 	OPT_COUNT("maxqueue", maxqueue, "Connections that may wait for it; 0 is no limit."),
 	OPT_NEVER("no-agent-check", "No agent is asked."),
 	OPT_FLAG("no-backup", backup, 0, "No backup server, whatever the defaults say."),
@@ -174,6 +191,11 @@ static const struct cfg_opt opts[] = {
 	OPT_NEVER("no-ssl", "TLS is not used."),
 	OPT_FLAG("no-tfo", tfo, 0, "No TCP Fast Open, whatever the defaults say."),
 	OPT_FLAG("non-backup", backup, 0, "As no-backup."),
+	OPT("pool-max-conn", 1, opt_bound, FIELD(pool_max) << 1, "<number>",
+		"Idle connections at once; 0 is none, and -1, the default, any number."),
+	OPT("pool-purge-delay", 1, opt_purge, 0, "<time>",
+		"How often half of the idle connections that were not needed are closed, 5 s by "
+		"default; 0 keeps none."),
 	{ .name = "source",
 		.min = 1,
 		.max = CFG_ANY,
@@ -189,6 +211,7 @@ static const struct cfg_opt opts[] = {
 	HINT("fall", CHECKS),
 	HINT("fastinter", CHECKS),
 	HINT("inter", CHECKS),
+	HINT("pool-low-conn", "each worker keeps its own idle connections"),
 	HINT("port", CHECKS),
 	HINT("rise", CHECKS),
 	HINT("slowstart", "servers take their full part of the load at once"),

@@ -24,6 +24,9 @@
 #define BUFS_KEPT 256
 /* Reads of one half per dispatch, so that a fast stream does not starve the others. */
 #define MAX_READS 8
+/* Until engine_allow_http(). */
+#define HTTP_REWRITE_DEFAULT 1024
+#define HTTP_FIELDS_DEFAULT 101
 
 static void session_settle(struct session *s);
 static void on_end(struct task *t);
@@ -46,8 +49,16 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	stream_init(e);
 	engine_splice_init(e);
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
+	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
 	e->scratch = mem_alloc(bufsize);
 	return e->scratch ? 0 : -ERR_NOMEM;
+}
+
+void
+engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr)
+{
+	e->maxrewrite = MIN(maxrewrite, e->bufsize / 2);
+	e->maxhdr = maxhdr;
 }
 
 void
@@ -85,6 +96,15 @@ client_io_early(struct session *s, uint32_t ev)
 		session_side_failed(s, CLIENT);
 	if (s->conn[CLIENT].err ||
 		(s->half[CLIENT].state != HALF_OPEN && !half_pending(&s->half[CLIENT])))
+		session_event(s, SESSION_EV_CLIENT_GONE);
+}
+
+/* With option abortonclose whoever ends its side while there is no server has lost interest. */
+static void
+leave_if_aborted(struct session *s)
+{
+	if (s->state != SESSION_CLOSED && s->half[CLIENT].state != HALF_OPEN &&
+		(s->be->options & OPT_ABORTONCLOSE))
 		session_event(s, SESSION_EV_CLIENT_GONE);
 }
 
@@ -164,6 +184,7 @@ on_io(void *owner, int fd, uint32_t ev)
 			session_event(s, SESSION_EV_CLIENT_GONE);
 	} else if (side == CLIENT) {
 		client_io_early(s, ev);
+		leave_if_aborted(s);
 	} else if (s->state == SESSION_CONNECT) {
 		server_io_connect(s, ev);
 	}
@@ -187,8 +208,10 @@ first_io(struct session *s)
 		session_event(s, SESSION_EV_REFUSED);
 	else if (r > 0)
 		session_event(s, SESSION_EV_UP);
-	else
+	else {
 		loop_again(s->engine->loop, s->conn[SERVER].fd, DIR_W);
+		leave_if_aborted(s);
+	}
 }
 
 static void

@@ -141,12 +141,39 @@ mistakes(void **state)
 	assert_int_equal(cfg.global.server_buf.snd, 0);
 }
 
+/* Bounds of HTTP; the room in a buffer is half of it at most. */
+static void
+http(void **state)
+{
+	static const char *const bad[] = { "tune.http.maxhdr 0", "tune.http.maxhdr 32768",
+		"tune.maxrewrite -1", "tune.pool-low-fd-ratio 101", "tune.pool-high-fd-ratio -1" };
+	struct global_conf *g = &cfg.global;
+
+	(void)state;
+	assert_int_equal(g->maxrewrite, 1024);
+	assert_int_equal(g->http_maxhdr, 101);
+	assert_int_equal(g->pool_low_fds, 20);
+	assert_int_equal(g->pool_high_fds, 25);
+	assert_int_equal(world_global("tune.http.maxhdr 32767\ntune.maxrewrite 2000\n"
+				      "tune.pool-low-fd-ratio 0\ntune.pool-high-fd-ratio 100"),
+		0);
+	assert_int_equal(g->http_maxhdr, 32767);
+	assert_int_equal(g->maxrewrite, 2000);
+	assert_int_equal(g->pool_low_fds, 0);
+	assert_int_equal(g->pool_high_fds, 100);
+	assert_int_equal(world_global("tune.bufsize 1024\ntune.maxrewrite 600"), 0);
+	assert_int_equal(bounds_finish(g, 1, 0, &cfg.diag), 0);
+	assert_int_equal(g->maxrewrite, 512);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_not_equal(world_global(bad[i]), 0);
+}
+
 int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
 	const struct CMUnitTest tests[] = { T(values), T(the_first_line_counts), T(memory),
-					    T(zero_copy), T(zero_copy_in_vain),
+					    T(zero_copy), T(zero_copy_in_vain), T(http),
 					    T(mistakes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

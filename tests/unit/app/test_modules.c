@@ -85,7 +85,8 @@ try_values(const char *section, const char *before, const char *const *values, s
 static int
 may_be_negative(const char *before)
 {
-	static const char *const names[] = { "option redispatch", "tune.maxaccept", " mss" };
+	static const char *const names[] = { "option redispatch", "tune.maxaccept", " mss",
+						" pool-max-conn", " max-reuse" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strstr(before, names[i]))

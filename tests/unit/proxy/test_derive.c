@@ -252,6 +252,33 @@ fin_timeouts_run_once_a_half_is_closed(void **st)
 	assert_int_equal(session_deadline(&s), 20011);
 }
 
+/* timeout tunnel is the backend's, takes the place of both, and leaves client-fin and server-fin
+ * alone. */
+static void
+a_tunnel_has_a_timeout_of_its_own(void **st)
+{
+	(void)st;
+	be.to.tunnel = 5000;
+	fe.to.tunnel = 9; /* means nothing */
+	s.state = SESSION_RELAY;
+	assert_int_equal(session_deadline(&s), 25000);
+	assert_int_equal(session_late_side(&s), CLIENT);
+	fe.to.client_fin = 11;
+	be.to.server_fin = 22;
+	assert_int_equal(session_deadline(&s), 25000);
+	set_half(CLIENT, HALF_CLOSED, 0);
+	assert_int_equal(session_deadline(&s), 30022);
+	be.to.server_fin = 0;
+	assert_int_equal(session_deadline(&s), 35000);
+	/* It is none while requests and responses take turns, nor before it is connected. */
+	set_half(CLIENT, HALF_OPEN, 0);
+	fe.mode = PROXY_HTTP;
+	assert_int_equal(session_deadline(&s), 20100);
+	fe.mode = PROXY_TCP;
+	s.state = SESSION_CONNECT;
+	assert_int_equal(session_deadline(&s), 10400);
+}
+
 int
 main(void)
 {
@@ -264,6 +291,7 @@ main(void)
 		T(every_state_has_its_deadline),
 		T(the_side_that_owes_something_is_late),
 		T(fin_timeouts_run_once_a_half_is_closed),
+		T(a_tunnel_has_a_timeout_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,6 +294,31 @@ an_answer_without_a_fin_goes_on_in_the_next_turn(void **st)
 	rig_close();
 }
 
+/* Who asked and ended its side is served; option abortonclose takes it for somebody who left. */
+static void
+a_client_that_ended_its_side_may_be_left(void **st)
+{
+	static const struct step half[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 },
+					    { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
+					    { STEP_END, 0 } };
+	struct world_config far = { RIG_WORLD, .n_servers = 1 };
+
+	(void)st;
+	far.server[0] = (struct world_server){ .path = FAKE_FAR, .one_way = 50 * FAKE_MS };
+	rig_play(&far, half, answers);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+	far.options = OPT_ABORTONCLOSE;
+	rig_play(&far, half, answers);
+	assert_string_equal(rig_terms(), "CC");
+	rig_close();
+	/* It asked at once, and the server is there: nothing is dropped that can be served. */
+	far.server[0] = (struct world_server){ .path = FAKE_NEAR };
+	rig_play(&far, half, answers);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -309,6 +334,7 @@ main(void)
 		cmocka_unit_test(a_near_request_is_forwarded_in_one_turn),
 		cmocka_unit_test(an_answer_waits_one_turn_for_its_fin),
 		cmocka_unit_test(an_answer_without_a_fin_goes_on_in_the_next_turn),
+		cmocka_unit_test(a_client_that_ended_its_side_may_be_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

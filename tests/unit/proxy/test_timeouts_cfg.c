@@ -25,7 +25,8 @@ static const struct world_line lines[] = {
 	{ "http-request 5s", NULL },
 	{ "http-keep-alive 5s", NULL },
 	{ "tarpit 5s", NULL },
-	{ "tunnel 5s", "not supported" },
+	{ "tunnel 5s", NULL },
+	{ "tunnel 5x", "5x" },
 	{ "clietn 5s", "did you mean 'timeout client'" },
 };
 
@@ -47,6 +48,8 @@ test_fields(void **state)
 	world_good(&w,
 		"defaults\n timeout client 1\n timeout connect 2\n timeout server 3\n"
 		" timeout client-fin 4\n timeout server-fin 5\n timeout queue 6\n timeout check 7\n"
+		" timeout http-request 8\n timeout http-keep-alive 9\n timeout tarpit 10\n"
+		" timeout tunnel 11\n"
 		"listen a\n bind :1\n"
 		"listen b\n bind :1\n timeout server 30s\n timeout client-fin 40s\n");
 	to = &world_proxy(&w, "a")->to;
@@ -57,6 +60,10 @@ test_fields(void **state)
 	assert_int_equal(to->server_fin, 5);
 	assert_int_equal(to->queue, 6);
 	assert_int_equal(to->check, 7);
+	assert_int_equal(to->http_request, 8);
+	assert_int_equal(to->http_keep_alive, 9);
+	assert_int_equal(to->tarpit, 10);
+	assert_int_equal(to->tunnel, 11);
 	to = &world_proxy(&w, "b")->to;
 	assert_int_equal(to->client, 1);
 	assert_int_equal(to->server, 30000);
@@ -73,6 +80,8 @@ test_misplaced(void **state)
 		"'timeout server' ignored because frontend 'f' has no backend capability");
 	world_says(WORLD_DEFAULTS "backend b\n timeout client 1\n", 0,
 		"'timeout client' ignored because backend 'b' has no frontend capability");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n timeout tunnel 1\n", 0,
+		"'timeout tunnel' ignored because frontend 'f' has no backend capability");
 	world_says("defaults\n contimeout 5\n", -1, "use 'timeout connect'");
 	world_says("defaults\n clitimeout 5\n", -1, "use 'timeout client'");
 	world_says("defaults\n srvtimeout 5\n", -1, "use 'timeout server'");

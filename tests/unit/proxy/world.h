@@ -15,6 +15,7 @@
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "net/bind_cfg.h"
+#include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxies.h"
 #include "proxy/proxy_cfg.h"
@@ -43,7 +44,7 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
-		&timeouts_cfg_module, &server_cfg_module, &log_cfg_module };
+		&timeouts_cfg_module, &http_cfg_module, &server_cfg_module, &log_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

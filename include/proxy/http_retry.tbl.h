@@ -1,0 +1,18 @@
+/*
+ * What `retry-on` can name: HTTP_RETRY(id, name, all) and HTTP_RETRY_STATUS(status, all), where all
+ * says that all-retryable-errors has it. (0rtt-rejected: there is no TLS.)
+ */
+HTTP_RETRY(CONN_FAILURE,     "conn-failure",     1)
+HTTP_RETRY(EMPTY_RESPONSE,   "empty-response",   1)
+HTTP_RETRY(JUNK_RESPONSE,    "junk-response",    1)
+HTTP_RETRY(RESPONSE_TIMEOUT, "response-timeout", 1)
+HTTP_RETRY_STATUS(401, 0)
+HTTP_RETRY_STATUS(403, 0)
+HTTP_RETRY_STATUS(404, 0)
+HTTP_RETRY_STATUS(408, 0)
+HTTP_RETRY_STATUS(425, 0)
+HTTP_RETRY_STATUS(500, 1)
+HTTP_RETRY_STATUS(501, 0)
+HTTP_RETRY_STATUS(502, 1)
+HTTP_RETRY_STATUS(503, 1)
+HTTP_RETRY_STATUS(504, 1)
