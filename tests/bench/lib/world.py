@@ -133,6 +133,9 @@ class World:
         """
         def prepare():
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            # A group, not a session: with sched_autogroup each session gets its even share of a CPU,
+            # and SCHED_IDLE means nothing between them.
+            os.setpgid(0, 0)
             if cpu is not None:
                 os.sched_setaffinity(0, cpu if isinstance(cpu, set) else {cpu})
             if idle:
@@ -145,7 +148,7 @@ class World:
         kw.setdefault("stdout", kw["stderr"] if kw["stderr"] != subprocess.PIPE else None)
         kw.setdefault("stdin", subprocess.DEVNULL)
         try:
-            p = subprocess.Popen(argv, preexec_fn=prepare, start_new_session=True, **kw)
+            p = subprocess.Popen(argv, preexec_fn=prepare, **kw)
         except OSError as why:
             raise Failed("%s: %s" % (argv[0], why)) from why
         p.log = log
