@@ -54,6 +54,7 @@ struct streams {
 	unsigned int per_turn;   /* tune.stream.turn: bytes of them that a turn forwards; 0: all */
 	struct pool bufs;
 	uint64_t turn, left;     /* the turn at work, and what is left of it */
+	uint64_t others_ms;      /* when anybody but streams last had something to say */
 	struct list waiting;     /* struct half.turn_link */
 	struct task task;
 	uint64_t waits;          /* times one had to wait */

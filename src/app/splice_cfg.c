@@ -104,8 +104,8 @@ static const struct cfg_kw kws[] = {
 		"How much is read at once from a side that has sent tune.splice.after bytes "
 		"without a pause, and is not spliced; 0: tune.bufsize as always."),
 	KW("tune.stream.turn", parse_stream_turn, "<bytes>",
-		"How much of such streams is forwarded between two looks at everybody else; 0: as "
-		"much as there is."),
+		"How much of such streams is forwarded between two looks at everybody else; eight "
+		"times as much while nobody else has anything to say; 0: as much as there is."),
 	{ 0 },
 };
 

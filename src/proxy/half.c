@@ -102,6 +102,8 @@ half_count(struct session *s, int side, size_t n)
 
 	s->half[side].bytes += n;
 	s->last_ms[side] = loop_now_ms(e->loop);
+	if (!s->half[side].streams)
+		e->streams.others_ms = s->last_ms[side];
 	if (side == CLIENT) {
 		e->bytes_in += n;
 		fe_stat(s)->bytes_in += n;

@@ -6,6 +6,10 @@
 
 /* Drained so often in a row with less than a buffer in between, a stream is none any more. */
 #define LULLS_MAX 4
+/* Nobody but streams has said anything for so long: they have the worker to themselves, and so many
+ * times tune.stream.turn of a turn. */
+#define ALONE_MS 50
+#define ALONE_SHARE 8
 /* Big buffers of a worker, in use and kept: a stream without one is read in small pieces. */
 #define BUFS_MAX 64
 #define BUFS_KEPT 4
@@ -74,14 +78,29 @@ stream_note(struct session *s, int side, size_t got, size_t asked)
 
 /* --- bigger pieces --- */
 
+static uint64_t
+whole_turn(const struct engine *e)
+{
+	const struct streams *st = &e->streams;
+	uint64_t quiet_ms = loop_now_ms(e->loop) - st->others_ms;
+
+	return (uint64_t)st->per_turn * (quiet_ms < ALONE_MS ? 1 : ALONE_SHARE);
+}
+
 size_t
 stream_reach(struct engine *e, const struct half *h)
 {
+	uint64_t most;
+
 	if (!h->streams || h->buf || !e->streams.bufsize)
 		return e->bufsize;
 	if (e->streams.bufs.live >= BUFS_MAX || !memory_has(e, &e->streams.bufs))
 		return e->bufsize;
-	return e->streams.bufsize;
+	if (!e->streams.per_turn)
+		return e->streams.bufsize;
+	/* A turn ends with the piece that uses it up. */
+	most = MAX(2 * whole_turn(e), e->bufsize);
+	return (size_t)MIN(most, e->streams.bufsize);
 }
 
 char *
@@ -113,7 +132,7 @@ stream_turn(struct engine *e)
 		return (uint64_t)e->max_reads * e->bufsize;
 	if (st->turn != turn) {
 		st->turn = turn;
-		st->left = st->per_turn;
+		st->left = whole_turn(e);
 	}
 	return st->left;
 }

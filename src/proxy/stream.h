@@ -1,6 +1,7 @@
 /*
  * Streams: directions that have much to say. They are read in bigger pieces, and they share what
- * one turn of the loop may forward of them, so that everybody else is served in between. Private to
+ * one turn of the loop may forward of them, so that everybody else is served in between. While
+ * nobody else says anything turns and pieces are longer: the ends are woken less often. Private to
  * proxy.
  */
 #ifndef TACIT_PROXY_STREAM_H

@@ -159,7 +159,7 @@ streams(struct dice *d, struct world_config *c)
 	if (dice_is(d, 2))
 		c->stream_bufsize = c->bufsize << dice(d, 4);
 	if (dice_is(d, 2))
-		c->stream_turn = 1 + dice(d, 40000);
+		c->stream_turn = 1 + dice(d, 40000) / 8; /* alone they have eight times that */
 	c->splice_after = 1u << dice(d, 17);
 	if (dice_is(d, 2))
 		return;

@@ -280,6 +280,48 @@ the_others_are_served_in_between(void **st)
 	rig_close();
 }
 
+/* With nobody but streams there, a turn is longer and so are the pieces; one who has little to say
+ * has them short again at once. */
+static void
+streams_alone_take_more_at_once(void **st)
+{
+	static const struct step origin[] = { SENDS(9000000) };
+	static const struct step word[] = { { STEP_SEND, 10 }, { STEP_WAIT_EOF, 0 } };
+	struct world_config cfg = { RIG_WORLD, .bufsize = 4096, .sndbuf = 1 << 22,
+				    .rcvbuf = 1 << 22, .splice_after = 4096, .stream_turn = 8192,
+				    .stream_bufsize = 65536 };
+	uint64_t before, calls;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	while (!w.engine.n_sessions || !rig_session(0)->half[SERVER].streams)
+		assert_int_equal(loop_turn(w.loop, 0), 0);
+	for (int i = 0; i < 10; i++) {
+		before = w.engine.bytes_out;
+		assert_int_equal(loop_turn(w.loop, 0), 0);
+		assert_in_range(w.engine.bytes_out - before, 1, 16384);
+	}
+	/* As when the last one with little to say is long gone. */
+	w.engine.streams.others_ms -= 50;
+	for (int i = 0; i < 10; i++) {
+		before = w.engine.bytes_out;
+		calls = ledger_sum(&w.sys.ledger, SYS_CALL_recvfrom);
+		assert_int_equal(loop_turn(w.loop, 0), 0);
+		assert_in_range(w.engine.bytes_out - before, 65536, 2 * 65536);
+		assert_true(ledger_sum(&w.sys.ledger, SYS_CALL_recvfrom) - calls <= 2);
+	}
+	(void)world_client(&w, word, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(loop_turn(w.loop, 0), 0);
+	before = w.engine.bytes_out;
+	assert_int_equal(loop_turn(w.loop, 0), 0);
+	assert_in_range(w.engine.bytes_out - before, 1, 16384);
+	engine_kill_all(&w.engine);
+	world_run(&w, RIG_LIMIT);
+	rig_close();
+}
+
 /* A session that ends while it waits leaves the line. */
 static void
 who_ends_does_not_wait(void **st)
@@ -324,6 +366,7 @@ main(void)
 		cmocka_unit_test(without_memory_it_does_with_small_pieces),
 		cmocka_unit_test(streams_take_turns),
 		cmocka_unit_test(the_others_are_served_in_between),
+		cmocka_unit_test(streams_alone_take_more_at_once),
 		cmocka_unit_test(who_ends_does_not_wait),
 	};
 
