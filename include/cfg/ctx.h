@@ -18,6 +18,7 @@
 
 struct cfg_env;
 struct cfg_word;
+struct sys;
 
 enum cfg_form {
 	CFG_FORM_SET,		/* keyword ... */
@@ -38,6 +39,7 @@ struct cfg_ctx {
 
 	struct cfg_diag *diag;
 	struct cfg_env *env;
+	struct sys *sys;		/* for files that the configuration names; NULL: none can */
 	const struct cfg_registry *registry;
 
 	/* the rest belongs to reader.c and ctx.c */
@@ -74,6 +76,9 @@ int cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out);
 int cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out);
 /* A copy from mem_strdup(), the caller's; replaces (frees) what *out held. */
 int cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out);
+/* The contents of the file that the argument names, at most max bytes; from mem_alloc(), with a NUL
+ * behind them. */
+int cfg_arg_file(struct cfg_ctx *ctx, int i, size_t max, char **text, size_t *len);
 
 /* Run the options from argument `first` to the end of the line through the tables of
  * `place`; goes on after an error. 0, or -1 when one failed. */

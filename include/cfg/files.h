@@ -28,6 +28,10 @@ int cfg_files_add(struct cfg_files *fs, struct sys *sys, const char *path,
 /* The paths joined with ';': HAPROXY_CFGFILES. mem_free() it; NULL when out of memory. */
 char *cfg_files_join(const struct cfg_files *fs);
 
+/* The whole of a file of at most max bytes: *text is from mem_alloc(), with a NUL behind it. 0, or
+ * -errno (EFBIG, ENOMEM among them) with *text NULL. */
+long cfg_file_read(struct sys *sys, const char *path, size_t max, char **text, size_t *len);
+
 /* Read every file and hand it to the reader. 0, or -1 when one could not be read or had
  * errors; all are tried. */
 int cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_reader *r);

@@ -32,6 +32,7 @@ struct cfg_reader_opts {
 	const struct cfg_registry *registry;
 	struct cfg_diag *diag;
 	struct cfg_env *env;
+	struct sys *sys;		/* becomes ctx->sys */
 	const struct cfg_facts *facts;	/* getenv is replaced by `env` and .FILE .LINE .SECTION */
 };
 

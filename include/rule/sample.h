@@ -77,7 +77,8 @@ enum sample_scope {
 	SAMPLE_AT_SERVER = 1u << 3, /* and a server */
 	SAMPLE_AT_RES    = 1u << 4, /* a response's head */
 	SAMPLE_AT_END    = 1u << 5, /* the log line: totals and times */
-	SAMPLE_AT_BODY   = 1u << 6  /* the request's body, buffered */
+	SAMPLE_AT_BODY   = 1u << 6, /* the request's body, buffered */
+	SAMPLE_AT_TXN    = 1u << 7  /* a transaction: what is kept of its heads for the log */
 };
 
 struct vars;

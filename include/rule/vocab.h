@@ -80,11 +80,14 @@ struct rule_conv {
 	intptr_t kind;
 };
 
-/* "%ci" of log formats (8.2.4): writes it; see rule/fmt.h. */
+/* "%ci" of log formats (8.2.6): see rule/fmt.h. */
 struct rule_alias {
-	const char *name;        /* without '%' */
-	unsigned int needs;      /* SAMPLE_AT_x */
-	void (*write)(const struct sample_ctx *cx, const char *arg, struct sbuf *out);
+	const char *name;        /* without '%'; NULL ends a table */
+	/* SAMPLE_AT_x from when on it is known; written earlier it is what is known so far. Only
+	 * SAMPLE_AT_TXN must hold. */
+	unsigned int needs;
+	/* flags: enum rule_fmt_flag. NULL: not supported. */
+	void (*write)(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out);
 	const char *doc;
 };
 
@@ -96,6 +99,7 @@ struct rule_vocab {
 	const struct rule_fetch *fetch[RULE_TABLES_MAX];
 	const struct rule_conv *conv[RULE_TABLES_MAX];
 	const struct rule_action *action[RULE_TABLES_MAX];
+	const struct rule_alias *aliases; /* of formats; NULL: none are known */
 	unsigned int n_fetch, n_conv, n_action;
 };
 

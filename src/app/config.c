@@ -184,6 +184,7 @@ read_files(struct config *c, struct sys *sys, const struct options *o)
 		.registry = &c->registry,
 		.diag = &c->diag,
 		.env = &c->env,
+		.sys = sys,
 		.facts = &facts,
 	};
 	int bad = 0;

@@ -2,11 +2,14 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
+#include "cfg/files.h"
 #include "cfg/known.h"
 #include "cfg/lexer.h"
 #include "cfg/suggest.h"
@@ -205,6 +208,20 @@ cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out)
 		return cfg_nomem(ctx);
 	mem_free(*out);
 	*out = copy;
+	return 0;
+}
+
+int
+cfg_arg_file(struct cfg_ctx *ctx, int i, size_t max, char **text, size_t *len)
+{
+	long rc = ctx->sys ? cfg_file_read(ctx->sys, cfg_arg(ctx, i), max, text, len) : -EPERM;
+
+	if (rc == -EFBIG)
+		return cfg_error(ctx, i, "'%s' : file '%s' is larger than %zu bytes.",
+			cfg_kw_name(ctx), cfg_arg(ctx, i), max);
+	if (rc < 0)
+		return cfg_error(ctx, i, "'%s' : cannot read file '%s': %s.", cfg_kw_name(ctx),
+			cfg_arg(ctx, i), err_text((int)rc));
 	return 0;
 }
 

@@ -195,17 +195,17 @@ cfg_files_join(const struct cfg_files *fs)
 	return all;
 }
 
-/* The whole of one file, which may be a pipe: *text is from mem_alloc(). */
+/* What is left of a file, which may be a pipe: *text is from mem_alloc(). */
 static long
-slurp(struct sys *sys, int fd, char **text, size_t *len)
+slurp(struct sys *sys, int fd, size_t max, char **text, size_t *len)
 {
 	size_t cap = 0, n = 0;
 	char *buf = NULL, *grown;
 	long rc;
 
 	for (;;) {
-		if (n == cap) {
-			if (cap >= CFG_FILE_MAX) {
+		if (n + 1 >= cap) {
+			if (cap > max) {
 				mem_free(buf);
 				return -EFBIG;
 			}
@@ -217,32 +217,45 @@ slurp(struct sys *sys, int fd, char **text, size_t *len)
 			}
 			buf = grown;
 		}
-		rc = sys_read(sys, fd, buf + n, cap - n);
+		rc = sys_read(sys, fd, buf + n, cap - n - 1);
 		if (rc <= 0)
 			break;
 		n += (size_t)rc;
 	}
+	if (rc == 0 && n > max)
+		rc = -EFBIG;
 	if (rc < 0) {
 		mem_free(buf);
 		return rc;
 	}
+	buf[n] = '\0';
 	*text = buf;
 	*len = n;
 	return 0;
 }
 
+long
+cfg_file_read(struct sys *sys, const char *path, size_t max, char **text, size_t *len)
+{
+	long rc, fd = sys_openat(sys, path, O_RDONLY | O_CLOEXEC, 0);
+
+	*text = NULL;
+	*len = 0;
+	if (fd < 0)
+		return fd;
+	rc = slurp(sys, (int)fd, max, text, len);
+	sys_close(sys, (int)fd);
+	return rc;
+}
+
 static int
 read_one(struct sys *sys, const char *path, struct cfg_reader *r)
 {
-	char *text = NULL;
-	size_t len = 0;
-	long rc, fd = sys_openat(sys, path, O_RDONLY | O_CLOEXEC, 0);
+	char *text;
+	size_t len;
+	long rc = cfg_file_read(sys, path, CFG_FILE_MAX, &text, &len);
 	int bad;
 
-	if (fd < 0)
-		return refuse(r->ctx.diag, path, "cannot open configuration file", fd);
-	rc = slurp(sys, (int)fd, &text, &len);
-	sys_close(sys, (int)fd);
 	if (rc < 0)
 		return refuse(r->ctx.diag, path, "cannot read configuration file", rc);
 	bad = cfg_reader_text(r, path, text, len);

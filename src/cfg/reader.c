@@ -409,6 +409,7 @@ cfg_reader_init(struct cfg_reader *r, const struct cfg_reader_opts *opts)
 	r->ctx.registry = opts->registry;
 	r->ctx.diag = opts->diag;
 	r->ctx.env = opts->env;
+	r->ctx.sys = opts->sys;
 	r->ctx.name = "";
 	r->facts = *opts->facts;
 	r->facts.getenv = reader_getenv;

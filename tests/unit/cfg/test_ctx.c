@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include "base/sys.h"
+
 static void
 options(void **state)
 {
@@ -193,6 +195,32 @@ missing_arguments(void **state)
 	assert_int_equal(i, 7);
 }
 
+static void
+files(void **state)
+{
+	static struct sys sys;
+	struct line l;
+	char *text;
+	size_t len;
+
+	(void)state;
+	line_init(&l, "/dev/null", "/nonexistent");
+	expect_refusal(&l, cfg_arg_file(&l.ctx, 0, 9, &text, &len),
+		"'kw' : cannot read file '/dev/null': Operation not permitted.", 4);
+	sys_init(&sys, &sys_linux, NULL);
+	line_init(&l, "/dev/null", "/nonexistent");
+	l.ctx.sys = &sys;
+	assert_int_equal(cfg_arg_file(&l.ctx, 0, 9, &text, &len), 0);
+	assert_int_equal(len, 0);
+	mem_free(text);
+	expect_refusal(&l, cfg_arg_file(&l.ctx, 1, 9, &text, &len),
+		"'kw' : cannot read file '/nonexistent': No such file or directory.", 10);
+	line_init(&l, "/dev/zero", "");
+	l.ctx.sys = &sys;
+	expect_refusal(&l, cfg_arg_file(&l.ctx, 0, 9, &text, &len),
+		"'kw' : file '/dev/zero' is larger than 9 bytes.", 4);
+}
+
 int
 main(void)
 {
@@ -202,6 +230,7 @@ main(void)
 		cmocka_unit_test(missing_after_expansion),
 		cmocka_unit_test(typed_arguments),
 		cmocka_unit_test(missing_arguments),
+		cmocka_unit_test(files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

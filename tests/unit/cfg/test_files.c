@@ -1,9 +1,11 @@
 #include "world.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/sys.h"
 #include "cfg/files.h"
 
@@ -160,6 +162,30 @@ descriptors_are_closed(void **state)
 	world_fini(&w);
 }
 
+static void
+whole_files(void **state)
+{
+	char path[128], *text;
+	size_t len;
+
+	(void)state;
+	write_file("a.cfg", "0123456789");
+	snprintf(path, sizeof(path), "%s/a.cfg", dir);
+	assert_int_equal(cfg_file_read(&sys, path, 10, &text, &len), 0);
+	assert_int_equal(len, 10);
+	assert_string_equal(text, "0123456789");
+	mem_free(text);
+	assert_int_equal(cfg_file_read(&sys, path, 9, &text, &len), -EFBIG);
+	assert_null(text);
+	write_file("a.cfg", "");
+	assert_int_equal(cfg_file_read(&sys, path, 0, &text, &len), 0);
+	assert_int_equal(len, 0);
+	assert_string_equal(text, "");
+	mem_free(text);
+	assert_int_equal(cfg_file_read(&sys, "/nonexistent", 9, &text, &len), -ENOENT);
+	assert_int_equal(cfg_file_read(&sys, "/dev/zero", 100, &text, &len), -EFBIG);
+}
+
 int
 main(void)
 {
@@ -168,6 +194,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(missing_files, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(big_file, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(descriptors_are_closed, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(whole_files, make_dir, remove_dir),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
