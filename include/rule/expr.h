@@ -10,6 +10,7 @@
 struct rule_expr;
 
 #define RULE_ERR_MAX 200
+#define RULE_CONVS_MAX 64 /* of one expression */
 
 struct rule_err {
 	size_t at;               /* offset of what is wrong in the text */
@@ -23,10 +24,17 @@ struct rule_err {
  */
 int rule_expr_parse(const struct rule_vocab *v, const char *text, size_t len, unsigned int at,
 	int open, struct rule_expr **out, size_t *used, struct rule_err *why) must_check;
+/*
+ * The same where the criterion of an ACL stands: "hdr_beg(host)" is hdr(host), and *match "beg".
+ * *match is NULL where the type decides, as it does behind any converter.
+ */
+int rule_expr_parse_acl(const struct rule_vocab *v, const char *text, size_t len, unsigned int at,
+	struct rule_expr **out, const char **match, struct rule_err *why) must_check;
 /* Frees and clears; NULL is allowed. */
 void rule_expr_free(struct rule_expr **e);
 /* Resolves what names other sections. 0 or -1 with *why filled in. */
 int rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why) must_check;
+/* Of what it finds; ADDR and ANY are told by the sample. */
 enum sample_type rule_expr_type(const struct rule_expr *e);
 /* SAMPLE_AT_x that it needs. */
 unsigned int rule_expr_needs(const struct rule_expr *e);

@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 struct http_head;
+struct sys;
 
 enum sample_type {
 	SAMPLE_BOOL,
@@ -20,7 +21,10 @@ enum sample_type {
 	SAMPLE_IPV6,
 	SAMPLE_STR,
 	SAMPLE_BIN,
-	SAMPLE_TYPES
+	SAMPLE_TYPES,
+	/* Of declarations only, never of a sample. */
+	SAMPLE_ADDR = SAMPLE_TYPES, /* IPV4 or IPV6 */
+	SAMPLE_ANY
 };
 
 struct sample {
@@ -34,7 +38,8 @@ struct sample {
 	} u;
 	/*
 	 * Set by a fetch with several values (the elements of a header): ask again with ctx->nth
-	 * + 1.
+	 * + 1. The 0th is the one that the manual means where only one counts (the last of a
+	 * header), those after it are all the others, in order.
 	 */
 	uint8_t has_more;
 	/*
@@ -83,6 +88,13 @@ enum sample_scope {
 
 struct vars;
 
+/* Where a fetch stands among several values: its own from one nth to the next. */
+struct sample_cursor {
+	struct str rest;
+	unsigned int place; /* of a field */
+	unsigned int left;  /* values still to come */
+};
+
 /* What an evaluation looks at. Filled in by the proxy, for each run of rules or format. */
 struct sample_ctx {
 	unsigned int at;           /* SAMPLE_AT_x that hold */
@@ -97,16 +109,45 @@ struct sample_ctx {
 	struct arena *arena;
 	uint64_t now_ms;           /* the loop's clock */
 	uint64_t wall_ns;
-	uint64_t *seed;            /* of rand */
+	uint64_t *seed;            /* of rand; never 0 */
+	struct sys *sys;           /* the worker's; needed with variables of scope proc */
+	unsigned int worker;       /* its number, from 0 */
 	unsigned int nth;          /* which of several values */
+	struct sample_cursor cursor;
 };
 
 const char *sample_type_name(enum sample_type t);
+static inline void
+sample_set_int(struct sample *s, int64_t v)
+{
+	s->type = SAMPLE_SINT;
+	s->u.sint = v;
+}
+static inline void
+sample_set_bool(struct sample *s, int v)
+{
+	s->type = SAMPLE_BOOL;
+	s->u.sint = v != 0;
+}
+static inline void
+sample_set_str(struct sample *s, struct str v)
+{
+	s->type = SAMPLE_STR;
+	s->u.str = v;
+}
 /*
- * Turns it into another type (the manual's table, 7.2). 0, or -1: there is no such conversion,
- * or this value has none.
+ * Turns it into another type: numbers into addresses and back, anything into text and bytes, text
+ * into numbers (its leading digits; 0 without any) and addresses (a port behind IPv4 is dropped).
+ * Bytes become text up to their first NUL. ADDR is whichever of the two families fits, ANY as it
+ * is. 0, or -1: there is no such conversion, or this value has none.
  */
 int sample_cast(struct sample *s, enum sample_type to, struct arena *a) must_check;
+/* Is there such a conversion? Declared types (ADDR, ANY) count too. */
 int sample_can_cast(enum sample_type from, enum sample_type to);
+/*
+ * The number a text begins with: a sign, digits; beyond the range it is the nearest that fits.
+ * 0 without digits. -1 for an empty text.
+ */
+int sample_parse_int(struct str text, int64_t *out) must_check;
 
 #endif
