@@ -3,9 +3,11 @@
 #ifndef TACIT_PROXY_BALANCE_H
 #define TACIT_PROXY_BALANCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "proxy/ring.h"
 
 struct addr;
 struct proxy;
@@ -20,18 +22,28 @@ enum balance_algo {
 	BALANCE_RANDOM
 };
 
+/* `hash-type`: how a key becomes a number, and a number a server. */
+enum hash_function { HASH_SDBM, HASH_DJB2, HASH_CRC32 };
+
+struct hash_type {
+	uint8_t consistent; /* a ring; 0: the map */
+	uint8_t function;   /* enum hash_function, of keys that are texts */
+	uint8_t avalanche;
+};
+
+/* `hash-balance-factor`: per cent of the average load that a server may have. */
+#define BALANCE_FACTOR_MIN 101
+#define BALANCE_FACTOR_MAX 65535
+
 #define BALANCE_SERVERS_MAX 4095 /* per backend, HAProxy's bound for roundrobin */
 #define BALANCE_DRAWS_MAX 1024
 #define BALANCE_DRAWS_DEFAULT 2
 
 /*
- * A backend's balancing state. The group in service is the active servers, or the backup ones
- * when no
- * active is usable. The map holds every server of the group as often as its weight says (divided
- * by what
- * the weights have in common), spread as evenly as possible: roundrobin and static-rr walk along
- * it,
- * source looks a hash up in it.
+ * A backend's balancing state. The group in service is the active servers, or the backup ones when
+ * no active is usable. The map holds every server of the group as often as its weight says (divided
+ * by what the weights have in common), spread as evenly as possible: roundrobin and static-rr walk
+ * along it, map-based hashing looks hashes up in it; consistent hashing has a ring.
  */
 struct balance {
 	struct server **group;   /* file order; by id for `first` */
@@ -43,6 +55,7 @@ struct balance {
 	uint16_t *map;           /* places in the group */
 	uint16_t *heap;          /* scratch of the map's construction */
 	unsigned int map_len, map_cap, map_pos;
+	struct ring ring;
 };
 
 /* All servers are known: allocates what the backend will ever need. 0 or -ERR_NOMEM. */
@@ -52,16 +65,19 @@ void balance_fini(struct proxy *be);
 void balance_refresh(struct proxy *be);
 
 /*
- * The server for a connection from `src`, or NULL. `avoid` (may be NULL) is not chosen again
- * unless it
- * is the only one (redispatch). *full is set when servers are usable but none has room: queue then.
- * Backup servers are used only when no active one is usable.
- * When a server is returned and *full is set, the session waits in that server's own queue:
- * `source`,
- * which is bound to one server, and leastconn within `maxqueue`.
+ * The server for a connection, or NULL. key: what an algorithm that hashes is to look up, NULL
+ * when the connection has none (taken in turns then). `avoid` (may be NULL) is not chosen again
+ * unless it is the only one (redispatch). *full is set when servers are usable but none has
+ * room: queue then. Backup servers are used only when no active one is usable. When a server is
+ * returned and *full is set, the session waits in that server's own queue: where a hash binds it
+ * to one server, and leastconn within `maxqueue`.
  */
-struct server *balance_pick(struct proxy *be, const struct addr *src, const struct server *avoid,
+struct server *balance_pick(struct proxy *be, const uint32_t *key, const struct server *avoid,
 			    int *full);
+
+/* Keys: of an address (0: it is none of an IP protocol), and of a text. */
+int balance_key_of_addr(const struct hash_type *t, const struct addr *a, uint32_t *key);
+uint32_t balance_key_of_text(const struct hash_type *t, const void *p, size_t n);
 
 /* Is this server one of those to choose from now? A backup mostly is not. */
 int balance_has(const struct proxy *be, const struct server *srv);
@@ -71,7 +87,9 @@ void balance_seed(struct proxy *be, uint64_t seed);
 
 /* "roundrobin", ... as in the configuration. */
 const char *balance_name(enum balance_algo algo);
+/* Does it look a key up? */
+int balance_hashes(enum balance_algo algo);
 /* Fixed by configuration: run-time weights other than 0 and the configured one do not apply. */
-int balance_is_static(enum balance_algo algo);
+int balance_is_static(const struct proxy *be);
 
 #endif

@@ -96,6 +96,8 @@ struct proxy {
 	unsigned int n_servers;
 	enum balance_algo balance;
 	unsigned int balance_draws; /* random(N) */
+	struct hash_type hash_type;
+	unsigned int hash_balance_factor; /* per cent; 0: no bound */
 	int fullconn;
 	int retries;              /* default 3 */
 	int redispatch_every;     /* option redispatch N: 0 off, -1 last retry, N every Nth */

@@ -7,6 +7,7 @@
 /* Each begins with ctx->root being a struct proxies (see proxies.h); ctx->obj is a struct proxy. */
 extern const struct cfg_module proxy_cfg_module;    /* the sections, and what they are */
 extern const struct cfg_module timeouts_cfg_module; /* timeout ... */
-extern const struct cfg_module server_cfg_module;   /* server, default-server, source, balance */
+extern const struct cfg_module server_cfg_module;   /* server, default-server, source */
+extern const struct cfg_module balance_cfg_module;  /* balance, hash-type */
 
 #endif

@@ -20,6 +20,7 @@ static const struct cfg_module *const modules[] = {
 	&timeouts_cfg_module,
 	&http_cfg_module,
 	&server_cfg_module,
+	&balance_cfg_module,
 	&log_cfg_module,
 };
 

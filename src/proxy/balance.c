@@ -1,6 +1,5 @@
 #include "proxy/balance.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -32,15 +31,30 @@ balance_name(enum balance_algo algo)
 }
 
 int
-balance_is_static(enum balance_algo algo)
+balance_hashes(enum balance_algo algo)
 {
-	return algo == BALANCE_STATIC_RR || algo == BALANCE_SOURCE;
+	return algo == BALANCE_SOURCE;
 }
 
 static int
-algo_has_map(enum balance_algo algo)
+has_ring(const struct proxy *be)
 {
-	return algo == BALANCE_ROUNDROBIN || balance_is_static(algo);
+	return balance_hashes(be->balance) && be->hash_type.consistent;
+}
+
+int
+balance_is_static(const struct proxy *be)
+{
+	return be->balance == BALANCE_STATIC_RR ||
+		(balance_hashes(be->balance) && !be->hash_type.consistent);
+}
+
+/* Those that hash need one too: for whoever has no key. */
+static int
+has_map(const struct proxy *be)
+{
+	return be->balance == BALANCE_ROUNDROBIN || be->balance == BALANCE_STATIC_RR ||
+		balance_hashes(be->balance);
 }
 
 int
@@ -58,15 +72,17 @@ balance_init(struct proxy *be)
 	if (!lb->group)
 		return -ERR_NOMEM;
 	lb->cap = n;
-	if (algo_has_map(be->balance)) {
+	if (has_map(be)) {
 		lb->map_cap = n * SERVER_WEIGHT_MAX;
 		lb->map = mem_alloc(lb->map_cap * sizeof(*lb->map));
 		lb->heap = mem_alloc(n * sizeof(*lb->heap));
 	} else if (be->balance == BALANCE_RANDOM) {
 		lb->sums = mem_alloc(n * sizeof(*lb->sums));
 	}
-	if ((algo_has_map(be->balance) && (!lb->map || !lb->heap)) ||
-		(be->balance == BALANCE_RANDOM && !lb->sums)) {
+	if ((has_map(be) && (!lb->map || !lb->heap)) ||
+		(be->balance == BALANCE_RANDOM && !lb->sums) ||
+		(has_ring(be) &&
+			ring_init(&lb->ring, n * SERVER_WEIGHT_MAX * RING_POINTS_PER_WEIGHT) < 0)) {
 		balance_fini(be);
 		return -ERR_NOMEM;
 	}
@@ -84,6 +100,7 @@ balance_fini(struct proxy *be)
 	mem_free(lb->sums);
 	mem_free(lb->map);
 	mem_free(lb->heap);
+	ring_fini(&lb->ring);
 	memset(lb, 0, sizeof(*lb));
 	lb->rnd = rnd;
 }
@@ -175,7 +192,7 @@ build_map(struct proxy *be)
 	for (unsigned int i = 0; i < lb->n; i++) {
 		struct server *s = lb->group[i];
 
-		s->lb_weight = (unsigned int)(balance_is_static(be->balance) ? s->conf.weight
+		s->lb_weight = (unsigned int)(balance_is_static(be) ? s->conf.weight
 									     : s->uweight);
 		/* Static, configured as 0 and raised since: counts as one. */
 		if (s->lb_weight == 0)
@@ -201,6 +218,18 @@ build_map(struct proxy *be)
 	lb->map_pos = old ? (unsigned int)((uint64_t)lb->map_pos * total / old) : 0;
 }
 
+static void
+build_ring(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+
+	ring_clear(&lb->ring);
+	for (unsigned int i = 0; i < lb->n; i++)
+		ring_add(&lb->ring, (uint16_t)i, (uint32_t)lb->group[i]->id,
+			(unsigned int)lb->group[i]->uweight * RING_POINTS_PER_WEIGHT);
+	ring_sort(&lb->ring);
+}
+
 void
 balance_refresh(struct proxy *be)
 {
@@ -214,6 +243,8 @@ balance_refresh(struct proxy *be)
 		collect(be, 1);
 	if (lb->map)
 		build_map(be);
+	if (lb->ring.cap)
+		build_ring(be);
 	for (unsigned int i = 0; lb->sums && i < lb->n; i++) {
 		sum += (uint32_t)lb->group[i]->uweight;
 		lb->sums[i] = sum;
@@ -247,6 +278,27 @@ static int
 has_queue_room(const struct server *s)
 {
 	return s->conf.maxqueue > 0 && s->queued < (unsigned int)s->conf.maxqueue;
+}
+
+/*
+ * Would one more give it more than `hash-balance-factor` allows: so many per cent of its share, by
+ * weight, of what all of the group have with that one?
+ */
+static int
+is_above_share(const struct proxy *be, const struct server *s)
+{
+	const struct balance *lb = &be->lb;
+	uint64_t all = 1, weights = 0;
+
+	if (!be->hash_balance_factor)
+		return 0;
+	for (unsigned int i = 0; i < lb->n; i++) {
+		all += load_of(lb->group[i]);
+		weights += (unsigned int)lb->group[i]->uweight;
+	}
+	/* Rounded up: a share of less than one is one. */
+	all = all * (unsigned int)s->uweight * be->hash_balance_factor;
+	return load_of(s) >= (all + weights * 100 - 1) / (weights * 100);
 }
 
 /* The least loaded with room; those of equal load take turns. queues: those with room in their
@@ -325,52 +377,48 @@ draw(struct balance *lb)
 }
 
 static struct server *
-pick_random(struct balance *lb, unsigned int draws, const struct server *avoid)
+pick_random(struct proxy *be, const struct server *avoid)
 {
+	struct balance *lb = &be->lb;
 	struct server *best = NULL;
 
-	for (unsigned int i = 0; i < draws; i++) {
+	for (unsigned int i = 0; i < be->balance_draws; i++) {
 		struct server *s = draw(lb);
 
-		if (s != avoid && server_has_room(s) && (!best || is_less_loaded(s, best)))
+		if (s != avoid && server_has_room(s) && !is_above_share(be, s) &&
+			(!best || is_less_loaded(s, best)))
 			best = s;
 	}
 	return best ? best : pick_least(lb, avoid, 0);
 }
 
-/* An address as one number: what HAProxy takes, so that clients stay where they were. */
-static int
-hash_of(const struct addr *src, uint32_t *hash)
+/* Whom the hash belongs to, and those behind it, one after the other. */
+static struct server *
+candidate(const struct balance *lb, uint32_t key, unsigned int nth)
 {
-	uint32_t word[4];
+	const struct ring *r = &lb->ring;
 
-	if (!src)
-		return 0;
-	if (addr_family(src) == AF_INET) {
-		*hash = ntohl(src->u.in.sin_addr.s_addr);
-		return 1;
-	}
-	if (addr_family(src) != AF_INET6)
-		return 0;
-	memcpy(word, &src->u.in6.sin6_addr, sizeof(word));
-	*hash = ntohl(word[0] ^ word[1] ^ word[2] ^ word[3]);
-	return 1;
+	if (r->cap)
+		return lb->group[r->point[(ring_find(r, key) + nth) % r->n].who];
+	return lb->group[lb->map[(key + nth) % lb->map_len]];
 }
 
-/* Bound to one server, which is the answer even when it has no room, unless its queue is full as
- * well. */
+/*
+ * Bound to one server, which is the answer even when it has no room, unless its queue is full as
+ * well, or it has more than its share where that is bounded.
+ */
 static struct server *
-pick_source(struct balance *lb, const struct addr *src, const struct server *avoid, int *full)
+pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
 {
-	unsigned int steps = MIN(lb->map_len, MAP_STEPS_MAX);
-	uint32_t hash;
+	struct balance *lb = &be->lb;
+	unsigned int steps = MIN(lb->ring.cap ? lb->ring.n : lb->map_len, MAP_STEPS_MAX);
 
-	if (!hash_of(src, &hash))
+	if (!key)
 		return pick_next(lb, avoid);
 	for (unsigned int i = 0; i < steps; i++) {
-		struct server *s = lb->group[lb->map[(hash + i) % lb->map_len]];
+		struct server *s = candidate(lb, *key, i);
 
-		if (s == avoid)
+		if (s == avoid || (lb->ring.cap && is_above_share(be, s)))
 			continue;
 		if (server_has_room(s))
 			return s;
@@ -383,7 +431,7 @@ pick_source(struct balance *lb, const struct addr *src, const struct server *avo
 }
 
 static struct server *
-pick_from_group(struct proxy *be, const struct addr *src, const struct server *avoid, int *full)
+pick_from_group(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
 {
 	struct balance *lb = &be->lb;
 	struct server *s;
@@ -393,11 +441,11 @@ pick_from_group(struct proxy *be, const struct addr *src, const struct server *a
 	case BALANCE_STATIC_RR:
 		return pick_next(lb, avoid);
 	case BALANCE_SOURCE:
-		return pick_source(lb, src, avoid, full);
+		return pick_hash(be, key, avoid, full);
 	case BALANCE_FIRST:
 		return pick_first(lb, avoid);
 	case BALANCE_RANDOM:
-		return pick_random(lb, be->balance_draws, avoid);
+		return pick_random(be, avoid);
 	case BALANCE_LEASTCONN:
 		break;
 	}
@@ -407,16 +455,16 @@ pick_from_group(struct proxy *be, const struct addr *src, const struct server *a
 }
 
 struct server *
-balance_pick(struct proxy *be, const struct addr *src, const struct server *avoid, int *full)
+balance_pick(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
 {
 	struct server *s;
 
 	*full = 0;
 	if (be->lb.n == 0)
 		return NULL;
-	s = pick_from_group(be, src, avoid, full);
+	s = pick_from_group(be, key, avoid, full);
 	if (!s && avoid)
-		s = pick_from_group(be, src, NULL, full);
+		s = pick_from_group(be, key, NULL, full);
 	if (!s)
 		*full = 1;
 	else

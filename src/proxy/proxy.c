@@ -89,6 +89,8 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->backlog = defaults->backlog;
 	p->balance = defaults->balance;
 	p->balance_draws = defaults->balance_draws;
+	p->hash_type = defaults->hash_type;
+	p->hash_balance_factor = defaults->hash_balance_factor;
 	p->fullconn = defaults->fullconn;
 	p->retries = defaults->retries;
 	p->redispatch_every = defaults->redispatch_every;

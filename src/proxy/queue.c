@@ -31,9 +31,11 @@ tell(struct engine *e, struct proxy *be, uint64_t who)
 static enum session_event
 choose(struct session *s, const struct server *avoid)
 {
-	int full = 0;
+	uint32_t key;
+	int full = 0, known = balance_hashes(s->be->balance) &&
+		balance_key_of_addr(&s->be->hash_type, &s->peer, &key);
 
-	s->srv = balance_pick(s->be, &s->peer, avoid, &full);
+	s->srv = balance_pick(s->be, known ? &key : NULL, avoid, &full);
 	if (full)
 		return SESSION_EV_FULL;
 	if (!s->srv)

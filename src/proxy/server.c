@@ -65,7 +65,7 @@ server_set_weight(struct server *s, int weight)
 {
 	if (weight < 0 || weight > SERVER_WEIGHT_MAX)
 		return -ERR_RANGE;
-	if (balance_is_static(s->be->balance) && weight != 0 && weight != s->conf.weight)
+	if (balance_is_static(s->be) && weight != 0 && weight != s->conf.weight)
 		return -ERR_UNSUPPORTED;
 	s->uweight = weight;
 	balance_refresh(s->be);

@@ -291,70 +291,7 @@ parse_default_server(struct cfg_ctx *ctx)
 	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
 }
 
-/* --- balance --- */
-
-/* What stands in random(...): nothing is the default, otherwise a number of draws. */
-static int
-parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
-{
-	struct cfg_value_err err;
-	char text[32];
-	size_t n = strlen(arg);
-	int64_t v;
-
-	if (n < 2 || n - 2 >= sizeof(text) || arg[n - 1] != ')')
-		return cfg_error(ctx, 0, "'balance' : 'random' takes a number in parentheses");
-	if (n == 2)
-		return 0;
-	memcpy(text, arg + 1, n - 2);
-	text[n - 2] = '\0';
-	if (cfg_value_int(text, 1, BALANCE_DRAWS_MAX, &v, &err) < 0)
-		return cfg_error(ctx, 0, "'balance random' : %s", err.text);
-	*out = (unsigned int)v;
-	return 0;
-}
-
-static int
-parse_balance(struct cfg_ctx *ctx)
-{
-	static const char *const others[] = { "uri", "url_param", "hdr", "rdp-cookie", "hash",
-		"sticky", "log-sticky", "log-hash" };
-	struct proxy *p = ctx->obj;
-	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
-	size_t n = strcspn(arg, "(");
-
-	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-		if (strlen(others[i]) == n && strncmp(arg, others[i], n) == 0)
-			return cfg_error(
-				ctx, 0, "'balance %.*s' is not supported yet", (int)n, arg);
-	}
-	if (ctx->argc > 1)
-		return cfg_error(ctx, 1, "'balance' cannot handle unexpected argument '%.60s'",
-			cfg_arg(ctx, 1));
-	if (n == strlen("random") && strncmp(arg, "random", n) == 0) {
-		p->balance = BALANCE_RANDOM;
-		p->balance_draws = BALANCE_DRAWS_DEFAULT;
-		return arg[n] ? parse_draws(ctx, arg + n, &p->balance_draws) : 0;
-	}
-	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_RANDOM; algo++) {
-		if (strcmp(arg, balance_name((enum balance_algo)algo)) == 0) {
-			p->balance = (enum balance_algo)algo;
-			return 0;
-		}
-	}
-	return cfg_error(ctx, 0,
-		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
-		"'source', 'first' and 'random' are supported",
-		arg);
-}
-
 static const struct cfg_kw kws[] = {
-	{ .name = "balance",
-		.sections = CFG_BE,
-		.max = CFG_ANY,
-		.parse = parse_balance,
-		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]",
-		.doc = "How the server of a connection is chosen." },
 	{ .name = "default-server",
 		.sections = CFG_BE,
 		.min = 1,

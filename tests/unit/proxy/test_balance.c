@@ -276,29 +276,26 @@ test_avoid(void **state)
 {
 	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_STATIC_RR,
 		BALANCE_LEASTCONN, BALANCE_SOURCE, BALANCE_FIRST, BALANCE_RANDOM };
-	struct addr src = { .len = sizeof(src.u.in) };
+	uint32_t key;
 	int full;
 
 	(void)state;
-	src.u.in.sin_family = AF_INET;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		struct proxy *be = farm(all[i], W(1, 1, 1));
 		const struct server *bad = nth(be, 0);
 
-		for (int k = 0; k < 50; k++) {
-			src.u.in.sin_addr.s_addr = htonl((uint32_t)k);
-			assert_ptr_not_equal(balance_pick(be, &src, bad, &full), bad);
-		}
+		for (key = 0; key < 50; key++)
+			assert_ptr_not_equal(balance_pick(be, &key, bad, &full), bad);
 		/* The only one that has room, then the only one there is. */
 		nth(be, 1)->conf.maxconn = nth(be, 2)->conf.maxconn = 1;
 		nth(be, 1)->cur = nth(be, 2)->cur = 1;
 		if (all[i] != BALANCE_SOURCE) {
-			assert_ptr_equal(balance_pick(be, &src, bad, &full), bad);
+			assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
 			assert_int_equal(full, 0);
 		}
 		server_set_admin(nth(be, 1), SERVER_MAINT, 0);
 		server_set_admin(nth(be, 2), SERVER_MAINT, 0);
-		assert_ptr_equal(balance_pick(be, &src, bad, &full), bad);
+		assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
 		destroy(&be);
 	}
 }
@@ -410,7 +407,11 @@ static char
 by_source(struct proxy *be, const char *text, int *full)
 {
 	struct addr a = from(text);
-	const struct server *s = balance_pick(be, &a, NULL, full);
+	uint32_t key;
+	const struct server *s;
+
+	assert_int_equal(balance_key_of_addr(&be->hash_type, &a, &key), 1);
+	s = balance_pick(be, &key, NULL, full);
 
 	return s ? s->name[0] : '-';
 }
@@ -564,8 +565,106 @@ test_names(void **state)
 	(void)state;
 	assert_string_equal(balance_name(BALANCE_STATIC_RR), "static-rr");
 	assert_string_equal(balance_name(BALANCE_RANDOM), "random");
-	assert_true(balance_is_static(BALANCE_SOURCE));
-	assert_false(balance_is_static(BALANCE_ROUNDROBIN));
+	assert_true(balance_hashes(BALANCE_SOURCE));
+	assert_false(balance_hashes(BALANCE_RANDOM));
+}
+
+static void
+test_what_is_static(void **state)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, W(1, 1));
+
+	(void)state;
+	assert_true(balance_is_static(be));
+	be->hash_type.consistent = 1;
+	assert_false(balance_is_static(be));
+	be->balance = BALANCE_STATIC_RR;
+	assert_true(balance_is_static(be));
+	be->balance = BALANCE_ROUNDROBIN;
+	assert_false(balance_is_static(be));
+	destroy(&be);
+}
+
+#define KEYS 4000u
+
+static struct proxy *
+ring_farm(const int *weights)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, weights);
+
+	balance_fini(be);
+	be->hash_type = (struct hash_type){ .consistent = 1, .avalanche = 1 };
+	assert_int_equal(balance_init(be), 0);
+	return be;
+}
+
+static char
+by_key(struct proxy *be, uint32_t n)
+{
+	int full;
+	uint32_t key = balance_key_of_text(&be->hash_type, &n, sizeof(n));
+	const struct server *s = balance_pick(be, &key, NULL, &full);
+
+	return s ? s->name[0] : '-';
+}
+
+/* A server that goes or changes its weight moves its own clients, nobody else's. */
+static void
+test_consistent(void **state)
+{
+	struct proxy *be = ring_farm(W(8, 8, 8));
+	static char before[KEYS];
+	unsigned int of_b = 0, still_b = 0;
+
+	(void)state;
+	for (uint32_t k = 0; k < KEYS; k++) {
+		before[k] = by_key(be, k);
+		of_b += before[k] == 'B';
+	}
+	assert_in_range(of_b, KEYS / 5, KEYS / 2);
+	assert_int_equal(server_set_weight(nth(be, 1), 4), 0);
+	balance_refresh(be);
+	for (uint32_t k = 0; k < KEYS; k++) {
+		char now = by_key(be, k);
+
+		assert_true(now == before[k] || before[k] == 'B');
+		still_b += now == 'B';
+	}
+	assert_in_range(still_b, of_b / 3, of_b * 4 / 5);
+	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	for (uint32_t k = 0; k < KEYS; k++) {
+		char now = by_key(be, k);
+
+		assert_true(before[k] == 'B' ? now != 'B' : now == before[k]);
+	}
+	/* Without a key everybody takes turns. */
+	assert_string_equal(picks(be, 4), "ACAC");
+	destroy(&be);
+}
+
+/* One key for all: the factor spreads it, within the bound and by weight. */
+static void
+test_bounded_load(void **state)
+{
+	struct proxy *be = ring_farm(W(2, 1, 1));
+	const struct server *heavy;
+	uint32_t key = 7;
+	int full;
+
+	(void)state;
+	heavy = balance_pick(be, &key, NULL, &full);
+	for (int i = 0; i < 40; i++)
+		assert_ptr_equal(balance_pick(be, &key, NULL, &full), heavy);
+	be->hash_balance_factor = 150;
+	for (unsigned int all = 1; all <= 400; all++) {
+		struct server *s = balance_pick(be, &key, NULL, &full);
+
+		s->cur++;
+		/* 1.5 of its share, rounded up. */
+		assert_true(s->cur <= (all * (unsigned int)s->uweight * 150 + 399) / 400);
+	}
+	assert_true(nth(be, 0)->cur && nth(be, 1)->cur && nth(be, 2)->cur);
+	destroy(&be);
 }
 
 int
@@ -592,6 +691,9 @@ main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_what_is_static),
+		cmocka_unit_test(test_consistent),
+		cmocka_unit_test(test_bounded_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

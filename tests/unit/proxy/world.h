@@ -44,7 +44,8 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
-		&timeouts_cfg_module, &http_cfg_module, &server_cfg_module, &log_cfg_module };
+		&timeouts_cfg_module, &http_cfg_module, &server_cfg_module, &balance_cfg_module,
+		&log_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

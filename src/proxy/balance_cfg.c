@@ -1,0 +1,139 @@
+/* Keywords of balancing (manual 4.2: balance, hash-type, hash-balance-factor). */
+#include <string.h>
+
+#include "cfg/ctx.h"
+#include "proxy/proxy.h"
+#include "proxy/proxy_cfg.h"
+
+/* What stands in random(...): nothing is the default, otherwise a number of draws. */
+static int
+parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
+{
+	struct cfg_value_err err;
+	char text[32];
+	size_t n = strlen(arg);
+	int64_t v;
+
+	if (n < 2 || n - 2 >= sizeof(text) || arg[n - 1] != ')')
+		return cfg_error(ctx, 0, "'balance' : 'random' takes a number in parentheses");
+	if (n == 2)
+		return 0;
+	memcpy(text, arg + 1, n - 2);
+	text[n - 2] = '\0';
+	if (cfg_value_int(text, 1, BALANCE_DRAWS_MAX, &v, &err) < 0)
+		return cfg_error(ctx, 0, "'balance random' : %s", err.text);
+	*out = (unsigned int)v;
+	return 0;
+}
+
+static int
+parse_balance(struct cfg_ctx *ctx)
+{
+	static const char *const others[] = { "uri", "url_param", "hdr", "rdp-cookie", "hash",
+		"sticky", "log-sticky", "log-hash" };
+	struct proxy *p = ctx->obj;
+	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
+	size_t n = strcspn(arg, "(");
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		if (strlen(others[i]) == n && strncmp(arg, others[i], n) == 0)
+			return cfg_error(
+				ctx, 0, "'balance %.*s' is not supported yet", (int)n, arg);
+	}
+	if (ctx->argc > 1)
+		return cfg_error(ctx, 1, "'balance' cannot handle unexpected argument '%.60s'",
+			cfg_arg(ctx, 1));
+	if (n == strlen("random") && strncmp(arg, "random", n) == 0) {
+		p->balance = BALANCE_RANDOM;
+		p->balance_draws = BALANCE_DRAWS_DEFAULT;
+		return arg[n] ? parse_draws(ctx, arg + n, &p->balance_draws) : 0;
+	}
+	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_RANDOM; algo++) {
+		if (strcmp(arg, balance_name((enum balance_algo)algo)) == 0) {
+			p->balance = (enum balance_algo)algo;
+			return 0;
+		}
+	}
+	return cfg_error(ctx, 0,
+		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
+		"'source', 'first' and 'random' are supported",
+		arg);
+}
+
+static int
+parse_hash_type(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum methods[] = { { "map-based", 0 }, { "consistent", 1 }, { 0 } };
+	static const struct cfg_enum functions[] = { { "sdbm", HASH_SDBM }, { "djb2", HASH_DJB2 },
+		{ "crc32", HASH_CRC32 }, { 0 } };
+	struct proxy *p = ctx->obj;
+	struct hash_type t = { .function = HASH_SDBM };
+	int v;
+
+	if (cfg_arg_enum(ctx, 0, methods, &v) < 0)
+		return -1;
+	t.consistent = (uint8_t)v;
+	/* Consistent hashing needs bits that are well spread: sdbm with avalanche unless told. */
+	t.avalanche = t.consistent && ctx->argc == 1;
+	if (ctx->argc > 1) {
+		if (strcmp(cfg_arg(ctx, 1), "wt6") == 0 || strcmp(cfg_arg(ctx, 1), "none") == 0)
+			return cfg_error(ctx, 1, "'hash-type' : function '%s' is not supported",
+				cfg_arg(ctx, 1));
+		if (cfg_arg_enum(ctx, 1, functions, &v) < 0)
+			return -1;
+		t.function = (uint8_t)v;
+	}
+	if (ctx->argc > 2) {
+		if (strcmp(cfg_arg(ctx, 2), "avalanche") != 0)
+			return cfg_error(ctx, 2, "'hash-type' : unknown modifier '%.40s', "
+				"'avalanche' is the only one", cfg_arg(ctx, 2));
+		t.avalanche = 1;
+	}
+	p->hash_type = t;
+	return 0;
+}
+
+static int
+parse_factor(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	int v;
+
+	if (cfg_arg_int(ctx, 0, 0, BALANCE_FACTOR_MAX, &v) < 0)
+		return -1;
+	if (v != 0 && v < BALANCE_FACTOR_MIN)
+		return cfg_error(ctx, 0, "'hash-balance-factor' : above 100, or 0 for no bound");
+	p->hash_balance_factor = (unsigned int)v;
+	return 0;
+}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "balance",
+		.sections = CFG_BE,
+		.max = CFG_ANY,
+		.parse = parse_balance,
+		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]",
+		.doc = "How the server of a connection is chosen." },
+	{ .name = "hash-type",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 3,
+		.parse = parse_hash_type,
+		.syntax = "map-based|consistent [sdbm|djb2|crc32 [avalanche]]",
+		.doc = "How balance source chooses a server by a hash. Where consistent "
+		       "hashing puts a client is our own: not where HAProxy would." },
+	{ .name = "hash-balance-factor",
+		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
+		.min = 1,
+		.max = 1,
+		.parse = parse_factor,
+		.syntax = "<percent>",
+		.doc = "With consistent hashing and balance random, no server gets more than "
+		       "so many per cent of its share of the sessions; 0: no bound." },
+	{ 0 },
+};
+
+const struct cfg_module balance_cfg_module = {
+	.name = "balance",
+	.kws = kws,
+};
