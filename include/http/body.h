@@ -24,8 +24,17 @@ struct http_body {
 	uint64_t left;     /* bytes of the body, or of the chunk at work */
 	uint8_t state;     /* the judge's own */
 	uint16_t bad;      /* enum http_bad */
-	uint32_t overhead; /* bounds framing against payload, and the length of a line */
+	uint16_t line;     /* bytes of the chunk's line, or of the trailer, so far */
+	uint32_t overhead; /* bytes of framing that payload has not made good for */
 };
+
+/* A Content-Length longer than that is refused, however many of the digits are zeros. */
+#define HTTP_LENGTH_DIGITS 20
+/* Bytes of a chunk's line, size and extensions, and of a trailer. */
+#define HTTP_CHUNK_LINE_MAX 4096
+/* Bytes of framing that a message may be ahead of its payload: each chunk makes good for 16, and
+ * each byte of payload for one. */
+#define HTTP_CHUNK_EXCESS_MAX 16384
 
 /* A run of bytes of one kind. */
 enum http_piece {
@@ -36,6 +45,8 @@ enum http_piece {
 	HTTP_PIECE_BAD     /* b->bad says why */
 };
 
+/* A Content-Length: 0, -ERR_SYNTAX for what is not all digits, -ERR_RANGE beyond 2^63 - 1. */
+int http_length_of(struct str value, uint64_t *n) must_check;
 /* Of a complete request head. */
 void http_body_of_request(struct http_body *b, const struct http_head *req);
 /*

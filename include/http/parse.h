@@ -34,8 +34,10 @@ struct http_parser {
 };
 
 /*
- * Judges buf[0..len), of which the first p->at bytes are as they were at the last call.
- * HTTP_COMPLETE: *out is filled in, *used is the length of the head, its empty line included.
+ * Judges buf[0..len), len below 2^31, of which the first p->at bytes are as they were, and where
+ * they were, at the last call. *out, from http_head_init(), is the same at each call too: it is
+ * filled as the lines come in, and is good for use after HTTP_COMPLETE, when *used is the length
+ * of the head, its empty line included.
  * HTTP_BAD: p->bad and p->bad_at say what and where; the call is not to be repeated. An empty
  * line before a request is skipped (RFC 9112, 2.2: one CRLF at most, and it counts in *used).
  * Host is checked (one, valid, equal to the authority of an absolute target), Content-Length and
@@ -46,7 +48,10 @@ enum http_verdict http_parse_request(struct http_parser *p, const char *buf, siz
 enum http_verdict http_parse_response(struct http_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
 
-/* The status a refused request is answered with: 400, 414, 431, 501, 505. */
+/* What is wrong with a head that does not end within its buffer, after HTTP_MORE. */
+enum http_bad http_parse_full(const struct http_parser *p);
+
+/* The status a refused request is answered with: 400, 414, 431, 505. */
 unsigned int http_bad_status(enum http_bad b);
 /* In words, for the log and show errors. */
 const char *http_bad_text(enum http_bad b);

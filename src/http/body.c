@@ -1,0 +1,402 @@
+#include "http/body.h"
+
+#include <limits.h>
+
+#include "base/err.h"
+#include "http/scan.h"
+
+/* --- the framing --- */
+
+int
+http_length_of(struct str value, uint64_t *n)
+{
+	uint64_t sum = 0;
+
+	if (!value.len || value.len > HTTP_LENGTH_DIGITS)
+		return -ERR_SYNTAX;
+	for (size_t i = 0; i < value.len; i++) {
+		if (!http_is(value.p[i], HTTP_C_DIGIT))
+			return -ERR_SYNTAX;
+		if (sum > (INT64_MAX - (uint64_t)(value.p[i] - '0')) / 10)
+			return -ERR_RANGE;
+		sum = 10 * sum + (uint64_t)(value.p[i] - '0');
+	}
+	*n = sum;
+	return 0;
+}
+
+/* Chunked, or by its length, or `otherwise`. What contradicts itself the parser has refused. */
+static void
+frame(struct http_body *b, const struct http_head *h, enum http_framing otherwise)
+{
+	int at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
+
+	*b = (struct http_body){ .framing = otherwise };
+	if (http_find_id(h, HTTP_F_TRANSFER_ENCODING, 0) >= 0)
+		b->framing = HTTP_BODY_CHUNKED;
+	else if (at >= 0 && http_length_of(h->field[at].value, &b->left) == 0)
+		b->framing = HTTP_BODY_LENGTH;
+}
+
+void
+http_body_of_request(struct http_body *b, const struct http_head *req)
+{
+	frame(b, req, HTTP_BODY_NONE);
+}
+
+void
+http_body_of_response(struct http_body *b, const struct http_head *res, enum http_method method)
+{
+	*b = (struct http_body){ .framing = HTTP_BODY_NONE };
+	if (res->status == 101 || (method == HTTP_CONNECT && res->status / 100 == 2))
+		b->framing = HTTP_BODY_TUNNEL;
+	else if (method != HTTP_HEAD && res->status >= 200 && res->status != 204 &&
+		 res->status != 304)
+		frame(b, res, HTTP_BODY_CLOSE);
+}
+
+int
+http_persists(const struct http_head *h)
+{
+	if (http_lists(h, HTTP_F_CONNECTION, STR("close")))
+		return 0;
+	return h->version != HTTP_1_0 || http_lists(h, HTTP_F_CONNECTION, STR("keep-alive"));
+}
+
+/* --- chunks: RFC 9112, 7.1 --- */
+
+enum state {
+	SIZE,         /* the first digit */
+	SIZE_MORE,
+	EXT_BLANK,    /* after blanks: only ';' */
+	EXT_NAME,     /* its first byte; blanks before it */
+	EXT_NAME_MORE,
+	EXT_NAME_END, /* after blanks behind it: '=' or ';' */
+	EXT_VALUE,    /* its first byte; blanks before it */
+	EXT_VALUE_MORE,
+	EXT_QUOTED,
+	EXT_ESCAPED,
+	EXT_END,      /* behind the closing quote */
+	SIZE_LF,
+	DATA,
+	DATA_CR,
+	DATA_LF,
+	TRAILER,      /* the first byte of a line: a field's, or the CR of the end */
+	TRAILER_NAME,
+	TRAILER_VALUE,
+	TRAILER_LF,
+	END_LF,
+	OVER
+};
+
+/* Hexadecimal digits of a chunk size, leading zeros included. */
+#define SIZE_DIGITS 16
+/* What each chunk may cost without being held against the message. */
+#define FRAME_FREE 16
+
+static int
+wrong(struct http_body *b, enum http_bad why)
+{
+	b->bad = (uint16_t)why;
+	return -1;
+}
+
+static int
+to(struct http_body *b, enum state next)
+{
+	b->state = (uint8_t)next;
+	return 0;
+}
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static unsigned int
+hex(char c)
+{
+	return c <= '9' ? (unsigned int)(c - '0') : (unsigned int)((c | 0x20) - 'a') + 10;
+}
+
+/*
+ * What is framing and not needed is held against the message, what is payload for it: chunks that
+ * are nearly all extension, or nearly all trailer, would cost more than they carry.
+ */
+static void
+credit(struct http_body *b, uint64_t n)
+{
+	b->overhead -= (uint32_t)MIN(n, b->overhead);
+}
+
+static int
+size_digit(struct http_body *b, char c)
+{
+	if (b->state == SIZE) {
+		b->left = 0;
+		b->line = 0;
+		credit(b, FRAME_FREE);
+	}
+	/* Of 16 digits the first tells whether it is beyond 2^63 - 1. */
+	if (b->line == SIZE_DIGITS || b->left > INT64_MAX >> 4)
+		return wrong(b, HTTP_BAD_CHUNK_SIZE);
+	b->left = b->left << 4 | hex(c);
+	return to(b, SIZE_MORE);
+}
+
+/* After a size or an extension's value: another extension, or the end of the line. */
+static int
+after(struct http_body *b, char c, enum state blank)
+{
+	if (c == ';')
+		return to(b, EXT_NAME);
+	if (c == '\r')
+		return to(b, SIZE_LF);
+	return is_blank(c) ? to(b, blank) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+}
+
+static int
+size_line_end(struct http_body *b, char c)
+{
+	if (c != '\n')
+		return wrong(b, HTTP_BAD_CHUNK_SIZE);
+	return to(b, b->left ? DATA : TRAILER);
+}
+
+/*
+ * An extension is ";" name ["=" value], the value a token or quoted. They mean nothing to us and
+ * are passed on, but by their grammar: a line that two readers end in different places is how
+ * requests are smuggled.
+ */
+static int
+extension(struct http_body *b, enum state state, char c)
+{
+	int is_token = http_is(c, HTTP_C_TOKEN);
+
+	if (state == EXT_BLANK || state == EXT_NAME_END) {
+		if (is_blank(c))
+			return 0;
+		if (c == '=' && state == EXT_NAME_END)
+			return to(b, EXT_VALUE);
+		return c == ';' ? to(b, EXT_NAME) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+	}
+	if (state == EXT_NAME || state == EXT_VALUE) {
+		if (is_blank(c))
+			return 0;
+		if (c == '"' && state == EXT_VALUE)
+			return to(b, EXT_QUOTED);
+		if (!is_token)
+			return wrong(b, HTTP_BAD_CHUNK_SIZE);
+		return to(b, state == EXT_NAME ? EXT_NAME_MORE : EXT_VALUE_MORE);
+	}
+	if (state == EXT_QUOTED || state == EXT_ESCAPED) {
+		if (!http_is(c, HTTP_C_VALUE))
+			return wrong(b, HTTP_BAD_CHUNK_SIZE);
+		if (state == EXT_ESCAPED)
+			return to(b, EXT_QUOTED);
+		return to(b, c == '"' ? EXT_END : c == '\\' ? EXT_ESCAPED : EXT_QUOTED);
+	}
+	if (state == EXT_NAME_MORE && c == '=')
+		return to(b, EXT_VALUE);
+	if (state != EXT_END && is_token)
+		return 0;
+	return after(b, c, state == EXT_NAME_MORE ? EXT_NAME_END : EXT_BLANK);
+}
+
+/* --- trailers --- */
+
+/* The name of a trailer may come in pieces, and nothing is kept: its hash is (FNV-1a, 64 bits). */
+#define HASH_FIRST UINT64_C(0xcbf29ce484222325)
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+static uint64_t
+hash_on(uint64_t hash, char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		c |= 0x20;
+	return (hash ^ (unsigned char)c) * HASH_PRIME;
+}
+
+/*
+ * What frames, routes, authenticates or changes the meaning of a message comes before its content
+ * or not at all (RFC 9110, 6.5.1): some readers merge trailers into the head. The hash of another
+ * name may be the same by chance: it is refused too then, never the other way round.
+ */
+static int
+is_forbidden(uint64_t hash)
+{
+	static const char *const names[] = { "authorization", "cache-control", "connection",
+		"content-encoding", "content-length", "content-range", "content-type", "cookie",
+		"expect", "forwarded", "host", "keep-alive", "max-forwards", "proxy-authorization",
+		"proxy-connection", "range", "set-cookie", "te", "trailer", "transfer-encoding",
+		"upgrade", "x-forwarded-for" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		uint64_t h = HASH_FIRST;
+
+		for (const char *p = names[i]; *p; p++)
+			h = hash_on(h, *p);
+		if (h == hash)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+trailer(struct http_body *b, enum state state, char c)
+{
+	if (state == TRAILER) {
+		b->left = HASH_FIRST;
+		b->line = 0;
+		if (c == '\r')
+			return to(b, END_LF);
+		if (!http_is(c, HTTP_C_TOKEN))
+			return wrong(b, HTTP_BAD_TRAILER);
+	}
+	if (state == TRAILER_VALUE) {
+		if (c == '\r')
+			return to(b, TRAILER_LF);
+		return http_is(c, HTTP_C_VALUE) ? 0 : wrong(b, HTTP_BAD_TRAILER);
+	}
+	if (http_is(c, HTTP_C_TOKEN)) {
+		b->left = hash_on(b->left, c);
+		return to(b, TRAILER_NAME);
+	}
+	if (c != ':' || is_forbidden(b->left))
+		return wrong(b, HTTP_BAD_TRAILER);
+	return to(b, TRAILER_VALUE);
+}
+
+/* --- the judge --- */
+
+static int
+expect(struct http_body *b, char got, char want, enum state next, enum http_bad otherwise)
+{
+	return got == want ? to(b, next) : wrong(b, otherwise);
+}
+
+/* One byte of the framing. 0, or -1. */
+static int
+framing_byte(struct http_body *b, char c)
+{
+	enum state state = (enum state)b->state;
+
+	switch (state) {
+	case SIZE:
+		return http_is(c, HTTP_C_HEX) ? size_digit(b, c) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+	case SIZE_MORE:
+		return http_is(c, HTTP_C_HEX) ? size_digit(b, c) : after(b, c, EXT_BLANK);
+	case EXT_BLANK:
+	case EXT_NAME:
+	case EXT_NAME_MORE:
+	case EXT_NAME_END:
+	case EXT_VALUE:
+	case EXT_VALUE_MORE:
+	case EXT_QUOTED:
+	case EXT_ESCAPED:
+	case EXT_END:
+		return extension(b, state, c);
+	case SIZE_LF:
+		return size_line_end(b, c);
+	case DATA_CR:
+		return expect(b, c, '\r', DATA_LF, HTTP_BAD_CHUNK_END);
+	case DATA_LF:
+		return expect(b, c, '\n', SIZE, HTTP_BAD_CHUNK_END);
+	case TRAILER:
+	case TRAILER_NAME:
+	case TRAILER_VALUE:
+		return trailer(b, state, c);
+	case TRAILER_LF:
+		return expect(b, c, '\n', TRAILER, HTTP_BAD_TRAILER);
+	case END_LF:
+		return expect(b, c, '\n', OVER, HTTP_BAD_TRAILER);
+	case DATA:
+	case OVER:
+		break;
+	}
+	return 0;
+}
+
+static enum http_piece
+framing(struct http_body *b, const char *p, size_t n, size_t *len)
+{
+	size_t i = 0;
+
+	while (i < n && b->state != DATA && b->state != OVER) {
+		if (framing_byte(b, p[i])) {
+			*len = i;
+			return HTTP_PIECE_BAD;
+		}
+		i++;
+		b->line++;
+		b->overhead++;
+		if (b->line > HTTP_CHUNK_LINE_MAX || b->overhead > HTTP_CHUNK_EXCESS_MAX) {
+			b->bad = HTTP_BAD_OVERHEAD;
+			*len = i;
+			return HTTP_PIECE_BAD;
+		}
+	}
+	*len = i;
+	return HTTP_PIECE_FRAME;
+}
+
+static enum http_piece
+payload(struct http_body *b, size_t n, size_t *len)
+{
+	*len = (size_t)MIN((uint64_t)n, b->left);
+	b->left -= *len;
+	if (b->framing == HTTP_BODY_CHUNKED) {
+		credit(b, *len);
+		b->line = 0;
+		if (!b->left)
+			b->state = DATA_CR;
+	}
+	return HTTP_PIECE_DATA;
+}
+
+int
+http_body_is_over(const struct http_body *b)
+{
+	switch (b->framing) {
+	case HTTP_BODY_NONE:
+		return 1;
+	case HTTP_BODY_LENGTH:
+		return b->left == 0;
+	case HTTP_BODY_CHUNKED:
+		return b->state == OVER;
+	case HTTP_BODY_CLOSE:
+	case HTTP_BODY_TUNNEL:
+		break;
+	}
+	return 0;
+}
+
+enum http_piece
+http_body_next(struct http_body *b, const char *p, size_t n, size_t *len)
+{
+	*len = 0;
+	if (b->bad != HTTP_BAD_NONE)
+		return HTTP_PIECE_BAD;
+	if (!n || http_body_is_over(b))
+		return HTTP_PIECE_MORE;
+	if (b->framing == HTTP_BODY_LENGTH || (b->framing == HTTP_BODY_CHUNKED && b->state == DATA))
+		return payload(b, n, len);
+	if (b->framing == HTTP_BODY_CHUNKED)
+		return framing(b, p, n, len);
+	*len = n;
+	return HTTP_PIECE_DATA;
+}
+
+long
+http_body_take(struct http_body *b, const char *p, size_t n)
+{
+	size_t at = 0, len;
+
+	while (at < n && !http_body_is_over(b)) {
+		if (http_body_next(b, p + at, n - at, &len) == HTTP_PIECE_BAD)
+			return -1;
+		at += len;
+	}
+	return (long)at;
+}

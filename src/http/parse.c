@@ -1,0 +1,396 @@
+#include "http/parse.h"
+
+#include "http/judge.h"
+#include "http/scan.h"
+#include "http/target.h"
+
+/* Where in a head the next byte stands. A state looks at one byte at least. */
+enum state {
+	START,       /* a request's first: perhaps the CRLF that is skipped */
+	START_LF,
+	METHOD,
+	TARGET,
+	VERSION,     /* its eight bytes */
+	VERSION_END,
+	STATUS,      /* its three digits */
+	STATUS_END,
+	REASON,
+	LINE_LF,     /* the LF of the start line */
+	FIELD,       /* the first byte of a line: a field's, or the CR of the end */
+	NAME,
+	VALUE,
+	VALUE_LF,
+	END_LF,
+	DONE
+};
+
+#define VERSION_LEN 8
+#define STATUS_LEN 3
+
+struct work {
+	struct http_parser *p;
+	const char *buf;
+	uint32_t len;
+	struct http_head *h;
+};
+
+/* --- what a step says: MORE bytes, BAD, or COMPLETE, which lets the next step have its turn --- */
+
+static enum http_verdict
+go_on(struct work *w, enum state next)
+{
+	w->p->state = (uint8_t)next;
+	return HTTP_COMPLETE;
+}
+
+static enum http_verdict
+bad_at(struct work *w, enum http_bad why, uint32_t at)
+{
+	w->p->bad = (uint16_t)why;
+	w->p->bad_at = at;
+	return HTTP_BAD;
+}
+
+/* The byte at work may not stand there. */
+static enum http_verdict
+bad_byte(struct work *w, enum http_bad why)
+{
+	if (w->buf[w->p->at] == '\n')
+		why = HTTP_BAD_LINE_END;
+	return bad_at(w, why, w->p->at);
+}
+
+/* The byte at work has to be that one. */
+static enum http_verdict
+expect(struct work *w, char c, enum state next, enum http_bad otherwise)
+{
+	if (w->buf[w->p->at] != c)
+		return bad_byte(w, otherwise);
+	w->p->at++;
+	return go_on(w, next);
+}
+
+static struct str
+slice(const struct work *w, uint32_t from, uint32_t to)
+{
+	return (struct str){ w->buf + from, to - from };
+}
+
+/* --- the start line --- */
+
+static enum http_verdict
+start(struct work *w)
+{
+	if (w->buf[w->p->at] == '\r')
+		return expect(w, '\r', START_LF, HTTP_BAD_LINE_END);
+	w->p->line = w->p->at;
+	return go_on(w, METHOD);
+}
+
+static enum http_verdict
+start_lf(struct work *w)
+{
+	enum http_verdict v = expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
+
+	w->p->line = w->p->at;
+	return v;
+}
+
+static enum http_verdict
+method(struct work *w)
+{
+	struct http_parser *p = w->p;
+
+	p->at += (uint32_t)http_scan_token(w->buf + p->at, w->len - p->at);
+	if (p->at == w->len)
+		return HTTP_MORE;
+	if (p->at == p->line)
+		return bad_byte(w, w->buf[p->at] == '\r' ? HTTP_BAD_REQUEST_LINE : HTTP_BAD_METHOD);
+	if (w->buf[p->at] != ' ')
+		return bad_byte(w, HTTP_BAD_METHOD);
+	w->h->method_text = slice(w, p->line, p->at);
+	w->h->method = http_method_of(w->h->method_text);
+	p->at++;
+	return go_on(w, TARGET);
+}
+
+static enum http_verdict
+target(struct work *w)
+{
+	struct http_parser *p = w->p;
+	uint32_t from = p->line + (uint32_t)w->h->method_text.len + 1;
+
+	p->at += (uint32_t)http_scan_target(w->buf + p->at, w->len - p->at);
+	if (p->at == w->len)
+		return HTTP_MORE;
+	/* A second blank, or no version at all: HTTP/0.9. */
+	if (w->buf[p->at] == '\r' || p->at == from)
+		return bad_byte(w, HTTP_BAD_REQUEST_LINE);
+	if (w->buf[p->at] != ' ')
+		return bad_byte(w, HTTP_BAD_TARGET);
+	w->h->target = slice(w, from, p->at);
+	p->at++;
+	return go_on(w, VERSION);
+}
+
+/* Major versions but 1 are other protocols; a minor one that is higher is 1.1 to us (RFC 9110,
+ * 2.5). */
+static enum http_verdict
+version(struct work *w)
+{
+	static const char pattern[VERSION_LEN + 1] = "HTTP/d.d";
+	struct http_parser *p = w->p;
+	int is_request = w->h->kind == HTTP_REQUEST;
+	uint32_t from = p->line;
+
+	if (is_request)
+		from += (uint32_t)(w->h->method_text.len + 1 + w->h->target.len + 1);
+	for (; p->at < w->len && p->at - from < VERSION_LEN; p->at++) {
+		char want = pattern[p->at - from], c = w->buf[p->at];
+
+		if (want == 'd' ? !http_is(c, HTTP_C_DIGIT) : c != want)
+			return bad_byte(
+				w, is_request ? HTTP_BAD_REQUEST_LINE : HTTP_BAD_STATUS_LINE);
+	}
+	if (p->at - from < VERSION_LEN)
+		return HTTP_MORE;
+	if (w->buf[from + 5] != '1')
+		return bad_at(w, HTTP_BAD_VERSION, from);
+	w->h->version = w->buf[from + 7] == '0' ? HTTP_1_0 : HTTP_1_1;
+	return go_on(w, VERSION_END);
+}
+
+static enum http_verdict
+version_end(struct work *w)
+{
+	if (w->h->kind == HTTP_REQUEST)
+		return expect(w, '\r', LINE_LF, HTTP_BAD_REQUEST_LINE);
+	return expect(w, ' ', STATUS, HTTP_BAD_STATUS_LINE);
+}
+
+static enum http_verdict
+status(struct work *w)
+{
+	struct http_parser *p = w->p;
+	uint32_t from = p->line + VERSION_LEN + 1;
+
+	for (; p->at < w->len && p->at - from < STATUS_LEN; p->at++) {
+		char c = w->buf[p->at];
+
+		if (!http_is(c, HTTP_C_DIGIT) || (c == '0' && p->at == from))
+			return bad_byte(w, HTTP_BAD_STATUS_LINE);
+		w->h->status = 10 * w->h->status + (unsigned int)(c - '0');
+	}
+	return p->at - from < STATUS_LEN ? HTTP_MORE : go_on(w, STATUS_END);
+}
+
+/* Many servers leave out the blank before a reason that is empty: nothing depends on it. */
+static enum http_verdict
+status_end(struct work *w)
+{
+	w->h->reason = STR("");
+	if (w->buf[w->p->at] == '\r')
+		return expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
+	return expect(w, ' ', REASON, HTTP_BAD_STATUS_LINE);
+}
+
+static enum http_verdict
+reason(struct work *w)
+{
+	struct http_parser *p = w->p;
+
+	p->at += (uint32_t)http_scan_value(w->buf + p->at, w->len - p->at);
+	if (p->at == w->len)
+		return HTTP_MORE;
+	w->h->reason = slice(w, p->line + VERSION_LEN + 1 + STATUS_LEN + 1, p->at);
+	return expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
+}
+
+static enum http_verdict
+line_lf(struct work *w)
+{
+	struct http_head *h = w->h;
+	struct str authority;
+	enum http_verdict v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+
+	if (v == HTTP_COMPLETE && h->kind == HTTP_REQUEST &&
+		http_target_form(h->method, h->target, &authority) == HTTP_FORM_NONE)
+		return bad_at(w, HTTP_BAD_TARGET, (uint32_t)(h->target.p - w->buf));
+	return v;
+}
+
+/* --- fields --- */
+
+static enum http_verdict
+field(struct work *w)
+{
+	struct http_parser *p = w->p;
+	char c = w->buf[p->at];
+
+	if (c == '\r')
+		return expect(w, '\r', END_LF, HTTP_BAD_LINE_END);
+	if (c == ' ' || c == '\t')
+		return bad_byte(w, HTTP_BAD_FOLD);
+	if (w->h->n == w->h->max)
+		return bad_byte(w, HTTP_BAD_FIELDS);
+	p->line = p->at;
+	return go_on(w, NAME);
+}
+
+static enum http_verdict
+name(struct work *w)
+{
+	struct http_parser *p = w->p;
+	struct http_field *f = &w->h->field[w->h->n];
+
+	p->at += (uint32_t)http_scan_token(w->buf + p->at, w->len - p->at);
+	if (p->at == w->len)
+		return HTTP_MORE;
+	if (w->buf[p->at] != ':' || p->at == p->line)
+		return bad_byte(w, HTTP_BAD_FIELD_NAME);
+	f->name = slice(w, p->line, p->at);
+	f->id = (uint16_t)http_field_id(f->name);
+	f->dropped = 0;
+	p->at++;
+	return go_on(w, VALUE);
+}
+
+static enum http_verdict
+value(struct work *w)
+{
+	struct http_parser *p = w->p;
+
+	p->at += (uint32_t)http_scan_value(w->buf + p->at, w->len - p->at);
+	if (p->at == w->len)
+		return HTTP_MORE;
+	return expect(w, '\r', VALUE_LF, HTTP_BAD_FIELD_VALUE);
+}
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct str
+trimmed(struct str s)
+{
+	while (s.len && is_blank(s.p[s.len - 1]))
+		s.len--;
+	for (; s.len && is_blank(*s.p); s.len--)
+		s.p++;
+	return s;
+}
+
+static enum http_verdict
+value_lf(struct work *w)
+{
+	struct http_parser *p = w->p;
+	struct http_field *f = &w->h->field[w->h->n];
+	enum http_verdict v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum http_bad why;
+
+	if (v != HTTP_COMPLETE)
+		return v;
+	f->value = trimmed(slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
+	why = http_judge_field(w->h, f);
+	if (why != HTTP_BAD_NONE)
+		return bad_at(w, why, p->line);
+	w->h->n++;
+	return HTTP_COMPLETE;
+}
+
+static enum http_verdict
+end_lf(struct work *w)
+{
+	enum http_verdict v = expect(w, '\n', DONE, HTTP_BAD_LINE_END);
+	enum http_bad why;
+
+	if (v != HTTP_COMPLETE)
+		return v;
+	why = http_judge_head(w->h);
+	return why == HTTP_BAD_NONE ? v : bad_at(w, why, w->p->at - 1);
+}
+
+/* --- all of it --- */
+
+static enum http_verdict
+step(struct work *w)
+{
+	switch ((enum state)w->p->state) {
+	case START:
+		return start(w);
+	case START_LF:
+		return start_lf(w);
+	case METHOD:
+		return method(w);
+	case TARGET:
+		return target(w);
+	case VERSION:
+		return version(w);
+	case VERSION_END:
+		return version_end(w);
+	case STATUS:
+		return status(w);
+	case STATUS_END:
+		return status_end(w);
+	case REASON:
+		return reason(w);
+	case LINE_LF:
+		return line_lf(w);
+	case FIELD:
+		return field(w);
+	case NAME:
+		return name(w);
+	case VALUE:
+		return value(w);
+	case VALUE_LF:
+		return value_lf(w);
+	case END_LF:
+		return end_lf(w);
+	case DONE:
+		break;
+	}
+	return HTTP_COMPLETE;
+}
+
+static enum http_verdict
+parse(struct work *w, size_t *used)
+{
+	enum http_verdict v = HTTP_COMPLETE;
+
+	while (v == HTTP_COMPLETE && w->p->state != DONE)
+		v = w->p->at < w->len ? step(w) : HTTP_MORE;
+	*used = w->p->at;
+	return v;
+}
+
+enum http_verdict
+http_parse_request(struct http_parser *p, const char *buf, size_t len, struct http_head *out,
+	size_t *used)
+{
+	struct work w = { p, buf, (uint32_t)len, out };
+
+	out->kind = HTTP_REQUEST;
+	return parse(&w, used);
+}
+
+enum http_verdict
+http_parse_response(struct http_parser *p, const char *buf, size_t len, struct http_head *out,
+	size_t *used)
+{
+	struct work w = { p, buf, (uint32_t)len, out };
+
+	out->kind = HTTP_RESPONSE;
+	if (p->state == START) {
+		out->status = 0;
+		p->state = VERSION;
+	}
+	return parse(&w, used);
+}
+
+enum http_bad
+http_parse_full(const struct http_parser *p)
+{
+	return p->state == TARGET ? HTTP_BAD_TARGET_LONG : HTTP_BAD_HEAD_LONG;
+}

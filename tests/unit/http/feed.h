@@ -1,0 +1,230 @@
+/*
+ * Heads and bodies given to the parser in every way they may arrive: whole, in two at each
+ * point, a byte at a time, with another message behind. All have to say the same. For the unit
+ * tests and the fuzzers; a difference is told in words.
+ */
+#ifndef TESTS_UNIT_HTTP_FEED_H
+#define TESTS_UNIT_HTTP_FEED_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/body.h"
+#include "http/parse.h"
+
+#define FEED_FIELDS 110
+/* What stands where nothing has arrived yet: a parser that looks there finds an end. */
+#define FEED_UNREAD '\n'
+
+struct fed {
+	enum http_verdict verdict;
+	enum http_bad bad;
+	uint32_t bad_at;
+	size_t used;
+	struct http_head head;
+	struct http_field field[FEED_FIELDS];
+	const char *buf;
+};
+
+/* The bytes that follow a message when another one comes at once. */
+#define FEED_NEXT "GET /next HTTP/1.1\r\nHost: next\r\n\r\n"
+
+/* Gives text[0..len) in pieces: the first of `first` bytes, the others of `then`. */
+static inline void
+feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, const char *text,
+	size_t len, size_t first, size_t then)
+{
+	struct http_parser p = { 0 };
+	size_t have = 0, take = first;
+
+	memset(f, 0, sizeof(*f));
+	memset(buf, FEED_UNREAD, len);
+	http_head_init(&f->head, kind, f->field, max);
+	f->buf = buf;
+	do {
+		if (take > len - have)
+			take = len - have;
+		if (take)
+			memcpy(buf + have, text + have, take);
+		have += take;
+		take = then;
+		if (kind == HTTP_REQUEST)
+			f->verdict = http_parse_request(&p, buf, have, &f->head, &f->used);
+		else
+			f->verdict = http_parse_response(&p, buf, have, &f->head, &f->used);
+	} while (f->verdict == HTTP_MORE && have < len);
+	f->bad = (enum http_bad)p.bad;
+	f->bad_at = p.bad_at;
+}
+
+/* Where a slice lies: texts that are not the buffer's (an empty reason) are nowhere. */
+static inline int
+feed_same_slice(const struct fed *a, struct str x, const struct fed *b, struct str y)
+{
+	if (x.len != y.len)
+		return 0;
+	return !x.len || x.p - a->buf == y.p - b->buf;
+}
+
+static inline int
+feed_same_head(const struct fed *a, const struct fed *b)
+{
+	const struct http_head *x = &a->head, *y = &b->head;
+
+	if (x->kind != y->kind || x->version != y->version || x->method != y->method ||
+		x->status != y->status || x->n != y->n)
+		return 0;
+	if (!feed_same_slice(a, x->method_text, b, y->method_text) ||
+		!feed_same_slice(a, x->target, b, y->target) ||
+		!feed_same_slice(a, x->reason, b, y->reason))
+		return 0;
+	for (unsigned int i = 0; i < x->n; i++)
+		if (!feed_same_slice(a, x->field[i].name, b, y->field[i].name) ||
+			!feed_same_slice(a, x->field[i].value, b, y->field[i].value) ||
+			x->field[i].id != y->field[i].id || x->field[i].dropped)
+			return 0;
+	return 1;
+}
+
+static inline int
+feed_same(const struct fed *a, const struct fed *b)
+{
+	if (a->verdict != b->verdict || a->bad != b->bad || a->bad_at != b->bad_at)
+		return 0;
+	if (a->verdict == HTTP_COMPLETE)
+		return a->used == b->used && feed_same_head(a, b);
+	return 1;
+}
+
+/*
+ * All ways; *whole is what the whole gave, its slices those of `keep`, which has len bytes. At
+ * most `splits` split points are tried (0: all). NULL, or what differs.
+ */
+static inline const char *
+feed_all_ways(struct fed *whole, enum http_kind kind, unsigned int max, char *keep,
+	const char *text, size_t len, size_t splits)
+{
+	static const char next[] = FEED_NEXT;
+	const char *differs = NULL;
+	size_t step = splits && len > splits ? len / splits : 1;
+	char *buf = malloc(len + sizeof(next)), *both = malloc(len + sizeof(next));
+	struct fed *other = malloc(sizeof(*other));
+
+	if (!buf || !both || !other)
+		abort();
+	feed_pieces(whole, kind, max, keep, text, len, len, 0);
+	for (size_t at = 1; at < len && !differs; at += step) {
+		feed_pieces(other, kind, max, buf, text, len, at, len);
+		if (!feed_same(whole, other))
+			differs = "in two pieces";
+	}
+	feed_pieces(other, kind, max, buf, text, len, 1, 1);
+	if (!differs && !feed_same(whole, other))
+		differs = "a byte at a time";
+	if (len)
+		memcpy(both, text, len);
+	memcpy(both + len, next, sizeof(next));
+	feed_pieces(other, kind, max, buf, both, len + sizeof(next) - 1, len + sizeof(next), 0);
+	if (!differs && whole->verdict != HTTP_MORE && !feed_same(whole, other))
+		differs = "with another one behind";
+	free(buf);
+	free(both);
+	free(other);
+	return differs;
+}
+
+/* --- bodies --- */
+
+struct fed_body {
+	int bad;           /* enum http_bad */
+	int over;
+	size_t used;       /* bytes that belong to the message; nothing when it is bad */
+	uint64_t data_sum; /* a sum over the payload, byte by byte */
+	size_t data_len;
+};
+
+/* The pieces of text[0..len), at most `size` bytes at a time, after a first of `first`. */
+static inline void
+feed_body_pieces(struct fed_body *f, const struct http_body *fresh, const char *text, size_t len,
+	size_t first, size_t then)
+{
+	struct http_body b = *fresh;
+	size_t at = 0, end = first < len ? first : len;
+	enum http_piece kind = HTTP_PIECE_MORE;
+
+	memset(f, 0, sizeof(*f));
+	while (kind != HTTP_PIECE_BAD && !http_body_is_over(&b) && at < len) {
+		size_t n;
+		/* Of the exact size, so that a sanitizer sees one byte too many. */
+		char *exact = malloc(end - at);
+
+		if (!exact)
+			abort();
+		memcpy(exact, text + at, end - at);
+		kind = http_body_next(&b, exact, end - at, &n);
+		if (n > end - at || (kind != HTTP_PIECE_BAD && !n))
+			abort();
+		for (size_t i = 0; i < n && kind == HTTP_PIECE_DATA; i++)
+			f->data_sum = 31 * f->data_sum + (unsigned char)exact[i];
+		free(exact);
+		f->data_len += kind == HTTP_PIECE_DATA ? n : 0;
+		at += n;
+		if (at == end)
+			end = len - at < then ? len : at + then;
+	}
+	f->bad = b.bad;
+	f->over = http_body_is_over(&b);
+	f->used = kind == HTTP_PIECE_BAD ? 0 : at;
+}
+
+static inline int
+feed_same_body(const struct fed_body *a, const struct fed_body *b)
+{
+	if (a->bad || b->bad)
+		return a->bad == b->bad && a->over == b->over;
+	return a->over == b->over && a->used == b->used && a->data_sum == b->data_sum &&
+	       a->data_len == b->data_len;
+}
+
+/* All ways, as for heads. NULL, or what differs. */
+static inline const char *
+feed_body_all_ways(struct fed_body *whole, const struct http_body *fresh, const char *text,
+	size_t len, size_t splits)
+{
+	static const char next[] = FEED_NEXT;
+	const char *differs = NULL;
+	size_t step = splits && len > splits ? len / splits : 1;
+	struct http_body b = *fresh;
+	struct fed_body other;
+	char *both;
+	long took;
+
+	feed_body_pieces(whole, fresh, text, len, len, len);
+	for (size_t at = 1; at < len && !differs; at += step) {
+		feed_body_pieces(&other, fresh, text, len, at, len);
+		if (!feed_same_body(whole, &other))
+			differs = "in two pieces";
+	}
+	feed_body_pieces(&other, fresh, text, len, 1, 1);
+	if (!differs && !feed_same_body(whole, &other))
+		differs = "a byte at a time";
+	took = http_body_take(&b, text, len);
+	if (!differs && (whole->bad ? took != -1 : took != (long)whole->used))
+		differs = "taken at once";
+	if (differs || (!whole->bad && !whole->over))
+		return differs;
+	both = malloc(len + sizeof(next));
+	if (!both)
+		abort();
+	if (len)
+		memcpy(both, text, len);
+	memcpy(both + len, next, sizeof(next));
+	feed_body_pieces(&other, fresh, both, len + sizeof(next) - 1, len + sizeof(next), len);
+	if (!feed_same_body(whole, &other))
+		differs = "with another message behind";
+	free(both);
+	return differs;
+}
+
+#endif

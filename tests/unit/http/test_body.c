@@ -1,0 +1,518 @@
+/* Framing found out from heads; bodies by example, each in all ways that it may arrive. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "base/err.h"
+#include "unit/http/feed.h"
+
+static struct fed_body got;
+static const struct http_body chunked = { .framing = HTTP_BODY_CHUNKED };
+
+static void
+feed_len(const struct http_body *b, const char *text, size_t len)
+{
+	const char *differs = feed_body_all_ways(&got, b, text, len, 0);
+
+	if (differs)
+		fail_msg("%s it is another verdict: %.*s", differs, (int)len, text);
+}
+
+static void
+feed(const struct http_body *b, const char *text)
+{
+	feed_len(b, text, strlen(text));
+}
+
+static uint64_t
+sum_of(const char *p, size_t n)
+{
+	uint64_t sum = 0;
+
+	while (n--)
+		sum = 31 * sum + (unsigned char)*p++;
+	return sum;
+}
+
+/* Over at its last byte, with that payload. */
+static void
+complete(const char *text, const char *payload)
+{
+	feed(&chunked, text);
+	if (got.bad || !got.over)
+		fail_msg("%d '%s' for %s", got.over, http_bad_text((enum http_bad)got.bad), text);
+	assert_int_equal(got.used, strlen(text));
+	assert_int_equal(got.data_len, strlen(payload));
+	assert_true(got.data_sum == sum_of(payload, strlen(payload)));
+}
+
+static void
+refused(const char *text, size_t len, enum http_bad why)
+{
+	feed_len(&chunked, text, len);
+	if (got.bad != (int)why)
+		fail_msg("%d '%s' for %.*s", got.over, http_bad_text((enum http_bad)got.bad),
+			(int)len, text);
+	assert_int_equal(got.over, 0);
+}
+
+#define REFUSED(text, why) refused(text, sizeof(text) - 1, HTTP_BAD_##why)
+
+/* --- framing --- */
+
+static void
+length_values(void **st)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t n;
+	} rows[] = {
+		{ "0", 0, 0 },
+		{ "5", 0, 5 },
+		{ "0005", 0, 5 },
+		{ "00000000000000000005", 0, 5 },
+		{ "000000000000000000005", -ERR_SYNTAX, 0 },
+		{ "9223372036854775807", 0, INT64_MAX },
+		{ "9223372036854775808", -ERR_RANGE, 0 },
+		{ "9223372036854775810", -ERR_RANGE, 0 },
+		{ "18446744073709551615", -ERR_RANGE, 0 },
+		{ "99999999999999999999", -ERR_RANGE, 0 },
+		{ "", -ERR_SYNTAX, 0 },
+		{ " 5", -ERR_SYNTAX, 0 },
+		{ "5a", -ERR_SYNTAX, 0 },
+		{ "-1", -ERR_SYNTAX, 0 },
+		{ "+1", -ERR_SYNTAX, 0 },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		uint64_t n = 0;
+
+		assert_int_equal(http_length_of(str_of(rows[i].text), &n), rows[i].err);
+		assert_true(n == rows[i].n);
+	}
+}
+
+/* The framing of a head: "" or a line of fields. */
+static struct http_body
+body_of(enum http_kind kind, unsigned int status, enum http_method method, const char *fields)
+{
+	static struct fed f;
+	char text[256], keep[256];
+	struct http_body b;
+	int n = kind == HTTP_REQUEST
+			? snprintf(text, sizeof(text), "PUT / HTTP/1.1\r\nHost: a\r\n%s\r\n",
+				  fields)
+			: snprintf(text, sizeof(text), "HTTP/1.1 %u x\r\n%s\r\n", status, fields);
+
+	feed_pieces(&f, kind, 8, keep, text, (size_t)n, (size_t)n, 0);
+	assert_int_equal(f.verdict, HTTP_COMPLETE);
+	if (kind == HTTP_REQUEST)
+		http_body_of_request(&b, &f.head);
+	else
+		http_body_of_response(&b, &f.head, method);
+	return b;
+}
+
+#define CL "Content-Length: 5\r\n"
+#define CL0 "Content-Length: 0\r\n"
+#define TE "Transfer-Encoding: chunked\r\n"
+
+static void
+framing_of_requests(void **st)
+{
+	struct http_body b;
+
+	(void)st;
+	b = body_of(HTTP_REQUEST, 0, HTTP_GET, "");
+	assert_int_equal(b.framing, HTTP_BODY_NONE);
+	assert_true(http_body_is_over(&b));
+	b = body_of(HTTP_REQUEST, 0, HTTP_GET, CL0);
+	assert_int_equal(b.framing, HTTP_BODY_LENGTH);
+	assert_true(http_body_is_over(&b));
+	b = body_of(HTTP_REQUEST, 0, HTTP_GET, CL);
+	assert_int_equal(b.framing, HTTP_BODY_LENGTH);
+	assert_int_equal(b.left, 5);
+	assert_false(http_body_is_over(&b));
+	b = body_of(HTTP_REQUEST, 0, HTTP_GET, TE);
+	assert_int_equal(b.framing, HTTP_BODY_CHUNKED);
+	assert_false(http_body_is_over(&b));
+}
+
+static void
+framing_of_responses(void **st)
+{
+	static const struct {
+		unsigned int status;
+		enum http_method method;
+		const char *fields;
+		enum http_framing framing;
+	} rows[] = {
+		{ 200, HTTP_GET, "", HTTP_BODY_CLOSE },
+		{ 200, HTTP_GET, CL, HTTP_BODY_LENGTH },
+		{ 200, HTTP_GET, TE, HTTP_BODY_CHUNKED },
+		{ 404, HTTP_OTHER, CL, HTTP_BODY_LENGTH },
+		{ 200, HTTP_HEAD, "", HTTP_BODY_NONE },
+		{ 200, HTTP_HEAD, CL, HTTP_BODY_NONE },
+		{ 200, HTTP_HEAD, TE, HTTP_BODY_NONE },
+		{ 304, HTTP_GET, CL, HTTP_BODY_NONE },
+		{ 304, HTTP_GET, TE, HTTP_BODY_NONE },
+		{ 204, HTTP_GET, "", HTTP_BODY_NONE },
+		{ 204, HTTP_GET, CL0, HTTP_BODY_NONE },
+		{ 100, HTTP_GET, "", HTTP_BODY_NONE },
+		{ 103, HTTP_GET, "", HTTP_BODY_NONE },
+		{ 101, HTTP_GET, "", HTTP_BODY_TUNNEL },
+		{ 101, HTTP_HEAD, "", HTTP_BODY_TUNNEL },
+		{ 200, HTTP_CONNECT, "", HTTP_BODY_TUNNEL },
+		{ 299, HTTP_CONNECT, CL, HTTP_BODY_TUNNEL },
+		{ 200, HTTP_CONNECT, TE, HTTP_BODY_TUNNEL },
+		{ 100, HTTP_CONNECT, "", HTTP_BODY_NONE },
+		{ 407, HTTP_CONNECT, CL, HTTP_BODY_LENGTH },
+		{ 502, HTTP_CONNECT, "", HTTP_BODY_CLOSE },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_body b = body_of(HTTP_RESPONSE, rows[i].status, rows[i].method,
+			rows[i].fields);
+
+		if (b.framing != rows[i].framing)
+			fail_msg("%u to method %d with %s: %d", rows[i].status, (int)rows[i].method,
+				rows[i].fields, (int)b.framing);
+		assert_int_equal(http_body_is_over(&b), b.framing == HTTP_BODY_NONE);
+	}
+}
+
+static void
+who_persists(void **st)
+{
+	static const struct {
+		const char *text;
+		int persists;
+	} rows[] = {
+		{ "HTTP/1.1 200 x\r\n\r\n", 1 },
+		{ "HTTP/1.0 200 x\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 x\r\nConnection: close\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 x\r\nConnection: a, CLOSE ,b\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 x\r\nConnection: a\r\nConnection: close\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 x\r\nConnection: closed\r\n\r\n", 1 },
+		{ "HTTP/1.1 200 x\r\nConnection: keep-alive, close\r\n\r\n", 0 },
+		{ "HTTP/1.0 200 x\r\nConnection: Keep-Alive\r\n\r\n", 1 },
+		{ "HTTP/1.0 200 x\r\nConnection: keep-alive, close\r\n\r\n", 0 },
+		{ "HTTP/1.0 200 x\r\nProxy-Connection: keep-alive\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 x\r\nProxy-Connection: close\r\n\r\n", 1 },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		static struct fed f;
+		size_t n = strlen(rows[i].text);
+		char keep[128];
+
+		feed_pieces(&f, HTTP_RESPONSE, 8, keep, rows[i].text, n, n, 0);
+		assert_int_equal(f.verdict, HTTP_COMPLETE);
+		assert_int_equal(http_persists(&f.head), rows[i].persists);
+	}
+}
+
+/* --- lengths, to the end, tunnels --- */
+
+static void
+by_length(void **st)
+{
+	struct http_body b = { .framing = HTTP_BODY_LENGTH, .left = 5 };
+	size_t len;
+
+	(void)st;
+	feed(&b, "abcde");
+	assert_int_equal(got.over, 1);
+	assert_int_equal(got.used, 5);
+	feed(&b, "abcd");
+	assert_int_equal(got.over, 0);
+	feed(&b, "abcdefgh");
+	assert_int_equal(got.over, 1);
+	assert_int_equal(got.used, 5);
+	assert_true(got.data_sum == sum_of("abcde", 5));
+	assert_int_equal(http_body_take(&b, "abcdefgh", 8), 5);
+	assert_int_equal(http_body_take(&b, "f", 1), 0);
+	assert_int_equal(http_body_next(&b, "f", 1, &len), HTTP_PIECE_MORE);
+	assert_int_equal(len, 0);
+	b = (struct http_body){ .framing = HTTP_BODY_LENGTH, .left = INT64_MAX };
+	assert_int_equal(http_body_next(&b, "abc", 3, &len), HTTP_PIECE_DATA);
+	assert_int_equal(len, 3);
+	assert_true(b.left == INT64_MAX - 3);
+}
+
+static void
+to_the_end(void **st)
+{
+	static const enum http_framing endless[] = { HTTP_BODY_CLOSE, HTTP_BODY_TUNNEL };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(endless); i++) {
+		struct http_body b = { .framing = endless[i] };
+		size_t len;
+
+		assert_int_equal(http_body_next(&b, "\0\r\n", 3, &len), HTTP_PIECE_DATA);
+		assert_int_equal(len, 3);
+		assert_int_equal(http_body_take(&b, "abc", 3), 3);
+		assert_false(http_body_is_over(&b));
+		assert_int_equal(http_body_next(&b, "", 0, &len), HTTP_PIECE_MORE);
+	}
+}
+
+/* --- chunks --- */
+
+static void
+chunks(void **st)
+{
+	(void)st;
+	complete("0\r\n\r\n", "");
+	complete("000\r\n\r\n", "");
+	complete("5\r\nabcde\r\n0\r\n\r\n", "abcde");
+	complete("1\r\na\r\n1\r\nb\r\n0\r\n\r\n", "ab");
+	complete("0000000000000003\r\nabc\r\n0\r\n\r\n", "abc");
+	complete("A\r\n0123456789\r\n00\r\n\r\n", "0123456789");
+	complete("a\r\n\r\n0\r\n\r\n012\r\n0\r\n\r\n", "\r\n0\r\n\r\n012");
+	complete("1\r\nx\r\n0000000000000000\r\n\r\n", "x");
+	/* Not whole, and nothing wrong so far. */
+	feed(&chunked, "5\r\nabcde\r\n0\r\n\r");
+	assert_int_equal(got.over, 0);
+	assert_int_equal(got.bad, HTTP_BAD_NONE);
+	feed(&chunked, "7fffffffffffffff\r\nabc");
+	assert_int_equal(got.bad, HTTP_BAD_NONE);
+	assert_int_equal(got.data_len, 3);
+}
+
+static void
+pieces_by_kind(void **st)
+{
+	static const char text[] = "3;a\r\nabc\r\n0\r\nX: y\r\n\r\nGET";
+	struct http_body b = chunked;
+	size_t len, at = 0;
+
+	(void)st;
+	assert_int_equal(http_body_next(&b, text, sizeof(text) - 1, &len), HTTP_PIECE_FRAME);
+	assert_int_equal(len, 5);
+	at += len;
+	assert_int_equal(http_body_next(&b, text + at, sizeof(text) - 1 - at, &len),
+		HTTP_PIECE_DATA);
+	assert_int_equal(len, 3);
+	at += len;
+	assert_int_equal(http_body_next(&b, text + at, sizeof(text) - 1 - at, &len),
+		HTTP_PIECE_FRAME);
+	assert_int_equal(at + len, strlen("3;a\r\nabc\r\n0\r\nX: y\r\n\r\n"));
+	assert_true(http_body_is_over(&b));
+	b = chunked;
+	assert_int_equal(http_body_take(&b, text, sizeof(text) - 1), sizeof(text) - 1 - 3);
+	/* Once bad, it stays bad. */
+	b = chunked;
+	assert_int_equal(http_body_next(&b, "3x", 2, &len), HTTP_PIECE_BAD);
+	assert_int_equal(len, 1);
+	assert_int_equal(http_body_next(&b, "\r\n", 2, &len), HTTP_PIECE_BAD);
+	assert_int_equal(b.bad, HTTP_BAD_CHUNK_SIZE);
+	assert_int_equal(http_body_take(&b, "\r\n", 2), -1);
+}
+
+static void
+sizes_refused(void **st)
+{
+	(void)st;
+	REFUSED("\r\n", CHUNK_SIZE);
+	REFUSED("\n", CHUNK_SIZE);
+	REFUSED("x\r\n", CHUNK_SIZE);
+	REFUSED("3x\r\nabc", CHUNK_SIZE);
+	REFUSED("0x3\r\nabc", CHUNK_SIZE);
+	REFUSED("+3\r\nabc", CHUNK_SIZE);
+	REFUSED("-1\r\nabc", CHUNK_SIZE);
+	REFUSED(" 3\r\nabc", CHUNK_SIZE);
+	REFUSED("3 \r\nabc", CHUNK_SIZE);
+	REFUSED("3\t\r\nabc", CHUNK_SIZE);
+	REFUSED("3 3\r\nabc", CHUNK_SIZE);
+	REFUSED("3\nabc", CHUNK_SIZE);
+	REFUSED("3\rabc", CHUNK_SIZE);
+	REFUSED("3\r\r\nabc", CHUNK_SIZE);
+	REFUSED("3\0\r\nabc", CHUNK_SIZE);
+	REFUSED("3,3\r\nabc", CHUNK_SIZE);
+	REFUSED("g\r\n", CHUNK_SIZE);
+	REFUSED("8000000000000000\r\n", CHUNK_SIZE);
+	REFUSED("ffffffffffffffff\r\n", CHUNK_SIZE);
+	REFUSED("10000000000000000\r\n", CHUNK_SIZE);
+	REFUSED("00000000000000003\r\nabc", CHUNK_SIZE);
+	REFUSED("3\r\nabc\r\n\r\n", CHUNK_SIZE);
+}
+
+static void
+chunk_ends_refused(void **st)
+{
+	(void)st;
+	REFUSED("3\r\nabcd\r\n0\r\n\r\n", CHUNK_END);
+	REFUSED("3\r\nabc0\r\n\r\n", CHUNK_END);
+	REFUSED("3\r\nabc\n0\r\n\r\n", CHUNK_END);
+	REFUSED("3\r\nabc\r0\r\n\r\n", CHUNK_END);
+	REFUSED("3\r\nabc\r\r\n0\r\n\r\n", CHUNK_END);
+	REFUSED("3\r\nabc \r\n0\r\n\r\n", CHUNK_END);
+	REFUSED("3\r\nab\r\n0\r\n\r\n", CHUNK_END);
+}
+
+static void
+extensions(void **st)
+{
+	static const char *const good[] = { ";a", ";a=b", ";a=\"b\"", ";a;b", ";a=b;c=d", " ;a",
+		"\t; a", "; a = b", ";a =b", ";a= b", ";a=b ;c", ";a ;c", ";a=\"b\" ;c", ";a=\"\"",
+		";a=\";\\\" \t\x80\";b", ";a=\"\\\\\"", ";chunk-signature=0123456789abcdef" };
+	static const char *const bad[] = { ";", ";;a", ";a;", ";=b", ";a=", ";a=;b", ";a b",
+		";a=b c", ";a ", ";a=b ", ";a=\"b\" ", ";a=\"b\"c", ";a=\"b", ";a=\"b\\\"", ";a==b",
+		";a=b=c",
+		";\x80", ";a=\x80", ";a=(b)", "; ", ";a=\"\x01\"", ";a=\"\\\x01\"", ";a\"b\"",
+		" ; ", "  a", ";a=\"b\n\"", ";a\n", ";\n", ";a=b\n", ";a=\"b\"\n" };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "3%s\r\nabc\r\n0%s\r\n\r\n", good[i], good[i]);
+		complete(text, "abc");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char text[80];
+		int n = snprintf(text, sizeof(text), "3%s\r\nabc\r\n0\r\n\r\n", bad[i]);
+
+		refused(text, (size_t)n, HTTP_BAD_CHUNK_SIZE);
+		n = snprintf(text, sizeof(text), "0%s\r\n\r\n", bad[i]);
+		refused(text, (size_t)n, HTTP_BAD_CHUNK_SIZE);
+	}
+	REFUSED("3;a\0\r\nabc", CHUNK_SIZE);
+	REFUSED("3;a\rabc", CHUNK_SIZE);
+}
+
+static void
+trailers(void **st)
+{
+	static const char *const forbidden[] = { "Content-Length", "TRANSFER-ENCODING", "host",
+		"Connection", "Set-Cookie", "te", "Trailer", "Authorization", "X-Forwarded-For",
+		"Expect", "Upgrade", "Cookie", "Content-Type" };
+
+	(void)st;
+	complete("0\r\nA: b\r\n\r\n", "");
+	complete("1\r\nx\r\n0\r\nServer-Timing:a\tb\x80\r\nEmpty:\r\n\r\n", "x");
+	complete("0\r\nHos: b\r\nHostt: b\r\nContent-Lengt: 1\r\n\r\n", "");
+	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
+		char text[80];
+		int n = snprintf(text, sizeof(text), "0\r\nA: b\r\n%s: 1\r\n\r\n", forbidden[i]);
+
+		refused(text, (size_t)n, HTTP_BAD_TRAILER);
+	}
+	REFUSED("0\r\n: b\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA : b\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA b: c\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA\r\n\r\n", TRAILER);
+	REFUSED("0\r\n A: b\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA: b\r\n c\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA: b\n\r\n", TRAILER);
+	REFUSED("0\r\nA: b\rc\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA: b\0\r\n\r\n", TRAILER);
+	REFUSED("0\r\nA: b\r\n\n", TRAILER);
+	REFUSED("0\r\n\n", TRAILER);
+	REFUSED("0\r\n\rx", TRAILER);
+	REFUSED("0\r\nGET / HTTP/1.1\r\n", TRAILER);
+}
+
+/* --- bounds --- */
+
+/* `n` bytes of `c` between the two. */
+static void
+long_one(const char *before, char c, size_t n, const char *behind)
+{
+	size_t b = strlen(before), e = strlen(behind);
+	char *text = malloc(b + n + e);
+
+	assert_non_null(text);
+	memcpy(text, before, b);
+	memset(text + b, c, n);
+	memcpy(text + b + n, behind, e);
+	assert_null(feed_body_all_ways(&got, &chunked, text, b + n + e, 50));
+	free(text);
+}
+
+static void
+lines_are_bounded(void **st)
+{
+	(void)st;
+	long_one("3;", 'a', HTTP_CHUNK_LINE_MAX - 4, "\r\nabc\r\n0\r\n\r\n");
+	assert_int_equal(got.over, 1);
+	long_one("3;", 'a', HTTP_CHUNK_LINE_MAX - 3, "\r\nabc\r\n0\r\n\r\n");
+	assert_int_equal(got.bad, HTTP_BAD_OVERHEAD);
+	long_one("3;a=\"", '\\', HTTP_CHUNK_LINE_MAX, "");
+	assert_int_equal(got.bad, HTTP_BAD_OVERHEAD);
+	long_one("3", ' ', 1 << 20, ";a\r\nabc\r\n0\r\n\r\n");
+	assert_int_equal(got.bad, HTTP_BAD_OVERHEAD);
+	long_one("0\r\nA:", 'a', HTTP_CHUNK_LINE_MAX - 4, "\r\n\r\n");
+	assert_int_equal(got.over, 1);
+	long_one("0\r\nA:", 'a', HTTP_CHUNK_LINE_MAX - 3, "\r\n\r\n");
+	assert_int_equal(got.bad, HTTP_BAD_OVERHEAD);
+	long_one("", '0', 1 << 20, "\r\n\r\n");
+	assert_int_equal(got.bad, HTTP_BAD_CHUNK_SIZE);
+}
+
+/* The same chunk over and over: its verdict after that many. */
+static enum http_bad
+repeated(const char *first, const char *chunk, unsigned int times)
+{
+	struct http_body b = chunked;
+	size_t n = strlen(chunk);
+
+	assert_int_equal(http_body_take(&b, first, strlen(first)), strlen(first));
+	while (times--)
+		if (http_body_take(&b, chunk, n) != (long)n)
+			return (enum http_bad)b.bad;
+	return HTTP_BAD_NONE;
+}
+
+static void
+framing_is_bounded_by_payload(void **st)
+{
+	(void)st;
+	/* A byte a chunk is how some stream. */
+	assert_int_equal(repeated("", "1\r\nx\r\n", 100000), HTTP_BAD_NONE);
+	assert_int_equal(repeated("", "1;abcdefghi\r\nx\r\n", 100000), HTTP_BAD_NONE);
+	assert_int_equal(repeated("", "1;abcdefghijklmnop\r\nx\r\n", 100000), HTTP_BAD_OVERHEAD);
+	assert_int_equal(repeated("", "0000000000000001\r\nx\r\n", 100000), HTTP_BAD_OVERHEAD);
+	/* Payload of long ago is no credit. */
+	assert_int_equal(repeated("5\r\nabcde\r\n0\r\n", "A: b\r\n", 100000), HTTP_BAD_OVERHEAD);
+	assert_int_equal(repeated("0\r\n", "A: b\r\n", HTTP_CHUNK_EXCESS_MAX / 6 - 1),
+		HTTP_BAD_NONE);
+	assert_int_equal(repeated("0\r\n", "A: b\r\n", HTTP_CHUNK_EXCESS_MAX / 6 + 1),
+		HTTP_BAD_OVERHEAD);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(length_values),
+		cmocka_unit_test(framing_of_requests),
+		cmocka_unit_test(framing_of_responses),
+		cmocka_unit_test(who_persists),
+		cmocka_unit_test(by_length),
+		cmocka_unit_test(to_the_end),
+		cmocka_unit_test(chunks),
+		cmocka_unit_test(pieces_by_kind),
+		cmocka_unit_test(sizes_refused),
+		cmocka_unit_test(chunk_ends_refused),
+		cmocka_unit_test(extensions),
+		cmocka_unit_test(trailers),
+		cmocka_unit_test(lines_are_bounded),
+		cmocka_unit_test(framing_is_bounded_by_payload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
