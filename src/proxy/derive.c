@@ -21,39 +21,6 @@ wants_relay(const struct session *s, int side)
 	return dirs;
 }
 
-unsigned int
-session_wants(const struct session *s, int side)
-{
-	unsigned int dirs;
-
-	switch (s->state) {
-	case SESSION_RELAY:
-		/* A stream that waits for its turn needs nobody to wake it. */
-		dirs = wants_relay(s, side);
-		if (s->half[side].waits)
-			dirs &= ~EV_R;
-		if (s->half[!side].waits)
-			dirs &= ~EV_W;
-		return dirs;
-	case SESSION_INIT:
-	case SESSION_ASSIGN:
-	case SESSION_QUEUE:
-	case SESSION_RETRY:
-	case SESSION_CONNECT:
-		if (side == SERVER)
-			return EV_W;
-		return s->half[CLIENT].state == HALF_OPEN &&
-				half_has_room(s->engine, &s->half[CLIENT])
-			? EV_R
-			: 0;
-	case SESSION_LINGER:
-	case SESSION_CLOSED:
-	case SESSION_STATES:
-		break;
-	}
-	return 0;
-}
-
 /* Bytes go both ways, whatever they are. */
 static int
 is_tunnel(const struct session *s)
@@ -74,13 +41,13 @@ session_patience(const struct session *s, int side, int half_closed)
 	return side == CLIENT ? to->client : to->server;
 }
 
-/* A side is late when it owes bytes, or owes the acceptance of bytes. */
+/* A side is late when it owes bytes, or owes the acceptance of bytes: see wants_relay(). */
 static uint64_t
-side_deadline(const struct session *s, int side)
+side_deadline(const struct session *s, int side, unsigned int owes)
 {
 	int half_closed = s->half[side].state != HALF_OPEN || s->half[!side].state == HALF_CLOSED;
 
-	if (!wants_relay(s, side))
+	if (!owes)
 		return TIMER_NEVER;
 	return after(s->last_ms[side], session_patience(s, side, half_closed));
 }
@@ -88,31 +55,71 @@ side_deadline(const struct session *s, int side)
 int
 session_late_side(const struct session *s)
 {
-	return side_deadline(s, CLIENT) <= side_deadline(s, SERVER) ? CLIENT : SERVER;
+	uint64_t due[SIDES];
+
+	for (int side = 0; side < SIDES; side++)
+		due[side] = side_deadline(s, side, wants_relay(s, side));
+	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
 }
 
-uint64_t
-session_deadline(const struct session *s)
+static void
+derive_relay(const struct session *s, struct derived *d)
 {
-	uint64_t client, server;
+	for (int side = 0; side < SIDES; side++) {
+		unsigned int dirs = wants_relay(s, side);
+		uint64_t due = side_deadline(s, side, dirs);
+
+		/* A stream that waits for its turn needs nobody to wake it. */
+		if (s->half[side].waits)
+			dirs &= ~EV_R;
+		if (s->half[!side].waits)
+			dirs &= ~EV_W;
+		d->wants[side] = dirs;
+		d->deadline = MIN(d->deadline, due);
+	}
+}
+
+/* Before there is a server that has answered. */
+static void
+derive_early(const struct session *s, struct derived *d)
+{
+	const struct half *h = &s->half[CLIENT];
+
+	d->wants[CLIENT] = h->state == HALF_OPEN && half_has_room(s->engine, h) ? EV_R : 0;
+	d->wants[SERVER] = EV_W;
+}
+
+struct derived
+session_derive(const struct session *s)
+{
+	struct derived d = { .deadline = TIMER_NEVER };
 
 	switch (s->state) {
-	case SESSION_QUEUE:
-		return after(s->state_ms, s->be->to.queue);
-	case SESSION_CONNECT:
-		return after(s->state_ms, s->be->to.connect);
-	case SESSION_RETRY:
-	case SESSION_LINGER:
-		return s->wake_ms;
 	case SESSION_RELAY:
-		client = side_deadline(s, CLIENT);
-		server = side_deadline(s, SERVER);
-		return MIN(client, server);
+		derive_relay(s, &d);
+		break;
 	case SESSION_INIT:
 	case SESSION_ASSIGN:
+		derive_early(s, &d);
+		break;
+	case SESSION_QUEUE:
+		derive_early(s, &d);
+		d.deadline = after(s->state_ms, s->be->to.queue);
+		break;
+	case SESSION_CONNECT:
+		derive_early(s, &d);
+		d.deadline = after(s->state_ms, s->be->to.connect);
+		break;
+	case SESSION_RETRY:
+		derive_early(s, &d);
+		d.deadline = s->wake_ms;
+		break;
+	case SESSION_LINGER:
+		d.deadline = s->wake_ms;
+		break;
 	case SESSION_CLOSED:
 	case SESSION_STATES:
 		break;
 	}
-	return TIMER_NEVER;
+	return d;
 }

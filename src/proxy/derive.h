@@ -4,10 +4,26 @@
 
 #include "proxy/session.h"
 
-/* Directions to want on one side's fd: EV_R | EV_W. */
-unsigned int session_wants(const struct session *s, int side);
-/* When TIMEOUT is due, on the loop's clock; TIMER_NEVER: no limit is configured. */
-uint64_t session_deadline(const struct session *s);
+/* All that a dispatch leaves to be told to the loop, in one pass. */
+struct derived {
+	unsigned int wants[SIDES]; /* on each side's fd: EV_R | EV_W */
+	uint64_t deadline;         /* of TIMEOUT, on the loop's clock; TIMER_NEVER: no limit */
+};
+
+struct derived session_derive(const struct session *s);
+/* One fact of it. */
+static inline unsigned int
+session_wants(const struct session *s, int side)
+{
+	return session_derive(s).wants[side];
+}
+
+static inline uint64_t
+session_deadline(const struct session *s)
+{
+	return session_derive(s).deadline;
+}
+
 /* How long one side may be idle, in ms; 0: for ever. */
 unsigned int session_patience(const struct session *s, int side, int half_closed);
 /* The side whose inactivity would end a RELAY first: CLIENT or SERVER. */

@@ -283,16 +283,16 @@ pump_once(struct session *s, int side)
 	size_t got, reach;
 	int may_keep;
 
-	if (half_splices(s, side)) {
+	if (s->half[side].streams && half_splices(s, side)) {
 		int more = half_splice_once(s, side);
 
 		if (more >= 0)
 			return more;
 	}
 	may_keep = can_keep(e, &s->half[side]);
-	if (may_keep && (own = half_own_buf(s, side)))
+	if (may_keep && e->zerocopy.threshold && (own = half_own_buf(s, side)))
 		to = own;
-	reach = may_keep ? stream_reach(e, &s->half[side]) : e->bufsize;
+	reach = may_keep && s->half[side].streams ? stream_reach(e, &s->half[side]) : e->bufsize;
 	r = may_keep ? conn_recv(src, to, reach, &got) : conn_peek(src, to, reach, &got);
 	if (own && r == IO_OK)
 		s->half[side].tail = (uint32_t)got;
@@ -328,7 +328,7 @@ pump_once(struct session *s, int side)
 static unsigned int
 share(const struct session *s, int side)
 {
-	return half_splices(s, side) ? STREAM_SPLICED_SHARE : 1;
+	return s->half[side].streams && half_splices(s, side) ? STREAM_SPLICED_SHARE : 1;
 }
 
 static void

@@ -279,10 +279,10 @@ session_post(struct session *s, enum session_event ev)
 /* --- after each dispatch --- */
 
 static void
-want(struct session *s, int side)
+want(struct session *s, int side, unsigned int dirs)
 {
 	if (conn_is_open(&s->conn[side]))
-		loop_want(s->engine->loop, s->conn[side].fd, session_wants(s, side));
+		loop_want(s->engine->loop, s->conn[side].fd, dirs);
 }
 
 /* Derives interest and deadline anew, or has the session freed. */
@@ -290,6 +290,7 @@ static void
 session_settle(struct session *s)
 {
 	struct loop *l = s->engine->loop;
+	struct derived d;
 
 	if (s->state == SESSION_RELAY && s->half[CLIENT].state == HALF_CLOSED &&
 		s->half[SERVER].state == HALF_CLOSED)
@@ -303,9 +304,10 @@ session_settle(struct session *s)
 		loop_post_end(l, &s->task);
 		return;
 	}
-	want(s, CLIENT);
-	want(s, SERVER);
-	if (timer_set(loop_timers(l), &s->timer, session_deadline(s)) < 0) {
+	d = session_derive(s);
+	want(s, CLIENT, d.wants[CLIENT]);
+	want(s, SERVER, d.wants[SERVER]);
+	if (timer_set(loop_timers(l), &s->timer, d.deadline) < 0) {
 		/* A session without its deadline could stay for ever. */
 		s->term[0] = 'R';
 		session_event(s, SESSION_EV_KILL);
@@ -423,7 +425,7 @@ session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 		return;
 	}
 	count_accept(s);
-	want(s, CLIENT);
+	want(s, CLIENT, session_wants(s, CLIENT));
 	session_event(s, SESSION_EV_ACCEPTED);
 	session_log_early(s);
 	session_settle(s);
@@ -437,7 +439,7 @@ session_open_server(struct session *s, int fd, enum conn_kind kind)
 
 	if (r < 0)
 		return r;
-	want(s, SERVER);
+	want(s, SERVER, session_wants(s, SERVER));
 	/* Nothing can have been sent to a socket this young. */
 	loop_presume_again(e->loop, fd, DIR_R);
 	if (!server_guesses_near(srv_shard(s, s->srv)))
