@@ -1,0 +1,55 @@
+/*
+ * Cookies (RFC 6265): in requests and responses, read as the manual's req.cook and res.cook do, and
+ * a Cookie field with one of them replaced or removed. Slices; no memory of its own.
+ */
+#ifndef TACIT_HTTP_COOKIE_H
+#define TACIT_HTTP_COOKIE_H
+
+#include "base/compiler.h"
+#include "http/head.h"
+
+/*
+ * name=value, without blanks around either. Quotes are part of the value, and hold no separators.
+ * The name's case matters.
+ */
+struct http_cookie {
+	struct str name, value;
+	int place;            /* of its field in the head */
+};
+
+/* Where a walk over the cookies of a head stands. Zeroed to begin with. */
+struct http_cookie_walk {
+	unsigned int from;    /* the field to look for next */
+	int place;            /* of the field at work */
+	struct str rest;      /* of its value */
+};
+
+/*
+ * The next cookie of the request's Cookie fields; what is not name=value is skipped. Besides ';'
+ * a ',' separates them, as HAProxy has it and RFC 2965 had it. 0 when there is none left.
+ */
+int http_cookie_next(const struct http_head *req, struct http_cookie_walk *w,
+	struct http_cookie *out);
+/* The same for the Set-Cookie fields of a response, each with one cookie; its attributes are
+ * skipped. */
+int http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w,
+	struct http_cookie *out);
+/* The last of that name (len 0: the first of any name). 1 found, 0 not. */
+int http_cookie_find(const struct http_head *h, struct str name, struct http_cookie *out);
+
+/*
+ * Another value for a cookie of a Cookie field, where the walk has just found it; all else in the
+ * field stays. The new value of the field lies in out, which outlives the head and needs the length
+ * of the field and of the value. 0, -ERR_RANGE when out has not room, -ERR_INVAL for a value that
+ * may not stand there: the head is as it was. Cookies and walks of that field are void then.
+ */
+int http_cookie_replace(struct http_head *req, const struct http_cookie *c, struct str value,
+	char *out, size_t cap) must_check;
+/*
+ * The same without that cookie, its separator included; a field in which nothing is left is
+ * dropped.
+ */
+int http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out,
+	size_t cap) must_check;
+
+#endif

@@ -1,0 +1,171 @@
+#include "http/cookie.h"
+
+#include "base/err.h"
+
+static inline int
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct str
+trim(struct str s)
+{
+	while (s.len && is_blank(s.p[0])) {
+		s.p++;
+		s.len--;
+	}
+	while (s.len && is_blank(s.p[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+/* The bytes before the next separator; in a value, those in quotes are none. */
+static size_t
+word_length(struct str s, int in_value, int comma)
+{
+	int quoted = 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.p[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (in_value && c == '"')
+			quoted = !quoted;
+		else if (quoted)
+			continue;
+		else if (c == ';' || (comma && c == ','))
+			return i;
+		else if (c == '=')
+			in_value = 1;
+	}
+	return s.len;
+}
+
+/* name=value out of a word; 0 when it is none. */
+static int
+take_pair(struct str word, struct http_cookie *out)
+{
+	const char *equal = word.len ? memchr(word.p, '=', word.len) : NULL;
+
+	if (!equal)
+		return 0;
+	out->name = trim((struct str){ word.p, (size_t)(equal - word.p) });
+	out->value = trim((struct str){ equal + 1, (size_t)(word.p + word.len - equal - 1) });
+	return 1;
+}
+
+int
+http_cookie_next(const struct http_head *req, struct http_cookie_walk *w, struct http_cookie *out)
+{
+	struct str word;
+
+	do {
+		while (!w->rest.len) {
+			w->place = http_find_id(req, HTTP_F_COOKIE, w->from);
+			if (w->place < 0)
+				return 0;
+			w->from = (unsigned int)w->place + 1;
+			w->rest = req->field[w->place].value;
+		}
+		word = (struct str){ w->rest.p, word_length(w->rest, 0, 1) };
+		w->rest.len -= MIN(word.len + 1, w->rest.len);
+		w->rest.p += word.len + 1;
+		out->place = w->place;
+	} while (!take_pair(word, out));
+	return 1;
+}
+
+int
+http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w,
+	struct http_cookie *out)
+{
+	struct str value;
+
+	do {
+		out->place = http_find_id(res, HTTP_F_SET_COOKIE, w->from);
+		if (out->place < 0)
+			return 0;
+		w->from = (unsigned int)out->place + 1;
+		value = res->field[out->place].value;
+		value.len = word_length(value, 0, 0);
+	} while (!take_pair(value, out));
+	return 1;
+}
+
+int
+http_cookie_find(const struct http_head *h, struct str name, struct http_cookie *out)
+{
+	struct http_cookie_walk w = { 0 };
+	struct http_cookie one;
+	int found = 0;
+
+	while (h->kind == HTTP_REQUEST ? http_cookie_next(h, &w, &one)
+				       : http_set_cookie_next(h, &w, &one)) {
+		if (name.len && !str_is(one.name, name))
+			continue;
+		*out = one;
+		found = 1;
+		if (!name.len)
+			break;
+	}
+	return found;
+}
+
+/* --- editing --- */
+
+/* The field with what stands from p to end replaced. */
+static int
+splice_in(struct http_field *f, const char *p, const char *end, struct str by, char *out,
+	size_t cap)
+{
+	size_t before = (size_t)(p - f->value.p);
+	size_t behind = f->value.len - (size_t)(end - f->value.p);
+
+	if (cap < before + by.len + behind)
+		return -ERR_RANGE;
+	memcpy(out, f->value.p, before);
+	if (by.len)
+		memcpy(out + before, by.p, by.len);
+	memcpy(out + before + by.len, end, behind);
+	f->value = trim((struct str){ out, before + by.len + behind });
+	return 0;
+}
+
+int
+http_cookie_replace(struct http_head *req, const struct http_cookie *c, struct str value, char *out,
+	size_t cap)
+{
+	if (!http_value_is_valid(value) || word_length(value, 1, 1) != value.len)
+		return -ERR_INVAL;
+	return splice_in(&req->field[c->place], c->value.p, c->value.p + c->value.len, value, out,
+		cap);
+}
+
+static inline int
+is_separator(char c)
+{
+	return c == ';' || c == ',' || is_blank(c);
+}
+
+int
+http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out, size_t cap)
+{
+	struct http_field *f = &req->field[c->place];
+	const char *first = f->value.p, *last = first + f->value.len;
+	const char *p = c->name.p, *end = c->value.p + c->value.len;
+
+	while (end < last && is_separator(*end))
+		end++;
+	/* The last one goes with the separator before it. */
+	while (p > first && (end == last ? is_separator(p[-1]) : is_blank(p[-1])))
+		p--;
+	if (p == first && end == last) {
+		f->dropped = 1;
+		return 0;
+	}
+	if (p > first && end < last)
+		p = c->name.p;
+	return splice_in(f, p, end, (struct str){ NULL, 0 }, out, cap);
+}

@@ -1,0 +1,273 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/err.h"
+#include "http/cookie.h"
+#include "sim/dice.h"
+
+static struct http_field places[8];
+
+static struct http_head
+head(enum http_kind kind)
+{
+	struct http_head h;
+
+	http_head_init(&h, kind, places, ARRAY_LEN(places));
+	return h;
+}
+
+static void
+add(struct http_head *h, const char *name, const char *value)
+{
+	assert_int_equal(http_add(h, str_of(name), str_of(value)), 0);
+}
+
+static struct http_head
+request(const char *value)
+{
+	struct http_head h = head(HTTP_REQUEST);
+
+	add(&h, "Host", "x");
+	add(&h, "Cookie", value);
+	return h;
+}
+
+/* "name=value|...|" */
+static const char *
+all(const struct http_head *h)
+{
+	static char text[512];
+	struct http_cookie_walk w = { 0 };
+	struct http_cookie c;
+	size_t n = 0;
+
+	text[0] = '\0';
+	while (h->kind == HTTP_REQUEST ? http_cookie_next(h, &w, &c)
+				       : http_set_cookie_next(h, &w, &c))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s=%.*s|", (int)c.name.len,
+			c.name.p, (int)c.value.len, c.value.p);
+	return text;
+}
+
+/* As HAProxy 2.6 reads them (its cook and cook_cnt). */
+static void
+test_request(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "a=1", "a=1|" },
+		{ "a=1; b=2", "a=1|b=2|" },
+		{ "a=1,b=2", "a=1|b=2|" },
+		{ "b=2;a=1;a=3", "b=2|a=1|a=3|" },
+		{ " a = 1 ; b=2", "a=1|b=2|" },
+		{ "a", "" },
+		{ "a; b=1", "b=1|" },
+		{ "a=\"x;y\"; b=2", "a=\"x;y\"|b=2|" },
+		{ "a=\"x,y\";b=2", "a=\"x,y\"|b=2|" },
+		{ "=1;a=2", "=1|a=2|" },
+		{ "a=", "a=|" },
+		{ "a=1; ; b", "a=1|" },
+		{ "a=b=c", "a=b=c|" },
+		{ "\"a=1;b=2\"", "\"a=1|b=2\"|" },
+		{ "a=x y; b=2", "a=x y|b=2|" },
+		{ "a=x\"y;z\";b=3", "a=x\"y;z\"|b=3|" },
+		{ "; a=1", "a=1|" },
+		{ "a=\"x\\\";y\";b=1", "a=\"x\\\";y\"|b=1|" },
+		{ "a=\"x;b=1", "a=\"x;b=1|" },
+		{ "", "" },
+		{ ";,; ,", "" },
+	};
+	struct http_head h;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		h = request(rows[i][0]);
+		assert_string_equal(all(&h), rows[i][1]);
+	}
+	h = request("a=1; b=2");
+	add(&h, "X", "c=3");
+	add(&h, "cookie", "d=4");
+	assert_string_equal(all(&h), "a=1|b=2|d=4|");
+	http_drop(&h, 1);
+	assert_string_equal(all(&h), "d=4|");
+}
+
+static void
+test_response(void **state)
+{
+	struct http_head h = head(HTTP_RESPONSE);
+
+	(void)state;
+	add(&h, "Set-Cookie", "a=1; Path=/");
+	add(&h, "Set-Cookie", "nothing; x=1");
+	add(&h, "Cookie", "z=1");
+	add(&h, "set-cookie", "b=x,y;expires=Sun, 06 Nov 1994");
+	add(&h, "Set-Cookie", "c=\"1;2\" ;Secure");
+	assert_string_equal(all(&h), "a=1|b=x,y|c=\"1;2\"|");
+}
+
+static void
+test_find(void **state)
+{
+	struct http_head h = request("a=1; b=2; a=3");
+	struct http_cookie c;
+
+	(void)state;
+	assert_int_equal(http_cookie_find(&h, STR("a"), &c), 1);
+	assert_memory_equal(c.value.p, "3", 1);
+	assert_int_equal(http_cookie_find(&h, STR(""), &c), 1);
+	assert_memory_equal(c.value.p, "1", 1);
+	assert_int_equal(http_cookie_find(&h, STR("A"), &c), 0);
+	h = head(HTTP_RESPONSE);
+	assert_int_equal(http_cookie_find(&h, STR(""), &c), 0);
+	add(&h, "Set-Cookie", "a=4; b=5");
+	add(&h, "Set-Cookie", "a=6");
+	assert_int_equal(http_cookie_find(&h, STR("a"), &c), 1);
+	assert_int_equal(c.place, 1);
+	assert_int_equal(http_cookie_find(&h, STR("b"), &c), 0);
+}
+
+static void
+assert_field(const struct http_head *h, const char *expected)
+{
+	assert_int_equal(h->field[1].value.len, strlen(expected));
+	assert_memory_equal(h->field[1].value.p, expected, strlen(expected));
+}
+
+static void
+test_remove(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "s=1", NULL },
+		{ "s=1;", NULL },
+		{ "; s=1 ;", NULL },
+		{ "s=1; a=2", "a=2" },
+		{ "s=1,a=2", "a=2" },
+		{ "a=2; s=1", "a=2" },
+		{ "a=2;s=1 ;", "a=2" },
+		{ "a=2; s=1; b=3", "a=2; b=3" },
+		{ "a=2;s=1;b=3", "a=2;b=3" },
+		{ "a=2; s = \"1;2\" ; b=3", "a=2; b=3" },
+		{ "ss=2; s=; s1=3", "ss=2; s1=3" },
+		{ "a; s=1", "a" },
+	};
+	struct http_head h;
+	struct http_cookie c;
+	char out[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		h = request(rows[i][0]);
+		assert_int_equal(http_cookie_find(&h, STR("s"), &c), 1);
+		assert_int_equal(
+			http_cookie_remove(&h, &c, out, rows[i][1] ? strlen(rows[i][0]) : 0), 0);
+		assert_int_equal(h.field[1].dropped, !rows[i][1]);
+		if (rows[i][1])
+			assert_field(&h, rows[i][1]);
+	}
+	h = request("a=2; s=1");
+	assert_int_equal(http_cookie_find(&h, STR("s"), &c), 1);
+	assert_int_equal(http_cookie_remove(&h, &c, out, 2), -ERR_RANGE);
+	assert_field(&h, "a=2; s=1");
+}
+
+static void
+test_replace(void **state)
+{
+	static const char *const bad[] = { "x;y", "x,y", "\"x;y\";z", "x\r\ny", "\x01" };
+	struct http_head h;
+	struct http_cookie c;
+	char out[64];
+
+	(void)state;
+	h = request("a=2; s = one ; b=3");
+	assert_int_equal(http_cookie_find(&h, STR("s"), &c), 1);
+	for (unsigned int i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(http_cookie_replace(&h, &c, str_of(bad[i]), out, sizeof(out)),
+			-ERR_INVAL);
+		assert_field(&h, "a=2; s = one ; b=3");
+	}
+	assert_int_equal(http_cookie_replace(&h, &c, STR("two"), out, 17), -ERR_RANGE);
+	assert_int_equal(http_cookie_replace(&h, &c, STR("two"), out, 18), 0);
+	assert_field(&h, "a=2; s = two ; b=3");
+	h = request("s=srv~\"x;y\"");
+	assert_int_equal(http_cookie_find(&h, STR("s"), &c), 1);
+	assert_int_equal(http_cookie_replace(&h, &c, (struct str){ c.value.p + 4, 5 }, out,
+		sizeof(out)), 0);
+	assert_field(&h, "s=\"x;y\"");
+	assert_int_equal(http_cookie_find(&h, STR("s"), &c), 1);
+	assert_int_equal(http_cookie_replace(&h, &c, STR(""), out + 32, 32), 0);
+	assert_field(&h, "s=");
+}
+
+/* The text of all cookies but the k-th. */
+static void
+but(const struct http_head *h, int k, char *text, size_t cap)
+{
+	const char *p = all(h);
+
+	text[0] = '\0';
+	for (int i = 0; *p; i++) {
+		const char *bar = strchr(p, '|') + 1;
+
+		if (i != k)
+			snprintf(text + strlen(text), cap - strlen(text), "%.*s", (int)(bar - p),
+				p);
+		p = bar;
+	}
+}
+
+/* Whatever the field holds: one cookie goes, all others stay what they are. */
+static void
+test_property(void **state)
+{
+	static const char bytes[] = "abc==;;, \"\\";
+	struct dice d = dice_seed(5);
+	char text[32], out[64], expected[512];
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		uint32_t n = dice(&d, sizeof(text) - 1);
+		struct http_cookie_walk w = { 0 };
+		struct http_cookie c;
+		struct http_head h;
+		int k = (int)dice(&d, 4);
+
+		for (uint32_t b = 0; b < n; b++)
+			text[b] = bytes[dice(&d, sizeof(bytes) - 1)];
+		text[n] = '\0';
+		h = request(text);
+		but(&h, k, expected, sizeof(expected));
+		for (int at = 0; at <= k; at++)
+			if (!http_cookie_next(&h, &w, &c)) {
+				c.place = -1;
+				break;
+			}
+		if (c.place < 0)
+			continue;
+		assert_int_equal(http_cookie_remove(&h, &c, out, sizeof(out)), 0);
+		assert_string_equal(all(&h), expected);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_request),
+		cmocka_unit_test(test_response),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_remove),
+		cmocka_unit_test(test_replace),
+		cmocka_unit_test(test_property),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
