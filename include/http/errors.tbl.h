@@ -1,0 +1,26 @@
+/*
+ * HTTP_ERROR(status, reason, text): the answers we make ourselves when nobody said otherwise, word for
+ * word what HAProxy sends (its 501 has that dot); it has none for 414, 431 and 505. Sorted.
+ */
+HTTP_ERROR(200, "OK", "Service ready.")
+HTTP_ERROR(400, "Bad request", "Your browser sent an invalid request.")
+HTTP_ERROR(401, "Unauthorized", "You need a valid user and password to access this content.")
+HTTP_ERROR(403, "Forbidden", "Request forbidden by administrative rules.")
+HTTP_ERROR(404, "Not Found", "The resource could not be found.")
+HTTP_ERROR(405, "Method Not Allowed", "A request was made of a resource using a request method not supported by that resource")
+HTTP_ERROR(407, "Unauthorized", "You need a valid user and password to access this content.")
+HTTP_ERROR(408, "Request Time-out", "Your browser didn't send a complete request in time.")
+HTTP_ERROR(410, "Gone", "The resource is no longer available and will not be available again.")
+HTTP_ERROR(413, "Payload Too Large", "The request entity exceeds the maximum allowed.")
+HTTP_ERROR(414, "URI Too Long", "The request target exceeds the maximum allowed.")
+HTTP_ERROR(421, "Misdirected Request", "Request sent to a non-authoritative server.")
+HTTP_ERROR(422, "Unprocessable Content", "The server cannot process the contained instructions.")
+HTTP_ERROR(425, "Too Early", "Your browser sent early data.")
+HTTP_ERROR(429, "Too Many Requests", "You have sent too many requests in a given amount of time.")
+HTTP_ERROR(431, "Request Header Fields Too Large", "The request header exceeds the maximum allowed.")
+HTTP_ERROR(500, "Internal Server Error", "An internal server error occurred.")
+HTTP_ERROR(501, "Not Implemented", ".The server does not support the functionality required to fulfill the request.")
+HTTP_ERROR(502, "Bad Gateway", "The server returned an invalid or incomplete response.")
+HTTP_ERROR(503, "Service Unavailable", "No server is available to handle this request.")
+HTTP_ERROR(504, "Gateway Time-out", "The server didn't respond in time.")
+HTTP_ERROR(505, "HTTP Version Not Supported", "The protocol version of the request is not supported.")
