@@ -18,6 +18,7 @@ struct cfg_diag;
 struct proxies {
 	struct list all;      /* struct proxy.link, file order */
 	struct list defaults; /* defaults sections, file order */
+	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* in all */
 	struct log_global log; /* of the section global */
 };

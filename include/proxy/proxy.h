@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "net/listener.h"
 #include "proxy/balance.h"
+#include "proxy/errors.h"
 #include "proxy/http_conf.h"
 #include "proxy/log_conf.h"
 #include "proxy/server.h"
@@ -81,6 +82,7 @@ struct proxy {
 	unsigned int no_options;  /* bits cleared by `no option` here or in the defaults */
 	struct proxy_timeouts to;
 	struct http_conf http;
+	struct proxy_errors errors;
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */
 	struct proxy_log log;
 	/* Frontend. */

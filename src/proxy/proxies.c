@@ -7,6 +7,7 @@ proxies_init(struct proxies *ps)
 {
 	list_init(&ps->all);
 	list_init(&ps->defaults);
+	list_init(&ps->error_groups);
 	ps->n = 0;
 	log_global_init(&ps->log);
 }
@@ -26,6 +27,11 @@ proxies_fini(struct proxies *ps)
 {
 	free_all(&ps->all);
 	free_all(&ps->defaults);
+	list_each_safe(it, &ps->error_groups) {
+		struct error_group *g = list_entry(it, struct error_group, link);
+
+		error_group_free(&g);
+	}
 	ps->n = 0;
 	log_global_fini(&ps->log);
 }

@@ -444,6 +444,8 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	log_global_finish(&ps->log);
 	list_each(it, &ps->all) {
 		finish_proxy(proxy_of(it), d);
+		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
+			failed = 1;
 		if (proxy_log_finish(proxy_of(it), &ps->log, d) < 0)
 			failed = 1;
 	}

@@ -26,6 +26,7 @@ proxy_new(const char *name, unsigned int caps)
 	p->balance_draws = BALANCE_DRAWS_DEFAULT;
 	server_conf_init(&p->default_server);
 	http_conf_init(&p->http);
+	proxy_errors_init(&p->errors);
 	list_init(&p->link);
 	list_init(&p->logs);
 	list_init(&p->binds);
@@ -57,6 +58,7 @@ proxy_free(struct proxy **pp)
 	}
 	proxy_log_fini(p);
 	http_conf_fini(&p->http);
+	proxy_errors_fini(&p->errors);
 	mem_free(p->default_be_name);
 	list_each_safe(it, &p->use_backends) {
 		struct use_backend *u = list_entry(it, struct use_backend, link);
@@ -96,7 +98,8 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->redispatch_every = defaults->redispatch_every;
 	p->default_server = defaults->default_server;
 	p->source = defaults->source;
-	if (http_conf_inherit(&p->http, &defaults->http, p->caps) < 0)
+	if (http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
+		proxy_errors_inherit(&p->errors, &defaults->errors) < 0)
 		return -ERR_NOMEM;
 	return proxy_log_inherit(p, defaults);
 }

@@ -1,0 +1,154 @@
+#include "proxy/errors.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/proxies.h"
+
+void
+proxy_errors_init(struct proxy_errors *e)
+{
+	memset(e, 0, sizeof(*e));
+	list_init(&e->lines);
+}
+
+static void
+free_line(struct error_line *l)
+{
+	list_remove(&l->link);
+	http_reply_put(&l->reply);
+	mem_free(l->group);
+	mem_free(l);
+}
+
+void
+proxy_errors_fini(struct proxy_errors *e)
+{
+	list_each_safe(it, &e->lines)
+		free_line(list_entry(it, struct error_line, link));
+	for (int i = 0; i < HTTP_ERRORS; i++)
+		http_reply_put(&e->own[i]);
+}
+
+int
+proxy_errors_add(struct proxy_errors *e, uint32_t which, struct http_reply *reply,
+	const char *group, struct cfg_where where)
+{
+	struct error_line *l = mem_zalloc(sizeof(*l));
+
+	if (!l) {
+		http_reply_put(&reply);
+		return -ERR_NOMEM;
+	}
+	list_init(&l->link);
+	l->which = which;
+	l->reply = reply;
+	l->where = where;
+	if (group && !(l->group = mem_strdup(group))) {
+		free_line(l);
+		return -ERR_NOMEM;
+	}
+	list_append(&e->lines, &l->link);
+	return 0;
+}
+
+int
+proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defaults)
+{
+	list_each(it, &defaults->lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+		struct http_reply *r = l->reply ? http_reply_get(l->reply) : NULL;
+
+		if (proxy_errors_add(e, l->which, r, l->group, l->where) < 0)
+			return -ERR_NOMEM;
+	}
+	return 0;
+}
+
+static void
+set(struct proxy_errors *e, int id, struct http_reply *r)
+{
+	http_reply_put(&e->own[id]);
+	if (r)
+		e->own[id] = http_reply_get(r);
+}
+
+/* What the last line of the group says of that error, or NULL. */
+static struct http_reply *
+in_group(const struct error_group *g, int id)
+{
+	struct http_reply *r = NULL;
+
+	list_each(it, &g->errors.lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+
+		if (l->which & 1u << id)
+			r = l->reply;
+	}
+	return r;
+}
+
+int
+proxy_errors_resolve(struct proxy_errors *e, const struct proxies *ps, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &e->lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+		const struct error_group *g = NULL;
+
+		if (l->group && !(g = error_group_find(ps, l->group))) {
+			cfg_diag_add(d, CFG_ALERT, &l->where,
+				"unable to find the http-errors section '%s'.", l->group);
+			rc = -1;
+			continue;
+		}
+		for (int id = 0; id < HTTP_ERRORS; id++) {
+			struct http_reply *r = g ? in_group(g, id) : l->reply;
+
+			/* What the group does not have stays as it was. */
+			if (l->which & 1u << id && (r || !g))
+				set(e, id, r);
+		}
+	}
+	return rc;
+}
+
+struct error_group *
+error_group_find(const struct proxies *ps, const char *name)
+{
+	list_each(it, &ps->error_groups) {
+		struct error_group *g = list_entry(it, struct error_group, link);
+
+		if (strcmp(g->name, name) == 0)
+			return g;
+	}
+	return NULL;
+}
+
+void
+error_group_free(struct error_group **gp)
+{
+	struct error_group *g = *gp;
+
+	if (!g)
+		return;
+	*gp = NULL;
+	list_remove(&g->link);
+	proxy_errors_fini(&g->errors);
+	mem_free(g->name);
+	mem_free(g);
+}
+
+const struct http_reply *
+proxy_error(const struct proxy *fe, const struct proxy *be, unsigned int status)
+{
+	int id = http_error_id(status);
+
+	if (id < 0)
+		id = HTTP_ERROR_500;
+	if (be && be->errors.own[id])
+		return be->errors.own[id];
+	return fe->errors.own[id] ? fe->errors.own[id] : http_error((enum http_error_id)id);
+}
