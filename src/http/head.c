@@ -1,6 +1,7 @@
 #include "http/head.h"
 
 #include "base/err.h"
+#include "http/scan.h"
 
 void
 http_head_init(struct http_head *h, enum http_kind kind, struct http_field *field, unsigned int max)
@@ -79,32 +80,16 @@ http_field_name(enum http_field_id id)
 	return names[id].p;
 }
 
-/* One bit per byte that may stand in a token (RFC 9110, 5.6.2): 64 bytes a word. */
-static const uint64_t token_bytes[4] = { UINT64_C(0x03ff6cfa00000000), UINT64_C(0x57ffffffc7fffffe),
-					 0, 0 };
-
 int
 http_name_is_valid(struct str name)
 {
-	for (size_t i = 0; i < name.len; i++) {
-		unsigned char c = (unsigned char)name.p[i];
-
-		if (!(token_bytes[c >> 6] >> (c & 63) & 1))
-			return 0;
-	}
-	return name.len > 0;
+	return name.len && http_scan_token(name.p, name.len) == name.len;
 }
 
 int
 http_value_is_valid(struct str value)
 {
-	for (size_t i = 0; i < value.len; i++) {
-		unsigned char c = (unsigned char)value.p[i];
-
-		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return 0;
-	}
-	return 1;
+	return http_scan_value(value.p, value.len) == value.len;
 }
 
 /* --- looking --- */
