@@ -87,6 +87,7 @@ enum sample_scope {
 };
 
 struct vars;
+struct regex_work;
 
 /* Where a fetch stands among several values: its own from one nth to the next. */
 struct sample_cursor {
@@ -107,6 +108,7 @@ struct sample_ctx {
 	const void *log;           /* struct log_context, in log formats */
 	struct vars *proc, *sess, *txn, *reqv, *resv; /* rule/var.h: by scope, NULL: none */
 	struct arena *arena;
+	struct regex_work *regex;  /* the worker's; NULL: regexes match nothing */
 	uint64_t now_ms;           /* the loop's clock */
 	uint64_t wall_ns;
 	uint64_t *seed;            /* of rand; never 0 */

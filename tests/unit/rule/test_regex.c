@@ -138,7 +138,7 @@ refused(void **state)
 	free(longest);
 }
 
-/* Nested repeats need 2^n steps: given up, counted, and the next match works. */
+/* A million steps, between our bound and the default: given up, counted; the next match works. */
 static void
 bounded(void **state)
 {
@@ -148,7 +148,7 @@ bounded(void **state)
 
 	(void)state;
 	assert_int_equal(
-		regex_match(r, work, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 0);
+		regex_match(r, work, STR("aaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 0);
 	assert_int_equal(regex_work_limited(work), before + 1);
 	memset(much, 'a', sizeof(much) - 1);
 	(void)regex_match(deep, work, str_of(much), 0, NULL);

@@ -1,0 +1,75 @@
+/*
+ * Patterns by hash. A hash grows a byte at a time, so that all beginnings of a text are looked up
+ * in one pass over it, at the lengths that some pattern has. What is looked up may be hostile;
+ * what is in the table is the configuration's.
+ */
+#ifndef TACIT_RULE_PATTERN_INDEX_H
+#define TACIT_RULE_PATTERN_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+struct pattern;
+
+struct pattern_slot {
+	uint64_t hash;
+	struct pattern *item;    /* NULL: free */
+};
+
+struct pattern_index {
+	struct pattern_slot *slot;
+	uint32_t cap, n;         /* cap: a power of two, at least twice n */
+	uint64_t *lens;          /* which lengths of keys there are, a bit each */
+	size_t len_words;
+	size_t len_max;
+	uint8_t fold;            /* keys are in lower case; others are compared so */
+};
+
+#define PATTERN_HASH_START UINT64_C(0xcbf29ce484222325)
+
+static inline unsigned char
+pattern_fold(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* FNV-1a, one byte. */
+static inline uint64_t
+pattern_hash_step(uint64_t h, unsigned char c)
+{
+	return (h ^ c) * UINT64_C(0x100000001b3);
+}
+
+/* Its upper bits into the lower ones, which choose the slot. */
+static inline uint64_t
+pattern_hash_end(uint64_t h)
+{
+	h ^= h >> 32;
+	h *= UINT64_C(0xd6e8feb86659fd93);
+	return h ^ h >> 32;
+}
+
+uint64_t pattern_hash(const char *key, size_t len);
+
+void pattern_index_init(struct pattern_index *x, int fold);
+void pattern_index_fini(struct pattern_index *x);
+/*
+ * item->key, under a hash made of it in whatever order; len: the number that
+ * pattern_index_has_len() is asked for. 0, -ERR_EXISTS when an equal key is there, or -ERR_NOMEM.
+ */
+int pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash,
+	size_t len) must_check;
+/* hash: finished by pattern_hash_end(). NULL: none. */
+struct pattern *pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key,
+	size_t len);
+
+static inline int
+pattern_index_has_len(const struct pattern_index *x, size_t len)
+{
+	return len <= x->len_max && x->lens && (x->lens[len / 64] >> len % 64 & 1);
+}
+
+#endif

@@ -1,0 +1,154 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rule/pattern.h"
+
+enum { MANY = 20000 };
+
+static struct pattern *
+make(const char *key)
+{
+	size_t len = strlen(key);
+	struct pattern *t = calloc(1, sizeof(*t) + len);
+
+	assert_non_null(t);
+	memcpy(t->bytes, key, len);
+	t->key = (struct str){ t->bytes, len };
+	return t;
+}
+
+static struct pattern *
+find(const struct pattern_index *x, const char *key)
+{
+	return pattern_index_find(x, pattern_hash(key, strlen(key)), key, strlen(key));
+}
+
+static void
+empty(void **state)
+{
+	struct pattern_index x;
+
+	(void)state;
+	pattern_index_init(&x, 0);
+	assert_null(find(&x, ""));
+	assert_null(find(&x, "a"));
+	assert_false(pattern_index_has_len(&x, 0));
+	pattern_index_fini(&x);
+}
+
+static void
+many(void **state)
+{
+	static struct pattern *item[MANY];
+	struct pattern_index x;
+	char key[32];
+
+	(void)state;
+	pattern_index_init(&x, 0);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(key, sizeof(key), "key%d", i);
+		item[i] = make(key);
+		assert_int_equal(pattern_index_add(&x, item[i], pattern_hash(key, strlen(key)),
+					 strlen(key)), 0);
+		assert_int_equal(pattern_index_add(&x, item[i], pattern_hash(key, strlen(key)),
+					 strlen(key)), -ERR_EXISTS);
+	}
+	assert_int_equal(x.n, MANY);
+	assert_true(x.cap >= 2 * x.n && (x.cap & (x.cap - 1)) == 0);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(key, sizeof(key), "key%d", i);
+		assert_ptr_equal(find(&x, key), item[i]);
+		snprintf(key, sizeof(key), "kez%d", i);
+		assert_null(find(&x, key));
+	}
+	for (size_t len = 0; len < 20; len++)
+		assert_int_equal(pattern_index_has_len(&x, len), len >= 4 && len <= 8);
+	for (int i = 0; i < MANY; i++)
+		free(item[i]);
+	pattern_index_fini(&x);
+}
+
+/* Keys with one hash are told apart, wherever in the table it puts them. */
+static void
+collisions(void **state)
+{
+	static const uint64_t hashes[] = { 0, 15, 31, UINT64_MAX };
+	struct pattern *item[10];
+	struct pattern_index x;
+
+	(void)state;
+	for (size_t h = 0; h < ARRAY_LEN(hashes); h++) {
+		pattern_index_init(&x, 0);
+		for (int i = 0; i < 10; i++) {
+			char key[2] = { (char)('a' + i), 0 };
+
+			item[i] = make(key);
+			assert_int_equal(pattern_index_add(&x, item[i], hashes[h], 1), 0);
+		}
+		for (int i = 0; i < 10; i++)
+			assert_ptr_equal(
+				pattern_index_find(&x, hashes[h], item[i]->key.p, 1), item[i]);
+		assert_null(pattern_index_find(&x, hashes[h], "z", 1));
+		for (int i = 0; i < 10; i++)
+			free(item[i]);
+		pattern_index_fini(&x);
+	}
+}
+
+static void
+folded(void **state)
+{
+	struct pattern *t = make("host");
+	struct pattern_index x;
+
+	(void)state;
+	pattern_index_init(&x, 1);
+	assert_int_equal(pattern_index_add(&x, t, pattern_hash("host", 4), 4), 0);
+	assert_ptr_equal(pattern_index_find(&x, pattern_hash("host", 4), "HoSt", 4), t);
+	assert_null(pattern_index_find(&x, pattern_hash("host", 4), "HoS\x14", 4));
+	for (int c = 0; c < 256; c++)
+		assert_int_equal(pattern_fold((unsigned char)c),
+			c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
+	pattern_index_fini(&x);
+	free(t);
+}
+
+static void
+long_keys(void **state)
+{
+	struct pattern *t = make("x");
+	struct pattern_index x;
+
+	(void)state;
+	pattern_index_init(&x, 0);
+	assert_int_equal(pattern_index_add(&x, t, 1, 65535), 0);
+	assert_int_equal(x.len_max, 65535);
+	assert_true(pattern_index_has_len(&x, 65535));
+	assert_false(pattern_index_has_len(&x, 65536));
+	assert_false(pattern_index_has_len(&x, 65534));
+	pattern_index_fini(&x);
+	free(t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty),
+		cmocka_unit_test(many),
+		cmocka_unit_test(collisions),
+		cmocka_unit_test(folded),
+		cmocka_unit_test(long_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
