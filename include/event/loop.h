@@ -92,6 +92,12 @@ int loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *
 void loop_forget(struct loop *l, int fd);
 /* Forgets it and leaves it open, here or with somebody else: DELs a registration. */
 void loop_detach(struct loop *l, int fd);
+/*
+ * Its events go to somebody else from now on, what is left of this turn's too: they are about the
+ * socket, and an edge is not told twice. Registration, interest and what was seen stay as they are;
+ * no system call.
+ */
+void loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner);
 /* Fds in the table. */
 unsigned int loop_fds(const struct loop *l);
 

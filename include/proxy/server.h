@@ -72,6 +72,7 @@ struct server {
 	struct freq sess_rate;
 	/* Not under the lock. */
 	unsigned int source_next; /* `source` with a range: ports given out */
+	unsigned int idle_total; /* idle connections of all workers, when pool_max bounds them */
 };
 
 /* Defaults of HAProxy's manual. */

@@ -60,6 +60,19 @@ struct streams {
 	uint64_t waits;          /* times one had to wait */
 };
 
+/* A worker's idle connections to servers: proxy/idle.h. */
+struct idle_pool {
+	struct pool pool;
+	struct list all;         /* struct idle_conn.age, oldest first */
+	struct list held;        /* the same, of those that a session keeps for itself */
+	struct list over;        /* to be closed at the end of the turn */
+	struct list lists;       /* struct idle_list.link */
+	struct task task;
+	/* Descriptors in use of this worker from which on no more are kept, and from which on the
+	 * oldest one makes room. */
+	unsigned int low_fds, high_fds;
+};
+
 /* Depth of the (state, event) history kept for show sess and crash lines. */
 #define SESSION_HISTORY 8
 
@@ -147,6 +160,7 @@ struct engine {
 	uint64_t elided_inline;      /* freed slots that went to a session of the same worker */
 	uint64_t granted;            /* and of another, which takes a message */
 	struct streams streams;
+	struct idle_pool idle;
 	struct pipe_pool pipes;
 	struct timer pipe_timer;     /* closes idle pipes */
 	uint64_t spliced;            /* bytes that went out of a pipe */

@@ -12,7 +12,9 @@
 #include "base/compiler.h"
 #include "base/freq.h"
 #include "base/list.h"
+#include "event/timer.h"
 
+struct engine;
 struct proxies;
 struct proxy;
 struct server;
@@ -53,8 +55,22 @@ struct proxy_stat {
 	struct freq sess_rate, conn_rate; /* of frontends */
 };
 
+/* Idle connections of a server that its worker may use again: proxy/idle.h. Gauges may be read by
+ * anyone. */
+struct idle_list {
+	struct engine *engine;   /* NULL: there was none yet */
+	struct server *srv;
+	struct list conns;       /* struct idle_conn.link, newest first */
+	struct list link;        /* engine.idle.lists */
+	unsigned int n;
+	unsigned int n_safe;     /* of them, used more than once */
+	unsigned int least;      /* there were at any time since the timer ran */
+	struct timer timer;      /* pool-purge-delay */
+};
+
 struct server_shard {
 	struct server_stat stat;
+	struct idle_list idle;
 	/* Learned: is connect() over when it returns? (server_guesses_near) */
 	int8_t near;
 	uint8_t far_skips;

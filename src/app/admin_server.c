@@ -4,6 +4,7 @@
 #include "admin_int.h"
 #include "cfg/value.h"
 #include "proxy/balance.h"
+#include "proxy/idle.h"
 #include "proxy/queue.h"
 
 /* Backends and servers are known by name, or by number as #N: the number, or 0. */
@@ -60,6 +61,8 @@ static void
 change_state(struct admin_conn *c, struct server *s, enum server_admin to)
 {
 	server_set_admin(s, to, admin_now_ms(c));
+	if (to == SERVER_MAINT)
+		idle_drop_server(s);
 	queue_serve(&c->admin->worker->engine, s->be);
 }
 
@@ -152,6 +155,52 @@ do_set_server(struct admin_conn *c, int argc, char **argv)
 			"<n>'.");
 }
 
+/* --- show servers conn --- */
+
+static void
+print_conns(struct admin_conn *c, const struct server *s)
+{
+	char host[ADDR_TEXT] = "-";
+	unsigned int idle, safe;
+	struct server_stat sum;
+
+	idle_count(s, &idle, &safe);
+	server_stat_sum(s, &sum);
+	if (addr_family(&s->addr) != AF_UNIX)
+		(void)addr_host_text(&s->addr, host);
+	sbuf_addf(&c->out, "%s/%s %d/%d %s %u - %u %u %u %u %u %u %d %u", s->be->name, s->name,
+		s->be->id, s->id, host, addr_port(&s->addr), s->conf.pool_purge_ms, s->cur,
+		sum.cur_max, idle_needed(s), idle - safe, safe, s->conf.pool_max, idle);
+	for (unsigned int i = 0; i < s->be->n_shards; i++)
+		sbuf_addf(&c->out, " %u", s->shard[i].idle.n);
+	sbuf_addc(&c->out, '\n');
+}
+
+/* One number per worker at the end of each line. */
+static void
+do_show_conn(struct admin_conn *c, int argc, char **argv)
+{
+	const struct proxies *ps = &c->admin->process->cfg->proxies;
+	const struct proxy *only = argc > 0 ? find_backend(ps, argv[0]) : NULL;
+
+	if (argc > 0 && !only) {
+		admin_msg(c, ADMIN_ERR, "Can't find backend.");
+		return;
+	}
+	sbuf_addf(&c->out,
+		"# bkname/svname bkid/svid addr port - purge_delay used_cur used_max need_est "
+		"unsafe_nb safe_nb idle_lim idle_cur idle_per_thr[%u]\n",
+		c->admin->process->n_workers);
+	list_each(it, &ps->all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		if (only && p != only)
+			continue;
+		list_each(at, &p->servers)
+			print_conns(c, list_entry(at, const struct server, link));
+	}
+}
+
 const struct admin_cmd admin_server_cmds[] = {
 	{ "enable server", "<bk>/<srv>", "enable a disabled server", BIND_ADMIN, do_enable },
 	{ "disable server", "<bk>/<srv>", "disable a server for maintenance", BIND_ADMIN,
@@ -162,5 +211,7 @@ const struct admin_cmd admin_server_cmds[] = {
 		do_set_weight },
 	{ "set server", "<bk>/<srv> state|weight ...", "change a server's state or weight",
 		BIND_ADMIN, do_set_server },
+	{ "show servers conn", "[<backend>]", "dump the connections of servers, idle ones too",
+		BIND_USER, do_show_conn },
 	{ NULL, NULL, NULL, BIND_USER, NULL },
 };

@@ -3,6 +3,7 @@
 
 #include "admin_int.h"
 #include "cfg/value.h"
+#include "proxy/idle.h"
 
 enum stat_col {
 #define STAT_NAMED(id, text) STAT_##id,
@@ -178,8 +179,10 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 {
 	uint64_t now = admin_now_ms(c);
 	struct server_stat sum, *st = &sum;
+	unsigned int idle, safe;
 
 	server_stat_sum(s, st);
+	idle_count(s, &idle, &safe);
 	put_common(r, s->be, s->name, TYPE_SERVER);
 	put(r, STAT_qcur, s->queued);
 	put(r, STAT_qmax, st->queued_max);
@@ -214,11 +217,12 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	put(r, STAT_connect, st->connect);
 	put(r, STAT_reuse, st->reuse);
 	put(r, STAT_wrew, 0);
-	put(r, STAT_srv_icur, 0);
+	put(r, STAT_srv_icur, idle);
 	put(r, STAT_eint, 0);
-	put_zeros(r, STAT_idle_conn_cur, STAT_safe_conn_cur);
+	put(r, STAT_idle_conn_cur, idle - safe);
+	put(r, STAT_safe_conn_cur, safe);
 	put(r, STAT_used_conn_cur, s->cur);
-	put(r, STAT_need_conn_est, 0);
+	put(r, STAT_need_conn_est, idle_needed(s));
 	put_int(r, STAT_uweight, s->conf.weight);
 	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
 }

@@ -155,6 +155,13 @@ on_memory(struct engine *e)
 		process_each_listener(w->process, hold_for_memory, w);
 }
 
+/* Of the descriptors that the process means to use, a worker's part of so many percent. */
+static unsigned int
+fd_share(const struct process *p, unsigned int percent)
+{
+	return (unsigned int)((uint64_t)p->limits.fds * percent / 100 / p->n_workers);
+}
+
 static int
 make_engine(struct worker *w)
 {
@@ -167,6 +174,8 @@ make_engine(struct worker *w)
 	if (r)
 		return r;
 	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
+	w->engine.idle.low_fds = fd_share(p, g->pool_low_fds);
+	w->engine.idle.high_fds = fd_share(p, g->pool_high_fds);
 	if (!s->off && p->limits.pipes)
 		engine_allow_splice(&w->engine, MAX(1u, p->limits.pipes / p->n_workers),
 			(unsigned int)s->pipesize);

@@ -64,6 +64,16 @@ loop_detach(struct loop *l, int fd)
 	slot_clear(l, s);
 }
 
+void
+loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner)
+{
+	struct slot *s = slot_of(l, fd);
+
+	s->fn = fn;
+	s->owner = owner;
+	s->wakes = 0;
+}
+
 static void
 step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_event ev)
 {

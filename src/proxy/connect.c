@@ -7,6 +7,7 @@
 
 #include "half.h"
 #include "net/sockbuf.h"
+#include "proxy/idle.h"
 
 int
 connect_is_resource(int err)
@@ -109,10 +110,11 @@ connect_server(struct session *s)
 	struct sys *sys = s->engine->sys;
 	struct addr to = target_of(s);
 	int family = addr_family(&to);
-	long fd = sys_socket(sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	long r = 0;
+	long fd, r = 0;
 	int e;
 
+	idle_make_room(s->engine);
+	fd = sys_socket(sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return (int)fd;
 	r = set_buffers(s, (int)fd, family);

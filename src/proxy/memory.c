@@ -11,6 +11,7 @@ memory_live(const struct engine *e)
 {
 	return (uint64_t)e->session_pool.live * e->session_pool.size +
 		(uint64_t)e->buf_pool.live * e->buf_pool.size +
+		(uint64_t)e->idle.pool.live * e->idle.pool.size +
 		(uint64_t)e->streams.bufs.live * e->streams.bufs.size;
 }
 
@@ -19,6 +20,7 @@ memory_used(const struct engine *e)
 {
 	return memory_live(e) + (uint64_t)e->session_pool.kept * e->session_pool.size +
 		(uint64_t)e->buf_pool.kept * e->buf_pool.size +
+		(uint64_t)e->idle.pool.kept * e->idle.pool.size +
 		(uint64_t)e->streams.bufs.kept * e->streams.bufs.size;
 }
 
@@ -26,7 +28,7 @@ memory_used(const struct engine *e)
 static void
 keep_less(struct pool *p, uint64_t bytes)
 {
-	uint64_t n = bytes / p->size;
+	uint64_t n = p->size ? bytes / p->size : 0;
 
 	if (n < p->keep_max)
 		p->keep_max = (unsigned int)n;
@@ -40,8 +42,8 @@ memory_bound(struct engine *e, uint64_t max)
 		return;
 	keep_less(&e->session_pool, max / KEEP / 2);
 	keep_less(&e->buf_pool, max / KEEP);
-	if (e->streams.bufsize)
-		keep_less(&e->streams.bufs, max / KEEP);
+	keep_less(&e->idle.pool, max / KEEP / 2);
+	keep_less(&e->streams.bufs, max / KEEP);
 }
 
 int

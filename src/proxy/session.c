@@ -15,6 +15,7 @@
 #include "half.h"
 #include "stream.h"
 #include "proxy/admit.h"
+#include "proxy/idle.h"
 #include "proxy/memory.h"
 #include "proxy/queue.h"
 #include "proxy/session_log.h"
@@ -47,6 +48,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
 	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
 	stream_init(e);
+	idle_init(e);
 	engine_splice_init(e);
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
@@ -73,6 +75,7 @@ void
 engine_fini(struct engine *e)
 {
 	assert(e->n_sessions == 0);
+	idle_fini(e);
 	stream_fini(e);
 	engine_splice_fini(e);
 	zerocopy_fini(&e->zerocopy);

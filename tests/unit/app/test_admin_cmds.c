@@ -10,6 +10,7 @@ static const struct {
 	{ "show version", BIND_USER },
 	{ "show stat", BIND_USER },
 	{ "show stats", BIND_USER },
+	{ "show servers conn", BIND_USER },
 	{ "show sess", BIND_OPERATOR },
 	{ "show errors", BIND_OPERATOR },
 	{ "show syscalls", BIND_USER },
@@ -119,8 +120,8 @@ help_lists_what_is_allowed_and_nothing_else(void **st)
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_say("help show")), 12 + 1);
-	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 6 + 1);
+	assert_int_equal(rig_lines(rig_say("help show")), 13 + 1);
+	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 7 + 1);
 }
 
 static void

@@ -215,6 +215,24 @@ who_waits_is_served(void **st)
 	assert_int_equal(s->cur, 0);
 }
 
+/* Columns as haproxy's, and a number for each worker. */
+static void
+connections_are_shown(void **st)
+{
+	const char *said;
+
+	(void)st;
+	said = rig_say("show servers conn st");
+	assert_string_equal(rig_line(said, 0),
+		"# bkname/svname bkid/svid addr port - purge_delay used_cur used_max need_est "
+		"unsafe_nb safe_nb idle_lim idle_cur idle_per_thr[1]");
+	assert_int_equal(rig_lines(said), 3);
+	assert_non_null(strstr(rig_line(said, 1), "st/c "));
+	assert_non_null(strstr(rig_line(said, 1), "/1 127.0.0.1 3 - 5000 0 0 0 0 0 -1 0 0"));
+	assert_true(rig_lines(rig_say("show servers conn")) > 3);
+	assert_string_equal(rig_say("show servers conn nobody"), "Can't find backend.\n\n");
+}
+
 int
 main(void)
 {
@@ -227,6 +245,7 @@ main(void)
 		T(servers_have_numbers_too),
 		T(the_change_is_dated),
 		T(who_waits_is_served),
+		T(connections_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

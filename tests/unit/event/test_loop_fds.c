@@ -182,6 +182,47 @@ an_answer_is_no_error(void **st)
 	close(p[1]);
 }
 
+static void
+give_away(void *owner, int fd, uint32_t ev)
+{
+	on_fd(owner, fd, ev);
+	loop_set_owner(rig.l, rig.b[0], on_fd, (void *)(uintptr_t) "n");
+}
+
+/* The new owner gets what the old one has not got, and nothing is registered again. */
+static void
+an_fd_that_changes_hands_keeps_what_is_known_of_it(void **st)
+{
+	struct interest in;
+	uint64_t before;
+	void *owner;
+
+	(void)st;
+	teardown(st);
+	setup_mode(INTEREST_EDGE, 1);
+	assert_int_equal(
+		loop_add(rig.l, rig.a[0], LOOP_LISTENER, give_away, (void *)(uintptr_t) "a"), 0);
+	loop_want(rig.l, rig.a[0], EV_R);
+	loop_again(rig.l, rig.a[0], DIR_R);
+	want_read(rig.b[0], LOOP_CONN, "o");
+	turn();
+	before = ctls();
+	/* Both happen in one turn: the end comes to the one who has it then. */
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(shutdown(rig.b[1], SHUT_WR), 0);
+	turn();
+	assert_string_equal(rig.log, "an");
+	assert_true(rig.last_ev & EV_RDHUP);
+	assert_true(loop_seen(rig.l, rig.b[0]) & EV_RDHUP);
+	assert_int_equal(ctls(), before);
+	/* What was seen stays with the third one. */
+	loop_set_owner(rig.l, rig.b[0], on_fd, (void *)(uintptr_t) "t");
+	assert_true(loop_seen(rig.l, rig.b[0]) & EV_RDHUP);
+	assert_int_equal(loop_peek(rig.l, rig.b[0], &in, &owner), 0);
+	assert_string_equal(owner, "t");
+	assert_int_equal(in.polled & EV_R, EV_R);
+}
+
 int
 main(void)
 {
@@ -197,6 +238,7 @@ main(void)
 		T(numbers_beyond_the_table_are_refused),
 		T(an_error_ends_waiting_both_ways),
 		T(an_answer_is_no_error),
+		T(an_fd_that_changes_hands_keeps_what_is_known_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
