@@ -38,9 +38,9 @@ feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, con
 	struct http_parser p = { 0 };
 	size_t have = 0, take = first;
 
-	memset(f, 0, sizeof(*f));
 	memset(buf, FEED_UNREAD, len);
 	http_head_init(&f->head, kind, f->field, max);
+	f->used = 0;
 	f->buf = buf;
 	do {
 		if (take > len - have)
@@ -153,26 +153,28 @@ feed_body_pieces(struct fed_body *f, const struct http_body *fresh, const char *
 	size_t at = 0, end = first < len ? first : len;
 	enum http_piece kind = HTTP_PIECE_MORE;
 
+	/* Each piece ends where the block ends, so that a sanitizer sees one byte too many. */
+	char *block = malloc(len ? len : 1);
+
+	if (!block)
+		abort();
 	memset(f, 0, sizeof(*f));
 	while (kind != HTTP_PIECE_BAD && !http_body_is_over(&b) && at < len) {
+		char *piece = block + len - (end - at);
 		size_t n;
-		/* Of the exact size, so that a sanitizer sees one byte too many. */
-		char *exact = malloc(end - at);
 
-		if (!exact)
-			abort();
-		memcpy(exact, text + at, end - at);
-		kind = http_body_next(&b, exact, end - at, &n);
+		memcpy(piece, text + at, end - at);
+		kind = http_body_next(&b, piece, end - at, &n);
 		if (n > end - at || (kind != HTTP_PIECE_BAD && !n))
 			abort();
 		for (size_t i = 0; i < n && kind == HTTP_PIECE_DATA; i++)
-			f->data_sum = 31 * f->data_sum + (unsigned char)exact[i];
-		free(exact);
+			f->data_sum = 31 * f->data_sum + (unsigned char)piece[i];
 		f->data_len += kind == HTTP_PIECE_DATA ? n : 0;
 		at += n;
 		if (at == end)
 			end = len - at < then ? len : at + then;
 	}
+	free(block);
 	f->bad = b.bad;
 	f->over = http_body_is_over(&b);
 	f->used = kind == HTTP_PIECE_BAD ? 0 : at;

@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 #include "http/judge.h"
 #include "unit/http/feed.h"
+#include "unit/http/hostile.h"
 
 /* Parsed in all ways, since the parser asks at the end of each line. */
 static enum http_bad
@@ -216,6 +217,88 @@ others_say_nothing(void **st)
 	assert_int_equal(http_judge_field(&h, &host), HTTP_BAD_NONE);
 }
 
+/* --- the hostile ones --- */
+
+/* How many different ones there have to be. */
+#define HOSTILE_REQUESTS 1000
+#define HOSTILE_RESPONSES 200
+
+struct hostile_count {
+	unsigned int n[2];
+	unsigned int taken;
+	unsigned int hashes;
+	uint64_t hash[8192];
+};
+
+/* Is it another text than all before it? */
+static int
+is_new(struct hostile_count *count, const char *text, size_t len)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	for (unsigned int i = 0; i < count->hashes; i++)
+		if (count->hash[i] == h)
+			return 0;
+	assert_true(count->hashes < ARRAY_LEN(count->hash));
+	count->hash[count->hashes++] = h;
+	return 1;
+}
+
+static int
+body_is_refused(const struct fed *f, const char *name, const char *text, size_t len)
+{
+	struct fed_body got;
+	struct http_body b;
+	const char *differs;
+
+	if (f->head.kind == HTTP_REQUEST)
+		http_body_of_request(&b, &f->head);
+	else
+		http_body_of_response(&b, &f->head, HTTP_GET);
+	differs = feed_body_all_ways(&got, &b, text, len, 0);
+	if (differs)
+		fail_msg("%s: %s its body is judged otherwise", name, differs);
+	return got.bad != HTTP_BAD_NONE;
+}
+
+static void
+is_refused(void *arg, const char *name, int is_response, const char *text, size_t len)
+{
+	static struct fed f;
+	struct hostile_count *count = arg;
+	char *keep = malloc(len);
+	const char *differs;
+
+	assert_non_null(keep);
+	differs = feed_all_ways(&f, is_response ? HTTP_RESPONSE : HTTP_REQUEST, 16, keep, text, len,
+		0);
+	if (differs)
+		fail_msg("%s: %s it is judged otherwise", name, differs);
+	if (f.verdict == HTTP_MORE ||
+		(f.verdict == HTTP_COMPLETE &&
+			!body_is_refused(&f, name, text + f.used, len - f.used))) {
+		print_error("%s: not refused (%d): %.*s\n", name, (int)f.verdict, (int)len, text);
+		count->taken++;
+	}
+	count->n[is_response] += (unsigned int)is_new(count, text, len);
+	free(keep);
+}
+
+static void
+nothing_hostile_is_taken(void **st)
+{
+	static struct hostile_count count;
+
+	(void)st;
+	hostile_all(is_refused, &count);
+	print_message("%u requests, %u responses\n", count.n[0], count.n[1]);
+	assert_int_equal(count.taken, 0);
+	assert_true(count.n[0] >= HOSTILE_REQUESTS);
+	assert_true(count.n[1] >= HOSTILE_RESPONSES);
+}
+
 int
 main(void)
 {
@@ -226,6 +309,7 @@ main(void)
 		cmocka_unit_test(connect_has_no_content),
 		cmocka_unit_test(responses),
 		cmocka_unit_test(others_say_nothing),
+		cmocka_unit_test(nothing_hostile_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,142 @@
+/*
+ * What both fuzzers of heads hold: the same verdict however the bytes arrive, slices inside the
+ * buffer, nothing in an accepted head that may not stand there by a second, slower reading, and
+ * that a head written is the head read.
+ */
+#ifndef TESTS_FUZZ_HEAD_H
+#define TESTS_FUZZ_HEAD_H
+
+#include "unit/http/feed.h"
+
+/* Split points that are tried of each input. */
+#define SPLITS 8
+
+static inline void
+hold(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+static inline void
+hold_inside(const struct fed *f, struct str s)
+{
+	hold(!s.len || (s.p >= f->buf && s.p + s.len <= f->buf + f->used));
+}
+
+/* The lines of an accepted head, read the slow way. */
+static inline void
+hold_lines(const struct fed *f)
+{
+	const char *p = f->buf, *end = f->buf + f->used;
+	unsigned int lines = 0;
+
+	if (f->head.kind == HTTP_REQUEST && p[0] == '\r')
+		p += 2;
+	for (;;) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+
+		hold(lf && lf > p - 1 && lf[-1] == '\r');
+		for (const char *c = p; c < lf - 1; c++)
+			hold((unsigned char)*c >= ' ' ? *c != 0x7f : *c == '\t');
+		if (lf == p + 1)
+			break;
+		hold(lines == 0 || (*p != ' ' && *p != '\t' && *p != ':'));
+		lines++;
+		p = lf + 1;
+	}
+	hold(p + 2 == end && lines == f->head.n + 1);
+}
+
+static inline void
+hold_framing(const struct http_head *h)
+{
+	unsigned int hosts = 0, lengths = 0, codings = 0;
+
+	for (unsigned int i = 0; i < h->n; i++) {
+		struct str name = h->field[i].name;
+
+		hosts += str_is_nocase(name, STR("host"));
+		lengths += str_is_nocase(name, STR("content-length"));
+		codings += str_is_nocase(name, STR("transfer-encoding"));
+	}
+	hold(lengths + codings <= 1);
+	hold(h->kind == HTTP_RESPONSE || hosts == 1 || (!hosts && h->version == HTTP_1_0));
+	hold(!codings || h->version == HTTP_1_1);
+}
+
+static inline int
+same_text(const struct http_head *a, const struct http_head *b)
+{
+	if (a->version != b->version || a->method != b->method || a->status != b->status ||
+		a->n != b->n || !str_is(a->method_text, b->method_text) ||
+		!str_is(a->target, b->target) || !str_is(a->reason, b->reason))
+		return 0;
+	for (unsigned int i = 0; i < a->n; i++)
+		if (!str_is(a->field[i].name, b->field[i].name) ||
+			!str_is(a->field[i].value, b->field[i].value))
+			return 0;
+	return 1;
+}
+
+static inline void
+hold_written(const struct fed *f)
+{
+	static struct fed again;
+	size_t n = http_size(&f->head);
+	char *out = malloc(n), *keep = malloc(n);
+
+	hold(out && keep);
+	hold(http_write(&f->head, out) == n);
+	feed_pieces(&again, f->head.kind, FEED_FIELDS, keep, out, n, n, 0);
+	hold(again.verdict == HTTP_COMPLETE && again.used == n);
+	hold(same_text(&f->head, &again.head));
+	free(out);
+	free(keep);
+}
+
+static inline void
+hold_body(const struct fed *f, const char *text, size_t len)
+{
+	static const enum http_method methods[] = { HTTP_GET, HTTP_HEAD, HTTP_CONNECT };
+	struct fed_body got;
+	struct http_body b;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		if (f->head.kind == HTTP_REQUEST)
+			http_body_of_request(&b, &f->head);
+		else
+			http_body_of_response(&b, &f->head, methods[i]);
+		hold(!feed_body_all_ways(&got, &b, text, len, SPLITS));
+	}
+}
+
+static inline void
+fuzz_head(enum http_kind kind, const char *data, size_t size)
+{
+	static struct fed f;
+	char *keep = malloc(size ? size : 1);
+
+	hold(keep != NULL);
+	hold(!feed_all_ways(&f, kind, FEED_FIELDS, keep, data, size, SPLITS));
+	if (f.verdict == HTTP_BAD) {
+		hold(f.bad > HTTP_BAD_NONE && f.bad < HTTP_BADS && f.bad_at < size);
+	} else if (f.verdict == HTTP_COMPLETE) {
+		hold(f.used <= size);
+		hold_inside(&f, f.head.method_text);
+		hold_inside(&f, f.head.target);
+		hold_inside(&f, f.head.reason);
+		for (unsigned int i = 0; i < f.head.n; i++) {
+			hold_inside(&f, f.head.field[i].name);
+			hold_inside(&f, f.head.field[i].value);
+		}
+		hold_lines(&f);
+		hold_framing(&f.head);
+		hold_written(&f);
+		hold_body(&f, keep + f.used, size - f.used);
+		(void)http_persists(&f.head);
+	}
+	free(keep);
+}
+
+#endif
