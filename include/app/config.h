@@ -24,6 +24,7 @@ struct config {
 	struct cfg_registry registry;
 	struct cfg_diag diag;
 	struct cfg_env env;
+	char hostname[65];      /* as the kernel says: that of a struct utsname */
 };
 
 /* Registers the modules and copies the environment. 0, -ERR_NOMEM, or another reason for a module

@@ -1,31 +1,16 @@
-/* The variables of log formats: what each writes of a session (configuration manual, 8.2.6 and
- * 8.4). */
+/*
+ * The variables of log formats: what each writes of a session (configuration manual, 8.2.6 and
+ * 8.4). Known too in formats that rules write, where it is what is known so far.
+ */
 #ifndef TACIT_PROXY_LOG_ALIAS_H
 #define TACIT_PROXY_LOG_ALIAS_H
 
-#include "proxy/log_format.h"
+#include "rule/fmt.h"
 
-#define LOG_FLAG_QUOTE 1u  /* Q: strings and addresses in double quotes */
-#define LOG_FLAG_HEX 2u    /* X: addresses, ports and some numbers in hexadecimal */
-#define LOG_FLAG_ESCAPE 4u /* E: a backslash before '"', '\' and ']' */
-
-struct log_render {
-	const struct session *s;
-	const struct log_context *cx;
-	struct sbuf *out;
-	unsigned int flags;
-};
-
-typedef void log_put_fn(struct log_render *r);
-
-struct log_alias {
-	const char *name;
-	log_put_fn *put; /* NULL: not offered, why says it */
-	enum log_stage stage;
-	const char *why;
-};
+/* They want a struct session and a struct log_context (proxy/look.h). */
+extern const struct rule_alias log_aliases[];
 
 /* The variable called so, or NULL. */
-const struct log_alias *log_alias_find(const char *name, size_t len);
+const struct rule_alias *log_alias_find(const char *name);
 
 #endif

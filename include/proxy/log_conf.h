@@ -13,8 +13,9 @@
 #include "cfg/diag.h"
 
 struct cfg_diag;
-struct log_format;
 struct proxy;
+struct rule_fmt;
+struct rule_vocab;
 
 #define LOG_LINES_MAX 32 /* of one section */
 #define LOG_TAG_MAX 64   /* bytes of a log-tag, and of a host's name */
@@ -31,7 +32,7 @@ struct proxy_log {
 	char *tag;                  /* log-tag; NULL: that of the process */
 	char *format_text;          /* log-format; NULL: by options */
 	struct cfg_where format_where;
-	struct log_format *format;  /* compiled; NULL: the default line */
+	struct rule_fmt *format;  /* compiled; NULL: the default line */
 	uint64_t count;             /* lines written: %lc */
 };
 
@@ -55,6 +56,7 @@ void proxy_log_fini(struct proxy *p);
  * d; 0, or -1 after an error.
  */
 void log_global_finish(struct log_global *g);
-int proxy_log_finish(struct proxy *p, const struct log_global *g, struct cfg_diag *d) must_check;
+int proxy_log_finish(struct proxy *p, const struct log_global *g, const struct rule_vocab *v,
+	struct cfg_diag *d) must_check;
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "proxy/proxy.h"
+#include "rule/vocab.h"
 
 struct cfg_diag;
 
@@ -21,6 +22,7 @@ struct proxies {
 	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* in all */
 	struct log_global log; /* of the section global */
+	struct rule_vocab vocab; /* of rules and formats */
 };
 
 void proxies_init(struct proxies *ps);

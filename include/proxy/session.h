@@ -17,7 +17,9 @@
 #include "net/pipe.h"
 #include "net/zerocopy.h"
 #include "proxy/fsm.h"
+#include "proxy/look.h"
 #include "proxy/proxy.h"
+#include "rule/var.h"
 
 enum side { CLIENT, SERVER, SIDES };
 
@@ -117,6 +119,7 @@ struct session {
 	char term[2];           /* termination code: cause and phase, '-' before known */
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
 	uint8_t hist_n;
+	struct vars vars;       /* of scope sess */
 	struct addr peer;       /* the client's address; short for inet */
 };
 
@@ -127,6 +130,8 @@ struct engine_shared {
 	char apart[CACHE_LINE];
 	struct gate gate;            /* open sessions */
 	uint64_t second;             /* connections of this second (base/freq.h) */
+	struct vars vars;            /* of scope proc */
+	struct lock vars_lock;
 	char apart_too[CACHE_LINE];
 };
 
@@ -145,6 +150,7 @@ struct engine {
 	struct pool buf_pool;
 	struct zerocopy_pool zerocopy;
 	char *scratch;
+	struct look_room look;
 	unsigned int bufsize;        /* tune.bufsize */
 	unsigned int maxrewrite;     /* tune.maxrewrite */
 	unsigned int maxhdr;         /* tune.http.maxhdr: fields of a head */
@@ -181,6 +187,9 @@ struct engine {
 	void *owner;
 };
 
+/* Of n engines, max_sessions being the process's. */
+void engine_shared_init(struct engine_shared *sh, unsigned int n, unsigned int max_sessions);
+void engine_shared_fini(struct engine_shared *sh);
 /* An engine alone; max_sessions is the process's. 0 or a negative reason. */
 int engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
 	unsigned int max_sessions) must_check;

@@ -38,7 +38,7 @@ int rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int 
 void rule_fmt_free(struct rule_fmt **f);
 /* Resolves what names other sections. 0 or -1 with *why. */
 int rule_fmt_check(struct rule_fmt *f, void *root, struct rule_err *why) must_check;
-/* SAMPLE_AT_x that its expressions and aliases look at. */
+/* SAMPLE_AT_x that its expressions and aliases look at. In logs expressions wait for the end. */
 unsigned int rule_fmt_needs(const struct rule_fmt *f);
 /* Its text when it has no variable part, else NULL: worth knowing for what is written often. */
 const char *rule_fmt_literal(const struct rule_fmt *f);

@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 struct http_head;
+struct regex_work;
 struct sys;
 
 enum sample_type {

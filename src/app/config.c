@@ -94,10 +94,14 @@ set_variables(struct config *c, struct sys *sys, const struct options *o,
 	int r = list ? cfg_env_set(&c->env, "HAPROXY_CFGFILES", list) : -ENOMEM;
 
 	mem_free(list);
+	if (sys_uname(sys, &host) >= 0)
+		memcpy(c->hostname, host.nodename, sizeof(c->hostname));
+	c->proxies.vocab.hostname = c->hostname;
+	c->proxies.vocab.env = &c->env;
 	if (!r && o->local_peer)
 		r = cfg_env_set(&c->env, "HAPROXY_LOCALPEER", o->local_peer);
-	else if (!r && sys_uname(sys, &host) >= 0)
-		r = cfg_env_set(&c->env, "HAPROXY_LOCALPEER", host.nodename);
+	else if (!r && c->hostname[0])
+		r = cfg_env_set(&c->env, "HAPROXY_LOCALPEER", c->hostname);
 	if (!r && (o->flags & OPTIONS_MASTER))
 		r = cfg_env_set(&c->env, "HAPROXY_MWORKER", "1");
 	if (r)

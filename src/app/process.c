@@ -57,7 +57,8 @@ process_init(struct process *p, struct sys *sys, struct config *cfg, const struc
 	p->workers = mem_zalloc(n * sizeof(*p->workers));
 	if (!p->workers)
 		return -ERR_NOMEM;
-	p->n_workers = p->shared.n = n;
+	p->n_workers = n;
+	engine_shared_init(&p->shared, n, 0);
 	for (unsigned int i = 0; i < n; i++)
 		worker_init(&p->workers[i], p, i);
 	if (proxies_shard(&cfg->proxies, n) < 0)
@@ -239,6 +240,7 @@ process_fini(struct process *p)
 	mem_free(p->workers);
 	p->workers = NULL;
 	p->n_workers = 0;
+	engine_shared_fini(&p->shared);
 }
 
 unsigned int

@@ -6,43 +6,26 @@
 #include "base/log.h"
 #include "proxy/session.h"
 
-/* Bytes that could be taken for something else are written as #XX (manual 8.6). */
-static void
-put_escaped(struct log_render *r, const char *p)
-{
-	for (; *p; p++) {
-		unsigned char c = (unsigned char)*p;
+/* What an alias writes, of whom, and how. */
+struct log_render {
+	const struct session *s;
+	const struct log_context *cx;
+	struct sbuf *out;
+	unsigned int flags;   /* enum rule_fmt_flag */
+};
 
-		if ((r->flags & LOG_FLAG_ESCAPE) && (c == '"' || c == '\\' || c == ']'))
-			sbuf_addf(r->out, "\\%c", c);
-		else if (c < 0x20 || c > 0x7e || c == '"' || c == '#')
-			sbuf_addf(r->out, "#%02X", c);
-		else
-			sbuf_addc(r->out, (char)c);
-	}
-}
-
-/* NULL: nothing is known, "-" or, in quotes, nothing. */
+/* NULL: nothing is known. */
 static void
 put_string(struct log_render *r, const char *p)
 {
-	int quoted = (r->flags & LOG_FLAG_QUOTE) != 0;
-
-	if (quoted)
-		sbuf_addc(r->out, '"');
-	if (p)
-		put_escaped(r, p);
-	else if (!quoted)
-		sbuf_addc(r->out, '-');
-	if (quoted)
-		sbuf_addc(r->out, '"');
+	rule_fmt_put(r->out, r->flags, p ? str_of(p) : (struct str){ NULL, 0 });
 }
 
 /* A number that flag X writes in hexadecimal; most it leaves alone. */
 static void
 put_hexable(struct log_render *r, uint64_t v)
 {
-	if (r->flags & LOG_FLAG_HEX)
+	if (r->flags & RULE_FMT_X)
 		sbuf_addf(r->out, "%04llX", (unsigned long long)v);
 	else
 		sbuf_addu(r->out, v);
@@ -63,9 +46,9 @@ put_ip(struct log_render *r, const struct addr *a)
 
 	if (family == AF_UNSPEC)
 		put_string(r, NULL);
-	else if ((r->flags & LOG_FLAG_HEX) && family == AF_INET)
+	else if ((r->flags & RULE_FMT_X) && family == AF_INET)
 		put_hex_bytes(r, &a->u.in.sin_addr, sizeof(a->u.in.sin_addr));
-	else if ((r->flags & LOG_FLAG_HEX) && family == AF_INET6)
+	else if ((r->flags & RULE_FMT_X) && family == AF_INET6)
 		put_hex_bytes(r, &a->u.in6.sin6_addr, sizeof(a->u.in6.sin6_addr));
 	else
 		put_string(r, addr_host_text(a, text));
@@ -285,7 +268,7 @@ put_Ts(struct log_render *r)
 static void
 put_millis(struct log_render *r)
 {
-	sbuf_addf(r->out, r->flags & LOG_FLAG_HEX ? "%02X" : "%03u", accept_millis(r));
+	sbuf_addf(r->out, r->flags & RULE_FMT_X ? "%02X" : "%03u", accept_millis(r));
 }
 
 /* --- timers (manual 8.4) ------------------------------------------------------------------- */
@@ -446,19 +429,31 @@ put_pid(struct log_render *r)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-static const struct log_alias aliases[] = {
-#define ALIAS_ROW(name, fn, stage) { name, put_##fn, LOG_STAGE_##stage, NULL },
-#define ALIAS_NOT(name, why) { name, NULL, LOG_STAGE_END, why },
+#define ALIAS_ROW(name, fn, needs)                                                        \
+	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
+	{                                                                                 \
+		struct log_render r = { cx->session, cx->log, out, flags };               \
+		put_##fn(&r);                                                             \
+	}
+#define ALIAS_NOT(name)
 #include "proxy/log_alias.tbl.h"
 #undef ALIAS_ROW
 #undef ALIAS_NOT
+
+const struct rule_alias log_aliases[] = {
+#define ALIAS_ROW(name, fn, needs) { name, SAMPLE_AT_##needs, write_##fn, NULL },
+#define ALIAS_NOT(name) { name, 0, NULL, NULL },
+#include "proxy/log_alias.tbl.h"
+#undef ALIAS_ROW
+#undef ALIAS_NOT
+	{ 0 },
 };
 
-const struct log_alias *
-log_alias_find(const char *name, size_t len)
+const struct rule_alias *
+log_alias_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
-		if (strlen(aliases[i].name) == len && memcmp(aliases[i].name, name, len) == 0)
-			return &aliases[i];
+	for (const struct rule_alias *a = log_aliases; a->name; a++)
+		if (strcmp(a->name, name) == 0)
+			return a;
 	return NULL;
 }

@@ -256,13 +256,15 @@ static int
 parse_format(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
-	struct log_format *f;
-	struct log_format_err why;
+	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
+	struct rule_fmt *f;
+	struct rule_err why = { 0 };
 
-	if (log_format_compile(cfg_arg(ctx, 0), &f, &why) < 0)
+	/* The mode may not have been said yet: what it does not allow is found at the end. */
+	if (log_format_compile(v, cfg_arg(ctx, 0), 1, &f, &why) < 0)
 		return cfg_error(
 			ctx, 0, "failed to parse log-format : %s (byte %zu)", why.text, why.at + 1);
-	log_format_free(&f);
+	rule_fmt_free(&f);
 	if (cfg_arg_dup(ctx, 0, &p->log.format_text) < 0)
 		return -1;
 	p->log.format_where = cfg_arg_where(ctx, 0);

@@ -86,7 +86,7 @@ proxy_log_fini(struct proxy *p)
 	log_lines_free(&p->logs);
 	mem_free(p->log.tag);
 	mem_free(p->log.format_text);
-	log_format_free(&p->log.format);
+	rule_fmt_free(&p->log.format);
 	memset(&p->log, 0, sizeof(p->log));
 }
 
@@ -109,10 +109,10 @@ log_global_finish(struct log_global *g)
 }
 
 static int
-compile(struct proxy *p, struct cfg_diag *d)
+compile(struct proxy *p, const struct rule_vocab *v, struct cfg_diag *d)
 {
 	const char *text = p->log.format_text;
-	struct log_format_err why;
+	struct rule_err why = { 0 };
 
 	if (!text && !(p->options & OPT_TCPLOG))
 		return 0;
@@ -122,7 +122,8 @@ compile(struct proxy *p, struct cfg_diag *d)
 			p->name);
 		return 0;
 	}
-	if (log_format_compile(text ? text : LOG_FORMAT_TCP, &p->log.format, &why) == 0)
+	if (log_format_compile(v, text ? text : LOG_FORMAT_TCP, p->mode == PROXY_HTTP,
+		    &p->log.format, &why) == 0)
 		return 0;
 	cfg_diag_add(d, CFG_ALERT, text ? &p->log.format_where : NULL,
 		     "failed to parse log-format : %s, at byte %zu of '%s'", why.text, why.at + 1,
@@ -131,12 +132,13 @@ compile(struct proxy *p, struct cfg_diag *d)
 }
 
 int
-proxy_log_finish(struct proxy *p, const struct log_global *g, struct cfg_diag *d)
+proxy_log_finish(struct proxy *p, const struct log_global *g, const struct rule_vocab *v,
+	struct cfg_diag *d)
 {
 	if ((p->options & OPT_LOG_GLOBAL) && log_lines_copy(&p->logs, &g->lines) < 0) {
 		cfg_diag_add(d, CFG_ALERT, NULL, "out of memory");
 		return -1;
 	}
 	settle_forms(&p->logs, g);
-	return p->caps & PROXY_FE ? compile(p, d) : 0;
+	return p->caps & PROXY_FE ? compile(p, v, d) : 0;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "proxy/vocab.h"
+
 void
 proxies_init(struct proxies *ps)
 {
@@ -10,6 +12,7 @@ proxies_init(struct proxies *ps)
 	list_init(&ps->error_groups);
 	ps->n = 0;
 	log_global_init(&ps->log);
+	proxy_vocab_init(&ps->vocab);
 }
 
 static void

@@ -446,7 +446,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 		finish_proxy(proxy_of(it), d);
 		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
 			failed = 1;
-		if (proxy_log_finish(proxy_of(it), &ps->log, d) < 0)
+		if (proxy_log_finish(proxy_of(it), &ps->log, &ps->vocab, d) < 0)
 			failed = 1;
 	}
 	return failed || d->count[CFG_ALERT] > before ? -1 : 0;

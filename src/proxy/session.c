@@ -32,16 +32,33 @@
 static void session_settle(struct session *s);
 static void on_end(struct task *t);
 
+void
+engine_shared_init(struct engine_shared *sh, unsigned int n, unsigned int max_sessions)
+{
+	memset(sh, 0, sizeof(*sh));
+	sh->n = n;
+	sh->max_sessions = max_sessions;
+	vars_init(&sh->vars);
+	sh->vars.lock = &sh->vars_lock;
+}
+
+void
+engine_shared_fini(struct engine_shared *sh)
+{
+	vars_fini(&sh->vars);
+}
+
 int
 engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
 	unsigned int max_sessions)
 {
+	int r;
+
 	memset(e, 0, sizeof(*e));
 	e->sys = sys;
 	e->loop = loop;
 	e->bufsize = bufsize;
-	e->alone.n = 1;
-	e->alone.max_sessions = max_sessions;
+	engine_shared_init(&e->alone, 1, max_sessions);
 	e->shared = &e->alone;
 	e->max_reads = MAX_READS;
 	list_init(&e->sessions);
@@ -53,7 +70,14 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
 	e->scratch = mem_alloc(bufsize);
-	return e->scratch ? 0 : -ERR_NOMEM;
+	if (!e->scratch)
+		return -ERR_NOMEM;
+	r = look_room_init(&e->look, bufsize, loop_wall_ns(loop));
+	if (r) {
+		mem_free(e->scratch);
+		e->scratch = NULL;
+	}
+	return r;
 }
 
 void
@@ -83,6 +107,8 @@ engine_fini(struct engine *e)
 	pool_fini(&e->buf_pool);
 	mem_free(e->scratch);
 	e->scratch = NULL;
+	look_room_fini(&e->look);
+	engine_shared_fini(&e->alone);
 }
 
 /* --- events --- */
@@ -334,6 +360,7 @@ on_end(struct task *t)
 	zerocopy_close(&e->zerocopy, &s->conn[SERVER]);
 	conn_close_pair(&s->conn[CLIENT], &s->conn[SERVER]);
 	list_remove(&s->link);
+	vars_fini(&s->vars);
 	pool_put(&e->session_pool, s);
 
 	atomic_write(&e->n_sessions, e->n_sessions - 1);
@@ -400,6 +427,7 @@ session_new(struct engine *e, struct listener *ln, int fd, const struct addr *pe
 	timer_init(&s->timer, on_timer);
 	task_init(&s->task, on_task);
 	list_init(&s->queue_link);
+	vars_init(&s->vars);
 	s->term[0] = s->term[1] = '-';
 	s->id = ++e->next_id * e->shared->n + e->index;
 	s->accept_ms = s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);

@@ -39,7 +39,7 @@ is_wanted(const struct session *s)
 void
 session_log_early(struct session *s)
 {
-	const struct log_format *f = s->fe->log.format;
+	const struct rule_fmt *f = s->fe->log.format;
 	enum log_stage known = s->connected_ms ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
 	enum log_stage needed = f ? log_format_stage(f) : LOG_STAGE_ACCEPT;
 

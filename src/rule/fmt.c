@@ -180,6 +180,9 @@ compile_expr(struct compiler *c, unsigned int flags)
 		return r;
 	}
 	c->f->needs |= rule_expr_needs(part->expr);
+	/* What may still change is known at the end. */
+	if (c->f->style & RULE_FMT_LOG)
+		c->f->needs |= SAMPLE_AT_END;
 	if (c->p[used] != ']')
 		return fail(c, ERR_SYNTAX, "']' is missing after '%.*s'",
 			(int)MIN(used, (size_t)64), c->p);

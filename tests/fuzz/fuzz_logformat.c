@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "proxy/log_format.h"
 #include "proxy/session.h"
+#include "proxy/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,6 +40,8 @@ make_scene(struct scene *c, uint8_t shape, char *name)
 	c->id.tag = c->id.node = name;
 	c->listener.bind = &c->bind;
 	c->s.engine = &c->engine;
+	vars_init(&c->s.vars);
+	vars_init(&c->engine.alone.vars);
 	c->engine.shared = &c->engine.alone;
 	c->s.listener = &c->listener;
 	c->s.fe = &c->fe;
@@ -56,7 +59,7 @@ make_scene(struct scene *c, uint8_t shape, char *name)
 }
 
 static size_t
-render(const struct log_format *f, struct scene *c, char *to, size_t cap, int *failed)
+render(const struct rule_fmt *f, struct scene *c, char *to, size_t cap, int *failed)
 {
 	const struct log_context cx = { .id = &c->id, .wall = &c->wall, .now_ms = 5, .asap = 1 };
 	struct sbuf b;
@@ -74,8 +77,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static char one[1 << 16], two[1 << 16], small[24];
 	static struct scene c;
 	char name[8] = "n\"\n\x7f#]\\", *text;
-	struct log_format *f = NULL;
-	struct log_format_err why = { 0, "" };
+	struct rule_fmt *f = NULL;
+	struct rule_err why = { 0, "" };
+	struct rule_vocab vocab;
 	int failed, failed2, own_newline;
 	size_t len;
 
@@ -86,7 +90,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	make_scene(&c, data[0], name);
-	if (log_format_compile(text, &f, &why) < 0) {
+	proxy_vocab_init(&vocab);
+	if (log_format_compile(&vocab, text, data[0] & 128, &f, &why) < 0) {
 		check(f == NULL && why.text[0] && why.at <= strlen(text));
 	} else {
 		own_newline = strchr(text, '\n') != NULL;
@@ -96,7 +101,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(render(f, &c, two, sizeof(two), &failed2) == len && failed == failed2);
 		check(memcmp(one, two, len) == 0);
 		(void)render(f, &c, small, sizeof(small), &failed);
-		log_format_free(&f);
+		rule_fmt_free(&f);
 	}
 	free(text);
 	return 0;

@@ -73,9 +73,7 @@ cfg_world_read(struct cfg_world *w, const char *text)
 	};
 
 	memset(w, 0, sizeof(*w));
-	list_init(&w->proxies.all);
-	list_init(&w->proxies.defaults);
-	log_global_init(&w->proxies.log);
+	proxies_init(&w->proxies);
 	cfg_registry_init(&w->registry);
 	assert_int_equal(cfg_registry_add(&w->registry, &cfg_world_module), 0);
 	assert_int_equal(cfg_registry_add(&w->registry, &log_cfg_module), 0);

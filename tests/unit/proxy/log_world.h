@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "proxy/log_format.h"
 #include "proxy/session.h"
+#include "proxy/vocab.h"
 
 /* To be static: the stack of the address sanitizer does not align cache lines. */
 struct log_world {
@@ -28,7 +29,7 @@ struct log_world {
 	struct log_ident id;
 	struct wall wall;
 	struct log_context cx;
-	char line[4096];
+	char line[4096], room[512];
 };
 
 static inline void
@@ -73,6 +74,9 @@ log_world_init(struct log_world *w)
 	log_world_addr(&w->listener.addr, "10.0.3.31", 8012);
 	log_world_addr(&w->srv.addr, "127.0.0.1", 8000);
 	w->s.engine = &w->engine;
+	w->engine.look.arena = (struct arena){ .p = w->room, .cap = sizeof(w->room) };
+	vars_init(&w->s.vars);
+	vars_init(&w->engine.alone.vars);
 	w->engine.shared = &w->engine.alone;
 	w->s.listener = &w->listener;
 	w->s.fe = &w->fe;
@@ -108,15 +112,17 @@ log_world_init(struct log_world *w)
 static inline const char *
 log_world_line(struct log_world *w, const char *format)
 {
-	struct log_format *f;
-	struct log_format_err why;
+	struct rule_vocab vocab;
+	struct rule_fmt *f;
+	struct rule_err why;
 	struct sbuf b;
 
-	assert_int_equal(log_format_compile(format, &f, &why), 0);
+	proxy_vocab_init(&vocab);
+	assert_int_equal(log_format_compile(&vocab, format, 0, &f, &why), 0);
 	sbuf_init_fixed(&b, w->line, sizeof(w->line));
 	log_format_render(f, &w->s, &w->cx, &b);
 	assert_false(b.failed);
-	log_format_free(&f);
+	rule_fmt_free(&f);
 	return w->line;
 }
 

@@ -9,7 +9,8 @@ finish(struct cfg_world *w)
 
 	log_global_finish(&w->proxies.log);
 	list_each(it, &w->proxies.all) r |=
-		proxy_log_finish(list_entry(it, struct proxy, link), &w->proxies.log, &w->diag);
+		proxy_log_finish(list_entry(it, struct proxy, link), &w->proxies.log,
+			&w->proxies.vocab, &w->diag);
 	return r;
 }
 

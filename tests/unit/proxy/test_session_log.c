@@ -24,7 +24,8 @@ world_init(struct world *w, unsigned int options, const char *format)
 		.max_fd = 64,
 		.max_events = 8,
 		.lazy = 1 };
-	struct log_format_err why;
+	struct rule_vocab vocab;
+	struct rule_err why;
 	struct session *s = &w->log.s;
 	int sv[2], reason;
 
@@ -45,8 +46,10 @@ world_init(struct world *w, unsigned int options, const char *format)
 	list_init(&w->log.fe.logs);
 	list_append(&w->log.fe.logs, &w->line.link);
 	w->log.fe.options = options;
+	proxy_vocab_init(&vocab);
 	if (format)
-		assert_int_equal(log_format_compile(format, &w->log.fe.log.format, &why), 0);
+		assert_int_equal(
+			log_format_compile(&vocab, format, 0, &w->log.fe.log.format, &why), 0);
 	w->log.engine.loop = w->loop;
 	w->log.engine.sys = &w->sys;
 	w->log.engine.log = &w->sink;
@@ -59,7 +62,7 @@ world_init(struct world *w, unsigned int options, const char *format)
 static void
 world_fini(struct world *w)
 {
-	log_format_free(&w->log.fe.log.format);
+	rule_fmt_free(&w->log.fe.log.format);
 	log_sink_fini(&w->sink);
 	loop_free(&w->loop);
 	close(w->to);

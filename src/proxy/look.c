@@ -1,0 +1,60 @@
+#include "proxy/look.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proxy/session.h"
+#include "rule/regex.h"
+
+/* Who speaks where nobody logs. */
+static const struct log_ident nobody = { .tag = "" };
+
+int
+look_room_init(struct look_room *r, size_t bytes, uint64_t seed)
+{
+	memset(r, 0, sizeof(*r));
+	r->seed = seed ? seed : 1;
+	r->arena.p = mem_alloc(bytes);
+	if (!r->arena.p)
+		return -ERR_NOMEM;
+	r->arena.cap = bytes;
+	r->regex = regex_work_new();
+	if (r->regex)
+		return 0;
+	look_room_fini(r);
+	return -ERR_NOMEM;
+}
+
+void
+look_room_fini(struct look_room *r)
+{
+	regex_work_free(&r->regex);
+	mem_free(r->arena.p);
+	memset(r, 0, sizeof(*r));
+}
+
+void
+look_init(struct look *l, struct session *s, unsigned int at)
+{
+	struct engine *e = s->engine;
+
+	memset(l, 0, sizeof(*l));
+	l->log.sys = e->sys;
+	l->log.id = e->log ? &e->log->id : &nobody;
+	l->log.wall = &e->look.wall;
+	l->log.now_ms = e->loop ? loop_now_ms(e->loop) : 0;
+	l->cx.at = at;
+	l->cx.session = s;
+	l->cx.log = &l->log;
+	l->cx.proc = &e->shared->vars;
+	l->cx.sess = &s->vars;
+	l->cx.arena = &e->look.arena;
+	l->cx.regex = e->look.regex;
+	l->cx.now_ms = l->log.now_ms;
+	l->cx.wall_ns = e->loop ? loop_wall_ns(e->loop) : 0;
+	l->cx.seed = &e->look.seed;
+	l->cx.sys = e->sys;
+	l->cx.worker = e->index;
+}

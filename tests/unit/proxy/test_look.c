@@ -1,0 +1,67 @@
+#include "proxy/look.h"
+
+#include "log_world.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "rule/var.h"
+
+static void
+test_room(void **state)
+{
+	struct look_room room;
+
+	(void)state;
+	assert_int_equal(look_room_init(&room, 100, 0), 0);
+	assert_int_equal(room.arena.cap, 100);
+	assert_non_null(room.regex);
+	assert_int_not_equal(room.seed, 0);
+	assert_non_null(arena_get(&room.arena, 100));
+	look_room_fini(&room);
+	assert_null(room.arena.p);
+	look_room_fini(&room);
+}
+
+/* Everything that an expression may ask for is there, also of a session that nobody logs. */
+static void
+test_look(void **state)
+{
+	static struct log_world w;
+	struct look l;
+	struct sample s = { 0 };
+	struct var_name name;
+	const char *why;
+
+	(void)state;
+	log_world_init(&w);
+	w.engine.look.arena.p = NULL;
+	assert_int_equal(look_room_init(&w.engine.look, 100, 7), 0);
+	look_init(&l, &w.s, SAMPLE_AT_CONN);
+	assert_int_equal(l.cx.at, SAMPLE_AT_CONN);
+	assert_ptr_equal(l.cx.session, &w.s);
+	assert_ptr_equal(l.cx.log, &l.log);
+	assert_non_null(l.log.id);
+	assert_non_null(l.log.wall);
+	assert_ptr_equal(l.cx.arena, &w.engine.look.arena);
+	assert_ptr_equal(l.cx.regex, w.engine.look.regex);
+	assert_int_equal(*l.cx.seed, 7);
+	assert_int_equal(var_name_parse(STR("sess.x"), &name, &why), 0);
+	sample_set_int(&s, 5);
+	assert_int_equal(var_store(&l.cx, name, &s), 0);
+	assert_int_equal(var_find(&l.cx, name, &s), 1);
+	assert_int_equal(var_name_parse(STR("txn.x"), &name, &why), 0);
+	assert_int_equal(var_store(&l.cx, name, &s), -ERR_MISSING);
+	vars_fini(&w.s.vars);
+	look_room_fini(&w.engine.look);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_look),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
