@@ -68,6 +68,8 @@ int http_reply_head(const struct http_reply *r, enum http_conn conn,
 	struct http_head *out) must_check;
 /* What follows it: nothing to HEAD. */
 struct str http_reply_body(const struct http_reply *r, enum http_method method);
+/* The most bytes that http_reply_write() makes of it. */
+size_t http_reply_size(const struct http_reply *r);
 /*
  * The whole answer at once, where no rule looks at it. How many bytes (0: close without a word),
  * or -ERR_RANGE when out is too small.

@@ -22,6 +22,7 @@ struct error_line {
 	struct http_reply *reply; /* what they get; NULL with no group: the built-in one again */
 	char *group;              /* or all of them that this http-errors section has */
 	struct cfg_where where;
+	int inherited;            /* it stands in the defaults */
 };
 
 struct proxy_errors {
@@ -49,6 +50,12 @@ int proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defa
 /* Fills in own[]: later lines go before earlier ones. 0, or -1 when errors were reported. */
 int proxy_errors_resolve(struct proxy_errors *e, const struct proxies *ps,
 	struct cfg_diag *d) must_check;
+
+/*
+ * Reports answers that are longer than most bytes, what a buffer holds beside tune.maxrewrite. 0,
+ * or -1 when there are.
+ */
+int proxies_fit_errors(const struct proxies *ps, size_t most, struct cfg_diag *d) must_check;
 
 /* The section of that name, or NULL. */
 struct error_group *error_group_find(const struct proxies *ps, const char *name);

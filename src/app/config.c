@@ -222,6 +222,8 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= bounds_finish(&c->global, global_threads(&c->global, sys), o->memory_mb,
 		       &c->diag) != 0;
 	bad |= proxies_finish(&c->proxies, &c->diag);
+	bad |= proxies_fit_errors(&c->proxies, (size_t)(c->global.bufsize - c->global.maxrewrite),
+		&c->diag);
 	bad |= check_threads(c, sys);
 	return bad || cfg_diag_is_fatal(&c->diag) ? -ERR_INVAL : 0;
 }

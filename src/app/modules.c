@@ -3,6 +3,7 @@
 #include "app/global.h"
 #include "cfg/env_cfg.h"
 #include "net/bind_cfg.h"
+#include "proxy/errors_cfg.h"
 #include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxy_cfg.h"
@@ -19,6 +20,7 @@ static const struct cfg_module *const modules[] = {
 	&proxy_cfg_module,
 	&timeouts_cfg_module,
 	&http_cfg_module,
+	&errors_cfg_module,
 	&server_cfg_module,
 	&balance_cfg_module,
 	&log_cfg_module,

@@ -24,7 +24,11 @@ static const struct {
 	{ "frontend", CFG_FRONTEND },
 	{ "backend", CFG_BACKEND },
 	{ "listen", CFG_LISTEN },
+	{ "http-errors", CFG_HTTP_ERRORS },
 };
+
+/* The first ones, which HAProxy lists too; keywords of http-errors stand in proxies as well. */
+#define LETTERS 5
 
 static const char *const place_line[CFG_OPT_PLACES] = {
 	[CFG_OPT_BIND] = "bind <addr>",
@@ -86,7 +90,7 @@ static void
 dump_cfg(const struct cfg_registry *reg, FILE *to)
 {
 	fputs("# List of registered configuration keywords:\n", to);
-	for (size_t s = 0; s < ARRAY_LEN(sections); s++) {
+	for (size_t s = 0; s < LETTERS; s++) {
 		fprintf(to, "%s\n", sections[s].name);
 		for (unsigned i = 0; i < reg->nkw; i++)
 			if (reg->kw[i]->sections & sections[s].bit &&
@@ -110,9 +114,9 @@ dump_cfg(const struct cfg_registry *reg, FILE *to)
 static void
 dump_bits(FILE *to, unsigned bits)
 {
-	static const char letters[] = "GDFBL";
+	static const char letters[LETTERS] = "GDFBL";
 
-	for (size_t s = 0; s < ARRAY_LEN(sections); s++)
+	for (size_t s = 0; s < LETTERS; s++)
 		fputc(bits & sections[s].bit ? letters[s] : '-', to);
 }
 
@@ -237,7 +241,7 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 			if (!(kw->sections & parts[s].bits) || kw->class == CFG_UNSUPPORTED)
 				continue;
 			man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
-				kw->sections & parts[s].bits & CFG_PROXIES);
+				parts[s].bits == CFG_PROXIES ? kw->sections & ~CFG_GLOBAL : 0);
 		}
 	}
 	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {

@@ -83,6 +83,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_FRONTEND, "frontend" },
 		{ CFG_BACKEND, "backend" },
 		{ CFG_LISTEN, "listen" },
+		{ CFG_HTTP_ERRORS, "http-errors" },
 	};
 	size_t len = 0;
 

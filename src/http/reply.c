@@ -209,6 +209,18 @@ http_reply_body(const struct http_reply *r, enum http_method method)
 	return method == HTTP_HEAD ? (struct str){ NULL, 0 } : r->body;
 }
 
+size_t
+http_reply_size(const struct http_reply *r)
+{
+	struct http_field field[HTTP_REPLY_FIELDS + 1];
+	struct http_head h;
+
+	http_head_init(&h, HTTP_RESPONSE, field, ARRAY_LEN(field));
+	if (!r->status || http_reply_head(r, HTTP_CONN_KEEP_ALIVE, &h) < 0)
+		return 0;
+	return http_size(&h) + r->body.len;
+}
+
 long
 http_reply_write(const struct http_reply *r, enum http_conn conn, enum http_method method,
 	char *out, size_t cap)

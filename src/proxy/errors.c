@@ -62,6 +62,7 @@ proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defaults
 
 		if (proxy_errors_add(e, l->which, r, l->group, l->where) < 0)
 			return -ERR_NOMEM;
+		list_entry(e->lines.prev, struct error_line, link)->inherited = 1;
 	}
 	return 0;
 }
@@ -111,6 +112,43 @@ proxy_errors_resolve(struct proxy_errors *e, const struct proxies *ps, struct cf
 			if (l->which & 1u << id && (r || !g))
 				set(e, id, r);
 		}
+	}
+	return rc;
+}
+
+static int
+fit(const struct proxy_errors *e, size_t most, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &e->lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+		size_t size = l->reply ? http_reply_size(l->reply) : 0;
+
+		if (size <= most || l->inherited)
+			continue;
+		cfg_diag_add(d, CFG_ALERT, &l->where,
+			"this answer has %zu bytes, and tune.bufsize without tune.maxrewrite "
+			"leaves %zu.",
+			size, most);
+		rc = -1;
+	}
+	return rc;
+}
+
+int
+proxies_fit_errors(const struct proxies *ps, size_t most, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &ps->defaults) {
+		rc |= fit(&list_entry(it, struct proxy, link)->errors, most, d);
+	}
+	list_each(it, &ps->all) {
+		rc |= fit(&list_entry(it, struct proxy, link)->errors, most, d);
+	}
+	list_each(it, &ps->error_groups) {
+		rc |= fit(&list_entry(it, struct error_group, link)->errors, most, d);
 	}
 	return rc;
 }

@@ -168,7 +168,7 @@ def test_debian_stock_configuration(cfg_file):
         pytest.skip("Debian's haproxy is not installed")
     with open(stock) as f:
         lines = [l for l in f.read().replace("mode\thttp", "mode\ttcp").split("\n")
-                 if "httplog" not in l and "errorfile" not in l]
+                 if "httplog" not in l]
     path = cfg_file("\n".join(lines) + "\nlisten l\n    bind 127.0.0.1:65000\n    server s 127.0.0.1:1\n")
     r = run("-c", "-f", path)
     assert r.returncode == 0, r.stderr
@@ -623,7 +623,7 @@ def test_debian_stock_configuration_forwards(daemon, origin, tmp_path):
         pytest.skip("Debian's haproxy is not installed")
     with open(stock) as f:
         text = "\n".join(l for l in f.read().replace("mode\thttp", "mode\ttcp").split("\n")
-                         if "httplog" not in l and "errorfile" not in l)
+                         if "httplog" not in l)
     text = text.replace("/run/haproxy/admin.sock", str(tmp_path / "admin.sock"))
     port = free_port()
     d = daemon(text + "\n" + listen_on(port, origin), raw=True, env={"ASAN_OPTIONS": "detect_leaks=0"})

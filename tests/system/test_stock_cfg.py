@@ -9,7 +9,7 @@ from conftest import free_port, run
 from subject import SUBJECT, only_tacit
 
 STOCK = Path("/etc/haproxy/haproxy.cfg")
-HTTP_ONLY = re.compile(r"(?m)^\s*(option\s+httplog|errorfile).*\n")
+HTTP_ONLY = re.compile(r"(?m)^\s*(option\s+httplog).*\n")
 
 pytestmark = pytest.mark.skipif(not STOCK.exists(), reason="Debian's haproxy is not installed")
 

@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sys.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "net/bind_cfg.h"
+#include "proxy/errors_cfg.h"
 #include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxies.h"
@@ -35,6 +37,7 @@ struct world {
 	struct cfg_diag diag;
 	struct cfg_env env;
 	struct cfg_reader reader;
+	struct sys sys; /* for files that lines name */
 	char printed[32768];
 	int result;
 };
@@ -44,19 +47,21 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
-		&timeouts_cfg_module, &http_cfg_module, &server_cfg_module, &balance_cfg_module,
-		&log_cfg_module };
+		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module,
+		&server_cfg_module, &balance_cfg_module, &log_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,
 		.registry = &w->registry,
 		.diag = &w->diag,
 		.env = &w->env,
+		.sys = &w->sys,
 		.facts = &facts,
 	};
 	FILE *f;
 
 	memset(w, 0, sizeof(*w));
+	sys_init(&w->sys, &sys_linux, NULL);
 	proxies_init(&w->proxies);
 	cfg_registry_init(&w->registry);
 	for (size_t i = 0; i < ARRAY_LEN(modules); i++)
