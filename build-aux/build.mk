@@ -78,6 +78,8 @@ WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit connect h
 	half_splice half_zerocopy idle memory queue session slot stream)
 $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
 
+# Fuzzed words are no names to ask anybody for.
+$(B)/tests/fuzz/fuzz_acl: ALL_LDFLAGS += -Wl,--wrap=names_host
 $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
 
 # With clang each fuzz target is a libFuzzer program; in every other flavour it gets a main that replays files,

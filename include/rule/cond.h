@@ -32,6 +32,9 @@ int rule_acl_parse(struct rule_acls *a, const struct rule_vocab *v, struct cfg_c
 int rule_cond_parse(const struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ctx *ctx,
 	int first, unsigned int at, struct rule_cond **out) must_check;
 void rule_cond_free(struct rule_cond **c);
+/* SAMPLE_AT_x that one or the other of its tests needs. */
+unsigned int rule_cond_needs(const struct rule_cond *c);
+/* Once the whole configuration is known: resolves what its tests name. */
 int rule_cond_check(struct rule_cond *c, void *root, struct rule_err *why) must_check;
 
 enum rule_truth { RULE_NO, RULE_YES, RULE_WAIT };

@@ -15,6 +15,8 @@ void pattern_net_key(const struct pattern_net *net, char *key);
 uint64_t pattern_net_hash(const struct pattern_net *net);
 /* The address alone, as a sample. */
 void pattern_net_sample(const struct pattern_net *net, struct sample *s);
+/* One whole address, as the values of maps are: no mask, nothing left out. 0 or -1. */
+int pattern_address_parse(struct str text, struct sample *s) must_check;
 void pattern_net_of(const struct sample *s, struct pattern_net *net);
 /* Keeps `bits` bits of it. */
 void pattern_net_cut(struct pattern_net *net, unsigned int bits);

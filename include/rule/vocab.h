@@ -16,6 +16,7 @@ struct cfg_ctx;
 struct cfg_env;
 struct sbuf;
 struct rule_vocab;
+struct pattern_files;
 
 /* --- arguments: "name(a,b)" --- */
 
@@ -140,6 +141,7 @@ struct rule_vocab {
 	/* What the configuration sees of the environment, while it is read; NULL: nothing. */
 	const struct cfg_env *env;
 	const char *hostname;
+	struct pattern_files *files; /* of patterns and maps; NULL: they cannot be read */
 };
 
 /* -ERR_RANGE when there are too many tables. */

@@ -308,9 +308,6 @@ take_key(struct pattern_set *p, struct pattern *t, enum pattern_op op, unsigned 
 static int
 take_value(struct pattern_set *p, struct pattern *t, struct rule_err *why)
 {
-	struct pattern_net net;
-	const char *text;
-
 	t->data.type = SAMPLE_STR;
 	t->data.u.str = t->value;
 	if (p->out == SAMPLE_SINT) {
@@ -319,11 +316,9 @@ take_value(struct pattern_set *p, struct pattern *t, struct rule_err *why)
 			return refuse(why, -ERR_SYNTAX, "the value '%.60s' is not a number",
 				t->value.p);
 	} else if (p->out == SAMPLE_ADDR) {
-		if (pattern_net_parse(t->value, &net, &text) < 0 ||
-			memchr(t->value.p, '/', t->value.len))
+		if (pattern_address_parse(t->value, &t->data) < 0)
 			return refuse(why, -ERR_SYNTAX, "the value '%.60s' is not an address",
 				t->value.p);
-		pattern_net_sample(&net, &t->data);
 	}
 	return 0;
 }

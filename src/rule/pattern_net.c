@@ -154,3 +154,21 @@ pattern_net_parse(struct str text, struct pattern_net *out, const char **why)
 	pattern_net_cut(out, out->bits);
 	return 0;
 }
+
+int
+pattern_address_parse(struct str text, struct sample *s)
+{
+	struct pattern_net net;
+	const char *why;
+	int dots = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] == '/')
+			return -1;
+		dots += text.p[i] == '.';
+	}
+	if (pattern_net_parse(text, &net, &why) < 0 || (!net.v6 && dots != 3))
+		return -1;
+	pattern_net_sample(&net, s);
+	return 0;
+}

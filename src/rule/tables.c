@@ -1,14 +1,21 @@
 #include "rule/tables.h"
 
+#include "rule/map.h"
+
 int
 rule_tables_add(struct rule_vocab *v)
 {
 	static const struct rule_fetch *const fetches[] = {
 		rule_misc_fetches,
 	};
+	static const struct rule_conv *const convs[] = {
+		rule_map_convs,
+	};
 	int r = 0;
 
 	for (size_t i = 0; !r && i < ARRAY_LEN(fetches); i++)
 		r = rule_vocab_add_fetches(v, fetches[i]);
+	for (size_t i = 0; !r && i < ARRAY_LEN(convs); i++)
+		r = rule_vocab_add_convs(v, convs[i]);
 	return r;
 }

@@ -1,0 +1,301 @@
+/* A test of an ACL: criterion, flags, operators, values (manual 7.1). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "rule/acl.h"
+#include "rule/pattern_file.h"
+
+struct parsing {
+	struct rule_acl *acl;
+	struct acl_test *test;   /* new, or one that has the same criterion already */
+	const struct rule_vocab *vocab;
+	const struct acl_words *words;
+	int i;                   /* the next word */
+	unsigned int flags;      /* PATTERN_x: of what follows */
+	int two_columns;         /* -M */
+	int is_new;
+};
+
+static const char *
+word(const struct parsing *ps, int i)
+{
+	if (i >= ps->words->n)
+		return "";
+	return ps->words->fixed ? ps->words->fixed[i]
+				: cfg_arg(ps->words->ctx, ps->words->first + i);
+}
+
+static int
+is_end(const struct parsing *ps)
+{
+	return ps->i >= ps->words->n;
+}
+
+/* At byte `at` of word i. */
+static int
+fail_at(const struct parsing *ps, int i, size_t at, const char *text)
+{
+	struct cfg_ctx *ctx = ps->words->ctx;
+	int fixed = ps->words->fixed != NULL;
+	struct cfg_where where = cfg_arg_where(ctx, ps->words->first + (fixed ? 0 : i));
+
+	if (!fixed && where.col)
+		where.col += (unsigned int)MIN(at, strlen(word(ps, i)));
+	if (ps->acl->name)
+		cfg_diag_add(ctx->diag, CFG_ALERT, &where,
+			"error detected while parsing ACL '%.60s' : %s", ps->acl->name, text);
+	else
+		cfg_diag_add(ctx->diag, CFG_ALERT, &where,
+			"error detected in the condition of '%s' : %s", cfg_kw_name(ctx), text);
+	return -1;
+}
+
+static int
+failf(const struct parsing *ps, int i, const char *fmt, const char *arg)
+{
+	char text[RULE_ERR_MAX];
+
+	snprintf(text, sizeof(text), fmt, arg);
+	return fail_at(ps, i, 0, text);
+}
+
+/* --- flags --- */
+
+static int
+take_method(struct parsing *ps)
+{
+	enum pattern_method m = pattern_method_of(str_of(word(ps, ps->i + 1)));
+	enum sample_type type = rule_expr_type(ps->test->expr);
+	char text[RULE_ERR_MAX];
+
+	if (m == PATTERN_METHODS)
+		return failf(ps, ps->i + 1,
+			"unknown matching method '%.40s': found, bool, int, ip, "
+			"bin, len, str, beg, end, sub, dir, dom and reg are known",
+			word(ps, ps->i + 1));
+	if (!pattern_method_fits(m, type)) {
+		snprintf(text, sizeof(text),
+			"matching method '%s' cannot be used with samples of "
+			"type '%s'",
+			pattern_method_name(m), sample_type_name(type));
+		return fail_at(ps, ps->i + 1, 0, text);
+	}
+	if (ps->test->n_files)
+		return fail_at(ps, ps->i, 0, "'-m' must stand before '-f'");
+	ps->test->method = m;
+	ps->i += 2;
+	return 0;
+}
+
+static int
+keep_file(struct acl_test *t, const struct pattern_set *set)
+{
+	const struct pattern_set **grown;
+
+	for (unsigned int i = 0; i < t->n_files; i++)
+		if (t->file[i] == set)
+			return 0;
+	grown = mem_resize(t->file, t->n_files + 1, sizeof(struct pattern_set *));
+	if (!grown)
+		return -ERR_NOMEM;
+	t->file = grown;
+	t->file[t->n_files++] = set;
+	return 0;
+}
+
+static int
+take_file(struct parsing *ps)
+{
+	struct pattern_file_use use = {
+		.path = word(ps, ps->i + 1),
+		.method = ps->test->method,
+		.out = SAMPLE_ANY,
+		.flags = ps->flags,
+		.two_columns = ps->two_columns,
+	};
+	const struct pattern_set *set;
+
+	if (!*use.path)
+		return fail_at(ps, ps->i, 0, "'-f' expects the name of a file");
+	if (use.method == PATTERN_METHODS)
+		return fail_at(ps, ps->i, 0, "'-m' must stand before '-f'");
+	if (!ps->vocab->files)
+		return fail_at(ps, ps->i, 0, "files cannot be read here");
+	set = pattern_files_get(ps->vocab->files, &use);
+	if (!set)
+		return fail_at(ps, ps->i + 1, 0, ps->vocab->files->why.text);
+	ps->i += 2;
+	return keep_file(ps->test, set) < 0 ? cfg_nomem(ps->words->ctx) : 0;
+}
+
+/* Ids are for the commands of the admin socket that change patterns, which there are none of
+ * yet. */
+static int
+take_id(struct parsing *ps)
+{
+	const char *id = word(ps, ps->i + 1);
+
+	if (!*id || strspn(id, "0123456789") != strlen(id))
+		return fail_at(ps, ps->i, 0, "'-u' expects a number");
+	cfg_note(ps->words->ctx, ps->words->first + ps->i,
+		"'acl' : '-u' has no effect: patterns cannot be changed while it runs");
+	ps->i += 2;
+	return 0;
+}
+
+static int
+take_flags(struct parsing *ps)
+{
+	int rc = 0;
+
+	while (rc == 0 && !is_end(ps)) {
+		const char *w = word(ps, ps->i);
+
+		if (w[0] != '-' || !w[1])
+			break;
+		if (strcmp(w, "--") == 0) {
+			ps->i++;
+			break;
+		}
+		if (strcmp(w, "-m") == 0)
+			rc = take_method(ps);
+		else if (strcmp(w, "-f") == 0)
+			rc = take_file(ps);
+		else if (strcmp(w, "-u") == 0)
+			rc = take_id(ps);
+		else if (strcmp(w, "-i") == 0 || strcmp(w, "-n") == 0 || strcmp(w, "-M") == 0) {
+			ps->flags |= w[1] == 'i' ? PATTERN_NOCASE
+				: w[1] == 'n'    ? PATTERN_NO_DNS
+						 : 0;
+			ps->two_columns |= w[1] == 'M';
+			ps->i++;
+		} else {
+			rc = failf(ps, ps->i, "'%.40s' is not a valid ACL option. Please use '--' "
+					      "before any pattern beginning with a '-'.", w);
+		}
+	}
+	return rc;
+}
+
+/* --- values --- */
+
+static int
+is_number(enum pattern_method m)
+{
+	return m == PATTERN_INT || m == PATTERN_VER || m == PATTERN_LEN;
+}
+
+static int
+take_values(struct parsing *ps)
+{
+	struct acl_test *t = ps->test;
+	enum pattern_op op = PATTERN_EQ, given;
+	struct rule_err why = { 0 };
+	int n = 0;
+
+	for (; !is_end(ps); ps->i++) {
+		const char *w = word(ps, ps->i);
+
+		given = is_number(t->method) ? pattern_op_of(str_of(w)) : PATTERN_OPS;
+		if (given != PATTERN_OPS) {
+			op = given;
+			n = 0;
+			continue;
+		}
+		if (pattern_set_add(&t->own, str_of(w), op, ps->flags, (struct str){ NULL, 0 },
+			    &why) < 0)
+			return fail_at(ps, ps->i, why.at, why.text);
+		n++;
+	}
+	if (op != PATTERN_EQ && !n)
+		return fail_at(ps, ps->i - 1, 0, "an operator expects a value");
+	if (!t->own.n && !t->n_files)
+		cfg_warn(ps->words->ctx, ps->words->first,
+			"'%s' is compared with no pattern at all, and so never matches",
+			t->criterion);
+	return 0;
+}
+
+static int
+take_patterns(struct parsing *ps)
+{
+	enum pattern_method m = ps->test->method;
+
+	if (m == PATTERN_METHODS)
+		return failf(ps, 0, "'%.60s' gives binary samples: the matching method must be "
+				    "specified with '-m'", ps->test->criterion);
+	if (m != PATTERN_FOUND && m != PATTERN_BOOL)
+		return take_values(ps);
+	if (!is_end(ps))
+		cfg_note(ps->words->ctx, ps->words->first + ps->i,
+			"values are not looked at by matching method '%s'", pattern_method_name(m));
+	return 0;
+}
+
+/* --- the criterion --- */
+
+static int
+parse_criterion(struct parsing *ps)
+{
+	const char *text = word(ps, 0), *match = NULL;
+	struct rule_err why = { 0 };
+	struct acl_test *t = ps->test;
+
+	t->criterion = mem_strdup(text);
+	if (!t->criterion)
+		return cfg_nomem(ps->words->ctx);
+	/* It may be asked wherever its section's rules are; see rule_acl_can_hold(). */
+	if (rule_expr_parse_acl(ps->vocab, text, strlen(text), ~0u, &t->expr, &match, &why) < 0)
+		return fail_at(ps, 0, why.at, why.text);
+	if (match)
+		t->method =
+			strcmp(match, "ver") == 0 ? PATTERN_VER : pattern_method_of(str_of(match));
+	else
+		t->method = pattern_method_default(rule_expr_type(t->expr));
+	ps->i = 1;
+	return 0;
+}
+
+/* An earlier test that differs in its patterns only: they become its own, and are found at once. */
+static void
+merge(struct parsing *ps)
+{
+	list_each(it, &ps->acl->tests) {
+		struct acl_test *t = list_entry(it, struct acl_test, link);
+
+		if (t->method != ps->test->method || strcmp(t->criterion, ps->test->criterion) != 0)
+			continue;
+		acl_test_free(ps->test);
+		ps->test = t;
+		ps->is_new = 0;
+		return;
+	}
+}
+
+int
+rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_words *words)
+{
+	struct parsing ps = { .acl = a, .vocab = v, .words = words, .is_new = 1 };
+	int rc;
+
+	ps.test = mem_zalloc(sizeof(*ps.test));
+	if (!ps.test)
+		return cfg_nomem(words->ctx);
+	rc = parse_criterion(&ps);
+	if (rc == 0)
+		rc = take_flags(&ps);
+	if (rc == 0) {
+		if (!ps.test->n_files)
+			merge(&ps);
+		if (ps.is_new)
+			pattern_set_init(&ps.test->own, ps.test->method, SAMPLE_ANY);
+		rc = take_patterns(&ps);
+	}
+	if (rc < 0 && ps.is_new)
+		acl_test_free(ps.test);
+	else if (ps.is_new)
+		list_append(&a->tests, &ps.test->link);
+	return rc;
+}
