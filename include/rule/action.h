@@ -115,13 +115,16 @@ struct rule_action {
 
 /* The actions of this layer: all but those of the proxy's own. */
 extern const struct rule_action rule_head_actions[], rule_uri_actions[], rule_var_actions[],
-	rule_end_actions[], rule_misc_actions[];
+	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[];
 
 /*
  * One line "http-request ACTION ... [if|unless ...]"; ctx's argument 0 is the action. Appends to
  * rules. acls: those of the section. 0, or -1 after cfg_error().
  */
 int rule_parse(struct list *rules, enum rule_place place, const struct rule_acls *acls,
+	const struct rule_vocab *v, struct cfg_ctx *ctx) must_check;
+/* The same of a line "redirect ...", which is older: its texts are no formats. */
+int rule_parse_redirect(struct list *rules, const struct rule_acls *acls,
 	const struct rule_vocab *v, struct cfg_ctx *ctx) must_check;
 void rules_free(struct list *rules);
 /* The configuration is complete. 0, or -1 after errors at the places of the rules. */

@@ -88,7 +88,6 @@ enum sample_scope {
 };
 
 struct vars;
-struct regex_work;
 
 /* Where a fetch stands among several values: its own from one nth to the next. */
 struct sample_cursor {

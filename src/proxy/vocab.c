@@ -3,15 +3,20 @@
 #include <string.h>
 
 #include "proxy/log_alias.h"
+#include "rule/action.h"
 #include "rule/tables.h"
 
 void
 proxy_vocab_init(struct rule_vocab *v)
 {
+	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
+		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));
 	r = rule_tables_add(v);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(actions); i++)
+		r = rule_vocab_add_actions(v, actions[i]);
 	/* How many tables there are is known when this is compiled. */
 	assert(r == 0);
 	(void)r;

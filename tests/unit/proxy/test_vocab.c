@@ -16,7 +16,7 @@ test_tables(void **state)
 
 	(void)state;
 	proxy_vocab_init(&v);
-	assert_true(v.n_fetch > 0);
+	assert_true(v.n_fetch > 0 && v.n_action > 0);
 	assert_ptr_equal(v.aliases, log_aliases);
 	assert_non_null(rule_find_fetch(&v, STR("var")));
 	assert_null(v.env);
