@@ -97,3 +97,34 @@ def test_rows_that_cannot_run_are_named_once():
     notes = []
     assert subjects.BARE not in found.present((subjects.DEFAULT, subjects.EDGE, subjects.BARE), notes)
     assert notes == ["tacit: /nonexistent/tacit is not there", "bare: /nonexistent/bare is not there"]
+
+
+def test_http_is_judged_against_the_better_peer():
+    rows = once({"tacit default": {"proxy": 46.0, "segments": 18.0}, "tacit tuned": {"segments": 14.6},
+                 "haproxy": {"proxy": 60.0}, "nginx": {"proxy": 49.0}})
+    assert [v.verdict for v in targets.httpcpu(rows)] == ["MISS", "pass", "MISS"]
+    rows["nginx"]["proxy"] = [50.0]
+    assert [v.verdict for v in targets.httpcpu(rows)] == ["pass", "pass", "MISS"]
+    del rows["nginx"]
+    assert targets.httpcpu(rows)[0].verdict == "no data"
+
+
+def test_http_calls_per_kept_request_leave_out_waits():
+    rows = once({"tacit default": {"c50": 5.0, "c50.waits": 0.9}})
+    assert targets.httpkept(rows)[0].verdict == "pass"
+    rows = once({"tacit default": {"c50": 5.1, "c50.waits": 0.9}})
+    assert targets.httpkept(rows)[0].verdict == "MISS"
+
+
+def test_http_rows_differ_by_their_mode_and_reuse():
+    for row in subjects.HTTP + subjects.HTTP_KEPT:
+        if row.kind == "nginx":
+            text = subjects.nginx_http_config(row, 81, "127.0.0.1:82", "/x")
+            assert ("keepalive 128" in text) == row.reuse
+            assert "127.0.0.1:82" in text and "127.0.0.1:81" in text
+        else:
+            text = subjects.haproxy_config(row, 81, "127.0.0.1:82")
+            assert "mode http" in text
+            assert ("http-reuse always" in text) == row.reuse
+    assert "keepalive_timeout 0;" in subjects.nginx_origin_config("127.0.0.1", 82, "/x", True)
+    assert "keepalive_timeout 600s;" in subjects.nginx_origin_config("127.0.0.1", 82, "/x")

@@ -49,6 +49,22 @@ def calls():
     yield less("ledger", "calls on which show syscalls and strace differ", one("tacit default", "differ"), 0)
 
 
+def http():
+    for load in ("c1", "c50"):
+        for row in TACIT:
+            yield less("http", "calls but waits per request, c=%s, %s" % (load[1:], row), but_waits(row, load), CALLS)
+    for row in TACIT[:4]:
+        yield less("httpfar", "calls per request, %s" % row, one(row, "c1"), ALL_CALLS)
+        yield less("httpkept", "calls but waits per request, %s" % row, but_waits(row, "c50"), CALLS)
+    for row in ("tacit default", "tacit tuned"):
+        yield less("httpcpu", "segments per request, %s" % row, one(row, "segments"), SEGMENTS)
+    for section, kind in (("httpcpu", "request"), ("httpkeptcpu", "kept request")):
+        for peer in ("haproxy", "nginx"):
+            yield less(section, "CPU per %s, tacit default / %s" % (kind, peer), two("tacit default", peer, "proxy"), CPU)
+    for n in ("1000", "9000"):
+        yield less("httpmem", "bytes per kept client at %s" % n, one("tacit default", "n" + n), BYTES)
+
+
 def segments():
     for section, load in (("segments", 1), ("cpu", 50)):
         for row in ("tacit default", "tacit tuned"):
@@ -93,7 +109,7 @@ def several():
                        two("in-order", "in-order", metric, "fast"), False, TIME, 0.0)
 
 
-COMPARED = (*calls(), *segments(), *costs(), *resting(), *several())
+COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several())
 
 
 def values(results):

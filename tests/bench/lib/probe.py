@@ -142,6 +142,6 @@ def strace(world, pid, load):
         return parse.strace_counts(f.read())
 
 
-def calls(world, proxy, requests, concurrency):
+def calls(world, proxy, requests, concurrency, keepalive=False):
     """System calls of a proxy over ab's requests."""
-    return strace(world, proxy.pid, lambda: ab(world, proxy.port, requests, concurrency))
+    return strace(world, proxy.pid, lambda: ab(world, proxy.port, requests, concurrency, keepalive))

@@ -17,6 +17,12 @@ TITLES = {
     "handover": "Every other connection handed to another of 2 workers, 48 at once",
     "split": "100 connections that stay, over 2 workers: percent that the worker with most of them has",
     "ranges": "Nanoseconds per acknowledgement of a range of sends",
+    "http": "HTTP, a connection per request, origin closes: system calls per request (clock reads apart)",
+    "httpfar": "The same with a far server, c=1",
+    "httpcpu": "HTTP, a connection per request: CPU per request (microseconds) and segments, c=50",
+    "httpkept": "HTTP, kept connections with reuse: system calls per request, c=50",
+    "httpkeptcpu": "HTTP, kept connections with reuse: CPU per request (microseconds), c=50",
+    "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
@@ -112,15 +118,16 @@ def grids(section, samples):
     title = TITLES[section]
     if not rows:
         return [(title, [["", "no data: see the notes"]])]
-    if section == "syscalls":
+    if section in ("syscalls", "http", "httpkept"):
         return [(title, calls_grid(rows, ("c1", "c50")))]
-    if section == "far":
+    if section in ("far", "httpfar"):
         out = [(title, calls_grid(rows, ("c1",)))]
         merged = merge_grid(rows)
         if merged:
-            out.append(("Idea one, far server, calls per 10,000 connections", merged))
+            out.append(("Idea one, far server, calls per 10,000 %s"
+                        % ("requests" if section == "httpfar" else "connections"), merged))
         return out
-    if section in ("segments", "cpu", "keepalive"):
+    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu"):
         return [(title, cost_grid(rows, samples))]
     if section == "latency":
         columns = [("%s %s" % (m, p), "%s.%s" % (m, p), 0)
@@ -131,7 +138,7 @@ def grids(section, samples):
     elif section == "mixed":
         columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
         columns.append(("streams GiB/s", "beside.rate", 2))
-    elif section == "memory":
+    elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":
         columns = [("fast path", "fast", 2), ("set alone", "set", 2), ("insert and remove, general set", "tree", 2)]

@@ -3,7 +3,7 @@
 import subprocess
 from dataclasses import replace
 
-from . import ledger as ledgers, parse, probe, subjects as S
+from . import http, ledger as ledgers, parse, probe, subjects as S
 from .bulk import bulk, mixed
 from .measuring import ERRORS, SAMPLE_SECONDS, interleaved, running, warm
 from .workers import handover, split, workers
@@ -199,4 +199,4 @@ def ranges(run):
 SECTIONS = {"syscalls": syscalls, "far": far, "segments": segments, "cpu": cpu, "keepalive": keepalive,
             "latency": latency, "bulk": bulk, "mixed": mixed, "memory": memory, "idle": idle,
             "workers": workers, "handover": handover, "split": split,
-            "ranges": ranges, "ledger": ledger}
+            "ranges": ranges, "ledger": ledger, **http.SECTIONS}

@@ -15,7 +15,7 @@ class Subject:
     """kind: tacit, bare, haproxy, nginx, peer. words: the lines or flags that make this row differ.
 
     options: lines of the proxy. threads: the workers, for kinds that have them. admin: whether it has a socket to
-    ask it, at .admin.
+    ask it, at .admin. mode: tcp or http. reuse: in mode http connections to the server are kept and shared.
     """
     name: str
     kind: str
@@ -24,6 +24,8 @@ class Subject:
     threads: int = 1
     admin: bool = False
     options: tuple = ()
+    mode: str = "tcp"
+    reuse: bool = False
 
 
 def tacit(name, *words, tuned=False):
@@ -64,6 +66,18 @@ SPLIT = (replace(DEFAULT, name="tacit 2 workers", threads=2, admin=True),
 HANDOVER = tuple(replace(tacit("elision " + how, "tune.listener.multi-queue fair", "tune.wake-elision " + how),
                          threads=2, admin=True) for how in ("on", "off"))
 POLLERS = (EPOLL, EV_EPOLL, EV_POLL, BARE, HAPROXY, NGINX, PEER)
+
+
+
+def http(subjects, reuse=False):
+    """The same rows in mode http."""
+    return tuple(replace(s, mode="http", reuse=reuse) for s in subjects)
+
+
+HTTP = http((DEFAULT, UNMERGED, MERGED, EDGE, TUNED, HAPROXY, HAPROXY_TUNED, NGINX, PEER, PEER_TUNED))
+HTTP_FAR = http((DEFAULT, UNMERGED, MERGED, EDGE, HAPROXY, NGINX, PEER))
+HTTP_KEPT = http((DEFAULT, UNMERGED, MERGED, EDGE, HAPROXY, NGINX, PEER), reuse=True)
+HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 
 # HAProxy's splice-auto is there for the record: it hardly ever splices; with the others it always does.
 SPLICE = ("option splice-request", "option splice-response")
@@ -131,8 +145,10 @@ def haproxy_config(subject, port, servers, admin=None, beside=None):
     lines = ["global", "    maxconn %d" % MAXCONN, "    nbthread %d" % subject.threads]
     lines += ["    stats socket " + admin] if admin else []
     lines += ["    " + w for w in subject.words]
-    lines += ["defaults", "    mode tcp", "    timeout connect 10s", "    timeout client 1h",
+    lines += ["defaults", "    mode " + subject.mode, "    timeout connect 10s", "    timeout client 1h",
               "    timeout server 1h"]
+    if subject.reuse:
+        lines += ["    http-reuse always"]
     if subject.tuned:
         lines += ["    option tcp-smart-accept", "    option tcp-smart-connect"]
     lines += ["listen bench", "    bind 127.0.0.1:%d%s" % (port, " defer-accept" if subject.tuned else "")]
@@ -156,17 +172,32 @@ stream {
 """ % (STREAM_MODULE, directory, port, port, server, more)
 
 
-def nginx_origin_config(address, port, directory):
-    return """daemon off; master_process off; worker_processes 1; pid %s/origin.%d.pid;
-error_log stderr error;
-events { worker_connections 9900; }
+def nginx_http_config(subject, port, server, directory):
+    kept = 'proxy_http_version 1.1; proxy_set_header Connection "";' if subject.reuse else ""
+    return """daemon off; master_process off; worker_processes 1; pid %s/http.%d.pid; error_log stderr error;
+events { worker_connections 19900; }
 http {
     access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
+    upstream origin { server %s; %s }
+    server { listen 127.0.0.1:%d backlog=4096; location / { proxy_pass http://origin; %s } }
+}
+""" % (directory, port, directory, directory, directory, directory, directory, server,
+       "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port, kept)
+
+
+def nginx_origin_config(address, port, directory, closes=False):
+    return """daemon off; master_process off; worker_processes 1; pid %s/origin.%d.pid;
+error_log stderr error;
+events { worker_connections 9900; }
+http {
+    access_log off; keepalive_requests 1000000000; keepalive_timeout %s;
+    client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
+    scgi_temp_path %s/s;
     server { listen %s:%d backlog=4096; location / { default_type text/plain; return 200 "ok\\n"; } }
 }
-""" % (directory, port, directory, directory, directory, directory, directory, address, port)
+""" % (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port)
 
 
 def start(world, binaries, subject, server, beside=None):
@@ -181,6 +212,8 @@ def start(world, binaries, subject, server, beside=None):
     name = "%s.%d.cfg" % (subject.kind, port)
     if subject.kind == "bare":
         argv = [path, *subject.words, "127.0.0.1:%d" % port, server]
+    elif subject.kind == "nginx" and subject.mode == "http":
+        argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir))]
     elif subject.kind == "nginx":
         argv = [path, "-c", world.write(name, nginx_stream_config(port, server, world.dir, second))]
     else:
@@ -204,8 +237,11 @@ def listening(world, p, port, name):
     return p
 
 
-def start_nginx_origin(world, binaries, far=False, cpus=None):
-    """The origin that closes after each answer (keep-alive when asked); .address is what to connect to."""
+def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
+    """The origin that closes after each answer (keep-alive when asked, unless it always closes).
+
+    .address is what to connect to.
+    """
     path = binaries.paths["nginx"]
     if not os.access(path, os.X_OK):
         raise Failed("the origin needs nginx: " + path + " is not there")
@@ -213,7 +249,7 @@ def start_nginx_origin(world, binaries, far=False, cpus=None):
     if host is None:
         raise Failed("no far server here (needs root and a private network namespace)")
     port = free_port()
-    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir))
+    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes))
     p = world.spawn([path, "-c", conf], cpu=cpus or world.cpu_peers, far=far)
     p = listening(world, p, port, "nginx origin")
     p.address = "%s:%d" % (host, port)

@@ -8,6 +8,9 @@ Verdict = namedtuple("Verdict", "section what bound value verdict")
 
 # Calls per connection, TCP close, near server: what the fast gate holds too.
 GATE = {"c50": 13.0, "c1": 16.0}
+# The same of mode http, per request.
+HTTP_GATE = {"c50": 10.0, "c1": 13.0}
+HTTP_PEERS = ("haproxy", "nginx")
 
 
 def value(rows, row, metric):
@@ -124,9 +127,52 @@ def ranges(rows):
             for what, metric in (("general set", "tree"), ("set without the fast path", "set"))]
 
 
+def to_the_better(rows, mine, peers, metric):
+    """Of the best of the peers: the largest of the ratios, when all of them were measured."""
+    got = [ratio(rows, mine, peer, metric) for peer in peers]
+    return None if None in got else max(got)
+
+
+def http(rows):
+    out = [at_most("http", "calls per request, close, c=%s" % load[1:], bound, value(rows, "tacit default", load))
+           for load, bound in HTTP_GATE.items()]
+    return out + [at_most("http", "epoll_ctl per request, close, c=%s" % load[1:], 1,
+                          value(rows, "tacit default", load + ":epoll_ctl")) for load in HTTP_GATE]
+
+
+def httpfar(rows):
+    return [at_least("httpfar", "merged saves %% of %s against unmerged" % what, 33,
+                     saved(value(rows, "tacit unmerged", "c1:" + call), value(rows, "tacit merged", "c1:" + call)), 1)
+            for what, call in (("epoll_ctl", "epoll_ctl"), ("recv", "recvfrom"))]
+
+
+def httpcpu(rows):
+    return [at_most("httpcpu", "CPU per request, close, tacit default / the better of haproxy and nginx", 0.92,
+                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy")),
+            at_most("httpcpu", "segments per request, close, default", 18, value(rows, "tacit default", "segments")),
+            at_most("httpcpu", "segments per request, close, tuned", 14.5, value(rows, "tacit tuned", "segments"))]
+
+
+def httpkept(rows):
+    total, waits = (value(rows, "tacit default", m) for m in ("c50", "c50.waits"))
+    return [at_most("httpkept", "calls per kept request beside epoll_wait, c=50", 4.1,
+                    None if total is None or waits is None else total - waits)]
+
+
+def httpkeptcpu(rows):
+    return [at_most("httpkeptcpu", "CPU per kept request, tacit default / the better of haproxy and nginx", 0.95,
+                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy"))]
+
+
+def httpmem(rows):
+    return [at_most("httpmem", "bytes per idle kept client at 9,000", 1024, value(rows, "tacit default", "n9000"), 0)]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
-          "workers": workers, "handover": handover, "split": split, "ranges": ranges, "ledger": ledger}
+          "workers": workers, "handover": handover, "split": split, "ranges": ranges, "ledger": ledger,
+          "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
+          "httpmem": httpmem}
 
 
 def verdicts(results):
