@@ -6,7 +6,7 @@
  *   2. mail, then posted tasks (first reads and sends for everyone)
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
  *   4. due timers, then tasks they posted, then mail to oneself
- *   5. end-of-turn tasks   (closing, freeing, log lines)
+ *   5. end-of-turn tasks   (freeing, log lines), then what loop_close() was told
  *   6. those who got mail and sleep are woken
  */
 #ifndef TACIT_EVENT_LOOP_H
@@ -90,6 +90,9 @@ int loop_turn(struct loop *l, int max_ms) must_check;
 int loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owner) must_check;
 /* Forgets it, before it is closed: no system call is needed then, if nobody else holds it. */
 void loop_forget(struct loop *l, int fd);
+/* Forgets it and has it closed: at the end of this turn, or of the next one between two turns, with
+ * its neighbours in one call. */
+void loop_close(struct loop *l, int fd);
 /* Forgets it and leaves it open, here or with somebody else: DELs a registration. */
 void loop_detach(struct loop *l, int fd);
 /*

@@ -76,7 +76,8 @@ void conn_will_send(struct conn *c);
 void conn_sent(struct conn *c, size_t put, size_t len);
 void conn_failed(struct conn *c, long r);
 void conn_close(struct conn *c);
-/* Closes both, in one call when their fds are neighbours. Either may be closed already. */
-void conn_close_pair(struct conn *a, struct conn *b);
+/* The same at the end of the turn, in one call with others whose descriptors are neighbours. May be
+ * closed already. */
+void conn_close_late(struct conn *c);
 
 #endif

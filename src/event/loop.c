@@ -35,6 +35,10 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	l->spec = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->spec));
 	l->trying = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->trying));
 	l->events = mem_zalloc((size_t)cfg->max_events * sizeof(*l->events));
+	r = closing_init(&l->closing, (unsigned int)cfg->max_fd);
+	if (r < 0)
+		goto fail;
+	r = -ERR_NOMEM;
 	if (!l->slots || !l->dirty || !l->spec || !l->trying || !l->events)
 		goto fail;
 	r = l->ops->open(&l->poller, sys, cfg->max_fd);
@@ -58,6 +62,8 @@ loop_free(struct loop **lp)
 	assert(l->used == 0);
 	if (l->poller)
 		l->ops->close(&l->poller);
+	closing_flush(&l->closing, l->sys);
+	closing_fini(&l->closing);
 	timers_fini(&l->timers);
 	mem_free(l->events);
 	mem_free(l->trying);
@@ -375,6 +381,7 @@ loop_turn(struct loop *l, int max_ms)
 		run_tasks(&l->tasks);
 	}
 	run_tasks(&l->ends);
+	closing_flush(&l->closing, l->sys);
 	if (l->mailbox)
 		(void)mailbox_flush(l->mailbox);
 	return 0;

@@ -55,6 +55,13 @@ loop_forget(struct loop *l, int fd)
 }
 
 void
+loop_close(struct loop *l, int fd)
+{
+	loop_forget(l, fd);
+	closing_add(&l->closing, fd);
+}
+
+void
 loop_detach(struct loop *l, int fd)
 {
 	struct slot *s = slot_of(l, fd);

@@ -3,6 +3,7 @@
 #define TACIT_EVENT_LOOP_INT_H
 
 #include "event/clock.h"
+#include "event/closing.h"
 #include "event/loop.h"
 
 struct slot {
@@ -41,6 +42,7 @@ struct loop {
 	struct list next; /* tasks of the next turn */
 	struct list due;  /* next of the turn at work */
 	struct list ends;
+	struct closing closing; /* what the ends leave behind */
 	struct loop_clock clock;
 	uint32_t turn;
 	uint32_t next_gen;

@@ -275,21 +275,11 @@ conn_close(struct conn *c)
 }
 
 void
-conn_close_pair(struct conn *a, struct conn *b)
+conn_close_late(struct conn *c)
 {
-	if (conn_is_open(a) && conn_is_open(b) && (a->fd == b->fd + 1 || b->fd == a->fd + 1)) {
-		unsigned int lo = (unsigned int)MIN(a->fd, b->fd);
-
-		assert(!a->zerocopy && !b->zerocopy);
-		loop_forget(a->loop, a->fd);
-		loop_forget(b->loop, b->fd);
-		if (sys_close_range(sys_of(a), lo, lo + 1) < 0) {
-			(void)sys_close(sys_of(a), a->fd);
-			(void)sys_close(sys_of(b), b->fd);
-		}
-		a->fd = b->fd = -1;
+	if (!conn_is_open(c))
 		return;
-	}
-	conn_close(a);
-	conn_close(b);
+	assert(!c->zerocopy);
+	loop_close(c->loop, c->fd);
+	c->fd = -1;
 }

@@ -63,7 +63,7 @@ close_over(struct engine *e)
 		struct idle_conn *c = list_first(&e->idle.over, struct idle_conn, age);
 
 		list_remove(&c->age);
-		conn_close(&c->conn);
+		conn_close_late(&c->conn);
 		pool_put(&e->idle.pool, c);
 	}
 	memory_watch(e);

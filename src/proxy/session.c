@@ -358,7 +358,8 @@ on_end(struct task *t)
 	half_fini(e, &s->half[SERVER]);
 	zerocopy_close(&e->zerocopy, &s->conn[CLIENT]);
 	zerocopy_close(&e->zerocopy, &s->conn[SERVER]);
-	conn_close_pair(&s->conn[CLIENT], &s->conn[SERVER]);
+	conn_close_late(&s->conn[CLIENT]);
+	conn_close_late(&s->conn[SERVER]);
 	list_remove(&s->link);
 	vars_fini(&s->vars);
 	pool_put(&e->session_pool, s);

@@ -289,7 +289,7 @@ a_reset_is_seen_as_one(void **st)
 }
 
 static void
-neighbours_are_closed_with_one_call(void **st)
+what_is_closed_late_goes_at_the_end_of_the_turn(void **st)
 {
 	struct conn other;
 	int fd[2];
@@ -301,33 +301,19 @@ neighbours_are_closed_with_one_call(void **st)
 	if (fd[0] != c.fd + 1)
 		close(fd[0]);
 	assert_int_equal(conn_open(&other, rig_loop, c.fd + 1, on_fd, NULL, 0), 0);
-	conn_close_pair(&c, &other);
-	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
-	assert_int_equal(rig_calls(SYS_CALL_close), 0);
+	conn_close_late(&other);
+	conn_close_late(&c);
+	assert_int_equal(rig_calls(SYS_CALL_close_range), 0);
 	assert_false(conn_is_open(&c));
 	assert_false(conn_is_open(&other));
-	if (fd[1] != other.fd)
-		close(fd[1]);
-}
-
-static void
-strangers_are_closed_one_by_one(void **st)
-{
-	struct conn other;
-	int fd[2], far = c.fd + 7;
-
-	(void)st;
-	rig_tcp_pair(fd);
-	assert_int_equal(dup2(fd[0], far), far);
-	close(fd[0]);
-	assert_int_equal(conn_open(&other, rig_loop, far, on_fd, NULL, 0), 0);
-	conn_close_pair(&c, &other);
-	assert_int_equal(rig_calls(SYS_CALL_close_range), 0);
-	assert_int_equal(rig_calls(SYS_CALL_close), 2);
-	close(fd[1]);
+	assert_int_equal(loop_turn(rig_loop, 0), 0);
+	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
+	assert_int_equal(rig_calls(SYS_CALL_close), 0);
 	/* Closed already: nothing to do. */
-	conn_close_pair(&c, &other);
-	assert_int_equal(rig_calls(SYS_CALL_close), 2);
+	conn_close_late(&c);
+	assert_int_equal(loop_turn(rig_loop, 0), 0);
+	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
+	close(fd[1]);
 }
 
 static void
@@ -412,8 +398,7 @@ main(void)
 		T(a_full_socket_blocks_writing),
 		T(a_fin_is_sent_once),
 		T(a_reset_is_seen_as_one),
-		T(neighbours_are_closed_with_one_call),
-		T(strangers_are_closed_one_by_one),
+		T(what_is_closed_late_goes_at_the_end_of_the_turn),
 		T(the_error_of_a_refused_connect_is_taken_once),
 	};
 

@@ -1,0 +1,100 @@
+/* Which calls close a set of descriptors, on the fake kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "base/compiler.h"
+#include "event/closing.h"
+#include "fake/kernel.h"
+
+#define FDS 12
+
+static struct fake *k;
+static struct sys sys;
+static struct closing c;
+
+static int
+setup(void **st)
+{
+	(void)st;
+	k = fake_new();
+	sys_init(&sys, &sys_fake, k);
+	assert_int_equal(closing_init(&c, FDS), 0);
+	for (int i = 0; i < FDS; i++)
+		assert_int_equal(
+			sys_socket(&sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), FAKE_FD_MIN + i);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	closing_fini(&c);
+	fake_free(&k);
+	return 0;
+}
+
+/* Numbers count from the first descriptor; the list ends with -1. */
+struct row {
+	int fd[FDS + 1];
+	unsigned int ranges, closes;
+};
+
+static const struct row rows[] = {
+	{ { -1 }, 0, 0 },
+	{ { 3, -1 }, 0, 1 },
+	{ { 3, 4, -1 }, 1, 0 },
+	{ { 4, 3, -1 }, 1, 0 },
+	{ { 3, 5, -1 }, 0, 2 },
+	{ { 7, 0, 2, 1, 8, 5, -1 }, 2, 1 },
+	{ { 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1 }, 1, 0 },
+};
+
+static void
+neighbours_go_in_one_call(void **st)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unsigned int n = 0;
+
+		for (; rows[i].fd[n] >= 0; n++)
+			closing_add(&c, FAKE_FD_MIN + rows[i].fd[n]);
+		closing_flush(&c, &sys);
+		assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close_range), rows[i].ranges);
+		assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close), rows[i].closes);
+		assert_int_equal(fake_fds(k), FDS - n);
+		assert_int_equal(fake_abuse(k, FAKE_BAD_FD), 0);
+		assert_int_equal(c.n, 0);
+		(void)teardown(st);
+		(void)setup(st);
+	}
+}
+
+static void
+an_old_kernel_closes_them_one_by_one(void **st)
+{
+	(void)st;
+	fake_fail(k, SYS_CALL_close_range, 1, ENOSYS);
+	for (int i = 0; i < 3; i++)
+		closing_add(&c, FAKE_FD_MIN + i);
+	closing_flush(&c, &sys);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close), 3);
+	assert_int_equal(fake_fds(k), FDS - 3);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(neighbours_go_in_one_call),
+		T(an_old_kernel_closes_them_one_by_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
