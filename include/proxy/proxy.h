@@ -16,6 +16,7 @@
 #include "net/listener.h"
 #include "proxy/balance.h"
 #include "proxy/errors.h"
+#include "proxy/forward.h"
 #include "proxy/http_conf.h"
 #include "proxy/log_conf.h"
 #include "proxy/server.h"
@@ -83,6 +84,7 @@ struct proxy {
 	struct proxy_timeouts to;
 	struct http_conf http;
 	struct proxy_errors errors;
+	struct forward_conf forward;
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */
 	struct proxy_log log;
 	/* Frontend. */

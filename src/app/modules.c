@@ -4,6 +4,7 @@
 #include "cfg/env_cfg.h"
 #include "net/bind_cfg.h"
 #include "proxy/errors_cfg.h"
+#include "proxy/forward_cfg.h"
 #include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxy_cfg.h"
@@ -21,6 +22,7 @@ static const struct cfg_module *const modules[] = {
 	&timeouts_cfg_module,
 	&http_cfg_module,
 	&errors_cfg_module,
+	&forward_cfg_module,
 	&server_cfg_module,
 	&balance_cfg_module,
 	&log_cfg_module,

@@ -411,6 +411,7 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 	if (!p->to.tarpit)
 		p->to.tarpit = p->to.connect;
 	http_conf_check(p, d);
+	forward_conf_check(p, d);
 	fill_servers(p, d);
 	if (r == 0)
 		r = assign_server_ids(p);

@@ -59,6 +59,7 @@ proxy_free(struct proxy **pp)
 	proxy_log_fini(p);
 	http_conf_fini(&p->http);
 	proxy_errors_fini(&p->errors);
+	forward_conf_fini(&p->forward);
 	mem_free(p->default_be_name);
 	list_each_safe(it, &p->use_backends) {
 		struct use_backend *u = list_entry(it, struct use_backend, link);
@@ -99,7 +100,8 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->default_server = defaults->default_server;
 	p->source = defaults->source;
 	if (http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
-		proxy_errors_inherit(&p->errors, &defaults->errors) < 0)
+		proxy_errors_inherit(&p->errors, &defaults->errors) < 0 ||
+		forward_conf_inherit(&p->forward, &defaults->forward) < 0)
 		return -ERR_NOMEM;
 	return proxy_log_inherit(p, defaults);
 }

@@ -61,7 +61,7 @@ static const struct world_line lines[] = {
 	{ "option splice-auto", NULL },
 	{ "no option splice-auto", NULL },
 	{ "option httplog", "not supported" },
-	{ "option forwardfor", "not supported" },
+	{ "option http_proxy", "not supported" },
 	{ "option tcpak", "did you mean 'option tcpka'" },
 	{ "option", "one more word" },
 	{ "default_backend other", NULL },

@@ -17,6 +17,7 @@
 #include "cfg/reader.h"
 #include "net/bind_cfg.h"
 #include "proxy/errors_cfg.h"
+#include "proxy/forward_cfg.h"
 #include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxies.h"
@@ -47,7 +48,7 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
-		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module,
+		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module, &forward_cfg_module,
 		&server_cfg_module, &balance_cfg_module, &log_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
