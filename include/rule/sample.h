@@ -40,7 +40,8 @@ struct sample {
 	/*
 	 * Set by a fetch with several values (the elements of a header): ask again with ctx->nth
 	 * + 1. The 0th is the one that the manual means where only one counts (the last of a
-	 * header), those after it are all the others, in order.
+	 * header), those after it are all the others, in order. It is also set where this one was
+	 * not found, or a converter made nothing of it: the next may be.
 	 */
 	uint8_t has_more;
 	/*
@@ -92,7 +93,8 @@ struct vars;
 /* Where a fetch stands among several values: its own from one nth to the next. */
 struct sample_cursor {
 	struct str rest;
-	unsigned int place; /* of a field */
+	unsigned int from;  /* the field to look at next */
+	int place;          /* the field at work */
 	unsigned int left;  /* values still to come */
 };
 

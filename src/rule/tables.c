@@ -7,6 +7,10 @@ rule_tables_add(struct rule_vocab *v)
 {
 	static const struct rule_fetch *const fetches[] = {
 		rule_misc_fetches,
+		rule_head_fetches,
+		rule_uri_fetches,
+		rule_cookie_fetches,
+		rule_body_fetches,
 	};
 	static const struct rule_conv *const convs[] = {
 		rule_map_convs,

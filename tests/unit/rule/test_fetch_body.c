@@ -1,0 +1,129 @@
+#include "unit/rule/http_rig.h"
+
+static struct http_rig h;
+
+#define IS(text, result) assert_string_equal(rig_eval(&h.r, text), result)
+#define EACH(text, result) assert_string_equal(rig_each(&h, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&h.r);
+	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\np=1&x=&w&y=2&p=3&z");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&h.r);
+	return 0;
+}
+
+/* Found (1) or not, and whether more traffic may change it ("+"). */
+static const char *
+state_of(const char *text)
+{
+	static char out[8];
+	struct rule_expr *e;
+	struct sample s;
+	size_t used;
+
+	assert_int_equal(rule_expr_parse(&h.r.vocab, text, strlen(text), h.r.cx.at, 0, &e, &used,
+				 &h.r.why), 0);
+	snprintf(out, sizeof(out), "%d", rule_expr_eval(e, &h.r.cx, &s));
+	if (s.may_change)
+		strcat(out, "+");
+	rule_expr_free(&e);
+	return out;
+}
+
+static void
+bodies(void **state)
+{
+	(void)state;
+	IS("req.body", "703D3126783D26772679" "3D3226703D33267A");
+	IS("req.body_len", "18");
+	IS("req.body_size", "19");
+	IS("req.body_param(p)", "1");
+	IS("req.body_param", "1");
+	IS("req.body_param(x)", "");
+	IS("req.body_param(w)", "(none)");
+	IS("req.body_param(z)", "(none)");
+	EACH("req.body_param(p)", "1|3|");
+	EACH("req.body_param", "1||2|3|");
+	assert_string_equal(state_of("req.body"), "1");
+	h.r.cx.req_body_whole = 0;
+	assert_string_equal(state_of("req.body"), "1+");
+	assert_string_equal(state_of("req.body_len"), "1+");
+	assert_string_equal(state_of("req.body_param(nope)"), "0+");
+	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+	h.r.cx.req_body = STR("abc");
+	IS("req.body_size", "3");
+	h.r.cx.req = NULL;
+	IS("req.body_size", "(none)");
+}
+
+static void
+bytes(void **state)
+{
+	(void)state;
+	h.r.cx.req_bytes = STR("\0\3abcdef");
+	IS("req.len", "8");
+	assert_string_equal(state_of("req.len"), "1+");
+	IS("req.payload(2,3)", "616263");
+	assert_string_equal(state_of("req.payload(2,3)"), "1");
+	IS("req.payload(2,6)", "616263646566");
+	IS("req.payload(2,0)", "616263646566");
+	assert_string_equal(state_of("req.payload(2,0)"), "1+");
+	assert_string_equal(state_of("req.payload(2,7)"), "0+");
+	assert_string_equal(state_of("req.payload(8,0)"), "0+");
+	assert_string_equal(state_of("req.payload(9,1)"), "0+");
+	assert_string_equal(state_of("wait_end"), "0+");
+	h.r.cx.req_ended = 1;
+	assert_string_equal(state_of("req.payload(2,7)"), "0");
+	assert_string_equal(state_of("req.payload(2,0)"), "1");
+	assert_string_equal(state_of("req.len"), "1");
+	IS("wait_end", "1");
+	IS("payload(0,1)", "00");
+	IS("req_len", "8");
+	IS("req.payload(-1,1)", "12: 'req.payload': it is a number of bytes, from 0 to 2147483647");
+	IS("req.payload(1,2147483648)",
+		"14: 'req.payload': it is a number of bytes, from 0 to 2147483647");
+}
+
+static void
+counted_bytes(void **state)
+{
+	(void)state;
+	h.r.cx.req_bytes = STR("\0\3abcdef");
+	IS("req.payload_lv(0,2)", "616263");
+	IS("req.payload_lv(0,2,3)", "626364");
+	IS("req.payload_lv(0,2,+1)", "626364");
+	IS("req.payload_lv(0,2,-1)", "036162");
+	IS("payload_lv(1,1)", "616263");
+	assert_string_equal(state_of("req.payload_lv(0,2,+4)"), "0+");
+	assert_string_equal(state_of("req.payload_lv(7,2)"), "0+");
+	/* a length of nothing, and one that no buffer holds */
+	IS("req.payload_lv(0,1)", "(none)");
+	h.r.cx.req_bytes = STR("\377\377\377\377\377\377\377\377abc");
+	IS("req.payload_lv(0,8)", "(none)");
+	IS("req.payload_lv(0,9)", "17: 'req.payload_lv': a length takes 1 to 8 bytes");
+	IS("req.payload_lv(0,0)", "17: 'req.payload_lv': a length takes 1 to 8 bytes");
+	IS("req.payload_lv(0,1,x)", "19: 'req.payload_lv': it is an offset: N, +N or -N");
+	IS("req.payload_lv(0,1,-2)", "19: 'req.payload_lv': it is before the first byte");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bodies, setup, teardown),
+		cmocka_unit_test_setup_teardown(bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(counted_bytes, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
