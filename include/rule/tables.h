@@ -10,6 +10,18 @@ extern const struct rule_fetch rule_uri_fetches[];
 extern const struct rule_fetch rule_cookie_fetches[];
 extern const struct rule_fetch rule_body_fetches[]; /* and bytes of mode tcp */
 
+extern const struct rule_conv rule_text_convs[];
+extern const struct rule_conv rule_code_convs[];   /* bytes and their notations */
+extern const struct rule_conv rule_math_convs[];
+extern const struct rule_conv rule_ip_convs[];
+extern const struct rule_conv rule_time_convs[];
+extern const struct rule_conv rule_hash_convs[];
+extern const struct rule_conv rule_digest_convs[];
+extern const struct rule_conv rule_var_convs[];
+extern const struct rule_conv rule_regsub_convs[];
+extern const struct rule_conv rule_json_convs[];
+extern const struct rule_conv rule_language_convs[];
+
 /* All of them. 0, or -ERR_RANGE. */
 int rule_tables_add(struct rule_vocab *v) must_check;
 

@@ -14,6 +14,17 @@ rule_tables_add(struct rule_vocab *v)
 	};
 	static const struct rule_conv *const convs[] = {
 		rule_map_convs,
+		rule_text_convs,
+		rule_code_convs,
+		rule_math_convs,
+		rule_ip_convs,
+		rule_time_convs,
+		rule_hash_convs,
+		rule_digest_convs,
+		rule_var_convs,
+		rule_regsub_convs,
+		rule_json_convs,
+		rule_language_convs,
 	};
 	int r = 0;
 

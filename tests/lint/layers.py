@@ -18,7 +18,7 @@ MAY = {
 ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
-    'openssl/': ('src/tls/', 'include/tls/'),
+    'openssl/': ('src/tls/', 'include/tls/', 'src/rule/conv_digest.c'),
 }
 
 

@@ -10,7 +10,8 @@ setup(void **state)
 {
 	(void)state;
 	rig_init(&h.r);
-	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\np=1&x=&w&y=2&p=3&z");
+	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\n"
+			"p=1&x=&w&y=2&p=3&z");
 	return 0;
 }
 

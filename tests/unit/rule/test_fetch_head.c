@@ -92,6 +92,7 @@ in_acls(void **state)
 {
 	(void)state;
 	EACH("req.hdr(x-a)", "\"q,r\"|1|2|3||");
+	EACH("hdr(x-n),add(0)", "7|12|");
 	EACH("req.hdr(x-b)", "z|");
 	EACH("req.hdr(nope)", "-|");
 	EACH("req.hdr(x-a,2)", "2|");

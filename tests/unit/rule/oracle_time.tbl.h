@@ -1,0 +1,10 @@
+/* ORACLE(expression, result): what HAProxy 2.6 makes of it; tests/system/test_oracle.py asks it again. */
+ORACLE("int(0),utime(%Y-%m-%d %H:%M:%S)", "1970-01-01 00:00:00")
+ORACLE("int(1700000000),utime(\"%a, %d %b %Y %T\")", "Tue, 14 Nov 2023 22:13:20")
+ORACLE("int(1700000000),utime(%Y%m%d,3600)", "20231114")
+ORACLE("int(1700000000),utime(%Y%m%d%H,-3600)", "2023111421")
+ORACLE("int(1700000000),utime(%q)", "%q")
+ORACLE("int(1700000000),http_date", "Tue, 14 Nov 2023 22:13:20 GMT")
+ORACLE("int(1700000000),http_date(3600)", "Tue, 14 Nov 2023 23:13:20 GMT")
+ORACLE("int(1700000000123),http_date(0,ms)", "Tue, 14 Nov 2023 22:13:20.123 GMT")
+ORACLE("int(1700000000123456),http_date(1000000,us)", "Tue, 14 Nov 2023 22:13:21.123456 GMT")

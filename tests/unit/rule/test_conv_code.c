@@ -1,0 +1,83 @@
+#include "unit/rule/conv_rig.h"
+
+static const struct oracle_row rows[] = {
+#include "unit/rule/oracle_code.tbl.h"
+};
+
+static void
+as_haproxy(void **state)
+{
+	(void)state;
+	rig_check_rows(rows, ARRAY_LEN(rows));
+}
+
+static struct expr_rig rig;
+
+#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	rig_set_vars(&rig);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&rig);
+	return 0;
+}
+
+static void
+our_own(void **state)
+{
+	(void)state;
+	/* stricter than HAProxy: padding is where it belongs, or nowhere */
+	IS("str(YWJjZA==YWJj),b64dec", "(none)");
+	IS("str(Y===),b64dec", "(none)");
+	IS("str(YQ=a),b64dec", "(none)");
+	IS("str(-w==),ub64dec", "(none)");
+	IS("bin(00),be2dec(.,9)", "17: 'be2dec': a piece has 1 to 8 bytes");
+	IS("bin(00),be2dec(.,0)", "17: 'be2dec': a piece has 1 to 8 bytes");
+	IS("bin(00),be2hex(:)", "14: 'be2hex': a piece has 1 byte or more");
+	IS("bin(00),be2hex(:,0)", "17: 'be2hex': a piece has 1 byte or more");
+	IS("str(a),url_enc(path)", "15: 'url_enc': the only type is 'query'");
+}
+
+/* What one makes, the other takes apart, for every length. */
+static void
+there_and_back(void **state)
+{
+	static const char *const pairs[][2] = { { "base64", "b64dec" }, { "ub64enc", "ub64dec" },
+		{ "url_enc", "url_dec(1)" } };
+	char bytes[129], text[512];
+
+	(void)state;
+	for (size_t n = 0; n < 64; n++) {
+		for (size_t i = 0; i < n; i++)
+			snprintf(bytes + 2 * i, 3, "%02X",
+				(unsigned int)((i * 37 + n * 11) % 255 + 1));
+		bytes[2 * n] = 0;
+		for (size_t p = 0; p < ARRAY_LEN(pairs); p++) {
+			snprintf(text, sizeof(text), n ? "bin(%s),%s,%s,hex" : "str(%s),%s,%s,hex",
+				bytes, pairs[p][0], pairs[p][1]);
+			IS(text, bytes);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_haproxy),
+		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(there_and_back, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

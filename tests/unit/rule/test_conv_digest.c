@@ -1,0 +1,64 @@
+#include "unit/rule/conv_rig.h"
+
+static const struct oracle_row rows[] = {
+#include "unit/rule/oracle_digest.tbl.h"
+};
+
+static void
+as_haproxy(void **state)
+{
+	(void)state;
+	rig_check_rows(rows, ARRAY_LEN(rows));
+}
+
+static struct expr_rig rig;
+
+#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	rig_set_vars(&rig);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&rig);
+	return 0;
+}
+
+static void
+our_own(void **state)
+{
+	static char text[2048];
+
+	(void)state;
+	IS("str(abc),sha2(255)", "14: 'sha2': SHA-2 has 224, 256, 384 or 512 bits");
+	IS("str(abc),digest(nope)", "16: 'digest': no such digest");
+	IS("str(abc),hmac(nope,a2V5)", "14: 'hmac': no such digest");
+	IS("str(abc),hmac(sha256,!!)",
+		"21: 'hmac': the key is base64 (768 bytes at most), or a variable");
+	IS("str(abc),hmac(sha256,a2V)",
+		"21: 'hmac': the key is base64 (768 bytes at most), or a variable");
+	memset(text, 0, sizeof(text));
+	strcpy(text, "str(abc),hmac(sha256,");
+	memset(text + 21, (int)sizeof("") + 64, 1372);
+	strcat(text, ")");
+	IS(text, "21: 'hmac': the key is base64 (768 bytes at most), or a variable");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_haproxy),
+		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

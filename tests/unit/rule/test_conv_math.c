@@ -1,0 +1,53 @@
+#include "unit/rule/conv_rig.h"
+
+static const struct oracle_row rows[] = {
+#include "unit/rule/oracle_math.tbl.h"
+};
+
+static void
+as_haproxy(void **state)
+{
+	(void)state;
+	rig_check_rows(rows, ARRAY_LEN(rows));
+}
+
+static struct expr_rig rig;
+
+#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	rig_set_vars(&rig);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&rig);
+	return 0;
+}
+
+static void
+our_own(void **state)
+{
+	(void)state;
+	IS("int(5),add(x)", "11: 'x' is not an integer or a variable");
+	IS("int(5),add", "10: 'add' needs an integer or a variable as argument 1");
+	IS("bin(05),add(1)", "8: 'add' cannot be applied: it takes integer, not binary");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_haproxy),
+		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

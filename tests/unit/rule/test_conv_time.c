@@ -1,0 +1,62 @@
+#include "unit/rule/conv_rig.h"
+
+static const struct oracle_row rows[] = {
+#include "unit/rule/oracle_time.tbl.h"
+};
+
+static void
+as_haproxy(void **state)
+{
+	(void)state;
+	rig_check_rows(rows, ARRAY_LEN(rows));
+}
+
+static struct expr_rig rig;
+
+#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	rig_set_vars(&rig);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&rig);
+	return 0;
+}
+
+static void
+our_own(void **state)
+{
+	static const char many[] = "int(0),utime(%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c%c)";
+
+	(void)state;
+	IS("int(1700000000123),http_date(,ms)", "Tue, 14 Nov 2023 22:13:20.123 GMT");
+	IS("int(-1),http_date", "Wed, 31 Dec 1969 23:59:59 GMT");
+	IS("int(-1),http_date(0,ms)", "Wed, 31 Dec 1969 23:59:59.999 GMT");
+	IS("int(9223372036854775807),http_date(1)", "(none)");
+	IS("int(0),http_date(0,x)", "19: 'http_date': the unit is 's', 'ms' or 'us'");
+	IS("int(9223372036854775807),utime(%Y)", "(none)");
+	IS("int(9223372036854775807),utime(%Y,1)", "(none)");
+	IS("int(0),utime()", "13: 'utime' needs a string as argument 1");
+	/* what is too long is nothing */
+	IS(many, "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_haproxy),
+		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+#include "unit/rule/conv_rig.h"
+
+static const struct oracle_row rows[] = {
+#include "unit/rule/oracle_var.tbl.h"
+};
+
+static void
+as_haproxy(void **state)
+{
+	(void)state;
+	rig_check_rows(rows, ARRAY_LEN(rows));
+}
+
+static struct expr_rig rig;
+
+#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	rig_set_vars(&rig);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&rig);
+	return 0;
+}
+
+static void
+our_own(void **state)
+{
+	(void)state;
+	IS("str(a),add_item(\",\",,)", "20: 'add_item': a variable or a suffix is needed");
+	IS("str(a),concat(<,bad,>)",
+		"16: 'bad': a variable's name begins with its scope: proc. sess. txn. req. or "
+		"res.");
+	IS("str(a),set-var(txn.x,foo)",
+		"21: 'set-var': the conditions are ifexists, ifnotexists, ifempty, ifnotempty, "
+		"ifset, ifnotset, ifgt and iflt");
+	IS("int(5),set-var(txn.n,ifgt)", "5");
+	IS("int(5),set-var(txn.n,ifgt)", "(none)");
+	IS("int(9),set-var(txn.n,iflt)", "9");
+	/* one that is read while it changes */
+	IS("var(txn.v),set-var(txn.v),upper,lower", "val");
+	IS("var(txn.v),unset-var(txn.v),lower", "val");
+	IS("var(txn.v)", "(none)");
+	IS("str(q),set-var(proc.p,ifexists)", "q");
+	IS("var(proc.p)", "q");
+	rig.cx.txn = NULL;
+	IS("str(q),set-var(txn.x)", "(none)");
+	IS("str(q),unset-var(txn.x)", "q");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_haproxy),
+		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
