@@ -21,7 +21,11 @@ void freq_raise(struct freq *f, uint32_t n);
  * has now. Each raises its own freq to what it saw: the largest is the highest rate of all.
  */
 uint32_t freq_count_second(uint64_t *second, uint64_t now_ms);
-/* Adds what another worker counted: the rate of both. The highest one is the larger of the two. */
+/*
+ * Adds what another worker counted: the rate of both. The highest one is the larger of the two.
+ * That worker may go on counting meanwhile: what it does just then may be missing, or count
+ * twice.
+ */
 void freq_merge(struct freq *sum, const struct freq *f);
 uint32_t freq_read(const struct freq *f, uint64_t now_ms);
 

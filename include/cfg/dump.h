@@ -15,9 +15,12 @@ enum cfg_dump {
 	CFG_DUMP_ALL,	/* every name with its class: implemented, hint, unsupported */
 	CFG_DUMP_MAN,	/* the keyword part of tacit.cfg(5), roff */
 	CFG_DUMP_VIM,	/* a syntax file */
+	/* of rules, which this folder knows nothing of: rule/dump.h */
+	CFG_DUMP_SMP,	/* fetches */
+	CFG_DUMP_CNV,	/* converters */
 };
 
-/* The kind called `name` ("cfg", "all", "man", "vim"), or -1. */
+/* The kind called `name` ("cfg", "all", "man", "vim", "smp", "cnv"), or -1. */
 int cfg_dump_kind(const char *name);
 void cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to);
 

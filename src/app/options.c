@@ -44,7 +44,7 @@ options_usage(void)
 	       "        -L <name> sets the local peer's name\n"
 	       "        -de does without epoll() ; -dp without poll() ; -dS without splice()\n"
 	       "        -dW treats warnings as errors ; -dD also shows suspicious settings\n"
-	       "        -dK<class> dumps the keywords: cfg, all, man, vim (help lists them)\n"
+	       "        -dK<class> dumps the keywords: cfg, all, man, vim, smp, cnv (or help)\n"
 	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF -dr are accepted without effect\n"
 	       "        -S, -sf, -st and -x are not supported yet\n";
 }

@@ -19,7 +19,9 @@
 #include "app/version.h"
 #include "app/process.h"
 #include "base/err.h"
+#include "base/sbuf.h"
 #include "cfg/dump.h"
+#include "rule/dump.h"
 
 /* Everything that lives as long as the process. */
 struct start {
@@ -44,6 +46,29 @@ usage(const struct start *st, const char *why)
 	return 1;
 }
 
+/* -dK: the keywords' part, then that of rules. The exit code. */
+static int
+dump_words(struct start *st)
+{
+	const struct rule_vocab *v = &st->cfg.proxies.vocab;
+	struct sbuf out;
+	int failed;
+
+	cfg_dump(&st->cfg.registry, (enum cfg_dump)st->opts.dump, stdout);
+	sbuf_init(&out, 0);
+	if (st->opts.dump == CFG_DUMP_MAN)
+		rule_dump_man(v, &out);
+	if (st->opts.dump == CFG_DUMP_SMP || st->opts.dump == CFG_DUMP_ALL)
+		rule_dump_fetches(v, &out);
+	if (st->opts.dump == CFG_DUMP_CNV || st->opts.dump == CFG_DUMP_ALL)
+		rule_dump_convs(v, &out);
+	failed = out.failed;
+	if (out.len > 0)
+		fputs(out.p, stdout);
+	sbuf_fini(&out);
+	return failed;
+}
+
 /* What needs no configuration file. 1 when there is more to do, otherwise *code is the exit
  * code. */
 static int
@@ -59,10 +84,10 @@ do_without_files(struct start *st, int *code)
 		*code = config_cond(&st->cfg, st->opts.cond, stderr);
 		return 0;
 	case OPTIONS_KEYWORDS:
-		cfg_dump(&st->cfg.registry, (enum cfg_dump)st->opts.dump, stdout);
+		*code = dump_words(st);
 		return 0;
 	case OPTIONS_DUMP_HELP:
-		fputs("Classes of -dK : cfg, all, man, vim\n", stdout);
+		fputs("Classes of -dK : cfg, all, man, vim, smp, cnv\n", stdout);
 		return 0;
 	case OPTIONS_USAGE:
 		*code = usage(st, "");

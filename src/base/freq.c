@@ -6,9 +6,9 @@
 static void
 start_second(struct freq *f, uint64_t sec)
 {
-	f->prev = sec == f->sec + 1 ? f->cur : 0;
-	f->cur = 0;
-	f->sec = sec;
+	atomic_write(&f->prev, sec == f->sec + 1 ? f->cur : 0);
+	atomic_write(&f->cur, 0);
+	atomic_write(&f->sec, sec);
 }
 
 void
@@ -19,14 +19,14 @@ freq_add(struct freq *f, uint64_t now_ms, uint32_t n)
 	/* Workers read the clock at different times: who is behind counts in the second at hand. */
 	if (sec > f->sec)
 		start_second(f, sec);
-	f->cur += n;
-	f->max = MAX(f->max, f->cur);
+	atomic_write(&f->cur, f->cur + n);
+	atomic_write(&f->max, MAX(f->max, f->cur));
 }
 
 void
 freq_raise(struct freq *f, uint32_t n)
 {
-	f->max = MAX(f->max, n);
+	atomic_write(&f->max, MAX(f->max, n));
 }
 
 /* The second in the upper half, its count in the lower one. */
@@ -44,15 +44,18 @@ freq_count_second(uint64_t *second, uint64_t now_ms)
 void
 freq_merge(struct freq *sum, const struct freq *f)
 {
-	if (f->sec > sum->sec)
-		start_second(sum, f->sec);
-	if (f->sec == sum->sec) {
-		sum->cur += f->cur;
-		sum->prev += f->prev;
-	} else if (f->sec + 1 == sum->sec) {
-		sum->prev += f->cur;
+	uint64_t sec = atomic_read(&f->sec);
+	uint32_t cur = atomic_read(&f->cur);
+
+	if (sec > sum->sec)
+		start_second(sum, sec);
+	if (sec == sum->sec) {
+		sum->cur += cur;
+		sum->prev += atomic_read(&f->prev);
+	} else if (sec + 1 == sum->sec) {
+		sum->prev += cur;
 	}
-	sum->max = MAX(sum->max, f->max);
+	sum->max = MAX(sum->max, atomic_read(&f->max));
 }
 
 uint32_t

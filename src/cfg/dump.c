@@ -13,6 +13,8 @@ static const struct {
 	{ "all", CFG_DUMP_ALL },
 	{ "man", CFG_DUMP_MAN },
 	{ "vim", CFG_DUMP_VIM },
+	{ "smp", CFG_DUMP_SMP },
+	{ "cnv", CFG_DUMP_CNV },
 };
 
 static const struct {
@@ -313,6 +315,9 @@ cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to)
 		break;
 	case CFG_DUMP_VIM:
 		dump_vim(reg, to);
+		break;
+	case CFG_DUMP_SMP:
+	case CFG_DUMP_CNV:
 		break;
 	}
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proxy/fetch.h"
 #include "proxy/log_alias.h"
 #include "rule/action.h"
 #include "rule/tables.h"
@@ -17,6 +18,10 @@ proxy_vocab_init(struct rule_vocab *v)
 	r = rule_tables_add(v);
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(actions); i++)
 		r = rule_vocab_add_actions(v, actions[i]);
+	if (!r)
+		r = rule_vocab_add_fetches(v, session_fetches);
+	if (!r)
+		r = rule_vocab_add_fetches(v, load_fetches);
 	/* How many tables there are is known when this is compiled. */
 	assert(r == 0);
 	(void)r;

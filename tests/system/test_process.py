@@ -150,6 +150,8 @@ def test_condition(cond, code):
 def test_keyword_dump():
     r = run("-dKall")
     assert r.returncode == 0 and "maxconn" in r.stdout
+    assert "req.hdr([<name>[,<occurrence>]]): string\n" in run("-dKsmp").stdout
+    assert "lower: string => string\n" in run("-dKcnv").stdout
     assert run("-dKhelp").returncode == 0
     assert run("-dKnonsense").returncode == 1
 

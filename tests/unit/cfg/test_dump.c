@@ -27,6 +27,11 @@ names(void **state)
 	assert_int_equal(cfg_dump_kind("all"), CFG_DUMP_ALL);
 	assert_int_equal(cfg_dump_kind("man"), CFG_DUMP_MAN);
 	assert_int_equal(cfg_dump_kind("vim"), CFG_DUMP_VIM);
+	assert_int_equal(cfg_dump_kind("smp"), CFG_DUMP_SMP);
+	assert_int_equal(cfg_dump_kind("cnv"), CFG_DUMP_CNV);
+	/* those are somebody else's */
+	assert_string_equal(dumped(CFG_DUMP_SMP), "");
+	assert_string_equal(dumped(CFG_DUMP_CNV), "");
 	assert_int_equal(cfg_dump_kind("nope"), -1);
 	assert_int_equal(cfg_dump_kind(""), -1);
 }

@@ -1,0 +1,221 @@
+/* Fetches of a session's connections, and of the names of what it goes through. */
+#include <string.h>
+
+#include "proxy/fetch.h"
+#include "proxy/session.h"
+
+static const struct session *
+session_of(const struct sample_ctx *cx)
+{
+	return cx->session;
+}
+
+/* --- addresses --- */
+
+enum end { CLIENT_PEER, CLIENT_OWN, SERVER_PEER, SERVER_OWN };
+
+static int
+is_unspecified(const struct addr *a)
+{
+	return addr_family(a) == AF_UNSPEC || addr_is_any(a);
+}
+
+/* Where the client connected to: only where the listener does not know it the kernel is asked. */
+static int
+end_address(struct sample_ctx *cx, enum end end, struct addr *out)
+{
+	const struct session *s = session_of(cx);
+	const struct conn *c;
+
+	if (!s)
+		return -1;
+	if (end == CLIENT_PEER) {
+		/* a session has room for inet addresses only */
+		memset(out, 0, sizeof(*out));
+		memcpy(out, &s->peer, MIN(sizeof(*out), offsetof(struct addr, u) + s->peer.len));
+		return 0;
+	}
+	if (end == CLIENT_OWN && !is_unspecified(&s->listener->addr) &&
+		!s->listener->bind->transparent) {
+		*out = s->listener->addr;
+		return 0;
+	}
+	c = &s->conn[end == CLIENT_OWN ? CLIENT : SERVER];
+	if (!cx->sys || !conn_is_open(c))
+		return -1;
+	return end == SERVER_PEER ? addr_of_peer(cx->sys, c->fd, out)
+				  : addr_of_socket(cx->sys, c->fd, out);
+}
+
+static int
+fetch_ip(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct addr addr;
+
+	if (end_address(cx, (enum end)a->kind, &addr))
+		return 0;
+	if (addr_family(&addr) == AF_INET) {
+		s->type = SAMPLE_IPV4;
+		s->u.ipv4 = addr.u.in.sin_addr;
+		return 1;
+	}
+	s->type = SAMPLE_IPV6;
+	s->u.ipv6 = addr.u.in6.sin6_addr;
+	return addr_family(&addr) == AF_INET6;
+}
+
+static int
+fetch_port(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct addr addr;
+
+	if (end_address(cx, (enum end)a->kind, &addr))
+		return 0;
+	sample_set_int(s, addr_port(&addr));
+	return addr_family(&addr) == AF_INET || addr_family(&addr) == AF_INET6;
+}
+
+/* --- names and numbers --- */
+
+enum what { FE_NAME, FE_DEFBE, BE_NAME, SRV_NAME, SO_NAME };
+
+static int
+fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = session_of(cx);
+	const char *name = NULL;
+
+	if (!x)
+		return 0;
+	switch ((enum what)a->kind) {
+	case FE_NAME:
+		name = x->fe->name;
+		break;
+	case FE_DEFBE:
+		name = x->fe->default_be ? x->fe->default_be->name : NULL;
+		break;
+	case BE_NAME:
+		name = x->be ? x->be->name : NULL;
+		break;
+	case SRV_NAME:
+		name = x->srv ? x->srv->name : NULL;
+		break;
+	case SO_NAME:
+		name = x->listener->bind->name;
+		break;
+	}
+	if (!name)
+		return 0;
+	sample_set_str(s, str_of(name));
+	return 1;
+}
+
+enum number {
+	FE_ID,
+	BE_ID,
+	SRV_ID,
+	SO_ID,
+	FE_CLIENT_TIMEOUT,
+	BE_SERVER_TIMEOUT,
+	BE_TUNNEL_TIMEOUT
+};
+
+static int
+fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = session_of(cx);
+	int64_t v = -1;
+
+	if (!x)
+		return 0;
+	switch ((enum number)a->kind) {
+	case FE_ID:
+		v = x->fe->id;
+		break;
+	case BE_ID:
+		v = x->be ? x->be->id : -1;
+		break;
+	case SRV_ID:
+		v = x->srv ? x->srv->id : -1;
+		break;
+	case SO_ID:
+		v = x->listener->id;
+		break;
+	case FE_CLIENT_TIMEOUT:
+		v = x->fe->to.client;
+		break;
+	case BE_SERVER_TIMEOUT:
+		v = x->be ? (int64_t)x->be->to.server : -1;
+		break;
+	case BE_TUNNEL_TIMEOUT:
+		v = x->be ? (int64_t)x->be->to.tunnel : -1;
+		break;
+	}
+	sample_set_int(s, v);
+	return v >= 0;
+}
+
+/* There is no TLS. */
+static int
+fetch_no(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+{
+	sample_set_bool(s, 0);
+	return 1;
+}
+
+/* Mode http is HTTP/1 on both sides. */
+static int
+fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+{
+	sample_set_int(s, 1);
+	return 1;
+}
+
+#define CONN .needs = SAMPLE_AT_CONN
+#define BACK .needs = SAMPLE_AT_BACK
+#define SRV .needs = SAMPLE_AT_SERVER
+#define IP(n, scope, end, text)                                                          \
+	{ .name = n, scope, .out = SAMPLE_ADDR, .fetch = fetch_ip, .kind = end, .doc = text }
+#define PORT(n, scope, end, text)                                                        \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_port, .kind = end, .doc = text }
+#define NAME(n, scope, what, text)                                                       \
+	{ .name = n, scope, .out = SAMPLE_STR, .fetch = fetch_name, .kind = what, .doc = text }
+#define NUMBER(n, scope, what, text)                                                     \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_number, .kind = what,      \
+		.doc = text }
+#define MAJOR(n, scope, text)                                                            \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .doc = text }
+#define NO(n, scope, text)                                                               \
+	{ .name = n, scope, .out = SAMPLE_BOOL, .fetch = fetch_no, .doc = text }
+
+const struct rule_fetch session_fetches[] = {
+	IP("bc_dst", SRV, SERVER_PEER, "The address of the server."),
+	PORT("bc_dst_port", SRV, SERVER_PEER, "The port of the server."),
+	MAJOR("bc_http_major", SRV, "The major version of HTTP towards the server: 1."),
+	IP("bc_src", SRV, SERVER_OWN, "Our own address towards the server."),
+	PORT("bc_src_port", SRV, SERVER_OWN, "Our own port towards the server."),
+	NUMBER("be_id", BACK, BE_ID, "The number of the backend."),
+	NAME("be_name", BACK, BE_NAME, "The name of the backend."),
+	NUMBER("be_server_timeout", BACK, BE_SERVER_TIMEOUT, "timeout server, in ms."),
+	NUMBER("be_tunnel_timeout", BACK, BE_TUNNEL_TIMEOUT, "timeout tunnel, in ms."),
+	IP("dst", CONN, CLIENT_OWN, "The address that the client connected to."),
+	PORT("dst_port", CONN, CLIENT_OWN, "The port that the client connected to."),
+	IP("fc_dst", CONN, CLIENT_OWN, "As dst."),
+	PORT("fc_dst_port", CONN, CLIENT_OWN, "As dst_port."),
+	MAJOR("fc_http_major", CONN, "The major version of HTTP towards the client: 1."),
+	IP("fc_src", CONN, CLIENT_PEER, "As src."),
+	PORT("fc_src_port", CONN, CLIENT_PEER, "As src_port."),
+	NUMBER("fe_client_timeout", CONN, FE_CLIENT_TIMEOUT, "timeout client, in ms."),
+	NAME("fe_defbe", CONN, FE_DEFBE, "The name of the frontend's default_backend."),
+	NUMBER("fe_id", CONN, FE_ID, "The number of the frontend."),
+	NAME("fe_name", CONN, FE_NAME, "The name of the frontend."),
+	NUMBER("so_id", CONN, SO_ID, "The number of the listener."),
+	NAME("so_name", CONN, SO_NAME, "The name of the bind line."),
+	IP("src", CONN, CLIENT_PEER, "The address of the client."),
+	PORT("src_port", CONN, CLIENT_PEER, "The port of the client."),
+	NUMBER("srv_id", SRV, SRV_ID, "The number of the server."),
+	NAME("srv_name", SRV, SRV_NAME, "The name of the server."),
+	NO("ssl_bc", SRV, "Is the connection to the server encrypted? There is no TLS: false."),
+	NO("ssl_fc", CONN, "Is the connection of the client encrypted? There is no TLS: false."),
+	{ .name = NULL },
+};
