@@ -8,6 +8,7 @@ extern const struct rule_fetch rule_misc_fetches[]; /* constants, dates, chance,
 extern const struct rule_fetch rule_head_fetches[]; /* start lines and fields */
 extern const struct rule_fetch rule_uri_fetches[];
 extern const struct rule_fetch rule_cookie_fetches[];
+extern const struct rule_fetch rule_auth_fetches[];
 extern const struct rule_fetch rule_body_fetches[]; /* and bytes of mode tcp */
 
 extern const struct rule_conv rule_text_convs[];

@@ -40,4 +40,9 @@ conv_number(const struct rule_arg *a, struct sample_ctx *cx, int64_t *out)
 	return 1;
 }
 
+/* Room for what base64 of n bytes decodes to. */
+#define CODE_B64_ROOM(n) ((n) / 4 * 3 + 2)
+/* Decodes base64 (padding where it belongs): the bytes that made it, or -1. */
+long code_b64_decode(struct str text, char *out);
+
 #endif

@@ -68,36 +68,48 @@ value64(char c, int kind)
 }
 
 /* Strict: the padding stands at the end or, for URLs, nowhere. */
-static int
-conv_b64dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+static long
+decode64(struct str t, int kind, char *out)
 {
-	struct str t = s->u.str;
 	unsigned int v = 0, bits = 0;
-	size_t n = 0;
-	char *p;
+	long n = 0;
 
-	if (a->kind == PLAIN) {
+	if (kind == PLAIN) {
 		if (t.len % 4)
-			return 0;
+			return -1;
 		for (int i = 0; i < 2 && t.len > 0 && t.p[t.len - 1] == '='; i++)
 			t.len--;
 	}
 	if (t.len % 4 == 1)
-		return 0;
-	p = arena_get(cx->arena, t.len / 4 * 3 + 2);
-	for (size_t i = 0; p && i < t.len; i++) {
-		int x = value64(t.p[i], (int)a->kind);
+		return -1;
+	for (size_t i = 0; i < t.len; i++) {
+		int x = value64(t.p[i], kind);
 
 		if (x < 0)
-			return 0;
+			return -1;
 		v = v << 6 | (unsigned int)x;
 		bits += 6;
 		if (bits >= 8) {
 			bits -= 8;
-			p[n++] = (char)(v >> bits);
+			out[n++] = (char)(v >> bits);
 		}
 	}
-	return conv_bytes(cx, s, p, n);
+	return n;
+}
+
+long
+code_b64_decode(struct str text, char *out)
+{
+	return decode64(text, PLAIN, out);
+}
+
+static int
+conv_b64dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	char *p = arena_get(cx->arena, CODE_B64_ROOM(s->u.str.len));
+	long n = p ? decode64(s->u.str, (int)a->kind, p) : -1;
+
+	return n >= 0 && conv_bytes(cx, s, p, (size_t)n);
 }
 
 /* --- hexadecimal and decimal numbers --- */

@@ -146,14 +146,18 @@ conv_strcmp(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct str t = s->u.str, o;
 	struct sample v;
+	size_t i = 0;
 	int d;
 
 	if (!var_find(cx, a->arg[0].u.var, &v) || sample_cast(&v, SAMPLE_STR, cx->arena))
 		return 0;
 	o = v.u.str;
-	d = MIN(t.len, o.len) > 0 ? strncmp(t.p, o.p, MIN(t.len, o.len)) : 0;
-	if (d == 0)
-		d = t.len < o.len ? -1 : t.len > o.len;
+	/* the difference itself, as HAProxy with glibc has it; strncmp() promises its sign only */
+	while (i < MIN(t.len, o.len) && t.p[i] == o.p[i])
+		i++;
+	d = i < MIN(t.len, o.len) ? (unsigned char)t.p[i] - (unsigned char)o.p[i]
+		: t.len < o.len   ? -1
+				  : t.len > o.len;
 	sample_set_int(s, d);
 	return 1;
 }

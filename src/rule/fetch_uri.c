@@ -1,4 +1,5 @@
 /* Fetches of request targets (manual 7.3.6). */
+#include "base/hash.h"
 #include "fetch.h"
 #include "http/uri.h"
 
@@ -42,6 +43,19 @@ fetch_base(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	if (n <= 0)
 		return 0;
 	sample_set_str(s, (struct str){ p, (size_t)n });
+	return 1;
+}
+
+/* A number instead of the text: of tables of what is asked for often. */
+static int
+fetch_base_hash(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	size_t mark = arena_mark(cx->arena);
+
+	if (!fetch_base(a, cx, s))
+		return 0;
+	sample_set_int(s, hash_avalanche(hash_sdbm(s->u.str.p, s->u.str.len)));
+	arena_release(cx->arena, mark);
 	return 1;
 }
 
@@ -142,11 +156,23 @@ fetch_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 const struct rule_fetch rule_uri_fetches[] = {
 	BASE("base", 0, "The first Host field and the path."),
+	{ .name = "base32",
+		REQ,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_base_hash,
+		.kind = 0,
+		.doc = "A hash of base: base,sdbm(1)." },
 	BASE("baseq", 1, "The first Host field, the path and the query."),
 	PART("path", PATH, "The path: from the first slash to the question mark."),
 	PART("pathq", PATHQ, "The path and the query."),
 	PART("query", QUERY, "What follows the first question mark."),
 	PART("url", URL, "The request's target as it came."),
+	{ .name = "url32",
+		REQ,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_base_hash,
+		.kind = 1,
+		.doc = "A hash of baseq: baseq,sdbm(1)." },
 	{ .name = "url_ip",
 		REQ,
 		.out = SAMPLE_ADDR,

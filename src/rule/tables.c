@@ -10,6 +10,7 @@ rule_tables_add(struct rule_vocab *v)
 		rule_head_fetches,
 		rule_uri_fetches,
 		rule_cookie_fetches,
+		rule_auth_fetches,
 		rule_body_fetches,
 	};
 	static const struct rule_conv *const convs[] = {

@@ -37,6 +37,7 @@ parts(void **state)
 	IS("url_port", "(none)");
 	h.r.arena.cap = 8;
 	IS("base", "(none)");
+	IS("base32", "(none)");
 	h.r.arena.cap = RIG_ARENA;
 }
 
@@ -89,6 +90,17 @@ other_forms(void **state)
 }
 
 static void
+hashes(void **state)
+{
+	(void)state;
+	rig_request(&h, "GET /a/b?c=d HTTP/1.1\r\nHost: h\r\n\r\n");
+	IS("base32", "2708352860");
+	IS("base,sdbm(1)", "2708352860");
+	IS("url32", "2986279158");
+	IS("baseq,sdbm(1)", "2986279158");
+}
+
+static void
 without_a_request(void **state)
 {
 	(void)state;
@@ -106,6 +118,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(parameters, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_forms, setup, teardown),
+		cmocka_unit_test_setup_teardown(hashes, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_request, setup, teardown),
 	};
 
