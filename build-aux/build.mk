@@ -74,8 +74,9 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail.
 SIM_WRAP := $(foreach f,session_log malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit connect half \
-	half_splice half_zerocopy idle memory queue session slot stream)
+WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit connect exchange half \
+	half_splice half_zerocopy http_actions http_out http_read http_reply http_txn idle memory \
+	queue session slot stream)
 $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Fuzzed words are no names to ask anybody for.

@@ -24,6 +24,7 @@
 enum side { CLIENT, SERVER, SIDES };
 
 struct session;
+struct http_txn;
 struct sockbuf;
 
 /* One direction. half[CLIENT] reads from the client and writes to the server. */
@@ -32,6 +33,8 @@ struct half {
 	uint8_t broken;         /* ended by a reset: neither end may take it for a clean one */
 	uint8_t stuck;          /* what the source has sent is left with the kernel: no buffer */
 	uint32_t head, tail;    /* pending bytes in buf */
+	uint32_t ahead;         /* and behind them those that were read before it was their turn */
+	uint8_t starves;        /* a head is to be read, and there is no buffer for it */
 	char *buf;              /* what the sink refused; NULL most of the time */
 	struct pipe *pipe;      /* behind buf; NULL whenever nothing is in it */
 	struct zerocopy_pin *pin; /* of buf, when it was sent from in place */
@@ -90,10 +93,12 @@ struct session {
 	struct listener *listener;
 	struct proxy *fe;
 	struct proxy *be;
+	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct server *srv;     /* chosen; holds a slot when has_slot */
 	enum session_event posted; /* what the task is to deliver; NONE: first I/O */
 	uint64_t state_ms;      /* when the state was entered */
-	uint64_t wake_ms;       /* in RETRY and LINGER: when to go on */
+	uint64_t
+		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: when to go on */
 	uint64_t accept_wall_ns;
 	uint64_t accept_ms;
 	uint64_t waits_since_ms; /* in a queue */
@@ -103,6 +108,7 @@ struct session {
 	uint64_t id;            /* unique in the process; see engine.next_id */
 	uint32_t queue_before;  /* %sq: its place in the queue of its server, see slot_queue() */
 	uint32_t be_queue_before; /* %bq */
+	uint32_t requests;      /* mode http: begun so far, with the one at work */
 	uint16_t retries;       /* made so far */
 	uint16_t linger_checks; /* in LINGER */
 	int connect_err;        /* errno of the last failed connect(); 0: it timed out */
@@ -148,6 +154,7 @@ struct engine {
 	uint64_t next_id;            /* times shared->n, plus index, is a session's id */
 	struct pool session_pool;
 	struct pool buf_pool;
+	struct pool txn_pool;
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	struct look_room look;
@@ -158,6 +165,7 @@ struct engine {
 	const struct sockbuf *server_buf; /* of sockets to servers; NULL: the kernel's own */
 	uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
 	uint64_t cum_conns, cum_sess, bytes_out, bytes_in;
+	uint64_t requests;           /* of mode http */
 	uint64_t max_memory;         /* of both pools, 0: no bound; see memory.h */
 	int memory_tight;            /* new sessions have to wait */
 	uint64_t memory_holds;       /* how often they had to */

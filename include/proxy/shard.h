@@ -40,6 +40,7 @@ struct stat_times {
 struct server_stat {
 	uint64_t cum_sess, bytes_in, bytes_out, econ, eresp, wretr, wredis, cli_abrt, srv_abrt;
 	uint64_t connect, reuse, lbtot, failed_conns;
+	uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; in [0] any other status */
 	unsigned int cur_max, queued_max;
 	uint64_t last_sess_ms;   /* loop clock, 0: never */
 	struct stat_times times;
@@ -49,10 +50,11 @@ struct proxy_stat {
 	uint64_t cum_conn, cum_sess, bytes_in, bytes_out, denied_req, failed_req;
 	uint64_t econ, eresp, wretr, wredis, cli_abrt, srv_abrt, lbtot, connect, reuse;
 	uint64_t failed_conns;
+	uint64_t req_tot, hrsp[6]; /* as a server's */
 	unsigned int cur_max, queued_max;
 	uint64_t last_sess_ms;
 	struct stat_times times;
-	struct freq sess_rate, conn_rate; /* of frontends */
+	struct freq sess_rate, conn_rate, req_rate; /* of frontends */
 };
 
 /* Idle connections of a server that its worker may use again: proxy/idle.h. Gauges may be read by

@@ -8,7 +8,10 @@
 #include "connect.h"
 #include "count.h"
 #include "derive.h"
+#include "exchange.h"
 #include "half.h"
+#include "http_out.h"
+#include "proxy/http_txn.h"
 #include "proxy/queue.h"
 #include "proxy/session_log.h"
 
@@ -25,9 +28,8 @@ now_ms(const struct session *s)
 	return loop_now_ms(s->engine->loop);
 }
 
-/* The first cause is the one that is logged. */
-static void
-blame(struct session *s, char cause, char phase)
+void
+session_blame(struct session *s, char cause, char phase)
 {
 	if (s->term[0] == '-')
 		s->term[0] = cause;
@@ -40,22 +42,42 @@ count_time(const struct session *s)
 {
 	struct proxy_stat *be = be_stat(s);
 	struct server_stat *srv = srv_stat(s);
-	uint64_t q = s->queued_ms - s->accept_ms, c = s->connected_ms - s->queued_ms;
-	uint64_t all = now_ms(s) - s->accept_ms;
+	uint64_t began = s->txn ? s->txn->head_ms : s->accept_ms;
+	uint64_t q = s->queued_ms - began, c = s->connected_ms - s->queued_ms;
+	uint64_t all = now_ms(s) - began;
 
 	stat_count_times(&be->times, be->cum_sess, q, c, all);
 	stat_count_times(&srv->times, srv->cum_sess, q, c, all);
 }
 
-/* Every way to CLOSED ends here. */
-static enum session_event
-leave(struct session *s)
+void
+session_conclude(struct session *s)
 {
-	if (s->connected_ms)
-		count_time(s);
-	queue_leave(s);
-	session_log(s);
+	if (!s->has_left) {
+		if (s->connected_ms)
+			count_time(s);
+		queue_leave(s);
+	}
+	/* Of a kept connection it is the requests that are logged, each once. */
+	if (s->fe->mode != PROXY_HTTP || !s->logged)
+		session_log(s);
+}
+
+/* Every way to CLOSED ends here. */
+enum session_event
+session_do_leave(struct session *s)
+{
+	session_conclude(s);
 	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_fails(struct session *s, unsigned int status)
+{
+	if (!s->txn)
+		return SESSION_EV_LEAVE;
+	s->txn->status = status;
+	return SESSION_EV_ANSWER;
 }
 
 /* Nobody may take what this session was for a complete exchange. */
@@ -119,26 +141,26 @@ session_do_reassign(struct session *s)
 enum session_event
 session_do_no_server(struct session *s)
 {
-	blame(s, 'S', 'C');
+	session_blame(s, 'S', 'C');
 	if (s->be)
 		be_stat(s)->econ++;
-	return leave(s);
+	return session_fails(s, 503);
 }
 
 enum session_event
 session_do_queue_timeout(struct session *s)
 {
-	blame(s, 's', 'Q');
+	session_blame(s, 's', 'Q');
 	be_stat(s)->econ++;
-	return leave(s);
+	return session_fails(s, 503);
 }
 
 enum session_event
 session_do_queue_abort(struct session *s)
 {
-	blame(s, 'C', 'Q');
+	session_blame(s, 'C', 'Q');
 	be_stat(s)->cli_abrt++;
-	return leave(s);
+	return session_do_leave(s);
 }
 
 /* --- connecting --- */
@@ -146,8 +168,13 @@ session_do_queue_abort(struct session *s)
 enum session_event
 session_do_connect(struct session *s)
 {
-	int r = connect_server(s);
+	int r;
 
+	if (s->txn && http_place_request(s) < 0) {
+		session_blame(s, 'P', 'R');
+		return session_fails(s, 500);
+	}
+	r = connect_server(s);
 	srv_stat(s)->connect++;
 	be_stat(s)->connect++;
 	if (r < 0) {
@@ -160,13 +187,13 @@ session_do_connect(struct session *s)
 enum session_event
 session_do_connect_abort(struct session *s)
 {
-	blame(s, 'C', 'C');
+	session_blame(s, 'C', 'C');
 	be_stat(s)->cli_abrt++;
 	srv_stat(s)->cli_abrt++;
 	/* The server may be connected by now, and must not take this for an empty request. */
 	if (s->conn[CLIENT].err)
 		reset_sides(s);
-	return leave(s);
+	return session_do_leave(s);
 }
 
 /*
@@ -236,12 +263,12 @@ enum session_event
 session_do_give_up(struct session *s)
 {
 	if (!s->connect_err)
-		blame(s, 's', 'C');
+		session_blame(s, 's', 'C');
 	else
-		blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
+		session_blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
 	srv_stat(s)->econ++;
 	be_stat(s)->econ++;
-	return leave(s);
+	return session_fails(s, 503);
 }
 
 enum session_event
@@ -254,7 +281,8 @@ session_do_established(struct session *s)
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
 	srv_stat(s)->last_sess_ms = be_stat(s)->last_sess_ms = now;
 	srv_stat(s)->bytes_in += s->half[CLIENT].bytes;
-	session_log_early(s);
+	if (!s->txn)
+		session_log_early(s);
 	half_plan_zerocopy(s);
 	half_pump(s, CLIENT);
 	return SESSION_EV_NONE;
@@ -274,7 +302,7 @@ session_note_failure(struct session *s, int side)
 		be_stat(s)->srv_abrt++;
 		srv_stat(s)->srv_abrt++;
 	}
-	blame(s, side == CLIENT ? 'C' : 'S', 'D');
+	session_blame(s, side == CLIENT ? 'C' : 'S', http_awaits_head(s, SERVER) ? 'H' : 'D');
 }
 
 void
@@ -292,15 +320,19 @@ session_do_relay_timeout(struct session *s)
 {
 	int side = session_late_side(s);
 
-	blame(s, side == CLIENT ? 'c' : 's', 'D');
+	if (http_awaits_head(s, SERVER)) {
+		session_blame(s, side == CLIENT ? 'c' : 's', side == CLIENT ? 'D' : 'H');
+		return session_fails(s, http_late(s, side));
+	}
+	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
 	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it
 	 * with a reset. */
 	for (int h = 0; h < SIDES; h++) {
-		if (half_owes(&s->half[h]) && !s->conn[!h].err)
+		if ((half_owes(&s->half[h]) || http_is_cut(s, h)) && !s->conn[!h].err)
 			conn_reset_on_close(&s->conn[!h]);
 		half_event(s, h, HALF_EV_ABORT);
 	}
-	return leave(s);
+	return SESSION_EV_LEAVE;
 }
 
 /* How long the side that is well may take for the rest: as long as it may be idle. */
@@ -323,7 +355,8 @@ session_do_linger(struct session *s)
 	/* A socket that was reset meanwhile keeps the count of what it never sent: ask for its
 	 * error too. */
 	for (int side = 0; side < SIDES; side++)
-		if (!s->conn[side].err && now_ms(s) < linger_limit(s, side) &&
+		if (conn_is_open(&s->conn[side]) && !s->conn[side].err &&
+		    now_ms(s) < linger_limit(s, side) &&
 		    !(s->linger_checks && conn_take_error(&s->conn[side])))
 			unsent += conn_unsent(&s->conn[side]);
 	if (!unsent)
@@ -341,18 +374,23 @@ session_do_finish(struct session *s)
 	} else {
 		if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
 			conn_reset_on_close(&s->conn[CLIENT]);
-		if ((s->be->options & OPT_NOLINGER) && !s->conn[SERVER].err)
+		if ((s->be->options & OPT_NOLINGER) && conn_is_open(&s->conn[SERVER]) &&
+		    !s->conn[SERVER].err)
 			conn_reset_on_close(&s->conn[SERVER]);
 	}
-	return leave(s);
+	return session_do_leave(s);
 }
 
 enum session_event
 session_do_killed(struct session *s)
 {
-	blame(s, 'K', s->connected_ms ? 'D' : !s->waits && s->has_slot ? 'C' : 'Q');
+	session_blame(s, 'K',
+		s->connected_ms                  ? 'D'
+			: !s->waits && s->has_slot ? 'C'
+			: s->be                    ? 'Q'
+						   : 'R');
 	reset_sides(s);
-	return leave(s);
+	return session_do_leave(s);
 }
 
 void
@@ -378,11 +416,21 @@ half_do_drop(struct session *s, int side)
 	half_discard(s->engine, h);
 }
 
+/* A bug of ours: nobody may trust in what this half forwards. */
+void
+half_do_bug(struct session *s, int side)
+{
+	s->engine->fsm_bugs++;
+	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: half %d in state %s: bug, ended",
+		(unsigned long long)s->id, side, half_state_name(s->half[side].state));
+	s->half[side].broken = 1;
+}
+
 void
 half_do_shut_sink(struct session *s, int side)
 {
 	/* The last half needs no shutdown(): close() follows, and sends the FIN. */
-	if (s->half[side].broken || s->half[!side].state == HALF_CLOSED)
+	if (s->half[side].broken || half_is_over(&s->half[!side]))
 		return;
 	conn_shut(&s->conn[!side]);
 	/* client-fin and server-fin count from here. */

@@ -20,10 +20,30 @@ enum session_event session_do_relay_timeout(struct session *s);
 enum session_event session_do_linger(struct session *s);
 enum session_event session_do_finish(struct session *s);
 enum session_event session_do_killed(struct session *s);
+enum session_event session_do_leave(struct session *s);
+/* http_actions.c */
+enum session_event session_do_await(struct session *s);
+enum session_event session_do_read_timeout(struct session *s);
+enum session_event session_do_read_abort(struct session *s);
+enum session_event session_do_answer(struct session *s);
+enum session_event session_do_early(struct session *s);
+enum session_event session_do_next(struct session *s);
+enum session_event session_do_depart(struct session *s);
+enum session_event session_do_reply_timeout(struct session *s);
 
 void half_do_none(struct session *s, int side);
 void half_do_mark_broken(struct session *s, int side);
 void half_do_drop(struct session *s, int side);
 void half_do_shut_sink(struct session *s, int side);
+void half_do_bug(struct session *s, int side);
+
+/* --- what actions.c and http_actions.c share --- */
+
+/* The first cause is the one that is logged. */
+void session_blame(struct session *s, char cause, char phase);
+/* It failed: the event that ends it, or has the client told in mode http, with that status. */
+enum session_event session_fails(struct session *s, unsigned int status);
+/* It is over with its server, and what it was is counted and logged. */
+void session_conclude(struct session *s);
 
 #endif

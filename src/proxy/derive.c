@@ -1,6 +1,9 @@
 #include "derive.h"
 
+#include "exchange.h"
 #include "half.h"
+#include "http_read.h"
+#include "http_reply.h"
 
 static uint64_t
 after(uint64_t start, unsigned int ms)
@@ -14,7 +17,7 @@ wants_relay(const struct session *s, int side)
 	const struct half *from = &s->half[side], *to = &s->half[!side];
 	unsigned int dirs = 0;
 
-	if (from->state == HALF_OPEN && !half_owes(from))
+	if (from->state == HALF_OPEN && !half_owes(from) && !from->starves)
 		dirs |= EV_R;
 	if (to->state != HALF_CLOSED && half_owes(to))
 		dirs |= EV_W;
@@ -25,7 +28,7 @@ wants_relay(const struct session *s, int side)
 static int
 is_tunnel(const struct session *s)
 {
-	return s->state == SESSION_RELAY && s->fe->mode == PROXY_TCP;
+	return s->state == SESSION_RELAY && exchange_is_plain(s);
 }
 
 unsigned int
@@ -41,11 +44,17 @@ session_patience(const struct session *s, int side, int half_closed)
 	return side == CLIENT ? to->client : to->server;
 }
 
+static int
+has_ended(const struct half *h)
+{
+	return h->state == HALF_DRAIN || h->state == HALF_CLOSED;
+}
+
 /* A side is late when it owes bytes, or owes the acceptance of bytes: see wants_relay(). */
 static uint64_t
 side_deadline(const struct session *s, int side, unsigned int owes)
 {
-	int half_closed = s->half[side].state != HALF_OPEN || s->half[!side].state == HALF_CLOSED;
+	int half_closed = has_ended(&s->half[side]) || s->half[!side].state == HALF_CLOSED;
 
 	if (!owes)
 		return TIMER_NEVER;
@@ -60,6 +69,14 @@ session_late_side(const struct session *s)
 	for (int side = 0; side < SIDES; side++)
 		due[side] = side_deadline(s, side, wants_relay(s, side));
 	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
+}
+
+/* Who waits for a buffer looks for one again before it is late. */
+static void
+derive_starving(const struct session *s, int side, struct derived *d)
+{
+	if (s->half[side].starves)
+		d->deadline = MIN(d->deadline, s->wake_ms);
 }
 
 static void
@@ -77,6 +94,25 @@ derive_relay(const struct session *s, struct derived *d)
 		d->wants[side] = dirs;
 		d->deadline = MIN(d->deadline, due);
 	}
+	derive_starving(s, SERVER, d);
+}
+
+static void
+derive_read(const struct session *s, struct derived *d)
+{
+	d->wants[CLIENT] = s->half[CLIENT].starves ? 0 : EV_R;
+	d->deadline = http_read_deadline(s);
+	derive_starving(s, CLIENT, d);
+}
+
+static void
+derive_reply(const struct session *s, struct derived *d)
+{
+	if (half_owes(&s->half[SERVER]))
+		d->wants[CLIENT] |= EV_W;
+	if (http_reply_drains(s))
+		d->wants[CLIENT] |= EV_R;
+	d->deadline = http_reply_deadline(s);
 }
 
 /* Before there is a server that has answered. */
@@ -97,6 +133,12 @@ session_derive(const struct session *s)
 	switch (s->state) {
 	case SESSION_RELAY:
 		derive_relay(s, &d);
+		break;
+	case SESSION_READ:
+		derive_read(s, &d);
+		break;
+	case SESSION_REPLY:
+		derive_reply(s, &d);
 		break;
 	case SESSION_INIT:
 	case SESSION_ASSIGN:

@@ -11,6 +11,7 @@
 #include "proxy/memory.h"
 
 #include "count.h"
+#include "exchange.h"
 #include "stream.h"
 
 void
@@ -19,8 +20,8 @@ half_init(struct half *h)
 	memset(h, 0, sizeof(*h));
 }
 
-static void
-release_buf(struct engine *e, struct half *h)
+void
+half_drop_buf(struct engine *e, struct half *h)
 {
 	if (h->is_big)
 		stream_buf_put(e, h->buf);
@@ -28,8 +29,16 @@ release_buf(struct engine *e, struct half *h)
 		zerocopy_release(&e->zerocopy, &h->pin, h->buf);
 	h->buf = NULL;
 	h->is_big = 0;
-	h->head = h->tail = 0;
+	h->head = h->tail = h->ahead = 0;
 	memory_watch(e);
+}
+
+/* Nothing is pending in it: what was read ahead stays. */
+static void
+release_buf(struct engine *e, struct half *h)
+{
+	if (!h->ahead)
+		half_drop_buf(e, h);
 }
 
 void
@@ -46,13 +55,13 @@ half_fini(struct engine *e, struct half *h)
 	stream_leave(h);
 	half_discard(e, h);
 	if (h->buf)
-		release_buf(e, h);
+		half_drop_buf(e, h);
 }
 
 int
 half_has_room(const struct engine *e, const struct half *h)
 {
-	return !h->stuck && (!h->buf || h->tail < e->bufsize);
+	return !h->stuck && (!h->buf || h->tail + h->ahead < e->bufsize);
 }
 
 int
@@ -132,6 +141,8 @@ sink_failed(struct session *s, int side)
 
 	session_note_failure(s, other);
 	half_event(s, side, HALF_EV_SINK_ERR);
+	if (s->state == SESSION_REPLY)
+		return;
 	if (s->half[other].state != HALF_OPEN) {
 		session_side_failed(s, other);
 		return;
@@ -150,7 +161,7 @@ send_buf(struct session *s, int side, int more, size_t *put)
 	size_t n = half_buffered(h);
 	enum io_result r;
 
-	if (h->is_big)
+	if (h->is_big || !exchange_is_plain(s))
 		r = conn_send(&s->conn[!side], p, n, more, put);
 	else
 		r = zerocopy_send(
@@ -164,7 +175,8 @@ static enum io_result
 write_pending(struct session *s, int side)
 {
 	struct half *h = &s->half[side];
-	int last = h->state == HALF_DRAIN && !h->broken;
+	int last = (h->state == HALF_DRAIN && !h->broken) ||
+		(h->state == HALF_TAIL && exchange_closes(s, side));
 	size_t put;
 
 	if (!half_buffered(h))
@@ -198,19 +210,19 @@ half_flush(struct session *s, int side)
 
 /*
  * Sends fresh bytes, keeping what the sink refuses; they are in the half's buffer or in the scratch
- * buffer. 0, or -1 when the half is over.
+ * buffer. last: the sink's FIN follows. 0, or -1 when the half is over.
  */
 static int
-forward(struct session *s, int side, const char *p, size_t n)
+forward(struct session *s, int side, const char *p, size_t n, int last)
 {
 	struct half *h = &s->half[side];
 	struct conn *sink = &s->conn[!side];
-	int own = p == h->buf, more = s->conn[side].eof;
+	int own = p == h->buf;
 	size_t put = 0;
 
 	if (loop_is_ready(sink->loop, sink->fd, DIR_W)) {
-		enum io_result r = own ? send_buf(s, side, more, &put)
-				       : conn_send(sink, p, n, more, &put);
+		enum io_result r = own ? send_buf(s, side, last, &put)
+				       : conn_send(sink, p, n, last, &put);
 
 		if (r == IO_ERR) {
 			sink_failed(s, side);
@@ -230,9 +242,13 @@ forward(struct session *s, int side, const char *p, size_t n)
 	return 0;
 }
 
-static void
-source_ended(struct session *s, int side)
+void
+half_source_ended(struct session *s, int side)
 {
+	if (s->txn && !exchange_ends_here(s, side)) {
+		exchange_cut(s, side);
+		return;
+	}
 	/* client-fin and server-fin count from here. */
 	s->last_ms[side] = loop_now_ms(s->engine->loop);
 	half_event(s, side, HALF_EV_SRC_EOF);
@@ -240,24 +256,39 @@ source_ended(struct session *s, int side)
 		half_event(s, side, HALF_EV_EMPTY);
 }
 
+/* Is the sink's FIN to follow these bytes, the last of that step? */
+static int
+is_last(const struct session *s, int side, enum exchange_step step)
+{
+	if (s->txn && !exchange_ends_here(s, side))
+		return step == EXCHANGE_OVER && exchange_closes(s, side);
+	return s->conn[side].eof;
+}
+
 /* Sends bytes that are still in the kernel and takes those that were sent. As pump_once(). */
 static int
-forward_in_place(struct session *s, int side, size_t n, int is_short)
+forward_in_place(struct session *s, int side, size_t got, int is_short)
 {
 	struct engine *e = s->engine;
 	struct conn *src = &s->conn[side], *sink = &s->conn[!side];
-	size_t put = 0;
+	struct http_body before = { .framing = HTTP_BODY_NONE };
+	enum exchange_step step = EXCHANGE_ON;
+	size_t put = 0, n = got;
 
-	if (loop_is_ready(sink->loop, sink->fd, DIR_W) &&
+	if (s->txn)
+		step = exchange_look(s, side, e->scratch, &n, &before);
+	if (n && loop_is_ready(sink->loop, sink->fd, DIR_W) &&
 		conn_send(sink, e->scratch, n, 0, &put) == IO_ERR) {
 		sink_failed(s, side);
 		return 0;
 	}
+	if (put < n && s->txn)
+		exchange_look_again(s, side, e->scratch, put, &before);
 	if (put) {
 		s->last_ms[!side] = loop_now_ms(e->loop);
 		half_count(s, side, put);
 		stream_note(s, side, put, e->bufsize);
-		if (conn_take(src, e->scratch, put, is_short && put == n) != IO_OK) {
+		if (conn_take(src, e->scratch, put, is_short && put == got) != IO_OK) {
 			session_side_failed(s, side);
 			return 0;
 		}
@@ -267,9 +298,31 @@ forward_in_place(struct session *s, int side, size_t n, int is_short)
 		s->last_ms[!side] = loop_now_ms(e->loop);
 		return 0;
 	}
-	if (src->eof)
-		source_ended(s, side);
-	return !src->eof;
+	if (step != EXCHANGE_ON)
+		exchange_step(s, side, step, NULL, 0);
+	else if (src->eof)
+		half_source_ended(s, side);
+	return step == EXCHANGE_ON && !src->eof;
+}
+
+/* Fresh bytes: those that belong to the message go on. As pump_once(). */
+static int
+pass_on(struct session *s, int side, char *p, size_t got)
+{
+	enum exchange_step step = EXCHANGE_ON;
+	size_t used = got, out = got;
+
+	if (s->txn)
+		step = exchange_judge(s, side, p, got, &used, &out);
+	if (out && forward(s, side, p, out, is_last(s, side, step)) < 0)
+		return 0;
+	if (step != EXCHANGE_ON)
+		exchange_step(s, side, step, p + used, got - used);
+	else if (s->conn[side].eof)
+		half_source_ended(s, side);
+	else
+		return !half_pending(&s->half[side]);
+	return 0;
 }
 
 /* One read and what follows from it: 1 when another one is worth trying. */
@@ -277,33 +330,38 @@ static int
 pump_once(struct session *s, int side)
 {
 	struct engine *e = s->engine;
+	struct half *h = &s->half[side];
 	struct conn *src = &s->conn[side];
 	char *own = NULL, *to = e->scratch;
 	enum io_result r;
 	size_t got, reach;
 	int may_keep;
 
-	if (s->half[side].streams && half_splices(s, side)) {
+	if (http_awaits_head(s, side))
+		return exchange_await(s);
+	if (h->streams && half_splices(s, side)) {
 		int more = half_splice_once(s, side);
 
 		if (more >= 0)
 			return more;
 	}
-	may_keep = can_keep(e, &s->half[side]);
+	may_keep = can_keep(e, h) || (exchange_needs_buf(s, side) && half_take_buf(e, h) == 0);
 	if (may_keep && e->zerocopy.threshold && (own = half_own_buf(s, side)))
 		to = own;
-	reach = may_keep && s->half[side].streams ? stream_reach(e, &s->half[side]) : e->bufsize;
+	reach = may_keep && h->streams ? stream_reach(e, h) : e->bufsize;
+	if (s->txn)
+		reach = exchange_reach(s, side, reach);
 	r = may_keep ? conn_recv(src, to, reach, &got) : conn_peek(src, to, reach, &got);
 	if (own && r == IO_OK)
-		s->half[side].tail = (uint32_t)got;
+		h->tail = (uint32_t)got;
 	else if (own)
-		release_buf(e, &s->half[side]);
+		release_buf(e, h);
 	switch (r) {
 	case IO_AGAIN:
-		stream_drained(e, &s->half[side]);
+		stream_drained(e, h);
 		return 0;
 	case IO_EOF:
-		source_ended(s, side);
+		half_source_ended(s, side);
 		return 0;
 	case IO_ERR:
 		session_side_failed(s, side);
@@ -315,13 +373,7 @@ pump_once(struct session *s, int side)
 		return forward_in_place(s, side, got, got < reach);
 	half_count(s, side, got);
 	stream_note(s, side, got, reach);
-	if (forward(s, side, to, got) < 0)
-		return 0;
-	if (src->eof) {
-		source_ended(s, side);
-		return 0;
-	}
-	return !half_pending(&s->half[side]);
+	return pass_on(s, side, to, got);
 }
 
 /* How many bytes cost as much as one that is copied. */
@@ -346,10 +398,12 @@ pump(struct session *s, int side)
 	if (h->stuck && !loop_is_ready(s->conn[!side].loop, s->conn[!side].fd, DIR_W))
 		return;
 	h->stuck = 0;
-	if (h->state == HALF_DRAIN) {
+	if (h->state != HALF_OPEN) {
 		half_event(s, side, HALF_EV_EMPTY);
 		return;
 	}
+	if (exchange_resume(s, side) && half_pending(h))
+		return;
 	/* After an error there may be no event that would tell of what is left. */
 	while (reads-- > 0 && h->bytes < upto && h->state == HALF_OPEN)
 		if (!((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && pump_once(s, side)))
@@ -362,7 +416,7 @@ half_pump_now(struct session *s, int side)
 	struct half *h = &s->half[side];
 	uint64_t before = h->bytes, owed = half_pending(h), in, out;
 
-	if (h->state == HALF_CLOSED)
+	if (half_is_over(h))
 		return;
 	stream_leave(h);
 	pump(s, side);

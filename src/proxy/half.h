@@ -25,11 +25,20 @@ half_owes(const struct half *h)
 	return half_pending(h) || h->stuck;
 }
 
+/* Nothing of it will be forwarded any more. */
+static inline int
+half_is_over(const struct half *h)
+{
+	return h->state == HALF_CLOSED || h->state == HALF_DONE;
+}
+
 void half_init(struct half *h);
 /* Gives buffer and pipe back, with what is in them. */
 void half_fini(struct engine *e, struct half *h);
 /* What is pending will never be written. */
 void half_discard(struct engine *e, struct half *h);
+/* Gives the buffer back, with what is in it. */
+void half_drop_buf(struct engine *e, struct half *h);
 /* Room for more while there is nobody to write to. */
 int half_has_room(const struct engine *e, const struct half *h);
 
@@ -50,6 +59,8 @@ int half_speculate(struct session *s);
 
 /* Bytes were read from side: for the counters. */
 void half_count(struct session *s, int side, size_t n);
+/* The source has sent FIN. */
+void half_source_ended(struct session *s, int side);
 /* Writes what is pending: 1 when nothing is left. */
 int half_flush(struct session *s, int side);
 /* A buffer, beyond tune.memory if it must be: 0, or -1 when there is none. */

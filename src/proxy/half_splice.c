@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "exchange.h"
 #include "net/splice.h"
 #include "stream.h"
 
@@ -65,7 +66,7 @@ half_splices(const struct session *s, int side)
 {
 	const struct half *h = &s->half[side];
 
-	return h->streams && !h->no_splice && s->engine->pipes.max &&
+	return h->streams && !h->no_splice && s->engine->pipes.max && exchange_is_plain(s) &&
 		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
 		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
 }

@@ -4,6 +4,7 @@
  */
 #include "half.h"
 
+#include "exchange.h"
 #include "proxy/memory.h"
 
 void
@@ -37,7 +38,7 @@ half_own_buf(struct session *s, int side)
 	struct half *h = &s->half[side];
 	struct engine *e = s->engine;
 
-	if (h->buf || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
+	if (h->buf || !exchange_is_plain(s) || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
 		return NULL;
 	h->buf = pool_get(&e->buf_pool);
 	assert(h->buf);

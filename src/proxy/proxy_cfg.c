@@ -101,11 +101,13 @@ parse_mode(struct cfg_ctx *ctx)
 	/* What else is wrong with it is shown too. */
 	if (strcmp(mode, "http") == 0) {
 		p->mode = PROXY_HTTP;
-		return cfg_error(ctx, 0, "'mode http' is not supported yet, only 'mode tcp' is");
+		return 0;
 	}
 	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0 || strcmp(mode, "spop") == 0)
-		return cfg_error(ctx, 0, "'mode %s' is not supported, only 'mode tcp' is", mode);
-	return cfg_error(ctx, 0, "unknown proxy mode '%.40s'; 'tcp' is supported", mode);
+		return cfg_error(
+			ctx, 0, "'mode %s' is not supported, only 'tcp' and 'http' are", mode);
+	return cfg_error(
+		ctx, 0, "unknown proxy mode '%.40s'; 'tcp' and 'http' are supported", mode);
 }
 
 static int
@@ -306,7 +308,7 @@ static const struct cfg_kw kws[] = {
 		.min = 1,
 		.max = 1,
 		.parse = parse_mode,
-		.syntax = "tcp",
+		.syntax = "{ tcp | http }",
 		.doc = "What is forwarded." },
 	OPTION("allbackups", CFG_BE, OPT_ALLBACKUPS,
 		"Uses all backup servers, not the first only."),

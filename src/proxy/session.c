@@ -12,7 +12,10 @@
 #include "connect.h"
 #include "count.h"
 #include "derive.h"
+#include "exchange.h"
 #include "half.h"
+#include "http_read.h"
+#include "http_reply.h"
 #include "stream.h"
 #include "proxy/admit.h"
 #include "proxy/idle.h"
@@ -85,6 +88,8 @@ engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr
 {
 	e->maxrewrite = MIN(maxrewrite, e->bufsize / 2);
 	e->maxhdr = maxhdr;
+	/* Of other objects: nothing is in it yet. */
+	http_txn_pool_init(e);
 }
 
 void
@@ -105,6 +110,7 @@ engine_fini(struct engine *e)
 	zerocopy_fini(&e->zerocopy);
 	pool_fini(&e->session_pool);
 	pool_fini(&e->buf_pool);
+	pool_fini(&e->txn_pool);
 	mem_free(e->scratch);
 	e->scratch = NULL;
 	look_room_fini(&e->look);
@@ -113,18 +119,32 @@ engine_fini(struct engine *e)
 
 /* --- events --- */
 
+/* A client without a server has ended, and nothing of it is left to be sent. A request is only of
+ * use as a whole. */
+static int
+has_gone_early(const struct session *s)
+{
+	const struct half *h = &s->half[CLIENT];
+
+	if (s->txn)
+		return h->broken;
+	return h->state != HALF_OPEN && !half_pending(h);
+}
+
 /* Before there is a server: the client's bytes are kept, and its end is noticed. */
 static void
 client_io_early(struct session *s, uint32_t ev)
 {
-	half_collect(s);
+	if (s->txn)
+		exchange_collect(s);
+	else
+		half_collect(s);
 	/* Where it is not read the error has to be asked for. */
 	if ((ev & EV_ERR) && !s->conn[CLIENT].err &&
 		(s->half[CLIENT].state != HALF_OPEN || s->half[CLIENT].stuck) &&
 		conn_take_error(&s->conn[CLIENT]))
 		session_side_failed(s, CLIENT);
-	if (s->conn[CLIENT].err ||
-		(s->half[CLIENT].state != HALF_OPEN && !half_pending(&s->half[CLIENT])))
+	if (s->conn[CLIENT].err || has_gone_early(s))
 		session_event(s, SESSION_EV_CLIENT_GONE);
 }
 
@@ -161,7 +181,8 @@ looks_again(struct session *s, int side)
 {
 	struct conn *c = &s->conn[side];
 
-	if (side != SERVER || s->looked_again || !(s->be->options & OPT_SMART_CONNECT) ||
+	/* In mode http it is for the response to say whether a FIN matters. */
+	if (side != SERVER || s->txn || s->looked_again || !(s->be->options & OPT_SMART_CONNECT) ||
 		s->half[SERVER].bytes || !s->half[CLIENT].bytes ||
 		(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR)))
 		return 0;
@@ -211,6 +232,10 @@ on_io(void *owner, int fd, uint32_t ev)
 		/* The side that was to get the rest is gone as well. */
 		if ((ev & EV_ERR) && (!s->conn[side].err || (ev & HALF_EV_TAKEN)))
 			session_event(s, SESSION_EV_CLIENT_GONE);
+	} else if (s->state == SESSION_READ) {
+		http_read_io(s, ev);
+	} else if (s->state == SESSION_REPLY) {
+		http_reply_io(s, ev);
 	} else if (side == CLIENT) {
 		client_io_early(s, ev);
 		leave_if_aborted(s);
@@ -254,7 +279,19 @@ on_task(struct task *t)
 		session_event(s, ev);
 	else if (s->state == SESSION_CONNECT)
 		first_io(s);
+	else if (s->state == SESSION_READ)
+		http_read(s);
 	session_settle(s);
+}
+
+/* It waited for a buffer, and may ask for one again: 1 when it did. */
+static int
+has_starved(struct session *s, int side)
+{
+	int was = s->half[side].starves;
+
+	s->half[side].starves = 0;
+	return was;
 }
 
 /*
@@ -267,8 +304,13 @@ is_late(struct session *s)
 {
 	struct loop *l = s->engine->loop;
 
+	if (s->state == SESSION_READ && has_starved(s, CLIENT)) {
+		http_read(s);
+		return session_deadline(s) <= loop_now_ms(l) && s->state == SESSION_READ;
+	}
 	if (s->state != SESSION_RELAY)
 		return 1;
+	(void)has_starved(s, SERVER);
 	for (int side = 0; side < SIDES; side++) {
 		if (!(session_wants(s, side) & EV_R) && !s->half[side].waits)
 			continue;
@@ -314,19 +356,63 @@ want(struct session *s, int side, unsigned int dirs)
 		loop_want(s->engine->loop, s->conn[side].fd, dirs);
 }
 
+/* What both halves together have come to, or NONE. */
+static enum session_event
+relay_result(const struct session *s)
+{
+	const struct half *req = &s->half[CLIENT], *res = &s->half[SERVER];
+
+	if (exchange_is_plain(s)) {
+		if (req->state != HALF_CLOSED || res->state != HALF_CLOSED)
+			return SESSION_EV_NONE;
+		return req->broken || res->broken ? SESSION_EV_RESET : SESSION_EV_HALVES_CLOSED;
+	}
+	if (!half_is_over(res))
+		return SESSION_EV_NONE;
+	if (res->state == HALF_CLOSED && res->broken)
+		return SESSION_EV_RESET;
+	return exchange_has_request(s->txn) ? SESSION_EV_EXCHANGED : SESSION_EV_EARLY;
+}
+
+/* What follows from what the halves and the transaction have come to. */
+static enum session_event
+result(const struct session *s)
+{
+	switch (s->state) {
+	case SESSION_QUEUE:
+	case SESSION_CONNECT:
+	case SESSION_RETRY:
+		return s->txn && http_answer_is_due(s->txn) ? SESSION_EV_ANSWER : SESSION_EV_NONE;
+	case SESSION_RELAY:
+		if (s->txn && http_answer_is_due(s->txn) && s->half[SERVER].state == HALF_OPEN)
+			return SESSION_EV_ANSWER;
+		return relay_result(s);
+	case SESSION_REPLY:
+		return http_reply_result(s);
+	case SESSION_INIT:
+	case SESSION_READ:
+	case SESSION_ASSIGN:
+	case SESSION_LINGER:
+	case SESSION_CLOSED:
+	case SESSION_STATES:
+		break;
+	}
+	return SESSION_EV_NONE;
+}
+
 /* Derives interest and deadline anew, or has the session freed. */
 static void
 session_settle(struct session *s)
 {
 	struct loop *l = s->engine->loop;
+	enum session_event ev = result(s);
 	struct derived d;
 
-	if (s->state == SESSION_RELAY && s->half[CLIENT].state == HALF_CLOSED &&
-		s->half[SERVER].state == HALF_CLOSED)
-		session_event(s,
-			s->half[CLIENT].broken || s->half[SERVER].broken
-				? SESSION_EV_RESET
-				: SESSION_EV_HALVES_CLOSED);
+	/* An answer may be out as soon as it is made. */
+	while (ev != SESSION_EV_NONE) {
+		session_event(s, ev);
+		ev = result(s);
+	}
 	if (s->state == SESSION_CLOSED) {
 		timer_stop(loop_timers(l), &s->timer);
 		s->task.fn = on_end;
@@ -360,6 +446,7 @@ on_end(struct task *t)
 	zerocopy_close(&e->zerocopy, &s->conn[SERVER]);
 	conn_close_late(&s->conn[CLIENT]);
 	conn_close_late(&s->conn[SERVER]);
+	http_txn_put(s);
 	list_remove(&s->link);
 	vars_fini(&s->vars);
 	pool_put(&e->session_pool, s);
@@ -458,8 +545,12 @@ session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 	}
 	count_accept(s);
 	want(s, CLIENT, session_wants(s, CLIENT));
-	session_event(s, SESSION_EV_ACCEPTED);
-	session_log_early(s);
+	if (s->fe->mode == PROXY_HTTP) {
+		session_event(s, SESSION_EV_OPENED);
+	} else {
+		session_event(s, SESSION_EV_ACCEPTED);
+		session_log_early(s);
+	}
 	session_settle(s);
 }
 

@@ -80,6 +80,13 @@ add_times(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
 	sum->n += MIN(sessions, (uint64_t)STAT_AVERAGE_OVER);
 }
 
+static void
+add_classes(uint64_t *out, const uint64_t *in)
+{
+	for (int c = 0; c < 6; c++)
+		out[c] += in[c];
+}
+
 void
 server_stat_sum(const struct server *s, struct server_stat *out)
 {
@@ -100,6 +107,8 @@ server_stat_sum(const struct server *s, struct server_stat *out)
 		out->reuse += st->reuse;
 		out->lbtot += st->lbtot;
 		out->failed_conns += st->failed_conns;
+		out->req_tot += st->req_tot;
+		add_classes(out->hrsp, st->hrsp);
 		out->cur_max = MAX(out->cur_max, st->cur_max);
 		out->queued_max = MAX(out->queued_max, st->queued_max);
 		out->last_sess_ms = MAX(out->last_sess_ms, st->last_sess_ms);
@@ -127,12 +136,15 @@ add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 	out->connect += st->connect;
 	out->reuse += st->reuse;
 	out->failed_conns += st->failed_conns;
+	out->req_tot += st->req_tot;
+	add_classes(out->hrsp, st->hrsp);
 	out->cur_max = MAX(out->cur_max, st->cur_max);
 	out->queued_max = MAX(out->queued_max, st->queued_max);
 	out->last_sess_ms = MAX(out->last_sess_ms, st->last_sess_ms);
 	add_times(&out->times, &st->times, st->cum_sess);
 	freq_merge(&out->sess_rate, &st->sess_rate);
 	freq_merge(&out->conn_rate, &st->conn_rate);
+	freq_merge(&out->req_rate, &st->req_rate);
 }
 
 void

@@ -35,6 +35,8 @@ hear(struct agent *a)
 		else if (n == 0)
 			a->eof = 1;
 		for (long i = 0; i < n; i++, a->got++) {
+			if (a->got < AGENT_TEXT - 1)
+				a->text[a->got] = (char)buf[i];
 			if (a->got < HEADER)
 				a->heard |= (uint32_t)buf[i] << 8 * a->got;
 			else if (buf[i] != byte_at(a->heard, a->got))
@@ -69,6 +71,38 @@ say(struct agent *a, uint32_t n)
 	return 1;
 }
 
+/* The same for a text. */
+static int
+say_text(struct agent *a, const char *text)
+{
+	size_t n = strlen(text);
+
+	while (a->sent - a->base < n) {
+		size_t at = (size_t)(a->sent - a->base);
+		long r = fake_peer_send(a->s, text + at, n - at);
+
+		if (r == -EAGAIN)
+			return 0;
+		if (r < 0) {
+			if (!a->err && r != -EPIPE)
+				a->err = (int)-r;
+			return 1;
+		}
+		a->sent += (uint64_t)r;
+	}
+	return 1;
+}
+
+static int
+has_read(struct agent *a, const char *text)
+{
+	const char *at = strstr(a->text + a->seen, text);
+
+	if (at)
+		a->seen = (size_t)(at - a->text) + strlen(text);
+	return at != NULL;
+}
+
 static void
 end(struct agent *a, int reset)
 {
@@ -86,10 +120,10 @@ static void
 begin(struct agent *a, const struct step *st)
 {
 	a->begun = 1;
-	a->base = st->kind == STEP_SEND ? a->sent : fake_now(a->k);
+	a->base = st->kind == STEP_SEND || st->kind == STEP_SAY ? a->sent : fake_now(a->k);
 	if (st->kind == STEP_WAIT)
 		a->due += st->n;
-	if (st->kind == STEP_WAIT || st->kind == STEP_WAIT_EOF) {
+	if (st->kind == STEP_WAIT || st->kind == STEP_WAIT_EOF || st->kind == STEP_AWAIT) {
 		a->deaf = 0;
 		hear(a);
 	}
@@ -103,11 +137,15 @@ step_run(struct agent *a, const struct step *st)
 {
 	switch (st->kind) {
 	case STEP_SEND:
-		return a->fin || say(a, st->n);
+		return a->fin || say(a, (uint32_t)st->n);
 	case STEP_WAIT:
 		return a->got >= a->due || a->eof || a->err;
 	case STEP_WAIT_EOF:
 		return a->eof || a->err;
+	case STEP_SAY:
+		return a->fin || say_text(a, (const char *)st->n);
+	case STEP_AWAIT:
+		return has_read(a, (const char *)st->n) || a->eof || a->err;
 	case STEP_PAUSE:
 		return fake_now(a->k) >= a->base + st->n * FAKE_MS;
 	case STEP_SHUT:
@@ -183,7 +221,7 @@ step_name(enum step_kind k)
 {
 	static const char *const names[] = { "end", "send", "wait", "wait_eof", "pause", "shut",
 	    "close",
-		"reset", "deaf", "hear" };
+		"reset", "deaf", "hear", "say", "await" };
 
 	return names[k];
 }

@@ -21,13 +21,18 @@ enum step_kind {
 	STEP_CLOSE,
 	STEP_RESET,
 	STEP_DEAF,     /* reads nothing until it has to wait or is to hear */
-	STEP_HEAR      /* reads again */
+	STEP_HEAR,     /* reads again */
+	STEP_SAY,      /* the text, in mode http */
+	STEP_AWAIT     /* until the text was read, behind what was awaited before */
 };
 
 struct step {
 	enum step_kind kind;
-	uint32_t n;
+	uintptr_t n;           /* or the text, a const char * */
 };
+
+/* What an agent that plays texts remembers of what it read. */
+#define AGENT_TEXT 6000
 
 #define AGENT_STEPS 12
 
@@ -50,6 +55,8 @@ struct agent {
 	int wrong;           /* a byte was not what it had to be */
 	int over;            /* closed, or the script has ended */
 	int closed;
+	char text[AGENT_TEXT]; /* what it read, with texts in the script */
+	size_t seen;         /* of it, up to where the last STEP_AWAIT ended */
 };
 
 /* steps end with STEP_END, STEP_CLOSE or STEP_RESET; a script that runs out closes the socket. */

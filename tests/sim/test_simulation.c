@@ -62,6 +62,10 @@ number(const char *name, uint64_t otherwise)
 static int
 row_is_spare(enum session_state st, enum session_event ev)
 {
+	/* These worlds are in mode tcp. */
+	if (st == SESSION_READ || st == SESSION_REPLY || ev == SESSION_EV_OPENED ||
+		ev == SESSION_EV_ANSWER || ev == SESSION_EV_EXCHANGED || ev == SESSION_EV_EARLY)
+		return 1;
 	if (ev == SESSION_EV_KILL)
 		return !session_state_is_resting(st);
 	return st == SESSION_RELAY && ev == SESSION_EV_CLIENT_GONE;

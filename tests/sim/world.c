@@ -165,6 +165,8 @@ build_proxy(struct world *w)
 	w->px->redispatch_every = c->redispatch;
 	w->px->options = c->options | (c->redispatch ? OPT_REDISPATCH : 0);
 	w->px->maxconn = c->maxconn;
+	w->px->mode = c->http ? PROXY_HTTP : PROXY_TCP;
+	w->px->http.persistence = c->persistence;
 	w->px->default_be = w->px;
 	w->bind->defer_accept = c->defer;
 	list_append(&w->px->binds, &w->bind->link);
@@ -236,6 +238,8 @@ world_open(struct world *w, const struct world_config *cfg)
 	if (engine_allow_streams(&w->engine, cfg->splice_after, cfg->stream_bufsize,
 		cfg->stream_turn) < 0)
 		return -1;
+	if (cfg->maxhdr)
+		engine_allow_http(&w->engine, w->engine.maxrewrite, cfg->maxhdr);
 	if (cfg->maxpipes)
 		engine_allow_splice(&w->engine, cfg->maxpipes, 0);
 	w->engine.owner = w;
@@ -418,6 +422,9 @@ judge_stream(struct world *w, const struct agent *from, const struct agent *to, 
 static void
 judge_pairs(struct world *w)
 {
+	/* What goes in is not what comes out. */
+	if (w->cfg.http)
+		return;
 	for (unsigned int i = 0; i < w->n_ends; i++) {
 		const struct world_end *e = &w->end[i];
 		const struct agent *c = client_of(w, e->client_port), *o;
@@ -470,6 +477,7 @@ judge_baseline(struct world *w)
 
 	/* Pinned now is what could not be given up, for good. */
 	if (w->engine.session_pool.live || w->engine.zerocopy.states.live ||
+		w->engine.txn_pool.live ||
 		w->engine.buf_pool.live * w->engine.buf_pool.size != w->engine.zerocopy.pinned)
 		world_blame(w, "pools: %u sessions, %u buffers are out",
 		    w->engine.session_pool.live,

@@ -41,6 +41,9 @@ struct world_config {
 	int retries;          /* 0: none */
 	int redispatch;       /* redispatch_every */
 	unsigned int options;
+	int http;             /* mode http: the agents play texts, which the test judges */
+	enum http_persistence persistence;
+	unsigned int maxhdr;  /* 0: as always */
 	int defer;
 	unsigned int maxpipes;  /* 0: nothing is spliced */
 	unsigned int splice_after;

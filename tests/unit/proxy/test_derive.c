@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "proxy/derive.h"
+#include "proxy/http_txn.h"
 
 #define BUFSIZE 64
 #define RW EV_RW
@@ -15,6 +16,7 @@
 static struct engine engine;
 static struct proxy fe, be;
 static struct session s;
+static struct http_txn txn;
 static char buf[BUFSIZE];
 
 /* A session with every time it may look at different from every other. */
@@ -117,10 +119,13 @@ a_stream_in_line_wants_nothing(void **st)
 	assert_true(session_deadline(&s) <= deadline);
 }
 
-/* A half that drains has something left, a closed one nothing. */
+/* A half that drains has something left, a closed one nothing. The other states are for messages:
+ * there are none in mode tcp. */
 static int
 is_possible(int state, uint32_t pending)
 {
+	if (state == HALF_TAIL || state == HALF_DONE)
+		return 0;
 	return state == HALF_OPEN || (state == HALF_DRAIN) == (pending > 0);
 }
 
@@ -178,6 +183,8 @@ every_state_has_its_deadline(void **st)
 		uint64_t due, without; /* and with no timeout configured */
 	} t[] = {
 		{ SESSION_INIT, TIMER_NEVER, TIMER_NEVER },
+		{ SESSION_READ, 20100, TIMER_NEVER },
+		{ SESSION_REPLY, 20100, TIMER_NEVER },
 		{ SESSION_ASSIGN, TIMER_NEVER, TIMER_NEVER },
 		{ SESSION_QUEUE, 10300, TIMER_NEVER },
 		{ SESSION_CONNECT, 10400, TIMER_NEVER },
@@ -272,9 +279,11 @@ a_tunnel_has_a_timeout_of_its_own(void **st)
 	assert_int_equal(session_deadline(&s), 35000);
 	/* It is none while requests and responses take turns, nor before it is connected. */
 	set_half(CLIENT, HALF_OPEN, 0);
-	fe.mode = PROXY_HTTP;
+	s.txn = &txn;
 	assert_int_equal(session_deadline(&s), 20100);
-	fe.mode = PROXY_TCP;
+	txn.body[SERVER].framing = HTTP_BODY_TUNNEL;
+	assert_int_equal(session_deadline(&s), 25000);
+	s.txn = NULL;
 	s.state = SESSION_CONNECT;
 	assert_int_equal(session_deadline(&s), 10400);
 }

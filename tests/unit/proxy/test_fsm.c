@@ -158,13 +158,31 @@ halves_end_for_good(void **st)
 	for (int e = 0; e < HALF_EVENTS; e++) {
 		assert_int_equal(fsm_half_row(HALF_CLOSED, (enum half_event)e, &r), 0);
 		assert_int_equal(r.next, HALF_CLOSED);
-		assert_string_equal(r.action, "none");
+		assert_true(strcmp(r.action, "none") == 0 || strcmp(r.action, "bug") == 0);
 	}
 	for (int s = 0; s < HALF_STATES; s++) {
 		assert_int_equal(fsm_half_row((enum half_state)s, HALF_EV_ABORT, &r), 0);
 		assert_int_equal(r.next, HALF_CLOSED);
 		assert_int_equal(fsm_half_row((enum half_state)s, HALF_EV_SINK_ERR, &r), 0);
-		assert_int_equal(r.next, HALF_CLOSED);
+		/* What the sink was to take of a message that is done, it took. */
+		assert_int_equal(r.next, s == HALF_DONE ? HALF_DONE : HALF_CLOSED);
+	}
+}
+
+/* Only a message that is over and flushed makes room for the next one. */
+static void
+messages_follow_one_another(void **st)
+{
+	struct fsm_row r;
+
+	(void)st;
+	for (int s = 0; s < HALF_STATES; s++) {
+		assert_int_equal(fsm_half_row((enum half_state)s, HALF_EV_RESET, &r), 0);
+		assert_string_equal(r.action, s == HALF_DONE ? "none" : "bug");
+		assert_int_equal(r.next, s == HALF_DONE ? HALF_OPEN : s);
+		assert_int_equal(fsm_half_row((enum half_state)s, HALF_EV_MSG_END, &r), 0);
+		assert_string_equal(r.action, s == HALF_OPEN ? "none" : "bug");
+		assert_int_equal(r.next, s == HALF_OPEN ? HALF_TAIL : s);
 	}
 }
 
@@ -180,6 +198,7 @@ main(void)
 		cmocka_unit_test(follow_ups_form_no_cycle),
 		cmocka_unit_test(passing_states_are_always_left),
 		cmocka_unit_test(halves_end_for_good),
+		cmocka_unit_test(messages_follow_one_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

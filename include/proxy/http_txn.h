@@ -1,0 +1,66 @@
+/*
+ * A transaction: one request and its response. A session in mode http has one while a request is at
+ * work, from its first byte on (s->txn); a kept connection at rest has none.
+ */
+#ifndef TACIT_PROXY_HTTP_TXN_H
+#define TACIT_PROXY_HTTP_TXN_H
+
+#include <stdint.h>
+
+#include "http/body.h"
+#include "http/head.h"
+#include "http/parse.h"
+#include "proxy/session.h"
+
+/* Of a request line that is kept for the log. */
+#define HTTP_LINE_MAX 1024
+/* Places for fields that rules and options add, beyond those that may come. */
+#define HTTP_FIELDS_ADDED 64
+
+struct http_txn {
+	/* [CLIENT]: of the request, [SERVER]: of the response. */
+	struct http_parser parser[SIDES];
+	struct http_body body[SIDES];
+	/*
+	 * The request's texts lie in the client's buffer until it is sent on: from then on it is
+	 * not to be looked at (req.n is 0), and neither is the response after its head was sent.
+	 */
+	struct http_head req, res;
+	/* Of the request as it came; they stay: */
+	enum http_method method;
+	enum http_version version;
+	uint32_t head_end; /* where its head ends in the client's buffer, and its body begins */
+	uint32_t line_len;       /* of line: "GET /path HTTP/1.1", cut at HTTP_LINE_MAX; 0: bad */
+	/* On the loop's clock, ms; 0: not yet. */
+	uint64_t began_ms;       /* the request's first byte */
+	uint64_t began_wall_ns;
+	uint64_t idle_ms;        /* from the end of the exchange before it (or accept) to that */
+	uint64_t head_ms;        /* its head is complete */
+	uint64_t res_ms;         /* the response's head is complete, or an own answer was made */
+	unsigned int status;     /* sent to the client; 0: none yet */
+	uint32_t out_head;       /* bytes of the response head sent to the client */
+	uint8_t keeps[SIDES];    /* that side's connection goes on after the exchange */
+	uint8_t upgrades;        /* the client asks for another protocol */
+	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
+	uint8_t dechunks;        /* the client is too old for the response's framing */
+	uint8_t local;           /* the answer is our own */
+	char line[HTTP_LINE_MAX];
+	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */
+};
+
+/* Of the engine, for session.c. */
+void http_txn_pool_init(struct engine *e);
+/* One for s, as its first byte comes: NULL without memory. */
+struct http_txn *http_txn_get(struct session *s) must_check;
+/* Ends it: s->txn is NULL then; NULL before is allowed. */
+void http_txn_put(struct session *s);
+/* A head is complete: fields may be added to it beyond tune.http.maxhdr. */
+void http_txn_allow_added(struct session *s, struct http_head *h);
+/* Is the response's head complete (or our own answer made)? */
+static inline int
+http_has_answer(const struct http_txn *t)
+{
+	return t->res_ms != 0;
+}
+
+#endif

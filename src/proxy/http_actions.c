@@ -1,0 +1,200 @@
+/* What the session machine does on transitions that only mode http has: see actions.c. */
+#include "actions.h"
+#include "count.h"
+#include "derive.h"
+#include "exchange.h"
+#include "half.h"
+#include "http_count.h"
+#include "http_read.h"
+#include "http_reply.h"
+#include "net/zerocopy.h"
+#include "proxy/queue.h"
+
+#include <string.h>
+
+/* Its first bytes have most likely come with it. */
+enum session_event
+session_do_await(struct session *s)
+{
+	session_post(s, SESSION_EV_NONE);
+	return SESSION_EV_NONE;
+}
+
+/* --- a head that does not come --- */
+
+/* Nothing of a request has come: nobody is told, and nothing is logged. */
+static int
+is_silent(const struct session *s)
+{
+	return !s->txn && (s->requests || (s->fe->options & OPT_HTTP_IGNORE_PROBES));
+}
+
+static enum session_event
+no_request(struct session *s, char cause, unsigned int status)
+{
+	if (is_silent(s)) {
+		s->logged = 1;
+		return SESSION_EV_LEAVE;
+	}
+	session_blame(s, cause, 'R');
+	fe_stat(s)->failed_req++;
+	if (s->conn[CLIENT].err || (!s->txn && !http_txn_get(s)))
+		return SESSION_EV_LEAVE;
+	s->txn->keeps[CLIENT] = 0;
+	s->txn->status = status;
+	return SESSION_EV_ANSWER;
+}
+
+enum session_event
+session_do_read_timeout(struct session *s)
+{
+	return no_request(s, 'c', 408);
+}
+
+enum session_event
+session_do_read_abort(struct session *s)
+{
+	return no_request(s, 'C', 400);
+}
+
+/* --- answers of our own --- */
+
+/* What is left of a request that is not sent on. */
+static void
+forget_request(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+
+	half_discard(s->engine, h);
+	if (exchange_has_request(s->txn))
+		half_event(s, CLIENT, HALF_EV_EMPTY);
+	else if (s->txn->head_ms)
+		s->txn->keeps[CLIENT] = 0;
+}
+
+static void
+close_server(struct session *s)
+{
+	zerocopy_close(&s->engine->zerocopy, &s->conn[SERVER]);
+	conn_close(&s->conn[SERVER]);
+}
+
+static void
+leave_server(struct session *s)
+{
+	s->posted = SESSION_EV_NONE;
+	close_server(s);
+	if (s->be && !s->has_left)
+		queue_leave(s);
+}
+
+enum session_event
+session_do_answer(struct session *s)
+{
+	if (!s->txn->head_ms)
+		http_count_request(s);
+	leave_server(s);
+	forget_request(s);
+	http_reply_send(s);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_early(struct session *s)
+{
+	s->txn->keeps[CLIENT] = 0;
+	leave_server(s);
+	half_discard(s->engine, &s->half[CLIENT]);
+	half_event(s, CLIENT, HALF_EV_ABORT);
+	conn_shut(&s->conn[CLIENT]);
+	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_reply_timeout(struct session *s)
+{
+	if (!http_reply_drains(s)) {
+		session_blame(s, 'c', 'D');
+		if (!s->conn[CLIENT].err)
+			conn_reset_on_close(&s->conn[CLIENT]);
+	}
+	return session_do_depart(s);
+}
+
+/* --- and so on --- */
+
+static int
+goes_on(const struct session *s)
+{
+	const struct conn *c = &s->conn[CLIENT];
+
+	return s->txn->keeps[CLIENT] && s->half[CLIENT].state == HALF_DONE &&
+		s->half[SERVER].state == HALF_DONE && !c->err &&
+		(!c->eof || s->half[CLIENT].ahead);
+}
+
+static void
+reset_half(struct session *s, int side)
+{
+	struct half *h = &s->half[side];
+
+	half_event(s, side, HALF_EV_RESET);
+	h->bytes = h->ahead;
+	h->burst = 0;
+	h->lulls = h->streams = h->no_splice = 0;
+	if (!h->ahead && h->buf)
+		half_drop_buf(s->engine, h);
+}
+
+/* As a session that was just accepted, but for what it has read already. */
+static void
+reset_session(struct session *s)
+{
+	reset_half(s, CLIENT);
+	reset_half(s, SERVER);
+	s->be = NULL;
+	s->srv = NULL;
+	s->waits_since_ms = s->queued_ms = s->connected_ms = 0;
+	s->queue_before = s->be_queue_before = 0;
+	s->retries = s->linger_checks = 0;
+	s->connect_err = 0;
+	s->redispatch = s->redispatched = s->has_left = s->looked_again = 0;
+	s->term[0] = s->term[1] = '-';
+	/* Nothing to log before the next request. */
+	s->logged = 1;
+	s->state_ms = s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+}
+
+static void
+move_next_request(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+
+	memmove(h->buf + s->engine->maxrewrite, h->buf + h->tail, h->ahead);
+	h->head = h->tail = s->engine->maxrewrite;
+	session_post(s, SESSION_EV_NONE);
+}
+
+enum session_event
+session_do_next(struct session *s)
+{
+	session_conclude(s);
+	s->logged = 1;
+	if (!goes_on(s))
+		return SESSION_EV_LEAVE;
+	close_server(s);
+	http_txn_put(s);
+	reset_session(s);
+	if (s->half[CLIENT].ahead)
+		move_next_request(s);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_depart(struct session *s)
+{
+	if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
+		conn_reset_on_close(&s->conn[CLIENT]);
+	return session_do_leave(s);
+}

@@ -1,0 +1,126 @@
+#include "http_out.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "exchange.h"
+
+/* Names that Connection may list. Each is looked for among all fields. */
+#define HOP_NAMES_MAX 32
+
+/*
+ * Fields that a sender may declare to be for its neighbour alone. Those that the message itself or
+ * somebody's decision rests on are not among them: who names X-Forwarded-For or Authorization there
+ * wants them to get lost (CVE-2025-48865, CVE-2022-1388).
+ */
+static int
+may_be_named(struct str name)
+{
+	enum http_field_id id = http_field_id(name);
+
+	return id == HTTP_F_OTHER || id == HTTP_F_TE || id == HTTP_F_KEEP_ALIVE;
+}
+
+static void
+drop_id(struct http_head *h, enum http_field_id id)
+{
+	for (int at = http_find_id(h, id, 0); at >= 0;
+		at = http_find_id(h, id, (unsigned int)at + 1))
+		http_drop(h, (unsigned int)at);
+}
+
+int
+http_strip_hop(struct http_head *h)
+{
+	int upgrade = http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
+		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
+	unsigned int names = 0;
+
+	for (int at = http_find_id(h, HTTP_F_CONNECTION, 0); at >= 0;
+		at = http_find_id(h, HTTP_F_CONNECTION, (unsigned int)at + 1)) {
+		struct str rest = h->field[at].value, name;
+
+		while (http_list_next(&rest, &name)) {
+			if (++names > HOP_NAMES_MAX)
+				return -1;
+			if (may_be_named(name))
+				(void)http_drop_all(h, name);
+		}
+	}
+	drop_id(h, HTTP_F_CONNECTION);
+	drop_id(h, HTTP_F_PROXY_CONNECTION);
+	drop_id(h, HTTP_F_KEEP_ALIVE);
+	drop_id(h, HTTP_F_TE);
+	if (!upgrade)
+		drop_id(h, HTTP_F_UPGRADE);
+	return upgrade;
+}
+
+/* Writes the head so that it ends where its text ended: the body is behind it already. */
+static int
+place(struct session *s, int side, struct http_head *head, uint32_t end)
+{
+	struct engine *e = s->engine;
+	struct half *h = &s->half[side];
+	size_t n = http_size(head);
+
+	if (n > end)
+		return -ERR_RANGE;
+	(void)http_write(head, e->scratch);
+	h->head = end - (uint32_t)n;
+	memcpy(h->buf + h->head, e->scratch, n);
+	/* Its texts are overwritten. */
+	http_head_init(head, head->kind, head->field, head->max);
+	head->target = head->method_text = head->reason = (struct str){ NULL, 0 };
+	return 0;
+}
+
+static int
+add_connection(struct http_head *h, const char *value)
+{
+	return http_add(h, STR("Connection"), str_of(value));
+}
+
+int
+http_place_request(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	int r = 0;
+
+	if (t->placed)
+		return 0;
+	t->keeps[SERVER] = (uint8_t)exchange_may_reuse(s);
+	if (t->upgrades)
+		r = add_connection(&t->req, "upgrade");
+	else if (t->keeps[SERVER] && t->version == HTTP_1_0)
+		r = add_connection(&t->req, "keep-alive");
+	else if (!t->keeps[SERVER] && t->version != HTTP_1_0)
+		r = add_connection(&t->req, "close");
+	if (r == 0)
+		r = place(s, CLIENT, &t->req, t->head_end);
+	if (r < 0)
+		return r;
+	t->placed = 1;
+	return 0;
+}
+
+int
+http_place_response(struct session *s, uint32_t end)
+{
+	struct http_txn *t = s->txn;
+	struct http_head *h = &t->res;
+	int r = 0;
+
+	if (h->status < 200 && h->status != 101)
+		; /* nothing ends with it */
+	else if (t->body[SERVER].framing == HTTP_BODY_TUNNEL)
+		r = h->status == 101 ? add_connection(h, "upgrade") : 0;
+	else if (!t->keeps[CLIENT])
+		r = add_connection(h, "close");
+	else if (t->version == HTTP_1_0 || h->version == HTTP_1_0)
+		r = add_connection(h, "keep-alive");
+	if (r == 0)
+		r = place(s, SERVER, h, end);
+	t->out_head = end - s->half[SERVER].head;
+	return r;
+}

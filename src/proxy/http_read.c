@@ -1,0 +1,212 @@
+#include "http_read.h"
+
+#include <string.h>
+
+#include "actions.h"
+#include "count.h"
+#include "exchange.h"
+#include "half.h"
+#include "http_count.h"
+#include "http_out.h"
+#include "proxy/memory.h"
+
+/* --- how long --- */
+
+static uint64_t
+after(uint64_t start, unsigned int ms)
+{
+	return ms ? start + ms : TIMER_NEVER;
+}
+
+/* The first request is timed from its connection on, any other from its first byte. */
+uint64_t
+http_read_deadline(const struct session *s)
+{
+	const struct proxy_timeouts *to = &s->fe->to;
+	unsigned int rest = to->http_keep_alive ? to->http_keep_alive : to->http_request;
+
+	if (s->requests > (s->txn != NULL) && !s->txn)
+		return after(s->state_ms, rest ? rest : to->client);
+	if (!to->http_request)
+		return after(s->last_ms[CLIENT], to->client);
+	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
+					 : after(s->accept_ms, to->http_request);
+}
+
+/* --- the head --- */
+
+static void
+refuse(struct session *s, unsigned int status)
+{
+	fe_stat(s)->failed_req++;
+	session_blame(s, 'P', 'R');
+	s->txn->status = status;
+	session_event(s, SESSION_EV_ANSWER);
+}
+
+static void
+copy_line(struct http_txn *t)
+{
+	const struct http_head *h = &t->req;
+	const char *version = h->version == HTTP_1_0 ? " HTTP/1.0" : " HTTP/1.1";
+	struct str part[] = { h->method_text, STR(" "), h->target, str_of(version) };
+
+	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
+		size_t n = MIN(part[i].len, HTTP_LINE_MAX - t->line_len);
+
+		memcpy(t->line + t->line_len, part[i].p, n);
+		t->line_len += (uint32_t)n;
+	}
+}
+
+static void
+head_is_complete(struct session *s, size_t used)
+{
+	struct http_txn *t = s->txn;
+	struct half *h = &s->half[CLIENT];
+	int upgrade;
+
+	t->head_ms = loop_now_ms(s->engine->loop);
+	t->method = t->req.method;
+	t->version = t->req.version;
+	copy_line(t);
+	http_count_request(s);
+	http_txn_allow_added(s, &t->req);
+	t->keeps[CLIENT] = (uint8_t)(http_persists(&t->req) && !http_closes_client(s->fe));
+	h->tail += (uint32_t)used;
+	h->ahead -= (uint32_t)used;
+	h->head = t->head_end = h->tail;
+	http_body_of_request(&t->body[CLIENT], &t->req);
+	if (exchange_take_ahead(s, CLIENT) < 0) {
+		t->keeps[CLIENT] = 0;
+		refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
+		return;
+	}
+	upgrade = http_strip_hop(&t->req);
+	if (upgrade < 0) {
+		t->keeps[CLIENT] = 0;
+		refuse(s, 400);
+		return;
+	}
+	t->upgrades = (uint8_t)upgrade;
+	session_event(s, SESSION_EV_REQUEST);
+}
+
+/* It fills all the room there is: what of it is too long? */
+static unsigned int
+too_long(const struct half *h)
+{
+	return memchr(h->buf + h->tail, '\n', h->ahead) ? 431 : 414;
+}
+
+static void
+judge(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct half *h = &s->half[CLIENT];
+	struct http_parser *p = &t->parser[CLIENT];
+	size_t used;
+
+	switch (http_parse_request(p, h->buf + h->tail, h->ahead, &t->req, &used)) {
+	case HTTP_MORE:
+		if (h->tail + h->ahead == s->engine->bufsize)
+			refuse(s, too_long(h));
+		return;
+	case HTTP_BAD:
+		refuse(s, http_bad_status((enum http_bad)p->bad));
+		return;
+	case HTTP_COMPLETE:
+		head_is_complete(s, used);
+		return;
+	}
+}
+
+/* --- its bytes --- */
+
+static int
+begin(struct session *s)
+{
+	if (s->txn)
+		return 0;
+	if (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s)) {
+		exchange_starves(s, CLIENT);
+		return -1;
+	}
+	s->logged = 0;
+	return 0;
+}
+
+/* The first bytes of a request need a buffer and a transaction: nothing is read without both. */
+static int
+make_room(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct half *h = &s->half[CLIENT];
+
+	if (h->buf)
+		return 0;
+	if (!memory_has(e, &e->txn_pool) || !memory_has_buffer(e) || half_take_buf(e, h) < 0) {
+		exchange_starves(s, CLIENT);
+		return -1;
+	}
+	h->head = h->tail = e->maxrewrite;
+	return 0;
+}
+
+/* One read: 1 when something came. */
+static int
+fill(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct half *h = &s->half[CLIENT];
+	size_t got, at;
+
+	if (make_room(s) < 0)
+		return 0;
+	at = h->tail + h->ahead;
+	switch (conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - at, &got)) {
+	case IO_AGAIN:
+		if (!s->txn)
+			half_drop_buf(e, h);
+		return 0;
+	case IO_OK:
+		half_count(s, CLIENT, got);
+		h->ahead += (uint32_t)got;
+		return 1;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	if (!s->txn)
+		half_drop_buf(e, h);
+	session_event(s, SESSION_EV_CLIENT_GONE);
+	return 0;
+}
+
+void
+http_read(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
+	int fresh = h->ahead && !s->txn;
+
+	h->starves = 0;
+	while (s->state == SESSION_READ) {
+		if (!fresh && !((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && fill(s)))
+			return;
+		fresh = 0;
+		if (begin(s) < 0)
+			return;
+		judge(s);
+	}
+}
+
+void
+http_read_io(struct session *s, uint32_t ev)
+{
+	if (ev & EV_R)
+		http_read(s);
+	if (s->state == SESSION_READ && (ev & EV_ERR) &&
+		(s->conn[CLIENT].err || conn_take_error(&s->conn[CLIENT])))
+		session_event(s, SESSION_EV_CLIENT_GONE);
+}

@@ -1,0 +1,51 @@
+/* Dialogues in mode http on the fake kernel: scripts of texts, and what each end must have read. */
+#ifndef TESTS_UNIT_PROXY_HTTP_RIG_H
+#define TESTS_UNIT_PROXY_HTTP_RIG_H
+
+#include "session_rig.h"
+
+#define HTTP_WORLD RIG_WORLD, .http = 1
+#define SAY(t) { STEP_SAY, (uintptr_t)(t) }
+#define AWAIT(t) { STEP_AWAIT, (uintptr_t)(t) }
+#define EOF_CLOSE { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 }
+
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n"
+#define GET_CLOSE GET "Connection: close\r\n\r\n"
+#define OK2 "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+
+struct http_dialogue {
+	const char *name;
+	struct world_config cfg;
+	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
+	const char *to_server; /* what the first connection to the origin brought; NULL: any */
+	const char *to_client; /* all the client read */
+	const char *terms;
+	unsigned int served;   /* connections to the origin */
+};
+
+static inline void
+http_play(const struct http_dialogue *d)
+{
+	struct world_config cfg = d->cfg;
+
+	cfg.http = 1;
+	rig_play(&cfg, d->client, d->origin);
+	if (d->to_server && strcmp(w.served[0].text, d->to_server) != 0)
+		fail_msg("%s: the server read \"%s\"", d->name, w.served[0].text);
+	if (d->to_client && strcmp(w.client[0].text, d->to_client) != 0)
+		fail_msg("%s: the client read \"%s\"", d->name, w.client[0].text);
+	if (strcmp(rig_terms(), d->terms) != 0)
+		fail_msg("%s: ends are %s", d->name, rig_terms());
+	if (w.n_served != d->served)
+		fail_msg("%s: %u connections to the origin", d->name, w.n_served);
+	rig_close();
+}
+
+static inline void
+http_play_all(const struct http_dialogue *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		http_play(&d[i]);
+}
+
+#endif

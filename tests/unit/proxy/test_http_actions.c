@@ -1,0 +1,114 @@
+/* From one request to the next, and what is counted of each. */
+#include "http_rig.h"
+
+#define ORIGIN AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE
+#define ANSWER OK2 "\r\nok"
+
+static const struct http_dialogue kept[] = {
+	{ .name = "three requests",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_PAUSE, 50 }, SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { ORIGIN },
+		.to_client = ANSWER ANSWER ANSWER,
+		.terms = "-- -- --",
+		.served = 3 },
+	{ .name = "pipelined",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n" GET "\r\n" GET "Connection: close\r\n\r\n"), EOF_CLOSE },
+		.origin = { ORIGIN },
+		.to_server = GET "Connection: close\r\n\r\n",
+		.to_client = ANSWER ANSWER OK2 "Connection: close\r\n\r\nok",
+		.terms = "-- -- --",
+		.served = 3 },
+	{ .name = "pipelined behind a body",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"
+				"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n"),
+			{ STEP_PAUSE, 10 }, SAY("0\r\n\r\n" GET), { STEP_PAUSE, 10 }, SAY("\r\n"),
+			AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { { STEP_PAUSE, 50 }, SAY(ANSWER), EOF_CLOSE },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	{ .name = "pipelined, then gone",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n" GET "\r\n"), { STEP_SHUT, 0 }, EOF_CLOSE },
+		.origin = { ORIGIN },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	{ .name = "a failure in between",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("</html>"), SAY("XX\r\n\r\n"), EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.terms = "SH PR",
+		.served = 1 },
+};
+
+static void
+requests_follow_one_another(void **st)
+{
+	(void)st;
+	http_play_all(kept, ARRAY_LEN(kept));
+}
+
+/* Sessions are counted by the connection, requests by themselves. */
+static void
+requests_are_counted(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct step client[] = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"),
+		AWAIT("ok"), SAY("X\r\n\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { ORIGIN };
+	struct proxy_stat fe, be;
+	struct server_stat srv;
+
+	(void)st;
+	rig_play(&cfg, client, origin);
+	proxy_stat_sum(w.px, PROXY_FE, &fe);
+	proxy_stat_sum(w.px, PROXY_BE, &be);
+	server_stat_sum(w.srv[0], &srv);
+	assert_int_equal(fe.cum_sess, 1);
+	assert_int_equal(fe.req_tot, 3);
+	assert_int_equal(fe.failed_req, 1);
+	assert_int_equal(fe.hrsp[2], 2);
+	assert_int_equal(fe.hrsp[4], 1);
+	assert_int_equal(be.cum_sess, 2);
+	assert_int_equal(be.hrsp[2], 2);
+	assert_int_equal(be.hrsp[4], 0);
+	assert_int_equal(srv.cum_sess, 2);
+	assert_int_equal(srv.hrsp[2], 2);
+	assert_int_equal(w.engine.requests, 3);
+	rig_close();
+}
+
+/* One request in one read, one answer in one read, and the near server: nothing is tried in
+ * vain. */
+static void
+a_request_costs_what_it_must(void **st)
+{
+	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .defer = 1,
+		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 } };
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"),
+		{ STEP_CLOSE, 0 } };
+
+	(void)st;
+	rig_play(&cfg, client, origin);
+	/* wait, accept, recv, socket, connect, send, epoll_ctl, wait, recv, send, close_range */
+	assert_int_equal(world_calls(&w), 11);
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_follow_one_another),
+		cmocka_unit_test(requests_are_counted),
+		cmocka_unit_test(a_request_costs_what_it_must),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

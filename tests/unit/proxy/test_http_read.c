@@ -1,0 +1,180 @@
+/* READ: heads that come, that are bad, and that do not come in time. */
+#include "http_rig.h"
+
+#define STATUS(n) "HTTP/1.1 " n " "
+#define LIMITS(client_, request_) \
+	{ .mode = INTEREST_EDGE, .to = { .connect = 5000, .client = client_, .server = 30000, \
+	  .queue = 5000, .http_request = request_ } }
+#define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define NOBODY .origin = { EOF_CLOSE }
+
+struct refusal {
+	struct http_dialogue d;
+	const char *status;    /* the client reads it first; "" nothing */
+	unsigned int min_ms, max_ms;
+};
+
+static void
+play(const struct refusal *r)
+{
+	struct world_config cfg = r->d.cfg;
+	uint64_t ms;
+
+	cfg.http = 1;
+	rig_play(&cfg, r->d.client, r->d.origin);
+	ms = (w.ended - w.opened) / FAKE_MS;
+	if (r->status[0] ? strncmp(w.client[0].text, r->status, strlen(r->status)) != 0
+			 : w.client[0].got != 0)
+		fail_msg("%s: the client read \"%s\"", r->d.name, w.client[0].text);
+	if (strcmp(rig_terms(), r->d.terms) != 0)
+		fail_msg("%s: ends are %s", r->d.name, rig_terms());
+	if (r->max_ms && (ms < r->min_ms || ms > r->max_ms))
+		fail_msg("%s: it took %u ms", r->d.name, (unsigned int)ms);
+	assert_int_equal(w.n_served, r->d.served);
+	rig_close();
+}
+
+static const struct refusal refusals[] = {
+	{ { .name = "bad",
+		  .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET /\x01 HTTP/1.1\r\n\r\n"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("400"), 0, 0 },
+	{ { .name = "version",
+		  .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET / HTTP/3.0\r\n\r\n"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("505"), 0, 0 },
+	{ { .name = "too many fields",
+		  .cfg = { HTTP_WORLD, .maxhdr = 2 },
+		  .client = { SAY(GET "A: b\r\nB: c\r\n\r\n"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("431"), 0, 0 },
+	{ { .name = "as many as may be",
+		  .cfg = { HTTP_WORLD, .maxhdr = 2 },
+		  .client = { SAY(GET "A: b\r\n\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE },
+		  .terms = "--",
+		  .served = 1 },
+		STATUS("200"), 0, 0 },
+	{ { .name = "long head",
+		  .cfg = { HTTP_WORLD, .bufsize = 512 },
+		  .client = { SAY(GET "X: " LONG LONG LONG "aaaaaaa"
+				      "\r\n\r\n"),
+			  EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("431"), 0, 0 },
+	{ { .name = "long target",
+		  .cfg = { HTTP_WORLD, .bufsize = 512 },
+		  .client = { SAY("GET /" LONG LONG LONG "aaaaaaa"
+				  "\r\n\r\n"),
+			  EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("414"), 0, 0 },
+	/* timeout http-request counts from the connection on, and no byte puts it off */
+	{ { .name = "slow head",
+		  .cfg = LIMITS(30000, 100),
+		  .client = { SAY("GET"), { STEP_PAUSE, 60 }, SAY(" "), { STEP_PAUSE, 60 },
+			  SAY("/"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "cR" },
+		STATUS("408"), 100, 125 },
+	{ { .name = "no head",
+		  .cfg = LIMITS(30000, 100),
+		  .client = { EOF_CLOSE },
+		  NOBODY,
+		  .terms = "cR" },
+		STATUS("408"), 100, 101 },
+	{ { .name = "timeout client",
+		  .cfg = LIMITS(100, 0),
+		  .client = { EOF_CLOSE },
+		  NOBODY,
+		  .terms = "cR" },
+		STATUS("408"), 100, 201 },
+	{ { .name = "gone",
+		  .cfg = { HTTP_WORLD },
+		  .client = { { STEP_CLOSE, 0 } },
+		  NOBODY,
+		  .terms = "CR" },
+		"", 0, 0 },
+	{ { .name = "half a head",
+		  .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET /"), { STEP_SHUT, 0 }, EOF_CLOSE },
+		  NOBODY,
+		  .terms = "CR" },
+		STATUS("400"), 0, 0 },
+	{ { .name = "reset",
+		  .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET /"), { STEP_PAUSE, 20 }, { STEP_RESET, 0 } },
+		  NOBODY,
+		  .terms = "CR" },
+		"", 0, 0 },
+};
+
+static void
+heads_that_do_not_come_are_answered(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+		play(&refusals[i]);
+}
+
+/* Nothing was asked, nothing is said, and nothing logged. */
+static const struct refusal silences[] = {
+	{ { .name = "ignored", .cfg = { HTTP_WORLD, .options = OPT_HTTP_IGNORE_PROBES },
+	  .client = { { STEP_SHUT, 0 }, EOF_CLOSE }, NOBODY, .terms = "" }, "", 0, 0 },
+	{ { .name = "ignored, late", .cfg = { .mode = INTEREST_EDGE, .to = { .connect = 1,
+	  .client = 100, .server = 1, .queue = 1 }, .options = OPT_HTTP_IGNORE_PROBES },
+	  .client = { EOF_CLOSE }, NOBODY, .terms = "" }, "", 0, 0 },
+};
+
+static void
+probes_may_be_ignored(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(silences); i++)
+		play(&silences[i]);
+}
+
+/* A kept connection at rest owns neither a buffer nor a transaction, and ends in silence. */
+static void
+a_kept_connection_rests(void **st)
+{
+	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
+		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000,
+			.http_keep_alive = 200, .http_request = 1000 } };
+	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, client, 0);
+	world_run(&w, 100 * FAKE_MS);
+	assert_int_equal(w.engine.n_sessions, 1);
+	assert_int_equal(rig_session(0)->state, SESSION_READ);
+	assert_int_equal(w.engine.buf_pool.live, 0);
+	assert_int_equal(w.engine.txn_pool.live, 0);
+	assert_true(sizeof(struct session) <= 1024);
+	world_run(&w, 150 * FAKE_MS);
+	assert_int_equal(w.engine.n_sessions, 0);
+	assert_string_equal(w.client[0].text, OK2 "\r\nok");
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(heads_that_do_not_come_are_answered),
+		cmocka_unit_test(probes_may_be_ignored),
+		cmocka_unit_test(a_kept_connection_rests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
