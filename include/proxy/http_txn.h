@@ -40,10 +40,14 @@ struct http_txn {
 	unsigned int status;     /* sent to the client; 0: none yet */
 	uint32_t out_head;       /* bytes of the response head sent to the client */
 	uint8_t keeps[SIDES];    /* that side's connection goes on after the exchange */
+	uint32_t start;          /* where the request begins in that buffer, once it is placed */
 	uint8_t upgrades;        /* the client asks for another protocol */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
 	uint8_t dechunks;        /* the client is too old for the response's framing */
 	uint8_t local;           /* the answer is our own */
+	uint8_t reused;          /* the connection to the server has carried others before */
+	uint8_t fresh;           /* the next one is to be new: a reused one had ended */
+	uint8_t again;           /* the request is to be sent once more */
 	char line[HTTP_LINE_MAX];
 	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */
 };

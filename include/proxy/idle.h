@@ -48,6 +48,11 @@ int idle_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, vo
 /* The same for the one that is held; *holder is NULL then. */
 void idle_take(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses);
+static inline const struct server *
+idle_server(const struct idle_conn *c)
+{
+	return c->of->srv;
+}
 /* Its session needs it no more. NULL is allowed. */
 void idle_leave(struct engine *e, struct idle_conn **holder);
 

@@ -34,6 +34,7 @@ struct half {
 	uint8_t stuck;          /* what the source has sent is left with the kernel: no buffer */
 	uint32_t head, tail;    /* pending bytes in buf */
 	uint32_t ahead;         /* and behind them those that were read before it was their turn */
+	uint8_t resend;         /* what was sent stays in buf: it may have to be sent again */
 	uint8_t starves;        /* a head is to be read, and there is no buffer for it */
 	char *buf;              /* what the sink refused; NULL most of the time */
 	struct pipe *pipe;      /* behind buf; NULL whenever nothing is in it */
@@ -93,6 +94,8 @@ struct session {
 	struct listener *listener;
 	struct proxy *fe;
 	struct proxy *be;
+	struct idle_conn *held; /* mode http: a connection to a server that is its own, at rest */
+	unsigned int uses;      /* requests that conn[SERVER] has carried */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct server *srv;     /* chosen; holds a slot when has_slot */
 	enum session_event posted; /* what the task is to deliver; NONE: first I/O */
@@ -224,6 +227,8 @@ void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
 void session_post(struct session *s, enum session_event ev);
 /* A direction that waited for its turn has it. */
 void session_go_on(struct session *s, int side);
+/* Takes an idle connection to s->srv as its own: 1, or 0: a new one has to be made. */
+int session_reuse_server(struct session *s);
 /* Takes over the socket of a connect() that is on its way. 0, or a negative reason: fd stays the
  * caller's. */
 int session_open_server(struct session *s, int fd, enum conn_kind kind) must_check;

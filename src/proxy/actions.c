@@ -12,6 +12,7 @@
 #include "half.h"
 #include "http_out.h"
 #include "proxy/http_txn.h"
+#include "proxy/idle.h"
 #include "proxy/queue.h"
 #include "proxy/session_log.h"
 
@@ -165,6 +166,22 @@ session_do_queue_abort(struct session *s)
 
 /* --- connecting --- */
 
+/* Over a connection that another request was over, where that may be. */
+static int
+reuses(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct half *h = &s->half[CLIENT];
+
+	s->uses = 0;
+	t->reused = (uint8_t)(t->keeps[SERVER] && !t->fresh && session_reuse_server(s));
+	/* What has to be there for another attempt: all of the request. */
+	h->resend = (uint8_t)(t->reused && exchange_has_request(t));
+	if (!t->reused)
+		idle_make_room(s->engine);
+	return t->reused;
+}
+
 enum session_event
 session_do_connect(struct session *s)
 {
@@ -174,6 +191,8 @@ session_do_connect(struct session *s)
 		session_blame(s, 'P', 'R');
 		return session_fails(s, 500);
 	}
+	if (s->txn && reuses(s))
+		return SESSION_EV_UP;
 	r = connect_server(s);
 	srv_stat(s)->connect++;
 	be_stat(s)->connect++;

@@ -27,6 +27,7 @@ enum session_event session_do_read_timeout(struct session *s);
 enum session_event session_do_read_abort(struct session *s);
 enum session_event session_do_answer(struct session *s);
 enum session_event session_do_early(struct session *s);
+enum session_event session_do_again(struct session *s);
 enum session_event session_do_next(struct session *s);
 enum session_event session_do_depart(struct session *s);
 enum session_event session_do_reply_timeout(struct session *s);

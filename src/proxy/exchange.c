@@ -57,8 +57,41 @@ http_is_cut(const struct session *s, int side)
 int
 exchange_may_reuse(const struct session *s)
 {
-	(void)s;
-	return 0;
+	return !http_closes_server(s->fe, s->be) && !s->txn->upgrades;
+}
+
+/* --- once more --- */
+
+/* Sending it twice is as good as once (RFC 9110, 9.2.2). */
+static int
+is_idempotent(enum http_method m)
+{
+	return m != HTTP_POST && m != HTTP_PATCH && m != HTTP_CONNECT && m != HTTP_OTHER;
+}
+
+/*
+ * Over a connection that was kept the server may have ended before the request came to it: it is no
+ * failure then, and the request goes to a new one. Nothing of it may have been answered, all of it
+ * has to be here still, and it has to be harmless to do twice, unless nothing of it was sent.
+ */
+static int
+may_send_again(const struct session *s)
+{
+	const struct http_txn *t = s->txn;
+	const struct half *h = &s->half[CLIENT];
+
+	return t->reused && h->resend && !s->half[SERVER].bytes &&
+		(is_idempotent(t->method) || h->head == t->start);
+}
+
+int
+exchange_sends_again(struct session *s, int side)
+{
+	if (!s->txn || s->state != SESSION_RELAY || side != CLIENT || !http_awaits_head(s, SERVER))
+		return 0;
+	if (may_send_again(s))
+		s->txn->again = 1;
+	return s->txn->again;
 }
 
 void
@@ -278,6 +311,8 @@ exchange_closes(const struct session *s, int side)
 static void
 no_answer(struct session *s)
 {
+	if (exchange_sends_again(s, CLIENT))
+		return;
 	http_count_bad_response(s);
 	fail(s, 502, 'S', 'H');
 }
@@ -360,6 +395,17 @@ bad_answer(struct session *s)
 	fail(s, 502, 'P', 'H');
 }
 
+/* The server has answered: the request is not sent again. */
+static void
+forget_copy(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+
+	h->resend = 0;
+	if (h->buf && !h->ahead && !half_pending(h))
+		half_drop_buf(s->engine, h);
+}
+
 /* The final head is complete: it leaves with what there is of the body. */
 static void
 pass_final(struct session *s, size_t used)
@@ -383,6 +429,7 @@ pass_final(struct session *s, size_t used)
 		return;
 	}
 	t->res_ms = now_ms(s);
+	forget_copy(s);
 	http_count_response(s);
 	if (exchange_take_ahead(s, SERVER) < 0)
 		is_bad(s, SERVER);
@@ -459,7 +506,7 @@ exchange_await(struct session *s)
 	size_t got, at;
 	int more;
 
-	if (http_answer_is_due(s->txn))
+	if (http_answer_is_due(s->txn) || s->txn->again)
 		return 0;
 	if (!h->buf) {
 		if (!memory_has_buffer(e)) {

@@ -76,6 +76,9 @@ int exchange_ends_here(const struct session *s, int side);
 void exchange_cut(struct session *s, int side);
 /* Will the sink be closed as soon as the rest is flushed? */
 int exchange_closes(const struct session *s, int side);
+/* The server took nothing of the request, or no more, before it answered: 1 when it is to be sent
+ * again over another connection. side: the half that could not go on. */
+int exchange_sends_again(struct session *s, int side);
 /* A read for the response's head: as pump_once() in half.c. */
 int exchange_await(struct session *s);
 /* Bytes that wait to be judged when what was before them is flushed: 1 when there were some. */

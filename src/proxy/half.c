@@ -28,7 +28,7 @@ half_drop_buf(struct engine *e, struct half *h)
 	else
 		zerocopy_release(&e->zerocopy, &h->pin, h->buf);
 	h->buf = NULL;
-	h->is_big = 0;
+	h->is_big = h->resend = 0;
 	h->head = h->tail = h->ahead = 0;
 	memory_watch(e);
 }
@@ -37,7 +37,7 @@ half_drop_buf(struct engine *e, struct half *h)
 static void
 release_buf(struct engine *e, struct half *h)
 {
-	if (!h->ahead)
+	if (!h->ahead && !h->resend)
 		half_drop_buf(e, h);
 }
 
@@ -139,6 +139,8 @@ sink_failed(struct session *s, int side)
 {
 	int other = !side;
 
+	if (exchange_sends_again(s, side))
+		return;
 	session_note_failure(s, other);
 	half_event(s, side, HALF_EV_SINK_ERR);
 	if (s->state == SESSION_REPLY)

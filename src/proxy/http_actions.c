@@ -8,6 +8,7 @@
 #include "http_read.h"
 #include "http_reply.h"
 #include "net/zerocopy.h"
+#include "proxy/idle.h"
 #include "proxy/queue.h"
 
 #include <string.h>
@@ -122,6 +123,31 @@ session_do_reply_timeout(struct session *s)
 	return session_do_depart(s);
 }
 
+/* --- once more --- */
+
+/* The request is as it was before it was sent, and goes to a connection that is new. */
+enum session_event
+session_do_again(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct half *req = &s->half[CLIENT], *res = &s->half[SERVER];
+
+	close_server(s);
+	if (req->state == HALF_DONE) {
+		half_event(s, CLIENT, HALF_EV_RESET);
+		half_event(s, CLIENT, HALF_EV_MSG_END);
+	}
+	req->head = t->start;
+	if (res->buf)
+		half_drop_buf(s->engine, res);
+	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
+	t->again = t->reused = 0;
+	t->fresh = 1;
+	s->connected_ms = 0;
+	s->wake_ms = loop_now_ms(s->engine->loop);
+	return SESSION_EV_NONE;
+}
+
 /* --- and so on --- */
 
 static int
@@ -141,6 +167,7 @@ reset_half(struct session *s, int side)
 
 	half_event(s, side, HALF_EV_RESET);
 	h->bytes = h->ahead;
+	h->resend = 0;
 	h->burst = 0;
 	h->lulls = h->streams = h->no_splice = 0;
 	if (!h->ahead && h->buf)
@@ -176,11 +203,28 @@ move_next_request(struct session *s)
 	session_post(s, SESSION_EV_NONE);
 }
 
+/* Both messages have ended exactly, and the server means to go on: it waits for another request. */
+static void
+keep_server(struct session *s)
+{
+	struct engine *e = s->engine;
+	int own = s->be && s->be->http.reuse == HTTP_REUSE_NEVER;
+
+	if (!conn_is_open(&s->conn[SERVER]) || !s->txn->keeps[SERVER] ||
+		s->half[CLIENT].state != HALF_DONE || s->half[SERVER].state != HALF_DONE)
+		return;
+	if (own && !s->txn->keeps[CLIENT])
+		return;
+	idle_leave(e, &s->held);
+	(void)idle_put(e, s->srv, &s->conn[SERVER], s->uses + 1, own ? &s->held : NULL);
+}
+
 enum session_event
 session_do_next(struct session *s)
 {
 	session_conclude(s);
 	s->logged = 1;
+	keep_server(s);
 	if (!goes_on(s))
 		return SESSION_EV_LEAVE;
 	close_server(s);

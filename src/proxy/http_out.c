@@ -101,6 +101,7 @@ http_place_request(struct session *s)
 	if (r < 0)
 		return r;
 	t->placed = 1;
+	t->start = s->half[CLIENT].head;
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "stream.h"
 #include "proxy/admit.h"
 #include "proxy/idle.h"
+#include "proxy/idle.h"
 #include "proxy/memory.h"
 #include "proxy/queue.h"
 #include "proxy/session_log.h"
@@ -384,6 +385,8 @@ result(const struct session *s)
 	case SESSION_RETRY:
 		return s->txn && http_answer_is_due(s->txn) ? SESSION_EV_ANSWER : SESSION_EV_NONE;
 	case SESSION_RELAY:
+		if (s->txn && s->txn->again && s->half[SERVER].state == HALF_OPEN)
+			return SESSION_EV_AGAIN;
 		if (s->txn && http_answer_is_due(s->txn) && s->half[SERVER].state == HALF_OPEN)
 			return SESSION_EV_ANSWER;
 		return relay_result(s);
@@ -447,6 +450,7 @@ on_end(struct task *t)
 	conn_close_late(&s->conn[CLIENT]);
 	conn_close_late(&s->conn[SERVER]);
 	http_txn_put(s);
+	idle_leave(e, &s->held);
 	list_remove(&s->link);
 	vars_fini(&s->vars);
 	pool_put(&e->session_pool, s);
@@ -569,6 +573,19 @@ session_open_server(struct session *s, int fd, enum conn_kind kind)
 		loop_presume_again(e->loop, fd, DIR_W);
 	session_post(s, SESSION_EV_NONE);
 	return 0;
+}
+
+int
+session_reuse_server(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct conn *c = &s->conn[SERVER];
+
+	if (s->held && idle_server(s->held) == s->srv)
+		idle_take(e, &s->held, on_io, s, c, &s->uses);
+	else if (!idle_get(e, s->srv, s->requests == 1, on_io, s, c, &s->uses))
+		return 0;
+	return 1;
 }
 
 void

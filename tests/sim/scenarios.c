@@ -52,7 +52,66 @@
 	.to_server = 100, .terms = "SD", .to_client = bytes
 #define WHOLE(bytes) SENDS(bytes), .terms = "--", .to_client = bytes
 
+/* Mode http: texts. */
+#define SAY(t) { STEP_SAY, (uintptr_t)(t) }
+#define AWAIT(t) { STEP_AWAIT, (uintptr_t)(t) }
+#define LEN(t) (sizeof(t) - 1)
+#define WEB(mode_, ...) .cfg = { .mode = INTEREST_##mode_, TO, NEAR, .http = 1, __VA_ARGS__ }
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n"
+#define CLOSED_GET GET "Connection: close\r\n\r\n"
+#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n"
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+#define CLOSED_OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+#define LAST "0\r\n\r\n"
+#define HEARD AWAIT("\r\n\r\n")
+#define END { STEP_CLOSE, 0 }
+
 const struct scenario scenarios[] = {
+	/* one request, both sides close */
+	{ .name = "http_close_edge", WEB(EDGE, .defer = 1, .persistence = HTTP_SERVER_CLOSE),
+	  .client = { SAY(CLOSED_GET), CLIENT_END }, .origin = { HEARD, SAY(OK), END },
+	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK),
+	  .max_calls = 11, .golden = 1 },
+	{ .name = "http_close_merged", WEB(MERGED, .persistence = HTTP_SERVER_CLOSE),
+	  .client = { SAY(CLOSED_GET), CLIENT_END }, .origin = { HEARD, SAY(OK), END },
+	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK), .golden = 1 },
+	/* three requests over two connections */
+	{ .name = "http_keepalive_edge", WEB(EDGE),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"),
+		  SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { HEARD, SAY(OK), HEARD, SAY(OK), HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- -- --", .to_server = 3 * LEN(GET "\r\n"), .to_client = 3 * LEN(OK),
+	  .golden = 1 },
+	{ .name = "http_keepalive_merged", WEB(MERGED),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { HEARD, SAY(OK), HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = 2 * LEN(GET "\r\n"), .to_client = 2 * LEN(OK),
+	  .golden = 1 },
+	/* a body in two pieces each way, then another request that came with the first */
+	{ .name = "http_post_chunks", WEB(EDGE),
+	  .client = { SAY(POST "abc"), { STEP_PAUSE, 10 }, SAY("def" GET "\r\n"), AWAIT(LAST),
+		  AWAIT(LAST), END },
+	  .origin = { AWAIT("def"), SAY(CHUNKED), { STEP_PAUSE, 10 }, SAY(LAST), HEARD,
+		  SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = LEN(POST "abcdef" GET "\r\n"),
+	  .to_client = 2 * LEN(CHUNKED LAST), .golden = 1 },
+	/* the server ends the connection that was kept: the request goes to a new one */
+	{ .name = "http_sent_again", WEB(EDGE),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { HEARD, SAY(OK), HEARD, END },
+	  .terms = "-- --", .to_client = 2 * LEN(OK), .to_server = 2 * LEN(GET "\r\n"),
+	  .uneven = 1, .golden = 1 },
+	{ .name = "http_cut", WEB(EDGE), .client = { SAY(GET "\r\n"), CLIENT_END },
+	  .origin = { HEARD, SAY("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"), END },
+	  .terms = "SD", .to_server = LEN(GET "\r\n"), .to_client = LEN(OK), .golden = 1 },
+	{ .name = "http_slow_client", .client = { SAY(CLOSED_GET), { STEP_DEAF, 0 },
+		  { STEP_PAUSE, 100 }, CLIENT_END },
+	  WEB(MERGED, .sndbuf = 40, .rcvbuf = 30, .persistence = HTTP_SERVER_CLOSE),
+	  .origin = { HEARD, SAY(OK), END },
+	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK) },
+	{ .name = "http_bad", WEB(EDGE), .client = { SAY("GET /\r\n\r\n"), CLIENT_END },
+	  .terms = "PR", .to_client = 207, .golden = 1 },
 	{ .name = "near_merged", REQUEST(MERGED, NEAR, 17) },
 	{ .name = "near_unmerged", REQUEST(UNMERGED, NEAR, 22) },
 	{ .name = "near_edge", REQUEST(EDGE, NEAR, 16) },

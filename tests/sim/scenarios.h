@@ -16,6 +16,7 @@ struct scenario {
 	unsigned int max_ms;              /* until the last session ends; 0: as it takes */
 	int golden;                       /* its calls are held against golden/NAME.txt */
 	int no_torture;
+	int uneven;                       /* connections to the origin differ: not counted */
 };
 
 extern const struct scenario scenarios[];

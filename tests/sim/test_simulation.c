@@ -64,7 +64,8 @@ row_is_spare(enum session_state st, enum session_event ev)
 {
 	/* These worlds are in mode tcp. */
 	if (st == SESSION_READ || st == SESSION_REPLY || ev == SESSION_EV_OPENED ||
-		ev == SESSION_EV_ANSWER || ev == SESSION_EV_EXCHANGED || ev == SESSION_EV_EARLY)
+		ev == SESSION_EV_ANSWER ||
+		ev == SESSION_EV_AGAIN || ev == SESSION_EV_EXCHANGED || ev == SESSION_EV_EARLY)
 		return 1;
 	if (ev == SESSION_EV_KILL)
 		return !session_state_is_resting(st);

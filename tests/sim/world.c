@@ -167,6 +167,7 @@ build_proxy(struct world *w)
 	w->px->maxconn = c->maxconn;
 	w->px->mode = c->http ? PROXY_HTTP : PROXY_TCP;
 	w->px->http.persistence = c->persistence;
+	w->px->http.reuse = c->reuse;
 	w->px->default_be = w->px;
 	w->bind->defer_accept = c->defer;
 	list_append(&w->px->binds, &w->bind->link);

@@ -43,6 +43,7 @@ struct world_config {
 	unsigned int options;
 	int http;             /* mode http: the agents play texts, which the test judges */
 	enum http_persistence persistence;
+	enum http_reuse reuse;
 	unsigned int maxhdr;  /* 0: as always */
 	int defer;
 	unsigned int maxpipes;  /* 0: nothing is spliced */

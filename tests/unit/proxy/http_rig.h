@@ -21,6 +21,7 @@ struct http_dialogue {
 	const char *to_client; /* all the client read */
 	const char *terms;
 	unsigned int served;   /* connections to the origin */
+	int reuses;            /* they may carry several requests */
 };
 
 static inline void
@@ -29,6 +30,8 @@ http_play(const struct http_dialogue *d)
 	struct world_config cfg = d->cfg;
 
 	cfg.http = 1;
+	if (!d->reuses && !cfg.persistence)
+		cfg.persistence = HTTP_SERVER_CLOSE;
 	rig_play(&cfg, d->client, d->origin);
 	if (d->to_server && strcmp(w.served[0].text, d->to_server) != 0)
 		fail_msg("%s: the server read \"%s\"", d->name, w.served[0].text);

@@ -57,7 +57,7 @@ requests_follow_one_another(void **st)
 static void
 requests_are_counted(void **st)
 {
-	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct world_config cfg = { HTTP_WORLD, .persistence = HTTP_SERVER_CLOSE };
 	static const struct step client[] = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"),
 		AWAIT("ok"), SAY("X\r\n\r\n"), EOF_CLOSE };
 	static const struct step origin[] = { ORIGIN };
@@ -80,6 +80,119 @@ requests_are_counted(void **st)
 	assert_int_equal(srv.cum_sess, 2);
 	assert_int_equal(srv.hrsp[2], 2);
 	assert_int_equal(w.engine.requests, 3);
+	rig_close();
+}
+
+#define TWICE AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), SAY(ANSWER)
+#define ASK3                                                                          \
+	SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), \
+		AWAIT("ok"), { STEP_CLOSE, 0 }
+
+static const struct http_dialogue reused[] = {
+	{ .name = "one connection",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { ASK3 },
+		.origin = { TWICE, AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE },
+		.to_server = GET "\r\n" GET "\r\n" GET "\r\n",
+		.to_client = ANSWER ANSWER ANSWER,
+		.terms = "-- -- --",
+		.served = 1 },
+	{ .name = "its own",
+		.cfg = { HTTP_WORLD, .reuse = HTTP_REUSE_NEVER },
+		.reuses = 1,
+		.client = { ASK3 },
+		.origin = { TWICE, AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE },
+		.to_client = ANSWER ANSWER ANSWER,
+		.terms = "-- -- --",
+		.served = 1 },
+	/* The server ends it while it rests: nobody notices. */
+	{ .name = "it ends in between",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_PAUSE, 50 }, SAY(GET "\r\n"),
+			AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), { STEP_PAUSE, 20 }, { STEP_CLOSE, 0 } },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	/* It ends just as the next request is on its way. */
+	{ .name = "it ends too late to be noticed",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	{ .name = "the same by a reset",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), { STEP_RESET, 0 } },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	/* What may have been done is not done twice. */
+	{ .name = "not for POST",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"),
+			SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na"),
+			AWAIT("</html>"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.terms = "-- SH",
+		.served = 1 },
+	/* Nor once something was answered. */
+	{ .name = "half an answer",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("</html>"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), SAY("HTTP"),
+			{ STEP_CLOSE, 0 } },
+		.terms = "-- SH",
+		.served = 1 },
+	/* Bytes behind a response belong to nobody. */
+	{ .name = "more than an answer",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER ANSWER), EOF_CLOSE },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+};
+
+static void
+connections_to_servers_are_used_again(void **st)
+{
+	(void)st;
+	http_play_all(reused, ARRAY_LEN(reused));
+}
+
+/* On kept connections: recv, send, recv, send, and the waits. */
+static void
+a_kept_request_costs_four_calls(void **st)
+{
+	static const struct step client[] = { ASK3 };
+	static const struct step origin[] = { TWICE, AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE };
+	struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .defer = 1,
+		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 } };
+	struct step two[] = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+		{ STEP_CLOSE, 0 } };
+	uint64_t calls, waits;
+
+	(void)st;
+	rig_play(&cfg, two, origin);
+	calls = world_calls(&w);
+	waits = fake_waits(w.k);
+	rig_close();
+	rig_play(&cfg, client, origin);
+	assert_int_equal(world_calls(&w) - calls - (fake_waits(w.k) - waits), 4);
 	rig_close();
 }
 
@@ -108,6 +221,8 @@ main(void)
 		cmocka_unit_test(requests_follow_one_another),
 		cmocka_unit_test(requests_are_counted),
 		cmocka_unit_test(a_request_costs_what_it_must),
+		cmocka_unit_test(connections_to_servers_are_used_again),
+		cmocka_unit_test(a_kept_request_costs_four_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
