@@ -88,7 +88,7 @@ SESSION_ROW(RELAY,   EARLY,         REPLY,   early,          0)
 SESSION_ROW(RELAY,   AGAIN,         RETRY,   again,          0)
 SESSION_ROW(RELAY,   ANSWER,        REPLY,   answer,         0)
 SESSION_ROW(RELAY,   RESET,         LINGER,  linger,         F(DELIVERED))
-SESSION_ROW(RELAY,   TIMEOUT,       RELAY,   relay_timeout,  F(LEAVE) | F(ANSWER))
+SESSION_ROW(RELAY,   TIMEOUT,       RELAY,   relay_timeout,  F(LEAVE) | F(ANSWER) | F(AGAIN))
 SESSION_ROW(RELAY,   LEAVE,         CLOSED,  leave,          0)
 SESSION_ROW(RELAY,   CLIENT_GONE,   RELAY,   none,           0) /* the halves have been told */
 SESSION_ROW(RELAY,   KILL,          CLOSED,  killed,         0)

@@ -47,6 +47,7 @@ struct http_txn {
 	uint8_t local;           /* the answer is our own */
 	uint8_t reused;          /* the connection to the server has carried others before */
 	uint8_t fresh;           /* the next one is to be new: a reused one had ended */
+	uint8_t spoke;           /* the client has said more than its request: it is there */
 	uint8_t again;           /* the request is to be sent once more */
 	char line[HTTP_LINE_MAX];
 	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */

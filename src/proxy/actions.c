@@ -176,7 +176,7 @@ reuses(struct session *s)
 	s->uses = 0;
 	t->reused = (uint8_t)(t->keeps[SERVER] && !t->fresh && session_reuse_server(s));
 	/* What has to be there for another attempt: all of the request. */
-	h->resend = (uint8_t)(t->reused && exchange_has_request(t));
+	h->resend = (uint8_t)exchange_may_retry(s);
 	if (!t->reused)
 		idle_make_room(s->engine);
 	return t->reused;
@@ -221,8 +221,8 @@ session_do_connect_abort(struct session *s)
  * that failed. Below zero it counts from the last retry: -1 is that, and -N every
  * (retries + 1 - N)th, as measured there.
  */
-static int
-redispatches(const struct session *s, int n)
+int
+session_redispatches(const struct session *s, int n)
 {
 	const struct proxy *be = s->be;
 	int every = be->redispatch_every;
@@ -248,10 +248,11 @@ plan_retry(struct session *s, uint64_t delay)
 		conn_close(&s->conn[SERVER]);
 	}
 	srv_stat(s)->failed_conns++;
-	if (s->retries >= (unsigned int)s->be->retries)
+	if (s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
+		HTTP_RETRY_CONN_FAILURE)))
 		return SESSION_EV_GIVE_UP;
 	s->retries++;
-	s->redispatch = (uint8_t)redispatches(s, s->retries);
+	s->redispatch = (uint8_t)session_redispatches(s, s->retries);
 	if (!s->redispatch) {
 		srv_stat(s)->wretr++;
 		be_stat(s)->wretr++;
@@ -338,10 +339,14 @@ enum session_event
 session_do_relay_timeout(struct session *s)
 {
 	int side = session_late_side(s);
+	unsigned int status;
 
 	if (http_awaits_head(s, SERVER)) {
+		status = http_late(s, side);
+		if (!status)
+			return SESSION_EV_AGAIN;
 		session_blame(s, side == CLIENT ? 'c' : 's', side == CLIENT ? 'D' : 'H');
-		return session_fails(s, http_late(s, side));
+		return session_fails(s, status);
 	}
 	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
 	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it

@@ -44,6 +44,7 @@ void half_do_bug(struct session *s, int side);
 void session_blame(struct session *s, char cause, char phase);
 /* It failed: the event that ends it, or has the client told in mode http, with that status. */
 enum session_event session_fails(struct session *s, unsigned int status);
+int session_redispatches(const struct session *s, int n);
 /* It is over with its server, and what it was is counted and logged. */
 void session_conclude(struct session *s);
 

@@ -94,6 +94,8 @@ derive_relay(const struct session *s, struct derived *d)
 		d->wants[side] = dirs;
 		d->deadline = MIN(d->deadline, due);
 	}
+	if (exchange_watches_client(s))
+		d->wants[CLIENT] |= EV_R;
 	derive_starving(s, SERVER, d);
 }
 
@@ -122,6 +124,8 @@ derive_early(const struct session *s, struct derived *d)
 	const struct half *h = &s->half[CLIENT];
 
 	d->wants[CLIENT] = h->state == HALF_OPEN && half_has_room(s->engine, h) ? EV_R : 0;
+	if (exchange_watches_client(s))
+		d->wants[CLIENT] |= EV_R;
 	d->wants[SERVER] = EV_W;
 }
 

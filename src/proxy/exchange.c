@@ -84,6 +84,32 @@ may_send_again(const struct session *s)
 		(is_idempotent(t->method) || h->head == t->start);
 }
 
+/* Attempts are left, and all of the request is here. */
+static int
+retry(struct session *s)
+{
+	if (!s->half[CLIENT].resend || s->retries >= (unsigned int)s->be->retries)
+		return 0;
+	s->retries++;
+	be_stat(s)->wretr++;
+	srv_stat(s)->wretr++;
+	s->txn->again = 1;
+	return 1;
+}
+
+static int
+retries(struct session *s, enum http_retry what)
+{
+	return http_retries(s->be, what) && retry(s);
+}
+
+int
+exchange_may_retry(const struct session *s)
+{
+	return exchange_has_request(s->txn) &&
+		(s->txn->reused || (s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE)));
+}
+
 int
 exchange_sends_again(struct session *s, int side)
 {
@@ -311,7 +337,9 @@ exchange_closes(const struct session *s, int side)
 static void
 no_answer(struct session *s)
 {
-	if (exchange_sends_again(s, CLIENT))
+	if (exchange_sends_again(s, CLIENT) ||
+		(!s->half[SERVER].bytes && retries(s, HTTP_RETRY_EMPTY_RESPONSE)) ||
+		(s->half[SERVER].bytes && retries(s, HTTP_RETRY_JUNK_RESPONSE)))
 		return;
 	http_count_bad_response(s);
 	fail(s, 502, 'S', 'H');
@@ -325,6 +353,8 @@ http_late(struct session *s, int side)
 		s->txn->keeps[CLIENT] = 0;
 		return 408;
 	}
+	if (retries(s, HTTP_RETRY_RESPONSE_TIMEOUT))
+		return 0;
 	http_count_bad_response(s);
 	return 504;
 }
@@ -391,6 +421,8 @@ decide(struct session *s)
 static void
 bad_answer(struct session *s)
 {
+	if (retries(s, HTTP_RETRY_JUNK_RESPONSE))
+		return;
 	http_count_bad_response(s);
 	fail(s, 502, 'P', 'H');
 }
@@ -414,6 +446,8 @@ pass_final(struct session *s, size_t used)
 	struct half *h = &s->half[SERVER];
 	uint32_t end = h->tail + (uint32_t)used;
 
+	if (http_retries_status(s->be, t->res.status) && retry(s))
+		return;
 	http_txn_allow_added(s, &t->res);
 	http_body_of_response(&t->body[SERVER], &t->res, t->method);
 	decide(s);
@@ -532,6 +566,8 @@ exchange_await(struct session *s)
 	half_count(s, SERVER, got);
 	h->ahead += (uint32_t)got;
 	more = parse_answer(s);
+	if (s->txn->again)
+		return 0;
 	if (!src->eof || h->state != HALF_OPEN || http_answer_is_due(s->txn))
 		return more;
 	if (http_awaits_head(s, SERVER))
@@ -570,4 +606,35 @@ exchange_collect(struct session *s)
 		exchange_cut(s, CLIENT);
 		return;
 	}
+}
+
+int
+exchange_watches_client(const struct session *s)
+{
+	const struct half *h = &s->half[CLIENT];
+
+	return s->txn && (s->be->options & OPT_ABORTONCLOSE) && !h->ahead && !s->txn->spoke &&
+		!http_has_answer(s->txn) && (h->state == HALF_TAIL || h->state == HALF_DONE);
+}
+
+int
+exchange_is_left(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+	size_t got;
+	char byte;
+
+	if (!exchange_watches_client(s) || !loop_is_ready(c->loop, c->fd, DIR_R))
+		return 0;
+	switch (conn_peek(c, &byte, 1, &got)) {
+	case IO_OK:
+		s->txn->spoke = 1;
+		return 0;
+	case IO_AGAIN:
+		return 0;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	return 1;
 }

@@ -79,13 +79,21 @@ int exchange_closes(const struct session *s, int side);
 /* The server took nothing of the request, or no more, before it answered: 1 when it is to be sent
  * again over another connection. side: the half that could not go on. */
 int exchange_sends_again(struct session *s, int side);
+/* May anything that goes wrong with this server have it sent again? */
+int exchange_may_retry(const struct session *s);
 /* A read for the response's head: as pump_once() in half.c. */
 int exchange_await(struct session *s);
 /* Bytes that wait to be judged when what was before them is flushed: 1 when there were some. */
 int exchange_resume(struct session *s, int side);
 /* Reads what the client has sent of the body so far and keeps it: there is no server yet. */
 void exchange_collect(struct session *s);
-/* That side was late before the response's head was complete: the status to answer with. */
+/* Is the end of a client that waits for its response worth noticing (manual, option
+ * abortonclose)? */
+int exchange_watches_client(const struct session *s);
+/* It can be read: has it ended? */
+int exchange_is_left(struct session *s);
+/* That side was late before the response's head was complete: the status to answer with, or 0: the
+ * request is sent again. */
 unsigned int http_late(struct session *s, int side);
 
 #endif

@@ -140,7 +140,11 @@ session_do_again(struct session *s)
 	req->head = t->start;
 	if (res->buf)
 		half_drop_buf(s->engine, res);
+	res->bytes = 0;
 	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
+	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
+	if (s->retries)
+		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
 	t->again = t->reused = 0;
 	t->fresh = 1;
 	s->connected_ms = 0;

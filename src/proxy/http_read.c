@@ -59,6 +59,60 @@ copy_line(struct http_txn *t)
 	}
 }
 
+/* A probe of whoever watches us: it is answered, and not logged (manual, monitor-uri). */
+static int
+is_monitor(const struct session *s)
+{
+	const char *uri = s->fe->http.monitor_uri;
+
+	return uri && str_is(s->txn->req.target, str_of(uri));
+}
+
+/* Is the body to be here before the request goes anywhere (manual, option http-buffer-request)? As
+ * much of it as the buffer holds. */
+static int
+waits_for_body(const struct session *s)
+{
+	const struct half *h = &s->half[CLIENT];
+	unsigned int options = s->fe->options;
+
+	if (s->fe->default_be)
+		options |= s->fe->default_be->options;
+	return (options & OPT_HTTP_BUFFER_REQUEST) && h->state == HALF_OPEN &&
+		h->tail + h->ahead < s->engine->bufsize;
+}
+
+/* A client that waits to be told to go on is told so by us: nobody else knows of it yet (RFC 9110,
+ * 10.1.1). */
+static void
+ask_for_body(struct session *s)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct http_txn *t = s->txn;
+	size_t put;
+
+	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
+		return;
+	(void)http_drop_all(&t->req, str_of(http_field_name(HTTP_F_EXPECT)));
+	if (conn_send(&s->conn[CLIENT], go_on, sizeof(go_on) - 1, 0, &put) != IO_OK ||
+		put < sizeof(go_on) - 1) {
+		t->keeps[CLIENT] = 0;
+		refuse(s, 500);
+	}
+}
+
+/* More of a body that is waited for. */
+static void
+judge_body(struct session *s)
+{
+	if (exchange_take_ahead(s, CLIENT) < 0) {
+		s->txn->keeps[CLIENT] = 0;
+		refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
+	} else if (!waits_for_body(s)) {
+		session_event(s, SESSION_EV_REQUEST);
+	}
+}
+
 static void
 head_is_complete(struct session *s, size_t used)
 {
@@ -89,7 +143,15 @@ head_is_complete(struct session *s, size_t used)
 		return;
 	}
 	t->upgrades = (uint8_t)upgrade;
-	session_event(s, SESSION_EV_REQUEST);
+	if (is_monitor(s)) {
+		s->logged = 1;
+		t->status = 200;
+		session_event(s, SESSION_EV_ANSWER);
+	} else if (!waits_for_body(s)) {
+		session_event(s, SESSION_EV_REQUEST);
+	} else {
+		ask_for_body(s);
+	}
 }
 
 /* It fills all the room there is: what of it is too long? */
@@ -107,6 +169,10 @@ judge(struct session *s)
 	struct http_parser *p = &t->parser[CLIENT];
 	size_t used;
 
+	if (t->head_ms) {
+		judge_body(s);
+		return;
+	}
 	switch (http_parse_request(p, h->buf + h->tail, h->ahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (h->tail + h->ahead == s->engine->bufsize)
@@ -159,12 +225,15 @@ fill(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct half *h = &s->half[CLIENT];
-	size_t got, at;
+	size_t got, at, room;
 
 	if (make_room(s) < 0)
 		return 0;
 	at = h->tail + h->ahead;
-	switch (conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - at, &got)) {
+	room = e->bufsize - at;
+	if (s->txn && s->txn->head_ms)
+		room = exchange_reach(s, CLIENT, room);
+	switch (conn_recv(&s->conn[CLIENT], h->buf + at, room, &got)) {
 	case IO_AGAIN:
 		if (!s->txn)
 			half_drop_buf(e, h);

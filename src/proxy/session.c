@@ -153,8 +153,9 @@ client_io_early(struct session *s, uint32_t ev)
 static void
 leave_if_aborted(struct session *s)
 {
-	if (s->state != SESSION_CLOSED && s->half[CLIENT].state != HALF_OPEN &&
-		(s->be->options & OPT_ABORTONCLOSE))
+	if (s->state == SESSION_CLOSED || !(s->be->options & OPT_ABORTONCLOSE))
+		return;
+	if (s->txn ? exchange_is_left(s) : s->half[CLIENT].state != HALF_OPEN)
 		session_event(s, SESSION_EV_CLIENT_GONE);
 }
 
@@ -196,6 +197,10 @@ io_relay(struct session *s, int side, uint32_t ev)
 {
 	struct conn *c = &s->conn[side];
 
+	if (side == CLIENT && (ev & EV_R) && s->txn && exchange_is_left(s)) {
+		session_side_failed(s, CLIENT);
+		return;
+	}
 	if ((ev & EV_R) && !looks_again(s, side))
 		half_pump(s, side);
 	if (ev & EV_W)

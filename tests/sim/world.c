@@ -168,6 +168,8 @@ build_proxy(struct world *w)
 	w->px->mode = c->http ? PROXY_HTTP : PROXY_TCP;
 	w->px->http.persistence = c->persistence;
 	w->px->http.reuse = c->reuse;
+	if (c->retry_on)
+		w->px->http.retry_on = c->retry_on;
 	w->px->default_be = w->px;
 	w->bind->defer_accept = c->defer;
 	list_append(&w->px->binds, &w->bind->link);

@@ -44,6 +44,7 @@ struct world_config {
 	int http;             /* mode http: the agents play texts, which the test judges */
 	enum http_persistence persistence;
 	enum http_reuse reuse;
+	uint32_t retry_on;    /* 0: as always */
 	unsigned int maxhdr;  /* 0: as always */
 	int defer;
 	unsigned int maxpipes;  /* 0: nothing is spliced */

@@ -146,6 +146,7 @@ static void
 a_kept_connection_rests(void **st)
 {
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
+		.persistence = HTTP_SERVER_CLOSE,
 		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000,
 			.http_keep_alive = 200, .http_request = 1000 } };
 	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
@@ -167,6 +168,60 @@ a_kept_connection_rests(void **st)
 	rig_close();
 }
 
+static const struct http_dialogue buffered[] = {
+	{ .name = "the body first",
+		.cfg = { HTTP_WORLD, .options = OPT_HTTP_BUFFER_REQUEST },
+		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+				"Expect: 100-continue\r\nConnection: close\r\n\r\n"),
+			AWAIT("100 Continue\r\n\r\n"), SAY("a"), { STEP_PAUSE, 50 }, SAY("bc"),
+			EOF_CLOSE },
+		.origin = { AWAIT("abc"), SAY(OK2 "\r\nok"), EOF_CLOSE },
+		.to_server = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+			     "Connection: close\r\n\r\nabc",
+		.to_client = "HTTP/1.1 100 Continue\r\n\r\n" OK2 "Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "a body that does not come",
+		.cfg = { .mode = INTEREST_EDGE,
+			.options = OPT_HTTP_BUFFER_REQUEST,
+			.to = { .connect = 5000,
+				.client = 30000,
+				.server = 30000,
+				.queue = 5000,
+				.http_request = 100 } },
+		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na"),
+			EOF_CLOSE },
+		.origin = { EOF_CLOSE },
+		.terms = "cR" },
+};
+
+static void
+a_request_may_be_waited_for(void **st)
+{
+	(void)st;
+	http_play_all(buffered, ARRAY_LEN(buffered));
+}
+
+static void
+a_monitor_is_answered(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct step client[] = { SAY("GET /up HTTP/1.1\r\nHost: a\r\n\r\n"),
+		AWAIT("Service ready."), SAY("GET /upper HTTP/1.0\r\n\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	w.px->http.monitor_uri = mem_strdup("/up");
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(strncmp(w.client[0].text, "HTTP/1.1 200 ", 13), 0);
+	assert_non_null(strstr(w.client[0].text, "HTTP/1.1 502 "));
+	/* It is not logged. */
+	assert_string_equal(rig_terms(), "SH");
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -174,6 +229,8 @@ main(void)
 		cmocka_unit_test(heads_that_do_not_come_are_answered),
 		cmocka_unit_test(probes_may_be_ignored),
 		cmocka_unit_test(a_kept_connection_rests),
+		cmocka_unit_test(a_request_may_be_waited_for),
+		cmocka_unit_test(a_monitor_is_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
