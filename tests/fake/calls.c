@@ -290,6 +290,7 @@ fk_recvfrom(void *ctx, int fd, void *buf, size_t len, int flags)
 		r = fake_sock_recv(s, buf, len, flags);
 		if (!(flags & MSG_DONTWAIT))
 			r = would_block(k, fd, r);
+		k->moves += r > 0 && !(flags & MSG_PEEK);
 	}
 	return fake_leave(k, r, "recvfrom(%d, %zu%s)", fd, len, flags & MSG_PEEK ? ", PEEK" : "");
 }
@@ -310,6 +311,7 @@ fk_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
 		/* SIGPIPE would have killed the process */
 		if (r == -EPIPE && !(flags & MSG_NOSIGNAL))
 			fake_blame(k, FAKE_BLOCKED);
+		k->moves += r > 0;
 	}
 	return fake_leave(k, r, "sendto(%d, %zu%s%s)", fd, len, flags & MSG_MORE ? ", MORE" : "",
 	    flags & MSG_ZEROCOPY ? ", ZEROCOPY" : "");
@@ -345,6 +347,7 @@ fk_sendmsg(void *ctx, int fd, const struct msghdr *m, int flags)
 
 	if (r == 0 && (s = fake_sock_of(k, fd, &r)))
 		r = would_block(k, fd, send_vector(s, m->msg_iov, m->msg_iovlen, flags));
+	k->moves += r > 0;
 	return fake_leave(k, r, "sendmsg(%d, %zu%s)", fd, m->msg_iovlen,
 	    flags & MSG_MORE ? ", MORE" : "");
 }
@@ -429,6 +432,7 @@ fk_read(void *ctx, int fd, void *buf, size_t len)
 		r = would_block(k, fd, fake_pipe_read(f, buf, len));
 	else if (r == 0)
 		r = -EINVAL;
+	k->moves += r > 0;
 	return fake_leave(k, r, "read(%d, %zu)", fd, len);
 }
 

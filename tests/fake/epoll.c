@@ -191,6 +191,8 @@ fake_epoll_wait(struct fake *k, int fd, struct epoll_event *ev, int n, int ms)
 	if (f->kind != FAKE_KIND_EPOLL || n <= 0)
 		return -EINVAL;
 	k->waits++;
+	k->empty_waits += k->moves == k->moves_at_wait;
+	k->moves_at_wait = k->moves;
 	k->quiet = 0;
 	watch_for_busy(k);
 	for (;;) {

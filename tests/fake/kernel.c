@@ -277,6 +277,12 @@ fake_waits(const struct fake *k)
 }
 
 uint64_t
+fake_empty_waits(const struct fake *k)
+{
+	return k->empty_waits;
+}
+
+uint64_t
 fake_segments(const struct fake *k)
 {
 	return k->segments;

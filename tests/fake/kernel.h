@@ -147,6 +147,9 @@ enum fake_abuse {
 uint64_t fake_abuse(const struct fake *k, enum fake_abuse a);
 const char *fake_abuse_name(enum fake_abuse a);
 uint64_t fake_waits(const struct fake *k);
+/* Of these, those before which no call had moved a byte since the one before. A look (MSG_PEEK)
+ * moves nothing. */
+uint64_t fake_empty_waits(const struct fake *k);
 /* Segments with bytes, SYN, FIN or RST sent by sockets that have an fd. */
 uint64_t fake_segments(const struct fake *k);
 /* The trace is off at first. Text lives until the next call. */

@@ -158,6 +158,7 @@ struct fake {
 	int failed_err;
 	/* watched */
 	uint64_t abuse[FAKE_ABUSES];
+	uint64_t moves, moves_at_wait, empty_waits;
 	uint64_t waits, idle_waits, progress_at_wait, progress, segments;
 	uint64_t wait_at;
 	/* trace */

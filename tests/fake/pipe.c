@@ -228,6 +228,7 @@ fake_splice(void *ctx, int in, int out, size_t len, unsigned int flags)
 
 	if (r == 0)
 		r = splice_between(k, in, out, len, flags);
+	k->moves += r > 0;
 	return fake_leave(k, r, "splice(%d, %d, %zu%s)", in, out, len,
 		flags & SPLICE_F_MORE ? ", MORE" : "");
 }

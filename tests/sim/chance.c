@@ -338,6 +338,7 @@ measure(struct plan *p, struct chance_result *r)
 	r->clients = p->n;
 	r->calls = world_calls(w);
 	r->waits = fake_waits(w->k);
+	r->empty_waits = fake_empty_waits(w->k);
 	r->buf_waits = w->engine.buf_waits;
 	r->zerocopied = w->engine.zerocopy.bytes;
 	r->memory_holds = w->engine.memory_holds;
@@ -348,11 +349,12 @@ measure(struct plan *p, struct chance_result *r)
 		r->bytes += w->client[i].got;
 	for (unsigned int i = 0; i < w->n_served; i++)
 		r->bytes += w->served[i].got;
-	/* waits come of something: bytes, steps, retries, looks at what lingers, streams whose turn
-	 * is over after a few bytes */
-	if (r->waits > 100 + 250u * p->n + r->bytes / 100 + r->stream_waits)
-		world_blame(w, "%llu waits for %u clients and %llu bytes",
-			    (unsigned long long)r->waits, p->n, (unsigned long long)r->bytes);
+	/* waits come of something: bytes that were moved since the last one, however few, and
+	 * beside them steps, retries, looks at what lingers */
+	if (r->empty_waits > 100 + 100u * p->n)
+		world_blame(w, "%llu of %llu waits for %u clients came of nothing",
+			(unsigned long long)r->empty_waits, (unsigned long long)r->waits,
+			p->n);
 }
 
 static void

@@ -17,6 +17,7 @@ struct chance_result {
 	uint64_t stream_waits;
 	uint64_t spliced;    /* of them, through pipes */
 	uint64_t calls, waits;
+	uint64_t empty_waits; /* nothing was moved before them */
 	uint64_t buf_waits, memory_holds, zerocopied;
 	uint32_t rows[SESSION_STATES];
 	char why[500];       /* "" when all is well */

@@ -598,6 +598,37 @@ test_a_cut_splice_hides_the_reset(void **state)
 	assert_int_equal(fake_peer_recv(peer, buf, sizeof(buf)), -ECONNRESET);
 }
 
+/* Bytes that were moved account for the wait behind them; a look at them and EAGAIN do not. */
+static void
+test_waits_that_came_of_nothing_are_counted(void **state)
+{
+	struct rig *r = *state;
+	struct fake_sock *peer;
+	char buf[100] = { 0 };
+	int a, p[2];
+
+	pipe_rig(r, &a, &peer, p);
+	assert_int_equal(fake_peer_send(peer, buf, 90), 90);
+	(void)wait_ms(r, 0);
+	assert_int_equal(fake_empty_waits(r->k), 1);
+	assert_int_equal(sys_recvfrom(&r->sys, a, buf, 10, 0), 10);
+	(void)wait_ms(r, 0);
+	assert_int_equal(sys_splice(&r->sys, a, p[1], 80, SPLICE_F_NONBLOCK), 80);
+	(void)wait_ms(r, 0);
+	assert_int_equal(sys_splice(&r->sys, p[0], a, 80, SPLICE_F_NONBLOCK), 80);
+	(void)wait_ms(r, 0);
+	assert_int_equal(sys_sendto(&r->sys, a, buf, 1, MSG_NOSIGNAL), 1);
+	(void)wait_ms(r, 0);
+	assert_int_equal(fake_empty_waits(r->k), 1);
+	assert_int_equal(fake_waits(r->k), 5);
+	assert_int_equal(fake_peer_send(peer, buf, 1), 1);
+	assert_int_equal(sys_recvfrom(&r->sys, a, buf, 10, MSG_PEEK), 1);
+	(void)wait_ms(r, 0);
+	assert_int_equal(sys_splice(&r->sys, p[0], a, 80, SPLICE_F_NONBLOCK), -EAGAIN);
+	(void)wait_ms(r, 0);
+	assert_int_equal(fake_empty_waits(r->k), 3);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -626,6 +657,7 @@ main(void)
 		T(test_a_thread_has_the_cpus_that_there_are),
 		T(test_a_pipe_is_full_when_its_slots_are),
 		T(test_a_cut_splice_hides_the_reset),
+		T(test_waits_that_came_of_nothing_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,13 +213,17 @@ the_only_one_who_leaves_tells_the_only_one_who_stopped(void **st)
 
 	(void)st;
 	memset(&storm, 0, sizeof(storm));
-	assert_int_equal(pthread_create(&id[0], NULL, goes_once, NULL), 0);
-	assert_int_equal(pthread_create(&id[1], NULL, comes_meanwhile, NULL), 0);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_join(id[i], NULL), 0);
-	assert_int_equal(storm.lost, 0);
-	assert_int_equal(storm.too_many, 0);
-	assert_int_equal(storm.gate.n, 0);
+	/* On a machine with other work the two may miss each other for a while. */
+	for (int tries = 0; tries < 50 && !storm.stops; tries++) {
+		memset(&storm, 0, sizeof(storm));
+		assert_int_equal(pthread_create(&id[0], NULL, goes_once, NULL), 0);
+		assert_int_equal(pthread_create(&id[1], NULL, comes_meanwhile, NULL), 0);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(pthread_join(id[i], NULL), 0);
+		assert_int_equal(storm.lost, 0);
+		assert_int_equal(storm.too_many, 0);
+		assert_int_equal(storm.gate.n, 0);
+	}
 	assert_true(storm.stops > 0);
 }
 
