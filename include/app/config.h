@@ -40,8 +40,9 @@ int config_load(struct config *c, struct sys *sys, const struct options *o) must
 
 /* Does it have anything to listen on? */
 int config_has_listener(const struct config *c);
-/* Does any of its proxies splice? */
+/* Does any of its proxies ask for pipes, or use them where there are some? */
 int config_splices(const struct config *c);
+int config_may_splice(const struct config *c);
 /* What .if and -cc are told of this program. */
 void config_facts(struct config *c, struct cfg_facts *out);
 /* Evaluates a condition: its exit code, 0 true, 1 false or, with the reason on `err`, no condition

@@ -37,7 +37,8 @@ struct limits_in {
 	unsigned int workers;      /* 0 is 1 */
 	unsigned int admin_conns;  /* stats maxconn, with a stats socket */
 	unsigned int maxpipes;     /* configured; 0: derive it */
-	int splices;               /* is a pipe ever wanted? */
+	int splices;               /* pipes are asked for: connections make room for them */
+	int may_splice;            /* they are welcome: as many as what is left has room for */
 	uint64_t soft, hard;       /* RLIMIT_NOFILE now; UINT64_MAX: unlimited */
 	int privileged;            /* may raise the hard limit */
 };

@@ -50,8 +50,9 @@ enum proxy_option {
 	OPT_HTTP_IGNORE_PROBES = 1u << 16
 };
 
-/* Whether streams are spliced where nothing is said of it: decided by the benchmark. */
-#define PROXY_SPLICE_AUTO_DEFAULT 0
+/* What asks for pipes. In mode tcp OPT_SPLICE_AUTO holds unless it is switched off: the benchmark
+ * says so (bulk, mixed). */
+#define OPT_SPLICES (OPT_SPLICE_AUTO | OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE)
 
 /*
  * Milliseconds; 0: not set, for ever. queue and tarpit: the connect one when it was not given.

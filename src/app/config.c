@@ -248,6 +248,18 @@ config_splices(const struct config *c)
 	list_each(it, &c->proxies.all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);
 
+		if (p->options & OPT_SPLICES)
+			return 1;
+	}
+	return 0;
+}
+
+int
+config_may_splice(const struct config *c)
+{
+	list_each(it, &c->proxies.all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
 		if (proxy_splice(p, p))
 			return 1;
 	}

@@ -12,11 +12,18 @@ clamp_fds(uint64_t n)
 }
 
 static unsigned int
+quarter(unsigned int maxconn)
+{
+	return MAX(LIMITS_PIPES_MIN, maxconn / 4);
+}
+
+/* Those that connections make room for. */
+static unsigned int
 pipes_of(const struct limits_in *in, unsigned int maxconn)
 {
 	if (in->maxpipes || !in->splices)
 		return in->maxpipes;
-	return MAX(LIMITS_PIPES_MIN, maxconn / 4);
+	return quarter(maxconn);
 }
 
 static uint64_t
@@ -44,14 +51,6 @@ divide(const struct limits_in *in, struct limits *l)
 	l->pipes = pipes_of(in, l->maxconn);
 }
 
-void
-limits_lower(const struct limits_in *in, struct limits *l, unsigned int fds)
-{
-	l->fds = fds;
-	divide(in, l);
-	l->maxconn = MAX(1u, l->maxconn);
-}
-
 /* Pipes that nobody has asked for by number are as many as fit: without one it is copied. */
 static unsigned int
 pipes_within(const struct limits_in *in, const struct limits *l, uint64_t fds)
@@ -60,7 +59,19 @@ pipes_within(const struct limits_in *in, const struct limits *l, uint64_t fds)
 	uint64_t room = fds > base ? (fds - base) / LIMITS_PER_PIPE : 0;
 	unsigned int pipes = pipes_of(in, l->maxconn);
 
+	if (!pipes && in->may_splice)
+		pipes = quarter(l->maxconn);
 	return in->maxpipes || pipes < room ? pipes : (unsigned int)room;
+}
+
+void
+limits_lower(const struct limits_in *in, struct limits *l, unsigned int fds)
+{
+	l->fds = fds;
+	divide(in, l);
+	l->maxconn = MAX(1u, l->maxconn);
+	if (!l->pipes)
+		l->pipes = pipes_within(in, l, fds);
 }
 
 static struct limits
@@ -100,6 +111,11 @@ plan_fds(const struct limits_in *in)
 		l.pipes = pipes_of(in, l.maxconn);
 		if (!in->ulimit_n)
 			l.fds = clamp_fds(fds_of(in, &l, l.maxconn));
+	}
+	if (!l.pipes) {
+		l.pipes = pipes_within(in, &l, in->ulimit_n ? in->ulimit_n : have);
+		l.fds = MAX(l.fds, clamp_fds(fds_of(in, &l, l.maxconn) +
+					     (uint64_t)l.pipes * LIMITS_PER_PIPE));
 	}
 	if (l.maxconn < LIMITS_AUTO_MIN) {
 		l.maxconn = LIMITS_AUTO_MIN;

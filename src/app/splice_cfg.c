@@ -88,7 +88,7 @@ parse_stream_turn(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = {
 	KW("maxpipes", parse_maxpipes, "<number>",
 		"Pipes at once, for option splice-auto and the like; two descriptors each. 0, the "
-		"default: a quarter of maxconn where one of these options is set, or what fits."),
+		"default: a quarter of maxconn, or as many as there is room for."),
 	{ .name = "nosplice",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,

@@ -144,6 +144,7 @@ set_limits(struct start *st)
 		.admin_conns = list_is_empty(&g->admin_binds) ? 0 : (unsigned int)g->stats_maxconn,
 		.maxpipes = (unsigned int)g->splice.maxpipes,
 		.splices = config_splices(&st->cfg),
+		.may_splice = !g->splice.off && config_may_splice(&st->cfg),
 	};
 	char text[160];
 	int r = limits_read(&st->sys, &in);

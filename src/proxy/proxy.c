@@ -117,7 +117,7 @@ proxy_splice(const struct proxy *fe, const struct proxy *be)
 {
 	unsigned int on = fe->options | be->options, off = fe->no_options | be->no_options;
 
-	if (PROXY_SPLICE_AUTO_DEFAULT && !(off & OPT_SPLICE_AUTO))
+	if (fe->mode == PROXY_TCP && !(off & OPT_SPLICE_AUTO))
 		on |= OPT_SPLICE_AUTO;
-	return on & (OPT_SPLICE_AUTO | OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE);
+	return on & OPT_SPLICES;
 }

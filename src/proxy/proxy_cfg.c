@@ -323,7 +323,9 @@ static const struct cfg_kw kws[] = {
 		.syntax = "[<interval>]",
 		.doc = "Tries another server when one cannot be connected to." },
 	OPTION("splice-auto", CFG_PROXIES, OPT_SPLICE_AUTO,
-		"Lets long transfers go through pipes in the kernel, without a copy."),
+		"Lets long transfers go through pipes in the kernel, without a copy. On in mode "
+		"tcp unless the frontend or the backend says 'no option splice-auto'. Where it is "
+		"said, a derived maxconn makes room for the pipes; else they take what is left."),
 	OPTION("splice-request", CFG_PROXIES, OPT_SPLICE_REQUEST,
 		"The same for what clients send, at the first opportunity."),
 	OPTION("splice-response", CFG_PROXIES, OPT_SPLICE_RESPONSE,

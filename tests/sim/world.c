@@ -164,6 +164,8 @@ build_proxy(struct world *w)
 	w->px->retries = c->retries;
 	w->px->redispatch_every = c->redispatch;
 	w->px->options = c->options | (c->redispatch ? OPT_REDISPATCH : 0);
+	/* Worlds say so when they splice. */
+	w->px->no_options = OPT_SPLICE_AUTO & ~c->options;
 	w->px->maxconn = c->maxconn;
 	w->px->mode = c->http ? PROXY_HTTP : PROXY_TCP;
 	w->px->http.persistence = c->persistence;

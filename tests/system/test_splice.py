@@ -249,10 +249,24 @@ def test_pipes_take_descriptors(proxy, origin):
     """ulimit -n grows with maxpipes, and maxconn shrinks where it is derived: as HAProxy."""
     p = proxy(origin.port, options=AUTO, extra="maxconn 1000", log=False)
     q = proxy(origin.port, options=AUTO, extra="maxconn 1000\nmaxpipes 10", log=False)
-    r = proxy(origin.port, extra="maxconn 1000", log=False)
+    r = proxy(origin.port, options="no option splice-auto", extra="maxconn 1000", log=False)
     assert p.info()["Maxpipes"] == "250"
     assert q.info()["Maxpipes"] == "10"
     assert r.info()["Maxpipes"] == "0"
     assert int(p.info()["Ulimit-n"]) - int(q.info()["Ulimit-n"]) == 480
     assert int(q.info()["Ulimit-n"]) - int(r.info()["Ulimit-n"]) == 20
     assert is_open(p.port)
+
+
+@only_tacit
+def test_streams_are_spliced_unless_told_otherwise(proxy, origin):
+    """Nothing said: on, and maxconn is what it was."""
+    p = proxy(origin.port, options=LONG, extra="maxconn 1000", log=False)
+    q = proxy(origin.port, options=f"{LONG}\nno option splice-auto", extra="maxconn 1000", log=False)
+    assert p.info()["Maxpipes"] == "250"
+    assert p.info()["Maxconn"] == q.info()["Maxconn"]
+    for x in (p, q):
+        sent, got = stream(x.port, 3000000)
+        assert sent == got
+    assert spliced(p) > 1000000
+    assert spliced(q) == 0

@@ -126,10 +126,18 @@ knows_whether_it_splices(void **state)
 	(void)state;
 	assert_int_equal(load(0, 0, 0, none, NULL), 0);
 	assert_false(config_splices(&cfg));
+	assert_false(config_may_splice(&cfg));
 	assert_false(cfg.global.splice.off);
 	assert_int_equal(load(OPTIONS_NO_SPLICE, 0, 0, one, NULL), 0);
 	assert_true(config_splices(&cfg));
+	assert_true(config_may_splice(&cfg));
 	assert_true(cfg.global.splice.off);
+	/* Nothing said in mode tcp. */
+	world_close(state);
+	world_open(state);
+	assert_int_equal(load(0, 0, 0, files_write("q.cfg", TIMES LISTEN), NULL), 0);
+	assert_false(config_splices(&cfg));
+	assert_true(config_may_splice(&cfg));
 }
 
 static void

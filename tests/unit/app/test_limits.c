@@ -175,6 +175,46 @@ connections_and_pipes_share_descriptors(void **state)
 	assert_int_equal(limits_plan(&in).fds, LIMITS_RESERVE + 200 + 2 * LIMITS_AUTO_MAX);
 }
 
+/* Where they are only welcome they cost no connection. */
+static void
+pipes_take_what_is_left(void **state)
+{
+	struct limits_in in = { .may_splice = 1, .maxconn = 1000, .soft = 1024, .hard = 4096 };
+	struct limits l = limits_plan(&in);
+
+	(void)state;
+	assert_int_equal(l.pipes, 250);
+	assert_int_equal(l.fds, 2500 + LIMITS_RESERVE);
+	in.hard = 2000 + LIMITS_RESERVE + 21;
+	l = limits_plan(&in);
+	assert_int_equal(l.pipes, 10);
+	assert_false(l.short_of);
+	in.maxconn = 0;
+	for (in.hard = 0; in.hard < 300; in.hard++) {
+		struct limits with = limits_plan(&in), without;
+
+		in.may_splice = 0;
+		without = limits_plan(&in);
+		in.may_splice = 1;
+		assert_int_equal(with.maxconn, without.maxconn);
+		assert_int_equal(with.fds, without.fds);
+		assert_int_equal(with.pipes, 0);
+		limits_lower(&in, &with, 16);
+		assert_int_equal(with.pipes, 0);
+	}
+	in.hard = UINT64_MAX;
+	l = limits_plan(&in);
+	assert_int_equal(l.maxconn, LIMITS_AUTO_MAX);
+	assert_int_equal(l.pipes, LIMITS_AUTO_MAX / 4);
+	assert_int_equal(l.fds, LIMITS_AUTO_MAX / 4 * 10 + LIMITS_RESERVE);
+	in.ulimit_n = LIMITS_AUTO_MAX * 2 + LIMITS_RESERVE + 50;
+	l = limits_plan(&in);
+	assert_int_equal(l.pipes, 25);
+	assert_int_equal(l.fds, in.ulimit_n);
+	in.maxpipes = 3;
+	assert_int_equal(limits_plan(&in).pipes, 3);
+}
+
 static void
 explains(void **state)
 {
@@ -254,6 +294,7 @@ main(void)
 		cmocka_unit_test(pipes_take_descriptors),
 		cmocka_unit_test(connections_and_pipes_share_descriptors),
 		cmocka_unit_test(workers_need_descriptors_of_their_own),
+		cmocka_unit_test(pipes_take_what_is_left),
 		cmocka_unit_test(explains),	       cmocka_unit_test(tells_the_kernel),
 	};
 
