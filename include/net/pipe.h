@@ -39,6 +39,7 @@ struct pipe_pool {
 	struct list idle;     /* the last one put back is the first */
 	unsigned int max;     /* pipes at once, used and idle; 0: never any */
 	unsigned int size;    /* bytes each is to hold; 0: see PIPES_BIG */
+	uint64_t bytes;       /* in all of them: their user keeps count here as well */
 	unsigned int used;
 	unsigned int n_idle;
 	unsigned int spare;   /* the least n_idle since the last trim */

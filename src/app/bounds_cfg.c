@@ -160,9 +160,9 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 
 static const struct cfg_kw kws[] = {
 	KW("tune.memory", parse_memory, "<size>",
-		"Memory that sessions and their buffers may take, in megabytes or with a unit (k, "
-		"m, g); near it new clients wait, at it existing sessions go on without buffers. "
-		"0: no bound."),
+		"Memory that sessions, their buffers and what is in pipes may take, in megabytes "
+		"or with a unit (k, m, g); near it new clients wait and nothing is spliced, at it "
+		"existing sessions go on without buffers. 0: no bound."),
 	KW("tune.zerocopy.threshold", parse_threshold, "<bytes>",
 		"Send so many bytes or more without copying them (MSG_ZEROCOPY); 0, the default: "
 		"never. Not to this host itself, where the kernel copies all the same."),

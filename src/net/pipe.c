@@ -40,7 +40,7 @@ first_idle(struct pipe_pool *pp)
 void
 pipe_pool_fini(struct pipe_pool *pp)
 {
-	assert(pp->used == 0);
+	assert(pp->used == 0 && pp->bytes == 0);
 	while (pp->n_idle)
 		destroy(pp, first_idle(pp));
 	pool_fini(&pp->objects);

@@ -10,6 +10,7 @@
 
 #include "exchange.h"
 #include "net/splice.h"
+#include "proxy/memory.h"
 #include "stream.h"
 
 /* Pipes that nobody needed for so long are closed. */
@@ -88,14 +89,20 @@ give_back(struct engine *e, struct pipe *p)
 void
 half_drop_pipe(struct engine *e, struct half *h)
 {
-	if (h->pipe)
-		pipe_drop(&e->pipes, h->pipe);
+	if (!h->pipe)
+		return;
+	e->pipes.bytes -= h->pipe->bytes;
+	pipe_drop(&e->pipes, h->pipe);
 	h->pipe = NULL;
+	memory_watch(e);
 }
 
+/* So much was taken out of it. */
 static void
-took(struct engine *e, struct half *h)
+took(struct engine *e, struct half *h, size_t n)
 {
+	e->pipes.bytes -= n;
+	memory_watch(e);
 	if (h->pipe->bytes)
 		return;
 	give_back(e, h->pipe);
@@ -127,7 +134,7 @@ read_out(struct engine *e, struct half *h)
 	h->head = 0;
 	h->tail = (uint32_t)r;
 	h->pipe->bytes -= (size_t)r;
-	took(e, h);
+	took(e, h, (size_t)r);
 	return 0;
 }
 
@@ -142,7 +149,7 @@ half_splice_out(struct session *s, int side, int last)
 		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
 		case SPLICE_OK:
 			e->spliced += put;
-			took(e, h);
+			took(e, h, put);
 			return IO_OK;
 		case SPLICE_AGAIN:
 			return IO_AGAIN;
@@ -169,16 +176,23 @@ half_splice_once(struct session *s, int side)
 	struct engine *e = s->engine;
 	struct half *h = &s->half[side];
 	struct conn *src = &s->conn[side];
-	struct pipe *p = pipe_get(&e->pipes, loop_now_ms(e->loop));
+	uint64_t len = MAX(stream_turn(e), e->bufsize) * STREAM_SPLICED_SHARE;
+	uint64_t room = memory_room(e);
+	struct pipe *p = NULL;
 	size_t got;
 
+	/* What is in a pipe is memory: never so much that new sessions had to wait for it. */
+	if (room >= e->bufsize)
+		p = pipe_get(&e->pipes, loop_now_ms(e->loop));
 	if (!p) {
 		e->splice_fallbacks++;
 		return -1;
 	}
-	switch (splice_in(src, p, MAX(stream_turn(e), e->bufsize) * STREAM_SPLICED_SHARE, &got)) {
+	switch (splice_in(src, p, (size_t)MIN(len, room), &got)) {
 	case SPLICE_OK:
 		h->pipe = p;
+		e->pipes.bytes += got;
+		memory_watch(e);
 		half_count(s, side, got);
 		h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
 		/* Only now has the sink anything to be late with. */

@@ -13,7 +13,7 @@ memory_live(const struct engine *e)
 		(uint64_t)e->buf_pool.live * e->buf_pool.size +
 		(uint64_t)e->idle.pool.live * e->idle.pool.size +
 		(uint64_t)e->txn_pool.live * e->txn_pool.size +
-		(uint64_t)e->streams.bufs.live * e->streams.bufs.size;
+		(uint64_t)e->streams.bufs.live * e->streams.bufs.size + e->pipes.bytes;
 }
 
 uint64_t
@@ -65,18 +65,36 @@ memory_has_buffer(struct engine *e)
 	return memory_has(e, &e->buf_pool);
 }
 
+/* Above it new sessions wait. */
+static uint64_t
+enough(const struct engine *e)
+{
+	uint64_t most = e->max_memory - e->max_memory / RESERVE;
+
+	return e->memory_tight ? most - e->max_memory / SLACK : most;
+}
+
+uint64_t
+memory_room(const struct engine *e)
+{
+	uint64_t most, used;
+
+	if (!e->max_memory)
+		return UINT64_MAX;
+	most = enough(e);
+	used = memory_used(e);
+	return used < most ? most - used : 0;
+}
+
 void
 memory_watch(struct engine *e)
 {
-	uint64_t room = e->max_memory - e->max_memory / RESERVE;
 	int tight = 0;
 
-	if (e->memory_tight)
-		room -= e->max_memory / SLACK;
 	/* With nobody to give anything back there is nothing to wait for. A session that cannot be
 	 * had would be refused after it was accepted. */
 	if (e->n_sessions)
-		tight = (e->max_memory && memory_used(e) > room) ||
+		tight = (e->max_memory && memory_used(e) > enough(e)) ||
 			pool_reserve(&e->session_pool) < 0;
 	if (tight == e->memory_tight)
 		return;

@@ -291,13 +291,19 @@ has_timeouts(const struct world *w)
 static void
 look_at_sessions(struct world *w)
 {
+	uint64_t piped = 0;
+
 	list_each(it, &w->engine.sessions) {
 		struct session *s = list_entry(it, struct session, link);
 
-		for (int h = 0; h < SIDES; h++)
-			if (s->half[h].pipe && !s->half[h].pipe->bytes)
+		for (int h = 0; h < SIDES; h++) {
+			if (!s->half[h].pipe)
+				continue;
+			piped += s->half[h].pipe->bytes;
+			if (!s->half[h].pipe->bytes)
 				world_blame(w, "session %llu rests with an empty pipe",
 					(unsigned long long)s->id);
+		}
 		if (!session_state_is_resting(s->state))
 			world_blame(w, "session %llu rests in %s", (unsigned long long)s->id,
 				    session_state_name(s->state));
@@ -307,6 +313,9 @@ look_at_sessions(struct world *w)
 				    half_state_name(s->half[CLIENT].state),
 				    half_state_name(s->half[SERVER].state));
 	}
+	if (piped != w->engine.pipes.bytes)
+		world_blame(w, "%llu bytes in pipes count as %llu", (unsigned long long)piped,
+			(unsigned long long)w->engine.pipes.bytes);
 	/* One session is taken before it is seen that it was the last. */
 	if (w->cfg.memory &&
 		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size)

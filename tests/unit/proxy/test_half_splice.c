@@ -2,6 +2,7 @@
 #include "session_rig.h"
 
 #include "proxy/half.h"
+#include "proxy/memory.h"
 #include "proxy/stream.h"
 
 #define SMALL .sndbuf = 20000, .rcvbuf = 20000, .bufsize = 4096
@@ -339,6 +340,34 @@ a_hidden_reset_is_found(void **st)
 	}
 }
 
+/* What slow readers leave in pipes is memory: without room for it there is a shorter piece, then a
+ * copy, and every byte comes. */
+static void
+pipes_stay_within_the_memory(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1),
+				    .memory = 4 * sizeof(struct session) + 40000 };
+	uint64_t most = 0, room = cfg.memory / 4 * 3;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	for (int i = 0; i < 4; i++)
+		(void)world_client(&w, deaf, 0);
+	for (int i = 0; i < 50; i++) {
+		world_run(&w, 10 * FAKE_MS);
+		most = MAX(most, w.engine.pipes.bytes);
+		assert_true(memory_used(&w.engine) <= cfg.memory);
+	}
+	assert_in_range(most, 4096, room);
+	assert_true(w.engine.splice_fallbacks > 0);
+	world_run(&w, RIG_LIMIT);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(w.client[i].got, 100000);
+	assert_int_equal(w.engine.pipes.bytes, 0);
+	rig_close();
+}
+
 /* However it ends, a pipe with bytes in it is closed. */
 static void
 an_end_closes_the_pipe(void **st)
@@ -411,6 +440,7 @@ main(void)
 		cmocka_unit_test(what_is_lost_breaks_the_stream),
 		cmocka_unit_test(a_hidden_reset_is_found),
 		cmocka_unit_test(an_end_closes_the_pipe),
+		cmocka_unit_test(pipes_stay_within_the_memory),
 		cmocka_unit_test(one_dispatch_is_bounded),
 	};
 

@@ -104,6 +104,34 @@ the_bound_is_kept(void **st)
 	assert_true(memory_used(&e) <= MAX_BYTES / 8 + BUF);
 }
 
+/* The bytes in pipes are memory; they may fill what new sessions do not wait for yet. */
+static void
+pipes_count(void **st)
+{
+	(void)st;
+	assert_true(memory_room(&e) == UINT64_MAX);
+	memory_bound(&e, MAX_BYTES);
+	e.n_sessions = 1;
+	assert_int_equal(memory_room(&e), MAX_BYTES / 4 * 3);
+	e.pipes.bytes = MAX_BYTES / 2;
+	memory_watch(&e);
+	assert_false(e.memory_tight);
+	assert_int_equal(memory_live(&e), MAX_BYTES / 2);
+	assert_in_range(memory_room(&e), MAX_BYTES / 4 - 512, MAX_BYTES / 4);
+	e.pipes.bytes = MAX_BYTES;
+	memory_watch(&e);
+	assert_true(e.memory_tight);
+	assert_int_equal(memory_room(&e), 0);
+	assert_false(memory_has_buffer(&e));
+	/* Not before new ones are let in again. */
+	e.pipes.bytes = MAX_BYTES / 4 * 3 - 1024;
+	assert_int_equal(memory_room(&e), 0);
+	e.pipes.bytes = 0;
+	memory_watch(&e);
+	assert_false(e.memory_tight);
+	assert_true(memory_has_buffer(&e));
+}
+
 /* Whoever could give something back has gone: waiting would be for ever. */
 static void
 with_no_session_nobody_waits(void **st)
@@ -197,6 +225,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(without_a_bound_nobody_waits),
 		T(the_bound_is_kept),
+		T(pipes_count),
 		T(with_no_session_nobody_waits),
 		cmocka_unit_test(without_memory_new_sessions_wait),
 		cmocka_unit_test(a_crowd_of_slow_readers_is_served),
