@@ -41,7 +41,7 @@ struct bind_conf {
 	int threads_of_group;    /* given as <group>/<set> */
 	int shards;              /* 0: not given; else 1.. or BIND_SHARDS_BY_THREAD */
 	int backlog;             /* 0: the proxy's */
-	int maxconn;             /* 0: none */
+	int maxconn;             /* of each worker's copy of a listener; 0: none */
 	int mss;                 /* 0: none */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
 	int defer_accept;

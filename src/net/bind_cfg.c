@@ -359,7 +359,9 @@ static const struct cfg_opt opts[] = {
 		"Accept only what comes in on this interface."),
 	OPT("level", 1, opt_level, "user|operator|admin", "What a stats socket may do."),
 	OPT_FIELD("maxconn", 1, opt_count, maxconn, "<number>",
-		"Connections each socket may have at once; 0 is no limit."),
+		"Connections each socket may have at once; 0 is no limit. Each worker that accepts "
+		"on it counts its own: with several it is a bound on each. What is to be exact "
+		"over all of them is the frontend's maxconn."),
 	OPT("mode", 1, opt_mode, "<octal>", "Permissions of a unix socket."),
 	OPT("mss", 1, opt_mss, "<size>", "TCP segment size to announce."),
 	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics."),
