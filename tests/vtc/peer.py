@@ -7,7 +7,7 @@ half-closes, resets, and looking at how the other side ended.
     peer.py -l PATH STEP...         listen there, take one connection
     peer.py -l FILE.cfg STEP...     the same on a free port of 127.0.0.1, put as PORT into a configuration to load
 
-Steps: send:TEXT  sendn:N  recv:TEXT  recvn:N  eof (the other side closed cleanly)  reset (it reset us)
+Steps: send:TEXT  sendn:N  recv:TEXT  recvn:N  until:TEXT (reads up to it, in whatever case)  eof (the other side closed cleanly)  reset (it reset us)
 end (either)  shut (half-close)  rst (close with a reset)  close  sleep:SECONDS  rcvbuf:N (before connecting)
 """
 import os
@@ -44,6 +44,11 @@ def step(s, what):
         got = read_exactly(s, len(want))
         if got != want:
             fail("got %r, not %r" % (got, want))
+    elif word == "until":
+        want = arg.encode().decode("unicode_escape").lower().encode("latin1")
+        got = b""
+        while not got.lower().endswith(want):
+            got += read_exactly(s, 1)
     elif word == "recvn":
         read_exactly(s, int(arg))
     elif word == "eof":
