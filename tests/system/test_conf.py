@@ -1,0 +1,37 @@
+"""The configurations that come with the program: each is right, and those for haproxy are right there too."""
+
+import glob
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import TACIT
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FILES = sorted(glob.glob(os.path.join(ROOT, "conf", "*.cfg")))
+OURS = ("demo.cfg",)    # it has keywords of our own
+HAPROXY = shutil.which("haproxy") or "/usr/sbin/haproxy"
+
+
+def check(program, path):
+    return subprocess.run([program, "-c", "-f", path], capture_output=True, text=True, timeout=20, check=False)
+
+
+@pytest.mark.parametrize("path", FILES, ids=os.path.basename)
+def test_an_example_is_right(path):
+    done = check(TACIT, path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stderr
+
+
+@pytest.mark.parametrize("path", [f for f in FILES if os.path.basename(f) not in OURS], ids=os.path.basename)
+def test_haproxy_takes_it_too(path):
+    if not os.access(HAPROXY, os.X_OK):
+        pytest.skip("haproxy is not installed")
+    done = check(HAPROXY, path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_are_examples():
+    assert len(FILES) >= 5
