@@ -67,6 +67,8 @@ int forward_wants_own(const struct proxy *fe, const struct proxy *be);
  */
 int forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *peer,
 	const struct addr *own, struct http_head *req, struct arena *a) must_check;
+/* Bytes that it takes of the arena at most. */
+#define FORWARD_TEXT_MAX 1280
 /* The same for a session whose request has gone through the rules. */
 int http_add_forwarding(struct session *s, struct http_head *req, struct arena *a) must_check;
 

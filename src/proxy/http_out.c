@@ -85,11 +85,16 @@ int
 http_place_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	int r = 0;
+	char text[FORWARD_TEXT_MAX];
+	struct arena a = { .p = text, .cap = sizeof(text) };
+	int r;
 
 	if (t->placed)
 		return 0;
 	t->keeps[SERVER] = (uint8_t)exchange_may_reuse(s);
+	r = http_add_forwarding(s, &t->req, &a);
+	if (r < 0)
+		return r;
 	if (t->upgrades)
 		r = add_connection(&t->req, "upgrade");
 	else if (t->keeps[SERVER] && t->version == HTTP_1_0)
