@@ -1,0 +1,136 @@
+/*
+ * The readers of what heads hold: targets, parameters, lists, cookies, and whole error files. The
+ * first byte says how the rest is used. What comes out lies in what went in, and what is changed is
+ * what was asked for and nothing else.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "http/cookie.h"
+#include "http/errorfile.h"
+#include "http/uri.h"
+
+static void
+expect(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void
+expect_inside(struct str part, struct str whole)
+{
+	expect(!part.len || (part.p >= whole.p && part.p + part.len <= whole.p + whole.len));
+}
+
+static void
+fuzz_target(struct str text, char *out, size_t cap)
+{
+	struct str rest = http_params(text, '?'), name, value;
+	struct http_field places[2];
+	struct http_head h;
+	struct http_uri u;
+
+	http_uri_split(text, &u);
+	expect_inside(u.authority, text);
+	expect_inside(u.pathq, text);
+	expect_inside(u.query, u.pathq);
+	while (http_param_next(&rest, '?', &name, &value)) {
+		expect_inside(name, text);
+		expect_inside(value, text);
+	}
+	http_head_init(&h, HTTP_REQUEST, places, ARRAY_LEN(places));
+	h.method = u.form == HTTP_FORM_AUTHORITY ? HTTP_CONNECT : HTTP_OPTIONS;
+	for (int part = HTTP_PART_PATH; part <= HTTP_PART_URI; part++) {
+		h.target = STR("/a?b");
+		if (http_set_part(&h, (enum http_part)part, text, out, cap) == 0)
+			expect(http_target_is_valid(h.method, h.target));
+	}
+}
+
+/* Each cookie is removed in turn: one less is left, and it was that one. */
+static void
+fuzz_cookies(struct str text, char *out, size_t cap)
+{
+	struct http_field places[1] = { { .name = STR("Cookie"), .id = HTTP_F_COOKIE } };
+	struct http_head h = { .kind = HTTP_REQUEST, .field = places, .n = 1, .max = 1 };
+	struct http_cookie_walk w = { 0 }, again = { 0 };
+	struct http_cookie c;
+	unsigned int n = 0, left = 0;
+
+	places[0].value = text;
+	while (http_cookie_next(&h, &w, &c)) {
+		expect_inside(c.name, text);
+		expect_inside(c.value, text);
+		n++;
+	}
+	if (!n)
+		return;
+	expect(http_cookie_remove(&h, &c, out, cap) == 0);
+	while (http_cookie_next(&h, &again, &c))
+		left++;
+	expect(left + 1 == n);
+}
+
+static void
+fuzz_list(struct str text)
+{
+	struct str rest = text, one;
+
+	while (http_list_next(&rest, &one)) {
+		expect(one.len > 0);
+		expect_inside(one, text);
+	}
+	expect(rest.len == 0);
+}
+
+static void
+fuzz_errorfile(struct str text)
+{
+	struct http_reply *r = NULL;
+	const char *why = NULL;
+
+	if (http_errorfile(text, &r, &why) == 0) {
+		size_t cap = http_reply_size(r);
+		char *out = malloc(cap + 1);
+
+		expect(out && http_reply_write(r, HTTP_CONN_KEEP_ALIVE, HTTP_GET, out, cap) ==
+			(long)cap);
+		free(out);
+	} else {
+		expect(why != NULL && !r);
+	}
+	http_reply_put(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = { (const char *)data + 1, size - 1 };
+	char *out;
+
+	if (size < 1 || size > 4096)
+		return 0;
+	out = malloc(size + 8);
+	expect(out != NULL);
+	switch (data[0] % 4) {
+	case 0:
+		fuzz_target(text, out, size + 8);
+		break;
+	case 1:
+		fuzz_cookies(text, out, size + 8);
+		break;
+	case 2:
+		fuzz_list(text);
+		break;
+	default:
+		fuzz_errorfile(text);
+		break;
+	}
+	free(out);
+	return 0;
+}
