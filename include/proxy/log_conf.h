@@ -27,10 +27,14 @@ struct log_global {
 	char *hostname;      /* log-send-hostname; "": this machine's name; NULL: not given */
 };
 
+/* The formats that options name. */
+enum log_preset { LOG_PRESET_NONE, LOG_PRESET_TCP, LOG_PRESET_HTTP, LOG_PRESET_CLF };
+
 /* Of a proxy, beside its lines (proxy.logs) and options. */
 struct proxy_log {
 	char *tag;                  /* log-tag; NULL: that of the process */
-	char *format_text;          /* log-format; NULL: by options */
+	enum log_preset preset;     /* option tcplog, httplog: without log-format */
+	char *format_text;          /* log-format; NULL: the preset's */
 	struct cfg_where format_where;
 	struct rule_fmt *format;  /* compiled; NULL: the default line */
 	uint64_t count;             /* lines written: %lc */

@@ -12,6 +12,13 @@
 
 /* `option tcplog` (manual 8.2.2) */
 #define LOG_FORMAT_TCP "%ci:%cp [%t] %ft %b/%s %Tw/%Tc/%Tt %B %ts %ac/%fc/%bc/%sc/%rc %sq/%bq"
+/* `option httplog` (8.2.3) and `option httplog clf` */
+#define LOG_FORMAT_HTTP                                                                        \
+	"%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc "                     \
+	"%ac/%fc/%bc/%sc/%rc %sq/%bq %hr %hs %{+Q}r"
+#define LOG_FORMAT_CLF                                                                         \
+	"%{+Q}o %{-Q}ci - - [%trg] %r %ST %B \"\" \"\" %cp %ms %ft %b %s %TR %Tw %Tc %Tr %Ta " \
+	"%tsc %ac %fc %bc %sc %rc %sq %bq %CC %CS %hrl %hsl"
 
 /* From when on everything a format asks for is known; it is written then. */
 enum log_stage { LOG_STAGE_ACCEPT, LOG_STAGE_CONNECT, LOG_STAGE_END };

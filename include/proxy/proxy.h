@@ -39,7 +39,6 @@ enum proxy_option {
 	OPT_NOLINGER         = 1u << 5, /* frontend: towards clients; backend: towards servers */
 	OPT_DONTLOGNULL      = 1u << 6,
 	OPT_LOGASAP          = 1u << 7,
-	OPT_TCPLOG           = 1u << 8,
 	OPT_LOG_GLOBAL       = 1u << 9,
 	OPT_ALLBACKUPS       = 1u << 10,
 	OPT_SPLICE_AUTO      = 1u << 11,

@@ -465,6 +465,7 @@ pass_final(struct session *s, size_t used)
 	t->res_ms = now_ms(s);
 	forget_copy(s);
 	http_count_response(s);
+	session_log_early(s);
 	if (exchange_take_ahead(s, SERVER) < 0)
 		is_bad(s, SERVER);
 	if (half_flush(s, SERVER))

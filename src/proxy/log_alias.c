@@ -4,15 +4,8 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
-#include "proxy/session.h"
-
-/* What an alias writes, of whom, and how. */
-struct log_render {
-	const struct session *s;
-	const struct log_context *cx;
-	struct sbuf *out;
-	unsigned int flags;   /* enum rule_fmt_flag */
-};
+#include "log_render.h"
+#include "proxy/http_txn.h"
 
 /* NULL: nothing is known. */
 static void
@@ -273,22 +266,11 @@ put_millis(struct log_render *r)
 
 /* --- timers (manual 8.4) ------------------------------------------------------------------- */
 
-/* A duration in milliseconds, -1 when its end was not reached. */
-static void
-put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
+/* When the wait for a server began. */
+static uint64_t
+wait_from(const struct session *s)
 {
-	if (!reached)
-		sbuf_adds(r->out, "-1");
-	else
-		sbuf_addu(r->out, to > from ? to - from : 0);
-}
-
-/* The final value will be larger. */
-static void
-put_plus(struct log_render *r)
-{
-	if (r->cx->asap)
-		sbuf_addc(r->out, '+');
+	return s->txn ? s->txn->head_ms : s->accept_ms;
 }
 
 /* Who dies in the queue has waited for as long as it lived. */
@@ -298,9 +280,9 @@ put_Tw(struct log_render *r)
 	const struct session *s = r->s;
 
 	if (!s->queued_ms && s->term[1] == 'Q')
-		put_timer(r, 1, s->accept_ms, r->cx->now_ms);
+		log_put_timer(r, 1, wait_from(s), r->cx->now_ms);
 	else
-		put_timer(r, s->queued_ms != 0, s->accept_ms, s->queued_ms);
+		log_put_timer(r, s->queued_ms != 0, wait_from(s), s->queued_ms);
 }
 
 static void
@@ -308,13 +290,19 @@ put_Tc(struct log_render *r)
 {
 	const struct session *s = r->s;
 
-	put_timer(r, s->connected_ms != 0, s->queued_ms, s->connected_ms);
+	log_put_timer(r, s->connected_ms != 0, s->queued_ms, s->connected_ms);
 }
 
 static void
 put_Td(struct log_render *r)
 {
-	put_timer(r, r->s->connected_ms != 0, r->s->connected_ms, r->cx->now_ms);
+	const struct session *s = r->s;
+	const struct http_txn *t = s->txn;
+
+	if (t)
+		log_put_timer(r, t->res_ms && !t->local, t->res_ms, r->cx->now_ms);
+	else
+		log_put_timer(r, s->connected_ms != 0, s->connected_ms, r->cx->now_ms);
 }
 
 /* Nothing stands between accept and the session yet. */
@@ -324,18 +312,31 @@ put_Th(struct log_render *r)
 	sbuf_addc(r->out, '0');
 }
 
+/* In mode http with the time that passed before the request. */
 static void
 put_Tt(struct log_render *r)
 {
-	put_plus(r);
-	put_timer(r, 1, r->s->accept_ms, r->cx->now_ms);
+	const struct http_txn *t = r->s->txn;
+
+	log_put_plus(r);
+	log_put_timer(r, 1, t ? t->began_ms - t->idle_ms : r->s->accept_ms, r->cx->now_ms);
 }
 
-/* Tt without the idle time before a request, of which there is none here. */
+/* And without it. */
 static void
 put_Tu(struct log_render *r)
 {
-	put_Tt(r);
+	const struct http_txn *t = r->s->txn;
+
+	log_put_plus(r);
+	log_put_timer(r, 1, t ? t->began_ms : r->s->accept_ms, r->cx->now_ms);
+}
+
+/* No identifier is made. */
+static void
+put_ID(struct log_render *r)
+{
+	put_string(r, NULL);
 }
 
 /* --- counts -------------------------------------------------------------------------------- */
@@ -343,7 +344,7 @@ put_Tu(struct log_render *r)
 static void
 put_B(struct log_render *r)
 {
-	put_plus(r);
+	log_put_plus(r);
 	sbuf_addu(r->out, r->s->half[SERVER].bytes);
 }
 
@@ -429,6 +430,7 @@ put_pid(struct log_render *r)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
+#define ALIAS_AGAIN(name, fn, needs)
 #define ALIAS_ROW(name, fn, needs)                                                        \
 	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
 	{                                                                                 \
@@ -438,13 +440,16 @@ put_pid(struct log_render *r)
 #define ALIAS_NOT(name)
 #include "proxy/log_alias.tbl.h"
 #undef ALIAS_ROW
+#undef ALIAS_AGAIN
 #undef ALIAS_NOT
 
 const struct rule_alias log_aliases[] = {
 #define ALIAS_ROW(name, fn, needs) { name, SAMPLE_AT_##needs, write_##fn, NULL },
+#define ALIAS_AGAIN ALIAS_ROW
 #define ALIAS_NOT(name) { name, 0, NULL, NULL },
 #include "proxy/log_alias.tbl.h"
 #undef ALIAS_ROW
+#undef ALIAS_AGAIN
 #undef ALIAS_NOT
 	{ 0 },
 };

@@ -268,18 +268,23 @@ parse_format(struct cfg_ctx *ctx)
 	if (cfg_arg_dup(ctx, 0, &p->log.format_text) < 0)
 		return -1;
 	p->log.format_where = cfg_arg_where(ctx, 0);
-	p->options &= ~(unsigned int)OPT_TCPLOG;
+	p->log.preset = LOG_PRESET_NONE;
 	return 0;
 }
 
 static int
-parse_tcplog(struct cfg_ctx *ctx)
+parse_preset(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
+	enum log_preset preset = (enum log_preset)ctx->kw->arg;
 
+	if (ctx->argc > 0 && strcmp(cfg_arg(ctx, 0), "clf") != 0)
+		return cfg_error(ctx, 0,
+			"'option httplog' : unexpected argument '%s'; there is clf",
+			cfg_arg(ctx, 0));
 	mem_free(p->log.format_text);
 	p->log.format_text = NULL;
-	p->options |= OPT_TCPLOG;
+	p->log.preset = ctx->argc > 0 ? LOG_PRESET_CLF : preset;
 	return 0;
 }
 
@@ -334,8 +339,17 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_FE,
 		.min = 0,
 		.max = 0,
-		.parse = parse_tcplog,
+		.parse = parse_preset,
+		.arg = LOG_PRESET_TCP,
 		.doc = "Logs sessions with timers, state and counters." },
+	{ .name = "option httplog",
+		.sections = CFG_FE,
+		.min = 0,
+		.max = 1,
+		.parse = parse_preset,
+		.arg = LOG_PRESET_HTTP,
+		.syntax = "[clf]",
+		.doc = "Logs requests with timers, state and counters." },
 	{ .name = "option dontlognull",
 		.sections = CFG_FE,
 		.flags = CFG_KW_NO,

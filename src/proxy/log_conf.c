@@ -76,6 +76,7 @@ proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 	if (r == 0 && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
 		r = dup_string(&p->log.format_text, defaults->log.format_text);
 		p->log.format_where = defaults->log.format_where;
+		p->log.preset = defaults->log.preset;
 	}
 	return r;
 }
@@ -108,13 +109,33 @@ log_global_finish(struct log_global *g)
 	settle_forms(&g->lines, g);
 }
 
+/* NULL: the default line. */
+static const char *
+preset_text(const struct proxy *p, struct cfg_diag *d)
+{
+	static const char *const texts[] = {
+		[LOG_PRESET_NONE] = NULL,
+		[LOG_PRESET_TCP] = LOG_FORMAT_TCP,
+		[LOG_PRESET_HTTP] = LOG_FORMAT_HTTP,
+		[LOG_PRESET_CLF] = LOG_FORMAT_CLF,
+	};
+
+	if (p->mode == PROXY_HTTP || p->log.preset < LOG_PRESET_HTTP)
+		return texts[p->log.preset];
+	cfg_diag_add(d, CFG_WARNING, NULL,
+		"'option httplog' not usable with frontend '%s' (needs 'mode http'). Falling back "
+		"to 'option tcplog'.",
+		p->name);
+	return LOG_FORMAT_TCP;
+}
+
 static int
 compile(struct proxy *p, const struct rule_vocab *v, struct cfg_diag *d)
 {
 	const char *text = p->log.format_text;
 	struct rule_err why = { 0 };
 
-	if (!text && !(p->options & OPT_TCPLOG))
+	if (!text && p->log.preset == LOG_PRESET_NONE)
 		return 0;
 	if (list_is_empty(&p->logs)) {
 		cfg_diag_add(d, CFG_WARNING, NULL,
@@ -122,12 +143,12 @@ compile(struct proxy *p, const struct rule_vocab *v, struct cfg_diag *d)
 			p->name);
 		return 0;
 	}
-	if (log_format_compile(v, text ? text : LOG_FORMAT_TCP, p->mode == PROXY_HTTP,
-		    &p->log.format, &why) == 0)
+	if (!text)
+		text = preset_text(p, d);
+	if (log_format_compile(v, text, p->mode == PROXY_HTTP, &p->log.format, &why) == 0)
 		return 0;
-	cfg_diag_add(d, CFG_ALERT, text ? &p->log.format_where : NULL,
-		     "failed to parse log-format : %s, at byte %zu of '%s'", why.text, why.at + 1,
-		     text ? text : LOG_FORMAT_TCP);
+	cfg_diag_add(d, CFG_ALERT, p->log.format_text ? &p->log.format_where : NULL,
+		"failed to parse log-format : %s, at byte %zu of '%s'", why.text, why.at + 1, text);
 	return -1;
 }
 

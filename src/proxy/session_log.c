@@ -2,6 +2,7 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
+#include "proxy/http_txn.h"
 #include "proxy/log_format.h"
 #include "proxy/session.h"
 
@@ -40,11 +41,16 @@ void
 session_log_early(struct session *s)
 {
 	const struct rule_fmt *f = s->fe->log.format;
-	enum log_stage known = s->connected_ms ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
 	enum log_stage needed = f ? log_format_stage(f) : LOG_STAGE_ACCEPT;
+	enum log_stage known;
 
-	if (!is_wanted(s))
+	/* In mode http requests are logged, each by itself. */
+	if (!is_wanted(s) || (s->fe->mode == PROXY_HTTP && !s->txn))
 		return;
+	if (s->txn)
+		known = http_has_answer(s->txn) ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
+	else
+		known = s->connected_ms ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
 	if ((s->fe->options & OPT_LOGASAP) && needed == LOG_STAGE_END)
 		needed = LOG_STAGE_CONNECT;
 	if (needed > known)

@@ -208,10 +208,19 @@ test_formats(void **state)
 	assert_true(p->options & OPT_LOGASAP);
 	p = cfg_world_proxy_at(&w, 1);
 	assert_null(p->log.format_text);
-	assert_true(p->options & OPT_TCPLOG);
+	assert_int_equal(p->log.preset, LOG_PRESET_TCP);
 	p = cfg_world_proxy_at(&w, 2);
 	assert_string_equal(p->log.format_text, "x");
-	assert_false(p->options & (OPT_TCPLOG | OPT_LOGASAP));
+	assert_int_equal(p->log.preset, LOG_PRESET_NONE);
+	assert_false(p->options & OPT_LOGASAP);
+	cfg_world_fini(&w);
+	cfg_world_read(&w,
+		"defaults\n option httplog clf\nfrontend a\nfrontend b\n option httplog\n"
+			   "frontend c\n option httplog json\n");
+	assert_int_equal(w.diag.nentry, 1);
+	assert_non_null(strstr(w.diag.entry[0].text, "unexpected argument 'json'"));
+	assert_int_equal(cfg_world_proxy_at(&w, 0)->log.preset, LOG_PRESET_CLF);
+	assert_int_equal(cfg_world_proxy_at(&w, 1)->log.preset, LOG_PRESET_HTTP);
 	cfg_world_fini(&w);
 }
 

@@ -117,7 +117,8 @@ test_refused(void **state)
 		{ "%fxx", 1, ERR_UNKNOWN,
 		  "no variable is called '%fxx'; a '%' itself is written as '%%'" },
 		{ "%[int(1),nope]", 9, ERR_UNKNOWN, "nope" },
-		{ "%ci %TR", 5, ERR_UNSUPPORTED, "variable '%TR' is not supported" },
+		{ "%ci %TR", 5, ERR_INVAL, "variable '%TR' is reserved for mode http" },
+		{ "%sslv", 1, ERR_UNSUPPORTED, "variable '%sslv' is not supported" },
 	};
 	struct rule_vocab vocab;
 	struct rule_err why;

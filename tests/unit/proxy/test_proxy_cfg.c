@@ -60,7 +60,6 @@ static const struct world_line lines[] = {
 	{ "option socket-stats", NULL },
 	{ "option splice-auto", NULL },
 	{ "no option splice-auto", NULL },
-	{ "option httplog", "not supported" },
 	{ "option http_proxy", "not supported" },
 	{ "option tcpak", "did you mean 'option tcpka'" },
 	{ "option", "one more word" },

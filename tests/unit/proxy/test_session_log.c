@@ -91,7 +91,7 @@ test_one_line_at_the_end(void **state)
 	static struct world w;
 
 	(void)state;
-	world_init(&w, OPT_TCPLOG, LOG_FORMAT_TCP);
+	world_init(&w, 0, LOG_FORMAT_TCP);
 	session_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
 	session_log(&w.log.s);
@@ -110,7 +110,7 @@ test_logasap_writes_when_connected(void **state)
 	uint64_t connected;
 
 	(void)state;
-	world_init(&w, OPT_TCPLOG | OPT_LOGASAP, LOG_FORMAT_TCP);
+	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
 	connected = w.log.s.connected_ms;
 	w.log.s.connected_ms = 0;
 	session_log_early(&w.log.s);
@@ -122,7 +122,7 @@ test_logasap_writes_when_connected(void **state)
 	assert_string_equal(got(&w), "");
 	world_fini(&w);
 	/* It was never connected: at the end, marked all the same. */
-	world_init(&w, OPT_TCPLOG | OPT_LOGASAP, LOG_FORMAT_TCP);
+	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
 	w.log.s.connected_ms = 0;
 	session_log_early(&w.log.s);
 	session_log(&w.log.s);
@@ -184,7 +184,7 @@ test_dontlognull(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		world_init(&w, rows[i].options | OPT_TCPLOG, "%ts");
+		world_init(&w, rows[i].options, "%ts");
 		memcpy(w.log.s.term, rows[i].term, 2);
 		w.log.s.half[CLIENT].bytes = rows[i].sent;
 		w.log.s.half[SERVER].bytes = rows[i].answered;
