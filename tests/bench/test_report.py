@@ -59,6 +59,13 @@ def test_ranges_are_compared_within_a_round():
     assert report.grids("ranges", rows)[0][1][1] == ["in-order", "1.00", "9.90", "20.00"]
 
 
+def test_more_patterns_may_cost_little():
+    rows = once({"exact": {"n10": 10.0, "n1000": 12.0, "n100000": 47.0}, "prefix": {"n10": 10.0, "n1000": 41.0},
+                 "conditions": {"apart": 30.0, "together": 90.0}})
+    assert [v.verdict for v in targets.rules(rows)] == ["pass", "pass", "MISS", "no data", "no data", "no data"]
+    assert report.grids("rules", rows)[0][1][1] == ["exact", "10.0", "12.0", "47.0", "-", "-"]
+
+
 def test_savings_are_relative_to_before():
     rows = once({"tacit unmerged": {"c1:epoll_ctl": 5.0, "c1:recvfrom": 5.0, "c1:wait": 6.0},
                  "tacit merged": {"c1:epoll_ctl": 4.0, "c1:recvfrom": 4.1, "c1:wait": 5.0}})

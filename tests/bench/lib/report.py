@@ -23,6 +23,7 @@ TITLES = {
     "httpkept": "HTTP, kept connections with reuse: system calls per request, c=50",
     "httpkeptcpu": "HTTP, kept connections with reuse: CPU per request (microseconds), c=50",
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
+    "rules": "Nanoseconds per look-up by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
@@ -142,6 +143,9 @@ def grids(section, samples):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":
         columns = [("fast path", "fast", 2), ("set alone", "set", 2), ("insert and remove, general set", "tree", 2)]
+    elif section == "rules":
+        columns = [(n, "n" + n.replace(",", ""), 1) for n in ("10", "1,000", "100,000")]
+        columns += [("1,000 conditions, each", "apart", 1), ("one of 1,000 lines", "together", 1)]
     elif section == "workers":
         columns = [("requests/s", "close.rate", 0), ("CPU per connection", "close.proxy", 1),
                    ("requests/s, kept", "kept.rate", 0), ("CPU per request", "kept.proxy", 2),

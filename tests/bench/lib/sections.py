@@ -185,18 +185,28 @@ def ledger(run):
         return {}
 
 
-def ranges(run):
-    """Nanoseconds per acknowledged range of sends, with the fast path, without, and in a general ordered set."""
+def tool_values(run, name, count):
+    """What a program of ours prints, round by round."""
     table = {}
     for _ in range(run.reps):
-        out = probe.client(run.world, [run.binaries.tool("ranges"), str(run.n(1000000))])[0]
+        out = probe.client(run.world, [run.binaries.tool(name), str(run.n(count))])[0]
         for name, sample in parse.named_values(out).items():
             for key, value in sample.items():
                 table.setdefault(name, {}).setdefault(key, []).append(value)
     return table
 
 
+def ranges(run):
+    """Nanoseconds per acknowledged range of sends, with the fast path, without, and in a general ordered set."""
+    return tool_values(run, "ranges", 1000000)
+
+
+def rules(run):
+    """Nanoseconds per look-up among 10, 1,000 and 100,000 patterns, and per condition."""
+    return tool_values(run, "rules", 200000)
+
+
 SECTIONS = {"syscalls": syscalls, "far": far, "segments": segments, "cpu": cpu, "keepalive": keepalive,
             "latency": latency, "bulk": bulk, "mixed": mixed, "memory": memory, "idle": idle,
             "workers": workers, "handover": handover, "split": split,
-            "ranges": ranges, "ledger": ledger, **http.SECTIONS}
+            "ranges": ranges, "rules": rules, "ledger": ledger, **http.SECTIONS}

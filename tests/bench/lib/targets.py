@@ -127,6 +127,13 @@ def ranges(rows):
             for what, metric in (("general set", "tree"), ("set without the fast path", "set"))]
 
 
+def rules(rows):
+    """A hundred times as many patterns cost less than four times as much, where the list would cost a hundred."""
+    return [at_most("rules", "%s: a look-up among %s patterns / among %s" % (what, many, few), 4,
+                    ratio(rows, what, what, "n" + many.replace(",", ""), "n" + few.replace(",", "")))
+            for what in ("exact", "prefix", "ip") for few, many in (("10", "1,000"), ("1,000", "100,000"))]
+
+
 def to_the_better(rows, mine, peers, metric):
     """Of the best of the peers: the largest of the ratios, when all of them were measured."""
     got = [ratio(rows, mine, peer, metric) for peer in peers]
@@ -170,7 +177,7 @@ def httpmem(rows):
 
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
-          "workers": workers, "handover": handover, "split": split, "ranges": ranges, "ledger": ledger,
+          "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem}
 
