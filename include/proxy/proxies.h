@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "proxy/proxy.h"
+#include "rule/pattern_file.h"
 #include "rule/vocab.h"
 
 struct cfg_diag;
@@ -21,8 +22,11 @@ struct proxies {
 	struct list defaults; /* defaults sections, file order */
 	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* in all */
+	struct proxy **by_name; /* backends, once finished */
+	unsigned int n_by_name;
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
+	struct pattern_files files; /* that they name */
 };
 
 void proxies_init(struct proxies *ps);
@@ -30,6 +34,8 @@ void proxies_fini(struct proxies *ps);
 
 /* The proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
+/* A backend, by bisection: for sessions. Once finished; the first of several of that name. */
+struct proxy *proxies_find_backend(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
 
 /*

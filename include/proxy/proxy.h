@@ -21,6 +21,7 @@
 #include "proxy/log_conf.h"
 #include "proxy/server.h"
 #include "proxy/shard.h"
+#include "rule/cond.h"
 
 /* What a section can do. `listen` is both. */
 #define PROXY_FE 1u
@@ -63,13 +64,6 @@ struct proxy_timeouts {
 	unsigned int http_request, http_keep_alive, tarpit, tunnel;
 };
 
-/* A `use_backend` line. */
-struct use_backend {
-	struct list link;
-	char *name;
-	struct cfg_where where;
-};
-
 struct proxy {
 	struct list link;         /* in proxies.all, file order */
 	char *name;
@@ -93,8 +87,12 @@ struct proxy {
 	int backlog;              /* 0: from maxconn */
 	char *default_be_name;    /* default_backend */
 	struct cfg_where default_be_where;
-	struct list use_backends; /* struct use_backend: without conditions, the first decides */
-	struct proxy *default_be; /* resolved: itself for listen; NULL: no server for anyone */
+	struct rule_acls acls;    /* of the section */
+	struct list use_backends; /* struct use_backend: proxy/route.h */
+	unsigned int n_routes;    /* of them, before the first that always goes to the same one */
+	/* For those that none of n_routes takes: itself for listen; NULL: no server for anyone. */
+	struct proxy *default_be;
+	struct proxy *fallback_be; /* default_backend itself: for made names that are nobody's */
 	/* Backend. */
 	struct list servers;      /* struct server */
 	unsigned int n_servers;

@@ -98,6 +98,7 @@ set_variables(struct config *c, struct sys *sys, const struct options *o,
 		memcpy(c->hostname, host.nodename, sizeof(c->hostname));
 	c->proxies.vocab.hostname = c->hostname;
 	c->proxies.vocab.env = &c->env;
+	c->proxies.files.sys = sys;
 	if (!r && o->local_peer)
 		r = cfg_env_set(&c->env, "HAPROXY_LOCALPEER", o->local_peer);
 	else if (!r && c->hostname[0])

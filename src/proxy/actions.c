@@ -14,6 +14,7 @@
 #include "proxy/http_txn.h"
 #include "proxy/idle.h"
 #include "proxy/queue.h"
+#include "proxy/route.h"
 #include "proxy/session_log.h"
 
 /* Between two attempts at the same server (manual, `retries`). */
@@ -112,7 +113,7 @@ count_choice(struct session *s, enum session_event ev)
 enum session_event
 session_do_assign(struct session *s)
 {
-	s->be = s->fe->default_be;
+	s->be = route_backend(s);
 	if (!s->be)
 		return SESSION_EV_NO_SERVER;
 	be_stat(s)->cum_sess++;

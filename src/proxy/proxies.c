@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "proxy/vocab.h"
 
 void
@@ -10,9 +11,12 @@ proxies_init(struct proxies *ps)
 	list_init(&ps->all);
 	list_init(&ps->defaults);
 	list_init(&ps->error_groups);
-	ps->n = 0;
+	ps->n = ps->n_by_name = 0;
+	ps->by_name = NULL;
 	log_global_init(&ps->log);
 	proxy_vocab_init(&ps->vocab);
+	pattern_files_init(&ps->files, NULL);
+	ps->vocab.files = &ps->files;
 }
 
 static void
@@ -30,6 +34,10 @@ proxies_fini(struct proxies *ps)
 {
 	free_all(&ps->all);
 	free_all(&ps->defaults);
+	pattern_files_fini(&ps->files);
+	mem_free(ps->by_name);
+	ps->by_name = NULL;
+	ps->n_by_name = 0;
 	list_each_safe(it, &ps->error_groups) {
 		struct error_group *g = list_entry(it, struct error_group, link);
 
@@ -61,4 +69,22 @@ proxies_find_id(const struct proxies *ps, int id)
 			return p;
 	}
 	return NULL;
+}
+
+struct proxy *
+proxies_find_backend(const struct proxies *ps, const char *name)
+{
+	unsigned int from = 0, to = ps->n_by_name;
+
+	while (from < to) {
+		unsigned int mid = from + (to - from) / 2;
+
+		if (strcmp(ps->by_name[mid]->name, name) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < ps->n_by_name && strcmp(ps->by_name[from]->name, name) == 0
+		? ps->by_name[from]
+		: NULL;
 }

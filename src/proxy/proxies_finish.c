@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cfg/diag.h"
 #include "proxy/proxies.h"
+#include "proxy/route.h"
 
 /* HAProxy's first one: 1 is its own frontend of the stats sockets. */
 #define FIRST_PROXY_ID 2
@@ -237,20 +238,27 @@ check_distinct(struct proxies *ps, struct cfg_diag *d)
 	unsigned int n = 0;
 	struct entry *sorted = mem_alloc(MAX(ps->n, 1) * sizeof(*sorted));
 	int *used = mem_alloc(MAX(ps->n, 1) * sizeof(int));
+	struct proxy **backends = mem_alloc(MAX(ps->n, 1) * sizeof(struct proxy *));
 
-	if (sorted && used) {
+	if (sorted && used && backends) {
 		list_each(it, &ps->all) {
 			sorted[n].p = proxy_of(it);
 			sorted[n].at = n;
 			n++;
 		}
 		check_names(sorted, n, d);
+		ps->by_name = backends;
+		for (unsigned int i = 0; i < n; i++)
+			if (sorted[i].p->caps & PROXY_BE)
+				backends[ps->n_by_name++] = sorted[i].p;
 		check_ids(sorted, n, d);
 		assign_proxy_ids(ps, used);
 	}
 	mem_free(sorted);
 	mem_free(used);
-	return sorted && used ? 0 : -ERR_NOMEM;
+	if (ps->by_name != backends)
+		mem_free(backends);
+	return ps->by_name ? 0 : -ERR_NOMEM;
 }
 
 /* --- where connections go --- */
@@ -289,30 +297,37 @@ find_target(struct proxies *ps, const struct proxy *p, const char *kw, const cha
 static void
 resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 {
-	struct proxy *first = NULL;
+	struct proxy *always = NULL, *fallback = p->caps & PROXY_BE ? p : NULL;
+	int reached = 1;
 
 	list_each(it, &p->use_backends) {
-		const struct use_backend *u = list_entry(it, struct use_backend, link);
-		struct proxy *be = find_target(ps, p, "use_backend", u->name, &u->where, d);
+		struct use_backend *u = list_entry(it, struct use_backend, link);
+		struct proxy *be = u->fmt ? NULL
+			: find_target(ps, p, "use_backend", u->name, &u->where, d);
 
 		if (be)
 			check_modes(p, be, "in a 'use_backend' rule", d);
-		if (!first)
-			first = be;
+		route_check(p, u, ps, d);
+		u->be = be && !be->disabled ? be : NULL;
+		if (!reached)
+			continue;
+		if (!u->cond && !u->fmt)
+			always = be;
+		else
+			p->n_routes++;
+		reached = u->cond != NULL;
 	}
 	if (p->default_be_name) {
-		struct proxy *be = find_target(
+		fallback = find_target(
 			ps, p, "default_backend", p->default_be_name, &p->default_be_where, d);
-
-		if (be)
-			check_modes(p, be, "as its default backend", d);
-		if (!first)
-			first = be;
+		if (fallback)
+			check_modes(p, fallback, "as its default backend", d);
 	}
-	if (!first && (p->caps & PROXY_BE))
-		first = p;
+	p->fallback_be = fallback;
+	if (!always)
+		always = fallback;
 	/* Nobody gets a server from a backend that is switched off. */
-	p->default_be = first && !first->disabled ? first : NULL;
+	p->default_be = always && !always->disabled ? always : NULL;
 }
 
 /* The port a client came to, moved by what a server line says, must still be one. */
@@ -340,6 +355,17 @@ check_offsets(const struct proxy *p, const struct server *s, struct cfg_diag *d)
 	}
 }
 
+static void
+check_ports(const struct proxy *p, const struct proxy *be, struct cfg_diag *d)
+{
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (s->spec.has_offset)
+			check_offsets(p, s, d);
+	}
+}
+
 /* --- one proxy at a time --- */
 
 static void
@@ -364,13 +390,13 @@ check_frontend(struct proxy *p, struct cfg_diag *d)
 			"%s '%s' has no 'bind' directive. Please declare it as a backend if this "
 			"was intended.",
 			kind(p), p->name);
-	if (p->default_be) {
-		list_each(it, &p->default_be->servers) {
-			const struct server *s = list_entry(it, const struct server, link);
+	if (p->default_be)
+		check_ports(p, p->default_be, d);
+	list_each(it, &p->use_backends) {
+		const struct use_backend *u = list_entry(it, const struct use_backend, link);
 
-			if (s->spec.has_offset)
-				check_offsets(p, s, d);
-		}
+		if (u->cond && u->be)
+			check_ports(p, u->be, d);
 	}
 }
 

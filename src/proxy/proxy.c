@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "proxy/route.h"
 #include "net/bind_conf.h"
 
 /* Attempts to connect after the first one, unless `retries` says otherwise. */
@@ -32,6 +33,7 @@ proxy_new(const char *name, unsigned int caps)
 	list_init(&p->binds);
 	list_init(&p->servers);
 	list_init(&p->use_backends);
+	rule_acls_init(&p->acls);
 	return p;
 }
 
@@ -65,9 +67,9 @@ proxy_free(struct proxy **pp)
 		struct use_backend *u = list_entry(it, struct use_backend, link);
 
 		list_remove(&u->link);
-		mem_free(u->name);
-		mem_free(u);
+		use_backend_free(&u);
 	}
+	rule_acls_fini(&p->acls);
 	mem_free(p->shard);
 	mem_free(p->description);
 	mem_free(p->name);

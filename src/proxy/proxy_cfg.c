@@ -9,6 +9,7 @@
 #include "cfg/ctx.h"
 #include "net/bind_cfg.h"
 #include "proxy/proxies.h"
+#include "proxy/route.h"
 
 /* session.retries is 16 bits wide. */
 #define RETRIES_MAX 65535
@@ -185,28 +186,65 @@ parse_default_backend(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &p->default_be_name);
 }
 
+/* Where use_backend may be asked, in one mode or the other. */
+#define ROUTE_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BODY)
+
+static const struct rule_vocab *
+vocab_of(const struct cfg_ctx *ctx)
+{
+	return &((const struct proxies *)ctx->root)->vocab;
+}
+
+static int
+parse_acl(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	if (ctx->section->bit == CFG_DEFAULTS && !*ctx->name)
+		return cfg_error(ctx, -1,
+			"'acl' not allowed in 'defaults' without a name: no rule could use it");
+	return rule_acl_parse(&p->acls, vocab_of(ctx), ctx);
+}
+
+/* A name with a '%' in it is made for each session. */
+static int
+take_made_name(struct cfg_ctx *ctx, struct use_backend *u)
+{
+	struct cfg_where where = cfg_arg_where(ctx, 0);
+	struct rule_err why;
+
+	if (!strchr(u->name, '%'))
+		return 0;
+	if (rule_fmt_compile(vocab_of(ctx), u->name, 0, ROUTE_SCOPES, &u->fmt, &why) == 0)
+		return 0;
+	where.col += (unsigned int)why.at;
+	cfg_diag_add(ctx->diag, CFG_ALERT, &where, "'use_backend' : %s", why.text);
+	return -1;
+}
+
 static int
 parse_use_backend(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
-	struct use_backend *u;
+	struct use_backend *u, *last;
 
-	if (ctx->argc > 1)
-		return cfg_error(ctx, 1, "'use_backend' : conditions are not supported yet");
-	if (strchr(cfg_arg(ctx, 0), '%'))
-		return cfg_error(
-			ctx, 0, "'use_backend' : names made at run time are not supported yet");
 	u = mem_zalloc(sizeof(*u));
 	if (!u)
 		return cfg_nomem(ctx);
-	if (cfg_arg_dup(ctx, 0, &u->name)) {
-		mem_free(u);
+	/* Whether it can be asked in this mode is known when the mode is: route_check(). */
+	if (cfg_arg_dup(ctx, 0, &u->name) || take_made_name(ctx, u) ||
+		(ctx->argc > 1 && rule_cond_parse(&p->acls, vocab_of(ctx), ctx, 1, ROUTE_SCOPES,
+					  &u->cond))) {
+		use_backend_free(&u);
 		return -1;
 	}
 	u->where = cfg_arg_where(ctx, 0);
-	if (!list_is_empty(&p->use_backends))
-		cfg_note(
-			ctx, 0, "'use_backend' : the first one decides, this one is never reached");
+	last = list_is_empty(&p->use_backends)
+		? NULL
+		: list_entry(p->use_backends.prev, struct use_backend, link);
+	if (last && !last->cond)
+		cfg_note(ctx, 0, "'use_backend' : one without a condition is before it: this one "
+				 "is never reached");
 	list_append(&p->use_backends, &u->link);
 	return 0;
 }
@@ -260,6 +298,13 @@ parse_redispatch(struct cfg_ctx *ctx)
 #define FRONT (CFG_FRONTEND | CFG_LISTEN)
 
 static const struct cfg_kw kws[] = {
+	{ .name = "acl",
+		.sections = CFG_PROXIES,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_acl,
+		.syntax = "<name> <criterion> [<flags>] [<operator>] [<value>...]",
+		.doc = "A test that conditions name; several lines of one name: any of them." },
 	COUNT("backlog", CFG_FE, backlog,
 		"Connections the kernel may keep waiting; 0 takes maxconn."),
 	{ .name = "bind",
@@ -348,8 +393,9 @@ static const struct cfg_kw kws[] = {
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_use_backend,
-		.syntax = "<backend>",
-		.doc = "Where connections go; the first line decides." },
+		.syntax = "{<backend> | <format>} [{if | unless} <condition>]",
+		.doc = "Where connections go that the condition holds for; the first line "
+		       "decides." },
 	{ .name = "option contstats",
 		.sections = CFG_FE,
 		.flags = CFG_KW_NO,

@@ -23,6 +23,35 @@ test_find(void **state)
 	world_fini(&w);
 }
 
+/* Each of many backends is found, and no frontend. */
+static void
+test_find_backend(void **state)
+{
+	char text[4096], name[16];
+	struct world w;
+	size_t len = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		len += (size_t)snprintf(
+			text + len, sizeof(text) - len, "backend b%d\n", i * 37 % 100);
+	snprintf(text + len, sizeof(text) - len, "frontend f\n bind :1\nlisten l\n bind :2\n");
+	world_load(&w, text);
+	assert_int_equal(w.result, 0);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "b%d", i);
+		assert_ptr_equal(proxies_find_backend(&w.proxies, name),
+			proxies_find(&w.proxies, name, PROXY_BE));
+		assert_non_null(proxies_find_backend(&w.proxies, name));
+	}
+	assert_non_null(proxies_find_backend(&w.proxies, "l"));
+	assert_null(proxies_find_backend(&w.proxies, "f"));
+	assert_null(proxies_find_backend(&w.proxies, ""));
+	assert_null(proxies_find_backend(&w.proxies, "b100"));
+	assert_null(proxies_find_backend(&w.proxies, "zz"));
+	world_fini(&w);
+}
+
 static void
 test_empty(void **state)
 {
@@ -32,6 +61,7 @@ test_empty(void **state)
 	proxies_init(&ps);
 	assert_null(proxies_find(&ps, "", PROXY_FE));
 	assert_null(proxies_find_id(&ps, 0));
+	assert_null(proxies_find_backend(&ps, ""));
 	proxies_fini(&ps);
 	assert_int_equal(ps.n, 0);
 }
@@ -41,6 +71,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_find_backend),
 		cmocka_unit_test(test_empty),
 	};
 
