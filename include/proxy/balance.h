@@ -10,6 +10,7 @@
 #include "proxy/ring.h"
 
 struct addr;
+struct http_head;
 struct proxy;
 struct server;
 
@@ -19,7 +20,20 @@ enum balance_algo {
 	BALANCE_LEASTCONN,
 	BALANCE_SOURCE,
 	BALANCE_FIRST,
-	BALANCE_RANDOM
+	BALANCE_RANDOM,
+	BALANCE_URI,
+	BALANCE_URL_PARAM,
+	BALANCE_HDR
+};
+
+/* What of a request algorithms that hash look at (manual, `balance uri`, `url_param`, `hdr`). */
+struct balance_by {
+	char *name;          /* of the parameter or field; owned */
+	unsigned int len;    /* uri: so many bytes of it at most, 0: all */
+	unsigned int depth;  /* uri: so many levels of it at most, 0: all */
+	uint8_t whole;       /* uri: with the query */
+	uint8_t path_only;   /* uri: without scheme and authority */
+	uint8_t domain_only; /* hdr: of a host name the label before the last */
 };
 
 /* `hash-type`: how a key becomes a number, and a number a server. */
@@ -38,6 +52,7 @@ struct hash_type {
 #define BALANCE_SERVERS_MAX 4095 /* per backend, HAProxy's bound for roundrobin */
 #define BALANCE_DRAWS_MAX 1024
 #define BALANCE_DRAWS_DEFAULT 2
+#define BALANCE_URI_MAX 65535 /* len and depth of `balance uri` */
 
 /*
  * A backend's balancing state. The group in service is the active servers, or the backup ones when
@@ -78,6 +93,11 @@ struct server *balance_pick(struct proxy *be, const uint32_t *key, const struct 
 /* Keys: of an address (0: it is none of an IP protocol), and of a text. */
 int balance_key_of_addr(const struct hash_type *t, const struct addr *a, uint32_t *key);
 uint32_t balance_key_of_text(const struct hash_type *t, const void *p, size_t n);
+/* Of a request, for an algorithm of mode http: 0 when it has no such parameter or field. */
+int balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
+	const struct hash_type *t, const struct http_head *req, uint32_t *key);
+/* Does it look at requests? Then the backend's mode has to be http. */
+int balance_needs_http(enum balance_algo algo);
 
 /* Is this server one of those to choose from now? A backup mostly is not. */
 int balance_has(const struct proxy *be, const struct server *srv);

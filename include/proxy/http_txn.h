@@ -39,6 +39,8 @@ struct http_txn {
 	uint64_t res_ms;         /* the response's head is complete, or an own answer was made */
 	unsigned int status;     /* sent to the client; 0: none yet */
 	uint32_t out_head;       /* bytes of the response head sent to the client */
+	uint32_t key;            /* what the backend's algorithm hashes, if has_key */
+	uint8_t has_key;
 	uint8_t keeps[SIDES];    /* that side's connection goes on after the exchange */
 	uint32_t start;          /* where the request begins in that buffer, once it is placed */
 	uint8_t upgrades;        /* the client asks for another protocol */

@@ -98,6 +98,7 @@ struct proxy {
 	unsigned int n_servers;
 	enum balance_algo balance;
 	unsigned int balance_draws; /* random(N) */
+	struct balance_by balance_by;
 	struct hash_type hash_type;
 	unsigned int hash_balance_factor; /* per cent; 0: no bound */
 	int fullconn;

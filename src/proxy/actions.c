@@ -118,6 +118,9 @@ session_do_assign(struct session *s)
 		return SESSION_EV_NO_SERVER;
 	be_stat(s)->cum_sess++;
 	be_stat(s)->cum_conn++;
+	if (s->txn)
+		s->txn->has_key = (uint8_t)balance_key_of_request(s->be->balance,
+			&s->be->balance_by, &s->be->hash_type, &s->txn->req, &s->txn->key);
 	return count_choice(s, queue_enter(s));
 }
 

@@ -26,6 +26,12 @@ balance_name(enum balance_algo algo)
 		return "first";
 	case BALANCE_RANDOM:
 		return "random";
+	case BALANCE_URI:
+		return "uri";
+	case BALANCE_URL_PARAM:
+		return "url_param";
+	case BALANCE_HDR:
+		return "hdr";
 	}
 	return "?";
 }
@@ -33,7 +39,13 @@ balance_name(enum balance_algo algo)
 int
 balance_hashes(enum balance_algo algo)
 {
-	return algo == BALANCE_SOURCE;
+	return algo == BALANCE_SOURCE || balance_needs_http(algo);
+}
+
+int
+balance_needs_http(enum balance_algo algo)
+{
+	return algo == BALANCE_URI || algo == BALANCE_URL_PARAM || algo == BALANCE_HDR;
 }
 
 static int
@@ -441,6 +453,9 @@ pick_from_group(struct proxy *be, const uint32_t *key, const struct server *avoi
 	case BALANCE_STATIC_RR:
 		return pick_next(lb, avoid);
 	case BALANCE_SOURCE:
+	case BALANCE_URI:
+	case BALANCE_URL_PARAM:
+	case BALANCE_HDR:
 		return pick_hash(be, key, avoid, full);
 	case BALANCE_FIRST:
 		return pick_first(lb, avoid);

@@ -1,6 +1,7 @@
 /* Keywords of balancing (manual 4.2: balance, hash-type, hash-balance-factor). */
 #include <string.h>
 
+#include "base/mem.h"
 #include "cfg/ctx.h"
 #include "proxy/proxy.h"
 #include "proxy/proxy_cfg.h"
@@ -27,10 +28,109 @@ parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
 }
 
 static int
+unexpected(struct cfg_ctx *ctx, int i)
+{
+	return cfg_error(ctx, i, "'balance' cannot handle unexpected argument '%.60s'",
+		cfg_arg(ctx, i));
+}
+
+/* "uri [whole] [path-only] [len <n>] [depth <n>]" */
+static int
+parse_uri(struct cfg_ctx *ctx, struct balance_by *by)
+{
+	for (int i = 1; i < ctx->argc; i++) {
+		const char *arg = cfg_arg(ctx, i);
+		int v = 0, takes = strcmp(arg, "len") == 0 || strcmp(arg, "depth") == 0;
+
+		if (takes && i + 1 == ctx->argc)
+			return cfg_error(ctx, i, "'balance uri' : '%s' takes a number", arg);
+		if (takes && cfg_arg_int(ctx, i + 1, 1, BALANCE_URI_MAX, &v) < 0)
+			return -1;
+		if (strcmp(arg, "whole") == 0)
+			by->whole = 1;
+		else if (strcmp(arg, "path-only") == 0)
+			by->path_only = 1;
+		else if (strcmp(arg, "len") == 0)
+			by->len = (unsigned int)v;
+		else if (strcmp(arg, "depth") == 0)
+			by->depth = (unsigned int)v;
+		else
+			return unexpected(ctx, i);
+		i += takes;
+	}
+	return 0;
+}
+
+/* "url_param <name>" */
+static int
+parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
+{
+	if (ctx->argc < 2)
+		return cfg_error(ctx, 0, "'balance url_param' takes the name of a parameter");
+	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") == 0)
+		return cfg_error(ctx, 2, "'balance url_param' : 'check_post' is not supported");
+	if (ctx->argc > 2)
+		return unexpected(ctx, 2);
+	return cfg_arg_dup(ctx, 1, &by->name);
+}
+
+/* "hdr(<name>) [use_domain_only]" */
+static int
+parse_hdr(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
+{
+	size_t n = strlen(paren);
+
+	if (n < 3 || paren[n - 1] != ')')
+		return cfg_error(ctx, 0, "'balance hdr' takes the name of a field in parentheses");
+	if (ctx->argc > 1 && strcmp(cfg_arg(ctx, 1), "use_domain_only") != 0)
+		return unexpected(ctx, 1);
+	if (ctx->argc > 2)
+		return unexpected(ctx, 2);
+	by->domain_only = ctx->argc > 1;
+	by->name = mem_strndup(paren + 1, n - 2);
+	return by->name ? 0 : cfg_nomem(ctx);
+}
+
+static int
+parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
+{
+	struct balance_by by = { 0 };
+	int r = 0;
+
+	mem_free(p->balance_by.name);
+	p->balance_by = by;
+	p->balance_draws = BALANCE_DRAWS_DEFAULT;
+	switch (p->balance) {
+	case BALANCE_URI:
+		r = parse_uri(ctx, &by);
+		break;
+	case BALANCE_URL_PARAM:
+		r = parse_url_param(ctx, &by);
+		break;
+	case BALANCE_HDR:
+		r = parse_hdr(ctx, paren, &by);
+		break;
+	case BALANCE_RANDOM:
+		r = *paren ? parse_draws(ctx, paren, &p->balance_draws) : 0;
+		break;
+	case BALANCE_ROUNDROBIN:
+	case BALANCE_STATIC_RR:
+	case BALANCE_LEASTCONN:
+	case BALANCE_SOURCE:
+	case BALANCE_FIRST:
+		break;
+	}
+	p->balance_by = by;
+	if (r == 0 && !balance_needs_http(p->balance) && ctx->argc > 1)
+		return unexpected(ctx, 1);
+	return r;
+}
+
+static int
 parse_balance(struct cfg_ctx *ctx)
 {
-	static const char *const others[] = { "uri", "url_param", "hdr", "rdp-cookie", "hash",
-		"sticky", "log-sticky", "log-hash" };
+	static const char *const others[] = { "rdp-cookie", "hash", "sticky", "log-sticky",
+		"log-hash" };
 	struct proxy *p = ctx->obj;
 	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
 	size_t n = strcspn(arg, "(");
@@ -40,23 +140,18 @@ parse_balance(struct cfg_ctx *ctx)
 			return cfg_error(
 				ctx, 0, "'balance %.*s' is not supported yet", (int)n, arg);
 	}
-	if (ctx->argc > 1)
-		return cfg_error(ctx, 1, "'balance' cannot handle unexpected argument '%.60s'",
-			cfg_arg(ctx, 1));
-	if (n == strlen("random") && strncmp(arg, "random", n) == 0) {
-		p->balance = BALANCE_RANDOM;
-		p->balance_draws = BALANCE_DRAWS_DEFAULT;
-		return arg[n] ? parse_draws(ctx, arg + n, &p->balance_draws) : 0;
-	}
-	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_RANDOM; algo++) {
-		if (strcmp(arg, balance_name((enum balance_algo)algo)) == 0) {
+	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_HDR; algo++) {
+		const char *name = balance_name((enum balance_algo)algo);
+		int takes = algo == BALANCE_RANDOM || algo == BALANCE_HDR;
+
+		if (strlen(name) == (takes ? n : strlen(arg)) && strncmp(arg, name, n) == 0) {
 			p->balance = (enum balance_algo)algo;
-			return 0;
+			return parse_arguments(ctx, p, arg + n);
 		}
 	}
 	return cfg_error(ctx, 0,
 		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
-		"'source', 'first' and 'random' are supported",
+		"'source', 'first', 'random', 'uri', 'url_param' and 'hdr' are supported",
 		arg);
 }
 
@@ -112,7 +207,9 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_BE,
 		.max = CFG_ANY,
 		.parse = parse_balance,
-		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]",
+		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]|"
+			  "uri [whole] [path-only] [len <n>] [depth <n>]|url_param <name>|"
+			  "hdr(<name>) [use_domain_only]",
 		.doc = "How the server of a connection is chosen." },
 	{ .name = "hash-type",
 		.sections = CFG_BE,
@@ -120,7 +217,7 @@ static const struct cfg_kw kws[] = {
 		.max = 3,
 		.parse = parse_hash_type,
 		.syntax = "map-based|consistent [sdbm|djb2|crc32 [avalanche]]",
-		.doc = "How balance source chooses a server by a hash. Where consistent "
+		.doc = "How a server is chosen by a hash. Where consistent "
 		       "hashing puts a client is our own: not where HAProxy would." },
 	{ .name = "hash-balance-factor",
 		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,

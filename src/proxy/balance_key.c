@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "http/uri.h"
 #include "net/addr.h"
 #include "proxy/balance.h"
 
@@ -41,4 +42,102 @@ balance_key_of_text(const struct hash_type *t, const void *p, size_t n)
 		break;
 	}
 	return spread(t, hash_crc32(p, n));
+}
+
+/*
+ * --- of requests: what is hashed is what HAProxy hashes, so that clients stay where they were
+ * ---
+ */
+
+/* Up to the query; no further than len bytes, and not to the slash that would be one too many. */
+static struct str
+uri_key(const struct balance_by *by, struct str target)
+{
+	struct http_uri u;
+	unsigned int slashes = 0;
+	size_t n;
+
+	http_uri_split(target, &u);
+	if (by->path_only && u.path.p)
+		target = (struct str){ u.path.p, (size_t)(target.p + target.len - u.path.p) };
+	for (n = 0; n < target.len; n++) {
+		if ((by->len && n == by->len) || (target.p[n] == '?' && !by->whole) ||
+			(target.p[n] == '/' && by->depth && slashes++ == by->depth))
+			break;
+	}
+	return (struct str){ target.p, n };
+}
+
+/* name=value between ampersands, behind the question mark. */
+static int
+param_key(const struct balance_by *by, struct str target, struct str *out)
+{
+	const char *p = memchr(target.p, '?', target.len), *end = target.p + target.len;
+	size_t len = strlen(by->name);
+
+	while (p) {
+		const char *from = p + 1, *next = memchr(from, '&', (size_t)(end - from));
+		struct str one = { from, (size_t)((next ? next : end) - from) };
+
+		if (one.len > len && one.p[len] == '=' && memcmp(from, by->name, len) == 0) {
+			*out = (struct str){ from + len + 1, one.len - len - 1 };
+			return 1;
+		}
+		p = next;
+	}
+	return 0;
+}
+
+/* "example" of "www.example.com:80". */
+static struct str
+domain(struct str host)
+{
+	const char *colon = memchr(host.p, ':', host.len);
+	size_t end = colon ? (size_t)(colon - host.p) : host.len, from;
+
+	host.len = end;
+	while (end > 0 && host.p[end - 1] != '.')
+		end--;
+	if (end == 0)
+		return host;
+	for (from = --end; from > 0 && host.p[from - 1] != '.';)
+		from--;
+	return (struct str){ host.p + from, end - from };
+}
+
+/* The first element of the first such field. */
+static int
+field_key(const struct balance_by *by, const struct http_head *req, struct str *out)
+{
+	int at = http_find(req, str_of(by->name), 0);
+	struct str rest;
+
+	if (at < 0)
+		return 0;
+	rest = req->field[at].value;
+	if (!http_list_next(&rest, out))
+		return 0;
+	if (by->domain_only)
+		*out = domain(*out);
+	return 1;
+}
+
+int
+balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
+	const struct hash_type *t, const struct http_head *req, uint32_t *key)
+{
+	struct str text = { NULL, 0 };
+	int known = 0;
+
+	if (algo == BALANCE_URI) {
+		text = uri_key(by, req->target);
+		known = 1;
+	} else if (algo == BALANCE_URL_PARAM) {
+		known = param_key(by, req->target, &text);
+	} else if (algo == BALANCE_HDR) {
+		known = field_key(by, req, &text);
+	}
+	if (known)
+		*key = balance_key_of_text(t, text.p, text.len);
+	return known;
 }

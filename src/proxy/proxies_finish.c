@@ -447,6 +447,9 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 		cfg_diag_add(d, CFG_ALERT, &p->where, "%s '%s': %s", kind(p), p->name,
 			r == -ERR_FULL ? "more servers than a backend can have (4095)"
 				       : err_text(r));
+	if (p->mode != PROXY_HTTP && balance_needs_http(p->balance))
+		cfg_diag_add(d, CFG_ALERT, &p->where, "%s '%s': 'balance %s' needs 'mode http'.",
+			kind(p), p->name, balance_name(p->balance));
 	if (p->disabled)
 		return;
 	if (p->caps & PROXY_FE)

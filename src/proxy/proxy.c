@@ -63,6 +63,7 @@ proxy_free(struct proxy **pp)
 	proxy_errors_fini(&p->errors);
 	forward_conf_fini(&p->forward);
 	mem_free(p->default_be_name);
+	mem_free(p->balance_by.name);
 	list_each_safe(it, &p->use_backends) {
 		struct use_backend *u = list_entry(it, struct use_backend, link);
 
@@ -94,6 +95,12 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->backlog = defaults->backlog;
 	p->balance = defaults->balance;
 	p->balance_draws = defaults->balance_draws;
+	p->balance_by = defaults->balance_by;
+	if (defaults->balance_by.name) {
+		p->balance_by.name = mem_strdup(defaults->balance_by.name);
+		if (!p->balance_by.name)
+			return -ERR_NOMEM;
+	}
 	p->hash_type = defaults->hash_type;
 	p->hash_balance_factor = defaults->hash_balance_factor;
 	p->fullconn = defaults->fullconn;

@@ -3,6 +3,7 @@
 #include "base/atomic.h"
 #include "count.h"
 #include "proxy/balance.h"
+#include "proxy/http_txn.h"
 #include "proxy/slot.h"
 
 /* --- after the lock --- */
@@ -28,12 +29,23 @@ tell(struct engine *e, struct proxy *be, uint64_t who)
 
 /* --- critical sections --- */
 
+/* Of the client's address, or what was found in the request while it was there to be looked at. */
+static int
+key_of(const struct session *s, uint32_t *key)
+{
+	if (s->be->balance == BALANCE_SOURCE)
+		return balance_key_of_addr(&s->be->hash_type, &s->peer, key);
+	if (!s->txn || !s->txn->has_key)
+		return 0;
+	*key = s->txn->key;
+	return 1;
+}
+
 static enum session_event
 choose(struct session *s, const struct server *avoid)
 {
 	uint32_t key;
-	int full = 0, known = balance_hashes(s->be->balance) &&
-		balance_key_of_addr(&s->be->hash_type, &s->peer, &key);
+	int full = 0, known = key_of(s, &key);
 
 	s->srv = balance_pick(s->be, known ? &key : NULL, avoid, &full);
 	if (full)

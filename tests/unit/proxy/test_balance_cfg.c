@@ -28,14 +28,14 @@ static const struct world_line lines[] = {
 	{ "balance random(x)", "'x'" },
 	{ "balance random(2", "parentheses" },
 	{ "balance random(99999999999999999999999999999999999)", "parentheses" },
-	{ "balance uri", "'balance uri' is not supported" },
-	{ "balance hdr(host)", "'balance hdr' is not supported" },
 	{ "balance hash src", "'balance hash' is not supported" },
 	{ "balance leastconn x", "unexpected argument 'x'" },
 	{ "balance random 3", "unexpected argument '3'" },
-	{ "balance uri whole", "'balance uri' is not supported" },
 	{ "balance robin", "unknown algorithm 'robin'" },
 	{ "balance rand", "unknown algorithm 'rand'" },
+	{ "balance rdp-cookie", "'balance rdp-cookie' is not supported" },
+	{ "balance sourced", "unknown algorithm 'sourced'" },
+	{ "balance source(1)", "unknown algorithm 'source(1)'" },
 	{ "hash-type map-based", NULL },
 	{ "hash-type consistent", NULL },
 	{ "hash-type consistent djb2", NULL },
@@ -57,11 +57,34 @@ static const struct world_line lines[] = {
 	{ "hash-balance-factor", "<percent>" },
 };
 
+static const struct world_line http_lines[] = {
+	{ "balance uri", NULL },
+	{ "balance uri whole path-only len 5 depth 2", NULL },
+	{ "balance uri len", "'len' takes a number" },
+	{ "balance uri len 0", "'0'" },
+	{ "balance uri depth 65536", "65536" },
+	{ "balance uri half", "unexpected argument 'half'" },
+	{ "balance url_param id", NULL },
+	{ "balance url_param", "takes the name" },
+	{ "balance url_param id check_post", "'check_post' is not supported" },
+	{ "balance url_param id x", "unexpected argument 'x'" },
+	{ "balance hdr(host)", NULL },
+	{ "balance hdr(host) use_domain_only", NULL },
+	{ "balance hdr(host) x", "unexpected argument 'x'" },
+	{ "balance hdr(host) use_domain_only x", "unexpected argument 'x'" },
+	{ "balance hdr()", "in parentheses" },
+	{ "balance hdr(host", "in parentheses" },
+	{ "balance hdr", "in parentheses" },
+};
+
 static void
 test_lines(void **state)
 {
 	(void)state;
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
+	world_lines("backend b\n mode http\n ", http_lines, ARRAY_LEN(http_lines), "");
+	/* There is no request to look at. */
+	world_says("backend b\n mode tcp\n balance uri\n", -1, "'balance uri' needs 'mode http'");
 }
 
 static void
