@@ -26,6 +26,7 @@ struct http_txn {
 	 * not to be looked at (req.n is 0), and neither is the response after its head was sent.
 	 */
 	struct http_head req, res;
+	struct vars vars, req_vars, res_vars; /* of scope txn, req and res */
 	/* Of the request as it came; they stay: */
 	enum http_method method;
 	enum http_version version;

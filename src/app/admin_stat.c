@@ -107,7 +107,7 @@ put_common(struct row *r, const struct proxy *p, const char *svname, int type)
 	put(r, STAT_pid, 1);
 	put_int(r, STAT_iid, p->id);
 	put_int(r, STAT_type, type);
-	put_text(r, STAT_mode, "tcp");
+	put_text(r, STAT_mode, p->mode == PROXY_HTTP ? "http" : "tcp");
 	put_text(r, STAT_separator, "-");
 }
 
@@ -116,6 +116,17 @@ put_zeros(struct row *r, enum stat_col from, enum stat_col to)
 {
 	for (int c = from; c <= (int)to; c++)
 		put(r, (enum stat_col)c, 0);
+}
+
+/* Responses by class; nothing where there are none to be. */
+static void
+put_responses(struct row *r, const struct proxy *p, const uint64_t *hrsp)
+{
+	if (p->mode != PROXY_HTTP)
+		return;
+	for (int i = 1; i <= 5; i++)
+		put(r, (enum stat_col)(STAT_hrsp_1xx + i - 1), hrsp[i]);
+	put(r, STAT_hrsp_other, hrsp[0]);
 }
 
 static void
@@ -144,7 +155,10 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_rate, freq_read(&st->sess_rate, now));
 	put(r, STAT_rate_lim, 0);
 	put(r, STAT_rate_max, st->sess_rate.max);
-	put_zeros(r, STAT_req_rate, STAT_req_tot);
+	put_responses(r, p, st->hrsp);
+	put(r, STAT_req_rate, freq_read(&st->req_rate, now));
+	put(r, STAT_req_rate_max, st->req_rate.max);
+	put(r, STAT_req_tot, st->req_tot);
 	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
 	put(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
 	put(r, STAT_conn_rate_max, st->conn_rate.max);
@@ -205,6 +219,9 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	put(r, STAT_lastchg, (now - s->last_change_ms) / 1000);
 	if (s->conf.maxqueue)
 		put_int(r, STAT_qlimit, s->conf.maxqueue);
+	put_responses(r, s->be, st->hrsp);
+	if (s->be->mode == PROXY_HTTP)
+		put(r, STAT_req_tot, st->req_tot);
 	put_int(r, STAT_sid, s->id);
 	put(r, STAT_lbtot, st->lbtot);
 	put(r, STAT_rate, freq_read(&s->sess_rate, now));
@@ -284,6 +301,9 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
+	put_responses(r, p, st->hrsp);
+	if (p->mode == PROXY_HTTP)
+		put(r, STAT_req_tot, st->req_tot);
 	put_text(r, STAT_algo, balance_name(p->balance));
 	put(r, STAT_wrew, 0);
 	put(r, STAT_connect, st->connect);

@@ -21,6 +21,7 @@ http_count_request(struct session *s)
 	s->engine->requests++;
 	fe->req_tot++;
 	freq_add(&fe->req_rate, loop_now_ms(s->engine->loop), 1);
+	freq_raise(&fe->req_rate, freq_read(&fe->req_rate, loop_now_ms(s->engine->loop)));
 }
 
 /* Its answer is known: s->txn->status. */

@@ -34,6 +34,9 @@ http_txn_get(struct session *s)
 	memset(t, 0, offsetof(struct http_txn, line));
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);
+	vars_init(&t->vars);
+	vars_init(&t->req_vars);
+	vars_init(&t->res_vars);
 	t->began_ms = loop_now_ms(e->loop);
 	t->began_wall_ns = loop_wall_ns(e->loop);
 	t->idle_ms = t->began_ms - s->state_ms;
@@ -49,6 +52,9 @@ http_txn_put(struct session *s)
 
 	if (!s->txn)
 		return;
+	vars_fini(&s->txn->vars);
+	vars_fini(&s->txn->req_vars);
+	vars_fini(&s->txn->res_vars);
 	pool_put(&e->txn_pool, s->txn);
 	s->txn = NULL;
 	memory_watch(e);

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "proxy/http_txn.h"
 #include "proxy/session.h"
 #include "rule/regex.h"
 
@@ -35,6 +36,19 @@ look_room_fini(struct look_room *r)
 	memset(r, 0, sizeof(*r));
 }
 
+/* Heads can be looked at from when they are complete until they are written. */
+static void
+look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
+{
+	cx->txn = &t->vars;
+	cx->reqv = &t->req_vars;
+	cx->resv = &t->res_vars;
+	if ((at & SAMPLE_AT_REQ) && t->head_ms && !t->placed)
+		cx->req = &t->req;
+	if ((at & SAMPLE_AT_RES) && t->res.status && !http_has_answer(t))
+		cx->res = &t->res;
+}
+
 void
 look_init(struct look *l, struct session *s, unsigned int at)
 {
@@ -50,6 +64,8 @@ look_init(struct look *l, struct session *s, unsigned int at)
 	l->cx.log = &l->log;
 	l->cx.proc = &e->shared->vars;
 	l->cx.sess = &s->vars;
+	if (s->txn)
+		look_at_transaction(&l->cx, s->txn, at);
 	l->cx.arena = &e->look.arena;
 	l->cx.regex = e->look.regex;
 	l->cx.now_ms = l->log.now_ms;

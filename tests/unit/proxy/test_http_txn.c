@@ -2,6 +2,8 @@
 #include "http_rig.h"
 
 #include "proxy/http_txn.h"
+#include "proxy/look.h"
+#include "rule/var.h"
 
 static void
 a_transaction_is_new(void **st)
@@ -36,11 +38,54 @@ a_transaction_is_new(void **st)
 	rig_close();
 }
 
+static void
+rules_look_at_it(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct step end[] = { { STEP_END, 0 } };
+	struct session s = { .engine = &w.engine };
+	struct sample value = { .type = SAMPLE_SINT, .u.sint = 7 };
+	struct http_txn *t;
+	struct look l;
+
+	(void)st;
+	rig_open(&cfg, end);
+	look_init(&l, &s, SAMPLE_AT_REQ);
+	assert_null(l.cx.txn);
+	t = http_txn_get(&s);
+	look_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
+	assert_ptr_equal(l.cx.txn, &t->vars);
+	assert_ptr_equal(l.cx.reqv, &t->req_vars);
+	assert_ptr_equal(l.cx.resv, &t->res_vars);
+	/* Its heads are not complete. */
+	assert_null(l.cx.req);
+	assert_null(l.cx.res);
+	t->head_ms = 1;
+	t->res.status = 200;
+	look_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
+	assert_ptr_equal(l.cx.req, &t->req);
+	assert_ptr_equal(l.cx.res, &t->res);
+	look_init(&l, &s, SAMPLE_AT_CONN);
+	assert_null(l.cx.req);
+	/* And when they are written their texts are gone. */
+	t->placed = 1;
+	t->res_ms = 1;
+	look_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
+	assert_null(l.cx.req);
+	assert_null(l.cx.res);
+	/* Variables end with it. */
+	assert_int_equal(var_set(l.cx.txn, (struct var_name){ .scope = VAR_TXN, .id = 1 }, &value),
+		0);
+	http_txn_put(&s);
+	rig_close();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_transaction_is_new),
+		cmocka_unit_test(rules_look_at_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
