@@ -17,7 +17,6 @@ TITLES = {
     "handover": "Every other connection handed to another of 2 workers, 48 at once",
     "split": "100 connections that stay, over 2 workers: percent that the worker with most of them has",
     "ranges": "Nanoseconds per acknowledgement of a range of sends",
-    "rules": "Nanoseconds per look-up by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "http": "HTTP, a connection per request, origin closes: system calls per request (clock reads apart)",
     "httpfar": "The same with a far server, c=1",
     "httpcpu": "HTTP, a connection per request: CPU per request (microseconds) and segments, c=50",
