@@ -185,11 +185,11 @@ def ledger(run):
         return {}
 
 
-def tool_values(run, name, count):
+def tool_values(run, tool, count):
     """What a program of ours prints, round by round."""
     table = {}
     for _ in range(run.reps):
-        out = probe.client(run.world, [run.binaries.tool(name), str(run.n(count))])[0]
+        out = probe.client(run.world, [run.binaries.tool(tool), str(run.n(count))])[0]
         for name, sample in parse.named_values(out).items():
             for key, value in sample.items():
                 table.setdefault(name, {}).setdefault(key, []).append(value)
