@@ -40,6 +40,7 @@ struct http_txn {
 	uint64_t res_ms;         /* the response's head is complete, or an own answer was made */
 	unsigned int status;     /* sent to the client; 0: none yet */
 	uint32_t out_head;       /* bytes of the response head sent to the client */
+	struct proxy *be;        /* where it goes, from head_ms on; NULL: nowhere */
 	uint32_t key;            /* what the backend's algorithm hashes, if has_key */
 	uint8_t has_key;
 	uint8_t keeps[SIDES];    /* that side's connection goes on after the exchange */

@@ -170,6 +170,7 @@ struct engine {
 	uint64_t cum_conns, cum_sess, bytes_out, bytes_in;
 	uint64_t requests;           /* of mode http */
 	uint64_t max_memory;         /* of both pools, 0: no bound; see memory.h */
+	uint64_t stop_ms;            /* when a soft stop began on the loop's clock, 0: it has not */
 	int memory_tight;            /* new sessions have to wait */
 	uint64_t memory_holds;       /* how often they had to */
 	uint64_t buf_waits;          /* how often a half had to do without a buffer */
@@ -234,6 +235,8 @@ int session_reuse_server(struct session *s);
 int session_open_server(struct session *s, int fd, enum conn_kind kind) must_check;
 /* Ends it with cause 'K' ("killed"). */
 void session_kill(struct session *s);
+/* The process wants to stop: no connection is kept for another request. */
+void engine_soft_stop(struct engine *e);
 /* Ends all; used at hard stop. */
 void engine_kill_all(struct engine *e);
 

@@ -50,6 +50,8 @@ stop_listening(struct process *p)
 	notify_send(p->notify, "STOPPING=1\nSTATUS=Stopping, %u connections left",
 		process_sessions(p));
 	close_frontends(p);
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		engine_soft_stop(&p->workers[i].engine);
 	rendezvous_end(p);
 	timer_stop(loop_timers(process_loop(p)), &p->status_timer);
 	timer_stop(loop_timers(process_loop(p)), &p->stop_timer);

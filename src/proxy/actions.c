@@ -113,7 +113,7 @@ count_choice(struct session *s, enum session_event ev)
 enum session_event
 session_do_assign(struct session *s)
 {
-	s->be = route_backend(s);
+	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
 		return SESSION_EV_NO_SERVER;
 	be_stat(s)->cum_sess++;

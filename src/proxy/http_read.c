@@ -3,12 +3,17 @@
 #include <string.h>
 
 #include "actions.h"
+#include "base/hash.h"
 #include "count.h"
 #include "exchange.h"
 #include "half.h"
 #include "http_count.h"
 #include "http_out.h"
 #include "proxy/memory.h"
+#include "proxy/route.h"
+
+/* Kept clients at rest are let go over so long when the process stops. */
+#define HTTP_STOP_SPREAD_MS 1000u
 
 /* --- how long --- */
 
@@ -18,6 +23,14 @@ after(uint64_t start, unsigned int ms)
 	return ms ? start + ms : TIMER_NEVER;
 }
 
+/* Who stops lets clients at rest go one by one: all at once they would all come back at once, and
+ * some have a request on its way. */
+static unsigned int
+stop_delay(const struct session *s)
+{
+	return hash_avalanche((uint32_t)s->id) % HTTP_STOP_SPREAD_MS;
+}
+
 /* The first request is timed from its connection on, any other from its first byte. */
 uint64_t
 http_read_deadline(const struct session *s)
@@ -25,8 +38,12 @@ http_read_deadline(const struct session *s)
 	const struct proxy_timeouts *to = &s->fe->to;
 	unsigned int rest = to->http_keep_alive ? to->http_keep_alive : to->http_request;
 
-	if (s->requests > (s->txn != NULL) && !s->txn)
-		return after(s->state_ms, rest ? rest : to->client);
+	if (s->requests > (s->txn != NULL) && !s->txn) {
+		uint64_t end = after(s->state_ms, rest ? rest : to->client);
+		uint64_t stop = s->engine->stop_ms ? s->engine->stop_ms + stop_delay(s) : end;
+
+		return MIN(end, stop);
+	}
 	if (!to->http_request)
 		return after(s->last_ms[CLIENT], to->client);
 	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
@@ -76,8 +93,8 @@ waits_for_body(const struct session *s)
 	const struct half *h = &s->half[CLIENT];
 	unsigned int options = s->fe->options;
 
-	if (s->fe->default_be)
-		options |= s->fe->default_be->options;
+	if (s->txn->be)
+		options |= s->txn->be->options;
 	return (options & OPT_HTTP_BUFFER_REQUEST) && h->state == HALF_OPEN &&
 		h->tail + h->ahead < s->engine->bufsize;
 }
@@ -126,7 +143,9 @@ head_is_complete(struct session *s, size_t used)
 	copy_line(t);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);
-	t->keeps[CLIENT] = (uint8_t)(http_persists(&t->req) && !http_closes_client(s->fe));
+	t->be = route_backend(s);
+	t->keeps[CLIENT] = (uint8_t)(http_persists(&t->req) && !http_closes_client(s->fe) &&
+		!s->engine->stop_ms);
 	h->tail += (uint32_t)used;
 	h->ahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;

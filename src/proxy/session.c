@@ -603,6 +603,18 @@ session_kill(struct session *s)
 }
 
 void
+engine_soft_stop(struct engine *e)
+{
+	e->stop_ms = MAX(loop_now_ms(e->loop), 1);
+	list_each_safe(it, &e->sessions) {
+		struct session *s = list_entry(it, struct session, link);
+
+		if (s->state == SESSION_READ)
+			session_settle(s);
+	}
+}
+
+void
 engine_kill_all(struct engine *e)
 {
 	list_each_safe(it, &e->sessions)

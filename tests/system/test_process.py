@@ -270,6 +270,33 @@ def test_soft_stop_lets_sessions_end(daemon, origin):
     assert d.wait() == 0
 
 
+KEPT = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def test_soft_stop_lets_kept_http_clients_go(daemon):
+    """Who asks once more is answered, and told that it was the last time; who does not is let go soon. Neither has to
+    wait for timeout http-keep-alive."""
+    port = free_port()
+    d = daemon(f"listen l\n    mode http\n    bind 127.0.0.1:{port}\n    timeout http-keep-alive 30s\n",
+               checked=False)
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(connect(port)) for _ in range(20)]
+        for c in clients:
+            c.sendall(KEPT)
+            assert c.recv(4096).startswith(b"HTTP/1.1 503 ")
+        start = time.monotonic()
+        d.send(signal.SIGUSR1)
+        assert wait_for(lambda: not is_open(port))
+        last = b""
+        for c in clients:
+            with contextlib.suppress(OSError):
+                c.sendall(KEPT)
+                last = last or c.recv(4096)
+        assert b"connection: close" in last.lower()
+        assert d.wait() == 0
+        assert time.monotonic() - start < 10
+
+
 def test_soft_stop_when_idle(daemon, origin):
     d = daemon(listen_on(free_port(), origin), checked=False)
     d.send(signal.SIGUSR1)
