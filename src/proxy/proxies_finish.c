@@ -247,7 +247,9 @@ check_distinct(struct proxies *ps, struct cfg_diag *d)
 			n++;
 		}
 		check_names(sorted, n, d);
+		mem_free(ps->by_name);
 		ps->by_name = backends;
+		ps->n_by_name = 0;
 		for (unsigned int i = 0; i < n; i++)
 			if (sorted[i].p->caps & PROXY_BE)
 				backends[ps->n_by_name++] = sorted[i].p;

@@ -286,7 +286,8 @@ static void
 streams_alone_take_more_at_once(void **st)
 {
 	static const struct step origin[] = { SENDS(9000000) };
-	static const struct step word[] = { { STEP_SEND, 10 }, { STEP_WAIT_EOF, 0 } };
+	static const struct step word[] = { { STEP_SEND, 10 }, { STEP_WAIT_EOF, 0 },
+		{ STEP_CLOSE, 0 } };
 	struct world_config cfg = { RIG_WORLD, .bufsize = 4096, .sndbuf = 1 << 22,
 				    .rcvbuf = 1 << 22, .splice_after = 4096, .stream_turn = 8192,
 				    .stream_bufsize = 65536 };
