@@ -109,7 +109,16 @@ def several():
                        two("in-order", "in-order", metric, "fast"), False, TIME, 0.0)
 
 
-COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several())
+def transfers():
+    for how in ("copy", "splice"):
+        for n in (1, 8, 64):
+            yield less("bulk", "CPU per GiB, %d at once, tacit %s / haproxy %s" % (n, how, how),
+                       two("tacit " + how, "haproxy " + how, "n%d.cpu" % n), 2 * CPU)
+        yield less("mixed", "p99 of small requests beside 16 streams / alone, tacit %s" % how,
+                   two("tacit " + how, "tacit " + how, "beside.p99", "alone.p99"), 0, 0.5)
+
+
+COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers())
 
 
 def values(results):
