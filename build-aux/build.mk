@@ -73,14 +73,14 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 		$(ALL_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail.
-SIM_WRAP := $(foreach f,session_log malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit connect exchange half \
-	half_splice half_zerocopy http_actions http_out http_read http_reply http_txn idle memory \
-	queue session slot stream)
+SIM_WRAP := $(foreach f,session_log http_txn_put malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit again connect engine exchange half \
+	half_splice half_zerocopy http_actions http_out http_read http_reply http_txn idle inspect \
+	memory own_answer persist_answer queue request response screen session slot stream verdict)
 $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Fuzzed words are no names to ask anybody for.
-$(B)/tests/fuzz/fuzz_acl: ALL_LDFLAGS += -Wl,--wrap=names_host
+$(B)/tests/fuzz/fuzz_acl $(B)/tests/fuzz/fuzz_rules: ALL_LDFLAGS += -Wl,--wrap=names_host
 $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
 
 # With clang each fuzz target is a libFuzzer program; in every other flavour it gets a main that replays files,

@@ -15,6 +15,8 @@
 #define CACHE_LINE 64
 #define cacheline_aligned __attribute__((aligned(CACHE_LINE)))
 #define noreturn_fn __attribute__((noreturn))
+/* One copy of it, so that what it calls in a loop is called once in the text, and inlined. */
+#define one_copy __attribute__((noinline))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

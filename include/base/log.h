@@ -136,6 +136,12 @@ void log_sink_fini(struct log_sink *k);
  */
 void log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	      const char *msg, size_t len);
+/* The same with structured data for those in the form of RFC 5424 (6.3); NULL: "-". */
+void log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level,
+	const char *tag, const char *sd, const char *msg, size_t len);
+/* How long a message may be to reach all of them whole, with these. */
+size_t log_room(struct log_sink *k, const struct list *lines, enum log_level level,
+	const char *tag, const char *sd);
 /* A message of the process itself, to the lines of `global`. k may be NULL. */
 void log_msg(struct log_sink *k, enum log_level level, const char *fmt, ...) fmt_printf(3, 4);
 /* Gives all that was collected to the kernel; never waits. Call it once per turn, at the end. */

@@ -3,6 +3,7 @@
 #define TACIT_BASE_STR_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct str {
@@ -31,16 +32,45 @@ str_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+/* Of eight bytes at once: a byte's top bit says that its seven lower bits lie between A and Z. */
+static inline uint64_t
+str_lower8(uint64_t c)
+{
+	const uint64_t each = 0x0101010101010101u;
+	uint64_t low = c & 0x7f * each;
+	uint64_t upper = (low + (0x80 - 'A') * each) & ~(low + (0x7f - 'Z') * each) & ~c;
+
+	return c | (upper & 0x80 * each) >> 2;
+}
+
+static inline int
+str_eight_are_nocase(const char *a, const char *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x == y || str_lower8(x) == str_lower8(y);
+}
+
 /*
- * The same, ASCII letters without regard to case. Not strncasecmp(): that follows the locale, and
- * ends at a NUL.
+ * The same as str_is(), ASCII letters without regard to case. Not strncasecmp(): that follows the
+ * locale, and ends at a NUL.
  */
 static inline int
 str_is_nocase(struct str a, struct str b)
 {
+	size_t i = 0;
+
 	if (a.len != b.len)
 		return 0;
-	for (size_t i = 0; i < a.len; i++)
+	for (; a.len - i >= 8; i += 8)
+		if (!str_eight_are_nocase(a.p + i, b.p + i))
+			return 0;
+	/* The last eight cover the rest, and some of those before it once more. */
+	if (i && i < a.len)
+		return str_eight_are_nocase(a.p + a.len - 8, b.p + a.len - 8);
+	for (; i < a.len; i++)
 		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return 0;
 	return 1;

@@ -66,6 +66,7 @@ struct cfg_diag {
 	unsigned nentry, cap;
 	struct cfg_file **file;
 	unsigned nfile, filecap;
+	struct cfg_where at;		/* the line that is at work; no file: none is */
 };
 
 void cfg_diag_init(struct cfg_diag *d, int pid);

@@ -62,6 +62,9 @@ int http_body_is_over(const struct http_body *b);
 enum http_piece http_body_next(struct http_body *b, const char *p, size_t n, size_t *len);
 /* The same over all of p[0..n): bytes that belong to the message (any kind). -1: bad. */
 long http_body_take(struct http_body *b, const char *p, size_t n);
+/* n bytes of payload went by unseen. Not of CHUNKED, and of LENGTH no more than are left
+ * (asserted). */
+void http_body_skip(struct http_body *b, uint64_t n);
 
 /* Does the sender of this head mean to go on with the connection (RFC 9112, 9.3)? */
 int http_persists(const struct http_head *h);

@@ -52,4 +52,14 @@ int http_cookie_replace(struct http_head *req, const struct http_cookie *c, stru
 int http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out,
 	size_t cap) must_check;
 
+/*
+ * The same in place, where the field's text may be written to, for the cookie c that the walk has
+ * just found: it goes on with the next one.
+ */
+void http_cookie_erase(struct http_head *req, struct http_cookie_walk *w,
+	const struct http_cookie *c);
+/* The value without its first n bytes, likewise. */
+void http_cookie_cut(struct http_head *req, struct http_cookie_walk *w, const struct http_cookie *c,
+	size_t n);
+
 #endif

@@ -115,5 +115,7 @@ unsigned int http_drop_all(struct http_head *h, struct str name);
 size_t http_size(const struct http_head *h);
 /* Writes the head to out, which has room for http_size() bytes. How many that were. */
 size_t http_write(const struct http_head *h, char *out);
+/* text is what http_write() made of h: its texts are those from now on. */
+void http_move(struct http_head *h, const char *text);
 
 #endif

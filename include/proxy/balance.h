@@ -7,12 +7,17 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/str.h"
+#include "cfg/diag.h"
 #include "proxy/ring.h"
 
 struct addr;
 struct http_head;
+struct proxies;
 struct proxy;
+struct rule_expr;
 struct server;
+struct session;
 
 enum balance_algo {
 	BALANCE_ROUNDROBIN,
@@ -23,10 +28,11 @@ enum balance_algo {
 	BALANCE_RANDOM,
 	BALANCE_URI,
 	BALANCE_URL_PARAM,
-	BALANCE_HDR
+	BALANCE_HDR,
+	BALANCE_HASH
 };
 
-/* What of a request algorithms that hash look at (manual, `balance uri`, `url_param`, `hdr`). */
+/* What algorithms that hash look at (manual, `balance uri`, `url_param`, `hdr`, `hash`). */
 struct balance_by {
 	char *name;          /* of the parameter or field; owned */
 	unsigned int len;    /* uri: so many bytes of it at most, 0: all */
@@ -34,7 +40,15 @@ struct balance_by {
 	uint8_t whole;       /* uri: with the query */
 	uint8_t path_only;   /* uri: without scheme and authority */
 	uint8_t domain_only; /* hdr: of a host name the label before the last */
+	uint8_t check_post;  /* url_param: in the body of a POST as well */
+	uint8_t borrowed;    /* expr is of a defaults section */
+	struct rule_expr *expr; /* hash; owned, unless it is borrowed */
+	struct cfg_where where;
 };
+
+void balance_by_fini(struct balance_by *by);
+/* What defaults give; expr stays theirs. 0 or -ERR_NOMEM. */
+int balance_by_inherit(struct balance_by *by, const struct balance_by *defaults) must_check;
 
 /* `hash-type`: how a key becomes a number, and a number a server. */
 enum hash_function { HASH_SDBM, HASH_DJB2, HASH_CRC32 };
@@ -96,6 +110,19 @@ uint32_t balance_key_of_text(const struct hash_type *t, const void *p, size_t n)
 /* Of a request, for an algorithm of mode http: 0 when it has no such parameter or field. */
 int balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
 	const struct hash_type *t, const struct http_head *req, uint32_t *key);
+/* Is it found, if at all, in the body, which has to be here then? (manual, `check_post`) */
+int balance_wants_body(enum balance_algo algo, const struct balance_by *by,
+	const struct http_head *req);
+/* Of parameters as forms send them: 0 when that one is not among them. */
+int balance_key_of_form(const struct balance_by *by, const struct hash_type *t, struct str body,
+	uint32_t *key);
+/*
+ * What the algorithm of s->be looks up, into s->key if there is any (s->has_key). Once for a
+ * session, or a request of mode http while it can be read.
+ */
+void balance_take_key(struct session *s);
+/* All proxies are known: reports what does not fit be's mode, or names what is not there. */
+void balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d);
 /* Does it look at requests? Then the backend's mode has to be http. */
 int balance_needs_http(enum balance_algo algo);
 

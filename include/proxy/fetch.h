@@ -2,9 +2,15 @@
 #ifndef TACIT_PROXY_FETCH_H
 #define TACIT_PROXY_FETCH_H
 
+#include "net/addr.h"
 #include "rule/vocab.h"
 
 extern const struct rule_fetch session_fetches[];
 extern const struct rule_fetch load_fetches[];
+extern const struct rule_conv load_convs[];
+extern const struct rule_fetch conn_fetches[]; /* what the kernel is asked for */
+
+/* Of the session's client, or with `own` what it connected to. 0, or -1: nobody knows. */
+int fetch_client_address(struct sample_ctx *cx, int own, struct addr *out) must_check;
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/list.h"
 
 struct cfg_diag;
 struct proxy;
@@ -36,6 +37,7 @@ struct http_conf {
 	enum http_persistence persistence;
 	uint32_t retry_on;   /* 1 << enum http_retry */
 	char *monitor_uri;   /* NULL: none */
+	struct list monitor_fails; /* struct monitor_rule, of the section itself */
 	/* Keywords about HTTP that the section itself has, a bit each: for what is said of them in
 	 * mode tcp. */
 	uint32_t given;

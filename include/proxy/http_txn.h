@@ -10,6 +10,8 @@
 #include "http/body.h"
 #include "http/head.h"
 #include "http/parse.h"
+#include "proxy/persist.h"
+#include "proxy/rules.h"
 #include "proxy/session.h"
 
 /* Of a request line that is kept for the log. */
@@ -28,8 +30,10 @@ struct http_txn {
 	struct http_head req, res;
 	struct vars vars, req_vars, res_vars; /* of scope txn, req and res */
 	/* Of the request as it came; they stay: */
+	uint64_t id;             /* unique in the process, as sessions' are: engine_next_id() */
 	enum http_method method;
 	enum http_version version;
+	enum http_version res_version; /* of the server's response, if has_res_version */
 	uint32_t head_end; /* where its head ends in the client's buffer, and its body begins */
 	uint32_t line_len;       /* of line: "GET /path HTTP/1.1", cut at HTTP_LINE_MAX; 0: bad */
 	/* On the loop's clock, ms; 0: not yet. */
@@ -41,8 +45,8 @@ struct http_txn {
 	unsigned int status;     /* sent to the client; 0: none yet */
 	uint32_t out_head;       /* bytes of the response head sent to the client */
 	struct proxy *be;        /* where it goes, from head_ms on; NULL: nowhere */
-	uint32_t key;            /* what the backend's algorithm hashes, if has_key */
-	uint8_t has_key;
+	struct persist_state persist;
+	uint8_t has_res_version;
 	uint8_t keeps[SIDES];    /* that side's connection goes on after the exchange */
 	uint32_t start;          /* where the request begins in that buffer, once it is placed */
 	uint8_t upgrades;        /* the client asks for another protocol */
@@ -53,6 +57,15 @@ struct http_txn {
 	uint8_t fresh;           /* the next one is to be new: a reused one had ended */
 	uint8_t spoke;           /* the client has said more than its request: it is there */
 	uint8_t again;           /* the request is to be sent once more */
+	uint8_t stage;           /* of request.c: how far the request has come */
+	uint8_t lax;             /* strict-mode off, of the rules at work */
+	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */
+	uint8_t no_after;        /* a rule http-after-response failed: none is asked any more */
+	uint8_t leaves;          /* a rule ends it without an answer */
+	struct rules_at at;      /* the rule that the request waits at */
+	uint64_t wait_until_ms;  /* wait-for-body; 0: does not wait */
+	uint32_t answer_len;
+	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: what the backend says */
 	char line[HTTP_LINE_MAX];
 	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */
 };
@@ -65,6 +78,12 @@ struct http_txn *http_txn_get(struct session *s) must_check;
 void http_txn_put(struct session *s);
 /* A head is complete: fields may be added to it beyond tune.http.maxhdr. */
 void http_txn_allow_added(struct session *s, struct http_head *h);
+/* The backend it goes to, as far as that is known; NULL: not yet, or nowhere. */
+static inline struct proxy *
+session_backend(const struct session *s)
+{
+	return s->be || !s->txn ? s->be : s->txn->be;
+}
 /* Is the response's head complete (or our own answer made)? */
 static inline int
 http_has_answer(const struct http_txn *t)

@@ -21,6 +21,7 @@ struct idle_conn {
 	struct list link;          /* of->conns; not linked when it has a holder */
 	struct list age;           /* engine.idle.all or .held, oldest first, or .over */
 	unsigned int uses;         /* requests it has carried */
+	uint8_t unsure;            /* something may have come before it was put here */
 };
 
 void idle_init(struct engine *e);
@@ -45,9 +46,9 @@ int idle_put(struct engine *e, struct server *srv, struct conn *c, unsigned int 
  */
 int idle_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses);
-/* The same for the one that is held; *holder is NULL then. */
-void idle_take(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
-	struct conn *out, unsigned int *uses);
+/* The same for the one that is held; *holder is NULL then. 0: it is closed, something has come. */
+int idle_take(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
+	struct conn *out, unsigned int *uses) must_check;
 static inline const struct server *
 idle_server(const struct idle_conn *c)
 {

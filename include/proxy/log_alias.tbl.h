@@ -1,12 +1,12 @@
 /*
  * The variables of a log-format (configuration manual, 8.2.6): ALIAS_ROW(name, fn, needs), fn being
  * put_<fn> in log_alias.c and needs what has to be there for it to be known, a SAMPLE_AT_x.
- * ALIAS_AGAIN: fn is another row's too. ALIAS_NOT(name): known to the manual but not offered here.
+ * ALIAS_NOT(name): known to the manual but not offered here.
  */
 #ifdef ALIAS_ROW
 ALIAS_ROW("B", B, END)
-ALIAS_ROW("CC", cookie, TXN)
-ALIAS_AGAIN("CS", cookie, TXN)
+ALIAS_ROW("CC", CC, TXN)
+ALIAS_ROW("CS", CS, TXN)
 ALIAS_ROW("H", H, CONN)
 ALIAS_ROW("HM", HM, TXN)
 ALIAS_ROW("HP", HP, TXN)
@@ -44,10 +44,10 @@ ALIAS_ROW("fc", fc, END)
 ALIAS_ROW("fi", fi, CONN)
 ALIAS_ROW("fp", fp, CONN)
 ALIAS_ROW("ft", ft, CONN)
-ALIAS_ROW("hr", captures, END)
-ALIAS_AGAIN("hrl", captures, END)
-ALIAS_AGAIN("hs", captures, END)
-ALIAS_AGAIN("hsl", captures, END)
+ALIAS_ROW("hr", hr, END)
+ALIAS_ROW("hrl", hrl, END)
+ALIAS_ROW("hs", hs, END)
+ALIAS_ROW("hsl", hsl, END)
 ALIAS_ROW("lc", lc, CONN)
 ALIAS_ROW("ms", millis, CONN)
 ALIAS_ROW("pid", pid, CONN)

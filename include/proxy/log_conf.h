@@ -13,6 +13,7 @@
 #include "cfg/diag.h"
 
 struct cfg_diag;
+struct proxies;
 struct proxy;
 struct rule_fmt;
 struct rule_vocab;
@@ -28,7 +29,20 @@ struct log_global {
 };
 
 /* The formats that options name. */
-enum log_preset { LOG_PRESET_NONE, LOG_PRESET_TCP, LOG_PRESET_HTTP, LOG_PRESET_CLF };
+enum log_preset {
+	LOG_PRESET_NONE,
+	LOG_PRESET_TCP,
+	LOG_PRESET_HTTP,
+	LOG_PRESET_CLF,
+	LOG_PRESET_JSON
+};
+
+/* A format beside that of the lines. */
+struct log_text {
+	char *text;                 /* NULL: there is none */
+	struct cfg_where where;
+	struct rule_fmt *fmt;       /* compiled */
+};
 
 /* Of a proxy, beside its lines (proxy.logs) and options. */
 struct proxy_log {
@@ -36,7 +50,10 @@ struct proxy_log {
 	enum log_preset preset;     /* option tcplog, httplog: without log-format */
 	char *format_text;          /* log-format; NULL: the preset's */
 	struct cfg_where format_where;
-	struct rule_fmt *format;  /* compiled; NULL: the default line */
+	struct rule_fmt *format;  /* compiled; NULL: the default line, or that of json */
+	int json;                   /* log_json.h writes it */
+	struct log_text error;      /* error-log-format: of what is no request */
+	struct log_text sd;         /* log-format-sd: structured data of RFC 5424 */
 	uint64_t count;             /* lines written: %lc */
 };
 
@@ -56,11 +73,11 @@ void proxy_log_fini(struct proxy *p);
 
 /*
  * The configuration is complete: gives lines without a format the one that log-send-hostname asks
- * for, puts the global lines in the place of `log global`, compiles a frontend's format. Reports to
- * d; 0, or -1 after an error.
+ * for, puts the global lines in the place of `log global`, compiles a frontend's formats. root: the
+ * configuration. Reports to d; 0, or -1 after an error.
  */
 void log_global_finish(struct log_global *g);
-int proxy_log_finish(struct proxy *p, const struct log_global *g, const struct rule_vocab *v,
+int proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
 	struct cfg_diag *d) must_check;
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/wall.h"
 #include "rule/sample.h"
 
+struct http_txn;
 struct log_ident;
 struct regex_work;
 struct session;
@@ -42,6 +43,7 @@ struct log_context {
 struct look {
 	struct sample_ctx cx;        /* cx.log is log */
 	struct log_context log;
+	struct http_txn *borrowed;   /* of inspect_look() */
 };
 
 /* at: SAMPLE_AT_x that hold. The worker's arena is as it was: who evaluates marks and releases. */

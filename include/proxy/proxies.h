@@ -27,6 +27,8 @@ struct proxies {
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* that they name */
+	unsigned int cookie_max; /* tune.http.cookielen: of captured ones */
+	size_t capture_size;     /* of the captures of a transaction at most, once finished */
 };
 
 void proxies_init(struct proxies *ps);

@@ -15,12 +15,16 @@
 #include "base/lock.h"
 #include "net/listener.h"
 #include "proxy/balance.h"
+#include "proxy/capture.h"
 #include "proxy/errors.h"
 #include "proxy/forward.h"
 #include "proxy/http_conf.h"
 #include "proxy/log_conf.h"
+#include "proxy/persist_conf.h"
+#include "proxy/rules.h"
 #include "proxy/server.h"
 #include "proxy/shard.h"
+#include "proxy/unique_id.h"
 #include "rule/cond.h"
 
 /* What a section can do. `listen` is both. */
@@ -47,7 +51,10 @@ enum proxy_option {
 	OPT_SPLICE_RESPONSE  = 1u << 13,
 	OPT_ABORTONCLOSE     = 1u << 14,
 	OPT_HTTP_BUFFER_REQUEST = 1u << 15,
-	OPT_HTTP_IGNORE_PROBES = 1u << 16
+	OPT_HTTP_IGNORE_PROBES = 1u << 16,
+	OPT_DONTLOG_NORMAL   = 1u << 21,
+	OPT_LOG_ERRORS       = 1u << 22, /* option log-separate-errors */
+	OPT_PERSIST          = 1u << 20
 };
 
 /* What asks for pipes. In mode tcp OPT_SPLICE_AUTO holds unless it is switched off: the benchmark
@@ -82,13 +89,17 @@ struct proxy {
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */
 	struct proxy_log log;
 	/* Frontend. */
+	struct capture_conf captures;
+	struct unique_id_conf unique_id;
 	struct list binds;        /* struct bind_conf */
 	int maxconn;              /* 0: from global */
 	int backlog;              /* 0: from maxconn */
 	char *default_be_name;    /* default_backend */
 	struct cfg_where default_be_where;
 	struct rule_acls acls;    /* of the section */
+	struct proxy_rules rules;
 	struct list use_backends; /* struct use_backend: proxy/route.h */
+	int route_looks;          /* mode tcp: and they look at what clients sent */
 	unsigned int n_routes;    /* of them, before the first that always goes to the same one */
 	/* For those that none of n_routes takes: itself for listen; NULL: no server for anyone. */
 	struct proxy *default_be;
@@ -101,6 +112,7 @@ struct proxy {
 	struct balance_by balance_by;
 	struct hash_type hash_type;
 	unsigned int hash_balance_factor; /* per cent; 0: no bound */
+	struct persist_conf persist;
 	int fullconn;
 	int retries;              /* default 3 */
 	int redispatch_every;     /* option redispatch N: 0 off, -1 last retry, N every Nth */
@@ -129,6 +141,8 @@ void proxy_free(struct proxy **p);
 int proxy_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 /* The OPT_SPLICE_x that hold for a session: one of the two having it is enough. */
 unsigned int proxy_splice(const struct proxy *fe, const struct proxy *be);
+/* By name; NULL: there is none. */
+struct server *proxy_find_server(const struct proxy *be, struct str name);
 /* Active (or backup, when no active is) servers that are usable. */
 unsigned int proxy_usable_servers(const struct proxy *be);
 

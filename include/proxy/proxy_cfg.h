@@ -9,5 +9,6 @@ extern const struct cfg_module proxy_cfg_module;    /* the sections, and what th
 extern const struct cfg_module timeouts_cfg_module; /* timeout ... */
 extern const struct cfg_module server_cfg_module;   /* server, default-server, source */
 extern const struct cfg_module balance_cfg_module;  /* balance, hash-type */
+extern const struct cfg_module persist_cfg_module;  /* cookie, use-server, ... */
 
 #endif

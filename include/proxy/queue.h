@@ -14,10 +14,14 @@
 
 /*
  * s->be is its backend from now on: counts it there and chooses a server. ASSIGNED: it holds a slot
- * of s->srv. FULL: it waits, for s->srv or for any. NO_SERVER: nobody can serve it. No room was
+ * of s->srv, which is s->bound when it can be. FULL: it waits, for s->srv or for any. NO_SERVER:
+ * nobody can serve it, or s->srv, to which it is bound, has a full queue. No room was
  * left between choosing and waiting: no slot can get free unseen.
  */
 enum session_event queue_enter(struct session *s);
+/* The same in two steps: counted, and choosing a server later. */
+void queue_join(struct session *s);
+enum session_event queue_choose(struct session *s);
 /* The same once more, away from s->srv, whose slot it gives back. moved: it has another server
  * now, or none. */
 enum session_event queue_change(struct session *s, int *moved);

@@ -15,6 +15,7 @@ struct use_backend {
 	char *name;
 	struct cfg_where where;
 	struct rule_cond *cond;  /* NULL: always */
+	int looks;               /* at what clients send, in mode tcp */
 	struct rule_fmt *fmt;    /* the name is made for each session; NULL: it is `name` */
 	struct proxy *be;        /* resolved; NULL: nobody gets a server from it, or fmt */
 	const struct proxies *all; /* where names that are made are looked up */
@@ -24,8 +25,9 @@ struct use_backend {
 #define ROUTE_NAME_MAX 255
 
 void use_backend_free(struct use_backend **u);
-/* What there is to look at when a session of fe is sent to its backend: SAMPLE_AT_x. */
-unsigned int route_scope(const struct proxy *fe);
+/* What there is to look at when a session is sent to its backend: SAMPLE_AT_x. */
+#define ROUTE_SCOPE (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
+
 /*
  * When all proxies are known: what a line's condition names, and whether it can be asked. root: the
  * configuration. What is wrong goes to d.

@@ -37,6 +37,7 @@ struct server_conf {
 	/* Idle connections in mode http: proxy/idle.h. */
 	int pool_max;            /* pool-max-conn, over all workers; -1: any number */
 	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
+	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
 	int max_reuse;           /* requests after the first one of a connection; -1: any number */
 };
 
@@ -77,6 +78,9 @@ struct server {
 
 /* Defaults of HAProxy's manual. */
 void server_conf_init(struct server_conf *c);
+void server_conf_fini(struct server_conf *c);
+/* to: as server_conf_init() leaves it. 0 or -ERR_NOMEM: nothing was copied. */
+int server_conf_copy(struct server_conf *to, const struct server_conf *from) must_check;
 struct server *server_new(struct proxy *be, const char *name,
 			  const struct server_conf *defaults) must_check;
 void server_free(struct server **s);
@@ -107,5 +111,12 @@ const char *server_status_text(const struct server *s);
  */
 int server_guesses_near(struct server_shard *s);
 void server_learns_near(struct server_shard *s, int was_near);
+/*
+ * Mode http: whether the answer is worth looking for before the kernel is asked to tell of it: it
+ * works when the server has most often answered within a turn, and is a failed call otherwise. As
+ * above.
+ */
+int server_guesses_quick(struct server_shard *s);
+void server_learns_quick(struct server_shard *s, int was_quick);
 
 #endif

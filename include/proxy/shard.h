@@ -39,8 +39,9 @@ struct stat_times {
  */
 struct server_stat {
 	uint64_t cum_sess, bytes_in, bytes_out, econ, eresp, wretr, wredis, cli_abrt, srv_abrt;
-	uint64_t connect, reuse, lbtot, failed_conns;
+	uint64_t connect, reuse, lbtot, failed_conns, denied_resp;
 	uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; in [0] any other status */
+	uint64_t failed_rewrites; /* by rules */
 	unsigned int cur_max, queued_max;
 	uint64_t last_sess_ms;   /* loop clock, 0: never */
 	struct stat_times times;
@@ -48,9 +49,11 @@ struct server_stat {
 
 struct proxy_stat {
 	uint64_t cum_conn, cum_sess, bytes_in, bytes_out, denied_req, failed_req;
+	uint64_t denied_conn, denied_sess, denied_resp;
 	uint64_t econ, eresp, wretr, wredis, cli_abrt, srv_abrt, lbtot, connect, reuse;
 	uint64_t failed_conns;
 	uint64_t req_tot, hrsp[6]; /* as a server's */
+	uint64_t failed_rewrites;
 	unsigned int cur_max, queued_max;
 	uint64_t last_sess_ms;
 	struct stat_times times;
@@ -76,6 +79,9 @@ struct server_shard {
 	/* Learned: is connect() over when it returns? (server_guesses_near) */
 	int8_t near;
 	uint8_t far_skips;
+	/* And: has it answered by the next turn? (server_guesses_quick) */
+	int8_t quick;
+	uint8_t slow_skips;
 	/* Of this worker's sessions; under the backend's lock, as below. */
 	struct list queue;      /* that wait for this server */
 } cacheline_aligned;

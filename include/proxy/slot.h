@@ -31,7 +31,8 @@ void slot_unqueue(struct session *s);
  * Returns the workers (a bit each) that have to be told: their list was empty.
  */
 uint64_t slot_offer(struct engine *e, struct server *srv, struct list *ours);
-/* Nobody waits for a server that gets no sessions: any other will do. */
+/* Nobody waits for a server that gets no sessions: any other will do, but for those that
+ * persistence has bound to it. */
 void slot_move_waiting(struct server *srv);
 
 #endif

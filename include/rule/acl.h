@@ -14,8 +14,8 @@ struct acl_test {
 	struct rule_expr *expr;
 	char *criterion;         /* as written: lines that differ in their patterns only are one */
 	enum pattern_method method;
-	struct pattern_set own;  /* patterns of the line itself */
-	const struct pattern_set **file; /* and of files, which their owner shares out */
+	const struct pattern_set *own;   /* patterns of the line itself; NULL: not yet */
+	const struct pattern_set **file; /* and of files; all are the configuration's */
 	unsigned int n_files;
 };
 
@@ -48,6 +48,8 @@ const char *rule_acl_suggest(const struct rule_acls *acls, const char *name);
 int rule_acl_can_hold(const struct rule_acl *a, unsigned int at);
 /* SAMPLE_AT_x that one or the other of its tests needs. */
 unsigned int rule_acl_needs(const struct rule_acl *a);
+/* And those besides that one looks at where they hold. */
+unsigned int rule_acl_uses(const struct rule_acl *a);
 int rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why) must_check;
 enum rule_truth rule_acl_eval(const struct rule_acl *a, struct sample_ctx *cx);
 

@@ -34,6 +34,8 @@ int rule_cond_parse(const struct rule_acls *acls, const struct rule_vocab *v, st
 void rule_cond_free(struct rule_cond **c);
 /* SAMPLE_AT_x that one or the other of its tests needs. */
 unsigned int rule_cond_needs(const struct rule_cond *c);
+/* And those besides that one looks at where they hold. */
+unsigned int rule_cond_uses(const struct rule_cond *c);
 /* Once the whole configuration is known: resolves what its tests name. */
 int rule_cond_check(struct rule_cond *c, void *root, struct rule_err *why) must_check;
 

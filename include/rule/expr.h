@@ -38,6 +38,8 @@ int rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why) must_
 enum sample_type rule_expr_type(const struct rule_expr *e);
 /* SAMPLE_AT_x that it needs. */
 unsigned int rule_expr_needs(const struct rule_expr *e);
+/* And those besides that it looks at where they hold. */
+unsigned int rule_expr_uses(const struct rule_expr *e);
 /*
  * 1 found, 0 not: s->may_change says whether waiting may help. cx->nth chooses among several
  * values.

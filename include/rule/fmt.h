@@ -25,12 +25,19 @@ enum rule_fmt_flag {
 	 * could be taken for something else are written as #XX (8.6). Without it (headers, bodies,
 	 * variables) what is not there is nothing, and control bytes but HTAB are written as %XX.
 	 */
-	RULE_FMT_LOG = 1u << 3
+	RULE_FMT_LOG = 1u << 3,
+	/* And one of several between braces: '{', '|' and '}' are written so too, and this before
+	 * what E asks for, as with RULE_FMT_MARK. Of aliases only. */
+	RULE_FMT_LIST = 1u << 4,
+	/* Blanks in a row are one, as in a log line, but nothing else of it. */
+	RULE_FMT_MERGE = 1u << 5,
+	/* Of a request line: '"' and '#' are marked even where E would escape the first. */
+	RULE_FMT_MARK = 1u << 6
 };
 
 /*
- * at: SAMPLE_AT_x that hold where it is written. style: 0 or RULE_FMT_LOG. 0 or a negative reason
- * with *why.
+ * at: SAMPLE_AT_x that hold where it is written. style: 0, RULE_FMT_LOG or RULE_FMT_MERGE. 0 or a
+ * negative reason with *why.
  */
 int rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int style,
 	unsigned int at, struct rule_fmt **out, struct rule_err *why) must_check;
@@ -40,6 +47,8 @@ void rule_fmt_free(struct rule_fmt **f);
 int rule_fmt_check(struct rule_fmt *f, void *root, struct rule_err *why) must_check;
 /* SAMPLE_AT_x that its expressions and aliases look at. In logs expressions wait for the end. */
 unsigned int rule_fmt_needs(const struct rule_fmt *f);
+/* And those besides that its expressions look at where they hold. */
+unsigned int rule_fmt_uses(const struct rule_fmt *f);
 /* Its text when it has no variable part, else NULL: worth knowing for what is written often. */
 const char *rule_fmt_literal(const struct rule_fmt *f);
 /* Appends it. */

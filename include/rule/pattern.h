@@ -4,7 +4,8 @@
  * numbers, exact texts, bytes, beginnings, ends, path and domain parts, networks. Substrings,
  * regexes and ranges of numbers are tried one by one.
  *
- * A set is filled while the configuration is read and then only looked at, by all workers.
+ * All workers look at a set, without a lock: it is filled while the configuration is read, and
+ * changes later only while they stand still (app/rendezvous.h).
  */
 #ifndef TACIT_RULE_PATTERN_H
 #define TACIT_RULE_PATTERN_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "rule/expr.h"
 #include "rule/pattern_index.h"
 #include "rule/regex.h"
@@ -51,6 +53,7 @@ enum pattern_op pattern_op_of(struct str word);
 
 #define PATTERN_NOCASE 1u
 #define PATTERN_NO_DNS 2u        /* host names are errors, not questions */
+#define PATTERN_BORROW 4u        /* text and value outlive it, and end with a NUL: no copies */
 
 #define PATTERN_TEXT_MAX 65535   /* bytes of one */
 #define PATTERN_SET_MAX (1u << 24)
@@ -68,18 +71,24 @@ struct pattern {
 	struct str key;          /* what is compared */
 	struct str value;        /* of a map, as written; p NULL: none */
 	struct sample data;      /* the value as the map's type */
-	uint32_t order;          /* its place in the set */
+	uint64_t order;          /* grows with each that enters the set */
 	uint8_t nocase;
+	uint32_t at;             /* in set->all */
 	int64_t lo, hi;          /* of numbers, both included */
 	struct regex *regex;
+	struct list same;        /* others of its key in the index, which finds the first alone */
+	struct pattern_set *set; /* that it was made for */
+	const void *owner;       /* struct pattern_ref, or NULL */
+	struct pattern *next;    /* its owner's */
 	char bytes[];            /* text, key, value */
 };
 
 struct pattern_set {
 	enum pattern_method method;
 	enum sample_type out;    /* of the values; SAMPLE_ANY: there are none */
-	struct pattern **all;    /* order of entry */
+	struct pattern **all;    /* order of entry, until one leaves */
 	uint32_t n, cap;
+	uint64_t orders;         /* given out so far */
 	struct pattern_index index[2]; /* with and without case; IP: IPv4 and IPv6 */
 	struct pattern **list;   /* those that no index holds */
 	uint32_t n_list, list_cap;
@@ -89,11 +98,35 @@ struct pattern_set {
 void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out);
 void pattern_set_fini(struct pattern_set *p);
 /*
- * Adds one. value: of a map, p NULL otherwise. Of equal ones the first stays the one that is found.
- * 0, or a negative reason with *why, where at is an offset in text.
+ * Makes one for the set, which is not in it yet. value: of a map, p NULL otherwise. 0, or a
+ * negative reason with *why, where at is an offset in text.
  */
+int pattern_make(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
+	struct str value, struct pattern **out, struct rule_err *why) must_check;
+/* Gives it another value, which outlives it. What it had stays if this one is no such value. */
+int pattern_change(struct pattern *t, struct str value, struct rule_err *why) must_check;
+/* Of one that is in no set. */
+void pattern_free(struct pattern *t);
+
+/* Into the set, which owns it from now on. Of equal ones the first stays the one that is found.
+ * 0, -ERR_FULL or -ERR_NOMEM. */
+int pattern_set_enter(struct pattern_set *p, struct pattern *t) must_check;
+/* Out of the set: the caller's. */
+void pattern_set_leave(struct pattern_set *p, struct pattern *t);
+/* Makes one and enters it. */
 int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why) must_check;
+/*
+ * To change what a set holds as a whole: `to` is made ready for these n, which are all made for p
+ * and may be in it. `all` is of mem_alloc() and to's then, or the caller's after -ERR_NOMEM.
+ */
+int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct pattern **all,
+	uint32_t n) must_check;
+/* p holds what `to` was made ready for; what it held before is its owner's. Cannot fail. */
+void pattern_set_swap(struct pattern_set *p, struct pattern_set *to);
+/* The end of one whose patterns are somebody else's; also of a plan that is given up. */
+void pattern_set_forget(struct pattern_set *to);
+
 /* An address or network as patterns have it (7.1.6), without asking for names. */
 int pattern_net_parse(struct str text, struct pattern_net *out, const char **why) must_check;
 

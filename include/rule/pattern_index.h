@@ -62,6 +62,11 @@ void pattern_index_fini(struct pattern_index *x);
  */
 int pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash,
 	size_t len) must_check;
+/* Room for n keys of up to that length. 0 or -ERR_NOMEM. */
+int pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max) must_check;
+/* Puts one of an equal key in the place of item, or, NULL, nothing. */
+void pattern_index_replace(struct pattern_index *x, const struct pattern *item, uint64_t hash,
+	struct pattern *heir);
 /* hash: finished by pattern_hash_end(). NULL: none. */
 struct pattern *pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key,
 	size_t len);

@@ -17,5 +17,8 @@ int pattern_number_parse(struct str text, int64_t *out) must_check;
  */
 int pattern_range_parse(struct str text, int dotted, int64_t *lo, int64_t *hi,
 	const char **why) must_check;
+#define PATTERN_RANGE_MAX 48 /* bytes of a range's text, its NUL included */
+/* The other way. 0, or -1: nothing that can be written so. */
+int pattern_range_text(int64_t lo, int64_t hi, int dotted, char *out) must_check;
 
 #endif

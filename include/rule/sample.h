@@ -104,8 +104,12 @@ struct sample_ctx {
 	struct http_head *req, *res; /* NULL: none */
 	struct str req_body;       /* what of it has come, without framing */
 	int req_body_whole;
-	struct str req_bytes;      /* mode tcp: what the client sent so far */
-	int req_ended;             /* nothing more will come: no sample may change */
+	int req_body_full;         /* there is no room for more of it */
+	/* Mode tcp: what the client, and the server, sent so far. */
+	struct str req_bytes, res_bytes;
+	int req_not_http;          /* mode tcp: and req_bytes are no request */
+	/* Nothing more will come, of the response where that is looked at: no sample may change. */
+	int req_ended;
 	const void *session;       /* for the fetches of the proxy: struct session */
 	const void *log;           /* struct log_context, in log formats */
 	struct vars *proc, *sess, *txn, *reqv, *resv; /* rule/var.h: by scope, NULL: none */

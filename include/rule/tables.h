@@ -10,6 +10,7 @@ extern const struct rule_fetch rule_uri_fetches[];
 extern const struct rule_fetch rule_cookie_fetches[];
 extern const struct rule_fetch rule_auth_fetches[];
 extern const struct rule_fetch rule_body_fetches[]; /* and bytes of mode tcp */
+extern const struct rule_fetch rule_hello_fetches[]; /* TLS hellos, RDP cookies */
 
 extern const struct rule_conv rule_text_convs[];
 extern const struct rule_conv rule_code_convs[];   /* bytes and their notations */
@@ -22,6 +23,9 @@ extern const struct rule_conv rule_var_convs[];
 extern const struct rule_conv rule_regsub_convs[];
 extern const struct rule_conv rule_json_convs[];
 extern const struct rule_conv rule_language_convs[];
+
+/* What base32 is, or url32 with the query: 1, or 0 as a fetch. */
+int rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s);
 
 /* All of them. 0, or -ERR_RANGE. */
 int rule_tables_add(struct rule_vocab *v) must_check;

@@ -12,8 +12,8 @@
 enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_SCOPES };
 
 /*
- * A name, resolved once at load. The id is a hash of it: 64 bits are enough for the few names that
- * a configuration has, and no table has to be shared.
+ * A name, resolved once at load. The id is a hash of it, the scope included: 64 bits are enough for
+ * the few names that a configuration has, and no table has to be shared.
  */
 struct var_name {
 	enum var_scope scope;

@@ -92,37 +92,107 @@ flush(struct admin_conn *c)
 	return 0;
 }
 
-/* Takes the first line out of the input: NULL when there is none yet. At EOF the rest is a line. */
-static char *
-next_line(struct admin_conn *c, size_t *used)
+/* Does a line of that many bytes end with "<<", a word of its own? */
+static int
+wants_payload(const char *line, size_t len)
 {
-	char *nl = c->in.len ? memchr(c->in.p, '\n', c->in.len) : NULL;
+	return len >= 2 && line[len - 1] == '<' && line[len - 2] == '<' &&
+		(len == 2 || line[len - 3] == ' ' || line[len - 3] == '\t');
+}
+
+/*
+ * Bytes of the first command of the input with its payload, which ends with an empty line; 0: it
+ * has not all come. *payload: where that begins, 0: there is none. At EOF the rest is a line, but
+ * no payload is whole without its end.
+ */
+static size_t
+command_len(const struct admin_conn *c, size_t *payload)
+{
+	const char *nl = c->in.len ? memchr(c->in.p, '\n', c->in.len) : NULL;
+	const char *end, *at;
 	size_t len;
 
-	if (!nl && !(c->conn.eof && c->in.len))
-		return NULL;
-	len = nl ? (size_t)(nl - c->in.p) : c->in.len;
-	*used = nl ? len + 1 : len;
+	*payload = 0;
+	if (!nl)
+		return c->conn.eof ? c->in.len : 0;
+	len = (size_t)(nl - c->in.p);
 	if (len && c->in.p[len - 1] == '\r')
 		len--;
-	c->in.p[len] = '\0';
-	return c->in.p;
+	if (!wants_payload(c->in.p, len))
+		return (size_t)(nl - c->in.p) + 1;
+	*payload = (size_t)(nl - c->in.p) + 1;
+	end = c->in.p + c->in.len;
+	for (at = c->in.p + *payload; at < end; at = nl + 1) {
+		nl = memchr(at, '\n', (size_t)(end - at));
+		if (!nl)
+			return 0;
+		if (nl == at || (nl == at + 1 && *at == '\r'))
+			return (size_t)(nl - c->in.p) + 1;
+	}
+	return 0;
+}
+
+/* In a dialogue each line of a payload is asked for. */
+static void
+prompt_payload(struct admin_conn *c, size_t len)
+{
+	unsigned int lines = 0;
+
+	if (!c->prompt)
+		return;
+	for (size_t i = 0; i < len; i++)
+		lines += c->in.p[i] == '\n';
+	for (; c->plus < lines; c->plus++)
+		sbuf_adds(&c->out, "+ ");
+}
+
+/* Without the end of the line: how many bytes are left. */
+static size_t
+cut_end(char *line, size_t len)
+{
+	while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+		len--;
+	line[len] = '\0';
+	return len;
+}
+
+/* The first `len` bytes of the input are a command, with a payload from `payload` on. */
+static void
+run_command(struct admin_conn *c, size_t len, size_t payload)
+{
+	size_t words;
+
+	if (payload) {
+		prompt_payload(c, len - 1);
+		c->plus = 0;
+		c->in.p[len - 1] = '\0';
+	}
+	words = cut_end(c->in.p, payload ? payload : len);
+	if (payload)
+		c->in.p[words - 2] = '\0';
+	c->admin->lines++;
+	/* What it shows and changes may belong to any worker. */
+	rendezvous_begin(c->admin->process);
+	admin_run_line(c, c->in.p, payload ? c->in.p + payload : NULL);
+	rendezvous_end(c->admin->process);
 }
 
 static void
 run_lines(struct admin_conn *c)
 {
-	size_t used = 0;
-	char *line;
+	size_t len = 0, payload;
 
-	while (c->state == ADMIN_READING && !c->out.len && (line = next_line(c, &used)) != NULL) {
-		c->admin->lines++;
-		/* What it shows and changes may belong to any worker. */
-		rendezvous_begin(c->admin->process);
-		admin_run_line(c, line);
-		rendezvous_end(c->admin->process);
-		memmove(c->in.p, c->in.p + used, c->in.len - used);
-		c->in.len -= used;
+	while (c->state == ADMIN_READING && !c->out.len) {
+		len = command_len(c, &payload);
+		if (!len) {
+			if (payload)
+				prompt_payload(c, c->in.len);
+			(void)flush(c);
+			return;
+		}
+		run_command(c, len, payload);
+		memmove(c->in.p, c->in.p + len, c->in.len - len);
+		c->in.len -= len;
 		if (c->out.failed) {
 			sbuf_reset(&c->out);
 			sbuf_adds(&c->out, "Out of memory or answer too large\n\n");
@@ -136,19 +206,22 @@ run_lines(struct admin_conn *c)
 }
 
 static int
-has_line(const struct admin_conn *c)
+has_command(const struct admin_conn *c)
 {
-	return c->in.len && memchr(c->in.p, '\n', c->in.len);
+	size_t payload;
+
+	return command_len(c, &payload) > 0;
 }
 
-/* Up to a line that can be run: those behind it may wait in the socket, however many they are. */
+/* Up to a command that can be run: those behind it may wait in the socket, however many they
+ * are. */
 static void
 read_input(struct admin_conn *c)
 {
 	char buf[READ_CHUNK];
 	size_t got;
 
-	while (c->state == ADMIN_READING && !c->conn.eof && !has_line(c) &&
+	while (c->state == ADMIN_READING && !c->conn.eof && !has_command(c) &&
 		loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
 		switch (conn_recv(&c->conn, buf, sizeof(buf), &got)) {
 		case IO_OK:
@@ -189,7 +262,7 @@ settle(struct admin_conn *c)
 	}
 	loop_want(w->loop, c->conn.fd, dirs);
 	if (timer_set(loop_timers(w->loop), &c->timer,
-		      c->timeout_ms ? loop_now_ms(w->loop) + c->timeout_ms : TIMER_NEVER) < 0)
+		    c->timeout_ms ? loop_now_ms(w->loop) + c->timeout_ms : TIMER_NEVER) < 0)
 		end_conn(c);
 }
 

@@ -9,8 +9,8 @@
 
 static const struct admin_cmd *const tables[] = {
 	admin_info_cmds, admin_stat_cmds, admin_sess_cmds,  admin_kernel_cmds,
-	admin_activity_cmds, admin_trace_cmds, admin_server_cmds, admin_shutdown_cmds,
-	admin_session_cmds,
+	admin_activity_cmds, admin_trace_cmds, admin_server_cmds, admin_map_cmds,
+	admin_shutdown_cmds, admin_session_cmds,
 };
 
 void
@@ -137,7 +137,7 @@ split(char **line, char **argv)
 }
 
 void
-admin_run_line(struct admin_conn *c, char *line)
+admin_run_line(struct admin_conn *c, char *line, char *payload)
 {
 	char *argv[ADMIN_ARGS_MAX + 1];
 
@@ -149,6 +149,7 @@ admin_run_line(struct admin_conn *c, char *line)
 			line += strlen(line);
 		} else if (argc > 0) {
 			argv[argc] = NULL;
+			c->payload = *line ? NULL : payload;
 			run_one(c, argc, argv);
 		} else if (!c->prompt) {
 			continue;

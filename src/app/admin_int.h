@@ -35,6 +35,8 @@ struct admin_conn {
 	enum bind_severity severity;
 	int prompt;          /* a dialogue, with "> " after each answer */
 	int quit;            /* asked for */
+	char *payload;       /* the lines behind "<<", of the command at work; NULL: none */
+	unsigned int plus;   /* of the lines of a payload that is still coming: prompted for */
 	struct sbuf in;
 	struct sbuf out;
 	size_t sent;         /* of out */
@@ -66,9 +68,9 @@ void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_pri
 /* "<backend>/<server>", by names or numbers: NULL after a message. */
 struct server *admin_find_server(struct admin_conn *c, int argc, char **argv);
 
-/* Runs one line: every `;` separated command. Returns nothing: c->out and c->quit say what came of
- * it. */
-void admin_run_line(struct admin_conn *c, char *line);
+/* Runs one line: every `;` separated command; the last one has the payload, NULL: there is none.
+ * Returns nothing: c->out and c->quit say what came of it. */
+void admin_run_line(struct admin_conn *c, char *line, char *payload);
 
 /* The tables, each beside what it shows; a NULL `words` ends one. */
 extern const struct admin_cmd admin_session_cmds[]; /* help prompt quit ... */
@@ -80,6 +82,7 @@ extern const struct admin_cmd admin_activity_cmds[];
 extern const struct admin_cmd admin_shutdown_cmds[];
 extern const struct admin_cmd admin_trace_cmds[];
 extern const struct admin_cmd admin_server_cmds[];
+extern const struct admin_cmd admin_map_cmds[];
 
 static inline uint64_t
 admin_now_ms(const struct admin_conn *c)

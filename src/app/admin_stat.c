@@ -145,7 +145,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_bin, st->bytes_in);
 	put(r, STAT_bout, st->bytes_out);
 	put(r, STAT_dreq, st->denied_req);
-	put(r, STAT_dresp, 0);
+	put(r, STAT_dresp, st->denied_resp);
 	put(r, STAT_ereq, st->failed_req);
 	put_text(r, STAT_status,
 		p->disabled                           ? "STOP"
@@ -163,7 +163,9 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
 	put(r, STAT_conn_rate_max, st->conn_rate.max);
 	put(r, STAT_conn_tot, st->cum_conn);
-	put_zeros(r, STAT_dcon, STAT_wrew);
+	put(r, STAT_dcon, st->denied_conn);
+	put(r, STAT_dses, st->denied_sess);
+	put(r, STAT_wrew, st->failed_rewrites);
 	put(r, STAT_eint, 0);
 	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
 }
@@ -207,7 +209,7 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	put(r, STAT_stot, st->cum_sess);
 	put(r, STAT_bin, st->bytes_in);
 	put(r, STAT_bout, st->bytes_out);
-	put(r, STAT_dresp, 0);
+	put(r, STAT_dresp, st->denied_resp);
 	put(r, STAT_econ, st->econ);
 	put(r, STAT_eresp, st->eresp);
 	put(r, STAT_wretr, st->wretr);
@@ -231,9 +233,10 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
 	put_text(r, STAT_addr, addr_text(&s->addr, addr));
+	put_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
 	put(r, STAT_connect, st->connect);
 	put(r, STAT_reuse, st->reuse);
-	put(r, STAT_wrew, 0);
+	put(r, STAT_wrew, st->failed_rewrites);
 	put(r, STAT_srv_icur, idle);
 	put(r, STAT_eint, 0);
 	put(r, STAT_idle_conn_cur, idle - safe);
@@ -284,7 +287,7 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_bin, st->bytes_in);
 	put(r, STAT_bout, st->bytes_out);
 	put(r, STAT_dreq, st->denied_req);
-	put(r, STAT_dresp, 0);
+	put(r, STAT_dresp, st->denied_resp);
 	put(r, STAT_econ, st->econ);
 	put(r, STAT_eresp, st->eresp);
 	put(r, STAT_wretr, st->wretr);
@@ -305,7 +308,8 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	if (p->mode == PROXY_HTTP)
 		put(r, STAT_req_tot, st->req_tot);
 	put_text(r, STAT_algo, balance_name(p->balance));
-	put(r, STAT_wrew, 0);
+	put_text(r, STAT_cookie, p->persist.name ? p->persist.name : "");
+	put(r, STAT_wrew, st->failed_rewrites);
 	put(r, STAT_connect, st->connect);
 	put(r, STAT_reuse, st->reuse);
 	put(r, STAT_eint, 0);

@@ -99,6 +99,7 @@ set_variables(struct config *c, struct sys *sys, const struct options *o,
 	c->proxies.vocab.hostname = c->hostname;
 	c->proxies.vocab.env = &c->env;
 	c->proxies.files.sys = sys;
+	c->proxies.files.diag = &c->diag;
 	if (!r && o->local_peer)
 		r = cfg_env_set(&c->env, "HAPROXY_LOCALPEER", o->local_peer);
 	else if (!r && c->hostname[0])

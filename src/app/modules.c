@@ -3,11 +3,14 @@
 #include "app/global.h"
 #include "cfg/env_cfg.h"
 #include "net/bind_cfg.h"
+#include "proxy/capture_cfg.h"
 #include "proxy/errors_cfg.h"
 #include "proxy/forward_cfg.h"
 #include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxy_cfg.h"
+#include "proxy/rules_cfg.h"
+#include "proxy/unique_id_cfg.h"
 
 static const struct cfg_module *const modules[] = {
 	&global_cfg_module,
@@ -23,9 +26,13 @@ static const struct cfg_module *const modules[] = {
 	&http_cfg_module,
 	&errors_cfg_module,
 	&forward_cfg_module,
+	&rules_cfg_module,
 	&server_cfg_module,
 	&balance_cfg_module,
+	&persist_cfg_module,
 	&log_cfg_module,
+	&capture_cfg_module,
+	&unique_id_cfg_module,
 };
 
 int

@@ -192,6 +192,8 @@ process_run(struct process *p)
 		if (r) {
 			report_msg(p->report, REPORT_ALERT, "waiting for events failed: %s",
 				err_text(r));
+			p->failed = 1;
+			p->state = PROCESS_GONE;
 			break;
 		}
 	}
@@ -200,7 +202,7 @@ process_run(struct process *p)
 int
 process_join(struct process *p)
 {
-	if (p->state == PROCESS_GONE && p->running)
+	if (p->state == PROCESS_GONE && (p->running || (p->failed && process_sessions(p))))
 		return 1;
 	for (unsigned int i = 1; i < p->n_workers; i++)
 		if (p->workers[i].has_thread)

@@ -171,7 +171,7 @@ add_head(struct sbuf *b, struct log_sink *k, const struct log_line *l, int level
 	case LOG_FORM_RFC5424:
 		sbuf_addf(b, "<%d>1 ", pri);
 		wall_add_iso(b, tm, usec);
-		sbuf_addf(b, " %s %s %d - - ", host ? host : "-", tag, k->id.pid);
+		sbuf_addf(b, " %s %s %d - ", host ? host : "-", tag, k->id.pid);
 		break;
 	case LOG_FORM_PRIORITY:
 		sbuf_addf(b, "<%d>", pri);
@@ -234,8 +234,8 @@ sink_room(struct log_sink *k, size_t len, uint64_t now_ns)
 }
 
 static void
-send_one(struct log_sink *k, const struct log_line *l, int level, const char *tag, const char *msg,
-	size_t len, uint64_t now_ns)
+send_one(struct log_sink *k, const struct log_line *l, int level, const char *tag, const char *sd,
+	const char *msg, size_t len, uint64_t now_ns)
 {
 	char head[HEAD_MAX];
 	struct sbuf b;
@@ -257,6 +257,10 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const char *ta
 	p = (char *)(r + 1);
 	n = MIN(b.len, (size_t)l->max_len);
 	memcpy(p, b.p, n);
+	if (l->form == LOG_FORM_RFC5424) {
+		n += put_text(p + n, l->max_len - n, sd, strlen(sd));
+		n += put_text(p + n, l->max_len - n, " ", 1);
+	}
 	n += put_text(p + n, l->max_len - n, msg, len);
 	p[n++] = '\n';
 	r->target = (uint32_t)(t - k->target);
@@ -269,6 +273,13 @@ void
 log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	const char *msg, size_t len)
 {
+	log_send_sd(k, lines, level, tag, NULL, msg, len);
+}
+
+void
+log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
+	const char *sd, const char *msg, size_t len)
+{
 	uint64_t now_ns;
 
 	if (!k || !lines || list_is_empty(lines))
@@ -278,9 +289,32 @@ log_send(struct log_sink *k, const struct list *lines, enum log_level level, con
 		const struct log_line *l = list_entry(it, struct log_line, link);
 
 		if (level <= l->level)
-			send_one(k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag, msg,
-				len, now_ns);
+			send_one(k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag,
+				sd ? sd : "-", msg, len, now_ns);
 	}
+}
+
+size_t
+log_room(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
+	const char *sd)
+{
+	uint64_t now_ns = sink_now(k);
+	size_t room = LOG_LEN_MAX;
+
+	list_each(it, (struct list *)(uintptr_t)lines) {
+		const struct log_line *l = list_entry(it, struct log_line, link);
+		char head[HEAD_MAX];
+		struct sbuf b;
+		size_t n;
+
+		if (level > l->level)
+			continue;
+		sbuf_init_fixed(&b, head, sizeof(head));
+		add_head(&b, k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag, now_ns);
+		n = b.len + (l->form == LOG_FORM_RFC5424 ? (sd ? strlen(sd) : 1) + 1 : 0);
+		room = MIN(room, n < l->max_len ? l->max_len - n : 0);
+	}
+	return room;
 }
 
 void

@@ -389,6 +389,7 @@ cfg_reader_text(struct cfg_reader *r, const char *name, const char *text, size_t
 		if (!nl)
 			nl = end;
 		r->ctx.where.line++;
+		r->ctx.diag->at = r->ctx.where;
 		if (read_line(r, p, (size_t)(nl - p)))
 			rc = -1;
 	}

@@ -400,3 +400,13 @@ http_body_take(struct http_body *b, const char *p, size_t n)
 	}
 	return (long)at;
 }
+
+void
+http_body_skip(struct http_body *b, uint64_t n)
+{
+	assert(b->framing != HTTP_BODY_CHUNKED && b->framing != HTTP_BODY_NONE);
+	if (b->framing != HTTP_BODY_LENGTH)
+		return;
+	assert(n <= b->left);
+	b->left -= n;
+}

@@ -115,7 +115,7 @@ http_cookie_find(const struct http_head *h, struct str name, struct http_cookie 
 
 /* --- editing --- */
 
-/* The field with what stands from p to end replaced. */
+/* The field with what stands from p to end replaced; out may be its own text. */
 static int
 splice_in(struct http_field *f, const char *p, const char *end, struct str by, char *out,
 	size_t cap)
@@ -125,10 +125,10 @@ splice_in(struct http_field *f, const char *p, const char *end, struct str by, c
 
 	if (cap < before + by.len + behind)
 		return -ERR_RANGE;
-	memcpy(out, f->value.p, before);
+	memmove(out, f->value.p, before);
 	if (by.len)
-		memcpy(out + before, by.p, by.len);
-	memcpy(out + before + by.len, end, behind);
+		memmove(out + before, by.p, by.len);
+	memmove(out + before + by.len, end, behind);
 	f->value = trim((struct str){ out, before + by.len + behind });
 	return 0;
 }
@@ -168,4 +168,45 @@ http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out
 	if (p > first && end < last)
 		p = c->name.p;
 	return splice_in(f, p, end, (struct str){ NULL, 0 }, out, cap);
+}
+
+/* What is left of the walk's field is the end of what the field has become. */
+static void
+walk_on(struct http_cookie_walk *w, const struct http_field *f)
+{
+	size_t left = f->dropped ? 0 : MIN(w->rest.len, f->value.len);
+
+	w->rest = (struct str){ f->value.p + f->value.len - left, left };
+}
+
+void
+http_cookie_erase(struct http_head *req, struct http_cookie_walk *w, const struct http_cookie *c)
+{
+	struct http_field *f = &req->field[c->place];
+	int r;
+
+	while (w->rest.len && is_separator(w->rest.p[0])) {
+		w->rest.p++;
+		w->rest.len--;
+	}
+	r = http_cookie_remove(req, c, (char *)(uintptr_t)f->value.p, f->value.len);
+	assert(r == 0);
+	(void)r;
+	walk_on(w, f);
+}
+
+void
+http_cookie_cut(struct http_head *req, struct http_cookie_walk *w, const struct http_cookie *c,
+	size_t n)
+{
+	struct http_field *f = &req->field[c->place];
+	const char *p = c->value.p;
+	int r;
+
+	assert(n <= c->value.len);
+	r = splice_in(f, p, p + n, (struct str){ NULL, 0 }, (char *)(uintptr_t)f->value.p,
+		f->value.len);
+	assert(r == 0);
+	(void)r;
+	walk_on(w, f);
 }

@@ -69,7 +69,8 @@ http_field_id(struct str name)
 	if (name.len >= ARRAY_LEN(last_of_length))
 		return HTTP_F_OTHER;
 	for (unsigned int id = last_of_length[name.len]; names[id].len == name.len && id; id--)
-		if (str_is_nocase(names[id], name))
+		if (str_lower(names[id].p[0]) == str_lower(name.p[0]) &&
+			str_is_nocase(names[id], name))
 			return (enum http_field_id)id;
 	return HTTP_F_OTHER;
 }
@@ -313,4 +314,36 @@ http_write(const struct http_head *h, char *out)
 	}
 	p = put(p, STR("\r\n"));
 	return (size_t)(p - out);
+}
+
+static const char *
+move(struct str *s, const char *p)
+{
+	s->p = p;
+	return p + s->len;
+}
+
+void
+http_move(struct http_head *h, const char *text)
+{
+	const char *p = text;
+
+	if (h->kind == HTTP_REQUEST) {
+		p = move(&h->method_text, p) + 1;
+		p = move(&h->target, p);
+		p += 1 + VERSION_LEN + 2;
+	} else {
+		p += VERSION_LEN + 1 + 3 + 1;
+		p = move(&h->reason, p) + 2;
+	}
+	for (unsigned int i = 0; i < h->n; i++) {
+		struct http_field *f = &h->field[i];
+
+		if (f->dropped) {
+			f->name = f->value = (struct str){ NULL, 0 };
+			continue;
+		}
+		p = move(&f->name, p) + 2;
+		p = move(&f->value, p) + 2;
+	}
 }

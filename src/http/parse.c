@@ -354,7 +354,7 @@ step(struct work *w)
 	return HTTP_COMPLETE;
 }
 
-static enum http_verdict
+static one_copy enum http_verdict
 parse(struct work *w, size_t *used)
 {
 	enum http_verdict v = HTTP_COMPLETE;

@@ -8,11 +8,15 @@
 #include "connect.h"
 #include "count.h"
 #include "derive.h"
+#include "again.h"
 #include "exchange.h"
+#include "response.h"
 #include "half.h"
 #include "http_out.h"
+#include "inspect.h"
 #include "proxy/http_txn.h"
 #include "proxy/idle.h"
+#include "proxy/persist.h"
 #include "proxy/queue.h"
 #include "proxy/route.h"
 #include "proxy/session_log.h"
@@ -103,25 +107,51 @@ session_do_none(struct session *s)
 static enum session_event
 count_choice(struct session *s, enum session_event ev)
 {
-	if (ev == SESSION_EV_ASSIGNED) {
+	if (ev == SESSION_EV_ASSIGNED && !persist_holds(s)) {
 		srv_stat(s)->lbtot++;
 		be_stat(s)->lbtot++;
 	}
 	return ev;
 }
 
-enum session_event
-session_do_assign(struct session *s)
+static void
+count_redispatch(struct session *s, struct server *from)
+{
+	s->redispatched = 1;
+	srv_shard(s, from)->stat.wredis++;
+	be_stat(s)->wredis++;
+}
+
+/* It has a backend from now on, or none. */
+static int
+find_backend(struct session *s)
 {
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
-		return SESSION_EV_NO_SERVER;
+		return -1;
 	be_stat(s)->cum_sess++;
 	be_stat(s)->cum_conn++;
-	if (s->txn)
-		s->txn->has_key = (uint8_t)balance_key_of_request(s->be->balance,
-			&s->be->balance_by, &s->be->hash_type, &s->txn->req, &s->txn->key);
-	return count_choice(s, queue_enter(s));
+	return 0;
+}
+
+enum session_event
+session_do_assign(struct session *s)
+{
+	int looked = !s->txn && s->be;
+	enum session_event ev;
+
+	if (!looked && find_backend(s) < 0)
+		return SESSION_EV_NO_SERVER;
+	if (!looked && !s->txn && inspect_backend(s)) {
+		queue_join(s);
+		return SESSION_EV_LOOK;
+	}
+	balance_take_key(s);
+	persist_choose(s);
+	ev = looked ? queue_choose(s) : queue_enter(s);
+	if (s->bound && s->srv != s->bound)
+		count_redispatch(s, s->bound);
+	return count_choice(s, ev);
 }
 
 enum session_event
@@ -135,18 +165,16 @@ session_do_reassign(struct session *s)
 		return SESSION_EV_ASSIGNED;
 	s->redispatch = 0;
 	ev = queue_change(s, &moved);
-	if (moved) {
-		s->redispatched = 1;
-		srv_shard(s, old)->stat.wredis++;
-		be_stat(s)->wredis++;
-	}
+	if (moved)
+		count_redispatch(s, old);
 	return count_choice(s, ev);
 }
 
 enum session_event
 session_do_no_server(struct session *s)
 {
-	session_blame(s, 'S', 'C');
+	/* With one, it is the one that it was bound to, and its queue is full. */
+	session_blame(s, 'S', s->srv ? 'Q' : 'C');
 	if (s->be)
 		be_stat(s)->econ++;
 	return session_fails(s, 503);
@@ -180,7 +208,7 @@ reuses(struct session *s)
 	s->uses = 0;
 	t->reused = (uint8_t)(t->keeps[SERVER] && !t->fresh && session_reuse_server(s));
 	/* What has to be there for another attempt: all of the request. */
-	h->resend = (uint8_t)exchange_may_retry(s);
+	h->resend = (uint8_t)again_is_possible(s);
 	if (!t->reused)
 		idle_make_room(s->engine);
 	return t->reused;
@@ -231,12 +259,12 @@ session_redispatches(const struct session *s, int n)
 	const struct proxy *be = s->be;
 	int every = be->redispatch_every;
 
-	if (!(be->options & OPT_REDISPATCH) || !every)
+	if (!(be->options & OPT_REDISPATCH) || !every || s->forced)
 		return 0;
 	/* Without another one to go to, this one gets its moment. */
 	if (proxy_usable_servers(be) <= (unsigned int)server_is_usable(s->srv))
 		return 0;
-	if (be->balance != BALANCE_SOURCE)
+	if (be->balance != BALANCE_SOURCE && !persist_holds(s))
 		return 1;
 	if (every < 0)
 		every += be->retries + 1;
@@ -307,8 +335,13 @@ session_do_established(struct session *s)
 	srv_stat(s)->bytes_in += s->half[CLIENT].bytes;
 	if (!s->txn)
 		session_log_early(s);
+	else
+		exchange_foresee(s, CLIENT);
 	half_plan_zerocopy(s);
-	half_pump(s, CLIENT);
+	inspect_begin_response(s);
+	/* A stream too: its head is not to wait in line. */
+	if (s->half[SERVER].inspects != INSPECTS_DENIED)
+		half_pump_now(s, CLIENT);
 	return SESSION_EV_NONE;
 }
 
@@ -342,11 +375,20 @@ session_side_failed(struct session *s, int side)
 enum session_event
 session_do_relay_timeout(struct session *s)
 {
-	int side = session_late_side(s);
 	unsigned int status;
+	int side;
 
+	if (s->half[SERVER].inspects == INSPECTS_HELD) {
+		inspect_end_response(s);
+		if (session_deadline(s) > now_ms(s))
+			return SESSION_EV_NONE;
+	}
+	/* What was read last has ended it: the machine is told when this dispatch is over. */
+	if (s->half[SERVER].inspects == INSPECTS_DENIED)
+		return SESSION_EV_NONE;
+	side = session_late_side(s);
 	if (http_awaits_head(s, SERVER)) {
-		status = http_late(s, side);
+		status = response_late(s, side);
 		if (!status)
 			return SESSION_EV_AGAIN;
 		session_blame(s, side == CLIENT ? 'c' : 's', side == CLIENT ? 'D' : 'H');
@@ -406,6 +448,15 @@ session_do_finish(struct session *s)
 		    !s->conn[SERVER].err)
 			conn_reset_on_close(&s->conn[SERVER]);
 	}
+	return session_do_leave(s);
+}
+
+/* Of what was forwarded nobody may believe that it was all. */
+enum session_event
+session_do_denied(struct session *s)
+{
+	if (s->connected_ms)
+		reset_sides(s);
 	return session_do_leave(s);
 }
 

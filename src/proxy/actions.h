@@ -21,11 +21,17 @@ enum session_event session_do_linger(struct session *s);
 enum session_event session_do_finish(struct session *s);
 enum session_event session_do_killed(struct session *s);
 enum session_event session_do_leave(struct session *s);
+enum session_event session_do_denied(struct session *s);
+/* inspect.c */
+enum session_event session_do_inspect_abort(struct session *s);
+enum session_event session_do_inspect_timeout(struct session *s);
 /* http_actions.c */
 enum session_event session_do_await(struct session *s);
 enum session_event session_do_read_timeout(struct session *s);
 enum session_event session_do_read_abort(struct session *s);
 enum session_event session_do_answer(struct session *s);
+enum session_event session_do_hold(struct session *s);
+enum session_event session_do_release(struct session *s);
 enum session_event session_do_early(struct session *s);
 enum session_event session_do_again(struct session *s);
 enum session_event session_do_next(struct session *s);

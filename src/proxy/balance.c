@@ -32,6 +32,8 @@ balance_name(enum balance_algo algo)
 		return "url_param";
 	case BALANCE_HDR:
 		return "hdr";
+	case BALANCE_HASH:
+		return "hash";
 	}
 	return "?";
 }
@@ -39,7 +41,7 @@ balance_name(enum balance_algo algo)
 int
 balance_hashes(enum balance_algo algo)
 {
-	return algo == BALANCE_SOURCE || balance_needs_http(algo);
+	return algo == BALANCE_SOURCE || algo == BALANCE_HASH || balance_needs_http(algo);
 }
 
 int
@@ -456,6 +458,7 @@ pick_from_group(struct proxy *be, const uint32_t *key, const struct server *avoi
 	case BALANCE_URI:
 	case BALANCE_URL_PARAM:
 	case BALANCE_HDR:
+	case BALANCE_HASH:
 		return pick_hash(be, key, avoid, full);
 	case BALANCE_FIRST:
 		return pick_first(lb, avoid);

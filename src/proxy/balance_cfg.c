@@ -1,9 +1,10 @@
 /* Keywords of balancing (manual 4.2: balance, hash-type, hash-balance-factor). */
+#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
-#include "proxy/proxy.h"
+#include "proxy/proxies.h"
 #include "proxy/proxy_cfg.h"
 
 /* What stands in random(...): nothing is the default, otherwise a number of draws. */
@@ -61,17 +62,47 @@ parse_uri(struct cfg_ctx *ctx, struct balance_by *by)
 	return 0;
 }
 
-/* "url_param <name>" */
+/* "url_param <name> [check_post [<max_wait>]]" */
 static int
 parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 {
+	int ignored;
+
 	if (ctx->argc < 2)
 		return cfg_error(ctx, 0, "'balance url_param' takes the name of a parameter");
-	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") == 0)
-		return cfg_error(ctx, 2, "'balance url_param' : 'check_post' is not supported");
+	by->check_post = strcmp(cfg_arg(ctx, 2), "check_post") == 0;
+	if (ctx->argc > 2 && !by->check_post)
+		return unexpected(ctx, 2);
+	/* How many bytes to wait for, once: as many as the buffer holds. */
+	if (ctx->argc > 3 && cfg_arg_int(ctx, 3, 0, INT_MAX, &ignored) < 0)
+		return -1;
+	if (ctx->argc > 4)
+		return unexpected(ctx, 4);
+	return cfg_arg_dup(ctx, 1, &by->name);
+}
+
+/* Where a backend hashes, in one mode or the other: balance_check() knows which. */
+#define HASH_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BACK)
+
+/* "hash <expression>" */
+static int
+parse_hash(struct cfg_ctx *ctx, struct balance_by *by)
+{
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	const char *text = cfg_arg(ctx, 1);
+	struct rule_err why;
+	size_t used;
+
+	if (ctx->argc < 2)
+		return cfg_error(ctx, 0, "'balance hash' takes an expression");
 	if (ctx->argc > 2)
 		return unexpected(ctx, 2);
-	return cfg_arg_dup(ctx, 1, &by->name);
+	by->where = cfg_arg_where(ctx, 1);
+	if (rule_expr_parse(v, text, strlen(text), HASH_SCOPES, 0, &by->expr, &used, &why) == 0)
+		return 0;
+	by->where.col += (unsigned int)why.at;
+	cfg_diag_add(ctx->diag, CFG_ALERT, &by->where, "'balance hash' : %s", why.text);
+	return -1;
 }
 
 /* "hdr(<name>) [use_domain_only]" */
@@ -97,8 +128,7 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 	struct balance_by by = { 0 };
 	int r = 0;
 
-	mem_free(p->balance_by.name);
-	p->balance_by = by;
+	balance_by_fini(&p->balance_by);
 	p->balance_draws = BALANCE_DRAWS_DEFAULT;
 	switch (p->balance) {
 	case BALANCE_URI:
@@ -109,6 +139,9 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 		break;
 	case BALANCE_HDR:
 		r = parse_hdr(ctx, paren, &by);
+		break;
+	case BALANCE_HASH:
+		r = parse_hash(ctx, &by);
 		break;
 	case BALANCE_RANDOM:
 		r = *paren ? parse_draws(ctx, paren, &p->balance_draws) : 0;
@@ -121,7 +154,8 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 		break;
 	}
 	p->balance_by = by;
-	if (r == 0 && !balance_needs_http(p->balance) && ctx->argc > 1)
+	if (r == 0 && ctx->argc > 1 && p->balance != BALANCE_HASH &&
+		!balance_needs_http(p->balance))
 		return unexpected(ctx, 1);
 	return r;
 }
@@ -129,8 +163,7 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 static int
 parse_balance(struct cfg_ctx *ctx)
 {
-	static const char *const others[] = { "rdp-cookie", "hash", "sticky", "log-sticky",
-		"log-hash" };
+	static const char *const others[] = { "rdp-cookie", "sticky", "log-sticky", "log-hash" };
 	struct proxy *p = ctx->obj;
 	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
 	size_t n = strcspn(arg, "(");
@@ -140,7 +173,7 @@ parse_balance(struct cfg_ctx *ctx)
 			return cfg_error(
 				ctx, 0, "'balance %.*s' is not supported yet", (int)n, arg);
 	}
-	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_HDR; algo++) {
+	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_HASH; algo++) {
 		const char *name = balance_name((enum balance_algo)algo);
 		int takes = algo == BALANCE_RANDOM || algo == BALANCE_HDR;
 
@@ -151,7 +184,8 @@ parse_balance(struct cfg_ctx *ctx)
 	}
 	return cfg_error(ctx, 0,
 		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
-		"'source', 'first', 'random', 'uri', 'url_param' and 'hdr' are supported",
+		"'source', 'first', 'random', 'uri', 'url_param', 'hdr' and 'hash' are "
+		"supported",
 		arg);
 }
 
@@ -208,8 +242,9 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_balance,
 		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]|"
-			  "uri [whole] [path-only] [len <n>] [depth <n>]|url_param <name>|"
-			  "hdr(<name>) [use_domain_only]",
+			  "uri [whole] [path-only] [len <n>] [depth <n>]|"
+			  "url_param <name> [check_post]|"
+			  "hdr(<name>) [use_domain_only]|hash <expression>",
 		.doc = "How the server of a connection is chosen." },
 	{ .name = "hash-type",
 		.sections = CFG_BE,

@@ -2,10 +2,35 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "http/uri.h"
 #include "net/addr.h"
 #include "proxy/balance.h"
+#include "rule/expr.h"
+
+void
+balance_by_fini(struct balance_by *by)
+{
+	mem_free(by->name);
+	if (!by->borrowed)
+		rule_expr_free(&by->expr);
+	memset(by, 0, sizeof(*by));
+}
+
+int
+balance_by_inherit(struct balance_by *by, const struct balance_by *defaults)
+{
+	char *name = defaults->name ? mem_strdup(defaults->name) : NULL;
+
+	if (defaults->name && !name)
+		return -ERR_NOMEM;
+	*by = *defaults;
+	by->name = name;
+	by->borrowed = by->expr != NULL;
+	return 0;
+}
 
 static uint32_t
 spread(const struct hash_type *t, uint32_t h)
@@ -68,24 +93,35 @@ uri_key(const struct balance_by *by, struct str target)
 	return (struct str){ target.p, n };
 }
 
-/* name=value between ampersands, behind the question mark. */
+/* name=value between ampersands. */
+static int
+find_param(const struct balance_by *by, struct str list, struct str *out)
+{
+	const char *end = list.p + list.len;
+	size_t len = strlen(by->name);
+
+	while (list.len) {
+		const char *next = memchr(list.p, '&', list.len);
+		struct str one = { list.p, (size_t)((next ? next : end) - list.p) };
+
+		if (one.len > len && one.p[len] == '=' && memcmp(one.p, by->name, len) == 0) {
+			*out = (struct str){ one.p + len + 1, one.len - len - 1 };
+			return 1;
+		}
+		list.p = next ? next + 1 : end;
+		list.len = (size_t)(end - list.p);
+	}
+	return 0;
+}
+
+/* Behind the question mark. */
 static int
 param_key(const struct balance_by *by, struct str target, struct str *out)
 {
-	const char *p = memchr(target.p, '?', target.len), *end = target.p + target.len;
-	size_t len = strlen(by->name);
+	const char *mark = memchr(target.p, '?', target.len);
 
-	while (p) {
-		const char *from = p + 1, *next = memchr(from, '&', (size_t)(end - from));
-		struct str one = { from, (size_t)((next ? next : end) - from) };
-
-		if (one.len > len && one.p[len] == '=' && memcmp(from, by->name, len) == 0) {
-			*out = (struct str){ from + len + 1, one.len - len - 1 };
-			return 1;
-		}
-		p = next;
-	}
-	return 0;
+	return mark && find_param(by,
+		(struct str){ mark + 1, (size_t)(target.p + target.len - mark - 1) }, out);
 }
 
 /* "example" of "www.example.com:80". */
@@ -140,4 +176,25 @@ balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
 	if (known)
 		*key = balance_key_of_text(t, text.p, text.len);
 	return known;
+}
+
+int
+balance_wants_body(enum balance_algo algo, const struct balance_by *by, const struct http_head *req)
+{
+	struct str text;
+
+	return algo == BALANCE_URL_PARAM && by->check_post && req->method == HTTP_POST &&
+		!param_key(by, req->target, &text);
+}
+
+int
+balance_key_of_form(const struct balance_by *by, const struct hash_type *t, struct str body,
+	uint32_t *key)
+{
+	struct str text;
+
+	if (!find_param(by, body, &text))
+		return 0;
+	*key = balance_key_of_text(t, text.p, text.len);
+	return 1;
 }

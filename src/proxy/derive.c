@@ -4,6 +4,7 @@
 #include "half.h"
 #include "http_read.h"
 #include "http_reply.h"
+#include "inspect.h"
 
 static uint64_t
 after(uint64_t start, unsigned int ms)
@@ -31,17 +32,25 @@ is_tunnel(const struct session *s)
 	return s->state == SESSION_RELAY && exchange_is_plain(s);
 }
 
+/* What a rule has said goes before what the backend says. */
+static unsigned int
+given(const struct session *s, enum rule_timeout which, unsigned int ms)
+{
+	return s->txn && s->txn->timeout_ms[which] ? s->txn->timeout_ms[which] : ms;
+}
+
 unsigned int
 session_patience(const struct session *s, int side, int half_closed)
 {
 	const struct proxy_timeouts *to = side == CLIENT ? &s->fe->to : &s->be->to;
 	unsigned int fin = side == CLIENT ? to->client_fin : to->server_fin;
+	unsigned int tunnel = is_tunnel(s) ? given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
 
 	if (half_closed && fin)
 		return fin;
-	if (is_tunnel(s) && s->be->to.tunnel)
-		return s->be->to.tunnel;
-	return side == CLIENT ? to->client : to->server;
+	if (tunnel)
+		return tunnel;
+	return side == CLIENT ? to->client : given(s, RULE_TIMEOUT_SERVER, to->server);
 }
 
 static int
@@ -50,13 +59,21 @@ has_ended(const struct half *h)
 	return h->state == HALF_DRAIN || h->state == HALF_CLOSED;
 }
 
+/* What a side is waited for. Who can read nothing for want of a buffer waits no longer than for
+ * bytes that do not come. */
+static unsigned int
+owes(const struct session *s, int side)
+{
+	return wants_relay(s, side) | (s->half[side].starves ? EV_R : 0);
+}
+
 /* A side is late when it owes bytes, or owes the acceptance of bytes: see wants_relay(). */
 static uint64_t
-side_deadline(const struct session *s, int side, unsigned int owes)
+side_deadline(const struct session *s, int side, unsigned int dirs)
 {
 	int half_closed = has_ended(&s->half[side]) || s->half[!side].state == HALF_CLOSED;
 
-	if (!owes)
+	if (!dirs)
 		return TIMER_NEVER;
 	return after(s->last_ms[side], session_patience(s, side, half_closed));
 }
@@ -67,7 +84,7 @@ session_late_side(const struct session *s)
 	uint64_t due[SIDES];
 
 	for (int side = 0; side < SIDES; side++)
-		due[side] = side_deadline(s, side, wants_relay(s, side));
+		due[side] = side_deadline(s, side, owes(s, side));
 	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
 }
 
@@ -84,7 +101,7 @@ derive_relay(const struct session *s, struct derived *d)
 {
 	for (int side = 0; side < SIDES; side++) {
 		unsigned int dirs = wants_relay(s, side);
-		uint64_t due = side_deadline(s, side, dirs);
+		uint64_t due = side_deadline(s, side, owes(s, side));
 
 		/* A stream that waits for its turn needs nobody to wake it. */
 		if (s->half[side].waits)
@@ -96,6 +113,8 @@ derive_relay(const struct session *s, struct derived *d)
 	}
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
+	if (s->half[SERVER].inspects == INSPECTS_HELD)
+		d->deadline = MIN(d->deadline, inspect_response_deadline(s));
 	derive_starving(s, SERVER, d);
 }
 
@@ -104,6 +123,24 @@ derive_read(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->half[CLIENT].starves ? 0 : EV_R;
 	d->deadline = http_read_deadline(s);
+	derive_starving(s, CLIENT, d);
+}
+
+/* The backend's time where it is known. Without any it is told at once. */
+static void
+derive_tarpit(const struct session *s, struct derived *d)
+{
+	const struct proxy *be = session_backend(s);
+
+	d->wants[CLIENT] = s->conn[CLIENT].eof ? 0 : EV_R;
+	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
+}
+
+static void
+derive_inspect(const struct session *s, struct derived *d)
+{
+	d->wants[CLIENT] = s->half[CLIENT].starves ? 0 : EV_R;
+	d->deadline = inspect_deadline(s);
 	derive_starving(s, CLIENT, d);
 }
 
@@ -141,8 +178,14 @@ session_derive(const struct session *s)
 	case SESSION_READ:
 		derive_read(s, &d);
 		break;
+	case SESSION_INSPECT:
+		derive_inspect(s, &d);
+		break;
 	case SESSION_REPLY:
 		derive_reply(s, &d);
+		break;
+	case SESSION_TARPIT:
+		derive_tarpit(s, &d);
 		break;
 	case SESSION_INIT:
 	case SESSION_ASSIGN:

@@ -1,5 +1,5 @@
 /*
- * One exchange of mode http: the response's head, and how far the bodies reach. The pump (half.c)
+ * One exchange of mode http: how far the bodies reach. The pump (half.c)
  * asks here what of the bytes it read belongs to the message; a session in mode tcp has no
  * transaction, and neither has a tunnel anything to judge. Private to proxy.
  */
@@ -36,6 +36,17 @@ http_answer_is_due(const struct http_txn *t)
 void exchange_starves(struct session *s, int side);
 /* Are all bytes just forwarded: mode tcp, or a tunnel? */
 int exchange_is_plain(const struct session *s);
+/*
+ * Is what comes next from that side payload, whatever it says, as far as exchange_left() goes, and
+ * needed for nothing else than to be sent on? Then nobody has to see it. Always so in mode tcp.
+ */
+int exchange_is_opaque(const struct session *s, int side);
+/* How much of that side's message is to come, where it says so; UINT64_MAX elsewhere. */
+uint64_t exchange_left(const struct session *s, int side);
+/* n such bytes went by: 1 when they were the last of the message. */
+int exchange_pass(struct session *s, int side, size_t n);
+/* The body of that side's message begins: if it is known to be long it is a stream. */
+void exchange_foresee(struct session *s, int side);
 /* Has all of the request been read? */
 int exchange_has_request(const struct http_txn *t);
 /* Did that half's message not come to its end? Nobody may take it for a whole one then. */
@@ -76,15 +87,6 @@ int exchange_ends_here(const struct session *s, int side);
 void exchange_cut(struct session *s, int side);
 /* Will the sink be closed as soon as the rest is flushed? */
 int exchange_closes(const struct session *s, int side);
-/* The server took nothing of the request, or no more, before it answered: 1 when it is to be sent
- * again over another connection. side: the half that could not go on. */
-int exchange_sends_again(struct session *s, int side);
-/* May anything that goes wrong with this server have it sent again? */
-int exchange_may_retry(const struct session *s);
-/* A read for the response's head: as pump_once() in half.c. */
-int exchange_await(struct session *s);
-/* Bytes that wait to be judged when what was before them is flushed: 1 when there were some. */
-int exchange_resume(struct session *s, int side);
 /* Reads what the client has sent of the body so far and keeps it: there is no server yet. */
 void exchange_collect(struct session *s);
 /* Is the end of a client that waits for its response worth noticing (manual, option
@@ -92,8 +94,9 @@ void exchange_collect(struct session *s);
 int exchange_watches_client(const struct session *s);
 /* It can be read: has it ended? */
 int exchange_is_left(struct session *s);
-/* That side was late before the response's head was complete: the status to answer with, or 0: the
- * request is sent again. */
-unsigned int http_late(struct session *s, int side);
+/* The session answers itself; the machine is told when this dispatch is over (session_settle). */
+void exchange_fail(struct session *s, unsigned int status, char cause, char phase);
+/* Bytes of that side's body were refused: an answer of our own, or a cut. */
+void exchange_is_bad(struct session *s, int side);
 
 #endif

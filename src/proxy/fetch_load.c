@@ -3,20 +3,24 @@
 
 #include "base/atomic.h"
 #include "proxy/fetch.h"
+#include "proxy/http_txn.h"
 #include "proxy/proxies.h"
-#include "proxy/session.h"
 
 /* --- who is meant --- */
 
-/* The one that is named, or the session's; a session without a backend yet: its frontend. */
+/* A session without a backend yet: its frontend. */
+static struct proxy *
+own_backend(const struct session *s)
+{
+	struct proxy *be = s ? session_backend(s) : NULL;
+
+	return be || !s ? be : s->fe;
+}
+
 static struct proxy *
 backend_of(const struct rule_args *a, const struct sample_ctx *cx)
 {
-	const struct session *s = cx->session;
-
-	if (a->arg[0].ref)
-		return a->arg[0].ref;
-	return !s ? NULL : s->be ? s->be : s->fe;
+	return a->arg[0].ref ? a->arg[0].ref : own_backend(cx->session);
 }
 
 static struct proxy *
@@ -47,18 +51,6 @@ check_backend(struct rule_args *a, void *root, const char **why)
 	return a->arg[0].ref ? 0 : -1;
 }
 
-static struct server *
-find_server(const struct proxy *be, struct str name)
-{
-	list_each (it, &be->servers) {
-		struct server *srv = list_entry(it, struct server, link);
-
-		if (str_is(str_of(srv->name), name))
-			return srv;
-	}
-	return NULL;
-}
-
 /* "backend/server" is known at load; "server" is one of whatever backend it will be. */
 static int
 check_server(struct rule_args *a, void *root, const char **why)
@@ -78,7 +70,7 @@ check_server(struct rule_args *a, void *root, const char **why)
 		if (!(p->caps & PROXY_BE) || !str_is(str_of(p->name), (struct str){ text.p, n }))
 			continue;
 		*why = "the backend has no such server";
-		a->arg[0].ref = find_server(p, (struct str){ slash + 1, text.len - n - 1 });
+		a->arg[0].ref = proxy_find_server(p, (struct str){ slash + 1, text.len - n - 1 });
 		return a->arg[0].ref ? 0 : -1;
 	}
 	return -1;
@@ -93,7 +85,7 @@ server_of(const struct rule_args *a, const struct sample_ctx *cx)
 		return a->arg[0].ref;
 	if (!s)
 		return NULL;
-	return find_server(s->be ? s->be : s->fe, a->arg[0].text);
+	return proxy_find_server(own_backend(s), a->arg[0].text);
 }
 
 /* --- backends --- */
@@ -189,6 +181,8 @@ fetch_backend(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 
 /* --- frontends --- */
 
+enum frontend_value { FE_CONN, FE_REQ_RATE, FE_SESS_RATE };
+
 static int
 fetch_fe_conn(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -200,7 +194,7 @@ fetch_fe_conn(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	return 1;
 }
 
-/* Each worker counts its own sessions. */
+/* Each worker counts its own. */
 static int
 fetch_fe_rate(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -210,7 +204,8 @@ fetch_fe_rate(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	if (!fe)
 		return 0;
 	for (unsigned int i = 0; i < fe->n_shards; i++)
-		freq_merge(&sum, &fe->shard[i].fe.sess_rate);
+		freq_merge(&sum, a->kind == FE_REQ_RATE ? &fe->shard[i].fe.req_rate
+							: &fe->shard[i].fe.sess_rate);
 	sample_set_int(s, freq_read(&sum, cx->now_ms));
 	return 1;
 }
@@ -280,10 +275,10 @@ fetch_server(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	{ .name = n, .arg = { ARG_BACKEND }, .syntax = "[<backend>]",                     \
 		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = fetch_backend,      \
 		.check = check_backend, .kind = k, .doc = text }
-#define FRONTEND(n, f, text)                                                             \
+#define FRONTEND(n, f, k, text)                                                            \
 	{ .name = n, .arg = { ARG_FRONTEND }, .syntax = "[<frontend>]",                   \
 		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = f,                  \
-		.check = check_frontend, .doc = text }
+		.check = check_frontend, .kind = k, .doc = text }
 #define SERVER_IS(n, type, k, text)                                                      \
 	{ .name = n, .arg = { ARG_SERVER }, .min = 1, .syntax = "[<backend>/]<server>",   \
 		.needs = SAMPLE_AT_CONN, .out = type, .fetch = fetch_server,              \
@@ -298,8 +293,11 @@ const struct rule_fetch load_fetches[] = {
 	BACKEND("connslots", CONNSLOTS,
 		"Free slots and places in the queues of its usable servers; -1 if one has no "
 		"maxconn or maxqueue."),
-	FRONTEND("fe_conn", fetch_fe_conn, "Open sessions of the frontend."),
-	FRONTEND("fe_sess_rate", fetch_fe_rate, "New sessions of the frontend per second."),
+	FRONTEND("fe_conn", fetch_fe_conn, FE_CONN, "Open sessions of the frontend."),
+	FRONTEND("fe_req_rate", fetch_fe_rate, FE_REQ_RATE,
+		"HTTP requests to the frontend per second."),
+	FRONTEND("fe_sess_rate", fetch_fe_rate, FE_SESS_RATE,
+		"New sessions of the frontend per second."),
 	BACKEND("nbsrv", NBSRV, "Usable servers of the backend."),
 	BACKEND("queue", QUEUE, "Sessions that wait in the backend."),
 	SERVER_IS("srv_conn", SAMPLE_SINT, SRV_CONN, "Open sessions of the server."),
@@ -313,5 +311,79 @@ const struct rule_fetch load_fetches[] = {
 		"New sessions of the server per second."),
 	SERVER_IS("srv_uweight", SAMPLE_SINT, SRV_UWEIGHT, "The weight that it was given."),
 	SERVER_IS("srv_weight", SAMPLE_SINT, SRV_WEIGHT, "The weight that it has now."),
+	{ .name = NULL },
+};
+
+/* --- of a name that is found out while requests run --- */
+
+/* As the names of proxies and servers are compared: with an end. */
+#define NAME_ROOM 256
+
+/* Kept for when it is asked: all proxies. */
+static int
+check_root(struct rule_args *a, void *root, const char **why unused)
+{
+	a->arg[0].ref = root;
+	return 0;
+}
+
+static const struct proxy *
+backend_named(const struct rule_args *a, struct str name)
+{
+	char text[NAME_ROOM];
+
+	if (!a->arg[0].ref || name.len >= sizeof(text))
+		return NULL;
+	memcpy(text, name.p, name.len);
+	text[name.len] = '\0';
+	return proxies_find_backend(a->arg[0].ref, text);
+}
+
+static int
+conv_nbsrv(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
+{
+	const struct proxy *be = backend_named(a, s->u.str);
+
+	if (!be)
+		return 0;
+	sample_set_int(s, proxy_usable_servers(be));
+	return 1;
+}
+
+/* "backend/server", or a server of the session's backend. */
+static int
+conv_srv_queue(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = cx->session;
+	struct str name = s->u.str;
+	const char *slash = name.len ? memchr(name.p, '/', name.len) : NULL;
+	const struct proxy *be = x ? x->be : NULL;
+	const struct server *srv;
+
+	if (slash) {
+		be = backend_named(a, (struct str){ name.p, (size_t)(slash - name.p) });
+		name.len -= (size_t)(slash + 1 - name.p);
+		name.p = slash + 1;
+	}
+	srv = be ? proxy_find_server(be, name) : NULL;
+	if (!srv)
+		return 0;
+	sample_set_int(s, atomic_read(&srv->queued));
+	return 1;
+}
+
+const struct rule_conv load_convs[] = {
+	{ .name = "nbsrv",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_nbsrv,
+		.check = check_root,
+		.doc = "Usable servers of the backend of that name." },
+	{ .name = "srv_queue",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_srv_queue,
+		.check = check_root,
+		.doc = "Sessions that wait for the server of that name, or of backend/server." },
 	{ .name = NULL },
 };

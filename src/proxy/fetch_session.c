@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proxy/fetch.h"
-#include "proxy/session.h"
+#include "proxy/http_txn.h"
 
 static const struct session *
 session_of(const struct sample_ctx *cx)
@@ -47,6 +47,12 @@ end_address(struct sample_ctx *cx, enum end end, struct addr *out)
 				  : addr_of_socket(cx->sys, c->fd, out);
 }
 
+int
+fetch_client_address(struct sample_ctx *cx, int own, struct addr *out)
+{
+	return end_address(cx, own ? CLIENT_OWN : CLIENT_PEER, out);
+}
+
 static int
 fetch_ip(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -83,6 +89,7 @@ static int
 fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct session *x = session_of(cx);
+	const struct proxy *be = x ? session_backend(x) : NULL;
 	const char *name = NULL;
 
 	if (!x)
@@ -95,7 +102,7 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		name = x->fe->default_be ? x->fe->default_be->name : NULL;
 		break;
 	case BE_NAME:
-		name = x->be ? x->be->name : NULL;
+		name = be ? be->name : NULL;
 		break;
 	case SRV_NAME:
 		name = x->srv ? x->srv->name : NULL;
@@ -124,6 +131,7 @@ static int
 fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct session *x = session_of(cx);
+	const struct proxy *be = x ? session_backend(x) : NULL;
 	int64_t v = -1;
 
 	if (!x)
@@ -133,7 +141,7 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		v = x->fe->id;
 		break;
 	case BE_ID:
-		v = x->be ? x->be->id : -1;
+		v = be ? be->id : -1;
 		break;
 	case SRV_ID:
 		v = x->srv ? x->srv->id : -1;
@@ -145,14 +153,23 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		v = x->fe->to.client;
 		break;
 	case BE_SERVER_TIMEOUT:
-		v = x->be ? (int64_t)x->be->to.server : -1;
+		v = be ? (int64_t)be->to.server : -1;
 		break;
 	case BE_TUNNEL_TIMEOUT:
-		v = x->be ? (int64_t)x->be->to.tunnel : -1;
+		v = be ? (int64_t)be->to.tunnel : -1;
 		break;
 	}
 	sample_set_int(s, v);
 	return v >= 0;
+}
+
+static int
+fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = session_of(cx);
+
+	sample_set_bool(s, x && x->engine->stop_ms);
+	return x != NULL;
 }
 
 /* There is no TLS. */
@@ -215,6 +232,11 @@ const struct rule_fetch session_fetches[] = {
 	PORT("src_port", CONN, CLIENT_PEER, "The port of the client."),
 	NUMBER("srv_id", SRV, SRV_ID, "The number of the server."),
 	NAME("srv_name", SRV, SRV_NAME, "The name of the server."),
+	{ .name = "stopping",
+		CONN,
+		.out = SAMPLE_BOOL,
+		.fetch = fetch_stopping,
+		.doc = "Is the process about to stop?" },
 	NO("ssl_bc", SRV, "Is the connection to the server encrypted? There is no TLS: false."),
 	NO("ssl_fc", CONN, "Is the connection of the client encrypted? There is no TLS: false."),
 	{ .name = NULL },

@@ -11,7 +11,10 @@
 #include "proxy/memory.h"
 
 #include "count.h"
+#include "again.h"
 #include "exchange.h"
+#include "inspect.h"
+#include "response.h"
 #include "stream.h"
 
 void
@@ -139,7 +142,7 @@ sink_failed(struct session *s, int side)
 {
 	int other = !side;
 
-	if (exchange_sends_again(s, side))
+	if (again_is_due(s, side))
 		return;
 	session_note_failure(s, other);
 	half_event(s, side, HALF_EV_SINK_ERR);
@@ -163,7 +166,7 @@ send_buf(struct session *s, int side, int more, size_t *put)
 	size_t n = half_buffered(h);
 	enum io_result r;
 
-	if (h->is_big || !exchange_is_plain(s))
+	if (h->is_big || !exchange_is_opaque(s, side))
 		r = conn_send(&s->conn[!side], p, n, more, put);
 	else
 		r = zerocopy_send(
@@ -191,6 +194,7 @@ half_flush(struct session *s, int side)
 {
 	struct half *h = &s->half[side];
 	struct conn *sink = &s->conn[!side];
+	int owed = half_pending(h) != 0;
 
 	while (half_pending(h)) {
 		enum io_result r = IO_AGAIN;
@@ -206,7 +210,8 @@ half_flush(struct session *s, int side)
 	if (h->buf)
 		release_buf(s->engine, h);
 	/* The source was not listened to meanwhile: it has its whole time from now on. */
-	s->last_ms[side] = loop_now_ms(s->engine->loop);
+	if (owed)
+		s->last_ms[side] = loop_now_ms(s->engine->loop);
 	return 1;
 }
 
@@ -316,6 +321,9 @@ pass_on(struct session *s, int side, char *p, size_t got)
 
 	if (s->txn)
 		step = exchange_judge(s, side, p, got, &used, &out);
+	/* What is behind the message is not to go with it. */
+	if (p == s->half[side].buf)
+		s->half[side].tail = (uint32_t)out;
 	if (out && forward(s, side, p, out, is_last(s, side, step)) < 0)
 		return 0;
 	if (step != EXCHANGE_ON)
@@ -339,8 +347,10 @@ pump_once(struct session *s, int side)
 	size_t got, reach;
 	int may_keep;
 
+	if (h->inspects)
+		return inspect_response(s);
 	if (http_awaits_head(s, side))
-		return exchange_await(s);
+		return response_read(s);
 	if (h->streams && half_splices(s, side)) {
 		int more = half_splice_once(s, side);
 
@@ -385,6 +395,18 @@ share(const struct session *s, int side)
 	return s->half[side].streams && half_splices(s, side) ? STREAM_SPLICED_SHARE : 1;
 }
 
+/* A source of which nothing was wanted while its message was flushed may not have been watched:
+ * what is known of it is old, and it is to be looked at before it serves another request. */
+static void
+suspect(struct conn *src)
+{
+	struct interest in;
+	void *owner;
+
+	if (loop_peek(src->loop, src->fd, &in, &owner) == 0 && !(in.polled & EV_R))
+		loop_presume_ready(src->loop, src->fd, DIR_R);
+}
+
 static void
 pump(struct session *s, int side)
 {
@@ -401,10 +423,12 @@ pump(struct session *s, int side)
 		return;
 	h->stuck = 0;
 	if (h->state != HALF_OPEN) {
+		if (h->state == HALF_TAIL && side == SERVER)
+			suspect(src);
 		half_event(s, side, HALF_EV_EMPTY);
 		return;
 	}
-	if (exchange_resume(s, side) && half_pending(h))
+	if (response_resume(s, side) && half_pending(h))
 		return;
 	/* After an error there may be no event that would tell of what is left. */
 	while (reads-- > 0 && h->bytes < upto && h->state == HALF_OPEN)
@@ -417,15 +441,17 @@ half_pump_now(struct session *s, int side)
 {
 	struct half *h = &s->half[side];
 	uint64_t before = h->bytes, owed = half_pending(h), in, out;
+	unsigned int per;
 
 	if (half_is_over(h))
 		return;
+	per = share(s, side);
 	stream_leave(h);
 	pump(s, side);
 	in = h->bytes - before;
 	out = in + owed - half_pending(h);
 	if (h->streams)
-		stream_used(s->engine, MAX(in, out) / share(s, side));
+		stream_used(s->engine, MAX(in, out) / MAX(per, share(s, side)));
 }
 
 void

@@ -93,6 +93,9 @@ char *half_own_buf(struct session *s, int side);
 /* Takes the kernel's answers to zero-copy sends: the events without EV_ERR, unless there was an
  * error too, which is taken then. */
 uint32_t half_answers(struct session *s, int side, uint32_t ev);
+/* Who waits for memory asks for what the kernel has of its own first: a descriptor of which nothing
+ * is wanted may not be registered, and says nothing. */
+void half_reap(struct session *s);
 
 /* Who was first to fail, for the log and the counters. */
 void session_note_failure(struct session *s, int side);

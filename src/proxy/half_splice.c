@@ -67,7 +67,8 @@ half_splices(const struct session *s, int side)
 {
 	const struct half *h = &s->half[side];
 
-	return h->streams && !h->no_splice && s->engine->pipes.max && exchange_is_plain(s) &&
+	return h->streams && !h->no_splice && s->engine->pipes.max &&
+		exchange_is_opaque(s, side) &&
 		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
 		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
 }
@@ -163,11 +164,27 @@ half_splice_out(struct session *s, int side, int last)
 	}
 	if (read_out(e, h) == 0)
 		return IO_OK;
-	/* The bytes are read and cannot be had: the stream is broken. */
+	/* The bytes are read and cannot be had: the stream is broken, even if that was its end. */
 	half_discard(e, h);
 	s->conn[side].err = ENOMEM;
-	session_side_failed(s, side);
+	session_note_failure(s, side);
+	half_event(s, side, HALF_EV_ABORT);
+	half_event(s, !side, HALF_EV_SINK_ERR);
 	return IO_AGAIN;
+}
+
+/* What came in goes out at once; over: it was the message's end. As pump_once(). */
+static int
+splice_on(struct session *s, int side, int over)
+{
+	/* Told before it is written: a FIN may ride along. */
+	if (over)
+		half_event(s, side, HALF_EV_MSG_END);
+	if (!half_flush(s, side))
+		return 0;
+	if (over)
+		half_event(s, side, HALF_EV_EMPTY);
+	return !over;
 }
 
 int
@@ -188,7 +205,9 @@ half_splice_once(struct session *s, int side)
 		e->splice_fallbacks++;
 		return -1;
 	}
-	switch (splice_in(src, p, (size_t)MIN(len, room), &got)) {
+	/* What is behind the message stays with the kernel. */
+	len = MIN(MIN(len, room), exchange_left(s, side));
+	switch (splice_in(src, p, (size_t)len, &got)) {
 	case SPLICE_OK:
 		h->pipe = p;
 		e->pipes.bytes += got;
@@ -197,7 +216,7 @@ half_splice_once(struct session *s, int side)
 		h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
 		/* Only now has the sink anything to be late with. */
 		s->last_ms[!side] = loop_now_ms(e->loop);
-		return half_flush(s, side);
+		return splice_on(s, side, exchange_pass(s, side, got));
 	case SPLICE_AGAIN:
 		give_back(e, p);
 		stream_drained(e, h);

@@ -38,7 +38,7 @@ half_own_buf(struct session *s, int side)
 	struct half *h = &s->half[side];
 	struct engine *e = s->engine;
 
-	if (h->buf || !exchange_is_plain(s) || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
+	if (h->buf || !exchange_is_opaque(s, side) || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
 		return NULL;
 	h->buf = pool_get(&e->buf_pool);
 	assert(h->buf);
@@ -64,4 +64,14 @@ half_answers(struct session *s, int side, uint32_t ev)
 		return ev & ~EV_ERR;
 	loop_is_error(c->loop, c->fd);
 	return ev | EV_RW | HALF_EV_TAKEN;
+}
+
+void
+half_reap(struct session *s)
+{
+	struct engine *e = s->engine;
+
+	for (int side = 0; side < SIDES; side++)
+		if (s->conn[side].zerocopy && zerocopy_reap(&e->zerocopy, &s->conn[side]))
+			memory_watch(e);
 }

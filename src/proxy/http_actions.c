@@ -9,6 +9,7 @@
 #include "http_reply.h"
 #include "net/zerocopy.h"
 #include "proxy/idle.h"
+#include "proxy/memory.h"
 #include "proxy/queue.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ no_request(struct session *s, char cause, unsigned int status)
 	}
 	session_blame(s, cause, 'R');
 	fe_stat(s)->failed_req++;
-	if (s->conn[CLIENT].err || (!s->txn && !http_txn_get(s)))
+	if (s->conn[CLIENT].err ||
+		(!s->txn && (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s))))
 		return SESSION_EV_LEAVE;
 	s->txn->keeps[CLIENT] = 0;
 	s->txn->status = status;
@@ -73,9 +75,20 @@ forget_request(struct session *s)
 		s->txn->keeps[CLIENT] = 0;
 }
 
+/* A backend may not want to wait for what its servers have to say to an end (option nolinger). */
+static void
+hurry_server(struct session *s)
+{
+	const struct conn *c = &s->conn[SERVER];
+
+	if (s->be && (s->be->options & OPT_NOLINGER) && conn_is_open(c) && !c->err)
+		conn_reset_on_close(&s->conn[SERVER]);
+}
+
 static void
 close_server(struct session *s)
 {
+	hurry_server(s);
 	zerocopy_close(&s->engine->zerocopy, &s->conn[SERVER]);
 	conn_close(&s->conn[SERVER]);
 }
@@ -98,6 +111,25 @@ session_do_answer(struct session *s)
 	forget_request(s);
 	http_reply_send(s);
 	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_hold(struct session *s)
+{
+	struct half *h = &s->half[CLIENT];
+
+	forget_request(s);
+	if (h->buf && !h->ahead)
+		half_drop_buf(s->engine, h);
+	return SESSION_EV_NONE;
+}
+
+/* How long it was held is told as if it had been in a queue (manual, PT). */
+enum session_event
+session_do_release(struct session *s)
+{
+	s->queued_ms = loop_now_ms(s->engine->loop);
+	return session_do_answer(s);
 }
 
 enum session_event
@@ -185,12 +217,13 @@ reset_session(struct session *s)
 	reset_half(s, CLIENT);
 	reset_half(s, SERVER);
 	s->be = NULL;
-	s->srv = NULL;
+	s->srv = s->bound = NULL;
 	s->waits_since_ms = s->queued_ms = s->connected_ms = 0;
 	s->queue_before = s->be_queue_before = 0;
 	s->retries = s->linger_checks = 0;
 	s->connect_err = 0;
-	s->redispatch = s->redispatched = s->has_left = s->looked_again = 0;
+	s->log_level = 0;
+	s->redispatch = s->redispatched = s->has_left = s->looked_again = s->hopes = 0;
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */
 	s->logged = 1;
@@ -244,5 +277,6 @@ session_do_depart(struct session *s)
 {
 	if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
 		conn_reset_on_close(&s->conn[CLIENT]);
+	hurry_server(s);
 	return session_do_leave(s);
 }

@@ -4,7 +4,8 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
-#include "proxy/proxy.h"
+#include "proxy/monitor.h"
+#include "proxy/proxies.h"
 
 /* The keywords, for http_conf.given. Time-outs and persistence are left out: sections that say
  * them for others in their file often hold both modes, and they do no harm. */
@@ -12,6 +13,7 @@ enum given {
 	GIVEN_REUSE,
 	GIVEN_RETRY_ON,
 	GIVEN_MONITOR_URI,
+	GIVEN_MONITOR_FAIL,
 	GIVEN_BUFFER_REQUEST,
 	GIVEN_IGNORE_PROBES,
 	GIVENS
@@ -21,6 +23,7 @@ static const char *const names[GIVENS] = {
 	[GIVEN_REUSE] = "http-reuse",
 	[GIVEN_RETRY_ON] = "retry-on",
 	[GIVEN_MONITOR_URI] = "monitor-uri",
+	[GIVEN_MONITOR_FAIL] = "monitor fail",
 	[GIVEN_BUFFER_REQUEST] = "option http-buffer-request",
 	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
 };
@@ -139,6 +142,28 @@ parse_monitor_uri(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &given(ctx, GIVEN_MONITOR_URI)->monitor_uri);
 }
 
+/* What there is to be asked when a request's head is complete. */
+#define MONITOR_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
+
+static int
+parse_monitor_fail(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	struct monitor_rule *r = mem_zalloc(sizeof(*r));
+
+	if (!r)
+		return cfg_nomem(ctx);
+	list_init(&r->link);
+	r->where = cfg_arg_where(ctx, 0);
+	if (rule_cond_parse(&p->acls, v, ctx, 0, MONITOR_SCOPES, &r->cond)) {
+		monitor_rule_free(&r);
+		return -1;
+	}
+	list_append(&given(ctx, GIVEN_MONITOR_FAIL)->monitor_fails, &r->link);
+	return 0;
+}
+
 /* --- options of one bit --- */
 
 static int
@@ -176,6 +201,14 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_reuse,
 		.syntax = "never|safe|aggressive|always",
 		.doc = "Which requests may use a connection that another session left idle." },
+	{ .name = "monitor fail",
+		.sections = CFG_FRONTEND | CFG_LISTEN,
+		.flags = CFG_KW_STRICT,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_monitor_fail,
+		.syntax = "{if | unless} <condition>",
+		.doc = "Requests for the monitor-uri are answered with 503 when it holds." },
 	{ .name = "monitor-uri",
 		.sections = CFG_FE,
 		.min = 1,

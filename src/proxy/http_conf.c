@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cfg/diag.h"
 #include "proxy/http_cfg.h"
+#include "proxy/monitor.h"
 #include "proxy/proxy.h"
 
 void
@@ -13,6 +14,7 @@ http_conf_init(struct http_conf *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->retry_on = 1u << HTTP_RETRY_CONN_FAILURE;
+	list_init(&c->monitor_fails);
 }
 
 void
@@ -20,6 +22,11 @@ http_conf_fini(struct http_conf *c)
 {
 	mem_free(c->monitor_uri);
 	c->monitor_uri = NULL;
+	list_each_safe(it, &c->monitor_fails) {
+		struct monitor_rule *r = list_entry(it, struct monitor_rule, link);
+
+		monitor_rule_free(&r);
+	}
 }
 
 int

@@ -12,6 +12,15 @@ http_class(unsigned int status)
 	return status >= 100 && status < 600 ? status / 100 : 0;
 }
 
+/* NULL: it has no backend yet. */
+static inline struct proxy_stat *
+http_be_stat(const struct session *s)
+{
+	struct proxy *be = session_backend(s);
+
+	return be ? &be->shard[s->engine->index].be : NULL;
+}
+
 /* A request has come, or what was to be one. */
 static inline void
 http_count_request(struct session *s)
@@ -29,12 +38,13 @@ static inline void
 http_count_response(struct session *s)
 {
 	unsigned int c = http_class(s->txn->status);
+	struct proxy_stat *be = http_be_stat(s);
 
 	fe_stat(s)->hrsp[c]++;
-	if (!s->be)
+	if (!be)
 		return;
-	be_stat(s)->hrsp[c]++;
-	be_stat(s)->req_tot++;
+	be->hrsp[c]++;
+	be->req_tot++;
 	if (s->srv && s->connected_ms && !s->txn->local) {
 		srv_stat(s)->hrsp[c]++;
 		srv_stat(s)->req_tot++;

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "exchange.h"
+#include "proxy/capture.h"
 
 /* Names that Connection may list. Each is looked for among all fields. */
 #define HOP_NAMES_MAX 32
@@ -30,10 +31,8 @@ drop_id(struct http_head *h, enum http_field_id id)
 }
 
 int
-http_strip_hop(struct http_head *h)
+http_strip_named(struct http_head *h)
 {
-	int upgrade = http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
-		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
 	unsigned int names = 0;
 
 	for (int at = http_find_id(h, HTTP_F_CONNECTION, 0); at >= 0;
@@ -47,6 +46,15 @@ http_strip_hop(struct http_head *h)
 				(void)http_drop_all(h, name);
 		}
 	}
+	return 0;
+}
+
+int
+http_strip_hop(struct http_head *h)
+{
+	int upgrade = http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
+		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
+
 	drop_id(h, HTTP_F_CONNECTION);
 	drop_id(h, HTTP_F_PROXY_CONNECTION);
 	drop_id(h, HTTP_F_KEEP_ALIVE);
@@ -54,6 +62,22 @@ http_strip_hop(struct http_head *h)
 	if (!upgrade)
 		drop_id(h, HTTP_F_UPGRADE);
 	return upgrade;
+}
+
+int
+http_settle_request(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	size_t n = http_size(&t->req);
+	char *to;
+
+	if (n > t->head_end)
+		return -ERR_RANGE;
+	to = s->half[CLIENT].buf + t->head_end - n;
+	(void)http_write(&t->req, s->engine->scratch);
+	memcpy(to, s->engine->scratch, n);
+	http_move(&t->req, to);
+	return 0;
 }
 
 /* Writes the head so that it ends where its text ended: the body is behind it already. */
@@ -81,18 +105,22 @@ add_connection(struct http_head *h, const char *value)
 	return http_add(h, STR("Connection"), str_of(value));
 }
 
-int
-http_place_request(struct session *s)
+static int
+write_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	char text[FORWARD_TEXT_MAX];
 	struct arena a = { .p = text, .cap = sizeof(text) };
 	int r;
 
-	if (t->placed)
-		return 0;
+	/* Rules are over, and may have changed it. */
+	capture_cookie(s, &t->req);
 	t->keeps[SERVER] = (uint8_t)exchange_may_reuse(s);
-	r = http_add_forwarding(s, &t->req, &a);
+	r = persist_strip(s, &s->engine->look.arena);
+	if (r == 0)
+		r = unique_id_add(s, &t->req);
+	if (r == 0)
+		r = http_add_forwarding(s, &t->req, &a);
 	if (r < 0)
 		return r;
 	if (t->upgrades)
@@ -101,8 +129,21 @@ http_place_request(struct session *s)
 		r = add_connection(&t->req, "keep-alive");
 	else if (!t->keeps[SERVER] && t->version != HTTP_1_0)
 		r = add_connection(&t->req, "close");
-	if (r == 0)
-		r = place(s, CLIENT, &t->req, t->head_end);
+	return r == 0 ? place(s, CLIENT, &t->req, t->head_end) : r;
+}
+
+int
+http_place_request(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct arena *a = &s->engine->look.arena;
+	size_t mark = arena_mark(a);
+	int r;
+
+	if (t->placed)
+		return 0;
+	r = write_request(s);
+	arena_release(a, mark);
 	if (r < 0)
 		return r;
 	t->placed = 1;
@@ -110,14 +151,17 @@ http_place_request(struct session *s)
 	return 0;
 }
 
-int
-http_place_response(struct session *s, uint32_t end)
+static int
+write_response(struct session *s, uint32_t end)
 {
 	struct http_txn *t = s->txn;
 	struct http_head *h = &t->res;
-	int r = 0;
+	int interim = h->status < 200 && h->status != 101;
+	int r = interim ? 0 : persist_answer(s, &s->engine->look.arena);
 
-	if (h->status < 200 && h->status != 101)
+	if (r < 0)
+		return r;
+	if (interim)
 		; /* nothing ends with it */
 	else if (t->body[SERVER].framing == HTTP_BODY_TUNNEL)
 		r = h->status == 101 ? add_connection(h, "upgrade") : 0;
@@ -125,8 +169,17 @@ http_place_response(struct session *s, uint32_t end)
 		r = add_connection(h, "close");
 	else if (t->version == HTTP_1_0 || h->version == HTTP_1_0)
 		r = add_connection(h, "keep-alive");
-	if (r == 0)
-		r = place(s, SERVER, h, end);
-	t->out_head = end - s->half[SERVER].head;
+	return r == 0 ? place(s, SERVER, h, end) : r;
+}
+
+int
+http_place_response(struct session *s, uint32_t end)
+{
+	struct arena *a = &s->engine->look.arena;
+	size_t mark = arena_mark(a);
+	int r = write_response(s, end);
+
+	arena_release(a, mark);
+	s->txn->out_head = end - s->half[SERVER].head;
 	return r;
 }

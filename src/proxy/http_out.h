@@ -8,9 +8,13 @@
 
 #include "proxy/http_txn.h"
 
-/* The fields that are about the sender's connection go, Connection and what it names. Before rules
- * run, so that nobody can name what they add. 1: it asks for an upgrade, 0; -1: too many names. */
+/* What Connection names goes, before rules run: nobody can name what they add. 0; -1: too many. */
+int http_strip_named(struct http_head *h) must_check;
+/* The fields that are about the sender's connection go. 1: it asks for an upgrade, 0. */
 int http_strip_hop(struct http_head *h);
+/* Rules have changed the request: its texts are moved into the client's buffer, in front of the
+ * body. 0 or -ERR_RANGE: there is no room for it. */
+int http_settle_request(struct session *s) must_check;
 /* Makes the request ready to be sent to the server that was chosen; once. 0 or -ERR_RANGE: there is
  * no room for it. */
 int http_place_request(struct session *s) must_check;

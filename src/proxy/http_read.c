@@ -9,8 +9,10 @@
 #include "half.h"
 #include "http_count.h"
 #include "http_out.h"
+#include "proxy/capture.h"
 #include "proxy/memory.h"
-#include "proxy/route.h"
+#include "proxy/monitor.h"
+#include "request.h"
 
 /* Kept clients at rest are let go over so long when the process stops. */
 #define HTTP_STOP_SPREAD_MS 1000u
@@ -38,6 +40,8 @@ http_read_deadline(const struct session *s)
 	const struct proxy_timeouts *to = &s->fe->to;
 	unsigned int rest = to->http_keep_alive ? to->http_keep_alive : to->http_request;
 
+	if (s->txn && s->txn->wait_until_ms)
+		return s->txn->wait_until_ms;
 	if (s->requests > (s->txn != NULL) && !s->txn) {
 		uint64_t end = after(s->state_ms, rest ? rest : to->client);
 		uint64_t stop = s->engine->stop_ms ? s->engine->stop_ms + stop_delay(s) : end;
@@ -51,15 +55,6 @@ http_read_deadline(const struct session *s)
 }
 
 /* --- the head --- */
-
-static void
-refuse(struct session *s, unsigned int status)
-{
-	fe_stat(s)->failed_req++;
-	session_blame(s, 'P', 'R');
-	s->txn->status = status;
-	session_event(s, SESSION_EV_ANSWER);
-}
 
 static void
 copy_line(struct http_txn *t)
@@ -76,57 +71,17 @@ copy_line(struct http_txn *t)
 	}
 }
 
-/* A probe of whoever watches us: it is answered, and not logged (manual, monitor-uri). */
-static int
-is_monitor(const struct session *s)
-{
-	const char *uri = s->fe->http.monitor_uri;
-
-	return uri && str_is(s->txn->req.target, str_of(uri));
-}
-
-/* Is the body to be here before the request goes anywhere (manual, option http-buffer-request)? As
- * much of it as the buffer holds. */
-static int
-waits_for_body(const struct session *s)
-{
-	const struct half *h = &s->half[CLIENT];
-	unsigned int options = s->fe->options;
-
-	if (s->txn->be)
-		options |= s->txn->be->options;
-	return (options & OPT_HTTP_BUFFER_REQUEST) && h->state == HALF_OPEN &&
-		h->tail + h->ahead < s->engine->bufsize;
-}
-
-/* A client that waits to be told to go on is told so by us: nobody else knows of it yet (RFC 9110,
- * 10.1.1). */
-static void
-ask_for_body(struct session *s)
-{
-	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	struct http_txn *t = s->txn;
-	size_t put;
-
-	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
-		return;
-	(void)http_drop_all(&t->req, str_of(http_field_name(HTTP_F_EXPECT)));
-	if (conn_send(&s->conn[CLIENT], go_on, sizeof(go_on) - 1, 0, &put) != IO_OK ||
-		put < sizeof(go_on) - 1) {
-		t->keeps[CLIENT] = 0;
-		refuse(s, 500);
-	}
-}
-
 /* More of a body that is waited for. */
 static void
 judge_body(struct session *s)
 {
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		s->txn->keeps[CLIENT] = 0;
-		refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
-	} else if (!waits_for_body(s)) {
-		session_event(s, SESSION_EV_REQUEST);
+		request_refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
+	} else {
+		/* The body it waits for is a part of the request (manual, TR). */
+		s->txn->head_ms = loop_now_ms(s->engine->loop);
+		request_go_on(s);
 	}
 }
 
@@ -135,15 +90,14 @@ head_is_complete(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct half *h = &s->half[CLIENT];
-	int upgrade;
 
 	t->head_ms = loop_now_ms(s->engine->loop);
 	t->method = t->req.method;
 	t->version = t->req.version;
 	copy_line(t);
+	capture_fields(s, &t->req);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);
-	t->be = route_backend(s);
 	t->keeps[CLIENT] = (uint8_t)(http_persists(&t->req) && !http_closes_client(s->fe) &&
 		!s->engine->stop_ms);
 	h->tail += (uint32_t)used;
@@ -152,24 +106,20 @@ head_is_complete(struct session *s, size_t used)
 	http_body_of_request(&t->body[CLIENT], &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keeps[CLIENT] = 0;
-		refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
+		request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
 		return;
 	}
-	upgrade = http_strip_hop(&t->req);
-	if (upgrade < 0) {
+	if (http_strip_named(&t->req) < 0) {
 		t->keeps[CLIENT] = 0;
-		refuse(s, 400);
+		request_refuse(s, 400);
 		return;
 	}
-	t->upgrades = (uint8_t)upgrade;
-	if (is_monitor(s)) {
+	t->status = monitor_status(s);
+	if (t->status) {
 		s->logged = 1;
-		t->status = 200;
 		session_event(s, SESSION_EV_ANSWER);
-	} else if (!waits_for_body(s)) {
-		session_event(s, SESSION_EV_REQUEST);
 	} else {
-		ask_for_body(s);
+		request_go_on(s);
 	}
 }
 
@@ -195,10 +145,10 @@ judge(struct session *s)
 	switch (http_parse_request(p, h->buf + h->tail, h->ahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (h->tail + h->ahead == s->engine->bufsize)
-			refuse(s, too_long(h));
+			request_refuse(s, too_long(h));
 		return;
 	case HTTP_BAD:
-		refuse(s, http_bad_status((enum http_bad)p->bad));
+		request_refuse(s, http_bad_status((enum http_bad)p->bad));
 		return;
 	case HTTP_COMPLETE:
 		head_is_complete(s, used);
@@ -208,15 +158,33 @@ judge(struct session *s)
 
 /* --- its bytes --- */
 
+/*
+ * Is there room for one more request, and for a response to each that is at work? Else they could
+ * hold all there is, and wait for each other's end.
+ */
+static int
+has_room(struct engine *e)
+{
+	uint64_t kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
+		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
+	uint64_t more = e->txn_pool.size + (e->txn_pool.live + 2ull) * e->buf_pool.size;
+
+	if (!memory_has(e, &e->txn_pool))
+		return 0;
+	return !e->max_memory || !e->txn_pool.live ||
+		memory_used(e) - kept + more <= e->max_memory;
+}
+
 static int
 begin(struct session *s)
 {
 	if (s->txn)
 		return 0;
-	if (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s)) {
+	if (!captures_have_room(s) || !has_room(s->engine) || !http_txn_get(s)) {
 		exchange_starves(s, CLIENT);
 		return -1;
 	}
+	captures_begin(s);
 	s->logged = 0;
 	return 0;
 }
@@ -230,7 +198,7 @@ make_room(struct session *s)
 
 	if (h->buf)
 		return 0;
-	if (!memory_has(e, &e->txn_pool) || !memory_has_buffer(e) || half_take_buf(e, h) < 0) {
+	if (!has_room(e) || !memory_has_buffer(e) || half_take_buf(e, h) < 0) {
 		exchange_starves(s, CLIENT);
 		return -1;
 	}

@@ -4,20 +4,13 @@
 #include "exchange.h"
 #include "half.h"
 #include "http_count.h"
-#include "proxy/errors.h"
+#include "own_answer.h"
+#include "proxy/capture.h"
+#include "proxy/session_log.h"
 
 /* How long the rest of a request is thrown away after the answer has gone out. */
 #define DRAIN_MS 1000u
 #define DRAIN_READS 8
-
-/* What the answer says of the connection: nothing where the version says it already. */
-static enum http_conn
-connection(const struct http_txn *t)
-{
-	if (!t->keeps[CLIENT])
-		return HTTP_CONN_CLOSE;
-	return t->version == HTTP_1_0 ? HTTP_CONN_KEEP_ALIVE : HTTP_CONN_UNSAID;
-}
 
 static void
 count_out(struct session *s, uint64_t n)
@@ -26,8 +19,8 @@ count_out(struct session *s, uint64_t n)
 	s->engine->bytes_out += n;
 	fe_stat(s)->bytes_out += n;
 	s->listener->stat.bytes_out += n;
-	if (s->be)
-		be_stat(s)->bytes_out += n;
+	if (http_be_stat(s))
+		http_be_stat(s)->bytes_out += n;
 }
 
 /* The client waits for nothing any more: what it still sends is not for us. */
@@ -35,37 +28,38 @@ static void
 flushed(struct session *s)
 {
 	half_event(s, SERVER, HALF_EV_EMPTY);
-	if (http_reply_drains(s))
-		conn_shut(&s->conn[CLIENT]);
+	if (!http_reply_drains(s))
+		return;
+	if (!s->logged)
+		session_log(s);
+	s->logged = 1;
+	conn_shut(&s->conn[CLIENT]);
 }
 
 void
 http_reply_send(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct engine *e = s->engine;
 	struct half *h = &s->half[SERVER];
-	const struct http_reply *r = proxy_error(s->fe, s->be, t->status);
-	long n;
+	int r = 0;
 
-	half_discard(e, h);
+	if (t->head_ms && !t->placed)
+		capture_cookie(s, &t->req);
+	half_discard(s->engine, h);
 	h->ahead = 0;
 	t->local = 1;
-	t->res_ms = loop_now_ms(e->loop);
+	t->res_ms = loop_now_ms(s->engine->loop);
+	if (!t->has_made)
+		r = own_answer_make_page(s);
 	http_count_response(s);
-	if (half_take_buf(e, h) < 0) {
-		half_event(s, SERVER, HALF_EV_ABORT);
-		return;
-	}
-	n = http_reply_write(r, connection(t), t->method, h->buf, e->bufsize);
-	/* An empty file says that nothing is to be said; one that is too long is the same. */
-	if (n <= 0) {
+	/* An empty file says that nothing is to be said; one that cannot be made is the same. */
+	if (r < 0 || !t->has_made) {
 		half_event(s, SERVER, HALF_EV_ABORT);
 		return;
 	}
 	h->head = 0;
-	h->tail = (uint32_t)n;
-	count_out(s, (uint64_t)n);
+	h->tail = t->answer_len;
+	count_out(s, t->answer_len);
 	half_event(s, SERVER, HALF_EV_MSG_END);
 	if (half_flush(s, SERVER))
 		flushed(s);
@@ -107,16 +101,20 @@ http_reply_result(const struct session *s)
 	return SESSION_EV_NONE;
 }
 
-static void
+/* How many bytes that were. */
+static size_t
 throw_away(struct session *s)
 {
 	struct conn *src = &s->conn[CLIENT];
-	size_t got;
+	size_t got, all = 0;
 
-	for (int i = 0; i < DRAIN_READS; i++)
+	for (int i = 0; i < DRAIN_READS; i++) {
 		if (!loop_is_ready(src->loop, src->fd, DIR_R) ||
 			conn_recv(src, s->engine->scratch, s->engine->bufsize, &got) != IO_OK)
-			return;
+			break;
+		all += got;
+	}
+	return all;
 }
 
 void
@@ -127,7 +125,21 @@ http_reply_io(struct session *s, uint32_t ev)
 	if ((ev & EV_W) && s->half[SERVER].state == HALF_TAIL && half_flush(s, SERVER))
 		flushed(s);
 	if ((ev & EV_R) && http_reply_drains(s))
-		throw_away(s);
+		(void)throw_away(s);
 	if ((ev & EV_ERR) && (c->err || conn_take_error(c)))
 		half_event(s, SERVER, HALF_EV_SINK_ERR);
+}
+
+void
+http_tarpit_io(struct session *s, uint32_t ev)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	/* What it says meanwhile is not kept: nothing behind it could be understood. */
+	if ((ev & EV_R) && throw_away(s))
+		s->txn->keeps[CLIENT] = 0;
+	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))
+		session_event(s, SESSION_EV_CLIENT_GONE);
+	else if (c->eof)
+		session_event(s, SESSION_EV_TIMEOUT);
 }

@@ -9,6 +9,8 @@
 void http_reply_send(struct session *s);
 /* Events of the client in REPLY. */
 void http_reply_io(struct session *s, uint32_t ev);
+/* The same in TARPIT. */
+void http_tarpit_io(struct session *s, uint32_t ev);
 /* What REPLY has come to: ANSWERED, CLIENT_GONE, or NONE. */
 enum session_event http_reply_result(const struct session *s);
 /* The answer is out and the request is not over: its rest is read and thrown away for a while, so

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proxy/capture.h"
 #include "proxy/memory.h"
 
 /* Transactions kept for reuse. */
@@ -41,7 +42,7 @@ http_txn_get(struct session *s)
 	t->began_wall_ns = loop_wall_ns(e->loop);
 	t->idle_ms = t->began_ms - s->state_ms;
 	s->txn = t;
-	s->requests++;
+	t->id = s->requests++ ? engine_next_id(e) : s->id;
 	return t;
 }
 
@@ -57,6 +58,7 @@ http_txn_put(struct session *s)
 	vars_fini(&s->txn->res_vars);
 	pool_put(&e->txn_pool, s->txn);
 	s->txn = NULL;
+	captures_end(s);
 	memory_watch(e);
 }
 

@@ -107,6 +107,7 @@ is_silent(struct idle_conn *c)
 	size_t got;
 	char byte;
 
+	c->unsure = 0;
 	return conn_peek(&c->conn, &byte, 1, &got) == IO_AGAIN;
 }
 
@@ -232,6 +233,8 @@ idle_put(struct engine *e, struct server *srv, struct conn *c, unsigned int uses
 	ic = pool_get(&e->idle.pool);
 	assert(ic);
 	*ic = (struct idle_conn){ .conn = *c, .of = l, .holder = holder, .uses = uses };
+	/* Without lazy registration that is forgotten as soon as something is wanted. */
+	ic->unsure = (uint8_t)loop_is_ready(e->loop, c->fd, DIR_R);
 	list_init(&ic->link);
 	list_init(&ic->age);
 	if (holder) {
@@ -259,6 +262,13 @@ hand_over(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, st
 	pool_put(&e->idle.pool, c);
 	loop_set_owner(e->loop, out->fd, fn, owner);
 	memory_watch(e);
+}
+
+/* Has nothing come since it was put here? Mostly that is known without a look. */
+static int
+is_unsoiled(struct engine *e, struct idle_conn *c)
+{
+	return (!c->unsure && !loop_is_ready(e->loop, c->conn.fd, DIR_R)) || is_silent(c);
 }
 
 /* The fewest requests that one must have carried; 0: none will do. */
@@ -292,8 +302,7 @@ idle_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, void *
 
 		if (c->uses < least)
 			continue;
-		/* Mostly it is known that nothing has come. */
-		if (loop_is_ready(e->loop, c->conn.fd, DIR_R) && !is_silent(c)) {
+		if (!is_unsoiled(e, c)) {
 			drop(e, c);
 			continue;
 		}
@@ -305,15 +314,20 @@ idle_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, void *
 	return 0;
 }
 
-void
+int
 idle_take(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses)
 {
 	struct server *srv = (*holder)->of->srv;
 
+	if (!is_unsoiled(e, *holder)) {
+		drop(e, *holder);
+		return 0;
+	}
 	hand_over(e, *holder, fn, owner, out, uses);
 	srv->shard[e->index].stat.reuse++;
 	srv->be->shard[e->index].be.reuse++;
+	return 1;
 }
 
 void

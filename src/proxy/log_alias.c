@@ -194,7 +194,9 @@ put_ft(struct log_render *r)
 static void
 put_b(struct log_render *r)
 {
-	put_string(r, r->s->be ? r->s->be->name : r->s->fe->name);
+	const struct proxy *be = session_backend(r->s);
+
+	put_string(r, be ? be->name : r->s->fe->name);
 }
 
 static void
@@ -332,13 +334,6 @@ put_Tu(struct log_render *r)
 	log_put_timer(r, 1, t ? t->began_ms : r->s->accept_ms, r->cx->now_ms);
 }
 
-/* No identifier is made. */
-static void
-put_ID(struct log_render *r)
-{
-	put_string(r, NULL);
-}
-
 /* --- counts -------------------------------------------------------------------------------- */
 
 static void
@@ -413,7 +408,7 @@ put_bq(struct log_render *r)
 static void
 put_rt(struct log_render *r)
 {
-	put_hexable(r, r->s->id);
+	put_hexable(r, r->s->txn ? r->s->txn->id : r->s->id);
 }
 
 static void
@@ -430,26 +425,22 @@ put_pid(struct log_render *r)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-#define ALIAS_AGAIN(name, fn, needs)
 #define ALIAS_ROW(name, fn, needs)                                                        \
 	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
 	{                                                                                 \
-		struct log_render r = { cx->session, cx->log, out, flags };               \
+		struct log_render r = { cx->session, cx->log, out, cx->arena, flags };    \
 		put_##fn(&r);                                                             \
 	}
 #define ALIAS_NOT(name)
 #include "proxy/log_alias.tbl.h"
 #undef ALIAS_ROW
-#undef ALIAS_AGAIN
 #undef ALIAS_NOT
 
 const struct rule_alias log_aliases[] = {
 #define ALIAS_ROW(name, fn, needs) { name, SAMPLE_AT_##needs, write_##fn, NULL },
-#define ALIAS_AGAIN ALIAS_ROW
 #define ALIAS_NOT(name) { name, 0, NULL, NULL },
 #include "proxy/log_alias.tbl.h"
 #undef ALIAS_ROW
-#undef ALIAS_AGAIN
 #undef ALIAS_NOT
 	{ 0 },
 };

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "http/uri.h"
 #include "log_render.h"
-#include "proxy/http_txn.h"
+#include "proxy/http_line.h"
 
 /* --- the request ---------------------------------------------------------------------------- */
 
@@ -22,29 +22,8 @@ put_part(struct log_render *r, struct str part)
 {
 	if (line_of(r).len == 0)
 		part = STR("<BADREQ>");
-	rule_fmt_put(r->out, r->flags, part);
-}
-
-static struct str
-method_of(struct str line)
-{
-	const char *end = line.len ? memchr(line.p, ' ', line.len) : NULL;
-
-	return (struct str){ line.p, end ? (size_t)(end - line.p) : line.len };
-}
-
-/* What stands between the blanks; a line that was cut has only the first of them. */
-static struct str
-target_of(struct str line)
-{
-	struct str method = method_of(line), rest;
-	const char *end;
-
-	if (method.len == line.len)
-		return (struct str){ line.p + line.len, 0 };
-	rest = (struct str){ line.p + method.len + 1, line.len - method.len - 1 };
-	end = memrchr(rest.p, ' ', rest.len);
-	return end ? (struct str){ rest.p, (size_t)(end - rest.p) } : rest;
+	rule_fmt_put(r->out, r->flags & RULE_FMT_LOG ? r->flags | RULE_FMT_MARK : r->flags,
+		part);
 }
 
 void
@@ -56,13 +35,13 @@ put_r(struct log_render *r)
 void
 put_HM(struct log_render *r)
 {
-	put_part(r, method_of(line_of(r)));
+	put_part(r, http_line_method(r->s->txn));
 }
 
 void
 put_HU(struct log_render *r)
 {
-	put_part(r, target_of(line_of(r)));
+	put_part(r, http_line_target(r->s->txn));
 }
 
 /* From the question mark on. */
@@ -79,13 +58,13 @@ query_of(struct str target)
 void
 put_HQ(struct log_render *r)
 {
-	put_part(r, query_of(target_of(line_of(r))));
+	put_part(r, query_of(http_line_target(r->s->txn)));
 }
 
 void
 put_HP(struct log_render *r)
 {
-	struct str target = target_of(line_of(r));
+	struct str target = http_line_target(r->s->txn);
 
 	target.len -= query_of(target).len;
 	put_part(r, target);
@@ -94,7 +73,7 @@ put_HP(struct log_render *r)
 void
 put_HPO(struct log_render *r)
 {
-	struct str target = target_of(line_of(r));
+	struct str target = http_line_target(r->s->txn);
 	struct http_uri u;
 
 	if (!target.len) {
@@ -126,26 +105,15 @@ put_ST(struct log_render *r)
 		sbuf_adds(r->out, "-1");
 }
 
-/* Nothing is captured: "-" is said of each cookie, and of headers nothing, as with HAProxy where
- * no capture is declared. */
-void
-put_cookie(struct log_render *r)
-{
-	rule_fmt_put(r->out, r->flags, (struct str){ NULL, 0 });
-}
-
-void
-put_captures(struct log_render *r)
-{
-	(void)r;
-}
-
-/* The last two are about cookies that tell servers apart (manual 8.5): none are looked at. */
+/* The last two are about the cookie that tells servers apart (manual 8.5). */
 void
 put_tsc(struct log_render *r)
 {
+	char letters[2];
+
 	sbuf_add(r->out, r->s->term, sizeof(r->s->term));
-	sbuf_adds(r->out, "--");
+	persist_letters(r->s, letters);
+	sbuf_add(r->out, letters, sizeof(letters));
 }
 
 /* --- timers (manual 8.4) -------------------------------------------------------------------- */

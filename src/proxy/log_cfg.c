@@ -252,19 +252,47 @@ parse_hostname(struct cfg_ctx *ctx)
 
 /* --- formats and options ------------------------------------------------------------------- */
 
+/* The mode may not have been said yet: what it does not allow is found at the end. */
+static int
+check_format(struct cfg_ctx *ctx)
+{
+	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
+	struct rule_err why = { 0 };
+	struct rule_fmt *f;
+
+	if (log_format_compile(v, cfg_arg(ctx, 0), 1, &f, &why) < 0)
+		return cfg_error(ctx, 0, "failed to parse %s : %s (byte %zu)", cfg_kw_name(ctx),
+			why.text, why.at + 1);
+	rule_fmt_free(&f);
+	return 0;
+}
+
+static int
+parse_text(struct cfg_ctx *ctx, struct log_text *t)
+{
+	t->where = cfg_arg_where(ctx, 0);
+	return check_format(ctx) < 0 ? -1 : cfg_arg_dup(ctx, 0, &t->text);
+}
+
+static int
+parse_error_format(struct cfg_ctx *ctx)
+{
+	return parse_text(ctx, &((struct proxy *)ctx->obj)->log.error);
+}
+
+static int
+parse_sd(struct cfg_ctx *ctx)
+{
+	return parse_text(ctx, &((struct proxy *)ctx->obj)->log.sd);
+}
+
 static int
 parse_format(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
-	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
-	struct rule_fmt *f;
-	struct rule_err why = { 0 };
 
-	/* The mode may not have been said yet: what it does not allow is found at the end. */
-	if (log_format_compile(v, cfg_arg(ctx, 0), 1, &f, &why) < 0)
-		return cfg_error(
-			ctx, 0, "failed to parse log-format : %s (byte %zu)", why.text, why.at + 1);
-	rule_fmt_free(&f);
+	if (check_format(ctx) < 0)
+		return -1;
 	if (cfg_arg_dup(ctx, 0, &p->log.format_text) < 0)
 		return -1;
 	p->log.format_where = cfg_arg_where(ctx, 0);
@@ -275,16 +303,16 @@ parse_format(struct cfg_ctx *ctx)
 static int
 parse_preset(struct cfg_ctx *ctx)
 {
+	static const struct cfg_enum forms[] = { { "clf", LOG_PRESET_CLF },
+		{ "json", LOG_PRESET_JSON }, { 0 } };
 	struct proxy *p = ctx->obj;
-	enum log_preset preset = (enum log_preset)ctx->kw->arg;
+	int preset = (int)ctx->kw->arg;
 
-	if (ctx->argc > 0 && strcmp(cfg_arg(ctx, 0), "clf") != 0)
-		return cfg_error(ctx, 0,
-			"'option httplog' : unexpected argument '%s'; there is clf",
-			cfg_arg(ctx, 0));
+	if (ctx->argc > 0 && cfg_arg_enum(ctx, 0, forms, &preset) < 0)
+		return -1;
 	mem_free(p->log.format_text);
 	p->log.format_text = NULL;
-	p->log.preset = ctx->argc > 0 ? LOG_PRESET_CLF : preset;
+	p->log.preset = (enum log_preset)preset;
 	return 0;
 }
 
@@ -335,6 +363,36 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_format,
 		.syntax = "<format>",
 		.doc = "The form of the line that each session leaves in the logs." },
+	{ .name = "error-log-format",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_error_format,
+		.syntax = "<format>",
+		.doc = "The form of the line that is left by what was no request." },
+	{ .name = "log-format-sd",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_sd,
+		.syntax = "<format>",
+		.doc = "The structured data of lines whose log address has the format rfc5424." },
+	{ .name = "option dontlog-normal",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 0,
+		.parse = parse_option,
+		.arg = OPT_DONTLOG_NORMAL,
+		.doc = "Logs only what went wrong, or was tried more than once." },
+	{ .name = "option log-separate-errors",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 0,
+		.parse = parse_option,
+		.arg = OPT_LOG_ERRORS,
+		.doc = "Logs what went wrong, or was tried more than once, at the level err." },
 	{ .name = "option tcplog",
 		.sections = CFG_FE,
 		.min = 0,
@@ -348,7 +406,7 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_preset,
 		.arg = LOG_PRESET_HTTP,
-		.syntax = "[clf]",
+		.syntax = "[clf|json]",
 		.doc = "Logs requests with timers, state and counters." },
 	{ .name = "option dontlognull",
 		.sections = CFG_FE,

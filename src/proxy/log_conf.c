@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/log_format.h"
-#include "proxy/proxy.h"
+#include "proxy/proxies.h"
 
 void
 log_global_init(struct log_global *g)
@@ -77,6 +77,12 @@ proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 		r = dup_string(&p->log.format_text, defaults->log.format_text);
 		p->log.format_where = defaults->log.format_where;
 		p->log.preset = defaults->log.preset;
+		p->log.error.where = defaults->log.error.where;
+		p->log.sd.where = defaults->log.sd.where;
+		if (r == 0)
+			r = dup_string(&p->log.error.text, defaults->log.error.text);
+		if (r == 0)
+			r = dup_string(&p->log.sd.text, defaults->log.sd.text);
 	}
 	return r;
 }
@@ -88,6 +94,10 @@ proxy_log_fini(struct proxy *p)
 	mem_free(p->log.tag);
 	mem_free(p->log.format_text);
 	rule_fmt_free(&p->log.format);
+	mem_free(p->log.error.text);
+	rule_fmt_free(&p->log.error.fmt);
+	mem_free(p->log.sd.text);
+	rule_fmt_free(&p->log.sd.fmt);
 	memset(&p->log, 0, sizeof(p->log));
 }
 
@@ -118,6 +128,7 @@ preset_text(const struct proxy *p, struct cfg_diag *d)
 		[LOG_PRESET_TCP] = LOG_FORMAT_TCP,
 		[LOG_PRESET_HTTP] = LOG_FORMAT_HTTP,
 		[LOG_PRESET_CLF] = LOG_FORMAT_CLF,
+		[LOG_PRESET_JSON] = NULL,
 	};
 
 	if (p->mode == PROXY_HTTP || p->log.preset < LOG_PRESET_HTTP)
@@ -129,11 +140,25 @@ preset_text(const struct proxy *p, struct cfg_diag *d)
 	return LOG_FORMAT_TCP;
 }
 
+/* where NULL: the text is a preset's. */
 static int
-compile(struct proxy *p, const struct rule_vocab *v, struct cfg_diag *d)
+compile(struct proxy *p, const char *keyword, const char *text, const struct cfg_where *where,
+	struct rule_fmt **out, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why = { 0 };
+
+	if (log_format_compile(&root->vocab, text, p->mode == PROXY_HTTP, out, &why) == 0 &&
+		rule_fmt_check(*out, root, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, where, "failed to parse %s : %s, at byte %zu of '%s'", keyword,
+		why.text, why.at + 1, text);
+	return -1;
+}
+
+static int
+compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
 	const char *text = p->log.format_text;
-	struct rule_err why = { 0 };
 
 	if (!text && p->log.preset == LOG_PRESET_NONE)
 		return 0;
@@ -143,17 +168,39 @@ compile(struct proxy *p, const struct rule_vocab *v, struct cfg_diag *d)
 			p->name);
 		return 0;
 	}
-	if (!text)
-		text = preset_text(p, d);
-	if (log_format_compile(v, text, p->mode == PROXY_HTTP, &p->log.format, &why) == 0)
+	if (!text && p->log.preset == LOG_PRESET_JSON && p->mode == PROXY_HTTP) {
+		p->log.json = 1;
 		return 0;
-	cfg_diag_add(d, CFG_ALERT, p->log.format_text ? &p->log.format_where : NULL,
-		"failed to parse log-format : %s, at byte %zu of '%s'", why.text, why.at + 1, text);
-	return -1;
+	}
+	if (text)
+		return compile(p, "log-format", text, &p->log.format_where, &p->log.format, root,
+			d);
+	return compile(p, "log-format", preset_text(p, d), NULL, &p->log.format, root, d);
+}
+
+static int
+compile_text(struct proxy *p, const char *keyword, struct log_text *t, struct proxies *root,
+	struct cfg_diag *d)
+{
+	return t->text ? compile(p, keyword, t->text, &t->where, &t->fmt, root, d) : 0;
+}
+
+static void
+check_sd(struct proxy *p, struct cfg_diag *d)
+{
+	if (!p->log.sd.text)
+		return;
+	list_each(it, &p->logs)
+		if (list_entry(it, struct log_line, link)->form == LOG_FORM_RFC5424)
+			return;
+	cfg_diag_add(d, CFG_WARNING, &p->log.sd.where,
+		"'log-format-sd' has no effect in frontend '%s': no log address of it has the "
+		"format rfc5424.",
+		p->name);
 }
 
 int
-proxy_log_finish(struct proxy *p, const struct log_global *g, const struct rule_vocab *v,
+proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
 	struct cfg_diag *d)
 {
 	if ((p->options & OPT_LOG_GLOBAL) && log_lines_copy(&p->logs, &g->lines) < 0) {
@@ -161,5 +208,10 @@ proxy_log_finish(struct proxy *p, const struct log_global *g, const struct rule_
 		return -1;
 	}
 	settle_forms(&p->logs, g);
-	return p->caps & PROXY_FE ? compile(p, v, d) : 0;
+	if (!(p->caps & PROXY_FE))
+		return 0;
+	check_sd(p, d);
+	return compile_line(p, root, d) |
+		compile_text(p, "error-log-format", &p->log.error, root, d) |
+		compile_text(p, "log-format-sd", &p->log.sd, root, d);
 }

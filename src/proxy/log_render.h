@@ -11,6 +11,7 @@ struct log_render {
 	const struct session *s;
 	const struct log_context *cx;
 	struct sbuf *out;
+	struct arena *arena;  /* for what an alias has to make first */
 	unsigned int flags;   /* enum rule_fmt_flag */
 };
 
@@ -41,8 +42,6 @@ void put_HQ(struct log_render *r);
 void put_HU(struct log_render *r);
 void put_HV(struct log_render *r);
 void put_ST(struct log_render *r);
-void put_cookie(struct log_render *r);
-void put_captures(struct log_render *r);
 void put_tsc(struct log_render *r);
 void put_TR(struct log_render *r);
 void put_Tr(struct log_render *r);
@@ -52,5 +51,14 @@ void put_Tq(struct log_render *r);
 void put_tr(struct log_render *r);
 void put_trg(struct log_render *r);
 void put_trl(struct log_render *r);
+
+/* Of captures, log_alias_capture.c. */
+void put_CC(struct log_render *r);
+void put_CS(struct log_render *r);
+void put_ID(struct log_render *r);
+void put_hr(struct log_render *r);
+void put_hrl(struct log_render *r);
+void put_hs(struct log_render *r);
+void put_hsl(struct log_render *r);
 
 #endif

@@ -49,6 +49,8 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 		cx->res = &t->res;
 }
 
+/* In mode tcp a session is its only transaction, and its request and response: one set of variables
+ * has them all, since a name's id tells the scopes apart. */
 void
 look_init(struct look *l, struct session *s, unsigned int at)
 {
@@ -66,6 +68,8 @@ look_init(struct look *l, struct session *s, unsigned int at)
 	l->cx.sess = &s->vars;
 	if (s->txn)
 		look_at_transaction(&l->cx, s->txn, at);
+	else if (s->fe && s->fe->mode == PROXY_TCP)
+		l->cx.txn = l->cx.reqv = l->cx.resv = &s->vars;
 	l->cx.arena = &e->look.arena;
 	l->cx.regex = e->look.regex;
 	l->cx.now_ms = l->log.now_ms;

@@ -13,6 +13,8 @@ proxies_init(struct proxies *ps)
 	list_init(&ps->error_groups);
 	ps->n = ps->n_by_name = 0;
 	ps->by_name = NULL;
+	ps->cookie_max = CAPTURE_COOKIE_MAX;
+	ps->capture_size = 0;
 	log_global_init(&ps->log);
 	proxy_vocab_init(&ps->vocab);
 	pattern_files_init(&ps->files, NULL);

@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cfg/diag.h"
+#include "proxy/capture_cfg.h"
+#include "proxy/monitor.h"
 #include "proxy/proxies.h"
 #include "proxy/route.h"
 
@@ -310,6 +312,7 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 		if (be)
 			check_modes(p, be, "in a 'use_backend' rule", d);
 		route_check(p, u, ps, d);
+		p->route_looks |= u->looks;
 		u->be = be && !be->disabled ? be : NULL;
 		if (!reached)
 			continue;
@@ -449,14 +452,21 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 		cfg_diag_add(d, CFG_ALERT, &p->where, "%s '%s': %s", kind(p), p->name,
 			r == -ERR_FULL ? "more servers than a backend can have (4095)"
 				       : err_text(r));
-	if (p->mode != PROXY_HTTP && balance_needs_http(p->balance))
-		cfg_diag_add(d, CFG_ALERT, &p->where, "%s '%s': 'balance %s' needs 'mode http'.",
-			kind(p), p->name, balance_name(p->balance));
 	if (p->disabled)
 		return;
 	if (p->caps & PROXY_FE)
 		check_frontend(p, d);
 	check_timeouts(p, d);
+}
+
+/* What its expressions name is known now. */
+static void
+check_log_format(const struct proxy *p, struct proxies *ps, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	if (p->log.format && rule_fmt_check(p->log.format, ps, &why) < 0)
+		cfg_diag_add(d, CFG_ALERT, &p->log.format_where, "'log-format' : %s.", why.text);
 }
 
 int
@@ -470,16 +480,32 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	list_each(it, &ps->all) {
 		struct proxy *p = proxy_of(it);
 
-		if ((p->caps & PROXY_FE) && !p->disabled)
-			resolve_targets(ps, p, d);
+		if (!(p->caps & PROXY_FE) || p->disabled)
+			continue;
+		resolve_targets(ps, p, d);
+		monitor_check(p, ps, d);
 	}
 	log_global_finish(&ps->log);
+	if (proxies_check_default_rules(ps, d) < 0)
+		failed = 1;
 	list_each(it, &ps->all) {
-		finish_proxy(proxy_of(it), d);
-		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
-			failed = 1;
-		if (proxy_log_finish(proxy_of(it), &ps->log, &ps->vocab, d) < 0)
+		if (unique_id_conf_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;
 	}
+	capture_cfg_finish(ps, d);
+	list_each(it, &ps->all) {
+		finish_proxy(proxy_of(it), d);
+		balance_check(proxy_of(it), ps, d);
+		if (persist_conf_finish(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
+			failed = 1;
+		if (proxy_rules_check(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0)
+			failed = 1;
+		check_log_format(proxy_of(it), ps, d);
+	}
+	pattern_files_finish(&ps->files);
 	return failed || d->count[CFG_ALERT] > before ? -1 : 0;
 }

@@ -34,6 +34,8 @@ proxy_new(const char *name, unsigned int caps)
 	list_init(&p->servers);
 	list_init(&p->use_backends);
 	rule_acls_init(&p->acls);
+	proxy_rules_init(&p->rules);
+	persist_conf_init(&p->persist);
 	return p;
 }
 
@@ -59,17 +61,22 @@ proxy_free(struct proxy **pp)
 		server_free(&s);
 	}
 	proxy_log_fini(p);
+	capture_conf_fini(&p->captures);
+	unique_id_conf_fini(&p->unique_id);
 	http_conf_fini(&p->http);
 	proxy_errors_fini(&p->errors);
 	forward_conf_fini(&p->forward);
 	mem_free(p->default_be_name);
-	mem_free(p->balance_by.name);
+	balance_by_fini(&p->balance_by);
 	list_each_safe(it, &p->use_backends) {
 		struct use_backend *u = list_entry(it, struct use_backend, link);
 
 		list_remove(&u->link);
 		use_backend_free(&u);
 	}
+	proxy_rules_fini(&p->rules);
+	persist_conf_fini(&p->persist);
+	server_conf_fini(&p->default_server);
 	rule_acls_fini(&p->acls);
 	mem_free(p->shard);
 	mem_free(p->description);
@@ -95,24 +102,35 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->backlog = defaults->backlog;
 	p->balance = defaults->balance;
 	p->balance_draws = defaults->balance_draws;
-	p->balance_by = defaults->balance_by;
-	if (defaults->balance_by.name) {
-		p->balance_by.name = mem_strdup(defaults->balance_by.name);
-		if (!p->balance_by.name)
-			return -ERR_NOMEM;
-	}
 	p->hash_type = defaults->hash_type;
 	p->hash_balance_factor = defaults->hash_balance_factor;
 	p->fullconn = defaults->fullconn;
 	p->retries = defaults->retries;
 	p->redispatch_every = defaults->redispatch_every;
-	p->default_server = defaults->default_server;
 	p->source = defaults->source;
-	if (http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
+	proxy_rules_inherit(&p->rules, &defaults->rules);
+	if (balance_by_inherit(&p->balance_by, &defaults->balance_by) < 0 ||
+		http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
 		proxy_errors_inherit(&p->errors, &defaults->errors) < 0 ||
-		forward_conf_inherit(&p->forward, &defaults->forward) < 0)
+		forward_conf_inherit(&p->forward, &defaults->forward) < 0 ||
+		server_conf_copy(&p->default_server, &defaults->default_server) < 0 ||
+		persist_conf_inherit(&p->persist, &defaults->persist) < 0 ||
+		((p->caps & (PROXY_FE | PROXY_DEFAULTS)) &&
+			unique_id_conf_inherit(&p->unique_id, &defaults->unique_id) < 0))
 		return -ERR_NOMEM;
 	return proxy_log_inherit(p, defaults);
+}
+
+struct server *
+proxy_find_server(const struct proxy *be, struct str name)
+{
+	list_each(it, &be->servers) {
+		struct server *srv = list_entry(it, struct server, link);
+
+		if (str_is(str_of(srv->name), name))
+			return srv;
+	}
+	return NULL;
 }
 
 unsigned int

@@ -25,6 +25,9 @@ begin_proxy(struct cfg_ctx *ctx, unsigned int caps)
 
 	if (!(caps & PROXY_DEFAULTS) && ps->n == PROXIES_MAX)
 		return cfg_error(ctx, 0, "more than %d proxies", PROXIES_MAX);
+	if ((caps & PROXY_DEFAULTS) && ctx->from && ((struct proxy *)ctx->from)->rules.has)
+		return cfg_error(ctx, -1,
+			"a defaults section cannot be made from one that has rules.");
 	p = proxy_new(ctx->name, caps);
 	if (!p)
 		return cfg_nomem(ctx);
@@ -360,6 +363,8 @@ static const struct cfg_kw kws[] = {
 	OPTION("clitcpka", CFG_FE, OPT_CLITCPKA, "TCP keep-alive towards clients."),
 	OPTION("nolinger", CFG_PROXIES, OPT_NOLINGER,
 		"Ends connections by a reset, which frees their ports at once."),
+	OPTION("persist", CFG_BE, OPT_PERSIST,
+		"Sends clients to the server that their cookie names even when it is down."),
 	{ .name = "option redispatch",
 		.sections = CFG_BE,
 		.flags = CFG_KW_NO,
@@ -370,7 +375,8 @@ static const struct cfg_kw kws[] = {
 	OPTION("splice-auto", CFG_PROXIES, OPT_SPLICE_AUTO,
 		"Lets long transfers go through pipes in the kernel, without a copy. On in mode "
 		"tcp unless the frontend or the backend says 'no option splice-auto'. Where it is "
-		"said, a derived maxconn makes room for the pipes; else they take what is left."),
+		"said, a derived maxconn makes room for the pipes; else they take what is left. "
+		"In mode http: bodies by Content-Length or until the server ends, and tunnels."),
 	OPTION("splice-request", CFG_PROXIES, OPT_SPLICE_REQUEST,
 		"The same for what clients send, at the first opportunity."),
 	OPTION("splice-response", CFG_PROXIES, OPT_SPLICE_RESPONSE,
@@ -401,11 +407,6 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.class = CFG_HINT,
 		.doc = "counters are always continuous" },
-	{ .name = "option persist",
-		.sections = CFG_BE,
-		.flags = CFG_KW_NO,
-		.class = CFG_HINT,
-		.doc = "there is no persistence that a server's state could break" },
 	{ .name = "option socket-stats",
 		.sections = CFG_FE,
 		.flags = CFG_KW_NO,

@@ -29,25 +29,33 @@ tell(struct engine *e, struct proxy *be, uint64_t who)
 
 /* --- critical sections --- */
 
-/* Of the client's address, or what was found in the request while it was there to be looked at. */
-static int
-key_of(const struct session *s, uint32_t *key)
+/* The server that persistence wants, or a place in its queue. It may give way where that is full,
+ * too, and where it may (manual 5.2, maxqueue). */
+static enum session_event
+choose_bound(struct session *s)
 {
-	if (s->be->balance == BALANCE_SOURCE)
-		return balance_key_of_addr(&s->be->hash_type, &s->peer, key);
-	if (!s->txn || !s->txn->has_key)
-		return 0;
-	*key = s->txn->key;
-	return 1;
+	s->srv = s->bound;
+	if (server_has_room(s->srv)) {
+		slot_get(s);
+		return SESSION_EV_ASSIGNED;
+	}
+	if (s->srv->conf.maxqueue == 0 || s->srv->queued < (unsigned int)s->srv->conf.maxqueue)
+		return SESSION_EV_FULL;
+	return SESSION_EV_NO_SERVER;
+}
+
+static int
+may_leave(const struct session *s)
+{
+	return (s->be->options & OPT_REDISPATCH) && !s->forced;
 }
 
 static enum session_event
 choose(struct session *s, const struct server *avoid)
 {
-	uint32_t key;
-	int full = 0, known = key_of(s, &key);
+	int full = 0;
 
-	s->srv = balance_pick(s->be, known ? &key : NULL, avoid, &full);
+	s->srv = balance_pick(s->be, s->has_key ? &s->key : NULL, avoid, &full);
 	if (full)
 		return SESSION_EV_FULL;
 	if (!s->srv)
@@ -63,21 +71,58 @@ wait_in_queue(struct session *s)
 	slot_queue(s);
 }
 
-enum session_event
-queue_enter(struct session *s)
+/* The lock is held. */
+static void
+join(struct session *s)
 {
 	struct proxy *be = s->be;
 	struct proxy_stat *st = be_stat(s);
-	enum session_event ev;
 
-	lock_take(&be->lock, s->engine->sys);
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	st->cur_max = MAX(st->cur_max, be->be_cur);
 	freq_add(&be->be_rate, loop_now_ms(s->engine->loop), 1);
-	ev = choose(s, NULL);
+}
+
+static enum session_event
+choose_or_wait(struct session *s)
+{
+	enum session_event ev = s->bound ? choose_bound(s) : choose(s, NULL);
+
+	if (ev == SESSION_EV_NO_SERVER && s->bound && may_leave(s))
+		ev = choose(s, s->bound);
 	if (ev == SESSION_EV_FULL)
 		wait_in_queue(s);
-	lock_drop(&be->lock);
+	return ev;
+}
+
+enum session_event
+queue_enter(struct session *s)
+{
+	enum session_event ev;
+
+	lock_take(&s->be->lock, s->engine->sys);
+	join(s);
+	ev = choose_or_wait(s);
+	lock_drop(&s->be->lock);
+	return ev;
+}
+
+void
+queue_join(struct session *s)
+{
+	lock_take(&s->be->lock, s->engine->sys);
+	join(s);
+	lock_drop(&s->be->lock);
+}
+
+enum session_event
+queue_choose(struct session *s)
+{
+	enum session_event ev;
+
+	lock_take(&s->be->lock, s->engine->sys);
+	ev = choose_or_wait(s);
+	lock_drop(&s->be->lock);
 	return ev;
 }
 

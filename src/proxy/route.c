@@ -1,44 +1,8 @@
 #include "proxy/route.h"
 
-#include "base/mem.h"
+#include "inspect.h"
 #include "proxy/look.h"
 #include "proxy/proxies.h"
-
-void
-use_backend_free(struct use_backend **u)
-{
-	if (!*u)
-		return;
-	rule_cond_free(&(*u)->cond);
-	rule_fmt_free(&(*u)->fmt);
-	mem_free((*u)->name);
-	mem_free(*u);
-	*u = NULL;
-}
-
-unsigned int
-route_scope(const struct proxy *fe)
-{
-	return fe->mode == PROXY_HTTP ? SAMPLE_AT_CONN | SAMPLE_AT_REQ : SAMPLE_AT_CONN;
-}
-
-void
-route_check(const struct proxy *fe, struct use_backend *u, struct proxies *root,
-	struct cfg_diag *d)
-{
-	unsigned int needs = (u->cond ? rule_cond_needs(u->cond) : 0) |
-		(u->fmt ? rule_fmt_needs(u->fmt) : 0);
-	struct rule_err why;
-
-	u->all = root;
-	/* Bytes could only be looked at where connections wait for them, which none does yet. */
-	if (fe->mode == PROXY_TCP && needs & ~route_scope(fe))
-		cfg_diag_add(d, CFG_ALERT, &u->where,
-			"'use_backend' : what clients send cannot be looked at in mode tcp yet.");
-	if ((u->cond && rule_cond_check(u->cond, root, &why) < 0) ||
-		(u->fmt && rule_fmt_check(u->fmt, root, &why) < 0))
-		cfg_diag_add(d, CFG_ALERT, &u->where, "'use_backend' : %s.", why.text);
-}
 
 static struct proxy *
 made_backend(const struct proxy *fe, const struct use_backend *u, struct sample_ctx *cx)
@@ -58,27 +22,41 @@ made_backend(const struct proxy *fe, const struct use_backend *u, struct sample_
 	return be && !be->disabled ? be : NULL;
 }
 
+static void
+look_begin(struct look *look, struct session *s)
+{
+	if (s->fe->route_looks) {
+		inspect_look(look, s, ROUTE_SCOPE);
+		return;
+	}
+	look_init(look, s, ROUTE_SCOPE);
+	look->cx.req_ended = 1;
+	/* Without a request at hand its fetches are not asked. */
+	if (!look->cx.req)
+		look->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+}
+
 struct proxy *
 route_backend(struct session *s)
 {
 	const struct proxy *fe = s->fe;
 	unsigned int left = fe->n_routes;
+	struct proxy *be = fe->default_be;
 	struct look look;
 
 	if (!left)
 		return fe->default_be;
-	look_init(&look, s, route_scope(fe));
-	look.cx.req_ended = 1;
-	/* Without a request at hand its fetches are not asked. */
-	if (!look.cx.req)
-		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	look_begin(&look, s);
 	list_each(it, &fe->use_backends) {
 		const struct use_backend *u = list_entry(it, const struct use_backend, link);
 
 		if (!left--)
 			break;
-		if (!u->cond || rule_cond_eval(u->cond, &look.cx) == RULE_YES)
-			return u->fmt ? made_backend(fe, u, &look.cx) : u->be;
+		if (u->cond && rule_cond_eval(u->cond, &look.cx) != RULE_YES)
+			continue;
+		be = u->fmt ? made_backend(fe, u, &look.cx) : u->be;
+		break;
 	}
-	return fe->default_be;
+	inspect_look_done(&look, s);
+	return be;
 }

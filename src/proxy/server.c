@@ -9,8 +9,13 @@
 
 /* How sure we may become that a server is near: so many failed guesses in a row are forgiven. */
 #define NEAR_MAX 2
-/* Connections after which a far server is tried again: one failed call in so many. */
-#define FAR_SKIPS 64
+/* Connections after which a server that was far, or slow, is tried again: one failed call in so
+ * many. */
+#define SKIPS 64
+/* The same of servers that answer quickly. A failed look costs a call, one that works saves one and
+ * what the kernel does for it: two in three have to work. */
+#define QUICK_MAX 8
+#define QUICK_MISS 2
 /* Half of the idle connections that were not needed are closed so often (pool-purge-delay). */
 #define POOL_PURGE_MS_DEFAULT 5000
 
@@ -24,6 +29,25 @@ server_conf_init(struct server_conf *c)
 	c->max_reuse = -1;
 }
 
+void
+server_conf_fini(struct server_conf *c)
+{
+	mem_free(c->cookie);
+	c->cookie = NULL;
+}
+
+int
+server_conf_copy(struct server_conf *to, const struct server_conf *from)
+{
+	char *cookie = from->cookie ? mem_strdup(from->cookie) : NULL;
+
+	if (from->cookie && !cookie)
+		return -ERR_NOMEM;
+	*to = *from;
+	to->cookie = cookie;
+	return 0;
+}
+
 struct server *
 server_new(struct proxy *be, const char *name, const struct server_conf *defaults)
 {
@@ -32,14 +56,14 @@ server_new(struct proxy *be, const char *name, const struct server_conf *default
 	if (!s)
 		return NULL;
 	s->name = mem_strdup(name);
-	if (!s->name) {
+	if (!s->name || server_conf_copy(&s->conf, defaults) < 0) {
+		mem_free(s->name);
 		mem_free(s);
 		return NULL;
 	}
 	list_init(&s->link);
 	s->be = be;
 	s->spec.fd = -1;
-	s->conf = *defaults;
 	s->uweight = s->conf.weight;
 	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
 	return s;
@@ -55,6 +79,7 @@ server_free(struct server **sp)
 	*sp = NULL;
 	assert(s->cur == 0 && s->queued == 0 && s->waiting == 0);
 	list_remove(&s->link);
+	server_conf_fini(&s->conf);
 	mem_free(s->shard);
 	mem_free(s->name);
 	mem_free(s);
@@ -138,17 +163,23 @@ server_status_text(const struct server *s)
 	return "no check";
 }
 
+static int
+guesses(int sure, uint8_t *skips)
+{
+	if (sure >= 0)
+		return 1;
+	if (*skips < SKIPS) {
+		(*skips)++;
+		return 0;
+	}
+	*skips = 0;
+	return 1;
+}
+
 int
 server_guesses_near(struct server_shard *s)
 {
-	if (s->near >= 0)
-		return 1;
-	if (s->far_skips < FAR_SKIPS) {
-		s->far_skips++;
-		return 0;
-	}
-	s->far_skips = 0;
-	return 1;
+	return guesses(s->near, &s->far_skips);
 }
 
 void
@@ -159,5 +190,22 @@ server_learns_near(struct server_shard *s, int was_near)
 		s->far_skips = 0;
 	} else if (s->near >= 0) {
 		s->near--;
+	}
+}
+
+int
+server_guesses_quick(struct server_shard *s)
+{
+	return guesses(s->quick, &s->slow_skips);
+}
+
+void
+server_learns_quick(struct server_shard *s, int was_quick)
+{
+	if (was_quick) {
+		s->quick = s->quick < 0 ? 0 : (int8_t)MIN(s->quick + 1, QUICK_MAX);
+		s->slow_skips = 0;
+	} else if (s->quick >= 0) {
+		s->quick = (int8_t)(s->quick - QUICK_MISS);
 	}
 }

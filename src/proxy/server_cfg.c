@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cfg/ctx.h"
+#include "http/head.h"
 #include "proxy/proxy.h"
 #include "proxy/proxy_cfg.h"
 
@@ -150,6 +151,19 @@ opt_id(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+/* Nothing that would end it in a field. */
+static int
+opt_cookie(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+	const char *value = cfg_arg(ctx, 0);
+
+	if (!*value || strpbrk(value, ";, \t") || !http_value_is_valid(str_of(value)))
+		return cfg_error(
+			ctx, 0, "'cookie' : '%.60s' cannot be the value of a cookie", value);
+	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
+}
+
 /* What this program never does anyway. */
 static int
 opt_never(struct cfg_ctx *ctx, void *obj)
@@ -175,6 +189,8 @@ opt_never(struct cfg_ctx *ctx, void *obj)
 
 static const struct cfg_opt opts[] = {
 	OPT_FLAG("backup", backup, 1, "Used only when no other server is usable."),
+	OPT("cookie", 1, opt_cookie, 0, "<value>",
+		"What the backend's persistence cookie says of it; several may share one."),
 	OPT_FLAG("disabled", disabled, 1, "Starts in maintenance."),
 	OPT_FLAG("enabled", disabled, 0, "Not in maintenance, whatever the defaults say."),
 	OPT("id", 1, opt_id, 0, "<number>", "The server's number in the statistics."),

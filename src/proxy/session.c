@@ -16,107 +16,18 @@
 #include "half.h"
 #include "http_read.h"
 #include "http_reply.h"
+#include "inspect.h"
 #include "stream.h"
 #include "proxy/admit.h"
-#include "proxy/idle.h"
+#include "proxy/capture.h"
 #include "proxy/idle.h"
 #include "proxy/memory.h"
 #include "proxy/queue.h"
 #include "proxy/session_log.h"
-
-/* Objects kept for reuse; the rest goes back to the allocator. */
-#define SESSIONS_KEPT 1024
-#define BUFS_KEPT 256
-/* Reads of one half per dispatch, so that a fast stream does not starve the others. */
-#define MAX_READS 8
-/* Until engine_allow_http(). */
-#define HTTP_REWRITE_DEFAULT 1024
-#define HTTP_FIELDS_DEFAULT 101
+#include "screen.h"
 
 static void session_settle(struct session *s);
 static void on_end(struct task *t);
-
-void
-engine_shared_init(struct engine_shared *sh, unsigned int n, unsigned int max_sessions)
-{
-	memset(sh, 0, sizeof(*sh));
-	sh->n = n;
-	sh->max_sessions = max_sessions;
-	vars_init(&sh->vars);
-	sh->vars.lock = &sh->vars_lock;
-}
-
-void
-engine_shared_fini(struct engine_shared *sh)
-{
-	vars_fini(&sh->vars);
-}
-
-int
-engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
-	unsigned int max_sessions)
-{
-	int r;
-
-	memset(e, 0, sizeof(*e));
-	e->sys = sys;
-	e->loop = loop;
-	e->bufsize = bufsize;
-	engine_shared_init(&e->alone, 1, max_sessions);
-	e->shared = &e->alone;
-	e->max_reads = MAX_READS;
-	list_init(&e->sessions);
-	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
-	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
-	stream_init(e);
-	idle_init(e);
-	engine_splice_init(e);
-	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
-	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
-	e->scratch = mem_alloc(bufsize);
-	if (!e->scratch)
-		return -ERR_NOMEM;
-	r = look_room_init(&e->look, bufsize, loop_wall_ns(loop));
-	if (r) {
-		mem_free(e->scratch);
-		e->scratch = NULL;
-	}
-	return r;
-}
-
-void
-engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr)
-{
-	e->maxrewrite = MIN(maxrewrite, e->bufsize / 2);
-	e->maxhdr = maxhdr;
-	/* Of other objects: nothing is in it yet. */
-	http_txn_pool_init(e);
-}
-
-void
-engine_join(struct engine *e, struct engine_shared *shared, unsigned int index)
-{
-	assert(index < shared->n && shared->n <= ENGINES_MAX);
-	e->shared = shared;
-	e->index = index;
-}
-
-void
-engine_fini(struct engine *e)
-{
-	assert(e->n_sessions == 0);
-	idle_fini(e);
-	stream_fini(e);
-	engine_splice_fini(e);
-	zerocopy_fini(&e->zerocopy);
-	pool_fini(&e->session_pool);
-	pool_fini(&e->buf_pool);
-	pool_fini(&e->txn_pool);
-	mem_free(e->scratch);
-	e->scratch = NULL;
-	look_room_fini(&e->look);
-	engine_shared_fini(&e->alone);
-}
 
 /* --- events --- */
 
@@ -240,8 +151,12 @@ on_io(void *owner, int fd, uint32_t ev)
 			session_event(s, SESSION_EV_CLIENT_GONE);
 	} else if (s->state == SESSION_READ) {
 		http_read_io(s, ev);
+	} else if (s->state == SESSION_INSPECT) {
+		inspect_io(s, ev);
 	} else if (s->state == SESSION_REPLY) {
 		http_reply_io(s, ev);
+	} else if (s->state == SESSION_TARPIT) {
+		http_tarpit_io(s, ev);
 	} else if (side == CLIENT) {
 		client_io_early(s, ev);
 		leave_if_aborted(s);
@@ -249,6 +164,22 @@ on_io(void *owner, int fd, uint32_t ev)
 		server_io_connect(s, ev);
 	}
 	session_settle(s);
+}
+
+/*
+ * The request is out, and a quick server has answered before the next turn: then nobody has to tell
+ * us, and an fd that lives for one request is never registered.
+ */
+static void
+hope(struct session *s)
+{
+	struct conn *c = &s->conn[SERVER];
+
+	if (s->state != SESSION_RELAY || !s->txn || !exchange_has_request(s->txn) ||
+		!server_guesses_quick(srv_shard(s, s->srv)))
+		return;
+	s->hopes = 1;
+	loop_presume_ready(c->loop, c->fd, DIR_R);
 }
 
 /*
@@ -264,11 +195,12 @@ first_io(struct session *s)
 	if (s->state != SESSION_CONNECT)
 		return;
 	r = half_speculate(s);
-	if (r < 0)
+	if (r < 0) {
 		session_event(s, SESSION_EV_REFUSED);
-	else if (r > 0)
+	} else if (r > 0) {
 		session_event(s, SESSION_EV_UP);
-	else {
+		hope(s);
+	} else {
 		loop_again(s->engine->loop, s->conn[SERVER].fd, DIR_W);
 		leave_if_aborted(s);
 	}
@@ -287,6 +219,8 @@ on_task(struct task *t)
 		first_io(s);
 	else if (s->state == SESSION_READ)
 		http_read(s);
+	else if (s->state == SESSION_INSPECT)
+		inspect_read(s);
 	session_settle(s);
 }
 
@@ -297,6 +231,8 @@ has_starved(struct session *s, int side)
 	int was = s->half[side].starves;
 
 	s->half[side].starves = 0;
+	if (was)
+		half_reap(s);
 	return was;
 }
 
@@ -313,6 +249,11 @@ is_late(struct session *s)
 	if (s->state == SESSION_READ && has_starved(s, CLIENT)) {
 		http_read(s);
 		return session_deadline(s) <= loop_now_ms(l) && s->state == SESSION_READ;
+	}
+	if (s->state == SESSION_INSPECT) {
+		if (has_starved(s, CLIENT) || loop_left_events(l))
+			inspect_read(s);
+		return s->state == SESSION_INSPECT && session_deadline(s) <= loop_now_ms(l);
 	}
 	if (s->state != SESSION_RELAY)
 		return 1;
@@ -390,6 +331,10 @@ result(const struct session *s)
 	case SESSION_RETRY:
 		return s->txn && http_answer_is_due(s->txn) ? SESSION_EV_ANSWER : SESSION_EV_NONE;
 	case SESSION_RELAY:
+		if (s->txn && s->txn->leaves)
+			return SESSION_EV_LEAVE;
+		if (s->half[SERVER].inspects == INSPECTS_DENIED)
+			return SESSION_EV_DENIED;
 		if (s->txn && s->txn->again && s->half[SERVER].state == HALF_OPEN)
 			return SESSION_EV_AGAIN;
 		if (s->txn && http_answer_is_due(s->txn) && s->half[SERVER].state == HALF_OPEN)
@@ -399,6 +344,8 @@ result(const struct session *s)
 		return http_reply_result(s);
 	case SESSION_INIT:
 	case SESSION_READ:
+	case SESSION_TARPIT:
+	case SESSION_INSPECT:
 	case SESSION_ASSIGN:
 	case SESSION_LINGER:
 	case SESSION_CLOSED:
@@ -441,6 +388,13 @@ session_settle(struct session *s)
 /* --- birth and death --- */
 
 static void
+session_free(struct session *s)
+{
+	vars_fini(&s->vars);
+	pool_put(&s->engine->session_pool, s);
+}
+
+static void
 on_end(struct task *t)
 {
 	struct session *s = container_of(t, struct session, task);
@@ -455,10 +409,10 @@ on_end(struct task *t)
 	conn_close_late(&s->conn[CLIENT]);
 	conn_close_late(&s->conn[SERVER]);
 	http_txn_put(s);
+	captures_end(s);
 	idle_leave(e, &s->held);
 	list_remove(&s->link);
-	vars_fini(&s->vars);
-	pool_put(&e->session_pool, s);
+	session_free(s);
 
 	atomic_write(&e->n_sessions, e->n_sessions - 1);
 	memory_watch(e);
@@ -468,34 +422,66 @@ on_end(struct task *t)
 	admit_left_process(e);
 }
 
-/* Of what is one and the same so far. */
-static void
-count_rates(struct freq *conns, struct freq *sessions, uint64_t *second, uint64_t now_ms)
+/* Connections of this second, of all workers together. */
+struct second {
+	uint32_t of_process, of_frontend;
+};
+
+static uint32_t
+count_rate(struct freq *conns, uint64_t *second, uint64_t now_ms)
 {
 	uint32_t n = freq_count_second(second, now_ms);
 
 	freq_add(conns, now_ms, 1);
-	freq_add(sessions, now_ms, 1);
 	freq_raise(conns, n);
-	freq_raise(sessions, n);
+	return n;
+}
+
+static struct second
+count_connection(const struct session *s)
+{
+	struct engine *e = s->engine;
+	struct proxy_stat *st = fe_stat(s);
+	struct second n;
+
+	e->cum_conns++;
+	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->accept_ms);
+	st->cum_conn++;
+	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
+	s->listener->stat.cum_conn++;
+	return n;
+}
+
+/* Where no rule refuses any there are as many sessions as connections; where one does, the highest
+ * rate is that of one worker. */
+static void
+count_session_rates(const struct session *s, struct second n)
+{
+	struct engine *e = s->engine;
+	struct proxy_stat *st = fe_stat(s);
+	uint64_t now = s->accept_ms;
+
+	freq_add(&e->sess_rate, now, 1);
+	freq_add(&st->sess_rate, now, 1);
+	if (screen_has_rules(s->fe)) {
+		n.of_process = freq_read(&e->sess_rate, now);
+		n.of_frontend = freq_read(&st->sess_rate, now);
+	}
+	freq_raise(&e->sess_rate, n.of_process);
+	freq_raise(&st->sess_rate, n.of_frontend);
 }
 
 static void
-count_accept(struct session *s)
+count_session(struct session *s, struct second n)
 {
 	struct engine *e = s->engine;
 	struct proxy *fe = s->fe;
 	struct listener *ln = s->listener;
 	struct proxy_stat *st = fe_stat(s);
-	uint64_t now = s->accept_ms;
 
-	e->cum_conns++;
 	e->cum_sess++;
-	count_rates(&e->conn_rate, &e->sess_rate, &e->shared->second, now);
-	st->cum_conn++;
 	st->cum_sess++;
-	count_rates(&st->conn_rate, &st->sess_rate, &fe->fe_second, now);
-	ln->stat.cum_conn++;
+	count_session_rates(s, n);
 	ln->stat.cum_sess++;
 	ln->stat.cur++;
 	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
@@ -506,7 +492,7 @@ count_accept(struct session *s)
 }
 
 static struct session *
-session_new(struct engine *e, struct listener *ln, int fd, const struct addr *peer)
+session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 {
 	struct session *s = pool_get(&e->session_pool);
 
@@ -526,37 +512,59 @@ session_new(struct engine *e, struct listener *ln, int fd, const struct addr *pe
 	list_init(&s->queue_link);
 	vars_init(&s->vars);
 	s->term[0] = s->term[1] = '-';
-	s->id = ++e->next_id * e->shared->n + e->index;
+	s->id = engine_next_id(e);
 	s->accept_ms = s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);
 	s->accept_wall_ns = loop_wall_ns(e->loop);
-	if (conn_open(&s->conn[CLIENT], e->loop, fd, on_io, s,
-		    addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
-			    : ln->nodelay             ? CONN_TCP_NODELAY
-						      : CONN_TCP) < 0) {
-		pool_put(&e->session_pool, s);
-		return NULL;
-	}
-	list_append(&e->sessions, &s->link);
 	return s;
+}
+
+static int
+open_client(struct session *s, int fd)
+{
+	const struct listener *ln = s->listener;
+
+	return conn_open(&s->conn[CLIENT], s->engine->loop, fd, on_io, s,
+		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
+			: ln->nodelay             ? CONN_TCP_NODELAY
+						  : CONN_TCP);
+}
+
+/* The client is one of ours: 0, or -1, and fd is the caller's. It is counted as far as it came. */
+static int
+admit(struct session *s, int fd)
+{
+	struct second n = count_connection(s);
+
+	/* What may be asked of it needs the descriptor. */
+	s->conn[CLIENT].fd = fd;
+	if (!screen_connection(s) || !screen_session(s) || open_client(s, fd) < 0)
+		return -1;
+	list_append(&s->engine->sessions, &s->link);
+	count_session(s, n);
+	return 0;
 }
 
 void
 session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 {
 	struct engine *e = ln->worker;
-	struct session *s = session_new(e, ln, fd, peer);
+	struct session *s = session_new(e, ln, peer);
 
-	if (!s) {
+	if (!s || admit(s, fd) < 0) {
+		if (s)
+			session_free(s);
 		(void)sys_close(e->sys, fd);
 		listener_release(ln);
 		admit_give_back(ln);
 		return;
 	}
-	count_accept(s);
 	want(s, CLIENT, session_wants(s, CLIENT));
 	if (s->fe->mode == PROXY_HTTP) {
 		session_event(s, SESSION_EV_OPENED);
+	} else if (inspect_frontend(s->fe)) {
+		session_event(s, SESSION_EV_LOOK);
 	} else {
+		captures_begin(s);
 		session_event(s, SESSION_EV_ACCEPTED);
 		session_log_early(s);
 	}
@@ -587,10 +595,8 @@ session_reuse_server(struct session *s)
 	struct conn *c = &s->conn[SERVER];
 
 	if (s->held && idle_server(s->held) == s->srv)
-		idle_take(e, &s->held, on_io, s, c, &s->uses);
-	else if (!idle_get(e, s->srv, s->requests == 1, on_io, s, c, &s->uses))
-		return 0;
-	return 1;
+		return idle_take(e, &s->held, on_io, s, c, &s->uses);
+	return idle_get(e, s->srv, s->requests == 1, on_io, s, c, &s->uses);
 }
 
 void

@@ -107,6 +107,8 @@ server_stat_sum(const struct server *s, struct server_stat *out)
 		out->reuse += st->reuse;
 		out->lbtot += st->lbtot;
 		out->failed_conns += st->failed_conns;
+		out->denied_resp += st->denied_resp;
+		out->failed_rewrites += st->failed_rewrites;
 		out->req_tot += st->req_tot;
 		add_classes(out->hrsp, st->hrsp);
 		out->cur_max = MAX(out->cur_max, st->cur_max);
@@ -125,6 +127,9 @@ add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 	out->bytes_in += st->bytes_in;
 	out->bytes_out += st->bytes_out;
 	out->denied_req += st->denied_req;
+	out->denied_conn += st->denied_conn;
+	out->denied_sess += st->denied_sess;
+	out->denied_resp += st->denied_resp;
 	out->failed_req += st->failed_req;
 	out->econ += st->econ;
 	out->eresp += st->eresp;
@@ -136,6 +141,7 @@ add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 	out->connect += st->connect;
 	out->reuse += st->reuse;
 	out->failed_conns += st->failed_conns;
+	out->failed_rewrites += st->failed_rewrites;
 	out->req_tot += st->req_tot;
 	add_classes(out->hrsp, st->hrsp);
 	out->cur_max = MAX(out->cur_max, st->cur_max);

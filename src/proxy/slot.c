@@ -118,6 +118,17 @@ head_of(const struct list *queue)
 	return list_is_empty(queue) ? NULL : list_first(queue, struct session, queue_link);
 }
 
+/* Bound to it, whatever becomes of it; while it is up, everybody who is bound is. */
+static int
+is_tied(const struct session *s)
+{
+	unsigned int options = s->be->options;
+
+	return s->srv == s->bound &&
+		(s->forced || s->srv->admin != SERVER_MAINT || (options & OPT_PERSIST) ||
+			!(options & OPT_REDISPATCH));
+}
+
 /* Of one worker's sessions, the one that came first; any: the backend's queue counts too. */
 static struct session *
 next_of(const struct server *srv, unsigned int worker, int any)
@@ -125,6 +136,8 @@ next_of(const struct server *srv, unsigned int worker, int any)
 	struct session *own = head_of(&srv->shard[worker].queue);
 	struct session *other = any ? head_of(&srv->be->shard[worker].queue) : NULL;
 
+	if (own && !server_is_usable(srv) && !is_tied(own))
+		own = NULL;
 	if (!own || !other)
 		return own ? own : other;
 	return own->id < other->id ? own : other;
@@ -146,7 +159,7 @@ next_waiting(const struct engine *e, const struct server *srv)
 	for (who &= ~bit(e->index); who; who &= who - 1) {
 		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
 
-		if (ours && s->waits_since_ms + QUEUE_UNFAIR_MS >= now)
+		if (!s || (ours && s->waits_since_ms + QUEUE_UNFAIR_MS >= now))
 			continue;
 		if (!best || s->waits_since_ms < best->waits_since_ms)
 			best = s;
@@ -172,7 +185,7 @@ slot_offer(struct engine *e, struct server *srv, struct list *ours)
 {
 	uint64_t tell = 0;
 
-	while (server_is_usable(srv) && server_has_room(srv)) {
+	while (server_has_room(srv)) {
 		struct session *s = next_waiting(e, srv);
 		uint32_t *served;
 
@@ -200,9 +213,11 @@ slot_move_waiting(struct server *srv)
 	for (uint64_t who = srv->waiting; who; who &= who - 1) {
 		struct list *queue = &srv->shard[__builtin_ctzll(who)].queue;
 
-		while (!list_is_empty(queue)) {
-			struct session *s = list_first(queue, struct session, queue_link);
+		list_each_safe(it, queue) {
+			struct session *s = list_entry(it, struct session, queue_link);
 
+			if (is_tied(s))
+				continue;
 			slot_unqueue(s);
 			s->srv = NULL;
 			slot_queue(s);

@@ -76,6 +76,16 @@ stream_note(struct session *s, int side, size_t got, size_t asked)
 		h->streams = 1;
 }
 
+void
+stream_expect(struct session *s, int side, uint64_t n)
+{
+	const struct engine *e = s->engine;
+	uint64_t enough = half_is_forced(s, side) ? e->bufsize : e->streams.after;
+
+	if (n >= MAX(enough, e->bufsize))
+		s->half[side].streams = 1;
+}
+
 /* --- bigger pieces --- */
 
 static uint64_t

@@ -19,6 +19,8 @@ void stream_fini(struct engine *e);
 /* The source was asked for so much and said so much: a stream is who says as much as it is asked
  * for, long enough. Less is a pause. */
 void stream_note(struct session *s, int side, size_t got, size_t asked);
+/* So many bytes are known to come from the source: nothing has to be shown first. */
+void stream_expect(struct session *s, int side, uint64_t n);
 /* It has nothing more to say for now. */
 void stream_drained(const struct engine *e, struct half *h);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "proxy/act_capture.h"
+#include "proxy/capture_rule.h"
 #include "proxy/fetch.h"
 #include "proxy/log_alias.h"
 #include "rule/action.h"
@@ -11,7 +13,8 @@ void
 proxy_vocab_init(struct rule_vocab *v)
 {
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
-		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions };
+		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
+		capture_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));
@@ -22,6 +25,14 @@ proxy_vocab_init(struct rule_vocab *v)
 		r = rule_vocab_add_fetches(v, session_fetches);
 	if (!r)
 		r = rule_vocab_add_fetches(v, load_fetches);
+	if (!r)
+		r = rule_vocab_add_fetches(v, conn_fetches);
+	if (!r)
+		r = rule_vocab_add_convs(v, load_convs);
+	if (!r)
+		r = rule_vocab_add_fetches(v, capture_fetches);
+	if (!r)
+		r = rule_vocab_add_convs(v, capture_convs);
 	/* How many tables there are is known when this is compiled. */
 	assert(r == 0);
 	(void)r;

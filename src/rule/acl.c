@@ -94,7 +94,6 @@ void
 acl_test_free(struct acl_test *t)
 {
 	rule_expr_free(&t->expr);
-	pattern_set_fini(&t->own);
 	mem_free(t->criterion);
 	mem_free(t->file);
 	mem_free(t);
@@ -191,6 +190,16 @@ rule_acl_needs(const struct rule_acl *a)
 	return needs;
 }
 
+unsigned int
+rule_acl_uses(const struct rule_acl *a)
+{
+	unsigned int uses = 0;
+
+	list_each(it, &a->tests)
+		uses |= rule_expr_uses(list_entry(it, struct acl_test, link)->expr);
+	return uses;
+}
+
 int
 rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
 {
@@ -209,7 +218,7 @@ holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *cx)
 		return 1;
 	if (t->method == PATTERN_BOOL)
 		return pattern_is_true(s, cx);
-	if (pattern_match(&t->own, s, cx, NULL))
+	if (pattern_match(t->own, s, cx, NULL))
 		return 1;
 	for (unsigned int i = 0; i < t->n_files; i++)
 		if (pattern_match(t->file[i], s, cx, NULL))

@@ -6,15 +6,17 @@
 #include "base/mem.h"
 #include "rule/acl.h"
 #include "rule/pattern_file.h"
+#include "rule/pattern_number.h"
 
 struct parsing {
 	struct rule_acl *acl;
-	struct acl_test *test;   /* new, or one that has the same criterion already */
+	struct acl_test *test; /* new, or one that has the same criterion already */
 	const struct rule_vocab *vocab;
 	const struct acl_words *words;
-	int i;                   /* the next word */
-	unsigned int flags;      /* PATTERN_x: of what follows */
-	int two_columns;         /* -M */
+	int i;              /* the next word */
+	unsigned int flags; /* PATTERN_x: of what follows */
+	int two_columns;    /* -M */
+	int64_t id;         /* -u */
 	int is_new;
 };
 
@@ -130,17 +132,15 @@ take_file(struct parsing *ps)
 	return keep_file(ps->test, set) < 0 ? cfg_nomem(ps->words->ctx) : 0;
 }
 
-/* Ids are for the commands of the admin socket that change patterns, which there are none of
- * yet. */
+/* What the admin socket knows the line by. */
 static int
 take_id(struct parsing *ps)
 {
-	const char *id = word(ps, ps->i + 1);
+	int64_t id;
 
-	if (!*id || strspn(id, "0123456789") != strlen(id))
+	if (cfg_value_int(word(ps, ps->i + 1), 0, PATTERN_ID_MAX, &id, NULL) < 0)
 		return fail_at(ps, ps->i, 0, "'-u' expects a number");
-	cfg_note(ps->words->ctx, ps->words->first + ps->i,
-		"'acl' : '-u' has no effect: patterns cannot be changed while it runs");
+	ps->id = id;
 	ps->i += 2;
 	return 0;
 }
@@ -172,8 +172,10 @@ take_flags(struct parsing *ps)
 			ps->two_columns |= w[1] == 'M';
 			ps->i++;
 		} else {
-			rc = failf(ps, ps->i, "'%.40s' is not a valid ACL option. Please use '--' "
-					      "before any pattern beginning with a '-'.", w);
+			rc = failf(ps, ps->i,
+				"'%.40s' is not a valid ACL option. Please use '--' "
+				"before any pattern beginning with a '-'.",
+				w);
 		}
 	}
 	return rc;
@@ -187,8 +189,33 @@ is_number(enum pattern_method m)
 	return m == PATTERN_INT || m == PATTERN_VER || m == PATTERN_LEN;
 }
 
+/*
+ * One value, which is kept as the admin socket shows it: `gt 100` is the range "101:".
+ */
 static int
-take_values(struct parsing *ps)
+add_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, struct rule_err *why)
+{
+	const struct str value = { NULL, 0 };
+	struct str text = str_of(word(ps, ps->i));
+	char range[PATTERN_RANGE_MAX];
+	struct pattern_set scratch;
+	int rc;
+
+	if (op == PATTERN_EQ)
+		return pattern_ref_add(ref, 0, text, value, why);
+	pattern_set_init(&scratch, ps->test->method, SAMPLE_ANY);
+	rc = pattern_set_add(&scratch, text, op, ps->flags, value, why);
+	/* Nothing is above the last number, which no pattern says better than none. */
+	if (rc == 0 &&
+		pattern_range_text(scratch.all[0]->lo, scratch.all[0]->hi,
+			ps->test->method == PATTERN_VER, range) == 0)
+		rc = pattern_ref_add(ref, 0, str_of(range), value, why);
+	pattern_set_fini(&scratch);
+	return rc;
+}
+
+static int
+take_values(struct parsing *ps, struct pattern_ref *ref)
 {
 	struct acl_test *t = ps->test;
 	enum pattern_op op = PATTERN_EQ, given;
@@ -204,30 +231,58 @@ take_values(struct parsing *ps)
 			n = 0;
 			continue;
 		}
-		if (pattern_set_add(&t->own, str_of(w), op, ps->flags, (struct str){ NULL, 0 },
-			    &why) < 0)
+		if (add_value(ps, ref, op, &why) < 0)
 			return fail_at(ps, ps->i, why.at, why.text);
 		n++;
 	}
 	if (op != PATTERN_EQ && !n)
 		return fail_at(ps, ps->i - 1, 0, "an operator expects a value");
-	if (!t->own.n && !t->n_files)
+	if (!t->own->n && !t->n_files && !n)
 		cfg_warn(ps->words->ctx, ps->words->first,
 			"'%s' is compared with no pattern at all, and so never matches",
 			t->criterion);
 	return 0;
 }
 
+/* The line among those that the admin socket lists, before its values are taken. */
+static struct pattern_ref *
+open_line(struct parsing *ps)
+{
+	struct pattern_line line = {
+		.method = ps->test->method,
+		.flags = ps->flags,
+		.name = { ps->test->criterion, strcspn(ps->test->criterion, "(,") },
+		.id = ps->id,
+		.join = ps->test->own,
+	};
+	struct pattern_ref *ref;
+
+	if (!ps->vocab->files) {
+		(void)fail_at(ps, 0, 0, "patterns cannot be kept here");
+		return NULL;
+	}
+	ref = pattern_files_line(ps->vocab->files, &line, &ps->test->own);
+	if (!ref)
+		(void)fail_at(ps, 0, 0, ps->vocab->files->why.text);
+	return ref;
+}
+
 static int
 take_patterns(struct parsing *ps)
 {
 	enum pattern_method m = ps->test->method;
+	struct pattern_ref *ref;
 
 	if (m == PATTERN_METHODS)
-		return failf(ps, 0, "'%.60s' gives binary samples: the matching method must be "
-				    "specified with '-m'", ps->test->criterion);
+		return failf(ps, 0,
+			"'%.60s' gives binary samples: the matching method must be "
+			"specified with '-m'",
+			ps->test->criterion);
+	ref = open_line(ps);
+	if (!ref)
+		return -1;
 	if (m != PATTERN_FOUND && m != PATTERN_BOOL)
-		return take_values(ps);
+		return take_values(ps, ref);
 	if (!is_end(ps))
 		cfg_note(ps->words->ctx, ps->words->first + ps->i,
 			"values are not looked at by matching method '%s'", pattern_method_name(m));
@@ -277,7 +332,9 @@ merge(struct parsing *ps)
 int
 rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_words *words)
 {
-	struct parsing ps = { .acl = a, .vocab = v, .words = words, .is_new = 1 };
+	struct parsing ps = {
+		.acl = a, .vocab = v, .words = words, .id = PATTERN_ID_NONE, .is_new = 1
+	};
 	int rc;
 
 	ps.test = mem_zalloc(sizeof(*ps.test));
@@ -289,8 +346,6 @@ rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_wo
 	if (rc == 0) {
 		if (!ps.test->n_files)
 			merge(&ps);
-		if (ps.is_new)
-			pattern_set_init(&ps.test->own, ps.test->method, SAMPLE_ANY);
 		rc = take_patterns(&ps);
 	}
 	if (rc < 0 && ps.is_new)

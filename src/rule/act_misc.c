@@ -136,11 +136,11 @@ parse_wait(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 	return arg + 4;
 }
 
-/* The proxy says req_ended when the time is over, or when the buffer is full. */
+/* When the time is over the proxy ends it. */
 static enum rule_result
 run_wait(const struct rule *r, struct sample_ctx *cx, struct rule_verdict *out)
 {
-	if (cx->req_body_whole || cx->req_ended || r->num[0] == 0)
+	if (cx->req_body_whole || cx->req_body_full || r->num[0] == 0)
 		return RULE_CONT;
 	if (r->num[1] && cx->req_body.len >= (size_t)r->num[1])
 		return RULE_CONT;

@@ -160,7 +160,7 @@ parse_as(const struct rule_action *a, struct list *rules, enum rule_place place,
 	r->action = a;
 	r->place = place;
 	r->where = cfg_arg_where(ctx, arg - 1);
-	if (ctx->section && (ctx->section->bit & (CFG_BACKEND | CFG_LISTEN)))
+	if (ctx->section && !(ctx->section->bit & CFG_FRONTEND))
 		at |= SAMPLE_AT_BACK;
 	if (parse_rest(r, acls, v, ctx, arg, at) < 0) {
 		rule_free(r);

@@ -214,6 +214,16 @@ rule_cond_needs(const struct rule_cond *c)
 	return needs;
 }
 
+unsigned int
+rule_cond_uses(const struct rule_cond *c)
+{
+	unsigned int uses = 0;
+
+	for (unsigned int i = 0; i < c->n; i++)
+		uses |= rule_acl_uses(c->atom[i].acl);
+	return uses;
+}
+
 /* --- evaluation --- */
 
 static enum rule_truth

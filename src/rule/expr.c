@@ -13,7 +13,7 @@ struct step {
 
 struct rule_expr {
 	const struct rule_fetch *fetch;
-	unsigned int needs;
+	unsigned int needs, uses;
 	enum sample_type type;
 	size_t at;               /* of the fetch's arguments */
 	char *text;              /* what was parsed: to point at it in rule_expr_check() */
@@ -91,6 +91,7 @@ scope_text(unsigned int missing)
 		"a response",
 		"the end of a session",
 		"a request's body",
+		"a request of mode http",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(text); i++)
@@ -136,6 +137,7 @@ parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_f
 	e->args.kind = f->kind;
 	e->fetch = f;
 	e->needs = f->needs;
+	e->uses = f->needs | f->either;
 	e->type = f->out;
 	if (f->init && f->init(&e->args, v, &reason))
 		return fail_arg(why, text, e->at, &e->args, f->name, reason);
@@ -291,6 +293,12 @@ unsigned int
 rule_expr_needs(const struct rule_expr *e)
 {
 	return e->needs;
+}
+
+unsigned int
+rule_expr_uses(const struct rule_expr *e)
+{
+	return e->uses;
 }
 
 /* --- evaluation --- */

@@ -1,4 +1,4 @@
-/* Fetches of a request's body, and of the bytes that a client sent (manual 7.3.5 and 7.3.6). */
+/* Fetches of a request's body, and of the bytes that either side sent (manual 7.3.5 and 7.3.6). */
 #include "fetch.h"
 
 /* --- bodies --- */
@@ -85,19 +85,29 @@ fetch_body_param(const struct rule_args *a, struct sample_ctx *cx, struct sample
 
 /* --- bytes: mode tcp --- */
 
+static struct str
+bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	enum fetch_side side = (enum fetch_side)a->kind;
+
+	return side == FETCH_RES || (side == FETCH_EITHER && (cx->at & SAMPLE_AT_RES))
+		? cx->res_bytes : cx->req_bytes;
+}
+
 static int
-fetch_len(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	s->may_change = !cx->req_ended;
-	sample_set_int(s, (int64_t)cx->req_bytes.len);
+	sample_set_int(s, (int64_t)bytes_of(a, cx).len);
 	return 1;
 }
 
 /* len bytes from place `from` on, 0: all that are there. */
 static int
-take_bytes(struct sample_ctx *cx, uint64_t from, uint64_t len, struct sample *s)
+take_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from, uint64_t len,
+	struct sample *s)
 {
-	struct str b = cx->req_bytes;
+	struct str b = bytes_of(a, cx);
 
 	if (from > b.len || len > b.len - from || (len == 0 && from == b.len)) {
 		s->may_change = !cx->req_ended;
@@ -125,7 +135,7 @@ init_payload(struct rule_args *a, const struct rule_vocab *v unused, const char 
 static int
 fetch_payload(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	return take_bytes(cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s);
+	return take_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s);
 }
 
 /* The third argument is an offset from the start, or "+n", "-n" from behind the length. */
@@ -163,12 +173,12 @@ fetch_payload_lv(const struct rule_args *a, struct sample_ctx *cx, struct sample
 {
 	uint64_t len = 0;
 
-	if (!take_bytes(cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s))
+	if (!take_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s))
 		return 0;
 	for (size_t i = 0; i < s->u.str.len; i++)
 		len = len << 8 | (unsigned char)s->u.str.p[i];
 	/* a length of 0 has nothing behind it */
-	return len > 0 && take_bytes(cx, (uint64_t)a->arg[2].num, len, s);
+	return len > 0 && take_bytes(a, cx, (uint64_t)a->arg[2].num, len, s);
 }
 
 static int
@@ -179,25 +189,27 @@ fetch_wait_end(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 	return cx->req_ended;
 }
 
-#define BYTES .needs = SAMPLE_AT_REQ
-#define PAYLOAD(n)                                                                       \
-	{ .name = n, BYTES, .arg = { ARG_INT, ARG_INT }, .min = 2, .out = SAMPLE_BIN,     \
-		.fetch = fetch_payload, .init = init_payload, .match = "bin",             \
-		.syntax = "<offset>,<length>",                                            \
-		.doc = "Mode tcp: that many bytes the client sent (0: all), from there." }
-#define PAYLOAD_LV(n)                                                                    \
-	{ .name = n, BYTES, .arg = { ARG_INT, ARG_INT, ARG_ENUM }, .min = 2,              \
+#define BYTES_REQ .needs = SAMPLE_AT_REQ, .kind = FETCH_REQ
+#define BYTES_RES .needs = SAMPLE_AT_RES, .kind = FETCH_RES
+#define BYTES_EITHER .either = SAMPLE_AT_REQ | SAMPLE_AT_RES, .kind = FETCH_EITHER
+#define PAYLOAD(n, side)                                                                 \
+	{ .name = n, BYTES_##side, .arg = { ARG_INT, ARG_INT }, .min = 2,                 \
+		.out = SAMPLE_BIN, .fetch = fetch_payload, .init = init_payload,          \
+		.match = "bin", .syntax = "<offset>,<length>",                            \
+		.doc = "Mode tcp: that many bytes of what came (0: all), from there." }
+#define PAYLOAD_LV(n, side)                                                              \
+	{ .name = n, BYTES_##side, .arg = { ARG_INT, ARG_INT, ARG_ENUM }, .min = 2,       \
 		.out = SAMPLE_BIN, .fetch = fetch_payload_lv, .init = init_payload_lv,    \
 		.match = "bin", .syntax = "<offset>,<size>[,[+-]<offset2>]",              \
 		.doc = "Mode tcp: the bytes whose number stands, highest byte first, in " \
 		       "<size> bytes at <offset>; they begin behind it or at <offset2>." }
-#define LEN(n)                                                                           \
-	{ .name = n, BYTES, .out = SAMPLE_SINT, .fetch = fetch_len,                       \
-		.doc = "Mode tcp: how many bytes the client has sent." }
+#define LEN(n, side)                                                                     \
+	{ .name = n, BYTES_##side, .out = SAMPLE_SINT, .fetch = fetch_len,                \
+		.doc = "Mode tcp: how many bytes that side has sent." }
 
 const struct rule_fetch rule_body_fetches[] = {
-	PAYLOAD("payload"),
-	PAYLOAD_LV("payload_lv"),
+	PAYLOAD("payload", EITHER),
+	PAYLOAD_LV("payload_lv", EITHER),
 	{ .name = "req.body",
 		.needs = SAMPLE_AT_REQ,
 		.out = SAMPLE_BIN,
@@ -222,12 +234,15 @@ const struct rule_fetch rule_body_fetches[] = {
 		.out = SAMPLE_SINT,
 		.fetch = fetch_body_size,
 		.doc = "The body's length as announced, or else that of what is there." },
-	LEN("req.len"),
-	PAYLOAD("req.payload"),
-	PAYLOAD_LV("req.payload_lv"),
-	LEN("req_len"),
+	LEN("req.len", REQ),
+	PAYLOAD("req.payload", REQ),
+	PAYLOAD_LV("req.payload_lv", REQ),
+	LEN("req_len", REQ),
+	LEN("res.len", RES),
+	PAYLOAD("res.payload", RES),
+	PAYLOAD_LV("res.payload_lv", RES),
 	{ .name = "wait_end",
-		.needs = SAMPLE_AT_REQ,
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_wait_end,
 		.doc = "True when nothing more will be waited for." },

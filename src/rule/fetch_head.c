@@ -1,4 +1,6 @@
 /* Fetches of start lines and fields (manual 7.3.6). */
+#include <ctype.h>
+
 #include "fetch.h"
 
 const struct http_head *
@@ -7,7 +9,7 @@ fetch_head_of(struct sample_ctx *cx, enum fetch_side side, struct sample *s)
 	if (side == FETCH_RES || (side == FETCH_EITHER && (cx->at & SAMPLE_AT_RES)))
 		return cx->res;
 	if (!cx->req)
-		s->may_change = !cx->req_ended;
+		s->may_change = !cx->req_ended && !cx->req_not_http;
 	return cx->req;
 }
 
@@ -276,6 +278,75 @@ fetch_lines(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
+/* --- all of them, in the numbers of SPOE --- */
+
+/* A number as its protocol writes them: one byte up to 239. With p NULL it is only measured. */
+static size_t
+put_varint(unsigned char *p, uint64_t v)
+{
+	size_t n = 0;
+
+	if (v < 240) {
+		if (p)
+			p[0] = (unsigned char)v;
+		return 1;
+	}
+	if (p)
+		p[n] = (unsigned char)(v | 240);
+	n++;
+	for (v = (v - 240) >> 4; v >= 128; v = (v - 128) >> 7) {
+		if (p)
+			p[n] = (unsigned char)(v | 128);
+		n++;
+	}
+	if (p)
+		p[n] = (unsigned char)v;
+	return n + 1;
+}
+
+/* A length and the bytes; names are in lower case, as HAProxy has them inside. */
+static size_t
+put_counted(unsigned char *p, struct str s, int fold)
+{
+	size_t n = put_varint(p, s.len);
+
+	for (size_t i = 0; p && i < s.len; i++)
+		p[n + i] = (unsigned char)(fold ? tolower((unsigned char)s.p[i])
+						: (unsigned char)s.p[i]);
+	return n + s.len;
+}
+
+static size_t
+put_fields(const struct http_head *h, unsigned char *p)
+{
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < h->n; i++) {
+		if (h->field[i].dropped)
+			continue;
+		n += put_counted(p ? p + n : NULL, h->field[i].name, 1);
+		n += put_counted(p ? p + n : NULL, h->field[i].value, 0);
+	}
+	if (p)
+		memset(p + n, 0, 2);
+	return n + 2;
+}
+
+static int
+fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
+	size_t size = h ? put_fields(h, NULL) : 0;
+	char *out = h ? arena_get(cx->arena, size) : NULL;
+
+	if (!out)
+		return 0;
+	(void)put_fields(h, (unsigned char *)out);
+	s->type = SAMPLE_BIN;
+	s->u.str = (struct str){ out, size };
+	return 1;
+}
+
 /* --- the table --- */
 
 #define SIDE_REQ .needs = SAMPLE_AT_REQ
@@ -315,6 +386,11 @@ fetch_lines(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 #define LINES(n, side)                                                                   \
 	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_lines,                \
 		.kind = FETCH_##side, .doc = "All fields as lines, and the empty line." }
+#define COUNTED(n, side)                                                                 \
+	{ .name = n, SIDE_##side, .out = SAMPLE_BIN, .fetch = fetch_counted,              \
+		.kind = FETCH_##side,                                                    \
+		.doc = "All fields, names and values each behind its length as in SPOE, " \
+		       "and two empty ones." }
 #define IS_HTTP(n)                                                                       \
 	{ .name = n, .out = SAMPLE_BOOL, .fetch = fetch_is_http,                          \
 		.doc = "Has an HTTP request been parsed?" }
@@ -338,6 +414,7 @@ const struct rule_fetch rule_head_fetches[] = {
 	NAMES("req.hdr_names", REQ),
 	INT("req.hdr_val", REQ),
 	LINES("req.hdrs", REQ),
+	COUNTED("req.hdrs_bin", REQ),
 	IS_HTTP("req.proto_http"),
 	VERSION("req.ver", REQ),
 	IS_HTTP("req_proto_http"),
@@ -350,6 +427,7 @@ const struct rule_fetch rule_head_fetches[] = {
 	NAMES("res.hdr_names", RES),
 	INT("res.hdr_val", RES),
 	LINES("res.hdrs", RES),
+	COUNTED("res.hdrs_bin", RES),
 	VERSION("res.ver", RES),
 	VERSION("resp_ver", RES),
 	LIST("shdr", RES),

@@ -59,6 +59,14 @@ fetch_base_hash(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 	return 1;
 }
 
+int
+rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s)
+{
+	const struct rule_args a = { .kind = with_query };
+
+	return fetch_base_hash(&a, cx, s);
+}
+
 static int
 authority_of(struct sample_ctx *cx, struct sample *s, struct http_authority *out)
 {

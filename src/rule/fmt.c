@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#define MERGES (RULE_FMT_LOG | RULE_FMT_MERGE)
+
 /* Text, an expression or an alias. */
 struct part {
 	const struct rule_alias *alias;
@@ -18,7 +20,7 @@ struct part {
 
 struct rule_fmt {
 	unsigned int style;
-	unsigned int needs;
+	unsigned int needs, uses;
 	unsigned int n;
 	char *text;           /* what stands between the variables, all in one */
 	struct part part[];
@@ -66,7 +68,7 @@ add_part(struct compiler *c)
 static int
 compile_text(struct compiler *c)
 {
-	int merge = (c->f->style & RULE_FMT_LOG) != 0;
+	int merge = (c->f->style & MERGES) != 0;
 	struct part *t = add_part(c);
 
 	if (!t)
@@ -180,6 +182,7 @@ compile_expr(struct compiler *c, unsigned int flags)
 		return r;
 	}
 	c->f->needs |= rule_expr_needs(part->expr);
+	c->f->uses |= rule_expr_uses(part->expr);
 	/* What may still change is known at the end. */
 	if (c->f->style & RULE_FMT_LOG)
 		c->f->needs |= SAMPLE_AT_END;
@@ -276,6 +279,12 @@ rule_fmt_needs(const struct rule_fmt *f)
 	return f->needs;
 }
 
+unsigned int
+rule_fmt_uses(const struct rule_fmt *f)
+{
+	return f->needs | f->uses;
+}
+
 const char *
 rule_fmt_literal(const struct rule_fmt *f)
 {
@@ -294,6 +303,10 @@ rule_fmt_literal(const struct rule_fmt *f)
 static char
 mark_of(unsigned int flags, unsigned char ch)
 {
+	if ((flags & RULE_FMT_LIST) && (ch == '{' || ch == '|' || ch == '}'))
+		return '#';
+	if ((flags & (RULE_FMT_LIST | RULE_FMT_MARK)) && (ch == '"' || ch == '#'))
+		return '#';
 	if ((flags & RULE_FMT_E) && (ch == '"' || ch == '\\' || ch == ']'))
 		return '\\';
 	if (flags & RULE_FMT_LOG)
@@ -346,8 +359,8 @@ put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, str
 
 	if (!(style & RULE_FMT_LOG))
 		flags &= ~(unsigned int)RULE_FMT_Q;
-	if (rule_expr_eval_as(part->expr, cx, SAMPLE_STR, &s) == 1)
-		rule_fmt_put(out, flags, (struct str){ s.u.str.p ? s.u.str.p : "", s.u.str.len });
+	if (rule_expr_eval_as(part->expr, cx, SAMPLE_STR, &s) == 1 && s.u.str.len)
+		rule_fmt_put(out, flags, s.u.str);
 	else
 		rule_fmt_put(out, flags, (struct str){ NULL, 0 });
 	arena_release(cx->arena, mark);
@@ -360,7 +373,7 @@ put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, str
 static void
 put_text(const struct part *part, unsigned int style, size_t start, struct sbuf *out)
 {
-	size_t skip = (style & RULE_FMT_LOG) && part->len > 0 && part->text[0] == ' ' &&
+	size_t skip = (style & MERGES) && part->len > 0 && part->text[0] == ' ' &&
 		      (out->len == start || out->p[out->len - 1] == ' ');
 
 	sbuf_add(out, part->text + skip, part->len - skip);

@@ -73,14 +73,10 @@ put(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
 }
 
 static int
-make_room(struct pattern_index *x)
+resize(struct pattern_index *x, uint32_t cap)
 {
-	uint32_t cap = x->cap ? 2 * x->cap : CAP_FIRST;
-	struct pattern_slot *slot;
+	struct pattern_slot *slot = mem_zalloc(cap * sizeof(*slot));
 
-	if (2 * (x->n + 1) <= x->cap)
-		return 0;
-	slot = mem_zalloc(cap * sizeof(*slot));
 	if (!slot)
 		return -ERR_NOMEM;
 	for (uint32_t i = 0; i < x->cap; i++)
@@ -93,22 +89,41 @@ make_room(struct pattern_index *x)
 }
 
 static int
-note_len(struct pattern_index *x, size_t len)
+make_room(struct pattern_index *x)
+{
+	if (2 * (x->n + 1) <= x->cap)
+		return 0;
+	return resize(x, x->cap ? 2 * x->cap : CAP_FIRST);
+}
+
+/* Lengths up to this one have a bit. */
+static int
+make_lens(struct pattern_index *x, size_t len)
 {
 	size_t words = len / 64 + 1;
 	uint64_t *lens;
 
-	if (words > x->len_words) {
-		lens = mem_resize(x->lens, words, sizeof(*lens));
-		if (!lens)
-			return -ERR_NOMEM;
-		memset(lens + x->len_words, 0, (words - x->len_words) * sizeof(*lens));
-		x->lens = lens;
-		x->len_words = words;
-	}
-	x->lens[len / 64] |= UINT64_C(1) << len % 64;
-	x->len_max = MAX(x->len_max, len);
+	if (words <= x->len_words)
+		return 0;
+	lens = mem_resize(x->lens, words, sizeof(*lens));
+	if (!lens)
+		return -ERR_NOMEM;
+	memset(lens + x->len_words, 0, (words - x->len_words) * sizeof(*lens));
+	x->lens = lens;
+	x->len_words = words;
 	return 0;
+}
+
+int
+pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max)
+{
+	uint32_t cap = CAP_FIRST;
+
+	while (cap < 2 * n)
+		cap *= 2;
+	if (cap > x->cap && resize(x, cap) < 0)
+		return -ERR_NOMEM;
+	return make_lens(x, len_max);
 }
 
 int
@@ -116,9 +131,46 @@ pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, 
 {
 	if (pattern_index_find(x, hash, item->key.p, item->key.len))
 		return -ERR_EXISTS;
-	if (make_room(x) < 0 || note_len(x, len) < 0)
+	if (make_room(x) < 0 || make_lens(x, len) < 0)
 		return -ERR_NOMEM;
+	x->lens[len / 64] |= UINT64_C(1) << len % 64;
+	x->len_max = MAX(x->len_max, len);
 	put(x->slot, x->cap, (struct pattern_slot){ hash, item });
 	x->n++;
 	return 0;
+}
+
+/* A slot without an item ends the search for those behind it: the next of them that may stand
+ * there moves up, and so on. */
+static void
+close_gap(struct pattern_index *x, uint32_t gap)
+{
+	const uint32_t mask = x->cap - 1;
+
+	for (uint32_t at = (gap + 1) & mask; x->slot[at].item; at = (at + 1) & mask) {
+		uint32_t home = (uint32_t)x->slot[at].hash & mask;
+
+		/* Is its home behind the gap? Then it would not be found in it. */
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		x->slot[gap] = x->slot[at];
+		gap = at;
+	}
+	x->slot[gap].item = NULL;
+}
+
+void
+pattern_index_replace(
+	struct pattern_index *x, const struct pattern *item, uint64_t hash, struct pattern *heir)
+{
+	uint32_t at = (uint32_t)hash & (x->cap - 1);
+
+	while (x->slot[at].item != item)
+		at = (at + 1) & (x->cap - 1);
+	if (heir) {
+		x->slot[at].item = heir;
+		return;
+	}
+	x->n--;
+	close_gap(x, at);
 }

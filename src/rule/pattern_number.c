@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/sbuf.h"
+
 int
 pattern_number_parse(struct str s, int64_t *out)
 {
@@ -59,4 +61,30 @@ pattern_range_parse(struct str s, int dotted, int64_t *lo, int64_t *hi, const ch
 		return -1;
 	*why = "is a range that ends before it begins";
 	return *lo > *hi ? -1 : 0;
+}
+
+static void
+put_end(struct sbuf *b, int64_t v, int dotted)
+{
+	if (dotted)
+		sbuf_addf(b, "%lld.%lld", (long long)(v >> 16), (long long)(v & 0xffff));
+	else
+		sbuf_addf(b, "%lld", (long long)v);
+}
+
+int
+pattern_range_text(int64_t lo, int64_t hi, int dotted, char *out)
+{
+	const int64_t last = dotted ? UINT32_MAX : INT64_MAX;
+	struct sbuf b;
+
+	if (lo > hi || lo > last || (dotted && hi < 0))
+		return -1;
+	sbuf_init_fixed(&b, out, PATTERN_RANGE_MAX);
+	if (lo != INT64_MIN)
+		put_end(&b, lo, dotted);
+	sbuf_addc(&b, ':');
+	if (hi != INT64_MAX)
+		put_end(&b, hi, dotted);
+	return 0;
 }

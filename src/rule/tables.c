@@ -12,6 +12,7 @@ rule_tables_add(struct rule_vocab *v)
 		rule_cookie_fetches,
 		rule_auth_fetches,
 		rule_body_fetches,
+		rule_hello_fetches,
 	};
 	static const struct rule_conv *const convs[] = {
 		rule_map_convs,

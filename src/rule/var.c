@@ -68,6 +68,8 @@ var_name_parse(struct str text, struct var_name *out, const char **why)
 		[VAR_RES] = { "res.", 4 },
 	};
 
+	const struct str whole = text;
+
 	for (unsigned int i = 0; i < VAR_SCOPES; i++) {
 		struct str s = scopes[i];
 
@@ -84,7 +86,7 @@ var_name_parse(struct str text, struct var_name *out, const char **why)
 		for (size_t k = 0; k < text.len; k++)
 			if (!is_name_char(text.p[k]))
 				return -1;
-		*out = (struct var_name){ .scope = (enum var_scope)i, .id = hash_of(text) };
+		*out = (struct var_name){ .scope = (enum var_scope)i, .id = hash_of(whole) };
 		return 0;
 	}
 	*why = "a variable's name begins with its scope: proc. sess. txn. req. or res.";

@@ -15,6 +15,7 @@
 #include "cfg/reader.h"
 #include "rule/cond.h"
 #include "rule/pattern.h"
+#include "rule/pattern_file.h"
 #include "rule/tables.h"
 
 enum {
@@ -113,6 +114,7 @@ time_lookups(enum pattern_method m, uint32_t n, uint32_t lookups)
 
 struct world {
 	struct rule_vocab vocab;
+	struct pattern_files files;
 	struct rule_acls acls;
 	struct rule_cond *cond[RULES + 1];
 	int n;
@@ -189,6 +191,8 @@ read_rules(struct world *w)
 	cfg_registry_init(&registry);
 	cfg_diag_init(&diag, 0);
 	cfg_env_init(&env);
+	pattern_files_init(&w->files, NULL);
+	w->vocab.files = &w->files;
 	rule_acls_init(&w->acls);
 	if (rule_tables_add(&w->vocab) || rule_vocab_add_fetches(&w->vocab, fetches) ||
 		cfg_registry_add(&registry, &module))

@@ -154,6 +154,9 @@ option_text(int lvl, int opt, char *buf, size_t len)
 		{ IPPROTO_TCP, TCP_INFO, "TCP_INFO" },
 		{ IPPROTO_TCP, TCP_NODELAY, "TCP_NODELAY" },
 		{ IPPROTO_TCP, TCP_QUICKACK, "TCP_QUICKACK" },
+		{ IPPROTO_TCP, TCP_REPAIR, "TCP_REPAIR" },
+		{ IPPROTO_IP, IP_TTL, "IP_TTL" },
+		{ IPPROTO_IPV6, IPV6_UNICAST_HOPS, "IPV6_UNICAST_HOPS" },
 		{ IPPROTO_TCP, TCP_DEFER_ACCEPT, "TCP_DEFER_ACCEPT" },
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, "TCP_USER_TIMEOUT" },
 		{ IPPROTO_TCP, TCP_NOTSENT_LOWAT, "TCP_NOTSENT_LOWAT" },
@@ -184,6 +187,8 @@ fk_setsockopt(void *ctx, int fd, int lvl, int opt, const void *v, socklen_t len)
 		} else if (lvl == SOL_SOCKET && (opt == SO_SNDBUF || opt == SO_RCVBUF)) {
 			*(opt == SO_SNDBUF ? &s->sndbuf : &s->rcvbuf) = *(const unsigned int *)v;
 			s->fixed_bufs = 1;
+		} else if (lvl == IPPROTO_TCP && opt == TCP_REPAIR) {
+			s->repair = *(const int *)v;
 		} else if (lvl == IPPROTO_TCP && opt == TCP_DEFER_ACCEPT) {
 			s->defer = *(const int *)v;
 		} else if (lvl != SOL_SOCKET && lvl != IPPROTO_TCP && lvl != IPPROTO_IP &&

@@ -90,6 +90,7 @@ struct fake_sock {
 	int err;
 	int nospace;
 	int linger0;
+	int repair;    /* closing says nothing */
 	int rst_sent;
 	uint64_t cork_seq;
 	unsigned int sndbuf, rcvbuf;

@@ -387,6 +387,10 @@ fake_sock_close(struct fake_sock *s)
 		s->state = FAKE_CLOSED;
 		return;
 	}
+	if (s->repair) {
+		s->state = FAKE_CLOSED;
+		return;
+	}
 	if (s->linger0 || s->in.arrived > s->in.read) {
 		fake_sock_reset(s);
 		return;

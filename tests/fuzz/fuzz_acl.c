@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct world {
 	struct rule_vocab vocab;
+	struct pattern_files files;
 	struct rule_acls acls;
 	struct rule_cond *cond;
 };
@@ -187,12 +188,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text + sizeof(head) - 1, end + 1, rest);
 	expect(rule_tables_add(&w.vocab) == 0);
 	expect(rule_vocab_add_fetches(&w.vocab, fetches) == 0);
+	pattern_files_init(&w.files, NULL);
+	w.vocab.files = &w.files;
 	rule_acls_init(&w.acls);
 	read_lines(&w, text, sizeof(head) - 1 + rest);
 	if (w.cond)
 		judge(w.cond);
 	rule_cond_free(&w.cond);
 	rule_acls_fini(&w.acls);
+	pattern_files_fini(&w.files);
 	free(text);
 	free(seen);
 	return 0;

@@ -26,6 +26,7 @@ static const char text[] =
 	"global\n nbthread 1\n stats socket ipv4@127.0.0.1:1001 level admin\n stats timeout 5s\n"
 	"defaults\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
 	"listen l\n bind 127.0.0.1:1000\n server s 127.0.0.1:2000 weight 9\n"
+	" acl a src 10.0.0.0/8 1.2.3.4\n acl p dst_port -u 7 gt 1024\n use_backend b if a p\n"
 	"backend b\n balance static-rr\n server c 127.0.0.1:2001 weight 9\n";
 
 struct scene {

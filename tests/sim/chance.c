@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proxy/queue.h"
-
-#define LIMIT (4000 * FAKE_SEC)
-#define KIND_MS 3000000 /* a patience that nobody tries */
+#include "sim/chance_config.h"
+#include "sim/chance_run.h"
 
 struct plan {
 	struct world w;
@@ -126,125 +124,6 @@ scripts(struct plan *p, unsigned int i)
 	}
 }
 
-static uint64_t
-delay(struct plan *p)
-{
-	return dice_is(p->d, 3) ? (1 + dice(p->d, 60)) * FAKE_MS : 0;
-}
-
-static void
-timeouts(struct plan *p, struct proxy_timeouts *to)
-{
-	if (p->kind) {
-		to->connect = to->client = to->server = to->queue = KIND_MS;
-		return;
-	}
-	to->connect = 1 + dice(p->d, 3000);
-	to->client = 1 + dice(p->d, 5000);
-	to->server = 1 + dice(p->d, 5000);
-	to->queue = 1 + dice(p->d, 3000);
-	to->client_fin = dice_is(p->d, 3) ? 1 + dice(p->d, 1000) : 0;
-	to->server_fin = dice_is(p->d, 3) ? 1 + dice(p->d, 1000) : 0;
-}
-
-/* Streams in turns and big pieces, and through pipes: of all sizes, also those that are of no use,
- * and too few of them. */
-static void
-streams(struct dice *d, struct world_config *c)
-{
-	static const unsigned int options[] = { OPT_SPLICE_AUTO, OPT_SPLICE_REQUEST,
-		OPT_SPLICE_RESPONSE, OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE };
-	static const unsigned int fragments[] = { 10, 536, 1448, 4096 };
-
-	if (dice_is(d, 2))
-		c->stream_bufsize = c->bufsize << dice(d, 4);
-	if (dice_is(d, 2))
-		c->stream_turn = 1 + dice(d, 40000) / 8; /* alone they have eight times that */
-	c->splice_after = 1u << dice(d, 17);
-	if (dice_is(d, 2))
-		return;
-	c->options |= options[dice(d, ARRAY_LEN(options))];
-	c->maxpipes = 1 + dice(d, 6);
-	c->pipe_slots = 1u << dice(d, 6);
-	c->fragment = fragments[dice(d, ARRAY_LEN(fragments))];
-}
-
-static struct world_config
-config(struct plan *p)
-{
-	struct dice *d = p->d;
-	struct world_config c = { 0 };
-
-	c.mode = (enum interest_mode)dice(d, 3);
-	c.eager = dice_is(d, 5);
-	c.bufsize = 1024u << dice(d, 5);
-	c.sndbuf = 2048u << dice(d, 6);
-	c.rcvbuf = 2048u << dice(d, 6);
-	c.max_events = dice_is(d, 4) ? 1 + (int)dice(d, 4) : 0;
-	c.maxconn = dice_is(d, 5) ? 1 + (int)dice(d, 5) : 0;
-	c.fd_limit = dice_is(d, 6) ? 8 + (int)dice(d, 20) : 0;
-	c.defer = dice_is(d, 6);
-	c.client_delay = delay(p);
-	c.retries = (int)dice(d, 4);
-	c.redispatch = (int)dice(d, 4) - 2;
-	c.n_servers = 1 + dice(d, WORLD_SERVERS);
-	if (dice_is(d, 3))
-		c.options = OPT_SRVTCPKA | OPT_SMART_CONNECT | OPT_SMART_ACCEPT;
-	if (!p->kind && dice_is(d, 4))
-		c.options |= OPT_NOLINGER;
-	streams(d, &c);
-	timeouts(p, &c.to);
-	for (unsigned int i = 0; i < c.n_servers; i++) {
-		struct world_server *s = &c.server[i];
-
-		s->one_way = delay(p);
-		s->path = s->one_way ? FAKE_FAR : FAKE_NEAR;
-		s->maxconn = dice_is(d, 5) ? 1 + (int)dice(d, 4) : 0;
-		s->backlog = p->kind ? 0 : 1 + (int)dice(d, 8);
-		if (p->kind)
-			continue;
-		s->absent = dice_is(d, 6);
-		if (dice_is(d, 8))
-			s->path = dice_is(d, 2) ? FAKE_REFUSED : FAKE_BLACKHOLE;
-	}
-	/* descriptors that are short fail connects: that is not kind */
-	if (p->kind)
-		c.fd_limit = 0;
-	return c;
-}
-
-/* A few sessions and fewer buffers, down to none. */
-static uint64_t
-memory(struct plan *p, unsigned int bufsize)
-{
-	uint64_t sessions, buffers;
-
-	if (!dice_is(p->d, 4))
-		return 0;
-	sessions = dice(p->d, 8);
-	buffers = dice(p->d, 4);
-	return sessions * sizeof(struct session) + buffers * bufsize;
-}
-
-/* Sends in place, and a kernel that answers them in one of its ways. */
-static void
-zerocopy(struct plan *p, struct world_config *c)
-{
-	struct dice *d = p->d;
-
-	if (!dice_is(d, 3))
-		return;
-	c->zerocopy = 1 + dice(d, c->bufsize);
-	c->pinned = dice_is(d, 3) ? 8192u << dice(d, 4) : 0;
-	c->no_fast_path = dice_is(d, 4);
-	c->zc.refused = dice_is(d, 12);
-	c->zc.copied = dice_is(d, 8);
-	c->zc.shuffle = dice_is(d, 3);
-	c->zc.limit = dice_is(d, 4) ? 1 + dice(d, 4) : 0;
-	c->zc.first = dice_is(d, 3) ? UINT32_MAX - dice(d, 8) : 0;
-	c->zc.late = dice_is(d, 3) ? dice(d, 50) * FAKE_MS : 0;
-}
-
 static void
 client_arrives(struct fake *k, void *arg)
 {
@@ -261,51 +140,6 @@ origin_script(struct world *w, unsigned int nth, struct step *steps)
 	struct plan *p = w->arg;
 
 	memcpy(steps, p->origin[nth % p->n], sizeof(p->origin[0]));
-}
-
-static struct session *
-any_session(struct world *w, struct dice *d)
-{
-	unsigned int nth = w->engine.n_sessions ? dice(d, w->engine.n_sessions) : 0;
-
-	list_each(it, &w->engine.sessions)
-		if (nth-- == 0)
-			return list_entry(it, struct session, link);
-	return NULL;
-}
-
-/* What the admin socket and the process do to sessions and servers while they run. */
-static void
-meddle(struct world *w)
-{
-	struct plan *p = w->arg;
-	struct server *srv = w->srv[dice(p->d, w->px->n_servers)];
-	struct session *s;
-
-	if (!dice_is(p->d, 12))
-		return;
-	switch (dice(p->d, 5)) {
-	case 0:
-		s = any_session(w, p->d);
-		if (s)
-			session_kill(s);
-		break;
-	case 1:
-		server_set_admin(srv, (enum server_admin)dice(p->d, SERVER_DRAIN + 1),
-				 loop_now_ms(w->loop));
-		queue_serve(&w->engine, w->px);
-		break;
-	case 2:
-		(void)!server_set_weight(srv, (int)dice(p->d, 4));
-		queue_serve(&w->engine, w->px);
-		break;
-	case 3:
-		listener_hold(w->ln, LISTENER_HOLD_PROCESS);
-		break;
-	default:
-		listener_resume(w->ln, LISTENER_HOLD_PROCESS);
-		break;
-	}
 }
 
 /* Everything was said and heard. */
@@ -357,35 +191,6 @@ measure(struct plan *p, struct chance_result *r)
 			p->n);
 }
 
-static void
-run(struct plan *p)
-{
-	struct dice *d = p->d;
-	struct world *w = &p->w;
-
-	if (!p->kind && dice_is(d, 3)) {
-		/* one by one: the order of two throws in one call is the compiler's choice */
-		unsigned int nth = dice(d, 40 * p->n), how = dice(d, 4);
-
-		fake_torture(w->k, fake_calls(w->k) + 1 + nth, how);
-	}
-	if (!p->kind && dice_is(d, 3))
-		fake_cut_splice(w->k, 1 + dice(d, 20));
-	if (!p->kind && dice_is(d, 5))
-		w->meddle = meddle;
-	if (!p->kind && dice_is(d, 6)) {
-		world_run(w, dice(d, 3000) * FAKE_MS);
-		engine_kill_all(&w->engine);
-	}
-	world_run(w, LIMIT / 4);
-	/* whoever waits for the listener is let in */
-	w->meddle = NULL;
-	listener_resume(w->ln, LISTENER_HOLD_PROCESS);
-	world_run(w, LIMIT);
-	w->lax = fake_failed_call(w->k) == SYS_CALL_setsockopt;
-	fake_fail(w->k, FAKE_ANY_CALL, 0, 0);
-}
-
 int
 chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
 	    struct chance_result *r)
@@ -400,11 +205,11 @@ chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int sh
 	p.max_bytes = max_bytes;
 	p.kind = dice_is(d, 2);
 	p.n = 1 + dice(d, max_clients);
-	cfg = config(&p);
+	cfg = chance_config(d, p.kind);
+	cfg.rules = chance_rules(d, p.kind);
 	for (unsigned int i = 0; i < p.n; i++)
 		scripts(&p, i);
-	cfg.memory = memory(&p, cfg.bufsize);
-	zerocopy(&p, &cfg);
+	chance_bounds(d, &cfg);
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->why, sizeof(r->why), "%s", p.w.why);
 		return -1;
@@ -415,7 +220,7 @@ chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int sh
 	p.w.origin_script = origin_script;
 	for (unsigned int i = 0; i < p.n; i++)
 		fake_after(p.w.k, dice_is(d, 3) ? dice(d, 2000) * FAKE_MS : 0, client_arrives, &p);
-	run(&p);
+	chance_run(&p.w, d, p.kind, p.n);
 	if (p.kind)
 		judge_kind(&p);
 	measure(&p, r);

@@ -20,6 +20,19 @@
 	.origin = { { STEP_SEND, 50 }, { STEP_WAIT, 100 }, { STEP_SEND, 200 } },          \
 	.terms = "--", .to_server = 100, .to_client = 250, .golden = 1
 
+/* Rules that look at clients and servers. */
+#define RULES(mode_, text, ...)                                                           \
+	.cfg = { .mode = INTEREST_##mode_, TO, NEAR, .rules = text, __VA_ARGS__ }
+#define WAITS_FOR(bytes, ms)                                                              \
+	"tcp-request inspect-delay " ms                                                   \
+	"\ntcp-request content accept if { req.len ge " bytes " }\n"
+#define HOLDS_FOR(bytes, ms)                                                              \
+	"tcp-response inspect-delay " ms                                                  \
+	"\ntcp-response content accept if { res.len ge " bytes " }\n"
+#define SENDS_TWICE(a, b) { STEP_SEND, a }, { STEP_PAUSE, 20 }, { STEP_SEND, b }
+#define SPEAKS(t) { STEP_SAY, (uintptr_t)(t) }
+#define ANSWERS(got) .origin = { { STEP_WAIT, got }, { STEP_SEND, 1000 }, { STEP_CLOSE, 0 } }
+
 /* Three requests on one connection, then the client closes. */
 #define ASK { STEP_SEND, 100 }, { STEP_WAIT, 1000 }
 #define ANSWER { STEP_WAIT, 100 }, { STEP_SEND, 1000 }
@@ -52,66 +65,8 @@
 	.to_server = 100, .terms = "SD", .to_client = bytes
 #define WHOLE(bytes) SENDS(bytes), .terms = "--", .to_client = bytes
 
-/* Mode http: texts. */
-#define SAY(t) { STEP_SAY, (uintptr_t)(t) }
-#define AWAIT(t) { STEP_AWAIT, (uintptr_t)(t) }
-#define LEN(t) (sizeof(t) - 1)
-#define WEB(mode_, ...) .cfg = { .mode = INTEREST_##mode_, TO, NEAR, .http = 1, __VA_ARGS__ }
-#define GET "GET / HTTP/1.1\r\nHost: a\r\n"
-#define CLOSED_GET GET "Connection: close\r\n\r\n"
-#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n"
-#define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
-#define CLOSED_OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
-#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
-#define LAST "0\r\n\r\n"
-#define HEARD AWAIT("\r\n\r\n")
-#define END { STEP_CLOSE, 0 }
-
 const struct scenario scenarios[] = {
-	/* one request, both sides close */
-	{ .name = "http_close_edge", WEB(EDGE, .defer = 1, .persistence = HTTP_SERVER_CLOSE),
-	  .client = { SAY(CLOSED_GET), CLIENT_END }, .origin = { HEARD, SAY(OK), END },
-	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK),
-	  .max_calls = 11, .golden = 1 },
-	{ .name = "http_close_merged", WEB(MERGED, .persistence = HTTP_SERVER_CLOSE),
-	  .client = { SAY(CLOSED_GET), CLIENT_END }, .origin = { HEARD, SAY(OK), END },
-	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK), .golden = 1 },
-	/* three requests over two connections */
-	{ .name = "http_keepalive_edge", WEB(EDGE),
-	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"),
-		  SAY(GET "\r\n"), AWAIT("hello"), END },
-	  .origin = { HEARD, SAY(OK), HEARD, SAY(OK), HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } },
-	  .terms = "-- -- --", .to_server = 3 * LEN(GET "\r\n"), .to_client = 3 * LEN(OK),
-	  .golden = 1 },
-	{ .name = "http_keepalive_merged", WEB(MERGED),
-	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
-	  .origin = { HEARD, SAY(OK), HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } },
-	  .terms = "-- --", .to_server = 2 * LEN(GET "\r\n"), .to_client = 2 * LEN(OK),
-	  .golden = 1 },
-	/* a body in two pieces each way, then another request that came with the first */
-	{ .name = "http_post_chunks", WEB(EDGE),
-	  .client = { SAY(POST "abc"), { STEP_PAUSE, 10 }, SAY("def" GET "\r\n"), AWAIT(LAST),
-		  AWAIT(LAST), END },
-	  .origin = { AWAIT("def"), SAY(CHUNKED), { STEP_PAUSE, 10 }, SAY(LAST), HEARD,
-		  SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } },
-	  .terms = "-- --", .to_server = LEN(POST "abcdef" GET "\r\n"),
-	  .to_client = 2 * LEN(CHUNKED LAST), .golden = 1 },
-	/* the server ends the connection that was kept: the request goes to a new one */
-	{ .name = "http_sent_again", WEB(EDGE),
-	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
-	  .origin = { HEARD, SAY(OK), HEARD, END },
-	  .terms = "-- --", .to_client = 2 * LEN(OK), .to_server = 2 * LEN(GET "\r\n"),
-	  .uneven = 1, .golden = 1 },
-	{ .name = "http_cut", WEB(EDGE), .client = { SAY(GET "\r\n"), CLIENT_END },
-	  .origin = { HEARD, SAY("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"), END },
-	  .terms = "SD", .to_server = LEN(GET "\r\n"), .to_client = LEN(OK), .golden = 1 },
-	{ .name = "http_slow_client", .client = { SAY(CLOSED_GET), { STEP_DEAF, 0 },
-		  { STEP_PAUSE, 100 }, CLIENT_END },
-	  WEB(MERGED, .sndbuf = 40, .rcvbuf = 30, .persistence = HTTP_SERVER_CLOSE),
-	  .origin = { HEARD, SAY(OK), END },
-	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK) },
-	{ .name = "http_bad", WEB(EDGE), .client = { SAY("GET /\r\n\r\n"), CLIENT_END },
-	  .terms = "PR", .to_client = 207, .golden = 1 },
+#include "sim/http_scenarios.tbl.h"
 	{ .name = "near_merged", REQUEST(MERGED, NEAR, 17) },
 	{ .name = "near_unmerged", REQUEST(UNMERGED, NEAR, 22) },
 	{ .name = "near_edge", REQUEST(EDGE, NEAR, 16) },
@@ -449,6 +404,148 @@ const struct scenario scenarios[] = {
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 1000 }, { STEP_CLOSE, 0 } },
 	  .terms = "-- -- -- -- -- -- -- -- -- -- -- --", .to_server = 100, .to_client = 1000,
 	  .no_torture = 1 },
+	/* refused before anything is opened for it: accept4, close */
+	{ .name = "rules_reject_connection", ASKS,
+	  RULES(EDGE, "tcp-request connection reject if { src 10.0.0.0/8 }"), .terms = "",
+	  .max_calls = 4, .golden = 1 },
+	{ .name = "rules_reject_session", ASKS,
+	  RULES(MERGED, "tcp-request session reject"), .terms = "", .max_calls = 4 },
+	{ .name = "rules_drop_connection", RULES(EDGE, "tcp-request connection silent-drop"),
+	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 50 }, { STEP_RESET, 0 } }, .terms = "",
+	  .golden = 1 },
+	/* and those that pass cost nothing more: as near_edge */
+	{ .name = "rules_pass", ASKS, SENDS(1000), .terms = "--", .to_client = 1000,
+	  RULES(EDGE, "tcp-request connection reject if { src 127.0.0.0/8 }\n"
+		      "tcp-request session accept"),
+	  .max_calls = 15 },
+	/* what a client sends is looked at: as much as it takes */
+	{ .name = "inspect_at_once", RULES(EDGE, WAITS_FOR("100", "5s")), ASKS, ANSWERS(100),
+	  .terms = "--", .to_server = 100, .to_client = 1000, .max_calls = 15, .golden = 1 },
+	{ .name = "inspect_twice_edge", RULES(EDGE, WAITS_FOR("300", "5s")),
+	  .client = { SENDS_TWICE(100, 200), CLIENT_END }, ANSWERS(300), .terms = "--",
+	  .to_server = 300, .to_client = 1000, .golden = 1 },
+	{ .name = "inspect_twice_merged", RULES(MERGED, WAITS_FOR("300", "5s")),
+	  .client = { SENDS_TWICE(100, 200), CLIENT_END }, ANSWERS(300), .terms = "--",
+	  .to_server = 300, .to_client = 1000, .golden = 1 },
+	{ .name = "inspect_twice_unmerged", RULES(UNMERGED, WAITS_FOR("300", "5s")),
+	  .client = { SENDS_TWICE(100, 200), CLIENT_END }, ANSWERS(300), .terms = "--",
+	  .to_server = 300, .to_client = 1000 },
+	{ .name = "inspect_delay_is_over", RULES(EDGE, WAITS_FOR("300", "100ms")), ASKS,
+	  ANSWERS(100), .terms = "--", .to_server = 100, .to_client = 1000, .max_ms = 200,
+	  .golden = 1 },
+	{ .name = "inspect_without_a_delay", RULES(EDGE, WAITS_FOR("300", "0")), ASKS,
+	  ANSWERS(100), .terms = "--", .to_server = 100, .to_client = 1000, .max_ms = 50 },
+	{ .name = "inspect_server_first", RULES(EDGE, WAITS_FOR("1", "50ms")),
+	  .client = { { STEP_WAIT, 50 }, { STEP_SEND, 100 }, CLIENT_END },
+	  .origin = { { STEP_SEND, 50 }, { STEP_WAIT, 100 }, { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 100, .to_client = 50 },
+	{ .name = "inspect_reject", RULES(EDGE, "tcp-request content reject if { req.len gt 0 }\n"
+		"tcp-request inspect-delay 1s"), ASKS, .terms = "PR", .golden = 1 },
+	{ .name = "inspect_drop", RULES(EDGE, WAITS_FOR("300", "1s")
+		"tcp-request content silent-drop"),
+	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 2000 }, { STEP_RESET, 0 } },
+	  .terms = "PR", .golden = 1 },
+	{ .name = "inspect_client_shuts", RULES(EDGE, WAITS_FOR("300", "5s")),
+	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 }, { STEP_SHUT, 0 }, CLIENT_END },
+	  ANSWERS(100), .terms = "--", .to_server = 100, .to_client = 1000, .max_ms = 100,
+	  .golden = 1 },
+	{ .name = "inspect_client_resets", RULES(EDGE, WAITS_FOR("300", "5s")),
+	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 }, { STEP_RESET, 0 } },
+	  .terms = "CR", .golden = 1 },
+	{ .name = "inspect_client_is_late",
+	  .cfg = { .mode = INTEREST_EDGE, NEAR, .rules = WAITS_FOR("300", "5s"),
+		  .to = { .connect = 5000, .client = 200, .server = 30000, .queue = 5000 } },
+	  ASKS, .terms = "cR", .golden = 1 },
+	/* a full buffer is all that there is to see, and all of it is sent on in order */
+	{ .name = "inspect_full_buffer", RULES(EDGE, WAITS_FOR("100000", "5s"), .bufsize = 1024),
+	  .client = { { STEP_SEND, 5000 }, CLIENT_END }, ANSWERS(5000), .terms = "--",
+	  .to_server = 5000, .to_client = 1000, .max_ms = 100 },
+	{ .name = "inspect_then_a_stream", PIPES(EDGE, REQUEST, 1, FOUR,
+		.rules = WAITS_FOR("300", "5s")),
+	  .client = { SENDS_TWICE(100, 59900), CLIENT_END },
+	  .origin = { { STEP_WAIT, 60000 }, { STEP_SEND, 10 }, { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 60000, .to_client = 10 },
+	{ .name = "inspect_without_memory", .n_clients = 12,
+	  .terms = "-- -- -- -- -- -- -- -- -- -- -- --",
+	  RULES(EDGE, WAITS_FOR("300", "5s"), .memory = 40000, .bufsize = 4096),
+	  .client = { SENDS_TWICE(100, 200), CLIENT_END }, ANSWERS(300), .to_server = 300,
+	  .to_client = 1000, .no_torture = 1 },
+	{ .name = "inspect_for_http", RULES(EDGE, "tcp-request inspect-delay 5s\n"
+		"tcp-request content accept if HTTP\ntcp-request content reject",
+		.texts = 1),
+	  .client = { SPEAKS("GET / HTTP/1.1\r\nHo"), { STEP_PAUSE, 20 }, SPEAKS("st: a\r\n\r\n"),
+		  CLIENT_END },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n\r\n" }, SPEAKS("hello"),
+		  { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 27, .to_client = 5 },
+	{ .name = "inspect_no_http", RULES(EDGE, "tcp-request inspect-delay 5s\n"
+		"tcp-request content accept if HTTP\ntcp-request content reject"),
+	  .client = { SPEAKS("\026\003\001"), CLIENT_END }, .terms = "PR",
+	  .max_ms = 50 },
+	/* and what a server sends, before it is passed on */
+	{ .name = "hold_response", RULES(EDGE, HOLDS_FOR("300", "5s")), ASKS,
+	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 100, .to_client = 1000, .golden = 1 },
+	{ .name = "hold_response_at_once", RULES(EDGE, HOLDS_FOR("300", "5s")), ASKS,
+	  ANSWERS(100), .terms = "--", .to_server = 100, .to_client = 1000, .max_calls = 15 },
+	{ .name = "hold_delay_is_over", RULES(MERGED, HOLDS_FOR("300", "100ms")),
+	  .client = { { STEP_SEND, 100 }, { STEP_WAIT, 100 }, { STEP_SEND, 50 }, CLIENT_END },
+	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 100 }, { STEP_WAIT, 50 },
+		  { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 150, .to_client = 100, .golden = 1 },
+	{ .name = "hold_reject", RULES(EDGE, "tcp-response inspect-delay 1s\n"
+		"tcp-response content reject if { res.len gt 0 }"),
+	  ASKS, SENDS(1000), .terms = "PD", .golden = 1 },
+	{ .name = "hold_reject_before_a_byte", RULES(EDGE, "tcp-response content reject"), ASKS,
+	  .origin = { { STEP_WAIT_EOF, 0 } }, .terms = "PD", .uneven = 1 },
+	{ .name = "hold_drop", RULES(EDGE, "tcp-response content silent-drop if { res.len gt 0 }"),
+	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 100 }, { STEP_RESET, 0 } }, SENDS(1000),
+	  .terms = "PR" },
+	{ .name = "hold_server_closes", RULES(EDGE, HOLDS_FOR("3000", "5s")), ASKS, ANSWERS(100),
+	  .terms = "--", .to_server = 100, .to_client = 1000, .max_ms = 100 },
+	{ .name = "hold_server_resets", RULES(EDGE, HOLDS_FOR("3000", "5s")), ASKS,
+	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 100 }, { STEP_PAUSE, 50 },
+		  { STEP_RESET, 0 } },
+	  .terms = "SD", .to_server = 100, .to_client = 100, .golden = 1 },
+	{ .name = "hold_client_resets", RULES(EDGE, HOLDS_FOR("3000", "5s")),
+	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 1000 }, { STEP_WAIT_EOF, 0 } },
+	  .to_server = 100,
+	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 50 }, { STEP_RESET, 0 } }, .terms = "CD" },
+	{ .name = "hold_server_is_late",
+	  .cfg = { .mode = INTEREST_EDGE, NEAR, .rules = HOLDS_FOR("3000", "5s"),
+		  .to = { .connect = 5000, .client = 30000, .server = 200, .queue = 5000 } },
+	  ASKS, .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 } },
+	  .terms = "sD", .to_server = 100, .to_client = 100, .max_ms = 300 },
+	{ .name = "hold_full_buffer", RULES(EDGE, HOLDS_FOR("100000", "5s"), .bufsize = 1024),
+	  ASKS, SENDS(5000), .terms = "--", .to_client = 5000, .max_ms = 100 },
+	{ .name = "hold_slow_client", RULES(EDGE, HOLDS_FOR("300", "5s"), .sndbuf = 500,
+		.rcvbuf = 500),
+	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 100 },
+		  { STEP_HEAR, 0 }, CLIENT_END },
+	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 4900), { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 100, .to_client = 5000 },
+	{ .name = "hold_then_a_stream", PIPES(EDGE, RESPONSE, 1, FOUR,
+		.rules = HOLDS_FOR("300", "5s")), ASKS,
+	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 59900), { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 100, .to_client = 60000 },
+	{ .name = "hold_without_memory", .n_clients = 12,
+	  .terms = "-- -- -- -- -- -- -- -- -- -- -- --",
+	  RULES(EDGE, HOLDS_FOR("300", "5s"), .memory = 40000, .bufsize = 4096), ASKS,
+	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },
+	  .to_server = 100, .to_client = 1000, .no_torture = 1 },
+	/* contents in mode http: nobody is answered */
+	{ .name = "http_content_reject",
+	  RULES(EDGE, "tcp-request content reject if { path / }\nhttp-request deny", .http = 1),
+	  .client = { SPEAKS("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), CLIENT_END }, .terms = "PR",
+	  .max_ms = 50 },
+	{ .name = "http_response_reject",
+	  RULES(EDGE, "tcp-response content reject if { status 200 }\nhttp-response deny",
+		.http = 1),
+	  .client = { SPEAKS("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), CLIENT_END },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n\r\n" },
+		  SPEAKS("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+		  { STEP_WAIT_EOF, 0 } },
+	  .terms = "PD", .uneven = 1, .max_ms = 50 },
 };
 
 const unsigned int n_scenarios = ARRAY_LEN(scenarios);

@@ -8,7 +8,9 @@
 #include "net/bind_conf.h"
 #include "proxy/admit.h"
 #include "proxy/memory.h"
+#include "proxy/persist.h"
 #include "sim/faults.h"
+#include "sim/world_rules.h"
 
 #define TURNS_MAX 200000
 #define BUFSIZE 16384
@@ -20,6 +22,9 @@
 /* The linker sends calls of session_log() here: see --wrap in build-aux/build.mk. */
 void __real_session_log(struct session *s);
 void __wrap_session_log(struct session *s);
+/* The same for what ends every request, and every session after its last event. */
+void __real_http_txn_put(struct session *s);
+void __wrap_http_txn_put(struct session *s);
 
 void
 world_blame(struct world *w, const char *fmt, ...)
@@ -44,7 +49,21 @@ server_index(const struct world *w, const struct server *srv)
 	return -1;
 }
 
-/* Stands where the log line is written: the last look at a session. */
+static void
+note_rows(struct world *w, const struct session *s)
+{
+	for (unsigned int i = 0; i < MIN(s->hist_n, SESSION_HISTORY); i++)
+		w->rows[s->hist[i][0]] |= 1u << s->hist[i][1];
+}
+
+void
+__wrap_http_txn_put(struct session *s)
+{
+	note_rows(s->engine->owner, s);
+	__real_http_txn_put(s);
+}
+
+/* Stands where the log line is written: the last look at a session, or at a request. */
 void
 __wrap_session_log(struct session *s)
 {
@@ -52,17 +71,16 @@ __wrap_session_log(struct session *s)
 	struct world_end *e;
 
 	__real_session_log(s);
-	for (unsigned int i = 0; i < MIN(s->hist_n, SESSION_HISTORY); i++)
-		w->rows[s->hist[i][0]] |= 1u << s->hist[i][1];
-	if (w->n_ends == WORLD_AGENTS) {
+	if (w->n_ends == WORLD_AGENTS && !w->session_ended) {
 		world_blame(w, "more sessions ended than there were clients");
 		return;
 	}
-	e = &w->end[w->n_ends++];
+	e = &w->end[w->n_ends++ % WORLD_AGENTS];
 	e->client_port = addr_port(&s->peer);
 	e->server_port = s->connected_ms ? fake_fd_port(w->k, s->conn[SERVER].fd) : 0;
 	e->term[0] = s->term[0];
 	e->term[1] = s->term[1];
+	persist_letters(s, e->cookie);
 	e->bytes[CLIENT] = s->half[CLIENT].bytes;
 	e->bytes[SERVER] = s->half[SERVER].bytes;
 	e->unread[CLIENT] = fake_fd_unread(w->k, s->conn[CLIENT].fd);
@@ -71,6 +89,8 @@ __wrap_session_log(struct session *s)
 	w->ended = fake_now(w->k);
 	e->server = server_index(w, s->srv);
 	fake_note(w->k, "# session ends: %s", e->term);
+	if (w->session_ended)
+		w->session_ended(w, e);
 }
 
 const char *
@@ -109,6 +129,10 @@ origin_accepts(struct fake *k, void *arg)
 			struct step steps[AGENT_STEPS] = { { STEP_END, 0 } };
 			unsigned int nth = w->n_served;
 
+			if (w->server_accepted) {
+				w->server_accepted(w, i, s);
+				continue;
+			}
 			if (nth == WORLD_AGENTS) {
 				world_blame(w, "too many connections to the origins");
 				fake_peer_reset(s);
@@ -181,8 +205,15 @@ build_proxy(struct world *w)
 	for (unsigned int i = 0; i < n; i++)
 		if (add_server(w, i) < 0)
 			return -1;
+	if (c->prepare)
+		c->prepare(w->px);
 	if (proxy_make_shards(w->px, 1) < 0)
 		return -1;
+	if (c->rules) {
+		w->rules = world_rules_new(w->px, c->rules, w->why, sizeof(w->why));
+		if (!w->rules)
+			return -1;
+	}
 	return balance_init(w->px);
 }
 
@@ -273,6 +304,12 @@ world_client(struct world *w, const struct step *steps, uint64_t react_ns)
 	return a;
 }
 
+struct fake_sock *
+world_knock(struct world *w)
+{
+	return fake_client(w->k, WORLD_PORT);
+}
+
 uint64_t
 world_calls(const struct world *w)
 {
@@ -296,6 +333,7 @@ look_at_sessions(struct world *w)
 	list_each(it, &w->engine.sessions) {
 		struct session *s = list_entry(it, struct session, link);
 
+		note_rows(w, s);
 		for (int h = 0; h < SIDES; h++) {
 			if (!s->half[h].pipe)
 				continue;
@@ -319,9 +357,12 @@ look_at_sessions(struct world *w)
 	/* One session is taken before it is seen that it was the last. */
 	if (w->cfg.memory &&
 		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size)
-		world_blame(w, "%llu bytes are used, the bound is %llu",
-			    (unsigned long long)memory_used(&w->engine),
-			    (unsigned long long)w->cfg.memory);
+		world_blame(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
+			"transactions, %u buffers, %u idle connections",
+			(unsigned long long)memory_used(&w->engine),
+			(unsigned long long)w->cfg.memory, w->engine.session_pool.live,
+			w->engine.txn_pool.live, w->engine.buf_pool.live,
+			w->engine.idle.pool.live);
 	if (w->engine.zerocopy.pinned > w->engine.zerocopy.max)
 		world_blame(w, "%llu bytes are pinned, the bound is %llu",
 			    (unsigned long long)w->engine.zerocopy.pinned,
@@ -340,7 +381,8 @@ look_at_sessions(struct world *w)
 static int
 everyone_is_done(const struct world *w)
 {
-	if (w->engine.n_sessions)
+	if (w->engine.n_sessions ||
+		(w->ends_are_over && (w->engine.idle.pool.live || !w->ends_are_over(w))))
 		return 0;
 	for (unsigned int i = 0; i < w->n_clients; i++)
 		if (!w->client[i].over)
@@ -437,7 +479,7 @@ static void
 judge_pairs(struct world *w)
 {
 	/* What goes in is not what comes out. */
-	if (w->cfg.http)
+	if (w->cfg.http || w->cfg.texts)
 		return;
 	for (unsigned int i = 0; i < w->n_ends; i++) {
 		const struct world_end *e = &w->end[i];
@@ -534,6 +576,7 @@ world_close(struct world *w)
 	if (w->loop && w->engine.loop)
 		engine_fini(&w->engine);
 	proxy_free(&w->px);
+	world_rules_free(&w->rules);
 	loop_free(&w->loop);
 	if (fake_fds(w->k))
 		world_blame(w, "fd %d was not closed", fake_any_fd(w->k));

@@ -11,6 +11,8 @@
 #include "proxy/session.h"
 #include "sim/agent.h"
 
+struct dice;
+
 #define WORLD_PORT 1000
 #define WORLD_ORIGIN_PORT 2000 /* of the first server; the next ones follow */
 #define WORLD_AGENTS 256       /* of each side */
@@ -41,10 +43,12 @@ struct world_config {
 	int retries;          /* 0: none */
 	int redispatch;       /* redispatch_every */
 	unsigned int options;
+	int texts;            /* the agents play texts in mode tcp: not judged either */
 	int http;             /* mode http: the agents play texts, which the test judges */
 	enum http_persistence persistence;
 	enum http_reuse reuse;
 	uint32_t retry_on;    /* 0: as always */
+	const char *rules;    /* lines of a configuration: world_rules.h; NULL: none */
 	unsigned int maxhdr;  /* 0: as always */
 	int defer;
 	unsigned int maxpipes;  /* 0: nothing is spliced */
@@ -54,12 +58,13 @@ struct world_config {
 	uint64_t client_delay; /* one way, ns */
 	unsigned int n_servers; /* 0: one, near */
 	struct world_server server[WORLD_SERVERS];
+	void (*prepare)(struct proxy *px); /* what else it is to have; NULL: nothing */
 };
 
 /* One session that has ended, as the log would say. */
 struct world_end {
 	unsigned int client_port, server_port; /* 0: there was no connection to a server */
-	char term[3];
+	char term[3], cookie[3]; /* the two halves of %tsc */
 	uint64_t bytes[SIDES];
 	uint64_t unread[SIDES]; /* bytes that had come from that side and were not read */
 	unsigned int retries;
@@ -72,6 +77,7 @@ struct world {
 	struct loop *loop;
 	struct engine engine;
 	struct proxy *px;
+	struct world_rules *rules;
 	struct bind_conf *bind;
 	struct listener *ln;
 	struct server *srv[WORLD_SERVERS];
@@ -87,9 +93,14 @@ struct world {
 	void (*origin_script)(struct world *w, unsigned int nth, struct step *steps);
 	const struct step *origin_steps; /* when there is no function */
 	uint64_t origin_react;
+	/* Ends of another kind than agents have these, all three; else they are NULL. */
+	void (*server_accepted)(struct world *w, unsigned int server, struct fake_sock *s);
+	int (*ends_are_over)(const struct world *w);
+	void (*session_ended)(struct world *w, const struct world_end *e);
 	/* Runs between two turns: an operator's hand. May be NULL. */
 	void (*meddle)(struct world *w);
 	void *arg;
+	struct dice *dice; /* of a world made by chance */
 	uint32_t rows[SESSION_STATES]; /* events that came in a state, 1 << enum session_event */
 	uint64_t calls_before, segments_before;
 	uint64_t opened, ended; /* when, the last session */
@@ -112,6 +123,8 @@ int world_close(struct world *w);
 const char *world_terms(const struct world *w, char *buf, size_t len);
 /* Calls of the daemon since it listens, clock reads and the once-a-second sample apart. */
 uint64_t world_calls(const struct world *w);
+/* A client's connection for ends of another kind. */
+struct fake_sock *world_knock(struct world *w);
 /* Notes what is wrong, unless something was before. */
 void world_blame(struct world *w, const char *fmt, ...) fmt_printf(2, 3);
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from conftest import (GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_alive, is_open,
@@ -567,18 +568,28 @@ def test_no_core_dumps(daemon, origin):
     assert resource.prlimit(d.pid, resource.RLIMIT_CORE) == (0, 0)
 
 
-def test_demonstration(daemon, tmp_path):
-    """conf/demo.cfg on other ports: answers by itself, and leaves the ledger behind."""
-    port, back = free_ports(2)
-    d = daemon(f"listen demo\n    bind 127.0.0.1:{port}\n    server origin 127.0.0.1:{back}\n",
-               extra=f"demo-origin 127.0.0.1:{back}\n    tune.ledger.at-exit on")
-    for _ in range(10):
+def test_demonstration(daemon):
+    """conf/demo.cfg on other ports: forwards, redirects, denies, answers by itself, and leaves the ledger behind."""
+    port, answers, back = free_ports(3)
+    text = Path(__file__).parents[2].joinpath("conf", "demo.cfg").read_text()
+    for old, new in (("127.0.0.1:8080", port), ("127.0.0.1:8081", answers), ("127.0.0.1:18080", back)):
+        text = text.replace(old, f"127.0.0.1:{new}")
+    text = text.replace("unix@build/demo.sock", "unix@stats.sock")
+    d = daemon(text, raw=True)
+
+    def ask(path):
         with connect(port) as c:
-            c.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            answer = recv_all(c)
-        head, body = answer.split(b"\r\n\r\n", 1)
-        assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+            c.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            head, body = recv_all(c).split(b"\r\n\r\n", 1)
         assert f"Content-Length: {len(body)}".encode() in head
+        return head, body
+
+    assert ask("/some")[1] == b"You came from 127.0.0.1 to x and asked for /some.\n"
+    for _ in range(10):
+        head, _ = ask("/origin/")
+        assert head.startswith(b"HTTP/1.1 200 OK\r\n") and b"tacit-demo-origin" in head and b"Via: 1.1 tacit" in head
+    assert b"\r\nLocation: /page" in ask("/old/page")[0]
+    assert ask("/private/a")[0].startswith(b"HTTP/1.1 403 ")
     assert d.stop() == 0
     assert "per conn." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
     # the child goes with its parent

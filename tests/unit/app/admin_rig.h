@@ -56,7 +56,7 @@ rig_run(enum bind_level level, const char *line)
 	rig_conn.level = level;
 	rig_conn.timeout_ms = 10000;
 	sbuf_init(&rig_conn.out, ADMIN_OUT_MAX);
-	admin_run_line(&rig_conn, copy);
+	admin_run_line(&rig_conn, copy, NULL);
 	free(copy);
 	assert_false(rig_conn.out.failed);
 	return rig_conn.out.len ? rig_conn.out.p : "";

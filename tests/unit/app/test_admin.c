@@ -189,6 +189,43 @@ the_dialogue_ends_with_its_input(void **st)
 	close(fd);
 }
 
+/* Lines behind "<<" belong to the command, up to an empty one. */
+static void
+a_payload_is_part_of_its_command(void **st)
+{
+	int fd = dial();
+
+	(void)st;
+	assert_string_equal(ask(fd, "add acl #0 x; show cli level <<\n"), "");
+	assert_string_equal(ask(fd, "one\ntwo\r\n"), "");
+	assert_false(at_end);
+	(void)ask(fd, "\r\n");
+	assert_non_null(strstr(got, "admin\n\n"));
+	assert_true(at_end);
+	close(fd);
+	/* Without its end it is none. */
+	fd = dial();
+	assert_int_equal(send(fd, "show cli level <<\nx", 19, 0), 19);
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	assert_string_equal(hear(fd), "");
+	assert_true(at_end);
+	close(fd);
+	/* Each of its lines is asked for. */
+	fd = dial();
+	(void)ask(fd, "prompt\n");
+	assert_string_equal(ask(fd, "show cli level <<\n"), "+ ");
+	assert_string_equal(ask(fd, "x\ny\n"), "+ + ");
+	assert_string_equal(ask(fd, "\n"), "admin\n\n> ");
+	assert_string_equal(ask(fd, "show cli level <<\nx\n\nshow cli level\n"),
+			    "+ + admin\n\n> admin\n\n> ");
+	/* Glued to a word, it is a part of it. */
+	assert_int_equal(strncmp(ask(fd, "show cli level<<\n"), "Unknown", 7), 0);
+	assert_int_equal(send(fd, "\0 <<\n\n", 6, 0), 6);
+	(void)hear(fd);
+	assert_string_equal(ask(fd, "show cli level\n"), "admin\n\n> ");
+	close(fd);
+}
+
 static void
 a_line_has_a_bound(void **st)
 {
@@ -384,6 +421,7 @@ main(void)
 		T(nothing_said_is_nothing_answered),
 		T(the_dialogue_goes_on_until_quit),
 		T(the_dialogue_ends_with_its_input),
+		T(a_payload_is_part_of_its_command),
 		T(a_line_has_a_bound),
 		T(many_lines_at_once),
 		T(a_slow_reader_loses_nothing),

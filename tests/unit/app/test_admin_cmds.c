@@ -26,6 +26,21 @@ static const struct {
 	{ "show activity", BIND_OPERATOR },
 	{ "shutdown session", BIND_ADMIN },
 	{ "shutdown sessions server", BIND_ADMIN },
+	{ "show map", BIND_USER },
+	{ "show acl", BIND_USER },
+	{ "get map", BIND_USER },
+	{ "get acl", BIND_USER },
+	{ "add map", BIND_ADMIN },
+	{ "add acl", BIND_ADMIN },
+	{ "set map", BIND_ADMIN },
+	{ "del map", BIND_ADMIN },
+	{ "del acl", BIND_ADMIN },
+	{ "clear map", BIND_ADMIN },
+	{ "clear acl", BIND_ADMIN },
+	{ "prepare map", BIND_ADMIN },
+	{ "prepare acl", BIND_ADMIN },
+	{ "commit map", BIND_ADMIN },
+	{ "commit acl", BIND_ADMIN },
 	{ "set timeout cli", BIND_USER },
 	{ "set severity-output", BIND_USER },
 	{ "show cli level", BIND_USER },
@@ -39,7 +54,7 @@ static const struct {
 static const struct admin_cmd *const tables[] = {
 	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
-	admin_activity_cmds, admin_shutdown_cmds,
+	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds,
 };
 
 static int
@@ -120,8 +135,8 @@ help_lists_what_is_allowed_and_nothing_else(void **st)
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_say("help show")), 13 + 1);
-	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 7 + 1);
+	assert_int_equal(rig_lines(rig_say("help show")), 15 + 1);
+	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 9 + 1);
 }
 
 static void

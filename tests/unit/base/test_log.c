@@ -110,6 +110,56 @@ test_every_form(void **state)
 }
 
 static void
+test_structured_data(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_RFC5424;
+	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a b=\"\n\"]", "m", 1);
+	assert_non_null(strstr(got(&w), " - [a b=\"#0A\"] m\n"));
+	/* Other forms have no place for it. */
+	w.line.form = LOG_FORM_SHORT;
+	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a]", "m", 1);
+	assert_string_equal(got(&w), "<6>m\n");
+	/* It is cut as the text is. */
+	w.line.form = LOG_FORM_RFC5424;
+	w.line.max_len = LOG_LEN_MIN;
+	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t",
+		"[a b=\"0123456789012345678901234567890123456789012345678901234567890123456789\"]",
+		"m", 1);
+	assert_int_equal(strlen(got(&w)), LOG_LEN_MIN + 1);
+	world_fini(&w);
+}
+
+/* A message of that length is the longest that no target cuts. */
+static void
+test_room(void **state)
+{
+	static const char *const sd[] = { NULL, "[a]" };
+	struct world w;
+	char text[LOG_LEN_DEFAULT];
+
+	(void)state;
+	world_init(&w);
+	memset(text, 'x', sizeof(text));
+	for (int form = 0; form < LOG_FORMS; form++)
+		for (size_t i = 0; i < ARRAY_LEN(sd); i++) {
+			size_t n;
+
+			w.line.form = (enum log_form)form;
+			n = log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i]);
+			log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i], text, n);
+			assert_int_equal(strlen(got(&w)), w.line.max_len + 1);
+		}
+	/* One that is not for this level does not count. */
+	w.line.level = LOG_LEVEL_ERR;
+	assert_int_equal(log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, NULL), LOG_LEN_MAX);
+	world_fini(&w);
+}
+
+static void
 test_levels_filter_and_cap(void **state)
 {
 	struct world w;
@@ -276,6 +326,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_form),
+		cmocka_unit_test(test_structured_data),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_levels_filter_and_cap),
 		cmocka_unit_test(test_control_bytes_are_shown),
 		cmocka_unit_test(test_long_messages_are_cut),

@@ -34,6 +34,30 @@ test_is_nocase(void **state)
 	assert_false(str_is_nocase(STR("a\0b"), STR("a\0c")));
 }
 
+/* Eight at a time are compared as one by one are: every pair of bytes, at every place. */
+static void
+test_is_nocase_wide(void **state)
+{
+	(void)state;
+	for (size_t len = 1; len <= 20; len++)
+		for (size_t at = 0; at < len; at++)
+			for (int x = 0; x < 256; x++)
+				for (int d = 0; d < 8; d++) {
+					static const int other[] = { 0, 32, -32, 1, 128, 64, 16,
+								   96 };
+					char a[20], b[20];
+					int same;
+
+					memset(a, 'Q', sizeof(a));
+					memset(b, 'q', sizeof(b));
+					a[at] = (char)x;
+					b[at] = (char)(x + other[d]);
+					same = str_lower(a[at]) == str_lower(b[at]);
+					assert_int_equal(same, str_is_nocase((struct str){ a, len },
+								       (struct str){ b, len }));
+				}
+}
+
 static void
 test_lower(void **state)
 {
@@ -49,6 +73,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_is),
 		cmocka_unit_test(test_is_nocase),
+		cmocka_unit_test(test_is_nocase_wide),
 		cmocka_unit_test(test_lower),
 	};
 

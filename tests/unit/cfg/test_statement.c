@@ -107,7 +107,7 @@ classes(void **state)
 	(void)state;
 	world_expect("global\n tune.quiet\n nbproc 3\n stick-table x\n"
 		     "listen l\n option contstats\n no option contstats\n option splice-auto\n"
-		     " stick-table type ip\n contimeout 5\n http-request deny\n",
+		     " stick-table type ip\n contimeout 5\n stick match src\n",
 		GLOBAL_SEEN("") "begin listen <l> from <->\nend listen <l>\n",
 		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' in 'global' section is "
 		"known but not supported (use 'nbthread').\n"
@@ -138,9 +138,9 @@ classes(void **state)
 		"section is known but not supported (use 'timeout connect').\n"
 		"   contimeout 5\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'http-request' in 'listen' "
+		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'stick match' in 'listen' "
 		"section is known but not supported.\n"
-		"   http-request deny\n"
+		"   stick match src\n"
 		"   ^\n");
 }
 

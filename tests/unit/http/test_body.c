@@ -252,6 +252,24 @@ by_length(void **st)
 }
 
 static void
+unseen(void **st)
+{
+	struct http_body b = { .framing = HTTP_BODY_LENGTH, .left = 5 };
+
+	(void)st;
+	http_body_skip(&b, 4);
+	assert_int_equal(http_body_is_over(&b), 0);
+	assert_int_equal(http_body_take(&b, "abc", 3), 1);
+	b.left = 2;
+	http_body_skip(&b, 2);
+	assert_int_equal(http_body_is_over(&b), 1);
+	b = (struct http_body){ .framing = HTTP_BODY_CLOSE };
+	http_body_skip(&b, 1000);
+	assert_int_equal(http_body_is_over(&b), 0);
+	assert_int_equal(b.left, 0);
+}
+
+static void
 to_the_end(void **st)
 {
 	static const enum http_framing endless[] = { HTTP_BODY_CLOSE, HTTP_BODY_TUNNEL };
@@ -503,6 +521,7 @@ main(void)
 		cmocka_unit_test(framing_of_responses),
 		cmocka_unit_test(who_persists),
 		cmocka_unit_test(by_length),
+		cmocka_unit_test(unseen),
 		cmocka_unit_test(to_the_end),
 		cmocka_unit_test(chunks),
 		cmocka_unit_test(pieces_by_kind),

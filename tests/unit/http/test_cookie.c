@@ -207,6 +207,50 @@ test_replace(void **state)
 	assert_field(&h, "s=");
 }
 
+/* In place, and the walk goes on: every cookie s is removed, or loses what stands before a '~'. */
+static void
+test_edit_on_the_way(void **state)
+{
+	static const char *const rows[][3] = {
+		/* what comes, without s, s cut */
+		{ "s=1~a", "", "s=a" },
+		{ "s=1~a~b; b=2", "b=2", "s=a~b; b=2" },
+		{ "b=1~2; s=1~; s=~x;s=y", "b=1~2", "b=1~2; s=; s=x;s=y" },
+		{ "a=1;s=1~2;   b=2", "a=1;b=2", "a=1;s=2;   b=2" },
+		{ "s=1~2; s=3~4", "", "s=2; s=4" },
+		{ "s=1~2; a=5; s = 3~4 ; b", "a=5; b", "s=2; a=5; s = 4 ; b" },
+		{ "a=1~2", "a=1~2", "a=1~2" },
+	};
+	struct http_cookie c;
+	struct http_head h;
+	char text[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++)
+		for (int cut = 0; cut < 2; cut++) {
+			struct http_cookie_walk w = { 0 };
+
+			snprintf(text, sizeof(text), "%s", rows[i][0]);
+			h = request(text);
+			add(&h, "Cookie", "z=9");
+			while (http_cookie_next(&h, &w, &c)) {
+				const char *mark = memchr(c.value.p, '~', c.value.len);
+
+				if (!str_is(c.name, STR("s")))
+					continue;
+				if (!cut)
+					http_cookie_erase(&h, &w, &c);
+				else if (mark)
+					http_cookie_cut(&h, &w, &c, (size_t)(mark + 1 - c.value.p));
+			}
+			assert_int_equal(h.field[1].dropped, !rows[i][1 + cut][0]);
+			if (!h.field[1].dropped)
+				assert_field(&h, rows[i][1 + cut]);
+			assert_string_equal(h.field[2].value.p, "z=9");
+			assert_int_equal(c.place, 2);
+		}
+}
+
 /* The text of all cookies but the k-th. */
 static void
 but(const struct http_head *h, int k, char *text, size_t cap)
@@ -266,6 +310,7 @@ main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_remove),
 		cmocka_unit_test(test_replace),
+		cmocka_unit_test(test_edit_on_the_way),
 		cmocka_unit_test(test_property),
 	};
 

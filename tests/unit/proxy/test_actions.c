@@ -34,29 +34,35 @@ static const struct {
 	enum balance_algo algo;
 	int retries, every;
 	const char *moves;
+	int bound; /* 1: by persistence, 2: and forced */
 } redispatch_rows[] = {
-	{ BALANCE_SOURCE, 3, 0, "000" },
-	{ BALANCE_SOURCE, 3, -1, "001" },
-	{ BALANCE_SOURCE, 3, -2, "010" },
-	{ BALANCE_SOURCE, 3, -3, "111" },
-	{ BALANCE_SOURCE, 3, -4, "000" },
-	{ BALANCE_SOURCE, 3, -100, "000" },
-	{ BALANCE_SOURCE, 3, 1, "111" },
-	{ BALANCE_SOURCE, 3, 2, "010" },
-	{ BALANCE_SOURCE, 3, 3, "001" },
-	{ BALANCE_SOURCE, 3, 4, "000" },
-	{ BALANCE_SOURCE, 6, 3, "001001" },
-	{ BALANCE_SOURCE, 6, -3, "000100" },
-	{ BALANCE_SOURCE, 6, -5, "010101" },
-	{ BALANCE_SOURCE, 1, -1, "1" },
+	{ BALANCE_SOURCE, 3, 0, "000", 0 },
+	{ BALANCE_SOURCE, 3, -1, "001", 0 },
+	{ BALANCE_SOURCE, 3, -2, "010", 0 },
+	{ BALANCE_SOURCE, 3, -3, "111", 0 },
+	{ BALANCE_SOURCE, 3, -4, "000", 0 },
+	{ BALANCE_SOURCE, 3, -100, "000", 0 },
+	{ BALANCE_SOURCE, 3, 1, "111", 0 },
+	{ BALANCE_SOURCE, 3, 2, "010", 0 },
+	{ BALANCE_SOURCE, 3, 3, "001", 0 },
+	{ BALANCE_SOURCE, 3, 4, "000", 0 },
+	{ BALANCE_SOURCE, 6, 3, "001001", 0 },
+	{ BALANCE_SOURCE, 6, -3, "000100", 0 },
+	{ BALANCE_SOURCE, 6, -5, "010101", 0 },
+	{ BALANCE_SOURCE, 1, -1, "1", 0 },
 	/* With these HAProxy never stays with a server that failed. */
-	{ BALANCE_ROUNDROBIN, 3, -1, "111" },
-	{ BALANCE_ROUNDROBIN, 3, 2, "111" },
-	{ BALANCE_ROUNDROBIN, 3, 0, "000" },
-	{ BALANCE_STATIC_RR, 3, -1, "111" },
-	{ BALANCE_LEASTCONN, 3, -1, "111" },
-	{ BALANCE_FIRST, 3, -1, "111" },
-	{ BALANCE_RANDOM, 3, -1, "111" },
+	{ BALANCE_ROUNDROBIN, 3, -1, "111", 0 },
+	{ BALANCE_ROUNDROBIN, 3, 2, "111", 0 },
+	{ BALANCE_ROUNDROBIN, 3, 0, "000", 0 },
+	{ BALANCE_STATIC_RR, 3, -1, "111", 0 },
+	{ BALANCE_LEASTCONN, 3, -1, "111", 0 },
+	{ BALANCE_FIRST, 3, -1, "111", 0 },
+	{ BALANCE_RANDOM, 3, -1, "111", 0 },
+	/* A cookie ties as a hash does. */
+	{ BALANCE_ROUNDROBIN, 3, -1, "001", 1 },
+	{ BALANCE_ROUNDROBIN, 3, 1, "111", 1 },
+	{ BALANCE_ROUNDROBIN, 3, 1, "000", 2 },
+	{ BALANCE_SOURCE, 3, 1, "000", 2 },
 };
 
 static void
@@ -74,6 +80,8 @@ retries_are_redispatched_at_their_intervals(void **st)
 		w.px->retries = redispatch_rows[i].retries;
 		w.px->redispatch_every = redispatch_rows[i].every;
 		s = hand_made();
+		s->bound = redispatch_rows[i].bound ? s->srv : NULL;
+		s->forced = redispatch_rows[i].bound > 1;
 		for (int n = 0; n < w.px->retries; n++) {
 			assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 			assert_int_equal(s->retries, n + 1);

@@ -38,6 +38,8 @@ setup(void **st)
 	be.to.server = 200;
 	be.to.queue = 300;
 	be.to.connect = 400;
+	be.to.tarpit = 500;
+	fe.to.tarpit = 9;
 	s.state_ms = 10000;
 	s.last_ms[CLIENT] = 20000;
 	s.last_ms[SERVER] = 30000;
@@ -184,7 +186,9 @@ every_state_has_its_deadline(void **st)
 	} t[] = {
 		{ SESSION_INIT, TIMER_NEVER, TIMER_NEVER },
 		{ SESSION_READ, 20100, TIMER_NEVER },
+		{ SESSION_INSPECT, 20100, TIMER_NEVER },
 		{ SESSION_REPLY, 20100, TIMER_NEVER },
+		{ SESSION_TARPIT, 10500, 10000 },
 		{ SESSION_ASSIGN, TIMER_NEVER, TIMER_NEVER },
 		{ SESSION_QUEUE, 10300, TIMER_NEVER },
 		{ SESSION_CONNECT, 10400, TIMER_NEVER },
@@ -234,6 +238,22 @@ the_side_that_owes_something_is_late(void **st)
 	set_half(SERVER, HALF_OPEN, 0);
 	be.to.server = 0;
 	assert_int_equal(session_late_side(&s), CLIENT);
+}
+
+/* Nothing is read for want of a buffer: it is tried again and again, but not for ever. */
+static void
+want_of_memory_has_its_end_too(void **st)
+{
+	(void)st;
+	s.state = SESSION_RELAY;
+	set_half(CLIENT, HALF_DONE, 0);
+	s.half[SERVER].starves = 1;
+	s.wake_ms = 25000;
+	assert_int_equal(session_wants(&s, SERVER), 0);
+	assert_int_equal(session_deadline(&s), 25000);
+	s.wake_ms = 45000;
+	assert_int_equal(session_deadline(&s), 30200);
+	assert_int_equal(session_late_side(&s), SERVER);
 }
 
 /* client-fin and server-fin take over once one direction is shut (manual 4.2). */
@@ -299,6 +319,7 @@ main(void)
 		T(before_there_is_a_server_the_client_is_read_while_there_is_room),
 		T(every_state_has_its_deadline),
 		T(the_side_that_owes_something_is_late),
+		T(want_of_memory_has_its_end_too),
 		T(fin_timeouts_run_once_a_half_is_closed),
 		T(a_tunnel_has_a_timeout_of_its_own),
 	};

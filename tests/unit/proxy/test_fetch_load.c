@@ -102,6 +102,27 @@ backends(void **state)
 	assert_int_equal(value("be_conn(l)"), 8);
 }
 
+/* Names that are found out while requests run. */
+static void
+by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(value("str(l),nbsrv"), 2);
+	assert_int_equal(value("str(bare),nbsrv"), 1);
+	assert_int_equal(value("str(nobody),nbsrv"), NONE);
+	assert_int_equal(value("str(),nbsrv"), NONE);
+	b->queued = 3;
+	assert_int_equal(value("str(b),srv_queue"), 3);
+	assert_int_equal(value("str(l/b),srv_queue"), 3);
+	assert_int_equal(value("str(l/a),srv_queue"), 0);
+	assert_int_equal(value("str(bare/b),srv_queue"), NONE);
+	assert_int_equal(value("str(x/),srv_queue"), NONE);
+	assert_int_equal(value("str(/b),srv_queue"), NONE);
+	s.be = NULL;
+	assert_int_equal(value("str(b),srv_queue"), NONE);
+	assert_int_equal(value("str(l/b),srv_queue"), 3);
+}
+
 static void
 rates(void **state)
 {
@@ -116,6 +137,10 @@ rates(void **state)
 	assert_int_equal(value("srv_sess_rate(a)"), 2);
 	assert_int_equal(value("fe_sess_rate"), 7);
 	assert_int_equal(value("fe_sess_rate(l)"), 7);
+	freq_add(&l->shard[0].fe.req_rate, 5000, 30);
+	freq_add(&l->shard[1].fe.req_rate, 5000, 12);
+	assert_int_equal(value("fe_req_rate"), 42);
+	assert_int_equal(value("fe_req_rate(l)"), 42);
 	cx.now_ms = 9000;
 	assert_int_equal(value("be_sess_rate"), 0);
 	assert_int_equal(value("fe_sess_rate"), 0);
@@ -184,6 +209,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(backends, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(rates, setup, teardown),
 		cmocka_unit_test_setup_teardown(servers, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_names, setup, teardown),

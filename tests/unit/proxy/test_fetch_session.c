@@ -58,6 +58,15 @@ names(void **state)
 }
 
 static void
+the_end(void **state)
+{
+	(void)state;
+	IS("%[stopping]", "0");
+	w.engine.stop_ms = 5;
+	IS("%[stopping]", "1");
+}
+
+static void
 rows(void **state)
 {
 	struct sample_ctx cx = { .at = 0 };
@@ -80,6 +89,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(addresses, setup),
 		cmocka_unit_test_setup(names, setup),
+		cmocka_unit_test_setup(the_end, setup),
 		cmocka_unit_test(rows),
 	};
 

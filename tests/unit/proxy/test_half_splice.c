@@ -1,5 +1,5 @@
 /* Streams through pipes: when, who owns the pipe, and that every byte comes however it ends. */
-#include "session_rig.h"
+#include "http_rig.h"
 
 #include "proxy/half.h"
 #include "proxy/memory.h"
@@ -422,6 +422,189 @@ one_dispatch_is_bounded(void **st)
 	rig_close();
 }
 
+/* --- bodies of mode http --- */
+
+#define TEN(x) x x x x x x x x x x
+#define BODY TEN(TEN("0123456789abcdefghij<>"))
+#define LONG_POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2200\r\n\r\n"
+#define LONG_OK "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
+#define SPLICES .http = 1, .bufsize = 1024, .maxpipes = 4, .splice_after = 1
+#define HTTP_BOTH RIG_WORLD, SPLICES, .options = OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE
+
+/* Two requests that come at once, and an answer to each. */
+static const struct step two_posts[] = { SAY(LONG_POST BODY LONG_POST BODY), AWAIT(BODY),
+	AWAIT(BODY), { STEP_PAUSE, 10 }, { STEP_CLOSE, 0 } };
+static const struct step two_answers[] = { AWAIT(BODY), SAY(LONG_OK), { STEP_PAUSE, 5 },
+	SAY(BODY), AWAIT(BODY), SAY(LONG_OK BODY "\r\n"), EOF_CLOSE };
+
+static void
+both_came_whole(const char *what, unsigned int n)
+{
+	if (strcmp(w.served[0].text, LONG_POST BODY LONG_POST BODY) != 0 ||
+		strcmp(w.client[0].text, LONG_OK BODY LONG_OK BODY) != 0 ||
+		strcmp(rig_terms(), "-- --") != 0 || w.n_served != 1)
+		fail_msg("%s %u: %llu and %llu bytes over %u connections, %s", what, n,
+			(unsigned long long)w.served[0].got, (unsigned long long)w.client[0].got,
+			w.n_served, rig_terms());
+}
+
+/* The message behind a body stays with the kernel, and so does what no server has to say. */
+static void
+a_body_is_spliced_to_its_end(void **st)
+{
+	struct world_config cfg = { HTTP_BOTH };
+
+	(void)st;
+	for (unsigned int mode = INTEREST_UNMERGED; mode <= INTEREST_EDGE; mode++) {
+		cfg.mode = (enum interest_mode)mode;
+		rig_open(&cfg, two_answers);
+		w.allow_del = mode == INTEREST_UNMERGED;
+		(void)world_client(&w, two_posts, 0);
+		world_run(&w, RIG_LIMIT);
+		both_came_whole("mode", mode);
+		/* All but what came with the heads. */
+		assert_in_range(w.engine.spliced, 4 * (2200 - 512), 4 * 2200 - 1);
+		assert_int_equal(w.engine.splice_fallbacks, 0);
+		assert_int_equal(w.engine.pipes.used, 0);
+		rig_close();
+	}
+}
+
+/* Whatever fails it is copied, the bodies end where they end, and the connections go on. */
+static void
+no_body_is_lost_to_a_refusal(void **st)
+{
+	static const int errors[] = { EINVAL, ENOMEM, ENOSYS, EPERM };
+	struct world_config cfg = { HTTP_BOTH };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		for (unsigned int nth = 1; nth <= 8; nth++) {
+			rig_open(&cfg, two_answers);
+			(void)world_client(&w, two_posts, 0);
+			fake_fail(w.k, SYS_CALL_splice, nth, errors[i]);
+			world_run(&w, RIG_LIMIT);
+			both_came_whole(strerror(errors[i]), nth);
+			assert_int_equal(w.engine.splice_fallbacks, 1);
+			/* The next body is tried again. */
+			assert_true(splices() > nth || nth > 6);
+			rig_close();
+		}
+	rig_open(&cfg, two_answers);
+	(void)world_client(&w, two_posts, 0);
+	fake_fail(w.k, SYS_CALL_pipe2, 1, EMFILE);
+	world_run(&w, RIG_LIMIT);
+	both_came_whole("without a pipe", 0);
+	rig_close();
+	/* A pipe that holds less than it says. */
+	cfg.pipe_slots = 4;
+	cfg.fragment = 100;
+	rig_open(&cfg, two_answers);
+	(void)world_client(&w, two_posts, 0);
+	world_run(&w, RIG_LIMIT);
+	both_came_whole("small pipe", 0);
+	rig_close();
+}
+
+static unsigned int nth_splice;
+
+/* The first one is into the pipe. */
+static long
+only_in(void *ctx, int in, int out, size_t len, unsigned int flags)
+{
+	return nth_splice++ ? -EINVAL : sys_fake.splice(ctx, in, out, len, flags);
+}
+
+/* The rest of a body that cannot be had is no end of it, although all of it was read. */
+static void
+a_lost_rest_is_no_end(void **st)
+{
+	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE };
+	struct world_config cfg = { HTTP_BOTH };
+	struct sys_ops ops = sys_fake;
+
+	(void)st;
+	nth_splice = 0;
+	ops.splice = only_in;
+	ops.read = no_read;
+	rig_open(&cfg, origin);
+	w.sys.ops = &ops;
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.engine.splice_fallbacks, 1);
+	assert_true(w.client[0].got > 0 && w.client[0].got < strlen(LONG_OK BODY));
+	assert_false(w.client[0].eof);
+	assert_int_equal(w.client[0].err, ECONNRESET);
+	assert_string_equal(rig_terms(), "SD");
+	assert_int_equal(w.engine.idle.pool.live, 0);
+	rig_close();
+}
+
+/* What has a framing of its own, or has to be there for another attempt, is copied. */
+static void
+not_every_body_is_spliced(void **st)
+{
+	static const struct http_dialogue copied[] = {
+		{ .name = "chunks", .cfg = { HTTP_BOTH }, .reuses = 1, .served = 1,
+		  .client = { SAY(GET "\r\n"), AWAIT("0\r\n\r\n"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
+			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" BODY "\r\n0\r\n\r\n"),
+			  EOF_CLOSE },
+		  .to_client = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+			       "898\r\n" BODY "\r\n0\r\n\r\n",
+		  .terms = "--" },
+		{ .name = "chunks for an old client", .cfg = { HTTP_BOTH }, .served = 1,
+		  .client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
+			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" BODY "\r\n0\r\n\r\n"),
+			  EOF_CLOSE },
+		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY,
+		  .terms = "--" },
+		{ .name = "no option", .cfg = { RIG_WORLD, SPLICES }, .served = 1,
+		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE },
+		  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\nConnection: close"
+			       "\r\n\r\n" BODY,
+		  .terms = "--" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
+		http_play(&copied[i]);
+		assert_int_equal(splices(), 0);
+	}
+}
+
+/* Until the server ends, and both ways after an upgrade: the length is not known there. */
+static void
+ends_that_nobody_announces(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "until the end", .served = 1,
+		  .cfg = { RIG_WORLD, SPLICES, .options = OPT_SPLICE_AUTO },
+		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" BODY),
+			  { STEP_PAUSE, 5 }, SAY(BODY), { STEP_CLOSE, 0 } },
+		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY BODY,
+		  .terms = "--" },
+		{ .name = "tunnel", .cfg = { HTTP_BOTH }, .served = 1,
+		  .client = { SAY(GET "Connection: upgrade\r\nUpgrade: x\r\n\r\n"),
+			  AWAIT("\r\n\r\n"), SAY(BODY), AWAIT(BODY), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 OK\r\nUpgrade: x\r\n"
+			  "Connection: upgrade\r\n\r\n"), AWAIT(BODY), SAY(BODY), EOF_CLOSE },
+		  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n" BODY,
+		  .to_client = "HTTP/1.1 101 OK\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n" BODY,
+		  .terms = "--" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(d); i++) {
+		http_play(&d[i]);
+		assert_true(splices() > 0);
+	}
+}
+
 int
 main(void)
 {
@@ -442,6 +625,11 @@ main(void)
 		cmocka_unit_test(an_end_closes_the_pipe),
 		cmocka_unit_test(pipes_stay_within_the_memory),
 		cmocka_unit_test(one_dispatch_is_bounded),
+		cmocka_unit_test(a_body_is_spliced_to_its_end),
+		cmocka_unit_test(no_body_is_lost_to_a_refusal),
+		cmocka_unit_test(a_lost_rest_is_no_end),
+		cmocka_unit_test(not_every_body_is_spliced),
+		cmocka_unit_test(ends_that_nobody_announces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

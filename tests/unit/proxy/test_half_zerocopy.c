@@ -2,7 +2,7 @@
  * Large sends in place, through sessions: which buffers they come from, when those are free again,
  * and that an answer of the kernel is never taken for an error, nor an error for an answer.
  */
-#include "session_rig.h"
+#include "http_rig.h"
 
 #include <errno.h>
 
@@ -253,6 +253,82 @@ a_reset_among_answers_is_a_reset(void **st)
 	rig_close();
 }
 
+#define TEN(x) x x x x x x x x x x
+#define BODY TEN(TEN("0123456789abcdefghij<>"))
+#define LONG_POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2200\r\n\r\n"
+#define LONG_OK "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+/* Bodies whose bytes nobody has to see; what stands behind one is not sent with it. */
+static void
+bodies_are_sent_in_place(void **st)
+{
+#define LATE { .late = 20 * FAKE_MS }
+	static const struct http_dialogue d[] = {
+		{ .name = "by length", .reuses = 1, .served = 2,
+		  .cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
+			   .client_delay = 5 * FAKE_MS },
+		  .client = { SAY(LONG_POST BODY GET "\r\n"), AWAIT(BODY), AWAIT(BODY),
+			  { STEP_PAUSE, 50 }, { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY "HTTP/1.1 500 NO\r\n\r\n"),
+			  EOF_CLOSE },
+		  .to_client = LONG_OK BODY LONG_OK BODY, .terms = "-- --" },
+		{ .name = "until the end", .served = 1,
+		  .cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
+			   .client_delay = 5 * FAKE_MS },
+		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" BODY),
+			  { STEP_CLOSE, 0 } },
+		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY,
+		  .terms = "--" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(d); i++) {
+		http_play(&d[i]);
+		assert_true(w.engine.zerocopy.bytes >= 600);
+		assert_int_equal(w.engine.zerocopy.pinned, 0);
+	}
+}
+
+/* Framing is judged where it is copied to. */
+static void
+chunks_are_copied(void **st)
+{
+	static const struct http_dialogue d = { .name = "chunks", .reuses = 1, .served = 1,
+		.cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024 },
+		.client = { SAY(GET "\r\n"), AWAIT("0\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(CHUNKED "898\r\n" BODY "\r\n0\r\n\r\n"),
+			EOF_CLOSE },
+		.to_client = CHUNKED "898\r\n" BODY "\r\n0\r\n\r\n", .terms = "--" };
+
+	(void)st;
+	http_play(&d);
+	assert_int_equal(w.engine.zerocopy.bytes, 0);
+}
+
+/* Who is short of memory asks for what it has lent, without waiting to be told. */
+static void
+answers_are_asked_for(void **st)
+{
+	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 },
+					      { STEP_END, 0 } };
+	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 30000 },
+					      { STEP_PAUSE, 1000 }, { STEP_END, 0 } };
+	struct world_config cfg = { ZC, .zc = { .late = 50 * FAKE_MS } };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, client, 0);
+	world_run(&w, 10 * FAKE_MS);
+	assert_true(w.engine.zerocopy.pinned > 0);
+	fake_advance(w.k, 100 * FAKE_MS);
+	half_reap(rig_session(0));
+	assert_int_equal(w.engine.zerocopy.pinned, 0);
+	world_run(&w, RIG_LIMIT);
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -266,6 +342,9 @@ main(void)
 		cmocka_unit_test(answers_do_not_end_the_lingering),
 		cmocka_unit_test(an_error_among_answers_is_seen_at_once),
 		cmocka_unit_test(a_reset_among_answers_is_a_reset),
+		cmocka_unit_test(bodies_are_sent_in_place),
+		cmocka_unit_test(chunks_are_copied),
+		cmocka_unit_test(answers_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

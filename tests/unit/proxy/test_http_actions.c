@@ -165,6 +165,18 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER ANSWER,
 		.terms = "-- --",
 		.served = 2 },
+	/* Also those that come while a slow client takes the response, and nobody listens. */
+	{ .name = "more than an answer, later",
+		.cfg = { .mode = INTEREST_UNMERGED, .eager = 1, .sndbuf = 5, .rcvbuf = 30,
+			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
+		.reuses = 1,
+		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n" GET "\r\n"), { STEP_PAUSE, 500 },
+			{ STEP_HEAR, 0 }, AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), { STEP_PAUSE, 50 }, SAY("HTTP/1."),
+			EOF_CLOSE },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
 };
 
 static void
@@ -202,6 +214,7 @@ static void
 a_request_costs_what_it_must(void **st)
 {
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .defer = 1,
+		.persistence = HTTP_SERVER_CLOSE,
 		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 } };
 	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
 	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"),
@@ -209,9 +222,34 @@ a_request_costs_what_it_must(void **st)
 
 	(void)st;
 	rig_play(&cfg, client, origin);
-	/* wait, accept, recv, socket, connect, send, epoll_ctl, wait, recv, send, close_range */
-	assert_int_equal(world_calls(&w), 11);
+	/* wait, accept, recv, socket, connect, send, wait, recv, send, close_range */
+	assert_int_equal(world_calls(&w), 10);
 	rig_close();
+}
+
+/* option nolinger is for either side: servers get their reset too, those that are kept do not. */
+static void
+nolinger_is_for_servers_too(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+
+	(void)st;
+	for (unsigned int n = 0; n < 3; n++) {
+		struct world_config cfg = { HTTP_WORLD, .options = n ? OPT_NOLINGER : 0,
+			.persistence = n < 2 ? HTTP_SERVER_CLOSE : HTTP_KEEP_ALIVE };
+
+		rig_open(&cfg, origin);
+		fake_trace_on(w.k, 1);
+		(void)world_client(&w, client, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(
+			strstr(fake_trace(w.k), "setsockopt(5, SO_LINGER)") != NULL, n > 0);
+		assert_int_equal(
+			strstr(fake_trace(w.k), "setsockopt(6, SO_LINGER)") != NULL, n == 1);
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+	}
 }
 
 int
@@ -220,6 +258,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_follow_one_another),
 		cmocka_unit_test(requests_are_counted),
+		cmocka_unit_test(nolinger_is_for_servers_too),
 		cmocka_unit_test(a_request_costs_what_it_must),
 		cmocka_unit_test(connections_to_servers_are_used_again),
 		cmocka_unit_test(a_kept_request_costs_four_calls),

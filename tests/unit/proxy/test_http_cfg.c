@@ -20,6 +20,9 @@ static const struct world_line lines[] = {
 	{ "retry-on", "<failure or status>" },
 	{ "monitor-uri /alive", NULL },
 	{ "monitor-uri", "<uri>" },
+	{ "monitor fail if { path /x }", NULL },
+	{ "monitor fail", "<condition>" },
+	{ "monitor fail TRUE x", "'if' or 'unless' is expected" },
 	{ "monitor-uri /a /b", "unexpected argument '/b'" },
 	{ "option abortonclose", NULL },
 	{ "no option abortonclose", NULL },
@@ -141,7 +144,8 @@ test_tcp(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; http_cfg_name(i); i++) {
-		static const char *const args[] = { "safe", "503", "/x", "", "" };
+		static const char *const args[] = { "safe", "503", "/x", "if TRUE",
+			"", "" };
 		char text[512], want[128];
 
 		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "listen l\n bind :80\n %s %s\n",

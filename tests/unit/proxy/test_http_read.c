@@ -1,6 +1,8 @@
 /* READ: heads that come, that are bad, and that do not come in time. */
 #include "http_rig.h"
 
+#include "proxy/memory.h"
+
 #define STATUS(n) "HTTP/1.1 " n " "
 #define LIMITS(client_, request_) \
 	{ .mode = INTEREST_EDGE, .to = { .connect = 5000, .client = client_, .server = 30000, \
@@ -222,6 +224,60 @@ a_monitor_is_answered(void **st)
 	rig_close();
 }
 
+/* A client is asked for its body behind a response that it has not read: so many bytes of that fill
+ * its buffer, ten more fit behind them, and the question is longer. */
+static void
+ask_behind(unsigned int read, const char *text, const char *terms)
+{
+	struct world_config cfg = { HTTP_WORLD, .options = OPT_HTTP_BUFFER_REQUEST, .sndbuf = 10,
+		.rcvbuf = read };
+	static const struct step client[] = { { STEP_DEAF, 0 },
+		SAY(GET "\r\nPOST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+			"Expect: 100-continue\r\nConnection: close\r\n\r\n"),
+		{ STEP_PAUSE, 300 }, { STEP_HEAR, 0 }, SAY("a"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"),
+		AWAIT("\r\n\r\na"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+
+	rig_play(&cfg, client, origin);
+	/* A reset may come before the last of it. */
+	if (strcmp(rig_terms(), terms) != 0 ||
+		strncmp(w.client[0].text, text, strlen(w.client[0].text)) != 0)
+		fail_msg("%u: %s, %s", read, rig_terms(), w.client[0].text);
+	rig_close();
+}
+
+/* Half of the question and an answer behind it would be no HTTP. */
+static void
+a_question_is_asked_whole_or_not_at_all(void **st)
+{
+	(void)st;
+	ask_behind(30, OK2 "\r\nok" OK2 "Connection: close\r\n\r\nok", "-- --");
+	ask_behind(35, OK2 "\r\nokHTTP/", "-- RR");
+}
+
+/* Two requests that may have to be sent again keep their buffers: where there is no third one, they
+ * come one after the other, and do not wait for each other's end. */
+static void
+a_request_waits_for_its_responses_room(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD, .retries = 1,
+		.retry_on = 1u << HTTP_RETRY_EMPTY_RESPONSE };
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 20 },
+		SAY(OK2 "\r\nok"), EOF_CLOSE };
+	struct engine *e = &w.engine;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	w.cfg.memory = 8 * e->session_pool.size + 2 * e->txn_pool.size + 2 * e->bufsize;
+	memory_bound(e, w.cfg.memory);
+	for (int i = 0; i < 2; i++)
+		(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "-- --");
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -231,6 +287,8 @@ main(void)
 		cmocka_unit_test(a_kept_connection_rests),
 		cmocka_unit_test(a_request_may_be_waited_for),
 		cmocka_unit_test(a_monitor_is_answered),
+		cmocka_unit_test(a_question_is_asked_whole_or_not_at_all),
+		cmocka_unit_test(a_request_waits_for_its_responses_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* REPLY: our own answers, and requests whose rest nobody waits for. */
 #include "http_rig.h"
 
+#include "proxy/memory.h"
+
 #define REFUSED .n_servers = 1, .server = { { .absent = 1 } }
 /* What is said of the connection stands behind the fields of the reply. */
 #define UNAVAILABLE(more) \
@@ -90,6 +92,58 @@ a_deaf_client_is_not_waited_for(void **st)
 	rig_close();
 }
 
+/* So much memory that so many transactions and buffers fit beside the sessions. */
+static void
+bound(unsigned int txns, unsigned int bufs)
+{
+	struct engine *e = &w.engine;
+
+	w.cfg.memory = 16 * e->session_pool.size + txns * e->txn_pool.size + bufs * e->bufsize;
+	memory_bound(e, w.cfg.memory);
+}
+
+/* The request's buffer is not needed any more: the answer has it when there is no other. */
+static void
+an_answer_needs_no_more_memory(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD, REFUSED, .sndbuf = 64, .rcvbuf = 64 };
+	static const struct step client[] = { { STEP_DEAF, 0 }, SAY(GET_CLOSE),
+		{ STEP_PAUSE, 50 }, { STEP_HEAR, 0 }, EOF_CLOSE };
+	static const struct step origin[] = { { STEP_END, 0 } };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	bound(1, 1);
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(w.client[0].text, UNAVAILABLE("Connection: close\r\n") BODY);
+	rig_close();
+}
+
+/* A crowd that says nothing is let go at once: not each of them can be told so. */
+static void
+a_silent_crowd_stays_within_the_bound(void **st)
+{
+	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
+		.to = { .connect = 5000, .client = 300, .server = 5000, .queue = 5000 } };
+	static const struct step client[] = { EOF_CLOSE };
+	static const struct step origin[] = { { STEP_END, 0 } };
+
+	unsigned int told = 0;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	bound(2, 2);
+	for (int i = 0; i < 8; i++)
+		(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.n_ends, 8);
+	for (int i = 0; i < 8; i++)
+		told += strstr(w.client[i].text, " 408 ") != NULL;
+	assert_in_range(told, 1, 7);
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -97,6 +151,8 @@ main(void)
 		cmocka_unit_test(answers_are_made),
 		cmocka_unit_test(the_rest_has_its_time),
 		cmocka_unit_test(a_deaf_client_is_not_waited_for),
+		cmocka_unit_test(an_answer_needs_no_more_memory),
+		cmocka_unit_test(a_silent_crowd_stays_within_the_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

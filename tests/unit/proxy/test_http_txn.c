@@ -16,7 +16,9 @@ a_transaction_is_new(void **st)
 	(void)st;
 	rig_open(&cfg, end);
 	s.state_ms = loop_now_ms(w.loop);
+	s.id = engine_next_id(&w.engine);
 	t = http_txn_get(&s);
+	assert_int_equal(t->id, s.id);
 	assert_ptr_equal(s.txn, t);
 	assert_int_equal(s.requests, 1);
 	assert_int_equal(t->req.max, 7);
@@ -32,6 +34,10 @@ a_transaction_is_new(void **st)
 		w.engine.txn_pool.size);
 	assert_int_equal(w.engine.txn_pool.live, 1);
 	http_txn_put(&s);
+	http_txn_put(&s);
+	/* The first has its session's id, the others their own. */
+	t = http_txn_get(&s);
+	assert_int_not_equal(t->id, s.id);
 	http_txn_put(&s);
 	assert_null(s.txn);
 	assert_int_equal(w.engine.txn_pool.live, 0);

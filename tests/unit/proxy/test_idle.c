@@ -400,7 +400,7 @@ a_session_may_keep_one_for_itself(void **st)
 	assert_int_equal(count(), 0);
 	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
 	assert_int_equal(get(&user[2], 0), 0);
-	idle_take(e, &mine, on_user, &user[0], &user[0].conn, &uses);
+	assert_int_equal(idle_take(e, &mine, on_user, &user[0], &user[0].conn, &uses), 1);
 	assert_null(mine);
 	assert_int_equal(uses, 1);
 	idle_leave(e, &mine);
@@ -414,6 +414,13 @@ a_session_may_keep_one_for_itself(void **st)
 	connect_user(&user[0]);
 	assert_int_equal(idle_put(e, srv, &user[0].conn, 2, &mine), 1);
 	idle_leave(e, &mine);
+	assert_null(mine);
+	/* What it was sent unasked is no answer to its next request. */
+	connect_user(&user[0]);
+	assert_int_equal(idle_put(e, srv, &user[0].conn, 2, &mine), 1);
+	assert_int_equal(fake_peer_send(peer[mine->conn.fd], "x", 1), 1);
+	loop_presume_ready(w.loop, mine->conn.fd, DIR_R);
+	assert_int_equal(idle_take(e, &mine, on_user, &user[0], &user[0].conn, &uses), 0);
 	assert_null(mine);
 	turn();
 	assert_int_equal(fake_fds(w.k), base_fds);

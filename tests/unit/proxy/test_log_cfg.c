@@ -216,11 +216,12 @@ test_formats(void **state)
 	cfg_world_fini(&w);
 	cfg_world_read(&w,
 		"defaults\n option httplog clf\nfrontend a\nfrontend b\n option httplog\n"
-			   "frontend c\n option httplog json\n");
+			   "frontend c\n option httplog json\nfrontend d\n option httplog xml\n");
 	assert_int_equal(w.diag.nentry, 1);
-	assert_non_null(strstr(w.diag.entry[0].text, "unexpected argument 'json'"));
+	assert_non_null(strstr(w.diag.entry[0].text, "'xml' is not one of clf, json"));
 	assert_int_equal(cfg_world_proxy_at(&w, 0)->log.preset, LOG_PRESET_CLF);
 	assert_int_equal(cfg_world_proxy_at(&w, 1)->log.preset, LOG_PRESET_HTTP);
+	assert_int_equal(cfg_world_proxy_at(&w, 2)->log.preset, LOG_PRESET_JSON);
 	cfg_world_fini(&w);
 }
 

@@ -10,7 +10,7 @@ finish(struct cfg_world *w)
 	log_global_finish(&w->proxies.log);
 	list_each(it, &w->proxies.all) r |=
 		proxy_log_finish(list_entry(it, struct proxy, link), &w->proxies.log,
-			&w->proxies.vocab, &w->diag);
+			&w->proxies, &w->diag);
 	return r;
 }
 
@@ -36,6 +36,66 @@ test_global_lines_come_after_its_own(void **state)
 	p = cfg_world_proxy_at(&w, 1);
 	assert_null(cfg_world_line(&p->logs, 0));
 	assert_null(p->log.format);
+	cfg_world_fini(&w);
+}
+
+/* All three are compiled; what they name has to be there. */
+static void
+test_formats_beside_the_line(void **state)
+{
+	struct cfg_world w;
+	struct proxy *p;
+
+	(void)state;
+	cfg_world_read(&w, "defaults\n log fd@5 format rfc5424 user\n error-log-format \"%ci e\"\n"
+			   " log-format-sd \"[a b=%cp]\"\nfrontend a\nbackend b\n");
+	assert_int_equal(finish(&w), 0);
+	assert_int_equal(w.diag.nentry, 0);
+	p = cfg_world_proxy_at(&w, 0);
+	assert_non_null(p->log.error.fmt);
+	assert_non_null(p->log.sd.fmt);
+	assert_null(p->log.format);
+	p = cfg_world_proxy_at(&w, 1);
+	assert_null(p->log.error.text);
+	assert_null(p->log.sd.fmt);
+	cfg_world_fini(&w);
+	cfg_world_read(&w, "frontend a\n log fd@5 user\n log-format-sd x\n");
+	assert_int_equal(finish(&w), 0);
+	assert_non_null(strstr(w.diag.entry[0].text, "no log address of it has the format "
+						     "rfc5424"));
+	cfg_world_fini(&w);
+	cfg_world_read(&w, "frontend a\n log fd@5 user\n log-format %[nbsrv(none)]\n"
+			   " error-log-format %[nbsrv(none)]\n log-format-sd %HM\n");
+	assert_int_equal(finish(&w), -1);
+	/* One of each, and the warning. */
+	assert_int_equal(w.diag.count[CFG_ALERT], 3);
+	cfg_world_fini(&w);
+}
+
+/* JSON has no format; in mode tcp it is tcplog. */
+static void
+test_json(void **state)
+{
+	struct cfg_world w;
+	struct proxy *p;
+
+	(void)state;
+	cfg_world_read(&w, "defaults\n log fd@5 user\n option httplog json\n"
+			   "frontend a\nfrontend b\nfrontend c\n option httplog clf\n"
+			   "frontend d\n log-format x\n");
+	for (int i = 0; i < 4; i++)
+		cfg_world_proxy_at(&w, i)->mode = i == 1 ? PROXY_TCP : PROXY_HTTP;
+	assert_int_equal(finish(&w), 0);
+	assert_int_equal(w.diag.nentry, 1);
+	assert_non_null(strstr(w.diag.entry[0].text, "not usable with frontend 'b'"));
+	p = cfg_world_proxy_at(&w, 0);
+	assert_true(p->log.json);
+	assert_null(p->log.format);
+	for (int i = 1; i < 4; i++) {
+		p = cfg_world_proxy_at(&w, i);
+		assert_false(p->log.json);
+		assert_non_null(p->log.format);
+	}
 	cfg_world_fini(&w);
 }
 
@@ -124,6 +184,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_global_lines_come_after_its_own),
+		cmocka_unit_test(test_formats_beside_the_line),
+		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_hostname_decides_what_no_format_means),
 		cmocka_unit_test(test_format_without_a_target),
 		cmocka_unit_test(test_backends_have_no_format),

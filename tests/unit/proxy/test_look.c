@@ -50,6 +50,15 @@ test_look(void **state)
 	assert_int_equal(var_store(&l.cx, name, &s), 0);
 	assert_int_equal(var_find(&l.cx, name, &s), 1);
 	assert_int_equal(var_name_parse(STR("txn.x"), &name, &why), 0);
+	/* in mode tcp the session is the transaction */
+	assert_int_equal(var_find(&l.cx, name, &s), 0);
+	assert_int_equal(var_store(&l.cx, name, &s), 0);
+	assert_int_equal(var_find(&l.cx, name, &s), 1);
+	assert_int_equal(var_name_parse(STR("req.x"), &name, &why), 0);
+	assert_int_equal(var_find(&l.cx, name, &s), 0);
+	/* in mode http there is one, or none */
+	w.fe.mode = PROXY_HTTP;
+	look_init(&l, &w.s, SAMPLE_AT_CONN);
 	assert_int_equal(var_store(&l.cx, name, &s), -ERR_MISSING);
 	vars_fini(&w.s.vars);
 	look_room_fini(&w.engine.look);

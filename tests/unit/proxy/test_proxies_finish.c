@@ -217,6 +217,18 @@ test_balance_is_ready(void **state)
 	world_fini(&w);
 }
 
+/* What the expressions of a log format name. */
+static void
+test_log_format(void **state)
+{
+#define LOGS WORLD_DEFAULTS "frontend f\n bind :1\n log 127.0.0.1 local0\n log-format "
+	(void)state;
+	world_says(LOGS "%[nbsrv(none)]\n", -1,
+		"[t.cfg:8:13] : 'log-format' : 'nbsrv': there is no such backend.");
+	world_says(LOGS "%[nbsrv(b)]\nbackend b\n", 0, "");
+#undef LOGS
+}
+
 int
 main(void)
 {
@@ -231,6 +243,7 @@ main(void)
 		cmocka_unit_test(test_bad_targets),
 		cmocka_unit_test(test_offsets),
 		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_log_format),
 		cmocka_unit_test(test_balance_is_ready),
 	};
 

@@ -77,7 +77,7 @@ static const struct world_line lines[] = {
 	{ "use_backend %[str(x)", "use_backend" },
 	{ "use_backend", "<backend>" },
 	{ "bind", "<address>" },
-	{ "http-request deny", "not supported" },
+	{ "stick-table type ip size 1k", "not supported" },
 };
 
 static void

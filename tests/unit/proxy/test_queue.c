@@ -78,6 +78,7 @@ enter(struct session *x)
 {
 	x->be = px;
 	x->has_left = 0;
+	balance_take_key(x);
 	return queue_enter(x);
 }
 
@@ -310,6 +311,38 @@ a_retry_elsewhere_gives_its_slot_to_who_waits(void **st)
 	assert_int_equal(poked[1], 1);
 }
 
+/* --- bound to a server --- */
+
+static void
+who_is_bound_goes_there_or_waits(void **st)
+{
+	(void)st;
+	for (int i = 0; i < 5; i++)
+		s[i].bound = a;
+	a->conf.maxqueue = 1;
+	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), SESSION_EV_FULL);
+	assert_ptr_equal(s[0].srv, a);
+	assert_ptr_equal(s[1].srv, a);
+	assert_int_equal(a->queued, 1);
+	/* Neither room nor a place. */
+	assert_int_equal(enter(&s[2]), SESSION_EV_NO_SERVER);
+	assert_ptr_equal(s[2].srv, a);
+	px->options |= OPT_REDISPATCH;
+	assert_int_equal(enter(&s[3]), SESSION_EV_ASSIGNED);
+	assert_ptr_equal(s[3].srv, b);
+	s[4].forced = 1;
+	assert_int_equal(enter(&s[4]), SESSION_EV_NO_SERVER);
+	assert_ptr_equal(s[4].srv, a);
+	/* A server that is down is nobody's choice but theirs. */
+	leave(&s[0]);
+	assert_true(got_slot(&s[1]) || is_granted(&s[1]));
+	px->options &= ~OPT_REDISPATCH;
+	server_set_admin(a, SERVER_MAINT, 1);
+	assert_int_equal(enter(&s[0]), SESSION_EV_FULL);
+	assert_ptr_equal(s[0].srv, a);
+}
+
 /* --- any order --- */
 
 static void
@@ -337,8 +370,13 @@ check_counts(void)
 
 		if (server_is_usable(srv) && server_has_room(srv))
 			assert_false(for_any || srv->queued);
-		if (!server_is_usable(srv))
-			assert_int_equal(srv->queued, 0);
+	}
+	/* Only who is bound to it waits for a server that is not used, and has its room. */
+	for (int i = 0; i < SESSIONS; i++) {
+		if (!s[i].srv || !s[i].waits || s[i].has_slot || server_is_usable(s[i].srv))
+			continue;
+		assert_ptr_equal(s[i].srv, s[i].bound);
+		assert_false(server_has_room(s[i].srv));
 	}
 	/* Nobody has a slot that he will not hear of. */
 	for (unsigned int i = 0; i < WORKERS; i++)
@@ -372,9 +410,17 @@ random_step(struct dice *d)
 		(void)!loop_turn(w.loop, (int)dice(d, 8));
 		break;
 	default:
-		if (x->be)
+		if (x->be) {
 			leave(x);
-		else if (enter(x) == SESSION_EV_NO_SERVER)
+			break;
+		}
+		/* One of four is bound. */
+		x->bound = dice(d, 4) ? NULL : dice(d, 2) ? a : b;
+		x->forced = (uint8_t)dice(d, 2);
+		if (x->bound && x->bound->admin == SERVER_MAINT && !x->forced &&
+			!(px->options & OPT_PERSIST))
+			x->bound = NULL;
+		if (enter(x) == SESSION_EV_NO_SERVER)
 			leave(x);
 		break;
 	}
@@ -395,6 +441,7 @@ counts_hold_in_any_order(void **st)
 		a->conf.maxconn = 1 + (int)dice(&d, 3);
 		b->conf.maxconn = 1 + (int)dice(&d, 6);
 		a->conf.maxqueue = (int)dice(&d, 2) * 3;
+		px->options = (dice(&d, 2) ? OPT_REDISPATCH : 0) | (dice(&d, 4) ? 0 : OPT_PERSIST);
 		for (int i = 0; i < 4000; i++) {
 			random_step(&d);
 			check_counts();
@@ -683,6 +730,7 @@ main(void)
 		T(a_change_of_servers_serves_all_workers),
 		T(who_waits_for_a_server_that_goes_is_moved),
 		T(a_retry_elsewhere_gives_its_slot_to_who_waits),
+		T(who_is_bound_goes_there_or_waits),
 		T(counts_hold_in_any_order),
 		cmocka_unit_test(threads_never_exceed_maxconn_and_are_all_served),
 		T(clients_wait_their_turn),

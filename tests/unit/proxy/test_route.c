@@ -162,20 +162,6 @@ refused(void **state)
 #undef FE
 }
 
-/* In mode tcp nothing waits for what clients send, so nothing can be decided by it. */
-static void
-content_is_refused(void **state)
-{
-	struct rule_vocab v;
-
-	(void)state;
-	proxy_vocab_init(&v);
-	if (!rule_find_fetch(&v, STR("path"))) /* it has not come yet */
-		return;
-	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n use_backend a if { path /x }\n" TWO, -1,
-		"cannot be looked at in mode tcp");
-}
-
 int
 main(void)
 {
@@ -183,7 +169,6 @@ main(void)
 		cmocka_unit_test(routes),
 		cmocka_unit_test(costs_nothing),
 		cmocka_unit_test(refused),
-		cmocka_unit_test(content_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

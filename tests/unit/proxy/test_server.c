@@ -165,6 +165,33 @@ test_near(void **state)
 	proxy_free(&be);
 }
 
+/* Worth it while two looks in three find something. */
+static void
+test_quick(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+	unsigned int guesses = 0;
+
+	(void)state;
+	assert_int_equal(proxy_make_shards(be, 1), 0);
+	for (int i = 0; i < 300; i++) {
+		assert_true(server_guesses_quick(s->shard));
+		server_learns_quick(s->shard, i % 4 < 3);
+	}
+	for (int i = 0; i < 300; i++)
+		if (server_guesses_quick(s->shard)) {
+			guesses++;
+			server_learns_quick(s->shard, i % 2);
+		}
+	assert_in_range(guesses, 1, 60);
+	for (int i = 0; i < 65 && !server_guesses_quick(s->shard); i++)
+		;
+	server_learns_quick(s->shard, 1);
+	assert_true(server_guesses_quick(s->shard));
+	proxy_free(&be);
+}
+
 /* A near server is forgiven a few misses in a row, however long it was near. */
 static void
 test_near_forgives(void **state)
@@ -199,6 +226,7 @@ main(void)
 		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_near_forgives),
+		cmocka_unit_test(test_quick),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

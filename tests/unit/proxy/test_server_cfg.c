@@ -62,7 +62,12 @@ static const struct world_line options[] = {
 	{ "ssl verify none", "'ssl' is known but not supported" },
 	{ "send-proxy", "not supported" },
 	{ "minconn 3", "not supported" },
-	{ "cookie a", "not supported" },
+	{ "cookie a", NULL },
+	{ "cookie a~|b", NULL },
+	{ "cookie a;b", "cannot be the value of a cookie" },
+	{ "cookie \"a b\"", "cannot be the value of a cookie" },
+	{ "cookie", "<value>" },
+	{ "cookie \"\"", "<value>" },
 	{ "wieght 3", "did you mean 'weight'" },
 };
 
@@ -126,9 +131,9 @@ test_values(void **state)
 	world_good(&w,
 		WORLD_DEFAULTS
 		"backend b\n balance random(3)\n source 10.9.9.9 interface lo\n"
-		" default-server weight 20 backup\n"
+		" default-server weight 20 backup cookie d\n"
 		" server one 10.0.0.1:80 weight 30 no-backup maxconn 4 maxqueue 5 tfo"
-		" tcp-ut 6s id 7\n"
+		" tcp-ut 6s id 7 cookie c1\n"
 		" default-server maxconn 8\n"
 		" server two 10.0.0.2:+9 disabled source 10.8.8.8:1000-1009\n");
 	s = world_server(world_proxy(&w, "b"), 0);
@@ -142,6 +147,7 @@ test_values(void **state)
 	assert_int_equal(s->conf.tfo, 1);
 	assert_int_equal(s->conf.user_timeout_ms, 6000);
 	assert_int_equal(s->id, 7);
+	assert_string_equal(s->conf.cookie, "c1");
 	assert_int_equal(s->admin, SERVER_UP);
 	assert_string_equal(addr_text(&s->conf.source.addr, buf), "10.9.9.9:0");
 	assert_string_equal(s->conf.source.interface, "lo");
@@ -151,6 +157,7 @@ test_values(void **state)
 	assert_int_equal(s->conf.weight, 20);
 	assert_int_equal(s->conf.backup, 1);
 	assert_int_equal(s->conf.maxconn, 8);
+	assert_string_equal(s->conf.cookie, "d");
 	assert_int_equal(s->admin, SERVER_MAINT);
 	assert_int_equal(s->spec.has_offset, 1);
 	assert_int_equal(s->spec.port_offset, 9);

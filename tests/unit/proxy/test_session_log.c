@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "event/poller.h"
+#include "proxy/http_txn.h"
 
 /* The hand-made session on a loop of its own, logging to a socketpair. */
 struct world {
@@ -104,6 +105,110 @@ test_one_line_at_the_end(void **state)
 }
 
 static void
+compile(struct rule_fmt **out, const char *format)
+{
+	struct rule_vocab vocab;
+	struct rule_err why;
+
+	proxy_vocab_init(&vocab);
+	assert_int_equal(log_format_compile(&vocab, format, 1, out, &why), 0);
+}
+
+/* Only what was no request has the other format. */
+static void
+test_error_format(void **state)
+{
+	static struct world w;
+	static struct http_txn txn;
+
+	(void)state;
+	world_init(&w, 0, "%f");
+	compile(&w.log.fe.log.error.fmt, "bad %f");
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>fnt\n");
+	w.log.fe.mode = PROXY_HTTP;
+	w.log.s.txn = &txn;
+	txn.status = 400;
+	w.log.s.logged = 0;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>bad fnt\n");
+	txn.head_ms = 1;
+	txn.status = 503;
+	w.log.s.logged = 0;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>fnt\n");
+	w.log.s.txn = NULL;
+	rule_fmt_free(&w.log.fe.log.error.fmt);
+	world_fini(&w);
+}
+
+/* Failures, further attempts and statuses from 500 on: as HAProxy 2.6 has it. */
+static void
+test_errors_are_told_apart(void **state)
+{
+	static const struct {
+		const char *term;
+		unsigned int retries, redispatched, status;
+		int error;
+	} rows[] = {
+		{ "--", 0, 0, 200, 0 }, { "--", 0, 0, 499, 0 }, { "LR", 0, 0, 200, 0 },
+		{ "--", 0, 0, 500, 1 }, { "--", 1, 0, 200, 1 }, { "--", 0, 1, 200, 1 },
+		{ "PR", 0, 0, 403, 1 }, { "CD", 0, 0, 200, 1 }, { "sD", 0, 0, 200, 1 },
+	};
+	static struct world w;
+	static struct http_txn txn;
+
+	(void)state;
+	txn.head_ms = 1;
+	world_init(&w, 0, "x");
+	w.log.fe.mode = PROXY_HTTP;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct session *s = &w.log.s;
+
+		s->txn = &txn;
+		txn.status = rows[i].status;
+		memcpy(s->term, rows[i].term, 2);
+		s->retries = rows[i].retries;
+		s->redispatched = (uint8_t)rows[i].redispatched;
+		w.log.fe.options = OPT_LOG_ERRORS;
+		s->logged = 0;
+		session_log_early(s);
+		assert_string_equal(got(&w), "");
+		session_log(s);
+		assert_string_equal(got(&w), rows[i].error ? "<3>x\n" : "<6>x\n");
+		w.log.fe.options = OPT_DONTLOG_NORMAL;
+		s->logged = 0;
+		session_log(s);
+		assert_string_equal(got(&w), rows[i].error ? "<6>x\n" : "");
+	}
+	w.log.s.txn = NULL;
+	world_fini(&w);
+}
+
+static void
+test_structured_data(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, "x");
+	w.line.form = LOG_FORM_RFC5424;
+	compile(&w.log.fe.log.sd.fmt, "[a@1 f=%{+Q}f]");
+	session_log_early(&w.log.s);
+	assert_non_null(strstr(got(&w), " tacit 31185 - [a@1 f=\"fnt\"] x\n"));
+	rule_fmt_free(&w.log.fe.log.sd.fmt);
+	/* What it needs is waited for. */
+	compile(&w.log.fe.log.sd.fmt, "[a@1 b=%B]");
+	w.log.s.logged = 0;
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "");
+	rule_fmt_free(&w.log.fe.log.sd.fmt);
+	session_log_early(&w.log.s);
+	assert_non_null(strstr(got(&w), " tacit 31185 - - x\n"));
+	world_fini(&w);
+}
+
+static void
 test_logasap_writes_when_connected(void **state)
 {
 	static struct world w;
@@ -127,6 +232,26 @@ test_logasap_writes_when_connected(void **state)
 	session_log_early(&w.log.s);
 	session_log(&w.log.s);
 	assert_string_equal(got(&w), TCP_LINE("11/-1/+5007", "+212"));
+	world_fini(&w);
+}
+
+/* set-log-level: another one, or no line at all. */
+static void
+test_rules_choose_the_level(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, "%ci %b");
+	w.log.s.log_level = LOG_LEVEL_ERR + 1;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<3>10.0.1.2 bck\n");
+	world_fini(&w);
+	world_init(&w, 0, "%ci %b");
+	w.log.s.log_level = -1;
+	session_log_early(&w.log.s);
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "");
 	world_fini(&w);
 }
 
@@ -226,7 +351,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_line_at_the_end),
+		cmocka_unit_test(test_error_format),
+		cmocka_unit_test(test_errors_are_told_apart),
+		cmocka_unit_test(test_structured_data),
 		cmocka_unit_test(test_logasap_writes_when_connected),
+		cmocka_unit_test(test_rules_choose_the_level),
 		cmocka_unit_test(test_formats_that_need_little_are_written_early),
 		cmocka_unit_test(test_dontlognull),
 		cmocka_unit_test(test_tag_and_nobody_to_tell),

@@ -265,6 +265,45 @@ who_waited_for_a_server_that_went_is_served_by_another(void **st)
 	assert_true(got_slot(&s[3]));
 }
 
+/* Those who are bound to it stay, as long as they may be. */
+static void
+who_is_bound_waits_for_its_server(void **st)
+{
+	(void)st;
+	for (int i = 1; i < 5; i++)
+		s[i].bound = i < 4 ? a : b;
+	s[3].forced = 1;
+	hold(&s[0], a);
+	hold(&s[5], b);
+	for (int i = 1; i < 5; i++)
+		wait_for(&s[i], a);
+	server_set_admin(a, SERVER_DRAIN, 1);
+	serve();
+	assert_int_equal(a->queued, 3);
+	assert_null(s[4].srv);
+	give_back(&s[0]);
+	assert_true(got_slot(&s[1]));
+	/* Down; without `option redispatch` that changes nothing. */
+	server_set_admin(a, SERVER_MAINT, 1);
+	serve();
+	assert_int_equal(a->queued, 2);
+	px->options |= OPT_REDISPATCH;
+	serve();
+	assert_int_equal(a->queued, 1);
+	assert_null(s[2].srv);
+	give_back(&s[1]);
+	assert_true(got_slot(&s[3]));
+	assert_ptr_equal(s[3].srv, a);
+	assert_false(s[2].has_slot || s[4].has_slot);
+	give_back(&s[3]);
+	assert_int_equal(a->cur, 0);
+	give_back(&s[5]);
+	assert_true(got_slot(&s[4]));
+	give_back(&s[4]);
+	assert_true(got_slot(&s[2]));
+	px->options &= ~OPT_REDISPATCH;
+}
+
 static void
 a_backup_serves_the_queue_only_while_it_stands_in(void **st)
 {
@@ -464,6 +503,7 @@ main(void)
 		T(places_are_counted_apart_for_each_queue),
 		T(a_server_that_may_not_be_used_serves_nobody),
 		T(who_waited_for_a_server_that_went_is_served_by_another),
+		T(who_is_bound_waits_for_its_server),
 		T(a_backup_serves_the_queue_only_while_it_stands_in),
 		T(without_a_limit_everyone_is_served),
 		T(ours_come_first_for_a_while),

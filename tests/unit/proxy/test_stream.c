@@ -51,6 +51,32 @@ enough_without_a_pause_is_a_stream(void **st)
 	assert_int_equal(h->lulls, 0);
 }
 
+/* Whose length is known is one, or is none, at once. */
+static void
+a_length_says_it_at_once(void **st)
+{
+	struct half *h = fresh(0);
+
+	(void)st;
+	stream_expect(&s, SERVER, 4999);
+	assert_false(h->streams);
+	stream_expect(&s, SERVER, 5000);
+	assert_true(h->streams);
+	/* With the option as soon as a read would be full. */
+	h = fresh(OPT_SPLICE_RESPONSE);
+	stream_expect(&s, SERVER, 999);
+	assert_false(h->streams);
+	stream_expect(&s, SERVER, 1000);
+	assert_true(h->streams);
+	stream_expect(&s, CLIENT, 1000);
+	assert_false(s.half[CLIENT].streams);
+	/* Never for less than that. */
+	h = fresh(0);
+	e.streams.after = 0;
+	stream_expect(&s, SERVER, 0);
+	assert_false(h->streams);
+}
+
 static void
 a_pause_starts_the_count_anew(void **st)
 {
@@ -357,6 +383,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(enough_without_a_pause_is_a_stream),
+		cmocka_unit_test(a_length_says_it_at_once),
 		cmocka_unit_test(a_pause_starts_the_count_anew),
 		cmocka_unit_test(four_lulls_in_a_row_end_it),
 		cmocka_unit_test(an_option_makes_it_one_at_once),

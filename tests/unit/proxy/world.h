@@ -16,12 +16,15 @@
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "net/bind_cfg.h"
+#include "proxy/capture_cfg.h"
 #include "proxy/errors_cfg.h"
 #include "proxy/forward_cfg.h"
 #include "proxy/http_cfg.h"
 #include "proxy/log_cfg.h"
 #include "proxy/proxies.h"
 #include "proxy/proxy_cfg.h"
+#include "proxy/rules_cfg.h"
+#include "proxy/unique_id_cfg.h"
 
 /* Time-outs, so that nothing is missing. Four lines: what is tested stands from line 5 on. */
 #define WORLD_DEFAULTS "defaults\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
@@ -49,7 +52,9 @@ world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
 		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module, &forward_cfg_module,
-		&server_cfg_module, &balance_cfg_module, &log_cfg_module };
+		&rules_cfg_module,
+		&server_cfg_module, &balance_cfg_module, &persist_cfg_module, &log_cfg_module,
+		&capture_cfg_module, &unique_id_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

@@ -11,6 +11,7 @@
 #include "cfg/reader.h"
 #include "http/parse.h"
 #include "rule/action.h"
+#include "rule/pattern_file.h"
 #include "rule/regex.h"
 
 #define RIG_FIELDS 24
@@ -19,6 +20,7 @@ struct action_rig {
 	struct expr_rig x;      /* first: ctx->root */
 	struct list rules[RULE_PLACES];
 	struct list redirects;
+	struct pattern_files files;
 	struct rule_acls acls;
 	struct cfg_registry registry;
 	struct cfg_diag diag;
@@ -123,6 +125,8 @@ action_rig_init(struct action_rig *r)
 	for (size_t i = 0; i < RULE_PLACES; i++)
 		list_init(&r->rules[i]);
 	list_init(&r->redirects);
+	pattern_files_init(&r->files, NULL);
+	r->x.vocab.files = &r->files;
 	rule_acls_init(&r->acls);
 	cfg_registry_init(&r->registry);
 	assert_int_equal(cfg_registry_add(&r->registry, &action_rig_module), 0);
@@ -139,6 +143,8 @@ action_rig_forget(struct action_rig *r)
 		rules_free(&r->rules[i]);
 	rules_free(&r->redirects);
 	rule_acls_fini(&r->acls);
+	pattern_files_fini(&r->files);
+	pattern_files_init(&r->files, NULL);
 	rule_acls_init(&r->acls);
 	cfg_diag_fini(&r->diag);
 	cfg_diag_init(&r->diag, 0);

@@ -109,9 +109,9 @@ test_wait_for_body(void **state)
 	action_rig_good(&r, "http-request wait-for-body time 1s");
 	action_rig_heads(&r, REQ, NULL);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_YIELD);
-	r.x.cx.req_ended = 1;
+	r.x.cx.req_body_full = 1;
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
-	r.x.cx.req_ended = 0;
+	r.x.cx.req_body_full = 0;
 	r.x.cx.req_body_whole = 1;
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
 	r.x.cx.req_body_whole = 0;

@@ -1,36 +1,5 @@
-#include "unit/rule/conv_rig.h"
-
-static const struct oracle_row rows[] = {
-#include "unit/rule/oracle_digest.tbl.h"
-};
-
-static void
-as_haproxy(void **state)
-{
-	(void)state;
-	rig_check_rows(rows, ARRAY_LEN(rows));
-}
-
-static struct expr_rig rig;
-
-#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rig_init(&rig);
-	rig_set_vars(&rig);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rig_fini(&rig);
-	return 0;
-}
+#define ROWS "unit/rule/oracle_digest.tbl.h"
+#include "unit/rule/conv_test.h"
 
 static void
 our_own(void **state)

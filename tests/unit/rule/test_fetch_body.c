@@ -95,6 +95,31 @@ bytes(void **state)
 		"14: 'req.payload': it is a number of bytes, from 0 to 2147483647");
 }
 
+/* The server's, where rules look at what it sends. */
+static void
+bytes_of_a_response(void **state)
+{
+	(void)state;
+	h.r.cx.at = RIG_EVERYWHERE;
+	h.r.cx.req_bytes = STR("request");
+	h.r.cx.res_bytes = STR("\2abcd");
+	IS("res.len", "5");
+	IS("req.len", "7");
+	assert_string_equal(state_of("res.len"), "1+");
+	IS("res.payload(1,2)", "6162");
+	IS("payload(1,2)", "6162");
+	IS("res.payload_lv(0,1)", "6162");
+	IS("payload_lv(0,1)", "6162");
+	IS("req.payload(1,2)", "6571");
+	assert_string_equal(state_of("res.payload(1,9)"), "0+");
+	assert_string_equal(state_of("wait_end"), "0+");
+	h.r.cx.req_ended = 1;
+	assert_string_equal(state_of("res.payload(1,9)"), "0");
+	assert_string_equal(state_of("wait_end"), "1");
+	h.r.cx.at = RIG_EVERYWHERE & ~(unsigned int)SAMPLE_AT_RES;
+	IS("payload(1,2)", "6571");
+}
+
 static void
 counted_bytes(void **state)
 {
@@ -124,6 +149,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(bodies, setup, teardown),
 		cmocka_unit_test_setup_teardown(bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(counted_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(bytes_of_a_response, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

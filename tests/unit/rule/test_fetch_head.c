@@ -129,6 +129,7 @@ all_fields(void **state)
 	IS("req.hdr_names", "host,x-aa");
 	IS("req.hdr_names(::)", "host:x-aa");
 	IS("req.hdrs", "Host: h\r\nX-Aa: 1\r\n\r\n");
+	IS("req.hdrs_bin", "04686F73740168" "04782D61610131" "0000");
 	IS("hdr_cnt", "2");
 	IS("hdr(x-gone)", "(none)");
 	h.r.arena.cap = 8;
@@ -151,6 +152,11 @@ before_there_is_one(void **state)
 				 &h.r.why), 0);
 	assert_int_equal(rule_expr_eval(e, &h.r.cx, &s), 0);
 	assert_int_equal(s.may_change, 1);
+	/* bytes that are none already */
+	h.r.cx.req_not_http = 1;
+	assert_int_equal(rule_expr_eval(e, &h.r.cx, &s), 0);
+	assert_int_equal(s.may_change, 0);
+	h.r.cx.req_not_http = 0;
 	h.r.cx.req_ended = 1;
 	assert_int_equal(rule_expr_eval(e, &h.r.cx, &s), 0);
 	assert_int_equal(s.may_change, 0);

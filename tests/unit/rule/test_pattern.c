@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/mem.h"
 #include "rule/pattern.h"
 
 static const struct str NO_VALUE = { NULL, 0 };
@@ -65,120 +65,6 @@ types(void **state)
 	assert_int_equal(pattern_method_default(SAMPLE_ADDR), PATTERN_IP);
 }
 
-static void
-refused(void **state)
-{
-	static const struct {
-		enum pattern_method method;
-		const char *text;
-		enum pattern_op op;
-		const char *why;
-		size_t at;
-	} t[] = {
-		{ PATTERN_INT, "x", PATTERN_EQ, "'x' is not a number", 0 },
-		{ PATTERN_INT, "", PATTERN_EQ, "not a number", 0 },
-		{ PATTERN_INT, "1:2", PATTERN_GT, "range", 0 },
-		{ PATTERN_LEN, "3.1", PATTERN_EQ, "not a number", 0 },
-		{ PATTERN_VER, "1.x", PATTERN_EQ, "version", 0 },
-		{ PATTERN_IP, "1.2.3.4/40", PATTERN_EQ, "mask", 0 },
-		{ PATTERN_IP, "no.such.host.invalid", PATTERN_EQ, "address", 0 },
-		{ PATTERN_BIN, "abc", PATTERN_EQ, "odd", 0 },
-		{ PATTERN_BIN, "abcg", PATTERN_EQ, "hexadecimal", 2 },
-		{ PATTERN_REG, "a(b", PATTERN_EQ, "regex 'a(b'", 3 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct rule_err why = { 99, "" };
-		struct pattern_set p;
-
-		pattern_set_init(&p, t[i].method, SAMPLE_ANY);
-		assert_true(pattern_set_add(&p, str_of(t[i].text), t[i].op, PATTERN_NO_DNS,
-				    NO_VALUE, &why) < 0);
-		if (!strstr(why.text, t[i].why) || why.at != t[i].at)
-			fail_msg("<%s>: %s at %zu", t[i].text, why.text, why.at);
-		assert_int_equal(p.n, 0);
-		pattern_set_fini(&p);
-	}
-}
-
-static void
-too_long(void **state)
-{
-	char *text = calloc(1, PATTERN_TEXT_MAX + 2);
-	struct pattern_set p;
-	struct rule_err why;
-
-	(void)state;
-	memset(text, 'a', PATTERN_TEXT_MAX + 1);
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY);
-	assert_int_equal(pattern_set_add(&p, (struct str){ text, PATTERN_TEXT_MAX + 1 },
-				 PATTERN_EQ, 0, NO_VALUE, &why), -ERR_RANGE);
-	assert_int_equal(pattern_set_add(&p, (struct str){ text, PATTERN_TEXT_MAX }, PATTERN_EQ, 0,
-				 NO_VALUE, &why), 0);
-	pattern_set_fini(&p);
-	free(text);
-}
-
-static void
-values(void **state)
-{
-	static const struct {
-		enum sample_type out;
-		const char *value;
-		int ok;
-	} t[] = {
-		{ SAMPLE_STR, "any thing", 1 },
-		{ SAMPLE_STR, "", 1 },
-		{ SAMPLE_SINT, "-7", 1 },
-		{ SAMPLE_SINT, "7x", 0 },
-		{ SAMPLE_SINT, "", 0 },
-		{ SAMPLE_ADDR, "10.0.0.1", 1 },
-		{ SAMPLE_ADDR, "::1", 1 },
-		{ SAMPLE_ADDR, "10.0.0.0/8", 0 },
-		{ SAMPLE_ADDR, "x", 0 },
-		{ SAMPLE_ADDR, "10.1", 0 }, /* patterns may leave bytes out, values not */
-		{ SAMPLE_ADDR, "1", 0 },
-		{ SAMPLE_ADDR, "", 0 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct pattern_set p;
-		struct rule_err why = { 0 };
-		int r;
-
-		pattern_set_init(&p, PATTERN_STR, t[i].out);
-		r = pattern_set_add(&p, STR("k"), PATTERN_EQ, 0, str_of(t[i].value), &why);
-		if ((r == 0) != t[i].ok)
-			fail_msg("<%s>: %s", t[i].value, why.text);
-		if (t[i].ok)
-			assert_true(str_is(p.all[0]->value, str_of(t[i].value)));
-		pattern_set_fini(&p);
-	}
-}
-
-static void
-typed_values(void **state)
-{
-	struct pattern_set p;
-	struct rule_err why;
-
-	(void)state;
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_SINT);
-	assert_int_equal(pattern_set_add(&p, STR("k"), PATTERN_EQ, 0, STR("-7"), &why), 0);
-	assert_int_equal(p.all[0]->data.type, SAMPLE_SINT);
-	assert_int_equal(p.all[0]->data.u.sint, -7);
-	pattern_set_fini(&p);
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_ADDR);
-	assert_int_equal(pattern_set_add(&p, STR("k"), PATTERN_EQ, 0, STR("10.0.0.1"), &why), 0);
-	assert_int_equal(pattern_set_add(&p, STR("l"), PATTERN_EQ, 0, STR("::1"), &why), 0);
-	assert_int_equal(p.all[0]->data.type, SAMPLE_IPV4);
-	assert_int_equal(ntohl(p.all[0]->data.u.ipv4.s_addr), 0x0a000001);
-	assert_int_equal(p.all[1]->data.type, SAMPLE_IPV6);
-	pattern_set_fini(&p);
-}
-
 /* All stay, in order; the first of equal ones is what is found. */
 static void
 duplicates(void **state)
@@ -197,17 +83,107 @@ duplicates(void **state)
 	pattern_set_fini(&p);
 }
 
+static struct pattern *
+enter(struct pattern_set *p, const char *text)
+{
+	struct rule_err why;
+
+	assert_int_equal(pattern_set_add(p, str_of(text), PATTERN_EQ, 0, NO_VALUE, &why), 0);
+	return p->all[p->n - 1];
+}
+
+/* Who stood behind an equal one is found when that has left. */
+static void
+leaving(void **state)
+{
+	struct pattern *t[5];
+	struct pattern_set p;
+
+	(void)state;
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY);
+	for (int i = 0; i < 5; i++)
+		t[i] = enter(&p, i == 3 ? "other" : "k");
+	pattern_set_leave(&p, t[1]);
+	pattern_set_leave(&p, t[0]);
+	assert_int_equal(p.n, 3);
+	assert_int_equal(p.index[0].n, 2);
+	assert_ptr_equal(pattern_index_find(&p.index[0], pattern_hash("k", 1), "k", 1), t[2]);
+	pattern_set_leave(&p, t[2]);
+	pattern_set_leave(&p, t[4]);
+	assert_null(pattern_index_find(&p.index[0], pattern_hash("k", 1), "k", 1));
+	assert_int_equal(p.n, 1);
+	assert_ptr_equal(p.all[0], t[3]);
+	assert_int_equal(t[3]->at, 0);
+	for (int i = 0; i < 5; i++)
+		if (i != 3)
+			pattern_free(t[i]);
+	pattern_set_fini(&p);
+}
+
+static void
+leaving_the_list(void **state)
+{
+	struct pattern *t[4];
+	struct pattern_set p;
+
+	(void)state;
+	pattern_set_init(&p, PATTERN_SUB, SAMPLE_ANY);
+	for (int i = 0; i < 4; i++)
+		t[i] = enter(&p, "k");
+	pattern_set_leave(&p, t[1]);
+	pattern_set_leave(&p, t[3]);
+	assert_int_equal(p.n_list, 2);
+	assert_ptr_equal(p.list[0], t[0]);
+	assert_ptr_equal(p.list[1], t[2]);
+	pattern_free(t[1]);
+	pattern_free(t[3]);
+	pattern_set_fini(&p);
+}
+
+/* All at once: some of those that are there, and some that are not. */
+static void
+another_whole(void **state)
+{
+	struct pattern **all = mem_alloc(3 * sizeof(struct pattern *));
+	struct pattern_set p, to;
+	struct pattern *t[4];
+	struct rule_err why;
+
+	(void)state;
+	pattern_set_init(&p, PATTERN_DIR, SAMPLE_ANY);
+	t[0] = enter(&p, "gone");
+	t[1] = enter(&p, "stays");
+	assert_int_equal(pattern_make(&p, STR("stays"), PATTERN_EQ, PATTERN_NOCASE, NO_VALUE,
+				 &t[2], &why), 0);
+	/* "" is no part of a path: one for the list */
+	assert_int_equal(
+		pattern_make(&p, STR("/"), PATTERN_EQ, 0, NO_VALUE, &t[3], &why), 0);
+	memcpy(all, t + 1, 3 * sizeof(struct pattern *));
+	assert_int_equal(pattern_set_plan(&p, &to, all, 3), 0);
+	assert_int_equal(p.n, 2);
+	pattern_set_swap(&p, &to);
+	assert_int_equal(p.n, 3);
+	assert_int_equal(p.n_list, 1);
+	assert_int_equal(p.index[0].n, 1);
+	assert_int_equal(p.index[1].n, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_ptr_equal(p.all[i], t[i + 1]);
+		assert_int_equal(p.all[i]->order, i);
+	}
+	pattern_free(t[0]);
+	pattern_set_fini(&p);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
 		cmocka_unit_test(types),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(too_long),
-		cmocka_unit_test(values),
-		cmocka_unit_test(typed_values),
 		cmocka_unit_test(duplicates),
+		cmocka_unit_test(leaving),
+		cmocka_unit_test(leaving_the_list),
+		cmocka_unit_test(another_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

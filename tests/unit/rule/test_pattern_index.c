@@ -104,6 +104,69 @@ collisions(void **state)
 	}
 }
 
+/* Keys leave one by one, and after each all others are found. Few hashes, so that they stand in
+ * each other's way, around the end of the table too. */
+static void
+replaced(void **state)
+{
+	enum { N = 40 };
+	struct pattern *item[N], *heir = make("x");
+	uint64_t hash[N];
+	struct pattern_index x;
+
+	(void)state;
+	for (unsigned int seed = 1; seed < 20; seed++) {
+		srand(seed);
+		pattern_index_init(&x, 0);
+		for (int i = 0; i < N; i++) {
+			char key[2] = { (char)('0' + i), 0 };
+
+			item[i] = make(key);
+			hash[i] = (uint64_t)(rand() % 8 + 60) % 64;
+			assert_int_equal(pattern_index_add(&x, item[i], hash[i], 1), 0);
+		}
+		for (int left = N; left > 0; left--) {
+			int out = rand() % left;
+
+			pattern_index_replace(&x, item[out], hash[out], NULL);
+			free(item[out]);
+			item[out] = item[left - 1];
+			hash[out] = hash[left - 1];
+			assert_int_equal(x.n, left - 1);
+			for (int i = 0; i < left - 1; i++)
+				assert_ptr_equal(pattern_index_find(
+							 &x, hash[i], item[i]->key.p, 1), item[i]);
+		}
+		pattern_index_fini(&x);
+	}
+	pattern_index_init(&x, 0);
+	item[0] = make("x");
+	assert_int_equal(pattern_index_add(&x, item[0], 5, 1), 0);
+	pattern_index_replace(&x, item[0], 5, heir);
+	assert_ptr_equal(pattern_index_find(&x, 5, "x", 1), heir);
+	free(item[0]);
+	free(heir);
+	pattern_index_fini(&x);
+}
+
+/* What was made room for is entered without more of it. */
+static void
+reserved(void **state)
+{
+	struct pattern_index x;
+	uint32_t cap;
+
+	(void)state;
+	pattern_index_init(&x, 0);
+	assert_int_equal(pattern_index_reserve(&x, 1000, 300), 0);
+	cap = x.cap;
+	assert_true(cap >= 2000 && x.len_words * 64 > 300);
+	assert_int_equal(pattern_index_reserve(&x, 10, 3), 0);
+	assert_int_equal(x.cap, cap);
+	assert_false(pattern_index_has_len(&x, 300));
+	pattern_index_fini(&x);
+}
+
 static void
 folded(void **state)
 {
@@ -146,6 +209,8 @@ main(void)
 		cmocka_unit_test(empty),
 		cmocka_unit_test(many),
 		cmocka_unit_test(collisions),
+		cmocka_unit_test(replaced),
+		cmocka_unit_test(reserved),
 		cmocka_unit_test(folded),
 		cmocka_unit_test(long_keys),
 	};

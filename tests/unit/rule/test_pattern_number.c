@@ -90,12 +90,37 @@ ranges(void **state)
 	}
 }
 
+static void
+texts(void **state)
+{
+	static const struct {
+		int64_t lo, hi;
+		int dotted;
+		const char *want; /* NULL: there is none */
+	} t[] = {
+		{ 101, INT64_MAX, 0, "101:" }, { INT64_MIN, -5, 0, ":-5" }, { 1, 5, 0, "1:5" },
+		{ INT64_MIN, INT64_MAX, 0, ":" }, { INT64_MAX, INT64_MIN, 0, NULL },
+		{ 0x10001, INT64_MAX, 1, "1.1:" }, { INT64_MIN, 0x30000, 1, ":3.0" },
+		{ 0x100000000, INT64_MAX, 1, NULL }, { INT64_MIN, -1, 1, NULL },
+	};
+	char text[PATTERN_RANGE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_int_equal(pattern_range_text(t[i].lo, t[i].hi, t[i].dotted, text),
+			t[i].want ? 0 : -1);
+		if (t[i].want)
+			assert_string_equal(text, t[i].want);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(ranges),
+		cmocka_unit_test(texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

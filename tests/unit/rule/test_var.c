@@ -33,7 +33,8 @@ names(void **state)
 	assert_int_equal(name("txn.a").scope, VAR_TXN);
 	assert_int_equal(name("req.a").scope, VAR_REQ);
 	assert_int_equal(name("res.a").scope, VAR_RES);
-	assert_true(name("txn.a").id == name("req.a").id);
+	/* one set may have several scopes */
+	assert_true(name("txn.a").id != name("req.a").id);
 	assert_true(name("txn.a").id != name("txn.b").id);
 	assert_true(name("txn.a.b_C9").id != name("txn.a.b_C").id);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

@@ -1,0 +1,169 @@
+#include "own_answer.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "exchange.h"
+#include "half.h"
+#include "proxy/errors.h"
+#include "proxy/memory.h"
+#include "verdict.h"
+
+/* What the answer says of the connection: nothing where the version says it already. */
+static enum http_conn
+connection(const struct http_txn *t)
+{
+	if (!t->keeps[CLIENT])
+		return HTTP_CONN_CLOSE;
+	return t->version == HTTP_1_0 ? HTTP_CONN_KEEP_ALIVE : HTTP_CONN_UNSAID;
+}
+
+/* Of a request that is not over nothing is known behind it. */
+static void
+begin(struct session *s)
+{
+	if (s->txn->head_ms && !exchange_has_request(s->txn))
+		s->txn->keeps[CLIENT] = 0;
+}
+
+/* A buffer for it. Where none is to be had the request's will do, which is done with. */
+static int
+take_buf(struct session *s)
+{
+	struct half *h = &s->half[SERVER], *req = &s->half[CLIENT];
+
+	if (h->buf || memory_has_buffer(s->engine))
+		return half_take_buf(s->engine, h);
+	if (!req->buf || req->ahead || req->is_big || req->pin)
+		return -1;
+	h->buf = req->buf;
+	req->buf = NULL;
+	req->head = req->tail = req->resend = 0;
+	return 0;
+}
+
+/* The bytes are there. Nothing is pending before it is sent. */
+static void
+has_made(struct session *s, size_t n)
+{
+	struct half *h = &s->half[SERVER];
+
+	h->head = h->tail = h->ahead = 0;
+	s->txn->answer_len = (uint32_t)n;
+	s->txn->has_made = 1;
+}
+
+static int
+has_after_rules(const struct session *s, const struct proxy *p)
+{
+	return p && !s->txn->no_after && proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE);
+}
+
+/* 0, or -1: a rewrite failed. */
+static int
+run_after(struct session *s, const struct proxy *p, struct look *look)
+{
+	struct rule_verdict v = { 0 };
+	struct rules_at at = { 0 };
+
+	if (!has_after_rules(s, p))
+		return 0;
+	s->txn->no_after =
+		verdict_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, look, &v) == RULE_FINAL;
+	return s->txn->no_after ? -1 : 0;
+}
+
+/* First those of the backend (manual, http-after-response). */
+static int
+change(struct session *s, struct http_head *head)
+{
+	struct proxy *be = session_backend(s);
+	struct look look;
+
+	if (!has_after_rules(s, s->fe) && !has_after_rules(s, be))
+		return 0;
+	look_init(&look, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
+	look.cx.req = NULL;
+	look.cx.res = head;
+	look.cx.req_ended = 1;
+	if (be != s->fe && run_after(s, be, &look) < 0)
+		return -1;
+	return run_after(s, s->fe, &look);
+}
+
+static int
+add_connection(struct http_head *h, enum http_conn conn)
+{
+	if (conn == HTTP_CONN_UNSAID)
+		return 0;
+	return http_add(h, STR("Connection"),
+		conn == HTTP_CONN_CLOSE ? STR("close") : STR("keep-alive"));
+}
+
+/* By way of the scratch: texts may lie in the buffer itself. */
+int
+own_answer_make(struct session *s, struct http_head *head, struct str body)
+{
+	struct engine *e = s->engine;
+	size_t n;
+	int r = 0;
+
+	begin(s);
+	if (s->txn->method == HTTP_HEAD)
+		body = (struct str){ NULL, 0 };
+	if (change(s, head) < 0)
+		r = -ERR_INVAL;
+	if (r == 0)
+		r = add_connection(head, connection(s->txn));
+	if (r < 0)
+		return r;
+	n = http_size(head);
+	if (n > e->bufsize || body.len > e->bufsize - n)
+		return -ERR_RANGE;
+	(void)http_write(head, e->scratch);
+	if (body.len)
+		memcpy(e->scratch + n, body.p, body.len);
+	if (take_buf(s) < 0)
+		return -ERR_NOMEM;
+	memcpy(s->half[SERVER].buf, e->scratch, n + body.len);
+	has_made(s, n + body.len);
+	s->txn->status = head->status;
+	return 0;
+}
+
+/* Its head is looked at by rules. */
+static int
+make_changed(struct session *s, const struct http_reply *r)
+{
+	size_t mark = arena_mark(&s->engine->look.arena);
+	struct http_head *head = verdict_head(s);
+	int rc = http_reply_head(r, HTTP_CONN_UNSAID, head);
+
+	if (rc == 0)
+		rc = own_answer_make(s, head, http_reply_body(r, s->txn->method));
+	arena_release(&s->engine->look.arena, mark);
+	return rc;
+}
+
+int
+own_answer_make_page(struct session *s)
+{
+	struct proxy *be = session_backend(s);
+	const struct http_reply *r = proxy_error(s->fe, be, s->txn->status);
+	long n;
+
+	if (r->status && (has_after_rules(s, s->fe) || has_after_rules(s, be))) {
+		if (make_changed(s, r) == 0)
+			return 0;
+		s->txn->status = 500;
+		r = proxy_error(s->fe, be, 500);
+	}
+	begin(s);
+	if (take_buf(s) < 0)
+		return -ERR_NOMEM;
+	n = http_reply_write(r, connection(s->txn), s->txn->method, s->half[SERVER].buf,
+		s->engine->bufsize);
+	if (n > 0)
+		has_made(s, (size_t)n);
+	return n < 0 ? (int)n : 0;
+}

@@ -1,0 +1,20 @@
+/*
+ * The bytes of an answer of our own: pages of errors, and what rules answer. They are made in the
+ * server's buffer (txn->has_made, txn->answer_len) and sent later, by http_reply.c. Private to
+ * proxy.
+ */
+#ifndef TACIT_PROXY_OWN_ANSWER_H
+#define TACIT_PROXY_OWN_ANSWER_H
+
+#include "proxy/http_txn.h"
+
+/*
+ * Of that head, which is not the session's request or response, and that body: Connection is added,
+ * and the rules http-after-response change it. txn->status becomes the head's. 0, or a negative
+ * reason: nothing was made.
+ */
+int own_answer_make(struct session *s, struct http_head *head, struct str body) must_check;
+/* Of the page that the proxies have for txn->status. has_made 0 after 0: nothing is to be said. */
+int own_answer_make_page(struct session *s) must_check;
+
+#endif

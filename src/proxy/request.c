@@ -1,0 +1,267 @@
+#include "request.h"
+
+#include <string.h>
+
+#include "actions.h"
+#include "count.h"
+#include "half.h"
+#include "http_out.h"
+#include "net/vanish.h"
+#include "proxy/capture.h"
+#include "proxy/route.h"
+#include "verdict.h"
+
+/* In this order, of the frontend and then of another backend (manual 4.2). */
+enum stage {
+	STAGE_FE_CONTENT,
+	STAGE_FE_BODY,
+	STAGE_FE_RULES,
+	STAGE_FE_REDIRECT,
+	STAGE_ROUTE,
+	STAGE_BE_CONTENT,
+	STAGE_BE_BODY,
+	STAGE_BE_RULES,
+	STAGE_BE_REDIRECT,
+	STAGE_END
+};
+
+void
+request_refuse(struct session *s, unsigned int status)
+{
+	fe_stat(s)->failed_req++;
+	session_blame(s, 'P', 'R');
+	s->txn->status = status;
+	session_event(s, SESSION_EV_ANSWER);
+}
+
+/* --- the body --- */
+
+static int
+body_may_grow(const struct session *s)
+{
+	const struct half *h = &s->half[CLIENT];
+
+	return h->state == HALF_OPEN && h->tail + h->ahead < s->engine->bufsize;
+}
+
+/* A client that waits to be told to go on is told so by us: nobody else knows of it yet (RFC 9110,
+ * 10.1.1). */
+static void
+ask_for_body(struct session *s)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct http_txn *t = s->txn;
+	size_t put;
+
+	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
+		return;
+	(void)http_drop_all(&t->req, str_of(http_field_name(HTTP_F_EXPECT)));
+	if (conn_send(&s->conn[CLIENT], go_on, sizeof(go_on) - 1, 0, &put) == IO_ERR ||
+		put == sizeof(go_on) - 1)
+		return;
+	/* With no room at all nothing was said, and the client goes on by itself in the end. Half a
+	 * word would make nonsense of whatever is said next. */
+	if (put) {
+		session_blame(s, 'R', 'R');
+		conn_reset_on_close(&s->conn[CLIENT]);
+		session_event(s, SESSION_EV_LEAVE);
+	}
+}
+
+/* Is the body to be here before the request goes anywhere (manual, option http-buffer-request, and
+ * balance url_param with check_post)? */
+static int
+wants_body(const struct session *s, const struct proxy *px)
+{
+	if (px->options & OPT_HTTP_BUFFER_REQUEST)
+		return 1;
+	return px == s->txn->be &&
+		balance_wants_body(px->balance, &px->balance_by, &s->txn->req);
+}
+
+/* As much of it as the buffer holds. 1: it is here, or cannot come. */
+static int
+has_body(struct session *s, const struct proxy *px)
+{
+	if (!wants_body(s, px) || !body_may_grow(s))
+		return 1;
+	ask_for_body(s);
+	return 0;
+}
+
+/* The data of a chunked body lie between its framing: they are copied together. */
+static struct str
+dechunked(struct session *s, char *p, size_t n)
+{
+	struct arena *a = &s->engine->look.arena;
+	struct http_body body = { .framing = HTTP_BODY_CHUNKED };
+	struct str out = { arena_get(a, n), 0 };
+	char *to = (char *)(uintptr_t)out.p;
+	size_t used = 0, len;
+
+	if (!to)
+		return (struct str){ NULL, 0 };
+	while (used < n && !http_body_is_over(&body)) {
+		enum http_piece piece = http_body_next(&body, p + used, n - used, &len);
+
+		if (piece == HTTP_PIECE_MORE || piece == HTTP_PIECE_BAD)
+			break;
+		if (piece == HTTP_PIECE_DATA) {
+			memcpy(to + out.len, p + used, len);
+			out.len += len;
+		}
+		used += len;
+	}
+	return out;
+}
+
+static void
+look_at_body(struct session *s, struct sample_ctx *cx)
+{
+	const struct http_txn *t = s->txn;
+	const struct half *h = &s->half[CLIENT];
+	char *p = h->buf + t->head_end;
+	size_t n = h->tail - t->head_end;
+
+	if (n && t->body[CLIENT].framing == HTTP_BODY_CHUNKED)
+		cx->req_body = dechunked(s, p, n);
+	else
+		cx->req_body = (struct str){ p, n };
+	cx->req_body_whole = http_body_is_over(&t->body[CLIENT]);
+	cx->req_body_full = !body_may_grow(s);
+}
+
+/* --- rules --- */
+
+static enum session_event
+follows(enum rule_end what)
+{
+	if (what == RULE_END_REJECT || what == RULE_END_DROP)
+		return SESSION_EV_LEAVE;
+	return what == RULE_END_TARPIT ? SESSION_EV_HOLD : SESSION_EV_ANSWER;
+}
+
+/* What a rule has ended. The request is not to be looked at any more: texts of rules before that
+ * are in the arena. */
+static void
+carry_out(struct session *s, const struct rule_verdict *v)
+{
+	/* As HAProxy does it: who is only sent elsewhere is no session that anybody follows. */
+	if (v->what != RULE_END_REPLY)
+		capture_cookie(s, &s->txn->req);
+	verdict_blame(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
+	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
+		verdict_count_denied(s, CLIENT);
+	if (v->what == RULE_END_DROP)
+		vanish_on_close(s->engine->sys, s->conn[CLIENT].fd);
+	else if (v->what != RULE_END_REJECT)
+		verdict_answer(s, v);
+	s->txn->placed = 1;
+	session_event(s, follows(v->what));
+}
+
+/* It waits where it is until more has come, or it is late. */
+static void
+wait_for_body(struct session *s, unsigned int ms)
+{
+	struct http_txn *t = s->txn;
+
+	if (!t->wait_until_ms)
+		t->wait_until_ms = loop_now_ms(s->engine->loop) + ms;
+	ask_for_body(s);
+}
+
+static void
+run_list(struct session *s, const struct proxy *px, unsigned int list, struct look *look,
+	struct rule_verdict *v)
+{
+	struct arena *a = &s->engine->look.arena;
+	size_t mark = arena_mark(a);
+	enum rule_result result;
+
+	look_at_body(s, &look->cx);
+	v->head = verdict_head(s);
+	result = verdict_run(s, px, list, &s->txn->at, look, v);
+	if (result == RULE_FINAL)
+		carry_out(s, v);
+	else if (arena_mark(a) > mark && http_settle_request(s) < 0)
+		request_refuse(s, 500);
+	else if (result == RULE_YIELD)
+		wait_for_body(s, v->wait_ms);
+	arena_release(a, mark);
+}
+
+/* 1: to the next stage. */
+static int
+passes(struct session *s, const struct proxy *px, unsigned int list)
+{
+	struct http_txn *t = s->txn;
+	unsigned int at = rule_place_scope(RULE_HTTP_REQUEST);
+	struct rule_verdict v = { 0 };
+	struct look look;
+
+	if (!proxy_has_rules(&px->rules, list))
+		return 1;
+	look_init(&look, s, t->be ? at | SAMPLE_AT_BACK : at);
+	look.cx.req_ended = 1;
+	run_list(s, px, list, &look, &v);
+	if (s->state != SESSION_READ || t->at.next)
+		return 0;
+	t->at = (struct rules_at){ NULL, 0 };
+	t->wait_until_ms = 0;
+	return 1;
+}
+
+/* --- all of it --- */
+
+static void
+leave(struct session *s)
+{
+	struct http_txn *t = s->txn;
+
+	/* Rules may have changed it. */
+	t->method = t->req.method;
+	t->upgrades = (uint8_t)http_strip_hop(&t->req);
+	session_event(s, SESSION_EV_REQUEST);
+}
+
+/* 1: to the next stage. */
+static int
+step(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct proxy *be = t->be == s->fe ? NULL : t->be;
+
+	switch ((enum stage)t->stage) {
+	case STAGE_FE_CONTENT:
+		return passes(s, s->fe, RULE_TCP_REQ_CONTENT);
+	case STAGE_FE_BODY:
+		return has_body(s, s->fe);
+	case STAGE_FE_RULES:
+		return passes(s, s->fe, RULE_HTTP_REQUEST);
+	case STAGE_FE_REDIRECT:
+		return passes(s, s->fe, RULES_REDIRECT);
+	case STAGE_ROUTE:
+		t->be = route_backend(s);
+		return 1;
+	case STAGE_BE_CONTENT:
+		return !be || passes(s, be, RULE_TCP_REQ_CONTENT);
+	case STAGE_BE_BODY:
+		return !t->be || has_body(s, t->be);
+	case STAGE_BE_RULES:
+		return !be || passes(s, be, RULE_HTTP_REQUEST);
+	case STAGE_BE_REDIRECT:
+		return !be || passes(s, be, RULES_REDIRECT);
+	case STAGE_END:
+		leave(s);
+		break;
+	}
+	return 0;
+}
+
+void
+request_go_on(struct session *s)
+{
+	while (step(s))
+		s->txn->stage++;
+}

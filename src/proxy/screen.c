@@ -1,0 +1,62 @@
+#include "screen.h"
+
+#include "count.h"
+#include "net/vanish.h"
+#include "proxy/look.h"
+
+/* There is nothing to wait for: no byte is looked at here. */
+static enum rule_end
+judge(struct session *s, enum rule_place place)
+{
+	struct rule_verdict v = { .proxy = s };
+	struct rules_at at = { 0 };
+	struct look look;
+	size_t mark;
+
+	look_init(&look, s, rule_place_scope(place));
+	look.cx.req_ended = 1;
+	mark = arena_mark(look.cx.arena);
+	(void)proxy_rules_run(&s->fe->rules, place, &at, &look.cx, &v);
+	arena_release(look.cx.arena, mark);
+	return v.what;
+}
+
+int
+screen_has_rules(const struct proxy *fe)
+{
+	return proxy_has_rules(&fe->rules, RULE_TCP_CONNECTION) ||
+		proxy_has_rules(&fe->rules, RULE_TCP_SESSION);
+}
+
+/* *denied counts those that are rejected. */
+static int
+screen(struct session *s, enum rule_place place, uint64_t *denied)
+{
+	enum rule_end end;
+
+	if (likely(!proxy_has_rules(&s->fe->rules, place)))
+		return 1;
+	end = judge(s, place);
+	if (end == RULE_END_NONE)
+		return 1;
+	if (end == RULE_END_DROP) {
+		/* As in HAProxy: counted as a request, wherever it happens. */
+		fe_stat(s)->denied_req++;
+		vanish_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		return 0;
+	}
+	++*denied;
+	return 0;
+}
+
+int
+screen_connection(struct session *s)
+{
+	return screen(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn);
+}
+
+int
+screen_session(struct session *s)
+{
+	return screen(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess);
+}

@@ -1,0 +1,19 @@
+/*
+ * tcp-request connection and tcp-request session (manual 4.2): clients are refused before anything
+ * is opened for them. Private to proxy.
+ */
+#ifndef TACIT_PROXY_SCREEN_H
+#define TACIT_PROXY_SCREEN_H
+
+#include "proxy/session.h"
+
+/* May it refuse any? */
+int screen_has_rules(const struct proxy *fe);
+/*
+ * May the client of a new session stay? Its conn has the descriptor, which is not in the loop yet.
+ * 1, or 0: that is counted, and what remains to be done is to close it. Neither is logged.
+ */
+int screen_connection(struct session *s);
+int screen_session(struct session *s);
+
+#endif

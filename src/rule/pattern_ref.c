@@ -1,0 +1,469 @@
+#include "rule/pattern_ref.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define BUCKETS_FIRST 16
+
+struct pattern_ref *
+pattern_ref_new(const char *path)
+{
+	struct pattern_ref *ref = mem_zalloc(sizeof(*ref));
+
+	if (!ref)
+		return NULL;
+	list_init(&ref->link);
+	list_init(&ref->entries);
+	sbuf_init(&ref->where, PATTERN_WHERE_MAX);
+	ref->id = PATTERN_ID_NONE;
+	ref->path = path ? mem_strdup(path) : NULL;
+	if (path && !ref->path) {
+		mem_free(ref);
+		return NULL;
+	}
+	return ref;
+}
+
+static int
+no_memory(struct rule_err *why)
+{
+	why->at = 0;
+	snprintf(why->text, sizeof(why->text), "%s", err_text(-ERR_NOMEM));
+	return -ERR_NOMEM;
+}
+
+/* --- entries --- */
+
+static uint64_t
+hash_of(struct str text)
+{
+	return pattern_hash(text.p, text.len);
+}
+
+static int
+grow(struct pattern_ref *ref)
+{
+	uint32_t want = ref->n_buckets ? 2 * ref->n_buckets : BUCKETS_FIRST;
+	struct pattern_entry **bucket;
+
+	if (ref->n < ref->n_buckets)
+		return 0;
+	bucket = mem_zalloc(want * sizeof(struct pattern_entry *));
+	if (!bucket)
+		return -ERR_NOMEM;
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		e->next = bucket[e->hash & (want - 1)];
+		bucket[e->hash & (want - 1)] = e;
+	}
+	mem_free(ref->bucket);
+	ref->bucket = bucket;
+	ref->n_buckets = want;
+	return 0;
+}
+
+static struct pattern_entry **
+bucket_of(const struct pattern_ref *ref, uint64_t hash)
+{
+	return ref->n_buckets ? &ref->bucket[hash & (ref->n_buckets - 1)] : NULL;
+}
+
+static void
+link_entry(struct pattern_ref *ref, struct pattern_entry *e)
+{
+	struct pattern_entry **at = bucket_of(ref, e->hash);
+
+	e->next = *at;
+	*at = e;
+	list_append(&ref->entries, &e->link);
+	ref->n++;
+}
+
+static struct pattern_entry *
+make_entry(struct str text, struct str value)
+{
+	struct pattern_entry *e = mem_zalloc(sizeof(*e) + text.len + 1 + value.len + 1);
+
+	if (!e)
+		return NULL;
+	list_init(&e->link);
+	e->hash = hash_of(text);
+	if (text.len)
+		memcpy(e->bytes, text.p, text.len);
+	e->text = (struct str){ e->bytes, text.len };
+	if (!value.p)
+		return e;
+	e->value = (struct str){ e->bytes + text.len + 1, value.len };
+	memcpy(e->bytes + text.len + 1, value.p, value.len);
+	return e;
+}
+
+/* in_sets: its patterns are in their sets. */
+static void
+free_entry(struct pattern_entry *e, int in_sets)
+{
+	struct pattern *t;
+
+	while ((t = e->patterns) != NULL) {
+		e->patterns = t->next;
+		if (in_sets)
+			pattern_set_leave(t->set, t);
+		pattern_free(t);
+	}
+	mem_free(e->changed);
+	mem_free(e);
+}
+
+/* Out of its bucket, where *at names it, and gone. */
+static void
+drop(struct pattern_ref *ref, struct pattern_entry **at, int in_sets)
+{
+	struct pattern_entry *e = *at;
+
+	*at = e->next;
+	list_remove(&e->link);
+	ref->n--;
+	free_entry(e, in_sets);
+}
+
+static struct pattern_entry **
+place_of(const struct pattern_ref *ref, const struct pattern_entry *e)
+{
+	struct pattern_entry **at = bucket_of(ref, e->hash);
+
+	while (*at != e)
+		at = &(*at)->next;
+	return at;
+}
+
+void
+pattern_ref_free(struct pattern_ref **refp)
+{
+	struct pattern_ref *ref = *refp;
+
+	if (!ref)
+		return;
+	list_each_safe(it, &ref->entries)
+		free_entry(list_entry(it, struct pattern_entry, link), 0);
+	mem_free(ref->bucket);
+	mem_free(ref->feed);
+	mem_free(ref->path);
+	sbuf_fini(&ref->where);
+	mem_free(ref);
+	*refp = NULL;
+}
+
+/* --- from entries to sets --- */
+
+static int
+make_pattern(struct pattern_ref *ref, struct pattern_entry *e, const struct pattern_feed *feed,
+	struct pattern **out, struct rule_err *why)
+{
+	struct pattern **end = &e->patterns;
+	int rc = pattern_make(
+		feed->set, e->text, PATTERN_EQ, feed->flags | PATTERN_BORROW, e->value, out, why);
+
+	if (rc < 0)
+		return rc;
+	(*out)->owner = ref;
+	while (*end)
+		end = &(*end)->next;
+	*end = *out;
+	return 0;
+}
+
+/* Into the sets, all or none. */
+static int
+enter(struct pattern_entry *e, struct rule_err *why)
+{
+	for (struct pattern *t = e->patterns; t; t = t->next) {
+		int rc = pattern_set_enter(t->set, t);
+
+		if (rc == 0)
+			continue;
+		for (struct pattern *in = e->patterns; in != t; in = in->next)
+			pattern_set_leave(in->set, in);
+		why->at = 0;
+		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
+		return rc;
+	}
+	return 0;
+}
+
+int
+pattern_ref_feed(
+	struct pattern_ref *ref, struct pattern_set *set, unsigned int flags, struct rule_err *why)
+{
+	struct pattern_feed *grown =
+		mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed));
+
+	if (!grown)
+		return no_memory(why);
+	ref->feed = grown;
+	ref->feed[ref->n_feeds++] = (struct pattern_feed){ set, flags };
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+		struct pattern *t;
+		int rc = make_pattern(ref, e, &ref->feed[ref->n_feeds - 1], &t, why);
+
+		if (rc == 0 && e->version == ref->version && pattern_set_enter(set, t) < 0)
+			rc = no_memory(why);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int
+pattern_ref_has_version(const struct pattern_ref *ref, uint32_t version)
+{
+	return (int32_t)(ref->next - version) >= 0;
+}
+
+int
+pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct rule_err *why)
+{
+	struct pattern_entry *e = NULL;
+	struct pattern *t;
+	int rc = 0;
+
+	why->at = 0;
+	if (ref->n == PATTERN_SET_MAX) {
+		snprintf(why->text, sizeof(why->text), "more than %u patterns", PATTERN_SET_MAX);
+		return -ERR_FULL;
+	}
+	if (grow(ref) == 0)
+		e = make_entry(text, value);
+	if (!e)
+		return no_memory(why);
+	e->version = version;
+	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
+		rc = make_pattern(ref, e, &ref->feed[i], &t, why);
+	if (rc == 0 && version == ref->version)
+		rc = enter(e, why);
+	if (rc < 0) {
+		free_entry(e, 0);
+		return rc;
+	}
+	e->id = ++ref->last_id;
+	link_entry(ref, e);
+	return 0;
+}
+
+/* --- one by one --- */
+
+static int
+is_of(const struct pattern_entry *e, struct str text, uint64_t hash)
+{
+	return e->hash == hash && str_is(e->text, text);
+}
+
+unsigned int
+pattern_ref_del(struct pattern_ref *ref, struct str text)
+{
+	uint64_t hash = hash_of(text);
+	struct pattern_entry **at = bucket_of(ref, hash);
+	unsigned int n = 0;
+
+	while (at && *at) {
+		if (is_of(*at, text, hash)) {
+			drop(ref, at, (*at)->version == ref->version);
+			n++;
+		} else {
+			at = &(*at)->next;
+		}
+	}
+	return n;
+}
+
+static struct pattern_entry *
+by_id(const struct pattern_ref *ref, uint64_t id)
+{
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		if (e->id == id)
+			return e;
+	}
+	return NULL;
+}
+
+unsigned int
+pattern_ref_del_id(struct pattern_ref *ref, uint64_t id)
+{
+	struct pattern_entry *e = by_id(ref, id);
+
+	if (!e)
+		return 0;
+	drop(ref, place_of(ref, e), e->version == ref->version);
+	return 1;
+}
+
+static int
+change(struct pattern_entry *e, struct str value, struct rule_err *why)
+{
+	char *own = mem_alloc(value.len + 1);
+	struct str copy = { own, value.len };
+	int rc = 0;
+
+	if (!own)
+		return no_memory(why);
+	memcpy(own, value.p, value.len);
+	own[value.len] = '\0';
+	for (struct pattern *t = e->patterns; t && rc == 0; t = t->next)
+		rc = pattern_change(t, copy, why);
+	if (rc < 0) {
+		/* What one set takes and another does not: back to what it was. */
+		for (struct pattern *t = e->patterns; t; t = t->next)
+			if (pattern_change(t, e->value, why) < 0)
+				break;
+		mem_free(own);
+		return rc;
+	}
+	mem_free(e->changed);
+	e->changed = own;
+	e->value = copy;
+	return 0;
+}
+
+int
+pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
+{
+	uint64_t hash = hash_of(text);
+	struct pattern_entry **at = bucket_of(ref, hash);
+	int rc, n = 0;
+
+	for (struct pattern_entry *e = at ? *at : NULL; e; e = e->next) {
+		if (!is_of(e, text, hash))
+			continue;
+		/* All of them have patterns for the same sets, so the first says it for all. */
+		rc = change(e, value, why);
+		if (rc < 0)
+			return rc;
+		n++;
+	}
+	return n;
+}
+
+int
+pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value, struct rule_err *why)
+{
+	struct pattern_entry *e = by_id(ref, id);
+	int rc = e ? change(e, value, why) : 0;
+
+	return rc < 0 ? rc : e != NULL;
+}
+
+const struct pattern_entry *
+pattern_ref_find(const struct pattern_ref *ref, struct str text)
+{
+	const struct pattern_entry *first = NULL;
+	uint64_t hash = hash_of(text);
+	struct pattern_entry **at = bucket_of(ref, hash);
+
+	for (const struct pattern_entry *e = at ? *at : NULL; e; e = e->next)
+		if (e->version == ref->version && is_of(e, text, hash) &&
+			(!first || e->id < first->id))
+			first = e;
+	return first;
+}
+
+/* --- as a whole --- */
+
+/* What a set holds once `version` is the current one (with `none`, nothing of ours), in *all, of
+ * mem_alloc(). */
+static int
+gather(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version, int none,
+	struct pattern ***all, uint32_t *n)
+{
+	*n = 0;
+	*all = mem_alloc((set->n + ref->n + 1) * sizeof(struct pattern *));
+	if (!*all)
+		return -ERR_NOMEM;
+	/* Of other lines of the ACL, where the order means nothing. */
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->all[i]->owner != ref)
+			(*all)[(*n)++] = set->all[i];
+	if (none)
+		return 0;
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		for (struct pattern *t = e->patterns; t; t = t->next)
+			if (t->set == set && e->version == version)
+				(*all)[(*n)++] = t;
+	}
+	return 0;
+}
+
+/* The sets hold the entries of that version, or nothing of ours; all of them or, without memory,
+ * what they held. */
+static int
+publish(struct pattern_ref *ref, uint32_t version, int none)
+{
+	struct pattern_set *to = mem_zalloc((ref->n_feeds + 1) * sizeof(*to));
+	struct pattern **all;
+	unsigned int i;
+	uint32_t n;
+	int rc = to ? 0 : -ERR_NOMEM;
+
+	for (i = 0; i < ref->n_feeds && rc == 0; i++) {
+		const struct pattern_set *set = ref->feed[i].set;
+
+		rc = gather(ref, set, version, none, &all, &n);
+		if (rc == 0)
+			rc = pattern_set_plan(set, &to[i], all, n);
+		if (rc < 0)
+			mem_free(all);
+	}
+	if (rc == 0)
+		for (i = 0; i < ref->n_feeds; i++)
+			pattern_set_swap(ref->feed[i].set, &to[i]);
+	else if (to)
+		for (unsigned int k = 0; k + 1 < i; k++)
+			pattern_set_forget(&to[k]);
+	mem_free(to);
+	return rc;
+}
+
+int
+pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
+{
+	if (version == ref->version && publish(ref, version, 1) < 0)
+		return -ERR_NOMEM;
+	list_each_safe(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		if (e->version == version)
+			drop(ref, place_of(ref, e), 0);
+	}
+	return 0;
+}
+
+uint32_t
+pattern_ref_prepare(struct pattern_ref *ref)
+{
+	return ++ref->next;
+}
+
+int
+pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
+{
+	if ((int32_t)(version - ref->version) <= 0 || !pattern_ref_has_version(ref, version))
+		return -ERR_RANGE;
+	if (publish(ref, version, 0) < 0)
+		return -ERR_NOMEM;
+	list_each_safe(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		if ((int32_t)(version - e->version) > 0)
+			drop(ref, place_of(ref, e), 0);
+	}
+	ref->version = version;
+	return 0;
+}

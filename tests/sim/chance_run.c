@@ -1,0 +1,77 @@
+#include "sim/chance_run.h"
+
+#include "proxy/queue.h"
+
+#define LIMIT (4000 * FAKE_SEC)
+
+static struct session *
+any_session(struct world *w, struct dice *d)
+{
+	unsigned int nth = w->engine.n_sessions ? dice(d, w->engine.n_sessions) : 0;
+
+	list_each(it, &w->engine.sessions)
+		if (nth-- == 0)
+			return list_entry(it, struct session, link);
+	return NULL;
+}
+
+/* What the admin socket and the process do to sessions and servers while they run. */
+static void
+meddle(struct world *w)
+{
+	struct dice *d = w->dice;
+	struct server *srv = w->srv[dice(d, w->px->n_servers)];
+	struct session *s;
+
+	if (!dice_is(d, 12))
+		return;
+	switch (dice(d, 5)) {
+	case 0:
+		s = any_session(w, d);
+		if (s)
+			session_kill(s);
+		break;
+	case 1:
+		server_set_admin(srv, (enum server_admin)dice(d, SERVER_DRAIN + 1),
+				 loop_now_ms(w->loop));
+		queue_serve(&w->engine, w->px);
+		break;
+	case 2:
+		(void)!server_set_weight(srv, (int)dice(d, 4));
+		queue_serve(&w->engine, w->px);
+		break;
+	case 3:
+		listener_hold(w->ln, LISTENER_HOLD_PROCESS);
+		break;
+	default:
+		listener_resume(w->ln, LISTENER_HOLD_PROCESS);
+		break;
+	}
+}
+
+void
+chance_run(struct world *w, struct dice *d, int kind, unsigned int n)
+{
+	w->dice = d;
+	if (!kind && dice_is(d, 3)) {
+		/* one by one: the order of two throws in one call is the compiler's choice */
+		unsigned int nth = dice(d, 40 * n), how = dice(d, 4);
+
+		fake_torture(w->k, fake_calls(w->k) + 1 + nth, how);
+	}
+	if (!kind && dice_is(d, 3))
+		fake_cut_splice(w->k, 1 + dice(d, 20));
+	if (!kind && dice_is(d, 5))
+		w->meddle = meddle;
+	if (!kind && dice_is(d, 6)) {
+		world_run(w, dice(d, 3000) * FAKE_MS);
+		engine_kill_all(&w->engine);
+	}
+	world_run(w, LIMIT / 4);
+	/* whoever waits for the listener is let in */
+	w->meddle = NULL;
+	listener_resume(w->ln, LISTENER_HOLD_PROCESS);
+	world_run(w, LIMIT);
+	w->lax = fake_failed_call(w->k) == SYS_CALL_setsockopt;
+	fake_fail(w->k, FAKE_ANY_CALL, 0, 0);
+}

@@ -1,0 +1,357 @@
+#include "sim/http_chance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proxy/http_conf.h"
+#include "proxy/memory.h"
+#include "sim/chance_config.h"
+#include "sim/chance_run.h"
+#include "sim/http_client.h"
+#include "sim/http_origin.h"
+#include "sim/http_plan.h"
+
+#define CLIENTS_MAX 24
+#define REQUESTS_MAX 6 /* of a client */
+#define CONNECTIONS_MAX 512
+
+struct plan {
+	struct world w;
+	struct dice *d;
+	struct http_book book;
+	int kind;
+	int leaves; /* kind servers end connections that are kept */
+	int wild;
+	int waits_for_body; /* a rule does */
+	char rules[1000];
+	uint32_t max_bytes;
+	unsigned int n, started;
+	struct http_client client[CLIENTS_MAX];
+	struct http_origin origin[CONNECTIONS_MAX];
+	unsigned int n_origins;
+};
+
+/* --- ends --- */
+
+static void
+plan_client(struct plan *p, struct http_client *c)
+{
+	struct dice *d = p->d;
+	/* Tacit asks for the body itself then, and not again where there is no room. */
+	int asks = p->kind && ((p->w.cfg.options & OPT_HTTP_BUFFER_REQUEST) || p->waits_for_body);
+	struct http_plan how = { d, p->kind, p->leaves, asks, p->max_bytes };
+	int last = 0;
+
+	c->book = &p->book;
+	c->first = p->book.n;
+	c->n = 1 + dice(d, REQUESTS_MAX);
+	c->depth = dice_is(d, 3) ? 2 + dice(d, 3) : 1;
+	for (unsigned int i = 0; i < c->n; i++) {
+		struct http_request *q = http_book_add(&p->book);
+
+		http_plan_request(&how, q);
+		/* Nothing is said behind what ends the connection: it would be lost, and a reset
+		 * would follow. */
+		last = q->upgrade || q->verb == HTTP_VERB_CONNECT || q->close || !q->minor ||
+			q->wish == HTTP_SHAPE_END;
+		if (last && (p->kind || q->wish == HTTP_SHAPE_TUNNEL))
+			c->n = i + 1;
+	}
+	/* So would the end of a world that closes after each answer. */
+	if (p->w.px->http.persistence == HTTP_CLOSE && p->kind)
+		c->depth = 1;
+	c->up = http_plan_size(&how);
+	c->down = p->book.req[p->book.n - 1].wish_len;
+	c->leave = HTTP_LEAVE_CLOSE;
+	if (dice_is(d, 4)) {
+		c->deaf_at = dice(d, 100) * FAKE_MS;
+		c->deaf_for = (1 + http_plan_pause(&how)) * FAKE_MS;
+	}
+	if (p->kind)
+		return;
+	c->leave = (enum http_leave)dice(d, HTTP_LEAVE_WAIT + 1);
+	c->quits = dice_is(d, 4) ? (1 + http_plan_pause(&how)) * FAKE_MS : 0;
+}
+
+static void
+client_arrives(struct fake *k, void *arg)
+{
+	struct plan *p = arg;
+
+	(void)k;
+	http_client_start(&p->client[p->started++]);
+}
+
+static void
+server_accepted(struct world *w, unsigned int server, struct fake_sock *s)
+{
+	struct plan *p = w->arg;
+	struct http_origin *o = &p->origin[p->n_origins];
+
+	if (p->n_origins == CONNECTIONS_MAX) {
+		world_blame(w, "too many connections to the servers");
+		fake_peer_reset(s);
+		return;
+	}
+	p->n_origins++;
+	o->book = &p->book;
+	o->dice = p->d;
+	o->far = w->cfg.server[server].one_way != 0;
+	o->wild = p->wild;
+	o->may_leave = p->leaves;
+	http_origin_start(o, s);
+}
+
+static int
+ends_are_over(const struct world *w)
+{
+	const struct plan *p = w->arg;
+
+	for (unsigned int i = 0; i < p->n; i++)
+		if (!p->client[i].closed)
+			return 0;
+	for (unsigned int i = 0; i < p->n_origins; i++)
+		if (!p->origin[i].closed)
+			return 0;
+	return 1;
+}
+
+static void
+session_ended(struct world *w, const struct world_end *e)
+{
+	const struct plan *p = w->arg;
+
+	if (p->kind && strcmp(e->term, "--") != 0)
+		world_blame(w, "a kind request ended with %s", e->term);
+}
+
+/* --- the world --- */
+
+/* An answer of the world's own, or the silence of an empty file. */
+static void
+own_answers(struct plan *p)
+{
+	static const struct http_field field = { .name = STR("X-Own"), .value = STR("1") };
+	static const unsigned int statuses[] = { 400, 408, 502, 503, 504 };
+	static struct cfg_where nowhere;
+	struct proxy_errors *e = &p->w.px->errors;
+
+	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+		struct http_reply *r = NULL;
+		int id = http_error_id(statuses[i]), bad;
+
+		if (!dice_is(p->d, 6))
+			continue;
+		bad = dice_is(p->d, 3) ? http_reply_make(0, STR(""), NULL, 0, STR(""), &r)
+				       : http_reply_new(statuses[i], &field, 1, STR("own"), &r);
+		if (bad || proxy_errors_add(e, 1u << id, r, NULL, nowhere))
+			assert(!"no memory for an answer");
+		e->own[id] = http_reply_get(r);
+	}
+}
+
+/* Rules: whom they are for is a matter of a request's number. The first ones harm nobody. */
+static const char *
+rules(struct plan *p)
+{
+	const char *const lines[] = { p->kind ? "http-request wait-for-body time 1h\n"
+					      : "http-request wait-for-body time 200ms\n",
+		"http-request set-header X-Rule 1\n", "http-response set-header X-Rule 2\n",
+		"http-after-response set-header X-After 3\n",
+		"http-request deny deny_status 403 if { path_end 7 }\n",
+		"http-request tarpit deny_status 429 if { path_end 3 }\n",
+		"http-request return status 200 content-type text/plain string own "
+		"if { path_end 5 }\n",
+		"http-request redirect location /elsewhere if { path_end 9 }\n",
+		"http-response deny deny_status 502 if { status 404 }\n" };
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < (p->kind ? 4 : ARRAY_LEN(lines)); i++) {
+		if (!dice_is(p->d, 4))
+			continue;
+		p->waits_for_body |= i == 0;
+		n += (size_t)snprintf(p->rules + n, sizeof(p->rules) - n, "%s", lines[i]);
+	}
+	p->book.rules = n != 0;
+	return n ? p->rules : NULL;
+}
+
+static void
+http_timeouts(struct plan *p, struct proxy_timeouts *to)
+{
+	struct dice *d = p->d;
+
+	if (p->kind)
+		return;
+	to->http_request = dice_is(d, 3) ? 1 + dice(d, 3000) : 0;
+	to->http_keep_alive = dice_is(d, 3) ? 1 + dice(d, 1000) : 0;
+	to->tarpit = dice_is(d, 2) ? 1 + dice(d, 1000) : 0;
+	to->tunnel = dice_is(d, 3) ? 1 + dice(d, 5000) : 0;
+}
+
+static struct world_config
+config(struct plan *p)
+{
+	static const unsigned int options[] = { OPT_ABORTONCLOSE, OPT_HTTP_BUFFER_REQUEST,
+		OPT_HTTP_IGNORE_PROBES, OPT_REDISPATCH };
+	struct dice *d = p->d;
+	struct world_config c = chance_config(d, p->kind);
+
+	c.http = 1;
+	c.reuse = (enum http_reuse)dice(d, HTTP_REUSE_ALWAYS + 1);
+	c.persistence =
+		dice_is(d, 4) ? (enum http_persistence)dice(d, HTTP_CLOSE + 1) : HTTP_KEEP_ALIVE;
+	c.retry_on =
+		dice_is(d, 3) ? 1u << HTTP_RETRY_CONN_FAILURE | dice(d, 1u << HTTP_RETRIES) : 0;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		c.options |= dice_is(d, 5) ? options[i] : 0;
+	http_timeouts(p, &c.to);
+	if (dice_is(d, 3))
+		c.rules = rules(p);
+	return c;
+}
+
+/* There has to be enough for some requests at once, or there are none. */
+static void
+bound_memory(struct plan *p)
+{
+	struct engine *e = &p->w.engine;
+	uint64_t each = e->session_pool.size + e->txn_pool.size + 2ull * e->bufsize;
+
+	p->w.cfg.memory = each * ((p->kind ? 8 : 2) + dice(p->d, 8));
+	memory_bound(e, p->w.cfg.memory);
+}
+
+static void
+settle(struct plan *p, int bounded)
+{
+	struct dice *d = p->d;
+	struct world *w = &p->w;
+
+	w->allow_del = w->cfg.mode == INTEREST_UNMERGED;
+	w->arg = p;
+	w->server_accepted = server_accepted;
+	w->ends_are_over = ends_are_over;
+	w->session_ended = session_ended;
+	for (unsigned int i = 0; i < w->cfg.n_servers; i++) {
+		struct server_conf *s = &w->srv[i]->conf;
+
+		s->pool_purge_ms = dice_is(d, 3) ? dice(d, 300) : s->pool_purge_ms;
+		s->pool_max = dice_is(d, 4) ? (int)dice(d, 4) : s->pool_max;
+		s->max_reuse = dice_is(d, 6) ? (int)dice(d, 4) : s->max_reuse;
+	}
+	if (bounded)
+		bound_memory(p);
+	if (dice_is(d, 3))
+		own_answers(p);
+	p->book.w = w;
+	p->book.kind = p->kind;
+	for (unsigned int i = 0; i < p->n; i++)
+		plan_client(p, &p->client[i]);
+}
+
+/* --- at the end --- */
+
+/* Every request was answered, up to one whose answer ended the connection. */
+static void
+judge_kind(struct plan *p)
+{
+	for (unsigned int i = 0; i < p->n; i++) {
+		const struct http_client *c = &p->client[i];
+		const struct http_request *q = p->book.req + c->first;
+		unsigned int n = 0;
+
+		while (n < c->n && (q[n].whole || (c->tunnel && q[n].answered)) && !q[n].closes)
+			n++;
+		if (n < c->n && !(q[n].whole && q[n].closes))
+			world_blame(&p->w, "kind request %u has no answer (%s)", q[n].id,
+				http_verb_name(q[n].verb));
+		if (c->err || (c->tunnel && c->reader.got != c->down))
+			world_blame(&p->w, "kind client %u: errno %d", i, c->err);
+	}
+}
+
+static void
+judge(struct plan *p)
+{
+	struct world *w = &p->w;
+
+	http_judge_all(&p->book);
+	if (p->kind)
+		judge_kind(p);
+	for (unsigned int i = 0; i < p->n; i++)
+		if (!p->client[i].closed)
+			world_blame(w, "client %u hangs, %u of %u requests said, %u answered", i,
+				p->client[i].out, p->client[i].n, p->client[i].in);
+	for (unsigned int i = 0; i < p->n_origins; i++)
+		if (!p->origin[i].closed)
+			world_blame(w, "a server's connection %u hangs in request %u, way %d", i,
+				p->origin[i].q ? p->origin[i].q->id : 0,
+				p->origin[i].t ? (int)p->origin[i].t->way : -1);
+}
+
+static void
+measure(struct plan *p, struct http_chance_result *r)
+{
+	struct world *w = &p->w;
+
+	r->base.kind = p->kind;
+	r->base.clients = p->n;
+	r->base.calls = world_calls(w);
+	r->base.buf_waits = w->engine.buf_waits;
+	r->base.memory_holds = w->engine.memory_holds;
+	r->base.spliced = w->engine.spliced;
+	memcpy(r->base.rows, w->rows, sizeof(w->rows));
+	r->requests = p->book.n;
+	r->whole = p->book.whole;
+	r->own = p->book.own;
+	r->again = p->book.again;
+	r->reused = (unsigned int)w->px->shard[0].be.reuse;
+	for (unsigned int i = 0; i < p->book.n; i++)
+		r->base.bytes += p->book.req[i].got;
+	if (fake_empty_waits(w->k) > 100 + 100u * p->book.n)
+		world_blame(w, "%llu waits for %u requests came of nothing",
+			(unsigned long long)fake_empty_waits(w->k), p->book.n);
+}
+
+int
+http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
+	struct http_chance_result *r)
+{
+	static struct plan p;
+	struct world_config cfg;
+	int bad, bounded;
+
+	memset(&p, 0, sizeof(p));
+	memset(r, 0, sizeof(*r));
+	p.d = d;
+	p.max_bytes = max_bytes;
+	p.kind = dice_is(d, 2);
+	p.leaves = p.kind && dice_is(d, 2);
+	p.wild = p.kind ? 0 : 1 + (int)dice(d, 8);
+	p.n = 1 + dice(d, MIN(max_clients, CLIENTS_MAX));
+	cfg = config(&p);
+	chance_bounds(d, &cfg);
+	bounded = cfg.memory != 0;
+	cfg.memory = 0;
+	if (world_open(&p.w, &cfg) < 0) {
+		snprintf(r->base.why, sizeof(r->base.why), "%s", p.w.why);
+		return -1;
+	}
+	fake_trace_on(p.w.k, show);
+	settle(&p, bounded);
+	for (unsigned int i = 0; i < p.n; i++)
+		fake_after(p.w.k, dice_is(d, 3) ? dice(d, 2000) * FAKE_MS : 0, client_arrives, &p);
+	chance_run(&p.w, d, p.kind, p.n);
+	judge(&p);
+	measure(&p, r);
+	if (show)
+		printf("%s", fake_trace(p.w.k));
+	bad = world_close(&p.w);
+	for (unsigned int i = 0; i < p.n; i++)
+		http_text_free(&p.client[i].text);
+	for (unsigned int i = 0; i < p.n_origins; i++)
+		http_text_free(&p.origin[i].text);
+	snprintf(r->base.why, sizeof(r->base.why), "%s", p.w.why);
+	return bad;
+}

@@ -1,0 +1,315 @@
+#include "sim/http_client.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CHUNK 4096
+#define EXPECT_MS 300 /* it sends the body unasked then */
+
+static void run(struct fake *k, void *arg);
+
+static struct http_request *
+request(struct http_client *c, unsigned int nth)
+{
+	return &c->book->req[c->first + nth];
+}
+
+/* --- saying --- */
+
+static void
+compose(struct http_client *c, const struct http_request *q)
+{
+	static const char *const bad[] = { "Host: b\r\n", "Content-Length: x\r\n", "No colon\r\n",
+		"Transfer-Encoding: gzip\r\n", "Sp ace: x\r\n" };
+	struct http_text *t = &c->text;
+
+	http_text_clear(t);
+	if (q->verb == HTTP_VERB_CONNECT)
+		http_text_add(t, "CONNECT a:80 HTTP/1.%u\r\nHost: a:80\r\n", q->minor);
+	else
+		http_text_add(t, "%s /%u HTTP/1.%u\r\nHost: a\r\n", http_verb_name(q->verb), q->id,
+			q->minor);
+	http_text_add(t, "X-Id: %u\r\n", q->id);
+	if (q->bad == HTTP_BAD_HEAD && q->len % 7 == 6)
+		for (int i = 0; i < 200; i++)
+			http_text_add(t, "X-Long-%d: %0100d\r\n", i, i);
+	else if (q->bad == HTTP_BAD_HEAD)
+		http_text_add(t, "%s", bad[q->len % ARRAY_LEN(bad)]);
+	if (q->upgrade)
+		http_text_add(t, "Connection: upgrade\r\nUpgrade: sim\r\n");
+	else if (q->close)
+		http_text_add(t, "Connection: close\r\n");
+	else if (!q->minor)
+		http_text_add(t, "Connection: keep-alive\r\n");
+	if (q->expect)
+		http_text_add(t, "Expect: 100-continue\r\n");
+	if (q->shape == HTTP_SHAPE_LENGTH)
+		http_text_add(t, "Content-Length: %u\r\n", q->len);
+	else if (q->shape == HTTP_SHAPE_CHUNKED)
+		http_text_add(t, "Transfer-Encoding: chunked\r\n");
+	http_text_add(t, "\r\n");
+	if (q->bad == HTTP_BAD_BODY)
+		http_text_add(t, "5\r\nhello5\r\n");
+	else
+		http_text_body(t, q->shape, http_seed_request(q), q->len, 1 + q->hold % 5000);
+}
+
+static void
+later(struct http_client *c, uint64_t ms)
+{
+	if (!ms)
+		return;
+	c->due = fake_now(c->k) + ms * FAKE_MS;
+	fake_after(c->k, ms * FAKE_MS, run, c);
+}
+
+/* 1 when there is something new to say. */
+static int
+begin(struct http_client *c)
+{
+	struct http_request *q;
+
+	if (c->out == c->n || c->out - c->in >= c->depth || c->tunnel)
+		return 0;
+	q = request(c, c->out++);
+	compose(c, q);
+	c->held = c->goes_on = 0;
+	later(c, q->pause);
+	return 1;
+}
+
+/* Where it pauses in what it says. */
+static size_t
+pause_at(const struct http_client *c, const struct http_request *q)
+{
+	const char *end = q->expect ? memmem(c->text.p, c->text.n, "\r\n\r\n", 4) : NULL;
+
+	if (end)
+		return (size_t)(end - c->text.p) + 4;
+	return q->hold_ms ? MIN(q->hold, c->text.n) : c->text.n;
+}
+
+static void
+say(struct http_client *c)
+{
+	while (!c->closed && !c->mute && !c->shut && fake_now(c->k) >= c->due) {
+		struct http_request *q;
+		size_t upto;
+		int r;
+
+		if (http_text_is_out(&c->text) && !begin(c))
+			return;
+		if (fake_now(c->k) < c->due)
+			return;
+		q = request(c, c->out - 1);
+		upto = c->held || c->tunnel ? c->text.n : pause_at(c, q);
+		r = http_text_say(&c->text, c->s, upto);
+		c->mute |= r < 0;
+		/* A reset is told once: what follows it is no clean end. */
+		c->broken |= r < 0 && r != -EPIPE;
+		if (r <= 0)
+			return;
+		if (c->tunnel)
+			continue;
+		if (http_text_is_out(&c->text)) {
+			q->sent = 1;
+		} else if (!c->held) {
+			c->held = 1;
+			if (!c->goes_on)
+				later(c, q->expect ? EXPECT_MS : q->hold_ms);
+		}
+	}
+}
+
+/* --- hearing --- */
+
+static void
+open_tunnel(struct http_client *c, const struct http_request *q)
+{
+	c->tunnel = 1;
+	c->due = 0;
+	http_text_clear(&c->text);
+	http_text_body(&c->text, HTTP_SHAPE_TUNNEL, http_seed_up(q), c->up, 0);
+}
+
+static void
+found(struct http_client *c)
+{
+	struct http_request *q = request(c, c->in);
+	const struct http_said *m = &c->reader.said;
+	enum http_shape shape = http_judge_answer(c->book, q, m);
+
+	fake_note(c->k, "# client %u: %u for request %u, id %u, try %u", fake_peer_port(c->s),
+		m->status, q->id, m->id, m->nth);
+	if (!q->answered) {
+		/* It waits no longer. */
+		if (m->status == 100 && q->expect && !c->goes_on) {
+			c->goes_on = 1;
+			c->due = 0;
+		}
+		http_reader_begin(&c->reader);
+		return;
+	}
+	if (shape == HTTP_SHAPE_TUNNEL)
+		open_tunnel(c, q);
+	http_reader_expect(&c->reader, shape,
+		shape == HTTP_SHAPE_TUNNEL ? http_seed_down(q) : http_seed_answer(q, m->nth));
+}
+
+static void
+answered(struct http_client *c)
+{
+	struct http_request *q = request(c, c->in);
+
+	http_judge_content(c->book, q, &c->reader, HTTP_HOW_WHOLE);
+	c->in++;
+	/* It has all it will get. */
+	if (q->closes)
+		c->mute = 1;
+	http_reader_begin(&c->reader);
+}
+
+/* Only that nothing has come for too long may be said without a question. */
+static void
+unasked(struct http_client *c)
+{
+	const struct http_said *m = &c->reader.said;
+	int over = c->in && request(c, c->in - 1)->closes;
+
+	if (over || m->id || m->extra || m->status < 400 || c->book->kind)
+		world_blame(c->book->w, "an unasked answer %u, id %u, after %u of %u requests",
+			m->status, m->id, c->in, c->out);
+	c->mute = 1;
+	http_reader_expect(&c->reader, HTTP_SHAPE_TUNNEL, 0);
+}
+
+static void
+take(struct http_client *c, const uint8_t *p, size_t n)
+{
+	while (n) {
+		size_t used = http_reader_take(&c->reader, p, n);
+
+		p += used;
+		n -= used;
+		if (c->reader.state == HTTP_READER_BAD) {
+			world_blame(c->book->w, "no HTTP has come for request %u: %.40s",
+				c->first + c->in + 1, c->reader.line);
+			return;
+		}
+		if (c->reader.state == HTTP_READER_FOUND && c->in < c->out)
+			found(c);
+		else if (c->reader.state == HTTP_READER_FOUND)
+			unasked(c);
+		if (c->reader.state == HTTP_READER_OVER)
+			answered(c);
+	}
+}
+
+static void
+hear(struct http_client *c)
+{
+	uint8_t buf[CHUNK];
+	long n;
+
+	while (!c->deaf && !c->closed && !c->eof && !c->err) {
+		n = fake_peer_recv(c->s, buf, sizeof(buf));
+		if (n == -EAGAIN)
+			return;
+		if (n < 0)
+			c->err = (int)-n;
+		else if (n == 0)
+			c->eof = 1;
+		else
+			take(c, buf, (size_t)n);
+	}
+	if (c->eof || c->err)
+		fake_note(c->k, "# client %u: end, errno %d", fake_peer_port(c->s), c->err);
+	if ((c->eof || c->err) && c->in < c->out)
+		http_judge_content(c->book, request(c, c->in), &c->reader,
+			c->eof && !c->broken ? HTTP_HOW_EOF : HTTP_HOW_CUT);
+}
+
+/* --- leaving --- */
+
+static void
+leave(struct http_client *c, enum http_leave how)
+{
+	if (how == HTTP_LEAVE_WAIT || (how == HTTP_LEAVE_SHUT && c->shut))
+		return;
+	if (how == HTTP_LEAVE_SHUT) {
+		c->shut = 1;
+		if (fake_peer_is_connected(c->s))
+			fake_peer_shut(c->s);
+		return;
+	}
+	c->closed = 1;
+	if (how == HTTP_LEAVE_RESET)
+		fake_peer_reset(c->s);
+	else
+		fake_peer_close(c->s);
+}
+
+/* It has all that it wanted. */
+static int
+is_content(const struct http_client *c)
+{
+	if (!http_text_is_out(&c->text))
+		return 0;
+	if (c->tunnel)
+		return c->reader.got >= c->down;
+	return c->out == c->n && c->in == c->n;
+}
+
+static void
+run(struct fake *k, void *arg)
+{
+	struct http_client *c = arg;
+
+	(void)k;
+	if (c->closed)
+		return;
+	if (!fake_peer_is_connected(c->s) && !(fake_peer_poll(c->s) & (EPOLLHUP | EPOLLERR)))
+		return;
+	hear(c);
+	say(c);
+	/* An answer may have let it go on. */
+	hear(c);
+	if (c->eof || c->err)
+		leave(c, HTTP_LEAVE_CLOSE);
+	else if (is_content(c))
+		leave(c, c->leave);
+}
+
+static void
+loses_hearing(struct fake *k, void *arg)
+{
+	struct http_client *c = arg;
+
+	c->deaf = !c->deaf;
+	if (c->deaf)
+		fake_after(k, c->deaf_for, loses_hearing, c);
+	run(k, c);
+}
+
+static void
+has_enough(struct fake *k, void *arg)
+{
+	struct http_client *c = arg;
+
+	if (!c->closed && c->leave != HTTP_LEAVE_WAIT)
+		leave(c, c->leave);
+	run(k, c);
+}
+
+void
+http_client_start(struct http_client *c)
+{
+	c->s = world_knock(c->book->w);
+	c->k = c->book->w->k;
+	http_reader_begin(&c->reader);
+	if (c->deaf_for)
+		fake_after(c->k, c->deaf_at, loses_hearing, c);
+	if (c->quits)
+		fake_after(c->k, c->quits, has_enough, c);
+	fake_peer_notify(c->s, 0, run, c);
+}

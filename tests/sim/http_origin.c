@@ -1,0 +1,361 @@
+#include "sim/http_origin.h"
+
+#include <string.h>
+
+#define CHUNK 4096
+#define EXTRA_MAX 1500 /* what arrives as one piece, whatever the buffers */
+#define EXTRA "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Extra: 1\r\n\r\nextra"
+#define TUNNEL_MAX 3000
+
+static void run(struct fake *k, void *arg);
+
+static void
+later(struct http_origin *o, uint64_t ms)
+{
+	if (!ms)
+		return;
+	o->due = fake_now(o->k) + ms * FAKE_MS;
+	fake_after(o->k, ms * FAKE_MS, run, o);
+}
+
+static void
+leave(struct http_origin *o, int reset)
+{
+	/* closing with bytes unread is a reset */
+	if (!reset && fake_peer_is_connected(o->s) && !fake_peer_unread(o->s) && o->t)
+		o->t->fin = o->t->whole;
+	if (reset)
+		fake_peer_reset(o->s);
+	else
+		fake_peer_close(o->s);
+	o->closed = 1;
+}
+
+/* --- choosing --- */
+
+static enum http_way
+choose(struct http_origin *o)
+{
+	static const enum http_way ways[] = { HTTP_WAY_EARLY, HTTP_WAY_EARLY_CLOSE, HTTP_WAY_EXTRA,
+		HTTP_WAY_EXTRA, HTTP_WAY_LATE_EXTRA, HTTP_WAY_LATE_EXTRA, HTTP_WAY_CLOSE,
+		HTTP_WAY_RESET, HTTP_WAY_STALL, HTTP_WAY_CUT, HTTP_WAY_CUT_RESET,
+		HTTP_WAY_CUT_STALL, HTTP_WAY_JUNK, HTTP_WAY_BAD_BODY };
+	struct dice *d = o->dice;
+
+	/* Somebody has come to a connection that is about to end. */
+	if (o->nth && o->may_leave && dice_is(d, 3))
+		return dice_is(d, 2) ? HTTP_WAY_CLOSE : HTTP_WAY_RESET;
+	if (!o->wild || !dice_is(d, (uint32_t)o->wild))
+		return HTTP_WAY_ANSWER;
+	return ways[dice(d, ARRAY_LEN(ways))];
+}
+
+static void
+choose_then(struct http_origin *o)
+{
+	struct dice *d = o->dice;
+
+	o->then = HTTP_THEN_STAY;
+	o->announced = dice_is(d, 6);
+	/* Nothing else in its answer tells that this one ends. */
+	if (o->t->shape == HTTP_SHAPE_END && o->q->verb == HTTP_VERB_HEAD)
+		o->announced = 1;
+	if (o->announced || o->t->shape == HTTP_SHAPE_END)
+		o->then = HTTP_THEN_CLOSE;
+	else if ((o->may_leave || o->wild) && dice_is(d, 4))
+		o->then = dice_is(d, 2) ? HTTP_THEN_CLOSE : HTTP_THEN_PAUSE_CLOSE;
+	if (o->wild && dice_is(d, 20))
+		o->then = HTTP_THEN_RESET;
+}
+
+/* --- answers --- */
+
+static void
+compose(struct http_origin *o)
+{
+	const struct http_request *q = o->q;
+	struct http_try *t = o->t;
+	struct http_text *x = &o->text;
+	unsigned int nth = q->n_tries - 1;
+
+	http_text_clear(x);
+	for (unsigned int i = 0; i < q->interims; i++)
+		http_text_add(x, "HTTP/1.1 %u Wait\r\nX-Id: %u\r\nX-Try: %u\r\n\r\n",
+			i ? 103u : 100u, q->id, nth);
+	http_text_add(x, "HTTP/1.1 %u Said\r\nX-Id: %u\r\nX-Try: %u\r\n", t->status, q->id, nth);
+	if (t->status == 101)
+		http_text_add(x, "Connection: upgrade\r\nUpgrade: sim\r\n");
+	else if (o->announced)
+		http_text_add(x, "Connection: close\r\n");
+	if (t->shape == HTTP_SHAPE_LENGTH)
+		http_text_add(x, "Content-Length: %u\r\n", t->len);
+	else if (t->shape == HTTP_SHAPE_CHUNKED)
+		http_text_add(x, "Transfer-Encoding: chunked\r\n");
+	http_text_add(x, "\r\n");
+	o->head = x->n;
+	if (t->shape == HTTP_SHAPE_TUNNEL)
+		http_text_body(x, t->shape, http_seed_down(q), t->len, 0);
+	else if (t->way == HTTP_WAY_BAD_BODY && t->shape == HTTP_SHAPE_CHUNKED)
+		http_text_add(x, "5;\r\nhello, world\r\n");
+	else if (q->verb != HTTP_VERB_HEAD)
+		http_text_body(
+			x, t->shape, http_seed_answer(q, nth), t->len, 1 + dice(o->dice, 3000));
+}
+
+/* An answer of three kinds: as it is meant, with more behind it, or with an end before its own. */
+static void
+begin_answer(struct http_origin *o)
+{
+	struct http_try *t = o->t;
+	struct http_text *x = &o->text;
+
+	o->answers = 1;
+	if (t->way == HTTP_WAY_JUNK) {
+		http_text_clear(x);
+		http_text_add(x, dice_is(o->dice, 2) ? "HTTP/1.1 20x No\r\n\r\n" : "hello\r\n\r\n");
+		o->head = o->upto = o->hold = x->n;
+		return;
+	}
+	compose(o);
+	o->upto = x->n;
+	if (t->way == HTTP_WAY_EXTRA && x->n + sizeof(EXTRA) <= EXTRA_MAX &&
+		t->shape != HTTP_SHAPE_END && t->shape != HTTP_SHAPE_TUNNEL && !x->at) {
+		http_text_add(x, EXTRA);
+		o->upto = x->n;
+		o->hold = x->n;
+		return;
+	}
+	if (t->way == HTTP_WAY_CUT || t->way == HTTP_WAY_CUT_RESET || t->way == HTTP_WAY_CUT_STALL)
+		o->upto = dice(o->dice, (uint32_t)x->n);
+	o->hold = dice_is(o->dice, 4) ? dice(o->dice, (uint32_t)o->upto + 1) : o->upto;
+	later(o, dice_is(o->dice, 3) ? dice(o->dice, 200) : 0);
+}
+
+/* The request is over, and so is its answer: it is ready for another one. */
+static void
+finished(struct http_origin *o)
+{
+	struct http_try *t = o->t;
+
+	if (o->then == HTTP_THEN_RESET) {
+		leave(o, 1);
+	} else if (o->then == HTTP_THEN_CLOSE) {
+		leave(o, 0);
+	} else {
+		http_reader_begin(&o->reader);
+		o->t = NULL;
+		o->q = NULL;
+		o->answers = 0;
+		http_text_clear(&o->text);
+		if (t->way == HTTP_WAY_LATE_EXTRA || o->then == HTTP_THEN_PAUSE_CLOSE)
+			later(o, 1 + dice(o->dice, 100));
+	}
+}
+
+/* All of text that is to be said was. */
+static void
+said(struct http_origin *o)
+{
+	struct http_try *t = o->t;
+
+	t->whole = o->upto == o->text.n && t->way != HTTP_WAY_JUNK &&
+		!(t->way == HTTP_WAY_BAD_BODY && t->shape == HTTP_SHAPE_CHUNKED);
+	switch (t->way) {
+	case HTTP_WAY_CUT_STALL:
+		return;
+	case HTTP_WAY_EARLY_CLOSE:
+	case HTTP_WAY_CUT:
+	case HTTP_WAY_JUNK:
+	case HTTP_WAY_BAD_BODY:
+		leave(o, 0);
+		return;
+	case HTTP_WAY_CUT_RESET:
+		leave(o, 1);
+		return;
+	case HTTP_WAY_ANSWER:
+	case HTTP_WAY_EARLY:
+	case HTTP_WAY_EXTRA:
+	case HTTP_WAY_LATE_EXTRA:
+	case HTTP_WAY_CLOSE:
+	case HTTP_WAY_RESET:
+	case HTTP_WAY_STALL:
+		break;
+	}
+	if (t->shape == HTTP_SHAPE_TUNNEL) {
+		if (!o->shut)
+			fake_peer_shut(o->s);
+		o->shut = 1;
+	} else if (o->reader.state == HTTP_READER_OVER) {
+		finished(o);
+	}
+}
+
+static void
+say(struct http_origin *o)
+{
+	struct http_text *x = &o->text;
+
+	while (!o->closed && o->answers && !o->dead && fake_now(o->k) >= o->due) {
+		size_t before = x->at, upto = MIN(o->hold, o->upto);
+		int r = http_text_say(x, o->s, upto);
+
+		o->t->said |= x->at > 0;
+		o->t->head_out |= x->at >= o->head;
+		/* In one piece: it is there when the answer is. */
+		if (o->t->way == HTTP_WAY_EXTRA && x->at == x->n && !before && x->n <= EXTRA_MAX)
+			o->soiled = memmem(x->p, x->n, "X-Extra", 7) != NULL;
+		if (r < 0)
+			o->dead = 1;
+		if (r <= 0)
+			return;
+		if (x->at < o->upto) {
+			o->hold = o->upto;
+			later(o, 1 + dice(o->dice, 100));
+			continue;
+		}
+		/* The rest of the request is still read. */
+		if (o->t->whole)
+			return;
+		said(o);
+		return;
+	}
+}
+
+/* --- requests --- */
+
+static void
+found(struct http_origin *o)
+{
+	const struct http_said *m = &o->reader.said;
+	enum http_shape shape = HTTP_SHAPE_NONE;
+
+	if (o->soiled)
+		world_blame(o->book->w, "request %u over a connection with bytes in it", m->id);
+	o->due = 0;
+	o->t = http_judge_request(o->book, m, o->nth, &o->q);
+	if (!o->t) {
+		leave(o, 1);
+		return;
+	}
+	o->t->way = choose(o);
+	/* Nobody could tell that from its end. */
+	if (o->t->way == HTTP_WAY_CUT && o->t->shape == HTTP_SHAPE_END)
+		o->t->way = HTTP_WAY_CUT_RESET;
+	o->nth++;
+	fake_note(o->k, "# server %u: request %u, way %d", fake_peer_remote_port(o->s), o->q->id,
+		o->t->way);
+	choose_then(o);
+	if (m->chunked)
+		shape = HTTP_SHAPE_CHUNKED;
+	else if (m->length >= 0)
+		shape = HTTP_SHAPE_LENGTH;
+	http_reader_expect(&o->reader, shape, http_seed_request(o->q));
+	if (o->t->way == HTTP_WAY_EARLY || o->t->way == HTTP_WAY_EARLY_CLOSE)
+		begin_answer(o);
+	else if (o->t->way == HTTP_WAY_CLOSE || o->t->way == HTTP_WAY_RESET)
+		leave(o, o->t->way == HTTP_WAY_RESET);
+}
+
+static void
+complete(struct http_origin *o)
+{
+	http_judge_request_body(o->book, o->q, &o->reader);
+	if (o->t->shape == HTTP_SHAPE_TUNNEL) {
+		/* What comes now is the client's part of it. */
+		o->tunnel = 1;
+		http_reader_expect(&o->reader, HTTP_SHAPE_TUNNEL, http_seed_up(o->q));
+		begin_answer(o);
+	} else if (o->answers && o->t->whole) {
+		finished(o);
+	} else if (!o->answers && o->t->way != HTTP_WAY_STALL) {
+		begin_answer(o);
+	}
+}
+
+static void
+take(struct http_origin *o, const uint8_t *p, size_t n)
+{
+	while (n && !o->closed) {
+		size_t used;
+
+		if (o->reader.state == HTTP_READER_OVER) {
+			world_blame(o->book->w, "more has come before request %u was answered",
+				o->q->id);
+			return;
+		}
+		used = http_reader_take(&o->reader, p, n);
+		p += used;
+		n -= used;
+		if (o->reader.state == HTTP_READER_BAD) {
+			world_blame(
+				o->book->w, "no HTTP has come to a server: %.40s", o->reader.line);
+			leave(o, 1);
+			return;
+		}
+		if (o->reader.state == HTTP_READER_FOUND)
+			found(o);
+		if (!o->closed && o->reader.state == HTTP_READER_OVER)
+			complete(o);
+	}
+	if (o->tunnel && o->reader.wrong)
+		world_blame(o->book->w, "a tunnel's bytes are wrong");
+}
+
+/* 1 when the other side has ended. */
+static int
+hear(struct http_origin *o)
+{
+	uint8_t buf[CHUNK];
+	long n = 0;
+
+	while (!o->closed) {
+		n = fake_peer_recv(o->s, buf, sizeof(buf));
+		if (n <= 0)
+			break;
+		take(o, buf, (size_t)n);
+	}
+	return n != -EAGAIN;
+}
+
+/* Between requests, and nothing is on its way to us: it is not to blame if that goes wrong. */
+static void
+rests(struct http_origin *o)
+{
+	if (o->closed || o->t || !o->nth || !o->due || fake_now(o->k) < o->due)
+		return;
+	o->due = 0;
+	if (o->then == HTTP_THEN_PAUSE_CLOSE) {
+		leave(o, 0);
+	} else if (!o->far && !fake_peer_unread(o->s) && o->reader.lines == 0 && !o->reader.n) {
+		o->soiled = fake_peer_send(o->s, EXTRA, sizeof(EXTRA) - 1) > 0;
+	}
+}
+
+static void
+run(struct fake *k, void *arg)
+{
+	struct http_origin *o = arg;
+	int ended;
+
+	(void)k;
+	if (o->closed)
+		return;
+	if (!fake_peer_is_connected(o->s) && !(fake_peer_poll(o->s) & (EPOLLHUP | EPOLLERR)))
+		return;
+	ended = hear(o);
+	if (o->closed)
+		return;
+	say(o);
+	if (!o->closed && ended && (!o->tunnel || o->dead || o->text.at >= o->upto))
+		leave(o, 0);
+	rests(o);
+}
+
+void
+http_origin_start(struct http_origin *o, struct fake_sock *s)
+{
+	o->s = s;
+	o->k = o->book->w->k;
+	http_reader_begin(&o->reader);
+	fake_peer_notify(s, 0, run, o);
+}

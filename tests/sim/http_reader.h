@@ -1,0 +1,66 @@
+/*
+ * Reads HTTP messages as the ends of a simulated world do: on its own, nothing of src/http is used.
+ * It takes what Tacit is to send, and calls everything else bad.
+ */
+#ifndef TACIT_SIM_HTTP_READER_H
+#define TACIT_SIM_HTTP_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HTTP_READER_LINE 1024
+
+enum http_reader_state {
+	HTTP_READER_HEAD,
+	HTTP_READER_FOUND, /* the head is complete: its owner says what follows */
+	HTTP_READER_BODY,
+	HTTP_READER_SIZE, /* of chunked bodies: the line with a size, */
+	HTTP_READER_CHUNK,
+	HTTP_READER_CRLF, /* what is behind a chunk, */
+	HTTP_READER_TRAILER,
+	HTTP_READER_OVER,
+	HTTP_READER_BAD
+};
+
+enum http_shape {
+	HTTP_SHAPE_NONE,
+	HTTP_SHAPE_LENGTH,
+	HTTP_SHAPE_CHUNKED,
+	HTTP_SHAPE_END,   /* until the sender ends */
+	HTTP_SHAPE_TUNNEL /* bytes without an end that anybody knows of before */
+};
+
+/* What a head says. */
+struct http_said {
+	char method[12]; /* "" in a response */
+	unsigned int status, minor;
+	uint32_t path;    /* /17 is 17 */
+	uint32_t id, nth; /* X-Id, 0: none; X-Try */
+	int extra;        /* X-Extra: nobody has asked for it */
+	int chunked, close, upgrade, expect;
+	long length; /* -1: none */
+};
+
+struct http_reader {
+	enum http_reader_state state;
+	struct http_said said;
+	uint64_t left; /* of the body or chunk */
+	uint64_t got;  /* bytes of the body */
+	uint32_t seed;
+	int wrong; /* one of them was not what it had to be */
+	enum http_shape shape;
+	unsigned int lines;
+	char line[HTTP_READER_LINE];
+	size_t n;
+};
+
+/* The byte at pos of the stream with that seed. */
+uint8_t http_byte(uint32_t seed, uint64_t pos);
+/* Begins another message. */
+void http_reader_begin(struct http_reader *r);
+/* In FOUND: how the body is framed, and of which bytes it is made. */
+void http_reader_expect(struct http_reader *r, enum http_shape shape, uint32_t seed);
+/* Takes bytes: how many of the n. It stops behind a head, behind a message and at what is bad. */
+size_t http_reader_take(struct http_reader *r, const uint8_t *p, size_t n);
+
+#endif

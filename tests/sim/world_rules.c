@@ -1,0 +1,96 @@
+#include "sim/world_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/env.h"
+#include "cfg/reader.h"
+#include "proxy/proxies.h"
+#include "proxy/proxy_cfg.h"
+#include "proxy/rules_cfg.h"
+
+struct world_rules {
+	struct proxies ps;      /* first: ctx->root */
+	struct proxy *p;
+};
+
+static int
+begin(struct cfg_ctx *ctx)
+{
+	struct world_rules *root = ctx->root;
+
+	ctx->obj = root->p;
+	return 0;
+}
+
+static const struct cfg_section sections[] = {
+	{ .name = "listen", .bit = CFG_LISTEN, .flags = CFG_SEC_NAMED, .begin = begin },
+	{ 0 },
+};
+
+static int
+read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
+{
+	const struct cfg_module rules = { .name = "rules",
+		.kws = rules_cfg_module.kws,
+		.sections = sections };
+	const struct cfg_module proxies = { .name = "proxies", .kws = proxy_cfg_module.kws };
+	const struct cfg_facts facts = { .version = "1" };
+	struct cfg_registry registry;
+	struct cfg_env env;
+	struct cfg_reader_opts opts = { .root = root, .registry = &registry, .diag = d,
+		.env = &env, .facts = &facts };
+	struct cfg_reader reader;
+	char text[4096];
+	int r;
+
+	(void)snprintf(text, sizeof(text), "listen px\n%s\n", lines);
+	cfg_registry_init(&registry);
+	cfg_env_init(&env);
+	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies);
+	cfg_reader_init(&reader, &opts);
+	if (r == 0)
+		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
+			cfg_reader_end(&reader) |
+			proxy_rules_check(root->p, &root->ps, d);
+	pattern_files_finish(&root->ps.files);
+	cfg_reader_fini(&reader);
+	cfg_env_fini(&env);
+	cfg_registry_fini(&registry);
+	return r;
+}
+
+struct world_rules *
+world_rules_new(struct proxy *p, const char *lines, char *why, unsigned long len)
+{
+	struct world_rules *root = mem_zalloc(sizeof(*root));
+	struct cfg_diag d;
+
+	if (!root)
+		return NULL;
+	root->p = p;
+	proxies_init(&root->ps);
+	cfg_diag_init(&d, 0);
+	if (read_lines(root, lines, &d)) {
+		FILE *f = fmemopen(why, len, "w");
+
+		if (f) {
+			cfg_diag_print(&d, f, true);
+			(void)fclose(f);
+		}
+		world_rules_free(&root);
+	}
+	cfg_diag_fini(&d);
+	return root;
+}
+
+void
+world_rules_free(struct world_rules **r)
+{
+	if (!*r)
+		return;
+	proxies_fini(&(*r)->ps);
+	mem_free(*r);
+	*r = NULL;
+}

@@ -1,0 +1,16 @@
+/* Rules of a simulated world's proxy, from lines of a configuration. */
+#ifndef TESTS_SIM_WORLD_RULES_H
+#define TESTS_SIM_WORLD_RULES_H
+
+struct proxy;
+
+struct world_rules;
+
+/* Lines of "http-request", "acl" and so on, read into p's lists. NULL, with what was said in
+ * why[len], or what the lists use: it is freed after p. */
+struct world_rules *world_rules_new(struct proxy *p, const char *lines, char *why,
+	unsigned long len);
+/* NULL is allowed. */
+void world_rules_free(struct world_rules **r);
+
+#endif

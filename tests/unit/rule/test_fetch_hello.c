@@ -1,0 +1,130 @@
+#include "unit/rule/expr_rig.h"
+
+#include "unit/rule/hello_rig.h"
+
+static struct expr_rig rig;
+
+#define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
+
+static int
+setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rig_fini(&rig);
+	return 0;
+}
+
+/* Found (1) or not, and whether more traffic may change it ("+"). */
+static const char *
+state_of(const char *text)
+{
+	static char out[8];
+	struct rule_expr *e;
+	struct sample s;
+	size_t used;
+
+	assert_int_equal(
+		rule_expr_parse(&rig.vocab, text, strlen(text), rig.cx.at, 0, &e, &used, &rig.why),
+		0);
+	snprintf(out, sizeof(out), "%d", rule_expr_eval(e, &rig.cx, &s));
+	if (s.may_change)
+		strcat(out, "+");
+	rule_expr_free(&e);
+	return out;
+}
+
+static void
+hellos(void **state)
+{
+	const struct hello_parts parts = { .extensions = STR(HELLO_SNI_A HELLO_ALPN HELLO_GROUPS) };
+	const struct hello_parts bare = { .no_extensions = 1, .version = "\3\1" };
+	const struct hello_parts servers = { .type = 2 };
+
+	(void)state;
+	rig.cx.req_bytes = hello_make(&parts);
+	IS("req.ssl_hello_type", "1");
+	IS("req_ssl_hello_type", "1");
+	IS("req.ssl_ver", "196611");
+	IS("req.ssl_sni", "a");
+	IS("req_ssl_sni,upper", "A");
+	IS("req.ssl_alpn", "h2");
+	IS("req.ssl_ec_ext", "1");
+	IS("req.ssl_st_ext", "0");
+	IS("res.ssl_hello_type", "(none)");
+	rig.cx.req_bytes.len--;
+	assert_string_equal(state_of("req.ssl_sni"), "0+");
+	assert_string_equal(state_of("req.ssl_ver"), "0+");
+	rig.cx.req_ended = 1;
+	assert_string_equal(state_of("req.ssl_sni"), "0");
+	rig.cx.req_ended = 0;
+	rig.cx.req_bytes = hello_make(&bare);
+	IS("req_ssl_ver", "196609");
+	IS("req.ssl_sni", "(none)");
+	IS("req.ssl_alpn", "(none)");
+	IS("req.ssl_ec_ext", "(none)");
+	IS("req.ssl_st_ext", "0");
+	assert_string_equal(state_of("req.ssl_sni"), "0");
+	rig.cx.req_bytes = STR("GET");
+	assert_string_equal(state_of("req.ssl_hello_type"), "0");
+	rig.cx.res_bytes = hello_make(&servers);
+	IS("res.ssl_hello_type", "2");
+	IS("rep_ssl_hello_type", "2");
+}
+
+#define RDP "\3\0\0\52\45\340\0\0\0\0\0"
+
+/* As HAProxy 2.6 has them, which wants no version 3 and no connection request in front. */
+static void
+rdp_cookies(void **state)
+{
+	static const struct {
+		struct str bytes;
+		const char *any, *named, *count; /* the cookie, the one called msts, how many */
+	} t[] = {
+		{ STR(RDP "Cookie: mstshash=User\r\n\1\0\10\0"), "User", "(none)", "1" },
+		{ STR(RDP "Cookie: msts=3640205228.15629.0000\r\n"), "3640205228.15629.0000",
+			"3640205228.15629.0000", "1" },
+		{ STR(RDP "cookie:MSTS=U\r\nCookie: x=1\r\n"), "U", "U", "1" },
+		{ STR(RDP "Cookie: mstshash=Us er\r\n"), "Us er", "(none)", "1" },
+		{ STR(RDP "Cookie: msts=\r\n"), "", "", "1" },
+		{ STR(RDP "Cookie: mstshash\r\nx=y\r\n"), "(none)", "(none)", "(none)" },
+		{ STR(RDP "Cookie: msts=a\rb\r\n"), "(none)", "(none)", "(none)" },
+		{ STR("\2\0\0\52\45\340\0\0\0\0\0Cookie: a=b\r\n"), "(none)", "(none)", "(none)" },
+		{ STR("\3\0\0\52\45\320\0\0\0\0\0Cookie: a=b\r\n"), "(none)", "(none)", "(none)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		rig.cx.req_bytes = t[i].bytes;
+		IS("req.rdp_cookie", t[i].any);
+		IS("rdp_cookie(msts)", t[i].named);
+		IS("req.rdp_cookie_cnt", t[i].count);
+	}
+	rig.cx.req_bytes = t[1].bytes;
+	IS("rdp_cookie_cnt(MSTS)", "1");
+	IS("rdp_cookie_cnt(mst)", "0");
+	/* All of it is waited for, but only where it may come. */
+	while (rig.cx.req_bytes.len-- > 0)
+		assert_string_equal(state_of("req.rdp_cookie"), "0+");
+	rig.cx.req_bytes = STR("\3\0\0\52\45\340\0\0\0\0\0X");
+	assert_string_equal(state_of("req.rdp_cookie"), "0");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(hellos, setup, teardown),
+		cmocka_unit_test_setup_teardown(rdp_cookies, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
