@@ -132,7 +132,7 @@ def test_the_whole_way(tmp_path):
     """Measures with a program of ours, commits to it, and finds a later run worse, and one without data."""
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in ("bare", "bulk", "load", "echo", "idle", "flood", "ranges"):
+    for name in ("bare", "bulk", "load", "echo", "idle", "flood", "ranges", "slow"):
         (tools / name).write_text(RANGES)
         (tools / name).chmod(0o755)
     path = tmp_path / "b.json"

@@ -118,7 +118,16 @@ def transfers():
                    two("tacit " + how, "tacit " + how, "beside.p99", "alone.p99"), 0, 0.5)
 
 
-COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers())
+def slow():
+    mine = "tacit default"
+    yield less("slow", "p99 of kept requests beside slow senders / alone, tacit", two(mine, mine, "beside.p99", "alone.p99"),
+               0, 0.1)
+    yield less("slow", "calls per slow byte", one(mine, "calls"), ALL_CALLS)
+    yield less("slow", "CPU per slow byte, tacit default / haproxy", two(mine, "haproxy", "us"), 2 * CPU)
+    yield less("slow", "bytes of memory per slow sender", one(mine, "memory"), 2 * BYTES)
+
+
+COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers(), *slow())
 
 
 def values(results):

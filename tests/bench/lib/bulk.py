@@ -64,9 +64,9 @@ def bulk(run):
             run.world.forget(proc)
 
 
-def small(run, proc):
+def small(run, proc, seconds=1):
     """Latency of small requests on kept connections, in microseconds."""
-    argv = [run.binaries.tool("load"), "keepalive", str(RATE), "1", "127.0.0.1:%d" % proc.port]
+    argv = [run.binaries.tool("load"), "keepalive", str(RATE), str(seconds), "127.0.0.1:%d" % proc.port]
     out = parse.key_values(probe.client(run.world, argv)[0])
     lost = out["errors"] + out["unfinished"]
     if lost > 0.01 * out["due"]:

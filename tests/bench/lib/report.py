@@ -23,6 +23,8 @@ TITLES = {
     "httpkept": "HTTP, kept connections with reuse: system calls per request, c=50",
     "httpkeptcpu": "HTTP, kept connections with reuse: CPU per request (microseconds), c=50",
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
+    "slow": "Small kept requests (2,000/s, microseconds) alone and beside 9,400 heads that come a byte at a time "
+            "(3,133 bytes/s), and what a slow byte and a slow sender cost",
     "rules": "Nanoseconds per look-up by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
@@ -139,6 +141,10 @@ def grids(section, samples):
     elif section == "mixed":
         columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
         columns.append(("streams GiB/s", "beside.rate", 2))
+    elif section == "slow":
+        columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
+        columns += [("p99 alone, again / first", "again.p99", 2), ("CPU per slow byte", "us", 2), ("calls", "calls", 2),
+                    ("memory per sender, bytes", "memory", 0), ("bytes late by (p99)", "late", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

@@ -77,6 +77,7 @@ def http(subjects, reuse=False):
 HTTP = http((DEFAULT, UNMERGED, MERGED, EDGE, TUNED, HAPROXY, HAPROXY_TUNED, NGINX, PEER, PEER_TUNED))
 HTTP_FAR = http((DEFAULT, UNMERGED, MERGED, EDGE, HAPROXY, NGINX, PEER))
 HTTP_KEPT = http((DEFAULT, UNMERGED, MERGED, EDGE, HAPROXY, NGINX, PEER), reuse=True)
+HTTP_SLOW = http((replace(DEFAULT, admin=True), HAPROXY, PEER), reuse=True)
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 
 # HAProxy's splice-auto is there for the record: it hardly ever splices; with the others it always does.

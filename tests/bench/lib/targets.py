@@ -175,11 +175,20 @@ def httpmem(rows):
     return [at_most("httpmem", "bytes per idle kept client at 9,000", 1024, value(rows, "tacit default", "n9000"), 0)]
 
 
+def slow(rows):
+    """One wait and one recv: whatever else a byte costs is too much. The rest is for the few calls of other things."""
+    mine = "tacit default"
+    return [at_most("slow", "p99 of kept requests beside slow senders / alone, tacit", 1.10,
+                    ratio(rows, mine, mine, "beside.p99", "alone.p99")),
+            at_most("slow", "calls per slow byte", 2.02, value(rows, mine, "calls")),
+            at_most("slow", "CPU per slow byte, tacit default / haproxy", 1, ratio(rows, mine, "haproxy", "us"))]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
-          "httpmem": httpmem}
+          "httpmem": httpmem, "slow": slow}
 
 
 def verdicts(results):

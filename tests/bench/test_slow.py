@@ -1,0 +1,207 @@
+"""The slow senders send what they say and as slowly as they say, and the section about them reads them right."""
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from lib import baseline, parse, probe, report, slow, subjects, targets  # noqa: E402
+from lib.world import Failed  # noqa: E402
+
+BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
+TOOL = os.path.join(BUILD, "bench", "slow")
+START_MAX = 512         # of slow.c
+
+needs_tool = pytest.mark.skipif(not os.access(TOOL, os.X_OK), reason="slow is not built")
+
+
+class Slow:
+    """The tool with what it says, in front of a listener that only takes what comes."""
+
+    def __init__(self, count, period_ms):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.tool = subprocess.Popen([TOOL, str(count), str(period_ms), "127.0.0.1:%d" % self.listener.getsockname()[1]],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.tool.stdout.readline() == b"ready %d\n" % count
+        self.taken = [self.listener.accept()[0] for _ in range(count)]
+        self.got = [b""] * count
+
+    def ask(self):
+        self.tool.stdin.write(b"\n")
+        self.tool.stdin.flush()
+        return parse.key_values(self.tool.stdout.readline().decode())
+
+    def read(self):
+        """Everything that has come; the sizes of the pieces in their order."""
+        sizes = []
+        for i, s in enumerate(self.taken):
+            while select.select([s], [], [], 0)[0]:
+                data = s.recv(65536)
+                if not data:
+                    break
+                self.got[i] += data
+                sizes.append(len(data))
+        return sizes
+
+    def close(self):
+        for s in self.taken + [self.listener]:
+            s.close()
+        self.tool.kill()
+        self.tool.wait()
+
+
+@pytest.fixture(name="tool")
+def _tool():
+    made = []
+
+    def make(count, period_ms):
+        made.append(Slow(count, period_ms))
+        return made[-1]
+
+    yield make
+    for m in made:
+        m.close()
+
+
+@needs_tool
+def test_heads_start_everywhere_and_never_end(tool):
+    t = tool(600, 5)
+    time.sleep(0.5)
+    out = t.ask()
+    t.read()
+    assert out["bytes"] > 0 and out["gone"] == 0
+    heads = sorted(t.got, key=len)
+    assert len(heads[0]) < 10 + len(heads[-1]) - START_MAX
+    assert all(heads[-1].startswith(h) for h in heads)
+    assert b"\r\n\r\n" not in heads[-1]
+    lines = heads[-1].split(b"\r\n")
+    assert lines[0] == b"GET /slow/page?of=a&long=query HTTP/1.1" and lines[1] == b"Host: bench"
+    assert all(line.count(b": ") == 1 for line in lines[1:-1]) and len(lines) > 5
+
+
+@needs_tool
+def test_one_byte_after_the_other_as_slowly_as_told(tool):
+    t = tool(10, 400)
+    time.sleep(0.05)
+    t.read()
+    t.ask()
+    before, start = [len(g) for g in t.got], time.monotonic()
+    sizes = []
+    while time.monotonic() < start + 1:
+        sizes += t.read()
+        time.sleep(0.002)
+    out = t.ask()
+    sizes += t.read()
+    assert out["bytes"] == pytest.approx(10 * out["ms"] / 400, abs=2)
+    assert sum(sizes) == pytest.approx(out["bytes"], abs=1)
+    # Each sender in turn: none is a whole byte ahead of another one.
+    grown = [len(g) - b for g, b in zip(t.got, before)]
+    assert max(grown) - min(grown) <= 1
+
+
+@needs_tool
+def test_who_was_let_go_is_counted(tool):
+    t = tool(5, 1000)
+    t.taken[1].close()
+    t.taken[3].sendall(b"HTTP/1.0 408 Request Timeout\r\n\r\n")
+    time.sleep(0.1)
+    assert t.ask()["gone"] == 2
+
+
+@needs_tool
+def test_it_ends_with_its_input_and_when_a_head_is_too_long(tool):
+    t = tool(2, 1000)
+    t.tool.stdin.close()
+    assert t.tool.wait(10) == 0
+    t = tool(1, 1)
+    for _ in range(200):
+        t.read()
+        if t.tool.poll() is not None:
+            break
+        time.sleep(0.1)
+    t.read()
+    assert (t.tool.poll(), len(t.got[0])) == (0, 4096)
+
+
+@needs_tool
+@pytest.mark.parametrize("words", [["0", "1", "127.0.0.1:1"], ["1", "0", "127.0.0.1:1"], ["1", "1", "nowhere"], ["1"]])
+def test_wrong_words_are_refused(words):
+    done = subprocess.run([TOOL, *words], capture_output=True, check=False)
+    assert done.returncode == 2 and b"usage" in done.stderr
+
+
+def senders(said):
+    s = slow.Senders.__new__(slow.Senders)
+    s.count, s.sent = 3000, lambda: said
+    return s
+
+
+@pytest.mark.parametrize("said,good", [
+    ({"bytes": 1000.0, "ms": 1000.0, "gone": 0.0}, True), ({"bytes": 951.0, "ms": 1000.0, "gone": 0.0}, True),
+    ({"bytes": 949.0, "ms": 1000.0, "gone": 0.0}, False), ({"bytes": 1000.0, "ms": 1000.0, "gone": 1.0}, False),
+    ({}, False)])
+def test_too_few_bytes_and_senders_that_went_are_no_sample(said, good):
+    if good:
+        assert senders(said).sent_in_time() == said
+    else:
+        with pytest.raises(Failed):
+            senders(said).sent_in_time()
+
+
+LEDGER = """# call total ok again error per_conn
+clock_gettime 1000 1000 0 0 1.0 vdso
+epoll_wait 400 400 0 0 0.1
+recvfrom %d 500 0 0 0.1
+"""
+
+
+def test_calls_per_byte_leave_out_clock_reads_and_the_question(monkeypatch):
+    answers = iter([LEDGER % n for n in (500, 507, 600, 807)])
+    monkeypatch.setattr(probe, "admin", lambda path, command: next(answers))
+    monkeypatch.setattr(probe, "cpu_ns", lambda pid: 5000)
+    monkeypatch.setattr(slow, "QUIET", 0)
+    asking = slow.question("path")
+    got = slow.alone(SimpleNamespace(admin="path", pid=1), senders({"bytes": 100.0, "ms": 100.0, "gone": 0.0}), asking)
+    assert asking == 7
+    assert got == {"us": 0, "calls": 2.0}
+    assert slow.question(None) == 0
+
+
+def once(rows):
+    return {name: {k: [v] for k, v in row.items()} for name, row in rows.items()}
+
+
+def test_slow_senders_may_cost_a_good_client_a_tenth():
+    mine = {"alone.p99": 100.0, "beside.p99": 110.0, "calls": 2.01, "us": 9.0}
+    rows = once({"tacit default": mine, "haproxy": {"us": 9.0}})
+    assert [v.verdict for v in targets.slow(rows)] == ["pass", "pass", "pass"]
+    rows = once({"tacit default": {"alone.p99": 100.0, "beside.p99": 110.1, "calls": 2.03, "us": 9.1}, "haproxy": {"us": 9.0}})
+    assert [v.verdict for v in targets.slow(rows)] == ["MISS", "MISS", "MISS"]
+    assert [v.verdict for v in targets.slow({})] == ["no data"] * 3
+    assert {d.what for d in baseline.compare({"values": {}}, {"slow": rows})} == {
+        "p99 of kept requests beside slow senders / alone, tacit", "calls per slow byte",
+        "CPU per slow byte, tacit default / haproxy"}
+
+
+def test_the_ratio_is_taken_within_a_round():
+    rows = {"tacit default": {"alone.p99": [100.0, 300.0, 200.0], "beside.p99": [105.0, 300.0, 400.0]}}
+    assert targets.slow(rows)[0].value == "1.05"
+
+
+def test_what_is_not_asked_of_a_peer_is_a_dash():
+    grid = report.grids("slow", once({"haproxy": {"us": 3.0, "late": 9.0}}))[0][1]
+    assert len(grid[0]) == len(grid[1]) == 10
+    assert grid[1][-4:] == ["3.00", "-", "-", "9"]
+
+
+def test_only_what_says_so_about_itself_differs():
+    ours, theirs = (subjects.haproxy_config(s, 81, "127.0.0.1:82") for s in subjects.HTTP_SLOW[:2])
+    assert ours == theirs and "http-reuse always" in ours
+    assert slow.SENDERS < subjects.MAXCONN - 64
