@@ -9,6 +9,7 @@ extern const struct rule_fetch session_fetches[];
 extern const struct rule_fetch load_fetches[];
 extern const struct rule_conv load_convs[];
 extern const struct rule_fetch conn_fetches[]; /* what the kernel is asked for */
+extern const struct rule_fetch userlist_fetches[]; /* who a client is (7.3.6) */
 
 /* Of the session's client, or with `own` what it connected to. 0, or -1: nobody knows. */
 int fetch_client_address(struct sample_ctx *cx, int own, struct addr *out) must_check;

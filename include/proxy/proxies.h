@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "proxy/proxy.h"
 #include "rule/pattern_file.h"
+#include "rule/userlist.h"
 #include "rule/vocab.h"
 
 struct cfg_diag;
@@ -27,6 +28,7 @@ struct proxies {
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* that they name */
+	struct userlists userlists; /* sections userlist */
 	unsigned int cookie_max; /* tune.http.cookielen: of captured ones */
 	size_t capture_size;     /* of the captures of a transaction at most, once finished */
 };

@@ -68,12 +68,16 @@ struct rule_verdict {
 	int has_answer;
 	struct http_head *head;  /* the runner's, with RULE_ANSWER_FIELDS_MAX places, or NULL */
 	struct str body;
+	/* Without has_answer: the only field of that name that the proxy's answer is to have. p
+	 * NULL: it stays as it is. */
+	struct str field, value;
 	int lax;                 /* strict-mode off: a rewrite that fails is left undone */
 	unsigned int failed_rewrites;
 	int log_level;           /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: how long at most; 0: as long as inspection may */
 	void *proxy;             /* for the actions of the proxy layer: struct session */
+	const char *name;        /* of the proxy whose rules run */
 };
 
 struct rule {
@@ -115,7 +119,8 @@ struct rule_action {
 
 /* The actions of this layer: all but those of the proxy's own. */
 extern const struct rule_action rule_head_actions[], rule_uri_actions[], rule_var_actions[],
-	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[];
+	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[],
+	rule_auth_actions[];
 
 /*
  * One line "http-request ACTION ... [if|unless ...]"; ctx's argument 0 is the action. Appends to

@@ -2,7 +2,6 @@
 ACTION_NOT("add-acl")
 ACTION_NOT("add-headers-bin")
 ACTION_NOT("attach-srv")
-ACTION_NOT("auth")
 ACTION_NOT("cache-store")
 ACTION_NOT("cache-use")
 ACTION_NOT("close")

@@ -34,6 +34,9 @@ int rule_expr_parse_acl(const struct rule_vocab *v, const char *text, size_t len
 void rule_expr_free(struct rule_expr **e);
 /* Resolves what names other sections. 0 or -1 with *why filled in. */
 int rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why) must_check;
+/* After that: may an ACL compare it with this text? 0 or -1 with *why, which is about the text. */
+int rule_expr_check_pattern(const struct rule_expr *e, struct str text,
+	struct rule_err *why) must_check;
 /* Of what it finds; ADDR and ANY are told by the sample. */
 enum sample_type rule_expr_type(const struct rule_expr *e);
 /* SAMPLE_AT_x that it needs. */

@@ -27,6 +27,12 @@ extern const struct rule_conv rule_language_convs[];
 /* What base32 is, or url32 with the query: 1, or 0 as a fetch. */
 int rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s);
 
+/*
+ * Who the client says he is, and his password (scheme Basic), in the arena. 1, or 0: he says
+ * nothing of it; s->may_change then says whether he may yet.
+ */
+int rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struct str *pass);
+
 /* All of them. 0, or -ERR_RANGE. */
 int rule_tables_add(struct rule_vocab *v) must_check;
 

@@ -84,6 +84,11 @@ struct rule_fetch {
 	 * 0 or -1 with why.
 	 */
 	int (*check)(struct rule_args *a, void *root, const char **why);
+	/*
+	 * At load, after check: can the fetch give what an ACL compares it with, as it is written?
+	 * NULL: anything. 0 or -1 with why.
+	 */
+	int (*check_pattern)(const struct rule_args *a, struct str text, const char **why);
 	/* Of the refs; NULL: nothing to free. Also after an init that failed. */
 	void (*free)(struct rule_args *a);
 	const char *syntax;      /* the arguments, for the manual page; NULL: none */

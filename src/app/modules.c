@@ -11,6 +11,7 @@
 #include "proxy/proxy_cfg.h"
 #include "proxy/rules_cfg.h"
 #include "proxy/unique_id_cfg.h"
+#include "proxy/userlist_cfg.h"
 
 static const struct cfg_module *const modules[] = {
 	&global_cfg_module,
@@ -33,6 +34,7 @@ static const struct cfg_module *const modules[] = {
 	&log_cfg_module,
 	&capture_cfg_module,
 	&unique_id_cfg_module,
+	&userlist_cfg_module,
 };
 
 int

@@ -27,6 +27,7 @@ static const struct {
 	{ "backend", CFG_BACKEND },
 	{ "listen", CFG_LISTEN },
 	{ "http-errors", CFG_HTTP_ERRORS },
+	{ "userlist", CFG_USERLIST },
 };
 
 /* The first ones, which HAProxy lists too; keywords of http-errors stand in proxies as well. */
@@ -233,7 +234,8 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 	static const struct {
 		const char *title;
 		unsigned bits;
-	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES } };
+	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
+		{ "USERLIST KEYWORDS", CFG_USERLIST } };
 
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {
 		fprintf(to, ".SH %s\n", parts[s].title);
@@ -243,7 +245,9 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 			if (!(kw->sections & parts[s].bits) || kw->class == CFG_UNSUPPORTED)
 				continue;
 			man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
-				parts[s].bits == CFG_PROXIES ? kw->sections & ~CFG_GLOBAL : 0);
+				parts[s].bits == CFG_PROXIES
+					? kw->sections & ~(unsigned)(CFG_GLOBAL | CFG_USERLIST)
+					: 0);
 		}
 	}
 	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {

@@ -84,6 +84,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_BACKEND, "backend" },
 		{ CFG_LISTEN, "listen" },
 		{ CFG_HTTP_ERRORS, "http-errors" },
+		{ CFG_USERLIST, "userlist" },
 	};
 	size_t len = 0;
 

@@ -131,18 +131,30 @@ own_answer_make(struct session *s, struct http_head *head, struct str body)
 	return 0;
 }
 
-/* Its head is looked at by rules. */
+/* Its head is looked at by rules. name.p NULL: no field is put into it. */
 static int
-make_changed(struct session *s, const struct http_reply *r)
+make_changed(struct session *s, const struct http_reply *r, struct str name, struct str value)
 {
 	size_t mark = arena_mark(&s->engine->look.arena);
 	struct http_head *head = verdict_head(s);
 	int rc = http_reply_head(r, HTTP_CONN_UNSAID, head);
 
+	if (rc == 0 && name.p) {
+		(void)http_drop_all(head, name);
+		rc = http_add(head, name, value);
+	}
 	if (rc == 0)
 		rc = own_answer_make(s, head, http_reply_body(r, s->txn->method));
 	arena_release(&s->engine->look.arena, mark);
 	return rc;
+}
+
+int
+own_answer_make_page_with(struct session *s, struct str name, struct str value)
+{
+	const struct http_reply *r = proxy_error(s->fe, session_backend(s), s->txn->status);
+
+	return r->status ? make_changed(s, r, name, value) : 0;
 }
 
 int
@@ -153,7 +165,7 @@ own_answer_make_page(struct session *s)
 	long n;
 
 	if (r->status && (has_after_rules(s, s->fe) || has_after_rules(s, be))) {
-		if (make_changed(s, r) == 0)
+		if (make_changed(s, r, (struct str){ NULL, 0 }, (struct str){ NULL, 0 }) == 0)
 			return 0;
 		s->txn->status = 500;
 		r = proxy_error(s->fe, be, 500);

@@ -14,6 +14,11 @@
  * reason: nothing was made.
  */
 int own_answer_make(struct session *s, struct http_head *head, struct str body) must_check;
+/*
+ * Of the page that the proxies have for txn->status, with that field in the place of all others of
+ * its name. 0, also where nothing is to be said and so nothing was made; or a negative reason.
+ */
+int own_answer_make_page_with(struct session *s, struct str name, struct str value) must_check;
 /* Of the page that the proxies have for txn->status. has_made 0 after 0: nothing is to be said. */
 int own_answer_make_page(struct session *s) must_check;
 

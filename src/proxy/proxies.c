@@ -19,6 +19,7 @@ proxies_init(struct proxies *ps)
 	proxy_vocab_init(&ps->vocab);
 	pattern_files_init(&ps->files, NULL);
 	ps->vocab.files = &ps->files;
+	userlists_init(&ps->userlists);
 }
 
 static void
@@ -37,6 +38,7 @@ proxies_fini(struct proxies *ps)
 	free_all(&ps->all);
 	free_all(&ps->defaults);
 	pattern_files_fini(&ps->files);
+	userlists_fini(&ps->userlists);
 	mem_free(ps->by_name);
 	ps->by_name = NULL;
 	ps->n_by_name = 0;

@@ -50,7 +50,9 @@ verdict_run(struct session *s, const struct proxy *px, unsigned int list, struct
 {
 	enum rule_result result;
 
-	*v = (struct rule_verdict){ .proxy = s, .lax = s->txn->lax, .head = v->head };
+	*v = (struct rule_verdict){
+		.proxy = s, .lax = s->txn->lax, .head = v->head, .name = px->name
+	};
 	result = proxy_rules_run(&px->rules, list, at, &look->cx, v);
 	take_notes(s, v);
 	return result;
@@ -82,6 +84,7 @@ void
 verdict_answer(struct session *s, const struct rule_verdict *v)
 {
 	s->txn->status = v->status;
-	if (v->has_answer && own_answer_make(s, v->head, v->body) < 0)
+	if (v->has_answer ? own_answer_make(s, v->head, v->body) < 0
+			  : v->field.p && own_answer_make_page_with(s, v->field, v->value) < 0)
 		s->txn->status = 500;
 }

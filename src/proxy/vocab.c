@@ -14,7 +14,7 @@ proxy_vocab_init(struct rule_vocab *v)
 {
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
-		capture_actions };
+		rule_auth_actions, capture_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));
@@ -27,6 +27,8 @@ proxy_vocab_init(struct rule_vocab *v)
 		r = rule_vocab_add_fetches(v, load_fetches);
 	if (!r)
 		r = rule_vocab_add_fetches(v, conn_fetches);
+	if (!r)
+		r = rule_vocab_add_fetches(v, userlist_fetches);
 	if (!r)
 		r = rule_vocab_add_convs(v, load_convs);
 	if (!r)

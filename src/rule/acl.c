@@ -200,12 +200,28 @@ rule_acl_uses(const struct rule_acl *a)
 	return uses;
 }
 
+/* Only where a text stands for itself. */
+static int
+check_patterns(const struct acl_test *t, const struct pattern_set *set, struct rule_err *why)
+{
+	for (uint32_t i = 0; set && t->method == PATTERN_STR && i < set->n; i++)
+		if (rule_expr_check_pattern(t->expr, set->all[i]->text, why) < 0)
+			return -1;
+	return 0;
+}
+
 int
 rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
 {
-	list_each(it, &a->tests)
-		if (rule_expr_check(list_entry(it, struct acl_test, link)->expr, root, why) < 0)
+	list_each(it, &a->tests) {
+		const struct acl_test *t = list_entry(it, const struct acl_test, link);
+
+		if (rule_expr_check(t->expr, root, why) < 0 || check_patterns(t, t->own, why) < 0)
 			return -1;
+		for (unsigned int i = 0; i < t->n_files; i++)
+			if (check_patterns(t, t->file[i], why) < 0)
+				return -1;
+	}
 	return 0;
 }
 

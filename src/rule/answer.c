@@ -395,10 +395,13 @@ answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_verdict 
 	answer_begin(v, a->status);
 	if (a->source == FROM_ERRORFILE)
 		return write_reply(a->reply, v);
-	for (unsigned int i = 0; i < a->n_hdr; i++)
-		if (act_write(a->hdr[i].fmt, cx, &value) < 0 || !act_is_value(value) ||
-			answer_field(v, a->hdr[i].name, value) < 0)
+	for (unsigned int i = 0; i < a->n_hdr; i++) {
+		if (act_write(a->hdr[i].fmt, cx, &value) < 0 || !act_is_value(value))
 			return -1;
+		/* As HAProxy does it: without a value there is no header. */
+		if (value.len && answer_field(v, a->hdr[i].name, value) < 0)
+			return -1;
+	}
 	v->body = a->body;
 	if (a->source == FROM_FORMAT && act_write(a->fmt, cx, &v->body) < 0)
 		return -1;

@@ -283,6 +283,20 @@ rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why)
 	return 0;
 }
 
+/* What converters make of it nobody knows. */
+int
+rule_expr_check_pattern(const struct rule_expr *e, struct str text, struct rule_err *why)
+{
+	const char *reason = "it does not work";
+
+	if (!e->fetch->check_pattern || e->n > 0 ||
+		e->fetch->check_pattern(&e->args, text, &reason) == 0)
+		return 0;
+	(void)rule_fail(why, 0, -ERR_INVAL, "'%s': %s: '%.*s'", e->fetch->name, reason,
+		(int)MIN(text.len, (size_t)64), text.p);
+	return -1;
+}
+
 enum sample_type
 rule_expr_type(const struct rule_expr *e)
 {

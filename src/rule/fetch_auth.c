@@ -1,5 +1,5 @@
 /* Fetches of what a client sends to say who it is (manual 7.3.6; RFC 7617, RFC 6750). Nothing is
- * checked. */
+ * checked: that is proxy/fetch_userlist.c. */
 #include "conv.h"
 #include "fetch.h"
 
@@ -23,19 +23,30 @@ split_auth(const struct http_head *h, struct str field, struct str *scheme, stru
 	return rest->len > 0 ? 0 : -1;
 }
 
-/* "user:password" in the arena; the user's length, or -1. */
-static long
-decode_basic(struct sample_ctx *cx, struct str text, struct str *out)
+/* "user:password", in the arena; -1: it is something else. */
+static int
+decode_basic(struct sample_ctx *cx, struct str text, struct str *user, struct str *pass)
 {
 	const char *colon;
 	char *p = arena_get(cx->arena, CODE_B64_ROOM(text.len));
 	long n = p ? code_b64_decode(text, p) : -1;
 
-	if (n < 0)
+	colon = n > 0 ? memchr(p, ':', (size_t)n) : NULL;
+	if (!colon)
 		return -1;
-	*out = (struct str){ p, (size_t)n };
-	colon = n ? memchr(p, ':', (size_t)n) : NULL;
-	return colon ? colon - p : -1;
+	*user = (struct str){ p, (size_t)(colon - p) };
+	*pass = (struct str){ colon + 1, (size_t)n - user->len - 1 };
+	return 0;
+}
+
+int
+rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struct str *pass)
+{
+	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
+	struct str scheme, rest;
+
+	return h && split_auth(h, STR("Authorization"), &scheme, &rest) == 0 &&
+		str_is_nocase(scheme, STR("Basic")) && decode_basic(cx, rest, user, pass) == 0;
 }
 
 enum part { AUTH_TYPE, AUTH_USER, AUTH_PASS };
@@ -44,8 +55,7 @@ static int
 fetch_auth(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
-	struct str scheme, rest, pair;
-	long user;
+	struct str scheme, rest, user, pass;
 
 	if (!h || split_auth(h, STR("Authorization"), &scheme, &rest))
 		return 0;
@@ -53,18 +63,9 @@ fetch_auth(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		sample_set_str(s, STR("Bearer"));
 		return 1;
 	}
-	if (!str_is_nocase(scheme, STR("Basic")))
+	if (!rule_basic_auth(cx, s, &user, &pass))
 		return 0;
-	user = decode_basic(cx, rest, &pair);
-	if (user < 0)
-		return 0;
-	if (a->kind == AUTH_TYPE)
-		pair = STR("Basic");
-	else if (a->kind == AUTH_USER)
-		pair.len = (size_t)user;
-	else
-		pair = (struct str){ pair.p + user + 1, pair.len - (size_t)user - 1 };
-	sample_set_str(s, pair);
+	sample_set_str(s, a->kind == AUTH_TYPE ? STR("Basic") : a->kind == AUTH_USER ? user : pass);
 	return 1;
 }
 

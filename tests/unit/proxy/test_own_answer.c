@@ -36,6 +36,19 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 200 OK\r\nX-B: c\r\nContent-Length: 2\r\nContent-Type: a/b\r\n"
 		  "X-A: c\r\n\r\nok",
 	  .terms = "LR" },
+	{ .name = "a question", .cfg = { HTTP_WORLD,
+		.rules = "http-request auth realm \"a b\\\"\\\\\"\n"
+			 "http-after-response set-header X-A %[res.hdr(www-authenticate)]" },
+	  .client = { SAY(GET "\r\n"), AWAIT("</html>"), { STEP_CLOSE, 0 } },
+	  .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 112\r\n"
+		  "Cache-Control: no-cache\r\nContent-Type: text/html\r\n"
+		  "WWW-Authenticate: Basic realm=\"a b\\\"\\\\\"\r\n"
+		  "X-A: Basic realm=\"a b\\\"\\\\\"\r\n\r\n"
+		  "<html><body><h1>401 Unauthorized</h1>\n"
+		  "You need a valid user and password to access this content.\n"
+		  "</body></html>\n",
+	  .terms = "LR" },
 };
 
 static void

@@ -25,6 +25,7 @@
 #include "proxy/proxy_cfg.h"
 #include "proxy/rules_cfg.h"
 #include "proxy/unique_id_cfg.h"
+#include "proxy/userlist_cfg.h"
 
 /* Time-outs, so that nothing is missing. Four lines: what is tested stands from line 5 on. */
 #define WORLD_DEFAULTS "defaults\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
@@ -54,7 +55,7 @@ world_load(struct world *w, const char *text)
 		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module, &forward_cfg_module,
 		&rules_cfg_module,
 		&server_cfg_module, &balance_cfg_module, &persist_cfg_module, &log_cfg_module,
-		&capture_cfg_module, &unique_id_cfg_module };
+		&capture_cfg_module, &unique_id_cfg_module, &userlist_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

@@ -33,7 +33,8 @@ test_unknown(void **state)
 	action_rig_refuses(&r, "http-request deny(x)", "takes no '(...)'");
 	action_rig_refuses(&r, "http-request do-resolve(a,b) c",
 		"'http-request do-resolve' is not supported");
-	action_rig_refuses(&r, "http-request auth realm x", "'http-request auth' is not supported");
+	action_rig_refuses(&r, "http-request cache-use x",
+		"'http-request cache-use' is not supported");
 	action_rig_refuses(&r, "tcp-request connection expect-proxy layer4", "is not supported");
 	/* The place is told. */
 	action_rig_refuses(&r, " http-request deny nope", "t.cfg:2:20");

@@ -56,6 +56,8 @@ test_payloads(void **state)
 	(void)state;
 	assert_string_equal(answer(""), "HTTP/1.1 200 OK|Content-Length: 0||");
 	assert_string_equal(answer("status 204"), "HTTP/1.1 204 No Content||");
+	/* nothing to say, no header */
+	assert_string_equal(answer("hdr A %[rq(none)]"), "HTTP/1.1 200 OK|Content-Length: 0||");
 	assert_string_equal(answer("status 418 hdr A b hdr C %[rq(F)]"),
 		"HTTP/1.1 418 |A: b|C: f|Content-Length: 0||");
 	assert_string_equal(answer("content-type text/plain string \"a %[rq(F)] %%\""),
