@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "base/mem.h"
+#include "base/pool.h"
 #include "base/sys.h"
 
 /* Idle pipes kept open for the next transfer. */

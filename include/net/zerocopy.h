@@ -14,7 +14,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "base/mem.h"
+#include "base/pool.h"
 #include "base/ranges.h"
 #include "net/conn.h"
 

@@ -8,7 +8,7 @@
 #include "base/gate.h"
 #include "base/list.h"
 #include "base/lock.h"
-#include "base/mem.h"
+#include "base/pool.h"
 #include "event/loop.h"
 #include "event/timer.h"
 #include "net/pipe.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "admin_int.h"
+#include "base/mem.h"
 #include "event/mailbox.h"
 
 enum gauge {

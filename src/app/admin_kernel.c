@@ -3,6 +3,7 @@
 
 #include "admin_int.h"
 #include "app/totals.h"
+#include "base/mem.h"
 #include "cfg/value.h"
 
 static void

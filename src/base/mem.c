@@ -20,14 +20,19 @@ mem_zalloc(size_t size)
 }
 
 void *
-mem_zalloc_aligned(size_t align, size_t size)
+mem_alloc_aligned(size_t align, size_t size)
 {
 	size_t whole = (size + align - 1) & ~(align - 1);
-	void *p = whole >= size ? aligned_alloc(align, whole) : NULL;
 
-	if (p)
-		memset(p, 0, whole);
-	return p;
+	return whole >= size ? aligned_alloc(align, whole) : NULL;
+}
+
+void *
+mem_zalloc_aligned(size_t align, size_t size)
+{
+	void *p = mem_alloc_aligned(align, size);
+
+	return p ? memset(p, 0, size) : NULL;
 }
 
 void *
@@ -73,102 +78,4 @@ mem_allocator(void)
 #else
 	return "libc";
 #endif
-}
-
-void
-pool_init(struct pool *p, const char *name, size_t size, unsigned int keep_max)
-{
-	memset(p, 0, sizeof(*p));
-	p->name = name;
-	p->size = MAX(size, sizeof(void *));
-#ifdef TACIT_MAGIC
-	(void)keep_max;
-#else
-	p->keep_max = keep_max;
-#endif
-}
-
-void
-pool_init_aligned(struct pool *p, const char *name, size_t size, size_t align,
-	unsigned int keep_max)
-{
-	pool_init(p, name, (size + align - 1) & ~(align - 1), keep_max);
-	p->align = align;
-}
-
-void
-pool_fini(struct pool *p)
-{
-	assert(p->live == 0);
-	while (p->free) {
-		void *next = *(void **)p->free;
-
-		free(p->free);
-		p->free = next;
-	}
-	p->kept = 0;
-}
-
-static void *
-new_object(const struct pool *p)
-{
-	return p->align ? aligned_alloc(p->align, p->size) : malloc(p->size);
-}
-
-static void
-keep(struct pool *p, void *obj)
-{
-	*(void **)obj = p->free;
-	p->free = obj;
-	p->kept++;
-}
-
-int
-pool_reserve(struct pool *p)
-{
-	void *obj;
-
-	if (likely(p->free != NULL))
-		return 0;
-	obj = new_object(p);
-	if (unlikely(!obj)) {
-		p->fails++;
-		return -1;
-	}
-	keep(p, obj);
-	return 0;
-}
-
-void *
-pool_get(struct pool *p)
-{
-	void *obj = p->free;
-
-	if (obj) {
-		p->free = *(void **)obj;
-		p->kept--;
-	} else {
-		obj = new_object(p);
-		if (unlikely(!obj)) {
-			p->fails++;
-			return NULL;
-		}
-	}
-	p->gets++;
-	p->live++;
-	if (p->live > p->peak)
-		p->peak = p->live;
-	return obj;
-}
-
-void
-pool_put(struct pool *p, void *obj)
-{
-	assert(p->live > 0);
-	p->live--;
-	if (p->kept >= p->keep_max) {
-		free(obj);
-		return;
-	}
-	keep(p, obj);
 }

@@ -1,5 +1,5 @@
 /* The memory of captures: only while a transaction is at work. */
-#include "base/mem.h"
+#include "base/pool.h"
 #include "capture_int.h"
 #include "proxy/memory.h"
 

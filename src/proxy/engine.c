@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "half.h"
 #include "proxy/capture.h"
 #include "proxy/http_txn.h"

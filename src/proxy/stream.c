@@ -1,6 +1,7 @@
 #include "stream.h"
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "half.h"
 #include "proxy/memory.h"
 

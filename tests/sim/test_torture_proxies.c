@@ -35,9 +35,15 @@ mem_zalloc(size_t size)
 }
 
 void *
+mem_alloc_aligned(size_t align, size_t size)
+{
+	return refuses() ? NULL : aligned_alloc(align, size);
+}
+
+void *
 mem_zalloc_aligned(size_t align, size_t size)
 {
-	void *p = refuses() ? NULL : aligned_alloc(align, size);
+	void *p = mem_alloc_aligned(align, size);
 
 	return p ? memset(p, 0, size) : NULL;
 }

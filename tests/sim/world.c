@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "event/poller.h"
 #include "net/bind_conf.h"
 #include "proxy/admit.h"

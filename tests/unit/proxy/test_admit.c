@@ -1,6 +1,7 @@
 /* Bounds of frontend and process over two workers, which take turns on one loop here. */
 #include "session_rig.h"
 
+#include "base/mem.h"
 #include "net/bind_conf.h"
 #include "proxy/admit.h"
 

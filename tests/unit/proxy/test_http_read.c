@@ -1,6 +1,7 @@
 /* READ: heads that come, that are bad, and that do not come in time. */
 #include "http_rig.h"
 
+#include "base/mem.h"
 #include "proxy/memory.h"
 
 #define STATUS(n) "HTTP/1.1 " n " "

@@ -1,6 +1,7 @@
 /* Streams: who is one, the bigger pieces they are read in, and the turns they take. */
 #include "session_rig.h"
 
+#include "base/mem.h"
 #include "proxy/half.h"
 #include "proxy/memory.h"
 #include "proxy/stream.h"
