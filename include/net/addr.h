@@ -46,7 +46,7 @@ int addr_of_socket(struct sys *sys, int fd, struct addr *a) must_check;
  * is an IPv4 or IPv6 one, `*`, nothing at all, a host name, or a path; an IPv6 address may stand in
  * brackets. Prefixes: ip ipv4 ipv6 tcp tcp4 tcp6 unix abns fd, and stream+ before one of them.
  * Ports:
- * 80, a range 80-90 (bind, source), or +N, -N, nothing (server: the client's, moved by N).
+ * 80, a range 80-90 (bind, source), or +N, -N, 0, nothing (server: the client's, moved by N).
  */
 enum addr_kind { ADDR_INET, ADDR_UNIX, ADDR_ABNS, ADDR_FD };
 

@@ -76,6 +76,7 @@ struct engine {
 	struct pool buf_pool;
 	struct pool txn_pool;
 	struct pool capture_pool;    /* engine_allow_captures() */
+	struct pool endpoints_pool;
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	struct look_room look;

@@ -13,5 +13,7 @@ extern const struct rule_fetch userlist_fetches[]; /* who a client is (7.3.6) */
 
 /* Of the session's client, or with `own` what it connected to. 0, or -1: nobody knows. */
 int fetch_client_address(struct sample_ctx *cx, int own, struct addr *out) must_check;
+/* The same of its connection, whatever requests say: fc_src, fc_dst. */
+int fetch_front_address(struct sample_ctx *cx, int own, struct addr *out) must_check;
 
 #endif

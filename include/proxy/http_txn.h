@@ -10,6 +10,7 @@
 #include "http/body.h"
 #include "http/head.h"
 #include "http/parse.h"
+#include "proxy/endpoints.h"
 #include "proxy/persist.h"
 #include "proxy/rules.h"
 #include "proxy/session.h"
@@ -67,6 +68,7 @@ struct http_txn {
 	uint32_t answer_len;
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: what the backend says */
 	char line[HTTP_LINE_MAX];
+	struct endpoints endpoints; /* what rules said of it */
 	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */
 };
 

@@ -74,6 +74,7 @@ struct session {
 	unsigned int uses;      /* requests that conn[SERVER] has carried */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/capture.h; NULL: none */
+	struct session_endpoints *endpoints; /* what rules said of it; NULL: nothing */
 	struct server *srv;     /* chosen; holds a slot when has_slot */
 	struct server *bound;   /* by persistence, before anything was balanced; NULL: to none */
 	enum session_event posted; /* what the task is to deliver; NONE: first I/O */

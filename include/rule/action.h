@@ -122,6 +122,15 @@ extern const struct rule_action rule_head_actions[], rule_uri_actions[], rule_va
 	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[],
 	rule_auth_actions[];
 
+/* For the parsers of actions, here and in other layers. Arguments arg..arg+n-1 are there: 0, or -1
+ * after an error that shows the action's syntax. */
+int act_need(const struct rule *r, struct cfg_ctx *ctx, int arg, int n) must_check;
+/* An expression as argument `arg`, in place of what *out was: 0, or -1 after an error. */
+int act_expr(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, struct rule_expr **out) must_check;
+/* A rewrite could not be done: the end of the message in strict mode, else the next rule. */
+enum rule_result act_failed(const struct rule *r, struct rule_verdict *out);
+
 /*
  * One line "http-request ACTION ... [if|unless ...]"; ctx's argument 0 is the action. Appends to
  * rules. acls: those of the section. 0, or -1 after cfg_error().

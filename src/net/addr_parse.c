@@ -196,6 +196,9 @@ parse_port(const char *port, unsigned int flags, struct addr_spec *out, const ch
 		return -ERR_RANGE;
 	}
 	out->port_hi = out->port_lo;
+	/* As good as none. */
+	if (out->port_lo == 0)
+		out->has_offset = (flags & ADDR_ALLOW_OFFSET) != 0;
 	return 0;
 }
 

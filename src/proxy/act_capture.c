@@ -17,20 +17,6 @@ fail(const struct rule *r, struct cfg_ctx *ctx, int arg)
 		r->action->syntax);
 }
 
-static int
-parse_sample(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
-	unsigned int at)
-{
-	const char *text = cfg_arg(ctx, arg);
-	struct rule_err why = { 0 };
-	size_t used;
-
-	if (rule_expr_parse(v, text, strlen(text), at, 0, &r->expr, &used, &why) < 0)
-		return cfg_error(ctx, arg, "'%s capture' : %s (byte %zu of '%s').",
-			rule_place_name(r->place), why.text, why.at + 1, text);
-	return 0;
-}
-
 /* "len": a new slot of this section. */
 static int
 parse_len(struct rule *r, struct cfg_ctx *ctx, int arg)
@@ -75,7 +61,7 @@ parse_capture(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, i
 	r->num[NUM_KIND] = may_len ? CAPTURE_REQUEST : CAPTURE_RESPONSE;
 	if (arg + 2 >= ctx->argc)
 		return fail(r, ctx, ctx->argc - 1);
-	if (parse_sample(r, v, ctx, arg, at) < 0)
+	if (act_expr(r, v, ctx, arg, at, &r->expr) < 0)
 		return -1;
 	if (may_len && strcmp(how, "len") == 0)
 		return parse_len(r, ctx, arg + 2) < 0 ? -1 : arg + 3;

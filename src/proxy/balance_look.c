@@ -81,7 +81,7 @@ balance_take_key(struct session *s)
 	int known = 0;
 
 	if (be->balance == BALANCE_SOURCE)
-		known = balance_key_of_addr(&be->hash_type, &s->peer, &s->key);
+		known = balance_key_of_addr(&be->hash_type, endpoint_source(s), &s->key);
 	else if (be->balance == BALANCE_HASH)
 		known = key_of_expr(s, be->balance_by.expr, &s->key);
 	else if (s->txn && balance_needs_http(be->balance))

@@ -7,6 +7,7 @@
 
 #include "half.h"
 #include "net/sockbuf.h"
+#include "proxy/endpoints.h"
 #include "proxy/idle.h"
 
 int
@@ -92,14 +93,13 @@ target_of(const struct session *s)
 {
 	struct addr a = s->srv->addr, own;
 
-	if (addr_is_any(&a) && addr_of_socket(s->engine->sys, s->conn[CLIENT].fd, &own) == 0 &&
-		addr_family(&own) != AF_UNIX) {
+	if (addr_is_any(&a) && endpoint_destination(s, &own) == 0 && addr_family(&own) != AF_UNIX) {
 		addr_set_port(&own, addr_port(&a));
 		a = own;
 	}
 	if (s->srv->spec.has_offset && addr_family(&a) != AF_UNIX)
 		addr_set_port(&a,
-			(addr_port(&s->listener->addr) + (unsigned int)s->srv->spec.port_offset) &
+			(endpoint_destination_port(s) + (unsigned int)s->srv->spec.port_offset) &
 				0xffff);
 	return a;
 }

@@ -57,6 +57,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
 	engine_allow_captures(e, 0);
+	engine_endpoints_init(e);
 	e->scratch = mem_alloc(bufsize);
 	if (!e->scratch)
 		return -ERR_NOMEM;
@@ -97,6 +98,7 @@ engine_fini(struct engine *e)
 	pool_fini(&e->buf_pool);
 	pool_fini(&e->txn_pool);
 	pool_fini(&e->capture_pool);
+	pool_fini(&e->endpoints_pool);
 	mem_free(e->scratch);
 	e->scratch = NULL;
 	look_room_fini(&e->look);

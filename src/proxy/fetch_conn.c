@@ -80,13 +80,17 @@ is_ours(struct sys *sys, const struct addr *addr)
 	return yes;
 }
 
+/* Of a kind: 1, its own address; FRONT, whatever requests say. */
+#define FRONT 2
+
 static int
 fetch_is_local(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct addr addr;
 	int yes;
 
-	if (!cx->sys || fetch_client_address(cx, a->kind, &addr) < 0)
+	if (!cx->sys || (a->kind < FRONT ? fetch_client_address : fetch_front_address)(
+				cx, a->kind & 1, &addr) < 0)
 		return 0;
 	if (addr_family(&addr) != AF_INET && addr_family(&addr) != AF_INET6)
 		return 0;
@@ -175,7 +179,7 @@ fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct samp
 const struct rule_fetch conn_fetches[] = {
 	SOURCE("base32+src", 0, "base32"),
 	LOCAL("dst_is_local", 1, "the address that the client connected to"),
-	LOCAL("fc_dst_is_local", 1, "the address that the client connected to"),
+	LOCAL("fc_dst_is_local", FRONT | 1, "the address that the client connected to"),
 	{ .name = "fc_err",
 		CONN,
 		.out = SAMPLE_SINT,
@@ -194,7 +198,7 @@ const struct rule_fetch conn_fetches[] = {
 	TIME("fc_rtt", RTT, "round-trip time."),
 	TIME("fc_rttvar", RTTVAR, "the round-trip time's variance."),
 	FIGURE("fc_sacked", SACKED, "selectively acknowledged segments."),
-	LOCAL("fc_src_is_local", 0, "the client's address"),
+	LOCAL("fc_src_is_local", FRONT, "the client's address"),
 	FIGURE("fc_unacked", UNACKED, "unacknowledged segments."),
 	{ .name = "http_first_req",
 		REQ,

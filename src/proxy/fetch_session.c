@@ -12,45 +12,60 @@ session_of(const struct sample_ctx *cx)
 
 /* --- addresses --- */
 
-enum end { CLIENT_PEER, CLIENT_OWN, SERVER_PEER, SERVER_OWN };
+/* The client's as rules have changed them, and as its connection has them. */
+enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
 
+/* A session has room for inet addresses only. */
 static int
-is_unspecified(const struct addr *a)
+copy(const struct addr *a, struct addr *out)
 {
-	return addr_family(a) == AF_UNSPEC || addr_is_any(a);
+	memset(out, 0, sizeof(*out));
+	memcpy(out, a, MIN(sizeof(*out), offsetof(struct addr, u) + a->len));
+	return 0;
 }
 
-/* Where the client connected to: only where the listener does not know it the kernel is asked. */
 static int
-end_address(struct sample_ctx *cx, enum end end, struct addr *out)
+server_address(struct sample_ctx *cx, const struct conn *c, enum end end, struct addr *out)
 {
-	const struct session *s = session_of(cx);
-	const struct conn *c;
-
-	if (!s)
-		return -1;
-	if (end == CLIENT_PEER) {
-		/* a session has room for inet addresses only */
-		memset(out, 0, sizeof(*out));
-		memcpy(out, &s->peer, MIN(sizeof(*out), offsetof(struct addr, u) + s->peer.len));
-		return 0;
-	}
-	if (end == CLIENT_OWN && !is_unspecified(&s->listener->addr) &&
-		!s->listener->bind->transparent) {
-		*out = s->listener->addr;
-		return 0;
-	}
-	c = &s->conn[end == CLIENT_OWN ? CLIENT : SERVER];
 	if (!cx->sys || !conn_is_open(c))
 		return -1;
 	return end == SERVER_PEER ? addr_of_peer(cx->sys, c->fd, out)
 				  : addr_of_socket(cx->sys, c->fd, out);
 }
 
+static int
+end_address(struct sample_ctx *cx, enum end end, struct addr *out)
+{
+	const struct session *s = session_of(cx);
+
+	if (!s)
+		return -1;
+	switch (end) {
+	case CLIENT_PEER:
+		return copy(endpoint_source(s), out);
+	case CLIENT_OWN:
+		return endpoint_destination(s, out);
+	case FRONT_PEER:
+		return copy(endpoint_connection_source(s), out);
+	case FRONT_OWN:
+		return endpoint_connection_destination(s, out);
+	case SERVER_PEER:
+	case SERVER_OWN:
+		break;
+	}
+	return server_address(cx, &s->conn[SERVER], end, out);
+}
+
 int
 fetch_client_address(struct sample_ctx *cx, int own, struct addr *out)
 {
 	return end_address(cx, own ? CLIENT_OWN : CLIENT_PEER, out);
+}
+
+int
+fetch_front_address(struct sample_ctx *cx, int own, struct addr *out)
+{
+	return end_address(cx, own ? FRONT_OWN : FRONT_PEER, out);
 }
 
 static int
@@ -78,7 +93,7 @@ fetch_port(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	if (end_address(cx, (enum end)a->kind, &addr))
 		return 0;
 	sample_set_int(s, addr_port(&addr));
-	return addr_family(&addr) == AF_INET || addr_family(&addr) == AF_INET6;
+	return addr_port(&addr) != 0;
 }
 
 /* --- names and numbers --- */
@@ -217,11 +232,13 @@ const struct rule_fetch session_fetches[] = {
 	NUMBER("be_tunnel_timeout", BACK, BE_TUNNEL_TIMEOUT, "timeout tunnel, in ms."),
 	IP("dst", CONN, CLIENT_OWN, "The address that the client connected to."),
 	PORT("dst_port", CONN, CLIENT_OWN, "The port that the client connected to."),
-	IP("fc_dst", CONN, CLIENT_OWN, "As dst."),
-	PORT("fc_dst_port", CONN, CLIENT_OWN, "As dst_port."),
+	IP("fc_dst", CONN, FRONT_OWN, "As dst; only tcp-request connection changes it."),
+	PORT("fc_dst_port", CONN, FRONT_OWN,
+		"As dst_port; only tcp-request connection changes it."),
 	MAJOR("fc_http_major", CONN, "The major version of HTTP towards the client: 1."),
-	IP("fc_src", CONN, CLIENT_PEER, "As src."),
-	PORT("fc_src_port", CONN, CLIENT_PEER, "As src_port."),
+	IP("fc_src", CONN, FRONT_PEER, "As src; only tcp-request connection changes it."),
+	PORT("fc_src_port", CONN, FRONT_PEER,
+		"As src_port; only tcp-request connection changes it."),
 	NUMBER("fe_client_timeout", CONN, FE_CLIENT_TIMEOUT, "timeout client, in ms."),
 	NAME("fe_defbe", CONN, FE_DEFBE, "The name of the frontend's default_backend."),
 	NUMBER("fe_id", CONN, FE_ID, "The number of the frontend."),

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
+#include "proxy/endpoints.h"
 #include "proxy/session.h"
 
 static const struct str usual_names[FORWARD_KINDS] = {
@@ -242,17 +243,9 @@ forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *p
 int
 http_add_forwarding(struct session *s, struct http_head *req, struct arena *a)
 {
-	const struct listener *ln = s->listener;
 	struct addr own = { .len = 0 };
 
-	if (forward_wants_own(s->fe, s->be)) {
-		/* Only a listener on every address has to ask the kernel. */
-		if (addr_is_any(&ln->addr) || ln->bind->transparent) {
-			if (addr_of_socket(s->engine->sys, s->conn[CLIENT].fd, &own) < 0)
-				own.len = 0;
-		} else {
-			own = ln->addr;
-		}
-	}
-	return forward_add(s->fe, s->be, &s->peer, &own, req, a);
+	if (forward_wants_own(s->fe, s->be) && endpoint_destination(s, &own) < 0)
+		own.len = 0;
+	return forward_add(s->fe, s->be, endpoint_source(s), &own, req, a);
 }

@@ -31,8 +31,9 @@ http_txn_get(struct session *s)
 	if (!t)
 		return NULL;
 	memory_watch(e);
-	/* The line is long, and its length says what of it is there. */
+	/* The line and the endpoints are long, and a length says what of them is there. */
 	memset(t, 0, offsetof(struct http_txn, line));
+	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);
 	vars_init(&t->vars);

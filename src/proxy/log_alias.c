@@ -61,41 +61,21 @@ put_port(struct log_render *r, const struct addr *a, int id)
 
 /* --- addresses ----------------------------------------------------------------------------- */
 
-static int
-is_any(const struct addr *a)
-{
-	static const struct in6_addr any6 = IN6ADDR_ANY_INIT;
-
-	if (addr_family(a) == AF_INET)
-		return a->u.in.sin_addr.s_addr == htonl(INADDR_ANY);
-	if (addr_family(a) == AF_INET6)
-		return memcmp(&a->u.in6.sin6_addr, &any6, sizeof(any6)) == 0;
-	return addr_family(a) == AF_UNSPEC;
-}
-
-static int
-own_address(const struct log_render *r, int side, struct addr *a)
-{
-	const struct conn *c = &r->s->conn[side];
-
-	return r->cx->sys && conn_is_open(c) && addr_of_socket(r->cx->sys, c->fd, a) == 0;
-}
-
-/* Where the client connected to. Only a listener on every address has to ask the kernel. */
+/* Where the client connected to. */
 static const struct addr *
 front_address(const struct log_render *r, struct addr *space)
 {
-	const struct listener *ln = r->s->listener;
-
-	if (!is_any(&ln->addr) && !ln->bind->transparent)
-		return &ln->addr;
-	return own_address(r, CLIENT, space) ? space : &ln->addr;
+	return endpoint_destination(r->s, space) == 0 ? space : &r->s->listener->addr;
 }
 
 static const struct addr *
 back_address(const struct log_render *r, struct addr *space)
 {
-	return own_address(r, SERVER, space) ? space : NULL;
+	const struct conn *c = &r->s->conn[SERVER];
+
+	if (!r->cx->sys || !conn_is_open(c) || addr_of_socket(r->cx->sys, c->fd, space) < 0)
+		return NULL;
+	return space;
 }
 
 /* The server's, with the port that its offset makes of the client's. */
@@ -119,13 +99,13 @@ server_address(const struct log_render *r, struct addr *space)
 static void
 put_ci(struct log_render *r)
 {
-	put_ip(r, &r->s->peer);
+	put_ip(r, endpoint_source(r->s));
 }
 
 static void
 put_cp(struct log_render *r)
 {
-	put_port(r, &r->s->peer, r->s->listener->id);
+	put_port(r, endpoint_source(r->s), r->s->listener->id);
 }
 
 static void

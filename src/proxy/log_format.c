@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "proxy/endpoints.h"
 #include "proxy/log_alias.h"
 #include "proxy/session.h"
 
@@ -60,7 +61,7 @@ log_format_render_default(struct session *s, const struct log_context *cx, struc
 
 	look_at(&l, s, cx);
 	sbuf_adds(out, "Connect ");
-	if (addr_family(&s->peer) != AF_UNIX) {
+	if (addr_family(endpoint_source(s)) != AF_UNIX) {
 		sbuf_adds(out, "from ");
 		put_alias(&l, "ci", out);
 		sbuf_addc(out, ':');

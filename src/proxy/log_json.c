@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "proxy/capture.h"
+#include "proxy/endpoints.h"
 #include "proxy/http_line.h"
 #include "proxy/log_alias.h"
 #include "rule/fmt.h"
@@ -90,10 +91,10 @@ static void
 put_client(struct json *j)
 {
 	char text[ADDR_TEXT];
-	int family = addr_family(&j->s->peer);
+	const struct addr *a = endpoint_source(j->s);
+	int family = addr_family(a);
 
-	put_name(j, family == AF_INET || family == AF_INET6 ? addr_host_text(&j->s->peer, text)
-							    : NULL);
+	put_name(j, family == AF_INET || family == AF_INET6 ? addr_host_text(a, text) : NULL);
 }
 
 static void

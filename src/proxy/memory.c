@@ -14,6 +14,7 @@ memory_live(const struct engine *e)
 		(uint64_t)e->idle.pool.live * e->idle.pool.size +
 		(uint64_t)e->txn_pool.live * e->txn_pool.size +
 		(uint64_t)e->capture_pool.live * e->capture_pool.size +
+		(uint64_t)e->endpoints_pool.live * e->endpoints_pool.size +
 		(uint64_t)e->streams.bufs.live * e->streams.bufs.size + e->pipes.bytes;
 }
 
@@ -25,6 +26,7 @@ memory_used(const struct engine *e)
 		(uint64_t)e->idle.pool.kept * e->idle.pool.size +
 		(uint64_t)e->txn_pool.kept * e->txn_pool.size +
 		(uint64_t)e->capture_pool.kept * e->capture_pool.size +
+		(uint64_t)e->endpoints_pool.kept * e->endpoints_pool.size +
 		(uint64_t)e->streams.bufs.kept * e->streams.bufs.size;
 }
 
@@ -49,6 +51,7 @@ memory_bound(struct engine *e, uint64_t max)
 	keep_less(&e->idle.pool, max / KEEP / 2);
 	keep_less(&e->txn_pool, max / KEEP / 2);
 	keep_less(&e->capture_pool, max / KEEP / 2);
+	keep_less(&e->endpoints_pool, max / KEEP / 2);
 	keep_less(&e->streams.bufs, max / KEEP);
 }
 

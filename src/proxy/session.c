@@ -410,6 +410,7 @@ on_end(struct task *t)
 	conn_close_late(&s->conn[SERVER]);
 	http_txn_put(s);
 	captures_end(s);
+	endpoints_end(s);
 	idle_leave(e, &s->held);
 	list_remove(&s->link);
 	session_free(s);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proxy/act_capture.h"
+#include "proxy/act_endpoints.h"
 #include "proxy/capture_rule.h"
 #include "proxy/fetch.h"
 #include "proxy/log_alias.h"
@@ -14,7 +15,7 @@ proxy_vocab_init(struct rule_vocab *v)
 {
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
-		rule_auth_actions, capture_actions };
+		rule_auth_actions, capture_actions, endpoint_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));

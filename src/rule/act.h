@@ -5,8 +5,6 @@
 #include "cfg/ctx.h"
 #include "rule/action.h"
 
-/* Arguments arg..arg+n-1 are there: 0, or -1 after an error that shows the action's syntax. */
-int act_need(const struct rule *r, struct cfg_ctx *ctx, int arg, int n) must_check;
 /* Does argument arg say `word`? */
 int act_is(const struct cfg_ctx *ctx, int arg, const char *word);
 /*
@@ -14,11 +12,9 @@ int act_is(const struct cfg_ctx *ctx, int arg, const char *word);
  * 0, or -1 after an error.
  */
 int act_paren(const struct rule *r, struct cfg_ctx *ctx, int arg, char **out) must_check;
-/* A format, an expression, a copy of the text, as argument `arg`. 0, or -1 after an error. */
+/* A format, a copy of the text, as argument `arg`. 0, or -1 after an error. */
 int act_fmt(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at, struct rule_fmt **out) must_check;
-int act_expr(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
-	unsigned int at, struct rule_expr **out) must_check;
 int act_text(struct cfg_ctx *ctx, int arg, struct str *out) must_check;
 /* The name of a field: a token (RFC 9110, 5.1). */
 int act_field_name(const struct rule *r, struct cfg_ctx *ctx, int arg, struct str *out) must_check;
@@ -31,7 +27,4 @@ extern const struct rule_action rule_redirect_keyword;
 
 /* What a format gives, in the arena or static. 0, or -1: it does not fit. */
 int act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out) must_check;
-/* A rewrite could not be done: the end of the message in strict mode, else the next rule. */
-enum rule_result act_failed(const struct rule *r, struct rule_verdict *out);
-
 #endif

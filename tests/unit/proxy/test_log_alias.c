@@ -147,7 +147,7 @@ test_addresses_asked_of_the_kernel(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &len), 0);
 	w.s.conn[CLIENT].fd = w.s.conn[SERVER].fd = fd;
-	w.cx.sys = &sys;
+	w.cx.sys = w.engine.sys = &sys;
 	snprintf(want, sizeof(want), "10.0.3.31:8012 127.0.0.7:%d", ntohs(in.sin_port));
 	assert_string_equal(log_world_line(&w, "%fi:%fp %bi:%bp"), want);
 	/* Two variables, two calls: the listener's own address needed none. */

@@ -1,0 +1,47 @@
+/*
+ * Whom a session takes for its client, and where that wanted to go: what the kernel says, unless
+ * set-src, set-dst and their ports have said otherwise (manual, http-request set-src). What
+ * `tcp-request connection` says is the connection's, also for fc_src and fc_dst; what a session's
+ * rules say holds for all of its requests, what a request's say for that one.
+ */
+#ifndef TACIT_PROXY_ENDPOINTS_H
+#define TACIT_PROXY_ENDPOINTS_H
+
+#include "net/addr.h"
+#include "rule/action.h"
+
+struct engine;
+struct session;
+
+enum endpoint { ENDPOINT_SRC, ENDPOINT_DST, ENDPOINTS };
+
+/* What was said on one level; len 0: nothing. */
+struct endpoints {
+	struct addr said[ENDPOINTS];
+};
+
+/* A session's, from a pool of the engine: only where its rules have said something. */
+struct session_endpoints {
+	struct endpoints connection, session;
+};
+
+void engine_endpoints_init(struct engine *e);
+/* The session ends. */
+void endpoints_end(struct session *s);
+
+/* The client's address: the session's or the transaction's own, and short if it is an inet one. */
+const struct addr *endpoint_source(const struct session *s);
+const struct addr *endpoint_connection_source(const struct session *s);
+/*
+ * Where it connected to: 0, or -1: nobody knows. Only a listener on every address, or a transparent
+ * one, has to ask the kernel.
+ */
+int endpoint_destination(const struct session *s, struct addr *out) must_check;
+int endpoint_connection_destination(const struct session *s, struct addr *out) must_check;
+/* Its port, which every listener knows. */
+unsigned int endpoint_destination_port(const struct session *s);
+/* A rule of that place says so: 0, or -ERR_NOMEM. */
+int endpoint_say(struct session *s, enum rule_place place, enum endpoint which,
+	const struct addr *a) must_check;
+
+#endif

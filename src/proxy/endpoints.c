@@ -1,0 +1,143 @@
+#include "proxy/endpoints.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "proxy/http_txn.h"
+#include "proxy/memory.h"
+
+/* Objects kept for reuse. */
+#define ENDPOINTS_KEPT 256
+
+void
+engine_endpoints_init(struct engine *e)
+{
+	pool_init(&e->endpoints_pool, "endpoints", sizeof(struct session_endpoints),
+		ENDPOINTS_KEPT);
+}
+
+void
+endpoints_end(struct session *s)
+{
+	if (!s->endpoints)
+		return;
+	pool_put(&s->engine->endpoints_pool, s->endpoints);
+	s->endpoints = NULL;
+}
+
+/* --- who knows --- */
+
+static const struct addr *
+said(const struct endpoints *e, enum endpoint which)
+{
+	return e->said[which].len ? &e->said[which] : NULL;
+}
+
+static const struct addr *
+said_of_connection(const struct session *s, enum endpoint which)
+{
+	return s->endpoints ? said(&s->endpoints->connection, which) : NULL;
+}
+
+/* The nearest to the request wins. */
+static const struct addr *
+said_of(const struct session *s, enum endpoint which)
+{
+	const struct addr *a = s->txn ? said(&s->txn->endpoints, which) : NULL;
+
+	if (!a && s->endpoints)
+		a = said(&s->endpoints->session, which);
+	return a ? a : said_of_connection(s, which);
+}
+
+const struct addr *
+endpoint_source(const struct session *s)
+{
+	const struct addr *a = said_of(s, ENDPOINT_SRC);
+
+	return a ? a : &s->peer;
+}
+
+const struct addr *
+endpoint_connection_source(const struct session *s)
+{
+	const struct addr *a = said_of_connection(s, ENDPOINT_SRC);
+
+	return a ? a : &s->peer;
+}
+
+static int
+known_destination(const struct session *s, const struct addr *a, struct addr *out)
+{
+	const struct listener *ln = s->listener;
+
+	if (!a && addr_family(&ln->addr) != AF_UNSPEC && !addr_is_any(&ln->addr) &&
+		!ln->bind->transparent)
+		a = &ln->addr;
+	if (a) {
+		*out = *a;
+		return 0;
+	}
+	if (!conn_is_open(&s->conn[CLIENT]))
+		return -1;
+	return addr_of_socket(s->engine->sys, s->conn[CLIENT].fd, out) < 0 ? -1 : 0;
+}
+
+int
+endpoint_destination(const struct session *s, struct addr *out)
+{
+	return known_destination(s, said_of(s, ENDPOINT_DST), out);
+}
+
+int
+endpoint_connection_destination(const struct session *s, struct addr *out)
+{
+	return known_destination(s, said_of_connection(s, ENDPOINT_DST), out);
+}
+
+unsigned int
+endpoint_destination_port(const struct session *s)
+{
+	const struct addr *a = said_of(s, ENDPOINT_DST);
+
+	return addr_port(a ? a : &s->listener->addr);
+}
+
+/* --- who says --- */
+
+/* Of the session: made when it is needed first. */
+static struct session_endpoints *
+own(struct session *s)
+{
+	if (!s->endpoints) {
+		s->endpoints = pool_get(&s->engine->endpoints_pool);
+		if (s->endpoints)
+			memset(s->endpoints, 0, sizeof(*s->endpoints));
+		memory_watch(s->engine);
+	}
+	return s->endpoints;
+}
+
+/* Where a rule of that place says it: NULL without memory. */
+static struct endpoints *
+level(struct session *s, enum rule_place place)
+{
+	if (s->txn)
+		return &s->txn->endpoints;
+	if (!own(s))
+		return NULL;
+	return place == RULE_TCP_CONNECTION ? &s->endpoints->connection : &s->endpoints->session;
+}
+
+int
+endpoint_say(struct session *s, enum rule_place place, enum endpoint which, const struct addr *a)
+{
+	struct endpoints *e = level(s, place);
+
+	if (!e)
+		return -ERR_NOMEM;
+	e->said[which] = *a;
+	return 0;
+}

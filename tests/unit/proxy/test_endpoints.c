@@ -1,0 +1,168 @@
+#include "proxy/endpoints.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/pool.h"
+#include "net/listener.h"
+#include "proxy/http_txn.h"
+
+static struct engine e;
+static struct listener ln;
+static struct bind_conf bind_conf;
+static struct session s;
+static struct http_txn txn;
+
+static struct addr
+inet(const char *text)
+{
+	struct addr_spec spec;
+	const char *why;
+
+	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
+	return spec.addr;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	memset(&s, 0, sizeof(s));
+	memset(&txn, 0, sizeof(txn));
+	engine_endpoints_init(&e);
+	bind_conf = (struct bind_conf){ .transparent = 0 };
+	ln = (struct listener){ .bind = &bind_conf, .addr = inet("10.0.0.9:80") };
+	s.engine = &e;
+	s.listener = &ln;
+	s.peer = inet("10.0.0.1:1000");
+	conn_init(&s.conn[CLIENT]);
+	return 0;
+}
+
+/* What it took is given back. */
+static int
+teardown(void **state)
+{
+	(void)state;
+	endpoints_end(&s);
+	assert_null(s.endpoints);
+	assert_int_equal(e.endpoints_pool.live, 0);
+	pool_fini(&e.endpoints_pool);
+	return 0;
+}
+
+static void
+says(enum rule_place place, enum endpoint which, const char *text)
+{
+	struct addr a = inet(text);
+
+	assert_int_equal(endpoint_say(&s, place, which, &a), 0);
+}
+
+static void
+is(const struct addr *a, const char *want)
+{
+	char text[ADDR_TEXT];
+
+	assert_string_equal(addr_text(a, text), want);
+}
+
+static void
+is_source(const char *of_session, const char *of_connection)
+{
+	is(endpoint_source(&s), of_session);
+	is(endpoint_connection_source(&s), of_connection);
+}
+
+static void
+is_destination(const char *of_session, const char *of_connection)
+{
+	struct addr a;
+
+	assert_int_equal(endpoint_destination(&s, &a), 0);
+	is(&a, of_session);
+	assert_int_equal(endpoint_connection_destination(&s, &a), 0);
+	is(&a, of_connection);
+}
+
+static void
+test_nobody_says(void **state)
+{
+	(void)state;
+	is_source("10.0.0.1:1000", "10.0.0.1:1000");
+	is_destination("10.0.0.9:80", "10.0.0.9:80");
+	assert_int_equal(endpoint_destination_port(&s), 80);
+	assert_null(s.endpoints);
+}
+
+/* The nearest to the request wins, and ends with it. */
+static void
+test_levels(void **state)
+{
+	(void)state;
+	says(RULE_TCP_CONNECTION, ENDPOINT_SRC, "1.1.1.1:1");
+	is_source("1.1.1.1:1", "1.1.1.1:1");
+	says(RULE_TCP_SESSION, ENDPOINT_SRC, "2.2.2.2:2");
+	is_source("2.2.2.2:2", "1.1.1.1:1");
+	says(RULE_TCP_REQ_CONTENT, ENDPOINT_SRC, "3.3.3.3:3");
+	is_source("3.3.3.3:3", "1.1.1.1:1");
+	s.txn = &txn;
+	is_source("3.3.3.3:3", "1.1.1.1:1");
+	says(RULE_HTTP_REQUEST, ENDPOINT_SRC, "[4::4]:4");
+	is_source("[4::4]:4", "1.1.1.1:1");
+	s.txn = NULL;
+	is_source("3.3.3.3:3", "1.1.1.1:1");
+	is_destination("10.0.0.9:80", "10.0.0.9:80");
+}
+
+static void
+test_destination(void **state)
+{
+	(void)state;
+	s.txn = &txn;
+	says(RULE_HTTP_REQUEST, ENDPOINT_DST, "9.9.9.9:99");
+	assert_null(s.endpoints);
+	is_destination("9.9.9.9:99", "10.0.0.9:80");
+	assert_int_equal(endpoint_destination_port(&s), 99);
+	s.txn = NULL;
+	says(RULE_TCP_CONNECTION, ENDPOINT_DST, "8.8.8.8:88");
+	is_destination("8.8.8.8:88", "8.8.8.8:88");
+	is_source("10.0.0.1:1000", "10.0.0.1:1000");
+}
+
+/* Whom the kernel would have to be asked for is not known once the connection is closed. */
+static void
+test_nobody_knows(void **state)
+{
+	struct addr a;
+
+	(void)state;
+	ln.addr = inet("0.0.0.0:80");
+	assert_int_equal(endpoint_destination(&s, &a), -1);
+	assert_int_equal(endpoint_connection_destination(&s, &a), -1);
+	says(RULE_TCP_SESSION, ENDPOINT_DST, "9.9.9.9:99");
+	assert_int_equal(endpoint_destination(&s, &a), 0);
+	assert_int_equal(endpoint_connection_destination(&s, &a), -1);
+	ln.addr = inet("10.0.0.9:80");
+	bind_conf.transparent = 1;
+	assert_int_equal(endpoint_connection_destination(&s, &a), -1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_nobody_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_destination, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_knows, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
