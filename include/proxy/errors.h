@@ -60,6 +60,9 @@ int proxies_fit_errors(const struct proxies *ps, size_t most, struct cfg_diag *d
 /* The section of that name, or NULL. */
 struct error_group *error_group_find(const struct proxies *ps, const char *name);
 void error_group_free(struct error_group **g);
+/* What rules answer with that name (rule_vocab.page); root is a struct proxies. */
+struct http_reply *error_group_page(const void *root, const char *name, unsigned int status,
+	const char **why);
 
 /*
  * What to answer: the backend's word goes before the frontend's, and that before the built-in one.

@@ -134,6 +134,7 @@ struct rule_alias {
 };
 
 struct rule_action;      /* rule/action.h */
+struct http_reply;       /* http/reply.h */
 
 #define RULE_TABLES_MAX 32
 
@@ -147,6 +148,13 @@ struct rule_vocab {
 	const struct cfg_env *env;
 	const char *hostname;
 	struct pattern_files *files; /* of patterns and maps; NULL: they cannot be read */
+	/*
+	 * The page for that status of an http-errors section, once root, the configuration, is
+	 * complete. NULL with why: there is none that is an answer. NULL: there are no such
+	 * sections.
+	 */
+	struct http_reply *(*page)(const void *root, const char *section, unsigned int status,
+		const char **why);
 };
 
 /* -ERR_RANGE when there are too many tables. */

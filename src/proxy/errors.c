@@ -165,6 +165,20 @@ error_group_find(const struct proxies *ps, const char *name)
 	return NULL;
 }
 
+struct http_reply *
+error_group_page(const void *root, const char *name, unsigned int status, const char **why)
+{
+	const struct error_group *g = error_group_find(root, name);
+	int id = http_error_id(status);
+	struct http_reply *r = g && id >= 0 ? in_group(g, id) : NULL;
+
+	*why = !g ? "there is no such section"
+		: !r ? "there is no such page"
+		: r->status == 0 ? "an empty page cannot be the answer"
+				 : NULL;
+	return *why ? NULL : r;
+}
+
 void
 error_group_free(struct error_group **gp)
 {

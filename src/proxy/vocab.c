@@ -5,6 +5,7 @@
 #include "proxy/act_capture.h"
 #include "proxy/act_endpoints.h"
 #include "proxy/capture_rule.h"
+#include "proxy/errors.h"
 #include "proxy/fetch.h"
 #include "proxy/log_alias.h"
 #include "rule/action.h"
@@ -40,4 +41,5 @@ proxy_vocab_init(struct rule_vocab *v)
 	assert(r == 0);
 	(void)r;
 	v->aliases = log_aliases;
+	v->page = error_group_page;
 }

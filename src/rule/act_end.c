@@ -84,7 +84,8 @@ check_answer(struct rule *r, void *root, struct rule_err *why)
 }
 
 #define PAYLOAD                                                                    \
-	"[content-type <type>] [default-errorfiles|errorfile <file>|file <file>|" \
+	"[content-type <type>] [default-errorfiles|errorfile <file>|"              \
+	"errorfiles <section>|file <file>|"                                        \
 	"lf-file <file>|string <text>|lf-string <fmt>] [hdr <name> <fmt>]..."
 
 const struct rule_action rule_end_actions[] = {

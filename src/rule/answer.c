@@ -14,6 +14,7 @@ enum source {
 	FROM_NOTHING,
 	FROM_PROXY,       /* default-errorfiles */
 	FROM_ERRORFILE,   /* a whole response */
+	FROM_SECTION,     /* one of http-errors */
 	FROM_TEXT,        /* body */
 	FROM_FORMAT       /* fmt */
 };
@@ -31,7 +32,10 @@ struct answer {
 	struct rule_fmt *fmt;
 	struct hdr hdr[ANSWER_HDRS_MAX];
 	unsigned int n_hdr;
-	struct http_reply *reply; /* of an errorfile */
+	struct http_reply *reply; /* of an errorfile; of a section once it was checked */
+	struct str section;       /* its name, owned */
+	struct http_reply *(*page)(const void *root, const char *section, unsigned int status,
+		const char **why);
 };
 
 /* What is at work while one is read. */
@@ -184,6 +188,16 @@ read_lf_string(struct reading *rd)
 	return act_fmt(rd->r, rd->v, rd->ctx, rd->arg + 1, rd->at, &rd->a->fmt);
 }
 
+static int
+read_section(struct reading *rd)
+{
+	rd->a->page = rd->v->page;
+	if (!rd->a->page)
+		return FAIL(rd, rd->arg, "'%s %s' : there are no sections 'http-errors' here.",
+			rule_place_name(rd->r->place), rd->r->action->name);
+	return act_text(rd->ctx, rd->arg + 1, &rd->a->section);
+}
+
 static const struct {
 	const char *word;
 	enum source source;
@@ -191,6 +205,7 @@ static const struct {
 } sources[] = {
 	{ "default-errorfiles", FROM_PROXY, NULL },
 	{ "errorfile", FROM_ERRORFILE, read_errorfile },
+	{ "errorfiles", FROM_SECTION, read_section },
 	{ "file", FROM_TEXT, read_file },
 	{ "lf-file", FROM_FORMAT, read_lf_file },
 	{ "string", FROM_TEXT, read_string },
@@ -217,9 +232,6 @@ read_source(struct reading *rd)
 		rd->arg += sources[i].read ? 2 : 1;
 		return 1;
 	}
-	if (strcmp(word, "errorfiles") == 0)
-		return FAIL(rd, rd->arg, "'%s %s' : 'errorfiles' is not supported.",
-			rule_place_name(rd->r->place), rd->r->action->name);
 	return 0;
 }
 
@@ -245,7 +257,8 @@ judge(struct reading *rd, int needs_page)
 	int payload = a->source == FROM_TEXT || a->source == FROM_FORMAT;
 	int empty = a->source == FROM_TEXT && a->body.len == 0;
 
-	if ((needs_page || a->source == FROM_PROXY || a->source == FROM_ERRORFILE) &&
+	if ((needs_page || a->source == FROM_PROXY || a->source == FROM_ERRORFILE ||
+		    a->source == FROM_SECTION) &&
 		http_error_id(a->status) < 0)
 		return FAIL(rd, rd->status_arg,
 			"'%s %s' : there is no page for status %u, only for %s; a payload makes "
@@ -317,15 +330,36 @@ answer_free(struct answer **ap)
 	}
 	free_str(&a->type);
 	free_str(&a->body);
+	free_str(&a->section);
 	http_reply_put(&a->reply);
 	rule_fmt_free(&a->fmt);
 	mem_free(a);
 	*ap = NULL;
 }
 
+/* Of a defaults section it may be asked more than once. */
+static int
+find_page(struct answer *a, const void *root, struct rule_err *why)
+{
+	const char *reason = "it has no page";
+	struct http_reply *page = a->page(root, a->section.p, a->status, &reason);
+
+	http_reply_put(&a->reply);
+	if (page) {
+		a->reply = http_reply_get(page);
+		return 0;
+	}
+	why->at = 0;
+	snprintf(why->text, sizeof(why->text), "http-errors section '%.60s', status %u: %s",
+		a->section.p, a->status, reason);
+	return -1;
+}
+
 int
 answer_check(struct answer *a, void *root, struct rule_err *why)
 {
+	if (a->source == FROM_SECTION && find_page(a, root, why) < 0)
+		return -1;
 	for (unsigned int i = 0; i < a->n_hdr; i++)
 		if (rule_fmt_check(a->hdr[i].fmt, root, why) < 0)
 			return -1;
@@ -393,7 +427,7 @@ answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_verdict 
 	struct str value;
 
 	answer_begin(v, a->status);
-	if (a->source == FROM_ERRORFILE)
+	if (a->source == FROM_ERRORFILE || a->source == FROM_SECTION)
 		return write_reply(a->reply, v);
 	for (unsigned int i = 0; i < a->n_hdr; i++) {
 		if (act_write(a->hdr[i].fmt, cx, &value) < 0 || !act_is_value(value))

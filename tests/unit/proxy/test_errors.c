@@ -96,6 +96,7 @@ test_groups(void **state)
 	struct proxy *fe = proxy_new("f", PROXY_FE);
 	struct error_group *g;
 	struct cfg_diag d;
+	const char *why;
 
 	(void)state;
 	proxies_init(&ps);
@@ -116,6 +117,14 @@ test_groups(void **state)
 	line(&g->errors, HTTP_ERROR_403, reply(403), NULL);
 	assert_ptr_equal(error_group_find(&ps, "h"), g);
 	assert_null(error_group_find(&ps, "i"));
+	/* what rules ask for */
+	assert_int_equal(error_group_page(&ps, "g", 400, &why)->status, 301);
+	assert_null(why);
+	assert_null(error_group_page(&ps, "g", 404, &why));
+	assert_string_equal(why, "there is no such page");
+	assert_null(error_group_page(&ps, "g", 299, &why));
+	assert_null(error_group_page(&ps, "i", 400, &why));
+	assert_string_equal(why, "there is no such section");
 	assert_int_equal(proxy_errors_resolve(&fe->errors, &ps, &d), 0);
 	assert_int_equal(answer(fe, NULL, 400), 301);
 	assert_int_equal(answer(fe, NULL, 403), 403);

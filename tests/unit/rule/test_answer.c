@@ -1,5 +1,7 @@
 #include "action_rig.h"
 
+#include "http/reply.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -103,6 +105,37 @@ test_files(void **state)
 	refuses(line, "cannot read file");
 }
 
+/* One section, g, with one page. */
+static struct http_reply *
+page(const void *root, const char *section, unsigned int status, const char **why)
+{
+	static struct http_field field = { .name = { "X", 1 }, .value = { "y", 1 } };
+	static struct http_reply reply = { .status = 410, .reason = { "Away", 4 },
+		.field = &field, .n = 1, .body = { "z", 1 } };
+
+	assert_ptr_equal(root, &r);
+	*why = "nothing";
+	reply.refs = 1;
+	return strcmp(section, "g") == 0 && status == 403 ? &reply : NULL;
+}
+
+static void
+test_sections(void **state)
+{
+	(void)state;
+	r.x.vocab.page = page;
+	assert_string_equal(answer("status 403 errorfiles g"), "HTTP/1.1 410 Away|X: y||z");
+	assert_string_equal(answer("status 403 errorfiles g hdr A b content-type c"),
+		"HTTP/1.1 410 Away|X: y||z");
+	refuses("status 404 errorfiles g",
+		"http-errors section 'g', status 404: nothing");
+	refuses("status 403 errorfiles h", "http-errors section 'h', status 403: nothing");
+	refuses("errorfiles g", "status 200: nothing");
+	refuses("status 418 errorfiles g", "there is no page for status 418");
+	refuses("errorfiles", "'errorfiles' expects an argument");
+	refuses("status 403 errorfiles g string x", "'string' cannot follow 'errorfiles'");
+}
+
 static void
 test_refused(void **state)
 {
@@ -118,7 +151,7 @@ test_refused(void **state)
 	refuses("content-type a string x file /dev/null", "'file' cannot follow 'string'");
 	refuses("status 204 content-type a string x", "has no body");
 	refuses("status 418 default-errorfiles", "there is no page for status 418");
-	refuses("errorfiles x", "'errorfiles' is not supported");
+	refuses("status 403 errorfiles x", "there are no sections 'http-errors' here");
 	refuses("hdr A", "'hdr' expects a name and a format");
 	refuses("hdr \"a b\" c", "cannot be the name of a header");
 	refuses("hdr Content-Length 5", "comes by itself");
@@ -150,6 +183,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_payloads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_injection, setup, teardown),
 	};
