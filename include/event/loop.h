@@ -114,6 +114,9 @@ void loop_presume_again(struct loop *l, int fd, enum dir d);
 void loop_presume_ready(struct loop *l, int fd, enum dir d);
 /* Did the last wait fill its array, so that events of other fds may be left in the kernel? */
 int loop_left_events(const struct loop *l);
+/* May there be an event for it that it has not been given yet: one of this turn whose time has not
+ * come, or one that was left in the kernel? */
+int loop_has_news(const struct loop *l, int fd);
 /* Believed ready, wanted or not: trying is worth a system call. */
 int loop_is_ready(const struct loop *l, int fd, enum dir d);
 /* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since it was added. */

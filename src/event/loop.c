@@ -301,9 +301,13 @@ dispatch_class(struct loop *l, int n, int conns)
 	for (int i = 0; i < n; i++) {
 		struct poll_event *e = &l->events[i];
 
-		if (e->fd >= 0 && (l->slots[e->fd].cls == LOOP_CONN) == conns) {
+		if (e->fd < 0)
+			continue;
+		if ((l->slots[e->fd].cls == LOOP_CONN) == conns) {
 			dispatch(l, e);
 			e->fd = -1;
+		} else {
+			l->slots[e->fd].told = l->turn;
 		}
 	}
 }

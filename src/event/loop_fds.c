@@ -24,7 +24,7 @@ loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owne
 	s->fn = fn;
 	s->owner = owner;
 	s->gen = ++l->next_gen;
-	s->turn = l->turn - 1;
+	s->turn = s->told = l->turn - 1;
 	memset(&s->in, 0, sizeof(s->in));
 	s->seen = 0;
 	s->wakes = 0;
@@ -130,6 +130,14 @@ int
 loop_left_events(const struct loop *l)
 {
 	return l->left_events;
+}
+
+int
+loop_has_news(const struct loop *l, int fd)
+{
+	const struct slot *s = slot_of(l, fd);
+
+	return l->left_events || (s->told == l->turn && s->turn != l->turn);
 }
 
 int

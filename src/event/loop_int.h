@@ -11,6 +11,7 @@ struct slot {
 	void *owner;
 	uint32_t gen;
 	uint32_t turn;  /* last turn its handler ran in */
+	uint32_t told;  /* last turn that brought an event for it */
 	struct interest in;
 	uint8_t seen;
 	uint16_t wakes; /* without progress */

@@ -264,11 +264,15 @@ hand_over(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, st
 	memory_watch(e);
 }
 
-/* Has nothing come since it was put here? Mostly that is known without a look. */
+/* Has nothing come since it was put here? Mostly that is known without a look. Events of this turn
+ * that were not served yet may tell of it. */
 static int
 is_unsoiled(struct engine *e, struct idle_conn *c)
 {
-	return (!c->unsure && !loop_is_ready(e->loop, c->conn.fd, DIR_R)) || is_silent(c);
+	int fd = c->conn.fd;
+
+	return (!c->unsure && !loop_is_ready(e->loop, fd, DIR_R) && !loop_has_news(e->loop, fd)) ||
+		is_silent(c);
 }
 
 /* The fewest requests that one must have carried; 0: none will do. */

@@ -105,6 +105,8 @@ unsigned int fake_fd_port(const struct fake *k, int fd);
 uint64_t fake_fd_unread(const struct fake *k, int fd);
 /* Bytes that have arrived and were not read. */
 uint64_t fake_peer_unread(const struct fake_sock *s);
+/* Bytes that it has sent and that the other side has not read. */
+uint64_t fake_peer_owes(const struct fake_sock *s);
 /* EPOLLx of the socket now. */
 uint32_t fake_peer_poll(struct fake_sock *s);
 

@@ -159,6 +159,12 @@ fake_peer_unread(const struct fake_sock *s)
 	return s->in.arrived - s->in.read;
 }
 
+uint64_t
+fake_peer_owes(const struct fake_sock *s)
+{
+	return s->peer ? s->peer->in.written - s->peer->in.read : 0;
+}
+
 uint32_t
 fake_peer_poll(struct fake_sock *s)
 {

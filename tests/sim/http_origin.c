@@ -95,9 +95,11 @@ compose(struct http_origin *o)
 	o->head = x->n;
 	if (t->shape == HTTP_SHAPE_TUNNEL)
 		http_text_body(x, t->shape, http_seed_down(q), t->len, 0);
+	else if (q->verb == HTTP_VERB_HEAD)
+		; /* a body would be taken for the next answer, and rightly so */
 	else if (t->way == HTTP_WAY_BAD_BODY && t->shape == HTTP_SHAPE_CHUNKED)
 		http_text_add(x, "5;\r\nhello, world\r\n");
-	else if (q->verb != HTTP_VERB_HEAD)
+	else
 		http_text_body(
 			x, t->shape, http_seed_answer(q, nth), t->len, 1 + dice(o->dice, 3000));
 }
@@ -326,7 +328,9 @@ rests(struct http_origin *o)
 	o->due = 0;
 	if (o->then == HTTP_THEN_PAUSE_CLOSE) {
 		leave(o, 0);
-	} else if (!o->far && !fake_peer_unread(o->s) && o->reader.lines == 0 && !o->reader.n) {
+	} else if (!o->far && !fake_peer_unread(o->s) && !fake_peer_owes(o->s) &&
+		o->reader.lines == 0 && !o->reader.n) {
+		/* Not behind a full buffer: where it has arrived it can be seen. */
 		o->soiled = fake_peer_send(o->s, EXTRA, sizeof(EXTRA) - 1) > 0;
 	}
 }

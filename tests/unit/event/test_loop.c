@@ -267,10 +267,12 @@ timers_wait_for_events_that_did_not_fit(void **st)
 	turn();
 	assert_string_equal(rig.log, "a");
 	assert_true(loop_left_events(rig.l));
+	assert_true(loop_has_news(rig.l, rig.b[0]));
 	turn();
 	turn();
 	assert_string_equal(rig.log, "abd");
 	assert_false(loop_left_events(rig.l));
+	assert_false(loop_has_news(rig.l, rig.b[0]));
 	/* But not for ever. */
 	rig.n = 0;
 	rig.log[0] = '\0';
@@ -280,6 +282,37 @@ timers_wait_for_events_that_did_not_fit(void **st)
 	for (int i = 0; i < 40 && !strchr(rig.log, 'd'); i++)
 		turn();
 	assert_non_null(strchr(rig.log, 'd'));
+}
+
+static int news_of_b;
+
+static void
+on_a(void *owner, int fd, uint32_t ev)
+{
+	on_fd(owner, fd, ev);
+	news_of_b = loop_has_news(rig.l, rig.b[0]) * 2 + loop_has_news(rig.l, fd);
+}
+
+/* What one fd is told of, another one's handler may ask about before. */
+static void
+knows_of_events_that_wait_for_their_time(void **st)
+{
+	(void)st;
+	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_a, "a"), 0);
+	loop_want(rig.l, rig.a[0], EV_R);
+	loop_again(rig.l, rig.a[0], DIR_R);
+	want_read(rig.b[0], LOOP_CONN, "b");
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	turn();
+	assert_string_equal(rig.log, "a");
+	assert_int_equal(news_of_b, 0);
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	turn();
+	assert_string_equal(rig.log, "aab");
+	assert_int_equal(news_of_b, 2);
+	assert_false(loop_has_news(rig.l, rig.b[0]));
 }
 
 static void
@@ -313,6 +346,7 @@ main(void)
 		T(tries_that_come_to_nothing_are_given_up),
 		T(waits_for_the_next_timer_and_no_longer),
 		T(timers_wait_for_events_that_did_not_fit),
+		T(knows_of_events_that_wait_for_their_time),
 		T(reads_the_clock_once_a_turn),
 	};
 

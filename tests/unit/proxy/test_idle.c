@@ -231,6 +231,51 @@ what_was_not_read_to_its_end_is_looked_at(void **st)
 	assert_int_equal(get(&user[1], 1), 0);
 }
 
+/* Takes one when it is told of something, before what else that turn has brought was served. */
+static void
+on_early(void *owner, int fd, uint32_t ev)
+{
+	struct user *u = owner;
+
+	(void)ev;
+	loop_want(e->loop, fd, 0);
+	loop_again(e->loop, fd, DIR_R);
+	u->ev = (uint32_t)get(&user[3], 1);
+	u->uses++;
+}
+
+/* An end or bytes that one wait has brought together with the request that would go there: the
+ * server is not sent a request it never reads, and its bytes are nobody's answer. */
+static void
+what_this_turn_has_to_tell_of_it_is_looked_at(void **st)
+{
+	static const char byte = 'x';
+
+	(void)st;
+	for (int ends = 0; ends < 2; ends++) {
+		connect_user(&user[0]);
+		connect_user(&user[1]);
+		connect_user(&user[2]);
+		loop_set_owner(e->loop, user[0].conn.fd, on_early, &user[0]);
+		assert_true(put(&user[1]) && put(&user[2]));
+		assert_int_equal(fake_peer_send(peer[user[0].conn.fd], &byte, 1), 1);
+		if (ends)
+			fake_peer_close(peer[newest_idle()->conn.fd]);
+		else
+			assert_int_equal(fake_peer_send(peer[newest_idle()->conn.fd], &byte, 1), 1);
+		user[0].uses = 0;
+		turn();
+		assert_int_equal(user[0].uses, 1);
+		/* The other one, of which there is nothing to tell. */
+		assert_int_equal(user[0].ev, 1);
+		assert_int_equal(user[3].ev, 0);
+		assert_int_equal(count(), 0);
+		conn_close(&user[0].conn);
+		conn_close(&user[3].conn);
+		turn();
+	}
+}
+
 static void
 what_is_not_sound_is_refused(void **st)
 {
@@ -592,6 +637,7 @@ main(void)
 		T(the_newest_is_taken_without_a_call),
 		T(one_that_the_server_ends_is_closed),
 		T(what_was_not_read_to_its_end_is_looked_at),
+		T(what_this_turn_has_to_tell_of_it_is_looked_at),
 		T(what_is_not_sound_is_refused),
 		T(http_reuse_decides_who_gets_one),
 		T(bounds_are_kept),
