@@ -122,6 +122,9 @@ static void
 derive_read(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->half[CLIENT].starves ? 0 : EV_R;
+	/* An interim answer. */
+	if (half_owes(&s->half[SERVER]))
+		d->wants[CLIENT] |= EV_W;
 	d->deadline = http_read_deadline(s);
 	derive_starving(s, CLIENT, d);
 }

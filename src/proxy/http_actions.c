@@ -170,7 +170,9 @@ session_do_again(struct session *s)
 		half_event(s, CLIENT, HALF_EV_MSG_END);
 	}
 	req->head = t->start;
-	if (res->buf)
+	/* What is pending the client has begun to read: an interim answer. */
+	res->ahead = 0;
+	if (res->buf && !half_pending(res))
 		half_drop_buf(s->engine, res);
 	res->bytes = 0;
 	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));

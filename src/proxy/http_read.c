@@ -9,6 +9,7 @@
 #include "half.h"
 #include "http_count.h"
 #include "http_out.h"
+#include "interim.h"
 #include "proxy/capture.h"
 #include "proxy/memory.h"
 #include "proxy/monitor.h"
@@ -260,6 +261,8 @@ http_read(struct session *s)
 void
 http_read_io(struct session *s, uint32_t ev)
 {
+	if (ev & EV_W)
+		interim_flush(s);
 	if (ev & EV_R)
 		http_read(s);
 	if (s->state == SESSION_READ && (ev & EV_ERR) &&

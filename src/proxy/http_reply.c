@@ -45,8 +45,7 @@ http_reply_send(struct session *s)
 
 	if (t->head_ms && !t->placed)
 		capture_cookie(s, &t->req);
-	half_discard(s->engine, h);
-	h->ahead = 0;
+	assert(!h->pipe && !h->stuck);
 	t->local = 1;
 	t->res_ms = loop_now_ms(s->engine->loop);
 	if (!t->has_made)
@@ -57,8 +56,7 @@ http_reply_send(struct session *s)
 		half_event(s, SERVER, HALF_EV_ABORT);
 		return;
 	}
-	h->head = 0;
-	h->tail = t->answer_len;
+	h->tail += t->answer_len;
 	count_out(s, t->answer_len);
 	half_event(s, SERVER, HALF_EV_MSG_END);
 	if (half_flush(s, SERVER))

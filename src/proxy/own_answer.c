@@ -42,13 +42,26 @@ take_buf(struct session *s)
 	return 0;
 }
 
-/* The bytes are there. Nothing is pending before it is sent. */
+/*
+ * What the client was not sent yet of an interim answer goes first: half of one would make nonsense
+ * of whatever comes behind it. How much that is.
+ */
+static uint32_t
+keep_interim(struct half *h)
+{
+	uint32_t n = half_buffered(h);
+
+	if (n)
+		memmove(h->buf, h->buf + h->head, n);
+	h->head = h->ahead = 0;
+	h->tail = n;
+	return n;
+}
+
+/* The bytes are there, behind what is pending. */
 static void
 has_made(struct session *s, size_t n)
 {
-	struct half *h = &s->half[SERVER];
-
-	h->head = h->tail = h->ahead = 0;
 	s->txn->answer_len = (uint32_t)n;
 	s->txn->has_made = 1;
 }
@@ -105,7 +118,8 @@ int
 own_answer_make(struct session *s, struct http_head *head, struct str body)
 {
 	struct engine *e = s->engine;
-	size_t n;
+	struct half *h = &s->half[SERVER];
+	size_t n, room = e->bufsize - half_buffered(h);
 	int r = 0;
 
 	begin(s);
@@ -118,14 +132,14 @@ own_answer_make(struct session *s, struct http_head *head, struct str body)
 	if (r < 0)
 		return r;
 	n = http_size(head);
-	if (n > e->bufsize || body.len > e->bufsize - n)
+	if (n > room || body.len > room - n)
 		return -ERR_RANGE;
 	(void)http_write(head, e->scratch);
 	if (body.len)
 		memcpy(e->scratch + n, body.p, body.len);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
-	memcpy(s->half[SERVER].buf, e->scratch, n + body.len);
+	memcpy(h->buf + keep_interim(h), e->scratch, n + body.len);
 	has_made(s, n + body.len);
 	s->txn->status = head->status;
 	return 0;
@@ -162,6 +176,7 @@ own_answer_make_page(struct session *s)
 {
 	struct proxy *be = session_backend(s);
 	const struct http_reply *r = proxy_error(s->fe, be, s->txn->status);
+	uint32_t before;
 	long n;
 
 	if (r->status && (has_after_rules(s, s->fe) || has_after_rules(s, be))) {
@@ -173,8 +188,9 @@ own_answer_make_page(struct session *s)
 	begin(s);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
-	n = http_reply_write(r, connection(s->txn), s->txn->method, s->half[SERVER].buf,
-		s->engine->bufsize);
+	before = keep_interim(&s->half[SERVER]);
+	n = http_reply_write(r, connection(s->txn), s->txn->method, s->half[SERVER].buf + before,
+		s->engine->bufsize - before);
 	if (n > 0)
 		has_made(s, (size_t)n);
 	return n < 0 ? (int)n : 0;

@@ -6,6 +6,7 @@
 #include "count.h"
 #include "half.h"
 #include "http_out.h"
+#include "interim.h"
 #include "net/vanish.h"
 #include "proxy/capture.h"
 #include "proxy/route.h"
@@ -49,23 +50,16 @@ body_may_grow(const struct session *s)
 static void
 ask_for_body(struct session *s)
 {
-	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	struct http_txn *t = s->txn;
-	size_t put;
 
 	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
 		return;
 	(void)http_drop_all(&t->req, str_of(http_field_name(HTTP_F_EXPECT)));
-	if (conn_send(&s->conn[CLIENT], go_on, sizeof(go_on) - 1, 0, &put) == IO_ERR ||
-		put == sizeof(go_on) - 1)
+	if (interim_say(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0)
 		return;
-	/* With no room at all nothing was said, and the client goes on by itself in the end. Half a
-	 * word would make nonsense of whatever is said next. */
-	if (put) {
-		session_blame(s, 'R', 'R');
-		conn_reset_on_close(&s->conn[CLIENT]);
-		session_event(s, SESSION_EV_LEAVE);
-	}
+	session_blame(s, 'R', 'R');
+	conn_reset_on_close(&s->conn[CLIENT]);
+	session_event(s, SESSION_EV_LEAVE);
 }
 
 /* Is the body to be here before the request goes anywhere (manual, option http-buffer-request, and

@@ -386,9 +386,10 @@ response_read(struct session *s)
 		return 0;
 	if (!src->eof || h->state != HALF_OPEN || http_answer_is_due(s->txn))
 		return more;
-	if (http_awaits_head(s, SERVER))
-		no_answer(s);
-	else
+	if (!http_awaits_head(s, SERVER))
 		half_source_ended(s, SERVER);
+	else if (!h->ahead || !half_pending(h))
+		no_answer(s);
+	/* Else its answer may be there, behind an interim one: see response_resume(). */
 	return 0;
 }

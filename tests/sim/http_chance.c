@@ -37,8 +37,9 @@ static void
 plan_client(struct plan *p, struct http_client *c)
 {
 	struct dice *d = p->d;
-	/* Tacit asks for the body itself then, and not again where there is no room. */
-	int asks = p->kind && ((p->w.cfg.options & OPT_HTTP_BUFFER_REQUEST) || p->waits_for_body);
+	/* Tacit asks for the body itself then, and has to keep what there is no room for. */
+	int asks = p->kind && p->w.cfg.memory &&
+		((p->w.cfg.options & OPT_HTTP_BUFFER_REQUEST) || p->waits_for_body);
 	struct http_plan how = { d, p->kind, p->leaves, asks, p->max_bytes };
 	int last = 0;
 

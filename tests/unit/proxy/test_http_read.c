@@ -228,7 +228,7 @@ a_monitor_is_answered(void **st)
 /* A client is asked for its body behind a response that it has not read: so many bytes of that fill
  * its buffer, ten more fit behind them, and the question is longer. */
 static void
-ask_behind(unsigned int read, const char *text, const char *terms)
+ask_behind(unsigned int read, const char *text)
 {
 	struct world_config cfg = { HTTP_WORLD, .options = OPT_HTTP_BUFFER_REQUEST, .sndbuf = 10,
 		.rcvbuf = read };
@@ -240,20 +240,21 @@ ask_behind(unsigned int read, const char *text, const char *terms)
 		AWAIT("\r\n\r\na"), SAY(OK2 "\r\nok"), EOF_CLOSE };
 
 	rig_play(&cfg, client, origin);
-	/* A reset may come before the last of it. */
-	if (strcmp(rig_terms(), terms) != 0 ||
-		strncmp(w.client[0].text, text, strlen(w.client[0].text)) != 0)
+	if (strcmp(rig_terms(), "-- --") != 0 || strcmp(w.client[0].text, text) != 0)
 		fail_msg("%u: %s, %s", read, rig_terms(), w.client[0].text);
 	rig_close();
 }
 
 /* Half of the question and an answer behind it would be no HTTP. */
 static void
-a_question_is_asked_whole_or_not_at_all(void **st)
+a_question_is_asked_as_a_whole(void **st)
 {
+	static const char text[] = OK2 "\r\nokHTTP/1.1 100 Continue\r\n\r\n" OK2
+				       "Connection: close\r\n\r\nok";
+
 	(void)st;
-	ask_behind(30, OK2 "\r\nok" OK2 "Connection: close\r\n\r\nok", "-- --");
-	ask_behind(35, OK2 "\r\nokHTTP/", "-- RR");
+	ask_behind(30, text);
+	ask_behind(35, text);
 }
 
 /* Two requests that may have to be sent again keep their buffers: where there is no third one, they
@@ -288,7 +289,7 @@ main(void)
 		cmocka_unit_test(a_kept_connection_rests),
 		cmocka_unit_test(a_request_may_be_waited_for),
 		cmocka_unit_test(a_monitor_is_answered),
-		cmocka_unit_test(a_question_is_asked_whole_or_not_at_all),
+		cmocka_unit_test(a_question_is_asked_as_a_whole),
 		cmocka_unit_test(a_request_waits_for_its_responses_room),
 	};
 

@@ -28,6 +28,61 @@ static const struct http_dialogue interim[] = {
 		.served = 1 },
 };
 
+#define DEAF { STEP_DEAF, 0 }
+#define HEAR { STEP_PAUSE, 50 }, { STEP_HEAR, 0 }
+#define OK82 "HTTP/1.1 200 OK\r\nContent-Length: 82\r\n\r\n" LONG
+#define HINTS "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+#define BAD_GATEWAY(more)                                                                 \
+	"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 107\r\nCache-Control: no-cache\r\n"    \
+	"Content-Type: text/html\r\n" more "\r\n<html><body><h1>502 Bad Gateway</h1>\n"      \
+	"The server returned an invalid or incomplete response.\n</body></html>\n"
+
+/* The client takes an interim one in pieces, and the server has ended meanwhile. */
+static const struct http_dialogue slowly[] = {
+	/* Its place is taken by the answer before it, nearly. */
+	{ .name = "its answer is behind it",
+		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 70, .rcvbuf = 70,
+			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
+		.client = { DEAF, SAY(GET "\r\n"), SAY(GET_CLOSE), HEAR, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(OK82), AWAIT("\r\n\r\n"),
+			SAY(HINTS "HTTP/1.1 204 No\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.to_client = OK82 HINTS "HTTP/1.1 204 No\r\nConnection: close\r\n\r\n",
+		.terms = "-- --",
+		.served = 1,
+		.reuses = 1 },
+	{ .name = "nothing is behind it",
+		.cfg = { HTTP_WORLD, .sndbuf = 16, .rcvbuf = 8 },
+		.client = { DEAF, SAY(GET_CLOSE), HEAR, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), { STEP_CLOSE, 0 } },
+		.to_client = HINTS BAD_GATEWAY("Connection: close\r\n"),
+		.terms = "SH",
+		.served = 1 },
+	{ .name = "the client is late with its body",
+		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 16, .rcvbuf = 8,
+			.to = { .connect = 5000, .client = 100, .server = 30000 },
+			.rules = "http-after-response set-status 200 reason OK\n" },
+		.client = { DEAF, SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na"),
+			{ STEP_PAUSE, 500 }, { STEP_HEAR, 0 }, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), EOF_CLOSE },
+		.terms = "cD",
+		.served = 1 },
+	{ .name = "it is asked once more",
+		.cfg = { HTTP_WORLD, .sndbuf = 16, .rcvbuf = 8, .retries = 1,
+			.retry_on = 1u << HTTP_RETRY_JUNK_RESPONSE },
+		.client = { DEAF, SAY(GET_CLOSE), HEAR, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), { STEP_CLOSE, 0 } },
+		.to_client = HINTS HINTS BAD_GATEWAY("Connection: close\r\n"),
+		.terms = "SH",
+		.served = 2 },
+};
+
+static void
+interim_responses_are_whole(void **st)
+{
+	(void)st;
+	http_play_all(slowly, ARRAY_LEN(slowly));
+}
+
 static void
 interim_responses_pass(void **st)
 {
@@ -219,6 +274,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(interim_responses_pass),
+		cmocka_unit_test(interim_responses_are_whole),
 		cmocka_unit_test(failures_are_told),
 		cmocka_unit_test(the_status_says_why),
 		cmocka_unit_test(a_tunnel_carries_what_it_likes),
