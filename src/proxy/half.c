@@ -357,7 +357,11 @@ pump_once(struct session *s, int side)
 		if (more >= 0)
 			return more;
 	}
-	may_keep = can_keep(e, h) || (exchange_needs_buf(s, side) && half_take_buf(e, h) == 0);
+	if (exchange_needs_buf(s, side) && !h->buf && !memory_has_buffer(e)) {
+		exchange_starves(s, side);
+		return 0;
+	}
+	may_keep = can_keep(e, h);
 	if (may_keep && e->zerocopy.threshold && (own = half_own_buf(s, side)))
 		to = own;
 	reach = may_keep && h->streams ? stream_reach(e, h) : e->bufsize;

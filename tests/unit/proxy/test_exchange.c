@@ -1,6 +1,8 @@
 /* Exchanges: bodies of every framing, and ends that come too early, as both ends see them. */
 #include "http_rig.h"
 
+#include "proxy/memory.h"
+
 #define ASKED GET "Connection: close\r\n\r\n"
 #define ORIGIN(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }
 #define ASKS .client = { SAY(GET "\r\n"), EOF_CLOSE }
@@ -187,6 +189,45 @@ a_bad_chunk_is_answered(void **st)
 	rig_close();
 }
 
+/* Framing is taken out in a buffer: without one the bytes wait where they are, within the bound. */
+static void
+what_is_dechunked_waits_for_memory(void **st)
+{
+	static const struct step client[] = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"),
+		SAY("HTTP/1.1 200 OK\r\n" CHUNKS "\r\n2\r\nok\r\n"), { STEP_PAUSE, 20 },
+		SAY("2\r\nok\r\n0\r\n\r\n"), EOF_CLOSE };
+	struct world_config cfg = { HTTP_WORLD };
+	void *kept = NULL;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, client, 0);
+	world_run(&w, 10 * FAKE_MS);
+	while (w.engine.buf_pool.kept) {
+		void **p = pool_get(&w.engine.buf_pool);
+
+		*p = kept;
+		kept = p;
+	}
+	w.engine.max_memory = memory_used(&w.engine);
+	world_run(&w, 500 * FAKE_MS);
+	assert_int_equal(memory_used(&w.engine), w.engine.max_memory);
+	assert_null(rig_session(0)->half[SERVER].buf);
+	assert_in_range(w.engine.buf_waits, 5, 15);
+	while (kept) {
+		void *next = *(void **)kept;
+
+		pool_put(&w.engine.buf_pool, kept);
+		kept = next;
+	}
+	w.engine.max_memory = 0;
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(w.client[0].text, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nokok");
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
 /* The client is not deaf to a server that answers before it has heard everything. */
 static void
 an_early_answer_arrives(void **st)
@@ -234,6 +275,7 @@ main(void)
 		cmocka_unit_test(bodies_end_where_they_end),
 		cmocka_unit_test(failures_are_told),
 		cmocka_unit_test(a_bad_chunk_is_answered),
+		cmocka_unit_test(what_is_dechunked_waits_for_memory),
 		cmocka_unit_test(an_early_answer_arrives),
 		cmocka_unit_test(a_client_that_has_left_is_noticed),
 	};
