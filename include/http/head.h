@@ -70,7 +70,8 @@ const char *http_method_name(enum http_method m);
 /* HTTP_F_OTHER for a name that means nothing to us. Case does not matter. */
 enum http_field_id http_field_id(struct str name);
 const char *http_field_name(enum http_field_id id);
-/* "Not Found"; "" for a status without a registered phrase: http/status.tbl.h. */
+/* "Not Found": http/status.tbl.h. A status that is not there has the phrase of its class, as in
+ * HAProxy: "Client Error". */
 const char *http_status_reason(unsigned int status);
 
 /*

@@ -1,5 +1,8 @@
 #include "http/head.h"
 
+static const char *const classes[] = { "Other", "Informational", "Success", "Redirection",
+	"Client Error", "Server Error" };
+
 const char *
 http_status_reason(unsigned int status)
 {
@@ -10,5 +13,5 @@ http_status_reason(unsigned int status)
 #include "http/status.tbl.h"
 #undef HTTP_STATUS
 	}
-	return "";
+	return status < 600 ? classes[status / 100] : "Other";
 }

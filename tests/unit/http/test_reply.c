@@ -115,7 +115,8 @@ test_new(void **state)
 	assert_sent(r, HTTP_CONN_UNSAID, HTTP_GET, "HTTP/1.1 204 No Content\r\n\r\n");
 	http_reply_put(&r);
 	assert_int_equal(http_reply_new(599, NULL, 0, STR(""), &r), 0);
-	assert_sent(r, HTTP_CONN_UNSAID, HTTP_GET, "HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n");
+	assert_sent(r, HTTP_CONN_UNSAID, HTTP_GET,
+		"HTTP/1.1 599 Server Error\r\nContent-Length: 0\r\n\r\n");
 	http_reply_put(&r);
 }
 

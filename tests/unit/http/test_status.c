@@ -17,11 +17,16 @@ test_reason(void **state)
 	assert_string_equal(http_status_reason(404), "Not Found");
 	assert_string_equal(http_status_reason(431), "Request Header Fields Too Large");
 	assert_string_equal(http_status_reason(511), "Network Authentication Required");
-	/* Without a phrase. */
-	assert_string_equal(http_status_reason(0), "");
-	assert_string_equal(http_status_reason(299), "");
-	assert_string_equal(http_status_reason(418), "");
-	assert_string_equal(http_status_reason(999), "");
+	assert_string_equal(http_status_reason(499), "client has closed connection");
+	/* Without a phrase of their own. */
+	assert_string_equal(http_status_reason(0), "Other");
+	assert_string_equal(http_status_reason(199), "Informational");
+	assert_string_equal(http_status_reason(299), "Success");
+	assert_string_equal(http_status_reason(399), "Redirection");
+	assert_string_equal(http_status_reason(498), "Client Error");
+	assert_string_equal(http_status_reason(599), "Server Error");
+	assert_string_equal(http_status_reason(600), "Other");
+	assert_string_equal(http_status_reason(999), "Other");
 }
 
 /* In order, each once, and what a start line may hold. */

@@ -82,7 +82,7 @@ test_answers(void **state)
 	assert_int_equal(r.v.what, RULE_END_DENY);
 	assert_int_equal(r.v.has_answer, 1);
 	assert_string_equal(action_rig_show(&r, &r.answer),
-		"HTTP/1.1 418 |Content-Length: 2|Content-Type: text/plain|");
+		"HTTP/1.1 418 I'm a teapot|Content-Length: 2|Content-Type: text/plain|");
 	assert_true(str_is(r.v.body, STR("no")));
 	assert_int_equal(run(RULE_HTTP_RESPONSE, "http-response return status 599"), RULE_FINAL);
 	assert_int_equal(r.v.what, RULE_END_REPLY);

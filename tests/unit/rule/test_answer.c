@@ -61,7 +61,7 @@ test_payloads(void **state)
 	/* nothing to say, no header */
 	assert_string_equal(answer("hdr A %[rq(none)]"), "HTTP/1.1 200 OK|Content-Length: 0||");
 	assert_string_equal(answer("status 418 hdr A b hdr C %[rq(F)]"),
-		"HTTP/1.1 418 |A: b|C: f|Content-Length: 0||");
+		"HTTP/1.1 418 I'm a teapot|A: b|C: f|Content-Length: 0||");
 	assert_string_equal(answer("content-type text/plain string \"a %[rq(F)] %%\""),
 		"HTTP/1.1 200 OK|Content-Length: 13|Content-Type: text/plain||a %[rq(F)] %%");
 	assert_string_equal(answer("status 404 content-type a/b lf-string \"a %[rq(F)] %%\""),
