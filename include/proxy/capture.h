@@ -73,6 +73,8 @@ void capture_put(const struct session *s, enum capture_kind kind, unsigned int i
 int capture_get(const struct session *s, enum capture_kind kind, unsigned int i, struct str *out);
 /* The last field of each name, with all of its value. */
 void capture_fields(const struct session *s, const struct http_head *h);
+/* What capture_fields() kept was nothing after all. */
+void capture_drop_fields(const struct session *s, enum capture_kind kind);
 /* The first cookie whose "name=value" begins as was said. */
 void capture_cookie(const struct session *s, const struct http_head *h);
 

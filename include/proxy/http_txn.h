@@ -63,6 +63,7 @@ struct http_txn {
 	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */
 	uint8_t no_after;        /* a rule http-after-response failed: none is asked any more */
 	uint8_t leaves;          /* a rule ends it without an answer */
+	uint8_t untimed;         /* it ended before it was taken: logs have no TR and Tq of it */
 	struct rules_at at;      /* the rule that the request waits at */
 	uint64_t wait_until_ms;  /* wait-for-body; 0: does not wait */
 	uint32_t answer_len;

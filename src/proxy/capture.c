@@ -79,6 +79,18 @@ capture_fields(const struct session *s, const struct http_head *h)
 	}
 }
 
+void
+capture_drop_fields(const struct session *s, enum capture_kind kind)
+{
+	const struct capture_conf *c = &s->fe->captures;
+
+	if (!s->captures)
+		return;
+	for (unsigned int i = 0; i < c->n[kind]; i++)
+		if (c->slot[kind][i].name)
+			s->captures->len[c->slot[kind][i].nth] = CAPTURE_NONE;
+}
+
 /* Does "name=value" begin so? */
 static int
 begins(const struct http_cookie *c, const char *with)

@@ -40,6 +40,8 @@ no_request(struct session *s, char cause, unsigned int status)
 	}
 	session_blame(s, cause, 'R');
 	fe_stat(s)->failed_req++;
+	if (s->txn)
+		s->txn->untimed = 1;
 	if (s->conn[CLIENT].err ||
 		(!s->txn && (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s))))
 		return SESSION_EV_LEAVE;

@@ -78,6 +78,7 @@ judge_body(struct session *s)
 {
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		s->txn->keeps[CLIENT] = 0;
+		s->txn->untimed = 1;
 		request_refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
 	} else {
 		/* The body it waits for is a part of the request (manual, TR). */

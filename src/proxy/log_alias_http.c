@@ -118,12 +118,19 @@ put_tsc(struct log_render *r)
 
 /* --- timers (manual 8.4) -------------------------------------------------------------------- */
 
+/* -1 where the request was not taken as a whole, whoever was to blame (manual 8.4). */
+static int
+is_timed(const struct http_txn *t)
+{
+	return t && t->head_ms && !t->untimed;
+}
+
 void
 put_TR(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
 
-	log_put_timer(r, t && t->head_ms, t ? t->began_ms : 0, t ? t->head_ms : 0);
+	log_put_timer(r, is_timed(t), t ? t->began_ms : 0, t ? t->head_ms : 0);
 }
 
 void
@@ -163,7 +170,7 @@ put_Tq(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
 
-	log_put_timer(r, t && t->head_ms, t ? t->began_ms - t->idle_ms : 0, t ? t->head_ms : 0);
+	log_put_timer(r, is_timed(t), t ? t->began_ms - t->idle_ms : 0, t ? t->head_ms : 0);
 }
 
 /* --- dates ---------------------------------------------------------------------------------- */

@@ -127,12 +127,37 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 
 /* --- rules --- */
 
+static int
+is_silent(enum rule_end what)
+{
+	return what == RULE_END_REJECT || what == RULE_END_DROP;
+}
+
 static enum session_event
 follows(enum rule_end what)
 {
-	if (what == RULE_END_REJECT || what == RULE_END_DROP)
+	if (is_silent(what))
 		return SESSION_EV_LEAVE;
 	return what == RULE_END_TARPIT ? SESSION_EV_HOLD : SESSION_EV_ANSWER;
+}
+
+/*
+ * What logs tell of a request that a rule has ended, as HAProxy does it: who is only sent elsewhere
+ * or gets no answer is no session that anybody follows; who gets none at once was never taken for a
+ * whole request, and for none at all where contents were looked at before HTTP was.
+ */
+static void
+note_end(struct session *s, enum rule_end what)
+{
+	struct http_txn *t = s->txn;
+
+	if (what != RULE_END_REPLY && !is_silent(what))
+		capture_cookie(s, &t->req);
+	t->untimed = is_silent(what) || what == RULE_END_TARPIT;
+	if (is_silent(what) && t->stage == STAGE_FE_CONTENT) {
+		t->line_len = 0;
+		capture_drop_fields(s, CAPTURE_REQUEST);
+	}
 }
 
 /* What a rule has ended. The request is not to be looked at any more: texts of rules before that
@@ -140,9 +165,7 @@ follows(enum rule_end what)
 static void
 carry_out(struct session *s, const struct rule_verdict *v)
 {
-	/* As HAProxy does it: who is only sent elsewhere is no session that anybody follows. */
-	if (v->what != RULE_END_REPLY)
-		capture_cookie(s, &s->txn->req);
+	note_end(s, v->what);
 	verdict_blame(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		verdict_count_denied(s, CLIENT);
