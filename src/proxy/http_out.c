@@ -6,9 +6,6 @@
 #include "exchange.h"
 #include "proxy/capture.h"
 
-/* Names that Connection may list. Each is looked for among all fields. */
-#define HOP_NAMES_MAX 32
-
 /*
  * Fields that a sender may declare to be for its neighbour alone. Those that the message itself or
  * somebody's decision rests on are not among them: who names X-Forwarded-For or Authorization there
@@ -40,7 +37,7 @@ http_strip_named(struct http_head *h)
 		struct str rest = h->field[at].value, name;
 
 		while (http_list_next(&rest, &name)) {
-			if (++names > HOP_NAMES_MAX)
+			if (++names > HTTP_HOP_NAMES_MAX)
 				return -1;
 			if (may_be_named(name))
 				(void)http_drop_all(h, name);
@@ -49,11 +46,19 @@ http_strip_named(struct http_head *h)
 	return 0;
 }
 
+/* A request of HTTP/1.0 cannot ask for that (RFC 9110, 7.8). */
+static int
+upgrades(const struct http_head *h)
+{
+	return !(h->kind == HTTP_REQUEST && h->version == HTTP_1_0) &&
+		http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
+		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
+}
+
 int
 http_strip_hop(struct http_head *h)
 {
-	int upgrade = http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
-		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
+	int upgrade = upgrades(h);
 
 	drop_id(h, HTTP_F_CONNECTION);
 	drop_id(h, HTTP_F_PROXY_CONNECTION);
@@ -151,24 +156,51 @@ http_place_request(struct session *s)
 	return 0;
 }
 
+/* What a server could upgrade to is for the client's connection to say, if it is one that may ask
+ * for it (RFC 9110, 7.8). */
+static int
+offer_upgrade(struct http_txn *t)
+{
+	if (http_find_id(&t->res, HTTP_F_UPGRADE, 0) < 0)
+		return 0;
+	if (t->version != HTTP_1_0)
+		return add_connection(&t->res, "upgrade");
+	drop_id(&t->res, HTTP_F_UPGRADE);
+	return 0;
+}
+
+/* What the head has to say of the client's connection. */
+static int
+say_connection(struct http_txn *t)
+{
+	struct http_head *h = &t->res;
+	int r;
+
+	if (t->body[SERVER].framing == HTTP_BODY_TUNNEL)
+		return h->status == 101 ? add_connection(h, "upgrade") : 0;
+	r = offer_upgrade(t);
+	if (r < 0)
+		return r;
+	if (!t->keeps[CLIENT])
+		return add_connection(h, "close");
+	if (t->version == HTTP_1_0 || h->version == HTTP_1_0)
+		return add_connection(h, "keep-alive");
+	return 0;
+}
+
 static int
 write_response(struct session *s, uint32_t end)
 {
 	struct http_txn *t = s->txn;
 	struct http_head *h = &t->res;
-	int interim = h->status < 200 && h->status != 101;
-	int r = interim ? 0 : persist_answer(s, &s->engine->look.arena);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	if (interim)
-		; /* nothing ends with it */
-	else if (t->body[SERVER].framing == HTTP_BODY_TUNNEL)
-		r = h->status == 101 ? add_connection(h, "upgrade") : 0;
-	else if (!t->keeps[CLIENT])
-		r = add_connection(h, "close");
-	else if (t->version == HTTP_1_0 || h->version == HTTP_1_0)
-		r = add_connection(h, "keep-alive");
+	/* Nothing ends with an interim one. */
+	if (h->status >= 200 || h->status == 101) {
+		r = persist_answer(s, &s->engine->look.arena);
+		if (r == 0)
+			r = say_connection(t);
+	}
 	return r == 0 ? place(s, SERVER, h, end) : r;
 }
 

@@ -8,6 +8,13 @@
 
 #include "proxy/http_txn.h"
 
+/*
+ * Names that all Connection fields of a message may list (tacit.cfg(5)). Each is looked for among
+ * all fields, so that a head of nothing but names would cost as much as thousands of others. Who
+ * sends one names one or two. Messages with more are counted as bad ones: ereq, eresp.
+ */
+#define HTTP_HOP_NAMES_MAX 32
+
 /* What Connection names goes, before rules run: nobody can name what they add. 0; -1: too many. */
 int http_strip_named(struct http_head *h) must_check;
 /* The fields that are about the sender's connection go. 1: it asks for an upgrade, 0. */

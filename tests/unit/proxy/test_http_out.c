@@ -87,17 +87,63 @@ responses_leave_as_they_should(void **st)
 	http_play_all(responses, ARRAY_LEN(responses));
 }
 
+#define NAMES31 "x-a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,b,c,d,e,f,g,h"
+#define UPGRADES "Upgrade: sim\r\nConnection: upgrade\r\n"
+
 /* Each name is looked for among all fields: there may not be many. */
 static void
 names_are_few(void **st)
 {
-	static const struct http_dialogue d = { .name = "names", .cfg = { HTTP_WORLD },
-		.client = { SAY(GET "Connection: a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,"
-			"z,a,b,c,d,e,f,g\r\n\r\n"), EOF_CLOSE },
-		.origin = { EOF_CLOSE }, .terms = "PR" };
+	static const struct http_dialogue d[] = {
+		{ .name = "as many as may be", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "Connection: " NAMES31 ", close\r\nX-A: b\r\n\r\n"),
+			  EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "Connection: " NAMES31 ", z\r\nZ: z\r\n"
+			  "X-A: c\r\n\r\nok"), EOF_CLOSE },
+		  .to_server = GET "Connection: close\r\n\r\n",
+		  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+		{ .name = "one more", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "Connection: " NAMES31 "\r\nConnection: y, z\r\n\r\n"),
+			  EOF_CLOSE },
+		  .origin = { EOF_CLOSE }, .terms = "PR" },
+		{ .name = "one more of a server's", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "\r\n"), AWAIT("502 "), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "Connection: " NAMES31 ", y, z\r\n\r\nok"),
+			  EOF_CLOSE },
+		  .terms = "PH", .served = 1 },
+	};
 
 	(void)st;
-	http_play(&d);
+	http_play_all(d, ARRAY_LEN(d));
+}
+
+/* A request of HTTP/1.0 asks for no other protocol, and a server that switches all the same has
+ * answered nothing. */
+static void
+old_requests_do_not_upgrade(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "to the server", .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET / HTTP/1.0\r\n" UPGRADES "\r\n"), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
+		  .to_server = "GET / HTTP/1.0\r\n\r\n",
+		  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+		{ .name = "and back", .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET / HTTP/1.0\r\n" UPGRADES "\r\n"), AWAIT("502 "),
+			  { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"),
+			  SAY("HTTP/1.1 101 Go\r\n" UPGRADES "\r\nhello"), EOF_CLOSE },
+		  .to_server = "GET / HTTP/1.0\r\n\r\n", .terms = "PH", .served = 1 },
+		/* One of HTTP/1.1 is told what it could ask for, by whom it could ask. */
+		{ .name = "an offer", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
+		  .to_client = OK2 "Upgrade: sim\r\nConnection: upgrade\r\n\r\nok",
+		  .terms = "--", .served = 1 },
+	};
+
+	(void)st;
+	http_play_all(d, ARRAY_LEN(d));
 }
 
 int
@@ -107,6 +153,7 @@ main(void)
 		cmocka_unit_test(requests_leave_as_they_should),
 		cmocka_unit_test(responses_leave_as_they_should),
 		cmocka_unit_test(names_are_few),
+		cmocka_unit_test(old_requests_do_not_upgrade),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
