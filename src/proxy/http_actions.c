@@ -77,13 +77,18 @@ forget_request(struct session *s)
 		s->txn->keeps[CLIENT] = 0;
 }
 
-/* A backend may not want to wait for what its servers have to say to an end (option nolinger). */
+/*
+ * A backend may not want to wait for what its servers have to say to an end (option nolinger).
+ * Where segments count (tcp-smart-connect) one that has ended first is reset: a FIN that it has
+ * nothing to answer to would cost another for the ACK.
+ */
 static void
 hurry_server(struct session *s)
 {
 	const struct conn *c = &s->conn[SERVER];
+	unsigned int asks = OPT_NOLINGER | (c->eof ? OPT_SMART_CONNECT : 0);
 
-	if (s->be && (s->be->options & OPT_NOLINGER) && conn_is_open(c) && !c->err)
+	if (s->be && (s->be->options & asks) && conn_is_open(c) && !c->err)
 		conn_reset_on_close(&s->conn[SERVER]);
 }
 

@@ -385,7 +385,9 @@ static const struct cfg_kw kws[] = {
 	OPTION("tcp-smart-accept", CFG_FE, OPT_SMART_ACCEPT,
 		"Saves the ACK of the first data of a connection."),
 	OPTION("tcp-smart-connect", CFG_BE, OPT_SMART_CONNECT,
-		"Saves the ACK of a connection to a server when there are data to send."),
+		"Saves the ACK of a connection to a server when there are data to send. In mode "
+		"http also the last two segments of a connection that the server has ended: it "
+		"is reset, which takes one system call more."),
 	OPTION("tcpka", CFG_PROXIES, OPT_CLITCPKA | OPT_SRVTCPKA, "TCP keep-alive on both sides."),
 	{ .name = "retries",
 		.sections = CFG_BE,

@@ -252,6 +252,39 @@ nolinger_is_for_servers_too(void **st)
 	}
 }
 
+/* option tcp-smart-connect: a server that is known to have ended is told in one segment. */
+static void
+a_server_that_has_ended_is_reset(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step ends[] = { AWAIT("\r\n\r\n"), SAY("HTTP/1.0 200 OK\r\n\r\nok"),
+		{ STEP_CLOSE, 0 } };
+	static const struct step stays[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct {
+		unsigned int options;
+		const struct step *origin;
+		int resets;
+	} rows[] = { { 0, ends, 0 }, { OPT_SMART_CONNECT, ends, 1 },
+		{ OPT_SMART_CONNECT, stays, 0 } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world_config cfg = { HTTP_WORLD, .options = rows[i].options,
+			.persistence = HTTP_SERVER_CLOSE };
+		const char *trace;
+
+		rig_open(&cfg, rows[i].origin);
+		fake_trace_on(w.k, 1);
+		(void)world_client(&w, client, 0);
+		world_run(&w, RIG_LIMIT);
+		trace = fake_trace(w.k);
+		assert_int_equal(strstr(trace, "setsockopt(6, SO_LINGER)") != NULL, rows[i].resets);
+		assert_null(strstr(trace, "setsockopt(5, SO_LINGER)"));
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+	}
+}
+
 int
 main(void)
 {
@@ -259,6 +292,7 @@ main(void)
 		cmocka_unit_test(requests_follow_one_another),
 		cmocka_unit_test(requests_are_counted),
 		cmocka_unit_test(nolinger_is_for_servers_too),
+		cmocka_unit_test(a_server_that_has_ended_is_reset),
 		cmocka_unit_test(a_request_costs_what_it_must),
 		cmocka_unit_test(connections_to_servers_are_used_again),
 		cmocka_unit_test(a_kept_request_costs_four_calls),
