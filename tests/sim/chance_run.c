@@ -63,6 +63,7 @@ chance_run(struct world *w, struct dice *d, int kind, unsigned int n)
 		fake_cut_splice(w->k, 1 + dice(d, 20));
 	if (!kind && dice_is(d, 5))
 		w->meddle = meddle;
+	w->meddled = w->meddle != NULL;
 	if (!kind && dice_is(d, 6)) {
 		world_run(w, dice(d, 3000) * FAKE_MS);
 		engine_kill_all(&w->engine);

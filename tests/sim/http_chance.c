@@ -7,6 +7,7 @@
 #include "proxy/memory.h"
 #include "sim/chance_config.h"
 #include "sim/chance_run.h"
+#include "sim/http_bound.h"
 #include "sim/http_client.h"
 #include "sim/http_origin.h"
 #include "sim/http_plan.h"
@@ -23,7 +24,8 @@ struct plan {
 	int leaves; /* kind servers end connections that are kept */
 	int wild;
 	int waits_for_body; /* a rule does */
-	char rules[1000];
+	int stops; /* there will be a soft stop */
+	char rules[1000], lines[1600];
 	uint32_t max_bytes;
 	unsigned int n, started;
 	struct http_client client[CLIENTS_MAX];
@@ -51,6 +53,7 @@ plan_client(struct plan *p, struct http_client *c)
 		struct http_request *q = http_book_add(&p->book);
 
 		http_plan_request(&how, q);
+		http_bound_plan(&p->book, d, q);
 		/* Nothing is said behind what ends the connection: it would be lost, and a reset
 		 * would follow. */
 		last = q->upgrade || q->verb == HTTP_VERB_CONNECT || q->close || !q->minor ||
@@ -58,8 +61,8 @@ plan_client(struct plan *p, struct http_client *c)
 		if (last && (p->kind || q->wish == HTTP_SHAPE_TUNNEL))
 			c->n = i + 1;
 	}
-	/* So would the end of a world that closes after each answer. */
-	if (p->w.px->http.persistence == HTTP_CLOSE && p->kind)
+	/* So would the end of a world that closes after each answer, or from some moment on. */
+	if ((p->w.px->http.persistence == HTTP_CLOSE || p->stops) && p->kind)
 		c->depth = 1;
 	c->up = http_plan_size(&how);
 	c->down = p->book.req[p->book.n - 1].wish_len;
@@ -96,6 +99,7 @@ server_accepted(struct world *w, unsigned int server, struct fake_sock *s)
 	}
 	p->n_origins++;
 	o->book = &p->book;
+	o->server = server;
 	o->dice = p->d;
 	o->far = w->cfg.server[server].one_way != 0;
 	o->wild = p->wild;
@@ -120,10 +124,11 @@ ends_are_over(const struct world *w)
 static void
 session_ended(struct world *w, const struct world_end *e)
 {
-	const struct plan *p = w->arg;
+	struct plan *p = w->arg;
 
 	if (p->kind && strcmp(e->term, "--") != 0)
 		world_blame(w, "a kind request ended with %s", e->term);
+	http_bound_judge_log(&p->book, e->session);
 }
 
 /* --- the world --- */
@@ -152,7 +157,7 @@ own_answers(struct plan *p)
 }
 
 /* Rules: whom they are for is a matter of a request's number. The first ones harm nobody. */
-static const char *
+static void
 rules(struct plan *p)
 {
 	const char *const lines[] = { p->kind ? "http-request wait-for-body time 1h\n"
@@ -174,7 +179,6 @@ rules(struct plan *p)
 		n += (size_t)snprintf(p->rules + n, sizeof(p->rules) - n, "%s", lines[i]);
 	}
 	p->book.rules = n != 0;
-	return n ? p->rules : NULL;
 }
 
 static void
@@ -208,7 +212,12 @@ config(struct plan *p)
 		c.options |= dice_is(d, 5) ? options[i] : 0;
 	http_timeouts(p, &c.to);
 	if (dice_is(d, 3))
-		c.rules = rules(p);
+		rules(p);
+	p->book.bound.n_servers = c.n_servers;
+	(void)snprintf(p->lines, sizeof(p->lines), "%s%s", p->rules,
+		http_bound_chance(&p->book, d));
+	c.rules = p->lines[0] ? p->lines : NULL;
+	c.prepare = http_bound_name;
 	return c;
 }
 
@@ -253,6 +262,15 @@ settle(struct plan *p, int bounded)
 
 /* --- at the end --- */
 
+/* It was not said early enough to come before the stop: it may have met the end of a connection
+ * that had nothing to say. */
+static int
+crosses_stop(const struct plan *p, const struct http_request *q)
+{
+	return p->book.stopped_ns && !q->n_tries &&
+		(!q->said_ns || q->said_ns + p->w.cfg.client_delay >= p->book.stopped_ns);
+}
+
 /* Every request was answered, up to one whose answer ended the connection. */
 static void
 judge_kind(struct plan *p)
@@ -264,6 +282,8 @@ judge_kind(struct plan *p)
 
 		while (n < c->n && (q[n].whole || (c->tunnel && q[n].answered)) && !q[n].closes)
 			n++;
+		if (n < c->n && crosses_stop(p, q + n))
+			continue;
 		if (n < c->n && !(q[n].whole && q[n].closes))
 			world_blame(&p->w, "kind request %u has no answer (%s)", q[n].id,
 				http_verb_name(q[n].verb));
@@ -307,12 +327,27 @@ measure(struct plan *p, struct http_chance_result *r)
 	r->whole = p->book.whole;
 	r->own = p->book.own;
 	r->again = p->book.again;
+	r->bound = p->book.bound.came;
+	r->told = p->book.bound.told;
+	r->logged = p->book.bound.logged;
+	r->stopped = p->book.stopped_ns != 0;
 	r->reused = (unsigned int)w->px->shard[0].be.reuse;
 	for (unsigned int i = 0; i < p->book.n; i++)
 		r->base.bytes += p->book.req[i].got;
 	if (fake_empty_waits(w->k) > 100 + 100u * p->book.n)
 		world_blame(w, "%llu waits for %u requests came of nothing",
 			(unsigned long long)fake_empty_waits(w->k), p->book.n);
+}
+
+/* New clients still come here: of a process that stops only those do that had come before. */
+static void
+stops(struct fake *k, void *arg)
+{
+	struct plan *p = arg;
+
+	p->book.stopped_ns = MAX(fake_now(k), 1);
+	fake_note(k, "# soft stop");
+	engine_soft_stop(&p->w.engine);
 }
 
 int
@@ -330,6 +365,7 @@ http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	p.kind = dice_is(d, 2);
 	p.leaves = p.kind && dice_is(d, 2);
 	p.wild = p.kind ? 0 : 1 + (int)dice(d, 8);
+	p.stops = dice_is(d, 4);
 	p.n = 1 + dice(d, MIN(max_clients, CLIENTS_MAX));
 	cfg = config(&p);
 	chance_bounds(d, &cfg);
@@ -343,6 +379,8 @@ http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	settle(&p, bounded);
 	for (unsigned int i = 0; i < p.n; i++)
 		fake_after(p.w.k, dice_is(d, 3) ? dice(d, 2000) * FAKE_MS : 0, client_arrives, &p);
+	if (p.stops)
+		fake_after(p.w.k, dice(d, 2000) * FAKE_MS, stops, &p);
 	chance_run(&p.w, d, p.kind, p.n);
 	judge(&p);
 	measure(&p, r);

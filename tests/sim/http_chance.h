@@ -12,6 +12,9 @@
 struct http_chance_result {
 	struct chance_result base;
 	unsigned int requests, whole, own, again, reused;
+	/* Of persistence: requests that named a server, clients that were told of one; requests
+	 * logged with captures; a soft stop. */
+	unsigned int bound, told, logged, stopped;
 };
 
 int http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,

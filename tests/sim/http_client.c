@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sim/http_bound.h"
+
 #define CHUNK 4096
 #define EXPECT_MS 300 /* it sends the body unasked then */
 
@@ -17,7 +19,7 @@ request(struct http_client *c, unsigned int nth)
 /* --- saying --- */
 
 static void
-compose(struct http_client *c, const struct http_request *q)
+compose(struct http_client *c, struct http_request *q)
 {
 	static const char *const bad[] = { "Host: b\r\n", "Content-Length: x\r\n", "No colon\r\n",
 		"Transfer-Encoding: gzip\r\n", "Sp ace: x\r\n" };
@@ -30,6 +32,7 @@ compose(struct http_client *c, const struct http_request *q)
 		http_text_add(t, "%s /%u HTTP/1.%u\r\nHost: a\r\n", http_verb_name(q->verb), q->id,
 			q->minor);
 	http_text_add(t, "X-Id: %u\r\n", q->id);
+	http_bound_ask(c->book, q, c->jar, t);
 	if (q->bad == HTTP_BAD_HEAD && q->len % 7 == 6)
 		for (int i = 0; i < 200; i++)
 			http_text_add(t, "X-Long-%d: %0100d\r\n", i, i);
@@ -104,6 +107,8 @@ say(struct http_client *c)
 		q = request(c, c->out - 1);
 		upto = c->held || c->tunnel ? c->text.n : pause_at(c, q);
 		r = http_text_say(&c->text, c->s, upto);
+		if (c->text.at && !c->tunnel && !q->said_ns)
+			q->said_ns = fake_now(c->k);
 		c->mute |= r < 0;
 		/* A reset is told once: what follows it is no clean end. */
 		c->broken |= r < 0 && r != -EPIPE;
@@ -150,6 +155,7 @@ found(struct http_client *c)
 		http_reader_begin(&c->reader);
 		return;
 	}
+	c->jar = http_bound_judge_answer(c->book, q, m, c->jar);
 	if (shape == HTTP_SHAPE_TUNNEL)
 		open_tunnel(c, q);
 	http_reader_expect(&c->reader, shape,

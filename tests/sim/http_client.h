@@ -31,6 +31,7 @@ struct http_client {
 	int goes_on;          /* it was told to send the body */
 	int mute;             /* nobody takes what it says, */
 	int broken;           /* and it was a reset that said so */
+	unsigned int jar;     /* the server that a cookie names + 1 */
 	int tunnel;
 	int deaf, quit;
 	int eof, err, shut, closed;

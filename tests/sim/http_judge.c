@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proxy/http_conf.h"
+#include "sim/http_bound.h"
 
 const char *
 http_verb_name(enum http_verb v)
@@ -109,8 +110,8 @@ is_as_sent(const struct http_request *q, const struct http_said *m)
 }
 
 struct http_try *
-http_judge_request(
-	struct http_book *b, const struct http_said *m, unsigned int nth, struct http_request **out)
+http_judge_request(struct http_book *b, const struct http_said *m, unsigned int server,
+	unsigned int nth, struct http_request **out)
 {
 	struct http_request *q = m->id && m->id <= b->n ? &b->req[m->id - 1] : NULL;
 	struct http_try *t;
@@ -134,9 +135,11 @@ http_judge_request(
 	b->again += q->n_tries > 0;
 	t = &q->tries[q->n_tries++];
 	t->nth = nth;
+	t->server = server;
 	t->status = q->status;
 	t->shape = q->wish;
 	t->len = q->wish_len;
+	http_bound_judge_request(b, q, m, server);
 	return t;
 }
 
@@ -220,6 +223,10 @@ http_judge_answer(struct http_book *b, struct http_request *q, const struct http
 	if (!q->answered)
 		return shape;
 	q->closes = m->close;
+	/* Nobody is kept that has come since. */
+	if (b->stopped_ns && q->said_ns > b->stopped_ns && q->minor && !m->close &&
+		shape != HTTP_SHAPE_TUNNEL)
+		world_blame(b->w, "request %u may be followed by others after the stop", q->id);
 	q->came_status = m->status;
 	q->came_nth = m->nth;
 	q->came = shape;

@@ -7,6 +7,7 @@
 #ifndef TACIT_SIM_HTTP_JUDGE_H
 #define TACIT_SIM_HTTP_JUDGE_H
 
+#include "proxy/persist_conf.h"
 #include "sim/http_reader.h"
 #include "sim/world.h"
 
@@ -42,6 +43,7 @@ enum http_way {
 /* One time that a request came to a server. */
 struct http_try {
 	unsigned int nth; /* requests that came over its connection before */
+	unsigned int server; /* its place */
 	enum http_way way;
 	/* The answer that is meant. */
 	unsigned int status;
@@ -66,9 +68,14 @@ struct http_request {
 	enum http_shape wish;
 	uint32_t wish_len;
 	unsigned int interims;
+	/* Persistence (http_bound.h): X-Use, the server + 1; that of the cookie it brings; the
+	 * server sets one; it brings none, or one of nobody. */
+	unsigned int use, brings;
+	int sets, forgets, strays;
 	/* How it is said: so long after it could be, up to there, the rest so much later. */
 	uint32_t pause, hold, hold_ms;
 	/* What happened. */
+	uint64_t said_ns; /* its first byte was, 0: not yet */
 	int sent; /* all of it was */
 	struct http_try tries[HTTP_TRIES_MAX];
 	unsigned int n_tries;
@@ -85,10 +92,22 @@ struct http_request {
 #define HTTP_BAD_HEAD 1
 #define HTTP_BAD_BODY 2
 
+/* What there is of persistence and captures, and how often it mattered. */
+struct http_bound {
+	unsigned int n_servers;
+	int cookie, ignores, uses, captures;
+	enum persist_way way;
+	int indirect, nocache, postonly, preserve;
+	char lines[600];
+	unsigned int came, told, logged;
+};
+
 struct http_book {
 	struct world *w;
 	int kind;
 	int rules;             /* some of them may answer */
+	uint64_t stopped_ns;   /* a soft stop has begun; 0: it has not */
+	struct http_bound bound;
 	struct http_request req[HTTP_BOOK_MAX];
 	unsigned int n;
 	unsigned int whole, own, again; /* answers, and tries after the first */
@@ -102,10 +121,10 @@ uint32_t http_seed_answer(const struct http_request *q, unsigned int nth);
 uint32_t http_seed_up(const struct http_request *q);
 uint32_t http_seed_down(const struct http_request *q);
 
-/* A request's head has come to a server, after nth others on that connection: a new try, or NULL
+/* A request's head has come to that server, after nth others on that connection: a new try, or NULL
  * when there is none for it. *out: the request. */
 struct http_try *http_judge_request(struct http_book *b, const struct http_said *said,
-	unsigned int nth, struct http_request **out);
+	unsigned int server, unsigned int nth, struct http_request **out);
 /* All of its body has. */
 void http_judge_request_body(
 	struct http_book *b, const struct http_request *q, const struct http_reader *r);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/http_bound.h"
+
 #define CHUNK 4096
 #define EXTRA_MAX 1500 /* what arrives as one piece, whatever the buffers */
 #define EXTRA "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Extra: 1\r\n\r\nextra"
@@ -83,6 +85,7 @@ compose(struct http_origin *o)
 		http_text_add(x, "HTTP/1.1 %u Wait\r\nX-Id: %u\r\nX-Try: %u\r\n\r\n",
 			i ? 103u : 100u, q->id, nth);
 	http_text_add(x, "HTTP/1.1 %u Said\r\nX-Id: %u\r\nX-Try: %u\r\n", t->status, q->id, nth);
+	http_bound_tell(o->book, q, o->server, x);
 	if (t->status == 101)
 		http_text_add(x, "Connection: upgrade\r\nUpgrade: sim\r\n");
 	else if (o->announced)
@@ -234,7 +237,7 @@ found(struct http_origin *o)
 	if (o->soiled)
 		world_blame(o->book->w, "request %u over a connection with bytes in it", m->id);
 	o->due = 0;
-	o->t = http_judge_request(o->book, m, o->nth, &o->q);
+	o->t = http_judge_request(o->book, m, o->server, o->nth, &o->q);
 	if (!o->t) {
 		leave(o, 1);
 		return;

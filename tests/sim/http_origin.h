@@ -18,6 +18,7 @@ struct http_origin {
 	struct fake *k;
 	struct fake_sock *s;
 	int far;
+	unsigned int server; /* its place */
 	int wild;      /* once in so many requests it does something else: 0: never */
 	int may_leave; /* in kind worlds: it may end a connection that is kept */
 	/* The request at work. */

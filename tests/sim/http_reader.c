@@ -52,6 +52,20 @@ first_line(struct http_said *m, const char *line)
 	return sscanf(line, "%11[A-Z] /%u HTTP/1.%u", m->method, &m->path, &m->minor) == 3;
 }
 
+/* What of "a=1; SRV=s1; b=2" matters, or of "SRV=s1; path=/". */
+static void
+cookies(struct http_said *m, const char *value)
+{
+	const char *srv = strstr(value, "SRV=");
+
+	if (srv)
+		(void)snprintf(m->cookie, sizeof(m->cookie), "%.*s", (int)strcspn(srv + 4, ";"),
+			srv + 4);
+	m->crumbs += strncmp(value, "a=1", 3) == 0;
+	m->crumbs += strstr(value, "b=2") != NULL;
+	m->crumbs += strncmp(value, "other=1", 7) == 0;
+}
+
 static int
 field(struct http_said *m, const char *line)
 {
@@ -76,6 +90,13 @@ field(struct http_said *m, const char *line)
 		m->expect = 1;
 	} else if (NAMED("X-Extra")) {
 		m->extra = 1;
+	} else if (NAMED("Cookie")) {
+		cookies(m, value);
+	} else if (NAMED("Set-Cookie")) {
+		cookies(m, value);
+		m->sets += strncmp(value, "SRV=", 4) == 0;
+	} else if (NAMED("Cache-Control")) {
+		m->is_private = strcmp(value, "private") == 0;
 	} else if (NAMED("X-Id")) {
 		if (m->id)
 			return 0;

@@ -37,6 +37,10 @@ struct http_said {
 	uint32_t path;    /* /17 is 17 */
 	uint32_t id, nth; /* X-Id, 0: none; X-Try */
 	int extra;        /* X-Extra: nobody has asked for it */
+	char cookie[40];     /* the value of SRV in Cookie or Set-Cookie, "" for none */
+	unsigned int sets;   /* how often Set-Cookie names it */
+	unsigned int crumbs; /* other cookies that there are to be */
+	int is_private;
 	int chunked, close, upgrade, expect;
 	long length; /* -1: none */
 };

@@ -14,7 +14,7 @@
 #include "sim/http_chance.h"
 
 #define SEEDS 2000
-#define HTTP_SEEDS 4000
+#define HTTP_SEEDS 6000
 #define CLIENTS 24
 #define BYTES 200000
 #define HTTP_CLIENTS 16
@@ -29,6 +29,7 @@ struct totals {
 struct http_totals {
 	struct totals all;
 	unsigned int requests, whole, own, again, reused;
+	unsigned int bound, told, logged, stopped;
 };
 
 /* Those of all worlds. */
@@ -79,6 +80,10 @@ play_http(uint64_t seed, int show, struct http_totals *t)
 	t->own += r.own;
 	t->again += r.again;
 	t->reused += r.reused;
+	t->bound += r.bound;
+	t->told += r.told;
+	t->logged += r.logged;
+	t->stopped += r.stopped;
 	if (!bad)
 		return;
 	t->all.bad++;
@@ -177,8 +182,14 @@ test_http_worlds_by_chance(void **state)
 		      "again, %u connections reused, %llu bytes, %llu calls\n",
 		t.all.worlds, t.all.kind, t.requests, t.whole, t.own, t.again, t.reused,
 		(unsigned long long)t.all.bytes, (unsigned long long)t.all.calls);
+	print_message("%u requests named a server, %u clients were told of one, %u requests were "
+		      "logged with captures, %u worlds were stopped\n",
+		t.bound, t.told, t.logged, t.stopped);
 	assert_int_equal(t.all.bad, 0);
 	is_partial |= one || n < HTTP_SEEDS;
+	if (is_partial)
+		return;
+	assert_true(t.bound > 3000 && t.told > 1000 && t.logged > 5000 && t.stopped > 500);
 }
 
 int

@@ -8,6 +8,7 @@
 #include "event/poller.h"
 #include "net/bind_conf.h"
 #include "proxy/admit.h"
+#include "proxy/capture.h"
 #include "proxy/memory.h"
 #include "proxy/persist.h"
 #include "sim/faults.h"
@@ -89,6 +90,7 @@ __wrap_session_log(struct session *s)
 	e->retries = s->retries;
 	w->ended = fake_now(w->k);
 	e->server = server_index(w, s->srv);
+	e->session = s;
 	fake_note(w->k, "# session ends: %s", e->term);
 	if (w->session_ended)
 		w->session_ended(w, e);
@@ -275,6 +277,7 @@ world_open(struct world *w, const struct world_config *cfg)
 	if (engine_allow_streams(&w->engine, cfg->splice_after, cfg->stream_bufsize,
 		cfg->stream_turn) < 0)
 		return -1;
+	engine_allow_captures(&w->engine, w->px->captures.size);
 	if (cfg->maxhdr)
 		engine_allow_http(&w->engine, w->engine.maxrewrite, cfg->maxhdr);
 	if (cfg->maxpipes)

@@ -69,6 +69,7 @@ struct world_end {
 	uint64_t unread[SIDES]; /* bytes that had come from that side and were not read */
 	unsigned int retries;
 	int server; /* index, -1: none */
+	const struct session *session; /* while session_ended() runs */
 };
 
 struct world {
@@ -99,6 +100,7 @@ struct world {
 	void (*session_ended)(struct world *w, const struct world_end *e);
 	/* Runs between two turns: an operator's hand. May be NULL. */
 	void (*meddle)(struct world *w);
+	int meddled; /* there was one: servers may have been away for a while */
 	void *arg;
 	struct dice *dice; /* of a world made by chance */
 	uint32_t rows[SESSION_STATES]; /* events that came in a state, 1 << enum session_event */

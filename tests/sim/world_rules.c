@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
+#include "proxy/capture.h"
+#include "proxy/capture_cfg.h"
+#include "proxy/persist_conf.h"
 #include "proxy/proxies.h"
 #include "proxy/proxy_cfg.h"
 #include "proxy/rules_cfg.h"
@@ -36,6 +39,8 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		.kws = rules_cfg_module.kws,
 		.sections = sections };
 	const struct cfg_module proxies = { .name = "proxies", .kws = proxy_cfg_module.kws };
+	const struct cfg_module persist = { .name = "persist", .kws = persist_cfg_module.kws };
+	const struct cfg_module capture = { .name = "capture", .kws = capture_cfg_module.kws };
 	const struct cfg_facts facts = { .version = "1" };
 	struct cfg_registry registry;
 	struct cfg_env env;
@@ -48,12 +53,15 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	(void)snprintf(text, sizeof(text), "listen px\n%s\n", lines);
 	cfg_registry_init(&registry);
 	cfg_env_init(&env);
-	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies);
+	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies) |
+		cfg_registry_add(&registry, &persist) | cfg_registry_add(&registry, &capture);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
 			cfg_reader_end(&reader) |
-			proxy_rules_check(root->p, &root->ps, d);
+			proxy_rules_check(root->p, &root->ps, d) |
+			persist_conf_finish(root->p, &root->ps, d);
+	capture_conf_finish(&root->p->captures);
 	pattern_files_finish(&root->ps.files);
 	cfg_reader_fini(&reader);
 	cfg_env_fini(&env);
