@@ -63,6 +63,23 @@ test_fields(void **state)
 	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
 }
 
+/* Those that a rule has put stay: they are not about the head. */
+static void
+test_fields_are_dropped(void **state)
+{
+	(void)state;
+	capture_open();
+	capture_put(&w.s, CAPTURE_REQUEST, 1, STR("rule"));
+	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
+	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "server", "two"));
+	capture_drop_fields(&w.s, CAPTURE_REQUEST);
+	capture_is(CAPTURE_REQUEST, 0, NULL);
+	capture_is(CAPTURE_REQUEST, 1, "rule");
+	capture_is(CAPTURE_RESPONSE, 0, "two");
+	capture_close();
+	capture_drop_fields(&w.s, CAPTURE_REQUEST);
+}
+
 /* As HAProxy 2.6 has it. */
 static void
 test_cookies(void **state)
@@ -110,6 +127,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_fields_are_dropped),
 		cmocka_unit_test(test_cookies),
 	};
 
