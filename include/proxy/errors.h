@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "cfg/diag.h"
 #include "http/reply.h"
+#include "proxy/error_page.h"
 
 struct proxy;
 struct proxies;
@@ -20,6 +21,7 @@ struct error_line {
 	struct list link;
 	uint32_t which;           /* 1 << enum http_error_id: the errors it is about */
 	struct http_reply *reply; /* what they get; NULL with no group: the built-in one again */
+	struct error_page *page;  /* or this, which is made when it is sent */
 	char *group;              /* or all of them that this http-errors section has */
 	struct cfg_where where;
 	int inherited;            /* it stands in the defaults */
@@ -27,7 +29,9 @@ struct error_line {
 
 struct proxy_errors {
 	struct list lines;
-	struct http_reply *own[HTTP_ERRORS]; /* once resolved; NULL: nothing of its own */
+	/* Once resolved; both NULL: nothing of its own. */
+	struct http_reply *own[HTTP_ERRORS];
+	struct error_page *page[HTTP_ERRORS];
 };
 
 /* A section http-errors. */
@@ -45,10 +49,13 @@ void proxy_errors_fini(struct proxy_errors *e);
  */
 int proxy_errors_add(struct proxy_errors *e, uint32_t which, struct http_reply *reply,
 	const char *group, struct cfg_where where) must_check;
+/* The same with a page for one error. */
+int proxy_errors_add_page(struct proxy_errors *e, enum http_error_id id, struct error_page *page,
+	struct cfg_where where) must_check;
 /* Appends the lines of the defaults. 0 or -ERR_NOMEM. */
 int proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defaults) must_check;
 /* Fills in own[]: later lines go before earlier ones. 0, or -1 when errors were reported. */
-int proxy_errors_resolve(struct proxy_errors *e, const struct proxies *ps,
+int proxy_errors_resolve(struct proxy_errors *e, struct proxies *ps,
 	struct cfg_diag *d) must_check;
 
 /*
@@ -64,9 +71,13 @@ void error_group_free(struct error_group **g);
 struct http_reply *error_group_page(const void *root, const char *name, unsigned int status,
 	const char **why);
 
+/* As proxy_error(), where that is a page to be made; NULL: it is a reply. */
+const struct error_page *proxy_error_page(const struct proxy *fe, const struct proxy *be,
+	unsigned int status);
 /*
- * What to answer: the backend's word goes before the frontend's, and that before the built-in one.
- * be: NULL when there is none yet. Of a status without an answer, the one of 500. Never NULL.
+ * What to answer, unless proxy_error_page() says it: the backend's word goes before the frontend's,
+ * and that before the built-in one. be: NULL when there is none yet. Of a status without an answer,
+ * the one of 500. Never NULL.
  */
 const struct http_reply *proxy_error(const struct proxy *fe, const struct proxy *be,
 	unsigned int status);

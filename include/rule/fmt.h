@@ -53,6 +53,8 @@ unsigned int rule_fmt_uses(const struct rule_fmt *f);
 const char *rule_fmt_literal(const struct rule_fmt *f);
 /* Appends it. */
 void rule_fmt_write(const struct rule_fmt *f, struct sample_ctx *cx, struct sbuf *out);
+/* What it gives, in the arena or static. 0, or -1: it does not fit. */
+int rule_fmt_text(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out) must_check;
 
 /* A string as flags say, for aliases too; p NULL: it is not there. */
 void rule_fmt_put(struct sbuf *out, unsigned int flags, struct str s);

@@ -18,6 +18,7 @@ free_line(struct error_line *l)
 {
 	list_remove(&l->link);
 	http_reply_put(&l->reply);
+	error_page_put(&l->page);
 	mem_free(l->group);
 	mem_free(l);
 }
@@ -27,8 +28,10 @@ proxy_errors_fini(struct proxy_errors *e)
 {
 	list_each_safe(it, &e->lines)
 		free_line(list_entry(it, struct error_line, link));
-	for (int i = 0; i < HTTP_ERRORS; i++)
+	for (int i = 0; i < HTTP_ERRORS; i++) {
 		http_reply_put(&e->own[i]);
+		error_page_put(&e->page[i]);
+	}
 }
 
 int
@@ -54,25 +57,44 @@ proxy_errors_add(struct proxy_errors *e, uint32_t which, struct http_reply *repl
 }
 
 int
+proxy_errors_add_page(struct proxy_errors *e, enum http_error_id id, struct error_page *page,
+	struct cfg_where where)
+{
+	if (proxy_errors_add(e, 1u << id, NULL, NULL, where) < 0) {
+		error_page_put(&page);
+		return -ERR_NOMEM;
+	}
+	list_entry(e->lines.prev, struct error_line, link)->page = page;
+	return 0;
+}
+
+int
 proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defaults)
 {
 	list_each(it, &defaults->lines) {
 		const struct error_line *l = list_entry(it, struct error_line, link);
 		struct http_reply *r = l->reply ? http_reply_get(l->reply) : NULL;
 
+		struct error_line *own;
+
 		if (proxy_errors_add(e, l->which, r, l->group, l->where) < 0)
 			return -ERR_NOMEM;
-		list_entry(e->lines.prev, struct error_line, link)->inherited = 1;
+		own = list_entry(e->lines.prev, struct error_line, link);
+		own->page = l->page ? error_page_get(l->page) : NULL;
+		own->inherited = 1;
 	}
 	return 0;
 }
 
 static void
-set(struct proxy_errors *e, int id, struct http_reply *r)
+set(struct proxy_errors *e, int id, struct http_reply *r, struct error_page *p)
 {
 	http_reply_put(&e->own[id]);
+	error_page_put(&e->page[id]);
 	if (r)
 		e->own[id] = http_reply_get(r);
+	if (p)
+		e->page[id] = error_page_get(p);
 }
 
 /* What the last line of the group says of that error, or NULL. */
@@ -90,8 +112,20 @@ in_group(const struct error_group *g, int id)
 	return r;
 }
 
+/* 0, or -1 after an error. */
+static int
+check_page(const struct error_line *l, struct proxies *ps, struct cfg_diag *d)
+{
+	struct rule_err why = { 0 };
+
+	if (!l->page || error_page_check(l->page, ps, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &l->where, "'http-error' : %s.", why.text);
+	return -1;
+}
+
 int
-proxy_errors_resolve(struct proxy_errors *e, const struct proxies *ps, struct cfg_diag *d)
+proxy_errors_resolve(struct proxy_errors *e, struct proxies *ps, struct cfg_diag *d)
 {
 	int rc = 0;
 
@@ -105,12 +139,14 @@ proxy_errors_resolve(struct proxy_errors *e, const struct proxies *ps, struct cf
 			rc = -1;
 			continue;
 		}
+		if (check_page(l, ps, d) < 0)
+			rc = -1;
 		for (int id = 0; id < HTTP_ERRORS; id++) {
 			struct http_reply *r = g ? in_group(g, id) : l->reply;
 
 			/* What the group does not have stays as it was. */
 			if (l->which & 1u << id && (r || !g))
-				set(e, id, r);
+				set(e, id, r, l->page);
 		}
 	}
 	return rc;
@@ -193,13 +229,29 @@ error_group_free(struct error_group **gp)
 	mem_free(g);
 }
 
-const struct http_reply *
-proxy_error(const struct proxy *fe, const struct proxy *be, unsigned int status)
+static int
+page_id(unsigned int status)
 {
 	int id = http_error_id(status);
 
-	if (id < 0)
-		id = HTTP_ERROR_500;
+	return id < 0 ? HTTP_ERROR_500 : id;
+}
+
+const struct error_page *
+proxy_error_page(const struct proxy *fe, const struct proxy *be, unsigned int status)
+{
+	int id = page_id(status);
+
+	if (be && (be->errors.page[id] || be->errors.own[id]))
+		return be->errors.page[id];
+	return fe->errors.page[id];
+}
+
+const struct http_reply *
+proxy_error(const struct proxy *fe, const struct proxy *be, unsigned int status)
+{
+	int id = page_id(status);
+
 	if (be && be->errors.own[id])
 		return be->errors.own[id];
 	return fe->errors.own[id] ? fe->errors.own[id] : http_error((enum http_error_id)id);

@@ -130,7 +130,10 @@ struct custom {
 	struct http_reply *whole; /* errorfile */
 	char *file;           /* file: its contents */
 	struct str body;
+	int is_fmt;           /* lf-file, lf-string: body is a format */
+	int has_fmt;          /* that, or one in a field */
 	struct http_field field[HTTP_REPLY_FIELDS];
+	int field_arg[HTTP_REPLY_FIELDS]; /* where the value stands */
 	unsigned int n;
 };
 
@@ -141,9 +144,6 @@ take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
 
 	if (i + 2 >= ctx->argc)
 		return cfg_error(ctx, ctx->argc, "'http-error' : 'hdr' expects <name> and <fmt>.");
-	if (strchr(value.p, '%'))
-		return cfg_error(
-			ctx, i + 2, "'http-error' : formats in a 'hdr' are not supported yet");
 	if (!http_name_is_valid(name) || !http_value_is_valid(value))
 		return cfg_error(ctx, http_name_is_valid(name) ? i + 2 : i + 1,
 			"'http-error' : no header can look like that.");
@@ -155,6 +155,8 @@ take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
 	if (c->n == HTTP_REPLY_FIELDS - 2)
 		return cfg_error(ctx, i, "'http-error' : more than %d headers.",
 			HTTP_REPLY_FIELDS - 2);
+	c->has_fmt |= strchr(value.p, '%') != NULL;
+	c->field_arg[c->n] = i + 2;
 	c->field[c->n++] = (struct http_field){ .name = name, .value = value };
 	return 0;
 }
@@ -184,16 +186,16 @@ take_source(struct cfg_ctx *ctx, int i, struct custom *c)
 		c->is_reset = 1;
 		return 1;
 	}
-	if (k > 4)
-		return cfg_error(ctx, i, "'http-error' : '%s' is not supported yet", word);
 	if (i + 1 >= ctx->argc)
 		return cfg_error(
 			ctx, ctx->argc, "'http-error' : '%s' expects an argument.", word);
 	if (k == 1)
 		return read_errorfile(ctx, i + 1, &c->whole) ? -1 : 2;
+	c->is_fmt = k > 4;
+	c->has_fmt |= c->is_fmt;
 	if (k == 2)
 		c->group = cfg_arg(ctx, i + 1);
-	else if (k == 4)
+	else if (k == 4 || k == 6)
 		c->body = str_of(cfg_arg(ctx, i + 1));
 	else if (cfg_arg_file(ctx, i + 1, FILE_MAX, &c->file, &c->body.len))
 		return -1;
@@ -255,6 +257,64 @@ check_type(struct cfg_ctx *ctx, struct custom *c)
 	return 0;
 }
 
+/* --- http-error with formats --- */
+
+static int
+compile(struct cfg_ctx *ctx, int i, const char *text, struct rule_fmt **out)
+{
+	const struct proxies *ps = ctx->root;
+	struct rule_err why = { 0 };
+
+	if (rule_fmt_compile(&ps->vocab, text, 0, ERROR_PAGE_SCOPE, out, &why) == 0)
+		return 0;
+	return cfg_error(ctx, i, "'http-error' : %s (byte %zu of '%.60s').", why.text, why.at + 1,
+		cfg_arg(ctx, i));
+}
+
+static int
+fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
+{
+	for (unsigned int i = 0; i < c->n; i++) {
+		struct rule_fmt *value = NULL;
+
+		if (compile(ctx, c->field_arg[i], c->field[i].value.p, &value) < 0)
+			return -1;
+		if (error_page_add_hdr(p, c->field[i].name.p, value) < 0)
+			return cfg_nomem(ctx);
+	}
+	if (c->type && cfg_arg_dup(ctx, c->type, &p->type) < 0)
+		return -1;
+	if (!c->is_fmt) {
+		/* It may hold a NUL. */
+		p->text = mem_alloc(c->body.len + 1);
+		p->len = c->body.len;
+		if (p->text && p->len)
+			memcpy(p->text, c->body.p, p->len);
+		return p->text ? 0 : cfg_nomem(ctx);
+	}
+	if (strlen(c->body.p) != c->body.len)
+		return cfg_error(ctx, c->source + 1, "'http-error' : file '%s' holds a NUL.",
+			cfg_arg(ctx, c->source + 1));
+	return compile(ctx, c->source + 1, c->body.p, &p->fmt);
+}
+
+static int
+add_page(struct cfg_ctx *ctx, const struct custom *c)
+{
+	enum http_error_id id = (enum http_error_id)c->id;
+	struct error_page *p = error_page_new(http_error(id)->status);
+
+	if (!p)
+		return cfg_nomem(ctx);
+	if (fill_page(ctx, c, p) < 0) {
+		error_page_put(&p);
+		return -1;
+	}
+	if (proxy_errors_add_page(target(ctx), id, p, cfg_arg_where(ctx, 0)) < 0)
+		return cfg_nomem(ctx);
+	return 0;
+}
+
 static int
 make_custom(struct cfg_ctx *ctx, struct custom *c)
 {
@@ -271,6 +331,8 @@ make_custom(struct cfg_ctx *ctx, struct custom *c)
 	}
 	if (check_type(ctx, c))
 		return -1;
+	if (c->has_fmt)
+		return add_page(ctx, c);
 	if (c->type)
 		c->field[c->n++] = (struct http_field){ .name = STR("Content-Type"),
 			.value = str_of(cfg_arg(ctx, c->type)) };
@@ -360,7 +422,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_http_error,
 		.syntax = "status <code> [content-type <type>] [default-errorfiles | "
 			  "errorfile <file> | errorfiles <section> | file <file> | "
-			  "string <text>] [hdr <name> <value>]...",
+			  "lf-file <file> | string <text> | lf-string <fmt>] "
+			  "[hdr <name> <fmt>]...",
 		.doc = "Answers with that instead of an error of our own." },
 	{ 0 },
 };

@@ -163,10 +163,44 @@ make_changed(struct session *s, const struct http_reply *r, struct str name, str
 	return rc;
 }
 
+/* It has formats. 0, or a negative reason: nothing was made. */
+static int
+make_formatted(struct session *s, const struct error_page *p, struct str name, struct str value)
+{
+	size_t mark = arena_mark(&s->engine->look.arena);
+	struct http_head *head = verdict_head(s);
+	struct look look;
+	struct str body;
+	int rc;
+
+	look_init(&look, s, ERROR_PAGE_SCOPE);
+	look.cx.req_ended = 1;
+	rc = error_page_make(p, &look.cx, head, &body);
+	if (rc == 0 && name.p) {
+		(void)http_drop_all(head, name);
+		rc = http_add(head, name, value) < 0 ? -1 : 0;
+	}
+	if (rc == 0)
+		rc = own_answer_make(s, head, body);
+	arena_release(&s->engine->look.arena, mark);
+	return rc;
+}
+
+int
+own_answer_has_formats(const struct session *s)
+{
+	return proxy_error_page(s->fe, session_backend(s), s->txn->status) != NULL;
+}
+
 int
 own_answer_make_page_with(struct session *s, struct str name, struct str value)
 {
-	const struct http_reply *r = proxy_error(s->fe, session_backend(s), s->txn->status);
+	const struct error_page *p = proxy_error_page(s->fe, session_backend(s), s->txn->status);
+	const struct http_reply *r;
+
+	if (p)
+		return make_formatted(s, p, name, value);
+	r = proxy_error(s->fe, session_backend(s), s->txn->status);
 
 	return r->status ? make_changed(s, r, name, value) : 0;
 }
@@ -174,13 +208,22 @@ own_answer_make_page_with(struct session *s, struct str name, struct str value)
 int
 own_answer_make_page(struct session *s)
 {
+	const struct str none = { NULL, 0 };
 	struct proxy *be = session_backend(s);
-	const struct http_reply *r = proxy_error(s->fe, be, s->txn->status);
+	const struct error_page *p = proxy_error_page(s->fe, be, s->txn->status);
+	const struct http_reply *r;
 	uint32_t before;
 	long n;
 
+	if (p && make_formatted(s, p, none, none) == 0)
+		return 0;
+	/* The other page for that may have formats as well, which are not tried. */
+	if (p)
+		s->txn->status = 500;
+	r = proxy_error(s->fe, be, s->txn->status);
+
 	if (r->status && (has_after_rules(s, s->fe) || has_after_rules(s, be))) {
-		if (make_changed(s, r, (struct str){ NULL, 0 }, (struct str){ NULL, 0 }) == 0)
+		if (make_changed(s, r, none, none) == 0)
 			return 0;
 		s->txn->status = 500;
 		r = proxy_error(s->fe, be, 500);

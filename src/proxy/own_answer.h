@@ -19,6 +19,8 @@ int own_answer_make(struct session *s, struct http_head *head, struct str body) 
  * its name. 0, also where nothing is to be said and so nothing was made; or a negative reason.
  */
 int own_answer_make_page_with(struct session *s, struct str name, struct str value) must_check;
+/* Is the page for txn->status one with formats? They want to look at the request while they can. */
+int own_answer_has_formats(const struct session *s);
 /* Of the page that the proxies have for txn->status. has_made 0 after 0: nothing is to be said. */
 int own_answer_make_page(struct session *s) must_check;
 

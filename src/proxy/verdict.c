@@ -83,8 +83,15 @@ verdict_blame(struct session *s, const struct rule_verdict *v, char phase)
 void
 verdict_answer(struct session *s, const struct rule_verdict *v)
 {
+	int rc = 0;
+
 	s->txn->status = v->status;
-	if (v->has_answer ? own_answer_make(s, v->head, v->body) < 0
-			  : v->field.p && own_answer_make_page_with(s, v->field, v->value) < 0)
+	if (v->has_answer)
+		rc = own_answer_make(s, v->head, v->body);
+	else if (v->field.p)
+		rc = own_answer_make_page_with(s, v->field, v->value);
+	else if (own_answer_has_formats(s))
+		rc = own_answer_make_page(s);
+	if (rc < 0)
 		s->txn->status = 500;
 }

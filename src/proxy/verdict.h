@@ -20,7 +20,8 @@ void verdict_count_denied(struct session *s, int side);
 /* Both characters of the termination code: of a request 'R' or 'T', of a response 'H'. */
 void verdict_blame(struct session *s, const struct rule_verdict *v, char phase);
 /*
- * The answer that v brings is made (own_answer.h), or its status is left for the proxy's page. What
+ * The answer that v brings is made (own_answer.h), or the proxy's page where that has formats, or
+ * its status is left for it. What
  * is to follow is the caller's.
  */
 void verdict_answer(struct session *s, const struct rule_verdict *v);

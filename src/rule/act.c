@@ -114,32 +114,7 @@ act_field_name(const struct rule *r, struct cfg_ctx *ctx, int arg, struct str *o
 int
 act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out)
 {
-	struct arena *whole = cx->arena, rest;
-	const char *literal = rule_fmt_literal(f);
-	size_t room = whole->cap - whole->used, half = room / 2;
-	struct sbuf b;
-
-	if (literal) {
-		*out = str_of(literal);
-		return 0;
-	}
-	if (half == 0)
-		goto refused;
-	/* What its expressions make lies in the other half, and goes with them. */
-	rest = (struct arena){ .p = whole->p + whole->used + half, .cap = room - half };
-	sbuf_init_fixed(&b, whole->p + whole->used, half);
-	cx->arena = &rest;
-	rule_fmt_write(f, cx, &b);
-	cx->arena = whole;
-	whole->refused += rest.refused;
-	if (b.failed)
-		goto refused;
-	*out = (struct str){ b.p, b.len };
-	whole->used += b.len;
-	return 0;
-refused:
-	whole->refused++;
-	return -1;
+	return rule_fmt_text(f, cx, out);
 }
 
 enum rule_result

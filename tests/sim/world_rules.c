@@ -8,6 +8,7 @@
 #include "cfg/reader.h"
 #include "proxy/capture.h"
 #include "proxy/capture_cfg.h"
+#include "proxy/errors_cfg.h"
 #include "proxy/persist_conf.h"
 #include "proxy/proxies.h"
 #include "proxy/proxy_cfg.h"
@@ -41,24 +42,27 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	const struct cfg_module proxies = { .name = "proxies", .kws = proxy_cfg_module.kws };
 	const struct cfg_module persist = { .name = "persist", .kws = persist_cfg_module.kws };
 	const struct cfg_module capture = { .name = "capture", .kws = capture_cfg_module.kws };
+	const struct cfg_module errors = { .name = "errors", .kws = errors_cfg_module.kws };
 	const struct cfg_facts facts = { .version = "1" };
 	struct cfg_registry registry;
 	struct cfg_env env;
 	struct cfg_reader_opts opts = { .root = root, .registry = &registry, .diag = d,
 		.env = &env, .facts = &facts };
 	struct cfg_reader reader;
-	char text[4096];
+	char text[16384];
 	int r;
 
 	(void)snprintf(text, sizeof(text), "listen px\n%s\n", lines);
 	cfg_registry_init(&registry);
 	cfg_env_init(&env);
 	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies) |
-		cfg_registry_add(&registry, &persist) | cfg_registry_add(&registry, &capture);
+		cfg_registry_add(&registry, &persist) | cfg_registry_add(&registry, &capture) |
+		cfg_registry_add(&registry, &errors);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
 			cfg_reader_end(&reader) |
+			proxy_errors_resolve(&root->p->errors, &root->ps, d) |
 			proxy_rules_check(root->p, &root->ps, d) |
 			persist_conf_finish(root->p, &root->ps, d);
 	capture_conf_finish(&root->p->captures);

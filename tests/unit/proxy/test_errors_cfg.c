@@ -64,14 +64,21 @@ static const struct world_line lines[] = {
 	{ "http-error status 403 errorfiles h", "unable to find" },
 	{ "http-error status 403 content-type a/b file /dev/null", NULL },
 	{ "http-error status 403 file /nonexistent", "cannot read file" },
-	{ "http-error status 403 content-type a/b lf-string x", "not supported" },
-	{ "http-error status 403 content-type a/b lf-file x", "not supported" },
+	{ "http-error status 403 content-type a/b lf-string %[src]", NULL },
+	{ "http-error status 403 content-type a/b lf-string %[nope]", "unknown fetch 'nope'" },
+	{ "http-error status 403 content-type a/b lf-string %[nbsrv(x)]",
+		"'nbsrv': there is no such backend" },
+	{ "http-error status 403 content-type a/b lf-string %[res.hdr(x)]", "needs a response" },
+	{ "http-error status 403 lf-string x", "a content type must be defined" },
+	{ "http-error status 403 content-type a/b lf-file /dev/zero", "is larger than" },
+	{ "http-error status 403 content-type a/b lf-file /nonexistent", "cannot read file" },
 	{ "http-error status 403 content-type a/b string x file y", "one is enough" },
 	{ "http-error status 403 errorfile /dev/null string x", "one is enough" },
 	{ "http-error status 403 hdr X-A b hdr X-B c", NULL },
 	{ "http-error status 403 hdr X-A", "expects <name> and <fmt>" },
 	{ "http-error status 403 hdr 'X A' b", "no header can look like that" },
-	{ "http-error status 403 hdr X-A %[src]", "not supported" },
+	{ "http-error status 403 hdr X-A %[src]", NULL },
+	{ "http-error status 403 hdr X-A %[src", "http-error" },
 	{ "http-error status 403 string", "expects an argument" },
 	{ "http-error status 403 content-type", "expects a type" },
 	{ "http-error status 403 bogus", "unknown argument 'bogus'" },
@@ -144,6 +151,35 @@ test_files(void **state)
 	world_fini(&w);
 }
 
+/* The last word, and the nearest, whichever kind it is. */
+static void
+test_formats(void **state)
+{
+	const struct proxy *a, *b, *c;
+	struct world w;
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS
+		" http-error status 403 hdr X %[src]\n http-error status 404 hdr X %[src]\n"
+		"listen a\n bind :1\n"
+		"listen b\n bind :2\n errorloc 403 /no\n http-error status 404 default-errorfiles\n"
+		"listen c\n bind :3\n errorloc 403 /no\n http-error status 403 hdr X %[dst]\n");
+	a = world_proxy(&w, "a");
+	b = world_proxy(&w, "b");
+	c = world_proxy(&w, "c");
+	assert_non_null(proxy_error_page(a, NULL, 403));
+	assert_null(proxy_error_page(a, NULL, 410));
+	assert_ptr_equal(proxy_error_page(a, NULL, 404), proxy_error_page(a, c, 404));
+	assert_null(proxy_error_page(b, NULL, 403));
+	assert_int_equal(proxy_error(b, NULL, 403)->status, 302);
+	assert_null(proxy_error_page(b, NULL, 404));
+	assert_null(proxy_error_page(a, b, 403));
+	assert_non_null(proxy_error_page(b, a, 403));
+	assert_non_null(proxy_error_page(c, NULL, 403));
+	assert_ptr_not_equal(proxy_error_page(c, NULL, 403), proxy_error_page(a, NULL, 403));
+	world_fini(&w);
+}
+
 static void
 test_warnings(void **state)
 {
@@ -193,6 +229,7 @@ main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_sections),

@@ -36,6 +36,36 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 200 OK\r\nX-B: c\r\nContent-Length: 2\r\nContent-Type: a/b\r\n"
 		  "X-A: c\r\n\r\nok",
 	  .terms = "LR" },
+	{ .name = "formats", .cfg = { HTTP_WORLD, NOBODY,
+		.rules = "http-request set-var(txn.p) path\n"
+			 "http-error status 503 content-type a/b hdr X-P %[var(txn.p)] "
+			 "lf-string \"at %[var(txn.p)]%[path]\"\n"
+			 "http-after-response set-header X-A %[res.hdr(x-p)]" },
+	  .client = { SAY("GET /q HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("at /q"),
+		  { STEP_CLOSE, 0 } },
+	  .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 503 Service Unavailable\r\nX-P: /q\r\nContent-Length: 5\r\n"
+		  "Content-Type: a/b\r\nX-A: /q\r\n\r\nat /q",
+	  .terms = "SC" },
+	{ .name = "formats of what a rule refuses", .cfg = { HTTP_WORLD,
+		.rules = "http-error status 403 content-type a/b lf-string \"no %[path]\"\n"
+			 "http-request set-path /changed\n"
+			 "http-request deny" },
+	  .client = { SAY("GET /q HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("/changed"),
+		  { STEP_CLOSE, 0 } },
+	  .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 403 Forbidden\r\nContent-Length: 11\r\n"
+		  "Content-Type: a/b\r\n\r\nno /changed",
+	  .terms = "PR" },
+	{ .name = "a question with formats", .cfg = { HTTP_WORLD,
+		.rules = "http-error status 401 hdr X-P %[path] hdr WWW-Authenticate Digest\n"
+			 "http-request auth realm r" },
+	  .client = { SAY("GET /q HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("\r\n\r\n"),
+		  { STEP_CLOSE, 0 } },
+	  .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 401 Unauthorized\r\nX-P: /q\r\nContent-Length: 0\r\n"
+		  "WWW-Authenticate: Basic realm=\"r\"\r\n\r\n",
+	  .terms = "LR" },
 	{ .name = "a question", .cfg = { HTTP_WORLD,
 		.rules = "http-request auth realm \"a b\\\"\\\\\"\n"
 			 "http-after-response set-header X-A %[res.hdr(www-authenticate)]" },
@@ -77,6 +107,27 @@ a_failure_is_told(void **st)
 	rig_close();
 }
 
+/* A format that gives too much: the page for 500 is told, and if that is no better the built-in. */
+static void
+a_format_is_too_long(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static char rules[9000];
+	struct world_config cfg = { HTTP_WORLD, .bufsize = 4096, .rules = rules };
+
+	(void)st;
+	for (int also = 0; also < 2; also++) {
+		(void)snprintf(rules, sizeof(rules),
+			"http-error status 403 content-type a/b lf-string \"%%[src]%04000d\"\n"
+			"http-error status 500 content-type a/b %s%0*d\"\nhttp-request deny",
+			1, also ? "lf-string \"%[src]" : "string \"", also ? 4000 : 8, 1);
+		rig_play(&cfg, client, NULL);
+		assert_memory_equal(w.client[0].text, "HTTP/1.1 500 ", 13);
+		assert_int_equal(strstr(w.client[0].text, "00000001") == NULL, also);
+		rig_close();
+	}
+}
+
 /* The biggest that fits, and one byte more. */
 static void
 a_long_answer_is_none(void **st)
@@ -105,6 +156,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_are_changed),
 		cmocka_unit_test(a_failure_is_told),
+		cmocka_unit_test(a_format_is_too_long),
 		cmocka_unit_test(a_long_answer_is_none),
 	};
 
