@@ -167,6 +167,18 @@ play(const uint8_t *p, size_t len, size_t piece, int shut)
 	check(left > 0);
 }
 
+/* With a line, or in a dialogue with what asks for the next command or for lines of a payload. */
+static int
+ends_well(void)
+{
+	size_t len = answer_len;
+
+	while (len > 2 && memcmp(answer + len - 2, "+ ", 2) == 0)
+		len -= 2;
+	return !len || answer[len - 1] == '\n' ||
+		(len > 2 && memcmp(answer + len - 3, "\n> ", 3) == 0);
+}
+
 static void
 look_at_servers(int level)
 {
@@ -196,8 +208,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		play(data + 2, size - 2, piece, data[0] & 4);
 		answer[answer_len] = '\0';
 		check(!memchr(answer, 0, answer_len));
-		check(!answer_len || answer[answer_len - 1] == '\n' ||
-		      (answer_len > 2 && strcmp(answer + answer_len - 3, "\n> ") == 0));
+		check(ends_well());
 		look_at_servers(level);
 	}
 	close_scene();
