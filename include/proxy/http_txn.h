@@ -50,6 +50,7 @@ struct http_txn {
 	uint8_t has_res_version;
 	uint8_t keeps[SIDES];    /* that side's connection goes on after the exchange */
 	uint32_t start;          /* where the request begins in that buffer, once it is placed */
+	uint8_t persists;        /* the client means to send more requests */
 	uint8_t upgrades;        /* the client asks for another protocol */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
 	uint8_t dechunks;        /* the client is too old for the response's framing */

@@ -82,6 +82,21 @@ exchange_has_request(const struct http_txn *t)
 }
 
 int
+exchange_is_talked_past(struct session *s)
+{
+	const struct http_txn *t = s->txn;
+	struct conn *c = &s->conn[CLIENT];
+	size_t got;
+	char byte;
+
+	if (t->keeps[CLIENT] || c->eof || c->err || c->shut)
+		return 0;
+	if (s->half[CLIENT].ahead || t->spoke)
+		return 1;
+	return t->persists && conn_peek(c, &byte, 1, &got) == IO_OK;
+}
+
+int
 http_is_cut(const struct session *s, int side)
 {
 	const struct http_txn *t = s->txn;

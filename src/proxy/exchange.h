@@ -49,6 +49,12 @@ int exchange_pass(struct session *s, int side, size_t n);
 void exchange_foresee(struct session *s, int side);
 /* Has all of the request been read? */
 int exchange_has_request(const struct http_txn *t);
+/*
+ * Nobody will answer what the client has said behind its request, and its connection is about to
+ * end. Closed with that unread, or more on its way, it would be reset, and the answer that it has
+ * not read be lost (RFC 9112, 9.6). One that asked for the end itself is not looked at.
+ */
+int exchange_is_talked_past(struct session *s);
 /* Did that half's message not come to its end? Nobody may take it for a whole one then. */
 int http_is_cut(const struct session *s, int side);
 /* May the connection to the server be used again, as far as is known before the response? */

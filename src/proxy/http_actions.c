@@ -272,7 +272,7 @@ session_do_next(struct session *s)
 	s->logged = 1;
 	keep_server(s);
 	if (!goes_on(s))
-		return SESSION_EV_LEAVE;
+		return exchange_is_talked_past(s) ? SESSION_EV_EARLY : SESSION_EV_LEAVE;
 	close_server(s);
 	http_txn_put(s);
 	reset_session(s);

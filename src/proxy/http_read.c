@@ -100,7 +100,8 @@ head_is_complete(struct session *s, size_t used)
 	capture_fields(s, &t->req);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);
-	t->keeps[CLIENT] = (uint8_t)(http_persists(&t->req) && !http_closes_client(s->fe) &&
+	t->persists = (uint8_t)http_persists(&t->req);
+	t->keeps[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
 		!s->engine->stop_ms);
 	h->tail += (uint32_t)used;
 	h->ahead -= (uint32_t)used;

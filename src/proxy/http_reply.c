@@ -75,7 +75,7 @@ http_reply_drains(const struct session *s)
 {
 	const struct conn *c = &s->conn[CLIENT];
 
-	return is_out(&s->half[SERVER]) && !exchange_has_request(s->txn) && !c->eof &&
+	return is_out(&s->half[SERVER]) && (c->shut || !exchange_has_request(s->txn)) && !c->eof &&
 		!c->err;
 }
 

@@ -46,6 +46,47 @@ static const struct http_dialogue kept[] = {
 		.served = 1 },
 };
 
+/* What nobody answers does not cost the client the answer before it (RFC 9112, 9.6). */
+#define LAST OK2 "Connection: close\r\n\r\nok"
+#define LATE_READER { STEP_PAUSE, 200 }, { STEP_HEAR, 0 }, EOF_CLOSE
+
+static const struct http_dialogue overheard[] = {
+	{ .name = "said while the server thinks",
+		.cfg = { HTTP_WORLD, .persistence = HTTP_CLOSE },
+		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n"), { STEP_PAUSE, 10 },
+			SAY(GET "\r\n"), LATE_READER },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 50 }, SAY(LAST), { STEP_CLOSE, 0 } },
+		.to_client = LAST,
+		.terms = "--",
+		.served = 1 },
+	{ .name = "said at once, and more behind it",
+		.cfg = { HTTP_WORLD },
+		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
+			SAY(GET "\r\n"), LATE_READER },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 50 }, SAY(LAST), { STEP_CLOSE, 0 } },
+		.to_client = LAST,
+		.terms = "--",
+		.served = 1 },
+	{ .name = "behind an answer of our own",
+		.cfg = { HTTP_WORLD },
+		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
+			SAY(GET "\r\n"), LATE_READER },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.terms = "SH",
+		.served = 1 },
+};
+
+static void
+what_nobody_answers_is_thrown_away(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(overheard); i++) {
+		http_play(&overheard[i]);
+		if (w.client[0].err || !strstr(w.client[0].text, "\r\n\r\n"))
+			fail_msg("%s: reset", overheard[i].name);
+	}
+}
+
 static void
 requests_follow_one_another(void **st)
 {
@@ -290,6 +331,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_follow_one_another),
+		cmocka_unit_test(what_nobody_answers_is_thrown_away),
 		cmocka_unit_test(requests_are_counted),
 		cmocka_unit_test(nolinger_is_for_servers_too),
 		cmocka_unit_test(a_server_that_has_ended_is_reset),
