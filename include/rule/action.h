@@ -120,7 +120,7 @@ struct rule_action {
 /* The actions of this layer: all but those of the proxy's own. */
 extern const struct rule_action rule_head_actions[], rule_uri_actions[], rule_var_actions[],
 	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[],
-	rule_auth_actions[];
+	rule_auth_actions[], rule_map_actions[];
 
 /* For the parsers of actions, here and in other layers. Arguments arg..arg+n-1 are there: 0, or -1
  * after an error that shows the action's syntax. */

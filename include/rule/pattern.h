@@ -5,7 +5,9 @@
  * regexes and ranges of numbers are tried one by one.
  *
  * All workers look at a set, without a lock: it is filled while the configuration is read, and
- * changes later only while they stand still (app/rendezvous.h).
+ * changes later only while they stand still (app/rendezvous.h). One that rules change has a guard,
+ * which is known before any worker runs: who looks at it holds the guard until what was found has
+ * been used or copied (pattern_set_look), and who changes it has it alone.
  */
 #ifndef TACIT_RULE_PATTERN_H
 #define TACIT_RULE_PATTERN_H
@@ -14,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/shared_lock.h"
 #include "rule/expr.h"
 #include "rule/pattern_index.h"
 #include "rule/regex.h"
@@ -92,7 +95,23 @@ struct pattern_set {
 	struct pattern_index index[2]; /* with and without case; IP: IPv4 and IPv6 */
 	struct pattern **list;   /* those that no index holds */
 	uint32_t n_list, list_cap;
+	struct shared_lock *guard; /* its owner's; NULL: changes only while workers stand still */
 };
+
+/* Around pattern_match(), by who runs while others may change the set. */
+static inline void
+pattern_set_look(const struct pattern_set *p, struct sys *sys)
+{
+	if (p->guard)
+		shared_lock_look(p->guard, sys);
+}
+
+static inline void
+pattern_set_looked(const struct pattern_set *p)
+{
+	if (p->guard)
+		shared_lock_looked(p->guard);
+}
 
 /* out: SAMPLE_ANY for an ACL, else STR, SINT or ADDR. */
 void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out);
@@ -122,7 +141,8 @@ int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, 
  */
 int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct pattern **all,
 	uint32_t n) must_check;
-/* p holds what `to` was made ready for; what it held before is its owner's. Cannot fail. */
+/* p holds what `to` was made ready for; what it held before is its owner's. Its guard stays.
+ * Cannot fail. */
 void pattern_set_swap(struct pattern_set *p, struct pattern_set *to);
 /* The end of one whose patterns are somebody else's; also of a plan that is given up. */
 void pattern_set_forget(struct pattern_set *to);

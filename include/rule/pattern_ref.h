@@ -2,32 +2,15 @@
  * What the admin socket calls a map or an ACL (management manual 9.3): the entries of a file, or
  * the patterns of one line `acl`. Of them sets are made, several where a file is looked at in
  * several ways. An entry has a version: those of the current one are in the sets, the others wait
- * for `commit`. All of it changes while no worker runs, or all stand still.
+ * for `commit`. All of it changes while no worker runs, or all stand still; where a rule changes
+ * entries while others look (rule/pattern_live.h) the sets have its guard.
  */
 #ifndef TACIT_RULE_PATTERN_REF_H
 #define TACIT_RULE_PATTERN_REF_H
 
 #include "base/list.h"
 #include "base/sbuf.h"
-#include "rule/pattern.h"
-
-struct pattern_entry {
-	struct list link;            /* in ref->entries, in the order they came */
-	struct pattern_entry *next;  /* of the same bucket */
-	uint64_t hash;               /* of text */
-	uint64_t id;                 /* what `show map` calls it */
-	uint32_t version;
-	struct str text, value;      /* end with a NUL; value.p NULL: none */
-	char *changed;               /* where value lies once it was set */
-	struct pattern *patterns;    /* made of it, by pattern.next: one per set */
-	char bytes[];
-};
-
-/* A set that is made of the entries, and how. */
-struct pattern_feed {
-	struct pattern_set *set;
-	unsigned int flags;          /* PATTERN_x */
-};
+#include "rule/pattern_entry.h"
 
 #define PATTERN_WHERE_MAX 65536      /* bytes of pattern_ref.where */
 #define PATTERN_ID_MAX INT32_MAX
@@ -47,6 +30,9 @@ struct pattern_ref {
 	uint32_t n_buckets;          /* a power of two, or 0 */
 	struct pattern_feed *feed;   /* in order */
 	unsigned int n_feeds;
+	struct shared_lock lock;     /* the guard of its sets, if */
+	uint8_t is_live;             /* rules change it */
+	uint64_t refused;            /* changes that rules could not make */
 };
 
 /* path: NULL for one of a line. NULL when memory is out. */
@@ -56,10 +42,19 @@ void pattern_ref_free(struct pattern_ref **ref);
 /* Makes the current entries part of a set, those to come too. 0, or a negative reason with *why. */
 int pattern_ref_feed(struct pattern_ref *ref, struct pattern_set *set, unsigned int flags,
 	struct rule_err *why) must_check;
+/* Rules change it, which is known before any worker runs: its sets get a guard, those to come too.
+ * Not for one of a line, which may share its set with others. */
+void pattern_ref_guard(struct pattern_ref *ref);
 /* May something be added to that version? It is not younger than the last one prepared. */
 int pattern_ref_has_version(const struct pattern_ref *ref, uint32_t version);
 /* Adds one behind the others, as pattern_set_add(): all sets take it, or none. */
 int pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct rule_err *why) must_check;
+/* The same in two steps: an entry that nobody finds yet, which changes nothing of ref, and its
+ * place behind the others. What finds none stays the caller's, for pattern_entry_free(). */
+int pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct pattern_entry **out, struct rule_err *why) must_check;
+int pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e,
 	struct rule_err *why) must_check;
 /* Removes every entry of that text, whatever its version. How many there were. */
 unsigned int pattern_ref_del(struct pattern_ref *ref, struct str text);
@@ -74,6 +69,9 @@ int pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value,
 	struct rule_err *why) must_check;
 /* The first entry of that text in the current version, or NULL. */
 const struct pattern_entry *pattern_ref_find(const struct pattern_ref *ref, struct str text);
+/* Is there one in the current version, and has every one of that text that value? value.p NULL:
+ * any. */
+int pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value);
 /* Removes the entries of a version. 0 or -ERR_NOMEM, when nothing has changed. */
 int pattern_ref_clear(struct pattern_ref *ref, uint32_t version) must_check;
 /* A new version, which is empty. */

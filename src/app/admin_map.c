@@ -89,8 +89,11 @@ list_all(const struct asked *q)
 			continue;
 		sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
 		sbuf_add(out, ref->where.p, ref->where.len);
-		sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu\n", ref->version,
-			ref->next, (unsigned long long)ref->n);
+		sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
+			(unsigned long long)ref->n);
+		if (ref->refused)
+			sbuf_addf(out, " refused=%llu", (unsigned long long)ref->refused);
+		sbuf_addc(out, '\n');
 	}
 }
 

@@ -7,18 +7,6 @@
 /* Looks before the CPU is given away: some microseconds, many times what is done under a lock. */
 #define SPINS 100
 
-static inline void
-relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield" ::: "memory");
-#else
-	__asm__ __volatile__("" ::: "memory");
-#endif
-}
-
 #ifdef TACIT_MAGIC
 static unsigned long
 self(void)
@@ -39,7 +27,7 @@ lock_wait(struct lock *l, struct sys *sys)
 		/* Only looking leaves the cache line with who holds the lock. */
 		while (atomic_read(&l->taken)) {
 			if (++spins % SPINS) {
-				relax();
+				cpu_relax();
 				continue;
 			}
 			yields++;

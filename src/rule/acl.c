@@ -228,16 +228,27 @@ rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
 /* --- evaluation --- */
 
 static int
+is_in(const struct pattern_set *p, const struct sample *s, struct sample_ctx *cx)
+{
+	int yes;
+
+	pattern_set_look(p, cx->sys);
+	yes = pattern_match(p, s, cx, NULL) != NULL;
+	pattern_set_looked(p);
+	return yes;
+}
+
+static int
 holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *cx)
 {
 	if (t->method == PATTERN_FOUND)
 		return 1;
 	if (t->method == PATTERN_BOOL)
 		return pattern_is_true(s, cx);
-	if (pattern_match(t->own, s, cx, NULL))
+	if (is_in(t->own, s, cx))
 		return 1;
 	for (unsigned int i = 0; i < t->n_files; i++)
-		if (pattern_match(t->file[i], s, cx, NULL))
+		if (is_in(t->file[i], s, cx))
 			return 1;
 	return 0;
 }

@@ -128,28 +128,48 @@ take_text(struct arena *arena, struct sbuf *b, struct sample *s)
 	return 1;
 }
 
+/* The text of the entry with the groups in their places. */
+static int
+fill_groups(const struct pattern *hit, const struct regex_match *groups, struct arena *arena,
+	struct sample *s)
+{
+	struct sbuf b;
+
+	if (arena->used == arena->cap)
+		return 0;
+	sbuf_init_fixed(&b, arena->p + arena->used, arena->cap - arena->used);
+	regex_subst(hit->value, groups, &b);
+	return take_text(arena, &b, s);
+}
+
+/* The value of the entry, a copy where the entry may be gone as soon as the guard is. */
+static int
+take_value(const struct pattern_set *p, const struct pattern *hit, struct arena *arena,
+	struct sample *s)
+{
+	s->type = hit->data.type;
+	s->u = hit->data.u;
+	if (!p->guard || s->type != SAMPLE_STR)
+		return 1;
+	s->u.str = arena_copy(arena, s->u.str);
+	return s->u.str.p != NULL;
+}
+
 static int
 conv_map(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct pattern_set *p = a->arg[0].ref;
 	const struct pattern *hit;
 	struct regex_match groups;
-	struct sbuf b;
+	int found = 0;
 
+	pattern_set_look(p, cx->sys);
 	hit = pattern_match(p, s, cx, &groups);
-	if (!hit)
-		return use_default(a, p, s);
-	if (!(a->kind & 1)) {
-		s->type = hit->data.type;
-		s->u = hit->data.u;
-		return 1;
-	}
-	if (cx->arena->used == cx->arena->cap)
-		return 0;
-	sbuf_init_fixed(
-		&b, cx->arena->p + cx->arena->used, cx->arena->cap - cx->arena->used);
-	regex_subst(hit->value, &groups, &b);
-	return take_text(cx->arena, &b, s);
+	if (hit)
+		found = a->kind & 1 ? fill_groups(hit, &groups, cx->arena, s)
+				    : take_value(p, hit, cx->arena, s);
+	pattern_set_looked(p);
+	return hit ? found : use_default(a, p, s);
 }
 
 #define MAP(n, in_type, out_type, initialise, method, groups, text)                       \

@@ -163,10 +163,17 @@ pattern_set_enter(struct pattern_set *p, struct pattern *t)
 static void
 leave_list(struct pattern_set *p, const struct pattern *t)
 {
-	uint32_t i = 0;
+	uint32_t i = 0, end = p->n_list;
 
-	while (p->list[i] != t)
-		i++;
+	/* Who came later stands behind. */
+	while (p->list[i] != t) {
+		uint32_t middle = i + (end - i) / 2;
+
+		if (p->list[middle]->order <= t->order)
+			i = middle;
+		else
+			end = middle;
+	}
 	p->n_list--;
 	memmove(p->list + i, p->list + i + 1, (p->n_list - i) * sizeof(struct pattern *));
 }
@@ -279,6 +286,7 @@ pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
 		to->all[i]->order = to->orders++;
 	}
 	drop_arrays(p);
+	to->guard = p->guard;
 	*p = *to;
 	memset(to, 0, sizeof(*to));
 }

@@ -1,5 +1,6 @@
 #include "rule/pattern_ref.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,41 +84,6 @@ link_entry(struct pattern_ref *ref, struct pattern_entry *e)
 	ref->n++;
 }
 
-static struct pattern_entry *
-make_entry(struct str text, struct str value)
-{
-	struct pattern_entry *e = mem_zalloc(sizeof(*e) + text.len + 1 + value.len + 1);
-
-	if (!e)
-		return NULL;
-	list_init(&e->link);
-	e->hash = hash_of(text);
-	if (text.len)
-		memcpy(e->bytes, text.p, text.len);
-	e->text = (struct str){ e->bytes, text.len };
-	if (!value.p)
-		return e;
-	e->value = (struct str){ e->bytes + text.len + 1, value.len };
-	memcpy(e->bytes + text.len + 1, value.p, value.len);
-	return e;
-}
-
-/* in_sets: its patterns are in their sets. */
-static void
-free_entry(struct pattern_entry *e, int in_sets)
-{
-	struct pattern *t;
-
-	while ((t = e->patterns) != NULL) {
-		e->patterns = t->next;
-		if (in_sets)
-			pattern_set_leave(t->set, t);
-		pattern_free(t);
-	}
-	mem_free(e->changed);
-	mem_free(e);
-}
-
 /* Out of its bucket, where *at names it, and gone. */
 static void
 drop(struct pattern_ref *ref, struct pattern_entry **at, int in_sets)
@@ -127,7 +93,7 @@ drop(struct pattern_ref *ref, struct pattern_entry **at, int in_sets)
 	*at = e->next;
 	list_remove(&e->link);
 	ref->n--;
-	free_entry(e, in_sets);
+	pattern_entry_free(e, in_sets);
 }
 
 static struct pattern_entry **
@@ -148,7 +114,7 @@ pattern_ref_free(struct pattern_ref **refp)
 	if (!ref)
 		return;
 	list_each_safe(it, &ref->entries)
-		free_entry(list_entry(it, struct pattern_entry, link), 0);
+		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
 	mem_free(ref->bucket);
 	mem_free(ref->feed);
 	mem_free(ref->path);
@@ -158,41 +124,6 @@ pattern_ref_free(struct pattern_ref **refp)
 }
 
 /* --- from entries to sets --- */
-
-static int
-make_pattern(struct pattern_ref *ref, struct pattern_entry *e, const struct pattern_feed *feed,
-	struct pattern **out, struct rule_err *why)
-{
-	struct pattern **end = &e->patterns;
-	int rc = pattern_make(
-		feed->set, e->text, PATTERN_EQ, feed->flags | PATTERN_BORROW, e->value, out, why);
-
-	if (rc < 0)
-		return rc;
-	(*out)->owner = ref;
-	while (*end)
-		end = &(*end)->next;
-	*end = *out;
-	return 0;
-}
-
-/* Into the sets, all or none. */
-static int
-enter(struct pattern_entry *e, struct rule_err *why)
-{
-	for (struct pattern *t = e->patterns; t; t = t->next) {
-		int rc = pattern_set_enter(t->set, t);
-
-		if (rc == 0)
-			continue;
-		for (struct pattern *in = e->patterns; in != t; in = in->next)
-			pattern_set_leave(in->set, in);
-		why->at = 0;
-		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
-		return rc;
-	}
-	return 0;
-}
 
 int
 pattern_ref_feed(
@@ -205,10 +136,12 @@ pattern_ref_feed(
 		return no_memory(why);
 	ref->feed = grown;
 	ref->feed[ref->n_feeds++] = (struct pattern_feed){ set, flags };
+	if (ref->is_live)
+		set->guard = &ref->lock;
 	list_each(it, &ref->entries) {
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 		struct pattern *t;
-		int rc = make_pattern(ref, e, &ref->feed[ref->n_feeds - 1], &t, why);
+		int rc = pattern_entry_feed(e, &ref->feed[ref->n_feeds - 1], ref, &t, why);
 
 		if (rc == 0 && e->version == ref->version && pattern_set_enter(set, t) < 0)
 			rc = no_memory(why);
@@ -218,6 +151,15 @@ pattern_ref_feed(
 	return 0;
 }
 
+void
+pattern_ref_guard(struct pattern_ref *ref)
+{
+	assert(ref->path);
+	ref->is_live = 1;
+	for (unsigned int i = 0; i < ref->n_feeds; i++)
+		ref->feed[i].set->guard = &ref->lock;
+}
+
 int
 pattern_ref_has_version(const struct pattern_ref *ref, uint32_t version)
 {
@@ -225,11 +167,29 @@ pattern_ref_has_version(const struct pattern_ref *ref, uint32_t version)
 }
 
 int
-pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
-	struct rule_err *why)
+pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct pattern_entry **out, struct rule_err *why)
 {
-	struct pattern_entry *e = NULL;
+	struct pattern_entry *e = pattern_entry_new(text, value);
 	struct pattern *t;
+	int rc = 0;
+
+	why->at = 0;
+	if (!e)
+		return no_memory(why);
+	e->version = version;
+	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
+		rc = pattern_entry_feed(e, &ref->feed[i], ref, &t, why);
+	if (rc < 0)
+		pattern_entry_free(e, 0);
+	else
+		*out = e;
+	return rc;
+}
+
+int
+pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_err *why)
+{
 	int rc = 0;
 
 	why->at = 0;
@@ -237,31 +197,33 @@ pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, stru
 		snprintf(why->text, sizeof(why->text), "more than %u patterns", PATTERN_SET_MAX);
 		return -ERR_FULL;
 	}
-	if (grow(ref) == 0)
-		e = make_entry(text, value);
-	if (!e)
+	if (grow(ref) < 0)
 		return no_memory(why);
-	e->version = version;
-	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
-		rc = make_pattern(ref, e, &ref->feed[i], &t, why);
-	if (rc == 0 && version == ref->version)
-		rc = enter(e, why);
-	if (rc < 0) {
-		free_entry(e, 0);
+	if (e->version == ref->version)
+		rc = pattern_entry_enter(e, why);
+	if (rc < 0)
 		return rc;
-	}
 	e->id = ++ref->last_id;
 	link_entry(ref, e);
 	return 0;
 }
 
-/* --- one by one --- */
-
-static int
-is_of(const struct pattern_entry *e, struct str text, uint64_t hash)
+int
+pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct rule_err *why)
 {
-	return e->hash == hash && str_is(e->text, text);
+	struct pattern_entry *e;
+	int rc = pattern_ref_make(ref, version, text, value, &e, why);
+
+	if (rc < 0)
+		return rc;
+	rc = pattern_ref_join(ref, e, why);
+	if (rc < 0)
+		pattern_entry_free(e, 0);
+	return rc;
 }
+
+/* --- one by one --- */
 
 unsigned int
 pattern_ref_del(struct pattern_ref *ref, struct str text)
@@ -271,7 +233,7 @@ pattern_ref_del(struct pattern_ref *ref, struct str text)
 	unsigned int n = 0;
 
 	while (at && *at) {
-		if (is_of(*at, text, hash)) {
+		if (pattern_entry_is(*at, text, hash)) {
 			drop(ref, at, (*at)->version == ref->version);
 			n++;
 		} else {
@@ -304,33 +266,6 @@ pattern_ref_del_id(struct pattern_ref *ref, uint64_t id)
 	return 1;
 }
 
-static int
-change(struct pattern_entry *e, struct str value, struct rule_err *why)
-{
-	char *own = mem_alloc(value.len + 1);
-	struct str copy = { own, value.len };
-	int rc = 0;
-
-	if (!own)
-		return no_memory(why);
-	memcpy(own, value.p, value.len);
-	own[value.len] = '\0';
-	for (struct pattern *t = e->patterns; t && rc == 0; t = t->next)
-		rc = pattern_change(t, copy, why);
-	if (rc < 0) {
-		/* What one set takes and another does not: back to what it was. */
-		for (struct pattern *t = e->patterns; t; t = t->next)
-			if (pattern_change(t, e->value, why) < 0)
-				break;
-		mem_free(own);
-		return rc;
-	}
-	mem_free(e->changed);
-	e->changed = own;
-	e->value = copy;
-	return 0;
-}
-
 int
 pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
 {
@@ -339,10 +274,10 @@ pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, stru
 	int rc, n = 0;
 
 	for (struct pattern_entry *e = at ? *at : NULL; e; e = e->next) {
-		if (!is_of(e, text, hash))
+		if (!pattern_entry_is(e, text, hash))
 			continue;
 		/* All of them have patterns for the same sets, so the first says it for all. */
-		rc = change(e, value, why);
+		rc = pattern_entry_change(e, value, why);
 		if (rc < 0)
 			return rc;
 		n++;
@@ -354,7 +289,7 @@ int
 pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value, struct rule_err *why)
 {
 	struct pattern_entry *e = by_id(ref, id);
-	int rc = e ? change(e, value, why) : 0;
+	int rc = e ? pattern_entry_change(e, value, why) : 0;
 
 	return rc < 0 ? rc : e != NULL;
 }
@@ -367,10 +302,27 @@ pattern_ref_find(const struct pattern_ref *ref, struct str text)
 	struct pattern_entry **at = bucket_of(ref, hash);
 
 	for (const struct pattern_entry *e = at ? *at : NULL; e; e = e->next)
-		if (e->version == ref->version && is_of(e, text, hash) &&
+		if (e->version == ref->version && pattern_entry_is(e, text, hash) &&
 			(!first || e->id < first->id))
 			first = e;
 	return first;
+}
+
+int
+pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value)
+{
+	uint64_t hash = hash_of(text);
+	struct pattern_entry **at = bucket_of(ref, hash);
+	int current = 0;
+
+	for (const struct pattern_entry *e = at ? *at : NULL; e; e = e->next) {
+		if (!pattern_entry_is(e, text, hash))
+			continue;
+		if (value.p && !(e->value.p && str_is(e->value, value)))
+			return 0;
+		current |= e->version == ref->version;
+	}
+	return current;
 }
 
 /* --- as a whole --- */

@@ -1,7 +1,8 @@
 /*
  * rules: what a look-up among patterns costs, in ns, by how many there are: exact texts, beginnings
- * and networks; and a thousand conditions with a pattern each, beside one ACL of a thousand lines.
- * Half of what is looked up is there. Each figure is the best of several rounds.
+ * and networks; what a change by a rule costs, of an entry's value and of an entry that comes and
+ * goes; and a thousand conditions with a pattern each, beside one ACL of a thousand lines. Half of
+ * what is looked up is there. Each figure is the best of several rounds.
  *
  *     rules [look-ups per round]
  */
@@ -16,6 +17,7 @@
 #include "rule/cond.h"
 #include "rule/pattern.h"
 #include "rule/pattern_file.h"
+#include "rule/pattern_live.h"
 #include "rule/tables.h"
 
 enum {
@@ -107,6 +109,48 @@ time_lookups(enum pattern_method m, uint32_t n, uint32_t lookups)
 	if (hits / ROUNDS < lookups / 2 - SUBJECTS || hits / ROUNDS > lookups / 2 + SUBJECTS)
 		exit(1);
 	pattern_set_fini(&p);
+	return best;
+}
+
+/* --- changes --- */
+
+/* In a map of n entries: another value, or a new key and its end in turn. */
+static double
+time_changes(uint32_t n, int come_and_go, uint32_t changes)
+{
+	struct pattern_ref *ref = pattern_ref_new("bench.map");
+	struct pattern_set p;
+	struct rule_err why;
+	double best = 1e9, ns;
+	char key[TEXT], value[TEXT];
+	uint64_t start;
+
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_STR);
+	if (!ref || pattern_ref_feed(ref, &p, 0, &why) < 0)
+		exit(1);
+	pattern_ref_guard(ref);
+	for (uint32_t i = 0; i < n; i++) {
+		make_key(PATTERN_STR, i, 0, key);
+		if (pattern_ref_add(ref, 0, str_of(key), STR("value"), &why) < 0)
+			exit(1);
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		start = now_ns();
+		for (uint32_t i = 0; i < changes; i++) {
+			make_key(PATTERN_STR, come_and_go ? n : dice() % n, 0, key);
+			snprintf(value, sizeof(value), "%u", i);
+			if (come_and_go && i % 2)
+				(void)pattern_live_del(ref, NULL, str_of(key));
+			else if (pattern_live_put(ref, NULL, str_of(key), str_of(value), &why) < 0)
+				exit(1);
+		}
+		ns = (double)(now_ns() - start) / changes;
+		best = ns < best ? ns : best;
+	}
+	if (ref->n < n || ref->n > n + 1)
+		exit(1);
+	pattern_set_forget(&p);
+	pattern_ref_free(&ref);
 	return best;
 }
 
@@ -242,6 +286,11 @@ main(int argc, char **argv)
 		printf("%s n10=%.1f n1000=%.1f n100000=%.1f\n", row[i].name,
 			time_lookups(row[i].method, 10, n), time_lookups(row[i].method, 1000, n),
 			time_lookups(row[i].method, 100000, n));
+	for (int i = 0; i < 2; i++)
+		printf("%s n10=%.1f n1000=%.1f n10000=%.1f n100000=%.1f\n",
+			i ? "come_and_go" : "set_value", time_changes(10, i, n),
+			time_changes(1000, i, n), time_changes(10000, i, n),
+			time_changes(100000, i, n));
 	read_rules(&w);
 	printf("conditions apart=%.1f", time_conditions(&w, 0, RULES, n / 1000) / RULES);
 	printf(" together=%.1f\n", time_conditions(&w, RULES, RULES + 1, n));

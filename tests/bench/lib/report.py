@@ -25,7 +25,7 @@ TITLES = {
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
     "slow": "Small kept requests (2,000/s, microseconds) alone and beside 9,400 heads that come a byte at a time "
             "(3,133 bytes/s), and what a slow byte and a slow sender cost",
-    "rules": "Nanoseconds per look-up by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
+    "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}

@@ -116,7 +116,7 @@ action_rig_init(struct action_rig *r)
 {
 	static const struct rule_action *const tables[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
-		rule_auth_actions };
+		rule_auth_actions, rule_map_actions };
 
 	memset(r, 0, sizeof(*r));
 	rig_init(&r->x);
@@ -126,7 +126,7 @@ action_rig_init(struct action_rig *r)
 	for (size_t i = 0; i < RULE_PLACES; i++)
 		list_init(&r->rules[i]);
 	list_init(&r->redirects);
-	pattern_files_init(&r->files, NULL);
+	pattern_files_init(&r->files, &r->sys);
 	r->x.vocab.files = &r->files;
 	rule_acls_init(&r->acls);
 	cfg_registry_init(&r->registry);
@@ -145,7 +145,7 @@ action_rig_forget(struct action_rig *r)
 	rules_free(&r->redirects);
 	rule_acls_fini(&r->acls);
 	pattern_files_fini(&r->files);
-	pattern_files_init(&r->files, NULL);
+	pattern_files_init(&r->files, &r->sys);
 	rule_acls_init(&r->acls);
 	cfg_diag_fini(&r->diag);
 	cfg_diag_init(&r->diag, 0);

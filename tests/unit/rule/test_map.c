@@ -134,6 +134,50 @@ no_room(void **state)
 }
 
 static void
+what_was_found_stays(struct pattern_ref *ref)
+{
+	struct rule_expr *e = NULL;
+	struct rule_err why;
+	struct sample s;
+	char text[200];
+	size_t used;
+
+	snprintf(text, sizeof(text), "str(a),map(%s)", path);
+	assert_int_equal(
+		rule_expr_parse(&rig.vocab, text, strlen(text), ~0u, 0, &e, &used, &why), 0);
+	assert_int_equal(rule_expr_eval(e, &rig.cx, &s), 1);
+	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("other"), &why), 1);
+	assert_int_equal(pattern_ref_del(ref, STR("a")), 1);
+	assert_true(str_is(s.u.str, STR("some text")));
+	arena_release(&rig.arena, 0);
+	rule_expr_free(&e);
+}
+
+/* Where rules change the file: what was found is the caller's, and has to have room. */
+static void
+guarded(void **state)
+{
+	static const char *const words[] = { "str(a),map(%s)", "str(a),map_regm(%s)" };
+	uint64_t before = rig.arena.refused;
+	size_t cap = rig.arena.cap;
+
+	(void)state;
+	write_file("a some text\n");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		expect(words[i], "some text");
+	pattern_ref_guard(pattern_files_find(&files, path));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		expect(words[i], "some text");
+	rig.arena.cap = 8;
+	expect(words[0], "(none)");
+	rig.arena.cap = cap;
+	assert_int_equal(rig.arena.refused, before + 1);
+	assert_int_equal(pattern_files_find(&files, path)->lock.state, 0);
+	what_was_found_stays(pattern_files_find(&files, path));
+	unlink(path);
+}
+
+static void
 refused(void **state)
 {
 	static const struct {
@@ -192,6 +236,7 @@ main(void)
 		cmocka_unit_test(typed),
 		cmocka_unit_test(groups),
 		cmocka_unit_test(no_room),
+		cmocka_unit_test(guarded),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(names),
 	};
