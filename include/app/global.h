@@ -118,6 +118,7 @@ struct global_conf {
 	int ranges_fast_path;
 	int maxrewrite;      /* of a buffer, left free for what is added to a head */
 	int http_maxhdr;     /* fields of a head */
+	int http_low_water;  /* tune.http.low-water */
 	/* Percent of the descriptors in use from which on no connection is kept idle, and from
 	 * which on an idle one makes room for a new one. */
 	unsigned int pool_low_fds, pool_high_fds;

@@ -48,6 +48,13 @@ enum http_verdict http_parse_request(struct http_parser *p, const char *buf, siz
 enum http_verdict http_parse_response(struct http_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
 
+/*
+ * How many more bytes a request's head takes at least before it can be complete, after HTTP_MORE;
+ * 0 < it <= HTTP_NEEDS_MAX. Whoever reads less learns nothing but that it may be bad.
+ */
+#define HTTP_NEEDS_MAX 17u
+unsigned int http_parse_needs(const struct http_parser *p, const struct http_head *h);
+
 /* What is wrong with a head that does not end within its buffer, after HTTP_MORE. */
 enum http_bad http_parse_full(const struct http_parser *p);
 

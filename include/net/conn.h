@@ -30,6 +30,7 @@ struct conn {
 	uint8_t shut; /* our FIN is sent */
 	uint8_t no_zerocopy; /* the kernel copies after all, or cannot, or it is not worth asking */
 	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
+	uint8_t low_water; /* what the kernel has as SO_RCVLOWAT; 0: as it began, 1 */
 	uint8_t cut;  /* a splice() to it came out short, which hides an error */
 };
 
@@ -60,6 +61,18 @@ enum io_result conn_send(struct conn *c, const void *buf, size_t len, int more, 
 /* The same with MSG_ZEROCOPY; *in_place is 0 when the kernel had no room for that, and copied. */
 enum io_result conn_send_in_place(struct conn *c, const void *buf, size_t len, int more,
 	size_t *put, int *in_place);
+/*
+ * Readable is to mean that so many bytes are there, 1 to 255, or an end (SO_RCVLOWAT, socket(7)).
+ * Makes a call only when it is something new. Nothing to a unix socket, whose poll() knows no such
+ * mark.
+ */
+void conn_set_low_water(struct conn *c, unsigned int bytes);
+static inline void
+conn_low_water(struct conn *c, unsigned int bytes)
+{
+	if (bytes != (c->low_water ? c->low_water : 1u))
+		conn_set_low_water(c, bytes);
+}
 /* Sends FIN (once). */
 void conn_shut(struct conn *c);
 /* It failed, and for the kernel too it is over: not so when only memory was short here. */

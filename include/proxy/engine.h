@@ -84,6 +84,7 @@ struct engine {
 	unsigned int maxrewrite;     /* tune.maxrewrite */
 	unsigned int maxhdr;         /* tune.http.maxhdr: fields of a head */
 	unsigned int max_reads;      /* per half and turn */
+	int low_water;               /* tune.http.low-water */
 	const struct sockbuf *server_buf; /* of sockets to servers; NULL: the kernel's own */
 	uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
 	uint64_t cum_conns, cum_sess, bytes_out, bytes_in;

@@ -36,6 +36,7 @@ struct http_txn {
 	enum http_version version;
 	enum http_version res_version; /* of the server's response, if has_res_version */
 	uint32_t head_end; /* where its head ends in the client's buffer, and its body begins */
+	uint32_t looked_at; /* bytes of the head that were there when it was last judged */
 	uint32_t line_len;       /* of line: "GET /path HTTP/1.1", cut at HTTP_LINE_MAX; 0: bad */
 	/* On the loop's clock, ms; 0: not yet. */
 	uint64_t began_ms;       /* the request's first byte */
@@ -64,6 +65,7 @@ struct http_txn {
 	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */
 	uint8_t no_after;        /* a rule http-after-response failed: none is asked any more */
 	uint8_t leaves;          /* a rule ends it without an answer */
+	uint8_t slow_reads;      /* reads in a row that brought few bytes of the request's head */
 	uint8_t untimed;         /* it ended before it was taken: logs have no TR and Tq of it */
 	struct rules_at at;      /* the rule that the request waits at */
 	uint64_t wait_until_ms;  /* wait-for-body; 0: does not wait */

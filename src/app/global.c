@@ -17,6 +17,7 @@ global_init(struct global_conf *g)
 	g->stats_maxconn = GLOBAL_STATS_MAXCONN;
 	g->epoll_mode = INTEREST_EDGE;
 	g->lazy = 1;
+	g->http_low_water = 1;
 	g->default_shards = BIND_SHARDS_BY_THREAD;
 	g->wake_elision = 1;
 	g->bufsize = GLOBAL_BUFSIZE_DEFAULT;

@@ -159,6 +159,15 @@ static const struct cfg_kw kws[] = {
 		"{ by-process | by-thread | by-group }",
 		"Sockets of bind lines without 'shards': one for all workers, or one for each "
 		"unless said otherwise."),
+	{ .name = "tune.http.low-water",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_bool,
+		.syntax = "{ on | off }",
+		.arg = FIELD(http_low_water),
+		.doc = "Wake for a request's head that comes a few bytes at a time only when so "
+		       "many have come as could end it (SO_RCVLOWAT); on unless said otherwise." },
 	{ .name = "tune.wake-elision",
 		.sections = CFG_GLOBAL,
 		.min = 1,

@@ -174,6 +174,7 @@ make_engine(struct worker *w)
 	if (r)
 		return r;
 	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
+	w->engine.low_water = g->http_low_water;
 	engine_allow_captures(&w->engine, p->cfg->proxies.capture_size);
 	w->engine.idle.low_fds = fd_share(p, g->pool_low_fds);
 	w->engine.idle.high_fds = fd_share(p, g->pool_high_fds);

@@ -133,6 +133,14 @@ target(struct work *w)
 	return go_on(w, VERSION);
 }
 
+static uint32_t
+version_at(const struct http_parser *p, const struct http_head *h)
+{
+	if (h->kind == HTTP_RESPONSE)
+		return p->line;
+	return p->line + (uint32_t)(h->method_text.len + 1 + h->target.len + 1);
+}
+
 /* Major versions but 1 are other protocols; a minor one that is higher is 1.1 to us (RFC 9110,
  * 2.5). */
 static enum http_verdict
@@ -141,10 +149,8 @@ version(struct work *w)
 	static const char pattern[VERSION_LEN + 1] = "HTTP/d.d";
 	struct http_parser *p = w->p;
 	int is_request = w->h->kind == HTTP_REQUEST;
-	uint32_t from = p->line;
+	uint32_t from = version_at(p, w->h);
 
-	if (is_request)
-		from += (uint32_t)(w->h->method_text.len + 1 + w->h->target.len + 1);
 	for (; p->at < w->len && p->at - from < VERSION_LEN; p->at++) {
 		char want = pattern[p->at - from], c = w->buf[p->at];
 
@@ -387,6 +393,30 @@ http_parse_response(struct http_parser *p, const char *buf, size_t len, struct h
 		p->state = VERSION;
 	}
 	return parse(&w, used);
+}
+
+/* The shortest request is "M / HTTP/1.0", CRLF, CRLF. */
+unsigned int
+http_parse_needs(const struct http_parser *p, const struct http_head *h)
+{
+	static const uint8_t least[DONE] = {
+		[START] = HTTP_NEEDS_MAX - 1,
+		[START_LF] = HTTP_NEEDS_MAX,
+		[METHOD] = 15,
+		[TARGET] = 13,
+		[VERSION] = VERSION_LEN + 4,
+		[VERSION_END] = 4,
+		[LINE_LF] = 3,
+		[FIELD] = 2,
+		[NAME] = 5,
+		[VALUE] = 4,
+		[VALUE_LF] = 3,
+		[END_LF] = 1,
+	};
+	unsigned int n = least[p->state];
+
+	assert(n);
+	return p->state == VERSION ? n - (p->at - version_at(p, h)) : n;
 }
 
 enum http_bad

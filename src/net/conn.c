@@ -217,6 +217,18 @@ conn_send_in_place(
 }
 
 void
+conn_set_low_water(struct conn *c, unsigned int bytes)
+{
+	int n = (int)bytes;
+
+	assert(bytes && bytes <= UINT8_MAX);
+	if (c->is_unix || !conn_is_open(c))
+		return;
+	c->low_water = (uint8_t)bytes;
+	(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_RCVLOWAT, &n, sizeof(n));
+}
+
+void
 conn_shut(struct conn *c)
 {
 	if (c->shut || c->err)

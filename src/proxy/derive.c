@@ -125,6 +125,7 @@ derive_read(const struct session *s, struct derived *d)
 	/* An interim answer. */
 	if (half_owes(&s->half[SERVER]))
 		d->wants[CLIENT] |= EV_W;
+	d->low_water = http_read_low_water(s);
 	d->deadline = http_read_deadline(s);
 	derive_starving(s, CLIENT, d);
 }
@@ -172,7 +173,7 @@ derive_early(const struct session *s, struct derived *d)
 struct derived
 session_derive(const struct session *s)
 {
-	struct derived d = { .deadline = TIMER_NEVER };
+	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
 
 	switch (s->state) {
 	case SESSION_RELAY:

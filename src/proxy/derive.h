@@ -7,6 +7,7 @@
 /* All that a dispatch leaves to be told to the loop, in one pass. */
 struct derived {
 	unsigned int wants[SIDES]; /* on each side's fd: EV_R | EV_W */
+	unsigned int low_water;    /* bytes of the client that are worth a look */
 	uint64_t deadline;         /* of TIMEOUT, on the loop's clock; TIMER_NEVER: no limit */
 };
 

@@ -56,6 +56,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	engine_splice_init(e);
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
+	e->low_water = 1;
 	engine_allow_captures(e, 0);
 	engine_endpoints_init(e);
 	e->scratch = mem_alloc(bufsize);

@@ -15,6 +15,9 @@
 #include "proxy/monitor.h"
 #include "request.h"
 
+/* A head is slow when as many reads in a row brought fewer bytes than that. */
+#define HTTP_SLOW_READS 2u
+#define HTTP_SLOW_BYTES 16u
 /* Kept clients at rest are let go over so long when the process stops. */
 #define HTTP_STOP_SPREAD_MS 1000u
 
@@ -126,6 +129,16 @@ head_is_complete(struct session *s, size_t used)
 	}
 }
 
+/* Was the piece that came last one of few bytes? */
+static void
+clock_pace(struct http_txn *t, const struct half *h)
+{
+	int few = h->ahead - t->looked_at < HTTP_SLOW_BYTES;
+
+	t->looked_at = h->ahead;
+	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
+}
+
 /* It fills all the room there is: what of it is too long? */
 static unsigned int
 too_long(const struct half *h)
@@ -149,6 +162,8 @@ judge(struct session *s)
 	case HTTP_MORE:
 		if (h->tail + h->ahead == s->engine->bufsize)
 			request_refuse(s, too_long(h));
+		else
+			clock_pace(t, h);
 		return;
 	case HTTP_BAD:
 		request_refuse(s, http_bad_status((enum http_bad)p->bad));
@@ -157,6 +172,22 @@ judge(struct session *s)
 		head_is_complete(s, used);
 		return;
 	}
+}
+
+/*
+ * Whoever sends a head byte by byte does not have us look at each of them: before the fewest that
+ * can end it have come there is nothing to be done but to find it bad a little sooner.
+ */
+unsigned int
+http_read_low_water(const struct session *s)
+{
+	const struct http_txn *t = s->txn;
+	const struct half *h = &s->half[CLIENT];
+
+	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS)
+		return 1;
+	return (unsigned int)MIN(http_parse_needs(&t->parser[CLIENT], &t->req),
+		s->engine->bufsize - h->tail - h->ahead);
 }
 
 /* --- its bytes --- */

@@ -9,6 +9,8 @@
 void http_read(struct session *s);
 /* The same for events of the client. */
 void http_read_io(struct session *s, uint32_t ev);
+/* How many more bytes of the client are worth a look; 1: each. */
+unsigned int http_read_low_water(const struct session *s);
 /* When the head, or the wait for it, is late (manual, timeout http-request, http-keep-alive);
  * TIMER_NEVER. */
 uint64_t http_read_deadline(const struct session *s);

@@ -377,6 +377,7 @@ session_settle(struct session *s)
 	d = session_derive(s);
 	want(s, CLIENT, d.wants[CLIENT]);
 	want(s, SERVER, d.wants[SERVER]);
+	conn_low_water(&s->conn[CLIENT], d.low_water);
 	if (timer_set(loop_timers(l), &s->timer, d.deadline) < 0) {
 		/* A session without its deadline could stay for ever. */
 		s->term[0] = 'R';

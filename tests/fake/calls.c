@@ -149,6 +149,7 @@ option_text(int lvl, int opt, char *buf, size_t len)
 		{ SOL_SOCKET, SO_REUSEADDR, "SO_REUSEADDR" },
 		{ SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT" },
 		{ SOL_SOCKET, SO_SNDBUF, "SO_SNDBUF" },
+		{ SOL_SOCKET, SO_RCVLOWAT, "SO_RCVLOWAT" },
 		{ SOL_SOCKET, SO_ZEROCOPY, "SO_ZEROCOPY" },
 		{ SOL_SOCKET, SO_RCVBUF, "SO_RCVBUF" },
 		{ IPPROTO_TCP, TCP_INFO, "TCP_INFO" },
@@ -187,6 +188,8 @@ fk_setsockopt(void *ctx, int fd, int lvl, int opt, const void *v, socklen_t len)
 		} else if (lvl == SOL_SOCKET && (opt == SO_SNDBUF || opt == SO_RCVBUF)) {
 			*(opt == SO_SNDBUF ? &s->sndbuf : &s->rcvbuf) = *(const unsigned int *)v;
 			s->fixed_bufs = 1;
+		} else if (lvl == SOL_SOCKET && opt == SO_RCVLOWAT) {
+			fake_sock_set_low_water(s, *(const unsigned int *)v);
 		} else if (lvl == IPPROTO_TCP && opt == TCP_REPAIR) {
 			s->repair = *(const int *)v;
 		} else if (lvl == IPPROTO_TCP && opt == TCP_DEFER_ACCEPT) {

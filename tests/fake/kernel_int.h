@@ -94,6 +94,7 @@ struct fake_sock {
 	int rst_sent;
 	uint64_t cork_seq;
 	unsigned int sndbuf, rcvbuf;
+	unsigned int rcvlowat; /* 0: 1 */
 	struct fake_zc *zc; /* NULL: SO_ZEROCOPY is not set */
 	int fixed_bufs; /* by an option: accepted sockets inherit them */
 	uint64_t delay;
@@ -208,6 +209,8 @@ const char *fake_epoll_text(uint32_t events, char *buf, size_t len);
 struct fake_sock *fake_sock_new(struct fake *k, int family);
 void fake_sock_wake(struct fake_sock *s, uint32_t key);
 uint32_t fake_sock_poll(struct fake_sock *s);
+/* SO_RCVLOWAT; who waits hears of it when that many bytes are there already. */
+void fake_sock_set_low_water(struct fake_sock *s, unsigned int bytes);
 long fake_sock_send(struct fake_sock *s, const void *buf, size_t len, int flags);
 long fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags);
 long fake_sock_shutdown(struct fake_sock *s, int how);

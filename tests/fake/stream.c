@@ -48,6 +48,21 @@ sock_is_writable(const struct fake_sock *s)
 	return used < s->sndbuf && s->sndbuf - used >= used / 2;
 }
 
+/* Enough has arrived for a reader: SO_RCVLOWAT. */
+static int
+sock_has_enough(const struct fake_sock *s)
+{
+	return s->in.arrived - s->in.read >= MAX(s->rcvlowat, 1u);
+}
+
+void
+fake_sock_set_low_water(struct fake_sock *s, unsigned int bytes)
+{
+	s->rcvlowat = bytes;
+	if (sock_has_enough(s) || s->done)
+		fake_sock_wake(s, EPOLLIN);
+}
+
 uint32_t
 fake_sock_poll(struct fake_sock *s)
 {
@@ -60,7 +75,7 @@ fake_sock_poll(struct fake_sock *s)
 	if (s->shut & 1)
 		ev |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (s->state != FAKE_SYN_SENT) {
-		if (s->in.arrived > s->in.read)
+		if (sock_has_enough(s))
 			ev |= EPOLLIN | EPOLLRDNORM;
 		if ((s->shut & 2) || sock_is_writable(s))
 			ev |= EPOLLOUT | EPOLLWRNORM;
@@ -154,7 +169,8 @@ bytes_arrive(struct fake_sock *s, uint64_t upto)
 	}
 	if (s->embryo)
 		fake_sock_embryo_ready(s);
-	fake_sock_wake(s, EPOLLIN);
+	if (sock_has_enough(s))
+		fake_sock_wake(s, EPOLLIN);
 	if (s->peer)
 		sock_check_space(s->peer);
 }

@@ -71,12 +71,10 @@ say(struct agent *a, uint32_t n)
 	return 1;
 }
 
-/* The same for a text. */
+/* The same for a text, as far as it is due. */
 static int
-say_text(struct agent *a, const char *text)
+say_text(struct agent *a, const char *text, size_t n)
 {
-	size_t n = strlen(text);
-
 	while (a->sent - a->base < n) {
 		size_t at = (size_t)(a->sent - a->base);
 		long r = fake_peer_send(a->s, text + at, n - at);
@@ -91,6 +89,21 @@ say_text(struct agent *a, const char *text)
 		a->sent += (uint64_t)r;
 	}
 	return 1;
+}
+
+/* A byte, and the next one when it is time. */
+static int
+drip(struct agent *a, const char *text)
+{
+	size_t due = (size_t)((fake_now(a->k) - a->began) / (STEP_DRIP_MS * FAKE_MS)) + 1;
+	size_t n = strlen(text);
+
+	if (!say_text(a, text, MIN(due, n)))
+		return 0;
+	if (a->err || due >= n)
+		return 1;
+	fake_after(a->k, STEP_DRIP_MS * FAKE_MS, run, a);
+	return 0;
 }
 
 static int
@@ -120,7 +133,8 @@ static void
 begin(struct agent *a, const struct step *st)
 {
 	a->begun = 1;
-	a->base = st->kind == STEP_SEND || st->kind == STEP_SAY ? a->sent : fake_now(a->k);
+	a->began = fake_now(a->k);
+	a->base = a->sent;
 	if (st->kind == STEP_WAIT)
 		a->due += st->n;
 	if (st->kind == STEP_WAIT || st->kind == STEP_WAIT_EOF || st->kind == STEP_AWAIT) {
@@ -143,11 +157,13 @@ step_run(struct agent *a, const struct step *st)
 	case STEP_WAIT_EOF:
 		return a->eof || a->err;
 	case STEP_SAY:
-		return a->fin || say_text(a, (const char *)st->n);
+		return a->fin || say_text(a, (const char *)st->n, strlen((const char *)st->n));
+	case STEP_DRIP:
+		return a->fin || drip(a, (const char *)st->n);
 	case STEP_AWAIT:
 		return has_read(a, (const char *)st->n) || a->eof || a->err;
 	case STEP_PAUSE:
-		return fake_now(a->k) >= a->base + st->n * FAKE_MS;
+		return fake_now(a->k) >= a->began + st->n * FAKE_MS;
 	case STEP_SHUT:
 		if (fake_peer_is_connected(a->s) && !a->fin) {
 			fake_peer_shut(a->s);
@@ -221,7 +237,7 @@ step_name(enum step_kind k)
 {
 	static const char *const names[] = { "end", "send", "wait", "wait_eof", "pause", "shut",
 	    "close",
-		"reset", "deaf", "hear", "say", "await" };
+		"reset", "deaf", "hear", "say", "drip", "await" };
 
 	return names[k];
 }

@@ -23,8 +23,11 @@ enum step_kind {
 	STEP_DEAF,     /* reads nothing until it has to wait or is to hear */
 	STEP_HEAR,     /* reads again */
 	STEP_SAY,      /* the text, in mode http */
+	STEP_DRIP,     /* the same a byte at a time, STEP_DRIP_MS apart */
 	STEP_AWAIT     /* until the text was read, behind what was awaited before */
 };
+
+#define STEP_DRIP_MS 2u
 
 struct step {
 	enum step_kind kind;
@@ -41,7 +44,7 @@ struct agent {
 	struct fake_sock *s;
 	struct step step[AGENT_STEPS];
 	unsigned int at;
-	uint64_t base;       /* bytes sent, or the time, when the step began; see begun */
+	uint64_t base, began; /* bytes sent, and the time, when the step began; see begun */
 	uint64_t due;        /* bytes to wait for, all STEP_WAITs together */
 	int begun;
 	uint32_t id;         /* of what it sends */

@@ -74,6 +74,13 @@
 	  WEB(MERGED, .sndbuf = 40, .rcvbuf = 30, .persistence = HTTP_SERVER_CLOSE),
 	  .origin = { HEARD, SAY(OK), END },
 	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK) },
+	/* a head that comes a byte at a time, then one at once */
+	{ .name = "http_dripped", WEB(EDGE),
+	  .client = { { STEP_DRIP, (uintptr_t)(GET "\r\n") }, AWAIT("hello"), SAY(CLOSED_GET),
+		  CLIENT_END },
+	  .origin = { HEARD, SAY(OK), HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .golden = 1,
+	  .terms = "-- --", .to_server = 2 * LEN(GET "\r\n"),
+	  .to_client = LEN(OK CLOSED_OK) },
 	{ .name = "http_bad", WEB(EDGE), .client = { SAY("GET /\r\n\r\n"), CLIENT_END },
 	  .terms = "PR", .to_client = 207, .golden = 1 },
 	/* bodies through pipes: the second request came behind the first one's */

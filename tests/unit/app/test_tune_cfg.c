@@ -35,6 +35,17 @@ values(void **state)
 }
 
 static void
+low_water(void **state)
+{
+	(void)state;
+	assert_int_equal(cfg.global.http_low_water, 1);
+	assert_int_equal(world_global("tune.http.low-water off"), 0);
+	assert_int_equal(cfg.global.http_low_water, 0);
+	assert_int_equal(world_global("tune.http.low-water on"), 0);
+	assert_int_equal(cfg.global.http_low_water, 1);
+}
+
+static void
 workers(void **state)
 {
 	const struct global_conf *g = &cfg.global;
@@ -70,6 +81,7 @@ mistakes(void **state)
 		"tune.epoll.mode level",
 		"tune.epoll.mode",
 		"tune.lazy-register maybe",
+		"tune.http.low-water 4",
 		"use-poller kqueue",
 		"tune.bufsize 1023",
 		"tune.bufsize 17m",
@@ -120,7 +132,9 @@ int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
-	const struct CMUnitTest tests[] = { T(values), T(workers), T(mistakes), T(hints) };
+	const struct CMUnitTest tests[] = {
+		T(values), T(low_water), T(workers), T(mistakes), T(hints),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

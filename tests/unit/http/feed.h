@@ -22,6 +22,7 @@ struct fed {
 	enum http_bad bad;
 	uint32_t bad_at;
 	size_t used;
+	size_t least; /* before the end of the head, by what http_parse_needs() said on the way */
 	struct http_head head;
 	struct http_field field[FEED_FIELDS];
 	const char *buf;
@@ -40,7 +41,7 @@ feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, con
 
 	memset(buf, FEED_UNREAD, len);
 	http_head_init(&f->head, kind, f->field, max);
-	f->used = 0;
+	f->used = f->least = 0;
 	f->buf = buf;
 	do {
 		if (take > len - have)
@@ -53,6 +54,9 @@ feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, con
 			f->verdict = http_parse_request(&p, buf, have, &f->head, &f->used);
 		else
 			f->verdict = http_parse_response(&p, buf, have, &f->head, &f->used);
+		if (f->verdict == HTTP_MORE && kind == HTTP_REQUEST &&
+			have + http_parse_needs(&p, &f->head) > f->least)
+			f->least = have + http_parse_needs(&p, &f->head);
 	} while (f->verdict == HTTP_MORE && have < len);
 	f->bad = (enum http_bad)p.bad;
 	f->bad_at = p.bad_at;
@@ -122,6 +126,8 @@ feed_all_ways(struct fed *whole, enum http_kind kind, unsigned int max, char *ke
 	feed_pieces(other, kind, max, buf, text, len, 1, 1);
 	if (!differs && !feed_same(whole, other))
 		differs = "a byte at a time";
+	if (!differs && other->verdict == HTTP_COMPLETE && other->least > other->used)
+		differs = "by what is needed at least";
 	if (len)
 		memcpy(both, text, len);
 	memcpy(both + len, next, sizeof(next));

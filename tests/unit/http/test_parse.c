@@ -369,6 +369,48 @@ each_prefix_wants_more(void **st)
 	free(buf);
 }
 
+/* What was said last is the text without which it would not be complete, and with which it is. */
+static void
+so_many_bytes_are_needed_at_least(void **st)
+{
+	static const struct {
+		const char *have, *rest;
+	} v[] = {
+		{ "", "M / HTTP/1.0\r\n\r\n" },
+		{ "\r", "\nM / HTTP/1.0\r\n\r\n" },
+		{ "GET", " / HTTP/1.0\r\n\r\n" },
+		{ "GET /a", " HTTP/1.0\r\n\r\n" },
+		{ "GET / ", "HTTP/1.0\r\n\r\n" },
+		{ "GET / HTTP/1", ".0\r\n\r\n" },
+		{ "GET / HTTP/1.0", "\r\n\r\n" },
+		{ "GET / HTTP/1.0\r", "\n\r\n" },
+		{ "GET / HTTP/1.0\r\n", "\r\n" },
+		{ "GET / HTTP/1.0\r\nA", ":\r\n\r\n" },
+		{ "GET / HTTP/1.0\r\nA:", "\r\n\r\n" },
+		{ "GET / HTTP/1.0\r\nA: b", "\r\n\r\n" },
+		{ "GET / HTTP/1.0\r\nA: b\r", "\n\r\n" },
+		{ "GET / HTTP/1.0\r\nA: b\r\n", "\r\n" },
+		{ "GET / HTTP/1.0\r\nA: b\r\n\r", "\n" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+		size_t have = strlen(v[i].have), used;
+		struct http_parser p = { 0 };
+		struct http_field field[8];
+		struct http_head h;
+		char buf[64];
+
+		(void)snprintf(buf, sizeof(buf), "%s%s", v[i].have, v[i].rest);
+		http_head_init(&h, HTTP_REQUEST, field, 8);
+		assert_int_equal(http_parse_request(&p, buf, have, &h, &used), HTTP_MORE);
+		assert_int_equal(http_parse_needs(&p, &h), strlen(v[i].rest));
+		assert_true(http_parse_needs(&p, &h) <= HTTP_NEEDS_MAX);
+		assert_int_equal(http_parse_request(&p, buf, strlen(buf), &h, &used),
+			HTTP_COMPLETE);
+	}
+}
+
 /* Names and values of awkward lengths, at the edges of bytes, words and 16-bit numbers. */
 static void
 lengths_do_not_wrap(void **st)
@@ -441,6 +483,7 @@ main(void)
 		cmocka_unit_test_teardown(meaning_is_judged_too, forget),
 		cmocka_unit_test_teardown(places_are_bounded, forget),
 		cmocka_unit_test(each_prefix_wants_more),
+		cmocka_unit_test(so_many_bytes_are_needed_at_least),
 		cmocka_unit_test_teardown(lengths_do_not_wrap, forget),
 		cmocka_unit_test(what_was_judged_is_not_read_again),
 	};

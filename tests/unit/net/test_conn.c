@@ -244,6 +244,45 @@ nodelay_comes_with_the_second_send(void **st)
 	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 1);
 }
 
+/* Readable is what has that many bytes, or an end; said only when it is new. */
+static void
+bytes_below_the_mark_wake_nobody(void **st)
+{
+	(void)st;
+	conn_low_water(&c, 1);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 0);
+	conn_low_water(&c, 3);
+	conn_low_water(&c, 3);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 1);
+	assert_int_equal(rig_opt(c.fd, SOL_SOCKET, SO_RCVLOWAT), 3);
+	loop_want(rig_loop, c.fd, EV_R);
+	loop_again(rig_loop, c.fd, DIR_R);
+	assert_int_equal(write(peer, "ab", 2), 2);
+	rig_turn(50);
+	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
+	conn_low_water(&c, 2);
+	rig_turn(50);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+	conn_low_water(&c, 1);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 3);
+	assert_int_equal(rig_opt(c.fd, SOL_SOCKET, SO_RCVLOWAT), 1);
+}
+
+static void
+an_end_below_the_mark_is_heard(void **st)
+{
+	(void)st;
+	conn_low_water(&c, 9);
+	loop_want(rig_loop, c.fd, EV_R);
+	loop_again(rig_loop, c.fd, DIR_R);
+	assert_int_equal(write(peer, "ab", 2), 2);
+	rig_turn(50);
+	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
+	assert_int_equal(shutdown(peer, SHUT_WR), 0);
+	rig_turn(50);
+	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
+}
+
 static void
 a_full_socket_blocks_writing(void **st)
 {
@@ -395,6 +434,8 @@ main(void)
 		T(what_cannot_be_taken_ends_it),
 		T(nothing_there_is_again),
 		T(nodelay_comes_with_the_second_send),
+		T(bytes_below_the_mark_wake_nobody),
+		T(an_end_below_the_mark_is_heard),
 		T(a_full_socket_blocks_writing),
 		T(a_fin_is_sent_once),
 		T(a_reset_is_seen_as_one),

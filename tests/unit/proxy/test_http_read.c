@@ -9,6 +9,7 @@
 	{ .mode = INTEREST_EDGE, .to = { .connect = 5000, .client = client_, .server = 30000, \
 	  .queue = 5000, .http_request = request_ } }
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define DRIP(t) { STEP_DRIP, (uintptr_t)(t) }
 #define NOBODY .origin = { EOF_CLOSE }
 
 struct refusal {
@@ -87,6 +88,31 @@ static const struct refusal refusals[] = {
 		  NOBODY,
 		  .terms = "cR" },
 		STATUS("408"), 100, 125 },
+	/* a byte at a time, of which those are left unread that cannot end a head */
+	{ { .name = "dripped, never whole",
+		  .cfg = LIMITS(30000, 100),
+		  .client = { DRIP("GET /" LONG " HTTP/1.1\r\n"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "cR" },
+		STATUS("408"), 100, 1125 },
+	{ { .name = "dripped, bad",
+		  .cfg = LIMITS(30000, 5000),
+		  .client = { DRIP(GET "Bad\x01: 1\r\n\r\n"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("400"), 0, 0 },
+	{ { .name = "dripped, half a head",
+		  .cfg = LIMITS(30000, 5000),
+		  .client = { DRIP("GET / HTTP"), { STEP_SHUT, 0 }, EOF_CLOSE },
+		  NOBODY,
+		  .terms = "CR" },
+		STATUS("400"), 0, 1000 },
+	{ { .name = "dripped, long",
+		  .cfg = { HTTP_WORLD, .bufsize = 512 },
+		  .client = { DRIP(GET "X: " LONG LONG LONG "aaaaaaa\r\n\r\n"), EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("431"), 0, 0 },
 	{ { .name = "no head",
 		  .cfg = LIMITS(30000, 100),
 		  .client = { EOF_CLOSE },
@@ -125,6 +151,45 @@ heads_that_do_not_come_are_answered(void **st)
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
 		play(&refusals[i]);
+}
+
+/* The reads that it took to get this request, with a header value of so many bytes. */
+static unsigned int
+reads_of_dripped(int low_water, int n)
+{
+	static const struct world_config cfg = { HTTP_WORLD, .persistence = HTTP_KEEP_ALIVE };
+	static const struct step origin[] = { AWAIT("\r\n\r\nbody"), SAY(OK2 "\r\nok"),
+		AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), { STEP_CLOSE, 0 } };
+	char head[200];
+	struct step client[] = { DRIP(head), DRIP("body"), AWAIT("ok"), SAY(GET "\r\n"),
+		AWAIT("ok"), { STEP_CLOSE, 0 } };
+	unsigned int reads;
+
+	(void)snprintf(head, sizeof(head),
+		"POST /%.*s HTTP/1.1\r\nHost: a\r\nX: %.*s\r\nContent-Length: 4\r\n\r\n", n,
+		LONG, n, LONG);
+	rig_open(&cfg, origin);
+	w.engine.low_water = low_water;
+	(void)world_client(&w, client, 0);
+	world_run(&w, 5 * FAKE_SEC);
+	if (strcmp(rig_terms(), "-- --") != 0)
+		fail_msg("%d bytes: %s", n, rig_terms());
+	reads = (unsigned int)ledger_sum(&w.sys.ledger, SYS_CALL_recvfrom);
+	rig_close();
+	return reads;
+}
+
+/* However its bytes fall on what is looked for, the request and what follows are seen at once. */
+static void
+a_slow_head_is_not_looked_at_for_each_byte(void **st)
+{
+	(void)st;
+	for (int n = 0; n < 24; n++) {
+		unsigned int each = reads_of_dripped(0, n), fewer = reads_of_dripped(1, n);
+
+		if (2 * fewer > each)
+			fail_msg("%d bytes: %u reads, each byte looked at: %u", n, fewer, each);
+	}
 }
 
 /* Nothing was asked, nothing is said, and nothing logged. */
@@ -285,6 +350,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads_that_do_not_come_are_answered),
+		cmocka_unit_test(a_slow_head_is_not_looked_at_for_each_byte),
 		cmocka_unit_test(probes_may_be_ignored),
 		cmocka_unit_test(a_kept_connection_rests),
 		cmocka_unit_test(a_request_may_be_waited_for),
