@@ -4,7 +4,9 @@
  *     slow CONNECTIONS PERIOD_MS ADDR:PORT
  *
  * Opens the connections, each with the first part of a head: from one byte to START_MAX of them, so
- * that what follows falls on every part of a head. Prints "ready N". Then each connection gets its
+ * that what follows falls on every part of a head; then a few of them send a byte more, two, or
+ * three: a proxy that has no need to look at each does not look at all of them in step. Prints
+ * "ready N". Then each connection gets its
  * next byte once per period, the connections one after the other at even distances; no head ever
  * ends. A line on its standard input is answered with what was done since the line before:
  *
@@ -30,7 +32,9 @@ enum {
 	CONNECTIONS_MAX = 19900,
 	PERIOD_MAX_MS = 600000,
 	START_MAX = 512,
-	HEAD_MAX = 4096
+	HEAD_MAX = 4096,
+	STIR = 4,
+	STIR_MS = 100
 };
 
 static const char start_line[] =
@@ -85,12 +89,28 @@ open_all(struct slow *d)
 	return true;
 }
 
+/* The bytes that put them out of step, each by itself. */
+static bool
+stir(struct slow *d)
+{
+	for (int n = 0; n < STIR - 1; n++) {
+		(void)poll(NULL, 0, STIR_MS);
+		for (int i = 0; i < d->count; i++)
+			if (n < i % STIR &&
+			    send(d->fds[i], d->head + first_part(i) + n, 1, MSG_NOSIGNAL) < 0) {
+				fprintf(stderr, "slow: connection %d: %s\n", i, strerror(errno));
+				return false;
+			}
+	}
+	return true;
+}
+
 /* The byte that is due. False when there is none left to send. */
 static bool
 send_next(struct slow *d, uint64_t due)
 {
 	int i = (int)(d->turn % (uint64_t)d->count);
-	size_t at = first_part(i) + d->turn / (uint64_t)d->count;
+	size_t at = first_part(i) + (size_t)(i % STIR) + d->turn / (uint64_t)d->count;
 
 	if (at >= HEAD_MAX)
 		return false;
@@ -168,7 +188,7 @@ main(int argc, char **argv)
 	d.gap = period * 1000000u / (uint64_t)d.count;
 	d.fds = calloc((size_t)d.count, sizeof(*d.fds));
 	d.late.ns = calloc(STATS_MAX, sizeof(*d.late.ns));
-	if (!d.fds || !d.late.ns || !open_all(&d))
+	if (!d.fds || !d.late.ns || !open_all(&d) || !stir(&d))
 		return 1;
 	printf("ready %d\n", d.count);
 	fflush(stdout);

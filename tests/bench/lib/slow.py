@@ -1,5 +1,6 @@
 """The section about slow senders: what thousands of heads that come a byte at a time cost a client that behaves.
 
+What is measured begins when each sender has sent a few bytes: a proxy may know by then whom it deals with.
 In each round a kept load runs alone, then beside the slow senders, then alone again: what the machine does
 meanwhile falls on both sides of what is compared. Between these the senders have the proxy to themselves for a
 while: only then is what a byte costs not mixed up with what requests cost.
@@ -18,6 +19,7 @@ SENDERS = 9400          # with the good client's connections below what the prox
 PERIOD_MS = 3000        # of each sender's bytes: 3,133 bytes a second in all
 ROUNDS = 2              # times the rounds of a run: a p99 is one of the less steady figures
 SECONDS = 2             # of each load
+SETTLE = 2              # periods that pass before
 QUIET = 1.0             # seconds of slow bytes and nothing else
 OTHERS = 300            # more descriptors than these a proxy has for slow senders only
 LATE_SHARE = 0.95       # of the bytes that are due the sender has to have sent
@@ -101,6 +103,7 @@ def round_of(run, proc, fresh):
     """One round; fresh: the proxy's own bytes when it had just started."""
     before, asking = small(run, proc, SECONDS), question(proc.admin)
     with Senders(run, proc) as senders:
+        time.sleep(SETTLE * PERIOD_MS / 1e3)
         sample = alone(proc, senders, asking)
         sample["memory"] = (probe.own_bytes(proc.pid) - fresh) / SENDERS
         senders.sent()
