@@ -44,7 +44,7 @@ enum pattern_method {
 const char *pattern_method_name(enum pattern_method m);
 /* PATTERN_METHODS: no such method. */
 enum pattern_method pattern_method_of(struct str name);
-/* The method of the type's own; PATTERN_METHODS: there is none (binary). */
+/* The method of the type's own; PATTERN_METHODS: there is none (binary, any). */
 enum pattern_method pattern_method_default(enum sample_type t);
 /* May samples of that type be judged so? (the matrix in 7.1) */
 int pattern_method_fits(enum pattern_method m, enum sample_type t);

@@ -108,6 +108,19 @@ keep_file(struct acl_test *t, const struct pattern_set *set)
 }
 
 static int
+no_method(const struct parsing *ps)
+{
+	int any = rule_expr_type(ps->test->expr) == SAMPLE_ANY;
+
+	return failf(ps, 0,
+		any ? "'%.60s' gives samples of any type: the matching method must be "
+		      "specified with '-m'"
+		    : "'%.60s' gives binary samples: the matching method must be "
+		      "specified with '-m'",
+		ps->test->criterion);
+}
+
+static int
 take_file(struct parsing *ps)
 {
 	struct pattern_file_use use = {
@@ -274,10 +287,7 @@ take_patterns(struct parsing *ps)
 	struct pattern_ref *ref;
 
 	if (m == PATTERN_METHODS)
-		return failf(ps, 0,
-			"'%.60s' gives binary samples: the matching method must be "
-			"specified with '-m'",
-			ps->test->criterion);
+		return no_method(ps);
 	ref = open_line(ps);
 	if (!ref)
 		return -1;

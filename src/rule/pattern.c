@@ -60,7 +60,7 @@ pattern_method_default(enum sample_type t)
 		[SAMPLE_STR] = PATTERN_STR,
 		[SAMPLE_BIN] = PATTERN_METHODS,
 		[SAMPLE_ADDR] = PATTERN_IP,
-		[SAMPLE_ANY] = PATTERN_STR,
+		[SAMPLE_ANY] = PATTERN_METHODS,
 	};
 
 	return by_type[t];

@@ -63,6 +63,7 @@ types(void **state)
 		}
 	}
 	assert_int_equal(pattern_method_default(SAMPLE_ADDR), PATTERN_IP);
+	assert_int_equal(pattern_method_default(SAMPLE_ANY), PATTERN_METHODS);
 }
 
 /* All stay, in order; the first of equal ones is what is found. */
