@@ -143,6 +143,9 @@ int proxy_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 unsigned int proxy_splice(const struct proxy *fe, const struct proxy *be);
 /* By name; NULL: there is none. */
 struct server *proxy_find_server(const struct proxy *be, struct str name);
+/* For messages: "frontend", "backend" or "proxy" (both), and where it is declared. */
+const char *proxy_kind(const struct proxy *p);
+const char *proxy_file(const struct proxy *p);
 /* Active (or backup, when no active is) servers that are usable. */
 unsigned int proxy_usable_servers(const struct proxy *be);
 

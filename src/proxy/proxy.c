@@ -133,6 +133,20 @@ proxy_find_server(const struct proxy *be, struct str name)
 	return NULL;
 }
 
+const char *
+proxy_kind(const struct proxy *p)
+{
+	return (p->caps & PROXY_FE) && (p->caps & PROXY_BE) ? "proxy"
+		: p->caps & PROXY_FE                        ? "frontend"
+							    : "backend";
+}
+
+const char *
+proxy_file(const struct proxy *p)
+{
+	return p->where.file ? p->where.file->name : "?";
+}
+
 unsigned int
 proxy_usable_servers(const struct proxy *be)
 {

@@ -1,103 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/err.h"
-#include "proxy/proxy.h"
-
-#define MAX_SERVERS 16
-
-/* A backend of servers called A, B, C, ... with these weights (ended by -1). */
-static struct proxy *
-farm(enum balance_algo algo, const int *weights)
-{
-	struct proxy *be = proxy_new("be", PROXY_BE);
-
-	assert_non_null(be);
-	be->balance = algo;
-	for (int i = 0; weights[i] >= 0; i++) {
-		char name[2] = { (char)('A' + i), 0 };
-		struct server *s = server_new(be, name, &be->default_server);
-
-		assert_non_null(s);
-		s->conf.weight = s->uweight = weights[i];
-		s->id = i + 1;
-		list_append(&be->servers, &s->link);
-		be->n_servers++;
-	}
-	assert_int_equal(balance_init(be), 0);
-	balance_seed(be, 42);
-	return be;
-}
-
-#define W(...) ((const int[]){ __VA_ARGS__, -1 })
-
-static struct server *
-nth(struct proxy *be, int n)
-{
-	list_each(it, &be->servers) {
-		if (n-- == 0)
-			return list_entry(it, struct server, link);
-	}
-	fail();
-	return NULL;
-}
-
-static void
-unload(struct proxy *be)
-{
-	list_each(it, &be->servers) {
-		struct server *s = list_entry(it, struct server, link);
-
-		s->cur = s->queued = 0;
-	}
-}
-
-static void
-destroy(struct proxy **be)
-{
-	unload(*be);
-	proxy_free(be);
-}
-
-/* The names of n choices; '-' none, lower case: full, to wait in that server's queue. */
-static const char *
-picks(struct proxy *be, int n)
-{
-	static char text[600];
-	int i;
-
-	assert_true(n < (int)sizeof(text));
-	for (i = 0; i < n; i++) {
-		int full = 7;
-		struct server *s = balance_pick(be, NULL, NULL, &full);
-
-		assert_true(full == 0 || full == 1);
-		text[i] = !s ? (full ? '!' : '-') : (char)(s->name[0] + (full ? 'a' - 'A' : 0));
-	}
-	text[i] = '\0';
-	return text;
-}
-
-static void
-count(struct proxy *be, int n, unsigned int *times)
-{
-	memset(times, 0, MAX_SERVERS * sizeof(*times));
-	for (int i = 0; i < n; i++) {
-		int full;
-		struct server *s = balance_pick(be, NULL, NULL, &full);
-
-		assert_non_null(s);
-		times[s->name[0] - 'A']++;
-	}
-}
+#include "balance_rig.h"
 
 static void
 test_order(void **state)
@@ -125,95 +26,6 @@ test_order(void **state)
 		assert_string_equal(picks(be, (int)strlen(t[i].order)), t[i].order);
 		destroy(&be);
 	}
-}
-
-/* Over a full cycle every server is chosen as often as its weight says, wherever the cycle
- * begins. */
-static void
-test_exact(void **state)
-{
-	static const int sets[][8] = {
-		{ 1, 256, -1 },
-		{ 256, 255, 254, -1 },
-		{ 3, 5, 7, 11, 13, -1 },
-		{ 100, 1, 1, -1 },
-		{ 6, 10, 15, -1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
-		struct proxy *be = farm(BALANCE_ROUNDROBIN, sets[i]);
-		unsigned int times[MAX_SERVERS];
-		int total = 0;
-
-		for (int k = 0; sets[i][k] >= 0; k++)
-			total += sets[i][k];
-		picks(be, (int)i * 37);
-		count(be, total, times);
-		for (int k = 0; sets[i][k] >= 0; k++)
-			assert_int_equal(times[k], sets[i][k]);
-		destroy(&be);
-	}
-}
-
-/* Smooth: after any number of choices nobody is further than one and a half from its share. */
-static void
-test_smooth(void **state)
-{
-	const int w[] = { 3, 5, 7, 11, 13, -1 };
-	struct proxy *be = farm(BALANCE_ROUNDROBIN, w);
-	int seen[5] = { 0 };
-
-	(void)state;
-	for (int n = 1; n <= 39; n++) {
-		int full;
-
-		seen[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
-		for (int k = 0; k < 5; k++) {
-			int off = seen[k] * 39 - n * w[k];
-
-			assert_in_range(off + 58, 0, 2 * 58);
-		}
-	}
-	destroy(&be);
-}
-
-static void
-test_weight_changes(void **state)
-{
-	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
-	unsigned int times[MAX_SERVERS];
-
-	(void)state;
-	assert_int_equal(server_set_weight(nth(be, 0), 256), 0);
-	count(be, 257, times);
-	assert_int_equal(times[0], 256);
-	assert_int_equal(times[1], 1);
-	assert_int_equal(server_set_weight(nth(be, 0), 0), 0);
-	assert_string_equal(picks(be, 4), "BBBB");
-	assert_int_equal(server_set_weight(nth(be, 0), 3), 0);
-	count(be, 4, times);
-	assert_int_equal(times[0], 3);
-	destroy(&be);
-}
-
-/* A server that comes and goes all the time does not make the choices start over each time. */
-static void
-test_flapping(void **state)
-{
-	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
-	unsigned int times[MAX_SERVERS] = { 0 };
-
-	(void)state;
-	for (int i = 0; i < 400; i++) {
-		int full;
-
-		server_set_admin(nth(be, 3), i & 1 ? SERVER_UP : SERVER_MAINT, 0);
-		times[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
-	}
-	for (int k = 0; k < 3; k++)
-		assert_true(times[k] > 50);
-	destroy(&be);
 }
 
 static void
@@ -298,34 +110,6 @@ test_avoid(void **state)
 		assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
 		destroy(&be);
 	}
-}
-
-static void
-test_backup(void **state)
-{
-	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
-
-	(void)state;
-	nth(be, 1)->conf.backup = nth(be, 2)->conf.backup = 1;
-	balance_refresh(be);
-	assert_string_equal(picks(be, 4), "ADAD");
-	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
-	assert_string_equal(picks(be, 2), "DD");
-	server_set_admin(nth(be, 3), SERVER_MAINT, 0);
-	assert_string_equal(picks(be, 3), "BBB");
-	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
-	assert_string_equal(picks(be, 3), "CCC");
-	server_set_admin(nth(be, 1), SERVER_UP, 0);
-	assert_string_equal(picks(be, 3), "BBB");
-	be->options |= OPT_ALLBACKUPS;
-	balance_refresh(be);
-	assert_string_equal(picks(be, 4), "BCBC");
-	server_set_admin(nth(be, 0), SERVER_UP, 0);
-	assert_string_equal(picks(be, 2), "AA");
-	/* Full active servers are not reason enough. */
-	nth(be, 0)->conf.maxconn = nth(be, 0)->cur = 1;
-	assert_string_equal(picks(be, 2), "!!");
-	destroy(&be);
 }
 
 /* As n sessions come and stay, each server ends with its weight's part of them. */
@@ -518,48 +302,6 @@ test_random(void **state)
 }
 
 static void
-test_bounds(void **state)
-{
-	struct proxy *be = proxy_new("be", PROXY_BE);
-
-	(void)state;
-	assert_non_null(be);
-	be->n_servers = BALANCE_SERVERS_MAX + 1;
-	assert_int_equal(balance_init(be), -ERR_FULL);
-	be->n_servers = 0;
-	proxy_free(&be);
-}
-
-/* As many servers as there may be, with weights that have nothing in common. */
-static void
-test_many(void **state)
-{
-	struct proxy *be = proxy_new("be", PROXY_BE);
-	int full;
-
-	(void)state;
-	assert_non_null(be);
-	for (int i = 0; i < BALANCE_SERVERS_MAX; i++) {
-		struct server *s = server_new(be, "s", &be->default_server);
-
-		assert_non_null(s);
-		s->conf.weight = s->uweight = 256 - i % 2;
-		list_append(&be->servers, &s->link);
-		be->n_servers++;
-	}
-	assert_int_equal(balance_init(be), 0);
-	assert_int_equal(be->lb.map_len, 2048 * 256 + 2047 * 255);
-	for (unsigned int i = 0; i < be->lb.map_len; i++)
-		balance_pick(be, NULL, NULL, &full)->cur++;
-	list_each(it, &be->servers) {
-		const struct server *s = list_entry(it, struct server, link);
-
-		assert_int_equal(s->cur, s->uweight);
-	}
-	destroy(&be);
-}
-
-static void
 test_names(void **state)
 {
 	(void)state;
@@ -672,15 +414,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_smooth),
-		cmocka_unit_test(test_weight_changes),
-		cmocka_unit_test(test_flapping),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_full_heavy),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_avoid),
-		cmocka_unit_test(test_backup),
 		cmocka_unit_test(test_leastconn),
 		cmocka_unit_test(test_leastconn_queues),
 		cmocka_unit_test(test_first),
@@ -688,8 +425,6 @@ main(void)
 		cmocka_unit_test(test_source_sticks),
 		cmocka_unit_test(test_source_weights),
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_what_is_static),
 		cmocka_unit_test(test_consistent),

@@ -81,6 +81,23 @@ test_inherit(void **state)
 	proxy_free(&b);
 }
 
+static void
+test_kind(void **state)
+{
+	struct proxy p = { .caps = PROXY_FE };
+	struct cfg_file file = { .name = (char[]){ "a.cfg" } };
+
+	(void)state;
+	assert_string_equal(proxy_kind(&p), "frontend");
+	assert_string_equal(proxy_file(&p), "?");
+	p.where.file = &file;
+	assert_string_equal(proxy_file(&p), "a.cfg");
+	p.caps = PROXY_BE;
+	assert_string_equal(proxy_kind(&p), "backend");
+	p.caps = PROXY_FE | PROXY_BE;
+	assert_string_equal(proxy_kind(&p), "proxy");
+}
+
 int
 main(void)
 {
@@ -88,6 +105,7 @@ main(void)
 		cmocka_unit_test(test_new),
 		cmocka_unit_test(test_inherit),
 		cmocka_unit_test(test_splice),
+		cmocka_unit_test(test_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
