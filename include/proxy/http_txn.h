@@ -68,7 +68,7 @@ struct http_txn {
 	uint8_t slow_reads;      /* reads in a row that brought few bytes of the request's head */
 	uint8_t untimed;         /* it ended before it was taken: logs have no TR and Tq of it */
 	struct rules_at at;      /* the rule that the request waits at */
-	uint64_t wait_until_ms;  /* wait-for-body; 0: does not wait */
+	uint64_t wait_until_ms;  /* when its body is late; 0: it has no such time */
 	uint32_t answer_len;
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: what the backend says */
 	char line[HTTP_LINE_MAX];

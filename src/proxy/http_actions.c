@@ -56,10 +56,20 @@ session_do_read_timeout(struct session *s)
 	return no_request(s, 'c', 408);
 }
 
+/* Its body was waited for: its request was good so far, and has taken the time until now. */
+static enum session_event
+body_abort(struct session *s)
+{
+	session_blame(s, 'C', 'R');
+	fe_stat(s)->failed_req++;
+	s->txn->head_ms = loop_now_ms(s->engine->loop);
+	return SESSION_EV_LEAVE;
+}
+
 enum session_event
 session_do_read_abort(struct session *s)
 {
-	return no_request(s, 'C', 400);
+	return s->txn && s->txn->head_ms ? body_abort(s) : no_request(s, 'C', 400);
 }
 
 /* --- answers of our own --- */

@@ -52,7 +52,8 @@ http_read_deadline(const struct session *s)
 
 		return MIN(end, stop);
 	}
-	if (!to->http_request)
+	/* A body that is waited for has the time above, or as long as pieces of it come. */
+	if (!to->http_request || (s->txn && s->txn->head_ms))
 		return after(s->last_ms[CLIENT], to->client);
 	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
 					 : after(s->accept_ms, to->http_request);

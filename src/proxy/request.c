@@ -73,12 +73,19 @@ wants_body(const struct session *s, const struct proxy *px)
 		balance_wants_body(px->balance, &px->balance_by, &s->txn->req);
 }
 
-/* As much of it as the buffer holds. 1: it is here, or cannot come. */
+/* As much of it as the buffer holds. 1: it is here, or cannot come. The proxy that wants it says
+ * how long it may take, from now on (manual, timeout http-request); else no piece may be late. */
 static int
 has_body(struct session *s, const struct proxy *px)
 {
-	if (!wants_body(s, px) || !body_may_grow(s))
+	struct http_txn *t = s->txn;
+
+	if (!wants_body(s, px) || !body_may_grow(s)) {
+		t->wait_until_ms = 0;
 		return 1;
+	}
+	if (!t->wait_until_ms && px->to.http_request)
+		t->wait_until_ms = loop_now_ms(s->engine->loop) + px->to.http_request;
 	ask_for_body(s);
 	return 0;
 }

@@ -8,6 +8,9 @@
 #define LIMITS(client_, request_) \
 	{ .mode = INTEREST_EDGE, .to = { .connect = 5000, .client = client_, .server = 30000, \
 	  .queue = 5000, .http_request = request_ } }
+#define BODY(client_, request_) \
+	{ .mode = INTEREST_EDGE, .to = { .connect = 5000, .client = client_, .server = 30000, \
+	  .queue = 5000, .http_request = request_ }, .options = OPT_HTTP_BUFFER_REQUEST }
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define DRIP(t) { STEP_DRIP, (uintptr_t)(t) }
 #define NOBODY .origin = { EOF_CLOSE }
@@ -125,6 +128,46 @@ static const struct refusal refusals[] = {
 		  NOBODY,
 		  .terms = "cR" },
 		STATUS("408"), 100, 201 },
+	/* a body that is waited for has a time of its own, from the head on */
+	{ { .name = "slow body",
+		  .cfg = BODY(30000, 100),
+		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"), { STEP_PAUSE, 60 },
+			  SAY("Content-Length: 4\r\n\r\nab"), { STEP_PAUSE, 60 }, SAY("c"),
+			  EOF_CLOSE },
+		  NOBODY,
+		  .terms = "cR" },
+		STATUS("408"), 160, 185 },
+	{ { .name = "slow body, and no time for requests",
+		  .cfg = BODY(100, 0),
+		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"), { STEP_PAUSE, 60 },
+			  SAY("Content-Length: 4\r\n\r\nab"), { STEP_PAUSE, 60 }, SAY("c"),
+			  EOF_CLOSE },
+		  NOBODY,
+		  .terms = "cR" },
+		STATUS("408"), 220, 345 },
+	{ { .name = "body in time",
+		  .cfg = BODY(30000, 100),
+		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"),
+			  { STEP_PAUSE, 60 }, SAY("b"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("ab"), { STEP_PAUSE, 200 }, SAY(OK2 "\r\nok"), EOF_CLOSE },
+		  .terms = "--",
+		  .served = 1 },
+		STATUS("200"), 260, 400 },
+	/* Who leaves before its body has come is told nothing. */
+	{ { .name = "half a body",
+		  .cfg = BODY(30000, 5000),
+		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"),
+			  { STEP_PAUSE, 60 }, { STEP_SHUT, 0 }, EOF_CLOSE },
+		  NOBODY,
+		  .terms = "CR" },
+		"", 60, 100 },
+	{ { .name = "half a body, reset",
+		  .cfg = BODY(30000, 5000),
+		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"),
+			  { STEP_PAUSE, 60 }, { STEP_RESET, 0 } },
+		  NOBODY,
+		  .terms = "CR" },
+		"", 60, 100 },
 	{ { .name = "gone",
 		  .cfg = { HTTP_WORLD },
 		  .client = { { STEP_CLOSE, 0 } },
