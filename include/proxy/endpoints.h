@@ -32,6 +32,9 @@ void endpoints_end(struct session *s);
 /* The client's address: the session's or the transaction's own, and short if it is an inet one. */
 const struct addr *endpoint_source(const struct session *s);
 const struct addr *endpoint_connection_source(const struct session *s);
+/* A copy that is whole: zeros behind a short one. */
+void endpoint_copy_source(const struct session *s, struct addr *out);
+void endpoint_copy_connection_source(const struct session *s, struct addr *out);
 /*
  * Where it connected to: 0, or -1: nobody knows. Only a listener on every address, or a transparent
  * one, has to ask the kernel.

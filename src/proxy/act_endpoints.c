@@ -1,6 +1,5 @@
 #include "proxy/act_endpoints.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "cfg/ctx.h"
@@ -22,14 +21,10 @@ parse_endpoint(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 static void
 get(const struct session *s, enum endpoint which, struct addr *out)
 {
-	const struct addr *src = endpoint_source(s);
-
-	memset(out, 0, sizeof(*out));
-	if (which == ENDPOINT_DST && endpoint_destination(s, out) < 0)
-		out->len = 0;
-	/* A session has room for inet addresses only. */
 	if (which == ENDPOINT_SRC)
-		memcpy(out, src, MIN(sizeof(*out), offsetof(struct addr, u) + src->len));
+		endpoint_copy_source(s, out);
+	else if (endpoint_destination(s, out) < 0)
+		memset(out, 0, sizeof(*out));
 }
 
 static enum rule_result

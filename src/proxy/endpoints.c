@@ -68,6 +68,26 @@ endpoint_connection_source(const struct session *s)
 	return a ? a : &s->peer;
 }
 
+/* A session has room for inet addresses only. */
+static void
+copy_short(const struct addr *a, struct addr *out)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out, a, MIN(sizeof(*out), offsetof(struct addr, u) + a->len));
+}
+
+void
+endpoint_copy_source(const struct session *s, struct addr *out)
+{
+	copy_short(endpoint_source(s), out);
+}
+
+void
+endpoint_copy_connection_source(const struct session *s, struct addr *out)
+{
+	copy_short(endpoint_connection_source(s), out);
+}
+
 static int
 known_destination(const struct session *s, const struct addr *a, struct addr *out)
 {

@@ -1,6 +1,4 @@
 /* Fetches of a session's connections, and of the names of what it goes through. */
-#include <string.h>
-
 #include "proxy/fetch.h"
 #include "proxy/http_txn.h"
 
@@ -14,15 +12,6 @@ session_of(const struct sample_ctx *cx)
 
 /* The client's as rules have changed them, and as its connection has them. */
 enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
-
-/* A session has room for inet addresses only. */
-static int
-copy(const struct addr *a, struct addr *out)
-{
-	memset(out, 0, sizeof(*out));
-	memcpy(out, a, MIN(sizeof(*out), offsetof(struct addr, u) + a->len));
-	return 0;
-}
 
 static int
 server_address(struct sample_ctx *cx, const struct conn *c, enum end end, struct addr *out)
@@ -42,11 +31,13 @@ end_address(struct sample_ctx *cx, enum end end, struct addr *out)
 		return -1;
 	switch (end) {
 	case CLIENT_PEER:
-		return copy(endpoint_source(s), out);
+		endpoint_copy_source(s, out);
+		return 0;
 	case CLIENT_OWN:
 		return endpoint_destination(s, out);
 	case FRONT_PEER:
-		return copy(endpoint_connection_source(s), out);
+		endpoint_copy_connection_source(s, out);
+		return 0;
 	case FRONT_OWN:
 		return endpoint_connection_destination(s, out);
 	case SERVER_PEER:

@@ -41,6 +41,8 @@ setup(void **state)
 	s.engine = &e;
 	s.listener = &ln;
 	s.peer = inet("10.0.0.1:1000");
+	/* Short: what is behind it is another's. */
+	memset((char *)&s.peer.u + s.peer.len, 0xee, sizeof(s.peer.u) - s.peer.len);
 	conn_init(&s.conn[CLIENT]);
 	return 0;
 }
@@ -73,11 +75,27 @@ is(const struct addr *a, const char *want)
 	assert_string_equal(addr_text(a, text), want);
 }
 
+/* Behind what is said there is nothing of what was there before, or stands behind it. */
+static void
+copies(void (*copy)(const struct session *, struct addr *), const char *want)
+{
+	struct addr a, whole = { 0 }, expected = inet(want);
+
+	memset(&a, 0xee, sizeof(a));
+	copy(&s, &a);
+	is(&a, want);
+	whole.len = expected.len;
+	memcpy(&whole.u, &expected.u, expected.len);
+	assert_memory_equal(&a, &whole, sizeof(a));
+}
+
 static void
 is_source(const char *of_session, const char *of_connection)
 {
 	is(endpoint_source(&s), of_session);
 	is(endpoint_connection_source(&s), of_connection);
+	copies(endpoint_copy_source, of_session);
+	copies(endpoint_copy_connection_source, of_connection);
 }
 
 static void
