@@ -3,35 +3,19 @@
  * of any traffic is yes, no or wait, the same twice, and never wait once nothing more can come.
  */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/names.h"
-#include "cfg/env.h"
-#include "cfg/reader.h"
-#include "rule/cond.h"
-#include "rule/pattern_file.h"
-#include "rule/tables.h"
+#include "lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct world {
-	struct rule_vocab vocab;
-	struct pattern_files files;
-	struct rule_acls acls;
+	struct lines lines;
 	struct rule_cond *cond;
 };
 
 static struct str traffic;
-
-static void
-expect(int ok)
-{
-	if (!ok)
-		abort();
-}
 
 static int
 fetch_text(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
@@ -74,53 +58,16 @@ static const struct rule_fetch fetches[] = {
 	{ 0 },
 };
 
-/* Nobody is asked for names; and there are no files. */
-int __wrap_names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len);
-
-int
-__wrap_names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)
-{
-	(void)host;
-	(void)family;
-	(void)out;
-	(void)len;
-	return -ERR_RESOLVE;
-}
-
-static int
-begin(struct cfg_ctx *ctx)
-{
-	ctx->obj = ctx->root;
-	return 0;
-}
-
-static int
-parse_acl(struct cfg_ctx *ctx)
-{
-	struct world *w = ctx->root;
-
-	return rule_acl_parse(&w->acls, &w->vocab, ctx);
-}
-
 static int
 parse_when(struct cfg_ctx *ctx)
 {
 	struct world *w = ctx->root;
 
 	rule_cond_free(&w->cond);
-	return rule_cond_parse(&w->acls, &w->vocab, ctx, 0, ~0u, &w->cond);
+	return rule_cond_parse(&w->lines.acls, &w->lines.vocab, ctx, 0, ~0u, &w->cond);
 }
 
-static const struct cfg_kw kws[] = {
-	{ .name = "acl", .sections = CFG_FRONTEND, .max = CFG_ANY, .parse = parse_acl },
-	{ .name = "when", .sections = CFG_FRONTEND, .max = CFG_ANY, .parse = parse_when },
-	{ 0 },
-};
-static const struct cfg_section sections[] = {
-	{ .name = "frontend", .bit = CFG_FRONTEND, .flags = CFG_SEC_NAMED, .begin = begin },
-	{ 0 },
-};
-static const struct cfg_module module = { .name = "fuzz", .kws = kws, .sections = sections };
+static const struct cfg_kw kws[] = { LINES_ACL, LINES_KW("when", parse_when, 0), { 0 } };
 
 static void
 judge(const struct rule_cond *c)
@@ -144,60 +91,26 @@ judge(const struct rule_cond *c)
 	expect(arena.used == 0 && cx.nth == 0);
 }
 
-static void
-read_lines(struct world *w, char *text, size_t len)
-{
-	static const struct cfg_facts facts = { .version = "3.4.0" };
-	struct cfg_registry registry;
-	struct cfg_diag diag;
-	struct cfg_env env;
-	struct cfg_reader reader;
-	struct cfg_reader_opts opts = {
-		.root = w, .registry = &registry, .diag = &diag, .env = &env, .facts = &facts,
-	};
-	int bad;
-
-	cfg_registry_init(&registry);
-	cfg_diag_init(&diag, 0);
-	cfg_env_init(&env);
-	expect(cfg_registry_add(&registry, &module) == 0);
-	cfg_reader_init(&reader, &opts);
-	bad = cfg_reader_text(&reader, "fuzz", text, len);
-	cfg_reader_fini(&reader);
-	expect(!bad == !diag.count[CFG_ALERT]);
-	cfg_env_fini(&env);
-	cfg_diag_fini(&diag);
-	cfg_registry_fini(&registry);
-}
-
 /* The first line is the traffic, the others are the section's. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char head[] = "frontend f\n";
 	const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
-	size_t first = end ? (size_t)(end - data) : size, rest = end ? size - first - 1 : 0;
-	char *text = malloc(sizeof(head) + rest), *seen = malloc(first + 1);
+	size_t first = end ? (size_t)(end - data) : size;
+	char *seen = malloc(first + 1);
 	struct world w = { 0 };
 
-	expect(text && seen);
-	memcpy(seen, data, first);
+	expect(seen != NULL);
+	if (first)
+		memcpy(seen, data, first);
 	traffic = (struct str){ seen, first };
-	memcpy(text, head, sizeof(head) - 1);
-	if (rest)
-		memcpy(text + sizeof(head) - 1, end + 1, rest);
-	expect(rule_tables_add(&w.vocab) == 0);
-	expect(rule_vocab_add_fetches(&w.vocab, fetches) == 0);
-	pattern_files_init(&w.files, NULL);
-	w.vocab.files = &w.files;
-	rule_acls_init(&w.acls);
-	read_lines(&w, text, sizeof(head) - 1 + rest);
+	lines_open(&w.lines);
+	expect(rule_vocab_add_fetches(&w.lines.vocab, fetches) == 0);
+	(void)lines_read(&w.lines, kws, end ? end + 1 : NULL, end ? size - first - 1 : 0);
 	if (w.cond)
 		judge(w.cond);
 	rule_cond_free(&w.cond);
-	rule_acls_fini(&w.acls);
-	pattern_files_fini(&w.files);
-	free(text);
+	lines_close(&w.lines);
 	free(seen);
 	return 0;
 }

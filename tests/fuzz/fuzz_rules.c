@@ -8,12 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "cfg/reader.h"
 #include "http/parse.h"
+#include "lines.h"
 #include "rule/action.h"
-#include "rule/pattern_file.h"
-#include "rule/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,27 +22,8 @@ static const char request[] =
 static const char response[] =
 	"HTTP/1.1 200 OK\r\nSet-Cookie: a=1; p\r\nX: 5, 1.2.3.4:5\r\nContent-Length: 0\r\n\r\n";
 
-static void
-expect(int ok)
-{
-	if (!ok)
-		abort();
-}
-
-/* Nobody is asked for names. */
-int __wrap_names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len);
-
-int
-__wrap_names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)
-{
-	(void)host, (void)family, (void)out, (void)len;
-	return -ERR_RESOLVE;
-}
-
 struct world {
-	struct rule_vocab vocab;
-	struct pattern_files files;
-	struct rule_acls acls;
+	struct lines lines;
 	struct list rules[RULE_PLACES + 1]; /* the last: lines "redirect" */
 	struct http_head req, res, answer;
 	struct http_field fields[2][FIELDS], answers[RULE_ANSWER_FIELDS_MAX];
@@ -54,36 +32,18 @@ struct world {
 };
 
 static int
-begin(struct cfg_ctx *ctx)
-{
-	ctx->obj = ctx->root;
-	return 0;
-}
-
-static int
-parse_acl(struct cfg_ctx *ctx)
-{
-	struct world *w = ctx->root;
-
-	return rule_acl_parse(&w->acls, &w->vocab, ctx);
-}
-
-static int
 parse_rule(struct cfg_ctx *ctx)
 {
 	struct world *w = ctx->root;
 	struct list *to = &w->rules[ctx->kw->arg];
+	struct lines *l = &w->lines;
 
 	if (ctx->kw->arg == RULE_PLACES)
-		return rule_parse_redirect(to, &w->acls, &w->vocab, ctx);
-	return rule_parse(to, (enum rule_place)ctx->kw->arg, &w->acls, &w->vocab, ctx);
+		return rule_parse_redirect(to, &l->acls, &l->vocab, ctx);
+	return rule_parse(to, (enum rule_place)ctx->kw->arg, &l->acls, &l->vocab, ctx);
 }
 
-#define KW(n, place)                                                                      \
-	{                                                                                 \
-		.name = n, .sections = CFG_FRONTEND, .max = CFG_ANY, .parse = parse_rule, \
-		.arg = place                                                              \
-	}
+#define KW(n, place) LINES_KW(n, parse_rule, place)
 
 static const struct cfg_kw kws[] = {
 	KW("tcp-request connection", RULE_TCP_CONNECTION),
@@ -94,47 +54,16 @@ static const struct cfg_kw kws[] = {
 	KW("http-response", RULE_HTTP_RESPONSE),
 	KW("http-after-response", RULE_HTTP_AFTER_RESPONSE),
 	KW("redirect", RULE_PLACES),
-	{ .name = "acl", .sections = CFG_FRONTEND, .max = CFG_ANY, .parse = parse_acl },
+	LINES_ACL,
 	{ 0 },
 };
-static const struct cfg_section sections[] = {
-	{ .name = "frontend", .bit = CFG_FRONTEND, .flags = CFG_SEC_NAMED, .begin = begin },
-	{ 0 },
-};
-static const struct cfg_module module = { .name = "fuzz", .kws = kws, .sections = sections };
-
 static int
-read_lines(struct world *w, char *text, size_t len)
+read_lines(struct world *w, const uint8_t *data, size_t size)
 {
-	static const struct cfg_facts facts = { .version = "3.4.0" };
-	struct cfg_registry registry;
-	struct cfg_diag diag;
-	struct cfg_env env;
-	struct cfg_reader reader;
-	struct cfg_reader_opts opts = {
-		.root = w,
-		.registry = &registry,
-		.diag = &diag,
-		.env = &env,
-		.facts = &facts,
-	};
-	int bad;
+	int bad = lines_read(&w->lines, kws, data, size);
 
-	cfg_registry_init(&registry);
-	cfg_diag_init(&diag, 0);
-	cfg_env_init(&env);
-	w->vocab.env = &env;
-	expect(cfg_registry_add(&registry, &module) == 0);
-	cfg_reader_init(&reader, &opts);
-	bad = cfg_reader_text(&reader, "fuzz", text, len);
-	cfg_reader_fini(&reader);
-	expect(!bad == !diag.count[CFG_ALERT]);
 	for (int i = 0; i <= RULE_PLACES && !bad; i++)
-		bad = rules_check(&w->rules[i], w, &diag);
-	w->vocab.env = NULL;
-	cfg_env_fini(&env);
-	cfg_diag_fini(&diag);
-	cfg_registry_fini(&registry);
+		bad = rules_check(&w->rules[i], w, &w->lines.diag);
 	return bad;
 }
 
@@ -226,35 +155,25 @@ run_all(struct world *w, size_t room)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char head[] = "frontend f\n";
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
-		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions };
+		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
+		rule_auth_actions, rule_map_actions };
 	static struct world w;
-	char *text = malloc(sizeof(head) + size);
 
-	expect(text != NULL);
 	memset(&w, 0, sizeof(w));
-	memcpy(text, head, sizeof(head) - 1);
-	if (size > 1)
-		memcpy(text + sizeof(head) - 1, data + 1, size - 1);
-	expect(rule_tables_add(&w.vocab) == 0);
+	lines_open(&w.lines);
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
-		expect(rule_vocab_add_actions(&w.vocab, actions[i]) == 0);
-	pattern_files_init(&w.files, NULL);
-	w.vocab.files = &w.files;
-	rule_acls_init(&w.acls);
+		expect(rule_vocab_add_actions(&w.lines.vocab, actions[i]) == 0);
 	for (int i = 0; i <= RULE_PLACES; i++)
 		list_init(&w.rules[i]);
 	for (int i = 0; i < VAR_SCOPES; i++)
 		vars_init(&w.vars[i]);
-	if (read_lines(&w, text, sizeof(head) - 1 + (size ? size - 1 : 0)) == 0)
+	if (read_lines(&w, size ? data + 1 : NULL, size ? size - 1 : 0) == 0)
 		run_all(&w, size ? (size_t)data[0] * ROOM : 0);
 	for (int i = 0; i <= RULE_PLACES; i++)
 		rules_free(&w.rules[i]);
 	for (int i = 0; i < VAR_SCOPES; i++)
 		vars_fini(&w.vars[i]);
-	rule_acls_fini(&w.acls);
-	pattern_files_fini(&w.files);
-	free(text);
+	lines_close(&w.lines);
 	return 0;
 }
