@@ -11,6 +11,10 @@
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n"
 #define GET_CLOSE GET "Connection: close\r\n\r\n"
+/* A client that asks once, an origin that has heard a head, and one that answers it. */
+#define CLIENT_ASKS .client = { SAY(GET "\r\n"), EOF_CLOSE }
+#define HEARS(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }
+#define SERVES HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE)
 #define OK2 "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
 
 struct http_dialogue {

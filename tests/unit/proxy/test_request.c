@@ -1,7 +1,6 @@
 /* Requests until they go somewhere: rules, and bodies that are waited for. */
 #include "http_rig.h"
 
-#define ORIGIN .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE }
 #define ASKS(head) .client = { SAY(head), AWAIT("ok"), { STEP_CLOSE, 0 } }
 #define REFUSED(head) .client = { SAY(head), AWAIT("</html>\n"), { STEP_CLOSE, 0 } }
 #define RULES(text) .cfg = { HTTP_WORLD, .rules = text }
@@ -18,7 +17,7 @@ static const struct http_dialogue rewrites[] = {
 		RULES("http-request set-header X-A %[method]\nhttp-request add-header X-B c\n"
 		      "http-request del-header X-C\nhttp-request set-path /p%[path]"),
 		ASKS(GET "X-A: old\r\nX-C: d\r\n\r\n"),
-		ORIGIN,
+		SERVES,
 		.to_server = "GET /p/ HTTP/1.1\r\nHost: a\r\nX-A: GET\r\nX-B: c\r\n"
 			     "Connection: close\r\n\r\n",
 		.terms = "--",
@@ -27,14 +26,14 @@ static const struct http_dialogue rewrites[] = {
 	{ .name = "what the client names is not ours",
 		RULES("http-request set-header X-A ours"),
 		ASKS(GET "Connection: X-A\r\nX-A: theirs\r\n\r\n"),
-		ORIGIN,
+		SERVES,
 		.to_server = GET "X-A: ours\r\nConnection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
 	{ .name = "Connection can be asked",
 		RULES("http-request set-header X-A yes if { hdr(connection) -i upgrade }"),
 		ASKS(GET "Connection: upgrade\r\nUpgrade: x\r\n\r\n"),
-		ORIGIN,
+		SERVES,
 		.to_server = GET
 			"Upgrade: x\r\nX-A: yes\r\nConnection: upgrade\r\n\r\n",
 		.terms = "--",
@@ -42,7 +41,7 @@ static const struct http_dialogue rewrites[] = {
 	{ .name = "allow ends the list",
 		RULES("http-request allow if { path / }\nhttp-request deny"),
 		ASKS(GET "\r\n"),
-		ORIGIN,
+		SERVES,
 		.terms = "--",
 		.served = 1 },
 };
@@ -55,31 +54,31 @@ requests_are_rewritten(void **st)
 }
 
 static const struct http_dialogue ends[] = {
-	{ .name = "deny", RULES("http-request deny if { path / }"), REFUSED(GET "\r\n"), ORIGIN,
+	{ .name = "deny", RULES("http-request deny if { path / }"), REFUSED(GET "\r\n"), SERVES,
 		.to_client = FORBIDDEN, .terms = "PR" },
 	{ .name = "and the next one", RULES("http-request deny if { path / }"),
 		.client = { SAY(GET "\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("ok"),
 			{ STEP_CLOSE, 0 } },
-		ORIGIN, .to_client = FORBIDDEN OK2 "\r\nok", .terms = "PR --", .served = 1 },
+		SERVES, .to_client = FORBIDDEN OK2 "\r\nok", .terms = "PR --", .served = 1 },
 	{ .name = "return",
 		RULES("http-request return content-type a/b lf-string \"<%[path]>ok\""),
-		ASKS(GET "\r\n"), ORIGIN, .to_client = ANSWER("\r\n</>ok", "5"),
+		ASKS(GET "\r\n"), SERVES, .to_client = ANSWER("\r\n</>ok", "5"),
 		.terms = "LR" },
 	{ .name = "nothing follows HEAD",
 		RULES("http-request return content-type a/b string ok"),
 		.client = { SAY("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("\r\n\r\n"),
 			{ STEP_CLOSE, 0 } },
-		ORIGIN, .to_client = ANSWER("\r\n", "2"), .terms = "LR" },
+		SERVES, .to_client = ANSWER("\r\n", "2"), .terms = "LR" },
 	{ .name = "redirect", RULES("redirect prefix http://b code 301 if { path / }"),
-		.client = { SAY(GET_CLOSE), EOF_CLOSE }, ORIGIN,
+		.client = { SAY(GET_CLOSE), EOF_CLOSE }, SERVES,
 		.to_client = "HTTP/1.1 301 Moved Permanently\r\nContent-Length: 0\r\n"
 			     "Location: http://b/\r\nConnection: close\r\n\r\n",
 		.terms = "LR" },
 	{ .name = "reject", RULES("http-request reject"), .client = { SAY(GET "\r\n"), EOF_CLOSE },
-		ORIGIN, .to_client = "", .terms = "PR" },
+		SERVES, .to_client = "", .terms = "PR" },
 	/* strict-mode */
 	{ .name = "a rewrite fails", RULES("http-request set-path x"),
-		.client = { SAY(GET_CLOSE), EOF_CLOSE }, ORIGIN, .terms = "PR" },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE }, SERVES, .terms = "PR" },
 };
 
 static void
@@ -96,25 +95,25 @@ static const struct http_dialogue waits[] = {
 	{ .name = "a body in pieces", RULES(WAITS),
 		.client = { SAY(POST "Content-Length: 6\r\n\r\nab"), { STEP_PAUSE, 100 }, SAY("cd"),
 			{ STEP_PAUSE, 100 }, SAY("ef"), AWAIT("ok"), { STEP_CLOSE, 0 } },
-		ORIGIN, .to_client = ANSWER("\r\n<abcdef>ok", "10"), .terms = "LR" },
+		SERVES, .to_client = ANSWER("\r\n<abcdef>ok", "10"), .terms = "LR" },
 	{ .name = "chunks", RULES(WAITS),
 		.client = { SAY(POST "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
 			{ STEP_PAUSE, 100 }, SAY("1\r\nc\r\n0\r\n\r\n"), AWAIT("ok"),
 			{ STEP_CLOSE, 0 } },
-		ORIGIN, .to_client = ANSWER("\r\n<abc>ok", "7"), .terms = "LR" },
+		SERVES, .to_client = ANSWER("\r\n<abc>ok", "7"), .terms = "LR" },
 	{ .name = "enough", RULES("http-request wait-for-body time 1s at-least 3\n"
 		"http-request return content-type a/b lf-string \"<%[req.body]>ok\""),
 		.client = { SAY(POST "Content-Length: 6\r\n\r\nab"), { STEP_PAUSE, 100 }, SAY("cd"),
 			AWAIT("ok"), { STEP_PAUSE, 50 }, SAY("ef"), EOF_CLOSE },
-		ORIGIN, .to_client = ANSWER("Connection: close\r\n\r\n<abcd>ok", "8"),
+		SERVES, .to_client = ANSWER("Connection: close\r\n\r\n<abcd>ok", "8"),
 		.terms = "LR" },
 	{ .name = "late", RULES(WAITS),
-		.client = { SAY(POST "Content-Length: 6\r\n\r\nab"), EOF_CLOSE }, ORIGIN,
+		.client = { SAY(POST "Content-Length: 6\r\n\r\nab"), EOF_CLOSE }, SERVES,
 		.terms = "cR" },
 	{ .name = "asked to go on", RULES(WAITS),
 		.client = { SAY(POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n"),
 			AWAIT("100 Continue\r\n\r\n"), SAY("ab"), AWAIT("ok"), { STEP_CLOSE, 0 } },
-		ORIGIN, .to_client = "HTTP/1.1 100 Continue\r\n\r\n" ANSWER("\r\n<ab>ok", "6"),
+		SERVES, .to_client = "HTTP/1.1 100 Continue\r\n\r\n" ANSWER("\r\n<ab>ok", "6"),
 		.terms = "LR" },
 	/* What rules changed before they waited, and behind that. */
 	{ .name = "and goes to the server",
@@ -142,11 +141,11 @@ a_tarpit_holds(void **st)
 #define TARPIT .cfg = { .mode = INTEREST_EDGE, .rules = "http-request tarpit deny_status 403", \
 	.to = { .connect = 5000, .client = 5000, .server = 5000, .queue = 100, .tarpit = 700 } }
 	static const struct http_dialogue d[] = {
-		{ .name = "held", TARPIT, REFUSED(GET "\r\n"), ORIGIN, .to_client = FORBIDDEN,
+		{ .name = "held", TARPIT, REFUSED(GET "\r\n"), SERVES, .to_client = FORBIDDEN,
 			.terms = "PT" },
 		{ .name = "leaves", TARPIT,
 			.client = { SAY(GET "\r\n"), { STEP_PAUSE, 100 }, { STEP_RESET, 0 } },
-			ORIGIN, .to_client = "", .terms = "PT" },
+			SERVES, .to_client = "", .terms = "PT" },
 	};
 	static const struct step client[] = { SAY(GET "\r\n"), AWAIT("</html>\n"),
 		{ STEP_CLOSE, 0 } };

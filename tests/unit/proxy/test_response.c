@@ -1,8 +1,6 @@
 /* The response's head: interim ones, tunnels, and heads that do not come or are none. */
 #include "http_rig.h"
 
-#define ORIGIN(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }
-#define ASKS .client = { SAY(GET "\r\n"), EOF_CLOSE }
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct http_dialogue interim[] = {
@@ -11,7 +9,7 @@ static const struct http_dialogue interim[] = {
 		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
 				"Content-Length: 3\r\nConnection: close\r\n\r\n"),
 			AWAIT("100 Continue\r\n\r\n"), SAY("abc"), EOF_CLOSE },
-		ORIGIN(SAY("HTTP/1.1 100 Continue\r\n\r\n"), AWAIT("abc"),
+		HEARS(SAY("HTTP/1.1 100 Continue\r\n\r\n"), AWAIT("abc"),
 			SAY("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
 		.to_client =
 			"HTTP/1.1 100 Continue\r\n\r\n"
@@ -22,7 +20,7 @@ static const struct http_dialogue interim[] = {
 	{ .name = "none for an old client",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
-		ORIGIN(SAY("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
+		HEARS(SAY("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
 		.to_client = OK2 "Connection: close\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
@@ -94,31 +92,31 @@ static const struct http_dialogue failures[] = {
 	{ .name = "no answer",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
-		ORIGIN({ STEP_CLOSE, 0 }),
+		HEARS({ STEP_CLOSE, 0 }),
 		.terms = "SH",
 		.served = 1 },
 	{ .name = "a reset",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
-		ORIGIN({ STEP_RESET, 0 }),
+		HEARS({ STEP_RESET, 0 }),
 		.terms = "SH",
 		.served = 1 },
 	{ .name = "half a head",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
-		ORIGIN(SAY("HTTP/1.1 200 OK\r\n"), { STEP_CLOSE, 0 }),
+		HEARS(SAY("HTTP/1.1 200 OK\r\n"), { STEP_CLOSE, 0 }),
 		.terms = "SH",
 		.served = 1 },
 	{ .name = "no HTTP",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
-		ORIGIN(SAY("hello\r\n\r\n"), EOF_CLOSE),
+		HEARS(SAY("hello\r\n\r\n"), EOF_CLOSE),
 		.terms = "PH",
 		.served = 1 },
 	{ .name = "no end of the head",
 		.cfg = { HTTP_WORLD, .bufsize = 1024 },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
-		ORIGIN(SAY("HTTP/1.1 200 OK\r\nX: "), { STEP_SEND, 0 },
+		HEARS(SAY("HTTP/1.1 200 OK\r\nX: "), { STEP_SEND, 0 },
 			SAY(LONG
 			    LONG
 			    LONG
@@ -134,7 +132,7 @@ static const struct http_dialogue failures[] = {
 		.cfg = { .mode = INTEREST_EDGE,
 			.to = { .connect = 5000, .client = 30000, .server = 100, .queue = 5000 } },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
-		ORIGIN(EOF_CLOSE),
+		HEARS(EOF_CLOSE),
 		.terms = "sH",
 		.served = 1 },
 };
@@ -238,26 +236,26 @@ an_answer_is_looked_for_where_it_has_come(void **st)
 static const struct http_dialogue rules[] = {
 	{ .name = "fields", RULES("http-response set-header X-A %[status]\n"
 		"http-response del-header X-B\nhttp-after-response add-header X-C %[res.hdr(x-a)]"),
-	  CLOSING, ORIGIN(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
+	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
 	  .to_client = OK2 "X-A: 200\r\nX-C: 200\r\nConnection: close\r\n\r\nok", .terms = "--",
 	  .served = 1 },
 	{ .name = "its body comes later", RULES("http-response set-header X-A %[res.hdr(x-b)]"),
-	  CLOSING, ORIGIN(SAY(OK2 "X-B: x\r\n\r\no"), { STEP_PAUSE, 20 }, SAY("k"), EOF_CLOSE),
+	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\no"), { STEP_PAUSE, 20 }, SAY("k"), EOF_CLOSE),
 	  .to_client = OK2 "X-B: x\r\nX-A: x\r\nConnection: close\r\n\r\nok", .terms = "--",
 	  .served = 1 },
 	{ .name = "return", RULES("http-response return content-type a/b "
 		"lf-string \"%[status] %[res.hdr(x-b)]\""),
-	  CLOSING, ORIGIN(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
+	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
 	  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: a/b\r\n"
 		  "Connection: close\r\n\r\n200 x", .terms = "LH", .served = 1 },
 	{ .name = "deny", RULES("http-response deny if { status 200 }"),
-	  CLOSING, ORIGIN(SAY(OK2 "\r\nok"), EOF_CLOSE), .terms = "PH", .served = 1 },
+	  CLOSING, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE), .terms = "PH", .served = 1 },
 	/* a rule closes what would have stayed */
 	{ .name = "close", RULES("http-response set-header Connection close"),
-	  .client = { SAY(GET "\r\n"), EOF_CLOSE }, ORIGIN(SAY(OK2 "\r\nok"), EOF_CLOSE),
+	  .client = { SAY(GET "\r\n"), EOF_CLOSE }, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE),
 	  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
 	{ .name = "not of interim ones", RULES("http-response set-header X-A b"),
-	  CLOSING, ORIGIN(SAY("HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
+	  CLOSING, HEARS(SAY("HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
 	  .to_client = "HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "X-A: b\r\n"
 		  "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
 };

@@ -1,24 +1,6 @@
-#include "action_rig.h"
+#include "action_test.h"
 
 #include "rule/act.h"
-
-static struct action_rig r;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	action_rig_init(&r);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	action_rig_fini(&r);
-	return 0;
-}
 
 static void
 test_bytes(void **state)

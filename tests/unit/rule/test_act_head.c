@@ -1,22 +1,4 @@
-#include "action_rig.h"
-
-static struct action_rig r;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	action_rig_init(&r);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	action_rig_fini(&r);
-	return 0;
-}
+#include "action_test.h"
 
 #define REQ "GET /p HTTP/1.1\r\nHost: h.org\r\nA: 1\r\nb: 2\r\nA: 3, 4"
 #define RES "HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 0"

@@ -1,22 +1,4 @@
-#include "action_rig.h"
-
-static struct action_rig r;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	action_rig_init(&r);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	action_rig_fini(&r);
-	return 0;
-}
+#include "action_test.h"
 
 static void
 test_targets(void **state)

@@ -1,27 +1,9 @@
-#include "action_rig.h"
+#include "action_test.h"
 
 #include "http/reply.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-static struct action_rig r;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	action_rig_init(&r);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	action_rig_fini(&r);
-	return 0;
-}
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nF: f"
 
