@@ -6,8 +6,6 @@
  */
 #include "half.h"
 
-#include <string.h>
-
 #include "proxy/memory.h"
 
 #include "count.h"
@@ -16,96 +14,6 @@
 #include "inspect.h"
 #include "response.h"
 #include "stream.h"
-
-void
-half_init(struct half *h)
-{
-	memset(h, 0, sizeof(*h));
-}
-
-void
-half_drop_buf(struct engine *e, struct half *h)
-{
-	if (h->is_big)
-		stream_buf_put(e, h->buf);
-	else
-		zerocopy_release(&e->zerocopy, &h->pin, h->buf);
-	h->buf = NULL;
-	h->is_big = h->resend = 0;
-	h->head = h->tail = h->ahead = 0;
-	memory_watch(e);
-}
-
-/* Nothing is pending in it: what was read ahead stays. */
-static void
-release_buf(struct engine *e, struct half *h)
-{
-	if (!h->ahead && !h->resend)
-		half_drop_buf(e, h);
-}
-
-void
-half_discard(struct engine *e, struct half *h)
-{
-	h->stuck = 0;
-	h->head = h->tail;
-	half_drop_pipe(e, h);
-}
-
-void
-half_fini(struct engine *e, struct half *h)
-{
-	stream_leave(h);
-	half_discard(e, h);
-	if (h->buf)
-		half_drop_buf(e, h);
-}
-
-int
-half_has_room(const struct engine *e, const struct half *h)
-{
-	return !h->stuck && (!h->buf || h->tail + h->ahead < e->bufsize);
-}
-
-int
-half_take_buf(struct engine *e, struct half *h)
-{
-	/* The kernel may still send from it. */
-	if (h->buf && h->pin)
-		release_buf(e, h);
-	if (h->buf)
-		return 0;
-	h->buf = pool_get(&e->buf_pool);
-	memory_watch(e);
-	return h->buf ? 0 : -1;
-}
-
-/* The buffer is there: see can_keep() and stream_reach(). */
-static void
-keep(struct engine *e, struct half *h, const char *p, size_t n)
-{
-	if (!h->buf && n > e->bufsize) {
-		h->buf = stream_buf(e);
-		h->is_big = 1;
-	} else if (!h->buf) {
-		h->buf = pool_get(&e->buf_pool);
-		assert(h->buf);
-		memory_watch(e);
-	}
-	assert(h->tail + n <= (h->is_big ? e->streams.bufsize : e->bufsize));
-	memcpy(h->buf + h->tail, p, n);
-	h->tail += (uint32_t)n;
-}
-
-/* May bytes be read that the sink may refuse? */
-static int
-can_keep(struct engine *e, const struct half *h)
-{
-	if (h->buf || memory_has_buffer(e))
-		return 1;
-	e->buf_waits++;
-	return 0;
-}
 
 void
 half_count(struct session *s, int side, size_t n)
@@ -208,7 +116,7 @@ half_flush(struct session *s, int side)
 		s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
 	if (h->buf)
-		release_buf(s->engine, h);
+		half_release_buf(s->engine, h);
 	/* The source was not listened to meanwhile: it has its whole time from now on. */
 	if (owed)
 		s->last_ms[side] = loop_now_ms(s->engine->loop);
@@ -239,10 +147,10 @@ forward(struct session *s, int side, const char *p, size_t n, int last)
 			s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
 	if (own && put == n)
-		release_buf(s->engine, h);
+		half_release_buf(s->engine, h);
 	if (put < n) {
 		if (!own)
-			keep(s->engine, h, p + put, n - put);
+			half_keep(s->engine, h, p + put, n - put);
 		/* Only now has the sink anything to be late with. */
 		s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
@@ -361,7 +269,7 @@ pump_once(struct session *s, int side)
 		exchange_starves(s, side);
 		return 0;
 	}
-	may_keep = can_keep(e, h);
+	may_keep = half_can_keep(e, h);
 	if (may_keep && e->zerocopy.threshold && (own = half_own_buf(s, side)))
 		to = own;
 	reach = may_keep && h->streams ? stream_reach(e, h) : e->bufsize;
@@ -371,7 +279,7 @@ pump_once(struct session *s, int side)
 	if (own && r == IO_OK)
 		h->tail = (uint32_t)got;
 	else if (own)
-		release_buf(e, h);
+		half_release_buf(e, h);
 	switch (r) {
 	case IO_AGAIN:
 		stream_drained(e, h);
@@ -477,7 +385,7 @@ half_collect(struct session *s)
 	if (h->state != HALF_OPEN || !half_has_room(e, h) ||
 		!loop_is_ready(src->loop, src->fd, DIR_R))
 		return;
-	may_keep = can_keep(e, h);
+	may_keep = half_can_keep(e, h);
 	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - h->tail, &got)
 			 : conn_peek(src, e->scratch, 1, &got)) {
 	case IO_AGAIN:
@@ -489,7 +397,7 @@ half_collect(struct session *s)
 			return;
 		}
 		half_count(s, CLIENT, got);
-		keep(e, h, e->scratch, got);
+		half_keep(e, h, e->scratch, got);
 		if (src->eof)
 			half_event(s, CLIENT, HALF_EV_SRC_EOF);
 		return;

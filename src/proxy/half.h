@@ -63,8 +63,18 @@ void half_count(struct session *s, int side, size_t n);
 void half_source_ended(struct session *s, int side);
 /* Writes what is pending: 1 when nothing is left. */
 int half_flush(struct session *s, int side);
+
+/* --- half_buf.c --- */
+
 /* A buffer, beyond tune.memory if it must be: 0, or -1 when there is none. */
 int half_take_buf(struct engine *e, struct half *h);
+/* Gives it back when nothing is pending in it: what was read ahead stays. */
+void half_release_buf(struct engine *e, struct half *h);
+/* May bytes be read that the sink may refuse? */
+int half_can_keep(struct engine *e, const struct half *h);
+/* Keeps n bytes that it did refuse, behind those that it has. There is room: half_can_keep(), and
+ * stream_reach() for more than tune.bufsize. */
+void half_keep(struct engine *e, struct half *h, const char *p, size_t n);
 
 /* Does an option want it spliced at the first opportunity? */
 int half_is_forced(const struct session *s, int side);
