@@ -42,6 +42,23 @@ hash_crc32(const void *p, size_t n)
 }
 
 uint32_t
+hash_crc32c(uint32_t h, const void *p, size_t n)
+{
+	static const uint32_t row[16] = {
+		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+		0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+		0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+	};
+	const unsigned char *s = p;
+
+	for (h = ~h; n-- > 0; s++) {
+		h = row[(h ^ *s) & 15] ^ (h >> 4);
+		h = row[(h ^ (*s >> 4)) & 15] ^ (h >> 4);
+	}
+	return ~h;
+}
+
+uint32_t
 hash_avalanche(uint32_t h)
 {
 	h = (h + 0x7ed55d16) + (h << 12);

@@ -4,27 +4,6 @@
 #include "base/hash.h"
 #include "conv.h"
 
-/* RFC 9260, B: Castagnoli's polynomial, reflected. */
-static uint32_t
-crc32c(const void *data, size_t n)
-{
-	static const uint32_t nibble[16] = {
-		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
-		0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
-		0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
-		0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
-	};
-	const unsigned char *p = data;
-	uint32_t h = 0xffffffff;
-
-	while (n-- > 0) {
-		h ^= *p++;
-		h = h >> 4 ^ nibble[h & 15];
-		h = h >> 4 ^ nibble[h & 15];
-	}
-	return ~h;
-}
-
 enum hash { HASH_CRC32, HASH_CRC32C, HASH_DJB2, HASH_SDBM };
 
 static int
@@ -32,7 +11,7 @@ conv_hash32(const struct rule_args *a, struct sample_ctx *cx unused, struct samp
 {
 	struct str t = s->u.str;
 	uint32_t h = a->kind == HASH_CRC32 ? hash_crc32(t.p, t.len)
-		: a->kind == HASH_CRC32C   ? crc32c(t.p, t.len)
+		: a->kind == HASH_CRC32C   ? hash_crc32c(0, t.p, t.len)
 		: a->kind == HASH_DJB2     ? hash_djb2(t.p, t.len)
 					   : hash_sdbm(t.p, t.len);
 

@@ -59,6 +59,19 @@ test_any_byte(void **state)
 	assert_int_not_equal(hash_djb2("\0", 1), hash_djb2("", 0));
 }
 
+/* RFC 9260 and RFC 3720, B.4; in two pieces as in one. */
+static void
+test_crc32c(void **state)
+{
+	char zeros[32] = { 0 };
+
+	(void)state;
+	assert_int_equal(hash_crc32c(0, "", 0), 0);
+	assert_int_equal(hash_crc32c(0, "123456789", 9), 0xe3069283);
+	assert_int_equal(hash_crc32c(hash_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+	assert_int_equal(hash_crc32c(0, zeros, 32), 0x8a9136aa);
+}
+
 int
 main(void)
 {
@@ -66,6 +79,7 @@ main(void)
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_of_nothing),
 		cmocka_unit_test(test_any_byte),
+		cmocka_unit_test(test_crc32c),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
