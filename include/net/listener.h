@@ -44,6 +44,7 @@ struct bind_conf {
 	int maxconn;             /* of each worker's copy of a listener; 0: none */
 	int mss;                 /* 0: none */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
+	int accept_proxy;        /* connections begin with a PROXY header */
 	int defer_accept;
 	int tfo;
 	int transparent;

@@ -43,6 +43,12 @@ int endpoint_destination(const struct session *s, struct addr *out) must_check;
 int endpoint_connection_destination(const struct session *s, struct addr *out) must_check;
 /* Its port, which every listener knows. */
 unsigned int endpoint_destination_port(const struct session *s);
+/* A session that has to bring a PROXY header has room for what that says from its beginning: 0, or
+ * -ERR_NOMEM. */
+int endpoints_reserve(struct session *s) must_check;
+/* The header has come: what it says is the session's, as what `tcp-request session` says. */
+void
+endpoints_announce(struct session *s, const struct addr *src, const struct addr *dst);
 /* A rule of that place says so: 0, or -ERR_NOMEM. */
 int endpoint_say(struct session *s, enum rule_place place, enum endpoint which,
 	const struct addr *a) must_check;

@@ -35,5 +35,8 @@ void log_format_render(const struct rule_fmt *f, struct session *s, const struct
 /* The format of frontends that ask for none: "Connect from ..." (manual 8.2.1). Known at accept. */
 void
 log_format_render_default(struct session *s, const struct log_context *cx, struct sbuf *out);
+/* Of one that never began: why there is no PROXY header of its connection (manual 8.2.5). */
+void
+log_format_render_refused(struct session *s, const struct log_context *cx, struct sbuf *out);
 
 #endif

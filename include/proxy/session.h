@@ -83,6 +83,7 @@ struct session {
 		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: when to go on */
 	uint64_t accept_wall_ns;
 	uint64_t accept_ms;
+	uint64_t begun_ms;      /* the same, or when its PROXY header had come; 0: not yet */
 	uint64_t waits_since_ms; /* in a queue */
 	uint64_t queued_ms;     /* when it got a server slot (0: not yet) */
 	uint64_t connected_ms;  /* 0: not yet */
@@ -108,6 +109,8 @@ struct session {
 	uint8_t logged;
 	uint8_t hopes;          /* mode http: the answer is looked for before anybody told of it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
+	uint8_t has_header;     /* it began with a PROXY header */
+	uint8_t header_err;     /* enum proxy_header_err: why it never began */
 	uint8_t looked_again;   /* for a FIN behind the server's first bytes */
 	char term[2];           /* termination code: cause and phase, '-' before known */
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
@@ -119,6 +122,8 @@ struct session {
 /* Listener callback: the listener's owner is the frontend, its worker the engine. Takes fd in any
  * case. */
 void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
+/* In HEADER, whose client has said whose it is: goes on as one that was just accepted. */
+void session_begin(struct session *s);
 /* Has ev delivered in this turn, after what runs now. At most one is on its way. */
 void session_post(struct session *s, enum session_event ev);
 /* A direction that waited for its turn has it. */

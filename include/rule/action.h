@@ -73,6 +73,7 @@ struct rule_verdict {
 	struct str field, value;
 	int lax;                 /* strict-mode off: a rewrite that fails is left undone */
 	unsigned int failed_rewrites;
+	int expects_proxy;       /* expect-proxy: the connection is to bring that header */
 	int log_level;           /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: how long at most; 0: as long as inspection may */

@@ -196,7 +196,13 @@ parse_stats_socket(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
 
-	return bind_cfg_line(ctx, 0, &g->admin_binds, NULL, NULL);
+	struct bind_conf *b;
+
+	if (bind_cfg_line(ctx, 0, &g->admin_binds, NULL, &b) < 0)
+		return -1;
+	if (b->accept_proxy)
+		return cfg_error(ctx, 0, "'stats socket' : 'accept-proxy' is for frontends.");
+	return 0;
 }
 
 static int

@@ -348,6 +348,9 @@ opt_shards(struct cfg_ctx *ctx, void *obj)
 	}
 
 static const struct cfg_opt opts[] = {
+	OPT_FIELD("accept-proxy", 0, opt_flag, accept_proxy, NULL,
+		"Connections have to begin with a PROXY header, of version 1 or 2; the addresses "
+		"in it are taken for the client's and its destination's."),
 	OPT_FIELD("backlog", 1, opt_count, backlog, "<number>",
 		"Connections the kernel may keep waiting; 0 takes the frontend's value."),
 	OPT_FIELD("defer-accept", 0, opt_flag, defer_accept, NULL,

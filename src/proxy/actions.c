@@ -131,6 +131,9 @@ find_backend(struct session *s)
 		return -1;
 	be_stat(s)->cum_sess++;
 	be_stat(s)->cum_conn++;
+	/* In mode tcp what rules have looked at, or stood behind a header, is its too. */
+	if (!s->txn)
+		be_stat(s)->bytes_in += s->half[CLIENT].bytes;
 	return 0;
 }
 

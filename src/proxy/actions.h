@@ -22,6 +22,9 @@ enum session_event session_do_finish(struct session *s);
 enum session_event session_do_killed(struct session *s);
 enum session_event session_do_leave(struct session *s);
 enum session_event session_do_denied(struct session *s);
+/* announce.c */
+enum session_event session_do_header_timeout(struct session *s);
+enum session_event session_do_header_abort(struct session *s);
 /* inspect.c */
 enum session_event session_do_inspect_abort(struct session *s);
 enum session_event session_do_inspect_timeout(struct session *s);

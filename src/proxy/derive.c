@@ -140,6 +140,15 @@ derive_tarpit(const struct session *s, struct derived *d)
 	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
 }
 
+/* However much of it has come: whoever sends it byte by byte is given no more time. */
+static void
+derive_header(const struct session *s, struct derived *d)
+{
+	d->wants[CLIENT] = s->half[CLIENT].starves ? 0 : EV_R;
+	d->deadline = after(s->state_ms, s->fe->to.client);
+	derive_starving(s, CLIENT, d);
+}
+
 static void
 derive_inspect(const struct session *s, struct derived *d)
 {
@@ -178,6 +187,9 @@ session_derive(const struct session *s)
 	switch (s->state) {
 	case SESSION_RELAY:
 		derive_relay(s, &d);
+		break;
+	case SESSION_HEADER:
+		derive_header(s, &d);
 		break;
 	case SESSION_READ:
 		derive_read(s, &d);

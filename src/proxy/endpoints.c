@@ -140,6 +140,20 @@ own(struct session *s)
 	return s->endpoints;
 }
 
+int
+endpoints_reserve(struct session *s)
+{
+	return own(s) ? 0 : -ERR_NOMEM;
+}
+
+void
+endpoints_announce(struct session *s, const struct addr *src, const struct addr *dst)
+{
+	assert(s->endpoints);
+	s->endpoints->session.said[ENDPOINT_SRC] = *src;
+	s->endpoints->session.said[ENDPOINT_DST] = *dst;
+}
+
 /* Where a rule of that place says it: NULL without memory. */
 static struct endpoints *
 level(struct session *s, enum rule_place place)

@@ -2,6 +2,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
+#include "net/proxy_header.h"
 #include "proxy/fetch.h"
 #include "proxy/session.h"
 #include "rule/tables.h"
@@ -129,14 +130,29 @@ fetch_with_source(const struct rule_args *a, struct sample_ctx *cx, struct sampl
 	return 1;
 }
 
-/* Errors before a session begins are those of TLS and of PROXY headers, which there are none of. */
+/* Before a session begins nothing but its PROXY header can be wrong: there is no TLS. */
 static int
-fetch_no_error(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
+fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
+	const struct session *x = cx->session;
+	enum proxy_header_err err =
+		x ? (enum proxy_header_err)x->header_err : PROXY_HEADER_ERR_NONE;
+
 	if (a->kind)
-		sample_set_str(s, STR("Success"));
+		sample_set_str(s, str_of(proxy_header_err_text(err)));
 	else
-		sample_set_int(s, 0);
+		sample_set_int(s, proxy_header_err_number(err));
+	return 1;
+}
+
+static int
+fetch_has_header(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = cx->session;
+
+	if (!x)
+		return 0;
+	sample_set_bool(s, x->has_header);
 	return 1;
 }
 
@@ -183,16 +199,21 @@ const struct rule_fetch conn_fetches[] = {
 	{ .name = "fc_err",
 		CONN,
 		.out = SAMPLE_SINT,
-		.fetch = fetch_no_error,
-		.doc = "What went wrong with TLS or a PROXY header, which there are none of: 0." },
+		.fetch = fetch_error,
+		.doc = "What was wrong with the PROXY header, as a number; 0: nothing." },
 	{ .name = "fc_err_str",
 		CONN,
 		.out = SAMPLE_STR,
-		.fetch = fetch_no_error,
+		.fetch = fetch_error,
 		.kind = 1,
-		.doc = "fc_err as a text: Success." },
+		.doc = "fc_err as a text: Success, or what was wrong." },
 	FIGURE("fc_fackets", FACKETS, "forward acknowledged segments."),
 	FIGURE("fc_lost", LOST, "lost segments."),
+	{ .name = "fc_rcvd_proxy",
+		CONN,
+		.out = SAMPLE_BOOL,
+		.fetch = fetch_has_header,
+		.doc = "Did the client's connection begin with a PROXY header?" },
 	FIGURE("fc_reordering", REORDERING, "how far segments are reordered."),
 	FIGURE("fc_retrans", RETRANS, "retransmitted segments."),
 	TIME("fc_rtt", RTT, "round-trip time."),

@@ -37,7 +37,7 @@ stop_delay(const struct session *s)
 	return hash_avalanche((uint32_t)s->id) % HTTP_STOP_SPREAD_MS;
 }
 
-/* The first request is timed from its connection on, any other from its first byte. */
+/* The first request is timed from its session on, any other from its first byte. */
 uint64_t
 http_read_deadline(const struct session *s)
 {
@@ -56,7 +56,7 @@ http_read_deadline(const struct session *s)
 	if (!to->http_request || (s->txn && s->txn->head_ms))
 		return after(s->last_ms[CLIENT], to->client);
 	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
-					 : after(s->accept_ms, to->http_request);
+					 : after(s->begun_ms, to->http_request);
 }
 
 /* --- the head --- */

@@ -287,11 +287,11 @@ put_Td(struct log_render *r)
 		log_put_timer(r, s->connected_ms != 0, s->connected_ms, r->cx->now_ms);
 }
 
-/* Nothing stands between accept and the session yet. */
+/* All that stands between accept and the session is a PROXY header. */
 static void
 put_Th(struct log_render *r)
 {
-	sbuf_addc(r->out, '0');
+	log_put_timer(r, r->s->begun_ms != 0, r->s->accept_ms, r->s->begun_ms);
 }
 
 /* In mode http with the time that passed before the request. */

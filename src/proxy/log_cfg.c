@@ -369,7 +369,8 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_error_format,
 		.syntax = "<format>",
-		.doc = "The form of the line that is left by what was no request." },
+		.doc = "The form of the line that is left by what was no request, or brought no "
+			"PROXY header." },
 	{ .name = "log-format-sd",
 		.sections = CFG_FE,
 		.min = 1,

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "net/proxy_header.h"
 #include "proxy/endpoints.h"
 #include "proxy/log_alias.h"
 #include "proxy/session.h"
@@ -75,4 +76,24 @@ log_format_render_default(struct session *s, const struct log_context *cx, struc
 	sbuf_adds(out, " (");
 	put_alias(&l, "f", out);
 	sbuf_adds(out, s->fe->mode == PROXY_HTTP ? "/HTTP)" : "/TCP)");
+}
+
+void
+log_format_render_refused(struct session *s, const struct log_context *cx, struct sbuf *out)
+{
+	const struct listener *ln = s->listener;
+	struct look l;
+
+	look_at(&l, s, cx);
+	put_alias(&l, "ci", out);
+	sbuf_addc(out, ':');
+	put_alias(&l, "cp", out);
+	sbuf_adds(out, " [");
+	put_alias(&l, "t", out);
+	sbuf_addf(out, "] %s/", s->fe->name);
+	if (ln->bind->name)
+		sbuf_adds(out, ln->bind->name);
+	else
+		sbuf_addu(out, (uint64_t)ln->id);
+	sbuf_addf(out, ": %s", proxy_header_err_text((enum proxy_header_err)s->header_err));
 }

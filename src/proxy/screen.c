@@ -6,7 +6,7 @@
 
 /* There is nothing to wait for: no byte is looked at here. */
 static enum rule_end
-judge(struct session *s, enum rule_place place)
+judge(struct session *s, enum rule_place place, int *expects)
 {
 	struct rule_verdict v = { .proxy = s };
 	struct rules_at at = { 0 };
@@ -18,6 +18,7 @@ judge(struct session *s, enum rule_place place)
 	mark = arena_mark(look.cx.arena);
 	(void)proxy_rules_run(&s->fe->rules, place, &at, &look.cx, &v);
 	arena_release(look.cx.arena, mark);
+	*expects |= v.expects_proxy;
 	return v.what;
 }
 
@@ -30,13 +31,13 @@ screen_has_rules(const struct proxy *fe)
 
 /* *denied counts those that are rejected. */
 static int
-screen(struct session *s, enum rule_place place, uint64_t *denied)
+screen(struct session *s, enum rule_place place, uint64_t *denied, int *expects)
 {
 	enum rule_end end;
 
 	if (likely(!proxy_has_rules(&s->fe->rules, place)))
 		return 1;
-	end = judge(s, place);
+	end = judge(s, place, expects);
 	if (end == RULE_END_NONE)
 		return 1;
 	if (end == RULE_END_DROP) {
@@ -50,13 +51,15 @@ screen(struct session *s, enum rule_place place, uint64_t *denied)
 }
 
 int
-screen_connection(struct session *s)
+screen_connection(struct session *s, int *expects)
 {
-	return screen(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn);
+	return screen(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn, expects);
 }
 
 int
 screen_session(struct session *s)
 {
-	return screen(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess);
+	int nothing = 0;
+
+	return screen(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess, &nothing);
 }

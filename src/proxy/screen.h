@@ -12,8 +12,9 @@ int screen_has_rules(const struct proxy *fe);
 /*
  * May the client of a new session stay? Its conn has the descriptor, which is not in the loop yet.
  * 1, or 0: that is counted, and what remains to be done is to close it. Neither is logged.
+ * *expects becomes 1 where a rule has it bring a PROXY header.
  */
-int screen_connection(struct session *s);
+int screen_connection(struct session *s, int *expects);
 int screen_session(struct session *s);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "announce.h"
 #include "connect.h"
 #include "count.h"
 #include "derive.h"
@@ -149,6 +150,8 @@ on_io(void *owner, int fd, uint32_t ev)
 		/* The side that was to get the rest is gone as well. */
 		if ((ev & EV_ERR) && (!s->conn[side].err || (ev & HALF_EV_TAKEN)))
 			session_event(s, SESSION_EV_CLIENT_GONE);
+	} else if (s->state == SESSION_HEADER) {
+		announce_io(s, ev);
 	} else if (s->state == SESSION_READ) {
 		http_read_io(s, ev);
 	} else if (s->state == SESSION_INSPECT) {
@@ -221,6 +224,8 @@ on_task(struct task *t)
 		http_read(s);
 	else if (s->state == SESSION_INSPECT)
 		inspect_read(s);
+	else if (s->state == SESSION_HEADER)
+		announce_read(s);
 	session_settle(s);
 }
 
@@ -254,6 +259,11 @@ is_late(struct session *s)
 		if (has_starved(s, CLIENT) || loop_left_events(l))
 			inspect_read(s);
 		return s->state == SESSION_INSPECT && session_deadline(s) <= loop_now_ms(l);
+	}
+	if (s->state == SESSION_HEADER) {
+		if (has_starved(s, CLIENT) || loop_left_events(l))
+			announce_read(s);
+		return s->state == SESSION_HEADER && session_deadline(s) <= loop_now_ms(l);
 	}
 	if (s->state != SESSION_RELAY)
 		return 1;
@@ -343,6 +353,7 @@ result(const struct session *s)
 	case SESSION_REPLY:
 		return http_reply_result(s);
 	case SESSION_INIT:
+	case SESSION_HEADER:
 	case SESSION_READ:
 	case SESSION_TARPIT:
 	case SESSION_INSPECT:
@@ -391,6 +402,7 @@ session_settle(struct session *s)
 static void
 session_free(struct session *s)
 {
+	endpoints_end(s);
 	vars_fini(&s->vars);
 	pool_put(&s->engine->session_pool, s);
 }
@@ -411,7 +423,6 @@ on_end(struct task *t)
 	conn_close_late(&s->conn[SERVER]);
 	http_txn_put(s);
 	captures_end(s);
-	endpoints_end(s);
 	idle_leave(e, &s->held);
 	list_remove(&s->link);
 	session_free(s);
@@ -454,18 +465,18 @@ count_connection(const struct session *s)
 	return n;
 }
 
-/* Where no rule refuses any there are as many sessions as connections; where one does, the highest
- * rate is that of one worker. */
+/* Where nothing stands between them there are as many sessions as connections; where rules or a
+ * header do, the highest rate is that of one worker. */
 static void
 count_session_rates(const struct session *s, struct second n)
 {
 	struct engine *e = s->engine;
 	struct proxy_stat *st = fe_stat(s);
-	uint64_t now = s->accept_ms;
+	uint64_t now = s->begun_ms;
 
 	freq_add(&e->sess_rate, now, 1);
 	freq_add(&st->sess_rate, now, 1);
-	if (screen_has_rules(s->fe)) {
+	if (screen_has_rules(s->fe) || s->has_header) {
 		n.of_process = freq_read(&e->sess_rate, now);
 		n.of_frontend = freq_read(&st->sess_rate, now);
 	}
@@ -473,24 +484,33 @@ count_session_rates(const struct session *s, struct second n)
 	freq_raise(&st->sess_rate, n.of_frontend);
 }
 
+/* It is one of those at work. */
 static void
-count_session(struct session *s, struct second n)
+enter(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct proxy *fe = s->fe;
 	struct listener *ln = s->listener;
 	struct proxy_stat *st = fe_stat(s);
 
-	e->cum_sess++;
-	st->cum_sess++;
-	count_session_rates(s, n);
-	ln->stat.cum_sess++;
+	list_append(&e->sessions, &s->link);
 	ln->stat.cur++;
 	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
 	atomic_write(&e->n_sessions, e->n_sessions + 1);
 	st->cur_max = MAX(st->cur_max, atomic_read(&fe->fe_gate.n));
 	admit_entered(e, fe);
 	memory_watch(e);
+}
+
+/* And its client may stay: sessions are those, as in HAProxy. */
+static void
+count_session(struct session *s, struct second n)
+{
+	s->begun_ms = loop_now_ms(s->engine->loop);
+	s->engine->cum_sess++;
+	fe_stat(s)->cum_sess++;
+	count_session_rates(s, n);
+	s->listener->stat.cum_sess++;
 }
 
 static struct session *
@@ -531,36 +551,29 @@ open_client(struct session *s, int fd)
 						  : CONN_TCP);
 }
 
-/* The client is one of ours: 0, or -1, and fd is the caller's. It is counted as far as it came. */
+/* The client is one of ours: 0, or -1, and fd is the caller's. It is counted as far as it came.
+ * *expects: it has to bring a header, and what rules of sessions say has time until then. */
 static int
-admit(struct session *s, int fd)
+admit(struct session *s, int fd, int *expects)
 {
 	struct second n = count_connection(s);
 
+	*expects = s->listener->bind->accept_proxy;
 	/* What may be asked of it needs the descriptor. */
 	s->conn[CLIENT].fd = fd;
-	if (!screen_connection(s) || !screen_session(s) || open_client(s, fd) < 0)
+	if (!screen_connection(s, expects) || (!*expects && !screen_session(s)) ||
+		(*expects && endpoints_reserve(s) < 0) || open_client(s, fd) < 0)
 		return -1;
-	list_append(&s->engine->sessions, &s->link);
-	count_session(s, n);
+	enter(s);
+	if (!*expects)
+		count_session(s, n);
 	return 0;
 }
 
-void
-session_on_accept(struct listener *ln, int fd, const struct addr *peer)
+/* What its mode wants of a client that may stay. */
+static void
+start(struct session *s)
 {
-	struct engine *e = ln->worker;
-	struct session *s = session_new(e, ln, peer);
-
-	if (!s || admit(s, fd) < 0) {
-		if (s)
-			session_free(s);
-		(void)sys_close(e->sys, fd);
-		listener_release(ln);
-		admit_give_back(ln);
-		return;
-	}
-	want(s, CLIENT, session_wants(s, CLIENT));
 	if (s->fe->mode == PROXY_HTTP) {
 		session_event(s, SESSION_EV_OPENED);
 	} else if (inspect_frontend(s->fe)) {
@@ -570,6 +583,44 @@ session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 		session_event(s, SESSION_EV_ACCEPTED);
 		session_log_early(s);
 	}
+}
+
+void
+session_begin(struct session *s)
+{
+	struct second none = { 0 };
+
+	s->has_header = 1;
+	if (!screen_session(s)) {
+		/* Such are not logged (manual, tcp-request session). */
+		s->logged = 1;
+		session_event(s, SESSION_EV_DENIED);
+		return;
+	}
+	count_session(s, none);
+	start(s);
+}
+
+void
+session_on_accept(struct listener *ln, int fd, const struct addr *peer)
+{
+	struct engine *e = ln->worker;
+	struct session *s = session_new(e, ln, peer);
+	int expects;
+
+	if (!s || admit(s, fd, &expects) < 0) {
+		if (s)
+			session_free(s);
+		(void)sys_close(e->sys, fd);
+		listener_release(ln);
+		admit_give_back(ln);
+		return;
+	}
+	want(s, CLIENT, session_wants(s, CLIENT));
+	if (expects)
+		session_event(s, SESSION_EV_EXPECT);
+	else
+		start(s);
 	session_settle(s);
 }
 

@@ -31,10 +31,12 @@ render(struct session *s, const struct log_context *cx, size_t room, struct sbuf
 {
 	const struct proxy_log *conf = &s->fe->log;
 
-	if (conf->error.fmt && is_bad(s))
+	if (conf->error.fmt && (is_bad(s) || s->header_err))
 		log_format_render(conf->error.fmt, s, cx, out);
 	else if (conf->json)
 		log_json_write(s, cx, room, out);
+	else if (s->header_err)
+		log_format_render_refused(s, cx, out);
 	else if (conf->format)
 		log_format_render(conf->format, s, cx, out);
 	else
@@ -131,6 +133,9 @@ session_log_early(struct session *s)
 static int
 is_null(const struct session *s)
 {
+	/* Of a header nothing is counted; what has come of it is still there. */
+	if (s->header_err)
+		return s->half[CLIENT].ahead == 0;
 	return s->half[CLIENT].bytes == 0 &&
 	       (s->connected_ms || s->term[0] == '-' || s->term[0] == 'C' || s->term[0] == 'c');
 }

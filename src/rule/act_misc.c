@@ -1,4 +1,4 @@
-/* Actions that ask the proxy for something: set-log-level, set-timeout, strict-mode,
+/* Actions that ask the proxy for something: expect-proxy, set-log-level, set-timeout, strict-mode,
  * wait-for-body. */
 #include <string.h>
 
@@ -6,6 +6,32 @@
 #include "act.h"
 
 #define BODY_MAX INT64_C(0x7fffffff)
+
+/* --- expect-proxy --------------------------------------------------------------------------- */
+
+static int
+parse_expect(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0)
+		return -1;
+	if (!act_is(ctx, arg, "layer4"))
+		return cfg_error(ctx, arg,
+			"'%s expect-proxy' : the header comes on 'layer4', not on '%s'.",
+			rule_place_name(r->place), cfg_arg(ctx, arg));
+	return arg + 1;
+}
+
+static enum rule_result
+run_expect(const struct rule *r, struct sample_ctx *cx, struct rule_verdict *out)
+{
+	(void)r;
+	(void)cx;
+	out->expects_proxy = 1;
+	return RULE_CONT;
+}
 
 /* --- set-log-level -------------------------------------------------------------------------- */
 
@@ -149,6 +175,12 @@ run_wait(const struct rule *r, struct sample_ctx *cx, struct rule_verdict *out)
 }
 
 const struct rule_action rule_misc_actions[] = {
+	{ .name = "expect-proxy",
+		.places = RULE_IN(TCP_CONNECTION),
+		.parse = parse_expect,
+		.run = run_expect,
+		.syntax = "layer4",
+		.doc = "The connection has to begin with a PROXY header: see accept-proxy." },
 	{ .name = "set-log-level",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE) |
 			  RULE_IN(TCP_REQ_CONTENT) | RULE_IN(TCP_RES_CONTENT),

@@ -186,6 +186,35 @@ step_run(struct agent *a, const struct step *st)
 	return 0;
 }
 
+/* 1 when that is done. */
+static int
+says_first(struct agent *a)
+{
+	size_t n = a->first ? strlen(a->first) : 0;
+
+	while (a->first_at < n) {
+		size_t upto = a->first_ms && a->first_at < a->first_stop ? a->first_stop : n;
+		long r = fake_peer_send(a->s, a->first + a->first_at, upto - a->first_at);
+
+		if (r == -EAGAIN)
+			return 0;
+		if (r < 0) {
+			if (!a->err && r != -EPIPE)
+				a->err = (int)-r;
+			return 1;
+		}
+		a->first_at += (size_t)r;
+		if (a->first_ms && a->first_at == a->first_stop) {
+			a->first_due = fake_now(a->k) + a->first_ms * FAKE_MS;
+			fake_after(a->k, a->first_ms * FAKE_MS, run, a);
+			a->first_ms = 0;
+		}
+		if (fake_now(a->k) < a->first_due)
+			return 0;
+	}
+	return fake_now(a->k) >= a->first_due;
+}
+
 static void
 run(struct fake *k, void *arg)
 {
@@ -198,6 +227,8 @@ run(struct fake *k, void *arg)
 	if (!fake_peer_is_connected(a->s) && !(fake_peer_poll(a->s) & (EPOLLHUP | EPOLLERR)))
 		return;
 	hear(a);
+	if (!says_first(a))
+		return;
 	while (!a->closed) {
 		const struct step *st = &a->step[a->at];
 
@@ -230,6 +261,14 @@ agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
 		n < AGENT_STEPS - 1);
 	a->step[n].kind = STEP_END;
 	fake_peer_notify(s, react_ns, run, a);
+}
+
+void
+agent_says_first(struct agent *a, const char *text, size_t stop, uint64_t ms)
+{
+	a->first = text;
+	a->first_stop = MIN(stop, strlen(text));
+	a->first_ms = a->first_stop ? ms : 0;
 }
 
 const char *

@@ -47,6 +47,10 @@ struct agent {
 	uint64_t base, began; /* bytes sent, and the time, when the step began; see begun */
 	uint64_t due;        /* bytes to wait for, all STEP_WAITs together */
 	int begun;
+	/* Said before the first step, with a pause behind some bytes of it; no part of `sent`. */
+	const char *first;
+	size_t first_at, first_stop;
+	uint64_t first_ms, first_due;
 	uint32_t id;         /* of what it sends */
 	uint32_t heard;      /* id of what it reads, once four bytes came */
 	uint64_t sent, got;
@@ -65,6 +69,9 @@ struct agent {
 /* steps end with STEP_END, STEP_CLOSE or STEP_RESET; a script that runs out closes the socket. */
 void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
 		 const struct step *steps, uint64_t react_ns);
+/* Before anything else it says that text, a PROXY header or none: with a pause behind `stop` bytes
+ * of it if ms is not 0. */
+void agent_says_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
 /* Both agents' names for messages. */
 const char *step_name(enum step_kind k);
 

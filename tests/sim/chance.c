@@ -128,10 +128,17 @@ static void
 client_arrives(struct fake *k, void *arg)
 {
 	struct plan *p = arg;
-	unsigned int i = p->w.n_clients;
+	unsigned int i = p->w.n_clients, stop;
+	const char *header;
+	struct agent *a;
 
 	(void)k;
-	world_client(&p->w, p->client[i], i % 3 ? 0 : FAKE_MS * (i % 7));
+	a = world_client(&p->w, p->client[i], i % 3 ? 0 : FAKE_MS * (i % 7));
+	if (!p->w.cfg.announced)
+		return;
+	header = chance_header(p->d, p->kind);
+	stop = dice(p->d, 40);
+	agent_says_first(a, header, stop, dice_is(p->d, 3) ? pause_ms(p) : 0);
 }
 
 static void
@@ -210,6 +217,7 @@ chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int sh
 	for (unsigned int i = 0; i < p.n; i++)
 		scripts(&p, i);
 	chance_bounds(d, &cfg);
+	cfg.announced = dice_is(d, 6);
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->why, sizeof(r->why), "%s", p.w.why);
 		return -1;

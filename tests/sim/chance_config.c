@@ -146,6 +146,17 @@ zerocopy(struct dice *d, struct world_config *c)
 	c->zc.late = dice_is(d, 3) ? dice(d, 50) * FAKE_MS : 0;
 }
 
+const char *
+chance_header(struct dice *d, int kind)
+{
+	static const char *const headers[] = { "PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n",
+		"PROXY UNKNOWN\r\n", "PROXY TCP6 2001:db8::1 ::2 65535 0\r\n",
+		/* and what is none */
+		"PROXY TCP4 1.2", "", "PROXY TCP5 x\r\n" };
+
+	return headers[dice(d, kind ? 3 : ARRAY_LEN(headers))];
+}
+
 void
 chance_bounds(struct dice *d, struct world_config *c)
 {

@@ -11,5 +11,7 @@ struct world_config chance_config(struct dice *d, int kind);
 const char *chance_rules(struct dice *d, int kind);
 /* The rest of it: how much memory, and sends in place. */
 void chance_bounds(struct dice *d, struct world_config *c);
+/* What a client begins with where a PROXY header is expected: a kind one with a header. */
+const char *chance_header(struct dice *d, int kind);
 
 #endif

@@ -66,6 +66,8 @@ plan_client(struct plan *p, struct http_client *c)
 		c->depth = 1;
 	c->up = http_plan_size(&how);
 	c->down = p->book.req[p->book.n - 1].wish_len;
+	if (p->w.cfg.announced)
+		c->header = chance_header(d, 1);
 	c->leave = HTTP_LEAVE_CLOSE;
 	if (dice_is(d, 4)) {
 		c->deaf_at = dice(d, 100) * FAKE_MS;
@@ -369,6 +371,8 @@ http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	p.n = 1 + dice(d, MIN(max_clients, CLIENTS_MAX));
 	cfg = config(&p);
 	chance_bounds(d, &cfg);
+	/* No throw: the worlds without are those that there were before. */
+	cfg.announced = p.n % 6 == 0;
 	bounded = cfg.memory != 0;
 	cfg.memory = 0;
 	if (world_open(&p.w, &cfg) < 0) {

@@ -26,6 +26,8 @@ compose(struct http_client *c, struct http_request *q)
 	struct http_text *t = &c->text;
 
 	http_text_clear(t);
+	if (c->header && q == request(c, 0))
+		http_text_add(t, "%s", c->header);
 	if (q->verb == HTTP_VERB_CONNECT)
 		http_text_add(t, "CONNECT a:80 HTTP/1.%u\r\nHost: a:80\r\n", q->minor);
 	else

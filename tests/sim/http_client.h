@@ -22,6 +22,7 @@ struct http_client {
 	uint64_t quits;             /* ns after its start, 0: never */
 	uint64_t deaf_at, deaf_for; /* the same; 0: not at all */
 	uint32_t up, down;          /* bytes in tunnels */
+	const char *header;         /* what its connection begins with; NULL: nothing */
 	/* How far it is. */
 	struct http_reader reader;
 	struct http_text text;

@@ -31,6 +31,15 @@
 	"\ntcp-response content accept if { res.len ge " bytes " }\n"
 #define SENDS_TWICE(a, b) { STEP_SEND, a }, { STEP_PAUSE, 20 }, { STEP_SEND, b }
 #define SPEAKS(t) { STEP_SAY, (uintptr_t)(t) }
+/* A PROXY header, and texts behind it. */
+#define TCP4 "PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n"
+#define ANNOUNCED(mode_, ...)                                                             \
+	.cfg = { .mode = INTEREST_##mode_, TO, NEAR, .announced = 1, .texts = 1, __VA_ARGS__ }
+#define HEARS_HELLO                                                                       \
+	.origin = { { STEP_AWAIT, (uintptr_t)"hello" }, SPEAKS("there"), { STEP_CLOSE, 0 } }, \
+	.terms = "--", .to_server = 5, .to_client = 5
+#define HEARS_NOTHING                                                                     \
+	.origin = { { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } }
 #define ANSWERS(got) .origin = { { STEP_WAIT, got }, { STEP_SEND, 1000 }, { STEP_CLOSE, 0 } }
 
 /* Three requests on one connection, then the client closes. */
@@ -482,6 +491,61 @@ const struct scenario scenarios[] = {
 		"tcp-request content accept if HTTP\ntcp-request content reject"),
 	  .client = { SPEAKS("\026\003\001"), CLIENT_END }, .terms = "PR",
 	  .max_ms = 50 },
+	/* who it is for is said first: as near_edge where all of it comes at once */
+	{ .name = "header_edge", ANNOUNCED(EDGE),
+	  .client = { SPEAKS(TCP4 "hello"), CLIENT_END }, HEARS_HELLO, .max_calls = 16,
+	  .golden = 1 },
+	{ .name = "header_merged", ANNOUNCED(MERGED),
+	  .client = { SPEAKS(TCP4 "hello"), CLIENT_END }, HEARS_HELLO, .max_calls = 17 },
+	{ .name = "header_in_pieces_edge", ANNOUNCED(EDGE),
+	  .client = { SPEAKS("PRO"), { STEP_PAUSE, 10 }, SPEAKS("XY UNKNOWN\r"),
+		  { STEP_PAUSE, 10 }, SPEAKS("\nhel"), { STEP_PAUSE, 10 }, SPEAKS("lo"),
+		  CLIENT_END },
+	  HEARS_HELLO, .golden = 1 },
+	{ .name = "header_in_pieces_unmerged", ANNOUNCED(UNMERGED),
+	  .client = { SPEAKS("PROXY TCP4 1.2.3.4 5."), { STEP_PAUSE, 10 },
+		  SPEAKS("6.7.8 1111 2222\r\n"), { STEP_PAUSE, 10 }, SPEAKS("hello"),
+		  CLIENT_END },
+	  HEARS_HELLO },
+	{ .name = "header_then_rules", ANNOUNCED(EDGE, .rules = WAITS_FOR("5", "5s")
+		"tcp-request session reject unless { src 1.2.3.4 }\n"),
+	  .client = { SPEAKS(TCP4 "he"), { STEP_PAUSE, 10 }, SPEAKS("llo"), CLIENT_END },
+	  HEARS_HELLO },
+	{ .name = "header_by_a_rule", .cfg = { .mode = INTEREST_EDGE, TO, NEAR, .texts = 1,
+		.rules = "tcp-request connection expect-proxy layer4\n" },
+	  .client = { SPEAKS(TCP4 "hello"), CLIENT_END }, HEARS_HELLO, .max_calls = 16 },
+	{ .name = "header_bad", ANNOUNCED(EDGE),
+	  .client = { SPEAKS("PROXY TCP4 1.2.3.4 5.6.7.8 1 02\r\nhello"), CLIENT_END },
+	  HEARS_NOTHING, .terms = "PR", .max_calls = 7, .golden = 1 },
+	{ .name = "header_cut", ANNOUNCED(EDGE),
+	  .client = { SPEAKS("PROXY TCP4 1.2.3.4"), { STEP_PAUSE, 10 }, { STEP_SHUT, 0 },
+		  CLIENT_END },
+	  HEARS_NOTHING, .terms = "PR", .golden = 1 },
+	{ .name = "header_client_resets", ANNOUNCED(EDGE),
+	  .client = { SPEAKS("PROXY TCP4 1.2.3.4"), { STEP_PAUSE, 10 }, { STEP_RESET, 0 } },
+	  HEARS_NOTHING, .terms = "PR" },
+	{ .name = "header_is_late",
+	  .cfg = { .mode = INTEREST_EDGE, NEAR, .announced = 1, .texts = 1,
+		  .to = { .connect = 5000, .client = 200, .server = 30000, .queue = 5000 } },
+	  .client = { CLIENT_END }, HEARS_NOTHING, .terms = "PR", .max_ms = 220, .golden = 1 },
+	{ .name = "header_without_memory", .n_clients = 12,
+	  .terms = "-- -- -- -- -- -- -- -- -- -- -- --",
+	  ANNOUNCED(EDGE, .memory = 40000, .bufsize = 4096),
+	  .client = { SPEAKS("PROXY "), { STEP_PAUSE, 10 }, SPEAKS("UNKNOWN\r\nhello"),
+		  CLIENT_END },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"hello" }, SPEAKS("there"), { STEP_CLOSE, 0 } },
+	  .to_server = 5, .to_client = 5, .no_torture = 1 },
+	{ .name = "header_http", ANNOUNCED(EDGE, .http = 1, .persistence = HTTP_SERVER_CLOSE),
+	  .client = { SPEAKS(TCP4 CLOSED_GET), CLIENT_END },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n\r\n" }, SPEAKS(CLOSED_OK),
+		  { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK),
+	  .max_calls = 10, .golden = 1 },
+	{ .name = "header_http_apart", ANNOUNCED(EDGE, .http = 1, .persistence = HTTP_SERVER_CLOSE),
+	  .client = { SPEAKS(TCP4), { STEP_PAUSE, 10 }, SPEAKS(CLOSED_GET), CLIENT_END },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n\r\n" }, SPEAKS(CLOSED_OK),
+		  { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK) },
 	/* and what a server sends, before it is passed on */
 	{ .name = "hold_response", RULES(EDGE, HOLDS_FOR("300", "5s")), ASKS,
 	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },

@@ -201,6 +201,7 @@ build_proxy(struct world *w)
 		w->px->http.retry_on = c->retry_on;
 	w->px->default_be = w->px;
 	w->bind->defer_accept = c->defer;
+	w->bind->accept_proxy = c->announced;
 	list_append(&w->px->binds, &w->bind->link);
 	listener_init(w->ln, w->bind);
 	list_append(&w->bind->listeners, &w->ln->link);
@@ -360,7 +361,8 @@ look_at_sessions(struct world *w)
 			(unsigned long long)w->engine.pipes.bytes);
 	/* One session is taken before it is seen that it was the last. */
 	if (w->cfg.memory &&
-		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size)
+		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size +
+			(w->cfg.announced ? 2 * w->engine.endpoints_pool.size : 0))
 		world_blame(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
 			"transactions, %u buffers, %u idle connections",
 			(unsigned long long)memory_used(&w->engine),

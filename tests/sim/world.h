@@ -51,6 +51,7 @@ struct world_config {
 	const char *rules;    /* lines of a configuration: world_rules.h; NULL: none */
 	unsigned int maxhdr;  /* 0: as always */
 	int defer;
+	int announced; /* accept-proxy */
 	unsigned int maxpipes;  /* 0: nothing is spliced */
 	unsigned int splice_after;
 	unsigned int stream_bufsize, stream_turn; /* 0: as if there were no streams */

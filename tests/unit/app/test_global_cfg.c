@@ -93,6 +93,7 @@ stats_socket(void **state)
 	assert_int_equal(b->mode, 0600);
 	assert_int_equal(b->level, BIND_ADMIN);
 	assert_int_equal(world_global("stats socket"), -1);
+	assert_int_equal(world_global("stats socket /run/x.sock accept-proxy"), -1);
 	assert_int_equal(world_global("stats socket /run/x.sock level king"), -1);
 }
 

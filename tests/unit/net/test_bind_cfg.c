@@ -116,7 +116,6 @@ static const struct world_line lines[] = {
 	{ "thread 1 thread 1/2", "do not mix" },
 	{ "thread", "[<group>/]<set>" },
 	{ "ssl", "not supported" },
-	{ "accept-proxy", "not supported" },
 	{ "namespace x", "not supported" },
 	{ "backlgo 5", "did you mean 'backlog'" },
 	{ "tfo mss 0 maxconn -1", "0 is no segment size" },

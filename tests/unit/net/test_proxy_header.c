@@ -303,8 +303,8 @@ sums_are_checked(void **st)
 		h[bit / 8] ^= (unsigned char)(1u << bit % 8);
 		/* The sum's type may become another one, of which nothing is known. */
 		if (bit / 8 != 28)
-			assert_int_equal(judge((const char *)h, s.bytes.len, PROXY_HEADER_MAX, &out),
-				PROXY_HEADER_BAD);
+			assert_int_equal(PROXY_HEADER_BAD,
+				judge((const char *)h, s.bytes.len, PROXY_HEADER_MAX, &out));
 		h[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
 	s.bytes.len = build(h, tlvs + 7, 12);

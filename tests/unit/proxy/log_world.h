@@ -85,7 +85,7 @@ log_world_init(struct log_world *w)
 	w->s.conn[CLIENT].fd = w->s.conn[SERVER].fd = -1;
 	log_world_addr(&w->s.peer, "10.0.1.2", 33313);
 	w->s.accept_wall_ns = UINT64_C(1233922371443999999); /* 06/Feb/2009:12:12:51.443 */
-	w->s.accept_ms = 1000;
+	w->s.accept_ms = w->s.begun_ms = 1000;
 	w->s.queued_ms = 1011;
 	w->s.connected_ms = 1033;
 	w->cx.now_ms = 6007;

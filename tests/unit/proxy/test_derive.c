@@ -185,6 +185,7 @@ every_state_has_its_deadline(void **st)
 		uint64_t due, without; /* and with no timeout configured */
 	} t[] = {
 		{ SESSION_INIT, TIMER_NEVER, TIMER_NEVER },
+		{ SESSION_HEADER, 10100, TIMER_NEVER },
 		{ SESSION_READ, 20100, TIMER_NEVER },
 		{ SESSION_INSPECT, 20100, TIMER_NEVER },
 		{ SESSION_REPLY, 20100, TIMER_NEVER },

@@ -172,6 +172,29 @@ test_nobody_knows(void **state)
 	assert_int_equal(endpoint_connection_destination(&s, &a), -1);
 }
 
+/* What a PROXY header says is the session's: the connection keeps its own, and rules of the session
+ * may say otherwise. */
+static void
+what_a_header_announces(void **state)
+{
+	struct addr src = inet("192.0.2.1:5"), dst = inet("192.0.2.2:6"), other = inet("9.9.9.9:9");
+	struct addr out;
+
+	(void)state;
+	assert_int_equal(endpoints_reserve(&s), 0);
+	assert_ptr_equal(endpoint_source(&s), &s.peer);
+	endpoints_announce(&s, &src, &dst);
+	assert_true(addr_is_equal(endpoint_source(&s), &src));
+	assert_ptr_equal(endpoint_connection_source(&s), &s.peer);
+	assert_int_equal(endpoint_destination(&s, &out), 0);
+	assert_true(addr_is_equal(&out, &dst));
+	assert_int_equal(endpoint_destination_port(&s), 6);
+	assert_int_equal(endpoint_connection_destination(&s, &out), 0);
+	assert_true(addr_is_equal(&out, &ln.addr));
+	assert_int_equal(endpoint_say(&s, RULE_TCP_SESSION, ENDPOINT_SRC, &other), 0);
+	assert_true(addr_is_equal(endpoint_source(&s), &other));
+}
+
 int
 main(void)
 {
@@ -180,6 +203,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_destination, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_knows, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_header_announces, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

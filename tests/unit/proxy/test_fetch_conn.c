@@ -6,6 +6,7 @@
 
 #include "base/sys.h"
 #include "http/parse.h"
+#include "net/proxy_header.h"
 #include "proxy/look.h"
 
 static struct log_world w;
@@ -71,7 +72,11 @@ static void
 errors(void **state)
 {
 	(void)state;
-	IS("%[fc_err] %[fc_err_str]", "0 Success");
+	IS("%[fc_err] %[fc_err_str] %[fc_rcvd_proxy]", "0 Success 0");
+	w.s.has_header = 1;
+	IS("%[fc_rcvd_proxy]", "1");
+	w.s.header_err = PROXY_HEADER_ERR_LATE;
+	IS("%[fc_err] %[fc_err_str]", "13 Timeout while waiting for PROXY protocol header");
 }
 
 static void

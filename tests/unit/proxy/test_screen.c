@@ -115,6 +115,17 @@ its_place_is_given_back(void **st)
 	rig_close();
 }
 
+/* Also what its rules have said of it. */
+static void
+what_was_said_of_it_is_given_back(void **st)
+{
+	(void)st;
+	play("tcp-request connection set-src ipv4(1.2.3.4)\ntcp-request connection reject", asks);
+	counts(1, 0, 0, 0);
+	assert_int_equal(w.engine.endpoints_pool.live, 0);
+	rig_close();
+}
+
 static void
 in_mode_http_too(void **st)
 {
@@ -136,6 +147,7 @@ main(void)
 		cmocka_unit_test(who_passes_is_a_session),
 		cmocka_unit_test(variables_stay),
 		cmocka_unit_test(its_place_is_given_back),
+		cmocka_unit_test(what_was_said_of_it_is_given_back),
 		cmocka_unit_test(in_mode_http_too),
 	};
 

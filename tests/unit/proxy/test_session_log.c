@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "event/poller.h"
+#include "net/proxy_header.h"
 #include "proxy/http_txn.h"
 
 /* The hand-made session on a loop of its own, logging to a socketpair. */
@@ -322,6 +323,57 @@ test_dontlognull(void **state)
 	}
 }
 
+/* A connection whose header did not come, or was none. */
+static void
+test_refused_headers(void **state)
+{
+	static const struct {
+		unsigned int options;
+		uint32_t came;
+		const char *want;
+	} rows[] = {
+		{ 0, 0, "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt/2: Truncated PROXY "
+			"protocol header received\n" },
+		{ OPT_LOG_ERRORS | OPT_DONTLOG_NORMAL, 0, "<3>10.0.1.2:33313 "
+			"[06/Feb/2009:12:12:51.443] fnt/2: Truncated PROXY protocol header "
+			"received\n" },
+		{ OPT_DONTLOGNULL, 0, "" },
+		{ OPT_DONTLOGNULL, 1, "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt/2: "
+			"Truncated PROXY protocol header received\n" },
+	};
+	static char name[] = "web";
+	static struct world w;
+	struct rule_vocab vocab;
+	struct rule_err why;
+
+	(void)state;
+	for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
+		world_init(&w, i < ARRAY_LEN(rows) ? rows[i].options : 0, "%ci");
+		memcpy(w.log.s.term, "PR", 2);
+		w.log.s.header_err = PROXY_HEADER_ERR_CUT;
+		w.log.s.connected_ms = w.log.s.half[CLIENT].bytes = 0;
+		if (i < ARRAY_LEN(rows)) {
+			w.log.s.half[CLIENT].ahead = rows[i].came;
+			session_log(&w.log.s);
+			assert_string_equal(got(&w), rows[i].want);
+			world_fini(&w);
+			continue;
+		}
+		proxy_vocab_init(&vocab);
+		assert_int_equal(log_format_compile(&vocab, "%ci %[fc_err]/%ts", 0,
+			&w.log.fe.log.error.fmt, &why), 0);
+		session_log(&w.log.s);
+		assert_string_equal(got(&w), "<6>10.0.1.2 14/PR\n");
+		rule_fmt_free(&w.log.fe.log.error.fmt);
+		w.log.s.logged = 0;
+		w.log.bind.name = name;
+		session_log(&w.log.s);
+		assert_string_equal(got(&w), "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] "
+			"fnt/web: Truncated PROXY protocol header received\n");
+		world_fini(&w);
+	}
+}
+
 static void
 test_tag_and_nobody_to_tell(void **state)
 {
@@ -358,6 +410,7 @@ main(void)
 		cmocka_unit_test(test_rules_choose_the_level),
 		cmocka_unit_test(test_formats_that_need_little_are_written_early),
 		cmocka_unit_test(test_dontlognull),
+		cmocka_unit_test(test_refused_headers),
 		cmocka_unit_test(test_tag_and_nobody_to_tell),
 	};
 

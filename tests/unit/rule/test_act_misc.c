@@ -13,6 +13,22 @@ run(const char *lines)
 }
 
 static void
+test_expect_proxy(void **state)
+{
+	(void)state;
+	action_rig_good(&r, "tcp-request connection expect-proxy layer4 if FALSE");
+	action_rig_heads(&r, REQ, NULL);
+	assert_int_equal(action_rig_run(&r, RULE_TCP_CONNECTION), RULE_CONT);
+	assert_int_equal(r.v.expects_proxy, 0);
+	action_rig_good(&r, "tcp-request connection expect-proxy layer4 unless FALSE");
+	assert_int_equal(action_rig_run(&r, RULE_TCP_CONNECTION), RULE_CONT);
+	assert_int_equal(r.v.expects_proxy, 1);
+	action_rig_refuses(&r, "tcp-request connection expect-proxy", "expects layer4");
+	action_rig_refuses(&r, "tcp-request connection expect-proxy layer5", "not on 'layer5'");
+	action_rig_refuses(&r, "http-request expect-proxy layer4", "is not for 'http-request'");
+}
+
+static void
 test_log_level(void **state)
 {
 	(void)state;
@@ -107,6 +123,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_expect_proxy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_log_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strict_mode, setup, teardown),

@@ -17,7 +17,8 @@ test_unknown(void **state)
 		"'http-request do-resolve' is not supported");
 	action_rig_refuses(&r, "http-request cache-use x",
 		"'http-request cache-use' is not supported");
-	action_rig_refuses(&r, "tcp-request connection expect-proxy layer4", "is not supported");
+	action_rig_refuses(&r, "tcp-request connection expect-netscaler-cip layer4",
+		"is not supported");
 	/* The place is told. */
 	action_rig_refuses(&r, " http-request deny nope", "t.cfg:2:20");
 }
