@@ -1,403 +1,22 @@
-/*
- * Sessions: made by a listener, fed events by the loop, freed at the end of the turn that closed
- * them.
- */
+/* Sessions: made by a listener, and freed at the end of the turn that closed them. */
 #include "proxy/session.h"
 
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/err.h"
-#include "base/log.h"
-#include "announce.h"
-#include "connect.h"
 #include "count.h"
 #include "derive.h"
-#include "exchange.h"
 #include "half.h"
-#include "http_read.h"
-#include "http_reply.h"
 #include "inspect.h"
-#include "stream.h"
 #include "proxy/admit.h"
 #include "proxy/capture.h"
+#include "proxy/endpoints.h"
+#include "proxy/http_txn.h"
 #include "proxy/idle.h"
 #include "proxy/memory.h"
-#include "proxy/queue.h"
 #include "proxy/session_log.h"
 #include "screen.h"
-
-static void session_settle(struct session *s);
-static void on_end(struct task *t);
-
-/* --- events --- */
-
-/* A client without a server has ended, and nothing of it is left to be sent. A request is only of
- * use as a whole. */
-static int
-has_gone_early(const struct session *s)
-{
-	const struct half *h = &s->half[CLIENT];
-
-	if (s->txn)
-		return h->broken;
-	return h->state != HALF_OPEN && !half_pending(h);
-}
-
-/* Before there is a server: the client's bytes are kept, and its end is noticed. */
-static void
-client_io_early(struct session *s, uint32_t ev)
-{
-	if (s->txn)
-		exchange_collect(s);
-	else
-		half_collect(s);
-	/* Where it is not read the error has to be asked for. */
-	if ((ev & EV_ERR) && !s->conn[CLIENT].err &&
-		(s->half[CLIENT].state != HALF_OPEN || s->half[CLIENT].stuck) &&
-		conn_take_error(&s->conn[CLIENT]))
-		session_side_failed(s, CLIENT);
-	if (s->conn[CLIENT].err || has_gone_early(s))
-		session_event(s, SESSION_EV_CLIENT_GONE);
-}
-
-/* With option abortonclose whoever ends its side while there is no server has lost interest. */
-static void
-leave_if_aborted(struct session *s)
-{
-	if (s->state == SESSION_CLOSED || !(s->be->options & OPT_ABORTONCLOSE))
-		return;
-	if (s->txn ? exchange_is_left(s) : s->half[CLIENT].state != HALF_OPEN)
-		session_event(s, SESSION_EV_CLIENT_GONE);
-}
-
-/* The answer to connect(). HUP or RDHUP alone is a server that has answered and closed already. */
-static void
-server_io_connect(struct session *s, uint32_t ev)
-{
-	int may_have_failed = (ev & EV_ERR) || !loop_has_errors(s->engine->loop);
-
-	if (may_have_failed && conn_take_error(&s->conn[SERVER]))
-		session_event(s, SESSION_EV_REFUSED);
-	else if (ev & EV_RW)
-		session_event(s, SESSION_EV_UP);
-	if (s->state == SESSION_RELAY && (ev & EV_R))
-		half_pump(s, SERVER);
-}
-
-/*
- * With option tcp-smart-connect the first bytes of an answer are left unread for one look at the
- * poller that does not wait: the FIN of a server that closes follows them closely, and what is read
- * together leaves in one segment.
- */
-static int
-looks_again(struct session *s, int side)
-{
-	struct conn *c = &s->conn[side];
-
-	/* In mode http it is for the response to say whether a FIN matters. */
-	if (side != SERVER || s->txn || s->looked_again || !(s->be->options & OPT_SMART_CONNECT) ||
-		s->half[SERVER].bytes || !s->half[CLIENT].bytes ||
-		(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR)))
-		return 0;
-	s->looked_again = 1;
-	return loop_is_ready(c->loop, c->fd, DIR_R);
-}
-
-static void
-io_relay(struct session *s, int side, uint32_t ev)
-{
-	struct conn *c = &s->conn[side];
-
-	if (side == CLIENT && (ev & EV_R) && s->txn && exchange_is_left(s)) {
-		session_side_failed(s, CLIENT);
-		return;
-	}
-	if ((ev & EV_R) && !looks_again(s, side))
-		half_pump(s, side);
-	if (ev & EV_W)
-		half_pump(s, !side);
-	/* Once reset, a side takes no more bytes; those it had sent before are still there to be
-	 * read. */
-	if ((ev & EV_ERR) && (!c->err || (ev & HALF_EV_TAKEN))) {
-		if (s->half[side].state == HALF_OPEN)
-			half_event(s, !side, HALF_EV_SINK_ERR);
-		else if (c->err || conn_take_error(c))
-			session_side_failed(s, side);
-	}
-}
-
-static void
-on_io(void *owner, int fd, uint32_t ev)
-{
-	struct session *s = owner;
-	int side = fd == s->conn[CLIENT].fd ? CLIENT : SERVER;
-
-	/* It was ended earlier in this turn: what comes now is not counted any more. */
-	if (s->state == SESSION_CLOSED)
-		return;
-	ev = half_answers(s, side, ev);
-	if (ev & EV_SPIN) {
-		log_msg(s->engine->log, LOG_LEVEL_ALERT,
-			"session %llu: %s side in state %s made no progress, ended",
-			(unsigned long long)s->id, side == CLIENT ? "client" : "server",
-			session_state_name(s->state));
-		s->term[0] = 'I';
-		session_event(s, SESSION_EV_KILL);
-	} else if (s->state == SESSION_RELAY) {
-		io_relay(s, side, ev);
-	} else if (s->state == SESSION_LINGER) {
-		/* The side that was to get the rest is gone as well. */
-		if ((ev & EV_ERR) && (!s->conn[side].err || (ev & HALF_EV_TAKEN)))
-			session_event(s, SESSION_EV_CLIENT_GONE);
-	} else if (s->state == SESSION_HEADER) {
-		announce_io(s, ev);
-	} else if (s->state == SESSION_READ) {
-		http_read_io(s, ev);
-	} else if (s->state == SESSION_INSPECT) {
-		inspect_io(s, ev);
-	} else if (s->state == SESSION_REPLY) {
-		http_reply_io(s, ev);
-	} else if (s->state == SESSION_TARPIT) {
-		http_tarpit_io(s, ev);
-	} else if (side == CLIENT) {
-		client_io_early(s, ev);
-		leave_if_aborted(s);
-	} else if (s->state == SESSION_CONNECT) {
-		server_io_connect(s, ev);
-	}
-	session_settle(s);
-}
-
-/*
- * The request is out, and a quick server has answered before the next turn: then nobody has to tell
- * us, and an fd that lives for one request is never registered.
- */
-static void
-hope(struct session *s)
-{
-	struct conn *c = &s->conn[SERVER];
-
-	if (s->state != SESSION_RELAY || !s->txn || !exchange_has_request(s->txn) ||
-		!server_guesses_quick(srv_shard(s, s->srv)))
-		return;
-	s->hopes = 1;
-	loop_presume_ready(c->loop, c->fd, DIR_R);
-}
-
-/*
- * The first exchange, in the same turn as connect(): the client's request has most likely come, and
- * a near server is most likely connected. A send that works says so without asking.
- */
-static void
-first_io(struct session *s)
-{
-	int r;
-
-	client_io_early(s, 0);
-	if (s->state != SESSION_CONNECT)
-		return;
-	r = half_speculate(s);
-	if (r < 0) {
-		session_event(s, SESSION_EV_REFUSED);
-	} else if (r > 0) {
-		session_event(s, SESSION_EV_UP);
-		hope(s);
-	} else {
-		loop_again(s->engine->loop, s->conn[SERVER].fd, DIR_W);
-		leave_if_aborted(s);
-	}
-}
-
-static void
-on_task(struct task *t)
-{
-	struct session *s = container_of(t, struct session, task);
-	enum session_event ev = s->posted;
-
-	s->posted = SESSION_EV_NONE;
-	if (ev != SESSION_EV_NONE)
-		session_event(s, ev);
-	else if (s->state == SESSION_CONNECT)
-		first_io(s);
-	else if (s->state == SESSION_READ)
-		http_read(s);
-	else if (s->state == SESSION_INSPECT)
-		inspect_read(s);
-	else if (s->state == SESSION_HEADER)
-		announce_read(s);
-	session_settle(s);
-}
-
-/* It waited for a buffer, and may ask for one again: 1 when it did. */
-static int
-has_starved(struct session *s, int side)
-{
-	int was = s->half[side].starves;
-
-	s->half[side].starves = 0;
-	if (was)
-		half_reap(s);
-	return was;
-}
-
-/*
- * Whoever has something to read is not late: bytes that were left for another look at the poller,
- * that one dispatch did not get to, or whose event did not fit into a full array. An end by timeout
- * with bytes unread would be a cut stream that looks whole.
- */
-static int
-is_late(struct session *s)
-{
-	struct loop *l = s->engine->loop;
-
-	if (s->state == SESSION_READ && has_starved(s, CLIENT)) {
-		http_read(s);
-		return session_deadline(s) <= loop_now_ms(l) && s->state == SESSION_READ;
-	}
-	if (s->state == SESSION_INSPECT) {
-		if (has_starved(s, CLIENT) || loop_left_events(l))
-			inspect_read(s);
-		return s->state == SESSION_INSPECT && session_deadline(s) <= loop_now_ms(l);
-	}
-	if (s->state == SESSION_HEADER) {
-		if (has_starved(s, CLIENT) || loop_left_events(l))
-			announce_read(s);
-		return s->state == SESSION_HEADER && session_deadline(s) <= loop_now_ms(l);
-	}
-	if (s->state != SESSION_RELAY)
-		return 1;
-	(void)has_starved(s, SERVER);
-	for (int side = 0; side < SIDES; side++) {
-		if (!(session_wants(s, side) & EV_R) && !s->half[side].waits)
-			continue;
-		if (loop_left_events(l))
-			loop_presume_ready(l, s->conn[side].fd, DIR_R);
-		half_pump_now(s, side);
-	}
-	return session_deadline(s) <= loop_now_ms(l);
-}
-
-static void
-on_timer(struct timer *t)
-{
-	struct session *s = container_of(t, struct session, timer);
-
-	if (is_late(s))
-		session_event(s, SESSION_EV_TIMEOUT);
-	session_settle(s);
-}
-
-void
-session_go_on(struct session *s, int side)
-{
-	if (s->state != SESSION_RELAY)
-		return;
-	half_pump_now(s, side);
-	session_settle(s);
-}
-
-void
-session_post(struct session *s, enum session_event ev)
-{
-	s->posted = ev;
-	loop_post(s->engine->loop, &s->task);
-}
-
-/* --- after each dispatch --- */
-
-static void
-want(struct session *s, int side, unsigned int dirs)
-{
-	if (conn_is_open(&s->conn[side]))
-		loop_want(s->engine->loop, s->conn[side].fd, dirs);
-}
-
-/* What both halves together have come to, or NONE. */
-static enum session_event
-relay_result(const struct session *s)
-{
-	const struct half *req = &s->half[CLIENT], *res = &s->half[SERVER];
-
-	if (exchange_is_plain(s)) {
-		if (req->state != HALF_CLOSED || res->state != HALF_CLOSED)
-			return SESSION_EV_NONE;
-		return req->broken || res->broken ? SESSION_EV_RESET : SESSION_EV_HALVES_CLOSED;
-	}
-	if (!half_is_over(res))
-		return SESSION_EV_NONE;
-	if (res->state == HALF_CLOSED && res->broken)
-		return SESSION_EV_RESET;
-	return exchange_has_request(s->txn) ? SESSION_EV_EXCHANGED : SESSION_EV_EARLY;
-}
-
-/* What follows from what the halves and the transaction have come to. */
-static enum session_event
-result(const struct session *s)
-{
-	switch (s->state) {
-	case SESSION_QUEUE:
-	case SESSION_CONNECT:
-	case SESSION_RETRY:
-		return s->txn && http_answer_is_due(s->txn) ? SESSION_EV_ANSWER : SESSION_EV_NONE;
-	case SESSION_RELAY:
-		if (s->txn && s->txn->leaves)
-			return SESSION_EV_LEAVE;
-		if (s->half[SERVER].inspects == INSPECTS_DENIED)
-			return SESSION_EV_DENIED;
-		if (s->txn && s->txn->again && s->half[SERVER].state == HALF_OPEN)
-			return SESSION_EV_AGAIN;
-		if (s->txn && http_answer_is_due(s->txn) && s->half[SERVER].state == HALF_OPEN)
-			return SESSION_EV_ANSWER;
-		return relay_result(s);
-	case SESSION_REPLY:
-		return http_reply_result(s);
-	case SESSION_INIT:
-	case SESSION_HEADER:
-	case SESSION_READ:
-	case SESSION_TARPIT:
-	case SESSION_INSPECT:
-	case SESSION_ASSIGN:
-	case SESSION_LINGER:
-	case SESSION_CLOSED:
-	case SESSION_STATES:
-		break;
-	}
-	return SESSION_EV_NONE;
-}
-
-/* Derives interest and deadline anew, or has the session freed. */
-static void
-session_settle(struct session *s)
-{
-	struct loop *l = s->engine->loop;
-	enum session_event ev = result(s);
-	struct derived d;
-
-	/* An answer may be out as soon as it is made. */
-	while (ev != SESSION_EV_NONE) {
-		session_event(s, ev);
-		ev = result(s);
-	}
-	if (s->state == SESSION_CLOSED) {
-		timer_stop(loop_timers(l), &s->timer);
-		s->task.fn = on_end;
-		loop_post_end(l, &s->task);
-		return;
-	}
-	d = session_derive(s);
-	want(s, CLIENT, d.wants[CLIENT]);
-	want(s, SERVER, d.wants[SERVER]);
-	conn_low_water(&s->conn[CLIENT], d.low_water);
-	if (timer_set(loop_timers(l), &s->timer, d.deadline) < 0) {
-		/* A session without its deadline could stay for ever. */
-		s->term[0] = 'R';
-		session_event(s, SESSION_EV_KILL);
-		session_settle(s);
-	}
-}
-
-/* --- birth and death --- */
+#include "session_io.h"
 
 static void
 session_free(struct session *s)
@@ -407,8 +26,8 @@ session_free(struct session *s)
 	pool_put(&s->engine->session_pool, s);
 }
 
-static void
-on_end(struct task *t)
+void
+session_on_end(struct task *t)
 {
 	struct session *s = container_of(t, struct session, task);
 	struct engine *e = s->engine;
@@ -529,8 +148,8 @@ session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 	conn_init(&s->conn[SERVER]);
 	half_init(&s->half[CLIENT]);
 	half_init(&s->half[SERVER]);
-	timer_init(&s->timer, on_timer);
-	task_init(&s->task, on_task);
+	timer_init(&s->timer, session_on_timer);
+	task_init(&s->task, session_on_task);
 	list_init(&s->queue_link);
 	vars_init(&s->vars);
 	s->term[0] = s->term[1] = '-';
@@ -545,7 +164,7 @@ open_client(struct session *s, int fd)
 {
 	const struct listener *ln = s->listener;
 
-	return conn_open(&s->conn[CLIENT], s->engine->loop, fd, on_io, s,
+	return conn_open(&s->conn[CLIENT], s->engine->loop, fd, session_on_io, s,
 		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
 			: ln->nodelay             ? CONN_TCP_NODELAY
 						  : CONN_TCP);
@@ -616,7 +235,7 @@ session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 		admit_give_back(ln);
 		return;
 	}
-	want(s, CLIENT, session_wants(s, CLIENT));
+	session_want(s, CLIENT, session_wants(s, CLIENT));
 	if (expects)
 		session_event(s, SESSION_EV_EXPECT);
 	else
@@ -628,11 +247,11 @@ int
 session_open_server(struct session *s, int fd, enum conn_kind kind)
 {
 	struct engine *e = s->engine;
-	int r = conn_open(&s->conn[SERVER], e->loop, fd, on_io, s, kind);
+	int r = conn_open(&s->conn[SERVER], e->loop, fd, session_on_io, s, kind);
 
 	if (r < 0)
 		return r;
-	want(s, SERVER, session_wants(s, SERVER));
+	session_want(s, SERVER, session_wants(s, SERVER));
 	/* Nothing can have been sent to a socket this young. */
 	loop_presume_again(e->loop, fd, DIR_R);
 	if (!server_guesses_near(srv_shard(s, s->srv)))
@@ -648,8 +267,8 @@ session_reuse_server(struct session *s)
 	struct conn *c = &s->conn[SERVER];
 
 	if (s->held && idle_server(s->held) == s->srv)
-		return idle_take(e, &s->held, on_io, s, c, &s->uses);
-	return idle_get(e, s->srv, s->requests == 1, on_io, s, c, &s->uses);
+		return idle_take(e, &s->held, session_on_io, s, c, &s->uses);
+	return idle_get(e, s->srv, s->requests == 1, session_on_io, s, c, &s->uses);
 }
 
 void
