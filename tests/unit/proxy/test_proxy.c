@@ -84,7 +84,7 @@ test_inherit(void **state)
 static void
 test_kind(void **state)
 {
-	struct proxy p = { .caps = PROXY_FE };
+	static struct proxy p = { .caps = PROXY_FE };
 	struct cfg_file file = { .name = (char[]){ "a.cfg" } };
 
 	(void)state;
