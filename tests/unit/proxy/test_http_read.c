@@ -203,7 +203,7 @@ reads_of_dripped(int low_water, int n)
 	static const struct world_config cfg = { HTTP_WORLD, .persistence = HTTP_KEEP_ALIVE };
 	static const struct step origin[] = { AWAIT("\r\n\r\nbody"), SAY(OK2 "\r\nok"),
 		AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), { STEP_CLOSE, 0 } };
-	char head[200];
+	char head[300];
 	struct step client[] = { DRIP(head), DRIP("body"), AWAIT("ok"), SAY(GET "\r\n"),
 		AWAIT("ok"), { STEP_CLOSE, 0 } };
 	unsigned int reads;
