@@ -73,6 +73,12 @@ conn_low_water(struct conn *c, unsigned int bytes)
 	if (bytes != (c->low_water ? c->low_water : 1u))
 		conn_set_low_water(c, bytes);
 }
+/* May there be bytes below the mark, of which no event tells? */
+static inline int
+conn_ignores_few(const struct conn *c)
+{
+	return c->low_water > 1;
+}
 /* Sends FIN (once). */
 void conn_shut(struct conn *c);
 /* It failed, and for the kernel too it is over: not so when only memory was short here. */

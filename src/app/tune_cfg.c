@@ -167,7 +167,8 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{ on | off }",
 		.arg = FIELD(http_low_water),
 		.doc = "Wake for a request's head that comes a few bytes at a time only when so "
-		       "many have come as could end it (SO_RCVLOWAT); on unless said otherwise." },
+		       "many have come as could end it (SO_RCVLOWAT); a bad one may be refused as "
+		       "late as one that does not end. On unless said otherwise." },
 	{ .name = "tune.wake-elision",
 		.sections = CFG_GLOBAL,
 		.min = 1,

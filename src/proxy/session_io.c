@@ -226,6 +226,19 @@ has_starved(struct session *s, int side)
 	return was;
 }
 
+/* There may be a few bytes of a slow head, too few to end it, but perhaps bad ones: 1, and they are
+ * tried. */
+static int
+was_not_told(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	if (!conn_ignores_few(c))
+		return 0;
+	loop_presume_ready(c->loop, c->fd, DIR_R);
+	return 1;
+}
+
 /*
  * Whoever has something to read is not late: bytes that were left for another look at the poller,
  * that one dispatch did not get to, or whose event did not fit into a full array. An end by timeout
@@ -236,7 +249,7 @@ is_late(struct session *s)
 {
 	struct loop *l = s->engine->loop;
 
-	if (s->state == SESSION_READ && has_starved(s, CLIENT)) {
+	if (s->state == SESSION_READ && (has_starved(s, CLIENT) || was_not_told(s))) {
 		http_read(s);
 		return session_deadline(s) <= loop_now_ms(l) && s->state == SESSION_READ;
 	}

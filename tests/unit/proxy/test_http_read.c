@@ -235,6 +235,29 @@ a_slow_head_is_not_looked_at_for_each_byte(void **st)
 	}
 }
 
+/* What is bad gets the same answer however few bytes of it are left, though no sooner than the
+ * head would have been late. */
+static void
+what_is_bad_is_bad_below_the_mark(void **st)
+{
+	static const struct step origin[] = { EOF_CLOSE };
+	char head[100];
+	struct step client[] = { DRIP(head), EOF_CLOSE };
+	struct world_config cfg = LIMITS(30000, 200);
+
+	(void)st;
+	cfg.http = 1;
+	for (int n = 0; n < 12; n++) {
+		(void)snprintf(head, sizeof(head), "GET / HTTP/1.1\r\nHost: a\r\nX: %.*s\x01", n,
+			"bcdefghijklm");
+		rig_play(&cfg, client, origin);
+		if (strncmp(w.client[0].text, STATUS("400"), 13) != 0 ||
+			strcmp(rig_terms(), "PR") != 0)
+			fail_msg("%d: %s, %s", n, rig_terms(), w.client[0].text);
+		rig_close();
+	}
+}
+
 /* Nothing was asked, nothing is said, and nothing logged. */
 static const struct refusal silences[] = {
 	{ { .name = "ignored", .cfg = { HTTP_WORLD, .options = OPT_HTTP_IGNORE_PROBES },
@@ -394,6 +417,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads_that_do_not_come_are_answered),
 		cmocka_unit_test(a_slow_head_is_not_looked_at_for_each_byte),
+		cmocka_unit_test(what_is_bad_is_bad_below_the_mark),
 		cmocka_unit_test(probes_may_be_ignored),
 		cmocka_unit_test(a_kept_connection_rests),
 		cmocka_unit_test(a_request_may_be_waited_for),
