@@ -210,6 +210,8 @@ session_begin(struct session *s)
 	struct second none = { 0 };
 
 	s->has_header = 1;
+	/* It is as one that was just accepted, whatever time the header has taken. */
+	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
 	if (!screen_session(s)) {
 		/* Such are not logged (manual, tcp-request session). */
 		s->logged = 1;

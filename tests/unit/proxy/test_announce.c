@@ -359,6 +359,33 @@ requests_are_timed_from_the_header_on(void **st)
 	rig_close();
 }
 
+/* And so is who says nothing after it. */
+static void
+clients_are_timed_from_the_header_on(void **st)
+{
+	static const struct step asks[] = { { STEP_PAUSE, 200 }, SAY(TCP4), { STEP_PAUSE, 200 },
+		SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step says[] = { { STEP_PAUSE, 200 }, SAY(TCP4), { STEP_PAUSE, 200 },
+		SAY("hello"), EOF_CLOSE };
+	static const struct step late[] = { { STEP_PAUSE, 200 }, SAY(TCP4), EOF_CLOSE };
+	struct world_config cfg = { RIG_WORLD, .announced = 1, .texts = 1 };
+
+	(void)st;
+	for (int http = 0; http < 2; http++) {
+		cfg.http = http;
+		cfg.to.client = 300;
+		cfg.rules = http ? NULL : "tcp-request inspect-delay 1s\n"
+			"tcp-request content accept if { req.len ge 5 }";
+		rig_play(&cfg, http ? asks : says, http ? answers_twice : hears_hello);
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+		rig_play(&cfg, late, http ? answers_twice : hears_hello);
+		assert_string_equal(rig_terms(), "cR");
+		took(500);
+		rig_close();
+	}
+}
+
 /* A frontend that is full has room again, whatever became of who held it. */
 static void
 its_place_is_given_back(void **st)
@@ -421,6 +448,7 @@ main(void)
 		cmocka_unit_test(in_mode_http),
 		cmocka_unit_test(a_head_may_fill_its_room),
 		cmocka_unit_test(requests_are_timed_from_the_header_on),
+		cmocka_unit_test(clients_are_timed_from_the_header_on),
 		cmocka_unit_test(its_place_is_given_back),
 		cmocka_unit_test(it_may_be_killed),
 	};
