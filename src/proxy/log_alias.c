@@ -287,11 +287,21 @@ put_Td(struct log_render *r)
 		log_put_timer(r, s->connected_ms != 0, s->connected_ms, r->cx->now_ms);
 }
 
-/* All that stands between accept and the session is a PROXY header. */
 static void
 put_Th(struct log_render *r)
 {
-	log_put_timer(r, r->s->begun_ms != 0, r->s->accept_ms, r->s->begun_ms);
+	log_put_timer(r, r->s->begun_ms != 0, 0, log_handshake_ms(r->s));
+}
+
+/* With the header before the first request; in mode tcp from accept on. */
+static void
+put_since(struct log_render *r, uint64_t request_ms)
+{
+	const struct session *s = r->s;
+
+	log_put_plus(r);
+	log_put_timer(
+		r, 1, s->txn ? request_ms - log_handshake_ms(s) : s->accept_ms, r->cx->now_ms);
 }
 
 /* In mode http with the time that passed before the request. */
@@ -300,8 +310,7 @@ put_Tt(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
 
-	log_put_plus(r);
-	log_put_timer(r, 1, t ? t->began_ms - t->idle_ms : r->s->accept_ms, r->cx->now_ms);
+	put_since(r, t ? t->began_ms - t->idle_ms : 0);
 }
 
 /* And without it. */
@@ -310,8 +319,7 @@ put_Tu(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
 
-	log_put_plus(r);
-	log_put_timer(r, 1, t ? t->began_ms : r->s->accept_ms, r->cx->now_ms);
+	put_since(r, t ? t->began_ms : 0);
 }
 
 /* --- counts -------------------------------------------------------------------------------- */

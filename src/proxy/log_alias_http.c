@@ -169,8 +169,9 @@ void
 put_Tq(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
+	uint64_t from = t ? t->began_ms - t->idle_ms - log_handshake_ms(r->s) : 0;
 
-	log_put_timer(r, is_timed(t), t ? t->began_ms - t->idle_ms : 0, t ? t->head_ms : 0);
+	log_put_timer(r, is_timed(t), from, t ? t->head_ms : 0);
 }
 
 /* --- dates ---------------------------------------------------------------------------------- */

@@ -33,6 +33,14 @@ log_put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
 		sbuf_addu(r->out, to > from ? to - from : 0);
 }
 
+/* What came between accept and the first request or session: all that does is a PROXY header. Once
+ * for each connection. */
+static inline uint64_t
+log_handshake_ms(const struct session *s)
+{
+	return s->begun_ms && s->requests <= 1 ? s->begun_ms - s->accept_ms : 0;
+}
+
 /* The aliases of mode http, log_alias_http.c: put_<fn> of log_alias.tbl.h. */
 void put_r(struct log_render *r);
 void put_HM(struct log_render *r);

@@ -64,6 +64,25 @@ test_every_variable(void **state)
 	assert_string_equal(written("%Ta %Tt %B"), "+5002 +5007 +212");
 }
 
+/* The first request of a connection has waited for its PROXY header too. */
+static void
+test_handshake(void **state)
+{
+	(void)state;
+	(void)transaction("GET / HTTP/1.1");
+	w.s.accept_ms = 900;
+	w.s.requests = 1;
+	assert_string_equal(written("%Th|%Ti|%TR|%Tq|%Td|%Ta|%Tt|%Tu"),
+		"100|5|4|109|4907|5002|5107|5102");
+	w.s.requests = 2;
+	assert_string_equal(written("%Th|%Ti|%TR|%Tq|%Td|%Ta|%Tt|%Tu"),
+		"0|5|4|9|4907|5002|5007|5002");
+	w.s.txn = NULL;
+	w.s.requests = 0;
+	w.s.begun_ms = 0;
+	assert_string_equal(written("%Th|%Tt|%Tu"), "-1|5107|5107");
+}
+
 /* As HAProxy 2.6 has it. */
 static void
 test_targets(void **state)
@@ -140,6 +159,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_variable),
+		cmocka_unit_test(test_handshake),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_points_not_reached),
