@@ -1,7 +1,8 @@
 /*
  * Patterns by hash. A hash grows a byte at a time, so that all beginnings of a text are looked up
  * in one pass over it, at the lengths that some pattern has. What is looked up may be hostile;
- * what is in the table is the configuration's.
+ * what is in the table is the configuration's, unless rules put it there (rule/pattern_live.h):
+ * there is no secret in the hash, so whoever chooses keys may have many of them fall on one slot.
  */
 #ifndef TACIT_RULE_PATTERN_INDEX_H
 #define TACIT_RULE_PATTERN_INDEX_H

@@ -195,7 +195,6 @@ static int
 parse_stats_socket(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
-
 	struct bind_conf *b;
 
 	if (bind_cfg_line(ctx, 0, &g->admin_binds, NULL, &b) < 0)
