@@ -442,7 +442,7 @@ def states(p, o):
     s.shutdown(socket.SHUT_WR)
     _, s = client()                             # the server says more than anyone takes
     flood(s)
-    c, s = client()                             # the same, and the client has ended its side
+    c, s = client(b"hello")                     # the same, and the client has ended its side
     c.shutdown(socket.SHUT_WR)
     flood(s)
     c, s = client()                             # the client says more than anyone takes, the server has ended
