@@ -13,7 +13,6 @@
 #include "http_read.h"
 #include "http_reply.h"
 #include "inspect.h"
-#include "stream.h"
 
 /* --- what came --- */
 

@@ -45,6 +45,22 @@ hear(struct agent *a)
 	}
 }
 
+/* One send: the bytes that went, 0 when there is no room, -1 when nobody listens any more; what
+ * came before can still be read. */
+static long
+give(struct agent *a, const void *p, size_t n)
+{
+	long r = fake_peer_send(a->s, p, n);
+
+	if (r >= 0)
+		return r;
+	if (r == -EAGAIN)
+		return 0;
+	if (!a->err && r != -EPIPE)
+		a->err = (int)-r;
+	return -1;
+}
+
 /* 1 when the step is done. */
 static int
 say(struct agent *a, uint32_t n)
@@ -57,15 +73,9 @@ say(struct agent *a, uint32_t n)
 
 		for (size_t i = 0; i < want; i++)
 			buf[i] = byte_at(a->id, a->sent + i);
-		r = fake_peer_send(a->s, buf, want);
-		if (r == -EAGAIN)
-			return 0;
-		if (r < 0) {
-			/* nobody listens any more; what came before can still be read */
-			if (!a->err && r != -EPIPE)
-				a->err = (int)-r;
-			return 1;
-		}
+		r = give(a, buf, want);
+		if (r <= 0)
+			return r < 0;
 		a->sent += (uint64_t)r;
 	}
 	return 1;
@@ -77,15 +87,10 @@ say_text(struct agent *a, const char *text, size_t n)
 {
 	while (a->sent - a->base < n) {
 		size_t at = (size_t)(a->sent - a->base);
-		long r = fake_peer_send(a->s, text + at, n - at);
+		long r = give(a, text + at, n - at);
 
-		if (r == -EAGAIN)
-			return 0;
-		if (r < 0) {
-			if (!a->err && r != -EPIPE)
-				a->err = (int)-r;
-			return 1;
-		}
+		if (r <= 0)
+			return r < 0;
 		a->sent += (uint64_t)r;
 	}
 	return 1;
@@ -194,15 +199,10 @@ says_first(struct agent *a)
 
 	while (a->first_at < n) {
 		size_t upto = a->first_ms && a->first_at < a->first_stop ? a->first_stop : n;
-		long r = fake_peer_send(a->s, a->first + a->first_at, upto - a->first_at);
+		long r = give(a, a->first + a->first_at, upto - a->first_at);
 
-		if (r == -EAGAIN)
-			return 0;
-		if (r < 0) {
-			if (!a->err && r != -EPIPE)
-				a->err = (int)-r;
-			return 1;
-		}
+		if (r <= 0)
+			return r < 0;
 		a->first_at += (size_t)r;
 		if (a->first_ms && a->first_at == a->first_stop) {
 			a->first_due = fake_now(a->k) + a->first_ms * FAKE_MS;
