@@ -26,6 +26,24 @@ str_is(struct str a, struct str b)
 	return a.len == b.len && (!a.len || memcmp(a.p, b.p, a.len) == 0);
 }
 
+/* A blank is a space or a tab: what may stand around a field's value (RFC 9110, 5.6.3). */
+static inline int
+str_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Without the blanks at its ends. */
+static inline struct str
+str_trim(struct str s)
+{
+	while (s.len && str_is_blank(s.p[s.len - 1]))
+		s.len--;
+	for (; s.len && str_is_blank(*s.p); s.len--)
+		s.p++;
+	return s;
+}
+
 static inline char
 str_lower(char c)
 {

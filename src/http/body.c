@@ -108,12 +108,6 @@ to(struct http_body *b, enum state next)
 	return 0;
 }
 
-static int
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static unsigned int
 hex(char c)
 {
@@ -153,7 +147,7 @@ after(struct http_body *b, char c, enum state blank)
 		return to(b, EXT_NAME);
 	if (c == '\r')
 		return to(b, SIZE_LF);
-	return is_blank(c) ? to(b, blank) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+	return str_is_blank(c) ? to(b, blank) : wrong(b, HTTP_BAD_CHUNK_SIZE);
 }
 
 static int
@@ -175,14 +169,14 @@ extension(struct http_body *b, enum state state, char c)
 	int is_token = http_is(c, HTTP_C_TOKEN);
 
 	if (state == EXT_BLANK || state == EXT_NAME_END) {
-		if (is_blank(c))
+		if (str_is_blank(c))
 			return 0;
 		if (c == '=' && state == EXT_NAME_END)
 			return to(b, EXT_VALUE);
 		return c == ';' ? to(b, EXT_NAME) : wrong(b, HTTP_BAD_CHUNK_SIZE);
 	}
 	if (state == EXT_NAME || state == EXT_VALUE) {
-		if (is_blank(c))
+		if (str_is_blank(c))
 			return 0;
 		if (c == '"' && state == EXT_VALUE)
 			return to(b, EXT_QUOTED);

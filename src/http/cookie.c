@@ -2,24 +2,6 @@
 
 #include "base/err.h"
 
-static inline int
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static struct str
-trim(struct str s)
-{
-	while (s.len && is_blank(s.p[0])) {
-		s.p++;
-		s.len--;
-	}
-	while (s.len && is_blank(s.p[s.len - 1]))
-		s.len--;
-	return s;
-}
-
 /* The bytes before the next separator; in a value, those in quotes are none. */
 static size_t
 word_length(struct str s, int in_value, int comma)
@@ -51,8 +33,8 @@ take_pair(struct str word, struct http_cookie *out)
 
 	if (!equal)
 		return 0;
-	out->name = trim((struct str){ word.p, (size_t)(equal - word.p) });
-	out->value = trim((struct str){ equal + 1, (size_t)(word.p + word.len - equal - 1) });
+	out->name = str_trim((struct str){ word.p, (size_t)(equal - word.p) });
+	out->value = str_trim((struct str){ equal + 1, (size_t)(word.p + word.len - equal - 1) });
 	return 1;
 }
 
@@ -129,7 +111,7 @@ splice_in(struct http_field *f, const char *p, const char *end, struct str by, c
 	if (by.len)
 		memmove(out + before, by.p, by.len);
 	memmove(out + before + by.len, end, behind);
-	f->value = trim((struct str){ out, before + by.len + behind });
+	f->value = str_trim((struct str){ out, before + by.len + behind });
 	return 0;
 }
 
@@ -146,7 +128,7 @@ http_cookie_replace(struct http_head *req, const struct http_cookie *c, struct s
 static inline int
 is_separator(char c)
 {
-	return c == ';' || c == ',' || is_blank(c);
+	return c == ';' || c == ',' || str_is_blank(c);
 }
 
 int
@@ -159,7 +141,7 @@ http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out
 	while (end < last && is_separator(*end))
 		end++;
 	/* The last one goes with the separator before it. */
-	while (p > first && (end == last ? is_separator(p[-1]) : is_blank(p[-1])))
+	while (p > first && (end == last ? is_separator(p[-1]) : str_is_blank(p[-1])))
 		p--;
 	if (p == first && end == last) {
 		f->dropped = 1;

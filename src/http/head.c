@@ -120,24 +120,6 @@ http_find(const struct http_head *h, struct str name, unsigned int from)
 	return -1;
 }
 
-static inline int
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static struct str
-trim(struct str s)
-{
-	while (s.len && is_blank(s.p[0])) {
-		s.p++;
-		s.len--;
-	}
-	while (s.len && is_blank(s.p[s.len - 1]))
-		s.len--;
-	return s;
-}
-
 /* How many bytes come before the next comma that is not quoted. */
 static size_t
 element_length(struct str s)
@@ -162,7 +144,7 @@ http_list_next(struct str *rest, struct str *out)
 		size_t n = element_length(*rest);
 		size_t step = n < rest->len ? n + 1 : n;
 
-		*out = trim((struct str){ rest->p, n });
+		*out = str_trim((struct str){ rest->p, n });
 		rest->p += step;
 		rest->len -= step;
 		if (out->len)
@@ -212,7 +194,7 @@ http_add(struct http_head *h, struct str name, struct str value)
 	else if ((place = free_place(h, name)) < 0)
 		return -ERR_RANGE;
 	h->field[place] = (struct http_field){
-		.name = name, .value = trim(value), .id = (uint16_t)http_field_id(name)
+		.name = name, .value = str_trim(value), .id = (uint16_t)http_field_id(name)
 	};
 	return 0;
 }
@@ -223,7 +205,7 @@ http_set_value(struct http_head *h, unsigned int place, struct str value)
 	assert(place < h->n);
 	if (!http_value_is_valid(value))
 		return -ERR_INVAL;
-	h->field[place].value = trim(value);
+	h->field[place].value = str_trim(value);
 	return 0;
 }
 

@@ -272,22 +272,6 @@ value(struct work *w)
 	return expect(w, '\r', VALUE_LF, HTTP_BAD_FIELD_VALUE);
 }
 
-static int
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static struct str
-trimmed(struct str s)
-{
-	while (s.len && is_blank(s.p[s.len - 1]))
-		s.len--;
-	for (; s.len && is_blank(*s.p); s.len--)
-		s.p++;
-	return s;
-}
-
 static enum http_verdict
 value_lf(struct work *w)
 {
@@ -298,7 +282,7 @@ value_lf(struct work *w)
 
 	if (v != HTTP_COMPLETE)
 		return v;
-	f->value = trimmed(slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
+	f->value = str_trim(slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
 	why = http_judge_field(w->h, f);
 	if (why != HTTP_BAD_NONE)
 		return bad_at(w, why, p->line);

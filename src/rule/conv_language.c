@@ -2,16 +2,6 @@
  * (RFC 9110, 12.5.4). */
 #include "conv.h"
 
-static struct str
-trim(struct str s)
-{
-	while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == '\t'))
-		s = (struct str){ s.p + 1, s.len - 1 };
-	while (s.len > 0 && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t'))
-		s.len--;
-	return s;
-}
-
 /* Up to the next `sep`, or all. *rest is what is behind it. */
 static struct str
 cut(struct str *rest, char sep)
@@ -21,7 +11,7 @@ cut(struct str *rest, char sep)
 	size_t n = word.len + (end != NULL);
 
 	*rest = (struct str){ rest->p + n, rest->len - n };
-	return trim(word);
+	return str_trim(word);
 }
 
 /* "q=0.5" in thousandths, 1000 when there is none, 0 for what is no weight. */

@@ -66,16 +66,6 @@ struct values {
 	int lines;               /* commas separate nothing */
 };
 
-static struct str
-trim(struct str s)
-{
-	while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == '\t'))
-		s = (struct str){ s.p + 1, s.len - 1 };
-	while (s.len > 0 && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t'))
-		s.len--;
-	return s;
-}
-
 /* Where the element that s begins with ends: at a comma that is not quoted. */
 static size_t
 element_len(struct str s)
@@ -114,7 +104,7 @@ next_value(const struct values *v, struct sample_cursor *c, struct str *out)
 			c->rest = STR("");
 	}
 	n = v->lines ? c->rest.len : element_len(c->rest);
-	*out = trim((struct str){ c->rest.p, n });
+	*out = str_trim((struct str){ c->rest.p, n });
 	if (n < c->rest.len)
 		c->rest = (struct str){ c->rest.p + n + 1, c->rest.len - n - 1 };
 	else

@@ -67,6 +67,18 @@ test_lower(void **state)
 			(char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
 }
 
+static void
+test_trim(void **state)
+{
+	(void)state;
+	assert_true(str_is(str_trim(STR(" \t a \tb\t ")), STR("a \tb")));
+	assert_true(str_is(str_trim(STR("a")), STR("a")));
+	assert_int_equal(str_trim(STR(" \t")).len, 0);
+	assert_int_equal(str_trim((struct str){ NULL, 0 }).len, 0);
+	/* No other white space is a blank. */
+	assert_true(str_is(str_trim(STR("\n\v\r")), STR("\n\v\r")));
+}
+
 int
 main(void)
 {
@@ -75,6 +87,7 @@ main(void)
 		cmocka_unit_test(test_is_nocase),
 		cmocka_unit_test(test_is_nocase_wide),
 		cmocka_unit_test(test_lower),
+		cmocka_unit_test(test_trim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
