@@ -74,8 +74,8 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail.
 SIM_WRAP := $(foreach f,session_log http_txn_put malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit again announce connect engine exchange half \
-	half_buf half_splice half_zerocopy http_actions http_out http_read http_reply http_txn idle inspect \
+WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit again announce connect connect_actions engine exchange \
+	half half_buf half_splice half_zerocopy http_actions http_out http_read http_reply http_txn idle inspect \
 	interim memory own_answer persist_answer queue request response screen session session_io slot stream verdict)
 $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
 

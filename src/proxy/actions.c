@@ -5,24 +5,18 @@
 #include "actions.h"
 
 #include "base/log.h"
-#include "connect.h"
 #include "count.h"
 #include "derive.h"
-#include "again.h"
 #include "exchange.h"
 #include "response.h"
 #include "half.h"
-#include "http_out.h"
 #include "inspect.h"
 #include "proxy/http_txn.h"
-#include "proxy/idle.h"
 #include "proxy/persist.h"
 #include "proxy/queue.h"
 #include "proxy/route.h"
 #include "proxy/session_log.h"
 
-/* Between two attempts at the same server (manual, `retries`). */
-#define TURN_AROUND_MS 1000
 /* Undelivered bytes are looked at again after 20, 40, 60 ms ..., every half second in the end. */
 #define LINGER_STEP_MS 20u
 #define LINGER_STEP_MAX_MS 500u
@@ -86,9 +80,8 @@ session_fails(struct session *s, unsigned int status)
 	return SESSION_EV_ANSWER;
 }
 
-/* Nobody may take what this session was for a complete exchange. */
-static void
-reset_sides(struct session *s)
+void
+session_reset_sides(struct session *s)
 {
 	for (int side = 0; side < SIDES; side++)
 		if (conn_is_open(&s->conn[side]) && !conn_is_dead(&s->conn[side]))
@@ -199,155 +192,6 @@ session_do_queue_abort(struct session *s)
 	return session_do_leave(s);
 }
 
-/* --- connecting --- */
-
-/* Over a connection that another request was over, where that may be. */
-static int
-reuses(struct session *s)
-{
-	struct http_txn *t = s->txn;
-	struct half *h = &s->half[CLIENT];
-
-	s->uses = 0;
-	t->reused = (uint8_t)(t->keeps[SERVER] && !t->fresh && session_reuse_server(s));
-	/* What has to be there for another attempt: all of the request. */
-	h->resend = (uint8_t)again_is_possible(s);
-	if (!t->reused)
-		idle_make_room(s->engine);
-	return t->reused;
-}
-
-enum session_event
-session_do_connect(struct session *s)
-{
-	int r;
-
-	if (s->txn && http_place_request(s) < 0) {
-		session_blame(s, 'P', 'R');
-		return session_fails(s, 500);
-	}
-	if (s->txn && reuses(s))
-		return SESSION_EV_UP;
-	r = connect_server(s);
-	srv_stat(s)->connect++;
-	be_stat(s)->connect++;
-	if (r < 0) {
-		s->connect_err = -r;
-		return SESSION_EV_REFUSED;
-	}
-	return r > 0 ? SESSION_EV_UP : SESSION_EV_NONE;
-}
-
-enum session_event
-session_do_connect_abort(struct session *s)
-{
-	session_blame(s, 'C', 'C');
-	be_stat(s)->cli_abrt++;
-	srv_stat(s)->cli_abrt++;
-	/* The server may be connected by now, and must not take this for an empty request. */
-	if (s->conn[CLIENT].err)
-		reset_sides(s);
-	return session_do_leave(s);
-}
-
-/*
- * Does retry number n go to another server? (manual, `option redispatch <interval>`) The interval
- * is for algorithms that tie a client to its server; with the others HAProxy never stays with one
- * that failed. Below zero it counts from the last retry: -1 is that, and -N every
- * (retries + 1 - N)th, as measured there.
- */
-int
-session_redispatches(const struct session *s, int n)
-{
-	const struct proxy *be = s->be;
-	int every = be->redispatch_every;
-
-	if (!(be->options & OPT_REDISPATCH) || !every || s->forced)
-		return 0;
-	/* Without another one to go to, this one gets its moment. */
-	if (proxy_usable_servers(be) <= (unsigned int)server_is_usable(s->srv))
-		return 0;
-	if (be->balance != BALANCE_SOURCE && !persist_holds(s))
-		return 1;
-	if (every < 0)
-		every += be->retries + 1;
-	return every > 0 && n % every == 0;
-}
-
-static enum session_event
-plan_retry(struct session *s, uint64_t delay)
-{
-	if (conn_is_open(&s->conn[SERVER])) {
-		if (s->conn[SERVER].err)
-			s->connect_err = s->conn[SERVER].err;
-		conn_close(&s->conn[SERVER]);
-	}
-	srv_stat(s)->failed_conns++;
-	if (s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
-		HTTP_RETRY_CONN_FAILURE)))
-		return SESSION_EV_GIVE_UP;
-	s->retries++;
-	s->redispatch = (uint8_t)session_redispatches(s, s->retries);
-	if (!s->redispatch) {
-		srv_stat(s)->wretr++;
-		be_stat(s)->wretr++;
-	}
-	s->wake_ms = now_ms(s) + (s->redispatch ? 0 : delay);
-	return SESSION_EV_NONE;
-}
-
-/* A server that refuses at once most likely would again: give it a moment. */
-enum session_event
-session_do_retry(struct session *s)
-{
-	unsigned int limit = s->be->to.connect;
-
-	return plan_retry(s, limit && limit < TURN_AROUND_MS ? limit : TURN_AROUND_MS);
-}
-
-/* The time has been spent waiting already. */
-enum session_event
-session_do_retry_timeout(struct session *s)
-{
-	s->connect_err = 0;
-	s->conn[SERVER].err = 0;
-	return plan_retry(s, 0);
-}
-
-enum session_event
-session_do_give_up(struct session *s)
-{
-	if (!s->connect_err)
-		session_blame(s, 's', 'C');
-	else
-		session_blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
-	srv_stat(s)->econ++;
-	be_stat(s)->econ++;
-	return session_fails(s, 503);
-}
-
-enum session_event
-session_do_established(struct session *s)
-{
-	uint64_t now = now_ms(s);
-
-	s->connected_ms = now;
-	/* The client could do nothing while it waited for us: it is timed from now on. */
-	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
-	srv_stat(s)->last_sess_ms = be_stat(s)->last_sess_ms = now;
-	srv_stat(s)->bytes_in += s->half[CLIENT].bytes;
-	if (!s->txn)
-		session_log_early(s);
-	else
-		exchange_foresee(s, CLIENT);
-	half_plan_zerocopy(s);
-	inspect_begin_response(s);
-	/* A stream too: its head is not to wait in line. */
-	if (s->half[SERVER].inspects != INSPECTS_DENIED)
-		half_pump_now(s, CLIENT);
-	return SESSION_EV_NONE;
-}
-
 /* --- the end --- */
 
 void
@@ -443,7 +287,7 @@ enum session_event
 session_do_finish(struct session *s)
 {
 	if (s->half[CLIENT].broken || s->half[SERVER].broken) {
-		reset_sides(s);
+		session_reset_sides(s);
 	} else {
 		if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
 			conn_reset_on_close(&s->conn[CLIENT]);
@@ -459,7 +303,7 @@ enum session_event
 session_do_denied(struct session *s)
 {
 	if (s->connected_ms)
-		reset_sides(s);
+		session_reset_sides(s);
 	return session_do_leave(s);
 }
 
@@ -471,7 +315,7 @@ session_do_killed(struct session *s)
 			: !s->waits && s->has_slot ? 'C'
 			: s->be                    ? 'Q'
 						   : 'R');
-	reset_sides(s);
+	session_reset_sides(s);
 	return session_do_leave(s);
 }
 

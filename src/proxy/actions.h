@@ -10,18 +10,19 @@ enum session_event session_do_reassign(struct session *s);
 enum session_event session_do_no_server(struct session *s);
 enum session_event session_do_queue_timeout(struct session *s);
 enum session_event session_do_queue_abort(struct session *s);
-enum session_event session_do_connect(struct session *s);
-enum session_event session_do_connect_abort(struct session *s);
-enum session_event session_do_retry(struct session *s);
-enum session_event session_do_retry_timeout(struct session *s);
-enum session_event session_do_give_up(struct session *s);
-enum session_event session_do_established(struct session *s);
 enum session_event session_do_relay_timeout(struct session *s);
 enum session_event session_do_linger(struct session *s);
 enum session_event session_do_finish(struct session *s);
 enum session_event session_do_killed(struct session *s);
 enum session_event session_do_leave(struct session *s);
 enum session_event session_do_denied(struct session *s);
+/* connect_actions.c */
+enum session_event session_do_connect(struct session *s);
+enum session_event session_do_connect_abort(struct session *s);
+enum session_event session_do_retry(struct session *s);
+enum session_event session_do_retry_timeout(struct session *s);
+enum session_event session_do_give_up(struct session *s);
+enum session_event session_do_established(struct session *s);
 /* announce.c */
 enum session_event session_do_header_timeout(struct session *s);
 enum session_event session_do_header_abort(struct session *s);
@@ -47,13 +48,16 @@ void half_do_drop(struct session *s, int side);
 void half_do_shut_sink(struct session *s, int side);
 void half_do_bug(struct session *s, int side);
 
-/* --- what actions.c and http_actions.c share --- */
+/* --- what actions.c, connect_actions.c and http_actions.c share --- */
 
 /* The first cause is the one that is logged. */
 void session_blame(struct session *s, char cause, char phase);
 /* It failed: the event that ends it, or has the client told in mode http, with that status. */
 enum session_event session_fails(struct session *s, unsigned int status);
+/* Does retry number n go to another server? */
 int session_redispatches(const struct session *s, int n);
+/* Nobody may take what this session was for a complete exchange. */
+void session_reset_sides(struct session *s);
 /* It is over with its server, and what it was is counted and logged. */
 void session_conclude(struct session *s);
 

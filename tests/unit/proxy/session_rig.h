@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "proxy/memory.h"
 #include "sim/world.h"
 
 /* Of a struct world_config: no test is to hang. */
@@ -49,6 +50,34 @@ rig_play(const struct world_config *cfg, const struct step *client, const struct
 	world_run(&w, RIG_LIMIT);
 }
 
+/* No memory is left for another buffer, until rig_has_memory(). */
+static inline void *
+rig_wants_memory(void)
+{
+	void *kept = NULL;
+
+	while (w.engine.buf_pool.kept) {
+		void **p = pool_get(&w.engine.buf_pool);
+
+		*p = kept;
+		kept = p;
+	}
+	w.engine.max_memory = memory_used(&w.engine);
+	return kept;
+}
+
+static inline void
+rig_has_memory(void *kept)
+{
+	while (kept) {
+		void *next = *(void **)kept;
+
+		pool_put(&w.engine.buf_pool, kept);
+		kept = next;
+	}
+	w.engine.max_memory = 0;
+}
+
 /* The nth live session. */
 static inline struct session *
 rig_session(int n)
@@ -59,6 +88,26 @@ rig_session(int n)
 	}
 	fail_msg("there is no such session");
 	return NULL;
+}
+
+/* A session in the hands of the test, connected to nothing, on the first server. */
+static struct session rig_hand;
+
+static inline struct session *
+rig_hand_made(void)
+{
+	struct session *s = &rig_hand;
+
+	memset(s, 0, sizeof(*s));
+	s->engine = &w.engine;
+	s->listener = w.ln;
+	s->fe = s->be = w.px;
+	s->srv = w.srv[0];
+	s->term[0] = s->term[1] = '-';
+	conn_init(&s->conn[CLIENT]);
+	conn_init(&s->conn[SERVER]);
+	list_init(&s->queue_link);
+	return s;
 }
 
 static inline const char *

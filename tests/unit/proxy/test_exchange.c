@@ -195,30 +195,18 @@ what_is_dechunked_waits_for_memory(void **st)
 		SAY("HTTP/1.1 200 OK\r\n" CHUNKS "\r\n2\r\nok\r\n"), { STEP_PAUSE, 20 },
 		SAY("2\r\nok\r\n0\r\n\r\n"), EOF_CLOSE };
 	struct world_config cfg = { HTTP_WORLD };
-	void *kept = NULL;
+	void *kept;
 
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, client, 0);
 	world_run(&w, 10 * FAKE_MS);
-	while (w.engine.buf_pool.kept) {
-		void **p = pool_get(&w.engine.buf_pool);
-
-		*p = kept;
-		kept = p;
-	}
-	w.engine.max_memory = memory_used(&w.engine);
+	kept = rig_wants_memory();
 	world_run(&w, 500 * FAKE_MS);
 	assert_int_equal(memory_used(&w.engine), w.engine.max_memory);
 	assert_null(rig_session(0)->half[SERVER].buf);
 	assert_in_range(w.engine.buf_waits, 5, 15);
-	while (kept) {
-		void *next = *(void **)kept;
-
-		pool_put(&w.engine.buf_pool, kept);
-		kept = next;
-	}
-	w.engine.max_memory = 0;
+	rig_has_memory(kept);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(w.client[0].text, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nokok");
 	assert_string_equal(rig_terms(), "--");
