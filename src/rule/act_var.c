@@ -4,19 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "act.h"
-#include "rule/var.h"
-
-/* When a variable is set, of those that are named: manual 7.3.1, "set-var". A bit each. */
-enum {
-	IF_EXISTS = 1,
-	IF_NOT_EXISTS = 2,
-	IF_EMPTY = 4,
-	IF_NOT_EMPTY = 8,
-	IF_SET = 16,
-	IF_NOT_SET = 32,
-	IF_GT = 64,
-	IF_LT = 128
-};
+#include "rule/var_cond.h"
 
 #define CONDITIONS_MAX 4
 
@@ -35,22 +23,14 @@ name_of(const struct rule *r)
 static int
 parse_condition(struct rule *r, struct cfg_ctx *ctx, int arg, const char *word)
 {
-	static const struct {
-		const char *name;
-		int bit;
-	} words[] = { { "ifexists", IF_EXISTS }, { "ifnotexists", IF_NOT_EXISTS },
-		{ "ifempty", IF_EMPTY }, { "ifnotempty", IF_NOT_EMPTY }, { "ifset", IF_SET },
-		{ "ifnotset", IF_NOT_SET }, { "ifgt", IF_GT }, { "iflt", IF_LT } };
+	unsigned int bit = var_cond_parse(str_of(word));
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strcmp(word, words[i].name) == 0) {
-			r->num[AT_CONDITIONS] |= words[i].bit;
-			return 0;
-		}
-	return cfg_error(ctx, arg - 1,
-		"'%s %s' : unknown condition '%s'; there are ifexists, ifnotexists, ifempty, "
-		"ifnotempty, ifset, ifnotset, ifgt and iflt.",
-		rule_place_name(r->place), r->action->name, word);
+	if (!bit)
+		return cfg_error(ctx, arg - 1,
+			"'%s %s' : unknown condition '%s'; there are " VAR_COND_WORDS ".",
+			rule_place_name(r->place), r->action->name, word);
+	r->num[AT_CONDITIONS] |= bit;
+	return 0;
 }
 
 /* "txn.name,ifexists": text is taken apart in place. */
@@ -119,47 +99,12 @@ parse_unset(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 	return parse_name(r, ctx, arg, 0) < 0 ? -1 : arg;
 }
 
-static int
-is_text(const struct sample *s)
-{
-	return s->type == SAMPLE_STR || s->type == SAMPLE_BIN;
-}
-
-/* Both have to be integers, else they are not compared. */
-static int
-fits_order(int64_t when, const struct sample *old, const struct sample *s)
-{
-	if (old->type != SAMPLE_SINT || s->type != SAMPLE_SINT)
-		return 1;
-	if ((when & IF_GT) && old->u.sint <= s->u.sint)
-		return 0;
-	return !(when & IF_LT) || old->u.sint < s->u.sint;
-}
-
-static int
-is_to_be_set(const struct rule *r, const struct sample_ctx *cx, const struct sample *s)
-{
-	int64_t when = r->num[AT_CONDITIONS];
-	int empty = is_text(s) && s->u.str.len == 0;
-	struct sample old;
-	int exists;
-
-	if (!when)
-		return 1;
-	if (((when & IF_EMPTY) && !empty) || ((when & IF_NOT_EMPTY) && empty))
-		return 0;
-	exists = var_find(cx, name_of(r), &old);
-	if ((when & (IF_EXISTS | IF_SET)) && !exists)
-		return 0;
-	if ((when & (IF_NOT_EXISTS | IF_NOT_SET)) && exists)
-		return 0;
-	return !exists || fits_order(when, &old, s);
-}
-
 static enum rule_result
 store(const struct rule *r, struct sample_ctx *cx, const struct sample *s, struct rule_verdict *out)
 {
-	int rc = is_to_be_set(r, cx, s) ? var_store(cx, name_of(r), s) : 0;
+	struct var_name name = name_of(r);
+	int rc = var_cond_hold((unsigned int)r->num[AT_CONDITIONS], cx, name, s) ?
+		var_store(cx, name, s) : 0;
 
 	return rc == -ERR_NOMEM ? act_failed(r, out) : RULE_CONT;
 }

@@ -1,67 +1,23 @@
 /* Converters that set variables, join their values, and compare with them (manual 7.3.1). */
 #include "conv.h"
+#include "rule/var_cond.h"
 
 /* --- set-var, unset-var --- */
-
-enum cond {
-	IF_EXISTS = 1,
-	IF_NOT_EXISTS = 2,
-	IF_EMPTY = 4,
-	IF_NOT_EMPTY = 8,
-	IF_SET = 16,
-	IF_NOT_SET = 32,
-	IF_GT = 64,
-	IF_LT = 128
-};
 
 static int
 init_set(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
 {
-	static const struct {
-		struct str name;
-		enum cond bit;
-	} names[] = {
-		{ { "ifexists", 8 }, IF_EXISTS },
-		{ { "ifnotexists", 11 }, IF_NOT_EXISTS },
-		{ { "ifempty", 7 }, IF_EMPTY },
-		{ { "ifnotempty", 10 }, IF_NOT_EMPTY },
-		{ { "ifset", 5 }, IF_SET },
-		{ { "ifnotset", 8 }, IF_NOT_SET },
-		{ { "ifgt", 4 }, IF_GT },
-		{ { "iflt", 4 }, IF_LT },
-	};
+	unsigned int when = 0, bit;
 
-	a->kind = 0;
-	*why = "the conditions are ifexists, ifnotexists, ifempty, ifnotempty, ifset, ifnotset, "
-	       "ifgt and iflt";
+	*why = "the conditions are " VAR_COND_WORDS;
 	for (a->bad = 1; a->bad < a->n; a->bad++) {
-		size_t i = 0;
-
-		while (i < ARRAY_LEN(names) && !str_is(names[i].name, a->arg[a->bad].text))
-			i++;
-		if (i == ARRAY_LEN(names))
+		bit = var_cond_parse(a->arg[a->bad].text);
+		if (!bit)
 			return -1;
-		a->kind |= names[i].bit;
+		when |= bit;
 	}
+	a->kind = when;
 	return 0;
-}
-
-/* Do all conditions hold for the value s of a variable? */
-static int
-may_set(const struct rule_args *a, struct sample_ctx *cx, const struct sample *s)
-{
-	struct sample old = { .type = SAMPLE_STR };
-	int set = var_find(cx, a->arg[0].u.var, &old);
-	/* those of scope proc exist as soon as they are named */
-	int exists = set || a->arg[0].u.var.scope == VAR_PROC;
-	int empty = (s->type == SAMPLE_STR || s->type == SAMPLE_BIN) && s->u.str.len == 0;
-	int numbers = set && old.type == SAMPLE_SINT && s->type == SAMPLE_SINT;
-	intptr_t c = a->kind;
-
-	return !((c & IF_EXISTS && !exists) || (c & IF_NOT_EXISTS && exists) ||
-		(c & IF_EMPTY && !empty) || (c & IF_NOT_EMPTY && empty) || (c & IF_SET && !set) ||
-		(c & IF_NOT_SET && set) || (c & IF_GT && numbers && old.u.sint <= s->u.sint) ||
-		(c & IF_LT && numbers && old.u.sint >= s->u.sint));
 }
 
 /* A text that may be the variable's own: it must outlive the old value. */
@@ -77,7 +33,10 @@ keep_text(struct sample_ctx *cx, struct sample *s)
 static int
 conv_set(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	return may_set(a, cx, s) && keep_text(cx, s) && var_store(cx, a->arg[0].u.var, s) == 0;
+	struct var_name name = a->arg[0].u.var;
+
+	return var_cond_hold((unsigned int)a->kind, cx, name, s) && keep_text(cx, s) &&
+		var_store(cx, name, s) == 0;
 }
 
 static int

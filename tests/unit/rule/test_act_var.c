@@ -52,6 +52,18 @@ test_conditions(void **state)
 	assert_string_equal(left(IF("ifnotexists,ifempty", "str(a)")), "(none)");
 }
 
+#define PROC(cond) "http-request set-var(proc.x," cond ") int(1)\n" SET("var(proc.x)")
+
+/* What everybody shares exists from the start, and is not set. */
+static void
+test_conditions_of_scope_proc(void **state)
+{
+	(void)state;
+	assert_string_equal(left(PROC("ifnotexists")), "(none)");
+	assert_string_equal(left(PROC("ifset")), "(none)");
+	assert_string_equal(left(PROC("ifexists,ifnotset")), "1");
+}
+
 static void
 test_bound(void **state)
 {
@@ -86,6 +98,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sets, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_conditions_of_scope_proc, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bound, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 	};
