@@ -85,6 +85,8 @@ void conn_shut(struct conn *c);
 int conn_is_dead(const struct conn *c);
 /* Makes the coming close a reset. */
 void conn_reset_on_close(struct conn *c);
+/* The same of one that is not opened here. */
+void conn_fd_reset_on_close(struct sys *sys, int fd);
 /* Bytes the peer has not acknowledged yet, 0 when unknown. */
 unsigned int conn_unsent(struct conn *c);
 /* SO_ERROR: 0 or an errno. */

@@ -244,11 +244,17 @@ conn_is_dead(const struct conn *c)
 }
 
 void
-conn_reset_on_close(struct conn *c)
+conn_fd_reset_on_close(struct sys *sys, int fd)
 {
 	struct linger lg = { .l_onoff = 1, .l_linger = 0 };
 
-	(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
+	(void)sys_setsockopt(sys, fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
+}
+
+void
+conn_reset_on_close(struct conn *c)
+{
+	conn_fd_reset_on_close(sys_of(c), c->fd);
 }
 
 unsigned int

@@ -47,6 +47,9 @@ screen(struct session *s, enum rule_place place, uint64_t *denied, int *expects)
 		return 0;
 	}
 	++*denied;
+	/* As in HAProxy: who is turned away by the thousand leaves nothing behind, no TIME_WAIT. */
+	if (place == RULE_TCP_CONNECTION)
+		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define HELLO { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 }
 
 static const struct step asks[] = { HELLO };
+static const struct step says_nothing[] = { { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
 static const struct step drops[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 }, { STEP_RESET, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 10 }, { STEP_CLOSE, 0 } };
 
@@ -38,14 +39,27 @@ counts(uint64_t dcon, uint64_t dses, uint64_t dreq, uint64_t sessions)
 }
 
 static void
-a_rejected_connection_costs_one_call(void **st)
+a_rejected_connection_costs_three_calls(void **st)
 {
 	(void)st;
 	play("tcp-request connection reject", asks);
 	counts(1, 0, 0, 0);
 	assert_int_equal(ledger_sum(&w.sys.ledger, SYS_CALL_accept4), 1);
-	/* the wait for it, accept4 and close */
-	assert_true(world_calls(&w) <= 4);
+	/* the wait for it, accept4, SO_LINGER and close */
+	assert_true(world_calls(&w) <= 5);
+	rig_close();
+}
+
+/* Of a connection nothing stays behind; a session ends as others do. */
+static void
+a_rejected_connection_is_reset(void **st)
+{
+	(void)st;
+	play("tcp-request connection reject", says_nothing);
+	assert_int_equal(w.client[0].err, ECONNRESET);
+	rig_close();
+	play("tcp-request session reject", says_nothing);
+	assert_int_equal(w.client[0].err, 0);
 	rig_close();
 }
 
@@ -141,7 +155,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rejected_connection_costs_one_call),
+		cmocka_unit_test(a_rejected_connection_costs_three_calls),
+		cmocka_unit_test(a_rejected_connection_is_reset),
 		cmocka_unit_test(a_rejected_session_is_counted_as_that),
 		cmocka_unit_test(a_dropped_one_is_not_told),
 		cmocka_unit_test(who_passes_is_a_session),
