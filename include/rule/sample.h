@@ -108,6 +108,7 @@ struct sample_ctx {
 	/* Mode tcp: what the client, and the server, sent so far. */
 	struct str req_bytes, res_bytes;
 	int req_not_http;          /* mode tcp: and req_bytes are no request */
+	size_t req_len, res_len;   /* mode http: bytes that are there of it, its head among them */
 	/* Nothing more will come, of the response where that is looked at: no sample may change. */
 	int req_ended;
 	const void *session;       /* for the fetches of the proxy: struct session */

@@ -168,7 +168,8 @@ static const struct cfg_kw kws[] = {
 		.arg = FIELD(http_low_water),
 		.doc = "Wake for a request's head that comes a few bytes at a time only when so "
 		       "many have come as could end it (SO_RCVLOWAT); a bad one may be refused as "
-		       "late as one that does not end. On unless said otherwise." },
+		       "late as one that does not end, and where no timeout makes one late each "
+		       "byte is looked at. On unless said otherwise." },
 	{ .name = "tune.wake-elision",
 		.sections = CFG_GLOBAL,
 		.min = 1,

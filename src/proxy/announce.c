@@ -106,13 +106,15 @@ has_room(struct session *s)
 
 /*
  * Without a buffer the header is looked at where it is, and no more than that is taken. What has
- * come of one that is not whole is left there, and looked at again in a while.
+ * come of one that is not whole is left there, and looked at again in a while: `ahead` says that
+ * something has come, as the log wants to know it.
  */
 static void
 look_in_place(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct conn *src = &s->conn[CLIENT];
+	struct half *h = &s->half[CLIENT];
 	struct proxy_header header;
 	size_t got;
 
@@ -126,6 +128,7 @@ look_in_place(struct session *s)
 		session_event(s, SESSION_EV_CLIENT_GONE);
 		return;
 	}
+	h->ahead = (uint32_t)got;
 	switch (proxy_header_parse(e->scratch, got, e->bufsize, &header)) {
 	case PROXY_HEADER_MORE:
 		exchange_starves(s, CLIENT);
@@ -134,6 +137,7 @@ look_in_place(struct session *s)
 		refuse(s, header.err);
 		return;
 	case PROXY_HEADER_WHOLE:
+		h->ahead = 0;
 		break;
 	}
 	if (conn_take(src, e->scratch, header.len, got < e->bufsize && got == header.len) != IO_OK)
@@ -150,12 +154,14 @@ fill(struct session *s)
 	struct half *h = &s->half[CLIENT];
 	size_t got, at;
 
-	if (!h->buf && (!has_room(s) || half_take_buf(e, h) < 0)) {
-		look_in_place(s);
-		return 0;
-	}
-	if (!h->ahead)
+	if (!h->buf) {
+		if (!has_room(s) || half_take_buf(e, h) < 0) {
+			look_in_place(s);
+			return 0;
+		}
 		h->head = h->tail = s->fe->mode == PROXY_HTTP ? e->maxrewrite : 0;
+		h->ahead = 0;
+	}
 	at = h->tail + h->ahead;
 	switch (conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:

@@ -11,6 +11,8 @@
 #include "proxy/idle.h"
 #include "proxy/memory.h"
 #include "proxy/queue.h"
+#include "proxy/route.h"
+#include "request.h"
 
 #include <string.h>
 
@@ -41,7 +43,7 @@ no_request(struct session *s, char cause, unsigned int status)
 	session_blame(s, cause, 'R');
 	fe_stat(s)->failed_req++;
 	if (s->txn)
-		s->txn->untimed = 1;
+		s->txn->untimed = !request_is_taken(s);
 	if (s->conn[CLIENT].err ||
 		(!s->txn && (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s))))
 		return SESSION_EV_LEAVE;
@@ -56,13 +58,20 @@ session_do_read_timeout(struct session *s)
 	return no_request(s, 'c', 408);
 }
 
-/* Its body was waited for: its request was good so far, and has taken the time until now. */
+/* Its body was waited for: its request was good so far, and has taken the time until now. It is its
+ * backend that it leaves, also where that was not asked for yet. */
 static enum session_event
 body_abort(struct session *s)
 {
+	struct http_txn *t = s->txn;
+
 	session_blame(s, 'C', 'R');
 	fe_stat(s)->failed_req++;
-	s->txn->head_ms = loop_now_ms(s->engine->loop);
+	t->head_ms = loop_now_ms(s->engine->loop);
+	if (!t->be)
+		t->be = route_backend(s);
+	if (t->be)
+		http_be_stat(s)->cli_abrt++;
 	return SESSION_EV_LEAVE;
 }
 

@@ -85,8 +85,9 @@ judge_body(struct session *s)
 		s->txn->untimed = 1;
 		request_refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
 	} else {
-		/* The body it waits for is a part of the request (manual, TR). */
-		s->txn->head_ms = loop_now_ms(s->engine->loop);
+		/* The body it waits for is a part of the request, as HAProxy's TR has it. */
+		if (!request_is_taken(s))
+			s->txn->head_ms = loop_now_ms(s->engine->loop);
 		request_go_on(s);
 	}
 }
@@ -177,7 +178,8 @@ judge(struct session *s)
 
 /*
  * Whoever sends a head byte by byte does not have us look at each of them: before the fewest that
- * can end it have come there is nothing to be done but to find it bad a little sooner.
+ * can end it have come there is nothing to be done but to find it bad a little sooner. Where no
+ * head is ever late there is no other time to find it so.
  */
 unsigned int
 http_read_low_water(const struct session *s)
@@ -185,7 +187,8 @@ http_read_low_water(const struct session *s)
 	const struct http_txn *t = s->txn;
 	const struct half *h = &s->half[CLIENT];
 
-	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS)
+	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS ||
+		http_read_deadline(s) == TIMER_NEVER)
 		return 1;
 	return (unsigned int)MIN(http_parse_needs(&t->parser[CLIENT], &t->req),
 		s->engine->bufsize - h->tail - h->ahead);

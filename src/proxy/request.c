@@ -82,12 +82,21 @@ has_body(struct session *s, const struct proxy *px)
 
 	if (!wants_body(s, px) || !body_may_grow(s)) {
 		t->wait_until_ms = 0;
+		t->head_ms = loop_now_ms(s->engine->loop);
 		return 1;
 	}
 	if (!t->wait_until_ms && px->to.http_request)
 		t->wait_until_ms = loop_now_ms(s->engine->loop) + px->to.http_request;
 	ask_for_body(s);
 	return 0;
+}
+
+int
+request_is_taken(const struct session *s)
+{
+	const struct http_txn *t = s->txn;
+
+	return t->stage == STAGE_BE_BODY && !(t->be->options & OPT_HTTP_BUFFER_REQUEST);
 }
 
 /* The data of a chunked body lie between its framing: they are copied together. */
@@ -130,6 +139,7 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 		cx->req_body = (struct str){ p, n };
 	cx->req_body_whole = http_body_is_over(&t->body[CLIENT]);
 	cx->req_body_full = !body_may_grow(s);
+	cx->req_len = t->parser[CLIENT].at + n;
 }
 
 /* --- rules --- */

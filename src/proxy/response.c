@@ -188,6 +188,7 @@ run_rules(struct session *s)
 			capture_cookie(s, &s->txn->res);
 		look_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
 		look.cx.req_ended = 1;
+		look.cx.res_len = s->txn->parser[SERVER].at + s->half[SERVER].ahead;
 		if (passes(s, s->be, lists[i], &look) < 0 ||
 			(has_fe && passes(s, s->fe, lists[i], &look) < 0))
 			return -1;

@@ -85,20 +85,28 @@ fetch_body_param(const struct rule_args *a, struct sample_ctx *cx, struct sample
 
 /* --- bytes: mode tcp --- */
 
-static struct str
-bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+static int
+is_of_response(const struct rule_args *a, const struct sample_ctx *cx)
 {
 	enum fetch_side side = (enum fetch_side)a->kind;
 
-	return side == FETCH_RES || (side == FETCH_EITHER && (cx->at & SAMPLE_AT_RES))
-		? cx->res_bytes : cx->req_bytes;
+	return side == FETCH_RES || (side == FETCH_EITHER && (cx->at & SAMPLE_AT_RES));
+}
+
+static struct str
+bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	return is_of_response(a, cx) ? cx->res_bytes : cx->req_bytes;
 }
 
 static int
 fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
+	/* Of a message only how much there is of it can be told, not its bytes. */
+	size_t of_message = is_of_response(a, cx) ? cx->res_len : cx->req_len;
+
 	s->may_change = !cx->req_ended;
-	sample_set_int(s, (int64_t)bytes_of(a, cx).len);
+	sample_set_int(s, (int64_t)(bytes_of(a, cx).len + of_message));
 	return 1;
 }
 
@@ -205,7 +213,8 @@ fetch_wait_end(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 		       "<size> bytes at <offset>; they begin behind it or at <offset2>." }
 #define LEN(n, side)                                                                     \
 	{ .name = n, BYTES_##side, .out = SAMPLE_SINT, .fetch = fetch_len,                \
-		.doc = "Mode tcp: how many bytes that side has sent." }
+		.doc = "How many bytes that side has sent; in mode http how many there "  \
+		       "are of its message, the head among them." }
 
 const struct rule_fetch rule_body_fetches[] = {
 	PAYLOAD("payload", EITHER),

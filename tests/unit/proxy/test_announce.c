@@ -216,14 +216,16 @@ headers_that_do_not_come(void **st)
 		}
 }
 
-/* The session is told why before it ends. */
+/* The session is told why before it ends, and what it was that came. */
 static enum proxy_header_err why;
+static uint32_t came;
 
 static void
 look_at_it(struct world *x, const struct world_end *e)
 {
 	(void)x;
 	why = (enum proxy_header_err)e->session->header_err;
+	came = e->session->half[CLIENT].ahead;
 }
 
 static int
@@ -240,27 +242,38 @@ nobody_serves(struct world *x, unsigned int server, struct fake_sock *s)
 	(void)s;
 }
 
+/* Without memory for a buffer as well. */
 static void
 reasons_are_kept(void **st)
 {
+	static const struct step says_else[] = { { STEP_PAUSE, 20 }, SAY("hello"), EOF_CLOSE };
+	static const struct step begins_late[] = { { STEP_PAUSE, 20 }, SAY("PROXY TC"), EOF_CLOSE };
 	static const struct {
 		const struct step *client;
 		enum proxy_header_err err;
-	} t[] = { { is_quiet, PROXY_HEADER_ERR_LATE }, { leaves, PROXY_HEADER_ERR_CLOSED },
-		{ begins_and_leaves, PROXY_HEADER_ERR_CUT }, { resets, PROXY_HEADER_ERR_FAILED } };
+		uint32_t came;
+	} t[] = { { is_quiet, PROXY_HEADER_ERR_LATE, 0 }, { leaves, PROXY_HEADER_ERR_CLOSED, 0 },
+		{ begins_and_leaves, PROXY_HEADER_ERR_CUT, 8 },
+		{ resets, PROXY_HEADER_ERR_FAILED, 0 }, { says_else, PROXY_HEADER_ERR_OTHER, 5 },
+		{ begins_late, PROXY_HEADER_ERR_LATE, 8 } };
 
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_LEN(t); i++) {
 		struct world_config cfg = { RIG_WORLD, .texts = 1, .announced = 1 };
+		void *kept;
 
 		why = PROXY_HEADER_ERR_NONE;
 		rig_open(&cfg, NULL);
 		w.session_ended = look_at_it;
 		w.ends_are_over = it_is_over;
 		w.server_accepted = nobody_serves;
-		(void)world_client(&w, t[i].client, 0);
+		(void)world_client(&w, t[i / 2].client, 0);
+		world_run(&w, 10 * FAKE_MS);
+		kept = i % 2 ? rig_wants_memory() : NULL;
 		world_run(&w, RIG_LIMIT);
-		assert_int_equal(why, t[i].err);
+		rig_has_memory(kept);
+		assert_int_equal(why, t[i / 2].err);
+		assert_int_equal(came, t[i / 2].came);
 		rig_close();
 	}
 }

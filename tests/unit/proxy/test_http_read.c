@@ -236,24 +236,27 @@ a_slow_head_is_not_looked_at_for_each_byte(void **st)
 }
 
 /* What is bad gets the same answer however few bytes of it are left, though no sooner than the
- * head would have been late. */
+ * head would have been late: where it never is, at once. */
 static void
 what_is_bad_is_bad_below_the_mark(void **st)
 {
 	static const struct step origin[] = { EOF_CLOSE };
+	static const struct world_config limits[] = { LIMITS(30000, 200), LIMITS(200, 0),
+		LIMITS(0, 0) };
 	char head[100];
 	struct step client[] = { DRIP(head), EOF_CLOSE };
-	struct world_config cfg = LIMITS(30000, 200);
 
 	(void)st;
-	cfg.http = 1;
-	for (int n = 0; n < 12; n++) {
-		(void)snprintf(head, sizeof(head), "GET / HTTP/1.1\r\nHost: a\r\nX: %.*s\x01", n,
-			"bcdefghijklm");
+	for (size_t i = 0; i < 12 * ARRAY_LEN(limits); i++) {
+		struct world_config cfg = limits[i / 12];
+
+		cfg.http = 1;
+		(void)snprintf(head, sizeof(head), "GET / HTTP/1.1\r\nHost: a\r\nX: %.*s\x01",
+			(int)(i % 12), "bcdefghijklm");
 		rig_play(&cfg, client, origin);
 		if (strncmp(w.client[0].text, STATUS("400"), 13) != 0 ||
 			strcmp(rig_terms(), "PR") != 0)
-			fail_msg("%d: %s, %s", n, rig_terms(), w.client[0].text);
+			fail_msg("%zu: %s, %s", i, rig_terms(), w.client[0].text);
 		rig_close();
 	}
 }
@@ -334,6 +337,29 @@ a_request_may_be_waited_for(void **st)
 {
 	(void)st;
 	http_play_all(buffered, ARRAY_LEN(buffered));
+}
+
+/* Whoever leaves while its body is waited for has left its backend, before or behind the choice. */
+static void
+who_leaves_a_body_is_counted(void **st)
+{
+	static const struct step parts[] = { { STEP_SHUT, 0 }, { STEP_RESET, 0 } };
+	static const char *const rules[] = { NULL, "http-request wait-for-body time 5s" };
+
+	(void)st;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(parts); i++) {
+		struct world_config cfg = { HTTP_WORLD, .rules = rules[i % 2],
+			.options = i % 2 ? 0 : OPT_HTTP_BUFFER_REQUEST };
+		struct step client[] = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"
+					     "Content-Length: 3\r\n\r\na"),
+			{ STEP_PAUSE, 20 }, parts[i / 2], EOF_CLOSE };
+
+		rig_play(&cfg, client, NULL);
+		assert_string_equal(rig_terms(), "CR");
+		assert_int_equal(w.px->shard->be.cli_abrt, 1);
+		assert_int_equal(w.px->shard->fe.failed_req, 1);
+		rig_close();
+	}
 }
 
 static void
@@ -421,6 +447,7 @@ main(void)
 		cmocka_unit_test(probes_may_be_ignored),
 		cmocka_unit_test(a_kept_connection_rests),
 		cmocka_unit_test(a_request_may_be_waited_for),
+		cmocka_unit_test(who_leaves_a_body_is_counted),
 		cmocka_unit_test(a_monitor_is_answered),
 		cmocka_unit_test(a_question_is_asked_as_a_whole),
 		cmocka_unit_test(a_request_waits_for_its_responses_room),

@@ -95,6 +95,20 @@ bytes(void **state)
 		"14: 'req.payload': it is a number of bytes, from 0 to 2147483647");
 }
 
+/* Of messages of mode http it is told how much is there, and nothing is shown. */
+static void
+messages(void **state)
+{
+	(void)state;
+	h.r.cx.at = RIG_EVERYWHERE;
+	h.r.cx.req_len = 65;
+	h.r.cx.res_len = 40;
+	h.r.cx.req_ended = 1;
+	IS("req.len", "65");
+	IS("res.len", "40");
+	IS("req.payload(0,1)", "(none)");
+}
+
 /* The server's, where rules look at what it sends. */
 static void
 bytes_of_a_response(void **state)
@@ -149,6 +163,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(bodies, setup, teardown),
 		cmocka_unit_test_setup_teardown(bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(counted_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(messages, setup, teardown),
 		cmocka_unit_test_setup_teardown(bytes_of_a_response, setup, teardown),
 	};
 
