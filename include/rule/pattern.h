@@ -113,8 +113,9 @@ pattern_set_looked(const struct pattern_set *p)
 		shared_lock_looked(p->guard);
 }
 
-/* out: SAMPLE_ANY for an ACL, else STR, SINT or ADDR. */
-void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out);
+/* out: SAMPLE_ANY for an ACL, else STR, SINT or ADDR. key: of its hashes; it keeps a copy. */
+void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out,
+	const struct keyhash *key);
 void pattern_set_fini(struct pattern_set *p);
 /*
  * Makes one for the set, which is not in it yet. value: of a map, p NULL otherwise. 0, or a

@@ -11,7 +11,7 @@
 struct pattern_entry {
 	struct list link;            /* in pattern_ref.entries, in the order they came */
 	struct pattern_entry *next;  /* of the same bucket */
-	uint64_t hash;               /* of text */
+	uint64_t hash;               /* of text, with its owner's key */
 	uint64_t id;                 /* what `show map` calls it */
 	uint32_t version;
 	struct str text, value;      /* end with a NUL; value.p NULL: none */
@@ -27,10 +27,11 @@ struct pattern_feed {
 };
 
 /* Copies both. NULL when memory is out. */
-struct pattern_entry *pattern_entry_new(struct str text, struct str value) must_check;
+struct pattern_entry *pattern_entry_new(const struct keyhash *key, struct str text,
+	struct str value) must_check;
 /* in_sets: its patterns are in their sets, and leave them. */
 void pattern_entry_free(struct pattern_entry *e, int in_sets);
-/* Is it of that text, whose pattern_hash() is given? */
+/* Is it of that text, whose keyhash() is given? */
 int pattern_entry_is(const struct pattern_entry *e, struct str text, uint64_t hash);
 /* One more pattern, of that owner, for the feed's set, which it does not enter. 0, or a negative
  * reason with *why. */

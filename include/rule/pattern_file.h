@@ -20,6 +20,7 @@ struct pattern_files {
 	struct list refs;        /* struct pattern_ref.link: by number, once they have numbers */
 	struct list sets;        /* pattern_file.c's own */
 	struct sys *sys;         /* to read with; NULL: there are no files */
+	struct keyhash key;      /* of all hashes; keyhash_known, before a secret one is drawn */
 	const struct cfg_diag *diag; /* knows the line that is being read; NULL: nobody does */
 	struct rule_err why;     /* of the last failure */
 };

@@ -1,8 +1,9 @@
 /*
  * Patterns by hash. A hash grows a byte at a time, so that all beginnings of a text are looked up
- * in one pass over it, at the lengths that some pattern has. What is looked up may be hostile;
- * what is in the table is the configuration's, unless rules put it there (rule/pattern_live.h):
- * there is no secret in the hash, so whoever chooses keys may have many of them fall on one slot.
+ * in one pass over it, at the lengths that some pattern has. What is looked up may be hostile, and
+ * so may what rules put into the table (rule/pattern_live.h): the hash has a secret, and who does
+ * not know it cannot choose keys that fall together (base/keyhash.h). A table that is full grows a
+ * little with each key that is added then, so that no change waits for all of them.
  */
 #ifndef TACIT_RULE_PATTERN_INDEX_H
 #define TACIT_RULE_PATTERN_INDEX_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/keyhash.h"
 #include "base/str.h"
 
 struct pattern;
@@ -21,15 +23,16 @@ struct pattern_slot {
 };
 
 struct pattern_index {
+	struct keyhash key;      /* of all hashes that it is given */
 	struct pattern_slot *slot;
 	uint32_t cap, n;         /* cap: a power of two, at least twice n */
+	struct pattern_slot *old; /* while the table grows: what is not in slot yet; or NULL */
+	uint32_t old_cap, moved; /* of old there is nothing left before moved, and nothing at it */
 	uint64_t *lens;          /* which lengths of keys there are, a bit each */
 	size_t len_words;
 	size_t len_max;
 	uint8_t fold;            /* keys are in lower case; others are compared so */
 };
-
-#define PATTERN_HASH_START UINT64_C(0xcbf29ce484222325)
 
 static inline unsigned char
 pattern_fold(unsigned char c)
@@ -37,25 +40,7 @@ pattern_fold(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/* FNV-1a, one byte. */
-static inline uint64_t
-pattern_hash_step(uint64_t h, unsigned char c)
-{
-	return (h ^ c) * UINT64_C(0x100000001b3);
-}
-
-/* Its upper bits into the lower ones, which choose the slot. */
-static inline uint64_t
-pattern_hash_end(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= UINT64_C(0xd6e8feb86659fd93);
-	return h ^ h >> 32;
-}
-
-uint64_t pattern_hash(const char *key, size_t len);
-
-void pattern_index_init(struct pattern_index *x, int fold);
+void pattern_index_init(struct pattern_index *x, int fold, const struct keyhash *key);
 void pattern_index_fini(struct pattern_index *x);
 /*
  * item->key, under a hash made of it in whatever order; len: the number that
@@ -68,7 +53,7 @@ int pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max) m
 /* Puts one of an equal key in the place of item, or, NULL, nothing. */
 void pattern_index_replace(struct pattern_index *x, const struct pattern *item, uint64_t hash,
 	struct pattern *heir);
-/* hash: finished by pattern_hash_end(). NULL: none. */
+/* NULL: none. */
 struct pattern *pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key,
 	size_t len);
 

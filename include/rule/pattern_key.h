@@ -12,7 +12,8 @@
 int pattern_is_delimiter(enum pattern_method m, char c);
 /* key: PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. */
 void pattern_net_key(const struct pattern_net *net, char *key);
-uint64_t pattern_net_hash(const struct pattern_net *net);
+uint64_t pattern_net_hash(const struct keyhash *key, const struct pattern_net *net);
+uint64_t pattern_number_hash(const struct keyhash *key, int64_t v);
 /* The address alone, as a sample. */
 void pattern_net_sample(const struct pattern_net *net, struct sample *s);
 /* One whole address, as the values of maps are: no mask, nothing left out. 0 or -1. */

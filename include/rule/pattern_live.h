@@ -2,7 +2,8 @@
  * Entries that rules change while other workers look (manual, http-request set-map and its like).
  * What is new is made before its guard is taken, so that those who look wait for its place alone:
  * what that costs does not grow with the number of entries, but where the method tries them one by
- * one, and when a table doubles. Keys that rules make of requests are hashed without a secret.
+ * one, and, seldom, when the list of all doubles or a table that was outgrown is given back. Who
+ * chooses the keys cannot make them fall together: they are hashed with a secret (base/keyhash.h).
  */
 #ifndef TACIT_RULE_PATTERN_LIVE_H
 #define TACIT_RULE_PATTERN_LIVE_H

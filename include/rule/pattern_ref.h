@@ -10,7 +10,7 @@
 
 #include "base/list.h"
 #include "base/sbuf.h"
-#include "rule/pattern_entry.h"
+#include "rule/pattern_table.h"
 
 #define PATTERN_WHERE_MAX 65536      /* bytes of pattern_ref.where */
 #define PATTERN_ID_MAX INT32_MAX
@@ -26,8 +26,7 @@ struct pattern_ref {
 	uint32_t version, next;      /* the current one, the last that was prepared */
 	struct list entries;         /* of all versions */
 	uint64_t n, last_id;
-	struct pattern_entry **bucket;
-	uint32_t n_buckets;          /* a power of two, or 0 */
+	struct pattern_table table;  /* the same by text */
 	struct pattern_feed *feed;   /* in order */
 	unsigned int n_feeds;
 	struct shared_lock lock;     /* the guard of its sets, if */
@@ -35,8 +34,8 @@ struct pattern_ref {
 	uint64_t refused;            /* changes that rules could not make */
 };
 
-/* path: NULL for one of a line. NULL when memory is out. */
-struct pattern_ref *pattern_ref_new(const char *path) must_check;
+/* path: NULL for one of a line. key: copied. NULL when memory is out. */
+struct pattern_ref *pattern_ref_new(const char *path, const struct keyhash *key) must_check;
 /* The sets are their owner's, and must not be looked at any more. */
 void pattern_ref_free(struct pattern_ref **ref);
 /* Makes the current entries part of a set, those to come too. 0, or a negative reason with *why. */

@@ -1,42 +1,25 @@
-/* Maps and ACLs at run time (management manual 9.3): looked at, searched, changed, replaced. */
+/* Maps and ACLs at run time (management manual 9.3): changed, replaced, and the commands. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "admin_int.h"
+#include "admin_map_int.h"
 #include "base/err.h"
-#include "base/mem.h"
-#include "rule/pattern_file.h"
-
-/* What there is to look up with: room for what a conversion or a regex makes. */
-enum { WORK_ROOM = 16384 };
-
-/* Where a command stands: a map or an ACL, and what is left of its words. */
-struct asked {
-	struct admin_conn *c;
-	int is_map;
-	int argc;
-	char **argv;
-	int has_version; /* "@<ver>" was said */
-	uint32_t version;
-	struct pattern_ref *ref;
-};
 
 static void
-unknown(const struct asked *q)
+unknown(const struct admin_map_asked *q)
 {
 	admin_msg(q->c, ADMIN_ERR, "Unknown %s identifier. Please use #<id> or <file>.",
 		q->is_map ? "map" : "ACL");
 }
 
-static const char *
-kind(const struct asked *q)
+const char *
+admin_map_kind(const struct admin_map_asked *q)
 {
 	return q->is_map ? "map" : "ACL";
 }
 
-/* "@<ver>" in front. 0, or -1 after a message. */
-static int
-take_version(struct asked *q)
+int
+admin_map_version(struct admin_map_asked *q)
 {
 	char *end;
 	unsigned long long v;
@@ -55,9 +38,8 @@ take_version(struct asked *q)
 	return 0;
 }
 
-/* The map or ACL that the next word names. 0, or -1 after a message. */
-static int
-take_ref(struct asked *q)
+int
+admin_map_ref(struct admin_map_asked *q)
 {
 	const struct pattern_files *f = &q->c->admin->process->cfg->proxies.files;
 
@@ -73,165 +55,10 @@ take_ref(struct asked *q)
 	return 0;
 }
 
-/* --- show --- */
-
-static void
-list_all(const struct asked *q)
-{
-	const struct pattern_files *f = &q->c->admin->process->cfg->proxies.files;
-	struct sbuf *out = &q->c->out;
-
-	sbuf_adds(out, "# id (file) description\n");
-	list_each(it, &f->refs) {
-		const struct pattern_ref *ref = list_entry(it, const struct pattern_ref, link);
-
-		if (!(q->is_map ? ref->is_map : ref->is_acl))
-			continue;
-		sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
-		sbuf_add(out, ref->where.p, ref->where.len);
-		sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
-			(unsigned long long)ref->n);
-		if (ref->refused)
-			sbuf_addf(out, " refused=%llu", (unsigned long long)ref->refused);
-		sbuf_addc(out, '\n');
-	}
-}
-
-static void
-show(struct asked *q)
-{
-	struct sbuf *out = &q->c->out;
-
-	if (q->argc == 0) {
-		list_all(q);
-		return;
-	}
-	if (take_version(q) < 0 || take_ref(q) < 0)
-		return;
-	list_each(it, &q->ref->entries) {
-		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
-
-		if (e->version != q->version)
-			continue;
-		sbuf_addf(out, "%#llx ", (unsigned long long)e->id);
-		sbuf_add(out, e->text.p, e->text.len);
-		if (e->value.p) {
-			sbuf_addc(out, ' ');
-			sbuf_add(out, e->value.p, e->value.len);
-		}
-		sbuf_addc(out, '\n');
-	}
-}
-
-/* --- get --- */
-
-static const char *
-type_name(enum sample_type t)
-{
-	return t == SAMPLE_SINT    ? "sint"
-		: t == SAMPLE_IPV4 ? "ipv4"
-		: t == SAMPLE_IPV6 ? "ipv6"
-				   : "str";
-}
-
-/* As HAProxy stores it, which scripts may look at. */
-static const char *
-index_name(const struct pattern_set *set, const struct pattern *t)
-{
-	int tree = set->method == PATTERN_STR || set->method == PATTERN_BEG ||
-		set->method == PATTERN_IP;
-
-	return tree && !t->nocase ? "tree" : "list";
-}
-
-static void
-print_hit(const struct asked *q, const struct pattern_set *set, const struct pattern *t)
-{
-	struct sbuf *out = &q->c->out;
-
-	sbuf_addf(out, ", %s=yes, idx=%s, %s=\"", q->is_map ? "found" : "match", index_name(set, t),
-		q->is_map ? "key" : "pattern");
-	sbuf_add(out, t->text.p, t->text.len);
-	sbuf_addc(out, '"');
-	if (q->is_map && set->out == SAMPLE_ANY) {
-		sbuf_adds(out, ", value=none");
-	} else if (q->is_map) {
-		sbuf_adds(out, ", value=\"");
-		sbuf_add(out, t->value.p, t->value.len);
-		sbuf_addf(out, "\", type=\"%s\"", type_name(t->data.type));
-	}
-}
-
-static void
-look_up(const struct asked *q, const struct pattern_feed *feed, const struct pattern_set *set,
-	struct sample_ctx *cx)
-{
-	const char *method = pattern_method_name(set->method);
-	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(q->argv[0]) };
-	const struct pattern *hit = pattern_match(set, &s, cx, NULL);
-
-	sbuf_addf(&q->c->out, "type=%s, case=%s", method ? method : "int",
-		feed->flags & PATTERN_NOCASE ? "insensitive" : "sensitive");
-	if (hit)
-		print_hit(q, set, hit);
-	else
-		sbuf_addf(&q->c->out, ", %s=no", q->is_map ? "found" : "match");
-	sbuf_addc(&q->c->out, '\n');
-	arena_release(cx->arena, 0);
-}
-
-/* Lines of one ACL share a set: this one's patterns are looked at by themselves. */
-static void
-look_up_line(const struct asked *q, struct sample_ctx *cx)
-{
-	const struct pattern_feed *feed = &q->ref->feed[0];
-	struct pattern_set set;
-	struct rule_err why;
-
-	pattern_set_init(&set, feed->set->method, SAMPLE_ANY);
-	list_each(it, &q->ref->entries) {
-		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
-
-		/* What was a host's name is found by nobody but who asks for it. */
-		if (e->version == q->ref->version &&
-			pattern_set_add(&set, e->text, PATTERN_EQ, feed->flags,
-				(struct str){ NULL, 0 }, &why) == -ERR_NOMEM)
-			break;
-	}
-	look_up(q, feed, &set, cx);
-	pattern_set_fini(&set);
-}
-
-static void
-get(struct asked *q)
-{
-	struct arena arena = { .cap = WORK_ROOM };
-	struct sample_ctx cx = { .arena = &arena };
-
-	if (q->argc < 2) {
-		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier and/or key.", kind(q));
-		return;
-	}
-	if (take_ref(q) < 0)
-		return;
-	arena.p = mem_alloc(WORK_ROOM);
-	cx.regex = regex_work_new();
-	if (!arena.p || !cx.regex) {
-		admin_msg(q->c, ADMIN_ERR, "Out of memory.");
-	} else if (!q->ref->path) {
-		look_up_line(q, &cx);
-	} else {
-		for (unsigned int i = 0; i < q->ref->n_feeds; i++)
-			look_up(q, &q->ref->feed[i], q->ref->feed[i].set, &cx);
-	}
-	mem_free(arena.p);
-	regex_work_free(&cx.regex);
-}
-
 /* --- add --- */
 
 static int
-add_one(const struct asked *q, struct str key, struct str value)
+add_one(const struct admin_map_asked *q, struct str key, struct str value)
 {
 	struct rule_err why = { 0 };
 
@@ -243,7 +70,7 @@ add_one(const struct asked *q, struct str key, struct str value)
 
 /* A key and a value per line, which may have blanks in it. Those before a wrong one stay. */
 static void
-add_payload(const struct asked *q, char *line)
+add_payload(const struct admin_map_asked *q, char *line)
 {
 	char *next, *key, *value;
 
@@ -269,12 +96,12 @@ add_payload(const struct asked *q, char *line)
 }
 
 static void
-add(struct asked *q)
+add(struct admin_map_asked *q)
 {
 	char *payload = q->is_map ? q->c->payload : NULL;
 	int words = q->is_map ? 3 : 2;
 
-	if (take_version(q) < 0)
+	if (admin_map_version(q) < 0)
 		return;
 	if (payload ? q->argc < 1 : q->argc < words) {
 		admin_msg(q->c, ADMIN_ERR,
@@ -284,7 +111,7 @@ add(struct asked *q)
 				: "'add acl' expects two parameters: ACL identifier and pattern.");
 		return;
 	}
-	if (take_ref(q) < 0)
+	if (admin_map_ref(q) < 0)
 		return;
 	if (!pattern_ref_has_version(q->ref, q->version))
 		admin_msg(q->c, ADMIN_ERR,
@@ -318,7 +145,7 @@ take_entry_id(const char *text, uint64_t *id)
 }
 
 static void
-set(struct asked *q)
+set(struct admin_map_asked *q)
 {
 	struct rule_err why = { 0 };
 	uint64_t id;
@@ -329,7 +156,7 @@ set(struct asked *q)
 			"'set map' expects three parameters: map identifier, key and value.");
 		return;
 	}
-	if (take_ref(q) < 0)
+	if (admin_map_ref(q) < 0)
 		return;
 	by_id = take_entry_id(q->argv[0], &id);
 	rc = by_id ? pattern_ref_set_id(q->ref, id, str_of(q->argv[1]), &why)
@@ -342,17 +169,18 @@ set(struct asked *q)
 }
 
 static void
-del(struct asked *q)
+del(struct admin_map_asked *q)
 {
 	unsigned int n;
 	uint64_t id;
 
 	if (q->argc < 2) {
 		admin_msg(q->c, ADMIN_ERR,
-			"This command expects two parameters: %s identifier and key.", kind(q));
+			"This command expects two parameters: %s identifier and key.",
+			admin_map_kind(q));
 		return;
 	}
-	if (take_ref(q) < 0)
+	if (admin_map_ref(q) < 0)
 		return;
 	n = take_entry_id(q->argv[0], &id) ? pattern_ref_del_id(q->ref, id)
 					   : pattern_ref_del(q->ref, str_of(q->argv[0]));
@@ -363,39 +191,39 @@ del(struct asked *q)
 /* --- versions --- */
 
 static void
-clear(struct asked *q)
+clear(struct admin_map_asked *q)
 {
-	if (take_version(q) < 0)
+	if (admin_map_version(q) < 0)
 		return;
 	if (q->argc < 1)
-		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", kind(q));
-	else if (take_ref(q) == 0 && pattern_ref_clear(q->ref, q->version) < 0)
+		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", admin_map_kind(q));
+	else if (admin_map_ref(q) == 0 && pattern_ref_clear(q->ref, q->version) < 0)
 		admin_msg(q->c, ADMIN_ERR, "Out of memory.");
 }
 
 static void
-prepare(struct asked *q)
+prepare(struct admin_map_asked *q)
 {
-	if (take_ref(q) == 0)
+	if (admin_map_ref(q) == 0)
 		admin_msg(q->c, ADMIN_INFO, "New version created: %u", pattern_ref_prepare(q->ref));
 }
 
 static void
-commit(struct asked *q)
+commit(struct admin_map_asked *q)
 {
 	int rc;
 
-	if (take_version(q) < 0)
+	if (admin_map_version(q) < 0)
 		return;
 	if (!q->has_version) {
 		admin_msg(q->c, ADMIN_ERR, "Missing version number.");
 		return;
 	}
 	if (q->argc < 1) {
-		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", kind(q));
+		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", admin_map_kind(q));
 		return;
 	}
-	if (take_ref(q) < 0)
+	if (admin_map_ref(q) < 0)
 		return;
 	rc = pattern_ref_commit(q->ref, q->version);
 	if (rc < 0)
@@ -406,9 +234,9 @@ commit(struct asked *q)
 /* --- the table --- */
 
 static void
-run(void (*what)(struct asked *), int is_map, struct admin_conn *c, int argc, char **argv)
+run(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc, char **argv)
 {
-	struct asked q = { .c = c, .is_map = is_map, .argc = argc, .argv = argv };
+	struct admin_map_asked q = { .c = c, .is_map = is_map, .argc = argc, .argv = argv };
 
 	what(&q);
 }
@@ -422,8 +250,8 @@ run(void (*what)(struct asked *), int is_map, struct admin_conn *c, int argc, ch
 	COMMAND(what, map, 1) \
 	COMMAND(what, acl, 0)
 
-COMMANDS(show)
-COMMANDS(get)
+COMMANDS(admin_map_show)
+COMMANDS(admin_map_get)
 COMMANDS(add)
 COMMAND(set, map, 1)
 COMMANDS(del)
@@ -433,13 +261,13 @@ COMMANDS(commit)
 
 const struct admin_cmd admin_map_cmds[] = {
 	{ "show map", "[@<ver>] [<map>]", "report available maps or dump a map's contents",
-		BIND_USER, do_show_map },
+		BIND_USER, do_admin_map_show_map },
 	{ "show acl", "[@<ver>] [<acl>]", "report available acls or dump an acl's contents",
-		BIND_USER, do_show_acl },
+		BIND_USER, do_admin_map_show_acl },
 	{ "get map", "<map> <value>", "report the keys and values matching a sample for a map",
-		BIND_USER, do_get_map },
+		BIND_USER, do_admin_map_get_map },
 	{ "get acl", "<acl> <value>", "report the patterns matching a sample for an ACL", BIND_USER,
-		do_get_acl },
+		do_admin_map_get_acl },
 	{ "add map", "[@<ver>] <map> <key> <val>",
 		"add a map entry (payload supported instead of key/val)", BIND_ADMIN, do_add_map },
 	{ "add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", BIND_ADMIN, do_add_acl },

@@ -111,6 +111,19 @@ set_variables(struct config *c, struct sys *sys, const struct options *o,
 	return r;
 }
 
+/* Before any table is made. Without a secret all would work until somebody chooses keys, so that
+ * nobody would know: rather it does not start. */
+static int
+draw_key(struct config *c, struct sys *sys)
+{
+	int r = keyhash_draw(&c->proxies.files.key, sys);
+
+	if (r)
+		cfg_diag_add(&c->diag, CFG_ALERT, NULL,
+			"no random bytes, which the tables of maps and ACLs need: %s", err_text(r));
+	return r;
+}
+
 static void
 apply_options(struct config *c, const struct options *o)
 {
@@ -219,7 +232,8 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	c->diag.pid = (int)sys_getpid(sys);
 	c->diag.werror = (o->flags & OPTIONS_WERROR) != 0;
 	c->diag.diagmode = (o->flags & OPTIONS_DIAG) != 0;
-	bad = read_files(c, sys, o);
+	bad = draw_key(c, sys) != 0;
+	bad |= read_files(c, sys, o);
 	apply_options(c, o);
 	bad |= bounds_finish(&c->global, global_threads(&c->global, sys), o->memory_mb,
 		       &c->diag) != 0;

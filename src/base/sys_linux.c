@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -80,6 +81,7 @@ PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
 PLAIN(getdents64, getdents64, (, int fd, void *buf, size_t len), (fd, buf, len))
 PLAIN(getpeername, getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
 PLAIN(getpid, getpid, (), ())
+PLAIN(getrandom, getrandom, (, void *buf, size_t len, unsigned int flags), (buf, len, flags))
 PLAIN(getrusage, getrusage, (, int who, struct rusage *ru), (who, ru))
 PLAIN(getsockname, getsockname, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
 PLAIN(getsockopt, getsockopt, (, int fd, int lvl, int opt, void *v, socklen_t *len),

@@ -216,7 +216,7 @@ add_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, struc
 
 	if (op == PATTERN_EQ)
 		return pattern_ref_add(ref, 0, text, value, why);
-	pattern_set_init(&scratch, ps->test->method, SAMPLE_ANY);
+	pattern_set_init(&scratch, ps->test->method, SAMPLE_ANY, &ref->table.key);
 	rc = pattern_set_add(&scratch, text, op, ps->flags, value, why);
 	/* Nothing is above the last number, which no pattern says better than none. */
 	if (rc == 0 &&

@@ -86,13 +86,14 @@ pattern_op_of(struct str word)
 /* --- the set --- */
 
 void
-pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out)
+pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out,
+	const struct keyhash *key)
 {
 	memset(p, 0, sizeof(*p));
 	p->method = m;
 	p->out = out;
-	pattern_index_init(&p->index[0], 0);
-	pattern_index_init(&p->index[1], m != PATTERN_IP);
+	pattern_index_init(&p->index[0], 0, key);
+	pattern_index_init(&p->index[1], m != PATTERN_IP, key);
 }
 
 void
@@ -228,7 +229,7 @@ pattern_set_plan(
 	uint64_t hash;
 	int bad;
 
-	pattern_set_init(to, p->method, p->out);
+	pattern_set_init(to, p->method, p->out, &p->index[0].key);
 	for (uint32_t i = 0; i < n; i++) {
 		struct pattern_index *x = pattern_key_index(to, all[i], &hash, &len);
 

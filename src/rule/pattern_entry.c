@@ -7,14 +7,14 @@
 #include "base/mem.h"
 
 struct pattern_entry *
-pattern_entry_new(struct str text, struct str value)
+pattern_entry_new(const struct keyhash *key, struct str text, struct str value)
 {
 	struct pattern_entry *e = mem_zalloc(sizeof(*e) + text.len + 1 + value.len + 1);
 
 	if (!e)
 		return NULL;
 	list_init(&e->link);
-	e->hash = pattern_hash(text.p, text.len);
+	e->hash = keyhash(key, text.p, text.len);
 	if (text.len)
 		memcpy(e->bytes, text.p, text.len);
 	e->text = (struct str){ e->bytes, text.len };

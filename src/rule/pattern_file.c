@@ -24,6 +24,7 @@ pattern_files_init(struct pattern_files *f, struct sys *sys)
 	list_init(&f->refs);
 	list_init(&f->sets);
 	f->sys = sys;
+	f->key = keyhash_known;
 }
 
 static void
@@ -207,7 +208,7 @@ new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
 		(void)no_memory(f);
 		return NULL;
 	}
-	pattern_set_init(&l->set, m, out);
+	pattern_set_init(&l->set, m, out, &f->key);
 	list_init(&l->link);
 	return l;
 }
@@ -236,7 +237,7 @@ load(struct pattern_files *f, const struct pattern_file_use *use)
 	if (!l)
 		return NULL;
 	if (is_new)
-		ref = pattern_ref_new(use->path);
+		ref = pattern_ref_new(use->path, &f->key);
 	if (!ref) {
 		forget(l);
 		(void)no_memory(f);
@@ -328,7 +329,7 @@ struct pattern_ref *
 pattern_files_line(
 	struct pattern_files *f, const struct pattern_line *line, const struct pattern_set **set)
 {
-	struct pattern_ref *ref = pattern_ref_new(NULL);
+	struct pattern_ref *ref = pattern_ref_new(NULL, &f->key);
 	struct loaded *l = NULL;
 	char name[128];
 	int rc = ref ? take_id(f, ref, line->id) : no_memory(f);

@@ -7,21 +7,14 @@
 #include "rule/pattern.h"
 
 #define CAP_FIRST 16
-
-uint64_t
-pattern_hash(const char *key, size_t len)
-{
-	uint64_t h = PATTERN_HASH_START;
-
-	for (size_t i = 0; i < len; i++)
-		h = pattern_hash_step(h, (unsigned char)key[i]);
-	return pattern_hash_end(h);
-}
+/* Old slots, with each key: a table that has doubled has room for half as many as it had. */
+#define MOVED_AT_ONCE 4
 
 void
-pattern_index_init(struct pattern_index *x, int fold)
+pattern_index_init(struct pattern_index *x, int fold, const struct keyhash *key)
 {
 	memset(x, 0, sizeof(*x));
+	x->key = *key;
 	x->fold = fold != 0;
 }
 
@@ -29,6 +22,7 @@ void
 pattern_index_fini(struct pattern_index *x)
 {
 	mem_free(x->slot);
+	mem_free(x->old);
 	mem_free(x->lens);
 	memset(x, 0, sizeof(*x));
 }
@@ -47,42 +41,75 @@ is_equal(const struct pattern_index *x, struct str key, const char *p, size_t le
 	return 1;
 }
 
+static inline struct pattern *
+find(const struct pattern_index *x, const struct pattern_slot *slot, uint32_t cap, uint64_t hash,
+	struct str key)
+{
+	for (uint32_t at = keyhash_slot(hash, cap);; at = (at + 1) & (cap - 1)) {
+		struct pattern *t = slot[at].item;
+
+		if (!t || (slot[at].hash == hash && is_equal(x, t->key, key.p, key.len)))
+			return t;
+	}
+}
+
+static one_copy struct pattern *
+find_old(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
+{
+	return find(x, x->old, x->old_cap, hash, (struct str){ key, len });
+}
+
 struct pattern *
 pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
 {
+	struct pattern *t;
+
 	if (!x->cap)
 		return NULL;
-	for (uint32_t at = (uint32_t)hash & (x->cap - 1);; at = (at + 1) & (x->cap - 1)) {
-		const struct pattern_slot *s = &x->slot[at];
-
-		if (!s->item)
-			return NULL;
-		if (s->hash == hash && is_equal(x, s->item->key, key, len))
-			return s->item;
-	}
+	t = find(x, x->slot, x->cap, hash, (struct str){ key, len });
+	return likely(t || !x->old) ? t : find_old(x, hash, key, len);
 }
 
 static void
 put(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
 {
-	uint32_t at = (uint32_t)what.hash & (cap - 1);
+	uint32_t at = keyhash_slot(what.hash, cap);
 
 	while (slot[at].item)
 		at = (at + 1) & (cap - 1);
 	slot[at] = what;
 }
 
+/* What stands in one run is moved together: a gap in it would hide who stands behind. */
+static void
+move_some(struct pattern_index *x, uint32_t n)
+{
+	while (x->old && (n || x->old[x->moved].item)) {
+		struct pattern_slot *s = &x->old[x->moved++];
+
+		if (s->item)
+			put(x->slot, x->cap, *s);
+		s->item = NULL;
+		n -= n > 0;
+		if (x->moved < x->old_cap)
+			continue;
+		mem_free(x->old);
+		x->old = NULL;
+	}
+}
+
 static int
-resize(struct pattern_index *x, uint32_t cap)
+grow(struct pattern_index *x, uint32_t cap)
 {
 	struct pattern_slot *slot = mem_zalloc(cap * sizeof(*slot));
 
 	if (!slot)
 		return -ERR_NOMEM;
-	for (uint32_t i = 0; i < x->cap; i++)
-		if (x->slot[i].item)
-			put(slot, cap, x->slot[i]);
-	mem_free(x->slot);
+	/* Of one that grows already nothing is left. */
+	move_some(x, UINT32_MAX);
+	x->old = x->slot;
+	x->old_cap = x->cap;
+	x->moved = 0;
 	x->slot = slot;
 	x->cap = cap;
 	return 0;
@@ -91,9 +118,10 @@ resize(struct pattern_index *x, uint32_t cap)
 static int
 make_room(struct pattern_index *x)
 {
-	if (2 * (x->n + 1) <= x->cap)
-		return 0;
-	return resize(x, x->cap ? 2 * x->cap : CAP_FIRST);
+	if (2 * (x->n + 1) > x->cap && grow(x, x->cap ? 2 * x->cap : CAP_FIRST) < 0)
+		return -ERR_NOMEM;
+	move_some(x, MOVED_AT_ONCE);
+	return 0;
 }
 
 /* Lengths up to this one have a bit. */
@@ -121,8 +149,9 @@ pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max)
 
 	while (cap < 2 * n)
 		cap *= 2;
-	if (cap > x->cap && resize(x, cap) < 0)
+	if (cap > x->cap && grow(x, cap) < 0)
 		return -ERR_NOMEM;
+	move_some(x, UINT32_MAX);
 	return make_lens(x, len_max);
 }
 
@@ -143,34 +172,36 @@ pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, 
 /* A slot without an item ends the search for those behind it: the next of them that may stand
  * there moves up, and so on. */
 static void
-close_gap(struct pattern_index *x, uint32_t gap)
+close_gap(struct pattern_slot *slot, uint32_t cap, uint32_t gap)
 {
-	const uint32_t mask = x->cap - 1;
+	const uint32_t mask = cap - 1;
 
-	for (uint32_t at = (gap + 1) & mask; x->slot[at].item; at = (at + 1) & mask) {
-		uint32_t home = (uint32_t)x->slot[at].hash & mask;
+	for (uint32_t at = (gap + 1) & mask; slot[at].item; at = (at + 1) & mask) {
+		uint32_t home = keyhash_slot(slot[at].hash, cap);
 
 		/* Is its home behind the gap? Then it would not be found in it. */
 		if (((at - home) & mask) < ((at - gap) & mask))
 			continue;
-		x->slot[gap] = x->slot[at];
+		slot[gap] = slot[at];
 		gap = at;
 	}
-	x->slot[gap].item = NULL;
+	slot[gap].item = NULL;
 }
 
 void
 pattern_index_replace(
 	struct pattern_index *x, const struct pattern *item, uint64_t hash, struct pattern *heir)
 {
-	uint32_t at = (uint32_t)hash & (x->cap - 1);
+	int is_old = find(x, x->slot, x->cap, hash, item->key) != item;
+	struct pattern_slot *slot = is_old ? x->old : x->slot;
+	uint32_t cap = is_old ? x->old_cap : x->cap, at = keyhash_slot(hash, cap);
 
-	while (x->slot[at].item != item)
-		at = (at + 1) & (x->cap - 1);
+	while (slot[at].item != item)
+		at = (at + 1) & (cap - 1);
 	if (heir) {
-		x->slot[at].item = heir;
+		slot[at].item = heir;
 		return;
 	}
 	x->n--;
-	close_gap(x, at);
+	close_gap(slot, cap, at);
 }

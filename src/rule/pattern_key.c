@@ -9,20 +9,27 @@ pattern_is_delimiter(enum pattern_method m, char c)
 	return c == '/' || c == '?' || (m == PATTERN_DOM && (c == '.' || c == ':'));
 }
 
-static uint64_t
-hash_backwards(struct str s)
+uint64_t
+pattern_number_hash(const struct keyhash *key, int64_t v)
 {
-	uint64_t h = PATTERN_HASH_START;
+	return keyhash_end(key, keyhash_number(key, 0, (uint64_t)v));
+}
+
+static uint64_t
+hash_backwards(const struct keyhash *key, struct str s)
+{
+	struct keyhash_text t = KEYHASH_TEXT;
 
 	for (size_t i = s.len; i > 0; i--)
-		h = pattern_hash_step(h, (unsigned char)s.p[i - 1]);
-	return pattern_hash_end(h);
+		keyhash_byte(key, &t, (unsigned char)s.p[i - 1]);
+	return keyhash_so_far(key, &t);
 }
 
 struct pattern_index *
 pattern_key_index(struct pattern_set *p, const struct pattern *t, uint64_t *hash, size_t *len)
 {
 	struct pattern_index *text = &p->index[t->nocase];
+	const struct keyhash *key = &text->key; /* that of both */
 	struct pattern_net net = { 0 };
 
 	*len = t->key.len;
@@ -30,29 +37,29 @@ pattern_key_index(struct pattern_set *p, const struct pattern *t, uint64_t *hash
 	case PATTERN_INT:
 	case PATTERN_VER:
 	case PATTERN_LEN:
-		*hash = pattern_hash(t->key.p, t->key.len);
+		*hash = pattern_number_hash(key, t->lo);
 		return t->lo == t->hi ? &p->index[0] : NULL;
 	case PATTERN_IP:
 		memcpy(&net.hi, t->key.p, 8);
 		memcpy(&net.lo, t->key.p + 8, 8);
 		net.bits = (uint8_t)t->key.p[16];
 		net.v6 = (uint8_t)t->key.p[17];
-		*hash = pattern_net_hash(&net);
+		*hash = pattern_net_hash(key, &net);
 		*len = net.bits;
 		return &p->index[net.v6];
 	case PATTERN_BIN:
-		*hash = pattern_hash(t->key.p, t->key.len);
+		*hash = keyhash(key, t->key.p, t->key.len);
 		return &p->index[0];
 	case PATTERN_STR:
 	case PATTERN_BEG:
-		*hash = pattern_hash(t->key.p, t->key.len);
+		*hash = keyhash(key, t->key.p, t->key.len);
 		return text;
 	case PATTERN_END:
-		*hash = hash_backwards(t->key);
+		*hash = hash_backwards(key, t->key);
 		return text;
 	case PATTERN_DIR:
 	case PATTERN_DOM:
-		*hash = pattern_hash(t->key.p, t->key.len);
+		*hash = keyhash(key, t->key.p, t->key.len);
 		return t->key.len && t->key.len <= PATTERN_PART_MAX ? text : NULL;
 	case PATTERN_FOUND:
 	case PATTERN_BOOL:

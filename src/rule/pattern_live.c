@@ -76,7 +76,14 @@ unsigned int
 pattern_live_del(struct pattern_ref *ref, struct sys *sys, struct str text)
 {
 	unsigned int n;
+	int none;
 
+	/* What comes behind this look may as well have come behind the change. */
+	shared_lock_look(&ref->lock, sys);
+	none = !pattern_table_find(&ref->table, text);
+	shared_lock_looked(&ref->lock);
+	if (none)
+		return 0;
 	shared_lock_take(&ref->lock, sys);
 	n = pattern_ref_del(ref, text);
 	shared_lock_drop(&ref->lock);

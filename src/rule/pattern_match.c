@@ -24,13 +24,13 @@ char_at(const struct pattern_index *x, struct str s, size_t i)
 static const struct pattern *
 find_whole(const struct pattern_index *x, struct str s)
 {
-	uint64_t h = PATTERN_HASH_START;
+	struct keyhash_text t = KEYHASH_TEXT;
 
 	if (!pattern_index_has_len(x, s.len))
 		return NULL;
 	for (size_t i = 0; i < s.len; i++)
-		h = pattern_hash_step(h, char_at(x, s, i));
-	return pattern_index_find(x, pattern_hash_end(h), s.p, s.len);
+		keyhash_byte(&x->key, &t, char_at(x, s, i));
+	return pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, s.len);
 }
 
 /* The longest key that s begins with. */
@@ -38,17 +38,17 @@ static const struct pattern *
 find_beginning(const struct pattern_index *x, struct str s)
 {
 	const struct pattern *best = NULL, *hit;
-	uint64_t h = PATTERN_HASH_START;
+	struct keyhash_text t = KEYHASH_TEXT;
 	size_t n = MIN(s.len, x->len_max);
 
 	for (size_t len = 0;; len++) {
 		if (pattern_index_has_len(x, len)) {
-			hit = pattern_index_find(x, pattern_hash_end(h), s.p, len);
+			hit = pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, len);
 			best = hit ? hit : best;
 		}
 		if (len >= n)
 			return best;
-		h = pattern_hash_step(h, char_at(x, s, len));
+		keyhash_byte(&x->key, &t, char_at(x, s, len));
 	}
 }
 
@@ -56,16 +56,16 @@ static const struct pattern *
 find_end(const struct pattern_index *x, struct str s)
 {
 	const struct pattern *best = NULL;
-	uint64_t h = PATTERN_HASH_START;
+	struct keyhash_text t = KEYHASH_TEXT;
 	size_t n = MIN(s.len, x->len_max);
 
 	for (size_t len = 0;; len++) {
 		if (pattern_index_has_len(x, len))
-			best = first_of(best, pattern_index_find(x, pattern_hash_end(h),
+			best = first_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
 						      s.p + s.len - len, len));
 		if (len >= n)
 			return best;
-		h = pattern_hash_step(h, char_at(x, s, s.len - len - 1));
+		keyhash_byte(&x->key, &t, char_at(x, s, s.len - len - 1));
 	}
 }
 
@@ -74,16 +74,16 @@ static const struct pattern *
 find_part_at(const struct pattern_index *x, enum pattern_method m, struct str s, size_t from)
 {
 	const struct pattern *best = NULL;
-	uint64_t h = PATTERN_HASH_START;
+	struct keyhash_text t = KEYHASH_TEXT;
 	size_t end = MIN(s.len, from + x->len_max);
 
 	for (size_t i = from; i < end; i++) {
-		h = pattern_hash_step(h, char_at(x, s, i));
+		keyhash_byte(&x->key, &t, char_at(x, s, i));
 		if (!pattern_index_has_len(x, i + 1 - from))
 			continue;
 		if (i + 1 == s.len || pattern_is_delimiter(m, s.p[i + 1]))
-			best = first_of(best, pattern_index_find(x, pattern_hash_end(h), s.p + from,
-						      i + 1 - from));
+			best = first_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+						      s.p + from, i + 1 - from));
 	}
 	return best;
 }
@@ -196,7 +196,7 @@ match_number(const struct pattern_set *p, int64_t v)
 	memcpy(key, &v, sizeof(v));
 	if (p->index[0].n)
 		best = pattern_index_find(
-			&p->index[0], pattern_hash(key, sizeof(key)), key, sizeof(key));
+			&p->index[0], pattern_number_hash(&p->index[0].key, v), key, sizeof(key));
 	for (uint32_t i = 0; i < p->n_list; i++)
 		if (p->list[i]->lo <= v && v <= p->list[i]->hi)
 			return first_of(best, p->list[i]);
@@ -217,7 +217,7 @@ find_net(const struct pattern_index *x, struct pattern_net net)
 			continue;
 		pattern_net_cut(&net, (unsigned int)bits);
 		pattern_net_key(&net, key);
-		hit = pattern_index_find(x, pattern_net_hash(&net), key, sizeof(key));
+		hit = pattern_index_find(x, pattern_net_hash(&x->key, &net), key, sizeof(key));
 		if (hit)
 			return hit;
 	}

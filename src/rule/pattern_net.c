@@ -96,10 +96,13 @@ pattern_net_key(const struct pattern_net *net, char *key)
 }
 
 uint64_t
-pattern_net_hash(const struct pattern_net *net)
+pattern_net_hash(const struct keyhash *key, const struct pattern_net *net)
 {
-	return pattern_hash_end((net->hi + net->bits) * UINT64_C(0x9e3779b97f4a7c15) ^
-		pattern_hash_end(net->lo + net->v6));
+	uint64_t h = keyhash_number(key, 0, net->hi);
+
+	if (net->v6)
+		h = keyhash_number(key, h, net->lo);
+	return keyhash_end(key, keyhash_digit(key, h, net->bits + 1u));
 }
 
 void

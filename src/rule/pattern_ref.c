@@ -7,10 +7,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define BUCKETS_FIRST 16
-
 struct pattern_ref *
-pattern_ref_new(const char *path)
+pattern_ref_new(const char *path, const struct keyhash *key)
 {
 	struct pattern_ref *ref = mem_zalloc(sizeof(*ref));
 
@@ -20,6 +18,7 @@ pattern_ref_new(const char *path)
 	list_init(&ref->entries);
 	sbuf_init(&ref->where, PATTERN_WHERE_MAX);
 	ref->id = PATTERN_ID_NONE;
+	pattern_table_init(&ref->table, key);
 	ref->path = path ? mem_strdup(path) : NULL;
 	if (path && !ref->path) {
 		mem_free(ref);
@@ -38,72 +37,14 @@ no_memory(struct rule_err *why)
 
 /* --- entries --- */
 
-static uint64_t
-hash_of(struct str text)
-{
-	return pattern_hash(text.p, text.len);
-}
-
-static int
-grow(struct pattern_ref *ref)
-{
-	uint32_t want = ref->n_buckets ? 2 * ref->n_buckets : BUCKETS_FIRST;
-	struct pattern_entry **bucket;
-
-	if (ref->n < ref->n_buckets)
-		return 0;
-	bucket = mem_zalloc(want * sizeof(struct pattern_entry *));
-	if (!bucket)
-		return -ERR_NOMEM;
-	list_each(it, &ref->entries) {
-		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
-
-		e->next = bucket[e->hash & (want - 1)];
-		bucket[e->hash & (want - 1)] = e;
-	}
-	mem_free(ref->bucket);
-	ref->bucket = bucket;
-	ref->n_buckets = want;
-	return 0;
-}
-
-static struct pattern_entry **
-bucket_of(const struct pattern_ref *ref, uint64_t hash)
-{
-	return ref->n_buckets ? &ref->bucket[hash & (ref->n_buckets - 1)] : NULL;
-}
-
+/* Out of its table, and gone. */
 static void
-link_entry(struct pattern_ref *ref, struct pattern_entry *e)
+drop(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
-	struct pattern_entry **at = bucket_of(ref, e->hash);
-
-	e->next = *at;
-	*at = e;
-	list_append(&ref->entries, &e->link);
-	ref->n++;
-}
-
-/* Out of its bucket, where *at names it, and gone. */
-static void
-drop(struct pattern_ref *ref, struct pattern_entry **at, int in_sets)
-{
-	struct pattern_entry *e = *at;
-
-	*at = e->next;
+	pattern_table_remove(&ref->table, e);
 	list_remove(&e->link);
 	ref->n--;
 	pattern_entry_free(e, in_sets);
-}
-
-static struct pattern_entry **
-place_of(const struct pattern_ref *ref, const struct pattern_entry *e)
-{
-	struct pattern_entry **at = bucket_of(ref, e->hash);
-
-	while (*at != e)
-		at = &(*at)->next;
-	return at;
 }
 
 void
@@ -115,7 +56,7 @@ pattern_ref_free(struct pattern_ref **refp)
 		return;
 	list_each_safe(it, &ref->entries)
 		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
-	mem_free(ref->bucket);
+	pattern_table_fini(&ref->table);
 	mem_free(ref->feed);
 	mem_free(ref->path);
 	sbuf_fini(&ref->where);
@@ -170,7 +111,7 @@ int
 pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
 	struct pattern_entry **out, struct rule_err *why)
 {
-	struct pattern_entry *e = pattern_entry_new(text, value);
+	struct pattern_entry *e = pattern_entry_new(&ref->table.key, text, value);
 	struct pattern *t;
 	int rc = 0;
 
@@ -197,14 +138,16 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 		snprintf(why->text, sizeof(why->text), "more than %u patterns", PATTERN_SET_MAX);
 		return -ERR_FULL;
 	}
-	if (grow(ref) < 0)
+	if (pattern_table_reserve(&ref->table, ref->n) < 0)
 		return no_memory(why);
 	if (e->version == ref->version)
 		rc = pattern_entry_enter(e, why);
 	if (rc < 0)
 		return rc;
 	e->id = ++ref->last_id;
-	link_entry(ref, e);
+	pattern_table_add(&ref->table, e);
+	list_append(&ref->entries, &e->link);
+	ref->n++;
 	return 0;
 }
 
@@ -228,17 +171,12 @@ pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, stru
 unsigned int
 pattern_ref_del(struct pattern_ref *ref, struct str text)
 {
-	uint64_t hash = hash_of(text);
-	struct pattern_entry **at = bucket_of(ref, hash);
+	struct pattern_entry *e = pattern_table_find(&ref->table, text), *next;
 	unsigned int n = 0;
 
-	while (at && *at) {
-		if (pattern_entry_is(*at, text, hash)) {
-			drop(ref, at, (*at)->version == ref->version);
-			n++;
-		} else {
-			at = &(*at)->next;
-		}
+	for (; e; e = next, n++) {
+		next = pattern_table_next(e);
+		drop(ref, e, e->version == ref->version);
 	}
 	return n;
 }
@@ -262,25 +200,21 @@ pattern_ref_del_id(struct pattern_ref *ref, uint64_t id)
 
 	if (!e)
 		return 0;
-	drop(ref, place_of(ref, e), e->version == ref->version);
+	drop(ref, e, e->version == ref->version);
 	return 1;
 }
 
 int
 pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
 {
-	uint64_t hash = hash_of(text);
-	struct pattern_entry **at = bucket_of(ref, hash);
+	struct pattern_entry *e = pattern_table_find(&ref->table, text);
 	int rc, n = 0;
 
-	for (struct pattern_entry *e = at ? *at : NULL; e; e = e->next) {
-		if (!pattern_entry_is(e, text, hash))
-			continue;
+	for (; e; e = pattern_table_next(e), n++) {
 		/* All of them have patterns for the same sets, so the first says it for all. */
 		rc = pattern_entry_change(e, value, why);
 		if (rc < 0)
 			return rc;
-		n++;
 	}
 	return n;
 }
@@ -297,13 +231,10 @@ pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value, struc
 const struct pattern_entry *
 pattern_ref_find(const struct pattern_ref *ref, struct str text)
 {
-	const struct pattern_entry *first = NULL;
-	uint64_t hash = hash_of(text);
-	struct pattern_entry **at = bucket_of(ref, hash);
+	const struct pattern_entry *e = pattern_table_find(&ref->table, text), *first = NULL;
 
-	for (const struct pattern_entry *e = at ? *at : NULL; e; e = e->next)
-		if (e->version == ref->version && pattern_entry_is(e, text, hash) &&
-			(!first || e->id < first->id))
+	for (; e; e = pattern_table_next(e))
+		if (e->version == ref->version && (!first || e->id < first->id))
 			first = e;
 	return first;
 }
@@ -311,13 +242,10 @@ pattern_ref_find(const struct pattern_ref *ref, struct str text)
 int
 pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value)
 {
-	uint64_t hash = hash_of(text);
-	struct pattern_entry **at = bucket_of(ref, hash);
+	const struct pattern_entry *e = pattern_table_find(&ref->table, text);
 	int current = 0;
 
-	for (const struct pattern_entry *e = at ? *at : NULL; e; e = e->next) {
-		if (!pattern_entry_is(e, text, hash))
-			continue;
+	for (; e; e = pattern_table_next(e)) {
 		if (value.p && !(e->value.p && str_is(e->value, value)))
 			return 0;
 		current |= e->version == ref->version;
@@ -392,7 +320,7 @@ pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 
 		if (e->version == version)
-			drop(ref, place_of(ref, e), 0);
+			drop(ref, e, 0);
 	}
 	return 0;
 }
@@ -414,7 +342,7 @@ pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 
 		if ((int32_t)(version - e->version) > 0)
-			drop(ref, place_of(ref, e), 0);
+			drop(ref, e, 0);
 	}
 	ref->version = version;
 	return 0;

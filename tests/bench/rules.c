@@ -73,7 +73,7 @@ fill(struct pattern_set *p, enum pattern_method m, uint32_t n)
 	struct rule_err why;
 	char key[TEXT];
 
-	pattern_set_init(p, m, SAMPLE_ANY);
+	pattern_set_init(p, m, SAMPLE_ANY, &keyhash_known);
 	for (uint32_t i = 0; i < n; i++) {
 		make_key(m, i, 0, key);
 		if (pattern_set_add(p, str_of(key), PATTERN_EQ, PATTERN_NO_DNS,
@@ -118,14 +118,14 @@ time_lookups(enum pattern_method m, uint32_t n, uint32_t lookups)
 static double
 time_changes(uint32_t n, int come_and_go, uint32_t changes)
 {
-	struct pattern_ref *ref = pattern_ref_new("bench.map");
+	struct pattern_ref *ref = pattern_ref_new("bench.map", &keyhash_known);
 	struct pattern_set p;
 	struct rule_err why;
 	double best = 1e9, ns;
 	char key[TEXT], value[TEXT];
 	uint64_t start;
 
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_STR);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_STR, &keyhash_known);
 	if (!ref || pattern_ref_feed(ref, &p, 0, &why) < 0)
 		exit(1);
 	pattern_ref_guard(ref);

@@ -48,7 +48,7 @@ __wrap_names_host(const char *host, int family, struct sockaddr_storage *out, so
 static inline void
 lines_add_file(struct lines *l, const char *name, int two_columns)
 {
-	struct pattern_ref *ref = pattern_ref_new(name);
+	struct pattern_ref *ref = pattern_ref_new(name, &keyhash_known);
 	struct str value = two_columns ? STR("1") : (struct str){ NULL, 0 };
 	struct rule_err why;
 

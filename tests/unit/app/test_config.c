@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "app/options.h"
 #include "base/err.h"
 #include "files.h"
@@ -273,6 +275,36 @@ listeners(void **state)
 	assert_true(config_has_listener(&cfg));
 }
 
+static long
+no_random(void *ctx, void *buf, size_t len, unsigned int flags)
+{
+	(void)ctx, (void)buf, (void)len, (void)flags;
+	return -ENOSYS;
+}
+
+/* Each configuration hashes with a secret of its own, and none is read without. */
+static void
+secrets(void **state)
+{
+	struct keyhash first;
+	struct sys_ops ops = sys_linux;
+
+	assert_int_equal(load(0, 0, 0, files_write("a.cfg", TIMES LISTEN), NULL), 0);
+	first = cfg.proxies.files.key;
+	assert_true(first.point != keyhash_known.point && first.stir != keyhash_known.stir);
+	world_close(state);
+	assert_int_equal(world_open(state), 0);
+	assert_int_equal(load(0, 0, 0, files_write("a.cfg", TIMES LISTEN), NULL), 0);
+	assert_true(first.point != cfg.proxies.files.key.point);
+	ops.getrandom = no_random;
+	sys_init(&sys, &ops, NULL);
+	world_close(state);
+	assert_int_equal(world_open(state), 0);
+	assert_int_equal(load(0, 0, 0, files_write("a.cfg", TIMES LISTEN), NULL), -ERR_INVAL);
+	assert_int_equal(cfg.diag.count[CFG_ALERT], 1);
+	sys_init(&sys, &sys_linux, NULL);
+}
+
 static void
 conditions(void **state)
 {
@@ -297,7 +329,7 @@ main(void)
 	const struct CMUnitTest tests[] = { T(loads), T(command_line_wins), T(memory),
 		T(knows_whether_it_splices),
 		T(every_mistake_is_told), T(warnings), T(variables), T(default_peer), T(listeners),
-		T(conditions), T(too_many_threads),
+		T(secrets), T(conditions), T(too_many_threads),
 		T(bind_threads) };
 
 	sys_init(&sys, &sys_linux, NULL);

@@ -74,7 +74,7 @@ duplicates(void **state)
 	struct rule_err why;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_STR);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_STR, &keyhash_known);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(pattern_set_add(&p, STR("k"), PATTERN_EQ, 0,
 					 i ? STR("later") : STR("first"), &why), 0);
@@ -101,17 +101,18 @@ leaving(void **state)
 	struct pattern_set p;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY, &keyhash_known);
 	for (int i = 0; i < 5; i++)
 		t[i] = enter(&p, i == 3 ? "other" : "k");
 	pattern_set_leave(&p, t[1]);
 	pattern_set_leave(&p, t[0]);
 	assert_int_equal(p.n, 3);
 	assert_int_equal(p.index[0].n, 2);
-	assert_ptr_equal(pattern_index_find(&p.index[0], pattern_hash("k", 1), "k", 1), t[2]);
+	assert_ptr_equal(
+		pattern_index_find(&p.index[0], keyhash(&keyhash_known, "k", 1), "k", 1), t[2]);
 	pattern_set_leave(&p, t[2]);
 	pattern_set_leave(&p, t[4]);
-	assert_null(pattern_index_find(&p.index[0], pattern_hash("k", 1), "k", 1));
+	assert_null(pattern_index_find(&p.index[0], keyhash(&keyhash_known, "k", 1), "k", 1));
 	assert_int_equal(p.n, 1);
 	assert_ptr_equal(p.all[0], t[3]);
 	assert_int_equal(t[3]->at, 0);
@@ -128,7 +129,7 @@ leaving_the_list(void **state)
 	struct pattern_set p;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_SUB, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_SUB, SAMPLE_ANY, &keyhash_known);
 	for (int i = 0; i < 4; i++)
 		t[i] = enter(&p, "k");
 	pattern_set_leave(&p, t[1]);
@@ -149,9 +150,10 @@ another_whole(void **state)
 	struct pattern_set p, to;
 	struct pattern *t[4];
 	struct rule_err why;
+	const struct keyhash key = { 8000, 7 };
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_DIR, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_DIR, SAMPLE_ANY, &key);
 	t[0] = enter(&p, "gone");
 	t[1] = enter(&p, "stays");
 	assert_int_equal(pattern_make(&p, STR("stays"), PATTERN_EQ, PATTERN_NOCASE, NO_VALUE,
@@ -167,6 +169,8 @@ another_whole(void **state)
 	assert_int_equal(p.n_list, 1);
 	assert_int_equal(p.index[0].n, 1);
 	assert_int_equal(p.index[1].n, 1);
+	for (int i = 0; i < 2; i++)
+		assert_memory_equal(&p.index[i].key, &key, sizeof(key));
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_ptr_equal(p.all[i], t[i + 1]);
 		assert_int_equal(p.all[i]->order, i);

@@ -19,8 +19,8 @@ static int
 setup(void **state)
 {
 	(void)state;
-	pattern_set_init(&texts, PATTERN_STR, SAMPLE_STR);
-	pattern_set_init(&numbers, PATTERN_STR, SAMPLE_SINT);
+	pattern_set_init(&texts, PATTERN_STR, SAMPLE_STR, &keyhash_known);
+	pattern_set_init(&numbers, PATTERN_STR, SAMPLE_SINT, &keyhash_known);
 	return 0;
 }
 
@@ -36,7 +36,7 @@ teardown(void **state)
 static struct pattern_entry *
 made(const char *text, const char *value)
 {
-	struct pattern_entry *e = pattern_entry_new(str_of(text), str_of(value));
+	struct pattern_entry *e = pattern_entry_new(&keyhash_known, str_of(text), str_of(value));
 	struct pattern *t;
 
 	assert_non_null(e);
@@ -52,18 +52,18 @@ static void
 texts_are_its_own(void **state)
 {
 	char text[] = "key", value[] = "value";
-	struct pattern_entry *e = pattern_entry_new(str_of(text), str_of(value));
+	struct pattern_entry *e = pattern_entry_new(&keyhash_known, str_of(text), str_of(value));
 
 	(void)state;
 	memset(text, 'x', 3);
 	memset(value, 'x', 5);
 	assert_string_equal(e->text.p, "key");
 	assert_string_equal(e->value.p, "value");
-	assert_true(pattern_entry_is(e, STR("key"), pattern_hash("key", 3)));
-	assert_false(pattern_entry_is(e, STR("kex"), pattern_hash("kex", 3)));
+	assert_true(pattern_entry_is(e, STR("key"), keyhash(&keyhash_known, "key", 3)));
+	assert_false(pattern_entry_is(e, STR("kex"), keyhash(&keyhash_known, "kex", 3)));
 	assert_false(pattern_entry_is(e, STR("kex"), e->hash));
 	pattern_entry_free(e, 0);
-	e = pattern_entry_new(STR("key"), (struct str){ NULL, 0 });
+	e = pattern_entry_new(&keyhash_known, STR("key"), (struct str){ NULL, 0 });
 	assert_null(e->value.p);
 	pattern_entry_free(e, 0);
 }

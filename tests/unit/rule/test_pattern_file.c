@@ -50,8 +50,8 @@ open_ref(enum pattern_method m, enum sample_type out, int two_columns)
 {
 	struct rule_err why;
 
-	pattern_set_init(&set, m, out);
-	ref = pattern_ref_new("x");
+	pattern_set_init(&set, m, out, &keyhash_known);
+	ref = pattern_ref_new("x", &keyhash_known);
 	assert_non_null(ref);
 	ref->two_columns = two_columns != 0;
 	assert_int_equal(pattern_ref_feed(ref, &set, PATTERN_NO_DNS, &why), 0);
@@ -133,10 +133,13 @@ shared(void **state)
 	(void)state;
 	write_file("a 1\nb 2\n", 8);
 	pattern_files_init(&f, &sys);
+	f.key = (struct keyhash){ 8000, 7 };
 	use.path = path;
 	a = pattern_files_get(&f, &use);
-	b = pattern_files_get(&f, &use);
 	assert_non_null(a);
+	assert_memory_equal(&a->index[0].key, &f.key, sizeof(f.key));
+	assert_memory_equal(&pattern_files_find(&f, path)->table.key, &f.key, sizeof(f.key));
+	b = pattern_files_get(&f, &use);
 	assert_ptr_equal(a, b);
 	assert_int_equal(a->n, 2);
 	use.out = SAMPLE_SINT;

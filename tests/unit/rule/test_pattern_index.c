@@ -26,10 +26,16 @@ make(const char *key)
 	return t;
 }
 
+static uint64_t
+hash_of(const char *key)
+{
+	return keyhash(&keyhash_known, key, strlen(key));
+}
+
 static struct pattern *
 find(const struct pattern_index *x, const char *key)
 {
-	return pattern_index_find(x, pattern_hash(key, strlen(key)), key, strlen(key));
+	return pattern_index_find(x, hash_of(key), key, strlen(key));
 }
 
 static void
@@ -38,7 +44,7 @@ empty(void **state)
 	struct pattern_index x;
 
 	(void)state;
-	pattern_index_init(&x, 0);
+	pattern_index_init(&x, 0, &keyhash_known);
 	assert_null(find(&x, ""));
 	assert_null(find(&x, "a"));
 	assert_false(pattern_index_has_len(&x, 0));
@@ -53,13 +59,13 @@ many(void **state)
 	char key[32];
 
 	(void)state;
-	pattern_index_init(&x, 0);
+	pattern_index_init(&x, 0, &keyhash_known);
 	for (int i = 0; i < MANY; i++) {
 		snprintf(key, sizeof(key), "key%d", i);
 		item[i] = make(key);
-		assert_int_equal(pattern_index_add(&x, item[i], pattern_hash(key, strlen(key)),
+		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key),
 					 strlen(key)), 0);
-		assert_int_equal(pattern_index_add(&x, item[i], pattern_hash(key, strlen(key)),
+		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key),
 					 strlen(key)), -ERR_EXISTS);
 	}
 	assert_int_equal(x.n, MANY);
@@ -81,13 +87,14 @@ many(void **state)
 static void
 collisions(void **state)
 {
-	static const uint64_t hashes[] = { 0, 15, 31, UINT64_MAX };
+	static const uint64_t hashes[] = { 0, UINT64_C(15) << 60, UINT64_C(31) << 59,
+		UINT64_MAX };
 	struct pattern *item[10];
 	struct pattern_index x;
 
 	(void)state;
 	for (size_t h = 0; h < ARRAY_LEN(hashes); h++) {
-		pattern_index_init(&x, 0);
+		pattern_index_init(&x, 0, &keyhash_known);
 		for (int i = 0; i < 10; i++) {
 			char key[2] = { (char)('a' + i), 0 };
 
@@ -117,12 +124,12 @@ replaced(void **state)
 	(void)state;
 	for (unsigned int seed = 1; seed < 20; seed++) {
 		srand(seed);
-		pattern_index_init(&x, 0);
+		pattern_index_init(&x, 0, &keyhash_known);
 		for (int i = 0; i < N; i++) {
 			char key[2] = { (char)('0' + i), 0 };
 
 			item[i] = make(key);
-			hash[i] = (uint64_t)(rand() % 8 + 60) % 64;
+			hash[i] = (uint64_t)(rand() % 8 + 60) << 58;
 			assert_int_equal(pattern_index_add(&x, item[i], hash[i], 1), 0);
 		}
 		for (int left = N; left > 0; left--) {
@@ -139,7 +146,7 @@ replaced(void **state)
 		}
 		pattern_index_fini(&x);
 	}
-	pattern_index_init(&x, 0);
+	pattern_index_init(&x, 0, &keyhash_known);
 	item[0] = make("x");
 	assert_int_equal(pattern_index_add(&x, item[0], 5, 1), 0);
 	pattern_index_replace(&x, item[0], 5, heir);
@@ -147,6 +154,137 @@ replaced(void **state)
 	free(item[0]);
 	free(heir);
 	pattern_index_fini(&x);
+}
+
+/* Keys come and go while the table grows, with hashes that make long runs, around its end too. */
+static void
+while_it_grows(void **state)
+{
+	enum { N = 600, STEPS = 3000 };
+	static struct pattern *item[N], *in[N];
+	static uint64_t hash[N];
+	struct pattern_index x;
+	char key[16];
+	unsigned int growing = 0;
+
+	(void)state;
+	srand(11);
+	pattern_index_init(&x, 0, &keyhash_known);
+	for (int i = 0; i < N; i++) {
+		snprintf(key, sizeof(key), "%d", i);
+		item[i] = make(key);
+		hash[i] = (uint64_t)rand() % 24 << 59 | (uint64_t)rand() % 64 << 48;
+	}
+	for (int step = 0; step < STEPS; step++) {
+		int i = rand() % (1 + N * step / STEPS);
+		uint32_t cap = x.cap;
+
+		if (!in[i]) {
+			in[i] = item[i];
+			assert_int_equal(pattern_index_add(&x, in[i], hash[i], 1), 0);
+		} else if (rand() % 5 == 0) {
+			pattern_index_replace(&x, in[i], hash[i], NULL);
+			in[i] = NULL;
+		}
+		growing += x.old && x.cap == cap;
+		for (int k = 0; k < N; k++)
+			assert_ptr_equal(pattern_index_find(&x, hash[k], item[k]->key.p,
+						 item[k]->key.len), in[k]);
+	}
+	assert_true(growing > 20);
+	for (int i = 0; i < N; i++) {
+		if (in[i])
+			pattern_index_replace(&x, in[i], hash[i], NULL);
+		free(item[i]);
+	}
+	assert_int_equal(x.n, 0);
+	pattern_index_fini(&x);
+}
+
+/* No key that is added moves many others. */
+static void
+grows_a_little(void **state)
+{
+	static struct pattern *item[MANY];
+	struct pattern_index x;
+	uint32_t was, cap;
+	char key[16];
+
+	(void)state;
+	pattern_index_init(&x, 0, &keyhash_known);
+	for (int i = 0; i < MANY; i++) {
+		was = x.moved;
+		cap = x.cap;
+		snprintf(key, sizeof(key), "%d", i);
+		item[i] = make(key);
+		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key), 1), 0);
+		if (x.cap == cap)
+			assert_true(x.moved - was < 64);
+		else if (cap)
+			assert_true(x.old && x.moved < 64);
+	}
+	for (int i = 0; i < MANY; i++)
+		free(item[i]);
+	pattern_index_fini(&x);
+}
+
+/* How far the key stands from its slot, at most. */
+static uint32_t
+farthest(const struct pattern_index *x)
+{
+	uint32_t most = 0;
+
+	for (uint32_t at = 0; at < x->cap; at++) {
+		uint32_t home = keyhash_slot(x->slot[at].hash, x->cap);
+
+		if (x->slot[at].item)
+			most = MAX(most, (at - home) & (x->cap - 1));
+	}
+	return most;
+}
+
+/* Keys that were chosen for one secret make runs under that alone. */
+static void
+chosen_keys(void **state)
+{
+	enum { CHOSEN = 256 };
+	static const uint64_t bits[2] = { 20261122, 7 };
+	struct keyhash other;
+	struct pattern_index x, y;
+	struct pattern *item[CHOSEN];
+	char key[32];
+	int n = 0;
+
+	(void)state;
+	keyhash_init(&other, bits);
+	pattern_index_init(&x, 0, &keyhash_known);
+	pattern_index_init(&y, 0, &other);
+	for (int i = 0; n < CHOSEN; i++) {
+		size_t len = (size_t)snprintf(key, sizeof(key), "key%d", i);
+		uint64_t hash = keyhash(&x.key, key, len);
+
+		if (keyhash_slot(hash, 2 * CHOSEN) != 9)
+			continue;
+		item[n] = make(key);
+		assert_int_equal(pattern_index_add(&x, item[n], hash, len), 0);
+		assert_int_equal(pattern_index_add(&y, item[n], keyhash(&other, key, len), len), 0);
+		n++;
+	}
+	assert_int_equal(farthest(&x), CHOSEN - 1);
+	assert_true(farthest(&y) < 32);
+	for (int i = 0; i < n; i++) {
+		struct str s = item[i]->key;
+
+		assert_ptr_equal(pattern_index_find(&x, keyhash(&x.key, s.p, s.len), s.p, s.len),
+			item[i]);
+		assert_ptr_equal(pattern_index_find(&y, keyhash(&y.key, s.p, s.len), s.p, s.len),
+			item[i]);
+		assert_null(pattern_index_find(&y, keyhash(&x.key, s.p, s.len), s.p, s.len));
+	}
+	pattern_index_fini(&x);
+	pattern_index_fini(&y);
+	for (int i = 0; i < n; i++)
+		free(item[i]);
 }
 
 /* What was made room for is entered without more of it. */
@@ -157,7 +295,7 @@ reserved(void **state)
 	uint32_t cap;
 
 	(void)state;
-	pattern_index_init(&x, 0);
+	pattern_index_init(&x, 0, &keyhash_known);
 	assert_int_equal(pattern_index_reserve(&x, 1000, 300), 0);
 	cap = x.cap;
 	assert_true(cap >= 2000 && x.len_words * 64 > 300);
@@ -174,10 +312,10 @@ folded(void **state)
 	struct pattern_index x;
 
 	(void)state;
-	pattern_index_init(&x, 1);
-	assert_int_equal(pattern_index_add(&x, t, pattern_hash("host", 4), 4), 0);
-	assert_ptr_equal(pattern_index_find(&x, pattern_hash("host", 4), "HoSt", 4), t);
-	assert_null(pattern_index_find(&x, pattern_hash("host", 4), "HoS\x14", 4));
+	pattern_index_init(&x, 1, &keyhash_known);
+	assert_int_equal(pattern_index_add(&x, t, hash_of("host"), 4), 0);
+	assert_ptr_equal(pattern_index_find(&x, hash_of("host"), "HoSt", 4), t);
+	assert_null(pattern_index_find(&x, hash_of("host"), "HoS\x14", 4));
 	for (int c = 0; c < 256; c++)
 		assert_int_equal(pattern_fold((unsigned char)c),
 			c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
@@ -192,7 +330,7 @@ long_keys(void **state)
 	struct pattern_index x;
 
 	(void)state;
-	pattern_index_init(&x, 0);
+	pattern_index_init(&x, 0, &keyhash_known);
 	assert_int_equal(pattern_index_add(&x, t, 1, 65535), 0);
 	assert_int_equal(x.len_max, 65535);
 	assert_true(pattern_index_has_len(&x, 65535));
@@ -210,6 +348,9 @@ main(void)
 		cmocka_unit_test(many),
 		cmocka_unit_test(collisions),
 		cmocka_unit_test(replaced),
+		cmocka_unit_test(while_it_grows),
+		cmocka_unit_test(grows_a_little),
+		cmocka_unit_test(chosen_keys),
 		cmocka_unit_test(reserved),
 		cmocka_unit_test(folded),
 		cmocka_unit_test(long_keys),

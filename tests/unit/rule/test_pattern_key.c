@@ -46,7 +46,7 @@ indexed(void **state)
 		struct pattern_set p;
 		struct rule_err why;
 
-		pattern_set_init(&p, t[i].method, SAMPLE_ANY);
+		pattern_set_init(&p, t[i].method, SAMPLE_ANY, &keyhash_known);
 		assert_int_equal(pattern_set_add(&p, str_of(t[i].text), PATTERN_EQ,
 					 t[i].nocase ? PATTERN_NOCASE : 0, (struct str){ NULL, 0 },
 					 &why), 0);

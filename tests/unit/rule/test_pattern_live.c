@@ -38,10 +38,10 @@ open_ref(void **state)
 {
 	(void)state;
 	sys_init(&sys, &sys_linux, NULL);
-	ref = pattern_ref_new("f.map");
+	ref = pattern_ref_new("f.map", &keyhash_known);
 	assert_non_null(ref);
 	for (int i = 0; i < SETS; i++) {
-		pattern_set_init(&set[i], kinds[i].method, kinds[i].out);
+		pattern_set_init(&set[i], kinds[i].method, kinds[i].out, &keyhash_known);
 		/* Those before the guard, and those behind it. */
 		if (i == 2)
 			pattern_ref_guard(ref);
@@ -150,11 +150,11 @@ versions(void **state)
 static void
 without_values(void **state)
 {
-	struct pattern_ref *acl = pattern_ref_new("a.lst");
+	struct pattern_ref *acl = pattern_ref_new("a.lst", &keyhash_known);
 	struct pattern_set one;
 
 	(void)state;
-	pattern_set_init(&one, PATTERN_REG, SAMPLE_ANY);
+	pattern_set_init(&one, PATTERN_REG, SAMPLE_ANY, &keyhash_known);
 	assert_int_equal(pattern_ref_feed(acl, &one, 0, &why), 0);
 	pattern_ref_guard(acl);
 	for (int i = 0; i < 3; i++)
@@ -168,6 +168,37 @@ without_values(void **state)
 	assert_int_equal(one.n, 0);
 	pattern_set_forget(&one);
 	pattern_ref_free(&acl);
+}
+
+/* A kernel whose only call says that somebody waits. */
+static long
+waits(void *ctx)
+{
+	(void)ctx;
+	fail_msg("waits for a lock that it need not have");
+	return 0;
+}
+
+/* What would change nothing waits for nobody who looks. */
+static void
+nothing_to_change(void **state)
+{
+	const struct sys_ops ops = { .sched_yield = waits };
+	struct sys patient;
+
+	(void)state;
+	sys_init(&patient, &ops, NULL);
+	assert_int_equal(put("a", "1"), 0);
+	shared_lock_look(&ref->lock, &sys);
+	assert_int_equal(pattern_live_del(ref, &patient, STR("b")), 0);
+	assert_int_equal(pattern_live_put(ref, &patient, STR("a"), STR("1"), &why), 0);
+	shared_lock_looked(&ref->lock);
+	assert_int_equal(ref->lock.state, 0);
+	/* Of a version that nobody finds, too. */
+	assert_int_equal(pattern_ref_prepare(ref), 1);
+	assert_int_equal(pattern_ref_add(ref, 1, STR("b"), STR("1"), &why), 0);
+	assert_int_equal(pattern_live_del(ref, &sys, STR("b")), 1);
+	assert_int_equal(ref->n, 1);
 }
 
 /* --- with threads: who looks finds nothing or what was put for that key --- */
@@ -347,6 +378,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(one_by_one, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(versions, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(without_values, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(nothing_to_change, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(all_at_once, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(the_same_by_all, open_ref, close_ref),
 	};

@@ -41,7 +41,7 @@ refused(void **state)
 		struct rule_err why = { 99, "" };
 		struct pattern_set p;
 
-		pattern_set_init(&p, t[i].method, SAMPLE_ANY);
+		pattern_set_init(&p, t[i].method, SAMPLE_ANY, &keyhash_known);
 		assert_true(pattern_set_add(&p, str_of(t[i].text), t[i].op, PATTERN_NO_DNS,
 				    NO_VALUE, &why) < 0);
 		if (!strstr(why.text, t[i].why) || why.at != t[i].at)
@@ -60,7 +60,7 @@ too_long(void **state)
 
 	(void)state;
 	memset(text, 'a', PATTERN_TEXT_MAX + 1);
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY, &keyhash_known);
 	assert_int_equal(pattern_set_add(&p, (struct str){ text, PATTERN_TEXT_MAX + 1 },
 				 PATTERN_EQ, 0, NO_VALUE, &why), -ERR_RANGE);
 	assert_int_equal(pattern_set_add(&p, (struct str){ text, PATTERN_TEXT_MAX }, PATTERN_EQ, 0,
@@ -97,7 +97,7 @@ values(void **state)
 		struct rule_err why = { 0 };
 		int r;
 
-		pattern_set_init(&p, PATTERN_STR, t[i].out);
+		pattern_set_init(&p, PATTERN_STR, t[i].out, &keyhash_known);
 		r = pattern_set_add(&p, STR("k"), PATTERN_EQ, 0, str_of(t[i].value), &why);
 		if ((r == 0) != t[i].ok)
 			fail_msg("<%s>: %s", t[i].value, why.text);
@@ -114,12 +114,12 @@ typed_values(void **state)
 	struct rule_err why;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_SINT);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_SINT, &keyhash_known);
 	assert_int_equal(pattern_set_add(&p, STR("k"), PATTERN_EQ, 0, STR("-7"), &why), 0);
 	assert_int_equal(p.all[0]->data.type, SAMPLE_SINT);
 	assert_int_equal(p.all[0]->data.u.sint, -7);
 	pattern_set_fini(&p);
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_ADDR);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_ADDR, &keyhash_known);
 	assert_int_equal(pattern_set_add(&p, STR("k"), PATTERN_EQ, 0, STR("10.0.0.1"), &why), 0);
 	assert_int_equal(pattern_set_add(&p, STR("l"), PATTERN_EQ, 0, STR("::1"), &why), 0);
 	assert_int_equal(p.all[0]->data.type, SAMPLE_IPV4);
@@ -138,7 +138,7 @@ borrowed(void **state)
 	struct pattern *t;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_SINT);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_SINT, &keyhash_known);
 	assert_int_equal(pattern_make(&p, str_of(key), PATTERN_EQ, PATTERN_BORROW | PATTERN_NOCASE,
 				 str_of(value), &t, &why), 0);
 	assert_ptr_equal(t->text.p, key);

@@ -141,7 +141,7 @@ texts(void **state)
 		struct pattern_set p;
 		int got;
 
-		pattern_set_init(&p, t[i].method, SAMPLE_ANY);
+		pattern_set_init(&p, t[i].method, SAMPLE_ANY, &keyhash_known);
 		add(&p, t[i].pattern, PATTERN_EQ, t[i].flags);
 		got = look_up(&p, text_sample(t[i].subject)) != NULL;
 		if (got != t[i].want)
@@ -184,7 +184,7 @@ numbers(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		struct pattern_set p;
 
-		pattern_set_init(&p, PATTERN_INT, SAMPLE_ANY);
+		pattern_set_init(&p, PATTERN_INT, SAMPLE_ANY, &keyhash_known);
 		add(&p, t[i].pattern, t[i].op, 0);
 		if ((look_up(&p, int_sample(t[i].v)) != NULL) != t[i].want)
 			fail_msg("%lld %d %s", (long long)t[i].v, t[i].op, t[i].pattern);
@@ -198,7 +198,7 @@ versions(void **state)
 	struct pattern_set p;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_VER, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_VER, SAMPLE_ANY, &keyhash_known);
 	add(&p, "3:3.1", PATTERN_EQ, 0);
 	assert_non_null(look_up(&p, int_sample(3 << 16)));
 	assert_non_null(look_up(&p, int_sample(3 << 16 | 1)));
@@ -241,7 +241,7 @@ addresses(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		struct pattern_set p;
 
-		pattern_set_init(&p, PATTERN_IP, SAMPLE_ANY);
+		pattern_set_init(&p, PATTERN_IP, SAMPLE_ANY, &keyhash_known);
 		add(&p, t[i].pattern, PATTERN_EQ, 0);
 		if ((look_up(&p, text_sample(t[i].subject)) != NULL) != t[i].want)
 			fail_msg("%s in %s", t[i].subject, t[i].pattern);
@@ -258,7 +258,7 @@ casts(void **state)
 	struct pattern_set p;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_STR, SAMPLE_ANY, &keyhash_known);
 	add(&p, "5", PATTERN_EQ, 0);
 	add(&p, "10.0.0.1", PATTERN_EQ, 0);
 	assert_non_null(look_up(&p, int_sample(5)));
@@ -272,11 +272,11 @@ casts(void **state)
 	bin.u.str = (struct str){ NULL, 0 };
 	assert_null(look_up(&p, bin));
 	pattern_set_fini(&p);
-	pattern_set_init(&p, PATTERN_LEN, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_LEN, SAMPLE_ANY, &keyhash_known);
 	add(&p, "3", PATTERN_EQ, 0);
 	assert_non_null(look_up(&p, int_sample(123)));
 	pattern_set_fini(&p);
-	pattern_set_init(&p, PATTERN_INT, SAMPLE_ANY);
+	pattern_set_init(&p, PATTERN_INT, SAMPLE_ANY, &keyhash_known);
 	add(&p, "1", PATTERN_EQ, 0);
 	assert_non_null(look_up(&p, yes));
 	pattern_set_fini(&p);
@@ -324,7 +324,7 @@ which_of_several(void **state)
 		const struct pattern *hit;
 		struct pattern_set p;
 
-		pattern_set_init(&p, t[i].method, SAMPLE_STR);
+		pattern_set_init(&p, t[i].method, SAMPLE_STR, &keyhash_known);
 		for (int k = 0; k < 4; k++)
 			add(&p, t[i].patterns[k], PATTERN_EQ, 0);
 		hit = look_up(&p, text_sample(t[i].subject));
@@ -346,6 +346,16 @@ dice(void)
 	x ^= x >> 17;
 	x ^= x << 5;
 	return x;
+}
+
+static struct keyhash
+random_key(void)
+{
+	const uint64_t bits[2] = { (uint64_t)dice() << 32 | dice(), dice() };
+	struct keyhash k;
+
+	keyhash_init(&k, bits);
+	return k;
 }
 
 static char *
@@ -409,10 +419,11 @@ like_a_naive_matcher(void **state)
 	(void)state;
 	for (int round = 0; round < 600; round++) {
 		enum pattern_method m = methods[round % 6];
+		struct keyhash key = random_key();
 		struct pattern_set p;
 		int n = 1 + (int)(dice() % 50);
 
-		pattern_set_init(&p, m, SAMPLE_ANY);
+		pattern_set_init(&p, m, SAMPLE_ANY, &key);
 		for (int i = 0; i < n; i++) {
 			flags[i] = dice() % 2 ? PATTERN_NOCASE : 0;
 			add(&p, random_text(text[i], 8), PATTERN_EQ, flags[i]);
@@ -453,9 +464,10 @@ networks_like_a_naive_matcher(void **state)
 
 	(void)state;
 	for (int round = 0; round < 200; round++) {
+		struct keyhash key = random_key();
 		struct pattern_set p;
 
-		pattern_set_init(&p, PATTERN_IP, SAMPLE_ANY);
+		pattern_set_init(&p, PATTERN_IP, SAMPLE_ANY, &key);
 		for (int i = 0; i < 60; i++) {
 			const char *why;
 
@@ -492,7 +504,7 @@ groups(void **state)
 	struct pattern_set p;
 
 	(void)state;
-	pattern_set_init(&p, PATTERN_REG, SAMPLE_STR);
+	pattern_set_init(&p, PATTERN_REG, SAMPLE_STR, &keyhash_known);
 	add(&p, "^/no/(.*)", PATTERN_EQ, 0);
 	add(&p, "^/user/([0-9]+)/", PATTERN_EQ, 0);
 	assert_non_null(pattern_match(&p, &s, &cx, &m));

@@ -133,8 +133,8 @@ keys_differ(void **state)
 	pattern_net_key(&c, kc);
 	assert_memory_not_equal(ka, kb, sizeof(ka));
 	assert_memory_not_equal(ka, kc, sizeof(ka));
-	assert_true(pattern_net_hash(&a) != pattern_net_hash(&b));
-	assert_true(pattern_net_hash(&a) != pattern_net_hash(&c));
+	assert_true(pattern_net_hash(&keyhash_known, &a) != pattern_net_hash(&keyhash_known, &b));
+	assert_true(pattern_net_hash(&keyhash_known, &a) != pattern_net_hash(&keyhash_known, &c));
 }
 
 int

@@ -35,10 +35,10 @@ static int
 open_ref(void **state)
 {
 	(void)state;
-	ref = pattern_ref_new("f.map");
+	ref = pattern_ref_new("f.map", &keyhash_known);
 	assert_non_null(ref);
 	for (int i = 0; i < SETS; i++) {
-		pattern_set_init(&set[i], kinds[i].method, SAMPLE_STR);
+		pattern_set_init(&set[i], kinds[i].method, SAMPLE_STR, &keyhash_known);
 		assert_int_equal(pattern_ref_feed(ref, &set[i], kinds[i].flags, &why), 0);
 	}
 	return 0;
@@ -159,7 +159,7 @@ refused(void **state)
 
 	(void)state;
 	add(0, "a", "7");
-	pattern_set_init(&numbers, PATTERN_STR, SAMPLE_SINT);
+	pattern_set_init(&numbers, PATTERN_STR, SAMPLE_SINT, &keyhash_known);
 	assert_int_equal(pattern_ref_feed(ref, &numbers, 0, &why), 0);
 	assert_true(pattern_ref_add(ref, 0, STR("b"), STR("x"), &why) < 0);
 	assert_string_equal(why.text, "the value 'x' is not a number");
@@ -178,7 +178,7 @@ refused(void **state)
 static void
 lines_of_one_set(void **state)
 {
-	struct pattern_ref *other = pattern_ref_new(NULL);
+	struct pattern_ref *other = pattern_ref_new(NULL, &keyhash_known);
 
 	(void)state;
 	assert_int_equal(pattern_ref_feed(other, &set[0], 0, &why), 0);

@@ -1,0 +1,44 @@
+#include "base/keyhash.h"
+
+#include <errno.h>
+
+#include "base/sys.h"
+
+/* Any, of which nothing special is known: digits of pi and of e. */
+#define KNOWN_POINT UINT64_C(0x243f6a8885a308d3)
+#define KNOWN_STIR UINT64_C(0xb7e151628aed2a6b)
+#define POINT(bits) ((bits) >> 4 << 3)
+
+const struct keyhash keyhash_known = { POINT(KNOWN_POINT), KNOWN_STIR };
+
+void
+keyhash_init(struct keyhash *k, const uint64_t bits[2])
+{
+	k->point = POINT(bits[0]);
+	k->stir = bits[1] | 1;
+}
+
+int
+keyhash_draw(struct keyhash *k, struct sys *sys)
+{
+	uint64_t bits[2];
+	long r = sys_getrandom(sys, bits, sizeof(bits), 0);
+
+	if (r < 0)
+		return (int)r;
+	/* The kernel gives that few at once, or none. */
+	if (r != sizeof(bits))
+		return -EIO;
+	keyhash_init(k, bits);
+	return 0;
+}
+
+uint64_t
+keyhash(const struct keyhash *k, const char *p, size_t n)
+{
+	struct keyhash_text t = KEYHASH_TEXT;
+
+	for (size_t i = 0; i < n; i++)
+		keyhash_byte(k, &t, (unsigned char)p[i]);
+	return keyhash_so_far(k, &t);
+}
