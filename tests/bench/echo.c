@@ -2,6 +2,10 @@
  * echo: an origin that sends back what it gets, for the idle-connection measurements.
  *
  *     echo ADDR:PORT
+ *     echo hold ADDR:PORT
+ *
+ * With "hold" it sends back nothing and reads nothing: it is there so that clients can be
+ * connected to somebody. It asks for their ends only, so what they send does not wake it.
  *
  * Ends by itself after LIFE_SECONDS. An answer that does not fit the socket's buffer ends the
  * connection: the messages here are a few bytes.
@@ -17,11 +21,12 @@
 
 enum { LIFE_SECONDS = 1200, EVENTS_MAX = 256, MESSAGE_MAX = 4096, BACKLOG = 4096 };
 
+/* events: what its connections are to tell. */
 static void
-greet(int ep, int listener)
+greet(int ep, int listener, uint32_t events)
 {
 	int one = 1, fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event ev = { .events = events, .data.fd = fd };
 
 	if (fd < 0)
 		return;
@@ -48,9 +53,10 @@ main(int argc, char **argv)
 	struct epoll_event ev[EVENTS_MAX];
 	struct addr at;
 	int one = 1, listener, ep, i, n;
+	bool hold = argc == 3 && !strcmp(argv[1], "hold");
 
-	if (argc != 2 || !addr_parse(&at, argv[1])) {
-		fprintf(stderr, "usage: echo ADDR:PORT\n");
+	if (argc != 2 + hold || !addr_parse(&at, argv[1 + hold])) {
+		fprintf(stderr, "usage: echo [hold] ADDR:PORT\n");
 		return 2;
 	}
 	alarm(LIFE_SECONDS);
@@ -68,7 +74,9 @@ main(int argc, char **argv)
 		n = epoll_wait(ep, ev, EVENTS_MAX, -1);
 		for (i = 0; i < n; i++) {
 			if (ev[i].data.fd == listener)
-				greet(ep, listener);
+				greet(ep, listener, hold ? EPOLLRDHUP : EPOLLIN);
+			else if (hold)
+				close(ev[i].data.fd);
 			else
 				answer(ev[i].data.fd);
 		}

@@ -74,6 +74,9 @@ first_part(int i)
 static bool
 open_all(struct slow *d)
 {
+	/* All end at once. After FINs the kernel would forget them all at once too, a minute later,
+	 * while something else is measured. */
+	const struct linger reset = { .l_onoff = 1 };
 	int i, one = 1;
 
 	for (i = 0; i < d->count; i++) {
@@ -81,6 +84,7 @@ open_all(struct slow *d)
 
 		if (fd < 0 || connect(fd, &d->to.sa, d->to.len) < 0 ||
 		    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0 ||
+		    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)) < 0 ||
 		    send(fd, d->head, first_part(i), MSG_NOSIGNAL) < 0) {
 			fprintf(stderr, "slow: connection %d: %s\n", i, strerror(errno));
 			return false;

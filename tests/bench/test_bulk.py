@@ -109,6 +109,14 @@ def test_a_second_proxy_stands_beside_the_first():
     assert subjects.nginx_stream_config(1, "o:2", "/d").count("proxy_pass") == 1
 
 
+def test_a_dear_round_counts_as_what_it_cost():
+    rows = {"tacit splice": {"n8.cpu": [100.0] * 3}, "haproxy splice": {"n8.cpu": [90.0, 90.0, 180.0]}}
+    got = {v.what: v.value for v in targets.bulk(rows)}
+    assert got["CPU per GiB of all rounds, 8 at once, tacit splice / haproxy splice"] == "0.83"
+    assert got["CPU per GiB, 8 at once, tacit splice / haproxy splice"] == "1.11"
+    assert report.grids("bulk", rows)[0][1][2][3] == "120"
+
+
 def test_each_way_is_compared_with_the_same_way():
     rows = {"tacit copy": {"n1.cpu": [70.0]}, "haproxy copy": {"n1.cpu": [100.0]},
             "tacit splice": {"n1.cpu": [96.0]}, "haproxy splice": {"n1.cpu": [100.0]}}

@@ -136,6 +136,12 @@ def test_ratios_are_taken_within_a_round():
     assert parse.paired([1, 1], [1, 0]) is None
 
 
+def test_what_all_rounds_cost_counts_the_dear_ones():
+    assert parse.of_means([10, 10, 40], [20, 20, 20]) == 1.0
+    assert parse.of_means([10], [20, 40]) == pytest.approx(1 / 3)
+    assert parse.of_means([], [1]) is None and parse.of_means([1], []) is None and parse.of_means([1], [0]) is None
+
+
 def test_spread_ignores_one_wild_sample():
     assert parse.spread([10, 10, 10, 10, 99]) == 0
     assert parse.spread([8, 9, 10, 11, 12]) == pytest.approx(0.1)

@@ -7,7 +7,7 @@ turn. Times and rates themselves are not.
 import json
 from collections import namedtuple
 
-from .targets import ratio, value
+from .targets import SLOW_P99, mean_ratio, ratio, value
 
 # less: whether less is better. Of the committed value a share of `within` is no difference, nor is `floor`.
 Compared = namedtuple("Compared", "section what get less within floor")
@@ -29,6 +29,10 @@ def one(row, metric):
 
 def two(mine, theirs, metric, other=None):
     return lambda rows: ratio(rows, mine, theirs, metric, other)
+
+
+def means(mine, theirs, metric):
+    return lambda rows: mean_ratio(rows, mine, theirs, metric)
 
 
 def but_waits(row, load):
@@ -114,6 +118,8 @@ def transfers():
         for n in (1, 8, 64):
             yield less("bulk", "CPU per GiB, %d at once, tacit %s / haproxy %s" % (n, how, how),
                        two("tacit " + how, "haproxy " + how, "n%d.cpu" % n), 2 * CPU)
+            yield less("bulk", "CPU per GiB of all rounds, %d at once, tacit %s / haproxy %s" % (n, how, how),
+                       means("tacit " + how, "haproxy " + how, "n%d.cpu" % n), 2 * CPU)
         yield less("mixed", "p99 of small requests beside 16 streams / alone, tacit %s" % how,
                    two("tacit " + how, "tacit " + how, "beside.p99", "alone.p99"), 0, 0.5)
 
@@ -122,6 +128,7 @@ def slow():
     mine = "tacit default"
     yield less("slow", "p99 of kept requests beside slow senders / alone, tacit", two(mine, mine, "beside.p99", "alone.p99"),
                0, 0.1)
+    yield less("slow", SLOW_P99, two(mine, mine, "beside.p99", "held.p99"), 0, 0.1)
     yield less("slow", "calls per slow byte", one(mine, "calls"), ALL_CALLS)
     yield less("slow", "CPU per slow byte, tacit default / haproxy", two(mine, "haproxy", "us"), 2 * CPU)
     yield less("slow", "bytes of memory per slow sender", one(mine, "memory"), 2 * BYTES)

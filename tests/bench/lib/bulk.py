@@ -10,6 +10,7 @@ from .world import Failed
 
 STREAMS = (1, 8, 64)
 BYTES = 512 << 20       # of each measurement, all streams together
+ROUNDS = 3              # times the rounds of a run: splicing has cheap rounds and dear ones
 BESIDE = 16             # streams beside small requests
 RATE = 2000             # small requests per second
 GIB = 1 << 30
@@ -58,7 +59,7 @@ def bulk(run):
         return sample
 
     try:
-        return interleaved(run, live, measure, "bulk")
+        return interleaved(run, live, measure, "bulk", 1 if run.quick else ROUNDS)
     finally:
         for _, proc in live + [(None, source)]:
             run.world.forget(proc)

@@ -190,6 +190,15 @@ def paired(mine, theirs):
     return median([a / b for a, b in zip(mine, theirs)]) if all(theirs) else None
 
 
+def mean(values):
+    return sum(values) / len(values) if values else None
+
+
+def of_means(mine, theirs):
+    """How many times theirs mine is on average: a rare and dear round counts as what it cost."""
+    return mean(mine) / mean(theirs) if mine and theirs and mean(theirs) else None
+
+
 def spread(values):
     """Half the distance between the quartiles, relative to the median: how far one sample is to be trusted."""
     ordered = sorted(values)

@@ -9,12 +9,12 @@ TITLES = {
     "cpu": "CPU per TCP connection (microseconds), c=50",
     "keepalive": "CPU per request on kept connections (microseconds), c=50",
     "latency": "Latency at a fixed rate (microseconds): 3,000/s of one connection each, 10,000/s on kept ones",
-    "bulk": "Long transfers: CPU of the proxy in milliseconds per GiB, and GiB per second, by streams at once",
+    "bulk": "Long transfers: CPU of the proxy in milliseconds per GiB, and GiB per second, by streams at once (means)",
     "mixed": "Small requests (2,000/s, microseconds) alone and beside 16 long transfers in the same worker",
     "memory": "Memory of its own (anonymous pages) per idle forwarded connection, in bytes",
     "idle": "CPU of the proxy at one message per millisecond, by open connections",
     "workers": "Workers: short connections and kept ones, 48 at once (CPU of the proxy in microseconds)",
-    "handover": "Every other connection handed to another of 2 workers, 48 at once",
+    "handover": "Every other connection handed to another of 2 workers, 48 at once (means)",
     "split": "100 connections that stay, over 2 workers: percent that the worker with most of them has",
     "ranges": "Nanoseconds per acknowledgement of a range of sends",
     "http": "HTTP, a connection per request, origin closes: system calls per request (clock reads apart)",
@@ -23,17 +23,25 @@ TITLES = {
     "httpkept": "HTTP, kept connections with reuse: system calls per request, c=50",
     "httpkeptcpu": "HTTP, kept connections with reuse: CPU per request (microseconds), c=50",
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
-    "slow": "Small kept requests (2,000/s, microseconds) alone and beside 9,400 heads that come a byte at a time "
-            "(3,133 bytes/s), and what a slow byte and a slow sender cost",
+    "slow": "Small kept requests (2,000/s, microseconds) alone, beside 9,400 heads that come a byte at a time (3,133 bytes/s), "
+            "and beside the same sent to a program that reads nothing; what a slow byte and a slow sender cost",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
 
 
+# Whose targets are ratios of means (targets.mean_ratio).
+AVERAGED = ("bulk", "handover")
+
+
 def medians(table):
     """{row: {metric: median}} of {row: {metric: [samples]}}."""
     return {name: {k: parse.median(v) for k, v in row.items()} for name, row in table.items()}
+
+
+def means(table):
+    return {name: {k: parse.mean(v) for k, v in row.items()} for name, row in table.items()}
 
 
 def number(value, digits=1):
@@ -117,7 +125,7 @@ def merge_grid(rows):
 
 def grids(section, samples):
     """[(title, grid)] of a section."""
-    rows = medians(samples)
+    rows = (means if section in AVERAGED else medians)(samples)
     title = TITLES[section]
     if not rows:
         return [(title, [["", "no data: see the notes"]])]
@@ -142,9 +150,9 @@ def grids(section, samples):
         columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
         columns.append(("streams GiB/s", "beside.rate", 2))
     elif section == "slow":
-        columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
+        columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside", "held") for p in ("p50", "p99")]
         columns += [("p99 alone, again / first", "again.p99", 2), ("CPU per slow byte", "us", 2), ("calls", "calls", 2),
-                    ("memory per sender, bytes", "memory", 0), ("bytes late by (p99)", "late", 0)]
+                    ("memory per sender, bytes", "memory", 0), ("bytes late by (p99)", "beside.late", 0), ("held", "held.late", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

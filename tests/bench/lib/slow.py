@@ -1,9 +1,13 @@
 """The section about slow senders: what thousands of heads that come a byte at a time cost a client that behaves.
 
 What is measured begins when each sender has sent a few bytes: a proxy may know by then whom it deals with.
-In each round a kept load runs alone, then beside the slow senders, then alone again: what the machine does
-meanwhile falls on both sides of what is compared. Between these the senders have the proxy to themselves for a
-while: only then is what a byte costs not mixed up with what requests cost.
+In each round a kept load runs alone; then beside the slow senders; then beside as many senders to a program that
+holds their connections and reads nothing; then alone again. Thousands of senders on this very machine cost the good
+client something whoever they send to: they, the kernel's work for their sockets and the good client share two CPUs.
+What they cost it through the proxy is the difference to the program that does nothing.
+
+Before that the senders have the proxy to themselves for a while: only then is what a byte costs not mixed up with
+what requests cost.
 """
 
 import os
@@ -17,7 +21,7 @@ from .world import Failed, wait_for
 
 SENDERS = 9400          # with the good client's connections below what the proxies' descriptors allow
 PERIOD_MS = 3000        # of each sender's bytes: 3,133 bytes a second in all
-ROUNDS = 2              # times the rounds of a run: a p99 is one of the less steady figures
+LOADS = 3               # one after the other beside the same senders: a p99 is one of the less steady figures
 SECONDS = 2             # of each load
 SETTLE = 2              # periods that pass before anything is measured
 QUIET = 1.0             # seconds of slow bytes and nothing else
@@ -30,7 +34,7 @@ def descriptors(pid):
 
 
 class Senders:
-    """The slow clients, all of them accepted by the proxy. They run when nobody else wants the CPU."""
+    """The slow clients, all of them accepted by proc. They run when nobody else wants the CPU."""
 
     def __init__(self, run, proc, count=SENDERS):
         self.run, self.pid, self.count = run, proc.pid, count
@@ -99,31 +103,41 @@ def alone(proc, senders, asking):
     return sample
 
 
-def round_of(run, proc, fresh):
+def loads(run, proc, senders):
+    """The latencies of the good client beside the senders, and how late their bytes were."""
+    senders.sent()
+    out = parse.median_of([small(run, proc, SECONDS) for _ in range(LOADS)])
+    out["late"] = senders.sent_in_time()["p99"]
+    return out
+
+
+def round_of(run, proc, holder, fresh):
     """One round; fresh: the proxy's own bytes when it had just started."""
     before, asking = small(run, proc, SECONDS), question(proc.admin)
     with Senders(run, proc) as senders:
         time.sleep(SETTLE * PERIOD_MS / 1e3)
         sample = alone(proc, senders, asking)
         sample["memory"] = (probe.own_bytes(proc.pid) - fresh) / SENDERS
-        senders.sent()
-        beside = small(run, proc, SECONDS)
-        late = senders.sent_in_time()
+        beside = loads(run, proc, senders)
+    with Senders(run, holder) as senders:
+        time.sleep(PERIOD_MS / 1e3)
+        held = loads(run, proc, senders)
     after = small(run, proc, SECONDS)
     sample.update({"alone." + k: (before[k] + after[k]) / 2 for k in before})
-    sample.update({"beside." + k: v for k, v in beside.items()})
     sample.update({"again." + k: after[k] / before[k] for k in before})
-    sample["late"] = late["p99"]
+    sample.update({"beside." + k: v for k, v in beside.items()})
+    sample.update({"held." + k: v for k, v in held.items()})
     return sample
 
 
 def slow(run):
     """p50 and p99 of a kept load without and with slow senders; CPU and calls per slow byte; memory per sender."""
     origin = S.start_nginx_origin(run.world, run.binaries)
+    holder = S.start_echo(run.world, run.binaries, "hold", cpu=run.world.cpus_of(1))
     with running(run, S.HTTP_SLOW, origin.address) as live:
         fresh = {proc.pid: probe.own_bytes(proc.pid) for _, proc in live}
         live = warm(run, live, "slow", 2000, True)[0]
-        return interleaved(run, live, lambda p: round_of(run, p, fresh[p.pid]), "slow", 1 if run.quick else ROUNDS)
+        return interleaved(run, live, lambda p: round_of(run, p, holder, fresh[p.pid]), "slow")
 
 
 SECTIONS = {"slow": slow}

@@ -267,10 +267,11 @@ def start_source(world, binaries, idle=False):
     return p
 
 
-def start_echo(world, binaries):
-    """The echo origin, for idle connections."""
+def start_echo(world, binaries, *how, cpu=None):
+    """The echo origin, for idle connections; with "hold" one that takes connections and reads nothing."""
     port = free_port()
     address = "127.0.0.1:%d" % port
-    p = listening(world, world.spawn([binaries.tool("echo"), address], cpu=world.cpu_peers), port, "echo")
+    argv = [binaries.tool("echo"), *how, address]
+    p = listening(world, world.spawn(argv, cpu=world.cpu_peers if cpu is None else cpu), port, "echo")
     p.address = address
     return p

@@ -15,7 +15,7 @@ from .world import Failed
 COUNTS = (1, 2, 4)
 CONCURRENCY = 48        # can be halved and halved again between clients
 LONG = 100
-HANDOVER_ROUNDS = 6     # times the rounds of a run: what a wake-up costs is a small part of a connection
+HANDOVER_ROUNDS = 24    # times the rounds of a run: what a wake-up costs is a small part of a connection
 SPLIT_ROUNDS = 4        # times the rounds of a run: it is the worst that counts
 GONE_SECONDS = 5
 MODES = (("close", False, 10000), ("kept", True, 30000))
@@ -111,8 +111,8 @@ def handover(run):
 
     with running(run, S.HANDOVER, addresses(origins)) as live:
         live, rate = warm(run, live, "handover")
-        requests = work(run, 10000, rate, len(origins))
-        return interleaved(run, live, measure, "handover", HANDOVER_ROUNDS)
+        requests = work(run, 6000, rate, len(origins))
+        return interleaved(run, live, measure, "handover", 1 if run.quick else HANDOVER_ROUNDS)
 
 
 def at_rest(proc):
