@@ -599,7 +599,8 @@ def test_demonstration(daemon):
 def test_few_descriptors_many_clients(daemon, origin):
     """256 descriptors, 1,000 clients at once: all are served in the end, and waiting costs nothing."""
     port = free_port()
-    d = daemon(listen_on(port, origin), limits=[(resource.RLIMIT_NOFILE, 256, 256)])
+    # Room for all: a full queue has the kernel send SYN cookies, of which it may refuse one with a reset.
+    d = daemon(listen_on(port, origin) + "    backlog 2000\n", limits=[(resource.RLIMIT_NOFILE, 256, 256)])
     waiting = []
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as sel:
         # the clients are ours: users often start with 1024
