@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cfg/diag.h"
 #include "proxy/ring.h"
+#include "proxy/weight_map.h"
 
 struct addr;
 struct http_head;
@@ -70,9 +71,9 @@ struct hash_type {
 
 /*
  * A backend's balancing state. The group in service is the active servers, or the backup ones when
- * no active is usable. The map holds every server of the group as often as its weight says (divided
- * by what the weights have in common), spread as evenly as possible: roundrobin and static-rr walk
- * along it, map-based hashing looks hashes up in it; consistent hashing has a ring.
+ * no active is usable. The map holds every server of the group as often as its weight says:
+ * roundrobin and static-rr walk along it, map-based hashing looks hashes up in it; consistent
+ * hashing has a ring.
  */
 struct balance {
 	struct server **group;   /* file order; by id for `first` */
@@ -81,9 +82,8 @@ struct balance {
 	uint64_t seq;            /* choices made */
 	uint64_t rnd;
 	uint32_t *sums;          /* random: sums[i] is the weight of group[0..i] */
-	uint16_t *map;           /* places in the group */
-	uint16_t *heap;          /* scratch of the map's construction */
-	unsigned int map_len, map_cap, map_pos;
+	struct weight_map map;   /* of places in the group */
+	unsigned int map_pos;    /* whose turn it is in it */
 	struct ring ring;
 };
 

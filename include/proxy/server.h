@@ -62,9 +62,7 @@ struct server {
 	 * (atomic_read).
 	 * Balancing state, owned by balance.c.
 	 */
-	cacheline_aligned unsigned int lb_weight; /* in the map */
-	unsigned int lb_done;    /* scratch of the map's construction */
-	uint64_t lb_last;        /* when it was chosen last, in choices; 0: never */
+	cacheline_aligned uint64_t lb_last; /* when it was chosen last, in choices; 0: never */
 	/* Load. */
 	unsigned int cur;        /* sessions that hold a slot (connecting or connected) */
 	unsigned int queued;     /* sessions waiting for this server */

@@ -135,18 +135,18 @@ pick_first(struct balance *lb, const struct server *avoid)
 static struct server *
 pick_next(struct balance *lb, const struct server *avoid)
 {
-	unsigned int steps = MIN(lb->map_len, MAP_STEPS_MAX);
+	unsigned int steps = MIN(lb->map.len, MAP_STEPS_MAX);
 
 	for (unsigned int i = 0; i < steps; i++) {
-		struct server *s = lb->group[lb->map[lb->map_pos]];
+		struct server *s = lb->group[lb->map.slot[lb->map_pos]];
 
-		if (++lb->map_pos == lb->map_len)
+		if (++lb->map_pos == lb->map.len)
 			lb->map_pos = 0;
 		if (s != avoid && server_has_room(s))
 			return s;
 	}
 	/* Even when none has room the map is left where it was found, modulo whole turns. */
-	return steps < lb->map_len ? pick_least(lb, avoid, 0) : NULL;
+	return steps < lb->map.len ? pick_least(lb, avoid, 0) : NULL;
 }
 
 static uint32_t
@@ -202,7 +202,7 @@ candidate(const struct balance *lb, uint32_t key, unsigned int nth)
 
 	if (r->cap)
 		return lb->group[r->point[(ring_find(r, key) + nth) % r->n].who];
-	return lb->group[lb->map[(key + nth) % lb->map_len]];
+	return lb->group[lb->map.slot[(key + nth) % lb->map.len]];
 }
 
 /*
@@ -213,7 +213,7 @@ static struct server *
 pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
 {
 	struct balance *lb = &be->lb;
-	unsigned int steps = MIN(lb->ring.cap ? lb->ring.n : lb->map_len, MAP_STEPS_MAX);
+	unsigned int steps = MIN(lb->ring.cap ? lb->ring.n : lb->map.len, MAP_STEPS_MAX);
 
 	if (!key)
 		return pick_next(lb, avoid);

@@ -252,8 +252,8 @@ static const struct cfg_kw kws[] = {
 		.max = 3,
 		.parse = parse_hash_type,
 		.syntax = "map-based|consistent [sdbm|djb2|crc32 [avalanche]]",
-		.doc = "How a server is chosen by a hash. Where consistent "
-		       "hashing puts a client is our own: not where HAProxy would." },
+		.doc = "How a server is chosen by a hash; with the same servers, weights and "
+		       "ids it is the one that HAProxy 2.6 chooses." },
 	{ .name = "hash-balance-factor",
 		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
 		.min = 1,

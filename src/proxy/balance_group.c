@@ -7,6 +7,10 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 
+_Static_assert(SERVER_WEIGHT_MAX <= WEIGHT_MAP_WEIGHT_MAX &&
+	SERVER_WEIGHT_MAX * RING_POINTS_PER_WEIGHT <= RING_ROW,
+	"any weight has its slots and points");
+
 static void
 insert_by_id(struct balance *lb, struct server *s)
 {
@@ -39,83 +43,25 @@ collect(struct proxy *be, int backup)
 	}
 }
 
-static unsigned int
-common_divisor(unsigned int a, unsigned int b)
-{
-	while (b) {
-		unsigned int r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
-/* The k-th of w appearances belongs at (2k+1)/2w of the way: does a's next one come before b's? */
-static int
-is_sooner(const struct balance *lb, unsigned int a, unsigned int b)
-{
-	const struct server *x = lb->group[a], *y = lb->group[b];
-	uint32_t left = (2 * x->lb_done + 1) * y->lb_weight;
-	uint32_t right = (2 * y->lb_done + 1) * x->lb_weight;
-
-	return left != right ? left < right : a < b;
-}
-
-static void
-sift_down(const struct balance *lb, unsigned int at)
-{
-	uint16_t moving = lb->heap[at];
-
-	for (;;) {
-		unsigned int child = 2 * at + 1;
-
-		if (child >= lb->n)
-			break;
-		if (child + 1 < lb->n && is_sooner(lb, lb->heap[child + 1], lb->heap[child]))
-			child++;
-		if (!is_sooner(lb, lb->heap[child], moving))
-			break;
-		lb->heap[at] = lb->heap[child];
-		at = child;
-	}
-	lb->heap[at] = moving;
-}
-
 static void
 build_map(struct proxy *be)
 {
 	struct balance *lb = &be->lb;
-	unsigned int common = 0, old = lb->map_len;
-	uint64_t total = 0;
+	unsigned int old = lb->map.len;
+	int is_static = balance_is_static(be);
 
+	weight_map_clear(&lb->map);
 	for (unsigned int i = 0; i < lb->n; i++) {
-		struct server *s = lb->group[i];
+		const struct server *s = lb->group[i];
+		int weight = is_static ? s->conf.weight : s->uweight;
 
-		s->lb_weight = (unsigned int)(balance_is_static(be) ? s->conf.weight
-									     : s->uweight);
 		/* Static, configured as 0 and raised since: counts as one. */
-		if (s->lb_weight == 0)
-			s->lb_weight = 1;
-		common = common_divisor(s->lb_weight, common);
+		weight_map_add(&lb->map, weight ? (unsigned int)weight : 1);
 	}
-	for (unsigned int i = 0; i < lb->n; i++) {
-		lb->group[i]->lb_weight /= common;
-		lb->group[i]->lb_done = 0;
-		total += lb->group[i]->lb_weight;
-		lb->heap[i] = (uint16_t)i;
-	}
-	for (unsigned int i = lb->n / 2; i-- > 0;)
-		sift_down(lb, i);
-	lb->map_len = (unsigned int)total;
-	for (unsigned int i = 0; i < lb->map_len; i++) {
-		lb->map[i] = lb->heap[0];
-		lb->group[lb->heap[0]]->lb_done++;
-		sift_down(lb, 0);
-	}
+	weight_map_build(&lb->map, is_static ? WEIGHT_MAP_CLAIMS : WEIGHT_MAP_EVEN);
 	/* Goes on about where it was: a start from the beginning at each change would favour the
 	 * first. */
-	lb->map_pos = old ? (unsigned int)((uint64_t)lb->map_pos * total / old) : 0;
+	lb->map_pos = old ? (unsigned int)((uint64_t)lb->map_pos * lb->map.len / old) : 0;
 }
 
 static void
@@ -141,7 +87,7 @@ balance_refresh(struct proxy *be)
 	collect(be, 0);
 	if (lb->n == 0)
 		collect(be, 1);
-	if (lb->map)
+	if (lb->map.cap)
 		build_map(be);
 	if (lb->ring.cap)
 		build_ring(be);
@@ -182,17 +128,11 @@ balance_init(struct proxy *be)
 	if (!lb->group)
 		return -ERR_NOMEM;
 	lb->cap = n;
-	if (has_map(be)) {
-		lb->map_cap = n * SERVER_WEIGHT_MAX;
-		lb->map = mem_alloc(lb->map_cap * sizeof(*lb->map));
-		lb->heap = mem_alloc(n * sizeof(*lb->heap));
-	} else if (be->balance == BALANCE_RANDOM) {
+	if (be->balance == BALANCE_RANDOM)
 		lb->sums = mem_alloc(n * sizeof(*lb->sums));
-	}
-	if ((has_map(be) && (!lb->map || !lb->heap)) ||
-		(be->balance == BALANCE_RANDOM && !lb->sums) ||
-		(has_ring(be) &&
-			ring_init(&lb->ring, n * SERVER_WEIGHT_MAX * RING_POINTS_PER_WEIGHT) < 0)) {
+	if ((be->balance == BALANCE_RANDOM && !lb->sums) ||
+		(has_map(be) && weight_map_init(&lb->map, n) < 0) ||
+		(has_ring(be) && ring_init(&lb->ring, n * RING_ROW) < 0)) {
 		balance_fini(be);
 		return -ERR_NOMEM;
 	}
@@ -208,8 +148,7 @@ balance_fini(struct proxy *be)
 
 	mem_free(lb->group);
 	mem_free(lb->sums);
-	mem_free(lb->map);
-	mem_free(lb->heap);
+	weight_map_fini(&lb->map);
 	ring_fini(&lb->ring);
 	memset(lb, 0, sizeof(*lb));
 	lb->rnd = rnd;

@@ -30,10 +30,10 @@ ring_clear(struct ring *r)
 void
 ring_add(struct ring *r, uint16_t who, uint32_t id, unsigned int n)
 {
-	uint32_t row = hash_avalanche(id);
-
 	for (unsigned int i = 0; i < n && r->n < r->cap; i++)
-		r->point[r->n++] = (struct ring_point){ .at = hash_avalanche(row + i), .who = who };
+		r->point[r->n++] = (struct ring_point){
+			.at = hash_avalanche(id * RING_ROW + i), .who = who
+		};
 }
 
 static int
@@ -52,8 +52,9 @@ ring_sort(struct ring *r)
 	qsort(r->point, r->n, sizeof(*r->point), compare);
 }
 
-unsigned int
-ring_find(const struct ring *r, uint32_t hash)
+/* The first point at or behind it, of those of the circle. */
+static unsigned int
+find_behind(const struct ring *r, uint32_t hash)
 {
 	unsigned int lo = 0, hi = r->n;
 
@@ -66,4 +67,13 @@ ring_find(const struct ring *r, uint32_t hash)
 			hi = mid;
 	}
 	return lo == r->n ? 0 : lo;
+}
+
+unsigned int
+ring_find(const struct ring *r, uint32_t hash)
+{
+	unsigned int behind = find_behind(r, hash);
+	unsigned int before = (behind ? behind : r->n) - 1;
+
+	return r->point[behind].at - hash < hash - r->point[before].at ? behind : before;
 }

@@ -148,8 +148,8 @@ test_many(void **state)
 		be->n_servers++;
 	}
 	assert_int_equal(balance_init(be), 0);
-	assert_int_equal(be->lb.map_len, 2048 * 256 + 2047 * 255);
-	for (unsigned int i = 0; i < be->lb.map_len; i++)
+	assert_int_equal(be->lb.map.len, 2048 * 256 + 2047 * 255);
+	for (unsigned int i = 0; i < be->lb.map.len; i++)
 		balance_pick(be, NULL, NULL, &full)->cur++;
 	list_each(it, &be->servers) {
 		const struct server *s = list_entry(it, struct server, link);

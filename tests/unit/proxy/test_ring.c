@@ -29,19 +29,23 @@ owner(uint32_t hash)
 }
 
 static void
-test_the_first_point_at_or_behind(void **state)
+test_the_nearest_point(void **state)
 {
 	(void)state;
 	assert_int_equal(ring_init(&r, 64), 0);
 	build((const unsigned int[]){ 16, 16, 16 }, 3);
 	assert_int_equal(r.n, 48);
 	for (unsigned int i = 0; i < r.n; i++) {
-		assert_true(!i || r.point[i - 1].at < r.point[i].at);
-		assert_int_equal(ring_find(&r, r.point[i].at), i);
-		assert_int_equal(ring_find(&r, r.point[i].at + 1), (i + 1) % r.n);
+		uint32_t here = r.point[i].at, next = r.point[(i + 1) % r.n].at;
+		uint32_t half = (next - here) / 2;
+
+		assert_true(!i || r.point[i - 1].at < here);
+		assert_int_equal(ring_find(&r, here), i);
+		/* In the middle it is the one before. */
+		assert_int_equal(ring_find(&r, here + half), i);
+		assert_int_equal(ring_find(&r, here + half + 1), (i + 1) % r.n);
+		assert_int_equal(ring_find(&r, next - 1), (i + 1) % r.n);
 	}
-	assert_int_equal(ring_find(&r, 0), 0);
-	assert_int_equal(ring_find(&r, UINT32_MAX), 0);
 	ring_fini(&r);
 }
 
@@ -108,7 +112,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_first_point_at_or_behind),
+		cmocka_unit_test(test_the_nearest_point),
 		cmocka_unit_test(test_only_what_is_its_own_moves),
 		cmocka_unit_test(test_shares_follow_weights),
 		cmocka_unit_test(test_the_bound_holds),
