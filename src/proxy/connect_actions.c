@@ -89,7 +89,7 @@ session_redispatches(const struct session *s, int n)
 	/* Without another one to go to, this one gets its moment. */
 	if (proxy_usable_servers(be) <= (unsigned int)server_is_usable(s->srv))
 		return 0;
-	if (be->balance != BALANCE_SOURCE && !persist_holds(s))
+	if (!balance_hashes(be->balance) && !persist_holds(s))
 		return 1;
 	if (every < 0)
 		every += be->retries + 1;

@@ -122,10 +122,11 @@ persist_answer(struct session *s, struct arena *a)
 	const struct persist_state *p = &s->txn->persist;
 	int r;
 
-	if (!p->asked || !s->srv || !persist_conf_shows(c))
+	/* Where it is ignored what the server sets is none of ours either. */
+	if (!p->asked || p->ignored || !s->srv || !persist_conf_shows(c))
 		return 0;
 	r = treat_cookies(s, a);
-	if (r < 0 || c->way != PERSIST_INSERT || p->answered == 'P' || p->ignored ||
+	if (r < 0 || c->way != PERSIST_INSERT || p->answered == 'P' ||
 		(c->postonly && s->txn->method != HTTP_POST) || (persist_holds(s) && !p->is_due))
 		return r;
 	return insert(s, a);

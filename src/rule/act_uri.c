@@ -189,12 +189,23 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	return act_text(ctx, arg + 2, &r->text[0]) < 0 ? -1 : arg + 3;
 }
 
+/* Of a response without a body one with an empty body; 101 is no response to what was asked. */
+static int
+give_body(struct http_head *h)
+{
+	if (h->status < 200)
+		return -ERR_INVAL;
+	(void)http_drop_all(h, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
+	(void)http_drop_all(h, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)));
+	return http_add(h, STR("Content-Length"), STR("0"));
+}
+
 static enum rule_result
 run_status(const struct rule *r, struct sample_ctx *cx, struct rule_verdict *out)
 {
 	struct http_head *h = cx->res;
 
-	if (http_status_has_no_body(h->status))
+	if (http_status_has_no_body(h->status) && give_body(h) < 0)
 		return act_failed(r, out);
 	h->status = (unsigned int)r->num[0];
 	h->reason = r->text[0].p ? r->text[0] : str_of(http_status_reason(h->status));

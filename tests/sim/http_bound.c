@@ -217,10 +217,12 @@ to_be_set(const struct http_book *b, const struct http_request *q, unsigned int 
 	const struct http_bound *k = &b->bound;
 	int held = names(b, q) == server + 1, knows = held && q->brings == server + 1 && !q->use;
 	int ours = k->way == PERSIST_INSERT;
+	/* Where persistence is ignored HAProxy 2.6 lets the server's pass as it is. */
+	int passes = k->preserve || is_ignored(b, q);
 
 	out[0] = '\0';
-	if (q->sets && (k->preserve || !(ours || (k->indirect && knows)))) {
-		if (k->preserve || k->way == PERSIST_PASSIVE)
+	if (q->sets && (passes || !(ours || (k->indirect && knows)))) {
+		if (passes || k->way == PERSIST_PASSIVE)
 			servers_own(b, server, out);
 		else
 			(void)snprintf(out, 40, "s%u%s", server + 1,

@@ -27,6 +27,11 @@ static const struct {
 	{ BALANCE_SOURCE, 6, -3, "000100", 0 },
 	{ BALANCE_SOURCE, 6, -5, "010101", 0 },
 	{ BALANCE_SOURCE, 1, -1, "1", 0 },
+	/* As any hash. */
+	{ BALANCE_URI, 3, -1, "001", 0 },
+	{ BALANCE_URL_PARAM, 3, 2, "010", 0 },
+	{ BALANCE_HDR, 3, -1, "001", 0 },
+	{ BALANCE_HASH, 3, 1, "111", 0 },
 	/* With these HAProxy never stays with a server that failed. */
 	{ BALANCE_ROUNDROBIN, 3, -1, "111", 0 },
 	{ BALANCE_ROUNDROBIN, 3, 2, "111", 0 },

@@ -93,12 +93,14 @@ static void
 a_failure_is_told(void **st)
 {
 	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
-	static const struct world_config cfg = { HTTP_WORLD,
-		.rules = "http-request return status 204\n"
-			 "http-after-response set-header X-A b\n"
-			 "http-after-response set-status 200" };
+	static char rules[6000];
+	const struct world_config cfg = { HTTP_WORLD, .bufsize = 4096, .rules = rules };
 
 	(void)st;
+	(void)snprintf(rules, sizeof(rules),
+		"http-request return status 204\n"
+		"http-after-response set-header X-A b\n"
+		"http-after-response set-header X-B %%[src]%04000d", 1);
 	rig_play(&cfg, client, NULL);
 	assert_memory_equal(w.client[0].text, "HTTP/1.1 500 ", 13);
 	assert_null(strstr(w.client[0].text, "X-A"));

@@ -111,8 +111,19 @@ test_status(void **state)
 	action_rig_refuses(&r, "http-response set-status 500 reason", "expects <status>");
 	action_rig_refuses(&r, "http-response set-status 500 reason \"a\\nb\"", "no control");
 	action_rig_refuses(&r, "http-request set-status 500", "is not for 'http-request' rules");
+	/* What had no body has an empty one, whatever length was told of another. */
+	assert_string_equal(
+		action_rig_response(&r, "http-response set-status 500", "HTTP/1.1 204 No Content"),
+		"HTTP/1.1 500 Internal Server Error|Content-Length: 0|");
+	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
+		"HTTP/1.1 304 Not Modified\r\nContent-Length: 70\r\nETag: \"a\""),
+		"HTTP/1.1 200 OK|ETag: \"a\"|Content-Length: 0|");
+	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
+		"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked"),
+		"HTTP/1.1 200 OK|Content-Length: 0|");
 	action_rig_fails(&r, RULE_HTTP_RESPONSE, "http-response set-status 500",
-		"GET / HTTP/1.1\r\nHost: h", "HTTP/1.1 204 No Content");
+		"GET / HTTP/1.1\r\nHost: h",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade");
 }
 
 static void
