@@ -16,6 +16,8 @@
  * the error at the argument's column.
  */
 
+enum { CFG_ONCE_MAX = 48 };	/* different things of a section that it has once */
+
 struct cfg_env;
 struct cfg_word;
 struct sys;
@@ -49,6 +51,11 @@ struct cfg_ctx {
 	unsigned base;			/* index of argument 0 */
 	int taken;
 	struct cfg_where where;		/* of the line */
+	struct {
+		const char *what;	/* cfg_kw.once */
+		unsigned line;
+	} once[CFG_ONCE_MAX];		/* what the section has said so far */
+	unsigned n_once;
 };
 
 /* Argument i, or "" when there is none. Valid while the line is parsed. */

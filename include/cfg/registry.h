@@ -82,6 +82,7 @@ enum {
 	 * HAProxy's warning "ignored because frontend 'x' has no backend capability". */
 	CFG_KW_STRICT = 1 << 1,
 	CFG_KW_QUIET = 1 << 2,	/* a CFG_HINT so harmless that its notice shows only with -dD */
+	CFG_KW_FIRST = 1 << 3,	/* with `once`: the first one stays */
 };
 
 #define CFG_ANY (-1)		/* no upper bound on the number of arguments */
@@ -96,6 +97,9 @@ struct cfg_kw {
 	int (*parse)(struct cfg_ctx *ctx);
 	const char *syntax;	/* the arguments, for messages and -dK; may be NULL */
 	const char *doc;	/* one sentence for the man page, or the reason; may be NULL */
+	/* What a section says once, a name that keywords may share. Who says it again replaces it,
+	 * and is warned. NULL: it may be said often. */
+	const char *once;
 	intptr_t arg;		/* the owner's: ctx->kw->arg */
 };
 

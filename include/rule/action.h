@@ -99,6 +99,7 @@ struct rule_action {
 	const char *name;
 	unsigned int places;     /* RULE_IN() */
 	int paren;               /* its name is followed by "(...)" */
+	int ends;                /* whenever it runs, what is behind it does not */
 	/*
 	 * From argument `arg` of ctx on (the word behind the action's name); returns the number of
 	 * the first argument that is not its own ("if", "unless" or the end), or -1 after

@@ -180,6 +180,7 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 
 	close_section(r);
 	ctx->section = s;
+	ctx->n_once = 0;
 	ctx->word = r->lexer.word;
 	ctx->nword = r->lexer.nword;
 	ctx->kwpos = 0;

@@ -1,5 +1,6 @@
 #include "cfg/statement.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -261,6 +262,32 @@ unknown(struct cfg_ctx *ctx)
 
 /* --- dispatch ------------------------------------------------------------ */
 
+/* Has the section said it already? Then it is warned; 1: and the first one stays. */
+static int
+is_said(struct cfg_ctx *ctx)
+{
+	const struct cfg_kw *kw = ctx->kw;
+	unsigned i = 0;
+
+	if (!kw->once || ctx->form != CFG_FORM_SET)
+		return 0;
+	while (i < ctx->n_once && strcmp(ctx->once[i].what, kw->once) != 0)
+		i++;
+	if (i == ctx->n_once) {
+		assert(i < CFG_ONCE_MAX);
+		ctx->once[ctx->n_once++].what = kw->once;
+	} else if (kw->flags & CFG_KW_FIRST) {
+		cfg_warn(ctx, -1, "'%s' ignored: line %u has said it already.", kw->name,
+			ctx->once[i].line);
+		return 1;
+	} else {
+		cfg_warn(ctx, -1, "'%s' replaces what line %u said.", kw->name,
+			ctx->once[i].line);
+	}
+	ctx->once[i].line = ctx->where.line;
+	return 0;
+}
+
 static int
 run(struct cfg_ctx *ctx)
 {
@@ -285,6 +312,8 @@ run(struct cfg_ctx *ctx)
 	}
 	if (check_counts(ctx))
 		return -1;
+	if (is_said(ctx))
+		return 0;
 	rc = kw->parse(ctx);
 	if (rc && ctx->diag->count[CFG_ALERT] == before)
 		cfg_error(ctx, -1, "'%s' could not be applied.", kw->name);

@@ -238,6 +238,7 @@ parse_factor(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "balance",
+		.once = "balance",
 		.sections = CFG_BE,
 		.max = CFG_ANY,
 		.parse = parse_balance,
@@ -247,6 +248,7 @@ static const struct cfg_kw kws[] = {
 			  "hdr(<name>) [use_domain_only]|hash <expression>",
 		.doc = "How the server of a connection is chosen." },
 	{ .name = "hash-type",
+		.once = "hash-type",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 3,

@@ -257,6 +257,18 @@ check_type(struct cfg_ctx *ctx, struct custom *c)
 	return 0;
 }
 
+/* A page is sent as it is. */
+static void
+warn_unused(struct cfg_ctx *ctx, const struct custom *c)
+{
+	if (c->n)
+		cfg_warn(ctx, c->source,
+			"'http-error' : 'hdr' has no effect on a page, which is sent as it is.");
+	if (c->type)
+		cfg_warn(ctx, c->type - 1,
+			"'http-error' : 'content-type' has no effect without a payload.");
+}
+
 /* --- http-error with formats --- */
 
 static int
@@ -323,6 +335,8 @@ make_custom(struct cfg_ctx *ctx, struct custom *c)
 	if (c->id < 0)
 		return cfg_error(
 			ctx, 0, "'http-error' : expects at least a <status> as arguments.");
+	if (c->is_reset || c->group || c->whole)
+		warn_unused(ctx, c);
 	if (c->is_reset || c->group)
 		return add(ctx, 1u << c->id, NULL, c->group, c->source);
 	if (c->whole) {

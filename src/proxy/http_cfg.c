@@ -195,6 +195,7 @@ parse_option(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "http-reuse",
+		.once = "http-reuse",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 1,
@@ -210,6 +211,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{if | unless} <condition>",
 		.doc = "Requests for the monitor-uri are answered with 503 when it holds." },
 	{ .name = "monitor-uri",
+		.once = "monitor-uri",
 		.sections = CFG_FE,
 		.min = 1,
 		.max = 1,

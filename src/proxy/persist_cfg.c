@@ -221,6 +221,7 @@ parse_rule(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "cookie",
+		.once = "cookie",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = CFG_ANY,

@@ -78,6 +78,11 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 			ps, p, "default_backend", p->default_be_name, &p->default_be_where, d);
 		if (fallback)
 			check_modes(p, fallback, "as its default backend", d);
+		if ((p->caps & PROXY_BE) && !list_is_empty(&p->servers))
+			cfg_diag_add(d, CFG_WARNING, &p->default_be_where,
+				"proxy '%s' : 'default_backend' comes before its own servers, "
+				"which its clients never reach.",
+				p->name);
 	}
 	p->fallback_be = fallback;
 	if (!always)

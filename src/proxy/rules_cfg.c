@@ -80,7 +80,8 @@ parse_delay(struct cfg_ctx *ctx)
 #define DELAY(n, where, response, text)                                                          \
 	{                                                                                        \
 		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay,          \
-		.arg = response, .syntax = "<time>", .doc = text                                 \
+		.flags = CFG_KW_FIRST, .once = n, .arg = response,                     \
+		.syntax = "<time>", .doc = text                                                  \
 	}
 #define RULES(n, where, list, args, text)                                                        \
 	{                                                                                        \

@@ -15,7 +15,7 @@ parse_timeout(struct cfg_ctx *ctx)
 	{                                                                              \
 		.name = "timeout " n, .sections = where, .min = 1, .max = 1,           \
 		.parse = parse_timeout, .arg = offsetof(struct proxy_timeouts, field), \
-		.syntax = "<time>", .doc = text                                        \
+		.once = "timeout " n, .syntax = "<time>", .doc = text                  \
 	}
 static const struct cfg_kw kws[] = {
 	TIMEOUT("client", CFG_FE, client, "How long a client may be silent."),

@@ -121,6 +121,7 @@ unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "unique-id-format",
+		.once = "unique-id-format",
 		.sections = CFG_FE,
 		.min = 1,
 		.max = 1,
@@ -128,6 +129,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<format>",
 		.doc = "Makes an id for each request, for logs, rules and servers." },
 	{ .name = "unique-id-header",
+		.once = "unique-id-header",
 		.sections = CFG_FE,
 		.min = 1,
 		.max = 1,

@@ -67,6 +67,7 @@ const struct rule_action rule_auth_actions[] = {
 	{ .name = "auth",
 		.places = RULE_IN(HTTP_REQUEST),
 		.parse = parse_auth,
+		.ends = 1,
 		.run = run_auth,
 		.syntax = "[realm <realm>]",
 		.doc = "Answers 401: asks for a user and a password of that realm, or one that is "

@@ -258,6 +258,7 @@ const struct rule_action rule_redirect_actions[] = {
 	{ .name = "redirect",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_redirect,
+		.ends = 1,
 		.run = run_redirect,
 		.syntax = SYNTAX,
 		.doc = "Sends the client elsewhere." },
@@ -268,6 +269,7 @@ const struct rule_action rule_redirect_keyword = {
 	.name = "redirect",
 	.places = RULE_IN(HTTP_REQUEST),
 	.parse = parse_keyword,
+	.ends = 1,
 	.run = run_redirect,
 	.syntax = SYNTAX,
 };

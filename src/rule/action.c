@@ -146,6 +146,20 @@ parse_rest(struct rule *r, const struct rule_acls *acls, const struct rule_vocab
 	return rule_cond_parse(acls, v, ctx, next, at, &r->cond);
 }
 
+/* HAProxy's words first, which people search for. */
+static void
+warn_unreached(const struct list *rules, enum rule_place place, struct cfg_ctx *ctx)
+{
+	const struct rule *last = list_is_empty(rules)
+		? NULL : list_entry(rules->prev, const struct rule, link);
+
+	if (last && last->action->ends && !last->cond)
+		cfg_warn(ctx, -1,
+			"previous '%s' action is final and has no condition attached: nothing "
+			"behind line %u is ever done.",
+			places[place].name, last->where.line);
+}
+
 /* A rule of that action, whose arguments begin at arg. */
 static int
 parse_as(const struct rule_action *a, struct list *rules, enum rule_place place,
@@ -156,6 +170,7 @@ parse_as(const struct rule_action *a, struct list *rules, enum rule_place place,
 
 	if (!r)
 		return cfg_nomem(ctx);
+	warn_unreached(rules, place, ctx);
 	list_init(&r->link);
 	r->action = a;
 	r->place = place;

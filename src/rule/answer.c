@@ -250,6 +250,22 @@ read_word(struct reading *rd)
 	return read_source(rd);
 }
 
+/* A page is sent as it is, and what has no payload has no type. */
+static void
+warn_unused(const struct reading *rd, int payload)
+{
+	const struct answer *a = rd->a;
+	const char *place = rule_place_name(rd->r->place), *name = rd->r->action->name;
+
+	if (!payload && a->source != FROM_NOTHING && a->n_hdr)
+		cfg_warn(rd->ctx, rd->source_arg,
+			"'%s %s' : 'hdr' has no effect on a page, which is sent as it is.", place,
+			name);
+	if (!payload && a->type.p)
+		cfg_warn(rd->ctx, a->source == FROM_NOTHING ? -1 : rd->source_arg,
+			"'%s %s' : 'content-type' has no effect without a payload.", place, name);
+}
+
 static int
 judge(struct reading *rd, int needs_page)
 {
@@ -265,6 +281,7 @@ judge(struct reading *rd, int needs_page)
 				"one.",
 			rule_place_name(rd->r->place), rd->r->action->name, a->status,
 			http_error_list());
+	warn_unused(rd, payload);
 	if (payload && !empty && !a->type.p)
 		return FAIL(rd, rd->source_arg,
 			"'%s %s' : a content-type must be given for what is not empty.",

@@ -80,7 +80,8 @@ static const char text[] =
 	"backend b from d\n balance random(3)\n source 10.0.0.1\n"
 	" server one 10.0.0.1:80 source 10.0.0.2:1000-2000\n server two 10.0.0.2:80 backup\n"
 	"backend c from d\n balance source\n server one 10.0.0.1:80\n server two 10.0.0.2:80 id 9\n"
-	"listen l from d\n bind abns@x\n server one 10.0.0.1:80\n";
+	"defaults e\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
+	"listen l from e\n bind abns@x\n server one 10.0.0.1:80\n";
 
 /* Everything that allocations can take away. */
 static void

@@ -56,6 +56,39 @@ argument_counts(void **state)
 		"   ^\n");
 }
 
+/* In one section, and only what is said once: the last one stays, or the first. */
+static void
+what_is_said_twice(void **state)
+{
+	(void)state;
+	world_expect("defaults\n timeout client 1s\n timeout connect 1s\n timeout connect 2s\n"
+		     " log a\n log a\n timeout client 2s\n timeout client 3s\n"
+		     "defaults\n timeout client 4s\n",
+		"begin defaults <> from <->\n"
+		"timeout client = 1000\n"
+		"timeout connect = 1000\n"
+		"log [a]\n"
+		"log [a]\n"
+		"timeout client = 2000\n"
+		"timeout client = 3000\n"
+		"end defaults <>\n"
+		"begin defaults <> from <->\n"
+		"timeout client = 4000\n"
+		"end defaults <>\n",
+		"[WARNING]  config : parsing [t.cfg:4:2] : 'timeout connect' ignored: line 3 has "
+		"said it already.\n"
+		"   timeout connect 2s\n"
+		"   ^\n"
+		"[WARNING]  config : parsing [t.cfg:7:2] : 'timeout client' replaces what line 2 "
+		"said.\n"
+		"   timeout client 2s\n"
+		"   ^\n"
+		"[WARNING]  config : parsing [t.cfg:8:2] : 'timeout client' replaces what line 7 "
+		"said.\n"
+		"   timeout client 3s\n"
+		"   ^\n");
+}
+
 static void
 places(void **state)
 {
@@ -244,6 +277,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_forms),
 		cmocka_unit_test(argument_counts),
+		cmocka_unit_test(what_is_said_twice),
 		cmocka_unit_test(places),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(misspellings),

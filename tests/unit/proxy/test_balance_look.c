@@ -153,10 +153,12 @@ test_defaults(void **state)
 	const struct rule_expr *mine, *other;
 
 	(void)state;
-	world_good(&w,
+	world_load(&w,
 		WORLD_DEFAULTS " mode http\n balance hash path\nbackend a\n" SERVERS
 			       "backend b\n balance hash src\n balance hash src\n" SERVERS
 			       "backend c\n balance uri\n" SERVERS);
+	assert_int_equal(w.result, 0);
+	assert_non_null(strstr(w.printed, "'balance' replaces what line 10 said."));
 	mine = world_proxy(&w, "a")->balance_by.expr;
 	other = world_proxy(&w, "b")->balance_by.expr;
 	assert_non_null(mine);

@@ -189,6 +189,12 @@ test_warnings(void **state)
 		"header 'Content-Length' always ignored");
 	world_says(WORLD_DEFAULTS "listen a\n bind :1\n http-error status 403 content-type a/b\n",
 		0, "content-type 'a/b' ignored");
+	world_says(WORLD_DEFAULTS "listen a\n bind :1\n"
+		" http-error status 403 errorfile /dev/null hdr a b\n", 0,
+		"'http-error' : 'hdr' has no effect on a page");
+	world_says(WORLD_DEFAULTS "listen a\n bind :1\n"
+		" http-error status 403 content-type a/b default-errorfiles\n", 0,
+		"'http-error' : 'content-type' has no effect without a payload.");
 }
 
 /* An answer has to fit into a buffer; one line is reported once, whoever inherits it. */

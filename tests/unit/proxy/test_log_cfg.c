@@ -197,12 +197,14 @@ test_formats(void **state)
 			   "frontend c\n option tcplog\n log-format x\n no option logasap\n"
 			   "frontend d\n log-format \"%ci %nope\"\n"
 			   "frontend e\n log-format \"\"\n");
-	assert_int_equal(w.diag.nentry, 2);
-	assert_string_equal(w.diag.entry[0].text,
+	assert_int_equal(w.diag.nentry, 3);
+	assert_string_equal(
+		w.diag.entry[0].text, "'log-format' replaces what line 8 said.");
+	assert_string_equal(w.diag.entry[1].text,
 		"failed to parse log-format : no variable is called '%nope'; a '%' itself "
 		"is written as '%%' (byte 6)");
-	assert_int_equal(w.diag.entry[0].where.line, 12);
-	assert_int_equal(w.diag.entry[0].where.col, 13);
+	assert_int_equal(w.diag.entry[1].where.line, 12);
+	assert_int_equal(w.diag.entry[1].where.col, 13);
 	p = cfg_world_proxy_at(&w, 0);
 	assert_string_equal(p->log.format_text, "%ci %s");
 	assert_true(p->options & OPT_LOGASAP);

@@ -55,11 +55,13 @@ test_values(void **state)
 	struct world w;
 
 	(void)state;
-	world_good(&w, WORLD_DEFAULTS " mode http\n cookie D insert secure maxlife 8h\n"
+	world_load(&w, WORLD_DEFAULTS " mode http\n cookie D insert secure maxlife 8h\n"
 		"backend a\n"
 		"backend b\n cookie E prefix\n cookie SRV insert indirect nocache secure attr x=y"
 		" domain .a.b httponly postonly preserve maxidle 1500ms domain .c.d attr z\n"
 		"backend c\n cookie SRV\n");
+	assert_int_equal(w.result, 0);
+	assert_non_null(strstr(w.printed, "'cookie' replaces what line 9 said."));
 	c = &world_proxy(&w, "a")->persist;
 	assert_string_equal(c->name, "D");
 	assert_int_equal(c->way, PERSIST_INSERT);

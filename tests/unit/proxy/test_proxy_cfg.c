@@ -139,7 +139,7 @@ test_inheritance(void **state)
 	const struct proxy *p;
 
 	(void)state;
-	world_good(&w,
+	world_load(&w,
 		"defaults base\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
 		" maxconn 5\n backlog 6\n fullconn 7\n retries 8\n option redispatch 2\n"
 		" balance first\n"
@@ -149,6 +149,9 @@ test_inheritance(void **state)
 		"listen old from base\n bind :1\n server s 10.0.0.1:1\n"
 		"listen new\n bind :1\n server s 10.0.0.1:1 maxconn 11\n balance random(4)\n"
 		"backend b\n");
+	assert_int_equal(w.result, 0);
+	assert_non_null(strstr(w.printed,
+		"proxy 'new' : 'default_backend' comes before its own servers"));
 	p = world_proxy(&w, "old");
 	assert_int_equal(p->to.server, 3000);
 	assert_int_equal(p->maxconn, 5);

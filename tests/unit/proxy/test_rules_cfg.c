@@ -70,6 +70,32 @@ the_order_is_told(void **st)
 		BACKEND, 0, NULL);
 }
 
+/* Whoever puts a rule behind one that always ends the list meant something else. */
+static void
+what_is_never_reached(void **st)
+{
+	static const char *const ends[] = { "allow", "deny", "tarpit", "return", "reject",
+		"silent-drop", "auth", "redirect location /" };
+	static const char *const go_on[] = { "set-header a b", "capture src len 9",
+		"set-var(txn.a) src", "deny if { path /a }", "deny unless { path /a }" };
+	char text[300];
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		(void)snprintf(text, sizeof(text),
+			HTTP " http-request %s\n http-request set-header a b\n" BACKEND, ends[i]);
+		assert_said(text, 0,
+			"previous 'http-request' action is final and has no condition attached");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(go_on); i++) {
+		(void)snprintf(text, sizeof(text),
+			HTTP " http-request %s\n http-request set-header a b\n" BACKEND, go_on[i]);
+		assert_said(text, 0, NULL);
+	}
+	/* Another list. */
+	assert_said(HTTP " http-request deny\n http-response set-header a b\n" BACKEND, 0, NULL);
+}
+
 static void
 modes_and_sections(void **st)
 {
@@ -113,6 +139,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read),
 		cmocka_unit_test(the_order_is_told),
+		cmocka_unit_test(what_is_never_reached),
 		cmocka_unit_test(modes_and_sections),
 		cmocka_unit_test(delays_are_inherited),
 	};

@@ -35,6 +35,19 @@ refuses(const char *arguments, const char *says)
 }
 
 static void
+test_what_has_no_effect(void **state)
+{
+	(void)state;
+	assert_int_equal(action_rig_read(&r, "http-request return content-type a/b"), 0);
+	assert_non_null(strstr(r.printed, "'content-type' has no effect without a payload."));
+	assert_int_equal(action_rig_read(&r, "http-request deny default-errorfiles hdr a b"), 0);
+	assert_non_null(strstr(r.printed, "'hdr' has no effect on a page"));
+	assert_int_equal(
+		action_rig_read(&r, "http-request return content-type a/b string \"\" hdr a b"), 0);
+	assert_string_equal(r.printed, "");
+}
+
+static void
 test_payloads(void **state)
 {
 	(void)state;
@@ -163,6 +176,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_what_has_no_effect, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_payloads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
