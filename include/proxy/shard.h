@@ -53,6 +53,7 @@ struct proxy_stat {
 	uint64_t econ, eresp, wretr, wredis, cli_abrt, srv_abrt, lbtot, connect, reuse;
 	uint64_t failed_conns;
 	uint64_t req_tot, hrsp[6]; /* as a server's */
+	uint64_t intercepted;    /* of frontends: requests that their own rules have answered */
 	uint64_t failed_rewrites;
 	unsigned int cur_max, queued_max;
 	uint64_t last_sess_ms;

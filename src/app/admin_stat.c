@@ -163,6 +163,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
 	put(r, STAT_conn_rate_max, st->conn_rate.max);
 	put(r, STAT_conn_tot, st->cum_conn);
+	put(r, STAT_intercepted, st->intercepted);
 	put(r, STAT_dcon, st->denied_conn);
 	put(r, STAT_dses, st->denied_sess);
 	put(r, STAT_wrew, st->failed_rewrites);
@@ -250,7 +251,7 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 static void
 count_servers(const struct proxy *p, struct row *r)
 {
-	uint64_t act = 0, bck = 0, weight = 0;
+	uint64_t act = 0, bck = 0, weight = 0, spare = 0;
 
 	list_each(it, &p->servers) {
 		const struct server *s = list_entry(it, struct server, link);
@@ -258,10 +259,13 @@ count_servers(const struct proxy *p, struct row *r)
 		if (!server_is_usable(s))
 			continue;
 		if (s->conf.backup)
-			bck++;
+			bck++, spare += (uint64_t)s->uweight;
 		else
 			act++, weight += (uint64_t)s->uweight;
 	}
+	/* Of those that get the sessions. */
+	if (!act)
+		weight = spare;
 	put_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
 	put(r, STAT_weight, weight);
 	put(r, STAT_uweight, weight);

@@ -10,6 +10,7 @@
 #include "exchange.h"
 #include "response.h"
 #include "half.h"
+#include "http_count.h"
 #include "inspect.h"
 #include "proxy/http_txn.h"
 #include "proxy/persist.h"
@@ -53,6 +54,7 @@ count_time(const struct session *s)
 void
 session_conclude(struct session *s)
 {
+	http_count_unanswered(s);
 	if (!s->has_left) {
 		if (s->connected_ms)
 			count_time(s);

@@ -45,10 +45,24 @@ http_count_response(struct session *s)
 		return;
 	be->hrsp[c]++;
 	be->req_tot++;
-	if (s->srv && s->connected_ms && !s->txn->local) {
-		srv_stat(s)->hrsp[c]++;
-		srv_stat(s)->req_tot++;
-	}
+}
+
+/* Its request ends, and nobody was told anything: neither a response nor an answer of our own. */
+static inline void
+http_count_unanswered(struct session *s)
+{
+	const struct http_txn *t = s->txn;
+
+	if (t && t->head_ms && !t->res_ms)
+		http_count_response(s);
+}
+
+/* The server's own response is there, whatever rules make of it. */
+static inline void
+http_count_server(struct session *s)
+{
+	srv_stat(s)->hrsp[http_class(s->txn->res.status)]++;
+	srv_stat(s)->req_tot++;
 }
 
 static inline void

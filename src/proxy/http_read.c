@@ -124,6 +124,7 @@ head_is_complete(struct session *s, size_t used)
 	}
 	t->status = monitor_status(s);
 	if (t->status) {
+		fe_stat(s)->intercepted++;
 		s->logged = 1;
 		session_event(s, SESSION_EV_ANSWER);
 	} else {

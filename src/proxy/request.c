@@ -186,6 +186,8 @@ carry_out(struct session *s, const struct rule_verdict *v)
 	verdict_blame(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		verdict_count_denied(s, CLIENT);
+	else if (v->what == RULE_END_REPLY && !s->txn->be)
+		fe_stat(s)->intercepted++;
 	if (v->what == RULE_END_DROP)
 		vanish_on_close(s->engine->sys, s->conn[CLIENT].fd);
 	else if (v->what != RULE_END_REJECT)

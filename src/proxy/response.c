@@ -114,10 +114,9 @@ decide(struct session *s)
 static void
 bad_answer(struct session *s)
 {
-	if (again_retries(s, HTTP_RETRY_JUNK_RESPONSE))
-		return;
 	http_count_bad_response(s);
-	exchange_fail(s, 502, 'P', 'H');
+	if (!again_retries(s, HTTP_RETRY_JUNK_RESPONSE))
+		exchange_fail(s, 502, 'P', 'H');
 }
 
 /* The server has answered: the request is not sent again. */
@@ -245,6 +244,7 @@ pass_final(struct session *s, size_t used)
 
 	if (http_retries_status(s->be, t->res.status) && again_retry(s))
 		return;
+	http_count_server(s);
 	t->res_version = t->res.version;
 	t->has_res_version = 1;
 	capture_fields(s, &t->res);

@@ -143,6 +143,7 @@ add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 	out->failed_conns += st->failed_conns;
 	out->failed_rewrites += st->failed_rewrites;
 	out->req_tot += st->req_tot;
+	out->intercepted += st->intercepted;
 	add_classes(out->hrsp, st->hrsp);
 	out->cur_max = MAX(out->cur_max, st->cur_max);
 	out->queued_max = MAX(out->queued_max, st->queued_max);
