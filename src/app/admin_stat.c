@@ -258,10 +258,10 @@ count_servers(const struct proxy *p, struct row *r)
 
 		if (!server_is_usable(s))
 			continue;
-		if (s->conf.backup)
-			bck++, spare += (uint64_t)s->uweight;
-		else
+		if (!s->conf.backup)
 			act++, weight += (uint64_t)s->uweight;
+		else if (!bck++ || (p->options & OPT_ALLBACKUPS))
+			spare += (uint64_t)s->uweight;
 	}
 	/* Of those that get the sessions. */
 	if (!act)
