@@ -1,5 +1,6 @@
 #include "proxy/weight_map.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -164,6 +165,7 @@ weight_map_clear(struct weight_map *m)
 void
 weight_map_add(struct weight_map *m, unsigned int weight)
 {
+	assert(weight > 0 && (m->n + 1) * WEIGHT_MAP_WEIGHT_MAX <= m->cap);
 	m->heap[m->n] = (uint16_t)m->n;
 	m->member[m->n++] = (struct weight_map_member){ .weight = (uint16_t)weight };
 }

@@ -209,11 +209,35 @@ everything_registers_once(void **state)
 	cfg_registry_fini(&reg);
 }
 
+/* A section could say each of them. */
+static void
+what_is_said_once_has_room(void **state)
+{
+	struct cfg_registry reg;
+	const char *culprit = "";
+	unsigned int different = 0;
+
+	(void)state;
+	cfg_registry_init(&reg);
+	assert_int_equal(modules_register(&reg, &culprit), 0);
+	for (unsigned int i = 0; i < reg.nkw; i++) {
+		const char *once = reg.kw[i]->once;
+		unsigned int k = 0;
+
+		while (once && k < i && (!reg.kw[k]->once || strcmp(reg.kw[k]->once, once) != 0))
+			k++;
+		different += once && k == i;
+	}
+	assert_in_range(different, 20, CFG_ONCE_MAX);
+	cfg_registry_fini(&reg);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_registers_once),
+		cmocka_unit_test(what_is_said_once_has_room),
 		cmocka_unit_test(every_keyword),
 		cmocka_unit_test(every_option),
 	};
