@@ -87,7 +87,7 @@ session_redispatches(const struct session *s, int n)
 	if (!(be->options & OPT_REDISPATCH) || !every || s->forced)
 		return 0;
 	/* Without another one to go to, this one gets its moment. */
-	if (proxy_usable_servers(be) <= (unsigned int)server_is_usable(s->srv))
+	if (proxy_usable_servers(be) <= (unsigned int)balance_has(be, s->srv))
 		return 0;
 	if (!balance_hashes(be->balance) && !persist_holds(s))
 		return 1;

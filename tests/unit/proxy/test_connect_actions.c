@@ -100,6 +100,17 @@ without_another_server_there_is_no_redispatch(void **st)
 	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 	assert_true(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
+	/* A backup server that a cookie named stands beside the one that is there to be chosen. */
+	server_set_admin(w.srv[0], SERVER_UP, 1);
+	w.srv[0]->conf.backup = 1;
+	balance_refresh(w.px);
+	s->retries = 0;
+	s->bound = s->srv;
+	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
+	assert_true(s->redispatch);
+	w.srv[0]->conf.backup = 0;
+	s->bound = NULL;
+	s->retries = 2;
 	w.px->options &= ~(unsigned int)OPT_REDISPATCH;
 	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 	assert_false(s->redispatch);
