@@ -49,7 +49,7 @@ int idle_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, vo
 /* The same for the one that is held; *holder is NULL then. 0: it is closed, something has come. */
 int idle_take(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses) must_check;
-static inline const struct server *
+static inline struct server *
 idle_server(const struct idle_conn *c)
 {
 	return c->of->srv;

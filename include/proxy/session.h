@@ -72,6 +72,8 @@ struct session {
 	struct proxy *be;
 	struct idle_conn *held; /* mode http: a connection to a server that is its own, at rest */
 	unsigned int uses;      /* requests that conn[SERVER] has carried */
+	uint8_t is_private;     /* conn[SERVER] is authenticated: nobody else may use it */
+	uint8_t held_private;   /* the same of the one that is held */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/capture.h; NULL: none */
 	struct session_endpoints *endpoints; /* what rules said of it; NULL: nothing */

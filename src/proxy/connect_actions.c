@@ -31,6 +31,7 @@ reuses(struct session *s)
 	struct half *h = &s->half[CLIENT];
 
 	s->uses = 0;
+	s->is_private = 0;
 	t->reused = (uint8_t)(t->keeps[SERVER] && !t->fresh && session_reuse_server(s));
 	/* What has to be there for another attempt: all of the request. */
 	h->resend = (uint8_t)again_is_possible(s);

@@ -268,19 +268,23 @@ move_next_request(struct session *s)
 	session_post(s, SESSION_EV_NONE);
 }
 
-/* Both messages have ended exactly, and the server means to go on: it waits for another request. */
+/* Both messages have ended exactly, and the server means to go on: it waits for another request.
+ * The pool is for connections that anybody may use. */
 static void
 keep_server(struct session *s)
 {
 	struct engine *e = s->engine;
-	int own = s->be && s->be->http.reuse == HTTP_REUSE_NEVER;
+	int own = s->is_private || (s->be && s->be->http.reuse == HTTP_REUSE_NEVER);
 
 	if (!conn_is_open(&s->conn[SERVER]) || !s->txn->keeps[SERVER] ||
 		s->half[CLIENT].state != HALF_DONE || s->half[SERVER].state != HALF_DONE)
 		return;
 	if (own && !s->txn->keeps[CLIENT])
 		return;
-	idle_leave(e, &s->held);
+	if (own) {
+		idle_leave(e, &s->held);
+		s->held_private = s->is_private;
+	}
 	(void)idle_put(e, s->srv, &s->conn[SERVER], s->uses + 1, own ? &s->held : NULL);
 }
 

@@ -4,6 +4,7 @@
 #include "count.h"
 #include "proxy/balance.h"
 #include "proxy/http_txn.h"
+#include "proxy/idle.h"
 #include "proxy/slot.h"
 
 /* --- after the lock --- */
@@ -29,12 +30,28 @@ tell(struct engine *e, struct proxy *be, uint64_t who)
 
 /* --- critical sections --- */
 
-/* The server that persistence wants, or a place in its queue. It may give way where that is full,
- * too, and where it may (manual 5.2, maxqueue). */
-static enum session_event
-choose_bound(struct session *s)
+/*
+ * The server that has authenticated the client by a connection, which the session still holds: with
+ * another one the client would have to begin anew (manual, option prefer-last-server). An algorithm
+ * that hashes has a choice of its own. NULL: none.
+ */
+static struct server *
+authenticated_server(const struct session *s)
 {
-	s->srv = s->bound;
+	struct server *srv = s->held && s->held_private ? idle_server(s->held) : NULL;
+
+	return srv && srv->be == s->be && srv->admin != SERVER_MAINT &&
+			!balance_hashes(s->be->balance)
+		? srv
+		: NULL;
+}
+
+/* The server that the session is to go to, or a place in its queue. It may give way where that is
+ * full, too, and where it may (manual 5.2, maxqueue). */
+static enum session_event
+choose_that(struct session *s, struct server *srv)
+{
+	s->srv = srv;
 	if (server_has_room(s->srv)) {
 		slot_get(s);
 		return SESSION_EV_ASSIGNED;
@@ -47,7 +64,7 @@ choose_bound(struct session *s)
 static int
 may_leave(const struct session *s)
 {
-	return (s->be->options & OPT_REDISPATCH) && !s->forced;
+	return !s->bound || ((s->be->options & OPT_REDISPATCH) && !s->forced);
 }
 
 static enum session_event
@@ -86,10 +103,11 @@ join(struct session *s)
 static enum session_event
 choose_or_wait(struct session *s)
 {
-	enum session_event ev = s->bound ? choose_bound(s) : choose(s, NULL);
+	struct server *want = s->bound ? s->bound : authenticated_server(s);
+	enum session_event ev = want ? choose_that(s, want) : choose(s, NULL);
 
-	if (ev == SESSION_EV_NO_SERVER && s->bound && may_leave(s))
-		ev = choose(s, s->bound);
+	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
+		ev = choose(s, want);
 	if (ev == SESSION_EV_FULL)
 		wait_in_queue(s);
 	return ev;

@@ -7,6 +7,7 @@
 #include "count.h"
 #include "exchange.h"
 #include "half.h"
+#include "http/auth.h"
 #include "http_count.h"
 #include "http_out.h"
 #include "net/vanish.h"
@@ -245,6 +246,8 @@ pass_final(struct session *s, size_t used)
 	if (http_retries_status(s->be, t->res.status) && again_retry(s))
 		return;
 	http_count_server(s);
+	if (http_auth_binds_connection(&t->res))
+		s->is_private = 1;
 	t->res_version = t->res.version;
 	t->has_res_version = 1;
 	capture_fields(s, &t->res);

@@ -268,8 +268,10 @@ session_reuse_server(struct session *s)
 	struct engine *e = s->engine;
 	struct conn *c = &s->conn[SERVER];
 
-	if (s->held && idle_server(s->held) == s->srv)
+	if (s->held && idle_server(s->held) == s->srv) {
+		s->is_private = s->held_private;
 		return idle_take(e, &s->held, session_on_io, s, c, &s->uses);
+	}
 	return idle_get(e, s->srv, s->requests == 1, session_on_io, s, c, &s->uses);
 }
 

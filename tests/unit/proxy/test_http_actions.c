@@ -227,6 +227,66 @@ connections_to_servers_are_used_again(void **st)
 	http_play_all(reused, ARRAY_LEN(reused));
 }
 
+#define DENIED(challenge) \
+	"HTTP/1.1 401 No\r\nWWW-Authenticate: " challenge "\r\nContent-Length: 2\r\n\r\nno"
+
+/* The first connection asks who it is, and later ones are told by what they answer. */
+static void
+challenge_first(struct world *x, unsigned int nth, struct step *steps)
+{
+	const struct step one[] = { AWAIT("\r\n\r\n"), { STEP_SAY, (uintptr_t)x->arg },
+		AWAIT("\r\n\r\n"), SAY(OK2 "\r\nme"), AWAIT("\r\n\r\n"), SAY(OK2 "\r\nME"),
+		EOF_CLOSE };
+	static const struct step other[] = { AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE };
+
+	if (nth)
+		memcpy(steps, other, sizeof(other));
+	else
+		memcpy(steps, one, sizeof(one));
+}
+
+/*
+ * A connection that the server has authenticated is never another client's, whatever http-reuse
+ * says and however many good answers came since, and it is its client's as long as that stays.
+ */
+static void
+an_authenticated_connection_is_private(void **st)
+{
+	static const struct step owner[] = { SAY(GET "\r\n"), AWAIT("no"), SAY(GET "\r\n"),
+		AWAIT("me"), { STEP_PAUSE, 100 }, SAY(GET "\r\n"), AWAIT("ME"),
+		{ STEP_CLOSE, 0 } };
+	static const struct step stranger[] = { { STEP_PAUSE, 50 }, SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct {
+		const char *answer;
+		unsigned int served;
+		enum http_reuse reuse;
+	} row[] = {
+		{ DENIED("NTLM"), 2, HTTP_REUSE_ALWAYS },
+		{ DENIED("Basic a=b, negotiate"), 2, HTTP_REUSE_AGGRESSIVE },
+		{ DENIED("Negotiate"), 2, HTTP_REUSE_SAFE },
+		{ DENIED("Negotiate"), 2, HTTP_REUSE_NEVER },
+		/* Requests are authenticated one by one: the connection is anybody's. */
+		{ DENIED("Basic realm=x"), 1, HTTP_REUSE_ALWAYS },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		struct world_config cfg = { HTTP_WORLD, .reuse = row[i].reuse };
+
+		rig_open(&cfg, NULL);
+		w.origin_script = challenge_first;
+		w.arg = (void *)(uintptr_t)row[i].answer;
+		(void)world_client(&w, owner, 0);
+		(void)world_client(&w, stranger, 0);
+		world_run(&w, RIG_LIMIT);
+		if (w.n_served != row[i].served)
+			fail_msg("%zu: %u connections to the origin", i, w.n_served);
+		assert_int_equal(strstr(w.client[1].text, "ME") != NULL, row[i].served == 1);
+		assert_int_equal(strstr(w.client[0].text, "ME") != NULL, row[i].served == 2);
+		rig_close();
+	}
+}
+
 /* On kept connections: recv, send, recv, send, and the waits. */
 static void
 a_kept_request_costs_four_calls(void **st)
@@ -337,6 +397,7 @@ main(void)
 		cmocka_unit_test(a_server_that_has_ended_is_reset),
 		cmocka_unit_test(a_request_costs_what_it_must),
 		cmocka_unit_test(connections_to_servers_are_used_again),
+		cmocka_unit_test(an_authenticated_connection_is_private),
 		cmocka_unit_test(a_kept_request_costs_four_calls),
 	};
 
