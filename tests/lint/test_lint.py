@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 import ctext
+import layers
 import lint
 
 GOOD = '''\
@@ -50,6 +51,10 @@ PLANTED = [
     ('layers', 'src/http/bad.c', '#include "net/addr.h"\n'),
     ('layers', 'include/net/bad.h', '#include "proxy/proxy.h"\n'),
     ('layers', 'src/base/bad.c', '#include "good.h"\n'),
+    ('layers', 'src/proxy/model/bad.c', '#include "proxy/session/session.h"\n'),
+    ('layers', 'src/proxy/backend/bad.c', '#include "proxy/relay/direction.h"\n'),
+    ('layers', 'include/rule/sample/bad.h', '#include "rule/action/act.h"\n'),
+    ('layers', 'src/proxy/other/bad.c', 'int x;\n'),
     ('layers', 'src/other/bad.c', '#include "base/good.h"\n'),
     ('layers', 'src/event/bad.c', '#include <ev.h>\n'),
     ('layers', 'src/net/bad.c', '#include <openssl/ssl.h>\n'),
@@ -137,6 +142,115 @@ def test_variables_are_seen_in_the_objects(root, text, red):
     assert bool(broken(root, str(root / 'obj'))['objects']) == red
 
 
+def compiled(root, files):
+    """The rules that a tree of these files breaks, with its objects: {rule: [line]}."""
+    out = root / 'obj'
+    for path, text in files.items():
+        write(root, path, text)
+        target = (out / path).with_suffix('.o')
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(['gcc', '-O2', '-w', '-c', '-o', target, root / path], check=True)
+    return broken(root, str(out))
+
+
+def calls(name, *others):
+    return ''.join(f'int {o}(void);\n' for o in others) + \
+        f'int\n{name}(void)\n{{\n\treturn {" + ".join(o + "()" for o in others) or 0};\n}}\n'
+
+
+@pytest.mark.parametrize('files,red', [
+    ({'src/proxy/a.c': calls('a', 'b'), 'src/rule/b.c': calls('b')}, False),
+    ({'src/rule/a.c': calls('a', 'b'), 'src/proxy/b.c': calls('b')}, True),
+    ({'src/event/a.c': calls('a', 'b'), 'src/cfg/b.c': calls('b')}, True),
+    ({'src/proxy/session/a.c': calls('a', 'b'), 'src/proxy/model/b.c': calls('b')}, False),
+    ({'src/proxy/model/a.c': calls('a', 'b'), 'src/proxy/session/b.c': calls('b')}, True),
+    ({'src/proxy/relay/a.c': calls('a', 'b'), 'src/proxy/backend/b.c': calls('b')}, True),
+    ({'src/net/a.c': 'extern int b[];\nint\na(void)\n{\n\treturn b[0];\n}\n',
+      'src/http/b.c': 'const int b[2] = {1};\n'}, True),
+    ({'src/net/a.c': 'extern int b(void);\nint (*const a)(void) = b;\n', 'src/http/b.c': calls('b')}, True),
+], ids=['down', 'up', 'sideways', 'sub-down', 'sub-up', 'sub-sideways', 'data', 'pointer'])
+def test_links_count_as_well_as_includes(root, files, red):
+    found = compiled(root, files)['links']
+    assert bool(found) == red
+    if red:
+        source = next(iter(files))
+        assert found[0].startswith(f'{source}:1: links: needs {list(files)[1]}')
+
+
+def ring(folder, *names):
+    return {f'src/{folder}/{n}.c': calls(n, names[i - 1]) for i, n in enumerate(names)}
+
+
+@pytest.mark.parametrize('files,red', [
+    (ring('proxy', 'a', 'b', 'c'), 0),
+    (ring('proxy', 'a', 'b', 'c', 'd'), 4),
+    (ring('rule', 'a', 'b', 'c', 'd'), 4),
+    (ring('app', 'a', 'b', 'c', 'd'), 0),
+    (ring('app', 'a', 'b', 'c', 'd', 'e'), 5),
+    ({**ring('app', 'a', 'b', 'c'), **ring('app', 'd', 'e', 'f')}, 0),
+    ({'src/base/a.c': calls('a', 'b'), 'src/base/b.c': calls('b', 'c'), 'src/base/c.c': calls('c', 'd'),
+      'src/base/d.c': calls('d', 'e'), 'src/base/e.c': calls('e')}, 0),
+], ids=['3', '4', '4-rule', '4-app', '5', 'two-of-3', 'a-chain'])
+def test_a_knot_does_not_grow(root, files, red):
+    assert len(compiled(root, files)['knots']) == red
+
+
+def test_headers_that_include_each_other_are_red(root):
+    write(root, 'include/base/a.h', '#include "base/b.h"\n')
+    write(root, 'include/base/b.h', '#include "base/c.h"\n')
+    assert not broken(root)['knots']
+    write(root, 'include/base/c.h', '#include "base/a.h"\n')
+    assert broken(root)['knots']
+
+
+def test_the_table_of_layers_is_an_order():
+    assert not layers.circles()
+
+
+def test_a_table_that_is_no_order_is_red(root, monkeypatch):
+    monkeypatch.setitem(layers.INSIDE, 'proxy', {'a': ('b',), 'b': ('a',)})
+    assert broken(root)['layers']
+    monkeypatch.undo()
+    monkeypatch.setitem(layers.MAY, 'base', ('rule/',))
+    assert broken(root)['layers']
+
+
+def test_a_debt_is_exact(root, monkeypatch):
+    places = ['a', 'b', 'c']
+    monkeypatch.setitem(lint.RULES, 'text', lambda tree: [('src/base/good.c', 1, p) for p in places])
+
+    def left(owed):
+        write(root, 'tests/lint/debt', f'# how many\ntext\t{owed}\n')
+        return lint.settle(broken(root), lint.read_debt(str(root)), None)['text']
+    assert len(left(2)) == 4 and not left(3)
+    assert left(4) == ['tests/lint/debt: text: 3 places are left of 4: lint.py --record']
+
+
+def test_a_debt_goes_down_only(root):
+    write(root, 'src/base/good.c', GOOD + 'int x; \n')
+    tool = ['python3', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py'), '--root', root, '--record']
+    for before, after, code in (('text\t3\nwords\t1\n', 'text\t1\n', 0), ('text\t1\n', 'text\t1\n', 0), ('', '', 1)):
+        write(root, 'tests/lint/debt', before)
+        assert subprocess.run(tool, capture_output=True, check=False).returncode == code
+        assert (root / 'tests/lint/debt').read_text().split('--record\n')[1] == after
+
+
+@pytest.mark.parametrize('text', ['text\t0\n', 'no_rule\t1\n'])
+def test_a_debt_of_nothing_is_refused(root, text):
+    write(root, 'tests/lint/debt', text)
+    with pytest.raises(SystemExit):
+        lint.read_debt(str(root))
+
+
+def test_the_graph_is_printed(root):
+    compiled(root, {**ring('proxy', 'a', 'b', 'c', 'd'), **{'src/base/e.c': calls('e', 'a')}})
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'graph.py')
+    done = subprocess.run(['python3', tool, '--root', root, '--objects', root / 'obj'], capture_output=True, text=True,
+                          check=True)
+    assert 'component 1: 4 files, 4 links' in done.stdout
+    assert 'upward links: 1, symbols: 1\n  src/base/e.c:1: -> src/proxy/a.c: a\n' in done.stdout
+
+
 def test_a_unit_that_was_not_compiled_is_red(root):
     assert broken(root, str(root / 'obj'))['objects']
 
@@ -151,4 +265,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 5 1 0\n'
+    assert (root / 't').read_text() == 'lint 7 1 0\n'
