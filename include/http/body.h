@@ -62,6 +62,13 @@ int http_body_is_over(const struct http_body *b);
 enum http_piece http_body_next(struct http_body *b, const char *p, size_t n, size_t *len);
 /* The same over all of p[0..n): bytes that belong to the message (any kind). -1: bad. */
 long http_body_take(struct http_body *b, const char *p, size_t n);
+/*
+ * The content of p[0..n), without framing, goes to `to`, which has room for n bytes and may be p:
+ * *out bytes of it, made of the first *used ones. It ends where the message does. -1: what follows
+ * those is bad.
+ */
+int http_body_decode(struct http_body *b, char *to, const char *p, size_t n, size_t *used,
+	size_t *out) must_check;
 /* n bytes of payload went by unseen. Not of CHUNKED, and of LENGTH no more than are left
  * (asserted). */
 void http_body_skip(struct http_body *b, uint64_t n);

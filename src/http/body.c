@@ -1,6 +1,7 @@
 #include "http/body.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "http/scan.h"
@@ -393,6 +394,28 @@ http_body_take(struct http_body *b, const char *p, size_t n)
 		at += len;
 	}
 	return (long)at;
+}
+
+int
+http_body_decode(struct http_body *b, char *to, const char *p, size_t n, size_t *used, size_t *out)
+{
+	size_t at = 0, put = 0, len;
+	int bad = 0;
+
+	while (at < n && !bad && !http_body_is_over(b)) {
+		enum http_piece piece = http_body_next(b, p + at, n - at, &len);
+
+		bad = piece == HTTP_PIECE_BAD;
+		if (piece == HTTP_PIECE_DATA) {
+			memmove(to + put, p + at, len);
+			put += len;
+		}
+		if (!bad)
+			at += len;
+	}
+	*used = at;
+	*out = put;
+	return bad ? -1 : 0;
 }
 
 void

@@ -38,23 +38,15 @@ static struct str
 content(const struct session *s, struct arena *a)
 {
 	const struct half *h = &s->half[CLIENT];
-	const char *p = h->buf + s->txn->head_end, *end = h->buf + h->tail;
+	const char *p = h->buf + s->txn->head_end;
+	size_t n = h->tail - s->txn->head_end, used, out = 0;
 	struct http_body b;
-	size_t n = 0, len;
-	char *out = arena_get(a, (size_t)(end - p));
+	char *to = arena_get(a, n);
 
 	http_body_of_request(&b, &s->txn->req);
-	for (; out && p < end && !http_body_is_over(&b); p += len) {
-		enum http_piece piece = http_body_next(&b, p, (size_t)(end - p), &len);
-
-		if (piece != HTTP_PIECE_DATA && piece != HTTP_PIECE_FRAME)
-			break;
-		if (piece == HTTP_PIECE_DATA) {
-			memcpy(out + n, p, len);
-			n += len;
-		}
-	}
-	return (struct str){ out, n };
+	if (to)
+		(void)!http_body_decode(&b, to, p, n, &used, &out);
+	return (struct str){ to, out };
 }
 
 static int

@@ -138,32 +138,6 @@ exchange_reach(const struct session *s, int side, size_t reach)
 	return reach;
 }
 
-/* Takes the framing out: an old client knows nothing of it. */
-static enum exchange_step
-dechunk(struct http_body *b, char *p, size_t got, size_t *used, size_t *out)
-{
-	*used = *out = 0;
-	while (*used < got && !http_body_is_over(b)) {
-		size_t len = 0;
-
-		switch (http_body_next(b, p + *used, got - *used, &len)) {
-		case HTTP_PIECE_DATA:
-			memmove(p + *out, p + *used, len);
-			*out += len;
-			break;
-		case HTTP_PIECE_FRAME:
-			break;
-		case HTTP_PIECE_MORE:
-			*used = got;
-			return EXCHANGE_ON;
-		case HTTP_PIECE_BAD:
-			return EXCHANGE_BAD;
-		}
-		*used += len;
-	}
-	return http_body_is_over(b) ? EXCHANGE_OVER : EXCHANGE_ON;
-}
-
 enum exchange_step
 exchange_judge(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
 {
@@ -175,10 +149,13 @@ exchange_judge(struct session *s, int side, char *p, size_t got, size_t *used, s
 		*used = *out = got;
 		return EXCHANGE_ON;
 	}
-	if (side == SERVER && t->dechunks)
-		return dechunk(b, p, got, used, out);
-	n = got ? http_body_take(b, p, got) : 0;
-	*used = *out = n < 0 ? 0 : (size_t)n;
+	/* An old client knows nothing of chunks. */
+	if (side == SERVER && t->dechunks) {
+		n = http_body_decode(b, p, p, got, used, out);
+	} else {
+		n = got ? http_body_take(b, p, got) : 0;
+		*used = *out = n < 0 ? 0 : (size_t)n;
+	}
 	if (n < 0)
 		return EXCHANGE_BAD;
 	return http_body_is_over(b) ? EXCHANGE_OVER : EXCHANGE_ON;

@@ -101,28 +101,17 @@ request_is_taken(const struct session *s)
 
 /* The data of a chunked body lie between its framing: they are copied together. */
 static struct str
-dechunked(struct session *s, char *p, size_t n)
+dechunked(struct session *s, const char *p, size_t n)
 {
 	struct arena *a = &s->engine->look.arena;
 	struct http_body body = { .framing = HTTP_BODY_CHUNKED };
-	struct str out = { arena_get(a, n), 0 };
-	char *to = (char *)(uintptr_t)out.p;
-	size_t used = 0, len;
+	char *to = arena_get(a, n);
+	size_t used, out = 0;
 
-	if (!to)
-		return (struct str){ NULL, 0 };
-	while (used < n && !http_body_is_over(&body)) {
-		enum http_piece piece = http_body_next(&body, p + used, n - used, &len);
-
-		if (piece == HTTP_PIECE_MORE || piece == HTTP_PIECE_BAD)
-			break;
-		if (piece == HTTP_PIECE_DATA) {
-			memcpy(to + out.len, p + used, len);
-			out.len += len;
-		}
-		used += len;
-	}
-	return out;
+	/* What is bad of it is refused where it came from. */
+	if (to)
+		(void)!http_body_decode(&body, to, p, n, &used, &out);
+	return (struct str){ to, out };
 }
 
 static void
@@ -130,7 +119,7 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 {
 	const struct http_txn *t = s->txn;
 	const struct half *h = &s->half[CLIENT];
-	char *p = h->buf + t->head_end;
+	const char *p = h->buf + t->head_end;
 	size_t n = h->tail - t->head_end;
 
 	if (n && t->body[CLIENT].framing == HTTP_BODY_CHUNKED)

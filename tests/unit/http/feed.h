@@ -195,6 +195,31 @@ feed_same_body(const struct fed_body *a, const struct fed_body *b)
 	       a->data_len == b->data_len;
 }
 
+/* Its content at once, in place or apart from it. */
+static inline void
+feed_body_decoded(
+	struct fed_body *f, const struct http_body *fresh, const char *text, size_t len, int apart)
+{
+	struct http_body b = *fresh;
+	char *from = malloc(len ? len : 1), *to = apart ? malloc(len ? len : 1) : from;
+	int r;
+
+	if (!from || !to)
+		abort();
+	memset(f, 0, sizeof(*f));
+	memcpy(from, text, len);
+	r = http_body_decode(&b, to, from, len, &f->used, &f->data_len);
+	if (f->used > len || f->data_len > f->used || (r < 0) != (b.bad != 0))
+		abort();
+	for (size_t i = 0; i < f->data_len; i++)
+		f->data_sum = 31 * f->data_sum + (unsigned char)to[i];
+	f->bad = b.bad;
+	f->over = http_body_is_over(&b);
+	if (apart)
+		free(to);
+	free(from);
+}
+
 /* All ways, as for heads. NULL, or what differs. */
 static inline const char *
 feed_body_all_ways(struct fed_body *whole, const struct http_body *fresh, const char *text,
@@ -220,6 +245,11 @@ feed_body_all_ways(struct fed_body *whole, const struct http_body *fresh, const 
 	took = http_body_take(&b, text, len);
 	if (!differs && (whole->bad ? took != -1 : took != (long)whole->used))
 		differs = "taken at once";
+	for (int apart = 0; apart < 2 && !differs; apart++) {
+		feed_body_decoded(&other, fresh, text, len, apart);
+		if (!feed_same_body(whole, &other))
+			differs = apart ? "decoded" : "decoded in place";
+	}
 	if (differs || (!whole->bad && !whole->over))
 		return differs;
 	both = malloc(len + sizeof(next));
