@@ -41,7 +41,6 @@ struct balance_by {
 	uint8_t whole;       /* uri: with the query */
 	uint8_t path_only;   /* uri: without scheme and authority */
 	uint8_t domain_only; /* hdr: of a host name the label before the last */
-	uint8_t check_post;  /* url_param: in the body of a POST as well */
 	uint8_t borrowed;    /* expr is of a defaults section */
 	struct rule_expr *expr; /* hash; owned, unless it is borrowed */
 	struct cfg_where where;
@@ -110,9 +109,8 @@ uint32_t balance_key_of_text(const struct hash_type *t, const void *p, size_t n)
 /* Of a request, for an algorithm of mode http: 0 when it has no such parameter or field. */
 int balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
 	const struct hash_type *t, const struct http_head *req, uint32_t *key);
-/* Is it found, if at all, in the body, which has to be here then? (manual, `check_post`) */
-int balance_wants_body(enum balance_algo algo, const struct balance_by *by,
-	const struct http_head *req);
+/* Is the body looked at too, and has to be here then? (manual, `balance url_param`) */
+int balance_wants_body(enum balance_algo algo, const struct http_head *req);
 /* Of parameters as forms send them: 0 when that one is not among them. */
 int balance_key_of_form(const struct balance_by *by, const struct hash_type *t, struct str body,
 	uint32_t *key);

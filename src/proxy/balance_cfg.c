@@ -70,8 +70,8 @@ parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 
 	if (ctx->argc < 2)
 		return cfg_error(ctx, 0, "'balance url_param' takes the name of a parameter");
-	by->check_post = strcmp(cfg_arg(ctx, 2), "check_post") == 0;
-	if (ctx->argc > 2 && !by->check_post)
+	/* The body of a POST is looked at without it too. */
+	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") != 0)
 		return unexpected(ctx, 2);
 	/* How many bytes to wait for, once: as many as the buffer holds. */
 	if (ctx->argc > 3 && cfg_arg_int(ctx, 3, 0, INT_MAX, &ignored) < 0)

@@ -178,13 +178,11 @@ balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
 	return known;
 }
 
+/* HAProxy 2.6 looks there with and without `check_post`, and waits also where the query has it. */
 int
-balance_wants_body(enum balance_algo algo, const struct balance_by *by, const struct http_head *req)
+balance_wants_body(enum balance_algo algo, const struct http_head *req)
 {
-	struct str text;
-
-	return algo == BALANCE_URL_PARAM && by->check_post && req->method == HTTP_POST &&
-		!param_key(by, req->target, &text);
+	return algo == BALANCE_URL_PARAM && req->method == HTTP_POST;
 }
 
 int

@@ -56,11 +56,10 @@ key_of_request(struct session *s, uint32_t *key)
 	const struct http_head *req = &s->txn->req;
 	struct arena *a = &s->engine->look.arena;
 	size_t mark = arena_mark(a);
-	int known;
+	int known = balance_key_of_request(be->balance, &be->balance_by, &be->hash_type, req, key);
 
-	if (!balance_wants_body(be->balance, &be->balance_by, req))
-		return balance_key_of_request(
-			be->balance, &be->balance_by, &be->hash_type, req, key);
+	if (known || !balance_wants_body(be->balance, req))
+		return known;
 	known = balance_key_of_form(&be->balance_by, &be->hash_type, content(s, a), key);
 	arena_release(a, mark);
 	return known;

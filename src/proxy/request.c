@@ -63,14 +63,13 @@ ask_for_body(struct session *s)
 }
 
 /* Is the body to be here before the request goes anywhere (manual, option http-buffer-request, and
- * balance url_param with check_post)? */
+ * balance url_param)? */
 static int
 wants_body(const struct session *s, const struct proxy *px)
 {
 	if (px->options & OPT_HTTP_BUFFER_REQUEST)
 		return 1;
-	return px == s->txn->be &&
-		balance_wants_body(px->balance, &px->balance_by, &s->txn->req);
+	return px == s->txn->be && balance_wants_body(px->balance, &s->txn->req);
 }
 
 /* As much of it as the buffer holds. 1: it is here, or cannot come. The proxy that wants it says

@@ -9,7 +9,7 @@
 
 /* Takes it as far as it comes with what is there of the body. Raises events. */
 void request_go_on(struct session *s);
-/* It waits for what its backend balances by (check_post): when that does not come logs still tell
+/* It waits for what its backend balances by (url_param): when that does not come logs still tell
  * when the head had, as HAProxy's do. */
 int request_is_taken(const struct session *s);
 /* It is answered by ourselves, with that status: it is bad. */

@@ -124,10 +124,12 @@ test_body(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(t); i++)
-		expect("balance url_param id check_post", t[i].request, t[i].key,
-			t[i].key ? strlen(t[i].key) : 0);
-	expect("balance url_param id", POST("Content-Length: 6", "id=abc"), NULL, 0);
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		size_t n = t[i].key ? strlen(t[i].key) : 0;
+
+		expect("balance url_param id check_post", t[i].request, t[i].key, n);
+		expect("balance url_param id", t[i].request, t[i].key, n);
+	}
 }
 
 static void
