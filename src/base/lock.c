@@ -1,10 +1,9 @@
+/* The slow path of the spin lock, run by any worker. It writes `taken` only after it saw 0. */
 #include "base/lock.h"
 
 #include <pthread.h>
 
-#include "base/atomic.h"
-
-/* Looks before the CPU is given away: some microseconds, many times what is done under a lock. */
+/* Spins before the CPU is yielded: some microseconds, many times what a critical section takes. */
 #define SPINS 100
 
 #ifdef TACIT_MAGIC
@@ -21,11 +20,11 @@ lock_wait(struct lock *l, struct sys *sys)
 	unsigned int spins = 0, yields = 0;
 
 #ifdef TACIT_MAGIC
-	assert(atomic_read(&l->owner) != self());
+	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) != self());
 #endif
 	do {
-		/* Only looking leaves the cache line with who holds the lock. */
-		while (atomic_read(&l->taken)) {
+		/* Reading alone leaves the cache line with the holder. */
+		while (atomic_load_explicit(&l->taken, memory_order_relaxed)) {
 			if (++spins % SPINS) {
 				cpu_relax();
 				continue;
@@ -33,7 +32,7 @@ lock_wait(struct lock *l, struct sys *sys)
 			yields++;
 			(void)sys_sched_yield(sys);
 		}
-	} while (__atomic_exchange_n(&l->taken, 1u, __ATOMIC_ACQUIRE));
+	} while (atomic_exchange_explicit(&l->taken, 1u, memory_order_acquire));
 	l->contended++;
 	l->yields += yields;
 }
@@ -42,14 +41,14 @@ lock_wait(struct lock *l, struct sys *sys)
 void
 lock_note_taken(struct lock *l)
 {
-	assert(l->owner == 0);
-	atomic_write(&l->owner, self());
+	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == 0);
+	atomic_store_explicit(&l->owner, self(), memory_order_relaxed);
 }
 
 void
 lock_note_dropped(struct lock *l)
 {
-	assert(l->owner == self());
-	atomic_write(&l->owner, 0ul);
+	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == self());
+	atomic_store_explicit(&l->owner, 0ul, memory_order_relaxed);
 }
 #endif

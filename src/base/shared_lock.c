@@ -1,8 +1,8 @@
+/* The slow paths of the readers-writer spin lock, run by any worker. A reader that waits is not
+ * counted in `state`, so a writer waits only for readers that are inside. */
 #include "base/shared_lock.h"
 
-#include "base/atomic.h"
-
-/* Looks before the CPU is given away. */
+/* Spins before the CPU is yielded. */
 #define SPINS 100
 
 static void
@@ -20,11 +20,12 @@ shared_lock_wait(struct shared_lock *l, struct sys *sys)
 	unsigned int spins = 0;
 
 	do {
-		/* Who changes waits until nobody is counted. */
-		__atomic_fetch_sub(&l->state, 1u, __ATOMIC_RELEASE);
-		while (atomic_read(&l->state) & SHARED_LOCK_ALONE)
+		/* The writer waits until no reader is counted. */
+		(void)atomic_fetch_sub_explicit(&l->state, 1u, memory_order_release);
+		while (atomic_load_explicit(&l->state, memory_order_relaxed) & SHARED_LOCK_ALONE)
 			wait_a_little(&spins, sys);
-	} while (__atomic_fetch_add(&l->state, 1u, __ATOMIC_ACQUIRE) & SHARED_LOCK_ALONE);
+	} while (atomic_fetch_add_explicit(&l->state, 1u, memory_order_acquire) &
+		SHARED_LOCK_ALONE);
 }
 
 void
@@ -32,18 +33,19 @@ shared_lock_take(struct shared_lock *l, struct sys *sys)
 {
 	unsigned int spins = 0;
 
-	while (__atomic_fetch_or(&l->state, SHARED_LOCK_ALONE, __ATOMIC_ACQUIRE) &
+	while (atomic_fetch_or_explicit(&l->state, SHARED_LOCK_ALONE, memory_order_acquire) &
 		SHARED_LOCK_ALONE)
-		while (atomic_read(&l->state) & SHARED_LOCK_ALONE)
+		while (atomic_load_explicit(&l->state, memory_order_relaxed) & SHARED_LOCK_ALONE)
 			wait_a_little(&spins, sys);
-	while (__atomic_load_n(&l->state, __ATOMIC_ACQUIRE) != SHARED_LOCK_ALONE)
+	while (atomic_load_explicit(&l->state, memory_order_acquire) != SHARED_LOCK_ALONE)
 		wait_a_little(&spins, sys);
 }
 
 void
 shared_lock_drop(struct shared_lock *l)
 {
-	uint32_t was = __atomic_fetch_and(&l->state, ~SHARED_LOCK_ALONE, __ATOMIC_RELEASE);
+	uint32_t was = atomic_fetch_and_explicit(
+		&l->state, ~SHARED_LOCK_ALONE, memory_order_release);
 
 	assert(was & SHARED_LOCK_ALONE);
 	(void)was;
