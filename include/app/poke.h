@@ -6,10 +6,14 @@
 #ifndef TACIT_APP_POKE_H
 #define TACIT_APP_POKE_H
 
+struct mail;
 struct worker;
 
 /* Before its loop runs, when there are several workers. */
 void poke_enable(struct worker *w);
+/* Sends a mail that only asks `to` to look at something: never waits, never fails. If it does not
+ * fit, `to` looks at everything once it has emptied its mailbox. */
+void poke_tell(struct worker *from, struct worker *to, const struct mail *m);
 /* At the end of each turn: looks at everything, if somebody's mail did not fit. */
 void poke_catch_up(struct worker *w);
 

@@ -60,6 +60,7 @@ struct process {
 	int debug;                 /* -d */
 	int start_error;
 	int failed;                /* a worker's loop could not go on */
+	unsigned int failed_worker; /* whose, if not the first's, or 0; atomic */
 	int exit_signal;           /* that asked for the stop; 0: none */
 	unsigned int stop_signals; /* SIGTERM and SIGINT so far */
 };
@@ -89,8 +90,6 @@ void process_hard_stop(struct process *p);
 void process_on_signal(struct process *p, int sig);
 /* The end of a time that a stop may take: grace, hard-stop-after, PROCESS_KILL_MS. */
 void process_on_stop_timer(struct timer *t);
-/* A worker's loop cannot go on: ends the process. */
-void process_give_up(struct process *p, unsigned int index);
 /* Ends the other workers' threads: 0 when all sessions have ended, 1 when there was no time for
  * that, and nothing of the process may be freed. */
 int process_join(struct process *p) must_check;

@@ -36,6 +36,7 @@ struct worker {
 	int leave;               /* the thread is to end */
 	unsigned int coming;     /* connections that others have accepted for it; atomic */
 	int behind;              /* somebody's mail did not fit: look at everything; atomic */
+	int called;              /* to a rendezvous; atomic */
 	int full;            /* maxconn sessions are open: its frontends' listeners are held */
 };
 

@@ -20,6 +20,7 @@ SYS_ROW(epoll_wait, (, int ep, struct epoll_event *ev, int n, int ms), (, ep, ev
 SYS_ROW(eventfd2, (, unsigned int count, int flags), (, count, flags))
 SYS_ROW(fcntl, (, int fd, int cmd, long arg), (, fd, cmd, arg))
 SYS_ROW(fstat, (, int fd, struct stat *st), (, fd, st))
+SYS_ROW(futex, (, uint32_t *word, int op, uint32_t val, const struct timespec *ts), (, word, op, val, ts))
 SYS_ROW(getdents64, (, int fd, void *buf, size_t len), (, fd, buf, len))
 SYS_ROW(getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (, fd, sa, len))
 SYS_ROW(getpid, (), ())

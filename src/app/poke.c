@@ -26,16 +26,22 @@ on_room(void *worker, struct mail *m)
  * A full mailbox will be emptied, and poke_catch_up() comes after that. If it was full before the
  * flag was set only, the second try finds room.
  */
+void
+poke_tell(struct worker *from, struct worker *to, const struct mail *m)
+{
+	if (mailbox_post(from->mailbox, to->mailbox, m) == 0)
+		return;
+	(void)atomic_swap(&to->behind, 1);
+	(void)!mailbox_post(from->mailbox, to->mailbox, m);
+}
+
 static void
 tell(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
 {
-	struct worker *from = e->owner, *to = &from->process->workers[target];
+	struct worker *from = e->owner;
 	struct mail m = { .fn = fn, .arg = arg };
 
-	if (mailbox_post(from->mailbox, to->mailbox, &m) == 0)
-		return;
-	(void)atomic_swap(&to->behind, 1);
-	(void)!mailbox_post(from->mailbox, to->mailbox, &m);
+	poke_tell(from, &from->process->workers[target], &m);
 }
 
 static void
@@ -62,6 +68,7 @@ poke_catch_up(struct worker *w)
 {
 	if (likely(!atomic_read(&w->behind)) || !atomic_swap(&w->behind, 0))
 		return;
+	rendezvous_attend(w);
 	admit_resume(&w->engine, NULL);
 	list_each(it, &w->process->cfg->proxies.all) {
 		struct proxy *p = list_entry(it, struct proxy, link);

@@ -183,11 +183,24 @@ is_over(const struct process *p)
 	return p->state >= PROCESS_STOPPING && process_sessions(p) == 0;
 }
 
+static void
+give_up(struct process *p, unsigned int index)
+{
+	log_msg(process_log(p), LOG_LEVEL_EMERG, "worker %u has failed: the process ends",
+		index + 1);
+	p->failed = 1;
+	p->state = PROCESS_GONE;
+}
+
 void
 process_run(struct process *p)
 {
 	while (!is_over(p)) {
 		int r = worker_turn(process_first(p));
+		unsigned int failed = atomic_read(&p->failed_worker);
+
+		if (failed)
+			give_up(p, failed);
 
 		if (r) {
 			report_msg(p->report, REPORT_ALERT, "waiting for events failed: %s",
@@ -213,15 +226,6 @@ process_join(struct process *p)
 		if (p->workers[i].mailbox)
 			mailbox_run(p->workers[i].mailbox);
 	return 0;
-}
-
-void
-process_give_up(struct process *p, unsigned int index)
-{
-	log_msg(process_log(p), LOG_LEVEL_EMERG, "worker %u has failed: the process ends",
-		index + 1);
-	p->failed = 1;
-	p->state = PROCESS_GONE;
 }
 
 void

@@ -1,19 +1,34 @@
+/* Workers at a standstill. The first worker begins and ends it; each of the others waits on its
+ * own thread, in rendezvous_attend(). A round cannot end before all have been counted. */
 #include "app/rendezvous.h"
 
+#include "app/poke.h"
 #include "app/process.h"
+#include "base/futex.h"
 #include "event/mailbox.h"
 
-/* On each of the others. The round cannot end before all have been counted. */
+/* While a worker could not be woken for want of an eventfd write. */
+#define RETRY_MS 10
+
+void
+rendezvous_attend(struct worker *w)
+{
+	struct rendezvous *v = &w->process->meet;
+	uint32_t round = atomic_load_explicit(&v->round, memory_order_relaxed);
+
+	if (!atomic_swap(&w->called, 0))
+		return;
+	if (atomic_fetch_add(&v->arrived, 1) + 1 == w->process->n_workers - 1)
+		futex_wake(w->sys, &v->arrived);
+	while (atomic_load_explicit(&v->round, memory_order_acquire) == round)
+		futex_wait(w->sys, &v->round, round, -1);
+}
+
 static void
 on_call(void *worker, struct mail *m)
 {
-	struct worker *w = worker;
-	struct rendezvous *v = m->arg;
-	uint32_t round = __atomic_load_n(&v->round, __ATOMIC_RELAXED);
-
-	(void)__atomic_add_fetch(&v->arrived, 1, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&v->round, __ATOMIC_ACQUIRE) == round)
-		(void)sys_sched_yield(w->sys);
+	(void)m;
+	rendezvous_attend(worker);
 }
 
 void
@@ -21,22 +36,24 @@ rendezvous_begin(struct process *p)
 {
 	struct rendezvous *v = &p->meet;
 	struct worker *first = process_first(p);
-	struct mail m = { .fn = on_call, .arg = v };
+	struct mail m = { .fn = on_call };
+	unsigned int owed;
+	uint32_t here;
 
 	if (!p->running || v->depth++)
 		return;
 	v->held++;
-	__atomic_store_n(&v->arrived, 0, __ATOMIC_RELAXED);
-	for (unsigned int i = 1; i < p->n_workers; i++)
-		while (mailbox_post(first->mailbox, p->workers[i].mailbox, &m) < 0) {
-			/* It is full, so its owner has to empty it. */
-			(void)mailbox_flush(first->mailbox);
-			(void)sys_sched_yield(first->sys);
-		}
-	while (mailbox_flush(first->mailbox))
-		(void)sys_sched_yield(first->sys);
-	while (__atomic_load_n(&v->arrived, __ATOMIC_ACQUIRE) < p->n_workers - 1)
-		(void)sys_sched_yield(first->sys);
+	atomic_store(&v->arrived, 0);
+	for (unsigned int i = 1; i < p->n_workers; i++) {
+		(void)atomic_swap(&p->workers[i].called, 1);
+		poke_tell(first, &p->workers[i], &m);
+	}
+	do {
+		owed = mailbox_flush(first->mailbox);
+		here = atomic_load_explicit(&v->arrived, memory_order_acquire);
+		if (here < p->n_workers - 1)
+			futex_wait(first->sys, &v->arrived, here, owed ? RETRY_MS : -1);
+	} while (owed || here < p->n_workers - 1);
 }
 
 void
@@ -46,5 +63,6 @@ rendezvous_end(struct process *p)
 
 	if (!p->running || --v->depth)
 		return;
-	(void)__atomic_add_fetch(&v->round, 1, __ATOMIC_RELEASE);
+	(void)atomic_fetch_add(&v->round, 1);
+	futex_wake(process_first(p)->sys, &v->round);
 }

@@ -1,3 +1,5 @@
+/* A worker's life: what it is made of, its turns, its thread. Runs on the worker's own thread, but
+ * for what says otherwise in the header. */
 #include "app/worker.h"
 
 #include <errno.h>
@@ -8,11 +10,15 @@
 #include "app/process.h"
 #include "base/atomic.h"
 #include "base/err.h"
+#include "base/futex.h"
 #include "base/sbuf.h"
 #include "event/mailbox.h"
 #include "event/poller.h"
 #include "net/listener.h"
 #include "proxy/memory.h"
+
+/* Between tries of what nobody says when to try. */
+#define PAUSE_MS 10
 
 static uint64_t
 wall_ns(void *arg)
@@ -79,8 +85,8 @@ on_told(void *worker, struct mail *m)
 	(void)m;
 }
 
-/* The first worker may be asleep, and is to see that the last session has ended. If its mailbox is
- * full it is awake. */
+/* The first worker may be asleep, and is to look at what process_run() looks at after each turn. If
+ * its mailbox is full it is awake, and has that before it. */
 static void
 tell_first(struct worker *w)
 {
@@ -262,20 +268,27 @@ worker_turn(struct worker *w)
 
 /* --- threads --- */
 
-/* Its own is gone: the process must not go on without saying so. */
+/*
+ * Its own loop is gone, and the process must not go on without saying so. It stands still where it
+ * is called to, for the first may wait for that and read no mail; it goes on with nothing else.
+ */
 static void
-on_failed(void *worker, struct mail *m)
+wait_for_the_end(struct worker *w)
 {
-	struct worker *first = worker, *failed = m->arg;
-
-	process_give_up(first->process, failed->index);
+	(void)atomic_swap(&w->process->failed_worker, w->index);
+	tell_first(w);
+	while (!w->leave) {
+		(void)mailbox_flush(w->mailbox);
+		mailbox_run(w->mailbox);
+		rendezvous_attend(w);
+		futex_pause(w->sys, PAUSE_MS);
+	}
 }
 
 static void
 thread_main(void *arg)
 {
 	struct worker *w = arg;
-	struct mail failed = { .fn = on_failed, .arg = w };
 	int r = 0;
 
 	worker_bind_cpus(w);
@@ -285,14 +298,7 @@ thread_main(void *arg)
 		return;
 	report_msg(w->process->report, REPORT_ALERT, "worker %u cannot wait for events: %s",
 		   w->index + 1, err_text(r));
-	while (mailbox_post(w->mailbox, process_first(w->process)->mailbox, &failed) < 0)
-		(void)sys_sched_yield(w->sys);
-	/* Whoever wants us at a rendezvous still finds us. */
-	while (!w->leave) {
-		(void)mailbox_flush(w->mailbox);
-		mailbox_run(w->mailbox);
-		(void)sys_sched_yield(w->sys);
-	}
+	wait_for_the_end(w);
 }
 
 int
@@ -322,7 +328,7 @@ worker_leave(struct worker *w, struct mailbox *from)
 	struct mail m = { .fn = on_leave };
 
 	while (mailbox_post(from, w->mailbox, &m) < 0 || mailbox_flush(from))
-		(void)sys_sched_yield(w->process->sys);
+		futex_pause(w->process->sys, PAUSE_MS);
 	(void)!thread_join(&w->thread);
 	w->has_thread = 0;
 }

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +79,8 @@ PLAIN(epoll_wait, epoll_wait, (, int ep, struct epoll_event *ev, int n, int ms),
 PLAIN(eventfd2, eventfd, (, unsigned int count, int flags), (count, flags))
 PLAIN(fcntl, fcntl, (, int fd, int cmd, long arg), (fd, cmd, arg))
 PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
+PLAIN(futex, syscall, (, uint32_t *word, int op, uint32_t val, const struct timespec *ts),
+	(SYS_futex, word, op, val, ts, NULL, 0))
 PLAIN(getdents64, getdents64, (, int fd, void *buf, size_t len), (fd, buf, len))
 PLAIN(getpeername, getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
 PLAIN(getpid, getpid, (), ())

@@ -93,21 +93,27 @@ alone_it_costs_nothing(void **state)
 	stop();
 }
 
-/* Who stands still yields its CPU, and counts that: what is read meanwhile are whole numbers. */
+/* Who stands still sleeps: a few calls for each standstill, however long it takes. */
 static void
-calls_are_counted_meanwhile(void **state)
+nobody_spins(void **state)
 {
-	struct totals now;
+	enum { ROUNDS = 20 };
+	struct totals before, now;
 
 	(void)state;
 	start("nbthread 3");
-	for (int round = 0; round < 20; round++) {
+	totals_read(&proc, &before);
+	for (int round = 0; round < ROUNDS; round++) {
 		rendezvous_begin(&proc);
-		rest(1);
-		totals_read(&proc, &now);
+		rest(5);
 		rendezvous_end(&proc);
 	}
-	assert_true(ledger_sum(&now.ledger, SYS_CALL_sched_yield) > 0);
+	totals_read(&proc, &now);
+	assert_int_equal(ledger_sum(&now.ledger, SYS_CALL_sched_yield),
+		ledger_sum(&before.ledger, SYS_CALL_sched_yield));
+	/* Two wait and the first one for them, perhaps once more each; two wake. */
+	assert_in_range(ledger_sum(&now.ledger, SYS_CALL_futex) -
+		ledger_sum(&before.ledger, SYS_CALL_futex), 3 * ROUNDS - 2, 8 * ROUNDS);
 	stop();
 }
 
@@ -121,7 +127,7 @@ on_mail(void *worker, struct mail *m)
 	(void)__atomic_add_fetch(&ran, 1, __ATOMIC_RELAXED);
 }
 
-/* A mailbox that is full when the call comes is emptied first. */
+/* A mailbox that is full when the call comes does not keep it away, and nothing of it is lost. */
 static void
 comes_through_a_full_mailbox(void **state)
 {
@@ -138,9 +144,53 @@ comes_through_a_full_mailbox(void **state)
 	rendezvous_end(&proc);
 	rendezvous_begin(&proc);
 	assert_int_equal(proc.meet.arrived, 1);
-	assert_int_equal(__atomic_load_n(&ran, __ATOMIC_RELAXED), sent);
 	rendezvous_end(&proc);
+	for (int i = 0; i < 3000 && __atomic_load_n(&ran, __ATOMIC_RELAXED) < sent; i++)
+		rest(1);
+	assert_int_equal(__atomic_load_n(&ran, __ATOMIC_RELAXED), sent);
 	stop();
+}
+
+static struct sys_ops without_events;
+
+static long
+no_events(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
+{
+	(void)ctx, (void)ep, (void)ev, (void)n, (void)ms;
+	return -EBADF;
+}
+
+/* A worker that has failed says so to the first, whose mailbox is full, while the first one waits
+ * for it: both go on. */
+static void
+one_that_has_failed_holds_nobody_up(void **state)
+{
+	struct mail m = { .fn = on_mail };
+	struct worker *other;
+
+	(void)state;
+	start("nbthread 2");
+	other = &proc.workers[1];
+	without_events = *other->own_sys.ops;
+	without_events.epoll_wait = no_events;
+	rendezvous_begin(&proc);
+	other->own_sys.ops = &without_events;
+	while (mailbox_post(other->mailbox, w->mailbox, &m) == 0)
+		;
+	rendezvous_end(&proc);
+	alarm(20);
+	rest(50);
+	rendezvous_begin(&proc);
+	assert_int_equal(proc.meet.arrived, 1);
+	rendezvous_end(&proc);
+	process_run(&proc);
+	assert_int_equal(proc.failed, 1);
+	assert_int_equal(proc.state, PROCESS_GONE);
+	alarm(0);
+	/* In a test there is time to end all the same. */
+	proc.state = PROCESS_STOPPING;
+	assert_int_equal(process_join(&proc), 0);
+	bench_close();
 }
 
 int
@@ -150,8 +200,9 @@ main(void)
 		cmocka_unit_test(nobody_moves),
 		cmocka_unit_test(one_within_another_is_one),
 		cmocka_unit_test(alone_it_costs_nothing),
-		cmocka_unit_test(calls_are_counted_meanwhile),
+		cmocka_unit_test(nobody_spins),
 		cmocka_unit_test(comes_through_a_full_mailbox),
+		cmocka_unit_test(one_that_has_failed_holds_nobody_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
