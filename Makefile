@@ -86,7 +86,7 @@ tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
 unit: tests
-	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c)
+	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c) $(call programs,tests/unit/*/*/test_*.c)
 
 torture: tests
 	$(run_tests) torture-$(F) $(TALLY) $(call programs,$(torture_src))
@@ -188,7 +188,7 @@ distcheck: configure
 # The picture of the state machines, out of the rows that the program runs on.
 fsm.svg: deps-doc
 	@mkdir -p build
-	python3 build-aux/fsm-dot include/proxy/fsm.tbl.h >build/fsm.dot
+	python3 build-aux/fsm-dot include/proxy/model/fsm.tbl.h >build/fsm.dot
 	dot -Tsvg -o build/fsm.svg build/fsm.dot
 
 format:

@@ -19,18 +19,18 @@ WARN += -Werror=implicit-function-declaration -Werror=int-conversion -Werror=inc
 WARN += $(if $(filter 1 yes true,$(WERROR)),-Werror)
 
 ALL_CPPFLAGS = -D_GNU_SOURCE= -DTACIT_VERSION='"$(VERSION)"' $(if $(filter 1,$(HAVE_JEMALLOC)),-DTACIT_JEMALLOC) \
-	-Iinclude -Isrc $(CPPFLAGS)
+	-Iinclude $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -fPIE -fstack-protector-strong -fno-strict-aliasing $(FLAGS_$(FLAVOUR)) $(WARN) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(filter -fsanitize% --coverage,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
 SYSLIBS = $(LIBS) -pthread
 
 # --- what there is ---------------------------------------------------------------------------------------
 O := $(B)/obj
-MAIN := $(wildcard src/app/main.c)
-LIB_SRC := $(filter-out src/app/main.c,$(sort $(wildcard src/*/*.c)))
+MAIN := src/app/process/main.c
+LIB_SRC := $(filter-out $(MAIN),$(sort $(wildcard src/*/*.c src/*/*/*.c)))
 FAKE_SRC := $(sort $(wildcard tests/fake/*.c))
 SIM_SRC := $(filter-out tests/sim/test_%,$(sort $(wildcard tests/sim/*.c)))
-UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 SIM_TEST_SRC := $(sort $(wildcard tests/sim/test_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
@@ -74,9 +74,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail.
 SIM_WRAP := $(foreach f,session_log http_txn_put malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-WORLD_UNITS := $(patsubst %,$(B)/tests/unit/proxy/test_%,actions admit again announce connect connect_actions engine exchange \
-	half half_buf half_splice half_zerocopy http_actions http_out http_read http_reply http_txn idle inspect \
-	interim memory own_answer persist_answer queue request response screen session session_io slot stream verdict)
+WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
 $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Fuzzed words are no names to ask anybody for.
@@ -108,7 +106,7 @@ $(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
 
 $(O)/tests/%.o: tests/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) -Itests -Isrc $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)

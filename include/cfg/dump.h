@@ -15,7 +15,7 @@ enum cfg_dump {
 	CFG_DUMP_ALL,	/* every name with its class: implemented, hint, unsupported */
 	CFG_DUMP_MAN,	/* the keyword part of tacit.cfg(5), roff */
 	CFG_DUMP_VIM,	/* a syntax file */
-	/* of rules, which this folder knows nothing of: rule/dump.h */
+	/* of rules, which this folder knows nothing of: rule/sample/dump.h */
 	CFG_DUMP_SMP,	/* fetches */
 	CFG_DUMP_CNV,	/* converters */
 };

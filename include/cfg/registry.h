@@ -6,7 +6,7 @@
 
 /*
  * The keywords of the configuration language. Each owner keeps its own table
- * beside its code and app/modules.c registers the modules one by one:
+ * beside its code and app/config/modules.c registers the modules one by one:
  *
  *	static int
  *	parse_retries(struct cfg_ctx *ctx)

@@ -13,7 +13,7 @@
 
 #include "http/head.h"
 
-enum http_verdict { HTTP_MORE, HTTP_COMPLETE, HTTP_BAD };
+enum http_parse_status { HTTP_MORE, HTTP_COMPLETE, HTTP_BAD };
 
 /* Why a message was refused: http/bad.tbl.h. HTTP_BAD_NONE is 0. */
 enum http_bad {
@@ -43,9 +43,9 @@ struct http_parser {
  * Host is checked (one, valid, equal to the authority of an absolute target), Content-Length and
  * Transfer-Encoding too: see http/body.h for what they mean.
  */
-enum http_verdict http_parse_request(struct http_parser *p, const char *buf, size_t len,
+enum http_parse_status http_parse_request(struct http_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
-enum http_verdict http_parse_response(struct http_parser *p, const char *buf, size_t len,
+enum http_parse_status http_parse_response(struct http_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
 
 /*

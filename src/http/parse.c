@@ -1,6 +1,6 @@
 #include "http/parse.h"
 
-#include "http/judge.h"
+#include "http/validate.h"
 #include "http/scan.h"
 #include "http/target.h"
 
@@ -36,14 +36,14 @@ struct work {
 
 /* --- what a step says: MORE bytes, BAD, or COMPLETE, which lets the next step have its turn --- */
 
-static enum http_verdict
+static enum http_parse_status
 go_on(struct work *w, enum state next)
 {
 	w->p->state = (uint8_t)next;
 	return HTTP_COMPLETE;
 }
 
-static enum http_verdict
+static enum http_parse_status
 bad_at(struct work *w, enum http_bad why, uint32_t at)
 {
 	w->p->bad = (uint16_t)why;
@@ -52,7 +52,7 @@ bad_at(struct work *w, enum http_bad why, uint32_t at)
 }
 
 /* The byte at work may not stand there. */
-static enum http_verdict
+static enum http_parse_status
 bad_byte(struct work *w, enum http_bad why)
 {
 	if (w->buf[w->p->at] == '\n')
@@ -61,7 +61,7 @@ bad_byte(struct work *w, enum http_bad why)
 }
 
 /* The byte at work has to be that one. */
-static enum http_verdict
+static enum http_parse_status
 expect(struct work *w, char c, enum state next, enum http_bad otherwise)
 {
 	if (w->buf[w->p->at] != c)
@@ -78,7 +78,7 @@ slice(const struct work *w, uint32_t from, uint32_t to)
 
 /* --- the start line --- */
 
-static enum http_verdict
+static enum http_parse_status
 start(struct work *w)
 {
 	if (w->buf[w->p->at] == '\r')
@@ -87,16 +87,16 @@ start(struct work *w)
 	return go_on(w, METHOD);
 }
 
-static enum http_verdict
+static enum http_parse_status
 start_lf(struct work *w)
 {
-	enum http_verdict v = expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
+	enum http_parse_status v = expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
 
 	w->p->line = w->p->at;
 	return v;
 }
 
-static enum http_verdict
+static enum http_parse_status
 method(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -114,7 +114,7 @@ method(struct work *w)
 	return go_on(w, TARGET);
 }
 
-static enum http_verdict
+static enum http_parse_status
 target(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -143,7 +143,7 @@ version_at(const struct http_parser *p, const struct http_head *h)
 
 /* Major versions but 1 are other protocols; a minor one that is higher is 1.1 to us (RFC 9110,
  * 2.5). */
-static enum http_verdict
+static enum http_parse_status
 version(struct work *w)
 {
 	static const char pattern[VERSION_LEN + 1] = "HTTP/d.d";
@@ -166,7 +166,7 @@ version(struct work *w)
 	return go_on(w, VERSION_END);
 }
 
-static enum http_verdict
+static enum http_parse_status
 version_end(struct work *w)
 {
 	if (w->h->kind == HTTP_REQUEST)
@@ -174,7 +174,7 @@ version_end(struct work *w)
 	return expect(w, ' ', STATUS, HTTP_BAD_STATUS_LINE);
 }
 
-static enum http_verdict
+static enum http_parse_status
 status(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -191,7 +191,7 @@ status(struct work *w)
 }
 
 /* Many servers leave out the blank before a reason that is empty: nothing depends on it. */
-static enum http_verdict
+static enum http_parse_status
 status_end(struct work *w)
 {
 	w->h->reason = STR("");
@@ -200,7 +200,7 @@ status_end(struct work *w)
 	return expect(w, ' ', REASON, HTTP_BAD_STATUS_LINE);
 }
 
-static enum http_verdict
+static enum http_parse_status
 reason(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -212,12 +212,12 @@ reason(struct work *w)
 	return expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
 }
 
-static enum http_verdict
+static enum http_parse_status
 line_lf(struct work *w)
 {
 	struct http_head *h = w->h;
 	struct str authority;
-	enum http_verdict v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum http_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
 
 	if (v == HTTP_COMPLETE && h->kind == HTTP_REQUEST &&
 		http_target_form(h->method, h->target, &authority) == HTTP_FORM_NONE)
@@ -227,7 +227,7 @@ line_lf(struct work *w)
 
 /* --- fields --- */
 
-static enum http_verdict
+static enum http_parse_status
 field(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -243,7 +243,7 @@ field(struct work *w)
 	return go_on(w, NAME);
 }
 
-static enum http_verdict
+static enum http_parse_status
 name(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -261,7 +261,7 @@ name(struct work *w)
 	return go_on(w, VALUE);
 }
 
-static enum http_verdict
+static enum http_parse_status
 value(struct work *w)
 {
 	struct http_parser *p = w->p;
@@ -272,39 +272,39 @@ value(struct work *w)
 	return expect(w, '\r', VALUE_LF, HTTP_BAD_FIELD_VALUE);
 }
 
-static enum http_verdict
+static enum http_parse_status
 value_lf(struct work *w)
 {
 	struct http_parser *p = w->p;
 	struct http_field *f = &w->h->field[w->h->n];
-	enum http_verdict v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum http_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
 	enum http_bad why;
 
 	if (v != HTTP_COMPLETE)
 		return v;
 	f->value = str_trim(slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
-	why = http_judge_field(w->h, f);
+	why = http_validate_field(w->h, f);
 	if (why != HTTP_BAD_NONE)
 		return bad_at(w, why, p->line);
 	w->h->n++;
 	return HTTP_COMPLETE;
 }
 
-static enum http_verdict
+static enum http_parse_status
 end_lf(struct work *w)
 {
-	enum http_verdict v = expect(w, '\n', DONE, HTTP_BAD_LINE_END);
+	enum http_parse_status v = expect(w, '\n', DONE, HTTP_BAD_LINE_END);
 	enum http_bad why;
 
 	if (v != HTTP_COMPLETE)
 		return v;
-	why = http_judge_head(w->h);
+	why = http_validate_head(w->h);
 	return why == HTTP_BAD_NONE ? v : bad_at(w, why, w->p->at - 1);
 }
 
 /* --- all of it --- */
 
-static enum http_verdict
+static enum http_parse_status
 step(struct work *w)
 {
 	switch ((enum state)w->p->state) {
@@ -344,10 +344,10 @@ step(struct work *w)
 	return HTTP_COMPLETE;
 }
 
-static one_copy enum http_verdict
+static one_copy enum http_parse_status
 parse(struct work *w, size_t *used)
 {
-	enum http_verdict v = HTTP_COMPLETE;
+	enum http_parse_status v = HTTP_COMPLETE;
 
 	while (v == HTTP_COMPLETE && w->p->state != DONE)
 		v = w->p->at < w->len ? step(w) : HTTP_MORE;
@@ -355,7 +355,7 @@ parse(struct work *w, size_t *used)
 	return v;
 }
 
-enum http_verdict
+enum http_parse_status
 http_parse_request(struct http_parser *p, const char *buf, size_t len, struct http_head *out,
 	size_t *used)
 {
@@ -365,7 +365,7 @@ http_parse_request(struct http_parser *p, const char *buf, size_t len, struct ht
 	return parse(&w, used);
 }
 
-enum http_verdict
+enum http_parse_status
 http_parse_response(struct http_parser *p, const char *buf, size_t len, struct http_head *out,
 	size_t *used)
 {

@@ -14,11 +14,11 @@
 
 #include "cfg/env.h"
 #include "cfg/reader.h"
-#include "rule/cond.h"
-#include "rule/pattern.h"
-#include "rule/pattern_file.h"
-#include "rule/pattern_live.h"
-#include "rule/tables.h"
+#include "rule/match/cond.h"
+#include "rule/match/pattern.h"
+#include "rule/match/pattern_file.h"
+#include "rule/match/pattern_live.h"
+#include "rule/sample/tables.h"
 
 enum {
 	ROUNDS = 7,

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/admin.h"
-#include "app/process.h"
+#include "app/admin/admin.h"
+#include "app/process/process.h"
 #include "cfg/reader.h"
 #include "fake/kernel.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "http/parse.h"
-#include "rule/expr.h"
-#include "rule/regex.h"
-#include "rule/tables.h"
+#include "rule/sample/expr.h"
+#include "rule/sample/regex.h"
+#include "rule/sample/tables.h"
 
 #define ROOM 64 /* a step of it */
 #define EVERYWHERE 0x7f

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule/hello.h"
+#include "rule/sample/hello.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "proxy/log_format.h"
-#include "proxy/session.h"
-#include "proxy/vocab.h"
+#include "proxy/log/log_format.h"
+#include "proxy/model/session.h"
+#include "proxy/config/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,7 +53,7 @@ make_scene(struct scene *c, uint8_t shape, char *name)
 	c->s.accept_wall_ns = (uint64_t)shape << 56;
 	c->s.queued_ms = shape & 16;
 	c->s.connected_ms = shape & 32;
-	c->s.half[SERVER].bytes = UINT64_MAX;
+	c->s.dir[SERVER].bytes = UINT64_MAX;
 	c->s.term[0] = c->s.term[1] = '-';
 	c->s.redispatched = shape & 64;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/options.h"
+#include "app/config/options.h"
 
 enum { WORDS_MAX = OPTIONS_FILES_MAX + 8 };
 

@@ -10,7 +10,7 @@
 
 #include "http/parse.h"
 #include "lines.h"
-#include "rule/action.h"
+#include "rule/action/action.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -88,7 +88,7 @@ check_head(const struct http_head *h)
 static void
 run(struct world *w, int place)
 {
-	struct rule_verdict v = { .head = &w->answer };
+	struct rule_outcome v = { .head = &w->answer };
 	const struct rule *next = NULL;
 	enum rule_result r;
 	int times = 0;

@@ -13,9 +13,9 @@
 #include "base/names.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
-#include "rule/cond.h"
-#include "rule/pattern_file.h"
-#include "rule/tables.h"
+#include "rule/match/cond.h"
+#include "rule/match/pattern_file.h"
+#include "rule/sample/tables.h"
 
 #define LINES_HEAD "frontend f\n"
 

@@ -43,7 +43,7 @@ INSIDE = {
 ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
-    'openssl/': ('src/tls/', 'include/tls/', 'src/rule/conv_digest.c'),
+    'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
 }
 
 

@@ -125,7 +125,7 @@ def settle(broken, debt, objects):
         owed = debt.get(rule, 0) if objects or rule not in NEED_OBJECTS else 0
         if len(lines) > owed:
             left[rule] = lines + ([f'tests/lint/debt: {rule}: {len(lines)} places, and {owed} are owed'] if owed else [])
-        elif len(lines) < owed:
+        elif len(lines) < owed and os.environ.get('LINT_LOOSE') != '1':
             left[rule] = [f'tests/lint/debt: {rule}: {len(lines)} places are left of {owed}: lint.py --record']
         else:
             left[rule] = []

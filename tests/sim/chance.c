@@ -184,7 +184,7 @@ measure(struct plan *p, struct chance_result *r)
 	r->zerocopied = w->engine.zerocopy.bytes;
 	r->memory_holds = w->engine.memory_holds;
 	r->spliced = w->engine.spliced;
-	r->stream_waits = w->engine.streams.waits;
+	r->bulk_waits = w->engine.bulk.waits;
 	memcpy(r->rows, w->rows, sizeof(r->rows));
 	for (unsigned int i = 0; i < w->n_clients; i++)
 		r->bytes += w->client[i].got;

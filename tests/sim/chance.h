@@ -14,7 +14,7 @@ struct chance_result {
 	int kind;
 	unsigned int clients;
 	uint64_t bytes;      /* read by all ends */
-	uint64_t stream_waits;
+	uint64_t bulk_waits;
 	uint64_t spliced;    /* of them, through pipes */
 	uint64_t calls, waits;
 	uint64_t empty_waits; /* nothing was moved before them */

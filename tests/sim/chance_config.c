@@ -1,6 +1,6 @@
 #include "sim/chance_config.h"
 
-#include "proxy/session.h"
+#include "proxy/model/session.h"
 
 #define KIND_MS 3000000 /* a patience that nobody tries */
 
@@ -35,9 +35,9 @@ streams(struct dice *d, struct world_config *c)
 	static const unsigned int fragments[] = { 10, 536, 1448, 4096 };
 
 	if (dice_is(d, 2))
-		c->stream_bufsize = c->bufsize << dice(d, 4);
+		c->bulk_bufsize = c->bufsize << dice(d, 4);
 	if (dice_is(d, 2))
-		c->stream_turn = 1 + dice(d, 40000) / 8; /* alone they have eight times that */
+		c->bulk_turn = 1 + dice(d, 40000) / 8; /* alone they have eight times that */
 	c->splice_after = 1u << dice(d, 17);
 	if (dice_is(d, 2))
 		return;

@@ -1,6 +1,6 @@
 #include "sim/chance_run.h"
 
-#include "proxy/queue.h"
+#include "proxy/backend/queue.h"
 
 #define LIMIT (4000 * FAKE_SEC)
 
@@ -73,6 +73,6 @@ chance_run(struct world *w, struct dice *d, int kind, unsigned int n)
 	w->meddle = NULL;
 	listener_resume(w->ln, LISTENER_HOLD_PROCESS);
 	world_run(w, LIMIT);
-	w->lax = fake_failed_call(w->k) == SYS_CALL_setsockopt;
+	w->non_strict = fake_failed_call(w->k) == SYS_CALL_setsockopt;
 	fake_fail(w->k, FAKE_ANY_CALL, 0, 0);
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proxy/capture.h"
-#include "proxy/http_txn.h"
+#include "proxy/sample/capture.h"
+#include "proxy/model/http_txn.h"
 
 #define OWN "own" /* what a server's cookie says */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proxy/http_conf.h"
-#include "proxy/memory.h"
+#include "proxy/model/http_conf.h"
+#include "proxy/model/memory.h"
 #include "sim/chance_config.h"
 #include "sim/chance_run.h"
 #include "sim/http_bound.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "proxy/http_conf.h"
+#include "proxy/model/http_conf.h"
 #include "sim/http_bound.h"
 
 const char *
@@ -253,7 +253,7 @@ judge_whole(const struct http_book *b, const struct http_request *q)
 	const struct http_try *t = &q->tries[q->came_nth];
 	int by_end = q->came == HTTP_SHAPE_END;
 
-	if (by_end && b->w->lax)
+	if (by_end && b->w->non_strict)
 		return;
 	if (q->came == HTTP_SHAPE_NONE || q->came == HTTP_SHAPE_TUNNEL)
 		return;

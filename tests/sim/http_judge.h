@@ -7,7 +7,7 @@
 #ifndef TACIT_SIM_HTTP_JUDGE_H
 #define TACIT_SIM_HTTP_JUDGE_H
 
-#include "proxy/persist_conf.h"
+#include "proxy/model/persist_conf.h"
 #include "sim/http_reader.h"
 #include "sim/world.h"
 

@@ -118,7 +118,7 @@
 	  .to_client = LEN("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY BODY) },
 	/* copied bodies: big pieces, and in place */
 	{ .name = "http_big_pieces", .golden = 1, WEB(EDGE, .bufsize = 1024, .splice_after = 1100,
-		  .stream_bufsize = 2048),
+		  .bulk_bufsize = 2048),
 	  .client = { SAY(LONG_POST BODY), AWAIT(BODY), END },
 	  .origin = { AWAIT(BODY), SAY(LONG_OK BODY), { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(LONG_POST BODY), .to_client = LEN(LONG_OK BODY) },

@@ -23,7 +23,7 @@
 
 struct totals {
 	unsigned int worlds, kind, clients, bad;
-	uint64_t bytes, spliced, stream_waits, calls, buf_waits, memory_holds, zerocopied;
+	uint64_t bytes, spliced, bulk_waits, calls, buf_waits, memory_holds, zerocopied;
 };
 
 struct http_totals {
@@ -44,7 +44,7 @@ add(struct totals *t, const struct chance_result *r)
 	t->clients += r->clients;
 	t->bytes += r->bytes;
 	t->spliced += r->spliced;
-	t->stream_waits += r->stream_waits;
+	t->bulk_waits += r->bulk_waits;
 	t->calls += r->calls;
 	t->buf_waits += r->buf_waits;
 	t->zerocopied += r->zerocopied;
@@ -100,13 +100,13 @@ number(const char *name, uint64_t otherwise)
 
 /*
  * Rows that are there by law and that nothing raises: states that end within the turn are not
- * killed, and a client that goes is the halves' business once there is a server.
+ * killed, and a client that goes is the directions' business once there is a server.
  */
 static int
 row_is_spare(enum session_state st, enum session_event ev)
 {
 	/* The rules of a backend that is no frontend: these worlds have one proxy. */
-	if (st == SESSION_ASSIGN && ev == SESSION_EV_LOOK)
+	if (st == SESSION_ASSIGN && ev == SESSION_EV_INSPECT)
 		return 1;
 	if (ev == SESSION_EV_KILL)
 		return !session_state_is_resting(st);
@@ -158,7 +158,7 @@ test_worlds_by_chance(void **state)
 		return;
 	/* Memory was short often enough to mean something. */
 	assert_true(t.buf_waits > 1000 && t.memory_holds > 100);
-	assert_true(t.stream_waits > 1000);
+	assert_true(t.bulk_waits > 1000);
 	/* Each way of forwarding was tried in earnest. */
 	assert_true(t.spliced > t.bytes / 10 && t.spliced < t.bytes / 10 * 9);
 	assert_true(t.zerocopied > t.bytes / 100);

@@ -45,7 +45,7 @@ judge(struct outcome *out, const struct scenario *sc, const struct fault *f)
 		       out->failed != SYS_CALL_connect;
 
 	/* the reset at the end is what fails then */
-	w.lax = out->failed == SYS_CALL_setsockopt;
+	w.non_strict = out->failed == SYS_CALL_setsockopt;
 	world_terms(&w, out->terms, sizeof(out->terms));
 	if (!harmless && (f->call || f->alloc))
 		return;

@@ -7,10 +7,10 @@
 #include "base/mem.h"
 #include "event/poller.h"
 #include "net/bind_conf.h"
-#include "proxy/admit.h"
-#include "proxy/capture.h"
-#include "proxy/memory.h"
-#include "proxy/persist.h"
+#include "proxy/session/conn_limits.h"
+#include "proxy/sample/capture.h"
+#include "proxy/model/memory.h"
+#include "proxy/http1/persist.h"
 #include "sim/faults.h"
 #include "sim/world_rules.h"
 
@@ -83,8 +83,8 @@ __wrap_session_log(struct session *s)
 	e->term[0] = s->term[0];
 	e->term[1] = s->term[1];
 	persist_letters(s, e->cookie);
-	e->bytes[CLIENT] = s->half[CLIENT].bytes;
-	e->bytes[SERVER] = s->half[SERVER].bytes;
+	e->bytes[CLIENT] = s->dir[CLIENT].bytes;
+	e->bytes[SERVER] = s->dir[SERVER].bytes;
 	e->unread[CLIENT] = fake_fd_unread(w->k, s->conn[CLIENT].fd);
 	e->unread[SERVER] = fake_fd_unread(w->k, s->conn[SERVER].fd);
 	e->retries = s->retries;
@@ -226,7 +226,7 @@ build_listener(struct world *w)
 {
 	char why[200];
 
-	admit_listener(w->ln, w->px, &w->engine);
+	conn_limits_listener(w->ln, w->px, &w->engine);
 	w->ln->addr = loopback(WORLD_PORT);
 	w->ln->max_accept = MAX_ACCEPT;
 	if (listener_bind(w->ln, &w->sys, 128, why, sizeof(why)) < 0) {
@@ -275,8 +275,8 @@ world_open(struct world *w, const struct world_config *cfg)
 		world_blame(w, "the world could not be built");
 		return -1;
 	}
-	if (engine_allow_streams(&w->engine, cfg->splice_after, cfg->stream_bufsize,
-		cfg->stream_turn) < 0)
+	if (engine_allow_bulk(&w->engine, cfg->splice_after, cfg->bulk_bufsize,
+		cfg->bulk_turn) < 0)
 		return -1;
 	engine_allow_captures(&w->engine, w->px->captures.size);
 	if (cfg->maxhdr)
@@ -340,10 +340,10 @@ look_at_sessions(struct world *w)
 
 		note_rows(w, s);
 		for (int h = 0; h < SIDES; h++) {
-			if (!s->half[h].pipe)
+			if (!s->dir[h].pipe)
 				continue;
-			piped += s->half[h].pipe->bytes;
-			if (!s->half[h].pipe->bytes)
+			piped += s->dir[h].pipe->bytes;
+			if (!s->dir[h].pipe->bytes)
 				world_blame(w, "session %llu rests with an empty pipe",
 					(unsigned long long)s->id);
 		}
@@ -351,10 +351,10 @@ look_at_sessions(struct world *w)
 			world_blame(w, "session %llu rests in %s", (unsigned long long)s->id,
 				    session_state_name(s->state));
 		if (has_timeouts(w) && !s->timer.pos)
-			world_blame(w, "session %llu has no deadline in %s (halves %s, %s)",
+			world_blame(w, "session %llu has no deadline in %s (directions %s, %s)",
 				    (unsigned long long)s->id, session_state_name(s->state),
-				    half_state_name(s->half[CLIENT].state),
-				    half_state_name(s->half[SERVER].state));
+				    direction_state_name(s->dir[CLIENT].state),
+				    direction_state_name(s->dir[SERVER].state));
 	}
 	if (piped != w->engine.pipes.bytes)
 		world_blame(w, "%llu bytes in pipes count as %llu", (unsigned long long)piped,
@@ -362,7 +362,7 @@ look_at_sessions(struct world *w)
 	/* One session is taken before it is seen that it was the last. */
 	if (w->cfg.memory &&
 		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size +
-			(w->cfg.announced ? 2 * w->engine.endpoints_pool.size : 0))
+			(w->cfg.announced ? 2 * w->engine.addr_override_pool.size : 0))
 		world_blame(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
 			"transactions, %u buffers, %u idle connections",
 			(unsigned long long)memory_used(&w->engine),
@@ -456,7 +456,7 @@ may_look_ended(const struct world *w, const struct world_end *e, enum side from)
 {
 	int late = e->term[0] == 'c' || e->term[0] == 's';
 
-	return w->lax || (late && (!e->unread[from] || w->cfg.max_events));
+	return w->non_strict || (late && (!e->unread[from] || w->cfg.max_events));
 }
 
 /* What `to` read of what `from` sent. */
@@ -556,8 +556,8 @@ judge_baseline(struct world *w)
 			    (unsigned long long)w->px->fe_gate.held);
 	if (loop_fds(w->loop) != 1)
 		world_blame(w, "%u fds are left in the loop", loop_fds(w->loop));
-	if (w->engine.streams.bufs.live || !list_is_empty(&w->engine.streams.waiting))
-		world_blame(w, "%u big buffers are out", w->engine.streams.bufs.live);
+	if (w->engine.bulk.bufs.live || !list_is_empty(&w->engine.bulk.waiting))
+		world_blame(w, "%u big buffers are out", w->engine.bulk.bufs.live);
 	if (w->engine.pipes.used)
 		world_blame(w, "%u pipes are in use", w->engine.pipes.used);
 	if (fake_fds(w->k) != 2 + 2 * w->engine.pipes.n_idle)

@@ -8,7 +8,7 @@
 
 #include "fake/kernel.h"
 #include "net/listener.h"
-#include "proxy/session.h"
+#include "proxy/model/session.h"
 #include "sim/agent.h"
 
 struct dice;
@@ -54,7 +54,7 @@ struct world_config {
 	int announced; /* accept-proxy */
 	unsigned int maxpipes;  /* 0: nothing is spliced */
 	unsigned int splice_after;
-	unsigned int stream_bufsize, stream_turn; /* 0: as if there were no streams */
+	unsigned int bulk_bufsize, bulk_turn; /* 0: as if there were no streams */
 	unsigned int pipe_slots, fragment; /* 0: the fake's own */
 	uint64_t client_delay; /* one way, ns */
 	unsigned int n_servers; /* 0: one, near */
@@ -65,7 +65,7 @@ struct world_config {
 /* One session that has ended, as the log would say. */
 struct world_end {
 	unsigned int client_port, server_port; /* 0: there was no connection to a server */
-	char term[3], cookie[3]; /* the two halves of %tsc */
+	char term[3], cookie[3]; /* the two directions of %tsc */
 	uint64_t bytes[SIDES];
 	uint64_t unread[SIDES]; /* bytes that had come from that side and were not read */
 	unsigned int retries;
@@ -109,7 +109,7 @@ struct world {
 	uint64_t opened, ended; /* when, the last session */
 	unsigned int turns;
 	int mem_faults;   /* allocation faults apply inside turns */
-	int lax;          /* a fault was injected: clean ends are not judged */
+	int non_strict;          /* a fault was injected: clean ends are not judged */
 	int allow_del;    /* DEL right before close() is that mode's way */
 	char why[400];    /* the first thing found wrong; "" none */
 };

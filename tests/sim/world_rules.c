@@ -6,13 +6,13 @@
 #include "base/mem.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
-#include "proxy/capture.h"
-#include "proxy/capture_cfg.h"
-#include "proxy/errors_cfg.h"
-#include "proxy/persist_conf.h"
-#include "proxy/proxies.h"
-#include "proxy/proxy_cfg.h"
-#include "proxy/rules_cfg.h"
+#include "proxy/sample/capture.h"
+#include "proxy/config/capture_cfg.h"
+#include "proxy/config/errors_cfg.h"
+#include "proxy/model/persist_conf.h"
+#include "proxy/model/proxies.h"
+#include "proxy/config/proxy_cfg.h"
+#include "proxy/config/rules_cfg.h"
 
 struct world_rules {
 	struct proxies ps;      /* first: ctx->root */

@@ -13,8 +13,8 @@
 
 #include "bench.h"
 
-#include "app/admin.h"
-#include "app/admin_int.h"
+#include "app/admin/admin.h"
+#include "app/admin/admin_int.h"
 
 static struct admin_conn rig_conn;
 static struct listener *rig_listener;

@@ -6,8 +6,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include "app/options.h"
-#include "app/process.h"
+#include "app/config/options.h"
+#include "app/process/process.h"
 #include "files.h"
 #include "net/listener.h"
 #include "world.h"

@@ -4,7 +4,7 @@
 
 #include "admin_rig.h"
 
-#include "rule/pattern_file.h"
+#include "rule/match/pattern_file.h"
 
 static char map[64];
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/config.h"
+#include "app/config/config.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "cfg/reader.h"

@@ -18,7 +18,7 @@
 #define FEED_UNREAD '\n'
 
 struct fed {
-	enum http_verdict verdict;
+	enum http_parse_status verdict;
 	enum http_bad bad;
 	uint32_t bad_at;
 	size_t used;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "proxy/proxy.h"
+#include "proxy/model/proxy.h"
 
 #define MAX_SERVERS 16
 

@@ -4,8 +4,8 @@
 
 #include "log_world.h"
 
-#include "proxy/capture.h"
-#include "proxy/http_txn.h"
+#include "proxy/sample/capture.h"
+#include "proxy/model/http_txn.h"
 
 static struct log_world w;
 static struct http_txn capture_txn;

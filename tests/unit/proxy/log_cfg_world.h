@@ -15,9 +15,9 @@
 #include "base/err.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
-#include "proxy/log_cfg.h"
-#include "proxy/log_format.h"
-#include "proxy/proxies.h"
+#include "proxy/config/log_cfg.h"
+#include "proxy/log/log_format.h"
+#include "proxy/model/proxies.h"
 
 struct cfg_world {
 	struct proxies proxies; /* the root */

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "proxy/log_format.h"
-#include "proxy/session.h"
-#include "proxy/vocab.h"
+#include "proxy/log/log_format.h"
+#include "proxy/model/session.h"
+#include "proxy/config/vocab.h"
 
 /* To be static: the stack of the address sanitizer does not align cache lines. */
 struct log_world {
@@ -74,7 +74,7 @@ log_world_init(struct log_world *w)
 	log_world_addr(&w->listener.addr, "10.0.3.31", 8012);
 	log_world_addr(&w->srv.addr, "127.0.0.1", 8000);
 	w->s.engine = &w->engine;
-	w->engine.look.arena = (struct arena){ .p = w->room, .cap = sizeof(w->room) };
+	w->engine.eval.arena = (struct arena){ .p = w->room, .cap = sizeof(w->room) };
 	vars_init(&w->s.vars);
 	vars_init(&w->engine.alone.vars);
 	w->engine.shared = &w->engine.alone;
@@ -89,8 +89,8 @@ log_world_init(struct log_world *w)
 	w->s.queued_ms = 1011;
 	w->s.connected_ms = 1033;
 	w->cx.now_ms = 6007;
-	w->s.half[SERVER].bytes = 212;
-	w->s.half[CLIENT].bytes = 99;
+	w->s.dir[SERVER].bytes = 212;
+	w->s.dir[CLIENT].bytes = 99;
 	w->s.term[0] = w->s.term[1] = '-';
 	w->s.id = 77;
 	w->engine.alone.gate.n = 5;

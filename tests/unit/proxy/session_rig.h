@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/memory.h"
+#include "proxy/model/memory.h"
 #include "sim/world.h"
 
 /* Of a struct world_config: no test is to hang. */

@@ -10,9 +10,9 @@
 #include "base/sys.h"
 #include "cfg/reader.h"
 #include "http/parse.h"
-#include "rule/action.h"
-#include "rule/pattern_file.h"
-#include "rule/regex.h"
+#include "rule/action/action.h"
+#include "rule/match/pattern_file.h"
+#include "rule/sample/regex.h"
 
 #define RIG_FIELDS 24
 
@@ -29,7 +29,7 @@ struct action_rig {
 	char printed[8192];
 	struct http_field fields[3][RULE_ANSWER_FIELDS_MAX];
 	struct http_head req, res, answer;
-	struct rule_verdict v;
+	struct rule_outcome v;
 	const struct rule *next;
 	char text[16384];
 };

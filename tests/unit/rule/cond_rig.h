@@ -12,8 +12,8 @@
 
 #include "base/sys.h"
 #include "cfg/reader.h"
-#include "rule/cond.h"
-#include "rule/pattern_file.h"
+#include "rule/match/cond.h"
+#include "rule/match/pattern_file.h"
 
 enum { CONDS_MAX = 16 };
 

@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "cfg/env.h"
-#include "rule/tables.h"
-#include "rule/expr.h"
+#include "rule/sample/tables.h"
+#include "rule/sample/expr.h"
 
 #define RIG_ARENA 16384
 #define RIG_EVERYWHERE 0x7f

@@ -1,0 +1,40 @@
+/* What all workers have done together: the sums behind show info and the ledger's report. */
+#ifndef TACIT_APP_ADMIN_TOTALS_H
+#define TACIT_APP_ADMIN_TOTALS_H
+
+#include <stdint.h>
+
+#include "base/freq.h"
+#include "base/ledger.h"
+#include "event/loop.h"
+#include "event/mailbox.h"
+
+struct process;
+
+struct totals {
+	unsigned int sessions;
+	uint64_t cum_conns, cum_sess, bytes_in, bytes_out;
+	uint64_t fsm_bugs, lingers, logs_dropped;
+	uint64_t memory_used, memory_live; /* proxy/model/memory.h */
+	uint64_t memory_holds, buf_waits;
+	uint64_t pool_fails;
+	unsigned int pipes_used, pipes_idle;
+	uint64_t spliced, splice_fallbacks, bulk_waits;
+	struct {
+		uint64_t pinned, bytes, copied, refused, full;
+	} zerocopy;                        /* net/zerocopy.h */
+	unsigned int timers;
+	unsigned int idle_pct;         /* on average */
+	struct freq conn_rate, sess_rate;
+	struct loop_stats loop;
+	struct ledger ledger;
+	struct mailbox_stats mail;
+	uint64_t elided_inline;        /* a freed slot went to a session of the same worker */
+};
+
+/* Within a rendezvous, or when only the first worker runs. */
+void totals_read(const struct process *p, struct totals *t);
+/* Wake-ups that were made and saved, in one line without its end: what stands beside the ledger. */
+void totals_wakes_text(const struct totals *t, char *buf, size_t len);
+
+#endif

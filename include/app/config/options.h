@@ -1,0 +1,80 @@
+/*
+ * The command line, in HAProxy's style (management manual, 3): single-dash words, glued sub-options
+ * of
+ * -d, and everything after `--` is a configuration file. Pure: nothing is opened, run or printed.
+ */
+#ifndef TACIT_APP_CONFIG_OPTIONS_H
+#define TACIT_APP_CONFIG_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+enum {
+	OPTIONS_FILES_MAX = 1024, /* -f and files after -- */
+	OPTIONS_CONN_MAX = 10000000,
+	OPTIONS_MEM_MAX = 1 << 24 /* megabytes */
+};
+
+enum options_action {
+	OPTIONS_RUN,
+	OPTIONS_CHECK,     /* -c */
+	OPTIONS_COND,      /* -cc: `cond` */
+	OPTIONS_VERSION,   /* -v */
+	OPTIONS_BUILD,     /* -vv */
+	OPTIONS_KEYWORDS,  /* -dK: `dump`, enum cfg_dump */
+	OPTIONS_DUMP_HELP, /* -dKhelp */
+	OPTIONS_USAGE      /* -h, or nothing to do */
+};
+
+/* How the process runs when OPTIONS_RUN; the configuration's `daemon` counts for
+ * OPTIONS_AS_CONFIGURED. */
+enum options_place {
+	OPTIONS_AS_CONFIGURED,
+	OPTIONS_FOREGROUND, /* -db */
+	OPTIONS_DEBUG,      /* -d: in the foreground, and says what it does */
+	OPTIONS_DAEMON,     /* -D */
+	OPTIONS_SUPERVISED  /* -Ws: in the foreground, whatever the configuration says */
+};
+
+#define OPTIONS_QUIET    1u   /* -q */
+#define OPTIONS_VERBOSE  2u   /* -V */
+#define OPTIONS_WERROR   4u   /* -dW */
+#define OPTIONS_DIAG     8u   /* -dD */
+#define OPTIONS_NO_EPOLL 16u  /* -de */
+#define OPTIONS_NO_POLL  32u  /* -dp */
+#define OPTIONS_MASTER   64u  /* -W or -Ws */
+#define OPTIONS_NO_SPLICE 128u /* -dS */
+
+struct options {
+	const char *progname; /* last part of argv[0] */
+	enum options_action action;
+	enum options_place place;
+	unsigned int flags; /* OPTIONS_x */
+	const char *cond;
+	int dump;
+	const char *pidfile;
+	const char *directory;  /* -C */
+	const char *local_peer; /* -L */
+	int maxconn;            /* -n, 0: not given */
+	int proxy_maxconn;      /* -N, 0: not given */
+	int memory_mb;          /* -m, 0: not given */
+	unsigned int n_files;
+	const char *files[OPTIONS_FILES_MAX];
+	/* Sub-options of -d that HAProxy has and that change nothing here, for one notice. */
+	unsigned int n_hints;
+	char hints[16];
+};
+
+/*
+ * Every string points into argv. 0; or a negative reason with what is wrong in why: -ERR_SYNTAX,
+ * -ERR_RANGE, -ERR_UNKNOWN (show the usage), -ERR_UNSUPPORTED, -ERR_FULL.
+ */
+int options_parse(struct options *o, int argc, char *const *argv, char *why, size_t why_len)
+	must_check;
+
+/* The usage text, without the line that names the program. */
+const char *options_usage(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* What this program calls itself. */
+#ifndef TACIT_APP_CONFIG_VERSION_H
+#define TACIT_APP_CONFIG_VERSION_H
+
+#include <stdio.h>
+
+#define VERSION_NAME "tacit"
+#define VERSION_DATE "2026/11/20"
+/* What tools that parse "Version: A.B.C" see: a level of HAProxy's interfaces, then our own. */
+#define VERSION_COMPAT "3.0.0-tacit" TACIT_VERSION
+/* What version_atleast() and the like compare with. */
+#define VERSION_LEVEL "3.4.0"
+
+/* -v, and with `build` -vv. */
+void version_print(FILE *to, int build);
+/* Names for feature() and enabled(), NULL at the end. */
+extern const char *const version_features[];
+extern const char *const version_enabled[];
+/* "OpenSSL 3.0.17 ..." and "3.0.17" of the library this was built with. */
+extern const char *const version_ssl_name;
+extern const char *const version_ssl_number;
+
+#endif

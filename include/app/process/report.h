@@ -1,0 +1,22 @@
+/* Messages of the process to its terminal, in the form HAProxy's users know: "[ALERT]    (pid) :
+ * text". */
+#ifndef TACIT_APP_PROCESS_REPORT_H
+#define TACIT_APP_PROCESS_REPORT_H
+
+#include <stdio.h>
+
+#include "base/compiler.h"
+
+enum report_level { REPORT_ALERT, REPORT_WARNING, REPORT_NOTICE };
+
+struct report {
+	FILE *to;
+	int pid;
+	int quiet;   /* alerts only */
+	int verbose; /* notices too */
+};
+
+void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
+	fmt_printf(3, 4);
+
+#endif

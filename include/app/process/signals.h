@@ -1,0 +1,24 @@
+/* Signals as events of the loop: blocked for the process and read from a descriptor. */
+#ifndef TACIT_APP_PROCESS_SIGNALS_H
+#define TACIT_APP_PROCESS_SIGNALS_H
+
+#include "base/compiler.h"
+#include "event/loop.h"
+
+typedef void signals_fn(void *owner, int sig);
+
+struct signals {
+	struct loop *loop;
+	int fd; /* -1: closed */
+	signals_fn *fn;
+	void *owner;
+};
+
+/* SIGPIPE and the terminal's stop signals are ignored, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP
+ * and SIGQUIT wait in the kernel from now on until the loop runs. Done early. 0 or -errno. */
+int signals_block(struct sys *sys) must_check;
+/* Takes them into the loop: fn is called for each. 0 or a negative reason. */
+int signals_open(struct signals *s, struct loop *l, signals_fn *fn, void *owner) must_check;
+void signals_close(struct signals *s);
+
+#endif

@@ -1,0 +1,10 @@
+/* From the command line to the exit code: the order in which everything else is done. */
+#ifndef TACIT_APP_PROCESS_START_H
+#define TACIT_APP_PROCESS_START_H
+
+#include "base/compiler.h"
+
+/* The whole program. environment: NULL-terminated, as environ. */
+int start_main(int argc, char *const *argv, const char *const *environment);
+
+#endif

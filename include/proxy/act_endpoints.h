@@ -1,9 +1,0 @@
-/* The actions set-src, set-dst, set-src-port and set-dst-port (manual, http-request set-src). */
-#ifndef TACIT_PROXY_ACT_ENDPOINTS_H
-#define TACIT_PROXY_ACT_ENDPOINTS_H
-
-#include "rule/action.h"
-
-extern const struct rule_action endpoint_actions[];
-
-#endif

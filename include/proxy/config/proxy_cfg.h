@@ -1,0 +1,14 @@
+/* The sections defaults, frontend, backend and listen, and the keywords in them. */
+#ifndef TACIT_PROXY_CONFIG_PROXY_CFG_H
+#define TACIT_PROXY_CONFIG_PROXY_CFG_H
+
+#include "cfg/registry.h"
+
+/* Each begins with ctx->root being a struct proxies (see proxies.h); ctx->obj is a struct proxy. */
+extern const struct cfg_module proxy_cfg_module;    /* the sections, and what they are */
+extern const struct cfg_module timeouts_cfg_module; /* timeout ... */
+extern const struct cfg_module server_cfg_module;   /* server, default-server, source */
+extern const struct cfg_module balance_cfg_module;  /* balance, hash-type */
+extern const struct cfg_module persist_cfg_module;  /* cookie, use-server, ... */
+
+#endif

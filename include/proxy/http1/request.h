@@ -1,0 +1,18 @@
+/*
+ * A request whose head is complete, until it goes to a server or is answered by ourselves: bodies
+ * that are waited for, rules, the backend. Private to proxy.
+ */
+#ifndef TACIT_PROXY_HTTP1_REQUEST_H
+#define TACIT_PROXY_HTTP1_REQUEST_H
+
+#include "proxy/model/http_txn.h"
+
+/* Takes it as far as it comes with what is there of the body. Raises events. */
+void request_go_on(struct session *s);
+/* It waits for what its backend balances by (url_param): when that does not come logs still tell
+ * when the head had, as HAProxy's do. */
+int request_is_taken(const struct session *s);
+/* It is answered by ourselves, with that status: it is bad. */
+void request_refuse(struct session *s, unsigned int status);
+
+#endif

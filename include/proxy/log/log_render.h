@@ -1,0 +1,72 @@
+/* What the files of log aliases share. */
+#ifndef TACIT_PROXY_LOG_LOG_RENDER_H
+#define TACIT_PROXY_LOG_LOG_RENDER_H
+
+#include "proxy/sample/eval.h"
+#include "proxy/model/session.h"
+#include "rule/sample/fmt.h"
+
+/* What an alias writes, of whom, and how. */
+struct log_render {
+	const struct session *s;
+	const struct log_context *cx;
+	struct sbuf *out;
+	struct arena *arena;  /* for what an alias has to make first */
+	unsigned int flags;   /* enum rule_fmt_flag */
+};
+
+/* "+" where the final value will be larger. */
+static inline void
+log_put_plus(struct log_render *r)
+{
+	if (r->cx->asap)
+		sbuf_addc(r->out, '+');
+}
+
+/* A duration in milliseconds, -1 when its end was not reached. */
+static inline void
+log_put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
+{
+	if (!reached)
+		sbuf_adds(r->out, "-1");
+	else
+		sbuf_addu(r->out, to > from ? to - from : 0);
+}
+
+/* What came between accept and the first request or session: all that does is a PROXY header. Once
+ * for each connection. */
+static inline uint64_t
+log_handshake_ms(const struct session *s)
+{
+	return s->begun_ms && s->requests <= 1 ? s->begun_ms - s->accept_ms : 0;
+}
+
+/* The aliases of mode http, log_alias_http.c: put_<fn> of log_alias.tbl.h. */
+void put_r(struct log_render *r);
+void put_HM(struct log_render *r);
+void put_HP(struct log_render *r);
+void put_HPO(struct log_render *r);
+void put_HQ(struct log_render *r);
+void put_HU(struct log_render *r);
+void put_HV(struct log_render *r);
+void put_ST(struct log_render *r);
+void put_tsc(struct log_render *r);
+void put_TR(struct log_render *r);
+void put_Tr(struct log_render *r);
+void put_Ta(struct log_render *r);
+void put_Ti(struct log_render *r);
+void put_Tq(struct log_render *r);
+void put_tr(struct log_render *r);
+void put_trg(struct log_render *r);
+void put_trl(struct log_render *r);
+
+/* Of captures, log_alias_capture.c. */
+void put_CC(struct log_render *r);
+void put_CS(struct log_render *r);
+void put_ID(struct log_render *r);
+void put_hr(struct log_render *r);
+void put_hrl(struct log_render *r);
+void put_hs(struct log_render *r);
+void put_hsl(struct log_render *r);
+
+#endif

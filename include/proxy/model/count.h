@@ -1,0 +1,31 @@
+/* Where a session counts: in the shards of its worker. Private to proxy. */
+#ifndef TACIT_PROXY_MODEL_COUNT_H
+#define TACIT_PROXY_MODEL_COUNT_H
+
+#include "proxy/model/session.h"
+
+static inline struct proxy_stat *
+fe_stat(const struct session *s)
+{
+	return &s->fe->shard[s->engine->index].fe;
+}
+
+static inline struct proxy_stat *
+be_stat(const struct session *s)
+{
+	return &s->be->shard[s->engine->index].be;
+}
+
+static inline struct server_shard *
+srv_shard(const struct session *s, struct server *srv)
+{
+	return &srv->shard[s->engine->index];
+}
+
+static inline struct server_stat *
+srv_stat(const struct session *s)
+{
+	return &srv_shard(s, s->srv)->stat;
+}
+
+#endif

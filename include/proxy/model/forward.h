@@ -1,0 +1,75 @@
+/*
+ * What requests tell servers of where they come from: X-Forwarded-For, X-Original-To (manual 4.2,
+ * option forwardfor and originalto) and Forwarded (RFC 7239; option forwarded).
+ */
+#ifndef TACIT_PROXY_MODEL_FORWARD_H
+#define TACIT_PROXY_MODEL_FORWARD_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "cfg/diag.h"
+#include "http/head.h"
+#include "net/addr.h"
+#include "rule/sample/sample.h"
+
+struct proxy;
+struct session;
+
+/* <address>[/mask]: of IPv4 it takes in what is mapped into IPv6. */
+struct forward_net {
+	int family;           /* 0: none */
+	unsigned int bits;
+	unsigned char addr[16];
+};
+
+/* 0 or -ERR_SYNTAX. IPv4 masks may be dotted. */
+int forward_net_parse(const char *text, struct forward_net *out) must_check;
+int forward_net_has(const struct forward_net *n, const struct addr *a);
+
+/* The two that add an address under a name. */
+enum forward_kind { FORWARD_FOR, FORWARD_ORIGINAL_TO, FORWARD_KINDS };
+
+struct forward_option {
+	uint8_t on;
+	uint8_t if_none;      /* only where there is no field of that name yet */
+	char *header;         /* NULL: the usual name */
+	struct forward_net except;
+};
+
+/* What Forwarded holds. */
+enum forwarded_part {
+	FORWARDED_PROTO = 1u << 0,
+	FORWARDED_HOST = 1u << 1,
+	FORWARDED_BY = 1u << 2,
+	FORWARDED_BY_PORT = 1u << 3,
+	FORWARDED_FOR = 1u << 4,
+	FORWARDED_FOR_PORT = 1u << 5
+};
+
+struct forward_conf {
+	struct forward_option to[FORWARD_KINDS];
+	unsigned int forwarded; /* enum forwarded_part; 0: off */
+};
+
+void forward_conf_fini(struct forward_conf *c);
+/* 0 or -ERR_NOMEM. */
+int forward_conf_inherit(struct forward_conf *c, const struct forward_conf *defaults) must_check;
+/* Warns of what means nothing in the proxy's mode. */
+void forward_conf_check(const struct proxy *p, struct cfg_diag *d);
+
+/* Does one of the two want to know where the client connected to? */
+int forward_wants_own(const struct proxy *fe, const struct proxy *be);
+/*
+ * Adds to the request what the options of both say. peer: the client's address, own: where it
+ * connected to, looked at only when it is wanted. Texts are put into the arena. 0, or -ERR_RANGE
+ * when the head or the arena is full: some may have been added then.
+ */
+int forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *peer,
+	const struct addr *own, struct http_head *req, struct arena *a) must_check;
+/* Bytes that it takes of the arena at most. */
+#define FORWARD_TEXT_MAX 1280
+/* The same for a session whose request has gone through the rules. */
+int http_add_forwarding(struct session *s, struct http_head *req, struct arena *a) must_check;
+
+#endif

@@ -1,0 +1,75 @@
+/* What mode http counts, beside count.h. Private to proxy. */
+#ifndef TACIT_PROXY_MODEL_HTTP_COUNT_H
+#define TACIT_PROXY_MODEL_HTTP_COUNT_H
+
+#include "proxy/model/count.h"
+#include "proxy/model/http_txn.h"
+
+/* 1xx..5xx stand in 1..5, all others in 0. */
+static inline unsigned int
+http_class(unsigned int status)
+{
+	return status >= 100 && status < 600 ? status / 100 : 0;
+}
+
+/* NULL: it has no backend yet. */
+static inline struct proxy_stat *
+http_be_stat(const struct session *s)
+{
+	struct proxy *be = session_backend(s);
+
+	return be ? &be->shard[s->engine->index].be : NULL;
+}
+
+/* A request has come, or what was to be one. */
+static inline void
+http_count_request(struct session *s)
+{
+	struct proxy_stat *fe = fe_stat(s);
+
+	s->engine->requests++;
+	fe->req_tot++;
+	freq_add(&fe->req_rate, loop_now_ms(s->engine->loop), 1);
+	freq_raise(&fe->req_rate, freq_read(&fe->req_rate, loop_now_ms(s->engine->loop)));
+}
+
+/* Its answer is known: s->txn->status. */
+static inline void
+http_count_response(struct session *s)
+{
+	unsigned int c = http_class(s->txn->status);
+	struct proxy_stat *be = http_be_stat(s);
+
+	fe_stat(s)->hrsp[c]++;
+	if (!be)
+		return;
+	be->hrsp[c]++;
+	be->req_tot++;
+}
+
+/* Its request ends, and nobody was told anything: neither a response nor an answer of our own. */
+static inline void
+http_count_unanswered(struct session *s)
+{
+	const struct http_txn *t = s->txn;
+
+	if (t && t->head_ms && !t->res_ms)
+		http_count_response(s);
+}
+
+/* The server's own response is there, whatever rules make of it. */
+static inline void
+http_count_server(struct session *s)
+{
+	srv_stat(s)->hrsp[http_class(s->txn->res.status)]++;
+	srv_stat(s)->req_tot++;
+}
+
+static inline void
+http_count_bad_response(struct session *s)
+{
+	be_stat(s)->eresp++;
+	srv_stat(s)->eresp++;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Probes of whoever watches us (manual 4.2, `monitor-uri`, `monitor fail`): they are answered at
+ * once, and not logged.
+ */
+#ifndef TACIT_PROXY_MODEL_MONITOR_H
+#define TACIT_PROXY_MODEL_MONITOR_H
+
+#include "cfg/diag.h"
+#include "rule/match/cond.h"
+
+struct proxies;
+struct proxy;
+struct session;
+
+/* A line `monitor fail`. */
+struct monitor_rule {
+	struct list link;        /* http_conf.monitor_fails */
+	struct rule_cond *cond;
+	struct cfg_where where;
+};
+
+void monitor_rule_free(struct monitor_rule **r);
+/* All proxies are known: what the lines of fe name. What is wrong goes to d. */
+void monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d);
+/* The request's head is complete: what it is to be answered with, 200 or 503; 0: it is no probe. */
+unsigned int monitor_status(struct session *s);
+
+#endif

@@ -1,0 +1,53 @@
+/* All proxies of a configuration: what the sections made, and the checks that need the whole of
+ * it. */
+#ifndef TACIT_PROXY_MODEL_PROXIES_H
+#define TACIT_PROXY_MODEL_PROXIES_H
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "proxy/model/proxy.h"
+#include "rule/match/pattern_file.h"
+#include "rule/match/userlist.h"
+#include "rule/sample/vocab.h"
+
+struct cfg_diag;
+
+#define PROXIES_MAX 65535
+
+/*
+ * The application's configuration object, which parse functions see as ctx->root, starts with this
+ * structure: `struct config { struct proxies proxies; ... }`.
+ */
+struct proxies {
+	struct list all;      /* struct proxy.link, file order */
+	struct list defaults; /* defaults sections, file order */
+	struct list error_groups; /* struct error_group.link: http-errors sections */
+	unsigned int n;       /* in all */
+	struct proxy **by_name; /* backends, once finished */
+	unsigned int n_by_name;
+	struct log_global log; /* of the section global */
+	struct rule_vocab vocab; /* of rules and formats */
+	struct pattern_files files; /* that they name */
+	struct userlists userlists; /* sections userlist */
+	unsigned int cookie_max; /* tune.http.cookielen: of captured ones */
+	size_t capture_size;     /* of the captures of a transaction at most, once finished */
+};
+
+void proxies_init(struct proxies *ps);
+void proxies_fini(struct proxies *ps);
+
+/* The proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
+struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
+/* A backend, by bisection: for sessions. Once finished; the first of several of that name. */
+struct proxy *proxies_find_backend(const struct proxies *ps, const char *name);
+struct proxy *proxies_find_id(const struct proxies *ps, int id);
+
+/*
+ * The configuration is complete: resolves names, assigns ids, fills what has a default, prepares
+ * the
+ * balancing, and reports everything that is wrong or doubtful to `d`. 0, or -1 when there were
+ * errors.
+ */
+int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
+
+#endif

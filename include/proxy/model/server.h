@@ -1,0 +1,120 @@
+/* A server: where a backend sends connections; its limits, its state, what was learned of it. */
+#ifndef TACIT_PROXY_MODEL_SERVER_H
+#define TACIT_PROXY_MODEL_SERVER_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/freq.h"
+#include "base/list.h"
+#include "cfg/diag.h"
+#include "net/listener.h"
+#include "proxy/model/shard.h"
+
+struct proxy;
+
+#define SERVER_WEIGHT_MAX 256
+
+enum server_admin { SERVER_UP, SERVER_MAINT, SERVER_DRAIN };
+
+/* `source`: where connections to servers come from. */
+struct source_conf {
+	struct addr addr;        /* len 0: the kernel's choice */
+	unsigned int port_lo, port_hi; /* 0: the kernel's choice */
+	char interface[IFACE_MAX]; /* "": any */
+};
+
+/* Settings that `default-server` gives and `server` overrides (manual 5.2). */
+struct server_conf {
+	int weight;              /* 0..256 */
+	int maxconn;             /* 0: no limit */
+	int maxqueue;            /* 0: no limit */
+	int disabled;
+	int backup;
+	int tfo;
+	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
+	struct source_conf source; /* in the end the backend's where it has none */
+	/* Idle connections in mode http: proxy/backend/conn_pool.h. */
+	int pool_max;            /* pool-max-conn, over all workers; -1: any number */
+	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
+	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
+	int max_reuse;           /* requests after the first one of a connection; -1: any number */
+};
+
+struct server {
+	struct list link;        /* in its backend, in file order */
+	struct proxy *be;
+	char *name;
+	int id;                  /* 1.. in file order, or `id` */
+	struct cfg_where where;
+	struct addr_spec spec;   /* as written */
+	/* Port: the client's, moved by spec.port_offset, when spec.has_offset. Any address
+	 * (0.0.0.0, ::):
+	 * the one the client came to (manual 5, `server`). */
+	struct addr addr;
+	struct server_conf conf;
+	enum server_admin admin;
+	int uweight;             /* run-time weight, starts at conf.weight */
+	struct server_shard *shard; /* of each worker: be->n_shards */
+	uint64_t last_change_ms; /* of admin state */
+	/*
+	 * Everything from here on changes under be->lock. Gauges may be read without it
+	 * (atomic_read).
+	 * Balancing state, owned by balance.c.
+	 */
+	cacheline_aligned uint64_t lb_last; /* when it was chosen last, in choices; 0: never */
+	/* Load. */
+	unsigned int cur;        /* sessions that hold a slot (connecting or connected) */
+	unsigned int queued;     /* sessions waiting for this server */
+	uint32_t queue_served;   /* left the queue with a slot, modulo 2^32 */
+	uint64_t waiting;        /* workers whose queue for it is not empty, a bit each */
+	struct freq sess_rate;
+	/* Not under the lock. */
+	unsigned int source_next; /* `source` with a range: ports given out */
+	unsigned int idle_total; /* idle connections of all workers, when pool_max bounds them */
+};
+
+/* Defaults of HAProxy's manual. */
+void server_conf_init(struct server_conf *c);
+void server_conf_fini(struct server_conf *c);
+/* to: as server_conf_init() leaves it. 0 or -ERR_NOMEM: nothing was copied. */
+int server_conf_copy(struct server_conf *to, const struct server_conf *from) must_check;
+struct server *server_new(struct proxy *be, const char *name,
+			  const struct server_conf *defaults) must_check;
+void server_free(struct server **s);
+
+/* Operator's changes. Weights 0..256: 0 or -ERR_RANGE; -ERR_UNSUPPORTED when the algorithm is
+ * static
+ * and the weight is neither 0 nor the configured one. now_ms: the loop's clock. */
+int server_set_weight(struct server *s, int weight) must_check;
+void server_set_admin(struct server *s, enum server_admin admin, uint64_t now_ms);
+/* The local address to bind before connect(), with the next port of a range: 0 when there is
+ * none. */
+int server_source_addr(struct server *s, struct addr *out);
+
+/* May get new sessions: up, and weight above zero. */
+int server_is_usable(const struct server *s);
+/* Has a free slot. */
+int server_has_room(const struct server *s);
+/* Takes and gives back a slot; st is the worker's shard. */
+void server_get_slot(struct server *s, struct server_stat *st);
+void server_put_slot(struct server *s);
+/* Text of show stat's status column: "UP", "no check", "MAINT", "DRAIN". */
+const char *server_status_text(const struct server *s);
+
+/*
+ * Whether a send right after connect() is worth trying: it works when the handshake is over by then
+ * (loopback), and is a failed call on a far server. Learned from each try; a far one is tried again
+ * now and then. Each worker learns for itself.
+ */
+int server_is_near(struct server_shard *s);
+void server_note_near(struct server_shard *s, int was_near);
+/*
+ * Mode http: whether the answer is worth looking for before the kernel is asked to tell of it: it
+ * works when the server has most often answered within a turn, and is a failed call otherwise. As
+ * above.
+ */
+int server_is_quick(struct server_shard *s);
+void server_note_quick(struct server_shard *s, int was_quick);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * What sessions count and learn, in one shard per worker. Counters are written by their worker
+ * alone, with plain stores and on cache lines of its own: counting costs no worker anything of
+ * another's. Who reads gets sums, which are exact while the other workers stand still. Beside them
+ * stand the queues of the worker's sessions.
+ */
+#ifndef TACIT_PROXY_MODEL_SHARD_H
+#define TACIT_PROXY_MODEL_SHARD_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/freq.h"
+#include "base/list.h"
+#include "event/timer.h"
+
+struct engine;
+struct proxies;
+struct proxy;
+struct server;
+
+/* Workers of one process: one bit each in the masks that name several. */
+#define ENGINES_MAX 64
+
+/* Sessions that averages of times run over, as in HAProxy. */
+#define STAT_AVERAGE_OVER 1024u
+
+/* The times of sessions in ms: of the queue, of connecting, of it all. */
+struct stat_times {
+	uint64_t qtime, ctime, ttime; /* sums over the last STAT_AVERAGE_OVER sessions */
+	uint64_t qtime_max, ctime_max, ttime_max;
+	/* Of a sum of shards: how many sessions the sums are over, at least 1. */
+	uint64_t n;
+};
+
+/*
+ * The highest of a number that workers share is noted by the one who moved it there, as it saw it
+ * after its change: the largest of the shards is the highest there was.
+ */
+struct server_stat {
+	uint64_t cum_sess, bytes_in, bytes_out, econ, eresp, wretr, wredis, cli_abrt, srv_abrt;
+	uint64_t connect, reuse, lbtot, failed_conns, denied_resp;
+	uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; in [0] any other status */
+	uint64_t failed_rewrites; /* by rules */
+	unsigned int cur_max, queued_max;
+	uint64_t last_sess_ms;   /* loop clock, 0: never */
+	struct stat_times times;
+};
+
+struct proxy_stat {
+	uint64_t cum_conn, cum_sess, bytes_in, bytes_out, denied_req, failed_req;
+	uint64_t denied_conn, denied_sess, denied_resp;
+	uint64_t econ, eresp, wretr, wredis, cli_abrt, srv_abrt, lbtot, connect, reuse;
+	uint64_t failed_conns;
+	uint64_t req_tot, hrsp[6]; /* as a server's */
+	uint64_t intercepted;    /* of frontends: requests that their own rules have answered */
+	uint64_t failed_rewrites;
+	unsigned int cur_max, queued_max;
+	uint64_t last_sess_ms;
+	struct stat_times times;
+	struct freq sess_rate, conn_rate, req_rate; /* of frontends */
+};
+
+/* Idle connections of a server that its worker may use again: proxy/backend/conn_pool.h. Gauges may
+ * be read by anyone. */
+struct idle_list {
+	struct engine *engine;   /* NULL: there was none yet */
+	struct server *srv;
+	struct list conns;       /* struct idle_conn.link, newest first */
+	struct list link;        /* engine.idle.lists */
+	unsigned int n;
+	unsigned int n_safe;     /* of them, used more than once */
+	unsigned int least;      /* there were at any time since the timer ran */
+	struct timer timer;      /* pool-purge-delay */
+};
+
+struct server_shard {
+	struct server_stat stat;
+	struct idle_list idle;
+	/* Learned: is connect() over when it returns? (server_is_near) */
+	int8_t near;
+	uint8_t far_skips;
+	/* And: has it answered by the next turn? (server_is_quick) */
+	int8_t quick;
+	uint8_t slow_skips;
+	/* Of this worker's sessions; under the backend's lock, as below. */
+	struct list queue;      /* that wait for this server */
+} cacheline_aligned;
+
+struct proxy_shard {
+	struct proxy_stat fe, be;
+	struct list queue;      /* that wait for any server */
+	struct list granted;    /* that have a slot, which this worker does not know of */
+} cacheline_aligned;
+
+/* Makes n shards of a proxy and its servers, all zero, in the place of any before: 0 or -ERR_NOMEM.
+ * Before there are sessions and after the last server was added. Freed with the proxy. */
+int proxy_make_shards(struct proxy *p, unsigned int n) must_check;
+/* The same for all of a configuration; n is the number of workers, 1..ENGINES_MAX. */
+int proxies_shard(struct proxies *ps, unsigned int n) must_check;
+
+/* One session more in times: sessions is how many there were so far, with this one. */
+void stat_count_times(struct stat_times *t, uint64_t sessions, uint64_t q, uint64_t c,
+	uint64_t all);
+
+/* All shards in one: counts are added, highest values and last dates are the largest. */
+void server_stat_sum(const struct server *s, struct server_stat *out);
+/* side: PROXY_FE or PROXY_BE. */
+void proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out);
+
+#endif

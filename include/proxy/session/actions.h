@@ -1,0 +1,64 @@
+/* Actions of the two machines, declared from their tables. They never assign a state. */
+#ifndef TACIT_PROXY_SESSION_ACTIONS_H
+#define TACIT_PROXY_SESSION_ACTIONS_H
+
+#include "proxy/model/session.h"
+
+enum session_event session_do_none(struct session *s);
+enum session_event session_do_assign(struct session *s);
+enum session_event session_do_reassign(struct session *s);
+enum session_event session_do_no_server(struct session *s);
+enum session_event session_do_queue_timeout(struct session *s);
+enum session_event session_do_queue_abort(struct session *s);
+enum session_event session_do_relay_timeout(struct session *s);
+enum session_event session_do_linger(struct session *s);
+enum session_event session_do_close_tcp(struct session *s);
+enum session_event session_do_close_killed(struct session *s);
+enum session_event session_do_close(struct session *s);
+enum session_event session_do_close_denied(struct session *s);
+/* connect_actions.c */
+enum session_event session_do_connect(struct session *s);
+enum session_event session_do_connect_abort(struct session *s);
+enum session_event session_do_retry(struct session *s);
+enum session_event session_do_retry_timeout(struct session *s);
+enum session_event session_do_give_up(struct session *s);
+enum session_event session_do_established(struct session *s);
+/* proxy_protocol_in.c */
+enum session_event session_do_proxy_header_timeout(struct session *s);
+enum session_event session_do_proxy_header_abort(struct session *s);
+/* tcp_content_rules.c */
+enum session_event session_do_inspect_abort(struct session *s);
+enum session_event session_do_inspect_timeout(struct session *s);
+/* http_actions.c */
+enum session_event session_do_await_data(struct session *s);
+enum session_event session_do_read_timeout(struct session *s);
+enum session_event session_do_read_abort(struct session *s);
+enum session_event session_do_answer(struct session *s);
+enum session_event session_do_tarpit(struct session *s);
+enum session_event session_do_tarpit_end(struct session *s);
+enum session_event session_do_drain_request(struct session *s);
+enum session_event session_do_l7_retry(struct session *s);
+enum session_event session_do_next_request(struct session *s);
+enum session_event session_do_close_http(struct session *s);
+enum session_event session_do_reply_timeout(struct session *s);
+
+void direction_do_none(struct session *s, int side);
+void direction_do_mark_broken(struct session *s, int side);
+void direction_do_drop(struct session *s, int side);
+void direction_do_shut_sink(struct session *s, int side);
+void direction_do_bug(struct session *s, int side);
+
+/* --- what actions.c, connect_actions.c and http_actions.c share --- */
+
+/* The first cause is the one that is logged. */
+void session_blame(struct session *s, char cause, char phase);
+/* It failed: the event that ends it, or has the client told in mode http, with that status. */
+enum session_event session_failure_event(struct session *s, unsigned int status);
+/* Does retry number n go to another server? */
+int session_redispatches(const struct session *s, int n);
+/* Nobody may take what this session was for a complete exchange. */
+void session_reset_sides(struct session *s);
+/* It is over with its server, and what it was is counted and logged. */
+void session_end_exchange(struct session *s);
+
+#endif

@@ -1,0 +1,33 @@
+/* What a session waits for, computed from its state whenever it is asked: never stored. */
+#ifndef TACIT_PROXY_SESSION_DERIVE_H
+#define TACIT_PROXY_SESSION_DERIVE_H
+
+#include "proxy/model/session.h"
+
+/* All that a dispatch leaves to be told to the loop, in one pass. */
+struct derived {
+	unsigned int wants[SIDES]; /* on each side's fd: EV_R | EV_W */
+	unsigned int low_water;    /* bytes of the client that are worth a look */
+	uint64_t deadline;         /* of TIMEOUT, on the loop's clock; TIMER_NEVER: no limit */
+};
+
+struct derived session_derive(const struct session *s);
+/* One fact of it. */
+static inline unsigned int
+session_wants(const struct session *s, int side)
+{
+	return session_derive(s).wants[side];
+}
+
+static inline uint64_t
+session_deadline(const struct session *s)
+{
+	return session_derive(s).deadline;
+}
+
+/* How long one side may be idle, in ms; 0: for ever. */
+unsigned int session_idle_limit(const struct session *s, int side, int half_closed);
+/* The side whose inactivity would end a RELAY first: CLIENT or SERVER. */
+int session_late_side(const struct session *s);
+
+#endif

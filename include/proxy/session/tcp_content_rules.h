@@ -1,0 +1,40 @@
+/*
+ * Inspection of contents (manual 4.2: tcp-request content, tcp-response content): rules look at
+ * what a client sent before it has a server, and at what a server sent before that is passed on. In
+ * mode tcp they may wait for more of it, for as long as inspect-delay says. Private to proxy.
+ */
+#ifndef TACIT_PROXY_SESSION_TCP_CONTENT_RULES_H
+#define TACIT_PROXY_SESSION_TCP_CONTENT_RULES_H
+
+#include "proxy/sample/eval.h"
+#include "proxy/model/session.h"
+
+/* Is a client of it, in mode tcp, to be read before anything is decided for it? */
+int tcp_content_rules_of_frontend(const struct proxy *fe);
+/* The same of the backend that was chosen: rules of a listen section have run before. */
+int tcp_content_rules_of_backend(const struct session *s);
+
+/* --- a session in INSPECT --- */
+
+/* Reads what the client has sent, runs the rules, and raises what they have come to. */
+void tcp_content_read(struct session *s);
+void tcp_content_io(struct session *s, uint32_t ev);
+uint64_t tcp_content_deadline(const struct session *s);
+/*
+ * Sets up look for the bytes that the client has sent: conditions of use_backend see them too.
+ * Followed by tcp_content_eval_done().
+ */
+void tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at);
+void tcp_content_eval_done(struct eval *look, struct session *s);
+
+/* --- what a server sends, in mode tcp: dir[SERVER].inspects --- */
+
+/* The server is connected: its first bytes are held back if rules want to see them. */
+void tcp_content_begin_response(struct session *s);
+/* A read for it: as pump_once() in direction.c. */
+int tcp_content_response(struct session *s);
+/* No more is waited for: the rules say what is to happen. */
+void tcp_content_end_response(struct session *s);
+uint64_t tcp_content_response_deadline(const struct session *s);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Answers that rules make themselves: the arguments of return, deny and tarpit (manual,
+ * http-request return), and what comes of them.
+ */
+#ifndef TACIT_RULE_ACTION_ANSWER_H
+#define TACIT_RULE_ACTION_ANSWER_H
+
+#include "rule/action/act.h"
+
+#define ANSWER_HDRS_MAX 32
+/* Of a payload: with its head it has to fit into a buffer. */
+#define ANSWER_BODY_MAX 15360
+
+struct answer;
+
+/*
+ * From argument arg on. status: the default one. code_word: "deny_status" where that means the same
+ * as "status", or NULL. *out NULL: there are no arguments, or only a status: the answer is the
+ * proxy's own page for *status_out. Returns the first argument that is not its own, or -1 after an
+ * error.
+ */
+int answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, unsigned int status, const char *code_word, struct answer **out,
+	unsigned int *status_out) must_check;
+void answer_free(struct answer **a);
+int answer_check(struct answer *a, void *root, struct rule_err *why) must_check;
+/* Fills in the head and body of v. 0, or -1: it does not fit, or cannot be sent. */
+int answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_outcome *v) must_check;
+/* An answer without fields and body. */
+void answer_begin(struct rule_outcome *v, unsigned int status);
+/* None can be made: no mode makes one of it. */
+enum rule_result answer_failed(struct rule_outcome *v);
+/* An answer has these, in the arena or static. 0, or -1: no room. */
+int answer_field(struct rule_outcome *v, struct str name, struct str value) must_check;
+/* Content-Length, for a status that has one. */
+int answer_length(struct sample_ctx *cx, struct rule_outcome *v) must_check;
+
+#endif

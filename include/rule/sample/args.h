@@ -1,0 +1,20 @@
+/* Arguments of fetches and converters: "(a,b)" (manual 2.2 and 7.3). */
+#ifndef TACIT_RULE_SAMPLE_ARGS_H
+#define TACIT_RULE_SAMPLE_ARGS_H
+
+#include "rule/sample/expr.h"
+
+/*
+ * Parses text[*at..len), which begins with '(' or has no arguments at all, against the types and
+ * the number of those that must be given. what: whose they are, for messages. *at: behind the ')'.
+ * 0, or a negative reason with *why; *out has to be freed either way.
+ */
+int rule_args_parse(const enum rule_arg_type *types, unsigned int min, const char *what,
+	struct str text, size_t *at, struct rule_args *out, struct rule_err *why) must_check;
+void rule_args_free(struct rule_args *a);
+/* Fills in why; returns reason. */
+int rule_fail(struct rule_err *why, size_t at, int reason, const char *fmt, ...) fmt_printf(4, 5);
+/* Where the i-th argument begins in text, whose list begins at `open`: to point at it later. */
+size_t rule_args_place(struct str text, size_t open, unsigned int i);
+
+#endif

@@ -1,0 +1,39 @@
+/* The tables of this layer's fetches and converters, for whoever makes the vocabulary. */
+#ifndef TACIT_RULE_SAMPLE_TABLES_H
+#define TACIT_RULE_SAMPLE_TABLES_H
+
+#include "rule/sample/vocab.h"
+
+extern const struct rule_fetch rule_misc_fetches[]; /* constants, dates, chance, variables */
+extern const struct rule_fetch rule_head_fetches[]; /* start lines and fields */
+extern const struct rule_fetch rule_uri_fetches[];
+extern const struct rule_fetch rule_cookie_fetches[];
+extern const struct rule_fetch rule_auth_fetches[];
+extern const struct rule_fetch rule_body_fetches[]; /* and bytes of mode tcp */
+extern const struct rule_fetch rule_hello_fetches[]; /* TLS hellos, RDP cookies */
+
+extern const struct rule_conv rule_text_convs[];
+extern const struct rule_conv rule_code_convs[];   /* bytes and their notations */
+extern const struct rule_conv rule_math_convs[];
+extern const struct rule_conv rule_ip_convs[];
+extern const struct rule_conv rule_time_convs[];
+extern const struct rule_conv rule_hash_convs[];
+extern const struct rule_conv rule_digest_convs[];
+extern const struct rule_conv rule_var_convs[];
+extern const struct rule_conv rule_regsub_convs[];
+extern const struct rule_conv rule_json_convs[];
+extern const struct rule_conv rule_language_convs[];
+
+/* What base32 is, or url32 with the query: 1, or 0 as a fetch. */
+int rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s);
+
+/*
+ * Who the client says he is, and his password (scheme Basic), in the arena. 1, or 0: he says
+ * nothing of it; s->may_change then says whether he may yet.
+ */
+int rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struct str *pass);
+
+/* All of them. 0, or -ERR_RANGE. */
+int rule_tables_add(struct rule_vocab *v) must_check;
+
+#endif

@@ -1,0 +1,363 @@
+/* The admin service: its connections, from accept to close. What the commands say is in
+ * admin_*.c. */
+#include "app/admin/admin.h"
+
+#include <string.h>
+
+#include "app/admin/admin_int.h"
+#include "base/mem.h"
+
+#define READ_CHUNK 4096
+
+static void on_io(void *owner, int fd, uint32_t ev);
+
+static void
+end_conn(struct admin_conn *c)
+{
+	if (c->state == ADMIN_CLOSED)
+		return;
+	c->state = ADMIN_CLOSED;
+	timer_stop(loop_timers(c->admin->worker->loop), &c->timer);
+	loop_post_end(c->admin->worker->loop, &c->end);
+}
+
+static void
+hold_all(struct admin *a, int hold)
+{
+	list_each(b, &a->process->cfg->global.admin_binds) {
+		list_each(it, &list_entry(b, struct bind_conf, link)->listeners) {
+			struct listener *ln = list_entry(it, struct listener, link);
+
+			if (ln->state == LISTENER_CLOSED)
+				continue;
+			if (hold)
+				listener_hold(ln, LISTENER_HOLD_FRONTEND);
+			else
+				listener_resume(ln, LISTENER_HOLD_FRONTEND);
+		}
+	}
+}
+
+static void
+free_conn(struct admin_conn *c)
+{
+	struct admin *a = c->admin;
+
+	conn_close(&c->conn);
+	sbuf_fini(&c->in);
+	sbuf_fini(&c->out);
+	list_remove(&c->link);
+	listener_release(c->listener);
+	mem_free(c);
+	if (a->n-- == (unsigned int)a->process->cfg->global.stats_maxconn)
+		hold_all(a, 0);
+}
+
+static void
+on_end(struct task *t)
+{
+	free_conn(container_of(t, struct admin_conn, end));
+}
+
+static void
+on_idle(struct timer *t)
+{
+	end_conn(container_of(t, struct admin_conn, timer));
+}
+
+/* Sends what is there. 0 when all of it is out, 1 when the peer is slow. */
+static int
+flush(struct admin_conn *c)
+{
+	size_t put;
+
+	while (c->sent < c->out.len) {
+		if (!loop_is_ready(c->conn.loop, c->conn.fd, DIR_W))
+			return 1;
+		switch (conn_send(&c->conn, c->out.p + c->sent, c->out.len - c->sent, 0, &put)) {
+		case IO_OK:
+			c->sent += put;
+			break;
+		case IO_AGAIN:
+			return 1;
+		case IO_EOF:
+		case IO_ERR:
+		default:
+			end_conn(c);
+			return 1;
+		}
+	}
+	sbuf_reset(&c->out);
+	c->sent = 0;
+	return 0;
+}
+
+/* Does a line of that many bytes end with "<<", a word of its own? */
+static int
+wants_payload(const char *line, size_t len)
+{
+	return len >= 2 && line[len - 1] == '<' && line[len - 2] == '<' &&
+		(len == 2 || line[len - 3] == ' ' || line[len - 3] == '\t');
+}
+
+/*
+ * Bytes of the first command of the input with its payload, which ends with an empty line; 0: it
+ * has not all come. *payload: where that begins, 0: there is none. At EOF the rest is a line, but
+ * no payload is whole without its end.
+ */
+static size_t
+command_len(const struct admin_conn *c, size_t *payload)
+{
+	const char *nl = c->in.len ? memchr(c->in.p, '\n', c->in.len) : NULL;
+	const char *end, *at;
+	size_t len;
+
+	*payload = 0;
+	if (!nl)
+		return c->conn.eof ? c->in.len : 0;
+	len = (size_t)(nl - c->in.p);
+	if (len && c->in.p[len - 1] == '\r')
+		len--;
+	if (!wants_payload(c->in.p, len))
+		return (size_t)(nl - c->in.p) + 1;
+	*payload = (size_t)(nl - c->in.p) + 1;
+	end = c->in.p + c->in.len;
+	for (at = c->in.p + *payload; at < end; at = nl + 1) {
+		nl = memchr(at, '\n', (size_t)(end - at));
+		if (!nl)
+			return 0;
+		if (nl == at || (nl == at + 1 && *at == '\r'))
+			return (size_t)(nl - c->in.p) + 1;
+	}
+	return 0;
+}
+
+/* In a dialogue each line of a payload is asked for. */
+static void
+prompt_payload(struct admin_conn *c, size_t len)
+{
+	unsigned int lines = 0;
+
+	if (!c->prompt)
+		return;
+	for (size_t i = 0; i < len; i++)
+		lines += c->in.p[i] == '\n';
+	for (; c->plus < lines; c->plus++)
+		sbuf_adds(&c->out, "+ ");
+}
+
+/* Without the end of the line: how many bytes are left. */
+static size_t
+cut_end(char *line, size_t len)
+{
+	while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+		len--;
+	line[len] = '\0';
+	return len;
+}
+
+/* The first `len` bytes of the input are a command, with a payload from `payload` on. */
+static void
+run_command(struct admin_conn *c, size_t len, size_t payload)
+{
+	size_t words;
+
+	if (payload) {
+		prompt_payload(c, len - 1);
+		c->plus = 0;
+		c->in.p[len - 1] = '\0';
+	}
+	words = cut_end(c->in.p, payload ? payload : len);
+	if (payload)
+		c->in.p[words - 2] = '\0';
+	c->admin->lines++;
+	/* What it shows and changes may belong to any worker. */
+	rendezvous_begin(c->admin->process);
+	admin_run_line(c, c->in.p, payload ? c->in.p + payload : NULL);
+	rendezvous_end(c->admin->process);
+}
+
+static void
+run_lines(struct admin_conn *c)
+{
+	size_t len = 0, payload;
+
+	while (c->state == ADMIN_READING && !c->out.len) {
+		len = command_len(c, &payload);
+		if (!len) {
+			if (payload)
+				prompt_payload(c, c->in.len);
+			(void)flush(c);
+			return;
+		}
+		run_command(c, len, payload);
+		memmove(c->in.p, c->in.p + len, c->in.len - len);
+		c->in.len -= len;
+		if (c->out.failed) {
+			sbuf_reset(&c->out);
+			sbuf_adds(&c->out, "Out of memory or answer too large\n\n");
+			c->quit = 1;
+		}
+		if (!c->prompt || c->quit)
+			c->state = ADMIN_CLOSING;
+		if (flush(c))
+			return;
+	}
+}
+
+static int
+has_command(const struct admin_conn *c)
+{
+	size_t payload;
+
+	return command_len(c, &payload) > 0;
+}
+
+/* Up to a command that can be run: those behind it may wait in the socket, however many they
+ * are. */
+static void
+read_input(struct admin_conn *c)
+{
+	char buf[READ_CHUNK];
+	size_t got;
+
+	while (c->state == ADMIN_READING && !c->conn.eof && !has_command(c) &&
+		loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
+		switch (conn_recv(&c->conn, buf, sizeof(buf), &got)) {
+		case IO_OK:
+			sbuf_add(&c->in, buf, got);
+			break;
+		case IO_AGAIN:
+		case IO_EOF:
+			return;
+		case IO_ERR:
+		default:
+			end_conn(c);
+			return;
+		}
+		if (c->in.failed) {
+			sbuf_adds(&c->out, "Command line too long\n\n");
+			c->state = ADMIN_CLOSING;
+		}
+	}
+}
+
+/* What to wait for next, or the end. The client's half-close is no abort: its answer is still
+ * due. */
+static void
+settle(struct admin_conn *c)
+{
+	struct worker *w = c->admin->worker;
+	unsigned int dirs = 0;
+
+	if (c->state == ADMIN_CLOSED)
+		return;
+	if (c->sent < c->out.len)
+		dirs = EV_W;
+	else if (c->state == ADMIN_CLOSING || c->conn.eof) {
+		end_conn(c);
+		return;
+	} else {
+		dirs = EV_R;
+	}
+	loop_want(w->loop, c->conn.fd, dirs);
+	if (timer_set(loop_timers(w->loop), &c->timer,
+		    c->timeout_ms ? loop_now_ms(w->loop) + c->timeout_ms : TIMER_NEVER) < 0)
+		end_conn(c);
+}
+
+static void
+on_io(void *owner, int fd, uint32_t ev)
+{
+	struct admin_conn *c = owner;
+
+	(void)fd;
+	if (c->state == ADMIN_CLOSED)
+		return;
+	if (ev & EV_SPIN) {
+		end_conn(c);
+		return;
+	}
+	if (!flush(c)) {
+		read_input(c);
+		run_lines(c);
+		if (c->state == ADMIN_CLOSING)
+			(void)flush(c);
+	}
+	settle(c);
+}
+
+static void
+on_accept(struct listener *ln, int fd, const struct addr *peer)
+{
+	struct admin *a = ln->owner;
+	struct worker *w = a->worker;
+	struct admin_conn *c = mem_zalloc(sizeof(*c));
+
+	(void)peer;
+	if (!c || conn_open(&c->conn, w->loop, fd, on_io, c, CONN_TCP_NODELAY) < 0) {
+		mem_free(c);
+		(void)sys_close(w->sys, fd);
+		listener_release(ln);
+		return;
+	}
+	c->admin = a;
+	c->listener = ln;
+	c->level = ln->bind->level;
+	c->severity = ln->bind->severity;
+	c->timeout_ms = w->process->cfg->global.stats_timeout_ms;
+	sbuf_init(&c->in, ADMIN_LINE_MAX);
+	sbuf_init(&c->out, ADMIN_OUT_MAX);
+	timer_init(&c->timer, on_idle);
+	task_init(&c->end, on_end);
+	list_append(&a->conns, &c->link);
+	if (++a->n >= (unsigned int)w->process->cfg->global.stats_maxconn)
+		hold_all(a, 1);
+	settle(c);
+}
+
+struct admin *
+admin_new(struct worker *w)
+{
+	struct admin *a = mem_zalloc(sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->worker = w;
+	a->process = w->process;
+	list_init(&a->conns);
+	list_each(b, &w->process->cfg->global.admin_binds) {
+		list_each(it, &list_entry(b, struct bind_conf, link)->listeners) {
+			struct listener *ln = list_entry(it, struct listener, link);
+
+			ln->owner = a;
+			ln->worker = w;
+			ln->on_accept = on_accept;
+		}
+	}
+	return a;
+}
+
+void
+admin_free(struct admin **ap)
+{
+	struct admin *a = *ap;
+
+	if (!a)
+		return;
+	list_each_safe(it, &a->conns) {
+		struct admin_conn *c = list_entry(it, struct admin_conn, link);
+
+		timer_stop(loop_timers(a->worker->loop), &c->timer);
+		task_cancel(&c->end);
+		free_conn(c);
+	}
+	mem_free(a);
+	*ap = NULL;
+}
+
+unsigned int
+admin_conns(const struct admin *a)
+{
+	return a->n;
+}

@@ -1,0 +1,121 @@
+/* What is asked of the kernel: show syscalls, show fd, show pools. */
+#include <string.h>
+
+#include "app/admin/admin_int.h"
+#include "app/admin/totals.h"
+#include "base/mem.h"
+#include "cfg/value.h"
+
+static void
+do_syscalls(struct admin_conn *c, int argc, char **argv)
+{
+	const struct ledger *l;
+	uint64_t conns, total;
+	struct totals t;
+	char wakes[200];
+
+	(void)argc;
+	(void)argv;
+	/* As of now: the calls that carry this answer out are not in it. */
+	totals_read(c->admin->process, &t);
+	l = &t.ledger;
+	conns = t.cum_conns;
+	total = ledger_total(l);
+	sbuf_addf(&c->out, "# %-16s %12s %12s %12s %12s %10s\n", "call", "total", "ok", "again",
+		"error", "per_conn");
+	for (int i = 0; i < SYS_CALLS; i++) {
+		enum sys_call call = (enum sys_call)i;
+		uint64_t sum = ledger_sum(l, call);
+
+		if (!sum)
+			continue;
+		sbuf_addf(&c->out, "%-18s %12llu %12llu %12llu %12llu %10.3f%s\n",
+			ledger_name(call), (unsigned long long)sum,
+			(unsigned long long)l->n[i][SYS_OK], (unsigned long long)l->n[i][SYS_AGAIN],
+			(unsigned long long)l->n[i][SYS_ERROR],
+			conns ? (double)sum / (double)conns : 0.0,
+			ledger_is_clock(call) ? " vdso" : "");
+	}
+	sbuf_addf(&c->out, "%-18s %12llu %38s %10.3f\n", "total", (unsigned long long)total, "",
+		  conns ? (double)total / (double)conns : 0.0);
+	sbuf_addf(&c->out, "%-18s %12llu\n", "connections", (unsigned long long)conns);
+	if (c->admin->process->n_workers > 1) {
+		totals_wakes_text(&t, wakes, sizeof(wakes));
+		sbuf_addf(&c->out, "%s\n", wakes);
+	}
+}
+
+static void
+add_fd(struct admin_conn *c, const struct worker *w, int fd, const struct interest *in)
+{
+	unsigned int seen = loop_seen(w->loop, fd);
+
+	if (c->admin->process->n_workers > 1)
+		sbuf_addf(&c->out, "%7d : t=%u ", fd, w->index + 1);
+	else
+		sbuf_addf(&c->out, "%7d : ", fd);
+	sbuf_addf(&c->out, "r=%s w=%s polled=%s%s%s seen=%s%s%s\n",
+		interest_state_name((enum interest_state)in->state[DIR_R]),
+		interest_state_name((enum interest_state)in->state[DIR_W]),
+		in->polled & EV_R ? "R" : "", in->polled & EV_W ? "W" : "",
+		in->polled & EV_EDGE ? "E" : "", seen & EV_RDHUP ? "rdhup," : "",
+		seen & EV_HUP ? "hup," : "", seen & EV_ERR ? "err," : "");
+}
+
+static void
+do_fd(struct admin_conn *c, int argc, char **argv)
+{
+	const struct process *p = c->admin->process;
+	int64_t from = 0, to = (int64_t)p->limits.table - 1;
+	struct interest in;
+	void *owner;
+
+	if (argc > 0) {
+		if (cfg_value_int(argv[0], 0, to, &from, NULL) < 0) {
+			admin_msg(c, ADMIN_ERR,
+				"Invalid descriptor: expects a number from 0 to %lld.",
+				(long long)to);
+			return;
+		}
+		to = from;
+	}
+	for (int64_t fd = from; fd <= to; fd++)
+		for (unsigned int i = 0; i < p->n_workers; i++)
+			if (loop_peek(p->workers[i].loop, (int)fd, &in, &owner) == 0)
+				add_fd(c, &p->workers[i], (int)fd, &in);
+}
+
+static void
+add_pool(struct sbuf *o, const struct pool *p)
+{
+	sbuf_addf(o,
+		"  - Pool %s (%zu bytes) : %u used, %u kept, peak %u, %llu gets, %llu failures\n",
+		p->name, p->size, p->live, p->kept, p->peak, (unsigned long long)p->gets,
+		(unsigned long long)p->fails);
+}
+
+static void
+do_pools(struct admin_conn *c, int argc, char **argv)
+{
+	const struct process *p = c->admin->process;
+
+	(void)argc;
+	(void)argv;
+	sbuf_addf(&c->out, "Dumping pools usage (%s).\n", mem_allocator());
+	for (unsigned int i = 0; i < p->n_workers; i++) {
+		if (p->n_workers > 1)
+			sbuf_addf(&c->out, "Worker %u:\n", i + 1);
+		add_pool(&c->out, &p->workers[i].engine.session_pool);
+		add_pool(&c->out, &p->workers[i].engine.buf_pool);
+	}
+}
+
+const struct admin_cmd admin_kernel_cmds[] = {
+	{ "show syscalls", "", "system calls by name and outcome, and per connection", BIND_USER,
+		do_syscalls },
+	{ "show fd", "[num]", "interest and registration of every descriptor", BIND_OPERATOR,
+		do_fd },
+	{ "show pools", "", "report information about the memory pools usage", BIND_OPERATOR,
+		do_pools },
+	{ NULL, NULL, NULL, BIND_USER, NULL },
+};

@@ -1,0 +1,292 @@
+/* Maps and ACLs at run time (management manual 9.3): changed, replaced, and the commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/admin/admin_map_int.h"
+#include "base/err.h"
+
+static void
+unknown(const struct admin_map_asked *q)
+{
+	admin_msg(q->c, ADMIN_ERR, "Unknown %s identifier. Please use #<id> or <file>.",
+		q->is_map ? "map" : "ACL");
+}
+
+const char *
+admin_map_kind(const struct admin_map_asked *q)
+{
+	return q->is_map ? "map" : "ACL";
+}
+
+int
+admin_map_version(struct admin_map_asked *q)
+{
+	char *end;
+	unsigned long long v;
+
+	if (q->argc < 1 || q->argv[0][0] != '@')
+		return 0;
+	v = strtoull(q->argv[0] + 1, &end, 10);
+	if (q->argv[0][1] < '0' || q->argv[0][1] > '9' || *end || v > UINT32_MAX) {
+		admin_msg(q->c, ADMIN_ERR, "Invalid version number.");
+		return -1;
+	}
+	q->has_version = 1;
+	q->version = (uint32_t)v;
+	q->argc--;
+	q->argv++;
+	return 0;
+}
+
+int
+admin_map_ref(struct admin_map_asked *q)
+{
+	const struct pattern_files *f = &q->c->admin->process->cfg->proxies.files;
+
+	q->ref = q->argc > 0 ? pattern_files_find(f, q->argv[0]) : NULL;
+	if (!q->ref || !(q->is_map ? q->ref->is_map : q->ref->is_acl)) {
+		unknown(q);
+		return -1;
+	}
+	if (!q->has_version)
+		q->version = q->ref->version;
+	q->argc--;
+	q->argv++;
+	return 0;
+}
+
+/* --- add --- */
+
+static int
+add_one(const struct admin_map_asked *q, struct str key, struct str value)
+{
+	struct rule_err why = { 0 };
+
+	if (pattern_ref_add(q->ref, q->version, key, value, &why) == 0)
+		return 0;
+	admin_msg(q->c, ADMIN_ERR, "%s.", why.text);
+	return -1;
+}
+
+/* A key and a value per line, which may have blanks in it. Those before a wrong one stay. */
+static void
+add_payload(const struct admin_map_asked *q, char *line)
+{
+	char *next, *key, *value;
+
+	for (; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		line[strcspn(line, "\r")] = '\0';
+		if (!*line)
+			continue;
+		key = line + strspn(line, " \t");
+		value = key + strcspn(key, " \t");
+		if (*value)
+			*value++ = '\0';
+		value += strspn(value, " \t");
+		if (!*value) {
+			admin_msg(q->c, ADMIN_ERR, "Missing value for key '%s'.", key);
+			return;
+		}
+		if (add_one(q, str_of(key), str_of(value)) < 0)
+			return;
+	}
+}
+
+static void
+add(struct admin_map_asked *q)
+{
+	char *payload = q->is_map ? q->c->payload : NULL;
+	int words = q->is_map ? 3 : 2;
+
+	if (admin_map_version(q) < 0)
+		return;
+	if (payload ? q->argc < 1 : q->argc < words) {
+		admin_msg(q->c, ADMIN_ERR,
+			q->is_map
+				? "'add map' expects three parameters (map identifier, key and "
+				  "value) or one parameter (map identifier) and a payload"
+				: "'add acl' expects two parameters: ACL identifier and pattern.");
+		return;
+	}
+	if (admin_map_ref(q) < 0)
+		return;
+	if (!pattern_ref_has_version(q->ref, q->version))
+		admin_msg(q->c, ADMIN_ERR,
+			"Version number in the future, please use 'prepare %s' before.",
+			q->is_map ? "map" : "acl");
+	else if (payload)
+		add_payload(q, payload);
+	else if (!q->is_map && q->ref->is_map)
+		admin_msg(q->c, ADMIN_ERR,
+			"This ACL is shared with a map containing samples. You must use the "
+			"command 'add map' to add values.");
+	else
+		(void)add_one(q, str_of(q->argv[0]),
+			q->is_map ? str_of(q->argv[1]) : (struct str){ NULL, 0 });
+}
+
+/* --- set, del --- */
+
+/* "#<ref>" as `show` has it. 0: it is a key. */
+static int
+take_entry_id(const char *text, uint64_t *id)
+{
+	char *end;
+
+	if (text[0] != '#')
+		return 0;
+	*id = strtoull(text + 1, &end, 16);
+	if (!text[1] || *end)
+		*id = 0;
+	return 1;
+}
+
+static void
+set(struct admin_map_asked *q)
+{
+	struct rule_err why = { 0 };
+	uint64_t id;
+	int by_id, rc;
+
+	if (q->argc != 3) {
+		admin_msg(q->c, ADMIN_ERR,
+			"'set map' expects three parameters: map identifier, key and value.");
+		return;
+	}
+	if (admin_map_ref(q) < 0)
+		return;
+	by_id = take_entry_id(q->argv[0], &id);
+	rc = by_id ? pattern_ref_set_id(q->ref, id, str_of(q->argv[1]), &why)
+		   : pattern_ref_set(q->ref, str_of(q->argv[0]), str_of(q->argv[1]), &why);
+	if (rc < 0)
+		admin_msg(q->c, ADMIN_ERR, "%s.", why.text);
+	else if (rc == 0)
+		admin_msg(
+			q->c, ADMIN_ERR, by_id ? "key or pattern not found." : "entry not found.");
+}
+
+static void
+del(struct admin_map_asked *q)
+{
+	unsigned int n;
+	uint64_t id;
+
+	if (q->argc < 2) {
+		admin_msg(q->c, ADMIN_ERR,
+			"This command expects two parameters: %s identifier and key.",
+			admin_map_kind(q));
+		return;
+	}
+	if (admin_map_ref(q) < 0)
+		return;
+	n = take_entry_id(q->argv[0], &id) ? pattern_ref_del_id(q->ref, id)
+					   : pattern_ref_del(q->ref, str_of(q->argv[0]));
+	if (!n)
+		admin_msg(q->c, ADMIN_ERR, "Key not found.");
+}
+
+/* --- versions --- */
+
+static void
+clear(struct admin_map_asked *q)
+{
+	if (admin_map_version(q) < 0)
+		return;
+	if (q->argc < 1)
+		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", admin_map_kind(q));
+	else if (admin_map_ref(q) == 0 && pattern_ref_clear(q->ref, q->version) < 0)
+		admin_msg(q->c, ADMIN_ERR, "Out of memory.");
+}
+
+static void
+prepare(struct admin_map_asked *q)
+{
+	if (admin_map_ref(q) == 0)
+		admin_msg(q->c, ADMIN_INFO, "New version created: %u", pattern_ref_prepare(q->ref));
+}
+
+static void
+commit(struct admin_map_asked *q)
+{
+	int rc;
+
+	if (admin_map_version(q) < 0)
+		return;
+	if (!q->has_version) {
+		admin_msg(q->c, ADMIN_ERR, "Missing version number.");
+		return;
+	}
+	if (q->argc < 1) {
+		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", admin_map_kind(q));
+		return;
+	}
+	if (admin_map_ref(q) < 0)
+		return;
+	rc = pattern_ref_commit(q->ref, q->version);
+	if (rc < 0)
+		admin_msg(q->c, ADMIN_ERR,
+			rc == -ERR_NOMEM ? "Out of memory." : "Version number out of range.");
+}
+
+/* --- the table --- */
+
+static void
+run(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc, char **argv)
+{
+	struct admin_map_asked q = { .c = c, .is_map = is_map, .argc = argc, .argv = argv };
+
+	what(&q);
+}
+
+#define COMMAND(what, name, is_map)                                                  \
+	static void do_##what##_##name(struct admin_conn *c, int argc, char **argv)  \
+	{                                                                            \
+		run(what, is_map, c, argc, argv);                                    \
+	}
+#define COMMANDS(what)        \
+	COMMAND(what, map, 1) \
+	COMMAND(what, acl, 0)
+
+COMMANDS(admin_map_show)
+COMMANDS(admin_map_get)
+COMMANDS(add)
+COMMAND(set, map, 1)
+COMMANDS(del)
+COMMANDS(clear)
+COMMANDS(prepare)
+COMMANDS(commit)
+
+const struct admin_cmd admin_map_cmds[] = {
+	{ "show map", "[@<ver>] [<map>]", "report available maps or dump a map's contents",
+		BIND_USER, do_admin_map_show_map },
+	{ "show acl", "[@<ver>] [<acl>]", "report available acls or dump an acl's contents",
+		BIND_USER, do_admin_map_show_acl },
+	{ "get map", "<map> <value>", "report the keys and values matching a sample for a map",
+		BIND_USER, do_admin_map_get_map },
+	{ "get acl", "<acl> <value>", "report the patterns matching a sample for an ACL", BIND_USER,
+		do_admin_map_get_acl },
+	{ "add map", "[@<ver>] <map> <key> <val>",
+		"add a map entry (payload supported instead of key/val)", BIND_ADMIN, do_add_map },
+	{ "add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", BIND_ADMIN, do_add_acl },
+	{ "set map", "<map> [<key>|#<ref>] <value>", "modify a map entry", BIND_ADMIN, do_set_map },
+	{ "del map", "<map> [<key>|#<ref>]", "delete map entries matching <key>", BIND_ADMIN,
+		do_del_map },
+	{ "del acl", "<acl> [<key>|#<ref>]", "delete acl entries matching <key>", BIND_ADMIN,
+		do_del_acl },
+	{ "clear map", "[@<ver>] <map>", "clear the contents of this map", BIND_ADMIN,
+		do_clear_map },
+	{ "clear acl", "[@<ver>] <acl>", "clear the contents of this acl", BIND_ADMIN,
+		do_clear_acl },
+	{ "prepare map", "<map>", "prepare a new version for atomic map replacement", BIND_ADMIN,
+		do_prepare_map },
+	{ "prepare acl", "<acl>", "prepare a new version for atomic ACL replacement", BIND_ADMIN,
+		do_prepare_acl },
+	{ "commit map", "@<ver> <map>", "commit the map at this version", BIND_ADMIN,
+		do_commit_map },
+	{ "commit acl", "@<ver> <acl>", "commit the ACL at this version", BIND_ADMIN,
+		do_commit_acl },
+	{ NULL, NULL, NULL, BIND_USER, NULL },
+};

@@ -1,0 +1,163 @@
+/* Maps and ACLs at run time, looked at and searched. */
+#include "app/admin/admin_map_int.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+/* What there is to look up with: room for what a conversion or a regex makes. */
+enum { WORK_ROOM = 16384 };
+
+/* --- show --- */
+
+static void
+list_all(const struct admin_map_asked *q)
+{
+	const struct pattern_files *f = &q->c->admin->process->cfg->proxies.files;
+	struct sbuf *out = &q->c->out;
+
+	sbuf_adds(out, "# id (file) description\n");
+	list_each(it, &f->refs) {
+		const struct pattern_ref *ref = list_entry(it, const struct pattern_ref, link);
+
+		if (!(q->is_map ? ref->is_map : ref->is_acl))
+			continue;
+		sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
+		sbuf_add(out, ref->where.p, ref->where.len);
+		sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
+			(unsigned long long)ref->n);
+		if (ref->refused)
+			sbuf_addf(out, " refused=%llu", (unsigned long long)ref->refused);
+		sbuf_addc(out, '\n');
+	}
+}
+
+void
+admin_map_show(struct admin_map_asked *q)
+{
+	struct sbuf *out = &q->c->out;
+
+	if (q->argc == 0) {
+		list_all(q);
+		return;
+	}
+	if (admin_map_version(q) < 0 || admin_map_ref(q) < 0)
+		return;
+	list_each(it, &q->ref->entries) {
+		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
+
+		if (e->version != q->version)
+			continue;
+		sbuf_addf(out, "%#llx ", (unsigned long long)e->id);
+		sbuf_add(out, e->text.p, e->text.len);
+		if (e->value.p) {
+			sbuf_addc(out, ' ');
+			sbuf_add(out, e->value.p, e->value.len);
+		}
+		sbuf_addc(out, '\n');
+	}
+}
+
+/* --- get --- */
+
+static const char *
+type_name(enum sample_type t)
+{
+	return t == SAMPLE_SINT    ? "sint"
+		: t == SAMPLE_IPV4 ? "ipv4"
+		: t == SAMPLE_IPV6 ? "ipv6"
+				   : "str";
+}
+
+/* As HAProxy stores it, which scripts may look at. */
+static const char *
+index_name(const struct pattern_set *set, const struct pattern *t)
+{
+	int tree = set->method == PATTERN_STR || set->method == PATTERN_BEG ||
+		set->method == PATTERN_IP;
+
+	return tree && !t->nocase ? "tree" : "list";
+}
+
+static void
+print_hit(const struct admin_map_asked *q, const struct pattern_set *set, const struct pattern *t)
+{
+	struct sbuf *out = &q->c->out;
+
+	sbuf_addf(out, ", %s=yes, idx=%s, %s=\"", q->is_map ? "found" : "match", index_name(set, t),
+		q->is_map ? "key" : "pattern");
+	sbuf_add(out, t->text.p, t->text.len);
+	sbuf_addc(out, '"');
+	if (q->is_map && set->out == SAMPLE_ANY) {
+		sbuf_adds(out, ", value=none");
+	} else if (q->is_map) {
+		sbuf_adds(out, ", value=\"");
+		sbuf_add(out, t->value.p, t->value.len);
+		sbuf_addf(out, "\", type=\"%s\"", type_name(t->data.type));
+	}
+}
+
+static void
+look_up(const struct admin_map_asked *q, const struct pattern_feed *feed,
+	const struct pattern_set *set, struct sample_ctx *cx)
+{
+	const char *method = pattern_method_name(set->method);
+	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(q->argv[0]) };
+	const struct pattern *hit = pattern_match(set, &s, cx, NULL);
+
+	sbuf_addf(&q->c->out, "type=%s, case=%s", method ? method : "int",
+		feed->flags & PATTERN_NOCASE ? "insensitive" : "sensitive");
+	if (hit)
+		print_hit(q, set, hit);
+	else
+		sbuf_addf(&q->c->out, ", %s=no", q->is_map ? "found" : "match");
+	sbuf_addc(&q->c->out, '\n');
+	arena_release(cx->arena, 0);
+}
+
+/* Lines of one ACL share a set: this one's patterns are looked at by themselves. */
+static void
+look_up_line(const struct admin_map_asked *q, struct sample_ctx *cx)
+{
+	const struct pattern_feed *feed = &q->ref->feed[0];
+	struct pattern_set set;
+	struct rule_err why;
+
+	pattern_set_init(&set, feed->set->method, SAMPLE_ANY, &q->ref->table.key);
+	list_each(it, &q->ref->entries) {
+		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
+
+		/* What was a host's name is found by nobody but who asks for it. */
+		if (e->version == q->ref->version &&
+			pattern_set_add(&set, e->text, PATTERN_EQ, feed->flags,
+				(struct str){ NULL, 0 }, &why) == -ERR_NOMEM)
+			break;
+	}
+	look_up(q, feed, &set, cx);
+	pattern_set_fini(&set);
+}
+
+void
+admin_map_get(struct admin_map_asked *q)
+{
+	struct arena arena = { .cap = WORK_ROOM };
+	struct sample_ctx cx = { .arena = &arena };
+
+	if (q->argc < 2) {
+		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier and/or key.",
+			admin_map_kind(q));
+		return;
+	}
+	if (admin_map_ref(q) < 0)
+		return;
+	arena.p = mem_alloc(WORK_ROOM);
+	cx.regex = regex_work_new();
+	if (!arena.p || !cx.regex) {
+		admin_msg(q->c, ADMIN_ERR, "Out of memory.");
+	} else if (!q->ref->path) {
+		look_up_line(q, &cx);
+	} else {
+		for (unsigned int i = 0; i < q->ref->n_feeds; i++)
+			look_up(q, &q->ref->feed[i], q->ref->feed[i].set, &cx);
+	}
+	mem_free(arena.p);
+	regex_work_free(&cx.regex);
+}

@@ -1,0 +1,139 @@
+/* show sess: what every session is doing, and how it got there; show errors. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/admin/admin_int.h"
+#include "cfg/value.h"
+
+static const char *
+proto_of(const struct addr *a)
+{
+	return addr_family(a) == AF_INET     ? "tcpv4"
+		: addr_family(a) == AF_INET6 ? "tcpv6"
+					     : "unix_stream";
+}
+
+static void
+add_expiry(struct admin_conn *c, const struct session *s)
+{
+	uint64_t now = admin_now_ms(c);
+
+	if (s->timer.deadline == TIMER_NEVER)
+		sbuf_adds(&c->out, "exp=");
+	else
+		sbuf_addf(&c->out, "exp=%llums",
+			(unsigned long long)(s->timer.deadline > now ? s->timer.deadline - now
+								     : 0));
+}
+
+static void
+add_side(struct admin_conn *c, const struct session *s, int side)
+{
+	const struct conn *conn = &s->conn[side];
+	struct interest in;
+	void *owner;
+
+	sbuf_addf(&c->out, "%s[fd=%d", side == CLIENT ? "c" : "s", conn->fd);
+	if (conn_is_open(conn) && loop_peek(conn->loop, conn->fd, &in, &owner) == 0)
+		sbuf_addf(&c->out, ",r=%s,w=%s,polled=%s%s%s",
+			  interest_state_name((enum interest_state)in.state[DIR_R]),
+			  interest_state_name((enum interest_state)in.state[DIR_W]),
+			  in.polled & EV_R ? "R" : "", in.polled & EV_W ? "W" : "",
+			  in.polled & EV_EDGE ? "E" : "");
+	sbuf_addf(&c->out, ",err=%d] ", conn->err);
+}
+
+static void
+add_half(struct admin_conn *c, const char *name, const struct direction *h)
+{
+	size_t pending = h->tail - h->head + (h->pipe ? h->pipe->bytes : 0);
+
+	sbuf_addf(&c->out, "%s[%s%s,bytes=%llu,pending=%zu] ", name, direction_state_name(h->state),
+		h->broken ? "!" : "", (unsigned long long)h->bytes, pending);
+}
+
+/* The last (state, event) pairs, oldest first. */
+static void
+add_history(struct admin_conn *c, const struct session *s)
+{
+	unsigned int n = s->hist_n, first = n > SESSION_HISTORY ? n - SESSION_HISTORY : 0;
+
+	sbuf_adds(&c->out, "hist=");
+	for (unsigned int i = first; i < n; i++) {
+		const uint8_t *h = s->hist[i % SESSION_HISTORY];
+
+		sbuf_addf(&c->out, "%s%s:%s", i > first ? "," : "",
+			  session_state_name((enum session_state)h[0]),
+			  session_event_name((enum session_event)h[1]));
+	}
+}
+
+static void
+add_session(struct admin_conn *c, const struct session *s)
+{
+	char src[ADDR_TEXT];
+
+	sbuf_addf(&c->out,
+		"0x%llx: proto=%s src=%s fe=%s be=%s srv=%s state=%s age=%llums calls=%u ",
+		(unsigned long long)s->id, proto_of(&s->peer), addr_text(&s->peer, src),
+		s->fe->name, s->be ? s->be->name : "<NONE>", s->srv ? s->srv->name : "<none>",
+		session_state_name(s->state), (unsigned long long)(admin_now_ms(c) - s->accept_ms),
+		s->hist_n);
+	add_half(c, "rq", &s->dir[CLIENT]);
+	add_half(c, "rp", &s->dir[SERVER]);
+	add_side(c, s, CLIENT);
+	add_side(c, s, SERVER);
+	add_expiry(c, s);
+	sbuf_addf(&c->out, " retries=%u term=%c%c ", s->retries, s->term[0], s->term[1]);
+	add_history(c, s);
+	sbuf_addc(&c->out, '\n');
+}
+
+static void
+do_sess(struct admin_conn *c, int argc, char **argv)
+{
+	const struct process *p = c->admin->process;
+	unsigned long long only = 0;
+	char *end = NULL;
+
+	if (argc > 0 && strcmp(argv[0], "all") != 0) {
+		only = strtoull(argv[0], &end, 16);
+		if (*end || !only) {
+			admin_msg(c, ADMIN_ERR,
+				"Invalid session: expects 'all' or an identifier such as 0x1f.");
+			return;
+		}
+	}
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		list_each(it, &p->workers[i].engine.sessions) {
+			const struct session *s = list_entry(it, struct session, link);
+
+			if (!only || s->id == only)
+				add_session(c, s);
+		}
+}
+
+/* Errors are protocol errors, which a TCP proxy does not see. */
+static void
+do_errors(struct admin_conn *c, int argc, char **argv)
+{
+	uint64_t ns = loop_wall_ns(c->admin->worker->loop);
+	time_t sec = (time_t)(ns / 1000000000u);
+	struct tm tm;
+	char date[40];
+
+	(void)argc;
+	(void)argv;
+	localtime_r(&sec, &tm);
+	strftime(date, sizeof(date), "%d/%b/%Y:%H:%M:%S", &tm);
+	sbuf_addf(&c->out, "Total events captured on [%s.%03u] : 0\n", date,
+		  (unsigned int)(ns / 1000000u % 1000));
+}
+
+const struct admin_cmd admin_sess_cmds[] = {
+	{ "show sess", "[<id>|all]", "report the list of current sessions or one of them",
+		BIND_OPERATOR, do_sess },
+	{ "show errors", "", "report last request and response errors", BIND_OPERATOR, do_errors },
+	{ NULL, NULL, NULL, BIND_USER, NULL },
+};

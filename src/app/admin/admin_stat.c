@@ -1,0 +1,401 @@
+/* show stat: the counters of every proxy, listener and server, as CSV with HAProxy's columns. */
+#include <string.h>
+
+#include "app/admin/admin_int.h"
+#include "cfg/value.h"
+#include "proxy/backend/conn_pool.h"
+
+enum stat_col {
+#define STAT_NAMED(id, text) STAT_##id,
+#define STAT_COL(name) STAT_NAMED(name, #name)
+#include "app/admin/stat.tbl.h"
+#undef STAT_COL
+#undef STAT_NAMED
+	STAT_COLS
+};
+
+/* Rows: the filter's bits, and 9.1's numbers. */
+enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
+enum { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER };
+
+struct row {
+	struct {
+		enum { VAL_NONE, VAL_INT, VAL_TEXT } kind;
+		int64_t n;
+		const char *s;
+	} v[STAT_COLS];
+};
+
+struct filter {
+	int64_t iid, types, sid; /* -1: all */
+};
+
+static void
+put(struct row *r, enum stat_col c, uint64_t n)
+{
+	r->v[c].kind = VAL_INT;
+	r->v[c].n = (int64_t)n;
+}
+
+static void
+put_int(struct row *r, enum stat_col c, int64_t n)
+{
+	r->v[c].kind = VAL_INT;
+	r->v[c].n = n;
+}
+
+static void
+put_text(struct row *r, enum stat_col c, const char *s)
+{
+	r->v[c].kind = VAL_TEXT;
+	r->v[c].s = s;
+}
+
+static void
+print_header(struct sbuf *out)
+{
+	static const char *const names[STAT_COLS] = {
+#define STAT_NAMED(id, text) text,
+#define STAT_COL(name) STAT_NAMED(name, #name)
+#include "app/admin/stat.tbl.h"
+#undef STAT_COL
+#undef STAT_NAMED
+	};
+
+	sbuf_adds(out, "# ");
+	for (int c = 0; c < STAT_COLS; c++)
+		sbuf_addf(out, "%s,", names[c]);
+	sbuf_addc(out, '\n');
+}
+
+/* Text with a comma or quote is quoted as in RFC 4180. */
+static void
+print_text(struct sbuf *out, const char *s)
+{
+	if (!strpbrk(s, ",\"\n")) {
+		sbuf_adds(out, s);
+		return;
+	}
+	sbuf_addc(out, '"');
+	for (; *s; s++) {
+		if (*s == '"')
+			sbuf_addc(out, '"');
+		sbuf_addc(out, *s);
+	}
+	sbuf_addc(out, '"');
+}
+
+static void
+print_row(struct sbuf *out, const struct row *r)
+{
+	for (int c = 0; c < STAT_COLS; c++) {
+		if (r->v[c].kind == VAL_INT)
+			sbuf_addf(out, "%lld", (long long)r->v[c].n);
+		else if (r->v[c].kind == VAL_TEXT)
+			print_text(out, r->v[c].s);
+		sbuf_addc(out, ',');
+	}
+	sbuf_addc(out, '\n');
+}
+
+static void
+put_common(struct row *r, const struct proxy *p, const char *svname, int type)
+{
+	memset(r, 0, sizeof(*r));
+	put_text(r, STAT_pxname, p->name);
+	put_text(r, STAT_svname, svname);
+	put(r, STAT_pid, 1);
+	put_int(r, STAT_iid, p->id);
+	put_int(r, STAT_type, type);
+	put_text(r, STAT_mode, p->mode == PROXY_HTTP ? "http" : "tcp");
+	put_text(r, STAT_separator, "-");
+}
+
+static void
+put_zeros(struct row *r, enum stat_col from, enum stat_col to)
+{
+	for (int c = from; c <= (int)to; c++)
+		put(r, (enum stat_col)c, 0);
+}
+
+/* Responses by class; nothing where there are none to be. */
+static void
+put_responses(struct row *r, const struct proxy *p, const uint64_t *hrsp)
+{
+	if (p->mode != PROXY_HTTP)
+		return;
+	for (int i = 1; i <= 5; i++)
+		put(r, (enum stat_col)(STAT_hrsp_1xx + i - 1), hrsp[i]);
+	put(r, STAT_hrsp_other, hrsp[0]);
+}
+
+static void
+frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
+{
+	const struct worker *w = c->admin->worker;
+	uint64_t now = admin_now_ms(c);
+	struct proxy_stat sum, *st = &sum;
+
+	proxy_stat_sum(p, PROXY_FE, st);
+	put_common(r, p, "FRONTEND", TYPE_FRONTEND);
+	put(r, STAT_scur, p->fe_gate.n);
+	put(r, STAT_smax, st->cur_max);
+	put(r, STAT_slim, p->maxconn ? (unsigned int)p->maxconn : w->process->limits.maxconn);
+	put(r, STAT_stot, st->cum_sess);
+	put(r, STAT_bin, st->bytes_in);
+	put(r, STAT_bout, st->bytes_out);
+	put(r, STAT_dreq, st->denied_req);
+	put(r, STAT_dresp, st->denied_resp);
+	put(r, STAT_ereq, st->failed_req);
+	put_text(r, STAT_status,
+		p->disabled                           ? "STOP"
+			: w->process->state >= PROCESS_STOPPING ? "STOP"
+						      : "OPEN");
+	put(r, STAT_sid, 0);
+	put(r, STAT_rate, freq_read(&st->sess_rate, now));
+	put(r, STAT_rate_lim, 0);
+	put(r, STAT_rate_max, st->sess_rate.max);
+	put_responses(r, p, st->hrsp);
+	put(r, STAT_req_rate, freq_read(&st->req_rate, now));
+	put(r, STAT_req_rate_max, st->req_rate.max);
+	put(r, STAT_req_tot, st->req_tot);
+	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
+	put(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
+	put(r, STAT_conn_rate_max, st->conn_rate.max);
+	put(r, STAT_conn_tot, st->cum_conn);
+	put(r, STAT_intercepted, st->intercepted);
+	put(r, STAT_dcon, st->denied_conn);
+	put(r, STAT_dses, st->denied_sess);
+	put(r, STAT_wrew, st->failed_rewrites);
+	put(r, STAT_eint, 0);
+	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
+}
+
+/* Averages in ms. */
+static void
+put_times(struct row *r, const struct stat_times *t)
+{
+	put(r, STAT_qtime, t->qtime / t->n);
+	put(r, STAT_ctime, t->ctime / t->n);
+	put(r, STAT_rtime, 0);
+	put(r, STAT_ttime, t->ttime / t->n);
+	put(r, STAT_qtime_max, t->qtime_max);
+	put(r, STAT_ctime_max, t->ctime_max);
+	put(r, STAT_rtime_max, 0);
+	put(r, STAT_ttime_max, t->ttime_max);
+}
+
+static void
+put_last_session(struct row *r, uint64_t last_ms, uint64_t now)
+{
+	put_int(r, STAT_lastsess, last_ms ? (int64_t)((now - last_ms) / 1000) : -1);
+}
+
+static void
+server_row(struct admin_conn *c, const struct server *s, struct row *r, char *addr)
+{
+	uint64_t now = admin_now_ms(c);
+	struct server_stat sum, *st = &sum;
+	unsigned int idle, safe;
+
+	server_stat_sum(s, st);
+	conn_pool_count(s, &idle, &safe);
+	put_common(r, s->be, s->name, TYPE_SERVER);
+	put(r, STAT_qcur, s->queued);
+	put(r, STAT_qmax, st->queued_max);
+	put(r, STAT_scur, s->cur);
+	put(r, STAT_smax, st->cur_max);
+	if (s->conf.maxconn)
+		put_int(r, STAT_slim, s->conf.maxconn);
+	put(r, STAT_stot, st->cum_sess);
+	put(r, STAT_bin, st->bytes_in);
+	put(r, STAT_bout, st->bytes_out);
+	put(r, STAT_dresp, st->denied_resp);
+	put(r, STAT_econ, st->econ);
+	put(r, STAT_eresp, st->eresp);
+	put(r, STAT_wretr, st->wretr);
+	put(r, STAT_wredis, st->wredis);
+	put_text(r, STAT_status, server_status_text(s));
+	put_int(r, STAT_weight, s->uweight);
+	put(r, STAT_act, !s->conf.backup);
+	put(r, STAT_bck, s->conf.backup != 0);
+	put(r, STAT_lastchg, (now - s->last_change_ms) / 1000);
+	if (s->conf.maxqueue)
+		put_int(r, STAT_qlimit, s->conf.maxqueue);
+	put_responses(r, s->be, st->hrsp);
+	if (s->be->mode == PROXY_HTTP)
+		put(r, STAT_req_tot, st->req_tot);
+	put_int(r, STAT_sid, s->id);
+	put(r, STAT_lbtot, st->lbtot);
+	put(r, STAT_rate, freq_read(&s->sess_rate, now));
+	put(r, STAT_rate_max, s->sess_rate.max);
+	put(r, STAT_cli_abrt, st->cli_abrt);
+	put(r, STAT_srv_abrt, st->srv_abrt);
+	put_last_session(r, st->last_sess_ms, now);
+	put_times(r, &st->times);
+	put_text(r, STAT_addr, addr_text(&s->addr, addr));
+	put_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
+	put(r, STAT_connect, st->connect);
+	put(r, STAT_reuse, st->reuse);
+	put(r, STAT_wrew, st->failed_rewrites);
+	put(r, STAT_srv_icur, idle);
+	put(r, STAT_eint, 0);
+	put(r, STAT_idle_conn_cur, idle - safe);
+	put(r, STAT_safe_conn_cur, safe);
+	put(r, STAT_used_conn_cur, s->cur);
+	put(r, STAT_need_conn_est, conn_pool_needed(s));
+	put_int(r, STAT_uweight, s->conf.weight);
+	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
+}
+
+static void
+count_servers(const struct proxy *p, struct row *r)
+{
+	uint64_t act = 0, bck = 0, weight = 0, spare = 0;
+
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, struct server, link);
+
+		if (!server_is_usable(s))
+			continue;
+		if (!s->conf.backup)
+			act++, weight += (uint64_t)s->uweight;
+		else if (!bck++ || (p->options & OPT_ALLBACKUPS))
+			spare += (uint64_t)s->uweight;
+	}
+	/* Of those that get the sessions. */
+	if (!act)
+		weight = spare;
+	put_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
+	put(r, STAT_weight, weight);
+	put(r, STAT_uweight, weight);
+	put(r, STAT_act, act);
+	put(r, STAT_bck, bck);
+}
+
+static void
+backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
+{
+	uint64_t now = admin_now_ms(c);
+	struct proxy_stat sum, *st = &sum;
+
+	proxy_stat_sum(p, PROXY_BE, st);
+	put_common(r, p, "BACKEND", TYPE_BACKEND);
+	count_servers(p, r);
+	put(r, STAT_qcur, p->queued);
+	put(r, STAT_qmax, st->queued_max);
+	put(r, STAT_scur, p->be_cur);
+	put(r, STAT_smax, st->cur_max);
+	put_int(r, STAT_slim, p->fullconn);
+	put(r, STAT_stot, st->cum_sess);
+	put(r, STAT_bin, st->bytes_in);
+	put(r, STAT_bout, st->bytes_out);
+	put(r, STAT_dreq, st->denied_req);
+	put(r, STAT_dresp, st->denied_resp);
+	put(r, STAT_econ, st->econ);
+	put(r, STAT_eresp, st->eresp);
+	put(r, STAT_wretr, st->wretr);
+	put(r, STAT_wredis, st->wredis);
+	put(r, STAT_chkdown, 0);
+	put(r, STAT_lastchg, (now - p->last_change_ms) / 1000);
+	put(r, STAT_downtime, 0);
+	put(r, STAT_sid, 0);
+	put(r, STAT_lbtot, st->lbtot);
+	put(r, STAT_rate, freq_read(&p->be_rate, now));
+	put(r, STAT_rate_max, p->be_rate.max);
+	put(r, STAT_cli_abrt, st->cli_abrt);
+	put(r, STAT_srv_abrt, st->srv_abrt);
+	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
+	put_last_session(r, st->last_sess_ms, now);
+	put_times(r, &st->times);
+	put_responses(r, p, st->hrsp);
+	if (p->mode == PROXY_HTTP)
+		put(r, STAT_req_tot, st->req_tot);
+	put_text(r, STAT_algo, balance_name(p->balance));
+	put_text(r, STAT_cookie, p->persist.name ? p->persist.name : "");
+	put(r, STAT_wrew, st->failed_rewrites);
+	put(r, STAT_connect, st->connect);
+	put(r, STAT_reuse, st->reuse);
+	put(r, STAT_eint, 0);
+	put_zeros(r, STAT_agg_server_status, STAT_agg_check_status);
+	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
+}
+
+static int
+shows(const struct filter *f, int type, int sid)
+{
+	return (f->types < 0 || (f->types & type)) && (f->sid < 0 || f->sid == sid);
+}
+
+static void
+print_proxy(struct admin_conn *c, const struct proxy *p, const struct filter *f)
+{
+	struct row r;
+	char addr[ADDR_TEXT];
+
+	if (f->iid >= 0 && f->iid != p->id)
+		return;
+	if ((p->caps & PROXY_FE) && shows(f, ROW_FRONTEND, 0)) {
+		frontend_row(c, p, &r);
+		print_row(&c->out, &r);
+	}
+	if (!(p->caps & PROXY_BE))
+		return;
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, struct server, link);
+
+		if (!shows(f, ROW_SERVER, s->id))
+			continue;
+		server_row(c, s, &r, addr);
+		print_row(&c->out, &r);
+	}
+	if (shows(f, ROW_BACKEND, 0)) {
+		backend_row(c, p, &r);
+		print_row(&c->out, &r);
+	}
+}
+
+/* <iid> is a number or a proxy's name. */
+static int
+parse_filter(struct admin_conn *c, int argc, char **argv, struct filter *f)
+{
+	const struct proxies *ps = &c->admin->process->cfg->proxies;
+
+	*f = (struct filter){ -1, -1, -1 };
+	if (argc == 0)
+		return 0;
+	if (argc != 3)
+		return -1;
+	if (cfg_value_int(argv[0], -1, INT32_MAX, &f->iid, NULL) < 0) {
+		const struct proxy *p = proxies_find(ps, argv[0], PROXY_FE | PROXY_BE);
+
+		if (!p)
+			return -1;
+		f->iid = p->id;
+	}
+	return cfg_value_int(argv[1], -1, INT32_MAX, &f->types, NULL) < 0 ||
+	       cfg_value_int(argv[2], -1, INT32_MAX, &f->sid, NULL) < 0 ? -1 : 0;
+}
+
+static void
+do_stat(struct admin_conn *c, int argc, char **argv)
+{
+	struct filter f;
+
+	if (parse_filter(c, argc, argv, &f) < 0) {
+		admin_msg(c, ADMIN_ERR,
+			"Invalid filter: expects <iid|proxy> <type> <sid>; other outputs are not "
+			"supported.");
+		return;
+	}
+	print_header(&c->out);
+	list_each(it, &c->admin->process->cfg->proxies.all)
+		print_proxy(c, list_entry(it, struct proxy, link), &f);
+}
+
+const struct admin_cmd admin_stat_cmds[] = {
+	{ "show stat", "[<iid> <type> <sid>]", "report counters for each proxy and server",
+		BIND_USER, do_stat },
+	{ "show stats", "[<iid> <type> <sid>]", "same as show stat", BIND_USER, do_stat },
+	{ NULL, NULL, NULL, BIND_USER, NULL },
+};

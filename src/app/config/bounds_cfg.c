@@ -1,0 +1,217 @@
+/* Keywords of `global` that bound what is held: by the kernel for each socket, and by us. */
+#include <string.h>
+
+#include "app/config/global.h"
+#include "cfg/ctx.h"
+#include "event/poller.h"
+#include "net/zerocopy.h"
+#include "proxy/model/memory.h"
+
+#define FIELD(name) ((intptr_t)offsetof(struct global_conf, name))
+
+/* As in HAProxy the first line counts. */
+static int
+parse_sockbuf(struct cfg_ctx *ctx)
+{
+	int *field = (int *)(void *)((char *)ctx->obj + ctx->kw->arg);
+	uint64_t n;
+
+	if (cfg_arg_size(ctx, 0, 0, SOCKBUF_MAX, &n))
+		return -1;
+	if (*field)
+		cfg_warn(ctx, 0, "'%s' already specified: %d stays", cfg_kw_name(ctx), *field);
+	else
+		*field = (int)n;
+	return 0;
+}
+
+/* A plain number is megabytes, as after -m. */
+static int
+parse_memory(struct cfg_ctx *ctx)
+{
+	const char *s = cfg_arg(ctx, 0);
+	struct global_conf *g = ctx->obj;
+	uint64_t bytes;
+	int mb;
+
+	if (!s[strspn(s, "+-0123456789")]) {
+		if (cfg_arg_int(ctx, 0, 0, GLOBAL_MEMORY_MAX_MB, &mb))
+			return -1;
+		bytes = (uint64_t)mb << 20;
+	} else if (cfg_arg_size(ctx, 0, 0, (uint64_t)GLOBAL_MEMORY_MAX_MB << 20, &bytes)) {
+		return -1;
+	}
+	g->memory = bytes;
+	g->memory_where = cfg_arg_where(ctx, 0);
+	return 0;
+}
+
+static int
+parse_threshold(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	g->zerocopy_where = cfg_arg_where(ctx, 0);
+	return cfg_arg_size(ctx, 0, 0, GLOBAL_BUFSIZE_MAX, &g->zerocopy_threshold);
+}
+
+static int
+parse_pinned(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_size(ctx, 0, 1, GLOBAL_PINNED_MAX, &g->zerocopy_max);
+}
+
+static int
+parse_fast_path(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	bool on;
+
+	if (cfg_arg_bool(ctx, 0, &on))
+		return -1;
+	g->ranges_fast_path = on;
+	return 0;
+}
+
+static int
+parse_maxrewrite(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 0, GLOBAL_BUFSIZE_MAX, &g->maxrewrite);
+}
+
+static int
+parse_maxhdr(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, GLOBAL_MAXHDR_MAX, &g->http_maxhdr);
+}
+
+static int
+parse_fd_ratio(struct cfg_ctx *ctx)
+{
+	return cfg_arg_percent(ctx, 0, 100,
+		(unsigned int *)(void *)((char *)ctx->obj + ctx->kw->arg));
+}
+
+/* The smaller of what the file and the command line say; it has to be enough to work with. */
+static int
+finish_memory(struct global_conf *g, unsigned int workers, int mb, struct cfg_diag *d)
+{
+	uint64_t said = (uint64_t)mb << 20;
+	uint64_t least = (uint64_t)g->bufsize * MEMORY_MIN_BUFFERS;
+	const struct cfg_where *where = &g->memory_where;
+
+	least *= workers;
+	if (said && (!g->memory || said < g->memory)) {
+		g->memory = said;
+		where = NULL;
+	}
+	if (!g->memory || g->memory >= least)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, where,
+		"memory is bounded to %llu bytes, but %u buffers of tune.bufsize for each worker "
+		"take %llu.",
+		(unsigned long long)g->memory, MEMORY_MIN_BUFFERS, (unsigned long long)least);
+	return -1;
+}
+
+static int
+finish_zerocopy(struct global_conf *g, struct cfg_diag *d)
+{
+	const struct poller_ops *poller = poller_find(global_poller(g));
+
+	if (!g->zerocopy_threshold)
+		return 0;
+	if (poller && !poller->has_errors)
+		cfg_diag_add(d, CFG_WARNING, &g->zerocopy_where,
+			"'tune.zerocopy.threshold' has no effect with poller '%s', which cannot "
+			"tell of the kernel's answers.",
+			poller->name);
+	if (g->zerocopy_threshold <= (uint64_t)g->bufsize)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &g->zerocopy_where,
+		"'tune.zerocopy.threshold' %llu is never reached: at most tune.bufsize, %d, is "
+		"sent at a time.",
+		(unsigned long long)g->zerocopy_threshold, g->bufsize);
+	return -1;
+}
+
+int
+bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct cfg_diag *d)
+{
+	int bad = finish_memory(g, workers, memory_mb, d);
+
+	/* As the manual says: whoever makes buffers smaller need not think of it. */
+	g->maxrewrite = MIN(g->maxrewrite, g->bufsize / 2);
+	return finish_zerocopy(g, d) || bad ? -1 : 0;
+}
+
+#define KW(n, fn, syn, text)                                                                \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
+	  .doc = text }
+#define KW_SOCKBUF(n, fld, text)                                                       \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_sockbuf, \
+	  .syntax = "<bytes>", .arg = FIELD(fld), .doc = text }
+
+static const struct cfg_kw kws[] = {
+	KW("tune.memory", parse_memory, "<size>",
+		"Memory that sessions, their buffers and what is in pipes may take, in megabytes "
+		"or with a unit (k, m, g); near it new clients wait and nothing is spliced, at it "
+		"existing sessions go on without buffers. 0: no bound."),
+	KW("tune.zerocopy.threshold", parse_threshold, "<bytes>",
+		"Send so many bytes or more without copying them (MSG_ZEROCOPY); 0, the default: "
+		"never. Not to this host itself, where the kernel copies all the same."),
+	KW("tune.zerocopy.max", parse_pinned, "<bytes>",
+		"Memory that may wait for the kernel to be done with it; beyond it sends are "
+		"copied. 16m unless given."),
+	KW("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
+		"Take the kernel's answers to zero-copy sends that come in order without a set."),
+	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
+		"Fields that the head of a message may have, 101 unless given."),
+	KW("tune.maxrewrite", parse_maxrewrite, "<bytes>",
+		"Room of a buffer that is left for what is added to a head, 1024 unless given, at "
+		"most half of tune.bufsize."),
+	{ .name = "tune.pool-high-fd-ratio",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_fd_ratio,
+		.syntax = "<percent>",
+		.arg = FIELD(pool_high_fds),
+		.doc = "Descriptors in use from which on an idle connection to a server makes room "
+		       "for a new one, 25 unless given." },
+	{ .name = "tune.pool-low-fd-ratio",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_fd_ratio,
+		.syntax = "<percent>",
+		.arg = FIELD(pool_low_fds),
+		.doc = "Descriptors in use from which on no connection to a server is kept idle, "
+		       "20 unless given." },
+	KW_SOCKBUF("tune.rcvbuf.client", client_buf.rcv,
+		"Receive buffer of the sockets of clients, fixed; 0 leaves it to the kernel."),
+	KW_SOCKBUF("tune.rcvbuf.server", server_buf.rcv,
+		"Receive buffer of the sockets to servers, fixed; 0 leaves it to the kernel."),
+	KW_SOCKBUF("tune.sndbuf.client", client_buf.snd,
+		"Send buffer of the sockets of clients, fixed; 0 leaves it to the kernel."),
+	KW_SOCKBUF("tune.sndbuf.server", server_buf.snd,
+		"Send buffer of the sockets to servers, fixed; 0 leaves it to the kernel."),
+	KW_SOCKBUF("tune.notsent-lowat.client", client_buf.notsent,
+		"Bytes that may wait in the kernel to be sent to a client, beside those on their "
+		"way; 0: no limit but the send buffer."),
+	KW_SOCKBUF("tune.notsent-lowat.server", server_buf.notsent,
+		"Bytes that may wait in the kernel to be sent to a server, beside those on their "
+		"way; 0: no limit but the send buffer."),
+	{ 0 },
+};
+
+const struct cfg_module bounds_cfg_module = {
+	.name = "bounds",
+	.kws = kws,
+};

@@ -1,0 +1,303 @@
+#include <string.h>
+
+#include "app/config/config.h"
+#include "app/config/global.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "cfg/ctx.h"
+#include "net/bind_cfg.h"
+#include "net/listener.h"
+
+static int
+begin_global(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	ctx->obj = &c->global;
+	return 0;
+}
+
+/* A field of struct global_conf by its offset, which is the keyword's arg. */
+#define FIELD(name) ((intptr_t)offsetof(struct global_conf, name))
+
+static void *
+field(struct cfg_ctx *ctx)
+{
+	return (char *)ctx->obj + ctx->kw->arg;
+}
+
+/* A switch: on, off with "no", its built-in value with "default". */
+static int
+parse_flag(struct cfg_ctx *ctx)
+{
+	int *flag = field(ctx);
+
+	*flag = ctx->form == CFG_FORM_SET;
+	if (ctx->form == CFG_FORM_DEFAULT)
+		*flag = ctx->kw->arg == FIELD(strict_limits);
+	return 0;
+}
+
+static int
+parse_string(struct cfg_ctx *ctx)
+{
+	return cfg_arg_dup(ctx, 0, field(ctx));
+}
+
+static int
+parse_time(struct cfg_ctx *ctx)
+{
+	return cfg_arg_timeout(ctx, 0, field(ctx));
+}
+
+static int
+parse_maxconn(struct cfg_ctx *ctx)
+{
+	return cfg_arg_int(ctx, 0, 0, GLOBAL_MAXCONN_MAX, field(ctx));
+}
+
+static int
+parse_fds(struct cfg_ctx *ctx)
+{
+	return cfg_arg_int(ctx, 0, 0, GLOBAL_FDS_MAX, field(ctx));
+}
+
+static int
+parse_nbthread(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, GLOBAL_THREADS_MAX, &g->nbthread);
+}
+
+/* Newer versions of HAProxy have more threads than we: a limit above ours limits nothing. */
+static int
+parse_thread_hard_limit(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, 4096, &g->thread_hard_limit);
+}
+
+static int
+parse_thread_groups(struct cfg_ctx *ctx)
+{
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 1, 4096, &n))
+		return -1;
+	return n > 1 ? cfg_error(ctx, 0, "'thread-groups' above 1 is not supported") : 0;
+}
+
+static int
+parse_uid(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	int64_t id;
+
+	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
+		return -1;
+	g->uid = (uid_t)id;
+	return cfg_arg_dup(ctx, 0, &g->user);
+}
+
+static int
+parse_gid(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	int64_t id;
+
+	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
+		return -1;
+	g->gid = (gid_t)id;
+	return cfg_arg_dup(ctx, 0, &g->group);
+}
+
+static int
+parse_user(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	if (names_user(cfg_arg(ctx, 0), &g->uid))
+		return cfg_error(ctx, 0, "'user': there is no user '%s'", cfg_arg(ctx, 0));
+	return cfg_arg_dup(ctx, 0, &g->user);
+}
+
+static int
+parse_group(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	if (names_group(cfg_arg(ctx, 0), &g->gid))
+		return cfg_error(ctx, 0, "'group': there is no group '%s'", cfg_arg(ctx, 0));
+	return cfg_arg_dup(ctx, 0, &g->group);
+}
+
+static int
+parse_chroot(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	if (cfg_arg(ctx, 0)[0] != '/')
+		return cfg_error(ctx, 0, "'chroot' needs an absolute path");
+	return cfg_arg_dup(ctx, 0, &g->chroot);
+}
+
+/* Names that travel in other protocols and in file names. */
+static int
+parse_node(struct cfg_ctx *ctx)
+{
+	const char *s = cfg_arg(ctx, 0);
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+
+	if (s[n])
+		return cfg_error(
+			ctx, 0, "'node' takes letters, digits, '-' and '_'; not '%c'", s[n]);
+	if (n == 0 || n > GLOBAL_NAME_MAX)
+		return cfg_error(ctx, 0, "'node' takes 1 to %d characters", GLOBAL_NAME_MAX);
+	return cfg_arg_dup(ctx, 0, field(ctx));
+}
+
+static int
+parse_localpeer(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	if (strlen(cfg_arg(ctx, 0)) > GLOBAL_NAME_MAX)
+		return cfg_error(
+			ctx, 0, "'localpeer' takes %d characters at most", GLOBAL_NAME_MAX);
+	if (cfg_env_set(ctx->env, "HAPROXY_LOCALPEER", cfg_arg(ctx, 0)))
+		return cfg_nomem(ctx);
+	return cfg_arg_dup(ctx, 0, &g->localpeer);
+}
+
+/* The words of the text may stand unquoted. */
+static int
+parse_description(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	size_t len = 1, at = 0;
+	char *text;
+
+	for (int i = 0; i < ctx->argc; i++)
+		len += strlen(cfg_arg(ctx, i)) + 1;
+	text = mem_zalloc(len);
+	if (!text)
+		return cfg_nomem(ctx);
+	for (int i = 0; i < ctx->argc; i++)
+		at += (size_t)snprintf(text + at, len - at, i ? " %s" : "%s", cfg_arg(ctx, i));
+	mem_free(g->description);
+	g->description = text;
+	return 0;
+}
+
+static int
+parse_stats_socket(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	struct bind_conf *b;
+
+	if (bind_cfg_line(ctx, 0, &g->admin_binds, NULL, &b) < 0)
+		return -1;
+	if (b->accept_proxy)
+		return cfg_error(ctx, 0, "'stats socket' : 'accept-proxy' is for frontends.");
+	return 0;
+}
+
+static int
+parse_stats_maxconn(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, 65535, &g->stats_maxconn);
+}
+
+static int
+parse_demo_origin(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	struct addr_spec spec;
+	const char *why = "";
+
+	if (addr_parse(cfg_arg(ctx, 0), ADDR_WANT_PORT | ADDR_ALLOW_UNIX, &spec, &why))
+		return cfg_error(ctx, 0, "'demo-origin': %s", why);
+	g->demo_origin = spec.addr;
+	if (spec.kind == ADDR_INET)
+		addr_set_port(&g->demo_origin, spec.port_lo);
+	g->demo_origin_where = cfg_arg_where(ctx, 0);
+	return 0;
+}
+
+#define KW(n, lo, hi, fn, syn, text)                                                          \
+	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = hi, .parse = fn, .syntax = syn, \
+	  .doc = text }
+#define KW_FIELD(n, fn, fld, syn, text)                                                     \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
+	  .doc = text, .arg = FIELD(fld) }
+#define KW_FLAG(n, fld, text)                                                                     \
+	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .parse = parse_flag, .doc = text, \
+	  .arg = FIELD(fld) }
+
+static const struct cfg_kw kws[] = {
+	KW_FIELD("maxconn", parse_maxconn, maxconn, "<number>",
+		"Connections at once; derived from the limit on descriptors when not given."),
+	KW_FIELD("ulimit-n", parse_fds, ulimit_n, "<number>",
+		"Limit on descriptors; derived from maxconn when not given."),
+	KW_FIELD("fd-hard-limit", parse_fds, fd_hard_limit, "<number>",
+		"Most descriptors to use, whatever the system allows."),
+	KW("nbthread", 1, 1, parse_nbthread, "<number>",
+		"Number of workers, each a thread; without it as many as there are CPUs."),
+	KW("thread-hard-limit", 1, 1, parse_thread_hard_limit, "<number>",
+		"Most workers to run, whatever nbthread says or the number of CPUs is."),
+	KW("thread-groups", 1, 1, parse_thread_groups, "<number>", "Groups of workers: 1."),
+	KW("uid", 1, 1, parse_uid, "<number>", "User id to run as."),
+	KW("gid", 1, 1, parse_gid, "<number>", "Group id to run as."),
+	KW("user", 1, 1, parse_user, "<name>", "User to run as."),
+	KW("group", 1, 1, parse_group, "<name>", "Group to run as."),
+	KW("chroot", 1, 1, parse_chroot, "<directory>",
+		"Directory the process is confined to once it listens."),
+	KW_FIELD("pidfile", parse_string, pidfile, "<file>", "File that holds the process's pid."),
+	KW_FIELD("node", parse_node, node, "<name>", "Name shown by show info."),
+	KW("description", 1, CFG_ANY, parse_description, "<text>", "Text shown by show info."),
+	KW("localpeer", 1, 1, parse_localpeer, "<name>", "Sets HAPROXY_LOCALPEER."),
+	KW_FIELD("hard-stop-after", parse_time, hard_stop_after_ms, "<time>",
+		"How long sessions may last after a soft stop began."),
+	KW_FIELD("grace", parse_time, grace_ms, "<time>",
+		"How long to go on accepting after a soft stop was asked for."),
+	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",
+		"Where the admin commands are served."),
+	KW_FIELD("stats timeout", parse_time, stats_timeout_ms, "<time>",
+		"How long an admin connection may be idle."),
+	KW("stats maxconn", 1, 1, parse_stats_maxconn, "<number>", "Admin connections at once."),
+	KW("demo-origin", 1, 1, parse_demo_origin, "<address>",
+		"For demonstration: a child process answers HTTP requests there."),
+	KW_FLAG("daemon", daemon, "Run in the background."),
+	KW_FLAG("quiet", quiet, "Print nothing at start but errors."),
+	KW_FLAG("zero-warning", zero_warning, "Warnings refuse the configuration."),
+	KW_FLAG("strict-limits", strict_limits,
+		"Fail when a limit cannot be raised to what is needed."),
+	KW_FLAG("set-dumpable", set_dumpable, "Allow core dumps."),
+	KW_FLAG("insecure-fork-wanted", insecure_fork, "Do not forbid making processes."),
+	KW_FLAG("insecure-setuid-wanted", insecure_setuid, "Do not forbid gaining privileges."),
+	{ .name = "master-worker",
+		.sections = CFG_GLOBAL,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 1,
+		.parse = parse_flag,
+		.syntax = "[no-exit-on-failure]",
+		.arg = FIELD(master),
+		.doc = "As -W: stay in the foreground for a supervisor." },
+	{ 0 },
+};
+
+static const struct cfg_section sections[] = {
+	{ .name = "global", .bit = CFG_GLOBAL, .begin = begin_global },
+	{ 0 },
+};
+
+const struct cfg_module global_cfg_module = {
+	.name = "global",
+	.kws = kws,
+	.sections = sections,
+};

@@ -1,0 +1,78 @@
+/*
+ * Keywords of `global` that a file written for HAProxy may hold and that have nothing to act on
+ * here: defaults for TLS and HTTP that no line uses (a line that would use them is an error of its
+ * own), sizes of caches that do not exist, and switches for what is never done. Each says why in a
+ * notice.
+ */
+#include "app/config/global.h"
+
+#define HINT(n, hi, why)                                                                         \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 0, .max = hi, .class = CFG_HINT, .doc = why }
+#define HINT_NO(n, hi, why)                                                                      \
+	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .min = 0, .max = hi,            \
+	  .class = CFG_HINT, .doc = why }
+
+#define TLS "a default for TLS, which no line uses yet"
+#define HTTP "a setting of HTTP, which is not forwarded yet"
+#define CHECKS "a setting of health checks, which are not made yet"
+#define ABSENT "there is nothing of the kind to size or limit"
+#define NEVER "switches off what is never done"
+
+static const struct cfg_kw kws[] = {
+	HINT("ca-base", 1, TLS),
+	HINT("crt-base", 1, TLS),
+	HINT("issuers-chain-path", 1, TLS),
+	HINT("maxsslconn", 1, TLS),
+	HINT("maxsslrate", 1, TLS),
+	HINT("ssl-default-bind-ciphers", 1, TLS),
+	HINT("ssl-default-bind-ciphersuites", 1, TLS),
+	HINT("ssl-default-bind-curves", 1, TLS),
+	HINT("ssl-default-bind-options", CFG_ANY, TLS),
+	HINT("ssl-default-server-ciphers", 1, TLS),
+	HINT("ssl-default-server-ciphersuites", 1, TLS),
+	HINT("ssl-default-server-options", CFG_ANY, TLS),
+	HINT("ssl-dh-param-file", 1, TLS),
+	HINT("ssl-server-verify", 1, TLS),
+	HINT_NO("ssl-skip-self-issued-ca", 0, TLS),
+	HINT("tune.ssl.cachesize", 1, TLS),
+	HINT("tune.ssl.capture-buffer-size", 1, TLS),
+	HINT("tune.ssl.capture-cipherlist-size", 1, TLS),
+	HINT("tune.ssl.default-dh-param", 1, TLS),
+	HINT("tune.ssl.force-private-cache", 0, TLS),
+	HINT("tune.ssl.lifetime", 1, TLS),
+	HINT("tune.ssl.maxrecord", 1, TLS),
+	HINT("tune.ssl.ssl-ctx-cache-size", 1, TLS),
+	HINT("tune.h2.header-table-size", 1, HTTP),
+	HINT("tune.h2.initial-window-size", 1, HTTP),
+	HINT("tune.h2.max-concurrent-streams", 1, HTTP),
+	HINT("tune.h2.max-frame-size", 1, HTTP),
+	HINT("tune.http.logurilen", 1, "request lines are cut at 1024 bytes in logs"),
+	HINT("tune.comp.maxlevel", 1, HTTP),
+	HINT("maxcompcpuusage", 1, HTTP),
+	HINT("maxcomprate", 1, HTTP),
+	HINT("maxzlibmem", 1, HTTP),
+	HINT("spread-checks", 1, CHECKS),
+	HINT("max-spread-checks", 1, CHECKS),
+	HINT("tune.buffers.limit", 1, ABSENT),
+	HINT("tune.buffers.reserve", 1, ABSENT),
+	HINT("tune.idletimer", 1, ABSENT),
+	HINT("tune.pattern.cache-size", 1, ABSENT),
+	HINT("tune.runqueue-depth", 1, ABSENT),
+	HINT("tune.sched.low-latency", 1, ABSENT),
+	HINT("tune.idle-pool.shared", 1, "each worker keeps its own idle connections"),
+	HINT("mworker-max-reloads", 1, "a reload is not supported yet"),
+	HINT("stats bind-process", CFG_ANY, "there is one process"),
+	HINT_NO("numa-cpu-mapping", 0, "workers run where the system or cpu-map lets them"),
+	HINT("noevports", 0, NEVER),
+	HINT("nokqueue", 0, NEVER),
+	HINT("noreuseport", 0, NEVER),
+	HINT("nogetaddrinfo", 0, "names are resolved by the C library at start"),
+	HINT("no-memory-trimming", 0, NEVER),
+	HINT_NO("tune.fd.edge-triggered", 1, "tune.epoll.mode decides this"),
+	{ 0 },
+};
+
+const struct cfg_module global_hints_module = {
+	.name = "global-hints",
+	.kws = kws,
+};

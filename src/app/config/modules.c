@@ -1,0 +1,52 @@
+#include "app/config/modules.h"
+
+#include "app/config/global.h"
+#include "cfg/env_cfg.h"
+#include "net/bind_cfg.h"
+#include "proxy/config/capture_cfg.h"
+#include "proxy/config/errors_cfg.h"
+#include "proxy/config/forward_cfg.h"
+#include "proxy/config/http_cfg.h"
+#include "proxy/config/log_cfg.h"
+#include "proxy/config/proxy_cfg.h"
+#include "proxy/config/rules_cfg.h"
+#include "proxy/config/unique_id_cfg.h"
+#include "proxy/config/userlist_cfg.h"
+
+static const struct cfg_module *const modules[] = {
+	&global_cfg_module,
+	&cpu_map_module,
+	&tune_cfg_module,
+	&bounds_cfg_module,
+	&splice_cfg_module,
+	&global_hints_module,
+	&env_cfg_module,
+	&bind_cfg_module,
+	&proxy_cfg_module,
+	&timeouts_cfg_module,
+	&http_cfg_module,
+	&errors_cfg_module,
+	&forward_cfg_module,
+	&rules_cfg_module,
+	&server_cfg_module,
+	&balance_cfg_module,
+	&persist_cfg_module,
+	&log_cfg_module,
+	&capture_cfg_module,
+	&unique_id_cfg_module,
+	&userlist_cfg_module,
+};
+
+int
+modules_register(struct cfg_registry *reg, const char **culprit)
+{
+	for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
+		int r = cfg_registry_add(reg, modules[i]);
+
+		if (r) {
+			*culprit = modules[i]->name;
+			return r;
+		}
+	}
+	return 0;
+}

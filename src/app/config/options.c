@@ -1,0 +1,298 @@
+#include "app/config/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cfg/dump.h"
+#include "cfg/value.h"
+
+/* argv being walked, and where to say what is wrong. */
+struct walk {
+	struct options *o;
+	char *const *argv;
+	int argc;
+	int i; /* the word under consideration */
+	char *why;
+	size_t why_len;
+};
+
+typedef int option_fn(struct walk *w, int arg);
+
+struct option_row {
+	const char *name; /* the whole word, without the dash */
+	option_fn *fn;
+	int arg;
+};
+
+const char *
+options_usage(void)
+{
+	return " [-f <cfgfile|cfgdir>]* [options] [-- <cfgfile>*]\n"
+	       "        -v displays version ; -vv shows build options\n"
+	       "        -c checks the configuration and exits ; -cc <cond> evaluates a condition\n"
+	       "        -f <file|dir> adds a configuration file, or the *.cfg of a directory\n"
+	       "        -C <dir> changes to <dir> before loading files\n"
+	       "        -D runs in the background ; -db never does ; -d also says what it does\n"
+	       "        -W, -Ws run for a supervisor (one process); -Ws stays in the foreground\n"
+	       "        -p <file> writes the process's pid to <file>\n"
+	       "        -q is quiet ; -V is verbose\n"
+	       "        -n <max> sets the most connections at once (global maxconn)\n"
+	       "        -N <max> sets the default for each frontend\n"
+	       "        -m <MB> limits the memory: what is mapped, and tune.memory\n"
+	       "        -L <name> sets the local peer's name\n"
+	       "        -de does without epoll() ; -dp without poll() ; -dS without splice()\n"
+	       "        -dW treats warnings as errors ; -dD also shows suspicious settings\n"
+	       "        -dK<class> dumps the keywords: cfg, all, man, vim, smp, cnv (or help)\n"
+	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF -dr are accepted without effect\n"
+	       "        -S, -sf, -st and -x are not supported yet\n";
+}
+
+static int fail(struct walk *w, int reason, const char *fmt, ...) fmt_printf(3, 4);
+
+static int
+fail(struct walk *w, int reason, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(w->why, w->why_len, fmt, ap);
+	va_end(ap);
+	return reason;
+}
+
+/* The word after this option, which must exist. */
+static int
+next_word(struct walk *w, const char **out)
+{
+	const char *opt = w->argv[w->i];
+
+	if (w->i + 1 >= w->argc || !w->argv[w->i + 1][0])
+		return fail(w, -ERR_SYNTAX, "option '%s' needs an argument", opt);
+	*out = w->argv[++w->i];
+	return 0;
+}
+
+static int
+next_int(struct walk *w, int max, int *out)
+{
+	const char *opt = w->argv[w->i];
+	const char *s = "";
+	struct cfg_value_err err;
+	int64_t v;
+	int r = next_word(w, &s);
+
+	if (r)
+		return r;
+	if (cfg_value_int(s, 0, max, &v, &err))
+		return fail(w, -ERR_RANGE, "option '%s': %s", opt, err.text);
+	*out = (int)v;
+	return 0;
+}
+
+static int
+add_file(struct walk *w, const char *path)
+{
+	if (w->o->n_files >= OPTIONS_FILES_MAX)
+		return fail(w, -ERR_FULL, "more than %d configuration files", OPTIONS_FILES_MAX);
+	w->o->files[w->o->n_files++] = path;
+	return 0;
+}
+
+/* What -c, -v and the like ask for; the first one asked for is done. */
+static void
+set_action(struct options *o, enum options_action a)
+{
+	if (o->action == OPTIONS_RUN || (o->action == OPTIONS_CHECK && a == OPTIONS_COND))
+		o->action = a;
+}
+
+static int
+on_action(struct walk *w, int arg)
+{
+	set_action(w->o, (enum options_action)arg);
+	return 0;
+}
+
+static int
+on_flag(struct walk *w, int arg)
+{
+	w->o->flags |= (unsigned int)arg;
+	return 0;
+}
+
+/* -D goes to the background, beside -Ws too; -db and -d win over it. */
+static int
+on_place(struct walk *w, int arg)
+{
+	struct options *o = w->o;
+
+	if (arg == OPTIONS_SUPERVISED) {
+		o->flags |= OPTIONS_MASTER;
+		if (o->place == OPTIONS_AS_CONFIGURED)
+			o->place = OPTIONS_SUPERVISED;
+	} else if (arg == OPTIONS_DAEMON) {
+		if (o->place == OPTIONS_AS_CONFIGURED || o->place == OPTIONS_SUPERVISED)
+			o->place = OPTIONS_DAEMON;
+	} else if (o->place != OPTIONS_DEBUG) {
+		o->place = (enum options_place)arg;
+	}
+	return 0;
+}
+
+static int
+on_cond(struct walk *w, int arg)
+{
+	(void)arg;
+	set_action(w->o, OPTIONS_COND);
+	return next_word(w, &w->o->cond);
+}
+
+static int
+on_file(struct walk *w, int arg)
+{
+	const char *path = NULL;
+	int r = next_word(w, &path);
+
+	(void)arg;
+	return r ? r : add_file(w, path);
+}
+
+enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER };
+
+static int
+on_string(struct walk *w, int arg)
+{
+	const char **to = arg == STR_PIDFILE ? &w->o->pidfile :
+			  arg == STR_DIRECTORY ? &w->o->directory : &w->o->local_peer;
+
+	return next_word(w, to);
+}
+
+enum { INT_MAXCONN, INT_PROXY_MAXCONN, INT_MEMORY };
+
+static int
+on_int(struct walk *w, int arg)
+{
+	int *to = arg == INT_MAXCONN ? &w->o->maxconn :
+		  arg == INT_PROXY_MAXCONN ? &w->o->proxy_maxconn : &w->o->memory_mb;
+
+	return next_int(w, arg == INT_MEMORY ? OPTIONS_MEM_MAX : OPTIONS_CONN_MAX, to);
+}
+
+static int
+on_unsupported(struct walk *w, int arg)
+{
+	(void)arg;
+	return fail(w, -ERR_UNSUPPORTED, "option '%s' is not supported", w->argv[w->i]);
+}
+
+static const struct option_row rows[] = {
+	{ "f", on_file, 0 },
+	{ "c", on_action, OPTIONS_CHECK },
+	{ "cc", on_cond, 0 },
+	{ "v", on_action, OPTIONS_VERSION },
+	{ "vv", on_action, OPTIONS_BUILD },
+	{ "h", on_action, OPTIONS_USAGE },
+	{ "V", on_flag, OPTIONS_VERBOSE },
+	{ "q", on_flag, OPTIONS_QUIET },
+	{ "d", on_place, OPTIONS_DEBUG },
+	{ "db", on_place, OPTIONS_FOREGROUND },
+	{ "D", on_place, OPTIONS_DAEMON },
+	{ "W", on_flag, OPTIONS_MASTER },
+	{ "Ws", on_place, OPTIONS_SUPERVISED },
+	{ "p", on_string, STR_PIDFILE },
+	{ "C", on_string, STR_DIRECTORY },
+	{ "L", on_string, STR_PEER },
+	{ "n", on_int, INT_MAXCONN },
+	{ "N", on_int, INT_PROXY_MAXCONN },
+	{ "m", on_int, INT_MEMORY },
+	{ "de", on_flag, OPTIONS_NO_EPOLL },
+	{ "dp", on_flag, OPTIONS_NO_POLL },
+	{ "dS", on_flag, OPTIONS_NO_SPLICE },
+	{ "dW", on_flag, OPTIONS_WERROR },
+	{ "dD", on_flag, OPTIONS_DIAG },
+	{ "dL", on_unsupported, 0 },
+	{ "S", on_unsupported, 0 },
+	{ "x", on_unsupported, 0 },
+	{ "sf", on_unsupported, 0 },
+	{ "st", on_unsupported, 0 },
+};
+
+static int
+on_keywords(struct walk *w, const char *kind)
+{
+	/* HAProxy glues the class to -dK; a word of its own is easier to type. */
+	if (!kind[0] && w->i + 1 < w->argc && w->argv[w->i + 1][0] != '-')
+		kind = w->argv[++w->i];
+	if (!kind[0] || strcmp(kind, "help") == 0) {
+		set_action(w->o, OPTIONS_DUMP_HELP);
+		return 0;
+	}
+	w->o->dump = cfg_dump_kind(kind);
+	if (w->o->dump < 0)
+		return fail(w, -ERR_UNKNOWN, "option '-dK': unknown class '%s'", kind);
+	set_action(w->o, OPTIONS_KEYWORDS);
+	return 0;
+}
+
+/*
+ * -dM poisons memory, -dI checks it, -dG -dr are about names that do not resolve (always an error
+ * here), -dZ -dF disable what is not used here, -dR SO_REUSEPORT, -dV checks of certificates.
+ */
+static int
+is_hint(const char *word)
+{
+	return word[0] == 'd' && word[1] && strchr("MIGrZFRV", word[1]) &&
+		(word[1] == 'M' || !word[2]);
+}
+
+static int
+on_word(struct walk *w)
+{
+	const char *arg = w->argv[w->i];
+	const char *word = arg + 1;
+
+	for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+		if (strcmp(rows[k].name, word) == 0)
+			return rows[k].fn(w, rows[k].arg);
+	if (strncmp(word, "dK", 2) == 0)
+		return on_keywords(w, word + 2);
+	if (is_hint(word)) {
+		if (w->o->n_hints + 1 < sizeof(w->o->hints) && !strchr(w->o->hints, word[1]))
+			w->o->hints[w->o->n_hints++] = word[1];
+		return 0;
+	}
+	return fail(w, -ERR_UNKNOWN, "unknown option '%s'", arg);
+}
+
+int
+options_parse(struct options *o, int argc, char *const *argv, char *why, size_t why_len)
+{
+	struct walk w = { .o = o, .argv = argv, .argc = argc, .why = why, .why_len = why_len };
+	const char *slash;
+	int r = 0;
+
+	memset(o, 0, sizeof(*o));
+	if (why_len)
+		why[0] = '\0';
+	o->progname = argc > 0 && argv[0][0] ? argv[0] : "tacit";
+	slash = strrchr(o->progname, '/');
+	if (slash && slash[1])
+		o->progname = slash + 1;
+	for (w.i = 1; w.i < argc && !r; w.i++) {
+		if (strcmp(argv[w.i], "--") == 0) {
+			while (++w.i < argc && !r)
+				r = add_file(&w, argv[w.i]);
+			break;
+		}
+		if (argv[w.i][0] != '-' || !argv[w.i][1])
+			r = fail(&w, -ERR_UNKNOWN, "unexpected argument '%s'", argv[w.i]);
+		else
+			r = on_word(&w);
+	}
+	if (!r && o->n_files == 0 && (o->action == OPTIONS_RUN || o->action == OPTIONS_CHECK))
+		o->action = OPTIONS_USAGE;
+	return r;
+}

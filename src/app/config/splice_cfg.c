@@ -1,0 +1,115 @@
+/* Keywords of `global` about long transfers: pipes, bigger buffers, and turns. */
+#include <limits.h>
+
+#include "app/config/global.h"
+#include "cfg/ctx.h"
+#include "net/pipe.h"
+
+static int
+parse_maxpipes(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 0, GLOBAL_MAXCONN_MAX, &n))
+		return -1;
+	/* As in HAProxy the first line counts. */
+	if (g->splice.maxpipes)
+		cfg_warn(ctx, 0, "'maxpipes' already specified: %d stays", g->splice.maxpipes);
+	else
+		g->splice.maxpipes = n;
+	return 0;
+}
+
+static int
+parse_nosplice(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	g->splice.off = ctx->form == CFG_FORM_SET;
+	return 0;
+}
+
+/* 0 is the system's size. */
+static int
+parse_pipesize(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	uint64_t n;
+
+	if (cfg_arg_size(ctx, 0, 0, PIPE_SIZE_MAX, &n))
+		return -1;
+	if (n > 0 && n < PIPE_SIZE_MIN)
+		return cfg_error(ctx, 0, "'tune.pipesize' must be 0 or at least %d", PIPE_SIZE_MIN);
+	g->splice.pipesize = (int)n;
+	return 0;
+}
+
+static int
+parse_after(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	uint64_t n;
+
+	if (cfg_arg_size(ctx, 0, 0, INT_MAX, &n))
+		return -1;
+	g->splice.after = (int)n;
+	return 0;
+}
+
+static int
+parse_stream_bufsize(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	uint64_t n;
+
+	if (cfg_arg_size(ctx, 0, 0, GLOBAL_BUFSIZE_MAX, &n))
+		return -1;
+	g->splice.bulk_bufsize = (int)n;
+	return 0;
+}
+
+static int
+parse_stream_turn(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+	uint64_t n;
+
+	if (cfg_arg_size(ctx, 0, 0, INT_MAX, &n))
+		return -1;
+	g->splice.bulk_turn = (int)n;
+	return 0;
+}
+
+#define KW(n, fn, syn, text)                                                                \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
+	  .doc = text }
+
+static const struct cfg_kw kws[] = {
+	KW("maxpipes", parse_maxpipes, "<number>",
+		"Pipes at once, for option splice-auto and the like; two descriptors each. 0, the "
+		"default: a quarter of maxconn, or as many as there is room for."),
+	{ .name = "nosplice",
+		.sections = CFG_GLOBAL,
+		.flags = CFG_KW_NO,
+		.parse = parse_nosplice,
+		.doc = "Copies all data, whatever the options say." },
+	KW("tune.pipesize", parse_pipesize, "<bytes>",
+		"What a pipe is to hold; 0 takes the system's default. A user who is not "
+		"privileged may be given less."),
+	KW("tune.splice.after", parse_after, "<bytes>",
+		"What a side must have sent without a pause to be a stream, which is spliced with "
+		"option splice-auto and otherwise read in bigger pieces."),
+	KW("tune.bulk.bufsize", parse_stream_bufsize, "<bytes>",
+		"How much is read at once from a side that has sent tune.splice.after bytes "
+		"without a pause, and is not spliced; 0: tune.bufsize as always."),
+	KW("tune.bulk.turn", parse_stream_turn, "<bytes>",
+		"How much of such streams is forwarded between two looks at everybody else; eight "
+		"times as much while nobody else has anything to say; 0: as much as there is."),
+	{ 0 },
+};
+
+const struct cfg_module splice_cfg_module = {
+	.name = "splice",
+	.kws = kws,
+};

@@ -1,0 +1,65 @@
+#include "app/config/version.h"
+
+#include "app/config/global.h"
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "event/poller.h"
+
+/* Exactly what works: tests that ask for more are to be skipped. */
+const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "EPOLL", "GETADDRINFO",
+	"POLL", "PRCTL", "LINUX_SPLICE", "SYSTEMD", "TFO", "THREAD", "TPROXY", "LINUX_TPROXY",
+	NULL };
+const char *const version_enabled[] = { "POLL", "EPOLL", "GETADDRINFO", "SPLICE", NULL };
+/* TLS is not terminated yet: conditions on the library are false. */
+const char *const version_ssl_name = NULL;
+const char *const version_ssl_number = NULL;
+
+static void
+print_features(FILE *to)
+{
+	static const char *const absent[] = { "LUA", "NS", "OPENSSL", "PCRE2",
+		"PROMEX", "QUIC", "SLZ", "ZLIB" };
+
+	fputs("Feature list :", to);
+	for (const char *const *f = version_features; *f; f++)
+		fprintf(to, " +%s", *f);
+	for (size_t i = 0; i < ARRAY_LEN(absent); i++)
+		fprintf(to, " -%s", absent[i]);
+	fputs("\n\n", to);
+}
+
+static void
+print_pollers(FILE *to)
+{
+	unsigned int n = 0;
+
+	fputs("Available polling systems :\n", to);
+	for (const struct poller_ops *const *p = poller_all(); *p; p++, n++)
+		fprintf(to, "  %9s%s\n", (*p)->name,
+			(*p)->has_edge ? " : modes unmerged, merged, edge"
+				       : " : modes unmerged, merged");
+	fprintf(to, "Total: %u, will use %s.\n", n, poller_all()[0]->name);
+}
+
+void
+version_print(FILE *to, int build)
+{
+	fprintf(to, "%s version %s %s\n", VERSION_NAME, TACIT_VERSION, VERSION_DATE);
+	fprintf(to, "Interfaces: HAProxy version %s\n", VERSION_COMPAT);
+	if (!build)
+		return;
+	fputs("Build options :\n  TARGET  = linux-glibc\n", to);
+	fprintf(to, "  CC      = %s\n", __VERSION__);
+#ifdef TACIT_MAGIC
+	fputs("  DEBUG   = magics, pools keep nothing\n", to);
+#else
+	fputs("  DEBUG   = none\n", to);
+#endif
+	fprintf(to, "  MALLOC  = %s\n\n", mem_allocator());
+	print_features(to);
+	fprintf(to, "Default settings :\n  bufsize = %d, maxpollevents = %d, maxaccept = %d\n\n",
+		GLOBAL_BUFSIZE_DEFAULT, GLOBAL_POLLEVENTS_DEFAULT, GLOBAL_MAXACCEPT_DEFAULT);
+	fprintf(to, "Built with multi-threading support (MAX_TGROUPS=1, MAX_THREADS=%d).\n\n",
+		GLOBAL_THREADS_MAX);
+	print_pollers(to);
+}

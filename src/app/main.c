@@ -1,9 +1,0 @@
-#include <unistd.h>
-
-#include "app/start.h"
-
-int
-main(int argc, char **argv)
-{
-	return start_main(argc, argv, (const char *const *)environ);
-}

@@ -1,0 +1,9 @@
+#include <unistd.h>
+
+#include "app/process/start.h"
+
+int
+main(int argc, char **argv)
+{
+	return start_main(argc, argv, (const char *const *)environ);
+}

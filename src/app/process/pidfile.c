@@ -1,0 +1,30 @@
+#include "app/process/pidfile.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/sys.h"
+
+int
+pidfile_open(struct sys *sys, const char *path, int *fd)
+{
+	long r = sys_openat(sys, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+	if (r < 0)
+		return (int)r;
+	*fd = (int)r;
+	return 0;
+}
+
+int
+pidfile_write(struct sys *sys, int fd, pid_t pid)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%ld\n", (long)pid);
+	long r = sys_write(sys, fd, text, (size_t)n);
+
+	(void)sys_close(sys, fd);
+	if (r < 0)
+		return (int)r;
+	return r == n ? 0 : -EIO;
+}

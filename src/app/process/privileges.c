@@ -1,0 +1,95 @@
+#include "app/process/privileges.h"
+
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "base/sys.h"
+
+/* The user and group the process keeps its memory readable to are no one's: no ptrace, no core. */
+static int
+set_dumpable(struct sys *sys, const struct global_conf *g)
+{
+	struct rlimit none = { 0, 0 };
+	struct rlimit rl = { 0, 0 };
+	long r;
+
+	if (!g->set_dumpable) {
+		r = sys_prlimit64(sys, RLIMIT_CORE, &none, NULL);
+		return (int)(r < 0 ? r : sys_prctl(sys, PR_SET_DUMPABLE, 0));
+	}
+	r = sys_prlimit64(sys, RLIMIT_CORE, NULL, &rl);
+	if (r < 0)
+		return (int)r;
+	rl.rlim_cur = rl.rlim_max;
+	r = sys_prlimit64(sys, RLIMIT_CORE, &rl, NULL);
+	return (int)(r < 0 ? r : sys_prctl(sys, PR_SET_DUMPABLE, 1));
+}
+
+int
+privileges_seal(struct sys *sys, const struct global_conf *g)
+{
+	struct rlimit none = { 0, 0 };
+
+	return g->insecure_fork ? 0 : (int)sys_prlimit64(sys, RLIMIT_NPROC, &none, NULL);
+}
+
+static int
+change_root(struct sys *sys, const char *dir)
+{
+	long r = sys_chroot(sys, dir);
+
+	return (int)(r < 0 ? r : sys_chdir(sys, "/"));
+}
+
+/* Groups before users: afterwards it could not be done any more. */
+static int
+change_user(struct sys *sys, const struct global_conf *g, const char **what)
+{
+	long r;
+
+	if ((g->gid || g->uid) && sys_getuid(sys) == 0) {
+		*what = "setgroups";
+		r = sys_setgroups(sys, 0, NULL);
+		if (r < 0)
+			return (int)r;
+	}
+	if (g->gid) {
+		*what = "setgid";
+		r = sys_setgid(sys, g->gid);
+		if (r < 0)
+			return (int)r;
+	}
+	if (!g->uid)
+		return 0;
+	*what = "setuid";
+	r = sys_setuid(sys, g->uid);
+	if (r < 0)
+		return (int)r;
+	*what = "root can be regained after setuid";
+	return sys_setuid(sys, 0) >= 0 ? -ERR_PERM : 0;
+}
+
+int
+privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
+{
+	const char *what = "chroot";
+	int r = 0;
+
+	if (g->chroot)
+		r = change_root(sys, g->chroot);
+	if (!r)
+		r = change_user(sys, g, &what);
+	if (!r && !g->insecure_setuid) {
+		what = "no_new_privs";
+		r = (int)sys_prctl(sys, PR_SET_NO_NEW_PRIVS, 1);
+	}
+	if (!r) {
+		what = "dumpable";
+		r = set_dumpable(sys, g);
+	}
+	if (r)
+		snprintf(why, why_len, "%s: %s", what, err_text(r));
+	return r;
+}

@@ -1,0 +1,256 @@
+#include "app/process/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "app/admin/admin.h"
+#include "app/admin/totals.h"
+#include "base/atomic.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "event/mailbox.h"
+#include "net/listener.h"
+
+static void
+read_hostname(struct process *p)
+{
+	struct utsname u;
+
+	if (sys_uname(p->sys, &u) < 0)
+		return;
+	snprintf(p->hostname, sizeof(p->hostname), "%s", u.nodename);
+}
+
+static void
+on_status(struct timer *t)
+{
+	struct process *p = container_of(t, struct process, status_timer);
+	struct loop *l = process_loop(p);
+	struct totals now;
+
+	rendezvous_begin(p);
+	totals_read(p, &now);
+	rendezvous_end(p);
+	notify_send(p->notify, "STATUS=Serving, %u connections now, %llu so far", now.sessions,
+		(unsigned long long)now.cum_conns);
+	(void)!timer_set(loop_timers(l), t, loop_now_ms(l) + PROCESS_STATUS_MS);
+}
+
+int
+process_init(struct process *p, struct sys *sys, struct config *cfg, const struct report *report,
+	     struct notify *notify)
+{
+	unsigned int n;
+
+	memset(p, 0, sizeof(*p));
+	p->sys = sys;
+	p->cfg = cfg;
+	p->report = report;
+	p->notify = notify;
+	p->signals.fd = -1;
+	timer_init(&p->status_timer, on_status);
+	timer_init(&p->stop_timer, process_on_stop_timer);
+	read_hostname(p);
+	p->node = cfg->global.node ? cfg->global.node : p->hostname;
+	n = global_threads(&cfg->global, sys);
+	p->workers = mem_zalloc(n * sizeof(*p->workers));
+	if (!p->workers)
+		return -ERR_NOMEM;
+	p->n_workers = n;
+	engine_shared_init(&p->shared, n, 0);
+	for (unsigned int i = 0; i < n; i++)
+		worker_init(&p->workers[i], p, i);
+	if (proxies_shard(&cfg->proxies, n) < 0)
+		return -ERR_NOMEM;
+	return process_make_listeners(p);
+}
+
+void
+process_open_log(struct process *p, const char *progname)
+{
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		worker_open_log(&p->workers[i], progname);
+}
+
+static void
+on_signal(void *owner, int sig)
+{
+	process_on_signal(owner, sig);
+}
+
+static int
+open_workers(struct process *p)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < p->n_workers && !r; i++)
+		r = worker_open(&p->workers[i]);
+	return r;
+}
+
+/* What only the first worker has. */
+static int
+open_own(struct process *p)
+{
+	struct worker *w = process_first(p);
+
+	if (!list_is_empty(&p->cfg->global.admin_binds)) {
+		p->admin = admin_new(w);
+		if (!p->admin)
+			return -ERR_NOMEM;
+	}
+	return signals_open(&p->signals, w->loop, on_signal, p);
+}
+
+static void
+start_one(struct listener *ln, void *arg)
+{
+	struct process *p = arg;
+	int r = ln->on_accept ? listener_start(ln, p->workers[ln->thread].loop) : 0;
+
+	if (r && !p->start_error)
+		p->start_error = r;
+}
+
+/* Servers and backends are in their configured state since now; no two runs choose alike. */
+static void
+date_states(struct process *p)
+{
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+
+		px->last_change_ms = p->started_ms;
+		balance_seed(px, p->started_wall_ns ^ (uint64_t)px->id << 32);
+		list_each(st, &px->servers)
+			list_entry(st, struct server, link)->last_change_ms = p->started_ms;
+	}
+}
+
+static int
+start_threads(struct process *p)
+{
+	int r = 0;
+
+	worker_bind_cpus(process_first(p));
+	for (unsigned int i = 1; i < p->n_workers && !r; i++)
+		r = worker_run(&p->workers[i]);
+	p->running = p->n_workers > 1;
+	return r;
+}
+
+int
+process_start(struct process *p)
+{
+	struct worker *first = process_first(p);
+	struct totals now;
+	int r = open_workers(p);
+
+	if (!r)
+		r = open_own(p);
+	if (!r) {
+		process_each_listener(p, start_one, p);
+		r = p->start_error;
+	}
+	if (!r && p->notify->fd >= 0)
+		r = timer_set(loop_timers(first->loop), &p->status_timer,
+			      loop_now_ms(first->loop) + PROCESS_STATUS_MS);
+	if (r) {
+		report_msg(p->report, REPORT_ALERT, "cannot start: %s", err_text(r));
+		return r;
+	}
+	if (p->debug)
+		report_msg(p->report, REPORT_NOTICE, "Using %s (%s) as the polling mechanism.",
+			   loop_poller_name(first->loop),
+			   interest_mode_name(loop_mode(first->loop)));
+	p->started_ms = loop_now_ms(first->loop);
+	p->started_wall_ns = loop_wall_ns(first->loop);
+	date_states(p);
+	totals_read(p, &now);
+	p->at_start = now.ledger;
+	p->state = PROCESS_RUNNING;
+	r = start_threads(p);
+	if (r)
+		report_msg(p->report, REPORT_ALERT, "cannot start a thread: %s", err_text(r));
+	return r;
+}
+
+static int
+is_over(const struct process *p)
+{
+	if (p->state == PROCESS_GONE)
+		return 1;
+	return p->state >= PROCESS_STOPPING && process_sessions(p) == 0;
+}
+
+static void
+give_up(struct process *p, unsigned int index)
+{
+	log_msg(process_log(p), LOG_LEVEL_EMERG, "worker %u has failed: the process ends",
+		index + 1);
+	p->failed = 1;
+	p->state = PROCESS_GONE;
+}
+
+void
+process_run(struct process *p)
+{
+	while (!is_over(p)) {
+		int r = worker_turn(process_first(p));
+		unsigned int failed = atomic_read(&p->failed_worker);
+
+		if (failed)
+			give_up(p, failed);
+
+		if (r) {
+			report_msg(p->report, REPORT_ALERT, "waiting for events failed: %s",
+				err_text(r));
+			p->failed = 1;
+			p->state = PROCESS_GONE;
+			break;
+		}
+	}
+}
+
+int
+process_join(struct process *p)
+{
+	if (p->state == PROCESS_GONE && (p->running || (p->failed && process_sessions(p))))
+		return 1;
+	for (unsigned int i = 1; i < p->n_workers; i++)
+		if (p->workers[i].has_thread)
+			worker_leave(&p->workers[i], process_first(p)->mailbox);
+	p->running = 0;
+	/* What they told each other at the end, and nobody is left to read. */
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		if (p->workers[i].mailbox)
+			mailbox_run(p->workers[i].mailbox);
+	return 0;
+}
+
+void
+process_fini(struct process *p)
+{
+	struct worker *w = process_first(p);
+
+	process_close_listeners(p, 1);
+	/* Out of time: what is still open goes with the process. */
+	if (w->loop && w->engine.n_sessions == 0) {
+		timer_stop(loop_timers(w->loop), &p->status_timer);
+		timer_stop(loop_timers(w->loop), &p->stop_timer);
+		signals_close(&p->signals);
+		admin_free(&p->admin);
+	}
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		worker_fini(&p->workers[i]);
+	mem_free(p->workers);
+	p->workers = NULL;
+	p->n_workers = 0;
+	engine_shared_fini(&p->shared);
+}
+
+unsigned int
+process_sessions(const struct process *p)
+{
+	return atomic_read(&p->shared.gate.n);
+}

@@ -1,0 +1,209 @@
+/* The process's listeners: what they are told before they bind, and all of them in order. */
+#include <string.h>
+
+#include "app/process/handover.h"
+#include "app/process/process.h"
+#include "app/process/process_bounds.h"
+#include "base/err.h"
+#include "net/listener.h"
+#include "net/shards.h"
+#include "proxy/session/conn_limits.h"
+
+static void
+each_of(struct list *binds, process_listener_fn *fn, void *arg)
+{
+	list_each(it, binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners)
+			fn(list_entry(lt, struct listener, link), arg);
+	}
+}
+
+void
+process_each_listener(struct process *p, process_listener_fn *fn, void *arg)
+{
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+
+		if (!px->disabled)
+			each_of(&px->binds, fn, arg);
+	}
+	each_of(&p->cfg->global.admin_binds, fn, arg);
+}
+
+static unsigned int
+count_of(const struct list *binds)
+{
+	unsigned int n = 0;
+
+	list_each(it, binds)
+		n += list_entry(it, struct bind_conf, link)->n_listeners;
+	return n;
+}
+
+unsigned int
+process_listeners(const struct process *p)
+{
+	unsigned int n = count_of(&p->cfg->global.admin_binds);
+
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *px = list_entry(it, struct proxy, link);
+
+		if (!px->disabled)
+			n += count_of(&px->binds);
+	}
+	return n;
+}
+
+/* How many sockets each address of a bind line gets. */
+static unsigned int
+shards_of(const struct process *p, const struct bind_conf *b)
+{
+	int shards = b->shards ? b->shards : p->cfg->global.default_shards;
+
+	return shards == BIND_SHARDS_BY_THREAD ? p->n_workers : (unsigned int)shards;
+}
+
+static int
+make_listeners(struct process *p, struct proxy *fe)
+{
+	uint64_t all = p->n_workers < 64 ? (UINT64_C(1) << p->n_workers) - 1 : UINT64_MAX;
+
+	list_each(it, &fe->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+		uint64_t threads = b->threads ? b->threads & all : all;
+		int r = shards_make(b, threads ? threads : all, shards_of(p, b));
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int
+process_make_listeners(struct process *p)
+{
+	int r = 0;
+
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *fe = list_entry(it, struct proxy, link);
+
+		if (!fe->disabled && !r)
+			r = make_listeners(p, fe);
+	}
+	return r;
+}
+
+/* Those who share a socket before the one who has it. */
+static void
+close_of(struct process *p, struct list *binds)
+{
+	list_each(it, binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		for (int leads = 0; leads < 2; leads++)
+			list_each(lt, &b->listeners) {
+				struct listener *ln = list_entry(lt, struct listener, link);
+
+				if ((ln->lead == NULL) == leads && ln->fd >= 0)
+					listener_close(ln, p->sys);
+			}
+	}
+}
+
+void
+process_close_listeners(struct process *p, int all)
+{
+	list_each(it, &p->cfg->proxies.all)
+		close_of(p, &list_entry(it, struct proxy, link)->binds);
+	if (all)
+		close_of(p, &p->cfg->global.admin_binds);
+}
+
+static int
+bind_one(struct process *p, struct listener *ln, const char *what, const char *name, int backlog)
+{
+	const struct cfg_where *at = &ln->bind->where;
+	char why[256] = "";
+	int r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+
+	if (r)
+		report_msg(p->report, REPORT_ALERT, "Binding [%s:%u] for %s %s: %s",
+			   at->file ? at->file->name : "-", at->line, what, name, why);
+	return r;
+}
+
+/* What every connection that this listener accepts inherits. */
+static void
+prepare(struct process *p, struct listener *ln, struct proxy *fe)
+{
+	conn_limits_listener(ln, fe, &p->workers[ln->thread].engine);
+	ln->log = &p->workers[ln->thread].log;
+	handover_enable(p, ln);
+	ln->max_accept = (unsigned int)p->cfg->global.maxaccept;
+	ln->nodelay = 1;
+	ln->keepalive = (fe->options & OPT_CLITCPKA) != 0;
+	ln->sockbuf = &p->cfg->global.client_buf;
+	ln->quickack_off = (fe->options & OPT_SMART_ACCEPT) != 0;
+}
+
+static int
+bind_frontend(struct process *p, struct proxy *fe)
+{
+	int backlog = fe->backlog ? fe->backlog
+		: fe->maxconn     ? fe->maxconn
+				  : (int)p->limits.maxconn;
+	int bad = 0;
+
+	list_each(it, &fe->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners) {
+			struct listener *ln = list_entry(lt, struct listener, link);
+
+			prepare(p, ln, fe);
+			/* The failure of its lead has been told. */
+			if (ln->lead && ln->lead->state != LISTENER_BOUND)
+				continue;
+			bad |= bind_one(p, ln, "proxy", fe->name, backlog) != 0;
+		}
+	}
+	return bad;
+}
+
+static int
+bind_admin(struct process *p)
+{
+	int bad = 0;
+
+	list_each(it, &p->cfg->global.admin_binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners)
+			bad |= bind_one(p, list_entry(lt, struct listener, link), "stats", "socket",
+					p->cfg->global.stats_maxconn) != 0;
+	}
+	return bad;
+}
+
+int
+process_bind(struct process *p)
+{
+	int bad = 0;
+
+	process_check_sockbufs(p);
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+
+		if (!px->disabled)
+			bad |= bind_frontend(p, px);
+	}
+	/* Last, and only then: it takes the path over from an instance that may be running well. */
+	if (!bad)
+		bad = bind_admin(p);
+	if (bad)
+		return -ERR_SYS;
+	p->state = PROCESS_BOUND;
+	return 0;
+}

@@ -1,0 +1,176 @@
+/* How the process ends: what each signal means, and the way from serving to nothing left open. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "app/process/process.h"
+#include "base/atomic.h"
+#include "net/listener.h"
+
+static void
+close_frontends(struct process *p)
+{
+	process_close_listeners(p, 0);
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+		struct proxy_stat fe, be;
+
+		if (px->disabled)
+			continue;
+		proxy_stat_sum(px, PROXY_FE, &fe);
+		proxy_stat_sum(px, PROXY_BE, &be);
+		log_msg(process_log(p), LOG_LEVEL_WARNING,
+			"Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", px->name,
+			(unsigned long long)fe.cum_conn,
+			(unsigned long long)be.cum_conn);
+		report_msg(p->report, REPORT_WARNING,
+			"Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", px->name,
+			(unsigned long long)fe.cum_conn,
+			(unsigned long long)be.cum_conn);
+	}
+}
+
+static void
+set_stop_timer(struct process *p, uint64_t ms)
+{
+	/* The heap has room reserved for the worker's timers. */
+	if (timer_set(loop_timers(process_loop(p)), &p->stop_timer,
+		    loop_now_ms(process_loop(p)) + ms))
+		log_msg(process_log(p), LOG_LEVEL_ALERT,
+			"the stop cannot be timed: out of memory");
+}
+
+static void
+stop_listening(struct process *p)
+{
+	if (p->state >= PROCESS_STOPPING)
+		return;
+	rendezvous_begin(p);
+	p->state = PROCESS_STOPPING;
+	(void)atomic_swap(&p->draining, 1);
+	notify_send(p->notify, "STOPPING=1\nSTATUS=Stopping, %u connections left",
+		process_sessions(p));
+	close_frontends(p);
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		engine_soft_stop(&p->workers[i].engine);
+	rendezvous_end(p);
+	timer_stop(loop_timers(process_loop(p)), &p->status_timer);
+	timer_stop(loop_timers(process_loop(p)), &p->stop_timer);
+	if (p->cfg->global.hard_stop_after_ms)
+		set_stop_timer(p, p->cfg->global.hard_stop_after_ms);
+}
+
+void
+process_soft_stop(struct process *p)
+{
+	if (p->state == PROCESS_RUNNING && p->cfg->global.grace_ms) {
+		p->state = PROCESS_GRACE;
+		set_stop_timer(p, p->cfg->global.grace_ms);
+		return;
+	}
+	stop_listening(p);
+}
+
+void
+process_hard_stop(struct process *p)
+{
+	stop_listening(p);
+	if (p->state == PROCESS_KILLING)
+		return;
+	p->state = PROCESS_KILLING;
+	rendezvous_begin(p);
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		engine_kill_all(&p->workers[i].engine);
+	rendezvous_end(p);
+	set_stop_timer(p, PROCESS_KILL_MS);
+}
+
+void
+process_on_stop_timer(struct timer *t)
+{
+	struct process *p = container_of(t, struct process, stop_timer);
+
+	if (p->state == PROCESS_GRACE) {
+		stop_listening(p);
+	} else if (p->state == PROCESS_STOPPING) {
+		log_msg(process_log(p), LOG_LEVEL_WARNING,
+			"soft stop took longer than hard-stop-after: ending %u connections",
+			process_sessions(p));
+		process_hard_stop(p);
+	} else {
+		p->state = PROCESS_GONE;
+	}
+}
+
+/* Which servers there are and how they do, for SIGHUP (management manual, 3). */
+static void
+log_proxies(struct process *p)
+{
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+		struct proxy_stat fe;
+
+		proxy_stat_sum(px, PROXY_FE, &fe);
+		list_each(st, &px->servers) {
+			struct server *s = list_entry(st, struct server, link);
+			struct server_stat sum;
+
+			server_stat_sum(s, &sum);
+			log_msg(process_log(p), LOG_LEVEL_NOTICE,
+				"Server %s/%s is %s. Conn: %u act, %u pend, %llu tot.", px->name,
+				s->name, server_status_text(s), s->cur, s->queued,
+				(unsigned long long)sum.cum_sess);
+		}
+		if (px->caps & PROXY_FE)
+			log_msg(process_log(p), LOG_LEVEL_NOTICE,
+				"Proxy %s: %u act(FE), %u act(BE), %llu tot(FE).", px->name,
+				px->fe_gate.n, px->be_cur, (unsigned long long)fe.cum_sess);
+	}
+}
+
+static void
+log_pools(struct process *p, const struct engine *e)
+{
+	const struct pool *pools[] = { &e->session_pool, &e->buf_pool };
+
+	for (size_t i = 0; i < ARRAY_LEN(pools); i++)
+		log_msg(process_log(p), LOG_LEVEL_NOTICE,
+			"Pool %s (%zu bytes): %u used, %u kept, %u at most.", pools[i]->name,
+			pools[i]->size, pools[i]->live, pools[i]->kept, pools[i]->peak);
+}
+
+void
+process_on_signal(struct process *p, int sig)
+{
+	switch (sig) {
+	case SIGTERM:
+	case SIGINT:
+		p->exit_signal = sig;
+		if (++p->stop_signals > 1)
+			p->state = PROCESS_GONE;
+		else
+			process_hard_stop(p);
+		break;
+	case SIGUSR1:
+		p->exit_signal = sig;
+		process_soft_stop(p);
+		break;
+	case SIGUSR2:
+		log_msg(process_log(p), LOG_LEVEL_WARNING,
+			"SIGUSR2: reload is not supported yet");
+		report_msg(p->report, REPORT_WARNING, "SIGUSR2: reload is not supported yet");
+		break;
+	case SIGHUP:
+		rendezvous_begin(p);
+		log_proxies(p);
+		rendezvous_end(p);
+		break;
+	case SIGQUIT:
+		rendezvous_begin(p);
+		for (unsigned int i = 0; i < p->n_workers; i++)
+			log_pools(p, &p->workers[i].engine);
+		rendezvous_end(p);
+		break;
+	default:
+		break;
+	}
+}

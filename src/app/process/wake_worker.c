@@ -1,0 +1,81 @@
+#include "app/process/wake_worker.h"
+
+#include "app/process/process.h"
+#include "base/atomic.h"
+#include "event/mailbox.h"
+#include "proxy/session/conn_limits.h"
+#include "proxy/backend/queue.h"
+
+static void
+on_slots(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	queue_collect(&w->engine, m->arg);
+}
+
+static void
+on_room(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	conn_limits_resume(&w->engine, m->arg);
+}
+
+/*
+ * A full mailbox will be emptied, and wake_worker_catch_up() comes after that. If it was full
+ * before the flag was set only, the second try finds room.
+ */
+void
+poke_tell(struct worker *from, struct worker *to, const struct mail *m)
+{
+	if (mailbox_post(from->mailbox, to->mailbox, m) == 0)
+		return;
+	(void)atomic_swap(&to->behind, 1);
+	(void)!mailbox_post(from->mailbox, to->mailbox, m);
+}
+
+static void
+tell(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
+{
+	struct worker *from = e->owner;
+	struct mail m = { .fn = fn, .arg = arg };
+
+	poke_tell(from, &from->process->workers[target], &m);
+}
+
+static void
+slots(struct engine *e, unsigned int target, struct proxy *be)
+{
+	tell(e, target, on_slots, be);
+}
+
+static void
+room(struct engine *e, unsigned int target, struct proxy *fe)
+{
+	tell(e, target, on_room, fe);
+}
+
+void
+wake_worker_enable(struct worker *w)
+{
+	w->engine.wake_worker = slots;
+	w->engine.wake_resume = room;
+}
+
+void
+wake_worker_catch_up(struct worker *w)
+{
+	if (likely(!atomic_read(&w->behind)) || !atomic_swap(&w->behind, 0))
+		return;
+	rendezvous_attend(w);
+	conn_limits_resume(&w->engine, NULL);
+	list_each(it, &w->process->cfg->proxies.all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (p->caps & PROXY_FE)
+			conn_limits_resume(&w->engine, p);
+		if (p->caps & PROXY_BE)
+			queue_collect(&w->engine, p);
+	}
+}

@@ -1,0 +1,366 @@
+/* A worker's life: what it is made of, its turns, its thread. Runs on the worker's own thread, but
+ * for what says otherwise in the header. */
+#include "app/process/worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/process/wake_worker.h"
+#include "app/process/process.h"
+#include "base/atomic.h"
+#include "base/err.h"
+#include "base/futex.h"
+#include "base/sbuf.h"
+#include "event/mailbox.h"
+#include "event/poller.h"
+#include "net/listener.h"
+#include "proxy/model/memory.h"
+
+/* Between tries of what nobody says when to try. */
+#define PAUSE_MS 10
+
+static uint64_t
+wall_ns(void *arg)
+{
+	return loop_wall_ns(arg);
+}
+
+void
+worker_init(struct worker *w, struct process *p, unsigned int index)
+{
+	memset(w, 0, sizeof(*w));
+	w->process = p;
+	w->index = index;
+	w->sys = p->sys;
+	if (index) {
+		sys_init(&w->own_sys, p->sys->ops, p->sys->ctx);
+		w->sys = &w->own_sys;
+	}
+	trace_init(&w->trace);
+}
+
+void
+worker_open_log(struct worker *w, const char *progname)
+{
+	const struct process *p = w->process;
+	struct log_ident id;
+
+	log_global_ident(&p->cfg->proxies.log, progname, p->node, (int)sys_getpid(w->sys), &id);
+	log_sink_init(&w->log, w->sys, &id);
+	w->log.lines = &p->cfg->proxies.log.lines;
+	w->log_open = 1;
+}
+
+/* The process is full: every frontend waits, and goes on when one session has ended. */
+static void
+hold_one(struct listener *ln, void *arg)
+{
+	if (ln->on_accept == session_on_accept && ln->worker == arg)
+		listener_hold(ln, LISTENER_HOLD_PROCESS);
+}
+
+static void
+resume_one(struct listener *ln, void *arg)
+{
+	if (ln->on_accept == session_on_accept && ln->worker == arg && ln->state != LISTENER_CLOSED)
+		listener_resume(ln, LISTENER_HOLD_PROCESS);
+}
+
+static void
+on_full(struct engine *e)
+{
+	struct worker *w = e->owner;
+
+	if (!w->full) {
+		w->full = 1;
+		process_each_listener(w->process, hold_one, e);
+	}
+}
+
+static void
+on_told(void *worker, struct mail *m)
+{
+	(void)worker;
+	(void)m;
+}
+
+/* The first worker may be asleep, and is to look at what process_run() looks at after each turn. If
+ * its mailbox is full it is awake, and has that before it. */
+static void
+tell_first(struct worker *w)
+{
+	struct mail m = { .fn = on_told };
+
+	(void)!mailbox_post(w->mailbox, process_first(w->process)->mailbox, &m);
+}
+
+static void
+on_release(struct engine *e)
+{
+	struct worker *w = e->owner;
+
+	if (atomic_look(&w->process->draining)) {
+		if (w->index && process_sessions(w->process) == 0)
+			tell_first(w);
+		return;
+	}
+	if (w->full && !e->is_full) {
+		w->full = 0;
+		process_each_listener(w->process, resume_one, e);
+	}
+}
+
+/* All of them now: descriptors do not become more while it serves. */
+static void
+open_logs(struct worker *w)
+{
+	struct proxies *ps = &w->process->cfg->proxies;
+
+	w->log.shared = w->process->n_workers > 1;
+	log_open(&w->log, &ps->log.lines);
+	list_each(it, &ps->all)
+		log_open(&w->log, &list_entry(it, struct proxy, link)->logs);
+}
+
+static int
+open_mailbox(struct worker *w)
+{
+	struct mailbox_config mc = {
+		.sys = w->sys,
+		.loop = w->loop,
+		.worker = w,
+		.index = w->index,
+		.elision = w->process->cfg->global.wake_elision,
+	};
+	int r = 0;
+
+	w->mailbox = mailbox_new(&mc, &r);
+	return w->mailbox ? 0 : r;
+}
+
+static void
+hold_for_memory(struct listener *ln, void *arg)
+{
+	struct worker *w = arg;
+
+	if (ln->worker != &w->engine || ln->state == LISTENER_CLOSED)
+		return;
+	if (w->engine.memory_tight)
+		listener_hold(ln, LISTENER_HOLD_MEMORY);
+	else
+		listener_resume(ln, LISTENER_HOLD_MEMORY);
+}
+
+static void
+on_memory(struct engine *e)
+{
+	struct worker *w = e->owner;
+
+	if (!atomic_look(&w->process->draining))
+		process_each_listener(w->process, hold_for_memory, w);
+}
+
+/* Of the descriptors that the process means to use, a worker's part of so many percent. */
+static unsigned int
+fd_share(const struct process *p, unsigned int percent)
+{
+	return (unsigned int)((uint64_t)p->limits.fds * percent / 100 / p->n_workers);
+}
+
+static int
+make_engine(struct worker *w)
+{
+	const struct process *p = w->process;
+	const struct global_conf *g = &p->cfg->global;
+	const struct splice_conf *s = &g->splice;
+	int r = engine_init(
+		&w->engine, w->sys, w->loop, (unsigned int)g->bufsize, p->limits.maxconn);
+
+	if (r)
+		return r;
+	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
+	w->engine.low_water = g->http_low_water;
+	engine_allow_captures(&w->engine, p->cfg->proxies.capture_size);
+	w->engine.idle.low_fds = fd_share(p, g->pool_low_fds);
+	w->engine.idle.high_fds = fd_share(p, g->pool_high_fds);
+	if (!s->off && p->limits.pipes)
+		engine_allow_splice(&w->engine, MAX(1u, p->limits.pipes / p->n_workers),
+			(unsigned int)s->pipesize);
+	r = engine_allow_bulk(&w->engine, (unsigned int)s->after,
+		(unsigned int)s->bulk_bufsize, (unsigned int)s->bulk_turn);
+	if (r)
+		engine_fini(&w->engine);
+	return r;
+}
+
+int
+worker_open(struct worker *w)
+{
+	const struct process *p = w->process;
+	const struct global_conf *g = &p->cfg->global;
+	struct loop_config lc = {
+		.poller = poller_find(global_poller(g)),
+		.mode = g->epoll_mode,
+		.max_fd = (int)p->limits.table,
+		.max_events = g->maxpollevents,
+		.lazy = g->lazy,
+	};
+	int r = 0;
+
+	w->loop = loop_new(w->sys, &lc, &r);
+	if (!w->loop)
+		return r;
+	r = make_engine(w);
+	if (r) {
+		loop_free(&w->loop);
+		return r;
+	}
+	w->process->shared.max_sessions = p->limits.maxconn;
+	engine_join(&w->engine, &w->process->shared, w->index);
+	w->engine.owner = w;
+	w->engine.on_full = on_full;
+	w->engine.on_release = on_release;
+	w->engine.on_memory = on_memory;
+	engine_allow_zerocopy(&w->engine, (size_t)g->zerocopy_threshold,
+		g->zerocopy_max / p->n_workers, g->ranges_fast_path);
+	memory_bound(&w->engine, g->memory / p->n_workers);
+	w->engine.log = &w->log;
+	w->engine.server_buf = &g->server_buf;
+	w->engine.trace = &w->trace;
+	w->log.wall_ns = wall_ns;
+	w->log.wall_arg = w->loop;
+	open_logs(w);
+	if (p->n_workers > 1) {
+		wake_worker_enable(w);
+		r = open_mailbox(w);
+	}
+	return !r && p->debug ? trace_start(&w->trace, TRACE_STATE, 0) : r;
+}
+
+/* -d: what happened since the last turn. */
+static void
+print_trace(struct worker *w)
+{
+	struct sbuf out;
+
+	if (!w->process->debug || w->trace.seq == w->traced)
+		return;
+	sbuf_init(&out, 0);
+	w->traced = trace_dump(&w->trace, w->traced, 0, &out);
+	if (out.len)
+		fwrite(out.p, 1, out.len, stdout);
+	fflush(stdout);
+	sbuf_fini(&out);
+}
+
+int
+worker_turn(struct worker *w)
+{
+	int r = loop_turn(w->loop, -1);
+
+	wake_worker_catch_up(w);
+	print_trace(w);
+	if (log_has_pending(&w->log))
+		log_flush(&w->log);
+	return r == -EINTR ? 0 : r;
+}
+
+/* --- threads --- */
+
+/*
+ * Its own loop is gone, and the process must not go on without saying so. It stands still where it
+ * is called to, for the first may wait for that and read no mail; it goes on with nothing else.
+ */
+static void
+wait_for_the_end(struct worker *w)
+{
+	(void)atomic_swap(&w->process->failed_worker, w->index);
+	tell_first(w);
+	while (!w->leave) {
+		(void)mailbox_flush(w->mailbox);
+		mailbox_run(w->mailbox);
+		rendezvous_attend(w);
+		futex_pause(w->sys, PAUSE_MS);
+	}
+}
+
+static void
+thread_main(void *arg)
+{
+	struct worker *w = arg;
+	int r = 0;
+
+	worker_bind_cpus(w);
+	while (!r && !w->leave)
+		r = worker_turn(w);
+	if (!r)
+		return;
+	report_msg(w->process->report, REPORT_ALERT, "worker %u cannot wait for events: %s",
+		   w->index + 1, err_text(r));
+	wait_for_the_end(w);
+}
+
+int
+worker_run(struct worker *w)
+{
+	char name[THREAD_NAME_MAX];
+	int r;
+
+	snprintf(name, sizeof(name), "tacit/%u", w->index + 1);
+	r = thread_start(&w->thread, thread_main, w, name);
+	w->has_thread = r == 0;
+	return r;
+}
+
+static void
+on_leave(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	(void)m;
+	w->leave = 1;
+}
+
+void
+worker_leave(struct worker *w, struct mailbox *from)
+{
+	struct mail m = { .fn = on_leave };
+
+	while (mailbox_post(from, w->mailbox, &m) < 0 || mailbox_flush(from))
+		futex_pause(w->process->sys, PAUSE_MS);
+	(void)!thread_join(&w->thread);
+	w->has_thread = 0;
+}
+
+void
+worker_bind_cpus(struct worker *w)
+{
+	const cpu_set_t *cpus = global_cpus(&w->process->cfg->global, w->index);
+	long r;
+
+	if (!cpus)
+		return;
+	r = sys_sched_setaffinity(w->sys, sizeof(*cpus), cpus);
+	if (r < 0)
+		report_msg(w->process->report, REPORT_WARNING,
+			   "worker %u cannot be bound to its CPUs: %s", w->index + 1,
+			   err_text((int)r));
+}
+
+void
+worker_fini(struct worker *w)
+{
+	/* Out of time: what is still open goes with the process. */
+	if (w->loop && w->engine.n_sessions == 0) {
+		mailbox_free(&w->mailbox);
+		engine_fini(&w->engine);
+		loop_free(&w->loop);
+	}
+	if (w->log_open) {
+		/* The loop's clock has gone with it. */
+		w->log.wall_ns = NULL;
+		log_sink_fini(&w->log);
+	}
+	trace_fini(&w->trace);
+}

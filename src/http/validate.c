@@ -1,0 +1,97 @@
+#include "http/validate.h"
+
+#include "http/body.h"
+#include "http/target.h"
+
+static int
+has(const struct http_head *h, enum http_field_id id)
+{
+	return http_find_id(h, id, 0) >= 0;
+}
+
+static enum http_bad
+judge_host(const struct http_head *h, struct str v)
+{
+	struct str host, port;
+
+	if (has(h, HTTP_F_HOST) || http_authority_split(v, &host, &port) || (!host.len && v.len))
+		return HTTP_BAD_HOST;
+	return HTTP_BAD_NONE;
+}
+
+static enum http_bad
+judge_length(const struct http_head *h, struct str v)
+{
+	uint64_t n;
+
+	if (has(h, HTTP_F_CONTENT_LENGTH) || http_length_of(v, &n))
+		return HTTP_BAD_CONTENT_LENGTH;
+	return has(h, HTTP_F_TRANSFER_ENCODING) ? HTTP_BAD_TRANSFER_ENCODING : HTTP_BAD_NONE;
+}
+
+/* HTTP/1.0 has none: whoever passed it on did not understand it (RFC 9112, 6.1). */
+static enum http_bad
+judge_encoding(const struct http_head *h, struct str v)
+{
+	if (h->version == HTTP_1_0 || has(h, HTTP_F_TRANSFER_ENCODING) ||
+		has(h, HTTP_F_CONTENT_LENGTH) || !str_is_nocase(v, STR("chunked")))
+		return HTTP_BAD_TRANSFER_ENCODING;
+	return HTTP_BAD_NONE;
+}
+
+enum http_bad
+http_validate_field(const struct http_head *h, const struct http_field *f)
+{
+	if (f->id == HTTP_F_HOST && h->kind == HTTP_REQUEST)
+		return judge_host(h, f->value);
+	if (f->id == HTTP_F_CONTENT_LENGTH)
+		return judge_length(h, f->value);
+	if (f->id == HTTP_F_TRANSFER_ENCODING)
+		return judge_encoding(h, f->value);
+	return HTTP_BAD_NONE;
+}
+
+static int
+has_content(const struct http_head *h)
+{
+	int at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
+	uint64_t n = 0;
+
+	return at >= 0 && (http_length_of(h->field[at].value, &n) || n);
+}
+
+/* CONNECT has no content (RFC 9110, 9.3.6): what some take for it is the tunnel's to others. */
+static enum http_bad
+judge_request(const struct http_head *h)
+{
+	struct str authority;
+	enum http_form form = http_target_form(h->method, h->target, &authority);
+	int host = http_find_id(h, HTTP_F_HOST, 0);
+
+	if (host < 0 && h->version == HTTP_1_1)
+		return HTTP_BAD_HOST;
+	if (host >= 0 && !http_host_fits(h->field[host].value, form, h->target, authority))
+		return HTTP_BAD_HOST;
+	if (h->method == HTTP_CONNECT && has(h, HTTP_F_TRANSFER_ENCODING))
+		return HTTP_BAD_TRANSFER_ENCODING;
+	if (h->method == HTTP_CONNECT && has_content(h))
+		return HTTP_BAD_CONTENT_LENGTH;
+	return HTTP_BAD_NONE;
+}
+
+/* 1xx and 204 end with their head: a framing that says otherwise is a trap (RFC 9112, 6.1). */
+static enum http_bad
+judge_response(const struct http_head *h)
+{
+	if (h->status >= 200 && h->status != 204)
+		return HTTP_BAD_NONE;
+	if (has(h, HTTP_F_TRANSFER_ENCODING))
+		return HTTP_BAD_TRANSFER_ENCODING;
+	return has_content(h) ? HTTP_BAD_CONTENT_LENGTH : HTTP_BAD_NONE;
+}
+
+enum http_bad
+http_validate_head(const struct http_head *h)
+{
+	return h->kind == HTTP_REQUEST ? judge_request(h) : judge_response(h);
+}

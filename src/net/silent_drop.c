@@ -1,0 +1,26 @@
+#include "net/silent_drop.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "net/conn.h"
+
+static long
+set(struct sys *sys, int fd, int level, int opt)
+{
+	int one = 1;
+
+	return sys_setsockopt(sys, fd, level, opt, &one, sizeof(one));
+}
+
+void
+silent_drop_on_close(struct sys *sys, int fd)
+{
+	if (set(sys, fd, IPPROTO_TCP, TCP_REPAIR) >= 0)
+		return;
+	/* An IPv6 socket may carry IPv4: both, and one of them may fail. */
+	(void)set(sys, fd, IPPROTO_IP, IP_TTL);
+	(void)set(sys, fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS);
+	/* One packet, which nobody sends again. */
+	conn_fd_reset_on_close(sys, fd);
+}

@@ -1,0 +1,296 @@
+#include "proxy/backend/balance.h"
+
+#include "proxy/model/proxy.h"
+#include "proxy/model/server.h"
+
+/* Steps along the map before every server is looked at instead: a full one may fill much of it. */
+#define MAP_STEPS_MAX 1024u
+
+const char *
+balance_name(enum balance_algo algo)
+{
+	switch (algo) {
+	case BALANCE_ROUNDROBIN:
+		return "roundrobin";
+	case BALANCE_STATIC_RR:
+		return "static-rr";
+	case BALANCE_LEASTCONN:
+		return "leastconn";
+	case BALANCE_SOURCE:
+		return "source";
+	case BALANCE_FIRST:
+		return "first";
+	case BALANCE_RANDOM:
+		return "random";
+	case BALANCE_URI:
+		return "uri";
+	case BALANCE_URL_PARAM:
+		return "url_param";
+	case BALANCE_HDR:
+		return "hdr";
+	case BALANCE_HASH:
+		return "hash";
+	}
+	return "?";
+}
+
+int
+balance_hashes(enum balance_algo algo)
+{
+	return algo == BALANCE_SOURCE || algo == BALANCE_HASH || balance_needs_http(algo);
+}
+
+int
+balance_needs_http(enum balance_algo algo)
+{
+	return algo == BALANCE_URI || algo == BALANCE_URL_PARAM || algo == BALANCE_HDR;
+}
+
+int
+balance_is_static(const struct proxy *be)
+{
+	return be->balance == BALANCE_STATIC_RR ||
+		(balance_hashes(be->balance) && !be->hash_type.consistent);
+}
+
+/* --- choices --- */
+
+static unsigned int
+load_of(const struct server *s)
+{
+	return s->cur + s->queued;
+}
+
+/* Fewer connections for its weight. */
+static int
+is_less_loaded(const struct server *a, const struct server *b)
+{
+	return (uint64_t)load_of(a) * (unsigned int)b->uweight <
+		(uint64_t)load_of(b) * (unsigned int)a->uweight;
+}
+
+static int
+is_as_loaded(const struct server *a, const struct server *b)
+{
+	return !is_less_loaded(a, b) && !is_less_loaded(b, a);
+}
+
+/* A session may wait in the server's own queue: only where `maxqueue` bounds it. */
+static int
+has_queue_room(const struct server *s)
+{
+	return s->conf.maxqueue > 0 && s->queued < (unsigned int)s->conf.maxqueue;
+}
+
+/*
+ * Would one more give it more than `hash-balance-factor` allows: so many per cent of its share, by
+ * weight, of what all of the group have with that one?
+ */
+static int
+is_above_share(const struct proxy *be, const struct server *s)
+{
+	const struct balance *lb = &be->lb;
+	uint64_t all = 1, weights = 0;
+
+	if (!be->hash_balance_factor)
+		return 0;
+	for (unsigned int i = 0; i < lb->n; i++) {
+		all += load_of(lb->group[i]);
+		weights += (unsigned int)lb->group[i]->uweight;
+	}
+	/* Rounded up: a share of less than one is one. */
+	all = all * (unsigned int)s->uweight * be->hash_balance_factor;
+	return load_of(s) >= (all + weights * 100 - 1) / (weights * 100);
+}
+
+/* The least loaded with room; those of equal load take turns. queues: those with room in their
+ * queue too. */
+static struct server *
+pick_least(struct balance *lb, const struct server *avoid, int queues)
+{
+	struct server *best = NULL;
+
+	for (unsigned int i = 0; i < lb->n; i++) {
+		struct server *s = lb->group[i];
+
+		if (s == avoid || !(server_has_room(s) || (queues && has_queue_room(s))))
+			continue;
+		if (!best || is_less_loaded(s, best) ||
+			(s->lb_last < best->lb_last && is_as_loaded(s, best)))
+			best = s;
+	}
+	return best;
+}
+
+static struct server *
+pick_first(struct balance *lb, const struct server *avoid)
+{
+	for (unsigned int i = 0; i < lb->n; i++) {
+		if (lb->group[i] != avoid && server_has_room(lb->group[i]))
+			return lb->group[i];
+	}
+	return NULL;
+}
+
+static struct server *
+pick_next(struct balance *lb, const struct server *avoid)
+{
+	unsigned int steps = MIN(lb->map.len, MAP_STEPS_MAX);
+
+	for (unsigned int i = 0; i < steps; i++) {
+		struct server *s = lb->group[lb->map.slot[lb->map_pos]];
+
+		if (++lb->map_pos == lb->map.len)
+			lb->map_pos = 0;
+		if (s != avoid && server_has_room(s))
+			return s;
+	}
+	/* Even when none has room the map is left where it was found, modulo whole turns. */
+	return steps < lb->map.len ? pick_least(lb, avoid, 0) : NULL;
+}
+
+static uint32_t
+next_random(struct balance *lb)
+{
+	uint64_t z = lb->rnd += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z ^ (z >> 31)) >> 32);
+}
+
+/* One server with a chance in proportion to its weight. */
+static struct server *
+draw(struct balance *lb)
+{
+	uint32_t total = lb->sums[lb->n - 1];
+	uint32_t at = (uint32_t)(((uint64_t)next_random(lb) * total) >> 32);
+	unsigned int lo = 0, hi = lb->n - 1;
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (lb->sums[mid] > at)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lb->group[lo];
+}
+
+static struct server *
+pick_random(struct proxy *be, const struct server *avoid)
+{
+	struct balance *lb = &be->lb;
+	struct server *best = NULL;
+
+	for (unsigned int i = 0; i < be->balance_draws; i++) {
+		struct server *s = draw(lb);
+
+		if (s != avoid && server_has_room(s) && !is_above_share(be, s) &&
+			(!best || is_less_loaded(s, best)))
+			best = s;
+	}
+	return best ? best : pick_least(lb, avoid, 0);
+}
+
+/* Whom the hash belongs to, and those behind it, one after the other. */
+static struct server *
+candidate(const struct balance *lb, uint32_t key, unsigned int nth)
+{
+	const struct consistent_hash *r = &lb->ring;
+
+	if (r->cap)
+		return lb->group[r->point[(consistent_hash_find(r, key) + nth) % r->n].who];
+	return lb->group[lb->map.slot[(key + nth) % lb->map.len]];
+}
+
+/*
+ * Bound to one server, which is the answer even when it has no room, unless its queue is full as
+ * well, or it has more than its share where that is bounded.
+ */
+static struct server *
+pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
+{
+	struct balance *lb = &be->lb;
+	unsigned int steps = MIN(lb->ring.cap ? lb->ring.n : lb->map.len, MAP_STEPS_MAX);
+
+	if (!key)
+		return pick_next(lb, avoid);
+	for (unsigned int i = 0; i < steps; i++) {
+		struct server *s = candidate(lb, *key, i);
+
+		if (s == avoid || (lb->ring.cap && is_above_share(be, s)))
+			continue;
+		if (server_has_room(s))
+			return s;
+		if (s->conf.maxqueue == 0 || has_queue_room(s)) {
+			*full = 1;
+			return s;
+		}
+	}
+	return pick_least(lb, avoid, 0);
+}
+
+static struct server *
+pick_from_group(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
+{
+	struct balance *lb = &be->lb;
+	struct server *s;
+
+	switch (be->balance) {
+	case BALANCE_ROUNDROBIN:
+	case BALANCE_STATIC_RR:
+		return pick_next(lb, avoid);
+	case BALANCE_SOURCE:
+	case BALANCE_URI:
+	case BALANCE_URL_PARAM:
+	case BALANCE_HDR:
+	case BALANCE_HASH:
+		return pick_hash(be, key, avoid, full);
+	case BALANCE_FIRST:
+		return pick_first(lb, avoid);
+	case BALANCE_RANDOM:
+		return pick_random(be, avoid);
+	case BALANCE_LEASTCONN:
+		break;
+	}
+	s = pick_least(lb, avoid, 1);
+	*full = s && !server_has_room(s);
+	return s;
+}
+
+struct server *
+balance_pick(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
+{
+	struct server *s;
+
+	*full = 0;
+	if (be->lb.n == 0)
+		return NULL;
+	s = pick_from_group(be, key, avoid, full);
+	if (!s && avoid)
+		s = pick_from_group(be, key, NULL, full);
+	if (!s)
+		*full = 1;
+	else
+		s->lb_last = ++be->lb.seq;
+	return s;
+}
+
+int
+balance_has(const struct proxy *be, const struct server *srv)
+{
+	if (!srv->conf.backup)
+		return server_is_usable(srv);
+	for (unsigned int i = 0; i < be->lb.n; i++)
+		if (be->lb.group[i] == srv)
+			return 1;
+	return 0;
+}
+
+void
+balance_seed(struct proxy *be, uint64_t seed)
+{
+	be->lb.rnd = seed;
+}

@@ -1,0 +1,155 @@
+/* The servers that are to be chosen from, and what choices look them up in. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/backend/balance.h"
+#include "proxy/model/proxy.h"
+#include "proxy/model/server.h"
+
+_Static_assert(SERVER_WEIGHT_MAX <= WEIGHTED_RR_WEIGHT_MAX &&
+	SERVER_WEIGHT_MAX * CONSISTENT_HASH_POINTS_PER_WEIGHT <= CONSISTENT_HASH_ROW,
+	"any weight has its slots and points");
+
+static void
+insert_by_id(struct balance *lb, struct server *s)
+{
+	unsigned int at = lb->n++;
+
+	for (; at > 0 && lb->group[at - 1]->id > s->id; at--)
+		lb->group[at] = lb->group[at - 1];
+	lb->group[at] = s;
+}
+
+static void
+collect(struct proxy *be, int backup)
+{
+	struct balance *lb = &be->lb;
+
+	lb->n = 0;
+	list_each(it, &be->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		if (!!s->conf.backup != backup || !server_is_usable(s) || lb->n == lb->cap)
+			continue;
+		if (be->balance == BALANCE_FIRST)
+			insert_by_id(lb, s);
+		else
+			lb->group[lb->n++] = s;
+		/* Without `option allbackups` one backup server stands in, however much there is
+		 * to do. */
+		if (backup && !(be->options & OPT_ALLBACKUPS))
+			break;
+	}
+}
+
+static void
+build_map(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+	unsigned int old = lb->map.len;
+	int is_static = balance_is_static(be);
+
+	weighted_rr_clear(&lb->map);
+	for (unsigned int i = 0; i < lb->n; i++) {
+		const struct server *s = lb->group[i];
+		int weight = is_static ? s->conf.weight : s->uweight;
+
+		/* Static, configured as 0 and raised since: counts as one. */
+		weighted_rr_add(&lb->map, weight ? (unsigned int)weight : 1);
+	}
+	weighted_rr_build(&lb->map, is_static ? WEIGHTED_RR_CLAIMS : WEIGHTED_RR_EVEN);
+	/* Goes on about where it was: a start from the beginning at each change would favour the
+	 * first. */
+	lb->map_pos = old ? (unsigned int)((uint64_t)lb->map_pos * lb->map.len / old) : 0;
+}
+
+static void
+build_ring(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+
+	consistent_hash_clear(&lb->ring);
+	for (unsigned int i = 0; i < lb->n; i++)
+		consistent_hash_add(&lb->ring, (uint16_t)i, (uint32_t)lb->group[i]->id,
+			(unsigned int)lb->group[i]->uweight * CONSISTENT_HASH_POINTS_PER_WEIGHT);
+	consistent_hash_sort(&lb->ring);
+}
+
+void
+balance_refresh(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+	uint32_t sum = 0;
+
+	if (!lb->cap)
+		return;
+	collect(be, 0);
+	if (lb->n == 0)
+		collect(be, 1);
+	if (lb->map.cap)
+		build_map(be);
+	if (lb->ring.cap)
+		build_ring(be);
+	for (unsigned int i = 0; lb->sums && i < lb->n; i++) {
+		sum += (uint32_t)lb->group[i]->uweight;
+		lb->sums[i] = sum;
+	}
+}
+
+/* --- room for it --- */
+
+static int
+has_ring(const struct proxy *be)
+{
+	return balance_hashes(be->balance) && be->hash_type.consistent;
+}
+
+/* Those that hash need one too: for whoever has no key. */
+static int
+has_map(const struct proxy *be)
+{
+	return be->balance == BALANCE_ROUNDROBIN || be->balance == BALANCE_STATIC_RR ||
+		balance_hashes(be->balance);
+}
+
+int
+balance_init(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+	unsigned int n = be->n_servers;
+
+	if (n > BALANCE_SERVERS_MAX)
+		return -ERR_FULL;
+	balance_fini(be);
+	if (n == 0)
+		return 0;
+	lb->group = mem_zalloc(n * sizeof(struct server *));
+	if (!lb->group)
+		return -ERR_NOMEM;
+	lb->cap = n;
+	if (be->balance == BALANCE_RANDOM)
+		lb->sums = mem_alloc(n * sizeof(*lb->sums));
+	if ((be->balance == BALANCE_RANDOM && !lb->sums) ||
+		(has_map(be) && weighted_rr_init(&lb->map, n) < 0) ||
+		(has_ring(be) && consistent_hash_init(&lb->ring, n * CONSISTENT_HASH_ROW) < 0)) {
+		balance_fini(be);
+		return -ERR_NOMEM;
+	}
+	balance_refresh(be);
+	return 0;
+}
+
+void
+balance_fini(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+	uint64_t rnd = lb->rnd;
+
+	mem_free(lb->group);
+	mem_free(lb->sums);
+	weighted_rr_fini(&lb->map);
+	consistent_hash_fini(&lb->ring);
+	memset(lb, 0, sizeof(*lb));
+	lb->rnd = rnd;
+}

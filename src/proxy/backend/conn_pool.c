@@ -1,0 +1,393 @@
+#include "proxy/backend/conn_pool.h"
+
+#include "base/atomic.h"
+#include "proxy/model/memory.h"
+
+/* Objects kept for reuse. */
+#define IDLE_KEPT 256
+
+static void on_over(struct task *t);
+
+void
+conn_pool_init(struct engine *e)
+{
+	struct conn_pool *p = &e->idle;
+
+	pool_init(&p->pool, "idle", sizeof(struct idle_conn), IDLE_KEPT);
+	list_init(&p->all);
+	list_init(&p->held);
+	list_init(&p->over);
+	list_init(&p->lists);
+	task_init(&p->task, on_over);
+	p->low_fds = p->high_fds = UINT32_MAX;
+}
+
+/* --- leaving --- */
+
+/* Takes it out of whatever it is in; what it is on the way to is up to the caller. */
+static void
+unlink_conn(struct idle_conn *c)
+{
+	struct idle_list *l = c->of;
+
+	if (c->holder) {
+		*c->holder = NULL;
+		c->holder = NULL;
+	} else {
+		list_remove(&c->link);
+		atomic_write(&l->n, l->n - 1);
+		if (c->uses > 1)
+			atomic_write(&l->n_safe, l->n_safe - 1);
+		atomic_write(&l->least, MIN(l->least, l->n));
+		if (l->srv->conf.pool_max >= 0)
+			(void)atomic_sub(&l->srv->idle_total, 1u);
+	}
+	list_remove(&c->age);
+	c->of = NULL;
+}
+
+/* Descriptors are closed at the end of a turn, like those of sessions. */
+static void
+drop(struct engine *e, struct idle_conn *c)
+{
+	unlink_conn(c);
+	loop_want(e->loop, c->conn.fd, 0);
+	list_append(&e->idle.over, &c->age);
+	loop_post_end(e->loop, &e->idle.task);
+}
+
+static void
+close_over(struct engine *e)
+{
+	while (!list_is_empty(&e->idle.over)) {
+		struct idle_conn *c = list_first(&e->idle.over, struct idle_conn, age);
+
+		list_remove(&c->age);
+		conn_close_late(&c->conn);
+		pool_put(&e->idle.pool, c);
+	}
+	memory_watch(e);
+}
+
+static void
+on_over(struct task *t)
+{
+	close_over(container_of(t, struct engine, idle.task));
+}
+
+static void
+drop_all(struct engine *e, struct list *l)
+{
+	while (!list_is_empty(l))
+		drop(e, list_first(l, struct idle_conn, age));
+}
+
+void
+conn_pool_fini(struct engine *e)
+{
+	drop_all(e, &e->idle.all);
+	drop_all(e, &e->idle.held);
+	task_cancel(&e->idle.task);
+	close_over(e);
+	list_each_safe(it, &e->idle.lists) {
+		struct idle_list *l = list_entry(it, struct idle_list, link);
+
+		timer_stop(loop_timers(e->loop), &l->timer);
+		list_remove(it);
+	}
+	pool_fini(&e->idle.pool);
+}
+
+/* --- watching --- */
+
+/* A server has nothing to say before it is asked: bytes are as good as an end. */
+static int
+is_silent(struct idle_conn *c)
+{
+	size_t got;
+	char byte;
+
+	c->unsure = 0;
+	return conn_peek(&c->conn, &byte, 1, &got) == IO_AGAIN;
+}
+
+static void
+on_io(void *owner, int fd, uint32_t ev)
+{
+	struct idle_conn *c = owner;
+
+	(void)fd;
+	if (!c->of)
+		return;
+	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !is_silent(c)))
+		drop(c->of->engine, c);
+}
+
+/* --- what was not needed --- */
+
+static int
+arm(struct idle_list *l)
+{
+	struct loop *loop = l->engine->loop;
+
+	return timer_set(
+		loop_timers(loop), &l->timer, loop_now_ms(loop) + l->srv->conf.pool_purge_ms);
+}
+
+/* As many as were there all the time have not been needed: half of those go, the oldest first. */
+static void
+on_purge(struct timer *t)
+{
+	struct idle_list *l = container_of(t, struct idle_list, timer);
+	unsigned int n = (l->least + 1) / 2;
+
+	while (n-- > 0)
+		drop(l->engine, container_of(l->conns.prev, struct idle_conn, link));
+	atomic_write(&l->least, l->n);
+	/* Without its timer they could stay for ever. */
+	if (l->n && arm(l) < 0)
+		while (l->n)
+			drop(l->engine, list_first(&l->conns, struct idle_conn, link));
+}
+
+/* --- coming --- */
+
+static struct idle_list *
+list_of(struct engine *e, struct server *srv)
+{
+	struct idle_list *l = &srv->shard[e->index].idle;
+
+	if (!l->engine) {
+		l->engine = e;
+		l->srv = srv;
+		list_init(&l->conns);
+		timer_init(&l->timer, on_purge);
+		list_append(&e->idle.lists, &l->link);
+	}
+	return l;
+}
+
+/* Will it do for another request? */
+static int
+is_sound(struct engine *e, const struct conn *c)
+{
+	return conn_is_open(c) && !c->eof && !c->err && !c->shut && !c->zerocopy &&
+		!(loop_seen(e->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT));
+}
+
+/* Does a connection to it go to the same place, whoever asks? */
+static int
+is_one_place(const struct server *srv)
+{
+	return !srv->spec.has_offset && !addr_is_any(&srv->addr);
+}
+
+/* Takes a place among those that may be idle on all workers. */
+static int
+enter(struct server *srv)
+{
+	if (srv->conf.pool_max < 0)
+		return 1;
+	if (atomic_add(&srv->idle_total, 1u) <= (unsigned int)srv->conf.pool_max)
+		return 1;
+	(void)atomic_sub(&srv->idle_total, 1u);
+	return 0;
+}
+
+static int
+is_wanted(struct engine *e, const struct server *srv, unsigned int uses, int is_held)
+{
+	if (srv->admin == SERVER_MAINT || !is_one_place(srv) ||
+		(srv->conf.max_reuse >= 0 && uses > (unsigned int)srv->conf.max_reuse))
+		return 0;
+	return is_held || (srv->conf.pool_purge_ms && !e->memory_tight &&
+				  loop_fds(e->loop) <= e->idle.low_fds);
+}
+
+static void
+put_shared(struct engine *e, struct idle_list *l, struct idle_conn *c)
+{
+	c->link.next = l->conns.next;
+	c->link.prev = &l->conns;
+	l->conns.next->prev = &c->link;
+	l->conns.next = &c->link;
+	list_append(&e->idle.all, &c->age);
+	atomic_write(&l->n, l->n + 1);
+	if (c->uses > 1)
+		atomic_write(&l->n_safe, l->n_safe + 1);
+}
+
+int
+conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int uses,
+	struct idle_conn **holder)
+{
+	struct idle_list *l;
+	struct idle_conn *ic;
+
+	if (!is_sound(e, c) || !is_wanted(e, srv, uses, holder != NULL) ||
+		!memory_has(e, &e->idle.pool))
+		return 0;
+	l = list_of(e, srv);
+	if (!holder && ((!l->timer.pos && arm(l) < 0) || !enter(srv)))
+		return 0;
+	ic = pool_get(&e->idle.pool);
+	assert(ic);
+	*ic = (struct idle_conn){ .conn = *c, .of = l, .holder = holder, .uses = uses };
+	/* Without lazy registration that is forgotten as soon as something is wanted. */
+	ic->unsure = (uint8_t)loop_is_ready(e->loop, c->fd, DIR_R);
+	list_init(&ic->link);
+	list_init(&ic->age);
+	if (holder) {
+		*holder = ic;
+		list_append(&e->idle.held, &ic->age);
+	} else {
+		put_shared(e, l, ic);
+	}
+	loop_set_owner(e->loop, c->fd, on_io, ic);
+	loop_want(e->loop, c->fd, EV_R);
+	memory_watch(e);
+	conn_init(c);
+	return 1;
+}
+
+/* --- going --- */
+
+static void
+hand_over(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, struct conn *out,
+	unsigned int *uses)
+{
+	unlink_conn(c);
+	*out = c->conn;
+	*uses = c->uses;
+	pool_put(&e->idle.pool, c);
+	loop_set_owner(e->loop, out->fd, fn, owner);
+	memory_watch(e);
+}
+
+/* Has nothing come since it was put here? Mostly that is known without a look. Events of this turn
+ * that were not served yet may tell of it. */
+static int
+is_unsoiled(struct engine *e, struct idle_conn *c)
+{
+	int fd = c->conn.fd;
+
+	return (!c->unsure && !loop_is_ready(e->loop, fd, DIR_R) && !loop_has_news(e->loop, fd)) ||
+		is_silent(c);
+}
+
+/* The fewest requests that one must have carried; 0: none will do. */
+static unsigned int
+least_uses(enum http_reuse how, int first)
+{
+	switch (how) {
+	case HTTP_REUSE_NEVER:
+		return 0;
+	case HTTP_REUSE_SAFE:
+		return !first;
+	case HTTP_REUSE_AGGRESSIVE:
+		return first ? 2 : 1;
+	case HTTP_REUSE_ALWAYS:
+		break;
+	}
+	return 1;
+}
+
+int
+conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, void *owner,
+	struct conn *out, unsigned int *uses)
+{
+	struct idle_list *l = list_of(e, srv);
+	unsigned int least = least_uses(srv->be->http.reuse, first);
+
+	if (!least)
+		return 0;
+	list_each_safe(it, &l->conns) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, link);
+
+		if (c->uses < least)
+			continue;
+		if (!is_unsoiled(e, c)) {
+			drop(e, c);
+			continue;
+		}
+		hand_over(e, c, fn, owner, out, uses);
+		srv->shard[e->index].stat.reuse++;
+		srv->be->shard[e->index].be.reuse++;
+		return 1;
+	}
+	return 0;
+}
+
+int
+conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
+	struct conn *out, unsigned int *uses)
+{
+	struct server *srv = (*holder)->of->srv;
+
+	if (!is_unsoiled(e, *holder)) {
+		drop(e, *holder);
+		return 0;
+	}
+	hand_over(e, *holder, fn, owner, out, uses);
+	srv->shard[e->index].stat.reuse++;
+	srv->be->shard[e->index].be.reuse++;
+	return 1;
+}
+
+void
+conn_pool_release(struct engine *e, struct idle_conn **holder)
+{
+	if (*holder)
+		drop(e, *holder);
+}
+
+/* --- from outside --- */
+
+void
+conn_pool_drop_server(struct server *srv)
+{
+	for (unsigned int i = 0; i < srv->be->n_shards; i++) {
+		struct idle_list *l = &srv->shard[i].idle;
+
+		if (!l->engine)
+			continue;
+		while (l->n)
+			drop(l->engine, list_first(&l->conns, struct idle_conn, link));
+		list_each_safe(it, &l->engine->idle.held) {
+			struct idle_conn *c = list_entry(it, struct idle_conn, age);
+
+			if (c->of == l)
+				drop(l->engine, c);
+		}
+	}
+}
+
+void
+conn_pool_make_room(struct engine *e)
+{
+	if (loop_fds(e->loop) > e->idle.high_fds && !list_is_empty(&e->idle.all))
+		drop(e, list_first(&e->idle.all, struct idle_conn, age));
+}
+
+void
+conn_pool_count(const struct server *srv, unsigned int *all, unsigned int *safe)
+{
+	*all = *safe = 0;
+	for (unsigned int i = 0; i < srv->be->n_shards; i++) {
+		*all += atomic_read(&srv->shard[i].idle.n);
+		*safe += atomic_read(&srv->shard[i].idle.n_safe);
+	}
+}
+
+unsigned int
+conn_pool_needed(const struct server *srv)
+{
+	unsigned int n = atomic_read(&srv->cur);
+
+	for (unsigned int i = 0; i < srv->be->n_shards; i++) {
+		const struct idle_list *l = &srv->shard[i].idle;
+
+		n += atomic_read(&l->n) - MIN(atomic_read(&l->least), atomic_read(&l->n));
+	}
+	return n;
+}

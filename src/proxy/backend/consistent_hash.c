@@ -1,0 +1,79 @@
+#include "proxy/backend/consistent_hash.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+int
+consistent_hash_init(struct consistent_hash *r, unsigned int cap)
+{
+	*r = (struct consistent_hash){ .cap = cap };
+	r->point = mem_resize(NULL, cap, sizeof(*r->point));
+	return r->point ? 0 : -ERR_NOMEM;
+}
+
+void
+consistent_hash_fini(struct consistent_hash *r)
+{
+	mem_free(r->point);
+	*r = (struct consistent_hash){ 0 };
+}
+
+void
+consistent_hash_clear(struct consistent_hash *r)
+{
+	r->n = 0;
+}
+
+void
+consistent_hash_add(struct consistent_hash *r, uint16_t who, uint32_t id, unsigned int n)
+{
+	for (unsigned int i = 0; i < n && r->n < r->cap; i++)
+		r->point[r->n++] = (struct consistent_hash_point){
+			.at = hash_avalanche(id * CONSISTENT_HASH_ROW + i), .who = who
+		};
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct consistent_hash_point *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return (x->who > y->who) - (x->who < y->who);
+}
+
+void
+consistent_hash_sort(struct consistent_hash *r)
+{
+	qsort(r->point, r->n, sizeof(*r->point), compare);
+}
+
+/* The first point at or behind it, of those of the circle. */
+static unsigned int
+find_behind(const struct consistent_hash *r, uint32_t hash)
+{
+	unsigned int lo = 0, hi = r->n;
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (r->point[mid].at < hash)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo == r->n ? 0 : lo;
+}
+
+unsigned int
+consistent_hash_find(const struct consistent_hash *r, uint32_t hash)
+{
+	unsigned int behind = find_behind(r, hash);
+	unsigned int before = (behind ? behind : r->n) - 1;
+
+	return r->point[behind].at - hash < hash - r->point[before].at ? behind : before;
+}

@@ -1,0 +1,236 @@
+#include "proxy/backend/queue.h"
+
+#include "base/atomic.h"
+#include "proxy/model/count.h"
+#include "proxy/backend/balance.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/backend/conn_pool.h"
+#include "proxy/backend/slot.h"
+
+/* --- after the lock --- */
+
+/* Sessions of ours that got a slot: nobody else sees them any more. */
+static void
+deliver(struct list *ours)
+{
+	while (!list_is_empty(ours)) {
+		struct session *s = list_first(ours, struct session, queue_link);
+
+		list_remove(&s->queue_link);
+		session_post(s, SESSION_EV_SLOT);
+	}
+}
+
+static void
+tell(struct engine *e, struct proxy *be, uint64_t who)
+{
+	for (; who; who &= who - 1)
+		e->wake_worker(e, (unsigned int)__builtin_ctzll(who), be);
+}
+
+/* --- critical sections --- */
+
+/*
+ * The server that has authenticated the client by a connection, which the session still holds: with
+ * another one the client would have to begin anew (manual, option prefer-last-server). An algorithm
+ * that hashes has a choice of its own. NULL: none.
+ */
+static struct server *
+authenticated_server(const struct session *s)
+{
+	struct server *srv = s->held && s->held_private ? conn_pool_server(s->held) : NULL;
+
+	return srv && srv->be == s->be && srv->admin != SERVER_MAINT &&
+			!balance_hashes(s->be->balance)
+		? srv
+		: NULL;
+}
+
+/* The server that the session is to go to, or a place in its queue. It may give way where that is
+ * full, too, and where it may (manual 5.2, maxqueue). */
+static enum session_event
+choose_that(struct session *s, struct server *srv)
+{
+	s->srv = srv;
+	if (server_has_room(s->srv)) {
+		slot_get(s);
+		return SESSION_EV_ASSIGNED;
+	}
+	if (s->srv->conf.maxqueue == 0 || s->srv->queued < (unsigned int)s->srv->conf.maxqueue)
+		return SESSION_EV_FULL;
+	return SESSION_EV_NO_SERVER;
+}
+
+static int
+may_leave(const struct session *s)
+{
+	return !s->bound || ((s->be->options & OPT_REDISPATCH) && !s->forced);
+}
+
+static enum session_event
+choose(struct session *s, const struct server *avoid)
+{
+	int full = 0;
+
+	s->srv = balance_pick(s->be, s->has_key ? &s->key : NULL, avoid, &full);
+	if (full)
+		return SESSION_EV_FULL;
+	if (!s->srv)
+		return SESSION_EV_NO_SERVER;
+	slot_get(s);
+	return SESSION_EV_ASSIGNED;
+}
+
+static void
+wait_in_queue(struct session *s)
+{
+	s->waits_since_ms = loop_now_ms(s->engine->loop);
+	slot_queue(s);
+}
+
+/* The lock is held. */
+static void
+join(struct session *s)
+{
+	struct proxy *be = s->be;
+	struct proxy_stat *st = be_stat(s);
+
+	atomic_write(&be->be_cur, be->be_cur + 1);
+	st->cur_max = MAX(st->cur_max, be->be_cur);
+	freq_add(&be->be_rate, loop_now_ms(s->engine->loop), 1);
+}
+
+static enum session_event
+choose_or_wait(struct session *s)
+{
+	struct server *want = s->bound ? s->bound : authenticated_server(s);
+	enum session_event ev = want ? choose_that(s, want) : choose(s, NULL);
+
+	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
+		ev = choose(s, want);
+	if (ev == SESSION_EV_FULL)
+		wait_in_queue(s);
+	return ev;
+}
+
+enum session_event
+queue_enter(struct session *s)
+{
+	enum session_event ev;
+
+	lock_take(&s->be->lock, s->engine->sys);
+	join(s);
+	ev = choose_or_wait(s);
+	lock_drop(&s->be->lock);
+	return ev;
+}
+
+void
+queue_join(struct session *s)
+{
+	lock_take(&s->be->lock, s->engine->sys);
+	join(s);
+	lock_drop(&s->be->lock);
+}
+
+enum session_event
+queue_choose(struct session *s)
+{
+	enum session_event ev;
+
+	lock_take(&s->be->lock, s->engine->sys);
+	ev = choose_or_wait(s);
+	lock_drop(&s->be->lock);
+	return ev;
+}
+
+enum session_event
+queue_change(struct session *s, int *moved)
+{
+	struct engine *e = s->engine;
+	struct proxy *be = s->be;
+	struct server *old = s->srv;
+	struct list ours;
+	enum session_event ev;
+	uint64_t who;
+
+	list_init(&ours);
+	lock_take(&be->lock, e->sys);
+	slot_put(s);
+	ev = choose(s, old);
+	*moved = s->srv != old;
+	who = slot_offer(e, old, &ours);
+	if (ev == SESSION_EV_FULL)
+		wait_in_queue(s);
+	lock_drop(&be->lock);
+	deliver(&ours);
+	tell(e, be, who);
+	return ev;
+}
+
+void
+queue_leave(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct proxy *be = s->be;
+	struct list ours;
+	uint64_t who = 0;
+
+	if (!be)
+		return;
+	list_init(&ours);
+	lock_take(&be->lock, e->sys);
+	if (s->waits)
+		slot_unqueue(s);
+	s->waits = 0;
+	slot_put(s);
+	atomic_write(&be->be_cur, be->be_cur - 1);
+	s->has_left = 1;
+	s->left_be_cur = be->be_cur;
+	s->left_srv_cur = s->srv ? s->srv->cur : 0;
+	if (s->srv)
+		who = slot_offer(e, s->srv, &ours);
+	lock_drop(&be->lock);
+	deliver(&ours);
+	tell(e, be, who);
+}
+
+void
+queue_collect(struct engine *e, struct proxy *be)
+{
+	struct list *granted = &be->shard[e->index].granted;
+	struct list ours;
+
+	list_init(&ours);
+	lock_take(&be->lock, e->sys);
+	while (!list_is_empty(granted)) {
+		struct session *s = list_first(granted, struct session, queue_link);
+
+		list_remove(&s->queue_link);
+		list_append(&ours, &s->queue_link);
+		slot_taken(s);
+	}
+	lock_drop(&be->lock);
+	deliver(&ours);
+}
+
+void
+queue_serve(struct engine *e, struct proxy *be)
+{
+	struct list ours;
+	uint64_t who = 0;
+
+	list_init(&ours);
+	lock_take(&be->lock, e->sys);
+	list_each(it, &be->servers) {
+		struct server *srv = list_entry(it, struct server, link);
+
+		if (!server_is_usable(srv))
+			slot_move_waiting(srv);
+	}
+	list_each(it, &be->servers)
+		who |= slot_offer(e, list_entry(it, struct server, link), &ours);
+	lock_drop(&be->lock);
+	deliver(&ours);
+	tell(e, be, who);
+}

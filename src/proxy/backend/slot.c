@@ -1,0 +1,226 @@
+#include "proxy/backend/slot.h"
+
+#include "base/atomic.h"
+#include "proxy/model/count.h"
+#include "proxy/backend/balance.h"
+
+static inline uint64_t
+bit(unsigned int worker)
+{
+	return UINT64_C(1) << worker;
+}
+
+static struct server_shard *
+queue_of_server(const struct session *s)
+{
+	return &s->srv->shard[s->engine->index];
+}
+
+static struct proxy_shard *
+queue_of_backend(const struct session *s)
+{
+	return &s->be->shard[s->engine->index];
+}
+
+void
+slot_get(struct session *s)
+{
+	assert(!s->has_slot);
+	server_get_slot(s->srv, srv_stat(s));
+	s->has_slot = 1;
+	slot_taken(s);
+}
+
+void
+slot_taken(struct session *s)
+{
+	s->waits = 0;
+	s->queued_ms = loop_now_ms(s->engine->loop);
+	srv_stat(s)->cum_sess++;
+	freq_add(&s->srv->sess_rate, s->queued_ms, 1);
+}
+
+void
+slot_put(struct session *s)
+{
+	if (!s->has_slot)
+		return;
+	s->has_slot = 0;
+	server_put_slot(s->srv);
+}
+
+/* --- queues --- */
+
+static void
+count_queued(unsigned int *queued, unsigned int n, unsigned int *max)
+{
+	atomic_write(queued, n);
+	*max = MAX(*max, n);
+}
+
+/*
+ * A session's place in a queue is how many were served while it waited, itself among them; places
+ * in several queues add up (manual 8.2.2). Between joining and leaving, the difference is open.
+ */
+void
+slot_queue(struct session *s)
+{
+	struct server *srv = s->srv;
+	struct proxy *be = s->be;
+	unsigned int w = s->engine->index;
+
+	assert(list_is_empty(&s->queue_link));
+	s->waits = 1;
+	if (srv) {
+		s->queue_before -= srv->queue_served;
+		list_append(&queue_of_server(s)->queue, &s->queue_link);
+		srv->waiting |= bit(w);
+		count_queued(&srv->queued, srv->queued + 1, &srv_stat(s)->queued_max);
+	} else {
+		s->be_queue_before -= be->queue_served;
+		list_append(&queue_of_backend(s)->queue, &s->queue_link);
+		be->waiting |= bit(w);
+		count_queued(&be->queued, be->queued + 1, &be_stat(s)->queued_max);
+	}
+}
+
+void
+slot_unqueue(struct session *s)
+{
+	struct server *srv = s->srv;
+	struct proxy *be = s->be;
+	unsigned int w = s->engine->index;
+
+	if (list_is_empty(&s->queue_link))
+		return;
+	list_remove(&s->queue_link);
+	/* It was granted a slot, and is in no queue any more. */
+	if (s->has_slot)
+		return;
+	if (srv) {
+		s->queue_before += srv->queue_served + 1;
+		atomic_write(&srv->queued, srv->queued - 1);
+		if (list_is_empty(&queue_of_server(s)->queue))
+			srv->waiting &= ~bit(w);
+	} else {
+		s->be_queue_before += be->queue_served + 1;
+		atomic_write(&be->queued, be->queued - 1);
+		if (list_is_empty(&queue_of_backend(s)->queue))
+			be->waiting &= ~bit(w);
+	}
+}
+
+/* --- who is next --- */
+
+static struct session *
+head_of(const struct list *queue)
+{
+	return list_is_empty(queue) ? NULL : list_first(queue, struct session, queue_link);
+}
+
+/* Bound to it, whatever becomes of it; while it is up, everybody who is bound is. */
+static int
+is_tied(const struct session *s)
+{
+	unsigned int options = s->be->options;
+
+	return s->srv == s->bound &&
+		(s->forced || s->srv->admin != SERVER_MAINT || (options & OPT_PERSIST) ||
+			!(options & OPT_REDISPATCH));
+}
+
+/* Of one worker's sessions, the one that came first; any: the backend's queue counts too. */
+static struct session *
+next_of(const struct server *srv, unsigned int worker, int any)
+{
+	struct session *own = head_of(&srv->shard[worker].queue);
+	struct session *other = any ? head_of(&srv->be->shard[worker].queue) : NULL;
+
+	if (own && !server_is_usable(srv) && !is_tied(own))
+		own = NULL;
+	if (!own || !other)
+		return own ? own : other;
+	return own->id < other->id ? own : other;
+}
+
+/*
+ * The session that is to have a slot of this server. Who waits in the backend's queue waits for a
+ * server that is chosen from now: a backup that has ended its part is none.
+ */
+static struct session *
+next_waiting(const struct engine *e, const struct server *srv)
+{
+	int any = balance_has(srv->be, srv);
+	uint64_t who = srv->waiting | (any ? srv->be->waiting : 0);
+	struct session *ours = who & bit(e->index) ? next_of(srv, e->index, any) : NULL;
+	struct session *best = ours;
+	uint64_t now = loop_now_ms(e->loop);
+
+	for (who &= ~bit(e->index); who; who &= who - 1) {
+		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
+
+		if (!s || (ours && s->waits_since_ms + QUEUE_UNFAIR_MS >= now))
+			continue;
+		if (!best || s->waits_since_ms < best->waits_since_ms)
+			best = s;
+	}
+	return best;
+}
+
+/* To a session of another worker, which has to be told: its bit, unless that is on its way. */
+static uint64_t
+grant(struct session *s, struct server_stat *st)
+{
+	struct list *granted = &queue_of_backend(s)->granted;
+	uint64_t told = list_is_empty(granted) ? bit(s->engine->index) : 0;
+
+	server_get_slot(s->srv, st);
+	s->has_slot = 1;
+	list_append(granted, &s->queue_link);
+	return told;
+}
+
+uint64_t
+slot_offer(struct engine *e, struct server *srv, struct list *ours)
+{
+	uint64_t tell = 0;
+
+	while (server_has_room(srv)) {
+		struct session *s = next_waiting(e, srv);
+		uint32_t *served;
+
+		if (!s)
+			break;
+		served = s->srv ? &srv->queue_served : &srv->be->queue_served;
+		slot_unqueue(s);
+		(*served)++;
+		s->srv = srv;
+		if (s->engine == e) {
+			e->elided_inline++;
+			slot_get(s);
+			list_append(ours, &s->queue_link);
+		} else {
+			e->granted++;
+			tell |= grant(s, &srv->shard[e->index].stat);
+		}
+	}
+	return tell;
+}
+
+void
+slot_move_waiting(struct server *srv)
+{
+	for (uint64_t who = srv->waiting; who; who &= who - 1) {
+		struct list *queue = &srv->shard[__builtin_ctzll(who)].queue;
+
+		list_each_safe(it, queue) {
+			struct session *s = list_entry(it, struct session, queue_link);
+
+			if (is_tied(s))
+				continue;
+			slot_unqueue(s);
+			s->srv = NULL;
+			slot_queue(s);
+		}
+	}
+}

@@ -1,0 +1,273 @@
+/* Keywords of balancing (manual 4.2: balance, hash-type, hash-balance-factor). */
+#include <limits.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "proxy/model/proxies.h"
+#include "proxy/config/proxy_cfg.h"
+
+/* What stands in random(...): nothing is the default, otherwise a number of draws. */
+static int
+parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
+{
+	struct cfg_value_err err;
+	char text[32];
+	size_t n = strlen(arg);
+	int64_t v;
+
+	if (n < 2 || n - 2 >= sizeof(text) || arg[n - 1] != ')')
+		return cfg_error(ctx, 0, "'balance' : 'random' takes a number in parentheses");
+	if (n == 2)
+		return 0;
+	memcpy(text, arg + 1, n - 2);
+	text[n - 2] = '\0';
+	if (cfg_value_int(text, 1, BALANCE_DRAWS_MAX, &v, &err) < 0)
+		return cfg_error(ctx, 0, "'balance random' : %s", err.text);
+	*out = (unsigned int)v;
+	return 0;
+}
+
+static int
+unexpected(struct cfg_ctx *ctx, int i)
+{
+	return cfg_error(ctx, i, "'balance' cannot handle unexpected argument '%.60s'",
+		cfg_arg(ctx, i));
+}
+
+/* "uri [whole] [path-only] [len <n>] [depth <n>]" */
+static int
+parse_uri(struct cfg_ctx *ctx, struct balance_by *by)
+{
+	for (int i = 1; i < ctx->argc; i++) {
+		const char *arg = cfg_arg(ctx, i);
+		int v = 0, takes = strcmp(arg, "len") == 0 || strcmp(arg, "depth") == 0;
+
+		if (takes && i + 1 == ctx->argc)
+			return cfg_error(ctx, i, "'balance uri' : '%s' takes a number", arg);
+		if (takes && cfg_arg_int(ctx, i + 1, 1, BALANCE_URI_MAX, &v) < 0)
+			return -1;
+		if (strcmp(arg, "whole") == 0)
+			by->whole = 1;
+		else if (strcmp(arg, "path-only") == 0)
+			by->path_only = 1;
+		else if (strcmp(arg, "len") == 0)
+			by->len = (unsigned int)v;
+		else if (strcmp(arg, "depth") == 0)
+			by->depth = (unsigned int)v;
+		else
+			return unexpected(ctx, i);
+		i += takes;
+	}
+	return 0;
+}
+
+/* "url_param <name> [check_post [<max_wait>]]" */
+static int
+parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
+{
+	int ignored;
+
+	if (ctx->argc < 2)
+		return cfg_error(ctx, 0, "'balance url_param' takes the name of a parameter");
+	/* The body of a POST is looked at without it too. */
+	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") != 0)
+		return unexpected(ctx, 2);
+	/* How many bytes to wait for, once: as many as the buffer holds. */
+	if (ctx->argc > 3 && cfg_arg_int(ctx, 3, 0, INT_MAX, &ignored) < 0)
+		return -1;
+	if (ctx->argc > 4)
+		return unexpected(ctx, 4);
+	return cfg_arg_dup(ctx, 1, &by->name);
+}
+
+/* Where a backend hashes, in one mode or the other: balance_check() knows which. */
+#define HASH_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BACK)
+
+/* "hash <expression>" */
+static int
+parse_hash(struct cfg_ctx *ctx, struct balance_by *by)
+{
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	const char *text = cfg_arg(ctx, 1);
+	struct rule_err why;
+	size_t used;
+
+	if (ctx->argc < 2)
+		return cfg_error(ctx, 0, "'balance hash' takes an expression");
+	if (ctx->argc > 2)
+		return unexpected(ctx, 2);
+	by->where = cfg_arg_where(ctx, 1);
+	if (rule_expr_parse(v, text, strlen(text), HASH_SCOPES, 0, &by->expr, &used, &why) == 0)
+		return 0;
+	by->where.col += (unsigned int)why.at;
+	cfg_diag_add(ctx->diag, CFG_ALERT, &by->where, "'balance hash' : %s", why.text);
+	return -1;
+}
+
+/* "hdr(<name>) [use_domain_only]" */
+static int
+parse_hdr(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
+{
+	size_t n = strlen(paren);
+
+	if (n < 3 || paren[n - 1] != ')')
+		return cfg_error(ctx, 0, "'balance hdr' takes the name of a field in parentheses");
+	if (ctx->argc > 1 && strcmp(cfg_arg(ctx, 1), "use_domain_only") != 0)
+		return unexpected(ctx, 1);
+	if (ctx->argc > 2)
+		return unexpected(ctx, 2);
+	by->domain_only = ctx->argc > 1;
+	by->name = mem_strndup(paren + 1, n - 2);
+	return by->name ? 0 : cfg_nomem(ctx);
+}
+
+static int
+parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
+{
+	struct balance_by by = { 0 };
+	int r = 0;
+
+	balance_by_fini(&p->balance_by);
+	p->balance_draws = BALANCE_DRAWS_DEFAULT;
+	switch (p->balance) {
+	case BALANCE_URI:
+		r = parse_uri(ctx, &by);
+		break;
+	case BALANCE_URL_PARAM:
+		r = parse_url_param(ctx, &by);
+		break;
+	case BALANCE_HDR:
+		r = parse_hdr(ctx, paren, &by);
+		break;
+	case BALANCE_HASH:
+		r = parse_hash(ctx, &by);
+		break;
+	case BALANCE_RANDOM:
+		r = *paren ? parse_draws(ctx, paren, &p->balance_draws) : 0;
+		break;
+	case BALANCE_ROUNDROBIN:
+	case BALANCE_STATIC_RR:
+	case BALANCE_LEASTCONN:
+	case BALANCE_SOURCE:
+	case BALANCE_FIRST:
+		break;
+	}
+	p->balance_by = by;
+	if (r == 0 && ctx->argc > 1 && p->balance != BALANCE_HASH &&
+		!balance_needs_http(p->balance))
+		return unexpected(ctx, 1);
+	return r;
+}
+
+static int
+parse_balance(struct cfg_ctx *ctx)
+{
+	static const char *const others[] = { "rdp-cookie", "sticky", "log-sticky", "log-hash" };
+	struct proxy *p = ctx->obj;
+	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
+	size_t n = strcspn(arg, "(");
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		if (strlen(others[i]) == n && strncmp(arg, others[i], n) == 0)
+			return cfg_error(
+				ctx, 0, "'balance %.*s' is not supported yet", (int)n, arg);
+	}
+	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_HASH; algo++) {
+		const char *name = balance_name((enum balance_algo)algo);
+		int takes = algo == BALANCE_RANDOM || algo == BALANCE_HDR;
+
+		if (strlen(name) == (takes ? n : strlen(arg)) && strncmp(arg, name, n) == 0) {
+			p->balance = (enum balance_algo)algo;
+			return parse_arguments(ctx, p, arg + n);
+		}
+	}
+	return cfg_error(ctx, 0,
+		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
+		"'source', 'first', 'random', 'uri', 'url_param', 'hdr' and 'hash' are "
+		"supported",
+		arg);
+}
+
+static int
+parse_hash_type(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum methods[] = { { "map-based", 0 }, { "consistent", 1 }, { 0 } };
+	static const struct cfg_enum functions[] = { { "sdbm", HASH_SDBM }, { "djb2", HASH_DJB2 },
+		{ "crc32", HASH_CRC32 }, { 0 } };
+	struct proxy *p = ctx->obj;
+	struct hash_type t = { .function = HASH_SDBM };
+	int v;
+
+	if (cfg_arg_enum(ctx, 0, methods, &v) < 0)
+		return -1;
+	t.consistent = (uint8_t)v;
+	/* Consistent hashing needs bits that are well spread: sdbm with avalanche unless told. */
+	t.avalanche = t.consistent && ctx->argc == 1;
+	if (ctx->argc > 1) {
+		if (strcmp(cfg_arg(ctx, 1), "wt6") == 0 || strcmp(cfg_arg(ctx, 1), "none") == 0)
+			return cfg_error(ctx, 1, "'hash-type' : function '%s' is not supported",
+				cfg_arg(ctx, 1));
+		if (cfg_arg_enum(ctx, 1, functions, &v) < 0)
+			return -1;
+		t.function = (uint8_t)v;
+	}
+	if (ctx->argc > 2) {
+		if (strcmp(cfg_arg(ctx, 2), "avalanche") != 0)
+			return cfg_error(ctx, 2, "'hash-type' : unknown modifier '%.40s', "
+				"'avalanche' is the only one", cfg_arg(ctx, 2));
+		t.avalanche = 1;
+	}
+	p->hash_type = t;
+	return 0;
+}
+
+static int
+parse_factor(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	int v;
+
+	if (cfg_arg_int(ctx, 0, 0, BALANCE_FACTOR_MAX, &v) < 0)
+		return -1;
+	if (v != 0 && v < BALANCE_FACTOR_MIN)
+		return cfg_error(ctx, 0, "'hash-balance-factor' : above 100, or 0 for no bound");
+	p->hash_balance_factor = (unsigned int)v;
+	return 0;
+}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "balance",
+		.once = "balance",
+		.sections = CFG_BE,
+		.max = CFG_ANY,
+		.parse = parse_balance,
+		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]|"
+			  "uri [whole] [path-only] [len <n>] [depth <n>]|"
+			  "url_param <name> [check_post]|"
+			  "hdr(<name>) [use_domain_only]|hash <expression>",
+		.doc = "How the server of a connection is chosen." },
+	{ .name = "hash-type",
+		.once = "hash-type",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 3,
+		.parse = parse_hash_type,
+		.syntax = "map-based|consistent [sdbm|djb2|crc32 [avalanche]]",
+		.doc = "How a server is chosen by a hash; with the same servers, weights and "
+		       "ids it is the one that HAProxy 2.6 chooses." },
+	{ .name = "hash-balance-factor",
+		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
+		.min = 1,
+		.max = 1,
+		.parse = parse_factor,
+		.syntax = "<percent>",
+		.doc = "With consistent hashing and balance random, no server gets more than "
+		       "so many per cent of its share of the sessions; 0: no bound." },
+	{ 0 },
+};
+
+const struct cfg_module balance_cfg_module = {
+	.name = "balance",
+	.kws = kws,
+};

@@ -1,0 +1,164 @@
+#include "proxy/config/capture_cfg.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "cfg/ctx.h"
+#include "proxy/model/proxies.h"
+
+int
+capture_cfg_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char *name,
+	unsigned int *out)
+{
+	struct proxy *p = ctx->obj;
+	int len;
+
+	if (cfg_arg_int(ctx, arg, 1, CAPTURE_LEN_MAX, &len) < 0)
+		return -1;
+	switch (capture_add(&p->captures, kind, name, (unsigned int)len, out)) {
+	case 0:
+		return 0;
+	case -ERR_FULL:
+		return cfg_error(ctx, arg,
+			"more than %d captures of a kind, or %d bytes of them, in one section",
+			CAPTURES_MAX, CAPTURE_ROOM_MAX);
+	default:
+		return cfg_nomem(ctx);
+	}
+}
+
+static int
+need_len(struct cfg_ctx *ctx)
+{
+	if (strcmp(cfg_arg(ctx, 1), "len") == 0)
+		return 0;
+	return cfg_error(ctx, 1, "'%s' : 'len' is expected, not '%s'", cfg_kw_name(ctx),
+		cfg_arg(ctx, 1));
+}
+
+static int
+parse_header(struct cfg_ctx *ctx)
+{
+	enum capture_kind kind = (enum capture_kind)ctx->kw->arg;
+	unsigned int i;
+
+	return need_len(ctx) < 0 ? -1 : capture_cfg_add(ctx, 2, kind, cfg_arg(ctx, 0), &i);
+}
+
+/* As in HAProxy the last line counts. */
+static int
+parse_cookie(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	unsigned int i;
+
+	if (need_len(ctx) < 0)
+		return -1;
+	if (!cfg_arg(ctx, 0)[0])
+		return cfg_error(ctx, 0, "'%s' : a name is expected", cfg_kw_name(ctx));
+	capture_forget(&p->captures, CAPTURE_COOKIE);
+	if (capture_cfg_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i) < 0)
+		return -1;
+	return capture_cfg_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i);
+}
+
+static int
+parse_declare(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum sides[] = { { "request", CAPTURE_REQUEST },
+		{ "response", CAPTURE_RESPONSE }, { 0 } };
+	unsigned int i;
+	int side;
+
+	if (cfg_arg_enum(ctx, 0, sides, &side) < 0 || need_len(ctx) < 0)
+		return -1;
+	return capture_cfg_add(ctx, 2, (enum capture_kind)side, NULL, &i);
+}
+
+static int
+parse_cookielen(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 1, CAPTURE_LEN_MAX, &n) < 0)
+		return -1;
+	ps->cookie_max = (unsigned int)n;
+	return 0;
+}
+
+/* --- what the whole configuration says --- */
+
+static void
+cut_cookies(struct proxy *p, unsigned int most, struct cfg_diag *d)
+{
+	struct capture_slot *slot = p->captures.slot[CAPTURE_COOKIE];
+
+	if (!p->captures.n[CAPTURE_COOKIE] || slot->max <= most)
+		return;
+	cfg_diag_add(d, CFG_WARNING, &p->where,
+		"truncating capture length to %u bytes for frontend '%s', as 'tune.http.cookielen' "
+		"allows no more.",
+		most, p->name);
+	for (unsigned int i = 0; i < p->captures.n[CAPTURE_COOKIE]; i++)
+		slot[i].max = most;
+}
+
+void
+capture_cfg_finish(struct proxies *ps, struct cfg_diag *d)
+{
+	list_each(it, &ps->all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (p->mode != PROXY_HTTP && p->captures.n[CAPTURE_COOKIE]) {
+			cfg_diag_add(d, CFG_WARNING, &p->where,
+				"'capture cookie' ignored for frontend '%s': it needs 'mode http'.",
+				p->name);
+			capture_forget(&p->captures, CAPTURE_COOKIE);
+		}
+		cut_cookies(p, ps->cookie_max, d);
+		capture_conf_finish(&p->captures);
+		ps->capture_size = MAX(ps->capture_size, p->captures.size);
+	}
+}
+
+#define HEADER(n, kind, text)                                                    \
+	{                                                                        \
+		.name = n, .sections = CFG_FRONTEND | CFG_LISTEN, .min = 3,      \
+		.max = 3, .parse = parse_header, .arg = kind,                    \
+		.syntax = "<name> len <length>", .doc = text                     \
+	}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "capture cookie",
+		.sections = CFG_FRONTEND | CFG_LISTEN,
+		.min = 3,
+		.max = 3,
+		.parse = parse_cookie,
+		.syntax = "<name> len <length>",
+		.doc = "Logs the first cookie of requests and responses that begins so." },
+	HEADER("capture request header", CAPTURE_REQUEST,
+		"Logs the last field of that name of a request."),
+	HEADER("capture response header", CAPTURE_RESPONSE,
+		"Logs the last field of that name of a response."),
+	{ .name = "declare capture",
+		.sections = CFG_FRONTEND | CFG_LISTEN,
+		.min = 3,
+		.max = 3,
+		.parse = parse_declare,
+		.syntax = "request|response len <length>",
+		.doc = "A place that rules put something into to have it logged." },
+	{ .name = "tune.http.cookielen",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_cookielen,
+		.syntax = "<number>",
+		.doc = "How many bytes of a captured cookie are kept at most; 63 by default." },
+	{ 0 },
+};
+
+const struct cfg_module capture_cfg_module = {
+	.name = "capture",
+	.kws = kws,
+};

@@ -1,0 +1,449 @@
+#include "proxy/config/errors_cfg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "http/errorfile.h"
+#include "proxy/model/proxies.h"
+
+/* What is read of a file; how large an answer may be is known when tune.bufsize is. */
+#define FILE_MAX (1u << 20)
+
+/* --- common parts --- */
+
+/* Where the line belongs: a proxy or a section http-errors. */
+static struct proxy_errors *
+target(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct error_group *g = ctx->obj;
+
+	return ctx->section->bit == CFG_HTTP_ERRORS ? &g->errors : &p->errors;
+}
+
+/* The argument is a status that there are answers for: its number among them, or -1. */
+static int
+error_arg(struct cfg_ctx *ctx, int i)
+{
+	unsigned int status = 0;
+	const char *s = cfg_arg(ctx, i);
+
+	for (; *s >= '0' && *s <= '9' && status < 1000; s++)
+		status = 10 * status + (unsigned int)(*s - '0');
+	if (*s || http_error_id(status) < 0)
+		return cfg_error(ctx, i, "'%s' : status code '%.20s' not handled. Handled are: %s.",
+			cfg_kw_name(ctx), cfg_arg(ctx, i), http_error_list());
+	return http_error_id(status);
+}
+
+/* Takes over the reply. */
+static int
+add(struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const char *group, int i)
+{
+	if (proxy_errors_add(target(ctx), which, reply, group, cfg_arg_where(ctx, i)) < 0)
+		return cfg_nomem(ctx);
+	return 0;
+}
+
+/* The whole answer is in the file that argument i names. */
+static int
+read_errorfile(struct cfg_ctx *ctx, int i, struct http_reply **out)
+{
+	const char *why = "";
+	char *text;
+	size_t len;
+	int rc;
+
+	if (cfg_arg_file(ctx, i, FILE_MAX, &text, &len))
+		return -1;
+	rc = http_errorfile((struct str){ text, len }, out, &why);
+	mem_free(text);
+	if (rc == -ERR_NOMEM)
+		return cfg_nomem(ctx);
+	if (rc < 0)
+		return cfg_error(
+			ctx, i, "'%s' : '%s': %s.", cfg_kw_name(ctx), cfg_arg(ctx, i), why);
+	return 0;
+}
+
+/* --- errorfile, errorloc, errorfiles --- */
+
+static int
+parse_errorfile(struct cfg_ctx *ctx)
+{
+	struct http_reply *r;
+	int id = error_arg(ctx, 0);
+
+	if (id < 0 || read_errorfile(ctx, 1, &r))
+		return -1;
+	return add(ctx, 1u << id, r, NULL, 1);
+}
+
+static int
+parse_errorloc(struct cfg_ctx *ctx)
+{
+	struct http_field field[] = {
+		{ .name = STR("Cache-Control"), .value = STR("no-cache") },
+		{ .name = STR("Location"), .value = str_of(cfg_arg(ctx, 1)) },
+	};
+	struct http_reply *r;
+	int id = error_arg(ctx, 0), rc;
+
+	if (id < 0)
+		return -1;
+	rc = http_reply_new((unsigned int)ctx->kw->arg, field, ARRAY_LEN(field), STR(""), &r);
+	if (rc == -ERR_NOMEM)
+		return cfg_nomem(ctx);
+	if (rc < 0)
+		return cfg_error(ctx, 1, "'%s' : the URL holds a byte that no header can.",
+			cfg_kw_name(ctx));
+	return add(ctx, 1u << id, r, NULL, 1);
+}
+
+static int
+parse_errorfiles(struct cfg_ctx *ctx)
+{
+	uint32_t which = ctx->argc > 1 ? 0 : UINT32_MAX;
+
+	for (int i = 1; i < ctx->argc; i++) {
+		int id = error_arg(ctx, i);
+
+		if (id < 0)
+			return -1;
+		which |= 1u << id;
+	}
+	return add(ctx, which, NULL, cfg_arg(ctx, 0), 0);
+}
+
+/* --- http-error --- */
+
+/* What one line says, as far as it was read. */
+struct custom {
+	int id;
+	int type;             /* content-type: its argument; 0: none */
+	int source;           /* where the answer comes from: its argument; 0: nowhere yet */
+	int is_reset;         /* default-errorfiles */
+	const char *group;    /* errorfiles */
+	struct http_reply *whole; /* errorfile */
+	char *file;           /* file: its contents */
+	struct str body;
+	int is_fmt;           /* lf-file, lf-string: body is a format */
+	int has_fmt;          /* that, or one in a field */
+	struct http_field field[HTTP_REPLY_FIELDS];
+	int field_arg[HTTP_REPLY_FIELDS]; /* where the value stands */
+	unsigned int n;
+};
+
+static int
+take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
+{
+	struct str name = str_of(cfg_arg(ctx, i + 1)), value = str_of(cfg_arg(ctx, i + 2));
+
+	if (i + 2 >= ctx->argc)
+		return cfg_error(ctx, ctx->argc, "'http-error' : 'hdr' expects <name> and <fmt>.");
+	if (!http_name_is_valid(name) || !http_value_is_valid(value))
+		return cfg_error(ctx, http_name_is_valid(name) ? i + 2 : i + 1,
+			"'http-error' : no header can look like that.");
+	if (http_field_is_framing(http_field_id(name)) ||
+		http_field_id(name) == HTTP_F_CONTENT_TYPE) {
+		cfg_warn(ctx, i + 1, "header '%s' always ignored by the http reply.", name.p);
+		return 0;
+	}
+	if (c->n == HTTP_REPLY_FIELDS - 2)
+		return cfg_error(ctx, i, "'http-error' : more than %d headers.",
+			HTTP_REPLY_FIELDS - 2);
+	c->has_fmt |= strchr(value.p, '%') != NULL;
+	c->field_arg[c->n] = i + 2;
+	c->field[c->n++] = (struct http_field){ .name = name, .value = value };
+	return 0;
+}
+
+/*
+ * What the answer is made of; only one such word is allowed. How many words were taken (0: it is
+ * none of them), or -1.
+ */
+static int
+take_source(struct cfg_ctx *ctx, int i, struct custom *c)
+{
+	static const char *const words[] = { "default-errorfiles", "errorfile", "errorfiles",
+		"file", "string", "lf-file", "lf-string" };
+	const char *word = cfg_arg(ctx, i);
+	unsigned int k = 0;
+
+	while (k < ARRAY_LEN(words) && strcmp(word, words[k]) != 0)
+		k++;
+	if (k == ARRAY_LEN(words))
+		return 0;
+	if (c->source)
+		return cfg_error(ctx, i,
+			"'http-error' : '%s' stands beside '%s': one is enough.", word,
+			cfg_arg(ctx, c->source));
+	c->source = i;
+	if (k == 0) {
+		c->is_reset = 1;
+		return 1;
+	}
+	if (i + 1 >= ctx->argc)
+		return cfg_error(
+			ctx, ctx->argc, "'http-error' : '%s' expects an argument.", word);
+	if (k == 1)
+		return read_errorfile(ctx, i + 1, &c->whole) ? -1 : 2;
+	c->is_fmt = k > 4;
+	c->has_fmt |= c->is_fmt;
+	if (k == 2)
+		c->group = cfg_arg(ctx, i + 1);
+	else if (k == 4 || k == 6)
+		c->body = str_of(cfg_arg(ctx, i + 1));
+	else if (cfg_arg_file(ctx, i + 1, FILE_MAX, &c->file, &c->body.len))
+		return -1;
+	if (c->file)
+		c->body.p = c->file;
+	return 2;
+}
+
+static int
+take_words(struct cfg_ctx *ctx, struct custom *c)
+{
+	int n;
+
+	for (int i = 0; i < ctx->argc; i += n) {
+		const char *word = cfg_arg(ctx, i);
+
+		n = 2;
+		if (strcmp(word, "status") == 0) {
+			c->id = error_arg(ctx, i + 1);
+			if (c->id < 0)
+				return -1;
+		} else if (strcmp(word, "content-type") == 0) {
+			c->type = i + 1;
+			if (!http_value_is_valid(str_of(cfg_arg(ctx, i + 1))) ||
+				i + 1 >= ctx->argc)
+				return cfg_error(ctx, i + 1, "'http-error' : '%s' expects a type.",
+					word);
+		} else if (strcmp(word, "hdr") == 0) {
+			n = 3;
+			if (take_hdr(ctx, i, c))
+				return -1;
+		} else {
+			n = take_source(ctx, i, c);
+			if (n < 0)
+				return -1;
+			if (n == 0)
+				return cfg_error(ctx, i, "'http-error' : unknown argument '%.40s'.",
+					word);
+		}
+	}
+	return 0;
+}
+
+/* Type and body go together. */
+static int
+check_type(struct cfg_ctx *ctx, struct custom *c)
+{
+	if (c->body.len && !c->type)
+		return cfg_error(ctx, c->source,
+			"'http-error' : a content type must be defined when non-empty payload is "
+			"configured");
+	if (c->type && !c->body.len) {
+		cfg_warn(ctx, c->type,
+			"content-type '%s' ignored by the http reply when used with an empty "
+			"payload.",
+			cfg_arg(ctx, c->type));
+		c->type = 0;
+	}
+	return 0;
+}
+
+/* A page is sent as it is. */
+static void
+warn_unused(struct cfg_ctx *ctx, const struct custom *c)
+{
+	if (c->n)
+		cfg_warn(ctx, c->source,
+			"'http-error' : 'hdr' has no effect on a page, which is sent as it is.");
+	if (c->type)
+		cfg_warn(ctx, c->type - 1,
+			"'http-error' : 'content-type' has no effect without a payload.");
+}
+
+/* --- http-error with formats --- */
+
+static int
+compile(struct cfg_ctx *ctx, int i, const char *text, struct rule_fmt **out)
+{
+	const struct proxies *ps = ctx->root;
+	struct rule_err why = { 0 };
+
+	if (rule_fmt_compile(&ps->vocab, text, 0, ERROR_PAGE_SCOPE, out, &why) == 0)
+		return 0;
+	return cfg_error(ctx, i, "'http-error' : %s (byte %zu of '%.60s').", why.text, why.at + 1,
+		cfg_arg(ctx, i));
+}
+
+static int
+fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
+{
+	for (unsigned int i = 0; i < c->n; i++) {
+		struct rule_fmt *value = NULL;
+
+		if (compile(ctx, c->field_arg[i], c->field[i].value.p, &value) < 0)
+			return -1;
+		if (error_page_add_hdr(p, c->field[i].name.p, value) < 0)
+			return cfg_nomem(ctx);
+	}
+	if (c->type && cfg_arg_dup(ctx, c->type, &p->type) < 0)
+		return -1;
+	if (!c->is_fmt) {
+		/* It may hold a NUL. */
+		p->text = mem_alloc(c->body.len + 1);
+		p->len = c->body.len;
+		if (p->text && p->len)
+			memcpy(p->text, c->body.p, p->len);
+		return p->text ? 0 : cfg_nomem(ctx);
+	}
+	if (strlen(c->body.p) != c->body.len)
+		return cfg_error(ctx, c->source + 1, "'http-error' : file '%s' holds a NUL.",
+			cfg_arg(ctx, c->source + 1));
+	return compile(ctx, c->source + 1, c->body.p, &p->fmt);
+}
+
+static int
+add_page(struct cfg_ctx *ctx, const struct custom *c)
+{
+	enum http_error_id id = (enum http_error_id)c->id;
+	struct error_page *p = error_page_new(http_error(id)->status);
+
+	if (!p)
+		return cfg_nomem(ctx);
+	if (fill_page(ctx, c, p) < 0) {
+		error_page_put(&p);
+		return -1;
+	}
+	if (proxy_errors_add_page(target(ctx), id, p, cfg_arg_where(ctx, 0)) < 0)
+		return cfg_nomem(ctx);
+	return 0;
+}
+
+static int
+make_custom(struct cfg_ctx *ctx, struct custom *c)
+{
+	struct http_reply *r = NULL;
+
+	if (c->id < 0)
+		return cfg_error(
+			ctx, 0, "'http-error' : expects at least a <status> as arguments.");
+	if (c->is_reset || c->group || c->whole)
+		warn_unused(ctx, c);
+	if (c->is_reset || c->group)
+		return add(ctx, 1u << c->id, NULL, c->group, c->source);
+	if (c->whole) {
+		r = http_reply_get(c->whole);
+		return add(ctx, 1u << c->id, r, NULL, c->source);
+	}
+	if (check_type(ctx, c))
+		return -1;
+	if (c->has_fmt)
+		return add_page(ctx, c);
+	if (c->type)
+		c->field[c->n++] = (struct http_field){ .name = STR("Content-Type"),
+			.value = str_of(cfg_arg(ctx, c->type)) };
+	if (http_reply_new(http_error((enum http_error_id)c->id)->status, c->field, c->n, c->body,
+		    &r) < 0)
+		return cfg_nomem(ctx);
+	return add(ctx, 1u << c->id, r, NULL, 0);
+}
+
+static int
+parse_http_error(struct cfg_ctx *ctx)
+{
+	struct custom c = { .id = -1 };
+	int rc = take_words(ctx, &c);
+
+	if (rc == 0)
+		rc = make_custom(ctx, &c);
+	http_reply_put(&c.whole);
+	mem_free(c.file);
+	return rc;
+}
+
+/* --- http-errors --- */
+
+static int
+begin_group(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	struct error_group *g;
+
+	if (error_group_find(ps, ctx->name))
+		return cfg_error(ctx, 0, "http-errors section '%s' already exists.", ctx->name);
+	g = mem_zalloc(sizeof(*g));
+	if (!g)
+		return cfg_nomem(ctx);
+	list_init(&g->link);
+	proxy_errors_init(&g->errors);
+	g->name = mem_strdup(ctx->name);
+	if (!g->name) {
+		error_group_free(&g);
+		return cfg_nomem(ctx);
+	}
+	list_append(&ps->error_groups, &g->link);
+	ctx->obj = g;
+	return 0;
+}
+
+static const struct cfg_section sections[] = {
+	{ .name = "http-errors",
+		.bit = CFG_HTTP_ERRORS,
+		.flags = CFG_SEC_NAMED,
+		.begin = begin_group },
+	{ 0 },
+};
+
+#define ERRORLOC(n, status, text)                                               \
+	{                                                                       \
+		.name = n, .sections = CFG_PROXIES, .min = 2, .max = 2,         \
+		.parse = parse_errorloc, .arg = status, .syntax = "<code> <url>", \
+		.doc = text                                                     \
+	}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "errorfile",
+		.sections = CFG_PROXIES | CFG_HTTP_ERRORS,
+		.min = 2,
+		.max = 2,
+		.parse = parse_errorfile,
+		.syntax = "<code> <file>",
+		.doc = "Answers with a file, a whole HTTP response, instead of an error of our "
+		       "own. An empty one closes without an answer." },
+	{ .name = "errorfiles",
+		.sections = CFG_PROXIES,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_errorfiles,
+		.syntax = "<section> [<code>...]",
+		.doc = "Takes all or some of the answers of a section 'http-errors'." },
+	ERRORLOC("errorloc", 302, "Redirects (302) instead of an error of our own."),
+	ERRORLOC("errorloc302", 302, "Redirects (302) instead of an error of our own."),
+	ERRORLOC("errorloc303", 303,
+		"Redirects (303, which makes it a GET) instead of an error of our own."),
+	{ .name = "http-error",
+		.sections = CFG_PROXIES,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_http_error,
+		.syntax = "status <code> [content-type <type>] [default-errorfiles | "
+			  "errorfile <file> | errorfiles <section> | file <file> | "
+			  "lf-file <file> | string <text> | lf-string <fmt>] "
+			  "[hdr <name> <fmt>]...",
+		.doc = "Answers with that instead of an error of our own." },
+	{ 0 },
+};
+
+const struct cfg_module errors_cfg_module = {
+	.name = "errors",
+	.kws = kws,
+	.sections = sections,
+};

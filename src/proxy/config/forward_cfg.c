@@ -1,0 +1,120 @@
+#include "proxy/config/forward_cfg.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "proxy/model/proxy.h"
+
+static int
+take_header(struct cfg_ctx *ctx, int i, struct forward_option *o)
+{
+	if (i >= ctx->argc)
+		return cfg_error(
+			ctx, i, "'%s header' expects <header_name> as argument.", cfg_kw_name(ctx));
+	if (!http_name_is_valid(str_of(cfg_arg(ctx, i))))
+		return cfg_error(ctx, i, "'%s header' : '%s' is no name of a header.",
+			cfg_kw_name(ctx), cfg_arg(ctx, i));
+	return cfg_arg_dup(ctx, i, &o->header);
+}
+
+/* option forwardfor|originalto [except <net>] [header <name>] [if-none]: the line is the whole of
+ * it, nothing of an earlier one stays. */
+static int
+parse_address(struct cfg_ctx *ctx)
+{
+	enum forward_kind kind = (enum forward_kind)ctx->kw->arg;
+	struct forward_option *o = &((struct proxy *)ctx->obj)->forward.to[kind];
+
+	mem_free(o->header);
+	*o = (struct forward_option){ .on = 1 };
+	for (int i = 0; i < ctx->argc; i++) {
+		const char *word = cfg_arg(ctx, i);
+
+		if (strcmp(word, "except") == 0) {
+			if (++i >= ctx->argc || forward_net_parse(cfg_arg(ctx, i), &o->except) < 0)
+				return cfg_error(ctx, i,
+					"'%s except' expects <address>[/mask] as argument.",
+					cfg_kw_name(ctx));
+		} else if (strcmp(word, "header") == 0) {
+			if (take_header(ctx, ++i, o))
+				return -1;
+		} else if (strcmp(word, "if-none") == 0 && kind == FORWARD_FOR) {
+			o->if_none = 1;
+		} else {
+			return cfg_error(ctx, i,
+				"'%s' only supports optional values: 'except'%s 'header'%s.",
+				cfg_kw_name(ctx), kind == FORWARD_FOR ? "," : " and",
+				kind == FORWARD_FOR ? " and 'if-none'" : "");
+		}
+	}
+	return 0;
+}
+
+static const struct cfg_enum parts[] = {
+	{ "proto", FORWARDED_PROTO },
+	{ "host", FORWARDED_HOST },
+	{ "by", FORWARDED_BY },
+	{ "by_port", FORWARDED_BY_PORT },
+	{ "for", FORWARDED_FOR },
+	{ "for_port", FORWARDED_FOR_PORT },
+	{ NULL, 0 },
+};
+
+static int
+parse_forwarded(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	unsigned int got = 0;
+	int part;
+
+	for (int i = 0; i < ctx->argc; i++) {
+		const char *word = cfg_arg(ctx, i);
+		size_t len = strlen(word);
+
+		if (len > 5 && strcmp(word + len - 5, "-expr") == 0)
+			return cfg_error(
+				ctx, i, "'option forwarded' : '%s' is not supported", word);
+		if (cfg_arg_enum(ctx, i, parts, &part))
+			return -1;
+		got |= (unsigned int)part;
+	}
+	if (!got)
+		got = FORWARDED_PROTO | FORWARDED_FOR;
+	if ((got & FORWARDED_BY_PORT) && !(got & FORWARDED_BY))
+		return cfg_error(ctx, 0, "'option forwarded' : 'by_port' requires 'by'");
+	if ((got & FORWARDED_FOR_PORT) && !(got & FORWARDED_FOR))
+		return cfg_error(ctx, 0, "'option forwarded' : 'for_port' requires 'for'");
+	p->forward.forwarded = got;
+	return 0;
+}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "option forwardfor",
+		.sections = CFG_PROXIES,
+		.max = CFG_ANY,
+		.parse = parse_address,
+		.arg = FORWARD_FOR,
+		.syntax = "[except <network>] [header <name>] [if-none]",
+		.doc = "Tells servers the client's address, in X-Forwarded-For." },
+	{ .name = "option forwarded",
+		.sections = CFG_BE,
+		.max = CFG_ANY,
+		.parse = parse_forwarded,
+		.syntax = "[proto] [host] [by] [by_port] [for] [for_port]",
+		.doc = "Tells servers of the client's connection in Forwarded (RFC 7239): without "
+		       "arguments proto and for." },
+	{ .name = "option originalto",
+		.sections = CFG_PROXIES,
+		.max = CFG_ANY,
+		.parse = parse_address,
+		.arg = FORWARD_ORIGINAL_TO,
+		.syntax = "[except <network>] [header <name>]",
+		.doc = "Tells servers where the client connected to, in X-Original-To." },
+	{ 0 },
+};
+
+const struct cfg_module forward_cfg_module = {
+	.name = "forward",
+	.kws = kws,
+};

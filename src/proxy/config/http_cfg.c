@@ -1,0 +1,251 @@
+#include "proxy/config/http_cfg.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "proxy/model/monitor.h"
+#include "proxy/model/proxies.h"
+
+/* The keywords, for http_conf.given. Time-outs and persistence are left out: sections that say
+ * them for others in their file often hold both modes, and they do no harm. */
+enum given {
+	GIVEN_REUSE,
+	GIVEN_RETRY_ON,
+	GIVEN_MONITOR_URI,
+	GIVEN_MONITOR_FAIL,
+	GIVEN_BUFFER_REQUEST,
+	GIVEN_IGNORE_PROBES,
+	GIVENS
+};
+
+static const char *const names[GIVENS] = {
+	[GIVEN_REUSE] = "http-reuse",
+	[GIVEN_RETRY_ON] = "retry-on",
+	[GIVEN_MONITOR_URI] = "monitor-uri",
+	[GIVEN_MONITOR_FAIL] = "monitor fail",
+	[GIVEN_BUFFER_REQUEST] = "option http-buffer-request",
+	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
+};
+
+const char *
+http_cfg_name(unsigned int which)
+{
+	return which < GIVENS ? names[which] : NULL;
+}
+
+static struct http_conf *
+given(struct cfg_ctx *ctx, enum given which)
+{
+	struct proxy *p = ctx->obj;
+
+	p->http.given |= 1u << which;
+	return &p->http;
+}
+
+static int
+parse_reuse(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum ways[] = {
+		{ "never", HTTP_REUSE_NEVER },
+		{ "safe", HTTP_REUSE_SAFE },
+		{ "aggressive", HTTP_REUSE_AGGRESSIVE },
+		{ "always", HTTP_REUSE_ALWAYS },
+		{ NULL, 0 },
+	};
+	int way;
+
+	if (cfg_arg_enum(ctx, 0, ways, &way))
+		return -1;
+	given(ctx, GIVEN_REUSE)->reuse = (enum http_reuse)way;
+	return 0;
+}
+
+/* The three exclude each other: the last one wins, and `no` takes back that one alone. */
+static int
+parse_persistence(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	enum http_persistence how = (enum http_persistence)ctx->kw->arg;
+
+	if (ctx->form == CFG_FORM_SET)
+		p->http.persistence = how;
+	else if (p->http.persistence == how)
+		p->http.persistence = HTTP_KEEP_ALIVE;
+	return 0;
+}
+
+/* --- retry-on --- */
+
+struct retry_name {
+	const char *name;
+	enum http_retry bit;
+	int in_all;
+};
+
+static const struct retry_name retry_names[] = {
+#define HTTP_RETRY(id, name, all) { name, HTTP_RETRY_##id, all },
+#define HTTP_RETRY_STATUS(status, all) { #status, HTTP_RETRY_##status, all },
+#include "proxy/model/http_retry.tbl.h"
+#undef HTTP_RETRY_STATUS
+#undef HTTP_RETRY
+};
+
+static uint32_t
+all_retryable(void)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(retry_names); i++)
+		if (retry_names[i].in_all)
+			bits |= 1u << retry_names[i].bit;
+	return bits;
+}
+
+static int
+retry_word(struct cfg_ctx *ctx, int i, uint32_t *bits)
+{
+	const char *word = cfg_arg(ctx, i);
+
+	for (size_t k = 0; k < ARRAY_LEN(retry_names); k++)
+		if (strcmp(word, retry_names[k].name) == 0) {
+			*bits |= 1u << retry_names[k].bit;
+			return 0;
+		}
+	if (strcmp(word, "all-retryable-errors") == 0) {
+		*bits |= all_retryable();
+		return 0;
+	}
+	if (strcmp(word, "none") == 0)
+		return ctx->argc == 1 ? 0 : cfg_error(ctx, i, "'retry-on' : 'none' stands alone");
+	if (strcmp(word, "0rtt-rejected") == 0)
+		return cfg_error(
+			ctx, i, "'retry-on 0rtt-rejected' is not supported: there is no TLS");
+	return cfg_error(ctx, i, "'retry-on' : unknown keyword '%.40s'", word);
+}
+
+static int
+parse_retry_on(struct cfg_ctx *ctx)
+{
+	uint32_t bits = 0;
+
+	for (int i = 0; i < ctx->argc; i++)
+		if (retry_word(ctx, i, &bits))
+			return -1;
+	given(ctx, GIVEN_RETRY_ON)->retry_on = bits;
+	return 0;
+}
+
+static int
+parse_monitor_uri(struct cfg_ctx *ctx)
+{
+	return cfg_arg_dup(ctx, 0, &given(ctx, GIVEN_MONITOR_URI)->monitor_uri);
+}
+
+/* What there is to be asked when a request's head is complete. */
+#define MONITOR_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
+
+static int
+parse_monitor_fail(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	struct monitor_rule *r = mem_zalloc(sizeof(*r));
+
+	if (!r)
+		return cfg_nomem(ctx);
+	list_init(&r->link);
+	r->where = cfg_arg_where(ctx, 0);
+	if (rule_cond_parse(&p->acls, v, ctx, 0, MONITOR_SCOPES, &r->cond)) {
+		monitor_rule_free(&r);
+		return -1;
+	}
+	list_append(&given(ctx, GIVEN_MONITOR_FAIL)->monitor_fails, &r->link);
+	return 0;
+}
+
+/* --- options of one bit --- */
+
+static int
+parse_option(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	unsigned int bit = (unsigned int)ctx->kw->arg;
+
+	p->options &= ~bit;
+	if (ctx->form == CFG_FORM_SET)
+		p->options |= bit;
+	if (ctx->form == CFG_FORM_SET && bit == OPT_HTTP_BUFFER_REQUEST)
+		(void)given(ctx, GIVEN_BUFFER_REQUEST);
+	if (ctx->form == CFG_FORM_SET && bit == OPT_HTTP_IGNORE_PROBES)
+		(void)given(ctx, GIVEN_IGNORE_PROBES);
+	return 0;
+}
+
+#define OPTION(n, where, bit, text)                                                                \
+	{                                                                                          \
+		.name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = parse_option, \
+		.arg = bit, .doc = text                                                            \
+	}
+#define PERSISTENCE(n, how, text)                                                      \
+	{                                                                              \
+		.name = "option " n, .sections = CFG_PROXIES, .flags = CFG_KW_NO,      \
+		.parse = parse_persistence, .arg = how, .doc = text                    \
+	}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "http-reuse",
+		.once = "http-reuse",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_reuse,
+		.syntax = "never|safe|aggressive|always",
+		.doc = "Which requests may use a connection that another session left idle." },
+	{ .name = "monitor fail",
+		.sections = CFG_FRONTEND | CFG_LISTEN,
+		.flags = CFG_KW_STRICT,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_monitor_fail,
+		.syntax = "{if | unless} <condition>",
+		.doc = "Requests for the monitor-uri are answered with 503 when it holds." },
+	{ .name = "monitor-uri",
+		.once = "monitor-uri",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_monitor_uri,
+		.syntax = "<uri>",
+		.doc = "Requests for it are answered at once, and not logged." },
+	OPTION("abortonclose", CFG_BE, OPT_ABORTONCLOSE,
+		"A client that has ended its side is not waited for a server for."),
+	OPTION("http-buffer-request", CFG_PROXIES, OPT_HTTP_BUFFER_REQUEST,
+		"Waits for the whole body of a request, or a full buffer, before going on."),
+	OPTION("http-ignore-probes", CFG_FE, OPT_HTTP_IGNORE_PROBES,
+		"A client that never sent a byte gets no answer, no log line and is not counted."),
+	PERSISTENCE("http-keep-alive", HTTP_KEEP_ALIVE,
+		"Connections stay open between requests on both sides."),
+	{ .name = "option http-no-delay",
+		.sections = CFG_PROXIES,
+		.flags = CFG_KW_NO,
+		.class = CFG_HINT,
+		.doc = "bytes are never held back for more to come" },
+	PERSISTENCE("http-server-close", HTTP_SERVER_CLOSE,
+		"Connections to servers end with the response."),
+	PERSISTENCE("httpclose", HTTP_CLOSE, "Connections end with the response on both sides."),
+	{ .name = "retry-on",
+		.sections = CFG_BE,
+		.flags = CFG_KW_STRICT,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_retry_on,
+		.syntax = "none|<failure or status>...",
+		.doc = "What a request is sent again for; conn-failure by default." },
+	{ 0 },
+};
+
+const struct cfg_module http_cfg_module = {
+	.name = "http",
+	.kws = kws,
+};

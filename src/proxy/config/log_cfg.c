@@ -1,0 +1,439 @@
+#include "proxy/config/log_cfg.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "net/addr.h"
+#include "proxy/log/log_format.h"
+#include "proxy/model/proxies.h"
+
+#define FD_MAX 1048576 /* the most the kernel lets a process have */
+
+static struct log_global *
+global_of(struct cfg_ctx *ctx)
+{
+	return &((struct proxies *)ctx->root)->log;
+}
+
+static int
+is_global(const struct cfg_ctx *ctx)
+{
+	return (ctx->section->bit & CFG_GLOBAL) != 0;
+}
+
+/* Does s start with prefix? Then *rest is what follows. */
+static int
+has_prefix(const char *s, const char *prefix, const char **rest)
+{
+	size_t n = strlen(prefix);
+
+	if (strncmp(s, prefix, n) != 0)
+		return 0;
+	*rest = s + n;
+	return 1;
+}
+
+/* --- log ----------------------------------------------------------------------------------- */
+
+/* stdout, stderr, fd@N: 1 when it was one of them. */
+static int
+parse_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
+{
+	const char *number;
+	int64_t fd;
+
+	if (strcmp(s, "stdout") == 0)
+		fd = 1;
+	else if (strcmp(s, "stderr") == 0)
+		fd = 2;
+	else if (!has_prefix(s, "fd@", &number))
+		return 0;
+	else if (cfg_value_int(number, 0, FD_MAX, &fd, NULL) < 0) {
+		*bad = cfg_error(
+			ctx, 0, "'fd@' takes a number of 0 to %d, not '%s'", FD_MAX, number);
+		return 1;
+	}
+	out->kind = LOG_DEST_FD;
+	out->fd = (int)fd;
+	return 1;
+}
+
+static const char *
+without_prefix(const char *s)
+{
+	static const char *const datagram[] = { "udp@", "udp4@", "udp6@", "uxdg@", "dgram+" };
+
+	for (size_t i = 0; i < ARRAY_LEN(datagram); i++)
+		if (has_prefix(s, datagram[i], &s))
+			break;
+	return s;
+}
+
+static int
+parse_target(struct cfg_ctx *ctx, struct log_dest *out)
+{
+	static const char *const streams[] = { "ring@", "tcp@", "tcp4@", "tcp6@", "uxst@",
+		"stream+" };
+	const char *s = cfg_arg(ctx, 0), *why = NULL, *rest;
+	struct addr_spec spec;
+	int bad = 0;
+
+	if (parse_fd(ctx, s, out, &bad))
+		return bad;
+	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
+		if (has_prefix(s, streams[i], &rest))
+			return cfg_error(ctx, 0, "log targets of the kind '%s' are not supported",
+				streams[i]);
+	if (addr_parse(without_prefix(s), ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME, &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'%s': %s", s, why);
+	if (spec.kind == ADDR_INET && addr_port(&spec.addr) == 0)
+		addr_set_port(&spec.addr, LOG_PORT);
+	out->kind = LOG_DEST_SOCKET;
+	out->len = spec.addr.len;
+	memcpy(&out->u, &spec.addr.u, MIN(sizeof(out->u), sizeof(spec.addr.u)));
+	return 0;
+}
+
+/* [len <n>] [format <f>], from argument *i on. */
+static int
+parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
+{
+	for (;; *i += 2) {
+		const char *word = cfg_arg(ctx, *i), *value = cfg_arg(ctx, *i + 1);
+		int n;
+
+		if (strcmp(word, "len") == 0) {
+			if (cfg_arg_int(ctx, *i + 1, LOG_LEN_MIN, LOG_LEN_MAX, &n) < 0)
+				return -1;
+			l->max_len = (unsigned int)n;
+		} else if (strcmp(word, "format") == 0) {
+			n = log_form_parse(value);
+			if (n < 0)
+				return cfg_error(ctx, *i + 1,
+					"unknown log format '%s'; there are local, rfc3164, "
+					"rfc5424, priority, short, timed, iso and raw",
+					value);
+			l->form = (enum log_form)n;
+			l->form_set = 1;
+		} else if (strcmp(word, "sample") == 0) {
+			return cfg_error(ctx, *i, "'sample' is not supported");
+		} else {
+			return 0;
+		}
+	}
+}
+
+static int
+parse_level(struct cfg_ctx *ctx, int i, enum log_level *out)
+{
+	int n;
+
+	if (i >= ctx->argc)
+		return 0;
+	n = log_level_parse(cfg_arg(ctx, i));
+	if (n < 0)
+		return cfg_error(ctx, i,
+			"unknown log level '%s'; there are emerg, alert, crit, err, warning, "
+			"notice, info and debug",
+			cfg_arg(ctx, i));
+	*out = (enum log_level)n;
+	return 0;
+}
+
+static int
+parse_line(struct cfg_ctx *ctx, struct log_line *l)
+{
+	int i = 1;
+
+	if (ctx->argc < 2)
+		return cfg_error(ctx, -1, "'log' takes an address and a facility%s",
+				 is_global(ctx) ? "" : ", or 'global'");
+	if (parse_target(ctx, &l->dest) < 0 || parse_settings(ctx, &i, l) < 0)
+		return -1;
+	l->facility = log_facility_parse(cfg_arg(ctx, i));
+	if (l->facility < 0 && i >= ctx->argc)
+		return cfg_error(ctx, -1, "'log' takes a facility, such as local0 or daemon");
+	if (l->facility < 0)
+		return cfg_error(ctx, i, "unknown log facility '%s'", cfg_arg(ctx, i));
+	if (parse_level(ctx, i + 1, &l->level) < 0 || parse_level(ctx, i + 2, &l->minlevel) < 0)
+		return -1;
+	if (i + 3 < ctx->argc)
+		return cfg_error(ctx, i + 3, "unexpected argument '%s'", cfg_arg(ctx, i + 3));
+	return 0;
+}
+
+static unsigned int
+count(const struct list *l)
+{
+	unsigned int n = 0;
+
+	list_each(it, (struct list *)(uintptr_t)l)
+		n++;
+	return n;
+}
+
+static int
+add_line(struct cfg_ctx *ctx, struct list *to)
+{
+	struct log_line *l;
+
+	if (count(to) == LOG_LINES_MAX)
+		return cfg_error(ctx, -1, "more than %d log lines in one section", LOG_LINES_MAX);
+	l = mem_alloc(sizeof(*l));
+	if (!l)
+		return cfg_nomem(ctx);
+	log_line_init(l);
+	if (parse_line(ctx, l) < 0) {
+		mem_free(l);
+		return -1;
+	}
+	list_append(to, &l->link);
+	return 0;
+}
+
+static int
+parse_log(struct cfg_ctx *ctx)
+{
+	struct proxy *p = is_global(ctx) ? NULL : ctx->obj;
+	struct list *lines = p ? &p->logs : &global_of(ctx)->lines;
+
+	if (ctx->form != CFG_FORM_SET) {
+		if (ctx->argc > 0)
+			return cfg_error(ctx, 0, "'no log' takes no arguments");
+		log_lines_free(lines);
+		if (p)
+			p->options &= ~(unsigned int)OPT_LOG_GLOBAL;
+		return 0;
+	}
+	if (strcmp(cfg_arg(ctx, 0), "global") != 0)
+		return add_line(ctx, lines);
+	if (!p)
+		return cfg_error(
+			ctx, 0, "'log global' has no meaning in the section global itself");
+	if (ctx->argc > 1)
+		return cfg_error(ctx, 1, "unexpected argument '%s'", cfg_arg(ctx, 1));
+	p->options |= OPT_LOG_GLOBAL;
+	return 0;
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+/* A word of the syslog header: short, and no control bytes, as a reader must find its end. */
+static int
+parse_word(struct cfg_ctx *ctx, char **out)
+{
+	const char *s = cfg_arg(ctx, 0);
+
+	if (strlen(s) > LOG_TAG_MAX)
+		return cfg_error(
+			ctx, 0, "'%s' takes at most %d characters", cfg_kw_name(ctx), LOG_TAG_MAX);
+	for (const char *p = s; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return cfg_error(
+				ctx, 0, "'%s' takes no control characters", cfg_kw_name(ctx));
+	return cfg_arg_dup(ctx, 0, out);
+}
+
+static int
+parse_tag(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	return parse_word(ctx, is_global(ctx) ? &global_of(ctx)->tag : &p->log.tag);
+}
+
+static int
+parse_hostname(struct cfg_ctx *ctx)
+{
+	return parse_word(ctx, &global_of(ctx)->hostname);
+}
+
+/* --- formats and options ------------------------------------------------------------------- */
+
+/* The mode may not have been said yet: what it does not allow is found at the end. */
+static int
+check_format(struct cfg_ctx *ctx)
+{
+	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
+	struct rule_err why = { 0 };
+	struct rule_fmt *f;
+
+	if (log_format_compile(v, cfg_arg(ctx, 0), 1, &f, &why) < 0)
+		return cfg_error(ctx, 0, "failed to parse %s : %s (byte %zu)", cfg_kw_name(ctx),
+			why.text, why.at + 1);
+	rule_fmt_free(&f);
+	return 0;
+}
+
+static int
+parse_text(struct cfg_ctx *ctx, struct log_text *t)
+{
+	t->where = cfg_arg_where(ctx, 0);
+	return check_format(ctx) < 0 ? -1 : cfg_arg_dup(ctx, 0, &t->text);
+}
+
+static int
+parse_error_format(struct cfg_ctx *ctx)
+{
+	return parse_text(ctx, &((struct proxy *)ctx->obj)->log.error);
+}
+
+static int
+parse_sd(struct cfg_ctx *ctx)
+{
+	return parse_text(ctx, &((struct proxy *)ctx->obj)->log.sd);
+}
+
+static int
+parse_format(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	if (check_format(ctx) < 0)
+		return -1;
+	if (cfg_arg_dup(ctx, 0, &p->log.format_text) < 0)
+		return -1;
+	p->log.format_where = cfg_arg_where(ctx, 0);
+	p->log.preset = LOG_PRESET_NONE;
+	return 0;
+}
+
+static int
+parse_preset(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum forms[] = { { "clf", LOG_PRESET_CLF },
+		{ "json", LOG_PRESET_JSON }, { 0 } };
+	struct proxy *p = ctx->obj;
+	int preset = (int)ctx->kw->arg;
+
+	if (ctx->argc > 0 && cfg_arg_enum(ctx, 0, forms, &preset) < 0)
+		return -1;
+	mem_free(p->log.format_text);
+	p->log.format_text = NULL;
+	p->log.preset = (enum log_preset)preset;
+	return 0;
+}
+
+static int
+parse_option(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	unsigned int bit = (unsigned int)ctx->kw->arg;
+
+	p->options &= ~bit;
+	p->no_options &= ~bit;
+	if (ctx->form == CFG_FORM_SET)
+		p->options |= bit;
+	else if (ctx->form == CFG_FORM_NO)
+		p->no_options |= bit;
+	return 0;
+}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "log",
+		.sections = CFG_GLOBAL | CFG_PROXIES,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = CFG_ANY,
+		.parse = parse_log,
+		.syntax =
+			"global | <target> [len <length>] [format <format>] <facility> "
+			"[<level> [<minlevel>]]",
+		.doc = "Where logs go: an address, a unix socket, stdout, stderr or fd@<n>." },
+	{ .name = "log-tag",
+		.sections = CFG_GLOBAL | CFG_PROXIES,
+		.min = 1,
+		.max = 1,
+		.parse = parse_tag,
+		.syntax = "<tag>",
+		.doc = "The tag in the header of syslog messages, instead of the program's name." },
+	{ .name = "log-send-hostname",
+		.sections = CFG_GLOBAL,
+		.min = 0,
+		.max = 1,
+		.parse = parse_hostname,
+		.syntax = "[<name>]",
+		.doc = "Puts the name of the host into the header of syslog messages." },
+	{ .name = "log-format",
+		.once = "log format",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_format,
+		.syntax = "<format>",
+		.doc = "The form of the line that each session leaves in the logs." },
+	{ .name = "error-log-format",
+		.once = "error-log-format",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_error_format,
+		.syntax = "<format>",
+		.doc = "The form of the line that is left by what was no request, or brought no "
+			"PROXY header." },
+	{ .name = "log-format-sd",
+		.once = "log-format-sd",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_sd,
+		.syntax = "<format>",
+		.doc = "The structured data of lines whose log address has the format rfc5424." },
+	{ .name = "option dontlog-normal",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 0,
+		.parse = parse_option,
+		.arg = OPT_DONTLOG_NORMAL,
+		.doc = "Logs only what went wrong, or was tried more than once." },
+	{ .name = "option log-separate-errors",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 0,
+		.parse = parse_option,
+		.arg = OPT_LOG_ERRORS,
+		.doc = "Logs what went wrong, or was tried more than once, at the level err." },
+	{ .name = "option tcplog",
+		.once = "log format",
+		.sections = CFG_FE,
+		.min = 0,
+		.max = 0,
+		.parse = parse_preset,
+		.arg = LOG_PRESET_TCP,
+		.doc = "Logs sessions with timers, state and counters." },
+	{ .name = "option httplog",
+		.once = "log format",
+		.sections = CFG_FE,
+		.min = 0,
+		.max = 1,
+		.parse = parse_preset,
+		.arg = LOG_PRESET_HTTP,
+		.syntax = "[clf|json]",
+		.doc = "Logs requests with timers, state and counters." },
+	{ .name = "option dontlognull",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 0,
+		.parse = parse_option,
+		.arg = OPT_DONTLOGNULL,
+		.doc = "Logs no sessions in which the client sent nothing." },
+	{ .name = "option logasap",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.min = 0,
+		.max = 0,
+		.parse = parse_option,
+		.arg = OPT_LOGASAP,
+		.doc = "Logs a session as soon as its server is connected." },
+	{ 0 }
+};
+
+const struct cfg_module log_cfg_module = {
+	.name = "log",
+	.kws = kws,
+};

@@ -1,0 +1,270 @@
+/* Keywords of persistence (manual 4.2): cookie, force-persist, ignore-persist, use-server. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sbuf.h"
+#include "cfg/ctx.h"
+#include "http/head.h"
+#include "proxy/model/proxies.h"
+#include "proxy/config/proxy_cfg.h"
+
+/* Of what stands behind a cookie: it has to fit into a head. */
+#define ATTRS_MAX 1024
+#define AGE_MAX_MS (UINT64_C(1000) * INT_MAX)
+
+/* --- cookie --- */
+
+/* A `cookie` line as it is read. Attributes are sent in an order of their own. */
+struct line {
+	struct persist_conf *conf;
+	struct sbuf domains, attrs;
+	int ways; /* how many of rewrite, insert, prefix */
+	int httponly, secure;
+	int at;   /* the argument at work */
+};
+
+static int
+take_way(struct cfg_ctx *ctx, struct line *l, enum persist_way way)
+{
+	if (l->ways++ && l->conf->way != way)
+		return cfg_error(ctx, l->at,
+			"cookie 'rewrite', 'insert' and 'prefix' modes are incompatible.");
+	l->conf->way = way;
+	return 0;
+}
+
+static int
+take_age(struct cfg_ctx *ctx, struct line *l, unsigned int *out)
+{
+	const char *what = cfg_arg(ctx, l->at);
+	uint64_t ms;
+
+	if (++l->at == ctx->argc)
+		return cfg_error(ctx, l->at - 1, "'cookie' : '%s' expects a time in seconds", what);
+	if (cfg_arg_time(ctx, l->at, CFG_UNIT_S, 0, AGE_MAX_MS, &ms))
+		return -1;
+	*out = (unsigned int)((ms + 999) / 1000);
+	return 0;
+}
+
+static int
+take_text(struct cfg_ctx *ctx, struct line *l, const char *prefix, struct sbuf *out)
+{
+	const char *what = cfg_arg(ctx, l->at), *text;
+
+	if (++l->at == ctx->argc)
+		return cfg_error(ctx, l->at - 1, "'cookie' : '%s' expects a value", what);
+	text = cfg_arg(ctx, l->at);
+	if (!*text || strchr(text, ';') || !http_value_is_valid(str_of(text)))
+		return cfg_error(ctx, l->at, "'cookie' : '%.60s' cannot be a cookie's %s", text,
+			*prefix ? "domain" : "attribute");
+	if (*prefix && !strchr(text, '.'))
+		cfg_warn(ctx, l->at,
+			"domain '%.60s' contains no embedded dot, this configuration may not work "
+			"properly (see RFC6265#5.2.3).",
+			text);
+	sbuf_addf(out, "; %s%s", prefix, text);
+	return 0;
+}
+
+static int
+take_flag(struct line *l, const char *word)
+{
+	static const char *const names[] = { "indirect", "nocache", "postonly", "preserve" };
+	uint8_t *flags[] = { &l->conf->indirect, &l->conf->nocache, &l->conf->postonly,
+		&l->conf->preserve };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(word, names[i]) == 0) {
+			*flags[i] = 1;
+			return 1;
+		}
+	if (strcmp(word, "httponly") == 0)
+		return l->httponly = 1;
+	if (strcmp(word, "secure") == 0)
+		return l->secure = 1;
+	return 0;
+}
+
+static int
+take_word(struct cfg_ctx *ctx, struct line *l)
+{
+	const char *word = cfg_arg(ctx, l->at);
+
+	if (take_flag(l, word))
+		return 0;
+	if (strcmp(word, "rewrite") == 0)
+		return take_way(ctx, l, PERSIST_REWRITE);
+	if (strcmp(word, "insert") == 0)
+		return take_way(ctx, l, PERSIST_INSERT);
+	if (strcmp(word, "prefix") == 0)
+		return take_way(ctx, l, PERSIST_PREFIX);
+	if (strcmp(word, "domain") == 0)
+		return take_text(ctx, l, "domain=", &l->domains);
+	if (strcmp(word, "attr") == 0)
+		return take_text(ctx, l, "", &l->attrs);
+	if (strcmp(word, "maxidle") == 0)
+		return take_age(ctx, l, &l->conf->max_idle);
+	if (strcmp(word, "maxlife") == 0)
+		return take_age(ctx, l, &l->conf->max_life);
+	if (strcmp(word, "dynamic") == 0)
+		return cfg_error(ctx, l->at, "'cookie' : 'dynamic' is not supported");
+	return cfg_error(ctx, l->at,
+		"'cookie' supports 'rewrite', 'insert', 'prefix', 'indirect', 'nocache', "
+		"'postonly', 'preserve', 'httponly', 'secure', 'domain', 'maxidle', 'maxlife' and "
+		"'attr', not '%.40s'.",
+		word);
+}
+
+static int
+put_attrs(struct cfg_ctx *ctx, struct line *l)
+{
+	struct sbuf all;
+	int r = 0;
+
+	sbuf_init(&all, ATTRS_MAX);
+	sbuf_addf(&all, "%s%s%s%s", l->domains.p ? l->domains.p : "",
+		l->httponly ? "; HttpOnly" : "", l->secure ? "; Secure" : "",
+		l->attrs.p ? l->attrs.p : "");
+	if (all.failed || l->domains.failed || l->attrs.failed)
+		r = cfg_error(ctx, 0, "'cookie' : attributes of more than %d bytes", ATTRS_MAX);
+	else if (all.len && !(l->conf->attrs = mem_strdup(all.p)))
+		r = cfg_nomem(ctx);
+	sbuf_fini(&all);
+	return r;
+}
+
+static int
+check_line(struct cfg_ctx *ctx, const struct persist_conf *c)
+{
+	if (c->way == PERSIST_REWRITE && c->indirect)
+		return cfg_error(ctx, 0, "cookie 'rewrite' and 'indirect' modes are incompatible.");
+	if (c->preserve && c->way != PERSIST_INSERT && !c->indirect)
+		return cfg_error(ctx, 0, "cookie 'preserve' requires at least 'insert' or "
+					 "'indirect'.");
+	return 0;
+}
+
+static int
+parse_cookie(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct line l = { .conf = &p->persist, .at = 1 };
+	int r = 0;
+
+	persist_conf_drop_cookie(l.conf);
+	l.conf->where = cfg_arg_where(ctx, 0);
+	if (!http_name_is_valid(str_of(cfg_arg(ctx, 0))))
+		return cfg_error(ctx, 0, "'cookie' : '%.60s' cannot be the name of a cookie",
+			cfg_arg(ctx, 0));
+	sbuf_init(&l.domains, ATTRS_MAX);
+	sbuf_init(&l.attrs, ATTRS_MAX);
+	for (; r == 0 && l.at < ctx->argc; l.at++)
+		r = take_word(ctx, &l);
+	if (r == 0)
+		r = check_line(ctx, l.conf);
+	if (r == 0)
+		r = put_attrs(ctx, &l);
+	if (r == 0)
+		r = cfg_arg_dup(ctx, 0, &l.conf->name);
+	sbuf_fini(&l.domains);
+	sbuf_fini(&l.attrs);
+	return r;
+}
+
+/* --- lines with a condition --- */
+
+/* Where a backend may be asked, in one mode or the other: persist_conf_finish() knows which. */
+#define SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BACK)
+
+/* A name with a '%' in it is made for each session. */
+static int
+take_name(struct cfg_ctx *ctx, const struct rule_vocab *v, struct persist_rule *r)
+{
+	struct cfg_where where = cfg_arg_where(ctx, 0);
+	struct rule_err why;
+
+	if (cfg_arg_dup(ctx, 0, &r->name))
+		return -1;
+	if (!strchr(r->name, '%') || rule_fmt_compile(v, r->name, 0, SCOPES, &r->fmt, &why) == 0)
+		return 0;
+	where.col += (unsigned int)why.at;
+	cfg_diag_add(ctx->diag, CFG_ALERT, &where, "'use-server' : %s", why.text);
+	return -1;
+}
+
+static int
+parse_rule(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	enum persist_what what = (enum persist_what)ctx->kw->arg;
+	int first = what == PERSIST_USE;
+	struct persist_rule *r = mem_zalloc(sizeof(*r));
+
+	if (!r)
+		return cfg_nomem(ctx);
+	list_init(&r->link);
+	r->what = what;
+	r->where = cfg_arg_where(ctx, 0);
+	if ((first && take_name(ctx, v, r)) ||
+		rule_cond_parse(&p->acls, v, ctx, first, SCOPES, &r->cond)) {
+		persist_rule_free(&r);
+		return -1;
+	}
+	list_append(first ? &p->persist.uses : &p->persist.rules, &r->link);
+	return 0;
+}
+
+#define BACKENDS (CFG_LISTEN | CFG_BACKEND)
+
+static const struct cfg_kw kws[] = {
+	{ .name = "cookie",
+		.once = "cookie",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_cookie,
+		.syntax = "<name> [rewrite|insert|prefix] [indirect] [nocache] [postonly] "
+			  "[preserve] [httponly] [secure] [domain <domain>]... [maxidle <time>] "
+			  "[maxlife <time>] [attr <value>]...",
+		.doc = "Clients come back to the server that a cookie of theirs names (server "
+		       "option cookie). With nocache every response that gets one and does not "
+		       "say otherwise is made private." },
+	{ .name = "force-persist",
+		.sections = BACKENDS,
+		.flags = CFG_KW_STRICT,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_rule,
+		.arg = PERSIST_FORCE,
+		.syntax = "{if | unless} <condition>",
+		.doc = "Persistence holds even when the server is down, and is never given up." },
+	{ .name = "ignore-persist",
+		.sections = BACKENDS,
+		.flags = CFG_KW_STRICT,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_rule,
+		.arg = PERSIST_IGNORE,
+		.syntax = "{if | unless} <condition>",
+		.doc = "The cookie is not looked at, and none is set. The first line of this and "
+		       "force-persist that holds decides." },
+	{ .name = "use-server",
+		.sections = BACKENDS,
+		.flags = CFG_KW_STRICT,
+		.min = 3,
+		.max = CFG_ANY,
+		.parse = parse_rule,
+		.arg = PERSIST_USE,
+		.syntax = "{<server> | <format>} {if | unless} <condition>",
+		.doc = "The server of those that the condition holds for, unless it is down; "
+		       "before any cookie." },
+	{ 0 },
+};
+
+const struct cfg_module persist_cfg_module = {
+	.name = "persist",
+	.kws = kws,
+};

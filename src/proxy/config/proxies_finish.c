@@ -1,0 +1,264 @@
+/* What can only be said of a configuration when all of it is known. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cfg/diag.h"
+#include "proxy/config/capture_cfg.h"
+#include "proxy/model/monitor.h"
+#include "proxy/model/proxies.h"
+#include "proxy/config/proxy_ids.h"
+#include "proxy/session/route.h"
+
+static struct proxy *
+proxy_of(struct list *it)
+{
+	return list_entry(it, struct proxy, link);
+}
+
+/* --- where connections go --- */
+
+/* Mode tcp in front of mode http would have to change over with bytes at hand. */
+static void
+check_modes(const struct proxy *p, const struct proxy *be, const char *what, struct cfg_diag *d)
+{
+	static const char *const names[] = { [PROXY_TCP] = "tcp", [PROXY_HTTP] = "http" };
+
+	if (p->mode == be->mode)
+		return;
+	cfg_diag_add(d, CFG_ALERT, NULL,
+		"%s %s '%s' (%s:%u) tries to use incompatible %s backend '%s' (%s:%u) %s (see "
+		"'mode')%s.",
+		names[p->mode], proxy_kind(p), p->name, proxy_file(p), p->where.line,
+		names[be->mode], be->name, proxy_file(be), be->where.line, what,
+		p->mode == PROXY_TCP ? "; HTTP behind a tcp frontend is not supported" : "");
+}
+
+static struct proxy *
+find_target(struct proxies *ps, const struct proxy *p, const char *kw, const char *name,
+	const struct cfg_where *where, struct cfg_diag *d)
+{
+	struct proxy *be = proxies_find(ps, name, PROXY_BE);
+
+	if (!be)
+		cfg_diag_add(d, CFG_ALERT, where, "Proxy '%s': unable to find required %s: '%s'.",
+			p->name, kw, name);
+	else if (be == p)
+		cfg_diag_add(d, CFG_ALERT, where, "Proxy '%s': loop detected for %s: '%s'.",
+			p->name, kw, name);
+	return be;
+}
+
+static void
+resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
+{
+	struct proxy *always = NULL, *fallback = p->caps & PROXY_BE ? p : NULL;
+	int reached = 1;
+
+	list_each(it, &p->use_backends) {
+		struct use_backend *u = list_entry(it, struct use_backend, link);
+		struct proxy *be = u->fmt ? NULL
+			: find_target(ps, p, "use_backend", u->name, &u->where, d);
+
+		if (be)
+			check_modes(p, be, "in a 'use_backend' rule", d);
+		route_check(p, u, ps, d);
+		p->route_looks |= u->looks;
+		u->be = be && !be->disabled ? be : NULL;
+		if (!reached)
+			continue;
+		if (!u->cond && !u->fmt)
+			always = be;
+		else
+			p->n_routes++;
+		reached = u->cond != NULL;
+	}
+	if (p->default_be_name) {
+		fallback = find_target(
+			ps, p, "default_backend", p->default_be_name, &p->default_be_where, d);
+		if (fallback)
+			check_modes(p, fallback, "as its default backend", d);
+		if ((p->caps & PROXY_BE) && !list_is_empty(&p->servers))
+			cfg_diag_add(d, CFG_WARNING, &p->default_be_where,
+				"proxy '%s' : 'default_backend' comes before its own servers, "
+				"which its clients never reach.",
+				p->name);
+	}
+	p->fallback_be = fallback;
+	if (!always)
+		always = fallback;
+	/* Nobody gets a server from a backend that is switched off. */
+	p->default_be = always && !always->disabled ? always : NULL;
+}
+
+/* The port a client came to, moved by what a server line says, must still be one. */
+static void
+check_offsets(const struct proxy *p, const struct server *s, struct cfg_diag *d)
+{
+	list_each(it, &p->binds) {
+		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
+
+		list_each(at, &b->listeners) {
+			const struct listener *ln = list_entry(at, const struct listener, link);
+			int port = (int)addr_port(&ln->addr);
+
+			if (!port ||
+				(port + s->spec.port_offset >= 1 &&
+					port + s->spec.port_offset <= 65535))
+				continue;
+			cfg_diag_add(d, CFG_WARNING, &s->where,
+				"server '%s/%s' : clients of %s '%s' that come to port %d would go "
+				"to port %d, which does not exist.",
+				s->be->name, s->name, proxy_kind(p), p->name, port,
+				port + s->spec.port_offset);
+			return;
+		}
+	}
+}
+
+static void
+check_ports(const struct proxy *p, const struct proxy *be, struct cfg_diag *d)
+{
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (s->spec.has_offset)
+			check_offsets(p, s, d);
+	}
+}
+
+/* --- one proxy at a time --- */
+
+static void
+check_timeouts(const struct proxy *p, struct cfg_diag *d)
+{
+	int client = (p->caps & PROXY_FE) && !p->to.client;
+	int server = (p->caps & PROXY_BE) && p->n_servers && (!p->to.connect || !p->to.server);
+
+	if (client || server)
+		cfg_diag_add(d, CFG_WARNING, NULL,
+			"missing timeouts for %s '%s'.\n"
+			"Connections that hang would stay for ever, and pile up. Please set these\n"
+			"timeouts to more than zero: 'client', 'connect', 'server'.",
+			proxy_kind(p), p->name);
+}
+
+static void
+check_frontend(struct proxy *p, struct cfg_diag *d)
+{
+	if (list_is_empty(&p->binds))
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"%s '%s' has no 'bind' directive. Please declare it as a backend if this "
+			"was intended.",
+			proxy_kind(p), p->name);
+	if (p->default_be)
+		check_ports(p, p->default_be, d);
+	list_each(it, &p->use_backends) {
+		const struct use_backend *u = list_entry(it, const struct use_backend, link);
+
+		if (u->cond && u->be)
+			check_ports(p, u->be, d);
+	}
+}
+
+static void
+fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag *d)
+{
+	struct source_conf *src = &s->conf.source;
+
+	if (!src->addr.len && !src->interface[0])
+		*src = *backend;
+	/* Binding to any address and any port changes nothing: two calls per connection less. */
+	if (addr_is_any(&src->addr) && !src->port_lo)
+		src->addr.len = 0;
+	if (src->addr.len && addr_family(&s->addr) != AF_UNIX &&
+		addr_family(&src->addr) != addr_family(&s->addr))
+		cfg_diag_add(d, CFG_WARNING, &s->where,
+			"server '%s/%s' : its source is of another family than its address: no "
+			"connection can be made.",
+			s->be->name, s->name);
+}
+
+static void
+fill_servers(struct proxy *p, struct cfg_diag *d)
+{
+	list_each(it, &p->servers) {
+		fill_source(list_entry(it, struct server, link), &p->source, d);
+	}
+}
+
+static void
+finish_proxy(struct proxy *p, struct cfg_diag *d)
+{
+	int r = proxy_assign_ids(p, d);
+
+	if (!p->to.queue)
+		p->to.queue = p->to.connect;
+	if (!p->to.tarpit)
+		p->to.tarpit = p->to.connect;
+	http_conf_check(p, d);
+	forward_conf_check(p, d);
+	fill_servers(p, d);
+	if (r == 0)
+		r = balance_init(p);
+	if (r < 0)
+		cfg_diag_add(d, CFG_ALERT, &p->where, "%s '%s': %s", proxy_kind(p), p->name,
+			r == -ERR_FULL ? "more servers than a backend can have (4095)"
+				       : err_text(r));
+	if (p->disabled)
+		return;
+	if (p->caps & PROXY_FE)
+		check_frontend(p, d);
+	check_timeouts(p, d);
+}
+
+/* What its expressions name is known now. */
+static void
+check_log_format(const struct proxy *p, struct proxies *ps, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	if (p->log.format && rule_fmt_check(p->log.format, ps, &why) < 0)
+		cfg_diag_add(d, CFG_ALERT, &p->log.format_where, "'log-format' : %s.", why.text);
+}
+
+int
+proxies_finish(struct proxies *ps, struct cfg_diag *d)
+{
+	unsigned int before = d->count[CFG_ALERT];
+	int failed = 0;
+
+	if (proxies_check_distinct(ps, d) < 0)
+		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
+	list_each(it, &ps->all) {
+		struct proxy *p = proxy_of(it);
+
+		if (!(p->caps & PROXY_FE) || p->disabled)
+			continue;
+		resolve_targets(ps, p, d);
+		monitor_check(p, ps, d);
+	}
+	log_global_finish(&ps->log);
+	if (proxies_check_default_rules(ps, d) < 0)
+		failed = 1;
+	list_each(it, &ps->all) {
+		if (unique_id_conf_finish(proxy_of(it), ps, d) < 0)
+			failed = 1;
+	}
+	capture_cfg_finish(ps, d);
+	list_each(it, &ps->all) {
+		finish_proxy(proxy_of(it), d);
+		balance_check(proxy_of(it), ps, d);
+		if (persist_conf_finish(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
+			failed = 1;
+		if (proxy_rules_check(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0)
+			failed = 1;
+		check_log_format(proxy_of(it), ps, d);
+	}
+	pattern_files_finish(&ps->files);
+	return failed || d->count[CFG_ALERT] > before ? -1 : 0;
+}

@@ -1,0 +1,427 @@
+#include "proxy/config/proxy_cfg.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sbuf.h"
+#include "cfg/ctx.h"
+#include "net/bind_cfg.h"
+#include "proxy/model/proxies.h"
+#include "proxy/session/route.h"
+
+/* session.retries is 16 bits wide. */
+#define RETRIES_MAX 65535
+#define DESCRIPTION_MAX 1024
+
+/* --- sections --- */
+
+static int
+begin_proxy(struct cfg_ctx *ctx, unsigned int caps)
+{
+	struct proxies *ps = ctx->root;
+	struct proxy *p;
+
+	if (!(caps & PROXY_DEFAULTS) && ps->n == PROXIES_MAX)
+		return cfg_error(ctx, 0, "more than %d proxies", PROXIES_MAX);
+	if ((caps & PROXY_DEFAULTS) && ctx->from && ((struct proxy *)ctx->from)->rules.has)
+		return cfg_error(ctx, -1,
+			"a defaults section cannot be made from one that has rules.");
+	p = proxy_new(ctx->name, caps);
+	if (!p)
+		return cfg_nomem(ctx);
+	if (ctx->from && proxy_inherit(p, ctx->from) < 0) {
+		proxy_free(&p);
+		return cfg_nomem(ctx);
+	}
+	p->where = cfg_arg_where(ctx, ctx->argc > 0 ? 0 : -1);
+	if (caps & PROXY_DEFAULTS) {
+		list_append(&ps->defaults, &p->link);
+	} else {
+		list_append(&ps->all, &p->link);
+		ps->n++;
+	}
+	ctx->obj = p;
+	return 0;
+}
+
+static int
+begin_defaults(struct cfg_ctx *ctx)
+{
+	return begin_proxy(ctx, PROXY_DEFAULTS);
+}
+
+static int
+begin_frontend(struct cfg_ctx *ctx)
+{
+	return begin_proxy(ctx, PROXY_FE);
+}
+
+static int
+begin_backend(struct cfg_ctx *ctx)
+{
+	return begin_proxy(ctx, PROXY_BE);
+}
+
+static int
+begin_listen(struct cfg_ctx *ctx)
+{
+	return begin_proxy(ctx, PROXY_FE | PROXY_BE);
+}
+
+static const struct cfg_section sections[] = {
+	{ .name = "defaults",
+		.bit = CFG_DEFAULTS,
+		.flags = CFG_SEC_OPTNAME | CFG_SEC_FROM | CFG_SEC_DEFAULTS,
+		.begin = begin_defaults },
+	{ .name = "frontend",
+		.bit = CFG_FRONTEND,
+		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
+		.begin = begin_frontend },
+	{ .name = "backend",
+		.bit = CFG_BACKEND,
+		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
+		.begin = begin_backend },
+	{ .name = "listen",
+		.bit = CFG_LISTEN,
+		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
+		.begin = begin_listen },
+	{ 0 },
+};
+
+/* --- what a proxy is --- */
+
+static int
+parse_mode(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	const char *mode = cfg_arg(ctx, 0);
+
+	if (strcmp(mode, "tcp") == 0) {
+		p->mode = PROXY_TCP;
+		return 0;
+	}
+	/* What else is wrong with it is shown too. */
+	if (strcmp(mode, "http") == 0) {
+		p->mode = PROXY_HTTP;
+		return 0;
+	}
+	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0 || strcmp(mode, "spop") == 0)
+		return cfg_error(
+			ctx, 0, "'mode %s' is not supported, only 'tcp' and 'http' are", mode);
+	return cfg_error(
+		ctx, 0, "unknown proxy mode '%.40s'; 'tcp' and 'http' are supported", mode);
+}
+
+static int
+parse_disabled(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	p->disabled = (int)ctx->kw->arg;
+	return 0;
+}
+
+static int
+parse_id(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, INT_MAX, &p->id);
+}
+
+/* All words of the line, as one. */
+static int
+parse_description(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct sbuf text;
+	char *copy;
+
+	sbuf_init(&text, DESCRIPTION_MAX);
+	for (int i = 0; i < ctx->argc; i++)
+		sbuf_addf(&text, "%s%s", i ? " " : "", cfg_arg(ctx, i));
+	if (text.failed) {
+		sbuf_fini(&text);
+		return cfg_error(ctx, 0, "'description' is longer than %d bytes", DESCRIPTION_MAX);
+	}
+	copy = mem_strdup(text.p);
+	sbuf_fini(&text);
+	if (!copy)
+		return cfg_nomem(ctx);
+	mem_free(p->description);
+	p->description = copy;
+	return 0;
+}
+
+/* A number of a proxy by its offset, which is the keyword's arg. */
+static int
+parse_count(struct cfg_ctx *ctx)
+{
+	return cfg_arg_int(ctx, 0, 0, INT_MAX, (int *)(void *)((char *)ctx->obj + ctx->kw->arg));
+}
+
+static int
+parse_retries(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 0, RETRIES_MAX, &p->retries);
+}
+
+/* --- where it listens, where it sends --- */
+
+static int
+parse_bind(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	return bind_cfg_line(ctx, 0, &p->binds, p, NULL);
+}
+
+static int
+parse_default_backend(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	p->default_be_where = cfg_arg_where(ctx, 0);
+	return cfg_arg_dup(ctx, 0, &p->default_be_name);
+}
+
+/* Where use_backend may be asked, in one mode or the other. */
+#define ROUTE_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BODY)
+
+static const struct rule_vocab *
+vocab_of(const struct cfg_ctx *ctx)
+{
+	return &((const struct proxies *)ctx->root)->vocab;
+}
+
+static int
+parse_acl(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	if (ctx->section->bit == CFG_DEFAULTS && !*ctx->name)
+		return cfg_error(ctx, -1,
+			"'acl' not allowed in 'defaults' without a name: no rule could use it");
+	return rule_acl_parse(&p->acls, vocab_of(ctx), ctx);
+}
+
+/* A name with a '%' in it is made for each session. */
+static int
+parse_dynamic_backend(struct cfg_ctx *ctx, struct use_backend *u)
+{
+	struct cfg_where where = cfg_arg_where(ctx, 0);
+	struct rule_err why;
+
+	if (!strchr(u->name, '%'))
+		return 0;
+	if (rule_fmt_compile(vocab_of(ctx), u->name, 0, ROUTE_SCOPES, &u->fmt, &why) == 0)
+		return 0;
+	where.col += (unsigned int)why.at;
+	cfg_diag_add(ctx->diag, CFG_ALERT, &where, "'use_backend' : %s", why.text);
+	return -1;
+}
+
+static int
+parse_use_backend(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct use_backend *u, *last;
+
+	u = mem_zalloc(sizeof(*u));
+	if (!u)
+		return cfg_nomem(ctx);
+	/* Whether it can be asked in this mode is known when the mode is: route_check(). */
+	if (cfg_arg_dup(ctx, 0, &u->name) || parse_dynamic_backend(ctx, u) ||
+		(ctx->argc > 1 && rule_cond_parse(&p->acls, vocab_of(ctx), ctx, 1, ROUTE_SCOPES,
+					  &u->cond))) {
+		use_backend_free(&u);
+		return -1;
+	}
+	u->where = cfg_arg_where(ctx, 0);
+	last = list_is_empty(&p->use_backends)
+		? NULL
+		: list_entry(p->use_backends.prev, struct use_backend, link);
+	if (last && !last->cond)
+		cfg_note(ctx, 0, "'use_backend' : one without a condition is before it: this one "
+				 "is never reached");
+	list_append(&p->use_backends, &u->link);
+	return 0;
+}
+
+/* --- options --- */
+
+static void
+set_options(struct proxy *p, enum cfg_form form, unsigned int bits)
+{
+	p->options &= ~bits;
+	p->no_options &= ~bits;
+	if (form == CFG_FORM_SET)
+		p->options |= bits;
+	else if (form == CFG_FORM_NO)
+		p->no_options |= bits;
+}
+
+static int
+parse_option(struct cfg_ctx *ctx)
+{
+	set_options(ctx->obj, ctx->form, (unsigned int)ctx->kw->arg);
+	return 0;
+}
+
+/* option redispatch [<interval>]: -1 is the last attempt, N every Nth, 0 never. */
+static int
+parse_redispatch(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	int every = -1;
+
+	if (ctx->form == CFG_FORM_SET && ctx->argc > 0 &&
+		cfg_arg_int(ctx, 0, -RETRIES_MAX, RETRIES_MAX, &every))
+		return -1;
+	set_options(p, every ? ctx->form : CFG_FORM_NO, OPT_REDISPATCH);
+	p->redispatch_every = p->options & OPT_REDISPATCH ? every : 0;
+	return 0;
+}
+
+#define OPTION(n, where, bits, text)                                                               \
+	{                                                                                          \
+		.name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = parse_option, \
+		.arg = bits, .doc = text                                                           \
+	}
+#define COUNT(n, where, field, text)                                                    \
+	{                                                                               \
+		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_count, \
+		.arg = offsetof(struct proxy, field), .syntax = "<number>", .doc = text \
+	}
+#define ANYWHERE (CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN)
+#define FRONT (CFG_FRONTEND | CFG_LISTEN)
+
+static const struct cfg_kw kws[] = {
+	{ .name = "acl",
+		.sections = CFG_PROXIES,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_acl,
+		.syntax = "<name> <criterion> [<flags>] [<operator>] [<value>...]",
+		.doc = "A test that conditions name; several lines of one name: any of them." },
+	COUNT("backlog", CFG_FE, backlog,
+		"Connections the kernel may keep waiting; 0 takes maxconn."),
+	{ .name = "bind",
+		.sections = FRONT,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_bind,
+		.syntax = "<address>[,...] [<option>...]",
+		.doc = "Where connections are accepted." },
+	{ .name = "default_backend",
+		.once = "default_backend",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_default_backend,
+		.syntax = "<backend>",
+		.doc = "Where connections go that no use_backend took." },
+	{ .name = "description",
+		.sections = ANYWHERE,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_description,
+		.syntax = "<text>",
+		.doc = "A note on what it is for." },
+	{ .name = "disabled",
+		.sections = CFG_PROXIES,
+		.parse = parse_disabled,
+		.arg = 1,
+		.doc = "Switches the proxy off." },
+	{ .name = "enabled",
+		.sections = CFG_PROXIES,
+		.parse = parse_disabled,
+		.arg = 0,
+		.doc = "Switches on what the defaults switched off." },
+	COUNT("fullconn", CFG_BE, fullconn,
+		"Load at which servers reach their maxconn when that is dynamic; shown only."),
+	{ .name = "id",
+		.sections = ANYWHERE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_id,
+		.syntax = "<number>",
+		.doc = "The proxy's number in the statistics." },
+	COUNT("maxconn", CFG_FE, maxconn, "Connections at once; 0 takes the process's limit."),
+	{ .name = "mode",
+		.once = "mode",
+		.sections = CFG_PROXIES,
+		.min = 1,
+		.max = 1,
+		.parse = parse_mode,
+		.syntax = "{ tcp | http }",
+		.doc = "What is forwarded." },
+	OPTION("allbackups", CFG_BE, OPT_ALLBACKUPS,
+		"Uses all backup servers, not the first only."),
+	OPTION("clitcpka", CFG_FE, OPT_CLITCPKA, "TCP keep-alive towards clients."),
+	OPTION("nolinger", CFG_PROXIES, OPT_NOLINGER,
+		"Ends connections by a reset, which frees their ports at once."),
+	OPTION("persist", CFG_BE, OPT_PERSIST,
+		"Sends clients to the server that their cookie names even when it is down."),
+	{ .name = "option redispatch",
+		.sections = CFG_BE,
+		.flags = CFG_KW_NO,
+		.max = 1,
+		.parse = parse_redispatch,
+		.syntax = "[<interval>]",
+		.doc = "Tries another server when one cannot be connected to." },
+	OPTION("splice-auto", CFG_PROXIES, OPT_SPLICE_AUTO,
+		"Lets long transfers go through pipes in the kernel, without a copy. On in mode "
+		"tcp unless the frontend or the backend says 'no option splice-auto'. Where it is "
+		"said, a derived maxconn makes room for the pipes; else they take what is left. "
+		"In mode http: bodies by Content-Length or until the server ends, and tunnels."),
+	OPTION("splice-request", CFG_PROXIES, OPT_SPLICE_REQUEST,
+		"The same for what clients send, at the first opportunity."),
+	OPTION("splice-response", CFG_PROXIES, OPT_SPLICE_RESPONSE,
+		"The same for what servers send, at the first opportunity."),
+	OPTION("srvtcpka", CFG_BE, OPT_SRVTCPKA, "TCP keep-alive towards servers."),
+	OPTION("tcp-smart-accept", CFG_FE, OPT_SMART_ACCEPT,
+		"Saves the ACK of the first data of a connection."),
+	OPTION("tcp-smart-connect", CFG_BE, OPT_SMART_CONNECT,
+		"Saves the ACK of a connection to a server when there are data to send. In mode "
+		"http also the last two segments of a connection that the server has ended: it "
+		"is reset, which takes one system call more."),
+	OPTION("tcpka", CFG_PROXIES, OPT_CLITCPKA | OPT_SRVTCPKA, "TCP keep-alive on both sides."),
+	{ .name = "retries",
+		.once = "retries",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_retries,
+		.syntax = "<number>",
+		.doc = "Attempts to connect after the first one." },
+	{ .name = "use_backend",
+		.sections = FRONT,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_use_backend,
+		.syntax = "{<backend> | <format>} [{if | unless} <condition>]",
+		.doc = "Where connections go that the condition holds for; the first line "
+		       "decides." },
+	{ .name = "option contstats",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.class = CFG_HINT,
+		.doc = "counters are always continuous" },
+	{ .name = "option socket-stats",
+		.sections = CFG_FE,
+		.flags = CFG_KW_NO,
+		.class = CFG_HINT,
+		.doc = "sockets are always counted one by one" },
+	{ 0 },
+};
+
+const struct cfg_module proxy_cfg_module = {
+	.name = "proxy",
+	.kws = kws,
+	.sections = sections,
+};

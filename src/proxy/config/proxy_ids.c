@@ -1,0 +1,258 @@
+/* Names and ids: which may not be the same, and those that were not given. */
+#include "proxy/config/proxy_ids.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cfg/diag.h"
+#include "proxy/model/proxies.h"
+
+/* HAProxy's first one: 1 is its own frontend of the stats sockets. */
+#define FIRST_PROXY_ID 2
+
+static struct proxy *
+proxy_of(struct list *it)
+{
+	return list_entry(it, struct proxy, link);
+}
+
+/* A proxy and its place among all. */
+struct entry {
+	struct proxy *p;
+	unsigned int at;
+};
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int r = strcmp(x->p->name, y->p->name);
+
+	return r != 0 ? r : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->p->id != y->p->id)
+		return x->p->id < y->p->id ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* A frontend and a backend may share a name; everything else may not. */
+static void
+check_names(struct entry *sorted, unsigned int n, struct cfg_diag *d)
+{
+	qsort(sorted, n, sizeof(*sorted), by_name);
+	for (unsigned int i = 1; i < n; i++) {
+		for (unsigned int k = i; k-- > 0;) {
+			const struct proxy *p = sorted[i].p, *other = sorted[k].p;
+
+			if (strcmp(p->name, other->name) != 0)
+				break;
+			if (!(p->caps & other->caps))
+				continue;
+			cfg_diag_add(d, CFG_ALERT, &p->where,
+				"%s '%s' has the same name as %s '%s' declared at %s:%u.",
+				proxy_kind(p), p->name, proxy_kind(other), other->name,
+				proxy_file(other), other->where.line);
+			break;
+		}
+	}
+}
+
+static void
+check_ids(struct entry *sorted, unsigned int n, struct cfg_diag *d)
+{
+	qsort(sorted, n, sizeof(*sorted), by_id);
+	for (unsigned int i = 1; i < n; i++) {
+		const struct proxy *p = sorted[i].p, *other = sorted[i - 1].p;
+
+		if (p->id && p->id == other->id)
+			cfg_diag_add(d, CFG_ALERT, &p->where,
+				"%s '%s' reuses the custom id %d of %s '%s' (declared at %s:%u).",
+				proxy_kind(p), p->name, p->id, proxy_kind(other), other->name,
+				proxy_file(other), other->where.line);
+	}
+}
+
+/*
+ * Ids that were not given: the next free number, in file order. Like HAProxy the count goes on
+ * over those
+ * that were given, so that the same file has the same numbers. `used` is sorted.
+ */
+struct id_counter {
+	const int *used;
+	unsigned int n_used, at;
+	int next;
+};
+
+static int
+next_id(struct id_counter *c, int given)
+{
+	int id = given;
+
+	if (!given) {
+		while (c->at < c->n_used && c->used[c->at] <= c->next) {
+			if (c->used[c->at] == c->next)
+				c->next++;
+			c->at++;
+		}
+		id = c->next;
+	}
+	if (c->next < INT_MAX)
+		c->next++;
+	return id;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void
+assign_proxy_ids(struct proxies *ps, int *used)
+{
+	struct id_counter c = { .used = used, .next = FIRST_PROXY_ID };
+
+	list_each(it, &ps->all) {
+		if (proxy_of(it)->id)
+			used[c.n_used++] = proxy_of(it)->id;
+	}
+	qsort(used, c.n_used, sizeof(*used), by_number);
+	list_each(it, &ps->all)
+		proxy_of(it)->id = next_id(&c, proxy_of(it)->id);
+}
+
+static int
+assign_server_ids(struct proxy *p)
+{
+	int *used = mem_alloc(MAX(p->n_servers, 1) * sizeof(int));
+	struct id_counter c = { .used = used, .next = 1 };
+
+	if (!used)
+		return -ERR_NOMEM;
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, struct server, link);
+
+		if (s->id)
+			used[c.n_used++] = s->id;
+	}
+	qsort(used, c.n_used, sizeof(*used), by_number);
+	list_each(it, &p->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		s->id = next_id(&c, s->id);
+	}
+	mem_free(used);
+	return 0;
+}
+
+/* Returns the number of lines with an id; used may be NULL to count only. */
+static unsigned int
+bind_ids(struct proxy *p, int *used)
+{
+	unsigned int n = 0;
+
+	list_each(it, &p->binds) {
+		const struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		if (!b->id)
+			continue;
+		if (used)
+			used[n] = b->id;
+		n++;
+	}
+	return n;
+}
+
+static void
+check_bind_ids(const struct proxy *p, struct cfg_diag *d)
+{
+	list_each(it, &p->binds) {
+		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
+
+		for (const struct list *at = p->binds.next; b->id && at != it; at = at->next) {
+			const struct bind_conf *o = list_entry(at, const struct bind_conf, link);
+
+			if (o->id != b->id)
+				continue;
+			cfg_diag_add(d, CFG_ALERT, &b->where,
+				"'bind' : 'id' : custom id %d already used at %s:%u", b->id,
+				o->where.file ? o->where.file->name : "?", o->where.line);
+			break;
+		}
+	}
+}
+
+static int
+assign_listener_ids(struct proxy *p)
+{
+	unsigned int n = bind_ids(p, NULL);
+	int *used = mem_alloc(MAX(n, 1) * sizeof(int));
+	struct id_counter c = { .used = used, .n_used = n, .next = 1 };
+
+	if (!used)
+		return -ERR_NOMEM;
+	bind_ids(p, used);
+	qsort(used, n, sizeof(*used), by_number);
+	list_each(it, &p->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(at, &b->listeners) {
+			struct listener *ln = list_entry(at, struct listener, link);
+
+			ln->id = next_id(&c, b->id);
+		}
+	}
+	mem_free(used);
+	return 0;
+}
+
+int
+proxy_assign_ids(struct proxy *p, struct cfg_diag *d)
+{
+	int r = assign_listener_ids(p);
+
+	check_bind_ids(p, d);
+	return r ? r : assign_server_ids(p);
+}
+
+int
+proxies_check_distinct(struct proxies *ps, struct cfg_diag *d)
+{
+	unsigned int n = 0;
+	struct entry *sorted = mem_alloc(MAX(ps->n, 1) * sizeof(*sorted));
+	int *used = mem_alloc(MAX(ps->n, 1) * sizeof(int));
+	struct proxy **backends = mem_alloc(MAX(ps->n, 1) * sizeof(struct proxy *));
+
+	if (sorted && used && backends) {
+		list_each(it, &ps->all) {
+			sorted[n].p = proxy_of(it);
+			sorted[n].at = n;
+			n++;
+		}
+		check_names(sorted, n, d);
+		mem_free(ps->by_name);
+		ps->by_name = backends;
+		ps->n_by_name = 0;
+		for (unsigned int i = 0; i < n; i++)
+			if (sorted[i].p->caps & PROXY_BE)
+				backends[ps->n_by_name++] = sorted[i].p;
+		check_ids(sorted, n, d);
+		assign_proxy_ids(ps, used);
+	}
+	mem_free(sorted);
+	mem_free(used);
+	if (ps->by_name != backends)
+		mem_free(backends);
+	return ps->by_name ? 0 : -ERR_NOMEM;
+}

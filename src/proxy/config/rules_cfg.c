@@ -1,0 +1,125 @@
+#include "proxy/config/rules_cfg.h"
+
+#include "cfg/ctx.h"
+#include "proxy/model/proxies.h"
+
+/* In that order they judge a request, whatever their order in the file. */
+static const struct {
+	unsigned int list;
+	const char *name;
+} judges[] = {
+	{ RULE_TCP_CONNECTION, "tcp-request connection" },
+	{ RULE_TCP_SESSION, "tcp-request session" },
+	{ RULE_TCP_REQ_CONTENT, "tcp-request content" },
+	{ RULE_HTTP_REQUEST, "http-request" },
+	{ RULES_REDIRECT, "redirect" },
+};
+
+/* The reader of the file may take them for a program. */
+static void
+warn_order(struct cfg_ctx *ctx, const struct proxy *p, unsigned int list)
+{
+	const char *later = list_is_empty(&p->use_backends) ? NULL : "use_backend";
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(judges) && judges[i].list != list)
+		i++;
+	if (i == ARRAY_LEN(judges))
+		return;
+	for (size_t k = ARRAY_LEN(judges); --k > i;)
+		if (!list_is_empty(&p->rules.own[judges[k].list]))
+			later = judges[k].name;
+	if (later)
+		cfg_warn(ctx, -1,
+			"a '%s' rule placed after a '%s' rule will still be processed before.",
+			judges[i].name, later);
+}
+
+/* The keyword's arg is the list. */
+static int
+parse_rule(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	struct proxy *p = ctx->obj;
+	unsigned int list = (unsigned int)ctx->kw->arg;
+	int r;
+
+	if (ctx->section->bit == CFG_DEFAULTS && !*ctx->name)
+		return cfg_error(ctx, -1, "'%s' not allowed in 'defaults' without a name",
+			cfg_kw_name(ctx));
+	warn_order(ctx, p, list);
+	if (list == RULES_REDIRECT)
+		r = rule_parse_redirect(&p->rules.own[list], &p->acls, &ps->vocab, ctx);
+	else
+		r = rule_parse(&p->rules.own[list], (enum rule_place)list, &p->acls, &ps->vocab,
+			ctx);
+	if (r == 0)
+		p->rules.has |= 1u << list;
+	return r;
+}
+
+/* The keyword's arg: of responses? */
+static int
+parse_delay(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	uint64_t ms;
+
+	if (ctx->section->bit == CFG_DEFAULTS && !*ctx->name)
+		return cfg_error(ctx, -1, "'%s' not allowed in 'defaults' without a name",
+			cfg_kw_name(ctx));
+	if (cfg_arg_time(ctx, 0, CFG_UNIT_MS, 0, CFG_TIME_MAX_MS, &ms) < 0)
+		return -1;
+	if (ctx->kw->arg)
+		p->rules.inspect_response_ms = (unsigned int)ms;
+	else
+		p->rules.inspect_ms = (unsigned int)ms;
+	return 0;
+}
+
+#define DELAY(n, where, response, text)                                                          \
+	{                                                                                        \
+		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay,          \
+		.flags = CFG_KW_FIRST, .once = n, .arg = response,                     \
+		.syntax = "<time>", .doc = text                                                  \
+	}
+#define RULES(n, where, list, args, text)                                                        \
+	{                                                                                        \
+		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_rule,     \
+		.arg = list, .syntax = args " [{if | unless} <condition>]", .doc = text          \
+	}
+#define ACTION "<action> [<argument>...]"
+
+static const struct cfg_kw kws[] = {
+	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, ACTION,
+		"Done to each response, also to our own; first those of the backend."),
+	RULES("http-request", CFG_PROXIES, RULE_HTTP_REQUEST, ACTION,
+		"Done to each request, in this order; first those of the frontend."),
+	RULES("http-response", CFG_PROXIES, RULE_HTTP_RESPONSE, ACTION,
+		"Done to each response of a server; first those of the backend."),
+	RULES("redirect", CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN, RULES_REDIRECT,
+		"{location | prefix | scheme} <text> [code <status>] [<option>...]",
+		"Answers with a redirection; after all http-request rules."),
+	RULES("tcp-request connection", CFG_FE, RULE_TCP_CONNECTION, ACTION,
+		"Done to each connection before anything is opened for it."),
+	RULES("tcp-request content", CFG_PROXIES, RULE_TCP_REQ_CONTENT, ACTION,
+		"Done to what a client sends before it has a server; in mode http to each "
+		"request, before http-request."),
+	DELAY("tcp-request inspect-delay", CFG_PROXIES, 0,
+		"How long tcp-request content rules may wait for more, in mode tcp. Without it "
+		"what is there decides."),
+	RULES("tcp-request session", CFG_FE, RULE_TCP_SESSION, ACTION,
+		"Done to each connection that tcp-request connection lets in."),
+	RULES("tcp-response content", CFG_BE, RULE_TCP_RES_CONTENT, ACTION,
+		"Done to what a server sends before it is passed on; in mode http to each "
+		"response, before http-response."),
+	DELAY("tcp-response inspect-delay", CFG_BE, 1,
+		"How long tcp-response content rules may wait for more, in mode tcp. Without it "
+		"the first bytes decide."),
+	{ 0 },
+};
+
+const struct cfg_module rules_cfg_module = {
+	.name = "rules",
+	.kws = kws,
+};

@@ -1,0 +1,340 @@
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "http/head.h"
+#include "proxy/model/proxy.h"
+#include "proxy/config/proxy_cfg.h"
+
+/* What the options of a line apply to: a server, or the defaults of those that follow. */
+struct target {
+	struct server_conf *conf;
+	struct server *server; /* NULL for default-server */
+};
+
+/* --- source --- */
+
+/*
+ * <address>[:<port>[-<port>]] [interface <name>] from argument 0 on. Returns the number of
+ * arguments that
+ * were its own, or -1 after an error.
+ */
+static int
+take_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out)
+{
+	struct addr_spec spec;
+	const char *why = "", *name;
+	int taken = 1;
+
+	if (addr_parse(cfg_arg(ctx, 0), flags | ADDR_ALLOW_NAME, &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", cfg_arg(ctx, 0), why);
+	memset(out, 0, sizeof(*out));
+	out->addr = spec.addr;
+	out->port_lo = spec.port_lo;
+	out->port_hi = spec.port_hi;
+	if (strcmp(cfg_arg(ctx, taken), "usesrc") == 0)
+		return cfg_error(ctx, taken, "'source' : 'usesrc' is not supported yet");
+	if (strcmp(cfg_arg(ctx, taken), "interface") == 0) {
+		name = cfg_arg(ctx, taken + 1);
+		if (!*name || strlen(name) >= sizeof(out->interface))
+			return cfg_error(ctx, taken + 1,
+				"'source' : names of interfaces have 1 to %d bytes", IFACE_MAX - 1);
+		memcpy(out->interface, name, strlen(name) + 1);
+		taken += 2;
+	}
+	return taken;
+}
+
+static int
+parse_source(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	int n = take_source(ctx, 0, &p->source);
+
+	if (n < 0)
+		return -1;
+	if (n < ctx->argc)
+		return cfg_error(ctx, n, "'source' cannot handle unexpected argument '%.60s'",
+			cfg_arg(ctx, n));
+	return 0;
+}
+
+static int
+opt_source(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+	int n = take_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source);
+
+	/* After an error everything up to the end is taken for its own: no errors that follow
+	 * from it. */
+	cfg_take(ctx, n < 0 ? ctx->argc : n);
+	return n < 0 ? -1 : 0;
+}
+
+/* --- options of a server --- */
+
+#define FIELD(name) ((intptr_t)offsetof(struct server_conf, name))
+
+static int *
+field(const struct cfg_ctx *ctx, const struct target *t)
+{
+	return (int *)(void *)((char *)t->conf + (ctx->opt->arg >> 1));
+}
+
+/* The last bit of arg is the value, the rest the field. */
+static int
+opt_flag(struct cfg_ctx *ctx, void *obj)
+{
+	*field(ctx, obj) = (int)(ctx->opt->arg & 1);
+	return 0;
+}
+
+static int
+opt_count(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_int(ctx, 0, 0, INT_MAX, field(ctx, obj));
+}
+
+/* -1 is any number. */
+static int
+opt_bound(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_int(ctx, 0, -1, INT_MAX, field(ctx, obj));
+}
+
+static int
+opt_purge(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+
+	return cfg_arg_timeout(ctx, 0, &t->conf->pool_purge_ms);
+}
+
+static int
+opt_weight(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+
+	return cfg_arg_int(ctx, 0, 0, SERVER_WEIGHT_MAX, &t->conf->weight);
+}
+
+static int
+opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+
+	return cfg_arg_timeout(ctx, 0, &t->conf->user_timeout_ms);
+}
+
+static int
+opt_id(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+	int id;
+
+	if (!t->server)
+		return cfg_error(ctx, -1, "'id' is not accepted in 'default-server'");
+	if (cfg_arg_int(ctx, 0, 1, INT_MAX, &id))
+		return -1;
+	list_each(it, &t->server->be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (s->id == id)
+			return cfg_error(ctx, 0, "'id' : custom id %d already used by server '%s'",
+				id, s->name);
+	}
+	t->server->id = id;
+	return 0;
+}
+
+/* Nothing that would end it in a field. */
+static int
+opt_cookie(struct cfg_ctx *ctx, void *obj)
+{
+	struct target *t = obj;
+	const char *value = cfg_arg(ctx, 0);
+
+	if (!*value || strpbrk(value, ";, \t") || !http_value_is_valid(str_of(value)))
+		return cfg_error(
+			ctx, 0, "'cookie' : '%.60s' cannot be the value of a cookie", value);
+	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
+}
+
+/* What this program never does anyway. */
+static int
+opt_never(struct cfg_ctx *ctx, void *obj)
+{
+	(void)ctx;
+	(void)obj;
+	return 0;
+}
+
+#define OPT(n, args, fn, a, syn, text)                                                     \
+	{                                                                                  \
+		.name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, \
+		.doc = text                                                                \
+	}
+#define OPT_COUNT(n, f, text) OPT(n, 1, opt_count, FIELD(f) << 1, "<number>", text)
+#define OPT_FLAG(n, f, value, text) OPT(n, 0, opt_flag, (FIELD(f) << 1) | value, NULL, text)
+#define OPT_NEVER(n, text) OPT(n, 0, opt_never, 0, NULL, text)
+#define CHECKS "there are no health checks yet"
+#define HINT(n, why)                                                                              \
+	{                                                                                         \
+		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = "<value>", .doc = why \
+	}
+
+static const struct cfg_opt opts[] = {
+	OPT_FLAG("backup", backup, 1, "Used only when no other server is usable."),
+	OPT("cookie", 1, opt_cookie, 0, "<value>",
+		"What the backend's persistence cookie says of it; several may share one."),
+	OPT_FLAG("disabled", disabled, 1, "Starts in maintenance."),
+	OPT_FLAG("enabled", disabled, 0, "Not in maintenance, whatever the defaults say."),
+	OPT("id", 1, opt_id, 0, "<number>", "The server's number in the statistics."),
+	OPT_COUNT("maxconn", maxconn, "Connections at once; 0 is no limit."),
+	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",
+		"Requests of a connection after its first one; -1, the default, is any number."),
+	OPT_COUNT("maxqueue", maxqueue, "Connections that may wait for it; 0 is no limit."),
+	OPT_NEVER("no-agent-check", "No agent is asked."),
+	OPT_FLAG("no-backup", backup, 0, "No backup server, whatever the defaults say."),
+	OPT_NEVER("no-check", "No health checks are made."),
+	OPT_NEVER("no-check-ssl", "Health checks do not use TLS."),
+	OPT_NEVER("no-send-proxy", "No PROXY header is sent."),
+	OPT_NEVER("no-send-proxy-v2", "No PROXY header is sent."),
+	OPT_NEVER("no-ssl", "TLS is not used."),
+	OPT_FLAG("no-tfo", tfo, 0, "No TCP Fast Open, whatever the defaults say."),
+	OPT_FLAG("non-backup", backup, 0, "As no-backup."),
+	OPT("pool-max-conn", 1, opt_bound, FIELD(pool_max) << 1, "<number>",
+		"Idle connections at once; 0 is none, and -1, the default, any number."),
+	OPT("pool-purge-delay", 1, opt_purge, 0, "<time>",
+		"How often half of the idle connections that were not needed are closed, 5 s by "
+		"default; 0 keeps none."),
+	{ .name = "source",
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = opt_source,
+		.syntax = "<address>[:<port>[-<port>]] [interface <name>]",
+		.doc = "Where connections to it come from." },
+	OPT("tcp-ut", 1, opt_tcp_ut, 0, "<time>", "How long sent data may stay unacknowledged."),
+	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
+	OPT("weight", 1, opt_weight, 0, "<number>", "Its part of the load, 0 to 256."),
+	HINT("addr", CHECKS),
+	HINT("downinter", CHECKS),
+	HINT("error-limit", CHECKS),
+	HINT("fall", CHECKS),
+	HINT("fastinter", CHECKS),
+	HINT("inter", CHECKS),
+	HINT("pool-low-conn", "each worker keeps its own idle connections"),
+	HINT("port", CHECKS),
+	HINT("rise", CHECKS),
+	HINT("slowstart", "servers take their full part of the load at once"),
+	{ .name = "check", .class = CFG_UNSUPPORTED, .doc = CHECKS },
+	{ .name = "agent-check", .class = CFG_UNSUPPORTED, .doc = CHECKS },
+	{ 0 },
+};
+
+/* --- server lines --- */
+
+static int
+check_name(struct cfg_ctx *ctx, const struct proxy *be, const char *name)
+{
+	for (const char *p = name; *p; p++) {
+		if (!isalnum((unsigned char)*p) && !strchr("_-.:", *p))
+			return cfg_error(ctx, 0,
+				"character '%c' is not permitted in server name '%.60s'",
+				isprint((unsigned char)*p) ? *p : '?', name);
+	}
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (strcmp(s->name, name) == 0)
+			return cfg_error(ctx, 0,
+				"another server named '%s' was already defined at line %u, please "
+				"use distinct names",
+				name, s->where.line);
+	}
+	return 0;
+}
+
+static int
+parse_address(struct cfg_ctx *ctx, struct server *s)
+{
+	const char *why = "";
+
+	if (addr_parse(cfg_arg(ctx, 1), ADDR_ALLOW_OFFSET | ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME,
+		    &s->spec, &why) < 0)
+		return cfg_error(ctx, 1, "'server %s/%s' : '%.200s' : %s", s->be->name, s->name,
+			cfg_arg(ctx, 1), why);
+	s->addr = s->spec.addr;
+	return 0;
+}
+
+static int
+parse_server(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct server *s;
+	struct target t;
+	int bad = check_name(ctx, p, cfg_arg(ctx, 0));
+
+	s = server_new(p, cfg_arg(ctx, 0), &p->default_server);
+	if (!s)
+		return cfg_nomem(ctx);
+	t = (struct target){ .conf = &s->conf, .server = s };
+	s->where = cfg_arg_where(ctx, 0);
+	bad |= parse_address(ctx, s);
+	bad |= cfg_parse_opts(ctx, CFG_OPT_SERVER, 2, &t);
+	if (bad) {
+		server_free(&s);
+		return -1;
+	}
+	s->uweight = s->conf.weight;
+	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
+	list_append(&p->servers, &s->link);
+	p->n_servers++;
+	return 0;
+}
+
+static int
+parse_default_server(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct target t = { .conf = &p->default_server };
+
+	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
+}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "default-server",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_default_server,
+		.syntax = "<option>...",
+		.doc = "Options of the servers that follow." },
+	{ .name = "server",
+		.sections = CFG_BACKEND | CFG_LISTEN,
+		.flags = CFG_KW_STRICT,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_server,
+		.syntax = "<name> <address>[:<port>] [<option>...]",
+		.doc = "Where connections are sent." },
+	{ .name = "source",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_source,
+		.syntax = "<address>[:<port>] [interface <name>]",
+		.doc = "Where connections to servers come from." },
+	{ 0 },
+};
+
+const struct cfg_module server_cfg_module = {
+	.name = "server",
+	.kws = kws,
+	.opts = { [CFG_OPT_SERVER] = opts },
+};

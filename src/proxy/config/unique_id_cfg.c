@@ -1,0 +1,145 @@
+#include "proxy/config/unique_id_cfg.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "http/scan.h"
+#include "proxy/model/proxies.h"
+
+#define SCOPE (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_TXN)
+
+/* --- lines --- */
+
+static int
+parse_format(struct cfg_ctx *ctx)
+{
+	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
+	struct proxy *p = ctx->obj;
+	struct rule_err why = { 0 };
+	struct rule_fmt *f;
+
+	/* It is to stand in a field. */
+	if (!http_value_is_valid(str_of(cfg_arg(ctx, 0))))
+		return cfg_error(ctx, 0, "'unique-id-format' takes no control characters");
+	/* The mode may not have been said yet: what it does not allow is found at the end. */
+	if (rule_fmt_compile(v, cfg_arg(ctx, 0), RULE_FMT_MERGE, SCOPE, &f, &why) < 0)
+		return cfg_error(ctx, 0, "failed to parse unique-id : %s (byte %zu)", why.text,
+			why.at + 1);
+	rule_fmt_free(&f);
+	p->unique_id.where = cfg_arg_where(ctx, 0);
+	return cfg_arg_dup(ctx, 0, &p->unique_id.text);
+}
+
+/* What routes or frames a message is not for it. */
+static int
+is_free(struct str name)
+{
+	static const enum http_field_id taken[] = { HTTP_F_HOST, HTTP_F_CONTENT_LENGTH,
+		HTTP_F_TRANSFER_ENCODING, HTTP_F_CONNECTION, HTTP_F_UPGRADE };
+
+	for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+		if (http_field_id(name) == taken[i])
+			return 0;
+	for (size_t i = 0; i < name.len; i++)
+		if (!http_is(name.p[i], HTTP_C_TOKEN))
+			return 0;
+	return name.len > 0;
+}
+
+static int
+parse_header(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	if (!is_free(str_of(cfg_arg(ctx, 0))))
+		return cfg_error(ctx, 0, "'unique-id-header' : '%s' cannot be the name of it",
+			cfg_arg(ctx, 0));
+	p->unique_id.header_where = cfg_arg_where(ctx, 0);
+	return cfg_arg_dup(ctx, 0, &p->unique_id.header);
+}
+
+/* --- what they hold --- */
+
+void
+unique_id_conf_fini(struct unique_id_conf *c)
+{
+	mem_free(c->text);
+	mem_free(c->header);
+	rule_fmt_free(&c->fmt);
+	memset(c, 0, sizeof(*c));
+}
+
+static int
+copy(char **to, const char *from)
+{
+	*to = from ? mem_strdup(from) : NULL;
+	return *to || !from ? 0 : -ERR_NOMEM;
+}
+
+int
+unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *defaults)
+{
+	c->where = defaults->where;
+	c->header_where = defaults->header_where;
+	if (copy(&c->text, defaults->text) < 0)
+		return -ERR_NOMEM;
+	return copy(&c->header, defaults->header);
+}
+
+static int
+compile(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	struct unique_id_conf *c = &p->unique_id;
+	unsigned int at = p->mode == PROXY_HTTP ? SCOPE : SAMPLE_AT_CONN;
+	struct rule_err why = { 0 };
+	unsigned int i;
+
+	if (rule_fmt_compile(&root->vocab, c->text, RULE_FMT_MERGE, at, &c->fmt, &why) == 0 &&
+		rule_fmt_check(c->fmt, root, &why) == 0 &&
+		capture_add(&p->captures, CAPTURE_ID, NULL, UNIQUE_ID_MAX, &i) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &c->where, "failed to parse unique-id : %s, at byte %zu of '%s'",
+		why.text[0] ? why.text : "there is no room for it", why.at + 1, c->text);
+	return -1;
+}
+
+int
+unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	struct unique_id_conf *c = &p->unique_id;
+
+	if (!(p->caps & PROXY_FE))
+		return 0;
+	if (c->header && (!c->text || p->mode != PROXY_HTTP))
+		cfg_diag_add(d, CFG_WARNING, &c->header_where,
+			"'unique-id-header' ignored for frontend '%s': it needs %s.", p->name,
+			c->text ? "'mode http'" : "'unique-id-format'");
+	return c->text ? compile(p, root, d) : 0;
+}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "unique-id-format",
+		.once = "unique-id-format",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_format,
+		.syntax = "<format>",
+		.doc = "Makes an id for each request, for logs, rules and servers." },
+	{ .name = "unique-id-header",
+		.once = "unique-id-header",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_header,
+		.syntax = "<name>",
+		.doc = "Tells servers the unique id of each request in a header." },
+	{ 0 },
+};
+
+const struct cfg_module unique_id_cfg_module = {
+	.name = "unique-id",
+	.kws = kws,
+};

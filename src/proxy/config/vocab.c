@@ -1,0 +1,45 @@
+#include "proxy/config/vocab.h"
+
+#include <string.h>
+
+#include "proxy/sample/act_capture.h"
+#include "proxy/sample/act_addr.h"
+#include "proxy/sample/capture_rule.h"
+#include "proxy/model/errors.h"
+#include "proxy/sample/fetch.h"
+#include "proxy/log/log_alias.h"
+#include "rule/action/action.h"
+#include "rule/sample/tables.h"
+
+void
+proxy_vocab_init(struct rule_vocab *v)
+{
+	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
+		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
+		rule_auth_actions, rule_map_actions, capture_actions, endpoint_actions };
+	int r;
+
+	memset(v, 0, sizeof(*v));
+	r = rule_tables_add(v);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(actions); i++)
+		r = rule_vocab_add_actions(v, actions[i]);
+	if (!r)
+		r = rule_vocab_add_fetches(v, session_fetches);
+	if (!r)
+		r = rule_vocab_add_fetches(v, load_fetches);
+	if (!r)
+		r = rule_vocab_add_fetches(v, conn_fetches);
+	if (!r)
+		r = rule_vocab_add_fetches(v, userlist_fetches);
+	if (!r)
+		r = rule_vocab_add_convs(v, load_convs);
+	if (!r)
+		r = rule_vocab_add_fetches(v, capture_fetches);
+	if (!r)
+		r = rule_vocab_add_convs(v, capture_convs);
+	/* How many tables there are is known when this is compiled. */
+	assert(r == 0);
+	(void)r;
+	v->aliases = log_aliases;
+	v->page = error_group_page;
+}

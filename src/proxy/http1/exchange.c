@@ -1,0 +1,368 @@
+#include "proxy/http1/exchange.h"
+
+#include <string.h>
+
+#include "proxy/session/actions.h"
+#include "base/err.h"
+#include "proxy/model/count.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/http_count.h"
+#include "proxy/model/memory.h"
+#include "proxy/relay/bulk.h"
+
+static uint64_t
+now_ms(const struct session *s)
+{
+	return loop_now_ms(s->engine->loop);
+}
+
+void
+exchange_fail(struct session *s, unsigned int status, char cause, char phase)
+{
+	session_blame(s, cause, phase);
+	s->txn->status = status;
+}
+
+static int
+is_tunnel(const struct http_txn *t)
+{
+	return t->body[SERVER].framing == HTTP_BODY_TUNNEL;
+}
+
+int
+exchange_is_plain(const struct session *s)
+{
+	return !s->txn || is_tunnel(s->txn);
+}
+
+int
+exchange_is_opaque(const struct session *s, int side)
+{
+	const struct direction *h = &s->dir[side];
+
+	if (exchange_is_plain(s))
+		return 1;
+	/* Those share a buffer with what is to stay, or to be judged. */
+	if (h->resend || h->lookahead || (side == SERVER && !http_has_answer(s->txn)))
+		return 0;
+	return s->txn->body[side].framing == HTTP_BODY_LENGTH ||
+		s->txn->body[side].framing == HTTP_BODY_CLOSE;
+}
+
+uint64_t
+exchange_left(const struct session *s, int side)
+{
+	const struct http_body *b = s->txn ? &s->txn->body[side] : NULL;
+
+	return b && b->framing == HTTP_BODY_LENGTH ? b->left : UINT64_MAX;
+}
+
+int
+exchange_pass(struct session *s, int side, size_t n)
+{
+	if (exchange_is_plain(s))
+		return 0;
+	http_body_skip(&s->txn->body[side], n);
+	return http_body_is_over(&s->txn->body[side]);
+}
+
+void
+exchange_foresee(struct session *s, int side)
+{
+	uint64_t left = exchange_left(s, side);
+
+	if (left < UINT64_MAX)
+		bulk_expect(s, side, left);
+}
+
+int
+exchange_has_request(const struct http_txn *t)
+{
+	return t->head_ms && http_body_is_over(&t->body[CLIENT]);
+}
+
+int
+exchange_needs_lingering_close(struct session *s)
+{
+	const struct http_txn *t = s->txn;
+	struct conn *c = &s->conn[CLIENT];
+	size_t got;
+	char byte;
+
+	if (t->keep_alive[CLIENT] || c->eof || c->err || c->shut)
+		return 0;
+	if (s->dir[CLIENT].lookahead || t->client_sent_more)
+		return 1;
+	return t->persists && conn_peek(c, &byte, 1, &got) == IO_OK;
+}
+
+int
+http_is_cut(const struct session *s, int side)
+{
+	const struct http_txn *t = s->txn;
+
+	if (!t || is_tunnel(t))
+		return 0;
+	return side == CLIENT ? !exchange_has_request(t)
+			      : http_has_answer(t) && !http_body_is_over(&t->body[SERVER]);
+}
+
+int
+exchange_may_reuse(const struct session *s)
+{
+	return !http_closes_server(s->fe, s->be) && !s->txn->upgrades;
+}
+
+void
+exchange_wait_for_buffer(struct session *s, int side)
+{
+	s->engine->buf_waits++;
+	s->dir[side].waits_for_buffer = 1;
+	s->wake_ms = now_ms(s) + HTTP_MEMORY_WAIT_MS;
+}
+
+/* --- bodies --- */
+
+size_t
+exchange_reach(const struct session *s, int side, size_t reach)
+{
+	const struct http_body *b = &s->txn->body[side];
+
+	/* What is behind it is left with the kernel, and is the next message; behind a response is
+	 * nothing, which a read that comes out short says of itself. */
+	if (b->framing == HTTP_BODY_LENGTH && b->left < reach)
+		return (size_t)b->left + (side == SERVER);
+	/* It may be, and is to be kept where a head belongs. */
+	if (side == CLIENT && b->framing == HTTP_BODY_CHUNKED)
+		return MIN(reach, (size_t)(s->engine->bufsize - s->engine->maxrewrite));
+	return reach;
+}
+
+enum exchange_step
+exchange_parse_body(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
+{
+	struct http_txn *t = s->txn;
+	struct http_body *b = &t->body[side];
+	long n;
+
+	if (b->framing == HTTP_BODY_TUNNEL) {
+		*used = *out = got;
+		return EXCHANGE_ON;
+	}
+	/* An old client knows nothing of chunks. */
+	if (side == SERVER && t->dechunks) {
+		n = http_body_decode(b, p, p, got, used, out);
+	} else {
+		n = got ? http_body_take(b, p, got) : 0;
+		*used = *out = n < 0 ? 0 : (size_t)n;
+	}
+	if (n < 0)
+		return EXCHANGE_BAD;
+	return http_body_is_over(b) ? EXCHANGE_OVER : EXCHANGE_ON;
+}
+
+enum exchange_step
+exchange_look(struct session *s, int side, char *p, size_t *n, struct http_body *before)
+{
+	size_t got = *n, used;
+	enum exchange_step step;
+
+	*before = s->txn->body[side];
+	step = exchange_parse_body(s, side, p, got, &used, n);
+	if (side == SERVER && used < got)
+		s->txn->keep_alive[SERVER] = 0;
+	return step;
+}
+
+void
+exchange_look_again(
+	struct session *s, int side, const char *p, size_t put, const struct http_body *before)
+{
+	s->txn->body[side] = *before;
+	if (put && !is_tunnel(s->txn))
+		(void)http_body_take(&s->txn->body[side], p, put);
+}
+
+int
+exchange_needs_buf(const struct session *s, int side)
+{
+	return s->txn && side == SERVER && s->txn->dechunks;
+}
+
+/* Bytes behind the end of a message: the next request, or what no server has to say. */
+static void
+keep_rest(struct session *s, int side, const char *rest, size_t n)
+{
+	struct direction *h = &s->dir[side];
+
+	if (side == SERVER) {
+		s->txn->keep_alive[SERVER] = 0;
+		return;
+	}
+	if ((!h->buf && !memory_has_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
+		/* They are read and cannot be had: this was the last request. */
+		s->txn->keep_alive[CLIENT] = 0;
+		return;
+	}
+	assert(h->tail + h->lookahead + n <= s->engine->bufsize);
+	memcpy(h->buf + h->tail + h->lookahead, rest, n);
+	h->lookahead += (uint32_t)n;
+}
+
+void
+exchange_is_bad(struct session *s, int side)
+{
+	struct http_txn *t = s->txn;
+
+	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
+	if (side == CLIENT) {
+		fe_stat(s)->failed_req++;
+		if (!http_has_answer(t)) {
+			exchange_fail(s, http_bad_status((enum http_bad)t->body[CLIENT].bad), 'P',
+				'R');
+			return;
+		}
+	} else {
+		http_count_bad_response(s);
+	}
+	session_blame(s, 'P', 'D');
+	direction_event(s, side, DIRECTION_EV_SRC_ERR);
+	if (!direction_pending(&s->dir[side]))
+		direction_event(s, side, DIRECTION_EV_EMPTY);
+}
+
+void
+exchange_step(struct session *s, int side, enum exchange_step step, const char *rest, size_t n)
+{
+	switch (step) {
+	case EXCHANGE_ON:
+		return;
+	case EXCHANGE_BAD:
+		exchange_is_bad(s, side);
+		return;
+	case EXCHANGE_OVER:
+		if (n)
+			keep_rest(s, side, rest, n);
+		direction_event(s, side, DIRECTION_EV_MSG_END);
+		if (!direction_pending(&s->dir[side]))
+			direction_event(s, side, DIRECTION_EV_EMPTY);
+		return;
+	}
+}
+
+int
+exchange_take_ahead(struct session *s, int side)
+{
+	struct direction *h = &s->dir[side];
+	size_t used, out, n = h->lookahead;
+	char *p = h->buf + h->tail;
+	enum exchange_step step;
+
+	step = exchange_parse_body(s, side, p, n, &used, &out);
+	if (step == EXCHANGE_BAD)
+		return -1;
+	/* Where framing was taken out a gap is left behind; nothing but the end is behind that. */
+	h->tail += (uint32_t)out;
+	h->lookahead = (uint32_t)(n - used);
+	if (side == SERVER && h->lookahead) {
+		s->txn->keep_alive[SERVER] = 0;
+		h->lookahead = 0;
+	}
+	if (step == EXCHANGE_OVER)
+		direction_event(s, side, DIRECTION_EV_MSG_END);
+	return 0;
+}
+
+int
+exchange_ends_here(const struct session *s, int side)
+{
+	const struct http_txn *t = s->txn;
+
+	if (is_tunnel(t))
+		return 1;
+	return side == SERVER && t->body[SERVER].framing == HTTP_BODY_CLOSE;
+}
+
+void
+exchange_cut(struct session *s, int side)
+{
+	s->txn->keep_alive[CLIENT] = s->txn->keep_alive[SERVER] = 0;
+	if (side == CLIENT) {
+		session_side_failed(s, CLIENT);
+		return;
+	}
+	session_note_failure(s, SERVER);
+	direction_event(s, SERVER, DIRECTION_EV_SRC_ERR);
+	if (!direction_pending(&s->dir[SERVER]))
+		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
+}
+
+int
+exchange_closes(const struct session *s, int side)
+{
+	return side == SERVER && !s->txn->keep_alive[CLIENT] && exchange_has_request(s->txn);
+}
+
+/* --- before there is a server --- */
+
+void
+exchange_collect(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
+	size_t got, at = h->tail + h->lookahead;
+
+	if (h->state != DIRECTION_OPEN || at >= e->bufsize ||
+		!loop_is_ready(src->loop, src->fd, DIR_R))
+		return;
+	switch (conn_recv(src, h->buf + at, exchange_reach(s, CLIENT, e->bufsize - at), &got)) {
+	case IO_AGAIN:
+		return;
+	case IO_OK:
+		direction_count(s, CLIENT, got);
+		h->lookahead += (uint32_t)got;
+		if (exchange_take_ahead(s, CLIENT) < 0)
+			exchange_is_bad(s, CLIENT);
+		if (!src->eof || h->state != DIRECTION_OPEN)
+			return;
+		/* fall through */
+	case IO_EOF:
+	case IO_ERR:
+	default:
+		exchange_cut(s, CLIENT);
+		return;
+	}
+}
+
+int
+exchange_watches_client(const struct session *s)
+{
+	const struct direction *h = &s->dir[CLIENT];
+
+	return s->txn && (s->be->options & OPT_ABORTONCLOSE) && !h->lookahead &&
+		!s->txn->client_sent_more && !http_has_answer(s->txn) &&
+		(h->state == DIRECTION_TAIL || h->state == DIRECTION_DONE);
+}
+
+int
+exchange_is_left(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+	size_t got;
+	char byte;
+
+	if (!exchange_watches_client(s) || !loop_is_ready(c->loop, c->fd, DIR_R))
+		return 0;
+	switch (conn_peek(c, &byte, 1, &got)) {
+	case IO_OK:
+		s->txn->client_sent_more = 1;
+		return 0;
+	case IO_AGAIN:
+		return 0;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	return 1;
+}

@@ -1,0 +1,217 @@
+#include "proxy/http1/http_out.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/sample/capture.h"
+
+/*
+ * Fields that a sender may declare to be for its neighbour alone. Those that the message itself or
+ * somebody's decision rests on are not among them: who names X-Forwarded-For or Authorization there
+ * wants them to get lost (CVE-2025-48865, CVE-2022-1388).
+ */
+static int
+may_be_named(struct str name)
+{
+	enum http_field_id id = http_field_id(name);
+
+	return id == HTTP_F_OTHER || id == HTTP_F_TE || id == HTTP_F_KEEP_ALIVE;
+}
+
+static void
+drop_id(struct http_head *h, enum http_field_id id)
+{
+	for (int at = http_find_id(h, id, 0); at >= 0;
+		at = http_find_id(h, id, (unsigned int)at + 1))
+		http_drop(h, (unsigned int)at);
+}
+
+int
+http_strip_named(struct http_head *h)
+{
+	unsigned int names = 0;
+
+	for (int at = http_find_id(h, HTTP_F_CONNECTION, 0); at >= 0;
+		at = http_find_id(h, HTTP_F_CONNECTION, (unsigned int)at + 1)) {
+		struct str rest = h->field[at].value, name;
+
+		while (http_list_next(&rest, &name)) {
+			if (++names > HTTP_HOP_NAMES_MAX)
+				return -1;
+			if (may_be_named(name))
+				(void)http_drop_all(h, name);
+		}
+	}
+	return 0;
+}
+
+/* A request of HTTP/1.0 cannot ask for that (RFC 9110, 7.8). */
+static int
+upgrades(const struct http_head *h)
+{
+	return !(h->kind == HTTP_REQUEST && h->version == HTTP_1_0) &&
+		http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
+		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
+}
+
+int
+http_strip_hop(struct http_head *h)
+{
+	int upgrade = upgrades(h);
+
+	drop_id(h, HTTP_F_CONNECTION);
+	drop_id(h, HTTP_F_PROXY_CONNECTION);
+	drop_id(h, HTTP_F_KEEP_ALIVE);
+	drop_id(h, HTTP_F_TE);
+	if (!upgrade)
+		drop_id(h, HTTP_F_UPGRADE);
+	return upgrade;
+}
+
+int
+http_settle_request(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	size_t n = http_size(&t->req);
+	char *to;
+
+	if (n > t->head_end)
+		return -ERR_RANGE;
+	to = s->dir[CLIENT].buf + t->head_end - n;
+	(void)http_write(&t->req, s->engine->scratch);
+	memcpy(to, s->engine->scratch, n);
+	http_move(&t->req, to);
+	return 0;
+}
+
+/* Writes the head so that it ends where its text ended: the body is behind it already. */
+static int
+place(struct session *s, int side, struct http_head *head, uint32_t end)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[side];
+	size_t n = http_size(head);
+
+	if (n > end)
+		return -ERR_RANGE;
+	(void)http_write(head, e->scratch);
+	h->head = end - (uint32_t)n;
+	memcpy(h->buf + h->head, e->scratch, n);
+	/* Its texts are overwritten. */
+	http_head_init(head, head->kind, head->field, head->max);
+	head->target = head->method_text = head->reason = (struct str){ NULL, 0 };
+	return 0;
+}
+
+static int
+add_connection(struct http_head *h, const char *value)
+{
+	return http_add(h, STR("Connection"), str_of(value));
+}
+
+static int
+write_request(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	char text[FORWARD_TEXT_MAX];
+	struct arena a = { .p = text, .cap = sizeof(text) };
+	int r;
+
+	/* Rules are over, and may have changed it. */
+	capture_cookie(s, &t->req);
+	t->keep_alive[SERVER] = (uint8_t)exchange_may_reuse(s);
+	r = persist_strip(s, &s->engine->eval.arena);
+	if (r == 0)
+		r = unique_id_add(s, &t->req);
+	if (r == 0)
+		r = http_add_forwarding(s, &t->req, &a);
+	if (r < 0)
+		return r;
+	if (t->upgrades)
+		r = add_connection(&t->req, "upgrade");
+	else if (t->keep_alive[SERVER] && t->version == HTTP_1_0)
+		r = add_connection(&t->req, "keep-alive");
+	else if (!t->keep_alive[SERVER] && t->version != HTTP_1_0)
+		r = add_connection(&t->req, "close");
+	return r == 0 ? place(s, CLIENT, &t->req, t->head_end) : r;
+}
+
+int
+http_place_request(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	int r;
+
+	if (t->placed)
+		return 0;
+	r = write_request(s);
+	arena_release(a, mark);
+	if (r < 0)
+		return r;
+	t->placed = 1;
+	t->start = s->dir[CLIENT].head;
+	return 0;
+}
+
+/* What a server could upgrade to is for the client's connection to say, if it is one that may ask
+ * for it (RFC 9110, 7.8). */
+static int
+offer_upgrade(struct http_txn *t)
+{
+	if (http_find_id(&t->res, HTTP_F_UPGRADE, 0) < 0)
+		return 0;
+	if (t->version != HTTP_1_0)
+		return add_connection(&t->res, "upgrade");
+	drop_id(&t->res, HTTP_F_UPGRADE);
+	return 0;
+}
+
+/* What the head has to say of the client's connection. */
+static int
+say_connection(struct http_txn *t)
+{
+	struct http_head *h = &t->res;
+	int r;
+
+	if (t->body[SERVER].framing == HTTP_BODY_TUNNEL)
+		return h->status == 101 ? add_connection(h, "upgrade") : 0;
+	r = offer_upgrade(t);
+	if (r < 0)
+		return r;
+	if (!t->keep_alive[CLIENT])
+		return add_connection(h, "close");
+	if (t->version == HTTP_1_0 || h->version == HTTP_1_0)
+		return add_connection(h, "keep-alive");
+	return 0;
+}
+
+static int
+write_response(struct session *s, uint32_t end)
+{
+	struct http_txn *t = s->txn;
+	struct http_head *h = &t->res;
+	int r = 0;
+
+	/* Nothing ends with an interim one. */
+	if (h->status >= 200 || h->status == 101) {
+		r = persist_answer(s, &s->engine->eval.arena);
+		if (r == 0)
+			r = say_connection(t);
+	}
+	return r == 0 ? place(s, SERVER, h, end) : r;
+}
+
+int
+http_place_response(struct session *s, uint32_t end)
+{
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	int r = write_response(s, end);
+
+	arena_release(a, mark);
+	s->txn->out_head = end - s->dir[SERVER].head;
+	return r;
+}

@@ -1,0 +1,309 @@
+#include "proxy/http1/http_read.h"
+
+#include <string.h>
+
+#include "proxy/session/actions.h"
+#include "base/hash.h"
+#include "proxy/model/count.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/http_count.h"
+#include "proxy/http1/http_out.h"
+#include "proxy/http1/informational.h"
+#include "proxy/sample/capture.h"
+#include "proxy/model/memory.h"
+#include "proxy/model/monitor.h"
+#include "proxy/http1/request.h"
+
+/* A head is slow when as many reads in a row brought fewer bytes than that. */
+#define HTTP_SLOW_READS 2u
+#define HTTP_SLOW_BYTES 16u
+/* Kept clients at rest are let go over so long when the process stops. */
+#define HTTP_STOP_SPREAD_MS 1000u
+
+/* --- how long --- */
+
+static uint64_t
+after(uint64_t start, unsigned int ms)
+{
+	return ms ? start + ms : TIMER_NEVER;
+}
+
+/* Who stops lets clients at rest go one by one: all at once they would all come back at once, and
+ * some have a request on its way. */
+static unsigned int
+stop_delay(const struct session *s)
+{
+	return hash_avalanche((uint32_t)s->id) % HTTP_STOP_SPREAD_MS;
+}
+
+/* The first request is timed from its session on, any other from its first byte. */
+uint64_t
+http_read_deadline(const struct session *s)
+{
+	const struct proxy_timeouts *to = &s->fe->to;
+	unsigned int rest = to->http_keep_alive ? to->http_keep_alive : to->http_request;
+
+	if (s->txn && s->txn->wait_until_ms)
+		return s->txn->wait_until_ms;
+	if (s->requests > (s->txn != NULL) && !s->txn) {
+		uint64_t end = after(s->state_ms, rest ? rest : to->client);
+		uint64_t stop = s->engine->stop_ms ? s->engine->stop_ms + stop_delay(s) : end;
+
+		return MIN(end, stop);
+	}
+	/* A body that is waited for has the time above, or as long as pieces of it come. */
+	if (!to->http_request || (s->txn && s->txn->head_ms))
+		return after(s->last_ms[CLIENT], to->client);
+	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
+					 : after(s->begun_ms, to->http_request);
+}
+
+/* --- the head --- */
+
+static void
+copy_line(struct http_txn *t)
+{
+	const struct http_head *h = &t->req;
+	const char *version = h->version == HTTP_1_0 ? " HTTP/1.0" : " HTTP/1.1";
+	struct str part[] = { h->method_text, STR(" "), h->target, str_of(version) };
+
+	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
+		size_t n = MIN(part[i].len, HTTP_LINE_MAX - t->line_len);
+
+		memcpy(t->line + t->line_len, part[i].p, n);
+		t->line_len += (uint32_t)n;
+	}
+}
+
+/* More of a body that is waited for. */
+static void
+judge_body(struct session *s)
+{
+	if (exchange_take_ahead(s, CLIENT) < 0) {
+		s->txn->keep_alive[CLIENT] = 0;
+		s->txn->no_timers = 1;
+		request_refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
+	} else {
+		/* The body it waits for is a part of the request, as HAProxy's TR has it. */
+		if (!request_is_taken(s))
+			s->txn->head_ms = loop_now_ms(s->engine->loop);
+		request_go_on(s);
+	}
+}
+
+static void
+head_is_complete(struct session *s, size_t used)
+{
+	struct http_txn *t = s->txn;
+	struct direction *h = &s->dir[CLIENT];
+
+	t->head_ms = loop_now_ms(s->engine->loop);
+	t->method = t->req.method;
+	t->version = t->req.version;
+	copy_line(t);
+	capture_fields(s, &t->req);
+	http_count_request(s);
+	http_txn_allow_added(s, &t->req);
+	t->persists = (uint8_t)http_persists(&t->req);
+	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
+		!s->engine->stop_ms);
+	h->tail += (uint32_t)used;
+	h->lookahead -= (uint32_t)used;
+	h->head = t->head_end = h->tail;
+	http_body_of_request(&t->body[CLIENT], &t->req);
+	if (exchange_take_ahead(s, CLIENT) < 0) {
+		t->keep_alive[CLIENT] = 0;
+		request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
+		return;
+	}
+	if (http_strip_named(&t->req) < 0) {
+		t->keep_alive[CLIENT] = 0;
+		request_refuse(s, 400);
+		return;
+	}
+	t->status = monitor_status(s);
+	if (t->status) {
+		fe_stat(s)->intercepted++;
+		s->logged = 1;
+		session_event(s, SESSION_EV_ANSWER);
+	} else {
+		request_go_on(s);
+	}
+}
+
+/* Was the piece that came last one of few bytes? */
+static void
+clock_pace(struct http_txn *t, const struct direction *h)
+{
+	int few = h->lookahead - t->looked_at < HTTP_SLOW_BYTES;
+
+	t->looked_at = h->lookahead;
+	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
+}
+
+/* It fills all the room there is: what of it is too long? */
+static unsigned int
+too_long(const struct direction *h)
+{
+	return memchr(h->buf + h->tail, '\n', h->lookahead) ? 431 : 414;
+}
+
+static void
+judge(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct direction *h = &s->dir[CLIENT];
+	struct http_parser *p = &t->parser[CLIENT];
+	size_t used;
+
+	if (t->head_ms) {
+		judge_body(s);
+		return;
+	}
+	switch (http_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
+	case HTTP_MORE:
+		if (h->tail + h->lookahead == s->engine->bufsize)
+			request_refuse(s, too_long(h));
+		else
+			clock_pace(t, h);
+		return;
+	case HTTP_BAD:
+		request_refuse(s, http_bad_status((enum http_bad)p->bad));
+		return;
+	case HTTP_COMPLETE:
+		head_is_complete(s, used);
+		return;
+	}
+}
+
+/*
+ * Whoever sends a head byte by byte does not have us look at each of them: before the fewest that
+ * can end it have come there is nothing to be done but to find it bad a little sooner. Where no
+ * head is ever late there is no other time to find it so.
+ */
+unsigned int
+http_read_low_water(const struct session *s)
+{
+	const struct http_txn *t = s->txn;
+	const struct direction *h = &s->dir[CLIENT];
+
+	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS ||
+		http_read_deadline(s) == TIMER_NEVER)
+		return 1;
+	return (unsigned int)MIN(http_parse_needs(&t->parser[CLIENT], &t->req),
+		s->engine->bufsize - h->tail - h->lookahead);
+}
+
+/* --- its bytes --- */
+
+/*
+ * Is there room for one more request, and for a response to each that is at work? Else they could
+ * hold all there is, and wait for each other's end.
+ */
+static int
+has_room(struct engine *e)
+{
+	uint64_t kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
+		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
+	uint64_t more = e->txn_pool.size + (e->txn_pool.live + 2ull) * e->buf_pool.size;
+
+	if (!memory_has(e, &e->txn_pool))
+		return 0;
+	return !e->max_memory || !e->txn_pool.live ||
+		memory_used(e) - kept + more <= e->max_memory;
+}
+
+static int
+begin(struct session *s)
+{
+	if (s->txn)
+		return 0;
+	if (!captures_have_room(s) || !has_room(s->engine) || !http_txn_get(s)) {
+		exchange_wait_for_buffer(s, CLIENT);
+		return -1;
+	}
+	captures_begin(s);
+	s->logged = 0;
+	return 0;
+}
+
+/* The first bytes of a request need a buffer and a transaction: nothing is read without both. */
+static int
+make_room(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[CLIENT];
+
+	if (h->buf)
+		return 0;
+	if (!has_room(e) || !memory_has_buffer(e) || direction_buf_get(e, h) < 0) {
+		exchange_wait_for_buffer(s, CLIENT);
+		return -1;
+	}
+	h->head = h->tail = e->maxrewrite;
+	return 0;
+}
+
+/* One read: 1 when something came. */
+static int
+fill(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[CLIENT];
+	size_t got, at, room;
+
+	if (make_room(s) < 0)
+		return 0;
+	at = h->tail + h->lookahead;
+	room = e->bufsize - at;
+	if (s->txn && s->txn->head_ms)
+		room = exchange_reach(s, CLIENT, room);
+	switch (conn_recv(&s->conn[CLIENT], h->buf + at, room, &got)) {
+	case IO_AGAIN:
+		if (!s->txn)
+			direction_buf_free(e, h);
+		return 0;
+	case IO_OK:
+		direction_count(s, CLIENT, got);
+		h->lookahead += (uint32_t)got;
+		return 1;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	if (!s->txn)
+		direction_buf_free(e, h);
+	session_event(s, SESSION_EV_CLIENT_GONE);
+	return 0;
+}
+
+void
+http_read(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
+	int fresh = h->lookahead && !s->txn;
+
+	h->waits_for_buffer = 0;
+	while (s->state == SESSION_READ) {
+		if (!fresh && !((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && fill(s)))
+			return;
+		fresh = 0;
+		if (begin(s) < 0)
+			return;
+		judge(s);
+	}
+}
+
+void
+http_read_io(struct session *s, uint32_t ev)
+{
+	if (ev & EV_W)
+		informational_flush(s);
+	if (ev & EV_R)
+		http_read(s);
+	if (s->state == SESSION_READ && (ev & EV_ERR) &&
+		(s->conn[CLIENT].err || conn_take_error(&s->conn[CLIENT])))
+		session_event(s, SESSION_EV_CLIENT_GONE);
+}

@@ -1,0 +1,143 @@
+#include "proxy/http1/http_reply.h"
+
+#include "proxy/model/count.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/http_count.h"
+#include "proxy/http1/local_reply.h"
+#include "proxy/sample/capture.h"
+#include "proxy/log/session_log.h"
+
+/* How long the rest of a request is thrown away after the answer has gone out. */
+#define DRAIN_MS 1000u
+#define DRAIN_READS 8
+
+static void
+count_out(struct session *s, uint64_t n)
+{
+	s->dir[SERVER].bytes = n;
+	s->engine->bytes_out += n;
+	fe_stat(s)->bytes_out += n;
+	s->listener->stat.bytes_out += n;
+	if (http_be_stat(s))
+		http_be_stat(s)->bytes_out += n;
+}
+
+/* The client waits for nothing any more: what it still sends is not for us. */
+static void
+flushed(struct session *s)
+{
+	direction_event(s, SERVER, DIRECTION_EV_EMPTY);
+	if (!http_reply_drains(s))
+		return;
+	if (!s->logged)
+		session_log(s);
+	s->logged = 1;
+	conn_shut(&s->conn[CLIENT]);
+}
+
+void
+http_reply_send(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct direction *h = &s->dir[SERVER];
+	int r = 0;
+
+	if (t->head_ms && !t->placed)
+		capture_cookie(s, &t->req);
+	assert(!h->pipe && !h->left_in_kernel);
+	t->local = 1;
+	t->res_ms = loop_now_ms(s->engine->loop);
+	if (!t->has_made)
+		r = local_reply_make_page(s);
+	http_count_response(s);
+	/* An empty file says that nothing is to be said; one that cannot be made is the same. */
+	if (r < 0 || !t->has_made) {
+		direction_event(s, SERVER, DIRECTION_EV_ABORT);
+		return;
+	}
+	h->tail += t->answer_len;
+	count_out(s, t->answer_len);
+	direction_event(s, SERVER, DIRECTION_EV_MSG_END);
+	if (direction_flush(s, SERVER))
+		flushed(s);
+}
+
+/* A response that ended with its server's connection has closed its direction. */
+static int
+is_out(const struct direction *h)
+{
+	return direction_is_over(h) && !h->broken;
+}
+
+int
+http_reply_drains(const struct session *s)
+{
+	const struct conn *c = &s->conn[CLIENT];
+
+	return is_out(&s->dir[SERVER]) && (c->shut || !exchange_has_request(s->txn)) && !c->eof &&
+		!c->err;
+}
+
+uint64_t
+http_reply_deadline(const struct session *s)
+{
+	unsigned int ms = s->fe->to.client;
+
+	if (http_reply_drains(s))
+		return s->last_ms[CLIENT] + (ms ? MIN(ms, DRAIN_MS) : DRAIN_MS);
+	return ms ? s->last_ms[CLIENT] + ms : TIMER_NEVER;
+}
+
+enum session_event
+http_reply_result(const struct session *s)
+{
+	if (s->dir[SERVER].state == DIRECTION_CLOSED && s->dir[SERVER].broken)
+		return SESSION_EV_CLIENT_GONE;
+	if (is_out(&s->dir[SERVER]) && !http_reply_drains(s))
+		return SESSION_EV_ANSWERED;
+	return SESSION_EV_NONE;
+}
+
+/* How many bytes that were. */
+static size_t
+throw_away(struct session *s)
+{
+	struct conn *src = &s->conn[CLIENT];
+	size_t got, all = 0;
+
+	for (int i = 0; i < DRAIN_READS; i++) {
+		if (!loop_is_ready(src->loop, src->fd, DIR_R) ||
+			conn_recv(src, s->engine->scratch, s->engine->bufsize, &got) != IO_OK)
+			break;
+		all += got;
+	}
+	return all;
+}
+
+void
+http_reply_io(struct session *s, uint32_t ev)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	if ((ev & EV_W) && s->dir[SERVER].state == DIRECTION_TAIL && direction_flush(s, SERVER))
+		flushed(s);
+	if ((ev & EV_R) && http_reply_drains(s))
+		(void)throw_away(s);
+	if ((ev & EV_ERR) && (c->err || conn_take_error(c)))
+		direction_event(s, SERVER, DIRECTION_EV_SINK_ERR);
+}
+
+void
+http_tarpit_io(struct session *s, uint32_t ev)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	/* What it says meanwhile is not kept: nothing behind it could be understood. */
+	if ((ev & EV_R) && throw_away(s))
+		s->txn->keep_alive[CLIENT] = 0;
+	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))
+		session_event(s, SESSION_EV_CLIENT_GONE);
+	else if (c->eof)
+		session_event(s, SESSION_EV_TIMEOUT);
+}

@@ -1,0 +1,57 @@
+#include "proxy/http1/informational.h"
+
+#include <string.h>
+
+#include "proxy/relay/direction.h"
+#include "proxy/model/memory.h"
+
+static int
+keep(struct session *s, const char *p, size_t n)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[SERVER];
+
+	if (!h->buf && (!memory_has_buffer(e) || direction_buf_get(e, h) < 0)) {
+		e->buf_waits++;
+		return -1;
+	}
+	assert(h->tail + n <= e->bufsize);
+	memcpy(h->buf + h->tail, p, n);
+	h->tail += (uint32_t)n;
+	return 0;
+}
+
+int
+informational_send(struct session *s, struct str text)
+{
+	size_t put = 0;
+
+	/* An error is told to whoever reads from it. */
+	if (!direction_buffered(&s->dir[SERVER]) &&
+		conn_send(&s->conn[CLIENT], text.p, text.len, 0, &put) == IO_ERR)
+		return 0;
+	if (put == text.len || keep(s, text.p + put, text.len - put) == 0)
+		return 0;
+	return put ? -1 : 0;
+}
+
+void
+informational_flush(struct session *s)
+{
+	struct direction *h = &s->dir[SERVER];
+	size_t put = 0;
+
+	if (!direction_buffered(h))
+		return;
+	if (conn_send(&s->conn[CLIENT], h->buf + h->head, direction_buffered(h), 0, &put) ==
+		IO_ERR) {
+		direction_buf_free(s->engine, h);
+		return;
+	}
+	/* It waited for that, and has its whole time from now on. */
+	if (put)
+		s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	h->head += (uint32_t)put;
+	if (!direction_buffered(h))
+		direction_buf_free(s->engine, h);
+}

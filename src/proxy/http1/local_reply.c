@@ -1,0 +1,240 @@
+#include "proxy/http1/local_reply.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/errors.h"
+#include "proxy/model/memory.h"
+#include "proxy/http1/rule_outcome.h"
+
+/* What the answer says of the connection: nothing where the version says it already. */
+static enum http_conn
+connection(const struct http_txn *t)
+{
+	if (!t->keep_alive[CLIENT])
+		return HTTP_CONN_CLOSE;
+	return t->version == HTTP_1_0 ? HTTP_CONN_KEEP_ALIVE : HTTP_CONN_UNSAID;
+}
+
+/* Of a request that is not over nothing is known behind it. */
+static void
+begin(struct session *s)
+{
+	if (s->txn->head_ms && !exchange_has_request(s->txn))
+		s->txn->keep_alive[CLIENT] = 0;
+}
+
+/* A buffer for it. Where none is to be had the request's will do, which is done with. */
+static int
+take_buf(struct session *s)
+{
+	struct direction *h = &s->dir[SERVER], *req = &s->dir[CLIENT];
+
+	if (h->buf || memory_has_buffer(s->engine))
+		return direction_buf_get(s->engine, h);
+	if (!req->buf || req->lookahead || req->is_big || req->pin)
+		return -1;
+	h->buf = req->buf;
+	req->buf = NULL;
+	req->head = req->tail = req->resend = 0;
+	return 0;
+}
+
+/*
+ * What the client was not sent yet of an interim answer goes first: half of one would make nonsense
+ * of whatever comes behind it. How much that is.
+ */
+static uint32_t
+keep_interim(struct direction *h)
+{
+	uint32_t n = direction_buffered(h);
+
+	if (n)
+		memmove(h->buf, h->buf + h->head, n);
+	h->head = h->lookahead = 0;
+	h->tail = n;
+	return n;
+}
+
+/* The bytes are there, behind what is pending. */
+static void
+has_made(struct session *s, size_t n)
+{
+	s->txn->answer_len = (uint32_t)n;
+	s->txn->has_made = 1;
+}
+
+static int
+has_after_rules(const struct session *s, const struct proxy *p)
+{
+	return p && !s->txn->no_after && proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE);
+}
+
+/* 0, or -1: a rewrite failed. */
+static int
+run_after(struct session *s, const struct proxy *p, struct eval *look)
+{
+	struct rule_outcome v = { 0 };
+	struct rules_at at = { 0 };
+
+	if (!has_after_rules(s, p))
+		return 0;
+	s->txn->no_after =
+		rule_outcome_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, look, &v) == RULE_FINAL;
+	return s->txn->no_after ? -1 : 0;
+}
+
+/* First those of the backend (manual, http-after-response). */
+static int
+change(struct session *s, struct http_head *head)
+{
+	struct proxy *be = session_backend(s);
+	struct eval look;
+
+	if (!has_after_rules(s, s->fe) && !has_after_rules(s, be))
+		return 0;
+	eval_init(&look, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
+	look.cx.req = NULL;
+	look.cx.res = head;
+	look.cx.req_ended = 1;
+	if (be != s->fe && run_after(s, be, &look) < 0)
+		return -1;
+	return run_after(s, s->fe, &look);
+}
+
+static int
+add_connection(struct http_head *h, enum http_conn conn)
+{
+	if (conn == HTTP_CONN_UNSAID)
+		return 0;
+	return http_add(h, STR("Connection"),
+		conn == HTTP_CONN_CLOSE ? STR("close") : STR("keep-alive"));
+}
+
+/* By way of the scratch: texts may lie in the buffer itself. */
+int
+local_reply_make(struct session *s, struct http_head *head, struct str body)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[SERVER];
+	size_t n, room = e->bufsize - direction_buffered(h);
+	int r = 0;
+
+	begin(s);
+	if (s->txn->method == HTTP_HEAD)
+		body = (struct str){ NULL, 0 };
+	if (change(s, head) < 0)
+		r = -ERR_INVAL;
+	if (r == 0)
+		r = add_connection(head, connection(s->txn));
+	if (r < 0)
+		return r;
+	n = http_size(head);
+	if (n > room || body.len > room - n)
+		return -ERR_RANGE;
+	(void)http_write(head, e->scratch);
+	if (body.len)
+		memcpy(e->scratch + n, body.p, body.len);
+	if (take_buf(s) < 0)
+		return -ERR_NOMEM;
+	memcpy(h->buf + keep_interim(h), e->scratch, n + body.len);
+	has_made(s, n + body.len);
+	s->txn->status = head->status;
+	return 0;
+}
+
+/* Its head is looked at by rules. name.p NULL: no field is put into it. */
+static int
+make_changed(struct session *s, const struct http_reply *r, struct str name, struct str value)
+{
+	size_t mark = arena_mark(&s->engine->eval.arena);
+	struct http_head *head = rule_outcome_head(s);
+	int rc = http_reply_head(r, HTTP_CONN_UNSAID, head);
+
+	if (rc == 0 && name.p) {
+		(void)http_drop_all(head, name);
+		rc = http_add(head, name, value);
+	}
+	if (rc == 0)
+		rc = local_reply_make(s, head, http_reply_body(r, s->txn->method));
+	arena_release(&s->engine->eval.arena, mark);
+	return rc;
+}
+
+/* It has formats. 0, or a negative reason: nothing was made. */
+static int
+make_formatted(struct session *s, const struct error_page *p, struct str name, struct str value)
+{
+	size_t mark = arena_mark(&s->engine->eval.arena);
+	struct http_head *head = rule_outcome_head(s);
+	struct eval look;
+	struct str body;
+	int rc;
+
+	eval_init(&look, s, ERROR_PAGE_SCOPE);
+	look.cx.req_ended = 1;
+	rc = error_page_make(p, &look.cx, head, &body);
+	if (rc == 0 && name.p) {
+		(void)http_drop_all(head, name);
+		rc = http_add(head, name, value) < 0 ? -1 : 0;
+	}
+	if (rc == 0)
+		rc = local_reply_make(s, head, body);
+	arena_release(&s->engine->eval.arena, mark);
+	return rc;
+}
+
+int
+local_reply_has_formats(const struct session *s)
+{
+	return proxy_error_page(s->fe, session_backend(s), s->txn->status) != NULL;
+}
+
+int
+local_reply_make_page_with(struct session *s, struct str name, struct str value)
+{
+	const struct error_page *p = proxy_error_page(s->fe, session_backend(s), s->txn->status);
+	const struct http_reply *r;
+
+	if (p)
+		return make_formatted(s, p, name, value);
+	r = proxy_error(s->fe, session_backend(s), s->txn->status);
+
+	return r->status ? make_changed(s, r, name, value) : 0;
+}
+
+int
+local_reply_make_page(struct session *s)
+{
+	const struct str none = { NULL, 0 };
+	struct proxy *be = session_backend(s);
+	const struct error_page *p = proxy_error_page(s->fe, be, s->txn->status);
+	const struct http_reply *r;
+	uint32_t before;
+	long n;
+
+	if (p && make_formatted(s, p, none, none) == 0)
+		return 0;
+	/* The other page for that may have formats as well, which are not tried. */
+	if (p)
+		s->txn->status = 500;
+	r = proxy_error(s->fe, be, s->txn->status);
+
+	if (r->status && (has_after_rules(s, s->fe) || has_after_rules(s, be))) {
+		if (make_changed(s, r, none, none) == 0)
+			return 0;
+		s->txn->status = 500;
+		r = proxy_error(s->fe, be, 500);
+	}
+	begin(s);
+	if (take_buf(s) < 0)
+		return -ERR_NOMEM;
+	before = keep_interim(&s->dir[SERVER]);
+	n = http_reply_write(r, connection(s->txn), s->txn->method, s->dir[SERVER].buf + before,
+		s->engine->bufsize - before);
+	if (n > 0)
+		has_made(s, (size_t)n);
+	return n < 0 ? (int)n : 0;
+}

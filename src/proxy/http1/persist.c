@@ -1,0 +1,214 @@
+#include "proxy/http1/persist.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "http/cookie.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/http1/persist_cookie.h"
+
+/* Of the name of a server that is made; a longer one is nobody's. */
+#define NAME_MAX_BYTES 255
+
+int
+persist_holds(const struct session *s)
+{
+	return s->bound && s->srv == s->bound;
+}
+
+/* --- which server --- */
+
+/* Of one that is down only where that does not matter. */
+static int
+may_bind(const struct session *s, const struct server *srv)
+{
+	return srv->admin != SERVER_MAINT || s->forced || (s->be->options & OPT_PERSIST);
+}
+
+static void
+ask_rules(struct session *s, struct sample_ctx *cx)
+{
+	list_each(it, &s->be->persist.rules) {
+		const struct persist_rule *r = list_entry(it, const struct persist_rule, link);
+
+		if (rule_cond_eval(r->cond, cx) != RULE_YES)
+			continue;
+		s->forced = r->what == PERSIST_FORCE;
+		if (s->txn)
+			s->txn->persist.ignored = r->what == PERSIST_IGNORE;
+		return;
+	}
+}
+
+static struct server *
+made_server(const struct session *s, const struct rule_fmt *fmt, struct sample_ctx *cx)
+{
+	size_t mark = arena_mark(cx->arena);
+	char name[NAME_MAX_BYTES + 1];
+	struct sbuf b;
+
+	sbuf_init_fixed(&b, name, sizeof(name));
+	rule_fmt_write(fmt, cx, &b);
+	arena_release(cx->arena, mark);
+	return b.failed ? NULL : proxy_find_server(s->be, (struct str){ name, b.len });
+}
+
+static void
+ask_uses(struct session *s, struct sample_ctx *cx)
+{
+	list_each(it, &s->be->persist.uses) {
+		const struct persist_rule *r = list_entry(it, const struct persist_rule, link);
+		struct server *srv;
+
+		if (rule_cond_eval(r->cond, cx) != RULE_YES)
+			continue;
+		srv = r->fmt ? made_server(s, r->fmt, cx) : r->srv;
+		if (srv && may_bind(s, srv)) {
+			s->bound = srv;
+			return;
+		}
+	}
+}
+
+/* The first server of that cookie that is up, or the first at all where that is enough. */
+static char
+find_server(struct session *s, struct str who)
+{
+	const struct persist_conf *c = &s->be->persist;
+	unsigned int n, at = persist_conf_find(c, who, &n);
+
+	for (unsigned int i = at; i < at + n; i++)
+		if (c->entry[i].srv->admin != SERVER_MAINT) {
+			s->bound = c->entry[i].srv;
+			return 'V';
+		}
+	if (n && may_bind(s, c->entry[at].srv))
+		s->bound = c->entry[at].srv;
+	return n ? 'D' : 'I';
+}
+
+static char
+judge(struct session *s, struct str value, int64_t now)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct persist_state *p = &s->txn->persist;
+	struct persist_cookie k;
+	char letter;
+
+	if (s->bound || p->ignored)
+		return 'U';
+	persist_cookie_read(c, value, &k);
+	letter = persist_cookie_age(c, &k, now);
+	if (letter)
+		return letter;
+	letter = find_server(s, k.who);
+	if (s->bound) {
+		p->is_due = (uint8_t)persist_cookie_is_due(c, &k, now);
+		p->first = k.first;
+	}
+	return letter;
+}
+
+/* The first that leads to a server; of the others, one that once did says more than one that
+ * never has. */
+static void
+ask_cookies(struct session *s, int64_t now)
+{
+	struct persist_state *p = &s->txn->persist;
+	struct str name = str_of(s->be->persist.name);
+	struct http_cookie_walk w = { 0 };
+	struct http_cookie one;
+
+	while (http_cookie_next(&s->txn->req, &w, &one)) {
+		char letter;
+
+		if (!str_is(one.name, name))
+			continue;
+		letter = judge(s, one.value, now);
+		if (p->asked == 'N' || letter != 'I')
+			p->asked = letter;
+		if (s->bound || p->ignored)
+			return;
+	}
+}
+
+void
+persist_choose(struct session *s)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct eval look;
+
+	s->bound = NULL;
+	s->forced = 0;
+	if (persist_conf_is_empty(c))
+		return;
+	eval_init(&look, s, persist_scope(s->be));
+	look.cx.req_ended = 1;
+	if (!look.cx.req)
+		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	ask_rules(s, &look.cx);
+	ask_uses(s, &look.cx);
+	if (!s->txn || !c->name)
+		return;
+	s->txn->persist.asked = s->txn->persist.answered = 'N';
+	ask_cookies(s, (int64_t)(look.cx.wall_ns / 1000000000u));
+}
+
+/* --- on the way to the server --- */
+
+static int
+copy_fields(struct http_head *req, struct arena *a)
+{
+	for (int at = http_find_id(req, HTTP_F_COOKIE, 0); at >= 0;
+		at = http_find_id(req, HTTP_F_COOKIE, (unsigned int)at + 1)) {
+		struct str copy = arena_copy(a, req->field[at].value);
+
+		if (!copy.p)
+			return -ERR_RANGE;
+		req->field[at].value = copy;
+	}
+	return 0;
+}
+
+int
+persist_strip(struct session *s, struct arena *a)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct http_head *req = &s->txn->req;
+	struct http_cookie_walk w = { 0 };
+	struct http_cookie one;
+	int prefixed = c->way == PERSIST_PREFIX;
+	char asked = s->txn->persist.asked;
+
+	if (!asked || asked == 'N' || !(prefixed || (c->way == PERSIST_INSERT && c->indirect)))
+		return 0;
+	if (copy_fields(req, a) < 0)
+		return -ERR_RANGE;
+	while (http_cookie_next(req, &w, &one)) {
+		const char *end;
+
+		if (!str_is(one.name, str_of(c->name)))
+			continue;
+		end = one.value.len ? memchr(one.value.p, PERSIST_DELIMITER, one.value.len) : NULL;
+		if (!prefixed)
+			http_cookie_erase(req, &w, &one);
+		else if (end)
+			http_cookie_cut(req, &w, &one, (size_t)(end + 1 - one.value.p));
+	}
+	return 0;
+}
+
+/* --- what the log says --- */
+
+void
+persist_letters(const struct session *s, char out[2])
+{
+	const struct persist_state *p = s->txn ? &s->txn->persist : NULL;
+
+	out[0] = out[1] = '-';
+	if (!p || !p->asked || !persist_conf_shows(&s->be->persist))
+		return;
+	/* Sent elsewhere: its server might as well have been down. */
+	out[0] = p->asked == 'V' && s->srv && !persist_holds(s) ? 'D' : p->asked;
+	out[1] = p->answered;
+}

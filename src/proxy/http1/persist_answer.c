@@ -1,0 +1,133 @@
+/* The persistence cookie in responses. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/sbuf.h"
+#include "http/cookie.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/http1/persist.h"
+#include "proxy/http1/persist_cookie.h"
+
+static int
+is_named(const struct http_cookie *one, const struct persist_conf *c)
+{
+	return str_is(one->name, str_of(c->name));
+}
+
+/* The server's cookie names the server, all of it or before its own value. */
+static int
+rewrite(struct session *s, const struct http_cookie *one, struct arena *a)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct str value = s->txn->res.field[one->place].value;
+	const char *from = one->value.p, *end = value.p + value.len;
+	const char *rest = c->way == PERSIST_PREFIX ? from : from + one->value.len;
+	size_t room = value.len + strlen(s->srv->conf.cookie) + 2;
+	char *p = arena_get(a, room);
+	struct sbuf b;
+
+	if (!p)
+		return -ERR_RANGE;
+	sbuf_init_fixed(&b, p, room);
+	sbuf_add(&b, value.p, (size_t)(from - value.p));
+	sbuf_adds(&b, s->srv->conf.cookie);
+	if (c->way == PERSIST_PREFIX)
+		sbuf_addc(&b, PERSIST_DELIMITER);
+	sbuf_add(&b, rest, (size_t)(end - rest));
+	return http_set_value(&s->txn->res, (unsigned int)one->place, (struct str){ p, b.len });
+}
+
+/* What is done about cookies that the server sets, as the log says it. */
+static char
+treatment(const struct session *s)
+{
+	const struct persist_conf *c = &s->be->persist;
+
+	if (c->preserve)
+		return 'P';
+	if (c->way == PERSIST_INSERT)
+		return 'D';
+	/* The client has one that is as good. */
+	if (c->indirect && s->txn->persist.asked == 'V' && persist_holds(s))
+		return 'D';
+	return c->way != PERSIST_PASSIVE && s->srv->conf.cookie ? 'R' : 'P';
+}
+
+static int
+treat_cookies(struct session *s, struct arena *a)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct http_head *res = &s->txn->res;
+	struct http_cookie_walk w = { 0 };
+	struct http_cookie one;
+	char how = treatment(s);
+	int r = 0;
+
+	while (r == 0 && http_set_cookie_next(res, &w, &one)) {
+		if (!is_named(&one, c))
+			continue;
+		s->txn->persist.answered = how;
+		if (how == 'D')
+			http_drop(res, (unsigned int)one.place);
+		else if (how == 'R')
+			r = rewrite(s, &one, a);
+	}
+	return r;
+}
+
+/* Every client of a cache would come to that server. */
+static int
+hide_from_caches(const struct session *s, struct http_head *res)
+{
+	enum http_method m = s->txn->method;
+
+	if (!s->be->persist.nocache || (m != HTTP_GET && m != HTTP_HEAD) ||
+		http_lists(res, HTTP_F_CACHE_CONTROL, STR("private")) ||
+		http_lists(res, HTTP_F_CACHE_CONTROL, STR("no-store")) ||
+		http_lists(res, HTTP_F_CACHE_CONTROL, STR("no-cache")))
+		return 0;
+	return http_add(res, STR("Cache-Control"), STR("private"));
+}
+
+static int
+insert(struct session *s, struct arena *a)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct persist_state *p = &s->txn->persist;
+	const char *who = s->srv->conf.cookie;
+	size_t room = strlen(c->name) + (who ? strlen(who) : 0) +
+		(c->attrs ? strlen(c->attrs) : 0) + PERSIST_COOKIE_EXTRA;
+	int renewed = persist_holds(s);
+	char *text = arena_get(a, room);
+	struct sbuf b;
+	int r;
+
+	if (!text)
+		return -ERR_RANGE;
+	sbuf_init_fixed(&b, text, room);
+	persist_cookie_write(c, who, (int64_t)(loop_wall_ns(s->engine->loop) / 1000000000u),
+		renewed ? p->first : 0, &b);
+	assert(!b.failed);
+	r = http_add(&s->txn->res, STR("Set-Cookie"), (struct str){ text, b.len });
+	if (r < 0)
+		return r;
+	p->answered = renewed ? 'U' : 'I';
+	return hide_from_caches(s, &s->txn->res);
+}
+
+int
+persist_answer(struct session *s, struct arena *a)
+{
+	const struct persist_conf *c = &s->be->persist;
+	const struct persist_state *p = &s->txn->persist;
+	int r;
+
+	/* Where it is ignored what the server sets is none of ours either. */
+	if (!p->asked || p->ignored || !s->srv || !persist_conf_shows(c))
+		return 0;
+	r = treat_cookies(s, a);
+	if (r < 0 || c->way != PERSIST_INSERT || p->answered == 'P' ||
+		(c->postonly && s->txn->method != HTTP_POST) || (persist_holds(s) && !p->is_due))
+		return r;
+	return insert(s, a);
+}

@@ -1,0 +1,97 @@
+#include "proxy/http1/rule_outcome.h"
+
+#include "proxy/session/actions.h"
+#include "proxy/model/http_count.h"
+#include "proxy/http1/local_reply.h"
+
+/* Until a request is placed nothing has come of a response, and after that the request is not to be
+ * looked at. */
+struct http_head *
+rule_outcome_head(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct http_head *h = t->placed ? &t->req : &t->res;
+
+	http_head_init(h, HTTP_RESPONSE, h->field, 0);
+	http_txn_allow_added(s, h);
+	return h;
+}
+
+static void
+count_failed(struct session *s, unsigned int n)
+{
+	struct proxy_stat *be = http_be_stat(s);
+
+	fe_stat(s)->failed_rewrites += n;
+	if (be)
+		be->failed_rewrites += n;
+	if (s->srv)
+		srv_stat(s)->failed_rewrites += n;
+}
+
+static void
+take_notes(struct session *s, const struct rule_outcome *v)
+{
+	struct http_txn *t = s->txn;
+
+	if (v->log_level)
+		s->log_level = (int8_t)v->log_level;
+	for (size_t i = 0; i < RULE_TIMEOUTS; i++)
+		if (v->timeout_ms[i])
+			t->timeout_ms[i] = v->timeout_ms[i];
+	if (v->failed_rewrites)
+		count_failed(s, v->failed_rewrites);
+	t->non_strict = (uint8_t)v->non_strict;
+}
+
+enum rule_result
+rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, struct rules_at *at,
+	struct eval *look, struct rule_outcome *v)
+{
+	enum rule_result result;
+
+	*v = (struct rule_outcome){
+		.proxy = s, .non_strict = s->txn->non_strict, .head = v->head, .name = px->name
+	};
+	result = proxy_rules_run(&px->rules, list, at, &look->cx, v);
+	take_notes(s, v);
+	return result;
+}
+
+void
+rule_outcome_count_denied(struct session *s, int side)
+{
+	struct proxy_stat *be = http_be_stat(s);
+
+	if (side == CLIENT) {
+		fe_stat(s)->denied_req++;
+		if (be)
+			be->denied_req++;
+		return;
+	}
+	fe_stat(s)->denied_resp++;
+	be_stat(s)->denied_resp++;
+	srv_stat(s)->denied_resp++;
+}
+
+void
+rule_outcome_blame(struct session *s, const struct rule_outcome *v, char phase)
+{
+	session_blame(s, v->what == RULE_END_REPLY ? 'L' : 'P', phase);
+}
+
+void
+rule_outcome_reply(struct session *s, const struct rule_outcome *v)
+{
+	int rc = 0;
+
+	s->txn->status = v->status;
+	if (v->has_answer)
+		rc = local_reply_make(s, v->head, v->body);
+	else if (v->field.p)
+		rc = local_reply_make_page_with(s, v->field, v->value);
+	else if (local_reply_has_formats(s))
+		rc = local_reply_make_page(s);
+	if (rc < 0)
+		s->txn->status = 500;
+}

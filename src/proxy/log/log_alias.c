@@ -1,0 +1,443 @@
+#include "proxy/log/log_alias.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/log.h"
+#include "proxy/log/log_render.h"
+#include "proxy/model/http_txn.h"
+
+/* NULL: nothing is known. */
+static void
+put_string(struct log_render *r, const char *p)
+{
+	rule_fmt_put(r->out, r->flags, p ? str_of(p) : (struct str){ NULL, 0 });
+}
+
+/* A number that flag X writes in hexadecimal; most it leaves alone. */
+static void
+put_hexable(struct log_render *r, uint64_t v)
+{
+	if (r->flags & RULE_FMT_X)
+		sbuf_addf(r->out, "%04llX", (unsigned long long)v);
+	else
+		sbuf_addu(r->out, v);
+}
+
+static void
+put_hex_bytes(struct log_render *r, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sbuf_addf(r->out, "%02X", ((const unsigned char *)p)[i]);
+}
+
+static void
+put_ip(struct log_render *r, const struct addr *a)
+{
+	char text[ADDR_TEXT];
+	int family = a ? addr_family(a) : AF_UNSPEC;
+
+	if (family == AF_UNSPEC)
+		put_string(r, NULL);
+	else if ((r->flags & RULE_FMT_X) && family == AF_INET)
+		put_hex_bytes(r, &a->u.in.sin_addr, sizeof(a->u.in.sin_addr));
+	else if ((r->flags & RULE_FMT_X) && family == AF_INET6)
+		put_hex_bytes(r, &a->u.in6.sin6_addr, sizeof(a->u.in6.sin6_addr));
+	else
+		put_string(r, addr_host_text(a, text));
+}
+
+/* unix sockets have no port: the id of the listener or server stands in its place. */
+static void
+put_port(struct log_render *r, const struct addr *a, int id)
+{
+	int family = a ? addr_family(a) : AF_UNSPEC;
+
+	if (family == AF_UNSPEC)
+		put_string(r, NULL);
+	else
+		put_hexable(r, family == AF_UNIX ? (unsigned int)id : addr_port(a));
+}
+
+/* --- addresses ----------------------------------------------------------------------------- */
+
+/* Where the client connected to. */
+static const struct addr *
+front_address(const struct log_render *r, struct addr *space)
+{
+	return addr_override_destination(r->s, space) == 0 ? space : &r->s->listener->addr;
+}
+
+static const struct addr *
+back_address(const struct log_render *r, struct addr *space)
+{
+	const struct conn *c = &r->s->conn[SERVER];
+
+	if (!r->cx->sys || !conn_is_open(c) || addr_of_socket(r->cx->sys, c->fd, space) < 0)
+		return NULL;
+	return space;
+}
+
+/* The server's, with the port that its offset makes of the client's. */
+static const struct addr *
+server_address(const struct log_render *r, struct addr *space)
+{
+	const struct server *srv = r->s->srv;
+	struct addr front;
+	int port;
+
+	if (!srv)
+		return NULL;
+	if (!srv->spec.has_offset)
+		return &srv->addr;
+	port = (int)addr_port(front_address(r, &front)) + srv->spec.port_offset;
+	*space = srv->addr;
+	addr_set_port(space, (unsigned int)port & 0xffffu);
+	return space;
+}
+
+static void
+put_ci(struct log_render *r)
+{
+	put_ip(r, addr_override_source(r->s));
+}
+
+static void
+put_cp(struct log_render *r)
+{
+	put_port(r, addr_override_source(r->s), r->s->listener->id);
+}
+
+static void
+put_fi(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, front_address(r, &a));
+}
+
+static void
+put_fp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, front_address(r, &a), r->s->listener->id);
+}
+
+static void
+put_bi(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, back_address(r, &a));
+}
+
+static void
+put_bp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, back_address(r, &a), r->s->srv ? r->s->srv->id : 0);
+}
+
+static void
+put_si(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, server_address(r, &a));
+}
+
+static void
+put_sp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, server_address(r, &a), r->s->srv ? r->s->srv->id : 0);
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+static void
+put_f(struct log_render *r)
+{
+	put_string(r, r->s->fe->name);
+}
+
+/* With TLS the transport would stand behind it as "~". */
+static void
+put_ft(struct log_render *r)
+{
+	put_f(r);
+}
+
+static void
+put_b(struct log_render *r)
+{
+	const struct proxy *be = session_backend(r->s);
+
+	put_string(r, be ? be->name : r->s->fe->name);
+}
+
+static void
+put_s(struct log_render *r)
+{
+	put_string(r, r->s->srv ? r->s->srv->name : "<NOSRV>");
+}
+
+static void
+put_H(struct log_render *r)
+{
+	put_string(r, r->cx->id->node);
+}
+
+/* --- dates --------------------------------------------------------------------------------- */
+
+static int64_t
+accept_sec(const struct log_render *r)
+{
+	return (int64_t)(r->s->accept_wall_ns / 1000000000u);
+}
+
+static unsigned int
+accept_millis(const struct log_render *r)
+{
+	return (unsigned int)(r->s->accept_wall_ns / 1000000u % 1000u);
+}
+
+static void
+put_t(struct log_render *r)
+{
+	wall_add_clf(r->out, wall_local(r->cx->wall, accept_sec(r)));
+	sbuf_addf(r->out, ".%03u", accept_millis(r));
+}
+
+static void
+put_T(struct log_render *r)
+{
+	time_t sec = (time_t)accept_sec(r);
+	struct tm tm;
+
+	if (!gmtime_r(&sec, &tm))
+		return;
+	wall_add_clf(r->out, &tm);
+	sbuf_adds(r->out, " +0000");
+}
+
+static void
+put_Tl(struct log_render *r)
+{
+	const struct tm *tm = wall_local(r->cx->wall, accept_sec(r));
+
+	wall_add_clf(r->out, tm);
+	sbuf_addc(r->out, ' ');
+	wall_add_zone(r->out, tm);
+}
+
+static void
+put_Ts(struct log_render *r)
+{
+	put_hexable(r, (uint64_t)accept_sec(r));
+}
+
+static void
+put_millis(struct log_render *r)
+{
+	sbuf_addf(r->out, r->flags & RULE_FMT_X ? "%02X" : "%03u", accept_millis(r));
+}
+
+/* --- timers (manual 8.4) ------------------------------------------------------------------- */
+
+/* When the wait for a server began. */
+static uint64_t
+wait_from(const struct session *s)
+{
+	return s->txn ? s->txn->head_ms : s->accept_ms;
+}
+
+/* Who dies in the queue has waited for as long as it lived. */
+static void
+put_Tw(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	if (!s->queued_ms && s->term[1] == 'Q')
+		log_put_timer(r, 1, wait_from(s), r->cx->now_ms);
+	else
+		log_put_timer(r, s->queued_ms != 0, wait_from(s), s->queued_ms);
+}
+
+static void
+put_Tc(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	log_put_timer(r, s->connected_ms != 0, s->queued_ms, s->connected_ms);
+}
+
+static void
+put_Td(struct log_render *r)
+{
+	const struct session *s = r->s;
+	const struct http_txn *t = s->txn;
+
+	if (t)
+		log_put_timer(r, t->res_ms && !t->local, t->res_ms, r->cx->now_ms);
+	else
+		log_put_timer(r, s->connected_ms != 0, s->connected_ms, r->cx->now_ms);
+}
+
+static void
+put_Th(struct log_render *r)
+{
+	log_put_timer(r, r->s->begun_ms != 0, 0, log_handshake_ms(r->s));
+}
+
+/* With the header before the first request; in mode tcp from accept on. */
+static void
+put_since(struct log_render *r, uint64_t request_ms)
+{
+	const struct session *s = r->s;
+
+	log_put_plus(r);
+	log_put_timer(
+		r, 1, s->txn ? request_ms - log_handshake_ms(s) : s->accept_ms, r->cx->now_ms);
+}
+
+/* In mode http with the time that passed before the request. */
+static void
+put_Tt(struct log_render *r)
+{
+	const struct http_txn *t = r->s->txn;
+
+	put_since(r, t ? t->began_ms - t->idle_ms : 0);
+}
+
+/* And without it. */
+static void
+put_Tu(struct log_render *r)
+{
+	const struct http_txn *t = r->s->txn;
+
+	put_since(r, t ? t->began_ms : 0);
+}
+
+/* --- counts -------------------------------------------------------------------------------- */
+
+static void
+put_B(struct log_render *r)
+{
+	log_put_plus(r);
+	sbuf_addu(r->out, r->s->dir[SERVER].bytes);
+}
+
+static void
+put_U(struct log_render *r)
+{
+	sbuf_addu(r->out, r->s->dir[CLIENT].bytes);
+}
+
+static void
+put_ts(struct log_render *r)
+{
+	sbuf_add(r->out, r->s->term, sizeof(r->s->term));
+}
+
+static void
+put_ac(struct log_render *r)
+{
+	sbuf_addu(r->out, atomic_read(&r->s->engine->shared->gate.n));
+}
+
+static void
+put_fc(struct log_render *r)
+{
+	sbuf_addu(r->out, atomic_read(&r->s->fe->fe_gate.n));
+}
+
+/* As in HAProxy the last line counts a session on the client's side only, and nobody in its place:
+ * who got its slot came later (queue_leave). */
+static void
+put_bc(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	sbuf_addu(r->out, s->has_left ? s->left_be_cur : s->be ? atomic_read(&s->be->be_cur) : 0);
+}
+
+static void
+put_sc(struct log_render *r)
+{
+	const struct session *s = r->s;
+
+	sbuf_addu(r->out, s->has_left ? s->left_srv_cur : s->srv ? atomic_read(&s->srv->cur) : 0);
+}
+
+static void
+put_rc(struct log_render *r)
+{
+	if (r->s->redispatched)
+		sbuf_addc(r->out, '+');
+	sbuf_addu(r->out, r->s->retries);
+}
+
+static void
+put_sq(struct log_render *r)
+{
+	sbuf_addu(r->out, r->s->queue_before);
+}
+
+static void
+put_bq(struct log_render *r)
+{
+	sbuf_addu(r->out, r->s->be_queue_before);
+}
+
+static void
+put_rt(struct log_render *r)
+{
+	put_hexable(r, r->s->txn ? r->s->txn->id : r->s->id);
+}
+
+static void
+put_lc(struct log_render *r)
+{
+	put_hexable(r, r->cx->count);
+}
+
+static void
+put_pid(struct log_render *r)
+{
+	put_hexable(r, (unsigned int)r->cx->id->pid);
+}
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+#define ALIAS_ROW(name, fn, needs)                                                        \
+	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
+	{                                                                                 \
+		struct log_render r = { cx->session, cx->log, out, cx->arena, flags };    \
+		put_##fn(&r);                                                             \
+	}
+#define ALIAS_NOT(name)
+#include "proxy/log/log_alias.tbl.h"
+#undef ALIAS_ROW
+#undef ALIAS_NOT
+
+const struct rule_alias log_aliases[] = {
+#define ALIAS_ROW(name, fn, needs) { name, SAMPLE_AT_##needs, write_##fn, NULL },
+#define ALIAS_NOT(name) { name, 0, NULL, NULL },
+#include "proxy/log/log_alias.tbl.h"
+#undef ALIAS_ROW
+#undef ALIAS_NOT
+	{ 0 },
+};
+
+const struct rule_alias *
+log_alias_find(const char *name)
+{
+	for (const struct rule_alias *a = log_aliases; a->name; a++)
+		if (strcmp(a->name, name) == 0)
+			return a;
+	return NULL;
+}

@@ -1,0 +1,217 @@
+#include "proxy/log/log_conf.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/log/log_format.h"
+#include "proxy/model/proxies.h"
+
+void
+log_global_init(struct log_global *g)
+{
+	memset(g, 0, sizeof(*g));
+	list_init(&g->lines);
+}
+
+void
+log_global_fini(struct log_global *g)
+{
+	log_lines_free(&g->lines);
+	mem_free(g->tag);
+	mem_free(g->hostname);
+	log_global_init(g);
+}
+
+void
+log_global_ident(const struct log_global *g, const char *progname, const char *node, int pid,
+		 struct log_ident *out)
+{
+	out->tag = g->tag ? g->tag : progname;
+	out->hostname = g->hostname && !*g->hostname ? node : g->hostname;
+	out->pid = pid;
+	out->node = node;
+}
+
+int
+log_lines_copy(struct list *to, const struct list *from)
+{
+	list_each(it, (struct list *)(uintptr_t)from) {
+		struct log_line *copy = mem_alloc(sizeof(*copy));
+
+		if (!copy)
+			return -ERR_NOMEM;
+		*copy = *list_entry(it, struct log_line, link);
+		list_append(to, &copy->link);
+	}
+	return 0;
+}
+
+void
+log_lines_free(struct list *lines)
+{
+	list_each_safe(it, lines) {
+		list_remove(it);
+		mem_free(list_entry(it, struct log_line, link));
+	}
+}
+
+static int
+dup_string(char **to, const char *from)
+{
+	if (!from)
+		return 0;
+	*to = mem_strdup(from);
+	return *to ? 0 : -ERR_NOMEM;
+}
+
+int
+proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
+{
+	int r = log_lines_copy(&p->logs, &defaults->logs);
+
+	if (r == 0)
+		r = dup_string(&p->log.tag, defaults->log.tag);
+	/* A format is of frontends only; in a backend it would only be compiled for nothing. */
+	if (r == 0 && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
+		r = dup_string(&p->log.format_text, defaults->log.format_text);
+		p->log.format_where = defaults->log.format_where;
+		p->log.preset = defaults->log.preset;
+		p->log.error.where = defaults->log.error.where;
+		p->log.sd.where = defaults->log.sd.where;
+		if (r == 0)
+			r = dup_string(&p->log.error.text, defaults->log.error.text);
+		if (r == 0)
+			r = dup_string(&p->log.sd.text, defaults->log.sd.text);
+	}
+	return r;
+}
+
+void
+proxy_log_fini(struct proxy *p)
+{
+	log_lines_free(&p->logs);
+	mem_free(p->log.tag);
+	mem_free(p->log.format_text);
+	rule_fmt_free(&p->log.format);
+	mem_free(p->log.error.text);
+	rule_fmt_free(&p->log.error.fmt);
+	mem_free(p->log.sd.text);
+	rule_fmt_free(&p->log.sd.fmt);
+	memset(&p->log, 0, sizeof(p->log));
+}
+
+/* log-send-hostname changes what is meant by no format. */
+static void
+settle_forms(struct list *lines, const struct log_global *g)
+{
+	list_each(it, lines) {
+		struct log_line *l = list_entry(it, struct log_line, link);
+
+		if (!l->form_set && g->hostname)
+			l->form = LOG_FORM_RFC3164;
+	}
+}
+
+void
+log_global_finish(struct log_global *g)
+{
+	settle_forms(&g->lines, g);
+}
+
+/* NULL: the default line. */
+static const char *
+preset_text(const struct proxy *p, struct cfg_diag *d)
+{
+	static const char *const texts[] = {
+		[LOG_PRESET_NONE] = NULL,
+		[LOG_PRESET_TCP] = LOG_FORMAT_TCP,
+		[LOG_PRESET_HTTP] = LOG_FORMAT_HTTP,
+		[LOG_PRESET_CLF] = LOG_FORMAT_CLF,
+		[LOG_PRESET_JSON] = NULL,
+	};
+
+	if (p->mode == PROXY_HTTP || p->log.preset < LOG_PRESET_HTTP)
+		return texts[p->log.preset];
+	cfg_diag_add(d, CFG_WARNING, NULL,
+		"'option httplog' not usable with frontend '%s' (needs 'mode http'). Falling back "
+		"to 'option tcplog'.",
+		p->name);
+	return LOG_FORMAT_TCP;
+}
+
+/* where NULL: the text is a preset's. */
+static int
+compile(struct proxy *p, const char *keyword, const char *text, const struct cfg_where *where,
+	struct rule_fmt **out, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why = { 0 };
+
+	if (log_format_compile(&root->vocab, text, p->mode == PROXY_HTTP, out, &why) == 0 &&
+		rule_fmt_check(*out, root, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, where, "failed to parse %s : %s, at byte %zu of '%s'", keyword,
+		why.text, why.at + 1, text);
+	return -1;
+}
+
+static int
+compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	const char *text = p->log.format_text;
+
+	if (!text && p->log.preset == LOG_PRESET_NONE)
+		return 0;
+	if (list_is_empty(&p->logs)) {
+		cfg_diag_add(d, CFG_WARNING, NULL,
+			"log format ignored for frontend '%s' since it has no log address.",
+			p->name);
+		return 0;
+	}
+	if (!text && p->log.preset == LOG_PRESET_JSON && p->mode == PROXY_HTTP) {
+		p->log.json = 1;
+		return 0;
+	}
+	if (text)
+		return compile(p, "log-format", text, &p->log.format_where, &p->log.format, root,
+			d);
+	return compile(p, "log-format", preset_text(p, d), NULL, &p->log.format, root, d);
+}
+
+static int
+compile_text(struct proxy *p, const char *keyword, struct log_text *t, struct proxies *root,
+	struct cfg_diag *d)
+{
+	return t->text ? compile(p, keyword, t->text, &t->where, &t->fmt, root, d) : 0;
+}
+
+static void
+check_sd(struct proxy *p, struct cfg_diag *d)
+{
+	if (!p->log.sd.text)
+		return;
+	list_each(it, &p->logs)
+		if (list_entry(it, struct log_line, link)->form == LOG_FORM_RFC5424)
+			return;
+	cfg_diag_add(d, CFG_WARNING, &p->log.sd.where,
+		"'log-format-sd' has no effect in frontend '%s': no log address of it has the "
+		"format rfc5424.",
+		p->name);
+}
+
+int
+proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
+	struct cfg_diag *d)
+{
+	if ((p->options & OPT_LOG_GLOBAL) && log_lines_copy(&p->logs, &g->lines) < 0) {
+		cfg_diag_add(d, CFG_ALERT, NULL, "out of memory");
+		return -1;
+	}
+	settle_forms(&p->logs, g);
+	if (!(p->caps & PROXY_FE))
+		return 0;
+	check_sd(p, d);
+	return compile_line(p, root, d) |
+		compile_text(p, "error-log-format", &p->log.error, root, d) |
+		compile_text(p, "log-format-sd", &p->log.sd, root, d);
+}

@@ -1,0 +1,178 @@
+#include "proxy/model/addr_override.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/model/memory.h"
+
+/* Objects kept for reuse. */
+#define ENDPOINTS_KEPT 256
+
+void
+engine_addr_override_init(struct engine *e)
+{
+	pool_init(&e->addr_override_pool, "endpoints", sizeof(struct session_addr_override),
+		ENDPOINTS_KEPT);
+}
+
+void
+addr_override_free(struct session *s)
+{
+	if (!s->endpoints)
+		return;
+	pool_put(&s->engine->addr_override_pool, s->endpoints);
+	s->endpoints = NULL;
+}
+
+/* --- who knows --- */
+
+static const struct addr *
+said(const struct addr_override *e, enum endpoint which)
+{
+	return e->said[which].len ? &e->said[which] : NULL;
+}
+
+static const struct addr *
+said_of_connection(const struct session *s, enum endpoint which)
+{
+	return s->endpoints ? said(&s->endpoints->connection, which) : NULL;
+}
+
+/* The nearest to the request wins. */
+static const struct addr *
+said_of(const struct session *s, enum endpoint which)
+{
+	const struct addr *a = s->txn ? said(&s->txn->endpoints, which) : NULL;
+
+	if (!a && s->endpoints)
+		a = said(&s->endpoints->session, which);
+	return a ? a : said_of_connection(s, which);
+}
+
+const struct addr *
+addr_override_source(const struct session *s)
+{
+	const struct addr *a = said_of(s, ENDPOINT_SRC);
+
+	return a ? a : &s->peer;
+}
+
+const struct addr *
+addr_override_connection_source(const struct session *s)
+{
+	const struct addr *a = said_of_connection(s, ENDPOINT_SRC);
+
+	return a ? a : &s->peer;
+}
+
+/* A session has room for inet addresses only. */
+static void
+copy_short(const struct addr *a, struct addr *out)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out, a, MIN(sizeof(*out), offsetof(struct addr, u) + a->len));
+}
+
+void
+addr_override_copy_source(const struct session *s, struct addr *out)
+{
+	copy_short(addr_override_source(s), out);
+}
+
+void
+addr_override_copy_connection_source(const struct session *s, struct addr *out)
+{
+	copy_short(addr_override_connection_source(s), out);
+}
+
+static int
+known_destination(const struct session *s, const struct addr *a, struct addr *out)
+{
+	const struct listener *ln = s->listener;
+
+	if (!a && addr_family(&ln->addr) != AF_UNSPEC && !addr_is_any(&ln->addr) &&
+		!ln->bind->transparent)
+		a = &ln->addr;
+	if (a) {
+		*out = *a;
+		return 0;
+	}
+	if (!conn_is_open(&s->conn[CLIENT]))
+		return -1;
+	return addr_of_socket(s->engine->sys, s->conn[CLIENT].fd, out) < 0 ? -1 : 0;
+}
+
+int
+addr_override_destination(const struct session *s, struct addr *out)
+{
+	return known_destination(s, said_of(s, ENDPOINT_DST), out);
+}
+
+int
+addr_override_connection_destination(const struct session *s, struct addr *out)
+{
+	return known_destination(s, said_of_connection(s, ENDPOINT_DST), out);
+}
+
+unsigned int
+addr_override_destination_port(const struct session *s)
+{
+	const struct addr *a = said_of(s, ENDPOINT_DST);
+
+	return addr_port(a ? a : &s->listener->addr);
+}
+
+/* --- who says --- */
+
+/* Of the session: made when it is needed first. */
+static struct session_addr_override *
+own(struct session *s)
+{
+	if (!s->endpoints) {
+		s->endpoints = pool_get(&s->engine->addr_override_pool);
+		if (s->endpoints)
+			memset(s->endpoints, 0, sizeof(*s->endpoints));
+		memory_watch(s->engine);
+	}
+	return s->endpoints;
+}
+
+int
+addr_override_reserve(struct session *s)
+{
+	return own(s) ? 0 : -ERR_NOMEM;
+}
+
+void
+addr_override_proxy_protocol(struct session *s, const struct addr *src, const struct addr *dst)
+{
+	assert(s->endpoints);
+	s->endpoints->session.said[ENDPOINT_SRC] = *src;
+	s->endpoints->session.said[ENDPOINT_DST] = *dst;
+}
+
+/* Where a rule of that place says it: NULL without memory. */
+static struct addr_override *
+level(struct session *s, enum rule_place place)
+{
+	if (s->txn)
+		return &s->txn->endpoints;
+	if (!own(s))
+		return NULL;
+	return place == RULE_TCP_CONNECTION ? &s->endpoints->connection : &s->endpoints->session;
+}
+
+int
+addr_override_set(
+	struct session *s, enum rule_place place, enum endpoint which, const struct addr *a)
+{
+	struct addr_override *e = level(s, place);
+
+	if (!e)
+		return -ERR_NOMEM;
+	e->said[which] = *a;
+	return 0;
+}

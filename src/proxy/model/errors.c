@@ -1,0 +1,258 @@
+#include "proxy/model/errors.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/model/proxies.h"
+
+void
+proxy_errors_init(struct proxy_errors *e)
+{
+	memset(e, 0, sizeof(*e));
+	list_init(&e->lines);
+}
+
+static void
+free_line(struct error_line *l)
+{
+	list_remove(&l->link);
+	http_reply_put(&l->reply);
+	error_page_put(&l->page);
+	mem_free(l->group);
+	mem_free(l);
+}
+
+void
+proxy_errors_fini(struct proxy_errors *e)
+{
+	list_each_safe(it, &e->lines)
+		free_line(list_entry(it, struct error_line, link));
+	for (int i = 0; i < HTTP_ERRORS; i++) {
+		http_reply_put(&e->own[i]);
+		error_page_put(&e->page[i]);
+	}
+}
+
+int
+proxy_errors_add(struct proxy_errors *e, uint32_t which, struct http_reply *reply,
+	const char *group, struct cfg_where where)
+{
+	struct error_line *l = mem_zalloc(sizeof(*l));
+
+	if (!l) {
+		http_reply_put(&reply);
+		return -ERR_NOMEM;
+	}
+	list_init(&l->link);
+	l->which = which;
+	l->reply = reply;
+	l->where = where;
+	if (group && !(l->group = mem_strdup(group))) {
+		free_line(l);
+		return -ERR_NOMEM;
+	}
+	list_append(&e->lines, &l->link);
+	return 0;
+}
+
+int
+proxy_errors_add_page(struct proxy_errors *e, enum http_error_id id, struct error_page *page,
+	struct cfg_where where)
+{
+	if (proxy_errors_add(e, 1u << id, NULL, NULL, where) < 0) {
+		error_page_put(&page);
+		return -ERR_NOMEM;
+	}
+	list_entry(e->lines.prev, struct error_line, link)->page = page;
+	return 0;
+}
+
+int
+proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defaults)
+{
+	list_each(it, &defaults->lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+		struct http_reply *r = l->reply ? http_reply_get(l->reply) : NULL;
+
+		struct error_line *own;
+
+		if (proxy_errors_add(e, l->which, r, l->group, l->where) < 0)
+			return -ERR_NOMEM;
+		own = list_entry(e->lines.prev, struct error_line, link);
+		own->page = l->page ? error_page_get(l->page) : NULL;
+		own->inherited = 1;
+	}
+	return 0;
+}
+
+static void
+set(struct proxy_errors *e, int id, struct http_reply *r, struct error_page *p)
+{
+	http_reply_put(&e->own[id]);
+	error_page_put(&e->page[id]);
+	if (r)
+		e->own[id] = http_reply_get(r);
+	if (p)
+		e->page[id] = error_page_get(p);
+}
+
+/* What the last line of the group says of that error, or NULL. */
+static struct http_reply *
+in_group(const struct error_group *g, int id)
+{
+	struct http_reply *r = NULL;
+
+	list_each(it, &g->errors.lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+
+		if (l->which & 1u << id)
+			r = l->reply;
+	}
+	return r;
+}
+
+/* 0, or -1 after an error. */
+static int
+check_page(const struct error_line *l, struct proxies *ps, struct cfg_diag *d)
+{
+	struct rule_err why = { 0 };
+
+	if (!l->page || error_page_check(l->page, ps, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &l->where, "'http-error' : %s.", why.text);
+	return -1;
+}
+
+int
+proxy_errors_resolve(struct proxy_errors *e, struct proxies *ps, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &e->lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+		const struct error_group *g = NULL;
+
+		if (l->group && !(g = error_group_find(ps, l->group))) {
+			cfg_diag_add(d, CFG_ALERT, &l->where,
+				"unable to find the http-errors section '%s'.", l->group);
+			rc = -1;
+			continue;
+		}
+		if (check_page(l, ps, d) < 0)
+			rc = -1;
+		for (int id = 0; id < HTTP_ERRORS; id++) {
+			struct http_reply *r = g ? in_group(g, id) : l->reply;
+
+			/* What the group does not have stays as it was. */
+			if (l->which & 1u << id && (r || !g))
+				set(e, id, r, l->page);
+		}
+	}
+	return rc;
+}
+
+static int
+fit(const struct proxy_errors *e, size_t most, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &e->lines) {
+		const struct error_line *l = list_entry(it, struct error_line, link);
+		size_t size = l->reply ? http_reply_size(l->reply) : 0;
+
+		if (size <= most || l->inherited)
+			continue;
+		cfg_diag_add(d, CFG_ALERT, &l->where,
+			"this answer has %zu bytes, and tune.bufsize without tune.maxrewrite "
+			"leaves %zu.",
+			size, most);
+		rc = -1;
+	}
+	return rc;
+}
+
+int
+proxies_fit_errors(const struct proxies *ps, size_t most, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &ps->defaults) {
+		rc |= fit(&list_entry(it, struct proxy, link)->errors, most, d);
+	}
+	list_each(it, &ps->all) {
+		rc |= fit(&list_entry(it, struct proxy, link)->errors, most, d);
+	}
+	list_each(it, &ps->error_groups) {
+		rc |= fit(&list_entry(it, struct error_group, link)->errors, most, d);
+	}
+	return rc;
+}
+
+struct error_group *
+error_group_find(const struct proxies *ps, const char *name)
+{
+	list_each(it, &ps->error_groups) {
+		struct error_group *g = list_entry(it, struct error_group, link);
+
+		if (strcmp(g->name, name) == 0)
+			return g;
+	}
+	return NULL;
+}
+
+struct http_reply *
+error_group_page(const void *root, const char *name, unsigned int status, const char **why)
+{
+	const struct error_group *g = error_group_find(root, name);
+	int id = http_error_id(status);
+	struct http_reply *r = g && id >= 0 ? in_group(g, id) : NULL;
+
+	*why = !g ? "there is no such section"
+		: !r ? "there is no such page"
+		: r->status == 0 ? "an empty page cannot be the answer"
+				 : NULL;
+	return *why ? NULL : r;
+}
+
+void
+error_group_free(struct error_group **gp)
+{
+	struct error_group *g = *gp;
+
+	if (!g)
+		return;
+	*gp = NULL;
+	list_remove(&g->link);
+	proxy_errors_fini(&g->errors);
+	mem_free(g->name);
+	mem_free(g);
+}
+
+static int
+page_id(unsigned int status)
+{
+	int id = http_error_id(status);
+
+	return id < 0 ? HTTP_ERROR_500 : id;
+}
+
+const struct error_page *
+proxy_error_page(const struct proxy *fe, const struct proxy *be, unsigned int status)
+{
+	int id = page_id(status);
+
+	if (be && (be->errors.page[id] || be->errors.own[id]))
+		return be->errors.page[id];
+	return fe->errors.page[id];
+}
+
+const struct http_reply *
+proxy_error(const struct proxy *fe, const struct proxy *be, unsigned int status)
+{
+	int id = page_id(status);
+
+	if (be && be->errors.own[id])
+		return be->errors.own[id];
+	return fe->errors.own[id] ? fe->errors.own[id] : http_error((enum http_error_id)id);
+}

@@ -1,0 +1,88 @@
+#include "proxy/model/http_conf.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cfg/diag.h"
+#include "proxy/config/http_cfg.h"
+#include "proxy/model/monitor.h"
+#include "proxy/model/proxy.h"
+
+void
+http_conf_init(struct http_conf *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->retry_on = 1u << HTTP_RETRY_CONN_FAILURE;
+	list_init(&c->monitor_fails);
+}
+
+void
+http_conf_fini(struct http_conf *c)
+{
+	mem_free(c->monitor_uri);
+	c->monitor_uri = NULL;
+	list_each_safe(it, &c->monitor_fails) {
+		struct monitor_rule *r = list_entry(it, struct monitor_rule, link);
+
+		monitor_rule_free(&r);
+	}
+}
+
+int
+http_conf_inherit(struct http_conf *c, const struct http_conf *defaults, unsigned int caps)
+{
+	c->reuse = defaults->reuse;
+	c->persistence = defaults->persistence;
+	c->retry_on = defaults->retry_on;
+	if (!defaults->monitor_uri || !(caps & (PROXY_FE | PROXY_DEFAULTS)))
+		return 0;
+	c->monitor_uri = mem_strdup(defaults->monitor_uri);
+	return c->monitor_uri ? 0 : -ERR_NOMEM;
+}
+
+void
+http_conf_check(const struct proxy *p, struct cfg_diag *d)
+{
+	if (p->mode == PROXY_HTTP || p->disabled)
+		return;
+	for (unsigned int i = 0; http_cfg_name(i); i++)
+		if (p->http.given & 1u << i)
+			cfg_diag_add(d, CFG_WARNING, &p->where,
+				"'%s' ignored for proxy '%s': it needs 'mode http'.",
+				http_cfg_name(i), p->name);
+}
+
+int
+http_closes_client(const struct proxy *fe)
+{
+	return fe->http.persistence == HTTP_CLOSE;
+}
+
+int
+http_closes_server(const struct proxy *fe, const struct proxy *be)
+{
+	return fe->http.persistence != HTTP_KEEP_ALIVE || be->http.persistence != HTTP_KEEP_ALIVE;
+}
+
+int
+http_retries(const struct proxy *be, enum http_retry what)
+{
+	return (be->http.retry_on & 1u << what) != 0;
+}
+
+int
+http_retries_status(const struct proxy *be, unsigned int status)
+{
+	switch (status) {
+#define HTTP_RETRY(id, name, all)
+#define HTTP_RETRY_STATUS(st, all) \
+	case st:                   \
+		return http_retries(be, HTTP_RETRY_##st);
+#include "proxy/model/http_retry.tbl.h"
+#undef HTTP_RETRY_STATUS
+#undef HTTP_RETRY
+	default:
+		return 0;
+	}
+}

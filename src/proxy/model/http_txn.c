@@ -1,0 +1,70 @@
+#include "proxy/model/http_txn.h"
+
+#include <string.h>
+
+#include "proxy/sample/capture.h"
+#include "proxy/model/memory.h"
+
+/* Transactions kept for reuse. */
+#define TXNS_KEPT 256
+
+static unsigned int
+fields_of(const struct engine *e)
+{
+	return e->maxhdr + HTTP_FIELDS_ADDED;
+}
+
+void
+http_txn_pool_init(struct engine *e)
+{
+	size_t size = sizeof(struct http_txn) + 2 * fields_of(e) * sizeof(struct http_field);
+
+	pool_init(&e->txn_pool, "http_txn", size, TXNS_KEPT);
+}
+
+struct http_txn *
+http_txn_get(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct http_txn *t = pool_get(&e->txn_pool);
+
+	if (!t)
+		return NULL;
+	memory_watch(e);
+	/* The line and the endpoints are long, and a length says what of them is there. */
+	memset(t, 0, offsetof(struct http_txn, line));
+	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
+	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
+	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);
+	vars_init(&t->vars);
+	vars_init(&t->req_vars);
+	vars_init(&t->res_vars);
+	t->began_ms = loop_now_ms(e->loop);
+	t->began_wall_ns = loop_wall_ns(e->loop);
+	t->idle_ms = t->began_ms - s->state_ms;
+	s->txn = t;
+	t->id = s->requests++ ? engine_next_id(e) : s->id;
+	return t;
+}
+
+void
+http_txn_put(struct session *s)
+{
+	struct engine *e = s->engine;
+
+	if (!s->txn)
+		return;
+	vars_fini(&s->txn->vars);
+	vars_fini(&s->txn->req_vars);
+	vars_fini(&s->txn->res_vars);
+	pool_put(&e->txn_pool, s->txn);
+	s->txn = NULL;
+	captures_end(s);
+	memory_watch(e);
+}
+
+void
+http_txn_allow_added(struct session *s, struct http_head *h)
+{
+	h->max = fields_of(s->engine);
+}

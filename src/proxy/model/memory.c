@@ -1,0 +1,111 @@
+#include "proxy/model/memory.h"
+
+/* Of the bound: what is left for sessions that are there when new ones have to wait, how much of
+ * it has to be free again before they come, and what may be kept for reuse. */
+#define RESERVE 4
+#define SLACK 16
+#define KEEP 8
+
+uint64_t
+memory_live(const struct engine *e)
+{
+	return (uint64_t)e->session_pool.live * e->session_pool.size +
+		(uint64_t)e->buf_pool.live * e->buf_pool.size +
+		(uint64_t)e->idle.pool.live * e->idle.pool.size +
+		(uint64_t)e->txn_pool.live * e->txn_pool.size +
+		(uint64_t)e->capture_pool.live * e->capture_pool.size +
+		(uint64_t)e->addr_override_pool.live * e->addr_override_pool.size +
+		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes;
+}
+
+uint64_t
+memory_used(const struct engine *e)
+{
+	return memory_live(e) + (uint64_t)e->session_pool.kept * e->session_pool.size +
+		(uint64_t)e->buf_pool.kept * e->buf_pool.size +
+		(uint64_t)e->idle.pool.kept * e->idle.pool.size +
+		(uint64_t)e->txn_pool.kept * e->txn_pool.size +
+		(uint64_t)e->capture_pool.kept * e->capture_pool.size +
+		(uint64_t)e->addr_override_pool.kept * e->addr_override_pool.size +
+		(uint64_t)e->bulk.bufs.kept * e->bulk.bufs.size;
+}
+
+/* Objects of one pool that may be kept. */
+static void
+keep_less(struct pool *p, uint64_t bytes)
+{
+	uint64_t n = p->size ? bytes / p->size : 0;
+
+	if (n < p->keep_max)
+		p->keep_max = (unsigned int)n;
+}
+
+void
+memory_bound(struct engine *e, uint64_t max)
+{
+	e->max_memory = max;
+	if (!max)
+		return;
+	keep_less(&e->session_pool, max / KEEP / 2);
+	keep_less(&e->buf_pool, max / KEEP);
+	keep_less(&e->idle.pool, max / KEEP / 2);
+	keep_less(&e->txn_pool, max / KEEP / 2);
+	keep_less(&e->capture_pool, max / KEEP / 2);
+	keep_less(&e->addr_override_pool, max / KEEP / 2);
+	keep_less(&e->bulk.bufs, max / KEEP);
+}
+
+int
+memory_has(struct engine *e, struct pool *p)
+{
+	if (likely(p->free != NULL))
+		return 1;
+	if (e->max_memory && memory_used(e) + p->size > e->max_memory)
+		return 0;
+	return pool_reserve(p) == 0;
+}
+
+int
+memory_has_buffer(struct engine *e)
+{
+	return memory_has(e, &e->buf_pool);
+}
+
+/* Above it new sessions wait. */
+static uint64_t
+enough(const struct engine *e)
+{
+	uint64_t most = e->max_memory - e->max_memory / RESERVE;
+
+	return e->memory_tight ? most - e->max_memory / SLACK : most;
+}
+
+uint64_t
+memory_room(const struct engine *e)
+{
+	uint64_t most, used;
+
+	if (!e->max_memory)
+		return UINT64_MAX;
+	most = enough(e);
+	used = memory_used(e);
+	return used < most ? most - used : 0;
+}
+
+void
+memory_watch(struct engine *e)
+{
+	int tight = 0;
+
+	/* With nobody to give anything back there is nothing to wait for. A session that cannot be
+	 * had would be refused after it was accepted. */
+	if (e->n_sessions)
+		tight = (e->max_memory && memory_used(e) > enough(e)) ||
+			pool_reserve(&e->session_pool) < 0;
+	if (tight == e->memory_tight)
+		return;
+	e->memory_tight = tight;
+	e->memory_holds += (uint64_t)tight;
+	if (e->on_memory)
+		e->on_memory(e);
+}

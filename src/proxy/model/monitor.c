@@ -1,0 +1,48 @@
+#include "proxy/model/monitor.h"
+
+#include "base/mem.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/session/route.h"
+
+void
+monitor_rule_free(struct monitor_rule **r)
+{
+	if (!*r)
+		return;
+	list_remove(&(*r)->link);
+	rule_cond_free(&(*r)->cond);
+	mem_free(*r);
+	*r = NULL;
+}
+
+void
+monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	list_each(it, &fe->http.monitor_fails) {
+		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
+
+		if (rule_cond_check(r->cond, root, &why) < 0)
+			cfg_diag_add(d, CFG_ALERT, &r->where, "'monitor fail' : %s.", why.text);
+	}
+}
+
+unsigned int
+monitor_status(struct session *s)
+{
+	const struct http_conf *c = &s->fe->http;
+	struct eval look;
+
+	if (!c->monitor_uri || !str_is(s->txn->req.target, str_of(c->monitor_uri)))
+		return 0;
+	eval_init(&look, s, ROUTE_SCOPE);
+	look.cx.req_ended = 1;
+	list_each(it, &c->monitor_fails) {
+		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
+
+		if (rule_cond_eval(r->cond, &look.cx) == RULE_YES)
+			return 503;
+	}
+	return 200;
+}

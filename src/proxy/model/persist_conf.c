@@ -1,0 +1,206 @@
+#include "proxy/model/persist_conf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/model/proxies.h"
+
+void
+persist_conf_init(struct persist_conf *c)
+{
+	memset(c, 0, sizeof(*c));
+	list_init(&c->rules);
+	list_init(&c->uses);
+}
+
+void
+persist_rule_free(struct persist_rule **r)
+{
+	if (!*r)
+		return;
+	list_remove(&(*r)->link);
+	rule_cond_free(&(*r)->cond);
+	rule_fmt_free(&(*r)->fmt);
+	mem_free((*r)->name);
+	mem_free(*r);
+	*r = NULL;
+}
+
+void
+persist_conf_drop_cookie(struct persist_conf *c)
+{
+	mem_free(c->name);
+	mem_free(c->attrs);
+	c->name = c->attrs = NULL;
+	c->way = PERSIST_PASSIVE;
+	c->indirect = c->nocache = c->postonly = c->preserve = 0;
+	c->max_idle = c->max_life = 0;
+}
+
+static void
+free_rules(struct list *l)
+{
+	list_each_safe(it, l) {
+		struct persist_rule *r = list_entry(it, struct persist_rule, link);
+
+		persist_rule_free(&r);
+	}
+}
+
+void
+persist_conf_fini(struct persist_conf *c)
+{
+	persist_conf_drop_cookie(c);
+	free_rules(&c->rules);
+	free_rules(&c->uses);
+	mem_free(c->entry);
+	c->entry = NULL;
+	c->n_entries = 0;
+}
+
+int
+persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults)
+{
+	c->way = defaults->way;
+	c->indirect = defaults->indirect;
+	c->nocache = defaults->nocache;
+	c->postonly = defaults->postonly;
+	c->preserve = defaults->preserve;
+	c->max_idle = defaults->max_idle;
+	c->max_life = defaults->max_life;
+	c->where = defaults->where;
+	if (defaults->name && !(c->name = mem_strdup(defaults->name)))
+		return -ERR_NOMEM;
+	if (defaults->attrs && !(c->attrs = mem_strdup(defaults->attrs)))
+		return -ERR_NOMEM;
+	return 0;
+}
+
+int
+persist_conf_is_empty(const struct persist_conf *c)
+{
+	return !c->name && list_is_empty(&c->rules) && list_is_empty(&c->uses);
+}
+
+int
+persist_conf_shows(const struct persist_conf *c)
+{
+	return c->name && (c->way != PERSIST_PASSIVE || c->indirect);
+}
+
+/* --- the servers of a cookie --- */
+
+static int
+compare(const char *a, struct str b)
+{
+	size_t n = strlen(a);
+	int r = memcmp(a, b.p, MIN(n, b.len));
+
+	return r ? r : n < b.len ? -1 : n > b.len;
+}
+
+static int
+by_cookie(const void *a, const void *b)
+{
+	const struct persist_entry *x = a, *y = b;
+	int r = strcmp(x->srv->conf.cookie, y->srv->conf.cookie);
+
+	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int
+index_servers(struct proxy *p)
+{
+	struct persist_conf *c = &p->persist;
+	unsigned int n = 0;
+
+	mem_free(c->entry);
+	c->n_entries = 0;
+	c->entry = mem_alloc(MAX(p->n_servers, 1) * sizeof(*c->entry));
+	if (!c->entry)
+		return -ERR_NOMEM;
+	list_each(it, &p->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		if (s->conf.cookie)
+			c->entry[c->n_entries++] = (struct persist_entry){ s, n };
+		n++;
+	}
+	qsort(c->entry, c->n_entries, sizeof(*c->entry), by_cookie);
+	return 0;
+}
+
+unsigned int
+persist_conf_find(const struct persist_conf *c, struct str cookie, unsigned int *n)
+{
+	unsigned int from = 0, to = c->n_entries;
+
+	while (from < to) {
+		unsigned int mid = from + (to - from) / 2;
+
+		if (compare(c->entry[mid].srv->conf.cookie, cookie) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	for (*n = 0; from + *n < c->n_entries; ++*n)
+		if (compare(c->entry[from + *n].srv->conf.cookie, cookie) != 0)
+			break;
+	return from;
+}
+
+/* --- the whole configuration is known --- */
+
+unsigned int
+persist_scope(const struct proxy *be)
+{
+	unsigned int at = SAMPLE_AT_CONN | SAMPLE_AT_BACK;
+
+	return be->mode == PROXY_HTTP ? at | SAMPLE_AT_REQ : at;
+}
+
+static void
+check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct cfg_diag *d)
+{
+	static const char *const names[] = { [PERSIST_FORCE] = "force-persist",
+		[PERSIST_IGNORE] = "ignore-persist", [PERSIST_USE] = "use-server" };
+	unsigned int needs = rule_cond_needs(r->cond) | (r->fmt ? rule_fmt_needs(r->fmt) : 0);
+	struct rule_err why;
+
+	/* Bytes could only be looked at where connections wait for them. */
+	if (p->mode == PROXY_TCP && needs & ~persist_scope(p))
+		cfg_diag_add(d, CFG_ALERT, &r->where,
+			"'%s' : what clients send cannot be looked at in mode tcp.",
+			names[r->what]);
+	if (rule_cond_check(r->cond, root, &why) < 0 ||
+		(r->fmt && rule_fmt_check(r->fmt, root, &why) < 0))
+		cfg_diag_add(
+			d, CFG_ALERT, &r->where, "'%s' : %s.", names[r->what], why.text);
+	if (r->what != PERSIST_USE || r->fmt)
+		return;
+	r->srv = proxy_find_server(p, str_of(r->name));
+	if (!r->srv)
+		cfg_diag_add(d, CFG_ALERT, &r->where,
+			"backend '%s' : unable to find server '%s' referenced in a 'use-server' "
+			"rule.",
+			p->name, r->name);
+}
+
+int
+persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	struct persist_conf *c = &p->persist;
+
+	list_each(it, &c->rules)
+		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
+	list_each(it, &c->uses)
+		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
+	if (!(p->caps & PROXY_BE) || !c->name)
+		return 0;
+	if (p->mode != PROXY_HTTP && !p->disabled)
+		cfg_diag_add(d, CFG_WARNING, &c->where,
+			"cookie will be ignored for backend '%s' (needs 'mode http').", p->name);
+	return index_servers(p);
+}

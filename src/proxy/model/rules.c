@@ -1,0 +1,129 @@
+#include "proxy/model/rules.h"
+
+#include <string.h>
+
+#include "cfg/diag.h"
+#include "proxy/model/proxies.h"
+
+/* "http-request" and so on: its keyword. */
+static const char *
+list_name(unsigned int list)
+{
+	return list == RULES_REDIRECT ? "redirect" : rule_place_name((enum rule_place)list);
+}
+
+static int
+needs_http(unsigned int list)
+{
+	return list >= RULE_HTTP_REQUEST;
+}
+
+void
+proxy_rules_init(struct proxy_rules *r)
+{
+	memset(r, 0, sizeof(*r));
+	for (unsigned int i = 0; i < RULES_LISTS; i++)
+		list_init(&r->own[i]);
+}
+
+void
+proxy_rules_fini(struct proxy_rules *r)
+{
+	for (unsigned int i = 0; i < RULES_LISTS; i++)
+		rules_free(&r->own[i]);
+}
+
+void
+proxy_rules_inherit(struct proxy_rules *r, const struct proxy_rules *defaults)
+{
+	r->before = defaults;
+	r->has = defaults->has;
+	r->inspect_ms = defaults->inspect_ms;
+	r->inspect_response_ms = defaults->inspect_response_ms;
+}
+
+enum rule_result
+proxy_rules_run(const struct proxy_rules *r, unsigned int list, struct rules_at *at,
+	struct sample_ctx *cx, struct rule_outcome *out)
+{
+	enum rule_result result;
+
+	if (!at->own && r->before) {
+		result = rules_run(&r->before->own[list], &at->next, cx, out);
+		if (result != RULE_CONT)
+			return result;
+	}
+	at->own = 1;
+	return rules_run(&r->own[list], &at->next, cx, out);
+}
+
+/* --- the configuration is complete --- */
+
+/* Mode tcp has no messages. */
+static void
+check_mode(const struct proxy *p, struct cfg_diag *d)
+{
+	for (unsigned int i = 0; i < RULES_LISTS; i++)
+		if (proxy_has_rules(&p->rules, i) && needs_http(i))
+			cfg_diag_add(d, CFG_WARNING, &p->where,
+				"'%s' rules ignored for proxy '%s': they need 'mode http'.",
+				list_name(i), p->name);
+}
+
+static int
+check_lists(struct proxy_rules *r, struct proxies *root, struct cfg_diag *d)
+{
+	int result = 0;
+
+	for (unsigned int i = 0; i < RULES_LISTS; i++)
+		if (rules_check(&r->own[i], root, d) < 0)
+			result = -1;
+	return result;
+}
+
+int
+proxy_rules_check(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	if (p->mode != PROXY_HTTP && !p->disabled)
+		check_mode(p, d);
+	return check_lists(&p->rules, root, d);
+}
+
+/* What rules of a defaults section mean depends on where they run: in frontends or in backends. */
+static int
+check_users(const struct proxy *defaults, const struct proxies *ps, struct cfg_diag *d)
+{
+	unsigned int caps = 0;
+
+	list_each(it, &ps->all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		if (p->rules.before != &defaults->rules)
+			continue;
+		caps |= p->caps;
+		if (caps != (PROXY_FE | PROXY_BE))
+			continue;
+		cfg_diag_add(d, CFG_ALERT, &p->where,
+			"defaults section '%s' has rules: it cannot be used by frontends and by "
+			"backends, nor by a 'listen' section.",
+			defaults->name);
+		return -1;
+	}
+	return 0;
+}
+
+int
+proxies_check_default_rules(struct proxies *ps, struct cfg_diag *d)
+{
+	int result = 0;
+
+	list_each(it, &ps->defaults) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (!p->rules.has)
+			continue;
+		if (check_users(p, ps, d) < 0 || check_lists(&p->rules, ps, d) < 0)
+			result = -1;
+	}
+	return result;
+}

@@ -1,0 +1,201 @@
+#include "proxy/relay/bulk.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/memory.h"
+
+/* Drained so often in a row with less than a buffer in between, a stream is none any more. */
+#define SHORT_BURSTS_MAX 4
+/* Nobody but streams has said anything for so long: they have the worker to themselves, and so many
+ * times tune.bulk.turn of a turn. */
+#define ALONE_MS 50
+#define ALONE_SHARE 8
+/* Big buffers of a worker, in use and kept: a stream without one is read in small pieces. */
+#define BUFS_MAX 64
+#define BUFS_KEPT 4
+
+static void on_turn(struct task *t);
+
+void
+bulk_init(struct engine *e)
+{
+	e->bulk.after = BULK_AFTER_DEFAULT;
+	list_init(&e->bulk.waiting);
+	task_init(&e->bulk.task, on_turn);
+}
+
+int
+engine_allow_bulk(
+	struct engine *e, unsigned int after, unsigned int bufsize, unsigned int per_turn)
+{
+	char *scratch;
+
+	e->bulk.after = after;
+	e->bulk.per_turn = per_turn;
+	if (bufsize <= e->bufsize)
+		return 0;
+	scratch = mem_alloc(bufsize);
+	if (!scratch)
+		return -ERR_NOMEM;
+	mem_free(e->scratch);
+	e->scratch = scratch;
+	e->bulk.bufsize = bufsize;
+	pool_init(&e->bulk.bufs, "stream", bufsize, BUFS_KEPT);
+	return 0;
+}
+
+void
+bulk_fini(struct engine *e)
+{
+	assert(list_is_empty(&e->bulk.waiting));
+	task_cancel(&e->bulk.task);
+	if (e->bulk.bufsize)
+		pool_fini(&e->bulk.bufs);
+}
+
+/* --- who is one --- */
+
+void
+bulk_drained(const struct engine *e, struct direction *h)
+{
+	h->short_bursts = h->burst < e->bufsize ? (uint8_t)(h->short_bursts + 1) : 0;
+	if (h->short_bursts >= SHORT_BURSTS_MAX)
+		h->is_bulk = h->short_bursts = 0;
+	h->burst = 0;
+}
+
+void
+bulk_note(struct session *s, int side, size_t got, size_t asked)
+{
+	struct direction *h = &s->dir[side];
+
+	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
+	if (got < asked)
+		bulk_drained(s->engine, h);
+	else if (h->burst >= s->engine->bulk.after || direction_splice_is_forced(s, side))
+		h->is_bulk = 1;
+}
+
+void
+bulk_expect(struct session *s, int side, uint64_t n)
+{
+	const struct engine *e = s->engine;
+	uint64_t enough = direction_splice_is_forced(s, side) ? e->bufsize : e->bulk.after;
+
+	if (n >= MAX(enough, e->bufsize))
+		s->dir[side].is_bulk = 1;
+}
+
+/* --- bigger pieces --- */
+
+static uint64_t
+whole_turn(const struct engine *e)
+{
+	const struct bulk_shared *st = &e->bulk;
+	uint64_t quiet_ms = loop_now_ms(e->loop) - st->others_ms;
+
+	return (uint64_t)st->per_turn * (quiet_ms < ALONE_MS ? 1 : ALONE_SHARE);
+}
+
+size_t
+bulk_reach(struct engine *e, const struct direction *h)
+{
+	uint64_t most;
+
+	if (!h->is_bulk || h->buf || !e->bulk.bufsize)
+		return e->bufsize;
+	if (e->bulk.bufs.live >= BUFS_MAX || !memory_has(e, &e->bulk.bufs))
+		return e->bufsize;
+	if (!e->bulk.per_turn)
+		return e->bulk.bufsize;
+	/* A turn ends with the piece that uses it up. */
+	most = MAX(2 * whole_turn(e), e->bufsize);
+	return (size_t)MIN(most, e->bulk.bufsize);
+}
+
+char *
+bulk_buf(struct engine *e)
+{
+	char *buf = pool_get(&e->bulk.bufs);
+
+	assert(buf);
+	memory_watch(e);
+	return buf;
+}
+
+void
+bulk_buf_put(struct engine *e, char *buf)
+{
+	pool_put(&e->bulk.bufs, buf);
+	memory_watch(e);
+}
+
+/* --- turns --- */
+
+uint64_t
+bulk_turn(struct engine *e)
+{
+	struct bulk_shared *st = &e->bulk;
+	uint64_t turn = loop_stats(e->loop)->turns;
+
+	if (!st->per_turn)
+		return (uint64_t)e->max_reads * e->bufsize;
+	if (st->turn != turn) {
+		st->turn = turn;
+		st->left = whole_turn(e);
+	}
+	return st->left;
+}
+
+void
+bulk_used(struct engine *e, uint64_t n)
+{
+	e->bulk.left -= MIN(n, e->bulk.left);
+}
+
+int
+bulk_has_turn(struct session *s, int side)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[side];
+
+	/* Whoever waits comes first. */
+	if (!e->bulk.per_turn || (bulk_turn(e) && list_is_empty(&e->bulk.waiting)))
+		return 1;
+	if (!h->waits) {
+		h->waits = 1;
+		e->bulk.waits++;
+		h->side = (uint8_t)side;
+		list_append(&e->bulk.waiting, &h->turn_link);
+		/* The turn is used up, or others wait, who have seen to it that it comes. */
+		loop_post_next(e->loop, &e->bulk.task);
+	}
+	return 0;
+}
+
+void
+bulk_leave(struct direction *h)
+{
+	if (!h->waits)
+		return;
+	h->waits = 0;
+	list_remove(&h->turn_link);
+}
+
+/* Everybody else has been served: those who wait go on, one after the other. */
+static void
+on_turn(struct task *t)
+{
+	struct engine *e = container_of(t, struct engine, bulk.task);
+
+	while (!list_is_empty(&e->bulk.waiting) && bulk_turn(e)) {
+		struct direction *h = list_first(&e->bulk.waiting, struct direction, turn_link);
+		int side = h->side;
+
+		bulk_leave(h);
+		session_go_on(container_of(h - side, struct session, dir[0]), side);
+	}
+	if (!list_is_empty(&e->bulk.waiting))
+		loop_post_next(e->loop, t);
+}

@@ -1,0 +1,95 @@
+/* The buffer of a direction: taken when the sink refuses bytes, given back as soon as it is
+ * empty. */
+#include "proxy/relay/direction.h"
+
+#include <string.h>
+
+#include "proxy/model/memory.h"
+#include "proxy/relay/bulk.h"
+
+void
+direction_init(struct direction *h)
+{
+	memset(h, 0, sizeof(*h));
+}
+
+void
+direction_buf_free(struct engine *e, struct direction *h)
+{
+	if (h->is_big)
+		bulk_buf_put(e, h->buf);
+	else
+		zerocopy_release(&e->zerocopy, &h->pin, h->buf);
+	h->buf = NULL;
+	h->is_big = h->resend = 0;
+	h->head = h->tail = h->lookahead = 0;
+	memory_watch(e);
+}
+
+void
+direction_buf_free_if_empty(struct engine *e, struct direction *h)
+{
+	if (!h->lookahead && !h->resend)
+		direction_buf_free(e, h);
+}
+
+void
+direction_discard_pending(struct engine *e, struct direction *h)
+{
+	h->left_in_kernel = 0;
+	h->head = h->tail;
+	direction_pipe_drop(e, h);
+}
+
+void
+direction_fini(struct engine *e, struct direction *h)
+{
+	bulk_leave(h);
+	direction_discard_pending(e, h);
+	if (h->buf)
+		direction_buf_free(e, h);
+}
+
+int
+direction_has_room(const struct engine *e, const struct direction *h)
+{
+	return !h->left_in_kernel && (!h->buf || h->tail + h->lookahead < e->bufsize);
+}
+
+int
+direction_buf_get(struct engine *e, struct direction *h)
+{
+	/* The kernel may still send from it. */
+	if (h->buf && h->pin)
+		direction_buf_free_if_empty(e, h);
+	if (h->buf)
+		return 0;
+	h->buf = pool_get(&e->buf_pool);
+	memory_watch(e);
+	return h->buf ? 0 : -1;
+}
+
+void
+direction_buf_append(struct engine *e, struct direction *h, const char *p, size_t n)
+{
+	if (!h->buf && n > e->bufsize) {
+		h->buf = bulk_buf(e);
+		h->is_big = 1;
+	} else if (!h->buf) {
+		h->buf = pool_get(&e->buf_pool);
+		assert(h->buf);
+		memory_watch(e);
+	}
+	assert(h->tail + n <= (h->is_big ? e->bulk.bufsize : e->bufsize));
+	memcpy(h->buf + h->tail, p, n);
+	h->tail += (uint32_t)n;
+}
+
+int
+direction_can_keep(struct engine *e, const struct direction *h)
+{
+	if (h->buf || memory_has_buffer(e))
+		return 1;
+	e->buf_waits++;
+	return 0;
+}

@@ -1,0 +1,236 @@
+/*
+ * Long transfers: the bytes of a stream go through a pipe and are not copied any more. A direction
+ * owns a pipe only while there is something in it, and nothing is read before it is empty again: so
+ * nothing can overtake what it holds, EAGAIN can only be about the source, and a connection at rest
+ * has none.
+ */
+#include "proxy/relay/direction.h"
+
+#include <errno.h>
+
+#include "proxy/http1/exchange.h"
+#include "net/splice.h"
+#include "proxy/model/memory.h"
+#include "proxy/relay/bulk.h"
+
+/* Pipes that nobody needed for so long are closed. */
+#define PIPES_IDLE_MS 500
+
+static void
+on_pipe_timer(struct timer *t)
+{
+	struct engine *e = container_of(t, struct engine, pipe_timer);
+
+	if (!pipe_pool_trim(&e->pipes))
+		return;
+	/* Room in the heap was there a moment ago. */
+	(void)!timer_set(loop_timers(e->loop), t, loop_now_ms(e->loop) + PIPES_IDLE_MS);
+}
+
+void
+engine_splice_init(struct engine *e)
+{
+	pipe_pool_init(&e->pipes, e->sys, 0, 0);
+	timer_init(&e->pipe_timer, on_pipe_timer);
+}
+
+void
+engine_splice_fini(struct engine *e)
+{
+	timer_stop(loop_timers(e->loop), &e->pipe_timer);
+	pipe_pool_fini(&e->pipes);
+}
+
+void
+engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_size)
+{
+	e->pipes.max = max_pipes;
+	e->pipes.size = pipe_size;
+}
+
+/* --- when --- */
+
+static unsigned int
+forcing_option(int side)
+{
+	return side == CLIENT ? OPT_SPLICE_REQUEST : OPT_SPLICE_RESPONSE;
+}
+
+int
+direction_splice_is_forced(const struct session *s, int side)
+{
+	return (proxy_splice(s->fe, s->be) & forcing_option(side)) != 0;
+}
+
+int
+direction_splices(const struct session *s, int side)
+{
+	const struct direction *h = &s->dir[side];
+
+	return h->is_bulk && !h->no_splice && s->engine->pipes.max &&
+		exchange_is_opaque(s, side) &&
+		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
+		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
+}
+
+/* --- the pipe --- */
+
+/* An empty one goes back and is there for the next transfer, for a while. */
+static void
+give_back(struct engine *e, struct pipe *p)
+{
+	if (!e->pipe_timer.pos &&
+		timer_set(loop_timers(e->loop), &e->pipe_timer,
+			loop_now_ms(e->loop) + PIPES_IDLE_MS) < 0)
+		pipe_drop(&e->pipes, p);
+	else
+		pipe_put(&e->pipes, p);
+}
+
+void
+direction_pipe_drop(struct engine *e, struct direction *h)
+{
+	if (!h->pipe)
+		return;
+	e->pipes.bytes -= h->pipe->bytes;
+	pipe_drop(&e->pipes, h->pipe);
+	h->pipe = NULL;
+	memory_watch(e);
+}
+
+/* So much was taken out of it. */
+static void
+took(struct engine *e, struct direction *h, size_t n)
+{
+	e->pipes.bytes -= n;
+	memory_watch(e);
+	if (h->pipe->bytes)
+		return;
+	give_back(e, h->pipe);
+	h->pipe = NULL;
+}
+
+/* The kernel will not splice here: from now on this direction is copied. */
+static void
+refuse(struct engine *e, struct direction *h)
+{
+	h->no_splice = 1;
+	e->splice_fallbacks++;
+}
+
+/*
+ * What is in the pipe comes out by hand, a buffer at a time. 0, or -1: it cannot be had. It is read
+ * already, so that tune.memory has to stretch; by a buffer for each pipe at most.
+ */
+static int
+read_out(struct engine *e, struct direction *h)
+{
+	long r;
+
+	if (direction_buf_get(e, h) < 0)
+		return -1;
+	r = sys_read(e->sys, h->pipe->rd, h->buf, MIN(h->pipe->bytes, (size_t)e->bufsize));
+	if (r <= 0)
+		return -1;
+	h->head = 0;
+	h->tail = (uint32_t)r;
+	h->pipe->bytes -= (size_t)r;
+	took(e, h, (size_t)r);
+	return 0;
+}
+
+enum io_result
+direction_splice_out(struct session *s, int side, int last)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[side];
+	size_t put;
+
+	if (!h->no_splice) {
+		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
+		case SPLICE_OK:
+			e->spliced += put;
+			took(e, h, put);
+			return IO_OK;
+		case SPLICE_AGAIN:
+			return IO_AGAIN;
+		case SPLICE_ERR:
+			return IO_ERR;
+		case SPLICE_ASK:
+		case SPLICE_CANNOT:
+			refuse(e, h);
+			break;
+		}
+	}
+	if (read_out(e, h) == 0)
+		return IO_OK;
+	/* The bytes are read and cannot be had: the stream is broken, even if that was its end. */
+	direction_discard_pending(e, h);
+	s->conn[side].err = ENOMEM;
+	session_note_failure(s, side);
+	direction_event(s, side, DIRECTION_EV_ABORT);
+	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
+	return IO_AGAIN;
+}
+
+/* What came in goes out at once; over: it was the message's end. As pump_once(). */
+static int
+splice_on(struct session *s, int side, int over)
+{
+	/* Told before it is written: a FIN may ride along. */
+	if (over)
+		direction_event(s, side, DIRECTION_EV_MSG_END);
+	if (!direction_flush(s, side))
+		return 0;
+	if (over)
+		direction_event(s, side, DIRECTION_EV_EMPTY);
+	return !over;
+}
+
+int
+direction_splice_once(struct session *s, int side)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[side];
+	struct conn *src = &s->conn[side];
+	uint64_t len = MAX(bulk_turn(e), e->bufsize) * BULK_SPLICED_SHARE;
+	uint64_t room = memory_room(e);
+	struct pipe *p = NULL;
+	size_t got;
+
+	/* What is in a pipe is memory: never so much that new sessions had to wait for it. */
+	if (room >= e->bufsize)
+		p = pipe_get(&e->pipes, loop_now_ms(e->loop));
+	if (!p) {
+		e->splice_fallbacks++;
+		return -1;
+	}
+	/* What is behind the message stays with the kernel. */
+	len = MIN(MIN(len, room), exchange_left(s, side));
+	switch (splice_in(src, p, (size_t)len, &got)) {
+	case SPLICE_OK:
+		h->pipe = p;
+		e->pipes.bytes += got;
+		memory_watch(e);
+		direction_count(s, side, got);
+		h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
+		/* Only now has the sink anything to be late with. */
+		s->last_ms[!side] = loop_now_ms(e->loop);
+		return splice_on(s, side, exchange_pass(s, side, got));
+	case SPLICE_AGAIN:
+		give_back(e, p);
+		bulk_drained(e, h);
+		return 0;
+	case SPLICE_CANNOT:
+		refuse(e, h);
+		break;
+	case SPLICE_ASK:
+		break;
+	case SPLICE_ERR:
+		give_back(e, p);
+		session_side_failed(s, side);
+		return 0;
+	}
+	give_back(e, p);
+	return -1;
+}

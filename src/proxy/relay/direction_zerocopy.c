@@ -1,0 +1,77 @@
+/*
+ * Large sends in place: what goes to a side that the kernel need not copy for is read into a buffer
+ * of its own, which stays pinned when it is sent from (net/zerocopy.h).
+ */
+#include "proxy/relay/direction.h"
+
+#include "proxy/http1/exchange.h"
+#include "proxy/model/memory.h"
+
+void
+engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast_path)
+{
+	unsigned int keep = e->buf_pool.keep_max;
+
+	e->zerocopy.threshold = threshold;
+	e->zerocopy.max = max;
+	e->zerocopy.fast_path = fast_path;
+	if (!threshold)
+		return;
+	/* Buffers of pages: a page that is given up may not hold anything else. */
+	pool_fini(&e->buf_pool);
+	pool_init_aligned(&e->buf_pool, "buffer", e->bufsize, ZEROCOPY_ALIGN, keep);
+}
+
+/* To this host itself the kernel copies when the bytes arrive. */
+void
+direction_plan_zerocopy(struct session *s)
+{
+	if (!s->engine->zerocopy.threshold)
+		return;
+	s->conn[CLIENT].no_zerocopy = (uint8_t)addr_is_loopback(&s->peer);
+	s->conn[SERVER].no_zerocopy = (uint8_t)addr_is_loopback(&s->srv->addr);
+}
+
+char *
+direction_zc_buf_get(struct session *s, int side)
+{
+	struct direction *h = &s->dir[side];
+	struct engine *e = s->engine;
+
+	if (h->buf || !exchange_is_opaque(s, side) || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
+		return NULL;
+	h->buf = pool_get(&e->buf_pool);
+	assert(h->buf);
+	h->head = h->tail = 0;
+	memory_watch(e);
+	return h->buf;
+}
+
+uint32_t
+direction_take_zc_completions(struct session *s, int side, uint32_t ev)
+{
+	struct conn *c = &s->conn[side];
+	struct engine *e = s->engine;
+	unsigned int answers;
+
+	if (!(ev & EV_ERR) || !c->zerocopy)
+		return ev;
+	answers = zerocopy_reap(&e->zerocopy, c);
+	if (answers)
+		memory_watch(e);
+	/* There may be both; a connection whose ends have both sent FIN hangs up without one. */
+	if ((answers && !(ev & EV_HUP)) || !conn_take_error(c))
+		return ev & ~EV_ERR;
+	loop_is_error(c->loop, c->fd);
+	return ev | EV_RW | DIRECTION_EV_TAKEN;
+}
+
+void
+direction_reap_zc(struct session *s)
+{
+	struct engine *e = s->engine;
+
+	for (int side = 0; side < SIDES; side++)
+		if (s->conn[side].zerocopy && zerocopy_reap(&e->zerocopy, &s->conn[side]))
+			memory_watch(e);
+}

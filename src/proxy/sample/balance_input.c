@@ -1,0 +1,103 @@
+/* What the backend of a session hashes: the session is looked at once, before it is balanced. */
+#include <string.h>
+
+#include "proxy/model/http_txn.h"
+#include "proxy/model/proxies.h"
+
+static unsigned int
+scope(const struct proxy *be)
+{
+	unsigned int at = SAMPLE_AT_CONN | SAMPLE_AT_BACK;
+
+	return be->mode == PROXY_HTTP ? at | SAMPLE_AT_REQ : at;
+}
+
+/* An address as its bytes, a number as eight of them. */
+static int
+key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
+{
+	struct sample found = { 0 };
+	struct eval look;
+	size_t mark;
+	int known;
+
+	eval_init(&look, s, scope(s->be));
+	look.cx.req_ended = 1;
+	if (!look.cx.req)
+		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	mark = arena_mark(look.cx.arena);
+	known = rule_expr_eval_as(e, &look.cx, SAMPLE_BIN, &found);
+	if (known)
+		*key = balance_key_of_text(&s->be->hash_type, found.u.str.p, found.u.str.len);
+	arena_release(look.cx.arena, mark);
+	return known;
+}
+
+/* What has come of the request's content, without framing, in the arena. */
+static struct str
+content(const struct session *s, struct arena *a)
+{
+	const struct direction *h = &s->dir[CLIENT];
+	const char *p = h->buf + s->txn->head_end;
+	size_t n = h->tail - s->txn->head_end, used, out = 0;
+	struct http_body b;
+	char *to = arena_get(a, n);
+
+	http_body_of_request(&b, &s->txn->req);
+	if (to)
+		(void)!http_body_decode(&b, to, p, n, &used, &out);
+	return (struct str){ to, out };
+}
+
+static int
+key_of_request(struct session *s, uint32_t *key)
+{
+	const struct proxy *be = s->be;
+	const struct http_head *req = &s->txn->req;
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	int known = balance_key_of_request(be->balance, &be->balance_by, &be->hash_type, req, key);
+
+	if (known || !balance_wants_body(be->balance, req))
+		return known;
+	known = balance_key_of_form(&be->balance_by, &be->hash_type, content(s, a), key);
+	arena_release(a, mark);
+	return known;
+}
+
+void
+balance_take_key(struct session *s)
+{
+	const struct proxy *be = s->be;
+	int known = 0;
+
+	if (be->balance == BALANCE_SOURCE)
+		known = balance_key_of_addr(&be->hash_type, addr_override_source(s), &s->key);
+	else if (be->balance == BALANCE_HASH)
+		known = key_of_expr(s, be->balance_by.expr, &s->key);
+	else if (s->txn && balance_needs_http(be->balance))
+		known = key_of_request(s, &s->key);
+	s->has_key = (uint8_t)known;
+}
+
+void
+balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d)
+{
+	const struct balance_by *by = &be->balance_by;
+	struct rule_err why;
+
+	if (!(be->caps & PROXY_BE))
+		return;
+	if (be->mode != PROXY_HTTP && balance_needs_http(be->balance))
+		cfg_diag_add(d, CFG_ALERT, &be->where,
+			"backend '%s': 'balance %s' needs 'mode http'.", be->name,
+			balance_name(be->balance));
+	if (be->balance != BALANCE_HASH || !by->expr)
+		return;
+	/* Bytes could only be looked at where connections wait for them. */
+	if (rule_expr_needs(by->expr) & ~scope(be))
+		cfg_diag_add(d, CFG_ALERT, &by->where,
+			"'balance hash' : what clients send cannot be looked at in mode tcp.");
+	if (rule_expr_check(by->expr, root, &why) < 0)
+		cfg_diag_add(d, CFG_ALERT, &by->where, "'balance hash' : %s.", why.text);
+}

@@ -1,0 +1,158 @@
+/* The fetches and converters of captures (manual 7.3.1, 7.3.6). */
+#include "proxy/sample/capture_rule.h"
+
+#include "http/uri.h"
+#include "proxy/sample/http_line.h"
+
+static const struct session *
+session_of(const struct sample_ctx *cx)
+{
+	return cx->session;
+}
+
+static const struct http_txn *
+txn_of(const struct sample_ctx *cx)
+{
+	return cx->session ? session_of(cx)->txn : NULL;
+}
+
+/* --- fetches --- */
+
+static int
+init_index(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	if (a->arg[0].num >= 0 && a->arg[0].num < CAPTURES_MAX)
+		return 0;
+	a->bad = 0;
+	*why = "a number of 0 to 255 is expected";
+	return -1;
+}
+
+static int
+fetch_hdr(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str text;
+
+	if (!cx->session || !capture_get(session_of(cx), (enum capture_kind)a->kind,
+				    (unsigned int)a->arg[0].num, &text))
+		return 0;
+	sample_set_str(s, text);
+	return 1;
+}
+
+static int
+fetch_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	struct str method = http_line_method(txn_of(cx));
+
+	sample_set_str(s, method);
+	return method.len > 0;
+}
+
+/* From the path on: what is before it in an absolute target is left out. */
+static int
+fetch_uri(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	struct str target = http_line_target(txn_of(cx));
+	struct http_uri u;
+
+	if (!target.len)
+		return 0;
+	http_uri_split(target, &u);
+	if (!u.path.p)
+		return 0;
+	sample_set_str(s, (struct str){ u.path.p, (size_t)(target.p + target.len - u.path.p) });
+	return 1;
+}
+
+static int
+fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_txn *t = txn_of(cx);
+	enum http_version v;
+
+	if (!t || (a->kind == CAPTURE_REQUEST ? !t->head_ms : !t->has_res_version))
+		return 0;
+	v = a->kind == CAPTURE_REQUEST ? t->version : t->res_version;
+	sample_set_str(s, v == HTTP_1_0 ? STR("HTTP/1.0") : STR("HTTP/1.1"));
+	return 1;
+}
+
+static int
+fetch_id(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	struct str id;
+
+	if (!cx->session || !unique_id_get(session_of(cx), cx->arena, &id))
+		return 0;
+	sample_set_str(s, id);
+	return 1;
+}
+
+#define HDR(n, k, text)                                                                   \
+	{                                                                                 \
+		.name = n, .arg = { ARG_INT }, .min = 1, .needs = SAMPLE_AT_CONN,         \
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN | SAMPLE_AT_END,  \
+		.out = SAMPLE_STR, .fetch = fetch_hdr, .init = init_index, .kind = k,     \
+		.syntax = "<number>", .doc = text                                         \
+	}
+#define KEPT(n, fn, k, text)                                                              \
+	{                                                                                 \
+		.name = n, .needs = SAMPLE_AT_TXN, .out = SAMPLE_STR, .fetch = fn,        \
+		.kind = k, .doc = text                                                    \
+	}
+
+const struct rule_fetch capture_fetches[] = {
+	HDR("capture.req.hdr", CAPTURE_REQUEST,
+		"What was captured of the request, by its number from 0 on."),
+	KEPT("capture.req.method", fetch_method, CAPTURE_REQUEST,
+		"The method of the request as it came; also when there is a response."),
+	KEPT("capture.req.uri", fetch_uri, CAPTURE_REQUEST,
+		"The request's path and query as they came; also when there is a response."),
+	KEPT("capture.req.ver", fetch_version, CAPTURE_REQUEST,
+		"The version of the request, such as HTTP/1.1; also when there is a response."),
+	HDR("capture.res.hdr", CAPTURE_RESPONSE,
+		"What was captured of the response, by its number from 0 on."),
+	KEPT("capture.res.ver", fetch_version, CAPTURE_RESPONSE,
+		"The version of the server's response, such as HTTP/1.1; also in logs."),
+	{ .name = "unique-id",
+		.needs = SAMPLE_AT_CONN,
+		.out = SAMPLE_STR,
+		.fetch = fetch_id,
+		.doc = "The unique id of the request or session: unique-id-format." },
+	{ .name = NULL },
+};
+
+/* --- converters --- */
+
+static int
+conv_capture(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	enum capture_kind kind = (enum capture_kind)a->kind;
+	const struct session *x = session_of(cx);
+	unsigned int i = (unsigned int)a->arg[0].num;
+
+	if (!x || i >= x->fe->captures.n[kind])
+		return 0;
+	/* It may be what the slot holds. */
+	s->u.str = arena_copy(cx->arena, s->u.str);
+	if (!s->u.str.p)
+		return 0;
+	capture_put(x, kind, i, s->u.str);
+	return 1;
+}
+
+#define CAPTURE(n, k, text)                                                                \
+	{                                                                                  \
+		.name = n, .arg = { ARG_INT }, .min = 1, .in = SAMPLE_STR,                 \
+		.out = SAMPLE_STR, .conv = conv_capture, .init = init_index, .kind = k,    \
+		.syntax = "<number>", .doc = text                                          \
+	}
+
+const struct rule_conv capture_convs[] = {
+	CAPTURE("capture-req", CAPTURE_REQUEST,
+		"Puts it into that capture of the request, and goes on with it."),
+	CAPTURE("capture-res", CAPTURE_RESPONSE,
+		"Puts it into that capture of the response, and goes on with it."),
+	{ .name = NULL },
+};

@@ -1,0 +1,80 @@
+#include "proxy/sample/eval.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/model/session.h"
+#include "rule/sample/regex.h"
+
+/* Who speaks where nobody logs. */
+static const struct log_ident nobody = { .tag = "" };
+
+int
+eval_scratch_init(struct eval_scratch *r, size_t bytes, uint64_t seed)
+{
+	memset(r, 0, sizeof(*r));
+	r->seed = seed ? seed : 1;
+	r->arena.p = mem_alloc(bytes);
+	if (!r->arena.p)
+		return -ERR_NOMEM;
+	r->arena.cap = bytes;
+	r->regex = regex_work_new();
+	if (r->regex)
+		return 0;
+	eval_scratch_fini(r);
+	return -ERR_NOMEM;
+}
+
+void
+eval_scratch_fini(struct eval_scratch *r)
+{
+	regex_work_free(&r->regex);
+	mem_free(r->arena.p);
+	memset(r, 0, sizeof(*r));
+}
+
+/* Heads can be looked at from when they are complete until they are written. */
+static void
+look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
+{
+	cx->txn = &t->vars;
+	cx->reqv = &t->req_vars;
+	cx->resv = &t->res_vars;
+	if ((at & SAMPLE_AT_REQ) && t->head_ms && !t->placed)
+		cx->req = &t->req;
+	if ((at & SAMPLE_AT_RES) && t->res.status && !http_has_answer(t))
+		cx->res = &t->res;
+}
+
+/* In mode tcp a session is its only transaction, and its request and response: one set of variables
+ * has them all, since a name's id tells the scopes apart. */
+void
+eval_init(struct eval *l, struct session *s, unsigned int at)
+{
+	struct engine *e = s->engine;
+
+	memset(l, 0, sizeof(*l));
+	l->log.sys = e->sys;
+	l->log.id = e->log ? &e->log->id : &nobody;
+	l->log.wall = &e->eval.wall;
+	l->log.now_ms = e->loop ? loop_now_ms(e->loop) : 0;
+	l->cx.at = at;
+	l->cx.session = s;
+	l->cx.log = &l->log;
+	l->cx.proc = &e->shared->vars;
+	l->cx.sess = &s->vars;
+	if (s->txn)
+		look_at_transaction(&l->cx, s->txn, at);
+	else if (s->fe && s->fe->mode == PROXY_TCP)
+		l->cx.txn = l->cx.reqv = l->cx.resv = &s->vars;
+	l->cx.arena = &e->eval.arena;
+	l->cx.regex = e->eval.regex;
+	l->cx.now_ms = l->log.now_ms;
+	l->cx.wall_ns = e->loop ? loop_wall_ns(e->loop) : 0;
+	l->cx.seed = &e->eval.seed;
+	l->cx.sys = e->sys;
+	l->cx.worker = e->index;
+}

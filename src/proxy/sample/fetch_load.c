@@ -1,0 +1,389 @@
+/* Fetches of how busy frontends, backends and servers are (manual 7.3.2). */
+#include <string.h>
+
+#include "base/atomic.h"
+#include "proxy/sample/fetch.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/model/proxies.h"
+
+/* --- who is meant --- */
+
+/* A session without a backend yet: its frontend. */
+static struct proxy *
+own_backend(const struct session *s)
+{
+	struct proxy *be = s ? session_backend(s) : NULL;
+
+	return be || !s ? be : s->fe;
+}
+
+static struct proxy *
+backend_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	return a->arg[0].ref ? a->arg[0].ref : own_backend(cx->session);
+}
+
+static struct proxy *
+frontend_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	const struct session *s = cx->session;
+
+	return a->arg[0].ref ? a->arg[0].ref : s ? s->fe : NULL;
+}
+
+static int
+check_frontend(struct rule_args *a, void *root, const char **why)
+{
+	if (a->arg[0].type == ARG_END)
+		return 0;
+	a->arg[0].ref = proxies_find(root, a->arg[0].text.p, PROXY_FE);
+	*why = "there is no such frontend";
+	return a->arg[0].ref ? 0 : -1;
+}
+
+static int
+check_backend(struct rule_args *a, void *root, const char **why)
+{
+	if (a->arg[0].type == ARG_END)
+		return 0;
+	a->arg[0].ref = proxies_find(root, a->arg[0].text.p, PROXY_BE);
+	*why = "there is no such backend";
+	return a->arg[0].ref ? 0 : -1;
+}
+
+/* "backend/server" is known at load; "server" is one of whatever backend it will be. */
+static int
+check_server(struct rule_args *a, void *root, const char **why)
+{
+	struct str text = a->arg[0].text;
+	const char *slash = memchr(text.p, '/', text.len);
+	const struct proxies *ps = root;
+	size_t n;
+
+	if (!slash)
+		return 0;
+	n = (size_t)(slash - text.p);
+	*why = "there is no such backend";
+	list_each (it, &ps->all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (!(p->caps & PROXY_BE) || !str_is(str_of(p->name), (struct str){ text.p, n }))
+			continue;
+		*why = "the backend has no such server";
+		a->arg[0].ref = proxy_find_server(p, (struct str){ slash + 1, text.len - n - 1 });
+		return a->arg[0].ref ? 0 : -1;
+	}
+	return -1;
+}
+
+static struct server *
+server_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	const struct session *s = cx->session;
+
+	if (a->arg[0].ref)
+		return a->arg[0].ref;
+	if (!s)
+		return NULL;
+	return proxy_find_server(own_backend(s), a->arg[0].text);
+}
+
+/* --- backends --- */
+
+/* Sessions that wait, for any server or for one. */
+static int64_t
+waiting_for(const struct proxy *be)
+{
+	int64_t n = atomic_read(&be->queued);
+
+	list_each (it, &be->servers)
+		n += atomic_read(&list_entry(it, struct server, link)->queued);
+	return n;
+}
+
+/* Free slots of the servers that count; -1 where there is no bound. queues: their queues too. */
+static int64_t
+free_slots(const struct proxy *be, int queues)
+{
+	int64_t n = 0;
+	int active = 0;
+
+	list_each (it, &be->servers) {
+		const struct server *srv = list_entry(it, struct server, link);
+
+		active |= !srv->conf.backup && server_is_usable(srv);
+	}
+	list_each (it, &be->servers) {
+		const struct server *srv = list_entry(it, struct server, link);
+		int64_t room;
+
+		if (!server_is_usable(srv) || (active && srv->conf.backup))
+			continue;
+		if (srv->conf.maxconn == 0 || (queues && srv->conf.maxqueue == 0))
+			return -1;
+		room = (int64_t)srv->conf.maxconn - atomic_read(&srv->cur);
+		n += MAX(room, 0);
+		if (queues) {
+			room = (int64_t)srv->conf.maxqueue - atomic_read(&srv->queued);
+			n += MAX(room, 0);
+		}
+	}
+	return n;
+}
+
+enum backend_value { AVG_QUEUE, BE_CONN, BE_CONN_FREE, CONNSLOTS, NBSRV, QUEUE, BE_SESS_RATE };
+
+/* Rounded up; without a server one is counted on to come back soon, and half as good. */
+static int64_t
+average_queue(const struct proxy *be)
+{
+	int64_t waiting = waiting_for(be), n = proxy_usable_servers(be);
+
+	return n ? (waiting + n - 1) / n : 2 * waiting;
+}
+
+static int
+fetch_backend(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct proxy *be = backend_of(a, cx);
+	int64_t v = 0;
+
+	if (!be)
+		return 0;
+	switch ((enum backend_value)a->kind) {
+	case AVG_QUEUE:
+		v = average_queue(be);
+		break;
+	case BE_CONN:
+		v = atomic_read(&be->be_cur);
+		break;
+	case BE_CONN_FREE:
+		v = free_slots(be, 0);
+		break;
+	case CONNSLOTS:
+		v = free_slots(be, 1);
+		break;
+	case NBSRV:
+		v = proxy_usable_servers(be);
+		break;
+	case QUEUE:
+		v = waiting_for(be);
+		break;
+	case BE_SESS_RATE:
+		lock_take(&be->lock, cx->sys);
+		v = freq_read(&be->be_rate, cx->now_ms);
+		lock_drop(&be->lock);
+		break;
+	}
+	sample_set_int(s, v);
+	return 1;
+}
+
+/* --- frontends --- */
+
+enum frontend_value { FE_CONN, FE_REQ_RATE, FE_SESS_RATE };
+
+static int
+fetch_fe_conn(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct proxy *fe = frontend_of(a, cx);
+
+	if (!fe)
+		return 0;
+	sample_set_int(s, atomic_read(&fe->fe_gate.n));
+	return 1;
+}
+
+/* Each worker counts its own. */
+static int
+fetch_fe_rate(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct proxy *fe = frontend_of(a, cx);
+	struct freq sum = { 0 };
+
+	if (!fe)
+		return 0;
+	for (unsigned int i = 0; i < fe->n_shards; i++)
+		freq_merge(&sum, a->kind == FE_REQ_RATE ? &fe->shard[i].fe.req_rate
+							: &fe->shard[i].fe.sess_rate);
+	sample_set_int(s, freq_read(&sum, cx->now_ms));
+	return 1;
+}
+
+/* --- servers --- */
+
+enum server_value {
+	SRV_CONN,
+	SRV_CONN_FREE,
+	SRV_IWEIGHT,
+	SRV_QUEUE,
+	SRV_SESS_RATE,
+	SRV_UWEIGHT,
+	SRV_WEIGHT,
+	SRV_IS_UP
+};
+
+static int64_t
+server_value(struct server *srv, enum server_value what, struct sample_ctx *cx)
+{
+	int64_t v = 0;
+
+	switch (what) {
+	case SRV_CONN:
+		return atomic_read(&srv->cur);
+	case SRV_CONN_FREE:
+		v = (int64_t)srv->conf.maxconn - atomic_read(&srv->cur);
+		return srv->conf.maxconn == 0 ? -1 : MAX(v, 0);
+	case SRV_IWEIGHT:
+		return srv->conf.weight;
+	case SRV_QUEUE:
+		return atomic_read(&srv->queued);
+	case SRV_SESS_RATE:
+		lock_take(&srv->be->lock, cx->sys);
+		v = freq_read(&srv->sess_rate, cx->now_ms);
+		lock_drop(&srv->be->lock);
+		return v;
+	case SRV_WEIGHT:
+		return server_is_usable(srv) ? srv->uweight : 0;
+	case SRV_UWEIGHT:
+		return srv->uweight;
+	case SRV_IS_UP:
+		break;
+	}
+	return srv->admin != SERVER_MAINT;
+}
+
+static int
+fetch_server(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct server *srv = server_of(a, cx);
+	int64_t v;
+
+	if (!srv)
+		return 0;
+	v = server_value(srv, (enum server_value)a->kind, cx);
+	if (a->kind == SRV_IS_UP)
+		sample_set_bool(s, v != 0);
+	else
+		sample_set_int(s, v);
+	return 1;
+}
+
+/* --- the table --- */
+
+#define BACKEND(n, k, text)                                                              \
+	{ .name = n, .arg = { ARG_BACKEND }, .syntax = "[<backend>]",                     \
+		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = fetch_backend,      \
+		.check = check_backend, .kind = k, .doc = text }
+#define FRONTEND(n, f, k, text)                                                            \
+	{ .name = n, .arg = { ARG_FRONTEND }, .syntax = "[<frontend>]",                   \
+		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = f,                  \
+		.check = check_frontend, .kind = k, .doc = text }
+#define SERVER_IS(n, type, k, text)                                                      \
+	{ .name = n, .arg = { ARG_SERVER }, .min = 1, .syntax = "[<backend>/]<server>",   \
+		.needs = SAMPLE_AT_CONN, .out = type, .fetch = fetch_server,              \
+		.check = check_server, .kind = k, .doc = text }
+
+const struct rule_fetch load_fetches[] = {
+	BACKEND("avg_queue", AVG_QUEUE, "Sessions that wait, per usable server."),
+	BACKEND("be_conn", BE_CONN, "Open sessions of the backend."),
+	BACKEND("be_conn_free", BE_CONN_FREE,
+		"Free slots of its usable servers; -1 if one has no maxconn."),
+	BACKEND("be_sess_rate", BE_SESS_RATE, "New sessions of the backend per second."),
+	BACKEND("connslots", CONNSLOTS,
+		"Free slots and places in the queues of its usable servers; -1 if one has no "
+		"maxconn or maxqueue."),
+	FRONTEND("fe_conn", fetch_fe_conn, FE_CONN, "Open sessions of the frontend."),
+	FRONTEND("fe_req_rate", fetch_fe_rate, FE_REQ_RATE,
+		"HTTP requests to the frontend per second."),
+	FRONTEND("fe_sess_rate", fetch_fe_rate, FE_SESS_RATE,
+		"New sessions of the frontend per second."),
+	BACKEND("nbsrv", NBSRV, "Usable servers of the backend."),
+	BACKEND("queue", QUEUE, "Sessions that wait in the backend."),
+	SERVER_IS("srv_conn", SAMPLE_SINT, SRV_CONN, "Open sessions of the server."),
+	SERVER_IS("srv_conn_free", SAMPLE_SINT, SRV_CONN_FREE,
+		"Free slots of the server; -1 without maxconn."),
+	SERVER_IS("srv_is_up", SAMPLE_BOOL, SRV_IS_UP, "Is the server not in maintenance?"),
+	SERVER_IS("srv_iweight", SAMPLE_SINT, SRV_IWEIGHT,
+		"The weight that the configuration gave the server."),
+	SERVER_IS("srv_queue", SAMPLE_SINT, SRV_QUEUE, "Sessions that wait for the server."),
+	SERVER_IS("srv_sess_rate", SAMPLE_SINT, SRV_SESS_RATE,
+		"New sessions of the server per second."),
+	SERVER_IS("srv_uweight", SAMPLE_SINT, SRV_UWEIGHT, "The weight that it was given."),
+	SERVER_IS("srv_weight", SAMPLE_SINT, SRV_WEIGHT, "The weight that it has now."),
+	{ .name = NULL },
+};
+
+/* --- of a name that is found out while requests run --- */
+
+/* As the names of proxies and servers are compared: with an end. */
+#define NAME_ROOM 256
+
+/* Kept for when it is asked: all proxies. */
+static int
+check_root(struct rule_args *a, void *root, const char **why unused)
+{
+	a->arg[0].ref = root;
+	return 0;
+}
+
+static const struct proxy *
+backend_named(const struct rule_args *a, struct str name)
+{
+	char text[NAME_ROOM];
+
+	if (!a->arg[0].ref || name.len >= sizeof(text))
+		return NULL;
+	memcpy(text, name.p, name.len);
+	text[name.len] = '\0';
+	return proxies_find_backend(a->arg[0].ref, text);
+}
+
+static int
+conv_nbsrv(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
+{
+	const struct proxy *be = backend_named(a, s->u.str);
+
+	if (!be)
+		return 0;
+	sample_set_int(s, proxy_usable_servers(be));
+	return 1;
+}
+
+/* "backend/server", or a server of the session's backend. */
+static int
+conv_srv_queue(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = cx->session;
+	struct str name = s->u.str;
+	const char *slash = name.len ? memchr(name.p, '/', name.len) : NULL;
+	const struct proxy *be = x ? x->be : NULL;
+	const struct server *srv;
+
+	if (slash) {
+		be = backend_named(a, (struct str){ name.p, (size_t)(slash - name.p) });
+		name.len -= (size_t)(slash + 1 - name.p);
+		name.p = slash + 1;
+	}
+	srv = be ? proxy_find_server(be, name) : NULL;
+	if (!srv)
+		return 0;
+	sample_set_int(s, atomic_read(&srv->queued));
+	return 1;
+}
+
+const struct rule_conv load_convs[] = {
+	{ .name = "nbsrv",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_nbsrv,
+		.check = check_root,
+		.doc = "Usable servers of the backend of that name." },
+	{ .name = "srv_queue",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_srv_queue,
+		.check = check_root,
+		.doc = "Sessions that wait for the server of that name, or of backend/server." },
+	{ .name = NULL },
+};

@@ -1,0 +1,251 @@
+/* Fetches of a session's connections, and of the names of what it goes through. */
+#include "proxy/sample/fetch.h"
+#include "proxy/model/http_txn.h"
+
+static const struct session *
+session_of(const struct sample_ctx *cx)
+{
+	return cx->session;
+}
+
+/* --- addresses --- */
+
+/* The client's as rules have changed them, and as its connection has them. */
+enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
+
+static int
+server_address(struct sample_ctx *cx, const struct conn *c, enum end end, struct addr *out)
+{
+	if (!cx->sys || !conn_is_open(c))
+		return -1;
+	return end == SERVER_PEER ? addr_of_peer(cx->sys, c->fd, out)
+				  : addr_of_socket(cx->sys, c->fd, out);
+}
+
+static int
+end_address(struct sample_ctx *cx, enum end end, struct addr *out)
+{
+	const struct session *s = session_of(cx);
+
+	if (!s)
+		return -1;
+	switch (end) {
+	case CLIENT_PEER:
+		addr_override_copy_source(s, out);
+		return 0;
+	case CLIENT_OWN:
+		return addr_override_destination(s, out);
+	case FRONT_PEER:
+		addr_override_copy_connection_source(s, out);
+		return 0;
+	case FRONT_OWN:
+		return addr_override_connection_destination(s, out);
+	case SERVER_PEER:
+	case SERVER_OWN:
+		break;
+	}
+	return server_address(cx, &s->conn[SERVER], end, out);
+}
+
+int
+fetch_client_address(struct sample_ctx *cx, int own, struct addr *out)
+{
+	return end_address(cx, own ? CLIENT_OWN : CLIENT_PEER, out);
+}
+
+int
+fetch_front_address(struct sample_ctx *cx, int own, struct addr *out)
+{
+	return end_address(cx, own ? FRONT_OWN : FRONT_PEER, out);
+}
+
+static int
+fetch_ip(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct addr addr;
+
+	if (end_address(cx, (enum end)a->kind, &addr))
+		return 0;
+	if (addr_family(&addr) == AF_INET) {
+		s->type = SAMPLE_IPV4;
+		s->u.ipv4 = addr.u.in.sin_addr;
+		return 1;
+	}
+	s->type = SAMPLE_IPV6;
+	s->u.ipv6 = addr.u.in6.sin6_addr;
+	return addr_family(&addr) == AF_INET6;
+}
+
+static int
+fetch_port(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct addr addr;
+
+	if (end_address(cx, (enum end)a->kind, &addr))
+		return 0;
+	sample_set_int(s, addr_port(&addr));
+	return addr_port(&addr) != 0;
+}
+
+/* --- names and numbers --- */
+
+enum what { FE_NAME, FE_DEFBE, BE_NAME, SRV_NAME, SO_NAME };
+
+static int
+fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = session_of(cx);
+	const struct proxy *be = x ? session_backend(x) : NULL;
+	const char *name = NULL;
+
+	if (!x)
+		return 0;
+	switch ((enum what)a->kind) {
+	case FE_NAME:
+		name = x->fe->name;
+		break;
+	case FE_DEFBE:
+		name = x->fe->default_be ? x->fe->default_be->name : NULL;
+		break;
+	case BE_NAME:
+		name = be ? be->name : NULL;
+		break;
+	case SRV_NAME:
+		name = x->srv ? x->srv->name : NULL;
+		break;
+	case SO_NAME:
+		name = x->listener->bind->name;
+		break;
+	}
+	if (!name)
+		return 0;
+	sample_set_str(s, str_of(name));
+	return 1;
+}
+
+enum number {
+	FE_ID,
+	BE_ID,
+	SRV_ID,
+	SO_ID,
+	FE_CLIENT_TIMEOUT,
+	BE_SERVER_TIMEOUT,
+	BE_TUNNEL_TIMEOUT
+};
+
+static int
+fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = session_of(cx);
+	const struct proxy *be = x ? session_backend(x) : NULL;
+	int64_t v = -1;
+
+	if (!x)
+		return 0;
+	switch ((enum number)a->kind) {
+	case FE_ID:
+		v = x->fe->id;
+		break;
+	case BE_ID:
+		v = be ? be->id : -1;
+		break;
+	case SRV_ID:
+		v = x->srv ? x->srv->id : -1;
+		break;
+	case SO_ID:
+		v = x->listener->id;
+		break;
+	case FE_CLIENT_TIMEOUT:
+		v = x->fe->to.client;
+		break;
+	case BE_SERVER_TIMEOUT:
+		v = be ? (int64_t)be->to.server : -1;
+		break;
+	case BE_TUNNEL_TIMEOUT:
+		v = be ? (int64_t)be->to.tunnel : -1;
+		break;
+	}
+	sample_set_int(s, v);
+	return v >= 0;
+}
+
+static int
+fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = session_of(cx);
+
+	sample_set_bool(s, x && x->engine->stop_ms);
+	return x != NULL;
+}
+
+/* There is no TLS. */
+static int
+fetch_no(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+{
+	sample_set_bool(s, 0);
+	return 1;
+}
+
+/* Mode http is HTTP/1 on both sides. */
+static int
+fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+{
+	sample_set_int(s, 1);
+	return 1;
+}
+
+#define CONN .needs = SAMPLE_AT_CONN
+#define BACK .needs = SAMPLE_AT_BACK
+#define SRV .needs = SAMPLE_AT_SERVER
+#define IP(n, scope, end, text)                                                          \
+	{ .name = n, scope, .out = SAMPLE_ADDR, .fetch = fetch_ip, .kind = end, .doc = text }
+#define PORT(n, scope, end, text)                                                        \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_port, .kind = end, .doc = text }
+#define NAME(n, scope, what, text)                                                       \
+	{ .name = n, scope, .out = SAMPLE_STR, .fetch = fetch_name, .kind = what, .doc = text }
+#define NUMBER(n, scope, what, text)                                                     \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_number, .kind = what,      \
+		.doc = text }
+#define MAJOR(n, scope, text)                                                            \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .doc = text }
+#define NO(n, scope, text)                                                               \
+	{ .name = n, scope, .out = SAMPLE_BOOL, .fetch = fetch_no, .doc = text }
+
+const struct rule_fetch session_fetches[] = {
+	IP("bc_dst", SRV, SERVER_PEER, "The address of the server."),
+	PORT("bc_dst_port", SRV, SERVER_PEER, "The port of the server."),
+	MAJOR("bc_http_major", SRV, "The major version of HTTP towards the server: 1."),
+	IP("bc_src", SRV, SERVER_OWN, "Our own address towards the server."),
+	PORT("bc_src_port", SRV, SERVER_OWN, "Our own port towards the server."),
+	NUMBER("be_id", BACK, BE_ID, "The number of the backend."),
+	NAME("be_name", BACK, BE_NAME, "The name of the backend."),
+	NUMBER("be_server_timeout", BACK, BE_SERVER_TIMEOUT, "timeout server, in ms."),
+	NUMBER("be_tunnel_timeout", BACK, BE_TUNNEL_TIMEOUT, "timeout tunnel, in ms."),
+	IP("dst", CONN, CLIENT_OWN, "The address that the client connected to."),
+	PORT("dst_port", CONN, CLIENT_OWN, "The port that the client connected to."),
+	IP("fc_dst", CONN, FRONT_OWN, "As dst; only tcp-request connection changes it."),
+	PORT("fc_dst_port", CONN, FRONT_OWN,
+		"As dst_port; only tcp-request connection changes it."),
+	MAJOR("fc_http_major", CONN, "The major version of HTTP towards the client: 1."),
+	IP("fc_src", CONN, FRONT_PEER, "As src; only tcp-request connection changes it."),
+	PORT("fc_src_port", CONN, FRONT_PEER,
+		"As src_port; only tcp-request connection changes it."),
+	NUMBER("fe_client_timeout", CONN, FE_CLIENT_TIMEOUT, "timeout client, in ms."),
+	NAME("fe_defbe", CONN, FE_DEFBE, "The name of the frontend's default_backend."),
+	NUMBER("fe_id", CONN, FE_ID, "The number of the frontend."),
+	NAME("fe_name", CONN, FE_NAME, "The name of the frontend."),
+	NUMBER("so_id", CONN, SO_ID, "The number of the listener."),
+	NAME("so_name", CONN, SO_NAME, "The name of the bind line."),
+	IP("src", CONN, CLIENT_PEER, "The address of the client."),
+	PORT("src_port", CONN, CLIENT_PEER, "The port of the client."),
+	NUMBER("srv_id", SRV, SRV_ID, "The number of the server."),
+	NAME("srv_name", SRV, SRV_NAME, "The name of the server."),
+	{ .name = "stopping",
+		CONN,
+		.out = SAMPLE_BOOL,
+		.fetch = fetch_stopping,
+		.doc = "Is the process about to stop?" },
+	NO("ssl_bc", SRV, "Is the connection to the server encrypted? There is no TLS: false."),
+	NO("ssl_fc", CONN, "Is the connection of the client encrypted? There is no TLS: false."),
+	{ .name = NULL },
+};

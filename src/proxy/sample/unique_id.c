@@ -1,0 +1,52 @@
+#include "proxy/sample/unique_id.h"
+
+#include "proxy/sample/capture.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/sample/eval.h"
+
+/* While it is written; a single part that is longer is left out. */
+#define ROOM 4096
+
+static void
+make(struct session *s, const struct rule_fmt *fmt, struct arena *a)
+{
+	unsigned int at = SAMPLE_AT_CONN;
+	char text[ROOM];
+	struct sbuf b;
+	struct eval l;
+
+	/* The format may ask for what is being made: it is empty so far. */
+	capture_put(s, CAPTURE_ID, 0, STR(""));
+	if (s->txn)
+		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
+	eval_init(&l, s, at);
+	l.cx.arena = a;
+	sbuf_init_fixed(&b, text, sizeof(text));
+	rule_fmt_write(fmt, &l.cx, &b);
+	capture_put(s, CAPTURE_ID, 0, (struct str){ b.p, b.len });
+}
+
+int
+unique_id_get(const struct session *s, struct arena *a, struct str *out)
+{
+	const struct rule_fmt *fmt = s->fe->unique_id.fmt;
+
+	if (!fmt || !s->captures || (s->fe->mode == PROXY_HTTP && !(s->txn && s->txn->head_ms)))
+		return 0;
+	if (!capture_get(s, CAPTURE_ID, 0, out)) {
+		make((struct session *)(uintptr_t)s, fmt, a);
+		(void)capture_get(s, CAPTURE_ID, 0, out);
+	}
+	return out->len > 0;
+}
+
+int
+unique_id_add(const struct session *s, struct http_head *req)
+{
+	const char *name = s->fe->unique_id.header;
+	struct str id;
+
+	if (!name || !unique_id_get(s, &s->engine->eval.arena, &id))
+		return 0;
+	return http_add(req, str_of(name), id);
+}

@@ -1,0 +1,366 @@
+/*
+ * What the machines do on a transition. An action never assigns a state; one that must branch
+ * returns the event that follows.
+ */
+#include "proxy/session/actions.h"
+
+#include "base/log.h"
+#include "proxy/model/count.h"
+#include "proxy/session/derive.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/http1/response.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/http_count.h"
+#include "proxy/session/tcp_content_rules.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/http1/persist.h"
+#include "proxy/backend/queue.h"
+#include "proxy/session/route.h"
+#include "proxy/log/session_log.h"
+
+/* Undelivered bytes are looked at again after 20, 40, 60 ms ..., every half second in the end. */
+#define LINGER_STEP_MS 20u
+#define LINGER_STEP_MAX_MS 500u
+#define LINGER_MAX_MS 30000u
+
+static uint64_t
+now_ms(const struct session *s)
+{
+	return loop_now_ms(s->engine->loop);
+}
+
+void
+session_blame(struct session *s, char cause, char phase)
+{
+	if (s->term[0] == '-')
+		s->term[0] = cause;
+	if (s->term[1] == '-')
+		s->term[1] = phase;
+}
+
+static void
+count_time(const struct session *s)
+{
+	struct proxy_stat *be = be_stat(s);
+	struct server_stat *srv = srv_stat(s);
+	uint64_t began = s->txn ? s->txn->head_ms : s->accept_ms;
+	uint64_t q = s->queued_ms - began, c = s->connected_ms - s->queued_ms;
+	uint64_t all = now_ms(s) - began;
+
+	stat_count_times(&be->times, be->cum_sess, q, c, all);
+	stat_count_times(&srv->times, srv->cum_sess, q, c, all);
+}
+
+void
+session_end_exchange(struct session *s)
+{
+	http_count_unanswered(s);
+	if (!s->has_left) {
+		if (s->connected_ms)
+			count_time(s);
+		queue_leave(s);
+	}
+	/* Of a kept connection it is the requests that are logged, each once. */
+	if (s->fe->mode != PROXY_HTTP || !s->logged)
+		session_log(s);
+}
+
+/* Every way to CLOSED ends here. */
+enum session_event
+session_do_close(struct session *s)
+{
+	session_end_exchange(s);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_failure_event(struct session *s, unsigned int status)
+{
+	if (!s->txn)
+		return SESSION_EV_CLOSE;
+	s->txn->status = status;
+	return SESSION_EV_ANSWER;
+}
+
+void
+session_reset_sides(struct session *s)
+{
+	for (int side = 0; side < SIDES; side++)
+		if (conn_is_open(&s->conn[side]) && !conn_is_dead(&s->conn[side]))
+			conn_reset_on_close(&s->conn[side]);
+}
+
+enum session_event
+session_do_none(struct session *s)
+{
+	(void)s;
+	return SESSION_EV_NONE;
+}
+
+/* --- choosing a server --- */
+
+static enum session_event
+count_choice(struct session *s, enum session_event ev)
+{
+	if (ev == SESSION_EV_ASSIGNED && !persist_holds(s)) {
+		srv_stat(s)->lbtot++;
+		be_stat(s)->lbtot++;
+	}
+	return ev;
+}
+
+static void
+count_redispatch(struct session *s, struct server *from)
+{
+	s->redispatched = 1;
+	srv_shard(s, from)->stat.wredis++;
+	be_stat(s)->wredis++;
+}
+
+/* It has a backend from now on, or none. */
+static int
+find_backend(struct session *s)
+{
+	s->be = s->txn ? s->txn->be : route_backend(s);
+	if (!s->be)
+		return -1;
+	be_stat(s)->cum_sess++;
+	be_stat(s)->cum_conn++;
+	/* In mode tcp what rules have looked at, or stood behind a header, is its too. */
+	if (!s->txn)
+		be_stat(s)->bytes_in += s->dir[CLIENT].bytes;
+	return 0;
+}
+
+enum session_event
+session_do_assign(struct session *s)
+{
+	int looked = !s->txn && s->be;
+	enum session_event ev;
+
+	if (!looked && find_backend(s) < 0)
+		return SESSION_EV_NO_SERVER;
+	if (!looked && !s->txn && tcp_content_rules_of_backend(s)) {
+		queue_join(s);
+		return SESSION_EV_INSPECT;
+	}
+	balance_take_key(s);
+	persist_choose(s);
+	ev = looked ? queue_choose(s) : queue_enter(s);
+	if (s->bound && s->srv != s->bound)
+		count_redispatch(s, s->bound);
+	return count_choice(s, ev);
+}
+
+enum session_event
+session_do_reassign(struct session *s)
+{
+	struct server *old = s->srv;
+	int moved;
+	enum session_event ev;
+
+	if (!s->redispatch)
+		return SESSION_EV_ASSIGNED;
+	s->redispatch = 0;
+	ev = queue_change(s, &moved);
+	if (moved)
+		count_redispatch(s, old);
+	return count_choice(s, ev);
+}
+
+enum session_event
+session_do_no_server(struct session *s)
+{
+	/* With one, it is the one that it was bound to, and its queue is full. */
+	session_blame(s, 'S', s->srv ? 'Q' : 'C');
+	if (s->be)
+		be_stat(s)->econ++;
+	return session_failure_event(s, 503);
+}
+
+enum session_event
+session_do_queue_timeout(struct session *s)
+{
+	session_blame(s, 's', 'Q');
+	be_stat(s)->econ++;
+	return session_failure_event(s, 503);
+}
+
+enum session_event
+session_do_queue_abort(struct session *s)
+{
+	session_blame(s, 'C', 'Q');
+	be_stat(s)->cli_abrt++;
+	return session_do_close(s);
+}
+
+/* --- the end --- */
+
+void
+session_note_failure(struct session *s, int side)
+{
+	if (s->state != SESSION_RELAY)
+		return;
+	if (s->term[0] == '-' && side == CLIENT) {
+		be_stat(s)->cli_abrt++;
+		srv_stat(s)->cli_abrt++;
+	} else if (s->term[0] == '-') {
+		be_stat(s)->srv_abrt++;
+		srv_stat(s)->srv_abrt++;
+	}
+	session_blame(s, side == CLIENT ? 'C' : 'S', http_awaits_head(s, SERVER) ? 'H' : 'D');
+}
+
+void
+session_side_failed(struct session *s, int side)
+{
+	session_note_failure(s, side);
+	direction_event(s, side, DIRECTION_EV_SRC_ERR);
+	if (!direction_pending(&s->dir[side]))
+		direction_event(s, side, DIRECTION_EV_EMPTY);
+	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
+}
+
+enum session_event
+session_do_relay_timeout(struct session *s)
+{
+	unsigned int status;
+	int side;
+
+	if (s->dir[SERVER].inspects == INSPECTS_HELD) {
+		tcp_content_end_response(s);
+		if (session_deadline(s) > now_ms(s))
+			return SESSION_EV_NONE;
+	}
+	/* What was read last has ended it: the machine is told when this dispatch is over. */
+	if (s->dir[SERVER].inspects == INSPECTS_DENIED)
+		return SESSION_EV_NONE;
+	side = session_late_side(s);
+	if (http_awaits_head(s, SERVER)) {
+		status = response_late(s, side);
+		if (!status)
+			return SESSION_EV_L7_RETRY;
+		session_blame(s, side == CLIENT ? 'c' : 's', side == CLIENT ? 'D' : 'H');
+		return session_failure_event(s, status);
+	}
+	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
+	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it
+	 * with a reset. */
+	for (int h = 0; h < SIDES; h++) {
+		if ((direction_has_pending(&s->dir[h]) || http_is_cut(s, h)) && !s->conn[!h].err)
+			conn_reset_on_close(&s->conn[!h]);
+		direction_event(s, h, DIRECTION_EV_ABORT);
+	}
+	return SESSION_EV_CLOSE;
+}
+
+/* How long the side that is well may take for the rest: as long as it may be idle. */
+static uint64_t
+linger_limit(const struct session *s, int side)
+{
+	unsigned int ms = session_idle_limit(s, side, 1);
+
+	return s->state_ms + (ms && ms < LINGER_MAX_MS ? ms : LINGER_MAX_MS);
+}
+
+/* What the kernel still holds for the side that is well would be lost with a reset: wait for it. */
+enum session_event
+session_do_linger(struct session *s)
+{
+	unsigned int unsent = 0;
+
+	if (!s->linger_checks)
+		s->engine->lingers++;
+	/* A socket that was reset meanwhile keeps the count of what it never sent: ask for its
+	 * error too. */
+	for (int side = 0; side < SIDES; side++)
+		if (conn_is_open(&s->conn[side]) && !s->conn[side].err &&
+		    now_ms(s) < linger_limit(s, side) &&
+		    !(s->linger_checks && conn_take_error(&s->conn[side])))
+			unsent += conn_unsent(&s->conn[side]);
+	if (!unsent)
+		return SESSION_EV_DELIVERED;
+	s->linger_checks++;
+	s->wake_ms = now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_close_tcp(struct session *s)
+{
+	if (s->dir[CLIENT].broken || s->dir[SERVER].broken) {
+		session_reset_sides(s);
+	} else {
+		if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
+			conn_reset_on_close(&s->conn[CLIENT]);
+		if ((s->be->options & OPT_NOLINGER) && conn_is_open(&s->conn[SERVER]) &&
+		    !s->conn[SERVER].err)
+			conn_reset_on_close(&s->conn[SERVER]);
+	}
+	return session_do_close(s);
+}
+
+/* Of what was forwarded nobody may believe that it was all. */
+enum session_event
+session_do_close_denied(struct session *s)
+{
+	if (s->connected_ms)
+		session_reset_sides(s);
+	return session_do_close(s);
+}
+
+enum session_event
+session_do_close_killed(struct session *s)
+{
+	session_blame(s, 'K',
+		s->connected_ms                  ? 'D'
+			: !s->waits && s->has_slot ? 'C'
+			: s->be                    ? 'Q'
+						   : 'R');
+	session_reset_sides(s);
+	return session_do_close(s);
+}
+
+void
+direction_do_none(struct session *s, int side)
+{
+	(void)s;
+	(void)side;
+}
+
+void
+direction_do_mark_broken(struct session *s, int side)
+{
+	s->dir[side].broken = 1;
+	s->dir[side].left_in_kernel = 0;
+}
+
+void
+direction_do_drop(struct session *s, int side)
+{
+	struct direction *h = &s->dir[side];
+
+	h->broken = 1;
+	direction_discard_pending(s->engine, h);
+}
+
+/* A bug of ours: nobody may trust in what this direction forwards. */
+void
+direction_do_bug(struct session *s, int side)
+{
+	s->engine->fsm_bugs++;
+	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: half %d in state %s: bug, ended",
+		(unsigned long long)s->id, side, direction_state_name(s->dir[side].state));
+	s->dir[side].broken = 1;
+}
+
+void
+direction_do_shut_sink(struct session *s, int side)
+{
+	/* The last direction needs no shutdown(): close() follows, and sends the FIN. */
+	if (s->dir[side].broken || direction_is_over(&s->dir[!side]))
+		return;
+	conn_shut(&s->conn[!side]);
+	/* client-fin and server-fin count from here. */
+	s->last_ms[!side] = now_ms(s);
+}

@@ -1,0 +1,163 @@
+#include "proxy/session/conn_limits.h"
+
+#include "base/atomic.h"
+#include "net/listener.h"
+
+static uint64_t
+own_bit(const struct engine *e)
+{
+	return UINT64_C(1) << e->index;
+}
+
+/* --- one frontend --- */
+
+/* A frontend at its maxconn leaves the rest in the kernel's backlog. */
+static void
+hold_listeners(struct engine *e, struct proxy *fe, int hold)
+{
+	list_each(b, &fe->binds) {
+		list_each(it, &list_entry(b, struct bind_conf, link)->listeners) {
+			struct listener *ln = list_entry(it, struct listener, link);
+
+			if (ln->worker != e)
+				continue;
+			if (hold)
+				listener_hold(ln, LISTENER_HOLD_FRONTEND);
+			else
+				listener_resume(ln, LISTENER_HOLD_FRONTEND);
+		}
+	}
+}
+
+static void
+hold_frontend(struct engine *e, struct proxy *fe)
+{
+	hold_listeners(e, fe, 1);
+	if (!gate_hold(&fe->fe_gate, (unsigned int)fe->maxconn, e->index))
+		hold_listeners(e, fe, 0);
+}
+
+/* --- the process --- */
+
+static void
+hold_process(struct engine *e)
+{
+	e->is_full = 1;
+	if (e->on_full)
+		e->on_full(e);
+	if (gate_hold(&e->shared->gate, e->shared->max_sessions, e->index))
+		return;
+	e->is_full = 0;
+	if (e->on_release)
+		e->on_release(e);
+}
+
+/* --- places --- */
+
+/* Others are told; fe NULL: of the process. */
+static void
+tell(struct engine *e, uint64_t who, struct proxy *fe)
+{
+	for (who &= ~own_bit(e); who; who &= who - 1)
+		e->wake_resume(e, (unsigned int)__builtin_ctzll(who), fe);
+}
+
+void
+conn_limits_left_frontend(struct engine *e, struct proxy *fe)
+{
+	uint64_t who = gate_leave(&fe->fe_gate, (unsigned int)fe->maxconn);
+
+	if (likely(!who))
+		return;
+	if (who & own_bit(e))
+		hold_listeners(e, fe, 0);
+	tell(e, who, fe);
+}
+
+static void
+leave_process(struct engine *e, int was_session)
+{
+	uint64_t who = gate_leave(&e->shared->gate, e->shared->max_sessions);
+	int resumes = (who & own_bit(e)) != 0;
+
+	if (resumes)
+		e->is_full = 0;
+	if ((resumes || was_session) && e->on_release)
+		e->on_release(e);
+	if (unlikely(who))
+		tell(e, who, NULL);
+}
+
+void
+conn_limits_left_process(struct engine *e)
+{
+	leave_process(e, 1);
+}
+
+void
+conn_limits_entered(struct engine *e, struct proxy *fe)
+{
+	if (gate_is_full(&fe->fe_gate, (unsigned int)fe->maxconn))
+		hold_frontend(e, fe);
+	if (gate_is_full(&e->shared->gate, e->shared->max_sessions))
+		hold_process(e);
+}
+
+void
+conn_limits_resume(struct engine *e, struct proxy *fe)
+{
+	if (fe) {
+		/* Others may have been faster: then it holds on, without a try. */
+		if (gate_is_full(&fe->fe_gate, (unsigned int)fe->maxconn))
+			hold_frontend(e, fe);
+		else
+			hold_listeners(e, fe, 0);
+		return;
+	}
+	if (!e->is_full)
+		return;
+	if (gate_is_full(&e->shared->gate, e->shared->max_sessions)) {
+		hold_process(e);
+		return;
+	}
+	e->is_full = 0;
+	if (e->on_release)
+		e->on_release(e);
+}
+
+/* --- the listener's questions --- */
+
+/* Before each accept: are there places for one more? Takes them. */
+static int
+ask(struct listener *ln)
+{
+	struct engine *e = ln->worker;
+	struct proxy *fe = ln->owner;
+
+	if (!gate_enter(&e->shared->gate, e->shared->max_sessions)) {
+		hold_process(e);
+		return 0;
+	}
+	if (gate_enter(&fe->fe_gate, (unsigned int)fe->maxconn))
+		return 1;
+	leave_process(e, 0);
+	hold_frontend(e, fe);
+	return 0;
+}
+
+void
+conn_limits_give_back(struct listener *ln)
+{
+	conn_limits_left_frontend(ln->worker, ln->owner);
+	leave_process(ln->worker, 0);
+}
+
+void
+conn_limits_listener(struct listener *ln, struct proxy *fe, struct engine *e)
+{
+	ln->owner = fe;
+	ln->worker = e;
+	ln->on_accept = session_on_accept;
+	ln->may_accept = ask;
+	ln->not_accepted = conn_limits_give_back;
+}

@@ -1,0 +1,140 @@
+#define _GNU_SOURCE
+#include "proxy/session/connect.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "proxy/relay/direction.h"
+#include "net/sockbuf.h"
+#include "proxy/model/addr_override.h"
+#include "proxy/backend/conn_pool.h"
+
+int
+connect_is_resource(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM ||
+		err == EADDRNOTAVAIL || err == EADDRINUSE || err == EAGAIN;
+}
+
+static long
+set_int(struct session *s, int fd, int level, int opt, int value)
+{
+	return sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value));
+}
+
+/* The client's request is at hand or arrives at any moment: its segment can carry the handshake's
+ * ACK. */
+static int
+expects_data(const struct session *s)
+{
+	return s->listener->bind->defer_accept || direction_pending(&s->dir[CLIENT]);
+}
+
+static long
+set_buffers(struct session *s, int fd, int family)
+{
+	const char *what;
+
+	if (!s->engine->server_buf)
+		return 0;
+	return sockbuf_set(s->engine->sys, fd, family, s->engine->server_buf, &what);
+}
+
+static long
+set_options(struct session *s, int fd)
+{
+	const struct server *srv = s->srv;
+	long r = 0;
+
+	if (s->be->options & OPT_SRVTCPKA)
+		r = set_int(s, fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	if (r >= 0 && srv->conf.user_timeout_ms)
+		r = set_int(s, fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)srv->conf.user_timeout_ms);
+	if (r >= 0 && (s->be->options & OPT_SMART_CONNECT) && expects_data(s))
+		r = set_int(s, fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+	if (r >= 0 && srv->conf.tfo)
+		r = set_int(s, fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+	return r;
+}
+
+/* The source address; with a port range, the first port that is free. */
+static long
+bind_source(struct session *s, int fd)
+{
+	const struct source_conf *src = &s->srv->conf.source;
+	unsigned int tries = src->port_lo ? src->port_hi - src->port_lo + 1 : 1;
+	struct addr a;
+	long r = 0;
+
+	if (src->interface[0])
+		r = sys_setsockopt(s->engine->sys, fd, SOL_SOCKET, SO_BINDTODEVICE, src->interface,
+			(socklen_t)strlen(src->interface) + 1);
+	if (r < 0 || !src->addr.len)
+		return r;
+	if (!src->port_lo)
+		r = set_int(s, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	while (r >= 0 && tries-- > 0) {
+		(void)server_source_addr(s->srv, &a);
+		r = sys_bind(s->engine->sys, fd, &a.u.sa, a.len);
+		if (r != -EADDRINUSE || !tries)
+			break;
+		r = 0;
+	}
+	return r;
+}
+
+/*
+ * A server line without a port, or with an offset, follows the port the client came to; one without
+ * an address follows the address.
+ */
+static struct addr
+target_of(const struct session *s)
+{
+	struct addr a = s->srv->addr, own;
+
+	if (addr_is_any(&a) && addr_override_destination(s, &own) == 0 &&
+		addr_family(&own) != AF_UNIX) {
+		addr_set_port(&own, addr_port(&a));
+		a = own;
+	}
+	if (s->srv->spec.has_offset && addr_family(&a) != AF_UNIX)
+		addr_set_port(&a,
+			(addr_override_destination_port(s) +
+				(unsigned int)s->srv->spec.port_offset) &
+				0xffff);
+	return a;
+}
+
+int
+connect_server(struct session *s)
+{
+	struct sys *sys = s->engine->sys;
+	struct addr to = target_of(s);
+	int family = addr_family(&to);
+	long fd, r = 0;
+	int e;
+
+	conn_pool_make_room(s->engine);
+	fd = sys_socket(sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return (int)fd;
+	r = set_buffers(s, (int)fd, family);
+	if (r >= 0 && family != AF_UNIX) {
+		r = set_options(s, (int)fd);
+		if (r >= 0)
+			r = bind_source(s, (int)fd);
+	}
+	if (r >= 0)
+		r = sys_connect(sys, (int)fd, &to.u.sa, to.len);
+	if (r < 0 && r != -EINPROGRESS) {
+		(void)sys_close(sys, (int)fd);
+		return (int)r;
+	}
+	e = session_open_server(s, (int)fd, family == AF_UNIX ? CONN_UNIX : CONN_TCP);
+	if (e < 0) {
+		(void)sys_close(sys, (int)fd);
+		return -EMFILE;
+	}
+	return r == 0;
+}

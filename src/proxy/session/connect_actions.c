@@ -1,0 +1,172 @@
+/* What the session machine does on the way to its server: it is connected to, or tried again, or
+ * given up. See actions.c. */
+#include "proxy/session/actions.h"
+
+#include "proxy/http1/l7_retry.h"
+#include "proxy/session/connect.h"
+#include "proxy/model/count.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/relay/direction.h"
+#include "proxy/http1/http_out.h"
+#include "proxy/session/tcp_content_rules.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/backend/conn_pool.h"
+#include "proxy/http1/persist.h"
+#include "proxy/log/session_log.h"
+
+/* Between two attempts at the same server (manual, `retries`). */
+#define TURN_AROUND_MS 1000
+
+static uint64_t
+now_ms(const struct session *s)
+{
+	return loop_now_ms(s->engine->loop);
+}
+
+/* Over a connection that another request was over, where that may be. */
+static int
+reuses(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct direction *h = &s->dir[CLIENT];
+
+	s->uses = 0;
+	s->is_private = 0;
+	t->reused = (uint8_t)(t->keep_alive[SERVER] && !t->fresh && session_reuse_server(s));
+	/* What has to be there for another attempt: all of the request. */
+	h->resend = (uint8_t)l7_retry_can_replay(s);
+	if (!t->reused)
+		conn_pool_make_room(s->engine);
+	return t->reused;
+}
+
+enum session_event
+session_do_connect(struct session *s)
+{
+	int r;
+
+	if (s->txn && http_place_request(s) < 0) {
+		session_blame(s, 'P', 'R');
+		return session_failure_event(s, 500);
+	}
+	if (s->txn && reuses(s))
+		return SESSION_EV_UP;
+	r = connect_server(s);
+	srv_stat(s)->connect++;
+	be_stat(s)->connect++;
+	if (r < 0) {
+		s->connect_err = -r;
+		return SESSION_EV_REFUSED;
+	}
+	return r > 0 ? SESSION_EV_UP : SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_connect_abort(struct session *s)
+{
+	session_blame(s, 'C', 'C');
+	be_stat(s)->cli_abrt++;
+	srv_stat(s)->cli_abrt++;
+	/* The server may be connected by now, and must not take this for an empty request. */
+	if (s->conn[CLIENT].err)
+		session_reset_sides(s);
+	return session_do_close(s);
+}
+
+/*
+ * Does retry number n go to another server? (manual, `option redispatch <interval>`) The interval
+ * is for algorithms that tie a client to its server; with the others HAProxy never stays with one
+ * that failed. Below zero it counts from the last retry: -1 is that, and -N every
+ * (retries + 1 - N)th, as measured there.
+ */
+int
+session_redispatches(const struct session *s, int n)
+{
+	const struct proxy *be = s->be;
+	int every = be->redispatch_every;
+
+	if (!(be->options & OPT_REDISPATCH) || !every || s->forced)
+		return 0;
+	/* Without another one to go to, this one gets its moment. */
+	if (proxy_usable_servers(be) <= (unsigned int)balance_has(be, s->srv))
+		return 0;
+	if (!balance_hashes(be->balance) && !persist_holds(s))
+		return 1;
+	if (every < 0)
+		every += be->retries + 1;
+	return every > 0 && n % every == 0;
+}
+
+static enum session_event
+plan_retry(struct session *s, uint64_t delay)
+{
+	if (conn_is_open(&s->conn[SERVER])) {
+		if (s->conn[SERVER].err)
+			s->connect_err = s->conn[SERVER].err;
+		conn_close(&s->conn[SERVER]);
+	}
+	srv_stat(s)->failed_conns++;
+	if (s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
+		HTTP_RETRY_CONN_FAILURE)))
+		return SESSION_EV_GIVE_UP;
+	s->retries++;
+	s->redispatch = (uint8_t)session_redispatches(s, s->retries);
+	if (!s->redispatch) {
+		srv_stat(s)->wretr++;
+		be_stat(s)->wretr++;
+	}
+	s->wake_ms = now_ms(s) + (s->redispatch ? 0 : delay);
+	return SESSION_EV_NONE;
+}
+
+/* A server that refuses at once most likely would again: give it a moment. */
+enum session_event
+session_do_retry(struct session *s)
+{
+	unsigned int limit = s->be->to.connect;
+
+	return plan_retry(s, limit && limit < TURN_AROUND_MS ? limit : TURN_AROUND_MS);
+}
+
+/* The time has been spent waiting already. */
+enum session_event
+session_do_retry_timeout(struct session *s)
+{
+	s->connect_err = 0;
+	s->conn[SERVER].err = 0;
+	return plan_retry(s, 0);
+}
+
+enum session_event
+session_do_give_up(struct session *s)
+{
+	if (!s->connect_err)
+		session_blame(s, 's', 'C');
+	else
+		session_blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
+	srv_stat(s)->econ++;
+	be_stat(s)->econ++;
+	return session_failure_event(s, 503);
+}
+
+enum session_event
+session_do_established(struct session *s)
+{
+	uint64_t now = now_ms(s);
+
+	s->connected_ms = now;
+	/* The client could do nothing while it waited for us: it is timed from now on. */
+	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
+	srv_stat(s)->last_sess_ms = be_stat(s)->last_sess_ms = now;
+	srv_stat(s)->bytes_in += s->dir[CLIENT].bytes;
+	if (!s->txn)
+		session_log_early(s);
+	else
+		exchange_foresee(s, CLIENT);
+	direction_plan_zerocopy(s);
+	tcp_content_begin_response(s);
+	/* A stream too: its head is not to wait in line. */
+	if (s->dir[SERVER].inspects != INSPECTS_DENIED)
+		direction_pump_now(s, CLIENT);
+	return SESSION_EV_NONE;
+}

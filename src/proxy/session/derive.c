@@ -1,0 +1,232 @@
+#include "proxy/session/derive.h"
+
+#include "proxy/http1/exchange.h"
+#include "proxy/relay/direction.h"
+#include "proxy/http1/http_read.h"
+#include "proxy/http1/http_reply.h"
+#include "proxy/session/tcp_content_rules.h"
+
+static uint64_t
+after(uint64_t start, unsigned int ms)
+{
+	return ms ? start + ms : TIMER_NEVER;
+}
+
+static unsigned int
+wants_relay(const struct session *s, int side)
+{
+	const struct direction *from = &s->dir[side], *to = &s->dir[!side];
+	unsigned int dirs = 0;
+
+	if (from->state == DIRECTION_OPEN && !direction_has_pending(from) &&
+		!from->waits_for_buffer)
+		dirs |= EV_R;
+	if (to->state != DIRECTION_CLOSED && direction_has_pending(to))
+		dirs |= EV_W;
+	return dirs;
+}
+
+/* Bytes go both ways, whatever they are. */
+static int
+is_tunnel(const struct session *s)
+{
+	return s->state == SESSION_RELAY && exchange_is_plain(s);
+}
+
+/* What a rule has said goes before what the backend says. */
+static unsigned int
+given(const struct session *s, enum rule_timeout which, unsigned int ms)
+{
+	return s->txn && s->txn->timeout_ms[which] ? s->txn->timeout_ms[which] : ms;
+}
+
+unsigned int
+session_idle_limit(const struct session *s, int side, int half_closed)
+{
+	const struct proxy_timeouts *to = side == CLIENT ? &s->fe->to : &s->be->to;
+	unsigned int fin = side == CLIENT ? to->client_fin : to->server_fin;
+	unsigned int tunnel = is_tunnel(s) ? given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
+
+	if (half_closed && fin)
+		return fin;
+	if (tunnel)
+		return tunnel;
+	return side == CLIENT ? to->client : given(s, RULE_TIMEOUT_SERVER, to->server);
+}
+
+static int
+has_ended(const struct direction *h)
+{
+	return h->state == DIRECTION_DRAIN || h->state == DIRECTION_CLOSED;
+}
+
+/* What a side is waited for. Who can read nothing for want of a buffer waits no longer than for
+ * bytes that do not come. */
+static unsigned int
+owes(const struct session *s, int side)
+{
+	return wants_relay(s, side) | (s->dir[side].waits_for_buffer ? EV_R : 0);
+}
+
+/* A side is late when it owes bytes, or owes the acceptance of bytes: see wants_relay(). */
+static uint64_t
+side_deadline(const struct session *s, int side, unsigned int dirs)
+{
+	int half_closed = has_ended(&s->dir[side]) || s->dir[!side].state == DIRECTION_CLOSED;
+
+	if (!dirs)
+		return TIMER_NEVER;
+	return after(s->last_ms[side], session_idle_limit(s, side, half_closed));
+}
+
+int
+session_late_side(const struct session *s)
+{
+	uint64_t due[SIDES];
+
+	for (int side = 0; side < SIDES; side++)
+		due[side] = side_deadline(s, side, owes(s, side));
+	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
+}
+
+/* Who waits for a buffer looks for one again before it is late. */
+static void
+derive_starving(const struct session *s, int side, struct derived *d)
+{
+	if (s->dir[side].waits_for_buffer)
+		d->deadline = MIN(d->deadline, s->wake_ms);
+}
+
+static void
+derive_relay(const struct session *s, struct derived *d)
+{
+	for (int side = 0; side < SIDES; side++) {
+		unsigned int dirs = wants_relay(s, side);
+		uint64_t due = side_deadline(s, side, owes(s, side));
+
+		/* A stream that waits for its turn needs nobody to wake it. */
+		if (s->dir[side].waits)
+			dirs &= ~EV_R;
+		if (s->dir[!side].waits)
+			dirs &= ~EV_W;
+		d->wants[side] = dirs;
+		d->deadline = MIN(d->deadline, due);
+	}
+	if (exchange_watches_client(s))
+		d->wants[CLIENT] |= EV_R;
+	if (s->dir[SERVER].inspects == INSPECTS_HELD)
+		d->deadline = MIN(d->deadline, tcp_content_response_deadline(s));
+	derive_starving(s, SERVER, d);
+}
+
+static void
+derive_read(const struct session *s, struct derived *d)
+{
+	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
+	/* An interim answer. */
+	if (direction_has_pending(&s->dir[SERVER]))
+		d->wants[CLIENT] |= EV_W;
+	d->low_water = http_read_low_water(s);
+	d->deadline = http_read_deadline(s);
+	derive_starving(s, CLIENT, d);
+}
+
+/* The backend's time where it is known. Without any it is told at once. */
+static void
+derive_tarpit(const struct session *s, struct derived *d)
+{
+	const struct proxy *be = session_backend(s);
+
+	d->wants[CLIENT] = s->conn[CLIENT].eof ? 0 : EV_R;
+	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
+}
+
+/* However much of it has come: whoever sends it byte by byte is given no more time. */
+static void
+derive_header(const struct session *s, struct derived *d)
+{
+	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
+	d->deadline = after(s->state_ms, s->fe->to.client);
+	derive_starving(s, CLIENT, d);
+}
+
+static void
+derive_inspect(const struct session *s, struct derived *d)
+{
+	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
+	d->deadline = tcp_content_deadline(s);
+	derive_starving(s, CLIENT, d);
+}
+
+static void
+derive_reply(const struct session *s, struct derived *d)
+{
+	if (direction_has_pending(&s->dir[SERVER]))
+		d->wants[CLIENT] |= EV_W;
+	if (http_reply_drains(s))
+		d->wants[CLIENT] |= EV_R;
+	d->deadline = http_reply_deadline(s);
+}
+
+/* Before there is a server that has answered. */
+static void
+derive_early(const struct session *s, struct derived *d)
+{
+	const struct direction *h = &s->dir[CLIENT];
+
+	d->wants[CLIENT] =
+		h->state == DIRECTION_OPEN && direction_has_room(s->engine, h) ? EV_R : 0;
+	if (exchange_watches_client(s))
+		d->wants[CLIENT] |= EV_R;
+	d->wants[SERVER] = EV_W;
+}
+
+struct derived
+session_derive(const struct session *s)
+{
+	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
+
+	switch (s->state) {
+	case SESSION_RELAY:
+		derive_relay(s, &d);
+		break;
+	case SESSION_PROXY_HEADER:
+		derive_header(s, &d);
+		break;
+	case SESSION_READ:
+		derive_read(s, &d);
+		break;
+	case SESSION_INSPECT:
+		derive_inspect(s, &d);
+		break;
+	case SESSION_REPLY:
+		derive_reply(s, &d);
+		break;
+	case SESSION_TARPIT:
+		derive_tarpit(s, &d);
+		break;
+	case SESSION_INIT:
+	case SESSION_ASSIGN:
+		derive_early(s, &d);
+		break;
+	case SESSION_QUEUE:
+		derive_early(s, &d);
+		d.deadline = after(s->state_ms, s->be->to.queue);
+		break;
+	case SESSION_CONNECT:
+		derive_early(s, &d);
+		d.deadline = after(s->state_ms, s->be->to.connect);
+		break;
+	case SESSION_RETRY:
+		derive_early(s, &d);
+		d.deadline = s->wake_ms;
+		break;
+	case SESSION_LINGER:
+		d.deadline = s->wake_ms;
+		break;
+	case SESSION_CLOSED:
+	case SESSION_STATES:
+		break;
+	}
+	return d;
+}

@@ -1,0 +1,107 @@
+#include "proxy/model/engine.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/relay/direction.h"
+#include "proxy/sample/capture.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/backend/conn_pool.h"
+#include "proxy/relay/bulk.h"
+
+/* Objects kept for reuse; the rest goes back to the allocator. */
+#define SESSIONS_KEPT 1024
+#define BUFS_KEPT 256
+/* Reads of one direction per dispatch, so that a fast stream does not starve the others. */
+#define MAX_READS 8
+/* Until engine_allow_http(). */
+#define HTTP_REWRITE_DEFAULT 1024
+#define HTTP_FIELDS_DEFAULT 101
+
+void
+engine_shared_init(struct engine_shared *sh, unsigned int n, unsigned int max_sessions)
+{
+	memset(sh, 0, sizeof(*sh));
+	sh->n = n;
+	sh->max_sessions = max_sessions;
+	vars_init(&sh->vars);
+	sh->vars.lock = &sh->vars_lock;
+}
+
+void
+engine_shared_fini(struct engine_shared *sh)
+{
+	vars_fini(&sh->vars);
+}
+
+int
+engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int bufsize,
+	unsigned int max_sessions)
+{
+	int r;
+
+	memset(e, 0, sizeof(*e));
+	e->sys = sys;
+	e->loop = loop;
+	e->bufsize = bufsize;
+	engine_shared_init(&e->alone, 1, max_sessions);
+	e->shared = &e->alone;
+	e->max_reads = MAX_READS;
+	list_init(&e->sessions);
+	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
+	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
+	bulk_init(e);
+	conn_pool_init(e);
+	engine_splice_init(e);
+	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
+	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
+	e->low_water = 1;
+	engine_allow_captures(e, 0);
+	engine_addr_override_init(e);
+	e->scratch = mem_alloc(bufsize);
+	if (!e->scratch)
+		return -ERR_NOMEM;
+	r = eval_scratch_init(&e->eval, bufsize, loop_wall_ns(loop));
+	if (r) {
+		mem_free(e->scratch);
+		e->scratch = NULL;
+	}
+	return r;
+}
+
+void
+engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr)
+{
+	e->maxrewrite = MIN(maxrewrite, e->bufsize / 2);
+	e->maxhdr = maxhdr;
+	/* Of other objects: nothing is in it yet. */
+	http_txn_pool_init(e);
+}
+
+void
+engine_join(struct engine *e, struct engine_shared *shared, unsigned int index)
+{
+	assert(index < shared->n && shared->n <= ENGINES_MAX);
+	e->shared = shared;
+	e->index = index;
+}
+
+void
+engine_fini(struct engine *e)
+{
+	assert(e->n_sessions == 0);
+	conn_pool_fini(e);
+	bulk_fini(e);
+	engine_splice_fini(e);
+	zerocopy_fini(&e->zerocopy);
+	pool_fini(&e->session_pool);
+	pool_fini(&e->buf_pool);
+	pool_fini(&e->txn_pool);
+	pool_fini(&e->capture_pool);
+	pool_fini(&e->addr_override_pool);
+	mem_free(e->scratch);
+	e->scratch = NULL;
+	eval_scratch_fini(&e->eval);
+	engine_shared_fini(&e->alone);
+}

@@ -1,0 +1,315 @@
+/* What the session machine does on transitions that only mode http has: see actions.c. */
+#include "proxy/session/actions.h"
+#include "proxy/model/count.h"
+#include "proxy/session/derive.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/relay/direction.h"
+#include "proxy/model/http_count.h"
+#include "proxy/http1/http_read.h"
+#include "proxy/http1/http_reply.h"
+#include "net/zerocopy.h"
+#include "proxy/backend/conn_pool.h"
+#include "proxy/model/memory.h"
+#include "proxy/backend/queue.h"
+#include "proxy/session/route.h"
+#include "proxy/http1/request.h"
+
+#include <string.h>
+
+/* Its first bytes have most likely come with it. */
+enum session_event
+session_do_await_data(struct session *s)
+{
+	session_post(s, SESSION_EV_NONE);
+	return SESSION_EV_NONE;
+}
+
+/* --- a head that does not come --- */
+
+/* Nothing of a request has come: nobody is told, and nothing is logged. */
+static int
+is_silent(const struct session *s)
+{
+	return !s->txn && (s->requests || (s->fe->options & OPT_HTTP_IGNORE_PROBES));
+}
+
+static enum session_event
+no_request(struct session *s, char cause, unsigned int status)
+{
+	if (is_silent(s)) {
+		s->logged = 1;
+		return SESSION_EV_CLOSE;
+	}
+	session_blame(s, cause, 'R');
+	fe_stat(s)->failed_req++;
+	if (s->txn)
+		s->txn->no_timers = !request_is_taken(s);
+	if (s->conn[CLIENT].err ||
+		(!s->txn && (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s))))
+		return SESSION_EV_CLOSE;
+	s->txn->keep_alive[CLIENT] = 0;
+	s->txn->status = status;
+	return SESSION_EV_ANSWER;
+}
+
+enum session_event
+session_do_read_timeout(struct session *s)
+{
+	return no_request(s, 'c', 408);
+}
+
+/* Its body was waited for: its request was good so far, and has taken the time until now. It is its
+ * backend that it leaves, also where that was not asked for yet. */
+static enum session_event
+body_abort(struct session *s)
+{
+	struct http_txn *t = s->txn;
+
+	session_blame(s, 'C', 'R');
+	fe_stat(s)->failed_req++;
+	t->head_ms = loop_now_ms(s->engine->loop);
+	if (!t->be)
+		t->be = route_backend(s);
+	if (t->be)
+		http_be_stat(s)->cli_abrt++;
+	return SESSION_EV_CLOSE;
+}
+
+enum session_event
+session_do_read_abort(struct session *s)
+{
+	return s->txn && s->txn->head_ms ? body_abort(s) : no_request(s, 'C', 400);
+}
+
+/* --- answers of our own --- */
+
+/* What is left of a request that is not sent on. */
+static void
+forget_request(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+
+	direction_discard_pending(s->engine, h);
+	if (exchange_has_request(s->txn))
+		direction_event(s, CLIENT, DIRECTION_EV_EMPTY);
+	else if (s->txn->head_ms)
+		s->txn->keep_alive[CLIENT] = 0;
+}
+
+/*
+ * A backend may not want to wait for what its servers have to say to an end (option nolinger).
+ * Where segments count (tcp-smart-connect) one that has ended first is reset: a FIN that it has
+ * nothing to answer to would cost another for the ACK.
+ */
+static void
+hurry_server(struct session *s)
+{
+	const struct conn *c = &s->conn[SERVER];
+	unsigned int asks = OPT_NOLINGER | (c->eof ? OPT_SMART_CONNECT : 0);
+
+	if (s->be && (s->be->options & asks) && conn_is_open(c) && !c->err)
+		conn_reset_on_close(&s->conn[SERVER]);
+}
+
+static void
+close_server(struct session *s)
+{
+	hurry_server(s);
+	zerocopy_close(&s->engine->zerocopy, &s->conn[SERVER]);
+	conn_close(&s->conn[SERVER]);
+}
+
+static void
+leave_server(struct session *s)
+{
+	s->posted = SESSION_EV_NONE;
+	close_server(s);
+	if (s->be && !s->has_left)
+		queue_leave(s);
+}
+
+enum session_event
+session_do_answer(struct session *s)
+{
+	if (!s->txn->head_ms)
+		http_count_request(s);
+	leave_server(s);
+	forget_request(s);
+	http_reply_send(s);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_tarpit(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+
+	forget_request(s);
+	if (h->buf && !h->lookahead)
+		direction_buf_free(s->engine, h);
+	return SESSION_EV_NONE;
+}
+
+/* How long it was held is told as if it had been in a queue (manual, PT). */
+enum session_event
+session_do_tarpit_end(struct session *s)
+{
+	s->queued_ms = loop_now_ms(s->engine->loop);
+	return session_do_answer(s);
+}
+
+enum session_event
+session_do_drain_request(struct session *s)
+{
+	s->txn->keep_alive[CLIENT] = 0;
+	leave_server(s);
+	direction_discard_pending(s->engine, &s->dir[CLIENT]);
+	direction_event(s, CLIENT, DIRECTION_EV_ABORT);
+	conn_shut(&s->conn[CLIENT]);
+	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_reply_timeout(struct session *s)
+{
+	if (!http_reply_drains(s)) {
+		session_blame(s, 'c', 'D');
+		if (!s->conn[CLIENT].err)
+			conn_reset_on_close(&s->conn[CLIENT]);
+	}
+	return session_do_close_http(s);
+}
+
+/* --- once more --- */
+
+/* The request is as it was before it was sent, and goes to a connection that is new. */
+enum session_event
+session_do_l7_retry(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct direction *req = &s->dir[CLIENT], *res = &s->dir[SERVER];
+
+	close_server(s);
+	if (req->state == DIRECTION_DONE) {
+		direction_event(s, CLIENT, DIRECTION_EV_RESET);
+		direction_event(s, CLIENT, DIRECTION_EV_MSG_END);
+	}
+	req->head = t->start;
+	/* What is pending the client has begun to read: an interim answer. */
+	res->lookahead = 0;
+	if (res->buf && !direction_pending(res))
+		direction_buf_free(s->engine, res);
+	res->bytes = 0;
+	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
+	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
+	if (s->retries)
+		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
+	t->again = t->reused = 0;
+	t->fresh = 1;
+	s->connected_ms = 0;
+	s->wake_ms = loop_now_ms(s->engine->loop);
+	return SESSION_EV_NONE;
+}
+
+/* --- and so on --- */
+
+static int
+goes_on(const struct session *s)
+{
+	const struct conn *c = &s->conn[CLIENT];
+
+	return s->txn->keep_alive[CLIENT] && s->dir[CLIENT].state == DIRECTION_DONE &&
+		s->dir[SERVER].state == DIRECTION_DONE && !c->err &&
+		(!c->eof || s->dir[CLIENT].lookahead);
+}
+
+static void
+reset_half(struct session *s, int side)
+{
+	struct direction *h = &s->dir[side];
+
+	direction_event(s, side, DIRECTION_EV_RESET);
+	h->bytes = h->lookahead;
+	h->resend = 0;
+	h->burst = 0;
+	h->short_bursts = h->is_bulk = h->no_splice = 0;
+	if (!h->lookahead && h->buf)
+		direction_buf_free(s->engine, h);
+}
+
+/* As a session that was just accepted, but for what it has read already. */
+static void
+reset_session(struct session *s)
+{
+	reset_half(s, CLIENT);
+	reset_half(s, SERVER);
+	s->be = NULL;
+	s->srv = s->bound = NULL;
+	s->waits_since_ms = s->queued_ms = s->connected_ms = 0;
+	s->queue_before = s->be_queue_before = 0;
+	s->retries = s->linger_checks = 0;
+	s->connect_err = 0;
+	s->log_level = 0;
+	s->redispatch = s->redispatched = s->has_left = s->looked_again = s->speculates_read = 0;
+	s->term[0] = s->term[1] = '-';
+	/* Nothing to log before the next request. */
+	s->logged = 1;
+	s->state_ms = s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+}
+
+static void
+move_next_request(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+
+	memmove(h->buf + s->engine->maxrewrite, h->buf + h->tail, h->lookahead);
+	h->head = h->tail = s->engine->maxrewrite;
+	session_post(s, SESSION_EV_NONE);
+}
+
+/* Both messages have ended exactly, and the server means to go on: it waits for another request.
+ * The pool is for connections that anybody may use. */
+static void
+keep_server(struct session *s)
+{
+	struct engine *e = s->engine;
+	int own = s->is_private || (s->be && s->be->http.reuse == HTTP_REUSE_NEVER);
+
+	if (!conn_is_open(&s->conn[SERVER]) || !s->txn->keep_alive[SERVER] ||
+		s->dir[CLIENT].state != DIRECTION_DONE || s->dir[SERVER].state != DIRECTION_DONE)
+		return;
+	if (own && !s->txn->keep_alive[CLIENT])
+		return;
+	if (own) {
+		conn_pool_release(e, &s->held);
+		s->held_private = s->is_private;
+	}
+	(void)conn_pool_put(e, s->srv, &s->conn[SERVER], s->uses + 1, own ? &s->held : NULL);
+}
+
+enum session_event
+session_do_next_request(struct session *s)
+{
+	session_end_exchange(s);
+	s->logged = 1;
+	keep_server(s);
+	if (!goes_on(s))
+		return exchange_needs_lingering_close(s) ? SESSION_EV_DRAIN_REQUEST
+							 : SESSION_EV_CLOSE;
+	close_server(s);
+	http_txn_put(s);
+	reset_session(s);
+	if (s->dir[CLIENT].lookahead)
+		move_next_request(s);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_close_http(struct session *s)
+{
+	if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
+		conn_reset_on_close(&s->conn[CLIENT]);
+	hurry_server(s);
+	return session_do_close(s);
+}

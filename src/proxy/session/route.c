@@ -1,0 +1,62 @@
+#include "proxy/session/route.h"
+
+#include "proxy/session/tcp_content_rules.h"
+#include "proxy/sample/eval.h"
+#include "proxy/model/proxies.h"
+
+static struct proxy *
+dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct sample_ctx *cx)
+{
+	size_t mark = arena_mark(cx->arena);
+	char name[ROUTE_NAME_MAX + 1];
+	struct proxy *be = NULL;
+	struct sbuf b;
+
+	sbuf_init_fixed(&b, name, sizeof(name));
+	rule_fmt_write(u->fmt, cx, &b);
+	arena_release(cx->arena, mark);
+	if (!b.failed)
+		be = proxies_find_backend(u->all, name);
+	if (!be || be->mode != fe->mode)
+		be = fe->fallback_be;
+	return be && !be->disabled ? be : NULL;
+}
+
+static void
+look_begin(struct eval *look, struct session *s)
+{
+	if (s->fe->route_looks) {
+		tcp_content_eval_init(look, s, ROUTE_SCOPE);
+		return;
+	}
+	eval_init(look, s, ROUTE_SCOPE);
+	look->cx.req_ended = 1;
+	/* Without a request at hand its fetches are not asked. */
+	if (!look->cx.req)
+		look->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+}
+
+struct proxy *
+route_backend(struct session *s)
+{
+	const struct proxy *fe = s->fe;
+	unsigned int left = fe->n_routes;
+	struct proxy *be = fe->default_be;
+	struct eval look;
+
+	if (!left)
+		return fe->default_be;
+	look_begin(&look, s);
+	list_each(it, &fe->use_backends) {
+		const struct use_backend *u = list_entry(it, const struct use_backend, link);
+
+		if (!left--)
+			break;
+		if (u->cond && rule_cond_eval(u->cond, &look.cx) != RULE_YES)
+			continue;
+		be = u->fmt ? dynamic_backend(fe, u, &look.cx) : u->be;
+		break;
+	}
+	tcp_content_eval_done(&look, s);
+	return be;
+}

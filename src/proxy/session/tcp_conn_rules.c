@@ -1,0 +1,68 @@
+#include "proxy/session/tcp_conn_rules.h"
+
+#include "proxy/model/count.h"
+#include "net/silent_drop.h"
+#include "proxy/sample/eval.h"
+
+/* There is nothing to wait for: no byte is looked at here. */
+static enum rule_end
+judge(struct session *s, enum rule_place place, int *expects)
+{
+	struct rule_outcome v = { .proxy = s };
+	struct rules_at at = { 0 };
+	struct eval look;
+	size_t mark;
+
+	eval_init(&look, s, rule_place_scope(place));
+	look.cx.req_ended = 1;
+	mark = arena_mark(look.cx.arena);
+	(void)proxy_rules_run(&s->fe->rules, place, &at, &look.cx, &v);
+	arena_release(look.cx.arena, mark);
+	*expects |= v.expects_proxy;
+	return v.what;
+}
+
+int
+tcp_conn_rules_exist(const struct proxy *fe)
+{
+	return proxy_has_rules(&fe->rules, RULE_TCP_CONNECTION) ||
+		proxy_has_rules(&fe->rules, RULE_TCP_SESSION);
+}
+
+/* *denied counts those that are rejected. */
+static int
+screen(struct session *s, enum rule_place place, uint64_t *denied, int *expects)
+{
+	enum rule_end end;
+
+	if (likely(!proxy_has_rules(&s->fe->rules, place)))
+		return 1;
+	end = judge(s, place, expects);
+	if (end == RULE_END_NONE)
+		return 1;
+	if (end == RULE_END_DROP) {
+		/* As in HAProxy: counted as a request, wherever it happens. */
+		fe_stat(s)->denied_req++;
+		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		return 0;
+	}
+	++*denied;
+	/* As in HAProxy: who is turned away by the thousand leaves nothing behind, no TIME_WAIT. */
+	if (place == RULE_TCP_CONNECTION)
+		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);
+	return 0;
+}
+
+int
+tcp_conn_rules_allow_connection(struct session *s, int *expects)
+{
+	return screen(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn, expects);
+}
+
+int
+tcp_conn_rules_allow_session(struct session *s)
+{
+	int nothing = 0;
+
+	return screen(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess, &nothing);
+}

@@ -1,0 +1,76 @@
+/* The action auth: asks the client for a user and a password (manual, http-request auth; RFC 9110,
+ * 11.6.1; RFC 7617). */
+#include "rule/action/act.h"
+#include "base/sbuf.h"
+
+#define REALM_MAX 512
+/* Each of its bytes may get a backslash. */
+#define CHALLENGE_MAX (2 * REALM_MAX + sizeof("Basic realm=\"\""))
+
+static int
+parse_auth(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	(void)v;
+	(void)at;
+	if (!act_is(ctx, arg, "realm"))
+		return arg;
+	if (act_need(r, ctx, arg, 2) < 0)
+		return -1;
+	if (!act_is_value(str_of(cfg_arg(ctx, arg + 1))))
+		return cfg_error(ctx, arg + 1,
+			"'%s auth' : no control characters can stand in a header.",
+			rule_place_name(r->place));
+	if (strlen(cfg_arg(ctx, arg + 1)) > REALM_MAX)
+		return cfg_error(ctx, arg + 1, "'%s auth' : more than %d bytes.",
+			rule_place_name(r->place), REALM_MAX);
+	return act_text(ctx, arg + 1, &r->text[0]) < 0 ? -1 : arg + 2;
+}
+
+/* As a quoted-string (RFC 9110, 5.6.4). */
+static struct str
+challenge(const char *realm, struct arena *a)
+{
+	char text[CHALLENGE_MAX];
+	struct sbuf b;
+
+	sbuf_init_fixed(&b, text, sizeof(text));
+	sbuf_adds(&b, "Basic realm=\"");
+	for (; *realm; realm++) {
+		if (*realm == '"' || *realm == '\\')
+			sbuf_addc(&b, '\\');
+		sbuf_addc(&b, *realm);
+	}
+	sbuf_addc(&b, '"');
+	if (b.failed)
+		return (struct str){ NULL, 0 };
+	return arena_copy(a, (struct str){ b.p, b.len });
+}
+
+/* 407 would need the option http-use-proxy-header. As in HAProxy's logs nobody is to blame for a
+ * question. */
+static enum rule_result
+run_auth(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct str value = challenge(r->text[0].p ? r->text[0].p : out->name, cx->arena);
+
+	out->what = value.p ? RULE_END_REPLY : RULE_END_ERROR;
+	out->status = value.p ? 401 : 500;
+	out->has_answer = 0;
+	if (value.p)
+		out->field = STR("WWW-Authenticate");
+	out->value = value;
+	return RULE_FINAL;
+}
+
+const struct rule_action rule_auth_actions[] = {
+	{ .name = "auth",
+		.places = RULE_IN(HTTP_REQUEST),
+		.parse = parse_auth,
+		.ends = 1,
+		.run = run_auth,
+		.syntax = "[realm <realm>]",
+		.doc = "Answers 401: asks for a user and a password of that realm, or one that is "
+		       "called as the proxy is." },
+	{ 0 },
+};

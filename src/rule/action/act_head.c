@@ -1,0 +1,374 @@
+/* Actions on the fields of a head: set-header, add-header, del-header, replace-header,
+ * replace-value. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "http/head.h"
+#include "http/uri.h"
+#include "rule/action/act.h"
+#include "rule/sample/regex.h"
+
+enum { FIELD_SET, FIELD_ADD };
+enum { REPLACE_LINE, REPLACE_ELEMENT };
+
+/* How del-header finds names: num[0]. */
+enum { NAME_STR, NAME_BEG, NAME_END, NAME_SUB, NAME_REG };
+
+static struct http_head *
+head_of(const struct rule *r, const struct sample_ctx *cx)
+{
+	return r->place == RULE_HTTP_REQUEST ? cx->req : cx->res;
+}
+
+/*
+ * They say where a message ends. What is forwarded ends where it was received to end: a rule that
+ * says otherwise would make one message of two, or two of one.
+ */
+static int
+is_framing(struct str name)
+{
+	enum http_field_id id = http_field_id(name);
+
+	return id == HTTP_F_CONTENT_LENGTH || id == HTTP_F_TRANSFER_ENCODING;
+}
+
+static int
+parse_name(struct rule *r, struct cfg_ctx *ctx, int arg)
+{
+	if (act_field_name(r, ctx, arg, &r->text[0]) < 0)
+		return -1;
+	if (is_framing(r->text[0]))
+		return cfg_error(ctx, arg,
+			"'%s %s' : '%s' says where a message ends, and is not for rules to change.",
+			rule_place_name(r->place), r->action->name, cfg_arg(ctx, arg));
+	return 0;
+}
+
+/* What stands in the configuration itself, between the variables, is judged when it is read. */
+static int
+parse_value(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	if (!act_is_value(str_of(cfg_arg(ctx, arg))))
+		return cfg_error(ctx, arg, "'%s %s' : no control characters can stand in a header.",
+			rule_place_name(r->place), r->action->name);
+	return act_fmt(r, v, ctx, arg, at, &r->fmt[0]);
+}
+
+static int
+parse_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	if (act_need(r, ctx, arg, 2) < 0 || parse_name(r, ctx, arg) < 0 ||
+		parse_value(r, v, ctx, arg + 1, at) < 0)
+		return -1;
+	if (r->action->kind == FIELD_ADD && http_field_id(r->text[0]) == HTTP_F_HOST)
+		return cfg_error(ctx, arg,
+			"'%s add-header' : a request has one Host; see 'set-header'.",
+			rule_place_name(r->place));
+	return arg + 2;
+}
+
+static struct str
+trimmed(struct str s)
+{
+	while (s.len && (s.p[0] == ' ' || s.p[0] == '\t')) {
+		s.p++;
+		s.len--;
+	}
+	while (s.len && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t'))
+		s.len--;
+	return s;
+}
+
+/* A target that names an authority has to name the same one as Host. */
+static int
+follow_host(const struct rule *r, struct sample_ctx *cx)
+{
+	struct arena *a = cx->arena;
+	size_t room, used;
+	char *p;
+
+	if (r->place != RULE_HTTP_REQUEST || http_field_id(r->text[0]) != HTTP_F_HOST)
+		return 0;
+	room = cx->req->target.len;
+	for (int i = http_find_id(cx->req, HTTP_F_HOST, 0); i >= 0;
+		i = http_find_id(cx->req, HTTP_F_HOST, (unsigned int)i + 1))
+		room += cx->req->field[i].value.len;
+	used = arena_mark(a);
+	p = arena_get(a, room + 1);
+	if (!p)
+		return -1;
+	if (http_follow_host(cx->req, p, room + 1) == 0)
+		return 0;
+	arena_release(a, used);
+	return -1;
+}
+
+/* In the place of the first of that name, the others go: that needs no room. */
+static int
+set_field(struct http_head *h, struct str name, struct str value)
+{
+	int at = http_find(h, name, 0);
+
+	if (at < 0)
+		return http_add(h, name, value);
+	h->field[at].name = name;
+	h->field[at].value = value;
+	for (int i = http_find(h, name, (unsigned int)at + 1); i >= 0;
+		i = http_find(h, name, (unsigned int)i + 1))
+		http_drop(h, (unsigned int)i);
+	return 0;
+}
+
+static enum rule_result
+run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct http_head *h = head_of(r, cx);
+	struct str value;
+	int rc;
+
+	if (act_write(r->fmt[0], cx, &value) < 0 || !act_is_value(value))
+		return act_failed(r, out);
+	rc = r->action->kind == FIELD_SET ? set_field(h, r->text[0], trimmed(value))
+					  : http_add(h, r->text[0], trimmed(value));
+	if (rc < 0 || follow_host(r, cx) < 0)
+		return act_failed(r, out);
+	return RULE_CONT;
+}
+
+/* --- del-header ----------------------------------------------------------------------------- */
+
+static int
+parse_method(struct rule *r, struct cfg_ctx *ctx, int arg)
+{
+	static const struct cfg_enum methods[] = { { "str", NAME_STR }, { "beg", NAME_BEG },
+		{ "end", NAME_END }, { "sub", NAME_SUB }, { "reg", NAME_REG }, { 0 } };
+	int m;
+
+	if (arg >= ctx->argc)
+		return cfg_error(ctx, arg,
+			"'%s del-header' : '-m' expects str, beg, end, sub or reg.",
+			rule_place_name(r->place));
+	if (cfg_arg_enum(ctx, arg, methods, &m) < 0)
+		return -1;
+	r->num[0] = m;
+	return 0;
+}
+
+static int
+parse_regex(struct rule *r, struct cfg_ctx *ctx, int arg, unsigned int flags)
+{
+	struct regex_err why = { 0 };
+	struct regex *re;
+
+	if (regex_new(str_of(cfg_arg(ctx, arg)), flags, &re, &why) < 0)
+		return cfg_error(ctx, arg, "'%s %s' : %s (byte %zu of '%s').",
+			rule_place_name(r->place), r->action->name, why.text, why.at + 1,
+			cfg_arg(ctx, arg));
+	r->ref = re;
+	return 0;
+}
+
+static int
+parse_del(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, unsigned int at)
+{
+	int next = arg + 1;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0)
+		return -1;
+	if (act_is(ctx, next, "-m")) {
+		if (parse_method(r, ctx, next + 1) < 0)
+			return -1;
+		next += 2;
+	}
+	if (r->num[0] == NAME_REG)
+		return parse_regex(r, ctx, arg, REGEX_NOCASE) < 0 ? -1 : next;
+	if (r->num[0] == NAME_STR)
+		return parse_name(r, ctx, arg) < 0 ? -1 : next;
+	return act_field_name(r, ctx, arg, &r->text[0]) < 0 ? -1 : next;
+}
+
+static int
+has_part(struct str name, struct str part)
+{
+	for (size_t i = 0; i + part.len <= name.len; i++)
+		if (str_is_nocase((struct str){ name.p + i, part.len }, part))
+			return 1;
+	return 0;
+}
+
+static int
+is_meant(const struct rule *r, const struct sample_ctx *cx, struct str name)
+{
+	struct str part = r->text[0];
+
+	if (r->num[0] == NAME_REG)
+		return regex_match(r->ref, cx->regex, name, 0, NULL);
+	if (part.len > name.len)
+		return 0;
+	if (r->num[0] == NAME_BEG)
+		return str_is_nocase((struct str){ name.p, part.len }, part);
+	if (r->num[0] == NAME_END)
+		return str_is_nocase((struct str){ name.p + name.len - part.len, part.len }, part);
+	return has_part(name, part);
+}
+
+static enum rule_result
+run_del(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct http_head *h = head_of(r, cx);
+
+	(void)out;
+	if (r->num[0] == NAME_STR) {
+		(void)http_drop_all(h, r->text[0]);
+		return RULE_CONT;
+	}
+	for (unsigned int i = 0; i < h->n; i++)
+		if (!h->field[i].dropped && !is_framing(h->field[i].name) &&
+			is_meant(r, cx, h->field[i].name))
+			http_drop(h, i);
+	return RULE_CONT;
+}
+
+/* --- replace-header, replace-value ---------------------------------------------------------- */
+
+static int
+parse_replace(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	const char *bad;
+
+	if (act_need(r, ctx, arg, 3) < 0 || parse_name(r, ctx, arg) < 0 ||
+		parse_regex(r, ctx, arg + 1, 0) < 0 || parse_value(r, v, ctx, arg + 2, at) < 0)
+		return -1;
+	/* What its variables bring is only known later; what cannot be right is said now. */
+	bad = rule_fmt_literal(r->fmt[0]) ? regex_subst_why_not(str_of(rule_fmt_literal(r->fmt[0])))
+					  : NULL;
+	if (bad)
+		return cfg_error(ctx, arg + 2, "'%s %s' : %s.", rule_place_name(r->place),
+			r->action->name, bad);
+	return arg + 3;
+}
+
+/* A new value into b, 1; 0: none of it matches. */
+static int
+replaced(const struct rule *r, struct sample_ctx *cx, struct str value, struct str subst,
+	struct sbuf *b)
+{
+	struct regex_match m;
+	struct str rest = value, item;
+	int any = 0;
+
+	if (r->action->kind == REPLACE_LINE) {
+		if (!regex_match(r->ref, cx->regex, value, 0, &m))
+			return 0;
+		regex_subst(subst, &m, b);
+		return 1;
+	}
+	/* Everything between the elements stays as it is. */
+	while (http_list_next(&rest, &item)) {
+		if (!regex_match(r->ref, cx->regex, item, 0, &m))
+			continue;
+		sbuf_add(b, value.p, (size_t)(item.p - value.p));
+		regex_subst(subst, &m, b);
+		value.len -= (size_t)(item.p + item.len - value.p);
+		value.p = item.p + item.len;
+		any = 1;
+	}
+	if (any)
+		sbuf_add(b, value.p, value.len);
+	return any;
+}
+
+/* 0, or -1: what came out does not fit, or cannot be the value of a field. */
+static int
+replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, struct str subst)
+{
+	struct arena *a = cx->arena;
+	struct sbuf b;
+
+	if (a->cap == a->used) {
+		a->refused++;
+		return -1;
+	}
+	sbuf_init_fixed(&b, a->p + a->used, a->cap - a->used);
+	if (!replaced(r, cx, f->value, subst, &b))
+		return 0;
+	if (b.failed) {
+		a->refused++;
+		return -1;
+	}
+	if (!act_is_value((struct str){ b.p, b.len }))
+		return -1;
+	f->value = trimmed((struct str){ b.p, b.len });
+	a->used += b.len;
+	return 0;
+}
+
+static enum rule_result
+run_replace(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct http_head *h = head_of(r, cx);
+	struct str subst;
+
+	if (act_write(r->fmt[0], cx, &subst) < 0)
+		return act_failed(r, out);
+	for (int i = http_find(h, r->text[0], 0); i >= 0;
+		i = http_find(h, r->text[0], (unsigned int)i + 1))
+		if (replace_one(r, cx, &h->field[i], subst) < 0)
+			return act_failed(r, out);
+	return follow_host(r, cx) < 0 ? act_failed(r, out) : RULE_CONT;
+}
+
+static void
+free_regex(struct rule *r)
+{
+	struct regex *re = r->ref;
+
+	regex_free(&re);
+}
+
+const struct rule_action rule_head_actions[] = {
+	{ .name = "add-header",
+		.places = RULE_IN_HTTP,
+		.parse = parse_field,
+		.run = run_field,
+		.syntax = "<name> <fmt>",
+		.doc = "Appends a header.",
+		.kind = FIELD_ADD },
+	{ .name = "set-header",
+		.places = RULE_IN_HTTP,
+		.parse = parse_field,
+		.run = run_field,
+		.syntax = "<name> <fmt>",
+		.doc = "Puts a header in the place of all of that name.",
+		.kind = FIELD_SET },
+	{ .name = "del-header",
+		.places = RULE_IN_HTTP,
+		.parse = parse_del,
+		.run = run_del,
+		.free = free_regex,
+		.syntax = "<name> [-m str|beg|end|sub|reg]",
+		.doc = "Removes the headers of that name, or whose names match." },
+	{ .name = "replace-header",
+		.places = RULE_IN_HTTP,
+		.parse = parse_replace,
+		.run = run_replace,
+		.free = free_regex,
+		.syntax = "<name> <regex> <fmt>",
+		.doc = "Replaces the values of a header that match.",
+		.kind = REPLACE_LINE },
+	{ .name = "replace-value",
+		.places = RULE_IN_HTTP,
+		.parse = parse_replace,
+		.run = run_replace,
+		.free = free_regex,
+		.syntax = "<name> <regex> <fmt>",
+		.doc = "Replaces those elements of a header's lists that match.",
+		.kind = REPLACE_ELEMENT },
+	{ 0 },
+};

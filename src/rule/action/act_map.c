@@ -1,0 +1,116 @@
+/* Actions on maps and ACLs of files: set-map, del-map, add-acl, del-acl (manual, http-request). */
+#include <stdio.h>
+
+#include "rule/action/act.h"
+#include "rule/match/pattern_file.h"
+#include "rule/match/pattern_live.h"
+
+/* What an action's kind says. */
+enum { SET, ADD, DEL };
+
+/* The file by its name: what it is made into is known when the configuration is whole. */
+static int
+parse_file(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg)
+{
+	char *path;
+
+	if (act_paren(r, ctx, arg, &path) < 0)
+		return -1;
+	r->text[0] = str_of(path);
+	r->ref = v->files;
+	if (!*path)
+		return cfg_error(ctx, arg - 1, "'%s %s' : the name of a file is missing.",
+			rule_place_name(r->place), r->action->name);
+	if (!v->files)
+		return cfg_error(ctx, arg - 1, "'%s %s' : files cannot be read here.",
+			rule_place_name(r->place), r->action->name);
+	return 0;
+}
+
+static int
+parse(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, unsigned int at)
+{
+	int n = r->action->kind == SET ? 2 : 1;
+
+	if (parse_file(r, v, ctx, arg) < 0 || act_need(r, ctx, arg, n) < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (act_fmt(r, v, ctx, arg + i, at, &r->fmt[i]) < 0)
+			return -1;
+	return arg + n;
+}
+
+static int
+refuse(const struct rule *r, struct rule_err *why, const char *text)
+{
+	why->at = 0;
+	snprintf(why->text, sizeof(why->text), "'%.100s' %s", r->text[0].p, text);
+	return -1;
+}
+
+static int
+check(struct rule *r, void *root, struct rule_err *why)
+{
+	struct pattern_ref *ref = pattern_files_find(r->ref, r->text[0].p);
+
+	(void)root;
+	if (!ref || !ref->path)
+		return refuse(r, why,
+			"is looked up nowhere, neither by a converter 'map' nor by '-f' of an ACL");
+	if (r->action->kind == ADD && ref->is_map)
+		return refuse(r, why, "is a map, where keys have values: 'set-map' adds them");
+	pattern_ref_guard(ref);
+	r->ref = ref;
+	return 0;
+}
+
+static void
+put(const struct rule *r, struct sample_ctx *cx, struct str key)
+{
+	struct str value = { NULL, 0 };
+	struct rule_err why;
+
+	if (r->fmt[1] && act_write(r->fmt[1], cx, &value) < 0)
+		pattern_live_refuse(r->ref);
+	else if (pattern_live_put(r->ref, cx->sys, key, value, &why) < 0)
+		pattern_live_refuse(r->ref);
+}
+
+/* What the file cannot have, and what is too long, is counted there, and the rules go on. */
+static enum rule_result
+run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	size_t mark = arena_mark(cx->arena);
+	struct str key;
+
+	(void)out;
+	if (act_write(r->fmt[0], cx, &key) < 0)
+		pattern_live_refuse(r->ref);
+	else if (r->action->kind == DEL)
+		(void)pattern_live_del(r->ref, cx->sys, key);
+	else
+		put(r, cx, key);
+	arena_release(cx->arena, mark);
+	return RULE_CONT;
+}
+
+#define REQ_RES (RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE))
+
+#define ACTION(n, in, what, args, text)                                                          \
+	{                                                                                        \
+		.name = n, .places = in, .paren = 1, .parse = parse, .run = run, .check = check, \
+		.syntax = args, .doc = text, .kind = what                                        \
+	}
+
+const struct rule_action rule_map_actions[] = {
+	ACTION("set-map", RULE_IN_HTTP, SET, "<key fmt> <value fmt>",
+		"Gives the key in a map's file that value, for those who look it up from now on: "
+		"all of its entries, or a new one."),
+	ACTION("del-map", RULE_IN_HTTP, DEL, "<key fmt>",
+		"Removes all entries of that key from a map's file, as it was read."),
+	ACTION("add-acl", REQ_RES, ADD, "<key fmt>",
+		"Adds a pattern to an ACL's file, as it was read, where it is not there yet."),
+	ACTION("del-acl", RULE_IN_HTTP, DEL, "<key fmt>",
+		"Removes a pattern from an ACL's file, as it was read."),
+	{ 0 },
+};

@@ -1,0 +1,210 @@
+/* Actions that ask the proxy for something: expect-proxy, set-log-level, set-timeout, strict-mode,
+ * wait-for-body. */
+#include <string.h>
+
+#include "base/log.h"
+#include "rule/action/act.h"
+
+#define BODY_MAX INT64_C(0x7fffffff)
+
+/* --- expect-proxy --------------------------------------------------------------------------- */
+
+static int
+parse_expect(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0)
+		return -1;
+	if (!act_is(ctx, arg, "layer4"))
+		return cfg_error(ctx, arg,
+			"'%s expect-proxy' : the header comes on 'layer4', not on '%s'.",
+			rule_place_name(r->place), cfg_arg(ctx, arg));
+	return arg + 1;
+}
+
+static enum rule_result
+run_expect(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)r;
+	(void)cx;
+	out->expects_proxy = 1;
+	return RULE_CONT;
+}
+
+/* --- set-log-level -------------------------------------------------------------------------- */
+
+static int
+parse_log_level(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	int level;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0)
+		return -1;
+	if (act_is(ctx, arg, "silent")) {
+		r->num[0] = -1;
+		return arg + 1;
+	}
+	level = log_level_parse(cfg_arg(ctx, arg));
+	if (level < 0)
+		return cfg_error(ctx, arg,
+			"'%s set-log-level' : unknown level '%s'; there are emerg, alert, crit, "
+				"err, "
+			"warning, notice, info, debug and silent.",
+			rule_place_name(r->place), cfg_arg(ctx, arg));
+	r->num[0] = level + 1;
+	return arg + 1;
+}
+
+static enum rule_result
+run_log_level(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)cx;
+	out->log_level = (int)r->num[0];
+	return RULE_CONT;
+}
+
+/* --- set-timeout ---------------------------------------------------------------------------- */
+
+/* Digits begin a time; everything else is an expression. */
+static int
+parse_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	static const struct cfg_enum names[] = { { "server", RULE_TIMEOUT_SERVER },
+		{ "tunnel", RULE_TIMEOUT_TUNNEL }, { 0 } };
+	uint64_t ms;
+	int which;
+
+	if (act_need(r, ctx, arg, 2) < 0)
+		return -1;
+	if (!(at & SAMPLE_AT_BACK))
+		return cfg_error(ctx, arg,
+			"'%s set-timeout' : these are timeouts of backends, which a frontend has "
+				"not.",
+			rule_place_name(r->place));
+	if (cfg_arg_enum(ctx, arg, names, &which) < 0)
+		return -1;
+	r->num[0] = which;
+	if (cfg_arg(ctx, arg + 1)[0] < '0' || cfg_arg(ctx, arg + 1)[0] > '9')
+		return act_expr(r, v, ctx, arg + 1, at, &r->expr) < 0 ? -1 : arg + 2;
+	if (cfg_arg_time(ctx, arg + 1, CFG_UNIT_MS, 1, CFG_TIME_MAX_MS, &ms) < 0)
+		return -1;
+	r->num[1] = (int64_t)ms;
+	return arg + 2;
+}
+
+static enum rule_result
+run_timeout(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	size_t mark = arena_mark(cx->arena);
+	int64_t ms = r->num[1];
+	struct sample s;
+
+	if (r->expr) {
+		ms = rule_expr_eval_as(r->expr, cx, SAMPLE_SINT, &s) == 1 ? s.u.sint : 0;
+		arena_release(cx->arena, mark);
+	}
+	if (ms > 0 && ms <= (int64_t)CFG_TIME_MAX_MS)
+		out->timeout_ms[r->num[0]] = (unsigned int)ms;
+	return RULE_CONT;
+}
+
+/* --- strict-mode ---------------------------------------------------------------------------- */
+
+static int
+parse_strict(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	bool on;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0 || cfg_arg_bool(ctx, arg, &on) < 0)
+		return -1;
+	r->num[0] = !on;
+	return arg + 1;
+}
+
+static enum rule_result
+run_strict(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)cx;
+	out->non_strict = (int)r->num[0];
+	return RULE_CONT;
+}
+
+/* --- wait-for-body -------------------------------------------------------------------------- */
+
+static int
+parse_wait(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	uint64_t ms, least = 0;
+
+	(void)v;
+	(void)at;
+	if (!act_is(ctx, arg, "time") || arg + 1 >= ctx->argc)
+		return cfg_error(ctx, arg, "'%s wait-for-body' expects %s.",
+			rule_place_name(r->place), r->action->syntax);
+	if (cfg_arg_time(ctx, arg + 1, CFG_UNIT_MS, 0, CFG_TIME_MAX_MS, &ms) < 0)
+		return -1;
+	r->num[0] = (int64_t)ms;
+	if (!act_is(ctx, arg + 2, "at-least"))
+		return arg + 2;
+	if (cfg_arg_size(ctx, arg + 3, 0, BODY_MAX, &least) < 0)
+		return -1;
+	r->num[1] = (int64_t)least;
+	return arg + 4;
+}
+
+/* When the time is over the proxy ends it. */
+static enum rule_result
+run_wait(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	if (cx->req_body_whole || cx->req_body_full || r->num[0] == 0)
+		return RULE_CONT;
+	if (r->num[1] && cx->req_body.len >= (size_t)r->num[1])
+		return RULE_CONT;
+	out->wait_ms = (unsigned int)r->num[0];
+	return RULE_YIELD;
+}
+
+const struct rule_action rule_misc_actions[] = {
+	{ .name = "expect-proxy",
+		.places = RULE_IN(TCP_CONNECTION),
+		.parse = parse_expect,
+		.run = run_expect,
+		.syntax = "layer4",
+		.doc = "The connection has to begin with a PROXY header: see accept-proxy." },
+	{ .name = "set-log-level",
+		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE) |
+			  RULE_IN(TCP_REQ_CONTENT) | RULE_IN(TCP_RES_CONTENT),
+		.parse = parse_log_level,
+		.run = run_log_level,
+		.syntax = "<level>|silent",
+		.doc = "The level of the log line, or none." },
+	{ .name = "set-timeout",
+		.places = RULE_IN(HTTP_REQUEST),
+		.parse = parse_timeout,
+		.run = run_timeout,
+		.syntax = "server|tunnel <time>|<expr>",
+		.doc = "Another timeout for this request." },
+	{ .name = "strict-mode",
+		.places = RULE_IN_HTTP,
+		.parse = parse_strict,
+		.run = run_strict,
+		.syntax = "on|off",
+		.doc = "Whether a rewrite that fails ends the message." },
+	{ .name = "wait-for-body",
+		.places = RULE_IN(HTTP_REQUEST),
+		.parse = parse_wait,
+		.run = run_wait,
+		.syntax = "time <time> [at-least <bytes>]",
+		.doc = "Waits for the body, or so many bytes of it." },
+	{ 0 },
+};

@@ -1,0 +1,275 @@
+/* Action redirect, and the keyword that came before it (manual 4.2, "redirect"). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "http/head.h"
+#include "http/uri.h"
+#include "rule/action/act.h"
+#include "rule/action/answer.h"
+
+enum kind { NOWHERE, LOCATION, PREFIX, SCHEME };
+
+enum { DROP_QUERY = 1, APPEND_SLASH = 2, IGNORE_EMPTY = 4 };
+
+/* What the rule's num[] hold, and its texts. */
+enum { AT_KIND, AT_CODE, AT_OPTIONS };
+enum { COOKIE };
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+/* The text is a format in rules, and in the keyword `redirect` just text. */
+static int
+parse_target(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, int literal)
+{
+	struct sbuf b;
+	struct rule_err why = { 0 };
+	int rc = -1;
+
+	if (!act_is_value(str_of(cfg_arg(ctx, arg))))
+		return cfg_error(ctx, arg,
+			"'redirect' : no control characters can stand in a header.");
+	if (!literal)
+		return act_fmt(r, v, ctx, arg, at, &r->fmt[0]);
+	sbuf_init(&b, 0);
+	for (const char *p = cfg_arg(ctx, arg); *p; p++) {
+		if (*p == '%')
+			sbuf_addc(&b, '%');
+		sbuf_addc(&b, *p);
+	}
+	rule_fmt_free(&r->fmt[0]);
+	if (!b.failed)
+		rc = rule_fmt_compile(v, b.p ? b.p : "", 0, at, &r->fmt[0], &why);
+	sbuf_fini(&b);
+	return rc < 0 ? cfg_nomem(ctx) : 0;
+}
+
+static int
+parse_code(struct rule *r, struct cfg_ctx *ctx, int arg)
+{
+	int code;
+
+	if (cfg_arg_int(ctx, arg, 301, 308, &code) < 0)
+		return -1;
+	if (code > 303 && code < 307)
+		return cfg_error(ctx, arg, "'redirect' : the code is 301, 302, 303, 307 or 308.");
+	r->num[AT_CODE] = code;
+	return 0;
+}
+
+/* Browsers tell "A=" from "A": clearing adds nothing to the name but an age. */
+static int
+parse_cookie(struct rule *r, struct cfg_ctx *ctx, int arg, int clears)
+{
+	const char *text = cfg_arg(ctx, arg);
+	struct sbuf b;
+
+	if (!*text || !act_is_value(str_of(text)) || strchr(text, ';'))
+		return cfg_error(ctx, arg, "'redirect' : '%s' cannot be a cookie.", text);
+	sbuf_init(&b, 0);
+	sbuf_addf(&b, "%s; path=/;%s", text, clears ? " Max-Age=0;" : "");
+	mem_free((char *)(uintptr_t)r->text[COOKIE].p);
+	r->text[COOKIE] = (struct str){ b.failed ? NULL : b.p, b.failed ? 0 : b.len };
+	if (b.failed) {
+		sbuf_fini(&b);
+		return cfg_nomem(ctx);
+	}
+	return 0;
+}
+
+static int
+option_of(const char *word)
+{
+	if (strcmp(word, "drop-query") == 0)
+		return DROP_QUERY;
+	if (strcmp(word, "append-slash") == 0)
+		return APPEND_SLASH;
+	return strcmp(word, "ignore-empty") == 0 ? IGNORE_EMPTY : 0;
+}
+
+static enum kind
+kind_of(const char *word)
+{
+	if (strcmp(word, "location") == 0)
+		return LOCATION;
+	if (strcmp(word, "prefix") == 0)
+		return PREFIX;
+	return strcmp(word, "scheme") == 0 ? SCHEME : NOWHERE;
+}
+
+/* A word that has an argument, and that. */
+static int
+parse_pair(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, int literal)
+{
+	const char *word = cfg_arg(ctx, arg);
+	enum kind kind = kind_of(word);
+	int cookie = strcmp(word, "set-cookie") == 0, clear = strcmp(word, "clear-cookie") == 0;
+
+	if (!kind && !cookie && !clear && strcmp(word, "code") != 0)
+		return cfg_error(ctx, arg,
+			"'redirect' expects 'location', 'prefix', 'scheme', 'code', 'set-cookie', "
+			"'clear-cookie', 'drop-query', 'append-slash' or 'ignore-empty', not '%s'.",
+			word);
+	if (arg + 1 >= ctx->argc)
+		return cfg_error(ctx, arg, "'redirect' : '%s' expects an argument.", word);
+	if (kind) {
+		if (kind != LOCATION && r->place != RULE_HTTP_REQUEST)
+			return cfg_error(ctx, arg,
+				"'redirect' : '%s' needs the request, which is gone; there is "
+				"'location'.",
+				word);
+		r->num[AT_KIND] = kind;
+		return parse_target(r, v, ctx, arg + 1, at, literal);
+	}
+	return cookie || clear ? parse_cookie(r, ctx, arg + 1, clear)
+			       : parse_code(r, ctx, arg + 1);
+}
+
+static int
+parse_words(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, int literal)
+{
+	r->num[AT_CODE] = 302;
+	for (; arg < ctx->argc && !act_is(ctx, arg, "if") && !act_is(ctx, arg, "unless");) {
+		int option = option_of(cfg_arg(ctx, arg));
+
+		r->num[AT_OPTIONS] |= option;
+		if (!option && parse_pair(r, v, ctx, arg, at, literal) < 0)
+			return -1;
+		arg += option ? 1 : 2;
+	}
+	if (!r->num[AT_KIND])
+		return cfg_error(ctx, arg, "'redirect' expects 'location', 'prefix' or 'scheme'.");
+	return arg;
+}
+
+static int
+parse_redirect(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	return parse_words(r, v, ctx, arg, at, 0);
+}
+
+static int
+parse_keyword(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	return parse_words(r, v, ctx, arg, at, 1);
+}
+
+/* --- running -------------------------------------------------------------------------------- */
+
+static void
+add_path(const struct rule *r, const struct http_head *req, struct sbuf *b)
+{
+	int64_t options = r->num[AT_OPTIONS];
+	struct http_uri u;
+
+	http_uri_split(req->target, &u);
+	if (!u.path.p || u.path.len == 0)
+		u.path = STR("/");
+	sbuf_add(b, u.path.p, u.path.len);
+	if ((options & APPEND_SLASH) && u.path.p[u.path.len - 1] != '/')
+		sbuf_addc(b, '/');
+	if (!(options & DROP_QUERY) && u.query.p) {
+		sbuf_addc(b, '?');
+		sbuf_add(b, u.query.p, u.query.len);
+	}
+}
+
+static void
+add_host(const struct http_head *req, struct sbuf *b)
+{
+	int i = http_find_id(req, HTTP_F_HOST, 0);
+
+	if (i >= 0)
+		sbuf_add(b, req->field[i].value.p, req->field[i].value.len);
+}
+
+static void
+add_location(const struct rule *r, const struct http_head *req, struct str text, struct sbuf *b)
+{
+	if (r->num[AT_KIND] == SCHEME) {
+		sbuf_add(b, text.p, text.len);
+		sbuf_adds(b, "://");
+		if (req)
+			add_host(req, b);
+	} else if (r->num[AT_KIND] == LOCATION || !str_is(text, STR("/"))) {
+		sbuf_add(b, text.p, text.len);
+	}
+	if (r->num[AT_KIND] != LOCATION && req)
+		add_path(r, req, b);
+}
+
+/* 0, or -1: it does not fit, or could not be sent. */
+static int
+make_location(const struct rule *r, struct sample_ctx *cx, struct str text, struct str *out)
+{
+	struct arena *a = cx->arena;
+	struct sbuf b;
+
+	if (a->used == a->cap)
+		return -1;
+	sbuf_init_fixed(&b, a->p + a->used, a->cap - a->used);
+	add_location(r, cx->req, text, &b);
+	*out = (struct str){ b.p, b.len };
+	if (b.failed)
+		a->refused++;
+	else
+		a->used += b.len;
+	return b.failed || !act_is_value(*out) ? -1 : 0;
+}
+
+static int
+make_answer(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *v, struct str where)
+{
+	unsigned int code = (unsigned int)r->num[AT_CODE];
+
+	answer_begin(v, code);
+	if (answer_length(cx, v) < 0 || answer_field(v, STR("Location"), where) < 0)
+		return -1;
+	/* These are not kept, as HAProxy's are not. */
+	if ((code == 302 || code == 303 || code == 307) &&
+		answer_field(v, STR("Cache-Control"), STR("no-cache")) < 0)
+		return -1;
+	return r->text[COOKIE].p ? answer_field(v, STR("Set-Cookie"), r->text[COOKIE]) : 0;
+}
+
+static enum rule_result
+run_redirect(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct str text, where;
+	int rc = act_write(r->fmt[0], cx, &text);
+
+	if (rc == 0 && text.len == 0 && (r->num[AT_OPTIONS] & IGNORE_EMPTY))
+		return RULE_CONT;
+	if (rc < 0 || make_location(r, cx, text, &where) < 0 || make_answer(r, cx, out, where) < 0)
+		return answer_failed(out);
+	out->what = RULE_END_REPLY;
+	return RULE_FINAL;
+}
+
+#define SYNTAX                                                                              \
+	"location|prefix|scheme <text> [code <code>] [drop-query] [append-slash] "          \
+	"[ignore-empty] [set-cookie <name>[=<value>]] [clear-cookie <name>[=]]"
+
+const struct rule_action rule_redirect_actions[] = {
+	{ .name = "redirect",
+		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
+		.parse = parse_redirect,
+		.ends = 1,
+		.run = run_redirect,
+		.syntax = SYNTAX,
+		.doc = "Sends the client elsewhere." },
+	{ 0 },
+};
+
+const struct rule_action rule_redirect_keyword = {
+	.name = "redirect",
+	.places = RULE_IN(HTTP_REQUEST),
+	.parse = parse_keyword,
+	.ends = 1,
+	.run = run_redirect,
+	.syntax = SYNTAX,
+};

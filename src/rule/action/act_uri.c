@@ -1,0 +1,248 @@
+/* Actions on start lines: set-method, set-path and its like, replace-path and its like,
+ * set-status. What comes out is judged as the parser judges what comes in. */
+#include <string.h>
+
+#include "base/err.h"
+#include "http/head.h"
+#include "http/reply.h"
+#include "http/uri.h"
+#include "rule/action/act.h"
+#include "rule/sample/regex.h"
+
+static int
+parse_fmt(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, unsigned int at)
+{
+	if (act_need(r, ctx, arg, 1) < 0 || act_fmt(r, v, ctx, arg, at, &r->fmt[0]) < 0)
+		return -1;
+	return arg + 1;
+}
+
+/* --- methods -------------------------------------------------------------------------------- */
+
+/* These decide where a response ends: what the server thinks of it has to be what the client
+ * does. */
+static int
+decides_framing(enum http_method m)
+{
+	return m == HTTP_HEAD || m == HTTP_CONNECT;
+}
+
+static int
+parse_method(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	const char *literal;
+
+	if (parse_fmt(r, v, ctx, arg, at) < 0)
+		return -1;
+	literal = rule_fmt_literal(r->fmt[0]);
+	if (literal && !act_is_token(str_of(literal)))
+		return cfg_error(ctx, arg, "'%s set-method' : '%s' cannot be a method.",
+			rule_place_name(r->place), literal);
+	if (literal && decides_framing(http_method_of(str_of(literal))))
+		return cfg_error(ctx, arg,
+			"'%s set-method' : no other request can become a %s, as its response ends "
+			"elsewhere.",
+			rule_place_name(r->place), literal);
+	return arg + 1;
+}
+
+static enum rule_result
+run_method(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct http_head *h = cx->req;
+	enum http_method m;
+	struct str text;
+
+	if (act_write(r->fmt[0], cx, &text) < 0 || !act_is_token(text))
+		return act_failed(r, out);
+	m = http_method_of(text);
+	if (m != h->method && (decides_framing(m) || decides_framing(h->method)))
+		return act_failed(r, out);
+	h->method = m;
+	h->method_text = text;
+	return RULE_CONT;
+}
+
+/* --- targets -------------------------------------------------------------------------------- */
+
+static int
+put_part(struct sample_ctx *cx, enum http_part part, struct str value)
+{
+	size_t mark = arena_mark(cx->arena), room = cx->req->target.len + value.len + 1;
+	char *p = arena_get(cx->arena, room);
+
+	if (!p)
+		return -1;
+	if (http_set_part(cx->req, part, value, p, room) == 0)
+		return 0;
+	arena_release(cx->arena, mark);
+	return -1;
+}
+
+static enum rule_result
+run_set(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct str value;
+
+	if (act_write(r->fmt[0], cx, &value) < 0 ||
+		put_part(cx, (enum http_part)r->action->kind, value) < 0)
+		return act_failed(r, out);
+	return RULE_CONT;
+}
+
+static int
+parse_replace(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	struct regex_err why = { 0 };
+	struct regex *re;
+	const char *bad;
+
+	if (act_need(r, ctx, arg, 2) < 0)
+		return -1;
+	if (regex_new(str_of(cfg_arg(ctx, arg)), 0, &re, &why) < 0)
+		return cfg_error(ctx, arg, "'%s %s' : %s (byte %zu of '%s').",
+			rule_place_name(r->place), r->action->name, why.text, why.at + 1,
+			cfg_arg(ctx, arg));
+	r->ref = re;
+	if (act_fmt(r, v, ctx, arg + 1, at, &r->fmt[0]) < 0)
+		return -1;
+	bad = rule_fmt_literal(r->fmt[0]) ? regex_subst_why_not(str_of(rule_fmt_literal(r->fmt[0])))
+					  : NULL;
+	if (bad)
+		return cfg_error(ctx, arg + 1, "'%s %s' : %s.", rule_place_name(r->place),
+			r->action->name, bad);
+	return arg + 2;
+}
+
+static struct str
+part_of(struct str target, enum http_part part)
+{
+	struct http_uri u;
+
+	if (part == HTTP_PART_URI)
+		return target;
+	http_uri_split(target, &u);
+	return part == HTTP_PART_PATH ? u.path : u.pathq;
+}
+
+static enum rule_result
+run_replace(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	enum http_part part = (enum http_part)r->action->kind;
+	struct str old = part_of(cx->req->target, part), subst;
+	struct arena *a = cx->arena;
+	struct regex_match m;
+	struct sbuf b;
+
+	if (!old.p || !regex_match(r->ref, cx->regex, old, 0, &m))
+		return RULE_CONT;
+	if (act_write(r->fmt[0], cx, &subst) < 0 || a->cap == a->used)
+		return act_failed(r, out);
+	sbuf_init_fixed(&b, a->p + a->used, a->cap - a->used);
+	regex_subst(subst, &m, &b);
+	if (b.failed) {
+		a->refused++;
+		return act_failed(r, out);
+	}
+	a->used += b.len;
+	if (put_part(cx, part, (struct str){ b.p, b.len }) < 0)
+		return act_failed(r, out);
+	return RULE_CONT;
+}
+
+static void
+free_regex(struct rule *r)
+{
+	struct regex *re = r->ref;
+
+	regex_free(&re);
+}
+
+/* --- set-status ----------------------------------------------------------------------------- */
+
+static int
+parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	int status;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0 || cfg_arg_int(ctx, arg, 100, 999, &status) < 0)
+		return -1;
+	if (http_status_has_no_body((unsigned int)status))
+		return cfg_error(ctx, arg,
+			"'%s set-status' : a response with status %d has no body: none can be made "
+			"of another.",
+			rule_place_name(r->place), status);
+	r->num[0] = status;
+	if (!act_is(ctx, arg + 1, "reason"))
+		return arg + 1;
+	if (act_need(r, ctx, arg, 3) < 0)
+		return -1;
+	if (!act_is_value(str_of(cfg_arg(ctx, arg + 2))))
+		return cfg_error(ctx, arg + 2,
+			"'%s set-status' : no control characters can stand in a reason.",
+			rule_place_name(r->place));
+	return act_text(ctx, arg + 2, &r->text[0]) < 0 ? -1 : arg + 3;
+}
+
+/* Of a response without a body one with an empty body; 101 is no response to what was asked. */
+static int
+give_body(struct http_head *h)
+{
+	if (h->status < 200)
+		return -ERR_INVAL;
+	(void)http_drop_all(h, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
+	(void)http_drop_all(h, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)));
+	return http_add(h, STR("Content-Length"), STR("0"));
+}
+
+static enum rule_result
+run_status(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct http_head *h = cx->res;
+
+	if (http_status_has_no_body(h->status) && give_body(h) < 0)
+		return act_failed(r, out);
+	h->status = (unsigned int)r->num[0];
+	h->reason = r->text[0].p ? r->text[0] : str_of(http_status_reason(h->status));
+	return RULE_CONT;
+}
+
+#define SET(n, part, text)                                                          \
+	{                                                                           \
+		.name = n, .places = RULE_IN(HTTP_REQUEST), .parse = parse_fmt,     \
+		.run = run_set, .syntax = "<fmt>", .doc = text, .kind = part        \
+	}
+#define REPLACE(n, part, text)                                                      \
+	{                                                                           \
+		.name = n, .places = RULE_IN(HTTP_REQUEST), .parse = parse_replace, \
+		.run = run_replace, .free = free_regex, .syntax = "<regex> <fmt>",  \
+		.doc = text, .kind = part                                           \
+	}
+
+const struct rule_action rule_uri_actions[] = {
+	{ .name = "set-method",
+		.places = RULE_IN(HTTP_REQUEST),
+		.parse = parse_method,
+		.run = run_method,
+		.syntax = "<fmt>",
+		.doc = "Another method; HEAD and CONNECT neither come nor go." },
+	SET("set-path", HTTP_PART_PATH, "Another path; the query stays."),
+	SET("set-pathq", HTTP_PART_PATHQ, "Another path and query."),
+	SET("set-query", HTTP_PART_QUERY, "Another query."),
+	SET("set-uri", HTTP_PART_URI, "Another target, all of it."),
+	REPLACE("replace-path", HTTP_PART_PATH, "Replaces a path that matches."),
+	REPLACE("replace-pathq", HTTP_PART_PATHQ, "Replaces a path and query that match."),
+	REPLACE("replace-uri", HTTP_PART_URI, "Replaces a target that matches."),
+	{ .name = "set-status",
+		.places = RULE_IN(HTTP_RESPONSE) | RULE_IN(HTTP_AFTER_RESPONSE),
+		.parse = parse_status,
+		.run = run_status,
+		.syntax = "<status> [reason <text>]",
+		.doc = "Another status, of those whose responses have a body." },
+	{ 0 },
+};

@@ -1,0 +1,288 @@
+#include "rule/action/action.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "cfg/suggest.h"
+#include "rule/action/act.h"
+
+/* Actions of the manual that are not offered. */
+static const char *const not_supported[] = {
+#define ACTION_NOT(name) name,
+#include "rule/action/action_not.tbl.h"
+#undef ACTION_NOT
+};
+
+static const struct {
+	const char *name;
+	unsigned int at;
+} places[] = {
+	[RULE_TCP_CONNECTION] = { "tcp-request connection", SAMPLE_AT_CONN },
+	[RULE_TCP_SESSION] = { "tcp-request session", SAMPLE_AT_CONN },
+	[RULE_TCP_REQ_CONTENT] = { "tcp-request content", SAMPLE_AT_CONN | SAMPLE_AT_REQ },
+	[RULE_TCP_RES_CONTENT] = { "tcp-response content",
+		SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_RES },
+	[RULE_HTTP_REQUEST] = { "http-request",
+		SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BODY | SAMPLE_AT_TXN },
+	[RULE_HTTP_RESPONSE] = { "http-response",
+		SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_RES |
+			SAMPLE_AT_TXN },
+	[RULE_HTTP_AFTER_RESPONSE] = { "http-after-response",
+		SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_RES |
+			SAMPLE_AT_TXN },
+};
+
+unsigned int
+rule_place_scope(enum rule_place p)
+{
+	return places[p].at;
+}
+
+const char *
+rule_place_name(enum rule_place p)
+{
+	return places[p].name;
+}
+
+/* --- finding -------------------------------------------------------------------------------- */
+
+/* Is it the action that a line of the configuration calls `word`? */
+static int
+is_called(const struct rule_action *a, struct str word, int paren)
+{
+	return a->paren == paren && str_is(str_of(a->name), word);
+}
+
+/* The name in front of a bracket, and whether there is one. */
+static struct str
+name_of(const char *word, int *paren)
+{
+	size_t n = strcspn(word, "(");
+
+	*paren = word[n] == '(';
+	return (struct str){ word, n };
+}
+
+static const struct rule_action *
+find(const struct rule_vocab *v, unsigned int in, struct str name, int paren)
+{
+	for (unsigned int t = 0; t < v->n_action; t++)
+		for (const struct rule_action *a = v->action[t]; a->name; a++)
+			if ((a->places & in) && is_called(a, name, paren))
+				return a;
+	return NULL;
+}
+
+static int
+is_not_supported(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(not_supported); i++)
+		if (str_is(str_of(not_supported[i]), name))
+			return 1;
+	return 0;
+}
+
+static int
+unknown(const struct rule_vocab *v, enum rule_place place, struct cfg_ctx *ctx, struct str name,
+	int paren)
+{
+	struct cfg_suggest s;
+
+	if (find(v, 1u << place, name, !paren))
+		return cfg_error(ctx, 0, "'%s %.*s' %s.", places[place].name, (int)name.len,
+			name.p, paren ? "takes no '(...)'" : "is followed by '(...)'");
+	if (find(v, ~0u, name, 0) || find(v, ~0u, name, 1))
+		return cfg_error(ctx, 0, "action '%.*s' is not for '%s' rules.", (int)name.len,
+			name.p, places[place].name);
+	if (is_not_supported(name))
+		return cfg_error(ctx, 0, "'%s %.*s' is not supported.", places[place].name,
+			(int)name.len, name.p);
+	cfg_suggest_init(&s, cfg_arg(ctx, 0));
+	for (unsigned int t = 0; t < v->n_action; t++)
+		for (const struct rule_action *a = v->action[t]; a->name; a++)
+			if (a->places & (1u << place))
+				cfg_suggest_offer(&s, a->name);
+	return cfg_error(ctx, 0, "'%s' has no action '%s'%s%s%s.", places[place].name,
+		cfg_arg(ctx, 0), s.best ? "; did you mean '" : "", s.best ? s.best : "",
+		s.best ? "'" : "");
+}
+
+/* --- a rule --------------------------------------------------------------------------------- */
+
+static void
+rule_free(struct rule *r)
+{
+	list_remove(&r->link);
+	if (r->action->free)
+		r->action->free(r);
+	rule_cond_free(&r->cond);
+	rule_expr_free(&r->expr);
+	for (size_t i = 0; i < ARRAY_LEN(r->fmt); i++)
+		rule_fmt_free(&r->fmt[i]);
+	for (size_t i = 0; i < ARRAY_LEN(r->text); i++)
+		mem_free((char *)(uintptr_t)r->text[i].p);
+	mem_free(r);
+}
+
+static int
+parse_rest(struct rule *r, const struct rule_acls *acls, const struct rule_vocab *v,
+	struct cfg_ctx *ctx, int arg, unsigned int at)
+{
+	int next = r->action->parse ? r->action->parse(r, v, ctx, arg, at) : arg;
+	const char *word;
+
+	if (next < 0)
+		return -1;
+	if (next >= ctx->argc)
+		return 0;
+	word = cfg_arg(ctx, next);
+	if (strcmp(word, "if") != 0 && strcmp(word, "unless") != 0)
+		return cfg_error(ctx, next,
+			"'%s %s' expects either 'if' or 'unless' followed by a condition but found "
+			"'%s'.",
+			places[r->place].name, r->action->name, word);
+	return rule_cond_parse(acls, v, ctx, next, at, &r->cond);
+}
+
+/* HAProxy's words first, which people search for. */
+static void
+warn_unreached(const struct list *rules, enum rule_place place, struct cfg_ctx *ctx)
+{
+	const struct rule *last = list_is_empty(rules)
+		? NULL : list_entry(rules->prev, const struct rule, link);
+
+	if (last && last->action->ends && !last->cond)
+		cfg_warn(ctx, -1,
+			"previous '%s' action is final and has no condition attached: nothing "
+			"behind line %u is ever done.",
+			places[place].name, last->where.line);
+}
+
+/* A rule of that action, whose arguments begin at arg. */
+static int
+parse_as(const struct rule_action *a, struct list *rules, enum rule_place place,
+	const struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg)
+{
+	unsigned int at = places[place].at;
+	struct rule *r = mem_zalloc(sizeof(*r));
+
+	if (!r)
+		return cfg_nomem(ctx);
+	warn_unreached(rules, place, ctx);
+	list_init(&r->link);
+	r->action = a;
+	r->place = place;
+	r->where = cfg_arg_where(ctx, arg - 1);
+	if (ctx->section && !(ctx->section->bit & CFG_FRONTEND))
+		at |= SAMPLE_AT_BACK;
+	if (parse_rest(r, acls, v, ctx, arg, at) < 0) {
+		rule_free(r);
+		return -1;
+	}
+	list_append(rules, &r->link);
+	return 0;
+}
+
+int
+rule_parse(struct list *rules, enum rule_place place, const struct rule_acls *acls,
+	const struct rule_vocab *v, struct cfg_ctx *ctx)
+{
+	const struct rule_action *a;
+	struct str name;
+	int paren;
+
+	if (ctx->argc < 1)
+		return cfg_error(ctx, 0, "'%s' expects an action.", places[place].name);
+	name = name_of(cfg_arg(ctx, 0), &paren);
+	a = find(v, 1u << place, name, paren);
+	if (!a)
+		return unknown(v, place, ctx, name, paren);
+	return parse_as(a, rules, place, acls, v, ctx, 1);
+}
+
+int
+rule_parse_redirect(struct list *rules, const struct rule_acls *acls, const struct rule_vocab *v,
+	struct cfg_ctx *ctx)
+{
+	return parse_as(&rule_redirect_keyword, rules, RULE_HTTP_REQUEST, acls, v, ctx, 0);
+}
+
+void
+rules_free(struct list *rules)
+{
+	list_each_safe(it, rules)
+		rule_free(list_entry(it, struct rule, link));
+}
+
+static int
+check(struct rule *r, void *root, struct rule_err *why)
+{
+	if (r->cond && rule_cond_check(r->cond, root, why) < 0)
+		return -1;
+	if (r->expr && rule_expr_check(r->expr, root, why) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(r->fmt); i++)
+		if (r->fmt[i] && rule_fmt_check(r->fmt[i], root, why) < 0)
+			return -1;
+	return r->action->check ? r->action->check(r, root, why) : 0;
+}
+
+int
+rules_check(struct list *rules, void *root, struct cfg_diag *diag)
+{
+	int result = 0;
+
+	list_each(it, rules) {
+		struct rule *r = list_entry(it, struct rule, link);
+		struct rule_err why = { 0 };
+
+		if (check(r, root, &why) == 0)
+			continue;
+		cfg_diag_add(diag, CFG_ALERT, &r->where, "'%s %s': %s.", places[r->place].name,
+			r->action->name, why.text);
+		result = -1;
+	}
+	return result;
+}
+
+/* --- running -------------------------------------------------------------------------------- */
+
+static enum rule_result
+run_one(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	enum rule_truth t = r->cond ? rule_cond_eval(r->cond, cx) : RULE_YES;
+
+	if (t == RULE_NO)
+		return RULE_CONT;
+	if (t == RULE_WAIT)
+		return RULE_YIELD;
+	return r->action->run(r, cx, out);
+}
+
+enum rule_result
+rules_run(const struct list *rules, const struct rule **next, struct sample_ctx *cx,
+	struct rule_outcome *out)
+{
+	const struct list *it = *next ? &(*next)->link : rules->next;
+
+	/* The mode is one list's; a list that goes on keeps it. */
+	if (!*next)
+		out->non_strict = 0;
+	*next = NULL;
+	out->wait_ms = 0;
+	for (; it != rules; it = it->next) {
+		const struct rule *r = list_entry(it, const struct rule, link);
+		enum rule_result result = run_one(r, cx, out);
+
+		if (result == RULE_CONT)
+			continue;
+		if (result == RULE_YIELD)
+			*next = r;
+		if (result == RULE_FINAL)
+			out->by = r;
+		return result;
+	}
+	return RULE_CONT;
+}

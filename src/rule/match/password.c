@@ -1,0 +1,91 @@
+#include "rule/match/password.h"
+
+#include <crypt.h>
+#include <string.h>
+
+/* Never sooner because of what differs. */
+static int
+is_same(const char *a, const char *b, size_t n)
+{
+	volatile unsigned char differs = 0;
+
+	for (size_t i = 0; i < n; i++)
+		differs |= (unsigned char)(a[i] ^ b[i]);
+	return !differs;
+}
+
+/*
+ * The hash of text under the settings that begin `hash`; NULL: libcrypt cannot. What it works in is
+ * large, but a thread's stack has room, and it wipes it itself.
+ */
+static const char *
+make(const char *text, const char *hash, struct crypt_data *room)
+{
+	const char *made;
+
+	room->initialized = 0;
+	made = crypt_r(text, hash, room);
+	return made && made[0] != '*' ? made : NULL;
+}
+
+/*
+ * Settings without their hash fit no password, nor does one that was cut. The traditional method
+ * may go on with 11 more characters for each 8 of the password.
+ */
+static int
+is_whole(const char *hash, const char *made)
+{
+	size_t is = strlen(hash), due = strlen(made);
+
+	if (hash[0] == '$' || hash[0] == '_')
+		return is == due;
+	return is >= due && (is - due) % 11 == 0;
+}
+
+const char *
+password_hash_fault(const char *hash)
+{
+	struct crypt_data room;
+	const char *made;
+
+	if (crypt_checksalt(hash) == CRYPT_SALT_INVALID)
+		return "it is no hash of crypt(3)";
+	made = make("", hash, &room);
+	if (!made)
+		return "crypt(3) of this system does not support its method";
+	return is_whole(hash, made) ? NULL : "it is not whole";
+}
+
+int
+password_has_hash(struct str said, const char *hash)
+{
+	char text[PASSWORD_MAX + 1];
+	struct crypt_data room;
+	const char *made;
+	size_t n;
+	int is;
+
+	if (said.len > PASSWORD_MAX || memchr(said.p, '\0', said.len))
+		return 0;
+	memcpy(text, said.p, said.len);
+	text[said.len] = '\0';
+	made = make(text, hash, &room);
+	explicit_bzero(text, sizeof(text));
+	if (!made)
+		return 0;
+	n = strlen(hash);
+	is = strlen(made) == n && is_same(made, hash, n);
+	explicit_bzero(&room, sizeof(room));
+	return is;
+}
+
+/* As many steps as what was said is long, whatever the password is. */
+int
+password_is_text(struct str said, struct str text)
+{
+	volatile unsigned char differs = said.len != text.len;
+
+	for (size_t i = 0; i < said.len; i++)
+		differs |= (unsigned char)(said.p[i] ^ (text.len ? text.p[i % text.len] : 0));
+	return !differs;
+}

@@ -1,0 +1,293 @@
+#include "rule/match/pattern.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "rule/match/pattern_key.h"
+
+#define ALL_TYPES (~0u)
+#define T(t) (1u << SAMPLE_##t)
+#define IPS (T(IPV4) | T(IPV6) | T(ADDR))
+#define TEXTS (T(STR) | T(BIN))
+
+static const struct {
+	const char *name;
+	unsigned int types; /* of samples it can judge */
+} methods[PATTERN_METHODS] = {
+	[PATTERN_FOUND] = { "found", ALL_TYPES },
+	[PATTERN_BOOL] = { "bool", T(BOOL) | T(SINT) | T(STR) },
+	[PATTERN_INT] = { "int", T(BOOL) | T(SINT) | IPS | T(STR) },
+	[PATTERN_VER] = { NULL, T(SINT) },
+	[PATTERN_IP] = { "ip", IPS | TEXTS },
+	[PATTERN_BIN] = { "bin", TEXTS },
+	[PATTERN_LEN] = { "len", ALL_TYPES },
+	[PATTERN_STR] = { "str", ALL_TYPES },
+	[PATTERN_BEG] = { "beg", ALL_TYPES },
+	[PATTERN_END] = { "end", ALL_TYPES },
+	[PATTERN_SUB] = { "sub", ALL_TYPES },
+	[PATTERN_DIR] = { "dir", ALL_TYPES },
+	[PATTERN_DOM] = { "dom", ALL_TYPES },
+	[PATTERN_REG] = { "reg", ALL_TYPES },
+};
+
+const char *
+pattern_method_name(enum pattern_method m)
+{
+	return m < PATTERN_METHODS ? methods[m].name : NULL;
+}
+
+enum pattern_method
+pattern_method_of(struct str name)
+{
+	unsigned int m = 0;
+
+	while (m < PATTERN_METHODS && !(methods[m].name && str_is(name, str_of(methods[m].name))))
+		m++;
+	return (enum pattern_method)m;
+}
+
+enum pattern_method
+pattern_method_default(enum sample_type t)
+{
+	static const enum pattern_method by_type[] = {
+		[SAMPLE_BOOL] = PATTERN_BOOL,
+		[SAMPLE_SINT] = PATTERN_INT,
+		[SAMPLE_IPV4] = PATTERN_IP,
+		[SAMPLE_IPV6] = PATTERN_IP,
+		[SAMPLE_STR] = PATTERN_STR,
+		[SAMPLE_BIN] = PATTERN_METHODS,
+		[SAMPLE_ADDR] = PATTERN_IP,
+		[SAMPLE_ANY] = PATTERN_METHODS,
+	};
+
+	return by_type[t];
+}
+
+int
+pattern_method_fits(enum pattern_method m, enum sample_type t)
+{
+	return m < PATTERN_METHODS && (methods[m].types >> t & 1 || t == SAMPLE_ANY);
+}
+
+enum pattern_op
+pattern_op_of(struct str word)
+{
+	static const char names[PATTERN_OPS][3] = { "eq", "ge", "gt", "le", "lt" };
+	unsigned int op = 0;
+
+	while (op < PATTERN_OPS && !str_is(word, str_of(names[op])))
+		op++;
+	return (enum pattern_op)op;
+}
+
+/* --- the set --- */
+
+void
+pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out,
+	const struct keyhash *key)
+{
+	memset(p, 0, sizeof(*p));
+	p->method = m;
+	p->out = out;
+	pattern_index_init(&p->index[0], 0, key);
+	pattern_index_init(&p->index[1], m != PATTERN_IP, key);
+}
+
+void
+pattern_set_fini(struct pattern_set *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		pattern_free(p->all[i]);
+	mem_free(p->all);
+	mem_free(p->list);
+	pattern_index_fini(&p->index[0]);
+	pattern_index_fini(&p->index[1]);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Room for one more at the end of an array of pointers. */
+static int
+make_room(struct pattern ***array, uint32_t n, uint32_t *cap)
+{
+	struct pattern **grown;
+	uint32_t want = *cap ? 2 * *cap : 4;
+
+	if (n < *cap)
+		return 0;
+	grown = mem_resize(*array, want, sizeof(struct pattern *));
+	if (!grown)
+		return -ERR_NOMEM;
+	*array = grown;
+	*cap = want;
+	return 0;
+}
+
+/* Into the index that finds it, or the list. */
+static int
+enter(struct pattern_set *p, struct pattern *t)
+{
+	struct pattern_index *x;
+	struct pattern *first;
+	uint64_t hash;
+	size_t len;
+
+	x = pattern_key_index(p, t, &hash, &len);
+	if (!x) {
+		if (make_room(&p->list, p->n_list, &p->list_cap) < 0)
+			return -ERR_NOMEM;
+		p->list[p->n_list++] = t;
+		return 0;
+	}
+	first = pattern_index_find(x, hash, t->key.p, t->key.len);
+	if (!first)
+		return pattern_index_add(x, t, hash, len);
+	list_append(&first->same, &t->same);
+	return 0;
+}
+
+int
+pattern_set_enter(struct pattern_set *p, struct pattern *t)
+{
+	if (p->n == PATTERN_SET_MAX)
+		return -ERR_FULL;
+	if (make_room(&p->all, p->n, &p->cap) < 0 || enter(p, t) < 0)
+		return -ERR_NOMEM;
+	t->order = p->orders++;
+	t->at = p->n;
+	p->all[p->n++] = t;
+	return 0;
+}
+
+static void
+leave_list(struct pattern_set *p, const struct pattern *t)
+{
+	uint32_t i = 0, end = p->n_list;
+
+	/* Who came later stands behind. */
+	while (p->list[i] != t) {
+		uint32_t middle = i + (end - i) / 2;
+
+		if (p->list[middle]->order <= t->order)
+			i = middle;
+		else
+			end = middle;
+	}
+	p->n_list--;
+	memmove(p->list + i, p->list + i + 1, (p->n_list - i) * sizeof(struct pattern *));
+}
+
+void
+pattern_set_leave(struct pattern_set *p, struct pattern *t)
+{
+	struct pattern_index *x;
+	struct pattern *heir = NULL;
+	uint64_t hash;
+	size_t len;
+
+	x = pattern_key_index(p, t, &hash, &len);
+	if (!x) {
+		leave_list(p, t);
+	} else if (pattern_index_find(x, hash, t->key.p, t->key.len) == t) {
+		if (!list_is_empty(&t->same))
+			heir = list_first(&t->same, struct pattern, same);
+		pattern_index_replace(x, t, hash, heir);
+	}
+	list_remove(&t->same);
+	p->n--;
+	p->all[t->at] = p->all[p->n];
+	p->all[t->at]->at = t->at;
+}
+
+int
+pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
+	struct str value, struct rule_err *why)
+{
+	struct pattern *t;
+	int rc = pattern_make(p, text, op, flags, value, &t, why);
+
+	if (rc < 0)
+		return rc;
+	rc = pattern_set_enter(p, t);
+	if (rc < 0) {
+		pattern_free(t);
+		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
+	}
+	return rc;
+}
+
+/* --- another whole --- */
+
+int
+pattern_set_plan(
+	const struct pattern_set *p, struct pattern_set *to, struct pattern **all, uint32_t n)
+{
+	uint32_t count[2] = { 0, 0 }, list = 0;
+	size_t longest[2] = { 0, 0 }, len;
+	uint64_t hash;
+	int bad;
+
+	pattern_set_init(to, p->method, p->out, &p->index[0].key);
+	for (uint32_t i = 0; i < n; i++) {
+		struct pattern_index *x = pattern_key_index(to, all[i], &hash, &len);
+
+		if (!x) {
+			list++;
+			continue;
+		}
+		count[x - to->index]++;
+		longest[x - to->index] = MAX(longest[x - to->index], len);
+	}
+	bad = n > PATTERN_SET_MAX;
+	for (int i = 0; i < 2 && !bad; i++)
+		bad = count[i] && pattern_index_reserve(&to->index[i], count[i], longest[i]) < 0;
+	if (!bad && list) {
+		to->list = mem_alloc(list * sizeof(struct pattern *));
+		to->list_cap = list;
+		bad = !to->list;
+	}
+	if (bad) {
+		pattern_set_forget(to);
+		return -ERR_NOMEM;
+	}
+	to->all = all;
+	to->n = to->cap = n;
+	return 0;
+}
+
+static void
+drop_arrays(struct pattern_set *p)
+{
+	mem_free(p->all);
+	mem_free(p->list);
+	pattern_index_fini(&p->index[0]);
+	pattern_index_fini(&p->index[1]);
+}
+
+void
+pattern_set_forget(struct pattern_set *to)
+{
+	drop_arrays(to);
+	memset(to, 0, sizeof(*to));
+}
+
+void
+pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
+{
+	for (uint32_t i = 0; i < to->n; i++)
+		list_init(&to->all[i]->same);
+	for (uint32_t i = 0; i < to->n; i++) {
+		int rc = enter(to, to->all[i]);
+
+		assert(rc == 0); /* there is room for all of them */
+		(void)rc;
+		to->all[i]->at = i;
+		to->all[i]->order = to->orders++;
+	}
+	drop_arrays(p);
+	to->guard = p->guard;
+	*p = *to;
+	memset(to, 0, sizeof(*to));
+}

@@ -1,0 +1,434 @@
+#include "rule/match/pattern_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sbuf.h"
+#include "cfg/diag.h"
+#include "cfg/files.h"
+#include "rule/match/pattern_number.h"
+
+/* A set, and what it is made for. */
+struct loaded {
+	struct list link;
+	struct pattern_file_use use; /* its path is the ref's; NULL: for lines */
+	struct pattern_set set;
+};
+
+void
+pattern_files_init(struct pattern_files *f, struct sys *sys)
+{
+	memset(f, 0, sizeof(*f));
+	list_init(&f->refs);
+	list_init(&f->sets);
+	f->sys = sys;
+	f->key = keyhash_known;
+}
+
+static void
+forget(struct loaded *l)
+{
+	list_remove(&l->link);
+	pattern_set_forget(&l->set);
+	mem_free(l);
+}
+
+void
+pattern_files_fini(struct pattern_files *f)
+{
+	list_each_safe(it, &f->sets)
+		forget(list_entry(it, struct loaded, link));
+	list_each_safe(it, &f->refs) {
+		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
+
+		list_remove(it);
+		pattern_ref_free(&ref);
+	}
+}
+
+/* --- lines --- */
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct str
+trim_end(struct str s)
+{
+	while (s.len && is_blank(s.p[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+/* The next line of *rest, without its end and the blanks before it; a comment is empty. */
+static struct str
+next_line(struct str *rest)
+{
+	const char *end = memchr(rest->p, '\n', rest->len);
+	struct str line = { rest->p, end ? (size_t)(end - rest->p) : rest->len };
+
+	rest->p += line.len + (end != NULL);
+	rest->len -= line.len + (end != NULL);
+	if (line.len && line.p[line.len - 1] == '\r')
+		line.len--;
+	/* Only where it stands first: behind a blank it is a pattern. */
+	if (line.len && line.p[0] == '#')
+		line.len = 0;
+	while (line.len && is_blank(*line.p)) {
+		line.p++;
+		line.len--;
+	}
+	return line;
+}
+
+static int
+add_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
+{
+	struct str key = line, value = { NULL, 0 };
+	size_t n = 0;
+
+	if (memchr(line.p, '\0', line.len)) {
+		snprintf(why->text, sizeof(why->text), "a NUL byte");
+		return -ERR_SYNTAX;
+	}
+	if (ref->two_columns) {
+		while (n < line.len && !is_blank(line.p[n]))
+			n++;
+		key.len = n;
+		while (n < line.len && is_blank(line.p[n]))
+			n++;
+		value = trim_end((struct str){ line.p + n, line.len - n });
+	}
+	return pattern_ref_add(ref, ref->version, key, value, why);
+}
+
+int
+pattern_file_parse(struct pattern_ref *ref, struct str text, struct rule_err *why)
+{
+	struct rule_err reason = { 0 };
+	unsigned long number = 0;
+	struct str line;
+	int rc = 0;
+
+	while (rc == 0 && text.len) {
+		line = next_line(&text);
+		number++;
+		if (line.len)
+			rc = add_line(ref, line, &reason);
+	}
+	if (rc < 0)
+		snprintf(why->text, sizeof(why->text), "line %lu of '%.80s': %.90s", number,
+			ref->path, reason.text);
+	why->at = 0;
+	return rc;
+}
+
+/* --- who uses it --- */
+
+/* Appends to what `show map` says of it, as HAProxy does; what is too much for it is left out. */
+static int
+note_use(
+	const struct pattern_files *f, struct pattern_ref *ref, const char *first, const char *what)
+{
+	static const struct cfg_where nowhere = { 0 };
+	const struct cfg_where *at = f->diag ? &f->diag->at : &nowhere;
+
+	if (ref->where.len > PATTERN_WHERE_MAX / 2)
+		return 0;
+	sbuf_adds(&ref->where, ref->where.len ? ", by " : first);
+	sbuf_addf(&ref->where, "%s file '%.200s' line %u", what, at->file ? at->file->name : "",
+		at->line);
+	return ref->where.failed ? -ERR_NOMEM : 0;
+}
+
+/* --- files --- */
+
+static int
+is_same(const struct pattern_file_use *a, const struct pattern_file_use *b)
+{
+	return a->path && strcmp(a->path, b->path) == 0 && a->method == b->method &&
+		a->out == b->out && a->flags == b->flags;
+}
+
+static int
+refuse(struct pattern_files *f, const char *path, long reason)
+{
+	f->why.at = 0;
+	snprintf(f->why.text, sizeof(f->why.text), "cannot read '%.120s': %.60s", path,
+		err_text((int)reason));
+	return -1;
+}
+
+static int
+no_memory(struct pattern_files *f)
+{
+	f->why.at = 0;
+	snprintf(f->why.text, sizeof(f->why.text), "%s", err_text(-ERR_NOMEM));
+	return -1;
+}
+
+static int
+read_file(struct pattern_files *f, struct pattern_ref *ref)
+{
+	char *text;
+	size_t len;
+	long rc = -ERR_PERM;
+
+	if (f->sys)
+		rc = cfg_file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
+	if (rc < 0)
+		return refuse(f, ref->path, rc);
+	rc = pattern_file_parse(ref, (struct str){ text, len }, &f->why);
+	mem_free(text);
+	return rc < 0 ? -1 : 0;
+}
+
+static struct pattern_ref *
+find_path(const struct pattern_files *f, const char *path)
+{
+	list_each(it, &f->refs) {
+		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
+
+		if (ref->path && strcmp(ref->path, path) == 0)
+			return ref;
+	}
+	return NULL;
+}
+
+static struct loaded *
+new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
+{
+	struct loaded *l = mem_zalloc(sizeof(*l));
+
+	if (!l) {
+		(void)no_memory(f);
+		return NULL;
+	}
+	pattern_set_init(&l->set, m, out, &f->key);
+	list_init(&l->link);
+	return l;
+}
+
+/* A file that is known already: its entries are made into one more set. */
+static int
+make_set(struct pattern_files *f, struct pattern_ref *ref, struct loaded *l)
+{
+	struct rule_err why = { 0 };
+
+	if (pattern_ref_feed(ref, &l->set, l->use.flags, &why) == 0)
+		return 0;
+	f->why.at = 0;
+	snprintf(f->why.text, sizeof(f->why.text), "in '%.80s': %.90s", ref->path, why.text);
+	return -1;
+}
+
+/* Not in the list of sets before all is well. */
+static struct loaded *
+load(struct pattern_files *f, const struct pattern_file_use *use)
+{
+	struct pattern_ref *ref = find_path(f, use->path);
+	struct loaded *l = new_set(f, use->method, use->out);
+	int is_new = !ref, bad;
+
+	if (!l)
+		return NULL;
+	if (is_new)
+		ref = pattern_ref_new(use->path, &f->key);
+	if (!ref) {
+		forget(l);
+		(void)no_memory(f);
+		return NULL;
+	}
+	l->use = *use;
+	l->use.path = ref->path;
+	if (is_new)
+		ref->two_columns = use->two_columns != 0;
+	bad = make_set(f, ref, l) < 0 || (is_new && read_file(f, ref) < 0);
+	if (is_new && bad) {
+		pattern_ref_free(&ref);
+	} else if (is_new) {
+		list_append(&f->refs, &ref->link);
+	}
+	/* A known file that this set could not be made of goes on naming it: the configuration is
+	 * refused, and nothing is looked up any more. */
+	if (bad && is_new)
+		forget(l);
+	else
+		list_append(&f->sets, &l->link);
+	return bad ? NULL : l;
+}
+
+/* Its columns are counted when it is read, so everybody has to mean the same. */
+static int
+check_columns(struct pattern_files *f, const struct pattern_file_use *use)
+{
+	static const char *const names[] = { "one", "two" };
+	const struct pattern_ref *ref = find_path(f, use->path);
+
+	if (!ref || ref->two_columns == (use->two_columns != 0))
+		return 0;
+	f->why.at = 0;
+	snprintf(f->why.text, sizeof(f->why.text),
+		"'%.100s' is used as a file of %s column%s already", use->path,
+		names[ref->two_columns], ref->two_columns ? "s" : "");
+	return -1;
+}
+
+const struct pattern_set *
+pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
+{
+	struct loaded *l = NULL;
+	struct pattern_ref *ref;
+	char first[256];
+
+	if (check_columns(f, use) < 0)
+		return NULL;
+	list_each(it, &f->sets)
+		if (!l && is_same(&list_entry(it, struct loaded, link)->use, use))
+			l = list_entry(it, struct loaded, link);
+	if (!l)
+		l = load(f, use);
+	if (!l)
+		return NULL;
+	ref = find_path(f, use->path);
+	/* To HAProxy an ACL with two columns is a map as well. */
+	ref->is_map |= use->two_columns != 0;
+	ref->is_acl |= use->out == SAMPLE_ANY;
+	snprintf(first, sizeof(first), "pattern loaded from file '%.200s' used by ", use->path);
+	if (note_use(f, ref, first, use->two_columns ? "map at" : "acl at") < 0) {
+		(void)no_memory(f);
+		return NULL;
+	}
+	return &l->set;
+}
+
+/* --- lines --- */
+
+static int
+take_id(struct pattern_files *f, struct pattern_ref *ref, int64_t id)
+{
+	ref->id = id;
+	if (id == PATTERN_ID_NONE)
+		return 0;
+	list_each(it, &f->refs) {
+		if (list_entry(it, struct pattern_ref, link)->id != id)
+			continue;
+		f->why.at = 0;
+		snprintf(f->why.text, sizeof(f->why.text), "the id %lld is used already",
+			(long long)id);
+		return -1;
+	}
+	return 0;
+}
+
+struct pattern_ref *
+pattern_files_line(
+	struct pattern_files *f, const struct pattern_line *line, const struct pattern_set **set)
+{
+	struct pattern_ref *ref = pattern_ref_new(NULL, &f->key);
+	struct loaded *l = NULL;
+	char name[128];
+	int rc = ref ? take_id(f, ref, line->id) : no_memory(f);
+
+	/* It is ours to change; others only look at it. */
+	*set = line->join;
+	if (rc == 0 && !line->join) {
+		l = new_set(f, line->method, SAMPLE_ANY);
+		rc = l ? 0 : -1;
+		*set = l ? &l->set : NULL;
+	}
+	snprintf(name, sizeof(name), "'%.*s'", (int)MIN(line->name.len, (size_t)100), line->name.p);
+	if (rc == 0 && note_use(f, ref, "acl ", name) < 0)
+		rc = no_memory(f);
+	if (rc == 0)
+		rc = pattern_ref_feed(
+			ref, (struct pattern_set *)(uintptr_t)*set, line->flags, &f->why);
+	if (rc < 0) {
+		if (l)
+			forget(l);
+		pattern_ref_free(&ref);
+		return NULL;
+	}
+	ref->is_acl = 1;
+	list_append(&f->refs, &ref->link);
+	if (l)
+		list_append(&f->sets, &l->link);
+	return ref;
+}
+
+/* --- numbers --- */
+
+static int
+is_taken(const struct list *named, int64_t id)
+{
+	list_each(it, named)
+		if (list_entry(it, struct pattern_ref, link)->id == id)
+			return 1;
+	return 0;
+}
+
+static void
+insert(struct list *refs, struct pattern_ref *ref)
+{
+	struct list *at = refs->next;
+
+	while (at != refs && list_entry(at, struct pattern_ref, link)->id < ref->id)
+		at = at->next;
+	/* In front of it. */
+	list_append(at, &ref->link);
+}
+
+/* No name is asked for while everybody waits. */
+static void
+stop_names(struct pattern_ref *ref)
+{
+	for (unsigned int i = 0; i < ref->n_feeds; i++)
+		ref->feed[i].flags |= PATTERN_NO_DNS;
+}
+
+void
+pattern_files_finish(struct pattern_files *f)
+{
+	struct list named;
+	int64_t next = 0;
+
+	list_init(&named);
+	list_each_safe(it, &f->refs) {
+		stop_names(list_entry(it, struct pattern_ref, link));
+		if (list_entry(it, struct pattern_ref, link)->id == PATTERN_ID_NONE)
+			continue;
+		list_remove(it);
+		list_append(&named, it);
+	}
+	list_each(it, &f->refs) {
+		while (is_taken(&named, next))
+			next++;
+		list_entry(it, struct pattern_ref, link)->id = next++;
+	}
+	list_each_safe(it, &named) {
+		list_remove(it);
+		insert(&f->refs, list_entry(it, struct pattern_ref, link));
+	}
+}
+
+struct pattern_ref *
+pattern_files_find(const struct pattern_files *f, const char *name)
+{
+	int64_t id = -1;
+
+	if (name[0] == '#' && pattern_number_parse(str_of(name + 1), &id) < 0)
+		return NULL;
+	if (name[0] != '#')
+		return find_path(f, name);
+	list_each(it, &f->refs) {
+		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
+
+		if (ref->id == id)
+			return ref;
+	}
+	return NULL;
+}

@@ -1,0 +1,207 @@
+#include "rule/match/pattern_index.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "rule/match/pattern.h"
+
+#define CAP_FIRST 16
+/* Old slots, with each key: a table that has doubled has room for half as many as it had. */
+#define MOVED_AT_ONCE 4
+
+void
+pattern_index_init(struct pattern_index *x, int fold, const struct keyhash *key)
+{
+	memset(x, 0, sizeof(*x));
+	x->key = *key;
+	x->fold = fold != 0;
+}
+
+void
+pattern_index_fini(struct pattern_index *x)
+{
+	mem_free(x->slot);
+	mem_free(x->old);
+	mem_free(x->lens);
+	memset(x, 0, sizeof(*x));
+}
+
+/* Keys are folded already: only what is looked up has to be. */
+static int
+is_equal(const struct pattern_index *x, struct str key, const char *p, size_t len)
+{
+	if (key.len != len)
+		return 0;
+	if (!x->fold)
+		return memcmp(key.p, p, len) == 0;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)key.p[i] != pattern_fold((unsigned char)p[i]))
+			return 0;
+	return 1;
+}
+
+static inline struct pattern *
+find(const struct pattern_index *x, const struct pattern_slot *slot, uint32_t cap, uint64_t hash,
+	struct str key)
+{
+	for (uint32_t at = keyhash_slot(hash, cap);; at = (at + 1) & (cap - 1)) {
+		struct pattern *t = slot[at].item;
+
+		if (!t || (slot[at].hash == hash && is_equal(x, t->key, key.p, key.len)))
+			return t;
+	}
+}
+
+static one_copy struct pattern *
+find_old(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
+{
+	return find(x, x->old, x->old_cap, hash, (struct str){ key, len });
+}
+
+struct pattern *
+pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
+{
+	struct pattern *t;
+
+	if (!x->cap)
+		return NULL;
+	t = find(x, x->slot, x->cap, hash, (struct str){ key, len });
+	return likely(t || !x->old) ? t : find_old(x, hash, key, len);
+}
+
+static void
+put(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
+{
+	uint32_t at = keyhash_slot(what.hash, cap);
+
+	while (slot[at].item)
+		at = (at + 1) & (cap - 1);
+	slot[at] = what;
+}
+
+/* What stands in one run is moved together: a gap in it would hide who stands behind. */
+static void
+move_some(struct pattern_index *x, uint32_t n)
+{
+	while (x->old && (n || x->old[x->moved].item)) {
+		struct pattern_slot *s = &x->old[x->moved++];
+
+		if (s->item)
+			put(x->slot, x->cap, *s);
+		s->item = NULL;
+		n -= n > 0;
+		if (x->moved < x->old_cap)
+			continue;
+		mem_free(x->old);
+		x->old = NULL;
+	}
+}
+
+static int
+grow(struct pattern_index *x, uint32_t cap)
+{
+	struct pattern_slot *slot = mem_zalloc(cap * sizeof(*slot));
+
+	if (!slot)
+		return -ERR_NOMEM;
+	/* Of one that grows already nothing is left. */
+	move_some(x, UINT32_MAX);
+	x->old = x->slot;
+	x->old_cap = x->cap;
+	x->moved = 0;
+	x->slot = slot;
+	x->cap = cap;
+	return 0;
+}
+
+static int
+make_room(struct pattern_index *x)
+{
+	if (2 * (x->n + 1) > x->cap && grow(x, x->cap ? 2 * x->cap : CAP_FIRST) < 0)
+		return -ERR_NOMEM;
+	move_some(x, MOVED_AT_ONCE);
+	return 0;
+}
+
+/* Lengths up to this one have a bit. */
+static int
+make_lens(struct pattern_index *x, size_t len)
+{
+	size_t words = len / 64 + 1;
+	uint64_t *lens;
+
+	if (words <= x->len_words)
+		return 0;
+	lens = mem_resize(x->lens, words, sizeof(*lens));
+	if (!lens)
+		return -ERR_NOMEM;
+	memset(lens + x->len_words, 0, (words - x->len_words) * sizeof(*lens));
+	x->lens = lens;
+	x->len_words = words;
+	return 0;
+}
+
+int
+pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max)
+{
+	uint32_t cap = CAP_FIRST;
+
+	while (cap < 2 * n)
+		cap *= 2;
+	if (cap > x->cap && grow(x, cap) < 0)
+		return -ERR_NOMEM;
+	move_some(x, UINT32_MAX);
+	return make_lens(x, len_max);
+}
+
+int
+pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, size_t len)
+{
+	if (pattern_index_find(x, hash, item->key.p, item->key.len))
+		return -ERR_EXISTS;
+	if (make_room(x) < 0 || make_lens(x, len) < 0)
+		return -ERR_NOMEM;
+	x->lens[len / 64] |= UINT64_C(1) << len % 64;
+	x->len_max = MAX(x->len_max, len);
+	put(x->slot, x->cap, (struct pattern_slot){ hash, item });
+	x->n++;
+	return 0;
+}
+
+/* A slot without an item ends the search for those behind it: the next of them that may stand
+ * there moves up, and so on. */
+static void
+close_gap(struct pattern_slot *slot, uint32_t cap, uint32_t gap)
+{
+	const uint32_t mask = cap - 1;
+
+	for (uint32_t at = (gap + 1) & mask; slot[at].item; at = (at + 1) & mask) {
+		uint32_t home = keyhash_slot(slot[at].hash, cap);
+
+		/* Is its home behind the gap? Then it would not be found in it. */
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		slot[gap] = slot[at];
+		gap = at;
+	}
+	slot[gap].item = NULL;
+}
+
+void
+pattern_index_replace(
+	struct pattern_index *x, const struct pattern *item, uint64_t hash, struct pattern *heir)
+{
+	int is_old = find(x, x->slot, x->cap, hash, item->key) != item;
+	struct pattern_slot *slot = is_old ? x->old : x->slot;
+	uint32_t cap = is_old ? x->old_cap : x->cap, at = keyhash_slot(hash, cap);
+
+	while (slot[at].item != item)
+		at = (at + 1) & (cap - 1);
+	if (heir) {
+		slot[at].item = heir;
+		return;
+	}
+	x->n--;
+	close_gap(slot, cap, at);
+}

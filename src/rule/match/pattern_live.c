@@ -1,0 +1,97 @@
+#include "rule/match/pattern_live.h"
+
+#include "base/atomic.h"
+
+/* Most often nothing is to change, which many may find out at a time. */
+static int
+has(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value)
+{
+	int yes;
+
+	shared_lock_look(&ref->lock, sys);
+	yes = pattern_ref_has(ref, text, value);
+	shared_lock_looked(&ref->lock);
+	return yes;
+}
+
+/* Of those that are there already; who has the lock. 1: the current version has it now. */
+static int
+update(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
+{
+	int rc = value.p ? pattern_ref_set(ref, text, value, why) : 0;
+
+	return rc < 0 ? rc : pattern_ref_find(ref, text) != NULL;
+}
+
+static int
+update_alone(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
+	struct rule_err *why)
+{
+	int rc;
+
+	shared_lock_take(&ref->lock, sys);
+	rc = update(ref, text, value, why);
+	shared_lock_drop(&ref->lock);
+	return rc;
+}
+
+static int
+add(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
+	struct rule_err *why)
+{
+	struct pattern_entry *e;
+	int rc = pattern_ref_make(ref, ref->version, text, value, &e, why), joined = 0;
+
+	if (rc < 0)
+		return rc;
+	shared_lock_take(&ref->lock, sys);
+	/* Another one may have been quicker. */
+	rc = update(ref, text, value, why);
+	if (rc == 0) {
+		rc = pattern_ref_join(ref, e, why);
+		joined = rc == 0;
+	}
+	shared_lock_drop(&ref->lock);
+	if (!joined)
+		pattern_entry_free(e, 0);
+	return rc;
+}
+
+int
+pattern_live_put(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
+	struct rule_err *why)
+{
+	int rc;
+
+	if (has(ref, sys, text, value))
+		return 0;
+	/* An ACL's entries have nothing to update. */
+	rc = value.p ? update_alone(ref, sys, text, value, why) : 0;
+	if (rc == 0)
+		rc = add(ref, sys, text, value, why);
+	return rc < 0 ? rc : 0;
+}
+
+unsigned int
+pattern_live_del(struct pattern_ref *ref, struct sys *sys, struct str text)
+{
+	unsigned int n;
+	int none;
+
+	/* What comes behind this look may as well have come behind the change. */
+	shared_lock_look(&ref->lock, sys);
+	none = !pattern_table_find(&ref->table, text);
+	shared_lock_looked(&ref->lock);
+	if (none)
+		return 0;
+	shared_lock_take(&ref->lock, sys);
+	n = pattern_ref_del(ref, text);
+	shared_lock_drop(&ref->lock);
+	return n;
+}
+
+void
+pattern_live_refuse(struct pattern_ref *ref)
+{
+	(void)atomic_add(&ref->refused, 1);
+}

@@ -1,0 +1,323 @@
+/* Looking a sample up among the patterns of a set. */
+#include <string.h>
+
+#include "rule/match/pattern.h"
+#include "rule/match/pattern_key.h"
+
+/* Of two the one that was entered first; either may be NULL. */
+static const struct pattern *
+first_of(const struct pattern *a, const struct pattern *b)
+{
+	return !a ? b : !b ? a : a->order < b->order ? a : b;
+}
+
+static unsigned char
+char_at(const struct pattern_index *x, struct str s, size_t i)
+{
+	unsigned char c = (unsigned char)s.p[i];
+
+	return x->fold ? pattern_fold(c) : c;
+}
+
+/* --- texts, by index --- */
+
+static const struct pattern *
+find_whole(const struct pattern_index *x, struct str s)
+{
+	struct keyhash_text t = KEYHASH_TEXT;
+
+	if (!pattern_index_has_len(x, s.len))
+		return NULL;
+	for (size_t i = 0; i < s.len; i++)
+		keyhash_byte(&x->key, &t, char_at(x, s, i));
+	return pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, s.len);
+}
+
+/* The longest key that s begins with. */
+static const struct pattern *
+find_beginning(const struct pattern_index *x, struct str s)
+{
+	const struct pattern *best = NULL, *hit;
+	struct keyhash_text t = KEYHASH_TEXT;
+	size_t n = MIN(s.len, x->len_max);
+
+	for (size_t len = 0;; len++) {
+		if (pattern_index_has_len(x, len)) {
+			hit = pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, len);
+			best = hit ? hit : best;
+		}
+		if (len >= n)
+			return best;
+		keyhash_byte(&x->key, &t, char_at(x, s, len));
+	}
+}
+
+static const struct pattern *
+find_end(const struct pattern_index *x, struct str s)
+{
+	const struct pattern *best = NULL;
+	struct keyhash_text t = KEYHASH_TEXT;
+	size_t n = MIN(s.len, x->len_max);
+
+	for (size_t len = 0;; len++) {
+		if (pattern_index_has_len(x, len))
+			best = first_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+						      s.p + s.len - len, len));
+		if (len >= n)
+			return best;
+		keyhash_byte(&x->key, &t, char_at(x, s, s.len - len - 1));
+	}
+}
+
+/* A key that begins at offset `from` and ends at a delimiter or the end. */
+static const struct pattern *
+find_part_at(const struct pattern_index *x, enum pattern_method m, struct str s, size_t from)
+{
+	const struct pattern *best = NULL;
+	struct keyhash_text t = KEYHASH_TEXT;
+	size_t end = MIN(s.len, from + x->len_max);
+
+	for (size_t i = from; i < end; i++) {
+		keyhash_byte(&x->key, &t, char_at(x, s, i));
+		if (!pattern_index_has_len(x, i + 1 - from))
+			continue;
+		if (i + 1 == s.len || pattern_is_delimiter(m, s.p[i + 1]))
+			best = first_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+						      s.p + from, i + 1 - from));
+	}
+	return best;
+}
+
+static const struct pattern *
+find_part(const struct pattern_index *x, enum pattern_method m, struct str s)
+{
+	const struct pattern *best = NULL;
+
+	if (!x->n)
+		return NULL;
+	for (size_t i = 0; i < s.len; i++)
+		if (i == 0 || pattern_is_delimiter(m, s.p[i - 1]))
+			best = first_of(best, find_part_at(x, m, s, i));
+	return best;
+}
+
+static const struct pattern *
+find_text(const struct pattern_index *x, enum pattern_method m, struct str s)
+{
+	if (!x->n)
+		return NULL;
+	if (m == PATTERN_BEG)
+		return find_beginning(x, s);
+	if (m == PATTERN_END)
+		return find_end(x, s);
+	if (m == PATTERN_DIR || m == PATTERN_DOM)
+		return find_part(x, m, s);
+	return find_whole(x, s);
+}
+
+/* --- texts, one by one --- */
+
+static int
+is_at(const struct pattern *t, struct str s, size_t from)
+{
+	if (!t->nocase)
+		return memcmp(s.p + from, t->key.p, t->key.len) == 0;
+	for (size_t i = 0; i < t->key.len; i++)
+		if (pattern_fold((unsigned char)s.p[from + i]) != (unsigned char)t->key.p[i])
+			return 0;
+	return 1;
+}
+
+static int
+has_inside(const struct pattern *t, struct str s)
+{
+	if (t->key.len > s.len)
+		return 0;
+	if (!t->nocase)
+		return memmem(s.p, s.len, t->key.p, t->key.len) != NULL;
+	for (size_t i = 0; i + t->key.len <= s.len; i++)
+		if (is_at(t, s, i))
+			return 1;
+	return 0;
+}
+
+static int
+has_part(const struct pattern *t, enum pattern_method m, struct str s)
+{
+	for (size_t i = 0; t->key.len && i + t->key.len <= s.len; i++) {
+		size_t end = i + t->key.len;
+
+		if ((i == 0 || pattern_is_delimiter(m, s.p[i - 1])) &&
+			(end == s.len || pattern_is_delimiter(m, s.p[end])) && is_at(t, s, i))
+			return 1;
+	}
+	return 0;
+}
+
+static const struct pattern *
+try_texts(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
+	struct regex_match *groups)
+{
+	for (uint32_t i = 0; i < p->n_list; i++) {
+		const struct pattern *t = p->list[i];
+
+		if (p->method == PATTERN_REG ? regex_match(t->regex, cx->regex, s, 0, groups)
+			: p->method == PATTERN_SUB ? has_inside(t, s)
+						   : has_part(t, p->method, s))
+			return t;
+	}
+	return NULL;
+}
+
+static const struct pattern *
+match_text(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
+	struct regex_match *groups)
+{
+	const struct pattern *a, *b;
+
+	if (!s.p)
+		s = STR("");
+	a = find_text(&p->index[0], p->method, s);
+	b = find_text(&p->index[1], p->method, s);
+	if (a && b && p->method == PATTERN_BEG)
+		return a->key.len >= b->key.len ? a : b;
+	a = first_of(a, b);
+	return p->n_list ? first_of(a, try_texts(p, s, cx, groups)) : a;
+}
+
+/* --- numbers and addresses --- */
+
+static const struct pattern *
+match_number(const struct pattern_set *p, int64_t v)
+{
+	const struct pattern *best = NULL;
+	char key[sizeof(v)];
+
+	memcpy(key, &v, sizeof(v));
+	if (p->index[0].n)
+		best = pattern_index_find(
+			&p->index[0], pattern_number_hash(&p->index[0].key, v), key, sizeof(key));
+	for (uint32_t i = 0; i < p->n_list; i++)
+		if (p->list[i]->lo <= v && v <= p->list[i]->hi)
+			return first_of(best, p->list[i]);
+	return best;
+}
+
+/* The longest network that holds the address. */
+static const struct pattern *
+find_net(const struct pattern_index *x, struct pattern_net net)
+{
+	const struct pattern *hit;
+	char key[PATTERN_NET_KEY];
+
+	if (!x->n)
+		return NULL;
+	for (int bits = (int)MIN(net.bits, x->len_max); bits >= 0; bits--) {
+		if (!pattern_index_has_len(x, (size_t)bits))
+			continue;
+		pattern_net_cut(&net, (unsigned int)bits);
+		pattern_net_key(&net, key);
+		hit = pattern_index_find(x, pattern_net_hash(&x->key, &net), key, sizeof(key));
+		if (hit)
+			return hit;
+	}
+	return NULL;
+}
+
+/* The IPv4 address in 2002:<it>::, ::<it> or ::ffff:<it>. */
+static int
+v4_inside(const struct pattern_net *v6, struct pattern_net *v4)
+{
+	*v4 = (struct pattern_net){ .bits = 32 };
+	if (v6->hi >> 48 == 0x2002)
+		v4->hi = v6->hi << 16 & UINT64_C(0xffffffff00000000);
+	else if (v6->hi == 0 && (v6->lo >> 32 == 0 || v6->lo >> 32 == 0xffff))
+		v4->hi = v6->lo << 32;
+	else
+		return 0;
+	return 1;
+}
+
+static const struct pattern *
+match_net(const struct pattern_set *p, const struct sample *s)
+{
+	const struct pattern *hit;
+	struct pattern_net net, other;
+
+	pattern_net_of(s, &net);
+	hit = find_net(&p->index[net.v6], net);
+	if (hit)
+		return hit;
+	if (net.v6)
+		return v4_inside(&net, &other) ? find_net(&p->index[0], other) : NULL;
+	other = (struct pattern_net){ .v6 = 1, .bits = 128 };
+	other.lo = UINT64_C(0xffff) << 32 | net.hi >> 32;
+	return find_net(&p->index[1], other);
+}
+
+/* --- samples --- */
+
+/* As the text that a method compares, whatever it is. */
+static int
+as_text(struct sample *s, struct sample_ctx *cx)
+{
+	return s->type == SAMPLE_STR || s->type == SAMPLE_BIN ||
+		sample_cast(s, SAMPLE_STR, cx->arena) == 0;
+}
+
+static int
+as_address(struct sample *s, struct sample_ctx *cx)
+{
+	return s->type == SAMPLE_IPV4 || s->type == SAMPLE_IPV6 ||
+		((s->type != SAMPLE_BIN || sample_cast(s, SAMPLE_STR, cx->arena) == 0) &&
+			sample_cast(s, SAMPLE_ADDR, cx->arena) == 0);
+}
+
+static int
+as_number(struct sample *s, struct sample_ctx *cx)
+{
+	return s->type == SAMPLE_SINT || s->type == SAMPLE_BOOL ||
+		sample_cast(s, SAMPLE_SINT, cx->arena) == 0;
+}
+
+const struct pattern *
+pattern_match(const struct pattern_set *p, const struct sample *sample, struct sample_ctx *cx,
+	struct regex_match *groups)
+{
+	struct sample s = *sample;
+
+	switch (p->method) {
+	case PATTERN_INT:
+	case PATTERN_VER:
+		return as_number(&s, cx) ? match_number(p, s.u.sint) : NULL;
+	case PATTERN_LEN:
+		return as_text(&s, cx) ? match_number(p, (int64_t)s.u.str.len) : NULL;
+	case PATTERN_IP:
+		return as_address(&s, cx) ? match_net(p, &s) : NULL;
+	case PATTERN_BIN:
+	case PATTERN_STR:
+	case PATTERN_BEG:
+	case PATTERN_END:
+	case PATTERN_SUB:
+	case PATTERN_DIR:
+	case PATTERN_DOM:
+	case PATTERN_REG:
+		return as_text(&s, cx) ? match_text(p, s.u.str, cx, groups) : NULL;
+	case PATTERN_FOUND:
+	case PATTERN_BOOL:
+	case PATTERN_METHODS:
+		break;
+	}
+	return NULL;
+}
+
+int
+pattern_is_true(const struct sample *sample, struct sample_ctx *cx)
+{
+	struct sample s = *sample;
+
+	if (s.type != SAMPLE_BOOL && s.type != SAMPLE_SINT &&
+		sample_cast(&s, SAMPLE_BOOL, cx->arena) < 0)
+		return 0;
+	return s.u.sint != 0;
+}

@@ -1,0 +1,177 @@
+/* Addresses and networks as patterns: 10.12/8, 192.168.0.0/255.255.0.0, 2001:db8::/32. */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rule/match/pattern.h"
+#include "rule/match/pattern_key.h"
+#include "rule/match/pattern_number.h"
+
+/* One to four numbers; the last is the last byte, and those that are left out before it are 0. */
+static int
+v4_parse(struct str s, uint32_t *out)
+{
+	uint32_t part[4] = { 0 };
+	unsigned int n = 0;
+	size_t i = 0;
+
+	while (i < s.len) {
+		size_t from = i;
+
+		if (n == 4)
+			return -1;
+		for (; i < s.len && s.p[i] >= '0' && s.p[i] <= '9' && i - from < 3; i++)
+			part[n] = part[n] * 10 + (uint32_t)(s.p[i] - '0');
+		/* 010 is eight for some and ten for others. */
+		if (i == from || part[n] > 255 || (i - from > 1 && s.p[from] == '0'))
+			return -1;
+		n++;
+		if (i < s.len && (s.p[i++] != '.' || i == s.len))
+			return -1;
+	}
+	if (!n)
+		return -1;
+	*out = part[n - 1];
+	for (unsigned int k = 0; k + 1 < n; k++)
+		*out |= part[k] << (24 - 8 * k);
+	return 0;
+}
+
+static int
+bits_parse(struct str s, int v6, uint8_t *out)
+{
+	int64_t n;
+	uint32_t mask;
+
+	if (pattern_number_parse(s, &n) == 0) {
+		if (n < 0 || n > (v6 ? 128 : 32))
+			return -1;
+		*out = (uint8_t)n;
+		return 0;
+	}
+	/* Whole, without what may be left out. */
+	if (v6 || s.len < 7 || v4_parse(s, &mask) < 0 || (~mask & (~mask + 1)))
+		return -1;
+	*out = (uint8_t)__builtin_popcount(mask);
+	return 0;
+}
+
+static int
+v6_parse(struct str s, struct pattern_net *out)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr a;
+	uint64_t half[2];
+
+	if (s.len >= sizeof(text))
+		return -1;
+	memcpy(text, s.p, s.len);
+	text[s.len] = '\0';
+	if (inet_pton(AF_INET6, text, &a) != 1)
+		return -1;
+	memcpy(half, &a, sizeof(half));
+	out->hi = be64toh(half[0]);
+	out->lo = be64toh(half[1]);
+	return 0;
+}
+
+void
+pattern_net_cut(struct pattern_net *net, unsigned int bits)
+{
+	const uint64_t all = ~UINT64_C(0);
+
+	net->bits = (uint8_t)bits;
+	net->hi &= bits >= 64 ? all : bits ? all << (64 - bits) : 0;
+	net->lo &= bits >= 128 ? all : bits > 64 ? all << (128 - bits) : 0;
+}
+
+void
+pattern_net_key(const struct pattern_net *net, char *key)
+{
+	memcpy(key, &net->hi, 8);
+	memcpy(key + 8, &net->lo, 8);
+	key[16] = (char)net->bits;
+	key[17] = (char)net->v6;
+}
+
+uint64_t
+pattern_net_hash(const struct keyhash *key, const struct pattern_net *net)
+{
+	uint64_t h = keyhash_number(key, 0, net->hi);
+
+	if (net->v6)
+		h = keyhash_number(key, h, net->lo);
+	return keyhash_end(key, keyhash_digit(key, h, net->bits + 1u));
+}
+
+void
+pattern_net_of(const struct sample *s, struct pattern_net *net)
+{
+	uint64_t half[2];
+
+	memset(net, 0, sizeof(*net));
+	net->v6 = s->type == SAMPLE_IPV6;
+	net->bits = net->v6 ? 128 : 32;
+	if (!net->v6) {
+		net->hi = (uint64_t)ntohl(s->u.ipv4.s_addr) << 32;
+		return;
+	}
+	memcpy(half, &s->u.ipv6, sizeof(half));
+	net->hi = be64toh(half[0]);
+	net->lo = be64toh(half[1]);
+}
+
+void
+pattern_net_sample(const struct pattern_net *net, struct sample *s)
+{
+	uint64_t half[2] = { htobe64(net->hi), htobe64(net->lo) };
+
+	s->type = net->v6 ? SAMPLE_IPV6 : SAMPLE_IPV4;
+	if (net->v6)
+		memcpy(&s->u.ipv6, half, sizeof(half));
+	else
+		s->u.ipv4.s_addr = htonl((uint32_t)(net->hi >> 32));
+}
+
+int
+pattern_net_parse(struct str text, struct pattern_net *out, const char **why)
+{
+	const char *slash = text.len ? memchr(text.p, '/', text.len) : NULL;
+	struct str host = { text.p, slash ? (size_t)(slash - text.p) : text.len };
+	uint32_t v4;
+
+	memset(out, 0, sizeof(*out));
+	*why = "is not an IPv4 or IPv6 address or network";
+	out->v6 = host.len && memchr(host.p, ':', host.len) != NULL;
+	out->bits = out->v6 ? 128 : 32;
+	if (out->v6 ? v6_parse(host, out) : v4_parse(host, &v4))
+		return -ERR_SYNTAX;
+	if (!out->v6)
+		out->hi = (uint64_t)v4 << 32;
+	*why = out->v6 ? "has a mask that is no number of bits from 0 to 128"
+		       : "has a mask that is neither 0 to 32 bits nor one such as 255.255.0.0";
+	if (slash && bits_parse((struct str){ slash + 1, text.len - host.len - 1 }, out->v6,
+			     &out->bits))
+		return -ERR_SYNTAX;
+	pattern_net_cut(out, out->bits);
+	return 0;
+}
+
+int
+pattern_address_parse(struct str text, struct sample *s)
+{
+	struct pattern_net net;
+	const char *why;
+	int dots = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] == '/')
+			return -1;
+		dots += text.p[i] == '.';
+	}
+	if (pattern_net_parse(text, &net, &why) < 0 || (!net.v6 && dots != 3))
+		return -1;
+	pattern_net_sample(&net, s);
+	return 0;
+}

@@ -1,0 +1,349 @@
+#include "rule/match/pattern_ref.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+struct pattern_ref *
+pattern_ref_new(const char *path, const struct keyhash *key)
+{
+	struct pattern_ref *ref = mem_zalloc(sizeof(*ref));
+
+	if (!ref)
+		return NULL;
+	list_init(&ref->link);
+	list_init(&ref->entries);
+	sbuf_init(&ref->where, PATTERN_WHERE_MAX);
+	ref->id = PATTERN_ID_NONE;
+	pattern_table_init(&ref->table, key);
+	ref->path = path ? mem_strdup(path) : NULL;
+	if (path && !ref->path) {
+		mem_free(ref);
+		return NULL;
+	}
+	return ref;
+}
+
+static int
+no_memory(struct rule_err *why)
+{
+	why->at = 0;
+	snprintf(why->text, sizeof(why->text), "%s", err_text(-ERR_NOMEM));
+	return -ERR_NOMEM;
+}
+
+/* --- entries --- */
+
+/* Out of its table, and gone. */
+static void
+drop(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
+{
+	pattern_table_remove(&ref->table, e);
+	list_remove(&e->link);
+	ref->n--;
+	pattern_entry_free(e, in_sets);
+}
+
+void
+pattern_ref_free(struct pattern_ref **refp)
+{
+	struct pattern_ref *ref = *refp;
+
+	if (!ref)
+		return;
+	list_each_safe(it, &ref->entries)
+		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
+	pattern_table_fini(&ref->table);
+	mem_free(ref->feed);
+	mem_free(ref->path);
+	sbuf_fini(&ref->where);
+	mem_free(ref);
+	*refp = NULL;
+}
+
+/* --- from entries to sets --- */
+
+int
+pattern_ref_feed(
+	struct pattern_ref *ref, struct pattern_set *set, unsigned int flags, struct rule_err *why)
+{
+	struct pattern_feed *grown =
+		mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed));
+
+	if (!grown)
+		return no_memory(why);
+	ref->feed = grown;
+	ref->feed[ref->n_feeds++] = (struct pattern_feed){ set, flags };
+	if (ref->is_live)
+		set->guard = &ref->lock;
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+		struct pattern *t;
+		int rc = pattern_entry_feed(e, &ref->feed[ref->n_feeds - 1], ref, &t, why);
+
+		if (rc == 0 && e->version == ref->version && pattern_set_enter(set, t) < 0)
+			rc = no_memory(why);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+void
+pattern_ref_guard(struct pattern_ref *ref)
+{
+	assert(ref->path);
+	ref->is_live = 1;
+	for (unsigned int i = 0; i < ref->n_feeds; i++)
+		ref->feed[i].set->guard = &ref->lock;
+}
+
+int
+pattern_ref_has_version(const struct pattern_ref *ref, uint32_t version)
+{
+	return (int32_t)(ref->next - version) >= 0;
+}
+
+int
+pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct pattern_entry **out, struct rule_err *why)
+{
+	struct pattern_entry *e = pattern_entry_new(&ref->table.key, text, value);
+	struct pattern *t;
+	int rc = 0;
+
+	why->at = 0;
+	if (!e)
+		return no_memory(why);
+	e->version = version;
+	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
+		rc = pattern_entry_feed(e, &ref->feed[i], ref, &t, why);
+	if (rc < 0)
+		pattern_entry_free(e, 0);
+	else
+		*out = e;
+	return rc;
+}
+
+int
+pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_err *why)
+{
+	int rc = 0;
+
+	why->at = 0;
+	if (ref->n == PATTERN_SET_MAX) {
+		snprintf(why->text, sizeof(why->text), "more than %u patterns", PATTERN_SET_MAX);
+		return -ERR_FULL;
+	}
+	if (pattern_table_reserve(&ref->table, ref->n) < 0)
+		return no_memory(why);
+	if (e->version == ref->version)
+		rc = pattern_entry_enter(e, why);
+	if (rc < 0)
+		return rc;
+	e->id = ++ref->last_id;
+	pattern_table_add(&ref->table, e);
+	list_append(&ref->entries, &e->link);
+	ref->n++;
+	return 0;
+}
+
+int
+pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
+	struct rule_err *why)
+{
+	struct pattern_entry *e;
+	int rc = pattern_ref_make(ref, version, text, value, &e, why);
+
+	if (rc < 0)
+		return rc;
+	rc = pattern_ref_join(ref, e, why);
+	if (rc < 0)
+		pattern_entry_free(e, 0);
+	return rc;
+}
+
+/* --- one by one --- */
+
+unsigned int
+pattern_ref_del(struct pattern_ref *ref, struct str text)
+{
+	struct pattern_entry *e = pattern_table_find(&ref->table, text), *next;
+	unsigned int n = 0;
+
+	for (; e; e = next, n++) {
+		next = pattern_table_next(e);
+		drop(ref, e, e->version == ref->version);
+	}
+	return n;
+}
+
+static struct pattern_entry *
+by_id(const struct pattern_ref *ref, uint64_t id)
+{
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		if (e->id == id)
+			return e;
+	}
+	return NULL;
+}
+
+unsigned int
+pattern_ref_del_id(struct pattern_ref *ref, uint64_t id)
+{
+	struct pattern_entry *e = by_id(ref, id);
+
+	if (!e)
+		return 0;
+	drop(ref, e, e->version == ref->version);
+	return 1;
+}
+
+int
+pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
+{
+	struct pattern_entry *e = pattern_table_find(&ref->table, text);
+	int rc, n = 0;
+
+	for (; e; e = pattern_table_next(e), n++) {
+		/* All of them have patterns for the same sets, so the first says it for all. */
+		rc = pattern_entry_change(e, value, why);
+		if (rc < 0)
+			return rc;
+	}
+	return n;
+}
+
+int
+pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value, struct rule_err *why)
+{
+	struct pattern_entry *e = by_id(ref, id);
+	int rc = e ? pattern_entry_change(e, value, why) : 0;
+
+	return rc < 0 ? rc : e != NULL;
+}
+
+const struct pattern_entry *
+pattern_ref_find(const struct pattern_ref *ref, struct str text)
+{
+	const struct pattern_entry *e = pattern_table_find(&ref->table, text), *first = NULL;
+
+	for (; e; e = pattern_table_next(e))
+		if (e->version == ref->version && (!first || e->id < first->id))
+			first = e;
+	return first;
+}
+
+int
+pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value)
+{
+	const struct pattern_entry *e = pattern_table_find(&ref->table, text);
+	int current = 0;
+
+	for (; e; e = pattern_table_next(e)) {
+		if (value.p && !(e->value.p && str_is(e->value, value)))
+			return 0;
+		current |= e->version == ref->version;
+	}
+	return current;
+}
+
+/* --- as a whole --- */
+
+/* What a set holds once `version` is the current one (with `none`, nothing of ours), in *all, of
+ * mem_alloc(). */
+static int
+gather(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version, int none,
+	struct pattern ***all, uint32_t *n)
+{
+	*n = 0;
+	*all = mem_alloc((set->n + ref->n + 1) * sizeof(struct pattern *));
+	if (!*all)
+		return -ERR_NOMEM;
+	/* Of other lines of the ACL, where the order means nothing. */
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->all[i]->owner != ref)
+			(*all)[(*n)++] = set->all[i];
+	if (none)
+		return 0;
+	list_each(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		for (struct pattern *t = e->patterns; t; t = t->next)
+			if (t->set == set && e->version == version)
+				(*all)[(*n)++] = t;
+	}
+	return 0;
+}
+
+/* The sets hold the entries of that version, or nothing of ours; all of them or, without memory,
+ * what they held. */
+static int
+publish(struct pattern_ref *ref, uint32_t version, int none)
+{
+	struct pattern_set *to = mem_zalloc((ref->n_feeds + 1) * sizeof(*to));
+	struct pattern **all;
+	unsigned int i;
+	uint32_t n;
+	int rc = to ? 0 : -ERR_NOMEM;
+
+	for (i = 0; i < ref->n_feeds && rc == 0; i++) {
+		const struct pattern_set *set = ref->feed[i].set;
+
+		rc = gather(ref, set, version, none, &all, &n);
+		if (rc == 0)
+			rc = pattern_set_plan(set, &to[i], all, n);
+		if (rc < 0)
+			mem_free(all);
+	}
+	if (rc == 0)
+		for (i = 0; i < ref->n_feeds; i++)
+			pattern_set_swap(ref->feed[i].set, &to[i]);
+	else if (to)
+		for (unsigned int k = 0; k + 1 < i; k++)
+			pattern_set_forget(&to[k]);
+	mem_free(to);
+	return rc;
+}
+
+int
+pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
+{
+	if (version == ref->version && publish(ref, version, 1) < 0)
+		return -ERR_NOMEM;
+	list_each_safe(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		if (e->version == version)
+			drop(ref, e, 0);
+	}
+	return 0;
+}
+
+uint32_t
+pattern_ref_prepare(struct pattern_ref *ref)
+{
+	return ++ref->next;
+}
+
+int
+pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
+{
+	if ((int32_t)(version - ref->version) <= 0 || !pattern_ref_has_version(ref, version))
+		return -ERR_RANGE;
+	if (publish(ref, version, 0) < 0)
+		return -ERR_NOMEM;
+	list_each_safe(it, &ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+
+		if ((int32_t)(version - e->version) > 0)
+			drop(ref, e, 0);
+	}
+	ref->version = version;
+	return 0;
+}

@@ -1,0 +1,123 @@
+#include "rule/match/pattern_table.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define BUCKETS_FIRST 16
+/* Of old ones, with each entry: a table that has doubled has room for as many as it had buckets. */
+#define MOVED_AT_ONCE 2
+
+void
+pattern_table_init(struct pattern_table *t, const struct keyhash *key)
+{
+	memset(t, 0, sizeof(*t));
+	t->key = *key;
+}
+
+void
+pattern_table_fini(struct pattern_table *t)
+{
+	mem_free(t->bucket);
+	mem_free(t->old);
+	memset(t, 0, sizeof(*t));
+}
+
+/* Where entries of that hash are now. A slot is the hash's upper bits, so one of half as many
+ * splits into two that are neighbours. */
+static struct pattern_entry **
+bucket_of(const struct pattern_table *t, uint64_t hash)
+{
+	uint32_t at = keyhash_slot(hash, t->n_buckets);
+
+	return t->old && at / 2 >= t->moved ? &t->old[at / 2] : &t->bucket[at];
+}
+
+static void
+push(struct pattern_entry **at, struct pattern_entry *e)
+{
+	e->next = *at;
+	*at = e;
+}
+
+static void
+move_one(struct pattern_table *t)
+{
+	struct pattern_entry *e = t->old[t->moved], *next;
+
+	t->bucket[2 * t->moved] = t->bucket[2 * t->moved + 1] = NULL;
+	for (; e; e = next) {
+		next = e->next;
+		push(&t->bucket[keyhash_slot(e->hash, t->n_buckets)], e);
+	}
+	if (++t->moved < t->n_buckets / 2)
+		return;
+	mem_free(t->old);
+	t->old = NULL;
+}
+
+static int
+grow(struct pattern_table *t)
+{
+	uint32_t want = t->n_buckets ? 2 * t->n_buckets : BUCKETS_FIRST;
+	struct pattern_entry **bucket = mem_alloc(want * sizeof(struct pattern_entry *));
+
+	assert(!t->old);
+	if (!bucket)
+		return -ERR_NOMEM;
+	if (!t->n_buckets)
+		memset(bucket, 0, want * sizeof(struct pattern_entry *));
+	t->old = t->bucket;
+	t->moved = 0;
+	t->bucket = bucket;
+	t->n_buckets = want;
+	return 0;
+}
+
+int
+pattern_table_reserve(struct pattern_table *t, uint64_t n)
+{
+	for (int i = 0; i < MOVED_AT_ONCE && t->old; i++)
+		move_one(t);
+	return n < t->n_buckets ? 0 : grow(t);
+}
+
+void
+pattern_table_add(struct pattern_table *t, struct pattern_entry *e)
+{
+	push(bucket_of(t, e->hash), e);
+}
+
+void
+pattern_table_remove(struct pattern_table *t, struct pattern_entry *e)
+{
+	struct pattern_entry **at = bucket_of(t, e->hash);
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+}
+
+static struct pattern_entry *
+first_of(struct pattern_entry *e, struct str text, uint64_t hash)
+{
+	while (e && !pattern_entry_is(e, text, hash))
+		e = e->next;
+	return e;
+}
+
+struct pattern_entry *
+pattern_table_find(const struct pattern_table *t, struct str text)
+{
+	uint64_t hash = keyhash(&t->key, text.p, text.len);
+
+	return t->n_buckets ? first_of(*bucket_of(t, hash), text, hash) : NULL;
+}
+
+struct pattern_entry *
+pattern_table_next(const struct pattern_entry *e)
+{
+	return first_of(e->next, e->text, e->hash);
+}

@@ -1,0 +1,306 @@
+#include "rule/match/userlist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+void
+userlists_init(struct userlists *l)
+{
+	list_init(&l->all);
+}
+
+static void
+free_user(struct user *u)
+{
+	list_remove(&u->link);
+	if (u->secret)
+		explicit_bzero(u->secret, strlen(u->secret));
+	mem_free(u->secret);
+	mem_free(u->group);
+	mem_free(u->name);
+	mem_free(u);
+}
+
+static void
+free_group(struct user_group *g)
+{
+	list_remove(&g->link);
+	mem_free(g->name);
+	mem_free(g);
+}
+
+static void
+free_tie(struct user_tie *t)
+{
+	list_remove(&t->link);
+	mem_free(t->user);
+	mem_free(t->group);
+	mem_free(t);
+}
+
+static void
+free_list(struct userlist *l)
+{
+	list_remove(&l->link);
+	list_each_safe(it, &l->ties) {
+		free_tie(list_entry(it, struct user_tie, link));
+	}
+	list_each_safe(it, &l->users) {
+		free_user(list_entry(it, struct user, link));
+	}
+	list_each_safe(it, &l->groups) {
+		free_group(list_entry(it, struct user_group, link));
+	}
+	mem_free(l->by_name);
+	mem_free(l->name);
+	mem_free(l);
+}
+
+void
+userlists_fini(struct userlists *l)
+{
+	list_each_safe(it, &l->all) {
+		free_list(list_entry(it, struct userlist, link));
+	}
+}
+
+/* --- while sections are read --- */
+
+struct userlist *
+userlists_find(const struct userlists *l, const char *name)
+{
+	list_each(it, &l->all) {
+		struct userlist *u = list_entry(it, struct userlist, link);
+
+		if (strcmp(u->name, name) == 0)
+			return u;
+	}
+	return NULL;
+}
+
+struct userlist *
+userlists_add(struct userlists *all, const char *name)
+{
+	struct userlist *l = mem_zalloc(sizeof(*l));
+
+	if (!l)
+		return NULL;
+	list_init(&l->link);
+	list_init(&l->users);
+	list_init(&l->groups);
+	list_init(&l->ties);
+	l->name = mem_strdup(name);
+	if (!l->name) {
+		free_list(l);
+		return NULL;
+	}
+	list_append(&all->all, &l->link);
+	return l;
+}
+
+struct user *
+userlist_add_user(struct userlist *l, const char *name)
+{
+	struct user *u = mem_zalloc(sizeof(*u));
+
+	if (!u)
+		return NULL;
+	list_init(&u->link);
+	u->name = mem_strdup(name);
+	if (!u->name) {
+		free_user(u);
+		return NULL;
+	}
+	list_append(&l->users, &u->link);
+	l->n++;
+	return u;
+}
+
+struct user_group *
+userlist_add_group(struct userlist *l, const char *name)
+{
+	struct user_group *g = mem_zalloc(sizeof(*g));
+
+	if (!g)
+		return NULL;
+	list_init(&g->link);
+	g->name = mem_strdup(name);
+	if (!g->name) {
+		free_group(g);
+		return NULL;
+	}
+	list_append(&l->groups, &g->link);
+	return g;
+}
+
+struct user_tie *
+userlist_tie(struct userlist *l, const char *user, const char *group)
+{
+	struct user_tie *t = mem_zalloc(sizeof(*t));
+
+	if (!t)
+		return NULL;
+	list_init(&t->link);
+	t->user = mem_strdup(user);
+	t->group = mem_strdup(group);
+	if (!t->user || !t->group) {
+		free_tie(t);
+		return NULL;
+	}
+	list_append(&l->ties, &t->link);
+	return t;
+}
+
+struct user *
+userlist_find_user(const struct userlist *l, const char *name)
+{
+	list_each(it, &l->users) {
+		struct user *u = list_entry(it, struct user, link);
+
+		if (strcmp(u->name, name) == 0)
+			return u;
+	}
+	return NULL;
+}
+
+const struct user_group *
+userlist_find_group(const struct userlist *l, const char *name)
+{
+	list_each(it, &l->groups) {
+		struct user_group *g = list_entry(it, struct user_group, link);
+
+		if (strcmp(g->name, name) == 0)
+			return g;
+	}
+	return NULL;
+}
+
+/* --- the section is over --- */
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct user *const *u = a, *const *v = b;
+
+	return strcmp((*u)->name, (*v)->name);
+}
+
+static int
+sort(struct userlist *l)
+{
+	unsigned int n = 0;
+
+	l->by_name = mem_alloc((l->n + 1) * sizeof(struct user *));
+	if (!l->by_name)
+		return -ERR_NOMEM;
+	list_each(it, &l->users) {
+		l->by_name[n++] = list_entry(it, struct user, link);
+	}
+	qsort(l->by_name, n, sizeof(struct user *), compare);
+	while (n-- > 0)
+		l->by_name[n]->place = n;
+	return 0;
+}
+
+/* Said once in his line and once in the group's, it is the same. */
+static int
+join(struct user *u, const struct user_group *g)
+{
+	const struct user_group **grown;
+
+	for (unsigned int i = 0; i < u->n_groups; i++)
+		if (u->group[i] == g)
+			return 0;
+	grown = mem_resize(u->group, u->n_groups + 1, sizeof(struct user_group *));
+	if (!grown)
+		return -ERR_NOMEM;
+	u->group = grown;
+	u->group[u->n_groups++] = g;
+	return 0;
+}
+
+static int
+resolve(const struct userlist *l, const struct user_tie *t, struct cfg_diag *d)
+{
+	struct user *u = userlist_find_user(l, t->user);
+	const struct user_group *g = userlist_find_group(l, t->group);
+
+	if (u && g)
+		return join(u, g);
+	if (t->is_of_group)
+		cfg_diag_add(d, CFG_ALERT, &t->where,
+			"userlist '%s': no such user '%s' specified in group '%s'.", l->name,
+			t->user, t->group);
+	else
+		cfg_diag_add(d, CFG_ALERT, &t->where,
+			"userlist '%s': no such group '%s' specified in user '%s'.", l->name,
+			t->group, t->user);
+	return -ERR_UNKNOWN;
+}
+
+int
+userlist_finish(struct userlist *l, struct cfg_diag *d)
+{
+	int rc = sort(l), bad = 0;
+
+	list_each_safe(it, &l->ties) {
+		struct user_tie *t = list_entry(it, struct user_tie, link);
+		int r = rc == -ERR_NOMEM ? rc : resolve(l, t, d);
+
+		if (r < 0)
+			bad = 1;
+		if (r == -ERR_NOMEM)
+			rc = r;
+		free_tie(t);
+	}
+	if (rc == -ERR_NOMEM)
+		cfg_diag_add(d, CFG_ALERT, NULL, "userlist '%s': %s.", l->name, err_text(rc));
+	return rc < 0 || bad ? -1 : 0;
+}
+
+/* --- asked --- */
+
+static const struct user *
+find(const struct userlist *l, struct str name)
+{
+	unsigned int from = 0, to = l->n;
+
+	while (from < to) {
+		unsigned int mid = from + (to - from) / 2;
+		const struct user *u = l->by_name[mid];
+		int d = strncmp(u->name, name.p, name.len);
+
+		if (d == 0 && !u->name[name.len])
+			return u;
+		if (d < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return NULL;
+}
+
+const struct user *
+userlist_admit(const struct userlist *l, struct str name, struct str password)
+{
+	const struct user *u;
+
+	/* Before strncmp() ends there. */
+	if (name.len && memchr(name.p, '\0', name.len))
+		return NULL;
+	u = find(l, name);
+	if (!u)
+		return NULL;
+	switch (u->kind) {
+	case USER_TEXT:
+		return password_is_text(password, str_of(u->secret)) ? u : NULL;
+	case USER_HASH:
+		return password_has_hash(password, u->secret) ? u : NULL;
+	case USER_LOCKED:
+		break;
+	}
+	return NULL;
+}

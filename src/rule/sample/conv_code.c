@@ -1,0 +1,329 @@
+/* Converters between bytes and their notations (manual 7.3.1). */
+#include <stdio.h>
+
+#include "rule/sample/conv.h"
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static char *
+put_hex(char *p, unsigned char c)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	*p++ = digits[c >> 4];
+	*p++ = digits[c & 15];
+	return p;
+}
+
+/* --- base64: RFC 4648, 4 and 5 --- */
+
+enum { PLAIN, FOR_URLS };
+
+static int
+conv_base64(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	static const char *const alphabet[] = {
+		[PLAIN] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+		[FOR_URLS] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+	};
+	struct str t = s->u.str;
+	const char *set = alphabet[a->kind];
+	size_t n = 0;
+	char *p = t.len < SIZE_MAX / 2 ? arena_get(cx->arena, (t.len + 2) / 3 * 4) : NULL;
+
+	for (size_t i = 0; p && i < t.len; i += 3) {
+		size_t left = MIN(t.len - i, (size_t)3);
+		unsigned int v = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			v = v << 8 | (k < left ? (unsigned char)t.p[i + k] : 0);
+		for (size_t k = 0; k <= left; k++)
+			p[n++] = set[v >> (18 - 6 * k) & 63];
+		for (size_t k = left; k < 3 && a->kind == PLAIN; k++)
+			p[n++] = '=';
+	}
+	return conv_text(cx, s, p, n);
+}
+
+static int
+value64(char c, int kind)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	if (c == (kind == PLAIN ? '+' : '-'))
+		return 62;
+	return c == (kind == PLAIN ? '/' : '_') ? 63 : -1;
+}
+
+/* Strict: the padding stands at the end or, for URLs, nowhere. */
+static long
+decode64(struct str t, int kind, char *out)
+{
+	unsigned int v = 0, bits = 0;
+	long n = 0;
+
+	if (kind == PLAIN) {
+		if (t.len % 4)
+			return -1;
+		for (int i = 0; i < 2 && t.len > 0 && t.p[t.len - 1] == '='; i++)
+			t.len--;
+	}
+	if (t.len % 4 == 1)
+		return -1;
+	for (size_t i = 0; i < t.len; i++) {
+		int x = value64(t.p[i], kind);
+
+		if (x < 0)
+			return -1;
+		v = v << 6 | (unsigned int)x;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			out[n++] = (char)(v >> bits);
+		}
+	}
+	return n;
+}
+
+long
+code_b64_decode(struct str text, char *out)
+{
+	return decode64(text, PLAIN, out);
+}
+
+static int
+conv_b64dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	char *p = arena_get(cx->arena, CODE_B64_ROOM(s->u.str.len));
+	long n = p ? decode64(s->u.str, (int)a->kind, p) : -1;
+
+	return n >= 0 && conv_bytes(cx, s, p, (size_t)n);
+}
+
+/* --- hexadecimal and decimal numbers --- */
+
+static int
+conv_hex(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = s->u.str;
+	char *start = t.len < SIZE_MAX / 2 ? arena_get(cx->arena, t.len * 2) : NULL, *p = start;
+
+	for (size_t i = 0; p && i < t.len; i++)
+		p = put_hex(p, (unsigned char)t.p[i]);
+	return conv_text(cx, s, start, t.len * 2);
+}
+
+/* Of more than 16 digits the last count. */
+static int
+conv_hex2i(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < s->u.str.len; i++) {
+		int d = hex_digit(s->u.str.p[i]);
+
+		if (d < 0)
+			return 0;
+		v = v << 4 | (unsigned int)d;
+	}
+	sample_set_int(s, (int64_t)v);
+	return 1;
+}
+
+static int
+conv_htonl(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	char *p = arena_get(cx->arena, 4);
+
+	for (unsigned int i = 0; p && i < 4; i++)
+		p[i] = (char)((uint64_t)s->u.sint >> (24 - 8 * i));
+	return conv_bytes(cx, s, p, 4);
+}
+
+#define CHUNK_DECIMAL_MAX 8 /* bytes, of be2dec */
+
+/* kind: decimal. */
+static int
+init_chunks(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	struct rule_arg *size = &a->arg[1];
+
+	if (size->type != ARG_INT && a->n == 0 && !a->kind)
+		size->num = INT32_MAX;
+	a->bad = 1;
+	*why = a->kind ? "a piece has 1 to 8 bytes" : "a piece has 1 byte or more";
+	if (size->num < 1 || size->num > (a->kind ? CHUNK_DECIMAL_MAX : INT32_MAX))
+		return -1;
+	return 0;
+}
+
+/* The pieces of the input, the separator between them; with a third argument other than 0 none
+ * that is shorter than the others. */
+static int
+conv_chunks(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = s->u.str, sep = a->arg[0].text;
+	size_t size = (size_t)a->arg[1].num, mark = arena_mark(cx->arena);
+	char *start = cx->arena->p + mark;
+
+	for (size_t i = 0, n; i < t.len; i += n) {
+		char text[24];
+		struct str piece = { text, 0 };
+		uint64_t v = 0;
+		char *p;
+
+		n = MIN(size, t.len - i);
+		if (n < size && a->arg[2].num)
+			break;
+		if (i > 0 && !arena_copy(cx->arena, sep).p)
+			return 0;
+		if (!a->kind) {
+			p = arena_get(cx->arena, n * 2);
+			for (size_t k = 0; p && k < n; k++)
+				p = put_hex(p, (unsigned char)t.p[i + k]);
+			if (!p)
+				return 0;
+			continue;
+		}
+		for (size_t k = 0; k < n; k++)
+			v = v << 8 | (unsigned char)t.p[i + k];
+		piece.len = (size_t)snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+		if (!arena_copy(cx->arena, piece).p)
+			return 0;
+	}
+	return conv_text(cx, s, start, arena_mark(cx->arena) - mark);
+}
+
+/* --- percent: RFC 3986, 2.1 --- */
+
+static int
+conv_url_dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = s->u.str;
+	char *p = arena_get(cx->arena, t.len);
+	int in_query = a->arg[0].num != 0;
+	size_t n = 0;
+
+	for (size_t i = 0; p && i < t.len; i++) {
+		char c = t.p[i];
+
+		if (c == '%') {
+			int hi = i + 2 < t.len ? hex_digit(t.p[i + 1]) : -1;
+			int lo = i + 2 < t.len ? hex_digit(t.p[i + 2]) : -1;
+
+			if (i + 2 >= t.len || hi < 0 || lo < 0)
+				return 0;
+			c = (char)(hi << 4 | lo);
+			i += 2;
+		} else if (c == '+' && in_query) {
+			c = ' ';
+		} else if (c == '?') {
+			in_query = 1;
+		}
+		p[n++] = c;
+	}
+	return conv_text(cx, s, p, n);
+}
+
+static int
+init_url_enc(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	*why = "the only type is 'query'";
+	return a->n == 0 || str_is(a->arg[0].text, STR("query")) ? 0 : -1;
+}
+
+static int
+conv_url_enc(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = s->u.str;
+	char *start = t.len < SIZE_MAX / 3 ? arena_get(cx->arena, t.len * 3) : NULL, *p = start;
+
+	for (size_t i = 0; p && i < t.len; i++) {
+		char c = t.p[i];
+
+		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+			(c && strchr("-_.~", c))) {
+			*p++ = c;
+		} else {
+			*p++ = '%';
+			p = put_hex(p, (unsigned char)c);
+		}
+	}
+	return conv_text(cx, s, start, (size_t)(p - start));
+}
+
+#define TO_TEXT .in = SAMPLE_BIN, .out = SAMPLE_STR
+#define TO_BYTES .in = SAMPLE_STR, .out = SAMPLE_BIN
+#define TEXT .in = SAMPLE_STR, .out = SAMPLE_STR
+#define CHUNKS .arg = { ARG_STR, ARG_INT, ARG_INT }, .conv = conv_chunks, .init = init_chunks
+
+const struct rule_conv rule_code_convs[] = {
+	{ .name = "b64dec",
+		TO_BYTES,
+		.conv = conv_b64dec,
+		.kind = PLAIN,
+		.doc = "What base64 made." },
+	{ .name = "base64", TO_TEXT, .conv = conv_base64, .kind = PLAIN, .doc = "In base64." },
+	{ .name = "be2dec",
+		TO_TEXT,
+		CHUNKS,
+		.min = 2,
+		.kind = 1,
+		.syntax = "<separator>,<size>[,<truncate>]",
+		.doc = "Each piece of so many bytes as a decimal number; with truncate 1 none "
+		       "that is shorter." },
+	{ .name = "be2hex",
+		TO_TEXT,
+		CHUNKS,
+		.kind = 0,
+		.syntax = "[<separator>],[<size>],[<truncate>]",
+		.doc = "As hex, a separator behind each piece of so many bytes." },
+	{ .name = "hex", TO_TEXT, .conv = conv_hex, .doc = "Two hexadecimal digits a byte." },
+	{ .name = "hex2i",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_hex2i,
+		.doc = "The number that hexadecimal digits are." },
+	{ .name = "htonl",
+		.in = SAMPLE_SINT,
+		.out = SAMPLE_BIN,
+		.conv = conv_htonl,
+		.doc = "Its lower 32 bits as four bytes, the highest first." },
+	{ .name = "ub64dec",
+		TO_BYTES,
+		.conv = conv_b64dec,
+		.kind = FOR_URLS,
+		.doc = "What ub64enc made." },
+	{ .name = "ub64enc",
+		TO_TEXT,
+		.conv = conv_base64,
+		.kind = FOR_URLS,
+		.doc = "In base64url, without padding." },
+	{ .name = "url_dec",
+		TEXT,
+		.arg = { ARG_INT },
+		.conv = conv_url_dec,
+		.syntax = "[<in_form>]",
+		.doc = "Percent-decoded; '+' is a blank behind '?', or anywhere with an "
+		       "argument other than 0." },
+	{ .name = "url_enc",
+		TEXT,
+		.arg = { ARG_ENUM },
+		.conv = conv_url_enc,
+		.init = init_url_enc,
+		.syntax = "[query]",
+		.doc = "Percent-encoded, but for letters, digits and -_.~" },
+	{ .name = NULL },
+};

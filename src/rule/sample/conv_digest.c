@@ -1,0 +1,130 @@
+/* Converters that make message digests (manual 7.3.1). The one file here that knows OpenSSL. */
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "rule/sample/conv.h"
+
+/* Decoded base64, in place of the text of an argument or a variable. 0 when it is none. */
+static int
+decode_key(struct str text, unsigned char *out, size_t cap, size_t *len)
+{
+	size_t pad = 0;
+	int n;
+
+	if (text.len % 4 || text.len / 4 * 3 > cap)
+		return 0;
+	while (pad < 2 && pad < text.len && text.p[text.len - 1 - pad] == '=')
+		pad++;
+	n = EVP_DecodeBlock(out, (const unsigned char *)text.p, (int)text.len);
+	if (n < 0)
+		return 0;
+	*len = (size_t)n - pad;
+	return 1;
+}
+
+#define KEY_MAX 1024
+
+static int
+init_sha2(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	int64_t bits = a->arg[0].type == ARG_INT ? a->arg[0].num : 256;
+	const EVP_MD *md = bits == 224 ? EVP_sha224()
+		: bits == 256          ? EVP_sha256()
+		: bits == 384          ? EVP_sha384()
+		: bits == 512          ? EVP_sha512()
+				       : NULL;
+
+	a->arg[0].ref = (void *)(uintptr_t)md;
+	*why = "SHA-2 has 224, 256, 384 or 512 bits";
+	return md ? 0 : -1;
+}
+
+static int
+init_sha1(struct rule_args *a, const struct rule_vocab *v unused, const char **why unused)
+{
+	a->arg[0].ref = (void *)(uintptr_t)EVP_sha1();
+	return 0;
+}
+
+static int
+init_digest(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	unsigned char key[KEY_MAX];
+	size_t len;
+
+	a->arg[0].ref = (void *)(uintptr_t)EVP_get_digestbyname(a->arg[0].text.p);
+	*why = "no such digest";
+	if (!a->arg[0].ref)
+		return -1;
+	a->bad = 1;
+	*why = "the key is base64 (768 bytes at most), or a variable";
+	return a->arg[1].type == ARG_STR && !decode_key(a->arg[1].text, key, sizeof(key), &len)
+		? -1
+		: 0;
+}
+
+static int
+conv_digest(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	char *p = arena_get(cx->arena, EVP_MAX_MD_SIZE);
+	unsigned int n = 0;
+
+	if (!p || !EVP_Digest(s->u.str.p, s->u.str.len, (unsigned char *)p, &n, a->arg[0].ref,
+			  NULL))
+		return 0;
+	return conv_bytes(cx, s, p, n);
+}
+
+static int
+conv_hmac(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	unsigned char key[KEY_MAX];
+	struct str text = a->arg[1].text;
+	struct sample v;
+	unsigned int n = 0;
+	size_t len;
+	char *p;
+
+	if (a->arg[1].type == ARG_VAR) {
+		if (!var_find(cx, a->arg[1].u.var, &v) || sample_cast(&v, SAMPLE_STR, cx->arena))
+			return 0;
+		text = v.u.str;
+	}
+	p = arena_get(cx->arena, EVP_MAX_MD_SIZE);
+	if (!p || !decode_key(text, key, sizeof(key), &len))
+		return 0;
+	if (!HMAC(a->arg[0].ref, key, (int)len, (const unsigned char *)s->u.str.p, s->u.str.len,
+		    (unsigned char *)p, &n))
+		return 0;
+	return conv_bytes(cx, s, p, n);
+}
+
+#define BYTES .in = SAMPLE_BIN, .out = SAMPLE_BIN
+
+const struct rule_conv rule_digest_convs[] = {
+	{ .name = "digest",
+		BYTES,
+		.arg = { ARG_ENUM },
+		.min = 1,
+		.conv = conv_digest,
+		.init = init_digest,
+		.syntax = "<algorithm>",
+		.doc = "A message digest, by OpenSSL's name of it." },
+	{ .name = "hmac",
+		BYTES,
+		.arg = { ARG_ENUM, ARG_STRVAR },
+		.min = 2,
+		.conv = conv_hmac,
+		.init = init_digest,
+		.syntax = "<algorithm>,<key>|<variable>",
+		.doc = "A message authentication code; the key is in base64." },
+	{ .name = "sha1", BYTES, .conv = conv_digest, .init = init_sha1, .doc = "The SHA-1." },
+	{ .name = "sha2",
+		BYTES,
+		.arg = { ARG_INT },
+		.conv = conv_digest,
+		.init = init_sha2,
+		.syntax = "[224|256|384|512]",
+		.doc = "The SHA-2 of so many bits (256)." },
+	{ .name = NULL },
+};

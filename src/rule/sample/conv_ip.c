@@ -1,0 +1,80 @@
+/* Converters of addresses, and of the hosts that Host fields name (manual 7.3.1). */
+#include "rule/sample/conv.h"
+
+static int
+conv_ipmask(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
+{
+	if (s->type == SAMPLE_IPV4) {
+		s->u.ipv4.s_addr &= a->arg[0].u.ipv4.s_addr;
+		return 1;
+	}
+	/* as it was before there was a second mask */
+	if (a->arg[1].type != ARG_IPMASK6)
+		return 0;
+	for (unsigned int i = 0; i < sizeof(s->u.ipv6); i++)
+		s->u.ipv6.s6_addr[i] &= a->arg[1].u.ipv6.s6_addr[i];
+	return 1;
+}
+
+/* The length of "host:port" without the port: a ']' may stand before its colon. */
+static size_t
+host_len(struct str t)
+{
+	for (size_t i = t.len; i > 0 && t.p[i - 1] != ']'; i--)
+		if (t.p[i - 1] == ':')
+			return i - 1;
+	return t.len;
+}
+
+static int
+conv_host(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = { s->u.str.p, host_len(s->u.str) };
+	char *p = arena_get(cx->arena, t.len);
+
+	for (size_t i = 0; p && i < t.len; i++)
+		p[i] = (char)(t.p[i] >= 'A' && t.p[i] <= 'Z' ? t.p[i] + ('a' - 'A') : t.p[i]);
+	return conv_text(cx, s, p, t.len);
+}
+
+/* 0 where there is none, or what is there is no port. */
+static int
+conv_port(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+{
+	size_t n = host_len(s->u.str);
+	struct str t = { s->u.str.p + n, s->u.str.len - n };
+	int64_t port = 0;
+
+	for (size_t i = 1; i < t.len; i++) {
+		port = t.p[i] >= '0' && t.p[i] <= '9' ? port * 10 + (t.p[i] - '0') : 65536;
+		if (port > 65535) {
+			port = 0;
+			break;
+		}
+	}
+	sample_set_int(s, port);
+	return 1;
+}
+
+const struct rule_conv rule_ip_convs[] = {
+	{ .name = "host_only",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_STR,
+		.conv = conv_host,
+		.doc = "The host of a Host field, in lower case." },
+	{ .name = "ipmask",
+		.arg = { ARG_IPMASK4, ARG_IPMASK6 },
+		.min = 1,
+		.in = SAMPLE_ADDR,
+		.out = SAMPLE_ADDR,
+		.conv = conv_ipmask,
+		.syntax = "<mask4>[,<mask6>]",
+		.doc = "The network it is in. Without a mask for IPv6 there is none for "
+		       "those." },
+	{ .name = "port_only",
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_port,
+		.doc = "The port of a Host field, or 0." },
+	{ .name = NULL },
+};

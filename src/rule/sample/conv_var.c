@@ -1,0 +1,198 @@
+/* Converters that set variables, join their values, and compare with them (manual 7.3.1). */
+#include "rule/sample/conv.h"
+#include "rule/sample/var_cond.h"
+
+/* --- set-var, unset-var --- */
+
+static int
+init_set(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	unsigned int when = 0, bit;
+
+	*why = "the conditions are " VAR_COND_WORDS;
+	for (a->bad = 1; a->bad < a->n; a->bad++) {
+		bit = var_cond_parse(a->arg[a->bad].text);
+		if (!bit)
+			return -1;
+		when |= bit;
+	}
+	a->kind = when;
+	return 0;
+}
+
+/* A text that may be the variable's own: it must outlive the old value. */
+static int
+keep_text(struct sample_ctx *cx, struct sample *s)
+{
+	if (s->type != SAMPLE_STR && s->type != SAMPLE_BIN)
+		return 1;
+	s->u.str = arena_copy(cx->arena, s->u.str);
+	return s->u.str.p != NULL;
+}
+
+static int
+conv_set(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct var_name name = a->arg[0].u.var;
+
+	return var_cond_hold((unsigned int)a->kind, cx, name, s) && keep_text(cx, s) &&
+		var_store(cx, name, s) == 0;
+}
+
+static int
+conv_unset(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	if (!keep_text(cx, s))
+		return 0;
+	var_forget(cx, a->arg[0].u.var);
+	return 1;
+}
+
+/* --- concat, add_item --- */
+
+static int
+init_join(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	if (!a->kind || a->arg[1].type == ARG_VAR || a->arg[2].text.len > 0)
+		return 0;
+	a->bad = 1;
+	*why = "a variable or a suffix is needed";
+	return -1;
+}
+
+/* The variable as text, or an empty one. */
+static struct str
+text_of(const struct rule_arg *a, struct sample_ctx *cx)
+{
+	struct sample v;
+
+	if (a->type != ARG_VAR || !var_find(cx, a->u.var, &v) ||
+		sample_cast(&v, SAMPLE_STR, cx->arena))
+		return STR("");
+	return v.u.str;
+}
+
+/* kind: the first argument goes between what is not empty. */
+static int
+conv_join(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str first = a->arg[0].text, var = text_of(&a->arg[1], cx), last = a->arg[2].text;
+	struct str t = s->u.str;
+	char *p;
+
+	if (a->kind && (t.len == 0 || (var.len == 0 && last.len == 0)))
+		first.len = 0;
+	p = arena_get(cx->arena, t.len + first.len + var.len + last.len);
+	if (!p)
+		return 0;
+	s->u.str = (struct str){ p, t.len + first.len + var.len + last.len };
+	/* memcpy() does not take NULL */
+	if (t.len)
+		memcpy(p, t.p, t.len);
+	if (first.len)
+		memcpy(p + t.len, first.p, first.len);
+	if (var.len)
+		memcpy(p + t.len + first.len, var.p, var.len);
+	if (last.len)
+		memcpy(p + t.len + first.len + var.len, last.p, last.len);
+	return 1;
+}
+
+/* --- strcmp, secure_memcmp --- */
+
+static int
+conv_strcmp(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = s->u.str, o;
+	struct sample v;
+	size_t i = 0;
+	int d;
+
+	if (!var_find(cx, a->arg[0].u.var, &v) || sample_cast(&v, SAMPLE_STR, cx->arena))
+		return 0;
+	o = v.u.str;
+	/* the difference itself, as HAProxy with glibc has it; strncmp() promises its sign only */
+	while (i < MIN(t.len, o.len) && t.p[i] == o.p[i])
+		i++;
+	d = i < MIN(t.len, o.len) ? (unsigned char)t.p[i] - (unsigned char)o.p[i]
+		: t.len < o.len   ? -1
+				  : t.len > o.len;
+	sample_set_int(s, d);
+	return 1;
+}
+
+/* As long for any two texts of that length. */
+static int
+conv_same(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str t = s->u.str;
+	struct sample v;
+	volatile unsigned char differ = 0;
+
+	if (!var_find(cx, a->arg[0].u.var, &v) || sample_cast(&v, SAMPLE_BIN, cx->arena))
+		return 0;
+	if (v.u.str.len != t.len) {
+		sample_set_bool(s, 0);
+		return 1;
+	}
+	for (size_t i = 0; i < t.len; i++)
+		differ = (unsigned char)(differ | (t.p[i] ^ v.u.str.p[i]));
+	sample_set_bool(s, differ == 0);
+	return 1;
+}
+
+#define ANY .in = SAMPLE_ANY, .out = SAMPLE_ANY
+#define TEXT .in = SAMPLE_STR, .out = SAMPLE_STR
+
+const struct rule_conv rule_var_convs[] = {
+	{ .name = "add_item",
+		TEXT,
+		.arg = { ARG_STR, ARG_VAR, ARG_STR },
+		.min = 1,
+		.conv = conv_join,
+		.init = init_join,
+		.kind = 1,
+		.syntax = "<delimiter>,[<variable>][,<suffix>]",
+		.doc = "With the variable and the suffix behind it, and the delimiter where "
+		       "there is something on both sides." },
+	{ .name = "concat",
+		TEXT,
+		.arg = { ARG_STR, ARG_VAR, ARG_STR },
+		.conv = conv_join,
+		.init = init_join,
+		.kind = 0,
+		.syntax = "[<start>],[<variable>],[<end>]",
+		.doc = "With these behind it." },
+	{ .name = "secure_memcmp",
+		.arg = { ARG_VAR },
+		.min = 1,
+		.in = SAMPLE_BIN,
+		.out = SAMPLE_BOOL,
+		.conv = conv_same,
+		.syntax = "<variable>",
+		.doc = "Is it the same? Takes as long for any two of one length." },
+	{ .name = "set-var",
+		ANY,
+		.arg = { ARG_VAR, ARG_ENUM, ARG_ENUM, ARG_ENUM, ARG_ENUM },
+		.min = 1,
+		.conv = conv_set,
+		.init = init_set,
+		.syntax = "<variable>[,<condition>...]",
+		.doc = "Sets the variable, if all conditions hold, else there is no result." },
+	{ .name = "strcmp",
+		.arg = { ARG_VAR },
+		.min = 1,
+		.in = SAMPLE_STR,
+		.out = SAMPLE_SINT,
+		.conv = conv_strcmp,
+		.syntax = "<variable>",
+		.doc = "0 if it is the same, else below or above it, as strcmp(3)." },
+	{ .name = "unset-var",
+		ANY,
+		.arg = { ARG_VAR },
+		.min = 1,
+		.conv = conv_unset,
+		.syntax = "<variable>",
+		.doc = "Forgets the variable." },
+	{ .name = NULL },
+};

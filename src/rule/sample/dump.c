@@ -1,0 +1,112 @@
+#include "rule/sample/dump.h"
+
+/* The one behind `after` in byte order, NULL at the end: tables are short, and a dump is no place
+ * to allocate. */
+static const struct rule_fetch *
+next_fetch(const struct rule_vocab *v, const char *after)
+{
+	const struct rule_fetch *best = NULL;
+
+	for (unsigned int i = 0; i < v->n_fetch; i++)
+		for (const struct rule_fetch *f = v->fetch[i]; f->name; f++)
+			if ((!after || strcmp(f->name, after) > 0) &&
+				(!best || strcmp(f->name, best->name) < 0))
+				best = f;
+	return best;
+}
+
+static const struct rule_conv *
+next_conv(const struct rule_vocab *v, const char *after)
+{
+	const struct rule_conv *best = NULL;
+
+	for (unsigned int i = 0; i < v->n_conv; i++)
+		for (const struct rule_conv *c = v->conv[i]; c->name; c++)
+			if ((!after || strcmp(c->name, after) > 0) &&
+				(!best || strcmp(c->name, best->name) < 0))
+				best = c;
+	return best;
+}
+
+#define EACH_FETCH(f, v) \
+	for (const struct rule_fetch *f = next_fetch(v, NULL); f; f = next_fetch(v, f->name))
+#define EACH_CONV(c, v) \
+	for (const struct rule_conv *c = next_conv(v, NULL); c; c = next_conv(v, c->name))
+
+static void
+put_call(struct sbuf *out, const char *name, const char *syntax)
+{
+	sbuf_adds(out, name);
+	if (syntax)
+		sbuf_addf(out, "(%s)", syntax);
+}
+
+void
+rule_dump_fetches(const struct rule_vocab *v, struct sbuf *out)
+{
+	EACH_FETCH (f, v) {
+		put_call(out, f->name, f->syntax);
+		sbuf_addf(out, ": %s\n", sample_type_name(f->out));
+	}
+}
+
+void
+rule_dump_convs(const struct rule_vocab *v, struct sbuf *out)
+{
+	EACH_CONV (c, v) {
+		put_call(out, c->name, c->syntax);
+		sbuf_addf(out, ": %s => %s\n", sample_type_name(c->out), sample_type_name(c->in));
+	}
+}
+
+/* --- roff --- */
+
+/* No line may start with a control character, no '-' become a hyphen. */
+static void
+roff(struct sbuf *out, const char *s)
+{
+	if (*s == '.' || *s == '\'')
+		sbuf_adds(out, "\\&");
+	for (; *s; s++) {
+		if (*s == '\\')
+			sbuf_adds(out, "\\e");
+		else if (*s == '-')
+			sbuf_adds(out, "\\-");
+		else
+			sbuf_addc(out, *s);
+	}
+}
+
+static void
+man_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
+{
+	sbuf_adds(out, ".TP\n\\fB");
+	roff(out, name);
+	sbuf_adds(out, "\\fR");
+	if (syntax) {
+		sbuf_adds(out, "(\\fI");
+		roff(out, syntax);
+		sbuf_adds(out, "\\fR)");
+	}
+	sbuf_addc(out, '\n');
+	roff(out, doc);
+	sbuf_addc(out, '\n');
+}
+
+void
+rule_dump_man(const struct rule_vocab *v, struct sbuf *out)
+{
+	sbuf_adds(out, ".SH FETCHES\nWhat rules and formats can look at, as in\n"
+		       ".BR req.hdr(host) .\n");
+	EACH_FETCH (f, v) {
+		man_entry(out, f->name, f->syntax, f->doc);
+		sbuf_addf(out, ".br\n(%s)\n", sample_type_name(f->out));
+	}
+	sbuf_adds(out, ".SH CONVERTERS\nWhat can be made of it, behind a comma, as in\n"
+		       ".BR req.hdr(host),lower .\n");
+	EACH_CONV (c, v) {
+		man_entry(out, c->name, c->syntax, c->doc);
+		sbuf_addf(out, ".br\n(%s to %s)\n", sample_type_name(c->in),
+			sample_type_name(c->out));
+	}
+}

@@ -1,0 +1,340 @@
+#include "rule/sample/expr.h"
+
+#include "rule/sample/args.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+struct step {
+	const struct rule_conv *conv;
+	enum sample_type in;     /* what it is cast to before: conv->in, or ANY */
+	size_t at;               /* of the name in the text */
+	struct rule_args args;
+};
+
+struct rule_expr {
+	const struct rule_fetch *fetch;
+	unsigned int needs, uses;
+	enum sample_type type;
+	size_t at;               /* of the fetch's arguments */
+	char *text;              /* what was parsed: to point at it in rule_expr_check() */
+	size_t len;
+	struct rule_args args;
+	unsigned int n;
+	struct step *step;       /* n of them */
+};
+
+void
+rule_expr_free(struct rule_expr **pe)
+{
+	struct rule_expr *e = *pe;
+
+	if (!e)
+		return;
+	if (e->fetch && e->fetch->free)
+		e->fetch->free(&e->args);
+	rule_args_free(&e->args);
+	for (unsigned int i = 0; i < e->n; i++) {
+		if (e->step[i].conv->free)
+			e->step[i].conv->free(&e->step[i].args);
+		rule_args_free(&e->step[i].args);
+	}
+	mem_free(e->step);
+	mem_free(e->text);
+	mem_free(e);
+	*pe = NULL;
+}
+
+/* --- parsing --- */
+
+static int
+is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		c == '_' || c == '.' || c == '-' || c == '+';
+}
+
+static struct str
+name_at(struct str text, size_t at)
+{
+	struct str name = { text.p + at, 0 };
+
+	while (at + name.len < text.len && is_name_char(name.p[name.len]))
+		name.len++;
+	return name;
+}
+
+static int
+fail_name(struct rule_err *why, size_t at, const char *what, struct str name, const char *near,
+	int known)
+{
+	int len = (int)MIN(name.len, (size_t)64);
+
+	if (name.len == 0)
+		return rule_fail(why, at, -ERR_SYNTAX, "the name of a %s is missing", what);
+	if (known)
+		return rule_fail(why, at, -ERR_UNSUPPORTED, "%s '%.*s' is not supported", what, len,
+			name.p);
+	if (near)
+		return rule_fail(why, at, -ERR_UNKNOWN, "unknown %s '%.*s'; did you mean '%s'?",
+			what, len, name.p, near);
+	return rule_fail(why, at, -ERR_UNKNOWN, "unknown %s '%.*s'", what, len, name.p);
+}
+
+static const char *
+scope_text(unsigned int missing)
+{
+	static const char *const text[] = {
+		"a connection",
+		"a request",
+		"a backend",
+		"a server",
+		"a response",
+		"the end of a session",
+		"a request's body",
+		"a request of mode http",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(text); i++)
+		if (missing & (1u << i))
+			return text[i];
+	return "something";
+}
+
+static int
+check_scope(const struct rule_fetch *f, unsigned int at, struct rule_err *why)
+{
+	unsigned int missing = f->needs & ~at;
+
+	if (f->either && !(f->either & at))
+		missing |= f->either;
+	if (!missing)
+		return 0;
+	return rule_fail(why, 0, -ERR_INVAL, "'%s' needs %s, and here there is none yet", f->name,
+		scope_text(missing));
+}
+
+/* What init or check says about an argument, pointing at it. */
+static int
+fail_arg(struct rule_err *why, struct str text, size_t open, const struct rule_args *a,
+	const char *name, const char *reason)
+{
+	size_t at = a->n > a->bad ? rule_args_place(text, open, a->bad) : open;
+
+	return rule_fail(why, at, -ERR_INVAL, "'%s': %s", name, reason);
+}
+
+static int
+parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_fetch *f,
+	struct str text, size_t *at, struct rule_err *why)
+{
+	const char *reason = "it does not work";
+	int r;
+
+	e->at = *at;
+	r = rule_args_parse(f->arg, f->min, f->name, text, at, &e->args, why);
+	if (r)
+		return r;
+	e->args.kind = f->kind;
+	e->fetch = f;
+	e->needs = f->needs;
+	e->uses = f->needs | f->either;
+	e->type = f->out;
+	if (f->init && f->init(&e->args, v, &reason))
+		return fail_arg(why, text, e->at, &e->args, f->name, reason);
+	return 0;
+}
+
+static struct step *
+add_step(struct rule_expr *e)
+{
+	struct step *p = mem_resize(e->step, e->n + 1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	e->step = p;
+	memset(&p[e->n], 0, sizeof(*p));
+	return &p[e->n];
+}
+
+static int
+parse_conv(struct rule_expr *e, const struct rule_vocab *v, struct str text, size_t *at,
+	struct rule_err *why)
+{
+	struct str name = name_at(text, *at);
+	const struct rule_conv *c = rule_find_conv(v, name);
+	const char *reason = "it does not work";
+	size_t open = *at + name.len;
+	struct step *s;
+	int r;
+
+	if (!c)
+		return fail_name(why, *at, "converter", name, rule_suggest_conv(v, name),
+			rule_is_known_conv(name));
+	if (!sample_can_cast(e->type, c->in))
+		return rule_fail(why, *at, -ERR_INVAL,
+			"'%s' cannot be applied: it takes %s, not %s", c->name,
+			sample_type_name(c->in),
+			sample_type_name(e->type));
+	if (e->n == RULE_CONVS_MAX)
+		return rule_fail(why, *at, -ERR_RANGE, "more than %d converters", RULE_CONVS_MAX);
+	s = add_step(e);
+	if (!s)
+		return rule_fail(why, *at, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+	s->at = open;
+	*at = open;
+	r = rule_args_parse(c->arg, c->min, c->name, text, at, &s->args, why);
+	if (r) {
+		rule_args_free(&s->args);
+		return r;
+	}
+	s->conv = c;
+	s->in = c->in;
+	s->args.kind = c->kind;
+	e->n++;
+	if (c->out != SAMPLE_ANY)
+		e->type = c->out;
+	if (c->init && c->init(&s->args, v, &reason))
+		return fail_arg(why, text, open, &s->args, c->name, reason);
+	return 0;
+}
+
+static int
+parse_all(struct rule_expr *e, const struct rule_vocab *v, const struct rule_fetch *f,
+	struct str text, size_t *at, int open, struct rule_err *why)
+{
+	int r = parse_fetch(e, v, f, text, at, why);
+
+	while (!r && *at < text.len && text.p[*at] == ',') {
+		++*at;
+		r = parse_conv(e, v, text, at, why);
+	}
+	if (!r && *at < text.len && !open)
+		r = rule_fail(why, *at, -ERR_SYNTAX,
+			"'%c' cannot follow: a ',' and a converter can", text.p[*at]);
+	if (r)
+		return r;
+	e->len = *at;
+	e->text = mem_strndup(text.p, *at);
+	return e->text ? 0 : rule_fail(why, 0, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+}
+
+static int
+parse(const struct rule_vocab *v, const struct rule_fetch *f, struct str text, struct str name,
+	unsigned int at, int open, struct rule_expr **out, size_t *used, struct rule_err *why)
+{
+	struct rule_expr *e;
+	int r;
+
+	*out = NULL;
+	if (!f)
+		return fail_name(why, 0, "fetch", name, rule_suggest_fetch(v, name),
+			rule_is_known_fetch(name));
+	r = check_scope(f, at, why);
+	if (r)
+		return r;
+	e = mem_zalloc(sizeof(*e));
+	if (!e)
+		return rule_fail(why, 0, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+	*used = name.len;
+	r = parse_all(e, v, f, text, used, open, why);
+	if (r)
+		rule_expr_free(&e);
+	*out = e;
+	return r;
+}
+
+int
+rule_expr_parse(const struct rule_vocab *v, const char *text, size_t len, unsigned int at, int open,
+	struct rule_expr **out, size_t *used, struct rule_err *why)
+{
+	struct str t = { text, len }, name = name_at(t, 0);
+
+	return parse(v, rule_find_fetch(v, name), t, name, at, open, out, used, why);
+}
+
+int
+rule_expr_parse_acl(const struct rule_vocab *v, const char *text, size_t len, unsigned int at,
+	struct rule_expr **out, const char **match, struct rule_err *why)
+{
+	struct str t = { text, len }, name = name_at(t, 0);
+	const struct rule_fetch *f = rule_find_acl_fetch(v, name, match);
+	size_t used;
+	int r = parse(v, f, t, name, at, 0, out, &used, why);
+
+	if (!r && (*out)->n > 0)
+		*match = NULL;
+	return r;
+}
+
+int
+rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why)
+{
+	struct str text = { e->text, e->len };
+	const char *reason = "it does not work";
+
+	if (e->fetch->check && e->fetch->check(&e->args, root, &reason))
+		return fail_arg(why, text, e->at, &e->args, e->fetch->name, reason), -1;
+	for (unsigned int i = 0; i < e->n; i++) {
+		struct step *s = &e->step[i];
+
+		if (s->conv->check && s->conv->check(&s->args, root, &reason))
+			return fail_arg(why, text, s->at, &s->args, s->conv->name, reason), -1;
+	}
+	return 0;
+}
+
+/* What converters make of it nobody knows. */
+int
+rule_expr_check_pattern(const struct rule_expr *e, struct str text, struct rule_err *why)
+{
+	const char *reason = "it does not work";
+
+	if (!e->fetch->check_pattern || e->n > 0 ||
+		e->fetch->check_pattern(&e->args, text, &reason) == 0)
+		return 0;
+	(void)rule_fail(why, 0, -ERR_INVAL, "'%s': %s: '%.*s'", e->fetch->name, reason,
+		(int)MIN(text.len, (size_t)64), text.p);
+	return -1;
+}
+
+enum sample_type
+rule_expr_type(const struct rule_expr *e)
+{
+	return e->type;
+}
+
+unsigned int
+rule_expr_needs(const struct rule_expr *e)
+{
+	return e->needs;
+}
+
+unsigned int
+rule_expr_uses(const struct rule_expr *e)
+{
+	return e->uses;
+}
+
+/* --- evaluation --- */
+
+int
+rule_expr_eval(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
+{
+	s->has_more = s->may_change = 0;
+	if (!e->fetch->fetch(&e->args, cx, s))
+		return 0;
+	for (unsigned int i = 0; i < e->n; i++) {
+		const struct step *p = &e->step[i];
+
+		if (sample_cast(s, p->in, cx->arena) || !p->conv->conv(&p->args, cx, s))
+			return 0;
+	}
+	return 1;
+}
+
+int
+rule_expr_eval_as(const struct rule_expr *e, struct sample_ctx *cx, enum sample_type type,
+	struct sample *s)
+{
+	return rule_expr_eval(e, cx, s) && sample_cast(s, type, cx->arena) == 0;
+}

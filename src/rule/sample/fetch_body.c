@@ -1,0 +1,259 @@
+/* Fetches of a request's body, and of the bytes that either side sent (manual 7.3.5 and 7.3.6). */
+#include "rule/sample/fetch.h"
+
+/* --- bodies --- */
+
+static int
+fetch_body(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	s->may_change = !cx->req_body_whole;
+	sample_set_str(s, cx->req_body);
+	s->type = SAMPLE_BIN;
+	return 1;
+}
+
+static int
+fetch_body_len(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	s->may_change = !cx->req_body_whole;
+	sample_set_int(s, (int64_t)cx->req_body.len);
+	return 1;
+}
+
+static int
+fetch_body_size(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
+	int i = h ? http_find_id(h, HTTP_F_CONTENT_LENGTH, 0) : -1;
+	int64_t n;
+
+	if (!h)
+		return 0;
+	if (i < 0 || sample_parse_int(h->field[i].value, &n))
+		return fetch_body_len(a, cx, s);
+	sample_set_int(s, n);
+	return 1;
+}
+
+/* The next "name=value" of a form; a word without '=' is none. */
+static int
+next_param(struct str *rest, struct str *name, struct str *value)
+{
+	while (rest->len > 0) {
+		const char *end = memchr(rest->p, '&', rest->len), *eq;
+		size_t n = end ? (size_t)(end - rest->p) : rest->len;
+		struct str word = { rest->p, n };
+
+		n += end != NULL;
+		*rest = (struct str){ rest->p + n, rest->len - n };
+		eq = memchr(word.p, '=', word.len);
+		if (!eq)
+			continue;
+		*name = (struct str){ word.p, (size_t)(eq - word.p) };
+		*value = (struct str){ eq + 1, word.len - name->len - 1 };
+		return 1;
+	}
+	return 0;
+}
+
+static int
+find_param(struct str *rest, struct str name, struct str *value)
+{
+	struct str n;
+
+	while (next_param(rest, &n, value))
+		if (name.len == 0 || str_is(n, name))
+			return 1;
+	return 0;
+}
+
+static int
+fetch_body_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str name = a->arg[0].text, value, rest;
+
+	s->may_change = !cx->req_body_whole;
+	if (cx->nth == 0)
+		cx->cursor.rest = cx->req_body;
+	if (!find_param(&cx->cursor.rest, name, &value))
+		return 0;
+	sample_set_str(s, value);
+	rest = cx->cursor.rest;
+	s->has_more = (uint8_t)find_param(&rest, name, &value);
+	return 1;
+}
+
+/* --- bytes: mode tcp --- */
+
+static int
+is_of_response(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	enum fetch_side side = (enum fetch_side)a->kind;
+
+	return side == FETCH_RES || (side == FETCH_EITHER && (cx->at & SAMPLE_AT_RES));
+}
+
+static struct str
+bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	return is_of_response(a, cx) ? cx->res_bytes : cx->req_bytes;
+}
+
+static int
+fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	/* Of a message only how much there is of it can be told, not its bytes. */
+	size_t of_message = is_of_response(a, cx) ? cx->res_len : cx->req_len;
+
+	s->may_change = !cx->req_ended;
+	sample_set_int(s, (int64_t)(bytes_of(a, cx).len + of_message));
+	return 1;
+}
+
+/* len bytes from place `from` on, 0: all that are there. */
+static int
+take_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from, uint64_t len,
+	struct sample *s)
+{
+	struct str b = bytes_of(a, cx);
+
+	if (from > b.len || len > b.len - from || (len == 0 && from == b.len)) {
+		s->may_change = !cx->req_ended;
+		return 0;
+	}
+	if (len == 0) {
+		s->may_change = !cx->req_ended;
+		len = b.len - from;
+	}
+	sample_set_str(s, (struct str){ b.p + from, len });
+	s->type = SAMPLE_BIN;
+	return 1;
+}
+
+static int
+init_payload(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	*why = "it is a number of bytes, from 0 to 2147483647";
+	for (a->bad = 0; a->bad < 2; a->bad++)
+		if (a->arg[a->bad].num < 0 || a->arg[a->bad].num > INT32_MAX)
+			return -1;
+	return 0;
+}
+
+static int
+fetch_payload(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	return take_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s);
+}
+
+/* The third argument is an offset from the start, or "+n", "-n" from behind the length. */
+static int
+init_payload_lv(struct rule_args *a, const struct rule_vocab *v, const char **why)
+{
+	struct rule_arg *x = &a->arg[2];
+	char sign = x->text.len > 0 ? x->text.p[0] : '+';
+	int64_t behind;
+
+	if (init_payload(a, v, why))
+		return -1;
+	*why = "a length takes 1 to 8 bytes";
+	a->bad = 1;
+	if (a->arg[1].num < 1 || a->arg[1].num > 8)
+		return -1;
+	behind = a->arg[0].num + a->arg[1].num;
+	a->bad = 2;
+	*why = "it is an offset: N, +N or -N";
+	for (size_t i = sign == '+' || sign == '-'; i < x->text.len; i++)
+		if (x->text.p[i] < '0' || x->text.p[i] > '9')
+			return -1;
+	if (x->text.len > 0 && sample_parse_int(x->text, &x->num))
+		return -1;
+	if (x->num > INT32_MAX || x->num < -INT32_MAX)
+		return -1;
+	if (sign == '+' || sign == '-')
+		x->num += behind;
+	*why = "it is before the first byte";
+	return x->num < 0 ? -1 : 0;
+}
+
+static int
+fetch_payload_lv(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	uint64_t len = 0;
+
+	if (!take_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s))
+		return 0;
+	for (size_t i = 0; i < s->u.str.len; i++)
+		len = len << 8 | (unsigned char)s->u.str.p[i];
+	/* a length of 0 has nothing behind it */
+	return len > 0 && take_bytes(a, cx, (uint64_t)a->arg[2].num, len, s);
+}
+
+static int
+fetch_wait_end(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	s->may_change = !cx->req_ended;
+	sample_set_bool(s, cx->req_ended);
+	return cx->req_ended;
+}
+
+#define BYTES_REQ .needs = SAMPLE_AT_REQ, .kind = FETCH_REQ
+#define BYTES_RES .needs = SAMPLE_AT_RES, .kind = FETCH_RES
+#define BYTES_EITHER .either = SAMPLE_AT_REQ | SAMPLE_AT_RES, .kind = FETCH_EITHER
+#define PAYLOAD(n, side)                                                                 \
+	{ .name = n, BYTES_##side, .arg = { ARG_INT, ARG_INT }, .min = 2,                 \
+		.out = SAMPLE_BIN, .fetch = fetch_payload, .init = init_payload,          \
+		.match = "bin", .syntax = "<offset>,<length>",                            \
+		.doc = "Mode tcp: that many bytes of what came (0: all), from there." }
+#define PAYLOAD_LV(n, side)                                                              \
+	{ .name = n, BYTES_##side, .arg = { ARG_INT, ARG_INT, ARG_ENUM }, .min = 2,       \
+		.out = SAMPLE_BIN, .fetch = fetch_payload_lv, .init = init_payload_lv,    \
+		.match = "bin", .syntax = "<offset>,<size>[,[+-]<offset2>]",              \
+		.doc = "Mode tcp: the bytes whose number stands, highest byte first, in " \
+		       "<size> bytes at <offset>; they begin behind it or at <offset2>." }
+#define LEN(n, side)                                                                     \
+	{ .name = n, BYTES_##side, .out = SAMPLE_SINT, .fetch = fetch_len,                \
+		.doc = "How many bytes that side has sent; in mode http how many there "  \
+		       "are of its message, the head among them." }
+
+const struct rule_fetch rule_body_fetches[] = {
+	PAYLOAD("payload", EITHER),
+	PAYLOAD_LV("payload_lv", EITHER),
+	{ .name = "req.body",
+		.needs = SAMPLE_AT_REQ,
+		.out = SAMPLE_BIN,
+		.fetch = fetch_body,
+		.doc = "The request's body, as far as it is there: see option "
+		       "http-buffer-request." },
+	{ .name = "req.body_len",
+		.needs = SAMPLE_AT_REQ,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_body_len,
+		.doc = "The length of req.body." },
+	{ .name = "req.body_param",
+		.needs = SAMPLE_AT_REQ,
+		.arg = { ARG_STR },
+		.syntax = "[<name>]",
+		.out = SAMPLE_STR,
+		.fetch = fetch_body_param,
+		.doc = "The first parameter of that name in a body of urlencoded ones, as it "
+		       "came." },
+	{ .name = "req.body_size",
+		.needs = SAMPLE_AT_REQ,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_body_size,
+		.doc = "The body's length as announced, or else that of what is there." },
+	LEN("req.len", REQ),
+	PAYLOAD("req.payload", REQ),
+	PAYLOAD_LV("req.payload_lv", REQ),
+	LEN("req_len", REQ),
+	LEN("res.len", RES),
+	PAYLOAD("res.payload", RES),
+	PAYLOAD_LV("res.payload_lv", RES),
+	{ .name = "wait_end",
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES,
+		.out = SAMPLE_BOOL,
+		.fetch = fetch_wait_end,
+		.doc = "True when nothing more will be waited for." },
+	{ .name = NULL },
+};

@@ -1,0 +1,433 @@
+/* Fetches of start lines and fields (manual 7.3.6). */
+#include <ctype.h>
+
+#include "rule/sample/fetch.h"
+
+const struct http_head *
+fetch_head_of(struct sample_ctx *cx, enum fetch_side side, struct sample *s)
+{
+	if (side == FETCH_RES || (side == FETCH_EITHER && (cx->at & SAMPLE_AT_RES)))
+		return cx->res;
+	if (!cx->req)
+		s->may_change = !cx->req_ended && !cx->req_not_http;
+	return cx->req;
+}
+
+/* --- start lines --- */
+
+static int
+fetch_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
+
+	if (!h)
+		return 0;
+	sample_set_str(s, h->method_text);
+	return 1;
+}
+
+static int
+fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
+
+	if (!h)
+		return 0;
+	sample_set_str(s, h->version == HTTP_1_0 ? STR("1.0") : STR("1.1"));
+	return 1;
+}
+
+static int
+fetch_status(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, FETCH_RES, s);
+
+	if (!h)
+		return 0;
+	sample_set_int(s, h->status);
+	return 1;
+}
+
+static int
+fetch_is_http(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+{
+	sample_set_bool(s, fetch_head_of(cx, FETCH_REQ, s) != NULL);
+	return 1;
+}
+
+/* --- fields --- */
+
+/* What a fetch makes of a field's values, beside its side in kind. */
+enum { AS_LIST = 0, AS_LINE = 4, AS_ADDR = 8, AS_INT = 16, SIDE_MASK = 3 };
+
+struct values {
+	const struct http_head *head;
+	struct str name;         /* empty: all fields */
+	int lines;               /* commas separate nothing */
+};
+
+/* Where the element that s begins with ends: at a comma that is not quoted. */
+static size_t
+element_len(struct str s)
+{
+	int quoted = 0;
+	size_t i;
+
+	for (i = 0; i < s.len && (quoted || s.p[i] != ','); i++) {
+		if (s.p[i] == '"')
+			quoted = !quoted;
+		else if (quoted && s.p[i] == '\\' && i + 1 < s.len)
+			i++;
+	}
+	return i;
+}
+
+/*
+ * The next value. Empty elements count, unlike in http_list_next(): an occurrence is a place
+ * between commas.
+ */
+static int
+next_value(const struct values *v, struct sample_cursor *c, struct str *out)
+{
+	size_t n;
+
+	if (!c->rest.p) {
+		int i = v->name.len > 0 ? http_find(v->head, v->name, c->from) : (int)c->from;
+
+		while (v->name.len == 0 && i < (int)v->head->n && v->head->field[i].dropped)
+			i++;
+		if (i < 0 || i >= (int)v->head->n)
+			return 0;
+		c->from = (unsigned int)i + 1;
+		c->rest = v->head->field[i].value;
+		if (!c->rest.p)
+			c->rest = STR("");
+	}
+	n = v->lines ? c->rest.len : element_len(c->rest);
+	*out = str_trim((struct str){ c->rest.p, n });
+	if (n < c->rest.len)
+		c->rest = (struct str){ c->rest.p + n + 1, c->rest.len - n - 1 };
+	else
+		c->rest.p = NULL;
+	return 1;
+}
+
+static unsigned int
+count_values(const struct values *v)
+{
+	struct sample_cursor c = { 0 };
+	struct str value;
+	unsigned int n = 0;
+
+	while (next_value(v, &c, &value))
+		n++;
+	return n;
+}
+
+/* The occurrence that was asked for: from the first, 1, or from the last, -1. */
+static int
+nth_value(const struct values *v, int64_t nth, struct str *out)
+{
+	struct sample_cursor c = { 0 };
+
+	if (nth < 0)
+		nth += (int64_t)count_values(v) + 1;
+	if (nth <= 0)
+		return 0;
+	while (next_value(v, &c, out))
+		if (--nth == 0)
+			return 1;
+	return 0;
+}
+
+/* Nobody asked for one: the last, and then all before it. */
+static int
+any_value(const struct values *v, struct sample_ctx *cx, struct sample *s, struct str *out)
+{
+	struct sample_cursor *c = &cx->cursor;
+	unsigned int n = 0;
+
+	if (cx->nth > 0) {
+		if (c->left == 0 || !next_value(v, c, out))
+			return 0;
+		s->has_more = --c->left > 0;
+		return 1;
+	}
+	memset(c, 0, sizeof(*c));
+	while (next_value(v, c, out))
+		n++;
+	memset(c, 0, sizeof(*c));
+	c->left = n > 0 ? n - 1 : 0;
+	s->has_more = n > 1;
+	return n > 0;
+}
+
+static int
+fetch_field(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct values v = { fetch_head_of(cx, (enum fetch_side)(a->kind & SIDE_MASK), s),
+		a->arg[0].text, (a->kind & AS_LINE) != 0 };
+	struct str text;
+	int64_t n = 0;
+	int found;
+
+	if (!v.head)
+		return 0;
+	found = a->arg[1].num != 0 ? nth_value(&v, a->arg[1].num, &text)
+				   : any_value(&v, cx, s, &text);
+	if (!found)
+		return 0;
+	sample_set_str(s, text);
+	if (a->kind & AS_ADDR)
+		return sample_cast(s, SAMPLE_ADDR, cx->arena) == 0;
+	if (a->kind & AS_INT) {
+		if (sample_parse_int(text, &n))
+			n = 0;
+		sample_set_int(s, n);
+	}
+	return 1;
+}
+
+static int
+fetch_field_count(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct values v = { fetch_head_of(cx, (enum fetch_side)(a->kind & SIDE_MASK), s),
+		a->arg[0].text, (a->kind & AS_LINE) != 0 };
+
+	if (!v.head)
+		return 0;
+	sample_set_int(s, count_values(&v));
+	return 1;
+}
+
+/* --- all fields --- */
+
+/* In lower case, as HAProxy has them. */
+static int
+fetch_names(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
+	char delim = a->arg[0].text.len > 0 ? a->arg[0].text.p[0] : ',', *start, *p;
+	size_t size = 0;
+
+	if (!h)
+		return 0;
+	for (unsigned int i = 0; i < h->n; i++)
+		if (!h->field[i].dropped)
+			size += h->field[i].name.len + 1;
+	start = p = arena_get(cx->arena, size);
+	if (!p)
+		return 0;
+	for (unsigned int i = 0; i < h->n; i++) {
+		struct str n = h->field[i].name;
+
+		if (h->field[i].dropped)
+			continue;
+		if (p > start)
+			*p++ = delim;
+		for (size_t k = 0; k < n.len; k++)
+			*p++ = (char)(n.p[k] >= 'A' && n.p[k] <= 'Z' ? n.p[k] + 'a' - 'A' : n.p[k]);
+	}
+	sample_set_str(s, (struct str){ start, (size_t)(p - start) });
+	return 1;
+}
+
+static char *
+put(char *p, struct str s)
+{
+	if (s.len > 0)
+		memcpy(p, s.p, s.len);
+	return p + s.len;
+}
+
+static int
+fetch_lines(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
+	size_t size = 2;
+	char *start, *p;
+
+	if (!h)
+		return 0;
+	for (unsigned int i = 0; i < h->n; i++)
+		if (!h->field[i].dropped)
+			size += h->field[i].name.len + h->field[i].value.len + 4;
+	start = p = arena_get(cx->arena, size);
+	if (!p)
+		return 0;
+	for (unsigned int i = 0; i < h->n; i++) {
+		if (h->field[i].dropped)
+			continue;
+		p = put(p, h->field[i].name);
+		p = put(p, STR(": "));
+		p = put(p, h->field[i].value);
+		p = put(p, STR("\r\n"));
+	}
+	p = put(p, STR("\r\n"));
+	sample_set_str(s, (struct str){ start, size });
+	return 1;
+}
+
+/* --- all of them, in the numbers of SPOE --- */
+
+/* A number as its protocol writes them: one byte up to 239. With p NULL it is only measured. */
+static size_t
+put_varint(unsigned char *p, uint64_t v)
+{
+	size_t n = 0;
+
+	if (v < 240) {
+		if (p)
+			p[0] = (unsigned char)v;
+		return 1;
+	}
+	if (p)
+		p[n] = (unsigned char)(v | 240);
+	n++;
+	for (v = (v - 240) >> 4; v >= 128; v = (v - 128) >> 7) {
+		if (p)
+			p[n] = (unsigned char)(v | 128);
+		n++;
+	}
+	if (p)
+		p[n] = (unsigned char)v;
+	return n + 1;
+}
+
+/* A length and the bytes; names are in lower case, as HAProxy has them inside. */
+static size_t
+put_counted(unsigned char *p, struct str s, int fold)
+{
+	size_t n = put_varint(p, s.len);
+
+	for (size_t i = 0; p && i < s.len; i++)
+		p[n + i] = (unsigned char)(fold ? tolower((unsigned char)s.p[i])
+						: (unsigned char)s.p[i]);
+	return n + s.len;
+}
+
+static size_t
+put_fields(const struct http_head *h, unsigned char *p)
+{
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < h->n; i++) {
+		if (h->field[i].dropped)
+			continue;
+		n += put_counted(p ? p + n : NULL, h->field[i].name, 1);
+		n += put_counted(p ? p + n : NULL, h->field[i].value, 0);
+	}
+	if (p)
+		memset(p + n, 0, 2);
+	return n + 2;
+}
+
+static int
+fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
+	size_t size = h ? put_fields(h, NULL) : 0;
+	char *out = h ? arena_get(cx->arena, size) : NULL;
+
+	if (!out)
+		return 0;
+	(void)put_fields(h, (unsigned char *)out);
+	s->type = SAMPLE_BIN;
+	s->u.str = (struct str){ out, size };
+	return 1;
+}
+
+/* --- the table --- */
+
+#define SIDE_REQ .needs = SAMPLE_AT_REQ
+#define SIDE_RES .needs = SAMPLE_AT_RES
+#define SIDE_EITHER .either = SAMPLE_AT_REQ | SAMPLE_AT_RES
+#define FIELD_ARGS .arg = { ARG_STR, ARG_INT }, .syntax = "[<name>[,<occurrence>]]"
+#define NAME_ARG .arg = { ARG_STR }, .syntax = "[<name>]"
+
+#define LIST_DOC                                                                          \
+	"The last value of that field, a comma ends a value; the occurrence counts from "  \
+	"the first (1) or the last (-1). In ACLs without an occurrence: each of them."
+#define LINE_DOC "As hdr, but commas are part of the value: a field's whole line."
+#define ADDR_DOC "As hdr, as an address; a port behind IPv4 is dropped."
+#define INT_DOC "As hdr, as an integer."
+#define COUNT_DOC "How many values that field has (all fields, without a name)."
+#define LINE_COUNT_DOC "How many fields of that name there are (of any name, without one)."
+
+#define FIELD(n, side, as, ...)                                                          \
+	{ .name = n, FIELD_ARGS, SIDE_##side, .fetch = fetch_field,                       \
+		.kind = FETCH_##side | (as), __VA_ARGS__ }
+#define COUNT(n, side, as, text)                                                         \
+	{ .name = n, NAME_ARG, SIDE_##side, .out = SAMPLE_SINT,                           \
+		.fetch = fetch_field_count, .kind = FETCH_##side | (as), .doc = text }
+#define LIST(n, side, ...)                                                               \
+	FIELD(n, side, AS_LIST, .out = SAMPLE_STR, .doc = LIST_DOC, .match = "str",       \
+		.derives = 1, ##__VA_ARGS__)
+#define LINE(n, side) FIELD(n, side, AS_LINE, .out = SAMPLE_STR, .doc = LINE_DOC)
+#define ADDR(n, side) FIELD(n, side, AS_ADDR, .out = SAMPLE_ADDR, .doc = ADDR_DOC)
+#define INT(n, side) FIELD(n, side, AS_INT, .out = SAMPLE_SINT, .doc = INT_DOC)
+#define VERSION(n, side)                                                                 \
+	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_version,              \
+		.kind = FETCH_##side, .match = "str", .doc = "The version: 1.0 or 1.1." }
+#define NAMES(n, side)                                                                   \
+	{ .name = n, SIDE_##side, .arg = { ARG_STR }, .syntax = "[<delimiter>]",          \
+		.out = SAMPLE_STR, .fetch = fetch_names, .kind = FETCH_##side,            \
+		.doc = "The names of all fields, in lower case, with commas between them." }
+#define LINES(n, side)                                                                   \
+	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_lines,                \
+		.kind = FETCH_##side, .doc = "All fields as lines, and the empty line." }
+#define COUNTED(n, side)                                                                 \
+	{ .name = n, SIDE_##side, .out = SAMPLE_BIN, .fetch = fetch_counted,              \
+		.kind = FETCH_##side,                                                    \
+		.doc = "All fields, names and values each behind its length as in SPOE, " \
+		       "and two empty ones." }
+#define IS_HTTP(n)                                                                       \
+	{ .name = n, .out = SAMPLE_BOOL, .fetch = fetch_is_http,                          \
+		.doc = "Has an HTTP request been parsed?" }
+
+const struct rule_fetch rule_head_fetches[] = {
+	LIST("hdr", EITHER, .acl = "req.hdr"),
+	COUNT("hdr_cnt", EITHER, AS_LIST, COUNT_DOC),
+	ADDR("hdr_ip", EITHER),
+	INT("hdr_val", EITHER),
+	{ .name = "method",
+		SIDE_REQ,
+		.out = SAMPLE_STR,
+		.fetch = fetch_method,
+		.match = "str",
+		.doc = "The request's method." },
+	LINE("req.fhdr", REQ),
+	COUNT("req.fhdr_cnt", REQ, AS_LINE, LINE_COUNT_DOC),
+	LIST("req.hdr", REQ),
+	COUNT("req.hdr_cnt", REQ, AS_LIST, COUNT_DOC),
+	ADDR("req.hdr_ip", REQ),
+	NAMES("req.hdr_names", REQ),
+	INT("req.hdr_val", REQ),
+	LINES("req.hdrs", REQ),
+	COUNTED("req.hdrs_bin", REQ),
+	IS_HTTP("req.proto_http"),
+	VERSION("req.ver", REQ),
+	IS_HTTP("req_proto_http"),
+	VERSION("req_ver", REQ),
+	LINE("res.fhdr", RES),
+	COUNT("res.fhdr_cnt", RES, AS_LINE, LINE_COUNT_DOC),
+	LIST("res.hdr", RES),
+	COUNT("res.hdr_cnt", RES, AS_LIST, COUNT_DOC),
+	ADDR("res.hdr_ip", RES),
+	NAMES("res.hdr_names", RES),
+	INT("res.hdr_val", RES),
+	LINES("res.hdrs", RES),
+	COUNTED("res.hdrs_bin", RES),
+	VERSION("res.ver", RES),
+	VERSION("resp_ver", RES),
+	LIST("shdr", RES),
+	COUNT("shdr_cnt", RES, AS_LIST, COUNT_DOC),
+	ADDR("shdr_ip", RES),
+	INT("shdr_val", RES),
+	{ .name = "status",
+		SIDE_RES,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_status,
+		.doc = "The response's status." },
+	{ .name = NULL },
+};

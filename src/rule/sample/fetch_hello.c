@@ -1,0 +1,237 @@
+/* Fetches of what a connection begins with, in mode tcp: a TLS hello, an RDP cookie (manual
+ * 7.3.5). */
+#include <strings.h>
+
+#include "rule/sample/fetch.h"
+#include "rule/sample/hello.h"
+
+static struct str
+bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+{
+	return a->kind == FETCH_RES ? cx->res_bytes : cx->req_bytes;
+}
+
+/* --- TLS --- */
+
+/* 1: it is whole. */
+static int
+find_hello(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct hello *h)
+{
+	enum hello_found found = hello_parse(bytes_of(a, cx), h);
+
+	s->may_change = found == HELLO_MORE && !cx->req_ended;
+	return found == HELLO_WHOLE;
+}
+
+static int
+fetch_type(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct hello h;
+
+	if (!find_hello(a, cx, s, &h))
+		return 0;
+	sample_set_int(s, h.type);
+	return 1;
+}
+
+static int
+fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	uint32_t version;
+	enum hello_found found = hello_version(bytes_of(a, cx), &version);
+
+	s->may_change = found == HELLO_MORE && !cx->req_ended;
+	if (found != HELLO_WHOLE)
+		return 0;
+	sample_set_int(s, version);
+	return 1;
+}
+
+static int
+fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct hello h;
+
+	if (!find_hello(a, cx, s, &h) || !h.name.p)
+		return 0;
+	sample_set_str(s, h.name);
+	return 1;
+}
+
+static int
+fetch_protocol(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct hello h;
+
+	if (!find_hello(a, cx, s, &h) || !h.protocol.p)
+		return 0;
+	sample_set_str(s, h.protocol);
+	return 1;
+}
+
+static int
+fetch_groups(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct hello h;
+
+	if (!find_hello(a, cx, s, &h) || !h.has_groups)
+		return 0;
+	sample_set_bool(s, 1);
+	return 1;
+}
+
+static int
+fetch_ticket(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct hello h;
+
+	if (!find_hello(a, cx, s, &h) || !h.is_client)
+		return 0;
+	sample_set_int(s, h.ticket);
+	return 1;
+}
+
+/* --- RDP --- */
+
+enum { RDP_HEAD = 11 }; /* TPKT and X.224 up to the cookie */
+
+static const char rdp_word[] = "Cookie:";
+
+enum rdp_found { RDP_NOT, RDP_MORE, RDP_COOKIE };
+
+/* A connection request of X.224 with "Cookie: name=value" and CR LF in it (MS-RDPBCGR 2.2.1.1). */
+static enum rdp_found
+find_cookie(struct str b, struct str *name, struct str *value)
+{
+	static const unsigned char fixed[RDP_HEAD][2] = { { 0, 3 }, { 5, 0xe0 } };
+	const size_t word = sizeof(rdp_word) - 1;
+	const char *equals, *end;
+	struct str line;
+
+	for (int i = 0; i < 2; i++)
+		if (b.len > fixed[i][0] && (unsigned char)b.p[fixed[i][0]] != fixed[i][1])
+			return RDP_NOT;
+	if (b.len <= RDP_HEAD)
+		return RDP_MORE;
+	line = (struct str){ b.p + RDP_HEAD, b.len - RDP_HEAD };
+	if (strncasecmp(line.p, rdp_word, MIN(word, line.len)) != 0)
+		return RDP_NOT;
+	end = memchr(line.p, '\r', line.len);
+	if (!end || end + 1 == line.p + line.len)
+		return RDP_MORE;
+	equals = memchr(line.p, '=', (size_t)(end - line.p));
+	if (!equals || end[1] != '\n')
+		return RDP_NOT;
+	line = (struct str){ line.p + word, (size_t)(equals - line.p) - word };
+	while (line.len && *line.p == ' ') {
+		line.p++;
+		line.len--;
+	}
+	*name = line;
+	*value = (struct str){ equals + 1, (size_t)(end - equals) - 1 };
+	return RDP_COOKIE;
+}
+
+static int
+find_named(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct str *value,
+	int *is_named)
+{
+	struct str name, want = a->arg[0].text;
+	enum rdp_found found = find_cookie(cx->req_bytes, &name, value);
+
+	s->may_change = found == RDP_MORE && !cx->req_ended;
+	if (found != RDP_COOKIE)
+		return 0;
+	*is_named =
+		!want.len || (want.len == name.len && strncasecmp(want.p, name.p, name.len) == 0);
+	return 1;
+}
+
+static int
+fetch_rdp(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str value;
+	int is_named;
+
+	if (!find_named(a, cx, s, &value, &is_named) || !is_named)
+		return 0;
+	sample_set_str(s, value);
+	return 1;
+}
+
+static int
+fetch_rdp_count(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct str value;
+	int is_named;
+
+	if (!find_named(a, cx, s, &value, &is_named))
+		return 0;
+	sample_set_int(s, is_named);
+	return 1;
+}
+
+#define REQ .needs = SAMPLE_AT_REQ, .kind = FETCH_REQ
+#define RES .needs = SAMPLE_AT_RES, .kind = FETCH_RES
+#define TYPE(n, side, whose)                                                                 \
+	{                                                                                    \
+		.name = n, side, .out = SAMPLE_SINT, .fetch = fetch_type,                    \
+		.doc = "Mode tcp: the type of the TLS handshake message that the " whose     \
+		       " began with, once it is there: 1 is a client's hello, 2 a server's." \
+	}
+#define VERSION(n)                                                                          \
+	{                                                                                   \
+		.name = n, REQ, .out = SAMPLE_SINT, .fetch = fetch_version, .match = "ver", \
+		.doc = "Mode tcp: the version in a client's TLS hello, major * 65536 + "    \
+		       "minor: 3.1 is TLS 1.0."                                             \
+	}
+#define SNI(n)                                                                \
+	{                                                                     \
+		.name = n, REQ, .out = SAMPLE_STR, .fetch = fetch_name,       \
+		.doc = "Mode tcp: the server's name in a client's TLS hello." \
+	}
+#define RDP(n)                                                                              \
+	{                                                                                   \
+		.name = n, REQ, .arg = { ARG_STR }, .out = SAMPLE_STR, .fetch = fetch_rdp,  \
+		.syntax = "[<name>]",                                                       \
+		.doc = "Mode tcp: the cookie that an RDP client begins with, whatever the " \
+		       "case of its name."                                                  \
+	}
+#define RDP_COUNT(n)                                                                              \
+	{                                                                                         \
+		.name = n, REQ, .arg = { ARG_STR }, .out = SAMPLE_SINT, .fetch = fetch_rdp_count, \
+		.syntax = "[<name>]",                                                             \
+		.doc = "Mode tcp: is there an RDP cookie of that name: 0 or 1."                   \
+	}
+
+const struct rule_fetch rule_hello_fetches[] = {
+	RDP("rdp_cookie"),
+	RDP_COUNT("rdp_cookie_cnt"),
+	TYPE("rep_ssl_hello_type", RES, "server"),
+	RDP("req.rdp_cookie"),
+	RDP_COUNT("req.rdp_cookie_cnt"),
+	{ .name = "req.ssl_alpn",
+		REQ,
+		.out = SAMPLE_STR,
+		.fetch = fetch_protocol,
+		.doc = "Mode tcp: the first protocol of ALPN in a client's TLS hello." },
+	{ .name = "req.ssl_ec_ext",
+		REQ,
+		.out = SAMPLE_BOOL,
+		.fetch = fetch_groups,
+		.doc = "Mode tcp: true for a client's TLS hello that names elliptic curves." },
+	TYPE("req.ssl_hello_type", REQ, "client"),
+	SNI("req.ssl_sni"),
+	{ .name = "req.ssl_st_ext",
+		REQ,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_ticket,
+		.doc = "Mode tcp: 0: the client's TLS hello has no session ticket extension, 1: "
+		       "it has an empty one, 2: one with a ticket." },
+	VERSION("req.ssl_ver"),
+	TYPE("req_ssl_hello_type", REQ, "client"),
+	SNI("req_ssl_sni"),
+	VERSION("req_ssl_ver"),
+	TYPE("res.ssl_hello_type", RES, "server"),
+	{ .name = NULL },
+};

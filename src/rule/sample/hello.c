@@ -1,0 +1,245 @@
+#include "rule/sample/hello.h"
+
+#include <string.h>
+
+enum {
+	RECORD_HEAD = 5,
+	MESSAGE_HEAD = 4,
+	HANDSHAKE = 22,
+	CLIENT_HELLO = 1,
+	RANDOM = 32,
+	SESSION_MAX = 32,
+	EXT_NAME = 0,
+	EXT_GROUPS = 10,
+	EXT_ALPN = 16,
+	EXT_TICKET = 35,
+	NAME_HOST = 0,
+	SSL2_MIN = 9 /* bytes of an SSLv2 hello behind its length: type, version, three lengths */
+};
+
+/* What is left of a part. Once something was longer than that it is `bad`, and empty. */
+struct part {
+	const unsigned char *p;
+	size_t len;
+	int bad;
+};
+
+static struct part
+part_of(struct str s)
+{
+	return (struct part){ (const unsigned char *)s.p, s.len, 0 };
+}
+
+static struct part
+take(struct part *from, size_t n)
+{
+	struct part out = { from->p, n, from->bad };
+
+	if (from->bad || n > from->len) {
+		from->bad = 1;
+		from->len = 0;
+		return (struct part){ NULL, 0, 1 };
+	}
+	from->p += n;
+	from->len -= n;
+	return out;
+}
+
+/* A number of n bytes, the highest first. */
+static uint32_t
+number(struct part *from, size_t n)
+{
+	struct part b = take(from, n);
+	uint32_t v = 0;
+
+	for (size_t i = 0; i < b.len; i++)
+		v = v << 8 | b.p[i];
+	return v;
+}
+
+/* A vector: its length in n bytes, and as much behind. */
+static struct part
+vector(struct part *from, size_t n)
+{
+	return take(from, number(from, n));
+}
+
+static struct str
+text_of(struct part p)
+{
+	return (struct str){ (const char *)p.p, p.len };
+}
+
+/* --- extensions --- */
+
+/* The first name of a host; one that no host can have is none. */
+static int
+take_name(struct part body, struct hello *out)
+{
+	struct part list = vector(&body, 2);
+
+	while (list.len) {
+		uint32_t type = number(&list, 1);
+		struct part name = vector(&list, 2);
+
+		if (list.bad)
+			return -1;
+		if (type != NAME_HOST || out->name.p || !name.len || name.len > HELLO_NAME_MAX)
+			continue;
+		for (size_t i = 0; i < name.len; i++)
+			if (name.p[i] <= ' ' || name.p[i] > '~')
+				return -1;
+		out->name = text_of(name);
+	}
+	return list.bad || body.bad || body.len ? -1 : 0;
+}
+
+static int
+take_protocol(struct part body, struct hello *out)
+{
+	struct part list = vector(&body, 2);
+
+	while (list.len) {
+		struct part name = vector(&list, 1);
+
+		if (list.bad || !name.len)
+			return -1;
+		if (!out->protocol.p)
+			out->protocol = text_of(name);
+	}
+	return list.bad || body.bad || body.len ? -1 : 0;
+}
+
+/* Of those that matter here, none may stand there twice (RFC 8446 4.2). */
+static int
+take_extension(uint32_t type, struct part body, unsigned int *seen, struct hello *out)
+{
+	unsigned int bit = type == EXT_NAME ? 1u
+		: type == EXT_GROUPS        ? 2u
+		: type == EXT_ALPN          ? 4u
+		: type == EXT_TICKET        ? 8u
+					    : 0u;
+
+	if (*seen & bit)
+		return -1;
+	*seen |= bit;
+	if (type == EXT_NAME)
+		return take_name(body, out);
+	if (type == EXT_ALPN)
+		return take_protocol(body, out);
+	if (type == EXT_GROUPS)
+		out->has_groups = 1;
+	else if (type == EXT_TICKET)
+		out->ticket = body.len ? 2 : 1;
+	return 0;
+}
+
+static int
+take_extensions(struct part *m, struct hello *out)
+{
+	struct part all = vector(m, 2);
+	unsigned int seen = 0;
+
+	while (all.len) {
+		uint32_t type = number(&all, 2);
+		struct part body = vector(&all, 2);
+
+		if (all.bad || take_extension(type, body, &seen, out) < 0)
+			return -1;
+	}
+	return all.bad ? -1 : 0;
+}
+
+/* --- messages --- */
+
+static int
+take_client(struct part m, struct hello *out)
+{
+	struct part ciphers, compressions, session;
+
+	(void)take(&m, 2);
+	(void)take(&m, RANDOM);
+	session = vector(&m, 1);
+	ciphers = vector(&m, 2);
+	compressions = vector(&m, 1);
+	if (m.bad || session.len > SESSION_MAX || !ciphers.len || ciphers.len % 2 ||
+		!compressions.len)
+		return -1;
+	/* Extensions are younger than the rest. */
+	if (m.len && take_extensions(&m, out) < 0)
+		return -1;
+	return m.bad || m.len ? -1 : 0;
+}
+
+/* Is this how a record with a handshake message begins, as far as it goes? */
+static int
+is_record(struct str b)
+{
+	const unsigned char *p = (const unsigned char *)b.p;
+
+	return !(b.len > 0 && p[0] != HANDSHAKE) && !(b.len > 1 && p[1] != 3);
+}
+
+enum hello_found
+hello_parse(struct str bytes, struct hello *out)
+{
+	struct part all = part_of(bytes), message;
+	uint32_t record, len;
+	struct hello h = { 0 };
+
+	if (!is_record(bytes))
+		return HELLO_NOT;
+	if (bytes.len < RECORD_HEAD + MESSAGE_HEAD)
+		return HELLO_MORE;
+	(void)take(&all, 3);
+	record = number(&all, 2);
+	h.type = (uint8_t)number(&all, 1);
+	len = number(&all, 3);
+	/* One that goes on in another record is for those who decrypt. */
+	if (record < MESSAGE_HEAD || len > record - MESSAGE_HEAD || len < 2)
+		return HELLO_NOT;
+	if (all.len < len)
+		return HELLO_MORE;
+	message = take(&all, len);
+	h.version = (uint32_t)message.p[0] << 16 | message.p[1];
+	*out = h;
+	/* SSL 3.0 has no extensions. */
+	if (h.type != CLIENT_HELLO || h.version >> 16 != 3 || h.version == 3u << 16)
+		return HELLO_WHOLE;
+	if (take_client(message, &h) == 0) {
+		*out = h;
+		out->is_client = 1;
+	}
+	return HELLO_WHOLE;
+}
+
+static enum hello_found
+ssl2_version(struct str bytes, uint32_t *version)
+{
+	const unsigned char *p = (const unsigned char *)bytes.p;
+	size_t len;
+
+	if (bytes.len < 2)
+		return HELLO_MORE;
+	len = (size_t)(p[0] & 0x7f) << 8 | p[1];
+	if (len < SSL2_MIN || (bytes.len > 2 && p[2] != CLIENT_HELLO))
+		return HELLO_NOT;
+	if (bytes.len < len + 2)
+		return HELLO_MORE;
+	*version = (uint32_t)p[3] << 16 | p[4];
+	return HELLO_WHOLE;
+}
+
+enum hello_found
+hello_version(struct str bytes, uint32_t *version)
+{
+	enum hello_found found;
+	struct hello h;
+
+	if (bytes.len && ((unsigned char)bytes.p[0] & 0x80))
+		return ssl2_version(bytes, version);
+	found = hello_parse(bytes, &h);
+	if (found == HELLO_WHOLE)
+		*version = h.version;
+	return found;
+}

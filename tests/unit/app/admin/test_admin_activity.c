@@ -1,0 +1,65 @@
+/* show activity: a line for each gauge, with one number for each worker. */
+#include "unit/app/admin_rig.h"
+
+static void
+one_worker_has_one_number(void **st)
+{
+	const char *a;
+
+	(void)st;
+	rig_open("nbthread 1", "");
+	a = rig_say("show activity");
+	rig_check_shape(a);
+	assert_non_null(strstr(a, "\nhanded_over: 0\n"));
+	assert_null(strchr(a, '['));
+	rig_close();
+}
+
+static void
+each_worker_has_its_own(void **st)
+{
+	const char *a;
+	int c, s;
+
+	(void)st;
+	rig_open("nbthread 2\ntune.listener.multi-queue off", "");
+	c = bench_dial("front");
+	for (s = -1; s < 0;) {
+		assert_int_equal(loop_turn(w->loop, 1), 0);
+		s = accept(origin, NULL, NULL);
+	}
+	rendezvous_begin(&proc);
+	a = rig_say("show activity");
+	rendezvous_end(&proc);
+	assert_true(strstr(a, "sessions: 1 [ 1 0 ]\n") || strstr(a, "sessions: 1 [ 0 1 ]\n"));
+	assert_true(strstr(a, "accepted: 1 [ 1 0 ]\n") || strstr(a, "accepted: 1 [ 0 1 ]\n"));
+	assert_non_null(strstr(a, "rendezvous: 1 [ 1 0 ]\n"));
+	close(c);
+	close(s);
+	process_soft_stop(&proc);
+	process_run(&proc);
+	assert_int_equal(process_join(&proc), 0);
+	rig_close();
+}
+
+static void
+needs_the_operator(void **st)
+{
+	(void)st;
+	rig_open("nbthread 1", "");
+	assert_non_null(strstr(rig_run(BIND_USER, "show activity"), "Permission denied"));
+	assert_null(strstr(rig_run(BIND_OPERATOR, "show activity"), "Permission denied"));
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_worker_has_one_number),
+		cmocka_unit_test(each_worker_has_its_own),
+		cmocka_unit_test(needs_the_operator),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* show info and show version: HAProxy's keys, one line each, and what they count. */
+#include "unit/app/admin_rig.h"
+
+#include "app/config/version.h"
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("node here", "");
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	return 0;
+}
+
+/* The value of a key, which must be there once. */
+static const char *
+value(const char *answer, const char *key)
+{
+	static char found[256];
+	size_t len = strlen(key);
+	int n = 0;
+
+	for (const char *at = answer; at && *at; at = strchr(at, '\n'), at = at ? at + 1 : NULL)
+		if (strncmp(at, key, len) == 0 && strncmp(at + len, ": ", 2) == 0) {
+			snprintf(found, sizeof(found), "%.*s", (int)strcspn(at + len + 2, "\n"),
+				at + len + 2);
+			n++;
+		}
+	if (n != 1)
+		fail_msg("%d times %s", n, key);
+	return found;
+}
+
+static unsigned long
+number(const char *answer, const char *key)
+{
+	char *end;
+	const char *text = value(answer, key);
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (end == text || *end)
+		fail_msg("%s is '%s'", key, text);
+	return n;
+}
+
+/* Readers split at the colon. */
+static void
+every_line_is_a_key_and_a_value(void **st)
+{
+	const char *a = rig_say("show info");
+	unsigned int n = rig_lines(a);
+
+	(void)st;
+	rig_check_shape(a);
+	assert_true(n > 60);
+	for (unsigned int i = 0; i < n; i++) {
+		const char *line = rig_line(a, (int)i), *colon = strchr(line, ':');
+
+		if (!colon || strchr(colon + 1, ':') || colon == line || colon[1] != ' ')
+			fail_msg("'%s'", line);
+	}
+}
+
+static void
+has_what_hatop_and_the_exporters_read(void **st)
+{
+	static const char *const numbers[] = { "Nbthread", "Nbproc", "Process_num", "Pid",
+		"Uptime_sec", "Memmax_MB", "PoolAlloc_MB", "PoolUsed_MB", "PoolFailed", "Ulimit-n",
+		"Maxsock", "Maxconn", "Hard_maxconn", "CurrConns", "CumConns", "CumReq",
+		"MaxSslConns", "CurrSslConns", "CumSslConns", "Maxpipes", "PipesUsed", "PipesFree",
+		"ConnRate", "ConnRateLimit", "MaxConnRate", "SessRate", "SessRateLimit",
+		"MaxSessRate", "SslRate", "SslRateLimit", "MaxSslRate", "Tasks", "Run_queue",
+		"Idle_pct", "Stopping", "Jobs", "Unstoppable Jobs", "Listeners", "ActivePeers",
+		"ConnectedPeers", "DroppedLogs", "BusyPolling", "FailedResolutions",
+		"TotalBytesOut", "DebugCommandsIssued", "CumRecvLogs", "Start_time_sec",
+		"Tainted" };
+	char *a = strdup(rig_say("show info"));
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		(void)number(a, numbers[i]);
+	assert_string_equal(value(a, "Name"), "HAProxy");
+	assert_string_equal(value(a, "Version"), VERSION_COMPAT);
+	assert_string_equal(value(a, "Release_date"), VERSION_DATE);
+	assert_string_equal(value(a, "node"), "here");
+	assert_int_equal(number(a, "Pid"), getpid());
+	assert_int_equal(number(a, "Listeners"), 2);
+	assert_int_equal(number(a, "Maxconn"), proc.limits.maxconn);
+	assert_int_equal(number(a, "Nbproc"), 1);
+	assert_int_equal(number(a, "Stopping"), 0);
+	assert_int_equal(number(a, "Fsm_bugs"), 0);
+	assert_int_equal(number(a, "Syscalls"), ledger_total(&sys.ledger));
+	free(a);
+}
+
+static void
+uptime_is_in_days_hours_minutes_seconds(void **st)
+{
+	static const struct {
+		uint64_t sec;
+		const char *text;
+	} t[] = {
+		{ 0, "0d 0h00m00s" }, { 59, "0d 0h00m59s" }, { 61, "0d 0h01m01s" },
+		{ 3600, "0d 1h00m00s" }, { 86399, "0d 23h59m59s" }, { 86400, "1d 0h00m00s" },
+		{ 1000000, "11d 13h46m40s" },
+	};
+	uint64_t now = loop_now_ms(w->loop);
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		/* Modular: a machine that was started a moment ago is no hindrance. */
+		proc.started_ms = now - t[i].sec * 1000;
+		assert_string_equal(value(rig_say("show info"), "Uptime"), t[i].text);
+		assert_int_equal(number(rig_say("show info"), "Uptime_sec"), t[i].sec);
+	}
+}
+
+static void
+connections_are_counted(void **st)
+{
+	char *a;
+	int c, s;
+
+	(void)st;
+	c = bench_dial("front");
+	assert_int_equal(send(c, "hello", 5, 0), 5);
+	bench_turns();
+	s = accept(origin, NULL, NULL);
+	assert_int_equal(send(s, "four", 4, 0), 4);
+	bench_turns();
+	a = strdup(rig_say("show info"));
+	assert_int_equal(number(a, "CurrConns"), 1);
+	assert_int_equal(number(a, "CumConns"), 1);
+	assert_int_equal(number(a, "TotalBytesOut"), 4);
+	assert_int_equal(number(a, "Jobs"), 1 + 2);
+	free(a);
+	close(c);
+	close(s);
+	bench_turns();
+	a = strdup(rig_say("show info"));
+	assert_int_equal(number(a, "CurrConns"), 0);
+	assert_int_equal(number(a, "CumConns"), 1);
+	free(a);
+	process_soft_stop(&proc);
+	assert_int_equal(number(rig_say("show info"), "Stopping"), 1);
+}
+
+static void
+memory_is_told(void **st)
+{
+	char *a;
+
+	(void)st;
+	assert_int_equal(number(rig_say("show info"), "Memmax_MB"), 0);
+	cfg.global.memory = 5 << 20;
+	w->engine.memory_holds = 3;
+	w->engine.buf_waits = 4;
+	w->engine.zerocopy.pinned = 5;
+	w->engine.zerocopy.bytes = 6;
+	w->engine.zerocopy.copied = 7;
+	w->engine.zerocopy.refused = 8;
+	w->engine.zerocopy.full = 9;
+	a = strdup(rig_say("show info"));
+	assert_int_equal(number(a, "Memmax_MB"), 5);
+	assert_int_equal(number(a, "Memory_holds"), 3);
+	assert_int_equal(number(a, "Buffer_waits"), 4);
+	assert_int_equal(number(a, "Zerocopy_pinned"), 5);
+	assert_int_equal(number(a, "Zerocopy_bytes"), 6);
+	assert_int_equal(number(a, "Zerocopy_copied"), 7);
+	assert_int_equal(number(a, "Zerocopy_refused"), 8);
+	assert_int_equal(number(a, "Zerocopy_full"), 9);
+	free(a);
+}
+
+static void
+pipes_are_counted(void **st)
+{
+	struct pipe *p, *q;
+	char *a;
+
+	(void)st;
+	proc.limits.pipes = 9;
+	engine_allow_splice(&w->engine, 9, 0);
+	p = pipe_get(&w->engine.pipes, 0);
+	q = pipe_get(&w->engine.pipes, 0);
+	assert_true(p && q);
+	pipe_put(&w->engine.pipes, q);
+	w->engine.spliced = 12345;
+	w->engine.splice_fallbacks = 6;
+	a = strdup(rig_say("show info"));
+	assert_int_equal(number(a, "Maxpipes"), 9);
+	assert_int_equal(number(a, "PipesUsed"), 1);
+	assert_int_equal(number(a, "PipesFree"), 1);
+	assert_int_equal(number(a, "TotalSplicdedBytesOut"), 12345);
+	assert_int_equal(number(a, "Splice_bytes"), 12345);
+	assert_int_equal(number(a, "Splice_fallbacks"), 6);
+	free(a);
+	pipe_drop(&w->engine.pipes, p);
+}
+
+static void
+other_forms_are_refused(void **st)
+{
+	(void)st;
+	assert_string_equal(rig_say("show info json"), "show info json: not supported\n\n");
+	assert_string_equal(rig_say("show version"), VERSION_COMPAT "\n\n");
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(every_line_is_a_key_and_a_value),
+		T(has_what_hatop_and_the_exporters_read),
+		T(uptime_is_in_days_hours_minutes_seconds),
+		T(connections_are_counted),
+		T(memory_is_told),
+		T(pipes_are_counted),
+		T(other_forms_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

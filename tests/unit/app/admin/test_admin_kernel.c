@@ -1,0 +1,175 @@
+/* show syscalls, show fd, show pools: the same numbers as the ledger, the loop and the pools. */
+#include "unit/app/admin_rig.h"
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("", "");
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	return 0;
+}
+
+static void
+forward_something(void)
+{
+	int c = bench_dial("front"), s;
+
+	assert_int_equal(send(c, "hello", 5, 0), 5);
+	bench_turns();
+	s = accept(origin, NULL, NULL);
+	assert_true(s >= 0);
+	close(c);
+	close(s);
+	bench_turns();
+	assert_int_equal(w->engine.cum_conns, 1);
+}
+
+static enum sys_call
+call_named(const char *name)
+{
+	for (int i = 0; i < SYS_CALLS; i++)
+		if (strcmp(ledger_name((enum sys_call)i), name) == 0)
+			return (enum sys_call)i;
+	fail_msg("no call is named '%s'", name);
+	return SYS_CALLS;
+}
+
+static void
+syscalls_are_the_ledger(void **st)
+{
+	const struct ledger *l = &sys.ledger;
+	unsigned long long sum, ok, again, error, all = 0;
+	unsigned int rows = 0;
+	const char *a;
+	char name[64];
+
+	(void)st;
+	forward_something();
+	sys.ledger.n[SYS_CALL_accept4][SYS_AGAIN] += 3;
+	sys.ledger.n[SYS_CALL_connect][SYS_ERROR] += 5;
+	a = rig_say("show syscalls");
+	rig_check_shape(a);
+	for (unsigned int i = 1; i + 2 < rig_lines(a); i++) {
+		const char *line = rig_line(a, (int)i);
+		enum sys_call call;
+
+		assert_int_equal(sscanf(line, "%63s %llu %llu %llu %llu", name, &sum, &ok, &again,
+				     &error),
+				 5);
+		call = call_named(name);
+		assert_int_equal(sum, ok + again + error);
+		assert_int_equal(sum, ledger_sum(l, call));
+		assert_int_equal(ok, l->n[call][SYS_OK]);
+		assert_int_equal(again, l->n[call][SYS_AGAIN]);
+		assert_int_equal(strstr(line, "vdso") != NULL, ledger_is_clock(call));
+		if (!ledger_is_clock(call))
+			all += sum;
+		rows++;
+	}
+	for (int i = 0; i < SYS_CALLS; i++)
+		rows -= ledger_sum(l, (enum sys_call)i) > 0;
+	assert_int_equal(rows, 0);
+	assert_int_equal(sscanf(rig_line(a, (int)rig_lines(a) - 2), "total %llu", &sum), 1);
+	assert_int_equal(sum, all);
+	assert_int_equal(sum, ledger_total(l));
+	assert_int_equal(sscanf(rig_line(a, (int)rig_lines(a) - 1), "connections %llu", &sum), 1);
+	assert_int_equal(sum, 1);
+}
+
+/* Without a connection nothing is divided by none. */
+static void
+syscalls_before_the_first_connection(void **st)
+{
+	(void)st;
+	assert_non_null(strstr(rig_say("show syscalls"), " 0.000"));
+	assert_null(strstr(rig_say("show syscalls"), "nan"));
+	assert_null(strstr(rig_say("show syscalls"), "inf"));
+}
+
+static void
+fds_are_those_of_the_loop(void **st)
+{
+	char line[64];
+	const char *a;
+	int c = bench_dial("front"), fd, seen = 0;
+
+	(void)st;
+	bench_turns();
+	a = rig_say("show fd");
+	rig_check_shape(a);
+	assert_int_equal(rig_lines(a), loop_fds(w->loop));
+	for (unsigned int i = 0; i < rig_lines(a); i++) {
+		assert_int_equal(sscanf(rig_line(a, (int)i), "%d : r=", &fd), 1);
+		seen += fd == rig_listener->fd;
+	}
+	assert_int_equal(seen, 1);
+	snprintf(line, sizeof(line), "show fd %d", rig_listener->fd);
+	a = rig_say(line);
+	assert_int_equal(rig_lines(a), 1);
+	assert_non_null(strstr(a, "r=BLOCKED w=IDLE polled=R "));
+	/* Not in the loop: nothing to say. */
+	assert_string_equal(rig_say("show fd 255"), "\n");
+	close(c);
+	close(accept(origin, NULL, NULL));
+	bench_turns();
+}
+
+static void
+fds_are_checked(void **st)
+{
+	static const char *const bad[] = { "-1", "256", "x", "1x", "99999999999999999999" };
+
+	(void)st;
+	/* What is asked of the kernel may be less than what was there already. */
+	proc.limits.fds = 4;
+	assert_int_equal(rig_lines(rig_say("show fd")), loop_fds(w->loop));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "show fd %s", bad[i]);
+		assert_string_equal(rig_say(line),
+			"Invalid descriptor: expects a number from 0 to 255.\n\n");
+	}
+}
+
+static void
+pools_are_counted(void **st)
+{
+	char want[64];
+	const char *a;
+
+	(void)st;
+	forward_something();
+	a = rig_say("show pools");
+	rig_check_shape(a);
+	assert_int_equal(rig_lines(a), 3);
+	snprintf(want, sizeof(want), "Pool session (%zu bytes) : 0 used", sizeof(struct session));
+	assert_non_null(strstr(a, want));
+	snprintf(want, sizeof(want), "%llu gets, 0 failures",
+		 (unsigned long long)w->engine.session_pool.gets);
+	assert_int_equal(w->engine.session_pool.gets, 1);
+	assert_non_null(strstr(a, want));
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(syscalls_are_the_ledger),
+		T(syscalls_before_the_first_connection),
+		T(fds_are_those_of_the_loop),
+		T(fds_are_checked),
+		T(pools_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* Maps and ACLs, changed at run time; tests/system compares them with HAProxy's. */
+#include "unit/app/map_rig.h"
+
+static void
+changing(void **st)
+{
+	(void)st;
+	assert_string_equal(SAY("add map %s c 4"), "\n");
+	assert_string_equal(SAY("set map %s a x"), "\n");
+	assert_string_equal(SAY("set map %s #0x2 y"), "\n");
+	assert_string_equal(SAY("del map %s #0x3"), "\n");
+	assert_string_equal(SAY("show map %s"), "0x1 a x\n0x2 b y\n0x4 c 4\n\n");
+	assert_string_equal(SAY("del map %s a"), "\n");
+	assert_string_equal(SAY("clear map %s"), "\n");
+	assert_string_equal(SAY("show map %s"), "\n");
+	assert_string_equal(rig_say("add acl #0 7"), "\n");
+	assert_string_equal(rig_say("del acl #0 101:"), "\n");
+	assert_string_equal(rig_say("show acl #0"), "0x2 7\n\n");
+	assert_string_equal(rig_say("clear acl #0"), "\n");
+	assert_string_equal(rig_say("show acl #0"), "\n");
+}
+
+static void
+payload(void **st)
+{
+	static char text[] = "k1 v1\r\n\tk2   v2 with  blanks \n\nk3\nk4 v4\n";
+
+	(void)st;
+	(void)SAY("clear map %s");
+	(void)rig_say("show cli level");
+	sbuf_reset(&rig_conn.out);
+	snprintf(line, sizeof(line), "add map %s", map);
+	admin_run_line(&rig_conn, line, text);
+	assert_string_equal(rig_conn.out.p, "Missing value for key 'k3'.\n\n");
+	assert_string_equal(SAY("show map %s"), "0x4 k1 v1\n0x5 k2 v2 with  blanks \n\n");
+}
+
+static void
+whole_versions(void **st)
+{
+	(void)st;
+	assert_string_equal(SAY("prepare map %s"), "New version created: 1\n\n");
+	assert_string_equal(SAY("add map @1 %s z 26"), "\n");
+	assert_string_equal(SAY("add map @2 %s z 26"),
+		"Version number in the future, please use 'prepare map' before.\n\n");
+	assert_string_equal(SAY("show map @1 %s"), "0x4 z 26\n\n");
+	assert_non_null(strstr(rig_say("show map"), "curr_ver=0 next_ver=1 entry_cnt=4\n"));
+	assert_string_equal(SAY("commit map @2 %s"), "Version number out of range.\n\n");
+	assert_string_equal(SAY("commit map @1 %s"), "\n");
+	assert_string_equal(SAY("show map %s"), "0x4 z 26\n\n");
+	assert_string_equal(SAY("clear map @0 %s"), "\n");
+	assert_non_null(strstr(rig_say("show map"), "curr_ver=1 next_ver=1 entry_cnt=1\n"));
+	assert_string_equal(rig_say("prepare acl #0"), "New version created: 1\n\n");
+	assert_string_equal(rig_say("commit acl @1 #0"), "\n");
+	assert_string_equal(rig_say("show acl #0"), "\n");
+}
+
+static void
+mistakes(void **st)
+{
+	static const char *const t[][2] = {
+		{ "show map #0", "Unknown map identifier. Please use #<id> or <file>." },
+		{ "show acl @0", "Unknown ACL identifier. Please use #<id> or <file>." },
+		{ "show map @x #1", "Invalid version number." },
+		{ "show map @4294967296 #1", "Invalid version number." },
+		{ "get map", "Missing map identifier and/or key." },
+		{ "get acl #0", "Missing ACL identifier and/or key." },
+		{ "add map #1 k",
+			"'add map' expects three parameters (map identifier, key and value) "
+			"or one parameter (map identifier) and a payload" },
+		{ "add acl #0", "'add acl' expects two parameters: ACL identifier and pattern." },
+		{ "add acl #0 x", "'x' is not a number." },
+		{ "add acl #1 x", "Unknown ACL identifier. Please use #<id> or <file>." },
+		{ "set map #1 x",
+			"'set map' expects three parameters: map identifier, key and value." },
+		{ "set map #1 x y", "entry not found." },
+		{ "set map #1 #0x77 y", "key or pattern not found." },
+		{ "del map", "This command expects two parameters: map identifier and key." },
+		{ "del acl #0", "This command expects two parameters: ACL identifier and key." },
+		{ "del acl #0 9", "Key not found." },
+		{ "del acl #0 #zz", "Key not found." },
+		{ "clear acl @0", "Missing ACL identifier." },
+		{ "prepare map", "Unknown map identifier. Please use #<id> or <file>." },
+		{ "commit map #1", "Missing version number." },
+		{ "commit map @1", "Missing map identifier." },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		if (strcmp(rig_line(rig_say(t[i][0]), 0), t[i][1]) != 0)
+			fail_msg("%s: %s", t[i][0], rig_say(t[i][0]));
+}
+
+/* Whoever may not change anything does not change these (manual, `level`). */
+static void
+permissions(void **st)
+{
+	static const char *const changes[] = { "add map", "add acl", "set map", "del map",
+		"del acl", "clear map", "clear acl", "prepare map", "prepare acl", "commit map",
+		"commit acl" };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+		assert_string_equal(rig_run(BIND_OPERATOR, changes[i]), "Permission denied\n\n");
+	assert_null(strstr(rig_run(BIND_USER, "show map"), "denied"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(changing),
+		TEST(payload),
+		TEST(whole_versions),
+		TEST(mistakes),
+		TEST(permissions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

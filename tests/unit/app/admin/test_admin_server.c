@@ -1,0 +1,252 @@
+/* States and weights of servers, changed at run time. */
+#include "unit/app/admin_rig.h"
+
+#define MORE                                                                                      \
+	"backend rr\n balance roundrobin\n server a 127.0.0.1:1 weight 50 maxconn 1\n"            \
+	" server b 127.0.0.1:2\nbackend st\n balance static-rr\n server c 127.0.0.1:3 weight 7\n" \
+	" server d 127.0.0.1:4\nfrontend f\n bind unix@/nowhere/at.all\n disabled\n"
+
+static struct server *a, *c;
+
+static struct server *
+server_named(const char *be, const char *name)
+{
+	struct proxy *p = proxies_find(&cfg.proxies, be, PROXY_BE);
+
+	assert_non_null(p);
+	list_each(it, &p->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		if (strcmp(s->name, name) == 0)
+			return s;
+	}
+	fail();
+	return NULL;
+}
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("", MORE);
+	a = server_named("rr", "a");
+	c = server_named("st", "c");
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	return 0;
+}
+
+static void
+states_change_without_a_word(void **st)
+{
+	static const struct {
+		const char *line;
+		enum server_admin admin;
+		const char *status;
+	} t[] = {
+		{ "disable server rr/a", SERVER_MAINT, "MAINT" },
+		{ "disable server rr/a", SERVER_MAINT, "MAINT" },
+		{ "enable server rr/a", SERVER_UP, "no check" },
+		{ "set server rr/a state drain", SERVER_DRAIN, "DRAIN" },
+		{ "set server rr/a state maint", SERVER_MAINT, "MAINT" },
+		{ "set server rr/a state ready", SERVER_UP, "no check" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_string_equal(rig_say(t[i].line), "\n");
+		assert_int_equal(a->admin, t[i].admin);
+		assert_string_equal(server_status_text(a), t[i].status);
+		assert_int_equal(proxy_usable_servers(a->be), t[i].admin == SERVER_UP ? 2 : 1);
+	}
+	assert_int_equal(server_named("rr", "b")->admin, SERVER_UP);
+}
+
+static void
+weights_are_numbers_or_parts_of_the_configured_one(void **st)
+{
+	static const struct {
+		const char *arg;
+		int weight; /* -1: refused */
+	} t[] = {
+		{ "0", 0 }, { "1", 1 }, { "256", 256 }, { "100%", 50 }, { "50%", 25 },
+		{ "1%", 0 }, { "0%", 0 }, { "257", -1 }, { "-1", -1 }, { "102%", 51 },
+		{ "600%", 256 },
+		{ "2147483647%", 256 }, { "2147483648%", -1 }, { "-1%", -1 }, { "%", -1 },
+		{ "x", -1 }, { "10x", -1 }, { "1e99", -1 }, { "2147483648", -1 },
+		{ "4294967296", -1 }, { "9223372036854775808", -1 }, { "0x10", -1 }, { "", -1 },
+		{ "5%%", -1 },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		static const char *const forms[] = { "set weight rr/a",
+						     "set server rr/a weight" };
+
+		for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+			char line[80], want[40];
+
+			assert_int_equal(server_set_weight(a, 50), 0);
+			snprintf(line, sizeof(line), "%s %s", forms[f], t[i].arg);
+			if (t[i].weight >= 0) {
+				assert_string_equal(rig_say(line), "\n");
+				assert_int_equal(a->uweight, t[i].weight);
+				snprintf(want, sizeof(want), "%d (initial 50)\n\n", t[i].weight);
+				assert_string_equal(rig_say("get weight rr/a"), want);
+			} else {
+				assert_true(rig_lines(rig_say(line)) == 1);
+				assert_int_equal(a->uweight, 50);
+			}
+		}
+	}
+	assert_int_equal(a->conf.weight, 50);
+}
+
+static void
+static_algorithms_know_off_and_on(void **st)
+{
+	(void)st;
+	assert_string_equal(rig_say("set weight st/c 0%"), "\n");
+	assert_int_equal(c->uweight, 0);
+	assert_string_equal(rig_say("set weight st/c 100%"), "\n");
+	assert_int_equal(c->uweight, 7);
+	assert_non_null(strstr(rig_say("set weight st/c 50%"), "static LB algorithm"));
+	assert_non_null(strstr(rig_say("set weight st/c 8"), "static LB algorithm"));
+	assert_int_equal(c->uweight, 7);
+}
+
+static void
+what_is_not_there_is_said(void **st)
+{
+	static const char *const heads[] = { "enable server", "disable server", "get weight",
+					     "set weight", "set server" };
+	static const struct {
+		const char *arg, *answer;
+	} t[] = {
+		{ "", "Require 'backend/server'.\n\n" },
+		{ "rr", "Require 'backend/server'.\n\n" },
+		{ "no/a", "No such backend.\n\n" },
+		{ "f/a", "No such backend.\n\n" },
+		{ "/a", "No such backend.\n\n" },
+		{ "rr/no", "No such server.\n\n" },
+		{ "rr/", "No such server.\n\n" },
+		{ "rr/a/b", "No such server.\n\n" },
+		{ "rr/A", "No such server.\n\n" },
+	};
+
+	(void)st;
+	for (size_t h = 0; h < ARRAY_LEN(heads); h++)
+		for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+			char line[80];
+
+			snprintf(line, sizeof(line), "%s %s", heads[h], t[i].arg);
+			assert_string_equal(rig_say(line), t[i].answer);
+		}
+	assert_non_null(strstr(rig_say("set server rr/a"), "only supports"));
+	assert_non_null(strstr(rig_say("set server rr/a state"), "only supports"));
+	assert_non_null(strstr(rig_say("set server rr/a state up"), "only supports"));
+	assert_non_null(strstr(rig_say("set server rr/a addr 1.2.3.4"), "only supports"));
+	assert_int_equal(a->admin, SERVER_UP);
+}
+
+/* Management manual, 9.3: by name, or by number with a #. */
+static void
+servers_have_numbers_too(void **st)
+{
+	char line[80];
+
+	(void)st;
+	assert_string_equal(rig_say("get weight rr/#1"), "50 (initial 50)\n\n");
+	assert_string_equal(rig_say("disable server rr/#2"), "\n");
+	assert_int_equal(server_named("rr", "b")->admin, SERVER_MAINT);
+	assert_string_equal(rig_say("disable server rr/#3"), "No such server.\n\n");
+	assert_string_equal(rig_say("disable server rr/#"), "No such server.\n\n");
+	assert_string_equal(rig_say("disable server rr/#1x"), "No such server.\n\n");
+	assert_int_equal(a->admin, SERVER_UP);
+	snprintf(line, sizeof(line), "get weight #%d/a", a->be->id);
+	assert_string_equal(rig_say(line), "50 (initial 50)\n\n");
+	/* A frontend's number is no backend's. */
+	snprintf(line, sizeof(line), "get weight #%d/a",
+		 proxies_find(&cfg.proxies, "f", PROXY_FE)->id);
+	assert_string_equal(rig_say(line), "No such backend.\n\n");
+	assert_string_equal(rig_say("get weight #99/a"), "No such backend.\n\n");
+}
+
+static void
+the_change_is_dated(void **st)
+{
+	(void)st;
+	a->last_change_ms = 0;
+	(void)rig_say("disable server rr/a");
+	assert_int_equal(a->last_change_ms, loop_now_ms(w->loop));
+	a->last_change_ms = 1;
+	(void)rig_say("disable server rr/a");
+	assert_int_equal(a->last_change_ms, 1);
+}
+
+/* A server that comes back takes those who wait for one. */
+static void
+who_waits_is_served(void **st)
+{
+	struct server *s = server_named("l", "s");
+	int client[2];
+
+	(void)st;
+	s->conf.maxconn = 1;
+	for (int i = 0; i < 2; i++)
+		client[i] = bench_dial("front");
+	bench_turns();
+	assert_int_equal(s->be->queued, 1);
+	s->conf.maxconn = 2;
+	assert_string_equal(rig_say("set weight l/s 2"), "\n");
+	assert_int_equal(s->be->queued, 0);
+	bench_turns();
+	for (int i = 0; i < 2; i++) {
+		close(client[i]);
+		close(accept(origin, NULL, NULL));
+	}
+	bench_turns();
+	assert_int_equal(s->cur, 0);
+}
+
+/* Columns as haproxy's, and a number for each worker. */
+static void
+connections_are_shown(void **st)
+{
+	const char *said;
+
+	(void)st;
+	said = rig_say("show servers conn st");
+	assert_string_equal(rig_line(said, 0),
+		"# bkname/svname bkid/svid addr port - purge_delay used_cur used_max need_est "
+		"unsafe_nb safe_nb idle_lim idle_cur idle_per_thr[1]");
+	assert_int_equal(rig_lines(said), 3);
+	assert_non_null(strstr(rig_line(said, 1), "st/c "));
+	assert_non_null(strstr(rig_line(said, 1), "/1 127.0.0.1 3 - 5000 0 0 0 0 0 -1 0 0"));
+	assert_true(rig_lines(rig_say("show servers conn")) > 3);
+	assert_string_equal(rig_say("show servers conn nobody"), "Can't find backend.\n\n");
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(states_change_without_a_word),
+		T(weights_are_numbers_or_parts_of_the_configured_one),
+		T(static_algorithms_know_off_and_on),
+		T(what_is_not_there_is_said),
+		T(servers_have_numbers_too),
+		T(the_change_is_dated),
+		T(who_waits_is_served),
+		T(connections_are_shown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* show sess and show errors. */
+#include "unit/app/admin_rig.h"
+
+#define CLIENTS 3
+
+static int client[CLIENTS], served[CLIENTS];
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("", "");
+	for (int i = 0; i < CLIENTS; i++) {
+		client[i] = bench_dial("front");
+		assert_int_equal(send(client[i], "hello", 5, 0), 5);
+	}
+	bench_turns();
+	for (int i = 0; i < CLIENTS; i++) {
+		served[i] = accept(origin, NULL, NULL);
+		assert_true(served[i] >= 0);
+	}
+	assert_int_equal(w->engine.n_sessions, CLIENTS);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	for (int i = 0; i < CLIENTS; i++) {
+		close(client[i]);
+		close(served[i]);
+	}
+	bench_turns();
+	rig_close();
+	return 0;
+}
+
+static void
+there_is_a_line_for_each_session(void **st)
+{
+	const char *a = rig_say("show sess");
+
+	(void)st;
+	rig_check_shape(a);
+	assert_int_equal(rig_lines(a), CLIENTS);
+	for (int i = 0; i < CLIENTS; i++) {
+		const char *line = rig_line(a, i);
+		unsigned long long id;
+
+		assert_int_equal(sscanf(line, "0x%llx: proto=unix_stream src=", &id), 1);
+		assert_int_equal(id, i + 1);
+		assert_non_null(strstr(line, " fe=l be=l srv=s state=RELAY age="));
+		assert_non_null(strstr(line, " rq[OPEN,bytes=5,pending=0] "));
+		assert_non_null(strstr(line, " rp[OPEN,bytes=0,pending=0] "));
+		assert_non_null(strstr(line, "c[fd="));
+		assert_non_null(strstr(line, "s[fd="));
+		assert_non_null(strstr(line, " retries=0 term=-- hist=INIT:ACCEPTED,"));
+		assert_non_null(strstr(line, ",CONNECT:UP"));
+	}
+	assert_int_equal(rig_lines(rig_say("show sess all")), CLIENTS);
+}
+
+static void
+one_is_found_by_its_number(void **st)
+{
+	const char *a = rig_say("show sess 0x2");
+
+	(void)st;
+	assert_int_equal(rig_lines(a), 1);
+	assert_int_equal(strncmp(a, "0x2: ", 5), 0);
+	assert_int_equal(strncmp(rig_say("show sess 3"), "0x3: ", 5), 0);
+	assert_string_equal(rig_say("show sess 0x99"), "\n");
+}
+
+static void
+numbers_are_checked(void **st)
+{
+	static const char *const bad[] = { "0", "0x", "x", "2x" };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "show sess %s", bad[i]);
+		assert_int_equal(strncmp(rig_say(line), "Invalid session", 15), 0);
+	}
+}
+
+static void
+the_deadline_is_shown_as_what_is_left(void **st)
+{
+	struct session *s = list_first(&w->engine.sessions, struct session, link);
+	const char *exp;
+	unsigned int ms;
+
+	(void)st;
+	exp = strstr(rig_say("show sess 1"), "exp=");
+	assert_non_null(exp);
+	assert_int_equal(sscanf(exp, "exp=%ums ", &ms), 1);
+	assert_in_range(ms, 4000, 5000);
+	timer_stop(loop_timers(w->loop), &s->timer);
+	s->timer.deadline = TIMER_NEVER;
+	assert_non_null(strstr(rig_say("show sess 1"), "exp= "));
+}
+
+/* Only the last pairs are kept, and shown oldest first. */
+static void
+the_history_is_a_ring(void **st)
+{
+	struct session *s = list_first(&w->engine.sessions, struct session, link);
+	const char *hist;
+
+	(void)st;
+	for (int i = 0; i < SESSION_HISTORY + 2; i++)
+		session_event(s, SESSION_EV_CLIENT_GONE);
+	hist = strstr(rig_say("show sess 1"), "hist=");
+	assert_null(strstr(hist, "INIT"));
+	for (int i = 0; i < SESSION_HISTORY; i++) {
+		assert_int_equal(strncmp(hist + 5, "RELAY:CLIENT_GONE", 17), 0);
+		hist += 18;
+	}
+	assert_int_equal(hist[5 - 1], '\n');
+	for (int i = 0; i < 300; i++)
+		session_event(s, SESSION_EV_CLIENT_GONE);
+	hist = strstr(rig_say("show sess 1"), "hist=");
+	assert_int_equal(strlen(hist), 5 + SESSION_HISTORY * 18 + 1);
+}
+
+static void
+without_sessions_there_is_nothing(void **st)
+{
+	(void)st;
+	for (int i = 0; i < CLIENTS; i++) {
+		close(client[i]);
+		close(served[i]);
+		client[i] = served[i] = -1;
+	}
+	bench_turns();
+	assert_string_equal(rig_say("show sess"), "\n");
+	assert_string_equal(rig_say("show sess all"), "\n");
+}
+
+static void
+there_are_no_protocol_errors(void **st)
+{
+	const char *a = rig_say("show errors");
+
+	(void)st;
+	rig_check_shape(a);
+	assert_int_equal(strncmp(a, "Total events captured on [", 26), 0);
+	assert_non_null(strstr(a, "] : 0\n"));
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(there_is_a_line_for_each_session),
+		T(one_is_found_by_its_number),
+		T(numbers_are_checked),
+		T(the_deadline_is_shown_as_what_is_left),
+		T(the_history_is_a_ring),
+		T(without_sessions_there_is_nothing),
+		T(there_are_no_protocol_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* shutdown session, shutdown sessions server. */
+#include "unit/app/admin_rig.h"
+
+static int c[3], s[3];
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("nbthread 1", "");
+	for (int i = 0; i < 3; i++) {
+		c[i] = bench_dial("front");
+		bench_turns();
+		s[i] = accept(origin, NULL, NULL);
+		assert_true(s[i] >= 0);
+	}
+	assert_int_equal(w->engine.n_sessions, 3);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	for (int i = 0; i < 3; i++) {
+		close(c[i]);
+		close(s[i]);
+	}
+	bench_turns();
+	rig_close();
+	return 0;
+}
+
+static void
+ends_the_one_that_is_named(void **st)
+{
+	const struct session *second = list_entry(w->engine.sessions.next->next, struct session,
+						  link);
+	char line[64];
+
+	(void)st;
+	snprintf(line, sizeof(line), "shutdown session 0x%llx", (unsigned long long)second->id);
+	assert_string_equal(rig_say(line), "\n");
+	bench_turns();
+	assert_int_equal(w->engine.n_sessions, 2);
+	assert_non_null(strstr(rig_say(line), "No such session"));
+}
+
+static void
+ends_all_on_a_server(void **st)
+{
+	(void)st;
+	assert_non_null(strstr(rig_say("shutdown sessions server l/other"), "No such server"));
+	assert_int_equal(w->engine.n_sessions, 3);
+	assert_string_equal(rig_say("shutdown sessions server l/s"), "\n");
+	bench_turns();
+	assert_int_equal(w->engine.n_sessions, 0);
+}
+
+static void
+says_what_is_missing(void **st)
+{
+	(void)st;
+	assert_non_null(strstr(rig_say("shutdown session"), "Session pointer expected"));
+	assert_non_null(strstr(rig_say("shutdown session zzz"), "No such session"));
+	assert_non_null(strstr(rig_say("shutdown session 0"), "No such session"));
+	assert_non_null(strstr(rig_say("shutdown sessions server l"), "backend/server"));
+	assert_int_equal(w->engine.n_sessions, 3);
+}
+
+static void
+needs_the_admin(void **st)
+{
+	(void)st;
+	assert_non_null(strstr(rig_run(BIND_OPERATOR, "shutdown sessions server l/s"),
+		"Permission denied"));
+	assert_int_equal(w->engine.n_sessions, 3);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(ends_the_one_that_is_named),
+		T(ends_all_on_a_server),
+		T(says_what_is_missing),
+		T(needs_the_admin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

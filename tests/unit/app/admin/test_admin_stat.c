@@ -1,0 +1,326 @@
+/* show stat: HAProxy's columns in HAProxy's order, rows, filters and what the numbers count. */
+#include "unit/app/admin_rig.h"
+
+/* What HAProxy 2.6 prints, as tools know it. */
+static const char header[] =
+	"# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,"
+	"wredis,status,weight,act,bck,chkfail,chkdown,lastchg,downtime,qlimit,pid,iid,sid,"
+	"throttle,lbtot,tracked,type,rate,rate_lim,rate_max,check_status,check_code,"
+	"check_duration,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,hanafail,"
+	"req_rate,req_rate_max,req_tot,cli_abrt,srv_abrt,comp_in,comp_out,comp_byp,comp_rsp,"
+	"lastsess,last_chk,last_agt,qtime,ctime,rtime,ttime,agent_status,agent_code,"
+	"agent_duration,check_desc,agent_desc,check_rise,check_fall,check_health,agent_rise,"
+	"agent_fall,agent_health,addr,cookie,mode,algo,conn_rate,conn_rate_max,conn_tot,"
+	"intercepted,dcon,dses,wrew,connect,reuse,cache_lookups,cache_hits,srv_icur,src_ilim,"
+	"qtime_max,ctime_max,rtime_max,ttime_max,eint,idle_conn_cur,safe_conn_cur,"
+	"used_conn_cur,need_conn_est,uweight,agg_server_status,agg_server_check_status,"
+	"agg_check_status,-,ssl_sess,ssl_reused_sess,ssl_failed_handshake,h2_headers_rcvd,"
+	"h2_data_rcvd,h2_settings_rcvd,h2_rst_stream_rcvd,h2_goaway_rcvd,"
+	"h2_detected_conn_protocol_errors,h2_detected_strm_protocol_errors,h2_rst_stream_resp,"
+	"h2_goaway_resp,h2_open_connections,h2_backend_open_streams,h2_total_connections,"
+	"h2_backend_total_streams,h1_open_connections,h1_open_streams,h1_total_connections,"
+	"h1_total_streams,h1_bytes_in,h1_bytes_out,h1_spliced_bytes_in,h1_spliced_bytes_out,";
+
+#define MORE                                                                                      \
+	"backend two\n balance leastconn\n server a 127.0.0.1:1 weight 50 maxconn 9\n"            \
+	" server b 127.0.0.1:2 backup id 7\nfrontend f\n bind abns@tacit-unit-off\n disabled\n"
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("", MORE);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	return 0;
+}
+
+static unsigned int
+commas(const char *line)
+{
+	unsigned int n = 0;
+
+	for (; *line; line++)
+		n += *line == ',';
+	return n;
+}
+
+/* A field of a line, by number. */
+static const char *
+field(const char *line, unsigned int n)
+{
+	static char text[4][128];
+	static unsigned int next;
+	char *out = text[next++ % 4];
+
+	while (n--) {
+		line = strchr(line, ',');
+		assert_non_null(line);
+		line++;
+	}
+	snprintf(out, sizeof(text[0]), "%.*s", (int)strcspn(line, ",\n"), line);
+	return out;
+}
+
+/* A field by the header's name. */
+static const char *
+named(const char *line, const char *name)
+{
+	char key[64];
+	const char *at;
+	unsigned int n = 0;
+
+	snprintf(key, sizeof(key), ",%s,", name);
+	at = strstr(header, key);
+	assert_non_null(at);
+	for (const char *p = header; p <= at; p++)
+		n += *p == ',';
+	return field(line, n);
+}
+
+/* The row of a proxy and server. */
+static const char *
+row(const char *answer, const char *px, const char *sv)
+{
+	char key[64];
+	const char *at;
+
+	snprintf(key, sizeof(key), "\n%s,%s,", px, sv);
+	at = strstr(answer, key);
+	if (!at)
+		fail_msg("no row for %s/%s", px, sv);
+	return at + 1;
+}
+
+static void
+the_header_is_haproxys(void **st)
+{
+	(void)st;
+	assert_string_equal(rig_line(rig_say("show stat"), 0), header);
+	assert_string_equal(rig_line(rig_say("show stats"), 0), header);
+}
+
+static void
+every_row_is_as_wide_as_the_header(void **st)
+{
+	const char *a = rig_say("show stat");
+
+	(void)st;
+	rig_check_shape(a);
+	/* l: frontend, server, backend; two: two servers, backend; f. */
+	assert_int_equal(rig_lines(a), 1 + 3 + 3 + 1);
+	assert_true(commas(header) >= 51);
+	for (unsigned int i = 1; i < rig_lines(a); i++)
+		assert_int_equal(commas(rig_line(a, (int)i)), commas(header));
+}
+
+/* Whatever tools read as a number is one, or empty: those before column 51 but the texts. */
+static void
+numbers_are_numbers(void **st)
+{
+	static const char *const texts[] = { "svname", "status", "tracked", "check_status",
+					     "hanafail" };
+	const char *a = rig_say("show stat");
+
+	(void)st;
+	for (unsigned int i = 1; i < rig_lines(a); i++) {
+		const char *line = rig_line(a, (int)i);
+
+		for (unsigned int c = 1; c < 51; c++) {
+			const char *f = field(line, c), *name = field(header, c);
+			int is_text = 0;
+
+			for (size_t t = 0; t < ARRAY_LEN(texts); t++)
+				is_text |= strcmp(name, texts[t]) == 0;
+			if (!is_text && strspn(f, "0123456789") != strlen(f))
+				fail_msg("%s is '%s'", name, f);
+		}
+		assert_string_equal(named(line, "mode"), "tcp");
+		assert_true(atoi(named(line, "iid")) > 0);
+	}
+}
+
+static void
+rows_say_what_they_are(void **st)
+{
+	static const struct {
+		const char *px, *sv, *type, *sid, *status, *weight, *act, *bck, *algo;
+	} t[] = {
+		{ "l", "FRONTEND", "0", "0", "OPEN", "", "", "", "" },
+		{ "l", "s", "2", "1", "no check", "1", "1", "0", "" },
+		{ "l", "BACKEND", "1", "0", "UP", "1", "1", "0", "roundrobin" },
+		{ "two", "a", "2", "1", "no check", "50", "1", "0", "" },
+		{ "two", "b", "2", "7", "no check", "1", "0", "1", "" },
+		{ "two", "BACKEND", "1", "0", "UP", "50", "1", "1", "leastconn" },
+		{ "f", "FRONTEND", "0", "0", "STOP", "", "", "", "" },
+	};
+	const char *a = rig_say("show stat"), *r;
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		r = row(a, t[i].px, t[i].sv);
+		assert_string_equal(named(r, "type"), t[i].type);
+		assert_string_equal(named(r, "sid"), t[i].sid);
+		assert_string_equal(named(r, "status"), t[i].status);
+		assert_string_equal(named(r, "weight"), t[i].weight);
+		assert_string_equal(named(r, "act"), t[i].act);
+		assert_string_equal(named(r, "bck"), t[i].bck);
+		assert_string_equal(named(r, "algo"), t[i].algo);
+		assert_string_equal(named(r, "pid"), "1");
+	}
+	assert_string_equal(named(row(a, "two", "a"), "slim"), "9");
+	assert_string_equal(named(row(a, "two", "a"), "addr"), "127.0.0.1:1");
+	assert_string_equal(named(row(a, "two", "b"), "slim"), "");
+	assert_string_equal(named(row(a, "two", "b"), "lastsess"), "-1");
+	assert_string_not_equal(named(row(a, "l", "s"), "iid"), named(row(a, "two", "a"), "iid"));
+}
+
+static void
+filters_select(void **st)
+{
+	static const struct {
+		const char *arg;
+		unsigned int rows;
+	} t[] = {
+		{ "-1 -1 -1", 7 }, { "-1 7 -1", 7 }, { "-1 0 -1", 0 }, { "-1 1 -1", 2 },
+		{ "-1 2 -1", 2 }, { "-1 4 -1", 3 }, { "-1 3 -1", 4 }, { "-1 4 1", 2 },
+		{ "-1 -1 7", 1 }, { "l -1 -1", 3 }, { "two -1 -1", 3 }, { "two 4 7", 1 },
+		{ "two 4 8", 0 }, { "f 1 -1", 1 }, { "999 -1 -1", 0 },
+	};
+	char line[80];
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		snprintf(line, sizeof(line), "show stat %s", t[i].arg);
+		if (rig_lines(rig_say(line)) != t[i].rows + 1)
+			fail_msg("%s: %u rows", line, rig_lines(rig_say(line)) - 1);
+		rig_check_shape(rig_say(line));
+	}
+	snprintf(line, sizeof(line), "show stat %d 4 -1",
+		 proxies_find(&cfg.proxies, "two", PROXY_BE)->id);
+	assert_int_equal(rig_lines(rig_say(line)), 3);
+}
+
+static void
+other_filters_are_refused(void **st)
+{
+	static const char *const bad[] = { "1", "1 2", "nobody -1 -1", "l x -1", "l -1 x", "json",
+					   "-2 -1 -1", "l -1 -1 typed", "l 99999999999 -1" };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char line[80];
+
+		snprintf(line, sizeof(line), "show stat %s", bad[i]);
+		assert_int_equal(strncmp(rig_say(line), "Invalid filter", 14), 0);
+	}
+}
+
+static void
+connections_and_bytes_are_counted(void **st)
+{
+	int c = bench_dial("front"), s;
+	char buf[16];
+	const char *a;
+
+	(void)st;
+	assert_int_equal(send(c, "hello", 5, 0), 5);
+	bench_turns();
+	s = accept(origin, NULL, NULL);
+	assert_int_equal(recv(s, buf, sizeof(buf), 0), 5);
+	assert_int_equal(send(s, "answer!", 7, 0), 7);
+	bench_turns();
+	a = rig_say("show stat l -1 -1");
+	for (unsigned int i = 1; i < rig_lines(a); i++) {
+		const char *line = rig_line(a, (int)i);
+
+		assert_string_equal(named(line, "scur"), "1");
+		assert_string_equal(named(line, "smax"), "1");
+		assert_string_equal(named(line, "stot"), "1");
+		assert_string_equal(named(line, "bin"), "5");
+		assert_string_equal(named(line, "bout"), "7");
+	}
+	assert_string_equal(named(row(a, "l", "FRONTEND"), "conn_tot"), "1");
+	assert_string_equal(named(row(a, "l", "s"), "connect"), "1");
+	assert_string_equal(named(row(a, "l", "s"), "lbtot"), "1");
+	assert_string_equal(named(row(a, "l", "s"), "lastsess"), "0");
+	assert_int_equal(recv(c, buf, sizeof(buf), 0), 7);
+	close(c);
+	close(s);
+	bench_turns();
+	a = rig_say("show stat l -1 -1");
+	for (unsigned int i = 1; i < rig_lines(a); i++) {
+		assert_string_equal(named(rig_line(a, (int)i), "scur"), "0");
+		assert_string_equal(named(rig_line(a, (int)i), "stot"), "1");
+	}
+}
+
+/* Averages run over the last 1024 sessions at most, as in HAProxy. */
+static void
+states_limits_and_times_show(void **st)
+{
+	struct proxy *p = proxies_find(&cfg.proxies, "two", PROXY_BE);
+	struct server *s = list_first(&p->servers, struct server, link);
+	struct server_stat *sum = &s->shard->stat;
+	const char *a;
+
+	(void)st;
+	sum->cum_sess = 4;
+	sum->times.qtime = 40;
+	sum->times.ctime = 400;
+	sum->times.ttime = 4000;
+	sum->times.ttime_max = 2222;
+	(void)rig_say("disable server two/a");
+	a = rig_say("show stat two -1 -1");
+	assert_string_equal(named(row(a, "two", "a"), "status"), "MAINT");
+	assert_string_equal(named(row(a, "two", "a"), "qtime"), "10");
+	assert_string_equal(named(row(a, "two", "a"), "ctime"), "100");
+	assert_string_equal(named(row(a, "two", "a"), "ttime"), "1000");
+	assert_string_equal(named(row(a, "two", "a"), "ttime_max"), "2222");
+	assert_string_equal(named(row(a, "two", "BACKEND"), "act"), "0");
+	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "UP");
+	(void)rig_say("disable server two/b");
+	a = rig_say("show stat two -1 -1");
+	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "DOWN");
+	process_soft_stop(&proc);
+	assert_string_equal(named(row(rig_say("show stat"), "l", "FRONTEND"), "status"), "STOP");
+}
+
+/* A name with a comma must not move the columns behind it. */
+static void
+odd_names_are_quoted(void **st)
+{
+	struct proxy *p = proxies_find(&cfg.proxies, "two", PROXY_BE);
+	char *was = p->name, odd[] = "t,\"o";
+
+	(void)st;
+	p->name = odd;
+	assert_int_equal(strncmp(rig_line(rig_say("show stat -1 2 -1"), 2),
+				 "\"t,\"\"o\",BACKEND,", 16), 0);
+	p->name = was;
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(the_header_is_haproxys),
+		T(every_row_is_as_wide_as_the_header),
+		T(numbers_are_numbers),
+		T(rows_say_what_they_are),
+		T(filters_select),
+		T(other_filters_are_refused),
+		T(connections_and_bytes_are_counted),
+		T(states_limits_and_times_show),
+		T(odd_names_are_quoted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* trace and show trace: switching it on and off, and what is then recorded. */
+#include "unit/app/admin_rig.h"
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open("", "");
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	return 0;
+}
+
+static void
+forward_something(void)
+{
+	int c = bench_dial("front"), s;
+	char buf[8];
+
+	assert_int_equal(send(c, "hello", 5, 0), 5);
+	bench_turns();
+	s = accept(origin, NULL, NULL);
+	assert_int_equal(recv(s, buf, sizeof(buf), 0), 5);
+	close(c);
+	close(s);
+	bench_turns();
+}
+
+static void
+nothing_is_recorded_before_it_is_asked_for(void **st)
+{
+	(void)st;
+	forward_something();
+	assert_string_equal(rig_say("show trace"), "level: off, records so far: 0\n\n");
+	assert_null(w->trace.ring);
+}
+
+static void
+changes_of_state_are_recorded(void **st)
+{
+	const char *a;
+
+	(void)st;
+	assert_string_equal(rig_say("trace state"), "\n");
+	assert_int_equal(w->trace.level, TRACE_STATE);
+	forward_something();
+	a = rig_say("show trace");
+	rig_check_shape(a);
+	assert_int_equal(strncmp(a, "level: state, records so far: ", 30), 0);
+	assert_int_equal(rig_lines(a), 1 + w->trace.seq);
+	assert_true(w->trace.seq >= 4);
+	assert_non_null(strstr(a, "ACCEPTED"));
+	assert_non_null(strstr(a, "BOTH_CLOSED"));
+	assert_int_equal(rig_lines(rig_say("show trace 2")), 1 + 2);
+	/* Off: what was recorded stays. */
+	assert_string_equal(rig_say("trace off"), "\n");
+	forward_something();
+	assert_non_null(strstr(rig_say("show trace"), "ACCEPTED"));
+	assert_string_equal(rig_say("trace clear"), "\n");
+	assert_int_equal(rig_lines(rig_say("show trace")), 1);
+}
+
+static void
+one_session_alone(void **st)
+{
+	(void)st;
+	assert_string_equal(rig_say("trace state 0x2"), "\n");
+	assert_int_equal(w->trace.only, 2);
+	forward_something();
+	assert_int_equal(w->trace.seq, 0);
+	forward_something();
+	assert_true(w->trace.seq > 0);
+}
+
+static void
+arguments_are_checked(void **st)
+{
+	static const char *const bad[] = { "trace", "trace loud", "trace state 0", "trace state x",
+					   "trace state 0x1z", "trace STATE" };
+	static const char *const counts[] = { "0", "-1", "x", "5x", "99999999999" };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(strncmp(rig_say(bad[i]), "trace: expects", 14), 0);
+		assert_int_equal(w->trace.level, TRACE_OFF);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "show trace %s", counts[i]);
+		assert_int_equal(strncmp(rig_say(line), "show trace: expects", 19), 0);
+	}
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(nothing_is_recorded_before_it_is_asked_for),
+		T(changes_of_state_are_recorded),
+		T(one_session_alone),
+		T(arguments_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* Sums over workers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "app/admin/totals.h"
+#include "unit/app/bench.h"
+
+static void
+adds_up(void **state)
+{
+	struct totals t;
+
+	(void)state;
+	assert_int_equal(bench_open("nbthread 3", ""), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct worker *x = &proc.workers[i];
+
+		assert_int_equal(worker_open(x), 0);
+		x->engine.cum_conns = 10 + i;
+		x->engine.bytes_in = 100;
+		x->engine.lingers = i;
+		freq_add(&x->engine.conn_rate, loop_now_ms(x->loop), 5);
+		x->log.dropped = 2;
+	}
+	totals_read(&proc, &t);
+	assert_int_equal(t.cum_conns, 33);
+	assert_int_equal(t.bytes_in, 300);
+	assert_int_equal(t.lingers, 3);
+	assert_int_equal(t.logs_dropped, 6);
+	assert_int_equal(t.idle_pct, 100);
+	assert_int_equal(freq_read(&t.conn_rate, loop_now_ms(w->loop)), 15);
+	/* Each made a poller of its own; the first one's ledger is the process's. */
+	assert_int_equal(ledger_sum(&t.ledger, SYS_CALL_epoll_create1), 3);
+	assert_int_equal(ledger_sum(&proc.workers[2].sys->ledger, SYS_CALL_epoll_create1), 1);
+	assert_int_equal(t.mail.posts, 0);
+	bench_close();
+}
+
+static void
+wakes_in_one_line(void **state)
+{
+	struct totals t = { .mail = { .posts = 10, .writes = 1, .elided_awake = 2,
+				      .elided_batch = 3, .elided_self = 4 },
+			    .elided_inline = 5 };
+	char text[200];
+
+	(void)state;
+	totals_wakes_text(&t, text, sizeof(text));
+	assert_string_equal(text, "wake-ups: 1 for 10 mails, elided 2 awake, 3 batch, 4 self, "
+				  "5 inline");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(adds_up),
+		cmocka_unit_test(wakes_in_one_line) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

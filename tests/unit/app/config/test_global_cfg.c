@@ -1,0 +1,156 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "net/listener.h"
+#include "unit/app/world.h"
+
+static void
+values(void **state)
+{
+	const struct global_conf *g = &cfg.global;
+
+	(void)state;
+	assert_int_equal(
+		world_global(
+			"maxconn 1000\nulimit-n 3000\nfd-hard-limit 5000\nnbthread 1\n"
+			"thread-groups 1\nuid 12\ngid 13\nchroot /var/empty\npidfile /run/x.pid\n"
+			"node n-1_a\ndescription two words\nhard-stop-after 30s\ngrace 5\n"
+			"stats timeout 2m\nstats maxconn 3\ndaemon\nquiet\nzero-warning\n"
+			"set-dumpable\ninsecure-fork-wanted\ninsecure-setuid-wanted\n"
+			"demo-origin 127.0.0.1:81\nlocalpeer me"),
+		0);
+	assert_int_equal(g->maxconn, 1000);
+	assert_int_equal(g->ulimit_n, 3000);
+	assert_int_equal(g->fd_hard_limit, 5000);
+	assert_int_equal(g->uid, 12);
+	assert_int_equal(g->gid, 13);
+	assert_string_equal(g->chroot, "/var/empty");
+	assert_string_equal(g->pidfile, "/run/x.pid");
+	assert_string_equal(g->node, "n-1_a");
+	assert_string_equal(g->description, "two words");
+	assert_int_equal(g->hard_stop_after_ms, 30000);
+	assert_int_equal(g->grace_ms, 5);
+	assert_int_equal(g->stats_timeout_ms, 120000);
+	assert_int_equal(g->stats_maxconn, 3);
+	assert_true(g->daemon && g->quiet && g->zero_warning && g->set_dumpable);
+	assert_true(g->insecure_fork && g->insecure_setuid);
+	assert_int_equal(addr_port(&g->demo_origin), 81);
+	assert_string_equal(cfg_env_get(&cfg.env, "HAPROXY_LOCALPEER"), "me");
+}
+
+static void
+sections_merge(void **state)
+{
+	(void)state;
+	assert_int_equal(world_global("maxconn 10\nglobal\npidfile a\nglobal\npidfile b"), 0);
+	assert_int_equal(cfg.global.maxconn, 10);
+	assert_string_equal(cfg.global.pidfile, "b");
+}
+
+static void
+switches(void **state)
+{
+	(void)state;
+	assert_int_equal(world_global("no strict-limits\nset-dumpable\nno set-dumpable"), 0);
+	assert_false(cfg.global.strict_limits);
+	assert_false(cfg.global.set_dumpable);
+	assert_int_equal(world_global("default strict-limits"), 0);
+	assert_true(cfg.global.strict_limits);
+}
+
+static void
+names(void **state)
+{
+	(void)state;
+	assert_int_equal(world_global("user root\ngroup root"), 0);
+	assert_int_equal(cfg.global.uid, 0);
+	assert_int_equal(world_global("user no-such-user-here"), -1);
+	assert_non_null(strstr(world_said(), "no-such-user-here"));
+	assert_int_equal(world_global("group no-such-group-here"), -1);
+	assert_int_equal(world_global("node a.b"), -1);
+	assert_non_null(strstr(world_said(), "not '.'"));
+	assert_int_equal(world_global("chroot relative"), -1);
+	assert_int_equal(world_global("demo-origin here"), -1);
+}
+
+static void
+stats_socket(void **state)
+{
+	const struct bind_conf *b;
+
+	(void)state;
+	assert_int_equal(world_global("stats socket /run/x.sock mode 600 level admin\n"
+				      "stats socket 127.0.0.1:9999"), 0);
+	b = list_first(&cfg.global.admin_binds, struct bind_conf, link);
+	assert_int_equal(b->mode, 0600);
+	assert_int_equal(b->level, BIND_ADMIN);
+	assert_int_equal(world_global("stats socket"), -1);
+	assert_int_equal(world_global("stats socket /run/x.sock accept-proxy"), -1);
+	assert_int_equal(world_global("stats socket /run/x.sock level king"), -1);
+}
+
+/* Every number, at the edges that overflow something. */
+static void
+ranges(void **state)
+{
+	static const char *const kws[] = { "maxconn", "ulimit-n", "fd-hard-limit", "nbthread",
+		"thread-hard-limit", "thread-groups", "uid", "gid", "stats maxconn",
+		"stats timeout", "hard-stop-after", "grace" };
+	static const char *const bad[] = { "-1", "18446744073709551616", "9223372036854775808",
+		"1e99", "10x", "", "0x10", "1 2" };
+	char line[128];
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(kws); k++)
+		for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+			snprintf(line, sizeof(line), "%s %s", kws[k], bad[i]);
+			assert_int_equal(world_global(line), -1);
+		}
+	/* 2^31 and 2^32 fit only what counts ids */
+	for (size_t k = 0; k < ARRAY_LEN(kws); k++) {
+		snprintf(line, sizeof(line), "%s 4294967296", kws[k]);
+		assert_int_equal(world_global(line), -1);
+		snprintf(line, sizeof(line), "%s 2147483648", kws[k]);
+		assert_int_equal(world_global(line),
+			strcmp(kws[k], "uid") && strcmp(kws[k], "gid") ? -1 : 0);
+	}
+}
+
+static void
+workers(void **state)
+{
+	(void)state;
+	assert_int_equal(world_global("nbthread 2"), 0);
+	assert_int_equal(cfg.global.nbthread, 2);
+	assert_int_equal(world_global("thread-groups 2"), -1);
+	assert_int_equal(world_global("nbthread 64"), 0);
+	assert_int_equal(world_global("nbthread 65"), -1);
+	assert_non_null(strstr(world_said(), "(1..64)"));
+	assert_int_equal(world_global("nbthread 0"), -1);
+	assert_non_null(strstr(world_said(), "(1..64)"));
+	assert_int_equal(world_global("nbthread"), -1);
+	assert_int_equal(world_global("nbthread 1"), 0);
+	assert_int_equal(cfg.global.nbthread, 1);
+	assert_int_equal(world_global("thread-hard-limit 0"), -1);
+	assert_int_equal(world_global("thread-hard-limit 4097"), -1);
+	assert_int_equal(world_global("thread-hard-limit 4096"), 0);
+	assert_int_equal(cfg.global.thread_hard_limit, 4096);
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
+	const struct CMUnitTest tests[] = { T(values), T(sections_merge), T(switches), T(names),
+					    T(stats_socket), T(ranges), T(workers) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "app/config/options.h"
+#include "base/err.h"
+
+static struct options o;
+static char why[256];
+
+/* Words separated by single blanks; the program's name is put before them. */
+static int
+parse(const char *line)
+{
+	static char buf[1024];
+	static char *argv[64];
+	int argc = 0;
+
+	snprintf(buf, sizeof(buf), "/usr/sbin/tacit %s", line);
+	for (char *p = strtok(buf, " "); p && argc < 64; p = strtok(NULL, " "))
+		argv[argc++] = p;
+	return options_parse(&o, argc, argv, why, sizeof(why));
+}
+
+static void
+actions(void **state)
+{
+	static const struct { const char *line; enum options_action action; } t[] = {
+		{ "-f a.cfg", OPTIONS_RUN },        { "-c -f a.cfg", OPTIONS_CHECK },
+		{ "-f a.cfg -c", OPTIONS_CHECK },   { "-v", OPTIONS_VERSION },
+		{ "-vv", OPTIONS_BUILD },           { "", OPTIONS_USAGE },
+		{ "-c", OPTIONS_USAGE },            { "-h", OPTIONS_USAGE },
+		{ "-h -f a", OPTIONS_USAGE },       { "-dKcfg", OPTIONS_KEYWORDS },
+		{ "-dK all", OPTIONS_KEYWORDS },    { "-dKhelp", OPTIONS_DUMP_HELP },
+		{ "-dK", OPTIONS_DUMP_HELP },       { "-cc 1", OPTIONS_COND },
+		{ "-c -cc 1", OPTIONS_COND },       { "-- a.cfg b.cfg", OPTIONS_RUN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_int_equal(parse(t[i].line), 0);
+		assert_int_equal(o.action, t[i].action);
+	}
+}
+
+static void
+places(void **state)
+{
+	static const struct {
+		const char *line;
+		enum options_place place;
+		unsigned int flags;
+	} t[] = {
+		{ "-f a", OPTIONS_AS_CONFIGURED, 0 },
+		{ "-f a -D", OPTIONS_DAEMON, 0 },
+		{ "-f a -db", OPTIONS_FOREGROUND, 0 },
+		{ "-f a -D -db", OPTIONS_FOREGROUND, 0 },
+		{ "-f a -db -D", OPTIONS_FOREGROUND, 0 },
+		{ "-f a -d", OPTIONS_DEBUG, 0 },
+		{ "-f a -d -db", OPTIONS_DEBUG, 0 },
+		{ "-f a -Ws", OPTIONS_SUPERVISED, OPTIONS_MASTER },
+		{ "-f a -W -D", OPTIONS_DAEMON, OPTIONS_MASTER },
+		{ "-f a -D -W", OPTIONS_DAEMON, OPTIONS_MASTER },
+		{ "-f a -W -db", OPTIONS_FOREGROUND, OPTIONS_MASTER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_int_equal(parse(t[i].line), 0);
+		assert_int_equal(o.place, t[i].place);
+		assert_int_equal(o.flags, t[i].flags);
+	}
+}
+
+static void
+values(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		parse("-f a -f b -p run.pid -C /etc -L me -n 10 -N 20 -m 30 -q -V -dW -dD -- c"),
+		0);
+	assert_string_equal(o.progname, "tacit");
+	assert_int_equal(o.n_files, 3);
+	assert_string_equal(o.files[1], "b");
+	assert_string_equal(o.files[2], "c");
+	assert_string_equal(o.pidfile, "run.pid");
+	assert_string_equal(o.directory, "/etc");
+	assert_string_equal(o.local_peer, "me");
+	assert_int_equal(o.maxconn, 10);
+	assert_int_equal(o.proxy_maxconn, 20);
+	assert_int_equal(o.memory_mb, 30);
+	assert_int_equal(o.flags, OPTIONS_QUIET | OPTIONS_VERBOSE | OPTIONS_WERROR | OPTIONS_DIAG);
+	assert_int_equal(parse("-f a -de -dp -dS"), 0);
+	assert_int_equal(o.flags, OPTIONS_NO_EPOLL | OPTIONS_NO_POLL | OPTIONS_NO_SPLICE);
+	assert_int_equal(o.n_hints, 0);
+	/* after -- nothing is an option */
+	assert_int_equal(parse("-- -c"), 0);
+	assert_int_equal(o.action, OPTIONS_RUN);
+	assert_string_equal(o.files[0], "-c");
+}
+
+static void
+hints(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-f a -dM -dMff -dM=1 -dI -dr -dZ"), 0);
+	assert_string_equal(o.hints, "MIrZ");
+	assert_int_equal(parse("-f a -dIx"), -ERR_UNKNOWN);
+}
+
+static void
+mistakes(void **state)
+{
+	static const struct { const char *line; int reason; const char *text; } t[] = {
+		{ "-f", -ERR_SYNTAX, "needs an argument" },
+		{ "-p", -ERR_SYNTAX, "'-p'" },
+		{ "-z", -ERR_UNKNOWN, "'-z'" },
+		{ "-", -ERR_UNKNOWN, "'-'" },
+		{ "-cV", -ERR_UNKNOWN, "'-cV'" },
+		{ "a.cfg", -ERR_UNKNOWN, "'a.cfg'" },
+		{ "-S sock", -ERR_UNSUPPORTED, "'-S'" },
+		{ "-f a -sf 12", -ERR_UNSUPPORTED, "'-sf'" },
+		{ "-x sock", -ERR_UNSUPPORTED, "'-x'" },
+		{ "-n -1", -ERR_RANGE, "-1" },
+		{ "-n 2147483648", -ERR_RANGE, "2147483648" },
+		{ "-n 4294967296", -ERR_RANGE, "4294967296" },
+		{ "-N 9223372036854775808", -ERR_RANGE, "'-N'" },
+		{ "-m 1e99", -ERR_RANGE, "1e99" },
+		{ "-n 10x", -ERR_RANGE, "10x" },
+		{ "-dKnone", -ERR_UNKNOWN, "none" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_int_equal(parse(t[i].line), t[i].reason);
+		assert_non_null(strstr(why, t[i].text));
+	}
+}
+
+static void
+too_many_files(void **state)
+{
+	static char *argv[2 + OPTIONS_FILES_MAX + 1];
+
+	(void)state;
+	argv[0] = (char *)"tacit";
+	argv[1] = (char *)"--";
+	for (int i = 0; i <= OPTIONS_FILES_MAX; i++)
+		argv[2 + i] = (char *)"x";
+	assert_int_equal(options_parse(&o, 2 + OPTIONS_FILES_MAX, argv, why, sizeof(why)), 0);
+	assert_int_equal(
+		options_parse(&o, 2 + OPTIONS_FILES_MAX + 1, argv, why, sizeof(why)), -ERR_FULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(actions),
+		cmocka_unit_test(places),
+		cmocka_unit_test(values),
+		cmocka_unit_test(hints),
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(too_many_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

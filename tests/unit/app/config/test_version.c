@@ -1,0 +1,74 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "app/config/version.h"
+#include "base/compiler.h"
+
+static char *
+printed(int build)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+
+	version_print(to, build);
+	fclose(to);
+	return text;
+}
+
+static void
+short_form(void **state)
+{
+	char *text = printed(0);
+
+	(void)state;
+	assert_int_equal(
+		strncmp(text, "tacit version " TACIT_VERSION " ", strlen("tacit version ")), 0);
+	assert_null(strstr(text, "TARGET"));
+	free(text);
+}
+
+static void
+long_form(void **state)
+{
+	static const char *const lines[] = { "  TARGET  = linux-glibc\n", "Feature list : +",
+		" +THREAD", " -OPENSSL", "MALLOC", "epoll : modes unmerged, merged, edge\n",
+		"ev:poll : modes unmerged, merged\n", "will use epoll." };
+	char *text = printed(1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		assert_non_null(strstr(text, lines[i]));
+	free(text);
+}
+
+/* Tools take "Version: A.B.C" apart: A.B must be at least 1.5 and everything non-empty. */
+static void
+compatible_version(void **state)
+{
+	int a = 0, b = 0, c = 0;
+
+	(void)state;
+	assert_int_equal(sscanf(VERSION_COMPAT, "%d.%d.%d-tacit", &a, &b, &c), 3);
+	assert_true(a > 1 || (a == 1 && b >= 5));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(short_form),
+		cmocka_unit_test(long_form),
+		cmocka_unit_test(compatible_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

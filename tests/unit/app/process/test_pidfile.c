@@ -1,0 +1,73 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app/process/pidfile.h"
+#include "base/sys.h"
+
+static struct sys sys;
+static char dir[] = "/tmp/tacit-pidfile-XXXXXX";
+static char path[64];
+
+static void
+holds_the_pid(void **state)
+{
+	char buf[32] = "";
+	FILE *f;
+	int fd;
+
+	(void)state;
+	/* what an earlier process left is replaced, even when it was longer */
+	f = fopen(path, "w");
+	fputs("123456789012345\n", f);
+	fclose(f);
+	assert_int_equal(pidfile_open(&sys, path, &fd), 0);
+	assert_int_equal(pidfile_write(&sys, fd, 4321), 0);
+	f = fopen(path, "r");
+	assert_int_equal(fread(buf, 1, sizeof(buf) - 1, f), 5);
+	fclose(f);
+	assert_string_equal(buf, "4321\n");
+	unlink(path);
+}
+
+static void
+failures(void **state)
+{
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(pidfile_open(&sys, "/nonexistent/pid", &fd), -ENOENT);
+	/* another user's link must not make us write elsewhere */
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_int_equal(pidfile_open(&sys, path, &fd), -ELOOP);
+	unlink(path);
+	assert_int_equal(pidfile_open(&sys, "/dev/full", &fd), 0);
+	assert_int_equal(pidfile_write(&sys, fd, 1), -ENOSPC);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(holds_the_pid),
+		cmocka_unit_test(failures),
+	};
+	int r;
+
+	sys_init(&sys, &sys_linux, NULL);
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/pid", dir);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(dir);
+	return r;
+}

@@ -1,0 +1,104 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "unit/app/bench.h"
+
+static unsigned int seen;
+
+static void
+count(struct listener *ln, void *x)
+{
+	assert_ptr_equal(x, &proc);
+	assert_non_null(ln->bind);
+	seen++;
+}
+
+static void
+each(void **state)
+{
+	(void)state;
+	assert_int_equal(bench_open("stats socket unix@adm",
+				 "listen off\n bind :65000-65009\n disabled\n"
+				 "frontend two\n bind abns@tacit-a,abns@tacit-b"),
+		0);
+	seen = 0;
+	process_each_listener(&proc, count, &proc);
+	/* front, two of them, and the stats socket; not the disabled ones */
+	assert_int_equal(seen, 4);
+	assert_int_equal(process_listeners(&proc), 4);
+	bench_close();
+}
+
+static void
+inherits(void **state)
+{
+	struct listener *ln;
+
+	(void)state;
+	assert_int_equal(
+		bench_open("tune.maxaccept 7", " option clitcpka\n option tcp-smart-accept"), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(proc.state, PROCESS_BOUND);
+	ln = list_first(&list_first(&proxies_find(&cfg.proxies, "l", PROXY_FE)->binds,
+				struct bind_conf, link)
+				 ->listeners,
+		struct listener, link);
+	assert_true(ln->fd >= 0);
+	assert_true(ln->nodelay && ln->keepalive && ln->quickack_off);
+	assert_int_equal(ln->max_accept, 7);
+	assert_ptr_equal(ln->worker, &w->engine);
+	bench_close();
+}
+
+/* What was reported; the stream moves it until it is closed. */
+static char *text;
+static size_t text_len;
+
+static void
+bind_fails(const char *global, const char *listen)
+{
+	assert_int_equal(bench_open(global, listen), 0);
+	fclose(report.to);
+	report.to = open_memstream(&text, &text_len);
+	assert_int_equal(process_bind(&proc), -ERR_SYS);
+	fflush(report.to);
+}
+
+/* Every failure is told in one run, with its place. Stats sockets are left alone then: another
+ * instance may be served by theirs. */
+static void
+failures(void **state)
+{
+	(void)state;
+	bind_fails("stats socket /nonexistent/c",
+		" bind /nonexistent/a\nlisten m\n bind /nonexistent/b");
+	assert_non_null(strstr(text, "for proxy l: "));
+	assert_non_null(strstr(text, "/nonexistent/a"));
+	assert_non_null(strstr(text, "for proxy m: "));
+	assert_non_null(strstr(text, "/nonexistent/b"));
+	assert_null(strstr(text, "stats socket"));
+	bench_close();
+	free(text);
+	bind_fails("stats socket /nonexistent/c\n stats socket /nonexistent/d", "");
+	assert_non_null(strstr(text, "for stats socket: "));
+	assert_non_null(strstr(text, "/nonexistent/c"));
+	assert_non_null(strstr(text, "/nonexistent/d"));
+	bench_close();
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(each), cmocka_unit_test(inherits),
+					    cmocka_unit_test(failures) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

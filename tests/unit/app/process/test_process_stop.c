@@ -1,0 +1,165 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+
+#include "unit/app/bench.h"
+
+/* A running worker with one session, whose two ends are returned. */
+static int client, server;
+
+static void
+with_session(const char *global)
+{
+	assert_int_equal(bench_open(global, ""), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+	client = bench_dial("front");
+	assert_int_equal(send(client, "x", 1, 0), 1);
+	bench_turns();
+	server = accept(origin, NULL, NULL);
+	assert_true(server >= 0);
+	assert_int_equal(w->engine.n_sessions, 1);
+}
+
+static void
+finish(void)
+{
+	close(client);
+	close(server);
+	bench_close();
+}
+
+static void
+soft(void **state)
+{
+	char byte;
+
+	(void)state;
+	with_session("");
+	process_on_signal(&proc, SIGUSR1);
+	assert_int_equal(proc.state, PROCESS_STOPPING);
+	assert_int_equal(proc.exit_signal, SIGUSR1);
+	assert_int_equal(bench_dial("front"), -1);
+	/* the session goes on */
+	assert_int_equal(recv(server, &byte, 1, 0), 1);
+	assert_int_equal(send(server, "y", 1, 0), 1);
+	bench_turns();
+	assert_int_equal(recv(client, &byte, 1, 0), 1);
+	assert_int_equal(byte, 'y');
+	/* again is nothing new */
+	process_on_signal(&proc, SIGUSR1);
+	assert_int_equal(proc.state, PROCESS_STOPPING);
+	close(client);
+	close(server);
+	process_run(&proc);
+	assert_int_equal(w->engine.n_sessions, 0);
+	bench_close();
+}
+
+static void
+hard(void **state)
+{
+	char byte;
+	ssize_t r;
+
+	(void)state;
+	with_session("");
+	process_on_signal(&proc, SIGTERM);
+	assert_int_equal(proc.state, PROCESS_KILLING);
+	process_run(&proc);
+	assert_int_equal(w->engine.n_sessions, 0);
+	r = recv(client, &byte, 1, 0);
+	assert_true(r == 0 || (r < 0 && errno == ECONNRESET));
+	finish();
+}
+
+static void
+second_signal(void **state)
+{
+	(void)state;
+	with_session("");
+	process_on_signal(&proc, SIGINT);
+	process_on_signal(&proc, SIGTERM);
+	assert_int_equal(proc.state, PROCESS_GONE);
+	process_run(&proc);
+	bench_turns();
+	finish();
+}
+
+static void
+time_is_up(void **state)
+{
+	(void)state;
+	with_session("hard-stop-after 20ms");
+	process_on_signal(&proc, SIGUSR1);
+	assert_int_equal(proc.state, PROCESS_STOPPING);
+	process_run(&proc);
+	assert_int_equal(proc.state, PROCESS_KILLING);
+	assert_int_equal(w->engine.n_sessions, 0);
+	finish();
+}
+
+static void
+grace(void **state)
+{
+	int c;
+
+	(void)state;
+	with_session("grace 30ms");
+	process_on_signal(&proc, SIGUSR1);
+	assert_int_equal(proc.state, PROCESS_GRACE);
+	/* still accepting */
+	c = bench_dial("front");
+	assert_true(c >= 0);
+	close(c);
+	usleep(40000);
+	bench_turns();
+	assert_int_equal(proc.state, PROCESS_STOPPING);
+	assert_int_equal(bench_dial("front"), -1);
+	close(client);
+	close(server);
+	process_run(&proc);
+	bench_close();
+	/* a second request does not wait for the grace to end */
+	with_session("grace 1h");
+	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1);
+	assert_int_equal(proc.state, PROCESS_STOPPING);
+	process_on_signal(&proc, SIGTERM);
+	process_run(&proc);
+	finish();
+}
+
+static void
+others_change_nothing(void **state)
+{
+	static const int sigs[] = { SIGHUP, SIGQUIT, SIGUSR2, SIGWINCH };
+
+	(void)state;
+	with_session("");
+	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
+		process_on_signal(&proc, sigs[i]);
+	assert_int_equal(proc.state, PROCESS_RUNNING);
+	assert_int_equal(proc.exit_signal, 0);
+	process_hard_stop(&proc);
+	process_run(&proc);
+	finish();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(soft), cmocka_unit_test(hard),
+		cmocka_unit_test(second_signal), cmocka_unit_test(time_is_up),
+		cmocka_unit_test(grace), cmocka_unit_test(others_change_nothing) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

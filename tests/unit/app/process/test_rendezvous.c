@@ -1,0 +1,209 @@
+/* Workers at a standstill, and what the others do meanwhile: nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "app/admin/totals.h"
+#include "unit/app/bench.h"
+#include "event/mailbox.h"
+
+static void
+rest(int ms)
+{
+	struct timespec t = { .tv_nsec = ms * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+static void
+start(const char *global)
+{
+	assert_int_equal(bench_open(global, ""), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+}
+
+static void
+stop(void)
+{
+	process_soft_stop(&proc);
+	process_run(&proc);
+	assert_int_equal(process_join(&proc), 0);
+	bench_close();
+}
+
+static void
+nobody_moves(void **state)
+{
+	uint64_t turns[3];
+
+	(void)state;
+	start("nbthread 3");
+	assert_int_equal(proc.n_workers, 3);
+	for (int round = 0; round < 20; round++) {
+		rendezvous_begin(&proc);
+		assert_int_equal(proc.meet.arrived, 2);
+		for (int i = 1; i < 3; i++)
+			turns[i] = loop_stats(proc.workers[i].loop)->turns;
+		if (round == 0)
+			rest(20);
+		for (int i = 1; i < 3; i++)
+			assert_int_equal(loop_stats(proc.workers[i].loop)->turns, turns[i]);
+		rendezvous_end(&proc);
+	}
+	assert_int_equal(proc.meet.held, 20);
+	stop();
+}
+
+static void
+one_within_another_is_one(void **state)
+{
+	(void)state;
+	start("nbthread 2");
+	rendezvous_begin(&proc);
+	rendezvous_begin(&proc);
+	rendezvous_end(&proc);
+	assert_int_equal(proc.meet.depth, 1);
+	assert_int_equal(proc.meet.round, 0);
+	rendezvous_end(&proc);
+	assert_int_equal(proc.meet.round, 1);
+	assert_int_equal(proc.meet.held, 1);
+	stop();
+}
+
+/* Without other workers there is nobody to wait for, and no call is made. */
+static void
+alone_it_costs_nothing(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start("nbthread 1");
+	before = ledger_total(&w->sys->ledger);
+	rendezvous_begin(&proc);
+	rendezvous_end(&proc);
+	assert_int_equal(ledger_total(&w->sys->ledger), before);
+	assert_int_equal(proc.meet.held, 0);
+	stop();
+}
+
+/* Who stands still sleeps: a few calls for each standstill, however long it takes. */
+static void
+nobody_spins(void **state)
+{
+	enum { ROUNDS = 20 };
+	struct totals before, now;
+
+	(void)state;
+	start("nbthread 3");
+	totals_read(&proc, &before);
+	for (int round = 0; round < ROUNDS; round++) {
+		rendezvous_begin(&proc);
+		rest(5);
+		rendezvous_end(&proc);
+	}
+	totals_read(&proc, &now);
+	assert_int_equal(ledger_sum(&now.ledger, SYS_CALL_sched_yield),
+		ledger_sum(&before.ledger, SYS_CALL_sched_yield));
+	/* Two wait and the first one for them, perhaps once more each; two wake. */
+	assert_in_range(ledger_sum(&now.ledger, SYS_CALL_futex) -
+		ledger_sum(&before.ledger, SYS_CALL_futex), 3 * ROUNDS - 2, 8 * ROUNDS);
+	stop();
+}
+
+static uint32_t ran;
+
+static void
+on_mail(void *worker, struct mail *m)
+{
+	(void)worker;
+	(void)m;
+	(void)__atomic_add_fetch(&ran, 1, __ATOMIC_RELAXED);
+}
+
+/* A mailbox that is full when the call comes does not keep it away, and nothing of it is lost. */
+static void
+comes_through_a_full_mailbox(void **state)
+{
+	struct mail m = { .fn = on_mail };
+	uint32_t sent = 0;
+
+	(void)state;
+	start("nbthread 2");
+	rendezvous_begin(&proc);
+	ran = 0;
+	while (mailbox_post(w->mailbox, proc.workers[1].mailbox, &m) == 0)
+		sent++;
+	assert_true(sent >= 16);
+	rendezvous_end(&proc);
+	rendezvous_begin(&proc);
+	assert_int_equal(proc.meet.arrived, 1);
+	rendezvous_end(&proc);
+	for (int i = 0; i < 3000 && __atomic_load_n(&ran, __ATOMIC_RELAXED) < sent; i++)
+		rest(1);
+	assert_int_equal(__atomic_load_n(&ran, __ATOMIC_RELAXED), sent);
+	stop();
+}
+
+static struct sys_ops without_events;
+
+static long
+no_events(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
+{
+	(void)ctx, (void)ep, (void)ev, (void)n, (void)ms;
+	return -EBADF;
+}
+
+/* A worker that has failed says so to the first, whose mailbox is full, while the first one waits
+ * for it: both go on. */
+static void
+one_that_has_failed_holds_nobody_up(void **state)
+{
+	struct mail m = { .fn = on_mail };
+	struct worker *other;
+
+	(void)state;
+	start("nbthread 2");
+	other = &proc.workers[1];
+	without_events = *other->own_sys.ops;
+	without_events.epoll_wait = no_events;
+	rendezvous_begin(&proc);
+	other->own_sys.ops = &without_events;
+	while (mailbox_post(other->mailbox, w->mailbox, &m) == 0)
+		;
+	rendezvous_end(&proc);
+	alarm(20);
+	rest(50);
+	rendezvous_begin(&proc);
+	assert_int_equal(proc.meet.arrived, 1);
+	rendezvous_end(&proc);
+	process_run(&proc);
+	assert_int_equal(proc.failed, 1);
+	assert_int_equal(proc.state, PROCESS_GONE);
+	alarm(0);
+	/* In a test there is time to end all the same. */
+	proc.state = PROCESS_STOPPING;
+	assert_int_equal(process_join(&proc), 0);
+	bench_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_moves),
+		cmocka_unit_test(one_within_another_is_one),
+		cmocka_unit_test(alone_it_costs_nothing),
+		cmocka_unit_test(nobody_spins),
+		cmocka_unit_test(comes_through_a_full_mailbox),
+		cmocka_unit_test(one_that_has_failed_holds_nobody_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "app/process/start.h"
+#include "base/compiler.h"
+#include "unit/app/files.h"
+
+/* The program's exit code, and what it printed, in a process of its own. */
+static char said[8192];
+
+static int
+program(const char *line)
+{
+	static const char *const env[] = { "PORT=65000", NULL };
+	char words[512];
+	char *argv[32];
+	int argc = 0, status = 0, out = open(files_path("out"), O_CREAT | O_TRUNC | O_RDWR, 0600);
+	ssize_t n;
+	pid_t pid;
+
+	snprintf(words, sizeof(words), "tacit %s", line);
+	for (char *p = strtok(words, " "); p && argc < 31; p = strtok(NULL, " "))
+		argv[argc++] = p;
+	argv[argc] = NULL;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		int r;
+
+		dup2(out, 1);
+		dup2(out, 2);
+		r = start_main(argc, argv, env);
+		fflush(NULL);
+		_exit(r);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	n = pread(out, said, sizeof(said) - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(out);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int
+program_on(const char *options, const char *cfg)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s -f %s", options, files_write("t.cfg", cfg));
+	return program(line);
+}
+
+static void
+without_files(void **state)
+{
+	static const struct { const char *line; int code; const char *text; } t[] = {
+		{ "-v", 0, "tacit version " }, { "-vv", 0, "TARGET  = linux-glibc" },
+		{ "-h", 1, "Usage : tacit" },  { "", 1, "Usage : tacit" },
+		{ "-z", 1, "'-z'" },	       { "-cc 1", 0, "" },
+		{ "-cc 0", 1, "" },	       { "-cc bad(", 1, "ALERT" },
+		{ "-dKall", 0, "maxconn" },    { "-dKhelp", 0, "cfg" },
+		{ "-f /nonexistent", 1, "/nonexistent" },
+		{ "-C /nonexistent -f x", 1, "cannot change to directory /nonexistent" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_int_equal(program(t[i].line), t[i].code);
+		assert_non_null(strstr(said, t[i].text));
+	}
+}
+
+#define GOOD                                                                                 \
+	"defaults\n mode tcp\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" \
+	"listen l\n bind \"127.0.0.1:${PORT}\"\n server s 127.0.0.1:1\n"
+
+static void
+checks(void **state)
+{
+	(void)state;
+	assert_int_equal(program_on("-c", GOOD), 0);
+	assert_string_equal(said, "Configuration file is valid\n");
+	assert_int_equal(program_on("-c -q", GOOD), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(program_on("-c", GOOD "nonsense\n"), 1);
+	assert_non_null(strstr(said, "t.cfg:9"));
+	assert_int_equal(program_on("-c", "global\n maxconn 1\n"), 2);
+	assert_int_equal(program_on("", "global\n maxconn 1\n"), 1);
+	assert_non_null(strstr(said, "No enabled listener"));
+}
+
+static void
+cannot_start(void **state)
+{
+	(void)state;
+	/* one message for each listener that cannot be had */
+	assert_int_equal(
+		program_on("-db", GOOD " bind unix@/nonexistent/a\n bind unix@/nonexistent/b\n"),
+		1);
+	assert_non_null(strstr(said, "/nonexistent/a"));
+	assert_non_null(strstr(said, "/nonexistent/b"));
+	assert_int_equal(program_on("-db -p /nonexistent/pid", GOOD), 1);
+	assert_non_null(strstr(said, "/nonexistent/pid"));
+	assert_int_equal(program_on("-db", "global\n chroot /nonexistent\n" GOOD), 1);
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, files_open, files_close)
+	const struct CMUnitTest tests[] = { T(without_files), T(checks), T(cannot_start) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

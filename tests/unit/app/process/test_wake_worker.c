@@ -1,0 +1,154 @@
+/* Slots and room that one worker's sessions leave to another's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "app/process/wake_worker.h"
+#include "base/atomic.h"
+#include "unit/app/bench.h"
+#include "event/mailbox.h"
+
+#define CLIENTS 12
+
+static int client[CLIENTS];
+
+static void
+start(const char *global, const char *proxy)
+{
+	assert_int_equal(bench_open(global, proxy), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+}
+
+static void
+stop(void)
+{
+	process_soft_stop(&proc);
+	process_run(&proc);
+	assert_int_equal(process_join(&proc), 0);
+	bench_close();
+}
+
+static int
+turn_and_accept(int ms)
+{
+	for (int k = 0; k < ms; k++) {
+		int s;
+
+		assert_int_equal(loop_turn(w->loop, 1), 0);
+		s = accept(origin, NULL, NULL);
+		if (s >= 0)
+			return s;
+	}
+	return -1;
+}
+
+/* One at a time, whoever's session it is; each end is news for whoever waits. */
+static void
+serve_all(int n)
+{
+	for (int i = 0; i < n; i++)
+		client[i] = bench_dial("front");
+	for (int i = 0; i < n; i++) {
+		char c = 0;
+		int s = turn_and_accept(3000);
+
+		assert_true(s >= 0);
+		assert_int_equal(turn_and_accept(10), -1);
+		assert_int_equal(send(s, "x", 1, 0), 1);
+		close(s);
+		/* The answer says whose turn it was: his end ends the session. */
+		for (int k = 0; c != 'x';) {
+			assert_int_equal(loop_turn(w->loop, 1), 0);
+			if (recv(client[k], &c, 1, MSG_DONTWAIT) == 1) {
+				close(client[k]);
+				client[k] = -1;
+				break;
+			}
+			do
+				k = (k + 1) % n;
+			while (client[k] < 0);
+		}
+	}
+}
+
+static void
+a_slot_goes_from_worker_to_worker(void **state)
+{
+	(void)state;
+	start("maxconn 40\nnbthread 3\ntune.listener.multi-queue fair",
+	      "timeout queue 60s");
+	list_each(it, &proc.cfg->proxies.all)
+		list_each(st, &list_entry(it, struct proxy, link)->servers)
+			list_entry(st, struct server, link)->conf.maxconn = 1;
+	serve_all(CLIENTS);
+	stop();
+}
+
+static void
+a_full_frontend_goes_on_on_every_worker(void **state)
+{
+	(void)state;
+	start("maxconn 40\nnbthread 2", "maxconn 1\nbacklog 64");
+	serve_all(CLIENTS);
+	stop();
+}
+
+static void
+a_full_process_goes_on_on_every_worker(void **state)
+{
+	(void)state;
+	start("maxconn 1\nnbthread 2", "backlog 64");
+	serve_all(CLIENTS);
+	stop();
+}
+
+static void
+on_mail(void *worker, struct mail *m)
+{
+	(void)worker;
+	(void)m;
+}
+
+/* What does not fit is not lost: the other looks at everything. */
+static void
+a_full_mailbox_is_made_up_for(void **state)
+{
+	struct worker *other;
+	struct mail m = { .fn = on_mail };
+	struct timespec ms = { .tv_nsec = 1000000 };
+
+	(void)state;
+	start("nbthread 2", "");
+	other = &proc.workers[1];
+	rendezvous_begin(&proc);
+	while (mailbox_post(w->mailbox, other->mailbox, &m) == 0)
+		;
+	w->engine.wake_worker(
+		&w->engine, 1, list_first(&proc.cfg->proxies.all, struct proxy, link));
+	assert_int_equal(atomic_read(&other->behind), 1);
+	rendezvous_end(&proc);
+	for (int i = 0; i < 3000 && atomic_read(&other->behind); i++)
+		nanosleep(&ms, NULL);
+	assert_int_equal(atomic_read(&other->behind), 0);
+	stop();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_slot_goes_from_worker_to_worker),
+		cmocka_unit_test(a_full_frontend_goes_on_on_every_worker),
+		cmocka_unit_test(a_full_process_goes_on_on_every_worker),
+		cmocka_unit_test(a_full_mailbox_is_made_up_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

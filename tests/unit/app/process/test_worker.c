@@ -1,0 +1,135 @@
+/* A worker by itself: its loop, its engine and what it leaves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/app/bench.h"
+
+static void
+opens_and_closes(void **state)
+{
+	(void)state;
+	assert_int_equal(bench_open("tune.bufsize 4096", ""), 0);
+	assert_null(w->loop);
+	assert_int_equal(worker_open(w), 0);
+	assert_ptr_equal(w->engine.loop, w->loop);
+	assert_int_equal(w->engine.bufsize, 4096);
+	assert_int_equal(w->engine.shared->max_sessions, proc.limits.maxconn);
+	assert_int_equal(loop_fds(w->loop), 0);
+	bench_close();
+}
+
+/* Pipes as the process may have them; none when that is switched off. */
+static void
+splices_as_configured(void **state)
+{
+	static const struct {
+		const char *global;
+		unsigned int limit, max, size, after;
+	} t[] = {
+		{ "", 10, 10, 0, 65536 },
+		{ "tune.pipesize 64k\ntune.splice.after 5", 7, 7, 65536, 5 },
+		{ "nosplice\ntune.pipesize 64k", 10, 0, 0, 65536 },
+		{ "", 0, 0, 0, 65536 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		assert_int_equal(bench_open(t[i].global, ""), 0);
+		proc.limits.pipes = t[i].limit;
+		assert_int_equal(worker_open(w), 0);
+		assert_int_equal(w->engine.pipes.max, t[i].max);
+		assert_int_equal(w->engine.pipes.size, t[i].size);
+		assert_int_equal(w->engine.bulk.after, t[i].after);
+		bench_close();
+	}
+}
+
+static void
+knows_its_place(void **state)
+{
+	(void)state;
+	assert_int_equal(bench_open("", ""), 0);
+	assert_int_equal(w->index, 0);
+	assert_ptr_equal(w->process, &proc);
+	assert_ptr_equal(w->sys, &sys);
+	assert_non_null(w->log.lines);
+	bench_close();
+}
+
+/* A turn takes the log's lines to their targets. */
+static void
+flushes_its_log(void **state)
+{
+	int c, s;
+
+	(void)state;
+	assert_int_equal(bench_open("log 127.0.0.1:9 local0", ""), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+	log_msg(&w->log, LOG_LEVEL_NOTICE, "hello");
+	assert_true(log_has_pending(&w->log));
+	/* Something must end the wait. */
+	c = bench_dial("front");
+	assert_int_equal(worker_turn(w), 0);
+	assert_false(log_has_pending(&w->log));
+	s = accept(origin, NULL, NULL);
+	close(c);
+	close(s);
+	bench_turns();
+	bench_close();
+}
+
+static struct listener *
+first_of(struct list *binds)
+{
+	return list_first(&list_first(binds, struct bind_conf, link)->listeners, struct listener,
+		link);
+}
+
+/* Short of memory its frontends wait; the stats socket is there to tell why. */
+static void
+memory_holds_its_listeners(void **state)
+{
+	struct listener *front, *stats;
+
+	(void)state;
+	assert_int_equal(bench_open("tune.memory 1m\n stats socket unix@adm", ""), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+	assert_int_equal(w->engine.max_memory, 1 << 20);
+	front = first_of(&proxies_find(&cfg.proxies, "l", PROXY_FE)->binds);
+	stats = first_of(&cfg.global.admin_binds);
+	w->engine.memory_tight = 1;
+	w->engine.on_memory(&w->engine);
+	assert_int_equal(front->held, LISTENER_HOLD_MEMORY);
+	assert_int_equal(stats->held, 0);
+	w->engine.memory_tight = 0;
+	w->engine.on_memory(&w->engine);
+	assert_int_equal(front->held, 0);
+	assert_int_equal(front->state, LISTENER_READY);
+	/* Another worker's listener is its own affair. */
+	front->worker = NULL;
+	w->engine.memory_tight = 1;
+	w->engine.on_memory(&w->engine);
+	assert_int_equal(front->held, 0);
+	front->worker = &w->engine;
+	bench_close();
+	unlink("adm");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opens_and_closes), cmocka_unit_test(splices_as_configured),
+		cmocka_unit_test(knows_its_place), cmocka_unit_test(flushes_its_log),
+		cmocka_unit_test(memory_holds_its_listeners) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

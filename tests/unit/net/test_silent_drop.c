@@ -1,0 +1,69 @@
+/* silent-drop: on the real kernel as far as it lets us, and each way on the fake one. */
+#include "net_rig.h"
+
+#include "fake/kernel.h"
+#include "net/silent_drop.h"
+
+/* What is left of a connection for its peer: 1 it was told of an end. */
+static int
+is_told(int peer)
+{
+	struct pollfd p = { .fd = peer, .events = POLLIN | POLLRDHUP };
+
+	return poll(&p, 1, 50) > 0;
+}
+
+static void
+the_peer_is_not_told_where_that_can_be(void **st)
+{
+	int fd[2], may;
+
+	(void)st;
+	rig_open(INTEREST_EDGE);
+	rig_tcp_pair(fd);
+	silent_drop_on_close(&rig_sys, fd[1]);
+	may = rig_calls(SYS_CALL_setsockopt) == 1;
+	close(fd[1]);
+	assert_int_equal(is_told(fd[0]), !may);
+	close(fd[0]);
+	/* without it the peer is told at once */
+	rig_tcp_pair(fd);
+	close(fd[1]);
+	assert_true(is_told(fd[0]));
+	close(fd[0]);
+	rig_close();
+}
+
+static void
+what_may_not_be_repaired_is_reset_nearby(void **st)
+{
+	struct fake *k = fake_new();
+	struct sys sys;
+	long fd;
+
+	(void)st;
+	sys_init(&sys, &sys_fake, k);
+	fake_trace_on(k, 1);
+	fd = sys_socket(&sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	silent_drop_on_close(&sys, (int)fd);
+	assert_non_null(strstr(fake_trace(k), "TCP_REPAIR"));
+	assert_null(strstr(fake_trace(k), "SO_LINGER"));
+	fake_fail(k, SYS_CALL_setsockopt, ledger_sum(&sys.ledger, SYS_CALL_setsockopt) + 1, EPERM);
+	silent_drop_on_close(&sys, (int)fd);
+	assert_non_null(strstr(fake_trace(k), "IP_TTL"));
+	assert_non_null(strstr(fake_trace(k), "IPV6_UNICAST_HOPS"));
+	assert_non_null(strstr(fake_trace(k), "SO_LINGER"));
+	(void)sys_close(&sys, (int)fd);
+	fake_free(&k);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_peer_is_not_told_where_that_can_be),
+		cmocka_unit_test(what_may_not_be_repaired_is_reset_nearby),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

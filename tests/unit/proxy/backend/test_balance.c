@@ -1,0 +1,444 @@
+#include "unit/proxy/balance_rig.h"
+
+static void
+test_order(void **state)
+{
+	static const struct {
+		int w[8];
+		const char *even, *claims; /* include/proxy/weighted_rr.h */
+	} t[] = {
+		{ { 1, 1, 1, -1 }, "ABCABC", "ABCABC" },
+		{ { 9, 9, 9, -1 }, "ABCABC", "ABCABC" },
+		{ { 2, 1, -1 }, "ABAABA", "AABAAB" },
+		{ { 3, 1, -1 }, "AABAAABA", "AAABAAAB" },
+		{ { 1, 2, 3, -1 }, "CBACBCCBACBC", "ACBCBCACBCBC" },
+		{ { 5, 1, 1, -1 }, "AAABCAAAAABCAA", "AAABAACAAABAAC" },
+		{ { 7, -1 }, "AAAA", "AAAA" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct proxy *be = farm(BALANCE_ROUNDROBIN, t[i].w);
+
+		assert_string_equal(picks(be, (int)strlen(t[i].even)), t[i].even);
+		destroy(&be);
+		be = farm(BALANCE_STATIC_RR, t[i].w);
+		assert_string_equal(picks(be, (int)strlen(t[i].claims)), t[i].claims);
+		destroy(&be);
+	}
+}
+
+static void
+test_full(void **state)
+{
+	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_STATIC_RR,
+		BALANCE_LEASTCONN, BALANCE_FIRST, BALANCE_RANDOM };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct proxy *be = farm(all[i], W(1, 1, 1));
+
+		for (int k = 0; k < 3; k++) {
+			nth(be, k)->conf.maxconn = 1;
+			nth(be, k)->cur = 1;
+		}
+		assert_string_equal(picks(be, 3), "!!!");
+		nth(be, 1)->cur = 0;
+		assert_string_equal(picks(be, 5), "BBBBB");
+		destroy(&be);
+	}
+}
+
+/* A server that fills nearly all of a long map and has no room does not hide the small one. */
+static void
+test_full_heavy(void **state)
+{
+	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_RANDOM };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct proxy *be = farm(all[i], W(256, 256, 256, 256, 256, 256, 1));
+
+		for (int k = 0; k < 6; k++) {
+			nth(be, k)->conf.maxconn = 1;
+			nth(be, k)->cur = 1;
+		}
+		assert_string_equal(picks(be, 9), "GGGGGGGGG");
+		destroy(&be);
+	}
+}
+
+static void
+test_none(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
+
+	(void)state;
+	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
+	server_set_admin(nth(be, 1), SERVER_DRAIN, 0);
+	assert_string_equal(picks(be, 2), "--");
+	destroy(&be);
+	be = farm(BALANCE_LEASTCONN, (const int[]){ -1 });
+	assert_string_equal(picks(be, 2), "--");
+	destroy(&be);
+}
+
+static void
+test_avoid(void **state)
+{
+	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_STATIC_RR,
+		BALANCE_LEASTCONN, BALANCE_SOURCE, BALANCE_FIRST, BALANCE_RANDOM };
+	uint32_t key;
+	int full;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct proxy *be = farm(all[i], W(1, 1, 1));
+		const struct server *bad = nth(be, 0);
+
+		for (key = 0; key < 50; key++)
+			assert_ptr_not_equal(balance_pick(be, &key, bad, &full), bad);
+		/* The only one that has room, then the only one there is. */
+		nth(be, 1)->conf.maxconn = nth(be, 2)->conf.maxconn = 1;
+		nth(be, 1)->cur = nth(be, 2)->cur = 1;
+		if (all[i] != BALANCE_SOURCE) {
+			assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
+			assert_int_equal(full, 0);
+		}
+		server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+		server_set_admin(nth(be, 2), SERVER_MAINT, 0);
+		assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
+		destroy(&be);
+	}
+}
+
+/* As n sessions come and stay, each server ends with its weight's part of them. */
+static void
+test_leastconn(void **state)
+{
+	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 2, 5));
+
+	(void)state;
+	for (int i = 0; i < 800; i++) {
+		int full;
+
+		balance_pick(be, NULL, NULL, &full)->cur++;
+	}
+	assert_int_equal(nth(be, 0)->cur, 100);
+	assert_int_equal(nth(be, 1)->cur, 200);
+	assert_int_equal(nth(be, 2)->cur, 500);
+	nth(be, 0)->cur = 90;
+	assert_string_equal(picks(be, 2), "AA");
+	unload(be);
+	/* Equal loads take turns (A was last); those who wait count as load. */
+	assert_string_equal(picks(be, 6), "BCABCA");
+	nth(be, 0)->queued = 1;
+	assert_string_equal(picks(be, 4), "BCBC");
+	destroy(&be);
+}
+
+static void
+test_leastconn_queues(void **state)
+{
+	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 1));
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		nth(be, k)->conf.maxconn = nth(be, k)->cur = 1;
+		nth(be, k)->conf.maxqueue = 2;
+	}
+	assert_string_equal(picks(be, 2), "ab");
+	nth(be, 0)->queued = nth(be, 1)->queued = 2;
+	assert_string_equal(picks(be, 2), "!!");
+	nth(be, 1)->queued = 1;
+	assert_string_equal(picks(be, 2), "bb");
+	destroy(&be);
+}
+
+static void
+test_first(void **state)
+{
+	struct proxy *be = farm(BALANCE_FIRST, W(1, 100, 1));
+
+	(void)state;
+	nth(be, 0)->id = 30;
+	nth(be, 1)->id = 10;
+	nth(be, 2)->id = 20;
+	balance_refresh(be);
+	for (int k = 0; k < 3; k++)
+		nth(be, k)->conf.maxconn = 2;
+	assert_string_equal(picks(be, 3), "BBB");
+	nth(be, 1)->cur = 2;
+	assert_string_equal(picks(be, 3), "CCC");
+	nth(be, 2)->cur = 2;
+	assert_string_equal(picks(be, 3), "AAA");
+	nth(be, 1)->cur = 1;
+	assert_string_equal(picks(be, 3), "BBB");
+	destroy(&be);
+}
+
+static struct addr
+from(const char *text)
+{
+	struct addr_spec spec;
+	const char *why;
+
+	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
+	return spec.addr;
+}
+
+static char
+by_source(struct proxy *be, const char *text, int *full)
+{
+	struct addr a = from(text);
+	uint32_t key;
+	const struct server *s;
+
+	assert_int_equal(balance_key_of_addr(&be->hash_type, &a, &key), 1);
+	s = balance_pick(be, &key, NULL, full);
+
+	return s ? s->name[0] : '-';
+}
+
+/* Where HAProxy 2.6 sends these clients among 13 and 4 servers of equal weight (observed). */
+static void
+test_source_places(void **state)
+{
+	static const struct {
+		const char *src;
+		char of13, of4;
+	} t[] = {
+		{ "[::1]", 'B', 'B' },
+		{ "[2001:db8:1:2:3:4:5:6]", 'A', 0 },
+		{ "[1:2:3:4:5:6:7:8]", 'I', 0 },
+		{ "[8000::8000:1]", 'B', 0 },
+		{ "127.0.0.1", 0, 'B' },
+		{ "127.0.0.2", 0, 'C' },
+		{ "127.0.0.3", 0, 'D' },
+		{ "127.0.0.4", 0, 'A' },
+		{ "127.1.7.3", 0, 'D' },
+	};
+	struct proxy *be13 = farm(BALANCE_SOURCE, W(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+	struct proxy *be4 = farm(BALANCE_SOURCE, W(8, 8, 8, 8));
+	int full;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		if (t[i].of13)
+			assert_int_equal(by_source(be13, t[i].src, &full), t[i].of13);
+		if (t[i].of4)
+			assert_int_equal(by_source(be4, t[i].src, &full), t[i].of4);
+	}
+	destroy(&be13);
+	destroy(&be4);
+}
+
+static void
+test_source_sticks(void **state)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, W(1, 1, 1, 1));
+	int full;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	/* Full: waits there, unless its queue is bounded and full. */
+	nth(be, 1)->conf.maxconn = nth(be, 1)->cur = 1;
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	assert_int_equal(full, 1);
+	nth(be, 1)->conf.maxqueue = 1;
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	nth(be, 1)->queued = 1;
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'C');
+	assert_int_equal(full, 0);
+	unload(be);
+	/* Gone: elsewhere; back: as before. */
+	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	assert_int_not_equal(by_source(be, "127.0.0.1", &full), 'B');
+	server_set_admin(nth(be, 1), SERVER_UP, 0);
+	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
+	/* No address to take: in turn. */
+	assert_string_equal(picks(be, 4), "ABCD");
+	destroy(&be);
+}
+
+static void
+test_source_weights(void **state)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, W(10, 20, 30));
+	unsigned int times[3] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 600; i++) {
+		char text[32];
+		int full;
+
+		(void)snprintf(text, sizeof(text), "10.0.%d.%d", i / 200, i % 200);
+		times[by_source(be, text, &full) - 'A']++;
+	}
+	for (int k = 0; k < 3; k++)
+		assert_in_range(times[k], (k + 1) * 90, (k + 1) * 110);
+	destroy(&be);
+}
+
+static void
+test_random(void **state)
+{
+	struct proxy *be = farm(BALANCE_RANDOM, W(10, 20, 70));
+	unsigned int times[MAX_SERVERS];
+
+	(void)state;
+	be->balance_draws = 1;
+	count(be, 10000, times);
+	assert_in_range(times[0], 800, 1200);
+	assert_in_range(times[1], 1700, 2300);
+	assert_in_range(times[2], 6500, 7500);
+	/* The less loaded of two draws: with many draws it is the least loaded. */
+	be->balance_draws = 64;
+	nth(be, 1)->cur = nth(be, 2)->cur = 1000;
+	count(be, 100, times);
+	assert_in_range(times[0], 95, 100);
+	destroy(&be);
+}
+
+static void
+test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(balance_name(BALANCE_STATIC_RR), "static-rr");
+	assert_string_equal(balance_name(BALANCE_RANDOM), "random");
+	assert_true(balance_hashes(BALANCE_SOURCE));
+	assert_false(balance_hashes(BALANCE_RANDOM));
+}
+
+static void
+test_what_is_static(void **state)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, W(1, 1));
+
+	(void)state;
+	assert_true(balance_is_static(be));
+	be->hash_type.consistent = 1;
+	assert_false(balance_is_static(be));
+	be->balance = BALANCE_STATIC_RR;
+	assert_true(balance_is_static(be));
+	be->balance = BALANCE_ROUNDROBIN;
+	assert_false(balance_is_static(be));
+	destroy(&be);
+}
+
+#define KEYS 4000u
+
+static struct proxy *
+ring_farm(const int *weights)
+{
+	struct proxy *be = farm(BALANCE_SOURCE, weights);
+
+	balance_fini(be);
+	be->hash_type = (struct hash_type){ .consistent = 1, .avalanche = 1 };
+	assert_int_equal(balance_init(be), 0);
+	return be;
+}
+
+static char
+by_key(struct proxy *be, uint32_t n)
+{
+	int full;
+	uint32_t key = balance_key_of_text(&be->hash_type, &n, sizeof(n));
+	const struct server *s = balance_pick(be, &key, NULL, &full);
+
+	return s ? s->name[0] : '-';
+}
+
+/* A server that goes or changes its weight moves its own clients, nobody else's. */
+static void
+test_consistent(void **state)
+{
+	struct proxy *be = ring_farm(W(8, 8, 8));
+	static char before[KEYS];
+	unsigned int of_b = 0, still_b = 0;
+
+	(void)state;
+	for (uint32_t k = 0; k < KEYS; k++) {
+		before[k] = by_key(be, k);
+		of_b += before[k] == 'B';
+	}
+	assert_in_range(of_b, KEYS / 5, KEYS / 2);
+	assert_int_equal(server_set_weight(nth(be, 1), 4), 0);
+	balance_refresh(be);
+	for (uint32_t k = 0; k < KEYS; k++) {
+		char now = by_key(be, k);
+
+		assert_true(now == before[k] || before[k] == 'B');
+		still_b += now == 'B';
+	}
+	assert_in_range(still_b, of_b / 3, of_b * 4 / 5);
+	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	for (uint32_t k = 0; k < KEYS; k++) {
+		char now = by_key(be, k);
+
+		assert_true(before[k] == 'B' ? now != 'B' : now == before[k]);
+	}
+	/* Without a key everybody takes turns. */
+	assert_string_equal(picks(be, 4), "ACAC");
+	destroy(&be);
+}
+
+/* One key for all: the factor spreads it, within the bound and by weight. */
+static void
+bound_load(unsigned int factor)
+{
+	struct proxy *be = ring_farm(W(2, 1, 1));
+	const struct server *owner;
+	uint32_t key = 7;
+	int full;
+
+	owner = balance_pick(be, &key, NULL, &full);
+	for (int i = 0; i < 40; i++)
+		assert_ptr_equal(balance_pick(be, &key, NULL, &full), owner);
+	be->hash_balance_factor = (uint16_t)factor;
+	for (unsigned int all = 1; all <= 400; all++) {
+		struct server *s = balance_pick(be, &key, NULL, &full);
+
+		s->cur++;
+		/* The factor times its share, rounded up. */
+		assert_true(s->cur <= (all * (unsigned int)s->uweight * factor + 399) / 400);
+	}
+	assert_true(owner->cur >= 400 * (unsigned int)owner->uweight * factor / 400 - 1);
+	/* With 150 two may be enough: 0.75 and 0.375 of all. */
+	assert_true(factor >= 150 || (nth(be, 0)->cur && nth(be, 1)->cur && nth(be, 2)->cur));
+	destroy(&be);
+}
+
+static void
+test_bounded_load(void **state)
+{
+	(void)state;
+	bound_load(150);
+	bound_load(110);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_full_heavy),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_avoid),
+		cmocka_unit_test(test_leastconn),
+		cmocka_unit_test(test_leastconn_queues),
+		cmocka_unit_test(test_first),
+		cmocka_unit_test(test_source_places),
+		cmocka_unit_test(test_source_sticks),
+		cmocka_unit_test(test_source_weights),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_what_is_static),
+		cmocka_unit_test(test_consistent),
+		cmocka_unit_test(test_bounded_load),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

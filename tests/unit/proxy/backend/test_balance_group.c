@@ -1,0 +1,176 @@
+#include "unit/proxy/balance_rig.h"
+
+/* Over a full cycle every server is chosen as often as its weight says, wherever the cycle
+ * begins. */
+static void
+test_exact(void **state)
+{
+	static const int sets[][8] = {
+		{ 1, 256, -1 },
+		{ 256, 255, 254, -1 },
+		{ 3, 5, 7, 11, 13, -1 },
+		{ 100, 1, 1, -1 },
+		{ 6, 10, 15, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		struct proxy *be = farm(BALANCE_ROUNDROBIN, sets[i]);
+		unsigned int times[MAX_SERVERS];
+		int total = 0;
+
+		for (int k = 0; sets[i][k] >= 0; k++)
+			total += sets[i][k];
+		picks(be, (int)i * 37);
+		count(be, total, times);
+		for (int k = 0; sets[i][k] >= 0; k++)
+			assert_int_equal(times[k], sets[i][k]);
+		destroy(&be);
+	}
+}
+
+/* Smooth: after any number of choices nobody is further than one and a direction from its share. */
+static void
+test_smooth(void **state)
+{
+	const int w[] = { 3, 5, 7, 11, 13, -1 };
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, w);
+	int seen[5] = { 0 };
+
+	(void)state;
+	for (int n = 1; n <= 39; n++) {
+		int full;
+
+		seen[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
+		for (int k = 0; k < 5; k++) {
+			int off = seen[k] * 39 - n * w[k];
+
+			assert_in_range(off + 58, 0, 2 * 58);
+		}
+	}
+	destroy(&be);
+}
+
+static void
+test_weight_changes(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
+	unsigned int times[MAX_SERVERS];
+
+	(void)state;
+	assert_int_equal(server_set_weight(nth(be, 0), 256), 0);
+	count(be, 257, times);
+	assert_int_equal(times[0], 256);
+	assert_int_equal(times[1], 1);
+	assert_int_equal(server_set_weight(nth(be, 0), 0), 0);
+	assert_string_equal(picks(be, 4), "BBBB");
+	assert_int_equal(server_set_weight(nth(be, 0), 3), 0);
+	count(be, 4, times);
+	assert_int_equal(times[0], 3);
+	destroy(&be);
+}
+
+/* A server that comes and goes all the time does not make the choices start over each time. */
+static void
+test_flapping(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
+	unsigned int times[MAX_SERVERS] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		int full;
+
+		server_set_admin(nth(be, 3), i & 1 ? SERVER_UP : SERVER_MAINT, 0);
+		times[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
+	}
+	for (int k = 0; k < 3; k++)
+		assert_true(times[k] > 50);
+	destroy(&be);
+}
+
+static void
+test_backup(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
+
+	(void)state;
+	nth(be, 1)->conf.backup = nth(be, 2)->conf.backup = 1;
+	balance_refresh(be);
+	assert_string_equal(picks(be, 4), "ADAD");
+	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
+	assert_string_equal(picks(be, 2), "DD");
+	server_set_admin(nth(be, 3), SERVER_MAINT, 0);
+	assert_string_equal(picks(be, 3), "BBB");
+	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	assert_string_equal(picks(be, 3), "CCC");
+	server_set_admin(nth(be, 1), SERVER_UP, 0);
+	assert_string_equal(picks(be, 3), "BBB");
+	be->options |= OPT_ALLBACKUPS;
+	balance_refresh(be);
+	assert_string_equal(picks(be, 4), "BCBC");
+	server_set_admin(nth(be, 0), SERVER_UP, 0);
+	assert_string_equal(picks(be, 2), "AA");
+	/* Full active servers are not reason enough. */
+	nth(be, 0)->conf.maxconn = nth(be, 0)->cur = 1;
+	assert_string_equal(picks(be, 2), "!!");
+	destroy(&be);
+}
+
+static void
+test_bounds(void **state)
+{
+	struct proxy *be = proxy_new("be", PROXY_BE);
+
+	(void)state;
+	assert_non_null(be);
+	be->n_servers = BALANCE_SERVERS_MAX + 1;
+	assert_int_equal(balance_init(be), -ERR_FULL);
+	be->n_servers = 0;
+	proxy_free(&be);
+}
+
+/* As many servers as there may be, with weights that have nothing in common. */
+static void
+test_many(void **state)
+{
+	struct proxy *be = proxy_new("be", PROXY_BE);
+	int full;
+
+	(void)state;
+	assert_non_null(be);
+	for (int i = 0; i < BALANCE_SERVERS_MAX; i++) {
+		struct server *s = server_new(be, "s", &be->default_server);
+
+		assert_non_null(s);
+		s->conf.weight = s->uweight = 256 - i % 2;
+		list_append(&be->servers, &s->link);
+		be->n_servers++;
+	}
+	assert_int_equal(balance_init(be), 0);
+	assert_int_equal(be->lb.map.len, 2048 * 256 + 2047 * 255);
+	for (unsigned int i = 0; i < be->lb.map.len; i++)
+		balance_pick(be, NULL, NULL, &full)->cur++;
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, struct server, link);
+
+		assert_int_equal(s->cur, s->uweight);
+	}
+	destroy(&be);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_smooth),
+		cmocka_unit_test(test_weight_changes),
+		cmocka_unit_test(test_flapping),
+		cmocka_unit_test(test_backup),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,653 @@
+/* Idle connections to servers, on the fake kernel: who gets which, and which are closed when. */
+#include "unit/proxy/session_rig.h"
+
+#include "proxy/backend/conn_pool.h"
+
+#define PORT 3000
+#define USERS 12
+
+/* Whoever uses a connection; u->conn.fd is -1 when it has none. */
+struct user {
+	struct conn conn;
+	unsigned int uses;
+	uint32_t ev; /* what it was told of */
+};
+
+static struct user user[USERS];
+static struct fake_sock *origin;
+static struct fake_sock *peer[1024]; /* by fd: the server's end of it */
+static struct server *srv;
+static struct engine *e;
+static unsigned int base_fds;
+
+static void
+on_user(void *owner, int fd, uint32_t ev)
+{
+	struct user *u = owner;
+
+	assert_int_equal(u->conn.fd, fd);
+	u->ev |= ev;
+	loop_want(e->loop, fd, 0);
+}
+
+static void
+open_rig(enum interest_mode mode)
+{
+	struct world_config cfg = { RIG_WORLD };
+
+	cfg.mode = mode;
+	rig_open(&cfg, NULL);
+	e = &w.engine;
+	srv = w.srv[0];
+	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
+	origin = fake_origin(w.k, PORT, 128);
+	base_fds = fake_fds(w.k);
+	memset(user, 0, sizeof(user));
+	memset(peer, 0, sizeof(peer));
+	for (int i = 0; i < USERS; i++)
+		conn_init(&user[i].conn);
+}
+
+static int
+setup(void **st)
+{
+	(void)st;
+	open_rig(INTEREST_EDGE);
+	return 0;
+}
+
+/* Nothing is left over: the world judges descriptors and pools. */
+static int
+teardown(void **st)
+{
+	(void)st;
+	for (int i = 0; i < USERS; i++)
+		conn_close(&user[i].conn);
+	conn_pool_drop_server(srv);
+	assert_int_equal(loop_turn(e->loop, 0), 0);
+	assert_int_equal(fake_fds(w.k), base_fds);
+	assert_int_equal(e->idle.pool.live, 0);
+	rig_close();
+	return 0;
+}
+
+static void
+turn(void)
+{
+	(void)fake_run_due(w.k);
+	assert_int_equal(loop_turn(e->loop, 0), 0);
+}
+
+/* A new connection in the state it has after a response: drained, and registered. */
+static void
+connect_user(struct user *u)
+{
+	struct addr to;
+	const char *why;
+	struct addr_spec spec;
+	long fd;
+
+	assert_int_equal(addr_parse("127.0.0.1:3000", 0, &spec, &why), 0);
+	to = spec.addr;
+	fd = sys_socket(e->sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_true(fd >= 0);
+	assert_true(sys_connect(e->sys, (int)fd, &to.u.sa, to.len) == -EINPROGRESS);
+	assert_int_equal(conn_open(&u->conn, e->loop, (int)fd, on_user, u, CONN_TCP), 0);
+	loop_want(e->loop, (int)fd, EV_R);
+	loop_again(e->loop, (int)fd, DIR_R);
+	turn();
+	peer[fd] = fake_origin_accept(origin);
+	assert_non_null(peer[fd]);
+	u->uses = 1;
+	u->ev = 0;
+}
+
+static int
+put(struct user *u)
+{
+	return conn_pool_put(e, srv, &u->conn, u->uses, NULL);
+}
+
+static int
+get(struct user *u, int first)
+{
+	u->ev = 0;
+	if (!conn_pool_get(e, srv, first, on_user, u, &u->conn, &u->uses))
+		return 0;
+	u->uses++;
+	loop_want(e->loop, u->conn.fd, EV_R);
+	return 1;
+}
+
+static unsigned int
+count(void)
+{
+	unsigned int all, safe;
+
+	conn_pool_count(srv, &all, &safe);
+	assert_true(safe <= all);
+	return all;
+}
+
+static struct idle_conn *
+newest_idle(void)
+{
+	return list_first(&srv->shard->idle.conns, struct idle_conn, link);
+}
+
+/* So many of them, put back one after the other. */
+static void
+fill(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		connect_user(&user[i]);
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(put(&user[i]), 1);
+	assert_int_equal(count(), n);
+}
+
+static void
+wait_ms(uint64_t ms)
+{
+	uint64_t until = fake_now(w.k) + ms * FAKE_MS;
+
+	while (fake_now(w.k) < until) {
+		int left = (int)((until - fake_now(w.k)) / FAKE_MS) + 1;
+
+		assert_int_equal(loop_turn(e->loop, left), 0);
+	}
+}
+
+static void
+the_newest_is_taken_without_a_call(void **st)
+{
+	uint64_t before;
+	int fd[3];
+
+	(void)st;
+	for (int i = 0; i < 3; i++) {
+		connect_user(&user[i]);
+		fd[i] = user[i].conn.fd;
+	}
+	turn();
+	before = ledger_total(&e->sys->ledger);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(put(&user[i]), 1);
+		assert_false(conn_is_open(&user[i].conn));
+	}
+	assert_int_equal(count(), 3);
+	for (int i = 2; i >= 0; i--) {
+		assert_int_equal(get(&user[i], 1), 1);
+		assert_int_equal(user[i].conn.fd, fd[i]);
+		assert_int_equal(user[i].uses, 2);
+	}
+	assert_int_equal(get(&user[3], 1), 0);
+	assert_int_equal(ledger_total(&e->sys->ledger), before);
+	assert_int_equal(srv->shard->stat.reuse, 3);
+	assert_int_equal(srv->be->shard->be.reuse, 3);
+	/* A turn later the only call was the wait. */
+	before = ledger_sum(&e->sys->ledger, SYS_CALL_epoll_ctl);
+	turn();
+	assert_int_equal(ledger_sum(&e->sys->ledger, SYS_CALL_epoll_ctl), before);
+}
+
+static void
+one_that_the_server_ends_is_closed(void **st)
+{
+	static const char byte = 'x';
+	int fd[3];
+
+	(void)st;
+	for (int i = 0; i < 3; i++) {
+		connect_user(&user[i]);
+		fd[i] = user[i].conn.fd;
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(put(&user[i]), 1);
+	fake_peer_close(peer[fd[0]]);
+	assert_int_equal(fake_peer_send(peer[fd[1]], &byte, 1), 1);
+	fake_peer_reset(peer[fd[2]]);
+	turn();
+	assert_int_equal(count(), 0);
+	assert_int_equal(get(&user[0], 1), 0);
+	turn();
+	assert_int_equal(fake_fds(w.k), base_fds);
+}
+
+/* What is not known to be silent is asked: bytes that nobody read are no part of an answer. */
+static void
+what_was_not_read_to_its_end_is_looked_at(void **st)
+{
+	static const char byte = 'x';
+
+	(void)st;
+	fill(2);
+	list_each(it, &srv->shard->idle.conns)
+		loop_presume_ready(
+			e->loop, list_entry(it, struct idle_conn, link)->conn.fd, DIR_R);
+	assert_int_equal(fake_peer_send(peer[newest_idle()->conn.fd], &byte, 1), 1);
+	assert_int_equal(get(&user[0], 1), 1);
+	assert_int_equal(count(), 0);
+	assert_int_equal(get(&user[1], 1), 0);
+}
+
+/* Takes one when it is told of something, before what else that turn has brought was served. */
+static void
+on_early(void *owner, int fd, uint32_t ev)
+{
+	struct user *u = owner;
+
+	(void)ev;
+	loop_want(e->loop, fd, 0);
+	loop_again(e->loop, fd, DIR_R);
+	u->ev = (uint32_t)get(&user[3], 1);
+	u->uses++;
+}
+
+/* An end or bytes that one wait has brought together with the request that would go there: the
+ * server is not sent a request it never reads, and its bytes are nobody's answer. */
+static void
+what_this_turn_has_to_tell_of_it_is_looked_at(void **st)
+{
+	static const char byte = 'x';
+
+	(void)st;
+	for (int ends = 0; ends < 2; ends++) {
+		connect_user(&user[0]);
+		connect_user(&user[1]);
+		connect_user(&user[2]);
+		loop_set_owner(e->loop, user[0].conn.fd, on_early, &user[0]);
+		assert_true(put(&user[1]) && put(&user[2]));
+		assert_int_equal(fake_peer_send(peer[user[0].conn.fd], &byte, 1), 1);
+		if (ends)
+			fake_peer_close(peer[newest_idle()->conn.fd]);
+		else
+			assert_int_equal(fake_peer_send(peer[newest_idle()->conn.fd], &byte, 1), 1);
+		user[0].uses = 0;
+		turn();
+		assert_int_equal(user[0].uses, 1);
+		/* The other one, of which there is nothing to tell. */
+		assert_int_equal(user[0].ev, 1);
+		assert_int_equal(user[3].ev, 0);
+		assert_int_equal(count(), 0);
+		conn_close(&user[0].conn);
+		conn_close(&user[3].conn);
+		turn();
+	}
+}
+
+static void
+what_is_not_sound_is_refused(void **st)
+{
+	static const char byte = 'x';
+	struct conn *c = &user[0].conn;
+
+	(void)st;
+	connect_user(&user[0]);
+	c->eof = 1;
+	assert_int_equal(put(&user[0]), 0);
+	c->eof = 0;
+	c->err = ECONNRESET;
+	assert_int_equal(put(&user[0]), 0);
+	c->err = 0;
+	c->shut = 1;
+	assert_int_equal(put(&user[0]), 0);
+	c->shut = 0;
+	c->zerocopy = (struct zerocopy *)(uintptr_t)&byte;
+	assert_int_equal(put(&user[0]), 0);
+	c->zerocopy = NULL;
+	fake_peer_shut(peer[c->fd]);
+	turn();
+	assert_int_equal(put(&user[0]), 0);
+	assert_true(conn_is_open(c));
+	assert_int_equal(count(), 0);
+}
+
+/* The manual's four ways: who may use one that has carried so many requests. */
+static void
+http_reuse_decides_who_gets_one(void **st)
+{
+	static const struct {
+		enum http_reuse how;
+		int first;
+		unsigned int uses;
+		int got;
+	} t[] = {
+		{ HTTP_REUSE_NEVER, 1, 2, 0 },      { HTTP_REUSE_NEVER, 0, 2, 0 },
+		{ HTTP_REUSE_SAFE, 1, 2, 0 },       { HTTP_REUSE_SAFE, 0, 1, 1 },
+		{ HTTP_REUSE_AGGRESSIVE, 1, 1, 0 }, { HTTP_REUSE_AGGRESSIVE, 1, 2, 1 },
+		{ HTTP_REUSE_AGGRESSIVE, 0, 1, 1 }, { HTTP_REUSE_ALWAYS, 1, 1, 1 },
+		{ HTTP_REUSE_ALWAYS, 0, 1, 1 },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		connect_user(&user[0]);
+		user[0].uses = t[i].uses;
+		assert_int_equal(put(&user[0]), 1);
+		srv->be->http.reuse = t[i].how;
+		if (get(&user[0], t[i].first) != t[i].got)
+			fail_msg("row %zu: not %d", i, t[i].got);
+		conn_close(&user[0].conn);
+		conn_pool_drop_server(srv);
+		turn();
+	}
+	/* An older one that was reused before, behind a new one that was not. */
+	srv->be->http.reuse = HTTP_REUSE_AGGRESSIVE;
+	connect_user(&user[0]);
+	connect_user(&user[1]);
+	user[0].uses = 5;
+	assert_true(put(&user[0]) && put(&user[1]));
+	assert_int_equal(get(&user[2], 1), 1);
+	assert_int_equal(user[2].uses, 6);
+}
+
+static void
+bounds_are_kept(void **st)
+{
+	(void)st;
+	srv->conf.pool_max = 2;
+	for (int i = 0; i < 4; i++)
+		connect_user(&user[i]);
+	assert_true(put(&user[0]) && put(&user[1]));
+	assert_int_equal(put(&user[2]), 0);
+	assert_int_equal(get(&user[0], 1), 1);
+	assert_int_equal(put(&user[2]), 1);
+	assert_int_equal(put(&user[0]), 0);
+	srv->conf.pool_max = 0;
+	conn_pool_drop_server(srv);
+	assert_int_equal(put(&user[0]), 0);
+	srv->conf.pool_max = -1;
+	srv->idle_total = 0;
+	srv->conf.pool_purge_ms = 0;
+	assert_int_equal(put(&user[0]), 0);
+	srv->conf.pool_purge_ms = 5000;
+	/* Two requests after the first one. */
+	srv->conf.max_reuse = 2;
+	user[0].uses = 3;
+	assert_int_equal(put(&user[0]), 0);
+	user[0].uses = 2;
+	assert_int_equal(put(&user[0]), 1);
+	assert_int_equal(get(&user[0], 1), 1);
+	srv->conf.max_reuse = -1;
+	e->idle.low_fds = loop_fds(e->loop) - 1;
+	assert_int_equal(put(&user[0]), 0);
+	e->idle.low_fds++;
+	assert_int_equal(put(&user[0]), 1);
+	assert_int_equal(get(&user[0], 1), 1);
+	e->memory_tight = 1;
+	assert_int_equal(put(&user[0]), 0);
+	e->memory_tight = 0;
+	srv->admin = SERVER_MAINT;
+	assert_int_equal(put(&user[0]), 0);
+	srv->admin = SERVER_UP;
+	/* It goes where the client came to: not the same place for the next one. */
+	srv->spec.has_offset = 1;
+	assert_int_equal(put(&user[0]), 0);
+	srv->spec.has_offset = 0;
+	assert_int_equal(put(&user[0]), 1);
+}
+
+/* Of those that were there all the time half are closed, the oldest first, until none is left. */
+static void
+what_is_not_needed_goes_by_halves(void **st)
+{
+	static const unsigned int left[] = { 8, 4, 2, 1, 0, 0 };
+	int newest;
+
+	(void)st;
+	for (int i = 0; i < 8; i++)
+		connect_user(&user[i]);
+	newest = user[7].conn.fd;
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(put(&user[i]), 1);
+	for (size_t i = 0; i < ARRAY_LEN(left); i++) {
+		wait_ms(i ? 5000 : 5001);
+		assert_int_equal(count(), left[i]);
+		if (left[i])
+			assert_int_equal(newest_idle()->conn.fd, newest);
+	}
+	/* Its timer does not run for nothing. */
+	assert_int_equal(srv->shard->idle.timer.pos, 0);
+	assert_int_equal(fake_fds(w.k), base_fds);
+}
+
+static void
+what_is_needed_now_and_then_stays(void **st)
+{
+	(void)st;
+	fill(6);
+	wait_ms(5001);
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 4; i++)
+			assert_int_equal(get(&user[i], 1), 1);
+		for (int i = 0; i < 4; i++)
+			assert_int_equal(put(&user[i]), 1);
+		assert_int_equal(conn_pool_needed(srv), 4);
+		wait_ms(5000);
+		assert_int_equal(count(), round ? 4 : 5);
+	}
+}
+
+static void
+a_session_may_keep_one_for_itself(void **st)
+{
+	struct idle_conn *mine = NULL, *other = NULL;
+	unsigned int uses;
+
+	(void)st;
+	srv->be->http.reuse = HTTP_REUSE_NEVER;
+	srv->conf.pool_max = 0;
+	connect_user(&user[0]);
+	connect_user(&user[1]);
+	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 1, &mine), 1);
+	assert_int_equal(conn_pool_put(e, srv, &user[1].conn, 1, &other), 1);
+	assert_int_equal(count(), 0);
+	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
+	assert_int_equal(get(&user[2], 0), 0);
+	assert_int_equal(conn_pool_take_held(e, &mine, on_user, &user[0], &user[0].conn, &uses), 1);
+	assert_null(mine);
+	assert_int_equal(uses, 1);
+	conn_pool_release(e, &mine);
+	/* It is told when the server ends it, and when it goes into maintenance. */
+	fake_peer_close(peer[other->conn.fd]);
+	turn();
+	assert_null(other);
+	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
+	conn_pool_drop_server(srv);
+	assert_null(mine);
+	connect_user(&user[0]);
+	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
+	conn_pool_release(e, &mine);
+	assert_null(mine);
+	/* What it was sent unasked is no answer to its next request. */
+	connect_user(&user[0]);
+	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
+	assert_int_equal(fake_peer_send(peer[mine->conn.fd], "x", 1), 1);
+	loop_presume_ready(w.loop, mine->conn.fd, DIR_R);
+	assert_int_equal(conn_pool_take_held(e, &mine, on_user, &user[0], &user[0].conn, &uses), 0);
+	assert_null(mine);
+	turn();
+	assert_int_equal(fake_fds(w.k), base_fds);
+}
+
+static void
+the_oldest_makes_room(void **st)
+{
+	struct idle_conn *oldest;
+
+	(void)st;
+	fill(3);
+	conn_pool_make_room(e);
+	assert_int_equal(count(), 3);
+	e->idle.high_fds = 1;
+	oldest = container_of(srv->shard->idle.conns.prev, struct idle_conn, link);
+	conn_pool_make_room(e);
+	assert_null(oldest->of);
+	assert_int_equal(count(), 2);
+}
+
+/* The end comes in the turn in which somebody took it: he is told. */
+static void
+an_end_on_its_way_comes_to_the_new_user(void **st)
+{
+	int fd;
+
+	(void)st;
+	connect_user(&user[0]);
+	fd = user[0].conn.fd;
+	assert_int_equal(put(&user[0]), 1);
+	turn();
+	fake_peer_close(peer[fd]);
+	assert_int_equal(get(&user[1], 1), 1);
+	turn();
+	assert_true(user[1].ev & EV_RDHUP);
+}
+
+/* --- whatever happens, a connection has one owner, and none that has ended is given away --- */
+
+static uint64_t seed;
+
+static unsigned int
+dice(unsigned int n)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned int)(seed >> 33) % n;
+}
+
+static uint8_t ended[1024]; /* by fd: the server's end is over, and we have had a turn since */
+static uint8_t ending[1024];
+static uint8_t fresh[1024]; /* put back in this turn: not watched yet */
+
+static void
+check_owners(void)
+{
+	struct idle_list *l = &srv->shard->idle;
+	unsigned int in_list = 0, in_age = 0, safe = 0, used = 0, all, counted;
+	struct interest in;
+	void *owner;
+
+	for (struct list *it = l->conns.next; l->engine && it != &l->conns; it = it->next) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, link);
+
+		assert_int_equal(loop_peek(e->loop, c->conn.fd, &in, &owner), 0);
+		assert_ptr_equal(owner, c);
+		assert_false(ended[c->conn.fd] && !fresh[c->conn.fd]);
+		in_list++;
+		safe += c->uses > 1;
+	}
+	list_each(it, &e->idle.all)
+		in_age++;
+	for (int i = 0; i < USERS; i++)
+		if (conn_is_open(&user[i].conn)) {
+			assert_int_equal(loop_peek(e->loop, user[i].conn.fd, &in, &owner), 0);
+			assert_ptr_equal(owner, &user[i]);
+			used++;
+		}
+	conn_pool_count(srv, &all, &counted);
+	assert_int_equal(in_list, in_age);
+	assert_int_equal(in_list, all);
+	assert_int_equal(safe, counted);
+	assert_true(l->least <= all);
+	assert_true(fake_fds(w.k) - base_fds >= all + used);
+}
+
+static void
+play(struct user *u)
+{
+	static const char byte = 'x';
+
+	switch (dice(9)) {
+	case 0:
+		if (conn_is_open(&u->conn))
+			break;
+		connect_user(u);
+		ended[u->conn.fd] = ending[u->conn.fd] = 0;
+		break;
+	case 1:
+	case 2:
+		if (!conn_is_open(&u->conn))
+			break;
+		fresh[u->conn.fd] = 1;
+		if (!put(u))
+			conn_close(&u->conn);
+		break;
+	case 3:
+	case 4:
+		if (!conn_is_open(&u->conn) && get(u, (int)dice(2)))
+			assert_false(ended[u->conn.fd]);
+		break;
+	case 5:
+	case 6:
+		for (int fd = FAKE_FD_MIN + (int)dice(8); fd < 64; fd++)
+			if (peer[fd] && !ending[fd]) {
+				ending[fd] = 1;
+				if (dice(3))
+					fake_peer_close(peer[fd]);
+				else
+					(void)fake_peer_send(peer[fd], &byte, 1);
+				break;
+			}
+		break;
+	case 7:
+		wait_ms(dice(3000));
+		break;
+	default:
+		if (!dice(8))
+			conn_pool_drop_server(srv);
+		else
+			conn_pool_make_room(e);
+		break;
+	}
+}
+
+static void
+whatever_happens_each_has_one_owner(void **st)
+{
+	static const enum interest_mode modes[] = { INTEREST_EDGE, INTEREST_MERGED,
+						    INTEREST_UNMERGED };
+
+	for (unsigned int i = 0; i < 60; i++) {
+		(void)teardown(st);
+		open_rig(modes[i % ARRAY_LEN(modes)]);
+		seed = i + 1;
+		memset(ended, 0, sizeof(ended));
+		memset(ending, 0, sizeof(ending));
+		srv->be->http.reuse = (enum http_reuse)dice(4);
+		srv->conf.pool_max = (int)dice(6) - 1;
+		e->idle.high_fds = base_fds + 6;
+		for (int step = 0; step < 300; step++) {
+			play(&user[dice(USERS)]);
+			if (dice(2)) {
+				turn();
+				turn();
+				memcpy(ended, ending, sizeof(ended));
+				memset(fresh, 0, sizeof(fresh));
+			}
+			check_owners();
+		}
+	}
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(the_newest_is_taken_without_a_call),
+		T(one_that_the_server_ends_is_closed),
+		T(what_was_not_read_to_its_end_is_looked_at),
+		T(what_this_turn_has_to_tell_of_it_is_looked_at),
+		T(what_is_not_sound_is_refused),
+		T(http_reuse_decides_who_gets_one),
+		T(bounds_are_kept),
+		T(what_is_not_needed_goes_by_halves),
+		T(what_is_needed_now_and_then_stays),
+		T(a_session_may_keep_one_for_itself),
+		T(the_oldest_makes_room),
+		T(an_end_on_its_way_comes_to_the_new_user),
+		T(whatever_happens_each_has_one_owner),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

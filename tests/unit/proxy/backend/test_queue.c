@@ -1,0 +1,741 @@
+/* Critical sections of several workers, one after the other and in real threads. */
+#include "unit/proxy/session_rig.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "base/atomic.h"
+#include "event/poller.h"
+#include "proxy/session/actions.h"
+#include "proxy/backend/balance.h"
+#include "proxy/backend/queue.h"
+#include "sim/dice.h"
+
+#define WORKERS 3
+#define SESSIONS 24
+
+static struct engine *e[WORKERS];
+static struct engine other[WORKERS - 1];
+static struct session s[SESSIONS];
+static struct server *a, *b;
+static struct proxy *px;
+static unsigned int poked[WORKERS]; /* messages on their way */
+
+static void
+on_task(struct task *t)
+{
+	(void)t;
+}
+
+static void
+poke(struct engine *from, unsigned int target, struct proxy *be)
+{
+	assert_ptr_equal(be, px);
+	assert_int_not_equal(from->index, target);
+	poked[target]++;
+}
+
+/* Three workers on one loop, a backend of two servers with one slot each, sessions in turn. */
+static int
+setup(void **st)
+{
+	struct world_config cfg = { RIG_WORLD, .n_servers = 2,
+				    .server = { { .maxconn = 1 }, { .maxconn = 1 } } };
+
+	(void)st;
+	rig_open(&cfg, NULL);
+	px = w.px;
+	a = w.srv[0];
+	b = w.srv[1];
+	assert_int_equal(proxy_make_shards(px, WORKERS), 0);
+	e[0] = &w.engine;
+	memset(other, 0, sizeof(other));
+	memset(poked, 0, sizeof(poked));
+	for (unsigned int i = 1; i < WORKERS; i++) {
+		e[i] = &other[i - 1];
+		assert_int_equal(engine_init(e[i], &w.sys, w.loop, 1024, 1000), 0);
+		e[i]->index = i;
+		e[i]->owner = &w;
+	}
+	for (unsigned int i = 0; i < WORKERS; i++)
+		e[i]->wake_worker = poke;
+	memset(s, 0, sizeof(s));
+	for (int i = 0; i < SESSIONS; i++) {
+		s[i].engine = e[i % WORKERS];
+		s[i].fe = px;
+		s[i].id = (uint64_t)i + 1;
+		s[i].term[0] = s[i].term[1] = '-';
+		list_init(&s[i].queue_link);
+		task_init(&s[i].task, on_task);
+		conn_init(&s[i].conn[CLIENT]);
+		conn_init(&s[i].conn[SERVER]);
+	}
+	return 0;
+}
+
+static enum session_event
+enter(struct session *x)
+{
+	x->be = px;
+	x->has_left = 0;
+	balance_take_key(x);
+	return queue_enter(x);
+}
+
+static void
+leave(struct session *x)
+{
+	queue_leave(x);
+	task_cancel(&x->task);
+	x->posted = SESSION_EV_NONE;
+	x->be = NULL;
+	x->srv = NULL;
+	x->queued_ms = 0;
+}
+
+static void
+collect(unsigned int worker)
+{
+	queue_collect(e[worker], px);
+	poked[worker] = 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	for (int i = 0; i < SESSIONS; i++)
+		if (s[i].be)
+			leave(&s[i]);
+	for (unsigned int i = 1; i < WORKERS; i++)
+		engine_fini(e[i]);
+	w.n_ends = 0; /* nobody had connected */
+	rig_close();
+	return 0;
+}
+
+static int
+got_slot(const struct session *x)
+{
+	return x->has_slot && !x->waits && x->posted == SESSION_EV_SLOT &&
+		list_is_empty(&x->queue_link);
+}
+
+static int
+is_granted(const struct session *x)
+{
+	return x->has_slot && x->waits && x->posted == SESSION_EV_NONE &&
+		!list_is_empty(&x->queue_link);
+}
+
+/* s[0] and s[1] have the two slots, the next n wait in the order of their workers. */
+static void
+fill(int n)
+{
+	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), SESSION_EV_ASSIGNED);
+	for (int i = 2; i < 2 + n; i++)
+		assert_int_equal(enter(&s[i]), SESSION_EV_FULL);
+	assert_int_equal(a->cur + b->cur, 2);
+	assert_int_equal(px->queued, n);
+	assert_int_equal(px->be_cur, 2 + n);
+}
+
+static void
+who_finds_no_slot_waits(void **st)
+{
+	(void)st;
+	fill(3);
+	assert_int_equal(px->shard[0].be.cur_max, 4); /* by s[3], and 5 by s[4] */
+	assert_int_equal(px->shard[1].be.cur_max, 5);
+	assert_int_equal(px->shard[2].be.cur_max, 3);
+	assert_int_equal(px->waiting, 7);
+	assert_int_equal(freq_read(&px->be_rate, loop_now_ms(w.loop)), 5);
+}
+
+static void
+a_slot_stays_with_its_worker(void **st)
+{
+	(void)st;
+	fill(4); /* s[3] is of worker 0, as s[0] */
+	leave(&s[0]);
+	assert_true(got_slot(&s[3]));
+	assert_int_equal(s[3].queued_ms, loop_now_ms(w.loop));
+	assert_int_equal(e[0]->elided_inline, 1);
+	assert_int_equal(poked[1] + poked[2], 0);
+}
+
+static void
+a_slot_for_another_worker_is_told_and_collected(void **st)
+{
+	struct server *srv;
+
+	(void)st;
+	fill(1); /* s[2], of worker 2 */
+	srv = s[0].srv;
+	leave(&s[0]);
+	assert_true(is_granted(&s[2]));
+	assert_ptr_equal(s[2].srv, srv);
+	assert_int_equal(srv->cur, 1);
+	assert_int_equal(poked[2], 1);
+	assert_int_equal(e[0]->granted, 1);
+	assert_int_equal(srv->shard[2].stat.cum_sess, 0);
+	collect(2);
+	assert_true(got_slot(&s[2]));
+	assert_int_equal(srv->shard[2].stat.cum_sess, 1);
+	assert_int_equal(s[2].queued_ms, loop_now_ms(w.loop));
+	/* Late messages find nothing. */
+	collect(2);
+	collect(1);
+	assert_int_equal(srv->cur, 1);
+}
+
+/* Its timeout, or its client, was faster than the message. */
+static void
+who_ends_while_granted_gives_the_slot_on(void **st)
+{
+	(void)st;
+	fill(2); /* s[2] of worker 2, s[3] of worker 0 */
+	s[2].waits_since_ms--;
+	leave(&s[1]);
+	assert_true(is_granted(&s[2]));
+	leave(&s[2]);
+	assert_true(is_granted(&s[3]));
+	assert_int_equal(poked[0], 1);
+	collect(2);
+	collect(0);
+	assert_true(got_slot(&s[3]));
+	assert_int_equal(a->cur + b->cur, 2);
+	assert_int_equal(px->queued, 0);
+}
+
+/* The only one that was granted leaves, another takes its place on the list: who was told looks. */
+static void
+a_message_for_one_serves_another(void **st)
+{
+	(void)st;
+	fill(4); /* s[2], s[5] are of worker 2 */
+	leave(&s[0]);
+	assert_true(got_slot(&s[3]));
+	leave(&s[1]);
+	assert_true(got_slot(&s[4]));
+	leave(&s[3]);
+	assert_true(is_granted(&s[2]));
+	leave(&s[4]);
+	assert_true(is_granted(&s[5]));
+	assert_int_equal(poked[2], 1);
+	leave(&s[2]);
+	collect(2);
+	assert_true(got_slot(&s[5]));
+}
+
+static void
+a_kill_while_granted_is_one_in_the_queue(void **st)
+{
+	(void)st;
+	fill(1);
+	leave(&s[0]);
+	assert_true(is_granted(&s[2]));
+	(void)session_do_close_killed(&s[2]);
+	assert_int_equal(s[2].term[0], 'K');
+	assert_int_equal(s[2].term[1], 'Q');
+	assert_int_equal(a->cur + b->cur, 1);
+	assert_true(list_is_empty(&px->shard[2].granted));
+	s[2].be = NULL;
+}
+
+static void
+a_change_of_servers_serves_all_workers(void **st)
+{
+	(void)st;
+	server_set_admin(b, SERVER_MAINT, 1);
+	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(enter(&s[i]), SESSION_EV_FULL);
+	b->conf.maxconn = 3;
+	server_set_admin(b, SERVER_UP, 2);
+	queue_serve(e[1], px);
+	assert_true(got_slot(&s[1]));
+	assert_true(is_granted(&s[2]));
+	assert_true(is_granted(&s[3]));
+	assert_int_equal(poked[0], 1);
+	assert_int_equal(poked[2], 1);
+	assert_int_equal(b->cur, 3);
+}
+
+/* Of those who waited for one that is gone, the one of the worker at work is told at once. */
+static void
+who_waits_for_a_server_that_goes_is_moved(void **st)
+{
+	(void)st;
+	px->balance = BALANCE_SOURCE;
+	assert_int_equal(balance_init(px), 0);
+	for (int i = 0; i < 6; i++) {
+		s[i].peer.len = sizeof(s[i].peer.u.in);
+		s[i].peer.u.in.sin_family = AF_INET;
+		(void)enter(&s[i]);
+	}
+	assert_int_equal(a->cur + b->cur, 1);
+	assert_int_equal(a->queued + b->queued, 5);
+	server_set_admin(s[0].srv, SERVER_MAINT, 1);
+	queue_serve(e[0], px);
+	assert_int_equal(a->queued + b->queued, 0);
+	assert_int_equal(px->queued, 4);
+	assert_true(got_slot(&s[3]));
+	assert_int_equal(a->cur, 1);
+	assert_int_equal(b->cur, 1);
+}
+
+static void
+a_retry_elsewhere_gives_its_slot_to_who_waits(void **st)
+{
+	int moved = 7;
+
+	(void)st;
+	b->conf.maxconn = 2;
+	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[2]), SESSION_EV_ASSIGNED);
+	assert_ptr_equal(s[0].srv, a);
+	assert_int_equal(b->cur, 2);
+	assert_int_equal(enter(&s[4]), SESSION_EV_FULL);
+	/* Nothing else has room: it stays. */
+	assert_int_equal(queue_change(&s[0], &moved), SESSION_EV_ASSIGNED);
+	assert_int_equal(moved, 0);
+	b->conf.maxconn = 3;
+	assert_int_equal(queue_change(&s[0], &moved), SESSION_EV_ASSIGNED);
+	assert_int_equal(moved, 1);
+	assert_ptr_equal(s[0].srv, b);
+	assert_true(is_granted(&s[4]));
+	assert_ptr_equal(s[4].srv, a);
+	assert_int_equal(poked[1], 1);
+}
+
+/* --- bound to a server --- */
+
+static void
+who_is_bound_goes_there_or_waits(void **st)
+{
+	(void)st;
+	for (int i = 0; i < 5; i++)
+		s[i].bound = a;
+	a->conf.maxqueue = 1;
+	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), SESSION_EV_FULL);
+	assert_ptr_equal(s[0].srv, a);
+	assert_ptr_equal(s[1].srv, a);
+	assert_int_equal(a->queued, 1);
+	/* Neither room nor a place. */
+	assert_int_equal(enter(&s[2]), SESSION_EV_NO_SERVER);
+	assert_ptr_equal(s[2].srv, a);
+	px->options |= OPT_REDISPATCH;
+	assert_int_equal(enter(&s[3]), SESSION_EV_ASSIGNED);
+	assert_ptr_equal(s[3].srv, b);
+	s[4].forced = 1;
+	assert_int_equal(enter(&s[4]), SESSION_EV_NO_SERVER);
+	assert_ptr_equal(s[4].srv, a);
+	/* A server that is down is nobody's choice but theirs. */
+	leave(&s[0]);
+	assert_true(got_slot(&s[1]) || is_granted(&s[1]));
+	px->options &= ~OPT_REDISPATCH;
+	server_set_admin(a, SERVER_MAINT, 1);
+	assert_int_equal(enter(&s[0]), SESSION_EV_FULL);
+	assert_ptr_equal(s[0].srv, a);
+}
+
+/* --- any order --- */
+
+static void
+check_counts(void)
+{
+	unsigned int slots = 0, queued = 0, here = 0;
+	int for_any = 0;
+
+	for (int i = 0; i < SESSIONS; i++) {
+		slots += s[i].has_slot;
+		queued += s[i].waits && !s[i].has_slot;
+		here += s[i].be != NULL;
+		for_any |= s[i].waits && !s[i].has_slot && !s[i].srv;
+		assert_false(s[i].has_slot && !s[i].srv);
+		assert_int_equal(s[i].waits, !list_is_empty(&s[i].queue_link));
+	}
+	assert_int_equal(slots, a->cur + b->cur);
+	assert_int_equal(queued, a->queued + b->queued + px->queued);
+	assert_int_equal(here, px->be_cur);
+	assert_in_range(a->cur, 0, (unsigned int)a->conf.maxconn);
+	assert_in_range(b->cur, 0, (unsigned int)b->conf.maxconn);
+	/* No slot is free while somebody waits for it. */
+	for (int i = 0; i < 2; i++) {
+		const struct server *srv = i ? b : a;
+
+		if (server_is_usable(srv) && server_has_room(srv))
+			assert_false(for_any || srv->queued);
+	}
+	/* Only who is bound to it waits for a server that is not used, and has its room. */
+	for (int i = 0; i < SESSIONS; i++) {
+		if (!s[i].srv || !s[i].waits || s[i].has_slot || server_is_usable(s[i].srv))
+			continue;
+		assert_ptr_equal(s[i].srv, s[i].bound);
+		assert_false(server_has_room(s[i].srv));
+	}
+	/* Nobody has a slot that he will not hear of. */
+	for (unsigned int i = 0; i < WORKERS; i++)
+		if (!list_is_empty(&px->shard[i].granted))
+			assert_true(poked[i] > 0);
+}
+
+static void
+random_step(struct dice *d)
+{
+	struct session *x = &s[dice(d, SESSIONS)];
+	unsigned int worker = dice(d, WORKERS);
+	int moved;
+
+	switch (dice(d, 16)) {
+	case 0:
+		server_set_admin(dice(d, 2) ? a : b, (enum server_admin)dice(d, 3), 1);
+		queue_serve(e[worker], px);
+		break;
+	case 1:
+		if (x->has_slot && !x->waits)
+			(void)queue_change(x, &moved);
+		break;
+	case 2:
+	case 3:
+	case 4:
+		if (poked[worker])
+			collect(worker);
+		break;
+	case 5:
+		(void)!loop_turn(w.loop, (int)dice(d, 8));
+		break;
+	default:
+		if (x->be) {
+			leave(x);
+			break;
+		}
+		/* One of four is bound. */
+		x->bound = dice(d, 4) ? NULL : dice(d, 2) ? a : b;
+		x->forced = (uint8_t)dice(d, 2);
+		if (x->bound && x->bound->admin == SERVER_MAINT && !x->forced &&
+			!(px->options & OPT_PERSIST))
+			x->bound = NULL;
+		if (enter(x) == SESSION_EV_NO_SERVER)
+			leave(x);
+		break;
+	}
+}
+
+static void
+counts_hold_in_any_order(void **st)
+{
+	static const enum balance_algo algo[] = { BALANCE_ROUNDROBIN, BALANCE_LEASTCONN,
+		BALANCE_SOURCE, BALANCE_RANDOM, BALANCE_FIRST };
+
+	(void)st;
+	for (unsigned int seed = 0; seed < 5 * ARRAY_LEN(algo); seed++) {
+		struct dice d = { .state = seed + 1 };
+
+		px->balance = algo[seed % ARRAY_LEN(algo)];
+		assert_int_equal(balance_init(px), 0);
+		a->conf.maxconn = 1 + (int)dice(&d, 3);
+		b->conf.maxconn = 1 + (int)dice(&d, 6);
+		a->conf.maxqueue = (int)dice(&d, 2) * 3;
+		px->options = (dice(&d, 2) ? OPT_REDISPATCH : 0) | (dice(&d, 4) ? 0 : OPT_PERSIST);
+		for (int i = 0; i < 4000; i++) {
+			random_step(&d);
+			check_counts();
+		}
+		for (int i = 0; i < SESSIONS; i++)
+			if (s[i].be)
+				leave(&s[i]);
+		for (unsigned int i = 0; i < WORKERS; i++)
+			collect(i);
+		check_counts();
+		assert_int_equal(a->cur + b->cur + px->be_cur, 0);
+		server_set_admin(a, SERVER_UP, 2);
+		server_set_admin(b, SERVER_UP, 2);
+	}
+	assert_true(e[0]->granted > 0 && e[0]->elided_inline > 0);
+}
+
+/* --- real threads --- */
+
+#define THREADS 4
+#define AT_ONCE 8        /* sessions of a thread */
+#define PER_THREAD 50000 /* over its life */
+
+enum use { IDLE, WAITING, HOLDING };
+
+struct thread {
+	pthread_t id;
+	struct sys sys;
+	struct loop *loop;
+	struct engine engine;
+	struct session session[AT_ONCE];
+	enum use use[AT_ONCE];
+	struct dice dice;
+	unsigned int started, served, gave_up;
+};
+
+static struct {
+	struct proxy *px;
+	struct server *srv[2];
+	struct thread thread[THREADS];
+	unsigned int poked[THREADS];
+	unsigned int held[2]; /* as the threads see it */
+	unsigned int too_many;
+	unsigned int idle; /* slots seen free while somebody waited */
+} storm;
+
+static void
+storm_poke(struct engine *from, unsigned int target, struct proxy *be)
+{
+	(void)from;
+	(void)be;
+	(void)atomic_swap(&storm.poked[target], 1u);
+}
+
+static int
+storm_index(const struct session *x)
+{
+	return x->srv == storm.srv[1];
+}
+
+static void
+storm_holds(struct thread *t, int i)
+{
+	int n = storm_index(&t->session[i]);
+
+	t->use[i] = HOLDING;
+	t->served++;
+	if (atomic_add(&storm.held[n], 1u) > (unsigned int)storm.srv[n]->conf.maxconn)
+		(void)atomic_add(&storm.too_many, 1u);
+}
+
+static void
+storm_on_slot(struct task *task)
+{
+	struct session *x = container_of(task, struct session, task);
+	struct thread *t = x->engine->owner;
+
+	x->posted = SESSION_EV_NONE;
+	storm_holds(t, (int)(x - t->session));
+}
+
+static void
+storm_leave(struct thread *t, int i)
+{
+	struct session *x = &t->session[i];
+
+	if (t->use[i] == HOLDING)
+		(void)atomic_sub(&storm.held[storm_index(x)], 1u);
+	else
+		t->gave_up++;
+	queue_leave(x);
+	task_cancel(&x->task);
+	t->use[i] = IDLE;
+}
+
+static void
+storm_enter(struct thread *t, int i)
+{
+	struct session *x = &t->session[i];
+
+	memset(x, 0, sizeof(*x));
+	x->engine = &t->engine;
+	x->fe = x->be = storm.px;
+	x->id = ++t->engine.next_id;
+	list_init(&x->queue_link);
+	task_init(&x->task, storm_on_slot);
+	t->started++;
+	if (queue_enter(x) == SESSION_EV_ASSIGNED)
+		storm_holds(t, i);
+	else
+		t->use[i] = WAITING;
+}
+
+static void
+storm_look(struct thread *t)
+{
+	struct proxy *be = storm.px;
+
+	lock_take(&be->lock, &t->sys);
+	if (be->waiting && (server_has_room(storm.srv[0]) || server_has_room(storm.srv[1])))
+		storm.idle++;
+	lock_drop(&be->lock);
+}
+
+/* Who waits goes on waiting at the end: it is served, or the test hangs. */
+static int
+storm_step(struct thread *t)
+{
+	int i = (int)dice(&t->dice, AT_ONCE), more = t->started < PER_THREAD;
+	int busy = 0;
+
+	if (atomic_swap(&storm.poked[t->engine.index], 0u))
+		queue_collect(&t->engine, storm.px);
+	if (t->use[i] == HOLDING || (t->use[i] == WAITING && more && dice_is(&t->dice, 32)))
+		storm_leave(t, i);
+	else if (t->use[i] == IDLE && more)
+		storm_enter(t, i);
+	else
+		storm_look(t);
+	for (int k = 0; k < AT_ONCE; k++)
+		busy |= t->use[k] != IDLE;
+	return more || busy;
+}
+
+static void *
+storm_thread(void *arg)
+{
+	struct thread *t = arg;
+
+	for (unsigned int n = 0; storm_step(t); n++)
+		if (n % 8 == 0)
+			(void)!loop_turn(t->loop, 0);
+	return NULL;
+}
+
+static void
+storm_open(void)
+{
+	struct loop_config lc = { .poller = &poller_epoll, .max_fd = 64, .max_events = 8 };
+	int r = 0;
+
+	memset(&storm, 0, sizeof(storm));
+	storm.px = proxy_new("px", PROXY_BE);
+	assert_non_null(storm.px);
+	for (int i = 0; i < 2; i++) {
+		storm.srv[i] = server_new(storm.px, i ? "b" : "a", &storm.px->default_server);
+		assert_non_null(storm.srv[i]);
+		storm.srv[i]->conf.maxconn = 3 + i;
+		list_append(&storm.px->servers, &storm.srv[i]->link);
+		storm.px->n_servers++;
+	}
+	assert_int_equal(proxy_make_shards(storm.px, THREADS), 0);
+	assert_int_equal(balance_init(storm.px), 0);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		struct thread *t = &storm.thread[i];
+
+		sys_init(&t->sys, &sys_linux, NULL);
+		t->loop = loop_new(&t->sys, &lc, &r);
+		assert_non_null(t->loop);
+		assert_int_equal(engine_init(&t->engine, &t->sys, t->loop, 1024, 1000), 0);
+		t->engine.index = i;
+		t->engine.owner = t;
+		t->engine.wake_worker = storm_poke;
+		t->dice = dice_seed(i);
+	}
+}
+
+static void
+threads_never_exceed_maxconn_and_are_all_served(void **st)
+{
+	unsigned int served = 0, gave_up = 0;
+	uint64_t granted = 0, inline_ = 0;
+
+	(void)st;
+	storm_open();
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&storm.thread[i].id, NULL, storm_thread,
+					 &storm.thread[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		struct thread *t = &storm.thread[i];
+
+		assert_int_equal(pthread_join(t->id, NULL), 0);
+		served += t->served;
+		gave_up += t->gave_up;
+		granted += t->engine.granted;
+		inline_ += t->engine.elided_inline;
+		engine_fini(&t->engine);
+		loop_free(&t->loop);
+	}
+	assert_int_equal(storm.too_many, 0);
+	assert_int_equal(storm.idle, 0);
+	assert_int_equal(served + gave_up, THREADS * PER_THREAD);
+	assert_true(served > THREADS * PER_THREAD / 100);
+	assert_true(granted > 0 && inline_ > 0);
+	assert_int_equal(storm.srv[0]->cur + storm.srv[1]->cur, 0);
+	assert_int_equal(storm.px->be_cur + storm.px->queued, 0);
+	assert_int_equal(storm.held[0] + storm.held[1], 0);
+	for (int i = 0; i < 2; i++) {
+		struct server_stat sum;
+
+		server_stat_sum(storm.srv[i], &sum);
+		assert_int_equal(sum.cur_max, storm.srv[i]->conf.maxconn);
+	}
+	proxy_free(&storm.px);
+}
+
+/* --- through the machine, with one worker --- */
+
+/* Six clients, two slots; everyone is served and nobody is left. */
+static void
+clients_wait_their_turn(void **st)
+{
+	static const struct step ask[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 },
+					   { STEP_END, 0 } };
+	static const struct step answer[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 10 },
+					      { STEP_SEND, 200 }, { STEP_END, 0 } };
+
+	(void)st;
+	w.origin_steps = answer;
+	for (int i = 0; i < 6; i++)
+		(void)world_client(&w, ask, 0);
+	world_run(&w, FAKE_MS);
+	assert_int_equal(w.engine.n_sessions, 6);
+	assert_int_equal(px->queued + a->queued + b->queued, 4);
+	assert_int_equal(a->cur, 1);
+	assert_int_equal(b->cur, 1);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "-- -- -- -- -- --");
+	assert_int_equal(a->shard->stat.cur_max, 1);
+	assert_int_equal(b->shard->stat.cur_max, 1);
+}
+
+static void
+a_wait_ends_with_its_timeout_or_its_client(void **st)
+{
+	static const struct step keep[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 9000 },
+					    { STEP_END, 0 } };
+	static const struct step leave[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 100 },
+					     { STEP_RESET, 0 } };
+	static const struct step origin[] = { { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+
+	(void)st;
+	w.origin_steps = origin;
+	(void)world_client(&w, keep, 0);
+	(void)world_client(&w, keep, 0);
+	world_run(&w, FAKE_MS);
+	(void)world_client(&w, leave, 0);
+	(void)world_client(&w, keep, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "CQ sQ -- --");
+	assert_int_equal(px->shard->be.econ, 1);
+	assert_int_equal(px->shard->be.cli_abrt, 1);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(who_finds_no_slot_waits),
+		T(a_slot_stays_with_its_worker),
+		T(a_slot_for_another_worker_is_told_and_collected),
+		T(who_ends_while_granted_gives_the_slot_on),
+		T(a_message_for_one_serves_another),
+		T(a_kill_while_granted_is_one_in_the_queue),
+		T(a_change_of_servers_serves_all_workers),
+		T(who_waits_for_a_server_that_goes_is_moved),
+		T(a_retry_elsewhere_gives_its_slot_to_who_waits),
+		T(who_is_bound_goes_there_or_waits),
+		T(counts_hold_in_any_order),
+		cmocka_unit_test(threads_never_exceed_maxconn_and_are_all_served),
+		T(clients_wait_their_turn),
+		T(a_wait_ends_with_its_timeout_or_its_client),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,519 @@
+/* Slots and queues: who gets a slot that is freed, and what is counted meanwhile. */
+#include "unit/proxy/session_rig.h"
+
+#include "proxy/backend/balance.h"
+#include "proxy/backend/slot.h"
+
+#define SESSIONS 6
+
+static struct session s[SESSIONS];
+static struct server *a, *b;
+static struct proxy *px;
+
+static void
+on_task(struct task *t)
+{
+	(void)t;
+}
+
+/* Two servers with one slot each, and sessions numbered as they came. */
+static int
+setup(void **st)
+{
+	struct world_config cfg = { RIG_WORLD, .n_servers = 2,
+				    .server = { { .maxconn = 1 }, { .maxconn = 1 } } };
+
+	(void)st;
+	rig_open(&cfg, NULL);
+	px = w.px;
+	a = w.srv[0];
+	b = w.srv[1];
+	memset(s, 0, sizeof(s));
+	for (int i = 0; i < SESSIONS; i++) {
+		s[i].engine = &w.engine;
+		s[i].be = px;
+		s[i].id = (uint64_t)i + 1;
+		list_init(&s[i].queue_link);
+		task_init(&s[i].task, on_task);
+	}
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	for (int i = 0; i < SESSIONS; i++)
+		slot_unqueue(&s[i]);
+	for (int i = 0; i < SESSIONS; i++) {
+		slot_put(&s[i]);
+		task_cancel(&s[i].task);
+	}
+	assert_int_equal(a->cur + b->cur + a->queued + b->queued + px->queued, 0);
+	rig_close();
+	return 0;
+}
+
+static void
+hold(struct session *x, struct server *srv)
+{
+	x->srv = srv;
+	slot_get(x);
+}
+
+static void
+wait_for(struct session *x, struct server *srv)
+{
+	x->srv = srv;
+	slot_queue(x);
+}
+
+/* Sessions that were given a slot are taken off the list, as who tells them does. */
+static void
+offer(struct server *srv)
+{
+	struct list ours;
+
+	list_init(&ours);
+	assert_int_equal(slot_offer(&w.engine, srv, &ours), 0);
+	list_each_safe(it, &ours)
+		list_remove(it);
+}
+
+/* A server has changed. */
+static void
+serve(void)
+{
+	if (!server_is_usable(a))
+		slot_move_waiting(a);
+	offer(a);
+	offer(b);
+}
+
+/* As the end of a session does. */
+static void
+give_back(struct session *x)
+{
+	slot_put(x);
+	offer(x->srv);
+}
+
+static int
+got_slot(const struct session *x)
+{
+	return x->has_slot && !x->waits && list_is_empty(&x->queue_link);
+}
+
+static void
+a_slot_is_counted_once(void **st)
+{
+	(void)st;
+	assert_true(server_has_room(a));
+	hold(&s[0], a);
+	assert_int_equal(a->cur, 1);
+	assert_int_equal(s[0].queued_ms, loop_now_ms(w.loop));
+	assert_false(server_has_room(a));
+	slot_put(&s[0]);
+	assert_int_equal(a->cur, 0);
+	slot_put(&s[0]);
+	assert_int_equal(a->cur, 0);
+	assert_int_equal(a->shard->stat.cur_max, 1);
+}
+
+static void
+slots_go_to_whoever_came_first(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	for (int i = 1; i < 4; i++)
+		wait_for(&s[i], NULL);
+	assert_int_equal(px->queued, 3);
+	assert_int_equal(px->shard->be.queued_max, 3);
+	for (int i = 1; i < 4; i++) {
+		give_back(&s[i - 1]);
+		assert_true(got_slot(&s[i]));
+		assert_ptr_equal(s[i].srv, a);
+		assert_int_equal(a->cur, 1);
+		assert_int_equal(px->queued, 3 - i);
+	}
+	assert_int_equal(px->shard->be.queued_max, 3);
+	assert_int_equal(a->shard->stat.cur_max, 1);
+}
+
+/* One queue must not starve the other: age decides between them. */
+static void
+the_server_queue_and_the_backend_queue_share_by_age(void **st)
+{
+	static const int order[] = { 1, 2, 3, 4 };
+
+	(void)st;
+	hold(&s[0], a);
+	wait_for(&s[1], NULL);
+	wait_for(&s[2], a);
+	wait_for(&s[3], a);
+	wait_for(&s[4], NULL);
+	assert_int_equal(a->queued, 2);
+	assert_int_equal(px->queued, 2);
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		int n = order[i];
+
+		give_back(&s[n - 1]);
+		assert_true(got_slot(&s[n]));
+		for (int later = n + 1; later < 5; later++)
+			assert_false(s[later].has_slot);
+	}
+	assert_int_equal(a->shard->stat.queued_max, 2);
+}
+
+static void
+who_waits_for_one_server_is_not_served_by_another(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	hold(&s[1], b);
+	wait_for(&s[2], a);
+	wait_for(&s[3], NULL);
+	give_back(&s[1]);
+	assert_false(s[2].has_slot);
+	assert_true(got_slot(&s[3]));
+	assert_ptr_equal(s[3].srv, b);
+	give_back(&s[0]);
+	assert_true(got_slot(&s[2]));
+	assert_ptr_equal(s[2].srv, a);
+}
+
+/* %sq and %bq: places in the queues; those who gave up were not served. */
+static void
+places_are_counted_apart_for_each_queue(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	wait_for(&s[1], NULL);
+	wait_for(&s[2], NULL);
+	wait_for(&s[3], NULL);
+	wait_for(&s[4], a);
+	slot_unqueue(&s[2]);
+	give_back(&s[0]);
+	give_back(&s[1]);
+	give_back(&s[3]);
+	assert_true(got_slot(&s[4]));
+	assert_int_equal(s[0].be_queue_before + s[0].queue_before, 0);
+	assert_int_equal(s[1].be_queue_before, 1);
+	assert_int_equal(s[3].be_queue_before, 2);
+	assert_int_equal(s[4].queue_before, 1);
+	assert_int_equal(s[4].be_queue_before, 0);
+	/* A second wait adds to the first. */
+	hold(&s[5], b);
+	s[1].srv = NULL;
+	slot_queue(&s[1]);
+	give_back(&s[5]);
+	assert_int_equal(s[1].be_queue_before, 2);
+	/* A counter that has wrapped changes nothing. */
+	give_back(&s[1]);
+	px->queue_served = UINT32_MAX;
+	hold(&s[5], b);
+	wait_for(&s[0], NULL);
+	wait_for(&s[3], NULL);
+	give_back(&s[5]);
+	give_back(&s[0]);
+	assert_int_equal(s[0].be_queue_before, 1);
+	assert_int_equal(s[3].be_queue_before, 2 + 2);
+}
+
+static void
+a_server_that_may_not_be_used_serves_nobody(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	wait_for(&s[1], a);
+	wait_for(&s[2], NULL);
+	server_set_admin(a, SERVER_DRAIN, 1);
+	give_back(&s[0]);
+	assert_false(s[1].has_slot);
+	assert_false(s[2].has_slot);
+	assert_int_equal(a->cur, 0);
+	/* It comes back, with two slots now. */
+	a->conf.maxconn = 2;
+	server_set_admin(a, SERVER_UP, 2);
+	server_set_admin(b, SERVER_MAINT, 2);
+	serve();
+	assert_true(got_slot(&s[1]));
+	assert_true(got_slot(&s[2]));
+	assert_int_equal(a->cur, 2);
+	assert_int_equal(px->queued + a->queued, 0);
+	serve();
+	assert_int_equal(a->cur, 2);
+}
+
+/* Else they would wait for their timeout while others have room. */
+static void
+who_waited_for_a_server_that_went_is_served_by_another(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	hold(&s[1], b);
+	wait_for(&s[2], a);
+	wait_for(&s[3], a);
+	server_set_admin(a, SERVER_MAINT, 1);
+	serve();
+	assert_int_equal(a->queued, 0);
+	assert_int_equal(px->queued, 2);
+	give_back(&s[1]);
+	assert_true(got_slot(&s[2]));
+	assert_ptr_equal(s[2].srv, b);
+	give_back(&s[2]);
+	assert_true(got_slot(&s[3]));
+}
+
+/* Those who are bound to it stay, as long as they may be. */
+static void
+who_is_bound_waits_for_its_server(void **st)
+{
+	(void)st;
+	for (int i = 1; i < 5; i++)
+		s[i].bound = i < 4 ? a : b;
+	s[3].forced = 1;
+	hold(&s[0], a);
+	hold(&s[5], b);
+	for (int i = 1; i < 5; i++)
+		wait_for(&s[i], a);
+	server_set_admin(a, SERVER_DRAIN, 1);
+	serve();
+	assert_int_equal(a->queued, 3);
+	assert_null(s[4].srv);
+	give_back(&s[0]);
+	assert_true(got_slot(&s[1]));
+	/* Down; without `option redispatch` that changes nothing. */
+	server_set_admin(a, SERVER_MAINT, 1);
+	serve();
+	assert_int_equal(a->queued, 2);
+	px->options |= OPT_REDISPATCH;
+	serve();
+	assert_int_equal(a->queued, 1);
+	assert_null(s[2].srv);
+	give_back(&s[1]);
+	assert_true(got_slot(&s[3]));
+	assert_ptr_equal(s[3].srv, a);
+	assert_false(s[2].has_slot || s[4].has_slot);
+	give_back(&s[3]);
+	assert_int_equal(a->cur, 0);
+	give_back(&s[5]);
+	assert_true(got_slot(&s[4]));
+	give_back(&s[4]);
+	assert_true(got_slot(&s[2]));
+	px->options &= ~OPT_REDISPATCH;
+}
+
+static void
+a_backup_serves_the_queue_only_while_it_stands_in(void **st)
+{
+	(void)st;
+	b->conf.backup = 1;
+	balance_refresh(px);
+	hold(&s[0], a);
+	wait_for(&s[1], NULL);
+	wait_for(&s[2], NULL);
+	serve();
+	assert_false(s[1].has_slot);
+	/* The end of one that the backup still had. */
+	hold(&s[5], b);
+	give_back(&s[5]);
+	assert_false(s[1].has_slot);
+	server_set_admin(a, SERVER_MAINT, 1);
+	serve();
+	assert_true(got_slot(&s[1]));
+	assert_ptr_equal(s[1].srv, b);
+}
+
+static void
+without_a_limit_everyone_is_served(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	hold(&s[1], b);
+	for (int i = 2; i < SESSIONS; i++)
+		wait_for(&s[i], NULL);
+	a->conf.maxconn = 0;
+	serve();
+	for (int i = 2; i < SESSIONS; i++)
+		assert_ptr_equal(s[i].srv, a);
+	assert_int_equal(a->cur, 5);
+}
+
+/* --- several workers --- */
+
+static struct engine others[2];
+
+/* Three workers; times are seen by their clocks, which are one here. */
+static void
+more_workers(void)
+{
+	assert_int_equal(proxy_make_shards(px, 3), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		others[i].index = i + 1;
+		others[i].loop = w.loop;
+	}
+}
+
+static void
+wait_since(struct session *x, struct engine *e, struct server *srv, uint64_t ago)
+{
+	x->engine = e;
+	x->waits_since_ms = loop_now_ms(w.loop) - ago;
+	wait_for(x, srv);
+}
+
+/* What a slot of a does: 0 with our session x, its worker's bit with one of another. */
+static uint64_t
+free_one(struct session *expected)
+{
+	struct list ours;
+	uint64_t who;
+
+	list_init(&ours);
+	a->conf.maxconn++;
+	who = slot_offer(&w.engine, a, &ours);
+	assert_true(expected->has_slot);
+	assert_ptr_equal(expected->srv, a);
+	if (expected->engine == &w.engine) {
+		assert_ptr_equal(ours.next, &expected->queue_link);
+		assert_int_equal(w.engine.elided_inline, 1);
+		list_remove(&expected->queue_link);
+	} else {
+		assert_true(list_is_empty(&ours));
+		assert_true(expected->waits);
+		assert_int_equal(expected->queued_ms, 0);
+		assert_int_equal(w.engine.granted, 1);
+	}
+	return who;
+}
+
+static void
+ours_come_first_for_a_while(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_since(&s[1], &others[0], NULL, QUEUE_UNFAIR_MS);
+	wait_since(&s[2], &w.engine, NULL, 3);
+	assert_int_equal(free_one(&s[2]), 0);
+}
+
+static void
+who_has_waited_too_long_comes_before_ours(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_since(&s[1], &others[1], NULL, QUEUE_UNFAIR_MS + 1);
+	wait_since(&s[2], &w.engine, NULL, QUEUE_UNFAIR_MS);
+	assert_int_equal(free_one(&s[1]), 1u << 2);
+}
+
+static void
+ours_is_served_when_it_waited_as_long(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_since(&s[1], &w.engine, a, 500);
+	wait_since(&s[2], &others[0], NULL, 500);
+	assert_int_equal(free_one(&s[1]), 0);
+}
+
+static void
+of_others_the_oldest_is_served(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_since(&s[1], &others[0], NULL, 5);
+	wait_since(&s[2], &others[1], a, 7);
+	wait_since(&s[3], &others[1], a, 3);
+	assert_int_equal(free_one(&s[2]), 1u << 2);
+}
+
+static void
+who_waits_for_another_server_is_left_alone(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_since(&s[1], &others[0], b, 500);
+	wait_since(&s[2], &others[1], NULL, 5);
+	assert_int_equal(free_one(&s[2]), 1u << 2);
+	assert_false(s[1].has_slot);
+}
+
+/* A worker is told once of all it was granted before it looks. */
+static void
+a_second_grant_needs_no_second_message(void **st)
+{
+	struct list ours;
+
+	(void)st;
+	more_workers();
+	list_init(&ours);
+	hold(&s[0], a);
+	for (int i = 1; i < 4; i++)
+		wait_since(&s[i], &others[0], NULL, 5);
+	assert_int_equal(free_one(&s[1]), 1u << 1);
+	a->conf.maxconn++;
+	assert_int_equal(slot_offer(&w.engine, a, &ours), 0);
+	assert_true(s[2].has_slot);
+	/* It has looked. */
+	slot_unqueue(&s[1]);
+	slot_unqueue(&s[2]);
+	a->conf.maxconn++;
+	assert_int_equal(slot_offer(&w.engine, a, &ours), 1u << 1);
+	assert_int_equal(a->cur, 4);
+	assert_int_equal(a->shard[0].stat.cur_max, 4);
+	assert_int_equal(px->queued, 0);
+	assert_int_equal(px->waiting, 0);
+}
+
+static void
+sessions_of_all_workers_leave_a_server_in_order(void **st)
+{
+	(void)st;
+	more_workers();
+	for (int i = 0; i < SESSIONS; i++)
+		wait_since(&s[i], i % 3 ? &others[i % 3 - 1] : &w.engine, i < 3 ? NULL : a, 5);
+	slot_move_waiting(a);
+	assert_int_equal(a->queued, 0);
+	assert_int_equal(a->waiting, 0);
+	assert_int_equal(px->queued, SESSIONS);
+	assert_int_equal(px->waiting, 7);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_ptr_equal(px->shard[i].queue.next, &s[i].queue_link);
+		assert_ptr_equal(px->shard[i].queue.prev, &s[i + 3].queue_link);
+		assert_null(s[i + 3].srv);
+	}
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_slot_is_counted_once),
+		T(slots_go_to_whoever_came_first),
+		T(the_server_queue_and_the_backend_queue_share_by_age),
+		T(who_waits_for_one_server_is_not_served_by_another),
+		T(places_are_counted_apart_for_each_queue),
+		T(a_server_that_may_not_be_used_serves_nobody),
+		T(who_waited_for_a_server_that_went_is_served_by_another),
+		T(who_is_bound_waits_for_its_server),
+		T(a_backup_serves_the_queue_only_while_it_stands_in),
+		T(without_a_limit_everyone_is_served),
+		T(ours_come_first_for_a_while),
+		T(who_has_waited_too_long_comes_before_ours),
+		T(ours_is_served_when_it_waited_as_long),
+		T(of_others_the_oldest_is_served),
+		T(who_waits_for_another_server_is_left_alone),
+		T(a_second_grant_needs_no_second_message),
+		T(sessions_of_all_workers_leave_a_server_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#include "unit/proxy/world.h"
+
+static const struct world_line lines[] = {
+	{ "capture request header Host len 10", NULL },
+	{ "capture request header Host len 65535", NULL },
+	{ "capture request header Host len 65536", "out of range (1..65535)" },
+	{ "capture request header Host len 0", "out of range (1..65535)" },
+	{ "capture request header Host len 5x", "not an integer" },
+	{ "capture request header Host length 5", "'len' is expected, not 'length'" },
+	{ "capture request header Host", "<name> len <length>" },
+	{ "capture request header Host len 5 x", "unexpected argument 'x'" },
+	{ "capture response header Server len 10", NULL },
+	{ "capture cookie SID len 10", NULL },
+	{ "capture cookie SID= len 63", NULL },
+	{ "capture cookie '' len 63", "a name is expected" },
+	{ "capture cookie SID 10", "<name> len <length>" },
+	{ "declare capture request len 5", NULL },
+	{ "declare capture response len 5", NULL },
+	{ "declare capture both len 5", "'both' is not one of request, response" },
+	{ "declare capture request 5", "request|response len <length>" },
+	{ "declare slot request len 5", "unknown keyword" },
+};
+
+static struct world w;
+
+static void
+test_lines(void **state)
+{
+	(void)state;
+	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "");
+}
+
+static void
+test_sections(void **state)
+{
+	(void)state;
+	world_says("defaults\n capture request header Host len 10\n", -1, "capture request header");
+	world_says("defaults\n declare capture request len 10\n", -1, "declare capture");
+	world_says(WORLD_DEFAULTS "backend b\n capture cookie A len 3\n", 0,
+		"'capture cookie' ignored because backend 'b' has no frontend capability");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n capture cookie A len 3\n", 0,
+		"'capture cookie' ignored for frontend 'f': it needs 'mode http'");
+}
+
+static void
+test_cookies_are_cut(void **state)
+{
+	const struct proxy *f;
+
+	(void)state;
+	world_load(&w, WORLD_DEFAULTS " mode http\nfrontend f\n bind :80\n"
+		" capture cookie A len 3\n capture cookie B len 100\n"
+		" capture request header X len 9\n");
+	assert_int_equal(w.result, 0);
+	assert_non_null(strstr(w.printed, "truncating capture length to 63 bytes"));
+	f = proxies_find(&w.proxies, "f", PROXY_FE);
+	assert_int_equal(f->captures.n[CAPTURE_COOKIE], 2);
+	assert_string_equal(f->captures.slot[CAPTURE_COOKIE][1].name, "B");
+	assert_int_equal(f->captures.slot[CAPTURE_COOKIE][0].max, 63);
+	assert_int_equal(f->captures.slot[CAPTURE_COOKIE][1].max, 63);
+	assert_int_equal(f->captures.size, 3 * sizeof(uint32_t) + 2 * 63 + 9);
+	assert_int_equal(w.proxies.capture_size, f->captures.size);
+	world_fini(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_cookies_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

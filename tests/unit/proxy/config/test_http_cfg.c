@@ -1,0 +1,174 @@
+#include "unit/proxy/world.h"
+
+static const struct world_line lines[] = {
+	{ "http-reuse never", NULL },
+	{ "http-reuse safe", NULL },
+	{ "http-reuse aggressive", NULL },
+	{ "http-reuse always", NULL },
+	{ "http-reuse sometimes", "'sometimes'" },
+	{ "http-reuse", "never|safe|aggressive|always" },
+	{ "http-reuse safe never", "unexpected argument 'never'" },
+	{ "retry-on none", NULL },
+	{ "retry-on conn-failure empty-response junk-response response-timeout", NULL },
+	{ "retry-on 401 403 404 408 425 500 501 502 503 504", NULL },
+	{ "retry-on all-retryable-errors", NULL },
+	{ "retry-on 200", "unknown keyword '200'" },
+	{ "retry-on none 503", "'none' stands alone" },
+	{ "retry-on 503 none", "'none' stands alone" },
+	{ "retry-on 0rtt-rejected", "not supported" },
+	{ "retry-on bogus", "unknown keyword 'bogus'" },
+	{ "retry-on", "<failure or status>" },
+	{ "monitor-uri /alive", NULL },
+	{ "monitor-uri", "<uri>" },
+	{ "monitor fail if { path /x }", NULL },
+	{ "monitor fail", "<condition>" },
+	{ "monitor fail TRUE x", "'if' or 'unless' is expected" },
+	{ "monitor-uri /a /b", "unexpected argument '/b'" },
+	{ "option abortonclose", NULL },
+	{ "no option abortonclose", NULL },
+	{ "option abortonclose x", "unexpected argument 'x'" },
+	{ "option http-buffer-request", NULL },
+	{ "option http-ignore-probes", NULL },
+	{ "option http-keep-alive", NULL },
+	{ "option http-server-close", NULL },
+	{ "no option httpclose", NULL },
+	{ "option http-no-delay", NULL },
+	{ "option http-use-proxy-header", "not supported" },
+	{ "option http-pretend-keepalive", "not supported" },
+	{ "option http-reuse", "unknown" },
+};
+
+static void
+test_lines(void **state)
+{
+	(void)state;
+	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "");
+}
+
+/* Where each may stand, as HAProxy has it. */
+static void
+test_sections(void **state)
+{
+	(void)state;
+	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n http-reuse safe\n", 0,
+		"'http-reuse' ignored because frontend 'f' has no backend capability");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n retry-on 503\n", -1, "retry-on");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n option abortonclose\n", 0,
+		"'option abortonclose' ignored because frontend 'f' has no backend capability");
+	world_says(WORLD_DEFAULTS "backend b\n monitor-uri /\n", 0,
+		"'monitor-uri' ignored because backend 'b' has no frontend capability");
+	world_says(WORLD_DEFAULTS "backend b\n option http-ignore-probes\n", 0,
+		"'option http-ignore-probes' ignored because backend 'b'");
+}
+
+static enum http_persistence
+persistence(const char *lines_of_l)
+{
+	char text[1024];
+	struct world w;
+	enum http_persistence got;
+
+	(void)snprintf(text, sizeof(text),
+		WORLD_DEFAULTS "listen l\n bind :80\n%s", lines_of_l);
+	world_good(&w, text);
+	got = world_proxy(&w, "l")->http.persistence;
+	world_fini(&w);
+	return got;
+}
+
+/* The last of the three wins, and `no` takes back none but its own. */
+static void
+test_persistence(void **state)
+{
+	(void)state;
+	assert_int_equal(persistence(""), HTTP_KEEP_ALIVE);
+	assert_int_equal(persistence(" option http-server-close\n"), HTTP_SERVER_CLOSE);
+	assert_int_equal(persistence(" option httpclose\n"), HTTP_CLOSE);
+	assert_int_equal(
+		persistence(" option httpclose\n option http-server-close\n"), HTTP_SERVER_CLOSE);
+	assert_int_equal(
+		persistence(" option httpclose\n option http-keep-alive\n"), HTTP_KEEP_ALIVE);
+	assert_int_equal(
+		persistence(" option httpclose\n no option http-server-close\n"), HTTP_CLOSE);
+	assert_int_equal(persistence(" option httpclose\n no option httpclose\n"), HTTP_KEEP_ALIVE);
+}
+
+#define BIT(id) (1u << HTTP_RETRY_##id)
+
+static void
+test_values(void **state)
+{
+	struct world w;
+	const struct proxy *p;
+
+	(void)state;
+	world_load(&w,
+		WORLD_DEFAULTS
+		" http-reuse always\n retry-on 503 empty-response\n monitor-uri /x\n"
+		" option httpclose\n option abortonclose\n option http-buffer-request\n"
+		"listen a\n bind :1\n"
+		"listen b\n bind :2\n http-reuse never\n"
+		"  retry-on all-retryable-errors\n"
+		"  no option abortonclose\n  no option http-buffer-request\n"
+		"frontend f\n bind :3\nbackend c\n retry-on none\n"
+		"defaults\n timeout client 1\n timeout connect 1\n timeout server 1\n"
+		"listen d\n bind :4\n");
+	assert_int_equal(w.result, 0);
+	p = world_proxy(&w, "a");
+	assert_int_equal(p->http.reuse, HTTP_REUSE_ALWAYS);
+	assert_int_equal(p->http.retry_on, BIT(503) | BIT(EMPTY_RESPONSE));
+	assert_string_equal(p->http.monitor_uri, "/x");
+	assert_int_equal(p->http.persistence, HTTP_CLOSE);
+	assert_int_equal(p->options, OPT_ABORTONCLOSE | OPT_HTTP_BUFFER_REQUEST);
+	p = world_proxy(&w, "b");
+	assert_int_equal(p->http.reuse, HTTP_REUSE_NEVER);
+	assert_int_equal(p->http.retry_on,
+		BIT(CONN_FAILURE) | BIT(EMPTY_RESPONSE) | BIT(JUNK_RESPONSE) |
+			BIT(RESPONSE_TIMEOUT) | BIT(500) | BIT(502) | BIT(503) | BIT(504));
+	assert_int_equal(p->options, 0);
+	assert_string_equal(world_proxy(&w, "f")->http.monitor_uri, "/x");
+	assert_null(world_proxy(&w, "c")->http.monitor_uri);
+	assert_int_equal(world_proxy(&w, "c")->http.retry_on, 0);
+	p = world_proxy(&w, "d");
+	assert_int_equal(p->http.reuse, HTTP_REUSE_SAFE);
+	assert_int_equal(p->http.retry_on, BIT(CONN_FAILURE));
+	assert_null(p->http.monitor_uri);
+	world_fini(&w);
+}
+
+/* In mode tcp they are ignored, and where a section says them itself that is said too. */
+static void
+test_tcp(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (unsigned int i = 0; http_cfg_name(i); i++) {
+		static const char *const args[] = { "safe", "503", "/x", "if TRUE",
+			"", "" };
+		char text[512], want[128];
+
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "listen l\n bind :80\n %s %s\n",
+			http_cfg_name(i), args[i]);
+		(void)snprintf(want, sizeof(want),
+			"'%s' ignored for proxy 'l': it needs 'mode http'", http_cfg_name(i));
+		world_says(text, 0, want);
+	}
+	world_good(&w, WORLD_DEFAULTS " http-reuse safe\n monitor-uri /x\n"
+				      "listen l\n bind :80\n option http-server-close\n");
+	world_fini(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_persistence),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_tcp),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

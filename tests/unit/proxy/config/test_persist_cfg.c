@@ -1,0 +1,116 @@
+#include "unit/proxy/world.h"
+
+#define AFTER " server s1 127.0.0.1:1 cookie a\n"
+
+static const struct world_line lines[] = {
+	{ "cookie SRV", NULL },
+	{ "cookie SRV insert indirect nocache", NULL },
+	{ "cookie SRV insert insert", NULL },
+	{ "cookie SRV prefix indirect", NULL },
+	{ "cookie SRV insert maxidle 30m maxlife 8h", NULL },
+	{ "cookie SRV insert preserve postonly domain .a.b attr SameSite=None", NULL },
+	{ "cookie", "<name>" },
+	{ "cookie \"a b\"", "'a b' cannot be the name of a cookie" },
+	{ "cookie a;b", "cannot be the name of a cookie" },
+	{ "cookie SRV rewrite insert", "'rewrite', 'insert' and 'prefix' modes are incompatible" },
+	{ "cookie SRV rewrite indirect", "cookie 'rewrite' and 'indirect' modes are incompatible" },
+	{ "cookie SRV rewrite preserve", "'preserve' requires at least 'insert' or 'indirect'" },
+	{ "cookie SRV insert maxidle", "'maxidle' expects a time" },
+	{ "cookie SRV insert maxidle 30x", "30x" },
+	{ "cookie SRV insert maxlife 99999999999", "99999999999" },
+	{ "cookie SRV insert domain", "'domain' expects a value" },
+	{ "cookie SRV insert domain a.b;c", "cannot be a cookie's domain" },
+	{ "cookie SRV insert attr \"a;b\"", "cannot be a cookie's attribute" },
+	{ "cookie SRV insert dynamic", "'dynamic' is not supported" },
+	{ "cookie SRV insert foo", "'cookie' supports" },
+	{ "force-persist if TRUE", NULL },
+	{ "force-persist", "<condition>" },
+	{ "force-persist TRUE x", "'if' or 'unless' is expected" },
+	{ "ignore-persist unless { src 1.2.3.4 }", NULL },
+	{ "ignore-persist if nope", "no such ACL" },
+	{ "use-server s1 if TRUE", NULL },
+	{ "use-server s1 unless { path /x }", NULL },
+	{ "use-server %[path] if TRUE", NULL },
+	{ "use-server %[nope] if TRUE", "'use-server' : " },
+	{ "use-server s1", "<condition>" },
+	{ "use-server s9 if TRUE", "unable to find server 's9'" },
+	{ "persist rdp-cookie", "not supported" },
+};
+
+static void
+test_lines(void **state)
+{
+	(void)state;
+	world_lines("backend b\n mode http\n ", lines, ARRAY_LEN(lines), AFTER);
+	world_says(WORLD_DEFAULTS "backend b\n mode http\n cookie S insert domain x\n" AFTER, 0,
+		"domain 'x' contains no embedded dot");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n use-server a if TRUE\n", -1,
+		"'use-server'");
+}
+
+static void
+test_values(void **state)
+{
+	const struct persist_conf *c;
+	struct world w;
+
+	(void)state;
+	world_load(&w, WORLD_DEFAULTS " mode http\n cookie D insert secure maxlife 8h\n"
+		"backend a\n"
+		"backend b\n cookie E prefix\n cookie SRV insert indirect nocache secure attr x=y"
+		" domain .a.b httponly postonly preserve maxidle 1500ms domain .c.d attr z\n"
+		"backend c\n cookie SRV\n");
+	assert_int_equal(w.result, 0);
+	assert_non_null(strstr(w.printed, "'cookie' replaces what line 9 said."));
+	c = &world_proxy(&w, "a")->persist;
+	assert_string_equal(c->name, "D");
+	assert_int_equal(c->way, PERSIST_INSERT);
+	assert_string_equal(c->attrs, "; Secure");
+	assert_int_equal(c->max_life, 28800);
+	assert_int_equal(c->max_idle + c->indirect + c->nocache + c->postonly + c->preserve, 0);
+	c = &world_proxy(&w, "b")->persist;
+	assert_string_equal(c->name, "SRV");
+	assert_int_equal(c->way, PERSIST_INSERT);
+	assert_string_equal(
+		c->attrs, "; domain=.a.b; domain=.c.d; HttpOnly; Secure; x=y; z");
+	assert_int_equal(c->max_idle, 2);
+	assert_int_equal(c->max_life, 0);
+	assert_int_equal(c->indirect + c->nocache + c->postonly + c->preserve, 4);
+	c = &world_proxy(&w, "c")->persist;
+	assert_string_equal(c->name, "SRV");
+	assert_null(c->attrs);
+	assert_int_equal(c->way, PERSIST_PASSIVE);
+	world_fini(&w);
+}
+
+/* Sections have rules in an order of their own. */
+static void
+test_rules(void **state)
+{
+	const struct persist_conf *c;
+	struct world w;
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS "backend b\n ignore-persist if FALSE\n"
+		" use-server s1 if TRUE\n force-persist if TRUE\n"
+		" use-server %[src] if TRUE\n" AFTER);
+	c = &world_proxy(&w, "b")->persist;
+	assert_int_equal(list_first(&c->rules, struct persist_rule, link)->what, PERSIST_IGNORE);
+	assert_int_equal(
+		list_entry(c->rules.prev, struct persist_rule, link)->what, PERSIST_FORCE);
+	assert_string_equal(list_first(&c->uses, struct persist_rule, link)->srv->name, "s1");
+	assert_non_null(list_entry(c->uses.prev, struct persist_rule, link)->fmt);
+	world_fini(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

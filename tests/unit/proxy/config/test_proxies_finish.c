@@ -1,0 +1,176 @@
+#include "unit/proxy/world.h"
+
+static void
+test_timeouts(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} t[] = {
+		{ "listen a\n bind :1\n", "config : missing timeouts for proxy 'a'.\n   | " },
+		{ "frontend a\n bind :1\n", "config : missing timeouts for frontend 'a'.\n   | " },
+		{ "backend a\n server s :1\n",
+			"config : missing timeouts for backend 'a'.\n   | " },
+		{ WORLD_DEFAULTS "listen a\n bind :1\n timeout client 0\n", "for proxy 'a'" },
+		{ WORLD_DEFAULTS "backend a\n server s :1\n timeout connect 0\n",
+			"for backend 'a'" },
+		{ WORLD_DEFAULTS "backend a\n server s :1\n timeout server 0\n",
+			"for backend 'a'" },
+	};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		world_says(t[i].text, 0, t[i].says);
+	world_good(&w,
+		"backend without-servers\nfrontend f\n bind :1\n timeout client 1\n"
+		"listen l\n bind :1\n timeout client 1\nlisten off\n disabled\n");
+	world_fini(&w);
+}
+
+static void
+test_queue_timeout(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS "backend a\nbackend b\n timeout queue 7s\n");
+	assert_int_equal(world_proxy(&w, "a")->to.queue, 2000);
+	assert_int_equal(world_proxy(&w, "b")->to.queue, 7000);
+	world_fini(&w);
+}
+
+static void
+test_no_bind(void **state)
+{
+	(void)state;
+	world_says(
+		WORLD_DEFAULTS "frontend f\n", 0, "frontend 'f' has no 'bind' directive. Please");
+	world_says(WORLD_DEFAULTS "listen f\n", 0, "proxy 'f' has no 'bind' directive. Please");
+	world_says(WORLD_DEFAULTS "listen f\n", 0, "[t.cfg:5:8]");
+}
+
+static void
+test_targets(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_good(&w,
+		WORLD_DEFAULTS "frontend none\n bind :1\n"
+			       "frontend def\n bind :1\n default_backend b\n"
+			       "frontend use\n bind :1\n default_backend b\n use_backend c\n"
+			       "frontend off\n bind :1\n default_backend d\n"
+			       "listen self\n bind :1\n"
+			       "listen other\n bind :1\n default_backend self\n"
+			       "backend b\nbackend c\nbackend d\n disabled\n");
+	assert_null(world_proxy(&w, "none")->default_be);
+	assert_null(world_proxy(&w, "off")->default_be);
+	assert_string_equal(world_proxy(&w, "def")->default_be->name, "b");
+	assert_string_equal(world_proxy(&w, "use")->default_be->name, "c");
+	assert_string_equal(world_proxy(&w, "self")->default_be->name, "self");
+	assert_string_equal(world_proxy(&w, "other")->default_be->name, "self");
+	assert_null(world_proxy(&w, "b")->default_be);
+	world_fini(&w);
+}
+
+static void
+test_bad_targets(void **state)
+{
+	(void)state;
+	world_says("frontend f\n bind :1\n default_backend x\n", -1,
+		"Proxy 'f': unable to find required default_backend: 'x'.");
+	world_says("frontend f\n bind :1\n default_backend f\n", -1,
+		"Proxy 'f': unable to find required default_backend: 'f'.");
+	world_says("frontend f\n bind :1\n use_backend x\n", -1,
+		"Proxy 'f': unable to find required use_backend: 'x'.");
+	world_says("frontend f\n bind :1\n use_backend b\n use_backend x\nbackend b\n", -1,
+		"Proxy 'f': unable to find required use_backend: 'x'.");
+	world_says("listen f\n bind :1\n default_backend f\n", -1,
+		"Proxy 'f': loop detected for default_backend: 'f'.");
+	world_says("listen f\n bind :1\n use_backend f\n", -1,
+		"Proxy 'f': loop detected for use_backend: 'f'.");
+	world_says("defaults\n default_backend x\nfrontend f\n bind :1\n", -1, "[t.cfg:2:18]");
+}
+
+static void
+test_offsets(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_says(WORLD_DEFAULTS "listen l\n bind :60000-60010\n server s 10.0.0.1:+6000\n", 0,
+		"clients of proxy 'l' that come to port 60000 would go to port 66000");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :10\n default_backend b\n"
+				  "backend b\n server s 10.0.0.1:-10\n",
+		0, "would go to port 0, which does not exist");
+	world_good(&w,
+		WORLD_DEFAULTS "listen l\n bind :60000,/x,fd@3\n server s 10.0.0.1:+5535\n"
+			       " server t 10.0.0.1\n server u 10.0.0.1:-59999\n");
+	world_fini(&w);
+}
+
+static void
+test_sources(void **state)
+{
+	struct world w;
+	struct proxy *b;
+
+	(void)state;
+	world_good(&w,
+		WORLD_DEFAULTS
+		"backend b\n source 10.0.0.1 interface lo\n server s 10.1.1.1:1\n"
+		" server t 10.1.1.1:1 source *\n server u 10.1.1.1:1 source *:80-81\n"
+		" server v [::1]:1 source [::1]\n server w /x\n");
+	b = world_proxy(&w, "b");
+	assert_int_equal(addr_family(&world_server(b, 0)->conf.source.addr), AF_INET);
+	assert_string_equal(world_server(b, 0)->conf.source.interface, "lo");
+	assert_int_equal(world_server(b, 1)->conf.source.addr.len, 0);
+	assert_string_equal(world_server(b, 1)->conf.source.interface, "");
+	assert_int_equal(addr_family(&world_server(b, 2)->conf.source.addr), AF_INET);
+	world_fini(&w);
+	world_says(WORLD_DEFAULTS "backend b\n server s 10.1.1.1:1 source [::1]\n", 0,
+		"of another family");
+}
+
+static void
+test_balance_is_ready(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_good(&w,
+		WORLD_DEFAULTS "backend b\n server s :1\n server t :1 disabled\n"
+			       " server u :1 weight 0\n server v :1 backup\n");
+	assert_int_equal(proxy_usable_servers(world_proxy(&w, "b")), 1);
+	world_fini(&w);
+}
+
+/* What the expressions of a log format name. */
+static void
+test_log_format(void **state)
+{
+#define LOGS WORLD_DEFAULTS "frontend f\n bind :1\n log 127.0.0.1 local0\n log-format "
+	(void)state;
+	world_says(LOGS "%[nbsrv(none)]\n", -1,
+		"[t.cfg:8:13] : 'log-format' : 'nbsrv': there is no such backend.");
+	world_says(LOGS "%[nbsrv(b)]\nbackend b\n", 0, "");
+#undef LOGS
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_timeouts),
+		cmocka_unit_test(test_queue_timeout),
+		cmocka_unit_test(test_no_bind),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_bad_targets),
+		cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_log_format),
+		cmocka_unit_test(test_balance_is_ready),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+#include "unit/proxy/world.h"
+
+#define NUMBER(kw)                                                                            \
+	{ kw " 0", NULL }, { kw " 2147483647", NULL }, { kw " -1", "'-1'" },                  \
+		{ kw " 2147483648", "2147483648" },                                           \
+		{ kw " 9223372036854775808", "9223372036854775808" }, { kw " 1e99", "1e99" }, \
+		{ kw " 10x", "10x" },                                                         \
+	{                                                                                     \
+		kw, "<number>"                                                                \
+	}
+
+/* Options that server and default-server share. */
+static const struct world_line options[] = {
+	NUMBER("maxconn"),
+	NUMBER("maxqueue"),
+	{ "pool-max-conn 0", NULL },
+	{ "pool-max-conn -1", NULL },
+	{ "pool-max-conn -2", "-2" },
+	{ "pool-max-conn 2147483648", "2147483648" },
+	{ "pool-max-conn 1x", "1x" },
+	{ "pool-max-conn", "<number>" },
+	{ "pool-purge-delay 0", NULL },
+	{ "pool-purge-delay 5s", NULL },
+	{ "pool-purge-delay 5x", "5x" },
+	{ "pool-purge-delay", "<time>" },
+	{ "pool-low-conn 5", NULL },
+	{ "max-reuse 0", NULL },
+	{ "max-reuse -1", NULL },
+	{ "max-reuse -2", "-2" },
+	{ "weight 0", NULL },
+	{ "weight 256", NULL },
+	{ "weight 257", "257" },
+	{ "weight -1", "'-1'" },
+	{ "weight 1x", "1x" },
+	{ "weight 4294967297", "4294967297" },
+	{ "weight", "<number>" },
+	{ "weight 5 weight 6", NULL },
+	{ "disabled", NULL },
+	{ "enabled", NULL },
+	{ "backup", NULL },
+	{ "non-backup", NULL },
+	{ "no-backup", NULL },
+	{ "tfo", NULL },
+	{ "no-tfo", NULL },
+	{ "no-check no-ssl no-send-proxy no-send-proxy-v2 no-agent-check no-check-ssl", NULL },
+	{ "tcp-ut 5s", NULL },
+	{ "tcp-ut -1", "-1" },
+	{ "source 10.0.0.1", NULL },
+	{ "source 10.0.0.1:1024-2048 interface lo tfo", NULL },
+	{ "source [::1] interface lo", NULL },
+	{ "source * weight 5", NULL },
+	{ "source 10.0.0.1:+1", "offset" },
+	{ "source /x", "unix" },
+	{ "source", "<address>" },
+	{ "source 10.0.0.1 interface", "1 to 15 bytes" },
+	{ "source 10.0.0.1 interface abcdefghijklmnop", "1 to 15 bytes" },
+	{ "source 0.0.0.0 usesrc clientip", "'usesrc' is not supported" },
+	{ "inter 2s rise 2 fall 3 fastinter 1s downinter 1s port 80 addr 1.2.3.4", NULL },
+	{ "slowstart 5s error-limit 3", NULL },
+	{ "check", "not supported" },
+	{ "agent-check", "not supported" },
+	{ "ssl verify none", "'ssl' is known but not supported" },
+	{ "send-proxy", "not supported" },
+	{ "minconn 3", "not supported" },
+	{ "cookie a", NULL },
+	{ "cookie a~|b", NULL },
+	{ "cookie a;b", "cannot be the value of a cookie" },
+	{ "cookie \"a b\"", "cannot be the value of a cookie" },
+	{ "cookie", "<value>" },
+	{ "cookie \"\"", "<value>" },
+	{ "wieght 3", "did you mean 'weight'" },
+};
+
+static void
+test_options(void **state)
+{
+	(void)state;
+	world_lines("backend b\n server s 10.0.0.1:80 ", options, ARRAY_LEN(options), "");
+	world_lines("backend b\n default-server ", options, ARRAY_LEN(options), "");
+}
+
+static const struct world_line lines[] = {
+	{ "server s 10.0.0.1:80 id 1", NULL },
+	{ "server s 10.0.0.1:80 id 2147483647", NULL },
+	{ "server s 10.0.0.1:80 id 0", "'0'" },
+	{ "server s 10.0.0.1:80 id 2147483648", "2147483648" },
+	{ "default-server id 5", "'id' is not accepted in 'default-server'" },
+	{ "default-server", "<option>" },
+	{ "server s", "<name> <address>" },
+	{ "server", "<name> <address>" },
+	{ "server s! 10.0.0.1:80", "character '!' is not permitted" },
+	{ "server a-b_c.d:e 10.0.0.1:80", NULL },
+	{ "server s 10.0.0.1", NULL },
+	{ "server s 10.0.0.1:+100", NULL },
+	{ "server s [::1]:80", NULL },
+	{ "server s /run/x", NULL },
+	{ "server s abns@x", NULL },
+	{ "server s localhost:80", NULL },
+	{ "server s 10.0.0.1:80-90", "range" },
+	{ "server s 10.0.0.1:65536", "0..65535" },
+	{ "server s fd@3", "descriptor" },
+	{ "server s udp@10.0.0.1:53", "datagram" },
+	{ "server s ::1", "no address" },
+	{ "server s 10.0.0.1:80 bogus", "unknown keyword 'bogus'" },
+	{ "source 10.0.0.1", NULL },
+	{ "source 10.0.0.1:80", NULL },
+	{ "source 10.0.0.1 interface lo", NULL },
+	{ "source 10.0.0.1:80-90", "range" },
+	{ "source 10.0.0.1 bogus", "unexpected argument 'bogus'" },
+	{ "source 10.0.0.1 usesrc client", "'usesrc' is not supported" },
+	{ "source", "<address>" },
+	{ "dispatch 10.0.0.1:80", "not supported" },
+	{ "server-template s 3 10.0.0.1:80", "not supported" },
+};
+
+static void
+test_lines(void **state)
+{
+	(void)state;
+	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
+}
+
+static void
+test_values(void **state)
+{
+	struct world w;
+	const struct server *s;
+	char buf[ADDR_TEXT];
+
+	(void)state;
+	world_good(&w,
+		WORLD_DEFAULTS
+		"backend b\n balance random(3)\n source 10.9.9.9 interface lo\n"
+		" default-server weight 20 backup cookie d\n"
+		" server one 10.0.0.1:80 weight 30 no-backup maxconn 4 maxqueue 5 tfo"
+		" tcp-ut 6s id 7 cookie c1\n"
+		" default-server maxconn 8\n"
+		" server two 10.0.0.2:+9 disabled source 10.8.8.8:1000-1009\n");
+	s = world_server(world_proxy(&w, "b"), 0);
+	assert_string_equal(s->name, "one");
+	assert_string_equal(addr_text(&s->addr, buf), "10.0.0.1:80");
+	assert_int_equal(s->conf.weight, 30);
+	assert_int_equal(s->uweight, 30);
+	assert_int_equal(s->conf.backup, 0);
+	assert_int_equal(s->conf.maxconn, 4);
+	assert_int_equal(s->conf.maxqueue, 5);
+	assert_int_equal(s->conf.tfo, 1);
+	assert_int_equal(s->conf.user_timeout_ms, 6000);
+	assert_int_equal(s->id, 7);
+	assert_string_equal(s->conf.cookie, "c1");
+	assert_int_equal(s->admin, SERVER_UP);
+	assert_string_equal(addr_text(&s->conf.source.addr, buf), "10.9.9.9:0");
+	assert_string_equal(s->conf.source.interface, "lo");
+	assert_int_equal(s->where.line, 9);
+	assert_int_equal(s->where.col, 9);
+	s = world_server(world_proxy(&w, "b"), 1);
+	assert_int_equal(s->conf.weight, 20);
+	assert_int_equal(s->conf.backup, 1);
+	assert_int_equal(s->conf.maxconn, 8);
+	assert_string_equal(s->conf.cookie, "d");
+	assert_int_equal(s->admin, SERVER_MAINT);
+	assert_int_equal(s->spec.has_offset, 1);
+	assert_int_equal(s->spec.port_offset, 9);
+	assert_int_equal(s->conf.source.port_lo, 1000);
+	assert_int_equal(s->conf.source.port_hi, 1009);
+	assert_string_equal(s->conf.source.interface, "");
+	assert_int_equal(world_proxy(&w, "b")->balance, BALANCE_RANDOM);
+	assert_int_equal(world_proxy(&w, "b")->balance_draws, 3);
+	world_fini(&w);
+}
+
+static void
+test_distinct(void **state)
+{
+	(void)state;
+	world_says("backend b\n server s :1\n server s :2\n", -1,
+		"another server named 's' was already defined at line 2");
+	world_says("backend b\n server s :1 id 5\n server t :2 id 5\n", -1,
+		"custom id 5 already used by server 's'");
+}
+
+/* All errors of a line are told, each with its place. */
+static void
+test_all_errors(void **state)
+{
+	static const char text[] = "backend b\n server s! 1.2.3.4:x weight 300 maxconn -1\n";
+
+	(void)state;
+	world_says(text, -1, "[t.cfg:2:9]");
+	world_says(text, -1, "[t.cfg:2:12]");
+	world_says(text, -1, "[t.cfg:2:29]");
+	world_says(text, -1, "[t.cfg:2:41]");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_distinct),
+		cmocka_unit_test(test_all_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* Heads as they leave: what is taken out and what is put in. */
+#include "unit/proxy/http_rig.h"
+
+#include "http/parse.h"
+
+#define ANSWERED .to_client = OK2 "\r\nok", .terms = "--", .served = 1
+#define ASK(fields) .client = { SAY(GET fields "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } }
+
+static const struct http_dialogue requests[] = {
+	{ .name = "plain", .cfg = { HTTP_WORLD }, ASK("X-A: b\r\n"), SERVES,
+	  .to_server = GET "X-A: b\r\nConnection: close\r\n\r\n", ANSWERED },
+	{ .name = "what is for us goes no further", .cfg = { HTTP_WORLD },
+	  ASK("Keep-Alive: 3\r\nConnection: X-A, keep-alive\r\nX-A: b\r\nTE: gzip\r\n"
+		  "Proxy-Connection: x\r\nX-B: c\r\nUpgrade: h2c\r\n"), SERVES,
+	  .to_server = GET "X-B: c\r\nConnection: close\r\n\r\n", ANSWERED },
+	/* CVE-2025-48865: nobody names away what others decide by */
+	{ .name = "what may not be named", .cfg = { HTTP_WORLD },
+	  ASK("Connection: X-Forwarded-For, Authorization, Host, Cookie, Forwarded\r\n"
+		  "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"), SERVES,
+	  .to_server = GET "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"
+		  "Connection: close\r\n\r\n", ANSWERED },
+	{ .name = "bytes of the body are behind it", .cfg = { HTTP_WORLD },
+	  .client = { SAY("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
+		  AWAIT("ok"), { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("abc"), SAY(OK2 "\r\nok"), EOF_CLOSE },
+	  .to_server = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+		  "Connection: close\r\n\r\nabc", ANSWERED },
+	{ .name = "an upgrade", .cfg = { HTTP_WORLD },
+	  ASK("Connection: upgrade, X-A\r\nUpgrade: x\r\n"), SERVES,
+	  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n", ANSWERED },
+};
+
+static void
+requests_leave_as_they_should(void **st)
+{
+	(void)st;
+	http_play_all(requests, ARRAY_LEN(requests));
+}
+
+static const struct http_dialogue responses[] = {
+	{ .name = "what is for us",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"),
+			SAY("HTTP/1.1 200 OK\r\nConnection: close, X-A\r\nX-A: b\r\n"
+			    "Keep-Alive: 5\r\nContent-Length: 2\r\n\r\nok"),
+			EOF_CLOSE },
+		ANSWERED },
+	{ .name = "an old server",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"),
+			SAY("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"), EOF_CLOSE },
+		.to_client =
+			"HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "an old client that stays",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		SERVES,
+		.to_client = OK2 "Connection: keep-alive\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "an old client",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
+		SERVES,
+		.to_client = OK2 "Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "option httpclose",
+		.cfg = { HTTP_WORLD, .persistence = HTTP_CLOSE },
+		.client = { SAY(GET "\r\n"), EOF_CLOSE },
+		SERVES,
+		.to_client = OK2 "Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+};
+
+static void
+responses_leave_as_they_should(void **st)
+{
+	(void)st;
+	http_play_all(responses, ARRAY_LEN(responses));
+}
+
+#define NAMES31 "x-a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,b,c,d,e,f,g,h"
+#define UPGRADES "Upgrade: sim\r\nConnection: upgrade\r\n"
+
+/* Each name is looked for among all fields: there may not be many. */
+static void
+names_are_few(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "as many as may be", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "Connection: " NAMES31 ", close\r\nX-A: b\r\n\r\n"),
+			  EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "Connection: " NAMES31 ", z\r\nZ: z\r\n"
+			  "X-A: c\r\n\r\nok"), EOF_CLOSE },
+		  .to_server = GET "Connection: close\r\n\r\n",
+		  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+		{ .name = "one more", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "Connection: " NAMES31 "\r\nConnection: y, z\r\n\r\n"),
+			  EOF_CLOSE },
+		  .origin = { EOF_CLOSE }, .terms = "PR" },
+		{ .name = "one more of a server's", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "\r\n"), AWAIT("502 "), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "Connection: " NAMES31 ", y, z\r\n\r\nok"),
+			  EOF_CLOSE },
+		  .terms = "PH", .served = 1 },
+	};
+
+	(void)st;
+	http_play_all(d, ARRAY_LEN(d));
+}
+
+/* A request of HTTP/1.0 asks for no other protocol, and a server that switches all the same has
+ * answered nothing. */
+static void
+old_requests_do_not_upgrade(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "to the server", .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET / HTTP/1.0\r\n" UPGRADES "\r\n"), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
+		  .to_server = "GET / HTTP/1.0\r\n\r\n",
+		  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+		{ .name = "and back", .cfg = { HTTP_WORLD },
+		  .client = { SAY("GET / HTTP/1.0\r\n" UPGRADES "\r\n"), AWAIT("502 "),
+			  { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"),
+			  SAY("HTTP/1.1 101 Go\r\n" UPGRADES "\r\nhello"), EOF_CLOSE },
+		  .to_server = "GET / HTTP/1.0\r\n\r\n", .terms = "PH", .served = 1 },
+		/* One of HTTP/1.1 is told what it could ask for, by whom it could ask. */
+		{ .name = "an offer", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
+		  .to_client = OK2 "Upgrade: sim\r\nConnection: upgrade\r\n\r\nok",
+		  .terms = "--", .served = 1 },
+	};
+
+	(void)st;
+	http_play_all(d, ARRAY_LEN(d));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_leave_as_they_should),
+		cmocka_unit_test(responses_leave_as_they_should),
+		cmocka_unit_test(names_are_few),
+		cmocka_unit_test(old_requests_do_not_upgrade),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

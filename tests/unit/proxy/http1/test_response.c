@@ -1,0 +1,284 @@
+/* The response's head: interim ones, tunnels, and heads that do not come or are none. */
+#include "unit/proxy/http_rig.h"
+
+#define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static const struct http_dialogue interim[] = {
+	{ .name = "interim responses",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+				"Content-Length: 3\r\nConnection: close\r\n\r\n"),
+			AWAIT("100 Continue\r\n\r\n"), SAY("abc"), EOF_CLOSE },
+		HEARS(SAY("HTTP/1.1 100 Continue\r\n\r\n"), AWAIT("abc"),
+			SAY("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
+		.to_client =
+			"HTTP/1.1 100 Continue\r\n\r\n"
+			"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2
+			"Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "none for an old client",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
+		HEARS(SAY("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
+		.to_client = OK2 "Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+};
+
+#define DEAF { STEP_DEAF, 0 }
+#define HEAR { STEP_PAUSE, 50 }, { STEP_HEAR, 0 }
+#define OK82 "HTTP/1.1 200 OK\r\nContent-Length: 82\r\n\r\n" LONG
+#define HINTS "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+#define BAD_GATEWAY(more)                                                                 \
+	"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 107\r\nCache-Control: no-cache\r\n"    \
+	"Content-Type: text/html\r\n" more "\r\n<html><body><h1>502 Bad Gateway</h1>\n"      \
+	"The server returned an invalid or incomplete response.\n</body></html>\n"
+
+/* The client takes an interim one in pieces, and the server has ended meanwhile. */
+static const struct http_dialogue slowly[] = {
+	/* Its place is taken by the answer before it, nearly. */
+	{ .name = "its answer is behind it",
+		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 70, .rcvbuf = 70,
+			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
+		.client = { DEAF, SAY(GET "\r\n"), SAY(GET_CLOSE), HEAR, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(OK82), AWAIT("\r\n\r\n"),
+			SAY(HINTS "HTTP/1.1 204 No\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.to_client = OK82 HINTS "HTTP/1.1 204 No\r\nConnection: close\r\n\r\n",
+		.terms = "-- --",
+		.served = 1,
+		.reuses = 1 },
+	{ .name = "nothing is behind it",
+		.cfg = { HTTP_WORLD, .sndbuf = 16, .rcvbuf = 8 },
+		.client = { DEAF, SAY(GET_CLOSE), HEAR, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), { STEP_CLOSE, 0 } },
+		.to_client = HINTS BAD_GATEWAY("Connection: close\r\n"),
+		.terms = "SH",
+		.served = 1 },
+	{ .name = "the client is late with its body",
+		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 16, .rcvbuf = 8,
+			.to = { .connect = 5000, .client = 100, .server = 30000 },
+			.rules = "http-after-response set-status 200 reason OK\n" },
+		.client = { DEAF, SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na"),
+			{ STEP_PAUSE, 500 }, { STEP_HEAR, 0 }, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), EOF_CLOSE },
+		.terms = "cD",
+		.served = 1 },
+	{ .name = "it is asked once more",
+		.cfg = { HTTP_WORLD, .sndbuf = 16, .rcvbuf = 8, .retries = 1,
+			.retry_on = 1u << HTTP_RETRY_JUNK_RESPONSE },
+		.client = { DEAF, SAY(GET_CLOSE), HEAR, EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), { STEP_CLOSE, 0 } },
+		.to_client = HINTS HINTS BAD_GATEWAY("Connection: close\r\n"),
+		.terms = "SH",
+		.served = 2 },
+};
+
+static void
+interim_responses_are_whole(void **st)
+{
+	(void)st;
+	http_play_all(slowly, ARRAY_LEN(slowly));
+}
+
+static void
+interim_responses_pass(void **st)
+{
+	(void)st;
+	http_play_all(interim, ARRAY_LEN(interim));
+}
+
+static const struct http_dialogue failures[] = {
+	{ .name = "no answer",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE },
+		HEARS({ STEP_CLOSE, 0 }),
+		.terms = "SH",
+		.served = 1 },
+	{ .name = "a reset",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE },
+		HEARS({ STEP_RESET, 0 }),
+		.terms = "SH",
+		.served = 1 },
+	{ .name = "half a head",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE },
+		HEARS(SAY("HTTP/1.1 200 OK\r\n"), { STEP_CLOSE, 0 }),
+		.terms = "SH",
+		.served = 1 },
+	{ .name = "no HTTP",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE },
+		HEARS(SAY("hello\r\n\r\n"), EOF_CLOSE),
+		.terms = "PH",
+		.served = 1 },
+	{ .name = "no end of the head",
+		.cfg = { HTTP_WORLD, .bufsize = 1024 },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE },
+		HEARS(SAY("HTTP/1.1 200 OK\r\nX: "), { STEP_SEND, 0 },
+			SAY(LONG
+			    LONG
+			    LONG
+			    LONG
+			    LONG
+			    LONG
+			    LONG),
+			EOF_CLOSE),
+		.terms = "PH",
+		.served = 1 },
+	/* After the head the client sees a cut, never a clean end. */
+	{ .name = "late",
+		.cfg = { .mode = INTEREST_EDGE,
+			.to = { .connect = 5000, .client = 30000, .server = 100, .queue = 5000 } },
+		.client = { SAY(GET_CLOSE), EOF_CLOSE },
+		HEARS(EOF_CLOSE),
+		.terms = "sH",
+		.served = 1 },
+};
+
+static void
+failures_are_told(void **st)
+{
+	(void)st;
+	http_play_all(failures, ARRAY_LEN(failures));
+}
+
+/* No answer, or a bad one, is answered by us; the status says why. */
+static void
+the_status_says_why(void **st)
+{
+	static const struct {
+		const char *name, *status;
+	} t[] = { { "no answer", "HTTP/1.1 502 " }, { "a reset", "HTTP/1.1 502 " },
+		{ "half a head", "HTTP/1.1 502 " }, { "no HTTP", "HTTP/1.1 502 " },
+		{ "no end of the head", "HTTP/1.1 502 " }, { "late", "HTTP/1.1 504 " } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		for (size_t k = 0; k < ARRAY_LEN(failures); k++) {
+			struct world_config cfg = failures[k].cfg;
+
+			if (strcmp(failures[k].name, t[i].name) != 0)
+				continue;
+			cfg.http = 1;
+			rig_play(&cfg, failures[k].client, failures[k].origin);
+			if (strncmp(w.client[0].text, t[i].status, strlen(t[i].status)) != 0)
+				fail_msg("%s: \"%s\"", t[i].name, w.client[0].text);
+			rig_close();
+		}
+}
+
+static void
+a_tunnel_carries_what_it_likes(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "upgrade", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n"), AWAIT("hi"),
+			  SAY("\r\nnot HTTP\r\n"), AWAIT("bye"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Switching Protocols\r\n"
+			  "Upgrade: x\r\nConnection: upgrade\r\n\r\nhi"), AWAIT("not HTTP"),
+			  SAY("bye"), EOF_CLOSE },
+		  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n\r\nnot HTTP\r\n",
+		  .to_client = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
+			  "Connection: upgrade\r\n\r\nhibye", .terms = "--", .served = 1 },
+		/* what nobody asked for */
+		{ .name = "unasked", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Switching Protocols\r\n\r\nhi"),
+			  EOF_CLOSE },
+		  .terms = "PH", .served = 1 },
+	};
+
+	(void)st;
+	http_play_all(d, ARRAY_LEN(d));
+}
+
+/* Of a quick server the answer is there when it is looked for; a slow one is asked for it in vain
+ * once, and then the kernel tells. */
+static void
+an_answer_is_looked_for_where_it_has_come(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step quick[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct step slow[] = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 5 },
+		SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct step until_end[] = { AWAIT("\r\n\r\n"),
+		SAY("HTTP/1.1 200 OK\r\n\r\nok"), { STEP_CLOSE, 0 } };
+	static const struct {
+		const struct step *origin;
+		uint64_t speculates_read, registered; /* of ten requests */
+	} t[] = { { quick, 10, 0 }, { slow, 1, 10 }, { until_end, 1, 10 } };
+	struct world_config cfg = { HTTP_WORLD, .defer = 1, .persistence = HTTP_SERVER_CLOSE };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		uint64_t turns, ctl;
+
+		rig_open(&cfg, t[i].origin);
+		turns = loop_stats(w.loop)->spec_turns;
+		ctl = ledger_sum(&w.sys.ledger, SYS_CALL_epoll_ctl);
+		for (int n = 0; n < 10; n++) {
+			(void)world_client(&w, client, 0);
+			world_run(&w, FAKE_SEC);
+		}
+		assert_int_equal(w.n_ends, 10);
+		assert_int_equal(loop_stats(w.loop)->spec_turns - turns, t[i].speculates_read);
+		assert_int_equal(ledger_sum(&w.sys.ledger, SYS_CALL_epoll_ctl) - ctl,
+			t[i].registered);
+		rig_close();
+	}
+}
+
+#define RULES(text) .cfg = { HTTP_WORLD, .rules = text }
+#define CLOSING .client = { SAY(GET_CLOSE), EOF_CLOSE }
+
+static const struct http_dialogue rules[] = {
+	{ .name = "fields", RULES("http-response set-header X-A %[status]\n"
+		"http-response del-header X-B\nhttp-after-response add-header X-C %[res.hdr(x-a)]"),
+	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
+	  .to_client = OK2 "X-A: 200\r\nX-C: 200\r\nConnection: close\r\n\r\nok", .terms = "--",
+	  .served = 1 },
+	{ .name = "its body comes later", RULES("http-response set-header X-A %[res.hdr(x-b)]"),
+	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\no"), { STEP_PAUSE, 20 }, SAY("k"), EOF_CLOSE),
+	  .to_client = OK2 "X-B: x\r\nX-A: x\r\nConnection: close\r\n\r\nok", .terms = "--",
+	  .served = 1 },
+	{ .name = "return", RULES("http-response return content-type a/b "
+		"lf-string \"%[status] %[res.hdr(x-b)]\""),
+	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
+	  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: a/b\r\n"
+		  "Connection: close\r\n\r\n200 x", .terms = "LH", .served = 1 },
+	{ .name = "deny", RULES("http-response deny if { status 200 }"),
+	  CLOSING, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE), .terms = "PH", .served = 1 },
+	/* a rule closes what would have stayed */
+	{ .name = "close", RULES("http-response set-header Connection close"),
+	  .client = { SAY(GET "\r\n"), EOF_CLOSE }, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE),
+	  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+	{ .name = "not of interim ones", RULES("http-response set-header X-A b"),
+	  CLOSING, HEARS(SAY("HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
+	  .to_client = "HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "X-A: b\r\n"
+		  "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+};
+
+static void
+rules_change_responses(void **st)
+{
+	(void)st;
+	http_play_all(rules, ARRAY_LEN(rules));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(interim_responses_pass),
+		cmocka_unit_test(interim_responses_are_whole),
+		cmocka_unit_test(failures_are_told),
+		cmocka_unit_test(the_status_says_why),
+		cmocka_unit_test(a_tunnel_carries_what_it_likes),
+		cmocka_unit_test(an_answer_is_looked_for_where_it_has_come),
+		cmocka_unit_test(rules_change_responses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

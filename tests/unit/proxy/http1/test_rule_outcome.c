@@ -1,0 +1,127 @@
+/* What rules ask for in passing, and what is counted. */
+#include "unit/proxy/http_rig.h"
+
+#include "proxy/model/http_txn.h"
+#include "proxy/model/shard.h"
+
+static const struct step asks[] = { SAY(GET_CLOSE), EOF_CLOSE };
+static const struct step answers[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+
+static void
+play(const char *rules)
+{
+	struct world_config cfg = { HTTP_WORLD, .rules = rules,
+		.persistence = HTTP_SERVER_CLOSE };
+
+	rig_play(&cfg, asks, answers);
+}
+
+static void
+who_is_refused_is_counted(void **st)
+{
+	static const struct {
+		const char *rules;
+		unsigned int req, res, rewrites;
+	} t[] = {
+		{ "http-request deny", 1, 0, 0 },
+		{ "http-request reject", 1, 0, 0 },
+		{ "http-request return status 200", 0, 0, 0 },
+		{ "http-response deny", 0, 1, 0 },
+		{ "http-response return status 200", 0, 0, 0 },
+		{ "http-request set-path x", 0, 0, 1 },
+		{ "http-request strict-mode off\n"
+		  "http-request set-path x\n"
+		  "http-request set-path x", 0, 0, 2 },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		const struct proxy_stat *fe, *be;
+
+		play(t[i].rules);
+		fe = &w.px->shard[0].fe;
+		be = &w.px->shard[0].be;
+		if (fe->denied_req != t[i].req || fe->denied_resp != t[i].res ||
+			be->denied_resp != t[i].res || fe->failed_rewrites != t[i].rewrites ||
+			w.srv[0]->shard[0].stat.denied_resp != t[i].res)
+			fail_msg("%s: %u %u %u", t[i].rules, (unsigned int)fe->denied_req,
+				(unsigned int)fe->denied_resp, (unsigned int)fe->failed_rewrites);
+		rig_close();
+	}
+}
+
+/* set-timeout takes the place of what the backend says, for this request alone. */
+static void
+timeouts_are_set(void **st)
+{
+	static const struct step slow[] = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 900 },
+		SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct {
+		const char *rules, *terms;
+	} t[] = { { "http-request set-timeout server 500ms", "sH" },
+		{ "http-request set-timeout server 1s", "--" },
+		{ "http-request set-timeout tunnel 1ms", "--" },
+		{ "http-request set-timeout server int(600)", "sH" } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct world_config cfg = { HTTP_WORLD, .rules = t[i].rules,
+			.persistence = HTTP_SERVER_CLOSE };
+
+		rig_play(&cfg, asks, slow);
+		assert_string_equal(rig_terms(), t[i].terms);
+		rig_close();
+	}
+}
+
+/* Of the session, until its request is over. */
+static int seen;
+
+static void
+watch(struct world *x)
+{
+	list_each(it, &x->engine.sessions) {
+		const struct session *s = list_entry(it, const struct session, link);
+
+		if (s->state == SESSION_RELAY)
+			seen = s->log_level;
+	}
+}
+
+static void
+a_log_level_is_set(void **st)
+{
+	static const struct {
+		const char *rules;
+		int level;
+	} t[] = { { "http-request set-log-level silent", -1 },
+		{ "http-request set-log-level err", 3 + 1 },
+		{ "http-request set-log-level err\nhttp-request set-log-level debug", 7 + 1 },
+		{ "http-request set-header X-A b", 0 } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct world_config cfg = { HTTP_WORLD, .rules = t[i].rules,
+			.persistence = HTTP_SERVER_CLOSE };
+
+		seen = -99;
+		rig_open(&cfg, answers);
+		w.meddle = watch;
+		(void)world_client(&w, asks, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(seen, t[i].level);
+		rig_close();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_refused_is_counted),
+		cmocka_unit_test(timeouts_are_set),
+		cmocka_unit_test(a_log_level_is_set),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+#include "unit/proxy/log_world.h"
+
+#include "proxy/model/http_txn.h"
+
+#define LINE                                                                                       \
+	"%r|%HM|%HU|%HP|%HPO|%HQ|%HV|%ST|%CC|%CS|%tsc|%TR|%Tw|%Tc|%Tr|%Ta|%Ti|%Tq|%Td|%Tt|%Tu|%ID"
+
+static struct log_world w;
+/* Of fields none is looked at. */
+static struct http_txn room;
+
+static struct http_txn *
+transaction(const char *line)
+{
+	struct http_txn *t = &room;
+
+	log_world_init(&w);
+	w.fe.mode = PROXY_HTTP;
+	memset(&room, 0, sizeof(room));
+	w.s.txn = t;
+	t->line_len = (uint32_t)strlen(line);
+	memcpy(t->line, line, t->line_len);
+	t->version = strstr(line, "HTTP/1.0") ? HTTP_1_0 : HTTP_1_1;
+	t->began_ms = 1005;
+	t->idle_ms = 5;
+	t->head_ms = 1009;
+	t->res_ms = 1100;
+	t->status = 200;
+	t->began_wall_ns = w.s.accept_wall_ns + 5000000;
+	return t;
+}
+
+static const char *
+written(const char *format)
+{
+	struct rule_vocab vocab;
+	struct rule_fmt *f;
+	struct rule_err why;
+	struct sbuf b;
+
+	proxy_vocab_init(&vocab);
+	if (log_format_compile(&vocab, format, 1, &f, &why) < 0)
+		fail_msg("%s: %s", format, why.text);
+	sbuf_init_fixed(&b, w.line, sizeof(w.line));
+	log_format_render(f, &w.s, &w.cx, &b);
+	rule_fmt_free(&f);
+	return w.line;
+}
+
+static void
+test_every_variable(void **state)
+{
+	(void)state;
+	(void)transaction("GET /p/a?x=1&y HTTP/1.1");
+	assert_string_equal(written(LINE),
+		"GET /p/a?x=1&y HTTP/1.1|GET|/p/a?x=1&y|/p/a|/p/a|?x=1&y|HTTP/1.1|200|-|-|----|"
+		"4|2|22|67|5002|5|9|4907|5007|5002|-");
+	assert_string_equal(written("%{+Q}o%r %HQ %CC %ID %ST %Ti"),
+		"\"GET /p/a?x=1&y HTTP/1.1\" \"?x=1&y\" \"\" \"\" 200 5");
+	assert_string_equal(written("%tr|%trg|%trl|%t"),
+		"06/Feb/2009:12:12:51.448|06/Feb/2009:12:12:51 +0000|06/Feb/2009:12:12:51 +0000|"
+		"06/Feb/2009:12:12:51.443");
+	w.cx.asap = 1;
+	assert_string_equal(written("%Ta %Tt %B"), "+5002 +5007 +212");
+}
+
+/* The first request of a connection has waited for its PROXY header too. */
+static void
+test_handshake(void **state)
+{
+	(void)state;
+	(void)transaction("GET / HTTP/1.1");
+	w.s.accept_ms = 900;
+	w.s.requests = 1;
+	assert_string_equal(written("%Th|%Ti|%TR|%Tq|%Td|%Ta|%Tt|%Tu"),
+		"100|5|4|109|4907|5002|5107|5102");
+	w.s.requests = 2;
+	assert_string_equal(written("%Th|%Ti|%TR|%Tq|%Td|%Ta|%Tt|%Tu"),
+		"0|5|4|9|4907|5002|5007|5002");
+	w.s.txn = NULL;
+	w.s.requests = 0;
+	w.s.begun_ms = 0;
+	assert_string_equal(written("%Th|%Tt|%Tu"), "-1|5107|5107");
+}
+
+/* As HAProxy 2.6 has it. */
+static void
+test_targets(void **state)
+{
+	static const struct {
+		const char *line, *want;
+	} rows[] = {
+		{ "GET http://u@h.org/p/a?x=1&y HTTP/1.0",
+			"GET|http://u@h.org/p/a?x=1&y|http://u@h.org/p/a|/p/a|?x=1&y|HTTP/1.0" },
+		{ "OPTIONS * HTTP/1.1", "OPTIONS|*|*|||HTTP/1.1" },
+		{ "CONNECT h:80 HTTP/1.1", "CONNECT|h:80|h:80|||HTTP/1.1" },
+		/* Cut: no version is left. */
+		{ "GET /aaa", "GET|/aaa|/aaa|/aaa||HTTP/1.1" },
+		{ "GET", "GET|||||HTTP/1.1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		(void)transaction(rows[i].line);
+		assert_string_equal(written("%HM|%HU|%HP|%HPO|%HQ|%HV"), rows[i].want);
+	}
+}
+
+/* A byte of the request line cannot end the quotes around it. */
+static void
+test_quotes(void **state)
+{
+	(void)state;
+	(void)transaction("GET /\"#\x7f HTTP/1.1");
+	assert_string_equal(written("%{+Q}r"), "\"GET /#22#23#7F HTTP/1.1\"");
+}
+
+static void
+test_points_not_reached(void **state)
+{
+	struct http_txn *t = transaction("");
+
+	(void)state;
+	t->head_ms = t->res_ms = 0;
+	t->status = 400;
+	w.s.queued_ms = w.s.connected_ms = 0;
+	memcpy(w.s.term, "PR", 2);
+	assert_string_equal(written(LINE),
+		"<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|400|-|-|PR--|"
+		"-1|-1|-1|-1|5002|5|-1|-1|5007|5002|-");
+	/* An answer of our own took no server's time. */
+	t = transaction("GET / HTTP/1.1");
+	t->local = 1;
+	assert_string_equal(written("%TR/%Tr/%Td"), "4/-1/-1");
+	t->status = 0;
+	assert_string_equal(written("%ST"), "-1");
+	/* Not even a first byte. */
+	w.s.txn = NULL;
+	w.s.state_ms = 1000;
+	assert_string_equal(written("%{+Q}r %ST %TR/%Tr/%Tq/%Ti/%Ta"),
+		"\"<BADREQ>\" -1 -1/-1/-1/5007/0");
+}
+
+static void
+test_httplog(void **state)
+{
+	(void)state;
+	(void)transaction("GET /p HTTP/1.1");
+	assert_string_equal(written(LOG_FORMAT_HTTP),
+		"10.0.1.2:33313 [06/Feb/2009:12:12:51.448] fnt bck/srv1 4/2/22/67/5002 200 212 - - "
+		"---- 5/4/3/2/1 6/7 \"GET /p HTTP/1.1\"");
+	assert_string_equal(written(LOG_FORMAT_CLF),
+		"10.0.1.2 - - [06/Feb/2009:12:12:51 +0000] \"GET /p HTTP/1.1\" 200 212 \"\" \"\" "
+		"33313 443 \"fnt\" \"bck\" \"srv1\" 4 2 22 67 5002 ---- 5 4 3 2 1 6 7 \"\" \"\" ");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_variable),
+		cmocka_unit_test(test_handshake),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_quotes),
+		cmocka_unit_test(test_points_not_reached),
+		cmocka_unit_test(test_httplog),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

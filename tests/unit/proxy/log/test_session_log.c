@@ -1,0 +1,418 @@
+#include "proxy/log/session_log.h"
+
+#include "unit/proxy/log_world.h"
+
+#include <unistd.h>
+
+#include "event/poller.h"
+#include "net/proxy_header.h"
+#include "proxy/model/http_txn.h"
+
+/* The hand-made session on a loop of its own, logging to a socketpair. */
+struct world {
+	struct log_world log;
+	struct sys sys;
+	struct loop *loop;
+	struct log_sink sink;
+	struct log_line line;
+	int to, from;
+};
+
+static void
+world_init(struct world *w, unsigned int options, const char *format)
+{
+	const struct loop_config conf = { .poller = &poller_epoll,
+		.mode = INTEREST_MERGED,
+		.max_fd = 64,
+		.max_events = 8,
+		.lazy = 1 };
+	struct rule_vocab vocab;
+	struct rule_err why;
+	struct session *s = &w->log.s;
+	int sv[2], reason;
+
+	memset(w, 0, sizeof(*w));
+	log_world_init(&w->log);
+	sys_init(&w->sys, &sys_linux, NULL);
+	w->loop = loop_new(&w->sys, &conf, &reason);
+	assert_non_null(w->loop);
+	w->log.id.tag = "tacit";
+	log_sink_init(&w->sink, &w->sys, &w->log.id);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, sv), 0);
+	w->to = sv[0];
+	w->from = sv[1];
+	log_line_init(&w->line);
+	w->line.dest.kind = LOG_DEST_FD;
+	w->line.dest.fd = w->to;
+	w->line.form = LOG_FORM_SHORT;
+	list_init(&w->log.fe.logs);
+	list_append(&w->log.fe.logs, &w->line.link);
+	w->log.fe.options = options;
+	proxy_vocab_init(&vocab);
+	if (format)
+		assert_int_equal(
+			log_format_compile(&vocab, format, 0, &w->log.fe.log.format, &why), 0);
+	w->log.engine.loop = w->loop;
+	w->log.engine.sys = &w->sys;
+	w->log.engine.log = &w->sink;
+	/* Accepted five seconds ago. */
+	s->accept_ms = loop_now_ms(w->loop) - 5007;
+	s->queued_ms = s->accept_ms + 11;
+	s->connected_ms = s->queued_ms + 22;
+}
+
+static void
+world_fini(struct world *w)
+{
+	rule_fmt_free(&w->log.fe.log.format);
+	log_sink_fini(&w->sink);
+	loop_free(&w->loop);
+	close(w->to);
+	close(w->from);
+}
+
+static const char *
+got(struct world *w)
+{
+	static char buf[4096];
+	ssize_t n;
+
+	log_flush(&w->sink);
+	n = recv(w->from, buf, sizeof(buf) - 1, MSG_DONTWAIT);
+	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
+#define TCP_LINE(times, bytes)                                                                     \
+	"<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 " times " " bytes               \
+	" -- 5/4/3/2/1 6/7\n"
+
+static void
+test_one_line_at_the_end(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, LOG_FORMAT_TCP);
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "");
+	session_log(&w.log.s);
+	session_log(&w.log.s);
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), TCP_LINE("11/22/5007", "212"));
+	assert_string_equal(got(&w), "");
+	assert_int_equal(w.log.fe.log.count, 9);
+	world_fini(&w);
+}
+
+static void
+compile(struct rule_fmt **out, const char *format)
+{
+	struct rule_vocab vocab;
+	struct rule_err why;
+
+	proxy_vocab_init(&vocab);
+	assert_int_equal(log_format_compile(&vocab, format, 1, out, &why), 0);
+}
+
+/* Only what was no request has the other format. */
+static void
+test_error_format(void **state)
+{
+	static struct world w;
+	static struct http_txn txn;
+
+	(void)state;
+	world_init(&w, 0, "%f");
+	compile(&w.log.fe.log.error.fmt, "bad %f");
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>fnt\n");
+	w.log.fe.mode = PROXY_HTTP;
+	w.log.s.txn = &txn;
+	txn.status = 400;
+	w.log.s.logged = 0;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>bad fnt\n");
+	txn.head_ms = 1;
+	txn.status = 503;
+	w.log.s.logged = 0;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>fnt\n");
+	w.log.s.txn = NULL;
+	rule_fmt_free(&w.log.fe.log.error.fmt);
+	world_fini(&w);
+}
+
+/* Failures, further attempts and statuses from 500 on: as HAProxy 2.6 has it. */
+static void
+test_errors_are_told_apart(void **state)
+{
+	static const struct {
+		const char *term;
+		unsigned int retries, redispatched, status;
+		int error;
+	} rows[] = {
+		{ "--", 0, 0, 200, 0 }, { "--", 0, 0, 499, 0 }, { "LR", 0, 0, 200, 0 },
+		{ "--", 0, 0, 500, 1 }, { "--", 1, 0, 200, 1 }, { "--", 0, 1, 200, 1 },
+		{ "PR", 0, 0, 403, 1 }, { "CD", 0, 0, 200, 1 }, { "sD", 0, 0, 200, 1 },
+	};
+	static struct world w;
+	static struct http_txn txn;
+
+	(void)state;
+	txn.head_ms = 1;
+	world_init(&w, 0, "x");
+	w.log.fe.mode = PROXY_HTTP;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct session *s = &w.log.s;
+
+		s->txn = &txn;
+		txn.status = rows[i].status;
+		memcpy(s->term, rows[i].term, 2);
+		s->retries = rows[i].retries;
+		s->redispatched = (uint8_t)rows[i].redispatched;
+		w.log.fe.options = OPT_LOG_ERRORS;
+		s->logged = 0;
+		session_log_early(s);
+		assert_string_equal(got(&w), "");
+		session_log(s);
+		assert_string_equal(got(&w), rows[i].error ? "<3>x\n" : "<6>x\n");
+		w.log.fe.options = OPT_DONTLOG_NORMAL;
+		s->logged = 0;
+		session_log(s);
+		assert_string_equal(got(&w), rows[i].error ? "<6>x\n" : "");
+	}
+	w.log.s.txn = NULL;
+	world_fini(&w);
+}
+
+static void
+test_structured_data(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, "x");
+	w.line.form = LOG_FORM_RFC5424;
+	compile(&w.log.fe.log.sd.fmt, "[a@1 f=%{+Q}f]");
+	session_log_early(&w.log.s);
+	assert_non_null(strstr(got(&w), " tacit 31185 - [a@1 f=\"fnt\"] x\n"));
+	rule_fmt_free(&w.log.fe.log.sd.fmt);
+	/* What it needs is waited for. */
+	compile(&w.log.fe.log.sd.fmt, "[a@1 b=%B]");
+	w.log.s.logged = 0;
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "");
+	rule_fmt_free(&w.log.fe.log.sd.fmt);
+	session_log_early(&w.log.s);
+	assert_non_null(strstr(got(&w), " tacit 31185 - - x\n"));
+	world_fini(&w);
+}
+
+static void
+test_logasap_writes_when_connected(void **state)
+{
+	static struct world w;
+	uint64_t connected;
+
+	(void)state;
+	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
+	connected = w.log.s.connected_ms;
+	w.log.s.connected_ms = 0;
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "");
+	w.log.s.connected_ms = connected;
+	session_log_early(&w.log.s);
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), TCP_LINE("11/22/+5007", "+212"));
+	assert_string_equal(got(&w), "");
+	world_fini(&w);
+	/* It was never connected: at the end, marked all the same. */
+	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
+	w.log.s.connected_ms = 0;
+	session_log_early(&w.log.s);
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), TCP_LINE("11/-1/+5007", "+212"));
+	world_fini(&w);
+}
+
+/* set-log-level: another one, or no line at all. */
+static void
+test_rules_choose_the_level(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, "%ci %b");
+	w.log.s.log_level = LOG_LEVEL_ERR + 1;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<3>10.0.1.2 bck\n");
+	world_fini(&w);
+	world_init(&w, 0, "%ci %b");
+	w.log.s.log_level = -1;
+	session_log_early(&w.log.s);
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "");
+	world_fini(&w);
+}
+
+static void
+test_formats_that_need_little_are_written_early(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, NULL);
+	w.log.s.connected_ms = 0;
+	session_log_early(&w.log.s);
+	assert_string_equal(
+		got(&w), "<6>Connect from 10.0.1.2:33313 to 10.0.3.31:8012 (fnt/TCP)\n");
+	world_fini(&w);
+	world_init(&w, OPT_DONTLOGNULL, "%ci %b");
+	w.log.s.connected_ms = w.log.s.dir[CLIENT].bytes = 0;
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "<6>10.0.1.2 bck\n");
+	world_fini(&w);
+	world_init(&w, 0, "%ci %s");
+	w.log.s.connected_ms = 0;
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "");
+	w.log.s.connected_ms = w.log.s.queued_ms;
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "<6>10.0.1.2 srv1\n");
+	world_fini(&w);
+}
+
+static void
+test_dontlognull(void **state)
+{
+	static const struct {
+		unsigned int options;
+		const char *term;
+		uint64_t sent, answered;
+		int connected, logged;
+	} rows[] = {
+		{ 0, "--", 0, 0, 1, 1 },
+		{ OPT_DONTLOGNULL, "--", 0, 0, 1, 0 },
+		{ OPT_DONTLOGNULL, "--", 1, 0, 1, 1 },
+		/* What the server sent on its own is no data from a client. */
+		{ OPT_DONTLOGNULL, "CD", 0, 2, 1, 0 },
+		{ OPT_DONTLOGNULL, "cD", 0, 0, 1, 0 },
+		{ OPT_DONTLOGNULL, "SD", 0, 0, 1, 0 },
+		/* Before there is a server the client is not read. */
+		{ OPT_DONTLOGNULL, "CC", 0, 0, 0, 0 },
+		{ OPT_DONTLOGNULL, "cC", 0, 0, 0, 0 },
+		{ OPT_DONTLOGNULL, "SC", 0, 0, 0, 1 },
+		{ OPT_DONTLOGNULL, "sQ", 0, 0, 0, 1 },
+		{ OPT_DONTLOGNULL, "--", 0, 0, 0, 0 },
+	};
+	static struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		world_init(&w, rows[i].options, "%ts");
+		memcpy(w.log.s.term, rows[i].term, 2);
+		w.log.s.dir[CLIENT].bytes = rows[i].sent;
+		w.log.s.dir[SERVER].bytes = rows[i].answered;
+		if (!rows[i].connected)
+			w.log.s.connected_ms = 0;
+		session_log(&w.log.s);
+		assert_int_equal(*got(&w) != '\0', rows[i].logged);
+		assert_int_equal(w.log.fe.log.count, 8 + rows[i].logged);
+		world_fini(&w);
+	}
+}
+
+/* A connection whose header did not come, or was none. */
+static void
+test_refused_headers(void **state)
+{
+	static const struct {
+		unsigned int options;
+		uint32_t came;
+		const char *want;
+	} rows[] = {
+		{ 0, 0, "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt/2: Truncated PROXY "
+			"protocol header received\n" },
+		{ OPT_LOG_ERRORS | OPT_DONTLOG_NORMAL, 0, "<3>10.0.1.2:33313 "
+			"[06/Feb/2009:12:12:51.443] fnt/2: Truncated PROXY protocol header "
+			"received\n" },
+		{ OPT_DONTLOGNULL, 0, "" },
+		{ OPT_DONTLOGNULL, 1, "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt/2: "
+			"Truncated PROXY protocol header received\n" },
+	};
+	static char name[] = "web";
+	static struct world w;
+	struct rule_vocab vocab;
+	struct rule_err why;
+
+	(void)state;
+	for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
+		world_init(&w, i < ARRAY_LEN(rows) ? rows[i].options : 0, "%ci");
+		memcpy(w.log.s.term, "PR", 2);
+		w.log.s.header_err = PROXY_HEADER_ERR_CUT;
+		w.log.s.connected_ms = w.log.s.dir[CLIENT].bytes = 0;
+		if (i < ARRAY_LEN(rows)) {
+			w.log.s.dir[CLIENT].lookahead = rows[i].came;
+			session_log(&w.log.s);
+			assert_string_equal(got(&w), rows[i].want);
+			world_fini(&w);
+			continue;
+		}
+		proxy_vocab_init(&vocab);
+		assert_int_equal(log_format_compile(&vocab, "%ci %[fc_err]/%ts", 0,
+			&w.log.fe.log.error.fmt, &why), 0);
+		session_log(&w.log.s);
+		assert_string_equal(got(&w), "<6>10.0.1.2 14/PR\n");
+		rule_fmt_free(&w.log.fe.log.error.fmt);
+		w.log.s.logged = 0;
+		w.log.bind.name = name;
+		session_log(&w.log.s);
+		assert_string_equal(got(&w), "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] "
+			"fnt/web: Truncated PROXY protocol header received\n");
+		world_fini(&w);
+	}
+}
+
+static void
+test_tag_and_nobody_to_tell(void **state)
+{
+	char tag[] = "customer7";
+	static struct world w;
+
+	(void)state;
+	world_init(&w, 0, "x");
+	w.log.fe.log.tag = tag;
+	w.line.form = LOG_FORM_RFC5424;
+	session_log(&w.log.s);
+	assert_non_null(strstr(got(&w), " - customer7 31185 - - x\n"));
+	w.log.s.logged = 0;
+	w.log.engine.log = NULL;
+	session_log(&w.log.s);
+	w.log.engine.log = &w.sink;
+	list_remove(&w.line.link);
+	session_log_early(&w.log.s);
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "");
+	assert_int_equal(w.log.s.logged, 0);
+	world_fini(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_line_at_the_end),
+		cmocka_unit_test(test_error_format),
+		cmocka_unit_test(test_errors_are_told_apart),
+		cmocka_unit_test(test_structured_data),
+		cmocka_unit_test(test_logasap_writes_when_connected),
+		cmocka_unit_test(test_rules_choose_the_level),
+		cmocka_unit_test(test_formats_that_need_little_are_written_early),
+		cmocka_unit_test(test_dontlognull),
+		cmocka_unit_test(test_refused_headers),
+		cmocka_unit_test(test_tag_and_nobody_to_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

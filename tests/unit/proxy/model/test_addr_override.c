@@ -1,0 +1,210 @@
+#include "proxy/model/addr_override.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/pool.h"
+#include "net/listener.h"
+#include "proxy/model/http_txn.h"
+
+static struct engine e;
+static struct listener ln;
+static struct bind_conf bind_conf;
+static struct session s;
+static struct http_txn txn;
+
+static struct addr
+inet(const char *text)
+{
+	struct addr_spec spec;
+	const char *why;
+
+	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
+	return spec.addr;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	memset(&s, 0, sizeof(s));
+	memset(&txn, 0, sizeof(txn));
+	engine_addr_override_init(&e);
+	bind_conf = (struct bind_conf){ .transparent = 0 };
+	ln = (struct listener){ .bind = &bind_conf, .addr = inet("10.0.0.9:80") };
+	s.engine = &e;
+	s.listener = &ln;
+	s.peer = inet("10.0.0.1:1000");
+	/* Short: what is behind it is another's. */
+	memset((char *)&s.peer.u + s.peer.len, 0xee, sizeof(s.peer.u) - s.peer.len);
+	conn_init(&s.conn[CLIENT]);
+	return 0;
+}
+
+/* What it took is given back. */
+static int
+teardown(void **state)
+{
+	(void)state;
+	addr_override_free(&s);
+	assert_null(s.endpoints);
+	assert_int_equal(e.addr_override_pool.live, 0);
+	pool_fini(&e.addr_override_pool);
+	return 0;
+}
+
+static void
+says(enum rule_place place, enum endpoint which, const char *text)
+{
+	struct addr a = inet(text);
+
+	assert_int_equal(addr_override_set(&s, place, which, &a), 0);
+}
+
+static void
+is(const struct addr *a, const char *want)
+{
+	char text[ADDR_TEXT];
+
+	assert_string_equal(addr_text(a, text), want);
+}
+
+/* Behind what is said there is nothing of what was there before, or stands behind it. */
+static void
+copies(void (*copy)(const struct session *, struct addr *), const char *want)
+{
+	struct addr a, whole = { 0 }, expected = inet(want);
+
+	memset(&a, 0xee, sizeof(a));
+	copy(&s, &a);
+	is(&a, want);
+	whole.len = expected.len;
+	memcpy(&whole.u, &expected.u, expected.len);
+	assert_memory_equal(&a, &whole, sizeof(a));
+}
+
+static void
+is_source(const char *of_session, const char *of_connection)
+{
+	is(addr_override_source(&s), of_session);
+	is(addr_override_connection_source(&s), of_connection);
+	copies(addr_override_copy_source, of_session);
+	copies(addr_override_copy_connection_source, of_connection);
+}
+
+static void
+is_destination(const char *of_session, const char *of_connection)
+{
+	struct addr a;
+
+	assert_int_equal(addr_override_destination(&s, &a), 0);
+	is(&a, of_session);
+	assert_int_equal(addr_override_connection_destination(&s, &a), 0);
+	is(&a, of_connection);
+}
+
+static void
+test_nobody_says(void **state)
+{
+	(void)state;
+	is_source("10.0.0.1:1000", "10.0.0.1:1000");
+	is_destination("10.0.0.9:80", "10.0.0.9:80");
+	assert_int_equal(addr_override_destination_port(&s), 80);
+	assert_null(s.endpoints);
+}
+
+/* The nearest to the request wins, and ends with it. */
+static void
+test_levels(void **state)
+{
+	(void)state;
+	says(RULE_TCP_CONNECTION, ENDPOINT_SRC, "1.1.1.1:1");
+	is_source("1.1.1.1:1", "1.1.1.1:1");
+	says(RULE_TCP_SESSION, ENDPOINT_SRC, "2.2.2.2:2");
+	is_source("2.2.2.2:2", "1.1.1.1:1");
+	says(RULE_TCP_REQ_CONTENT, ENDPOINT_SRC, "3.3.3.3:3");
+	is_source("3.3.3.3:3", "1.1.1.1:1");
+	s.txn = &txn;
+	is_source("3.3.3.3:3", "1.1.1.1:1");
+	says(RULE_HTTP_REQUEST, ENDPOINT_SRC, "[4::4]:4");
+	is_source("[4::4]:4", "1.1.1.1:1");
+	s.txn = NULL;
+	is_source("3.3.3.3:3", "1.1.1.1:1");
+	is_destination("10.0.0.9:80", "10.0.0.9:80");
+}
+
+static void
+test_destination(void **state)
+{
+	(void)state;
+	s.txn = &txn;
+	says(RULE_HTTP_REQUEST, ENDPOINT_DST, "9.9.9.9:99");
+	assert_null(s.endpoints);
+	is_destination("9.9.9.9:99", "10.0.0.9:80");
+	assert_int_equal(addr_override_destination_port(&s), 99);
+	s.txn = NULL;
+	says(RULE_TCP_CONNECTION, ENDPOINT_DST, "8.8.8.8:88");
+	is_destination("8.8.8.8:88", "8.8.8.8:88");
+	is_source("10.0.0.1:1000", "10.0.0.1:1000");
+}
+
+/* Whom the kernel would have to be asked for is not known once the connection is closed. */
+static void
+test_nobody_knows(void **state)
+{
+	struct addr a;
+
+	(void)state;
+	ln.addr = inet("0.0.0.0:80");
+	assert_int_equal(addr_override_destination(&s, &a), -1);
+	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
+	says(RULE_TCP_SESSION, ENDPOINT_DST, "9.9.9.9:99");
+	assert_int_equal(addr_override_destination(&s, &a), 0);
+	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
+	ln.addr = inet("10.0.0.9:80");
+	bind_conf.transparent = 1;
+	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
+}
+
+/* What a PROXY header says is the session's: the connection keeps its own, and rules of the session
+ * may say otherwise. */
+static void
+what_a_header_announces(void **state)
+{
+	struct addr src = inet("192.0.2.1:5"), dst = inet("192.0.2.2:6"), other = inet("9.9.9.9:9");
+	struct addr out;
+
+	(void)state;
+	assert_int_equal(addr_override_reserve(&s), 0);
+	assert_ptr_equal(addr_override_source(&s), &s.peer);
+	addr_override_proxy_protocol(&s, &src, &dst);
+	assert_true(addr_is_equal(addr_override_source(&s), &src));
+	assert_ptr_equal(addr_override_connection_source(&s), &s.peer);
+	assert_int_equal(addr_override_destination(&s, &out), 0);
+	assert_true(addr_is_equal(&out, &dst));
+	assert_int_equal(addr_override_destination_port(&s), 6);
+	assert_int_equal(addr_override_connection_destination(&s, &out), 0);
+	assert_true(addr_is_equal(&out, &ln.addr));
+	assert_int_equal(addr_override_set(&s, RULE_TCP_SESSION, ENDPOINT_SRC, &other), 0);
+	assert_true(addr_is_equal(addr_override_source(&s), &other));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_nobody_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_destination, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_knows, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_header_announces, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

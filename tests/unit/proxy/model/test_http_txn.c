@@ -1,0 +1,98 @@
+/* Transactions: what a new one is, and that none is left. */
+#include "unit/proxy/http_rig.h"
+
+#include "proxy/model/http_txn.h"
+#include "proxy/sample/eval.h"
+#include "rule/sample/var.h"
+
+static void
+a_transaction_is_new(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD, .maxhdr = 7 };
+	static const struct step end[] = { { STEP_END, 0 } };
+	struct session s = { .engine = &w.engine };
+	struct http_txn *t;
+
+	(void)st;
+	rig_open(&cfg, end);
+	s.state_ms = loop_now_ms(w.loop);
+	s.id = engine_next_id(&w.engine);
+	t = http_txn_get(&s);
+	assert_int_equal(t->id, s.id);
+	assert_ptr_equal(s.txn, t);
+	assert_int_equal(s.requests, 1);
+	assert_int_equal(t->req.max, 7);
+	assert_int_equal(t->res.max, 7);
+	assert_int_equal(t->req.kind, HTTP_REQUEST);
+	assert_int_equal(t->res.kind, HTTP_RESPONSE);
+	assert_false(http_has_answer(t));
+	/* The heads have their own places, with those for what is added. */
+	http_txn_allow_added(&s, &t->req);
+	assert_int_equal(t->req.max, 7 + HTTP_FIELDS_ADDED);
+	assert_true(t->res.field >= t->req.field + t->req.max);
+	assert_true((size_t)((char *)(t->res.field + 7 + HTTP_FIELDS_ADDED) - (char *)t) <=
+		w.engine.txn_pool.size);
+	assert_int_equal(w.engine.txn_pool.live, 1);
+	http_txn_put(&s);
+	http_txn_put(&s);
+	/* The first has its session's id, the others their own. */
+	t = http_txn_get(&s);
+	assert_int_not_equal(t->id, s.id);
+	http_txn_put(&s);
+	assert_null(s.txn);
+	assert_int_equal(w.engine.txn_pool.live, 0);
+	rig_close();
+}
+
+static void
+rules_look_at_it(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct step end[] = { { STEP_END, 0 } };
+	struct session s = { .engine = &w.engine };
+	struct sample value = { .type = SAMPLE_SINT, .u.sint = 7 };
+	struct http_txn *t;
+	struct eval l;
+
+	(void)st;
+	rig_open(&cfg, end);
+	eval_init(&l, &s, SAMPLE_AT_REQ);
+	assert_null(l.cx.txn);
+	t = http_txn_get(&s);
+	eval_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
+	assert_ptr_equal(l.cx.txn, &t->vars);
+	assert_ptr_equal(l.cx.reqv, &t->req_vars);
+	assert_ptr_equal(l.cx.resv, &t->res_vars);
+	/* Its heads are not complete. */
+	assert_null(l.cx.req);
+	assert_null(l.cx.res);
+	t->head_ms = 1;
+	t->res.status = 200;
+	eval_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
+	assert_ptr_equal(l.cx.req, &t->req);
+	assert_ptr_equal(l.cx.res, &t->res);
+	eval_init(&l, &s, SAMPLE_AT_CONN);
+	assert_null(l.cx.req);
+	/* And when they are written their texts are gone. */
+	t->placed = 1;
+	t->res_ms = 1;
+	eval_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
+	assert_null(l.cx.req);
+	assert_null(l.cx.res);
+	/* Variables end with it. */
+	assert_int_equal(var_set(l.cx.txn, (struct var_name){ .scope = VAR_TXN, .id = 1 }, &value),
+		0);
+	http_txn_put(&s);
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_transaction_is_new),
+		cmocka_unit_test(rules_look_at_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* The bound on memory: who is refused, when new sessions wait, and when they come again. */
+#include "unit/proxy/session_rig.h"
+
+#include "proxy/model/memory.h"
+#include "sim/faults.h"
+
+#define BUF 4096u
+#define MAX_BYTES ((uint64_t)32 * BUF)
+
+static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 }, { STEP_PAUSE, 2000 },
+	{ STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_PAUSE, 10 }, { STEP_SEND, 60000 },
+	{ STEP_END, 0 } };
+
+static struct engine e;
+static unsigned int told;
+
+static void
+on_memory(struct engine *engine)
+{
+	assert_ptr_equal(engine, &e);
+	told++;
+}
+
+static int
+setup(void **st)
+{
+	(void)st;
+	memset(&e, 0, sizeof(e));
+	pool_init(&e.session_pool, "session", 512, 1024);
+	pool_init(&e.buf_pool, "buffer", BUF, 256);
+	e.on_memory = on_memory;
+	told = 0;
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	pool_fini(&e.session_pool);
+	pool_fini(&e.buf_pool);
+	return 0;
+}
+
+static void
+without_a_bound_nobody_waits(void **st)
+{
+	void *buf[200];
+
+	(void)st;
+	memory_bound(&e, 0);
+	e.n_sessions = 1;
+	for (size_t i = 0; i < ARRAY_LEN(buf); i++) {
+		assert_true(memory_has_buffer(&e));
+		buf[i] = pool_get(&e.buf_pool);
+		memory_watch(&e);
+	}
+	assert_false(e.memory_tight);
+	assert_int_equal(memory_live(&e), ARRAY_LEN(buf) * BUF);
+	for (size_t i = 0; i < ARRAY_LEN(buf); i++)
+		pool_put(&e.buf_pool, buf[i]);
+	assert_int_equal(memory_live(&e), 0);
+	assert_int_equal(told, 0);
+}
+
+/* At three quarters new sessions wait; at the bound there are no more buffers. */
+static void
+the_bound_is_kept(void **st)
+{
+	void *buf[64];
+	unsigned int n = 0, tight_at = 0;
+
+	(void)st;
+	memory_bound(&e, MAX_BYTES);
+	e.n_sessions = 1;
+	while (memory_has_buffer(&e)) {
+		assert_true(n < ARRAY_LEN(buf));
+		buf[n++] = pool_get(&e.buf_pool);
+		memory_watch(&e);
+		if (e.memory_tight && !tight_at)
+			tight_at = n;
+		assert_true(memory_used(&e) <= MAX_BYTES);
+	}
+	/* A session is held ready as well. */
+	assert_in_range(n, 31, 32);
+	assert_in_range(tight_at, 24, 25);
+	assert_int_equal(e.memory_holds, 1);
+	assert_int_equal(told, 1);
+	assert_int_equal(e.buf_pool.fails, 0);
+	/* One that was given back can be had again. */
+	pool_put(&e.buf_pool, buf[--n]);
+	assert_true(memory_has_buffer(&e));
+	/* A little has to be free before the next are let in: no to and fro. */
+	while (e.memory_tight) {
+		pool_put(&e.buf_pool, buf[--n]);
+		memory_watch(&e);
+	}
+	assert_in_range(n, 12, 22);
+	assert_int_equal(told, 2);
+	while (n)
+		pool_put(&e.buf_pool, buf[--n]);
+	/* What is kept for reuse is a small part. */
+	assert_true(memory_used(&e) <= MAX_BYTES / 8 + BUF);
+}
+
+/* The bytes in pipes are memory; they may fill what new sessions do not wait for yet. */
+static void
+pipes_count(void **st)
+{
+	(void)st;
+	assert_true(memory_room(&e) == UINT64_MAX);
+	memory_bound(&e, MAX_BYTES);
+	e.n_sessions = 1;
+	assert_int_equal(memory_room(&e), MAX_BYTES / 4 * 3);
+	e.pipes.bytes = MAX_BYTES / 2;
+	memory_watch(&e);
+	assert_false(e.memory_tight);
+	assert_int_equal(memory_live(&e), MAX_BYTES / 2);
+	assert_in_range(memory_room(&e), MAX_BYTES / 4 - 512, MAX_BYTES / 4);
+	e.pipes.bytes = MAX_BYTES;
+	memory_watch(&e);
+	assert_true(e.memory_tight);
+	assert_int_equal(memory_room(&e), 0);
+	assert_false(memory_has_buffer(&e));
+	/* Not before new ones are let in again. */
+	e.pipes.bytes = MAX_BYTES / 4 * 3 - 1024;
+	assert_int_equal(memory_room(&e), 0);
+	e.pipes.bytes = 0;
+	memory_watch(&e);
+	assert_false(e.memory_tight);
+	assert_true(memory_has_buffer(&e));
+}
+
+/* Whoever could give something back has gone: waiting would be for ever. */
+static void
+with_no_session_nobody_waits(void **st)
+{
+	void *s;
+
+	(void)st;
+	memory_bound(&e, 100);
+	s = pool_get(&e.session_pool);
+	assert_non_null(s);
+	e.n_sessions = 1;
+	memory_watch(&e);
+	assert_true(e.memory_tight);
+	pool_put(&e.session_pool, s);
+	e.n_sessions = 0;
+	memory_watch(&e);
+	assert_false(e.memory_tight);
+	assert_int_equal(told, 2);
+}
+
+/* The allocator has nothing left: the next client waits until somebody has gone. */
+static void
+without_memory_new_sessions_wait(void **st)
+{
+	struct world_config cfg = { RIG_WORLD };
+	void *taken[8];
+	int n = 0;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.engine.n_sessions, 0);
+	/* There is a session for one client, and no more. */
+	assert_int_equal(pool_reserve(&w.engine.session_pool), 0);
+	while (w.engine.session_pool.kept > 1)
+		taken[n++] = pool_get(&w.engine.session_pool);
+	(void)world_client(&w, client, 0);
+	w.mem_faults = 1;
+	faults_set(1);
+	faults_set_again(UINT32_MAX);
+	world_run(&w, 100 * FAKE_MS);
+	assert_int_equal(w.engine.n_sessions, 1);
+	assert_true(w.engine.memory_tight);
+	assert_int_equal(w.ln->held, LISTENER_HOLD_MEMORY);
+	(void)world_client(&w, client, 0);
+	world_run(&w, 100 * FAKE_MS);
+	assert_int_equal(w.engine.n_sessions, 1);
+	faults_set(0);
+	while (n)
+		pool_put(&w.engine.session_pool, taken[--n]);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.client[1].got, 60000);
+	assert_int_equal(w.client[2].got, 60000);
+	assert_int_equal(w.ln->held, 0);
+	assert_string_equal(rig_terms(), "-- -- --");
+	rig_close();
+}
+
+/* Far more slow readers than there is room for: all are served, within the bound in each turn. */
+static void
+a_crowd_of_slow_readers_is_served(void **st)
+{
+	struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096, .bufsize = BUF,
+				    .memory = MAX_BYTES };
+	unsigned int most = 0;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	for (int i = 0; i < 200; i++)
+		(void)world_client(&w, client, 0);
+	for (int i = 0; i < 300; i++) {
+		world_run(&w, 100 * FAKE_MS);
+		most = MAX(most, w.engine.n_sessions);
+	}
+	world_run(&w, RIG_LIMIT);
+	assert_in_range(most, 10, 150);
+	assert_true(w.engine.memory_holds > 1);
+	assert_int_equal(w.n_ends, 200);
+	for (int i = 0; i < 200; i++) {
+		assert_int_equal(w.client[i].got, 60000);
+		assert_true(w.client[i].eof);
+	}
+	rig_close();
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(without_a_bound_nobody_waits),
+		T(the_bound_is_kept),
+		T(pipes_count),
+		T(with_no_session_nobody_waits),
+		cmocka_unit_test(without_memory_new_sessions_wait),
+		cmocka_unit_test(a_crowd_of_slow_readers_is_served),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

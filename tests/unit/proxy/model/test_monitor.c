@@ -1,0 +1,72 @@
+#include "unit/proxy/world.h"
+
+#include "proxy/model/http_txn.h"
+#include "proxy/model/monitor.h"
+
+static struct world w;
+static struct engine e;
+static struct session s;
+static struct http_txn t;
+
+/* What a request for that path is answered with. */
+static unsigned int
+status(const char *lines, const char *target, int down)
+{
+	char conf[1024];
+	unsigned int st;
+
+	snprintf(conf, sizeof(conf), WORLD_DEFAULTS " mode http\n monitor-uri /up\nfrontend f\n"
+		" bind :1\n %s\nbackend b\n server s 127.0.0.1:1\n", lines);
+	world_good(&w, conf);
+	memset(&e, 0, sizeof(e));
+	memset(&s, 0, sizeof(s));
+	memset(&t, 0, sizeof(t));
+	e.shared = &e.alone;
+	assert_int_equal(eval_scratch_init(&e.eval, 1024, 1), 0);
+	s.engine = &e;
+	s.fe = world_proxy(&w, "f");
+	s.txn = &t;
+	t.head_ms = 1;
+	t.req.target = str_of(target);
+	if (down)
+		server_set_admin(world_server(world_proxy(&w, "b"), 0), SERVER_MAINT, 1);
+	st = monitor_status(&s);
+	eval_scratch_fini(&e.eval);
+	world_fini(&w);
+	return st;
+}
+
+static void
+test_status(void **state)
+{
+	(void)state;
+	assert_int_equal(status("", "/up", 0), 200);
+	assert_int_equal(status("", "/upper", 0), 0);
+	assert_int_equal(status("monitor-uri /x", "/up", 0), 0);
+	assert_int_equal(status("monitor fail if TRUE", "/x", 0), 0);
+	assert_int_equal(status("monitor fail if { nbsrv(b) lt 1 }", "/up", 0), 200);
+	assert_int_equal(status("monitor fail if { nbsrv(b) lt 1 }", "/up", 1), 503);
+	assert_int_equal(status("monitor fail unless { path /up }", "/up", 0), 200);
+	assert_int_equal(status("monitor fail if FALSE\n monitor fail if TRUE", "/up", 0), 503);
+}
+
+static void
+test_check(void **state)
+{
+	(void)state;
+	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n mode http\n"
+		" monitor fail if { nbsrv(no) 1 }\n", -1, "'monitor fail' : ");
+	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n monitor fail if TRUE\n", 0,
+		"'monitor fail' ignored for proxy 'f'");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_check),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* Lists of rules: what a defaults section says comes first, and a pause goes on where it was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cfg/diag.h"
+#include "proxy/model/proxies.h"
+
+/* An action that notes its letter and returns what the rule says. */
+static char said[16];
+
+static enum rule_result
+say(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	size_t n = strlen(said);
+
+	(void)cx;
+	(void)out;
+	said[n] = (char)r->num[0];
+	said[n + 1] = '\0';
+	return (enum rule_result)r->num[1];
+}
+
+static const struct rule_action action = { .name = "say", .run = say };
+
+static struct rule *
+add(struct proxy *p, unsigned int list, char letter, enum rule_result result)
+{
+	struct rule *r = mem_zalloc(sizeof(*r));
+
+	assert_non_null(r);
+	list_init(&r->link);
+	r->action = &action;
+	r->num[0] = letter;
+	r->num[1] = result;
+	list_append(&p->rules.own[list], &r->link);
+	p->rules.has |= 1u << list;
+	return r;
+}
+
+static struct proxy *
+make(const char *name, unsigned int caps, const struct proxy *from)
+{
+	struct proxy *p = proxy_new(name, caps);
+
+	assert_non_null(p);
+	p->mode = PROXY_HTTP;
+	if (from)
+		assert_int_equal(proxy_inherit(p, from), 0);
+	return p;
+}
+
+static enum rule_result
+run(const struct proxy *p, struct rules_at *at)
+{
+	struct rule_outcome v = { 0 };
+	struct sample_ctx cx = { 0 };
+
+	said[0] = '\0';
+	return proxy_rules_run(&p->rules, RULE_HTTP_REQUEST, at, &cx, &v);
+}
+
+static void
+defaults_come_first(void **st)
+{
+	struct proxy *d = make("d", PROXY_DEFAULTS, NULL), *p;
+	struct rules_at at = { 0 };
+	struct rule *pause;
+
+	(void)st;
+	pause = add(d, RULE_HTTP_REQUEST, 'a', RULE_CONT);
+	add(d, RULE_HTTP_REQUEST, 'b', RULE_CONT);
+	add(d, RULE_HTTP_RESPONSE, 'x', RULE_CONT);
+	p = make("p", PROXY_FE, d);
+	assert_true(proxy_has_rules(&p->rules, RULE_HTTP_REQUEST));
+	assert_false(proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE));
+	add(p, RULE_HTTP_REQUEST, 'c', RULE_CONT);
+	assert_int_equal(run(p, &at), RULE_CONT);
+	assert_string_equal(said, "abc");
+	memset(&at, 0, sizeof(at));
+	pause->num[1] = RULE_STOP;
+	assert_int_equal(run(p, &at), RULE_STOP);
+	assert_string_equal(said, "a");
+	proxy_free(&p);
+	proxy_free(&d);
+}
+
+/* Wherever a list pauses, nothing is done twice. */
+static void
+a_pause_goes_on_where_it_was(void **st)
+{
+	struct proxy *d = make("d", PROXY_DEFAULTS, NULL), *p;
+	struct rule *r[4];
+
+	(void)st;
+	r[0] = add(d, RULE_HTTP_REQUEST, 'a', RULE_CONT);
+	r[1] = add(d, RULE_HTTP_REQUEST, 'b', RULE_CONT);
+	p = make("p", PROXY_FE, d);
+	r[2] = add(p, RULE_HTTP_REQUEST, 'c', RULE_CONT);
+	r[3] = add(p, RULE_HTTP_REQUEST, 'd', RULE_CONT);
+	for (size_t i = 0; i < ARRAY_LEN(r); i++) {
+		struct rules_at at = { 0 };
+
+		r[i]->num[1] = RULE_YIELD;
+		assert_int_equal(run(p, &at), RULE_YIELD);
+		assert_ptr_equal(at.next, r[i]);
+		assert_int_equal(run(p, &at), RULE_YIELD);
+		r[i]->num[1] = RULE_CONT;
+		assert_int_equal(run(p, &at), RULE_CONT);
+		assert_string_equal(said, &"abcd"[i]);
+	}
+	proxy_free(&p);
+	proxy_free(&d);
+}
+
+static unsigned int
+complaints(struct proxies *ps)
+{
+	struct cfg_diag d;
+	unsigned int n;
+	int r;
+
+	cfg_diag_init(&d, 1);
+	r = proxies_check_default_rules(ps, &d);
+	n = d.count[CFG_ALERT];
+	assert_int_equal(r, n ? -1 : 0);
+	cfg_diag_fini(&d);
+	return n;
+}
+
+static void
+a_defaults_section_serves_one_kind(void **st)
+{
+	static const struct {
+		unsigned int caps[2], bad;
+	} t[] = { { { PROXY_FE, PROXY_FE }, 0 }, { { PROXY_BE, PROXY_BE }, 0 },
+		{ { PROXY_FE, PROXY_BE }, 1 }, { { PROXY_FE | PROXY_BE, PROXY_FE }, 1 } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct proxies ps;
+		struct proxy *d, *p;
+
+		proxies_init(&ps);
+		d = make("d", PROXY_DEFAULTS, NULL);
+		list_append(&ps.defaults, &d->link);
+		for (int k = 0; k < 2; k++) {
+			p = make(k ? "q" : "p", t[i].caps[k], d);
+			list_append(&ps.all, &p->link);
+		}
+		assert_int_equal(complaints(&ps), 0);
+		add(d, RULE_HTTP_REQUEST, 'a', RULE_CONT);
+		assert_int_equal(complaints(&ps), t[i].bad);
+		proxies_fini(&ps);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_come_first),
+		cmocka_unit_test(a_pause_goes_on_where_it_was),
+		cmocka_unit_test(a_defaults_section_serves_one_kind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/err.h"
+#include "proxy/model/proxy.h"
+#include "proxy/model/server.h"
+
+static struct proxy *
+backend(void)
+{
+	struct proxy *be = proxy_new("be", PROXY_BE);
+
+	assert_non_null(be);
+	return be;
+}
+
+static struct server *
+add(struct proxy *be, const char *name)
+{
+	struct server *s = server_new(be, name, &be->default_server);
+
+	assert_non_null(s);
+	list_append(&be->servers, &s->link);
+	be->n_servers++;
+	return s;
+}
+
+static void
+test_new(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s;
+
+	(void)state;
+	be->default_server.weight = 7;
+	be->default_server.disabled = 1;
+	be->default_server.maxconn = 3;
+	s = add(be, "s1");
+	assert_string_equal(s->name, "s1");
+	assert_int_equal(s->uweight, 7);
+	assert_int_equal(s->conf.maxconn, 3);
+	assert_int_equal(s->admin, SERVER_MAINT);
+	assert_int_equal(s->spec.fd, -1);
+	assert_false(server_is_usable(s));
+	proxy_free(&be);
+	assert_null(be);
+}
+
+static void
+test_slots(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+	struct server_stat st = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		assert_true(server_has_room(s));
+		server_get_slot(s, &st);
+	}
+	s->conf.maxconn = 5;
+	assert_false(server_has_room(s));
+	server_put_slot(s);
+	assert_true(server_has_room(s));
+	assert_int_equal(s->cur, 4);
+	assert_int_equal(st.cur_max, 5);
+	while (s->cur)
+		server_put_slot(s);
+	proxy_free(&be);
+}
+
+static void
+test_admin(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+
+	(void)state;
+	assert_int_equal(balance_init(be), 0);
+	assert_int_equal(proxy_usable_servers(be), 1);
+	assert_string_equal(server_status_text(s), "no check");
+	server_set_admin(s, SERVER_MAINT, 5000);
+	assert_string_equal(server_status_text(s), "MAINT");
+	assert_int_equal(s->last_change_ms, 5000);
+	assert_int_equal(proxy_usable_servers(be), 0);
+	server_set_admin(s, SERVER_MAINT, 6000);
+	assert_int_equal(s->last_change_ms, 5000);
+	server_set_admin(s, SERVER_DRAIN, 7000);
+	assert_string_equal(server_status_text(s), "DRAIN");
+	assert_false(server_is_usable(s));
+	server_set_admin(s, SERVER_UP, 8000);
+	assert_int_equal(proxy_usable_servers(be), 1);
+	proxy_free(&be);
+}
+
+static void
+test_weight(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+
+	(void)state;
+	s->conf.weight = s->uweight = 10;
+	assert_int_equal(balance_init(be), 0);
+	assert_int_equal(server_set_weight(s, -1), -ERR_RANGE);
+	assert_int_equal(server_set_weight(s, 257), -ERR_RANGE);
+	assert_int_equal(server_set_weight(s, 256), 0);
+	assert_int_equal(s->uweight, 256);
+	assert_int_equal(server_set_weight(s, 0), 0);
+	assert_int_equal(proxy_usable_servers(be), 0);
+	be->balance = BALANCE_SOURCE;
+	assert_int_equal(server_set_weight(s, 9), -ERR_UNSUPPORTED);
+	assert_int_equal(server_set_weight(s, 10), 0);
+	assert_int_equal(server_set_weight(s, 0), 0);
+	proxy_free(&be);
+}
+
+static void
+test_source(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+	struct addr_spec spec;
+	struct addr a;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(server_source_addr(s, &a), 0);
+	assert_int_equal(addr_parse("10.0.0.1:5000-5002", ADDR_ALLOW_RANGE, &spec, &why), 0);
+	s->conf.source.addr = spec.addr;
+	assert_int_equal(server_source_addr(s, &a), 1);
+	assert_int_equal(addr_port(&a), 5000);
+	s->conf.source.port_lo = spec.port_lo;
+	s->conf.source.port_hi = spec.port_hi;
+	for (unsigned int i = 0; i < 7; i++) {
+		assert_int_equal(server_source_addr(s, &a), 1);
+		assert_int_equal(addr_port(&a), 5000 + i % 3);
+	}
+	proxy_free(&be);
+}
+
+/* One miss makes a new server far; it is tried again once in 64, and comes back when that works. */
+static void
+test_near(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+	unsigned int guesses = 0;
+
+	(void)state;
+	assert_int_equal(proxy_make_shards(be, 1), 0);
+	assert_true(server_is_near(s->shard));
+	server_note_near(s->shard, 0);
+	for (int i = 0; i < 65 * 4; i++)
+		guesses += (unsigned int)server_is_near(s->shard);
+	assert_int_equal(guesses, 4);
+	server_note_near(s->shard, 1);
+	assert_true(server_is_near(s->shard));
+	proxy_free(&be);
+}
+
+/* Worth it while two looks in three find something. */
+static void
+test_quick(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+	unsigned int guesses = 0;
+
+	(void)state;
+	assert_int_equal(proxy_make_shards(be, 1), 0);
+	for (int i = 0; i < 300; i++) {
+		assert_true(server_is_quick(s->shard));
+		server_note_quick(s->shard, i % 4 < 3);
+	}
+	for (int i = 0; i < 300; i++)
+		if (server_is_quick(s->shard)) {
+			guesses++;
+			server_note_quick(s->shard, i % 2);
+		}
+	assert_in_range(guesses, 1, 60);
+	for (int i = 0; i < 65 && !server_is_quick(s->shard); i++)
+		;
+	server_note_quick(s->shard, 1);
+	assert_true(server_is_quick(s->shard));
+	proxy_free(&be);
+}
+
+/* A near server is forgiven a few misses in a row, however long it was near. */
+static void
+test_near_forgives(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+
+	(void)state;
+	assert_int_equal(proxy_make_shards(be, 1), 0);
+	for (int i = 0; i < 1000; i++)
+		server_note_near(s->shard, 1);
+	for (int i = 0; i < 3; i++) {
+		assert_true(server_is_near(s->shard));
+		server_note_near(s->shard, 0);
+	}
+	assert_false(server_is_near(s->shard));
+	for (int i = 0; i < 1000; i++)
+		server_note_near(s->shard, 0);
+	server_note_near(s->shard, 1);
+	assert_true(server_is_near(s->shard));
+	proxy_free(&be);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_new),
+		cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_admin),
+		cmocka_unit_test(test_weight),
+		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_near),
+		cmocka_unit_test(test_near_forgives),
+		cmocka_unit_test(test_quick),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* Counters in shards: where they lie, and what their sums say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proxy/model/proxies.h"
+
+#define SHARDS 3
+
+static struct proxies ps;
+static struct proxy *px;
+static struct server *srv;
+
+static int
+setup(void **st)
+{
+	(void)st;
+	proxies_init(&ps);
+	px = proxy_new("px", PROXY_FE | PROXY_BE);
+	assert_non_null(px);
+	list_append(&ps.all, &px->link);
+	srv = server_new(px, "s", &px->default_server);
+	assert_non_null(srv);
+	list_append(&px->servers, &srv->link);
+	assert_int_equal(proxies_shard(&ps, SHARDS), 0);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	proxies_fini(&ps);
+	return 0;
+}
+
+static void
+shards_share_no_cache_line(void **st)
+{
+	(void)st;
+	assert_int_equal(px->n_shards, SHARDS);
+	assert_int_equal(sizeof(struct proxy_shard) % CACHE_LINE, 0);
+	assert_int_equal(sizeof(struct server_shard) % CACHE_LINE, 0);
+	assert_int_equal((uintptr_t)px->shard % CACHE_LINE, 0);
+	assert_int_equal((uintptr_t)srv->shard % CACHE_LINE, 0);
+}
+
+/* Every word of a shard gets a value of its own: a counter that a sum forgets shows. */
+static void
+fill(uint64_t *words, size_t size, uint64_t first)
+{
+	for (size_t i = 0; i < size / sizeof(*words); i++)
+		words[i] = first + i;
+}
+
+#define IS(field, value) assert_int_equal(sum.field, value)
+#define ADDS(field) IS(field, 3 * (uint64_t)shard0.field + 300)
+#define LAST(field) IS(field, (uint64_t)shard0.field + 200)
+
+static void
+a_servers_counts_are_added(void **st)
+{
+	struct server_stat sum, shard0;
+
+	(void)st;
+	for (unsigned int i = 0; i < SHARDS; i++)
+		fill((uint64_t *)(void *)&srv->shard[i].stat,
+			offsetof(struct server_stat, cur_max), 1000 + i * 100);
+	shard0 = srv->shard[0].stat;
+	server_stat_sum(srv, &sum);
+	ADDS(cum_sess);
+	ADDS(bytes_in);
+	ADDS(bytes_out);
+	ADDS(econ);
+	ADDS(eresp);
+	ADDS(wretr);
+	ADDS(wredis);
+	ADDS(cli_abrt);
+	ADDS(srv_abrt);
+	ADDS(connect);
+	ADDS(reuse);
+	ADDS(lbtot);
+	ADDS(failed_conns);
+}
+
+static void
+a_proxys_counts_are_added_side_by_side(void **st)
+{
+	struct proxy_stat sum, shard0;
+
+	(void)st;
+	for (unsigned int i = 0; i < SHARDS; i++) {
+		size_t size = offsetof(struct proxy_stat, cur_max);
+
+		fill((uint64_t *)(void *)&px->shard[i].fe, size, 1000 + i * 100);
+		fill((uint64_t *)(void *)&px->shard[i].be, size, 5000 + i * 100);
+	}
+	for (int side = 0; side < 2; side++) {
+		shard0 = side ? px->shard[0].be : px->shard[0].fe;
+		proxy_stat_sum(px, side ? PROXY_BE : PROXY_FE, &sum);
+		ADDS(cum_conn);
+		ADDS(cum_sess);
+		ADDS(bytes_in);
+		ADDS(bytes_out);
+		ADDS(denied_req);
+		ADDS(failed_req);
+		ADDS(econ);
+		ADDS(eresp);
+		ADDS(wretr);
+		ADDS(wredis);
+		ADDS(cli_abrt);
+		ADDS(srv_abrt);
+		ADDS(lbtot);
+		ADDS(connect);
+		ADDS(reuse);
+		ADDS(failed_conns);
+	}
+}
+
+static void
+the_highest_and_the_last_are_the_largest(void **st)
+{
+	struct server_stat sum, shard0 = { 0 };
+
+	(void)st;
+	for (unsigned int i = 0; i < SHARDS; i++) {
+		/* The middle one has it. */
+		unsigned int v = i == 1 ? 200 : 100 * (i == 2);
+
+		srv->shard[i].stat.cur_max = v;
+		srv->shard[i].stat.queued_max = v;
+		srv->shard[i].stat.last_sess_ms = v;
+		srv->shard[i].stat.times.qtime_max = v;
+		srv->shard[i].stat.times.ctime_max = v;
+		srv->shard[i].stat.times.ttime_max = v;
+		px->shard[i].be.cur_max = px->shard[i].be.queued_max = v;
+		px->shard[i].be.last_sess_ms = v;
+	}
+	server_stat_sum(srv, &sum);
+	LAST(cur_max);
+	LAST(queued_max);
+	LAST(last_sess_ms);
+	LAST(times.qtime_max);
+	LAST(times.ctime_max);
+	LAST(times.ttime_max);
+	{
+		struct proxy_stat both;
+
+		proxy_stat_sum(px, PROXY_BE, &both);
+		assert_int_equal(both.cur_max, 200);
+		assert_int_equal(both.queued_max, 200);
+		assert_int_equal(both.last_sess_ms, 200);
+	}
+}
+
+static void
+time_sessions(unsigned int shard, int n, uint64_t ms)
+{
+	struct server_stat *s = &srv->shard[shard].stat;
+
+	for (int i = 0; i < n; i++)
+		stat_count_times(&s->times, ++s->cum_sess, ms, 2 * ms, 3 * ms);
+}
+
+/* 10 sessions of 100 ms and 30 of 20 ms took 40 ms on average, whoever had them. */
+static void
+averages_weigh_what_they_run_over(void **st)
+{
+	struct server_stat sum;
+
+	(void)st;
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.n, 1);
+	time_sessions(0, 10, 100);
+	time_sessions(2, 30, 20);
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.n, 40);
+	assert_int_equal(sum.times.qtime / sum.times.n, 40);
+	assert_int_equal(sum.times.ctime / sum.times.n, 80);
+	assert_int_equal(sum.times.ttime / sum.times.n, 120);
+	/* A long past weighs no more than STAT_AVERAGE_OVER. */
+	time_sessions(1, 50000, 10);
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.n, STAT_AVERAGE_OVER + 40);
+	assert_in_range(sum.times.qtime / sum.times.n, 9, 12);
+}
+
+static void
+rates_of_frontends_are_added(void **st)
+{
+	struct proxy_stat sum;
+
+	(void)st;
+	for (unsigned int i = 0; i < SHARDS; i++) {
+		freq_add(&px->shard[i].fe.conn_rate, 5000, 10);
+		freq_add(&px->shard[i].fe.sess_rate, 5000, 20);
+	}
+	proxy_stat_sum(px, PROXY_FE, &sum);
+	assert_int_equal(freq_read(&sum.conn_rate, 5500), 30);
+	assert_int_equal(freq_read(&sum.sess_rate, 5500), 60);
+	proxy_stat_sum(px, PROXY_BE, &sum);
+	assert_int_equal(freq_read(&sum.sess_rate, 5500), 0);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(shards_share_no_cache_line),
+		T(a_servers_counts_are_added),
+		T(a_proxys_counts_are_added_side_by_side),
+		T(the_highest_and_the_last_are_the_largest),
+		T(averages_weigh_what_they_run_over),
+		T(rates_of_frontends_are_added),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

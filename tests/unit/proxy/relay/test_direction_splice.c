@@ -1,0 +1,636 @@
+/* Streams through pipes: when, who owns the pipe, and that every byte comes however it ends. */
+#include "unit/proxy/http_rig.h"
+
+#include "proxy/relay/direction.h"
+#include "proxy/model/memory.h"
+#include "proxy/relay/bulk.h"
+
+#define SMALL .sndbuf = 20000, .rcvbuf = 20000, .bufsize = 4096
+#define SPLICED(opt, after) .options = OPT_SPLICE_##opt, .maxpipes = 4, .splice_after = after
+#define ASKS { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 }
+#define DEAF_FOR(ms)                                                          \
+	{ STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, ms }, { STEP_HEAR, 0 }, \
+		{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 }
+#define SENDS(n) { STEP_WAIT, 100 }, { STEP_SEND, n }, { STEP_CLOSE, 0 }
+
+static const struct step asks[] = { ASKS };
+static const struct step deaf[] = { DEAF_FOR(1000) };
+
+static uint64_t
+splices(void)
+{
+	return ledger_sum(&w.sys.ledger, SYS_CALL_splice);
+}
+
+static void
+a_stream_goes_through_a_pipe(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	(void)st;
+	rig_play(&cfg, asks, origin);
+	assert_int_equal(w.client[0].got, 100000);
+	/* All but the first read, which showed what it is. */
+	assert_in_range(w.engine.spliced, 100000 - 2 * 4096, 100000 - 4096);
+	assert_int_equal(w.engine.bytes_out, 100000);
+	assert_int_equal(w.engine.splice_fallbacks, 0);
+	assert_int_equal(w.engine.pipes.made, 1);
+	assert_int_equal(w.engine.pipes.used, 0);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+/* The other way round it was not asked for. */
+static void
+each_direction_for_itself(void **st)
+{
+	static const struct step client[] = { { STEP_SEND, 60000 }, { STEP_WAIT_EOF, 0 },
+					      { STEP_END, 0 } };
+	static const struct step origin[] = { { STEP_WAIT, 60000 }, { STEP_SEND, 50 },
+					      { STEP_END, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	(void)st;
+	rig_play(&cfg, client, origin);
+	assert_int_equal(splices(), 0);
+	rig_close();
+	cfg.options = OPT_SPLICE_REQUEST;
+	rig_play(&cfg, client, origin);
+	assert_int_equal(w.served[0].got, 60000);
+	assert_true(w.engine.spliced >= 50000);
+	rig_close();
+}
+
+static void
+auto_waits_for_enough(void **st)
+{
+	static const struct step little[] = { SENDS(16000) }, much[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(AUTO, 16384) };
+
+	(void)st;
+	rig_play(&cfg, asks, little);
+	assert_int_equal(splices(), 0);
+	assert_int_equal(w.engine.pipes.made, 0);
+	rig_close();
+	rig_play(&cfg, asks, much);
+	assert_in_range(w.engine.spliced, 100000 - 5 * 4096, 100000 - 4 * 4096);
+	rig_close();
+}
+
+/* Many small answers are no stream, however much they are together. */
+static void
+pauses_start_the_count_anew(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 12000 },
+		{ STEP_PAUSE, 5 }, { STEP_SEND, 12000 }, { STEP_PAUSE, 5 }, { STEP_SEND, 12000 },
+		{ STEP_PAUSE, 5 }, { STEP_SEND, 12000 }, { STEP_CLOSE, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(AUTO, 16384) };
+
+	(void)st;
+	rig_play(&cfg, asks, origin);
+	assert_int_equal(splices(), 0);
+	rig_close();
+}
+
+static void
+without_the_option_nothing_is_spliced(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, .maxpipes = 4, .splice_after = 1 };
+
+	(void)st;
+	rig_play(&cfg, asks, origin);
+	assert_int_equal(splices(), 0);
+	rig_close();
+	/* Nor without pipes: nosplice. */
+	cfg.options = OPT_SPLICE_AUTO | OPT_SPLICE_RESPONSE;
+	cfg.maxpipes = 0;
+	rig_play(&cfg, asks, origin);
+	assert_int_equal(splices(), 0);
+	assert_int_equal(w.engine.splice_fallbacks, 0);
+	rig_close();
+}
+
+/* A pipe is owned while it holds bytes, reading stops meanwhile, and it goes back empty. */
+static void
+a_slow_sink_keeps_the_pipe(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+	struct direction *h;
+	uint64_t read;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, deaf, 0);
+	world_run(&w, 100 * FAKE_MS);
+	h = &rig_session(0)->dir[SERVER];
+	assert_non_null(h->pipe);
+	assert_null(h->buf);
+	assert_true(h->pipe->bytes > 0);
+	assert_int_equal(direction_pending(h), h->pipe->bytes);
+	assert_int_equal(direction_buffered(h), 0);
+	assert_int_equal(w.engine.pipes.used, 1);
+	read = h->bytes;
+	world_run(&w, 100 * FAKE_MS);
+	assert_int_equal(h->bytes, read);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.client[0].got, 100000);
+	assert_int_equal(w.engine.pipes.used, 0);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+/* At rest between two transfers there is no pipe, and after a while none is open. */
+static void
+a_connection_at_rest_owns_none(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 50000 },
+		{ STEP_PAUSE, 10000 }, { STEP_SEND, 50000 }, { STEP_CLOSE, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, 500 * FAKE_MS);
+	assert_null(rig_session(0)->dir[SERVER].pipe);
+	assert_int_equal(w.engine.pipes.n_idle, 1);
+	world_run(&w, 3 * FAKE_SEC);
+	assert_int_equal(w.engine.pipes.n_idle, 0);
+	assert_int_equal(w.engine.pipe_timer.pos, 0);
+	assert_int_equal(fake_fds(w.k), 4);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.client[0].got, 100000);
+	rig_close();
+}
+
+/* Four bursts of less than a buffer, and it is copied again. */
+static void
+a_stream_that_dries_up_is_copied(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 30000 },
+		{ STEP_PAUSE, 5 }, { STEP_SEND, 9 }, { STEP_PAUSE, 5 }, { STEP_SEND, 9 },
+		{ STEP_PAUSE, 5 }, { STEP_SEND, 9 }, { STEP_PAUSE, 5 }, { STEP_SEND, 9 },
+		{ STEP_PAUSE, 5000 }, { STEP_CLOSE, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(AUTO, 8192) };
+	const struct direction *h;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, 17 * FAKE_MS);
+	h = &rig_session(0)->dir[SERVER];
+	assert_int_equal(h->bytes, 30027);
+	assert_true(h->is_bulk);
+	world_run(&w, FAKE_SEC);
+	assert_int_equal(h->bytes, 30036);
+	assert_false(h->is_bulk);
+	world_run(&w, RIG_LIMIT);
+	rig_close();
+}
+
+/* No pipe to be had: copied, all of it, and the next transfer finds one. */
+static void
+without_a_pipe_it_is_copied(void **st)
+{
+	static const struct step origin[] = { SENDS(50000) };
+	static const int errors[] = { EMFILE, ENFILE, ENOMEM };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+		rig_open(&cfg, origin);
+		fake_fail(w.k, SYS_CALL_pipe2, 1, errors[i]);
+		(void)world_client(&w, asks, 0);
+		world_run(&w, 2 * FAKE_SEC);
+		assert_int_equal(w.client[0].got, 50000);
+		assert_int_equal(splices(), 0);
+		assert_true(w.engine.splice_fallbacks > 0);
+		assert_int_equal(w.sys.ledger.n[SYS_CALL_pipe2][SYS_ERROR], 1);
+		fake_advance(w.k, PIPE_RETRY_MS * FAKE_MS);
+		(void)world_client(&w, asks, 0);
+		world_run(&w, 2 * FAKE_SEC);
+		assert_int_equal(w.client[1].got, 50000);
+		assert_true(splices() > 0);
+		rig_close();
+	}
+}
+
+/* The nth splice fails with err: every byte comes all the same, and in order. */
+static void
+refused_at(uint64_t nth, int err, const struct step *client)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	rig_open(&cfg, origin);
+	(void)world_client(&w, client, 0);
+	fake_fail(w.k, SYS_CALL_splice, nth, err);
+	world_run(&w, RIG_LIMIT);
+	if (w.client[0].got != 100000 || strcmp(rig_terms(), "--") != 0)
+		fail_msg("splice %u failed with %d: %llu bytes, %s", (unsigned int)nth, err,
+			(unsigned long long)w.client[0].got, rig_terms());
+	assert_int_equal(w.engine.splice_fallbacks, 1);
+	/* Not tried again on this connection. */
+	assert_int_equal(splices(), nth);
+	rig_close();
+}
+
+static void
+a_refusal_costs_no_byte(void **st)
+{
+	static const int errors[] = { EINVAL, ENOMEM, ENOSYS, EOPNOTSUPP, EPERM };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		for (uint64_t nth = 1; nth <= 6; nth++) {
+			refused_at(nth, errors[i], asks);
+			refused_at(nth, errors[i], deaf);
+		}
+}
+
+/* What comes out of the pipe by hand may be sent in place, and then the next of it must not be read
+ * into the same buffer. */
+static void
+a_buffer_in_use_by_the_kernel_is_left_alone(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	static const struct fake_zc_conf late = { .late = 20 * FAKE_MS };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1), .zerocopy = 1024,
+				    .client_delay = 5 * FAKE_MS };
+
+	(void)st;
+	for (uint64_t nth = 2; nth <= 6; nth++) {
+		rig_open(&cfg, origin);
+		fake_zerocopy(w.k, &late);
+		(void)world_client(&w, asks, 0);
+		fake_fail(w.k, SYS_CALL_splice, nth, EINVAL);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(w.client[0].got, 100000);
+		assert_int_equal(w.engine.splice_fallbacks, 1);
+		assert_true(w.engine.zerocopy.bytes > 0);
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+	}
+}
+
+static long
+no_way_out(void *ctx, int in, int out, size_t len, unsigned int flags)
+{
+	long r = sys_fake.splice(ctx, in, out, len, flags);
+
+	/* The kernel will not, and what came in stays there. */
+	return r == -EAGAIN ? -EINVAL : r;
+}
+
+static long
+no_read(void *ctx, int fd, void *buf, size_t len)
+{
+	(void)ctx;
+	(void)fd;
+	(void)buf;
+	(void)len;
+	return -EIO;
+}
+
+/* What stands in the pipe cannot be had any more: a reset, not an end. */
+static void
+what_is_lost_breaks_the_stream(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 100000 },
+					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+	struct sys_ops ops = sys_fake;
+
+	(void)st;
+	ops.splice = no_way_out;
+	ops.read = no_read;
+	rig_open(&cfg, origin);
+	w.sys.ops = &ops;
+	(void)world_client(&w, deaf, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.engine.pipes.used, 0);
+	assert_true(w.client[0].got > 0 && w.client[0].got < 100000);
+	assert_false(w.client[0].eof);
+	assert_false(w.served[0].eof);
+	assert_int_equal(w.n_ends, 1);
+	assert_string_equal(rig_terms(), "SD");
+	rig_close();
+}
+
+/* A reset that a splice() in several batches has met and not told of: no clean end comes of it. */
+static void
+a_hidden_reset_is_found(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 100000 },
+					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	(void)st;
+	for (uint64_t nth = 1; nth <= 4; nth++) {
+		rig_open(&cfg, origin);
+		(void)world_client(&w, asks, 0);
+		fake_cut_splice(w.k, nth);
+		world_run(&w, RIG_LIMIT);
+		assert_string_equal(rig_terms(), "CD");
+		assert_false(w.served[0].eof);
+		assert_int_equal(w.served[0].err, ECONNRESET);
+		rig_close();
+	}
+}
+
+/* What slow readers leave in pipes is memory: without room for it there is a shorter piece, then a
+ * copy, and every byte comes. */
+static void
+pipes_stay_within_the_memory(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1),
+				    .memory = 4 * sizeof(struct session) + 40000 };
+	uint64_t most = 0, room = cfg.memory / 4 * 3;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	for (int i = 0; i < 4; i++)
+		(void)world_client(&w, deaf, 0);
+	for (int i = 0; i < 50; i++) {
+		world_run(&w, 10 * FAKE_MS);
+		most = MAX(most, w.engine.pipes.bytes);
+		assert_true(memory_used(&w.engine) <= cfg.memory);
+	}
+	assert_in_range(most, 4096, room);
+	assert_true(w.engine.splice_fallbacks > 0);
+	world_run(&w, RIG_LIMIT);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(w.client[i].got, 100000);
+	assert_int_equal(w.engine.pipes.bytes, 0);
+	rig_close();
+}
+
+/* However it ends, a pipe with bytes in it is closed. */
+static void
+an_end_closes_the_pipe(void **st)
+{
+	static const struct step origin[] = { SENDS(100000) };
+	static const struct step leaves[] = { { STEP_SEND, 100 }, { STEP_DEAF, 0 },
+					      { STEP_PAUSE, 100 }, { STEP_RESET, 0 } };
+	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
+
+	(void)st;
+	for (int how = 0; how < 3; how++) {
+		cfg.to.client = how == 2 ? 300 : 30000;
+		rig_open(&cfg, origin);
+		(void)world_client(&w, how == 1 ? leaves : deaf, 0);
+		world_run(&w, 90 * FAKE_MS);
+		assert_int_equal(w.engine.pipes.used, 1);
+		if (how == 0)
+			session_kill(rig_session(0));
+		world_run(&w, how == 2 ? 500 * FAKE_MS : 50 * FAKE_MS);
+		assert_int_equal(w.engine.n_sessions, 0);
+		assert_string_equal(rig_terms(), how == 0 ? "KD" : how == 1 ? "CD" : "cD");
+		assert_int_equal(w.engine.pipes.used, 0);
+		world_run(&w, RIG_LIMIT);
+		/* What was in the pipe came to nobody, and nobody took that for the end. */
+		assert_false(w.client[0].eof);
+		rig_close();
+	}
+}
+
+/* One dispatch ends, after some times as many bytes as it would have copied. */
+static void
+one_dispatch_is_bounded(void **st)
+{
+	static const struct step origin[] = { SENDS(1000000) };
+	struct world_config cfg = { RIG_WORLD, .bufsize = 1024, .sndbuf = 1 << 20,
+				    .rcvbuf = 1 << 20, SPLICED(RESPONSE, 1) };
+	struct direction *h;
+	uint64_t before;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(loop_turn(w.loop, 0), 0);
+	h = &rig_session(0)->dir[SERVER];
+	assert_true(h->is_bulk);
+	before = h->bytes;
+	direction_pump(rig_session(0), SERVER);
+	assert_int_equal(
+		h->bytes - before, BULK_SPLICED_SHARE * w.engine.max_reads * 1024);
+	world_run(&w, RIG_LIMIT);
+	rig_close();
+}
+
+/* --- bodies of mode http --- */
+
+#define TEN(x) x x x x x x x x x x
+#define BODY TEN(TEN("0123456789abcdefghij<>"))
+#define LONG_POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2200\r\n\r\n"
+#define LONG_OK "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
+#define SPLICES .http = 1, .bufsize = 1024, .maxpipes = 4, .splice_after = 1
+#define HTTP_BOTH RIG_WORLD, SPLICES, .options = OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE
+
+/* Two requests that come at once, and an answer to each. */
+static const struct step two_posts[] = { SAY(LONG_POST BODY LONG_POST BODY), AWAIT(BODY),
+	AWAIT(BODY), { STEP_PAUSE, 10 }, { STEP_CLOSE, 0 } };
+static const struct step two_answers[] = { AWAIT(BODY), SAY(LONG_OK), { STEP_PAUSE, 5 },
+	SAY(BODY), AWAIT(BODY), SAY(LONG_OK BODY "\r\n"), EOF_CLOSE };
+
+static void
+both_came_whole(const char *what, unsigned int n)
+{
+	if (strcmp(w.served[0].text, LONG_POST BODY LONG_POST BODY) != 0 ||
+		strcmp(w.client[0].text, LONG_OK BODY LONG_OK BODY) != 0 ||
+		strcmp(rig_terms(), "-- --") != 0 || w.n_served != 1)
+		fail_msg("%s %u: %llu and %llu bytes over %u connections, %s", what, n,
+			(unsigned long long)w.served[0].got, (unsigned long long)w.client[0].got,
+			w.n_served, rig_terms());
+}
+
+/* The message behind a body stays with the kernel, and so does what no server has to say. */
+static void
+a_body_is_spliced_to_its_end(void **st)
+{
+	struct world_config cfg = { HTTP_BOTH };
+
+	(void)st;
+	for (unsigned int mode = INTEREST_UNMERGED; mode <= INTEREST_EDGE; mode++) {
+		cfg.mode = (enum interest_mode)mode;
+		rig_open(&cfg, two_answers);
+		w.allow_del = mode == INTEREST_UNMERGED;
+		(void)world_client(&w, two_posts, 0);
+		world_run(&w, RIG_LIMIT);
+		both_came_whole("mode", mode);
+		/* All but what came with the heads. */
+		assert_in_range(w.engine.spliced, 4 * (2200 - 512), 4 * 2200 - 1);
+		assert_int_equal(w.engine.splice_fallbacks, 0);
+		assert_int_equal(w.engine.pipes.used, 0);
+		rig_close();
+	}
+}
+
+/* Whatever fails it is copied, the bodies end where they end, and the connections go on. */
+static void
+no_body_is_lost_to_a_refusal(void **st)
+{
+	static const int errors[] = { EINVAL, ENOMEM, ENOSYS, EPERM };
+	struct world_config cfg = { HTTP_BOTH };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		for (unsigned int nth = 1; nth <= 8; nth++) {
+			rig_open(&cfg, two_answers);
+			(void)world_client(&w, two_posts, 0);
+			fake_fail(w.k, SYS_CALL_splice, nth, errors[i]);
+			world_run(&w, RIG_LIMIT);
+			both_came_whole(strerror(errors[i]), nth);
+			assert_int_equal(w.engine.splice_fallbacks, 1);
+			/* The next body is tried again. */
+			assert_true(splices() > nth || nth > 6);
+			rig_close();
+		}
+	rig_open(&cfg, two_answers);
+	(void)world_client(&w, two_posts, 0);
+	fake_fail(w.k, SYS_CALL_pipe2, 1, EMFILE);
+	world_run(&w, RIG_LIMIT);
+	both_came_whole("without a pipe", 0);
+	rig_close();
+	/* A pipe that holds less than it says. */
+	cfg.pipe_slots = 4;
+	cfg.fragment = 100;
+	rig_open(&cfg, two_answers);
+	(void)world_client(&w, two_posts, 0);
+	world_run(&w, RIG_LIMIT);
+	both_came_whole("small pipe", 0);
+	rig_close();
+}
+
+static unsigned int nth_splice;
+
+/* The first one is into the pipe. */
+static long
+only_in(void *ctx, int in, int out, size_t len, unsigned int flags)
+{
+	return nth_splice++ ? -EINVAL : sys_fake.splice(ctx, in, out, len, flags);
+}
+
+/* The rest of a body that cannot be had is no end of it, although all of it was read. */
+static void
+a_lost_rest_is_no_end(void **st)
+{
+	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE };
+	struct world_config cfg = { HTTP_BOTH };
+	struct sys_ops ops = sys_fake;
+
+	(void)st;
+	nth_splice = 0;
+	ops.splice = only_in;
+	ops.read = no_read;
+	rig_open(&cfg, origin);
+	w.sys.ops = &ops;
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.engine.splice_fallbacks, 1);
+	assert_true(w.client[0].got > 0 && w.client[0].got < strlen(LONG_OK BODY));
+	assert_false(w.client[0].eof);
+	assert_int_equal(w.client[0].err, ECONNRESET);
+	assert_string_equal(rig_terms(), "SD");
+	assert_int_equal(w.engine.idle.pool.live, 0);
+	rig_close();
+}
+
+/* What has a framing of its own, or has to be there for another attempt, is copied. */
+static void
+not_every_body_is_spliced(void **st)
+{
+	static const struct http_dialogue copied[] = {
+		{ .name = "chunks", .cfg = { HTTP_BOTH }, .reuses = 1, .served = 1,
+		  .client = { SAY(GET "\r\n"), AWAIT("0\r\n\r\n"), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
+			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" BODY "\r\n0\r\n\r\n"),
+			  EOF_CLOSE },
+		  .to_client = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+			       "898\r\n" BODY "\r\n0\r\n\r\n",
+		  .terms = "--" },
+		{ .name = "chunks for an old client", .cfg = { HTTP_BOTH }, .served = 1,
+		  .client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
+			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" BODY "\r\n0\r\n\r\n"),
+			  EOF_CLOSE },
+		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY,
+		  .terms = "--" },
+		{ .name = "no option", .cfg = { RIG_WORLD, SPLICES }, .served = 1,
+		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE },
+		  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\nConnection: close"
+			       "\r\n\r\n" BODY,
+		  .terms = "--" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
+		http_play(&copied[i]);
+		assert_int_equal(splices(), 0);
+	}
+}
+
+/* Until the server ends, and both ways after an upgrade: the length is not known there. */
+static void
+ends_that_nobody_announces(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "until the end", .served = 1,
+		  .cfg = { RIG_WORLD, SPLICES, .options = OPT_SPLICE_AUTO },
+		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" BODY),
+			  { STEP_PAUSE, 5 }, SAY(BODY), { STEP_CLOSE, 0 } },
+		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY BODY,
+		  .terms = "--" },
+		{ .name = "tunnel", .cfg = { HTTP_BOTH }, .served = 1,
+		  .client = { SAY(GET "Connection: upgrade\r\nUpgrade: x\r\n\r\n"),
+			  AWAIT("\r\n\r\n"), SAY(BODY), AWAIT(BODY), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 OK\r\nUpgrade: x\r\n"
+			  "Connection: upgrade\r\n\r\n"), AWAIT(BODY), SAY(BODY), EOF_CLOSE },
+		  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n" BODY,
+		  .to_client = "HTTP/1.1 101 OK\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n" BODY,
+		  .terms = "--" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(d); i++) {
+		http_play(&d[i]);
+		assert_true(splices() > 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stream_goes_through_a_pipe),
+		cmocka_unit_test(each_direction_for_itself),
+		cmocka_unit_test(auto_waits_for_enough),
+		cmocka_unit_test(pauses_start_the_count_anew),
+		cmocka_unit_test(without_the_option_nothing_is_spliced),
+		cmocka_unit_test(a_slow_sink_keeps_the_pipe),
+		cmocka_unit_test(a_connection_at_rest_owns_none),
+		cmocka_unit_test(a_stream_that_dries_up_is_copied),
+		cmocka_unit_test(without_a_pipe_it_is_copied),
+		cmocka_unit_test(a_refusal_costs_no_byte),
+		cmocka_unit_test(a_buffer_in_use_by_the_kernel_is_left_alone),
+		cmocka_unit_test(what_is_lost_breaks_the_stream),
+		cmocka_unit_test(a_hidden_reset_is_found),
+		cmocka_unit_test(an_end_closes_the_pipe),
+		cmocka_unit_test(pipes_stay_within_the_memory),
+		cmocka_unit_test(one_dispatch_is_bounded),
+		cmocka_unit_test(a_body_is_spliced_to_its_end),
+		cmocka_unit_test(no_body_is_lost_to_a_refusal),
+		cmocka_unit_test(a_lost_rest_is_no_end),
+		cmocka_unit_test(not_every_body_is_spliced),
+		cmocka_unit_test(ends_that_nobody_announces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* The actions set-src, set-dst and their ports: their lines, and what they do to a session. */
+#include "proxy/sample/act_addr.h"
+
+#include "unit/proxy/world.h"
+
+#include "proxy/model/addr_override.h"
+#include "proxy/model/http_txn.h"
+
+static struct world w;
+
+static void
+test_lines(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
+		{ "http-request set-src hdr(x)", "" },
+		{ "http-request set-src src,ipmask(24) if { src 10.0.0.1 }", "" },
+		{ "tcp-request connection set-dst dst", "" },
+		{ "tcp-request session set-src-port int(7)", "" },
+		{ "tcp-request content set-dst-port int(7)", "" },
+		{ "http-request set-src", "'http-request set-src' expects <sample>." },
+		{ "http-request set-src nope", "unknown fetch 'nope'" },
+		{ "http-request set-src src dst", "either 'if' or 'unless'" },
+		{ "tcp-request connection set-src hdr(x)", "'hdr' needs a request" },
+		{ "http-response set-src src", "is not for" },
+		{ "http-after-response set-dst src", "is not for" },
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "frontend p\n mode http\n"
+			" bind :80\n default_backend b\n tcp-request inspect-delay 1s\n %s\n"
+			"backend b\n mode http\n", rows[i].line);
+		world_load(&w, text);
+		if (!strstr(w.printed, rows[i].says) || (!rows[i].says[0] && w.result))
+			fail_msg("%s => %d\n%s", rows[i].line, w.result, w.printed);
+		world_fini(&w);
+	}
+}
+
+static struct engine e;
+static struct session s;
+static struct listener ln;
+static struct bind_conf bind_conf;
+
+static void
+has(const struct addr *a, const char *want)
+{
+	char text[ADDR_TEXT];
+
+	assert_string_equal(addr_text(a, text), want);
+}
+
+static void
+inet(struct addr *a, const char *text)
+{
+	struct addr_spec spec;
+	const char *why;
+
+	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
+	*a = spec.addr;
+}
+
+/* One frontend with one rule, run on a session of 10.0.0.1:1000 that came to 10.0.0.9:80. */
+static enum rule_result
+run(const char *rule, int txn_is_there)
+{
+	static struct http_txn txn;
+	static char text[512], room[256];
+	struct arena arena = { .p = room, .cap = sizeof(room) };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .session = &s, .arena = &arena };
+	struct rule_outcome v = { .proxy = &s };
+	const struct rule *next = NULL;
+	enum rule_result r;
+
+	(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "frontend p\n mode http\n bind :80\n"
+		" default_backend b\n %s\nbackend b\n mode http\n", rule);
+	world_load(&w, text);
+	assert_string_equal(w.printed, "");
+	memset(&txn, 0, sizeof(txn));
+	s = (struct session){ .engine = &e, .listener = &ln, .txn = txn_is_there ? &txn : NULL };
+	bind_conf = (struct bind_conf){ .transparent = 0 };
+	ln = (struct listener){ .bind = &bind_conf };
+	inet(&s.peer, "10.0.0.1:1000");
+	inet(&ln.addr, "10.0.0.9:80");
+	engine_addr_override_init(&e);
+	r = rules_run(&world_proxy(&w, "p")->rules.own[txn_is_there ? RULE_HTTP_REQUEST
+								     : RULE_TCP_SESSION],
+		&next, &cx, &v);
+	assert_int_equal(arena_mark(&arena), 0);
+	return r;
+}
+
+static void
+done(void)
+{
+	addr_override_free(&s);
+	pool_fini(&e.addr_override_pool);
+	world_fini(&w);
+}
+
+static void
+is(const char *rule, const char *source, const char *destination)
+{
+	struct addr a;
+
+	for (int txn = 0; txn < 2; txn++) {
+		char line[256];
+
+		(void)snprintf(line, sizeof(line), "%s %s",
+			txn ? "http-request" : "tcp-request session", rule);
+		assert_int_equal(run(line, txn), RULE_CONT);
+		has(addr_override_source(&s), source);
+		assert_int_equal(addr_override_destination(&s, &a), 0);
+		has(&a, destination);
+		done();
+	}
+}
+
+static void
+test_runs(void **state)
+{
+	(void)state;
+	is("set-src str(1.2.3.4)", "1.2.3.4:1000", "10.0.0.9:80");
+	is("set-src str(1::2)", "[1::2]:1000", "10.0.0.9:80");
+	is("set-src src,ipmask(8)", "10.0.0.0:1000", "10.0.0.9:80");
+	is("set-src-port int(0)", "10.0.0.1:0", "10.0.0.9:80");
+	is("set-src-port int(65535)", "10.0.0.1:65535", "10.0.0.9:80");
+	is("set-dst str(1.2.3.4)", "10.0.0.1:1000", "1.2.3.4:80");
+	is("set-dst-port str(81)", "10.0.0.1:1000", "10.0.0.9:81");
+}
+
+/* What is no address or no port changes nothing. */
+static void
+test_nothing_found(void **state)
+{
+	(void)state;
+	is("set-src str(nobody)", "10.0.0.1:1000", "10.0.0.9:80");
+	is("set-src var(txn.none)", "10.0.0.1:1000", "10.0.0.9:80");
+	is("set-src-port int(65536)", "10.0.0.1:1000", "10.0.0.9:80");
+	is("set-dst-port int(-1)", "10.0.0.1:1000", "10.0.0.9:80");
+}
+
+/* Addresses that have no ports. */
+static void
+test_unix(void **state)
+{
+	static const struct addr un = { .len = sizeof(un.u.un), .u.un.sun_family = AF_UNIX };
+	struct rule_outcome v = { .proxy = &s };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .session = &s };
+	char room[64];
+	struct arena arena = { .p = room, .cap = sizeof(room) };
+	const struct rule *next = NULL;
+
+	(void)state;
+	cx.arena = &arena;
+	assert_int_equal(run("http-request set-src-port int(7)", 1), RULE_CONT);
+	s.peer = un;
+	s.txn->endpoints.said[ENDPOINT_SRC].len = 0;
+	assert_int_equal(rules_run(&world_proxy(&w, "p")->rules.own[RULE_HTTP_REQUEST], &next, &cx,
+				 &v),
+		RULE_CONT);
+	has(addr_override_source(&s), "0.0.0.0:7");
+	done();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_nothing_found),
+		cmocka_unit_test(test_unix),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* Texts: what is kept of them, and of which fields and cookies. */
+#include "unit/proxy/capture_rig.h"
+
+static struct http_field room[16];
+static struct http_head head;
+
+/* name, value, name, value, ... NULL */
+static const struct http_head *
+head_of(enum http_kind kind, const char *const *text)
+{
+	http_head_init(&head, kind, room, ARRAY_LEN(room));
+	for (; *text; text += 2)
+		assert_int_equal(http_add(&head, str_of(text[0]), str_of(text[1])), 0);
+	return &head;
+}
+
+#define HEAD(kind, ...) head_of(kind, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void
+test_texts(void **state)
+{
+	struct str got;
+
+	(void)state;
+	capture_open();
+	capture_is(CAPTURE_REQUEST, 0, NULL);
+	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("1234567"));
+	capture_put(&w.s, CAPTURE_REQUEST, 1, STR("12345678"));
+	capture_is(CAPTURE_REQUEST, 0, "12345");
+	capture_is(CAPTURE_REQUEST, 1, "12345678");
+	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	/* Over itself, and an empty one is there. */
+	assert_true(capture_get(&w.s, CAPTURE_REQUEST, 1, &got));
+	capture_put(&w.s, CAPTURE_REQUEST, 1, (struct str){ got.p + 2, 3 });
+	capture_is(CAPTURE_REQUEST, 1, "345");
+	capture_put(&w.s, CAPTURE_REQUEST, 1, STR(""));
+	capture_is(CAPTURE_REQUEST, 1, "");
+	capture_is(CAPTURE_REQUEST, 0, "12345");
+	/* There is no such slot. */
+	capture_put(&w.s, CAPTURE_REQUEST, 2, STR("x"));
+	capture_is(CAPTURE_REQUEST, 2, NULL);
+	capture_is(CAPTURE_ID, 0, NULL);
+	capture_close();
+	capture_is(CAPTURE_REQUEST, 0, NULL);
+}
+
+static void
+test_fields(void **state)
+{
+	(void)state;
+	capture_open();
+	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one", "Server", "no", "Host", "two, 3"));
+	capture_is(CAPTURE_REQUEST, 0, "two, ");
+	capture_is(CAPTURE_REQUEST, 1, NULL);
+	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	/* Who has none of it changes nothing. */
+	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "x-server", "a"));
+	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "server", ""));
+	capture_is(CAPTURE_RESPONSE, 0, "");
+	(void)http_drop_all(&head, STR("server"));
+	capture_close();
+	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
+}
+
+/* Those that a rule has put stay: they are not about the head. */
+static void
+test_fields_are_dropped(void **state)
+{
+	(void)state;
+	capture_open();
+	capture_put(&w.s, CAPTURE_REQUEST, 1, STR("rule"));
+	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
+	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "server", "two"));
+	capture_drop_fields(&w.s, CAPTURE_REQUEST);
+	capture_is(CAPTURE_REQUEST, 0, NULL);
+	capture_is(CAPTURE_REQUEST, 1, "rule");
+	capture_is(CAPTURE_RESPONSE, 0, "two");
+	capture_close();
+	capture_drop_fields(&w.s, CAPTURE_REQUEST);
+}
+
+/* As HAProxy 2.6 has it. */
+static void
+test_cookies(void **state)
+{
+	static const struct {
+		const char *name, *field, *request, *response;
+	} rows[] = {
+		{ "SID", "a=1; SIDx=2; SID=3", "SIDx=2", NULL },
+		{ "SID=", "a=1; SIDx=2; SID=3", "SID=3", NULL },
+		{ "SID=3", "SID=; SID=31", "SID=31", NULL },
+		{ "SID", "SID = a b ; c=d", "SID=a b", "SID=a b" },
+		{ "SID", "SID=\"a;b\" ; c=d", "SID=\"a;b", "SID=\"a;b" },
+		{ "SID", "x=1, SID=2; y", "SID=2", NULL },
+		{ "SID", "SIDxyz; SID=1", "SID=1", NULL },
+		{ "SID", "SID=", "SID=", "SID=" },
+		{ "SID", "sid=1; xSID=2", NULL, NULL },
+		{ "SIDLONGNAME", "SIDLONGNAME=1", "SIDLONGN", "SIDLONGN" },
+		{ "SIDs", "SID=s", NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		capture_open();
+		capture_forget(&w.fe.captures, CAPTURE_COOKIE);
+		capture_slot(CAPTURE_COOKIE, rows[i].name, 8);
+		capture_slot(CAPTURE_COOKIE, rows[i].name, 8);
+		capture_conf_finish(&w.fe.captures);
+		capture_cookie(&w.s, HEAD(HTTP_REQUEST, "Cookie", rows[i].field));
+		capture_is(CAPTURE_COOKIE, 0, rows[i].request);
+		capture_is(CAPTURE_COOKIE, 1, NULL);
+		capture_cookie(&w.s, HEAD(HTTP_RESPONSE, "Set-Cookie", rows[i].field));
+		capture_is(CAPTURE_COOKIE, 1, rows[i].response);
+		capture_close();
+	}
+	capture_open();
+	capture_cookie(&w.s, HEAD(HTTP_RESPONSE, "Set-Cookie", "a=1; SID=2", "set-cookie",
+				     "SID=3; path=/", "Set-Cookie", "SID=4"));
+	capture_is(CAPTURE_COOKIE, 1, "SID=3");
+	capture_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_fields_are_dropped),
+		cmocka_unit_test(test_cookies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

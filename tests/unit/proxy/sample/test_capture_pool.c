@@ -1,0 +1,69 @@
+/* The room of captures: whose it is, that it is bounded, and that all of it comes back. */
+#include "unit/proxy/capture_rig.h"
+
+#include "proxy/model/memory.h"
+
+static void
+test_only_where_there_are_slots(void **state)
+{
+	(void)state;
+	log_world_init(&w);
+	engine_allow_captures(&w.engine, 100);
+	assert_true(captures_have_room(&w.s));
+	captures_begin(&w.s);
+	assert_null(w.s.captures);
+	captures_end(&w.s);
+	capture_close();
+}
+
+static void
+test_begins_empty(void **state)
+{
+	(void)state;
+	capture_open();
+	assert_int_equal(w.engine.capture_pool.live, 1);
+	assert_int_equal(memory_live(&w.engine), w.fe.captures.size);
+	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("x"));
+	captures_end(&w.s);
+	captures_end(&w.s);
+	assert_null(w.s.captures);
+	assert_int_equal(memory_live(&w.engine), 0);
+	captures_begin(&w.s);
+	capture_is(CAPTURE_REQUEST, 0, NULL);
+	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	capture_is(CAPTURE_COOKIE, 0, NULL);
+	capture_close();
+}
+
+/* Below tune.memory as everything is; who has no room for them is served without. */
+static void
+test_is_bounded(void **state)
+{
+	(void)state;
+	capture_open();
+	captures_end(&w.s);
+	pool_fini(&w.engine.capture_pool);
+	engine_allow_captures(&w.engine, w.fe.captures.size);
+	w.engine.max_memory = w.fe.captures.size - 1;
+	assert_false(captures_have_room(&w.s));
+	captures_begin(&w.s);
+	assert_null(w.s.captures);
+	w.engine.max_memory++;
+	assert_true(captures_have_room(&w.s));
+	captures_begin(&w.s);
+	assert_non_null(w.s.captures);
+	w.engine.max_memory = 0;
+	capture_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_where_there_are_slots),
+		cmocka_unit_test(test_begins_empty),
+		cmocka_unit_test(test_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

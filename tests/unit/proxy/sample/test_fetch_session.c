@@ -1,0 +1,97 @@
+#include "proxy/sample/fetch.h"
+
+#include "unit/proxy/log_world.h"
+
+static struct log_world w;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	log_world_init(&w);
+	return 0;
+}
+
+#define IS(format, text) assert_string_equal(log_world_line(&w, format), text)
+
+static void
+addresses(void **state)
+{
+	(void)state;
+	IS("%[src]:%[src_port] %[fc_src]:%[fc_src_port]", "10.0.1.2:33313 10.0.1.2:33313");
+	IS("%[dst]:%[dst_port] %[fc_dst]:%[fc_dst_port]", "10.0.3.31:8012 10.0.3.31:8012");
+	/* nothing is open to be asked */
+	IS("%[bc_src] %[bc_src_port] %[bc_dst] %[bc_dst_port]", "- - - -");
+	log_world_addr(&w.s.peer, "1::2", 5);
+	IS("%[src] %[src_port]", "1::2 5");
+	log_world_unix(&w.s.peer);
+	IS("%[src] %[src_port]", "- -");
+	/* a listener on all addresses does not know which */
+	log_world_addr(&w.listener.addr, "0.0.0.0", 80);
+	IS("%[dst]", "-");
+}
+
+static void
+names(void **state)
+{
+	static char so[] = "sock";
+
+	(void)state;
+	w.fe.id = 4;
+	w.be.id = 5;
+	w.fe.to.client = 100;
+	w.be.to.server = 200;
+	w.be.to.tunnel = 300;
+	IS("%[fe_name] %[be_name] %[srv_name]", "fnt bck srv1");
+	IS("%[fe_id] %[be_id] %[srv_id] %[so_id]", "4 5 3 2");
+	IS("%[fe_client_timeout] %[be_server_timeout] %[be_tunnel_timeout]", "100 200 300");
+	IS("%[so_name] %[fe_defbe]", "- -");
+	w.bind.name = so;
+	w.fe.default_be = &w.be;
+	IS("%[so_name] %[fe_defbe]", "sock bck");
+	IS("%[ssl_fc] %[ssl_bc] %[ssl_fc,iif(https,http)]", "0 0 http");
+	IS("%[fc_http_major] %[bc_http_major]", "1 1");
+	w.s.srv = NULL;
+	w.s.be = NULL;
+	IS("%[be_name] %[srv_name] %[be_id] %[srv_id]", "- - - -");
+	IS("%[be_server_timeout] %[be_tunnel_timeout]", "- -");
+}
+
+static void
+the_end(void **state)
+{
+	(void)state;
+	IS("%[stopping]", "0");
+	w.engine.stop_ms = 5;
+	IS("%[stopping]", "1");
+}
+
+static void
+rows(void **state)
+{
+	struct sample_ctx cx = { .at = 0 };
+
+	(void)state;
+	/* without a session nothing is found, and none of them falls */
+	for (const struct rule_fetch *f = session_fetches; f->name; f++) {
+		struct rule_args a = { .kind = f->kind };
+		struct sample s = { 0 };
+
+		assert_non_null(f->doc);
+		if (f->fetch(&a, &cx, &s))
+			assert_true(strncmp(f->name, "ssl", 3) == 0 || strstr(f->name, "major"));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(addresses, setup),
+		cmocka_unit_test_setup(names, setup),
+		cmocka_unit_test_setup(the_end, setup),
+		cmocka_unit_test(rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* What transitions do: termination codes, times, lingering. */
+#include "unit/proxy/session_rig.h"
+
+#include "proxy/session/actions.h"
+
+static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 }, { STEP_END, 0 } };
+static const struct step waits[] = { { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+
+/* --- how sessions end, and what the log says --- */
+
+#define HOLE .n_servers = 1, .server = { { .path = FAKE_BLACKHOLE } }
+
+static const struct {
+	struct world_config cfg;
+	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
+	int fail_call, err; /* the next call of that name */
+	const char *term;
+} ends[] = {
+	{ { RIG_WORLD }, { { STEP_SEND, 9 }, { STEP_WAIT_EOF, 0 } },
+		{ { STEP_WAIT, 9 }, { STEP_SEND, 9 } }, -1, 0, "--" },
+	{ { RIG_WORLD, .n_servers = 1, .server = { { .absent = 1 } } }, { { STEP_WAIT_EOF, 0 } },
+		{ { STEP_END, 0 } }, -1, 0, "SC" },
+	{ { RIG_WORLD, HOLE }, { { STEP_WAIT_EOF, 0 } }, { { STEP_END, 0 } }, -1, 0, "sC" },
+	{ { RIG_WORLD, HOLE }, { { STEP_PAUSE, 50 }, { STEP_RESET, 0 } }, { { STEP_END, 0 } }, -1,
+		0, "CC" },
+	{ { RIG_WORLD, HOLE }, { { STEP_PAUSE, 50 }, { STEP_CLOSE, 0 } }, { { STEP_END, 0 } }, -1,
+		0, "CC" },
+	{ { RIG_WORLD }, { { STEP_WAIT_EOF, 0 } }, { { STEP_END, 0 } }, SYS_CALL_socket, EMFILE,
+		"RC" },
+	{ { RIG_WORLD }, { { STEP_WAIT_EOF, 0 } }, { { STEP_END, 0 } }, SYS_CALL_connect,
+		EADDRNOTAVAIL, "RC" },
+	{ { RIG_WORLD }, { { STEP_WAIT_EOF, 0 } }, { { STEP_END, 0 } }, SYS_CALL_connect,
+		EHOSTUNREACH, "SC" },
+	{ { .mode = INTEREST_MERGED, .to = { .connect = 50, .client = 100, .server = 5000,
+		.queue = 50 } }, { { STEP_WAIT_EOF, 0 } }, { { STEP_WAIT_EOF, 0 } }, -1, 0, "cD" },
+	{ { .mode = INTEREST_MERGED, .to = { .connect = 50, .client = 5000, .server = 100,
+		.queue = 50 } }, { { STEP_WAIT_EOF, 0 } }, { { STEP_WAIT_EOF, 0 } }, -1, 0, "sD" },
+	{ { RIG_WORLD }, { { STEP_SEND, 9 }, { STEP_PAUSE, 9 }, { STEP_RESET, 0 } },
+		{ { STEP_WAIT_EOF, 0 } }, -1, 0, "CD" },
+	{ { RIG_WORLD }, { { STEP_SEND, 9 }, { STEP_WAIT_EOF, 0 } },
+		{ { STEP_WAIT, 9 }, { STEP_RESET, 0 } }, -1, 0, "SD" },
+};
+
+static void
+termination_codes_name_the_first_cause(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		rig_open(&ends[i].cfg, ends[i].origin);
+		if (ends[i].fail_call >= 0)
+			fake_fail(w.k, (enum sys_call)ends[i].fail_call,
+				ledger_sum(&w.sys.ledger, (enum sys_call)ends[i].fail_call) + 1,
+				ends[i].err);
+		(void)world_client(&w, ends[i].client, 0);
+		world_run(&w, RIG_LIMIT);
+		if (strcmp(rig_terms(), ends[i].term) != 0)
+			fail_msg("row %zu: %s, not %s", i, rig_terms(), ends[i].term);
+		rig_close();
+	}
+}
+
+static void
+without_a_server_it_is_over_at_once(void **st)
+{
+	struct world_config cfg = { RIG_WORLD };
+
+	(void)st;
+	rig_open(&cfg, answers);
+	server_set_admin(w.srv[0], SERVER_MAINT, 1);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "SC");
+	assert_int_equal(w.px->shard->be.econ, 1);
+	assert_int_equal(w.srv[0]->shard->stat.connect, 0);
+	assert_int_equal(w.px->shard->be.cum_sess, 1);
+	rig_close();
+}
+
+static void
+kills_say_how_far_it_came(void **st)
+{
+	struct world_config relay = { RIG_WORLD };
+	struct world_config hole = { RIG_WORLD, HOLE };
+	struct world_config full = { RIG_WORLD, .n_servers = 1, .server = { { .maxconn = 1 } } };
+
+	(void)st;
+	rig_open(&relay, waits);
+	(void)world_client(&w, waits, 0);
+	world_run(&w, FAKE_MS);
+	engine_kill_all(&w.engine);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "KD");
+	assert_false(w.client[0].eof);
+	rig_close();
+	rig_open(&hole, waits);
+	(void)world_client(&w, waits, 0);
+	world_run(&w, FAKE_MS);
+	engine_kill_all(&w.engine);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "KC");
+	rig_close();
+	rig_open(&full, waits);
+	(void)world_client(&w, waits, 0);
+	(void)world_client(&w, waits, 0);
+	world_run(&w, FAKE_MS);
+	session_kill(rig_session(1));
+	session_kill(rig_session(0));
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "KQ KD");
+	rig_close();
+}
+
+/* Times are sums over what was connected: of the queue, of connecting, of it all. */
+static void
+times_are_counted(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 100 },
+					      { STEP_SEND, 200 }, { STEP_END, 0 } };
+	struct world_config cfg = { RIG_WORLD, .n_servers = 1,
+		.server = { { .path = FAKE_FAR, .one_way = 10 * FAKE_MS, .maxconn = 1 } } };
+	const struct server_stat *t;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, RIG_LIMIT);
+	t = &w.srv[0]->shard->stat;
+	assert_in_range(t->times.ctime, 40, 44);
+	assert_in_range(t->times.ctime_max, 20, 22);
+	assert_in_range(t->times.qtime, 130, 170);
+	assert_int_equal(t->times.qtime_max, t->times.qtime);
+	assert_in_range(t->times.ttime, 390, 470);
+	assert_int_equal(w.px->shard->be.times.qtime, t->times.qtime);
+	assert_int_equal(w.px->shard->be.times.ttime_max, t->times.ttime_max);
+	assert_int_equal(t->cum_sess, 2);
+	assert_int_equal(t->cur_max, 1);
+	rig_close();
+}
+
+/* show stat divides the sums by 1024 from then on: they must not go on growing. */
+static void
+sums_of_times_are_over_the_last_sessions(void **st)
+{
+	struct world_config cfg = { RIG_WORLD };
+	struct server_stat *t;
+
+	(void)st;
+	rig_open(&cfg, NULL);
+	t = &w.srv[0]->shard->stat;
+	for (int i = 0; i < 5000; i++) {
+		struct session *s = rig_hand_made();
+
+		s->queued_ms = 30;
+		s->connected_ms = 70;
+		t->cum_sess++;
+		w.px->shard->be.cum_sess++;
+		w.px->be_cur++;
+		(void)session_do_close_tcp(s);
+		w.n_ends = 0; /* nobody had connected */
+		if (i == 1023)
+			assert_int_equal(t->times.ctime, 1024 * 40);
+	}
+	assert_in_range(t->times.qtime, 1000 * 30, 1024 * 30);
+	assert_in_range(t->times.ctime, 1000 * 40, 1024 * 40);
+	assert_int_equal(w.px->shard->be.times.ctime, t->times.ctime);
+	rig_close();
+}
+
+/* --- lingering --- */
+
+static void
+the_other_side_gets_what_was_sent_before_a_reset(void **st)
+{
+	static const struct step client[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 },
+					      { STEP_END, 0 } };
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 4000 },
+					      { STEP_RESET, 0 } };
+	struct world_config cfg = { RIG_WORLD, .client_delay = 100 * FAKE_MS };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, client, 0);
+	for (int i = 0; i < 1000 && !w.engine.lingers; i++)
+		world_run(&w, FAKE_MS);
+	assert_int_equal(rig_session(0)->state, SESSION_LINGER);
+	assert_true(w.client[0].got < 4000);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.client[0].got, 4000);
+	assert_int_equal(w.client[0].err, ECONNRESET);
+	assert_int_equal(w.engine.lingers, 1);
+	assert_string_equal(rig_terms(), "SD");
+	rig_close();
+}
+
+/* A client that takes nothing is given up when it would be if it were idle, at most after 30 s. */
+static void
+lingering_has_an_end(void **st)
+{
+	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 100 },
+					      { STEP_PAUSE, 60000 }, { STEP_END, 0 } };
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 8000 },
+					      { STEP_PAUSE, 10 }, { STEP_RESET, 0 } };
+	static const unsigned int t[][2] = { { 3000, 3000 }, { 40000, 30000 }, { 0, 30000 } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct world_config cfg = { RIG_WORLD, .sndbuf = 16384, .rcvbuf = 4096 };
+
+		cfg.to.client = t[i][0];
+		rig_open(&cfg, origin);
+		(void)world_client(&w, client, 0);
+		world_run(&w, (t[i][1] - 100) * FAKE_MS);
+		assert_int_equal(w.engine.n_sessions, 1);
+		assert_int_equal(rig_session(0)->state, SESSION_LINGER);
+		world_run(&w, 700 * FAKE_MS);
+		assert_int_equal(w.engine.n_sessions, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_string_equal(rig_terms(), "SD");
+		rig_close();
+	}
+}
+
+/* timeout client-fin and server-fin: how long the rest may take once one end is known, however long
+ * it was quiet before. */
+static void
+the_fin_timeouts_begin_with_the_fin(void **st)
+{
+	static const struct step leaves[] = { { STEP_SEND, 1 }, { STEP_PAUSE, 1800 },
+					    { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
+					    { STEP_END, 0 } };
+	static const struct step stays[] = { { STEP_SEND, 1 }, { STEP_WAIT_EOF, 0 },
+					     { STEP_PAUSE, 9000 }, { STEP_END, 0 } };
+	struct world_config cfg = { RIG_WORLD };
+
+	(void)st;
+	cfg.to.client_fin = cfg.to.server_fin = 1000;
+	for (int n = 0; n < 2; n++) {
+		rig_open(&cfg, n ? leaves : stays);
+		(void)world_client(&w, n ? stays : leaves, 0);
+		world_run(&w, 2700 * FAKE_MS);
+		assert_int_equal(w.engine.n_sessions, 1);
+		world_run(&w, 200 * FAKE_MS);
+		assert_int_equal(w.engine.n_sessions, 0);
+		assert_string_equal(rig_terms(), n ? "cD" : "sD");
+		world_run(&w, RIG_LIMIT);
+		rig_close();
+	}
+}
+
+/* option nolinger: a reset instead of a FIN, towards the side it is set for. */
+static void
+nolinger_resets(void **st)
+{
+	struct world_config cfg = { RIG_WORLD };
+	unsigned int n;
+
+	(void)st;
+	for (n = 0; n < 2; n++) {
+		cfg.options = n ? OPT_NOLINGER : 0;
+		rig_open(&cfg, answers);
+		fake_trace_on(w.k, 1);
+		(void)world_client(&w, asks, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(strstr(fake_trace(w.k), "SO_LINGER") != NULL, n);
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(termination_codes_name_the_first_cause),
+		cmocka_unit_test(without_a_server_it_is_over_at_once),
+		cmocka_unit_test(kills_say_how_far_it_came),
+		cmocka_unit_test(times_are_counted),
+		cmocka_unit_test(sums_of_times_are_over_the_last_sessions),
+		cmocka_unit_test(the_other_side_gets_what_was_sent_before_a_reset),
+		cmocka_unit_test(lingering_has_an_end),
+		cmocka_unit_test(the_fin_timeouts_begin_with_the_fin),
+		cmocka_unit_test(nolinger_resets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

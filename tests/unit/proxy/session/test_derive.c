@@ -1,0 +1,329 @@
+/* What a session wants and until when: tables of states, without a kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proxy/session/derive.h"
+#include "proxy/model/http_txn.h"
+
+#define BUFSIZE 64
+#define RW EV_RW
+
+static struct engine engine;
+static struct proxy fe, be;
+static struct session s;
+static struct http_txn txn;
+static char buf[BUFSIZE];
+
+/* A session with every time it may look at different from every other. */
+static int
+setup(void **st)
+{
+	(void)st;
+	memset(&engine, 0, sizeof(engine));
+	memset(&fe, 0, sizeof(fe));
+	memset(&be, 0, sizeof(be));
+	memset(&s, 0, sizeof(s));
+	engine.bufsize = BUFSIZE;
+	s.engine = &engine;
+	s.fe = &fe;
+	s.be = &be;
+	fe.to.client = 100;
+	fe.to.server = 7; /* a frontend's own timeout server means nothing */
+	be.to.client = 8;
+	be.to.server = 200;
+	be.to.queue = 300;
+	be.to.connect = 400;
+	be.to.tarpit = 500;
+	fe.to.tarpit = 9;
+	s.state_ms = 10000;
+	s.last_ms[CLIENT] = 20000;
+	s.last_ms[SERVER] = 30000;
+	s.wake_ms = 45678;
+	return 0;
+}
+
+static void
+set_half(int side, enum direction_state state, uint32_t pending)
+{
+	s.dir[side].state = state;
+	s.dir[side].buf = pending ? buf : NULL;
+	s.dir[side].head = pending ? 3 : 0;
+	s.dir[side].tail = s.dir[side].head + pending;
+}
+
+/* rq and rp: state and pending bytes; what each side then waits for. */
+struct relay_row {
+	enum direction_state rq;
+	uint32_t rq_n;
+	enum direction_state rp;
+	uint32_t rp_n;
+	unsigned int client, server;
+};
+
+static const struct relay_row relay_rows[] = {
+	{ DIRECTION_OPEN,   0, DIRECTION_OPEN,   0, EV_R, EV_R },
+	{ DIRECTION_OPEN,   5, DIRECTION_OPEN,   0, 0,    RW },
+	{ DIRECTION_OPEN,   0, DIRECTION_OPEN,   5, RW,   0 },
+	{ DIRECTION_OPEN,   5, DIRECTION_OPEN,   5, EV_W, EV_W },
+	{ DIRECTION_DRAIN,  5, DIRECTION_OPEN,   0, 0,    RW },
+	{ DIRECTION_DRAIN,  5, DIRECTION_OPEN,   5, EV_W, EV_W },
+	{ DIRECTION_DRAIN,  5, DIRECTION_DRAIN,  5, EV_W, EV_W },
+	{ DIRECTION_OPEN,   0, DIRECTION_DRAIN,  5, RW,   0 },
+	{ DIRECTION_CLOSED, 0, DIRECTION_OPEN,   0, 0,    EV_R },
+	{ DIRECTION_CLOSED, 0, DIRECTION_OPEN,   5, EV_W, 0 },
+	{ DIRECTION_OPEN,   0, DIRECTION_CLOSED, 0, EV_R, 0 },
+	{ DIRECTION_OPEN,   5, DIRECTION_CLOSED, 0, 0,    EV_W },
+	{ DIRECTION_CLOSED, 0, DIRECTION_CLOSED, 0, 0,    0 },
+};
+
+static void
+relay_reads_what_it_can_place_and_writes_what_it_has(void **st)
+{
+	(void)st;
+	s.state = SESSION_RELAY;
+	for (size_t i = 0; i < ARRAY_LEN(relay_rows); i++) {
+		const struct relay_row *r = &relay_rows[i];
+
+		set_half(CLIENT, r->rq, r->rq_n);
+		set_half(SERVER, r->rp, r->rp_n);
+		if (session_wants(&s, CLIENT) != r->client ||
+			session_wants(&s, SERVER) != r->server)
+			fail_msg("row %zu: client %u, server %u", i, session_wants(&s, CLIENT),
+				session_wants(&s, SERVER));
+	}
+}
+
+/* Whose turn is to come anyway is waited for by nobody, and has its time all the same. */
+static void
+a_stream_in_line_wants_nothing(void **st)
+{
+	uint64_t deadline;
+
+	(void)st;
+	s.state = SESSION_RELAY;
+	set_half(CLIENT, DIRECTION_OPEN, 0);
+	set_half(SERVER, DIRECTION_OPEN, 5);
+	deadline = session_deadline(&s);
+	assert_int_equal(session_wants(&s, CLIENT), RW);
+	s.dir[CLIENT].waits = 1;
+	assert_int_equal(session_wants(&s, CLIENT), EV_W);
+	s.dir[SERVER].waits = 1;
+	assert_int_equal(session_wants(&s, CLIENT), 0);
+	set_half(SERVER, DIRECTION_OPEN, 0);
+	assert_int_equal(session_wants(&s, SERVER), 0);
+	s.dir[SERVER].waits = 0;
+	assert_int_equal(session_wants(&s, SERVER), EV_R);
+	assert_true(session_deadline(&s) <= deadline);
+}
+
+/* A direction that drains has something left, a closed one nothing. The other states are for
+ * messages: there are none in mode tcp. */
+static int
+is_possible(int state, uint32_t pending)
+{
+	if (state == DIRECTION_TAIL || state == DIRECTION_DONE)
+		return 0;
+	return state == DIRECTION_OPEN || (state == DIRECTION_DRAIN) == (pending > 0);
+}
+
+/* A relay waits for somebody, or it is over: the law behind "has a deadline". */
+static void
+a_relay_without_wants_is_over(void **st)
+{
+	(void)st;
+	s.state = SESSION_RELAY;
+	for (int rq = 0; rq < DIRECTION_STATES; rq++)
+		for (int rp = 0; rp < DIRECTION_STATES; rp++)
+			for (uint32_t n = 0; n < 4; n++) {
+				int over = rq == DIRECTION_CLOSED && rp == DIRECTION_CLOSED, idle;
+
+				if (!is_possible(rq, n & 1) || !is_possible(rp, n & 2))
+					continue;
+				set_half(CLIENT, (enum direction_state)rq, n & 1);
+				set_half(SERVER, (enum direction_state)rp, n & 2);
+				idle = !session_wants(&s, CLIENT) && !session_wants(&s, SERVER);
+				assert_int_equal(idle, over);
+				assert_int_equal(session_deadline(&s) == TIMER_NEVER, over);
+			}
+}
+
+static void
+before_there_is_a_server_the_client_is_read_while_there_is_room(void **st)
+{
+	static const enum session_state early[] = { SESSION_INIT, SESSION_ASSIGN, SESSION_QUEUE,
+						    SESSION_RETRY, SESSION_CONNECT };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(early); i++) {
+		s.state = early[i];
+		set_half(CLIENT, DIRECTION_OPEN, 0);
+		assert_int_equal(session_wants(&s, CLIENT), EV_R);
+		assert_int_equal(session_wants(&s, SERVER), EV_W);
+		set_half(CLIENT, DIRECTION_OPEN, BUFSIZE - 4);
+		assert_int_equal(session_wants(&s, CLIENT), EV_R);
+		set_half(CLIENT, DIRECTION_OPEN, BUFSIZE - 3);
+		assert_int_equal(session_wants(&s, CLIENT), 0);
+		set_half(CLIENT, DIRECTION_DRAIN, 5);
+		assert_int_equal(session_wants(&s, CLIENT), 0);
+	}
+	s.state = SESSION_LINGER;
+	assert_int_equal(session_wants(&s, CLIENT) | session_wants(&s, SERVER), 0);
+	s.state = SESSION_CLOSED;
+	assert_int_equal(session_wants(&s, CLIENT) | session_wants(&s, SERVER), 0);
+}
+
+static void
+every_state_has_its_deadline(void **st)
+{
+	static const struct {
+		enum session_state state;
+		uint64_t due, without; /* and with no timeout configured */
+	} t[] = {
+		{ SESSION_INIT, TIMER_NEVER, TIMER_NEVER },
+		{ SESSION_PROXY_HEADER, 10100, TIMER_NEVER },
+		{ SESSION_READ, 20100, TIMER_NEVER },
+		{ SESSION_INSPECT, 20100, TIMER_NEVER },
+		{ SESSION_REPLY, 20100, TIMER_NEVER },
+		{ SESSION_TARPIT, 10500, 10000 },
+		{ SESSION_ASSIGN, TIMER_NEVER, TIMER_NEVER },
+		{ SESSION_QUEUE, 10300, TIMER_NEVER },
+		{ SESSION_CONNECT, 10400, TIMER_NEVER },
+		{ SESSION_RETRY, 45678, 45678 },
+		{ SESSION_RELAY, 20100, TIMER_NEVER },
+		{ SESSION_LINGER, 45678, 45678 },
+		{ SESSION_CLOSED, TIMER_NEVER, TIMER_NEVER },
+	};
+
+	(void)st;
+	assert_int_equal(ARRAY_LEN(t), SESSION_STATES);
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		s.state = t[i].state;
+		assert_int_equal(session_deadline(&s), t[i].due);
+	}
+	memset(&fe.to, 0, sizeof(fe.to));
+	memset(&be.to, 0, sizeof(be.to));
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		s.state = t[i].state;
+		assert_int_equal(session_deadline(&s), t[i].without);
+	}
+}
+
+static void
+the_side_that_owes_something_is_late(void **st)
+{
+	(void)st;
+	s.state = SESSION_RELAY;
+	/* Both owe bytes: the earlier of 20100 and 30200. */
+	assert_int_equal(session_late_side(&s), CLIENT);
+	assert_int_equal(session_deadline(&s), 20100);
+	s.last_ms[CLIENT] = 40000;
+	assert_int_equal(session_late_side(&s), SERVER);
+	assert_int_equal(session_deadline(&s), 30200);
+	/* The client's bytes wait for the server: it owes nothing now, however long it is. */
+	s.last_ms[CLIENT] = 1;
+	set_half(CLIENT, DIRECTION_OPEN, 5);
+	assert_int_equal(session_late_side(&s), SERVER);
+	assert_int_equal(session_deadline(&s), 30200);
+	/* The other way round. */
+	set_half(CLIENT, DIRECTION_OPEN, 0);
+	set_half(SERVER, DIRECTION_OPEN, 5);
+	s.last_ms[CLIENT] = 90000;
+	assert_int_equal(session_late_side(&s), CLIENT);
+	assert_int_equal(session_deadline(&s), 90100);
+	/* A server without a timeout is never late. */
+	set_half(SERVER, DIRECTION_OPEN, 0);
+	be.to.server = 0;
+	assert_int_equal(session_late_side(&s), CLIENT);
+}
+
+/* Nothing is read for want of a buffer: it is tried again and again, but not for ever. */
+static void
+want_of_memory_has_its_end_too(void **st)
+{
+	(void)st;
+	s.state = SESSION_RELAY;
+	set_half(CLIENT, DIRECTION_DONE, 0);
+	s.dir[SERVER].waits_for_buffer = 1;
+	s.wake_ms = 25000;
+	assert_int_equal(session_wants(&s, SERVER), 0);
+	assert_int_equal(session_deadline(&s), 25000);
+	s.wake_ms = 45000;
+	assert_int_equal(session_deadline(&s), 30200);
+	assert_int_equal(session_late_side(&s), SERVER);
+}
+
+/* client-fin and server-fin take over once one direction is shut (manual 4.2). */
+static void
+fin_timeouts_run_once_a_half_is_closed(void **st)
+{
+	(void)st;
+	s.state = SESSION_RELAY;
+	fe.to.client_fin = 11;
+	be.to.server_fin = 22;
+	assert_int_equal(session_deadline(&s), 20100);
+	/* The client has sent its FIN, the server goes on. */
+	set_half(CLIENT, DIRECTION_CLOSED, 0);
+	assert_int_equal(session_deadline(&s), 30022);
+	be.to.server_fin = 0;
+	assert_int_equal(session_deadline(&s), 30200);
+	/* The client is slow to take the rest of a server that has finished. */
+	set_half(CLIENT, DIRECTION_OPEN, 0);
+	set_half(SERVER, DIRECTION_DRAIN, 5);
+	assert_int_equal(session_deadline(&s), 20100);
+	set_half(SERVER, DIRECTION_CLOSED, 0);
+	assert_int_equal(session_late_side(&s), CLIENT);
+	assert_int_equal(session_deadline(&s), 20011);
+}
+
+/* timeout tunnel is the backend's, takes the place of both, and leaves client-fin and server-fin
+ * alone. */
+static void
+a_tunnel_has_a_timeout_of_its_own(void **st)
+{
+	(void)st;
+	be.to.tunnel = 5000;
+	fe.to.tunnel = 9; /* means nothing */
+	s.state = SESSION_RELAY;
+	assert_int_equal(session_deadline(&s), 25000);
+	assert_int_equal(session_late_side(&s), CLIENT);
+	fe.to.client_fin = 11;
+	be.to.server_fin = 22;
+	assert_int_equal(session_deadline(&s), 25000);
+	set_half(CLIENT, DIRECTION_CLOSED, 0);
+	assert_int_equal(session_deadline(&s), 30022);
+	be.to.server_fin = 0;
+	assert_int_equal(session_deadline(&s), 35000);
+	/* It is none while requests and responses take turns, nor before it is connected. */
+	set_half(CLIENT, DIRECTION_OPEN, 0);
+	s.txn = &txn;
+	assert_int_equal(session_deadline(&s), 20100);
+	txn.body[SERVER].framing = HTTP_BODY_TUNNEL;
+	assert_int_equal(session_deadline(&s), 25000);
+	s.txn = NULL;
+	s.state = SESSION_CONNECT;
+	assert_int_equal(session_deadline(&s), 10400);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup(fn, setup)
+	const struct CMUnitTest tests[] = {
+		T(relay_reads_what_it_can_place_and_writes_what_it_has),
+		T(a_relay_without_wants_is_over),
+		T(a_stream_in_line_wants_nothing),
+		T(before_there_is_a_server_the_client_is_read_while_there_is_room),
+		T(every_state_has_its_deadline),
+		T(the_side_that_owes_something_is_late),
+		T(want_of_memory_has_its_end_too),
+		T(fin_timeouts_run_once_a_half_is_closed),
+		T(a_tunnel_has_a_timeout_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

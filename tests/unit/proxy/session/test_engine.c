@@ -1,0 +1,92 @@
+/* What the sessions of a worker share. */
+#include "unit/proxy/session_rig.h"
+
+#include "base/err.h"
+#include "proxy/model/engine.h"
+#include "sim/faults.h"
+
+static struct fake *k;
+static struct sys sys;
+static struct loop *loop;
+
+static int
+setup(void **st)
+{
+	const struct loop_config lc = { .poller = &poller_epoll, .mode = INTEREST_EDGE,
+		.max_fd = 64, .max_events = 8, .lazy = 1 };
+	int reason;
+
+	(void)st;
+	k = fake_new();
+	sys_init(&sys, &sys_fake, k);
+	loop = loop_new(&sys, &lc, &reason);
+	return loop ? 0 : -1;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	loop_free(&loop);
+	fake_free(&k);
+	return 0;
+}
+
+/* Ids of sessions and requests are unique in the process, whoever gives them. */
+static void
+no_id_is_given_twice(void **st)
+{
+	struct engine_shared shared;
+	struct engine e[3];
+	uint64_t seen = 0;
+
+	(void)st;
+	engine_shared_init(&shared, ARRAY_LEN(e), 10);
+	for (unsigned int i = 0; i < ARRAY_LEN(e); i++) {
+		assert_int_equal(engine_init(&e[i], &sys, loop, 4096, 10), 0);
+		engine_join(&e[i], &shared, i);
+	}
+	for (unsigned int n = 0; n < 60; n++) {
+		uint64_t id = engine_next_id(&e[n * n % 3]);
+
+		assert_true(id > 0 && id < 200);
+		for (unsigned int i = 0; i < ARRAY_LEN(e); i++)
+			if (id % ARRAY_LEN(e) == i)
+				assert_int_equal(i, n * n % 3);
+		seen += id;
+	}
+	/* 20 of the engine 0, 40 of the engine 1: 3..60 and 4..121 in steps of three. */
+	assert_int_equal(seen, 20 * (3 + 60) / 2 + 40 * (4 + 121) / 2);
+	for (unsigned int i = 0; i < ARRAY_LEN(e); i++)
+		engine_fini(&e[i]);
+	engine_shared_fini(&shared);
+}
+
+/* What is added to a head never takes more than half of a buffer. */
+static void
+half_of_a_buffer_is_for_heads(void **st)
+{
+	struct engine e;
+
+	(void)st;
+	assert_int_equal(engine_init(&e, &sys, loop, 4096, 10), 0);
+	assert_int_equal(e.maxrewrite, 1024);
+	assert_int_equal(e.maxhdr, 101);
+	engine_allow_http(&e, 2048, 7);
+	assert_int_equal(e.maxrewrite, 2048);
+	assert_int_equal(e.maxhdr, 7);
+	engine_allow_http(&e, 2049, 7);
+	assert_int_equal(e.maxrewrite, 2048);
+	engine_fini(&e);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_id_is_given_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(half_of_a_buffer_is_for_heads, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

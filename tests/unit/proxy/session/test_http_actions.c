@@ -1,0 +1,405 @@
+/* From one request to the next, and what is counted of each. */
+#include "unit/proxy/http_rig.h"
+
+#define ORIGIN AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE
+#define ANSWER OK2 "\r\nok"
+
+static const struct http_dialogue kept[] = {
+	{ .name = "three requests",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_PAUSE, 50 }, SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { ORIGIN },
+		.to_client = ANSWER ANSWER ANSWER,
+		.terms = "-- -- --",
+		.served = 3 },
+	{ .name = "pipelined",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n" GET "\r\n" GET "Connection: close\r\n\r\n"), EOF_CLOSE },
+		.origin = { ORIGIN },
+		.to_server = GET "Connection: close\r\n\r\n",
+		.to_client = ANSWER ANSWER OK2 "Connection: close\r\n\r\nok",
+		.terms = "-- -- --",
+		.served = 3 },
+	{ .name = "pipelined behind a body",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"
+				"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n"),
+			{ STEP_PAUSE, 10 }, SAY("0\r\n\r\n" GET), { STEP_PAUSE, 10 }, SAY("\r\n"),
+			AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { { STEP_PAUSE, 50 }, SAY(ANSWER), EOF_CLOSE },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	{ .name = "pipelined, then gone",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n" GET "\r\n"), { STEP_SHUT, 0 }, EOF_CLOSE },
+		.origin = { ORIGIN },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	{ .name = "a failure in between",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("</html>"), SAY("XX\r\n\r\n"), EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.terms = "SH PR",
+		.served = 1 },
+};
+
+/* What nobody answers does not cost the client the answer before it (RFC 9112, 9.6). */
+#define LAST OK2 "Connection: close\r\n\r\nok"
+#define LATE_READER { STEP_PAUSE, 200 }, { STEP_HEAR, 0 }, EOF_CLOSE
+
+static const struct http_dialogue overheard[] = {
+	{ .name = "said while the server thinks",
+		.cfg = { HTTP_WORLD, .persistence = HTTP_CLOSE },
+		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n"), { STEP_PAUSE, 10 },
+			SAY(GET "\r\n"), LATE_READER },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 50 }, SAY(LAST), { STEP_CLOSE, 0 } },
+		.to_client = LAST,
+		.terms = "--",
+		.served = 1 },
+	{ .name = "said at once, and more behind it",
+		.cfg = { HTTP_WORLD },
+		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
+			SAY(GET "\r\n"), LATE_READER },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 50 }, SAY(LAST), { STEP_CLOSE, 0 } },
+		.to_client = LAST,
+		.terms = "--",
+		.served = 1 },
+	{ .name = "behind an answer of our own",
+		.cfg = { HTTP_WORLD },
+		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
+			SAY(GET "\r\n"), LATE_READER },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.terms = "SH",
+		.served = 1 },
+};
+
+static void
+what_nobody_answers_is_thrown_away(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(overheard); i++) {
+		http_play(&overheard[i]);
+		if (w.client[0].err || !strstr(w.client[0].text, "\r\n\r\n"))
+			fail_msg("%s: reset", overheard[i].name);
+	}
+}
+
+static void
+requests_follow_one_another(void **st)
+{
+	(void)st;
+	http_play_all(kept, ARRAY_LEN(kept));
+}
+
+/* Sessions are counted by the connection, requests by themselves. */
+static void
+requests_are_counted(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD, .persistence = HTTP_SERVER_CLOSE };
+	static const struct step client[] = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"),
+		AWAIT("ok"), SAY("X\r\n\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { ORIGIN };
+	struct proxy_stat fe, be;
+	struct server_stat srv;
+
+	(void)st;
+	rig_play(&cfg, client, origin);
+	proxy_stat_sum(w.px, PROXY_FE, &fe);
+	proxy_stat_sum(w.px, PROXY_BE, &be);
+	server_stat_sum(w.srv[0], &srv);
+	assert_int_equal(fe.cum_sess, 1);
+	assert_int_equal(fe.req_tot, 3);
+	assert_int_equal(fe.failed_req, 1);
+	assert_int_equal(fe.hrsp[2], 2);
+	assert_int_equal(fe.hrsp[4], 1);
+	assert_int_equal(be.cum_sess, 2);
+	assert_int_equal(be.hrsp[2], 2);
+	assert_int_equal(be.hrsp[4], 0);
+	assert_int_equal(srv.cum_sess, 2);
+	assert_int_equal(srv.hrsp[2], 2);
+	assert_int_equal(w.engine.requests, 3);
+	rig_close();
+}
+
+#define TWICE AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), SAY(ANSWER)
+#define ASK3                                                                          \
+	SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), \
+		AWAIT("ok"), { STEP_CLOSE, 0 }
+
+static const struct http_dialogue reused[] = {
+	{ .name = "one connection",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { ASK3 },
+		.origin = { TWICE, AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE },
+		.to_server = GET "\r\n" GET "\r\n" GET "\r\n",
+		.to_client = ANSWER ANSWER ANSWER,
+		.terms = "-- -- --",
+		.served = 1 },
+	{ .name = "its own",
+		.cfg = { HTTP_WORLD, .reuse = HTTP_REUSE_NEVER },
+		.reuses = 1,
+		.client = { ASK3 },
+		.origin = { TWICE, AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE },
+		.to_client = ANSWER ANSWER ANSWER,
+		.terms = "-- -- --",
+		.served = 1 },
+	/* The server ends it while it rests: nobody notices. */
+	{ .name = "it ends in between",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_PAUSE, 50 }, SAY(GET "\r\n"),
+			AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), { STEP_PAUSE, 20 }, { STEP_CLOSE, 0 } },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	/* It ends just as the next request is on its way. */
+	{ .name = "it ends too late to be noticed",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	{ .name = "the same by a reset",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), { STEP_RESET, 0 } },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	/* What may have been done is not done twice. */
+	{ .name = "not for POST",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"),
+			SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na"),
+			AWAIT("</html>"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+		.terms = "-- SH",
+		.served = 1 },
+	/* Nor once something was answered. */
+	{ .name = "half an answer",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("</html>"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), SAY("HTTP"),
+			{ STEP_CLOSE, 0 } },
+		.terms = "-- SH",
+		.served = 1 },
+	/* Bytes behind a response belong to nobody. */
+	{ .name = "more than an answer",
+		.cfg = { HTTP_WORLD },
+		.reuses = 1,
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER ANSWER), EOF_CLOSE },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+	/* Also those that come while a slow client takes the response, and nobody listens. */
+	{ .name = "more than an answer, later",
+		.cfg = { .mode = INTEREST_UNMERGED, .eager = 1, .sndbuf = 5, .rcvbuf = 30,
+			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
+		.reuses = 1,
+		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n" GET "\r\n"), { STEP_PAUSE, 500 },
+			{ STEP_HEAR, 0 }, AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), { STEP_PAUSE, 50 }, SAY("HTTP/1."),
+			EOF_CLOSE },
+		.to_client = ANSWER ANSWER,
+		.terms = "-- --",
+		.served = 2 },
+};
+
+static void
+connections_to_servers_are_used_again(void **st)
+{
+	(void)st;
+	http_play_all(reused, ARRAY_LEN(reused));
+}
+
+#define DENIED(challenge) \
+	"HTTP/1.1 401 No\r\nWWW-Authenticate: " challenge "\r\nContent-Length: 2\r\n\r\nno"
+
+/* The first connection asks who it is, and later ones are told by what they answer. */
+static void
+challenge_first(struct world *x, unsigned int nth, struct step *steps)
+{
+	const struct step one[] = { AWAIT("\r\n\r\n"), { STEP_SAY, (uintptr_t)x->arg },
+		AWAIT("\r\n\r\n"), SAY(OK2 "\r\nme"), AWAIT("\r\n\r\n"), SAY(OK2 "\r\nME"),
+		EOF_CLOSE };
+	static const struct step other[] = { AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE };
+
+	if (nth)
+		memcpy(steps, other, sizeof(other));
+	else
+		memcpy(steps, one, sizeof(one));
+}
+
+/*
+ * A connection that the server has authenticated is never another client's, whatever http-reuse
+ * says and however many good answers came since, and it is its client's as long as that stays.
+ */
+static void
+an_authenticated_connection_is_private(void **st)
+{
+	static const struct step owner[] = { SAY(GET "\r\n"), AWAIT("no"), SAY(GET "\r\n"),
+		AWAIT("me"), { STEP_PAUSE, 100 }, SAY(GET "\r\n"), AWAIT("ME"),
+		{ STEP_CLOSE, 0 } };
+	static const struct step stranger[] = { { STEP_PAUSE, 50 }, SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct {
+		const char *answer;
+		unsigned int served;
+		enum http_reuse reuse;
+	} row[] = {
+		{ DENIED("NTLM"), 2, HTTP_REUSE_ALWAYS },
+		{ DENIED("Basic a=b, negotiate"), 2, HTTP_REUSE_AGGRESSIVE },
+		{ DENIED("Negotiate"), 2, HTTP_REUSE_SAFE },
+		{ DENIED("Negotiate"), 2, HTTP_REUSE_NEVER },
+		/* Requests are authenticated one by one: the connection is anybody's. */
+		{ DENIED("Basic realm=x"), 1, HTTP_REUSE_ALWAYS },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		struct world_config cfg = { HTTP_WORLD, .reuse = row[i].reuse };
+
+		rig_open(&cfg, NULL);
+		w.origin_script = challenge_first;
+		w.arg = (void *)(uintptr_t)row[i].answer;
+		(void)world_client(&w, owner, 0);
+		(void)world_client(&w, stranger, 0);
+		world_run(&w, RIG_LIMIT);
+		if (w.n_served != row[i].served)
+			fail_msg("%zu: %u connections to the origin", i, w.n_served);
+		assert_int_equal(strstr(w.client[1].text, "ME") != NULL, row[i].served == 1);
+		assert_int_equal(strstr(w.client[0].text, "ME") != NULL, row[i].served == 2);
+		rig_close();
+	}
+}
+
+/* On kept connections: recv, send, recv, send, and the waits. */
+static void
+a_kept_request_costs_four_calls(void **st)
+{
+	static const struct step client[] = { ASK3 };
+	static const struct step origin[] = { TWICE, AWAIT("\r\n\r\n"), SAY(ANSWER), EOF_CLOSE };
+	struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .defer = 1,
+		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 } };
+	struct step two[] = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+		{ STEP_CLOSE, 0 } };
+	uint64_t calls, waits;
+
+	(void)st;
+	rig_play(&cfg, two, origin);
+	calls = world_calls(&w);
+	waits = fake_waits(w.k);
+	rig_close();
+	rig_play(&cfg, client, origin);
+	assert_int_equal(world_calls(&w) - calls - (fake_waits(w.k) - waits), 4);
+	rig_close();
+}
+
+/* One request in one read, one answer in one read, and the near server: nothing is tried in
+ * vain. */
+static void
+a_request_costs_what_it_must(void **st)
+{
+	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .defer = 1,
+		.persistence = HTTP_SERVER_CLOSE,
+		.to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 } };
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"),
+		{ STEP_CLOSE, 0 } };
+
+	(void)st;
+	rig_play(&cfg, client, origin);
+	/* wait, accept, recv, socket, connect, send, wait, recv, send, close_range */
+	assert_int_equal(world_calls(&w), 10);
+	rig_close();
+}
+
+/* option nolinger is for either side: servers get their reset too, those that are kept do not. */
+static void
+nolinger_is_for_servers_too(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+
+	(void)st;
+	for (unsigned int n = 0; n < 3; n++) {
+		struct world_config cfg = { HTTP_WORLD, .options = n ? OPT_NOLINGER : 0,
+			.persistence = n < 2 ? HTTP_SERVER_CLOSE : HTTP_KEEP_ALIVE };
+
+		rig_open(&cfg, origin);
+		fake_trace_on(w.k, 1);
+		(void)world_client(&w, client, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(
+			strstr(fake_trace(w.k), "setsockopt(5, SO_LINGER)") != NULL, n > 0);
+		assert_int_equal(
+			strstr(fake_trace(w.k), "setsockopt(6, SO_LINGER)") != NULL, n == 1);
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+	}
+}
+
+/* option tcp-smart-connect: a server that is known to have ended is told in one segment. */
+static void
+a_server_that_has_ended_is_reset(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step ends[] = { AWAIT("\r\n\r\n"), SAY("HTTP/1.0 200 OK\r\n\r\nok"),
+		{ STEP_CLOSE, 0 } };
+	static const struct step stays[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct {
+		unsigned int options;
+		const struct step *origin;
+		int resets;
+	} rows[] = { { 0, ends, 0 }, { OPT_SMART_CONNECT, ends, 1 },
+		{ OPT_SMART_CONNECT, stays, 0 } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world_config cfg = { HTTP_WORLD, .options = rows[i].options,
+			.persistence = HTTP_SERVER_CLOSE };
+		const char *trace;
+
+		rig_open(&cfg, rows[i].origin);
+		fake_trace_on(w.k, 1);
+		(void)world_client(&w, client, 0);
+		world_run(&w, RIG_LIMIT);
+		trace = fake_trace(w.k);
+		assert_int_equal(strstr(trace, "setsockopt(6, SO_LINGER)") != NULL, rows[i].resets);
+		assert_null(strstr(trace, "setsockopt(5, SO_LINGER)"));
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_follow_one_another),
+		cmocka_unit_test(what_nobody_answers_is_thrown_away),
+		cmocka_unit_test(requests_are_counted),
+		cmocka_unit_test(nolinger_is_for_servers_too),
+		cmocka_unit_test(a_server_that_has_ended_is_reset),
+		cmocka_unit_test(a_request_costs_what_it_must),
+		cmocka_unit_test(connections_to_servers_are_used_again),
+		cmocka_unit_test(an_authenticated_connection_is_private),
+		cmocka_unit_test(a_kept_request_costs_four_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include "unit/proxy/world.h"
+
+#include "proxy/sample/eval.h"
+#include "proxy/session/route.h"
+#include "proxy/config/vocab.h"
+
+#define FIFTY "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define TWO "backend a\n server s 127.0.0.1:1\nbackend b\n server s 127.0.0.1:1\n"
+
+/* A client of the frontend f, and the backend it gets; "-" is none. */
+static const char *
+route_of(struct world *w, const char *client)
+{
+	static struct engine e;
+	static struct session s;
+	struct addr_spec spec;
+	const char *why;
+	const struct proxy *be;
+
+	memset(&e, 0, sizeof(e));
+	memset(&s, 0, sizeof(s));
+	e.shared = &e.alone;
+	assert_int_equal(eval_scratch_init(&e.eval, 1024, 1), 0);
+	assert_int_equal(addr_parse(client, 0, &spec, &why), 0);
+	s.engine = &e;
+	s.peer = spec.addr;
+	s.fe = world_proxy(w, "f");
+	s.listener = list_first(
+		&world_bind(s.fe, 0)->listeners, struct listener, link);
+	be = route_backend(&s);
+	assert_int_equal(e.eval.arena.used, 0);
+	eval_scratch_fini(&e.eval);
+	return be ? be->name : "-";
+}
+
+/* What the fetches of connections have not come for yet. */
+static int
+looks_at_connection(const char *lines)
+{
+	struct rule_vocab v;
+
+	proxy_vocab_init(&v);
+	return (strstr(lines, "src") || strstr(lines, "dst") || strstr(lines, "LOCALHOST")) &&
+		!rule_find_fetch(&v, STR("src"));
+}
+
+static void
+routes(void **state)
+{
+	static const struct {
+		const char *lines, *client, *want;
+	} t[] = {
+		{ "default_backend a", "10.0.0.1:5", "a" },
+		{ "use_backend b\n default_backend a", "10.0.0.1:5", "b" },
+		{ "use_backend b if { src 10.0.0.0/8 }\n default_backend a", "10.0.0.1:5", "b" },
+		{ "use_backend b if { src 10.0.0.0/8 }\n default_backend a", "11.0.0.1:5", "a" },
+		{ "use_backend b unless { src 10.0.0.0/8 }\n default_backend a", "11.0.0.1:5",
+			"b" },
+		{ "use_backend b if { src 10.0.0.0/8 }", "11.0.0.1:5", "-" },
+		{ "use_backend b if { src_port 5 }\n default_backend a", "11.0.0.1:5", "b" },
+		{ "use_backend b if { src_port 1:4 }\n default_backend a", "11.0.0.1:5", "a" },
+		{ "use_backend b if { dst 127.0.0.9 }\n default_backend a", "11.0.0.1:5", "b" },
+		{ "use_backend b if { dst_port 1234 }\n default_backend a", "11.0.0.1:5", "b" },
+		{ "use_backend b if LOCALHOST\n default_backend a", "127.0.0.3:5", "b" },
+		{ "acl x src 10.0.0.0/8\n acl x src 11.0.0.0/8\n use_backend b if x !LOCALHOST\n"
+		  " use_backend a if TRUE",
+			"11.0.0.1:5", "b" },
+		/* the first that holds */
+		{ "use_backend a if FALSE\n use_backend b if TRUE\n use_backend a", "1.1.1.1:1",
+			"b" },
+		{ "use_backend a if FALSE\n use_backend b\n default_backend a", "1.1.1.1:1", "b" },
+		/* names that are made */
+		{ "use_backend b if { str(x) x }\n default_backend a", "1.1.1.1:1", "b" },
+		{ "use_backend b unless { str(x) x }\n default_backend a", "1.1.1.1:1", "a" },
+		{ "acl x str(1) 0\n acl x str(1) 1\n use_backend b if x !FALSE", "1.1.1.1:1", "b" },
+		{ "use_backend %[str(nobody)] if TRUE\n use_backend b\n default_backend a",
+			"1.1.1.1:1", "a" },
+		{ "use_backend %[str(b)]\n default_backend a", "1.1.1.1:1", "b" },
+		{ "use_backend %[src]\n default_backend a", "9.9.9.9:1", "9.9.9.9" },
+		{ "use_backend %[src]\n default_backend a", "9.9.9.8:1", "a" },
+		{ "use_backend n_%[src] if TRUE\n use_backend b\n default_backend a", "9.9.9.8:1",
+			"a" },
+		{ "use_backend %[src] if FALSE\n use_backend b\n default_backend a", "9.9.9.9:1",
+			"b" },
+		{ "use_backend %[src]\n use_backend b\n default_backend a", "9.9.9.8:1", "a" },
+		{ "use_backend %[str(c)]", "9.9.9.8:1", "-" },
+		{ "use_backend %[str(f)]\n default_backend a", "9.9.9.8:1", "a" },
+		{ "use_backend %[str(off)]\n default_backend a", "9.9.9.8:1", "-" },
+		{ "use_backend %[str(" FIFTY FIFTY FIFTY FIFTY FIFTY FIFTY ")]\n default_backend a",
+			"9.9.9.8:1", "a" },
+		/* switched off: nobody gets a server from it */
+		{ "use_backend off if TRUE\n default_backend a", "1.1.1.1:1", "-" },
+		{ "use_backend b if { src_port 5 }\n default_backend off", "1.1.1.1:1", "-" },
+	};
+	char text[2048];
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		const char *got;
+
+		if (looks_at_connection(t[i].lines))
+			continue;
+		snprintf(text, sizeof(text),
+			WORLD_DEFAULTS "frontend f\n bind 127.0.0.9:1234\n %s\n" TWO
+				       "backend off\n disabled\nbackend 9.9.9.9\n", t[i].lines);
+		world_load(&w, text);
+		assert_int_equal(w.result, 0);
+		got = route_of(&w, t[i].client);
+		if (strcmp(got, t[i].want) != 0)
+			fail_msg("%s: %s goes to %s", t[i].lines, t[i].client, got);
+		world_fini(&w);
+	}
+}
+
+/* A frontend that asks nothing has nothing to go through. */
+static void
+costs_nothing(void **state)
+{
+	static const struct {
+		const char *lines;
+		unsigned int n;
+	} t[] = {
+		{ "default_backend a", 0 },
+		{ "use_backend b", 0 },
+		{ "use_backend b if TRUE", 1 },
+		{ "use_backend %[str(b)]\n use_backend a if TRUE", 1 },
+		{ "use_backend b if TRUE\n use_backend a if TRUE\n use_backend a", 2 },
+	};
+	char text[1024];
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		snprintf(text, sizeof(text), WORLD_DEFAULTS "frontend f\n bind :1\n %s\n" TWO,
+			t[i].lines);
+		world_load(&w, text);
+		assert_int_equal(w.result, 0);
+		assert_int_equal(world_proxy(&w, "f")->n_routes, t[i].n);
+		world_fini(&w);
+	}
+}
+
+static void
+refused(void **state)
+{
+#define FE WORLD_DEFAULTS "frontend f\n bind :1\n "
+	(void)state;
+	world_says(FE "use_backend a if nope\n" TWO, -1, "no such ACL : 'nope'");
+	world_says(FE "use_backend a when TRUE\n" TWO, -1, "'if' or 'unless' is expected");
+	world_says(FE "use_backend c if TRUE\n" TWO, -1,
+		"Proxy 'f': unable to find required use_backend: 'c'.");
+	world_says(FE "use_backend a\n use_backend b if TRUE\n" TWO, 0, "never reached");
+	world_says(FE "acl a/b always_true\n" TWO, -1, "not permitted in acl name");
+	world_says(WORLD_DEFAULTS " acl x always_true\n", -1, "without a name");
+	world_says("defaults d\n acl x always_true\n", 0, "");
+	/* ACLs are a section's own */
+	world_says(
+		"defaults d\n timeout client 1s\n acl x always_true\nfrontend f from d\n bind :1\n"
+		" use_backend a if x\n" TWO,
+		-1, "no such ACL : 'x'");
+#undef FE
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(routes),
+		cmocka_unit_test(costs_nothing),
+		cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* Sessions in the loop: the first exchange, what waits a turn, and what is no event of theirs. */
+#include "unit/proxy/session_rig.h"
+
+static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, { STEP_SEND, 200 },
+				       { STEP_END, 0 } };
+
+static const struct world_config cfg = { RIG_WORLD };
+
+/* A row that does not exist is a bug: counted, and it ends that session alone. */
+static void
+a_pair_outside_the_table_ends_the_session(void **st)
+{
+	(void)st;
+	rig_open(&cfg, answers);
+	(void)world_client(&w, asks, 0);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, 10 * FAKE_MS);
+	session_post(rig_session(0), SESSION_EV_SLOT);
+	assert_int_equal(loop_turn(w.loop, 0), 0);
+	assert_int_equal(w.engine.fsm_bugs, 1);
+	assert_int_equal(w.n_ends, 1);
+	w.engine.fsm_bugs = 0;
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.n_ends, 2);
+	assert_int_equal(w.client[1].got, 200);
+	rig_close();
+}
+
+/* The first exchange happens in the turn of the accept: no event is waited for. */
+static void
+a_near_request_is_forwarded_in_one_turn(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_END, 0 } };
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	for (int i = 0; i < 3 && !w.engine.cum_conns; i++)
+		assert_int_equal(loop_turn(w.loop, 1), 0);
+	assert_int_equal(w.engine.cum_conns, 1);
+	assert_int_equal(rig_session(0)->state, SESSION_RELAY);
+	assert_int_equal(rig_session(0)->dir[CLIENT].bytes, 100);
+	assert_int_equal(w.engine.bytes_in, 100);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+/* Turns until the first session has left an answer unread. */
+static struct session *
+play_until_it_looks_again(const struct step *client, const struct step *origin)
+{
+	static const struct world_config smart = { RIG_WORLD, .options = OPT_SMART_CONNECT };
+
+	rig_open(&smart, origin);
+	(void)world_client(&w, client, 0);
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(loop_turn(w.loop, 1), 0);
+		if (w.engine.n_sessions && rig_session(0)->looked_again)
+			return rig_session(0);
+	}
+	fail_msg("it never did");
+	return NULL;
+}
+
+static void
+an_answer_waits_one_turn_for_its_fin(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
+					      { STEP_PAUSE, 5000 }, { STEP_END, 0 } };
+	struct session *s;
+
+	(void)st;
+	s = play_until_it_looks_again(asks, origin);
+	assert_int_equal(s->dir[SERVER].bytes, 0);
+	fake_peer_shut(w.served[0].s);
+	assert_int_equal(loop_turn(w.loop, 0), 0);
+	assert_int_equal(s->dir[SERVER].bytes, 200);
+	assert_int_not_equal(s->dir[SERVER].state, DIRECTION_OPEN);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+static void
+an_answer_without_a_fin_goes_on_in_the_next_turn(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
+					      { STEP_PAUSE, 5000 }, { STEP_END, 0 } };
+	uint64_t t;
+	struct session *s;
+
+	(void)st;
+	s = play_until_it_looks_again(asks, origin);
+	t = loop_now_ns(w.loop);
+	assert_int_equal(loop_turn(w.loop, 1000), 0);
+	assert_int_equal(s->dir[SERVER].bytes, 200);
+	assert_int_equal(s->dir[SERVER].state, DIRECTION_OPEN);
+	assert_true(loop_now_ns(w.loop) - t < FAKE_MS);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+/* Who asked and ended its side is served; option abortonclose takes it for somebody who left. */
+static void
+a_client_that_ended_its_side_may_be_left(void **st)
+{
+	static const struct step half[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 },
+					    { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
+					    { STEP_END, 0 } };
+	struct world_config far = { RIG_WORLD, .n_servers = 1 };
+
+	(void)st;
+	far.server[0] = (struct world_server){ .path = FAKE_FAR, .one_way = 50 * FAKE_MS };
+	rig_play(&far, half, answers);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+	far.options = OPT_ABORTONCLOSE;
+	rig_play(&far, half, answers);
+	assert_string_equal(rig_terms(), "CC");
+	rig_close();
+	/* It asked at once, and the server is there: nothing is dropped that can be served. */
+	far.server[0] = (struct world_server){ .path = FAKE_NEAR };
+	rig_play(&far, half, answers);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pair_outside_the_table_ends_the_session),
+		cmocka_unit_test(a_near_request_is_forwarded_in_one_turn),
+		cmocka_unit_test(an_answer_waits_one_turn_for_its_fin),
+		cmocka_unit_test(an_answer_without_a_fin_goes_on_in_the_next_turn),
+		cmocka_unit_test(a_client_that_ended_its_side_may_be_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+#include "unit/rule/action_test.h"
+
+static void
+test_targets(void **state)
+{
+	static const struct {
+		const char *line, *target, *after;
+	} rows[] = {
+		{ "set-path /x", "/p?q=1", "/x?q=1" },
+		{ "set-path /x%[rq(F)]", "/p", "/x1" },
+		{ "set-path /x", "http://h/p?q", "http://h/x?q" },
+		{ "set-pathq /x?y", "/p?q=1", "/x?y" },
+		{ "set-query y=%[rq(F)]", "/p?q=1", "/p?y=1" },
+		{ "set-query y", "/p", "/p?y" },
+		{ "set-query %[rq(none)]", "/p?q", "/p?" },
+		{ "set-uri http://o.org/z", "/p", "http://o.org/z" },
+		{ "replace-path (.*) /a\\\\1", "/p?q=1", "/a/p?q=1" },
+		{ "replace-path /p/(.*) /\\\\1", "/p/b?q=1", "/b?q=1" },
+		{ "replace-path /zz /y", "/p/b?q=1", "/p/b?q=1" },
+		{ "replace-pathq ([^?]*)(\\\\?(.*))? \\\\1/foo\\\\2", "/bar?q=1", "/bar/foo?q=1" },
+		{ "replace-uri ^http://(.*) https://\\\\1", "http://h/p", "https://h/p" },
+		{ "replace-uri ([^/:]*://[^/]*)?(.*) \\\\1/foo\\\\2", "http://h/p",
+			"http://h/foo/p" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char line[256], req[256], want[256];
+		const char *got;
+
+		(void)snprintf(line, sizeof(line), "http-request %s", rows[i].line);
+		(void)snprintf(req, sizeof(req), "GET %s HTTP/1.1\r\nHost: h\r\nF: 1",
+			rows[i].target);
+		(void)snprintf(want, sizeof(want), "GET %s HTTP/1.1|", rows[i].after);
+		got = action_rig_request(&r, line, req);
+		if (strncmp(got, want, strlen(want)) != 0)
+			fail_msg("%s: %s is not %s", line, got, want);
+	}
+	/* A new authority is the new Host. */
+	assert_string_equal(action_rig_request(&r, "http-request set-uri http://o.org/z",
+				    "GET /p HTTP/1.1\r\nHost: h"),
+		"GET http://o.org/z HTTP/1.1|Host: o.org|");
+}
+
+/* What comes out has to be what the parser would let in. */
+static void
+test_no_smuggling(void **state)
+{
+	static const char *const lines[] = {
+		"set-path x", "set-path \"/a b\"", "set-path /%[rq(F)]", "set-uri %[rq(F)]",
+		"set-pathq \"/a#b\"", "set-query %[rq(F)]", "set-uri %[rq(none)]",
+			"set-path /\xc3\xa9",
+		"replace-path /p \"/a HTTP/1.1\"",
+			"replace-uri .* \"/ HTTP/1.1\\\\x0d\\\\x0aX: y\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		char line[256];
+
+		(void)snprintf(line, sizeof(line), "http-request %s", lines[i]);
+		action_rig_fails(&r, RULE_HTTP_REQUEST, line,
+			"GET /p HTTP/1.1\r\nHost: h\r\nF: / HTTP/1.1", NULL);
+	}
+	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-path /x",
+		"CONNECT h:80 HTTP/1.1\r\nHost: h:80", NULL);
+}
+
+static void
+test_methods(void **state)
+{
+	(void)state;
+	assert_string_equal(action_rig_request(&r, "http-request set-method PUT",
+				    "POST / HTTP/1.1\r\nHost: h"),
+		"PUT / HTTP/1.1|Host: h|");
+	assert_int_equal(r.req.method, HTTP_PUT);
+	assert_string_equal(action_rig_request(&r, "http-request set-method %[rq(M)]",
+				    "GET / HTTP/1.1\r\nHost: h\r\nM: X"),
+		"X / HTTP/1.1|Host: h|M: X|");
+	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method %[rq(M)]",
+		"GET / HTTP/1.1\r\nHost: h\r\nM: GET /x", NULL);
+	/* The client and the server have to see the end of the response in the same place. */
+	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method GET",
+		"HEAD / HTTP/1.1\r\nHost: h", NULL);
+	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method %[rq(M)]",
+		"GET / HTTP/1.1\r\nHost: h\r\nM: HEAD", NULL);
+	assert_string_equal(action_rig_request(&r, "http-request set-method %[rq(M)]",
+				    "HEAD / HTTP/1.1\r\nHost: h\r\nM: HEAD"),
+		"HEAD / HTTP/1.1|Host: h|M: HEAD|");
+	action_rig_refuses(&r, "http-request set-method HEAD", "ends elsewhere");
+	action_rig_refuses(&r, "http-request set-method CONNECT", "ends elsewhere");
+	action_rig_refuses(&r, "http-request set-method \"a b\"", "cannot be a method");
+}
+
+static void
+test_status(void **state)
+{
+	static const char res[] = "HTTP/1.1 200 OK\r\nContent-Length: 0";
+
+	(void)state;
+	assert_string_equal(action_rig_response(&r, "http-response set-status 431", res),
+		"HTTP/1.1 431 Request Header Fields Too Large|Content-Length: 0|");
+	assert_string_equal(
+		action_rig_response(&r, "http-response set-status 503 reason \"Slow Down\"", res),
+		"HTTP/1.1 503 Slow Down|Content-Length: 0|");
+	action_rig_refuses(&r, "http-response set-status 204", "has no body");
+	action_rig_refuses(&r, "http-response set-status 304", "has no body");
+	action_rig_refuses(&r, "http-response set-status 101", "has no body");
+	action_rig_refuses(&r, "http-response set-status 99", "100..999");
+	action_rig_refuses(&r, "http-response set-status 1000", "100..999");
+	action_rig_refuses(&r, "http-response set-status 500 reason", "expects <status>");
+	action_rig_refuses(&r, "http-response set-status 500 reason \"a\\nb\"", "no control");
+	action_rig_refuses(&r, "http-request set-status 500", "is not for 'http-request' rules");
+	/* What had no body has an empty one, whatever length was told of another. */
+	assert_string_equal(
+		action_rig_response(&r, "http-response set-status 500", "HTTP/1.1 204 No Content"),
+		"HTTP/1.1 500 Internal Server Error|Content-Length: 0|");
+	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
+		"HTTP/1.1 304 Not Modified\r\nContent-Length: 70\r\nETag: \"a\""),
+		"HTTP/1.1 200 OK|ETag: \"a\"|Content-Length: 0|");
+	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
+		"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked"),
+		"HTTP/1.1 200 OK|Content-Length: 0|");
+	action_rig_fails(&r, RULE_HTTP_RESPONSE, "http-response set-status 500",
+		"GET / HTTP/1.1\r\nHost: h",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade");
+}
+
+static void
+test_refused(void **state)
+{
+	(void)state;
+	action_rig_refuses(&r, "http-request set-path", "expects <fmt>");
+	action_rig_refuses(&r, "http-request replace-path a", "expects <regex> <fmt>");
+	action_rig_refuses(&r, "http-request replace-path ( a", "(byte ");
+	action_rig_refuses(&r, "http-response set-path /", "is not for 'http-response' rules");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_smuggling, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_status, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+#include "unit/rule/cond_rig.h"
+
+#include "rule/match/acl.h"
+
+static struct cond_rig rig;
+
+static int
+ask(const char *acls, const char *cond)
+{
+	int truth = cond_rig_ask(&rig, acls, cond);
+
+	if (truth < 0)
+		fail_msg("%s: %s", cond, rig.printed);
+	cond_rig_fini(&rig);
+	return truth;
+}
+
+/* Several lines of one name: any of them. */
+static void
+several_lines(void **state)
+{
+	static const char acls[] =
+		"acl a t.path_beg /x\nacl a t.path_end .gif\nacl b t.path_beg /x";
+
+	(void)state;
+	assert_int_equal(ask(acls, "a"), RULE_YES);
+	assert_int_equal(ask(acls, "b"), RULE_NO);
+	assert_int_equal(ask("acl A t.path_beg /x\nacl a t.path_beg /s", "A"), RULE_NO);
+}
+
+/* Any value of a fetch that has several; one that is missing hides none behind it. */
+static void
+several_values(void **state)
+{
+	(void)state;
+	traffic.n_multi = 3;
+	traffic.multi[0] = "one";
+	traffic.multi[1] = NULL;
+	traffic.multi[2] = "three";
+	assert_int_equal(ask("", "{ t.multi one }"), RULE_YES);
+	assert_int_equal(ask("", "{ t.multi three }"), RULE_YES);
+	assert_int_equal(ask("", "{ t.multi two }"), RULE_NO);
+	assert_int_equal(ask("", "!{ t.multi three }"), RULE_NO);
+	assert_int_equal(ask("", "{ t.multi -m found }"), RULE_YES);
+	/* a converter that fails for one of them */
+	traffic.multi[0] = "x";
+	traffic.multi[1] = "10.0.0.1";
+	assert_int_equal(ask("", "{ t.multi -m ip 10.0.0.1 }"), RULE_YES);
+	traffic.n_multi = 0;
+	assert_int_equal(ask("", "{ t.multi one }"), RULE_NO);
+	assert_int_equal(ask("", "{ t.multi -m found }"), RULE_NO);
+}
+
+/* What is not there where it is asked is never fetched, and matches nothing. */
+static void
+out_of_place(void **state)
+{
+	(void)state;
+	assert_int_equal(cond_rig_ask(&rig, "", "{ t.res -m found }"), RULE_NO);
+	assert_non_null(strstr(rig.printed, "never matches"));
+	cond_rig_fini(&rig);
+	assert_int_equal(cond_rig_ask(&rig, "", "!{ t.res -m found }"), RULE_YES);
+	cond_rig_fini(&rig);
+	/* one of two may hold: no warning */
+	assert_int_equal(cond_rig_ask(&rig, "acl a t.res -m found\nacl a t.path_beg /s", "a"),
+		RULE_YES);
+	assert_string_equal(rig.printed, "");
+	assert_int_equal(rule_cond_needs(rig.cond[0]), SAMPLE_AT_RES);
+	cond_rig_fini(&rig);
+}
+
+static void
+predefined(void **state)
+{
+	(void)state;
+	assert_int_equal(ask("", "TRUE"), RULE_YES);
+	assert_int_equal(ask("", "FALSE"), RULE_NO);
+	/* the section's own comes first */
+	assert_int_equal(ask("acl TRUE always_false", "TRUE"), RULE_NO);
+	assert_null(rule_acl_predefined("true"));
+	assert_string_equal(rule_acl_predefined("METH_GET")[2], "HEAD");
+	assert_null(rule_acl_predefined("METH_GET")[3]);
+	assert_string_equal(rule_acl_suggest(NULL, "METH_GETT"), "METH_GET");
+	cond_rig_init(&rig);
+	assert_null(cond_rig_read(&rig, "acl my_name t.path x"));
+	assert_string_equal(rule_acl_suggest(&rig.acls, "mi_name"), "my_name");
+	assert_null(rule_acl_find(&rig.acls, "mi_name"));
+	assert_null(rule_acl_find(NULL, "my_name"));
+	cond_rig_fini(&rig);
+}
+
+static void
+checked(void **state)
+{
+	struct rule_err why;
+
+	(void)state;
+	check_calls = 0;
+	cond_rig_init(&rig);
+	assert_null(cond_rig_read(&rig, "acl a t.path x\nacl a t.check y\nwhen if TRUE or !a"));
+	assert_int_equal(rule_cond_check(rig.cond[0], NULL, &why), 0);
+	assert_int_equal(check_calls, 1);
+	assert_int_equal(rule_cond_check(rig.cond[0], &rig, &why), -1);
+	assert_non_null(strstr(why.text, "there is no such thing"));
+	cond_rig_fini(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_lines),
+		cmocka_unit_test(several_values),
+		cmocka_unit_test(out_of_place),
+		cmocka_unit_test(predefined),
+		cmocka_unit_test(checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

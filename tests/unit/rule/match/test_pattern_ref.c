@@ -1,0 +1,326 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rule/match/pattern_ref.h"
+
+enum { SETS = 4, KEYS = 12, STEPS = 4000, MODEL_MAX = 4096 };
+
+static char room[4096];
+static struct arena arena = { room, 0, sizeof(room), 0 };
+static struct sample_ctx cx = { .arena = &arena };
+static struct pattern_set set[SETS];
+static struct pattern_ref *ref;
+static struct rule_err why;
+
+static const struct {
+	enum pattern_method method;
+	unsigned int flags;
+} kinds[SETS] = {
+	{ PATTERN_STR, 0 },
+	{ PATTERN_STR, PATTERN_NOCASE },
+	{ PATTERN_BEG, 0 },
+	{ PATTERN_SUB, 0 },
+};
+
+static int
+open_ref(void **state)
+{
+	(void)state;
+	ref = pattern_ref_new("f.map", &keyhash_known);
+	assert_non_null(ref);
+	for (int i = 0; i < SETS; i++) {
+		pattern_set_init(&set[i], kinds[i].method, SAMPLE_STR, &keyhash_known);
+		assert_int_equal(pattern_ref_feed(ref, &set[i], kinds[i].flags, &why), 0);
+	}
+	return 0;
+}
+
+static int
+close_ref(void **state)
+{
+	(void)state;
+	for (int i = 0; i < SETS; i++)
+		pattern_set_forget(&set[i]);
+	pattern_ref_free(&ref);
+	return 0;
+}
+
+static void
+add(uint32_t version, const char *key, const char *value)
+{
+	assert_int_equal(pattern_ref_add(ref, version, str_of(key), str_of(value), &why), 0);
+}
+
+static const char *
+look_up(int i, const char *key)
+{
+	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(key) };
+	const struct pattern *t = pattern_match(&set[i], &s, &cx, NULL);
+
+	return t ? t->value.p : "(none)";
+}
+
+#define IS(key, value) assert_string_equal(look_up(0, key), value)
+
+static void
+one_by_one(void **state)
+{
+	(void)state;
+	add(0, "a", "1");
+	add(0, "a", "2");
+	add(0, "b", "3");
+	IS("a", "1");
+	assert_string_equal(look_up(1, "A"), "1");
+	assert_string_equal(look_up(3, "xbx"), "3");
+	/* the one that stood behind it */
+	assert_int_equal(pattern_ref_del_id(ref, 1), 1);
+	IS("a", "2");
+	assert_int_equal(pattern_ref_del_id(ref, 1), 0);
+	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("a longer one"), &why), 1);
+	IS("a", "a longer one");
+	assert_int_equal(pattern_ref_set(ref, STR("z"), STR("x"), &why), 0);
+	assert_int_equal(pattern_ref_set_id(ref, 3, STR(""), &why), 1);
+	IS("b", "");
+	assert_int_equal(pattern_ref_set_id(ref, 77, STR(""), &why), 0);
+	assert_string_equal(pattern_ref_find(ref, STR("a"))->value.p, "a longer one");
+	assert_null(pattern_ref_find(ref, STR("z")));
+	assert_int_equal(pattern_ref_del(ref, STR("a")), 1);
+	assert_int_equal(pattern_ref_del(ref, STR("a")), 0);
+	IS("a", "(none)");
+	assert_int_equal(ref->n, 1);
+}
+
+/* As the management manual has it: what is prepared is not looked at before `commit`. */
+static void
+versions(void **state)
+{
+	(void)state;
+	add(0, "a", "old");
+	assert_int_equal(pattern_ref_commit(ref, 1), -ERR_RANGE);
+	assert_false(pattern_ref_has_version(ref, 1));
+	assert_int_equal(pattern_ref_prepare(ref), 1);
+	assert_int_equal(pattern_ref_prepare(ref), 2);
+	assert_true(pattern_ref_has_version(ref, 2));
+	add(1, "a", "never");
+	add(2, "a", "new");
+	IS("a", "old");
+	/* whatever its version */
+	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("x"), &why), 3);
+	IS("a", "x");
+	assert_int_equal(pattern_ref_commit(ref, 2), 0);
+	IS("a", "x");
+	assert_int_equal(ref->n, 1);
+	assert_int_equal(ref->version, 2);
+	assert_int_equal(pattern_ref_commit(ref, 2), -ERR_RANGE);
+	assert_int_equal(pattern_ref_commit(ref, 0), -ERR_RANGE);
+	/* a version that nothing was added to empties it at once */
+	assert_int_equal(pattern_ref_commit(ref, pattern_ref_prepare(ref)), 0);
+	IS("a", "(none)");
+	assert_int_equal(ref->n, 0);
+	/* numbers wrap around */
+	ref->version = ref->next = UINT32_MAX;
+	assert_int_equal(pattern_ref_prepare(ref), 0);
+	add(0, "w", "1");
+	assert_int_equal(pattern_ref_commit(ref, 0), 0);
+	IS("w", "1");
+}
+
+static void
+clearing(void **state)
+{
+	(void)state;
+	add(0, "a", "1");
+	(void)pattern_ref_prepare(ref);
+	add(1, "a", "2");
+	assert_int_equal(pattern_ref_clear(ref, 1), 0);
+	IS("a", "1");
+	assert_int_equal(ref->n, 1);
+	assert_int_equal(pattern_ref_clear(ref, 0), 0);
+	IS("a", "(none)");
+	assert_int_equal(ref->n, 0);
+	add(0, "a", "3");
+	IS("a", "3");
+}
+
+/* What one of the sets cannot take changes none of them. */
+static void
+refused(void **state)
+{
+	struct pattern_set numbers;
+
+	(void)state;
+	add(0, "a", "7");
+	pattern_set_init(&numbers, PATTERN_STR, SAMPLE_SINT, &keyhash_known);
+	assert_int_equal(pattern_ref_feed(ref, &numbers, 0, &why), 0);
+	assert_true(pattern_ref_add(ref, 0, STR("b"), STR("x"), &why) < 0);
+	assert_string_equal(why.text, "the value 'x' is not a number");
+	assert_true(pattern_ref_set(ref, STR("a"), STR("x"), &why) < 0);
+	IS("a", "7");
+	IS("b", "(none)");
+	assert_int_equal(numbers.n, 1);
+	assert_int_equal(set[0].n, 1);
+	assert_int_equal(ref->n, 1);
+	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("8"), &why), 1);
+	assert_int_equal(numbers.all[0]->data.u.sint, 8);
+	pattern_set_forget(&numbers);
+}
+
+/* Lines of one ACL share a set: what happens to one line leaves the other alone. */
+static void
+lines_of_one_set(void **state)
+{
+	struct pattern_ref *other = pattern_ref_new(NULL, &keyhash_known);
+
+	(void)state;
+	assert_int_equal(pattern_ref_feed(other, &set[0], 0, &why), 0);
+	add(0, "a", "1");
+	assert_int_equal(pattern_ref_add(other, 0, STR("b"), STR("2"), &why), 0);
+	assert_int_equal(pattern_ref_clear(ref, 0), 0);
+	IS("a", "(none)");
+	IS("b", "2");
+	add(0, "a", "3");
+	assert_int_equal(pattern_ref_commit(other, pattern_ref_prepare(other)), 0);
+	IS("a", "3");
+	IS("b", "(none)");
+	pattern_ref_free(&other);
+}
+
+/* --- against something simple --- */
+
+static struct row {
+	char key[8], value[16];
+	uint32_t version;
+	uint64_t id;
+} model[MODEL_MAX];
+static int n_rows;
+
+static void
+forget_row(int i)
+{
+	n_rows--;
+	memmove(&model[i], &model[i + 1], (size_t)(n_rows - i) * sizeof(model[0]));
+}
+
+static const char *
+model_look_up(int i, const char *key)
+{
+	const char *best = "(none)";
+	size_t longest = 0;
+
+	for (int r = 0; r < n_rows; r++) {
+		const struct row *m = &model[r];
+		size_t len = strlen(m->key);
+
+		if (m->version != ref->version)
+			continue;
+		if (i == 0               ? strcmp(m->key, key) == 0
+				: i == 1 ? strcasecmp(m->key, key) == 0
+				: i == 3 ? strstr(key, m->key) != NULL
+					 : 0)
+			return m->value;
+		if (i == 2 && strncmp(m->key, key, len) == 0 && len > longest) {
+			longest = len;
+			best = m->value;
+		}
+	}
+	return best;
+}
+
+static void
+check_all(const char *const *keys)
+{
+	for (int i = 0; i < SETS; i++) {
+		int current = 0;
+
+		for (int k = 0; k < KEYS; k++)
+			assert_string_equal(look_up(i, keys[k]), model_look_up(i, keys[k]));
+		for (int r = 0; r < n_rows; r++)
+			current += model[r].version == ref->version;
+		assert_int_equal(set[i].n, current);
+	}
+	assert_int_equal(ref->n, n_rows);
+}
+
+static void
+random_step(const char *const *keys)
+{
+	const char *key = keys[rand() % KEYS];
+	uint32_t version = ref->version + (uint32_t)(rand() % (int)(ref->next - ref->version + 1));
+	char value[16];
+	int what = rand() % 100;
+
+	snprintf(value, sizeof(value), "%d", rand());
+	if (what < 60 && n_rows < MODEL_MAX) {
+		add(version, key, value);
+		snprintf(model[n_rows].key, sizeof(model[0].key), "%s", key);
+		snprintf(model[n_rows].value, sizeof(model[0].value), "%s", value);
+		model[n_rows].version = version;
+		model[n_rows++].id = ref->last_id;
+	} else if (what < 75) {
+		(void)pattern_ref_del(ref, str_of(key));
+		for (int r = n_rows - 1; r >= 0; r--)
+			if (strcmp(model[r].key, key) == 0)
+				forget_row(r);
+	} else if (what < 85 && n_rows) {
+		int r = rand() % n_rows;
+
+		assert_int_equal(pattern_ref_del_id(ref, model[r].id), 1);
+		forget_row(r);
+	} else if (what < 93) {
+		assert_true(pattern_ref_set(ref, str_of(key), str_of(value), &why) >= 0);
+		for (int r = 0; r < n_rows; r++)
+			if (strcmp(model[r].key, key) == 0)
+				snprintf(model[r].value, sizeof(model[0].value), "%s", value);
+	} else if (what < 96) {
+		(void)pattern_ref_prepare(ref);
+	} else if (what < 98) {
+		assert_int_equal(pattern_ref_clear(ref, version), 0);
+		for (int r = n_rows - 1; r >= 0; r--)
+			if (model[r].version == version)
+				forget_row(r);
+	} else if (version != ref->version) {
+		assert_int_equal(pattern_ref_commit(ref, version), 0);
+		for (int r = n_rows - 1; r >= 0; r--)
+			if (model[r].version < version)
+				forget_row(r);
+	}
+}
+
+static void
+any_order(void **state)
+{
+	static const char *const keys[KEYS] = { "a", "A", "ab", "abc", "b", "bc", "B", "c", "Ca",
+		"cab", "x", "xab" };
+
+	(void)state;
+	srand(7);
+	n_rows = 0;
+	for (int i = 0; i < STEPS; i++) {
+		random_step(keys);
+		check_all(keys);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_by_one, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(versions, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(clearing, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(refused, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(lines_of_one_set, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(any_order, open_ref, close_ref),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

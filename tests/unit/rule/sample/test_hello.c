@@ -1,0 +1,154 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "rule/sample/hello.h"
+#include "unit/rule/hello_rig.h"
+
+#define ALL HELLO_SNI_A HELLO_ALPN HELLO_GROUPS HELLO_TICKET
+
+/* As "type|version|name|protocol|groups|ticket", or "not", "more". */
+static const char *
+read_as(struct str bytes)
+{
+	static char out[400];
+	struct hello h;
+	enum hello_found found = hello_parse(bytes, &h);
+
+	if (found != HELLO_WHOLE)
+		return found == HELLO_MORE ? "more" : "not";
+	snprintf(out, sizeof(out), "%d|%u.%u|%.*s|%.*s|%d|%d|%d", h.type, h.version >> 16,
+		h.version & 0xffff, (int)h.name.len, h.name.len ? h.name.p : "",
+		(int)h.protocol.len, h.protocol.len ? h.protocol.p : "", h.has_groups, h.ticket,
+		h.is_client);
+	return out;
+}
+
+/* Where HAProxy 2.6 has another opinion, it stands behind. */
+static void
+hellos(void **state)
+{
+	static const struct {
+		struct hello_parts h;
+		const char *want;
+	} t[] = {
+		{ { .extensions = STR(ALL) }, "1|3.3|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .record = "\3\0" }, "1|3.3|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .record = "\3\4" }, "1|3.3|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .record = "\2\0" }, "not" },
+		{ { .extensions = STR(ALL), .record = "\4\0" }, "not" }, /* takes it */
+		{ { .extensions = STR(ALL), .version = "\3\0" }, "1|3.0|||0|0|0" },
+		{ { .extensions = STR(ALL), .version = "\3\1" }, "1|3.1|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .version = "\3\4" }, "1|3.4|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .version = "\2\0" }, "1|2.0|||0|0|0" },
+		{ { .extensions = STR(ALL), .version = "\4\0" }, "1|4.0|||0|0|0" },
+		{ { .no_extensions = 1 }, "1|3.3|||0|0|1" },
+		{ { .extensions = STR("") }, "1|3.3|||0|0|1" },
+		{ { .extensions = STR(ALL), .type = 2 }, "2|3.3|||0|0|0" },
+		{ { .extensions = STR(ALL), .type = 11 }, "11|3.3|||0|0|0" },
+		/* lengths */
+		{ { .extensions = STR(ALL), .more_message = 1 }, "not" },
+		{ { .extensions = STR(ALL), .more_message = -1 }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR(ALL), .more_record = 1 }, "1|3.3|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .more_record = -1 }, "not" },             /* takes it */
+		{ { .extensions = STR(ALL), .behind = STR("pp") }, "1|3.3|||0|0|0" }, /* takes it */
+		{ { .extensions = STR(ALL), .session = 32 }, "1|3.3|a|h2|1|1|1" },
+		{ { .extensions = STR(ALL), .session = 33 }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR(ALL), .ciphers = 1 }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR(ALL), .no_ciphers = 1 }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR(ALL), .no_compressions = 1 }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR("\0\0\0\377\0") }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR(HELLO_SNI_A "\0") }, "1|3.3|||0|0|0" },
+		/* names */
+		{ { .extensions = STR("\0\0\0\12\0\10\0\0\1a\0\0\1b") }, "1|3.3|a||0|0|1" },
+		{ { .extensions = STR("\0\0\0\6\0\4\1\0\1a") }, "1|3.3|||0|0|1" },
+		{ { .extensions = STR("\0\0\0\5\0\3\0\0\0") }, "1|3.3|||0|0|1" },
+		{ { .extensions = STR("\0\0\0\0") }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR("\0\0\0\7\0\5\0\0\2a\0") }, "1|3.3|||0|0|0" }, /* "a" */
+		{ { .extensions = STR("\0\0\0\7\0\5\0\0\2a ") }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR("\0\0\0\7\0\5\0\0\1a\0") }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR(HELLO_SNI_A HELLO_SNI_A) }, "1|3.3|||0|0|0" }, /* the first */
+		{ { .extensions = STR("\1\1\0\0\1\1\0\0") }, "1|3.3|||0|0|1" },
+		/* others */
+		{ { .extensions = STR("\0\20\0\15\0\13\12acme-tls/1") },
+			"1|3.3||acme-tls/1|0|0|1" },
+		{ { .extensions = STR("\0\20\0\2\0\0") }, "1|3.3|||0|0|1" },
+		{ { .extensions = STR("\0\20\0\3\0\1\0") }, "1|3.3|||0|0|0" },
+		{ { .extensions = STR("\0\43\0\3abc") }, "1|3.3|||0|2|1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		if (strcmp(read_as(hello_make(&t[i].h)), t[i].want) != 0)
+			fail_msg("%zu: %s, not %s", i, read_as(hello_make(&t[i].h)), t[i].want);
+}
+
+/* It is not judged before it is whole, and what follows is not read. */
+static void
+pieces(void **state)
+{
+	const struct hello_parts parts = { .extensions = STR(ALL) };
+	struct str whole = hello_make(&parts);
+
+	(void)state;
+	for (size_t n = 0; n < whole.len; n++) {
+		char *copy = malloc(n + 1);
+
+		memcpy(copy, whole.p, n);
+		assert_string_equal(read_as((struct str){ copy, n }), "more");
+		free(copy);
+	}
+	hello_bytes[whole.len] = 'x';
+	assert_string_equal(read_as((struct str){ whole.p, whole.len + 1 }), "1|3.3|a|h2|1|1|1");
+}
+
+static void
+others(void **state)
+{
+	static const struct str t[] = { STR("G"), STR("GET / HTTP/1.1\r\n"), STR("\25\3\1\0\2\1\0"),
+		STR("\26\2"), STR("\26\3\1\0\3\1\0\0\0"), STR("\26\3\1\0\5\1\0\0\1\0") };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		assert_string_equal(read_as(t[i]), "not");
+	assert_string_equal(read_as((struct str){ NULL, 0 }), "more");
+}
+
+static void
+versions(void **state)
+{
+	static const char old[] = "\x80\x0b\1\3\1\0\3\0\0\0\20ab";
+	const struct hello_parts parts = { .version = "\3\2", .no_extensions = 1 };
+	uint32_t v = 0;
+
+	(void)state;
+	assert_int_equal(hello_version(hello_make(&parts), &v), HELLO_WHOLE);
+	assert_int_equal(v, 3 << 16 | 2);
+	assert_int_equal(hello_version(STR(old), &v), HELLO_WHOLE);
+	assert_int_equal(v, 3 << 16 | 1);
+	for (size_t n = 1; n < sizeof(old) - 1; n++)
+		assert_int_equal(hello_version((struct str){ old, n }, &v), HELLO_MORE);
+	assert_int_equal(hello_version(STR("\x80\x08\1\3"), &v), HELLO_NOT);
+	assert_int_equal(hello_version(STR("\x80\x2e\4"), &v), HELLO_NOT);
+	assert_int_equal(hello_version(STR("SSH-2.0"), &v), HELLO_NOT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hellos),
+		cmocka_unit_test(pieces),
+		cmocka_unit_test(others),
+		cmocka_unit_test(versions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
