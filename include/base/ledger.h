@@ -32,8 +32,7 @@ ledger_outcome(long r)
 	return r == -EAGAIN || r == -EINPROGRESS ? SYS_AGAIN : SYS_ERROR;
 }
 
-/* Only the owner counts. A worker that stands still for whoever reads yields its CPU meanwhile,
- * which is a call too: the reader sees whole numbers. */
+/* Only the owner counts, and may while another thread reads: that sees whole numbers. */
 static inline void
 ledger_count(struct ledger *l, enum sys_call call, long r)
 {

@@ -120,7 +120,7 @@ struct log_sink {
 	char *ring;                     /* records, in order; see log.c */
 	size_t used;
 	uint64_t sent;                  /* messages the kernel took */
-	uint64_t dropped; /* messages lost: full ring, full or dead target, no memory */
+	_Atomic uint64_t dropped; /* messages lost: full ring, full or dead target, no memory */
 };
 
 void log_sink_init(struct log_sink *k, struct sys *sys, const struct log_ident *id);

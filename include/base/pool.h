@@ -16,12 +16,12 @@ struct pool {
 	size_t size;
 	size_t align; /* 0: as malloc() has it */
 	void *free; /* first kept object; its first word links the next */
-	unsigned int live;   /* handed out now */
-	unsigned int peak;
-	unsigned int kept;   /* on the free list */
+	_Atomic unsigned int live;   /* handed out now */
+	_Atomic unsigned int peak;
+	_Atomic unsigned int kept;   /* on the free list */
 	unsigned int keep_max;
-	uint64_t gets;
-	uint64_t fails;
+	_Atomic uint64_t gets;
+	_Atomic uint64_t fails;
 };
 
 /* name must outlive the pool; keep_max bounds the free list. */

@@ -14,7 +14,7 @@ struct loop_clock {
 	int64_t wall_offset;   /* wall clock - monotonic, ns */
 	uint64_t sampled_ns;   /* when the slow things were looked at; 0: never */
 	uint64_t cpu_ns;       /* CPU time of this thread then */
-	unsigned int idle_pct; /* of the time between the last two looks, 0..100 */
+	_Atomic unsigned int idle_pct; /* of the time between the last two looks, 0..100 */
 };
 
 /* Reads for the first time; idle_pct is 100 until there is something to compare with. */

@@ -51,14 +51,14 @@ struct loop_config {
 };
 
 struct loop_stats {
-	uint64_t turns;
-	uint64_t waits;      /* returns from waiting */
-	uint64_t wakes;      /* of them, with at least one event */
-	uint64_t events;
-	uint64_t stale;      /* events for an fd that was closed meanwhile */
-	uint64_t spec_turns; /* waits with timeout 0 for speculative work */
-	uint64_t spins;      /* fds ended for waking without progress */
-	uint64_t set_errors; /* registrations the kernel refused */
+	_Atomic uint64_t turns;
+	_Atomic uint64_t waits;      /* returns from waiting */
+	_Atomic uint64_t wakes;      /* of them, with at least one event */
+	_Atomic uint64_t events;
+	_Atomic uint64_t stale;      /* events for an fd that was closed meanwhile */
+	_Atomic uint64_t spec_turns; /* waits with timeout 0 for speculative work */
+	_Atomic uint64_t spins;      /* fds ended for waking without progress */
+	_Atomic uint64_t set_errors; /* registrations the kernel refused */
 };
 
 struct loop *loop_new(struct sys *sys, const struct loop_config *cfg, int *reason) must_check;

@@ -25,7 +25,7 @@ struct timer {
 
 struct timers {
 	struct timer **heap;
-	uint32_t n;
+	_Atomic uint32_t n;   /* anybody may read it */
 	uint32_t cap;
 };
 

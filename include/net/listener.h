@@ -98,7 +98,7 @@ struct listener {
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
 	int fd;
-	enum listener_state state;
+	_Atomic enum listener_state state;
 	unsigned int held;       /* enum listener_hold */
 	listener_fn *on_accept;
 	/* Asked before each accept: at 0 whoever waits stays in the backlog, and the listener is
@@ -117,9 +117,9 @@ struct listener {
 	const struct sockbuf *sockbuf; /* NULL: the kernel's own; must outlive it */
 	/* Counted. */
 	unsigned int conns;      /* open now: the owner calls listener_release */
-	uint64_t accepted;
-	uint64_t handed;         /* of them, given to another worker */
-	uint64_t taken;          /* got from another worker */
+	_Atomic uint64_t accepted;
+	_Atomic uint64_t handed;         /* of them, given to another worker */
+	_Atomic uint64_t taken;          /* got from another worker */
 	uint64_t empty_accepts;  /* accept4 that said EAGAIN */
 	uint64_t paused;         /* back-offs for EMFILE, ENFILE, ENOBUFS, ENOMEM */
 	uint64_t paused_log_ms;  /* when a back-off was last written to the log */

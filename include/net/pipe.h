@@ -39,9 +39,9 @@ struct pipe_pool {
 	struct list idle;     /* the last one put back is the first */
 	unsigned int max;     /* pipes at once, used and idle; 0: never any */
 	unsigned int size;    /* bytes each is to hold; 0: see PIPES_BIG */
-	uint64_t bytes;       /* in all of them: their user keeps count here as well */
-	unsigned int used;
-	unsigned int n_idle;
+	_Atomic uint64_t bytes;       /* in all of them: their user keeps count here as well */
+	_Atomic unsigned int used;
+	_Atomic unsigned int n_idle;
 	unsigned int spare;   /* the least n_idle since the last trim */
 	uint64_t retry_ms;    /* no new one is made before */
 	uint64_t made, refused; /* pipes made; and asked for in vain */

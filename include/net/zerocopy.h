@@ -31,11 +31,11 @@ struct zerocopy_pool {
 	uint64_t max;           /* bytes of buffers that may be pinned at a time */
 	int fast_path;          /* tune.ranges.fast-path */
 	uint32_t first;         /* number of a socket's first send: 0, but for tests */
-	uint64_t pinned;        /* bytes of buffers that are */
-	uint64_t bytes;         /* sent from where they were */
-	uint64_t copied;        /* answers that they had to be copied */
-	uint64_t refused;       /* ENOBUFS: net.core.optmem_max, RLIMIT_MEMLOCK */
-	uint64_t full;          /* max was reached */
+	_Atomic uint64_t pinned;        /* bytes of buffers that are */
+	_Atomic uint64_t bytes;         /* sent from where they were */
+	_Atomic uint64_t copied;        /* answers that they had to be copied */
+	_Atomic uint64_t refused;       /* ENOBUFS: net.core.optmem_max, RLIMIT_MEMLOCK */
+	_Atomic uint64_t full;          /* max was reached */
 };
 
 /* A buffer that was sent from. Its owner holds it until all of it is written. */

@@ -61,9 +61,10 @@ freq_merge(struct freq *sum, const struct freq *f)
 uint32_t
 freq_read(const struct freq *f, uint64_t now_ms)
 {
-	uint64_t now = MAX(now_ms, f->sec * 1000), sec = now / 1000;
-	uint32_t cur = sec == f->sec ? f->cur : 0;
-	uint32_t prev = sec == f->sec ? f->prev : sec == f->sec + 1 ? f->cur : 0;
+	uint64_t counted = atomic_read(&f->sec), now = MAX(now_ms, counted * 1000);
+	uint64_t sec = now / 1000;
+	uint32_t last = atomic_read(&f->cur), cur = sec == counted ? last : 0;
+	uint32_t prev = sec == counted ? atomic_read(&f->prev) : sec == counted + 1 ? last : 0;
 
 	/* The part of the last second that the window still covers. */
 	return cur + (uint32_t)((uint64_t)prev * (1000 - now % 1000) / 1000);

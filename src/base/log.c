@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/log_target.h"
 #include "base/mem.h"
@@ -247,7 +248,7 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const char *ta
 	if (t && !log_target_is_resting(t, now_ns))
 		r = sink_room(k, (size_t)l->max_len + 1, now_ns);
 	if (!r) {
-		k->dropped++;
+		counter_add(&k->dropped, 1);
 		if (t)
 			t->dropped++;
 		return;

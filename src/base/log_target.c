@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/mem.h"
 
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -59,7 +60,7 @@ static void
 target_drop(struct log_sink *k, struct log_target *t, unsigned int n)
 {
 	t->dropped += n;
-	k->dropped += n;
+	counter_add(&k->dropped, n);
 }
 
 /* What somebody else opened may be anything: find out once how it takes a message without blocking

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/mem.h"
 
 void
@@ -35,7 +36,7 @@ pool_fini(struct pool *p)
 		mem_free(p->free);
 		p->free = next;
 	}
-	p->kept = 0;
+	counter_set(&p->kept, 0);
 }
 
 static void *
@@ -49,7 +50,7 @@ keep(struct pool *p, void *obj)
 {
 	*(void **)obj = p->free;
 	p->free = obj;
-	p->kept++;
+	counter_add(&p->kept, 1);
 }
 
 int
@@ -61,7 +62,7 @@ pool_reserve(struct pool *p)
 		return 0;
 	obj = new_object(p);
 	if (unlikely(!obj)) {
-		p->fails++;
+		counter_add(&p->fails, 1);
 		return -1;
 	}
 	keep(p, obj);
@@ -75,18 +76,17 @@ pool_get(struct pool *p)
 
 	if (obj) {
 		p->free = *(void **)obj;
-		p->kept--;
+		counter_sub(&p->kept, 1);
 	} else {
 		obj = new_object(p);
 		if (unlikely(!obj)) {
-			p->fails++;
+			counter_add(&p->fails, 1);
 			return NULL;
 		}
 	}
-	p->gets++;
-	p->live++;
-	if (p->live > p->peak)
-		p->peak = p->live;
+	counter_add(&p->gets, 1);
+	counter_add(&p->live, 1);
+	counter_max(&p->peak, counter_read(&p->live));
 	return obj;
 }
 
@@ -94,7 +94,7 @@ void
 pool_put(struct pool *p, void *obj)
 {
 	assert(p->live > 0);
-	p->live--;
+	counter_sub(&p->live, 1);
 	if (p->kept >= p->keep_max) {
 		mem_free(obj);
 		return;

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/counter.h"
+
 #define NS_PER_S 1000000000u
 #define SAMPLE_NS NS_PER_S
 
@@ -25,8 +27,8 @@ sample(struct loop_clock *c, struct sys *sys)
 	if (sys_getrusage(sys, RUSAGE_THREAD, &ru) == 0) {
 		cpu = cpu_of(&ru);
 		if (c->sampled_ns)
-			c->idle_pct = cpu - c->cpu_ns >= elapsed ? 0 :
-				(unsigned int)(100 - (cpu - c->cpu_ns) * 100 / elapsed);
+			counter_set(&c->idle_pct, cpu - c->cpu_ns >= elapsed ? 0 :
+				(unsigned int)(100 - (cpu - c->cpu_ns) * 100 / elapsed));
 		c->cpu_ns = cpu;
 	}
 	c->sampled_ns = c->now_ns;
@@ -36,7 +38,7 @@ void
 clock_init(struct loop_clock *c, struct sys *sys)
 {
 	memset(c, 0, sizeof(*c));
-	c->idle_pct = 100;
+	counter_set(&c->idle_pct, 100);
 	clock_read(c, sys);
 }
 

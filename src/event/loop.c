@@ -1,5 +1,6 @@
 /* The turn: what runs in which order. The descriptors' side of it is loop_fds.c. */
 #include "base/err.h"
+#include "base/counter.h"
 #include "base/mem.h"
 #include "event/loop_int.h"
 #include "event/mailbox.h"
@@ -113,7 +114,7 @@ loop_wall_ns(const struct loop *l)
 unsigned int
 loop_idle_pct(const struct loop *l)
 {
-	return l->clock.idle_pct;
+	return counter_read(&l->clock.idle_pct);
 }
 
 const char *
@@ -219,7 +220,7 @@ count_wake(struct loop *l, struct slot *s)
 	if (++s->wakes <= SPIN_MAX)
 		return 0;
 	s->wakes = 0;
-	l->stats.spins++;
+	counter_add(&l->stats.spins, 1);
 	return EV_SPIN;
 }
 
@@ -230,7 +231,7 @@ dispatch(struct loop *l, const struct poll_event *e)
 	uint32_t ev = e->ev;
 
 	if (!s->fn || s->gen != e->gen) {
-		l->stats.stale++;
+		counter_add(&l->stats.stale, 1);
 		return;
 	}
 	/* An error ends waiting both ways. Where it may be none its owner finds out. */
@@ -352,18 +353,18 @@ loop_turn(struct loop *l, int max_ms)
 	n_try = take_speculative(l);
 	take_next(l);
 	if (n_try)
-		l->stats.spec_turns++;
+		counter_add(&l->stats.spec_turns, 1);
 	n = l->ops->wait(l->poller, l->events, l->max_events, ms);
 	if (l->mailbox)
 		mailbox_woken(l->mailbox);
 	clock_read(&l->clock, l->sys);
 	l->turn++;
-	l->stats.turns++;
-	l->stats.waits++;
+	counter_add(&l->stats.turns, 1);
+	counter_add(&l->stats.waits, 1);
 	l->left_events = n == l->max_events;
 	if (n > 0) {
-		l->stats.wakes++;
-		l->stats.events += (uint64_t)n;
+		counter_add(&l->stats.wakes, 1);
+		counter_add(&l->stats.events, (uint64_t)n);
 	}
 	if (n < 0 && n != -EINTR)
 		return n;

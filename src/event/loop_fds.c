@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/counter.h"
 #include "event/loop_int.h"
 
 static struct slot *
@@ -208,7 +209,7 @@ commit_one(struct loop *l, int fd, struct slot *s)
 		unsigned int how = s->cls == LOOP_SHARED_LISTENER ? EV_EXCLUSIVE : 0;
 
 		if (l->ops->set(l->poller, fd, s->gen, s->in.polled, plan.mask[i] | how) < 0) {
-			l->stats.set_errors++;
+			counter_add(&l->stats.set_errors, 1);
 			s->refused = 1;
 			break;
 		}

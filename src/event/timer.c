@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -73,12 +74,14 @@ sift_up(struct timers *ts, uint32_t i, struct timer *t)
 static void
 sift_down(struct timers *ts, uint32_t i, struct timer *t)
 {
+	uint32_t n = counter_read(&ts->n);
+
 	for (;;) {
 		uint32_t first = i * ARITY + 1;
-		uint32_t last = MIN(first + ARITY, ts->n);
+		uint32_t last = MIN(first + ARITY, n);
 		uint32_t best = first;
 
-		if (first >= ts->n)
+		if (first >= n)
 			break;
 		for (uint32_t c = first + 1; c < last; c++)
 			if (ts->heap[c]->key < ts->heap[best]->key)
@@ -95,8 +98,9 @@ static void
 heap_remove(struct timers *ts, struct timer *t)
 {
 	uint32_t i = t->pos - 1;
-	struct timer *last = ts->heap[--ts->n];
+	struct timer *last = ts->heap[counter_read(&ts->n) - 1];
 
+	counter_sub(&ts->n, 1);
 	t->pos = 0;
 	if (last == t)
 		return;
@@ -109,6 +113,7 @@ heap_remove(struct timers *ts, struct timer *t)
 int
 timer_set(struct timers *ts, struct timer *t, uint64_t deadline)
 {
+	uint32_t n;
 	int r;
 
 	t->deadline = deadline;
@@ -123,11 +128,13 @@ timer_set(struct timers *ts, struct timer *t, uint64_t deadline)
 		}
 		return 0;
 	}
-	r = timers_reserve(ts, ts->n + 1);
+	n = counter_read(&ts->n);
+	r = timers_reserve(ts, n + 1);
 	if (r < 0)
 		return r;
 	t->key = deadline;
-	sift_up(ts, ts->n++, t);
+	counter_set(&ts->n, n + 1);
+	sift_up(ts, n, t);
 	return 0;
 }
 
@@ -142,7 +149,7 @@ timer_stop(struct timers *ts, struct timer *t)
 uint64_t
 timers_next(const struct timers *ts)
 {
-	return ts->n ? ts->heap[0]->key : TIMER_NEVER;
+	return counter_read(&ts->n) ? ts->heap[0]->key : TIMER_NEVER;
 }
 
 unsigned int
@@ -150,7 +157,7 @@ timers_run(struct timers *ts, uint64_t now)
 {
 	unsigned int run = 0;
 
-	while (ts->n && ts->heap[0]->key <= now) {
+	while (counter_read(&ts->n) && ts->heap[0]->key <= now) {
 		struct timer *t = ts->heap[0];
 
 		if (t->deadline > now) {

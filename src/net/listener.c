@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -27,7 +28,7 @@ accept_again(struct listener *ln)
 {
 	if (ln->state != LISTENER_FULL || ln->held || is_full(ln))
 		return;
-	ln->state = LISTENER_READY;
+	counter_set(&ln->state, LISTENER_READY);
 	loop_want(ln->loop, ln->fd, EV_R);
 }
 
@@ -38,7 +39,7 @@ on_pause_end(struct timer *t)
 
 	if (ln->state != LISTENER_PAUSED)
 		return;
-	ln->state = LISTENER_FULL;
+	counter_set(&ln->state, LISTENER_FULL);
 	accept_again(ln);
 }
 
@@ -65,7 +66,7 @@ listener_start(struct listener *ln, struct loop *l)
 	if (r < 0)
 		return r;
 	ln->loop = l;
-	ln->state = LISTENER_READY;
+	counter_set(&ln->state, LISTENER_READY);
 	loop_want(l, ln->fd, EV_R);
 	/* Whether anyone waits is the kernel's to say. */
 	loop_again(l, ln->fd, DIR_R);
@@ -75,7 +76,7 @@ listener_start(struct listener *ln, struct loop *l)
 static void
 stop_wanting(struct listener *ln, enum listener_state why)
 {
-	ln->state = why;
+	counter_set(&ln->state, why);
 	loop_want(ln->loop, ln->fd, 0);
 }
 
@@ -90,7 +91,7 @@ pause_accepting(struct listener *ln, int err)
 	stop_wanting(ln, LISTENER_PAUSED);
 	if (timer_set(loop_timers(ln->loop), &ln->timer, now + PAUSE_MS) < 0) {
 		/* No memory for a timer: stay level-triggered, the wait in between is the pause. */
-		ln->state = LISTENER_READY;
+		counter_set(&ln->state, LISTENER_READY);
 		loop_want(ln->loop, ln->fd, EV_R);
 	}
 	if (ln->log && (!ln->paused_log_ms || now - ln->paused_log_ms >= PAUSE_LOG_MS)) {
@@ -124,11 +125,11 @@ set_unix_buffer(struct listener *ln, int fd)
 static void
 accepted(struct listener *ln, int fd, const struct addr *peer)
 {
-	ln->accepted++;
+	counter_add(&ln->accepted, 1);
 	loop_progress(ln->loop, ln->fd);
 	set_unix_buffer(ln, fd);
 	if (ln->route && ln->route(ln, fd, peer)) {
-		ln->handed++;
+		counter_add(&ln->handed, 1);
 		return;
 	}
 	ln->conns++;
@@ -139,7 +140,7 @@ accepted(struct listener *ln, int fd, const struct addr *peer)
 void
 listener_take(struct listener *ln, int fd, const struct addr *peer)
 {
-	ln->taken++;
+	counter_add(&ln->taken, 1);
 	ln->conns++;
 	ln->on_accept(ln, fd, peer);
 	if (ln->state == LISTENER_READY && is_full(ln))
@@ -235,5 +236,5 @@ listener_close(struct listener *ln, struct sys *sys)
 	if (ln->fd >= 0 && !ln->lead)
 		(void)sys_close(sys, ln->fd);
 	ln->fd = -1;
-	ln->state = LISTENER_CLOSED;
+	counter_set(&ln->state, LISTENER_CLOSED);
 }

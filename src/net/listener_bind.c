@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/sys.h"
 #include "net/listener.h"
@@ -285,7 +286,7 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 		assert(ln->lead->state == LISTENER_BOUND);
 		ln->fd = ln->lead->fd;
 		ln->addr = ln->lead->addr;
-		ln->state = LISTENER_BOUND;
+		counter_set(&ln->state, LISTENER_BOUND);
 		return 0;
 	}
 	/* Any port: the same one for all copies. */
@@ -298,7 +299,7 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 		return r;
 	}
 	ln->fd = m.fd;
-	ln->state = LISTENER_BOUND;
+	counter_set(&ln->state, LISTENER_BOUND);
 	/* Port 0 asked for any: know which. */
 	if (addr_family(&ln->addr) != AF_UNIX && !addr_port(&ln->addr))
 		(void)!addr_of_socket(sys, ln->fd, &ln->addr);

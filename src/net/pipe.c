@@ -1,5 +1,7 @@
 #include "net/pipe.h"
 
+#include "base/counter.h"
+
 #include <fcntl.h>
 
 void
@@ -32,7 +34,7 @@ first_idle(struct pipe_pool *pp)
 	struct pipe *p = list_first(&pp->idle, struct pipe, link);
 
 	list_remove(&p->link);
-	pp->n_idle--;
+	counter_sub(&pp->n_idle, 1);
 	pp->spare = MIN(pp->spare, pp->n_idle);
 	return p;
 }
@@ -96,7 +98,7 @@ pipe_get(struct pipe_pool *pp, uint64_t now_ms)
 		pp->refused++;
 		return NULL;
 	}
-	pp->used++;
+	counter_add(&pp->used, 1);
 	return p;
 }
 
@@ -108,8 +110,8 @@ pipe_put(struct pipe_pool *pp, struct pipe *p)
 		pipe_drop(pp, p);
 		return;
 	}
-	pp->used--;
-	pp->n_idle++;
+	counter_sub(&pp->used, 1);
+	counter_add(&pp->n_idle, 1);
 	/* The next one to be taken: its pages are the warmest. */
 	list_append(pp->idle.next, &p->link);
 }
@@ -118,7 +120,7 @@ void
 pipe_drop(struct pipe_pool *pp, struct pipe *p)
 {
 	assert(pp->used > 0);
-	pp->used--;
+	counter_sub(&pp->used, 1);
 	destroy(pp, p);
 }
 
@@ -129,7 +131,7 @@ pipe_pool_trim(struct pipe_pool *pp)
 		struct pipe *p = list_entry(pp->idle.prev, struct pipe, link);
 
 		list_remove(&p->link);
-		pp->n_idle--;
+		counter_sub(&pp->n_idle, 1);
 		destroy(pp, p);
 	}
 	pp->spare = pp->n_idle;

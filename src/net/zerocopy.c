@@ -9,6 +9,7 @@
 
 #include <linux/errqueue.h>
 
+#include "base/counter.h"
 #include "base/sys.h"
 
 /* Answers taken at a time: fewer say that the queue is empty. */
@@ -98,7 +99,7 @@ land(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 {
 	list_remove(&pin->link);
 	pin->flying = 0;
-	zp->pinned -= zp->bufs->size;
+	counter_sub(&zp->pinned, zp->bufs->size);
 	if (!pin->held)
 		free_pin(zp, pin);
 }
@@ -138,7 +139,7 @@ take(struct zerocopy_pool *zp, struct conn *c, struct msghdr *m)
 	if (e.ee_origin != SO_EE_ORIGIN_ZEROCOPY || e.ee_errno)
 		return 0;
 	if (e.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) {
-		zp->copied++;
+		counter_add(&zp->copied, 1);
 		c->no_zerocopy = 1;
 	}
 	/* What cannot be noted stays pinned until the connection is closed. */
@@ -202,7 +203,7 @@ pin_of(struct zerocopy_pool *zp, struct zerocopy_pin *pin, char *buf)
 	if (pin && pin->flying)
 		return pin;
 	if (zp->pinned + zp->bufs->size > zp->max) {
-		zp->full++;
+		counter_add(&zp->full, 1);
 		return NULL;
 	}
 	if (pin)
@@ -222,7 +223,7 @@ static void
 fly(struct zerocopy_pool *zp, struct zerocopy *z, struct zerocopy_pin *pin)
 {
 	if (!pin->flying)
-		zp->pinned += zp->bufs->size;
+		counter_add(&zp->pinned, zp->bufs->size);
 	pin->flying = 1;
 	pin->last = z->next++;
 	list_remove(&pin->link);
@@ -242,13 +243,13 @@ zerocopy_send(struct zerocopy_pool *zp, struct conn *c, struct zerocopy_pin **pi
 		return conn_send(c, p, len, more, put);
 	r = conn_send_in_place(c, p, len, more, put, &in_place);
 	if (r == IO_OK && in_place) {
-		zp->bytes += *put;
+		counter_add(&zp->bytes, *put);
 		fly(zp, z, use);
 		*pin = use;
 		return r;
 	}
 	if (!in_place) {
-		zp->refused++;
+		counter_add(&zp->refused, 1);
 		z->short_of = !list_is_empty(&z->pins);
 		c->no_zerocopy |= list_is_empty(&z->pins);
 	}

@@ -4,11 +4,12 @@ import contextlib
 import os
 import random
 import re
+import socket
 import threading
 import time
 
 import pytest
-from conftest import connect, free_port, wait_for
+from conftest import connect, free_port, free_ports, recv_all, wait_for
 from subject import IS_SANITIZED, listener, only_tacit, proxy, tool  # noqa: F401
 
 pytestmark = only_tacit
@@ -133,3 +134,63 @@ def test_rules_change_maps_that_are_replaced(daemon, tmp_path):
         assert all(keys.count(k) == 1 for k in keys if k != "<1>"), keys
     assert d.info()["Fsm_bugs"] == "0"
     assert min(activity(d)["connections"]) > 0
+
+
+def talk_admin(sock, lines, until, answers):
+    """One line after the other, each on a connection of its own, and one in three hangs up before its answer."""
+    dice = random.Random(len(lines))
+    while time.monotonic() < until:
+        line = dice.choice(lines)
+        with contextlib.suppress(ConnectionError), socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(20)
+            s.connect(str(sock))
+            s.sendall(line.encode() + b"\n")
+            if dice.randrange(3) == 0:
+                s.recv(100)
+                continue
+            s.shutdown(socket.SHUT_WR)
+            answers.append((line, recv_all(s).decode()))
+
+
+LOOKS = ["help", "show stat", "show info", "show activity", "show syscalls", "show pools", "show fd", "show sess",
+         "show servers conn", "show trace", "show errors", "get weight w/s1", "show map", "show map {map}",
+         "get map {map} <1>", "show acl {acl}"]
+CHANGES = ["disable server w/s1", "enable server w/s1", "set weight w/s2 7", "set weight w/s2 100%", "trace state",
+           "trace off", "trace clear", "shutdown sessions server w/s2", "set map {map} <1> <1>set", "del acl {acl} <2>",
+           "add map {map} <7> <7>added", "clear acl {acl}", "del map {map} <7>"]
+
+
+def test_a_storm_of_admin_commands(daemon, origin, tmp_path):
+    """While four workers forward, answer and change maps: every answer is whole, and ThreadSanitizer silent."""
+    files = {"map": tmp_path / "m", "acl": tmp_path / "l"}
+    files["map"].write_text("".join(f"k{i} value\n" for i in range(3000)))
+    files["acl"].write_text("")
+    ports = free_ports(2)
+    d = daemon(f"frontend f\n    mode http\n    bind 127.0.0.1:{ports[0]}\n{MAP_RULES.format(**files)}"
+               f"listen w\n    bind 127.0.0.1:{ports[1]}\n    server s1 127.0.0.1:{origin.port}\n"
+               f"    server s2 127.0.0.1:{origin.port}\n"
+               + "".join(f"backend b{i}\n" + "".join(f"    server s{k} 127.0.0.1:9\n" for k in range(100))
+                         for i in range(5)), extra=f"{FOUR}\n    stats maxconn 30")
+    until = time.monotonic() + 3
+    asked, wrong, ends, answers = [], [], [], []
+    work = [(change_map, (ports[0], 3, seed, asked, wrong)) for seed in range(4)]
+    work += [(talk_on, (ports[1], 3, ends)) for _ in range(4)]
+    for lines in (LOOKS, LOOKS, CHANGES):
+        work += [(talk_admin, (d.sock, [line.format(**files) for line in lines], until, answers))] * 2
+    threads = [threading.Thread(target=fn, args=args, daemon=True) for fn, args in work]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(30)
+    assert not wrong and len(asked) > 50 and len(answers) > 50
+    for line, answer in answers:
+        assert answer.endswith("\n\n") or answer == "\n", (line, answer[-200:])
+        if line == "show stat":
+            rows = answer.strip().splitlines()
+            assert len(rows) == 1 + 1 + 4 + 5 * 101
+            assert len({row.count(",") for row in rows}) == 1
+        elif line.startswith("show map /"):
+            keys = [row.split()[1] for row in answer.splitlines() if row]
+            assert [k for k in keys if k[0] == "k"] == [f"k{i}" for i in range(3000)]
+    assert d.info()["Fsm_bugs"] == "0"
+    d.admin("enable server w/s1")

@@ -50,7 +50,11 @@ struct admin {
 	uint64_t lines;      /* run so far */
 };
 
-/* A command: its words, who may use it, what `help` says. run() appends to c->out. */
+/*
+ * A command: its words, who may use it, what `help` says. run() appends to c->out, while the other
+ * workers go on: what they count is read as it is (base/counter.h), and what changes something of
+ * theirs, or looks at it piece by piece, stops them for that alone.
+ */
 struct admin_cmd {
 	const char *words;   /* "show stat" */
 	const char *args;    /* for help: "[<iid> <type> <sid>]" */
@@ -64,6 +68,13 @@ enum { ADMIN_ERR = 3, ADMIN_NOTICE = 5, ADMIN_INFO = 6 };
 
 /* A message for the user, with its severity in front when he asked for that. */
 void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_printf(3, 4);
+
+/*
+ * Around what changes something of other workers, or walks what they change: between the two they
+ * stand still (app/process/rendezvous.h). For less than a millisecond.
+ */
+void admin_stop_workers(struct admin_conn *c);
+void admin_resume_workers(struct admin_conn *c);
 
 /* "<backend>/<server>", by names or numbers: NULL after a message. */
 struct server *admin_find_server(struct admin_conn *c, int argc, char **argv);

@@ -32,7 +32,7 @@ struct totals {
 	uint64_t elided_inline;        /* a freed slot went to a session of the same worker */
 };
 
-/* Within a rendezvous, or when only the first worker runs. */
+/* From any thread, while the workers go on: each number is whole, they are not of one moment. */
 void totals_read(const struct process *p, struct totals *t);
 /* Wake-ups that were made and saved, in one line without its end: what stands beside the ledger. */
 void totals_wakes_text(const struct totals *t, char *buf, size_t len);

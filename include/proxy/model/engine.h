@@ -34,7 +34,7 @@ struct bulk_shared {
 	uint64_t others_ms;      /* when anybody but streams last had something to say */
 	struct list waiting;     /* struct direction.turn_link */
 	struct task task;
-	uint64_t waits;          /* times one had to wait */
+	_Atomic uint64_t waits;          /* times one had to wait */
 };
 
 /* A worker's idle connections to servers: proxy/backend/conn_pool.h. */
@@ -86,23 +86,23 @@ struct engine {
 	unsigned int max_reads;      /* per direction and turn */
 	int low_water;               /* tune.http.low-water */
 	const struct sockbuf *server_buf; /* of sockets to servers; NULL: the kernel's own */
-	uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
-	uint64_t cum_conns, cum_sess, bytes_out, bytes_in;
-	uint64_t requests;           /* of mode http */
+	_Atomic uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
+	_Atomic uint64_t cum_conns, cum_sess, bytes_out, bytes_in;
+	_Atomic uint64_t requests;           /* of mode http */
 	uint64_t max_memory;         /* of both pools, 0: no bound; see memory.h */
 	uint64_t stop_ms;            /* when a soft stop began on the loop's clock, 0: it has not */
 	int memory_tight;            /* new sessions have to wait */
-	uint64_t memory_holds;       /* how often they had to */
-	uint64_t buf_waits;          /* how often a direction had to do without a buffer */
-	uint64_t lingers;
-	uint64_t elided_inline;      /* freed slots that went to a session of the same worker */
-	uint64_t granted;            /* and of another, which takes a message */
+	_Atomic uint64_t memory_holds;       /* how often they had to */
+	_Atomic uint64_t buf_waits;          /* how often a direction had to do without a buffer */
+	_Atomic uint64_t lingers;
+	_Atomic uint64_t elided_inline; /* freed slots that went to a session of the same worker */
+	_Atomic uint64_t granted;            /* and of another, which takes a message */
 	struct bulk_shared bulk;
 	struct conn_pool idle;
 	struct pipe_pool pipes;
 	struct timer pipe_timer;     /* closes idle pipes */
-	uint64_t spliced;            /* bytes that went out of a pipe */
-	uint64_t splice_fallbacks;   /* reads that were copied and should not have been */
+	_Atomic uint64_t spliced;            /* bytes that went out of a pipe */
+	_Atomic uint64_t splice_fallbacks;   /* reads that were copied and should not have been */
 	struct freq conn_rate, sess_rate;
 	struct log_sink *log;        /* where session lines go (base/log.h) */
 	struct trace *trace;         /* base/trace.h; NULL: off */

@@ -2,6 +2,7 @@
 #ifndef TACIT_PROXY_MODEL_HTTP_COUNT_H
 #define TACIT_PROXY_MODEL_HTTP_COUNT_H
 
+#include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
 
@@ -27,8 +28,8 @@ http_count_request(struct session *s)
 {
 	struct proxy_stat *fe = fe_stat(s);
 
-	s->engine->requests++;
-	fe->req_tot++;
+	counter_add(&s->engine->requests, 1);
+	counter_add(&fe->req_tot, 1);
 	freq_add(&fe->req_rate, loop_now_ms(s->engine->loop), 1);
 	freq_raise(&fe->req_rate, freq_read(&fe->req_rate, loop_now_ms(s->engine->loop)));
 }
@@ -40,11 +41,11 @@ http_count_response(struct session *s)
 	unsigned int c = http_class(s->txn->status);
 	struct proxy_stat *be = http_be_stat(s);
 
-	fe_stat(s)->hrsp[c]++;
+	counter_add(&fe_stat(s)->hrsp[c], 1);
 	if (!be)
 		return;
-	be->hrsp[c]++;
-	be->req_tot++;
+	counter_add(&be->hrsp[c], 1);
+	counter_add(&be->req_tot, 1);
 }
 
 /* Its request ends, and nobody was told anything: neither a response nor an answer of our own. */
@@ -61,15 +62,15 @@ http_count_unanswered(struct session *s)
 static inline void
 http_count_server(struct session *s)
 {
-	srv_stat(s)->hrsp[http_class(s->txn->res.status)]++;
-	srv_stat(s)->req_tot++;
+	counter_add(&srv_stat(s)->hrsp[http_class(s->txn->res.status)], 1);
+	counter_add(&srv_stat(s)->req_tot, 1);
 }
 
 static inline void
 http_count_bad_response(struct session *s)
 {
-	be_stat(s)->eresp++;
-	srv_stat(s)->eresp++;
+	counter_add(&be_stat(s)->eresp, 1);
+	counter_add(&srv_stat(s)->eresp, 1);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * What sessions count and learn, in one shard per worker. Counters are written by their worker
- * alone, with plain stores and on cache lines of its own: counting costs no worker anything of
- * another's. Who reads gets sums, which are exact while the other workers stand still. Beside them
- * stand the queues of the worker's sessions.
+ * alone, with relaxed stores and on cache lines of its own (base/counter.h): counting costs no
+ * worker anything of another's. Who reads gets sums: each counter is whole, and they are not all of
+ * one moment. Beside them stand the queues of the worker's sessions.
  */
 #ifndef TACIT_PROXY_MODEL_SHARD_H
 #define TACIT_PROXY_MODEL_SHARD_H
@@ -27,10 +27,10 @@ struct server;
 
 /* The times of sessions in ms: of the queue, of connecting, of it all. */
 struct stat_times {
-	uint64_t qtime, ctime, ttime; /* sums over the last STAT_AVERAGE_OVER sessions */
-	uint64_t qtime_max, ctime_max, ttime_max;
+	_Atomic uint64_t qtime, ctime, ttime; /* sums over the last STAT_AVERAGE_OVER sessions */
+	_Atomic uint64_t qtime_max, ctime_max, ttime_max;
 	/* Of a sum of shards: how many sessions the sums are over, at least 1. */
-	uint64_t n;
+	_Atomic uint64_t n;
 };
 
 /*
@@ -38,25 +38,25 @@ struct stat_times {
  * after its change: the largest of the shards is the highest there was.
  */
 struct server_stat {
-	uint64_t cum_sess, bytes_in, bytes_out, econ, eresp, wretr, wredis, cli_abrt, srv_abrt;
-	uint64_t connect, reuse, lbtot, failed_conns, denied_resp;
-	uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; in [0] any other status */
-	uint64_t failed_rewrites; /* by rules */
-	unsigned int cur_max, queued_max;
-	uint64_t last_sess_ms;   /* loop clock, 0: never */
+	_Atomic uint64_t cum_sess, bytes_in, bytes_out, econ, eresp, wretr, wredis;
+	_Atomic uint64_t cli_abrt, srv_abrt, connect, reuse, lbtot, failed_conns, denied_resp;
+	_Atomic uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; [0]: any other */
+	_Atomic uint64_t failed_rewrites; /* by rules */
+	_Atomic unsigned int cur_max, queued_max;
+	_Atomic uint64_t last_sess_ms;   /* loop clock, 0: never */
 	struct stat_times times;
 };
 
 struct proxy_stat {
-	uint64_t cum_conn, cum_sess, bytes_in, bytes_out, denied_req, failed_req;
-	uint64_t denied_conn, denied_sess, denied_resp;
-	uint64_t econ, eresp, wretr, wredis, cli_abrt, srv_abrt, lbtot, connect, reuse;
-	uint64_t failed_conns;
-	uint64_t req_tot, hrsp[6]; /* as a server's */
-	uint64_t intercepted;    /* of frontends: requests that their own rules have answered */
-	uint64_t failed_rewrites;
-	unsigned int cur_max, queued_max;
-	uint64_t last_sess_ms;
+	_Atomic uint64_t cum_conn, cum_sess, bytes_in, bytes_out, denied_req, failed_req;
+	_Atomic uint64_t denied_conn, denied_sess, denied_resp;
+	_Atomic uint64_t econ, eresp, wretr, wredis, cli_abrt, srv_abrt, lbtot, connect, reuse;
+	_Atomic uint64_t failed_conns;
+	_Atomic uint64_t req_tot, hrsp[6]; /* as a server's */
+	_Atomic uint64_t intercepted; /* of frontends: requests that their rules have answered */
+	_Atomic uint64_t failed_rewrites;
+	_Atomic unsigned int cur_max, queued_max;
+	_Atomic uint64_t last_sess_ms;
 	struct stat_times times;
 	struct freq sess_rate, conn_rate, req_rate; /* of frontends */
 };

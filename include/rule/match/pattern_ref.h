@@ -25,7 +25,8 @@ struct pattern_ref {
 	uint8_t two_columns;
 	uint32_t version, next;      /* the current one, the last that was prepared */
 	struct list entries;         /* of all versions */
-	uint64_t n, last_id;
+	_Atomic uint64_t n;          /* entries: anybody may read it */
+	uint64_t last_id;
 	struct pattern_table table;  /* the same by text */
 	struct pattern_feed *feed;   /* in order */
 	unsigned int n_feeds;
@@ -66,6 +67,21 @@ int pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value,
 	struct rule_err *why) must_check;
 int pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value,
 	struct rule_err *why) must_check;
+/* Around a look at the entries, by who runs while rules may change them. */
+static inline void
+pattern_ref_look(struct pattern_ref *ref, struct sys *sys)
+{
+	if (ref->is_live)
+		shared_lock_look(&ref->lock, sys);
+}
+
+static inline void
+pattern_ref_looked(struct pattern_ref *ref)
+{
+	if (ref->is_live)
+		shared_lock_looked(&ref->lock);
+}
+
 /* The first entry of that text in the current version, or NULL. */
 const struct pattern_entry *pattern_ref_find(const struct pattern_ref *ref, struct str text);
 /* Is there one in the current version, and has every one of that text that value? value.p NULL:

@@ -171,10 +171,7 @@ run_command(struct admin_conn *c, size_t len, size_t payload)
 	if (payload)
 		c->in.p[words - 2] = '\0';
 	c->admin->lines++;
-	/* What it shows and changes may belong to any worker. */
-	rendezvous_begin(c->admin->process);
 	admin_run_line(c, c->in.p, payload ? c->in.p + payload : NULL);
-	rendezvous_end(c->admin->process);
 }
 
 static void

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "base/atomic.h"
+#include "base/counter.h"
 #include "base/mem.h"
 #include "event/mailbox.h"
 
@@ -64,9 +66,9 @@ add_listener(struct listener *ln, void *arg)
 
 	if (ln->worker != r->engine)
 		return;
-	r->v[ACCEPTED] += ln->accepted;
-	r->v[HANDED] += ln->handed;
-	r->v[TAKEN] += ln->taken;
+	r->v[ACCEPTED] += counter_read(&ln->accepted);
+	r->v[HANDED] += counter_read(&ln->handed);
+	r->v[TAKEN] += counter_read(&ln->taken);
 }
 
 static void
@@ -80,7 +82,7 @@ read_mail(const struct worker *w, uint64_t *v)
 	v[MAIL_ELIDED_AWAKE] = m.elided_awake;
 	v[MAIL_ELIDED_SELF] = m.elided_self;
 	v[MAIL_ELIDED_BATCH] = m.elided_batch;
-	v[MAIL_ELIDED_INLINE] = w->engine.elided_inline;
+	v[MAIL_ELIDED_INLINE] = counter_read(&w->engine.elided_inline);
 	v[MAIL_RECEIVED] = m.mails;
 	v[MAIL_SLEEPS] = m.sleeps;
 	v[MAIL_WAKES] = m.wakes;
@@ -96,10 +98,10 @@ read_worker(struct process *p, const struct worker *w, struct reading *r)
 	memset(r, 0, sizeof(*r));
 	r->engine = &w->engine;
 	process_each_listener(p, add_listener, r);
-	r->v[SESSIONS] = w->engine.n_sessions;
-	r->v[CUM_CONNS] = w->engine.cum_conns;
-	r->v[LOOPS] = ls->turns;
-	r->v[EVENTS] = ls->events;
+	r->v[SESSIONS] = atomic_read(&w->engine.n_sessions);
+	r->v[CUM_CONNS] = counter_read(&w->engine.cum_conns);
+	r->v[LOOPS] = counter_read(&ls->turns);
+	r->v[EVENTS] = counter_read(&ls->events);
 	r->v[IDLE_PCT] = loop_idle_pct(w->loop);
 	r->v[RENDEZVOUS] = w->index ? 0 : p->meet.held;
 	if (w->mailbox)

@@ -30,6 +30,18 @@ admin_msg(struct admin_conn *c, int severity, const char *fmt, ...)
 	sbuf_addc(&c->out, '\n');
 }
 
+void
+admin_stop_workers(struct admin_conn *c)
+{
+	rendezvous_begin(c->admin->process);
+}
+
+void
+admin_resume_workers(struct admin_conn *c)
+{
+	rendezvous_end(c->admin->process);
+}
+
 /* Words of the command that argv starts with, 0 when it does not. */
 static int
 matches(const struct admin_cmd *cmd, int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "app/admin/admin_int.h"
 #include "app/admin/totals.h"
+#include "base/counter.h"
 #include "base/mem.h"
 #include "cfg/value.h"
 
@@ -65,7 +66,7 @@ add_fd(struct admin_conn *c, const struct worker *w, int fd, const struct intere
 static void
 do_fd(struct admin_conn *c, int argc, char **argv)
 {
-	const struct process *p = c->admin->process;
+	struct process *p = c->admin->process;
 	int64_t from = 0, to = (int64_t)p->limits.table - 1;
 	struct interest in;
 	void *owner;
@@ -79,10 +80,12 @@ do_fd(struct admin_conn *c, int argc, char **argv)
 		}
 		to = from;
 	}
+	admin_stop_workers(c);
 	for (int64_t fd = from; fd <= to; fd++)
 		for (unsigned int i = 0; i < p->n_workers; i++)
 			if (loop_peek(p->workers[i].loop, (int)fd, &in, &owner) == 0)
 				add_fd(c, &p->workers[i], (int)fd, &in);
+	admin_resume_workers(c);
 }
 
 static void
@@ -90,8 +93,9 @@ add_pool(struct sbuf *o, const struct pool *p)
 {
 	sbuf_addf(o,
 		"  - Pool %s (%zu bytes) : %u used, %u kept, peak %u, %llu gets, %llu failures\n",
-		p->name, p->size, p->live, p->kept, p->peak, (unsigned long long)p->gets,
-		(unsigned long long)p->fails);
+		p->name, p->size, counter_read(&p->live), counter_read(&p->kept),
+		counter_read(&p->peak), (unsigned long long)counter_read(&p->gets),
+		(unsigned long long)counter_read(&p->fails));
 }
 
 static void

@@ -234,30 +234,41 @@ commit(struct admin_map_asked *q)
 /* --- the table --- */
 
 static void
-run(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc, char **argv)
+look(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
+	char **argv)
 {
 	struct admin_map_asked q = { .c = c, .is_map = is_map, .argc = argc, .argv = argv };
 
 	what(&q);
 }
 
-#define COMMAND(what, name, is_map)                                                  \
+/* Whoever looks entries up takes no lock for that: they change while nobody does. */
+static void
+change(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
+	char **argv)
+{
+	admin_stop_workers(c);
+	look(what, is_map, c, argc, argv);
+	admin_resume_workers(c);
+}
+
+#define COMMAND(how, what, name, is_map)                                             \
 	static void do_##what##_##name(struct admin_conn *c, int argc, char **argv)  \
 	{                                                                            \
-		run(what, is_map, c, argc, argv);                                    \
+		how(what, is_map, c, argc, argv);                                    \
 	}
-#define COMMANDS(what)        \
-	COMMAND(what, map, 1) \
-	COMMAND(what, acl, 0)
+#define COMMANDS(how, what)        \
+	COMMAND(how, what, map, 1) \
+	COMMAND(how, what, acl, 0)
 
-COMMANDS(admin_map_show)
-COMMANDS(admin_map_get)
-COMMANDS(add)
-COMMAND(set, map, 1)
-COMMANDS(del)
-COMMANDS(clear)
-COMMANDS(prepare)
-COMMANDS(commit)
+COMMANDS(look, admin_map_show)
+COMMANDS(look, admin_map_get)
+COMMANDS(change, add)
+COMMAND(change, set, map, 1)
+COMMANDS(change, del)
+COMMANDS(change, clear)
+COMMANDS(change, prepare)
+COMMANDS(change, commit)
 
 const struct admin_cmd admin_map_cmds[] = {
 	{ "show map", "[@<ver>] [<map>]", "report available maps or dump a map's contents",

@@ -1,5 +1,7 @@
 /* Maps and ACLs at run time, looked at and searched. */
 #include "app/admin/admin_map_int.h"
+#include "base/atomic.h"
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -17,15 +19,17 @@ list_all(const struct admin_map_asked *q)
 	sbuf_adds(out, "# id (file) description\n");
 	list_each(it, &f->refs) {
 		const struct pattern_ref *ref = list_entry(it, const struct pattern_ref, link);
+		uint64_t refused;
 
 		if (!(q->is_map ? ref->is_map : ref->is_acl))
 			continue;
 		sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
 		sbuf_add(out, ref->where.p, ref->where.len);
 		sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
-			(unsigned long long)ref->n);
-		if (ref->refused)
-			sbuf_addf(out, " refused=%llu", (unsigned long long)ref->refused);
+			(unsigned long long)counter_read(&ref->n));
+		refused = atomic_read(&ref->refused);
+		if (refused)
+			sbuf_addf(out, " refused=%llu", (unsigned long long)refused);
 		sbuf_addc(out, '\n');
 	}
 }
@@ -34,6 +38,7 @@ void
 admin_map_show(struct admin_map_asked *q)
 {
 	struct sbuf *out = &q->c->out;
+	struct sys *sys = q->c->admin->worker->sys;
 
 	if (q->argc == 0) {
 		list_all(q);
@@ -41,6 +46,7 @@ admin_map_show(struct admin_map_asked *q)
 	}
 	if (admin_map_version(q) < 0 || admin_map_ref(q) < 0)
 		return;
+	pattern_ref_look(q->ref, sys);
 	list_each(it, &q->ref->entries) {
 		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
 
@@ -54,6 +60,7 @@ admin_map_show(struct admin_map_asked *q)
 		}
 		sbuf_addc(out, '\n');
 	}
+	pattern_ref_looked(q->ref);
 }
 
 /* --- get --- */
@@ -101,14 +108,17 @@ look_up(const struct admin_map_asked *q, const struct pattern_feed *feed,
 {
 	const char *method = pattern_method_name(set->method);
 	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(q->argv[0]) };
-	const struct pattern *hit = pattern_match(set, &s, cx, NULL);
+	const struct pattern *hit;
 
+	pattern_set_look(set, cx->sys);
+	hit = pattern_match(set, &s, cx, NULL);
 	sbuf_addf(&q->c->out, "type=%s, case=%s", method ? method : "int",
 		feed->flags & PATTERN_NOCASE ? "insensitive" : "sensitive");
 	if (hit)
 		print_hit(q, set, hit);
 	else
 		sbuf_addf(&q->c->out, ", %s=no", q->is_map ? "found" : "match");
+	pattern_set_looked(set);
 	sbuf_addc(&q->c->out, '\n');
 	arena_release(cx->arena, 0);
 }
@@ -139,7 +149,7 @@ void
 admin_map_get(struct admin_map_asked *q)
 {
 	struct arena arena = { .cap = WORK_ROOM };
-	struct sample_ctx cx = { .arena = &arena };
+	struct sample_ctx cx = { .arena = &arena, .sys = q->c->admin->worker->sys };
 
 	if (q->argc < 2) {
 		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier and/or key.",

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "base/atomic.h"
+#include "base/counter.h"
 #include "cfg/value.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
@@ -60,10 +62,12 @@ admin_find_server(struct admin_conn *c, int argc, char **argv)
 static void
 change_state(struct admin_conn *c, struct server *s, enum server_admin to)
 {
+	admin_stop_workers(c);
 	server_set_admin(s, to, admin_now_ms(c));
 	if (to == SERVER_MAINT)
 		conn_pool_drop_server(s);
 	queue_serve(&c->admin->worker->engine, s->be);
+	admin_resume_workers(c);
 }
 
 static void
@@ -116,13 +120,15 @@ set_weight(struct admin_conn *c, struct server *s, const char *text)
 		return;
 	}
 	relative = (int)MIN(s->conf.weight * w / 100, (int64_t)SERVER_WEIGHT_MAX);
+	admin_stop_workers(c);
 	r = server_set_weight(s, percent ? relative : (int)w);
+	if (r == 0)
+		queue_serve(&c->admin->worker->engine, s->be);
+	admin_resume_workers(c);
 	if (r < 0)
 		admin_msg(c, ADMIN_ERR,
 			"Backend is using a static LB algorithm and only accepts weights '0%%' "
 			"and '100%%'.");
-	else
-		queue_serve(&c->admin->worker->engine, s->be);
 }
 
 static void
@@ -169,10 +175,11 @@ print_conns(struct admin_conn *c, const struct server *s)
 	if (addr_family(&s->addr) != AF_UNIX)
 		(void)addr_host_text(&s->addr, host);
 	sbuf_addf(&c->out, "%s/%s %d/%d %s %u - %u %u %u %u %u %u %d %u", s->be->name, s->name,
-		s->be->id, s->id, host, addr_port(&s->addr), s->conf.pool_purge_ms, s->cur,
-		sum.cur_max, conn_pool_needed(s), idle - safe, safe, s->conf.pool_max, idle);
+		s->be->id, s->id, host, addr_port(&s->addr), s->conf.pool_purge_ms,
+		atomic_read(&s->cur), counter_read(&sum.cur_max), conn_pool_needed(s), idle - safe,
+		safe, s->conf.pool_max, idle);
 	for (unsigned int i = 0; i < s->be->n_shards; i++)
-		sbuf_addf(&c->out, " %u", s->shard[i].idle.n);
+		sbuf_addf(&c->out, " %u", atomic_read(&s->shard[i].idle.n));
 	sbuf_addc(&c->out, '\n');
 }
 

@@ -93,7 +93,7 @@ add_session(struct admin_conn *c, const struct session *s)
 static void
 do_sess(struct admin_conn *c, int argc, char **argv)
 {
-	const struct process *p = c->admin->process;
+	struct process *p = c->admin->process;
 	unsigned long long only = 0;
 	char *end = NULL;
 
@@ -105,6 +105,7 @@ do_sess(struct admin_conn *c, int argc, char **argv)
 			return;
 		}
 	}
+	admin_stop_workers(c);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		list_each(it, &p->workers[i].engine.sessions) {
 			const struct session *s = list_entry(it, struct session, link);
@@ -112,6 +113,7 @@ do_sess(struct admin_conn *c, int argc, char **argv)
 			if (!only || s->id == only)
 				add_session(c, s);
 		}
+	admin_resume_workers(c);
 }
 
 /* Errors are protocol errors, which a TCP proxy does not see. */

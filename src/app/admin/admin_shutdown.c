@@ -12,6 +12,7 @@ end_all(struct admin_conn *c, pick_fn *pick, const void *arg)
 	struct process *p = c->admin->process;
 	unsigned int n = 0;
 
+	admin_stop_workers(c);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		list_each_safe(it, &p->workers[i].engine.sessions) {
 			struct session *s = list_entry(it, struct session, link);
@@ -21,6 +22,7 @@ end_all(struct admin_conn *c, pick_fn *pick, const void *arg)
 			session_kill(s);
 			n++;
 		}
+	admin_resume_workers(c);
 	return n;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "base/atomic.h"
 #include "cfg/value.h"
 #include "proxy/backend/conn_pool.h"
 
@@ -120,7 +121,7 @@ put_zeros(struct row *r, enum stat_col from, enum stat_col to)
 
 /* Responses by class; nothing where there are none to be. */
 static void
-put_responses(struct row *r, const struct proxy *p, const uint64_t *hrsp)
+put_responses(struct row *r, const struct proxy *p, const _Atomic uint64_t *hrsp)
 {
 	if (p->mode != PROXY_HTTP)
 		return;
@@ -138,7 +139,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 
 	proxy_stat_sum(p, PROXY_FE, st);
 	put_common(r, p, "FRONTEND", TYPE_FRONTEND);
-	put(r, STAT_scur, p->fe_gate.n);
+	put(r, STAT_scur, atomic_read(&p->fe_gate.n));
 	put(r, STAT_smax, st->cur_max);
 	put(r, STAT_slim, p->maxconn ? (unsigned int)p->maxconn : w->process->limits.maxconn);
 	put(r, STAT_stot, st->cum_sess);
@@ -188,7 +189,8 @@ put_times(struct row *r, const struct stat_times *t)
 static void
 put_last_session(struct row *r, uint64_t last_ms, uint64_t now)
 {
-	put_int(r, STAT_lastsess, last_ms ? (int64_t)((now - last_ms) / 1000) : -1);
+	/* Another worker's clock may be a little ahead. */
+	put_int(r, STAT_lastsess, last_ms ? (int64_t)((MAX(now, last_ms) - last_ms) / 1000) : -1);
 }
 
 static void
@@ -201,9 +203,9 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	server_stat_sum(s, st);
 	conn_pool_count(s, &idle, &safe);
 	put_common(r, s->be, s->name, TYPE_SERVER);
-	put(r, STAT_qcur, s->queued);
+	put(r, STAT_qcur, atomic_read(&s->queued));
 	put(r, STAT_qmax, st->queued_max);
-	put(r, STAT_scur, s->cur);
+	put(r, STAT_scur, atomic_read(&s->cur));
 	put(r, STAT_smax, st->cur_max);
 	if (s->conf.maxconn)
 		put_int(r, STAT_slim, s->conf.maxconn);
@@ -228,7 +230,7 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	put_int(r, STAT_sid, s->id);
 	put(r, STAT_lbtot, st->lbtot);
 	put(r, STAT_rate, freq_read(&s->sess_rate, now));
-	put(r, STAT_rate_max, s->sess_rate.max);
+	put(r, STAT_rate_max, atomic_read(&s->sess_rate.max));
 	put(r, STAT_cli_abrt, st->cli_abrt);
 	put(r, STAT_srv_abrt, st->srv_abrt);
 	put_last_session(r, st->last_sess_ms, now);
@@ -242,7 +244,7 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 	put(r, STAT_eint, 0);
 	put(r, STAT_idle_conn_cur, idle - safe);
 	put(r, STAT_safe_conn_cur, safe);
-	put(r, STAT_used_conn_cur, s->cur);
+	put(r, STAT_used_conn_cur, atomic_read(&s->cur));
 	put(r, STAT_need_conn_est, conn_pool_needed(s));
 	put_int(r, STAT_uweight, s->conf.weight);
 	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
@@ -282,9 +284,9 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	proxy_stat_sum(p, PROXY_BE, st);
 	put_common(r, p, "BACKEND", TYPE_BACKEND);
 	count_servers(p, r);
-	put(r, STAT_qcur, p->queued);
+	put(r, STAT_qcur, atomic_read(&p->queued));
 	put(r, STAT_qmax, st->queued_max);
-	put(r, STAT_scur, p->be_cur);
+	put(r, STAT_scur, atomic_read(&p->be_cur));
 	put(r, STAT_smax, st->cur_max);
 	put_int(r, STAT_slim, p->fullconn);
 	put(r, STAT_stot, st->cum_sess);
@@ -302,7 +304,7 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_sid, 0);
 	put(r, STAT_lbtot, st->lbtot);
 	put(r, STAT_rate, freq_read(&p->be_rate, now));
-	put(r, STAT_rate_max, p->be_rate.max);
+	put(r, STAT_rate_max, atomic_read(&p->be_rate.max));
 	put(r, STAT_cli_abrt, st->cli_abrt);
 	put(r, STAT_srv_abrt, st->srv_abrt);
 	put_zeros(r, STAT_comp_in, STAT_comp_rsp);

@@ -5,13 +5,26 @@
 #include "app/admin/admin_int.h"
 #include "cfg/value.h"
 
+/* level: below 0 forgets what was recorded. */
+static int
+set_level(struct trace *t, int level, unsigned long long only)
+{
+	if (level > TRACE_OFF)
+		return trace_start(t, (enum trace_level)level, only);
+	if (level < 0)
+		trace_clear(t);
+	else
+		trace_stop(t);
+	return 0;
+}
+
 static void
 do_trace(struct admin_conn *c, int argc, char **argv)
 {
-	const struct process *p = c->admin->process;
+	struct process *p = c->admin->process;
 	unsigned long long only = 0;
 	char *end = NULL;
-	int level = argc > 0 ? trace_level_parse(argv[0]) : -1;
+	int level = argc > 0 ? trace_level_parse(argv[0]) : -1, r = 0;
 
 	if (argc > 1) {
 		only = strtoull(argv[1], &end, 16);
@@ -24,24 +37,18 @@ do_trace(struct admin_conn *c, int argc, char **argv)
 			"clear.");
 		return;
 	}
-	for (unsigned int i = 0; i < p->n_workers; i++) {
-		struct trace *t = &p->workers[i].trace;
-
-		if (level < 0) {
-			trace_clear(t);
-		} else if (level == TRACE_OFF) {
-			trace_stop(t);
-		} else if (trace_start(t, (enum trace_level)level, only) < 0) {
-			admin_msg(c, ADMIN_ERR, "trace: out of memory.");
-			return;
-		}
-	}
+	admin_stop_workers(c);
+	for (unsigned int i = 0; i < p->n_workers && r == 0; i++)
+		r = set_level(&p->workers[i].trace, level, only);
+	admin_resume_workers(c);
+	if (r < 0)
+		admin_msg(c, ADMIN_ERR, "trace: out of memory.");
 }
 
 static void
 do_show_trace(struct admin_conn *c, int argc, char **argv)
 {
-	const struct process *p = c->admin->process;
+	struct process *p = c->admin->process;
 	int64_t max = 0;
 
 	if (argc > 0 && cfg_value_int(argv[0], 1, TRACE_RECORDS, &max, NULL) < 0) {
@@ -49,6 +56,7 @@ do_show_trace(struct admin_conn *c, int argc, char **argv)
 			TRACE_RECORDS);
 		return;
 	}
+	admin_stop_workers(c);
 	for (unsigned int i = 0; i < p->n_workers; i++) {
 		const struct trace *t = &p->workers[i].trace;
 
@@ -58,6 +66,7 @@ do_show_trace(struct admin_conn *c, int argc, char **argv)
 			  trace_level_name(t->level), (unsigned long long)t->seq);
 		(void)trace_dump(t, 0, (unsigned int)max, &c->out);
 	}
+	admin_resume_workers(c);
 }
 
 const struct admin_cmd admin_trace_cmds[] = {

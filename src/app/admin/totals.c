@@ -4,36 +4,38 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "base/atomic.h"
+#include "base/counter.h"
 #include "proxy/model/memory.h"
 
 static void
 add_engine(struct totals *t, const struct engine *e)
 {
-	t->sessions += e->n_sessions;
-	t->cum_conns += e->cum_conns;
-	t->cum_sess += e->cum_sess;
-	t->bytes_in += e->bytes_in;
-	t->bytes_out += e->bytes_out;
-	t->fsm_bugs += e->fsm_bugs;
-	t->lingers += e->lingers;
+	t->sessions += atomic_read(&e->n_sessions);
+	t->cum_conns += counter_read(&e->cum_conns);
+	t->cum_sess += counter_read(&e->cum_sess);
+	t->bytes_in += counter_read(&e->bytes_in);
+	t->bytes_out += counter_read(&e->bytes_out);
+	t->fsm_bugs += counter_read(&e->fsm_bugs);
+	t->lingers += counter_read(&e->lingers);
 	freq_merge(&t->conn_rate, &e->conn_rate);
 	freq_merge(&t->sess_rate, &e->sess_rate);
 	t->memory_used += memory_used(e);
 	t->memory_live += memory_live(e);
-	t->memory_holds += e->memory_holds;
-	t->buf_waits += e->buf_waits;
-	t->pipes_used += e->pipes.used;
-	t->pipes_idle += e->pipes.n_idle;
-	t->bulk_waits += e->bulk.waits;
-	t->spliced += e->spliced;
-	t->splice_fallbacks += e->splice_fallbacks;
-	t->zerocopy.pinned += e->zerocopy.pinned;
-	t->zerocopy.bytes += e->zerocopy.bytes;
-	t->zerocopy.copied += e->zerocopy.copied;
-	t->zerocopy.refused += e->zerocopy.refused;
-	t->zerocopy.full += e->zerocopy.full;
-	t->pool_fails += e->session_pool.fails + e->buf_pool.fails +
-		e->bulk.bufs.fails;
+	t->memory_holds += counter_read(&e->memory_holds);
+	t->buf_waits += counter_read(&e->buf_waits);
+	t->pipes_used += counter_read(&e->pipes.used);
+	t->pipes_idle += counter_read(&e->pipes.n_idle);
+	t->bulk_waits += counter_read(&e->bulk.waits);
+	t->spliced += counter_read(&e->spliced);
+	t->splice_fallbacks += counter_read(&e->splice_fallbacks);
+	t->zerocopy.pinned += counter_read(&e->zerocopy.pinned);
+	t->zerocopy.bytes += counter_read(&e->zerocopy.bytes);
+	t->zerocopy.copied += counter_read(&e->zerocopy.copied);
+	t->zerocopy.refused += counter_read(&e->zerocopy.refused);
+	t->zerocopy.full += counter_read(&e->zerocopy.full);
+	t->pool_fails += counter_read(&e->session_pool.fails) + counter_read(&e->buf_pool.fails) +
+		counter_read(&e->bulk.bufs.fails);
 }
 
 static void
@@ -41,16 +43,16 @@ add_loop(struct totals *t, struct loop *l)
 {
 	const struct loop_stats *s = loop_stats(l);
 
-	t->timers += loop_timers(l)->n;
+	t->timers += counter_read(&loop_timers(l)->n);
 	t->idle_pct += loop_idle_pct(l);
-	t->loop.turns += s->turns;
-	t->loop.waits += s->waits;
-	t->loop.wakes += s->wakes;
-	t->loop.events += s->events;
-	t->loop.stale += s->stale;
-	t->loop.spec_turns += s->spec_turns;
-	t->loop.spins += s->spins;
-	t->loop.set_errors += s->set_errors;
+	counter_add(&t->loop.turns, counter_read(&s->turns));
+	counter_add(&t->loop.waits, counter_read(&s->waits));
+	counter_add(&t->loop.wakes, counter_read(&s->wakes));
+	counter_add(&t->loop.events, counter_read(&s->events));
+	counter_add(&t->loop.stale, counter_read(&s->stale));
+	counter_add(&t->loop.spec_turns, counter_read(&s->spec_turns));
+	counter_add(&t->loop.spins, counter_read(&s->spins));
+	counter_add(&t->loop.set_errors, counter_read(&s->set_errors));
 }
 
 static void
@@ -90,8 +92,8 @@ totals_read(const struct process *p, struct totals *t)
 			add_loop(t, w->loop);
 		if (w->mailbox)
 			add_mail(t, w->mailbox);
-		t->elided_inline += w->engine.elided_inline;
-		t->logs_dropped += w->log.dropped;
+		t->elided_inline += counter_read(&w->engine.elided_inline);
+		t->logs_dropped += counter_read(&w->log.dropped);
 		ledger_add(&t->ledger, &w->sys->ledger);
 	}
 	t->idle_pct /= p->n_workers;

@@ -29,9 +29,7 @@ on_status(struct timer *t)
 	struct loop *l = process_loop(p);
 	struct totals now;
 
-	rendezvous_begin(p);
 	totals_read(p, &now);
-	rendezvous_end(p);
 	notify_send(p->notify, "STATUS=Serving, %u connections now, %llu so far", now.sessions,
 		(unsigned long long)now.cum_conns);
 	(void)!timer_set(loop_timers(l), t, loop_now_ms(l) + PROCESS_STATUS_MS);

@@ -4,6 +4,7 @@
 
 #include "app/process/process.h"
 #include "base/atomic.h"
+#include "base/counter.h"
 #include "net/listener.h"
 
 static void
@@ -117,13 +118,15 @@ log_proxies(struct process *p)
 			server_stat_sum(s, &sum);
 			log_msg(process_log(p), LOG_LEVEL_NOTICE,
 				"Server %s/%s is %s. Conn: %u act, %u pend, %llu tot.", px->name,
-				s->name, server_status_text(s), s->cur, s->queued,
+				s->name, server_status_text(s), atomic_read(&s->cur),
+				atomic_read(&s->queued),
 				(unsigned long long)sum.cum_sess);
 		}
 		if (px->caps & PROXY_FE)
 			log_msg(process_log(p), LOG_LEVEL_NOTICE,
 				"Proxy %s: %u act(FE), %u act(BE), %llu tot(FE).", px->name,
-				px->fe_gate.n, px->be_cur, (unsigned long long)fe.cum_sess);
+				atomic_read(&px->fe_gate.n), atomic_read(&px->be_cur),
+				(unsigned long long)fe.cum_sess);
 	}
 }
 
@@ -135,7 +138,8 @@ log_pools(struct process *p, const struct engine *e)
 	for (size_t i = 0; i < ARRAY_LEN(pools); i++)
 		log_msg(process_log(p), LOG_LEVEL_NOTICE,
 			"Pool %s (%zu bytes): %u used, %u kept, %u at most.", pools[i]->name,
-			pools[i]->size, pools[i]->live, pools[i]->kept, pools[i]->peak);
+			pools[i]->size, counter_read(&pools[i]->live),
+			counter_read(&pools[i]->kept), counter_read(&pools[i]->peak));
 }
 
 void
@@ -160,15 +164,11 @@ process_on_signal(struct process *p, int sig)
 		report_msg(p->report, REPORT_WARNING, "SIGUSR2: reload is not supported yet");
 		break;
 	case SIGHUP:
-		rendezvous_begin(p);
 		log_proxies(p);
-		rendezvous_end(p);
 		break;
 	case SIGQUIT:
-		rendezvous_begin(p);
 		for (unsigned int i = 0; i < p->n_workers; i++)
 			log_pools(p, &p->workers[i].engine);
-		rendezvous_end(p);
 		break;
 	default:
 		break;

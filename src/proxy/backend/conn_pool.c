@@ -1,6 +1,7 @@
 #include "proxy/backend/conn_pool.h"
 
 #include "base/atomic.h"
+#include "base/counter.h"
 #include "proxy/model/memory.h"
 
 /* Objects kept for reuse. */
@@ -311,8 +312,8 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 			continue;
 		}
 		hand_over(e, c, fn, owner, out, uses);
-		srv->shard[e->index].stat.reuse++;
-		srv->be->shard[e->index].be.reuse++;
+		counter_add(&srv->shard[e->index].stat.reuse, 1);
+		counter_add(&srv->be->shard[e->index].be.reuse, 1);
 		return 1;
 	}
 	return 0;
@@ -329,8 +330,8 @@ conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn,
 		return 0;
 	}
 	hand_over(e, *holder, fn, owner, out, uses);
-	srv->shard[e->index].stat.reuse++;
-	srv->be->shard[e->index].be.reuse++;
+	counter_add(&srv->shard[e->index].stat.reuse, 1);
+	counter_add(&srv->be->shard[e->index].be.reuse, 1);
 	return 1;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/atomic.h"
 #include "proxy/model/count.h"
+#include "base/counter.h"
 #include "proxy/backend/balance.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
@@ -96,7 +97,7 @@ join(struct session *s)
 	struct proxy_stat *st = be_stat(s);
 
 	atomic_write(&be->be_cur, be->be_cur + 1);
-	st->cur_max = MAX(st->cur_max, be->be_cur);
+	counter_max(&st->cur_max, be->be_cur);
 	freq_add(&be->be_rate, loop_now_ms(s->engine->loop), 1);
 }
 

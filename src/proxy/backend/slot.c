@@ -2,6 +2,7 @@
 
 #include "base/atomic.h"
 #include "proxy/model/count.h"
+#include "base/counter.h"
 #include "proxy/backend/balance.h"
 
 static inline uint64_t
@@ -36,7 +37,7 @@ slot_taken(struct session *s)
 {
 	s->waits = 0;
 	s->queued_ms = loop_now_ms(s->engine->loop);
-	srv_stat(s)->cum_sess++;
+	counter_add(&srv_stat(s)->cum_sess, 1);
 	freq_add(&s->srv->sess_rate, s->queued_ms, 1);
 }
 
@@ -52,10 +53,10 @@ slot_put(struct session *s)
 /* --- queues --- */
 
 static void
-count_queued(unsigned int *queued, unsigned int n, unsigned int *max)
+count_queued(unsigned int *queued, unsigned int n, _Atomic unsigned int *max)
 {
 	atomic_write(queued, n);
-	*max = MAX(*max, n);
+	counter_max(max, n);
 }
 
 /*
@@ -196,11 +197,11 @@ slot_offer(struct engine *e, struct server *srv, struct list *ours)
 		(*served)++;
 		s->srv = srv;
 		if (s->engine == e) {
-			e->elided_inline++;
+			counter_add(&e->elided_inline, 1);
 			slot_get(s);
 			list_append(ours, &s->queue_link);
 		} else {
-			e->granted++;
+			counter_add(&e->granted, 1);
 			tell |= grant(s, &srv->shard[e->index].stat);
 		}
 	}

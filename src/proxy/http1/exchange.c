@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proxy/session/actions.h"
+#include "base/counter.h"
 #include "base/err.h"
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
@@ -116,7 +117,7 @@ exchange_may_reuse(const struct session *s)
 void
 exchange_wait_for_buffer(struct session *s, int side)
 {
-	s->engine->buf_waits++;
+	counter_add(&s->engine->buf_waits, 1);
 	s->dir[side].waits_for_buffer = 1;
 	s->wake_ms = now_ms(s) + HTTP_MEMORY_WAIT_MS;
 }
@@ -216,7 +217,7 @@ exchange_is_bad(struct session *s, int side)
 
 	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
 	if (side == CLIENT) {
-		fe_stat(s)->failed_req++;
+		counter_add(&fe_stat(s)->failed_req, 1);
 		if (!http_has_answer(t)) {
 			exchange_fail(s, http_bad_status((enum http_bad)t->body[CLIENT].bad), 'P',
 				'R');

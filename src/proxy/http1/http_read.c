@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proxy/session/actions.h"
+#include "base/counter.h"
 #include "base/hash.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
@@ -124,7 +125,7 @@ head_is_complete(struct session *s, size_t used)
 	}
 	t->status = monitor_status(s);
 	if (t->status) {
-		fe_stat(s)->intercepted++;
+		counter_add(&fe_stat(s)->intercepted, 1);
 		s->logged = 1;
 		session_event(s, SESSION_EV_ANSWER);
 	} else {

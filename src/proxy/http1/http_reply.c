@@ -5,6 +5,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
+#include "base/counter.h"
 #include "proxy/sample/capture.h"
 #include "proxy/log/session_log.h"
 
@@ -16,11 +17,11 @@ static void
 count_out(struct session *s, uint64_t n)
 {
 	s->dir[SERVER].bytes = n;
-	s->engine->bytes_out += n;
-	fe_stat(s)->bytes_out += n;
+	counter_add(&s->engine->bytes_out, n);
+	counter_add(&fe_stat(s)->bytes_out, n);
 	s->listener->stat.bytes_out += n;
 	if (http_be_stat(s))
-		http_be_stat(s)->bytes_out += n;
+		counter_add(&http_be_stat(s)->bytes_out, n);
 }
 
 /* The client waits for nothing any more: what it still sends is not for us. */

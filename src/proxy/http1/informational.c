@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proxy/relay/direction.h"
+#include "base/counter.h"
 #include "proxy/model/memory.h"
 
 static int
@@ -12,7 +13,7 @@ keep(struct session *s, const char *p, size_t n)
 	struct direction *h = &s->dir[SERVER];
 
 	if (!h->buf && (!memory_has_buffer(e) || direction_buf_get(e, h) < 0)) {
-		e->buf_waits++;
+		counter_add(&e->buf_waits, 1);
 		return -1;
 	}
 	assert(h->tail + n <= e->bufsize);

@@ -1,5 +1,6 @@
 #include "proxy/http1/l7_retry.h"
 
+#include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
 
@@ -31,8 +32,8 @@ l7_retry_schedule(struct session *s)
 	if (!s->dir[CLIENT].resend || s->retries >= (unsigned int)s->be->retries)
 		return 0;
 	s->retries++;
-	be_stat(s)->wretr++;
-	srv_stat(s)->wretr++;
+	counter_add(&be_stat(s)->wretr, 1);
+	counter_add(&srv_stat(s)->wretr, 1);
 	s->txn->again = 1;
 	return 1;
 }

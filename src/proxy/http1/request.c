@@ -7,6 +7,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
+#include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/route.h"
@@ -29,7 +30,7 @@ enum stage {
 void
 request_refuse(struct session *s, unsigned int status)
 {
-	fe_stat(s)->failed_req++;
+	counter_add(&fe_stat(s)->failed_req, 1);
 	session_blame(s, 'P', 'R');
 	s->txn->status = status;
 	session_event(s, SESSION_EV_ANSWER);
@@ -175,7 +176,7 @@ carry_out(struct session *s, const struct rule_outcome *v)
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, CLIENT);
 	else if (v->what == RULE_END_REPLY && !s->txn->be)
-		fe_stat(s)->intercepted++;
+		counter_add(&fe_stat(s)->intercepted, 1);
 	if (v->what == RULE_END_DROP)
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
 	else if (v->what != RULE_END_REJECT)

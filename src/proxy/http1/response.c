@@ -7,6 +7,7 @@
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
+#include "base/counter.h"
 #include "http/auth.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
@@ -38,7 +39,7 @@ unsigned int
 response_late(struct session *s, int side)
 {
 	if (side == CLIENT) {
-		fe_stat(s)->failed_req++;
+		counter_add(&fe_stat(s)->failed_req, 1);
 		s->txn->keep_alive[CLIENT] = 0;
 		return 408;
 	}

@@ -1,5 +1,6 @@
 #include "proxy/http1/rule_outcome.h"
 
+#include "base/counter.h"
 #include "proxy/session/actions.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
@@ -22,11 +23,11 @@ count_failed(struct session *s, unsigned int n)
 {
 	struct proxy_stat *be = http_be_stat(s);
 
-	fe_stat(s)->failed_rewrites += n;
+	counter_add(&fe_stat(s)->failed_rewrites, n);
 	if (be)
-		be->failed_rewrites += n;
+		counter_add(&be->failed_rewrites, n);
 	if (s->srv)
-		srv_stat(s)->failed_rewrites += n;
+		counter_add(&srv_stat(s)->failed_rewrites, n);
 }
 
 static void
@@ -64,14 +65,14 @@ rule_outcome_count_denied(struct session *s, int side)
 	struct proxy_stat *be = http_be_stat(s);
 
 	if (side == CLIENT) {
-		fe_stat(s)->denied_req++;
+		counter_add(&fe_stat(s)->denied_req, 1);
 		if (be)
-			be->denied_req++;
+			counter_add(&be->denied_req, 1);
 		return;
 	}
-	fe_stat(s)->denied_resp++;
-	be_stat(s)->denied_resp++;
-	srv_stat(s)->denied_resp++;
+	counter_add(&fe_stat(s)->denied_resp, 1);
+	counter_add(&be_stat(s)->denied_resp, 1);
+	counter_add(&srv_stat(s)->denied_resp, 1);
 }
 
 void

@@ -1,5 +1,7 @@
 #include "proxy/model/memory.h"
 
+#include "base/counter.h"
+
 /* Of the bound: what is left for sessions that are there when new ones have to wait, how much of
  * it has to be free again before they come, and what may be kept for reuse. */
 #define RESERVE 4
@@ -105,7 +107,7 @@ memory_watch(struct engine *e)
 	if (tight == e->memory_tight)
 		return;
 	e->memory_tight = tight;
-	e->memory_holds += (uint64_t)tight;
+	counter_add(&e->memory_holds, (uint64_t)tight);
 	if (e->on_memory)
 		e->on_memory(e);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/model/proxy.h"
@@ -139,7 +140,7 @@ void
 server_get_slot(struct server *s, struct server_stat *st)
 {
 	atomic_write(&s->cur, s->cur + 1);
-	st->cur_max = MAX(st->cur_max, s->cur);
+	counter_max(&st->cur_max, s->cur);
 }
 
 void

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/model/proxies.h"
@@ -47,11 +48,13 @@ proxies_shard(struct proxies *ps, unsigned int n)
 
 /* The sum over the last sessions: what the oldest had is not known, but its average share is. */
 static void
-slide(uint64_t *sum, uint64_t sessions, uint64_t ms)
+slide(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
 {
+	uint64_t was = counter_read(sum);
+
 	if (sessions > STAT_AVERAGE_OVER)
-		*sum -= (*sum + STAT_AVERAGE_OVER - 1) / STAT_AVERAGE_OVER;
-	*sum += ms;
+		was -= (was + STAT_AVERAGE_OVER - 1) / STAT_AVERAGE_OVER;
+	counter_set(sum, was + ms);
 }
 
 void
@@ -60,9 +63,9 @@ stat_count_times(struct stat_times *t, uint64_t sessions, uint64_t q, uint64_t c
 	slide(&t->qtime, sessions, q);
 	slide(&t->ctime, sessions, c);
 	slide(&t->ttime, sessions, all);
-	t->qtime_max = MAX(t->qtime_max, q);
-	t->ctime_max = MAX(t->ctime_max, c);
-	t->ttime_max = MAX(t->ttime_max, all);
+	counter_max(&t->qtime_max, q);
+	counter_max(&t->ctime_max, c);
+	counter_max(&t->ttime_max, all);
 }
 
 /* --- sums --- */
@@ -71,20 +74,20 @@ stat_count_times(struct stat_times *t, uint64_t sessions, uint64_t q, uint64_t c
 static void
 add_times(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
 {
-	sum->qtime += t->qtime;
-	sum->ctime += t->ctime;
-	sum->ttime += t->ttime;
-	sum->qtime_max = MAX(sum->qtime_max, t->qtime_max);
-	sum->ctime_max = MAX(sum->ctime_max, t->ctime_max);
-	sum->ttime_max = MAX(sum->ttime_max, t->ttime_max);
-	sum->n += MIN(sessions, (uint64_t)STAT_AVERAGE_OVER);
+	counter_add(&sum->qtime, counter_read(&t->qtime));
+	counter_add(&sum->ctime, counter_read(&t->ctime));
+	counter_add(&sum->ttime, counter_read(&t->ttime));
+	counter_max(&sum->qtime_max, counter_read(&t->qtime_max));
+	counter_max(&sum->ctime_max, counter_read(&t->ctime_max));
+	counter_max(&sum->ttime_max, counter_read(&t->ttime_max));
+	counter_add(&sum->n, MIN(sessions, (uint64_t)STAT_AVERAGE_OVER));
 }
 
 static void
-add_classes(uint64_t *out, const uint64_t *in)
+add_classes(_Atomic uint64_t *out, const _Atomic uint64_t *in)
 {
 	for (int c = 0; c < 6; c++)
-		out[c] += in[c];
+		counter_add(&out[c], counter_read(&in[c]));
 }
 
 void
@@ -94,61 +97,61 @@ server_stat_sum(const struct server *s, struct server_stat *out)
 	for (unsigned int i = 0; i < s->be->n_shards; i++) {
 		const struct server_stat *st = &s->shard[i].stat;
 
-		out->cum_sess += st->cum_sess;
-		out->bytes_in += st->bytes_in;
-		out->bytes_out += st->bytes_out;
-		out->econ += st->econ;
-		out->eresp += st->eresp;
-		out->wretr += st->wretr;
-		out->wredis += st->wredis;
-		out->cli_abrt += st->cli_abrt;
-		out->srv_abrt += st->srv_abrt;
-		out->connect += st->connect;
-		out->reuse += st->reuse;
-		out->lbtot += st->lbtot;
-		out->failed_conns += st->failed_conns;
-		out->denied_resp += st->denied_resp;
-		out->failed_rewrites += st->failed_rewrites;
-		out->req_tot += st->req_tot;
+		counter_add(&out->cum_sess, counter_read(&st->cum_sess));
+		counter_add(&out->bytes_in, counter_read(&st->bytes_in));
+		counter_add(&out->bytes_out, counter_read(&st->bytes_out));
+		counter_add(&out->econ, counter_read(&st->econ));
+		counter_add(&out->eresp, counter_read(&st->eresp));
+		counter_add(&out->wretr, counter_read(&st->wretr));
+		counter_add(&out->wredis, counter_read(&st->wredis));
+		counter_add(&out->cli_abrt, counter_read(&st->cli_abrt));
+		counter_add(&out->srv_abrt, counter_read(&st->srv_abrt));
+		counter_add(&out->connect, counter_read(&st->connect));
+		counter_add(&out->reuse, counter_read(&st->reuse));
+		counter_add(&out->lbtot, counter_read(&st->lbtot));
+		counter_add(&out->failed_conns, counter_read(&st->failed_conns));
+		counter_add(&out->denied_resp, counter_read(&st->denied_resp));
+		counter_add(&out->failed_rewrites, counter_read(&st->failed_rewrites));
+		counter_add(&out->req_tot, counter_read(&st->req_tot));
 		add_classes(out->hrsp, st->hrsp);
-		out->cur_max = MAX(out->cur_max, st->cur_max);
-		out->queued_max = MAX(out->queued_max, st->queued_max);
-		out->last_sess_ms = MAX(out->last_sess_ms, st->last_sess_ms);
-		add_times(&out->times, &st->times, st->cum_sess);
+		counter_max(&out->cur_max, counter_read(&st->cur_max));
+		counter_max(&out->queued_max, counter_read(&st->queued_max));
+		counter_max(&out->last_sess_ms, counter_read(&st->last_sess_ms));
+		add_times(&out->times, &st->times, counter_read(&st->cum_sess));
 	}
-	out->times.n = MAX(out->times.n, (uint64_t)1);
+	counter_max(&out->times.n, (uint64_t)1);
 }
 
 static void
 add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 {
-	out->cum_conn += st->cum_conn;
-	out->cum_sess += st->cum_sess;
-	out->bytes_in += st->bytes_in;
-	out->bytes_out += st->bytes_out;
-	out->denied_req += st->denied_req;
-	out->denied_conn += st->denied_conn;
-	out->denied_sess += st->denied_sess;
-	out->denied_resp += st->denied_resp;
-	out->failed_req += st->failed_req;
-	out->econ += st->econ;
-	out->eresp += st->eresp;
-	out->wretr += st->wretr;
-	out->wredis += st->wredis;
-	out->cli_abrt += st->cli_abrt;
-	out->srv_abrt += st->srv_abrt;
-	out->lbtot += st->lbtot;
-	out->connect += st->connect;
-	out->reuse += st->reuse;
-	out->failed_conns += st->failed_conns;
-	out->failed_rewrites += st->failed_rewrites;
-	out->req_tot += st->req_tot;
-	out->intercepted += st->intercepted;
+	counter_add(&out->cum_conn, counter_read(&st->cum_conn));
+	counter_add(&out->cum_sess, counter_read(&st->cum_sess));
+	counter_add(&out->bytes_in, counter_read(&st->bytes_in));
+	counter_add(&out->bytes_out, counter_read(&st->bytes_out));
+	counter_add(&out->denied_req, counter_read(&st->denied_req));
+	counter_add(&out->denied_conn, counter_read(&st->denied_conn));
+	counter_add(&out->denied_sess, counter_read(&st->denied_sess));
+	counter_add(&out->denied_resp, counter_read(&st->denied_resp));
+	counter_add(&out->failed_req, counter_read(&st->failed_req));
+	counter_add(&out->econ, counter_read(&st->econ));
+	counter_add(&out->eresp, counter_read(&st->eresp));
+	counter_add(&out->wretr, counter_read(&st->wretr));
+	counter_add(&out->wredis, counter_read(&st->wredis));
+	counter_add(&out->cli_abrt, counter_read(&st->cli_abrt));
+	counter_add(&out->srv_abrt, counter_read(&st->srv_abrt));
+	counter_add(&out->lbtot, counter_read(&st->lbtot));
+	counter_add(&out->connect, counter_read(&st->connect));
+	counter_add(&out->reuse, counter_read(&st->reuse));
+	counter_add(&out->failed_conns, counter_read(&st->failed_conns));
+	counter_add(&out->failed_rewrites, counter_read(&st->failed_rewrites));
+	counter_add(&out->req_tot, counter_read(&st->req_tot));
+	counter_add(&out->intercepted, counter_read(&st->intercepted));
 	add_classes(out->hrsp, st->hrsp);
-	out->cur_max = MAX(out->cur_max, st->cur_max);
-	out->queued_max = MAX(out->queued_max, st->queued_max);
-	out->last_sess_ms = MAX(out->last_sess_ms, st->last_sess_ms);
-	add_times(&out->times, &st->times, st->cum_sess);
+	counter_max(&out->cur_max, counter_read(&st->cur_max));
+	counter_max(&out->queued_max, counter_read(&st->queued_max));
+	counter_max(&out->last_sess_ms, counter_read(&st->last_sess_ms));
+	add_times(&out->times, &st->times, counter_read(&st->cum_sess));
 	freq_merge(&out->sess_rate, &st->sess_rate);
 	freq_merge(&out->conn_rate, &st->conn_rate);
 	freq_merge(&out->req_rate, &st->req_rate);
@@ -160,5 +163,5 @@ proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out)
 	memset(out, 0, sizeof(*out));
 	for (unsigned int i = 0; i < p->n_shards; i++)
 		add_proxy_stat(out, side == PROXY_FE ? &p->shard[i].fe : &p->shard[i].be);
-	out->times.n = MAX(out->times.n, (uint64_t)1);
+	counter_max(&out->times.n, (uint64_t)1);
 }

@@ -1,5 +1,6 @@
 #include "proxy/relay/bulk.h"
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/relay/direction.h"
@@ -165,7 +166,7 @@ bulk_has_turn(struct session *s, int side)
 		return 1;
 	if (!h->waits) {
 		h->waits = 1;
-		e->bulk.waits++;
+		counter_add(&e->bulk.waits, 1);
 		h->side = (uint8_t)side;
 		list_append(&e->bulk.waiting, &h->turn_link);
 		/* The turn is used up, or others wait, who have seen to it that it comes. */

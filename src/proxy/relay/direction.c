@@ -6,6 +6,7 @@
  */
 #include "proxy/relay/direction.h"
 
+#include "base/counter.h"
 #include "proxy/model/memory.h"
 
 #include "proxy/model/count.h"
@@ -25,20 +26,20 @@ direction_count(struct session *s, int side, size_t n)
 	if (!s->dir[side].is_bulk)
 		e->bulk.others_ms = s->last_ms[side];
 	if (side == CLIENT) {
-		e->bytes_in += n;
-		fe_stat(s)->bytes_in += n;
+		counter_add(&e->bytes_in, n);
+		counter_add(&fe_stat(s)->bytes_in, n);
 		s->listener->stat.bytes_in += n;
 		if (s->be)
-			be_stat(s)->bytes_in += n;
+			counter_add(&be_stat(s)->bytes_in, n);
 		/* Before it is connected the server may still change: session_do_established(). */
 		if (s->connected_ms)
-			srv_stat(s)->bytes_in += n;
+			counter_add(&srv_stat(s)->bytes_in, n);
 	} else {
-		e->bytes_out += n;
-		fe_stat(s)->bytes_out += n;
+		counter_add(&e->bytes_out, n);
+		counter_add(&fe_stat(s)->bytes_out, n);
 		s->listener->stat.bytes_out += n;
-		be_stat(s)->bytes_out += n;
-		srv_stat(s)->bytes_out += n;
+		counter_add(&be_stat(s)->bytes_out, n);
+		counter_add(&srv_stat(s)->bytes_out, n);
 	}
 }
 

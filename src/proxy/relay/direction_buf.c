@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/counter.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
 
@@ -90,6 +91,6 @@ direction_can_keep(struct engine *e, const struct direction *h)
 {
 	if (h->buf || memory_has_buffer(e))
 		return 1;
-	e->buf_waits++;
+	counter_add(&e->buf_waits, 1);
 	return 0;
 }

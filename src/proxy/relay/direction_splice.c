@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "proxy/http1/exchange.h"
+#include "base/counter.h"
 #include "net/splice.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
@@ -92,7 +93,7 @@ direction_pipe_drop(struct engine *e, struct direction *h)
 {
 	if (!h->pipe)
 		return;
-	e->pipes.bytes -= h->pipe->bytes;
+	counter_sub(&e->pipes.bytes, h->pipe->bytes);
 	pipe_drop(&e->pipes, h->pipe);
 	h->pipe = NULL;
 	memory_watch(e);
@@ -102,7 +103,7 @@ direction_pipe_drop(struct engine *e, struct direction *h)
 static void
 took(struct engine *e, struct direction *h, size_t n)
 {
-	e->pipes.bytes -= n;
+	counter_sub(&e->pipes.bytes, n);
 	memory_watch(e);
 	if (h->pipe->bytes)
 		return;
@@ -115,7 +116,7 @@ static void
 refuse(struct engine *e, struct direction *h)
 {
 	h->no_splice = 1;
-	e->splice_fallbacks++;
+	counter_add(&e->splice_fallbacks, 1);
 }
 
 /*
@@ -149,7 +150,7 @@ direction_splice_out(struct session *s, int side, int last)
 	if (!h->no_splice) {
 		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
 		case SPLICE_OK:
-			e->spliced += put;
+			counter_add(&e->spliced, put);
 			took(e, h, put);
 			return IO_OK;
 		case SPLICE_AGAIN:
@@ -202,7 +203,7 @@ direction_splice_once(struct session *s, int side)
 	if (room >= e->bufsize)
 		p = pipe_get(&e->pipes, loop_now_ms(e->loop));
 	if (!p) {
-		e->splice_fallbacks++;
+		counter_add(&e->splice_fallbacks, 1);
 		return -1;
 	}
 	/* What is behind the message stays with the kernel. */
@@ -210,7 +211,7 @@ direction_splice_once(struct session *s, int side)
 	switch (splice_in(src, p, (size_t)len, &got)) {
 	case SPLICE_OK:
 		h->pipe = p;
-		e->pipes.bytes += got;
+		counter_add(&e->pipes.bytes, got);
 		memory_watch(e);
 		direction_count(s, side, got);
 		h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);

@@ -4,6 +4,7 @@
  */
 #include "proxy/session/actions.h"
 
+#include "base/counter.h"
 #include "base/log.h"
 #include "proxy/model/count.h"
 #include "proxy/session/derive.h"
@@ -103,8 +104,8 @@ static enum session_event
 count_choice(struct session *s, enum session_event ev)
 {
 	if (ev == SESSION_EV_ASSIGNED && !persist_holds(s)) {
-		srv_stat(s)->lbtot++;
-		be_stat(s)->lbtot++;
+		counter_add(&srv_stat(s)->lbtot, 1);
+		counter_add(&be_stat(s)->lbtot, 1);
 	}
 	return ev;
 }
@@ -113,8 +114,8 @@ static void
 count_redispatch(struct session *s, struct server *from)
 {
 	s->redispatched = 1;
-	srv_shard(s, from)->stat.wredis++;
-	be_stat(s)->wredis++;
+	counter_add(&srv_shard(s, from)->stat.wredis, 1);
+	counter_add(&be_stat(s)->wredis, 1);
 }
 
 /* It has a backend from now on, or none. */
@@ -124,11 +125,11 @@ find_backend(struct session *s)
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
 		return -1;
-	be_stat(s)->cum_sess++;
-	be_stat(s)->cum_conn++;
+	counter_add(&be_stat(s)->cum_sess, 1);
+	counter_add(&be_stat(s)->cum_conn, 1);
 	/* In mode tcp what rules have looked at, or stood behind a header, is its too. */
 	if (!s->txn)
-		be_stat(s)->bytes_in += s->dir[CLIENT].bytes;
+		counter_add(&be_stat(s)->bytes_in, s->dir[CLIENT].bytes);
 	return 0;
 }
 
@@ -174,7 +175,7 @@ session_do_no_server(struct session *s)
 	/* With one, it is the one that it was bound to, and its queue is full. */
 	session_blame(s, 'S', s->srv ? 'Q' : 'C');
 	if (s->be)
-		be_stat(s)->econ++;
+		counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);
 }
 
@@ -182,7 +183,7 @@ enum session_event
 session_do_queue_timeout(struct session *s)
 {
 	session_blame(s, 's', 'Q');
-	be_stat(s)->econ++;
+	counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);
 }
 
@@ -190,7 +191,7 @@ enum session_event
 session_do_queue_abort(struct session *s)
 {
 	session_blame(s, 'C', 'Q');
-	be_stat(s)->cli_abrt++;
+	counter_add(&be_stat(s)->cli_abrt, 1);
 	return session_do_close(s);
 }
 
@@ -202,11 +203,11 @@ session_note_failure(struct session *s, int side)
 	if (s->state != SESSION_RELAY)
 		return;
 	if (s->term[0] == '-' && side == CLIENT) {
-		be_stat(s)->cli_abrt++;
-		srv_stat(s)->cli_abrt++;
+		counter_add(&be_stat(s)->cli_abrt, 1);
+		counter_add(&srv_stat(s)->cli_abrt, 1);
 	} else if (s->term[0] == '-') {
-		be_stat(s)->srv_abrt++;
-		srv_stat(s)->srv_abrt++;
+		counter_add(&be_stat(s)->srv_abrt, 1);
+		counter_add(&srv_stat(s)->srv_abrt, 1);
 	}
 	session_blame(s, side == CLIENT ? 'C' : 'S', http_awaits_head(s, SERVER) ? 'H' : 'D');
 }
@@ -270,7 +271,7 @@ session_do_linger(struct session *s)
 	unsigned int unsent = 0;
 
 	if (!s->linger_checks)
-		s->engine->lingers++;
+		counter_add(&s->engine->lingers, 1);
 	/* A socket that was reset meanwhile keeps the count of what it never sent: ask for its
 	 * error too. */
 	for (int side = 0; side < SIDES; side++)
@@ -348,7 +349,7 @@ direction_do_drop(struct session *s, int side)
 void
 direction_do_bug(struct session *s, int side)
 {
-	s->engine->fsm_bugs++;
+	counter_add(&s->engine->fsm_bugs, 1);
 	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: half %d in state %s: bug, ended",
 		(unsigned long long)s->id, side, direction_state_name(s->dir[side].state));
 	s->dir[side].broken = 1;

@@ -9,6 +9,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/session/tcp_content_rules.h"
+#include "base/counter.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http1/persist.h"
@@ -52,8 +53,8 @@ session_do_connect(struct session *s)
 	if (s->txn && reuses(s))
 		return SESSION_EV_UP;
 	r = connect_server(s);
-	srv_stat(s)->connect++;
-	be_stat(s)->connect++;
+	counter_add(&srv_stat(s)->connect, 1);
+	counter_add(&be_stat(s)->connect, 1);
 	if (r < 0) {
 		s->connect_err = -r;
 		return SESSION_EV_REFUSED;
@@ -65,8 +66,8 @@ enum session_event
 session_do_connect_abort(struct session *s)
 {
 	session_blame(s, 'C', 'C');
-	be_stat(s)->cli_abrt++;
-	srv_stat(s)->cli_abrt++;
+	counter_add(&be_stat(s)->cli_abrt, 1);
+	counter_add(&srv_stat(s)->cli_abrt, 1);
 	/* The server may be connected by now, and must not take this for an empty request. */
 	if (s->conn[CLIENT].err)
 		session_reset_sides(s);
@@ -105,15 +106,15 @@ plan_retry(struct session *s, uint64_t delay)
 			s->connect_err = s->conn[SERVER].err;
 		conn_close(&s->conn[SERVER]);
 	}
-	srv_stat(s)->failed_conns++;
+	counter_add(&srv_stat(s)->failed_conns, 1);
 	if (s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))
 		return SESSION_EV_GIVE_UP;
 	s->retries++;
 	s->redispatch = (uint8_t)session_redispatches(s, s->retries);
 	if (!s->redispatch) {
-		srv_stat(s)->wretr++;
-		be_stat(s)->wretr++;
+		counter_add(&srv_stat(s)->wretr, 1);
+		counter_add(&be_stat(s)->wretr, 1);
 	}
 	s->wake_ms = now_ms(s) + (s->redispatch ? 0 : delay);
 	return SESSION_EV_NONE;
@@ -144,8 +145,8 @@ session_do_give_up(struct session *s)
 		session_blame(s, 's', 'C');
 	else
 		session_blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
-	srv_stat(s)->econ++;
-	be_stat(s)->econ++;
+	counter_add(&srv_stat(s)->econ, 1);
+	counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);
 }
 
@@ -157,8 +158,9 @@ session_do_established(struct session *s)
 	s->connected_ms = now;
 	/* The client could do nothing while it waited for us: it is timed from now on. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
-	srv_stat(s)->last_sess_ms = be_stat(s)->last_sess_ms = now;
-	srv_stat(s)->bytes_in += s->dir[CLIENT].bytes;
+	counter_set(&srv_stat(s)->last_sess_ms, now);
+	counter_set(&be_stat(s)->last_sess_ms, now);
+	counter_add(&srv_stat(s)->bytes_in, s->dir[CLIENT].bytes);
 	if (!s->txn)
 		session_log_early(s);
 	else

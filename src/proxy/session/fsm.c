@@ -4,6 +4,7 @@
 #include "proxy/model/fsm.h"
 
 #include "proxy/session/actions.h"
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/trace.h"
@@ -57,7 +58,7 @@ remember(struct session *s, enum session_event ev)
 static void
 session_bug(struct session *s, enum session_event ev)
 {
-	s->engine->fsm_bugs++;
+	counter_add(&s->engine->fsm_bugs, 1);
 	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: event %s in state %s: bug, ended",
 		(unsigned long long)s->id, session_event_name(ev), session_state_name(s->state));
 	s->state = SESSION_CLOSED;

@@ -7,6 +7,7 @@
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
+#include "base/counter.h"
 #include "net/zerocopy.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/memory.h"
@@ -41,7 +42,7 @@ no_request(struct session *s, char cause, unsigned int status)
 		return SESSION_EV_CLOSE;
 	}
 	session_blame(s, cause, 'R');
-	fe_stat(s)->failed_req++;
+	counter_add(&fe_stat(s)->failed_req, 1);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
 	if (s->conn[CLIENT].err ||
@@ -66,12 +67,12 @@ body_abort(struct session *s)
 	struct http_txn *t = s->txn;
 
 	session_blame(s, 'C', 'R');
-	fe_stat(s)->failed_req++;
+	counter_add(&fe_stat(s)->failed_req, 1);
 	t->head_ms = loop_now_ms(s->engine->loop);
 	if (!t->be)
 		t->be = route_backend(s);
 	if (t->be)
-		http_be_stat(s)->cli_abrt++;
+		counter_add(&http_be_stat(s)->cli_abrt, 1);
 	return SESSION_EV_CLOSE;
 }
 

@@ -8,6 +8,7 @@
 #include "proxy/session/derive.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/tcp_content_rules.h"
+#include "base/counter.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/addr_override.h"
@@ -76,9 +77,9 @@ count_connection(const struct session *s)
 	struct proxy_stat *st = fe_stat(s);
 	struct second n;
 
-	e->cum_conns++;
+	counter_add(&e->cum_conns, 1);
 	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->accept_ms);
-	st->cum_conn++;
+	counter_add(&st->cum_conn, 1);
 	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
 	s->listener->stat.cum_conn++;
 	return n;
@@ -116,7 +117,7 @@ enter(struct session *s)
 	ln->stat.cur++;
 	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
 	atomic_write(&e->n_sessions, e->n_sessions + 1);
-	st->cur_max = MAX(st->cur_max, atomic_read(&fe->fe_gate.n));
+	counter_max(&st->cur_max, atomic_read(&fe->fe_gate.n));
 	conn_limits_entered(e, fe);
 	memory_watch(e);
 }
@@ -126,8 +127,8 @@ static void
 count_session(struct session *s, struct second n)
 {
 	s->begun_ms = loop_now_ms(s->engine->loop);
-	s->engine->cum_sess++;
-	fe_stat(s)->cum_sess++;
+	counter_add(&s->engine->cum_sess, 1);
+	counter_add(&fe_stat(s)->cum_sess, 1);
 	count_session_rates(s, n);
 	s->listener->stat.cum_sess++;
 }

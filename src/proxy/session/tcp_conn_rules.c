@@ -1,6 +1,7 @@
 #include "proxy/session/tcp_conn_rules.h"
 
 #include "proxy/model/count.h"
+#include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/eval.h"
 
@@ -31,7 +32,7 @@ tcp_conn_rules_exist(const struct proxy *fe)
 
 /* *denied counts those that are rejected. */
 static int
-screen(struct session *s, enum rule_place place, uint64_t *denied, int *expects)
+screen(struct session *s, enum rule_place place, _Atomic uint64_t *denied, int *expects)
 {
 	enum rule_end end;
 
@@ -42,11 +43,11 @@ screen(struct session *s, enum rule_place place, uint64_t *denied, int *expects)
 		return 1;
 	if (end == RULE_END_DROP) {
 		/* As in HAProxy: counted as a request, wherever it happens. */
-		fe_stat(s)->denied_req++;
+		counter_add(&fe_stat(s)->denied_req, 1);
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
 		return 0;
 	}
-	++*denied;
+	counter_add(denied, 1);
 	/* As in HAProxy: who is turned away by the thousand leaves nothing behind, no TIME_WAIT. */
 	if (place == RULE_TCP_CONNECTION)
 		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);

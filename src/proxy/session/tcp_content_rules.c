@@ -7,6 +7,7 @@
 #include "proxy/session/derive.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
+#include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
@@ -65,10 +66,10 @@ run(struct session *s, const struct proxy *px, enum rule_place place, struct eva
 static void
 count_denied_request(struct session *s, enum rule_end what)
 {
-	fe_stat(s)->denied_req++;
+	counter_add(&fe_stat(s)->denied_req, 1);
 	/* As in HAProxy: of a rejected one the backend does not hear. */
 	if (what == RULE_END_DROP && s->be)
-		be_stat(s)->denied_req++;
+		counter_add(&be_stat(s)->denied_req, 1);
 }
 
 /* What ends it is counted, and silent-drop prepared: the close of the client says nothing then. */
@@ -88,9 +89,9 @@ refuse_response(struct session *s, enum rule_end what)
 		refuse_request(s, what);
 		return;
 	}
-	fe_stat(s)->denied_resp++;
-	be_stat(s)->denied_resp++;
-	srv_stat(s)->denied_resp++;
+	counter_add(&fe_stat(s)->denied_resp, 1);
+	counter_add(&be_stat(s)->denied_resp, 1);
+	counter_add(&srv_stat(s)->denied_resp, 1);
 	session_blame(s, 'P', 'D');
 }
 
@@ -235,9 +236,9 @@ static enum session_event
 gone(struct session *s, char cause)
 {
 	session_blame(s, cause, 'R');
-	fe_stat(s)->failed_req++;
+	counter_add(&fe_stat(s)->failed_req, 1);
 	if (s->be)
-		be_stat(s)->cli_abrt++;
+		counter_add(&be_stat(s)->cli_abrt, 1);
 	return session_do_close(s);
 }
 

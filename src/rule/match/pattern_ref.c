@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -43,7 +44,7 @@ drop(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
 	pattern_table_remove(&ref->table, e);
 	list_remove(&e->link);
-	ref->n--;
+	counter_sub(&ref->n, 1);
 	pattern_entry_free(e, in_sets);
 }
 
@@ -147,7 +148,7 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 	e->id = ++ref->last_id;
 	pattern_table_add(&ref->table, e);
 	list_append(&ref->entries, &e->link);
-	ref->n++;
+	counter_add(&ref->n, 1);
 	return 0;
 }
 
