@@ -13,6 +13,7 @@
 #include "app/process/process.h"
 #include "cfg/reader.h"
 #include "fake/kernel.h"
+#include "proxy/session/session_life.h"
 
 #define ADMIN_PORT 1001
 #define FRONT_PORT 1000

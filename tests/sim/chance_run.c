@@ -1,6 +1,7 @@
 #include "sim/chance_run.h"
 
 #include "proxy/backend/queue.h"
+#include "proxy/session/session_life.h"
 
 #define LIMIT (4000 * FAKE_SEC)
 

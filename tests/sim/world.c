@@ -13,6 +13,7 @@
 #include "proxy/http1/persist.h"
 #include "sim/faults.h"
 #include "sim/world_rules.h"
+#include "proxy/session/session_life.h"
 
 #define TURNS_MAX 200000
 #define BUFSIZE 16384
@@ -226,7 +227,7 @@ build_listener(struct world *w)
 {
 	char why[200];
 
-	conn_limits_listener(w->ln, w->px, &w->engine);
+	session_listen(w->ln, w->px, &w->engine);
 	w->ln->addr = loopback(WORLD_PORT);
 	w->ln->max_accept = MAX_ACCEPT;
 	if (listener_bind(w->ln, &w->sys, 128, why, sizeof(why)) < 0) {

@@ -7,33 +7,14 @@
 #define TACIT_PROXY_HTTP1_EXCHANGE_H
 
 #include "proxy/model/http_txn.h"
+#include "proxy/relay/relay_ops.h"
 
-/* A buffer that is wanted and cannot be had is asked for again after so many ms. */
-#define HTTP_MEMORY_WAIT_MS 50
+/* What the directions of an exchange do: the request's, the response's body, a reply of our own.
+ * The response's head: http_response_ops (response.h). */
+extern const struct relay_ops http_request_ops, http_body_ops, http_reply_ops;
+/* relay_ops.opaque of directions whose bytes somebody has to see: 0. */
+uint64_t exchange_opaque_none(const struct session *s, int side);
 
-/* What comes of bytes that were judged. */
-enum exchange_step {
-	EXCHANGE_ON,   /* the message goes on */
-	EXCHANGE_OVER, /* that was its end */
-	EXCHANGE_BAD
-};
-
-/* Is the next thing from that side a head, not a body? Of a session in RELAY. */
-static inline int
-http_awaits_head(const struct session *s, int side)
-{
-	return s->txn && side == SERVER && !http_has_answer(s->txn);
-}
-
-/* Is an own answer due, in the place of the server's? */
-static inline int
-http_answer_is_due(const struct http_txn *t)
-{
-	return t->status && !http_has_answer(t);
-}
-
-/* A head cannot be read for want of a buffer: session_deadline() has it tried again. */
-void exchange_wait_for_buffer(struct session *s, int side);
 /* Are all bytes just forwarded: mode tcp, or a tunnel? */
 int exchange_is_plain(const struct session *s);
 /*
@@ -43,8 +24,6 @@ int exchange_is_plain(const struct session *s);
 int exchange_is_opaque(const struct session *s, int side);
 /* How much of that side's message is to come, where it says so; UINT64_MAX elsewhere. */
 uint64_t exchange_left(const struct session *s, int side);
-/* n such bytes went by: 1 when they were the last of the message. */
-int exchange_pass(struct session *s, int side, size_t n);
 /* The body of that side's message begins: if it is known to be long it is a stream. */
 void exchange_foresee(struct session *s, int side);
 /* Has all of the request been read? */
@@ -63,46 +42,22 @@ int exchange_may_reuse(const struct session *s);
  * to the message; its end is told to the direction. 0, or -1: they are bad. */
 int exchange_take_ahead(struct session *s, int side) must_check;
 
-/* --- for the pump --- */
-
-/* How many bytes to read, when `reach` would be possible. */
-size_t exchange_reach(const struct session *s, int side, size_t reach);
-/*
- * p[0..got) was read from that side: *used of it belongs to the message, and *out of it, from p on,
- * is to be forwarded (less than *used when framing is taken out).
- */
-enum exchange_step
-exchange_parse_body(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out);
-/*
- * The same of bytes that are only looked at: *n of them belong to the message. What was before is
- * in
- * *before, and no more than `put` of them were taken after all.
- */
-enum exchange_step exchange_look(struct session *s, int side, char *p, size_t *n,
-	struct http_body *before);
-void exchange_look_again(struct session *s, int side, const char *p, size_t put,
-	const struct http_body *before);
-/* Looking is not enough there: framing is taken out. */
-int exchange_needs_buf(const struct session *s, int side);
-/* What follows from a step once its bytes are forwarded; rest: bytes behind the message. */
-void
-exchange_step(struct session *s, int side, enum exchange_step step, const char *rest, size_t n);
-/* The source has ended: is that where the message ends? */
-int exchange_ends_here(const struct session *s, int side);
-/* It has not: the direction is broken. */
+/* How many bytes of that side's body to read, when `room` would be possible. */
+size_t exchange_reach(const struct session *s, int side, size_t room);
+/* The source has ended before the message did: the direction is broken. */
 void exchange_cut(struct session *s, int side);
-/* Will the sink be closed as soon as the rest is flushed? */
-int exchange_closes(const struct session *s, int side);
 /* Reads what the client has sent of the body so far and keeps it: there is no server yet. */
-void exchange_collect(struct session *s);
+enum session_event exchange_collect(struct session *s) must_check;
 /* Is the end of a client that waits for its response worth noticing (manual, option
  * abortonclose)? */
 int exchange_watches_client(const struct session *s);
-/* It can be read: has it ended? */
-int exchange_is_left(struct session *s);
-/* The session answers itself; the machine is told when this dispatch is over (session_settle). */
-void exchange_fail(struct session *s, unsigned int status, char cause, char phase);
-/* Bytes of that side's body were refused: an answer of our own, or a cut. */
-void exchange_is_bad(struct session *s, int side);
+/* The client's side can be read: 1 when it has ended (abortonclose), or 0. */
+int exchange_client_left(struct session *s);
+/* The session answers itself with that status: the event that says so. */
+enum session_event exchange_fail(struct session *s, unsigned int status, char cause, char phase)
+	must_check;
+/* Bytes of that side's body were refused: the event of a local reply, or NONE and the message is
+ * cut. */
+enum session_event exchange_reject_body(struct session *s, int side) must_check;
 
 #endif

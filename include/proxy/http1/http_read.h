@@ -4,11 +4,10 @@
 
 #include "proxy/model/http_txn.h"
 
-/* Reads what has come, and what was read ahead; raises REQUEST, ANSWER or CLIENT_GONE. Of a session
- * in READ. */
-void http_read(struct session *s);
+/* Reads what has come, and what was read ahead, of a session in READ: the event that follows. */
+enum session_event http_read(struct session *s) must_check;
 /* The same for events of the client. */
-void http_read_io(struct session *s, uint32_t ev);
+enum session_event http_read_io(struct session *s, int side, uint32_t ev) must_check;
 /* How many more bytes of the client are worth a look; 1: each. */
 unsigned int http_read_low_water(const struct session *s);
 /* When the head, or the wait for it, is late (manual, timeout http-request, http-keep-alive);

@@ -7,12 +7,12 @@
 
 /* Makes the answer of s->txn->status and begins to send it. */
 void http_reply_send(struct session *s);
-/* Events of the client in REPLY. */
-void http_reply_io(struct session *s, uint32_t ev);
+/* Events of the client in REPLY: what follows. */
+enum session_event http_reply_io(struct session *s, int side, uint32_t ev) must_check;
 /* The same in TARPIT. */
-void http_tarpit_io(struct session *s, uint32_t ev);
+enum session_event http_tarpit_io(struct session *s, int side, uint32_t ev) must_check;
 /* What REPLY has come to: ANSWERED, CLIENT_GONE, or NONE. */
-enum session_event http_reply_result(const struct session *s);
+enum session_event http_reply_outcome(const struct session *s);
 /* The answer is out and the request is not over: its rest is read and thrown away for a while, so
  * that no reset takes the answer back (RFC 9112, 9.6). */
 int http_reply_drains(const struct session *s);

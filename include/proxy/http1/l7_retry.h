@@ -7,14 +7,14 @@
 
 #include "proxy/model/http_txn.h"
 
-/* The server took nothing of the request, or no more, before it answered: 1 when it is to be sent
- * again over another connection. side: the direction that could not go on. */
-int l7_retry_after_loss(struct session *s, int side);
-/* May anything that goes wrong with this server have it sent again? */
+/* The connection to the server was lost before it answered: L7_RETRY when the request is to be sent
+ * over another one, else NONE. side: the direction that could not go on, CLIENT. */
+enum session_event l7_retry_after_loss(struct session *s, int side) must_check;
+/* May anything that goes wrong with this server have the request sent again? */
 int l7_retry_can_replay(const struct session *s);
-/* Attempts are left, and all of the request is here: 1 when it is to be sent again. */
-int l7_retry_schedule(struct session *s);
+/* L7_RETRY when attempts are left and all of the request is here, else NONE. */
+enum session_event l7_retry_schedule(struct session *s) must_check;
 /* The same, if retry-on names that. */
-int l7_retry_for(struct session *s, enum http_retry what);
+enum session_event l7_retry_for(struct session *s, enum http_retry what) must_check;
 
 #endif

@@ -7,12 +7,13 @@
 
 #include "proxy/model/http_txn.h"
 
-/* Takes it as far as it comes with what is there of the body. Raises events. */
-void request_go_on(struct session *s);
+/* Takes it as far as it comes with what is there of the body: REQUEST, the event of a rule that has
+ * ended it, or NONE and it waits for more of the body. */
+enum session_event request_process(struct session *s) must_check;
 /* It waits for what its backend balances by (url_param): when that does not come logs still tell
  * when the head had, as HAProxy's do. */
 int request_is_taken(const struct session *s);
-/* It is answered by ourselves, with that status: it is bad. */
-void request_refuse(struct session *s, unsigned int status);
+/* It is bad and gets a local reply with that status: ANSWER. */
+enum session_event request_refuse(struct session *s, unsigned int status) must_check;
 
 #endif

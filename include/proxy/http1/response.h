@@ -6,13 +6,12 @@
 #define TACIT_PROXY_HTTP1_RESPONSE_H
 
 #include "proxy/model/http_txn.h"
+#include "proxy/relay/relay_ops.h"
 
-/* A read for it: as pump_once() in direction.c. */
-int response_read(struct session *s);
-/* Bytes that wait to be judged when what was before them is flushed: 1 when there were some. */
-int response_resume(struct session *s, int side);
-/* That side was late before it was complete: the status to answer with, or 0: the request is sent
- * again. */
-unsigned int response_late(struct session *s, int side);
+/* The direction of a server whose response's head is awaited. */
+extern const struct relay_ops http_response_ops;
+
+/* That side was late before the head was complete: the event of a local reply or of a retry. */
+enum session_event response_late(struct session *s, int side) must_check;
 
 #endif

@@ -18,6 +18,7 @@
 #include "rule/sample/var.h"
 
 struct log_sink;
+struct session;
 struct sockbuf;
 struct trace;
 
@@ -116,6 +117,11 @@ struct engine {
 	void (*wake_worker)(struct engine *e, unsigned int target, struct proxy *be);
 	/* The same for conn_limits_resume(its engine, fe); fe may be NULL. */
 	void (*wake_resume)(struct engine *e, unsigned int target, struct proxy *fe);
+	/* What is below the sessions calls them by these: events of a session's descriptor (owner:
+	 * the session), a slot that a session of ours was given, a bulk transfer's turn. */
+	loop_fd_fn *on_io;
+	void (*on_slot)(struct session *s);
+	void (*on_bulk_turn)(struct session *s, int side);
 	void *owner;
 };
 

@@ -10,7 +10,7 @@
 #include "base/compiler.h"
 
 enum session_state {
-#define SESSION_STATE(name, resting, what) SESSION_##name,
+#define SESSION_STATE(name, resting, io, task, late, derive, outcome, what) SESSION_##name,
 #include "proxy/model/fsm.tbl.h"
 #undef SESSION_STATE
 	SESSION_STATES
@@ -42,8 +42,6 @@ struct direction;
 
 /* Runs an event and whatever follows from it. */
 void session_event(struct session *s, enum session_event ev);
-/* side: the direction's source. */
-void direction_event(struct session *s, int side, enum direction_event ev);
 
 const char *session_state_name(enum session_state st);
 const char *session_event_name(enum session_event ev);

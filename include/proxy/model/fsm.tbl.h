@@ -3,25 +3,42 @@
  * (make fsm.svg) and the property tests. A pair that is not listed is a bug: counted, traced, and it
  * ends that session. Ignoring an event is a row like any other (next state the same, action none).
  *
- * SESSION_STATE(name, resting, what)      resting: the session may wait here between turns
+ * SESSION_STATE(name, resting, io, task, late, derive, outcome, what)
+ *      resting: the session may wait here between turns
+ *      io, task: what happens when a descriptor or the session's task is due; they return an event
+ *      late: the event of its deadline; derive: what it waits for; outcome: an event that follows
+ *      from what the directions have come to. NULL: nothing (session/handlers.h declares them)
  * SESSION_EVENT(name, what)
  * SESSION_ROW(state, event, next, action, follow)   follow: events the action may return
  * DIRECTION_STATE / DIRECTION_EVENT / DIRECTION_ROW likewise; their actions return nothing.
  */
 #ifdef SESSION_STATE
-SESSION_STATE(INIT,        0, "allocated, owns the client's fd")
-SESSION_STATE(PROXY_HEADER,1, "the PROXY header of its connection is to come first")
-SESSION_STATE(READ,        1, "waits for a request's head (mode http)")
-SESSION_STATE(TARPIT,      1, "a request that was refused is held before it is told so")
-SESSION_STATE(INSPECT,     1, "rules look at what the client sends (mode tcp)")
-SESSION_STATE(ASSIGN,      0, "a server is being chosen")
-SESSION_STATE(QUEUE,       1, "waits for a slot on a server")
-SESSION_STATE(CONNECT,     1, "connect() is on its way")
-SESSION_STATE(RETRY,       1, "waits to connect again")
-SESSION_STATE(RELAY,       1, "both sides are up, the directions do the work")
-SESSION_STATE(REPLY,       1, "our own answer is on its way, or the rest of a request comes in vain")
-SESSION_STATE(LINGER,      1, "one side was reset: the other gets the rest first, then a reset")
-SESSION_STATE(CLOSED,      0, "over; freed at the end of the turn")
+SESSION_STATE(INIT,         0, NULL,            NULL,                NONE,      derive_early,        NULL,
+	"allocated, owns the client's fd")
+SESSION_STATE(PROXY_HEADER, 1, header_io,       proxy_protocol_read, LAST_LOOK, derive_header,       NULL,
+	"the PROXY header of its connection is to come first")
+SESSION_STATE(READ,         1, http_read_io,    http_read,           LAST_LOOK, derive_read,         NULL,
+	"waits for a request's head (mode http)")
+SESSION_STATE(TARPIT,       1, http_tarpit_io,  NULL,                TIMEOUT,   derive_tarpit,       NULL,
+	"a request that was refused is held before it is told so")
+SESSION_STATE(INSPECT,      1, inspect_io,      tcp_content_read,    LAST_LOOK, derive_inspect,      NULL,
+	"rules look at what the client sends (mode tcp)")
+SESSION_STATE(ASSIGN,       0, NULL,            NULL,                NONE,      derive_early,        NULL,
+	"a server is being chosen")
+SESSION_STATE(QUEUE,        1, early_io,        NULL,                TIMEOUT,   derive_queue,        NULL,
+	"waits for a slot on a server")
+SESSION_STATE(CONNECT,      1, connect_io,      first_io,            TIMEOUT,   derive_connect,      NULL,
+	"connect() is on its way")
+SESSION_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   derive_retry,        NULL,
+	"waits to connect again")
+SESSION_STATE(RELAY,        1, relay_io,        NULL,                LAST_LOOK, derive_relay,        relay_outcome,
+	"both sides are up, the directions do the work")
+SESSION_STATE(REPLY,        1, http_reply_io,   NULL,                TIMEOUT,   derive_reply,        http_reply_outcome,
+	"a local reply is on its way, or the rest of a request is thrown away")
+SESSION_STATE(LINGER,       1, linger_io,       NULL,                TIMEOUT,   derive_linger,       NULL,
+	"one side was reset: the other gets the rest first, then a reset")
+SESSION_STATE(CLOSED,       0, NULL,            NULL,                NONE,      derive_nothing,      NULL,
+	"over; freed at the end of the turn")
 #endif
 
 #ifdef SESSION_EVENT
@@ -44,6 +61,8 @@ SESSION_EVENT(UP,                 "the server's side is connected")
 SESSION_EVENT(REFUSED,            "connect() failed")
 SESSION_EVENT(GIVE_UP,            "no retry is left")
 SESSION_EVENT(CLIENT_GONE,        "the client reset, or closed before there was a server")
+SESSION_EVENT(CLIENT_EOF,          "the client has sent FIN")
+SESSION_EVENT(LAST_LOOK,           "the deadline has passed; bytes that came before it may not have been read")
 SESSION_EVENT(TIMEOUT,            "the deadline of this state has passed")
 SESSION_EVENT(BOTH_CLOSED,        "both directions ended")
 SESSION_EVENT(RESET,              "both directions ended, one of them broken")
@@ -66,11 +85,13 @@ SESSION_ROW(PROXY_HEADER,ACCEPTED,           ASSIGN,      assign,               
 SESSION_ROW(PROXY_HEADER,INSPECT,            INSPECT,     await_data,           0)
 SESSION_ROW(PROXY_HEADER,AWAIT_REQUEST,      READ,        await_data,           0)
 SESSION_ROW(PROXY_HEADER,DENIED,             CLOSED,      close,                0)
+SESSION_ROW(PROXY_HEADER, LAST_LOOK,           PROXY_HEADER, header_last_look,      F(TIMEOUT) | F(ACCEPTED) | F(INSPECT) | F(AWAIT_REQUEST) | F(DENIED) | F(CLIENT_GONE))
 SESSION_ROW(PROXY_HEADER,TIMEOUT,            CLOSED,      proxy_header_timeout, 0)
 SESSION_ROW(PROXY_HEADER,CLIENT_GONE,        CLOSED,      proxy_header_abort,   0)
 SESSION_ROW(PROXY_HEADER,KILL,               CLOSED,      close_killed,         0)
 SESSION_ROW(READ,        REQUEST,            ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER))
 SESSION_ROW(READ,        ANSWER,             REPLY,       answer,               0)
+SESSION_ROW(READ,         LAST_LOOK,           READ,         read_last_look,        F(TIMEOUT) | F(REQUEST) | F(ANSWER) | F(TARPIT) | F(CLOSE) | F(CLIENT_GONE))
 SESSION_ROW(READ,        TIMEOUT,            READ,        read_timeout,         F(ANSWER) | F(CLOSE))
 SESSION_ROW(READ,        CLIENT_GONE,        READ,        read_abort,           F(ANSWER) | F(CLOSE))
 SESSION_ROW(READ,        CLOSE,              CLOSED,      close_http,           0)
@@ -78,10 +99,12 @@ SESSION_ROW(READ,        DRAIN_REQUEST,      REPLY,       drain_request,        
 SESSION_ROW(READ,        KILL,               CLOSED,      close_killed,         0)
 SESSION_ROW(READ,        TARPIT,             TARPIT,      tarpit,               0)
 SESSION_ROW(TARPIT,      TIMEOUT,            REPLY,       tarpit_end,           0)
+SESSION_ROW(TARPIT,       CLIENT_EOF,          REPLY,       tarpit_end,           0)
 SESSION_ROW(TARPIT,      CLIENT_GONE,        CLOSED,      close_http,           0)
 SESSION_ROW(TARPIT,      KILL,               CLOSED,      close_killed,         0)
 SESSION_ROW(INSPECT,     PASSED,             ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT))
 SESSION_ROW(INSPECT,     DENIED,             CLOSED,      close_denied,         0)
+SESSION_ROW(INSPECT,      LAST_LOOK,           INSPECT,      inspect_last_look,     F(TIMEOUT) | F(PASSED) | F(DENIED) | F(CLIENT_GONE))
 SESSION_ROW(INSPECT,     TIMEOUT,            INSPECT,     inspect_timeout,      F(PASSED) | F(DENIED) | F(CLIENT_GONE))
 SESSION_ROW(INSPECT,     CLIENT_GONE,        CLOSED,      inspect_abort,        0)
 SESSION_ROW(INSPECT,     KILL,               CLOSED,      close_killed,         0)
@@ -98,7 +121,7 @@ SESSION_ROW(QUEUE,       CLOSE,              CLOSED,      close,                
 SESSION_ROW(QUEUE,       ANSWER,             REPLY,       answer,               0)
 SESSION_ROW(QUEUE,       CLIENT_GONE,        CLOSED,      queue_abort,          0)
 SESSION_ROW(QUEUE,       KILL,               CLOSED,      close_killed,         0)
-SESSION_ROW(CONNECT,     UP,                 RELAY,       established,          0)
+SESSION_ROW(CONNECT,     UP,                 RELAY,       established,          F(L7_RETRY) | F(ANSWER) | F(CLOSE) | F(DENIED))
 SESSION_ROW(CONNECT,     REFUSED,            RETRY,       retry,                F(GIVE_UP))
 SESSION_ROW(CONNECT,     TIMEOUT,            RETRY,       retry_timeout,        F(GIVE_UP))
 SESSION_ROW(CONNECT,     ANSWER,             REPLY,       answer,               0)
@@ -116,7 +139,8 @@ SESSION_ROW(RELAY,       DRAIN_REQUEST,      REPLY,       drain_request,        
 SESSION_ROW(RELAY,       L7_RETRY,           RETRY,       l7_retry,             0)
 SESSION_ROW(RELAY,       ANSWER,             REPLY,       answer,               0)
 SESSION_ROW(RELAY,       RESET,              LINGER,      linger,               F(DELIVERED))
-SESSION_ROW(RELAY,       TIMEOUT,            RELAY,       relay_timeout,        F(CLOSE) | F(ANSWER) | F(L7_RETRY))
+SESSION_ROW(RELAY,        LAST_LOOK,           RELAY,        relay_last_look,       F(TIMEOUT) | F(L7_RETRY) | F(ANSWER) | F(CLOSE) | F(DENIED))
+SESSION_ROW(RELAY,       TIMEOUT,            RELAY,       relay_timeout,        F(CLOSE) | F(ANSWER) | F(L7_RETRY) | F(DENIED))
 SESSION_ROW(RELAY,       DENIED,             CLOSED,      close_denied,         0)
 SESSION_ROW(RELAY,       CLOSE,              CLOSED,      close,                0)
 SESSION_ROW(RELAY,       CLIENT_GONE,        RELAY,       none,                 0) /* the directions have been told */

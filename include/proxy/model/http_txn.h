@@ -54,17 +54,16 @@ struct http_txn {
 	uint8_t persists;        /* the client means to send more requests */
 	uint8_t upgrades;        /* the client asks for another protocol */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
+	uint8_t req_is_gone;     /* a rule has ended the request: its head is not looked at again */
 	uint8_t dechunks;        /* the client is too old for the response's framing */
 	uint8_t local;           /* the answer is our own */
 	uint8_t reused;          /* the connection to the server has carried others before */
 	uint8_t fresh;           /* the next one is to be new: a reused one had ended */
 	uint8_t client_sent_more; /* the client has said more than its request: it is there */
-	uint8_t again;           /* the request is to be sent once more */
 	uint8_t stage;           /* of request.c: how far the request has come */
 	uint8_t non_strict;             /* strict-mode off, of the rules at work */
 	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */
 	uint8_t no_after;        /* a rule http-after-response failed: none is asked any more */
-	uint8_t aborts;          /* a rule ends it without an answer */
 	uint8_t slow_reads;      /* reads in a row that brought few bytes of the request's head */
 	uint8_t no_timers;         /* it ended before it was taken: logs have no TR and Tq of it */
 	struct rules_at at;      /* the rule that the request waits at */
@@ -95,6 +94,13 @@ static inline int
 http_has_answer(const struct http_txn *t)
 {
 	return t->res_ms != 0;
+}
+
+/* Is the next thing from that side a head, not a body? Of a session in RELAY. */
+static inline int
+http_awaits_head(const struct session *s, int side)
+{
+	return s->txn && side == SERVER && !http_has_answer(s->txn);
 }
 
 #endif

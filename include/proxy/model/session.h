@@ -22,25 +22,19 @@ enum side { CLIENT, SERVER, SIDES };
 struct session;
 struct captures;
 struct http_txn;
+struct relay_ops;
 struct zerocopy_pin;
-
-/* Of what a server sends, in mode tcp: rules look at it before it is passed on. */
-enum direction_inspects {
-	INSPECTS_NOT,
-	INSPECTS_HELD,          /* they wait for more; what has come is `ahead` */
-	INSPECTS_DENIED         /* they end the session */
-};
 
 /* One direction. dir[CLIENT] reads from the client and writes to the server. */
 struct direction {
 	enum direction_state state;
+	const struct relay_ops *ops; /* what is done with its bytes: proxy/relay/relay_ops.h */
 	uint8_t broken;         /* ended by a reset: neither end may take it for a clean one */
 	uint8_t left_in_kernel; /* what the source has sent is left with the kernel: no buffer */
 	uint32_t head, tail;    /* pending bytes in buf */
 	uint32_t lookahead;     /* and behind them those that were read before it was their turn */
 	uint8_t resend;         /* what was sent stays in buf: it may have to be sent again */
 	uint8_t waits_for_buffer;        /* a head is to be read, and there is no buffer for it */
-	uint8_t inspects;       /* enum direction_inspects */
 	char *buf;              /* what the sink refused; NULL most of the time */
 	struct pipe *pipe;      /* behind buf; NULL whenever nothing is in it */
 	struct zerocopy_pin *pin; /* of buf, when it was sent from in place */
@@ -120,26 +114,5 @@ struct session {
 	struct vars vars;       /* of scope sess */
 	struct addr peer;       /* the client's address; short for inet */
 };
-
-/* Listener callback: the listener's owner is the frontend, its worker the engine. Takes fd in any
- * case. */
-void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
-/* In HEADER, whose client has said whose it is: goes on as one that was just accepted. */
-void session_begin(struct session *s);
-/* Has ev delivered in this turn, after what runs now. At most one is on its way. */
-void session_post(struct session *s, enum session_event ev);
-/* A direction that waited for its turn has it. */
-void session_go_on(struct session *s, int side);
-/* Takes an idle connection to s->srv as its own: 1, or 0: a new one has to be made. */
-int session_reuse_server(struct session *s);
-/* Takes over the socket of a connect() that is on its way. 0, or a negative reason: fd stays the
- * caller's. */
-int session_open_server(struct session *s, int fd, enum conn_kind kind) must_check;
-/* Ends it with cause 'K' ("killed"). */
-void session_kill(struct session *s);
-/* The process wants to stop: no connection is kept for another request. */
-void engine_soft_stop(struct engine *e);
-/* Ends all; used at hard stop. */
-void engine_kill_all(struct engine *e);
 
 #endif

@@ -3,6 +3,10 @@
 #define TACIT_PROXY_RELAY_DIRECTION_H
 
 #include "proxy/model/session.h"
+#include "proxy/relay/relay_ops.h"
+
+/* A direction that waits for a buffer asks for it again after so many ms. */
+#define DIRECTION_BUFFER_WAIT_MS 50
 
 /* What of it is in the buffer: it goes first. */
 static inline uint32_t
@@ -45,25 +49,38 @@ int direction_has_room(const struct engine *e, const struct direction *h);
 /*
  * Reads from conn[side] while it is believed ready and writes straight on to the other one; keeps
  * what the sink refused and then stops reading. Raises the direction's events. Only with both sides
- * connected.
+ * connected. Returns what the session is to be told, as do the others that return an event.
  */
-void direction_pump(struct session *s, int side);
-/* The same, whosever turn it is: direction_pump() makes a stream wait for its own. */
-void direction_pump_now(struct session *s, int side);
+enum session_event direction_pump(struct session *s, int side) must_check;
+/* The same out of turn: direction_pump() makes a bulk transfer wait for its turn. */
+enum session_event direction_pump_now(struct session *s, int side) must_check;
 /* Reads what the client has sent so far and keeps it: there is no server yet. */
 void direction_collect(struct session *s);
 /* The direction's first bytes, sent before the server side is known to be up: 1 when that
  * worked. */
 int direction_speculative_send(struct session *s);
+/* Writes what is pending; more: nothing is left. */
+struct io_step direction_flush(struct session *s, int side) must_check;
+/* The source has sent FIN, and all that it sent before is read. */
+enum session_event direction_eof(struct session *s, int side) must_check;
+/* The same where the message may end so: always in plain TCP. */
+void direction_source_ended(struct session *s, int side);
+/* Nothing is pending any more: the direction is told. */
+void direction_tell_if_empty(struct session *s, int side);
+/* The source has bytes, and there is no buffer for them: the session tries again in a while. */
+void direction_wait_for_buffer(struct session *s, int side);
+/* A side failed for good: both directions are told, and the log notes who was first. */
+void direction_side_failed(struct session *s, int side);
+
+/* --- direction_fsm.c --- */
+
+/* Runs one event of the direction whose source is `side`; the only place that assigns its state. */
+void direction_event(struct session *s, int side, enum direction_event ev);
 
 /* --- between direction.c and direction_splice.c --- */
 
-/* Bytes were read from side: for the counters. */
+/* Counts bytes that were read from side. */
 void direction_count(struct session *s, int side, size_t n);
-/* The source has sent FIN. */
-void direction_source_ended(struct session *s, int side);
-/* Writes what is pending: 1 when nothing is left. */
-int direction_flush(struct session *s, int side);
 
 /* --- direction_buf.c --- */
 
@@ -81,8 +98,9 @@ void direction_buf_append(struct engine *e, struct direction *h, const char *p, 
 int direction_splice_is_forced(const struct session *s, int side);
 /* Is the next read to go through a pipe? */
 int direction_splices(const struct session *s, int side);
-/* One splice() from the source, and those to the sink: as pump_once(), or -1: copy. */
-int direction_splice_once(struct session *s, int side);
+/* One splice() from the source, and those to the sink. 0: *step says what it came to; -1: the bytes
+ * have to be copied. */
+int direction_splice_once(struct session *s, int side, struct io_step *step) must_check;
 /* One write out of the pipe, or some of it into the buffer when it has to be copied after all. */
 enum io_result direction_splice_out(struct session *s, int side, int last);
 /* Closes the pipe, if there is one, with what it holds. */
@@ -107,10 +125,5 @@ uint32_t direction_take_zc_completions(struct session *s, int side, uint32_t ev)
 /* Who waits for memory asks for what the kernel has of its own first: a descriptor of which nothing
  * is wanted may not be registered, and says nothing. */
 void direction_reap_zc(struct session *s);
-
-/* Who was first to fail, for the log and the counters. */
-void session_note_failure(struct session *s, int side);
-/* A side failed for good: both directions are told, and who was first is noted for the log. */
-void session_side_failed(struct session *s, int side);
 
 #endif

@@ -29,6 +29,11 @@ enum session_event session_do_proxy_header_abort(struct session *s);
 /* tcp_content_rules.c */
 enum session_event session_do_inspect_abort(struct session *s);
 enum session_event session_do_inspect_timeout(struct session *s);
+/* last_look.c */
+enum session_event session_do_header_last_look(struct session *s);
+enum session_event session_do_read_last_look(struct session *s);
+enum session_event session_do_inspect_last_look(struct session *s);
+enum session_event session_do_relay_last_look(struct session *s);
 /* http_actions.c */
 enum session_event session_do_await_data(struct session *s);
 enum session_event session_do_read_timeout(struct session *s);
@@ -42,16 +47,8 @@ enum session_event session_do_next_request(struct session *s);
 enum session_event session_do_close_http(struct session *s);
 enum session_event session_do_reply_timeout(struct session *s);
 
-void direction_do_none(struct session *s, int side);
-void direction_do_mark_broken(struct session *s, int side);
-void direction_do_drop(struct session *s, int side);
-void direction_do_shut_sink(struct session *s, int side);
-void direction_do_bug(struct session *s, int side);
-
 /* --- what actions.c, connect_actions.c and http_actions.c share --- */
 
-/* The first cause is the one that is logged. */
-void session_blame(struct session *s, char cause, char phase);
 /* It failed: the event that ends it, or has the client told in mode http, with that status. */
 enum session_event session_failure_event(struct session *s, unsigned int status);
 /* Does retry number n go to another server? */

@@ -9,6 +9,8 @@
  * failed; s->conn[SERVER] is open unless it failed.
  */
 int connect_server(struct session *s) must_check;
+/* Takes an idle connection to s->srv as its own: 1, or 0: a new one has to be made. */
+int connect_reuse(struct session *s) must_check;
 /* Failures of this machine, not of the server: descriptors, ports, memory. */
 int connect_is_resource(int err);
 

@@ -11,14 +11,23 @@ struct derived {
 	uint64_t deadline;         /* of TIMEOUT, on the loop's clock; TIMER_NEVER: no limit */
 };
 
+/* One for each state: fills what differs from nothing. */
+void derive_early(const struct session *s, struct derived *d);
+void derive_header(const struct session *s, struct derived *d);
+void derive_read(const struct session *s, struct derived *d);
+void derive_tarpit(const struct session *s, struct derived *d);
+void derive_inspect(const struct session *s, struct derived *d);
+void derive_queue(const struct session *s, struct derived *d);
+void derive_connect(const struct session *s, struct derived *d);
+void derive_retry(const struct session *s, struct derived *d);
+void derive_relay(const struct session *s, struct derived *d);
+void derive_reply(const struct session *s, struct derived *d);
+void derive_linger(const struct session *s, struct derived *d);
+void derive_nothing(const struct session *s, struct derived *d);
+
+/* What the session waits for in its state. */
 struct derived session_derive(const struct session *s);
 /* One fact of it. */
-static inline unsigned int
-session_wants(const struct session *s, int side)
-{
-	return session_derive(s).wants[side];
-}
-
 static inline uint64_t
 session_deadline(const struct session *s)
 {

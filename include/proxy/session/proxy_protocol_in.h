@@ -5,10 +5,13 @@
 #ifndef TACIT_PROXY_SESSION_PROXY_PROTOCOL_IN_H
 #define TACIT_PROXY_SESSION_PROXY_PROTOCOL_IN_H
 
+#include "net/proxy_header.h"
 #include "proxy/model/session.h"
 
-/* Reads what the client of a session in HEADER has sent, and raises what it has come to. */
-void proxy_protocol_read(struct session *s);
-void proxy_protocol_io(struct session *s, uint32_t ev);
+/* Reads what the client of a session in PROXY_HEADER has sent: the event that follows. */
+enum session_event proxy_protocol_read(struct session *s) must_check;
+
+/* Why no header came: for the log. */
+void proxy_protocol_blame(struct session *s, enum proxy_header_err err);
 
 #endif

@@ -16,9 +16,10 @@ int tcp_content_rules_of_backend(const struct session *s);
 
 /* --- a session in INSPECT --- */
 
-/* Reads what the client has sent, runs the rules, and raises what they have come to. */
-void tcp_content_read(struct session *s);
-void tcp_content_io(struct session *s, uint32_t ev);
+/* Reads what the client has sent and runs the rules: what they have come to. */
+enum session_event tcp_content_read(struct session *s) must_check;
+/* What the rules say of what is there: PASSED, DENIED, or NONE when they wait for more. */
+enum session_event tcp_content_decide(struct session *s) must_check;
 uint64_t tcp_content_deadline(const struct session *s);
 /*
  * Sets up look for the bytes that the client has sent: conditions of use_backend see them too.
@@ -27,14 +28,15 @@ uint64_t tcp_content_deadline(const struct session *s);
 void tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at);
 void tcp_content_eval_done(struct eval *look, struct session *s);
 
-/* --- what a server sends, in mode tcp: dir[SERVER].inspects --- */
+/* --- what a server sends, in mode tcp --- */
 
-/* The server is connected: its first bytes are held back if rules want to see them. */
-void tcp_content_begin_response(struct session *s);
-/* A read for it: as pump_once() in direction.c. */
-int tcp_content_response(struct session *s);
+/* The server is connected: its first bytes are held back if rules want to see them. Returns what
+ * the session is to be told, as does tcp_content_end_response(). */
+enum session_event tcp_content_begin_response(struct session *s) must_check;
+/* Are they held back? */
+int tcp_content_holds_response(const struct session *s);
 /* No more is waited for: the rules say what is to happen. */
-void tcp_content_end_response(struct session *s);
+enum session_event tcp_content_end_response(struct session *s) must_check;
 uint64_t tcp_content_response_deadline(const struct session *s);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "app/admin/admin_int.h"
 #include "proxy/model/session.h"
+#include "proxy/session/session_life.h"
 
 typedef int pick_fn(const struct session *s, const void *arg);
 

@@ -8,6 +8,7 @@
 #include "net/listener.h"
 #include "net/shards.h"
 #include "proxy/session/conn_limits.h"
+#include "proxy/session/session_life.h"
 
 static void
 each_of(struct list *binds, process_listener_fn *fn, void *arg)
@@ -138,7 +139,7 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 static void
 prepare(struct process *p, struct listener *ln, struct proxy *fe)
 {
-	conn_limits_listener(ln, fe, &p->workers[ln->thread].engine);
+	session_listen(ln, fe, &p->workers[ln->thread].engine);
 	ln->log = &p->workers[ln->thread].log;
 	handover_enable(p, ln);
 	ln->max_accept = (unsigned int)p->cfg->global.maxaccept;

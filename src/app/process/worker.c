@@ -16,6 +16,7 @@
 #include "event/poller.h"
 #include "net/listener.h"
 #include "proxy/model/memory.h"
+#include "proxy/session/session_life.h"
 
 /* Between tries of what nobody says when to try. */
 #define PAUSE_MS 10

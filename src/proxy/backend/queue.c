@@ -18,7 +18,7 @@ deliver(struct list *ours)
 		struct session *s = list_first(ours, struct session, queue_link);
 
 		list_remove(&s->queue_link);
-		session_post(s, SESSION_EV_SLOT);
+		s->engine->on_slot(s);
 	}
 }
 

@@ -2,26 +2,25 @@
 
 #include <string.h>
 
-#include "proxy/session/actions.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "proxy/model/count.h"
+#include "proxy/http1/l7_retry.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
+#include "base/counter.h"
 
-static uint64_t
-now_ms(const struct session *s)
-{
-	return loop_now_ms(s->engine->loop);
-}
-
-void
+enum session_event
 exchange_fail(struct session *s, unsigned int status, char cause, char phase)
 {
 	session_blame(s, cause, phase);
 	s->txn->status = status;
+	/* A client that takes nothing more is not answered. */
+	return s->state != SESSION_RELAY || s->dir[SERVER].state == DIRECTION_OPEN
+		? SESSION_EV_ANSWER
+		: SESSION_EV_NONE;
 }
 
 static int
@@ -56,15 +55,6 @@ exchange_left(const struct session *s, int side)
 	const struct http_body *b = s->txn ? &s->txn->body[side] : NULL;
 
 	return b && b->framing == HTTP_BODY_LENGTH ? b->left : UINT64_MAX;
-}
-
-int
-exchange_pass(struct session *s, int side, size_t n)
-{
-	if (exchange_is_plain(s))
-		return 0;
-	http_body_skip(&s->txn->body[side], n);
-	return http_body_is_over(&s->txn->body[side]);
 }
 
 void
@@ -114,83 +104,78 @@ exchange_may_reuse(const struct session *s)
 	return !http_closes_server(s->fe, s->be) && !s->txn->upgrades;
 }
 
-void
-exchange_wait_for_buffer(struct session *s, int side)
-{
-	counter_add(&s->engine->buf_waits, 1);
-	s->dir[side].waits_for_buffer = 1;
-	s->wake_ms = now_ms(s) + HTTP_MEMORY_WAIT_MS;
-}
-
 /* --- bodies --- */
 
 size_t
-exchange_reach(const struct session *s, int side, size_t reach)
+exchange_reach(const struct session *s, int side, size_t room)
 {
 	const struct http_body *b = &s->txn->body[side];
 
 	/* What is behind it is left with the kernel, and is the next message; behind a response is
 	 * nothing, which a read that comes out short says of itself. */
-	if (b->framing == HTTP_BODY_LENGTH && b->left < reach)
+	if (b->framing == HTTP_BODY_LENGTH && b->left < room)
 		return (size_t)b->left + (side == SERVER);
 	/* It may be, and is to be kept where a head belongs. */
 	if (side == CLIENT && b->framing == HTTP_BODY_CHUNKED)
-		return MIN(reach, (size_t)(s->engine->bufsize - s->engine->maxrewrite));
-	return reach;
+		return MIN(room, (size_t)(s->engine->bufsize - s->engine->maxrewrite));
+	return room;
 }
 
-enum exchange_step
-exchange_parse_body(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
+/* p NULL: the bytes went by unseen. */
+static enum relay_status
+body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
 {
 	struct http_txn *t = s->txn;
 	struct http_body *b = &t->body[side];
-	long n;
+	long n = (long)got;
 
-	if (b->framing == HTTP_BODY_TUNNEL) {
-		*used = *out = got;
-		return EXCHANGE_ON;
-	}
-	/* An old client knows nothing of chunks. */
-	if (side == SERVER && t->dechunks) {
+	*used = *out = got;
+	if (b->framing == HTTP_BODY_TUNNEL)
+		return RELAY_ON;
+	if (!p) {
+		http_body_skip(b, got);
+	} else if (side == SERVER && t->dechunks) {
+		/* An old client knows nothing of chunks. */
 		n = http_body_decode(b, p, p, got, used, out);
 	} else {
 		n = got ? http_body_take(b, p, got) : 0;
 		*used = *out = n < 0 ? 0 : (size_t)n;
 	}
 	if (n < 0)
-		return EXCHANGE_BAD;
-	return http_body_is_over(b) ? EXCHANGE_OVER : EXCHANGE_ON;
+		return RELAY_BAD;
+	return http_body_is_over(b) ? RELAY_OVER : RELAY_ON;
 }
 
-enum exchange_step
-exchange_look(struct session *s, int side, char *p, size_t *n, struct http_body *before)
+/* Does the message end where its source does? */
+static int
+ends_with_source(const struct session *s, int side)
 {
-	size_t got = *n, used;
-	enum exchange_step step;
+	const struct http_txn *t = s->txn;
 
-	*before = s->txn->body[side];
-	step = exchange_parse_body(s, side, p, got, &used, n);
-	if (side == SERVER && used < got)
-		s->txn->keep_alive[SERVER] = 0;
-	return step;
+	if (is_tunnel(t))
+		return 1;
+	return side == SERVER && t->body[SERVER].framing == HTTP_BODY_CLOSE;
 }
 
-void
-exchange_look_again(
-	struct session *s, int side, const char *p, size_t put, const struct http_body *before)
+/* Where framing is taken out, looking is not enough. What is bad is left to body_step(). */
+static size_t
+body_look(const struct session *s, int side, const char *p, size_t n)
 {
-	s->txn->body[side] = *before;
-	if (put && !is_tunnel(s->txn))
-		(void)http_body_take(&s->txn->body[side], p, put);
+	struct http_body b = s->txn->body[side];
+	long used;
+
+	if (b.framing == HTTP_BODY_TUNNEL)
+		return n;
+	if (side == SERVER && s->txn->dechunks)
+		return 0;
+	if (!p)
+		return 1;
+	used = http_body_take(&b, p, n);
+	return used < 0 ? 0 : (size_t)used;
 }
 
-int
-exchange_needs_buf(const struct session *s, int side)
-{
-	return s->txn && side == SERVER && s->txn->dechunks;
-}
-
-/* Bytes behind the end of a message: the next request, or what no server has to say. */
+/* Bytes behind the end of a message: the next request, or what no server has to say. rest NULL:
+ * they are still with the kernel. */
 static void
 keep_rest(struct session *s, int side, const char *rest, size_t n)
 {
@@ -200,6 +185,8 @@ keep_rest(struct session *s, int side, const char *rest, size_t n)
 		s->txn->keep_alive[SERVER] = 0;
 		return;
 	}
+	if (!rest)
+		return;
 	if ((!h->buf && !memory_has_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
 		/* They are read and cannot be had: this was the last request. */
 		s->txn->keep_alive[CLIENT] = 0;
@@ -210,45 +197,48 @@ keep_rest(struct session *s, int side, const char *rest, size_t n)
 	h->lookahead += (uint32_t)n;
 }
 
-void
-exchange_is_bad(struct session *s, int side)
+enum session_event
+exchange_reject_body(struct session *s, int side)
 {
 	struct http_txn *t = s->txn;
 
 	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
 	if (side == CLIENT) {
 		counter_add(&fe_stat(s)->failed_req, 1);
-		if (!http_has_answer(t)) {
-			exchange_fail(s, http_bad_status((enum http_bad)t->body[CLIENT].bad), 'P',
-				'R');
-			return;
-		}
+		if (!http_has_answer(t))
+			return exchange_fail(s,
+				http_bad_status((enum http_bad)t->body[CLIENT].bad), 'P', 'R');
 	} else {
 		http_count_bad_response(s);
 	}
 	session_blame(s, 'P', 'D');
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);
-	if (!direction_pending(&s->dir[side]))
-		direction_event(s, side, DIRECTION_EV_EMPTY);
+	direction_tell_if_empty(s, side);
+	return SESSION_EV_NONE;
 }
 
-void
-exchange_step(struct session *s, int side, enum exchange_step step, const char *rest, size_t n)
+static enum session_event
+body_end(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
 {
-	switch (step) {
-	case EXCHANGE_ON:
-		return;
-	case EXCHANGE_BAD:
-		exchange_is_bad(s, side);
-		return;
-	case EXCHANGE_OVER:
+	switch (status) {
+	case RELAY_ON:
+		break;
+	case RELAY_BAD:
+		return exchange_reject_body(s, side);
+	case RELAY_OVER:
 		if (n)
 			keep_rest(s, side, rest, n);
 		direction_event(s, side, DIRECTION_EV_MSG_END);
-		if (!direction_pending(&s->dir[side]))
-			direction_event(s, side, DIRECTION_EV_EMPTY);
-		return;
+		direction_tell_if_empty(s, side);
+		break;
+	case RELAY_EOF:
+		if (ends_with_source(s, side))
+			direction_source_ended(s, side);
+		else
+			exchange_cut(s, side);
+		break;
 	}
+	return SESSION_EV_NONE;
 }
 
 int
@@ -257,10 +247,10 @@ exchange_take_ahead(struct session *s, int side)
 	struct direction *h = &s->dir[side];
 	size_t used, out, n = h->lookahead;
 	char *p = h->buf + h->tail;
-	enum exchange_step step;
+	enum relay_status status;
 
-	step = exchange_parse_body(s, side, p, n, &used, &out);
-	if (step == EXCHANGE_BAD)
+	status = body_step(s, side, p, n, &used, &out);
+	if (status == RELAY_BAD)
 		return -1;
 	/* Where framing was taken out a gap is left behind; nothing but the end is behind that. */
 	h->tail += (uint32_t)out;
@@ -269,19 +259,9 @@ exchange_take_ahead(struct session *s, int side)
 		s->txn->keep_alive[SERVER] = 0;
 		h->lookahead = 0;
 	}
-	if (step == EXCHANGE_OVER)
+	if (status == RELAY_OVER)
 		direction_event(s, side, DIRECTION_EV_MSG_END);
 	return 0;
-}
-
-int
-exchange_ends_here(const struct session *s, int side)
-{
-	const struct http_txn *t = s->txn;
-
-	if (is_tunnel(t))
-		return 1;
-	return side == SERVER && t->body[SERVER].framing == HTTP_BODY_CLOSE;
 }
 
 void
@@ -289,7 +269,7 @@ exchange_cut(struct session *s, int side)
 {
 	s->txn->keep_alive[CLIENT] = s->txn->keep_alive[SERVER] = 0;
 	if (side == CLIENT) {
-		session_side_failed(s, CLIENT);
+		direction_side_failed(s, CLIENT);
 		return;
 	}
 	session_note_failure(s, SERVER);
@@ -298,41 +278,94 @@ exchange_cut(struct session *s, int side)
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
 }
 
-int
-exchange_closes(const struct session *s, int side)
+/* Is the client's connection closed behind that response? */
+static int
+closes_client(const struct session *s, int side)
 {
 	return side == SERVER && !s->txn->keep_alive[CLIENT] && exchange_has_request(s->txn);
 }
 
+static int
+body_closes(const struct session *s, int side, int over)
+{
+	return ends_with_source(s, side) ? s->conn[side].eof : over && closes_client(s, side);
+}
+
+static uint64_t
+body_opaque(const struct session *s, int side)
+{
+	/* What is still to be sent of a body that has come to its end is opaque, too. */
+	return exchange_is_opaque(s, side) ? MAX(exchange_left(s, side), 1) : 0;
+}
+
+uint64_t
+exchange_opaque_none(const struct session *s, int side)
+{
+	(void)s;
+	(void)side;
+	return 0;
+}
+
+static int
+reply_closes(const struct session *s, int side, int over)
+{
+	return over && closes_client(s, side);
+}
+
+const struct relay_ops http_request_ops = {
+	.opaque = body_opaque,
+	.reach = exchange_reach,
+	.look = body_look,
+	.step = body_step,
+	.end = body_end,
+	.closes = body_closes,
+	.fail = l7_retry_after_loss,
+};
+
+const struct relay_ops http_body_ops = {
+	.opaque = body_opaque,
+	.reach = exchange_reach,
+	.look = body_look,
+	.step = body_step,
+	.end = body_end,
+	.closes = body_closes,
+};
+
+const struct relay_ops http_reply_ops = {
+	.opaque = exchange_opaque_none,
+	.closes = reply_closes,
+};
+
 /* --- before there is a server --- */
 
-void
+enum session_event
 exchange_collect(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[CLIENT];
 	struct conn *src = &s->conn[CLIENT];
+	enum session_event ev = SESSION_EV_NONE;
 	size_t got, at = h->tail + h->lookahead;
 
 	if (h->state != DIRECTION_OPEN || at >= e->bufsize ||
 		!loop_is_ready(src->loop, src->fd, DIR_R))
-		return;
+		return ev;
 	switch (conn_recv(src, h->buf + at, exchange_reach(s, CLIENT, e->bufsize - at), &got)) {
 	case IO_AGAIN:
-		return;
+		return ev;
 	case IO_OK:
 		direction_count(s, CLIENT, got);
 		h->lookahead += (uint32_t)got;
 		if (exchange_take_ahead(s, CLIENT) < 0)
-			exchange_is_bad(s, CLIENT);
+			ev = exchange_reject_body(s, CLIENT);
 		if (!src->eof || h->state != DIRECTION_OPEN)
-			return;
+			return ev;
 		/* fall through */
 	case IO_EOF:
 	case IO_ERR:
 	default:
 		exchange_cut(s, CLIENT);
-		return;
+		return ev;
 	}
 }
 
@@ -347,7 +380,7 @@ exchange_watches_client(const struct session *s)
 }
 
 int
-exchange_is_left(struct session *s)
+exchange_client_left(struct session *s)
 {
 	struct conn *c = &s->conn[CLIENT];
 	size_t got;

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "proxy/session/actions.h"
-#include "base/counter.h"
 #include "base/hash.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
@@ -78,23 +76,23 @@ copy_line(struct http_txn *t)
 }
 
 /* More of a body that is waited for. */
-static void
-judge_body(struct session *s)
+static enum session_event
+take_body(struct session *s)
 {
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		s->txn->keep_alive[CLIENT] = 0;
 		s->txn->no_timers = 1;
-		request_refuse(s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
-	} else {
-		/* The body it waits for is a part of the request, as HAProxy's TR has it. */
-		if (!request_is_taken(s))
-			s->txn->head_ms = loop_now_ms(s->engine->loop);
-		request_go_on(s);
+		return request_refuse(
+			s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
 	}
+	/* The body it waits for is a part of the request, as HAProxy's TR has it. */
+	if (!request_is_taken(s))
+		s->txn->head_ms = loop_now_ms(s->engine->loop);
+	return request_process(s);
 }
 
-static void
-head_is_complete(struct session *s, size_t used)
+static enum session_event
+complete_head(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
@@ -115,22 +113,19 @@ head_is_complete(struct session *s, size_t used)
 	http_body_of_request(&t->body[CLIENT], &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keep_alive[CLIENT] = 0;
-		request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
-		return;
+		return request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
 	}
 	if (http_strip_named(&t->req) < 0) {
 		t->keep_alive[CLIENT] = 0;
-		request_refuse(s, 400);
-		return;
+		return request_refuse(s, 400);
 	}
 	t->status = monitor_status(s);
 	if (t->status) {
 		counter_add(&fe_stat(s)->intercepted, 1);
 		s->logged = 1;
-		session_event(s, SESSION_EV_ANSWER);
-	} else {
-		request_go_on(s);
+		return SESSION_EV_ANSWER;
 	}
+	return request_process(s);
 }
 
 /* Was the piece that came last one of few bytes? */
@@ -150,32 +145,29 @@ too_long(const struct direction *h)
 	return memchr(h->buf + h->tail, '\n', h->lookahead) ? 431 : 414;
 }
 
-static void
-judge(struct session *s)
+/* Parses what has come: the event that follows, or NONE and it waits for more. */
+static enum session_event
+parse_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
 	struct http_parser *p = &t->parser[CLIENT];
 	size_t used;
 
-	if (t->head_ms) {
-		judge_body(s);
-		return;
-	}
+	if (t->head_ms)
+		return take_body(s);
 	switch (http_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (h->tail + h->lookahead == s->engine->bufsize)
-			request_refuse(s, too_long(h));
-		else
-			clock_pace(t, h);
-		return;
+			return request_refuse(s, too_long(h));
+		clock_pace(t, h);
+		break;
 	case HTTP_BAD:
-		request_refuse(s, http_bad_status((enum http_bad)p->bad));
-		return;
+		return request_refuse(s, http_bad_status((enum http_bad)p->bad));
 	case HTTP_COMPLETE:
-		head_is_complete(s, used);
-		return;
+		return complete_head(s, used);
 	}
+	return SESSION_EV_NONE;
 }
 
 /*
@@ -221,7 +213,7 @@ begin(struct session *s)
 	if (s->txn)
 		return 0;
 	if (!captures_have_room(s) || !has_room(s->engine) || !http_txn_get(s)) {
-		exchange_wait_for_buffer(s, CLIENT);
+		direction_wait_for_buffer(s, CLIENT);
 		return -1;
 	}
 	captures_begin(s);
@@ -239,72 +231,76 @@ make_room(struct session *s)
 	if (h->buf)
 		return 0;
 	if (!has_room(e) || !memory_has_buffer(e) || direction_buf_get(e, h) < 0) {
-		exchange_wait_for_buffer(s, CLIENT);
+		direction_wait_for_buffer(s, CLIENT);
 		return -1;
 	}
 	h->head = h->tail = e->maxrewrite;
 	return 0;
 }
 
-/* One read: 1 when something came. */
-static int
+/* One read; more: something came. */
+static struct io_step
 fill(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
 	size_t got, at, room;
 
-	if (make_room(s) < 0)
-		return 0;
+	if (!(src->err || loop_is_ready(src->loop, src->fd, DIR_R)) || make_room(s) < 0)
+		return io_stop();
 	at = h->tail + h->lookahead;
 	room = e->bufsize - at;
 	if (s->txn && s->txn->head_ms)
 		room = exchange_reach(s, CLIENT, room);
-	switch (conn_recv(&s->conn[CLIENT], h->buf + at, room, &got)) {
+	switch (conn_recv(src, h->buf + at, room, &got)) {
 	case IO_AGAIN:
 		if (!s->txn)
 			direction_buf_free(e, h);
-		return 0;
+		return io_stop();
 	case IO_OK:
 		direction_count(s, CLIENT, got);
 		h->lookahead += (uint32_t)got;
-		return 1;
+		return io_more(1);
 	case IO_EOF:
 	case IO_ERR:
 		break;
 	}
 	if (!s->txn)
 		direction_buf_free(e, h);
-	session_event(s, SESSION_EV_CLIENT_GONE);
-	return 0;
+	return io_event(SESSION_EV_CLIENT_GONE);
 }
 
-void
+enum session_event
 http_read(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
-	struct conn *src = &s->conn[CLIENT];
-	int fresh = h->lookahead && !s->txn;
+	/* The next request of a kept connection came with the one before. */
+	struct io_step step = io_more(h->lookahead && !s->txn);
 
 	h->waits_for_buffer = 0;
-	while (s->state == SESSION_READ) {
-		if (!fresh && !((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && fill(s)))
-			return;
-		fresh = 0;
-		if (begin(s) < 0)
-			return;
-		judge(s);
-	}
+	do {
+		if (!step.more)
+			step = fill(s);
+		if (!step.more || begin(s) < 0)
+			return step.ev;
+		step = io_event(parse_request(s));
+	} while (step.ev == SESSION_EV_NONE);
+	return step.ev;
 }
 
-void
-http_read_io(struct session *s, uint32_t ev)
+enum session_event
+http_read_io(struct session *s, int side, uint32_t ev)
 {
+	enum session_event next = SESSION_EV_NONE;
+
+	(void)side;
 	if (ev & EV_W)
 		informational_flush(s);
 	if (ev & EV_R)
-		http_read(s);
-	if (s->state == SESSION_READ && (ev & EV_ERR) &&
+		next = http_read(s);
+	if (next == SESSION_EV_NONE && (ev & EV_ERR) &&
 		(s->conn[CLIENT].err || conn_take_error(&s->conn[CLIENT])))
-		session_event(s, SESSION_EV_CLIENT_GONE);
+		next = SESSION_EV_CLIENT_GONE;
+	return next;
 }

@@ -24,9 +24,9 @@ count_out(struct session *s, uint64_t n)
 		counter_add(&http_be_stat(s)->bytes_out, n);
 }
 
-/* The client waits for nothing any more: what it still sends is not for us. */
+/* The reply is out. What the client still sends is thrown away. */
 static void
-flushed(struct session *s)
+end_of_reply(struct session *s)
 {
 	direction_event(s, SERVER, DIRECTION_EV_EMPTY);
 	if (!http_reply_drains(s))
@@ -37,6 +37,14 @@ flushed(struct session *s)
 	conn_shut(&s->conn[CLIENT]);
 }
 
+static void
+flush_reply(struct session *s)
+{
+	/* Without a server no event follows from a failed write: the direction has been told. */
+	if (direction_flush(s, SERVER).more)
+		end_of_reply(s);
+}
+
 void
 http_reply_send(struct session *s)
 {
@@ -44,9 +52,10 @@ http_reply_send(struct session *s)
 	struct direction *h = &s->dir[SERVER];
 	int r = 0;
 
-	if (t->head_ms && !t->placed)
+	if (t->head_ms && !t->placed && !t->req_is_gone)
 		capture_cookie(s, &t->req);
 	assert(!h->pipe && !h->left_in_kernel);
+	h->ops = &http_reply_ops;
 	t->local = 1;
 	t->res_ms = loop_now_ms(s->engine->loop);
 	if (!t->has_made)
@@ -60,8 +69,7 @@ http_reply_send(struct session *s)
 	h->tail += t->answer_len;
 	count_out(s, t->answer_len);
 	direction_event(s, SERVER, DIRECTION_EV_MSG_END);
-	if (direction_flush(s, SERVER))
-		flushed(s);
+	flush_reply(s);
 }
 
 /* A response that ended with its server's connection has closed its direction. */
@@ -91,7 +99,7 @@ http_reply_deadline(const struct session *s)
 }
 
 enum session_event
-http_reply_result(const struct session *s)
+http_reply_outcome(const struct session *s)
 {
 	if (s->dir[SERVER].state == DIRECTION_CLOSED && s->dir[SERVER].broken)
 		return SESSION_EV_CLIENT_GONE;
@@ -116,29 +124,31 @@ throw_away(struct session *s)
 	return all;
 }
 
-void
-http_reply_io(struct session *s, uint32_t ev)
+enum session_event
+http_reply_io(struct session *s, int side, uint32_t ev)
 {
 	struct conn *c = &s->conn[CLIENT];
 
-	if ((ev & EV_W) && s->dir[SERVER].state == DIRECTION_TAIL && direction_flush(s, SERVER))
-		flushed(s);
+	(void)side;
+	if ((ev & EV_W) && s->dir[SERVER].state == DIRECTION_TAIL)
+		flush_reply(s);
 	if ((ev & EV_R) && http_reply_drains(s))
 		(void)throw_away(s);
 	if ((ev & EV_ERR) && (c->err || conn_take_error(c)))
 		direction_event(s, SERVER, DIRECTION_EV_SINK_ERR);
+	return SESSION_EV_NONE;
 }
 
-void
-http_tarpit_io(struct session *s, uint32_t ev)
+enum session_event
+http_tarpit_io(struct session *s, int side, uint32_t ev)
 {
 	struct conn *c = &s->conn[CLIENT];
 
+	(void)side;
 	/* What it says meanwhile is not kept: nothing behind it could be understood. */
 	if ((ev & EV_R) && throw_away(s))
 		s->txn->keep_alive[CLIENT] = 0;
 	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))
-		session_event(s, SESSION_EV_CLIENT_GONE);
-	else if (c->eof)
-		session_event(s, SESSION_EV_TIMEOUT);
+		return SESSION_EV_CLIENT_GONE;
+	return c->eof ? SESSION_EV_CLIENT_EOF : SESSION_EV_NONE;
 }

@@ -26,22 +26,29 @@ may_send_again(const struct session *s)
 		(is_idempotent(t->method) || h->head == t->start);
 }
 
-int
+/* Does the client still take an answer? */
+static int
+client_is_there(const struct session *s)
+{
+	return s->dir[SERVER].state == DIRECTION_OPEN;
+}
+
+enum session_event
 l7_retry_schedule(struct session *s)
 {
-	if (!s->dir[CLIENT].resend || s->retries >= (unsigned int)s->be->retries)
-		return 0;
+	if (!s->dir[CLIENT].resend || !client_is_there(s) ||
+		s->retries >= (unsigned int)s->be->retries)
+		return SESSION_EV_NONE;
 	s->retries++;
 	counter_add(&be_stat(s)->wretr, 1);
 	counter_add(&srv_stat(s)->wretr, 1);
-	s->txn->again = 1;
-	return 1;
+	return SESSION_EV_L7_RETRY;
 }
 
-int
+enum session_event
 l7_retry_for(struct session *s, enum http_retry what)
 {
-	return http_retries(s->be, what) && l7_retry_schedule(s);
+	return http_retries(s->be, what) ? l7_retry_schedule(s) : SESSION_EV_NONE;
 }
 
 int
@@ -51,12 +58,12 @@ l7_retry_can_replay(const struct session *s)
 		(s->txn->reused || (s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE)));
 }
 
-int
+enum session_event
 l7_retry_after_loss(struct session *s, int side)
 {
-	if (!s->txn || s->state != SESSION_RELAY || side != CLIENT || !http_awaits_head(s, SERVER))
-		return 0;
-	if (may_send_again(s))
-		s->txn->again = 1;
-	return s->txn->again;
+	(void)side;
+	return s->state == SESSION_RELAY && http_awaits_head(s, SERVER) && client_is_there(s) &&
+			may_send_again(s)
+		? SESSION_EV_L7_RETRY
+		: SESSION_EV_NONE;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "proxy/session/actions.h"
+#include "proxy/model/termination.h"
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
 #include "proxy/http1/http_out.h"
@@ -27,13 +27,13 @@ enum stage {
 	STAGE_END
 };
 
-void
+enum session_event
 request_refuse(struct session *s, unsigned int status)
 {
 	counter_add(&fe_stat(s)->failed_req, 1);
 	session_blame(s, 'P', 'R');
 	s->txn->status = status;
-	session_event(s, SESSION_EV_ANSWER);
+	return SESSION_EV_ANSWER;
 }
 
 /* --- the body --- */
@@ -48,19 +48,19 @@ body_may_grow(const struct session *s)
 
 /* A client that waits to be told to go on is told so by us: nobody else knows of it yet (RFC 9110,
  * 10.1.1). */
-static void
+static enum session_event
 ask_for_body(struct session *s)
 {
 	struct http_txn *t = s->txn;
 
 	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
-		return;
+		return SESSION_EV_NONE;
 	(void)http_drop_all(&t->req, str_of(http_field_name(HTTP_F_EXPECT)));
 	if (informational_send(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0)
-		return;
+		return SESSION_EV_NONE;
 	session_blame(s, 'R', 'R');
 	conn_reset_on_close(&s->conn[CLIENT]);
-	session_event(s, SESSION_EV_CLOSE);
+	return SESSION_EV_CLOSE;
 }
 
 /* Is the body to be here before the request goes anywhere (manual, option http-buffer-request, and
@@ -73,22 +73,21 @@ wants_body(const struct session *s, const struct proxy *px)
 	return px == s->txn->be && balance_wants_body(px->balance, &s->txn->req);
 }
 
-/* As much of it as the buffer holds. 1: it is here, or cannot come. The proxy that wants it says
+/* As much of it as the buffer holds; more: it is here, or cannot come. The proxy that wants it says
  * how long it may take, from now on (manual, timeout http-request); else no piece may be late. */
-static int
-has_body(struct session *s, const struct proxy *px)
+static struct io_step
+await_body(struct session *s, const struct proxy *px)
 {
 	struct http_txn *t = s->txn;
 
 	if (!wants_body(s, px) || !body_may_grow(s)) {
 		t->wait_until_ms = 0;
 		t->head_ms = loop_now_ms(s->engine->loop);
-		return 1;
+		return io_more(1);
 	}
 	if (!t->wait_until_ms && px->to.http_request)
 		t->wait_until_ms = loop_now_ms(s->engine->loop) + px->to.http_request;
-	ask_for_body(s);
-	return 0;
+	return io_event(ask_for_body(s));
 }
 
 int
@@ -140,7 +139,7 @@ is_silent(enum rule_end what)
 }
 
 static enum session_event
-follows(enum rule_end what)
+event_of_end(enum rule_end what)
 {
 	if (is_silent(what))
 		return SESSION_EV_CLOSE;
@@ -168,8 +167,8 @@ note_end(struct session *s, enum rule_end what)
 
 /* What a rule has ended. The request is not to be looked at any more: texts of rules before that
  * are in the arena. */
-static void
-carry_out(struct session *s, const struct rule_outcome *v)
+static enum session_event
+apply_outcome(struct session *s, const struct rule_outcome *v)
 {
 	note_end(s, v->what);
 	rule_outcome_blame(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
@@ -181,112 +180,125 @@ carry_out(struct session *s, const struct rule_outcome *v)
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
 	else if (v->what != RULE_END_REJECT)
 		rule_outcome_reply(s, v);
-	s->txn->placed = 1;
-	session_event(s, follows(v->what));
+	s->txn->req_is_gone = 1;
+	return event_of_end(v->what);
 }
 
 /* It waits where it is until more has come, or it is late. */
-static void
+static enum session_event
 wait_for_body(struct session *s, unsigned int ms)
 {
 	struct http_txn *t = s->txn;
 
 	if (!t->wait_until_ms)
 		t->wait_until_ms = loop_now_ms(s->engine->loop) + ms;
-	ask_for_body(s);
+	return ask_for_body(s);
 }
 
-static void
+/* Runs one list of rules: the event that a rule, or a failure, has ended the request with. */
+static enum session_event
 run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look,
 	struct rule_outcome *v)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
+	enum session_event ev = SESSION_EV_NONE;
 	enum rule_result result;
 
 	look_at_body(s, &look->cx);
 	v->head = rule_outcome_head(s);
 	result = rule_outcome_run(s, px, list, &s->txn->at, look, v);
-	if (result == RULE_FINAL)
-		carry_out(s, v);
-	else if (arena_mark(a) > mark && http_settle_request(s) < 0)
-		request_refuse(s, 500);
-	else if (result == RULE_YIELD)
-		wait_for_body(s, v->wait_ms);
+	if (result == RULE_FINAL) {
+		ev = apply_outcome(s, v);
+	} else if (arena_mark(a) > mark && http_settle_request(s) < 0) {
+		/* Its texts go with the arena. */
+		capture_cookie(s, &s->txn->req);
+		s->txn->req_is_gone = 1;
+		ev = request_refuse(s, 500);
+	} else if (result == RULE_YIELD) {
+		ev = wait_for_body(s, v->wait_ms);
+	}
 	arena_release(a, mark);
+	return ev;
 }
 
-/* 1: to the next stage. */
-static int
-passes(struct session *s, const struct proxy *px, unsigned int list)
+/* more: to the next stage. */
+static struct io_step
+apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 {
 	struct http_txn *t = s->txn;
 	unsigned int at = rule_place_scope(RULE_HTTP_REQUEST);
 	struct rule_outcome v = { 0 };
+	enum session_event ev;
 	struct eval look;
 
 	if (!proxy_has_rules(&px->rules, list))
-		return 1;
+		return io_more(1);
 	eval_init(&look, s, t->be ? at | SAMPLE_AT_BACK : at);
 	look.cx.req_ended = 1;
-	run_list(s, px, list, &look, &v);
-	if (s->state != SESSION_READ || t->at.next)
-		return 0;
+	ev = run_list(s, px, list, &look, &v);
+	if (ev != SESSION_EV_NONE || t->at.next)
+		return io_event(ev);
 	t->at = (struct rules_at){ NULL, 0 };
 	t->wait_until_ms = 0;
-	return 1;
+	return io_more(1);
 }
 
 /* --- all of it --- */
 
-static void
-leave(struct session *s)
+/* The request goes to a server. */
+static struct io_step
+finish_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
 
 	/* Rules may have changed it. */
 	t->method = t->req.method;
 	t->upgrades = (uint8_t)http_strip_hop(&t->req);
-	session_event(s, SESSION_EV_REQUEST);
+	return io_event(SESSION_EV_REQUEST);
 }
 
-/* 1: to the next stage. */
-static int
-step(struct session *s)
+/* more: to the next stage. */
+static struct io_step
+run_stage(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct proxy *be = t->be == s->fe ? NULL : t->be;
 
 	switch ((enum stage)t->stage) {
 	case STAGE_FE_CONTENT:
-		return passes(s, s->fe, RULE_TCP_REQ_CONTENT);
+		return apply_rules(s, s->fe, RULE_TCP_REQ_CONTENT);
 	case STAGE_FE_BODY:
-		return has_body(s, s->fe);
+		return await_body(s, s->fe);
 	case STAGE_FE_RULES:
-		return passes(s, s->fe, RULE_HTTP_REQUEST);
+		return apply_rules(s, s->fe, RULE_HTTP_REQUEST);
 	case STAGE_FE_REDIRECT:
-		return passes(s, s->fe, RULES_REDIRECT);
+		return apply_rules(s, s->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
 		t->be = route_backend(s);
-		return 1;
+		return io_more(1);
 	case STAGE_BE_CONTENT:
-		return !be || passes(s, be, RULE_TCP_REQ_CONTENT);
+		return be ? apply_rules(s, be, RULE_TCP_REQ_CONTENT) : io_more(1);
 	case STAGE_BE_BODY:
-		return !t->be || has_body(s, t->be);
+		return t->be ? await_body(s, t->be) : io_more(1);
 	case STAGE_BE_RULES:
-		return !be || passes(s, be, RULE_HTTP_REQUEST);
+		return be ? apply_rules(s, be, RULE_HTTP_REQUEST) : io_more(1);
 	case STAGE_BE_REDIRECT:
-		return !be || passes(s, be, RULES_REDIRECT);
+		return be ? apply_rules(s, be, RULES_REDIRECT) : io_more(1);
 	case STAGE_END:
-		leave(s);
 		break;
 	}
-	return 0;
+	return finish_request(s);
 }
 
-void
-request_go_on(struct session *s)
+enum session_event
+request_process(struct session *s)
 {
-	while (step(s))
+	struct io_step step = run_stage(s);
+
+	while (step.more) {
 		s->txn->stage++;
+		step = run_stage(s);
+	}
+	return step.ev;
 }

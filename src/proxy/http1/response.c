@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "proxy/session/actions.h"
 #include "proxy/http1/l7_retry.h"
 #include "proxy/model/count.h"
+#include "proxy/model/termination.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "base/counter.h"
@@ -24,35 +24,51 @@ now_ms(const struct session *s)
 }
 
 /* The server ended or failed before that. */
-static void
+static enum session_event
 no_answer(struct session *s)
 {
-	if (l7_retry_after_loss(s, CLIENT) ||
-		(!s->dir[SERVER].bytes && l7_retry_for(s, HTTP_RETRY_EMPTY_RESPONSE)) ||
-		(s->dir[SERVER].bytes && l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE)))
-		return;
+	enum session_event ev = l7_retry_after_loss(s, CLIENT);
+
+	if (ev == SESSION_EV_NONE)
+		ev = l7_retry_for(s, s->dir[SERVER].bytes ? HTTP_RETRY_JUNK_RESPONSE
+							  : HTTP_RETRY_EMPTY_RESPONSE);
+	if (ev != SESSION_EV_NONE)
+		return ev;
 	http_count_bad_response(s);
-	exchange_fail(s, 502, 'S', 'H');
+	return exchange_fail(s, 502, 'S', 'H');
 }
 
-unsigned int
+enum session_event
 response_late(struct session *s, int side)
 {
+	enum session_event ev;
+
 	if (side == CLIENT) {
 		counter_add(&fe_stat(s)->failed_req, 1);
 		s->txn->keep_alive[CLIENT] = 0;
-		return 408;
+		return exchange_fail(s, 408, 'c', 'D');
 	}
-	if (l7_retry_for(s, HTTP_RETRY_RESPONSE_TIMEOUT))
-		return 0;
+	ev = l7_retry_for(s, HTTP_RETRY_RESPONSE_TIMEOUT);
+	if (ev != SESSION_EV_NONE)
+		return ev;
 	http_count_bad_response(s);
-	return 504;
+	return exchange_fail(s, 504, 's', 'H');
+}
+
+static enum session_event
+bad_response(struct session *s)
+{
+	enum session_event ev;
+
+	http_count_bad_response(s);
+	ev = l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
+	return ev != SESSION_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
 }
 
 /* An informational response goes on to the client (RFC 9110, 15.2), one of 1.0 has never heard of
- * them. -1: it cannot be written. */
-static int
-pass_interim(struct session *s, size_t used)
+ * them. more: it is out. */
+static struct io_step
+pass_informational(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[SERVER];
@@ -62,10 +78,10 @@ pass_interim(struct session *s, size_t used)
 	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
 	if (t->version != HTTP_1_0) {
 		if (http_strip_named(&t->res) < 0)
-			return -1;
+			return io_event(bad_response(s));
 		(void)http_strip_hop(&t->res);
 		if (http_place_response(s, h->tail) < 0)
-			return -1;
+			return io_event(bad_response(s));
 	}
 	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
 	return direction_flush(s, SERVER);
@@ -82,6 +98,7 @@ open_tunnel(struct session *s)
 	if (h->state != DIRECTION_DONE || (t->method != HTTP_CONNECT && !t->upgrades))
 		return -1;
 	direction_event(s, CLIENT, DIRECTION_EV_RESET);
+	h->ops = &relay_plain;
 	t->body[CLIENT].framing = HTTP_BODY_TUNNEL;
 	/* What the client said ahead is for the other end of the tunnel. */
 	h->tail += h->lookahead;
@@ -113,14 +130,6 @@ decide(struct session *s)
 	}
 }
 
-static void
-bad_answer(struct session *s)
-{
-	http_count_bad_response(s);
-	if (!l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE))
-		exchange_fail(s, 502, 'P', 'H');
-}
-
 /* The server has answered: the request is not sent again. */
 static void
 forget_copy(struct session *s)
@@ -143,45 +152,44 @@ has_rules(const struct proxy *p)
 }
 
 /* What a rule has ended. */
-static void
-carry_out(struct session *s, const struct rule_outcome *v)
+static enum session_event
+apply_outcome(struct session *s, const struct rule_outcome *v)
 {
 	rule_outcome_blame(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);
 	if (v->what == RULE_END_DROP)
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
-	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT) {
-		s->txn->aborts = 1;
-		return;
-	}
+	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT)
+		return SESSION_EV_CLOSE;
 	rule_outcome_reply(s, v);
+	return SESSION_EV_ANSWER;
 }
 
-/* 0, or -1: a rule has ended it. */
-static int
-passes(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
+/* Runs one list: NONE, or what a rule has ended the response with. */
+static enum session_event
+run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
 {
 	struct rule_outcome v = { .head = rule_outcome_head(s) };
 	struct rules_at at = { 0 };
 
 	if (!proxy_has_rules(&px->rules, list) ||
 		rule_outcome_run(s, px, list, &at, look, &v) != RULE_FINAL)
-		return 0;
+		return SESSION_EV_NONE;
 	s->txn->no_after = list == RULE_HTTP_AFTER_RESPONSE;
-	carry_out(s, &v);
-	return -1;
+	return apply_outcome(s, &v);
 }
 
 /* First those of the backend (manual, http-response). */
-static int
+static enum session_event
 run_rules(struct session *s)
 {
 	static const unsigned int lists[] = { RULE_TCP_RES_CONTENT, RULE_HTTP_RESPONSE,
 		RULE_HTTP_AFTER_RESPONSE };
+	enum session_event ev = SESSION_EV_NONE;
 	struct eval look;
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(lists) && ev == SESSION_EV_NONE; i++) {
 		/* Those of contents are a backend's. */
 		int has_fe = s->be != s->fe && lists[i] != RULE_TCP_RES_CONTENT;
 
@@ -190,11 +198,11 @@ run_rules(struct session *s)
 		eval_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
 		look.cx.req_ended = 1;
 		look.cx.res_len = s->txn->parser[SERVER].at + s->dir[SERVER].lookahead;
-		if (passes(s, s->be, lists[i], &look) < 0 ||
-			(has_fe && passes(s, s->fe, lists[i], &look) < 0))
-			return -1;
+		ev = run_list(s, s->be, lists[i], &look);
+		if (ev == SESSION_EV_NONE && has_fe)
+			ev = run_list(s, s->fe, lists[i], &look);
 	}
-	return 0;
+	return ev;
 }
 
 /* --- the final one --- */
@@ -208,44 +216,70 @@ obey_close(struct http_txn *t)
 	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_CONNECTION)));
 }
 
-/* 1: it is on its way; 0: an answer of our own takes its place. The texts that rules make are in
- * the arena until it is written. */
-static int
+/* NONE: it is on its way; else a local reply takes its place, or it is retried. The texts that
+ * rules make are in the arena until it is written. */
+static enum session_event
 place_final(struct session *s, uint32_t end)
 {
 	struct http_txn *t = s->txn;
+	enum session_event ev;
 
 	if (has_rules(s->be) || has_rules(s->fe)) {
-		if (run_rules(s) < 0)
-			return 0;
+		ev = run_rules(s);
+		if (ev != SESSION_EV_NONE)
+			return ev;
 		if (!exchange_is_plain(s))
 			obey_close(t);
 	} else {
 		capture_cookie(s, &t->res);
 	}
-	if (exchange_is_plain(s) && open_tunnel(s) < 0) {
-		bad_answer(s);
-		return 0;
-	}
+	if (exchange_is_plain(s) && open_tunnel(s) < 0)
+		return bad_response(s);
 	t->status = t->res.status;
 	if (http_place_response(s, end) == 0)
-		return 1;
-	exchange_fail(s, 502, 'P', 'H');
-	return 0;
+		return SESSION_EV_NONE;
+	return exchange_fail(s, 502, 'P', 'H');
 }
 
-/* The final head is complete: it leaves with what there is of the body. */
-static void
+/* The final head leaves with what there is of the body. As pass_final(). */
+static struct io_step
+start_body(struct session *s)
+{
+	struct direction *h = &s->dir[SERVER];
+	enum session_event ev = SESSION_EV_NONE;
+	struct io_step step;
+
+	s->txn->res_ms = now_ms(s);
+	h->ops = exchange_is_plain(s) ? &relay_plain : &http_body_ops;
+	forget_copy(s);
+	http_count_response(s);
+	session_log_early(s);
+	if (exchange_take_ahead(s, SERVER) < 0)
+		ev = exchange_reject_body(s, SERVER);
+	exchange_foresee(s, SERVER);
+	step = direction_flush(s, SERVER);
+	if (step.more)
+		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
+	step.more = h->state == DIRECTION_OPEN && !direction_pending(h);
+	if (ev != SESSION_EV_NONE)
+		step.ev = ev;
+	return step;
+}
+
+/* The final head is complete; more: the body can be read on. */
+static struct io_step
 pass_final(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[SERVER];
 	uint32_t end = h->tail + (uint32_t)used;
+	enum session_event ev = SESSION_EV_NONE;
 	size_t mark;
-	int placed;
 
-	if (http_retries_status(s->be, t->res.status) && l7_retry_schedule(s))
-		return;
+	if (http_retries_status(s->be, t->res.status))
+		ev = l7_retry_schedule(s);
+	if (ev != SESSION_EV_NONE)
+		return io_event(ev);
 	http_count_server(s);
 	if (http_auth_binds_connection(&t->res))
 		s->is_private = 1;
@@ -255,27 +289,15 @@ pass_final(struct session *s, size_t used)
 	http_txn_allow_added(s, &t->res);
 	http_body_of_response(&t->body[SERVER], &t->res, t->method);
 	decide(s);
-	if (http_strip_named(&t->res) < 0) {
-		bad_answer(s);
-		return;
-	}
+	if (http_strip_named(&t->res) < 0)
+		return io_event(bad_response(s));
 	(void)http_strip_hop(&t->res);
 	h->head = h->tail = end;
 	h->lookahead -= (uint32_t)used;
 	mark = arena_mark(&s->engine->eval.arena);
-	placed = place_final(s, end);
+	ev = place_final(s, end);
 	arena_release(&s->engine->eval.arena, mark);
-	if (!placed)
-		return;
-	t->res_ms = now_ms(s);
-	forget_copy(s);
-	http_count_response(s);
-	session_log_early(s);
-	if (exchange_take_ahead(s, SERVER) < 0)
-		exchange_is_bad(s, SERVER);
-	exchange_foresee(s, SERVER);
-	if (direction_flush(s, SERVER))
-		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
+	return ev == SESSION_EV_NONE ? start_body(s) : io_event(ev);
 }
 
 static void
@@ -287,55 +309,35 @@ move_ahead(struct session *s)
 	h->head = h->tail = s->engine->maxrewrite;
 }
 
-/* What has come of the response, which may be several heads: 1 when more is worth a try. */
-static int
-parse_answer(struct session *s)
+/* Parses what has come of the response, which may be several heads; more: another read is worth a
+ * try. */
+static struct io_step
+parse_heads(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[SERVER];
+	struct io_step step = io_more(1);
 	size_t used;
-	int r;
 
-	while (h->lookahead) {
+	while (h->lookahead && step.more) {
 		switch (http_parse_response(
 			&t->parser[SERVER], h->buf + h->tail, h->lookahead, &t->res, &used)) {
 		case HTTP_MORE:
 			if (h->tail + h->lookahead < s->engine->bufsize)
-				return 1;
-			bad_answer(s);
-			return 0;
+				return step;
+			return io_event(bad_response(s));
 		case HTTP_BAD:
-			bad_answer(s);
-			return 0;
+			return io_event(bad_response(s));
 		case HTTP_COMPLETE:
 			break;
 		}
-		if (t->res.status >= 200 || t->res.status == 101) {
-			pass_final(s, used);
-			return h->state == DIRECTION_OPEN && !direction_pending(h);
-		}
-		r = pass_interim(s, used);
-		if (r < 0)
-			bad_answer(s);
-		if (r <= 0)
-			return 0;
-		if (h->lookahead)
+		if (t->res.status >= 200 || t->res.status == 101)
+			return pass_final(s, used);
+		step = pass_informational(s, used);
+		if (step.more && h->lookahead)
 			move_ahead(s);
 	}
-	return 1;
-}
-
-int
-response_resume(struct session *s, int side)
-{
-	struct direction *h = &s->dir[side];
-
-	if (!http_awaits_head(s, side) || !h->lookahead || s->txn->parser[SERVER].at ||
-		direction_pending(h))
-		return 0;
-	move_ahead(s);
-	(void)parse_answer(s);
-	return 1;
+	return step;
 }
 
 /* The answer was looked for on trust: had it come? An end that is the message's would have been
@@ -350,51 +352,86 @@ learn(struct session *s, int came)
 		srv_shard(s, s->srv), came && s->txn->body[SERVER].framing != HTTP_BODY_CLOSE);
 }
 
-int
-response_read(struct session *s)
+/* The bytes of another head wait behind an informational one that is out now. */
+static int
+has_next_head(const struct session *s)
+{
+	const struct direction *h = &s->dir[SERVER];
+
+	return h->lookahead && !s->txn->parser[SERVER].at && !direction_pending(h);
+}
+
+/* The source has ended behind what was parsed. */
+static enum session_event
+end_of_source(struct session *s)
+{
+	struct direction *h = &s->dir[SERVER];
+
+	if (!http_awaits_head(s, SERVER))
+		return direction_eof(s, SERVER);
+	/* The answer may be there, behind an informational one: see has_next_head(). */
+	return !h->lookahead || !direction_pending(h) ? no_answer(s) : SESSION_EV_NONE;
+}
+
+/* Is there a buffer for the head? */
+static int
+get_head_buf(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[SERVER];
-	struct conn *src = &s->conn[SERVER];
-	size_t got, at;
-	int more;
 
-	if (http_answer_is_due(s->txn) || s->txn->again)
+	if (h->buf)
 		return 0;
-	if (!h->buf) {
-		if (!memory_has_buffer(e)) {
-			exchange_wait_for_buffer(s, SERVER);
-			return 0;
-		}
-		(void)direction_buf_get(e, h);
-		h->head = h->tail = e->maxrewrite;
+	if (!memory_has_buffer(e)) {
+		direction_wait_for_buffer(s, SERVER);
+		return -1;
 	}
+	(void)direction_buf_get(e, h);
+	h->head = h->tail = e->maxrewrite;
+	return 0;
+}
+
+static struct io_step
+read_head(struct session *s, int side)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[side];
+	struct conn *src = &s->conn[side];
+	struct io_step step;
+	size_t got, at;
+
+	if (has_next_head(s)) {
+		move_ahead(s);
+		step = parse_heads(s);
+		if (step.ev != SESSION_EV_NONE || h->ops != &http_response_ops ||
+			direction_pending(h))
+			return step;
+	}
+	if (!(src->err || loop_is_ready(src->loop, src->fd, DIR_R)) || get_head_buf(s) < 0)
+		return io_stop();
 	at = h->tail + h->lookahead;
 	switch (conn_recv(src, h->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
 		learn(s, 0);
 		if (!h->lookahead)
 			direction_buf_free(e, h);
-		return 0;
+		return io_stop();
 	case IO_EOF:
 	case IO_ERR:
-		no_answer(s);
-		return 0;
+		return io_event(no_answer(s));
 	case IO_OK:
 		break;
 	}
 	direction_count(s, SERVER, got);
 	h->lookahead += (uint32_t)got;
-	more = parse_answer(s);
+	step = parse_heads(s);
 	learn(s, 1);
-	if (s->txn->again)
-		return 0;
-	if (!src->eof || h->state != DIRECTION_OPEN || http_answer_is_due(s->txn))
-		return more;
-	if (!http_awaits_head(s, SERVER))
-		direction_source_ended(s, SERVER);
-	else if (!h->lookahead || !direction_pending(h))
-		no_answer(s);
-	/* Else its answer may be there, behind an interim one: see response_resume(). */
-	return 0;
+	if (step.ev == SESSION_EV_NONE && src->eof && h->state == DIRECTION_OPEN)
+		step = io_event(end_of_source(s));
+	return step;
 }
+
+const struct relay_ops http_response_ops = {
+	.read = read_head,
+	.opaque = exchange_opaque_none,
+};

@@ -1,7 +1,6 @@
 #include "proxy/http1/rule_outcome.h"
 
-#include "base/counter.h"
-#include "proxy/session/actions.h"
+#include "proxy/model/termination.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
 

@@ -195,7 +195,7 @@ on_turn(struct task *t)
 		int side = h->side;
 
 		bulk_leave(h);
-		session_go_on(container_of(h - side, struct session, dir[0]), side);
+		e->on_bulk_turn(container_of(h - side, struct session, dir[0]), side);
 	}
 	if (!list_is_empty(&e->bulk.waiting))
 		loop_post_next(e->loop, t);

@@ -1,8 +1,8 @@
 /*
- * The pump. Bytes are read into the worker's one scratch buffer and written straight on; only what
- * the sink refuses is copied into a pooled buffer, so a connection at rest owns none. Nothing is
- * read for which there would be no such buffer: without one the bytes are looked at, written, and
- * only what was written is taken. Streams go through a pipe instead: direction_splice.c.
+ * The pump, on the session's worker. Bytes are read into the worker's one scratch buffer and
+ * written straight on; what the sink refuses is kept in a pooled buffer. Without one nothing is
+ * read: the bytes are looked at, sent, and what was sent is taken. Bulk transfers go through a
+ * pipe.
  */
 #include "proxy/relay/direction.h"
 
@@ -10,10 +10,7 @@
 #include "proxy/model/memory.h"
 
 #include "proxy/model/count.h"
-#include "proxy/http1/l7_retry.h"
-#include "proxy/http1/exchange.h"
-#include "proxy/session/tcp_content_rules.h"
-#include "proxy/http1/response.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/bulk.h"
 
 void
@@ -43,28 +40,77 @@ direction_count(struct session *s, int side, size_t n)
 	}
 }
 
-static int pump_once(struct session *s, int side);
+const struct relay_ops relay_plain = { 0 };
 
-/* The direction's sink takes nothing any more; what that side had sent is still there to be
- * read. */
-static void
+static struct io_step pump_once(struct session *s, int side);
+
+static int
+source_is_ready(const struct session *s, int side)
+{
+	const struct conn *src = &s->conn[side];
+
+	/* After an error there may be no event that would tell of what is left. */
+	return src->err || loop_is_ready(src->loop, src->fd, DIR_R);
+}
+
+void
+direction_tell_if_empty(struct session *s, int side)
+{
+	if (!direction_pending(&s->dir[side]))
+		direction_event(s, side, DIRECTION_EV_EMPTY);
+}
+
+void
+direction_side_failed(struct session *s, int side)
+{
+	session_note_failure(s, side);
+	direction_event(s, side, DIRECTION_EV_SRC_ERR);
+	direction_tell_if_empty(s, side);
+	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
+}
+
+/* The sink takes nothing any more; what that side had sent is still there to be read. */
+static enum session_event
 sink_failed(struct session *s, int side)
 {
+	const struct relay_ops *ops = s->dir[side].ops;
+	struct io_step step = { SESSION_EV_NONE, 1 };
 	int other = !side;
 
-	if (l7_retry_after_loss(s, side))
-		return;
+	if (ops->fail)
+		step.ev = ops->fail(s, side);
+	if (step.ev != SESSION_EV_NONE)
+		return step.ev;
 	session_note_failure(s, other);
 	direction_event(s, side, DIRECTION_EV_SINK_ERR);
-	if (s->state == SESSION_REPLY)
-		return;
+	/* A reply of our own has no source. */
+	if (!conn_is_open(&s->conn[side]))
+		return SESSION_EV_NONE;
 	if (s->dir[other].state != DIRECTION_OPEN) {
-		session_side_failed(s, other);
-		return;
+		direction_side_failed(s, other);
+		return SESSION_EV_NONE;
 	}
-	while (s->dir[other].state == DIRECTION_OPEN && !direction_has_pending(&s->dir[other]))
-		if (!pump_once(s, other))
-			return;
+	while (step.more && s->dir[other].state == DIRECTION_OPEN &&
+		!direction_has_pending(&s->dir[other]))
+		step = pump_once(s, other);
+	return step.ev;
+}
+
+static int
+is_opaque(const struct session *s, int side)
+{
+	const struct relay_ops *ops = s->dir[side].ops;
+
+	return !ops->opaque || ops->opaque(s, side);
+}
+
+/* May the sink's FIN ride on what is written now? */
+static int
+is_last(const struct session *s, int side, int over)
+{
+	const struct relay_ops *ops = s->dir[side].ops;
+
+	return ops->closes ? ops->closes(s, side, over) : s->conn[side].eof;
 }
 
 /* One write of what is in the buffer. */
@@ -76,7 +122,7 @@ send_buf(struct session *s, int side, int more, size_t *put)
 	size_t n = direction_buffered(h);
 	enum io_result r;
 
-	if (h->is_big || !exchange_is_opaque(s, side))
+	if (h->is_big || !is_opaque(s, side))
 		r = conn_send(&s->conn[!side], p, n, more, put);
 	else
 		r = zerocopy_send(
@@ -91,7 +137,7 @@ write_pending(struct session *s, int side)
 {
 	struct direction *h = &s->dir[side];
 	int last = (h->state == DIRECTION_DRAIN && !h->broken) ||
-		(h->state == DIRECTION_TAIL && exchange_closes(s, side));
+		(h->state == DIRECTION_TAIL && is_last(s, side, 1));
 	size_t put;
 
 	if (!direction_buffered(h))
@@ -99,7 +145,7 @@ write_pending(struct session *s, int side)
 	return send_buf(s, side, last, &put);
 }
 
-int
+struct io_step
 direction_flush(struct session *s, int side)
 {
 	struct direction *h = &s->dir[side];
@@ -112,9 +158,9 @@ direction_flush(struct session *s, int side)
 		if (loop_is_ready(sink->loop, sink->fd, DIR_W))
 			r = write_pending(s, side);
 		if (r == IO_ERR)
-			sink_failed(s, side);
+			return io_event(sink_failed(s, side));
 		if (r != IO_OK)
-			return 0;
+			return io_stop();
 		s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
 	if (h->buf)
@@ -122,14 +168,14 @@ direction_flush(struct session *s, int side)
 	/* The source was not listened to meanwhile: it has its whole time from now on. */
 	if (owed)
 		s->last_ms[side] = loop_now_ms(s->engine->loop);
-	return 1;
+	return io_more(1);
 }
 
 /*
  * Sends fresh bytes, keeping what the sink refuses; they are in the direction's buffer or in the
- * scratch buffer. last: the sink's FIN follows. 0, or -1 when the direction is over.
+ * scratch buffer. last: the sink's FIN follows. more: the direction goes on.
  */
-static int
+static struct io_step
 forward(struct session *s, int side, const char *p, size_t n, int last)
 {
 	struct direction *h = &s->dir[side];
@@ -141,10 +187,8 @@ forward(struct session *s, int side, const char *p, size_t n, int last)
 		enum io_result r = own ? send_buf(s, side, last, &put)
 				       : conn_send(sink, p, n, last, &put);
 
-		if (r == IO_ERR) {
-			sink_failed(s, side);
-			return -1;
-		}
+		if (r == IO_ERR)
+			return io_event(sink_failed(s, side));
 		if (put)
 			s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
@@ -156,128 +200,138 @@ forward(struct session *s, int side, const char *p, size_t n, int last)
 		/* Only now has the sink anything to be late with. */
 		s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
-	return 0;
+	return io_more(1);
 }
 
 void
 direction_source_ended(struct session *s, int side)
 {
-	if (s->txn && !exchange_ends_here(s, side)) {
-		exchange_cut(s, side);
-		return;
-	}
 	/* client-fin and server-fin count from here. */
 	s->last_ms[side] = loop_now_ms(s->engine->loop);
 	direction_event(s, side, DIRECTION_EV_SRC_EOF);
-	if (!direction_pending(&s->dir[side]))
-		direction_event(s, side, DIRECTION_EV_EMPTY);
+	direction_tell_if_empty(s, side);
 }
 
-/* Is the sink's FIN to follow these bytes, the last of that step? */
-static int
-is_last(const struct session *s, int side, enum exchange_step step)
+/* What follows from a step that was not RELAY_ON; its bytes are forwarded. */
+static enum session_event
+end_step(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
 {
-	if (s->txn && !exchange_ends_here(s, side))
-		return step == EXCHANGE_OVER && exchange_closes(s, side);
-	return s->conn[side].eof;
+	const struct relay_ops *ops = s->dir[side].ops;
+
+	if (ops->end)
+		return ops->end(s, side, status, rest, n);
+	direction_source_ended(s, side);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+direction_eof(struct session *s, int side)
+{
+	return end_step(s, side, RELAY_EOF, NULL, 0);
+}
+
+/* Takes bytes from the kernel that were sent while they were still there. */
+static struct io_step
+take_sent(struct session *s, int side, size_t put, size_t got, int is_short)
+{
+	const struct relay_ops *ops = s->dir[side].ops;
+	struct engine *e = s->engine;
+	struct conn *src = &s->conn[side];
+	enum relay_status status = RELAY_ON;
+	size_t used = put, out = put;
+
+	s->last_ms[!side] = loop_now_ms(e->loop);
+	direction_count(s, side, put);
+	bulk_note(s, side, put, e->bufsize);
+	if (ops->step)
+		status = ops->step(s, side, e->scratch, put, &used, &out);
+	if (conn_take(src, e->scratch, put, is_short && put == got) != IO_OK) {
+		direction_side_failed(s, side);
+		return io_stop();
+	}
+	if (status != RELAY_ON)
+		return io_event(end_step(s, side, status, NULL, got - put));
+	if (src->eof && put == got)
+		return io_event(direction_eof(s, side));
+	return io_more(1);
 }
 
 /* Sends bytes that are still in the kernel and takes those that were sent. As pump_once(). */
-static int
+static struct io_step
 forward_in_place(struct session *s, int side, size_t got, int is_short)
 {
-	struct engine *e = s->engine;
-	struct conn *src = &s->conn[side], *sink = &s->conn[!side];
-	struct http_body before = { .framing = HTTP_BODY_NONE };
-	enum exchange_step step = EXCHANGE_ON;
-	size_t put = 0, n = got;
+	struct direction *h = &s->dir[side];
+	struct conn *sink = &s->conn[!side];
+	char *p = s->engine->scratch;
+	size_t put = 0, n = h->ops->look ? h->ops->look(s, side, p, got) : got;
+	struct io_step step = io_stop();
 
-	if (s->txn)
-		step = exchange_look(s, side, e->scratch, &n, &before);
-	if (n && loop_is_ready(sink->loop, sink->fd, DIR_W) &&
-		conn_send(sink, e->scratch, n, 0, &put) == IO_ERR) {
-		sink_failed(s, side);
-		return 0;
+	if (!n) {
+		direction_wait_for_buffer(s, side);
+		return step;
 	}
-	if (put < n && s->txn)
-		exchange_look_again(s, side, e->scratch, put, &before);
-	if (put) {
-		s->last_ms[!side] = loop_now_ms(e->loop);
-		direction_count(s, side, put);
-		bulk_note(s, side, put, e->bufsize);
-		if (conn_take(src, e->scratch, put, is_short && put == got) != IO_OK) {
-			session_side_failed(s, side);
-			return 0;
-		}
-	}
+	if (loop_is_ready(sink->loop, sink->fd, DIR_W) &&
+		conn_send(sink, p, n, 0, &put) == IO_ERR)
+		return io_event(sink_failed(s, side));
+	if (put)
+		step = take_sent(s, side, put, got, is_short);
 	if (put < n) {
-		s->dir[side].left_in_kernel = 1;
-		s->last_ms[!side] = loop_now_ms(e->loop);
-		return 0;
+		h->left_in_kernel = 1;
+		s->last_ms[!side] = loop_now_ms(s->engine->loop);
+		step.more = 0;
 	}
-	if (step != EXCHANGE_ON)
-		exchange_step(s, side, step, NULL, 0);
-	else if (src->eof)
-		direction_source_ended(s, side);
-	return step == EXCHANGE_ON && !src->eof;
+	return step;
 }
 
-/* Fresh bytes: those that belong to the message go on. As pump_once(). */
-static int
+/* Forwards fresh bytes that belong to the message. As pump_once(). */
+static struct io_step
 pass_on(struct session *s, int side, char *p, size_t got)
 {
-	enum exchange_step step = EXCHANGE_ON;
+	struct direction *h = &s->dir[side];
+	enum relay_status status = RELAY_ON;
 	size_t used = got, out = got;
+	struct io_step step;
 
-	if (s->txn)
-		step = exchange_parse_body(s, side, p, got, &used, &out);
+	if (h->ops->step)
+		status = h->ops->step(s, side, p, got, &used, &out);
 	/* What is behind the message is not to go with it. */
-	if (p == s->dir[side].buf)
-		s->dir[side].tail = (uint32_t)out;
-	if (out && forward(s, side, p, out, is_last(s, side, step)) < 0)
-		return 0;
-	if (step != EXCHANGE_ON)
-		exchange_step(s, side, step, p + used, got - used);
-	else if (s->conn[side].eof)
-		direction_source_ended(s, side);
-	else
-		return !direction_pending(&s->dir[side]);
-	return 0;
+	if (p == h->buf)
+		h->tail = (uint32_t)out;
+	if (out) {
+		step = forward(s, side, p, out, is_last(s, side, status == RELAY_OVER));
+		if (!step.more)
+			return step;
+	}
+	if (status != RELAY_ON)
+		return io_event(end_step(s, side, status, p + used, got - used));
+	if (s->conn[side].eof)
+		return io_event(direction_eof(s, side));
+	return io_more(!direction_pending(h));
 }
 
-/* One read and what follows from it: 1 when another one is worth trying. */
-static int
-pump_once(struct session *s, int side)
+/* One read by copying and what follows from it. As pump_once(). */
+static struct io_step
+copy_once(struct session *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];
 	struct conn *src = &s->conn[side];
 	char *own = NULL, *to = e->scratch;
 	enum io_result r;
-	size_t got, reach;
+	size_t got, room;
 	int may_keep;
 
-	if (h->inspects)
-		return tcp_content_response(s);
-	if (http_awaits_head(s, side))
-		return response_read(s);
-	if (h->is_bulk && direction_splices(s, side)) {
-		int more = direction_splice_once(s, side);
-
-		if (more >= 0)
-			return more;
-	}
-	if (exchange_needs_buf(s, side) && !h->buf && !memory_has_buffer(e)) {
-		exchange_wait_for_buffer(s, side);
-		return 0;
+	if (!h->buf && !memory_has_buffer(e) && h->ops->look && !h->ops->look(s, side, NULL, 0)) {
+		direction_wait_for_buffer(s, side);
+		return io_stop();
 	}
 	may_keep = direction_can_keep(e, h);
 	if (may_keep && e->zerocopy.threshold && (own = direction_zc_buf_get(s, side)))
 		to = own;
-	reach = may_keep && h->is_bulk ? bulk_reach(e, h) : e->bufsize;
-	if (s->txn)
-		reach = exchange_reach(s, side, reach);
-	r = may_keep ? conn_recv(src, to, reach, &got) : conn_peek(src, to, reach, &got);
+	room = may_keep && h->is_bulk ? bulk_reach(e, h) : e->bufsize;
+	if (h->ops->reach)
+		room = h->ops->reach(s, side, room);
+	r = may_keep ? conn_recv(src, to, room, &got) : conn_peek(src, to, room, &got);
 	if (own && r == IO_OK)
 		h->tail = (uint32_t)got;
 	else if (own)
@@ -285,21 +339,34 @@ pump_once(struct session *s, int side)
 	switch (r) {
 	case IO_AGAIN:
 		bulk_drained(e, h);
-		return 0;
+		return io_stop();
 	case IO_EOF:
-		direction_source_ended(s, side);
-		return 0;
+		return io_event(direction_eof(s, side));
 	case IO_ERR:
-		session_side_failed(s, side);
-		return 0;
+		direction_side_failed(s, side);
+		return io_stop();
 	case IO_OK:
 		break;
 	}
 	if (!may_keep)
-		return forward_in_place(s, side, got, got < reach);
+		return forward_in_place(s, side, got, got < room);
 	direction_count(s, side, got);
-	bulk_note(s, side, got, reach);
+	bulk_note(s, side, got, room);
 	return pass_on(s, side, to, got);
+}
+
+/* One read and what follows from it; more: another one is worth trying. */
+static struct io_step
+pump_once(struct session *s, int side)
+{
+	struct direction *h = &s->dir[side];
+	struct io_step step;
+
+	if (h->ops->read)
+		return h->ops->read(s, side);
+	if (h->is_bulk && direction_splices(s, side) && direction_splice_once(s, side, &step) == 0)
+		return step;
+	return copy_once(s, side);
 }
 
 /* How many bytes cost as much as one that is copied. */
@@ -312,7 +379,7 @@ share(const struct session *s, int side)
 /* A source of which nothing was wanted while its message was flushed may not have been watched:
  * what is known of it is old, and it is to be looked at before it serves another request. */
 static void
-suspect(struct conn *src)
+distrust(struct conn *src)
 {
 	struct interest in;
 	void *owner;
@@ -321,121 +388,61 @@ suspect(struct conn *src)
 		loop_presume_ready(src->loop, src->fd, DIR_R);
 }
 
-static void
+static enum session_event
 pump(struct session *s, int side)
 {
 	struct direction *h = &s->dir[side];
-	struct conn *src = &s->conn[side];
 	struct engine *e = s->engine;
 	unsigned int reads = e->max_reads;
 	uint64_t most = h->is_bulk ? MAX(bulk_turn(e), 1) : (uint64_t)reads * e->bufsize;
 	uint64_t upto = h->bytes + most * share(s, side);
+	struct io_step step = io_more(1);
 
-	if ((h->buf || h->pipe) && !direction_flush(s, side))
-		return;
+	if (h->buf || h->pipe)
+		step = direction_flush(s, side);
+	if (!step.more)
+		return step.ev;
 	if (h->left_in_kernel && !loop_is_ready(s->conn[!side].loop, s->conn[!side].fd, DIR_W))
-		return;
+		return SESSION_EV_NONE;
 	h->left_in_kernel = 0;
 	if (h->state != DIRECTION_OPEN) {
 		if (h->state == DIRECTION_TAIL && side == SERVER)
-			suspect(src);
+			distrust(&s->conn[side]);
 		direction_event(s, side, DIRECTION_EV_EMPTY);
-		return;
+		return SESSION_EV_NONE;
 	}
-	if (response_resume(s, side) && direction_pending(h))
-		return;
-	/* After an error there may be no event that would tell of what is left. */
-	while (reads-- > 0 && h->bytes < upto && h->state == DIRECTION_OPEN)
-		if (!((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && pump_once(s, side)))
-			return;
+	if (h->lookahead && h->ops->read)
+		step = h->ops->read(s, side);
+	while (step.more && reads-- > 0 && h->bytes < upto && h->state == DIRECTION_OPEN &&
+		source_is_ready(s, side))
+		step = pump_once(s, side);
+	return step.ev;
 }
 
-void
+enum session_event
 direction_pump_now(struct session *s, int side)
 {
 	struct direction *h = &s->dir[side];
 	uint64_t before = h->bytes, owed = direction_pending(h), in, out;
+	enum session_event ev;
 	unsigned int per;
 
 	if (direction_is_over(h))
-		return;
+		return SESSION_EV_NONE;
 	per = share(s, side);
 	bulk_leave(h);
-	pump(s, side);
+	ev = pump(s, side);
 	in = h->bytes - before;
 	out = in + owed - direction_pending(h);
 	if (h->is_bulk)
 		bulk_used(s->engine, MAX(in, out) / MAX(per, share(s, side)));
+	return ev;
 }
 
-void
+enum session_event
 direction_pump(struct session *s, int side)
 {
-	if (!s->dir[side].is_bulk || bulk_has_turn(s, side))
-		direction_pump_now(s, side);
-}
-
-void
-direction_collect(struct session *s)
-{
-	struct direction *h = &s->dir[CLIENT];
-	struct conn *src = &s->conn[CLIENT];
-	struct engine *e = s->engine;
-	size_t got;
-	int may_keep;
-
-	if (h->state != DIRECTION_OPEN || !direction_has_room(e, h) ||
-		!loop_is_ready(src->loop, src->fd, DIR_R))
-		return;
-	may_keep = direction_can_keep(e, h);
-	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - h->tail, &got)
-			 : conn_peek(src, e->scratch, 1, &got)) {
-	case IO_AGAIN:
-		return;
-	case IO_OK:
-		if (!may_keep) {
-			/* It stays there until the server's side is up. */
-			h->left_in_kernel = 1;
-			return;
-		}
-		direction_count(s, CLIENT, got);
-		direction_buf_append(e, h, e->scratch, got);
-		if (src->eof)
-			direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
-		return;
-	case IO_EOF:
-		direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
-		return;
-	case IO_ERR:
-		session_side_failed(s, CLIENT);
-		return;
-	}
-}
-
-int
-direction_speculative_send(struct session *s)
-{
-	struct direction *h = &s->dir[CLIENT];
-	struct conn *sink = &s->conn[SERVER];
-	size_t put;
-	int near;
-
-	if (!direction_pending(h) || !loop_is_ready(sink->loop, sink->fd, DIR_W))
-		return 0;
-	switch (conn_send(
-		sink, h->buf + h->head, direction_buffered(h), h->state == DIRECTION_DRAIN, &put)) {
-	case IO_OK:
-		h->head += (uint32_t)put;
-		near = 1;
-		break;
-	case IO_AGAIN:
-		near = 0;
-		break;
-	case IO_EOF:
-	case IO_ERR:
-	default:
-		return -1;
-	}
-	server_note_near(srv_shard(s, s->srv), near);
-	return near;
+	if (s->dir[side].is_bulk && !bulk_has_turn(s, side))
+		return SESSION_EV_NONE;
+	return direction_pump_now(s, side);
 }

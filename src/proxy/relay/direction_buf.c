@@ -12,6 +12,7 @@ void
 direction_init(struct direction *h)
 {
 	memset(h, 0, sizeof(*h));
+	h->ops = &relay_plain;
 }
 
 void
@@ -93,4 +94,12 @@ direction_can_keep(struct engine *e, const struct direction *h)
 		return 1;
 	counter_add(&e->buf_waits, 1);
 	return 0;
+}
+
+void
+direction_wait_for_buffer(struct session *s, int side)
+{
+	counter_add(&s->engine->buf_waits, 1);
+	s->dir[side].waits_for_buffer = 1;
+	s->wake_ms = loop_now_ms(s->engine->loop) + DIRECTION_BUFFER_WAIT_MS;
 }

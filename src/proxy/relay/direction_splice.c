@@ -8,11 +8,11 @@
 
 #include <errno.h>
 
-#include "proxy/http1/exchange.h"
-#include "base/counter.h"
+#include "proxy/model/termination.h"
 #include "net/splice.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
+#include "base/counter.h"
 
 /* Pipes that nobody needed for so long are closed. */
 #define PIPES_IDLE_MS 500
@@ -63,13 +63,22 @@ direction_splice_is_forced(const struct session *s, int side)
 	return (proxy_splice(s->fe, s->be) & forcing_option(side)) != 0;
 }
 
+/* How much of what comes next may pass unseen. */
+static uint64_t
+opaque_bytes(const struct session *s, int side)
+{
+	const struct relay_ops *ops = s->dir[side].ops;
+
+	return ops->opaque ? ops->opaque(s, side) : UINT64_MAX;
+}
+
 int
 direction_splices(const struct session *s, int side)
 {
 	const struct direction *h = &s->dir[side];
 
 	return h->is_bulk && !h->no_splice && s->engine->pipes.max &&
-		exchange_is_opaque(s, side) &&
+		opaque_bytes(s, side) &&
 		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
 		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
 }
@@ -174,31 +183,55 @@ direction_splice_out(struct session *s, int side, int last)
 	return IO_AGAIN;
 }
 
-/* What came in goes out at once; over: it was the message's end. As pump_once(). */
-static int
-splice_on(struct session *s, int side, int over)
+/* What came in goes out at once. */
+static struct io_step
+splice_on(struct session *s, int side, size_t got)
 {
+	const struct relay_ops *ops = s->dir[side].ops;
+	enum relay_status status = RELAY_ON;
+	struct io_step step;
+	size_t used, out;
+
+	if (ops->step)
+		status = ops->step(s, side, NULL, got, &used, &out);
 	/* Told before it is written: a FIN may ride along. */
-	if (over)
+	if (status == RELAY_OVER)
 		direction_event(s, side, DIRECTION_EV_MSG_END);
-	if (!direction_flush(s, side))
-		return 0;
-	if (over)
-		direction_event(s, side, DIRECTION_EV_EMPTY);
-	return !over;
+	step = direction_flush(s, side);
+	if (!step.more || status == RELAY_ON)
+		return step;
+	direction_event(s, side, DIRECTION_EV_EMPTY);
+	return io_stop();
 }
 
-int
-direction_splice_once(struct session *s, int side)
+/* The pipe has taken bytes. */
+static struct io_step
+splice_took(struct session *s, int side, struct pipe *p, size_t got)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];
-	struct conn *src = &s->conn[side];
+
+	h->pipe = p;
+	counter_add(&e->pipes.bytes, got);
+	memory_watch(e);
+	direction_count(s, side, got);
+	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
+	/* Only now has the sink anything to be late with. */
+	s->last_ms[!side] = loop_now_ms(e->loop);
+	return splice_on(s, side, got);
+}
+
+int
+direction_splice_once(struct session *s, int side, struct io_step *step)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[side];
 	uint64_t len = MAX(bulk_turn(e), e->bufsize) * BULK_SPLICED_SHARE;
 	uint64_t room = memory_room(e);
 	struct pipe *p = NULL;
 	size_t got;
 
+	*step = io_stop();
 	/* What is in a pipe is memory: never so much that new sessions had to wait for it. */
 	if (room >= e->bufsize)
 		p = pipe_get(&e->pipes, loop_now_ms(e->loop));
@@ -207,30 +240,24 @@ direction_splice_once(struct session *s, int side)
 		return -1;
 	}
 	/* What is behind the message stays with the kernel. */
-	len = MIN(MIN(len, room), exchange_left(s, side));
-	switch (splice_in(src, p, (size_t)len, &got)) {
+	len = MIN(MIN(len, room), opaque_bytes(s, side));
+	switch (splice_in(&s->conn[side], p, (size_t)len, &got)) {
 	case SPLICE_OK:
-		h->pipe = p;
-		counter_add(&e->pipes.bytes, got);
-		memory_watch(e);
-		direction_count(s, side, got);
-		h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
-		/* Only now has the sink anything to be late with. */
-		s->last_ms[!side] = loop_now_ms(e->loop);
-		return splice_on(s, side, exchange_pass(s, side, got));
+		*step = splice_took(s, side, p, got);
+		return 0;
 	case SPLICE_AGAIN:
 		give_back(e, p);
 		bulk_drained(e, h);
+		return 0;
+	case SPLICE_ERR:
+		give_back(e, p);
+		direction_side_failed(s, side);
 		return 0;
 	case SPLICE_CANNOT:
 		refuse(e, h);
 		break;
 	case SPLICE_ASK:
 		break;
-	case SPLICE_ERR:
-		give_back(e, p);
-		session_side_failed(s, side);
-		return 0;
 	}
 	give_back(e, p);
 	return -1;

@@ -4,7 +4,6 @@
  */
 #include "proxy/relay/direction.h"
 
-#include "proxy/http1/exchange.h"
 #include "proxy/model/memory.h"
 
 void
@@ -38,7 +37,8 @@ direction_zc_buf_get(struct session *s, int side)
 	struct direction *h = &s->dir[side];
 	struct engine *e = s->engine;
 
-	if (h->buf || !exchange_is_opaque(s, side) || !zerocopy_may(&e->zerocopy, &s->conn[!side]))
+	if (h->buf || (h->ops->opaque && !h->ops->opaque(s, side)) ||
+		!zerocopy_may(&e->zerocopy, &s->conn[!side]))
 		return NULL;
 	h->buf = pool_get(&e->buf_pool);
 	assert(h->buf);

@@ -7,6 +7,7 @@
 #include "base/counter.h"
 #include "base/log.h"
 #include "proxy/model/count.h"
+#include "proxy/model/termination.h"
 #include "proxy/session/derive.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/response.h"
@@ -28,15 +29,6 @@ static uint64_t
 now_ms(const struct session *s)
 {
 	return loop_now_ms(s->engine->loop);
-}
-
-void
-session_blame(struct session *s, char cause, char phase)
-{
-	if (s->term[0] == '-')
-		s->term[0] = cause;
-	if (s->term[1] == '-')
-		s->term[1] = phase;
 }
 
 static void
@@ -197,53 +189,20 @@ session_do_queue_abort(struct session *s)
 
 /* --- the end --- */
 
-void
-session_note_failure(struct session *s, int side)
-{
-	if (s->state != SESSION_RELAY)
-		return;
-	if (s->term[0] == '-' && side == CLIENT) {
-		counter_add(&be_stat(s)->cli_abrt, 1);
-		counter_add(&srv_stat(s)->cli_abrt, 1);
-	} else if (s->term[0] == '-') {
-		counter_add(&be_stat(s)->srv_abrt, 1);
-		counter_add(&srv_stat(s)->srv_abrt, 1);
-	}
-	session_blame(s, side == CLIENT ? 'C' : 'S', http_awaits_head(s, SERVER) ? 'H' : 'D');
-}
-
-void
-session_side_failed(struct session *s, int side)
-{
-	session_note_failure(s, side);
-	direction_event(s, side, DIRECTION_EV_SRC_ERR);
-	if (!direction_pending(&s->dir[side]))
-		direction_event(s, side, DIRECTION_EV_EMPTY);
-	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
-}
-
 enum session_event
 session_do_relay_timeout(struct session *s)
 {
-	unsigned int status;
+	enum session_event ev;
 	int side;
 
-	if (s->dir[SERVER].inspects == INSPECTS_HELD) {
-		tcp_content_end_response(s);
-		if (session_deadline(s) > now_ms(s))
-			return SESSION_EV_NONE;
+	if (tcp_content_holds_response(s)) {
+		ev = tcp_content_end_response(s);
+		if (ev != SESSION_EV_NONE || session_deadline(s) > now_ms(s))
+			return ev;
 	}
-	/* What was read last has ended it: the machine is told when this dispatch is over. */
-	if (s->dir[SERVER].inspects == INSPECTS_DENIED)
-		return SESSION_EV_NONE;
 	side = session_late_side(s);
-	if (http_awaits_head(s, SERVER)) {
-		status = response_late(s, side);
-		if (!status)
-			return SESSION_EV_L7_RETRY;
-		session_blame(s, side == CLIENT ? 'c' : 's', side == CLIENT ? 'D' : 'H');
-		return session_failure_event(s, status);
-	}
+	if (http_awaits_head(s, SERVER))
+		return response_late(s, side);
 	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
 	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it
 	 * with a reset. */
@@ -320,48 +279,4 @@ session_do_close_killed(struct session *s)
 						   : 'R');
 	session_reset_sides(s);
 	return session_do_close(s);
-}
-
-void
-direction_do_none(struct session *s, int side)
-{
-	(void)s;
-	(void)side;
-}
-
-void
-direction_do_mark_broken(struct session *s, int side)
-{
-	s->dir[side].broken = 1;
-	s->dir[side].left_in_kernel = 0;
-}
-
-void
-direction_do_drop(struct session *s, int side)
-{
-	struct direction *h = &s->dir[side];
-
-	h->broken = 1;
-	direction_discard_pending(s->engine, h);
-}
-
-/* A bug of ours: nobody may trust in what this direction forwards. */
-void
-direction_do_bug(struct session *s, int side)
-{
-	counter_add(&s->engine->fsm_bugs, 1);
-	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: half %d in state %s: bug, ended",
-		(unsigned long long)s->id, side, direction_state_name(s->dir[side].state));
-	s->dir[side].broken = 1;
-}
-
-void
-direction_do_shut_sink(struct session *s, int side)
-{
-	/* The last direction needs no shutdown(): close() follows, and sends the FIN. */
-	if (s->dir[side].broken || direction_is_over(&s->dir[!side]))
-		return;
-	conn_shut(&s->conn[!side]);
-	/* client-fin and server-fin count from here. */
-	s->last_ms[!side] = now_ms(s);
 }

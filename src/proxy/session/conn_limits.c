@@ -157,7 +157,6 @@ conn_limits_listener(struct listener *ln, struct proxy *fe, struct engine *e)
 {
 	ln->owner = fe;
 	ln->worker = e;
-	ln->on_accept = session_on_accept;
 	ln->may_accept = ask;
 	ln->not_accepted = conn_limits_give_back;
 }

@@ -9,6 +9,8 @@
 #include "net/sockbuf.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/model/count.h"
+#include "proxy/session/session_post.h"
 
 int
 connect_is_resource(int err)
@@ -106,6 +108,38 @@ target_of(const struct session *s)
 	return a;
 }
 
+/* Takes over the socket of a connect() that is on its way. 0, or a negative reason: fd stays the
+ * caller's. */
+static int
+open_server(struct session *s, int fd, enum conn_kind kind)
+{
+	struct engine *e = s->engine;
+	int r = conn_open(&s->conn[SERVER], e->loop, fd, e->on_io, s, kind);
+
+	if (r < 0)
+		return r;
+	loop_want(e->loop, fd, EV_W);
+	/* Nothing can have been sent to a socket this young. */
+	loop_presume_again(e->loop, fd, DIR_R);
+	if (!server_is_near(srv_shard(s, s->srv)))
+		loop_presume_again(e->loop, fd, DIR_W);
+	session_post(s, SESSION_EV_NONE);
+	return 0;
+}
+
+int
+connect_reuse(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct conn *c = &s->conn[SERVER];
+
+	if (s->held && conn_pool_server(s->held) == s->srv) {
+		s->is_private = s->held_private;
+		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
+	}
+	return conn_pool_get(e, s->srv, s->requests == 1, e->on_io, s, c, &s->uses);
+}
+
 int
 connect_server(struct session *s)
 {
@@ -131,7 +165,7 @@ connect_server(struct session *s)
 		(void)sys_close(sys, (int)fd);
 		return (int)r;
 	}
-	e = session_open_server(s, (int)fd, family == AF_UNIX ? CONN_UNIX : CONN_TCP);
+	e = open_server(s, (int)fd, family == AF_UNIX ? CONN_UNIX : CONN_TCP);
 	if (e < 0) {
 		(void)sys_close(sys, (int)fd);
 		return -EMFILE;

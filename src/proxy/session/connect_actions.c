@@ -3,6 +3,8 @@
 #include "proxy/session/actions.h"
 
 #include "proxy/http1/l7_retry.h"
+#include "proxy/http1/response.h"
+#include "proxy/model/termination.h"
 #include "proxy/session/connect.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
@@ -33,7 +35,7 @@ reuses(struct session *s)
 
 	s->uses = 0;
 	s->is_private = 0;
-	t->reused = (uint8_t)(t->keep_alive[SERVER] && !t->fresh && session_reuse_server(s));
+	t->reused = (uint8_t)(t->keep_alive[SERVER] && !t->fresh && connect_reuse(s));
 	/* What has to be there for another attempt: all of the request. */
 	h->resend = (uint8_t)l7_retry_can_replay(s);
 	if (!t->reused)
@@ -154,21 +156,22 @@ enum session_event
 session_do_established(struct session *s)
 {
 	uint64_t now = now_ms(s);
+	enum session_event ev;
 
 	s->connected_ms = now;
 	/* The client could do nothing while it waited for us: it is timed from now on. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
-	counter_set(&srv_stat(s)->last_sess_ms, now);
-	counter_set(&be_stat(s)->last_sess_ms, now);
+	srv_stat(s)->last_sess_ms = be_stat(s)->last_sess_ms = now;
 	counter_add(&srv_stat(s)->bytes_in, s->dir[CLIENT].bytes);
-	if (!s->txn)
-		session_log_early(s);
-	else
+	if (s->txn) {
+		s->dir[CLIENT].ops = &http_request_ops;
+		s->dir[SERVER].ops = &http_response_ops;
 		exchange_foresee(s, CLIENT);
+	} else {
+		session_log_early(s);
+	}
 	direction_plan_zerocopy(s);
-	tcp_content_begin_response(s);
-	/* A stream too: its head is not to wait in line. */
-	if (s->dir[SERVER].inspects != INSPECTS_DENIED)
-		direction_pump_now(s, CLIENT);
-	return SESSION_EV_NONE;
+	ev = tcp_content_begin_response(s);
+	/* A bulk transfer too: its head is not to wait in line. */
+	return ev == SESSION_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
 }

@@ -91,13 +91,13 @@ session_late_side(const struct session *s)
 
 /* Who waits for a buffer looks for one again before it is late. */
 static void
-derive_starving(const struct session *s, int side, struct derived *d)
+derive_buffer_wait(const struct session *s, int side, struct derived *d)
 {
 	if (s->dir[side].waits_for_buffer)
 		d->deadline = MIN(d->deadline, s->wake_ms);
 }
 
-static void
+void
 derive_relay(const struct session *s, struct derived *d)
 {
 	for (int side = 0; side < SIDES; side++) {
@@ -114,12 +114,12 @@ derive_relay(const struct session *s, struct derived *d)
 	}
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
-	if (s->dir[SERVER].inspects == INSPECTS_HELD)
+	if (tcp_content_holds_response(s))
 		d->deadline = MIN(d->deadline, tcp_content_response_deadline(s));
-	derive_starving(s, SERVER, d);
+	derive_buffer_wait(s, SERVER, d);
 }
 
-static void
+void
 derive_read(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
@@ -128,11 +128,11 @@ derive_read(const struct session *s, struct derived *d)
 		d->wants[CLIENT] |= EV_W;
 	d->low_water = http_read_low_water(s);
 	d->deadline = http_read_deadline(s);
-	derive_starving(s, CLIENT, d);
+	derive_buffer_wait(s, CLIENT, d);
 }
 
 /* The backend's time where it is known. Without any it is told at once. */
-static void
+void
 derive_tarpit(const struct session *s, struct derived *d)
 {
 	const struct proxy *be = session_backend(s);
@@ -142,23 +142,23 @@ derive_tarpit(const struct session *s, struct derived *d)
 }
 
 /* However much of it has come: whoever sends it byte by byte is given no more time. */
-static void
+void
 derive_header(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
 	d->deadline = after(s->state_ms, s->fe->to.client);
-	derive_starving(s, CLIENT, d);
+	derive_buffer_wait(s, CLIENT, d);
 }
 
-static void
+void
 derive_inspect(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
 	d->deadline = tcp_content_deadline(s);
-	derive_starving(s, CLIENT, d);
+	derive_buffer_wait(s, CLIENT, d);
 }
 
-static void
+void
 derive_reply(const struct session *s, struct derived *d)
 {
 	if (direction_has_pending(&s->dir[SERVER]))
@@ -169,7 +169,7 @@ derive_reply(const struct session *s, struct derived *d)
 }
 
 /* Before there is a server that has answered. */
-static void
+void
 derive_early(const struct session *s, struct derived *d)
 {
 	const struct direction *h = &s->dir[CLIENT];
@@ -181,52 +181,36 @@ derive_early(const struct session *s, struct derived *d)
 	d->wants[SERVER] = EV_W;
 }
 
-struct derived
-session_derive(const struct session *s)
+void
+derive_queue(const struct session *s, struct derived *d)
 {
-	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
+	derive_early(s, d);
+	d->deadline = after(s->state_ms, s->be->to.queue);
+}
 
-	switch (s->state) {
-	case SESSION_RELAY:
-		derive_relay(s, &d);
-		break;
-	case SESSION_PROXY_HEADER:
-		derive_header(s, &d);
-		break;
-	case SESSION_READ:
-		derive_read(s, &d);
-		break;
-	case SESSION_INSPECT:
-		derive_inspect(s, &d);
-		break;
-	case SESSION_REPLY:
-		derive_reply(s, &d);
-		break;
-	case SESSION_TARPIT:
-		derive_tarpit(s, &d);
-		break;
-	case SESSION_INIT:
-	case SESSION_ASSIGN:
-		derive_early(s, &d);
-		break;
-	case SESSION_QUEUE:
-		derive_early(s, &d);
-		d.deadline = after(s->state_ms, s->be->to.queue);
-		break;
-	case SESSION_CONNECT:
-		derive_early(s, &d);
-		d.deadline = after(s->state_ms, s->be->to.connect);
-		break;
-	case SESSION_RETRY:
-		derive_early(s, &d);
-		d.deadline = s->wake_ms;
-		break;
-	case SESSION_LINGER:
-		d.deadline = s->wake_ms;
-		break;
-	case SESSION_CLOSED:
-	case SESSION_STATES:
-		break;
-	}
-	return d;
+void
+derive_connect(const struct session *s, struct derived *d)
+{
+	derive_early(s, d);
+	d->deadline = after(s->state_ms, s->be->to.connect);
+}
+
+void
+derive_retry(const struct session *s, struct derived *d)
+{
+	derive_early(s, d);
+	d->deadline = s->wake_ms;
+}
+
+void
+derive_linger(const struct session *s, struct derived *d)
+{
+	d->deadline = s->wake_ms;
+}
+
+void
+derive_nothing(const struct session *s, struct derived *d)
+{
+	(void)s;
+	(void)d;
 }

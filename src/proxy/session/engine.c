@@ -9,6 +9,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/relay/bulk.h"
+#include "proxy/session/session_io.h"
 
 /* Objects kept for reuse; the rest goes back to the allocator. */
 #define SESSIONS_KEPT 1024
@@ -49,6 +50,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->shared = &e->alone;
 	e->max_reads = MAX_READS;
 	list_init(&e->sessions);
+	session_hooks(e);
 	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
 	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
 	bulk_init(e);

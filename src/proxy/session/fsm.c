@@ -1,6 +1,5 @@
-/*
- * Dispatch of the two machines. The only file that assigns ->state of a session or a direction.
- */
+/* Dispatch of the session's machine (fsm.tbl.h), on its worker. The only file that assigns a
+ * session's state. */
 #include "proxy/model/fsm.h"
 
 #include "proxy/session/actions.h"
@@ -18,13 +17,6 @@ struct session_row {
 	const char *name;
 };
 
-struct direction_row {
-	uint8_t known;
-	uint8_t next;
-	void (*action)(struct session *s, int side);
-	const char *name;
-};
-
 static const struct session_row session_rows[SESSION_STATES][SESSION_EVENTS] = {
 #define SESSION_ROW(st, ev, to, act, fol) \
 	[SESSION_##st][SESSION_EV_##ev] = { 1, SESSION_##to, fol, session_do_##act, #act },
@@ -32,15 +24,9 @@ static const struct session_row session_rows[SESSION_STATES][SESSION_EVENTS] = {
 #undef SESSION_ROW
 };
 
-static const struct direction_row direction_rows[DIRECTION_STATES][DIRECTION_EVENTS] = {
-#define DIRECTION_ROW(st, ev, to, act) \
-	[DIRECTION_##st][DIRECTION_EV_##ev] = { 1, DIRECTION_##to, direction_do_##act, #act },
-#include "proxy/model/fsm.tbl.h"
-#undef DIRECTION_ROW
-};
-
 static const uint8_t session_resting[SESSION_STATES] = {
-#define SESSION_STATE(name, resting, what) [SESSION_##name] = resting,
+#define SESSION_STATE(name, resting, io, task, late, derive, outcome, what) \
+	[SESSION_##name] = resting,
 #include "proxy/model/fsm.tbl.h"
 #undef SESSION_STATE
 };
@@ -91,21 +77,11 @@ session_event(struct session *s, enum session_event ev)
 	}
 }
 
-void
-direction_event(struct session *s, int side, enum direction_event ev)
-{
-	struct direction *h = &s->dir[side];
-	const struct direction_row *row = &direction_rows[h->state][ev];
-
-	h->state = (enum direction_state)row->next;
-	row->action(s, side);
-}
-
 const char *
 session_state_name(enum session_state st)
 {
 	static const char *const names[SESSION_STATES] = {
-#define SESSION_STATE(name, resting, what) #name,
+#define SESSION_STATE(name, resting, io, task, late, derive, outcome, what) #name,
 #include "proxy/model/fsm.tbl.h"
 #undef SESSION_STATE
 	};
@@ -125,30 +101,6 @@ session_event_name(enum session_event ev)
 	return names[ev];
 }
 
-const char *
-direction_state_name(enum direction_state st)
-{
-	static const char *const names[DIRECTION_STATES] = {
-#define DIRECTION_STATE(name, what) #name,
-#include "proxy/model/fsm.tbl.h"
-#undef DIRECTION_STATE
-	};
-
-	return names[st];
-}
-
-const char *
-direction_event_name(enum direction_event ev)
-{
-	static const char *const names[DIRECTION_EVENTS] = {
-#define DIRECTION_EVENT(name, what) #name,
-#include "proxy/model/fsm.tbl.h"
-#undef DIRECTION_EVENT
-	};
-
-	return names[ev];
-}
-
 int
 session_state_is_resting(enum session_state st)
 {
@@ -163,16 +115,5 @@ fsm_session_row(enum session_state st, enum session_event ev, struct fsm_row *ou
 	if (!row->known)
 		return -ERR_UNKNOWN;
 	*out = (struct fsm_row){ .next = row->next, .follow = row->follow, .action = row->name };
-	return 0;
-}
-
-int
-fsm_direction_row(enum direction_state st, enum direction_event ev, struct fsm_row *out)
-{
-	const struct direction_row *row = &direction_rows[st][ev];
-
-	if (!row->known)
-		return -ERR_UNKNOWN;
-	*out = (struct fsm_row){ .next = row->next, .action = row->name };
 	return 0;
 }

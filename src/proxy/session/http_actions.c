@@ -1,6 +1,7 @@
 /* What the session machine does on transitions that only mode http has: see actions.c. */
 #include "proxy/session/actions.h"
 #include "proxy/model/count.h"
+#include "proxy/model/termination.h"
 #include "proxy/session/derive.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -14,6 +15,7 @@
 #include "proxy/backend/queue.h"
 #include "proxy/session/route.h"
 #include "proxy/http1/request.h"
+#include "proxy/session/session_post.h"
 
 #include <string.h>
 
@@ -206,7 +208,8 @@ session_do_l7_retry(struct session *s)
 	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
 	if (s->retries)
 		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
-	t->again = t->reused = 0;
+	t->reused = 0;
+	s->speculates_read = 0;
 	t->fresh = 1;
 	s->connected_ms = 0;
 	s->wake_ms = loop_now_ms(s->engine->loop);
@@ -231,6 +234,7 @@ reset_half(struct session *s, int side)
 	struct direction *h = &s->dir[side];
 
 	direction_event(s, side, DIRECTION_EV_RESET);
+	h->ops = &relay_plain;
 	h->bytes = h->lookahead;
 	h->resend = 0;
 	h->burst = 0;

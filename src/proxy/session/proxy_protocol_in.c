@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "proxy/session/actions.h"
-#include "proxy/http1/exchange.h"
+#include "proxy/session/session_admit.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "net/proxy_header.h"
 #include "proxy/model/addr_override.h"
@@ -12,20 +12,20 @@
 /* --- what it comes to --- */
 
 /* HAProxy has one code for all of them. */
-static void
-blame(struct session *s, enum proxy_header_err err)
+void
+proxy_protocol_blame(struct session *s, enum proxy_header_err err)
 {
 	s->header_err = (uint8_t)err;
 	session_blame(s, 'P', 'R');
 }
 
 /* The sender is to notice (proxy-protocol.txt 2.1): an end could be that of an empty stream. */
-static void
-refuse(struct session *s, enum proxy_header_err err)
+static enum session_event
+refuse_header(struct session *s, enum proxy_header_err err)
 {
-	blame(s, err);
+	proxy_protocol_blame(s, err);
 	conn_reset_on_close(&s->conn[CLIENT]);
-	session_event(s, SESSION_EV_DENIED);
+	return SESSION_EV_DENIED;
 }
 
 /* What stands behind the header is what the client has said: it lies where its direction, or the
@@ -53,17 +53,17 @@ keep_rest(struct session *s, size_t used)
 }
 
 /* The header has come. */
-static void
-go_on(struct session *s, const struct proxy_header *header)
+static enum session_event
+accept_header(struct session *s, const struct proxy_header *header)
 {
 	if (header->announces)
 		addr_override_proxy_protocol(s, &header->src, &header->dst);
 	keep_rest(s, header->len);
-	session_begin(s);
+	return session_admit_again(s);
 }
 
-static void
-judge(struct session *s)
+static enum session_event
+parse_header(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
 	struct proxy_header header;
@@ -71,14 +71,13 @@ judge(struct session *s)
 	switch (proxy_header_parse(
 		h->buf + h->tail, h->lookahead, s->engine->bufsize - h->tail, &header)) {
 	case PROXY_HEADER_MORE:
-		return;
+		break;
 	case PROXY_HEADER_BAD:
-		refuse(s, header.err);
-		return;
+		return refuse_header(s, header.err);
 	case PROXY_HEADER_WHOLE:
-		go_on(s, &header);
-		return;
+		return accept_header(s, &header);
 	}
+	return SESSION_EV_NONE;
 }
 
 /* --- its bytes --- */
@@ -109,7 +108,7 @@ has_room(struct session *s)
  * come of one that is not whole is left there, and looked at again in a while: `ahead` says that
  * something has come, as the log wants to know it.
  */
-static void
+static enum session_event
 look_in_place(struct session *s)
 {
 	struct engine *e = s->engine;
@@ -120,45 +119,40 @@ look_in_place(struct session *s)
 
 	switch (conn_peek(src, e->scratch, e->bufsize, &got)) {
 	case IO_AGAIN:
-		return;
+		return SESSION_EV_NONE;
 	case IO_OK:
 		break;
 	case IO_EOF:
 	case IO_ERR:
-		session_event(s, SESSION_EV_CLIENT_GONE);
-		return;
+		return SESSION_EV_CLIENT_GONE;
 	}
 	h->lookahead = (uint32_t)got;
 	switch (proxy_header_parse(e->scratch, got, e->bufsize, &header)) {
 	case PROXY_HEADER_MORE:
-		exchange_wait_for_buffer(s, CLIENT);
-		return;
+		direction_wait_for_buffer(s, CLIENT);
+		return SESSION_EV_NONE;
 	case PROXY_HEADER_BAD:
-		refuse(s, header.err);
-		return;
+		return refuse_header(s, header.err);
 	case PROXY_HEADER_WHOLE:
 		h->lookahead = 0;
 		break;
 	}
 	if (conn_take(src, e->scratch, header.len, got < e->bufsize && got == header.len) != IO_OK)
-		session_event(s, SESSION_EV_CLIENT_GONE);
-	else
-		go_on(s, &header);
+		return SESSION_EV_CLIENT_GONE;
+	return accept_header(s, &header);
 }
 
-/* One read: 1 when something came. Most likely it is the header, and what the client says first. */
-static int
-fill(struct session *s)
+/* One read; more: something came. Most likely it is the header, and what the client says first. */
+static struct io_step
+read_header(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[CLIENT];
 	size_t got, at;
 
 	if (!h->buf) {
-		if (!has_room(s) || direction_buf_get(e, h) < 0) {
-			look_in_place(s);
-			return 0;
-		}
+		if (!has_room(s) || direction_buf_get(e, h) < 0)
+			return io_event(look_in_place(s));
 		h->head = h->tail = s->fe->mode == PROXY_HTTP ? e->maxrewrite : 0;
 		h->lookahead = 0;
 	}
@@ -168,57 +162,29 @@ fill(struct session *s)
 		break;
 	case IO_OK:
 		h->lookahead += (uint32_t)got;
-		return 1;
+		return io_more(1);
 	case IO_EOF:
 	case IO_ERR:
-		session_event(s, SESSION_EV_CLIENT_GONE);
-		return 0;
+		return io_event(SESSION_EV_CLIENT_GONE);
 	}
 	if (!h->lookahead)
 		direction_buf_free(e, h);
-	return 0;
+	return io_stop();
 }
 
-void
+enum session_event
 proxy_protocol_read(struct session *s)
 {
 	struct conn *src = &s->conn[CLIENT];
+	struct io_step step = io_more(1);
 
 	s->dir[CLIENT].waits_for_buffer = 0;
-	while (s->state == SESSION_PROXY_HEADER) {
-		if (!((src->err || loop_is_ready(src->loop, src->fd, DIR_R)) && fill(s)))
-			return;
-		judge(s);
+	while (step.more && (src->err || loop_is_ready(src->loop, src->fd, DIR_R))) {
+		step = read_header(s);
+		if (step.more)
+			step.ev = parse_header(s);
+		if (step.ev != SESSION_EV_NONE)
+			return step.ev;
 	}
-}
-
-void
-proxy_protocol_io(struct session *s, uint32_t ev)
-{
-	if (ev & EV_R)
-		proxy_protocol_read(s);
-	if (s->state == SESSION_PROXY_HEADER && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
-		session_event(s, SESSION_EV_CLIENT_GONE);
-}
-
-/* --- none comes --- */
-
-enum session_event
-session_do_proxy_header_timeout(struct session *s)
-{
-	blame(s, PROXY_HEADER_ERR_LATE);
-	return session_do_close(s);
-}
-
-enum session_event
-session_do_proxy_header_abort(struct session *s)
-{
-	int failed = s->conn[CLIENT].err != 0, cut = s->dir[CLIENT].lookahead != 0;
-
-	blame(s, failed ? PROXY_HEADER_ERR_FAILED
-			: cut   ? PROXY_HEADER_ERR_CUT
-				: PROXY_HEADER_ERR_CLOSED);
-	if (cut && !failed)
-		conn_reset_on_close(&s->conn[CLIENT]);
-	return session_do_close(s);
+	return SESSION_EV_NONE;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "proxy/session/actions.h"
+#include "proxy/model/termination.h"
 #include "proxy/model/count.h"
 #include "proxy/session/derive.h"
 #include "proxy/http1/exchange.h"
@@ -179,8 +179,8 @@ judge_client(struct session *s, struct rule_outcome *v)
 }
 
 /* What the rules say of what is there: PASSED, DENIED, or NONE when they wait. */
-static enum session_event
-decide(struct session *s)
+enum session_event
+tcp_content_decide(struct session *s)
 {
 	struct rule_outcome v;
 
@@ -199,31 +199,17 @@ decide(struct session *s)
 	return SESSION_EV_PASSED;
 }
 
-void
+enum session_event
 tcp_content_read(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
-	enum session_event ev;
 
 	if (!h->buf && h->state == DIRECTION_OPEN && !memory_has_buffer(s->engine)) {
-		exchange_wait_for_buffer(s, CLIENT);
-		return;
+		direction_wait_for_buffer(s, CLIENT);
+		return SESSION_EV_NONE;
 	}
 	direction_collect(s);
-	ev = s->conn[CLIENT].err ? SESSION_EV_CLIENT_GONE : decide(s);
-	if (ev == SESSION_EV_NONE)
-		return;
-	session_event(s, ev);
-	session_log_early(s);
-}
-
-void
-tcp_content_io(struct session *s, uint32_t ev)
-{
-	if (ev & EV_R)
-		tcp_content_read(s);
-	if (s->state == SESSION_INSPECT && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
-		session_event(s, SESSION_EV_CLIENT_GONE);
+	return s->conn[CLIENT].err ? SESSION_EV_CLIENT_GONE : tcp_content_decide(s);
 }
 
 uint64_t
@@ -232,33 +218,9 @@ tcp_content_deadline(const struct session *s)
 	return MIN(delay_end(s), after(s->last_ms[CLIENT], s->fe->to.client));
 }
 
-static enum session_event
-gone(struct session *s, char cause)
-{
-	session_blame(s, cause, 'R');
-	counter_add(&fe_stat(s)->failed_req, 1);
-	if (s->be)
-		counter_add(&be_stat(s)->cli_abrt, 1);
-	return session_do_close(s);
-}
-
-enum session_event
-session_do_inspect_abort(struct session *s)
-{
-	return gone(s, 'C');
-}
-
-enum session_event
-session_do_inspect_timeout(struct session *s)
-{
-	if (after(s->last_ms[CLIENT], s->fe->to.client) <= loop_now_ms(s->engine->loop)) {
-		session_blame(s, 'c', 'R');
-		return SESSION_EV_CLIENT_GONE;
-	}
-	return decide(s);
-}
-
 /* --- a server in mode tcp --- */
+
+static const struct relay_ops tcp_content_ops;
 
 static int
 is_response_due(const struct session *s)
@@ -268,18 +230,18 @@ is_response_due(const struct session *s)
 
 /* The held bytes are forwarded like any others from here on. */
 static void
-let_go(struct session *s)
+release_response(struct session *s)
 {
 	struct direction *h = &s->dir[SERVER];
 
-	h->inspects = INSPECTS_NOT;
+	h->ops = &relay_plain;
 	h->tail += h->lookahead;
 	h->lookahead = 0;
 }
 
-/* More will come, unless `ended`. */
-static void
-judge_server(struct session *s, int ended)
+/* Runs the rules over what the server has sent; ended: no more will come. DENIED or NONE. */
+static enum session_event
+evaluate_response(struct session *s, int ended)
 {
 	struct direction *h = &s->dir[SERVER];
 	struct rule_outcome v;
@@ -292,27 +254,33 @@ judge_server(struct session *s, int ended)
 	switch (run(s, s->be, RULE_TCP_RES_CONTENT, &look, &v)) {
 	case RULE_YIELD:
 		if (ended)
-			let_go(s);
-		return;
+			release_response(s);
+		break;
 	case RULE_FINAL:
 		refuse_response(s, v.what);
-		h->inspects = INSPECTS_DENIED;
-		return;
+		return SESSION_EV_DENIED;
 	case RULE_CONT:
 	case RULE_STOP:
-		let_go(s);
-		return;
+		release_response(s);
+		break;
 	}
+	return SESSION_EV_NONE;
 }
 
-void
+enum session_event
 tcp_content_begin_response(struct session *s)
 {
 	if (s->txn || !proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT))
-		return;
-	s->dir[SERVER].inspects = INSPECTS_HELD;
+		return SESSION_EV_NONE;
+	s->dir[SERVER].ops = &tcp_content_ops;
 	/* Some need not see a byte. */
-	judge_server(s, 0);
+	return evaluate_response(s, 0);
+}
+
+int
+tcp_content_holds_response(const struct session *s)
+{
+	return s->dir[SERVER].ops == &tcp_content_ops;
 }
 
 uint64_t
@@ -322,38 +290,42 @@ tcp_content_response_deadline(const struct session *s)
 }
 
 /* What was held goes out; the end of the source, or its failure, follows behind it. */
-static int
-go_on(struct session *s)
+static struct io_step
+send_held(struct session *s)
 {
 	struct direction *h = &s->dir[SERVER];
 	struct conn *src = &s->conn[SERVER];
+	struct io_step step;
 
-	if (h->inspects != INSPECTS_NOT)
-		return 0;
 	if (src->err)
-		session_side_failed(s, SERVER);
+		direction_side_failed(s, SERVER);
 	else if (src->eof)
 		direction_source_ended(s, SERVER);
-	if (direction_flush(s, SERVER) && h->state == DIRECTION_DRAIN)
+	step = direction_flush(s, SERVER);
+	if (step.more && h->state == DIRECTION_DRAIN)
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
-	return h->state == DIRECTION_OPEN && !direction_pending(h);
+	step.more = h->state == DIRECTION_OPEN && !direction_pending(h);
+	return step;
 }
 
-void
+enum session_event
 tcp_content_end_response(struct session *s)
 {
 	struct direction *h = &s->dir[SERVER];
 	uint64_t last = s->last_ms[SERVER];
-	int starved = h->waits_for_buffer;
+	int waited = h->waits_for_buffer;
+	enum session_event ev;
 
 	h->waits_for_buffer = 0;
-	judge_server(s, 1);
-	(void)go_on(s);
+	ev = evaluate_response(s, 1);
+	if (ev == SESSION_EV_NONE)
+		ev = send_held(s).ev;
 	/* It has said nothing: it is as late as it was. */
 	s->last_ms[SERVER] = last;
 	/* Unless what it said could not be kept: without rules it can go on as it is. */
-	if (starved && h->inspects == INSPECTS_NOT)
-		direction_pump_now(s, SERVER);
+	if (ev == SESSION_EV_NONE && waited)
+		ev = direction_pump_now(s, SERVER);
+	return ev;
 }
 
 /* Without a delay the first bytes are all there is to see. */
@@ -366,35 +338,43 @@ is_response_whole(const struct session *s)
 		h->tail + h->lookahead == s->engine->bufsize;
 }
 
-int
-tcp_content_response(struct session *s)
+/* A read for the rules. */
+static struct io_step
+read_held(struct session *s, int side)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[SERVER];
-	struct conn *src = &s->conn[SERVER];
+	struct direction *h = &s->dir[side];
+	struct conn *src = &s->conn[side];
+	enum session_event ev = SESSION_EV_NONE;
 	size_t got, at;
 
-	if (h->inspects == INSPECTS_DENIED)
-		return 0;
+	if (!(src->err || loop_is_ready(src->loop, src->fd, DIR_R)))
+		return io_stop();
 	if (!h->buf && (!memory_has_buffer(e) || direction_buf_get(e, h) < 0)) {
-		exchange_wait_for_buffer(s, SERVER);
-		return 0;
+		direction_wait_for_buffer(s, side);
+		return io_stop();
 	}
 	at = h->tail + h->lookahead;
 	switch (conn_recv(src, h->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
 		if (!h->lookahead)
 			direction_buf_free(e, h);
-		return 0;
+		return io_stop();
 	case IO_OK:
-		direction_count(s, SERVER, got);
+		direction_count(s, side, got);
 		h->lookahead += (uint32_t)got;
-		judge_server(s, is_response_whole(s));
+		ev = evaluate_response(s, is_response_whole(s));
 		break;
 	case IO_EOF:
 	case IO_ERR:
-		judge_server(s, 1);
+		ev = evaluate_response(s, 1);
 		break;
 	}
-	return h->inspects == INSPECTS_HELD || go_on(s);
+	if (ev != SESSION_EV_NONE)
+		return io_event(ev);
+	return tcp_content_holds_response(s) ? io_more(1) : send_held(s);
 }
+
+static const struct relay_ops tcp_content_ops = {
+	.read = read_held,
+};

@@ -388,7 +388,7 @@ reads_of_one_dispatch_are_bounded(void **st)
 	s = rig_session(0);
 	assert_int_equal(s->state, SESSION_RELAY);
 	before = s->dir[CLIENT].bytes;
-	direction_pump(s, CLIENT);
+	assert_int_equal(direction_pump(s, CLIENT), SESSION_EV_NONE);
 	assert_int_equal(s->dir[CLIENT].bytes - before, w.engine.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "--");

@@ -4,6 +4,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
+#include "proxy/session/session_life.h"
 
 #define SMALL .sndbuf = 20000, .rcvbuf = 20000, .bufsize = 4096
 #define SPLICED(opt, after) .options = OPT_SPLICE_##opt, .maxpipes = 4, .splice_after = after
@@ -415,7 +416,7 @@ one_dispatch_is_bounded(void **st)
 	h = &rig_session(0)->dir[SERVER];
 	assert_true(h->is_bulk);
 	before = h->bytes;
-	direction_pump(rig_session(0), SERVER);
+	assert_int_equal(direction_pump(rig_session(0), SERVER), SESSION_EV_NONE);
 	assert_int_equal(
 		h->bytes - before, BULK_SPLICED_SHARE * w.engine.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "net/bind_conf.h"
 #include "proxy/session/conn_limits.h"
+#include "proxy/session/session_life.h"
 
 #define OTHER_PORT (WORLD_PORT + 1)
 
@@ -53,7 +54,7 @@ open_listener(void)
 	listener_init(ln[1], b);
 	list_append(&b->listeners, &ln[1]->link);
 	b->n_listeners = 1;
-	conn_limits_listener(ln[1], w.px, e[1]);
+	session_listen(ln[1], w.px, e[1]);
 	ln[1]->addr = w.ln->addr;
 	addr_set_port(&ln[1]->addr, OTHER_PORT);
 	assert_int_equal(listener_bind(ln[1], &w.sys, 128, why, sizeof(why)), 0);

@@ -91,10 +91,10 @@ relay_reads_what_it_can_place_and_writes_what_it_has(void **st)
 
 		set_half(CLIENT, r->rq, r->rq_n);
 		set_half(SERVER, r->rp, r->rp_n);
-		if (session_wants(&s, CLIENT) != r->client ||
-			session_wants(&s, SERVER) != r->server)
-			fail_msg("row %zu: client %u, server %u", i, session_wants(&s, CLIENT),
-				session_wants(&s, SERVER));
+		if (session_derive(&s).wants[CLIENT] != r->client ||
+			session_derive(&s).wants[SERVER] != r->server)
+			fail_msg("row %zu: client %u, server %u", i,
+				session_derive(&s).wants[CLIENT], session_derive(&s).wants[SERVER]);
 	}
 }
 
@@ -109,15 +109,15 @@ a_stream_in_line_wants_nothing(void **st)
 	set_half(CLIENT, DIRECTION_OPEN, 0);
 	set_half(SERVER, DIRECTION_OPEN, 5);
 	deadline = session_deadline(&s);
-	assert_int_equal(session_wants(&s, CLIENT), RW);
+	assert_int_equal(session_derive(&s).wants[CLIENT], RW);
 	s.dir[CLIENT].waits = 1;
-	assert_int_equal(session_wants(&s, CLIENT), EV_W);
+	assert_int_equal(session_derive(&s).wants[CLIENT], EV_W);
 	s.dir[SERVER].waits = 1;
-	assert_int_equal(session_wants(&s, CLIENT), 0);
+	assert_int_equal(session_derive(&s).wants[CLIENT], 0);
 	set_half(SERVER, DIRECTION_OPEN, 0);
-	assert_int_equal(session_wants(&s, SERVER), 0);
+	assert_int_equal(session_derive(&s).wants[SERVER], 0);
 	s.dir[SERVER].waits = 0;
-	assert_int_equal(session_wants(&s, SERVER), EV_R);
+	assert_int_equal(session_derive(&s).wants[SERVER], EV_R);
 	assert_true(session_deadline(&s) <= deadline);
 }
 
@@ -146,7 +146,8 @@ a_relay_without_wants_is_over(void **st)
 					continue;
 				set_half(CLIENT, (enum direction_state)rq, n & 1);
 				set_half(SERVER, (enum direction_state)rp, n & 2);
-				idle = !session_wants(&s, CLIENT) && !session_wants(&s, SERVER);
+				idle = !session_derive(&s).wants[CLIENT] &&
+					!session_derive(&s).wants[SERVER];
 				assert_int_equal(idle, over);
 				assert_int_equal(session_deadline(&s) == TIMER_NEVER, over);
 			}
@@ -162,19 +163,19 @@ before_there_is_a_server_the_client_is_read_while_there_is_room(void **st)
 	for (size_t i = 0; i < ARRAY_LEN(early); i++) {
 		s.state = early[i];
 		set_half(CLIENT, DIRECTION_OPEN, 0);
-		assert_int_equal(session_wants(&s, CLIENT), EV_R);
-		assert_int_equal(session_wants(&s, SERVER), EV_W);
+		assert_int_equal(session_derive(&s).wants[CLIENT], EV_R);
+		assert_int_equal(session_derive(&s).wants[SERVER], EV_W);
 		set_half(CLIENT, DIRECTION_OPEN, BUFSIZE - 4);
-		assert_int_equal(session_wants(&s, CLIENT), EV_R);
+		assert_int_equal(session_derive(&s).wants[CLIENT], EV_R);
 		set_half(CLIENT, DIRECTION_OPEN, BUFSIZE - 3);
-		assert_int_equal(session_wants(&s, CLIENT), 0);
+		assert_int_equal(session_derive(&s).wants[CLIENT], 0);
 		set_half(CLIENT, DIRECTION_DRAIN, 5);
-		assert_int_equal(session_wants(&s, CLIENT), 0);
+		assert_int_equal(session_derive(&s).wants[CLIENT], 0);
 	}
 	s.state = SESSION_LINGER;
-	assert_int_equal(session_wants(&s, CLIENT) | session_wants(&s, SERVER), 0);
+	assert_int_equal(session_derive(&s).wants[CLIENT] | session_derive(&s).wants[SERVER], 0);
 	s.state = SESSION_CLOSED;
-	assert_int_equal(session_wants(&s, CLIENT) | session_wants(&s, SERVER), 0);
+	assert_int_equal(session_derive(&s).wants[CLIENT] | session_derive(&s).wants[SERVER], 0);
 }
 
 static void
@@ -250,7 +251,7 @@ want_of_memory_has_its_end_too(void **st)
 	set_half(CLIENT, DIRECTION_DONE, 0);
 	s.dir[SERVER].waits_for_buffer = 1;
 	s.wake_ms = 25000;
-	assert_int_equal(session_wants(&s, SERVER), 0);
+	assert_int_equal(session_derive(&s).wants[SERVER], 0);
 	assert_int_equal(session_deadline(&s), 25000);
 	s.wake_ms = 45000;
 	assert_int_equal(session_deadline(&s), 30200);

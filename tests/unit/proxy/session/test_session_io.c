@@ -1,5 +1,6 @@
 /* Sessions in the loop: the first exchange, what waits a turn, and what is no event of theirs. */
 #include "unit/proxy/session_rig.h"
+#include "proxy/session/session_post.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, { STEP_SEND, 200 },

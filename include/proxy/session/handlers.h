@@ -1,0 +1,39 @@
+/*
+ * What the columns of SESSION_STATE (fsm.tbl.h) name: the handlers of each state. They run on the
+ * session's worker, assign no state and raise nothing: session_io.c raises the event that they
+ * return.
+ */
+#ifndef TACIT_PROXY_SESSION_HANDLERS_H
+#define TACIT_PROXY_SESSION_HANDLERS_H
+
+#include "proxy/http1/http_read.h"
+#include "proxy/http1/http_reply.h"
+#include "proxy/model/session.h"
+#include "proxy/session/derive.h"
+#include "proxy/session/proxy_protocol_in.h"
+#include "proxy/session/tcp_content_rules.h"
+
+/* Events of a descriptor: ev is EV_x, of conn[side]. */
+enum session_event header_io(struct session *s, int side, uint32_t ev) must_check;
+enum session_event inspect_io(struct session *s, int side, uint32_t ev) must_check;
+/* There is no server yet. */
+enum session_event early_io(struct session *s, int side, uint32_t ev) must_check;
+enum session_event connect_io(struct session *s, int side, uint32_t ev) must_check;
+enum session_event relay_io(struct session *s, int side, uint32_t ev) must_check;
+enum session_event linger_io(struct session *s, int side, uint32_t ev) must_check;
+/* The first exchange, in the same turn as connect(). */
+enum session_event first_io(struct session *s) must_check;
+/* What the directions have come to: an event, or NONE. */
+enum session_event relay_outcome(const struct session *s);
+
+struct session_state_row {
+	enum session_event (*io)(struct session *s, int side, uint32_t ev);
+	enum session_event (*task)(struct session *s);
+	void (*derive)(const struct session *s, struct derived *d);
+	enum session_event (*outcome)(const struct session *s);
+	enum session_event late; /* raised at the deadline */
+};
+
+extern const struct session_state_row session_states[SESSION_STATES];
+
+#endif

@@ -1,0 +1,69 @@
+/* A client's bytes before its server is known to be up: kept, and the first of them sent on trust.
+ * Runs on the session's worker. */
+#include "proxy/model/count.h"
+#include "proxy/relay/direction.h"
+
+void
+direction_collect(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
+	struct engine *e = s->engine;
+	size_t got;
+	int may_keep;
+
+	if (h->state != DIRECTION_OPEN || !direction_has_room(e, h) ||
+		!loop_is_ready(src->loop, src->fd, DIR_R))
+		return;
+	may_keep = direction_can_keep(e, h);
+	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - h->tail, &got)
+			 : conn_peek(src, e->scratch, 1, &got)) {
+	case IO_AGAIN:
+		return;
+	case IO_OK:
+		if (!may_keep) {
+			/* It stays there until the server's side is up. */
+			h->left_in_kernel = 1;
+			return;
+		}
+		direction_count(s, CLIENT, got);
+		direction_buf_append(e, h, e->scratch, got);
+		if (src->eof)
+			direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
+		return;
+	case IO_EOF:
+		direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
+		return;
+	case IO_ERR:
+		direction_side_failed(s, CLIENT);
+		return;
+	}
+}
+
+int
+direction_speculative_send(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+	struct conn *sink = &s->conn[SERVER];
+	size_t put;
+	int near;
+
+	if (!direction_pending(h) || !loop_is_ready(sink->loop, sink->fd, DIR_W))
+		return 0;
+	switch (conn_send(
+		sink, h->buf + h->head, direction_buffered(h), h->state == DIRECTION_DRAIN, &put)) {
+	case IO_OK:
+		h->head += (uint32_t)put;
+		near = 1;
+		break;
+	case IO_AGAIN:
+		near = 0;
+		break;
+	case IO_EOF:
+	case IO_ERR:
+	default:
+		return -1;
+	}
+	server_note_near(srv_shard(s, s->srv), near);
+	return near;
+}

@@ -1,0 +1,114 @@
+/* The machine of one direction: the rows of fsm.tbl.h and their actions. Runs on the session's
+ * worker. Only this file assigns the state of a direction. */
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "proxy/model/fsm.h"
+#include "proxy/relay/direction.h"
+
+struct direction_row {
+	uint8_t known;
+	uint8_t next;
+	void (*action)(struct session *s, int side);
+	const char *name;
+};
+
+/* --- actions: none assigns a state --- */
+
+static void
+direction_do_none(struct session *s, int side)
+{
+	(void)s;
+	(void)side;
+}
+
+static void
+direction_do_mark_broken(struct session *s, int side)
+{
+	s->dir[side].broken = 1;
+	s->dir[side].left_in_kernel = 0;
+}
+
+static void
+direction_do_drop(struct session *s, int side)
+{
+	s->dir[side].broken = 1;
+	direction_discard_pending(s->engine, &s->dir[side]);
+}
+
+/* A bug of ours: nobody may trust in what this direction forwards. */
+static void
+direction_do_bug(struct session *s, int side)
+{
+	counter_add(&s->engine->fsm_bugs, 1);
+	log_msg(s->engine->log, LOG_LEVEL_ALERT,
+		"session %llu: direction %d in state %s: bug, ended", (unsigned long long)s->id,
+		side, direction_state_name(s->dir[side].state));
+	s->dir[side].broken = 1;
+}
+
+static void
+direction_do_shut_sink(struct session *s, int side)
+{
+	/* The last direction needs no shutdown(): close() follows, and sends the FIN. */
+	if (s->dir[side].broken || direction_is_over(&s->dir[!side]))
+		return;
+	conn_shut(&s->conn[!side]);
+	/* client-fin and server-fin count from here. */
+	s->last_ms[!side] = loop_now_ms(s->engine->loop);
+}
+
+/* --- the table --- */
+
+static const struct direction_row direction_rows[DIRECTION_STATES][DIRECTION_EVENTS] = {
+#define DIRECTION_ROW(st, ev, to, act) \
+	[DIRECTION_##st][DIRECTION_EV_##ev] = { 1, DIRECTION_##to, direction_do_##act, #act },
+#include "proxy/model/fsm.tbl.h"
+#undef DIRECTION_ROW
+};
+
+void
+direction_event(struct session *s, int side, enum direction_event ev)
+{
+	struct direction *h = &s->dir[side];
+	const struct direction_row *row = &direction_rows[h->state][ev];
+
+	h->state = (enum direction_state)row->next;
+	row->action(s, side);
+}
+
+const char *
+direction_state_name(enum direction_state st)
+{
+	static const char *const names[DIRECTION_STATES] = {
+#define DIRECTION_STATE(name, what) #name,
+#include "proxy/model/fsm.tbl.h"
+#undef DIRECTION_STATE
+	};
+
+	return names[st];
+}
+
+const char *
+direction_event_name(enum direction_event ev)
+{
+	static const char *const names[DIRECTION_EVENTS] = {
+#define DIRECTION_EVENT(name, what) #name,
+#include "proxy/model/fsm.tbl.h"
+#include "base/counter.h"
+#undef DIRECTION_EVENT
+	};
+
+	return names[ev];
+}
+
+int
+fsm_direction_row(enum direction_state st, enum direction_event ev, struct fsm_row *out)
+{
+	const struct direction_row *row = &direction_rows[st][ev];
+
+	if (!row->known)
+		return -ERR_UNKNOWN;
+	*out = (struct fsm_row){ .next = row->next, .action = row->name };
+	return 0;
+}

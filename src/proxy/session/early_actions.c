@@ -1,0 +1,58 @@
+/* Actions of sessions whose client has not said yet what is needed: a PROXY header, or what rules
+ * look at. See actions.c. */
+#include "proxy/model/count.h"
+#include "proxy/model/termination.h"
+#include "proxy/relay/direction.h"
+#include "proxy/session/actions.h"
+#include "proxy/session/proxy_protocol_in.h"
+#include "proxy/session/tcp_content_rules.h"
+#include "base/counter.h"
+
+enum session_event
+session_do_proxy_header_timeout(struct session *s)
+{
+	proxy_protocol_blame(s, PROXY_HEADER_ERR_LATE);
+	return session_do_close(s);
+}
+
+enum session_event
+session_do_proxy_header_abort(struct session *s)
+{
+	int failed = s->conn[CLIENT].err != 0, cut = s->dir[CLIENT].lookahead != 0;
+
+	proxy_protocol_blame(s,
+		failed    ? PROXY_HEADER_ERR_FAILED
+			: cut ? PROXY_HEADER_ERR_CUT
+			      : PROXY_HEADER_ERR_CLOSED);
+	if (cut && !failed)
+		conn_reset_on_close(&s->conn[CLIENT]);
+	return session_do_close(s);
+}
+
+static enum session_event
+end_inspection(struct session *s, char cause)
+{
+	session_blame(s, cause, 'R');
+	counter_add(&fe_stat(s)->failed_req, 1);
+	if (s->be)
+		counter_add(&be_stat(s)->cli_abrt, 1);
+	return session_do_close(s);
+}
+
+enum session_event
+session_do_inspect_abort(struct session *s)
+{
+	return end_inspection(s, 'C');
+}
+
+enum session_event
+session_do_inspect_timeout(struct session *s)
+{
+	unsigned int ms = s->fe->to.client;
+
+	if (ms && s->last_ms[CLIENT] + ms <= loop_now_ms(s->engine->loop)) {
+		session_blame(s, 'c', 'R');
+		return SESSION_EV_CLIENT_GONE;
+	}
+	return tcp_content_decide(s);
+}

@@ -1,0 +1,210 @@
+/* What a session does with events of its descriptors, state by state. Runs on the session's worker.
+ * Each handler returns the event that follows and raises none. */
+#include "proxy/http1/exchange.h"
+#include "proxy/model/count.h"
+#include "proxy/relay/direction.h"
+#include "proxy/session/handlers.h"
+
+/* --- the client alone --- */
+
+enum session_event
+header_io(struct session *s, int side, uint32_t ev)
+{
+	enum session_event next = SESSION_EV_NONE;
+
+	(void)side;
+	if (ev & EV_R)
+		next = proxy_protocol_read(s);
+	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
+		next = SESSION_EV_CLIENT_GONE;
+	return next;
+}
+
+enum session_event
+inspect_io(struct session *s, int side, uint32_t ev)
+{
+	enum session_event next = SESSION_EV_NONE;
+
+	(void)side;
+	if (ev & EV_R)
+		next = tcp_content_read(s);
+	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
+		next = SESSION_EV_CLIENT_GONE;
+	return next;
+}
+
+/* A client without a server has ended, and nothing of it is left to be sent. A request is only of
+ * use as a whole. */
+static int
+has_ended_early(const struct session *s)
+{
+	const struct direction *h = &s->dir[CLIENT];
+
+	if (s->txn)
+		return h->broken;
+	return h->state != DIRECTION_OPEN && !direction_pending(h);
+}
+
+/* With option abortonclose a client that ends its side while there is no server has lost
+ * interest. */
+static int
+aborts_on_close(struct session *s)
+{
+	if (!(s->be->options & OPT_ABORTONCLOSE))
+		return 0;
+	return s->txn ? exchange_client_left(s) : s->dir[CLIENT].state != DIRECTION_OPEN;
+}
+
+/* The client's bytes are kept, and its end is noticed. */
+static enum session_event
+client_io_early(struct session *s, uint32_t ev)
+{
+	enum session_event next = SESSION_EV_NONE;
+
+	if (s->txn)
+		next = exchange_collect(s);
+	else
+		direction_collect(s);
+	/* Where it is not read the error has to be asked for. */
+	if ((ev & EV_ERR) && !s->conn[CLIENT].err &&
+		(s->dir[CLIENT].state != DIRECTION_OPEN || s->dir[CLIENT].left_in_kernel) &&
+		conn_take_error(&s->conn[CLIENT]))
+		direction_side_failed(s, CLIENT);
+	if (s->conn[CLIENT].err || has_ended_early(s))
+		return SESSION_EV_CLIENT_GONE;
+	return next;
+}
+
+enum session_event
+early_io(struct session *s, int side, uint32_t ev)
+{
+	enum session_event next = SESSION_EV_NONE;
+
+	if (side == CLIENT)
+		next = client_io_early(s, ev);
+	if (next == SESSION_EV_NONE && side == CLIENT && aborts_on_close(s))
+		next = SESSION_EV_CLIENT_GONE;
+	return next;
+}
+
+/* --- connecting --- */
+
+/* The answer to connect(). HUP or RDHUP alone is a server that has answered and closed already. */
+enum session_event
+connect_io(struct session *s, int side, uint32_t ev)
+{
+	int may_have_failed = (ev & EV_ERR) || !loop_has_errors(s->engine->loop);
+
+	if (side == CLIENT)
+		return early_io(s, side, ev);
+	if (may_have_failed && conn_take_error(&s->conn[SERVER]))
+		return SESSION_EV_REFUSED;
+	return ev & EV_RW ? SESSION_EV_UP : SESSION_EV_NONE;
+}
+
+/*
+ * In the same turn as connect(): the client's request has most likely come, and a near server is
+ * most likely connected. A send that works says so without asking.
+ */
+enum session_event
+first_io(struct session *s)
+{
+	enum session_event next = client_io_early(s, 0);
+	int sent;
+
+	if (next != SESSION_EV_NONE)
+		return next;
+	sent = direction_speculative_send(s);
+	if (sent < 0)
+		return SESSION_EV_REFUSED;
+	if (sent > 0)
+		return SESSION_EV_UP;
+	loop_again(s->engine->loop, s->conn[SERVER].fd, DIR_W);
+	return aborts_on_close(s) ? SESSION_EV_CLIENT_GONE : SESSION_EV_NONE;
+}
+
+/* --- both sides --- */
+
+/*
+ * With option tcp-smart-connect the first bytes of an answer are left unread for one look at the
+ * poller that does not wait: the FIN of a server that closes follows them closely, and what is read
+ * together leaves in one segment.
+ */
+static int
+waits_for_fin(const struct session *s, int side)
+{
+	const struct conn *c = &s->conn[side];
+
+	/* In mode http it is for the response to say whether a FIN matters. */
+	return side == SERVER && !s->txn && !s->looked_again &&
+		(s->be->options & OPT_SMART_CONNECT) && !s->dir[SERVER].bytes &&
+		s->dir[CLIENT].bytes &&
+		!(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR));
+}
+
+/* The side can be read. */
+static enum session_event
+relay_readable(struct session *s, int side)
+{
+	struct conn *c = &s->conn[side];
+
+	if (waits_for_fin(s, side)) {
+		s->looked_again = 1;
+		if (loop_is_ready(c->loop, c->fd, DIR_R))
+			return SESSION_EV_NONE;
+	}
+	return direction_pump(s, side);
+}
+
+enum session_event
+relay_io(struct session *s, int side, uint32_t ev)
+{
+	struct conn *c = &s->conn[side];
+	enum session_event next = SESSION_EV_NONE;
+
+	if (side == CLIENT && (ev & EV_R) && s->txn && exchange_client_left(s)) {
+		direction_side_failed(s, CLIENT);
+		return next;
+	}
+	if (ev & EV_R)
+		next = relay_readable(s, side);
+	if (next == SESSION_EV_NONE && (ev & EV_W))
+		next = direction_pump(s, !side);
+	if (next != SESSION_EV_NONE)
+		return next;
+	/* Once reset, a side takes no more bytes; those it had sent before are still there to be
+	 * read. */
+	if ((ev & EV_ERR) && (!c->err || (ev & DIRECTION_EV_TAKEN))) {
+		if (s->dir[side].state == DIRECTION_OPEN)
+			direction_event(s, !side, DIRECTION_EV_SINK_ERR);
+		else if (c->err || conn_take_error(c))
+			direction_side_failed(s, side);
+	}
+	return next;
+}
+
+enum session_event
+relay_outcome(const struct session *s)
+{
+	const struct direction *req = &s->dir[CLIENT], *res = &s->dir[SERVER];
+
+	if (exchange_is_plain(s)) {
+		if (req->state != DIRECTION_CLOSED || res->state != DIRECTION_CLOSED)
+			return SESSION_EV_NONE;
+		return req->broken || res->broken ? SESSION_EV_RESET : SESSION_EV_BOTH_CLOSED;
+	}
+	if (!direction_is_over(res))
+		return SESSION_EV_NONE;
+	if (res->state == DIRECTION_CLOSED && res->broken)
+		return SESSION_EV_RESET;
+	return exchange_has_request(s->txn) ? SESSION_EV_EXCHANGED : SESSION_EV_DRAIN_REQUEST;
+}
+
+enum session_event
+linger_io(struct session *s, int side, uint32_t ev)
+{
+	/* The side that was to get the rest is gone as well. */
+	return (ev & EV_ERR) && (!s->conn[side].err || (ev & DIRECTION_EV_TAKEN))
+		? SESSION_EV_CLIENT_GONE
+		: SESSION_EV_NONE;
+}

@@ -1,0 +1,90 @@
+/*
+ * The deadline has passed: bytes that came before it are read first, or an end by timeout would be
+ * a cut stream that looks whole. Actions of LAST_LOOK, on the session's worker.
+ */
+#include "proxy/model/http_txn.h"
+#include "proxy/relay/direction.h"
+#include "proxy/session/actions.h"
+#include "proxy/session/handlers.h"
+
+/* Nothing has come of it: TIMEOUT, unless the deadline has moved. */
+static enum session_event
+late_unless(struct session *s, enum session_event ev)
+{
+	if (ev != SESSION_EV_NONE)
+		return ev;
+	return session_deadline(s) <= loop_now_ms(s->engine->loop) ? SESSION_EV_TIMEOUT
+								   : SESSION_EV_NONE;
+}
+
+/* It waited for a buffer, and may ask for one again: 1 when it did. */
+static int
+end_buffer_wait(struct session *s, int side)
+{
+	int waited = s->dir[side].waits_for_buffer;
+
+	s->dir[side].waits_for_buffer = 0;
+	if (waited)
+		direction_reap_zc(s);
+	return waited;
+}
+
+/* There may be a few bytes of a slow head, too few to end it, but perhaps bad ones: 1, and they are
+ * to be read. */
+static int
+end_low_water(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	if (!conn_ignores_few(c))
+		return 0;
+	loop_presume_ready(c->loop, c->fd, DIR_R);
+	return 1;
+}
+
+enum session_event
+session_do_read_last_look(struct session *s)
+{
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (end_buffer_wait(s, CLIENT) || end_low_water(s))
+		ev = http_read(s);
+	return late_unless(s, ev);
+}
+
+enum session_event
+session_do_inspect_last_look(struct session *s)
+{
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
+		ev = tcp_content_read(s);
+	return late_unless(s, ev);
+}
+
+enum session_event
+session_do_header_last_look(struct session *s)
+{
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
+		ev = proxy_protocol_read(s);
+	return late_unless(s, ev);
+}
+
+enum session_event
+session_do_relay_last_look(struct session *s)
+{
+	struct loop *l = s->engine->loop;
+	enum session_event ev = SESSION_EV_NONE;
+
+	(void)end_buffer_wait(s, SERVER);
+	for (int side = 0; side < SIDES && ev == SESSION_EV_NONE; side++) {
+		if (!(session_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
+			continue;
+		if (loop_left_events(l))
+			loop_presume_ready(l, s->conn[side].fd, DIR_R);
+		ev = direction_pump_now(s, side);
+	}
+	return late_unless(s, ev);
+}

@@ -1,0 +1,148 @@
+/* A new client: is it served, and how is it counted? Runs on the worker whose listener has accepted
+ * it, before the machine knows the session. */
+#include "proxy/session/session_admit.h"
+
+#include "base/atomic.h"
+#include "proxy/model/addr_override.h"
+#include "proxy/model/count.h"
+#include "proxy/model/memory.h"
+#include "proxy/sample/capture.h"
+#include "proxy/session/conn_limits.h"
+#include "proxy/session/tcp_conn_rules.h"
+#include "proxy/session/tcp_content_rules.h"
+#include "base/counter.h"
+
+/* Connections of this second, of all workers together. */
+struct second {
+	uint32_t of_process, of_frontend;
+};
+
+static uint32_t
+count_rate(struct freq *conns, uint64_t *second, uint64_t now_ms)
+{
+	uint32_t n = freq_count_second(second, now_ms);
+
+	freq_add(conns, now_ms, 1);
+	freq_raise(conns, n);
+	return n;
+}
+
+static struct second
+count_connection(const struct session *s)
+{
+	struct engine *e = s->engine;
+	struct proxy_stat *st = fe_stat(s);
+	struct second n;
+
+	counter_add(&e->cum_conns, 1);
+	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->accept_ms);
+	counter_add(&st->cum_conn, 1);
+	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
+	s->listener->stat.cum_conn++;
+	return n;
+}
+
+/* Where nothing stands between them there are as many sessions as connections; where rules or a
+ * header do, the highest rate is that of one worker. */
+static void
+count_session_rates(const struct session *s, struct second n)
+{
+	struct engine *e = s->engine;
+	struct proxy_stat *st = fe_stat(s);
+	uint64_t now = s->begun_ms;
+
+	freq_add(&e->sess_rate, now, 1);
+	freq_add(&st->sess_rate, now, 1);
+	if (tcp_conn_rules_exist(s->fe) || s->has_header) {
+		n.of_process = freq_read(&e->sess_rate, now);
+		n.of_frontend = freq_read(&st->sess_rate, now);
+	}
+	freq_raise(&e->sess_rate, n.of_process);
+	freq_raise(&st->sess_rate, n.of_frontend);
+}
+
+/* It is one of those at work. */
+static void
+register_session(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct proxy *fe = s->fe;
+	struct listener *ln = s->listener;
+	struct proxy_stat *st = fe_stat(s);
+
+	list_append(&e->sessions, &s->link);
+	ln->stat.cur++;
+	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
+	atomic_write(&e->n_sessions, e->n_sessions + 1);
+	counter_max(&st->cur_max, atomic_read(&fe->fe_gate.n));
+	conn_limits_entered(e, fe);
+	memory_watch(e);
+}
+
+/* And its client may stay: sessions are those, as in HAProxy. */
+static void
+count_session(struct session *s, struct second n)
+{
+	s->begun_ms = loop_now_ms(s->engine->loop);
+	counter_add(&s->engine->cum_sess, 1);
+	counter_add(&fe_stat(s)->cum_sess, 1);
+	count_session_rates(s, n);
+	s->listener->stat.cum_sess++;
+}
+
+static int
+open_client(struct session *s, int fd)
+{
+	const struct listener *ln = s->listener;
+
+	return conn_open(&s->conn[CLIENT], s->engine->loop, fd, s->engine->on_io, s,
+		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
+			: ln->nodelay             ? CONN_TCP_NODELAY
+						  : CONN_TCP);
+}
+
+int
+session_admit(struct session *s, int fd, int *expects)
+{
+	struct second n = count_connection(s);
+
+	*expects = s->listener->bind->accept_proxy;
+	/* What may be asked of it needs the descriptor. */
+	s->conn[CLIENT].fd = fd;
+	if (!tcp_conn_rules_allow_connection(s, expects) ||
+		(!*expects && !tcp_conn_rules_allow_session(s)) ||
+		(*expects && addr_override_reserve(s) < 0) || open_client(s, fd) < 0)
+		return -1;
+	register_session(s);
+	if (!*expects)
+		count_session(s, n);
+	return 0;
+}
+
+enum session_event
+session_first_event(struct session *s)
+{
+	if (s->fe->mode == PROXY_HTTP)
+		return SESSION_EV_AWAIT_REQUEST;
+	if (tcp_content_rules_of_frontend(s->fe))
+		return SESSION_EV_INSPECT;
+	captures_begin(s);
+	return SESSION_EV_ACCEPTED;
+}
+
+enum session_event
+session_admit_again(struct session *s)
+{
+	struct second none = { 0 };
+
+	s->has_header = 1;
+	/* It is as one that was just accepted, whatever time the header has taken. */
+	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	if (!tcp_conn_rules_allow_session(s)) {
+		/* Such are not logged (manual, tcp-request session). */
+		s->logged = 1;
+		return SESSION_EV_DENIED;
+	}
+	count_session(s, none);
+	return session_first_event(s);
+}

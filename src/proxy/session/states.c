@@ -1,0 +1,19 @@
+/* The row of each state: what it does with I/O, its task and its deadline. Data only. */
+#include "proxy/session/handlers.h"
+
+const struct session_state_row session_states[SESSION_STATES] = {
+#define SESSION_STATE(name, resting, io_fn, task_fn, late_ev, derive_fn, outcome_fn, what) \
+	[SESSION_##name] = { .io = io_fn, .task = task_fn, .derive = derive_fn, \
+		.outcome = outcome_fn, .late = SESSION_EV_##late_ev },
+#include "proxy/model/fsm.tbl.h"
+#undef SESSION_STATE
+};
+
+struct derived
+session_derive(const struct session *s)
+{
+	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
+
+	session_states[s->state].derive(s, &d);
+	return d;
+}
