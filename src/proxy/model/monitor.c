@@ -1,6 +1,7 @@
 #include "proxy/model/monitor.h"
 
 #include "base/mem.h"
+#include "http/uri.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/session/route.h"
 
@@ -28,13 +29,25 @@ monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d)
 	}
 }
 
+/* The target as it came, or its path and query where it names a host too. */
+static int
+is_asked_for(struct str target, struct str uri)
+{
+	struct http_uri u;
+
+	if (str_is(target, uri))
+		return 1;
+	http_uri_split(target, &u);
+	return u.scheme.p && u.pathq.p && str_is(u.pathq, uri);
+}
+
 unsigned int
 monitor_status(struct session *s)
 {
 	const struct http_conf *c = &s->fe->http;
 	struct eval look;
 
-	if (!c->monitor_uri || !str_is(s->txn->req.target, str_of(c->monitor_uri)))
+	if (!c->monitor_uri || !is_asked_for(s->txn->req.target, str_of(c->monitor_uri)))
 		return 0;
 	eval_init(&look, s, ROUTE_SCOPE);
 	look.cx.req_ended = 1;

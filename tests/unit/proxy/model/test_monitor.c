@@ -42,6 +42,14 @@ test_status(void **state)
 	(void)state;
 	assert_int_equal(status("", "/up", 0), 200);
 	assert_int_equal(status("", "/upper", 0), 0);
+	/* A target may name the host as well. */
+	assert_int_equal(status("", "http://h/up", 0), 200);
+	assert_int_equal(status("", "HTTP://H:80/up", 0), 200);
+	assert_int_equal(status("", "http://h/up?x", 0), 0);
+	assert_int_equal(status("", "http://h", 0), 0);
+	assert_int_equal(status("", "//h/up", 0), 0);
+	assert_int_equal(status("monitor-uri http://h/up", "http://h/up", 0), 200);
+	assert_int_equal(status("monitor-uri http://h/up", "/up", 0), 0);
 	assert_int_equal(status("monitor-uri /x", "/up", 0), 0);
 	assert_int_equal(status("monitor fail if TRUE", "/x", 0), 0);
 	assert_int_equal(status("monitor fail if { nbsrv(b) lt 1 }", "/up", 0), 200);
