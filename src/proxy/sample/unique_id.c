@@ -46,7 +46,7 @@ unique_id_add(const struct session *s, struct http_head *req)
 	const char *name = s->fe->unique_id.header;
 	struct str id;
 
-	if (!name || !unique_id_get(s, &s->engine->eval.arena, &id))
+	if (!unique_id_get(s, &s->engine->eval.arena, &id) || !name)
 		return 0;
 	return http_add(req, str_of(name), id);
 }

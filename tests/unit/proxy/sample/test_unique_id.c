@@ -113,12 +113,15 @@ test_header(void **state)
 {
 	static char name[] = "X-Id";
 	struct http_head head;
+	struct str id;
 
 	(void)state;
 	use("%f");
 	http_head_init(&head, HTTP_REQUEST, room, ARRAY_LEN(room));
 	assert_int_equal(unique_id_add(&w.s, &head), 0);
 	assert_int_equal(head.n, 0);
+	/* It is made all the same: later the request cannot be looked at any more. */
+	assert_int_equal(capture_get(&w.s, CAPTURE_ID, 0, &id), 1);
 	w.fe.unique_id.header = name;
 	/* Whatever the client said of it stays. */
 	assert_int_equal(http_add(&head, STR("x-id"), STR("mine")), 0);
