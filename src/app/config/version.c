@@ -6,9 +6,9 @@
 #include "event/poller.h"
 
 /* Exactly what works: tests that ask for more are to be skipped. */
-const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "EPOLL", "GETADDRINFO",
-	"POLL", "PRCTL", "LINUX_SPLICE", "SYSTEMD", "TFO", "THREAD", "TPROXY", "LINUX_TPROXY",
-	NULL };
+const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "CRYPT_H", "EPOLL",
+	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "LINUX_SPLICE", "SYSTEMD",
+	"TFO", "THREAD", "TPROXY", "LINUX_TPROXY", NULL };
 const char *const version_enabled[] = { "POLL", "EPOLL", "GETADDRINFO", "SPLICE", NULL };
 /* TLS is not terminated yet: conditions on the library are false. */
 const char *const version_ssl_name = NULL;
@@ -17,8 +17,8 @@ const char *const version_ssl_number = NULL;
 static void
 print_features(FILE *to)
 {
-	static const char *const absent[] = { "LUA", "NS", "OPENSSL", "PCRE2",
-		"PROMEX", "QUIC", "SLZ", "ZLIB" };
+	static const char *const absent[] = { "LUA", "NS", "OPENSSL", "PROMEX", "QUIC",
+		"SLZ", "ZLIB" };
 
 	fputs("Feature list :", to);
 	for (const char *const *f = version_features; *f; f++)
