@@ -112,6 +112,9 @@ struct log_sink {
 	const struct list *lines;       /* of `global`, for log_msg(); NULL: none */
 	uint64_t (*wall_ns)(void *arg); /* wall clock in ns since 1970; NULL: ask the kernel */
 	void *wall_arg;
+	/* A target takes nothing; err: errno. Whenever it is given up for a while. May be NULL. */
+	void (*on_failure)(void *arg, const struct log_dest *dest, int err);
+	void *failure_arg;
 	struct wall wall;               /* the date of the last message */
 	struct wall wall_past;          /* and of what the last message was about: %t */
 	struct log_target *target;

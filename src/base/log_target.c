@@ -50,10 +50,13 @@ log_target_is_resting(struct log_target *t, uint64_t now_ns)
 	return t->rest_until_ns != 0;
 }
 
+/* It failed with r, a negative errno. */
 static void
-target_rest(struct log_target *t, uint64_t now_ns)
+target_rest(struct log_sink *k, struct log_target *t, uint64_t now_ns, long r)
 {
 	t->rest_until_ns = now_ns + LOG_REST_MS * 1000000u;
+	if (k->on_failure)
+		k->on_failure(k->failure_arg, &t->dest, (int)-r);
 }
 
 static void
@@ -71,14 +74,15 @@ target_adopt(struct sys *sys, struct log_target *t)
 	struct stat st;
 	int type = 0;
 	socklen_t len = sizeof(type);
-	long flags;
+	long flags, r = sys_fstat(sys, t->dest.fd, &st);
 
-	if (sys_fstat(sys, t->dest.fd, &st) < 0)
-		return -1;
+	if (r < 0)
+		return (int)r;
 	t->fd = t->dest.fd;
 	if (S_ISSOCK(st.st_mode)) {
-		if (sys_getsockopt(sys, t->fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
-			return -1;
+		r = sys_getsockopt(sys, t->fd, SOL_SOCKET, SO_TYPE, &type, &len);
+		if (r < 0)
+			return (int)r;
 		t->is_datagram = type != SOCK_STREAM;
 		t->is_socket = 1;
 		return 0;
@@ -106,7 +110,7 @@ target_open(struct sys *sys, struct log_target *t)
 		t->is_datagram = 1;
 	}
 	if (r < 0)
-		return -1;
+		return r;
 	t->is_open = 1;
 	return 0;
 }
@@ -191,7 +195,7 @@ send_datagrams(struct log_sink *k, struct log_target *t, struct iovec *iov, unsi
 			target_drop(k, t, 1);
 		} else {
 			if (r != -EAGAIN && r != -ENOBUFS)
-				target_rest(t, now_ns);
+				target_rest(k, t, now_ns, r);
 			return -1;
 		}
 	}
@@ -230,7 +234,7 @@ send_lines(struct log_sink *k, struct log_target *t, struct iovec *iov, unsigned
 
 	if (r < 0) {
 		if (r != -EAGAIN)
-			target_rest(t, now_ns);
+			target_rest(k, t, now_ns, r);
 		return -1;
 	}
 	left = (size_t)r;
@@ -261,14 +265,14 @@ log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 {
 	struct iovec iov[LOG_BATCH];
 	size_t pos = 0;
-	int rc = 0;
+	int rc = 0, r;
 
 	if (t->pending == 0 && t->tail_len == 0)
 		return;
 	if (log_target_is_resting(t, now_ns)) {
 		rc = -1;
-	} else if (target_open(k->sys, t) < 0) {
-		target_rest(t, now_ns);
+	} else if ((r = target_open(k->sys, t)) < 0) {
+		target_rest(k, t, now_ns, r);
 		rc = -1;
 	}
 	while (rc == 0 && (t->pending > 0 || t->tail_len > 0)) {

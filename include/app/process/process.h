@@ -46,6 +46,7 @@ struct process {
 	struct worker *workers;
 	unsigned int n_workers;
 	int running;               /* the other workers' threads run */
+	int log_failed;            /* a log target did, and it was said */
 	int draining;              /* no new sessions: who has none left tells the first */
 	struct rendezvous meet;
 	struct signals signals;

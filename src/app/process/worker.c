@@ -41,6 +41,28 @@ worker_init(struct worker *w, struct process *p, unsigned int index)
 	trace_init(&w->trace);
 }
 
+/* Said once, of whichever target fails first: DroppedLogs goes on counting. */
+static void
+on_log_failure(void *arg, const struct log_dest *dest, int err)
+{
+	struct process *p = arg;
+	char name[ADDR_TEXT];
+	struct addr a = { .len = dest->len };
+
+	if (atomic_swap(&p->log_failed, 1))
+		return;
+	if (dest->kind == LOG_DEST_FD) {
+		(void)snprintf(name, sizeof(name), "fd@%d", dest->fd);
+	} else {
+		memcpy(&a.u, &dest->u, dest->len);
+		(void)addr_text(&a, name);
+	}
+	report_msg(p->report, REPORT_ALERT,
+		"logs are lost: '%s' takes none: %s (errno=%d). DroppedLogs in 'show info' counts "
+		"them.",
+		name, strerror(err), err);
+}
+
 void
 worker_open_log(struct worker *w, const char *progname)
 {
@@ -50,6 +72,8 @@ worker_open_log(struct worker *w, const char *progname)
 	log_global_ident(&p->cfg->proxies.log, progname, p->node, (int)sys_getpid(w->sys), &id);
 	log_sink_init(&w->log, w->sys, &id);
 	w->log.lines = &p->cfg->proxies.log.lines;
+	w->log.on_failure = on_log_failure;
+	w->log.failure_arg = w->process;
 	w->log_open = 1;
 }
 

@@ -1,6 +1,7 @@
 #include "base/log_target.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,6 +128,61 @@ test_a_turn_is_one_call(void **state)
 	assert_int_equal(w.sink.sent, 20);
 	log_sink_fini(&w.sink);
 	close(fd);
+}
+
+struct failures {
+	unsigned int n;
+	int err;
+	const struct log_dest *dest;
+};
+
+static void
+note_failure(void *arg, const struct log_dest *dest, int err)
+{
+	struct failures *f = arg;
+
+	f->n++;
+	f->err = err;
+	f->dest = dest;
+}
+
+/* A target that is not there is told of each time that it is given up. */
+static void
+test_who_takes_nothing_is_told_of(void **state)
+{
+	struct failures f = { 0 };
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.sink.on_failure = note_failure;
+	w.sink.failure_arg = &f;
+	w.line.dest.kind = LOG_DEST_SOCKET;
+	w.line.dest.u.un.sun_family = AF_UNIX;
+	snprintf(w.line.dest.u.un.sun_path, sizeof(w.line.dest.u.un.sun_path), "/nowhere/at/all");
+	w.line.dest.len = sizeof(w.line.dest.u.un);
+	say(&w, "a");
+	log_flush(&w.sink);
+	say(&w, "b");
+	log_flush(&w.sink);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.err, ENOENT);
+	assert_string_equal(f.dest->u.un.sun_path, "/nowhere/at/all");
+	assert_int_equal(w.sink.dropped, 2);
+	w.now += LOG_REST_MS * UINT64_C(1000000) + 1;
+	say(&w, "c");
+	log_flush(&w.sink);
+	assert_int_equal(f.n, 2);
+	log_sink_fini(&w.sink);
+	world_init(&w);
+	w.sink.on_failure = note_failure;
+	w.sink.failure_arg = &f;
+	to_fd(&w, 900);
+	say(&w, "a");
+	log_flush(&w.sink);
+	assert_int_equal(f.n, 3);
+	assert_int_equal(f.err, EBADF);
+	log_sink_fini(&w.sink);
 }
 
 /* The daemon that reads our unix socket may be dead, come back, and be another process. */
@@ -419,6 +475,7 @@ main(void)
 		cmocka_unit_test(shared_pipes_get_whole_lines_at_once),
 		cmocka_unit_test(can_be_opened_before_the_first_message),
 		cmocka_unit_test(test_a_turn_is_one_call),
+		cmocka_unit_test(test_who_takes_nothing_is_told_of),
 		cmocka_unit_test(test_a_unix_server_restarts),
 		cmocka_unit_test(test_a_clock_set_back_does_not_silence),
 		cmocka_unit_test(test_a_full_server_costs_messages_only),
