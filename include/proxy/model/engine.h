@@ -112,6 +112,8 @@ struct engine {
 	void (*on_release)(struct engine *e);
 	/* memory_tight has changed. May be NULL. */
 	void (*on_memory)(struct engine *e);
+	/* What is to stand on the terminal as well as in logs. May be NULL. */
+	void (*on_notice)(struct engine *e, int is_alert, const char *text);
 	/* Has queue_collect(its engine, be) run on the worker `target`, soon: none may get lost.
 	 * Not called with one worker. */
 	void (*wake_worker)(struct engine *e, unsigned int target, struct proxy *be);

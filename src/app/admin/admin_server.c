@@ -8,6 +8,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/queue.h"
+#include "proxy/backend/server_report.h"
 
 /* Backends and servers are known by name, or by number as #N: the number, or 0. */
 static int
@@ -62,11 +63,15 @@ admin_find_server(struct admin_conn *c, int argc, char **argv)
 static void
 change_state(struct admin_conn *c, struct server *s, enum server_admin to)
 {
+	struct server_before before;
+
 	admin_stop_workers(c);
+	before = server_before(s);
 	server_set_admin(s, to, admin_now_ms(c));
 	if (to == SERVER_MAINT)
 		conn_pool_drop_server(s);
 	queue_serve(&c->admin->worker->engine, s->be);
+	server_report(&c->admin->worker->engine, s, &before);
 	admin_resume_workers(c);
 }
 
@@ -102,6 +107,7 @@ static void
 set_weight(struct admin_conn *c, struct server *s, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
+	struct server_before before;
 	char num[16];
 	int64_t w;
 	int r, relative, percent = len > 1 && text[len - 1] == '%';
@@ -121,9 +127,12 @@ set_weight(struct admin_conn *c, struct server *s, const char *text)
 	}
 	relative = (int)MIN(s->conf.weight * w / 100, (int64_t)SERVER_WEIGHT_MAX);
 	admin_stop_workers(c);
+	before = server_before(s);
 	r = server_set_weight(s, percent ? relative : (int)w);
-	if (r == 0)
+	if (r == 0) {
 		queue_serve(&c->admin->worker->engine, s->be);
+		server_report(&c->admin->worker->engine, s, &before);
+	}
 	admin_resume_workers(c);
 	if (r < 0)
 		admin_msg(c, ADMIN_ERR,

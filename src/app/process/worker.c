@@ -41,6 +41,14 @@ worker_init(struct worker *w, struct process *p, unsigned int index)
 	trace_init(&w->trace);
 }
 
+static void
+on_notice(struct engine *e, int is_alert, const char *text)
+{
+	const struct worker *w = e->owner;
+
+	report_msg(w->process->report, is_alert ? REPORT_ALERT : REPORT_WARNING, "%s", text);
+}
+
 /* Said once, of whichever target fails first: DroppedLogs goes on counting. */
 static void
 on_log_failure(void *arg, const struct log_dest *dest, int err)
@@ -247,6 +255,7 @@ worker_open(struct worker *w)
 	w->engine.on_full = on_full;
 	w->engine.on_release = on_release;
 	w->engine.on_memory = on_memory;
+	w->engine.on_notice = on_notice;
 	engine_allow_zerocopy(&w->engine, (size_t)g->zerocopy_threshold,
 		g->zerocopy_max / p->n_workers, g->ranges_fast_path);
 	memory_bound(&w->engine, g->memory / p->n_workers);
