@@ -113,7 +113,9 @@ struct proxy {
 	struct hash_type hash_type;
 	unsigned int hash_balance_factor; /* per cent; 0: no bound */
 	struct persist_conf persist;
-	int fullconn;
+	int fullconn;             /* 0: a tenth of what may come, see proxies_set_fullconn() */
+	uint64_t reach;           /* the most connections that frontends may bring it */
+	const struct proxy *reached_by; /* the last of them that counted */
 	int retries;              /* default 3 */
 	int redispatch_every;     /* option redispatch N: 0 off, -1 last retry, N every Nth */
 	struct server_conf default_server;

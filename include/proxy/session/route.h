@@ -40,4 +40,11 @@ void route_check(const struct proxy *fe, struct use_backend *u, struct proxies *
  */
 struct proxy *route_backend(struct session *s);
 
+/*
+ * Where nobody has said it, fullconn is a tenth of the connections that all frontends which name
+ * the backend may bring (manual, fullconn), at least 1. maxconn: of a frontend that has none of its
+ * own. Once, when all is known.
+ */
+void proxies_set_fullconn(struct proxies *ps, unsigned int maxconn);
+
 #endif

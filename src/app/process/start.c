@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/sbuf.h"
 #include "cfg/dump.h"
+#include "proxy/session/route.h"
 #include "rule/sample/dump.h"
 
 /* Everything that lives as long as the process. */
@@ -347,6 +348,7 @@ run(struct start *st)
 		process_fini(p);
 		return 1;
 	}
+	proxies_set_fullconn(&st->cfg.proxies, p->limits.maxconn);
 	fflush(NULL);
 	st->daemon.report_fd = -1;
 	if (wants_background(st)) {

@@ -1,5 +1,7 @@
 #include "proxy/session/route.h"
 
+#include <limits.h>
+
 #include "proxy/session/tcp_content_rules.h"
 #include "proxy/sample/eval.h"
 #include "proxy/model/proxies.h"
@@ -59,4 +61,36 @@ route_backend(struct session *s)
 	}
 	tcp_content_eval_done(&look, s);
 	return be;
+}
+
+/* --- fullconn --- */
+
+/* A frontend counts once, however many lines name the backend. */
+static void
+may_reach(struct proxy *be, const struct proxy *fe, unsigned int maxconn)
+{
+	if (!be || be->reached_by == fe)
+		return;
+	be->reached_by = fe;
+	be->reach += fe->maxconn ? (unsigned int)fe->maxconn : maxconn;
+}
+
+void
+proxies_set_fullconn(struct proxies *ps, unsigned int maxconn)
+{
+	list_each(it, &ps->all) {
+		const struct proxy *fe = list_entry(it, const struct proxy, link);
+
+		if (!(fe->caps & PROXY_FE) || fe->disabled)
+			continue;
+		may_reach(fe->default_be, fe, maxconn);
+		list_each(at, &fe->use_backends)
+			may_reach(list_entry(at, struct use_backend, link)->be, fe, maxconn);
+	}
+	list_each(it, &ps->all) {
+		struct proxy *be = list_entry(it, struct proxy, link);
+
+		if (be->caps & PROXY_BE && !be->fullconn)
+			be->fullconn = (int)MIN(MAX((be->reach + 9) / 10, 1u), (uint64_t)INT_MAX);
+	}
 }

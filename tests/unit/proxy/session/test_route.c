@@ -162,12 +162,40 @@ refused(void **state)
 #undef FE
 }
 
+/* What HAProxy 2.6 was seen to show as slim. */
+static void
+fullconn_is_a_tenth_of_what_may_come(void **state)
+{
+	static const struct {
+		const char *name;
+		int fullconn;
+	} rows[] = { { "a", 18 }, { "b", 1 }, { "c", 7 }, { "own", 100 }, { "sent", 1 } };
+	struct world w;
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS
+		"frontend f\n bind :1\n maxconn 55\n use_backend a if TRUE\n default_backend a\n"
+		"frontend g\n bind :2\n maxconn 99\n use_backend a if FALSE\n"
+		" use_backend %[src] if FALSE\n"
+		"frontend off\n bind :3\n disabled\n default_backend a\n"
+		"backend a\n server s 127.0.0.1:1\n"
+		"backend b\n server s 127.0.0.1:1\n"
+		"backend c\n fullconn 7\n server s 127.0.0.1:1\n"
+		"listen own\n bind :4\n server s 127.0.0.1:1\n"
+		"listen sent\n bind :5\n maxconn 19\n default_backend a\n");
+	proxies_set_fullconn(&w.proxies, 1000);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(world_proxy(&w, rows[i].name)->fullconn, rows[i].fullconn);
+	world_fini(&w);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(routes),
 		cmocka_unit_test(costs_nothing),
+		cmocka_unit_test(fullconn_is_a_tenth_of_what_may_come),
 		cmocka_unit_test(refused),
 	};
 
