@@ -64,6 +64,8 @@ struct http_txn {
 	uint8_t non_strict;             /* strict-mode off, of the rules at work */
 	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */
 	uint8_t no_after;        /* a rule http-after-response failed: none is asked any more */
+	uint8_t is_unsaid;       /* no byte of it has come */
+	uint8_t is_mute;         /* the answer of our own is an empty file: nothing is sent */
 	uint8_t slow_reads;      /* reads in a row that brought few bytes of the request's head */
 	uint8_t no_timers;         /* it ended before it was taken: logs have no TR and Tq of it */
 	struct rules_at at;      /* the rule that the request waits at */

@@ -66,6 +66,7 @@ struct rule_outcome {
 	 * status. Content-Length is among the fields of the head.
 	 */
 	int has_answer;
+	int is_empty;            /* with has_answer: nothing is sent (errorfile /dev/null) */
 	struct http_head *head;  /* the runner's, with RULE_ANSWER_FIELDS_MAX places, or NULL */
 	struct str body;
 	/* Without has_answer: the only field of that name that the proxy's answer is to have. p

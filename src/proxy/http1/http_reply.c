@@ -58,7 +58,7 @@ http_reply_send(struct session *s)
 	h->ops = &http_reply_ops;
 	t->local = 1;
 	t->res_ms = loop_now_ms(s->engine->loop);
-	if (!t->has_made)
+	if (!t->has_made && !t->is_mute)
 		r = local_reply_make_page(s);
 	http_count_response(s);
 	/* An empty file says that nothing is to be said; one that cannot be made is the same. */

@@ -86,7 +86,9 @@ rule_outcome_reply(struct session *s, const struct rule_outcome *v)
 	int rc = 0;
 
 	s->txn->status = v->status;
-	if (v->has_answer)
+	if (v->has_answer && v->is_empty)
+		s->txn->is_mute = 1;
+	else if (v->has_answer)
 		rc = local_reply_make(s, v->head, v->body);
 	else if (v->field.p)
 		rc = local_reply_make_page_with(s, v->field, v->value);

@@ -208,10 +208,7 @@ error_group_page(const void *root, const char *name, unsigned int status, const 
 	int id = http_error_id(status);
 	struct http_reply *r = g && id >= 0 ? in_group(g, id) : NULL;
 
-	*why = !g ? "there is no such section"
-		: !r ? "there is no such page"
-		: r->status == 0 ? "an empty page cannot be the answer"
-				 : NULL;
+	*why = !g ? "there is no such section" : !r ? "there is no such page" : NULL;
 	return *why ? NULL : r;
 }
 

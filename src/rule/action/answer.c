@@ -148,11 +148,11 @@ read_errorfile(struct reading *rd)
 	rc = http_errorfile(rd->a->body, &rd->a->reply, &why);
 	if (rc == -ERR_NOMEM)
 		return cfg_nomem(rd->ctx);
-	if (rc == 0 && rd->a->reply->status != 0)
+	if (rc == 0)
 		return 0;
 	return FAIL(rd, rd->arg + 1, "'%s %s' : '%s' cannot be the answer: %s.",
 		rule_place_name(rd->r->place), rd->r->action->name, cfg_arg(rd->ctx, rd->arg + 1),
-		rc < 0 ? why : "it is empty");
+		why);
 }
 
 static int
@@ -408,6 +408,7 @@ void
 answer_begin(struct rule_outcome *v, unsigned int status)
 {
 	v->has_answer = 1;
+	v->is_empty = 0;
 	v->status = status;
 	v->body = (struct str){ NULL, 0 };
 	v->head->version = HTTP_1_1;
@@ -429,6 +430,9 @@ answer_failed(struct rule_outcome *v)
 static int
 write_reply(const struct http_reply *reply, struct rule_outcome *v)
 {
+	v->is_empty = reply->status == 0;
+	if (v->is_empty)
+		return 0;
 	v->status = v->head->status = reply->status;
 	v->head->reason = reply->reason;
 	v->body = reply->body;
