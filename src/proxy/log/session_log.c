@@ -87,10 +87,22 @@ write_line(struct session *s)
 	log_send_sd(k, &s->fe->logs, level, conf->tag, extra, line.p, line.len);
 }
 
+/* The format that stands where none was chosen tells of a client that has got somewhere: a request
+ * that was none is not in it, as in HAProxy. Those behind a bad PROXY header have a line of their
+ * own. */
+static int
+has_line(const struct session *s)
+{
+	const struct proxy_log *conf = &s->fe->log;
+
+	return conf->format || conf->json || conf->error.fmt || s->header_err || !is_bad(s);
+}
+
 static int
 is_wanted(const struct session *s)
 {
-	return !s->logged && s->log_level >= 0 && s->engine->log && !list_is_empty(&s->fe->logs);
+	return !s->logged && s->log_level >= 0 && s->engine->log &&
+		!list_is_empty(&s->fe->logs) && has_line(s);
 }
 
 /* What is always there, and whether it went well, is known at the end. */

@@ -283,6 +283,35 @@ test_formats_that_need_little_are_written_early(void **state)
 	world_fini(&w);
 }
 
+/* A request that was none is not in the format that stands where none was chosen. */
+static void
+test_default_format_tells_of_requests(void **state)
+{
+	static const struct {
+		const char *format;
+		uint64_t head_ms;
+		int logged;
+	} rows[] = { { NULL, 0, 0 }, { NULL, 5, 1 }, { "%ST", 0, 1 }, { "%ST", 5, 1 } };
+	static struct world w;
+	static struct http_txn t;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		world_init(&w, 0, rows[i].format);
+		w.log.fe.mode = PROXY_HTTP;
+		memset(&t, 0, sizeof(t));
+		t.status = 400;
+		t.head_ms = rows[i].head_ms;
+		w.log.s.txn = &t;
+		session_log(&w.log.s);
+		assert_int_equal(*got(&w) != '\0', rows[i].logged);
+		/* Nor does it wait for a better moment. */
+		assert_int_equal(w.log.s.logged, rows[i].logged);
+		w.log.s.txn = NULL;
+		world_fini(&w);
+	}
+}
+
 static void
 test_dontlognull(void **state)
 {
@@ -409,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_logasap_writes_when_connected),
 		cmocka_unit_test(test_rules_choose_the_level),
 		cmocka_unit_test(test_formats_that_need_little_are_written_early),
+		cmocka_unit_test(test_default_format_tells_of_requests),
 		cmocka_unit_test(test_dontlognull),
 		cmocka_unit_test(test_refused_headers),
 		cmocka_unit_test(test_tag_and_nobody_to_tell),
