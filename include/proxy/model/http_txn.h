@@ -81,6 +81,8 @@ struct http_txn {
 void http_txn_pool_init(struct engine *e);
 /* One for s, as its first byte comes: NULL without memory. */
 struct http_txn *http_txn_get(struct session *s) must_check;
+/* One for a client of which no byte has come: it began when the wait for them did. */
+struct http_txn *http_txn_get_unsaid(struct session *s) must_check;
 /* Ends it: s->txn is NULL then; NULL before is allowed. */
 void http_txn_put(struct session *s);
 /* A head is complete: fields may be added to it beyond tune.http.maxhdr. */

@@ -148,21 +148,14 @@ put_Ta(struct log_render *r)
 	const struct http_txn *t = r->s->txn;
 
 	log_put_plus(r);
-	log_put_timer(r, 1, t ? t->began_ms : r->cx->now_ms, r->cx->now_ms);
+	log_put_timer(r, 1, t ? t->began_ms : r->s->state_ms, r->cx->now_ms);
 }
 
-static uint64_t
-idle_of(const struct log_render *r)
-{
-	const struct http_txn *t = r->s->txn;
-
-	return t ? t->idle_ms : r->cx->now_ms - r->s->state_ms;
-}
-
+/* Of a client that said nothing, all of its time was the request's. */
 void
 put_Ti(struct log_render *r)
 {
-	sbuf_addu(r->out, idle_of(r));
+	sbuf_addu(r->out, r->s->txn ? r->s->txn->idle_ms : 0);
 }
 
 void

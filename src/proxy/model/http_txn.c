@@ -48,6 +48,20 @@ http_txn_get(struct session *s)
 }
 
 void
+struct http_txn *
+http_txn_get_unsaid(struct session *s)
+{
+	struct http_txn *t = http_txn_get(s);
+
+	if (!t)
+		return NULL;
+	t->is_unsaid = 1;
+	t->began_wall_ns -= t->idle_ms * 1000000u;
+	t->began_ms = s->state_ms;
+	t->idle_ms = 0;
+	return t;
+}
+
 http_txn_put(struct session *s)
 {
 	struct engine *e = s->engine;

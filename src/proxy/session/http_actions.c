@@ -47,12 +47,12 @@ no_request(struct session *s, char cause, unsigned int status)
 	counter_add(&fe_stat(s)->failed_req, 1);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
-	if (s->conn[CLIENT].err ||
-		(!s->txn && (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get(s))))
+	else if (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))
 		return SESSION_EV_CLOSE;
 	s->txn->keep_alive[CLIENT] = 0;
 	s->txn->status = status;
-	return SESSION_EV_ANSWER;
+	/* Whoever has reset gets no answer; the log says which it would have been. */
+	return s->conn[CLIENT].err ? SESSION_EV_CLOSE : SESSION_EV_ANSWER;
 }
 
 enum session_event

@@ -138,7 +138,7 @@ test_points_not_reached(void **state)
 	w.s.txn = NULL;
 	w.s.state_ms = 1000;
 	assert_string_equal(written("%{+Q}r %ST %TR/%Tr/%Tq/%Ti/%Ta"),
-		"\"<BADREQ>\" -1 -1/-1/-1/5007/0");
+		"\"<BADREQ>\" -1 -1/-1/-1/0/5007");
 }
 
 static void
