@@ -32,6 +32,7 @@ struct conn {
 	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
 	uint8_t low_water; /* what the kernel has as SO_RCVLOWAT; 0: as it began, 1 */
 	uint8_t cut;  /* a splice() to it came out short, which hides an error */
+	uint64_t sent; /* bytes that were written and that its owner has not counted yet */
 };
 
 void conn_init(struct conn *c);

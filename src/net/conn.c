@@ -169,6 +169,7 @@ void
 conn_sent(struct conn *c, size_t put, size_t len)
 {
 	loop_progress(c->loop, c->fd);
+	c->sent += put;
 	if (c->sends < CONN_SENDS_MAX)
 		c->sends++;
 	if (put < len)

@@ -48,6 +48,7 @@ struct admin {
 	struct list conns;
 	unsigned int n;
 	uint64_t lines;      /* run so far */
+	uint64_t accepted;   /* connections */
 };
 
 /*

@@ -13,7 +13,7 @@ struct process;
 
 struct totals {
 	unsigned int sessions;
-	uint64_t cum_conns, cum_sess, bytes_in, bytes_out;
+	uint64_t cum_conns, cum_sess, requests, bytes_in, bytes_sent;
 	uint64_t fsm_bugs, lingers, logs_dropped;
 	uint64_t memory_used, memory_live; /* proxy/model/memory.h */
 	uint64_t memory_holds, buf_waits;
@@ -25,7 +25,7 @@ struct totals {
 	} zerocopy;                        /* net/zerocopy.h */
 	unsigned int timers;
 	unsigned int idle_pct;         /* on average */
-	struct freq conn_rate, sess_rate;
+	struct freq conn_rate, sess_rate, sent_rate;
 	struct loop_stats loop;
 	struct ledger ledger;
 	struct mailbox_stats mail;

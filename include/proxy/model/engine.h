@@ -25,6 +25,9 @@ struct trace;
 /* tune.splice.after, unless it is given. */
 #define BULK_AFTER_DEFAULT 65536
 
+/* The rate of bytes is kept in pieces of so many: 32 bits suffice for it then. */
+#define SENT_PIECE 32u
+
 /* What a worker's streams share: proxy/stream.h. */
 struct bulk_shared {
 	unsigned int after;      /* tune.splice.after: bytes without a pause make a stream */
@@ -89,7 +92,9 @@ struct engine {
 	const struct sockbuf *server_buf; /* of sockets to servers; NULL: the kernel's own */
 	_Atomic uint64_t fsm_bugs;           /* (state, event) pairs outside the table */
 	_Atomic uint64_t cum_conns, cum_sess, bytes_out, bytes_in;
-	_Atomic uint64_t requests;           /* of mode http */
+	_Atomic uint64_t bytes_sent;         /* to clients and servers */
+	uint64_t sent_rest;                  /* of them, not in sent_rate yet */
+	_Atomic uint64_t requests;           /* of mode http, and sessions of mode tcp */
 	uint64_t max_memory;         /* of both pools, 0: no bound; see memory.h */
 	uint64_t stop_ms;            /* when a soft stop began on the loop's clock, 0: it has not */
 	int memory_tight;            /* new sessions have to wait */
@@ -105,6 +110,7 @@ struct engine {
 	_Atomic uint64_t spliced;            /* bytes that went out of a pipe */
 	_Atomic uint64_t splice_fallbacks;   /* reads that were copied and should not have been */
 	struct freq conn_rate, sess_rate;
+	struct freq sent_rate;       /* in pieces of SENT_PIECE bytes */
 	struct log_sink *log;        /* where session lines go (base/log.h) */
 	struct trace *trace;         /* base/trace.h; NULL: off */
 	/* is_full was set; it was cleared, or a session ended (also the last one). May be NULL. */

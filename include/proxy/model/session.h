@@ -39,6 +39,7 @@ struct direction {
 	struct pipe *pipe;      /* behind buf; NULL whenever nothing is in it */
 	struct zerocopy_pin *pin; /* of buf, when it was sent from in place */
 	uint64_t bytes;         /* read from the source */
+	uint64_t counted;       /* of its message, those that byte_count.c has counted */
 	uint32_t burst;         /* since the source was last drained */
 	uint8_t short_bursts;          /* bursts in a row that were none */
 	uint8_t is_bulk;        /* it has much to say: worth a pipe, or a bigger buffer */
@@ -102,6 +103,7 @@ struct session {
 	uint8_t waits;
 	uint8_t has_left;       /* the backend; what its last line says of it: */
 	unsigned int left_be_cur, left_srv_cur;
+	uint8_t counts_be, counts_srv; /* all bytes of the request so far: byte_count.c */
 	uint8_t logged;
 	uint8_t speculates_read; /* mode http: the answer is looked for before anybody told of it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */

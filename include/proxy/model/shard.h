@@ -25,12 +25,25 @@ struct server;
 /* Sessions that averages of times run over, as in HAProxy. */
 #define STAT_AVERAGE_OVER 1024u
 
-/* The times of sessions in ms: of the queue, of connecting, of it all. */
+/* The times of a session in ms: in the queue, to connect, until the response, of it all. */
+struct session_times {
+	uint64_t q, c, r, t;
+};
+
 struct stat_times {
-	_Atomic uint64_t qtime, ctime, ttime; /* sums over the last STAT_AVERAGE_OVER sessions */
-	_Atomic uint64_t qtime_max, ctime_max, ttime_max;
+	/* sums over the last STAT_AVERAGE_OVER sessions */
+	_Atomic uint64_t qtime, ctime, rtime, ttime;
+	_Atomic uint64_t qtime_max, ctime_max, rtime_max, ttime_max;
 	/* Of a sum of shards: how many sessions the sums are over, at least 1. */
 	_Atomic uint64_t n;
+};
+
+/* What connections of mode http carried, as it was on the wire. */
+struct h1_stat {
+	_Atomic uint64_t streams; /* of clients: requests that began */
+	_Atomic uint64_t streams_over;
+	_Atomic uint64_t in, out; /* bytes */
+	_Atomic uint64_t spliced_in, spliced_out;
 };
 
 /*
@@ -55,6 +68,7 @@ struct proxy_stat {
 	_Atomic uint64_t req_tot, hrsp[6]; /* as a server's */
 	_Atomic uint64_t intercepted; /* of frontends: requests that their rules have answered */
 	_Atomic uint64_t failed_rewrites;
+	struct h1_stat h1;
 	_Atomic unsigned int cur_max, queued_max;
 	_Atomic uint64_t last_sess_ms;
 	struct stat_times times;
@@ -100,8 +114,7 @@ int proxy_make_shards(struct proxy *p, unsigned int n) must_check;
 int proxies_shard(struct proxies *ps, unsigned int n) must_check;
 
 /* One session more in times: sessions is how many there were so far, with this one. */
-void stat_count_times(struct stat_times *t, uint64_t sessions, uint64_t q, uint64_t c,
-	uint64_t all);
+void stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_times *one);
 
 /* All shards in one: counts are added, highest values and last dates are the largest. */
 void server_stat_sum(const struct server *s, struct server_stat *out);

@@ -6,6 +6,7 @@
 
 #include "app/admin/admin_int.h"
 #include "base/mem.h"
+#include "proxy/model/byte_count.h"
 
 #define READ_CHUNK 4096
 
@@ -77,6 +78,7 @@ flush(struct admin_conn *c)
 		switch (conn_send(&c->conn, c->out.p + c->sent, c->out.len - c->sent, 0, &put)) {
 		case IO_OK:
 			c->sent += put;
+			engine_count_sent(&c->admin->worker->engine, put);
 			break;
 		case IO_AGAIN:
 			return 1;
@@ -308,6 +310,7 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	timer_init(&c->timer, on_idle);
 	task_init(&c->end, on_end);
 	list_append(&a->conns, &c->link);
+	a->accepted++;
 	if (++a->n >= (unsigned int)w->process->cfg->global.stats_maxconn)
 		hold_all(a, 1);
 	settle(c);

@@ -47,8 +47,9 @@ add_load(struct admin_conn *c, const struct totals *t, struct sbuf *o)
 	add_u(o, "Maxconn", l->maxconn);
 	add_u(o, "Hard_maxconn", l->maxconn);
 	add_u(o, "CurrConns", t->sessions);
-	add_u(o, "CumConns", t->cum_conns);
-	add_u(o, "CumReq", t->cum_sess);
+	/* As in HAProxy those of this socket are among them. */
+	add_u(o, "CumConns", t->cum_conns + c->admin->accepted);
+	add_u(o, "CumReq", t->requests + c->admin->accepted);
 	sbuf_adds(o, "MaxSslConns: 0\nCurrSslConns: 0\nCumSslConns: 0\n");
 	add_u(o, "Maxpipes", l->pipes);
 	add_u(o, "PipesUsed", t->pipes_used);
@@ -86,10 +87,14 @@ add_state(struct admin_conn *c, const struct totals *t, struct sbuf *o)
 	sbuf_adds(o, "ActivePeers: 0\nConnectedPeers: 0\n");
 	add_u(o, "DroppedLogs", t->logs_dropped);
 	sbuf_adds(o, "BusyPolling: 0\nFailedResolutions: 0\n");
-	add_u(o, "TotalBytesOut", t->bytes_out);
+	add_u(o, "TotalBytesOut", t->bytes_sent);
 	add_u(o, "TotalSplicdedBytesOut", t->spliced);
+	add_u(o, "BytesOutRate", (uint64_t)freq_read(&t->sent_rate, admin_now_ms(c)) * SENT_PIECE);
 	sbuf_adds(o, "DebugCommandsIssued: 0\nCumRecvLogs: 0\n");
 	sbuf_addf(o, "Build info: %s\n", VERSION_COMPAT);
+	add_u(o, "Memmax_bytes", p->cfg->global.memory);
+	add_u(o, "PoolAlloc_bytes", t->memory_used);
+	add_u(o, "PoolUsed_bytes", t->memory_live);
 	add_u(o, "Start_time_sec", p->started_wall_ns / 1000000000u);
 	add_u(o, "Tainted", 0);
 	/* Ours. */

@@ -130,6 +130,23 @@ put_responses(struct row *r, const struct proxy *p, const _Atomic uint64_t *hrsp
 	put(r, STAT_hrsp_other, hrsp[0]);
 }
 
+/* What only mode http has: nobody looks anything up in a cache here. */
+static void
+put_h1(struct row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams, uint64_t cum_conns,
+	uint64_t cum_streams)
+{
+	put(r, STAT_h1_open_connections, conns);
+	put(r, STAT_h1_open_streams, streams);
+	put(r, STAT_h1_total_connections, cum_conns);
+	put(r, STAT_h1_total_streams, cum_streams);
+	put(r, STAT_h1_bytes_in, h->in);
+	put(r, STAT_h1_bytes_out, h->out);
+	put(r, STAT_h1_spliced_bytes_in, h->spliced_in);
+	put(r, STAT_h1_spliced_bytes_out, h->spliced_out);
+	put(r, STAT_cache_lookups, 0);
+	put(r, STAT_cache_hits, 0);
+}
+
 static void
 frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 {
@@ -148,10 +165,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_dreq, st->denied_req);
 	put(r, STAT_dresp, st->denied_resp);
 	put(r, STAT_ereq, st->failed_req);
-	put_text(r, STAT_status,
-		p->disabled                           ? "STOP"
-			: w->process->state >= PROCESS_STOPPING ? "STOP"
-						      : "OPEN");
+	put_text(r, STAT_status, w->process->state >= PROCESS_STOPPING ? "STOP" : "OPEN");
 	put(r, STAT_sid, 0);
 	put(r, STAT_rate, freq_read(&st->sess_rate, now));
 	put(r, STAT_rate_lim, 0);
@@ -164,12 +178,16 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
 	put(r, STAT_conn_rate_max, st->conn_rate.max);
 	put(r, STAT_conn_tot, st->cum_conn);
-	put(r, STAT_intercepted, st->intercepted);
+	if (p->mode == PROXY_HTTP)
+		put(r, STAT_intercepted, st->intercepted);
 	put(r, STAT_dcon, st->denied_conn);
 	put(r, STAT_dses, st->denied_sess);
 	put(r, STAT_wrew, st->failed_rewrites);
 	put(r, STAT_eint, 0);
 	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
+	if (p->mode == PROXY_HTTP)
+		put_h1(r, &st->h1, p->fe_gate.n, st->h1.streams - st->h1.streams_over,
+			st->cum_sess, st->h1.streams);
 }
 
 /* Averages in ms. */
@@ -178,11 +196,11 @@ put_times(struct row *r, const struct stat_times *t)
 {
 	put(r, STAT_qtime, t->qtime / t->n);
 	put(r, STAT_ctime, t->ctime / t->n);
-	put(r, STAT_rtime, 0);
+	put(r, STAT_rtime, t->rtime / t->n);
 	put(r, STAT_ttime, t->ttime / t->n);
 	put(r, STAT_qtime_max, t->qtime_max);
 	put(r, STAT_ctime_max, t->ctime_max);
-	put(r, STAT_rtime_max, 0);
+	put(r, STAT_rtime_max, t->rtime_max);
 	put(r, STAT_ttime_max, t->ttime_max);
 }
 
@@ -275,6 +293,23 @@ count_servers(const struct proxy *p, struct row *r)
 	put(r, STAT_bck, bck);
 }
 
+/* Connections at rest are open too. */
+static void
+put_backend_h1(struct row *r, const struct proxy *p, const struct proxy_stat *st)
+{
+	uint64_t busy = 0, resting = 0;
+	unsigned int idle, safe;
+
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, struct server, link);
+
+		conn_pool_count(s, &idle, &safe);
+		busy += s->cur;
+		resting += idle;
+	}
+	put_h1(r, &st->h1, busy + resting, busy, st->connect, st->connect + st->reuse);
+}
+
 static void
 backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 {
@@ -300,7 +335,8 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_wredis, st->wredis);
 	put(r, STAT_chkdown, 0);
 	put(r, STAT_lastchg, (now - p->last_change_ms) / 1000);
-	put(r, STAT_downtime, 0);
+	if (p->n_servers)
+		put(r, STAT_downtime, 0);
 	put(r, STAT_sid, 0);
 	put(r, STAT_lbtot, st->lbtot);
 	put(r, STAT_rate, freq_read(&p->be_rate, now));
@@ -321,6 +357,8 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_eint, 0);
 	put_zeros(r, STAT_agg_server_status, STAT_agg_check_status);
 	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
+	if (p->mode == PROXY_HTTP)
+		put_backend_h1(r, p, st);
 }
 
 static int
@@ -335,7 +373,7 @@ print_proxy(struct admin_conn *c, const struct proxy *p, const struct filter *f)
 	struct row r;
 	char addr[ADDR_TEXT];
 
-	if (f->iid >= 0 && f->iid != p->id)
+	if (p->disabled || (f->iid >= 0 && f->iid != p->id))
 		return;
 	if ((p->caps & PROXY_FE) && shows(f, ROW_FRONTEND, 0)) {
 		frontend_row(c, p, &r);

@@ -15,11 +15,13 @@ add_engine(struct totals *t, const struct engine *e)
 	t->cum_conns += counter_read(&e->cum_conns);
 	t->cum_sess += counter_read(&e->cum_sess);
 	t->bytes_in += counter_read(&e->bytes_in);
-	t->bytes_out += counter_read(&e->bytes_out);
+	t->bytes_sent += counter_read(&e->bytes_sent);
+	t->requests += counter_read(&e->requests);
 	t->fsm_bugs += counter_read(&e->fsm_bugs);
 	t->lingers += counter_read(&e->lingers);
 	freq_merge(&t->conn_rate, &e->conn_rate);
 	freq_merge(&t->sess_rate, &e->sess_rate);
+	freq_merge(&t->sent_rate, &e->sent_rate);
 	t->memory_used += memory_used(e);
 	t->memory_live += memory_live(e);
 	t->memory_holds += counter_read(&e->memory_holds);

@@ -217,6 +217,7 @@ begin(struct session *s)
 		return -1;
 	}
 	captures_begin(s);
+	counter_add(&fe_stat(s)->h1.streams, 1);
 	s->logged = 0;
 	return 0;
 }

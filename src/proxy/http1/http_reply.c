@@ -13,15 +13,15 @@
 #define DRAIN_MS 1000u
 #define DRAIN_READS 8
 
+/* The message is another one now. */
 static void
 count_out(struct session *s, uint64_t n)
 {
-	s->dir[SERVER].bytes = n;
+	struct direction *h = &s->dir[SERVER];
+
+	h->bytes = n;
+	h->counted = 0;
 	counter_add(&s->engine->bytes_out, n);
-	counter_add(&fe_stat(s)->bytes_out, n);
-	s->listener->stat.bytes_out += n;
-	if (http_be_stat(s))
-		counter_add(&http_be_stat(s)->bytes_out, n);
 }
 
 /* The reply is out. What the client still sends is thrown away. */

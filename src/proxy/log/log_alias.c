@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
+#include "proxy/model/byte_count.h"
 #include "proxy/log/log_render.h"
 #include "proxy/model/http_txn.h"
 
@@ -328,13 +329,13 @@ static void
 put_B(struct log_render *r)
 {
 	log_put_plus(r);
-	sbuf_addu(r->out, r->s->dir[SERVER].bytes);
+	sbuf_addu(r->out, session_message_bytes(r->s, SERVER));
 }
 
 static void
 put_U(struct log_render *r)
 {
-	sbuf_addu(r->out, r->s->dir[CLIENT].bytes);
+	sbuf_addu(r->out, session_message_bytes(r->s, CLIENT));
 }
 
 static void

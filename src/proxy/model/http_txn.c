@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/counter.h"
+#include "proxy/model/count.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
 
@@ -47,7 +49,6 @@ http_txn_get(struct session *s)
 	return t;
 }
 
-void
 struct http_txn *
 http_txn_get_unsaid(struct session *s)
 {
@@ -62,12 +63,14 @@ http_txn_get_unsaid(struct session *s)
 	return t;
 }
 
+void
 http_txn_put(struct session *s)
 {
 	struct engine *e = s->engine;
 
 	if (!s->txn)
 		return;
+	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
 	vars_fini(&s->txn->vars);
 	vars_fini(&s->txn->req_vars);
 	vars_fini(&s->txn->res_vars);

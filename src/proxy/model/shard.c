@@ -58,14 +58,16 @@ slide(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
 }
 
 void
-stat_count_times(struct stat_times *t, uint64_t sessions, uint64_t q, uint64_t c, uint64_t all)
+stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_times *one)
 {
-	slide(&t->qtime, sessions, q);
-	slide(&t->ctime, sessions, c);
-	slide(&t->ttime, sessions, all);
-	counter_max(&t->qtime_max, q);
-	counter_max(&t->ctime_max, c);
-	counter_max(&t->ttime_max, all);
+	slide(&t->qtime, sessions, one->q);
+	slide(&t->ctime, sessions, one->c);
+	slide(&t->rtime, sessions, one->r);
+	slide(&t->ttime, sessions, one->t);
+	counter_max(&t->qtime_max, one->q);
+	counter_max(&t->ctime_max, one->c);
+	counter_max(&t->rtime_max, one->r);
+	counter_max(&t->ttime_max, one->t);
 }
 
 /* --- sums --- */
@@ -76,11 +78,24 @@ add_times(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
 {
 	counter_add(&sum->qtime, counter_read(&t->qtime));
 	counter_add(&sum->ctime, counter_read(&t->ctime));
+	counter_add(&sum->rtime, counter_read(&t->rtime));
 	counter_add(&sum->ttime, counter_read(&t->ttime));
 	counter_max(&sum->qtime_max, counter_read(&t->qtime_max));
 	counter_max(&sum->ctime_max, counter_read(&t->ctime_max));
+	counter_max(&sum->rtime_max, counter_read(&t->rtime_max));
 	counter_max(&sum->ttime_max, counter_read(&t->ttime_max));
 	counter_add(&sum->n, MIN(sessions, (uint64_t)STAT_AVERAGE_OVER));
+}
+
+static void
+add_h1(struct h1_stat *sum, const struct h1_stat *h)
+{
+	counter_add(&sum->streams, counter_read(&h->streams));
+	counter_add(&sum->streams_over, counter_read(&h->streams_over));
+	counter_add(&sum->in, counter_read(&h->in));
+	counter_add(&sum->out, counter_read(&h->out));
+	counter_add(&sum->spliced_in, counter_read(&h->spliced_in));
+	counter_add(&sum->spliced_out, counter_read(&h->spliced_out));
 }
 
 static void
@@ -147,6 +162,7 @@ add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 	counter_add(&out->failed_rewrites, counter_read(&st->failed_rewrites));
 	counter_add(&out->req_tot, counter_read(&st->req_tot));
 	counter_add(&out->intercepted, counter_read(&st->intercepted));
+	add_h1(&out->h1, &st->h1);
 	add_classes(out->hrsp, st->hrsp);
 	counter_max(&out->cur_max, counter_read(&st->cur_max));
 	counter_max(&out->queued_max, counter_read(&st->queued_max));

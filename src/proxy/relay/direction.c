@@ -24,19 +24,12 @@ direction_count(struct session *s, int side, size_t n)
 		e->bulk.others_ms = s->last_ms[side];
 	if (side == CLIENT) {
 		counter_add(&e->bytes_in, n);
-		counter_add(&fe_stat(s)->bytes_in, n);
-		s->listener->stat.bytes_in += n;
-		if (s->be)
-			counter_add(&be_stat(s)->bytes_in, n);
-		/* Before it is connected the server may still change: session_do_established(). */
-		if (s->connected_ms)
-			counter_add(&srv_stat(s)->bytes_in, n);
+		if (s->fe->mode == PROXY_HTTP)
+			counter_add(&fe_stat(s)->h1.in, n);
 	} else {
 		counter_add(&e->bytes_out, n);
-		counter_add(&fe_stat(s)->bytes_out, n);
-		s->listener->stat.bytes_out += n;
-		counter_add(&be_stat(s)->bytes_out, n);
-		counter_add(&srv_stat(s)->bytes_out, n);
+		if (s->fe->mode == PROXY_HTTP)
+			counter_add(&be_stat(s)->h1.in, n);
 	}
 }
 

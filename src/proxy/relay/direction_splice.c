@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "net/splice.h"
 #include "proxy/model/memory.h"
@@ -81,6 +82,12 @@ direction_splices(const struct session *s, int side)
 		opaque_bytes(s, side) &&
 		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
 		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
+}
+
+static struct h1_stat *
+h1_of(const struct session *s, int side)
+{
+	return side == CLIENT ? &fe_stat(s)->h1 : &be_stat(s)->h1;
 }
 
 /* --- the pipe --- */
@@ -160,6 +167,8 @@ direction_splice_out(struct session *s, int side, int last)
 		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
 		case SPLICE_OK:
 			counter_add(&e->spliced, put);
+			if (s->fe->mode == PROXY_HTTP)
+				counter_add(&h1_of(s, !side)->spliced_out, put);
 			took(e, h, put);
 			return IO_OK;
 		case SPLICE_AGAIN:
@@ -215,6 +224,8 @@ splice_took(struct session *s, int side, struct pipe *p, size_t got)
 	counter_add(&e->pipes.bytes, got);
 	memory_watch(e);
 	direction_count(s, side, got);
+	if (s->fe->mode == PROXY_HTTP)
+		counter_add(&h1_of(s, side)->spliced_in, got);
 	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
 	/* Only now has the sink anything to be late with. */
 	s->last_ms[!side] = loop_now_ms(e->loop);

@@ -37,11 +37,15 @@ count_time(const struct session *s)
 	struct proxy_stat *be = be_stat(s);
 	struct server_stat *srv = srv_stat(s);
 	uint64_t began = s->txn ? s->txn->head_ms : s->accept_ms;
-	uint64_t q = s->queued_ms - began, c = s->connected_ms - s->queued_ms;
-	uint64_t all = now_ms(s) - began;
+	struct session_times times = {
+		.q = s->queued_ms - began,
+		.c = s->connected_ms - s->queued_ms,
+		.r = s->txn && http_has_answer(s->txn) ? s->txn->res_ms - s->connected_ms : 0,
+		.t = now_ms(s) - began,
+	};
 
-	stat_count_times(&be->times, be->cum_sess, q, c, all);
-	stat_count_times(&srv->times, srv->cum_sess, q, c, all);
+	stat_count_times(&be->times, be->cum_sess, &times);
+	stat_count_times(&srv->times, srv->cum_sess, &times);
 }
 
 void
@@ -119,9 +123,6 @@ find_backend(struct session *s)
 		return -1;
 	counter_add(&be_stat(s)->cum_sess, 1);
 	counter_add(&be_stat(s)->cum_conn, 1);
-	/* In mode tcp what rules have looked at, or stood behind a header, is its too. */
-	if (!s->txn)
-		counter_add(&be_stat(s)->bytes_in, s->dir[CLIENT].bytes);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* What the session machine does on transitions that only mode http has: see actions.c. */
 #include "proxy/session/actions.h"
+#include "proxy/model/byte_count.h"
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/derive.h"
@@ -203,7 +204,7 @@ session_do_l7_retry(struct session *s)
 	res->lookahead = 0;
 	if (res->buf && !direction_pending(res))
 		direction_buf_free(s->engine, res);
-	res->bytes = 0;
+	res->bytes = res->counted = 0;
 	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
 	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
 	if (s->retries)
@@ -236,6 +237,7 @@ reset_half(struct session *s, int side)
 	direction_event(s, side, DIRECTION_EV_RESET);
 	h->ops = &relay_plain;
 	h->bytes = h->lookahead;
+	h->counted = 0;
 	h->resend = 0;
 	h->burst = 0;
 	h->short_bursts = h->is_bulk = h->no_splice = 0;
@@ -257,6 +259,7 @@ reset_session(struct session *s)
 	s->connect_err = 0;
 	s->log_level = 0;
 	s->redispatch = s->redispatched = s->has_left = s->looked_again = s->speculates_read = 0;
+	s->counts_be = s->counts_srv = 0;
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */
 	s->logged = 1;
@@ -297,6 +300,7 @@ enum session_event
 session_do_next_request(struct session *s)
 {
 	session_end_exchange(s);
+	session_count_bytes(s);
 	s->logged = 1;
 	keep_server(s);
 	if (!goes_on(s))

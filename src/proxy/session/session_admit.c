@@ -85,6 +85,9 @@ count_session(struct session *s, struct second n)
 {
 	s->begun_ms = loop_now_ms(s->engine->loop);
 	counter_add(&s->engine->cum_sess, 1);
+	/* In mode http requests are counted as they come. */
+	if (s->fe->mode != PROXY_HTTP)
+		counter_add(&s->engine->requests, 1);
 	counter_add(&fe_stat(s)->cum_sess, 1);
 	count_session_rates(s, n);
 	s->listener->stat.cum_sess++;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/log/session_log.h"
+#include "proxy/model/byte_count.h"
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/handlers.h"
@@ -146,6 +147,7 @@ session_settle(struct session *s)
 		session_event(s, ev);
 		ev = outcome_of(s);
 	}
+	session_count_bytes(s);
 	if (s->state == SESSION_CLOSED) {
 		timer_stop(loop_timers(l), &s->timer);
 		s->task.fn = session_on_end;

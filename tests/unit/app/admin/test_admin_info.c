@@ -79,7 +79,8 @@ has_what_hatop_and_the_exporters_read(void **st)
 		"MaxSessRate", "SslRate", "SslRateLimit", "MaxSslRate", "Tasks", "Run_queue",
 		"Idle_pct", "Stopping", "Jobs", "Unstoppable Jobs", "Listeners", "ActivePeers",
 		"ConnectedPeers", "DroppedLogs", "BusyPolling", "FailedResolutions",
-		"TotalBytesOut", "DebugCommandsIssued", "CumRecvLogs", "Start_time_sec",
+		"TotalBytesOut", "BytesOutRate", "Memmax_bytes", "PoolAlloc_bytes",
+		"PoolUsed_bytes", "DebugCommandsIssued", "CumRecvLogs", "Start_time_sec",
 		"Tainted" };
 	char *a = strdup(rig_say("show info"));
 
@@ -138,7 +139,9 @@ connections_are_counted(void **st)
 	a = strdup(rig_say("show info"));
 	assert_int_equal(number(a, "CurrConns"), 1);
 	assert_int_equal(number(a, "CumConns"), 1);
-	assert_int_equal(number(a, "TotalBytesOut"), 4);
+	assert_int_equal(number(a, "CumReq"), 1);
+	/* To the server as well as to the client. */
+	assert_int_equal(number(a, "TotalBytesOut"), 9);
 	assert_int_equal(number(a, "Jobs"), 1 + 2);
 	free(a);
 	close(c);

@@ -68,7 +68,7 @@ test_nothing(void **state)
 	assert_non_null(strstr(line(SIZE_MAX),
 		"\"frontend\":\"fnt\",\"backend\":\"fnt\",\"server\":null,\"client\":null,"
 		"\"client_port\":2,\"method\":null,\"uri\":null,\"version\":null,"
-		"\"status\":null,\"bytes\":212,\"upload\":99,\"idle\":5,\"request\":null,"
+		"\"status\":null,\"bytes\":0,\"upload\":0,\"idle\":5,\"request\":null,"
 		"\"queue\":null,\"connect\":null,\"response\":null,\"active\":5002,"
 		"\"end\":\"P---\",\"retries\":1,\"redispatched\":true,"));
 	capture_close();

@@ -15,6 +15,7 @@ a_transaction_is_new(void **st)
 
 	(void)st;
 	rig_open(&cfg, end);
+	s.fe = w.px;
 	s.state_ms = loop_now_ms(w.loop);
 	s.id = engine_next_id(&w.engine);
 	t = http_txn_get(&s);
@@ -41,6 +42,31 @@ a_transaction_is_new(void **st)
 	http_txn_put(&s);
 	assert_null(s.txn);
 	assert_int_equal(w.engine.txn_pool.live, 0);
+	assert_int_equal(w.px->shard[0].fe.h1.streams_over, 2);
+	rig_close();
+}
+
+/* Its time is that in which nothing came, and no stream was there that could end. */
+static void
+a_silent_client_has_one_too(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct step end[] = { { STEP_END, 0 } };
+	struct session s = { .engine = &w.engine };
+	uint64_t now;
+	struct http_txn *t;
+
+	(void)st;
+	rig_open(&cfg, end);
+	s.fe = w.px;
+	now = loop_now_ms(w.loop);
+	s.state_ms = now - 700;
+	t = http_txn_get_unsaid(&s);
+	assert_int_equal(t->began_ms, now - 700);
+	assert_int_equal(t->began_wall_ns, loop_wall_ns(w.loop) - 700 * 1000000u);
+	assert_int_equal(t->idle_ms, 0);
+	http_txn_put(&s);
+	assert_int_equal(w.px->shard[0].fe.h1.streams_over, 0);
 	rig_close();
 }
 
@@ -56,6 +82,7 @@ rules_look_at_it(void **st)
 
 	(void)st;
 	rig_open(&cfg, end);
+	s.fe = w.px;
 	eval_init(&l, &s, SAMPLE_AT_REQ);
 	assert_null(l.cx.txn);
 	t = http_txn_get(&s);
@@ -91,6 +118,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_transaction_is_new),
+		cmocka_unit_test(a_silent_client_has_one_too),
 		cmocka_unit_test(rules_look_at_it),
 	};
 

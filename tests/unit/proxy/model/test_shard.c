@@ -138,6 +138,7 @@ the_highest_and_the_last_are_the_largest(void **st)
 		srv->shard[i].stat.last_sess_ms = v;
 		srv->shard[i].stat.times.qtime_max = v;
 		srv->shard[i].stat.times.ctime_max = v;
+		srv->shard[i].stat.times.rtime_max = v;
 		srv->shard[i].stat.times.ttime_max = v;
 		px->shard[i].be.cur_max = px->shard[i].be.queued_max = v;
 		px->shard[i].be.last_sess_ms = v;
@@ -148,6 +149,7 @@ the_highest_and_the_last_are_the_largest(void **st)
 	LAST(last_sess_ms);
 	LAST(times.qtime_max);
 	LAST(times.ctime_max);
+	LAST(times.rtime_max);
 	LAST(times.ttime_max);
 	{
 		struct proxy_stat both;
@@ -165,7 +167,8 @@ time_sessions(unsigned int shard, int n, uint64_t ms)
 	struct server_stat *s = &srv->shard[shard].stat;
 
 	for (int i = 0; i < n; i++)
-		stat_count_times(&s->times, ++s->cum_sess, ms, 2 * ms, 3 * ms);
+		stat_count_times(&s->times, ++s->cum_sess,
+			&(struct session_times){ ms, 2 * ms, 3 * ms, 4 * ms });
 }
 
 /* 10 sessions of 100 ms and 30 of 20 ms took 40 ms on average, whoever had them. */
@@ -183,7 +186,8 @@ averages_weigh_what_they_run_over(void **st)
 	assert_int_equal(sum.times.n, 40);
 	assert_int_equal(sum.times.qtime / sum.times.n, 40);
 	assert_int_equal(sum.times.ctime / sum.times.n, 80);
-	assert_int_equal(sum.times.ttime / sum.times.n, 120);
+	assert_int_equal(sum.times.rtime / sum.times.n, 120);
+	assert_int_equal(sum.times.ttime / sum.times.n, 160);
 	/* A long past weighs no more than STAT_AVERAGE_OVER. */
 	time_sessions(1, 50000, 10);
 	server_stat_sum(srv, &sum);

@@ -1,0 +1,92 @@
+/*
+ * Bytes are counted when a dispatch is over, on the session's worker: what is read may belong to
+ * the next message, and only then is known whose message it is. Frontend, backend and server count
+ * the same bytes, whenever they joined.
+ */
+#include "proxy/model/byte_count.h"
+
+#include "base/counter.h"
+#include "proxy/model/count.h"
+#include "proxy/model/http_txn.h"
+
+uint64_t
+session_message_bytes(const struct session *s, int side)
+{
+	const struct direction *h = &s->dir[side];
+
+	if (s->fe->mode != PROXY_HTTP)
+		return h->bytes;
+	return s->txn && s->txn->head_ms ? h->bytes - h->lookahead : 0;
+}
+
+/* What side's message has grown by. */
+static uint64_t
+take_grown(struct session *s, int side)
+{
+	uint64_t all = session_message_bytes(s, side), before = s->dir[side].counted;
+
+	s->dir[side].counted = all;
+	return all > before ? all - before : 0;
+}
+
+static struct proxy_stat *
+stat_of(const struct session *s, const struct proxy *p)
+{
+	return p ? &p->shard[s->engine->index].be : NULL;
+}
+
+static void
+count_messages(struct session *s)
+{
+	struct proxy_stat *fe = fe_stat(s), *be = stat_of(s, session_backend(s));
+	uint64_t in = take_grown(s, CLIENT), out = take_grown(s, SERVER);
+	uint64_t whole = s->dir[CLIENT].counted;
+
+	counter_add(&fe->bytes_in, in);
+	counter_add(&fe->bytes_out, out);
+	s->listener->stat.bytes_in += in;
+	s->listener->stat.bytes_out += out;
+	if (be) {
+		counter_add(&be->bytes_in, s->counts_be ? in : whole);
+		counter_add(&be->bytes_out, out);
+		s->counts_be = 1;
+	}
+	/* While it waits others may give it another server. */
+	if (s->srv && !s->waits) {
+		counter_add(&srv_stat(s)->bytes_in, s->counts_srv ? in : whole);
+		counter_add(&srv_stat(s)->bytes_out, out);
+		s->counts_srv = 1;
+	}
+}
+
+void
+engine_count_sent(struct engine *e, uint64_t n)
+{
+	counter_add(&e->bytes_sent, n);
+	e->sent_rest += n;
+	freq_add(&e->sent_rate, loop_now_ms(e->loop), (uint32_t)(e->sent_rest / SENT_PIECE));
+	e->sent_rest %= SENT_PIECE;
+}
+
+static void
+count_sent(struct session *s)
+{
+	uint64_t to_client = s->conn[CLIENT].sent, to_server = s->conn[SERVER].sent;
+
+	if (!to_client && !to_server)
+		return;
+	s->conn[CLIENT].sent = s->conn[SERVER].sent = 0;
+	engine_count_sent(s->engine, to_client + to_server);
+	if (s->fe->mode != PROXY_HTTP)
+		return;
+	counter_add(&fe_stat(s)->h1.out, to_client);
+	if (s->be)
+		counter_add(&be_stat(s)->h1.out, to_server);
+}
+
+void
+session_count_bytes(struct session *s)
+{
+	count_messages(s);
+	count_sent(s);
+}

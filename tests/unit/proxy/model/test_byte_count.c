@@ -1,0 +1,111 @@
+/* What dialogues leave in the counters of bytes: the same sums wherever they are shown. */
+#include "unit/proxy/http_rig.h"
+
+#define POST4 "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"
+#define SERVE2 AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok")
+
+/* Plays and stays open. */
+static void
+play(const struct step *client, const struct step *origin)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+
+	rig_play(&cfg, client, origin);
+}
+
+static void
+every_row_counts(uint64_t in, uint64_t out)
+{
+	const struct proxy_shard *px = &w.px->shard[0];
+	const struct server_stat *srv = &w.srv[0]->shard[0].stat;
+
+	assert_int_equal(px->fe.bytes_in, in);
+	assert_int_equal(px->be.bytes_in, in);
+	assert_int_equal(srv->bytes_in, in);
+	assert_int_equal(w.ln->stat.bytes_in, in);
+	assert_int_equal(px->fe.bytes_out, out);
+	assert_int_equal(px->be.bytes_out, out);
+	assert_int_equal(srv->bytes_out, out);
+	assert_int_equal(w.ln->stat.bytes_out, out);
+}
+
+/* The backend is not known when the head is read, and a body may come in pieces. */
+static void
+a_request_counts_once_everywhere(void **st)
+{
+	static const struct step client[] = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"),
+		{ STEP_PAUSE, 5 }, SAY("Content-Length: 4\r\n\r\nbo"), { STEP_PAUSE, 5 }, SAY("dy"),
+		AWAIT("ok"), { STEP_CLOSE, 0 } };
+	static const struct step origin[] = { AWAIT("body"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+
+	(void)st;
+	play(client, origin);
+	every_row_counts(strlen(POST4), strlen(OK2 "\r\nok"));
+	assert_int_equal(w.px->shard[0].fe.h1.in, strlen(POST4));
+	assert_int_equal(w.px->shard[0].fe.h1.out, strlen(OK2 "\r\nok"));
+	assert_int_equal(w.px->shard[0].be.h1.in, strlen(OK2 "\r\nok"));
+	assert_int_equal(w.px->shard[0].be.h1.out, strlen(POST4));
+	assert_int_equal(w.px->shard[0].fe.h1.streams, 1);
+	assert_int_equal(w.engine.bytes_sent, strlen(POST4) + strlen(OK2 "\r\nok"));
+	rig_close();
+}
+
+/* What is read with a request may be the next one. */
+static void
+pipelined_requests_count_once(void **st)
+{
+	static const struct step client[] = { SAY(GET "\r\n" GET "\r\n" GET "\r\n"),
+		AWAIT("ok"), AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } };
+	static const struct step origin[] = { SERVE2, SERVE2, SERVE2, EOF_CLOSE };
+
+	(void)st;
+	play(client, origin);
+	every_row_counts(3 * strlen(GET "\r\n"), 3 * strlen(OK2 "\r\nok"));
+	assert_int_equal(w.px->shard[0].fe.h1.streams, 3);
+	assert_int_equal(w.px->shard[0].fe.h1.streams_over, 3);
+	rig_close();
+}
+
+/* It was read, and answered, but there was no request that it could count for. */
+static void
+a_bad_request_counts_on_the_wire_only(void **st)
+{
+	static const struct step client[] = { SAY("GET\r\n\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { { STEP_END, 0 } };
+
+	(void)st;
+	play(client, origin);
+	every_row_counts(0, 0);
+	assert_int_equal(w.px->shard[0].fe.h1.in, 7);
+	assert_true(w.px->shard[0].fe.h1.out > 100);
+	assert_int_equal(w.px->shard[0].be.h1.out, 0);
+	rig_close();
+}
+
+/* A response that cannot be read is answered for: the answer counts in its place. */
+static void
+an_answer_of_our_own_counts_for_the_response(void **st)
+{
+	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY("nonsense\r\n\r\n"),
+		EOF_CLOSE };
+
+	(void)st;
+	play(client, origin);
+	every_row_counts(strlen(GET "\r\n"), strlen(w.client[0].text));
+	assert_int_equal(w.px->shard[0].be.h1.in, strlen("nonsense\r\n\r\n"));
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_counts_once_everywhere),
+		cmocka_unit_test(pipelined_requests_count_once),
+		cmocka_unit_test(a_bad_request_counts_on_the_wire_only),
+		cmocka_unit_test(an_answer_of_our_own_counts_for_the_response),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
