@@ -11,5 +11,7 @@
 void session_blame(struct session *s, char cause, char phase);
 /* In RELAY: counts an abort of that side and blames it, unless a cause is known. */
 void session_note_failure(struct session *s, int side);
+/* The same of one that was late with its data. */
+void session_note_late(struct session *s, int side);
 
 #endif

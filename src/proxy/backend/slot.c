@@ -38,6 +38,8 @@ slot_taken(struct session *s)
 	s->waits = 0;
 	s->queued_ms = loop_now_ms(s->engine->loop);
 	counter_add(&srv_stat(s)->cum_sess, 1);
+	counter_set(&srv_stat(s)->last_sess_ms, s->queued_ms);
+	counter_set(&be_stat(s)->last_sess_ms, s->queued_ms);
 	freq_add(&s->srv->sess_rate, s->queued_ms, 1);
 }
 

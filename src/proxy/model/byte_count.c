@@ -35,6 +35,14 @@ stat_of(const struct session *s, const struct proxy *p)
 	return p ? &p->shard[s->engine->index].be : NULL;
 }
 
+/* Before it is connected, or has given up, it may get another one. */
+static int
+has_its_server(const struct session *s)
+{
+	return s->srv && !s->waits && (s->connected_ms || s->state == SESSION_CLOSED ||
+		(s->txn && s->txn->local));
+}
+
 static void
 count_messages(struct session *s)
 {
@@ -51,8 +59,7 @@ count_messages(struct session *s)
 		counter_add(&be->bytes_out, out);
 		s->counts_be = 1;
 	}
-	/* While it waits others may give it another server. */
-	if (s->srv && !s->waits) {
+	if (has_its_server(s)) {
 		counter_add(&srv_stat(s)->bytes_in, s->counts_srv ? in : whole);
 		counter_add(&srv_stat(s)->bytes_out, out);
 		s->counts_srv = 1;

@@ -14,17 +14,31 @@ session_blame(struct session *s, char cause, char phase)
 		s->term[1] = phase;
 }
 
+/* A transfer was under way, and that side is the first to end it. */
+static void
+count_abort(struct session *s, int side)
+{
+	struct proxy_stat *be = be_stat(s);
+	struct server_stat *srv = srv_stat(s);
+
+	if (s->term[0] != '-')
+		return;
+	counter_add(side == CLIENT ? &be->cli_abrt : &be->srv_abrt, 1);
+	counter_add(side == CLIENT ? &srv->cli_abrt : &srv->srv_abrt, 1);
+}
+
+void
+session_note_late(struct session *s, int side)
+{
+	count_abort(s, side);
+	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
+}
+
 void
 session_note_failure(struct session *s, int side)
 {
 	if (s->state != SESSION_RELAY)
 		return;
-	if (s->term[0] == '-' && side == CLIENT) {
-		counter_add(&be_stat(s)->cli_abrt, 1);
-		counter_add(&srv_stat(s)->cli_abrt, 1);
-	} else if (s->term[0] == '-') {
-		counter_add(&be_stat(s)->srv_abrt, 1);
-		counter_add(&srv_stat(s)->srv_abrt, 1);
-	}
+	count_abort(s, side);
 	session_blame(s, side == CLIENT ? 'C' : 'S', http_awaits_head(s, SERVER) ? 'H' : 'D');
 }

@@ -204,7 +204,7 @@ session_do_relay_timeout(struct session *s)
 	side = session_late_side(s);
 	if (http_awaits_head(s, SERVER))
 		return response_late(s, side);
-	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
+	session_note_late(s, side);
 	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it
 	 * with a reset. */
 	for (int h = 0; h < SIDES; h++) {

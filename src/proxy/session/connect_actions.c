@@ -161,8 +161,6 @@ session_do_established(struct session *s)
 	s->connected_ms = now;
 	/* The client could do nothing while it waited for us: it is timed from now on. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
-	counter_set(&srv_stat(s)->last_sess_ms, now);
-	counter_set(&be_stat(s)->last_sess_ms, now);
 	if (s->txn) {
 		s->dir[CLIENT].ops = &http_request_ops;
 		s->dir[SERVER].ops = &http_response_ops;
