@@ -63,6 +63,7 @@ struct engine_shared {
 	uint64_t second;             /* connections of this second (base/freq.h) */
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
+	int screens;                 /* there were connections that need not become sessions */
 	char apart_too[CACHE_LINE];
 };
 

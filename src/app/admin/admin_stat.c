@@ -186,7 +186,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 	put(r, STAT_eint, 0);
 	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
-		put_h1(r, &st->h1, p->fe_gate.n, st->h1.streams - st->h1.streams_over,
+		put_h1(r, &st->h1, atomic_read(&p->fe_gate.n), st->h1.streams - st->h1.streams_over,
 			st->cum_sess, st->h1.streams);
 }
 
@@ -304,7 +304,7 @@ put_backend_h1(struct row *r, const struct proxy *p, const struct proxy_stat *st
 		const struct server *s = list_entry(it, struct server, link);
 
 		conn_pool_count(s, &idle, &safe);
-		busy += s->cur;
+		busy += atomic_read(&s->cur);
 		resting += idle;
 	}
 	put_h1(r, &st->h1, busy + resting, busy, st->connect, st->connect + st->reuse);

@@ -38,8 +38,17 @@ count_connection(const struct session *s)
 	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->accept_ms);
 	counter_add(&st->cum_conn, 1);
 	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
+	/* Its place is taken already, whatever rules will say of it. */
+	counter_max(&st->cur_max, atomic_read(&s->fe->fe_gate.n));
 	s->listener->stat.cum_conn++;
 	return n;
+}
+
+/* May its connection come to nothing before it is a session? */
+static int
+is_screened(const struct session *s)
+{
+	return tcp_conn_rules_exist(s->fe) || s->has_header || s->listener->bind->accept_proxy;
 }
 
 /* Where nothing stands between them there are as many sessions as connections; where rules or a
@@ -53,10 +62,10 @@ count_session_rates(const struct session *s, struct second n)
 
 	freq_add(&e->sess_rate, now, 1);
 	freq_add(&st->sess_rate, now, 1);
-	if (tcp_conn_rules_exist(s->fe) || s->has_header) {
-		n.of_process = freq_read(&e->sess_rate, now);
+	if (is_screened(s))
 		n.of_frontend = freq_read(&st->sess_rate, now);
-	}
+	if (atomic_read(&e->shared->screens))
+		n.of_process = freq_read(&e->sess_rate, now);
 	freq_raise(&e->sess_rate, n.of_process);
 	freq_raise(&st->sess_rate, n.of_frontend);
 }
@@ -68,13 +77,11 @@ register_session(struct session *s)
 	struct engine *e = s->engine;
 	struct proxy *fe = s->fe;
 	struct listener *ln = s->listener;
-	struct proxy_stat *st = fe_stat(s);
 
 	list_append(&e->sessions, &s->link);
 	ln->stat.cur++;
 	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
 	atomic_write(&e->n_sessions, e->n_sessions + 1);
-	counter_max(&st->cur_max, atomic_read(&fe->fe_gate.n));
 	conn_limits_entered(e, fe);
 	memory_watch(e);
 }
@@ -109,6 +116,8 @@ session_admit(struct session *s, int fd, int *expects)
 {
 	struct second n = count_connection(s);
 
+	if (is_screened(s))
+		atomic_write(&s->engine->shared->screens, 1);
 	*expects = s->listener->bind->accept_proxy;
 	/* What may be asked of it needs the descriptor. */
 	s->conn[CLIENT].fd = fd;
