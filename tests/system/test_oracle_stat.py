@@ -1,0 +1,420 @@
+"""HAProxy and tacit get the same traffic: every column of `show stat` and every line of `show info` is compared."""
+
+import contextlib
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from conftest import TACIT, WAIT, admin, connect, free_ports, info, recv_all, wait_for
+from subject import LogServer
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+SLOW = 0.7          # seconds that the origin takes for /slow
+NEAR_MS = 300       # how far apart two times may be: the machine may be busy
+
+# --- what may differ, and why ---
+
+TIMES_MS = {"qtime", "ctime", "rtime", "ttime", "qtime_max", "ctime_max", "rtime_max", "ttime_max"}
+TIMES_S = {"lastchg": 1, "lastsess": 2}
+# The most in one second: where seconds begin is each program's own.
+RATES = {"rate_max", "conn_rate_max", "req_rate_max", "MaxConnRate", "MaxSessRate"}
+# How many idle connections are kept, and which request goes over one, is each program's own.
+POOLS = {"srv_icur", "idle_conn_cur", "safe_conn_cur", "need_conn_est", "connect", "reuse", "h1_open_connections",
+         "h1_total_connections"}
+# HAProxy counts attempts as sessions of a server (tacit.cfg(5)): of one that does not answer.
+ATTEMPTS = {("dead", "d", "stot"), ("gone", "d", "stot")}
+# In mode tcp HAProxy divides by the sessions that were balanced, which are not those that came out of a queue.
+AVERAGES = {("waits", col) for col in ("qtime", "ctime", "rtime", "ttime")}
+INFO_OWN = {
+    "Version", "Release_date", "Build info",                 # another program
+    "Pid", "Uptime", "Uptime_sec", "Start_time_sec",         # another process, a little later
+    "Ulimit-n", "Maxsock",                                   # descriptors that each needs for itself
+    "PoolAlloc_MB", "PoolUsed_MB", "PoolAlloc_bytes", "PoolUsed_bytes", "Maxpipes", "PipesFree",
+    "Tasks", "Run_queue", "Idle_pct",                        # how each works inside
+    "BytesOutRate",                                          # of this second: answers of different lengths
+}
+
+
+def is_near(a, b, most):
+    return a == b or (a != "" and b != "" and abs(int(a) - int(b)) <= most)
+
+
+def is_rate_near(a, b):
+    return a == b or (a != "" and b != "" and 2 * min(int(a), int(b)) >= max(int(a), int(b)) - 6)
+
+
+# --- both programs ---
+
+class Subject:
+    """One of them with a configuration; its stats socket is not among what is compared."""
+
+    def __init__(self, program, directory, cfg):
+        self.dir = directory
+        self.sock = directory / "s.sock"
+        self.told = 0
+        (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
+        with open(directory / "err", "wb") as err:
+            self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL,
+                                         stdout=err, stderr=err)
+        self.started = time.monotonic()
+        try:
+            assert wait_for(lambda: self.sock.exists() or self.proc.poll() is not None) and self.proc.poll() is None, self.err
+            time.sleep(0.2)
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def err(self):
+        return (self.dir / "err").read_text(errors="replace")
+
+    def admin(self, command):
+        got = admin(self.sock, command)
+        self.told += len(got)
+        return got
+
+    def stat(self):
+        """{(proxy, server): {column: text}}, and the columns in order."""
+        head, *rows = self.admin("show stat").strip().split("\n")
+        names = head[2:].rstrip(",").split(",")
+        out = {}
+        for row in rows:
+            fields = row.split(",")
+            assert len(fields) == len(names) + 1, row
+            out[tuple(fields[:2])] = dict(zip(names, fields))
+        return names, out
+
+    def stop(self):
+        self.proc.terminate()
+        self.proc.wait(WAIT)
+
+
+@pytest.fixture
+def both(tmp_path):
+    """Factory: both(cfg, traffic) -> what reading(subject) said, of haproxy and of tacit, one after the other."""
+    def run(cfg, traffic, reading):
+        out = []
+        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+            directory = tmp_path / name
+            directory.mkdir()
+            s = Subject(program, directory, cfg)
+            try:
+                traffic(s)
+                out.append(reading(s))
+            finally:
+                s.stop()
+        return out
+    return run
+
+
+# --- http ---
+
+# Three fields in every message: HAProxy counts a message in its own form, which is longer by 15 bytes and shorter by
+# four for each field.
+FORM = 15 - 4 * 3
+
+
+def request(path, method="GET", body=b"", more=b"X: 3\r\n"):
+    length = b"Content-Length: %d\r\n" % len(body) if body else b"A: b\r\n"
+    return b"%s %s HTTP/1.1\r\nHost: h\r\n" % (method.encode(), path.encode()) + length + more + b"\r\n" + body
+
+
+def http_origin(conn):
+    buf = b""
+    while True:
+        while b"\r\n\r\n" not in buf:
+            got = conn.recv(65536)
+            if not got:
+                return
+            buf += got
+        head, _, buf = buf.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)content-length: *(\d+)", head)
+        need = int(length[1]) if length else 0
+        while len(buf) < need:
+            got = conn.recv(65536)
+            if not got:
+                return
+            buf += got
+        buf = buf[need:]
+        method, path, _ = head.split(b"\r\n")[0].split()
+        if path == b"/slow":
+            time.sleep(SLOW)
+        if path == b"/die":
+            return
+        status = path.split(b"/")[2] if path.startswith(b"/status/") else b"200"
+        body = b"" if status in (b"204", b"304") else b"x" * (100000 if path == b"/big" else 100)
+        length = b"Content-Length: %d\r\n" % len(body) if body else b"C: d\r\n"
+        conn.sendall(b"HTTP/1.1 %s Said\r\nX: 1\r\nY: 2\r\n" % status + length + b"\r\n" + (b"" if method == b"HEAD" else body))
+
+
+def talk(port, *requests, answers=None, head=False):
+    """Sends them on one connection, and reads as many answers."""
+    with connect(port) as s:
+        for r in requests:
+            s.sendall(r)
+        left, buf = len(requests) if answers is None else answers, b""
+        while left:
+            while b"\r\n\r\n" not in buf:
+                got = s.recv(65536)
+                if not got:
+                    return
+                buf += got
+            h, _, buf = buf.partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: *(\d+)", h)
+            need = 0 if head or not length else int(length[1])
+            while len(buf) < need:
+                buf += s.recv(65536)
+            buf = buf[need:]
+            left -= 1
+        time.sleep(0.02)
+
+
+HTTP = """
+defaults
+ mode http
+ log 127.0.0.1:{log} local0
+ option httplog
+ timeout client 5s
+ timeout server 5s
+ timeout connect 1s
+ timeout queue 5s
+ retries 1
+frontend f
+ bind 127.0.0.1:{f}
+ maxconn 150
+ http-request deny if {{ path /deny }}
+ http-request return status 200 hdr A b hdr C d if {{ path /own }}
+ use_backend empty if {{ path /empty }}
+ use_backend dead if {{ path /dead }}
+ use_backend one if {{ path_beg /slow }}
+ use_backend moved if {{ path /moved }}
+ default_backend b
+frontend refused
+ bind 127.0.0.1:{refused}
+ tcp-request connection reject
+frontend off
+ bind 127.0.0.1:{off}
+ disabled
+backend b
+ balance roundrobin
+ cookie SRV insert
+ server s1 127.0.0.1:{o} cookie one
+ server s2 127.0.0.1:{o} cookie two weight 0
+ server s3 127.0.0.1:{o} backup
+ server s4 127.0.0.1:{o} disabled
+backend dead
+ server d 127.0.0.1:{d}
+backend empty
+backend one
+ fullconn 70
+ server l 127.0.0.1:{o} maxconn 1 maxqueue 5
+backend moved
+ option redispatch 1
+ server gone 127.0.0.1:{d} weight 256
+ server here 127.0.0.1:{o} weight 1
+backend unused
+ server u 127.0.0.1:{o}
+"""
+
+
+def http_traffic(ports):
+    port = ports["f"]
+
+    def traffic(subject):
+        time.sleep(2.5)
+        subject.admin("disable server b/s2")
+        subject.admin("enable server b/s2")
+        # A burst of connections that are no sessions.
+        for _ in range(50):
+            with contextlib.suppress(OSError), connect(ports["refused"]) as s:
+                s.recv(1)
+        talk(port, *[request("/a")] * 9)
+        talk(port, request("/p", "POST", b"y" * 10000))
+        for path in ("/status/204", "/status/302", "/status/404", "/status/500", "/status/900", "/big", "/deny", "/own",
+                     "/empty", "/dead", "/moved", "/die"):
+            talk(port, request(path))
+        talk(port, request("/h", "HEAD"), head=True)
+        talk(port, request("/c", more=b"Cookie: SRV=two\r\n"))
+        talk(port, request("/c", more=b"Cookie: SRV=two\r\n"))
+        with connect(port) as s:          # no request at all
+            s.sendall(b"NONE\r\n\r\n")
+            recv_all(s)
+        slow = [connect(port) for _ in range(2)]
+        for s in slow:                    # the second waits in the queue
+            s.sendall(request("/slow"))
+            time.sleep(0.05)
+        for s in slow:
+            s.recv(65536)
+            s.close()
+        # Rates of this second are to be over, and what ends by itself has ended.
+        time.sleep(2.2)
+    return traffic
+
+
+# --- tcp ---
+
+def tcp_origin(conn):
+    got = conn.recv(65536)
+    if got == b"slow":
+        time.sleep(SLOW)
+    if got and got != b"cut":
+        conn.sendall(b"answer" * (20000 if got == b"big" else 1))
+
+
+TCP = """
+defaults
+ mode tcp
+ no option splice-auto
+ timeout client 1s
+ timeout server 1500ms
+ timeout connect 1s
+ timeout queue 5s
+ retries 2
+frontend t
+ bind 127.0.0.1:{t}
+ maxconn 40
+ tcp-request inspect-delay 100ms
+ tcp-request content reject if {{ req.payload(0,3) -m str bad }}
+ default_backend tb
+backend tb
+ balance roundrobin
+ server a 127.0.0.1:{o}
+ server b 127.0.0.1:{o} weight 1
+ server c 127.0.0.1:{o} backup
+listen gone
+ bind 127.0.0.1:{gone}
+ server d 127.0.0.1:{d}
+listen moved
+ bind 127.0.0.1:{moved}
+ option redispatch 1
+ server d 127.0.0.1:{d} weight 256
+ server e 127.0.0.1:{o} weight 1
+listen waits
+ bind 127.0.0.1:{waits}
+ server l 127.0.0.1:{o} maxconn 1
+listen nobody
+ bind 127.0.0.1:{nobody}
+ maxconn 30
+listen refused
+ bind 127.0.0.1:{refused}
+ tcp-request session reject
+ server s 127.0.0.1:{o}
+"""
+
+
+def tcp_traffic(ports):
+    def say(port, text, end=True):
+        with connect(ports[port]) as s:
+            s.sendall(text)
+            if end:
+                recv_all(s)
+
+    def traffic(subject):
+        for _ in range(30):
+            with contextlib.suppress(OSError):
+                say("refused", b"x")
+        for text in (b"one", b"two", b"big", b"cut", b"bad", b"x"):
+            say("t", text)
+        # Nobody reads what has nowhere to go.
+        for port, text in (("gone", b"hello"), ("moved", b"hello"), ("nobody", b"")):
+            with contextlib.suppress(OSError):
+                say(port, text)
+        slow = [connect(ports["waits"]) for _ in range(2)]
+        for s in slow:
+            s.sendall(b"slow")
+            time.sleep(0.05)
+        for s in slow:
+            recv_all(s)
+            s.close()
+        with connect(ports["t"]) as s:    # says nothing until it is late
+            recv_all(s)
+        time.sleep(2.2)
+        subject.admin("disable server tb/a")
+        time.sleep(2.2)
+    return traffic
+
+
+def compare_rows(ours, theirs, forms):
+    """What is wrong, a line each. forms: columns of rows where HAProxy's own form of messages counts."""
+    wrong = []
+    for key, row in theirs.items():
+        for col, want in row.items():
+            got = ours[key][col]
+            if (key[0], col) in AVERAGES:
+                ok = (got == "") == (want == "") and is_near(got or 0, int(want or 0) // 2, NEAR_MS)
+            elif col in TIMES_MS:
+                ok = is_near(got, want, NEAR_MS)
+            elif col in TIMES_S:
+                ok = is_near(got, want, TIMES_S[col])
+            elif col in RATES:
+                ok = is_rate_near(got, want)
+            elif col in POOLS and key[1] != "FRONTEND":
+                ok = (got == "") == (want == "")
+            elif (*key, col) in ATTEMPTS:
+                ok = int(got) < int(want)
+            elif forms and col in ("bin", "bout"):
+                ok = int(got) + FORM * forms(key, ours[key], col) == int(want)
+            else:
+                ok = got == want
+            if not ok:
+                wrong.append(f"{key} {col}: {got!r}, haproxy {want!r}")
+    return wrong
+
+
+def compare_info(ours, theirs, told):
+    wrong = []
+    for key, want in theirs.items():
+        got = ours.get(key)
+        if key in INFO_OWN:
+            ok = got is not None
+        elif key == "TotalBytesOut":
+            # Without what this test was told itself.
+            ok = int(got) - told[1] == int(want) - told[0]
+        elif key in RATES:
+            ok = is_rate_near(got, want)
+        else:
+            ok = got == want
+        if not ok:
+            wrong.append(f"{key}: {got!r}, haproxy {want!r}")
+    return wrong
+
+
+def compare(readings, forms=None):
+    (names, theirs, their_info, their_told), (our_names, ours, our_info, our_told) = readings
+    assert our_names == names
+    assert list(ours) == list(theirs)
+    assert [k for k in our_info if k in their_info] == list(their_info)
+    wrong = compare_rows(ours, theirs, forms) + compare_info(our_info, their_info, (their_told, our_told))
+    assert not wrong, "\n".join(wrong)
+
+
+def reading(subject):
+    names, rows = subject.stat()
+    told = subject.told
+    return names, rows, info(subject.admin("show info")), told
+
+
+def test_http(both, origins):
+    o = origins(http_origin)
+    f, refused, off, d = free_ports(4)
+    log = LogServer()
+    ports = {"f": f, "refused": refused, "off": off, "o": o.port, "d": d, "log": log.port}
+
+    def messages(key, row, col):
+        if key[1] == "FRONTEND":
+            return int(row["req_tot"]) - int(row["ereq"])
+        return int(row["stot"]) if row[col] != "0" else 0
+
+    compare(both(HTTP.format(**ports), http_traffic(ports), reading), messages)
+
+
+def test_tcp(both, origins):
+    o = origins(tcp_origin)
+    names = ("t", "gone", "moved", "waits", "nobody", "refused", "d")
+    ports = dict(zip(names, free_ports(len(names)))) | {"o": o.port}
+    compare(both(TCP.format(**ports), tcp_traffic(ports), reading))
