@@ -45,11 +45,13 @@ def test_several_programs_are_added_up(tmp_path):
     done = run('build-aux/run-tests', 'unit', '-', good, bad)
     assert done.returncode == 1
     assert 'unit: 2 passed, 1 failed' in done.stdout and 'the reason' in done.stderr
+    assert f'failed test: {bad}: the reason\n' in done.stdout and str(good) not in done.stdout
 
 
 def test_a_program_that_is_not_there_is_a_failure(tmp_path):
     done = run('build-aux/run-tests', 'unit', '-', tmp_path / 'nothing')
     assert done.returncode == 1 and '1 failed' in done.stdout
+    assert f'failed test: {tmp_path}/nothing\n' in done.stdout
 
 
 @pytest.fixture(name='gates')
@@ -59,7 +61,7 @@ def _gates(tmp_path):
         (tmp_path / 'build-aux' / name).write_text(open(os.path.join(TOP, 'build-aux', name), encoding='utf-8').read())
     (tmp_path / 'Makefile').write_text(
         'good:\n\t@echo "good 5 0 1" >>$(TALLY)\n'
-        'bad:\n\t@echo "bad 2 3 0" >>$(TALLY); echo the reason; exit 1\n'
+        'bad:\n\t@echo "bad 2 3 0" >>$(TALLY); echo the reason; echo "failed test: x::one"; exit 1\n'
         'silent:\n\t@:\n'
         'broken:\n\t@echo cannot build; exit 1\n')
 
@@ -86,6 +88,9 @@ def test_a_gate_that_fails_shows_why_and_the_others_still_run(gates):
     done = gates('bad', 'broken', 'good')
     assert 'the reason' in done.stdout and 'cannot build' in done.stdout
     assert 'good' in done.stdout.rsplit('----', 1)[1]
+    # last, where nobody has to look for it: one name a line
+    assert done.stdout.split('\nfailed:\n')[1].split('\n')[:2] == ['    bad: x::one', '    broken: build/log/broken.log']
+    assert 'failed:' not in gates('good').stdout
 
 
 def test_gates_can_add_to_the_tally_of_others(gates, tmp_path):
@@ -93,23 +98,36 @@ def test_gates_can_add_to_the_tally_of_others(gates, tmp_path):
     assert gates('good', tally='tally').returncode == 0
     assert gates('bad', tally='tally').returncode != 0
     assert (tmp_path / 'tally').read_text() == 'before 1 0 0\ngood 5 0 1\nbad 2 3 0\n'
+    assert (tmp_path / 'tally.failed').read_text() == 'bad: x::one\n'
 
 
-@pytest.mark.parametrize('text,counts,fails', [
-    ('def test_a(): pass\n', '1 0 0', False),
-    ('def test_a(): pass\ndef test_b(): assert 0\n', '1 1 0', True),
-    ('import pytest\ndef test_a(): pytest.skip("why")\ndef test_b(): pass\n', '1 0 1', False),
-    ('import nothing_of_the_kind\n', '0 1 0', True),
-    ('', '0 1 0', True),
+@pytest.mark.parametrize('text,counts,named', [
+    ('def test_a(): pass\n', '1 0 0', None),
+    ('def test_a(): pass\ndef test_b(): assert 0\n', '1 1 0', 'test_x.py::test_b'),
+    ('import pytest\ndef test_a(): pytest.skip("why")\ndef test_b(): pass\n', '1 0 1', None),
+    ('import nothing_of_the_kind\n', '0 1 0', 'test_x.py'),
+    ('', '0 1 0', '(pytest: exit 5)'),
 ], ids=['good', 'fail', 'skip', 'error', 'empty'])
-def test_pytest_is_counted(tmp_path, text, counts, fails):
+def test_pytest_is_counted(tmp_path, text, counts, named):
     (tmp_path / 't').mkdir()
     (tmp_path / 't/test_x.py').write_text(text)
     done = run('build-aux/run-pytest', 'system', tmp_path / 'tally', os.path.relpath(tmp_path / 'b', TOP), tmp_path / 't')
     assert (tmp_path / 'tally').read_text() == f'system {counts}\n', done.stdout
-    assert (done.returncode != 0) == fails
+    assert (done.returncode != 0) == bool(named)
+    names = [line for line in done.stdout.split('\n') if line.startswith('failed test: ')]
+    assert len(names) == bool(named) and all(line.endswith(named) for line in names)
 
 
+def test_a_failed_script_is_named(tmp_path):
+    (tmp_path / 'good.vtc').write_text('# only: tacit\n')
+    (tmp_path / 'bad.vtc').write_text('')
+    script(tmp_path / 'bin/varnishtest', 'case "$*" in *bad*) exit 1;; esac')
+    tacit = script(tmp_path / 'tacit', 'true')
+    done = run('sh', 'build-aux/run-vtc', 'vtc', '-', os.path.relpath(tacit, TOP), tmp_path / 'good.vtc',
+               tmp_path / 'bad.vtc', PATH=f'{tmp_path}/bin:/usr/bin:/bin', HAPROXY=str(tacit))
+    names = [line for line in done.stdout.split('\n') if line.startswith('failed test: ')]
+    assert names == [f'failed test: {tmp_path}/bad.vtc against {who}' for who in ('tacit', 'haproxy')]
+    assert done.returncode == 1 and '1 passed, 2 failed' in done.stdout
 
 @pytest.mark.parametrize('have,uid,code,says', [
     ('all', 1000, 0, ''),
