@@ -15,6 +15,7 @@ import contextlib
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -30,6 +31,12 @@ WAIT = float(os.environ.get("TACIT_TEST_WAIT", "10"))
 
 # Workers of a daemon that a test does not say it for: the whole suite runs with several too.
 WORKERS = int(os.environ.get("TACIT_WORKERS", "1"))
+
+# Both ends of a connection are here in many tests: a login's first 1,024 descriptors are too few for a thousand.
+_SOFT, DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)
+if _SOFT < min(DESCRIPTORS, 65536):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, 65536), DESCRIPTORS))
+needs_descriptors = pytest.mark.skipif(DESCRIPTORS < 9000, reason="needs 9,000 descriptors (ulimit -Hn)")
 
 # Dumpable, so that who is not root may look at its descriptors.
 GLOBAL = """\
@@ -193,7 +200,6 @@ class Daemon:
         full.update(env or {})
 
         def setup():
-            import resource
             for what, soft, hard in limits:
                 resource.setrlimit(what, (soft, hard))
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from conftest import connect, recv_all, rss_kib, wait_for
+from conftest import connect, needs_descriptors, recv_all, rss_kib, wait_for
 from subject import IS_SANITIZED, only_tacit, proxy  # noqa: F401
 
 SMALL = """tune.rcvbuf.client 8192
@@ -172,6 +172,7 @@ def serve(readers, limit=60):
     return left
 
 
+@needs_descriptors
 @only_tacit
 def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
     """Slow readers in numbers: new ones wait while memory is short, all bytes are right in the end."""

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import connect, is_open, recv_all, wait_for
+from conftest import connect, is_open, needs_descriptors, recv_all, wait_for
 from subject import IS_SANITIZED, IS_TACIT, not_sanitized, only_root, only_slow, only_tacit, proxy, listener, tool  # noqa: F401
 from test_faults import Injected
 
@@ -244,6 +244,7 @@ def test_a_user_with_too_many_pipes(proxy, origin):
     assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 0)
 
 
+@needs_descriptors
 @only_tacit
 def test_pipes_take_descriptors(proxy, origin):
     """ulimit -n grows with maxpipes, and maxconn shrinks where it is derived: as HAProxy."""
@@ -258,6 +259,7 @@ def test_pipes_take_descriptors(proxy, origin):
     assert is_open(p.port)
 
 
+@needs_descriptors
 @only_tacit
 def test_streams_are_spliced_unless_told_otherwise(proxy, origin):
     """Nothing said: on, and maxconn is what it was."""

@@ -13,7 +13,7 @@ import threading
 import time
 
 import pytest
-from conftest import connect, echo, free_port, free_ports, recv_all, rss_kib, wait_for
+from conftest import connect, echo, free_port, free_ports, needs_descriptors, recv_all, rss_kib, wait_for
 from subject import (IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized, only_tacit, proxy, schedstat,  # noqa: F401
                      storm_leaves_nothing, tool, wakes, warm)
 
@@ -245,6 +245,7 @@ def test_an_ended_direction_outlives_a_silence(proxy, origins):
     assert not o.errors
 
 
+@needs_descriptors
 def test_a_thousand_at_once(proxy, origin):
     p = proxy(origin.port)
     held = [connect(p.port) for _ in range(500)]
