@@ -139,8 +139,26 @@ def test_what_is_missing_is_installed_or_named(tmp_path, have, uid, code, says):
     script(tmp_path / 'bin/dpkg-query', shown)
     script(tmp_path / 'bin/id', f'echo {uid}')
     script(tmp_path / 'bin/apt-get', f'echo "$@" >>{tmp_path}/apt')
+    (tmp_path / 'units').mkdir()
     done = run('sh', 'build-aux/install-deps', 'build', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
-               POLICY_RC_D=str(tmp_path / 'policy-rc.d'))
+               POLICY_RC_D=str(tmp_path / 'policy-rc.d'), UNITS=str(tmp_path / 'units'))
     assert done.returncode == code and says in done.stdout + done.stderr
     assert not (tmp_path / 'policy-rc.d').exists()
     assert (tmp_path / 'apt').exists() == (have == 'none' and uid == 0)
+
+
+@pytest.mark.parametrize('apt', ['true', 'exit 1'])
+def test_a_daemon_is_disabled_only_if_it_was_not_there_before(tmp_path, apt):
+    """It is not started while it is installed, and not when the machine boots."""
+    units, policy = tmp_path / 'units', tmp_path / 'policy-rc.d'
+    units.mkdir()
+    (units / 'nginx.service').touch()
+    script(tmp_path / 'bin/dpkg-query', 'exit 1')
+    script(tmp_path / 'bin/id', 'echo 0')
+    script(tmp_path / 'bin/apt-get', f'{policy} && echo "may start"; touch {units}/haproxy.service; {apt}')
+    script(tmp_path / 'bin/update-rc.d', f'echo "$@" >>{tmp_path}/said')
+    done = run('sh', 'build-aux/install-deps', 'test', PATH=f'{tmp_path}/bin:/usr/bin:/bin', POLICY_RC_D=str(policy),
+               UNITS=str(units))
+    assert (done.returncode == 0) == (apt == 'true') and 'may start' not in done.stdout
+    assert (tmp_path / 'said').read_text() == 'haproxy disable\n'
+    assert not policy.exists()
