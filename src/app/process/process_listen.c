@@ -155,22 +155,22 @@ bind_frontend(struct process *p, struct proxy *fe)
 	int backlog = fe->backlog ? fe->backlog
 		: fe->maxconn     ? fe->maxconn
 				  : (int)p->limits.maxconn;
-	int bad = 0;
+	const struct listener *failed = NULL;
 
 	list_each(it, &fe->binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
 
 		list_each(lt, &b->listeners) {
 			struct listener *ln = list_entry(lt, struct listener, link);
+			const struct listener *first = ln->first ? ln->first : ln;
 
 			prepare(p, ln, fe);
-			/* The failure of its lead has been told. */
-			if (ln->lead && ln->lead->state != LISTENER_BOUND)
-				continue;
-			bad |= bind_one(p, ln, "proxy", fe->name, backlog) != 0;
+			/* An address that failed for one worker is not tried for the others. */
+			if (first != failed && bind_one(p, ln, "proxy", fe->name, backlog))
+				failed = first;
 		}
 	}
-	return bad;
+	return failed != NULL;
 }
 
 static int

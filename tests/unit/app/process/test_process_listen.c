@@ -94,11 +94,34 @@ failures(void **state)
 	free(text);
 }
 
+/* The same address of three workers, each with a socket of its own or all with one: told once. */
+static void
+one_failure_of_all_workers(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		bind_fails("nbthread 3", i ? " bind 192.0.2.1:81 shards 1\n bind 192.0.2.1:82"
+					   : " bind 192.0.2.1:81\n bind 192.0.2.1:82");
+		for (int port = 81; port <= 82; port++) {
+			char at[32];
+			const char *first;
+
+			snprintf(at, sizeof(at), "192.0.2.1:%d", port);
+			first = strstr(text, at);
+			assert_non_null(first);
+			assert_null(strstr(first + 1, at));
+		}
+		bench_close();
+		free(text);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(each), cmocka_unit_test(inherits),
-					    cmocka_unit_test(failures) };
+					    cmocka_unit_test(failures),
+					    cmocka_unit_test(one_failure_of_all_workers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
