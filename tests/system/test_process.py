@@ -534,6 +534,17 @@ def test_privileges_are_dropped(daemon, origin, tmp_path):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+@pytest.mark.parametrize("more,warns", [("", True), ("\n    group root", False), ("\n    group nogroup", False)])
+def test_a_user_without_a_group_is_warned_of(daemon, origin, more, warns):
+    """Root's group stays, as with HAProxy; but not without a word."""
+    d = daemon(listen_on(free_port(), origin), extra=f"user nobody{more}", env={"ASAN_OPTIONS": "detect_leaks=0"})
+    assert ("'user nobody' without 'group'" in d.stderr) == warns
+    gid = "65534" if "nogroup" in more else "0"
+    with open(f"/proc/{d.pid}/status") as f:
+        assert f"Gid:\t{gid}\t{gid}\t{gid}\t{gid}\n" in f.read()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 @pytest.mark.skipif(not os.path.exists("/usr/share/zoneinfo/Asia/Kolkata"), reason="needs time zones")
 def test_the_time_zone_is_known_in_a_jail(daemon, origin, tmp_path):
     """What says where we are is read before it is out of reach."""

@@ -12,6 +12,8 @@
 
 struct sys;
 
+/* Does it give up its user, and root's group not? */
+int privileges_keeps_group(struct sys *sys, const struct global_conf *g);
 /* 0, or -errno (-ERR_PERM when root could be regained) with why saying which step failed. */
 int privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
 	must_check;

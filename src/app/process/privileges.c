@@ -72,6 +72,12 @@ change_user(struct sys *sys, const struct global_conf *g, const char **what)
 }
 
 int
+privileges_keeps_group(struct sys *sys, const struct global_conf *g)
+{
+	return g->uid && !g->group && sys_getuid(sys) == 0;
+}
+
+int
 privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
 {
 	const char *what = "chroot";

@@ -234,6 +234,10 @@ bring_up(struct start *st, const char *notify_path)
 		r = process_bind(p);
 	if (r)
 		return r;
+	if (privileges_keeps_group(&st->sys, &st->cfg.global))
+		report_msg(&st->report, REPORT_WARNING,
+			"'user %s' without 'group': the process keeps the group of root.",
+			st->cfg.global.user);
 	r = privileges_drop(&st->sys, &st->cfg.global, why, sizeof(why));
 	if (r) {
 		report_msg(&st->report, REPORT_ALERT, "cannot drop privileges: %s", why);

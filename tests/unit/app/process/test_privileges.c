@@ -164,6 +164,28 @@ nothing_asked(void **state)
 }
 
 static void
+a_group_is_kept_by_root_without_one(void **state)
+{
+	char name[] = "x";
+	struct global_conf g = { 0 };
+	struct sys_ops ops = sys_linux;
+	struct sys s;
+
+	(void)state;
+	ops.getuid = f_getuid;
+	sys_init(&s, &ops, NULL);
+	assert_false(privileges_keeps_group(&s, &g));
+	g.uid = 100;
+	assert_true(privileges_keeps_group(&s, &g));
+	/* also when that is root's: somebody said so */
+	g.group = name;
+	assert_false(privileges_keeps_group(&s, &g));
+	g.group = NULL;
+	uid = 100;
+	assert_false(privileges_keeps_group(&s, &g));
+}
+
+static void
 root_must_be_gone(void **state)
 {
 	struct global_conf g = { .uid = 100 };
@@ -217,6 +239,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_of_it_in_order, reset),
 		cmocka_unit_test_setup(nothing_asked, reset),
+		cmocka_unit_test_setup(a_group_is_kept_by_root_without_one, reset),
 		cmocka_unit_test_setup(root_must_be_gone, reset),
 		cmocka_unit_test_setup(every_failure_counts, reset),
 		cmocka_unit_test_setup(no_processes_from_now_on, reset),
