@@ -98,6 +98,8 @@ struct listener {
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
 	int fd;
+	dev_t made_dev;          /* the socket we put at the path of addr; */
+	ino_t made_ino;          /* 0: none */
 	_Atomic enum listener_state state;
 	unsigned int held;       /* enum listener_hold */
 	listener_fn *on_accept;
@@ -146,5 +148,8 @@ void listener_hold(struct listener *ln, enum listener_hold why);
 void listener_resume(struct listener *ln, enum listener_hold why);
 /* Stops and closes, unless the socket is its lead's; unlinks nothing. Leads are closed last. */
 void listener_close(struct listener *ln, struct sys *sys);
+/* Removes the path of a unix socket, if what lies there is still the socket that listener_bind()
+ * made: the path may be another process's by now. */
+void listener_unlink(struct listener *ln, struct sys *sys);
 
 #endif

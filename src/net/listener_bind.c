@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/counter.h"
@@ -169,6 +170,29 @@ is_path(const struct addr *a)
 	return addr_family(a) == AF_UNIX && a->u.un.sun_path[0] != '\0';
 }
 
+/* What listener_unlink() may remove: a rename changes neither number. */
+static void
+remember_path(struct maker *m, const char *path)
+{
+	struct stat st;
+
+	if (sys_stat(m->sys, path, &st) < 0)
+		return;
+	m->ln->made_dev = st.st_dev;
+	m->ln->made_ino = st.st_ino;
+}
+
+void
+listener_unlink(struct listener *ln, struct sys *sys)
+{
+	struct stat st;
+
+	if (ln->made_ino && sys_stat(sys, ln->addr.u.un.sun_path, &st) == 0 &&
+	    st.st_dev == ln->made_dev && st.st_ino == ln->made_ino)
+		(void)sys_unlink(sys, ln->addr.u.un.sun_path);
+	ln->made_ino = 0;
+}
+
 /* Nothing of it may stay behind when there is an error. */
 static int
 listen_at_path(struct maker *m, int backlog)
@@ -180,8 +204,12 @@ listen_at_path(struct maker *m, int backlog)
 	if (!e)
 		e = start_listening(m, backlog);
 	if (!e) {
+		remember_path(m, tmp.u.un.sun_path);
 		r = sys_rename(m->sys, tmp.u.un.sun_path, m->ln->addr.u.un.sun_path);
-		e = r < 0 ? fail(m, "rename the socket", r) : 0;
+		if (r < 0) {
+			m->ln->made_ino = 0;
+			e = fail(m, "rename the socket", r);
+		}
 	}
 	if (e && tmp.u.un.sun_path[0])
 		(void)sys_unlink(m->sys, tmp.u.un.sun_path);

@@ -211,6 +211,20 @@ def test_comm_is_the_name_it_was_started_by(daemon, origin, tmp_path):
 def test_foreground_pid_file(daemon, origin, tmp_path):
     d = daemon(listen_on(free_port(), origin), "-p", tmp_path / "pid")
     assert (tmp_path / "pid").read_text() == f"{d.pid}\n"
+    assert d.sock.exists()
+    assert d.stop() == 0
+    assert not (tmp_path / "pid").exists() and not d.sock.exists()
+
+
+def test_what_another_process_put_there_stays(daemon, origin, tmp_path):
+    """The pid file and the stats socket are taken over by one that was started while this one was to end."""
+    d = daemon(listen_on(free_port(), origin), "-p", tmp_path / "pid")
+    (tmp_path / "pid").write_text("1\n")
+    d.sock.unlink()
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(d.sock))
+        assert d.stop() == 0
+        assert (tmp_path / "pid").read_text() == "1\n" and d.sock.exists()
 
 
 def test_background(cfg_file, origin, tmp_path):

@@ -15,5 +15,8 @@ struct sys;
 int pidfile_open(struct sys *sys, const char *path, int *fd) must_check;
 /* Writes "PID\n" and closes, also on failure: 0 or -errno. */
 int pidfile_write(struct sys *sys, int fd, pid_t pid) must_check;
+/* Removes it if it still holds this pid, and if we still may: another process may have written it
+ * since. */
+void pidfile_remove(struct sys *sys, const char *path, pid_t pid);
 
 #endif

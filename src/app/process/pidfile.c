@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/sys.h"
 
@@ -27,4 +28,20 @@ pidfile_write(struct sys *sys, int fd, pid_t pid)
 	if (r < 0)
 		return (int)r;
 	return r == n ? 0 : -EIO;
+}
+
+void
+pidfile_remove(struct sys *sys, const char *path, pid_t pid)
+{
+	long fd = sys_openat(sys, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	char text[24], found[24];
+	int n = snprintf(text, sizeof(text), "%ld\n", (long)pid);
+	long r;
+
+	if (fd < 0)
+		return;
+	r = sys_read(sys, (int)fd, found, sizeof(found));
+	(void)sys_close(sys, (int)fd);
+	if (r == n && memcmp(found, text, (size_t)n) == 0)
+		(void)sys_unlink(sys, path);
 }

@@ -113,13 +113,21 @@ close_of(struct process *p, struct list *binds)
 	}
 }
 
+static void
+remove_path(struct listener *ln, void *process)
+{
+	listener_unlink(ln, ((struct process *)process)->sys);
+}
+
 void
 process_close_listeners(struct process *p, int all)
 {
 	list_each(it, &p->cfg->proxies.all)
 		close_of(p, &list_entry(it, struct proxy, link)->binds);
-	if (all)
-		close_of(p, &p->cfg->global.admin_binds);
+	if (!all)
+		return;
+	each_of(&p->cfg->global.admin_binds, remove_path, p);
+	close_of(p, &p->cfg->global.admin_binds);
 }
 
 static int

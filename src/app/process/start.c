@@ -196,10 +196,16 @@ wants_background(const struct start *st)
 	       (st->opts.place == OPTIONS_AS_CONFIGURED && st->cfg.global.daemon);
 }
 
+static const char *
+pidfile_path(const struct start *st)
+{
+	return st->opts.pidfile ? st->opts.pidfile : st->cfg.global.pidfile;
+}
+
 static int
 open_pidfile(struct start *st)
 {
-	const char *path = st->opts.pidfile ? st->opts.pidfile : st->cfg.global.pidfile;
+	const char *path = pidfile_path(st);
 	int r;
 
 	st->pid_fd = -1;
@@ -384,6 +390,8 @@ run(struct start *st)
 	notify_close(&st->notify);
 	if (st->pid_fd >= 0)
 		(void)sys_close(&st->sys, st->pid_fd);
+	else if (pidfile_path(st))
+		pidfile_remove(&st->sys, pidfile_path(st), (pid_t)sys_getpid(&st->sys));
 	if (st->origin_fd >= 0)
 		(void)sys_close(&st->sys, st->origin_fd);
 	return r ? 1 : exit_code(st);

@@ -40,6 +40,23 @@ holds_the_pid(void **state)
 }
 
 static void
+is_removed_by_who_wrote_it(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(pidfile_open(&sys, path, &fd), 0);
+	assert_int_equal(pidfile_write(&sys, fd, 4321), 0);
+	/* it is another process's by now */
+	pidfile_remove(&sys, path, 432);
+	pidfile_remove(&sys, path, 43210);
+	assert_int_equal(access(path, F_OK), 0);
+	pidfile_remove(&sys, path, 4321);
+	assert_int_equal(access(path, F_OK), -1);
+	pidfile_remove(&sys, path, 4321);
+}
+
+static void
 failures(void **state)
 {
 	int fd = -1;
@@ -59,6 +76,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_the_pid),
+		cmocka_unit_test(is_removed_by_who_wrote_it),
 		cmocka_unit_test(failures),
 	};
 	int r;
