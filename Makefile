@@ -13,9 +13,13 @@
 #   make bench          the measurements (nineteen minutes), into build/bench/
 #   make cov            line coverage of the tests, into build/cov/html/
 #   make install        DESTDIR= prefix=/usr/local
-#   make distcheck      pack the sources, build and test what was packed
+#   make uninstall      with the same DESTDIR and prefix; a configuration that was changed stays
+#   make configure      make ./configure, which a packed release brings; then ./configure && make
+#   make dist           pack the sources; distcheck: build and test what was packed, too
 #   make fsm.svg        the picture of the state machines, build/fsm.svg
 #   make format         break the lines that are too wide, as .clang-format says
+#   make clean          remove what was built; distclean: what configure made, too
+#   make help           this list
 #
 # NOINSTALL=1 skips installing missing Debian packages, CI=1 makes warnings errors, V=1 shows commands.
 
@@ -56,6 +60,10 @@ export TSAN_OPTIONS ?= halt_on_error=1:allocator_may_return_null=1
 .PHONY: all
 all: $(DIR_release)/config.mk
 	$(call inner,release) all
+
+.PHONY: help
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 .PHONY: run
 run: all
@@ -175,8 +183,8 @@ ci-fuzz:
 	@$(MAKE) fuzz S=20
 
 # --- packing and installing ------------------------------------------------------------------------------
-.PHONY: man install dist distcheck fsm.svg format clean
-man install: all
+.PHONY: man install uninstall dist distcheck fsm.svg format clean distclean
+man install uninstall: all
 	$(call inner,release) $@
 
 dist: configure
@@ -195,4 +203,8 @@ format:
 	python3 build-aux/format src include tests
 
 clean:
-	rm -rf build configure configure~ autom4te.cache config.status config.log config.mk
+	rm -rf build
+
+# configure is a file of a packed release: only where it can be made again it goes.
+distclean: clean
+	rm -rf autom4te.cache config.status config.log config.mk $(if $(wildcard .git),configure configure~)

@@ -124,7 +124,7 @@ unitdir = $(prefix)/lib/systemd/system
 sysconfdir = /etc
 INSTALL = install
 
-.PHONY: man install
+.PHONY: man install uninstall
 man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5
 
 $(B)/man/tacit.8: man/tacit.8 $(B)/config.mk
@@ -147,3 +147,10 @@ install: all man
 	chmod 644 $(DESTDIR)$(unitdir)/tacit.service
 	[ -e $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg ] || \
 		$(INSTALL) -m 644 conf/tacit.cfg $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg
+
+# The configuration is the user's own once it was changed.
+uninstall:
+	rm -f $(DESTDIR)$(sbindir)/tacit $(DESTDIR)$(mandir)/man8/tacit.8 $(DESTDIR)$(mandir)/man5/tacit.cfg.5 \
+		$(DESTDIR)$(unitdir)/tacit.service
+	! cmp -s conf/tacit.cfg $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg || rm $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg
+	[ ! -d $(DESTDIR)$(sysconfdir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(sysconfdir)/tacit

@@ -86,3 +86,26 @@ def test_every_keyword_is_in_the_manual_page(root):
     text = (root / 'usr/share/man/man5/tacit.cfg.5').read_text().replace('\\-', '-')
     for keyword in ('maxconn', 'nbthread', 'bind', 'server', 'default_backend', 'balance', 'timeout', 'tune.epoll.mode'):
         assert keyword in text
+
+
+@pytest.mark.parametrize('changed', [False, True])
+def test_uninstall_leaves_nothing_but_what_is_the_users(root, tmp_path, changed):
+    shutil.copytree(root, tmp_path / 'r')
+    (tmp_path / 'r/usr/sbin/other').touch()
+    if changed:
+        (tmp_path / 'r/etc/tacit/tacit.cfg').write_text('# mine\n')
+    done = run('make', 'NOINSTALL=1', 'uninstall', f'DESTDIR={tmp_path}/r', 'prefix=/usr')
+    assert done.returncode == 0, done.stdout + done.stderr
+    left = {str(p.relative_to(tmp_path / 'r')) for p in (tmp_path / 'r').rglob('*') if p.is_file()}
+    assert left == {'usr/sbin/other'} | ({'etc/tacit/tacit.cfg'} if changed else set())
+    assert (tmp_path / 'r/etc/tacit').exists() == changed
+    # once more: nothing is there, and that is no error
+    assert run('make', 'NOINSTALL=1', 'uninstall', f'DESTDIR={tmp_path}/r', 'prefix=/usr').returncode == 0
+
+
+def test_make_help_lists_the_targets():
+    done = run('make', 'help')
+    assert done.returncode == 0 and done.stderr == ''
+    for target in ('make ', 'make run', 'make check', 'make install', 'make uninstall', 'make configure', 'make clean'):
+        assert re.search(rf'^ +{target} ', done.stdout, re.M), target
+    assert 'MAKEFLAGS' not in done.stdout

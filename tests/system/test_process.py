@@ -66,6 +66,13 @@ def test_version():
     r = run("-vv")
     assert r.returncode == 0
     assert "TARGET  = linux-glibc" in r.stdout and "epoll" in r.stdout
+    assert run("--version").stdout == run("-v").stdout
+
+
+def test_help():
+    r = run("--help")
+    assert (r.returncode, r.stderr) == (0, "")
+    assert r.stdout.startswith("Usage : ") and " -f " in r.stdout
 
 
 @pytest.mark.parametrize("args", [["-h"], ["-z"], ["-f"], [], ["-S", "x"], ["-f", "x", "-sf", "1"], ["-n", "10x"]])

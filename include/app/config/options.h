@@ -25,6 +25,7 @@ enum options_action {
 	OPTIONS_BUILD,     /* -vv */
 	OPTIONS_KEYWORDS,  /* -dK: `dump`, enum cfg_dump */
 	OPTIONS_DUMP_HELP, /* -dKhelp */
+	OPTIONS_HELP,      /* --help */
 	OPTIONS_USAGE      /* -h, or nothing to do */
 };
 

@@ -30,7 +30,8 @@ const char *
 options_usage(void)
 {
 	return " [-f <cfgfile|cfgdir>]* [options] [-- <cfgfile>*]\n"
-	       "        -v displays version ; -vv shows build options\n"
+	       "        -v displays version, as --version ; -vv shows build options\n"
+	       "        -h displays this text, as --help\n"
 	       "        -c checks the configuration and exits ; -cc <cond> evaluates a condition\n"
 	       "        -f <file|dir> adds a configuration file, or the *.cfg of a directory\n"
 	       "        -C <dir> changes to <dir> before loading files\n"
@@ -195,6 +196,9 @@ static const struct option_row rows[] = {
 	{ "v", on_action, OPTIONS_VERSION },
 	{ "vv", on_action, OPTIONS_BUILD },
 	{ "h", on_action, OPTIONS_USAGE },
+	/* HAProxy knows neither; people try them first. */
+	{ "-help", on_action, OPTIONS_HELP },
+	{ "-version", on_action, OPTIONS_VERSION },
 	{ "V", on_flag, OPTIONS_VERBOSE },
 	{ "q", on_flag, OPTIONS_QUIET },
 	{ "d", on_place, OPTIONS_DEBUG },

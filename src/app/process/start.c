@@ -12,7 +12,7 @@
 #include "app/config/limits.h"
 #include "app/process/notify.h"
 #include "app/config/options.h"
-#include "app/process/origin.h"
+#include "app/origin.h"
 #include "app/process/pidfile.h"
 #include "app/process/privileges.h"
 #include "app/admin/totals.h"
@@ -37,13 +37,19 @@ struct start {
 	int origin_fd;
 };
 
+static void
+print_usage(const struct start *st, FILE *to)
+{
+	fprintf(to, "Usage : %s%s", st->opts.progname, options_usage());
+}
+
 static int
 usage(const struct start *st, const char *why)
 {
 	version_print(stderr, 0);
 	if (why[0])
 		fprintf(stderr, "%s: %s\n", st->opts.progname, why);
-	fprintf(stderr, "Usage : %s%s", st->opts.progname, options_usage());
+	print_usage(st, stderr);
 	return 1;
 }
 
@@ -89,6 +95,9 @@ do_without_files(struct start *st, int *code)
 		return 0;
 	case OPTIONS_DUMP_HELP:
 		fputs("Classes of -dK : cfg, all, man, vim, smp, cnv\n", stdout);
+		return 0;
+	case OPTIONS_HELP:
+		print_usage(st, stdout);
 		return 0;
 	case OPTIONS_USAGE:
 		*code = usage(st, "");

@@ -39,6 +39,7 @@ actions(void **state)
 		{ "-dK all", OPTIONS_KEYWORDS },    { "-dKhelp", OPTIONS_DUMP_HELP },
 		{ "-dK", OPTIONS_DUMP_HELP },       { "-cc 1", OPTIONS_COND },
 		{ "-c -cc 1", OPTIONS_COND },       { "-- a.cfg b.cfg", OPTIONS_RUN },
+		{ "--help", OPTIONS_HELP },         { "--version", OPTIONS_VERSION },
 	};
 
 	(void)state;
