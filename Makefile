@@ -1,7 +1,7 @@
 # tacit: every habit is one word here. How a flavour is compiled stands in build-aux/build.mk.
 #
 #   make                the release build: build/tacit
-#   make run            build, then start conf/demo.cfg in the foreground
+#   make run            build, then start conf/demo.cfg and its origin in the foreground
 #   make check          everything that must hold; the last line is the totals
 #   make unit|lint|replay|torture|sim|vtc|system     one part of it (SEED=n for torture and sim)
 #   make slow           a hundred thousand bodies checked, a million connections, 10^8 mails: minutes
@@ -67,7 +67,9 @@ help:
 
 .PHONY: run
 run: all
-	$(DIR_release)/tacit -db -f conf/demo.cfg
+	$(call inner,release) demo
+	@sed '/^$$/q; s/^# \{0,1\}//' conf/demo.cfg
+	@exec $(DIR_release)/origin 127.0.0.1 18080 $(DIR_release)/tacit -db -f conf/demo.cfg
 
 # --- set-up ----------------------------------------------------------------------------------------------
 .PHONY: deps-build deps-test deps-ci deps-bench deps-doc

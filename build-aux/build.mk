@@ -43,10 +43,12 @@ REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
-.PHONY: all tests replay benches
+.PHONY: all demo tests replay benches
 all: $(LIB) $(BIN)
 	@:
-tests: all $(TESTS) $(TOOLS)
+demo: $(B)/origin
+	@:
+tests: all demo $(TESTS) $(TOOLS)
 	@:
 replay: all $(REPLAY)
 	@:
@@ -99,7 +101,10 @@ $(BENCHES): $(B)/bench/%: $(O)/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB) $(ALL_LDFLAGS) $(SYSLIBS)
 
-# What tests/system runs beside the program: not a part of it.
+# The server of the demonstration, and what tests/system runs beside the program: not a part of it.
+$(B)/origin: $(O)/demo/origin.o
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS)
+
 $(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS) -lm
@@ -107,6 +112,10 @@ $(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
 $(O)/tests/%.o: tests/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CPPFLAGS) -Itests -Isrc $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/demo/%.o: demo/%.c $(B)/config.mk build-aux/build.mk
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)

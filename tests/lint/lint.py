@@ -30,7 +30,7 @@ RULES = {
     'text': text_rule.check,
 }
 NEED_OBJECTS = ('links', 'knots', 'objects')
-FOLDERS = ('src', 'include', 'tests', 'build-aux', 'conf', 'man', '.ci')
+FOLDERS = ('src', 'include', 'demo', 'tests', 'build-aux', 'conf', 'man', '.ci')
 SKIPPED = {'build', '__pycache__', '.git', '.pytest_cache', 'corpus', 'autom4te.cache', 'golden'}
 
 

@@ -27,6 +27,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TACIT = os.environ.get("TACIT") or str(ROOT / "build" / "tacit")
+BUILD = Path(os.environ.get("TACIT_BUILD") or ROOT / "build")
 WAIT = float(os.environ.get("TACIT_TEST_WAIT", "10"))
 
 # Workers of a daemon that a test does not say it for: the whole suite runs with several too.
@@ -308,6 +309,17 @@ def daemon(tmp_path):
         finally:
             d.kill()
     assert not wrong, "\n".join(wrong)
+
+
+@contextlib.contextmanager
+def demo_origin(port):
+    """build/origin on that port of 127.0.0.1: one small page for each request, and the end."""
+    with subprocess.Popen([BUILD / "origin", "127.0.0.1", str(port)], stdout=subprocess.PIPE) as proc:
+        try:
+            assert proc.stdout.readline() == b"listening\n"
+            yield
+        finally:
+            proc.kill()
 
 
 class Origin:

@@ -6,7 +6,7 @@ import shutil
 import signal
 
 import pytest
-from conftest import TACIT, connect, free_port, free_ports, recv_all
+from conftest import TACIT, connect, demo_origin, free_port, free_ports, recv_all
 
 CONNECTIONS = 10000
 # What only the daemon's own code calls; the rest libc and the loader call too.
@@ -31,16 +31,17 @@ def test_agrees_with_strace(daemon, tmp_path, mode):
     front, back = free_ports(2)
     counted = tmp_path / "strace"
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    server s 127.0.0.1:{back}\n",
-               extra=f"demo-origin 127.0.0.1:{back}\n    tune.ledger.at-exit all\n    tune.epoll.mode {mode}\n    nbthread 1",
+               extra=f"tune.ledger.at-exit all\n    tune.epoll.mode {mode}\n    nbthread 1",
                program="strace", mode=("-c", "-o", counted, TACIT, "-db"), checked=False,
                env={"ASAN_OPTIONS": "detect_leaks=0"})  # which cannot be done while traced
     with open(f"/proc/{d.pid}/task/{d.pid}/children") as f:
         pid = int(f.read().split()[0])
     n = CONNECTIONS if mode == "merged" else CONNECTIONS // 20
-    for _ in range(n):
-        with connect(front) as c:
-            c.sendall(b"GET / HTTP/1.0\r\n\r\n")
-            assert recv_all(c).endswith(b"\n")
+    with demo_origin(back):
+        for _ in range(n):
+            with connect(front) as c:
+                c.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                assert recv_all(c).endswith(b"\n")
     assert "Name: HAProxy" in d.admin("show info")
     os.kill(pid, signal.SIGTERM)
     assert d.wait(30) == 0

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import (GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_alive, is_open,
+from conftest import (BUILD, GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_alive, is_open,
                       needs_descriptors, recv_all, run, wait_for)
 
 
@@ -595,14 +595,16 @@ def test_no_core_dumps(daemon, origin):
 
 
 @needs_descriptors
-def test_demonstration(daemon):
+@pytest.mark.parametrize("how,code", [(signal.SIGINT, 0), (signal.SIGKILL, -signal.SIGKILL)])
+def test_demonstration(daemon, how, code):
     """conf/demo.cfg on other ports: forwards, redirects, denies, answers by itself, and leaves the ledger behind."""
     port, answers, back = free_ports(3)
     text = Path(__file__).parents[2].joinpath("conf", "demo.cfg").read_text()
     for old, new in (("127.0.0.1:8080", port), ("127.0.0.1:8081", answers), ("127.0.0.1:18080", back)):
         text = text.replace(old, f"127.0.0.1:{new}")
     text = text.replace("unix@build/demo.sock", "unix@stats.sock")
-    d = daemon(text, raw=True)
+    # as `make run` starts both
+    d = daemon(text, raw=True, program=str(BUILD / "origin"), mode=("127.0.0.1", back, TACIT, "-db"), checked=False)
 
     def ask(path):
         with connect(port) as c:
@@ -617,10 +619,12 @@ def test_demonstration(daemon):
         assert head.startswith(b"HTTP/1.1 200 OK\r\n") and b"tacit-demo-origin" in head and b"Via: 1.1 tacit" in head
     assert b"\r\nLocation: /page" in ask("/old/page")[0]
     assert ask("/private/a")[0].startswith(b"HTTP/1.1 403 ")
-    assert d.stop() == 0
-    assert "per conn." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
-    # the child goes with its parent
+    assert os.readlink(f"/proc/{d.pid}/exe") == os.path.realpath(TACIT)
+    assert d.stop(how) == code
+    # the origin goes with it, however it ends
     assert wait_for(lambda: not is_open(back))
+    if code == 0:
+        assert "per conn." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
 
 
 @needs_descriptors

@@ -125,10 +125,6 @@ struct global_conf {
 	struct sockbuf client_buf, server_buf; /* tune.rcvbuf, tune.sndbuf, tune.notsent-lowat */
 
 	struct splice_conf splice;
-
-	/* The demonstration's origin; len 0: none. */
-	struct addr demo_origin;
-	struct cfg_where demo_origin_where;
 };
 
 void global_init(struct global_conf *g);

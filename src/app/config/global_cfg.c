@@ -212,22 +212,6 @@ parse_stats_maxconn(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 1, 65535, &g->stats_maxconn);
 }
 
-static int
-parse_demo_origin(struct cfg_ctx *ctx)
-{
-	struct global_conf *g = ctx->obj;
-	struct addr_spec spec;
-	const char *why = "";
-
-	if (addr_parse(cfg_arg(ctx, 0), ADDR_WANT_PORT | ADDR_ALLOW_UNIX, &spec, &why))
-		return cfg_error(ctx, 0, "'demo-origin': %s", why);
-	g->demo_origin = spec.addr;
-	if (spec.kind == ADDR_INET)
-		addr_set_port(&g->demo_origin, spec.port_lo);
-	g->demo_origin_where = cfg_arg_where(ctx, 0);
-	return 0;
-}
-
 #define KW(n, lo, hi, fn, syn, text)                                                          \
 	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = hi, .parse = fn, .syntax = syn, \
 	  .doc = text }
@@ -269,8 +253,6 @@ static const struct cfg_kw kws[] = {
 	KW_FIELD("stats timeout", parse_time, stats_timeout_ms, "<time>",
 		"How long an admin connection may be idle."),
 	KW("stats maxconn", 1, 1, parse_stats_maxconn, "<number>", "Admin connections at once."),
-	KW("demo-origin", 1, 1, parse_demo_origin, "<address>",
-		"For demonstration: a child process answers HTTP requests there."),
 	KW_FLAG("daemon", daemon, "Run in the background."),
 	KW_FLAG("quiet", quiet, "Print nothing at start but errors."),
 	KW_FLAG("zero-warning", zero_warning, "Warnings refuse the configuration."),

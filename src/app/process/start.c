@@ -12,7 +12,6 @@
 #include "app/config/limits.h"
 #include "app/process/notify.h"
 #include "app/config/options.h"
-#include "app/origin.h"
 #include "app/process/pidfile.h"
 #include "app/process/privileges.h"
 #include "app/admin/totals.h"
@@ -34,7 +33,6 @@ struct start {
 	struct daemon daemon;
 	struct process process;
 	int pid_fd;
-	int origin_fd;
 };
 
 static void
@@ -244,9 +242,7 @@ bring_up(struct start *st, const char *notify_path)
 	if (notify_open(&st->notify, &st->sys, notify_path))
 		report_msg(&st->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
 			notify_path);
-	r = origin_spawn(&st->sys, &st->cfg.global, &st->report, &st->origin_fd);
-	if (!r)
-		r = process_bind(p);
+	r = process_bind(p);
 	if (r)
 		return r;
 	if (privileges_keeps_group(&st->sys, &st->cfg.global))
@@ -278,42 +274,6 @@ bring_up(struct start *st, const char *notify_path)
 		daemon_ready(&st->daemon);
 	}
 	return r;
-}
-
-/* What somebody who has just started the demonstration can do with it. */
-static void
-print_demo(const struct start *st)
-{
-	char at[ADDR_TEXT] = "";
-	int pid = st->report.pid;
-
-	list_each(it, &st->cfg.proxies.all) {
-		const struct proxy *p = list_entry(it, const struct proxy, link);
-
-		if (at[0] || p->disabled || list_is_empty(&p->binds))
-			continue;
-		(void)addr_text(
-			&list_first(&list_first(&p->binds, struct bind_conf, link)->listeners,
-				struct listener, link)
-				 ->addr,
-			at);
-	}
-	printf("tacit forwards %s to a small origin of its own. Try, in another terminal:\n"
-	       "  curl http://%s/\n"
-	       "  ab -n 10000 -c 50 http://%s/\n"
-	       "  strace -c -f -p %d                               (Ctrl-C shows the counts)\n",
-		at, at, at, pid);
-	list_each(it, &st->cfg.global.admin_binds) {
-		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
-
-		if (b->n_listeners != 1)
-			continue;
-		(void)addr_text(&list_first(&b->listeners, struct listener, link)->addr, at);
-		printf("  echo 'show syscalls' | socat - %s      (the same counts; and 'help')\n",
-			strncmp(at, "unix@", 5) == 0 ? at + 5 : at);
-	}
-	puts("Ctrl-C here ends it and prints the system calls per connection.");
-	fflush(stdout);
 }
 
 static int
@@ -385,8 +345,6 @@ run(struct start *st)
 	}
 	r = bring_up(st, cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET"));
 	if (!r) {
-		if (st->origin_fd >= 0)
-			print_demo(st);
 		process_run(p);
 		/* Other workers use what would be freed, and no time is left to wait for them. */
 		if (process_join(p)) {
@@ -401,8 +359,6 @@ run(struct start *st)
 		(void)sys_close(&st->sys, st->pid_fd);
 	else if (pidfile_path(st))
 		pidfile_remove(&st->sys, pidfile_path(st), (pid_t)sys_getpid(&st->sys));
-	if (st->origin_fd >= 0)
-		(void)sys_close(&st->sys, st->origin_fd);
 	return r ? 1 : exit_code(st);
 }
 
@@ -420,7 +376,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	tzset();
 	/* A line at a time: those of several processes do not mix. */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
-	st.notify.fd = st.pid_fd = st.origin_fd = -1;
+	st.notify.fd = st.pid_fd = -1;
 	st.report.to = stderr;
 	st.report.pid = (int)sys_getpid(&st.sys);
 	if (options_parse(&st.opts, argc, argv, why, sizeof(why)))

@@ -25,7 +25,7 @@ values(void **state)
 			"node n-1_a\ndescription two words\nhard-stop-after 30s\ngrace 5\n"
 			"stats timeout 2m\nstats maxconn 3\ndaemon\nquiet\nzero-warning\n"
 			"set-dumpable\ninsecure-fork-wanted\ninsecure-setuid-wanted\n"
-			"demo-origin 127.0.0.1:81\nlocalpeer me"),
+			"localpeer me"),
 		0);
 	assert_int_equal(g->maxconn, 1000);
 	assert_int_equal(g->ulimit_n, 3000);
@@ -42,7 +42,6 @@ values(void **state)
 	assert_int_equal(g->stats_maxconn, 3);
 	assert_true(g->daemon && g->quiet && g->zero_warning && g->set_dumpable);
 	assert_true(g->insecure_fork && g->insecure_setuid);
-	assert_int_equal(addr_port(&g->demo_origin), 81);
 	assert_string_equal(cfg_env_get(&cfg.env, "HAPROXY_LOCALPEER"), "me");
 }
 
@@ -78,7 +77,6 @@ names(void **state)
 	assert_int_equal(world_global("node a.b"), -1);
 	assert_non_null(strstr(world_said(), "not '.'"));
 	assert_int_equal(world_global("chroot relative"), -1);
-	assert_int_equal(world_global("demo-origin here"), -1);
 }
 
 static void

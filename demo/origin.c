@@ -1,0 +1,243 @@
+/* The origin of the demonstration and of tests: answers each HTTP request with a small page and
+ * closes. A program of its own, so that what is counted of tacit is tacit's alone; one thread.
+ * All exchanges may last equally long: the oldest is the first to be late. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REQUEST_MAX 8192 /* bytes of a request's head */
+#define TIMEOUT_MS 10000 /* of a whole exchange */
+#define EVENTS 64
+
+static const char answer[] =
+	"HTTP/1.1 200 OK\r\nServer: tacit-demo-origin\r\nContent-Type: text/plain\r\n"
+	"Content-Length: 56\r\nConnection: close\r\n\r\n"
+	"Hello. This page came through tacit from its demo page.\n";
+
+enum state { READ_REQUEST, SEND_ANSWER, DRAIN };
+
+struct exchange {
+	TAILQ_ENTRY(exchange) link;
+	int fd;
+	enum state state;
+	size_t sent;
+	unsigned int seen;    /* bytes of the request so far */
+	unsigned int matched; /* of "\r\n\r\n" */
+	long long deadline;
+};
+
+struct origin {
+	int listen_fd, epoll_fd;
+	TAILQ_HEAD(, exchange) all; /* oldest first */
+};
+
+static long long
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+static void
+exchange_end(struct origin *o, struct exchange *x)
+{
+	TAILQ_REMOVE(&o->all, x, link);
+	close(x->fd);
+	free(x);
+}
+
+static int
+watch(struct origin *o, int op, int fd, unsigned int events, void *who)
+{
+	struct epoll_event ev = { .events = events, .data = { .ptr = who } };
+
+	return epoll_ctl(o->epoll_fd, op, fd, &ev);
+}
+
+/* Has the blank line that ends the head come? */
+static int
+ends_head(struct exchange *x, const char *p, size_t n)
+{
+	static const char end[] = "\r\n\r\n";
+
+	x->seen += (unsigned int)n;
+	for (size_t i = 0; i < n && x->matched < 4; i++) {
+		if (p[i] == end[x->matched])
+			x->matched++;
+		else
+			x->matched = p[i] == '\r';
+	}
+	return x->matched == 4;
+}
+
+/* 0, or -1 when the exchange is over. */
+static int
+send_answer(struct origin *o, struct exchange *x)
+{
+	ssize_t n = send(x->fd, answer + x->sent, sizeof(answer) - 1 - x->sent, MSG_NOSIGNAL);
+
+	if (n < 0)
+		return errno == EAGAIN ? watch(o, EPOLL_CTL_MOD, x->fd, EPOLLOUT, x) : -1;
+	x->sent += (size_t)n;
+	if (x->sent < sizeof(answer) - 1)
+		return watch(o, EPOLL_CTL_MOD, x->fd, EPOLLOUT, x);
+	/* What the client still says is read to its end: a reset would take the answer back. */
+	shutdown(x->fd, SHUT_WR);
+	x->state = DRAIN;
+	return watch(o, EPOLL_CTL_MOD, x->fd, EPOLLIN, x);
+}
+
+/* 0, or -1 when the exchange is over. */
+static int
+read_request(struct origin *o, struct exchange *x)
+{
+	char buf[4096];
+	ssize_t n = recv(x->fd, buf, sizeof(buf), 0);
+
+	if (n <= 0)
+		return n < 0 && errno == EAGAIN ? 0 : -1;
+	if (x->state == DRAIN)
+		return 0;
+	if (ends_head(x, buf, (size_t)n)) {
+		x->state = SEND_ANSWER;
+		return send_answer(o, x);
+	}
+	return x->seen > REQUEST_MAX ? -1 : 0;
+}
+
+static void
+on_ready(struct origin *o, struct exchange *x)
+{
+	if (x->state == SEND_ANSWER ? send_answer(o, x) : read_request(o, x))
+		exchange_end(o, x);
+}
+
+static void
+exchange_begin(struct origin *o, int fd)
+{
+	struct exchange *x = calloc(1, sizeof(*x));
+	int on = 1;
+
+	if (!x || watch(o, EPOLL_CTL_ADD, fd, EPOLLIN, x)) {
+		free(x);
+		close(fd);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	x->fd = fd;
+	x->deadline = now_ms() + TIMEOUT_MS;
+	TAILQ_INSERT_TAIL(&o->all, x, link);
+}
+
+static void
+accept_all(struct origin *o)
+{
+	for (int i = 0; i < EVENTS; i++) {
+		int fd = accept4(o->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0)
+			exchange_begin(o, fd);
+		else if (errno == EMFILE && !TAILQ_EMPTY(&o->all))
+			exchange_end(o, TAILQ_FIRST(&o->all));
+		else if (errno != ECONNABORTED)
+			return;
+	}
+}
+
+static void
+serve(struct origin *o)
+{
+	struct epoll_event ev[EVENTS];
+
+	for (;;) {
+		struct exchange *first = TAILQ_FIRST(&o->all);
+		long long left = first ? first->deadline - now_ms() : -1;
+		int n = epoll_wait(o->epoll_fd, ev, EVENTS, first && left < 0 ? 0 : (int)left);
+		int accepts = 0;
+
+		for (int i = 0; i < n; i++) {
+			if (ev[i].data.ptr)
+				on_ready(o, ev[i].data.ptr);
+			else
+				accepts = 1;
+		}
+		/* Last: what it ends or begins is in no event of this turn. */
+		if (accepts)
+			accept_all(o);
+		while ((first = TAILQ_FIRST(&o->all)) && first->deadline <= now_ms())
+			exchange_end(o, first);
+	}
+}
+
+/* 0 once it listens, else -1 with a message. */
+static int
+origin_open(struct origin *o, const char *host, const char *port)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				  .ai_socktype = SOCK_STREAM };
+	struct addrinfo *at = NULL;
+	int on = 1, r = getaddrinfo(host, port, &hints, &at);
+
+	if (r) {
+		fprintf(stderr, "origin: %s port %s: %s\n", host, port, gai_strerror(r));
+		return -1;
+	}
+	o->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	o->listen_fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (o->epoll_fd < 0 || o->listen_fd < 0 ||
+	    setsockopt(o->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    bind(o->listen_fd, at->ai_addr, at->ai_addrlen) || listen(o->listen_fd, 1024) ||
+	    watch(o, EPOLL_CTL_ADD, o->listen_fd, EPOLLIN, NULL)) {
+		fprintf(stderr, "origin: %s port %s: %s\n", host, port, strerror(errno));
+		r = -1;
+	}
+	freeaddrinfo(at);
+	return r;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct origin o = { .all = TAILQ_HEAD_INITIALIZER(o.all) };
+	pid_t parent = getpid(), child;
+
+	if (argc < 3) {
+		fputs("Usage: origin ADDRESS PORT [COMMAND...]\n"
+		      "Serves until it is ended; with a command, beside it and as long as it.\n",
+			stderr);
+		return 2;
+	}
+	if (origin_open(&o, argv[1], argv[2]))
+		return 1;
+	if (argc == 3) {
+		puts("listening");
+		fflush(stdout);
+		serve(&o);
+	}
+	child = fork();
+	if (child == 0) {
+		/* Ctrl-C is for the command: this process ends with it, in every case. */
+		signal(SIGINT, SIG_IGN);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			serve(&o);
+		return 1;
+	}
+	if (child > 0)
+		execv(argv[3], argv + 3);
+	fprintf(stderr, "origin: %s: %s\n", argv[3], strerror(errno));
+	return 1;
+}
