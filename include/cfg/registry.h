@@ -83,6 +83,8 @@ enum {
 	CFG_KW_STRICT = 1 << 1,
 	CFG_KW_QUIET = 1 << 2,	/* a CFG_HINT so harmless that its notice shows only with -dD */
 	CFG_KW_FIRST = 1 << 3,	/* with `once`: the first one stays */
+	/* A global one for measurements alone, which the manual page lists apart. */
+	CFG_KW_SWITCH = 1 << 4,
 };
 
 #define CFG_ANY (-1)		/* no upper bound on the number of arguments */

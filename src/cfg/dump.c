@@ -228,6 +228,22 @@ man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int h
 	fputs(in ? ".\n" : "\n", to);
 }
 
+/* Those of these sections, and only those with the flag, or without. */
+static void
+man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
+{
+	for (unsigned i = 0; i < reg->nkw; i++) {
+		const struct cfg_kw *kw = reg->kw[i];
+
+		if (!(kw->sections & bits) || kw->class == CFG_UNSUPPORTED ||
+			(kw->flags & CFG_KW_SWITCH) != switches)
+			continue;
+		man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
+			bits == CFG_PROXIES ? kw->sections & ~(unsigned)(CFG_GLOBAL | CFG_USERLIST)
+					    : 0);
+	}
+}
+
 static void
 dump_man(const struct cfg_registry *reg, FILE *to)
 {
@@ -239,16 +255,7 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {
 		fprintf(to, ".SH %s\n", parts[s].title);
-		for (unsigned i = 0; i < reg->nkw; i++) {
-			const struct cfg_kw *kw = reg->kw[i];
-
-			if (!(kw->sections & parts[s].bits) || kw->class == CFG_UNSUPPORTED)
-				continue;
-			man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
-				parts[s].bits == CFG_PROXIES
-					? kw->sections & ~(unsigned)(CFG_GLOBAL | CFG_USERLIST)
-					: 0);
-		}
+		man_kws(reg, parts[s].bits, 0, to);
 	}
 	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
 		fprintf(to, ".SH %s OPTIONS\n", p == CFG_OPT_BIND ? "BIND" : "SERVER");
@@ -256,6 +263,12 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 			if (o->class != CFG_UNSUPPORTED)
 				man_entry(to, o->name, o->syntax, o->doc, o->class == CFG_HINT, 0);
 	}
+	fputs(".SH SWITCHES FOR MEASUREMENTS\n"
+	      "These keywords of the global section turn off one thing that the program does, or\n"
+	      "count it, so that a benchmark can show what it is worth.\n"
+	      "In service leave them as they are.\n",
+		to);
+	man_kws(reg, CFG_GLOBAL, CFG_KW_SWITCH, to);
 }
 
 /* --- vim ----------------------------------------------------------------- */

@@ -88,6 +88,16 @@ def test_every_keyword_is_in_the_manual_page(root):
         assert keyword in text
 
 
+def test_switches_for_measurements_are_apart(root):
+    """Whoever looks for what to tune does not meet them."""
+    text = (root / 'usr/share/man/man5/tacit.cfg.5').read_text().replace('\\-', '-')
+    part = text.split('.SH SWITCHES FOR MEASUREMENTS\n')[1].split('\n.SH ')[0]
+    assert re.findall(r'^\\fB(\S+)\\fR', part, re.M) == [
+        'tune.bulk.turn', 'tune.epoll.mode', 'tune.lazy-register', 'tune.ledger.at-exit', 'tune.ranges.fast-path',
+        'tune.wake-elision']
+    assert 'tune.maxaccept' in text.split('.SH GLOBAL KEYWORDS\n')[1].split('\n.SH ')[0]
+
+
 @pytest.mark.parametrize('changed', [False, True])
 def test_uninstall_leaves_nothing_but_what_is_the_users(root, tmp_path, changed):
     shutil.copytree(root, tmp_path / 'r')

@@ -157,6 +157,9 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 #define KW_SOCKBUF(n, fld, text)                                                       \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_sockbuf, \
 	  .syntax = "<bytes>", .arg = FIELD(fld), .doc = text }
+#define SWITCH(n, fn, syn, text)                                                       \
+	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
+	  .parse = fn, .syntax = syn, .doc = text }
 
 static const struct cfg_kw kws[] = {
 	KW("tune.memory", parse_memory, "<size>",
@@ -169,7 +172,7 @@ static const struct cfg_kw kws[] = {
 	KW("tune.zerocopy.max", parse_pinned, "<bytes>",
 		"Memory that may wait for the kernel to be done with it; beyond it sends are "
 		"copied. 16m unless given."),
-	KW("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
+	SWITCH("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
 		"Take the kernel's answers to zero-copy sends that come in order without a set."),
 	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
 		"Fields that the head of a message may have, 101 unless given."),

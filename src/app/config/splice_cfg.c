@@ -84,6 +84,9 @@ parse_stream_turn(struct cfg_ctx *ctx)
 #define KW(n, fn, syn, text)                                                                \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
 	  .doc = text }
+#define SWITCH(n, fn, syn, text)                                                       \
+	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
+	  .parse = fn, .syntax = syn, .doc = text }
 
 static const struct cfg_kw kws[] = {
 	KW("maxpipes", parse_maxpipes, "<number>",
@@ -103,9 +106,10 @@ static const struct cfg_kw kws[] = {
 	KW("tune.bulk.bufsize", parse_stream_bufsize, "<bytes>",
 		"How much is read at once from a side that has sent tune.splice.after bytes "
 		"without a pause, and is not spliced; 0: tune.bufsize as always."),
-	KW("tune.bulk.turn", parse_stream_turn, "<bytes>",
-		"How much of such streams is forwarded between two looks at everybody else; eight "
-		"times as much while nobody else has anything to say; 0: as much as there is."),
+	SWITCH("tune.bulk.turn", parse_stream_turn, "<bytes>",
+		"How much of bulk transfers (see tune.splice.after) is forwarded between two looks "
+		"at everybody else; eight times as much while nobody else has anything to say; "
+		"0: as much as there is."),
 	{ 0 },
 };
 

@@ -137,19 +137,23 @@ parse_maxpollevents(struct cfg_ctx *ctx)
 #define KW(n, fn, syn, text)                                                                \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
 	  .doc = text }
+#define SWITCH(n, fn, syn, text)                                                       \
+	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
+	  .parse = fn, .syntax = syn, .doc = text }
 
 static const struct cfg_kw kws[] = {
-	KW("tune.epoll.mode", parse_epoll_mode, "{ unmerged | merged | edge }",
+	SWITCH("tune.epoll.mode", parse_epoll_mode, "{ unmerged | merged | edge }",
 		"How registrations follow what is wanted; edge where the poller has edges."),
 	{ .name = "tune.lazy-register",
 		.sections = CFG_GLOBAL,
+		.flags = CFG_KW_SWITCH,
 		.min = 1,
 		.max = 1,
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(lazy),
 		.doc = "Register a descriptor only after a read or write said that it must wait." },
-	KW("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
+	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
 		"Print the system calls made while serving (all: and before), by name and per "
 		"connection, at the end."),
 	KW("tune.listener.multi-queue", parse_multi_queue, "{ on | fair | off }",
@@ -172,6 +176,7 @@ static const struct cfg_kw kws[] = {
 		       "byte is looked at. On unless said otherwise." },
 	{ .name = "tune.wake-elision",
 		.sections = CFG_GLOBAL,
+		.flags = CFG_KW_SWITCH,
 		.min = 1,
 		.max = 1,
 		.parse = parse_bool,

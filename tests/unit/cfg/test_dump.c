@@ -119,6 +119,9 @@ manual(void **state)
 	assert_int_equal(count("\\fBserver\\fR \\fI<name> <address> [<option>...]\\fR\nSee "), 1);
 	assert_int_equal(count("splice"), 0);
 	assert_int_equal(count(".SH BIND OPTIONS\n"), 1);
+	assert_int_equal(count("\\fBmute\\fR\n"), 1);
+	assert_true(strstr(text, ".SH SWITCHES FOR") < strstr(text, "\\fBmute\\fR\n"));
+	assert_true(strstr(text, ".SH SWITCHES FOR") > strstr(text, "\\fBtune.quiet\\fR\n"));
 	/* no line is a request that was not meant */
 	for (const char *p = text; *p; p = strchr(p, '\n') + 1)
 		if (*p == '.')
