@@ -106,8 +106,9 @@ def test_gates_can_add_to_the_tally_of_others(gates, tmp_path):
     ('def test_a(): pass\ndef test_b(): assert 0\n', '1 1 0', 'test_x.py::test_b'),
     ('import pytest\ndef test_a(): pytest.skip("why")\ndef test_b(): pass\n', '1 0 1', None),
     ('import nothing_of_the_kind\n', '0 1 0', 'test_x.py'),
-    ('', '0 1 0', '(pytest: exit 5)'),
-], ids=['good', 'fail', 'skip', 'error', 'empty'])
+    ('', '0 1 0', '(there is none)'),
+    ('import os\nos._exit(0)\n', '0 1 0', 'test_x.py (pytest: exit 0)'),
+], ids=['good', 'fail', 'skip', 'error', 'empty', 'dies'])
 def test_pytest_is_counted(tmp_path, text, counts, named):
     (tmp_path / 't').mkdir()
     (tmp_path / 't/test_x.py').write_text(text)
@@ -116,6 +117,23 @@ def test_pytest_is_counted(tmp_path, text, counts, named):
     assert (done.returncode != 0) == bool(named)
     names = [line for line in done.stdout.split('\n') if line.startswith('failed test: ')]
     assert len(names) == bool(named) and all(line.endswith(named) for line in names)
+
+
+def test_files_are_run_side_by_side_and_added_up(tmp_path):
+    """Two that wait for each other, one that has nothing for -k."""
+    (tmp_path / 't').mkdir()
+    for mine, other in (('a', 'b'), ('b', 'a')):
+        (tmp_path / f't/test_{mine}.py').write_text(
+            'import pathlib, time\nhere = pathlib.Path(__file__).parent\n'
+            f'def test_one():\n    (here / "{mine}").touch()\n'
+            f'    end = time.monotonic() + 20\n    while not (here / "{other}").exists():\n'
+            '        assert time.monotonic() < end\n        time.sleep(0.01)\n')
+    (tmp_path / 't/test_c.py').write_text('def test_two(): assert 0\n')
+    args = ('build-aux/run-pytest', 'x', '-', os.path.relpath(tmp_path / 'b', TOP), tmp_path / 't')
+    assert 'x: 2 passed, 1 failed' in run(*args, JOBS='2').stdout
+    done = run(*args, '-k', 'test_one', JOBS='2')
+    assert done.returncode == 0 and 'x: 2 passed, 0 failed' in done.stdout
+    assert run(*args, '-k', 'nothing').returncode == 1
 
 
 def test_a_failed_script_is_named(tmp_path):
