@@ -82,6 +82,11 @@ conn_ignores_few(const struct conn *c)
 }
 /* Sends FIN (once). */
 void conn_shut(struct conn *c);
+/*
+ * The same before a close() that follows at once, whatever the peer has said: its FIN goes first,
+ * and one read takes what has come. close() resets who has sent more than was read.
+ */
+void conn_end(struct conn *c, void *scratch, size_t size);
 /* It failed, and for the kernel too it is over: not so when only memory was short here. */
 int conn_is_dead(const struct conn *c);
 /* Makes the coming close a reset. */

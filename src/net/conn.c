@@ -238,6 +238,18 @@ conn_shut(struct conn *c)
 	(void)sys_shutdown(sys_of(c), c->fd, SHUT_WR);
 }
 
+void
+conn_end(struct conn *c, void *scratch, size_t size)
+{
+	size_t got;
+
+	if (c->eof || c->err)
+		return;
+	conn_shut(c);
+	if (loop_is_ready(c->loop, c->fd, DIR_R))
+		(void)conn_recv(c, scratch, size, &got);
+}
+
 int
 conn_is_dead(const struct conn *c)
 {

@@ -73,8 +73,10 @@ session_do_close(struct session *s)
 enum session_event
 session_failure_event(struct session *s, unsigned int status)
 {
-	if (!s->txn)
+	if (!s->txn) {
+		conn_end(&s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
 		return SESSION_EV_CLOSE;
+	}
 	s->txn->status = status;
 	return SESSION_EV_ANSWER;
 }

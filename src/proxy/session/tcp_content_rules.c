@@ -80,6 +80,8 @@ refuse_request(struct session *s, enum rule_end what)
 	session_blame(s, 'P', 'R');
 	if (what == RULE_END_DROP)
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
+	else
+		conn_end(&s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
 }
 
 static void
