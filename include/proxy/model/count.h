@@ -2,6 +2,7 @@
 #ifndef TACIT_PROXY_MODEL_COUNT_H
 #define TACIT_PROXY_MODEL_COUNT_H
 
+#include "base/counter.h"
 #include "proxy/model/session.h"
 
 static inline struct proxy_stat *
@@ -26,6 +27,14 @@ static inline struct server_stat *
 srv_stat(const struct session *s)
 {
 	return &srv_shard(s, s->srv)->stat;
+}
+
+/* A session has that backend now. */
+static inline void
+count_backend(struct proxy_stat *be)
+{
+	counter_add(&be->cum_sess, 1);
+	counter_add(&be->cum_conn, 1);
 }
 
 #endif

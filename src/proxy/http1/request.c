@@ -5,6 +5,7 @@
 #include "proxy/model/termination.h"
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
+#include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
 #include "base/counter.h"
@@ -276,6 +277,8 @@ run_stage(struct session *s)
 		return apply_rules(s, s->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
 		t->be = route_backend(s);
+		if (t->be)
+			count_backend(http_be_stat(s));
 		return io_more(1);
 	case STAGE_BE_CONTENT:
 		return be ? apply_rules(s, be, RULE_TCP_REQ_CONTENT) : io_more(1);

@@ -123,8 +123,9 @@ find_backend(struct session *s)
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
 		return -1;
-	counter_add(&be_stat(s)->cum_sess, 1);
-	counter_add(&be_stat(s)->cum_conn, 1);
+	/* In mode http it was chosen, and counted, before its rules were asked. */
+	if (!s->txn)
+		count_backend(be_stat(s));
 	return 0;
 }
 
