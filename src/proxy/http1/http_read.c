@@ -239,6 +239,13 @@ make_room(struct session *s)
 	return 0;
 }
 
+/* Whose request is here but for its body is not let go before rules were asked. */
+static enum session_event
+client_gone(struct session *s)
+{
+	return s->txn && s->txn->head_ms ? request_cut(s) : SESSION_EV_CLIENT_GONE;
+}
+
 /* One read; more: something came. */
 static struct io_step
 fill(struct session *s)
@@ -269,7 +276,7 @@ fill(struct session *s)
 	}
 	if (!s->txn)
 		direction_buf_free(e, h);
-	return io_event(SESSION_EV_CLIENT_GONE);
+	return io_event(client_gone(s));
 }
 
 enum session_event
@@ -302,6 +309,6 @@ http_read_io(struct session *s, int side, uint32_t ev)
 		next = http_read(s);
 	if (next == SESSION_EV_NONE && (ev & EV_ERR) &&
 		(s->conn[CLIENT].err || conn_take_error(&s->conn[CLIENT])))
-		next = SESSION_EV_CLIENT_GONE;
+		next = client_gone(s);
 	return next;
 }

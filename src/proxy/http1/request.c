@@ -247,12 +247,24 @@ apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 
 /* --- all of it --- */
 
+/* Its body is cut: no server gets it. */
+static struct io_step
+abort_request(struct session *s)
+{
+	session_blame(s, 'C', 'R');
+	counter_add(&fe_stat(s)->failed_req, 1);
+	counter_add(&http_be_stat(s)->cli_abrt, 1);
+	return io_event(SESSION_EV_CLOSE);
+}
+
 /* The request goes to a server. */
 static struct io_step
 finish_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
 
+	if (s->dir[CLIENT].broken && t->be)
+		return abort_request(s);
 	/* Rules may have changed it. */
 	t->method = t->req.method;
 	t->upgrades = (uint8_t)http_strip_hop(&t->req);
@@ -304,4 +316,18 @@ request_process(struct session *s)
 		step = run_stage(s);
 	}
 	return step.ev;
+}
+
+/* Rules are asked as if the body were here, as HAProxy does it: one may have the client answered.
+ * The request was good so far, and has taken the time until now. */
+enum session_event
+request_cut(struct session *s)
+{
+	enum session_event ev;
+
+	s->txn->head_ms = loop_now_ms(s->engine->loop);
+	s->txn->keep_alive[CLIENT] = 0;
+	direction_event(s, CLIENT, DIRECTION_EV_SRC_ERR);
+	ev = request_process(s);
+	return ev != SESSION_EV_NONE ? ev : SESSION_EV_CLOSE;
 }

@@ -14,7 +14,6 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/memory.h"
 #include "proxy/backend/queue.h"
-#include "proxy/session/route.h"
 #include "proxy/http1/request.h"
 #include "proxy/session/session_post.h"
 
@@ -52,8 +51,12 @@ no_request(struct session *s, char cause, unsigned int status)
 		return SESSION_EV_CLOSE;
 	s->txn->keep_alive[CLIENT] = 0;
 	s->txn->status = status;
-	/* Whoever has reset gets no answer; the log says which it would have been. */
-	return s->conn[CLIENT].err ? SESSION_EV_CLOSE : SESSION_EV_ANSWER;
+	if (!s->conn[CLIENT].err)
+		return SESSION_EV_ANSWER;
+	/* Whoever has reset gets no answer; logs and counters say which it would have been. */
+	http_count_request(s);
+	http_count_response(s);
+	return SESSION_EV_CLOSE;
 }
 
 enum session_event
@@ -62,27 +65,10 @@ session_do_read_timeout(struct session *s)
 	return no_request(s, 'c', 408);
 }
 
-/* Its body was waited for: its request was good so far, and has taken the time until now. It is its
- * backend that it leaves, also where that was not asked for yet. */
-static enum session_event
-body_abort(struct session *s)
-{
-	struct http_txn *t = s->txn;
-
-	session_blame(s, 'C', 'R');
-	counter_add(&fe_stat(s)->failed_req, 1);
-	t->head_ms = loop_now_ms(s->engine->loop);
-	if (!t->be)
-		t->be = route_backend(s);
-	if (t->be)
-		counter_add(&http_be_stat(s)->cli_abrt, 1);
-	return SESSION_EV_CLOSE;
-}
-
 enum session_event
 session_do_read_abort(struct session *s)
 {
-	return s->txn && s->txn->head_ms ? body_abort(s) : no_request(s, 'C', 400);
+	return no_request(s, 'C', 400);
 }
 
 /* --- answers of our own --- */
