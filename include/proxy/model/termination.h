@@ -13,5 +13,7 @@ void session_blame(struct session *s, char cause, char phase);
 void session_note_failure(struct session *s, int side);
 /* The same of one that was late with its data. */
 void session_note_late(struct session *s, int side);
+/* The same of a client that did not wait for the response. */
+void session_note_abandoned(struct session *s);
 
 #endif

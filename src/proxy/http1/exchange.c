@@ -273,7 +273,6 @@ exchange_cut(struct session *s, int side)
 		return;
 	}
 	session_note_failure(s, SERVER);
-	http_count_bad_response(s);
 	direction_event(s, SERVER, DIRECTION_EV_SRC_ERR);
 	if (!direction_pending(&s->dir[SERVER]))
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);

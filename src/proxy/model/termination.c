@@ -2,6 +2,7 @@
 #include "proxy/model/termination.h"
 
 #include "proxy/model/count.h"
+#include "proxy/model/http_count.h"
 #include "proxy/model/http_txn.h"
 #include "base/counter.h"
 
@@ -35,10 +36,29 @@ session_note_late(struct session *s, int side)
 }
 
 void
+session_note_abandoned(struct session *s)
+{
+	count_abort(s, CLIENT);
+	session_blame(s, 'C', 'H');
+}
+
+static int
+response_is_cut(const struct http_txn *t)
+{
+	return t && http_has_answer(t) && t->body[SERVER].framing != HTTP_BODY_TUNNEL &&
+		!http_body_is_over(&t->body[SERVER]);
+}
+
+/* A client that fails before the response does so while it is served data, as HAProxy has it. */
+void
 session_note_failure(struct session *s, int side)
 {
+	int head = side == SERVER && http_awaits_head(s, SERVER);
+
 	if (s->state != SESSION_RELAY)
 		return;
+	if (side == SERVER && s->term[0] == '-' && response_is_cut(s->txn))
+		http_count_bad_response(s);
 	count_abort(s, side);
-	session_blame(s, side == CLIENT ? 'C' : 'S', http_awaits_head(s, SERVER) ? 'H' : 'D');
+	session_blame(s, side == CLIENT ? 'C' : 'S', head ? 'H' : 'D');
 }

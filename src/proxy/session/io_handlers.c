@@ -2,6 +2,7 @@
  * Each handler returns the event that follows and raises none. */
 #include "proxy/http1/exchange.h"
 #include "proxy/model/count.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/handlers.h"
 
@@ -156,6 +157,15 @@ relay_readable(struct session *s, int side)
 	return direction_pump(s, side);
 }
 
+/* With option abortonclose it has ended before the response came: it is told 400, as by HAProxy. */
+static enum session_event
+client_abandons(struct session *s)
+{
+	session_note_abandoned(s);
+	s->txn->keep_alive[CLIENT] = 0;
+	return exchange_fail(s, 400, 'C', 'H');
+}
+
 enum session_event
 relay_io(struct session *s, int side, uint32_t ev)
 {
@@ -163,6 +173,8 @@ relay_io(struct session *s, int side, uint32_t ev)
 	enum session_event next = SESSION_EV_NONE;
 
 	if (side == CLIENT && (ev & EV_R) && s->txn && exchange_client_left(s)) {
+		if (!c->err)
+			return client_abandons(s);
 		direction_side_failed(s, CLIENT);
 		return next;
 	}

@@ -154,7 +154,7 @@ static const struct http_dialogue failures[] = {
 		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na"),
 			{ STEP_PAUSE, 20 }, { STEP_CLOSE, 0 } },
 		HEARS(EOF_CLOSE),
-		.terms = "CH",
+		.terms = "CD",
 		.served = 1 },
 	{ .name = "a bad chunk of a request",
 		.cfg = { HTTP_WORLD },
