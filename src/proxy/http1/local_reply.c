@@ -93,7 +93,8 @@ change(struct session *s, struct http_head *head)
 	struct proxy *be = session_backend(s);
 	struct eval look;
 
-	if (!has_after_rules(s, s->fe) && !has_after_rules(s, be))
+	/* Who sent no head is not asked about, as in HAProxy. */
+	if (!s->txn->head_ms || (!has_after_rules(s, s->fe) && !has_after_rules(s, be)))
 		return 0;
 	eval_init(&look, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
 	look.cx.req = NULL;
