@@ -138,13 +138,6 @@ clock_pace(struct http_txn *t, const struct direction *h)
 	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
 }
 
-/* It fills all the room there is: what of it is too long? */
-static unsigned int
-too_long(const struct direction *h)
-{
-	return memchr(h->buf + h->tail, '\n', h->lookahead) ? 431 : 414;
-}
-
 /* Parses what has come: the event that follows, or NONE and it waits for more. */
 static enum session_event
 parse_request(struct session *s)
@@ -159,7 +152,7 @@ parse_request(struct session *s)
 	switch (http_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (h->tail + h->lookahead == s->engine->bufsize)
-			return request_refuse(s, too_long(h));
+			return request_refuse(s, http_bad_status(http_parse_full(p)));
 		clock_pace(t, h);
 		break;
 	case HTTP_BAD:
@@ -197,14 +190,9 @@ http_read_low_water(const struct session *s)
 static int
 has_room(struct engine *e)
 {
-	uint64_t kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
-		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
-	uint64_t more = e->txn_pool.size + (e->txn_pool.live + 2ull) * e->buf_pool.size;
-
 	if (!memory_has(e, &e->txn_pool))
 		return 0;
-	return !e->max_memory || !e->txn_pool.live ||
-		memory_used(e) - kept + more <= e->max_memory;
+	return !e->txn_pool.live || memory_fits_request(e, 2);
 }
 
 static int

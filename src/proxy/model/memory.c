@@ -68,6 +68,17 @@ memory_has(struct engine *e, struct pool *p)
 }
 
 int
+memory_fits_request(const struct engine *e, unsigned int buffers)
+{
+	uint64_t kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
+		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
+	uint64_t more =
+		e->txn_pool.size + ((uint64_t)e->txn_pool.live + buffers) * e->buf_pool.size;
+
+	return !e->max_memory || memory_used(e) - kept + more <= e->max_memory;
+}
+
+int
 memory_has_buffer(struct engine *e)
 {
 	return memory_has(e, &e->buf_pool);

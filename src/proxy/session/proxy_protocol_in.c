@@ -91,16 +91,11 @@ static int
 has_room(struct session *s)
 {
 	struct engine *e = s->engine;
-	uint64_t kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
-		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
-	uint64_t more = e->txn_pool.size + (e->txn_pool.live + 3ull) * e->buf_pool.size;
 
 	if (!memory_has_buffer(e))
 		return 0;
-	if (s->fe->mode != PROXY_HTTP || !e->max_memory ||
-		(!e->txn_pool.live && !e->buf_pool.live))
-		return 1;
-	return memory_used(e) - kept + more <= e->max_memory;
+	return s->fe->mode != PROXY_HTTP || (!e->txn_pool.live && !e->buf_pool.live) ||
+		memory_fits_request(e, 3);
 }
 
 /*

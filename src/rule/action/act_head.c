@@ -70,18 +70,6 @@ parse_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 	return arg + 2;
 }
 
-static struct str
-trimmed(struct str s)
-{
-	while (s.len && (s.p[0] == ' ' || s.p[0] == '\t')) {
-		s.p++;
-		s.len--;
-	}
-	while (s.len && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t'))
-		s.len--;
-	return s;
-}
-
 /* A target that names an authority has to name the same one as Host. */
 static int
 follow_host(const struct rule *r, struct sample_ctx *cx)
@@ -131,8 +119,8 @@ run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 
 	if (act_write(r->fmt[0], cx, &value) < 0 || !act_is_value(value))
 		return act_failed(r, out);
-	rc = r->action->kind == FIELD_SET ? set_field(h, r->text[0], trimmed(value))
-					  : http_add(h, r->text[0], trimmed(value));
+	rc = r->action->kind == FIELD_SET ? set_field(h, r->text[0], str_trim(value))
+					  : http_add(h, r->text[0], str_trim(value));
 	if (rc < 0 || follow_host(r, cx) < 0)
 		return act_failed(r, out);
 	return RULE_CONT;
@@ -304,7 +292,7 @@ replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, s
 	}
 	if (!act_is_value((struct str){ b.p, b.len }))
 		return -1;
-	f->value = trimmed((struct str){ b.p, b.len });
+	f->value = str_trim((struct str){ b.p, b.len });
 	a->used += b.len;
 	return 0;
 }

@@ -83,6 +83,14 @@ static const struct refusal refusals[] = {
 		  NOBODY,
 		  .terms = "PR" },
 		STATUS("414"), 0, 0 },
+	{ { .name = "long target behind an empty line",
+		  .cfg = { HTTP_WORLD, .bufsize = 512 },
+		  .client = { SAY("\r\nGET /" LONG LONG LONG "aaaaaaa"
+				  "\r\n\r\n"),
+			  EOF_CLOSE },
+		  NOBODY,
+		  .terms = "PR" },
+		STATUS("414"), 0, 0 },
 	/* timeout http-request counts from the connection on, and no byte puts it off */
 	{ { .name = "slow head",
 		  .cfg = LIMITS(30000, 100),
