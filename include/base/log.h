@@ -55,10 +55,7 @@ enum log_form {
 #define LOG_BATCH 64             /* messages per system call */
 #define LOG_REST_MS 100          /* a target that failed is left alone for so long */
 
-/* Names of the manual; NULL for a value out of range, -ERR_UNKNOWN for another name. */
-const char *log_level_name(int level);
-const char *log_facility_name(int facility);
-const char *log_form_name(int form);
+/* Names of the manual, -ERR_UNKNOWN for another one. */
 int log_level_parse(const char *name) must_check;
 int log_facility_parse(const char *name) must_check;
 int log_form_parse(const char *name) must_check;

@@ -32,8 +32,6 @@ struct timers {
 void timers_init(struct timers *ts);
 /* No timer may be queued any more (asserted). */
 void timers_fini(struct timers *ts);
-/* Room for n timers, so that timer_set never fails: 0 or -ERR_NOMEM. */
-int timers_reserve(struct timers *ts, uint32_t n) must_check;
 
 void timer_init(struct timer *t, timer_fn *fn);
 /* Sets or moves the deadline; TIMER_NEVER stops it. 0, or -ERR_NOMEM when the heap cannot grow. */

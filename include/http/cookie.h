@@ -34,20 +34,12 @@ int http_cookie_next(const struct http_head *req, struct http_cookie_walk *w,
  * skipped. */
 int http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w,
 	struct http_cookie *out);
-/* The last of that name (len 0: the first of any name). 1 found, 0 not. */
-int http_cookie_find(const struct http_head *h, struct str name, struct http_cookie *out);
 
 /*
- * Another value for a cookie of a Cookie field, where the walk has just found it; all else in the
- * field stays. The new value of the field lies in out, which outlives the head and needs the length
- * of the field and of the value. 0, -ERR_RANGE when out has not room, -ERR_INVAL for a value that
- * may not stand there: the head is as it was. Cookies and walks of that field are void then.
- */
-int http_cookie_replace(struct http_head *req, const struct http_cookie *c, struct str value,
-	char *out, size_t cap) must_check;
-/*
- * The same without that cookie, its separator included; a field in which nothing is left is
- * dropped.
+ * Takes a cookie out of a Cookie field, where the walk has just found it, its separator included; a
+ * field in which nothing is left is dropped. The new value of the field lies in out, which outlives
+ * the head and needs the length of the field. 0, or -ERR_RANGE when out has not room: the head is
+ * as it was. Cookies and walks of that field are void then.
  */
 int http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out,
 	size_t cap) must_check;

@@ -66,7 +66,6 @@ void http_head_init(struct http_head *h, enum http_kind kind, struct http_field 
 	unsigned int max);
 
 enum http_method http_method_of(struct str text);
-const char *http_method_name(enum http_method m);
 /* HTTP_F_OTHER for a name that means nothing to us. Case does not matter. */
 enum http_field_id http_field_id(struct str name);
 const char *http_field_name(enum http_field_id id);

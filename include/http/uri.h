@@ -51,8 +51,6 @@ struct str http_params(struct str target, char delim);
  * none left. A word without "=" is no parameter.
  */
 int http_param_next(struct str *rest, char delim, struct str *name, struct str *value);
-/* The first of that name. 1 found, 0 not. */
-int http_param_find(struct str target, char delim, struct str name, struct str *value);
 
 /* --- new targets: manual 4.2, http-request set-path and the like --- */
 

@@ -34,7 +34,6 @@ const char *addr_text(const struct addr *a, char *buf);
 int addr_is_any(const struct addr *a);
 /* 127.0.0.0/8, mapped into IPv6 or not, ::1, or a unix socket. */
 int addr_is_loopback(const struct addr *a);
-int addr_is_equal(const struct addr *a, const struct addr *b);
 /* A peer's or own address from the kernel: 0 or -errno. */
 struct sys;
 int addr_of_peer(struct sys *sys, int fd, struct addr *a) must_check;

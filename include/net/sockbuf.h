@@ -25,8 +25,6 @@ struct sockbuf {
  */
 int sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const char **what)
 	must_check;
-/* Is there anything to set on a socket of this family? */
-int sockbuf_is_set(const struct sockbuf *b, int family);
 /* What the kernel makes of it (its limits are silent): sizes as they were asked for, or lower. 0,
  * or -errno. */
 int sockbuf_probe(struct sys *sys, const struct sockbuf *b, struct sockbuf *got) must_check;

@@ -32,30 +32,6 @@ name_find(const char *const *names, int n, const char *name)
 	return -ERR_UNKNOWN;
 }
 
-static const char *
-name_of(const char *const *names, int n, int i)
-{
-	return i >= 0 && i < n ? names[i] : NULL;
-}
-
-const char *
-log_level_name(int level)
-{
-	return name_of(level_names, LOG_LEVELS, level);
-}
-
-const char *
-log_facility_name(int facility)
-{
-	return name_of(facility_names, LOG_FACILITIES, facility);
-}
-
-const char *
-log_form_name(int form)
-{
-	return name_of(form_names, LOG_FORMS, form);
-}
-
 int
 log_level_parse(const char *name)
 {

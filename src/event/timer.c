@@ -24,8 +24,9 @@ timers_fini(struct timers *ts)
 	memset(ts, 0, sizeof(*ts));
 }
 
-int
-timers_reserve(struct timers *ts, uint32_t n)
+/* Room for n timers: 0 or -ERR_NOMEM. */
+static int
+reserve_timers(struct timers *ts, uint32_t n)
 {
 	uint32_t cap = ts->cap ? ts->cap : HEAP_FIRST;
 	struct timer **heap;
@@ -129,7 +130,7 @@ timer_set(struct timers *ts, struct timer *t, uint64_t deadline)
 		return 0;
 	}
 	n = counter_read(&ts->n);
-	r = timers_reserve(ts, n + 1);
+	r = reserve_timers(ts, n + 1);
 	if (r < 0)
 		return r;
 	t->key = deadline;

@@ -4,9 +4,9 @@
 
 /* The bytes before the next separator; in a value, those in quotes are none. */
 static size_t
-word_length(struct str s, int in_value, int comma)
+word_length(struct str s, int comma)
 {
-	int quoted = 0;
+	int quoted = 0, in_value = 0;
 
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.p[i];
@@ -51,7 +51,7 @@ http_cookie_next(const struct http_head *req, struct http_cookie_walk *w, struct
 			w->from = (unsigned int)w->place + 1;
 			w->rest = req->field[w->place].value;
 		}
-		word = (struct str){ w->rest.p, word_length(w->rest, 0, 1) };
+		word = (struct str){ w->rest.p, word_length(w->rest, 1) };
 		w->rest.len -= MIN(word.len + 1, w->rest.len);
 		w->rest.p += word.len + 1;
 		out->place = w->place;
@@ -71,28 +71,9 @@ http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w,
 			return 0;
 		w->from = (unsigned int)out->place + 1;
 		value = res->field[out->place].value;
-		value.len = word_length(value, 0, 0);
+		value.len = word_length(value, 0);
 	} while (!take_pair(value, out));
 	return 1;
-}
-
-int
-http_cookie_find(const struct http_head *h, struct str name, struct http_cookie *out)
-{
-	struct http_cookie_walk w = { 0 };
-	struct http_cookie one;
-	int found = 0;
-
-	while (h->kind == HTTP_REQUEST ? http_cookie_next(h, &w, &one)
-				       : http_set_cookie_next(h, &w, &one)) {
-		if (name.len && !str_is(one.name, name))
-			continue;
-		*out = one;
-		found = 1;
-		if (!name.len)
-			break;
-	}
-	return found;
 }
 
 /* --- editing --- */
@@ -113,16 +94,6 @@ splice_in(struct http_field *f, const char *p, const char *end, struct str by, c
 	memmove(out + before + by.len, end, behind);
 	f->value = str_trim((struct str){ out, before + by.len + behind });
 	return 0;
-}
-
-int
-http_cookie_replace(struct http_head *req, const struct http_cookie *c, struct str value, char *out,
-	size_t cap)
-{
-	if (!http_value_is_valid(value) || word_length(value, 1, 1) != value.len)
-		return -ERR_INVAL;
-	return splice_in(&req->field[c->place], c->value.p, c->value.p + c->value.len, value, out,
-		cap);
 }
 
 static inline int

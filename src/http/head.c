@@ -36,15 +36,6 @@ http_method_of(struct str text)
 	return HTTP_OTHER;
 }
 
-const char *
-http_method_name(enum http_method m)
-{
-	for (unsigned int i = 0; i < ARRAY_LEN(methods); i++)
-		if (methods[i].method == m)
-			return methods[i].text.p;
-	return "";
-}
-
 static const struct str names[] = {
 	[HTTP_F_OTHER] = { "", 0 },
 #define HTTP_FIELD(id, name) [HTTP_F_##id] = { name, sizeof(name) - 1 },

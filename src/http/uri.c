@@ -157,17 +157,6 @@ http_param_next(struct str *rest, char delim, struct str *name, struct str *valu
 	return 0;
 }
 
-int
-http_param_find(struct str target, char delim, struct str name, struct str *value)
-{
-	struct str rest = http_params(target, delim), one;
-
-	while (http_param_next(&rest, delim, &one, value))
-		if (str_is(one, name))
-			return 1;
-	return 0;
-}
-
 /* --- new targets --- */
 
 int

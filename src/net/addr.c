@@ -122,26 +122,6 @@ addr_is_loopback(const struct addr *a)
 	}
 }
 
-int
-addr_is_equal(const struct addr *a, const struct addr *b)
-{
-	if (addr_family(a) != addr_family(b))
-		return 0;
-	switch (addr_family(a)) {
-	case AF_INET:
-		return a->u.in.sin_port == b->u.in.sin_port &&
-			a->u.in.sin_addr.s_addr == b->u.in.sin_addr.s_addr;
-	case AF_INET6:
-		return a->u.in6.sin6_port == b->u.in6.sin6_port &&
-			a->u.in6.sin6_scope_id == b->u.in6.sin6_scope_id &&
-			!memcmp(&a->u.in6.sin6_addr, &b->u.in6.sin6_addr, sizeof(struct in6_addr));
-	case AF_UNIX:
-		return a->len == b->len && !memcmp(&a->u, &b->u, a->len);
-	default:
-		return 1;
-	}
-}
-
 /* The kernel tells the length it would have needed, which may be more than we gave. */
 static int
 set_len(struct addr *a, long r, socklen_t len)

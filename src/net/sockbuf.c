@@ -31,15 +31,6 @@ applies(const struct sockbuf *b, const struct row *r, int family)
 }
 
 int
-sockbuf_is_set(const struct sockbuf *b, int family)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (applies(b, &rows[i], family))
-			return 1;
-	return 0;
-}
-
-int
 sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const char **what)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -9,6 +9,7 @@
 
 #include "base/compiler.h"
 #include "net/proxy_header.h"
+#include "unit/net/same_addr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -56,7 +57,7 @@ judge_with_room(const uint8_t *data, size_t size, size_t max)
 		next = judge(data, n, max, &g);
 		expect(now == PROXY_HEADER_MORE || (next == now && g.len == h.len &&
 			g.err == h.err && g.announces == h.announces &&
-			addr_is_equal(&g.src, &h.src) && addr_is_equal(&g.dst, &h.dst)));
+			same_addr(&g.src, &h.src) && same_addr(&g.dst, &h.dst)));
 		if (next == PROXY_HEADER_WHOLE && now == PROXY_HEADER_MORE)
 			check(&g, n, max);
 		expect(next != PROXY_HEADER_BAD || g.err != PROXY_HEADER_ERR_NONE);

@@ -63,8 +63,6 @@ void log_global_fini(struct log_global *g);
 void log_global_ident(const struct log_global *g, const char *progname, const char *node, int pid,
 		      struct log_ident *out);
 
-/* Copies of lines, appended to `to`: 0 or -ERR_NOMEM. */
-int log_lines_copy(struct list *to, const struct list *from) must_check;
 void log_lines_free(struct list *lines);
 
 /* What a proxy takes over from its defaults: lines, tag, format. 0 or -ERR_NOMEM. */

@@ -46,7 +46,6 @@ void session_event(struct session *s, enum session_event ev);
 const char *session_state_name(enum session_state st);
 const char *session_event_name(enum session_event ev);
 const char *direction_state_name(enum direction_state st);
-const char *direction_event_name(enum direction_event ev);
 int session_state_is_resting(enum session_state st);
 
 /* The table as data, for tests: 0 and the row, or -ERR_UNKNOWN. */

@@ -34,8 +34,6 @@ struct regex_err {
 int regex_new(struct str text, unsigned int flags, struct regex **out,
 	struct regex_err *why) must_check;
 void regex_free(struct regex **r); /* NULL is allowed */
-/* Groups that it captures, beside \0. */
-unsigned int regex_groups(const struct regex *r);
 
 /* One per worker: room for a match. NULL without memory. */
 struct regex_work *regex_work_new(void) must_check;

@@ -43,7 +43,6 @@ struct vars *var_scope_of(const struct sample_ctx *cx, enum var_scope s);
 
 /* Keeps a copy. 0, or -ERR_NOMEM (also beyond the bound): it stays as it was then. */
 int var_set(struct vars *v, struct var_name name, const struct sample *s) must_check;
-void var_unset(struct vars *v, struct var_name name);
 /* 1 found. Its text is the set's, good until the variable changes. */
 int var_get(const struct vars *v, struct var_name name, struct sample *s);
 

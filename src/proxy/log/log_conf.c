@@ -33,8 +33,9 @@ log_global_ident(const struct log_global *g, const char *progname, const char *n
 	out->node = node;
 }
 
-int
-log_lines_copy(struct list *to, const struct list *from)
+/* Copies of lines, appended to `to`: 0 or -ERR_NOMEM. */
+static int
+copy_log_lines(struct list *to, const struct list *from)
 {
 	list_each(it, (struct list *)(uintptr_t)from) {
 		struct log_line *copy = mem_alloc(sizeof(*copy));
@@ -68,7 +69,7 @@ dup_string(char **to, const char *from)
 int
 proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 {
-	int r = log_lines_copy(&p->logs, &defaults->logs);
+	int r = copy_log_lines(&p->logs, &defaults->logs);
 
 	if (r == 0)
 		r = dup_string(&p->log.tag, defaults->log.tag);
@@ -203,7 +204,7 @@ int
 proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
 	struct cfg_diag *d)
 {
-	if ((p->options & OPT_LOG_GLOBAL) && log_lines_copy(&p->logs, &g->lines) < 0) {
+	if ((p->options & OPT_LOG_GLOBAL) && copy_log_lines(&p->logs, &g->lines) < 0) {
 		cfg_diag_add(d, CFG_ALERT, NULL, "out of memory");
 		return -1;
 	}

@@ -89,19 +89,6 @@ direction_state_name(enum direction_state st)
 	return names[st];
 }
 
-const char *
-direction_event_name(enum direction_event ev)
-{
-	static const char *const names[DIRECTION_EVENTS] = {
-#define DIRECTION_EVENT(name, what) #name,
-#include "proxy/model/fsm.tbl.h"
-#include "base/counter.h"
-#undef DIRECTION_EVENT
-	};
-
-	return names[ev];
-}
-
 int
 fsm_direction_row(enum direction_state st, enum direction_event ev, struct fsm_row *out)
 {

@@ -112,12 +112,6 @@ regex_free(struct regex **r)
 	*r = NULL;
 }
 
-unsigned int
-regex_groups(const struct regex *r)
-{
-	return r->groups;
-}
-
 struct regex_work *
 regex_work_new(void)
 {

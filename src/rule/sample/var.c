@@ -175,17 +175,6 @@ var_set(struct vars *v, struct var_name name, const struct sample *s)
 	return old == x ? -ERR_NOMEM : 0;
 }
 
-void
-var_unset(struct vars *v, struct var_name name)
-{
-	struct var *x = find(v, name.id);
-
-	if (x) {
-		vars_drop(v, x);
-		mem_free(x);
-	}
-}
-
 int
 var_get(const struct vars *v, struct var_name name, struct sample *s)
 {

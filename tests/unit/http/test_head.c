@@ -59,17 +59,14 @@ static void
 test_methods(void **state)
 {
 	(void)state;
-	for (int m = HTTP_OTHER + 1; m < HTTP_METHODS; m++) {
-		const char *name = http_method_name((enum http_method)m);
-
-		assert_true(name[0]);
-		assert_int_equal(http_method_of(str_of(name)), m);
-	}
+	assert_int_equal(http_method_of(STR("GET")), HTTP_GET);
+	assert_int_equal(http_method_of(STR("POST")), HTTP_POST);
+	assert_int_equal(http_method_of(STR("HEAD")), HTTP_HEAD);
+	assert_int_equal(http_method_of(STR("CONNECT")), HTTP_CONNECT);
 	assert_int_equal(http_method_of(STR("get")), HTTP_OTHER);
 	assert_int_equal(http_method_of(STR("GE")), HTTP_OTHER);
 	assert_int_equal(http_method_of(STR("GETS")), HTTP_OTHER);
 	assert_int_equal(http_method_of(STR("")), HTTP_OTHER);
-	assert_string_equal(http_method_name(HTTP_OTHER), "");
 }
 
 /* Every name leads to its id, and no other length or byte does. */

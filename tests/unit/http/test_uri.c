@@ -130,6 +130,17 @@ test_base(void **state)
 	assert_memory_equal(out, "/n", 2);
 }
 
+static int
+find_param(struct str target, char delim, struct str name, struct str *value)
+{
+	struct str rest = http_params(target, delim), one;
+
+	while (http_param_next(&rest, delim, &one, value))
+		if (str_is(one, name))
+			return 1;
+	return 0;
+}
+
 /* Each row as HAProxy 2.6 answers url_param(a), url_param, url_param(a,;): NULL for nothing. */
 static void
 test_params(void **state)
@@ -156,11 +167,11 @@ test_params(void **state)
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct str target = str_of(rows[i].target);
 
-		assert_int_equal(http_param_find(target, '?', STR("a"), &value), !!rows[i].a);
+		assert_int_equal(find_param(target, '?', STR("a"), &value), !!rows[i].a);
 		if (rows[i].a)
 			assert_part(value, rows[i].a);
 		assert_int_equal(
-			http_param_find(target, ';', STR("a"), &value), !!rows[i].a_semicolon);
+			find_param(target, ';', STR("a"), &value), !!rows[i].a_semicolon);
 		if (rows[i].a_semicolon)
 			assert_part(value, rows[i].a_semicolon);
 		rest = http_params(target, '?');

@@ -10,6 +10,7 @@
 
 #include "base/sys.h"
 #include "net/addr.h"
+#include "unit/net/same_addr.h"
 
 /* Addresses from text, so that the tables below stay readable. */
 static struct addr
@@ -142,7 +143,7 @@ test_equal(void **state)
 		for (size_t k = 0; k < ARRAY_LEN(all); k++) {
 			struct addr a = make(all[i]), b = make(all[k]);
 
-			assert_int_equal(addr_is_equal(&a, &b), i == k);
+			assert_int_equal(same_addr(&a, &b), i == k);
 		}
 	}
 }
@@ -168,10 +169,10 @@ test_from_kernel(void **state)
 	ac = (int)sys_accept4(&sys, ln, NULL, NULL, SOCK_CLOEXEC);
 	assert_true(ac >= 0);
 	assert_int_equal(addr_of_peer(&sys, cl, &peer), 0);
-	assert_true(addr_is_equal(&peer, &server));
+	assert_true(same_addr(&peer, &server));
 	assert_int_equal(addr_of_socket(&sys, cl, &own), 0);
 	assert_int_equal(addr_of_peer(&sys, ac, &peer), 0);
-	assert_true(addr_is_equal(&peer, &own));
+	assert_true(same_addr(&peer, &own));
 	assert_int_equal(addr_of_peer(&sys, ln, &peer), -ENOTCONN);
 	assert_int_equal(peer.len, 0);
 	sys_close(&sys, ac);

@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "net/listener.h"
 #include "proxy/model/http_txn.h"
+#include "unit/net/same_addr.h"
 
 static struct engine e;
 static struct listener ln;
@@ -184,15 +185,15 @@ what_a_header_announces(void **state)
 	assert_int_equal(addr_override_reserve(&s), 0);
 	assert_ptr_equal(addr_override_source(&s), &s.peer);
 	addr_override_proxy_protocol(&s, &src, &dst);
-	assert_true(addr_is_equal(addr_override_source(&s), &src));
+	assert_true(same_addr(addr_override_source(&s), &src));
 	assert_ptr_equal(addr_override_connection_source(&s), &s.peer);
 	assert_int_equal(addr_override_destination(&s, &out), 0);
-	assert_true(addr_is_equal(&out, &dst));
+	assert_true(same_addr(&out, &dst));
 	assert_int_equal(addr_override_destination_port(&s), 6);
 	assert_int_equal(addr_override_connection_destination(&s, &out), 0);
-	assert_true(addr_is_equal(&out, &ln.addr));
+	assert_true(same_addr(&out, &ln.addr));
 	assert_int_equal(addr_override_set(&s, RULE_TCP_SESSION, ENDPOINT_SRC, &other), 0);
-	assert_true(addr_is_equal(addr_override_source(&s), &other));
+	assert_true(same_addr(addr_override_source(&s), &other));
 }
 
 int

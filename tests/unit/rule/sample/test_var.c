@@ -78,9 +78,6 @@ setting(void **state)
 	assert_int_equal(var_set(&v, a, &s), 0);
 	assert_true(var_get(&v, a, &s));
 	assert_int_equal(s.type, SAMPLE_BOOL);
-	var_unset(&v, a);
-	var_unset(&v, a);
-	assert_false(var_get(&v, a, &s));
 	assert_true(var_get(&v, b, &s));
 	assert_int_equal(s.u.sint, 7);
 	vars_fini(&v);
