@@ -11,4 +11,8 @@ extern const struct cfg_module server_cfg_module;   /* server, default-server, s
 extern const struct cfg_module balance_cfg_module;  /* balance, hash-type */
 extern const struct cfg_module persist_cfg_module;  /* cookie, use-server, ... */
 
+/* Parses an option of one bit, which is the keyword's arg. */
+struct cfg_ctx;
+int proxy_cfg_option(struct cfg_ctx *ctx);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cfg/ctx.h"
 #include "net/addr.h"
+#include "proxy/config/proxy_cfg.h"
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
 
@@ -316,21 +317,6 @@ parse_preset(struct cfg_ctx *ctx)
 	return 0;
 }
 
-static int
-parse_option(struct cfg_ctx *ctx)
-{
-	struct proxy *p = ctx->obj;
-	unsigned int bit = (unsigned int)ctx->kw->arg;
-
-	p->options &= ~bit;
-	p->no_options &= ~bit;
-	if (ctx->form == CFG_FORM_SET)
-		p->options |= bit;
-	else if (ctx->form == CFG_FORM_NO)
-		p->no_options |= bit;
-	return 0;
-}
-
 static const struct cfg_kw kws[] = {
 	{ .name = "log",
 		.sections = CFG_GLOBAL | CFG_PROXIES,
@@ -386,7 +372,7 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.min = 0,
 		.max = 0,
-		.parse = parse_option,
+		.parse = proxy_cfg_option,
 		.arg = OPT_DONTLOG_NORMAL,
 		.doc = "Logs only what went wrong, or was tried more than once." },
 	{ .name = "option log-separate-errors",
@@ -394,7 +380,7 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.min = 0,
 		.max = 0,
-		.parse = parse_option,
+		.parse = proxy_cfg_option,
 		.arg = OPT_LOG_ERRORS,
 		.doc = "Logs what went wrong, or was tried more than once, at the level err." },
 	{ .name = "option tcplog",
@@ -419,7 +405,7 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.min = 0,
 		.max = 0,
-		.parse = parse_option,
+		.parse = proxy_cfg_option,
 		.arg = OPT_DONTLOGNULL,
 		.doc = "Logs no sessions in which the client sent nothing." },
 	{ .name = "option logasap",
@@ -427,7 +413,7 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.min = 0,
 		.max = 0,
-		.parse = parse_option,
+		.parse = proxy_cfg_option,
 		.arg = OPT_LOGASAP,
 		.doc = "Logs a session as soon as its server is connected." },
 	{ 0 }

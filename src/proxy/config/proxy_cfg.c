@@ -265,8 +265,8 @@ set_options(struct proxy *p, enum cfg_form form, unsigned int bits)
 		p->no_options |= bits;
 }
 
-static int
-parse_option(struct cfg_ctx *ctx)
+int
+proxy_cfg_option(struct cfg_ctx *ctx)
 {
 	set_options(ctx->obj, ctx->form, (unsigned int)ctx->kw->arg);
 	return 0;
@@ -287,10 +287,10 @@ parse_redispatch(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define OPTION(n, where, bits, text)                                                               \
-	{                                                                                          \
-		.name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = parse_option, \
-		.arg = bits, .doc = text                                                           \
+#define OPTION(n, where, bits, text)                                                         \
+	{                                                                                    \
+		.name = "option " n, .sections = where, .flags = CFG_KW_NO,                  \
+		.parse = proxy_cfg_option, .arg = bits, .doc = text                          \
 	}
 #define COUNT(n, where, field, text)                                                    \
 	{                                                                               \
