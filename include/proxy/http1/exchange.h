@@ -31,7 +31,8 @@ int exchange_has_request(const struct http_txn *t);
 /*
  * Nobody will answer what the client has said behind its request, and its connection is about to
  * end. Closed with that unread, or more on its way, it would be reset, and the answer that it has
- * not read be lost (RFC 9112, 9.6). One that asked for the end itself is not looked at.
+ * not read be lost (RFC 9112, 9.6). So may one that has not read all of a long answer. One that
+ * asked for the end itself is not looked at.
  */
 int exchange_needs_lingering_close(struct session *s);
 /* Did that direction's message not come to its end? Nobody may take it for a whole one then. */

@@ -146,7 +146,8 @@ SESSION_ROW(RELAY,       CLOSE,              CLOSED,      close,                
 SESSION_ROW(RELAY,       CLIENT_GONE,        RELAY,       none,                 0) /* the directions have been told */
 SESSION_ROW(RELAY,       KILL,               CLOSED,      close_killed,         0)
 SESSION_ROW(REPLY,       ANSWERED,           READ,        next_request,         F(CLOSE) | F(DRAIN_REQUEST))
-SESSION_ROW(REPLY,       TIMEOUT,            CLOSED,      reply_timeout,        0)
+SESSION_ROW(REPLY,       TIMEOUT,            REPLY,       reply_timeout,        F(CLOSE))
+SESSION_ROW(REPLY,       CLOSE,              CLOSED,      close_http,           0)
 SESSION_ROW(REPLY,       CLIENT_GONE,        CLOSED,      close_http,           0)
 SESSION_ROW(REPLY,       KILL,               CLOSED,      close_killed,         0)
 SESSION_ROW(LINGER,      TIMEOUT,            LINGER,      linger,               F(DELIVERED))

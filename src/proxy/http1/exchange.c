@@ -84,7 +84,13 @@ exchange_needs_lingering_close(struct session *s)
 		return 0;
 	if (s->dir[CLIENT].lookahead || t->client_sent_more)
 		return 1;
-	return t->persists && conn_peek(c, &byte, 1, &got) == IO_OK;
+	if (!t->persists)
+		return 0;
+	/* A short answer has left. Of a long one the kernel may have most, and what the client says
+	 * before it has read that would reset it. */
+	return conn_peek(c, &byte, 1, &got) == IO_OK ||
+		(!c->eof && !c->err && s->dir[SERVER].bytes > s->engine->bufsize &&
+			conn_unsent(c) > 0);
 }
 
 int

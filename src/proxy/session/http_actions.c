@@ -19,6 +19,9 @@
 
 #include <string.h>
 
+/* So long a client has for the rest of its answer when its connection is to be closed. */
+#define LINGER_CLOSE_MAX_MS 30000u
+
 /* Its first bytes have most likely come with it. */
 enum session_event
 session_do_await_data(struct session *s)
@@ -160,15 +163,30 @@ session_do_drain_request(struct session *s)
 	return SESSION_EV_NONE;
 }
 
+/* What a client says would reset it while it still reads the end of its answer: 1, and it gets
+ * another while for that. */
+static int
+extend_lingering(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+	unsigned int ms = s->fe->to.client;
+	uint64_t end = s->state_ms + (ms ? MIN(ms, LINGER_CLOSE_MAX_MS) : LINGER_CLOSE_MAX_MS);
+
+	if (loop_now_ms(s->engine->loop) >= end || !conn_unsent(c))
+		return 0;
+	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	return 1;
+}
+
 enum session_event
 session_do_reply_timeout(struct session *s)
 {
-	if (!http_reply_drains(s)) {
-		session_blame(s, 'c', 'D');
-		if (!s->conn[CLIENT].err)
-			conn_reset_on_close(&s->conn[CLIENT]);
-	}
-	return session_do_close_http(s);
+	if (http_reply_drains(s))
+		return extend_lingering(s) ? SESSION_EV_NONE : SESSION_EV_CLOSE;
+	session_blame(s, 'c', 'D');
+	if (!s->conn[CLIENT].err)
+		conn_reset_on_close(&s->conn[CLIENT]);
+	return SESSION_EV_CLOSE;
 }
 
 /* --- once more --- */
