@@ -25,6 +25,7 @@ enum stage {
 	STAGE_BE_BODY,
 	STAGE_BE_RULES,
 	STAGE_BE_REDIRECT,
+	STAGE_KEY, /* what balance looks for in the body */
 	STAGE_END
 };
 
@@ -64,24 +65,27 @@ ask_for_body(struct session *s)
 	return SESSION_EV_CLOSE;
 }
 
-/* Is the body to be here before the request goes anywhere (manual, option http-buffer-request, and
- * balance url_param)? */
 static int
-wants_body(const struct session *s, const struct proxy *px)
+buffers_request(const struct proxy *px)
 {
-	if (px->options & OPT_HTTP_BUFFER_REQUEST)
-		return 1;
-	return px == s->txn->be && balance_wants_body(px->balance, &s->txn->req);
+	return (px->options & OPT_HTTP_BUFFER_REQUEST) != 0;
+}
+
+/* It is a POST, and came as one. */
+static int
+wants_key(const struct http_txn *t)
+{
+	return t->method == HTTP_POST && balance_wants_body(t->be->balance, &t->req);
 }
 
 /* As much of it as the buffer holds; more: it is here, or cannot come. The proxy that wants it says
  * how long it may take, from now on (manual, timeout http-request); else no piece may be late. */
 static struct io_step
-await_body(struct session *s, const struct proxy *px)
+await_body(struct session *s, const struct proxy *px, int wants)
 {
 	struct http_txn *t = s->txn;
 
-	if (!wants_body(s, px) || !body_may_grow(s)) {
+	if (!wants || !body_may_grow(s)) {
 		t->wait_until_ms = 0;
 		t->head_ms = loop_now_ms(s->engine->loop);
 		return io_more(1);
@@ -96,7 +100,7 @@ request_is_taken(const struct session *s)
 {
 	const struct http_txn *t = s->txn;
 
-	return t->stage == STAGE_BE_BODY && !(t->be->options & OPT_HTTP_BUFFER_REQUEST);
+	return t->stage == STAGE_KEY;
 }
 
 /* The data of a chunked body lie between its framing: they are copied together. */
@@ -282,7 +286,7 @@ run_stage(struct session *s)
 	case STAGE_FE_CONTENT:
 		return apply_rules(s, s->fe, RULE_TCP_REQ_CONTENT);
 	case STAGE_FE_BODY:
-		return await_body(s, s->fe);
+		return await_body(s, s->fe, buffers_request(s->fe));
 	case STAGE_FE_RULES:
 		return apply_rules(s, s->fe, RULE_HTTP_REQUEST);
 	case STAGE_FE_REDIRECT:
@@ -295,11 +299,13 @@ run_stage(struct session *s)
 	case STAGE_BE_CONTENT:
 		return be ? apply_rules(s, be, RULE_TCP_REQ_CONTENT) : io_more(1);
 	case STAGE_BE_BODY:
-		return t->be ? await_body(s, t->be) : io_more(1);
+		return t->be ? await_body(s, t->be, buffers_request(t->be)) : io_more(1);
 	case STAGE_BE_RULES:
 		return be ? apply_rules(s, be, RULE_HTTP_REQUEST) : io_more(1);
 	case STAGE_BE_REDIRECT:
 		return be ? apply_rules(s, be, RULES_REDIRECT) : io_more(1);
+	case STAGE_KEY:
+		return t->be ? await_body(s, t->be, wants_key(t)) : io_more(1);
 	case STAGE_END:
 		break;
 	}
