@@ -151,10 +151,21 @@ event_of_end(enum rule_end what)
 	return what == RULE_END_TARPIT ? SESSION_EV_TARPIT : SESSION_EV_ANSWER;
 }
 
+/* It was held until its body was there. */
+static int
+was_buffered(const struct session *s)
+{
+	const struct http_txn *t = s->txn;
+
+	return (t->stage > STAGE_FE_BODY && buffers_request(s->fe)) ||
+		(t->stage > STAGE_BE_BODY && t->be && buffers_request(t->be));
+}
+
 /*
  * What logs tell of a request that a rule has ended, as HAProxy does it: who is only sent elsewhere
  * or gets no answer is no session that anybody follows; who gets none at once was never taken for a
- * whole request, and for none at all where contents were looked at before HTTP was.
+ * whole request, unless its body was waited for, and for none at all where contents were looked at
+ * before HTTP was.
  */
 static void
 note_end(struct session *s, enum rule_end what)
@@ -163,7 +174,7 @@ note_end(struct session *s, enum rule_end what)
 
 	if (what != RULE_END_REPLY && !is_silent(what))
 		capture_cookie(s, &t->req);
-	t->no_timers = is_silent(what) || what == RULE_END_TARPIT;
+	t->no_timers = (is_silent(what) || what == RULE_END_TARPIT) && !was_buffered(s);
 	if (is_silent(what) && t->stage == STAGE_FE_CONTENT) {
 		t->line_len = 0;
 		capture_drop_fields(s, CAPTURE_REQUEST);
