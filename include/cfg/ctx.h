@@ -56,12 +56,16 @@ struct cfg_ctx {
 		unsigned line;
 	} once[CFG_ONCE_MAX];		/* what the section has said so far */
 	unsigned n_once;
+	unsigned errors_before;		/* errors before the section began */
+	bool is_section;		/* the line begins a section whose name is misspelt */
 };
 
 /* Argument i, or "" when there is none. Valid while the line is parsed. */
 const char *cfg_arg(const struct cfg_ctx *ctx, int i);
 /* Its place: keep it to report something later with cfg_diag_add(). */
 struct cfg_where cfg_arg_where(const struct cfg_ctx *ctx, int i);
+/* How many errors the section has had so far. */
+unsigned cfg_section_errors(const struct cfg_ctx *ctx);
 /* The keyword as written, such as "timeout connect", for messages. */
 const char *cfg_kw_name(const struct cfg_ctx *ctx);
 

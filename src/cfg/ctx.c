@@ -55,6 +55,12 @@ cfg_arg_where(const struct cfg_ctx *ctx, int i)
 	return w;
 }
 
+unsigned
+cfg_section_errors(const struct cfg_ctx *ctx)
+{
+	return ctx->diag->count[CFG_ALERT] - ctx->errors_before;
+}
+
 const char *
 cfg_kw_name(const struct cfg_ctx *ctx)
 {
@@ -232,20 +238,26 @@ cfg_take(struct cfg_ctx *ctx, int n)
 	ctx->taken = n;
 }
 
-/* An option that no module has: known to HAProxy, or a misspelling. Returns how many words
- * to go on by, 0 to give up on the line. */
+/* How many words an option of that name has at least, 0 when it may be any number. */
 static int
-unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at)
+opt_words(const struct cfg_ctx *ctx, enum cfg_opt_place place, const char *name)
+{
+	const struct cfg_opt *o = cfg_registry_opt(ctx->registry, place, name);
+	const struct cfg_known_opt *known = cfg_known_opt(place, name);
+
+	if (o)
+		return 1 + o->min;
+	return known && known->args >= 0 ? 1 + known->args : 0;
+}
+
+/* A misspelling, or the argument of a word before it that is not known either (`lost`): that
+ * one has been reported. Returns how many words to go on by, 0 when that cannot be known. */
+static int
+unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, bool lost)
 {
 	const char *name = cfg_arg(ctx, at);
-	const struct cfg_known_opt *known = cfg_known_opt(place, name);
 	struct cfg_suggest near;
 
-	if (known) {
-		cfg_error(ctx, at, "'%s' : keyword '%s' is known but not supported.",
-			  cfg_kw_name(ctx), name);
-		return known->args < 0 ? 0 : 1 + known->args;
-	}
 	cfg_suggest_init(&near, name);
 	for (unsigned i = 0; i < ctx->registry->nmodule; i++)
 		for (const struct cfg_opt *o = ctx->registry->module[i]->opts[place]; o && o->name;
@@ -256,13 +268,13 @@ unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at)
 	if (near.best)
 		cfg_error(ctx, at, "'%s' : unknown keyword '%s'; did you mean '%s' maybe ?",
 			  cfg_kw_name(ctx), name, near.best);
-	else
+	else if (!lost)
 		cfg_error(ctx, at, "'%s' : unknown keyword '%s'.", cfg_kw_name(ctx), name);
-	return 0;
+	return near.best ? opt_words(ctx, place, near.best) : 0;
 }
 
-/* Run one option standing at argument `at`. Returns how many words it had, 0 to give up;
- * *failed is set on an error. */
+/* Run one option standing at argument `at`. Returns how many words it had, 0 when that cannot
+ * be known; *failed is set on an error. */
 static int
 run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *failed)
 {
@@ -273,7 +285,7 @@ run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *f
 		*failed = true;
 		cfg_error(ctx, at, "'%s' : '%s' expects %s.", cfg_kw_name(ctx), o->name,
 			  o->syntax ? o->syntax : "an argument");
-		return 0;
+		return 1 + rest;
 	}
 	if (o->class == CFG_UNSUPPORTED) {
 		*failed = true;
@@ -303,29 +315,33 @@ run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *f
 int
 cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *obj)
 {
-	bool failed = false;
+	bool failed = false, lost = false;
 	int i = first;
 
 	while (i < ctx->argc) {
 		const char *name = cfg_arg(ctx, i);
-		const struct cfg_opt *o;
-		int n;
+		const struct cfg_known_opt *known = cfg_known_opt(place, name);
+		const struct cfg_opt *o = cfg_registry_opt(ctx->registry, place, name);
+		int n = 0;
 
 		/* what an unset "$VAR" leaves */
 		if (!*name) {
 			i++;
 			continue;
 		}
-		o = cfg_registry_opt(ctx->registry, place, name);
 		if (o) {
 			n = run_opt(ctx, o, i, obj, &failed);
+		} else if (known) {
+			failed = true;
+			cfg_error(ctx, i, "'%s' : keyword '%s' is known but not supported.",
+				  cfg_kw_name(ctx), name);
+			n = opt_words(ctx, place, name);
 		} else {
 			failed = true;
-			n = unknown_opt(ctx, place, i);
+			n = unknown_opt(ctx, place, i, lost);
 		}
-		if (n == 0)
-			break;
-		i += n;
+		lost = n == 0;
+		i += n ? n : 1;
 	}
 	return failed ? -1 : 0;
 }

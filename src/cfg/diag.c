@@ -1,7 +1,9 @@
+/* Messages about a configuration: collected while it is read, printed at the end. */
 #include "cfg/diag.h"
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 static const char *const sev_name[CFG_SEV_COUNT] = {
@@ -21,8 +23,13 @@ cfg_diag_init(struct cfg_diag *d, int pid)
 void
 cfg_diag_fini(struct cfg_diag *d)
 {
-	for (unsigned i = 0; i < d->nentry; i++)
+	for (unsigned i = 0; i < d->nentry; i++) {
+		cfg_places_fini(&d->entry[i].places);
 		mem_free(d->entry[i].text);
+	}
+	for (unsigned i = 0; i < d->nlost; i++)
+		mem_free(d->lost[i]);
+	cfg_places_fini(&d->errors);
 	for (unsigned i = 0; i < d->nfile; i++) {
 		mem_free(d->file[i]->name);
 		mem_free(d->file[i]->text);
@@ -70,6 +77,7 @@ cfg_diag_file(struct cfg_diag *d, const char *name, const char *text, size_t len
 		memcpy(f->text, text, len);
 	f->text[len] = '\0';
 	f->len = len;
+	f->number = d->nfile;
 	d->file[d->nfile++] = f;
 	return f;
 }
@@ -90,29 +98,65 @@ entry_room(struct cfg_diag *d)
 	return 0;
 }
 
+/* The entry of this severity and text; NULL when it is the first of its kind. What concerns a
+ * whole line, such as .notice, is an entry of its own. */
+static struct cfg_diag_entry *
+find_entry(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where, const char *text,
+	   uint32_t hash)
+{
+	for (unsigned i = 0; i < d->nentry && !(where->file && !where->col); i++) {
+		struct cfg_diag_entry *e = &d->entry[i];
+
+		if (e->hash == hash && e->sev == sev && !e->where.file == !where->file &&
+		    strcmp(e->text, text) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static struct cfg_diag_entry *
+new_entry(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where, const char *text,
+	  uint32_t hash)
+{
+	char *copy = d->nentry < CFG_DIAG_MAX && entry_room(d) == 0 ? mem_strdup(text) : NULL;
+	struct cfg_diag_entry *e;
+
+	if (!copy)
+		return NULL;
+	e = &d->entry[d->nentry++];
+	memset(e, 0, sizeof(*e));
+	e->sev = sev;
+	e->where = *where;
+	e->hash = hash;
+	e->text = copy;
+	return e;
+}
+
 void
 cfg_diag_vadd(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where,
 	      const char *fmt, va_list ap)
 {
+	static const struct cfg_where nowhere;
 	char text[CFG_DIAG_TEXT_MAX];
 	struct cfg_diag_entry *e;
-	char *copy;
+	uint32_t hash;
 
 	d->count[sev]++;
 	if (sev == CFG_DIAGMSG && !d->diagmode)
 		return;
+	if (!where)
+		where = &nowhere;
 	vsnprintf(text, sizeof(text), fmt, ap);
-	copy = d->nentry < CFG_DIAG_MAX && entry_room(d) == 0 ? mem_strdup(text) : NULL;
-	if (!copy) {
+	hash = hash_djb2(text, strlen(text));
+	e = find_entry(d, sev, where, text, hash);
+	if (!e)
+		e = new_entry(d, sev, where, text, hash);
+	if (!e)
 		d->dropped++;
-		return;
-	}
-	e = &d->entry[d->nentry++];
-	e->sev = sev;
-	e->text = copy;
-	memset(&e->where, 0, sizeof(e->where));
-	if (where)
-		e->where = *where;
+	if (e && where->file)
+		cfg_places_add(&e->places, where);
+	if (where->file && sev == CFG_ALERT)
+		cfg_places_add(&d->errors, where);
 }
 
 void
@@ -124,6 +168,24 @@ cfg_diag_add(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where
 	va_start(ap, fmt);
 	cfg_diag_vadd(d, sev, where, fmt, ap);
 	va_end(ap);
+}
+
+void
+cfg_diag_lose(struct cfg_diag *d, const char *name)
+{
+	char *copy = d->nlost < CFG_LOST_MAX ? mem_strdup(name) : NULL;
+
+	if (copy)
+		d->lost[d->nlost++] = copy;
+}
+
+bool
+cfg_diag_is_lost(const struct cfg_diag *d, const char *name)
+{
+	for (unsigned i = 0; i < d->nlost; i++)
+		if (strcmp(d->lost[i], name) == 0)
+			return true;
+	return false;
 }
 
 bool
@@ -206,26 +268,110 @@ print_text(const char *s, FILE *to)
 	fputc('\n', to);
 }
 
+/* Is the place left out? A notice says nothing about a line that is wrong anyway. */
+static bool
+is_hidden(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *w)
+{
+	return e->sev == CFG_NOTICE && cfg_places_has(&d->errors, w);
+}
+
+/* Where the entry is shown; false when each of its lines is left out. */
+static bool
+first_shown(const struct cfg_diag *d, const struct cfg_diag_entry *e, struct cfg_where *out)
+{
+	*out = e->where;
+	if (!out->file || !is_hidden(d, e, out))
+		return true;
+	for (unsigned i = 0; i < e->places.n; i++) {
+		*out = e->places.at[i];
+		if (!is_hidden(d, e, out))
+			return true;
+	}
+	return false;
+}
+
+/* The other lines that the entry concerns, by their numbers. */
+static void
+print_more(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *first,
+	   FILE *to)
+{
+	const struct cfg_file *file = first->file;
+	unsigned n = 0, shown = 0;
+
+	for (unsigned i = 0; i < e->places.n; i++)
+		n += !is_hidden(d, e, &e->places.at[i]);
+	if (n < 2)
+		return;
+	fprintf(to, "   | and %u more line%s:", n - 1, n > 2 ? "s" : "");
+	for (unsigned i = 0; i < e->places.n && shown < CFG_DIAG_LINES_MAX; i++) {
+		const struct cfg_where *w = &e->places.at[i];
+
+		if (is_hidden(d, e, w) || (w->file == first->file && w->line == first->line))
+			continue;
+		fputs(shown++ ? ", " : " ", to);
+		if (w->file != file)
+			fprintf(to, "%s:", w->file->name);
+		file = w->file;
+		fprintf(to, "%u", w->line);
+	}
+	fputs(n - 1 > shown ? ", ...\n" : "\n", to);
+}
+
+static void
+print_entry(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *w,
+	    FILE *to)
+{
+	print_head(d, e->sev, to);
+	if (w->file && w->col)
+		fprintf(to, "parsing [%s:%u:%u] : ", w->file->name, w->line, w->col);
+	else if (w->file)
+		fprintf(to, "parsing [%s:%u] : ", w->file->name, w->line);
+	print_text(e->text, to);
+	if (w->file && w->line)
+		print_source(w, to);
+	print_more(d, e, w, to);
+}
+
 void
 cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet)
 {
+	struct cfg_where first;
+
 	for (unsigned i = 0; i < d->nentry; i++) {
 		const struct cfg_diag_entry *e = &d->entry[i];
 
 		if (quiet && e->sev != CFG_ALERT && !(e->sev == CFG_WARNING && d->werror))
 			continue;
-		print_head(d, e->sev, to);
-		if (e->where.file && e->where.col)
-			fprintf(to, "parsing [%s:%u:%u] : ", e->where.file->name, e->where.line,
-				e->where.col);
-		else if (e->where.file)
-			fprintf(to, "parsing [%s:%u] : ", e->where.file->name, e->where.line);
-		print_text(e->text, to);
-		if (e->where.file && e->where.line)
-			print_source(&e->where, to);
+		if (first_shown(d, e, &first))
+			print_entry(d, e, &first, to);
 	}
 	if (d->dropped) {
 		print_head(d, CFG_ALERT, to);
 		fprintf(to, "%u more messages are not shown.\n", d->dropped);
 	}
+}
+
+static unsigned
+count_entries(const struct cfg_diag *d, enum cfg_sev sev)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->nentry; i++)
+		n += d->entry[i].sev == sev;
+	return n;
+}
+
+void
+cfg_diag_summary(const struct cfg_diag *d, char *out, size_t size)
+{
+	unsigned errors = count_entries(d, CFG_ALERT), warnings = count_entries(d, CFG_WARNING);
+	char files[24], lines[32] = "";
+
+	snprintf(files, sizeof(files), "%u files", d->nfile);
+	if (d->errors.n)
+		snprintf(lines, sizeof(lines), " (%u line%s)", d->errors.n,
+			 d->errors.n == 1 ? "" : "s");
+	snprintf(out, size, "%s: %u error%s%s, %u warning%s",
+		 d->nfile == 1 ? d->file[0]->name : files, errors, errors == 1 ? "" : "s", lines,
+		 warnings, warnings == 1 ? "" : "s");
 }

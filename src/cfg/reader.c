@@ -86,6 +86,7 @@ find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *wha
 {
 	const struct cfg_defaults *found = NULL;
 
+	*out = NULL;
 	for (unsigned i = 0; i < r->ndefaults; i++) {
 		const struct cfg_defaults *d = &r->defaults[i];
 
@@ -100,6 +101,8 @@ find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *wha
 				d->where.file->name, d->where.line);
 		found = d;
 	}
+	if (!found && cfg_diag_is_lost(r->ctx.diag, name->text))
+		return 0;
 	if (!found)
 		return error_at(r, name->col, "defaults section '%s' not found for %s.", name->text,
 				what);
@@ -172,6 +175,18 @@ keep_defaults(struct cfg_reader *r)
 	return 0;
 }
 
+/* The line begins a section that cannot be read: its lines are skipped, and nobody is told that
+ * the section does not exist. */
+static int
+skip_section(struct cfg_reader *r)
+{
+	close_section(r);
+	r->skipping = true;
+	if (r->lexer.nword > 1)
+		cfg_diag_lose(r->ctx.diag, r->lexer.word[1].text);
+	return -1;
+}
+
 static int
 open_section(struct cfg_reader *r, const struct cfg_section *s)
 {
@@ -181,12 +196,13 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 	close_section(r);
 	ctx->section = s;
 	ctx->n_once = 0;
+	ctx->errors_before = before;
 	ctx->word = r->lexer.word;
 	ctx->nword = r->lexer.nword;
 	ctx->kwpos = 0;
 	r->skipping = true;
 	if (section_args(r, s))
-		return -1;
+		return skip_section(r);
 	if ((s->flags & CFG_SEC_DEFAULTS) && r->ndefaults == CFG_DEFAULTS_MAX)
 		return error_at(r, r->lexer.word[0].col, "too many defaults sections, %d at most.",
 				CFG_DEFAULTS_MAX);
@@ -196,7 +212,7 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 	if (s->begin && s->begin(ctx)) {
 		if (ctx->diag->count[CFG_ALERT] == before)
 			error_at(r, r->lexer.word[0].col, "'%s' could not be opened.", s->name);
-		return -1;
+		return skip_section(r);
 	}
 	r->open = true;
 	r->skipping = false;
@@ -310,10 +326,12 @@ out_of_section(struct cfg_reader *r)
 		for (const struct cfg_section *s = r->ctx.registry->module[i]->sections;
 			s && s->name; s++)
 			cfg_suggest_offer(&near, s->name);
-	if (near.best)
-		return error_at(r, w[0].col,
-				"unknown keyword '%.60s' out of section; did you mean '%s' maybe ?",
-				w[0].text, near.best);
+	if (near.best) {
+		error_at(r, w[0].col,
+			 "unknown keyword '%.60s' out of section; did you mean '%s' maybe ?",
+			 w[0].text, near.best);
+		return skip_section(r);
+	}
 	return error_at(r, w[0].col, "unknown keyword '%.60s' out of section.", w[0].text);
 }
 
@@ -340,10 +358,9 @@ read_line(struct cfg_reader *r, const char *line, size_t len)
 		return open_section(r, s);
 	if (cfg_known_is_section(first) &&
 		!(r->ctx.section && cfg_registry_kw(r->ctx.registry, first, r->ctx.section->bit))) {
-		close_section(r);
-		r->skipping = true;
-		return error_at(r, r->lexer.word[0].col,
-				"section '%s' is known but not supported.", first);
+		error_at(r, r->lexer.word[0].col, "section '%s' is known but not supported.",
+			 first);
+		return skip_section(r);
 	}
 	if (r->skipping)
 		return 0;
@@ -351,7 +368,8 @@ read_line(struct cfg_reader *r, const char *line, size_t len)
 		return out_of_section(r);
 	r->ctx.word = r->lexer.word;
 	r->ctx.nword = r->lexer.nword;
-	return cfg_statement(&r->ctx);
+	rc = cfg_statement(&r->ctx);
+	return r->ctx.is_section ? skip_section(r) : rc;
 }
 
 /* What must hold where a file ends. */

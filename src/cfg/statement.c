@@ -143,8 +143,8 @@ misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
 static int
 unsupported(struct cfg_ctx *ctx, const char *name, const char *why)
 {
-	return cfg_error(ctx, -1, "keyword '%s' in '%s' section is known but not supported%s%s%s",
-		name, ctx->section->name, why ? " (" : "", why ? why : "", why ? ")." : ".");
+	return cfg_error(ctx, -1, "keyword '%s' is known but not supported%s%s%s",
+		name, why ? " (" : "", why ? why : "", why ? ")." : ".");
 }
 
 /* Switching off what is not there changes nothing: "no option forwardfor". */
@@ -252,6 +252,8 @@ unknown(struct cfg_ctx *ctx)
 			given, ctx->section->name, first, list);
 	if (members && words == 1)
 		return cfg_error(ctx, -1, "'%s' expects one more word: %s.", first, list);
+	ctx->is_section = near.best && cfg_registry_section(ctx->registry, near.best) &&
+		!cfg_registry_kw(ctx->registry, near.best, ctx->section->bit);
 	if (near.best)
 		return cfg_error(ctx, -1,
 			"unknown keyword '%s' in '%s' section; did you mean '%s' maybe ?", given,
@@ -355,6 +357,7 @@ cfg_statement(struct cfg_ctx *ctx)
 	struct found f;
 	int rc;
 
+	ctx->is_section = false;
 	ctx->form = take_form(ctx);
 	ctx->opt = NULL;
 	ctx->kw = NULL;

@@ -86,25 +86,22 @@ bind_cfg_line(
 	struct cfg_ctx *ctx, int first, struct list *binds, void *owner, struct bind_conf **out)
 {
 	struct bind_conf *b = bind_conf_new();
+	int bad;
 
 	if (!b)
 		return cfg_nomem(ctx);
 	b->where = cfg_arg_where(ctx, first);
 	/* Options are read even when the addresses are wrong: all errors in one run. */
-	if (add_addresses(ctx, first, b, owner) | cfg_parse_opts(ctx, CFG_OPT_BIND, first + 1, b)) {
-		bind_conf_free(&b);
-		return -1;
-	}
-	if (b->id && b->n_listeners > 1) {
-		cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket",
+	bad = add_addresses(ctx, first, b, owner) |
+		cfg_parse_opts(ctx, CFG_OPT_BIND, first + 1, b);
+	if (!bad && b->id && b->n_listeners > 1)
+		bad = cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket",
 			cfg_kw_name(ctx));
-		bind_conf_free(&b);
-		return -1;
-	}
+	/* Kept even when it is wrong: the proxy has a line "bind". */
 	list_append(binds, &b->link);
 	if (out)
 		*out = b;
-	return 0;
+	return bad ? -1 : 0;
 }
 
 /* --- options --- */

@@ -77,6 +77,7 @@ struct proxy {
 	int id;                   /* iid: 1.., one per section, `id` or the lowest free */
 	unsigned int caps;        /* PROXY_x */
 	struct cfg_where where;
+	unsigned int errors_read; /* errors in its section and in the defaults it has */
 	enum proxy_mode mode;
 	int disabled;
 	char *description;

@@ -23,6 +23,8 @@
 #include "proxy/session/route.h"
 #include "rule/sample/dump.h"
 
+#define SUMMARY_MAX 512 /* bytes of the line that counts errors */
+
 /* Everything that lives as long as the process. */
 struct start {
 	struct sys sys;
@@ -113,14 +115,17 @@ load(struct start *st)
 	struct cfg_diag *d = &st->cfg.diag;
 	int r = config_load(&st->cfg, &st->sys, &st->opts);
 	int quiet = st->cfg.global.quiet;
+	char sum[SUMMARY_MAX];
 
 	st->report.quiet = quiet;
 	cfg_diag_print(d, stderr, quiet);
+	cfg_diag_summary(d, sum, sizeof(sum));
 	if (r) {
-		report_msg(&st->report, REPORT_ALERT, "config : %s",
+		report_msg(&st->report, REPORT_ALERT, "config : %s: %s.",
 			d->count[CFG_ALERT]
-				? "Fatal errors found in configuration."
-				: "Some warnings were found and they are not allowed. Aborting.");
+				? "Fatal errors found in configuration"
+				: "Some warnings were found and they are not allowed. Aborting",
+			sum);
 		return 1;
 	}
 	if (!config_has_listener(&st->cfg) && st->opts.action == OPTIONS_CHECK) {

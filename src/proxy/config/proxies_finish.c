@@ -40,6 +40,8 @@ find_target(struct proxies *ps, const struct proxy *p, const char *kw, const cha
 {
 	struct proxy *be = proxies_find(ps, name, PROXY_BE);
 
+	if (!be && cfg_diag_is_lost(d, name))
+		return NULL;
 	if (!be)
 		cfg_diag_add(d, CFG_ALERT, where, "Proxy '%s': unable to find required %s: '%s'.",
 			p->name, kw, name);
@@ -135,7 +137,8 @@ check_timeouts(const struct proxy *p, struct cfg_diag *d)
 	int client = (p->caps & PROXY_FE) && !p->to.client;
 	int server = (p->caps & PROXY_BE) && p->n_servers && (!p->to.connect || !p->to.server);
 
-	if (client || server)
+	/* An error may have been in the line that sets them. */
+	if ((client || server) && !p->errors_read)
 		cfg_diag_add(d, CFG_WARNING, NULL,
 			"missing timeouts for %s '%s'.\n"
 			"Connections that hang would stay for ever, and pile up. Please set these\n"
@@ -146,7 +149,7 @@ check_timeouts(const struct proxy *p, struct cfg_diag *d)
 static void
 check_frontend(struct proxy *p, struct cfg_diag *d)
 {
-	if (list_is_empty(&p->binds))
+	if (list_is_empty(&p->binds) && !p->errors_read)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
 			"%s '%s' has no 'bind' directive. Please declare it as a backend if this "
 			"was intended.",
@@ -171,7 +174,7 @@ fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag
 	/* Binding to any address and any port changes nothing: two calls per connection less. */
 	if (addr_is_any(&src->addr) && !src->port_lo)
 		src->addr.len = 0;
-	if (src->addr.len && addr_family(&s->addr) != AF_UNIX &&
+	if (src->addr.len && s->addr.len && addr_family(&s->addr) != AF_UNIX &&
 		addr_family(&src->addr) != addr_family(&s->addr))
 		cfg_diag_add(d, CFG_WARNING, &s->where,
 			"server '%s/%s' : its source is of another family than its address: no "

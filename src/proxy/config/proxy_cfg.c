@@ -70,23 +70,34 @@ begin_listen(struct cfg_ctx *ctx)
 	return begin_proxy(ctx, PROXY_FE | PROXY_BE);
 }
 
+static int
+end_proxy(struct cfg_ctx *ctx)
+{
+	((struct proxy *)ctx->obj)->errors_read += cfg_section_errors(ctx);
+	return 0;
+}
+
 static const struct cfg_section sections[] = {
 	{ .name = "defaults",
 		.bit = CFG_DEFAULTS,
 		.flags = CFG_SEC_OPTNAME | CFG_SEC_FROM | CFG_SEC_DEFAULTS,
-		.begin = begin_defaults },
+		.begin = begin_defaults,
+		.end = end_proxy },
 	{ .name = "frontend",
 		.bit = CFG_FRONTEND,
 		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
-		.begin = begin_frontend },
+		.begin = begin_frontend,
+		.end = end_proxy },
 	{ .name = "backend",
 		.bit = CFG_BACKEND,
 		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
-		.begin = begin_backend },
+		.begin = begin_backend,
+		.end = end_proxy },
 	{ .name = "listen",
 		.bit = CFG_LISTEN,
 		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
-		.begin = begin_listen },
+		.begin = begin_listen,
+		.end = end_proxy },
 	{ 0 },
 };
 

@@ -19,46 +19,48 @@ struct target {
 /* --- source --- */
 
 /*
- * <address>[:<port>[-<port>]] [interface <name>] from argument 0 on. Returns the number of
- * arguments that
- * were its own, or -1 after an error.
+ * <address>[:<port>[-<port>]] [interface <name>] from argument 0 on. *taken is the number of
+ * arguments that are its own, also after an error.
  */
 static int
-take_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out)
+take_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
 {
 	struct addr_spec spec;
 	const char *why = "", *name;
-	int taken = 1;
 
+	*taken = 1;
 	if (addr_parse(cfg_arg(ctx, 0), flags | ADDR_ALLOW_NAME, &spec, &why) < 0)
 		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", cfg_arg(ctx, 0), why);
 	memset(out, 0, sizeof(*out));
 	out->addr = spec.addr;
 	out->port_lo = spec.port_lo;
 	out->port_hi = spec.port_hi;
-	if (strcmp(cfg_arg(ctx, taken), "usesrc") == 0)
-		return cfg_error(ctx, taken, "'source' : 'usesrc' is not supported yet");
-	if (strcmp(cfg_arg(ctx, taken), "interface") == 0) {
-		name = cfg_arg(ctx, taken + 1);
-		if (!*name || strlen(name) >= sizeof(out->interface))
-			return cfg_error(ctx, taken + 1,
-				"'source' : names of interfaces have 1 to %d bytes", IFACE_MAX - 1);
-		memcpy(out->interface, name, strlen(name) + 1);
-		taken += 2;
+	if (strcmp(cfg_arg(ctx, 1), "usesrc") == 0) {
+		*taken = MIN(3, ctx->argc);
+		return cfg_error(ctx, 1, "'source' : 'usesrc' is not supported.");
 	}
-	return taken;
+	if (strcmp(cfg_arg(ctx, 1), "interface") == 0) {
+		*taken = MIN(3, ctx->argc);
+		name = cfg_arg(ctx, 2);
+		if (!*name || strlen(name) >= sizeof(out->interface))
+			return cfg_error(ctx, 2,
+				"'source' : 'interface' expects a name of 1 to %d bytes.",
+				IFACE_MAX - 1);
+		memcpy(out->interface, name, strlen(name) + 1);
+	}
+	return 0;
 }
 
 static int
 parse_source(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
-	int n = take_source(ctx, 0, &p->source);
+	int n;
 
-	if (n < 0)
+	if (take_source(ctx, 0, &p->source, &n))
 		return -1;
 	if (n < ctx->argc)
-		return cfg_error(ctx, n, "'source' cannot handle unexpected argument '%.60s'",
+		return cfg_error(ctx, n, "'source' cannot handle unexpected argument '%.60s'.",
 			cfg_arg(ctx, n));
 	return 0;
 }
@@ -67,12 +69,10 @@ static int
 opt_source(struct cfg_ctx *ctx, void *obj)
 {
 	struct target *t = obj;
-	int n = take_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source);
+	int n, rc = take_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source, &n);
 
-	/* After an error everything up to the end is taken for its own: no errors that follow
-	 * from it. */
-	cfg_take(ctx, n < 0 ? ctx->argc : n);
-	return n < 0 ? -1 : 0;
+	cfg_take(ctx, n);
+	return rc;
 }
 
 /* --- options of a server --- */
@@ -287,15 +287,12 @@ parse_server(struct cfg_ctx *ctx)
 	s->where = cfg_arg_where(ctx, 0);
 	bad |= parse_address(ctx, s);
 	bad |= cfg_parse_opts(ctx, CFG_OPT_SERVER, 2, &t);
-	if (bad) {
-		server_free(&s);
-		return -1;
-	}
+	/* Kept even when it is wrong: lines that name it are right. */
 	s->uweight = s->conf.weight;
 	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
 	list_append(&p->servers, &s->link);
 	p->n_servers++;
-	return 0;
+	return bad ? -1 : 0;
 }
 
 static int

@@ -163,6 +163,8 @@ compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 
 	if (!text && p->log.preset == LOG_PRESET_NONE)
 		return 0;
+	if (list_is_empty(&p->logs) && d->count[CFG_ALERT])
+		return 0; /* an error may have been in the line "log" */
 	if (list_is_empty(&p->logs)) {
 		cfg_diag_add(d, CFG_WARNING, NULL,
 			"log format ignored for frontend '%s' since it has no log address.",

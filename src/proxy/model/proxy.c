@@ -93,6 +93,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 			return -ERR_NOMEM;
 		p->default_be_where = defaults->default_be_where;
 	}
+	p->errors_read = defaults->errors_read;
 	p->mode = defaults->mode;
 	p->disabled = defaults->disabled;
 	p->options = defaults->options;

@@ -55,11 +55,19 @@ world_global(const char *lines)
 	return cfg.diag.count[CFG_ALERT] > before ? -1 : 0;
 }
 
-/* The last diagnostic's text, or "". */
+/* The text of the entry that the last lines made, or added a line to; "". */
 static inline const char *
 world_said(void)
 {
-	return cfg.diag.nentry ? cfg.diag.entry[cfg.diag.nentry - 1].text : "";
+	const struct cfg_file *last = cfg.diag.nfile ? cfg.diag.file[cfg.diag.nfile - 1] : NULL;
+
+	for (unsigned i = cfg.diag.nentry; i-- > 0;) {
+		const struct cfg_diag_entry *e = &cfg.diag.entry[i];
+
+		if (!e->places.n || e->places.at[e->places.n - 1].file == last)
+			return e->text;
+	}
+	return "";
 }
 
 #endif

@@ -41,10 +41,12 @@ option_errors(void **state)
 		"bind :82\n"
 		"  tfo of 0\n"
 		"bind :83\n"
+		"  backlog = 1\n"
 		"bind :84\n"
 		"  tfo of 0\n"
 		"bind :85\n"
 		"bind :86\n"
+		"  tfo of 0\n"
 		"end listen <l>\n",
 		"[ALERT]    config : parsing [t.cfg:2:19] : 'bind' option 'backlog': 'x' is not an "
 		"integer (0..65535 expected).\n"
@@ -65,10 +67,6 @@ option_errors(void **state)
 		"not supported.\n"
 		"   bind :84 shards 2 nice 3 tfo\n"
 		"            ^\n"
-		"[NOTICE]   config : parsing [t.cfg:6:20] : 'bind' : 'nice' has no effect here: "
-		"there are no priorities.\n"
-		"   bind :84 shards 2 nice 3 tfo\n"
-		"                     ^\n"
 		"[ALERT]    config : parsing [t.cfg:7:19] : 'bind' option 'backlog': '65536' is "
 		"out of range (0..65535).\n"
 		"   bind :85 backlog 65536\n"
@@ -77,6 +75,41 @@ option_errors(void **state)
 		"'xyzzyxyzzy'.\n"
 		"   bind :86 xyzzyxyzzy tfo\n"
 		"            ^\n");
+}
+
+/* Each bad word of a line is reported, and none that may be the argument of one. */
+static void
+several_unknown(void **state)
+{
+	(void)state;
+	world_expect(
+		"listen l\n bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n",
+		"begin listen <l> from <->\n"
+		"bind :80\n"
+		"  tfo of 0\n"
+		"  backlog = 8\n"
+		"end listen <l>\n",
+		"[ALERT]    config : parsing [t.cfg:2:11] : 'bind' : unknown keyword 'sll'; did "
+		"you mean 'ssl' maybe ?\n"
+		"   bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n"
+		"            ^\n"
+		"[ALERT]    config : parsing [t.cfg:2:15] : 'bind' : unknown keyword 'abc'.\n"
+		"   bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n"
+		"                ^\n"
+		"[ALERT]    config : parsing [t.cfg:2:23] : 'bind' : unknown keyword 'alnp'; did "
+		"you mean 'alpn' maybe ?\n"
+		"   bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n"
+		"                        ^\n"
+		"[ALERT]    config : parsing [t.cfg:2:34] : 'bind' : unknown keyword 'bakclog'; "
+		"did you mean 'backlog' maybe ?\n"
+		"   bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n"
+		"                                   ^\n"
+		"[ALERT]    config : parsing [t.cfg:2:44] : 'bind' : unknown keyword 'qqqqqq'.\n"
+		"   bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n"
+		"                                             ^\n"
+		"[ALERT]    config : parsing [t.cfg:2:61] : 'bind' : unknown keyword 'xxxxxx'.\n"
+		"   bind :80 sll abc def alnp x tfo bakclog 7 qqqqqq backlog 8 xxxxxx\n"
+		"                                                              ^\n");
 }
 
 /* Found by fuzzing: "$VAR" made the place of a missing argument lie beyond the line. */
@@ -227,6 +260,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options),
 		cmocka_unit_test(option_errors),
+		cmocka_unit_test(several_unknown),
 		cmocka_unit_test(missing_after_expansion),
 		cmocka_unit_test(typed_arguments),
 		cmocka_unit_test(missing_arguments),

@@ -151,6 +151,89 @@ files(void **state)
 	cfg_diag_fini(&d);
 }
 
+/* What the places of a text look like in the entry that is printed for it. */
+static void
+repeated(void **state)
+{
+	static const char text[] = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n";
+	static const unsigned lines[] = { 3, 5, 2, 5, 9 };
+	struct cfg_diag d;
+	struct cfg_where w = { .col = 1 };
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	w.file = cfg_diag_file(&d, "a.cfg", text, strlen(text));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		w.line = lines[i];
+		cfg_diag_add(&d, CFG_ALERT, &w, "not supported");
+		cfg_diag_add(&d, CFG_WARNING, NULL, "no place");
+	}
+	w.file = cfg_diag_file(&d, "b.cfg", text, strlen(text));
+	w.line = 2;
+	cfg_diag_add(&d, CFG_ALERT, &w, "not supported");
+	cfg_diag_add(&d, CFG_WARNING, &w, "not supported");
+	assert_string_equal(printed(&d, false),
+			    "[ALERT]    config : parsing [a.cfg:3:1] : not supported\n"
+			    "  3\n"
+			    "  ^\n"
+			    "   | and 4 more lines: 2, 5, 9, b.cfg:2\n"
+			    "[WARNING]  config : no place\n"
+			    "[WARNING]  config : parsing [b.cfg:2:1] : not supported\n"
+			    "  2\n"
+			    "  ^\n");
+	assert_int_equal(d.count[CFG_ALERT], 6);
+	cfg_diag_summary(&d, out, sizeof(out));
+	assert_string_equal(out, "2 files: 1 error (5 lines), 2 warnings");
+	cfg_diag_fini(&d);
+
+	/* more of them than anybody reads */
+	cfg_diag_init(&d, 0);
+	w.file = cfg_diag_file(&d, "a.cfg", text, strlen(text));
+	for (w.line = 1; w.line <= CFG_DIAG_LINES_MAX + 2; w.line++)
+		cfg_diag_add(&d, CFG_ALERT, &w, "again");
+	assert_non_null(strstr(printed(&d, false),
+			       "| and 13 more lines: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
+			       "...\n"));
+	cfg_diag_summary(&d, out, sizeof(out));
+	assert_string_equal(out, "a.cfg: 1 error (14 lines), 0 warnings");
+	cfg_diag_fini(&d);
+}
+
+/* A line in error has no notices; the same text keeps its other lines. */
+static void
+hidden(void **state)
+{
+	struct cfg_diag d;
+	struct cfg_where w = { .col = 1 };
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	w.file = cfg_diag_file(&d, "a.cfg", "one\ntwo\nsix\n", 12);
+	w.line = 1;
+	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
+	cfg_diag_add(&d, CFG_ALERT, &w, "bad");
+	cfg_diag_add(&d, CFG_NOTICE, &w, "only here");
+	w.line = 2;
+	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
+	cfg_diag_add(&d, CFG_WARNING, &w, "odd");
+	assert_string_equal(printed(&d, false),
+			    "[NOTICE]   config : parsing [a.cfg:2:1] : no effect\n"
+			    "  two\n"
+			    "  ^\n"
+			    "[ALERT]    config : parsing [a.cfg:1:1] : bad\n"
+			    "  one\n"
+			    "  ^\n"
+			    "[WARNING]  config : parsing [a.cfg:2:1] : odd\n"
+			    "  two\n"
+			    "  ^\n");
+	w.line = 3;
+	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
+	assert_non_null(strstr(printed(&d, false), "   | and 1 more line: 3\n"));
+	cfg_diag_summary(&d, out, sizeof(out));
+	assert_string_equal(out, "a.cfg: 1 error (1 line), 1 warning");
+	cfg_diag_fini(&d);
+}
+
 int
 main(void)
 {
@@ -159,6 +242,8 @@ main(void)
 		cmocka_unit_test(fatality),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(files),
+		cmocka_unit_test(repeated),
+		cmocka_unit_test(hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,26 @@ outside_of_sections(void **state)
 		     "  ^\n");
 }
 
+/* What follows from a section that cannot be read is not reported as well. */
+static void
+lost_sections(void **state)
+{
+	(void)state;
+	world_expect("global\nfronted f\n bind :80\n nonsense\n"
+		     "defaults base from nowhere\n nonsense\n"
+		     "backend b from base\n balance x\n",
+		"begin global <> from <->\nend global <>\n"
+		"begin backend <b> from <->\nbalance [x]\nend backend <b>\n",
+		"[ALERT]    config : parsing [t.cfg:2:1] : unknown keyword 'fronted' in 'global' "
+		"section; did you mean 'frontend' maybe ?\n"
+		"  fronted f\n"
+		"  ^\n"
+		"[ALERT]    config : parsing [t.cfg:5:20] : defaults section 'nowhere' not found "
+		"for defaults 'base'.\n"
+		"  defaults base from nowhere\n"
+		"                     ^\n");
+}
+
 static void
 files_end_sections(void **state)
 {
@@ -243,14 +263,12 @@ lexing_errors(void **state)
 		"[ALERT]    config : parsing [t.cfg:3:10] : unmatched quote.\n"
 		"  \tmaxconn \"1\n"
 		"  \t        ^\n"
+		"   | and 1 more line: 6\n"
 		"[ALERT]    config : parsing [t.cfg:4:12] : unmatched brace in environment "
 		"variable "
 		"name.\n"
 		"   log ${X \"${X\"\n"
-		"             ^\n"
-		"[ALERT]    config : parsing [t.cfg:6:2] : unmatched quote.\n"
-		"   'x\n"
-		"   ^\n");
+		"             ^\n");
 }
 
 static void
@@ -380,6 +398,7 @@ main(void)
 		cmocka_unit_test(sections_and_inheritance),
 		cmocka_unit_test(section_errors),
 		cmocka_unit_test(outside_of_sections),
+		cmocka_unit_test(lost_sections),
 		cmocka_unit_test(files_end_sections),
 		cmocka_unit_test(conditional_blocks),
 		cmocka_unit_test(block_errors),

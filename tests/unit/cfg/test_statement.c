@@ -142,7 +142,7 @@ classes(void **state)
 		     "listen l\n option contstats\n no option contstats\n option splice-auto\n"
 		     " stick-table type ip\n contimeout 5\n stick match src\n",
 		GLOBAL_SEEN("") "begin listen <l> from <->\nend listen <l>\n",
-		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' in 'global' section is "
+		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' is "
 		"known but not supported (use 'nbthread').\n"
 		"   nbproc 3\n"
 		"   ^\n"
@@ -155,24 +155,21 @@ classes(void **state)
 		"no effect: counters are always continuous.\n"
 		"   option contstats\n"
 		"   ^\n"
-		"[NOTICE]   config : parsing [t.cfg:7:5] : 'option contstats' is accepted and has "
-		"no effect: counters are always continuous.\n"
-		"   no option contstats\n"
-		"      ^\n"
-		"[ALERT]    config : parsing [t.cfg:8:2] : keyword 'option splice-auto' in "
-		"'listen' section is known but not supported (it comes later).\n"
+		"   | and 1 more line: 7\n"
+		"[ALERT]    config : parsing [t.cfg:8:2] : keyword 'option splice-auto' is "
+		"known but not supported (it comes later).\n"
 		"   option splice-auto\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:9:2] : keyword 'stick-table' in 'listen' "
-		"section is known but not supported.\n"
+		"[ALERT]    config : parsing [t.cfg:9:2] : keyword 'stick-table' is "
+		"known but not supported.\n"
 		"   stick-table type ip\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:10:2] : keyword 'contimeout' in 'listen' "
-		"section is known but not supported (use 'timeout connect').\n"
+		"[ALERT]    config : parsing [t.cfg:10:2] : keyword 'contimeout' is "
+		"known but not supported (use 'timeout connect').\n"
 		"   contimeout 5\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'stick match' in 'listen' "
-		"section is known but not supported.\n"
+		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'stick match' is "
+		"known but not supported.\n"
 		"   stick match src\n"
 		"   ^\n");
 }
@@ -230,7 +227,7 @@ negated_unsupported(void **state)
 	expect_text("listen l\n no option splice-auto\n",
 		"'option splice-auto' is not supported, and so is off anyway.");
 	expect_text("listen l\n no stick-table\n",
-		"keyword 'stick-table' in 'listen' section is known but not supported.");
+		"keyword 'stick-table' is known but not supported.");
 }
 
 static void

@@ -57,9 +57,9 @@ read_text(const char *text, uint64_t *bad)
 	cfg_reader_init(&reader, &opts);
 	(void)cfg_reader_text(&reader, "t", text, strlen(text));
 	*bad = 0;
-	for (unsigned i = 0; i < c.diag.nentry; i++)
-		if (c.diag.entry[i].sev == CFG_ALERT && c.diag.entry[i].where.line < 64)
-			*bad |= UINT64_C(1) << c.diag.entry[i].where.line;
+	for (unsigned i = 0; i < c.diag.errors.n; i++)
+		if (c.diag.errors.at[i].line < 64)
+			*bad |= UINT64_C(1) << c.diag.errors.at[i].line;
 	assert_int_equal(c.diag.dropped, 0);
 	cfg_reader_fini(&reader);
 	config_fini(&c);

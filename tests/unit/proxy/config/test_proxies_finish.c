@@ -49,6 +49,39 @@ test_no_bind(void **state)
 	world_says(WORLD_DEFAULTS "listen f\n", 0, "[t.cfg:5:8]");
 }
 
+/* Whatever may come of an error that was reported is not reported as well. */
+static void
+test_consequences(void **state)
+{
+	static const char *const texts[] = {
+		WORLD_DEFAULTS "frontend f\n bind :1 sll\n",
+		WORLD_DEFAULTS "frontend f\n bind :70000\n",
+		WORLD_DEFAULTS "frontend f\n bnid :1\n",
+		"defaults\n timeout client 1x\nlisten l\n bind :1\n",
+		"listen l\n bind :1\n tiemout client 1s\n",
+		WORLD_DEFAULTS "frontend f\n bind :1\n option tcplog\n log /dev/log local9\n",
+		WORLD_DEFAULTS "frontend f\n bind :1\n default_backend b\n"
+			       "backend b from no\n",
+		WORLD_DEFAULTS "frontend f\n bind :1\n default_backend b\n"
+			       "backedn b\n server s :1\n",
+		WORLD_DEFAULTS "backend b\n mode http\n server s :1 weigth 1\n"
+			       " use-server s if TRUE\n",
+		WORLD_DEFAULTS "backend b\n source ::1:0\n server s 127.0.0.300:1\n",
+		WORLD_DEFAULTS "frontend f\n bind :1\n acl a nonsense\n"
+			       " use_backend b if a\nbackend b\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct world w;
+
+		world_load(&w, texts[i]);
+		if (w.result != -1 || w.diag.nentry != 1 || w.diag.entry[0].sev != CFG_ALERT)
+			fail_msg("%s\n=> %d\n%s", texts[i], w.result, w.printed);
+		world_fini(&w);
+	}
+}
+
 static void
 test_targets(void **state)
 {
@@ -164,6 +197,7 @@ main(void)
 		cmocka_unit_test(test_timeouts),
 		cmocka_unit_test(test_queue_timeout),
 		cmocka_unit_test(test_no_bind),
+		cmocka_unit_test(test_consequences),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_bad_targets),
 		cmocka_unit_test(test_offsets),
