@@ -66,7 +66,8 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 			proxy_rules_check(root->p, &root->ps, d) |
 			persist_conf_finish(root->p, &root->ps, d);
 	capture_conf_finish(&root->p->captures);
-	pattern_files_finish(&root->ps.files);
+	if (pattern_files_finish(&root->ps.files) < 0)
+		r = -1;
 	cfg_reader_fini(&reader);
 	cfg_env_fini(&env);
 	cfg_registry_fini(&registry);

@@ -12,8 +12,8 @@ struct cfg_diag;
 struct proxies;
 struct proxy;
 
-/* All proxies are known: reports names and ids that are there twice, gives out ids, and makes
- * ps->by_name. 0 or -ERR_NOMEM. */
+/* All proxies are known: reports names and ids that are there twice, and gives out ids.
+ * 0 or -ERR_NOMEM. */
 int proxies_check_distinct(struct proxies *ps, struct cfg_diag *d) must_check;
 /* The same for p's servers and bind lines. 0 or -ERR_NOMEM. */
 int proxy_assign_ids(struct proxy *p, struct cfg_diag *d) must_check;

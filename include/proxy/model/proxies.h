@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
+#include "base/name_index.h"
 #include "proxy/model/proxy.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/userlist.h"
@@ -23,8 +24,7 @@ struct proxies {
 	struct list defaults; /* defaults sections, file order */
 	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* in all */
-	struct proxy **by_name; /* backends, once finished */
-	unsigned int n_by_name;
+	struct name_index frontends, backends, error_group_names; /* listens are in both */
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* that they name */
@@ -36,10 +36,10 @@ struct proxies {
 void proxies_init(struct proxies *ps);
 void proxies_fini(struct proxies *ps);
 
-/* The proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
+/* Takes p over, as one of `all`, also when it fails. 0 or -ERR_NOMEM. */
+int proxies_add(struct proxies *ps, struct proxy *p) must_check;
+/* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
-/* A backend, by bisection: for sessions. Once finished; the first of several of that name. */
-struct proxy *proxies_find_backend(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
 
 /*

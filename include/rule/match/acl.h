@@ -23,6 +23,7 @@ struct rule_acl {
 	struct list link;        /* in rule_acls.all */
 	char *name;              /* NULL: nameless */
 	struct list tests;       /* struct acl_test */
+	struct name_index criteria; /* of them; of named ACLs only */
 };
 
 /* Where the words of a test come from: the line, or, for predefined ones, a table. */

@@ -6,6 +6,7 @@
 #define TACIT_RULE_MATCH_COND_H
 
 #include "base/list.h"
+#include "base/name_index.h"
 #include "cfg/ctx.h"
 #include "rule/sample/expr.h"
 
@@ -17,6 +18,7 @@ struct rule_cond;
  */
 struct rule_acls {
 	struct list all;         /* struct rule_acl, cond.c's own */
+	struct name_index by_name;
 };
 
 void rule_acls_init(struct rule_acls *a);

@@ -8,6 +8,7 @@
 #define TACIT_RULE_MATCH_PATTERN_FILE_H
 
 #include "base/list.h"
+#include "base/name_index.h"
 #include "rule/match/pattern_ref.h"
 
 struct cfg_diag;
@@ -19,6 +20,8 @@ struct sys;
 struct pattern_files {
 	struct list refs;        /* struct pattern_ref.link: by number, once they have numbers */
 	struct list sets;        /* pattern_file.c's own */
+	struct name_index paths; /* of refs that have one */
+	struct name_index ids;   /* of refs of lines with -u */
 	struct sys *sys;         /* to read with; NULL: there are no files */
 	struct keyhash key;      /* of all hashes; keyhash_known, before a secret one is drawn */
 	const struct cfg_diag *diag; /* knows the line that is being read; NULL: nobody does */
@@ -56,8 +59,8 @@ struct pattern_line {
 struct pattern_ref *pattern_files_line(struct pattern_files *f, const struct pattern_line *line,
 	const struct pattern_set **set) must_check;
 /* The configuration is whole: who has no number gets one, the least that are free; from now on host
- * names are errors. */
-void pattern_files_finish(struct pattern_files *f);
+ * names are errors. 0 or -ERR_NOMEM. */
+int pattern_files_finish(struct pattern_files *f) must_check;
 /* By "#<number>" or by file. NULL: there is none. */
 struct pattern_ref *pattern_files_find(const struct pattern_files *f, const char *name);
 /* The lines of a file's text. 0, or a negative reason with *why naming the line. */

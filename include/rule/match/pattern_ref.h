@@ -20,6 +20,8 @@ struct pattern_ref {
 	struct list link;            /* in pattern_files.refs */
 	int64_t id;
 	char *path;                  /* NULL: of a line */
+	char id_text[12];            /* of -u, for an index */
+	struct list views;           /* pattern_file.c's own: the sets made of a file */
 	struct sbuf where;           /* who uses it, for `show map` */
 	uint8_t is_map, is_acl;      /* who uses it */
 	uint8_t two_columns;

@@ -6,6 +6,7 @@
 #define TACIT_RULE_MATCH_USERLIST_H
 
 #include "base/list.h"
+#include "base/name_index.h"
 #include "cfg/diag.h"
 #include "rule/match/password.h"
 
@@ -44,12 +45,14 @@ struct userlist {
 	struct list link;        /* in userlists.all */
 	char *name;
 	struct list users, groups, ties; /* in order; ties until it is finished */
+	struct name_index user_names, group_names;
 	unsigned int n;
 	struct user **by_name;   /* once finished */
 };
 
 struct userlists {
 	struct list all;
+	struct name_index by_name;
 };
 
 void userlists_init(struct userlists *l);

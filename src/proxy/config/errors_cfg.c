@@ -391,7 +391,7 @@ begin_group(struct cfg_ctx *ctx)
 	}
 	list_append(&ps->error_groups, &g->link);
 	ctx->obj = g;
-	return 0;
+	return name_index_add(&ps->error_group_names, g->name, g) < 0 ? cfg_nomem(ctx) : 0;
 }
 
 static const struct cfg_section sections[] = {

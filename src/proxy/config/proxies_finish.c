@@ -262,6 +262,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 			failed = 1;
 		check_log_format(proxy_of(it), ps, d);
 	}
-	pattern_files_finish(&ps->files);
+	if (pattern_files_finish(&ps->files) < 0)
+		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
 	return failed || d->count[CFG_ALERT] > before ? -1 : 0;
 }

@@ -38,9 +38,8 @@ begin_proxy(struct cfg_ctx *ctx, unsigned int caps)
 	p->where = cfg_arg_where(ctx, ctx->argc > 0 ? 0 : -1);
 	if (caps & PROXY_DEFAULTS) {
 		list_append(&ps->defaults, &p->link);
-	} else {
-		list_append(&ps->all, &p->link);
-		ps->n++;
+	} else if (proxies_add(ps, p) < 0) {
+		return cfg_nomem(ctx);
 	}
 	ctx->obj = p;
 	return 0;

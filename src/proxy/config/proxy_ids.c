@@ -174,23 +174,51 @@ bind_ids(struct proxy *p, int *used)
 	return n;
 }
 
-static void
-check_bind_ids(const struct proxy *p, struct cfg_diag *d)
+/* A bind line and its place among those of its proxy. */
+struct bind_entry {
+	const struct bind_conf *b;
+	unsigned int at;
+};
+
+static int
+by_bind_id(const void *a, const void *b)
 {
+	const struct bind_entry *x = a, *y = b;
+
+	if (x->b->id != y->b->id)
+		return x->b->id < y->b->id ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int
+check_bind_ids(struct proxy *p, struct cfg_diag *d)
+{
+	unsigned int n = 0;
+	struct bind_entry *sorted = mem_alloc(MAX(bind_ids(p, NULL), 1) * sizeof(*sorted));
+
+	if (!sorted)
+		return -ERR_NOMEM;
 	list_each(it, &p->binds) {
 		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
 
-		for (const struct list *at = p->binds.next; b->id && at != it; at = at->next) {
-			const struct bind_conf *o = list_entry(at, const struct bind_conf, link);
+		if (b->id) {
+			sorted[n] = (struct bind_entry){ b, n };
+			n++;
+		}
+	}
+	qsort(sorted, n, sizeof(*sorted), by_bind_id);
+	for (unsigned int i = 1, first = 0; i < n; i++) {
+		const struct bind_conf *b = sorted[i].b, *o = sorted[first].b;
 
-			if (o->id != b->id)
-				continue;
+		if (o->id != b->id)
+			first = i;
+		else
 			cfg_diag_add(d, CFG_ALERT, &b->where,
 				"'bind' : 'id' : custom id %d already used at %s:%u", b->id,
 				o->where.file ? o->where.file->name : "?", o->where.line);
-			break;
-		}
 	}
+	mem_free(sorted);
+	return 0;
 }
 
 static int
@@ -222,7 +250,8 @@ proxy_assign_ids(struct proxy *p, struct cfg_diag *d)
 {
 	int r = assign_listener_ids(p);
 
-	check_bind_ids(p, d);
+	if (r == 0)
+		r = check_bind_ids(p, d);
 	return r ? r : assign_server_ids(p);
 }
 
@@ -232,27 +261,19 @@ proxies_check_distinct(struct proxies *ps, struct cfg_diag *d)
 	unsigned int n = 0;
 	struct entry *sorted = mem_alloc(MAX(ps->n, 1) * sizeof(*sorted));
 	int *used = mem_alloc(MAX(ps->n, 1) * sizeof(int));
-	struct proxy **backends = mem_alloc(MAX(ps->n, 1) * sizeof(struct proxy *));
+	int r = sorted && used ? 0 : -ERR_NOMEM;
 
-	if (sorted && used && backends) {
+	if (r == 0) {
 		list_each(it, &ps->all) {
 			sorted[n].p = proxy_of(it);
 			sorted[n].at = n;
 			n++;
 		}
 		check_names(sorted, n, d);
-		mem_free(ps->by_name);
-		ps->by_name = backends;
-		ps->n_by_name = 0;
-		for (unsigned int i = 0; i < n; i++)
-			if (sorted[i].p->caps & PROXY_BE)
-				backends[ps->n_by_name++] = sorted[i].p;
 		check_ids(sorted, n, d);
 		assign_proxy_ids(ps, used);
 	}
 	mem_free(sorted);
 	mem_free(used);
-	if (ps->by_name != backends)
-		mem_free(backends);
-	return ps->by_name ? 0 : -ERR_NOMEM;
+	return r;
 }

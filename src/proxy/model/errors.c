@@ -192,13 +192,7 @@ proxies_fit_errors(const struct proxies *ps, size_t most, struct cfg_diag *d)
 struct error_group *
 error_group_find(const struct proxies *ps, const char *name)
 {
-	list_each(it, &ps->error_groups) {
-		struct error_group *g = list_entry(it, struct error_group, link);
-
-		if (strcmp(g->name, name) == 0)
-			return g;
-	}
-	return NULL;
+	return name_index_find(&ps->error_group_names, name);
 }
 
 struct http_reply *

@@ -336,7 +336,7 @@ backend_named(const struct rule_args *a, struct str name)
 		return NULL;
 	memcpy(text, name.p, name.len);
 	text[name.len] = '\0';
-	return proxies_find_backend(a->arg[0].ref, text);
+	return proxies_find(a->arg[0].ref, text, PROXY_BE);
 }
 
 static int

@@ -18,7 +18,7 @@ dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct samp
 	rule_fmt_write(u->fmt, cx, &b);
 	arena_release(cx->arena, mark);
 	if (!b.failed)
-		be = proxies_find_backend(u->all, name);
+		be = proxies_find(u->all, name, PROXY_BE);
 	if (!be || be->mode != fe->mode)
 		be = fe->fallback_be;
 	return be && !be->disabled ? be : NULL;

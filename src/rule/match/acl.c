@@ -47,14 +47,7 @@ rule_acl_predefined(const char *name)
 struct rule_acl *
 rule_acl_find(const struct rule_acls *acls, const char *name)
 {
-	if (acls)
-		list_each(it, &acls->all) {
-			struct rule_acl *a = list_entry(it, struct rule_acl, link);
-
-			if (strcmp(a->name, name) == 0)
-				return a;
-		}
-	return NULL;
+	return acls ? name_index_find(&acls->by_name, name) : NULL;
 }
 
 const char *
@@ -108,6 +101,7 @@ rule_acl_free(struct rule_acl **a)
 		list_remove(it);
 		acl_test_free(list_entry(it, struct acl_test, link));
 	}
+	name_index_fini(&(*a)->criteria);
 	mem_free((*a)->name);
 	mem_free(*a);
 	*a = NULL;
@@ -116,6 +110,7 @@ rule_acl_free(struct rule_acl **a)
 void
 rule_acls_init(struct rule_acls *a)
 {
+	memset(a, 0, sizeof(*a));
 	list_init(&a->all);
 }
 
@@ -128,6 +123,7 @@ rule_acls_fini(struct rule_acls *a)
 		list_remove(it);
 		rule_acl_free(&acl);
 	}
+	name_index_fini(&a->by_name);
 }
 
 /* --- the line "acl" --- */
@@ -165,6 +161,8 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 		return cfg_nomem(ctx);
 	/* Kept even when it is wrong: conditions that name it are right. */
 	list_append(&acls->all, &a->link);
+	if (name_index_add(&acls->by_name, a->name, a) < 0)
+		return cfg_nomem(ctx);
 	return rule_acl_add(a, v, &words);
 }
 

@@ -327,6 +327,8 @@ parse_criterion(struct parsing *ps)
 static void
 merge(struct parsing *ps)
 {
+	if (!name_index_find(&ps->acl->criteria, ps->test->criterion))
+		return;
 	list_each(it, &ps->acl->tests) {
 		struct acl_test *t = list_entry(it, struct acl_test, link);
 
@@ -360,7 +362,10 @@ rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_wo
 	}
 	if (rc < 0 && ps.is_new)
 		acl_test_free(ps.test);
-	else if (ps.is_new)
-		list_append(&a->tests, &ps.test->link);
-	return rc;
+	if (rc < 0 || !ps.is_new)
+		return rc;
+	list_append(&a->tests, &ps.test->link);
+	if (a->name && name_index_add(&a->criteria, ps.test->criterion, ps.test) < 0)
+		return cfg_nomem(words->ctx);
+	return 0;
 }

@@ -1,6 +1,7 @@
 #include "rule/match/pattern_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -12,7 +13,8 @@
 
 /* A set, and what it is made for. */
 struct loaded {
-	struct list link;
+	struct list link;            /* in pattern_files.sets */
+	struct list view;            /* in views of its ref; alone: of a line */
 	struct pattern_file_use use; /* its path is the ref's; NULL: for lines */
 	struct pattern_set set;
 };
@@ -31,6 +33,7 @@ static void
 forget(struct loaded *l)
 {
 	list_remove(&l->link);
+	list_remove(&l->view);
 	pattern_set_forget(&l->set);
 	mem_free(l);
 }
@@ -46,6 +49,8 @@ pattern_files_fini(struct pattern_files *f)
 		list_remove(it);
 		pattern_ref_free(&ref);
 	}
+	name_index_fini(&f->paths);
+	name_index_fini(&f->ids);
 }
 
 /* --- lines --- */
@@ -147,11 +152,11 @@ note_use(
 
 /* --- files --- */
 
+/* Of one file. */
 static int
 is_same(const struct pattern_file_use *a, const struct pattern_file_use *b)
 {
-	return a->path && strcmp(a->path, b->path) == 0 && a->method == b->method &&
-		a->out == b->out && a->flags == b->flags;
+	return a->method == b->method && a->out == b->out && a->flags == b->flags;
 }
 
 static int
@@ -190,12 +195,22 @@ read_file(struct pattern_files *f, struct pattern_ref *ref)
 static struct pattern_ref *
 find_path(const struct pattern_files *f, const char *path)
 {
-	list_each(it, &f->refs) {
-		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
+	return name_index_find(&f->paths, path);
+}
 
-		if (ref->path && strcmp(ref->path, path) == 0)
-			return ref;
-	}
+/* The set of that file that is looked at in the same way, or NULL. */
+static struct loaded *
+find_set(const struct pattern_files *f, const struct pattern_file_use *use)
+{
+	const struct pattern_ref *ref = find_path(f, use->path);
+
+	if (ref)
+		list_each(it, &ref->views) {
+			struct loaded *l = list_entry(it, struct loaded, view);
+
+			if (is_same(&l->use, use))
+				return l;
+		}
 	return NULL;
 }
 
@@ -210,6 +225,7 @@ new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
 	}
 	pattern_set_init(&l->set, m, out, &f->key);
 	list_init(&l->link);
+	list_init(&l->view);
 	return l;
 }
 
@@ -248,6 +264,8 @@ load(struct pattern_files *f, const struct pattern_file_use *use)
 	if (is_new)
 		ref->two_columns = use->two_columns != 0;
 	bad = make_set(f, ref, l) < 0 || (is_new && read_file(f, ref) < 0);
+	if (is_new && !bad && name_index_add(&f->paths, ref->path, ref) < 0)
+		bad = no_memory(f);
 	if (is_new && bad) {
 		pattern_ref_free(&ref);
 	} else if (is_new) {
@@ -255,10 +273,13 @@ load(struct pattern_files *f, const struct pattern_file_use *use)
 	}
 	/* A known file that this set could not be made of goes on naming it: the configuration is
 	 * refused, and nothing is looked up any more. */
-	if (bad && is_new)
+	if (bad && is_new) {
 		forget(l);
-	else
-		list_append(&f->sets, &l->link);
+		return NULL;
+	}
+	list_append(&f->sets, &l->link);
+	if (!bad)
+		list_append(&ref->views, &l->view);
 	return bad ? NULL : l;
 }
 
@@ -281,15 +302,13 @@ check_columns(struct pattern_files *f, const struct pattern_file_use *use)
 const struct pattern_set *
 pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
 {
-	struct loaded *l = NULL;
+	struct loaded *l;
 	struct pattern_ref *ref;
 	char first[256];
 
 	if (check_columns(f, use) < 0)
 		return NULL;
-	list_each(it, &f->sets)
-		if (!l && is_same(&list_entry(it, struct loaded, link)->use, use))
-			l = list_entry(it, struct loaded, link);
+	l = find_set(f, use);
 	if (!l)
 		l = load(f, use);
 	if (!l)
@@ -314,15 +333,12 @@ take_id(struct pattern_files *f, struct pattern_ref *ref, int64_t id)
 	ref->id = id;
 	if (id == PATTERN_ID_NONE)
 		return 0;
-	list_each(it, &f->refs) {
-		if (list_entry(it, struct pattern_ref, link)->id != id)
-			continue;
-		f->why.at = 0;
-		snprintf(f->why.text, sizeof(f->why.text), "the id %lld is used already",
-			(long long)id);
-		return -1;
-	}
-	return 0;
+	snprintf(ref->id_text, sizeof(ref->id_text), "%d", (int)id);
+	if (!name_index_find(&f->ids, ref->id_text))
+		return 0;
+	f->why.at = 0;
+	snprintf(f->why.text, sizeof(f->why.text), "the id %s is used already", ref->id_text);
+	return -1;
 }
 
 struct pattern_ref *
@@ -347,6 +363,9 @@ pattern_files_line(
 	if (rc == 0)
 		rc = pattern_ref_feed(
 			ref, (struct pattern_set *)(uintptr_t)*set, line->flags, &f->why);
+	if (rc == 0 && line->id != PATTERN_ID_NONE &&
+		name_index_add(&f->ids, ref->id_text, ref) < 0)
+		rc = no_memory(f);
 	if (rc < 0) {
 		if (l)
 			forget(l);
@@ -363,23 +382,11 @@ pattern_files_line(
 /* --- numbers --- */
 
 static int
-is_taken(const struct list *named, int64_t id)
+by_id(const void *a, const void *b)
 {
-	list_each(it, named)
-		if (list_entry(it, struct pattern_ref, link)->id == id)
-			return 1;
-	return 0;
-}
+	const struct pattern_ref *const *x = a, *const *y = b;
 
-static void
-insert(struct list *refs, struct pattern_ref *ref)
-{
-	struct list *at = refs->next;
-
-	while (at != refs && list_entry(at, struct pattern_ref, link)->id < ref->id)
-		at = at->next;
-	/* In front of it. */
-	list_append(at, &ref->link);
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
 /* No name is asked for while everybody waits. */
@@ -390,29 +397,48 @@ stop_names(struct pattern_ref *ref)
 		ref->feed[i].flags |= PATTERN_NO_DNS;
 }
 
-void
+/* Numbers for those that have none: `all` begins with n_named that have, in order. */
+static void
+give_numbers(struct pattern_ref **all, size_t n_named, size_t n)
+{
+	int64_t next = 0;
+	size_t at = 0;
+
+	for (size_t i = n_named; i < n; i++) {
+		for (; at < n_named && all[at]->id <= next; at++)
+			next += all[at]->id == next;
+		all[i]->id = next++;
+	}
+}
+
+int
 pattern_files_finish(struct pattern_files *f)
 {
-	struct list named;
-	int64_t next = 0;
+	size_t n = 0, n_named = 0, i = 0;
+	struct pattern_ref **all;
 
-	list_init(&named);
-	list_each_safe(it, &f->refs) {
-		stop_names(list_entry(it, struct pattern_ref, link));
-		if (list_entry(it, struct pattern_ref, link)->id == PATTERN_ID_NONE)
-			continue;
-		list_remove(it);
-		list_append(&named, it);
-	}
 	list_each(it, &f->refs) {
-		while (is_taken(&named, next))
-			next++;
-		list_entry(it, struct pattern_ref, link)->id = next++;
+		n_named += list_entry(it, struct pattern_ref, link)->id != PATTERN_ID_NONE;
+		n++;
 	}
-	list_each_safe(it, &named) {
+	all = mem_alloc(MAX(n, 1) * sizeof(struct pattern_ref *));
+	if (!all)
+		return -ERR_NOMEM;
+	n = n_named;
+	list_each_safe(it, &f->refs) {
+		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
+
+		stop_names(ref);
+		all[ref->id == PATTERN_ID_NONE ? n++ : i++] = ref;
 		list_remove(it);
-		insert(&f->refs, list_entry(it, struct pattern_ref, link));
 	}
+	qsort(all, n_named, sizeof(struct pattern_ref *), by_id);
+	give_numbers(all, n_named, n);
+	qsort(all, n, sizeof(struct pattern_ref *), by_id);
+	for (i = 0; i < n; i++)
+		list_append(&f->refs, &all[i]->link);
+	mem_free(all);
+	return 0;
 }
 
 struct pattern_ref *

@@ -17,6 +17,7 @@ pattern_ref_new(const char *path, const struct keyhash *key)
 		return NULL;
 	list_init(&ref->link);
 	list_init(&ref->entries);
+	list_init(&ref->views);
 	sbuf_init(&ref->where, PATTERN_WHERE_MAX);
 	ref->id = PATTERN_ID_NONE;
 	pattern_table_init(&ref->table, key);

@@ -9,6 +9,7 @@
 void
 userlists_init(struct userlists *l)
 {
+	memset(l, 0, sizeof(*l));
 	list_init(&l->all);
 }
 
@@ -54,6 +55,8 @@ free_list(struct userlist *l)
 	list_each_safe(it, &l->groups) {
 		free_group(list_entry(it, struct user_group, link));
 	}
+	name_index_fini(&l->user_names);
+	name_index_fini(&l->group_names);
 	mem_free(l->by_name);
 	mem_free(l->name);
 	mem_free(l);
@@ -65,20 +68,17 @@ userlists_fini(struct userlists *l)
 	list_each_safe(it, &l->all) {
 		free_list(list_entry(it, struct userlist, link));
 	}
+	name_index_fini(&l->by_name);
 }
 
 /* --- while sections are read --- */
 
+/* What is in a list belongs to it, also when its name finds no room in the index. */
+
 struct userlist *
 userlists_find(const struct userlists *l, const char *name)
 {
-	list_each(it, &l->all) {
-		struct userlist *u = list_entry(it, struct userlist, link);
-
-		if (strcmp(u->name, name) == 0)
-			return u;
-	}
-	return NULL;
+	return name_index_find(&l->by_name, name);
 }
 
 struct userlist *
@@ -98,7 +98,7 @@ userlists_add(struct userlists *all, const char *name)
 		return NULL;
 	}
 	list_append(&all->all, &l->link);
-	return l;
+	return name_index_add(&all->by_name, l->name, l) < 0 ? NULL : l;
 }
 
 struct user *
@@ -116,7 +116,7 @@ userlist_add_user(struct userlist *l, const char *name)
 	}
 	list_append(&l->users, &u->link);
 	l->n++;
-	return u;
+	return name_index_add(&l->user_names, u->name, u) < 0 ? NULL : u;
 }
 
 struct user_group *
@@ -133,7 +133,7 @@ userlist_add_group(struct userlist *l, const char *name)
 		return NULL;
 	}
 	list_append(&l->groups, &g->link);
-	return g;
+	return name_index_add(&l->group_names, g->name, g) < 0 ? NULL : g;
 }
 
 struct user_tie *
@@ -157,25 +157,13 @@ userlist_tie(struct userlist *l, const char *user, const char *group)
 struct user *
 userlist_find_user(const struct userlist *l, const char *name)
 {
-	list_each(it, &l->users) {
-		struct user *u = list_entry(it, struct user, link);
-
-		if (strcmp(u->name, name) == 0)
-			return u;
-	}
-	return NULL;
+	return name_index_find(&l->user_names, name);
 }
 
 const struct user_group *
 userlist_find_group(const struct userlist *l, const char *name)
 {
-	list_each(it, &l->groups) {
-		struct user_group *g = list_entry(it, struct user_group, link);
-
-		if (strcmp(g->name, name) == 0)
-			return g;
-	}
-	return NULL;
+	return name_index_find(&l->group_names, name);
 }
 
 /* --- the section is over --- */

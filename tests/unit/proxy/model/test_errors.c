@@ -29,6 +29,7 @@ group(struct proxies *ps, const char *name)
 	g->name = mem_strdup(name);
 	proxy_errors_init(&g->errors);
 	list_append(&ps->error_groups, &g->link);
+	assert_int_equal(name_index_add(&ps->error_group_names, g->name, g), 0);
 	return g;
 }
 

@@ -40,15 +40,14 @@ test_find_backend(void **state)
 	assert_int_equal(w.result, 0);
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "b%d", i);
-		assert_ptr_equal(proxies_find_backend(&w.proxies, name),
-			proxies_find(&w.proxies, name, PROXY_BE));
-		assert_non_null(proxies_find_backend(&w.proxies, name));
+		assert_string_equal(proxies_find(&w.proxies, name, PROXY_BE)->name, name);
+		assert_null(proxies_find(&w.proxies, name, PROXY_FE));
 	}
-	assert_non_null(proxies_find_backend(&w.proxies, "l"));
-	assert_null(proxies_find_backend(&w.proxies, "f"));
-	assert_null(proxies_find_backend(&w.proxies, ""));
-	assert_null(proxies_find_backend(&w.proxies, "b100"));
-	assert_null(proxies_find_backend(&w.proxies, "zz"));
+	assert_non_null(proxies_find(&w.proxies, "l", PROXY_BE));
+	assert_null(proxies_find(&w.proxies, "f", PROXY_BE));
+	assert_null(proxies_find(&w.proxies, "", PROXY_BE));
+	assert_null(proxies_find(&w.proxies, "b100", PROXY_BE));
+	assert_null(proxies_find(&w.proxies, "zz", PROXY_BE));
 	world_fini(&w);
 }
 
@@ -61,7 +60,7 @@ test_empty(void **state)
 	proxies_init(&ps);
 	assert_null(proxies_find(&ps, "", PROXY_FE));
 	assert_null(proxies_find_id(&ps, 0));
-	assert_null(proxies_find_backend(&ps, ""));
+	assert_null(proxies_find(&ps, "", PROXY_BE));
 	proxies_fini(&ps);
 	assert_int_equal(ps.n, 0);
 }

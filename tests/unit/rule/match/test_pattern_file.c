@@ -195,7 +195,7 @@ numbers(void **state)
 	line.id = 70;
 	assert_null(pattern_files_line(&f, &line, &first));
 	assert_string_equal(f.why.text, "the id 70 is used already");
-	pattern_files_finish(&f);
+	assert_int_equal(pattern_files_finish(&f), 0);
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
 		assert_int_equal(made[i]->id, want[i]);
 	list_each(it, &f.refs) {

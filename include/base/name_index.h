@@ -1,0 +1,32 @@
+/*
+ * Things by their names: a hash table for what a configuration names, where names are never taken
+ * out. It is not for keys that clients choose: its hash is no secret (base/keyhash.h).
+ */
+#ifndef TACIT_BASE_NAME_INDEX_H
+#define TACIT_BASE_NAME_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct name_slot {
+	uint64_t hash;
+	const char *name;
+	void *item;             /* NULL: the slot is free */
+};
+
+/* All zeros: empty. */
+struct name_index {
+	struct name_slot *slot;
+	uint32_t n, cap;        /* cap: a power of two */
+};
+
+void name_index_fini(struct name_index *x);
+/* Both are borrowed, and stay where they are. A name may be added more than once. 0 or
+ * -ERR_NOMEM. */
+int name_index_add(struct name_index *x, const char *name, void *item) must_check;
+/* The first item that was added under that name; NULL: there is none. */
+void *name_index_find(const struct name_index *x, const char *name);
+
+#endif
