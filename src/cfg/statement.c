@@ -117,11 +117,25 @@ check_counts(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* What the section is not: the keywords of that side do nothing here. */
+static const char *
+other_side(const struct cfg_ctx *ctx)
+{
+	return ctx->section->bit == CFG_BACKEND ? "frontend" : "backend";
+}
+
+static int
+warn_misplaced(struct cfg_ctx *ctx, const char *name)
+{
+	cfg_warn(ctx, -1, "'%s' ignored because %s '%s' has no %s capability.", name,
+		 ctx->section->name, ctx->name, other_side(ctx));
+	return 0;
+}
+
 /* A keyword of ours that does not stand in this section. */
 static int
 misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
 {
-	const char *side = ctx->section->bit == CFG_BACKEND ? "frontend" : "backend";
 	char list[LIST_MAX];
 
 	if (!(ctx->section->bit & CFG_PROXIES) || !(kw->sections & CFG_PROXIES))
@@ -131,13 +145,10 @@ misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
 		return cfg_error(ctx, -1, "'%s' not allowed in 'defaults' section.", kw->name);
 	if (kw->flags & CFG_KW_STRICT)
 		return cfg_error(ctx, -1, "'%s' not allowed because %s '%s' has no %s capability.",
-				 kw->name, ctx->section->name, ctx->name, side);
+				 kw->name, ctx->section->name, ctx->name, other_side(ctx));
 	if (kw->class == CFG_IMPLEMENTED && check_counts(ctx))
 		return -1;
-	if (kw->class != CFG_HINT)
-		cfg_warn(ctx, -1, "'%s' ignored because %s '%s' has no %s capability.", kw->name,
-			 ctx->section->name, ctx->name, side);
-	return 0;
+	return warn_misplaced(ctx, kw->name);
 }
 
 static int
@@ -165,6 +176,10 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 	}
 	if (k->sections & ctx->section->bit)
 		return unsupported(ctx, k->name, k->fix);
+	/* HAProxy ignores what belongs to the other side, except for this one. */
+	if ((ctx->section->bit & (CFG_FRONTEND | CFG_BACKEND)) && (k->sections & CFG_LISTEN) &&
+		strcmp(k->name, "server-template") != 0)
+		return warn_misplaced(ctx, k->name);
 	return cfg_error(ctx, -1,
 		"unknown keyword '%s' in '%s' section; it belongs to %s, and is not supported.",
 		k->name, ctx->section->name, section_names(k->sections, list));

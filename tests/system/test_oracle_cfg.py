@@ -67,6 +67,19 @@ thread-groups 0|thread-groups 2|numa-cpu-mapping|no numa-cpu-mapping|stats socke
 stats socket /tmp/x thread 64|stats socket /tmp/x thread 2/1|stats socket /tmp/x shards 2|tune.listener.multi-queue on
 tune.listener.multi-queue off|tune.listener.multi-queue|tune.listener.multi-queue x|no tune.listener.multi-queue"""
 
+# What stands on the wrong side is ignored with a warning, or refused, also where it is not supported here.
+IN_FRONTEND = """option http-pretend-keepalive|stick on src|stick match src|option httpchk|http-check send meth GET
+tcp-check connect|balance roundrobin|cookie x insert|force-persist if TRUE|ignore-persist if TRUE|use-server s if TRUE
+default-server weight 5|server-template s 3 127.0.0.1:1|server s 127.0.0.1:1|retries 3|option redispatch
+option transparent|tcp-response content accept|tcp-response inspect-delay 5s|timeout server 5s|http-reuse safe
+dispatch 127.0.0.1:1|fullconn 5|load-server-state-from-file none"""
+IN_BACKEND = """monitor fail if FALSE|monitor-uri /x|rate-limit sessions 5|option contstats|option socket-stats
+declare capture request len 4|capture request header x len 5|tcp-request connection accept|tcp-request session accept
+maxconn 5|backlog 5|bind 127.0.0.1:99|option disable-h2-upgrade|option idle-close-on-response|option clitcpka
+option tcp-smart-accept|timeout client 5s"""
+VERSIONS = """3.0-3.1|3.1-3.3|3.0-|3.0:3.1|3-3.2|3:3.2|3.1|gt 3.1|3.0-3.1:3.2|3.3-3.1|3.3:3.1|-- -3.1|-|3.0-3.x|3.1.1
+3.70000"""
+
 WHOLE = {
     "no bind": "frontend f\n",
     "listen without bind": "listen f\n",
@@ -117,6 +130,9 @@ def cases():
         yield k, f"listen l\n bind :80\n server s 127.0.0.1:80\n {k}\nbackend other\n"
     for k in words(GLOBAL):
         yield k, f"global\n {k}\nlisten l\n bind :80\n server s 127.0.0.1:80\n"
+    for v in words(VERSIONS):
+        yield f"req.ssl_ver {v}", ("frontend f\n mode tcp\n bind :1\n"
+                                   f" tcp-request content accept if {{ req.ssl_ver {v} }}\n")
     yield from WHOLE.items()
 
 
@@ -136,6 +152,22 @@ def test_same_verdict(name, text, tmp_path):
     theirs, said = verdict(HAPROXY, path)
     ours, told = verdict(TACIT, path)
     assert ours == theirs, f"{text}\n--- haproxy ({theirs})\n{said}\n--- tacit ({ours})\n{told}"
+
+
+def sides():
+    for line in words(IN_FRONTEND):
+        yield line, f"frontend f\n mode http\n bind :1\n {line}\n"
+    for line in words(IN_BACKEND):
+        yield line, f"backend b\n mode http\n {line}\nfrontend f\n mode http\n bind :1\n default_backend b\n"
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+@pytest.mark.parametrize("line,text", list(sides()), ids=[n for n, _ in sides()])
+def test_same_severity(line, text, tmp_path):
+    path = tmp_path / "t.cfg"
+    path.write_text(DEFAULTS + text)
+    (theirs, said), (ours, told) = verdict(HAPROXY, path), verdict(TACIT, path)
+    assert ours == theirs and (ours or ("[WARNING]" in said) == ("[WARNING]" in told)), f"{said}\n---\n{told}"
 
 
 # HAProxy lets these pass and takes something else than what is written; here they are errors.

@@ -64,7 +64,7 @@ ALIAS_ROW("tr", tr, TXN)
 ALIAS_ROW("trg", trg, TXN)
 ALIAS_ROW("trl", trl, TXN)
 ALIAS_ROW("ts", ts, END)
-ALIAS_ROW("tsc", tsc, TXN)
+ALIAS_ROW("tsc", tsc, END)
 #endif
 
 #ifdef ALIAS_NOT

@@ -142,6 +142,7 @@ static const struct cfg_kw kws[] = {
 	HEADER("capture response header", CAPTURE_RESPONSE,
 		"Logs the last field of that name of a response."),
 	{ .name = "declare capture",
+		.flags = CFG_KW_STRICT,
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 3,
 		.max = 3,

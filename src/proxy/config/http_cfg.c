@@ -204,7 +204,6 @@ static const struct cfg_kw kws[] = {
 		.doc = "Which requests may use a connection that another session left idle." },
 	{ .name = "monitor fail",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
-		.flags = CFG_KW_STRICT,
 		.min = 2,
 		.max = CFG_ANY,
 		.parse = parse_monitor_fail,

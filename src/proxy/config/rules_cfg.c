@@ -77,43 +77,44 @@ parse_delay(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define DELAY(n, where, response, text)                                                          \
-	{                                                                                        \
-		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay,          \
-		.flags = CFG_KW_FIRST, .once = n, .arg = response,                     \
-		.syntax = "<time>", .doc = text                                                  \
+#define DELAY(n, where, response, strict, text)                                          \
+	{                                                                                \
+		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay,  \
+		.flags = CFG_KW_FIRST | (strict), .once = n, .arg = response,            \
+		.syntax = "<time>", .doc = text                                          \
 	}
-#define RULES(n, where, list, args, text)                                                        \
-	{                                                                                        \
-		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_rule,     \
-		.arg = list, .syntax = args " [{if | unless} <condition>]", .doc = text          \
+#define RULES(n, where, list, strict, args, text)                                            \
+	{                                                                                    \
+		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_rule, \
+		.flags = strict, .arg = list,                                                \
+		.syntax = args " [{if | unless} <condition>]", .doc = text                   \
 	}
 #define ACTION "<action> [<argument>...]"
 
 static const struct cfg_kw kws[] = {
-	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, ACTION,
+	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, 0, ACTION,
 		"Done to each response, also to our own; first those of the backend."),
-	RULES("http-request", CFG_PROXIES, RULE_HTTP_REQUEST, ACTION,
+	RULES("http-request", CFG_PROXIES, RULE_HTTP_REQUEST, 0, ACTION,
 		"Done to each request, in this order; first those of the frontend."),
-	RULES("http-response", CFG_PROXIES, RULE_HTTP_RESPONSE, ACTION,
+	RULES("http-response", CFG_PROXIES, RULE_HTTP_RESPONSE, 0, ACTION,
 		"Done to each response of a server; first those of the backend."),
-	RULES("redirect", CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN, RULES_REDIRECT,
+	RULES("redirect", CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN, RULES_REDIRECT, 0,
 		"{location | prefix | scheme} <text> [code <status>] [<option>...]",
 		"Answers with a redirection; after all http-request rules."),
-	RULES("tcp-request connection", CFG_FE, RULE_TCP_CONNECTION, ACTION,
+	RULES("tcp-request connection", CFG_FE, RULE_TCP_CONNECTION, CFG_KW_STRICT, ACTION,
 		"Done to each connection before anything is opened for it."),
-	RULES("tcp-request content", CFG_PROXIES, RULE_TCP_REQ_CONTENT, ACTION,
+	RULES("tcp-request content", CFG_PROXIES, RULE_TCP_REQ_CONTENT, 0, ACTION,
 		"Done to what a client sends before it has a server; in mode http to each "
 		"request, before http-request."),
-	DELAY("tcp-request inspect-delay", CFG_PROXIES, 0,
+	DELAY("tcp-request inspect-delay", CFG_PROXIES, 0, 0,
 		"How long tcp-request content rules may wait for more, in mode tcp. Without it "
 		"what is there decides."),
-	RULES("tcp-request session", CFG_FE, RULE_TCP_SESSION, ACTION,
+	RULES("tcp-request session", CFG_FE, RULE_TCP_SESSION, CFG_KW_STRICT, ACTION,
 		"Done to each connection that tcp-request connection lets in."),
-	RULES("tcp-response content", CFG_BE, RULE_TCP_RES_CONTENT, ACTION,
+	RULES("tcp-response content", CFG_BE, RULE_TCP_RES_CONTENT, CFG_KW_STRICT, ACTION,
 		"Done to what a server sends before it is passed on; in mode http to each "
 		"response, before http-response."),
-	DELAY("tcp-response inspect-delay", CFG_BE, 1,
+	DELAY("tcp-response inspect-delay", CFG_BE, 1, CFG_KW_STRICT,
 		"How long tcp-response content rules may wait for more, in mode tcp. Without it "
 		"the first bytes decide."),
 	{ 0 },

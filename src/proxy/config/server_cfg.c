@@ -307,6 +307,7 @@ parse_default_server(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = {
 	{ .name = "default-server",
 		.sections = CFG_BE,
+		.flags = CFG_KW_STRICT,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_default_server,

@@ -44,11 +44,20 @@ dotted_parse(struct str s, int64_t *out)
 	return 0;
 }
 
+/* Between the ends of a range: a colon, and between versions a dash as well. */
+static const char *
+range_sign(struct str s, int dotted)
+{
+	const char *colon = s.len ? memchr(s.p, ':', s.len) : NULL;
+
+	return !colon && dotted && s.len ? memchr(s.p, '-', s.len) : colon;
+}
+
 int
 pattern_range_parse(struct str s, int dotted, int64_t *lo, int64_t *hi, const char **why)
 {
 	int (*parse)(struct str, int64_t *) = dotted ? dotted_parse : pattern_number_parse;
-	const char *colon = s.len ? memchr(s.p, ':', s.len) : NULL;
+	const char *colon = range_sign(s, dotted);
 	struct str from = { s.p, colon ? (size_t)(colon - s.p) : s.len };
 	struct str to = colon ? (struct str){ colon + 1, s.len - from.len - 1 } : from;
 

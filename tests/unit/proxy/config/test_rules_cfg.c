@@ -129,7 +129,7 @@ delays_are_inherited(void **st)
 	world_fini(&w);
 	assert_said(WORLD_DEFAULTS " tcp-request inspect-delay 5s\n", -1,
 		"'tcp-request inspect-delay' not allowed in 'defaults' without a name");
-	assert_said(WORLD_DEFAULTS "frontend f\n bind :80\n tcp-response inspect-delay 5s\n", 0,
+	assert_said(WORLD_DEFAULTS "frontend f\n bind :80\n tcp-response inspect-delay 5s\n", -1,
 		"has no backend capability");
 }
 
