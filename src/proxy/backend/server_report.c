@@ -112,11 +112,12 @@ say_state(struct engine *e, const struct server *s, const struct server_before *
 static void
 say_backend_is_down(struct engine *e, const struct proxy *be)
 {
+	const char *what = be->caps & PROXY_FE ? "proxy" : "backend";
 	char text[TEXT_MAX];
 
-	(void)snprintf(text, sizeof(text), "backend '%s' has no server available!", be->name);
+	(void)snprintf(text, sizeof(text), "%s '%s' has no server available!", what, be->name);
 	notice(e, 1, text);
-	(void)snprintf(text, sizeof(text), "backend %s has no server available!", be->name);
+	(void)snprintf(text, sizeof(text), "%s %s has no server available!", what, be->name);
 	log_to_backend(e, be, LOG_LEVEL_EMERG, text);
 }
 

@@ -12,13 +12,14 @@
 #define MORE                                                                    \
 	"backend b\n server s 127.0.0.1:1\n server t 127.0.0.1:1\n"                \
 	"backend one\n server x 127.0.0.1:1\n server y 127.0.0.1:1 backup\n"       \
-	"backend out\n server z 127.0.0.1:1 disabled\n"
+	"backend out\n server z 127.0.0.1:1 disabled\n"                            \
+	"listen both\n bind :1\n server q 127.0.0.1:1\n"
 
 static struct world w;
 static struct engine e;
 static struct sys sys;
 static struct log_sink sink;
-static struct log_line lines[3];
+static struct log_line lines[4];
 static char noticed[2000];
 static int from, to;
 
@@ -35,7 +36,7 @@ static int
 setup(void **st)
 {
 	static const struct log_ident id = { "tacit", NULL, 1, NULL };
-	static const char *const names[] = { "b", "one", "out" };
+	static const char *const names[] = { "b", "one", "out", "both" };
 	int sv[2];
 
 	(void)st;
@@ -49,7 +50,7 @@ setup(void **st)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, sv), 0);
 	from = sv[0];
 	to = sv[1];
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		log_line_init(&lines[i]);
 		lines[i].dest.kind = LOG_DEST_FD;
 		lines[i].dest.fd = to;
@@ -63,7 +64,7 @@ static int
 teardown(void **st)
 {
 	(void)st;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		list_remove(&lines[i].link);
 	log_sink_fini(&sink);
 	world_fini(&w);
@@ -158,6 +159,8 @@ every_change_is_logged_once(void **st)
 			"|<0>backend one has no server available!" },
 		{ "one", "y", SERVER_UP, -1,
 			"<5>Backup Server one/y is UP/READY (leaving forced maintenance)." },
+		{ "both", "q", SERVER_MAINT, -1, "<1>" DOWN("both/q", "0 active and 0 backup", "")
+			"|<0>proxy both has no server available!" },
 		{ "out", "z", SERVER_UP, -1,
 			"<5>Server out/z is UP/READY (leaving forced maintenance)." },
 	};
