@@ -22,6 +22,27 @@ def activity(p):
     return {name: [int(n) for n in each.split()] for name, each in rows}
 
 
+def allowed_cpus(pid):
+    """The CPUs that each thread may run on, as the kernel has them."""
+    out = []
+    for task in sorted(os.listdir(f"/proc/{pid}/task"), key=int):
+        with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as f:
+            out.append(re.search(r"^Cpus_allowed_list:\s*(\S+)$", f.read(), re.MULTILINE).group(1))
+    return out
+
+
+def test_workers_run_on_their_cpus(daemon):
+    """cpu-map is what the kernel is told, of the first worker as of the others."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("needs two CPUs")
+    body = f"listen l\n bind 127.0.0.1:{free_port()}\n server s 127.0.0.1:1\n"
+    for one, other in (cpus[:2], cpus[1::-1]):
+        d = daemon(body, extra=f"nbthread 2\n    cpu-map 1/1 {one}\n    cpu-map 1/2 {other}")
+        assert allowed_cpus(d.pid) == [str(one), str(other)]
+        d.stop()
+
+
 @pytest.mark.parametrize("mode", ["unmerged", "merged", "edge"])
 def test_numbers_change_hands(proxy, listener, mode):
     """Few connections at a time, each taken by the next worker: a number that one closes is mostly the one that another

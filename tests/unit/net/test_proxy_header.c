@@ -317,6 +317,30 @@ sums_are_checked(void **st)
 	check_one(&s);
 }
 
+/* Four bytes are a sum, however right those are that stand in a part of another length. */
+static void
+sums_have_a_length(void **st)
+{
+	static const char five[] = "\3\0\5zzzz?";
+	char three[] = "\3\0\3zzzT\0\2..";
+	unsigned char h[64];
+	struct said s = { { (const char *)h, 0 }, "invalid" };
+	unsigned int tried = 0;
+
+	(void)st;
+	s.bytes.len = build(h, five, sizeof(five) - 1);
+	put_sum(h, s.bytes.len, 31);
+	check_one(&s);
+	/* The fourth byte is the type of what follows: one that has no form of its own. */
+	do {
+		assert_true(tried < 256);
+		three[9] = (char)tried++;
+		s.bytes.len = build(h, three, sizeof(three) - 1);
+		put_sum(h, s.bytes.len, 31);
+	} while (h[34] == 3 || h[34] == 5);
+	check_one(&s);
+}
+
 static void
 identifiers_have_a_length(void **st)
 {
@@ -369,6 +393,7 @@ main(void)
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(blocks_that_are_refused),
 		cmocka_unit_test(sums_are_checked),
+		cmocka_unit_test(sums_have_a_length),
 		cmocka_unit_test(identifiers_have_a_length),
 		cmocka_unit_test(room_is_bounded),
 		cmocka_unit_test(errors_have_numbers),

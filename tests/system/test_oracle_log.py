@@ -1,0 +1,208 @@
+"""What the log tells of clients that go in many ways, and of servers that change: HAProxy and tacit say the same."""
+
+import contextlib
+import re
+import socket
+import struct
+import time
+
+from conftest import connect, free_ports, recv_all
+from subject import LogServer
+from test_oracle_stat import both, http_origin, pytestmark  # noqa: F401
+
+NEAR_MS = 700       # the machine may be busy
+
+CFG = """
+defaults
+ mode http
+ log 127.0.0.1:{log} local0
+ {lines}
+ timeout client 1s
+ timeout http-request 1s
+ timeout server 3s
+ timeout connect 1s
+ retries 0
+frontend f
+ bind 127.0.0.1:{f}
+ http-request deny if {{ path /deny }}
+ http-request reject if {{ path /reject }}
+ use_backend dead if {{ path /dead }}
+ use_backend empty if {{ path /empty }}
+ default_backend b
+backend b
+ server s 127.0.0.1:{o}
+backend dead
+ server d 127.0.0.1:{d}
+backend empty
+"""
+
+GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+
+def leave(port, data=b"", reset=False):
+    """Says that and goes."""
+    with connect(port) as s:
+        if data:
+            s.sendall(data)
+        time.sleep(0.05)
+        if reset:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def stay(port, data=b""):
+    """Says that and waits for the end."""
+    with connect(port) as s, contextlib.suppress(OSError):
+        if data:
+            s.sendall(data)
+        recv_all(s)
+
+
+def path(name):
+    return GET.replace(b"/ ", name + b" ")
+
+
+WAYS = {
+    "a request": lambda p: leave(p, GET),
+    "two": lambda p: leave(p, GET + GET),
+    "no request": lambda p: stay(p, b"JUNK / LINE MORE\r\n\r\n"),
+    "a bad length": lambda p: stay(p, GET[:-2] + b"Content-Length: x\r\n\r\n"),
+    "none behind a good one": lambda p: stay(p, GET + b"JUNK\r\n\r\n"),
+    "silence": stay,
+    "closed at once": leave,
+    "reset at once": lambda p: leave(p, reset=True),
+    "a part, closed": lambda p: leave(p, b"GET / HT"),
+    "a part, reset": lambda p: leave(p, b"GET / HT", reset=True),
+    "a part, late": lambda p: stay(p, b"GET / HT"),
+    "at rest until late": lambda p: stay(p, GET),
+    "a part behind a good one": lambda p: stay(p, GET + b"GET / "),
+    "denied": lambda p: leave(p, path(b"/deny")),
+    "rejected": lambda p: stay(p, path(b"/reject")),
+    "nobody there": lambda p: leave(p, path(b"/dead")),
+    "no server": lambda p: leave(p, path(b"/empty")),
+    "no answer": lambda p: leave(p, path(b"/die")),
+}
+
+
+def run_ways(both, origins, lines):
+    """[{way: (when it began, lines)}] of both programs."""
+    o = origins(http_origin)
+    f, d = free_ports(2)
+    log = LogServer()
+    seen = {}
+
+    def traffic(_):
+        seen.clear()
+        for name, go in WAYS.items():
+            n, began = len(log.lines), time.time()
+            go(f)
+            seen[name] = (began, [line.split("]: ", 1)[1] for line in settle(log, n)])
+
+    try:
+        return both(CFG.format(f=f, d=d, o=o.port, log=log.port, lines=lines), traffic, lambda _: dict(seen))
+    finally:
+        log.close()
+
+
+def settle(log, n):
+    """Until no line has come for a while; those from number n on."""
+    quiet, before = time.monotonic(), len(log.lines)
+    while time.monotonic() < quiet + 0.25:
+        time.sleep(0.02)
+        if len(log.lines) != before:
+            quiet, before = time.monotonic(), len(log.lines)
+    return log.lines[n:]
+
+
+def without_port(line):
+    return re.sub(r"127\.0\.0\.1:\d+", "CLIENT", line, count=1)
+
+
+def test_default_format(both, origins):
+    theirs, ours = run_ways(both, origins, "")
+    for name in WAYS:
+        assert list(map(without_port, ours[name][1])) == list(map(without_port, theirs[name][1])), name
+    # It does tell of some, and not of others.
+    assert len(theirs["a request"][1]) == 1 and not theirs["silence"][1]
+
+
+def test_error_format(both, origins):
+    theirs, ours = run_ways(both, origins, "error-log-format bad:%ST:%ts:%B:%U")
+    for name in WAYS:
+        assert list(map(without_port, ours[name][1])) == list(map(without_port, theirs[name][1])), name
+    assert theirs["silence"][1] == ["bad:408:cR:0:0"]
+
+
+HTTPLOG = re.compile(r"\S+ \[(\S+)\] (\S+ \S+) (\S+) (\S+) (\d+) (.*)$")
+
+
+def parts(line):
+    """When it began (seconds), what has to be the same, its timers, and its bytes: None where there was a message."""
+    date, where, timers, status, count, rest = HTTPLOG.match(line).groups()
+    sec, ms = date.rsplit(".", 1)
+    began = time.mktime(time.strptime(sec, "%d/%b/%Y:%H:%M:%S")) + int(ms) / 1000
+    return began, (where, status, rest, int(count) if "<BADREQ>" in rest else None), [int(t) for t in timers.split("/")]
+
+
+def test_httplog(both, origins):
+    theirs, ours = run_ways(both, origins, "option httplog")
+    for name in WAYS:
+        got, want = ([parts(line) for line in x[name][1]] for x in (ours, theirs))
+        assert [g[1] for g in got] == [w[1] for w in want], name
+        for (began, _, ours_t), (_, _, theirs_t) in zip(got, want):
+            # The date is when the request could begin, however long it was waited for.
+            assert abs(began - ours[name][0]) < NEAR_MS / 1000, (name, began)
+            for a, b in zip(ours_t, theirs_t):
+                assert (a == -1) == (b == -1) and abs(a - b) < NEAR_MS, (name, ours_t, theirs_t)
+    silent = parts(ours["silence"][1][0])
+    assert silent[1][1:] == ("408", "- - cR-- 1/1/0/0/0 0/0 \"<BADREQ>\"", 0) and silent[2][-1] >= 1000
+
+
+# --- servers ---
+
+SERVERS = """
+defaults
+ mode tcp
+ log 127.0.0.1:{log} local0
+ timeout client 1s
+ timeout server 1s
+ timeout connect 1s
+listen b
+ bind 127.0.0.1:{f}
+ server s1 127.0.0.1:{d}
+ server s2 127.0.0.1:{d}
+backend one
+ server x 127.0.0.1:{d}
+ server y 127.0.0.1:{d} backup
+backend out
+ server z 127.0.0.1:{d} disabled
+"""
+
+COMMANDS = """disable server b/s1|disable server b/s1|enable server b/s1|enable server b/s1
+set server b/s1 state drain|set server b/s1 state drain|set server b/s1 state ready|set server b/s1 state maint
+set server b/s1 state drain|set server b/s1 state maint|set server b/s1 state ready|set server b/s1 state drain
+disable server b/s1|enable server b/s1|disable server b/s1|disable server b/s2|enable server b/s2|enable server b/s1
+disable server one/x|disable server one/y|enable server one/y|enable server one/x|set server one/x state drain
+set server one/y state drain|set server one/x state ready|enable server out/z|set weight b/s1 0|set weight b/s2 0
+set server b/s1 state drain|set server b/s1 weight 10|set server b/s1 state ready|set weight b/s2 100%"""
+
+
+def test_servers_that_change(both):
+    f, d = free_ports(2)
+    log = LogServer()
+    said = {}
+
+    def traffic(subject):
+        said.clear()
+        for i, command in enumerate(re.split(r"[|\n]", COMMANDS)):
+            n, printed = len(log.lines), len(subject.err)
+            assert subject.admin(command) == "\n"
+            logged = [re.sub(r"^(<\d+>).*?\]: ", r"\1", line) for line in settle(log, n)]
+            said[i, command] = logged, re.sub(r"\(\d+\)", "(PID)", subject.err[printed:])
+
+    try:
+        theirs, ours = both(SERVERS.format(f=f, d=d, log=log.port), traffic, lambda _: dict(said))
+    finally:
+        log.close()
+    for key, want in theirs.items():
+        assert ours[key] == want, key
+    assert any("has no server available" in line for logged, _ in theirs.values() for line in logged)
