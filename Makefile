@@ -10,7 +10,7 @@
 #   make tsan-system    four workers under ThreadSanitizer, from outside
 #   make workers-system three workers of the release build, from outside
 #   make fuzz T=x S=60  fuzz one target (default: each) for S seconds
-#   make bench          the measurements (nineteen minutes), into build/bench/
+#   make bench          the measurements (twenty-one minutes), into build/bench/
 #   make cov            line coverage of the tests, into build/cov/html/
 #   make install        DESTDIR= prefix=/usr/local
 #   make uninstall      with the same DESTDIR and prefix; a configuration that was changed stays
