@@ -16,12 +16,13 @@
  * s->be is its backend from now on: counts it there and chooses a server. ASSIGNED: it holds a slot
  * of s->srv, which is s->bound when it can be. FULL: it waits, for s->srv or for any. NO_SERVER:
  * nobody can serve it, or s->srv, to which it is bound, has a full queue. No room was
- * left between choosing and waiting: no slot can get free unseen.
+ * left between choosing and waiting: no slot can get free unseen. moved: it was bound to a server,
+ * and has another one, or none. After FULL s->srv may not be looked at without the lock.
  */
-enum session_event queue_enter(struct session *s);
+enum session_event queue_enter(struct session *s, int *moved);
 /* The same in two steps: counted, and choosing a server later. */
 void queue_join(struct session *s);
-enum session_event queue_choose(struct session *s);
+enum session_event queue_choose(struct session *s, int *moved);
 /* The same once more, away from s->srv, whose slot it gives back. moved: it has another server
  * now, or none. */
 enum session_event queue_change(struct session *s, int *moved);

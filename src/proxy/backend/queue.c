@@ -102,26 +102,28 @@ join(struct session *s)
 }
 
 static enum session_event
-choose_or_wait(struct session *s)
+choose_or_wait(struct session *s, int *moved)
 {
 	struct server *want = s->bound ? s->bound : authenticated_server(s);
 	enum session_event ev = want ? choose_that(s, want) : choose(s, NULL);
 
 	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
 		ev = choose(s, want);
+	/* Once it is in a queue and the lock is free, its server is for others to choose. */
+	*moved = s->bound && s->srv != s->bound;
 	if (ev == SESSION_EV_FULL)
 		wait_in_queue(s);
 	return ev;
 }
 
 enum session_event
-queue_enter(struct session *s)
+queue_enter(struct session *s, int *moved)
 {
 	enum session_event ev;
 
 	lock_take(&s->be->lock, s->engine->sys);
 	join(s);
-	ev = choose_or_wait(s);
+	ev = choose_or_wait(s, moved);
 	lock_drop(&s->be->lock);
 	return ev;
 }
@@ -135,12 +137,12 @@ queue_join(struct session *s)
 }
 
 enum session_event
-queue_choose(struct session *s)
+queue_choose(struct session *s, int *moved)
 {
 	enum session_event ev;
 
 	lock_take(&s->be->lock, s->engine->sys);
-	ev = choose_or_wait(s);
+	ev = choose_or_wait(s, moved);
 	lock_drop(&s->be->lock);
 	return ev;
 }

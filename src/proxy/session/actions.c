@@ -132,7 +132,7 @@ find_backend(struct session *s)
 enum session_event
 session_do_assign(struct session *s)
 {
-	int looked = !s->txn && s->be;
+	int looked = !s->txn && s->be, moved;
 	enum session_event ev;
 
 	if (!looked && find_backend(s) < 0)
@@ -143,8 +143,8 @@ session_do_assign(struct session *s)
 	}
 	balance_take_key(s);
 	persist_choose(s);
-	ev = looked ? queue_choose(s) : queue_enter(s);
-	if (s->bound && s->srv != s->bound)
+	ev = looked ? queue_choose(s, &moved) : queue_enter(s, &moved);
+	if (moved)
 		count_redispatch(s, s->bound);
 	return count_choice(s, ev);
 }

@@ -491,6 +491,54 @@ sessions_of_all_workers_leave_a_server_in_order(void **st)
 	}
 }
 
+/* --- through the machine, with one worker --- */
+
+/* Six clients, two slots; everyone is served and nobody is left. */
+static void
+clients_wait_their_turn(void **st)
+{
+	static const struct step ask[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 },
+					   { STEP_END, 0 } };
+	static const struct step answer[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 10 },
+					      { STEP_SEND, 200 }, { STEP_END, 0 } };
+
+	(void)st;
+	w.origin_steps = answer;
+	for (int i = 0; i < 6; i++)
+		(void)world_client(&w, ask, 0);
+	world_run(&w, FAKE_MS);
+	assert_int_equal(w.engine.n_sessions, 6);
+	assert_int_equal(px->queued + a->queued + b->queued, 4);
+	assert_int_equal(a->cur, 1);
+	assert_int_equal(b->cur, 1);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "-- -- -- -- -- --");
+	assert_int_equal(a->shard->stat.cur_max, 1);
+	assert_int_equal(b->shard->stat.cur_max, 1);
+}
+
+static void
+a_wait_ends_with_its_timeout_or_its_client(void **st)
+{
+	static const struct step keep[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 9000 },
+					    { STEP_END, 0 } };
+	static const struct step leave[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 100 },
+					     { STEP_RESET, 0 } };
+	static const struct step origin[] = { { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+
+	(void)st;
+	w.origin_steps = origin;
+	(void)world_client(&w, keep, 0);
+	(void)world_client(&w, keep, 0);
+	world_run(&w, FAKE_MS);
+	(void)world_client(&w, leave, 0);
+	(void)world_client(&w, keep, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_string_equal(rig_terms(), "CQ sQ -- --");
+	assert_int_equal(px->shard->be.econ, 1);
+	assert_int_equal(px->shard->be.cli_abrt, 1);
+}
+
 int
 main(void)
 {
@@ -513,6 +561,8 @@ main(void)
 		T(who_waits_for_another_server_is_left_alone),
 		T(a_second_grant_needs_no_second_message),
 		T(sessions_of_all_workers_leave_a_server_in_order),
+		T(clients_wait_their_turn),
+		T(a_wait_ends_with_its_timeout_or_its_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
