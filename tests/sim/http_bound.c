@@ -180,8 +180,10 @@ is_steady(const struct http_book *b, const struct http_request *q)
 	const struct world *w = b->w;
 	int redispatches = (w->px->options & OPT_REDISPATCH) != 0;
 
+	/* A try that no server has read is not known of. */
 	if (b->kind)
-		return q->n_tries == 1 || !redispatches;
+		return !redispatches ||
+			(q->n_tries == 1 && !http_retries(w->px, HTTP_RETRY_EMPTY_RESPONSE));
 	return !redispatches && !w->meddled && fake_failed_call(w->k) == SYS_CALLS;
 }
 

@@ -211,6 +211,11 @@ config(struct plan *p)
 		dice_is(d, 4) ? (enum http_persistence)dice(d, HTTP_CLOSE + 1) : HTTP_KEEP_ALIVE;
 	c.retry_on =
 		dice_is(d, 3) ? 1u << HTTP_RETRY_CONN_FAILURE | dice(d, 1u << HTTP_RETRIES) : 0;
+	/* Who comes to a connection as it ends has no answer, unless the request is sent again. */
+	if (p->leaves) {
+		c.retry_on |= 1u << HTTP_RETRY_CONN_FAILURE | 1u << HTTP_RETRY_EMPTY_RESPONSE;
+		c.retries = MAX(c.retries, 2);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		c.options |= dice_is(d, 5) ? options[i] : 0;
 	http_timeouts(p, &c.to);

@@ -50,12 +50,6 @@ http_seed_down(const struct http_request *q)
 /* --- requests --- */
 
 static int
-is_idempotent(const struct http_request *q)
-{
-	return q->verb == HTTP_VERB_GET || q->verb == HTTP_VERB_HEAD || q->verb == HTTP_VERB_PUT;
-}
-
-static int
 has_failed(const struct http_book *b)
 {
 	return fake_failed_call(b->w->k) != SYS_CALLS;
@@ -86,16 +80,12 @@ is_retried(const struct http_book *b, const struct http_try *t)
 	return has_failed(b) && be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE);
 }
 
-/* Over a connection that was kept it may have come too late, without anybody's fault. */
+/* Over a connection that was kept as well: that the server has closed it meanwhile is not said. */
 static int
 may_come_again(const struct http_book *b, const struct http_request *q)
 {
-	const struct http_try *last = &q->tries[q->n_tries - 1];
-	unsigned int free_ones = q->tries[0].nth > 0 && is_idempotent(q);
-
-	if (q->n_tries > free_ones + (unsigned int)b->w->px->retries)
-		return 0;
-	return (last->nth && is_idempotent(q)) || is_retried(b, last);
+	return q->n_tries <= (unsigned int)b->w->px->retries &&
+		is_retried(b, &q->tries[q->n_tries - 1]);
 }
 
 static int

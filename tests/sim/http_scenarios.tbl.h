@@ -60,12 +60,17 @@
 		  SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- --", .to_server = LEN(POST "abcdef" GET "\r\n"),
 	  .to_client = 2 * LEN(CHUNKED LAST), .golden = 1 },
-	/* the server ends the connection that was kept: the request goes to a new one */
-	{ .name = "http_sent_again", WEB(EDGE),
+	/* the server ends the connection that was kept: the request goes to a new one, where that
+	 * was said, and is left to its client otherwise */
+	{ .name = "http_sent_again", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
 	  .origin = { HEARD, SAY(OK), HEARD, END },
 	  .terms = "-- --", .to_client = 2 * LEN(OK), .to_server = 2 * LEN(GET "\r\n"),
 	  .uneven = 1, .golden = 1 },
+	{ .name = "http_not_sent_again", WEB(EDGE, .retries = 1),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), CLIENT_END },
+	  .origin = { HEARD, SAY(OK), HEARD, END },
+	  .terms = "-- SH", .to_client = LEN(OK), .to_server = 2 * LEN(GET "\r\n") },
 	{ .name = "http_cut", WEB(EDGE), .client = { SAY(GET "\r\n"), CLIENT_END },
 	  .origin = { HEARD, SAY("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"), END },
 	  .terms = "SD", .to_server = LEN(GET "\r\n"), .to_client = LEN(OK), .golden = 1 },

@@ -60,6 +60,7 @@ struct http_txn {
 	uint8_t reused;          /* the connection to the server has carried others before */
 	uint8_t fresh;           /* the next one is to be new: a reused one had ended */
 	uint8_t client_sent_more; /* the client has said more than its request: it is there */
+	uint8_t no_l7_retry;     /* sent again only if the connection failed: disable-l7-retry */
 	uint8_t stage;           /* of request.c: how far the request has come */
 	uint8_t non_strict;             /* strict-mode off, of the rules at work */
 	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */

@@ -76,6 +76,7 @@ struct rule_outcome {
 	unsigned int failed_rewrites;
 	int expects_proxy;       /* expect-proxy: the connection is to bring that header */
 	int log_level;           /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
+	int no_l7_retry;         /* disable-l7-retry */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: how long at most; 0: as long as inspection may */
 	void *proxy;             /* for the actions of the proxy layer: struct session */

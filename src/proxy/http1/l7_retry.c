@@ -1,29 +1,20 @@
+/* When a request is sent once more: what `retries`, `retry-on` and disable-l7-retry allow. */
 #include "proxy/http1/l7_retry.h"
 
 #include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
-
-/* Sending it twice is as good as once (RFC 9110, 9.2.2). */
-static int
-is_idempotent(enum http_method m)
-{
-	return m != HTTP_POST && m != HTTP_PATCH && m != HTTP_CONNECT && m != HTTP_OTHER;
-}
+#include "proxy/relay/relay_ops.h"
 
 /*
- * Over a connection that was kept the server may have ended before the request came to it: it is no
- * failure then, and the request goes to a new one. Nothing of it may have been answered, all of it
- * has to be here still, and it has to be harmless to do twice, unless nothing of it was sent.
+ * The server ended a kept connection before anything of the request could be sent. That is a
+ * failure of the connection. If something was sent the server may have acted on it, and only
+ * retry-on says whether it may be asked to do so again.
  */
 static int
-may_send_again(const struct session *s)
+connection_has_failed(const struct session *s)
 {
-	const struct http_txn *t = s->txn;
-	const struct direction *h = &s->dir[CLIENT];
-
-	return t->reused && h->resend && !s->dir[SERVER].bytes &&
-		(is_idempotent(t->method) || h->head == t->start);
+	return s->txn->reused && !s->dir[SERVER].bytes && s->dir[CLIENT].head == s->txn->start;
 }
 
 /* Does the client still take an answer? */
@@ -33,8 +24,8 @@ client_is_there(const struct session *s)
 	return s->dir[SERVER].state == DIRECTION_OPEN;
 }
 
-enum session_event
-l7_retry_schedule(struct session *s)
+static enum session_event
+schedule_retry(struct session *s)
 {
 	if (!s->dir[CLIENT].resend || !client_is_there(s) ||
 		s->retries >= (unsigned int)s->be->retries)
@@ -48,22 +39,50 @@ l7_retry_schedule(struct session *s)
 enum session_event
 l7_retry_for(struct session *s, enum http_retry what)
 {
-	return http_retries(s->be, what) ? l7_retry_schedule(s) : SESSION_EV_NONE;
+	if (s->txn->no_l7_retry && what != HTTP_RETRY_CONN_FAILURE)
+		return SESSION_EV_NONE;
+	return http_retries(s->be, what) ? schedule_retry(s) : SESSION_EV_NONE;
+}
+
+enum session_event
+l7_retry_for_status(struct session *s, unsigned int status)
+{
+	return !s->txn->no_l7_retry && http_retries_status(s->be, status) ? schedule_retry(s)
+									  : SESSION_EV_NONE;
 }
 
 int
 l7_retry_can_replay(const struct session *s)
 {
-	return exchange_has_request(s->txn) &&
-		(s->txn->reused || (s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE)));
+	return s->be->retries && exchange_has_request(s->txn) &&
+		(s->txn->reused ||
+			(!s->txn->no_l7_retry &&
+				(s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE))));
+}
+
+enum session_event
+l7_retry_without_answer(struct session *s)
+{
+	if (s->dir[SERVER].bytes)
+		return l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
+	return l7_retry_for(s, connection_has_failed(s) ? HTTP_RETRY_CONN_FAILURE
+							: HTTP_RETRY_EMPTY_RESPONSE);
 }
 
 enum session_event
 l7_retry_after_loss(struct session *s, int side)
 {
-	(void)side;
-	return s->state == SESSION_RELAY && http_awaits_head(s, SERVER) && client_is_there(s) &&
-			may_send_again(s)
-		? SESSION_EV_L7_RETRY
-		: SESSION_EV_NONE;
+	const struct relay_ops *ops = s->dir[!side].ops;
+
+	if (s->state != SESSION_RELAY || !http_awaits_head(s, SERVER) || !client_is_there(s) ||
+		!s->dir[CLIENT].resend)
+		return SESSION_EV_NONE;
+	/* The server may have answered before it closed: that is passed on. */
+	return ops->read ? ops->read(s, !side).ev : SESSION_EV_NONE;
+}
+
+int
+l7_retry_is_left_to_client(const struct session *s)
+{
+	return s->txn->reused && s->requests > 1 && !s->dir[SERVER].bytes && client_is_there(s);
 }

@@ -27,15 +27,15 @@ now_ms(const struct session *s)
 static enum session_event
 no_answer(struct session *s)
 {
-	enum session_event ev = l7_retry_after_loss(s, CLIENT);
+	enum session_event ev = l7_retry_without_answer(s);
 
-	if (ev == SESSION_EV_NONE)
-		ev = l7_retry_for(s, s->dir[SERVER].bytes ? HTTP_RETRY_JUNK_RESPONSE
-							  : HTTP_RETRY_EMPTY_RESPONSE);
 	if (ev != SESSION_EV_NONE)
 		return ev;
 	http_count_bad_response(s);
-	return exchange_fail(s, 502, 'S', 'H');
+	if (!l7_retry_is_left_to_client(s))
+		return exchange_fail(s, 502, 'S', 'H');
+	session_blame(s, 'S', 'H');
+	return SESSION_EV_CLOSE;
 }
 
 enum session_event
@@ -273,11 +273,10 @@ pass_final(struct session *s, size_t used)
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[SERVER];
 	uint32_t end = h->tail + (uint32_t)used;
-	enum session_event ev = SESSION_EV_NONE;
+	enum session_event ev;
 	size_t mark;
 
-	if (http_retries_status(s->be, t->res.status))
-		ev = l7_retry_schedule(s);
+	ev = l7_retry_for_status(s, t->res.status);
 	if (ev != SESSION_EV_NONE)
 		return io_event(ev);
 	http_count_server(s);

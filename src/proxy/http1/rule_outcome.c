@@ -42,6 +42,7 @@ take_notes(struct session *s, const struct rule_outcome *v)
 	if (v->failed_rewrites)
 		count_failed(s, v->failed_rewrites);
 	t->non_strict = (uint8_t)v->non_strict;
+	t->no_l7_retry |= (uint8_t)v->no_l7_retry;
 }
 
 enum rule_result

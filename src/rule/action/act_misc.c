@@ -1,5 +1,5 @@
-/* Actions that ask the proxy for something: expect-proxy, set-log-level, set-timeout, strict-mode,
- * wait-for-body. */
+/* Actions that ask the proxy for something: disable-l7-retry, expect-proxy, set-log-level,
+ * set-timeout, strict-mode, wait-for-body. */
 #include <string.h>
 
 #include "base/log.h"
@@ -174,7 +174,23 @@ run_wait(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	return RULE_YIELD;
 }
 
+/* --- disable-l7-retry ----------------------------------------------------------------------- */
+
+static enum rule_result
+run_no_retry(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)r;
+	(void)cx;
+	out->no_l7_retry = 1;
+	return RULE_CONT;
+}
+
 const struct rule_action rule_misc_actions[] = {
+	{ .name = "disable-l7-retry",
+		.places = RULE_IN(HTTP_REQUEST),
+		.run = run_no_retry,
+		.doc = "This request is sent again only after a connection failure, whatever "
+		       "retry-on says." },
 	{ .name = "expect-proxy",
 		.places = RULE_IN(TCP_CONNECTION),
 		.parse = parse_expect,
