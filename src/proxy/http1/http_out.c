@@ -183,9 +183,7 @@ say_connection(struct http_txn *t)
 		return r;
 	if (!t->keep_alive[CLIENT])
 		return add_connection(h, "close");
-	if (t->version == HTTP_1_0 || h->version == HTTP_1_0)
-		return add_connection(h, "keep-alive");
-	return 0;
+	return t->version == HTTP_1_0 ? add_connection(h, "keep-alive") : 0;
 }
 
 static int
@@ -201,6 +199,9 @@ write_response(struct session *s, uint32_t end)
 		if (r == 0)
 			r = say_connection(t);
 	}
+	/* The version is ours, not the server's (RFC 9110, 6.2): HTTP/1.0 would tell the client
+	 * that its next hop does not know 1.1. */
+	h->version = HTTP_1_1;
 	return r == 0 ? place(s, SERVER, h, end) : r;
 }
 

@@ -119,6 +119,11 @@ decide(struct session *s)
 		t->keep_alive[SERVER] = 0;
 	if (b->framing == HTTP_BODY_CLOSE || b->framing == HTTP_BODY_TUNNEL)
 		t->keep_alive[CLIENT] = 0;
+	/* A CONNECT that was granted has no body, whatever its response says (RFC 9110, 9.3.6). */
+	if (b->framing == HTTP_BODY_TUNNEL && t->res.status / 100 == 2) {
+		(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)));
+		(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
+	}
 	if (t->version != HTTP_1_0)
 		return;
 	/* Without a body too, as to HEAD (RFC 9112, 6.1). */
