@@ -82,25 +82,40 @@ has_queue_room(const struct server *s)
 	return s->conf.maxqueue > 0 && s->queued < (unsigned int)s->conf.maxqueue;
 }
 
+/* What all of the group have, with the connection that is to come. */
+struct group_load {
+	uint64_t conns, weights; /* not known without hash-balance-factor */
+};
+
+/* Once for each choice: the lock is held, and nobody's load changes meanwhile. */
+static struct group_load
+sum_group(const struct proxy *be)
+{
+	struct group_load all = { .conns = 1 };
+
+	if (!be->hash_balance_factor)
+		return all;
+	for (unsigned int i = 0; i < be->lb.n; i++) {
+		all.conns += load_of(be->lb.group[i]);
+		all.weights += (unsigned int)be->lb.group[i]->uweight;
+	}
+	return all;
+}
+
 /*
  * Would one more give it more than `hash-balance-factor` allows: so many per cent of its share, by
  * weight, of what all of the group have with that one?
  */
 static int
-is_above_share(const struct proxy *be, const struct server *s)
+is_above_share(const struct proxy *be, const struct server *s, const struct group_load *all)
 {
-	const struct balance *lb = &be->lb;
-	uint64_t all = 1, weights = 0;
+	uint64_t share;
 
 	if (!be->hash_balance_factor)
 		return 0;
-	for (unsigned int i = 0; i < lb->n; i++) {
-		all += load_of(lb->group[i]);
-		weights += (unsigned int)lb->group[i]->uweight;
-	}
 	/* Rounded up: a share of less than one is one. */
-	all = all * (unsigned int)s->uweight * be->hash_balance_factor;
-	return load_of(s) >= (all + weights * 100 - 1) / (weights * 100);
+	share = all->conns * (unsigned int)s->uweight * be->hash_balance_factor;
+	return load_of(s) >= (share + all->weights * 100 - 1) / (all->weights * 100);
 }
 
 /* The least loaded with room; those of equal load take turns. queues: those with room in their
@@ -182,26 +197,27 @@ static struct server *
 pick_random(struct proxy *be, const struct server *avoid)
 {
 	struct balance *lb = &be->lb;
+	struct group_load all = sum_group(be);
 	struct server *best = NULL;
 
 	for (unsigned int i = 0; i < be->balance_draws; i++) {
 		struct server *s = draw(lb);
 
-		if (s != avoid && server_has_room(s) && !is_above_share(be, s) &&
+		if (s != avoid && server_has_room(s) && !is_above_share(be, s, &all) &&
 			(!best || is_less_loaded(s, best)))
 			best = s;
 	}
 	return best ? best : pick_least(lb, avoid, 0);
 }
 
-/* Whom the hash belongs to, and those behind it, one after the other. */
+/* Whom the hash belongs to, and those behind it, one after the other. at: its place on the ring. */
 static struct server *
-candidate(const struct balance *lb, uint32_t key, unsigned int nth)
+candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned int nth)
 {
 	const struct consistent_hash *r = &lb->ring;
 
 	if (r->cap)
-		return lb->group[r->point[(consistent_hash_find(r, key) + nth) % r->n].who];
+		return lb->group[r->point[(at + nth) % r->n].who];
 	return lb->group[lb->map.slot[(key + nth) % lb->map.len]];
 }
 
@@ -214,13 +230,17 @@ pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int
 {
 	struct balance *lb = &be->lb;
 	unsigned int steps = MIN(lb->ring.cap ? lb->ring.n : lb->map.len, MAP_STEPS_MAX);
+	struct group_load all;
+	unsigned int at;
 
 	if (!key)
 		return pick_next(lb, avoid);
+	all = sum_group(be);
+	at = lb->ring.cap ? consistent_hash_find(&lb->ring, *key) : 0;
 	for (unsigned int i = 0; i < steps; i++) {
-		struct server *s = candidate(lb, *key, i);
+		struct server *s = candidate(lb, *key, at, i);
 
-		if (s == avoid || (lb->ring.cap && is_above_share(be, s)))
+		if (s == avoid || (lb->ring.cap && is_above_share(be, s, &all)))
 			continue;
 		if (server_has_room(s))
 			return s;

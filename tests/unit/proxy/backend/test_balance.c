@@ -1,3 +1,4 @@
+#include "sim/dice.h"
 #include "unit/proxy/balance_rig.h"
 
 static void
@@ -418,6 +419,61 @@ test_bounded_load(void **state)
 	bound_load(110);
 }
 
+/* As the manual says it, each server measured anew against the sum of all. */
+static int
+is_above(struct proxy *be, const struct server *s)
+{
+	uint64_t conns = 1, weights = 0;
+
+	for (unsigned int i = 0; i < be->lb.n; i++) {
+		conns += be->lb.group[i]->cur;
+		weights += (unsigned int)be->lb.group[i]->uweight;
+	}
+	return (uint64_t)s->cur * weights * 100 >=
+		conns * (unsigned int)s->uweight * be->hash_balance_factor;
+}
+
+/* Whatever all have: the first on the ring that is not above its share. */
+static void
+a_bounded_hash_takes_the_next_on_the_ring(void **st)
+{
+	struct dice d = dice_seed(8);
+
+	(void)st;
+	for (int round = 0; round < 300; round++) {
+		struct proxy *be = proxy_new("be", PROXY_BE);
+		const struct consistent_hash *r = &be->lb.ring;
+		uint32_t key = dice(&d, UINT32_MAX);
+		struct server *want = NULL;
+		unsigned int at;
+		int full;
+
+		be->balance = BALANCE_SOURCE;
+		be->hash_type.consistent = 1;
+		be->hash_balance_factor = (uint16_t)(101 + dice(&d, 100));
+		for (int i = 0; i < 8; i++) {
+			char name[2] = { (char)('A' + i), 0 };
+			struct server *s = server_new(be, name, &be->default_server);
+
+			assert_non_null(s);
+			s->conf.weight = s->uweight = 1 + (int)dice(&d, 20);
+			s->id = i + 1;
+			s->cur = dice(&d, 10);
+			list_append(&be->servers, &s->link);
+			be->n_servers++;
+		}
+		assert_int_equal(balance_init(be), 0);
+		at = consistent_hash_find(r, key);
+		for (unsigned int i = 0; !want && i < r->n; i++) {
+			want = be->lb.group[r->point[(at + i) % r->n].who];
+			if (is_above(be, want))
+				want = NULL;
+		}
+		assert_ptr_equal(balance_pick(be, &key, NULL, &full), want);
+		destroy(&be);
+	}
+}
+
 int
 main(void)
 {
@@ -438,6 +494,7 @@ main(void)
 		cmocka_unit_test(test_what_is_static),
 		cmocka_unit_test(test_consistent),
 		cmocka_unit_test(test_bounded_load),
+		cmocka_unit_test(a_bounded_hash_takes_the_next_on_the_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
