@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake/random.h"
 #include "lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -75,16 +76,17 @@ judge(const struct rule_cond *c)
 	static char room[16384];
 	static struct regex_work *work;
 	struct arena arena = { room, 0, sizeof(room), 0 };
-	uint64_t seed = 1;
-	struct sample_ctx cx = { .at = ~0u, .arena = &arena, .seed = &seed };
+	struct fake_random chance;
+	struct sample_ctx cx = { .at = ~0u, .arena = &arena, .random = &chance.source };
 	enum rule_truth t;
 
 	if (!work)
 		work = regex_work_new();
 	cx.regex = work;
+	fake_random_init(&chance);
 	t = rule_cond_eval(c, &cx);
 	expect(t == RULE_YES || t == RULE_NO || t == RULE_WAIT);
-	seed = 1;
+	fake_random_init(&chance);
 	expect(rule_cond_eval(c, &cx) == t);
 	cx.req_ended = 1;
 	expect(rule_cond_eval(c, &cx) != RULE_WAIT);

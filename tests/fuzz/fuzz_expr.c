@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake/random.h"
 #include "http/parse.h"
 #include "rule/sample/expr.h"
 #include "rule/sample/regex.h"
@@ -35,7 +36,7 @@ static struct {
 	struct http_field fields[2][16];
 	struct vars vars;
 	struct regex_work *regex;
-	uint64_t seed;
+	struct fake_random random;
 } world;
 
 static void
@@ -54,7 +55,7 @@ make_world(void)
 	expect(http_parse_response(&q, response, sizeof(response) - 1, &world.res, &used) ==
 		HTTP_COMPLETE);
 	world.regex = regex_work_new();
-	world.seed = 1;
+	fake_random_init(&world.random);
 }
 
 /* Reads all of it: what is not ours is for the sanitizer to see. */
@@ -83,7 +84,7 @@ evaluate(const struct rule_expr *e, size_t room)
 		.txn = &world.vars,
 		.arena = &arena,
 		.regex = world.regex,
-		.seed = &world.seed,
+		.random = &world.random.source,
 		.wall_ns = UINT64_C(1700000000123456789),
 	};
 	struct sample s;

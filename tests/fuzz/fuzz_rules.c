@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake/random.h"
 #include "http/parse.h"
 #include "lines.h"
 #include "rule/action/action.h"
@@ -120,9 +121,10 @@ run_all(struct world *w, size_t room)
 	static struct regex_work *work;
 	struct http_parser p = { 0 }, q = { 0 };
 	struct arena arena = { .p = malloc(room + 1), .cap = room };
-	uint64_t seed = 1;
+	struct fake_random chance;
 	size_t used;
 
+	fake_random_init(&chance);
 	if (!work)
 		work = regex_work_new();
 	expect(arena.p && work);
@@ -144,7 +146,7 @@ run_all(struct world *w, size_t room)
 		.resv = &w->vars[VAR_RES],
 		.arena = &arena,
 		.regex = work,
-		.seed = &seed,
+		.random = &chance.source,
 		.wall_ns = UINT64_C(1700000000123456789),
 	};
 	for (int i = 0; i <= RULE_PLACES; i++)

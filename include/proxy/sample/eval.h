@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/random.h"
 #include "base/wall.h"
 #include "rule/sample/sample.h"
 
@@ -22,11 +23,11 @@ struct eval_scratch {
 	struct arena arena;
 	struct regex_work *regex;
 	struct wall wall;            /* the date of what was looked at last */
-	uint64_t seed;               /* of rand */
+	struct random_source random;
 };
 
-/* bytes: of the texts of one evaluation. seed: any. 0 or -ERR_NOMEM. */
-int eval_scratch_init(struct eval_scratch *r, size_t bytes, uint64_t seed) must_check;
+/* bytes: of the texts of one evaluation. sys: the worker's. 0 or -ERR_NOMEM. */
+int eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys) must_check;
 void eval_scratch_fini(struct eval_scratch *r);
 
 /* What an alias needs besides its session. */

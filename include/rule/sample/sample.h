@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 struct http_head;
+struct random_source;
 struct regex_work;
 struct sys;
 
@@ -118,7 +119,7 @@ struct sample_ctx {
 	struct regex_work *regex;  /* the worker's; NULL: regexes match nothing */
 	uint64_t now_ms;           /* the loop's clock */
 	uint64_t wall_ns;
-	uint64_t *seed;            /* of rand; never 0 */
+	struct random_source *random; /* the worker's */
 	struct sys *sys;           /* the worker's; needed with variables of scope proc */
 	unsigned int worker;       /* its number, from 0 */
 	unsigned int nth;          /* which of several values */

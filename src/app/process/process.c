@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "event/mailbox.h"
 #include "net/listener.h"
 
@@ -111,15 +112,29 @@ start_one(struct listener *ln, void *arg)
 		p->start_error = r;
 }
 
+/* Nobody is to foresee which server `balance random` draws. Any number will do where the kernel has
+ * none. */
+static uint64_t
+draw_seed(struct process *p)
+{
+	struct random_source source;
+	uint64_t seed;
+
+	random_init(&source, p->sys);
+	return random_bytes(&source, &seed, sizeof(seed)) == 0 ? seed : p->started_wall_ns;
+}
+
 /* Servers and backends are in their configured state since now; no two runs choose alike. */
 static void
 date_states(struct process *p)
 {
+	uint64_t seed = draw_seed(p);
+
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
 
 		px->last_change_ms = p->started_ms;
-		balance_seed(px, p->started_wall_ns ^ (uint64_t)px->id << 32);
+		balance_seed(px, seed ^ (uint64_t)px->id << 32);
 		list_each(st, &px->servers)
 			list_entry(st, struct server, link)->last_change_ms = p->started_ms;
 	}

@@ -13,10 +13,10 @@
 static const struct log_ident nobody = { .tag = "" };
 
 int
-eval_scratch_init(struct eval_scratch *r, size_t bytes, uint64_t seed)
+eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys)
 {
 	memset(r, 0, sizeof(*r));
-	r->seed = seed ? seed : 1;
+	random_init(&r->random, sys);
 	r->arena.p = mem_alloc(bytes);
 	if (!r->arena.p)
 		return -ERR_NOMEM;
@@ -74,7 +74,7 @@ eval_init(struct eval *l, struct session *s, unsigned int at)
 	l->cx.regex = e->eval.regex;
 	l->cx.now_ms = l->log.now_ms;
 	l->cx.wall_ns = e->loop ? loop_wall_ns(e->loop) : 0;
-	l->cx.seed = &e->eval.seed;
+	l->cx.random = &e->eval.random;
 	l->cx.sys = e->sys;
 	l->cx.worker = e->index;
 }

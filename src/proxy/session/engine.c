@@ -64,7 +64,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->scratch = mem_alloc(bufsize);
 	if (!e->scratch)
 		return -ERR_NOMEM;
-	r = eval_scratch_init(&e->eval, bufsize, loop_wall_ns(loop));
+	r = eval_scratch_init(&e->eval, bufsize, sys);
 	if (r) {
 		mem_free(e->scratch);
 		e->scratch = NULL;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "cfg/env.h"
 #include "rule/sample/tables.h"
 
@@ -181,17 +182,7 @@ fetch_date_us(const struct rule_args *a unused, struct sample_ctx *cx, struct sa
 	return 1;
 }
 
-/* --- chance: not for secrets --- */
-
-/* xorshift64*: the lower bits are the weak ones. */
-static uint64_t
-next_random(uint64_t *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * 0x2545f4914f6cdd1du;
-}
+/* --- chance: nobody can foresee it --- */
 
 static int
 init_rand(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
@@ -209,9 +200,11 @@ init_rand(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 static int
 fetch_rand(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	uint64_t r = next_random(cx->seed) >> 32;
+	uint32_t r;
 
-	sample_set_int(s, (int64_t)((r * (uint64_t)a->arg[0].num) >> 32));
+	if (random_bytes(cx->random, &r, sizeof(r)) < 0)
+		return 0;
+	sample_set_int(s, (int64_t)(((uint64_t)r * (uint64_t)a->arg[0].num) >> 32));
 	return 1;
 }
 
@@ -228,10 +221,14 @@ init_uuid(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 static int
 fetch_uuid(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	uint64_t hi = next_random(cx->seed), lo = next_random(cx->seed);
 	char text[37];
 	struct str t = { text, sizeof(text) - 1 };
+	uint64_t bits[2], hi, lo;
 
+	if (random_bytes(cx->random, bits, sizeof(bits)) < 0)
+		return 0;
+	hi = bits[0];
+	lo = bits[1];
 	hi = (hi & ~UINT64_C(0xf000)) | 0x4000;
 	lo = (lo & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63;
 	snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx", (unsigned int)(hi >> 32),
@@ -349,7 +346,7 @@ const struct rule_fetch rule_misc_fetches[] = {
 		.fetch = fetch_rand,
 		.init = init_rand,
 		.syntax = "[<range>]",
-		.doc = "A random number from 0 to below the range (2^32). Not for secrets." },
+		.doc = "A random number from 0 to below the range (2^32)." },
 	{ .name = "str",
 		.arg = { ARG_STR },
 		.min = 1,

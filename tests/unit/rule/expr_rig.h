@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "cfg/env.h"
+#include "fake/random.h"
 #include "rule/sample/tables.h"
 #include "rule/sample/expr.h"
 
@@ -26,7 +27,7 @@ struct expr_rig {
 	struct arena arena;
 	struct vars vars[VAR_SCOPES];
 	struct cfg_env env;
-	uint64_t seed;
+	struct fake_random random;
 	struct rule_err why;
 	char text[2 * RIG_ARENA + 64];
 	char mem[RIG_ARENA];
@@ -43,7 +44,7 @@ rig_init(struct expr_rig *r)
 	r->arena = (struct arena){ .p = r->mem, .cap = sizeof(r->mem) };
 	for (unsigned int i = 0; i < VAR_SCOPES; i++)
 		vars_init(&r->vars[i]);
-	r->seed = 1;
+	fake_random_init(&r->random);
 	r->cx = (struct sample_ctx){
 		.at = RIG_EVERYWHERE,
 		.arena = &r->arena,
@@ -53,7 +54,7 @@ rig_init(struct expr_rig *r)
 		.reqv = &r->vars[VAR_REQ],
 		.resv = &r->vars[VAR_RES],
 		.wall_ns = UINT64_C(1700000000123456789),
-		.seed = &r->seed,
+		.random = &r->random.source,
 	};
 }
 

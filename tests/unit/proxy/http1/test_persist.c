@@ -32,7 +32,7 @@ choose(const char *lines, const char *fields)
 	memset(&s, 0, sizeof(s));
 	memset(&txn, 0, sizeof(txn));
 	e.shared = &e.alone;
-	assert_int_equal(eval_scratch_init(&e.eval, 1024, 1), 0);
+	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	s.engine = &e;
 	s.fe = s.be = world_proxy(&w, "b");
 	s.txn = &txn;

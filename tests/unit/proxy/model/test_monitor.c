@@ -22,7 +22,7 @@ status(const char *lines, const char *target, int down)
 	memset(&s, 0, sizeof(s));
 	memset(&t, 0, sizeof(t));
 	e.shared = &e.alone;
-	assert_int_equal(eval_scratch_init(&e.eval, 1024, 1), 0);
+	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	s.engine = &e;
 	s.fe = world_proxy(&w, "f");
 	s.txn = &t;

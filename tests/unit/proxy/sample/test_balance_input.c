@@ -27,7 +27,7 @@ look(const char *lines, const char *request)
 	memset(&s, 0, sizeof(s));
 	memset(&txn, 0, sizeof(txn));
 	e.shared = &e.alone;
-	assert_int_equal(eval_scratch_init(&e.eval, 1024, 1), 0);
+	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	s.engine = &e;
 	s.fe = s.be = world_proxy(&w, "b");
 	s.peer.len = sizeof(s.peer.u.in);

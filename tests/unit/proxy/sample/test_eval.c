@@ -12,10 +12,9 @@ test_room(void **state)
 	struct eval_scratch room;
 
 	(void)state;
-	assert_int_equal(eval_scratch_init(&room, 100, 0), 0);
+	assert_int_equal(eval_scratch_init(&room, 100, NULL), 0);
 	assert_int_equal(room.arena.cap, 100);
 	assert_non_null(room.regex);
-	assert_int_not_equal(room.seed, 0);
 	assert_non_null(arena_get(&room.arena, 100));
 	eval_scratch_fini(&room);
 	assert_null(room.arena.p);
@@ -35,7 +34,7 @@ test_look(void **state)
 	(void)state;
 	log_world_init(&w);
 	w.engine.eval.arena.p = NULL;
-	assert_int_equal(eval_scratch_init(&w.engine.eval, 100, 7), 0);
+	assert_int_equal(eval_scratch_init(&w.engine.eval, 100, w.engine.sys), 0);
 	eval_init(&l, &w.s, SAMPLE_AT_CONN);
 	assert_int_equal(l.cx.at, SAMPLE_AT_CONN);
 	assert_ptr_equal(l.cx.session, &w.s);
@@ -44,7 +43,8 @@ test_look(void **state)
 	assert_non_null(l.log.wall);
 	assert_ptr_equal(l.cx.arena, &w.engine.eval.arena);
 	assert_ptr_equal(l.cx.regex, w.engine.eval.regex);
-	assert_int_equal(*l.cx.seed, 7);
+	assert_ptr_equal(l.cx.random, &w.engine.eval.random);
+	assert_ptr_equal(l.cx.random->sys, w.engine.sys);
 	assert_int_equal(var_name_parse(STR("sess.x"), &name, &why), 0);
 	sample_set_int(&s, 5);
 	assert_int_equal(var_store(&l.cx, name, &s), 0);

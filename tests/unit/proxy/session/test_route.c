@@ -20,7 +20,7 @@ route_of(struct world *w, const char *client)
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
 	e.shared = &e.alone;
-	assert_int_equal(eval_scratch_init(&e.eval, 1024, 1), 0);
+	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	assert_int_equal(addr_parse(client, 0, &spec, &why), 0);
 	s.engine = &e;
 	s.peer = spec.addr;

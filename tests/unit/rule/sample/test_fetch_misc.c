@@ -108,6 +108,11 @@ chance(void **state)
 		}
 		assert_string_not_equal(first, rig_eval(&rig, "uuid(4)"));
 	}
+	/* All of it is the kernel's. */
+	rig.random.source.left = RANDOM_BUFFER;
+	memset(rig.random.source.buf, 0xff, RANDOM_BUFFER);
+	IS("uuid", "ffffffff-ffff-4fff-bfff-ffffffffffff");
+	IS("rand(10)", "9");
 	IS("uuid(3)", "5: 'uuid': only version 4 is supported");
 	rig.arena.cap = 35;
 	IS("uuid", "(none)");
