@@ -138,6 +138,12 @@ int listener_bind(struct listener *ln, struct sys *sys, int default_backlog, cha
 	size_t why_len) must_check;
 /* A connection that another worker has accepted for the same address is this one's from now on. */
 void listener_take(struct listener *ln, int fd, const struct addr *peer);
+/*
+ * It is to be closed: takes whoever has connected, since closing would reset them, as far as its
+ * limits allow. Its worker stands still, or is the caller. Does nothing where another process may
+ * hold the socket as well.
+ */
+void listener_drain(struct listener *ln);
 /* Puts it into the loop and starts to accept. */
 int listener_start(struct listener *ln, struct loop *l) must_check;
 /* One accepted connection has gone: a listener that was full accepts again. */

@@ -2,6 +2,7 @@
 #include "net/listener.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -212,6 +213,50 @@ listener_resume(struct listener *ln, enum listener_hold why)
 {
 	ln->held &= ~(unsigned int)why;
 	accept_again(ln);
+}
+
+/*
+ * No new client: its SYN is dropped, as if it were lost, and sent again after a second, when the
+ * socket is closed or another process listens. Handshakes that have begun go on. Only what is ours
+ * alone may be told so.
+ */
+static void
+refuse_new(struct listener *ln)
+{
+	/* Byte 13 of a TCP header has the flags: SYN without ACK. */
+	struct sock_filter drop_syn[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	};
+	struct sock_fprog prog = { .len = ARRAY_LEN(drop_syn), .filter = drop_syn };
+
+	if (addr_family(&ln->addr) != AF_UNIX)
+		(void)sys_setsockopt(loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER,
+			&prog, sizeof(prog));
+}
+
+void
+listener_drain(struct listener *ln)
+{
+	long fd = 0;
+
+	if (ln->fd < 0 || !ln->loop || ln->lead || ln->inherit_fd >= 0)
+		return;
+	refuse_new(ln);
+	ln->route = NULL;
+	while ((fd >= 0 || is_gone(fd)) && !is_full(ln) && may_accept(ln)) {
+		struct addr peer = { .len = sizeof(peer.u) };
+
+		fd = sys_accept4(loop_sys(ln->loop), ln->fd, &peer.u.sa, &peer.len,
+			SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
+			accepted(ln, (int)fd, &peer);
+		else if (ln->not_accepted)
+			ln->not_accepted(ln);
+	}
 }
 
 /* Who gave it to us may go on holding it: then closing unregisters nothing, and it would report

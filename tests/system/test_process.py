@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -315,6 +316,65 @@ def test_soft_stop_lets_kept_http_clients_go(daemon):
         assert b"connection: close" in last.lower()
         assert d.wait() == 0
         assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_soft_stop_serves_the_queue(daemon, threads):
+    """Who has connected is served, though nobody had the time to accept it. Closing the socket would reset it."""
+    port = free_port()
+    d = daemon(f"listen l\n    mode http\n    backlog 1000\n    bind 127.0.0.1:{port}\n", extra=f"nbthread {threads}",
+               checked=False)
+    answers = []
+    with contextlib.ExitStack() as stack:
+        d.send(signal.SIGSTOP)
+        clients = [stack.enter_context(connect(port)) for _ in range(300)]
+        for c in clients:
+            c.sendall(KEPT)
+        d.send(signal.SIGUSR1)
+        d.send(signal.SIGCONT)
+        for c in clients:
+            try:
+                answers.append(c.recv(4096)[:13])
+            except ConnectionResetError:
+                answers.append("reset")
+    assert answers == [b"HTTP/1.1 503 "] * len(clients)
+    assert d.wait() == 0
+    assert not is_open(port)
+
+
+def ask_until_refused(port, outcomes):
+    """A connection for each request, until nobody listens any more."""
+    while True:
+        try:
+            c = connect(port)
+        except OSError:
+            return
+        with c:
+            try:
+                c.sendall(KEPT)
+                outcomes.append(c.recv(4096)[:13])
+            except OSError as e:
+                outcomes.append(type(e).__name__)
+                return
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_soft_stop_resets_nobody_under_load(daemon, threads):
+    outcomes = []
+    for _ in range(5):
+        port = free_port()
+        d = daemon(f"listen l\n    mode http\n    option httpclose\n    bind 127.0.0.1:{port}\n",
+                   extra=f"nbthread {threads}", checked=False)
+        clients = [threading.Thread(target=ask_until_refused, args=(port, outcomes)) for _ in range(16)]
+        for c in clients:
+            c.start()
+        time.sleep(0.3)
+        d.send(signal.SIGUSR1)
+        for c in clients:
+            c.join(20)
+        assert d.wait() == 0
+    assert len(outcomes) > 500
+    assert set(outcomes) == {b"HTTP/1.1 503 "}
 
 
 def test_soft_stop_when_idle(daemon, origin):

@@ -103,6 +103,9 @@ unsigned int process_sessions(const struct process *p);
 /* Copies listeners for the workers that accept on them, as `thread` and `shards` say. 0 or
  * -ERR_NOMEM. */
 int process_make_listeners(struct process *p) must_check;
+/* Takes whoever has connected to the frontends' listeners, before those are closed. All workers
+ * stand still. */
+void process_drain_listeners(struct process *p);
 /* Closes the frontends' listeners; with all, those of the stats sockets too. */
 void process_close_listeners(struct process *p, int all);
 /* Calls fn for each listener of the frontends that are not disabled, then of the stats sockets. */

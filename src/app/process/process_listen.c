@@ -120,6 +120,15 @@ remove_path(struct listener *ln, void *process)
 }
 
 void
+process_drain_listeners(struct process *p)
+{
+	list_each(it, &p->cfg->proxies.all)
+		list_each(bt, &list_entry(it, struct proxy, link)->binds)
+			list_each(lt, &list_entry(bt, struct bind_conf, link)->listeners)
+				listener_drain(list_entry(lt, struct listener, link));
+}
+
+void
 process_close_listeners(struct process *p, int all)
 {
 	list_each(it, &p->cfg->proxies.all)

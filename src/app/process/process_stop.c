@@ -42,7 +42,7 @@ set_stop_timer(struct process *p, uint64_t ms)
 }
 
 static void
-stop_listening(struct process *p)
+stop_listening(struct process *p, int drains)
 {
 	if (p->state >= PROCESS_STOPPING)
 		return;
@@ -51,6 +51,8 @@ stop_listening(struct process *p)
 	(void)atomic_swap(&p->draining, 1);
 	notify_send(p->notify, "STOPPING=1\nSTATUS=Stopping, %u connections left",
 		process_sessions(p));
+	if (drains)
+		process_drain_listeners(p);
 	close_frontends(p);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		engine_soft_stop(&p->workers[i].engine);
@@ -69,13 +71,13 @@ process_soft_stop(struct process *p)
 		set_stop_timer(p, p->cfg->global.grace_ms);
 		return;
 	}
-	stop_listening(p);
+	stop_listening(p, 1);
 }
 
 void
 process_hard_stop(struct process *p)
 {
-	stop_listening(p);
+	stop_listening(p, 0);
 	if (p->state == PROCESS_KILLING)
 		return;
 	p->state = PROCESS_KILLING;
@@ -92,7 +94,7 @@ process_on_stop_timer(struct timer *t)
 	struct process *p = container_of(t, struct process, stop_timer);
 
 	if (p->state == PROCESS_GRACE) {
-		stop_listening(p);
+		stop_listening(p, 1);
 	} else if (p->state == PROCESS_STOPPING) {
 		log_msg(process_log(p), LOG_LEVEL_WARNING,
 			"soft stop took longer than hard-stop-after: ending %u connections",

@@ -1,5 +1,6 @@
 #include "net_rig.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 #include "net/listener.h"
@@ -290,6 +291,44 @@ an_accepted_unix_socket_is_given_its_buffer(void **st)
 	listener_close(&un, &rig_sys);
 }
 
+/* Before the first turn: all of the queue, whatever one round may take, and nobody behind it. */
+static void
+a_drained_one_takes_its_queue_and_nobody_else(void **st)
+{
+	int fd[20], late = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct pollfd p = { .fd = late, .events = POLLOUT };
+
+	(void)st;
+	ln.max_accept = 4;
+	connect_some(fd, 20);
+	listener_drain(&ln);
+	assert_int_equal(n_got, 20);
+	assert_int_equal(ln.conns, 20);
+	/* The SYN of the next one is lost. */
+	assert_int_equal(connect(late, &ln.addr.u.sa, ln.addr.len), -1);
+	assert_int_equal(poll(&p, 1, 50), 0);
+	turns(3);
+	assert_int_equal(n_got, 20);
+	/* Who is in talks on. */
+	assert_int_equal(send(fd[7], "x", 1, 0), 1);
+	assert_int_equal(recv(got[7], &(char){ 0 }, 1, 0), 1);
+	close(late);
+	close_some(fd, 20);
+}
+
+static void
+a_drained_one_keeps_to_its_limits(void **st)
+{
+	int fd[5];
+
+	(void)st;
+	bind_conf.maxconn = 2;
+	connect_some(fd, 5);
+	listener_drain(&ln);
+	assert_int_equal(n_got, 2);
+	close_some(fd, 5);
+}
+
 int
 main(void)
 {
@@ -304,6 +343,8 @@ main(void)
 		T(a_closed_one_accepts_nobody),
 		T(a_closed_one_that_was_inherited_wakes_nobody),
 		T(an_accepted_unix_socket_is_given_its_buffer),
+		T(a_drained_one_takes_its_queue_and_nobody_else),
+		T(a_drained_one_keeps_to_its_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
