@@ -134,6 +134,7 @@ struct cfg_section {
 	unsigned flags;
 	int (*begin)(struct cfg_ctx *ctx);
 	int (*end)(struct cfg_ctx *ctx);	/* may be NULL */
+	const char *doc;	/* for the man page; may be NULL */
 };
 
 struct cfg_module {

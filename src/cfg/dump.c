@@ -244,6 +244,40 @@ man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *
 	}
 }
 
+/* The keywords that may stand in the section, in one paragraph. */
+static void
+man_section_words(const struct cfg_registry *reg, const struct cfg_section *s, FILE *to)
+{
+	const char *sep = ".br\nKeywords: ";
+
+	for (unsigned i = 0; i < reg->nkw; i++) {
+		if (!(reg->kw[i]->sections & s->bit) || reg->kw[i]->class == CFG_UNSUPPORTED)
+			continue;
+		fputs(sep, to);
+		roff(to, reg->kw[i]->name);
+		sep = ",\n";
+	}
+	fputs(".\n", to);
+}
+
+static void
+man_sections(const struct cfg_registry *reg, FILE *to)
+{
+	fputs(".SH SECTIONS\n", to);
+	for (unsigned i = 0; i < reg->nmodule; i++)
+		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++) {
+			const char *name = s->flags & CFG_SEC_NAMED ? "<name>"
+				: s->flags & CFG_SEC_OPTNAME	    ? "[<name>]"
+								    : "";
+			char syntax[64];
+
+			snprintf(syntax, sizeof(syntax), "%s%s", name,
+				 s->flags & CFG_SEC_FROM ? " [from <defaults>]" : "");
+			man_entry(to, s->name, *syntax ? syntax : NULL, s->doc, 0, 0);
+			man_section_words(reg, s, to);
+		}
+}
+
 static void
 dump_man(const struct cfg_registry *reg, FILE *to)
 {
@@ -253,6 +287,7 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
 		{ "USERLIST KEYWORDS", CFG_USERLIST } };
 
+	man_sections(reg, to);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {
 		fprintf(to, ".SH %s\n", parts[s].title);
 		man_kws(reg, parts[s].bits, 0, to);

@@ -146,11 +146,12 @@ static const struct cfg_opt opts[] = {
 };
 
 static const struct cfg_section sections[] = {
-	{ "global", CFG_GLOBAL, 0, begin, end },
-	{ "defaults", CFG_DEFAULTS, CFG_SEC_OPTNAME | CFG_SEC_FROM | CFG_SEC_DEFAULTS, begin, end },
-	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED | CFG_SEC_FROM, begin, end },
-	{ "backend", CFG_BACKEND, CFG_SEC_NAMED | CFG_SEC_FROM, begin, end },
-	{ "listen", CFG_LISTEN, CFG_SEC_NAMED | CFG_SEC_FROM, begin, end },
+	{ "global", CFG_GLOBAL, 0, begin, end, NULL },
+	{ "defaults", CFG_DEFAULTS, CFG_SEC_OPTNAME | CFG_SEC_FROM | CFG_SEC_DEFAULTS, begin, end,
+		NULL },
+	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED | CFG_SEC_FROM, begin, end, NULL },
+	{ "backend", CFG_BACKEND, CFG_SEC_NAMED | CFG_SEC_FROM, begin, end, NULL },
+	{ "listen", CFG_LISTEN, CFG_SEC_NAMED | CFG_SEC_FROM, begin, end, NULL },
 	{ 0 }
 };
 

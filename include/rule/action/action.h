@@ -116,6 +116,7 @@ struct rule_action {
 	/* The configuration is complete; its formats and expression are checked already. 0, or -1
 	 * with *why. NULL: nothing to check. */
 	int (*check)(struct rule *r, void *root, struct rule_err *why);
+	const char *inner;       /* what stands in the parentheses */
 	const char *syntax;      /* the arguments; NULL: none */
 	const char *doc;
 	intptr_t kind;

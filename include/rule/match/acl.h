@@ -43,6 +43,8 @@ int rule_acl_add(struct rule_acl *a, const struct rule_vocab *v,
 struct rule_acl *rule_acl_find(const struct rule_acls *acls, const char *name);
 /* The words of one that the manual predefines (7.4), NULL behind the last; NULL: there is none. */
 const char *const *rule_acl_predefined(const char *name);
+/* The name of the i-th of them, sorted; NULL behind the last. */
+const char *rule_acl_predefined_name(size_t i);
 /* The nearest name, of the section or predefined; NULL: none is near. */
 const char *rule_acl_suggest(const struct rule_acls *acls, const char *name);
 /* Is there a test whose needs are met where SAMPLE_AT_x `at` hold? */

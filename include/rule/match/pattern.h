@@ -42,6 +42,8 @@ enum pattern_method {
 
 /* As after -m; NULL for PATTERN_VER. */
 const char *pattern_method_name(enum pattern_method m);
+/* What it compares, for the manual page; NULL as above. */
+const char *pattern_method_doc(enum pattern_method m);
 /* PATTERN_METHODS: no such method. */
 enum pattern_method pattern_method_of(struct str name);
 /* The method of the type's own; PATTERN_METHODS: there is none (binary, any). */

@@ -9,7 +9,9 @@
 void rule_dump_fetches(const struct rule_vocab *v, struct sbuf *out);
 /* "name(arguments): result => input", as HAProxy's -dKcnv has it. */
 void rule_dump_convs(const struct rule_vocab *v, struct sbuf *out);
-/* The sections FETCHES and CONVERTERS of tacit.cfg(5), roff. */
+/* An entry of a manual page; syntax may be NULL. */
+void rule_dump_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc);
+/* The sections LOG VARIABLES, FETCHES and CONVERTERS of tacit.cfg(5), roff. */
 void rule_dump_man(const struct rule_vocab *v, struct sbuf *out);
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/sbuf.h"
 #include "cfg/dump.h"
 #include "proxy/session/route.h"
+#include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
 
 #define SUMMARY_MAX 512 /* bytes of the line that counts errors */
@@ -63,8 +64,10 @@ dump_words(struct start *st)
 
 	cfg_dump(&st->cfg.registry, (enum cfg_dump)st->opts.dump, stdout);
 	sbuf_init(&out, 0);
-	if (st->opts.dump == CFG_DUMP_MAN)
+	if (st->opts.dump == CFG_DUMP_MAN) {
+		rule_dump_actions_man(v, &out);
 		rule_dump_man(v, &out);
+	}
 	if (st->opts.dump == CFG_DUMP_SMP || st->opts.dump == CFG_DUMP_ALL)
 		rule_dump_fetches(v, &out);
 	if (st->opts.dump == CFG_DUMP_CNV || st->opts.dump == CFG_DUMP_ALL)

@@ -414,7 +414,7 @@ put_pid(struct log_render *r)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-#define ALIAS_ROW(name, fn, needs)                                                        \
+#define ALIAS_ROW(name, fn, needs, doc)                                                   \
 	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
 	{                                                                                 \
 		struct log_render r = { cx->session, cx->log, out, cx->arena, flags };    \
@@ -426,7 +426,7 @@ put_pid(struct log_render *r)
 #undef ALIAS_NOT
 
 const struct rule_alias log_aliases[] = {
-#define ALIAS_ROW(name, fn, needs) { name, SAMPLE_AT_##needs, write_##fn, NULL },
+#define ALIAS_ROW(name, fn, needs, doc) { name, SAMPLE_AT_##needs, write_##fn, doc },
 #define ALIAS_NOT(name) { name, 0, NULL, NULL },
 #include "proxy/log/log_alias.tbl.h"
 #undef ALIAS_ROW

@@ -99,7 +99,7 @@ run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 #define ACTION(n, in, what, args, text)                                                          \
 	{                                                                                        \
 		.name = n, .places = in, .paren = 1, .parse = parse, .run = run, .check = check, \
-		.syntax = args, .doc = text, .kind = what                                        \
+		.inner = "<file>", .syntax = args, .doc = text, .kind = what                     \
 	}
 
 const struct rule_action rule_map_actions[] = {

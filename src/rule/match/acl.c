@@ -44,6 +44,12 @@ rule_acl_predefined(const char *name)
 	return NULL;
 }
 
+const char *
+rule_acl_predefined_name(size_t i)
+{
+	return i < ARRAY_LEN(predefined) ? predefined[i].name : NULL;
+}
+
 struct rule_acl *
 rule_acl_find(const struct rule_acls *acls, const char *name)
 {

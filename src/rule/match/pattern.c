@@ -16,27 +16,47 @@
 static const struct {
 	const char *name;
 	unsigned int types; /* of samples it can judge */
+	const char *doc;
 } methods[PATTERN_METHODS] = {
-	[PATTERN_FOUND] = { "found", ALL_TYPES },
-	[PATTERN_BOOL] = { "bool", T(BOOL) | T(SINT) | T(STR) },
-	[PATTERN_INT] = { "int", T(BOOL) | T(SINT) | IPS | T(STR) },
-	[PATTERN_VER] = { NULL, T(SINT) },
-	[PATTERN_IP] = { "ip", IPS | TEXTS },
-	[PATTERN_BIN] = { "bin", TEXTS },
-	[PATTERN_LEN] = { "len", ALL_TYPES },
-	[PATTERN_STR] = { "str", ALL_TYPES },
-	[PATTERN_BEG] = { "beg", ALL_TYPES },
-	[PATTERN_END] = { "end", ALL_TYPES },
-	[PATTERN_SUB] = { "sub", ALL_TYPES },
-	[PATTERN_DIR] = { "dir", ALL_TYPES },
-	[PATTERN_DOM] = { "dom", ALL_TYPES },
-	[PATTERN_REG] = { "reg", ALL_TYPES },
+	[PATTERN_FOUND] = { "found", ALL_TYPES,
+		"A sample exists; values are not looked at." },
+	[PATTERN_BOOL] = { "bool", T(BOOL) | T(SINT) | T(STR),
+		"The sample is true, or a number other than 0; there are no values." },
+	[PATTERN_INT] = { "int", T(BOOL) | T(SINT) | IPS | T(STR),
+		"Numbers and ranges of them, such as 1:5 and 10:, behind gt, ge, lt, le or eq." },
+	[PATTERN_VER] = { NULL, T(SINT), NULL },
+	[PATTERN_IP] = { "ip", IPS | TEXTS,
+		"Addresses and networks, such as 10.0.0.0/8; host names are resolved at start." },
+	[PATTERN_BIN] = { "bin", TEXTS,
+		"Bytes, in hexadecimal." },
+	[PATTERN_LEN] = { "len", ALL_TYPES,
+		"The length of the sample, as int." },
+	[PATTERN_STR] = { "str", ALL_TYPES,
+		"The whole text." },
+	[PATTERN_BEG] = { "beg", ALL_TYPES,
+		"The beginning of the text." },
+	[PATTERN_END] = { "end", ALL_TYPES,
+		"The end of the text." },
+	[PATTERN_SUB] = { "sub", ALL_TYPES,
+		"Any part of the text." },
+	[PATTERN_DIR] = { "dir", ALL_TYPES,
+		"A part between slashes." },
+	[PATTERN_DOM] = { "dom", ALL_TYPES,
+		"A part between dots." },
+	[PATTERN_REG] = { "reg", ALL_TYPES,
+		"A regular expression." },
 };
 
 const char *
 pattern_method_name(enum pattern_method m)
 {
 	return m < PATTERN_METHODS ? methods[m].name : NULL;
+}
+
+const char *
+pattern_method_doc(enum pattern_method m)
+{
+	return m < PATTERN_METHODS ? methods[m].doc : NULL;
 }
 
 enum pattern_method

@@ -1,4 +1,7 @@
+/* The words of rules and formats as text: -dK and tacit.cfg(5). Runs at start only. */
 #include "rule/sample/dump.h"
+
+#include <stdio.h>
 
 /* The one behind `after` in byte order, NULL at the end: tables are short, and a dump is no place
  * to allocate. */
@@ -78,15 +81,16 @@ roff(struct sbuf *out, const char *s)
 }
 
 static void
-man_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
+put_entry(struct sbuf *out, const char *name, const char *before, const char *syntax,
+	const char *behind, const char *doc)
 {
 	sbuf_adds(out, ".TP\n\\fB");
 	roff(out, name);
 	sbuf_adds(out, "\\fR");
 	if (syntax) {
-		sbuf_adds(out, "(\\fI");
+		sbuf_addf(out, "%s\\fI", before);
 		roff(out, syntax);
-		sbuf_adds(out, "\\fR)");
+		sbuf_addf(out, "\\fR%s", behind);
 	}
 	sbuf_addc(out, '\n');
 	roff(out, doc);
@@ -94,8 +98,37 @@ man_entry(struct sbuf *out, const char *name, const char *syntax, const char *do
 }
 
 void
+rule_dump_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
+{
+	put_entry(out, name, " ", syntax, "", doc);
+}
+
+static void
+man_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
+{
+	put_entry(out, name, "(", syntax, ")", doc);
+}
+
+static void
+man_aliases(const struct rule_vocab *v, struct sbuf *out)
+{
+	char name[32];
+
+	sbuf_adds(out, ".SH LOG VARIABLES\nWhat log formats can show beside samples, as in\n"
+		       ".BR %ci:%cp .\n"
+		       "What was not there or was never reached is a dash or \\-1.\n");
+	for (const struct rule_alias *a = v->aliases; a && a->name; a++) {
+		if (!a->write)
+			continue;
+		snprintf(name, sizeof(name), "%%%s", a->name);
+		rule_dump_entry(out, name, NULL, a->doc);
+	}
+}
+
+void
 rule_dump_man(const struct rule_vocab *v, struct sbuf *out)
 {
+	man_aliases(v, out);
 	sbuf_adds(out, ".SH FETCHES\nWhat rules and formats can look at, as in\n"
 		       ".BR req.hdr(host) .\n");
 	EACH_FETCH (f, v) {

@@ -230,12 +230,12 @@ static const struct cfg_opt world_bind_opts[] = {
 };
 
 static const struct cfg_section world_sections[] = {
-	{ "global", CFG_GLOBAL, 0, world_begin, world_end },
+	{ "global", CFG_GLOBAL, 0, world_begin, world_end, NULL },
 	{ "defaults", CFG_DEFAULTS, CFG_SEC_OPTNAME | CFG_SEC_FROM | CFG_SEC_DEFAULTS, world_begin,
-	  world_end },
-	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED | CFG_SEC_FROM, world_begin, world_end },
-	{ "backend", CFG_BACKEND, CFG_SEC_NAMED | CFG_SEC_FROM, world_begin, world_end },
-	{ "listen", CFG_LISTEN, CFG_SEC_NAMED | CFG_SEC_FROM, world_begin, world_end },
+	  world_end, NULL },
+	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED | CFG_SEC_FROM, world_begin, world_end, NULL },
+	{ "backend", CFG_BACKEND, CFG_SEC_NAMED | CFG_SEC_FROM, world_begin, world_end, NULL },
+	{ "listen", CFG_LISTEN, CFG_SEC_NAMED | CFG_SEC_FROM, world_begin, world_end, NULL },
 	{ 0 }
 };
 

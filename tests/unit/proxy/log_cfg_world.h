@@ -50,10 +50,11 @@ cfg_world_proxy(struct cfg_ctx *ctx)
 }
 
 static const struct cfg_section cfg_world_sections[] = {
-	{ "global", CFG_GLOBAL, 0, cfg_world_global, NULL },
-	{ "defaults", CFG_DEFAULTS, CFG_SEC_OPTNAME | CFG_SEC_DEFAULTS, cfg_world_proxy, NULL },
-	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED | CFG_SEC_FROM, cfg_world_proxy, NULL },
-	{ "backend", CFG_BACKEND, CFG_SEC_NAMED | CFG_SEC_FROM, cfg_world_proxy, NULL },
+	{ "global", CFG_GLOBAL, 0, cfg_world_global, NULL, NULL },
+	{ "defaults", CFG_DEFAULTS, CFG_SEC_OPTNAME | CFG_SEC_DEFAULTS, cfg_world_proxy, NULL,
+		NULL },
+	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED | CFG_SEC_FROM, cfg_world_proxy, NULL, NULL },
+	{ "backend", CFG_BACKEND, CFG_SEC_NAMED | CFG_SEC_FROM, cfg_world_proxy, NULL, NULL },
 	{ 0 }
 };
 

@@ -81,8 +81,8 @@ static const struct cfg_kw action_rig_kws[] = {
 };
 
 static const struct cfg_section action_rig_sections[] = {
-	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED, action_rig_begin, NULL },
-	{ "backend", CFG_BACKEND, CFG_SEC_NAMED, action_rig_begin, NULL },
+	{ "frontend", CFG_FRONTEND, CFG_SEC_NAMED, action_rig_begin, NULL, NULL },
+	{ "backend", CFG_BACKEND, CFG_SEC_NAMED, action_rig_begin, NULL, NULL },
 	{ 0 },
 };
 
