@@ -111,7 +111,7 @@ cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...)
 int
 cfg_nomem(struct cfg_ctx *ctx)
 {
-	return cfg_error(ctx, -1, "out of memory");
+	return cfg_error(ctx, -1, "out of memory.");
 }
 
 /* The end of every typed helper: name who refused the value. */

@@ -12,10 +12,10 @@ static int
 report(struct cfg_ctx *ctx, int rc)
 {
 	if (rc == -EINVAL)
-		return cfg_error(ctx, 0, "'%s': '%.60s' is not a variable's name.",
+		return cfg_error(ctx, 0, "'%s': '%.60s' is not the name of a variable.",
 			cfg_kw_name(ctx), cfg_arg(ctx, 0));
 	if (rc == -E2BIG)
-		return cfg_error(ctx, 0, "'%s': the environment is full (%d variables at most).",
+		return cfg_error(ctx, 0, "'%s': too many variables; the limit is %d.",
 				 cfg_kw_name(ctx), CFG_ENV_MAX);
 	return rc ? cfg_nomem(ctx) : 0;
 }
@@ -60,7 +60,7 @@ parse_resetenv(struct cfg_ctx *ctx)
 	const char *keep[KEEP_MAX];
 
 	if (ctx->argc > KEEP_MAX)
-		return cfg_error(ctx, KEEP_MAX, "'%s' keeps %d variables at most.",
+		return cfg_error(ctx, KEEP_MAX, "'%s': too many variables; the limit is %d.",
 			cfg_kw_name(ctx), KEEP_MAX);
 	for (int i = 0; i < ctx->argc; i++)
 		keep[i] = cfg_arg(ctx, i);

@@ -130,7 +130,7 @@ section_args(struct cfg_reader *r, const struct cfg_section *s)
 			return error_at(r, w[i].col, "out of memory");
 		i++;
 	} else if (s->flags & CFG_SEC_NAMED) {
-		return error_at(r, w[0].col, "'%s' expects an <id> argument", s->name);
+		return error_at(r, w[0].col, "'%s' expects an <id> argument.", s->name);
 	}
 	ctx->name = r->name ? r->name : "";
 	if ((s->flags & CFG_SEC_FROM) && i < n && strcmp(w[i].text, "from") == 0) {
@@ -204,7 +204,8 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 	if (section_args(r, s))
 		return skip_section(r);
 	if ((s->flags & CFG_SEC_DEFAULTS) && r->ndefaults == CFG_DEFAULTS_MAX)
-		return error_at(r, r->lexer.word[0].col, "too many defaults sections, %d at most.",
+		return error_at(r, r->lexer.word[0].col,
+			"too many defaults sections; the limit is %d.",
 				CFG_DEFAULTS_MAX);
 	/* begin() sees its name as argument 0, so that errors can point at it */
 	ctx->base = 1;
@@ -399,7 +400,8 @@ cfg_reader_text(struct cfg_reader *r, const char *name, const char *text, size_t
 
 	if (!f) {
 		cfg_diag_add(
-			r->ctx.diag, CFG_ALERT, NULL, "could not keep the text of '%s'.", name);
+			r->ctx.diag, CFG_ALERT, NULL,
+				"cannot read '%s': out of memory or too many files.", name);
 		return -1;
 	}
 	r->ctx.where = (struct cfg_where){ .file = f };

@@ -171,7 +171,7 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 	char list[LIST_MAX];
 
 	if (k->sections & ctx->section->bit && is_off_anyway(ctx, k->name)) {
-		cfg_note(ctx, -1, "'%s' is not supported, and so is off anyway.", k->name);
+		cfg_note(ctx, -1, "'%s' is not supported, so it is off already.", k->name);
 		return 0;
 	}
 	if (k->sections & ctx->section->bit)
@@ -181,7 +181,7 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 		strcmp(k->name, "server-template") != 0)
 		return warn_misplaced(ctx, k->name);
 	return cfg_error(ctx, -1,
-		"unknown keyword '%s' in '%s' section; it belongs to %s, and is not supported.",
+		"unknown keyword '%s' in '%s' section; it belongs to %s and is not supported.",
 		k->name, ctx->section->name, section_names(k->sections, list));
 }
 
@@ -274,7 +274,7 @@ unknown(struct cfg_ctx *ctx)
 			"unknown keyword '%s' in '%s' section; did you mean '%s' maybe ?", given,
 			ctx->section->name, near.best);
 	return cfg_error(
-		ctx, -1, "unknown keyword '%s' in '%s' section", given, ctx->section->name);
+		ctx, -1, "unknown keyword '%s' in '%s' section.", given, ctx->section->name);
 }
 
 /* --- dispatch ------------------------------------------------------------ */
@@ -294,11 +294,11 @@ is_said(struct cfg_ctx *ctx)
 		assert(i < CFG_ONCE_MAX);
 		ctx->once[ctx->n_once++].what = kw->once;
 	} else if (kw->flags & CFG_KW_FIRST) {
-		cfg_warn(ctx, -1, "'%s' ignored: line %u has said it already.", kw->name,
+		cfg_warn(ctx, -1, "'%s' ignored: it is already set at line %u.", kw->name,
 			ctx->once[i].line);
 		return 1;
 	} else {
-		cfg_warn(ctx, -1, "'%s' replaces what line %u said.", kw->name,
+		cfg_warn(ctx, -1, "'%s' overrides line %u.", kw->name,
 			ctx->once[i].line);
 	}
 	ctx->once[i].line = ctx->where.line;
@@ -313,7 +313,7 @@ run(struct cfg_ctx *ctx)
 	int rc;
 
 	if (kw->class == CFG_UNSUPPORTED && is_off_anyway(ctx, kw->name)) {
-		cfg_note(ctx, -1, "'%s' is not supported, and so is off anyway.", kw->name);
+		cfg_note(ctx, -1, "'%s' is not supported, so it is off already.", kw->name);
 		return 0;
 	}
 	if (kw->class == CFG_UNSUPPORTED)

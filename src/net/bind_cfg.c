@@ -25,7 +25,8 @@ add_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_spec *s
 	struct listener *ln;
 
 	if (b->n_listeners == BIND_LISTENERS_MAX)
-		return cfg_error(ctx, 0, "'%s' : more than %d addresses and ports on one line",
+		return cfg_error(ctx, 0,
+			"'%s' : too many addresses and ports on one line; the limit is %d.",
 			cfg_kw_name(ctx), BIND_LISTENERS_MAX);
 	ln = mem_zalloc(sizeof(*ln));
 	if (!ln)
@@ -68,7 +69,8 @@ add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
 		size_t n = strcspn(s, ",");
 
 		if (n >= sizeof(one))
-			return cfg_error(ctx, arg, "'%s' : an address is longer than %d bytes",
+			return cfg_error(ctx, arg,
+				"'%s' : address too long; the limit is %d bytes.",
 				cfg_kw_name(ctx), ADDRESS_MAX - 1);
 		memcpy(one, s, n);
 		one[n] = '\0';
@@ -95,7 +97,7 @@ bind_cfg_line(
 	bad = add_addresses(ctx, first, b, owner) |
 		cfg_parse_opts(ctx, CFG_OPT_BIND, first + 1, b);
 	if (!bad && b->id && b->n_listeners > 1)
-		bad = cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket",
+		bad = cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket.",
 			cfg_kw_name(ctx));
 	/* Kept even when it is wrong: the proxy has a line "bind". */
 	list_append(binds, &b->link);
@@ -153,9 +155,9 @@ opt_mss(struct cfg_ctx *ctx, void *obj)
 		return -1;
 	if (mss < 0)
 		return cfg_error(ctx, 0,
-			"'mss' : a size below the peer's is not supported, 1..%d is", MSS_MAX);
+			"'mss' : negative sizes are not supported (1..%d expected).", MSS_MAX);
 	if (mss == 0)
-		return cfg_error(ctx, 0, "'mss' : 0 is no segment size, 1..%d is", MSS_MAX);
+		return cfg_error(ctx, 0, "'mss' : '0' is out of range (1..%d).", MSS_MAX);
 	b->mss = mss;
 	return 0;
 }
@@ -184,7 +186,7 @@ opt_interface(struct cfg_ctx *ctx, void *obj)
 	size_t n = strlen(name);
 
 	if (n == 0 || n >= sizeof(b->interface))
-		return cfg_error(ctx, 0, "'interface' : names of interfaces have 1 to %d bytes",
+		return cfg_error(ctx, 0, "'interface' expects a name of 1 to %d bytes.",
 			IFACE_MAX - 1);
 	memcpy(b->interface, name, n + 1);
 	return 0;
@@ -204,7 +206,8 @@ opt_mode(struct cfg_ctx *ctx, void *obj)
 	}
 	if (mode == 0 || mode > MODE_MAX)
 		return cfg_error(
-			ctx, 0, "'mode' : '%.40s' is no octal number of 1..%o", s, MODE_MAX);
+			ctx, 0, "'mode' : '%.40s' is not an octal number (1..%o expected).", s,
+				MODE_MAX);
 	b->mode = (mode_t)mode;
 	return 0;
 }
@@ -239,7 +242,7 @@ opt_user(struct cfg_ctx *ctx, void *obj)
 	struct bind_conf *b = obj;
 
 	if (names_user(cfg_arg(ctx, 0), &b->uid) < 0)
-		return cfg_error(ctx, 0, "'user' : there is no user '%.60s'", cfg_arg(ctx, 0));
+		return cfg_error(ctx, 0, "'user' : unknown user '%.60s'.", cfg_arg(ctx, 0));
 	return 0;
 }
 
@@ -249,7 +252,7 @@ opt_group(struct cfg_ctx *ctx, void *obj)
 	struct bind_conf *b = obj;
 
 	if (names_group(cfg_arg(ctx, 0), &b->gid) < 0)
-		return cfg_error(ctx, 0, "'group' : there is no group '%.60s'", cfg_arg(ctx, 0));
+		return cfg_error(ctx, 0, "'group' : unknown group '%.60s'.", cfg_arg(ctx, 0));
 	return 0;
 }
 
@@ -299,13 +302,15 @@ opt_thread(struct cfg_ctx *ctx, void *obj)
 	uint64_t set;
 
 	if (slash && strncmp(s, "1/", 2) != 0)
-		return cfg_error(ctx, 0, "'thread' : there is one thread group, 1; not '%.*s'",
+		return cfg_error(ctx, 0,
+			"'thread' : unknown thread group '%.*s'; group 1 is the only one.",
 			(int)MIN(slash - s, 60), s);
 	if (cfg_value_set(slash ? slash + 1 : s, BIND_THREADS_MAX, &set, &err))
 		return cfg_error(ctx, 0, "'thread' : %s", err.text);
 	if (b->threads && b->threads_of_group != (slash != NULL))
 		return cfg_error(ctx, 0,
-			"'thread' : threads of a group and of the process do not mix on a line");
+			"'thread' : a line cannot name threads both of a group and of the "
+			"process.");
 	b->threads |= set;
 	b->threads_of_group = slash != NULL;
 	return 0;
@@ -325,7 +330,7 @@ opt_shards(struct cfg_ctx *ctx, void *obj)
 		n = BIND_SHARDS_BY_GROUP;
 	else if (cfg_value_int(s, 1, BIND_SHARDS_MAX, &n, &err))
 		return cfg_error(
-			ctx, 0, "'shards' : %s, nor 'by-thread' or 'by-group'", err.text);
+			ctx, 0, "'shards' : %s, 'by-thread' or 'by-group'.", err.text);
 	b->shards = (int)n;
 	return 0;
 }

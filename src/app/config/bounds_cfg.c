@@ -19,7 +19,8 @@ parse_sockbuf(struct cfg_ctx *ctx)
 	if (cfg_arg_size(ctx, 0, 0, SOCKBUF_MAX, &n))
 		return -1;
 	if (*field)
-		cfg_warn(ctx, 0, "'%s' already specified: %d stays", cfg_kw_name(ctx), *field);
+		cfg_warn(ctx, 0,
+			"'%s' ignored: it is already set to %d.", cfg_kw_name(ctx), *field);
 	else
 		*field = (int)n;
 	return 0;

@@ -120,7 +120,8 @@ draw_key(struct config *c, struct sys *sys)
 
 	if (r)
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL,
-			"no random bytes, which the tables of maps and ACLs need: %s", err_text(r));
+			"cannot get random bytes for the hash tables of maps and ACLs: %s",
+			err_text(r));
 	return r;
 }
 
@@ -165,7 +166,7 @@ check_binds(struct config *c, struct sys *sys, const char *proxy, const struct l
 		if (b->threads & UINT64_MAX >> (GLOBAL_THREADS_MAX - n))
 			continue;
 		cfg_diag_add(&c->diag, CFG_ALERT, &b->where,
-			"Proxy '%s': 'thread' only names threads that do not exist, there %s %u.",
+			"Proxy '%s': 'thread' only names threads that do not exist; there %s %u.",
 			proxy, n > 1 ? "are" : "is", n);
 		bad = 1;
 	}

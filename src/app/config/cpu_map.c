@@ -35,7 +35,7 @@ read_where(struct cfg_ctx *ctx, struct where *w)
 	slash = strchrnul(s, '/');
 	n = (size_t)(slash - s);
 	if (n >= sizeof(groups))
-		return cfg_error(ctx, 0, "'cpu-map': '%.60s' is no set of thread groups.", s);
+		return cfg_error(ctx, 0, "'cpu-map': '%.60s' is not a set of thread groups.", s);
 	memcpy(groups, s, n);
 	groups[n] = '\0';
 	w->threads = UINT64_MAX;
@@ -107,7 +107,7 @@ parse_cpu_map(struct cfg_ctx *ctx)
 	if (w.spread && check_sizes(ctx, &w, &cpus))
 		return -1;
 	if (!(w.groups & 1)) {
-		cfg_note(ctx, 0, "'cpu-map': ignored, there is one thread group: 1.");
+		cfg_note(ctx, 0, "'cpu-map' ignored: group 1 is the only thread group.");
 		return 0;
 	}
 	if (!g->cpu_map)

@@ -86,7 +86,7 @@ parse_thread_groups(struct cfg_ctx *ctx)
 
 	if (cfg_arg_int(ctx, 0, 1, 4096, &n))
 		return -1;
-	return n > 1 ? cfg_error(ctx, 0, "'thread-groups' above 1 is not supported") : 0;
+	return n > 1 ? cfg_error(ctx, 0, "'thread-groups' above 1 is not supported.") : 0;
 }
 
 static int
@@ -119,7 +119,7 @@ parse_user(struct cfg_ctx *ctx)
 	struct global_conf *g = ctx->obj;
 
 	if (names_user(cfg_arg(ctx, 0), &g->uid))
-		return cfg_error(ctx, 0, "'user': there is no user '%s'", cfg_arg(ctx, 0));
+		return cfg_error(ctx, 0, "'user': unknown user '%s'.", cfg_arg(ctx, 0));
 	return cfg_arg_dup(ctx, 0, &g->user);
 }
 
@@ -129,7 +129,7 @@ parse_group(struct cfg_ctx *ctx)
 	struct global_conf *g = ctx->obj;
 
 	if (names_group(cfg_arg(ctx, 0), &g->gid))
-		return cfg_error(ctx, 0, "'group': there is no group '%s'", cfg_arg(ctx, 0));
+		return cfg_error(ctx, 0, "'group': unknown group '%s'.", cfg_arg(ctx, 0));
 	return cfg_arg_dup(ctx, 0, &g->group);
 }
 
@@ -139,7 +139,7 @@ parse_chroot(struct cfg_ctx *ctx)
 	struct global_conf *g = ctx->obj;
 
 	if (cfg_arg(ctx, 0)[0] != '/')
-		return cfg_error(ctx, 0, "'chroot' needs an absolute path");
+		return cfg_error(ctx, 0, "'chroot' expects an absolute path.");
 	return cfg_arg_dup(ctx, 0, &g->chroot);
 }
 
@@ -152,9 +152,11 @@ parse_node(struct cfg_ctx *ctx)
 
 	if (s[n])
 		return cfg_error(
-			ctx, 0, "'node' takes letters, digits, '-' and '_'; not '%c'", s[n]);
+			ctx, 0, "'node' : character '%c' is not permitted (letters, digits, '-' "
+				"and '_' expected).", s[n]);
 	if (n == 0 || n > GLOBAL_NAME_MAX)
-		return cfg_error(ctx, 0, "'node' takes 1 to %d characters", GLOBAL_NAME_MAX);
+		return cfg_error(ctx, 0,
+			"'node' expects a name of 1 to %d characters.", GLOBAL_NAME_MAX);
 	return cfg_arg_dup(ctx, 0, field(ctx));
 }
 
@@ -165,7 +167,8 @@ parse_localpeer(struct cfg_ctx *ctx)
 
 	if (strlen(cfg_arg(ctx, 0)) > GLOBAL_NAME_MAX)
 		return cfg_error(
-			ctx, 0, "'localpeer' takes %d characters at most", GLOBAL_NAME_MAX);
+			ctx, 0, "'localpeer' : too long; the limit is %d characters.",
+				GLOBAL_NAME_MAX);
 	if (cfg_env_set(ctx->env, "HAPROXY_LOCALPEER", cfg_arg(ctx, 0)))
 		return cfg_nomem(ctx);
 	return cfg_arg_dup(ctx, 0, &g->localpeer);
@@ -200,7 +203,7 @@ parse_stats_socket(struct cfg_ctx *ctx)
 	if (bind_cfg_line(ctx, 0, &g->admin_binds, NULL, &b) < 0)
 		return -1;
 	if (b->accept_proxy)
-		return cfg_error(ctx, 0, "'stats socket' : 'accept-proxy' is for frontends.");
+		return cfg_error(ctx, 0, "'stats socket' : 'accept-proxy' is not supported.");
 	return 0;
 }
 
@@ -228,7 +231,7 @@ static const struct cfg_kw kws[] = {
 	KW_FIELD("ulimit-n", parse_fds, ulimit_n, "<number>",
 		"Limit on descriptors; derived from maxconn when not given."),
 	KW_FIELD("fd-hard-limit", parse_fds, fd_hard_limit, "<number>",
-		"Most descriptors to use, whatever the system allows."),
+		"Most descriptors to use; by default as many as the system allows."),
 	KW("nbthread", 1, 1, parse_nbthread, "<number>",
 		"Number of workers, each a thread; without it as many as there are CPUs."),
 	KW("thread-hard-limit", 1, 1, parse_thread_hard_limit, "<number>",
@@ -251,9 +254,10 @@ static const struct cfg_kw kws[] = {
 	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",
 		"Where the admin commands are served."),
 	KW_FIELD("stats timeout", parse_time, stats_timeout_ms, "<time>",
-		"How long an admin connection may be idle."),
-	KW("stats maxconn", 1, 1, parse_stats_maxconn, "<number>", "Admin connections at once."),
-	KW_FLAG("daemon", daemon, "Run in the background."),
+		"How long an admin connection may be idle, 10 s by default."),
+	KW("stats maxconn", 1, 1, parse_stats_maxconn, "<number>",
+		"Admin connections at once, 10 by default."),
+	KW_FLAG("daemon", daemon, "Runs in the background."),
 	KW_FLAG("quiet", quiet, "Print nothing at start but errors."),
 	KW_FLAG("zero-warning", zero_warning, "Warnings refuse the configuration."),
 	KW_FLAG("strict-limits", strict_limits,
@@ -274,7 +278,10 @@ static const struct cfg_kw kws[] = {
 };
 
 static const struct cfg_section sections[] = {
-	{ .name = "global", .bit = CFG_GLOBAL, .begin = begin_global },
+	{ .name = "global",
+		.bit = CFG_GLOBAL,
+		.begin = begin_global,
+		.doc = "Settings of the process. It may appear several times." },
 	{ 0 },
 };
 

@@ -1,9 +1,5 @@
-/*
- * Keywords of `global` that a file written for HAProxy may hold and that have nothing to act on
- * here: defaults for TLS and HTTP that no line uses (a line that would use them is an error of its
- * own), sizes of caches that do not exist, and switches for what is never done. Each says why in a
- * notice.
- */
+/* Keywords of `global` that are accepted and have no effect here, each with the reason that its
+ * notice gives. */
 #include "app/config/global.h"
 
 #define HINT(n, hi, why)                                                                         \
@@ -12,11 +8,12 @@
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .min = 0, .max = hi,            \
 	  .class = CFG_HINT, .doc = why }
 
-#define TLS "a default for TLS, which no line uses yet"
-#define HTTP "a setting of HTTP, which is not forwarded yet"
-#define CHECKS "a setting of health checks, which are not made yet"
-#define ABSENT "there is nothing of the kind to size or limit"
-#define NEVER "switches off what is never done"
+#define TLS "TLS is not supported"
+#define H2 "HTTP/2 is not supported"
+#define COMPRESSION "compression is not supported"
+#define CHECKS "health checks are not supported"
+#define ABSENT "tacit has nothing of the kind"
+#define NEVER "tacit never does it"
 
 static const struct cfg_kw kws[] = {
 	HINT("ca-base", 1, TLS),
@@ -42,15 +39,15 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.ssl.lifetime", 1, TLS),
 	HINT("tune.ssl.maxrecord", 1, TLS),
 	HINT("tune.ssl.ssl-ctx-cache-size", 1, TLS),
-	HINT("tune.h2.header-table-size", 1, HTTP),
-	HINT("tune.h2.initial-window-size", 1, HTTP),
-	HINT("tune.h2.max-concurrent-streams", 1, HTTP),
-	HINT("tune.h2.max-frame-size", 1, HTTP),
+	HINT("tune.h2.header-table-size", 1, H2),
+	HINT("tune.h2.initial-window-size", 1, H2),
+	HINT("tune.h2.max-concurrent-streams", 1, H2),
+	HINT("tune.h2.max-frame-size", 1, H2),
 	HINT("tune.http.logurilen", 1, "request lines are cut at 1024 bytes in logs"),
-	HINT("tune.comp.maxlevel", 1, HTTP),
-	HINT("maxcompcpuusage", 1, HTTP),
-	HINT("maxcomprate", 1, HTTP),
-	HINT("maxzlibmem", 1, HTTP),
+	HINT("tune.comp.maxlevel", 1, COMPRESSION),
+	HINT("maxcompcpuusage", 1, COMPRESSION),
+	HINT("maxcomprate", 1, COMPRESSION),
+	HINT("maxzlibmem", 1, COMPRESSION),
 	HINT("spread-checks", 1, CHECKS),
 	HINT("max-spread-checks", 1, CHECKS),
 	HINT("tune.buffers.limit", 1, ABSENT),

@@ -15,7 +15,8 @@ parse_maxpipes(struct cfg_ctx *ctx)
 		return -1;
 	/* As in HAProxy the first line counts. */
 	if (g->splice.maxpipes)
-		cfg_warn(ctx, 0, "'maxpipes' already specified: %d stays", g->splice.maxpipes);
+		cfg_warn(ctx, 0,
+			"'maxpipes' ignored: it is already set to %d.", g->splice.maxpipes);
 	else
 		g->splice.maxpipes = n;
 	return 0;
@@ -40,7 +41,8 @@ parse_pipesize(struct cfg_ctx *ctx)
 	if (cfg_arg_size(ctx, 0, 0, PIPE_SIZE_MAX, &n))
 		return -1;
 	if (n > 0 && n < PIPE_SIZE_MIN)
-		return cfg_error(ctx, 0, "'tune.pipesize' must be 0 or at least %d", PIPE_SIZE_MIN);
+		return cfg_error(ctx, 0,
+			"'tune.pipesize' must be 0 or at least %d.", PIPE_SIZE_MIN);
 	g->splice.pipesize = (int)n;
 	return 0;
 }
@@ -98,18 +100,16 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_nosplice,
 		.doc = "Copies all data, whatever the options say." },
 	KW("tune.pipesize", parse_pipesize, "<bytes>",
-		"What a pipe is to hold; 0 takes the system's default. A user who is not "
-		"privileged may be given less."),
+		"Size of a pipe; 0 takes the system's default. The system may give a process "
+		"without privileges less."),
 	KW("tune.splice.after", parse_after, "<bytes>",
-		"What a side must have sent without a pause to be a stream, which is spliced with "
-		"option splice-auto and otherwise read in bigger pieces."),
+		"Bytes that one side must send without a pause before the transfer is spliced or "
+		"read in bigger pieces."),
 	KW("tune.bulk.bufsize", parse_stream_bufsize, "<bytes>",
-		"How much is read at once from a side that has sent tune.splice.after bytes "
-		"without a pause, and is not spliced; 0: tune.bufsize as always."),
+		"Bytes read at once of a bulk transfer that is not spliced; 0 takes tune.bufsize."),
 	SWITCH("tune.bulk.turn", parse_stream_turn, "<bytes>",
-		"How much of bulk transfers (see tune.splice.after) is forwarded between two looks "
-		"at everybody else; eight times as much while nobody else has anything to say; "
-		"0: as much as there is."),
+		"Bytes of all bulk transfers that a worker forwards before it serves other "
+		"connections; eight times as many while there are none; 0 sets no limit."),
 	{ 0 },
 };
 

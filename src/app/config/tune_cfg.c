@@ -93,7 +93,8 @@ parse_use_poller(struct cfg_ctx *ctx)
 
 	if (!poller_find(cfg_arg(ctx, 0)))
 		return cfg_error(ctx, 0,
-			"'use-poller': no poller '%s' (epoll, ev:epoll, ev:poll, ev:select)",
+			"'use-poller' : unknown poller '%s' (epoll, ev:epoll, ev:poll or "
+			"ev:select expected).",
 			cfg_arg(ctx, 0));
 	return cfg_arg_dup(ctx, 0, &g->poller);
 }
@@ -121,7 +122,7 @@ parse_maxaccept(struct cfg_ctx *ctx)
 	if (cfg_arg_int(ctx, 0, -1, GLOBAL_MAXACCEPT_MAX, &n))
 		return -1;
 	if (n == 0)
-		return cfg_error(ctx, 0, "'tune.maxaccept' must not be 0");
+		return cfg_error(ctx, 0, "'tune.maxaccept' must not be 0.");
 	g->maxaccept = n < 0 ? GLOBAL_MAXACCEPT_MAX : n;
 	return 0;
 }
@@ -152,7 +153,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(lazy),
-		.doc = "Register a descriptor only after a read or write said that it must wait." },
+		.doc = "Registers a descriptor only after a read or write would have blocked; on "
+			"by default." },
 	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
 		"Print the system calls made while serving (all: and before), by name and per "
 		"connection, at the end."),
@@ -185,7 +187,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Wake another worker for what it is sent only when it sleeps; on unless "
 		       "said otherwise." },
 	KW("use-poller", parse_use_poller, "{ epoll | ev:epoll | ev:poll | ev:select }",
-		"How the kernel is asked which descriptors are ready."),
+		"How the kernel is asked which descriptors are ready; epoll by default."),
 	{ .name = "noepoll",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
@@ -198,11 +200,11 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_flag,
 		.arg = FIELD(no_poll),
 		.doc = "Do without poll." },
-	KW("tune.bufsize", parse_bufsize, "<bytes>", "Size of a buffer."),
+	KW("tune.bufsize", parse_bufsize, "<bytes>", "Size of a buffer, 16384 by default."),
 	KW("tune.maxaccept", parse_maxaccept, "<number>",
-		"Connections that one event of a listener may bring."),
+		"Connections that one event of a listener may bring, 64 by default."),
 	KW("tune.maxpollevents", parse_maxpollevents, "<number>",
-		"Events taken from the kernel at once."),
+		"Events taken from the kernel at once, 200 by default."),
 	{ 0 },
 };
 

@@ -17,7 +17,7 @@ parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
 	int64_t v;
 
 	if (n < 2 || n - 2 >= sizeof(text) || arg[n - 1] != ')')
-		return cfg_error(ctx, 0, "'balance' : 'random' takes a number in parentheses");
+		return cfg_error(ctx, 0, "'balance random' expects a number in parentheses.");
 	if (n == 2)
 		return 0;
 	memcpy(text, arg + 1, n - 2);
@@ -31,7 +31,7 @@ parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
 static int
 unexpected(struct cfg_ctx *ctx, int i)
 {
-	return cfg_error(ctx, i, "'balance' cannot handle unexpected argument '%.60s'",
+	return cfg_error(ctx, i, "'balance' cannot handle unexpected argument '%.60s'.",
 		cfg_arg(ctx, i));
 }
 
@@ -44,7 +44,7 @@ parse_uri(struct cfg_ctx *ctx, struct balance_by *by)
 		int v = 0, takes = strcmp(arg, "len") == 0 || strcmp(arg, "depth") == 0;
 
 		if (takes && i + 1 == ctx->argc)
-			return cfg_error(ctx, i, "'balance uri' : '%s' takes a number", arg);
+			return cfg_error(ctx, i, "'balance uri' : '%s' expects a number.", arg);
 		if (takes && cfg_arg_int(ctx, i + 1, 1, BALANCE_URI_MAX, &v) < 0)
 			return -1;
 		if (strcmp(arg, "whole") == 0)
@@ -69,7 +69,7 @@ parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 	int ignored;
 
 	if (ctx->argc < 2)
-		return cfg_error(ctx, 0, "'balance url_param' takes the name of a parameter");
+		return cfg_error(ctx, 0, "'balance url_param' expects the name of a parameter.");
 	/* The body of a POST is looked at without it too. */
 	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") != 0)
 		return unexpected(ctx, 2);
@@ -94,7 +94,7 @@ parse_hash(struct cfg_ctx *ctx, struct balance_by *by)
 	size_t used;
 
 	if (ctx->argc < 2)
-		return cfg_error(ctx, 0, "'balance hash' takes an expression");
+		return cfg_error(ctx, 0, "'balance hash' expects an expression.");
 	if (ctx->argc > 2)
 		return unexpected(ctx, 2);
 	by->where = cfg_arg_where(ctx, 1);
@@ -112,7 +112,8 @@ parse_hdr(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
 	size_t n = strlen(paren);
 
 	if (n < 3 || paren[n - 1] != ')')
-		return cfg_error(ctx, 0, "'balance hdr' takes the name of a field in parentheses");
+		return cfg_error(ctx, 0,
+			"'balance hdr' expects the name of a header in parentheses.");
 	if (ctx->argc > 1 && strcmp(cfg_arg(ctx, 1), "use_domain_only") != 0)
 		return unexpected(ctx, 1);
 	if (ctx->argc > 2)
@@ -171,7 +172,7 @@ parse_balance(struct cfg_ctx *ctx)
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
 		if (strlen(others[i]) == n && strncmp(arg, others[i], n) == 0)
 			return cfg_error(
-				ctx, 0, "'balance %.*s' is not supported yet", (int)n, arg);
+				ctx, 0, "'balance %.*s' is not supported.", (int)n, arg);
 	}
 	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_HASH; algo++) {
 		const char *name = balance_name((enum balance_algo)algo);
@@ -206,7 +207,7 @@ parse_hash_type(struct cfg_ctx *ctx)
 	t.avalanche = t.consistent && ctx->argc == 1;
 	if (ctx->argc > 1) {
 		if (strcmp(cfg_arg(ctx, 1), "wt6") == 0 || strcmp(cfg_arg(ctx, 1), "none") == 0)
-			return cfg_error(ctx, 1, "'hash-type' : function '%s' is not supported",
+			return cfg_error(ctx, 1, "'hash-type' : function '%s' is not supported.",
 				cfg_arg(ctx, 1));
 		if (cfg_arg_enum(ctx, 1, functions, &v) < 0)
 			return -1;
@@ -231,7 +232,7 @@ parse_factor(struct cfg_ctx *ctx)
 	if (cfg_arg_int(ctx, 0, 0, BALANCE_FACTOR_MAX, &v) < 0)
 		return -1;
 	if (v != 0 && v < BALANCE_FACTOR_MIN)
-		return cfg_error(ctx, 0, "'hash-balance-factor' : above 100, or 0 for no bound");
+		return cfg_error(ctx, 0, "'hash-balance-factor' must be 0 or above 100.");
 	p->hash_balance_factor = (unsigned int)v;
 	return 0;
 }

@@ -20,7 +20,8 @@ capture_cfg_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char
 		return 0;
 	case -ERR_FULL:
 		return cfg_error(ctx, arg,
-			"more than %d captures of a kind, or %d bytes of them, in one section",
+			"too many captures in one section; the limits are %d of a kind and %d "
+			"bytes.",
 			CAPTURES_MAX, CAPTURE_ROOM_MAX);
 	default:
 		return cfg_nomem(ctx);
@@ -32,7 +33,7 @@ need_len(struct cfg_ctx *ctx)
 {
 	if (strcmp(cfg_arg(ctx, 1), "len") == 0)
 		return 0;
-	return cfg_error(ctx, 1, "'%s' : 'len' is expected, not '%s'", cfg_kw_name(ctx),
+	return cfg_error(ctx, 1, "'%s' expects 'len', not '%s'.", cfg_kw_name(ctx),
 		cfg_arg(ctx, 1));
 }
 
@@ -55,7 +56,7 @@ parse_cookie(struct cfg_ctx *ctx)
 	if (need_len(ctx) < 0)
 		return -1;
 	if (!cfg_arg(ctx, 0)[0])
-		return cfg_error(ctx, 0, "'%s' : a name is expected", cfg_kw_name(ctx));
+		return cfg_error(ctx, 0, "'%s' expects a name.", cfg_kw_name(ctx));
 	capture_forget(&p->captures, CAPTURE_COOKIE);
 	if (capture_cfg_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i) < 0)
 		return -1;

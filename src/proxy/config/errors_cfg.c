@@ -98,7 +98,8 @@ parse_errorloc(struct cfg_ctx *ctx)
 	if (rc == -ERR_NOMEM)
 		return cfg_nomem(ctx);
 	if (rc < 0)
-		return cfg_error(ctx, 1, "'%s' : the URL holds a byte that no header can.",
+		return cfg_error(ctx, 1,
+			"'%s' : the URL contains a character that a header cannot hold.",
 			cfg_kw_name(ctx));
 	return add(ctx, 1u << id, r, NULL, 1);
 }
@@ -146,7 +147,7 @@ take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
 		return cfg_error(ctx, ctx->argc, "'http-error' : 'hdr' expects <name> and <fmt>.");
 	if (!http_name_is_valid(name) || !http_value_is_valid(value))
 		return cfg_error(ctx, http_name_is_valid(name) ? i + 2 : i + 1,
-			"'http-error' : no header can look like that.");
+			"'http-error' : 'hdr' expects a valid name and value.");
 	if (http_field_is_framing(http_field_id(name)) ||
 		http_field_id(name) == HTTP_F_CONTENT_TYPE) {
 		cfg_warn(ctx, i + 1, "header '%s' always ignored by the http reply.", name.p);
@@ -179,7 +180,7 @@ take_source(struct cfg_ctx *ctx, int i, struct custom *c)
 		return 0;
 	if (c->source)
 		return cfg_error(ctx, i,
-			"'http-error' : '%s' stands beside '%s': one is enough.", word,
+			"'http-error' : '%s' cannot be combined with '%s'.", word,
 			cfg_arg(ctx, c->source));
 	c->source = i;
 	if (k == 0) {
@@ -305,7 +306,8 @@ fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
 		return p->text ? 0 : cfg_nomem(ctx);
 	}
 	if (strlen(c->body.p) != c->body.len)
-		return cfg_error(ctx, c->source + 1, "'http-error' : file '%s' holds a NUL.",
+		return cfg_error(ctx, c->source + 1,
+			"'http-error' : file '%s' contains a NUL byte.",
 			cfg_arg(ctx, c->source + 1));
 	return compile(ctx, c->source + 1, c->body.p, &p->fmt);
 }
@@ -398,7 +400,9 @@ static const struct cfg_section sections[] = {
 	{ .name = "http-errors",
 		.bit = CFG_HTTP_ERRORS,
 		.flags = CFG_SEC_NAMED,
-		.begin = begin_group },
+		.begin = begin_group,
+		.doc = "Answers that proxies take with errorfiles, in place of the built-in "
+			"ones." },
 	{ 0 },
 };
 

@@ -13,7 +13,7 @@ take_header(struct cfg_ctx *ctx, int i, struct forward_option *o)
 		return cfg_error(
 			ctx, i, "'%s header' expects <header_name> as argument.", cfg_kw_name(ctx));
 	if (!http_name_is_valid(str_of(cfg_arg(ctx, i))))
-		return cfg_error(ctx, i, "'%s header' : '%s' is no name of a header.",
+		return cfg_error(ctx, i, "'%s header' : '%s' is not a valid header name.",
 			cfg_kw_name(ctx), cfg_arg(ctx, i));
 	return cfg_arg_dup(ctx, i, &o->header);
 }

@@ -117,11 +117,12 @@ retry_word(struct cfg_ctx *ctx, int i, uint32_t *bits)
 		return 0;
 	}
 	if (strcmp(word, "none") == 0)
-		return ctx->argc == 1 ? 0 : cfg_error(ctx, i, "'retry-on' : 'none' stands alone");
+		return ctx->argc == 1 ? 0 : cfg_error(ctx, i,
+			"'retry-on' : 'none' cannot be combined with others.");
 	if (strcmp(word, "0rtt-rejected") == 0)
 		return cfg_error(
-			ctx, i, "'retry-on 0rtt-rejected' is not supported: there is no TLS");
-	return cfg_error(ctx, i, "'retry-on' : unknown keyword '%.40s'", word);
+			ctx, i, "'retry-on 0rtt-rejected' is not supported.");
+	return cfg_error(ctx, i, "'retry-on' : unknown keyword '%.40s'.", word);
 }
 
 static int
@@ -201,7 +202,8 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_reuse,
 		.syntax = "never|safe|aggressive|always",
-		.doc = "Which requests may use a connection that another session left idle." },
+		.doc = "Which requests may use a connection that another session left idle; safe "
+		       "by default." },
 	{ .name = "monitor fail",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 2,
@@ -218,13 +220,13 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<uri>",
 		.doc = "Requests for it are answered at once, and not logged." },
 	OPTION("abortonclose", CFG_BE, OPT_ABORTONCLOSE,
-		"A client that has ended its side is not waited for a server for."),
+		"Ends a request that waits for a server when its client has ended its side."),
 	OPTION("http-buffer-request", CFG_PROXIES, OPT_HTTP_BUFFER_REQUEST,
 		"Waits for the whole body of a request, or a full buffer, before going on."),
 	OPTION("http-ignore-probes", CFG_FE, OPT_HTTP_IGNORE_PROBES,
 		"A client that never sent a byte gets no answer, no log line and is not counted."),
 	PERSISTENCE("http-keep-alive", HTTP_KEEP_ALIVE,
-		"Connections stay open between requests on both sides."),
+		"Connections stay open between requests on both sides. The default."),
 	{ .name = "option http-no-delay",
 		.sections = CFG_PROXIES,
 		.flags = CFG_KW_NO,

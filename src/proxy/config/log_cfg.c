@@ -53,7 +53,7 @@ parse_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
 		return 0;
 	else if (cfg_value_int(number, 0, FD_MAX, &fd, NULL) < 0) {
 		*bad = cfg_error(
-			ctx, 0, "'fd@' takes a number of 0 to %d, not '%s'", FD_MAX, number);
+			ctx, 0, "'fd@' expects a number (0..%d), not '%s'.", FD_MAX, number);
 		return 1;
 	}
 	out->kind = LOG_DEST_FD;
@@ -85,7 +85,8 @@ parse_target(struct cfg_ctx *ctx, struct log_dest *out)
 		return bad;
 	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
 		if (has_prefix(s, streams[i], &rest))
-			return cfg_error(ctx, 0, "log targets of the kind '%s' are not supported",
+			return cfg_error(ctx, 0,
+				"'log' : targets of the kind '%s' are not supported.",
 				streams[i]);
 	if (addr_parse(without_prefix(s), ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME, &spec, &why) < 0)
 		return cfg_error(ctx, 0, "'%s': %s", s, why);
@@ -113,13 +114,14 @@ parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 			n = log_form_parse(value);
 			if (n < 0)
 				return cfg_error(ctx, *i + 1,
-					"unknown log format '%s'; there are local, rfc3164, "
+					"'log' : unknown format '%s'; the formats are local, "
+					"rfc3164, "
 					"rfc5424, priority, short, timed, iso and raw",
 					value);
 			l->form = (enum log_form)n;
 			l->form_set = 1;
 		} else if (strcmp(word, "sample") == 0) {
-			return cfg_error(ctx, *i, "'sample' is not supported");
+			return cfg_error(ctx, *i, "'log' : 'sample' is not supported.");
 		} else {
 			return 0;
 		}
@@ -136,7 +138,8 @@ parse_level(struct cfg_ctx *ctx, int i, enum log_level *out)
 	n = log_level_parse(cfg_arg(ctx, i));
 	if (n < 0)
 		return cfg_error(ctx, i,
-			"unknown log level '%s'; there are emerg, alert, crit, err, warning, "
+			"'log' : unknown level '%s'; the levels are emerg, alert, crit, err, "
+			"warning, "
 			"notice, info and debug",
 			cfg_arg(ctx, i));
 	*out = (enum log_level)n;
@@ -149,19 +152,20 @@ parse_line(struct cfg_ctx *ctx, struct log_line *l)
 	int i = 1;
 
 	if (ctx->argc < 2)
-		return cfg_error(ctx, -1, "'log' takes an address and a facility%s",
+		return cfg_error(ctx, -1, "'log' expects an address and a facility%s.",
 				 is_global(ctx) ? "" : ", or 'global'");
 	if (parse_target(ctx, &l->dest) < 0 || parse_settings(ctx, &i, l) < 0)
 		return -1;
 	l->facility = log_facility_parse(cfg_arg(ctx, i));
 	if (l->facility < 0 && i >= ctx->argc)
-		return cfg_error(ctx, -1, "'log' takes a facility, such as local0 or daemon");
+		return cfg_error(ctx, -1, "'log' expects a facility, such as local0 or daemon.");
 	if (l->facility < 0)
-		return cfg_error(ctx, i, "unknown log facility '%s'", cfg_arg(ctx, i));
+		return cfg_error(ctx, i, "'log' : unknown facility '%s'.", cfg_arg(ctx, i));
 	if (parse_level(ctx, i + 1, &l->level) < 0 || parse_level(ctx, i + 2, &l->minlevel) < 0)
 		return -1;
 	if (i + 3 < ctx->argc)
-		return cfg_error(ctx, i + 3, "unexpected argument '%s'", cfg_arg(ctx, i + 3));
+		return cfg_error(ctx, i + 3,
+			"'log' cannot handle unexpected argument '%s'.", cfg_arg(ctx, i + 3));
 	return 0;
 }
 
@@ -181,7 +185,8 @@ add_line(struct cfg_ctx *ctx, struct list *to)
 	struct log_line *l;
 
 	if (count(to) == LOG_LINES_MAX)
-		return cfg_error(ctx, -1, "more than %d log lines in one section", LOG_LINES_MAX);
+		return cfg_error(ctx, -1,
+			"too many 'log' lines in one section; the limit is %d.", LOG_LINES_MAX);
 	l = mem_alloc(sizeof(*l));
 	if (!l)
 		return cfg_nomem(ctx);
@@ -202,7 +207,7 @@ parse_log(struct cfg_ctx *ctx)
 
 	if (ctx->form != CFG_FORM_SET) {
 		if (ctx->argc > 0)
-			return cfg_error(ctx, 0, "'no log' takes no arguments");
+			return cfg_error(ctx, 0, "'no log' expects no arguments.");
 		log_lines_free(lines);
 		if (p)
 			p->options &= ~(unsigned int)OPT_LOG_GLOBAL;
@@ -212,9 +217,10 @@ parse_log(struct cfg_ctx *ctx)
 		return add_line(ctx, lines);
 	if (!p)
 		return cfg_error(
-			ctx, 0, "'log global' has no meaning in the section global itself");
+			ctx, 0, "'log global' is not allowed in the 'global' section.");
 	if (ctx->argc > 1)
-		return cfg_error(ctx, 1, "unexpected argument '%s'", cfg_arg(ctx, 1));
+		return cfg_error(ctx, 1,
+			"'log' cannot handle unexpected argument '%s'.", cfg_arg(ctx, 1));
 	p->options |= OPT_LOG_GLOBAL;
 	return 0;
 }
@@ -229,11 +235,13 @@ parse_word(struct cfg_ctx *ctx, char **out)
 
 	if (strlen(s) > LOG_TAG_MAX)
 		return cfg_error(
-			ctx, 0, "'%s' takes at most %d characters", cfg_kw_name(ctx), LOG_TAG_MAX);
+			ctx, 0, "'%s' : too long; the limit is %d characters.", cfg_kw_name(ctx),
+				LOG_TAG_MAX);
 	for (const char *p = s; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			return cfg_error(
-				ctx, 0, "'%s' takes no control characters", cfg_kw_name(ctx));
+				ctx, 0, "'%s' : control characters are not allowed.",
+					cfg_kw_name(ctx));
 	return cfg_arg_dup(ctx, 0, out);
 }
 

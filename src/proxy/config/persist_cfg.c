@@ -41,7 +41,8 @@ take_age(struct cfg_ctx *ctx, struct line *l, unsigned int *out)
 	uint64_t ms;
 
 	if (++l->at == ctx->argc)
-		return cfg_error(ctx, l->at - 1, "'cookie' : '%s' expects a time in seconds", what);
+		return cfg_error(ctx, l->at - 1,
+			"'cookie' : '%s' expects a time in seconds.", what);
 	if (cfg_arg_time(ctx, l->at, CFG_UNIT_S, 0, AGE_MAX_MS, &ms))
 		return -1;
 	*out = (unsigned int)((ms + 999) / 1000);
@@ -54,7 +55,7 @@ take_text(struct cfg_ctx *ctx, struct line *l, const char *prefix, struct sbuf *
 	const char *what = cfg_arg(ctx, l->at), *text;
 
 	if (++l->at == ctx->argc)
-		return cfg_error(ctx, l->at - 1, "'cookie' : '%s' expects a value", what);
+		return cfg_error(ctx, l->at - 1, "'cookie' : '%s' expects a value.", what);
 	text = cfg_arg(ctx, l->at);
 	if (!*text || strchr(text, ';') || !http_value_is_valid(str_of(text)))
 		return cfg_error(ctx, l->at, "'cookie' : '%.60s' cannot be a cookie's %s", text,
@@ -109,7 +110,7 @@ take_word(struct cfg_ctx *ctx, struct line *l)
 	if (strcmp(word, "maxlife") == 0)
 		return take_age(ctx, l, &l->conf->max_life);
 	if (strcmp(word, "dynamic") == 0)
-		return cfg_error(ctx, l->at, "'cookie' : 'dynamic' is not supported");
+		return cfg_error(ctx, l->at, "'cookie' : 'dynamic' is not supported.");
 	return cfg_error(ctx, l->at,
 		"'cookie' supports 'rewrite', 'insert', 'prefix', 'indirect', 'nocache', "
 		"'postonly', 'preserve', 'httponly', 'secure', 'domain', 'maxidle', 'maxlife' and "
@@ -128,7 +129,8 @@ put_attrs(struct cfg_ctx *ctx, struct line *l)
 		l->httponly ? "; HttpOnly" : "", l->secure ? "; Secure" : "",
 		l->attrs.p ? l->attrs.p : "");
 	if (all.failed || l->domains.failed || l->attrs.failed)
-		r = cfg_error(ctx, 0, "'cookie' : attributes of more than %d bytes", ATTRS_MAX);
+		r = cfg_error(ctx, 0,
+			"'cookie' : attributes too long; the limit is %d bytes.", ATTRS_MAX);
 	else if (all.len && !(l->conf->attrs = mem_strdup(all.p)))
 		r = cfg_nomem(ctx);
 	sbuf_fini(&all);
@@ -156,7 +158,7 @@ parse_cookie(struct cfg_ctx *ctx)
 	persist_conf_drop_cookie(l.conf);
 	l.conf->where = cfg_arg_where(ctx, 0);
 	if (!http_name_is_valid(str_of(cfg_arg(ctx, 0))))
-		return cfg_error(ctx, 0, "'cookie' : '%.60s' cannot be the name of a cookie",
+		return cfg_error(ctx, 0, "'cookie' : '%.60s' is not a valid cookie name.",
 			cfg_arg(ctx, 0));
 	sbuf_init(&l.domains, ATTRS_MAX);
 	sbuf_init(&l.attrs, ATTRS_MAX);

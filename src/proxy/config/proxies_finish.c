@@ -18,20 +18,22 @@ proxy_of(struct list *it)
 
 /* --- where connections go --- */
 
-/* Mode tcp in front of mode http would have to change over with bytes at hand. */
+/* HAProxy upgrades a session of mode tcp to HTTP; here it would have to leave mode tcp with bytes
+ * already read. */
 static void
-check_modes(const struct proxy *p, const struct proxy *be, const char *what, struct cfg_diag *d)
+check_modes(const struct proxy *p, const struct proxy *be, const char *what,
+	const struct cfg_where *where, struct cfg_diag *d)
 {
 	static const char *const names[] = { [PROXY_TCP] = "tcp", [PROXY_HTTP] = "http" };
 
 	if (p->mode == be->mode)
 		return;
-	cfg_diag_add(d, CFG_ALERT, NULL,
+	cfg_diag_add(d, CFG_ALERT, where,
 		"%s %s '%s' (%s:%u) tries to use incompatible %s backend '%s' (%s:%u) %s (see "
 		"'mode')%s.",
 		names[p->mode], proxy_kind(p), p->name, proxy_file(p), p->where.line,
 		names[be->mode], be->name, proxy_file(be), be->where.line, what,
-		p->mode == PROXY_TCP ? "; HTTP behind a tcp frontend is not supported" : "");
+		p->mode == PROXY_TCP ? "; upgrading a tcp session to HTTP is not supported" : "");
 }
 
 static struct proxy *
@@ -63,7 +65,7 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 			: find_target(ps, p, "use_backend", u->name, &u->where, d);
 
 		if (be)
-			check_modes(p, be, "in a 'use_backend' rule", d);
+			check_modes(p, be, "in a 'use_backend' rule", &u->where, d);
 		route_check(p, u, ps, d);
 		p->route_looks |= u->looks;
 		u->be = be && !be->disabled ? be : NULL;
@@ -79,11 +81,12 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 		fallback = find_target(
 			ps, p, "default_backend", p->default_be_name, &p->default_be_where, d);
 		if (fallback)
-			check_modes(p, fallback, "as its default backend", d);
+			check_modes(p, fallback, "as its default backend",
+				&p->default_be_where, d);
 		if ((p->caps & PROXY_BE) && !list_is_empty(&p->servers))
 			cfg_diag_add(d, CFG_WARNING, &p->default_be_where,
-				"proxy '%s' : 'default_backend' comes before its own servers, "
-				"which its clients never reach.",
+				"proxy '%s' : 'default_backend' takes precedence over its servers, "
+				"which are never used.",
 				p->name);
 	}
 	p->fallback_be = fallback;
@@ -109,9 +112,9 @@ check_offsets(const struct proxy *p, const struct server *s, struct cfg_diag *d)
 					port + s->spec.port_offset <= 65535))
 				continue;
 			cfg_diag_add(d, CFG_WARNING, &s->where,
-				"server '%s/%s' : clients of %s '%s' that come to port %d would go "
-				"to port %d, which does not exist.",
-				s->be->name, s->name, proxy_kind(p), p->name, port,
+				"server '%s/%s' : port %d of %s '%s' maps to port %d, which is out "
+				"of range.",
+				s->be->name, s->name, port, proxy_kind(p), p->name,
 				port + s->spec.port_offset);
 			return;
 		}
@@ -141,7 +144,7 @@ check_timeouts(const struct proxy *p, struct cfg_diag *d)
 	if ((client || server) && !p->errors_read)
 		cfg_diag_add(d, CFG_WARNING, NULL,
 			"missing timeouts for %s '%s'.\n"
-			"Connections that hang would stay for ever, and pile up. Please set these\n"
+			"Without them connections that hang are never closed. Please set these\n"
 			"timeouts to more than zero: 'client', 'connect', 'server'.",
 			proxy_kind(p), p->name);
 }
@@ -177,8 +180,8 @@ fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag
 	if (src->addr.len && s->addr.len && addr_family(&s->addr) != AF_UNIX &&
 		addr_family(&src->addr) != addr_family(&s->addr))
 		cfg_diag_add(d, CFG_WARNING, &s->where,
-			"server '%s/%s' : its source is of another family than its address: no "
-			"connection can be made.",
+			"server '%s/%s' : the source and the address are of different families; "
+			"connections will fail.",
 			s->be->name, s->name);
 }
 
@@ -206,7 +209,7 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 		r = balance_init(p);
 	if (r < 0)
 		cfg_diag_add(d, CFG_ALERT, &p->where, "%s '%s': %s", proxy_kind(p), p->name,
-			r == -ERR_FULL ? "more servers than a backend can have (4095)"
+			r == -ERR_FULL ? "too many servers; the limit is 4095."
 				       : err_text(r));
 	if (p->disabled)
 		return;

@@ -24,10 +24,10 @@ begin_proxy(struct cfg_ctx *ctx, unsigned int caps)
 	struct proxy *p;
 
 	if (!(caps & PROXY_DEFAULTS) && ps->n == PROXIES_MAX)
-		return cfg_error(ctx, 0, "more than %d proxies", PROXIES_MAX);
+		return cfg_error(ctx, 0, "too many proxies; the limit is %d.", PROXIES_MAX);
 	if ((caps & PROXY_DEFAULTS) && ctx->from && ((struct proxy *)ctx->from)->rules.has)
 		return cfg_error(ctx, -1,
-			"a defaults section cannot be made from one that has rules.");
+			"a defaults section cannot inherit from one that has rules.");
 	p = proxy_new(ctx->name, caps);
 	if (!p)
 		return cfg_nomem(ctx);
@@ -81,22 +81,27 @@ static const struct cfg_section sections[] = {
 		.bit = CFG_DEFAULTS,
 		.flags = CFG_SEC_OPTNAME | CFG_SEC_FROM | CFG_SEC_DEFAULTS,
 		.begin = begin_defaults,
-		.end = end_proxy },
+		.end = end_proxy,
+		.doc = "Values for the proxies that follow. A proxy takes those of the last "
+		       "section, or of the one that it names." },
 	{ .name = "frontend",
 		.bit = CFG_FRONTEND,
 		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
 		.begin = begin_frontend,
-		.end = end_proxy },
+		.end = end_proxy,
+		.doc = "Accepts connections, and chooses a backend for each session." },
 	{ .name = "backend",
 		.bit = CFG_BACKEND,
 		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
 		.begin = begin_backend,
-		.end = end_proxy },
+		.end = end_proxy,
+		.doc = "Servers, and how one is chosen." },
 	{ .name = "listen",
 		.bit = CFG_LISTEN,
 		.flags = CFG_SEC_NAMED | CFG_SEC_FROM,
 		.begin = begin_listen,
-		.end = end_proxy },
+		.end = end_proxy,
+		.doc = "A frontend and a backend in one." },
 	{ 0 },
 };
 
@@ -119,9 +124,9 @@ parse_mode(struct cfg_ctx *ctx)
 	}
 	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0 || strcmp(mode, "spop") == 0)
 		return cfg_error(
-			ctx, 0, "'mode %s' is not supported, only 'tcp' and 'http' are", mode);
+			ctx, 0, "'mode %s' is not supported ('tcp' or 'http' expected).", mode);
 	return cfg_error(
-		ctx, 0, "unknown proxy mode '%.40s'; 'tcp' and 'http' are supported", mode);
+		ctx, 0, "unknown proxy mode '%.40s' ('tcp' or 'http' expected).", mode);
 }
 
 static int
@@ -154,7 +159,8 @@ parse_description(struct cfg_ctx *ctx)
 		sbuf_addf(&text, "%s%s", i ? " " : "", cfg_arg(ctx, i));
 	if (text.failed) {
 		sbuf_fini(&text);
-		return cfg_error(ctx, 0, "'description' is longer than %d bytes", DESCRIPTION_MAX);
+		return cfg_error(ctx, 0,
+			"'description' : too long; the limit is %d bytes.", DESCRIPTION_MAX);
 	}
 	copy = mem_strdup(text.p);
 	sbuf_fini(&text);
@@ -215,7 +221,7 @@ parse_acl(struct cfg_ctx *ctx)
 
 	if (ctx->section->bit == CFG_DEFAULTS && !*ctx->name)
 		return cfg_error(ctx, -1,
-			"'acl' not allowed in 'defaults' without a name: no rule could use it");
+			"'acl' not allowed in 'defaults' without a name.");
 	return rule_acl_parse(&p->acls, vocab_of(ctx), ctx);
 }
 
@@ -256,8 +262,8 @@ parse_use_backend(struct cfg_ctx *ctx)
 		? NULL
 		: list_entry(p->use_backends.prev, struct use_backend, link);
 	if (last && !last->cond)
-		cfg_note(ctx, 0, "'use_backend' : one without a condition is before it: this one "
-				 "is never reached");
+		cfg_note(ctx, 0, "'use_backend' is never reached: the one before it has no "
+				 "condition.");
 	list_append(&p->use_backends, &u->link);
 	return 0;
 }
@@ -319,7 +325,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<name> <criterion> [<flags>] [<operator>] [<value>...]",
 		.doc = "A test that conditions name; several lines of one name: any of them." },
 	COUNT("backlog", CFG_FE, backlog,
-		"Connections the kernel may keep waiting; 0 takes maxconn."),
+		"Connections the kernel may keep waiting; 0, the default, takes maxconn."),
 	{ .name = "bind",
 		.sections = FRONT,
 		.min = 1,
@@ -360,8 +366,10 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_id,
 		.syntax = "<number>",
-		.doc = "The proxy's number in the statistics." },
-	COUNT("maxconn", CFG_FE, maxconn, "Connections at once; 0 takes the process's limit."),
+		.doc = "The proxy's number in the statistics; by default the next free one, from "
+			"2." },
+	COUNT("maxconn", CFG_FE, maxconn,
+		"Connections at once; 0, the default, takes the process's limit."),
 	{ .name = "mode",
 		.once = "mode",
 		.sections = CFG_PROXIES,
@@ -369,7 +377,7 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_mode,
 		.syntax = "{ tcp | http }",
-		.doc = "What is forwarded." },
+		.doc = "What is forwarded: connections, the default, or requests." },
 	OPTION("allbackups", CFG_BE, OPT_ALLBACKUPS,
 		"Uses all backup servers, not the first only."),
 	OPTION("clitcpka", CFG_FE, OPT_CLITCPKA, "TCP keep-alive towards clients."),
@@ -383,7 +391,8 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_redispatch,
 		.syntax = "[<interval>]",
-		.doc = "Tries another server when one cannot be connected to." },
+		.doc = "Tries another server when one cannot be connected to: with -1, the default "
+		       "interval, at the last attempt, with N at each Nth." },
 	OPTION("splice-auto", CFG_PROXIES, OPT_SPLICE_AUTO,
 		"Lets long transfers go through pipes in the kernel, without a copy. On in mode "
 		"tcp unless the frontend or the backend says 'no option splice-auto'. Where it is "
@@ -408,7 +417,7 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_retries,
 		.syntax = "<number>",
-		.doc = "Attempts to connect after the first one." },
+		.doc = "Attempts to connect after the first one, 3 by default." },
 	{ .name = "use_backend",
 		.sections = FRONT,
 		.min = 1,

@@ -214,7 +214,7 @@ check_bind_ids(struct proxy *p, struct cfg_diag *d)
 			first = i;
 		else
 			cfg_diag_add(d, CFG_ALERT, &b->where,
-				"'bind' : 'id' : custom id %d already used at %s:%u", b->id,
+				"'bind' : 'id' : custom id %d already used at %s:%u.", b->id,
 				o->where.file ? o->where.file->name : "?", o->where.line);
 	}
 	mem_free(sorted);

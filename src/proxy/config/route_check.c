@@ -28,9 +28,9 @@ route_check(const struct proxy *fe, struct use_backend *u, struct proxies *root,
 	if (u->looks && !(fe->rules.inspect_ms &&
 			proxy_has_rules(&fe->rules, RULE_TCP_REQ_CONTENT)))
 		cfg_diag_add(d, CFG_WARNING, &u->where,
-			"'use_backend' : it looks at what clients send, and no 'tcp-request "
-			"content' rule with a 'tcp-request inspect-delay' has that waited for: "
-			"it may find nothing.");
+			"'use_backend' : the condition needs data from the client, which only a "
+			"'tcp-request content' rule with a 'tcp-request inspect-delay' waits "
+			"for.");
 	if ((u->cond && rule_cond_check(u->cond, root, &why) < 0) ||
 		(u->fmt && rule_fmt_check(u->fmt, root, &why) < 0))
 		cfg_diag_add(d, CFG_ALERT, &u->where, "'use_backend' : %s.", why.text);

@@ -137,14 +137,14 @@ opt_id(struct cfg_ctx *ctx, void *obj)
 	int id;
 
 	if (!t->server)
-		return cfg_error(ctx, -1, "'id' is not accepted in 'default-server'");
+		return cfg_error(ctx, -1, "'id' is not allowed in 'default-server'.");
 	if (cfg_arg_int(ctx, 0, 1, INT_MAX, &id))
 		return -1;
 	list_each(it, &t->server->be->servers) {
 		const struct server *s = list_entry(it, const struct server, link);
 
 		if (s->id == id)
-			return cfg_error(ctx, 0, "'id' : custom id %d already used by server '%s'",
+			return cfg_error(ctx, 0, "'id' : custom id %d already used by server '%s'.",
 				id, s->name);
 	}
 	t->server->id = id;
@@ -160,7 +160,7 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 
 	if (!*value || strpbrk(value, ";, \t") || !http_value_is_valid(str_of(value)))
 		return cfg_error(
-			ctx, 0, "'cookie' : '%.60s' cannot be the value of a cookie", value);
+			ctx, 0, "'cookie' : '%.60s' is not a valid cookie value.", value);
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
@@ -244,7 +244,7 @@ check_name(struct cfg_ctx *ctx, const struct proxy *be, const char *name)
 	for (const char *p = name; *p; p++) {
 		if (!isalnum((unsigned char)*p) && !strchr("_-.:", *p))
 			return cfg_error(ctx, 0,
-				"character '%c' is not permitted in server name '%.60s'",
+				"character '%c' is not permitted in server name '%.60s'.",
 				isprint((unsigned char)*p) ? *p : '?', name);
 	}
 	list_each(it, &be->servers) {

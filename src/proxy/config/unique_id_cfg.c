@@ -22,7 +22,8 @@ parse_format(struct cfg_ctx *ctx)
 
 	/* It is to stand in a field. */
 	if (!http_value_is_valid(str_of(cfg_arg(ctx, 0))))
-		return cfg_error(ctx, 0, "'unique-id-format' takes no control characters");
+		return cfg_error(ctx, 0,
+			"'unique-id-format' : control characters are not allowed.");
 	/* The mode may not have been said yet: what it does not allow is found at the end. */
 	if (rule_fmt_compile(v, cfg_arg(ctx, 0), RULE_FMT_MERGE, SCOPE, &f, &why) < 0)
 		return cfg_error(ctx, 0, "failed to parse unique-id : %s (byte %zu)", why.text,
@@ -54,7 +55,7 @@ parse_header(struct cfg_ctx *ctx)
 	struct proxy *p = ctx->obj;
 
 	if (!is_free(str_of(cfg_arg(ctx, 0))))
-		return cfg_error(ctx, 0, "'unique-id-header' : '%s' cannot be the name of it",
+		return cfg_error(ctx, 0, "'unique-id-header' : '%s' is not a valid header name.",
 			cfg_arg(ctx, 0));
 	p->unique_id.header_where = cfg_arg_where(ctx, 0);
 	return cfg_arg_dup(ctx, 0, &p->unique_id.header);

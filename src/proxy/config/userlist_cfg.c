@@ -34,7 +34,7 @@ tie_each(struct cfg_ctx *ctx, int i, const char *to, int is_group)
 	const char *p = cfg_arg(ctx, i);
 
 	if (!*p)
-		return cfg_error(ctx, i, "'%s' : '%s' expects names with commas between them.",
+		return cfg_error(ctx, i, "'%s' : '%s' expects names separated by commas.",
 			cfg_kw_name(ctx), cfg_arg(ctx, i - 1));
 	for (;;) {
 		size_t n = strcspn(p, ",");
@@ -43,7 +43,7 @@ tie_each(struct cfg_ctx *ctx, int i, const char *to, int is_group)
 		if (n == 0 || n > USERLIST_NAME_MAX)
 			return cfg_error(ctx, i, "'%s' : '%s' %s.", cfg_kw_name(ctx),
 				cfg_arg(ctx, i),
-				n ? "has a name that is too long" : "has an empty name");
+				n ? "contains a name that is too long" : "contains an empty name");
 		memcpy(name, p, n);
 		name[n] = '\0';
 		t = userlist_tie(ctx->obj, is_group ? name : to, is_group ? to : name);
@@ -65,7 +65,7 @@ parse_group(struct cfg_ctx *ctx)
 	if (!*name)
 		return cfg_error(ctx, 0, "'group' expects a name.");
 	if (userlist_find_group(ctx->obj, name))
-		return cfg_error(ctx, 0, "group '%s' stands twice in userlist '%s'.", name,
+		return cfg_error(ctx, 0, "group '%s' already exists in userlist '%s'.", name,
 			ctx->name);
 	if (!userlist_add_group(ctx->obj, name))
 		return cfg_nomem(ctx);
@@ -82,14 +82,14 @@ take_secret(struct cfg_ctx *ctx, int i, struct user *u, enum user_secret kind)
 	const char *fault = NULL;
 
 	if (u->kind != USER_LOCKED)
-		return cfg_error(ctx, i, "'user' : a user has one password.");
+		return cfg_error(ctx, i, "'user' : only one password is allowed.");
 	if (i + 1 >= ctx->argc)
 		return cfg_error(ctx, ctx->argc, "'user' : '%s' expects a password.",
 			cfg_arg(ctx, i));
 	if (kind == USER_HASH)
 		fault = password_hash_fault(cfg_arg(ctx, i + 1));
 	if (fault)
-		return cfg_error(ctx, i + 1, "the password of user '%s' fits nothing: %s.",
+		return cfg_error(ctx, i + 1, "user '%s' : no password can match this hash: %s.",
 			u->name, fault);
 	if (cfg_arg_dup(ctx, i + 1, &u->secret) < 0)
 		return -1;
@@ -107,7 +107,7 @@ parse_user(struct cfg_ctx *ctx)
 	if (!*name)
 		return cfg_error(ctx, 0, "'user' expects a name.");
 	if (userlist_find_user(ctx->obj, name))
-		return cfg_error(ctx, 0, "user '%s' stands twice in userlist '%s'.", name,
+		return cfg_error(ctx, 0, "user '%s' already exists in userlist '%s'.", name,
 			ctx->name);
 	u = userlist_add_user(ctx->obj, name);
 	if (!u)
@@ -127,7 +127,7 @@ parse_user(struct cfg_ctx *ctx)
 				"options.");
 	}
 	if (rc == 0 && u->kind == USER_LOCKED)
-		cfg_warn(ctx, 0, "user '%s' has no password: nobody is let in as him.", name);
+		cfg_warn(ctx, 0, "user '%s' has no password and cannot be authenticated.", name);
 	return rc;
 }
 
@@ -136,7 +136,8 @@ static const struct cfg_section sections[] = {
 		.bit = CFG_USERLIST,
 		.flags = CFG_SEC_NAMED,
 		.begin = begin,
-		.end = end },
+		.end = end,
+		.doc = "Users with passwords, and groups of them, for http_auth()." },
 	{ 0 },
 };
 
@@ -147,7 +148,7 @@ static const struct cfg_kw kws[] = {
 		.max = 3,
 		.parse = parse_group,
 		.syntax = "<name> [users <user>[,<user>]...]",
-		.doc = "A group, and who belongs to it." },
+		.doc = "A group and its users." },
 	{ .name = "user",
 		.sections = CFG_USERLIST,
 		.min = 1,
@@ -155,9 +156,10 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_user,
 		.syntax = "<name> [password <hash> | insecure-password <text>] "
 			  "[groups <group>[,<group>]...]",
-		.doc = "A user. A hash is one of crypt(3), as mkpasswd or openssl passwd make it; "
-		       "each request that asks for it has the password hashed once, and its "
-		       "worker serves nobody else meanwhile." },
+		.doc = "A user. The hash is one of crypt(3), as mkpasswd and openssl passwd make "
+			"it. "
+		       "Each request that is authenticated hashes the password once; its worker "
+		       "serves no other connection meanwhile." },
 	{ 0 },
 };
 

@@ -70,7 +70,7 @@ too_many(void **state)
 	assert_int_equal(world_read(&w, "t", b.p), -1);
 	assert_int_equal(w.diag.count[CFG_ALERT], 1);
 	assert_string_equal(w.diag.entry[0].text,
-			    "'setenv': the environment is full (4096 variables at most).");
+			    "'setenv': too many variables; the limit is 4096.");
 	sbuf_reset(&b);
 	sbuf_adds(&b, "global\n resetenv");
 	for (int i = 0; i < 300; i++)

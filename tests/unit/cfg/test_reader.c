@@ -51,7 +51,7 @@ section_errors(void **state)
 		     "resolvers dns\n nameserver a 1.2.3.4\n",
 		"begin defaults <d> from <->\nend defaults <d>\n"
 		"begin defaults <d> from <->\nend defaults <d>\n",
-		"[ALERT]    config : parsing [t.cfg:1:1] : 'frontend' expects an <id> argument\n"
+		"[ALERT]    config : parsing [t.cfg:1:1] : 'frontend' expects an <id> argument.\n"
 		"  frontend\n"
 		"  ^\n"
 		"[ALERT]    config : parsing [t.cfg:3:10] : character '/' is not permitted in "
@@ -248,8 +248,8 @@ environment(void **state)
 		"begin frontend <web> from <->\n"
 		"log [web]\n"
 		"end frontend <web>\n",
-		"[ALERT]    config : parsing [t.cfg:10:9] : 'setenv': '1x' is not a variable's "
-		"name.\n"
+		"[ALERT]    config : parsing [t.cfg:10:9] : 'setenv': '1x' is not the name of a "
+		"variable.\n"
 		"   setenv 1x y\n"
 		"          ^\n");
 }

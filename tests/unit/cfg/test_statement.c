@@ -44,7 +44,7 @@ argument_counts(void **state)
 		"   no daemon\n"
 		"      ^\n"
 		"[ALERT]    config : parsing [t.cfg:7:2] : unknown keyword 'no' in 'global' "
-		"section\n"
+		"section.\n"
 		"   no\n"
 		"   ^\n"
 		"[ALERT]    config : parsing [t.cfg:8:14] : 'stats socket' expects <address> "
@@ -75,16 +75,14 @@ what_is_said_twice(void **state)
 		"begin defaults <> from <->\n"
 		"timeout client = 4000\n"
 		"end defaults <>\n",
-		"[WARNING]  config : parsing [t.cfg:4:2] : 'timeout connect' ignored: line 3 has "
-		"said it already.\n"
+		"[WARNING]  config : parsing [t.cfg:4:2] : 'timeout connect' ignored: it is "
+		"already set at line 3.\n"
 		"   timeout connect 2s\n"
 		"   ^\n"
-		"[WARNING]  config : parsing [t.cfg:7:2] : 'timeout client' replaces what line 2 "
-		"said.\n"
+		"[WARNING]  config : parsing [t.cfg:7:2] : 'timeout client' overrides line 2.\n"
 		"   timeout client 2s\n"
 		"   ^\n"
-		"[WARNING]  config : parsing [t.cfg:8:2] : 'timeout client' replaces what line 7 "
-		"said.\n"
+		"[WARNING]  config : parsing [t.cfg:8:2] : 'timeout client' overrides line 7.\n"
 		"   timeout client 3s\n"
 		"   ^\n");
 }
@@ -151,7 +149,7 @@ classes(void **state)
 		"   nbproc 3\n"
 		"   ^\n"
 		"[ALERT]    config : parsing [t.cfg:4:2] : unknown keyword 'stick-table' in "
-		"'global' section; it belongs to 'frontend', 'backend', 'listen', and is not "
+		"'global' section; it belongs to 'frontend', 'backend', 'listen' and is not "
 		"supported.\n"
 		"   stick-table x\n"
 		"   ^\n"
@@ -218,7 +216,7 @@ misspellings(void **state)
 	expect_text("listen l\n timeout client 10x\n",
 		"unexpected character 'x' in 'timeout client': '10x' is not a time (a number and "
 		"one of us, ms, s, m, h, d expected).");
-	expect_text("listen l\n xyzzy\n", "unknown keyword 'xyzzy' in 'listen' section");
+	expect_text("listen l\n xyzzy\n", "unknown keyword 'xyzzy' in 'listen' section.");
 }
 
 /* Switching off what is not there. */
@@ -227,9 +225,9 @@ negated_unsupported(void **state)
 {
 	(void)state;
 	expect_text("listen l\n no option forwardfor\n",
-		"'option forwardfor' is not supported, and so is off anyway.");
+		"'option forwardfor' is not supported, so it is off already.");
 	expect_text("listen l\n no option splice-auto\n",
-		"'option splice-auto' is not supported, and so is off anyway.");
+		"'option splice-auto' is not supported, so it is off already.");
 	expect_text("listen l\n no stick-table\n",
 		"keyword 'stick-table' is known but not supported.");
 }
@@ -264,7 +262,7 @@ misplaced_arguments(void **state)
 static void
 long_second_word(void **state)
 {
-	char text[400] = "global\n zz ", want[] = "unknown keyword 'zz' in 'global' section";
+	char text[400] = "global\n zz ", want[] = "unknown keyword 'zz' in 'global' section.";
 
 	(void)state;
 	memset(text + strlen(text), '9', 150);

@@ -20,7 +20,7 @@ static const struct world_line lines[] = {
 	{ "gid -1", "'-1'" },
 	{ "gid x", "'x'" },
 	{ "group root", NULL },
-	{ "group no-such-group", "there is no group" },
+	{ "group no-such-group", "unknown group" },
 	{ "id 1", NULL },
 	{ "id 2147483647", NULL },
 	{ "id 0", "'0'" },
@@ -49,7 +49,7 @@ static const struct world_line lines[] = {
 	{ "mss 1460", NULL },
 	{ "mss 65535", NULL },
 	{ "mss -65535", "not supported" },
-	{ "mss 0", "0 is no segment size" },
+	{ "mss 0", "'0' is out of range" },
 	{ "mss 65536", "65536" },
 	{ "mss -65536", "-65536" },
 	{ "name web", NULL },
@@ -69,7 +69,7 @@ static const struct world_line lines[] = {
 	{ "uid 4294967295", "4294967295" },
 	{ "uid x", "'x'" },
 	{ "user root", NULL },
-	{ "user no-such-user", "there is no user" },
+	{ "user no-such-user", "unknown user" },
 	{ "v4v6", NULL },
 	{ "v6only", NULL },
 	{ "expose-fd listeners", NULL },
@@ -85,8 +85,8 @@ static const struct world_line lines[] = {
 	{ "shards 1000001", "'1000001' is out of range" },
 	{ "shards 4294967297", "'4294967297' is out of range" },
 	{ "shards 1x", "'1x' is not" },
-	{ "shards x", "nor 'by-thread' or 'by-group'" },
-	{ "shards by-process", "nor 'by-thread'" },
+	{ "shards x", "'by-thread' or 'by-group'" },
+	{ "shards by-process", "'by-thread' or" },
 	{ "shards", "<number>|by-thread" },
 	{ "thread 1", NULL },
 	{ "thread 64", NULL },
@@ -107,18 +107,18 @@ static const struct world_line lines[] = {
 	{ "thread 1,2", "'1,2' is not" },
 	{ "thread 1/", "'' is not" },
 	{ "thread 1/1/1", "'1/1' is not" },
-	{ "thread /1", "one thread group, 1; not ''" },
-	{ "thread 0/1", "one thread group, 1; not '0'" },
-	{ "thread 2/1", "one thread group, 1; not '2'" },
-	{ "thread 11/1", "one thread group, 1; not '11'" },
-	{ "thread all/1", "one thread group, 1; not 'all'" },
-	{ "thread 1/1 thread 2", "do not mix" },
-	{ "thread 1 thread 1/2", "do not mix" },
+	{ "thread /1", "unknown thread group ''" },
+	{ "thread 0/1", "unknown thread group '0'" },
+	{ "thread 2/1", "unknown thread group '2'" },
+	{ "thread 11/1", "unknown thread group '11'" },
+	{ "thread all/1", "unknown thread group 'all'" },
+	{ "thread 1/1 thread 2", "cannot name threads both" },
+	{ "thread 1 thread 1/2", "cannot name threads both" },
 	{ "thread", "[<group>/]<set>" },
 	{ "ssl", "not supported" },
 	{ "namespace x", "not supported" },
 	{ "backlgo 5", "did you mean 'backlog'" },
-	{ "tfo mss 0 maxconn -1", "0 is no segment size" },
+	{ "tfo mss 0 maxconn -1", "'0' is out of range" },
 	{ "tfo mss 0 maxconn -1", "'-1'" },
 };
 
@@ -139,7 +139,7 @@ static const struct world_line addresses[] = {
 	{ ":80,81", "the port is missing" },
 	{ ":0", "1..65535" },
 	{ ":1-65535", NULL },
-	{ ":1-65535,:2", "more than 65536" },
+	{ ":1-65535,:2", "the limit is 65536" },
 	{ "127.0.0.1", "the port is missing" },
 	{ "udp@:80", "datagram" },
 	{ ":+80", "offset" },
@@ -161,7 +161,7 @@ test_long_address(void **state)
 
 	(void)state;
 	(void)snprintf(text, sizeof(text), "frontend f\n bind %0600d:80\n", 1);
-	world_says(text, -1, "longer than 511 bytes");
+	world_says(text, -1, "the limit is 511 bytes");
 }
 
 static void

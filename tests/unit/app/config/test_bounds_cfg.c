@@ -39,7 +39,7 @@ the_first_line_counts(void **state)
 		0);
 	assert_int_equal(cfg.global.client_buf.rcv, 4096);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 1);
-	assert_non_null(strstr(world_said(), "already specified: 4096 stays"));
+	assert_non_null(strstr(world_said(), "it is already set to 4096"));
 }
 
 /* A plain number is megabytes. */

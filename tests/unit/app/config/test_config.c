@@ -228,7 +228,7 @@ bind_threads(void **state)
 		assert_int_equal(errors, t[i].errors > 0);
 		assert_int_equal(cfg.diag.count[CFG_ALERT], t[i].errors);
 		if (t[i].errors)
-			assert_true(said("only names threads that do not exist, there is 1"));
+			assert_true(said("only names threads that do not exist; there is 1"));
 		world_close(state);
 		world_open(state);
 	}

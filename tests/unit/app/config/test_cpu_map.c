@@ -176,7 +176,7 @@ mistakes(void **state)
 		{ "1/1/1 0", "'1/1' is not" },
 		{ "1/ALL 0", "'ALL' is not" },
 		{ "1/+1 0", "'+1' is not" },
-		{ "00000000000000000000000000000000001/1 0", "no set of thread groups" },
+		{ "00000000000000000000000000000000001/1 0", "not a set of thread groups" },
 		{ "1/1 all", "'all' is not" },
 		{ "1/1 -1", "'-1' is not" },
 		{ "1/1 x", "'x' is not" },

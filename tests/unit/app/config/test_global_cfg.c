@@ -75,7 +75,7 @@ names(void **state)
 	assert_non_null(strstr(world_said(), "no-such-user-here"));
 	assert_int_equal(world_global("group no-such-group-here"), -1);
 	assert_int_equal(world_global("node a.b"), -1);
-	assert_non_null(strstr(world_said(), "not '.'"));
+	assert_non_null(strstr(world_said(), "character '.' is not permitted"));
 	assert_int_equal(world_global("chroot relative"), -1);
 }
 

@@ -46,7 +46,7 @@ the_first_maxpipes_counts(void **state)
 	assert_int_equal(world_global("maxpipes 0\nmaxpipes 5\nmaxpipes 6"), 0);
 	assert_int_equal(cfg.global.splice.maxpipes, 5);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 1);
-	assert_non_null(strstr(world_said(), "already specified: 5 stays"));
+	assert_non_null(strstr(world_said(), "it is already set to 5"));
 }
 
 static void

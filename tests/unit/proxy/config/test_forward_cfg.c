@@ -11,7 +11,7 @@ static const struct world_line lines[] = {
 	{ "option forwardfor except", "expects <address>[/mask] as argument" },
 	{ "option forwardfor except 1.2.3.4/33", "expects <address>[/mask] as argument" },
 	{ "option forwardfor header", "expects <header_name> as argument" },
-	{ "option forwardfor header 'a b'", "no name of a header" },
+	{ "option forwardfor header 'a b'", "is not a valid header name" },
 	{ "no option forwardfor", "option forwardfor" },
 	{ "option originalto", NULL },
 	{ "option originalto header Q except 10.0.0.1", NULL },

@@ -92,32 +92,32 @@ test_refused(void **state)
 		unsigned int col;
 		const char *says;
 	} rows[] = {
-		{ "log", 2, "'log' takes an address and a facility" },
-		{ "log 127.0.0.1", 2, "'log' takes an address and a facility" },
-		{ "log 127.0.0.1 local9", 16, "unknown log facility 'local9'" },
+		{ "log", 2, "'log' expects an address and a facility" },
+		{ "log 127.0.0.1", 2, "'log' expects an address and a facility" },
+		{ "log 127.0.0.1 local9", 16, "unknown facility 'local9'" },
 		{ "log /dev/log format raw", 2,
-		  "'log' takes a facility, such as local0 or daemon" },
-		{ "log /dev/log format foo user", 22, "unknown log format 'foo'" },
+		  "'log' expects a facility, such as local0 or daemon" },
+		{ "log /dev/log format foo user", 22, "unknown format 'foo'" },
 		{ "log /dev/log len 79 user", 19, "79" },
 		{ "log /dev/log len 65536 user", 19, "65536" },
 		{ "log /dev/log len -1 user", 19, "-1" },
 		{ "log /dev/log len 4294967296 user", 19, "4294967296" },
 		{ "log /dev/log len 10x user", 19, "10x" },
-		{ "log /dev/log user inf", 20, "unknown log level 'inf'" },
-		{ "log /dev/log user info none", 25, "unknown log level 'none'" },
+		{ "log /dev/log user inf", 20, "unknown level 'inf'" },
+		{ "log /dev/log user info none", 25, "unknown level 'none'" },
 		{ "log /dev/log user info info x", 30, "unexpected argument 'x'" },
 		{ "log /dev/log sample 1:2 user", 15, "'sample' is not supported" },
-		{ "log ring@x user", 6, "log targets of the kind 'ring@' are not supported" },
+		{ "log ring@x user", 6, "targets of the kind 'ring@' are not supported" },
 		{ "log tcp@127.0.0.1:1 user", 6,
-		  "log targets of the kind 'tcp@' are not supported" },
-		{ "log fd@x user", 6, "'fd@' takes a number of 0 to 1048576, not 'x'" },
-		{ "log fd@-1 user", 6, "'fd@' takes a number of 0 to 1048576, not '-1'" },
-		{ "log fd@99999999999999999999 user", 6, "'fd@' takes a number" },
+		  "targets of the kind 'tcp@' are not supported" },
+		{ "log fd@x user", 6, "'fd@' expects a number (0..1048576), not 'x'" },
+		{ "log fd@-1 user", 6, "'fd@' expects a number (0..1048576), not '-1'" },
+		{ "log fd@99999999999999999999 user", 6, "'fd@' expects a number" },
 		{ "log 127.0.0.1:99999 user", 6, "127.0.0.1:99999" },
-		{ "log global", 6, "'log global' has no meaning in the section global itself" },
-		{ "no log x", 9, "'no log' takes no arguments" },
+		{ "log global", 6, "'log global' is not allowed in the 'global' section" },
+		{ "no log x", 9, "'no log' expects no arguments" },
 		{ "log-tag \"\"", 9, "'log-tag' expects <tag>" },
-		{ "log-tag \"a\\nb\"", 10, "'log-tag' takes" },
+		{ "log-tag \"a\\nb\"", 10, "'log-tag' :" },
 	};
 	struct cfg_world w;
 	char text[256];
@@ -148,7 +148,8 @@ test_lines_are_bounded(void **state)
 		strcat(text, " log 127.0.0.1 user\n");
 	cfg_world_read(&w, text);
 	assert_int_equal(w.diag.nentry, 1);
-	assert_string_equal(w.diag.entry[0].text, "more than 32 log lines in one section");
+	assert_string_equal(w.diag.entry[0].text,
+		"too many 'log' lines in one section; the limit is 32.");
 	assert_non_null(cfg_world_line(&w.proxies.log.lines, LOG_LINES_MAX - 1));
 	cfg_world_fini(&w);
 }
@@ -199,7 +200,7 @@ test_formats(void **state)
 			   "frontend e\n log-format \"\"\n");
 	assert_int_equal(w.diag.nentry, 3);
 	assert_string_equal(
-		w.diag.entry[0].text, "'log-format' replaces what line 8 said.");
+		w.diag.entry[0].text, "'log-format' overrides line 8.");
 	assert_string_equal(w.diag.entry[1].text,
 		"failed to parse log-format : no variable is called '%nope'; a '%' itself "
 		"is written as '%%' (byte 6)");

@@ -10,8 +10,8 @@ static const struct world_line lines[] = {
 	{ "cookie SRV insert maxidle 30m maxlife 8h", NULL },
 	{ "cookie SRV insert preserve postonly domain .a.b attr SameSite=None", NULL },
 	{ "cookie", "<name>" },
-	{ "cookie \"a b\"", "'a b' cannot be the name of a cookie" },
-	{ "cookie a;b", "cannot be the name of a cookie" },
+	{ "cookie \"a b\"", "'a b' is not a valid cookie name" },
+	{ "cookie a;b", "is not a valid cookie name" },
 	{ "cookie SRV rewrite insert", "'rewrite', 'insert' and 'prefix' modes are incompatible" },
 	{ "cookie SRV rewrite indirect", "cookie 'rewrite' and 'indirect' modes are incompatible" },
 	{ "cookie SRV rewrite preserve", "'preserve' requires at least 'insert' or 'indirect'" },
@@ -61,7 +61,7 @@ test_values(void **state)
 		" domain .a.b httponly postonly preserve maxidle 1500ms domain .c.d attr z\n"
 		"backend c\n cookie SRV\n");
 	assert_int_equal(w.result, 0);
-	assert_non_null(strstr(w.printed, "'cookie' replaces what line 9 said."));
+	assert_non_null(strstr(w.printed, "'cookie' overrides line 9."));
 	c = &world_proxy(&w, "a")->persist;
 	assert_string_equal(c->name, "D");
 	assert_int_equal(c->way, PERSIST_INSERT);

@@ -132,10 +132,10 @@ test_offsets(void **state)
 
 	(void)state;
 	world_says(WORLD_DEFAULTS "listen l\n bind :60000-60010\n server s 10.0.0.1:+6000\n", 0,
-		"clients of proxy 'l' that come to port 60000 would go to port 66000");
+		"port 60000 of proxy 'l' maps to port 66000");
 	world_says(WORLD_DEFAULTS "frontend f\n bind :10\n default_backend b\n"
 				  "backend b\n server s 10.0.0.1:-10\n",
-		0, "would go to port 0, which does not exist");
+		0, "maps to port 0, which is out of range");
 	world_good(&w,
 		WORLD_DEFAULTS "listen l\n bind :60000,/x,fd@3\n server s 10.0.0.1:+5535\n"
 			       " server t 10.0.0.1\n server u 10.0.0.1:-59999\n");
@@ -162,7 +162,7 @@ test_sources(void **state)
 	assert_int_equal(addr_family(&world_server(b, 2)->conf.source.addr), AF_INET);
 	world_fini(&w);
 	world_says(WORLD_DEFAULTS "backend b\n server s 10.1.1.1:1 source [::1]\n", 0,
-		"of another family");
+		"of different families");
 }
 
 static void

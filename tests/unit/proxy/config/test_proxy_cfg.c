@@ -151,7 +151,7 @@ test_inheritance(void **state)
 		"backend b\n");
 	assert_int_equal(w.result, 0);
 	assert_non_null(strstr(w.printed,
-		"proxy 'new' : 'default_backend' comes before its own servers"));
+		"proxy 'new' : 'default_backend' takes precedence over its servers"));
 	p = world_proxy(&w, "old");
 	assert_int_equal(p->to.server, 3000);
 	assert_int_equal(p->maxconn, 5);

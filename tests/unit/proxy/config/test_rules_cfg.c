@@ -105,7 +105,7 @@ modes_and_sections(void **st)
 	assert_said(WORLD_DEFAULTS " http-request deny\n", -1,
 		"'http-request' not allowed in 'defaults' without a name");
 	assert_said("defaults d\n mode http\n timeout client 1s\n http-request deny\n"
-		"defaults e from d\n", -1, "cannot be made from one that has rules");
+		"defaults e from d\n", -1, "cannot inherit from one that has rules");
 	assert_said("defaults d\n mode http\n timeout client 1s\n http-request deny\n"
 		"listen l from d\n bind :80\n timeout server 1s\n timeout connect 1s\n", -1,
 		"it cannot be used by frontends and by backends");

@@ -8,11 +8,11 @@ static const struct world_line lines[] = {
 	{ "unique-id-format %foo", "failed to parse unique-id : no variable is called '%foo'" },
 	{ "unique-id-format %[res.hdr(x)]", "'res.hdr' needs a response" },
 	{ "unique-id-format 'a\\tb'", NULL },
-	{ "unique-id-format \"a\\x01b\"", "takes no control characters" },
+	{ "unique-id-format \"a\\x01b\"", "control characters are not allowed" },
 	{ "unique-id-header", "<name>" },
-	{ "unique-id-header X:ID", "'X:ID' cannot be the name of it" },
-	{ "unique-id-header Content-Length", "'Content-Length' cannot be the name of it" },
-	{ "unique-id-header host", "'host' cannot be the name of it" },
+	{ "unique-id-header X:ID", "'X:ID' is not a valid header name" },
+	{ "unique-id-header Content-Length", "'Content-Length' is not a valid header name" },
+	{ "unique-id-header host", "'host' is not a valid header name" },
 	{ "unique-id-header ''", "<name>" },
 };
 

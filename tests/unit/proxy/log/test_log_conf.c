@@ -149,8 +149,8 @@ test_backends_have_no_format(void **state)
 	assert_int_equal(finish(&w), 0);
 	assert_int_equal(w.diag.nentry, 2);
 	assert_string_equal(
-		w.diag.entry[0].text, "'option tcplog' replaces what line 3 said.");
-	assert_string_equal(w.diag.entry[1].text, "'log-format' replaces what line 4 said.");
+		w.diag.entry[0].text, "'option tcplog' overrides line 3.");
+	assert_string_equal(w.diag.entry[1].text, "'log-format' overrides line 4.");
 	assert_string_equal(cfg_world_proxy_at(&w, 0)->log.format_text, "%cp");
 	assert_null(cfg_world_proxy_at(&w, 1)->log.format_text);
 	assert_null(cfg_world_proxy_at(&w, 1)->log.format);

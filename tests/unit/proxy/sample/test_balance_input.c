@@ -160,7 +160,7 @@ test_defaults(void **state)
 			       "backend b\n balance hash src\n balance hash src\n" SERVERS
 			       "backend c\n balance uri\n" SERVERS);
 	assert_int_equal(w.result, 0);
-	assert_non_null(strstr(w.printed, "'balance' replaces what line 10 said."));
+	assert_non_null(strstr(w.printed, "'balance' overrides line 10."));
 	mine = world_proxy(&w, "a")->balance_by.expr;
 	other = world_proxy(&w, "b")->balance_by.expr;
 	assert_non_null(mine);
