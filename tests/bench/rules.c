@@ -18,6 +18,7 @@
 #include "rule/match/pattern.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_live.h"
+#include "rule/match/tables.h"
 #include "rule/sample/tables.h"
 
 enum {

@@ -14,6 +14,7 @@
 #include "cfg/reader.h"
 #include "fake/kernel.h"
 #include "proxy/session/session_life.h"
+#include "proxy/config/proxy_life.h"
 
 #define ADMIN_PORT 1001
 #define FRONT_PORT 1000

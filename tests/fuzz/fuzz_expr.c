@@ -11,7 +11,7 @@
 #include "http/parse.h"
 #include "rule/sample/expr.h"
 #include "rule/sample/regex.h"
-#include "rule/sample/tables.h"
+#include "rule/match/tables.h"
 
 #define ROOM 64 /* a step of it */
 #define EVERYWHERE 0x7f

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "cfg/reader.h"
+#include "proxy/config/proxy_life.h"
 
 int
 names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)

@@ -15,7 +15,7 @@
 #include "cfg/reader.h"
 #include "rule/match/cond.h"
 #include "rule/match/pattern_file.h"
-#include "rule/sample/tables.h"
+#include "rule/match/tables.h"
 
 #define LINES_HEAD "frontend f\n"
 

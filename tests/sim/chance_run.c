@@ -2,6 +2,7 @@
 
 #include "proxy/backend/queue.h"
 #include "proxy/session/session_life.h"
+#include "proxy/backend/server_control.h"
 
 #define LIMIT (4000 * FAKE_SEC)
 

@@ -14,7 +14,7 @@ static unsigned int calls, fail_at, armed;
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 
 static int
 refuses(void)

@@ -14,6 +14,8 @@
 #include "sim/faults.h"
 #include "sim/world_rules.h"
 #include "proxy/session/session_life.h"
+#include "proxy/model/persist_state.h"
+#include "proxy/config/proxy_life.h"
 
 #define TURNS_MAX 200000
 #define BUFSIZE 16384

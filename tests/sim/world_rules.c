@@ -13,6 +13,7 @@
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/rules_cfg.h"
+#include "proxy/config/proxy_life.h"
 
 struct world_rules {
 	struct proxies ps;      /* first: ctx->root */

@@ -11,12 +11,6 @@ struct proxies;
 /* ctx->root begins with struct proxies; in proxies ctx->obj is a struct proxy. */
 extern const struct cfg_module capture_cfg_module;
 
-/*
- * One more slot of the frontend that is being read, argument arg being its length: its number in
- * *out. name: see capture_add(). 0, or -1 after an error.
- */
-int capture_cfg_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char *name,
-	unsigned int *out) must_check;
 /* The configuration is complete: settles the places of all captures, and says of what cannot be.
  * No slot is added after it. */
 void capture_cfg_finish(struct proxies *ps, struct cfg_diag *d);

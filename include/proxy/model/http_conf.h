@@ -49,8 +49,6 @@ void http_conf_fini(struct http_conf *c);
 /* Takes over what defaults give a proxy that can do caps. 0 or -ERR_NOMEM. */
 int http_conf_inherit(struct http_conf *c, const struct http_conf *defaults,
 	unsigned int caps) must_check;
-/* The proxy is complete: warns of what means nothing in its mode. */
-void http_conf_check(const struct proxy *p, struct cfg_diag *d);
 
 /* Does the connection to the client end with the response? The frontend alone decides. */
 int http_closes_client(const struct proxy *fe);

@@ -11,7 +11,7 @@
 #include "http/head.h"
 #include "http/parse.h"
 #include "proxy/model/addr_override.h"
-#include "proxy/http1/persist.h"
+#include "proxy/model/persist_state.h"
 #include "proxy/model/rules.h"
 #include "proxy/model/session.h"
 

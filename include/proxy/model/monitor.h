@@ -20,9 +20,4 @@ struct monitor_rule {
 };
 
 void monitor_rule_free(struct monitor_rule **r);
-/* All proxies are known: what the lines of fe name. What is wrong goes to d. */
-void monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d);
-/* The request's head is complete: what it is to be answered with, 200 or 503; 0: it is no probe. */
-unsigned int monitor_status(struct session *s);
-
 #endif

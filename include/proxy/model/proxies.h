@@ -33,21 +33,10 @@ struct proxies {
 	size_t capture_size;     /* of the captures of a transaction at most, once finished */
 };
 
-void proxies_init(struct proxies *ps);
-void proxies_fini(struct proxies *ps);
-
 /* Takes p over, as one of `all`, also when it fails. 0 or -ERR_NOMEM. */
 int proxies_add(struct proxies *ps, struct proxy *p) must_check;
 /* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
-
-/*
- * The configuration is complete: resolves names, assigns ids, fills what has a default, prepares
- * the
- * balancing, and reports everything that is wrong or doubtful to `d`. 0, or -1 when there were
- * errors.
- */
-int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
 
 #endif

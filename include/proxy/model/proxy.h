@@ -99,7 +99,7 @@ struct proxy {
 	struct cfg_where default_be_where;
 	struct rule_acls acls;    /* of the section */
 	struct proxy_rules rules;
-	struct list use_backends; /* struct use_backend: proxy/session/route.h */
+	struct list use_backends; /* struct use_backend: proxy/sample/route.h */
 	int route_looks;          /* mode tcp: and they look at what clients sent */
 	unsigned int n_routes;    /* of them, before the first that always goes to the same one */
 	/* For those that none of n_routes takes: itself for listen; NULL: no server for anyone. */
@@ -138,10 +138,6 @@ struct proxy {
 	struct balance lb;
 };
 
-struct proxy *proxy_new(const char *name, unsigned int caps) must_check;
-void proxy_free(struct proxy **p);
-/* Copies what a defaults section may give (not binds and servers). 0 or a negative reason. */
-int proxy_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 /* The OPT_SPLICE_x that hold for a session: one of the two having it is enough. */
 unsigned int proxy_splice(const struct proxy *fe, const struct proxy *be);
 /* By name; NULL: there is none. */

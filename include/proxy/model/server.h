@@ -83,11 +83,6 @@ struct server *server_new(struct proxy *be, const char *name,
 			  const struct server_conf *defaults) must_check;
 void server_free(struct server **s);
 
-/* Operator's changes. Weights 0..256: 0 or -ERR_RANGE; -ERR_UNSUPPORTED when the algorithm is
- * static
- * and the weight is neither 0 nor the configured one. now_ms: the loop's clock. */
-int server_set_weight(struct server *s, int weight) must_check;
-void server_set_admin(struct server *s, enum server_admin admin, uint64_t now_ms);
 /* The local address to bind before connect(), with the next port of a range: 0 when there is
  * none. */
 int server_source_addr(struct server *s, struct addr *out);

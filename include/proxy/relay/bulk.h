@@ -40,4 +40,8 @@ void bulk_used(struct engine *e, uint64_t n);
 /* The direction is over, or its session is. */
 void bulk_leave(struct direction *h);
 
+/* The option that has a direction spliced, whatever it carries; and is it set? */
+unsigned int bulk_splice_option(int side);
+int bulk_is_forced(const struct session *s, int side);
+
 #endif

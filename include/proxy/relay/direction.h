@@ -94,8 +94,6 @@ int direction_can_keep(struct engine *e, const struct direction *h);
  * and bulk_reach() for more than tune.bufsize. */
 void direction_buf_append(struct engine *e, struct direction *h, const char *p, size_t n);
 
-/* Does an option want it spliced at the first opportunity? */
-int direction_splice_is_forced(const struct session *s, int side);
 /* Is the next read to go through a pipe? */
 int direction_splices(const struct session *s, int side);
 /* One splice() from the source, and those to the sink. 0: *step says what it came to; -1: the bytes
@@ -103,10 +101,18 @@ int direction_splices(const struct session *s, int side);
 int direction_splice_once(struct session *s, int side, struct io_step *step) must_check;
 /* One write out of the pipe, or some of it into the buffer when it has to be copied after all. */
 enum io_result direction_splice_out(struct session *s, int side, int last);
+
+/* --- direction_pipe.c --- */
+
 /* Closes the pipe, if there is one, with what it holds. */
 void direction_pipe_drop(struct engine *e, struct direction *h);
+/* An empty one goes back and is there for the next transfer, for a while. */
+void direction_pipe_put(struct engine *e, struct pipe *p);
+/* n bytes were taken out of the direction's. */
+void direction_pipe_took(struct engine *e, struct direction *h, size_t n);
 void engine_splice_init(struct engine *e);
 void engine_splice_fini(struct engine *e);
+
 /* --- direction_zerocopy.c --- */
 
 /* Beside EV_x: the error that EV_ERR tells of has been taken, conn.err says which. */

@@ -2,9 +2,19 @@
 #ifndef TACIT_PROXY_SAMPLE_CAPTURE_RULE_H
 #define TACIT_PROXY_SAMPLE_CAPTURE_RULE_H
 
+#include "proxy/sample/capture.h"
 #include "rule/sample/vocab.h"
 
 extern const struct rule_fetch capture_fetches[];
 extern const struct rule_conv capture_convs[];
+
+struct cfg_ctx;
+
+/*
+ * One more slot of the frontend that is being read, argument arg being its length: its number in
+ * *out. name: see capture_add(). 0, or -1 after an error.
+ */
+int capture_slot_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char *name,
+	unsigned int *out) must_check;
 
 #endif

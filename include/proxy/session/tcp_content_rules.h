@@ -21,12 +21,6 @@ enum session_event tcp_content_read(struct session *s) must_check;
 /* What the rules say of what is there: PASSED, DENIED, or NONE when they wait for more. */
 enum session_event tcp_content_decide(struct session *s) must_check;
 uint64_t tcp_content_deadline(const struct session *s);
-/*
- * Sets up look for the bytes that the client has sent: conditions of use_backend see them too.
- * Followed by tcp_content_eval_done().
- */
-void tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at);
-void tcp_content_eval_done(struct eval *look, struct session *s);
 
 /* --- what a server sends, in mode tcp --- */
 

@@ -33,7 +33,4 @@ int rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s);
  */
 int rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struct str *pass);
 
-/* All of them. 0, or -ERR_RANGE. */
-int rule_tables_add(struct rule_vocab *v) must_check;
-
 #endif

@@ -1,6 +1,5 @@
 /* Lines into commands: splitting, looking up, permissions, and the commands about the dialogue
  * itself. */
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,35 +11,6 @@ static const struct admin_cmd *const tables[] = {
 	admin_activity_cmds, admin_trace_cmds, admin_server_cmds, admin_map_cmds,
 	admin_shutdown_cmds, admin_session_cmds,
 };
-
-void
-admin_msg(struct admin_conn *c, int severity, const char *fmt, ...)
-{
-	static const char *const names[] = { "emerg", "alert", "crit", "err",
-					     "warning", "notice", "info", "debug" };
-	va_list ap;
-
-	if (c->severity == BIND_SEVERITY_NUMBER)
-		sbuf_addf(&c->out, "[%d]: ", severity);
-	else if (c->severity == BIND_SEVERITY_STRING)
-		sbuf_addf(&c->out, "[%s]: ", names[severity]);
-	va_start(ap, fmt);
-	sbuf_vaddf(&c->out, fmt, ap);
-	va_end(ap);
-	sbuf_addc(&c->out, '\n');
-}
-
-void
-admin_stop_workers(struct admin_conn *c)
-{
-	rendezvous_begin(c->admin->process);
-}
-
-void
-admin_resume_workers(struct admin_conn *c)
-{
-	rendezvous_end(c->admin->process);
-}
 
 /* Words of the command that argv starts with, 0 when it does not. */
 static int

@@ -9,6 +9,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/queue.h"
 #include "proxy/backend/server_report.h"
+#include "proxy/backend/server_control.h"
 
 /* Backends and servers are known by name, or by number as #N: the number, or 0. */
 static int

@@ -13,6 +13,7 @@
 #include "cfg/files.h"
 #include "cfg/reader.h"
 #include "net/listener.h"
+#include "proxy/config/proxy_life.h"
 
 int
 config_init(struct config *c, const char *const *environment)

@@ -20,7 +20,7 @@
 #include "base/err.h"
 #include "base/sbuf.h"
 #include "cfg/dump.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
 

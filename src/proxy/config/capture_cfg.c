@@ -4,29 +4,8 @@
 
 #include "base/err.h"
 #include "cfg/ctx.h"
+#include "proxy/sample/capture_rule.h"
 #include "proxy/model/proxies.h"
-
-int
-capture_cfg_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char *name,
-	unsigned int *out)
-{
-	struct proxy *p = ctx->obj;
-	int len;
-
-	if (cfg_arg_int(ctx, arg, 1, CAPTURE_LEN_MAX, &len) < 0)
-		return -1;
-	switch (capture_add(&p->captures, kind, name, (unsigned int)len, out)) {
-	case 0:
-		return 0;
-	case -ERR_FULL:
-		return cfg_error(ctx, arg,
-			"too many captures in one section; the limits are %d of a kind and %d "
-			"bytes.",
-			CAPTURES_MAX, CAPTURE_ROOM_MAX);
-	default:
-		return cfg_nomem(ctx);
-	}
-}
 
 static int
 need_len(struct cfg_ctx *ctx)
@@ -43,7 +22,7 @@ parse_header(struct cfg_ctx *ctx)
 	enum capture_kind kind = (enum capture_kind)ctx->kw->arg;
 	unsigned int i;
 
-	return need_len(ctx) < 0 ? -1 : capture_cfg_add(ctx, 2, kind, cfg_arg(ctx, 0), &i);
+	return need_len(ctx) < 0 ? -1 : capture_slot_add(ctx, 2, kind, cfg_arg(ctx, 0), &i);
 }
 
 /* As in HAProxy the last line counts. */
@@ -58,9 +37,9 @@ parse_cookie(struct cfg_ctx *ctx)
 	if (!cfg_arg(ctx, 0)[0])
 		return cfg_error(ctx, 0, "'%s' expects a name.", cfg_kw_name(ctx));
 	capture_forget(&p->captures, CAPTURE_COOKIE);
-	if (capture_cfg_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i) < 0)
+	if (capture_slot_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i) < 0)
 		return -1;
-	return capture_cfg_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i);
+	return capture_slot_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i);
 }
 
 static int
@@ -73,7 +52,7 @@ parse_declare(struct cfg_ctx *ctx)
 
 	if (cfg_arg_enum(ctx, 0, sides, &side) < 0 || need_len(ctx) < 0)
 		return -1;
-	return capture_cfg_add(ctx, 2, (enum capture_kind)side, NULL, &i);
+	return capture_slot_add(ctx, 2, (enum capture_kind)side, NULL, &i);
 }
 
 static int

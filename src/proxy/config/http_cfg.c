@@ -250,3 +250,28 @@ const struct cfg_module http_cfg_module = {
 	.name = "http",
 	.kws = kws,
 };
+
+void
+http_conf_check(const struct proxy *p, struct cfg_diag *d)
+{
+	if (p->mode == PROXY_HTTP || p->disabled)
+		return;
+	for (unsigned int i = 0; http_cfg_name(i); i++)
+		if (p->http.given & 1u << i)
+			cfg_diag_add(d, CFG_WARNING, &p->where,
+				"'%s' ignored for proxy '%s': it needs 'mode http'.",
+				http_cfg_name(i), p->name);
+}
+
+void
+monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	list_each(it, &fe->http.monitor_fails) {
+		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
+
+		if (rule_cond_check(r->cond, root, &why) < 0)
+			cfg_diag_add(d, CFG_ALERT, &r->where, "'monitor fail' : %s.", why.text);
+	}
+}

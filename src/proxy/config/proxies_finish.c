@@ -8,7 +8,9 @@
 #include "proxy/model/monitor.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_ids.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
+#include "proxy/config/http_cfg.h"
+#include "proxy/config/proxy_life.h"
 
 static struct proxy *
 proxy_of(struct list *it)

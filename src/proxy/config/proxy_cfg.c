@@ -9,7 +9,8 @@
 #include "cfg/ctx.h"
 #include "net/bind_cfg.h"
 #include "proxy/model/proxies.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
+#include "proxy/config/proxy_life.h"
 
 /* session.retries is 16 bits wide. */
 #define RETRIES_MAX 65535

@@ -1,7 +1,7 @@
 /* use_backend lines while a configuration is read: see route.c for what they do. */
 #include "base/mem.h"
 #include "proxy/model/proxies.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 
 void
 use_backend_free(struct use_backend **u)

@@ -9,7 +9,7 @@
 #include "proxy/sample/fetch.h"
 #include "proxy/log/log_alias.h"
 #include "rule/action/action.h"
-#include "rule/sample/tables.h"
+#include "rule/match/tables.h"
 
 void
 proxy_vocab_init(struct rule_vocab *v)

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
+#include "proxy/http1/persist.h"
 
 /*
  * Fields that a sender may declare to be for its neighbour alone. Those that the message itself or

@@ -11,6 +11,7 @@
 #include "proxy/http1/informational.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
+#include "proxy/http1/monitor.h"
 #include "proxy/model/monitor.h"
 #include "proxy/http1/request.h"
 

@@ -6,15 +6,10 @@
 #include "http/cookie.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist_cookie.h"
+#include "proxy/model/persist_state.h"
 
 /* Of the name of a server that is made; a longer one is nobody's. */
 #define NAME_MAX_BYTES 255
-
-int
-persist_holds(const struct session *s)
-{
-	return s->bound && s->srv == s->bound;
-}
 
 /* --- which server --- */
 
@@ -196,25 +191,4 @@ persist_strip(struct session *s, struct arena *a)
 			http_cookie_cut(req, &w, &one, (size_t)(end + 1 - one.value.p));
 	}
 	return 0;
-}
-
-/* --- what the log says --- */
-
-void
-persist_letters(const struct session *s, char out[2])
-{
-	const struct persist_state *p = s->txn ? &s->txn->persist : NULL;
-	const struct proxy *be = session_backend(s);
-
-	out[0] = out[1] = '-';
-	if (!p || !s->txn->head_ms || !persist_conf_shows(be ? &be->persist : &s->fe->persist))
-		return;
-	/* It was answered before its cookie was looked at. */
-	if (!p->asked) {
-		out[0] = out[1] = 'N';
-		return;
-	}
-	/* Sent elsewhere: its server might as well have been down. */
-	out[0] = p->asked == 'V' && s->srv && !persist_holds(s) ? 'D' : p->asked;
-	out[1] = p->answered;
 }

@@ -7,6 +7,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist.h"
 #include "proxy/http1/persist_cookie.h"
+#include "proxy/model/persist_state.h"
 
 static int
 is_named(const struct http_cookie *one, const struct persist_conf *c)

@@ -11,7 +11,7 @@
 #include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 #include "proxy/http1/rule_outcome.h"
 
 /* In this order, of the frontend and then of another backend (manual 4.2). */

@@ -5,6 +5,7 @@
 #include "http/uri.h"
 #include "proxy/log/log_render.h"
 #include "proxy/sample/http_line.h"
+#include "proxy/model/persist_state.h"
 
 /* --- the request ---------------------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cfg/diag.h"
-#include "proxy/config/http_cfg.h"
 #include "proxy/model/monitor.h"
 #include "proxy/model/proxy.h"
 
@@ -41,18 +40,6 @@ http_conf_inherit(struct http_conf *c, const struct http_conf *defaults, unsigne
 	return c->monitor_uri ? 0 : -ERR_NOMEM;
 }
 
-void
-http_conf_check(const struct proxy *p, struct cfg_diag *d)
-{
-	if (p->mode == PROXY_HTTP || p->disabled)
-		return;
-	for (unsigned int i = 0; http_cfg_name(i); i++)
-		if (p->http.given & 1u << i)
-			cfg_diag_add(d, CFG_WARNING, &p->where,
-				"'%s' ignored for proxy '%s': it needs 'mode http'.",
-				http_cfg_name(i), p->name);
-}
-
 int
 http_closes_client(const struct proxy *fe)
 {
@@ -85,4 +72,15 @@ http_retries_status(const struct proxy *be, unsigned int status)
 	default:
 		return 0;
 	}
+}
+
+void
+monitor_rule_free(struct monitor_rule **r)
+{
+	if (!*r)
+		return;
+	list_remove(&(*r)->link);
+	rule_cond_free(&(*r)->cond);
+	mem_free(*r);
+	*r = NULL;
 }

@@ -4,7 +4,6 @@
 
 #include "base/counter.h"
 #include "proxy/model/count.h"
-#include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
 
 /* Transactions kept for reuse. */
@@ -76,7 +75,6 @@ http_txn_put(struct session *s)
 	vars_fini(&s->txn->res_vars);
 	pool_put(&e->txn_pool, s->txn);
 	s->txn = NULL;
-	captures_end(s);
 	memory_watch(e);
 }
 

@@ -86,27 +86,6 @@ server_free(struct server **sp)
 	mem_free(s);
 }
 
-int
-server_set_weight(struct server *s, int weight)
-{
-	if (weight < 0 || weight > SERVER_WEIGHT_MAX)
-		return -ERR_RANGE;
-	if (balance_is_static(s->be) && weight != 0 && weight != s->conf.weight)
-		return -ERR_UNSUPPORTED;
-	s->uweight = weight;
-	balance_refresh(s->be);
-	return 0;
-}
-
-void
-server_set_admin(struct server *s, enum server_admin admin, uint64_t now_ms)
-{
-	if (s->admin == admin)
-		return;
-	s->admin = admin;
-	s->last_change_ms = now_ms;
-	balance_refresh(s->be);
-}
 
 int
 server_source_addr(struct server *s, struct addr *out)

@@ -57,6 +57,18 @@ bulk_fini(struct engine *e)
 
 /* --- who is one --- */
 
+unsigned int
+bulk_splice_option(int side)
+{
+	return side == CLIENT ? OPT_SPLICE_REQUEST : OPT_SPLICE_RESPONSE;
+}
+
+int
+bulk_is_forced(const struct session *s, int side)
+{
+	return (proxy_splice(s->fe, s->be) & bulk_splice_option(side)) != 0;
+}
+
 void
 bulk_drained(const struct engine *e, struct direction *h)
 {
@@ -74,7 +86,7 @@ bulk_note(struct session *s, int side, size_t got, size_t asked)
 	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
 	if (got < asked)
 		bulk_drained(s->engine, h);
-	else if (h->burst >= s->engine->bulk.after || direction_splice_is_forced(s, side))
+	else if (h->burst >= s->engine->bulk.after || bulk_is_forced(s, side))
 		h->is_bulk = 1;
 }
 
@@ -82,7 +94,7 @@ void
 bulk_expect(struct session *s, int side, uint64_t n)
 {
 	const struct engine *e = s->engine;
-	uint64_t enough = direction_splice_is_forced(s, side) ? e->bufsize : e->bulk.after;
+	uint64_t enough = bulk_is_forced(s, side) ? e->bufsize : e->bulk.after;
 
 	if (n >= MAX(enough, e->bufsize))
 		s->dir[side].is_bulk = 1;

@@ -33,8 +33,6 @@ direction_count(struct session *s, int side, size_t n)
 	}
 }
 
-const struct relay_ops relay_plain = { 0 };
-
 static struct io_step pump_once(struct session *s, int side);
 
 static int

@@ -8,6 +8,8 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
 
+const struct relay_ops relay_plain = { 0 };
+
 void
 direction_init(struct direction *h)
 {

@@ -15,54 +15,7 @@
 #include "proxy/relay/bulk.h"
 #include "base/counter.h"
 
-/* Pipes that nobody needed for so long are closed. */
-#define PIPES_IDLE_MS 500
-
-static void
-on_pipe_timer(struct timer *t)
-{
-	struct engine *e = container_of(t, struct engine, pipe_timer);
-
-	if (!pipe_pool_trim(&e->pipes))
-		return;
-	/* Room in the heap was there a moment ago. */
-	(void)!timer_set(loop_timers(e->loop), t, loop_now_ms(e->loop) + PIPES_IDLE_MS);
-}
-
-void
-engine_splice_init(struct engine *e)
-{
-	pipe_pool_init(&e->pipes, e->sys, 0, 0);
-	timer_init(&e->pipe_timer, on_pipe_timer);
-}
-
-void
-engine_splice_fini(struct engine *e)
-{
-	timer_stop(loop_timers(e->loop), &e->pipe_timer);
-	pipe_pool_fini(&e->pipes);
-}
-
-void
-engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_size)
-{
-	e->pipes.max = max_pipes;
-	e->pipes.size = pipe_size;
-}
-
 /* --- when --- */
-
-static unsigned int
-forcing_option(int side)
-{
-	return side == CLIENT ? OPT_SPLICE_REQUEST : OPT_SPLICE_RESPONSE;
-}
-
-int
-direction_splice_is_forced(const struct session *s, int side)
-{
-	return (proxy_splice(s->fe, s->be) & forcing_option(side)) != 0;
-}
 
 /* How much of what comes next may pass unseen. */
 static uint64_t
@@ -80,7 +33,7 @@ direction_splices(const struct session *s, int side)
 
 	return h->is_bulk && !h->no_splice && s->engine->pipes.max &&
 		opaque_bytes(s, side) &&
-		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | forcing_option(side))) &&
+		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | bulk_splice_option(side))) &&
 		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
 }
 
@@ -88,43 +41,6 @@ static struct h1_stat *
 h1_of(const struct session *s, int side)
 {
 	return side == CLIENT ? &fe_stat(s)->h1 : &be_stat(s)->h1;
-}
-
-/* --- the pipe --- */
-
-/* An empty one goes back and is there for the next transfer, for a while. */
-static void
-give_back(struct engine *e, struct pipe *p)
-{
-	if (!e->pipe_timer.pos &&
-		timer_set(loop_timers(e->loop), &e->pipe_timer,
-			loop_now_ms(e->loop) + PIPES_IDLE_MS) < 0)
-		pipe_drop(&e->pipes, p);
-	else
-		pipe_put(&e->pipes, p);
-}
-
-void
-direction_pipe_drop(struct engine *e, struct direction *h)
-{
-	if (!h->pipe)
-		return;
-	counter_sub(&e->pipes.bytes, h->pipe->bytes);
-	pipe_drop(&e->pipes, h->pipe);
-	h->pipe = NULL;
-	memory_watch(e);
-}
-
-/* So much was taken out of it. */
-static void
-took(struct engine *e, struct direction *h, size_t n)
-{
-	counter_sub(&e->pipes.bytes, n);
-	memory_watch(e);
-	if (h->pipe->bytes)
-		return;
-	give_back(e, h->pipe);
-	h->pipe = NULL;
 }
 
 /* The kernel will not splice here: from now on this direction is copied. */
@@ -152,7 +68,7 @@ read_out(struct engine *e, struct direction *h)
 	h->head = 0;
 	h->tail = (uint32_t)r;
 	h->pipe->bytes -= (size_t)r;
-	took(e, h, (size_t)r);
+	direction_pipe_took(e, h, (size_t)r);
 	return 0;
 }
 
@@ -169,7 +85,7 @@ direction_splice_out(struct session *s, int side, int last)
 			counter_add(&e->spliced, put);
 			if (s->fe->mode == PROXY_HTTP)
 				counter_add(&h1_of(s, !side)->spliced_out, put);
-			took(e, h, put);
+			direction_pipe_took(e, h, put);
 			return IO_OK;
 		case SPLICE_AGAIN:
 			return IO_AGAIN;
@@ -257,11 +173,11 @@ direction_splice_once(struct session *s, int side, struct io_step *step)
 		*step = splice_took(s, side, p, got);
 		return 0;
 	case SPLICE_AGAIN:
-		give_back(e, p);
+		direction_pipe_put(e, p);
 		bulk_drained(e, h);
 		return 0;
 	case SPLICE_ERR:
-		give_back(e, p);
+		direction_pipe_put(e, p);
 		direction_side_failed(s, side);
 		return 0;
 	case SPLICE_CANNOT:
@@ -270,6 +186,6 @@ direction_splice_once(struct session *s, int side, struct io_step *step)
 	case SPLICE_ASK:
 		break;
 	}
-	give_back(e, p);
+	direction_pipe_put(e, p);
 	return -1;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cfg/ctx.h"
-#include "proxy/config/capture_cfg.h"
+#include "proxy/sample/capture_rule.h"
 #include "proxy/model/session.h"
 
 enum { NUM_KIND, NUM_INDEX };
@@ -29,7 +29,7 @@ parse_len(struct rule *r, struct cfg_ctx *ctx, int arg)
 			"'%s capture' : '%s' is no frontend, and has nothing to capture in: "
 			"'id' names what a frontend declares.",
 			rule_place_name(r->place), p->name);
-	if (capture_cfg_add(ctx, arg, (enum capture_kind)r->num[NUM_KIND], NULL, &i) < 0)
+	if (capture_slot_add(ctx, arg, (enum capture_kind)r->num[NUM_KIND], NULL, &i) < 0)
 		return -1;
 	r->num[NUM_INDEX] = i;
 	return 0;

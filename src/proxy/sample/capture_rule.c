@@ -3,6 +3,9 @@
 
 #include "http/uri.h"
 #include "proxy/sample/http_line.h"
+#include "base/err.h"
+#include "cfg/ctx.h"
+#include "proxy/model/proxies.h"
 
 static const struct session *
 session_of(const struct sample_ctx *cx)
@@ -156,3 +159,25 @@ const struct rule_conv capture_convs[] = {
 		"Puts it into that capture of the response, and goes on with it."),
 	{ .name = NULL },
 };
+
+int
+capture_slot_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char *name,
+	unsigned int *out)
+{
+	struct proxy *p = ctx->obj;
+	int len;
+
+	if (cfg_arg_int(ctx, arg, 1, CAPTURE_LEN_MAX, &len) < 0)
+		return -1;
+	switch (capture_add(&p->captures, kind, name, (unsigned int)len, out)) {
+	case 0:
+		return 0;
+	case -ERR_FULL:
+		return cfg_error(ctx, arg,
+			"too many captures in one section; the limits are %d of a kind and %d "
+			"bytes.",
+			CAPTURES_MAX, CAPTURE_ROOM_MAX);
+	default:
+		return cfg_nomem(ctx);
+	}
+}

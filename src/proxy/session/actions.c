@@ -17,8 +17,9 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist.h"
 #include "proxy/backend/queue.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 #include "proxy/log/session_log.h"
+#include "proxy/model/persist_state.h"
 
 /* Undelivered bytes are looked at again after 20, 40, 60 ms ..., every half second in the end. */
 #define LINGER_STEP_MS 20u

@@ -16,6 +16,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http1/persist.h"
 #include "proxy/log/session_log.h"
+#include "proxy/model/persist_state.h"
 
 /* Between two attempts at the same server (manual, `retries`). */
 #define TURN_AROUND_MS 1000

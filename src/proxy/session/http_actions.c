@@ -1,6 +1,7 @@
 /* What the session machine does on transitions that only mode http has: see actions.c. */
 #include "proxy/session/actions.h"
 #include "proxy/model/byte_count.h"
+#include "proxy/sample/capture.h"
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/derive.h"
@@ -312,6 +313,7 @@ session_do_next_request(struct session *s)
 							 : SESSION_EV_CLOSE;
 	close_server(s);
 	http_txn_put(s);
+	captures_end(s);
 	reset_session(s);
 	if (s->dir[CLIENT].lookahead)
 		move_next_request(s);

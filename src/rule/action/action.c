@@ -15,37 +15,6 @@ static const char *const not_supported[] = {
 #undef ACTION_NOT
 };
 
-static const struct {
-	const char *name;
-	unsigned int at;
-} places[] = {
-	[RULE_TCP_CONNECTION] = { "tcp-request connection", SAMPLE_AT_CONN },
-	[RULE_TCP_SESSION] = { "tcp-request session", SAMPLE_AT_CONN },
-	[RULE_TCP_REQ_CONTENT] = { "tcp-request content", SAMPLE_AT_CONN | SAMPLE_AT_REQ },
-	[RULE_TCP_RES_CONTENT] = { "tcp-response content",
-		SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_RES },
-	[RULE_HTTP_REQUEST] = { "http-request",
-		SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BODY | SAMPLE_AT_TXN },
-	[RULE_HTTP_RESPONSE] = { "http-response",
-		SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_RES |
-			SAMPLE_AT_TXN },
-	[RULE_HTTP_AFTER_RESPONSE] = { "http-after-response",
-		SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_RES |
-			SAMPLE_AT_TXN },
-};
-
-unsigned int
-rule_place_scope(enum rule_place p)
-{
-	return places[p].at;
-}
-
-const char *
-rule_place_name(enum rule_place p)
-{
-	return places[p].name;
-}
-
 /* --- finding -------------------------------------------------------------------------------- */
 
 /* Is it the action that a line of the configuration calls `word`? */
@@ -91,20 +60,20 @@ unknown(const struct rule_vocab *v, enum rule_place place, struct cfg_ctx *ctx, 
 	struct cfg_suggest s;
 
 	if (find(v, 1u << place, name, !paren))
-		return cfg_error(ctx, 0, "'%s %.*s' %s.", places[place].name, (int)name.len,
+		return cfg_error(ctx, 0, "'%s %.*s' %s.", rule_place_name(place), (int)name.len,
 			name.p, paren ? "takes no '(...)'" : "is followed by '(...)'");
 	if (find(v, ~0u, name, 0) || find(v, ~0u, name, 1))
 		return cfg_error(ctx, 0, "action '%.*s' is not for '%s' rules.", (int)name.len,
-			name.p, places[place].name);
+			name.p, rule_place_name(place));
 	if (is_not_supported(name))
-		return cfg_error(ctx, 0, "'%s %.*s' is not supported.", places[place].name,
+		return cfg_error(ctx, 0, "'%s %.*s' is not supported.", rule_place_name(place),
 			(int)name.len, name.p);
 	cfg_suggest_init(&s, cfg_arg(ctx, 0));
 	for (unsigned int t = 0; t < v->n_action; t++)
 		for (const struct rule_action *a = v->action[t]; a->name; a++)
 			if (a->places & (1u << place))
 				cfg_suggest_offer(&s, a->name);
-	return cfg_error(ctx, 0, "'%s' has no action '%s'%s%s%s.", places[place].name,
+	return cfg_error(ctx, 0, "'%s' has no action '%s'%s%s%s.", rule_place_name(place),
 		cfg_arg(ctx, 0), s.best ? "; did you mean '" : "", s.best ? s.best : "",
 		s.best ? "'" : "");
 }
@@ -142,7 +111,7 @@ parse_rest(struct rule *r, const struct rule_acls *acls, const struct rule_vocab
 		return cfg_error(ctx, next,
 			"'%s %s' expects either 'if' or 'unless' followed by a condition but found "
 			"'%s'.",
-			places[r->place].name, r->action->name, word);
+			rule_place_name(r->place), r->action->name, word);
 	return rule_cond_parse(acls, v, ctx, next, at, &r->cond);
 }
 
@@ -157,7 +126,7 @@ warn_unreached(const struct list *rules, enum rule_place place, struct cfg_ctx *
 		cfg_warn(ctx, -1,
 			"previous '%s' action is final and has no condition attached: nothing "
 			"behind line %u is ever done.",
-			places[place].name, last->where.line);
+			rule_place_name(place), last->where.line);
 }
 
 /* A rule of that action, whose arguments begin at arg. */
@@ -165,7 +134,7 @@ static int
 parse_as(const struct rule_action *a, struct list *rules, enum rule_place place,
 	const struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg)
 {
-	unsigned int at = places[place].at;
+	unsigned int at = rule_place_scope(place);
 	struct rule *r = mem_zalloc(sizeof(*r));
 
 	if (!r)
@@ -194,7 +163,7 @@ rule_parse(struct list *rules, enum rule_place place, const struct rule_acls *ac
 	int paren;
 
 	if (ctx->argc < 1)
-		return cfg_error(ctx, 0, "'%s' expects an action.", places[place].name);
+		return cfg_error(ctx, 0, "'%s' expects an action.", rule_place_name(place));
 	name = name_of(cfg_arg(ctx, 0), &paren);
 	a = find(v, 1u << place, name, paren);
 	if (!a)
@@ -240,7 +209,7 @@ rules_check(struct list *rules, void *root, struct cfg_diag *diag)
 
 		if (check(r, root, &why) == 0)
 			continue;
-		cfg_diag_add(diag, CFG_ALERT, &r->where, "'%s %s': %s.", places[r->place].name,
+		cfg_diag_add(diag, CFG_ALERT, &r->where, "'%s %s': %s.", rule_place_name(r->place),
 			r->action->name, why.text);
 		result = -1;
 	}

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "proxy/model/proxy.h"
+#include "proxy/config/proxy_life.h"
 
 #define MAX_SERVERS 16
 

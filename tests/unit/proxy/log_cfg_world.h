@@ -18,6 +18,7 @@
 #include "proxy/config/log_cfg.h"
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
+#include "proxy/config/proxy_life.h"
 
 struct cfg_world {
 	struct proxies proxies; /* the root */

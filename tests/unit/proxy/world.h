@@ -26,6 +26,7 @@
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
+#include "proxy/config/proxy_life.h"
 
 /* Time-outs, so that nothing is missing. Four lines: what is tested stands from line 5 on. */
 #define WORLD_DEFAULTS "defaults\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cfg/env.h"
 #include "fake/random.h"
+#include "rule/match/tables.h"
 #include "rule/sample/tables.h"
 #include "rule/sample/expr.h"
 

@@ -1,5 +1,6 @@
 /* States and weights of servers, changed at run time. */
 #include "unit/app/admin_rig.h"
+#include "proxy/backend/server_control.h"
 
 #define MORE                                                                                      \
 	"backend rr\n balance roundrobin\n server a 127.0.0.1:1 weight 50 maxconn 1\n"            \

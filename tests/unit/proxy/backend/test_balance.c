@@ -1,5 +1,6 @@
 #include "sim/dice.h"
 #include "unit/proxy/balance_rig.h"
+#include "proxy/backend/server_control.h"
 
 static void
 test_order(void **state)

@@ -1,4 +1,6 @@
 #include "unit/proxy/balance_rig.h"
+#include "proxy/backend/server_control.h"
+#include "proxy/config/proxy_life.h"
 
 /* Over a full cycle every server is chosen as often as its weight says, wherever the cycle
  * begins. */

@@ -10,6 +10,8 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
 #include "sim/dice.h"
+#include "proxy/backend/server_control.h"
+#include "proxy/config/proxy_life.h"
 #include "sim/world_rules.h"
 
 #define WORKERS 3

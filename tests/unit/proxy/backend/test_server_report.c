@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "proxy/backend/balance.h"
+#include "proxy/backend/server_control.h"
 #include "proxy/backend/server_report.h"
 
 #define MORE                                                                    \

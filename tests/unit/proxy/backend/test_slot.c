@@ -3,6 +3,7 @@
 
 #include "proxy/backend/balance.h"
 #include "proxy/backend/slot.h"
+#include "proxy/backend/server_control.h"
 
 #define SESSIONS 6
 

@@ -1,6 +1,6 @@
 #include "unit/proxy/world.h"
 
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 
 #define TWO "backend a\n server s 127.0.0.1:1\nbackend b\n server s 127.0.0.1:1\n"
 

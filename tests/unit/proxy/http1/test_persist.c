@@ -4,6 +4,8 @@
 #include "proxy/model/http_txn.h"
 #include "base/err.h"
 #include "proxy/http1/persist.h"
+#include "proxy/backend/server_control.h"
+#include "proxy/model/persist_state.h"
 
 #define SERVERS                                                                             \
 	" server s1 127.0.0.1:1 cookie A\n server s2 127.0.0.1:1 cookie B\n"                \

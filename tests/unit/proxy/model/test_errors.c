@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "proxy/model/errors.h"
+#include "proxy/config/proxy_life.h"
 
 static struct http_reply *
 reply(unsigned int status)

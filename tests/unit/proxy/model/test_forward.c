@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/model/proxy.h"
+#include "proxy/config/proxy_life.h"
 
 static struct addr
 addr(const char *text)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "proxy/model/proxy.h"
+#include "proxy/config/proxy_life.h"
 
 static struct proxy *fe, *be;
 

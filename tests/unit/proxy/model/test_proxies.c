@@ -1,4 +1,5 @@
 #include "unit/proxy/world.h"
+#include "proxy/config/proxy_life.h"
 
 static void
 test_find(void **state)

@@ -1,6 +1,7 @@
 #include "unit/proxy/world.h"
 
 #include "base/mem.h"
+#include "proxy/config/proxy_life.h"
 
 static void
 test_new(void **state)

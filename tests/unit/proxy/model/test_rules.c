@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cfg/diag.h"
 #include "proxy/model/proxies.h"
+#include "proxy/config/proxy_life.h"
 
 /* An action that notes its letter and returns what the rule says. */
 static char said[16];

@@ -10,6 +10,8 @@
 #include "base/err.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
+#include "proxy/backend/server_control.h"
+#include "proxy/config/proxy_life.h"
 
 static struct proxy *
 backend(void)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proxy/model/proxies.h"
+#include "proxy/config/proxy_life.h"
 
 #define SHARDS 3
 

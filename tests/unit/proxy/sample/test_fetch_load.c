@@ -4,6 +4,7 @@
 
 #include "proxy/model/session.h"
 #include "rule/sample/expr.h"
+#include "proxy/backend/server_control.h"
 
 static struct world w;
 static struct session s;

@@ -1,7 +1,7 @@
 #include "unit/proxy/world.h"
 
 #include "proxy/sample/eval.h"
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 #include "proxy/config/vocab.h"
 
 #define FIFTY "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

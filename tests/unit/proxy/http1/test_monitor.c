@@ -1,7 +1,9 @@
 #include "unit/proxy/world.h"
 
 #include "proxy/model/http_txn.h"
+#include "proxy/http1/monitor.h"
 #include "proxy/model/monitor.h"
+#include "proxy/backend/server_control.h"
 
 static struct world w;
 static struct engine e;

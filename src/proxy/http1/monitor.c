@@ -1,33 +1,11 @@
-#include "proxy/model/monitor.h"
+/* Probes of monitor-uri: answered here, on the session's worker, and not logged. */
+#include "proxy/http1/monitor.h"
 
-#include "base/mem.h"
 #include "http/uri.h"
 #include "proxy/model/http_txn.h"
-#include "proxy/session/route.h"
-
-void
-monitor_rule_free(struct monitor_rule **r)
-{
-	if (!*r)
-		return;
-	list_remove(&(*r)->link);
-	rule_cond_free(&(*r)->cond);
-	mem_free(*r);
-	*r = NULL;
-}
-
-void
-monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d)
-{
-	struct rule_err why;
-
-	list_each(it, &fe->http.monitor_fails) {
-		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
-
-		if (rule_cond_check(r->cond, root, &why) < 0)
-			cfg_diag_add(d, CFG_ALERT, &r->where, "'monitor fail' : %s.", why.text);
-	}
-}
+#include "proxy/model/monitor.h"
+#include "proxy/sample/eval.h"
+#include "proxy/sample/route.h"
 
 /* The target as it came, or its path and query where it names a host too. */
 static int

@@ -1,6 +1,7 @@
-#include "rule/sample/tables.h"
+#include "rule/match/tables.h"
 
 #include "rule/match/map.h"
+#include "rule/sample/tables.h"
 
 int
 rule_tables_add(struct rule_vocab *v)

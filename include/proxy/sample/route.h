@@ -1,6 +1,6 @@
 /* Which backend a session goes to: use_backend, then default_backend (manual 4.2). */
-#ifndef TACIT_PROXY_SESSION_ROUTE_H
-#define TACIT_PROXY_SESSION_ROUTE_H
+#ifndef TACIT_PROXY_SAMPLE_ROUTE_H
+#define TACIT_PROXY_SAMPLE_ROUTE_H
 
 #include "cfg/diag.h"
 #include "proxy/model/session.h"

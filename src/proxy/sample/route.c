@@ -1,8 +1,8 @@
-#include "proxy/session/route.h"
+#include "proxy/sample/route.h"
 
 #include <limits.h>
 
-#include "proxy/session/tcp_content_rules.h"
+#include "proxy/sample/tcp_eval.h"
 #include "proxy/sample/eval.h"
 #include "proxy/model/proxies.h"
 

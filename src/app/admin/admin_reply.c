@@ -1,0 +1,34 @@
+/* What the admin commands share: messages, and standing workers. Runs on the first worker. */
+#include <stdarg.h>
+
+#include "app/admin/admin_int.h"
+#include "app/process/rendezvous.h"
+
+void
+admin_msg(struct admin_conn *c, int severity, const char *fmt, ...)
+{
+	static const char *const names[] = { "emerg", "alert", "crit", "err",
+					     "warning", "notice", "info", "debug" };
+	va_list ap;
+
+	if (c->severity == BIND_SEVERITY_NUMBER)
+		sbuf_addf(&c->out, "[%d]: ", severity);
+	else if (c->severity == BIND_SEVERITY_STRING)
+		sbuf_addf(&c->out, "[%s]: ", names[severity]);
+	va_start(ap, fmt);
+	sbuf_vaddf(&c->out, fmt, ap);
+	va_end(ap);
+	sbuf_addc(&c->out, '\n');
+}
+
+void
+admin_stop_workers(struct admin_conn *c)
+{
+	rendezvous_begin(c->admin->process);
+}
+
+void
+admin_resume_workers(struct admin_conn *c)
+{
+	rendezvous_end(c->admin->process);
+}

@@ -1,0 +1,173 @@
+/* Proxies as configuration makes them: new, inheriting from defaults, freed. Runs before the
+ * workers start and after they have ended. */
+#include "proxy/config/proxy_life.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "net/bind_conf.h"
+#include "proxy/config/vocab.h"
+#include "proxy/sample/route.h"
+#include <string.h>
+
+/* Attempts to connect after the first one, unless `retries` says otherwise. */
+#define RETRIES_DEFAULT 3
+
+struct proxy *
+proxy_new(const char *name, unsigned int caps)
+{
+	struct proxy *p = mem_zalloc_aligned(CACHE_LINE, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->name = mem_strdup(name);
+	if (!p->name) {
+		mem_free(p);
+		return NULL;
+	}
+	p->caps = caps;
+	p->retries = RETRIES_DEFAULT;
+	p->balance_draws = BALANCE_DRAWS_DEFAULT;
+	server_conf_init(&p->default_server);
+	http_conf_init(&p->http);
+	proxy_errors_init(&p->errors);
+	list_init(&p->link);
+	list_init(&p->logs);
+	list_init(&p->binds);
+	list_init(&p->servers);
+	list_init(&p->use_backends);
+	rule_acls_init(&p->acls);
+	proxy_rules_init(&p->rules);
+	persist_conf_init(&p->persist);
+	return p;
+}
+
+void
+proxy_free(struct proxy **pp)
+{
+	struct proxy *p = *pp;
+
+	if (!p)
+		return;
+	*pp = NULL;
+	assert(p->queued == 0 && p->waiting == 0);
+	list_remove(&p->link);
+	balance_fini(p);
+	list_each_safe(it, &p->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		bind_conf_free(&b);
+	}
+	list_each_safe(it, &p->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		server_free(&s);
+	}
+	proxy_log_fini(p);
+	capture_conf_fini(&p->captures);
+	unique_id_conf_fini(&p->unique_id);
+	http_conf_fini(&p->http);
+	proxy_errors_fini(&p->errors);
+	forward_conf_fini(&p->forward);
+	mem_free(p->default_be_name);
+	balance_by_fini(&p->balance_by);
+	list_each_safe(it, &p->use_backends) {
+		struct use_backend *u = list_entry(it, struct use_backend, link);
+
+		list_remove(&u->link);
+		use_backend_free(&u);
+	}
+	proxy_rules_fini(&p->rules);
+	persist_conf_fini(&p->persist);
+	server_conf_fini(&p->default_server);
+	rule_acls_fini(&p->acls);
+	mem_free(p->shard);
+	mem_free(p->description);
+	mem_free(p->name);
+	mem_free(p);
+}
+
+int
+proxy_inherit(struct proxy *p, const struct proxy *defaults)
+{
+	if (defaults->default_be_name && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
+		p->default_be_name = mem_strdup(defaults->default_be_name);
+		if (!p->default_be_name)
+			return -ERR_NOMEM;
+		p->default_be_where = defaults->default_be_where;
+	}
+	p->errors_read = defaults->errors_read;
+	p->mode = defaults->mode;
+	p->disabled = defaults->disabled;
+	p->options = defaults->options;
+	p->no_options = defaults->no_options;
+	p->to = defaults->to;
+	p->maxconn = defaults->maxconn;
+	p->backlog = defaults->backlog;
+	p->balance = defaults->balance;
+	p->balance_draws = defaults->balance_draws;
+	p->hash_type = defaults->hash_type;
+	p->hash_balance_factor = defaults->hash_balance_factor;
+	p->fullconn = defaults->fullconn;
+	p->retries = defaults->retries;
+	p->redispatch_every = defaults->redispatch_every;
+	p->source = defaults->source;
+	proxy_rules_inherit(&p->rules, &defaults->rules);
+	if (balance_by_inherit(&p->balance_by, &defaults->balance_by) < 0 ||
+		http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
+		proxy_errors_inherit(&p->errors, &defaults->errors) < 0 ||
+		forward_conf_inherit(&p->forward, &defaults->forward) < 0 ||
+		server_conf_copy(&p->default_server, &defaults->default_server) < 0 ||
+		persist_conf_inherit(&p->persist, &defaults->persist) < 0 ||
+		((p->caps & (PROXY_FE | PROXY_DEFAULTS)) &&
+			unique_id_conf_inherit(&p->unique_id, &defaults->unique_id) < 0))
+		return -ERR_NOMEM;
+	return proxy_log_inherit(p, defaults);
+}
+
+void
+proxies_init(struct proxies *ps)
+{
+	list_init(&ps->all);
+	list_init(&ps->defaults);
+	list_init(&ps->error_groups);
+	ps->n = 0;
+	memset(&ps->frontends, 0, sizeof(ps->frontends));
+	memset(&ps->backends, 0, sizeof(ps->backends));
+	memset(&ps->error_group_names, 0, sizeof(ps->error_group_names));
+	ps->cookie_max = CAPTURE_COOKIE_MAX;
+	ps->capture_size = 0;
+	log_global_init(&ps->log);
+	proxy_vocab_init(&ps->vocab);
+	pattern_files_init(&ps->files, NULL);
+	ps->vocab.files = &ps->files;
+	userlists_init(&ps->userlists);
+}
+
+static void
+free_all(struct list *l)
+{
+	list_each_safe(it, l) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		proxy_free(&p);
+	}
+}
+
+void
+proxies_fini(struct proxies *ps)
+{
+	free_all(&ps->all);
+	free_all(&ps->defaults);
+	pattern_files_fini(&ps->files);
+	userlists_fini(&ps->userlists);
+	name_index_fini(&ps->frontends);
+	name_index_fini(&ps->backends);
+	name_index_fini(&ps->error_group_names);
+	list_each_safe(it, &ps->error_groups) {
+		struct error_group *g = list_entry(it, struct error_group, link);
+
+		error_group_free(&g);
+	}
+	ps->n = 0;
+	log_global_fini(&ps->log);
+}

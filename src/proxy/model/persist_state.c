@@ -1,0 +1,29 @@
+/* What persistence has come to for one request. Runs on the session's worker. */
+#include "proxy/model/persist_state.h"
+
+#include "proxy/model/http_txn.h"
+
+int
+persist_holds(const struct session *s)
+{
+	return s->bound && s->srv == s->bound;
+}
+
+void
+persist_letters(const struct session *s, char out[2])
+{
+	const struct persist_state *p = s->txn ? &s->txn->persist : NULL;
+	const struct proxy *be = session_backend(s);
+
+	out[0] = out[1] = '-';
+	if (!p || !s->txn->head_ms || !persist_conf_shows(be ? &be->persist : &s->fe->persist))
+		return;
+	/* It was answered before its cookie was looked at. */
+	if (!p->asked) {
+		out[0] = out[1] = 'N';
+		return;
+	}
+	/* Sent elsewhere: its server might as well have been down. */
+	out[0] = p->asked == 'V' && s->srv && !persist_holds(s) ? 'D' : p->asked;
+	out[1] = p->answered;
+}

@@ -1,0 +1,64 @@
+/* What rules of mode tcp see of a client: the bytes that it has sent, and the HTTP request that
+ * they may be. Runs on the session's worker. */
+#include "proxy/sample/tcp_eval.h"
+
+#include "proxy/model/http_txn.h"
+#include "proxy/model/memory.h"
+#include "proxy/relay/direction.h"
+
+static struct str
+pending(const struct direction *h)
+{
+	return (struct str){ h->buf ? h->buf + h->head : "", direction_buffered(h) };
+}
+
+/*
+ * Rules of mode tcp may ask what an HTTP request says (manual): whatever has come is judged for it.
+ * Its fields stand in a transaction that is none; without memory for one there is no request.
+ */
+static void
+look_for_request(struct eval *look, struct session *s)
+{
+	struct engine *e = s->engine;
+	struct http_parser parser = { 0 };
+	struct str b = look->cx.req_bytes;
+	struct http_txn *t;
+	size_t used;
+
+	if (!b.len || !memory_has(e, &e->txn_pool))
+		return;
+	t = pool_get(&e->txn_pool);
+	if (!t)
+		return;
+	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
+	switch (http_parse_request(&parser, b.p, b.len, &t->req, &used)) {
+	case HTTP_COMPLETE:
+		look->cx.req = &t->req;
+		look->borrowed = t;
+		return;
+	case HTTP_BAD:
+		look->cx.req_not_http = 1;
+		break;
+	case HTTP_MORE:
+		break;
+	}
+	pool_put(&e->txn_pool, t);
+}
+
+void
+tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at)
+{
+	eval_init(look, s, at);
+	look->cx.req_bytes = pending(&s->dir[CLIENT]);
+	look->cx.req_ended = 1;
+	if (look->cx.req_bytes.len)
+		look_for_request(look, s);
+}
+
+void
+tcp_content_eval_done(struct eval *look, struct session *s)
+{
+	if (look->borrowed)
+		pool_put(&s->engine->txn_pool, look->borrowed);
+	look->borrowed = NULL;
+}
