@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/cursors.h"
 #include "base/gate.h"
 #include "base/list.h"
 #include "base/lock.h"
@@ -71,7 +72,8 @@ struct engine {
 	unsigned int index;          /* of the worker, 0..: its shard of what is counted */
 	struct loop *loop;
 	struct sys *sys;
-	struct list sessions;
+	struct list sessions;        /* in the order of their numbers */
+	struct cursors walks;        /* through them: session/session_walk.h */
 	unsigned int n_sessions;
 	struct engine_shared *shared;
 	struct engine_shared alone;  /* of the only engine */

@@ -8,6 +8,7 @@
 #ifndef TACIT_RULE_MATCH_PATTERN_REF_H
 #define TACIT_RULE_MATCH_PATTERN_REF_H
 
+#include "base/cursors.h"
 #include "base/list.h"
 #include "base/sbuf.h"
 #include "rule/match/pattern_table.h"
@@ -26,7 +27,8 @@ struct pattern_ref {
 	uint8_t is_map, is_acl;      /* who uses it */
 	uint8_t two_columns;
 	uint32_t version, next;      /* the current one, the last that was prepared */
-	struct list entries;         /* of all versions */
+	struct list entries;         /* of all versions, in the order of their numbers */
+	struct cursors walks;        /* through them: pattern_ref_resume() */
 	_Atomic uint64_t n;          /* entries: anybody may read it */
 	uint64_t last_id;
 	struct pattern_table table;  /* the same by text */
@@ -83,6 +85,15 @@ pattern_ref_looked(struct pattern_ref *ref)
 	if (ref->is_live)
 		shared_lock_looked(&ref->lock);
 }
+
+/*
+ * A walk through the entries in pieces, each between pattern_ref_look() and _looked(). It begins or
+ * goes on behind number `after` (0: the first), at what pattern_ref_resume() returns, the list's
+ * head at the end; and is interrupted before `next`. An entry that is there from the first piece
+ * to the last is seen once; one that comes or goes meanwhile, once or not at all.
+ */
+struct list *pattern_ref_resume(struct pattern_ref *ref, uint64_t after) must_check;
+void pattern_ref_pause(struct pattern_ref *ref, uint64_t after, struct list *next);
 
 /* The first entry of that text in the current version, or NULL. */
 const struct pattern_entry *pattern_ref_find(const struct pattern_ref *ref, struct str text);

@@ -45,6 +45,7 @@ free_conn(struct admin_conn *c)
 	struct admin *a = c->admin;
 
 	conn_close(&c->conn);
+	admin_abandon_line(c);
 	sbuf_fini(&c->in);
 	sbuf_fini(&c->out);
 	list_remove(&c->link);
@@ -54,10 +55,14 @@ free_conn(struct admin_conn *c)
 		hold_all(a, 0);
 }
 
+/* One that a worker has in its hands is freed when it comes back. */
 static void
 on_end(struct task *t)
 {
-	free_conn(container_of(t, struct admin_conn, end));
+	struct admin_conn *c = container_of(t, struct admin_conn, end);
+
+	if (!c->ask.worker)
+		free_conn(c);
 }
 
 static void
@@ -160,7 +165,7 @@ cut_end(char *line, size_t len)
 
 /* The first `len` bytes of the input are a command, with a payload from `payload` on. */
 static void
-run_command(struct admin_conn *c, size_t len, size_t payload)
+begin_command(struct admin_conn *c, size_t len, size_t payload)
 {
 	size_t words;
 
@@ -173,33 +178,55 @@ run_command(struct admin_conn *c, size_t len, size_t payload)
 	if (payload)
 		c->in.p[words - 2] = '\0';
 	c->admin->lines++;
-	admin_run_line(c, c->in.p, payload ? c->in.p + payload : NULL);
+	c->line_len = len;
+	admin_begin_line(c, c->in.p, payload ? c->in.p + payload : NULL);
+}
+
+/* The next line of the input; 0: it has not all come. */
+static int
+take_line(struct admin_conn *c)
+{
+	size_t payload, len = command_len(c, &payload);
+
+	if (len)
+		begin_command(c, len, payload);
+	else if (payload)
+		prompt_payload(c, c->in.len);
+	return len > 0;
 }
 
 static void
+end_line(struct admin_conn *c)
+{
+	if (c->line_len)
+		memmove(c->in.p, c->in.p + c->line_len, c->in.len - c->line_len);
+	c->in.len -= c->line_len;
+	c->line_len = 0;
+	if (!c->prompt || c->quit)
+		c->state = ADMIN_CLOSING;
+}
+
+/* One slice of a long answer each turn; what follows waits until the client has taken it. */
+static void
 run_lines(struct admin_conn *c)
 {
-	size_t len = 0, payload;
-
-	while (c->state == ADMIN_READING && !c->out.len) {
-		len = command_len(c, &payload);
-		if (!len) {
-			if (payload)
-				prompt_payload(c, c->in.len);
+	while (c->state == ADMIN_READING) {
+		if (!c->line && !take_line(c)) {
 			(void)flush(c);
 			return;
 		}
-		run_command(c, len, payload);
-		memmove(c->in.p, c->in.p + len, c->in.len - len);
-		c->in.len -= len;
+		admin_run_line(c);
+		if (c->ask.worker)
+			return;
 		if (c->out.failed) {
 			sbuf_reset(&c->out);
 			sbuf_adds(&c->out, "Out of memory or answer too large\n\n");
+			admin_abandon_line(c);
 			c->quit = 1;
 		}
-		if (!c->prompt || c->quit)
-			c->state = ADMIN_CLOSING;
-		if (flush(c))
+		if (!c->line)
+			end_line(c);
+		if (flush(c) || c->line)
 			return;
 	}
 }
@@ -251,7 +278,9 @@ settle(struct admin_conn *c)
 
 	if (c->state == ADMIN_CLOSED)
 		return;
-	if (c->sent < c->out.len)
+	if (c->ask.worker)
+		dirs = 0;
+	else if (c->sent < c->out.len || c->line)
 		dirs = EV_W;
 	else if (c->state == ADMIN_CLOSING || c->conn.eof) {
 		end_conn(c);
@@ -266,6 +295,22 @@ settle(struct admin_conn *c)
 }
 
 static void
+go_on(struct admin_conn *c)
+{
+	if (!c->ask.worker && !flush(c)) {
+		if (!c->line)
+			read_input(c);
+		else
+			/* That it says nothing for a while is no fault of its client. */
+			loop_progress(c->conn.loop, c->conn.fd);
+		run_lines(c);
+		if (c->state == ADMIN_CLOSING)
+			(void)flush(c);
+	}
+	settle(c);
+}
+
+static void
 on_io(void *owner, int fd, uint32_t ev)
 {
 	struct admin_conn *c = owner;
@@ -273,17 +318,19 @@ on_io(void *owner, int fd, uint32_t ev)
 	(void)fd;
 	if (c->state == ADMIN_CLOSED)
 		return;
-	if (ev & EV_SPIN) {
+	if (ev & EV_SPIN)
 		end_conn(c);
-		return;
-	}
-	if (!flush(c)) {
-		read_input(c);
-		run_lines(c);
-		if (c->state == ADMIN_CLOSING)
-			(void)flush(c);
-	}
-	settle(c);
+	else
+		go_on(c);
+}
+
+static void
+on_answer(struct admin_conn *c)
+{
+	if (c->state == ADMIN_CLOSED)
+		loop_post_end(c->admin->worker->loop, &c->end);
+	else
+		go_on(c);
 }
 
 static void
@@ -309,6 +356,7 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	sbuf_init(&c->out, ADMIN_OUT_MAX);
 	timer_init(&c->timer, on_idle);
 	task_init(&c->end, on_end);
+	admin_ask_init(&c->ask, on_answer);
 	list_append(&a->conns, &c->link);
 	a->accepted++;
 	if (++a->n >= (unsigned int)w->process->cfg->global.stats_maxconn)
@@ -350,6 +398,8 @@ admin_free(struct admin **ap)
 
 		timer_stop(loop_timers(a->worker->loop), &c->timer);
 		task_cancel(&c->end);
+		task_cancel(&c->ask.again);
+		c->ask.worker = NULL;
 		free_conn(c);
 	}
 	mem_free(a);

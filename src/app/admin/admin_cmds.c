@@ -118,27 +118,53 @@ split(char **line, char **argv)
 	return argc;
 }
 
-void
-admin_run_line(struct admin_conn *c, char *line, char *payload)
+/* Every answer ends with an empty line, and in a dialogue with the prompt. */
+static void
+end_answer(struct admin_conn *c)
+{
+	sbuf_adds(&c->out, c->prompt && !c->quit ? "\n> " : "\n");
+}
+
+static void
+run_next(struct admin_conn *c)
 {
 	char *argv[ADMIN_ARGS_MAX + 1];
+	int argc = split(&c->line, argv);
 
-	do {
-		int argc = split(&line, argv);
+	if (argc < 0) {
+		admin_msg(c, ADMIN_ERR, "Too many arguments");
+		c->line += strlen(c->line);
+	} else if (argc > 0) {
+		argv[argc] = NULL;
+		c->payload = *c->line ? NULL : c->line_payload;
+		run_one(c, argc, argv);
+	}
+	if (!c->walk.step && (argc || c->prompt))
+		end_answer(c);
+}
 
-		if (argc < 0) {
-			admin_msg(c, ADMIN_ERR, "Too many arguments");
-			line += strlen(line);
-		} else if (argc > 0) {
-			argv[argc] = NULL;
-			c->payload = *line ? NULL : payload;
-			run_one(c, argc, argv);
-		} else if (!c->prompt) {
-			continue;
+void
+admin_begin_line(struct admin_conn *c, char *line, char *payload)
+{
+	c->line = line;
+	c->line_payload = payload;
+}
+
+void
+admin_run_line(struct admin_conn *c)
+{
+	for (unsigned int n = 0; n < ADMIN_STEPS && c->out.len < ADMIN_SLICE; n++) {
+		if (!c->walk.step)
+			run_next(c);
+		else if (!admin_walk_on(c))
+			end_answer(c);
+		if (c->ask.worker)
+			return;
+		if (!c->walk.step && (!*c->line || c->quit)) {
+			c->line = NULL;
+			return;
 		}
-		/* Every answer ends with an empty line, and in a dialogue with the prompt. */
-		sbuf_adds(&c->out, c->prompt && !c->quit ? "\n> " : "\n");
-	} while (*line && !c->quit);
+	}
 }
 
 static void

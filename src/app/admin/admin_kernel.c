@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "cfg/value.h"
 
+/* That are looked at in one go, most of them closed. */
+#define FDS_PER_VISIT 8192
+
 static void
 do_syscalls(struct admin_conn *c, int argc, char **argv)
 {
@@ -63,13 +66,32 @@ add_fd(struct admin_conn *c, const struct worker *w, int fd, const struct intere
 		seen & EV_HUP ? "hup," : "", seen & EV_ERR ? "err," : "");
 }
 
+struct fd_tour {
+	struct admin_tour tour;
+	int from, to;
+};
+
+/* tour.after: one more than the descriptor that was looked at last. */
+static void
+show_fds(struct admin_conn *c, struct worker *w, void *state)
+{
+	struct fd_tour *t = state;
+	int fd = MAX(t->from, (int)t->tour.after), end = MIN(t->to, fd + FDS_PER_VISIT - 1);
+	struct interest in;
+	void *owner;
+
+	for (; fd <= end && c->out.len < ADMIN_SLICE; fd++)
+		if (loop_peek(w->loop, fd, &in, &owner) == 0)
+			add_fd(c, w, fd, &in);
+	t->tour.after = (uint64_t)fd;
+	t->tour.is_said = fd > t->to;
+}
+
 static void
 do_fd(struct admin_conn *c, int argc, char **argv)
 {
-	struct process *p = c->admin->process;
-	int64_t from = 0, to = (int64_t)p->limits.table - 1;
-	struct interest in;
-	void *owner;
+	int64_t from = 0, to = (int64_t)c->admin->process->limits.table - 1;
+	struct fd_tour t = { .tour.visit = show_fds };
 
 	if (argc > 0) {
 		if (cfg_value_int(argv[0], 0, to, &from, NULL) < 0) {
@@ -80,12 +102,9 @@ do_fd(struct admin_conn *c, int argc, char **argv)
 		}
 		to = from;
 	}
-	admin_stop_workers(c);
-	for (int64_t fd = from; fd <= to; fd++)
-		for (unsigned int i = 0; i < p->n_workers; i++)
-			if (loop_peek(p->workers[i].loop, (int)fd, &in, &owner) == 0)
-				add_fd(c, &p->workers[i], (int)fd, &in);
-	admin_resume_workers(c);
+	t.from = (int)from;
+	t.to = (int)to;
+	admin_tour(c, &t, sizeof(t));
 }
 
 static void

@@ -8,37 +8,99 @@
 /* What there is to look up with: room for what a conversion or a regex makes. */
 enum { WORK_ROOM = 16384 };
 
+/* Entries that are looked at while rules cannot change them. */
+enum { ENTRIES_AT_ONCE = 64 };
+
 /* --- show --- */
+
+struct list_walk {
+	int is_map;
+	struct list *ref;   /* the next one's link: there are always the same */
+};
+
+static void
+print_ref(struct sbuf *out, const struct pattern_ref *ref)
+{
+	uint64_t refused = atomic_read(&ref->refused);
+
+	sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
+	sbuf_add(out, ref->where.p, ref->where.len);
+	sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
+		(unsigned long long)counter_read(&ref->n));
+	if (refused)
+		sbuf_addf(out, " refused=%llu", (unsigned long long)refused);
+	sbuf_addc(out, '\n');
+}
+
+static int
+next_ref(struct admin_conn *c, void *state)
+{
+	struct list_walk *w = state;
+	const struct pattern_ref *ref = list_entry(w->ref, const struct pattern_ref, link);
+
+	if (w->ref == &c->admin->process->cfg->proxies.files.refs)
+		return 0;
+	if (w->is_map ? ref->is_map : ref->is_acl)
+		print_ref(&c->out, ref);
+	w->ref = w->ref->next;
+	return 1;
+}
 
 static void
 list_all(const struct admin_map_asked *q)
 {
-	const struct pattern_files *f = &q->c->admin->process->cfg->proxies.files;
-	struct sbuf *out = &q->c->out;
+	struct list_walk w = { q->is_map, q->c->admin->process->cfg->proxies.files.refs.next };
 
-	sbuf_adds(out, "# id (file) description\n");
-	list_each(it, &f->refs) {
-		const struct pattern_ref *ref = list_entry(it, const struct pattern_ref, link);
-		uint64_t refused;
+	sbuf_adds(&q->c->out, "# id (file) description\n");
+	admin_walk(q->c, next_ref, &w, sizeof(w));
+}
 
-		if (!(q->is_map ? ref->is_map : ref->is_acl))
-			continue;
-		sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
-		sbuf_add(out, ref->where.p, ref->where.len);
-		sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
-			(unsigned long long)counter_read(&ref->n));
-		refused = atomic_read(&ref->refused);
-		if (refused)
-			sbuf_addf(out, " refused=%llu", (unsigned long long)refused);
-		sbuf_addc(out, '\n');
+struct entry_walk {
+	struct pattern_ref *ref;
+	uint32_t version;
+	uint64_t after;     /* the number of the one that was looked at last */
+};
+
+static void
+print_entry(struct sbuf *out, const struct pattern_entry *e)
+{
+	sbuf_addf(out, "%#llx ", (unsigned long long)e->id);
+	sbuf_add(out, e->text.p, e->text.len);
+	if (e->value.p) {
+		sbuf_addc(out, ' ');
+		sbuf_add(out, e->value.p, e->value.len);
 	}
+	sbuf_addc(out, '\n');
+}
+
+/* A few at a time: who changes the map waits for so long. */
+static int
+next_entries(struct admin_conn *c, void *state)
+{
+	struct entry_walk *w = state;
+	struct list *at;
+	int more;
+
+	pattern_ref_look(w->ref, c->admin->worker->sys);
+	at = pattern_ref_resume(w->ref, w->after);
+	for (int n = 0; n < ENTRIES_AT_ONCE && at != &w->ref->entries; n++, at = at->next) {
+		const struct pattern_entry *e = list_entry(at, struct pattern_entry, link);
+
+		if (e->version == w->version)
+			print_entry(&c->out, e);
+		w->after = e->id;
+	}
+	more = at != &w->ref->entries;
+	if (more)
+		pattern_ref_pause(w->ref, w->after, at);
+	pattern_ref_looked(w->ref);
+	return more;
 }
 
 void
 admin_map_show(struct admin_map_asked *q)
 {
-	struct sbuf *out = &q->c->out;
-	struct sys *sys = q->c->admin->worker->sys;
+	struct entry_walk w = { 0 };
 
 	if (q->argc == 0) {
 		list_all(q);
@@ -46,21 +108,9 @@ admin_map_show(struct admin_map_asked *q)
 	}
 	if (admin_map_version(q) < 0 || admin_map_ref(q) < 0)
 		return;
-	pattern_ref_look(q->ref, sys);
-	list_each(it, &q->ref->entries) {
-		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
-
-		if (e->version != q->version)
-			continue;
-		sbuf_addf(out, "%#llx ", (unsigned long long)e->id);
-		sbuf_add(out, e->text.p, e->text.len);
-		if (e->value.p) {
-			sbuf_addc(out, ' ');
-			sbuf_add(out, e->value.p, e->value.len);
-		}
-		sbuf_addc(out, '\n');
-	}
-	pattern_ref_looked(q->ref);
+	w.ref = q->ref;
+	w.version = q->version;
+	admin_walk(q->c, next_entries, &w, sizeof(w));
 }
 
 /* --- get --- */

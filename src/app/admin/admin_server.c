@@ -193,14 +193,41 @@ print_conns(struct admin_conn *c, const struct server *s)
 	sbuf_addc(&c->out, '\n');
 }
 
+struct conn_walk {
+	const struct proxy *only; /* NULL: all */
+	struct list *proxy;
+	struct list *server;      /* NULL: the first one's turn */
+};
+
+static int
+next_conns(struct admin_conn *c, void *state)
+{
+	struct conn_walk *w = state;
+	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
+
+	if (w->proxy == &c->admin->process->cfg->proxies.all)
+		return 0;
+	if (!w->server)
+		w->server = p->servers.next;
+	if (w->server == &p->servers || (w->only && p != w->only)) {
+		w->proxy = w->proxy->next;
+		w->server = NULL;
+	} else {
+		print_conns(c, list_entry(w->server, struct server, link));
+		w->server = w->server->next;
+	}
+	return 1;
+}
+
 /* One number per worker at the end of each line. */
 static void
 do_show_conn(struct admin_conn *c, int argc, char **argv)
 {
 	const struct proxies *ps = &c->admin->process->cfg->proxies;
-	const struct proxy *only = argc > 0 ? find_backend(ps, argv[0]) : NULL;
+	struct conn_walk w = { .proxy = ps->all.next };
 
-	if (argc > 0 && !only) {
+	w.only = argc > 0 ? find_backend(ps, argv[0]) : NULL;
+	if (argc > 0 && !w.only) {
 		admin_msg(c, ADMIN_ERR, "Can't find backend.");
 		return;
 	}
@@ -208,14 +235,7 @@ do_show_conn(struct admin_conn *c, int argc, char **argv)
 		"# bkname/svname bkid/svid addr port - purge_delay used_cur used_max need_est "
 		"unsafe_nb safe_nb idle_lim idle_cur idle_per_thr[%u]\n",
 		c->admin->process->n_workers);
-	list_each(it, &ps->all) {
-		const struct proxy *p = list_entry(it, const struct proxy, link);
-
-		if (only && p != only)
-			continue;
-		list_each(at, &p->servers)
-			print_conns(c, list_entry(at, const struct server, link));
-	}
+	admin_walk(c, next_conns, &w, sizeof(w));
 }
 
 const struct admin_cmd admin_server_cmds[] = {

@@ -5,6 +5,11 @@
 
 #include "app/admin/admin_int.h"
 #include "cfg/value.h"
+#include "proxy/session/session_walk.h"
+
+/* About a slice, and what is looked at for that where few are shown. */
+#define SESSIONS_PER_VISIT 40
+#define LOOKS_PER_VISIT 2000
 
 static const char *
 proto_of(const struct addr *a)
@@ -17,7 +22,7 @@ proto_of(const struct addr *a)
 static void
 add_expiry(struct admin_conn *c, const struct session *s)
 {
-	uint64_t now = admin_now_ms(c);
+	uint64_t now = loop_now_ms(s->engine->loop);
 
 	if (s->timer.deadline == TIMER_NEVER)
 		sbuf_adds(&c->out, "exp=");
@@ -72,13 +77,14 @@ add_history(struct admin_conn *c, const struct session *s)
 static void
 add_session(struct admin_conn *c, const struct session *s)
 {
+	uint64_t now = loop_now_ms(s->engine->loop);
 	char src[ADDR_TEXT];
 
 	sbuf_addf(&c->out,
 		"0x%llx: proto=%s src=%s fe=%s be=%s srv=%s state=%s age=%llums calls=%u ",
 		(unsigned long long)s->id, proto_of(&s->peer), addr_text(&s->peer, src),
 		s->fe->name, s->be ? s->be->name : "<NONE>", s->srv ? s->srv->name : "<none>",
-		session_state_name(s->state), (unsigned long long)(admin_now_ms(c) - s->accept_ms),
+		session_state_name(s->state), (unsigned long long)(now - s->accept_ms),
 		s->hist_n);
 	add_half(c, "rq", &s->dir[CLIENT]);
 	add_half(c, "rp", &s->dir[SERVER]);
@@ -90,30 +96,58 @@ add_session(struct admin_conn *c, const struct session *s)
 	sbuf_addc(&c->out, '\n');
 }
 
+struct sess_tour {
+	struct admin_tour tour;
+	unsigned long long only; /* 0: all */
+};
+
+static int
+is_shown(const struct session *s, const void *arg)
+{
+	const struct sess_tour *t = arg;
+
+	return !t->only || s->id == t->only;
+}
+
+static void
+show_session(struct session *s, void *arg)
+{
+	add_session(arg, s);
+}
+
+static void
+show_sessions(struct admin_conn *c, struct worker *w, void *state)
+{
+	struct sess_tour *t = state;
+	struct session_walk walk = {
+		.after = t->tour.after,
+		.pick = is_shown,
+		.pick_arg = t,
+		.fn = show_session,
+		.fn_arg = c,
+		.max = SESSIONS_PER_VISIT,
+		.max_looks = LOOKS_PER_VISIT,
+	};
+
+	t->tour.is_said = !engine_walk(&w->engine, &walk);
+	t->tour.after = walk.after;
+}
+
 static void
 do_sess(struct admin_conn *c, int argc, char **argv)
 {
-	struct process *p = c->admin->process;
-	unsigned long long only = 0;
+	struct sess_tour t = { .tour.visit = show_sessions };
 	char *end = NULL;
 
 	if (argc > 0 && strcmp(argv[0], "all") != 0) {
-		only = strtoull(argv[0], &end, 16);
-		if (*end || !only) {
+		t.only = strtoull(argv[0], &end, 16);
+		if (*end || !t.only) {
 			admin_msg(c, ADMIN_ERR,
 				"Invalid session: expects 'all' or an identifier such as 0x1f.");
 			return;
 		}
 	}
-	admin_stop_workers(c);
-	for (unsigned int i = 0; i < p->n_workers; i++)
-		list_each(it, &p->workers[i].engine.sessions) {
-			const struct session *s = list_entry(it, struct session, link);
-
-			if (!only || s->id == only)
-				add_session(c, s);
-		}
-	admin_resume_workers(c);
+	admin_tour(c, &t, sizeof(t));
 }
 
 /* Errors are protocol errors, which a TCP proxy does not see. */

@@ -2,62 +2,86 @@
 #include <stdlib.h>
 
 #include "app/admin/admin_int.h"
-#include "proxy/model/session.h"
 #include "proxy/session/session_life.h"
+#include "proxy/session/session_walk.h"
 
-typedef int pick_fn(const struct session *s, const void *arg);
+/* Ended, and looked at for that, in one turn of the worker. */
+#define ENDS_PER_VISIT 100
+#define LOOKS_PER_VISIT 2000
 
-static unsigned int
-end_all(struct admin_conn *c, pick_fn *pick, const void *arg)
-{
-	struct process *p = c->admin->process;
-	unsigned int n = 0;
-
-	admin_stop_workers(c);
-	for (unsigned int i = 0; i < p->n_workers; i++)
-		list_each_safe(it, &p->workers[i].engine.sessions) {
-			struct session *s = list_entry(it, struct session, link);
-
-			if (!pick(s, arg))
-				continue;
-			session_kill(s);
-			n++;
-		}
-	admin_resume_workers(c);
-	return n;
-}
+/* Each is ended by its own worker. */
+struct end_tour {
+	struct admin_tour tour;
+	session_pick_fn *pick;
+	unsigned long long id;
+	const struct server *srv;
+	unsigned int ended;
+};
 
 static int
 has_id(const struct session *s, const void *arg)
 {
-	return s->id == *(const unsigned long long *)arg;
-}
-
-static void
-do_session(struct admin_conn *c, int argc, char **argv)
-{
-	char *end = NULL;
-	unsigned long long id = argc > 0 ? strtoull(argv[0], &end, 16) : 0;
-
-	if (argc < 1)
-		admin_msg(c, ADMIN_ERR, "Session pointer expected (use 'show sess').");
-	else if (*end || !id || !end_all(c, has_id, &id))
-		admin_msg(c, ADMIN_ERR, "No such session (use 'show sess').");
+	return s->id == ((const struct end_tour *)arg)->id;
 }
 
 static int
 is_on(const struct session *s, const void *arg)
 {
-	return s->srv == arg;
+	return s->srv == ((const struct end_tour *)arg)->srv;
+}
+
+static void
+end_one(struct session *s, void *arg)
+{
+	struct end_tour *t = arg;
+
+	session_kill(s);
+	t->ended++;
+}
+
+static void
+end_sessions(struct admin_conn *c, struct worker *w, void *state)
+{
+	struct end_tour *t = state;
+	struct session_walk walk = {
+		.after = t->tour.after,
+		.pick = t->pick,
+		.pick_arg = t,
+		.fn = end_one,
+		.fn_arg = t,
+		.max = ENDS_PER_VISIT,
+		.max_looks = LOOKS_PER_VISIT,
+	};
+
+	t->tour.is_said = !engine_walk(&w->engine, &walk);
+	t->tour.after = walk.after;
+	if (t->tour.is_said && w->index == c->admin->process->n_workers - 1 && !t->srv && !t->ended)
+		admin_msg(c, ADMIN_ERR, "No such session (use 'show sess').");
+}
+
+static void
+do_session(struct admin_conn *c, int argc, char **argv)
+{
+	struct end_tour t = { .tour.visit = end_sessions, .pick = has_id };
+	char *end = NULL;
+
+	t.id = argc > 0 ? strtoull(argv[0], &end, 16) : 0;
+	if (argc < 1)
+		admin_msg(c, ADMIN_ERR, "Session pointer expected (use 'show sess').");
+	else if (*end || !t.id)
+		admin_msg(c, ADMIN_ERR, "No such session (use 'show sess').");
+	else
+		admin_tour(c, &t, sizeof(t));
 }
 
 static void
 do_sessions_server(struct admin_conn *c, int argc, char **argv)
 {
-	const struct server *srv = admin_find_server(c, argc, argv);
+	struct end_tour t = { .tour.visit = end_sessions, .pick = is_on };
 
-	if (srv)
-		(void)end_all(c, is_on, srv);
+	t.srv = admin_find_server(c, argc, argv);
+	if (t.srv)
+		admin_tour(c, &t, sizeof(t));
 }
 
 const struct admin_cmd admin_shutdown_cmds[] = {

@@ -87,11 +87,19 @@ print_text(struct sbuf *out, const char *s)
 }
 
 static void
+print_int(struct sbuf *out, int64_t n)
+{
+	if (n < 0)
+		sbuf_addc(out, '-');
+	sbuf_addu(out, n < 0 ? -(unsigned long long)n : (unsigned long long)n);
+}
+
+static void
 print_row(struct sbuf *out, const struct row *r)
 {
 	for (int c = 0; c < STAT_COLS; c++) {
 		if (r->v[c].kind == VAL_INT)
-			sbuf_addf(out, "%lld", (long long)r->v[c].n);
+			print_int(out, r->v[c].n);
 		else if (r->v[c].kind == VAL_TEXT)
 			print_text(out, r->v[c].s);
 		sbuf_addc(out, ',');
@@ -367,32 +375,48 @@ shows(const struct filter *f, int type, int sid)
 	return (f->types < 0 || (f->types & type)) && (f->sid < 0 || f->sid == sid);
 }
 
-static void
-print_proxy(struct admin_conn *c, const struct proxy *p, const struct filter *f)
+/* How far `show stat` is: proxies and servers stay what they are while the process runs. */
+struct stat_walk {
+	struct filter filter;
+	struct list *proxy;  /* its link */
+	struct list *server; /* the next one's link; NULL: the frontend comes next */
+};
+
+static int
+next_row(struct admin_conn *c, void *state)
 {
-	struct row r;
+	struct stat_walk *w = state;
+	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
+	const struct server *s;
 	char addr[ADDR_TEXT];
+	struct row r;
 
-	if (p->disabled || (f->iid >= 0 && f->iid != p->id))
-		return;
-	if ((p->caps & PROXY_FE) && shows(f, ROW_FRONTEND, 0)) {
+	if (w->proxy == &c->admin->process->cfg->proxies.all)
+		return 0;
+	if (p->disabled || (w->filter.iid >= 0 && w->filter.iid != p->id)) {
+		w->proxy = w->proxy->next;
+		return 1;
+	}
+	if (!w->server) {
+		w->server = p->servers.next;
+		if (!(p->caps & PROXY_FE) || !shows(&w->filter, ROW_FRONTEND, 0))
+			return 1;
 		frontend_row(c, p, &r);
-		print_row(&c->out, &r);
-	}
-	if (!(p->caps & PROXY_BE))
-		return;
-	list_each(it, &p->servers) {
-		const struct server *s = list_entry(it, struct server, link);
-
-		if (!shows(f, ROW_SERVER, s->id))
-			continue;
+	} else if (w->server != &p->servers) {
+		s = list_entry(w->server, struct server, link);
+		w->server = w->server->next;
+		if (!shows(&w->filter, ROW_SERVER, s->id))
+			return 1;
 		server_row(c, s, &r, addr);
-		print_row(&c->out, &r);
-	}
-	if (shows(f, ROW_BACKEND, 0)) {
+	} else {
+		w->server = NULL;
+		w->proxy = w->proxy->next;
+		if (!(p->caps & PROXY_BE) || !shows(&w->filter, ROW_BACKEND, 0))
+			return 1;
 		backend_row(c, p, &r);
-		print_row(&c->out, &r);
 	}
+	print_row(&c->out, &r);
+	return 1;
 }
 
 /* <iid> is a number or a proxy's name. */
@@ -420,17 +444,16 @@ parse_filter(struct admin_conn *c, int argc, char **argv, struct filter *f)
 static void
 do_stat(struct admin_conn *c, int argc, char **argv)
 {
-	struct filter f;
+	struct stat_walk w = { .proxy = c->admin->process->cfg->proxies.all.next };
 
-	if (parse_filter(c, argc, argv, &f) < 0) {
+	if (parse_filter(c, argc, argv, &w.filter) < 0) {
 		admin_msg(c, ADMIN_ERR,
 			"Invalid filter: expects <iid|proxy> <type> <sid>; other outputs are not "
 			"supported.");
 		return;
 	}
 	print_header(&c->out);
-	list_each(it, &c->admin->process->cfg->proxies.all)
-		print_proxy(c, list_entry(it, struct proxy, link), &f);
+	admin_walk(c, next_row, &w, sizeof(w));
 }
 
 const struct admin_cmd admin_stat_cmds[] = {

@@ -5,26 +5,36 @@
 #include "app/admin/admin_int.h"
 #include "cfg/value.h"
 
-/* level: below 0 forgets what was recorded. */
-static int
-set_level(struct trace *t, int level, unsigned long long only)
+/* About a slice. */
+#define RECORDS_PER_VISIT 128
+
+struct trace_tour {
+	struct admin_tour tour;
+	int level;              /* below 0: forgets what was recorded */
+	unsigned long long only;
+};
+
+static void
+set_level(struct admin_conn *c, struct worker *w, void *state)
 {
-	if (level > TRACE_OFF)
-		return trace_start(t, (enum trace_level)level, only);
-	if (level < 0)
-		trace_clear(t);
-	else
-		trace_stop(t);
-	return 0;
+	struct trace_tour *t = state;
+
+	t->tour.is_said = 1;
+	if (t->level < 0)
+		trace_clear(&w->trace);
+	else if (t->level == TRACE_OFF)
+		trace_stop(&w->trace);
+	else if (trace_start(&w->trace, (enum trace_level)t->level, t->only) < 0)
+		admin_msg(c, ADMIN_ERR, "trace: worker %u is out of memory.", w->index + 1);
 }
 
 static void
 do_trace(struct admin_conn *c, int argc, char **argv)
 {
-	struct process *p = c->admin->process;
+	struct trace_tour t = { .tour.visit = set_level };
 	unsigned long long only = 0;
 	char *end = NULL;
-	int level = argc > 0 ? trace_level_parse(argv[0]) : -1, r = 0;
+	int level = argc > 0 ? trace_level_parse(argv[0]) : -1;
 
 	if (argc > 1) {
 		only = strtoull(argv[1], &end, 16);
@@ -37,18 +47,47 @@ do_trace(struct admin_conn *c, int argc, char **argv)
 			"clear.");
 		return;
 	}
-	admin_stop_workers(c);
-	for (unsigned int i = 0; i < p->n_workers && r == 0; i++)
-		r = set_level(&p->workers[i].trace, level, only);
-	admin_resume_workers(c);
-	if (r < 0)
-		admin_msg(c, ADMIN_ERR, "trace: out of memory.");
+	t.level = level;
+	t.only = only;
+	admin_tour(c, &t, sizeof(t));
+}
+
+struct records_tour {
+	struct admin_tour tour;
+	unsigned int max;       /* of each worker; 0: all */
+	unsigned int left;      /* of them */
+	uint64_t last;          /* what is recorded later is not shown */
+};
+
+/* tour.after: the record that was shown last. Those that are overwritten meanwhile are missing. */
+static void
+show_records(struct admin_conn *c, struct worker *w, void *state)
+{
+	struct records_tour *r = state;
+	const struct trace *t = &w->trace;
+	unsigned int n = RECORDS_PER_VISIT;
+	uint64_t next;
+
+	if (!r->tour.after) {
+		if (c->admin->process->n_workers > 1)
+			sbuf_addf(&c->out, "worker %u, ", w->index + 1);
+		sbuf_addf(&c->out, "level: %s, records so far: %llu\n", trace_level_name(t->level),
+			(unsigned long long)t->seq);
+		r->left = r->max;
+		r->last = t->seq;
+	}
+	if (r->max)
+		n = MIN(n, r->left);
+	next = trace_dump(t, r->tour.after, n, &c->out);
+	r->left -= r->max ? n : 0;
+	r->tour.is_said = next == r->tour.after || next >= r->last || (r->max && !r->left);
+	r->tour.after = next;
 }
 
 static void
 do_show_trace(struct admin_conn *c, int argc, char **argv)
 {
-	struct process *p = c->admin->process;
+	struct records_tour r = { .tour.visit = show_records };
 	int64_t max = 0;
 
 	if (argc > 0 && cfg_value_int(argv[0], 1, TRACE_RECORDS, &max, NULL) < 0) {
@@ -56,17 +95,8 @@ do_show_trace(struct admin_conn *c, int argc, char **argv)
 			TRACE_RECORDS);
 		return;
 	}
-	admin_stop_workers(c);
-	for (unsigned int i = 0; i < p->n_workers; i++) {
-		const struct trace *t = &p->workers[i].trace;
-
-		if (p->n_workers > 1)
-			sbuf_addf(&c->out, "worker %u, ", i + 1);
-		sbuf_addf(&c->out, "level: %s, records so far: %llu\n",
-			  trace_level_name(t->level), (unsigned long long)t->seq);
-		(void)trace_dump(t, 0, (unsigned int)max, &c->out);
-	}
-	admin_resume_workers(c);
+	r.max = (unsigned int)max;
+	admin_tour(c, &r, sizeof(r));
 }
 
 const struct admin_cmd admin_trace_cmds[] = {

@@ -41,6 +41,7 @@ session_on_end(struct task *t)
 	http_txn_put(s);
 	captures_end(s);
 	conn_pool_release(e, &s->held);
+	cursors_leave(&e->walks, &s->link);
 	list_remove(&s->link);
 	session_free(s);
 

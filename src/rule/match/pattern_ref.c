@@ -44,6 +44,7 @@ static void
 drop(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
 	pattern_table_remove(&ref->table, e);
+	cursors_leave(&ref->walks, &e->link);
 	list_remove(&e->link);
 	counter_sub(&ref->n, 1);
 	pattern_entry_free(e, in_sets);
@@ -64,6 +65,25 @@ pattern_ref_free(struct pattern_ref **refp)
 	sbuf_fini(&ref->where);
 	mem_free(ref);
 	*refp = NULL;
+}
+
+struct list *
+pattern_ref_resume(struct pattern_ref *ref, uint64_t after)
+{
+	struct list *at = after ? cursors_take(&ref->walks, after) : ref->entries.next;
+
+	if (at)
+		return at;
+	at = ref->entries.next;
+	while (at != &ref->entries && list_entry(at, struct pattern_entry, link)->id <= after)
+		at = at->next;
+	return at;
+}
+
+void
+pattern_ref_pause(struct pattern_ref *ref, uint64_t after, struct list *next)
+{
+	cursors_put(&ref->walks, after, next);
 }
 
 /* --- from entries to sets --- */

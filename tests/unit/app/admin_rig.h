@@ -17,6 +17,7 @@
 #include "app/admin/admin_int.h"
 
 static struct admin_conn rig_conn;
+static struct sbuf rig_answer;
 static struct listener *rig_listener;
 
 /* A running worker whose global section has these lines too; see bench_open(). */
@@ -40,7 +41,28 @@ static inline void
 rig_close(void)
 {
 	sbuf_fini(&rig_conn.out);
+	sbuf_fini(&rig_answer);
 	bench_close();
+}
+
+/* The answer of a line, slice by slice. */
+static inline const char *
+rig_run_line(char *line, char *payload)
+{
+	sbuf_fini(&rig_answer);
+	sbuf_init(&rig_answer, 0);
+	sbuf_fini(&rig_conn.out);
+	sbuf_init(&rig_conn.out, ADMIN_OUT_MAX);
+	admin_begin_line(&rig_conn, line, payload);
+	while (rig_conn.line) {
+		admin_run_line(&rig_conn);
+		/* With threads: nobody is asked here, for that takes a connection. */
+		assert_null(rig_conn.ask.worker);
+		assert_false(rig_conn.out.failed);
+		sbuf_add(&rig_answer, rig_conn.out.p ? rig_conn.out.p : "", rig_conn.out.len);
+		sbuf_reset(&rig_conn.out);
+	}
+	return rig_answer.len ? rig_answer.p : "";
 }
 
 /* What a line answers, on a connection of its own. The text lives until the next one. */
@@ -48,6 +70,7 @@ static inline const char *
 rig_run(enum bind_level level, const char *line)
 {
 	char *copy = strdup(line);
+	const char *answer;
 
 	assert_non_null(copy);
 	sbuf_fini(&rig_conn.out);
@@ -55,11 +78,10 @@ rig_run(enum bind_level level, const char *line)
 	rig_conn.admin = proc.admin;
 	rig_conn.level = level;
 	rig_conn.timeout_ms = 10000;
-	sbuf_init(&rig_conn.out, ADMIN_OUT_MAX);
-	admin_run_line(&rig_conn, copy, NULL);
+	admin_ask_init(&rig_conn.ask, NULL);
+	answer = rig_run_line(copy, NULL);
 	free(copy);
-	assert_false(rig_conn.out.failed);
-	return rig_conn.out.len ? rig_conn.out.p : "";
+	return answer;
 }
 
 static inline const char *

@@ -28,10 +28,8 @@ payload(void **st)
 	(void)st;
 	(void)SAY("clear map %s");
 	(void)rig_say("show cli level");
-	sbuf_reset(&rig_conn.out);
 	snprintf(line, sizeof(line), "add map %s", map);
-	admin_run_line(&rig_conn, line, text);
-	assert_string_equal(rig_conn.out.p, "Missing value for key 'k3'.\n\n");
+	assert_string_equal(rig_run_line(line, text), "Missing value for key 'k3'.\n\n");
 	assert_string_equal(SAY("show map %s"), "0x4 k1 v1\n0x5 k2 v2 with  blanks \n\n");
 }
 

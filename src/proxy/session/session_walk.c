@@ -1,0 +1,38 @@
+/* Walks over sessions. Runs on the engine's worker; sessions are listed in the order of their
+ * numbers (session_new), and one that leaves the list moves the cursors that stand at it. */
+#include "proxy/session/session_walk.h"
+
+static struct list *
+find(const struct engine *e, uint64_t after)
+{
+	struct list *at = e->sessions.next;
+
+	while (at != &e->sessions && list_entry(at, struct session, link)->id <= after)
+		at = at->next;
+	return at;
+}
+
+int
+engine_walk(struct engine *e, struct session_walk *w)
+{
+	struct list *at = w->after ? cursors_take(&e->walks, w->after) : NULL;
+	unsigned int looks = 0, calls = 0;
+
+	if (!at)
+		at = find(e, w->after);
+	while (at != &e->sessions && looks < w->max_looks && calls < w->max) {
+		struct session *s = list_entry(at, struct session, link);
+
+		at = at->next;
+		w->after = s->id;
+		looks++;
+		if (!w->pick(s, w->pick_arg))
+			continue;
+		calls++;
+		w->fn(s, w->fn_arg);
+	}
+	if (at == &e->sessions)
+		return 0;
+	cursors_put(&e->walks, w->after, at);
+	return 1;
+}

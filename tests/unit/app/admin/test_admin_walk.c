@@ -1,0 +1,165 @@
+/* Answers in slices, over a real socket, and workers that are asked for their part. */
+#include "unit/app/admin_rig.h"
+
+#include <sys/socket.h>
+#include <time.h>
+
+#include "event/mailbox.h"
+
+static int
+dial(int room)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+	assert_int_equal(connect(fd, &rig_listener->addr.u.sa, rig_listener->addr.len), 0);
+	return fd;
+}
+
+/* Reads at most max bytes per turn: bytes of the answer up to the end of the connection. */
+static size_t
+hear(int fd, size_t max, char *last)
+{
+	static char buf[65536];
+	size_t all = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		ssize_t n;
+
+		assert_int_equal(loop_turn(w->loop, 1), 0);
+		n = recv(fd, buf, MIN(max, sizeof(buf)), MSG_DONTWAIT);
+		if (n == 0)
+			return all;
+		if (n > 0) {
+			all += (size_t)n;
+			*last = buf[n - 1];
+		}
+	}
+	fail_msg("no end after %zu bytes", all);
+	return 0;
+}
+
+static struct admin_conn *
+only_conn(void)
+{
+	struct list *conns = &((struct admin *)proc.admin)->conns;
+
+	assert_false(list_is_empty(conns));
+	return list_first(conns, struct admin_conn, link);
+}
+
+enum { ROWS = 100000 };
+
+struct count {
+	unsigned int n;
+};
+
+static int
+next_number(struct admin_conn *c, void *state)
+{
+	struct count *n = state;
+
+	if (n->n == ROWS)
+		return 0;
+	sbuf_addf(&c->out, "%09u\n", n->n++);
+	return 1;
+}
+
+/* However long: what is not read is not made. */
+static void
+only_a_slice_is_in_memory(void **st)
+{
+	static const struct count none;
+	static char line[] = "";
+	int fd;
+	struct admin_conn *c;
+	char last = 0;
+
+	(void)st;
+	rig_open("nbthread 1", "");
+	fd = dial(4096);
+	bench_turns();
+	c = only_conn();
+	admin_begin_line(c, line, NULL);
+	admin_walk(c, next_number, &none, sizeof(none));
+	assert_int_equal(send(fd, "x", 1, 0), 1);
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(loop_turn(w->loop, 1), 0);
+	assert_true(c->out.cap <= 2 * ADMIN_SLICE);
+	assert_non_null(c->line);
+	c->quit = 1;
+	assert_int_equal(hear(fd, 65536, &last), ROWS * 10 + 1);
+	assert_int_equal(last, '\n');
+	close(fd);
+	bench_turns();
+	rig_close();
+}
+
+static void
+note_worker(struct admin_conn *c, struct worker *who, void *state)
+{
+	struct admin_tour *t = state;
+
+	assert_true(pthread_equal(pthread_self(), who->thread.id) || who == w);
+	sbuf_addf(&c->out, "%u.%llu ", who->index, (unsigned long long)t->after);
+	t->after++;
+	t->is_said = t->after == 3;
+}
+
+static void
+on_mail(void *worker, struct mail *m)
+{
+	(void)worker;
+	(void)m;
+}
+
+/* Each worker says its part on its own thread, even when its mailbox was full. */
+static void
+each_worker_is_asked_in_turn(void **st)
+{
+	static const struct admin_tour tour = { .visit = note_worker };
+	static const char want[] = "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1 2.2 \n";
+	static char line[] = "";
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	struct mail m = { .fn = on_mail };
+	char got[100] = "";
+	struct admin_conn *c;
+	int fd;
+
+	(void)st;
+	rig_open("nbthread 3", "");
+	fd = dial(65536);
+	bench_turns();
+	c = only_conn();
+	admin_begin_line(c, line, NULL);
+	rendezvous_begin(&proc);
+	while (mailbox_post(w->mailbox, proc.workers[1].mailbox, &m) == 0)
+		;
+	rendezvous_end(&proc);
+	admin_tour(c, &tour, sizeof(tour));
+	assert_int_equal(send(fd, "x", 1, 0), 1);
+	/* The other workers have to come to their turn, however busy the machine is. */
+	for (int i = 0; i < 20000 && recv(fd, got, sizeof(got) - 1, MSG_PEEK | MSG_DONTWAIT) <
+			(ssize_t)sizeof(want) - 1; i++) {
+		assert_int_equal(loop_turn(w->loop, 1), 0);
+		nanosleep(&ms, NULL);
+	}
+	assert_string_equal(got, want);
+	close(fd);
+	process_soft_stop(&proc);
+	process_run(&proc);
+	assert_int_equal(process_join(&proc), 0);
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_a_slice_is_in_memory),
+		cmocka_unit_test(each_worker_is_asked_in_turn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
