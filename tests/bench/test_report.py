@@ -59,6 +59,14 @@ def test_ranges_are_compared_within_a_round():
     assert report.grids("ranges", rows)[0][1][1] == ["in-order", "1.00", "9.90", "20.00"]
 
 
+def test_a_reader_of_statistics_may_cost_a_tenth():
+    rows = once({"tacit default": {"alone.p99": 1000.0, "beside.p99": 1090.0, "beside.answers": 9.8}})
+    assert [v.verdict for v in targets.stat(rows)] == ["pass", "no data"]
+    rows["tacit default"]["beside.p99"] = [1110.0]
+    assert targets.stat(rows)[0].verdict == "MISS"
+    assert report.grids("stat", rows)[0][1][1] == ["tacit default", "-", "1,000", "-", "1,110", "9.8", "-"]
+
+
 def test_more_patterns_may_cost_little():
     rows = once({"exact": {"n10": 10.0, "n1000": 12.0, "n100000": 47.0}, "prefix": {"n10": 10.0, "n1000": 41.0},
                  "conditions": {"apart": 30.0, "together": 90.0}})

@@ -2,113 +2,42 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/admin/stat_row.h"
 #include "base/atomic.h"
 #include "cfg/value.h"
 #include "proxy/backend/conn_pool.h"
 
-enum stat_col {
-#define STAT_NAMED(id, text) STAT_##id,
-#define STAT_COL(name) STAT_NAMED(name, #name)
-#include "app/admin/stat.tbl.h"
-#undef STAT_COL
-#undef STAT_NAMED
-	STAT_COLS
-};
-
 /* Rows: the filter's bits, and 9.1's numbers. */
 enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
 enum { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER };
-
-struct row {
-	struct {
-		enum { VAL_NONE, VAL_INT, VAL_TEXT } kind;
-		int64_t n;
-		const char *s;
-	} v[STAT_COLS];
-};
 
 struct filter {
 	int64_t iid, types, sid; /* -1: all */
 };
 
 static void
-put(struct row *r, enum stat_col c, uint64_t n)
+put(struct stat_row *r, enum stat_col c, uint64_t n)
 {
 	r->v[c].kind = VAL_INT;
 	r->v[c].n = (int64_t)n;
 }
 
 static void
-put_int(struct row *r, enum stat_col c, int64_t n)
+put_int(struct stat_row *r, enum stat_col c, int64_t n)
 {
 	r->v[c].kind = VAL_INT;
 	r->v[c].n = n;
 }
 
 static void
-put_text(struct row *r, enum stat_col c, const char *s)
+put_text(struct stat_row *r, enum stat_col c, const char *s)
 {
 	r->v[c].kind = VAL_TEXT;
 	r->v[c].s = s;
 }
 
 static void
-print_header(struct sbuf *out)
-{
-	static const char *const names[STAT_COLS] = {
-#define STAT_NAMED(id, text) text,
-#define STAT_COL(name) STAT_NAMED(name, #name)
-#include "app/admin/stat.tbl.h"
-#undef STAT_COL
-#undef STAT_NAMED
-	};
-
-	sbuf_adds(out, "# ");
-	for (int c = 0; c < STAT_COLS; c++)
-		sbuf_addf(out, "%s,", names[c]);
-	sbuf_addc(out, '\n');
-}
-
-/* Text with a comma or quote is quoted as in RFC 4180. */
-static void
-print_text(struct sbuf *out, const char *s)
-{
-	if (!strpbrk(s, ",\"\n")) {
-		sbuf_adds(out, s);
-		return;
-	}
-	sbuf_addc(out, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			sbuf_addc(out, '"');
-		sbuf_addc(out, *s);
-	}
-	sbuf_addc(out, '"');
-}
-
-static void
-print_int(struct sbuf *out, int64_t n)
-{
-	if (n < 0)
-		sbuf_addc(out, '-');
-	sbuf_addu(out, n < 0 ? -(unsigned long long)n : (unsigned long long)n);
-}
-
-static void
-print_row(struct sbuf *out, const struct row *r)
-{
-	for (int c = 0; c < STAT_COLS; c++) {
-		if (r->v[c].kind == VAL_INT)
-			print_int(out, r->v[c].n);
-		else if (r->v[c].kind == VAL_TEXT)
-			print_text(out, r->v[c].s);
-		sbuf_addc(out, ',');
-	}
-	sbuf_addc(out, '\n');
-}
-
-static void
-put_common(struct row *r, const struct proxy *p, const char *svname, int type)
+put_common(struct stat_row *r, const struct proxy *p, const char *svname, int type)
 {
 	memset(r, 0, sizeof(*r));
 	put_text(r, STAT_pxname, p->name);
@@ -121,7 +50,7 @@ put_common(struct row *r, const struct proxy *p, const char *svname, int type)
 }
 
 static void
-put_zeros(struct row *r, enum stat_col from, enum stat_col to)
+put_zeros(struct stat_row *r, enum stat_col from, enum stat_col to)
 {
 	for (int c = from; c <= (int)to; c++)
 		put(r, (enum stat_col)c, 0);
@@ -129,7 +58,7 @@ put_zeros(struct row *r, enum stat_col from, enum stat_col to)
 
 /* Responses by class; nothing where there are none to be. */
 static void
-put_responses(struct row *r, const struct proxy *p, const _Atomic uint64_t *hrsp)
+put_responses(struct stat_row *r, const struct proxy *p, const _Atomic uint64_t *hrsp)
 {
 	if (p->mode != PROXY_HTTP)
 		return;
@@ -140,8 +69,8 @@ put_responses(struct row *r, const struct proxy *p, const _Atomic uint64_t *hrsp
 
 /* What only mode http has: nobody looks anything up in a cache here. */
 static void
-put_h1(struct row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams, uint64_t cum_conns,
-	uint64_t cum_streams)
+put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams,
+	uint64_t cum_conns, uint64_t cum_streams)
 {
 	put(r, STAT_h1_open_connections, conns);
 	put(r, STAT_h1_open_streams, streams);
@@ -156,7 +85,7 @@ put_h1(struct row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams,
 }
 
 static void
-frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
+frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 {
 	const struct worker *w = c->admin->worker;
 	uint64_t now = admin_now_ms(c);
@@ -200,7 +129,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
 
 /* Averages in ms. */
 static void
-put_times(struct row *r, const struct stat_times *t)
+put_times(struct stat_row *r, const struct stat_times *t)
 {
 	put(r, STAT_qtime, t->qtime / t->n);
 	put(r, STAT_ctime, t->ctime / t->n);
@@ -213,14 +142,14 @@ put_times(struct row *r, const struct stat_times *t)
 }
 
 static void
-put_last_session(struct row *r, uint64_t last_ms, uint64_t now)
+put_last_session(struct stat_row *r, uint64_t last_ms, uint64_t now)
 {
 	/* Another worker's clock may be a little ahead. */
 	put_int(r, STAT_lastsess, last_ms ? (int64_t)((MAX(now, last_ms) - last_ms) / 1000) : -1);
 }
 
 static void
-server_row(struct admin_conn *c, const struct server *s, struct row *r, char *addr)
+server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, char *addr)
 {
 	uint64_t now = admin_now_ms(c);
 	struct server_stat sum, *st = &sum;
@@ -277,7 +206,7 @@ server_row(struct admin_conn *c, const struct server *s, struct row *r, char *ad
 }
 
 static void
-count_servers(const struct proxy *p, struct row *r)
+count_servers(const struct proxy *p, struct stat_row *r)
 {
 	uint64_t act = 0, bck = 0, weight = 0, spare = 0;
 
@@ -303,7 +232,7 @@ count_servers(const struct proxy *p, struct row *r)
 
 /* Connections at rest are open too. */
 static void
-put_backend_h1(struct row *r, const struct proxy *p, const struct proxy_stat *st)
+put_backend_h1(struct stat_row *r, const struct proxy *p, const struct proxy_stat *st)
 {
 	uint64_t busy = 0, resting = 0;
 	unsigned int idle, safe;
@@ -319,7 +248,7 @@ put_backend_h1(struct row *r, const struct proxy *p, const struct proxy_stat *st
 }
 
 static void
-backend_row(struct admin_conn *c, const struct proxy *p, struct row *r)
+backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 {
 	uint64_t now = admin_now_ms(c);
 	struct proxy_stat sum, *st = &sum;
@@ -389,7 +318,7 @@ next_row(struct admin_conn *c, void *state)
 	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
 	const struct server *s;
 	char addr[ADDR_TEXT];
-	struct row r;
+	struct stat_row r;
 
 	if (w->proxy == &c->admin->process->cfg->proxies.all)
 		return 0;
@@ -415,7 +344,7 @@ next_row(struct admin_conn *c, void *state)
 			return 1;
 		backend_row(c, p, &r);
 	}
-	print_row(&c->out, &r);
+	stat_row_print(&c->out, &r);
 	return 1;
 }
 
@@ -452,7 +381,7 @@ do_stat(struct admin_conn *c, int argc, char **argv)
 			"supported.");
 		return;
 	}
-	print_header(&c->out);
+	stat_row_header(&c->out);
 	admin_walk(c, next_row, &w, sizeof(w));
 }
 

@@ -25,6 +25,8 @@ TITLES = {
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
     "slow": "Small kept requests (2,000/s, microseconds) alone, beside 9,400 heads that come a byte at a time (3,133 bytes/s), "
             "and beside the same sent to a program that reads nothing; what a slow byte and a slow sender cost",
+    "stat": "Small kept requests (2,000/s, microseconds) alone, and beside a reader that asks for `show stat` of 4,000 servers "
+            "ten times a second",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
@@ -153,6 +155,9 @@ def grids(section, samples):
         columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside", "held") for p in ("p50", "p99")]
         columns += [("p99 alone, again / first", "again.p99", 2), ("CPU per slow byte", "us", 2), ("calls", "calls", 2),
                     ("memory per sender, bytes", "memory", 0), ("bytes late by (p99)", "beside.late", 0), ("held", "held.late", 0)]
+    elif section == "stat":
+        columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
+        columns += [("answers/s", "beside.answers", 1), ("bytes of each", "beside.bytes", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

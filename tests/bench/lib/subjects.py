@@ -26,6 +26,7 @@ class Subject:
     options: tuple = ()
     mode: str = "tcp"
     reuse: bool = False
+    idle_servers: int = 0    # of a second backend that nothing goes to
 
 
 def tacit(name, *words, tuned=False):
@@ -78,6 +79,10 @@ HTTP = http((DEFAULT, UNMERGED, MERGED, EDGE, TUNED, HAPROXY, HAPROXY_TUNED, NGI
 HTTP_FAR = http((DEFAULT, UNMERGED, MERGED, EDGE, HAPROXY, NGINX, PEER))
 HTTP_KEPT = http((DEFAULT, UNMERGED, MERGED, EDGE, HAPROXY, NGINX, PEER), reuse=True)
 HTTP_SLOW = http((replace(DEFAULT, admin=True), HAPROXY, PEER), reuse=True)
+STAT_SERVERS = 4000
+STAT = http((replace(DEFAULT, admin=True, idle_servers=STAT_SERVERS),
+             replace(DEFAULT, name="tacit 2 workers", threads=2, admin=True, idle_servers=STAT_SERVERS),
+             replace(HAPROXY, admin=True, idle_servers=STAT_SERVERS)), reuse=True)
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 
 # HAProxy's splice-auto is there for the record: it hardly ever splices; with the others it always does.
@@ -158,6 +163,8 @@ def haproxy_config(subject, port, servers, admin=None, beside=None):
     if beside:
         lines += ["listen beside", "    bind 127.0.0.1:%d" % beside[0]] + ["    " + o for o in subject.options]
         lines += ["    server beside " + beside[1]]
+    if subject.idle_servers:
+        lines += ["backend idle"] + ["    server s%d 127.0.0.1:9" % i for i in range(subject.idle_servers)]
     return "\n".join(lines) + "\n"
 
 

@@ -197,11 +197,17 @@ def slow(rows):
             at_most("slow", "CPU per slow byte, tacit default / haproxy", 1, ratio(rows, mine, "haproxy", "us"))]
 
 
+def stat(rows):
+    return [at_most("stat", "p99 of kept requests beside a reader of show stat, 4,000 servers / alone, %s" % row, 1.10,
+                    ratio(rows, row, row, "beside.p99", "alone.p99"))
+            for row in ("tacit default", "tacit 2 workers")]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
-          "httpmem": httpmem, "slow": slow}
+          "httpmem": httpmem, "slow": slow, "stat": stat}
 
 
 def verdicts(results):

@@ -1,0 +1,30 @@
+/* A row of `show stat`: a value, or none, for each of HAProxy's columns; and its text, as CSV. */
+#ifndef TACIT_APP_ADMIN_STAT_ROW_H
+#define TACIT_APP_ADMIN_STAT_ROW_H
+
+#include <stdint.h>
+
+#include "base/sbuf.h"
+
+enum stat_col {
+#define STAT_NAMED(id, text) STAT_##id,
+#define STAT_COL(name) STAT_NAMED(name, #name)
+#include "app/admin/stat.tbl.h"
+#undef STAT_COL
+#undef STAT_NAMED
+	STAT_COLS
+};
+
+struct stat_row {
+	struct {
+		enum { VAL_NONE, VAL_INT, VAL_TEXT } kind;
+		int64_t n;
+		const char *s; /* the caller's */
+	} v[STAT_COLS];
+};
+
+/* "# " and the names of the columns. */
+void stat_row_header(struct sbuf *out);
+void stat_row_print(struct sbuf *out, const struct stat_row *r);
+
+#endif

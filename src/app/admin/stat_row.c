@@ -1,0 +1,79 @@
+/* Rows of show stat as text. Pure: changes nothing but the string. */
+#include "app/admin/stat_row.h"
+
+#include <string.h>
+
+enum { NUMBER_MAX = 20 }; /* digits, or a sign and 19 */
+
+void
+stat_row_header(struct sbuf *out)
+{
+	static const char *const names[STAT_COLS] = {
+#define STAT_NAMED(id, text) text,
+#define STAT_COL(name) STAT_NAMED(name, #name)
+#include "app/admin/stat.tbl.h"
+#undef STAT_COL
+#undef STAT_NAMED
+	};
+
+	sbuf_adds(out, "# ");
+	for (int c = 0; c < STAT_COLS; c++)
+		sbuf_addf(out, "%s,", names[c]);
+	sbuf_addc(out, '\n');
+}
+
+/* Text with a comma or quote is quoted as in RFC 4180. */
+static void
+print_text(struct sbuf *out, const char *s)
+{
+	if (!strpbrk(s, ",\"\n")) {
+		sbuf_adds(out, s);
+		return;
+	}
+	sbuf_addc(out, '"');
+	for (; *s; s++) {
+		if (*s == '"')
+			sbuf_addc(out, '"');
+		sbuf_addc(out, *s);
+	}
+	sbuf_addc(out, '"');
+}
+
+/* Its digits, without an end. How many bytes. */
+static size_t
+put_number(char *to, int64_t n)
+{
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	char digits[NUMBER_MAX];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (n < 0)
+		digits[--at] = '-';
+	memcpy(to, digits + at, sizeof(digits) - at);
+	return sizeof(digits) - at;
+}
+
+/* Numbers are gathered: there are a hundred in a row, and rows are many. */
+void
+stat_row_print(struct sbuf *out, const struct stat_row *r)
+{
+	char text[STAT_COLS * (NUMBER_MAX + 1) + 1];
+	size_t n = 0;
+
+	for (int c = 0; c < STAT_COLS; c++) {
+		if (r->v[c].kind == VAL_INT) {
+			n += put_number(text + n, r->v[c].n);
+		} else if (r->v[c].kind == VAL_TEXT) {
+			sbuf_add(out, text, n);
+			n = 0;
+			print_text(out, r->v[c].s);
+		}
+		text[n++] = ',';
+	}
+	text[n++] = '\n';
+	sbuf_add(out, text, n);
+}

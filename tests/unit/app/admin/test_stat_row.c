@@ -1,0 +1,96 @@
+/* The text of a row, in every column. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "app/admin/stat_row.h"
+
+static struct sbuf out;
+static struct stat_row row;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&row, 0, sizeof(row));
+	sbuf_init(&out, 0);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	sbuf_fini(&out);
+	return 0;
+}
+
+static void
+set(enum stat_col c, int64_t n)
+{
+	row.v[c].kind = VAL_INT;
+	row.v[c].n = n;
+}
+
+static void
+the_widest_row_fits(void **state)
+{
+	char want[STAT_COLS * 22];
+	size_t n = 0;
+
+	(void)state;
+	for (int c = 0; c < STAT_COLS; c++) {
+		set((enum stat_col)c, INT64_MIN);
+		n += (size_t)snprintf(want + n, sizeof(want) - n, "-9223372036854775808,");
+	}
+	snprintf(want + n, sizeof(want) - n, "\n");
+	stat_row_print(&out, &row);
+	assert_string_equal(out.p, want);
+}
+
+static void
+numbers_and_texts_take_turns(void **state)
+{
+	static const char want[] = "\"a,\"\"b\"\"\",,0,9223372036854775807,,";
+
+	(void)state;
+	row.v[STAT_pxname].kind = row.v[STAT_svname].kind = VAL_TEXT;
+	row.v[STAT_pxname].s = "a,\"b\"";
+	row.v[STAT_svname].s = "";
+	set((enum stat_col)(STAT_svname + 1), 0);
+	set((enum stat_col)(STAT_svname + 2), INT64_MAX);
+	set((enum stat_col)(STAT_COLS - 1), -1);
+	stat_row_print(&out, &row);
+	assert_int_equal(strncmp(out.p, want, sizeof(want) - 1), 0);
+	assert_string_equal(out.p + out.len - 5, ",-1,\n");
+}
+
+static void
+the_header_has_as_many_columns(void **state)
+{
+	unsigned int commas = 0;
+
+	(void)state;
+	stat_row_header(&out);
+	for (const char *p = out.p; *p; p++)
+		commas += *p == ',';
+	assert_int_equal(commas, STAT_COLS);
+	assert_int_equal(strncmp(out.p, "# pxname,svname,", 16), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_widest_row_fits, setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_and_texts_take_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_header_has_as_many_columns, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
