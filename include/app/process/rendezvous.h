@@ -17,6 +17,8 @@ struct rendezvous {
 	_Atomic uint32_t arrived; /* workers that stand still in this round */
 	_Atomic uint32_t round;   /* counts the ends */
 	uint64_t held;            /* how often, for show activity */
+	uint64_t since_ns;        /* all stand still */
+	uint64_t longest_ns;      /* that they did, for show activity */
 };
 
 /* On the first worker's thread. Waits until everybody has finished what he is at: about a turn.

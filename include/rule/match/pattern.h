@@ -144,8 +144,11 @@ int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, 
  */
 int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct pattern **all,
 	uint32_t n) must_check;
-/* p holds what `to` was made ready for; what it held before is its owner's. Its guard stays.
- * Cannot fail. */
+/* Enters what a plan was made for; of patterns that no other set holds this may be done before the
+ * swap. Cannot fail. */
+void pattern_set_fill(struct pattern_set *to);
+/* p holds what `to` was filled with, and `to`, to be forgotten, what p held, which is its owner's.
+ * The guard stays p's. Cannot fail, and takes no time. */
 void pattern_set_swap(struct pattern_set *p, struct pattern_set *to);
 /* The end of one whose patterns are somebody else's; also of a plan that is given up. */
 void pattern_set_forget(struct pattern_set *to);

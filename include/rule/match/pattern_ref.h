@@ -31,6 +31,7 @@ struct pattern_ref {
 	struct cursors walks;        /* through them: pattern_ref_resume() */
 	_Atomic uint64_t n;          /* entries: anybody may read it */
 	uint64_t last_id;
+	uint64_t cleared;            /* current entries up to this one are none any more */
 	struct pattern_table table;  /* the same by text */
 	struct pattern_feed *feed;   /* in order */
 	unsigned int n_feeds;
@@ -60,16 +61,23 @@ int pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text,
 	struct pattern_entry **out, struct rule_err *why) must_check;
 int pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e,
 	struct rule_err *why) must_check;
+/* Is it of the current version, and so in the sets? */
+static inline int
+pattern_ref_is_current(const struct pattern_ref *ref, const struct pattern_entry *e)
+{
+	return e->version == ref->version && e->id > ref->cleared;
+}
+
 /* Removes every entry of that text, whatever its version. How many there were. */
 unsigned int pattern_ref_del(struct pattern_ref *ref, struct str text);
-unsigned int pattern_ref_del_id(struct pattern_ref *ref, uint64_t id);
+/* By its number, which takes long; NULL: there is none. To be changed by pattern_entry_change(). */
+struct pattern_entry *pattern_ref_by_id(const struct pattern_ref *ref, uint64_t id) must_check;
+void pattern_ref_del_entry(struct pattern_ref *ref, struct pattern_entry *e);
 /*
  * Gives another value to every entry of that text; none has changed when this is no value for one
  * of the sets. How many there were, or a negative reason with *why.
  */
 int pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value,
-	struct rule_err *why) must_check;
-int pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value,
 	struct rule_err *why) must_check;
 /* Around a look at the entries, by who runs while rules may change them. */
 static inline void
@@ -109,5 +117,26 @@ uint32_t pattern_ref_prepare(struct pattern_ref *ref);
  * been prepared or was committed already, or -ERR_NOMEM, when nothing has changed.
  */
 int pattern_ref_commit(struct pattern_ref *ref, uint32_t version) must_check;
+
+/*
+ * The two above in parts, for one that no rule changes: planned and swept while others look entries
+ * up, applied while nobody does, which takes no time for one of a file. Between the parts it may be
+ * looked at and changed as ever.
+ */
+struct pattern_change {
+	struct pattern_set *to;  /* for each feed: first the new one, then the old */
+	uint32_t version;
+	int clears;              /* or else commits */
+	uint64_t until;          /* entries that came later stay */
+	uint64_t after;          /* swept so far */
+};
+/* 0, or as pattern_ref_clear() and _commit(), when nothing is left to be done. */
+int pattern_ref_plan(struct pattern_ref *ref, uint32_t version, int clears,
+	struct pattern_change *ch) must_check;
+/* At once after the plan. */
+void pattern_ref_apply(struct pattern_ref *ref, struct pattern_change *ch);
+void pattern_ref_forget(struct pattern_ref *ref, struct pattern_change *ch);
+/* Looks at so many entries, and frees those that nobody finds any more. 1: there are more. */
+int pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned int n);
 
 #endif

@@ -17,6 +17,7 @@ enum gauge {
 	EVENTS,
 	IDLE_PCT,
 	RENDEZVOUS,
+	RENDEZVOUS_MAX_US,
 	MAIL_POSTS,
 	MAIL_WRITES,
 	MAIL_ELIDED_AWAKE,
@@ -41,6 +42,7 @@ static const char *const names[GAUGES] = {
 	[EVENTS] = "poll_events",
 	[IDLE_PCT] = "idle_pct",
 	[RENDEZVOUS] = "rendezvous",
+	[RENDEZVOUS_MAX_US] = "rendezvous_max_us",
 	[MAIL_POSTS] = "mail_posts",
 	[MAIL_WRITES] = "mail_eventfd_writes",
 	[MAIL_ELIDED_AWAKE] = "mail_elided_awake",
@@ -104,6 +106,7 @@ read_worker(struct process *p, const struct worker *w, struct reading *r)
 	r->v[EVENTS] = counter_read(&ls->events);
 	r->v[IDLE_PCT] = loop_idle_pct(w->loop);
 	r->v[RENDEZVOUS] = w->index ? 0 : p->meet.held;
+	r->v[RENDEZVOUS_MAX_US] = w->index ? 0 : (p->meet.longest_ns + 999) / 1000;
 	if (w->mailbox)
 		read_mail(w, r->v);
 }

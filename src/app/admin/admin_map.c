@@ -5,6 +5,9 @@
 #include "app/admin/admin_map_int.h"
 #include "base/err.h"
 
+/* In one step. */
+#define ENTRIES_SWEPT 16
+
 static void
 unknown(const struct admin_map_asked *q)
 {
@@ -144,11 +147,30 @@ take_entry_id(const char *text, uint64_t *id)
 	return 1;
 }
 
+/*
+ * Stops the workers; *e is the entry that `text` names as "#<ref>", or NULL. To find one takes
+ * long, so where no rule changes entries the workers stop only then. 0: `text` is a key.
+ */
+static int
+stop_for_entry(const struct admin_map_asked *q, const char *text, struct pattern_entry **e)
+{
+	uint64_t id;
+	int by_id = take_entry_id(text, &id);
+
+	*e = NULL;
+	if (by_id && !q->ref->is_live)
+		*e = pattern_ref_by_id(q->ref, id);
+	admin_stop_workers(q->c);
+	if (by_id && q->ref->is_live)
+		*e = pattern_ref_by_id(q->ref, id);
+	return by_id;
+}
+
 static void
 set(struct admin_map_asked *q)
 {
 	struct rule_err why = { 0 };
-	uint64_t id;
+	struct pattern_entry *e;
 	int by_id, rc;
 
 	if (q->argc != 3) {
@@ -158,9 +180,14 @@ set(struct admin_map_asked *q)
 	}
 	if (admin_map_ref(q) < 0)
 		return;
-	by_id = take_entry_id(q->argv[0], &id);
-	rc = by_id ? pattern_ref_set_id(q->ref, id, str_of(q->argv[1]), &why)
-		   : pattern_ref_set(q->ref, str_of(q->argv[0]), str_of(q->argv[1]), &why);
+	by_id = stop_for_entry(q, q->argv[0], &e);
+	if (!by_id)
+		rc = pattern_ref_set(q->ref, str_of(q->argv[0]), str_of(q->argv[1]), &why);
+	else if (e)
+		rc = pattern_entry_change(e, str_of(q->argv[1]), &why) < 0 ? -1 : 1;
+	else
+		rc = 0;
+	admin_resume_workers(q->c);
 	if (rc < 0)
 		admin_msg(q->c, ADMIN_ERR, "%s.", why.text);
 	else if (rc == 0)
@@ -171,8 +198,8 @@ set(struct admin_map_asked *q)
 static void
 del(struct admin_map_asked *q)
 {
-	unsigned int n;
-	uint64_t id;
+	struct pattern_entry *e;
+	unsigned int n = 0;
 
 	if (q->argc < 2) {
 		admin_msg(q->c, ADMIN_ERR,
@@ -182,13 +209,60 @@ del(struct admin_map_asked *q)
 	}
 	if (admin_map_ref(q) < 0)
 		return;
-	n = take_entry_id(q->argv[0], &id) ? pattern_ref_del_id(q->ref, id)
-					   : pattern_ref_del(q->ref, str_of(q->argv[0]));
+	if (!stop_for_entry(q, q->argv[0], &e)) {
+		n = pattern_ref_del(q->ref, str_of(q->argv[0]));
+	} else if (e) {
+		pattern_ref_del_entry(q->ref, e);
+		n = 1;
+	}
+	admin_resume_workers(q->c);
 	if (!n)
 		admin_msg(q->c, ADMIN_ERR, "Key not found.");
 }
 
 /* --- versions --- */
+
+struct sweep_walk {
+	struct pattern_ref *ref;
+	struct pattern_change change;
+};
+
+static int
+sweep(struct admin_conn *c, void *state)
+{
+	struct sweep_walk *w = state;
+
+	(void)c;
+	return pattern_ref_sweep(w->ref, &w->change, ENTRIES_SWEPT);
+}
+
+/*
+ * The entries of a version are cleared, or become the current ones. Workers stop for that alone;
+ * where rules change entries too, until all is done.
+ */
+static int
+replace(struct admin_map_asked *q, int clears)
+{
+	struct sweep_walk w = { .ref = q->ref };
+	int rc;
+
+	if (q->ref->is_live) {
+		admin_stop_workers(q->c);
+		rc = clears ? pattern_ref_clear(q->ref, q->version)
+			    : pattern_ref_commit(q->ref, q->version);
+		admin_resume_workers(q->c);
+		return rc;
+	}
+	rc = pattern_ref_plan(q->ref, q->version, clears, &w.change);
+	if (rc < 0)
+		return rc;
+	admin_stop_workers(q->c);
+	pattern_ref_apply(q->ref, &w.change);
+	admin_resume_workers(q->c);
+	pattern_ref_forget(q->ref, &w.change);
+	admin_walk(q->c, sweep, &w, sizeof(w));
+	return 0;
+}
 
 static void
 clear(struct admin_map_asked *q)
@@ -197,7 +271,7 @@ clear(struct admin_map_asked *q)
 		return;
 	if (q->argc < 1)
 		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", admin_map_kind(q));
-	else if (admin_map_ref(q) == 0 && pattern_ref_clear(q->ref, q->version) < 0)
+	else if (admin_map_ref(q) == 0 && replace(q, 1) < 0)
 		admin_msg(q->c, ADMIN_ERR, "Out of memory.");
 }
 
@@ -225,7 +299,7 @@ commit(struct admin_map_asked *q)
 	}
 	if (admin_map_ref(q) < 0)
 		return;
-	rc = pattern_ref_commit(q->ref, q->version);
+	rc = replace(q, 0);
 	if (rc < 0)
 		admin_msg(q->c, ADMIN_ERR,
 			rc == -ERR_NOMEM ? "Out of memory." : "Version number out of range.");
@@ -264,11 +338,11 @@ change(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c,
 COMMANDS(look, admin_map_show)
 COMMANDS(look, admin_map_get)
 COMMANDS(change, add)
-COMMAND(change, set, map, 1)
-COMMANDS(change, del)
-COMMANDS(change, clear)
+COMMAND(look, set, map, 1)
+COMMANDS(look, del)
+COMMANDS(look, clear)
 COMMANDS(change, prepare)
-COMMANDS(change, commit)
+COMMANDS(look, commit)
 
 const struct admin_cmd admin_map_cmds[] = {
 	{ "show map", "[@<ver>] [<map>]", "report available maps or dump a map's contents",

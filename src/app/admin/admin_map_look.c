@@ -86,7 +86,8 @@ next_entries(struct admin_conn *c, void *state)
 	for (int n = 0; n < ENTRIES_AT_ONCE && at != &w->ref->entries; n++, at = at->next) {
 		const struct pattern_entry *e = list_entry(at, struct pattern_entry, link);
 
-		if (e->version == w->version)
+		if (w->version == w->ref->version ? pattern_ref_is_current(w->ref, e)
+						  : e->version == w->version)
 			print_entry(&c->out, e);
 		w->after = e->id;
 	}
@@ -186,7 +187,7 @@ look_up_line(const struct admin_map_asked *q, struct sample_ctx *cx)
 		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
 
 		/* What was a host's name is found by nobody but who asks for it. */
-		if (e->version == q->ref->version &&
+		if (pattern_ref_is_current(q->ref, e) &&
 			pattern_set_add(&set, e->text, PATTERN_EQ, feed->flags,
 				(struct str){ NULL, 0 }, &why) == -ERR_NOMEM)
 			break;

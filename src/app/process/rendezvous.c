@@ -54,15 +54,18 @@ rendezvous_begin(struct process *p)
 		if (here < p->n_workers - 1)
 			futex_wait(first->sys, &v->arrived, here, owed ? RETRY_MS : -1);
 	} while (owed || here < p->n_workers - 1);
+	v->since_ns = sys_clock_ns(first->sys, CLOCK_MONOTONIC);
 }
 
 void
 rendezvous_end(struct process *p)
 {
 	struct rendezvous *v = &p->meet;
+	struct sys *sys = process_first(p)->sys;
 
 	if (!p->running || --v->depth)
 		return;
 	(void)atomic_fetch_add(&v->round, 1);
-	futex_wake(process_first(p)->sys, &v->round);
+	futex_wake(sys, &v->round);
+	v->longest_ns = MAX(v->longest_ns, sys_clock_ns(sys, CLOCK_MONOTONIC) - v->since_ns);
 }

@@ -294,7 +294,7 @@ pattern_set_forget(struct pattern_set *to)
 }
 
 void
-pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
+pattern_set_fill(struct pattern_set *to)
 {
 	for (uint32_t i = 0; i < to->n; i++)
 		list_init(&to->all[i]->same);
@@ -306,8 +306,14 @@ pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
 		to->all[i]->at = i;
 		to->all[i]->order = to->orders++;
 	}
-	drop_arrays(p);
+}
+
+void
+pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
+{
+	struct pattern_set was = *p;
+
 	to->guard = p->guard;
 	*p = *to;
-	memset(to, 0, sizeof(*to));
+	*to = was;
 }

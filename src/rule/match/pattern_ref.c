@@ -1,6 +1,7 @@
 #include "rule/match/pattern_ref.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,13 +199,13 @@ pattern_ref_del(struct pattern_ref *ref, struct str text)
 
 	for (; e; e = next, n++) {
 		next = pattern_table_next(e);
-		drop(ref, e, e->version == ref->version);
+		drop(ref, e, pattern_ref_is_current(ref, e));
 	}
 	return n;
 }
 
-static struct pattern_entry *
-by_id(const struct pattern_ref *ref, uint64_t id)
+struct pattern_entry *
+pattern_ref_by_id(const struct pattern_ref *ref, uint64_t id)
 {
 	list_each(it, &ref->entries) {
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
@@ -215,15 +216,10 @@ by_id(const struct pattern_ref *ref, uint64_t id)
 	return NULL;
 }
 
-unsigned int
-pattern_ref_del_id(struct pattern_ref *ref, uint64_t id)
+void
+pattern_ref_del_entry(struct pattern_ref *ref, struct pattern_entry *e)
 {
-	struct pattern_entry *e = by_id(ref, id);
-
-	if (!e)
-		return 0;
-	drop(ref, e, e->version == ref->version);
-	return 1;
+	drop(ref, e, pattern_ref_is_current(ref, e));
 }
 
 int
@@ -241,22 +237,13 @@ pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, stru
 	return n;
 }
 
-int
-pattern_ref_set_id(struct pattern_ref *ref, uint64_t id, struct str value, struct rule_err *why)
-{
-	struct pattern_entry *e = by_id(ref, id);
-	int rc = e ? pattern_entry_change(e, value, why) : 0;
-
-	return rc < 0 ? rc : e != NULL;
-}
-
 const struct pattern_entry *
 pattern_ref_find(const struct pattern_ref *ref, struct str text)
 {
 	const struct pattern_entry *e = pattern_table_find(&ref->table, text), *first = NULL;
 
 	for (; e; e = pattern_table_next(e))
-		if (e->version == ref->version && (!first || e->id < first->id))
+		if (pattern_ref_is_current(ref, e) && (!first || e->id < first->id))
 			first = e;
 	return first;
 }
@@ -270,7 +257,7 @@ pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value
 	for (; e; e = pattern_table_next(e)) {
 		if (value.p && !(e->value.p && str_is(e->value, value)))
 			return 0;
-		current |= e->version == ref->version;
+		current |= pattern_ref_is_current(ref, e);
 	}
 	return current;
 }
@@ -303,48 +290,122 @@ gather(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t ve
 	return 0;
 }
 
-/* The sets hold the entries of that version, or nothing of ours; all of them or, without memory,
- * what they held. */
-static int
-publish(struct pattern_ref *ref, uint32_t version, int none)
+void
+pattern_ref_forget(struct pattern_ref *ref, struct pattern_change *ch)
 {
-	struct pattern_set *to = mem_zalloc((ref->n_feeds + 1) * sizeof(*to));
-	struct pattern **all;
-	unsigned int i;
-	uint32_t n;
-	int rc = to ? 0 : -ERR_NOMEM;
+	for (unsigned int i = 0; ch->to && i < ref->n_feeds; i++)
+		pattern_set_forget(&ch->to[i]);
+	mem_free(ch->to);
+	ch->to = NULL;
+}
 
-	for (i = 0; i < ref->n_feeds && rc == 0; i++) {
+static int
+plan(const struct pattern_ref *ref, struct pattern_change *ch)
+{
+	struct pattern **all;
+	uint32_t n;
+	int rc;
+
+	for (unsigned int i = 0; i < ref->n_feeds; i++) {
 		const struct pattern_set *set = ref->feed[i].set;
 
-		rc = gather(ref, set, version, none, &all, &n);
-		if (rc == 0)
-			rc = pattern_set_plan(set, &to[i], all, n);
+		rc = gather(ref, set, ch->version, ch->clears, &all, &n);
 		if (rc < 0)
+			return rc;
+		rc = pattern_set_plan(set, &ch->to[i], all, n);
+		if (rc < 0) {
 			mem_free(all);
+			return rc;
+		}
+		/* What a file is made into has nobody else's patterns. */
+		if (ref->path)
+			pattern_set_fill(&ch->to[i]);
 	}
-	if (rc == 0)
-		for (i = 0; i < ref->n_feeds; i++)
-			pattern_set_swap(ref->feed[i].set, &to[i]);
-	else if (to)
-		for (unsigned int k = 0; k + 1 < i; k++)
-			pattern_set_forget(&to[k]);
-	mem_free(to);
+	return 0;
+}
+
+int
+pattern_ref_plan(struct pattern_ref *ref, uint32_t version, int clears, struct pattern_change *ch)
+{
+	int rc;
+
+	*ch = (struct pattern_change){ .version = version, .clears = clears,
+		.until = ref->last_id };
+	if (clears && version != ref->version)
+		return 0;
+	if (!clears && ((int32_t)(version - ref->version) <= 0 ||
+			!pattern_ref_has_version(ref, version)))
+		return -ERR_RANGE;
+	ch->to = mem_zalloc((ref->n_feeds + 1) * sizeof(*ch->to));
+	rc = ch->to ? plan(ref, ch) : -ERR_NOMEM;
+	if (rc < 0)
+		pattern_ref_forget(ref, ch);
 	return rc;
+}
+
+void
+pattern_ref_apply(struct pattern_ref *ref, struct pattern_change *ch)
+{
+	for (unsigned int i = 0; ch->to && i < ref->n_feeds; i++) {
+		if (!ref->path)
+			pattern_set_fill(&ch->to[i]);
+		pattern_set_swap(ref->feed[i].set, &ch->to[i]);
+	}
+	if (ch->clears && ch->version == ref->version)
+		ref->cleared = ch->until;
+	if (ch->clears)
+		return;
+	ref->version = ch->version;
+	ref->cleared = 0;
+}
+
+static int
+is_over(const struct pattern_change *ch, const struct pattern_entry *e)
+{
+	if (e->id > ch->until)
+		return 0;
+	return ch->clears ? e->version == ch->version : (int32_t)(ch->version - e->version) > 0;
+}
+
+int
+pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned int n)
+{
+	struct list *at = pattern_ref_resume(ref, ch->after);
+
+	for (; n && at != &ref->entries; n--) {
+		struct pattern_entry *e = list_entry(at, struct pattern_entry, link);
+
+		at = at->next;
+		ch->after = e->id;
+		if (is_over(ch, e))
+			drop(ref, e, 0);
+	}
+	if (at == &ref->entries)
+		return 0;
+	pattern_ref_pause(ref, ch->after, at);
+	return 1;
+}
+
+/* In one go. */
+static int
+change(struct pattern_ref *ref, uint32_t version, int clears)
+{
+	struct pattern_change ch;
+	int rc = pattern_ref_plan(ref, version, clears, &ch);
+
+	if (rc < 0)
+		return rc;
+	pattern_ref_apply(ref, &ch);
+	pattern_ref_forget(ref, &ch);
+	while (pattern_ref_sweep(ref, &ch, UINT_MAX))
+		;
+	return 0;
 }
 
 int
 pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
 {
-	if (version == ref->version && publish(ref, version, 1) < 0)
-		return -ERR_NOMEM;
-	list_each_safe(it, &ref->entries) {
-		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
-
-		if (e->version == version)
-			drop(ref, e, 0);
-	}
-	return 0;
+	return change(ref, version, 1);
 }
 
 uint32_t
@@ -356,16 +417,5 @@ pattern_ref_prepare(struct pattern_ref *ref)
 int
 pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
 {
-	if ((int32_t)(version - ref->version) <= 0 || !pattern_ref_has_version(ref, version))
-		return -ERR_RANGE;
-	if (publish(ref, version, 0) < 0)
-		return -ERR_NOMEM;
-	list_each_safe(it, &ref->entries) {
-		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
-
-		if ((int32_t)(version - e->version) > 0)
-			drop(ref, e, 0);
-	}
-	ref->version = version;
-	return 0;
+	return change(ref, version, 0);
 }

@@ -164,7 +164,9 @@ another_whole(void **state)
 	memcpy(all, t + 1, 3 * sizeof(struct pattern *));
 	assert_int_equal(pattern_set_plan(&p, &to, all, 3), 0);
 	assert_int_equal(p.n, 2);
+	pattern_set_fill(&to);
 	pattern_set_swap(&p, &to);
+	pattern_set_forget(&to);
 	assert_int_equal(p.n, 3);
 	assert_int_equal(p.n_list, 1);
 	assert_int_equal(p.index[0].n, 1);

@@ -31,6 +31,25 @@ static const struct {
 	{ PATTERN_SUB, 0 },
 };
 
+static unsigned int
+del_id(struct pattern_ref *of, uint64_t id)
+{
+	struct pattern_entry *e = pattern_ref_by_id(of, id);
+
+	if (e)
+		pattern_ref_del_entry(of, e);
+	return e != NULL;
+}
+
+static int
+set_id(struct pattern_ref *of, uint64_t id, struct str value, struct rule_err *err)
+{
+	struct pattern_entry *e = pattern_ref_by_id(of, id);
+	int rc = e ? pattern_entry_change(e, value, err) : 0;
+
+	return rc < 0 ? rc : e != NULL;
+}
+
 static int
 open_ref(void **state)
 {
@@ -82,15 +101,15 @@ one_by_one(void **state)
 	assert_string_equal(look_up(1, "A"), "1");
 	assert_string_equal(look_up(3, "xbx"), "3");
 	/* the one that stood behind it */
-	assert_int_equal(pattern_ref_del_id(ref, 1), 1);
+	assert_int_equal(del_id(ref, 1), 1);
 	IS("a", "2");
-	assert_int_equal(pattern_ref_del_id(ref, 1), 0);
+	assert_int_equal(del_id(ref, 1), 0);
 	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("a longer one"), &why), 1);
 	IS("a", "a longer one");
 	assert_int_equal(pattern_ref_set(ref, STR("z"), STR("x"), &why), 0);
-	assert_int_equal(pattern_ref_set_id(ref, 3, STR(""), &why), 1);
+	assert_int_equal(set_id(ref, 3, STR(""), &why), 1);
 	IS("b", "");
-	assert_int_equal(pattern_ref_set_id(ref, 77, STR(""), &why), 0);
+	assert_int_equal(set_id(ref, 77, STR(""), &why), 0);
 	assert_string_equal(pattern_ref_find(ref, STR("a"))->value.p, "a longer one");
 	assert_null(pattern_ref_find(ref, STR("z")));
 	assert_int_equal(pattern_ref_del(ref, STR("a")), 1);
@@ -273,7 +292,7 @@ random_step(const char *const *keys)
 	} else if (what < 85 && n_rows) {
 		int r = rand() % n_rows;
 
-		assert_int_equal(pattern_ref_del_id(ref, model[r].id), 1);
+		assert_int_equal(del_id(ref, model[r].id), 1);
 		forget_row(r);
 	} else if (what < 93) {
 		assert_true(pattern_ref_set(ref, str_of(key), str_of(value), &why) >= 0);
@@ -310,6 +329,48 @@ any_order(void **state)
 	}
 }
 
+/* What is swept piece by piece is gone for everybody at once, whatever else is done meanwhile. */
+static void
+in_parts(void **state)
+{
+	struct pattern_change ch;
+	char key[8];
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		add(0, key, "old");
+	}
+	assert_int_equal(pattern_ref_plan(ref, 0, 1, &ch), 0);
+	IS("k7", "old");
+	pattern_ref_apply(ref, &ch);
+	pattern_ref_forget(ref, &ch);
+	IS("k7", "(none)");
+	assert_null(pattern_ref_find(ref, STR("k7")));
+	assert_int_equal(ref->n, 100);
+	/* Of those that wait to be swept one goes, and one comes again. */
+	assert_int_equal(pattern_ref_del(ref, STR("k99")), 1);
+	add(0, "k7", "new");
+	assert_int_equal(pattern_ref_sweep(ref, &ch, 10), 1);
+	assert_int_equal(ref->n, 90);
+	assert_int_equal(pattern_ref_prepare(ref), 1);
+	add(1, "k8", "next");
+	IS("k7", "new");
+	IS("k8", "(none)");
+	/* Another change before that one is over. */
+	assert_int_equal(pattern_ref_plan(ref, 1, 0, &ch), 0);
+	pattern_ref_apply(ref, &ch);
+	pattern_ref_forget(ref, &ch);
+	IS("k7", "(none)");
+	IS("k8", "next");
+	while (pattern_ref_sweep(ref, &ch, 7))
+		;
+	assert_int_equal(ref->n, 1);
+	assert_int_equal(pattern_ref_del(ref, STR("k8")), 1);
+	IS("k8", "(none)");
+	assert_int_equal(pattern_ref_plan(ref, 5, 0, &ch), -ERR_RANGE);
+}
+
 int
 main(void)
 {
@@ -320,6 +381,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(refused, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(lines_of_one_set, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(any_order, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(in_parts, open_ref, close_ref),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
