@@ -108,6 +108,7 @@ struct listener {
 	int (*may_accept)(struct listener *ln);
 	void (*not_accepted)(struct listener *ln); /* it might have, and nobody came */
 	struct loop *loop;
+	const struct xprt_maker *xprt; /* of accepted connections; NULL: the socket itself */
 	struct log_sink *log;    /* for back-offs; NULL: silent */
 	struct timer timer;      /* back-off */
 	struct accept_budget budget;

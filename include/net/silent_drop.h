@@ -7,11 +7,15 @@
 
 #include "base/sys.h"
 
+struct conn;
+
 /*
  * Of the close() of fd that follows: with CAP_NET_ADMIN nothing is sent (TCP_REPAIR). Without it
  * a reset leaves, which the first router drops (a TTL of 1): only the own network sees it. On a
  * unix socket it changes nothing.
  */
 void silent_drop_on_close(struct sys *sys, int fd);
+/* The same of an open connection, whose transport says nothing either. */
+void conn_vanish_on_close(struct conn *c);
 
 #endif

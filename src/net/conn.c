@@ -1,3 +1,6 @@
+/* The socket of a connection, on the worker that owns it. A read or write is at most one call, and
+ * the loop is told at once what it said. A transport (net/xprt.c) uses the same functions for the
+ * socket beneath it. */
 #define _GNU_SOURCE
 #include "net/conn.h"
 
@@ -7,6 +10,8 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
+
+#include "net/xprt.h"
 
 #define CONN_SENDS_MAX 2
 
@@ -46,7 +51,7 @@ conn_failed(struct conn *c, long r)
 }
 
 static enum io_result
-fail(struct conn *c, long r)
+io_failed(struct conn *c, long r)
 {
 	conn_failed(c, r);
 	return IO_ERR;
@@ -57,7 +62,7 @@ fail(struct conn *c, long r)
  * sent, and the error is gone: what recv() reports then looks like an end. The state tells.
  */
 static int
-was_reset(struct conn *c)
+state_is_reset(const struct conn *c)
 {
 	struct tcp_info info = { .tcpi_state = 0 };
 	socklen_t len = sizeof(info);
@@ -67,13 +72,14 @@ was_reset(struct conn *c)
 		info.tcpi_state == TCP_CLOSE;
 }
 
+/* *ended: the peer's FIN is known. */
 static enum io_result
-receive(struct conn *c, void *buf, size_t len, int flags, size_t *got)
+sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size_t *got)
 {
 	long r;
 
 	*got = 0;
-	if (c->eof)
+	if (*ended)
 		return c->err ? IO_ERR : IO_EOF;
 	r = sys_recvfrom(sys_of(c), c->fd, buf, len, flags);
 	/* A failed send has taken the error: what looks like nothing more, or the end, is that. */
@@ -84,12 +90,12 @@ receive(struct conn *c, void *buf, size_t len, int flags, size_t *got)
 		return IO_AGAIN;
 	}
 	if (r < 0)
-		return fail(c, r);
-	if (r == 0 && was_reset(c))
-		return fail(c, -ECONNRESET);
+		return io_failed(c, r);
+	if (r == 0 && state_is_reset(c))
+		return io_failed(c, -ECONNRESET);
 	if (r == 0) {
 		loop_progress(c->loop, c->fd);
-		c->eof = 1;
+		*ended = 1;
 		return IO_EOF;
 	}
 	*got = (size_t)r;
@@ -97,40 +103,58 @@ receive(struct conn *c, void *buf, size_t len, int flags, size_t *got)
 }
 
 /*
- * A read was short. With the peer's FIN seen before it, what is left is the end; after an error no
- * event comes again, and only another read tells which it was. With urgent data it may have ended
- * there, and there may be more.
+ * Draws the conclusion from a short read. With the peer's FIN seen before it, what is left is the
+ * end; after an error no event comes again, and only another read tells which it was. With urgent
+ * data it may have ended there, and there may be more.
  */
 static void
-was_short(struct conn *c)
+note_short_read(struct conn *c, uint8_t *ended)
 {
 	unsigned int seen = loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_ERR | EV_URGENT);
 
 	if (c->is_unix || c->err)
 		return;
 	if (seen == EV_RDHUP)
-		c->eof = 1;
+		*ended = 1;
 	else if (!(seen & (EV_ERR | EV_URGENT)))
 		loop_again(c->loop, c->fd, DIR_R);
 }
 
-enum io_result
-conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
+static enum io_result
+sock_recv(struct conn *c, uint8_t *ended, void *buf, size_t len, size_t *got)
 {
-	enum io_result r = receive(c, buf, len, 0, got);
+	enum io_result r = sock_read(c, ended, buf, len, 0, got);
 
 	if (r != IO_OK)
 		return r;
 	loop_progress(c->loop, c->fd);
 	if (*got < len)
-		was_short(c);
+		note_short_read(c, ended);
 	return IO_OK;
+}
+
+enum io_result
+conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	if (unlikely(c->xprt))
+		return conn_xprt_recv(c, buf, len, got);
+	return sock_recv(c, &c->eof, buf, len, got);
+}
+
+enum io_result
+xprt_sock_recv(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	enum io_result r = sock_recv(c, &c->xprt->ended, buf, len, got);
+
+	c->xprt->drained = !loop_is_ready(c->loop, c->fd, DIR_R);
+	return r;
 }
 
 enum io_result
 conn_peek(struct conn *c, void *buf, size_t len, size_t *got)
 {
-	return receive(c, buf, len, MSG_PEEK, got);
+	assert(conn_can(c, XPRT_PEEK));
+	return sock_read(c, &c->eof, buf, len, MSG_PEEK, got);
 }
 
 enum io_result
@@ -141,12 +165,12 @@ conn_take(struct conn *c, void *buf, size_t n, int drained)
 
 		/* They have been sent on already, and cannot be again. */
 		if (r <= 0)
-			return fail(c, r < 0 && r != -EAGAIN ? r : -ENOBUFS);
+			return io_failed(c, r < 0 && r != -EAGAIN ? r : -ENOBUFS);
 		n -= (size_t)r;
 	}
 	loop_progress(c->loop, c->fd);
 	if (drained)
-		was_short(c);
+		note_short_read(c, &c->eof);
 	return IO_OK;
 }
 
@@ -177,7 +201,7 @@ conn_sent(struct conn *c, size_t put, size_t len)
 }
 
 static enum io_result
-send_flags(struct conn *c, const void *buf, size_t len, int flags, size_t *put, int *in_place)
+sock_send(struct conn *c, const void *buf, size_t len, int flags, size_t *put, int *in_place)
 {
 	long r;
 
@@ -195,7 +219,7 @@ send_flags(struct conn *c, const void *buf, size_t len, int flags, size_t *put, 
 		return IO_AGAIN;
 	}
 	if (r < 0)
-		return fail(c, r);
+		return io_failed(c, r);
 	*put = (size_t)r;
 	conn_sent(c, *put, len);
 	return IO_OK;
@@ -206,15 +230,26 @@ conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 {
 	int in_place = 0;
 
-	return send_flags(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
+	if (unlikely(c->xprt))
+		return conn_xprt_send(c, buf, len, more, put);
+	return sock_send(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
+}
+
+enum io_result
+xprt_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	int in_place = 0;
+
+	return sock_send(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
 }
 
 enum io_result
 conn_send_in_place(
 	struct conn *c, const void *buf, size_t len, int more, size_t *put, int *in_place)
 {
+	assert(conn_can(c, XPRT_ZEROCOPY));
 	*in_place = 1;
-	return send_flags(c, buf, len, MSG_ZEROCOPY | (more ? MSG_MORE : 0), put, in_place);
+	return sock_send(c, buf, len, MSG_ZEROCOPY | (more ? MSG_MORE : 0), put, in_place);
 }
 
 void
@@ -223,7 +258,7 @@ conn_set_low_water(struct conn *c, unsigned int bytes)
 	int n = (int)bytes;
 
 	assert(bytes && bytes <= UINT8_MAX);
-	if (c->is_unix || !conn_is_open(c))
+	if (!conn_is_open(c) || !conn_can(c, XPRT_LOW_WATER))
 		return;
 	c->low_water = (uint8_t)bytes;
 	(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_RCVLOWAT, &n, sizeof(n));
@@ -235,7 +270,10 @@ conn_shut(struct conn *c)
 	if (c->shut || c->err)
 		return;
 	c->shut = 1;
-	(void)sys_shutdown(sys_of(c), c->fd, SHUT_WR);
+	if (unlikely(c->xprt))
+		conn_xprt_shut(c);
+	else
+		(void)sys_shutdown(sys_of(c), c->fd, SHUT_WR);
 }
 
 void
@@ -267,6 +305,8 @@ conn_fd_reset_on_close(struct sys *sys, int fd)
 void
 conn_reset_on_close(struct conn *c)
 {
+	if (unlikely(c->xprt))
+		conn_xprt_silence(c);
 	conn_fd_reset_on_close(sys_of(c), c->fd);
 }
 
@@ -300,6 +340,8 @@ conn_close(struct conn *c)
 	if (!conn_is_open(c))
 		return;
 	assert(!c->zerocopy);
+	if (unlikely(c->xprt))
+		conn_xprt_close(c);
 	loop_forget(c->loop, c->fd);
 	(void)sys_close(sys_of(c), c->fd);
 	c->fd = -1;
@@ -311,6 +353,8 @@ conn_close_late(struct conn *c)
 	if (!conn_is_open(c))
 		return;
 	assert(!c->zerocopy);
+	if (unlikely(c->xprt))
+		conn_xprt_close(c);
 	loop_close(c->loop, c->fd);
 	c->fd = -1;
 }

@@ -24,3 +24,11 @@ silent_drop_on_close(struct sys *sys, int fd)
 	/* One packet, which nobody sends again. */
 	conn_fd_reset_on_close(sys, fd);
 }
+
+void
+conn_vanish_on_close(struct conn *c)
+{
+	if (unlikely(c->xprt))
+		conn_xprt_silence(c);
+	silent_drop_on_close(loop_sys(c->loop), c->fd);
+}

@@ -7,7 +7,7 @@
 int
 splice_can(const struct conn *a, const struct conn *b)
 {
-	return !a->is_unix && !b->is_unix;
+	return conn_can(a, XPRT_SPLICE) && conn_can(b, XPRT_SPLICE);
 }
 
 /* Errors that are about the call, not about the connection. */

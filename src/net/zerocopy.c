@@ -57,7 +57,8 @@ zerocopy_fini(struct zerocopy_pool *zp)
 int
 zerocopy_may(const struct zerocopy_pool *zp, const struct conn *c)
 {
-	return zp->threshold && !c->no_zerocopy && !c->is_unix && loop_has_errors(c->loop);
+	return zp->threshold && !c->no_zerocopy && conn_can(c, XPRT_ZEROCOPY) &&
+		loop_has_errors(c->loop);
 }
 
 static struct zerocopy *

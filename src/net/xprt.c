@@ -1,0 +1,200 @@
+/* Connections with a transport, on the worker that owns them. Between two calls the loop believes
+ * the socket readable if the transport holds bytes, and watches what want() says for the user's
+ * directions. */
+#include "net/xprt.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+
+static unsigned int
+sock_needs(const struct xprt *x)
+{
+	unsigned int dirs = 0;
+
+	if (x->wanted & EV_R)
+		dirs |= x->ops->want(x, EV_R);
+	if ((x->wanted & EV_W) || x->shutting)
+		dirs |= x->ops->want(x, EV_W);
+	return dirs;
+}
+
+/* Tells the loop what follows from what the transport has just done. */
+static void
+tell_loop(struct conn *c)
+{
+	const struct xprt *x = c->xprt;
+
+	if (x->holds)
+		loop_presume_ready(c->loop, c->fd, DIR_R);
+	else if (x->drained && !x->ended)
+		loop_again(c->loop, c->fd, DIR_R);
+	loop_want(c->loop, c->fd, sock_needs(x));
+}
+
+/* The socket's event, as one of the user's bytes. */
+static void
+on_sock(void *owner, int fd, uint32_t ev)
+{
+	struct xprt *x = owner;
+	uint32_t out = ev & ~EV_RW;
+
+	/* Something new has come behind what was read. */
+	if (ev & EV_R)
+		x->drained = 0;
+	if (ev & x->ops->want(x, EV_R))
+		out |= EV_R;
+	if (ev & x->ops->want(x, EV_W))
+		out |= EV_W;
+	x->fn(x->owner, fd, out);
+}
+
+int
+conn_open_over(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,
+	enum conn_kind kind, const struct xprt_maker *m)
+{
+	int r = conn_open(c, l, fd, fn, owner, kind);
+
+	if (r < 0)
+		return r;
+	c->xprt = m->make(m, c, &r);
+	if (!c->xprt) {
+		loop_forget(l, fd);
+		conn_init(c);
+		return r;
+	}
+	c->xprt->fn = fn;
+	c->xprt->owner = owner;
+	loop_set_owner(l, fd, on_sock, c->xprt);
+	return 0;
+}
+
+void
+conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner)
+{
+	if (likely(!c->xprt)) {
+		loop_set_owner(c->loop, c->fd, fn, owner);
+		return;
+	}
+	c->xprt->fn = fn;
+	c->xprt->owner = owner;
+	loop_progress(c->loop, c->fd);
+}
+
+int
+conn_query(const struct conn *c, enum xprt_query what, struct str *out)
+{
+	return c->xprt ? c->xprt->ops->query(c, what, out) : -ERR_UNKNOWN;
+}
+
+int
+conn_xprt_can(const struct conn *c, unsigned int cap)
+{
+	return (cap & c->xprt->ops->caps & (c->is_unix ? XPRT_CAPS_UNIX : XPRT_CAPS_TCP)) != 0;
+}
+
+int
+conn_xprt_is_ready(const struct conn *c, enum dir d)
+{
+	unsigned int needs = c->xprt->ops->want(c->xprt, d == DIR_R ? EV_R : EV_W);
+
+	return ((needs & EV_R) && loop_is_ready(c->loop, c->fd, DIR_R)) ||
+		((needs & EV_W) && loop_is_ready(c->loop, c->fd, DIR_W));
+}
+
+/* IO_OK: the handshake is over. */
+static enum io_result
+go_up(struct conn *c)
+{
+	enum io_result r;
+
+	if (likely(c->xprt->is_up))
+		return IO_OK;
+	r = c->xprt->ops->step(c);
+	c->xprt->is_up = r == IO_OK;
+	return r;
+}
+
+enum io_result
+conn_xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	enum io_result r;
+
+	*got = 0;
+	if (c->eof)
+		return c->err ? IO_ERR : IO_EOF;
+	r = go_up(c);
+	if (r == IO_OK)
+		r = c->xprt->ops->recv(c, buf, len, got);
+	c->eof = r == IO_EOF;
+	if (r == IO_OK)
+		loop_progress(c->loop, c->fd);
+	tell_loop(c);
+	return r;
+}
+
+enum io_result
+conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	enum io_result r;
+
+	*put = 0;
+	if (c->err)
+		return IO_ERR;
+	r = go_up(c);
+	if (r == IO_OK)
+		r = c->xprt->ops->send(c, buf, len, more && conn_can(c, XPRT_MORE), put);
+	if (r == IO_EOF) {
+		/* Nobody is there who would take it. */
+		conn_failed(c, -EPIPE);
+		r = IO_ERR;
+	}
+	tell_loop(c);
+	return r;
+}
+
+/* The transport's last word, and the FIN behind it when that is out. */
+static void
+go_shut(struct conn *c)
+{
+	struct xprt *x = c->xprt;
+	enum io_result r = x->is_up ? x->ops->shutdown(c) : IO_OK;
+
+	x->shutting = r == IO_AGAIN;
+	if (!x->shutting && !c->err)
+		(void)sys_shutdown(loop_sys(c->loop), c->fd, SHUT_WR);
+}
+
+void
+conn_xprt_shut(struct conn *c)
+{
+	go_shut(c);
+	tell_loop(c);
+}
+
+void
+conn_xprt_want(struct conn *c, unsigned int dirs)
+{
+	c->xprt->wanted = (uint8_t)dirs;
+	if (c->xprt->shutting && conn_xprt_is_ready(c, DIR_W))
+		go_shut(c);
+	tell_loop(c);
+}
+
+void
+conn_xprt_silence(struct conn *c)
+{
+	c->xprt->is_silent = 1;
+}
+
+void
+conn_xprt_close(struct conn *c)
+{
+	struct xprt *x = c->xprt;
+
+	if (x->is_up && !c->err && !x->is_silent && (!c->shut || x->shutting))
+		(void)x->ops->shutdown(c);
+	x->ops->close(c);
+	c->xprt = NULL;
+}
