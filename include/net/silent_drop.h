@@ -16,6 +16,6 @@ struct conn;
  */
 void silent_drop_on_close(struct sys *sys, int fd);
 /* The same of an open connection, whose transport says nothing either. */
-void conn_vanish_on_close(struct conn *c);
+void conn_silent_drop_on_close(struct conn *c);
 
 #endif

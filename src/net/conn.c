@@ -284,7 +284,7 @@ conn_end(struct conn *c, void *scratch, size_t size)
 	if (c->eof || c->err)
 		return;
 	conn_shut(c);
-	if (loop_is_ready(c->loop, c->fd, DIR_R))
+	if (conn_is_ready(c, DIR_R))
 		(void)conn_recv(c, scratch, size, &got);
 }
 

@@ -26,7 +26,7 @@ silent_drop_on_close(struct sys *sys, int fd)
 }
 
 void
-conn_vanish_on_close(struct conn *c)
+conn_silent_drop_on_close(struct conn *c)
 {
 	if (unlikely(c->xprt))
 		conn_xprt_silence(c);

@@ -27,7 +27,8 @@ hear(struct agent *a)
 	long n;
 
 	while (!a->deaf && !a->closed && !a->eof && !a->err) {
-		n = fake_peer_recv(a->s, buf, sizeof(buf));
+		n = a->wire ? fake_wire_recv(a->wire, a->s, buf, sizeof(buf))
+			    : fake_peer_recv(a->s, buf, sizeof(buf));
 		if (n == -EAGAIN)
 			return;
 		if (n < 0)
@@ -50,7 +51,7 @@ hear(struct agent *a)
 static long
 give(struct agent *a, const void *p, size_t n)
 {
-	long r = fake_peer_send(a->s, p, n);
+	long r = a->wire ? fake_wire_send(a->wire, a->s, p, n) : fake_peer_send(a->s, p, n);
 
 	if (r >= 0)
 		return r;
@@ -134,6 +135,14 @@ end(struct agent *a, int reset)
 	a->closed = a->over = 1;
 }
 
+/* 1 when it is out, or nobody is there to hear it. */
+static int
+says_end(struct agent *a)
+{
+	return !a->wire || a->err || a->fin || !fake_peer_is_connected(a->s) ||
+		fake_wire_end(a->wire, a->s);
+}
+
 static void
 begin(struct agent *a, const struct step *st)
 {
@@ -170,6 +179,8 @@ step_run(struct agent *a, const struct step *st)
 	case STEP_PAUSE:
 		return fake_now(a->k) >= a->began + st->n * FAKE_MS;
 	case STEP_SHUT:
+		if (!says_end(a))
+			return 0;
 		if (fake_peer_is_connected(a->s) && !a->fin) {
 			fake_peer_shut(a->s);
 			a->fin = 1;
@@ -185,7 +196,8 @@ step_run(struct agent *a, const struct step *st)
 		return 0;
 	case STEP_CLOSE:
 	case STEP_END:
-		end(a, 0);
+		if (says_end(a))
+			end(a, 0);
 		return 0;
 	}
 	return 0;
@@ -226,6 +238,8 @@ run(struct fake *k, void *arg)
 	/* not connected yet */
 	if (!fake_peer_is_connected(a->s) && !(fake_peer_poll(a->s) & (EPOLLHUP | EPOLLERR)))
 		return;
+	if (a->wire)
+		(void)fake_wire_flush(a->wire, a->s);
 	hear(a);
 	if (!says_first(a))
 		return;
@@ -261,6 +275,12 @@ agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
 		n < AGENT_STEPS - 1);
 	a->step[n].kind = STEP_END;
 	fake_peer_notify(s, react_ns, run, a);
+}
+
+void
+agent_speaks_records(struct agent *a, struct fake_wire *w)
+{
+	a->wire = w;
 }
 
 void

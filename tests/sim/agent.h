@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "fake/kernel.h"
+#include "fake/xprt.h"
 
 enum step_kind {
 	STEP_END,
@@ -62,6 +63,7 @@ struct agent {
 	int wrong;           /* a byte was not what it had to be */
 	int over;            /* closed, or the script has ended */
 	int closed;
+	struct fake_wire *wire; /* it speaks in records, fake/xprt.h; NULL: in plain bytes */
 	char text[AGENT_TEXT]; /* what it read, with texts in the script */
 	size_t seen;         /* of it, up to where the last STEP_AWAIT ended */
 };
@@ -72,6 +74,8 @@ void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t 
 /* Before anything else it says that text, a PROXY header or none: with a pause behind `stop` bytes
  * of it if ms is not 0. */
 void agent_says_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
+/* From its first byte on it speaks in records over w, which is the agent's from now on. */
+void agent_speaks_records(struct agent *a, struct fake_wire *w);
 /* Both agents' names for messages. */
 const char *step_name(enum step_kind k);
 

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -123,6 +124,32 @@ loopback(unsigned int port)
 	return a;
 }
 
+/* An agent on a side with a transport speaks its language. */
+static void
+give_wire(const struct world *w, struct agent *a, const struct fake_script *script, int is_client)
+{
+	struct fake_wire *wire;
+
+	if (!script)
+		return;
+	fake_memory_is_ours++;
+	wire = calloc(1, sizeof(*wire));
+	fake_memory_is_ours--;
+	assert(wire);
+	wire->is_client = is_client;
+	wire->update_every = w->cfg.update_every;
+	agent_speaks_records(a, wire);
+}
+
+static void
+free_wires(struct world *w)
+{
+	for (unsigned int i = 0; i < w->n_clients; i++)
+		free(w->client[i].wire);
+	for (unsigned int i = 0; i < w->n_served; i++)
+		free(w->served[i].wire);
+}
+
 static void
 origin_accepts(struct fake *k, void *arg)
 {
@@ -149,6 +176,7 @@ origin_accepts(struct fake *k, void *arg)
 				w->origin_script(w, nth, steps);
 			agent_start(&w->served[nth], k, s, 0x80000000u + nth,
 				    w->origin_script ? steps : w->origin_steps, w->origin_react);
+			give_wire(w, &w->served[nth], w->cfg.server_xprt, 0);
 		}
 	}
 }
@@ -168,6 +196,8 @@ add_server(struct world *w, unsigned int i)
 	if (w->cfg.zerocopy)
 		w->srv[i]->addr.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (9 << 24));
 	w->srv[i]->conf.maxconn = c->maxconn;
+	if (w->cfg.server_xprt)
+		w->srv[i]->xprt = &w->cfg.server_xprt->maker;
 	w->srv[i]->id = (int)i + 1;
 	list_append(&w->px->servers, &w->srv[i]->link);
 	w->px->n_servers++;
@@ -232,6 +262,8 @@ build_listener(struct world *w)
 	session_listen(w->ln, w->px, &w->engine);
 	w->ln->addr = loopback(WORLD_PORT);
 	w->ln->max_accept = MAX_ACCEPT;
+	if (w->cfg.client_xprt)
+		w->ln->xprt = &w->cfg.client_xprt->maker;
 	if (listener_bind(w->ln, &w->sys, 128, why, sizeof(why)) < 0) {
 		world_blame(w, "%s", why);
 		return -1;
@@ -308,6 +340,7 @@ world_client(struct world *w, const struct step *steps, uint64_t react_ns)
 
 	assert(w->n_clients < WORLD_AGENTS);
 	agent_start(a, w->k, fake_client(w->k, WORLD_PORT), w->n_clients + 1, steps, react_ns);
+	give_wire(w, a, w->cfg.client_xprt, 1);
 	w->n_clients++;
 	return a;
 }
@@ -590,5 +623,6 @@ world_close(struct world *w)
 	if (fake_fds(w->k))
 		world_blame(w, "fd %d was not closed", fake_any_fd(w->k));
 	fake_free(&w->k);
+	free_wires(w);
 	return w->why[0] ? -1 : 0;
 }

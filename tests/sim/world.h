@@ -52,6 +52,8 @@ struct world_config {
 	unsigned int maxhdr;  /* 0: as always */
 	int defer;
 	int announced; /* accept-proxy */
+	struct fake_script *client_xprt, *server_xprt; /* transports of the sides; NULL: none */
+	unsigned int update_every; /* of records that agents send over them; 0: never */
 	unsigned int maxpipes;  /* 0: nothing is spliced */
 	unsigned int splice_after;
 	unsigned int bulk_bufsize, bulk_turn; /* 0: as if there were no streams */

@@ -54,6 +54,7 @@ struct server {
 	struct addr addr;
 	struct server_conf conf;
 	enum server_admin admin;
+	const struct xprt_maker *xprt; /* of connections to it; NULL: the socket itself */
 	int uweight;             /* run-time weight, starts at conf.weight */
 	struct server_shard *shard; /* of each worker: be->n_shards */
 	uint64_t last_change_ms; /* of admin state */

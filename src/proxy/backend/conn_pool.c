@@ -52,7 +52,7 @@ static void
 drop(struct engine *e, struct idle_conn *c)
 {
 	unlink_conn(c);
-	loop_want(e->loop, c->conn.fd, 0);
+	conn_want(&c->conn, 0);
 	list_append(&e->idle.over, &c->age);
 	loop_post_end(e->loop, &e->idle.task);
 }
@@ -101,7 +101,8 @@ conn_pool_fini(struct engine *e)
 
 /* --- watching --- */
 
-/* A server has nothing to say before it is asked: bytes are as good as an end. */
+/* A server has nothing to say before it is asked: bytes are as good as an end, and what is said
+ * need not be kept. */
 static int
 is_silent(struct idle_conn *c)
 {
@@ -109,6 +110,8 @@ is_silent(struct idle_conn *c)
 	char byte;
 
 	c->unsure = 0;
+	if (!conn_can(&c->conn, XPRT_PEEK))
+		return conn_recv(&c->conn, &byte, 1, &got) == IO_AGAIN;
 	return conn_peek(&c->conn, &byte, 1, &got) == IO_AGAIN;
 }
 
@@ -235,7 +238,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	assert(ic);
 	*ic = (struct idle_conn){ .conn = *c, .of = l, .holder = holder, .uses = uses };
 	/* Without lazy registration that is forgotten as soon as something is wanted. */
-	ic->unsure = (uint8_t)loop_is_ready(e->loop, c->fd, DIR_R);
+	ic->unsure = (uint8_t)conn_is_ready(c, DIR_R);
 	list_init(&ic->link);
 	list_init(&ic->age);
 	if (holder) {
@@ -244,8 +247,8 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	} else {
 		put_shared(e, l, ic);
 	}
-	loop_set_owner(e->loop, c->fd, on_io, ic);
-	loop_want(e->loop, c->fd, EV_R);
+	conn_set_owner(c, on_io, ic);
+	conn_want(c, EV_R);
 	memory_watch(e);
 	conn_init(c);
 	return 1;
@@ -261,7 +264,7 @@ hand_over(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, st
 	*out = c->conn;
 	*uses = c->uses;
 	pool_put(&e->idle.pool, c);
-	loop_set_owner(e->loop, out->fd, fn, owner);
+	conn_set_owner(out, fn, owner);
 	memory_watch(e);
 }
 
@@ -272,7 +275,7 @@ is_unsoiled(struct engine *e, struct idle_conn *c)
 {
 	int fd = c->conn.fd;
 
-	return (!c->unsure && !loop_is_ready(e->loop, fd, DIR_R) && !loop_has_news(e->loop, fd)) ||
+	return (!c->unsure && !conn_is_ready(&c->conn, DIR_R) && !loop_has_news(e->loop, fd)) ||
 		is_silent(c);
 }
 

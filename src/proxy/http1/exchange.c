@@ -86,11 +86,14 @@ exchange_needs_lingering_close(struct session *s)
 		return 1;
 	if (!t->persists)
 		return 0;
+	/* Without peek the byte is lost: it would be thrown away, since the connection ends. */
+	if ((conn_can(c, XPRT_PEEK) ? conn_peek(c, &byte, 1, &got)
+				    : conn_recv(c, &byte, 1, &got)) == IO_OK)
+		return 1;
 	/* A short answer has left. Of a long one the kernel may have most, and what the client says
 	 * before it has read that would reset it. */
-	return conn_peek(c, &byte, 1, &got) == IO_OK ||
-		(!c->eof && !c->err && s->dir[SERVER].bytes > s->engine->bufsize &&
-			conn_unsent(c) > 0);
+	return !c->eof && !c->err && s->dir[SERVER].bytes > s->engine->bufsize &&
+		conn_unsent(c) > 0;
 }
 
 int
@@ -354,7 +357,7 @@ exchange_collect(struct session *s)
 	size_t got, at = h->tail + h->lookahead;
 
 	if (h->state != DIRECTION_OPEN || at >= e->bufsize ||
-		!loop_is_ready(src->loop, src->fd, DIR_R))
+		!conn_is_ready(src, DIR_R))
 		return ev;
 	switch (conn_recv(src, h->buf + at, exchange_reach(s, CLIENT, e->bufsize - at), &got)) {
 	case IO_AGAIN:
@@ -385,6 +388,27 @@ exchange_watches_client(const struct session *s)
 		(h->state == DIRECTION_TAIL || h->state == DIRECTION_DONE);
 }
 
+/* Without peek what the client says is read ahead. Where there is no room for it the client is not
+ * watched any more. */
+static enum io_result
+read_ahead(struct session *s)
+{
+	struct engine *e = s->engine;
+	struct direction *h = &s->dir[CLIENT];
+	size_t got, at = h->tail + h->lookahead;
+	enum io_result r;
+
+	if (h->buf ? h->is_big || h->pin || at >= e->bufsize
+		   : !memory_has_buffer(e) || direction_buf_get(e, h) < 0)
+		return IO_OK;
+	/* A request is moved behind room for tune.maxrewrite. */
+	r = conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
+	h->lookahead += (uint32_t)got;
+	if (!direction_pending(h))
+		direction_buf_free_if_empty(e, h);
+	return r;
+}
+
 int
 exchange_client_left(struct session *s)
 {
@@ -392,9 +416,9 @@ exchange_client_left(struct session *s)
 	size_t got;
 	char byte;
 
-	if (!exchange_watches_client(s) || !loop_is_ready(c->loop, c->fd, DIR_R))
+	if (!exchange_watches_client(s) || !conn_is_ready(c, DIR_R))
 		return 0;
-	switch (conn_peek(c, &byte, 1, &got)) {
+	switch (conn_can(c, XPRT_PEEK) ? conn_peek(c, &byte, 1, &got) : read_ahead(s)) {
 	case IO_OK:
 		s->txn->client_sent_more = 1;
 		return 0;

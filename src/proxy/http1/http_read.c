@@ -244,7 +244,7 @@ fill(struct session *s)
 	struct conn *src = &s->conn[CLIENT];
 	size_t got, at, room;
 
-	if (!(src->err || loop_is_ready(src->loop, src->fd, DIR_R)) || make_room(s) < 0)
+	if (!(src->err || conn_is_ready(src, DIR_R)) || make_room(s) < 0)
 		return io_stop();
 	at = h->tail + h->lookahead;
 	room = e->bufsize - at;

@@ -116,7 +116,7 @@ throw_away(struct session *s)
 	size_t got, all = 0;
 
 	for (int i = 0; i < DRAIN_READS; i++) {
-		if (!loop_is_ready(src->loop, src->fd, DIR_R) ||
+		if (!conn_is_ready(src, DIR_R) ||
 			conn_recv(src, s->engine->scratch, s->engine->bufsize, &got) != IO_OK)
 			break;
 		all += got;

@@ -193,7 +193,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	else if (v->what == RULE_END_REPLY && !s->txn->be)
 		counter_add(&fe_stat(s)->intercepted, 1);
 	if (v->what == RULE_END_DROP)
-		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		conn_silent_drop_on_close(&s->conn[CLIENT]);
 	else if (v->what != RULE_END_REJECT)
 		rule_outcome_reply(s, v);
 	s->txn->req_is_gone = 1;

@@ -164,7 +164,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);
 	if (v->what == RULE_END_DROP)
-		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		conn_silent_drop_on_close(&s->conn[CLIENT]);
 	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT)
 		return SESSION_EV_CLOSE;
 	rule_outcome_reply(s, v);
@@ -411,7 +411,7 @@ read_head(struct session *s, int side)
 			direction_pending(h))
 			return step;
 	}
-	if (!(src->err || loop_is_ready(src->loop, src->fd, DIR_R)) || get_head_buf(s) < 0)
+	if (!(src->err || conn_is_ready(src, DIR_R)) || get_head_buf(s) < 0)
 		return io_stop();
 	at = h->tail + h->lookahead;
 	switch (conn_recv(src, h->buf + at, e->bufsize - at, &got)) {

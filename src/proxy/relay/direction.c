@@ -41,7 +41,7 @@ source_is_ready(const struct session *s, int side)
 	const struct conn *src = &s->conn[side];
 
 	/* After an error there may be no event that would tell of what is left. */
-	return src->err || loop_is_ready(src->loop, src->fd, DIR_R);
+	return src->err || conn_is_ready(src, DIR_R);
 }
 
 void
@@ -146,7 +146,7 @@ direction_flush(struct session *s, int side)
 	while (direction_pending(h)) {
 		enum io_result r = IO_AGAIN;
 
-		if (loop_is_ready(sink->loop, sink->fd, DIR_W))
+		if (conn_is_ready(sink, DIR_W))
 			r = write_pending(s, side);
 		if (r == IO_ERR)
 			return io_event(sink_failed(s, side));
@@ -174,7 +174,7 @@ forward(struct session *s, int side, const char *p, size_t n, int last)
 	int own = p == h->buf;
 	size_t put = 0;
 
-	if (loop_is_ready(sink->loop, sink->fd, DIR_W)) {
+	if (conn_is_ready(sink, DIR_W)) {
 		enum io_result r = own ? send_buf(s, side, last, &put)
 				       : conn_send(sink, p, n, last, &put);
 
@@ -261,7 +261,7 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 		direction_wait_for_buffer(s, side);
 		return step;
 	}
-	if (loop_is_ready(sink->loop, sink->fd, DIR_W) &&
+	if (conn_is_ready(sink, DIR_W) &&
 		conn_send(sink, p, n, 0, &put) == IO_ERR)
 		return io_event(sink_failed(s, side));
 	if (put)
@@ -312,7 +312,9 @@ copy_once(struct session *s, int side)
 	size_t got, room;
 	int may_keep;
 
-	if (!h->buf && !memory_has_buffer(e) && h->ops->look && !h->ops->look(s, side, NULL, 0)) {
+	/* Without a buffer the bytes stay in the kernel, if they can be looked at there. */
+	if (!h->buf && !memory_has_buffer(e) &&
+		(!conn_can(src, XPRT_PEEK) || (h->ops->look && !h->ops->look(s, side, NULL, 0)))) {
 		direction_wait_for_buffer(s, side);
 		return io_stop();
 	}
@@ -393,7 +395,7 @@ pump(struct session *s, int side)
 		step = direction_flush(s, side);
 	if (!step.more)
 		return step.ev;
-	if (h->left_in_kernel && !loop_is_ready(s->conn[!side].loop, s->conn[!side].fd, DIR_W))
+	if (h->left_in_kernel && !conn_is_ready(&s->conn[!side], DIR_W))
 		return SESSION_EV_NONE;
 	h->left_in_kernel = 0;
 	if (h->state != DIRECTION_OPEN) {

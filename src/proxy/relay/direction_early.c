@@ -13,9 +13,14 @@ direction_collect(struct session *s)
 	int may_keep;
 
 	if (h->state != DIRECTION_OPEN || !direction_has_room(e, h) ||
-		!loop_is_ready(src->loop, src->fd, DIR_R))
+		!conn_is_ready(src, DIR_R))
 		return;
 	may_keep = direction_can_keep(e, h);
+	if (!may_keep && !conn_can(src, XPRT_PEEK)) {
+		/* What there may be stays there, too. */
+		h->left_in_kernel = 1;
+		return;
+	}
 	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - h->tail, &got)
 			 : conn_peek(src, e->scratch, 1, &got)) {
 	case IO_AGAIN:
@@ -48,7 +53,7 @@ direction_speculative_send(struct session *s)
 	size_t put;
 	int near;
 
-	if (!direction_pending(h) || !loop_is_ready(sink->loop, sink->fd, DIR_W))
+	if (!direction_pending(h) || !conn_is_ready(sink, DIR_W))
 		return 0;
 	switch (conn_send(
 		sink, h->buf + h->head, direction_buffered(h), h->state == DIRECTION_DRAIN, &put)) {

@@ -7,6 +7,7 @@
 
 #include "proxy/relay/direction.h"
 #include "net/sockbuf.h"
+#include "net/xprt.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/count.h"
@@ -114,11 +115,12 @@ static int
 open_server(struct session *s, int fd, enum conn_kind kind)
 {
 	struct engine *e = s->engine;
-	int r = conn_open(&s->conn[SERVER], e->loop, fd, e->on_io, s, kind);
+	int r = conn_open_xprt(
+		&s->conn[SERVER], e->loop, fd, e->on_io, s, kind, s->srv->xprt);
 
 	if (r < 0)
 		return r;
-	loop_want(e->loop, fd, EV_W);
+	conn_want(&s->conn[SERVER], EV_W);
 	/* Nothing can have been sent to a socket this young. */
 	loop_presume_again(e->loop, fd, DIR_R);
 	if (!server_is_near(srv_shard(s, s->srv)))

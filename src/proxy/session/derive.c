@@ -111,12 +111,12 @@ derive_relay(const struct session *s, struct derived *d)
 			dirs &= ~EV_W;
 		d->wants[side] = dirs;
 		d->deadline = MIN(d->deadline, due);
+		derive_buffer_wait(s, side, d);
 	}
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
 	if (tcp_content_holds_response(s))
 		d->deadline = MIN(d->deadline, tcp_content_response_deadline(s));
-	derive_buffer_wait(s, SERVER, d);
 }
 
 void

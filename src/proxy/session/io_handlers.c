@@ -151,7 +151,7 @@ relay_readable(struct session *s, int side)
 
 	if (waits_for_fin(s, side)) {
 		s->looked_again = 1;
-		if (loop_is_ready(c->loop, c->fd, DIR_R))
+		if (conn_is_ready(c, DIR_R))
 			return SESSION_EV_NONE;
 	}
 	return direction_pump(s, side);

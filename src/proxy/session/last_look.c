@@ -78,8 +78,8 @@ session_do_relay_last_look(struct session *s)
 	struct loop *l = s->engine->loop;
 	enum session_event ev = SESSION_EV_NONE;
 
-	(void)end_buffer_wait(s, SERVER);
 	for (int side = 0; side < SIDES && ev == SESSION_EV_NONE; side++) {
+		(void)end_buffer_wait(s, side);
 		if (!(session_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;
 		if (loop_left_events(l))

@@ -146,8 +146,12 @@ read_header(struct session *s)
 	size_t got, at;
 
 	if (!h->buf) {
-		if (!has_room(s) || direction_buf_get(e, h) < 0)
-			return io_event(look_in_place(s));
+		if (!has_room(s) || direction_buf_get(e, h) < 0) {
+			if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
+				return io_event(look_in_place(s));
+			direction_wait_for_buffer(s, CLIENT);
+			return io_stop();
+		}
 		h->head = h->tail = s->fe->mode == PROXY_HTTP ? e->maxrewrite : 0;
 		h->lookahead = 0;
 	}
@@ -174,7 +178,7 @@ proxy_protocol_read(struct session *s)
 	struct io_step step = io_more(1);
 
 	s->dir[CLIENT].waits_for_buffer = 0;
-	while (step.more && (src->err || loop_is_ready(src->loop, src->fd, DIR_R))) {
+	while (step.more && (src->err || conn_is_ready(src, DIR_R))) {
 		step = read_header(s);
 		if (step.more)
 			step.ev = parse_header(s);

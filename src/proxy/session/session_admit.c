@@ -3,6 +3,7 @@
 #include "proxy/session/session_admit.h"
 
 #include "base/atomic.h"
+#include "net/xprt.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/count.h"
 #include "proxy/model/memory.h"
@@ -105,10 +106,11 @@ open_client(struct session *s, int fd)
 {
 	const struct listener *ln = s->listener;
 
-	return conn_open(&s->conn[CLIENT], s->engine->loop, fd, s->engine->on_io, s,
+	return conn_open_xprt(&s->conn[CLIENT], s->engine->loop, fd, s->engine->on_io, s,
 		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
 			: ln->nodelay             ? CONN_TCP_NODELAY
-						  : CONN_TCP);
+						  : CONN_TCP,
+		ln->xprt);
 }
 
 int

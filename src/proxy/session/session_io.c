@@ -123,7 +123,7 @@ void
 session_want(struct session *s, int side, unsigned int dirs)
 {
 	if (conn_is_open(&s->conn[side]))
-		loop_want(s->engine->loop, s->conn[side].fd, dirs);
+		conn_want(&s->conn[side], dirs);
 }
 
 static enum session_event

@@ -74,7 +74,7 @@ refuse_request(struct session *s, enum rule_end what)
 	count_denied_request(s, what);
 	session_blame(s, 'P', 'R');
 	if (what == RULE_END_DROP)
-		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		conn_silent_drop_on_close(&s->conn[CLIENT]);
 	else
 		conn_end(&s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
 }
@@ -294,7 +294,7 @@ read_held(struct session *s, int side)
 	enum session_event ev = SESSION_EV_NONE;
 	size_t got, at;
 
-	if (!(src->err || loop_is_ready(src->loop, src->fd, DIR_R)))
+	if (!(src->err || conn_is_ready(src, DIR_R)))
 		return io_stop();
 	if (!h->buf && (!memory_has_buffer(e) || direction_buf_get(e, h) < 0)) {
 		direction_wait_for_buffer(s, side);

@@ -525,7 +525,7 @@ a_close_says_the_end_but_not_a_reset(void **st)
 		if (how == 1)
 			conn_reset_on_close(&c);
 		if (how == 2)
-			conn_vanish_on_close(&c);
+			conn_silent_drop_on_close(&c);
 		if (how == 0)
 			conn_close_late(&c);
 		else

@@ -1,0 +1,292 @@
+/*
+ * Whole sessions over transports: the same dialogues with the scripted transport of fake/xprt.h on
+ * one side or both, whatever it does to the bytes. What the ends read and how sessions end must be
+ * as on plain sockets; the world judges the bytes.
+ */
+#include "unit/proxy/http_rig.h"
+
+#include <stdio.h>
+
+#include "proxy/relay/direction.h"
+
+/* What a transport is like. */
+static const struct fake_script ways[] = {
+	FAKE_SCRIPT(.caps = 0),
+	FAKE_SCRIPT(.caps = XPRT_MORE, .record = 7),
+	FAKE_SCRIPT(.read_max = 1, .record = 100),
+	FAKE_SCRIPT(.read_max = 3, .ask_every = 1),
+	FAKE_SCRIPT(.read_max = 5, .ask_every = 3, .record = 300),
+};
+static const enum interest_mode modes[] = { INTEREST_EDGE, INTEREST_MERGED, INTEREST_UNMERGED };
+
+static struct fake_script client_side, server_side;
+
+/* The scripts of a world: bit 0 of sides the client's, bit 1 the server's. */
+static void
+choose(struct world_config *cfg, size_t way, unsigned int sides, unsigned int update_every)
+{
+	client_side = server_side = ways[way];
+	server_side.is_client = 1;
+	cfg->client_xprt = sides & 1 ? &client_side : NULL;
+	cfg->server_xprt = sides & 2 ? &server_side : NULL;
+	cfg->update_every = update_every;
+}
+
+/* For messages: the combination that is played. */
+static char combination[80];
+
+static const char *
+named(const char *name, size_t way, unsigned int sides, size_t mode, unsigned int update)
+{
+	(void)snprintf(combination, sizeof(combination), "%s (way %zu, sides %u, %s, update %u)",
+		name, way, sides, interest_mode_name(modes[mode]), update);
+	return combination;
+}
+
+static void
+check_scripts(void)
+{
+	assert_int_equal(client_side.live, 0);
+	assert_int_equal(server_side.live, 0);
+}
+
+#define ALL_WAYS(way, sides, mode, update)                                                 \
+	for (size_t way = 0; way < ARRAY_LEN(ways); way++)                                 \
+		for (unsigned int sides = 1; sides <= 3; sides++)                          \
+			for (size_t mode = 0; mode < ARRAY_LEN(modes); mode++)             \
+				for (unsigned int update = 0; update <= 2; update++)
+
+/* --- mode tcp --- */
+
+struct tcp_dialogue {
+	const char *name;
+	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
+	const char *terms;
+	int crosses; /* each side's bytes fill everything while the other one writes */
+};
+
+static const struct tcp_dialogue tcp[] = {
+	{ "a question and an answer",
+		{ { STEP_SEND, 100 }, { STEP_WAIT, 300 }, { STEP_END, 0 } },
+		{ { STEP_WAIT, 100 }, { STEP_SEND, 300 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
+		"--", 0 },
+	{ "a long answer",
+		{ { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
+		{ { STEP_WAIT, 4 }, { STEP_SEND, 30000 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
+			{ STEP_END, 0 } }, "--", 0 },
+	{ "much both ways",
+		{ { STEP_SEND, 20000 }, { STEP_WAIT, 20000 }, { STEP_END, 0 } },
+		{ { STEP_SEND, 20000 }, { STEP_WAIT, 20000 }, { STEP_WAIT_EOF, 0 },
+			{ STEP_END, 0 } }, "--", 1 },
+	{ "one direction ends before the other",
+		{ { STEP_SEND, 100 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
+		{ { STEP_WAIT_EOF, 0 }, { STEP_SEND, 5000 }, { STEP_SHUT, 0 }, { STEP_PAUSE, 50 },
+			{ STEP_END, 0 } }, "--", 0 },
+	{ "the server speaks first",
+		{ { STEP_WAIT, 50 }, { STEP_SEND, 50 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
+		{ { STEP_SEND, 50 }, { STEP_WAIT, 50 }, { STEP_END, 0 } }, "--", 0 },
+	{ "a slow reader",
+		{ { STEP_SEND, 4 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 200 }, { STEP_HEAR, 0 },
+			{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
+		{ { STEP_WAIT, 4 }, { STEP_SEND, 40000 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
+			{ STEP_END, 0 } }, "--", 0 },
+	{ "a slow reader that speaks",
+		{ { STEP_SEND, 4 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 50 }, { STEP_SEND, 3000 },
+			{ STEP_PAUSE, 200 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 },
+			{ STEP_END, 0 } },
+		{ { STEP_WAIT, 4 }, { STEP_SEND, 40000 }, { STEP_WAIT, 3000 }, { STEP_SHUT, 0 },
+			{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } }, "--", 1 },
+	{ "a pause in the middle",
+		{ { STEP_SEND, 10 }, { STEP_PAUSE, 50 }, { STEP_SEND, 10 }, { STEP_WAIT, 20 },
+			{ STEP_END, 0 } },
+		{ { STEP_WAIT, 10 }, { STEP_SEND, 10 }, { STEP_WAIT, 10 }, { STEP_SEND, 10 },
+			{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } }, "--", 0 },
+	{ "the server resets",
+		{ { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
+		{ { STEP_WAIT, 100 }, { STEP_RESET, 0 } }, "SD", 0 },
+};
+
+static void
+play_tcp(const struct tcp_dialogue *d, const char *name, struct world_config *cfg)
+{
+	rig_play(cfg, d->client, d->origin);
+	if (strcmp(rig_terms(), d->terms) != 0)
+		fail_msg("%s: ends are %s", name, rig_terms());
+	rig_close();
+	check_scripts();
+}
+
+static void
+bytes_are_forwarded_over_transports(void **st)
+{
+	unsigned int up = 0, held = 0, read_waits = 0, write_waits = 0;
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(tcp); i++)
+		ALL_WAYS(way, sides, mode, update)
+		{
+			struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
+						    .bufsize = 2048 };
+
+			/* Nobody would read the answers that writers wait for. */
+			if (tcp[i].crosses && ways[way].ask_every)
+				continue;
+			cfg.mode = modes[mode];
+			choose(&cfg, way, sides, update);
+			play_tcp(&tcp[i], named(tcp[i].name, way, sides, mode, update), &cfg);
+			up += client_side.up + server_side.up;
+			held += client_side.held + server_side.held;
+			read_waits += client_side.read_waited_to_write +
+				server_side.read_waited_to_write;
+			write_waits += client_side.write_waited_to_read +
+				server_side.write_waited_to_read;
+		}
+	/* All of it has happened. */
+	if (!up || !held || !read_waits || !write_waits)
+		fail_msg("%u up, %u held, %u waits to write, %u waits to read", up, held,
+			read_waits, write_waits);
+}
+
+/* --- mode http --- */
+
+#define BODY "0123456789"
+#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n" BODY
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+static const struct http_dialogue http[] = {
+	{ "a request", { HTTP_WORLD }, CLIENT_ASKS, SERVES, NULL, OK2 "\r\nok", "--", 1, 0 },
+	{ "two requests", { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
+			{ STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("\r\n\r\n"),
+			SAY(OK2 "\r\nok"), EOF_CLOSE },
+		NULL, OK2 "\r\nok" OK2 "\r\nok", "-- --", 1, 1 },
+	{ "pipelined", { HTTP_WORLD },
+		.client = { SAY(GET "\r\n" GET_CLOSE), EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("\r\n\r\n"),
+			SAY(OK2 "\r\nok"), EOF_CLOSE },
+		NULL, OK2 "\r\nok" OK2 "Connection: close\r\n\r\nok", "-- --", 1, 1 },
+	{ "a body", { HTTP_WORLD },
+		.client = { SAY(POST), EOF_CLOSE },
+		.origin = { AWAIT(BODY), SAY(OK2 "\r\nok"), EOF_CLOSE },
+		NULL, OK2 "\r\nok", "--", 1, 0 },
+	{ "chunks", { HTTP_WORLD }, CLIENT_ASKS,
+		HEARS(SAY(CHUNKED "3\r\nabc\r\n"), { STEP_PAUSE, 20 }, SAY("0\r\n\r\n"), EOF_CLOSE),
+		NULL, CHUNKED "3\r\nabc\r\n0\r\n\r\n", "--", 1, 0 },
+	{ "a slow head", { HTTP_WORLD },
+		.client = { { STEP_DRIP, (uintptr_t)(GET "\r\n") }, EOF_CLOSE }, SERVES, NULL,
+		OK2 "\r\nok", "--", 1, 0 },
+	{ "a client that leaves", { HTTP_WORLD, .options = OPT_ABORTONCLOSE },
+		.client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, { STEP_SHUT, 0 }, EOF_CLOSE },
+		HEARS({ STEP_PAUSE, 500 }, EOF_CLOSE), NULL, NULL, "CH", 1, 0 },
+	{ "more while the answer is awaited", { HTTP_WORLD, .options = OPT_ABORTONCLOSE },
+		.client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, SAY(GET_CLOSE), EOF_CLOSE },
+		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 100 }, SAY(OK2 "\r\nok"),
+			AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE },
+		NULL, OK2 "\r\nok" OK2 "Connection: close\r\n\r\nok", "-- --", 1, 1 },
+};
+
+static void
+requests_are_served_over_transports(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(http); i++)
+		ALL_WAYS(way, sides, mode, update)
+		{
+			struct http_dialogue d = http[i];
+
+			d.name = named(d.name, way, sides, mode, update);
+			d.cfg.mode = modes[mode];
+			choose(&d.cfg, way, sides, update);
+			http_play(&d);
+			check_scripts();
+		}
+}
+
+/* The rows of the table are right: they hold without a transport, too. */
+static void
+the_dialogues_hold_on_plain_sockets(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(tcp); i++) {
+		struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
+					    .bufsize = 2048 };
+
+		play_tcp(&tcp[i], tcp[i].name, &cfg);
+	}
+	http_play_all(http, ARRAY_LEN(http));
+}
+
+/* --- without a buffer --- */
+
+/* Where a plain socket is peeked at, a session with a transport waits for a buffer. */
+static void
+it_waits_for_a_buffer(void **st)
+{
+	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 50 },
+					      { STEP_SEND, 96 }, { STEP_WAIT, 300 },
+					      { STEP_END, 0 } };
+	static const struct step server[] = { { STEP_WAIT, 100 }, { STEP_SEND, 300 },
+					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+
+	(void)st;
+	for (unsigned int sides = 1; sides <= 3; sides++) {
+		struct world_config cfg = { RIG_WORLD };
+		void *kept;
+
+		choose(&cfg, 0, sides, 0);
+		rig_open(&cfg, server);
+		(void)world_client(&w, client, 0);
+		world_run(&w, 20 * FAKE_MS);
+		assert_int_equal(w.served[0].got, 4);
+		kept = rig_wants_memory();
+		world_run(&w, 200 * FAKE_MS);
+		/* A side without a transport is served from where its bytes are. */
+		assert_int_equal(w.engine.n_sessions, 1);
+		assert_true(w.engine.buf_waits > 0);
+		assert_int_equal(w.served[0].got, sides & 1 ? 4 : 100);
+		assert_int_equal(w.client[0].got, 0);
+		rig_has_memory(kept);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(w.client[0].got, 300);
+		assert_string_equal(rig_terms(), "--");
+		rig_close();
+		check_scripts();
+	}
+}
+
+/* One that cannot be made is a connection that cannot be served. */
+static void
+a_transport_that_cannot_be_made_ends_the_connection(void **st)
+{
+	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 },
+					      { STEP_END, 0 } };
+	static const struct step server[] = { { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+
+	(void)st;
+	for (unsigned int sides = 1; sides <= 2; sides++) {
+		struct world_config cfg = { RIG_WORLD };
+
+		choose(&cfg, 0, sides, 0);
+		(sides == 1 ? &client_side : &server_side)->refuses = 1;
+		rig_play(&cfg, client, server);
+		assert_int_equal(client_side.made + server_side.made, 0);
+		if (sides == 2)
+			assert_string_equal(rig_terms(), "RC");
+		rig_close();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_dialogues_hold_on_plain_sockets),
+		cmocka_unit_test(bytes_are_forwarded_over_transports),
+		cmocka_unit_test(requests_are_served_over_transports),
+		cmocka_unit_test(it_waits_for_a_buffer),
+		cmocka_unit_test(a_transport_that_cannot_be_made_ends_the_connection),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
