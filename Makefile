@@ -119,7 +119,7 @@ bench-self: deps-test bare
 	@sh build-aux/run-pytest bench-self $(TALLY) $(DIR_release) tests/bench
 
 # A hundred thousand bodies, a million connections, 10^8 mails, 10^7 orders of ranges: minutes.
-slow_src = tests/unit/event/test_mailbox_steps.c tests/unit/base/test_ranges.c
+slow_src = tests/unit/event/test_mail_queue.c tests/unit/base/test_ranges.c
 slow: deps-test tests
 	@TACIT_SLOW=1 TEST_TIMEOUT=3600 sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
 	@TACIT_SLOW=1 PYTEST_TIMEOUT=1800 PYTEST_ADDOPTS="-k 'thousand_bodies or million'" \

@@ -2,7 +2,7 @@
  * Mail between workers: small messages that run on the thread they are sent to. A worker has one
  * mailbox, which hangs on its loop; what comes in runs in phase 2 of a turn. The kernel is asked
  * for help, by an eventfd, only to wake a worker that sleeps, and at most once per turn of the
- * poster for each worker it posted to. How nobody is left asleep stands in mailbox_steps.h.
+ * poster for each worker it posted to. event/mail_queue.h says why no worker sleeps on mail.
  *
  * A mailbox belongs to one thread: only mailbox_post() may be called for somebody else's, as `to`.
  * A thread without a loop can have one too: it posts and flushes, and nobody posts to it.
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "event/mailbox_steps.h"
+#include "event/mail_queue.h"
 
 struct loop;
 struct mailbox;

@@ -1,18 +1,20 @@
-/* A worker's mailbox: the steps of mailbox_steps.h in order, the eventfd, and the counters. */
+/* A worker's mailbox, on that worker's thread. Of another mailbox it touches only the queue
+ * (event/mail_queue.h), and the eventfd, when it has taken the owner out of ASLEEP. */
 #include "event/mailbox.h"
 
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "base/atomic.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "event/loop.h"
 
-/* Waits while somebody could not be woken, or we cannot be. */
+/* Milliseconds between two tries to wake a worker, or to register the own eventfd. */
 #define RETRY_MS 10
 
-/* Somebody posted to since the last flush. */
+/* A mailbox that was posted to since the last flush. */
 struct outgoing {
 	struct mailbox *to;
 	uint32_t posts;
@@ -30,7 +32,7 @@ struct mailbox {
 	int elision;
 	int efd; /* -1: nobody can post to it */
 	/* the owner's alone */
-	int asleep;       /* we said so, and have not said RUNNING since */
+	int asleep;       /* the state is ASLEEP, or a poster has changed it since */
 	int deaf;         /* the eventfd is not registered */
 	unsigned int ran; /* mails out of the queue, this turn */
 	struct mail *own; /* a ring of as many as the queue has slots */
@@ -40,11 +42,11 @@ struct mailbox {
 	struct mailbox_stats stats;
 };
 
-/* Only the owner counts; whoever reads along sees whole numbers. */
+/* Only the owner counts; other threads read whole numbers. */
 static inline void
 count(uint64_t *n, uint64_t by)
 {
-	__atomic_store_n(n, *n + by, __ATOMIC_RELAXED);
+	atomic_write(n, *n + by);
 }
 
 void
@@ -54,19 +56,18 @@ mailbox_stats(const struct mailbox *mb, struct mailbox_stats *out)
 	uint64_t *to = (uint64_t *)out;
 
 	for (size_t i = 0; i < sizeof(*out) / sizeof(*to); i++)
-		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+		to[i] = atomic_read(&from[i]);
 }
 
 /* --- posting --- */
 
-/* 4. A write that fails is owed: the target counts as awake now, so nobody else will wake it. */
+/* A write that fails is owed: the target counts as awake now, so no other poster will wake it. */
 static void
 write_to(struct mailbox *from, struct mailbox *to)
 {
 	struct outgoing *o = &from->out[to->index];
 	const uint64_t one = 1;
 
-	MAILBOX_STEP(WAKE_WRITE);
 	if (sys_write(from->sys, to->efd, &one, sizeof(one)) == (long)sizeof(one)) {
 		count(&from->stats.writes, 1);
 		o->owed = 0;
@@ -81,22 +82,19 @@ write_to(struct mailbox *from, struct mailbox *to)
 static void
 wake(struct mailbox *from, struct outgoing *o)
 {
-	struct mail_op op = { .at = WAKE_LOOK };
 	uint32_t posts = o->posts;
+	int sleeps = 0;
 
 	from->out_mask &= ~(1ull << o->to->index);
 	o->posts = 0;
 	if (posts) {
-		while (mail_goes_on(&op)) {
-			MAILBOX_STEP(op.at);
-			wake_step(&o->to->queue, &op);
-		}
-		if (op.at == WAKE_WRITE)
+		sleeps = mail_queue_claim_wakeup(&o->to->queue);
+		if (sleeps)
 			count(&from->stats.elided_batch, posts - 1);
 		else
 			count(&from->stats.elided_awake, posts);
 	}
-	if (op.at == WAKE_WRITE || o->owed)
+	if (sleeps || o->owed)
 		write_to(from, o->to);
 }
 
@@ -125,18 +123,13 @@ int
 mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m)
 {
 	struct outgoing *o = &from->out[to->index];
-	struct mail_op op = { .at = POST_TAIL };
 
 	assert(to->efd >= 0);
 	if (from == to && to->elision)
 		return post_own(to, m);
-	while (mail_goes_on(&op)) {
-		MAILBOX_STEP(op.at);
-		post_step(&to->queue, &op, m);
-	}
-	if (op.at == MAIL_FULL) {
+	if (mail_queue_post(&to->queue, m) < 0) {
 		count(&from->stats.full, 1);
-		/* Should it sleep on what we sent, it wakes now and makes room. */
+		/* If it sleeps on what was sent before, it wakes now and makes room. */
 		if (o->posts)
 			wake(from, o);
 		return -ERR_FULL;
@@ -199,41 +192,30 @@ on_wake(void *owner, int fd, uint32_t ev)
 int
 mailbox_sleep(struct mailbox *mb, int ms)
 {
-	struct mail_op op = { .at = SLEEP_SAY };
 	unsigned int owed = mailbox_flush(mb);
 
 	if (mb->own_head != mb->own_tail)
 		return 0;
-	/* Nobody writes for a worker that only looks in. */
-	if (ms == 0)
-		return 0;
-	while (mail_goes_on(&op)) {
-		MAILBOX_STEP(op.at);
-		sleep_step(&mb->queue, &op);
-	}
-	if (op.at != SLEEP_WAIT)
+	/* A worker that does not wait needs no wake-up. */
+	if (ms == 0 || !mail_queue_fall_asleep(&mb->queue))
 		return 0;
 	mb->asleep = 1;
 	count(&mb->stats.sleeps, 1);
-	MAILBOX_STEP(SLEEP_WAIT);
 	return (owed || mb->deaf) && (ms < 0 || ms > RETRY_MS) ? RETRY_MS : ms;
 }
 
 void
 mailbox_woken(struct mailbox *mb)
 {
-	struct mail_op op = { .at = SLEEP_RUN };
-
 	if (mb->asleep) {
-		MAILBOX_STEP(op.at);
-		sleep_step(&mb->queue, &op);
+		mail_queue_wake_up(&mb->queue);
 		mb->asleep = 0;
 	}
 	if (mb->deaf)
 		listen_again(mb);
 }
 
-/* No more than there were at the start: those who keep posting do not keep us from our turn. */
+/* No more than there were at the start, so that a handler that posts again cannot hold the turn. */
 void
 mailbox_run_own(struct mailbox *mb)
 {
@@ -253,13 +235,7 @@ mailbox_run(struct mailbox *mb)
 	struct mail m;
 
 	for (mb->ran = 0; mb->ran <= mb->queue.mask; mb->ran++) {
-		struct mail_op op = { .at = TAKE_LOOK };
-
-		while (mail_goes_on(&op)) {
-			MAILBOX_STEP(op.at);
-			take_step(&mb->queue, &op, &m);
-		}
-		if (op.at == MAIL_EMPTY)
+		if (!mail_queue_take(&mb->queue, &m))
 			break;
 		count(&mb->stats.mails, 1);
 		m.fn(mb->worker, &m);
@@ -295,12 +271,12 @@ static struct mailbox *
 alloc(uint64_t size)
 {
 	size_t bytes = sizeof(struct mailbox) + size * sizeof(struct mail_slot);
-	char *memory = mem_zalloc(MAILBOX_LINE + bytes + size * sizeof(struct mail));
+	char *memory = mem_zalloc(MAIL_LINE + bytes + size * sizeof(struct mail));
 	struct mailbox *mb;
 
 	if (!memory)
 		return NULL;
-	mb = (void *)(memory + (MAILBOX_LINE - (uintptr_t)memory % MAILBOX_LINE));
+	mb = (void *)(memory + (MAIL_LINE - (uintptr_t)memory % MAIL_LINE));
 	mb->memory = memory;
 	mb->slots = (void *)(mb + 1);
 	mb->own = (void *)(mb->slots + size);
@@ -340,7 +316,7 @@ mailbox_free(struct mailbox **mbp)
 
 	if (!mb)
 		return;
-	assert(!mail_is_there(&mb->queue) && mb->own_head == mb->own_tail);
+	assert(!mail_queue_has_mail(&mb->queue) && mb->own_head == mb->own_tail);
 	if (mb->efd >= 0) {
 		loop_set_mailbox(mb->loop, NULL);
 		loop_forget(mb->loop, mb->efd);

@@ -1,7 +1,7 @@
 /*
- * Mail between real threads, with a chance of a delay before every step: several posters, and one
- * owner that sleeps in its loop. Every mail must arrive once and in order, and the owner may never
- * sleep on one. Included after event/mailbox.c, whose steps call stress_delay().
+ * Mail between real threads, with a chance of a delay before and after every access: several
+ * posters, and one owner that sleeps in its loop. Every mail must arrive once and in order, and the
+ * owner may never sleep on one. Included after event/mailbox.c, whose accesses call stress_delay().
  */
 #ifndef TACIT_TESTS_MAILBOX_STRESS_H
 #define TACIT_TESTS_MAILBOX_STRESS_H
@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "event/loop.h"
 #include "event/mailbox.h"
 
@@ -23,7 +24,7 @@ struct stress_poster {
 	struct sys sys;
 	struct mailbox *mb;
 	uint64_t mails;  /* to post */
-	uint64_t seen;   /* by the owner, in order; atomic */
+	_Atomic uint64_t seen; /* by the owner, in order */
 	uint64_t wrong;  /* not the next one */
 	unsigned int id;
 	pthread_t thread;
@@ -71,11 +72,11 @@ stress_on_mail(void *worker, struct mail *m)
 {
 	struct stress *s = worker;
 	struct stress_poster *p = &s->p[m->fd];
-	uint64_t next = __atomic_load_n(&p->seen, __ATOMIC_RELAXED);
+	uint64_t next = atomic_read(&p->seen);
 
 	if ((uint64_t)(uintptr_t)m->arg != next || m->u.in6.sin6_flowinfo != (uint32_t)next)
 		p->wrong++;
-	__atomic_store_n(&p->seen, next + 1, __ATOMIC_RELEASE);
+	atomic_store_explicit(&p->seen, next + 1, memory_order_release);
 }
 
 /* Posts a few mails at a time; now and then it waits until they are there, and all may rest. */
@@ -87,7 +88,7 @@ stress_poster_run(void *arg)
 	struct mail m = { .fn = stress_on_mail, .fd = (int)p->id };
 	uint64_t n = 0;
 
-	while (n < p->mails && !__atomic_load_n(&s->stop, __ATOMIC_RELAXED)) {
+	while (n < p->mails && !atomic_read(&s->stop)) {
 		uint32_t r = stress_dice();
 
 		for (uint32_t batch = 1 + (r & 7); batch && n < p->mails; batch--) {
@@ -102,8 +103,8 @@ stress_poster_run(void *arg)
 		}
 		(void)mailbox_flush(p->mb);
 		if ((r & 0x700) == 0)
-			while (__atomic_load_n(&p->seen, __ATOMIC_ACQUIRE) < n &&
-			       !__atomic_load_n(&s->stop, __ATOMIC_RELAXED))
+			while (atomic_load_explicit(&p->seen, memory_order_acquire) < n &&
+			       !atomic_read(&s->stop))
 				sched_yield();
 	}
 	p->mails = n;
@@ -174,7 +175,7 @@ stress_close(struct stress *s)
 {
 	for (int i = 0; i < STRESS_POSTERS; i++)
 		mailbox_free(&s->p[i].mb);
-	while (mail_is_there(&s->mb->queue))
+	while (mail_queue_has_mail(&s->mb->queue))
 		mailbox_run(s->mb);
 	mailbox_free(&s->mb);
 	loop_free(&s->l);
@@ -190,7 +191,7 @@ stress_run(struct stress *s, uint64_t mails, const char *what)
 
 	while (stress_seen(s) < total && !s->lost)
 		stress_turn(s);
-	__atomic_store_n(&s->stop, 1, __ATOMIC_RELAXED);
+	atomic_write(&s->stop, 1);
 	for (int i = 0; i < STRESS_POSTERS; i++) {
 		assert_int_equal(pthread_join(s->p[i].thread, NULL), 0);
 		mailbox_stats(s->p[i].mb, &one);
