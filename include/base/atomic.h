@@ -3,9 +3,9 @@
  *
  * Most of it are counters that one worker writes and others only read (those that are _Atomic by
  * type: base/counter.h). They are plain integers, so that their owner uses them as any other
- * variable and pays for no fence; everybody else goes through these macros, which treat the object
- * as the _Atomic one of its type. For integers of up to eight bytes the two have the same size and
- * layout (asserted below).
+ * variable and pays for no fence; every other thread goes through these macros, which treat the
+ * object as the _Atomic one of its type. For integers of up to eight bytes the two have the same
+ * size and layout (asserted below).
  *
  * Loads and stores alone are relaxed: each value is whole, nothing is said about any other. What
  * changes a value is sequentially consistent: "I set my bit, then look at the count" against "I

@@ -1,12 +1,12 @@
 /*
- * A count with a bound that several workers share. Who finds it full stops what would enter (its
- * listeners) and says so with its bit; who leaves below the bound takes the bits and has their
- * owners go on. All zero is an empty gate.
+ * A count with a bound that several workers share. A worker that finds it full stops what would
+ * enter (its listeners) and sets its bit. A worker that leaves below the bound takes the bits and
+ * makes their owners go on. All zero is an empty gate.
  *
- * No wake-up is lost. Who stops sets its bit and then looks at the count; who leaves lowers the
- * count and then looks at the bits; all four are in one order (base/atomic.h). Either the first
- * sees the lower count and goes on by itself, or its bit came before the second looked, who takes
- * it. Both may happen: going on twice does no harm.
+ * No worker is forgotten. One that stops sets its bit and then reads the count; one that leaves
+ * lowers the count and then reads the bits; all four accesses are in one order (base/atomic.h).
+ * Either the first sees the lower count and goes on by itself, or its bit was set before the second
+ * read the bits, and the second takes it. Both may happen: going on twice does no harm.
  */
 #ifndef TACIT_BASE_GATE_H
 #define TACIT_BASE_GATE_H

@@ -1,5 +1,5 @@
 /*
- * A hash that nobody can foresee: for tables whose keys clients may choose. It grows a byte at a
+ * A hash that clients cannot predict, for tables whose keys they may choose. It grows a byte at a
  * time, so that all beginnings of a text are hashed in one pass.
  *
  * It is a polynomial in a secret point, modulo the prime 2^61-1: two different texts of less than
@@ -12,8 +12,8 @@
  *
  * That is all a table needs against keys that are chosen without knowing the secret, at the cost of
  * a multiplication for seven bytes. So neither it nor a hash made with it may be shown. It is no
- * pseudo-random function as SipHash is: who could measure, through the noise of a network, which of
- * his keys fall together would learn about the secret.
+ * pseudo-random function as SipHash is: a client that could measure, through the noise of a
+ * network, which of its keys collide would learn about the secret.
  */
 #ifndef TACIT_BASE_KEYHASH_H
 #define TACIT_BASE_KEYHASH_H
@@ -30,7 +30,7 @@ struct keyhash {
 	uint64_t stir;  /* odd */
 };
 
-/* One that is no secret: for tests, and where nobody else chooses keys. */
+/* One that is no secret: for tests, and where clients choose no keys. */
 extern const struct keyhash keyhash_known;
 
 /* Of 16 bytes, any. */

@@ -92,7 +92,7 @@ struct log_line {
 /* Defaults: local format, every level, 1024 bytes. */
 void log_line_init(struct log_line *l);
 
-/* Who speaks. The strings must outlive the sink. */
+/* The name that log lines carry. The strings must outlive the sink. */
 struct log_ident {
 	const char *tag;      /* log-tag, or the name the program was started by */
 	const char *hostname; /* log-send-hostname; NULL: the form's own word for nothing */
@@ -131,8 +131,8 @@ void log_sink_fini(struct log_sink *k);
 
 /*
  * A message to each of lines (struct log_line) whose level lets it pass. tag NULL: the sink's own.
- * Control bytes in msg but tabs are written as #XX, so that nobody can start a line of his own. k
- * NULL: nothing.
+ * Control bytes in msg but tabs are written as #XX, so that no client starts a line of its own.
+ * k NULL: nothing.
  */
 void log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	      const char *msg, size_t len);

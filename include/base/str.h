@@ -1,4 +1,4 @@
-/* A piece of text that somebody else owns: not terminated, may hold any byte. */
+/* A piece of text that another object owns: not terminated, may hold any byte. */
 #ifndef TACIT_BASE_STR_H
 #define TACIT_BASE_STR_H
 

@@ -22,7 +22,7 @@ enum dir { DIR_R, DIR_W, DIRS };
 #define EV_RW   (EV_R | EV_W)
 /* Only in what the kernel holds: registered edge-triggered. */
 #define EV_EDGE 64u
-/* Only towards the poller: of those who wait for the same socket, wake one. */
+/* Only towards the poller: of the loops that wait for this socket, wake one. */
 #define EV_EXCLUSIVE 256u
 /* Urgent data stands among what there is to read: a read ends there, short of what has come. */
 #define EV_URGENT 128u

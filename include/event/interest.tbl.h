@@ -1,10 +1,10 @@
 /*
  * What we want and what we believe, per fd and direction:
  *   INTEREST_ROW(state, WANT, STOP, AGAIN, READY)
- * IDLE     nobody wants it; believed ready (or never tried)
+ * IDLE     not wanted; believed ready (or never tried)
  * SPEC     wanted and believed ready: just try
  * BLOCKED  wanted; the kernel said not yet and must say when
- * PARKED   nobody wants it, and the kernel said not yet: do not try when it is wanted again
+ * PARKED   not wanted, and the kernel said not yet: do not try when it is wanted again
  * AGAIN stands for EAGAIN and for what is as good as it: a short read or write, or a fact known
  * without asking. READY stands for any event of that direction, HUP and ERR among them.
  */

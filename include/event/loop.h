@@ -7,7 +7,7 @@
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
  *   4. due timers, then tasks they posted, then mail to oneself
  *   5. end-of-turn tasks   (freeing, log lines), then what loop_close() was told
- *   6. those who got mail and sleep are woken
+ *   6. workers that got mail and sleep are woken
  */
 #ifndef TACIT_EVENT_LOOP_H
 #define TACIT_EVENT_LOOP_H
@@ -88,15 +88,15 @@ int loop_turn(struct loop *l, int max_ms) must_check;
 
 /* Takes an open fd into the table: no system call. 0, or -ERR_FULL when fd >= max_fd. */
 int loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owner) must_check;
-/* Forgets it, before it is closed: no system call is needed then, if nobody else holds it. */
+/* Forgets it, before it is closed: no system call is needed then, if no other process holds it. */
 void loop_forget(struct loop *l, int fd);
 /* Forgets it and has it closed: at the end of this turn, or of the next one between two turns, with
  * its neighbours in one call. */
 void loop_close(struct loop *l, int fd);
-/* Forgets it and leaves it open, here or with somebody else: DELs a registration. */
+/* Forgets it and leaves it open, here or in another process: DELs a registration. */
 void loop_detach(struct loop *l, int fd);
 /*
- * Its events go to somebody else from now on, what is left of this turn's too: they are about the
+ * Its events go to another owner from now on, what is left of this turn's too: they are about the
  * socket, and an edge is not told twice. Registration, interest and what was seen stay as they are;
  * no system call.
  */

@@ -47,7 +47,7 @@ struct loop {
 	struct loop_clock clock;
 	uint32_t turn;
 	uint32_t next_gen;
-	struct mailbox *mailbox; /* NULL: nobody posts to us */
+	struct mailbox *mailbox; /* NULL: none posts to this loop */
 	int left_events; /* the last wait filled the array */
 	unsigned int full_turns;
 	struct loop_stats stats;

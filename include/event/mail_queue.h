@@ -89,7 +89,7 @@ void mail_queue_init(struct mail_queue *q, struct mail_slot *slots, uint64_t siz
 
 /* Puts a copy of *m in: 0, or -ERR_FULL. The owner may sleep on it until it is woken. */
 int mail_queue_post(struct mail_queue *q, const struct mail *m) must_check;
-/* After posts, however many: 1 when the caller has to wake the owner, since nobody else will. */
+/* After posts, however many: 1 when the caller has to wake the owner: no other poster will. */
 int mail_queue_claim_wakeup(struct mail_queue *q) must_check;
 
 /* --- the owner --- */

@@ -4,8 +4,8 @@
  * for help, by an eventfd, only to wake a worker that sleeps, and at most once per turn of the
  * poster for each worker it posted to. event/mail_queue.h says why no worker sleeps on mail.
  *
- * A mailbox belongs to one thread: only mailbox_post() may be called for somebody else's, as `to`.
- * A thread without a loop can have one too: it posts and flushes, and nobody posts to it.
+ * A mailbox belongs to one thread: only mailbox_post() may be called with another thread's, as
+ * `to`. A thread without a loop can have one too: it posts and flushes, and gets no mail.
  */
 #ifndef TACIT_EVENT_MAILBOX_H
 #define TACIT_EVENT_MAILBOX_H
@@ -55,8 +55,8 @@ struct mailbox_stats {
  */
 struct mailbox *mailbox_new(const struct mailbox_config *cfg, int *reason) must_check;
 /*
- * Nobody may post to it any more, and what was posted must have run (asserted): mailbox_run() does
- * that after the last turn. What it posted itself must be flushed.
+ * No thread may post to it any more, and what was posted must have run (asserted): mailbox_run()
+ * does that after the last turn. What it posted itself must be flushed.
  */
 void mailbox_free(struct mailbox **mb);
 

@@ -60,7 +60,7 @@ void conn_xprt_shut(struct conn *c);
 void conn_xprt_silence(struct conn *c);
 void conn_xprt_close(struct conn *c);
 
-/* --- for everybody --- */
+/* --- for all users --- */
 void conn_init(struct conn *c);
 /* Takes over an open, non-blocking fd. 0, or a negative reason; the fd stays the caller's then. */
 int conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,

@@ -103,10 +103,10 @@ struct listener {
 	_Atomic enum listener_state state;
 	unsigned int held;       /* enum listener_hold */
 	listener_fn *on_accept;
-	/* Asked before each accept: at 0 whoever waits stays in the backlog, and the listener is
+	/* Asked before each accept: at 0 clients that wait stay in the backlog, and the listener is
 	 * held or asks again in the next turn. NULL: always. */
 	int (*may_accept)(struct listener *ln);
-	void (*not_accepted)(struct listener *ln); /* it might have, and nobody came */
+	void (*not_accepted)(struct listener *ln); /* it might have, and no client came */
 	struct loop *loop;
 	const struct xprt_maker *xprt; /* of accepted connections; NULL: the socket itself */
 	struct log_sink *log;    /* for back-offs; NULL: silent */

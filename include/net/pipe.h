@@ -22,7 +22,7 @@
 #define PIPE_SIZE_BIG (256 << 10)
 /* After a pipe could not be had none is asked for: milliseconds. */
 #define PIPE_RETRY_MS 1000
-/* Bytes of a pipe of use: the kernel gives two pages to a user who has too many, and what goes
+/* Bytes of a pipe of use: the kernel gives two pages to a user that has too many, and what goes
  * through so little at a time is sooner copied. */
 #define PIPE_SIZE_MIN 16384
 #define PIPE_SIZE_MAX (1 << 30)
@@ -54,14 +54,14 @@ void pipe_pool_fini(struct pipe_pool *pp);
 /*
  * An empty pipe of PIPE_SIZE_MIN at least, or NULL: as many as may be are in use, or the kernel
  * gave none lately (pipe2: EMFILE, ENFILE, ENOMEM), or one too small to be of use, as it does for a
- * user who holds too many (fs.pipe-user-pages-soft).
+ * user that holds too many (fs.pipe-user-pages-soft).
  */
 struct pipe *pipe_get(struct pipe_pool *pp, uint64_t now_ms) must_check;
 /* Puts back an empty one (asserted). */
 void pipe_put(struct pipe_pool *pp, struct pipe *p);
 /* Closes one, with what it may hold. */
 void pipe_drop(struct pipe_pool *pp, struct pipe *p);
-/* Closes the pipes nobody needed since the last time; the number that is left idle. */
+/* Closes the pipes that were not needed since the last time; the number that is left idle. */
 unsigned int pipe_pool_trim(struct pipe_pool *pp);
 
 #endif

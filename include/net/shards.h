@@ -18,7 +18,7 @@ struct listener;
 /* The listeners of one address. */
 struct listener_group {
 	unsigned int n;
-	unsigned int next; /* whose turn it is, for those who give connections away in turn */
+	unsigned int next; /* the next to get a connection, where they are given away in turn */
 	struct listener *of[SHARDS_THREADS_MAX];
 };
 

@@ -1,6 +1,6 @@
 /*
- * Closing without telling the peer (manual, silent-drop): it goes on believing in a connection that
- * nobody holds. Whatever it sends later the kernel answers with a reset.
+ * Closing without telling the peer (manual, silent-drop): it still holds a connection that does not
+ * exist here any more. Whatever it sends later the kernel answers with a reset.
  */
 #ifndef TACIT_NET_SILENT_DROP_H
 #define TACIT_NET_SILENT_DROP_H

@@ -1,7 +1,7 @@
 /*
  * Sends that the kernel does not copy (MSG_ZEROCOPY): it reads the bytes where they are until the
  * peer has acknowledged them, and answers on the socket's error queue. A buffer that was sent from
- * is pinned until then: whoever wrote to it would change what is sent, even after close(). TCP
+ * is pinned until then: to write to it would change what is sent, even after close(). TCP
  * only; where the kernel has to copy after all, as to this host itself, a connection stops asking.
  *
  * What became of a buffer at close() is never heard. Its memory is given up then: MADV_DONTNEED
@@ -18,7 +18,7 @@
 #include "base/ranges.h"
 #include "net/conn.h"
 
-/* Buffers begin at pages and fill them: nobody else's bytes may go with theirs. */
+/* Buffers begin at pages and fill them: no other bytes may go with theirs. */
 #define ZEROCOPY_ALIGN 4096
 
 /* One per worker, for all its connections. */

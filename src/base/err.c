@@ -1,3 +1,4 @@
+/* Texts of errors. Pure, any thread. A reason is an errno or a row of err.tbl.h, of either sign. */
 #include "base/err.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Events per second over a sliding second. One worker counts, any thread reads. Each field is
+ * whole; a reader may find two that belong to different seconds. */
 #include "base/freq.h"
 
 #include "base/atomic.h"
@@ -16,7 +18,7 @@ freq_add(struct freq *f, uint64_t now_ms, uint32_t n)
 {
 	uint64_t sec = now_ms / 1000;
 
-	/* Workers read the clock at different times: who is behind counts in the second at hand. */
+	/* Workers read the clock at different times. One that is behind counts in this second. */
 	if (sec > f->sec)
 		start_second(f, sec);
 	atomic_write(&f->cur, f->cur + n);

@@ -1,3 +1,4 @@
+/* Places that workers share, without a lock. gate.h says why no worker stays stopped. */
 #include "base/gate.h"
 
 /* Between two steps that another worker may come between: tests wait there. */

@@ -1,3 +1,5 @@
+/* Hash functions that HAProxy's configuration names. Pure, any thread: the same input must give
+ * the value that HAProxy computes, since it decides which server is chosen. */
 #include "base/hash.h"
 
 uint32_t

@@ -1,3 +1,4 @@
+/* Strings as JSON (RFC 8259). Pure, any thread. The output is UTF-8, whatever the bytes were. */
 #include "base/json.h"
 
 #include "base/compiler.h"

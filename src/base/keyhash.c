@@ -1,3 +1,5 @@
+/* The hash of keys that clients may choose. Its secret is drawn once, before workers start, and
+ * only read after that. */
 #include "base/keyhash.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Counts of system calls. Each worker writes its own ledger without a lock; a reader sums them. */
 #include "base/ledger.h"
 
 const char *

@@ -8,7 +8,7 @@
 
 #ifdef TACIT_MAGIC
 static unsigned long
-self(void)
+this_thread(void)
 {
 	return (unsigned long)pthread_self();
 }
@@ -20,7 +20,7 @@ lock_wait(struct lock *l, struct sys *sys)
 	unsigned int spins = 0, yields = 0;
 
 #ifdef TACIT_MAGIC
-	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) != self());
+	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) != this_thread());
 #endif
 	do {
 		/* Reading alone leaves the cache line with the holder. */
@@ -42,13 +42,13 @@ void
 lock_note_taken(struct lock *l)
 {
 	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == 0);
-	atomic_store_explicit(&l->owner, self(), memory_order_relaxed);
+	atomic_store_explicit(&l->owner, this_thread(), memory_order_relaxed);
 }
 
 void
 lock_note_dropped(struct lock *l)
 {
-	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == self());
+	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == this_thread());
 	atomic_store_explicit(&l->owner, 0ul, memory_order_relaxed);
 }
 #endif

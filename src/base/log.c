@@ -1,3 +1,5 @@
+/* Log lines of one worker: formatted into the sink's memory, which is written out once per turn.
+ * A line is never longer than its target allows and holds no control character but tabs. */
 #include "base/log.h"
 
 #include <stdio.h>

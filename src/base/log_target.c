@@ -1,3 +1,5 @@
+/* Where log lines go: one worker's sockets and descriptors. It never blocks; a line that a target
+ * does not take is dropped and counted. */
 #include "base/log_target.h"
 
 #include <fcntl.h>
@@ -66,8 +68,8 @@ target_drop(struct log_sink *k, struct log_target *t, unsigned int n)
 	counter_add(&k->dropped, n);
 }
 
-/* What somebody else opened may be anything: find out once how it takes a message without blocking
- * us. */
+/* A descriptor that was inherited may be anything: finds out once how it takes a message without
+ * blocking. */
 static int
 target_adopt(struct sys *sys, struct log_target *t)
 {
@@ -142,7 +144,7 @@ log_target_close(struct log_sink *k, struct log_target *t)
  * lines and ours do not mix. A longer line may still be cut by theirs.
  */
 static unsigned int
-collect(struct log_sink *k, const struct log_target *t, size_t *pos, struct iovec *iov,
+collect_records(struct log_sink *k, const struct log_target *t, size_t *pos, struct iovec *iov,
 	unsigned int max)
 {
 	size_t bytes = 0, most = k->shared && !t->is_datagram ? PIPE_BUF : SIZE_MAX;
@@ -280,7 +282,7 @@ log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 
 		if (first)
 			iov[0] = (struct iovec){ t->tail, t->tail_len };
-		n = first + collect(k, t, &pos, iov + first, LOG_BATCH - first);
+		n = first + collect_records(k, t, &pos, iov + first, LOG_BATCH - first);
 		rc = t->is_datagram ? send_datagrams(k, t, iov, n, now_ns) :
 				      send_lines(k, t, iov, n, (int)first, now_ns);
 	}

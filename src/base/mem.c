@@ -1,3 +1,4 @@
+/* The only file that allocates. Any thread, as the allocator below it: libc's or jemalloc. */
 #include "base/mem.h"
 
 #include <stdlib.h>

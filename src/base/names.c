@@ -1,3 +1,4 @@
+/* Names of hosts, users and groups, asked of the C library. Start-up only, since it may block. */
 #include "base/names.h"
 
 #include <grp.h>

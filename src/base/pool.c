@@ -1,3 +1,5 @@
+/* Objects of one size, for one worker and without a lock. A free object's first word links it to
+ * the next free one, and its other bytes are as they were left. */
 #include "base/pool.h"
 
 #include <string.h>
@@ -46,7 +48,7 @@ new_object(const struct pool *p)
 }
 
 static void
-keep(struct pool *p, void *obj)
+keep_free(struct pool *p, void *obj)
 {
 	*(void **)obj = p->free;
 	p->free = obj;
@@ -65,7 +67,7 @@ pool_reserve(struct pool *p)
 		counter_add(&p->fails, 1);
 		return -1;
 	}
-	keep(p, obj);
+	keep_free(p, obj);
 	return 0;
 }
 
@@ -99,5 +101,5 @@ pool_put(struct pool *p, void *obj)
 		mem_free(obj);
 		return;
 	}
-	keep(p, obj);
+	keep_free(p, obj);
 }

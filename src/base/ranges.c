@@ -1,3 +1,5 @@
+/* Acknowledged numbers of one connection, on its worker. The set is sorted, its ranges do not
+ * touch, and all of them lie above `next`. */
 #include "base/ranges.h"
 
 #include <string.h>
@@ -24,7 +26,7 @@ ranges_fini(struct ranges *r)
 
 /* Distances from `next` do not wrap: everything is compared by them. */
 static inline uint32_t
-ahead(const struct ranges *r, uint32_t at)
+distance_of(const struct ranges *r, uint32_t at)
 {
 	return at - r->next;
 }
@@ -38,7 +40,7 @@ place_of(const struct ranges *r, uint32_t lo)
 	while (from < to) {
 		uint32_t mid = from + (to - from) / 2;
 
-		if (ahead(r, r->set[mid].hi) + 1 < ahead(r, lo))
+		if (distance_of(r, r->set[mid].hi) + 1 < distance_of(r, lo))
 			from = mid + 1;
 		else
 			to = mid;
@@ -77,13 +79,13 @@ make_room(struct ranges *r)
 }
 
 static int
-insert(struct ranges *r, uint32_t lo, uint32_t hi)
+insert_range(struct ranges *r, uint32_t lo, uint32_t hi)
 {
 	uint32_t at = place_of(r, lo), end = at;
 	int err;
 
 	/* All that it touches becomes one. */
-	while (end < r->n && ahead(r, r->set[end].lo) <= ahead(r, hi) + 1)
+	while (end < r->n && distance_of(r, r->set[end].lo) <= distance_of(r, hi) + 1)
 		end++;
 	if (end == at) {
 		err = make_room(r);
@@ -94,9 +96,9 @@ insert(struct ranges *r, uint32_t lo, uint32_t hi)
 		r->n++;
 		return 0;
 	}
-	if (ahead(r, lo) < ahead(r, r->set[at].lo))
+	if (distance_of(r, lo) < distance_of(r, r->set[at].lo))
 		r->set[at].lo = lo;
-	if (ahead(r, hi) < ahead(r, r->set[end - 1].hi))
+	if (distance_of(r, hi) < distance_of(r, r->set[end - 1].hi))
 		hi = r->set[end - 1].hi;
 	r->set[at].hi = hi;
 	take_out(r, at + 1, end - at - 1);
@@ -105,12 +107,12 @@ insert(struct ranges *r, uint32_t lo, uint32_t hi)
 
 /* Everything up to hi is acknowledged, and what of the set comes to touch it. */
 static void
-advance(struct ranges *r, uint32_t hi)
+advance_next(struct ranges *r, uint32_t hi)
 {
 	uint32_t end = 0;
 
-	while (end < r->n && ahead(r, r->set[end].lo) <= ahead(r, hi) + 1) {
-		if (ahead(r, r->set[end].hi) > ahead(r, hi))
+	while (end < r->n && distance_of(r, r->set[end].lo) <= distance_of(r, hi) + 1) {
+		if (distance_of(r, r->set[end].hi) > distance_of(r, hi))
 			hi = r->set[end].hi;
 		end++;
 	}
@@ -125,22 +127,22 @@ ranges_ack_any(struct ranges *r, uint32_t lo, uint32_t hi)
 
 	if (hi - lo > INT32_MAX)
 		return -ERR_INVAL;
-	if (ahead(r, hi) > INT32_MAX) {
+	if (distance_of(r, hi) > INT32_MAX) {
 		r->old++;
 		return 0;
 	}
-	if (ahead(r, lo) > INT32_MAX)
+	if (distance_of(r, lo) > INT32_MAX)
 		lo = r->next;
 	if (lo == r->next && !r->off) {
-		advance(r, hi);
+		advance_next(r, hi);
 		return 0;
 	}
-	err = insert(r, lo, hi);
+	err = insert_range(r, lo, hi);
 	/* What moves `next` needs no place. */
 	if (err && lo != r->next)
 		return err;
 	r->held += !err;
 	if (err || r->set[0].lo == r->next)
-		advance(r, err ? hi : r->set[0].hi);
+		advance_next(r, err ? hi : r->set[0].hi);
 	return 0;
 }

@@ -1,3 +1,5 @@
+/* A growing string, its owner's alone. After a failure nothing is added any more, so that one check
+ * at the end suffices; the text always ends with a NUL. */
 #include "base/sbuf.h"
 
 #include <stdint.h>

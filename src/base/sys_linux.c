@@ -1,7 +1,5 @@
-/*
- * The real kernel behind struct sys: each row of sys.tbl.h as a call that returns >= 0 or -errno.
- * No other file of the daemon makes system calls.
- */
+/* The real kernel behind struct sys: each row of sys.tbl.h as a call that returns >= 0 or -errno.
+ * Any thread. No other file of the daemon makes system calls. */
 #define _GNU_SOURCE
 #include "base/sys.h"
 
@@ -23,7 +21,7 @@
 
 
 static inline long
-ret(long r)
+sys_result(long r)
 {
 	return likely(r >= 0) ? r : -errno;
 }
@@ -37,8 +35,8 @@ sys_init(struct sys *s, const struct sys_ops *ops, void *ctx)
 }
 
 /*
- * ThreadSanitizer watches descriptors as it does memory, but does not know this call: whoever opens
- * one of these numbers next would seem to race with who had it.
+ * ThreadSanitizer watches descriptors as it does memory, but does not know this call: the next
+ * thread that opens one of these numbers would seem to race with the one that had it.
  */
 static int
 close_all(unsigned int lo, unsigned int hi)
@@ -57,7 +55,7 @@ close_all(unsigned int lo, unsigned int hi)
 	static long lx_##name(void *ctx UNPAREN params) \
 	{                                          \
 		(void)ctx;                         \
-		return ret(fn args);               \
+		return sys_result(fn args);               \
 	}
 
 PLAIN(accept4, accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags),

@@ -1,10 +1,11 @@
+/* Threads, through pthreads. The owner keeps struct thread in place until it has joined it. */
 #include "base/thread.h"
 
 #include <string.h>
 
 /* A thread names itself: for another one the C library would go through /proc. */
 static void *
-run(void *arg)
+thread_main(void *arg)
 {
 	struct thread *t = arg;
 
@@ -24,7 +25,7 @@ thread_start(struct thread *t, void (*fn)(void *arg), void *arg, const char *nam
 	t->name[0] = '\0';
 	if (n && n < sizeof(t->name))
 		memcpy(t->name, name, n + 1);
-	return -pthread_create(&t->id, NULL, run, t);
+	return -pthread_create(&t->id, NULL, thread_main, t);
 }
 
 int

@@ -1,3 +1,5 @@
+/* The trace of one worker, a ring that only it writes. A record's number says whether it is still
+ * the one that a reader means. */
 #include "base/trace.h"
 
 #include <stdarg.h>
@@ -45,7 +47,7 @@ trace_stop(struct trace *t)
 void
 trace_clear(struct trace *t)
 {
-	/* Sequence numbers go on, so that a reader who follows them is not confused. */
+	/* Sequence numbers go on, so that a reader can go on from the last one it saw. */
 	for (unsigned int i = 0; t->ring && i < TRACE_RECORDS; i++)
 		t->ring[i].seq = 0;
 }

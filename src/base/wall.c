@@ -1,3 +1,5 @@
+/* Dates in the formats of logs; one worker's, which caches the last second. Names do not depend on
+ * the locale. */
 #include "base/wall.h"
 
 /* Not strftime(): names must not follow the locale. */

@@ -1,3 +1,5 @@
+/* The clock of one loop, read once per turn. Its time never goes back. The wall clock is derived
+ * from it with an offset that is checked every second. */
 #include "event/clock.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ cpu_of(const struct rusage *ru)
 }
 
 static void
-sample(struct loop_clock *c, struct sys *sys)
+sample_second(struct loop_clock *c, struct sys *sys)
 {
 	uint64_t cpu, elapsed = c->now_ns - c->sampled_ns;
 	struct rusage ru;
@@ -46,7 +48,7 @@ void
 clock_read(struct loop_clock *c, struct sys *sys)
 {
 	c->now_ns = sys_clock_ns(sys, CLOCK_MONOTONIC);
-	sample(c, sys);
+	sample_second(c, sys);
 }
 
 uint64_t

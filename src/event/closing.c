@@ -1,3 +1,5 @@
+/* Descriptors that a loop closes at the end of its turn. Neighbours go in one close_range(), and
+ * none is reused before that. */
 #include "event/closing.h"
 
 #include <stdlib.h>

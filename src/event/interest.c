@@ -1,8 +1,5 @@
-/*
- * When and what to register (design of idea one). A direction is BLOCKED once the kernel said "not
- * yet": only then must it be polled. Whatever else is wanted on the same fd rides along in the call
- * that has to be made anyway, because trying it first would most likely fail.
- */
+/* When and what to register with the poller. Pure. A direction is polled only when it is BLOCKED,
+ * since the kernel said "not yet"; what else is wanted of that fd goes in the same call. */
 #include "event/interest.h"
 
 #include "base/compiler.h"

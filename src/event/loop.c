@@ -1,4 +1,4 @@
-/* The turn: what runs in which order. The descriptors' side of it is loop_fds.c. */
+/* The turn of a loop, on its worker: what runs in which order. loop_fds.c keeps the fd table. */
 #include "base/err.h"
 #include "base/counter.h"
 #include "base/mem.h"
@@ -225,7 +225,7 @@ count_wake(struct loop *l, struct slot *s)
 }
 
 static void
-dispatch(struct loop *l, const struct poll_event *e)
+dispatch_event(struct loop *l, const struct poll_event *e)
 {
 	struct slot *s = &l->slots[e->fd];
 	uint32_t ev = e->ev;
@@ -247,7 +247,7 @@ dispatch(struct loop *l, const struct poll_event *e)
 		s->in.state[DIR_W] = (uint8_t)interest_next(
 			(enum interest_state)s->in.state[DIR_W], INTEREST_READY);
 	loop_mark_dirty(l, e->fd, s);
-	/* An edge tells of something new, such as bytes that nobody wants yet: it cannot spin. */
+	/* An edge tells of something new, such as bytes that are not wanted yet: it cannot spin. */
 	if (!(s->in.polled & EV_EDGE))
 		ev |= count_wake(l, s);
 	s->turn = l->turn;
@@ -305,7 +305,7 @@ dispatch_class(struct loop *l, int n, int conns)
 		if (e->fd < 0)
 			continue;
 		if ((l->slots[e->fd].cls == LOOP_CONN) == conns) {
-			dispatch(l, e);
+			dispatch_event(l, e);
 			e->fd = -1;
 		} else {
 			l->slots[e->fd].told = l->turn;

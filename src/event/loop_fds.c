@@ -1,4 +1,5 @@
-/* The fd table of a loop: who owns an fd, what is wanted of it, and what the poller is told. */
+/* The fd table of a loop, on its worker: the owner of an fd, what is wanted of it, and what the
+ * poller is told. The poller holds exactly `polled`, which only loop_commit() changes. */
 #include <string.h>
 
 #include "base/err.h"
@@ -83,7 +84,7 @@ loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner)
 }
 
 static void
-step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_event ev)
+interest_step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_event ev)
 {
 	enum interest_state next = interest_next((enum interest_state)s->in.state[d], ev);
 
@@ -103,15 +104,15 @@ loop_want(struct loop *l, int fd, unsigned int dirs)
 
 	/* Asked for after each dispatch, and most often nothing changes. */
 	if (((dirs & EV_R) != 0) != interest_is_wanted(&s->in, DIR_R))
-		step(l, fd, s, DIR_R, dirs & EV_R ? INTEREST_WANT : INTEREST_STOP);
+		interest_step(l, fd, s, DIR_R, dirs & EV_R ? INTEREST_WANT : INTEREST_STOP);
 	if (((dirs & EV_W) != 0) != interest_is_wanted(&s->in, DIR_W))
-		step(l, fd, s, DIR_W, dirs & EV_W ? INTEREST_WANT : INTEREST_STOP);
+		interest_step(l, fd, s, DIR_W, dirs & EV_W ? INTEREST_WANT : INTEREST_STOP);
 }
 
 void
 loop_again(struct loop *l, int fd, enum dir d)
 {
-	step(l, fd, slot_of(l, fd), d, INTEREST_AGAIN);
+	interest_step(l, fd, slot_of(l, fd), d, INTEREST_AGAIN);
 }
 
 void
@@ -124,7 +125,7 @@ loop_presume_again(struct loop *l, int fd, enum dir d)
 void
 loop_presume_ready(struct loop *l, int fd, enum dir d)
 {
-	step(l, fd, slot_of(l, fd), d, INTEREST_READY);
+	interest_step(l, fd, slot_of(l, fd), d, INTEREST_READY);
 }
 
 int

@@ -30,7 +30,7 @@ struct mailbox {
 	void *worker;
 	unsigned int index;
 	int elision;
-	int efd; /* -1: nobody can post to it */
+	int efd; /* -1: no thread posts to it */
 	/* the owner's alone */
 	int asleep;       /* the state is ASLEEP, or a poster has changed it since */
 	int deaf;         /* the eventfd is not registered */
@@ -44,7 +44,7 @@ struct mailbox {
 
 /* Only the owner counts; other threads read whole numbers. */
 static inline void
-count(uint64_t *n, uint64_t by)
+count_stat(uint64_t *n, uint64_t by)
 {
 	atomic_write(n, *n + by);
 }
@@ -69,18 +69,18 @@ write_to(struct mailbox *from, struct mailbox *to)
 	const uint64_t one = 1;
 
 	if (sys_write(from->sys, to->efd, &one, sizeof(one)) == (long)sizeof(one)) {
-		count(&from->stats.writes, 1);
+		count_stat(&from->stats.writes, 1);
 		o->owed = 0;
 		return;
 	}
-	count(&from->stats.write_errors, 1);
+	count_stat(&from->stats.write_errors, 1);
 	o->to = to;
 	o->owed = 1;
 	from->out_mask |= 1ull << to->index;
 }
 
 static void
-wake(struct mailbox *from, struct outgoing *o)
+wake_target(struct mailbox *from, struct outgoing *o)
 {
 	uint32_t posts = o->posts;
 	int sleeps = 0;
@@ -90,9 +90,9 @@ wake(struct mailbox *from, struct outgoing *o)
 	if (posts) {
 		sleeps = mail_queue_claim_wakeup(&o->to->queue);
 		if (sleeps)
-			count(&from->stats.elided_batch, posts - 1);
+			count_stat(&from->stats.elided_batch, posts - 1);
 		else
-			count(&from->stats.elided_awake, posts);
+			count_stat(&from->stats.elided_awake, posts);
 	}
 	if (sleeps || o->owed)
 		write_to(from, o->to);
@@ -102,7 +102,7 @@ unsigned int
 mailbox_flush(struct mailbox *mb)
 {
 	for (uint64_t left = mb->out_mask; left; left &= left - 1)
-		wake(mb, &mb->out[__builtin_ctzll(left)]);
+		wake_target(mb, &mb->out[__builtin_ctzll(left)]);
 	return (unsigned int)__builtin_popcountll(mb->out_mask);
 }
 
@@ -110,12 +110,12 @@ static int
 post_own(struct mailbox *mb, const struct mail *m)
 {
 	if (mb->own_tail - mb->own_head > mb->queue.mask) {
-		count(&mb->stats.full, 1);
+		count_stat(&mb->stats.full, 1);
 		return -ERR_FULL;
 	}
 	mb->own[mb->own_tail++ & mb->queue.mask] = *m;
-	count(&mb->stats.posts, 1);
-	count(&mb->stats.elided_self, 1);
+	count_stat(&mb->stats.posts, 1);
+	count_stat(&mb->stats.elided_self, 1);
 	return 0;
 }
 
@@ -128,13 +128,13 @@ mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m)
 	if (from == to && to->elision)
 		return post_own(to, m);
 	if (mail_queue_post(&to->queue, m) < 0) {
-		count(&from->stats.full, 1);
+		count_stat(&from->stats.full, 1);
 		/* If it sleeps on what was sent before, it wakes now and makes room. */
 		if (o->posts)
-			wake(from, o);
+			wake_target(from, o);
 		return -ERR_FULL;
 	}
-	count(&from->stats.posts, 1);
+	count_stat(&from->stats.posts, 1);
 	if (!to->elision) {
 		write_to(from, to);
 		return 0;
@@ -180,9 +180,9 @@ on_wake(void *owner, int fd, uint32_t ev)
 		loop_want(mb->loop, fd, 0);
 		return;
 	}
-	count(&mb->stats.wakes, 1);
+	count_stat(&mb->stats.wakes, 1);
 	if (!mb->ran)
-		count(&mb->stats.empty_wakes, 1);
+		count_stat(&mb->stats.empty_wakes, 1);
 	if (loop_peek(mb->loop, fd, &in, &self) < 0 || !(in.polled & EV_EDGE))
 		(void)sys_read(mb->sys, fd, &n, sizeof(n));
 	loop_again(mb->loop, fd, DIR_R);
@@ -200,7 +200,7 @@ mailbox_sleep(struct mailbox *mb, int ms)
 	if (ms == 0 || !mail_queue_fall_asleep(&mb->queue))
 		return 0;
 	mb->asleep = 1;
-	count(&mb->stats.sleeps, 1);
+	count_stat(&mb->stats.sleeps, 1);
 	return (owed || mb->deaf) && (ms < 0 || ms > RETRY_MS) ? RETRY_MS : ms;
 }
 
@@ -224,7 +224,7 @@ mailbox_run_own(struct mailbox *mb)
 	while (mb->own_head != end) {
 		struct mail m = mb->own[mb->own_head++ & mb->queue.mask];
 
-		count(&mb->stats.mails, 1);
+		count_stat(&mb->stats.mails, 1);
 		m.fn(mb->worker, &m);
 	}
 }
@@ -237,7 +237,7 @@ mailbox_run(struct mailbox *mb)
 	for (mb->ran = 0; mb->ran <= mb->queue.mask; mb->ran++) {
 		if (!mail_queue_take(&mb->queue, &m))
 			break;
-		count(&mb->stats.mails, 1);
+		count_stat(&mb->stats.mails, 1);
 		m.fn(mb->worker, &m);
 	}
 	mailbox_run_own(mb);
@@ -268,7 +268,7 @@ open_wake(struct mailbox *mb)
 
 /* One piece of memory for the mailbox, its slots and its own ring, from a line's begin. */
 static struct mailbox *
-alloc(uint64_t size)
+mailbox_alloc(uint64_t size)
 {
 	size_t bytes = sizeof(struct mailbox) + size * sizeof(struct mail_slot);
 	char *memory = mem_zalloc(MAIL_LINE + bytes + size * sizeof(struct mail));
@@ -287,7 +287,7 @@ struct mailbox *
 mailbox_new(const struct mailbox_config *cfg, int *reason)
 {
 	uint64_t size = cfg->size ? cfg->size : MAILBOX_SIZE;
-	struct mailbox *mb = alloc(size);
+	struct mailbox *mb = mailbox_alloc(size);
 
 	assert((size & (size - 1)) == 0 && cfg->index < MAILBOX_PEERS_MAX);
 	if (!mb) {

@@ -1,3 +1,4 @@
+/* The table of pollers. Constant. */
 #include "event/poller.h"
 
 #include <string.h>

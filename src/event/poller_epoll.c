@@ -1,4 +1,5 @@
-/* The poller of choice: epoll, level- or edge-triggered as each registration says. */
+/* epoll, the default poller, on its loop's worker. Level- or edge-triggered as each registration
+ * says. */
 #include <limits.h>
 #include <string.h>
 

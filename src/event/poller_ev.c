@@ -1,8 +1,5 @@
-/*
- * The portable pollers: libev's backends behind the same four operations, level-triggered. They are
- * the comparison (poll's cost grows with idle connections, epoll's does not) and the fallback.
- * libev makes its own system calls, so the ledger does not see them.
- */
+/* libev's backends as pollers, level-triggered, on their loop's worker: for systems without epoll,
+ * and to compare with. libev makes its own system calls, which the ledger does not see. */
 #include <ev.h>
 #include <string.h>
 

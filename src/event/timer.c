@@ -1,3 +1,5 @@
+/* The timers of one loop, a heap ordered by `key`. A timer's key is never later than its deadline:
+ * one that is moved back is only put right when its key is due. */
 #include "event/timer.h"
 
 #include <string.h>
@@ -52,7 +54,7 @@ timer_init(struct timer *t, timer_fn *fn)
 }
 
 static void
-place(struct timers *ts, uint32_t i, struct timer *t)
+heap_place(struct timers *ts, uint32_t i, struct timer *t)
 {
 	ts->heap[i] = t;
 	t->pos = i + 1;
@@ -66,10 +68,10 @@ sift_up(struct timers *ts, uint32_t i, struct timer *t)
 
 		if (ts->heap[parent]->key <= t->key)
 			break;
-		place(ts, i, ts->heap[parent]);
+		heap_place(ts, i, ts->heap[parent]);
 		i = parent;
 	}
-	place(ts, i, t);
+	heap_place(ts, i, t);
 }
 
 static void
@@ -89,10 +91,10 @@ sift_down(struct timers *ts, uint32_t i, struct timer *t)
 				best = c;
 		if (t->key <= ts->heap[best]->key)
 			break;
-		place(ts, i, ts->heap[best]);
+		heap_place(ts, i, ts->heap[best]);
 		i = best;
 	}
-	place(ts, i, t);
+	heap_place(ts, i, t);
 }
 
 static void

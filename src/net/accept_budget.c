@@ -1,3 +1,4 @@
+/* How often one listener tries accept() per event, learnt from what it found. On its worker. */
 #include "net/accept_budget.h"
 
 #include <string.h>

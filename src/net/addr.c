@@ -1,3 +1,4 @@
+/* Socket addresses. Pure, but for the two that ask the kernel; len 0 is no address. */
 #include "net/addr.h"
 
 #include <arpa/inet.h>

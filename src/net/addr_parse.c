@@ -1,5 +1,5 @@
-/* Addresses as the configuration writes them. The order of the steps is HAProxy's: prefix, port,
- * host. */
+/* Addresses as the configuration writes them, parsed at start. The order of the steps is HAProxy's:
+ * prefix, port, host. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -215,7 +215,7 @@ set_any(struct addr *a, int family)
 }
 
 static int
-resolve(const char *host, int family, struct addr *a)
+resolve_host(const char *host, int family, struct addr *a)
 {
 	struct sockaddr_storage ss;
 	socklen_t len;
@@ -251,7 +251,7 @@ parse_host(const char *host, int family, unsigned int flags, struct addr *a, con
 	/* What has colons is no name: do not ask for it. */
 	if (!(flags & ADDR_ALLOW_NAME) || (strchr(host, ':') && !strchr(host, '%')))
 		return -ERR_SYNTAX;
-	if (resolve(host, family, a) < 0) {
+	if (resolve_host(host, family, a) < 0) {
 		*why = "the host name could not be resolved";
 		return -ERR_RESOLVE;
 	}

@@ -1,3 +1,4 @@
+/* Keywords of `bind` lines. Start-up only: parses into bind_conf, opens and binds nothing. */
 #include "net/bind_cfg.h"
 
 #include <limits.h>
@@ -111,7 +112,7 @@ bind_cfg_line(
 #define FIELD(name) ((intptr_t)offsetof(struct bind_conf, name))
 
 static int *
-field(const struct cfg_ctx *ctx, void *obj)
+int_field(const struct cfg_ctx *ctx, void *obj)
 {
 	return (int *)(void *)((char *)obj + ctx->opt->arg);
 }
@@ -119,20 +120,20 @@ field(const struct cfg_ctx *ctx, void *obj)
 static int
 opt_flag(struct cfg_ctx *ctx, void *obj)
 {
-	*field(ctx, obj) = 1;
+	*int_field(ctx, obj) = 1;
 	return 0;
 }
 
 static int
 opt_count(struct cfg_ctx *ctx, void *obj)
 {
-	return cfg_arg_int(ctx, 0, 0, INT_MAX, field(ctx, obj));
+	return cfg_arg_int(ctx, 0, 0, INT_MAX, int_field(ctx, obj));
 }
 
 static int
 opt_id(struct cfg_ctx *ctx, void *obj)
 {
-	return cfg_arg_int(ctx, 0, 1, INT_MAX, field(ctx, obj));
+	return cfg_arg_int(ctx, 0, 1, INT_MAX, int_field(ctx, obj));
 }
 
 static int

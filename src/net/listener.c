@@ -1,3 +1,5 @@
+/* A listening socket, on the worker that accepts from it. It wants events only in the state READY,
+ * and `conns` counts the connections that have not been released. */
 #define _GNU_SOURCE
 #include "net/listener.h"
 
@@ -124,7 +126,7 @@ set_unix_buffer(struct listener *ln, int fd)
 }
 
 static void
-accepted(struct listener *ln, int fd, const struct addr *peer)
+on_accepted(struct listener *ln, int fd, const struct addr *peer)
 {
 	counter_add(&ln->accepted, 1);
 	loop_progress(ln->loop, ln->fd);
@@ -174,7 +176,7 @@ on_event(void *owner, int lfd, uint32_t ev)
 			ln->not_accepted(ln);
 		if (fd >= 0) {
 			got++;
-			accepted(ln, (int)fd, &peer);
+			on_accepted(ln, (int)fd, &peer);
 		} else if (fd == -EAGAIN) {
 			empty = 1;
 			ln->empty_accepts++;
@@ -253,16 +255,16 @@ listener_drain(struct listener *ln)
 		fd = sys_accept4(loop_sys(ln->loop), ln->fd, &peer.u.sa, &peer.len,
 			SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0)
-			accepted(ln, (int)fd, &peer);
+			on_accepted(ln, (int)fd, &peer);
 		else if (ln->not_accepted)
 			ln->not_accepted(ln);
 	}
 }
 
-/* Who gave it to us may go on holding it: then closing unregisters nothing, and it would report
- * clients for ever. */
+/* The process that gave it to us may still hold it: then closing unregisters nothing, and it
+ * would report clients for ever. */
 static void
-forget(struct listener *ln)
+forget_fd(struct listener *ln)
 {
 	if (ln->inherit_fd >= 0)
 		loop_detach(ln->loop, ln->fd);
@@ -276,7 +278,7 @@ listener_close(struct listener *ln, struct sys *sys)
 	if (ln->loop) {
 		timer_stop(loop_timers(ln->loop), &ln->timer);
 		if (ln->fd >= 0)
-			forget(ln);
+			forget_fd(ln);
 	}
 	if (ln->fd >= 0 && !ln->lead)
 		(void)sys_close(sys, ln->fd);

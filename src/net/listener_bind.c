@@ -1,7 +1,5 @@
-/*
- * Making listening sockets. Whatever accepted sockets can inherit is set here, once per listener
- * instead of once per connection: TCP_NODELAY, SO_KEEPALIVE, TCP_USER_TIMEOUT, quick ACKs, buffers.
- */
+/* Making listening sockets, at start. What accepted sockets inherit is set here, once per listener
+ * and not once per connection: TCP_NODELAY, SO_KEEPALIVE, TCP_USER_TIMEOUT, quick ACKs, buffers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +32,7 @@ struct maker {
 };
 
 static int
-fail(struct maker *m, const char *what, long r)
+bind_failed(struct maker *m, const char *what, long r)
 {
 	char host[ADDR_TEXT];
 
@@ -48,7 +46,7 @@ set_int(struct maker *m, const char *what, int level, int opt, int value)
 {
 	long r = sys_setsockopt(m->sys, m->fd, level, opt, &value, sizeof(value));
 
-	return r < 0 ? fail(m, what, r) : 0;
+	return r < 0 ? bind_failed(m, what, r) : 0;
 }
 
 static int
@@ -77,7 +75,7 @@ set_address_options(struct maker *m, int family)
 					(socklen_t)strlen(b->interface) + 1);
 
 		if (e < 0)
-			r = fail(m, "bind to the interface", e);
+			r = bind_failed(m, "bind to the interface", e);
 	}
 	return r;
 }
@@ -88,7 +86,7 @@ set_buffers(struct maker *m)
 	const char *what = "";
 	int r = m->ln->sockbuf ? sockbuf_set(m->sys, m->fd, AF_INET, m->ln->sockbuf, &what) : 0;
 
-	return r < 0 ? fail(m, what, r) : 0;
+	return r < 0 ? bind_failed(m, what, r) : 0;
 }
 
 /* What accepted sockets inherit, and what only listeners have. */
@@ -135,18 +133,18 @@ bind_path(struct maker *m, struct addr *tmp)
 	if (n < 0 || (size_t)n >= sizeof(tmp->u.un.sun_path)) {
 		/* What was cut may be the name of something else. */
 		tmp->u.un.sun_path[0] = '\0';
-		return fail(m, "bind: path too long", -ENAMETOOLONG);
+		return bind_failed(m, "bind: path too long", -ENAMETOOLONG);
 	}
 	tmp->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n + 1);
 	(void)sys_unlink(m->sys, tmp->u.un.sun_path);
 	r = sys_bind(m->sys, m->fd, &tmp->u.sa, tmp->len);
 	if (r < 0)
-		return fail(m, "bind", r);
+		return bind_failed(m, "bind", r);
 	if (b->mode && (r = sys_chmod(m->sys, tmp->u.un.sun_path, b->mode)) < 0)
-		return fail(m, "change the mode", r);
+		return bind_failed(m, "change the mode", r);
 	if ((b->uid != (uid_t)-1 || b->gid != (gid_t)-1) &&
 	    (r = sys_chown(m->sys, tmp->u.un.sun_path, b->uid, b->gid)) < 0)
-		return fail(m, "change the owner", r);
+		return bind_failed(m, "change the owner", r);
 	return 0;
 }
 
@@ -158,7 +156,7 @@ start_listening(struct maker *m, int backlog)
 	long r = sys_listen(m->sys, m->fd, backlog);
 
 	if (r < 0)
-		return fail(m, "listen", r);
+		return bind_failed(m, "listen", r);
 	if (m->ln->quickack_off && addr_family(&m->ln->addr) != AF_UNIX)
 		return set_int(m, "clear TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 0);
 	return 0;
@@ -208,7 +206,7 @@ listen_at_path(struct maker *m, int backlog)
 		r = sys_rename(m->sys, tmp.u.un.sun_path, m->ln->addr.u.un.sun_path);
 		if (r < 0) {
 			m->ln->made_ino = 0;
-			e = fail(m, "rename the socket", r);
+			e = bind_failed(m, "rename the socket", r);
 		}
 	}
 	if (e && tmp.u.un.sun_path[0])
@@ -224,7 +222,7 @@ bind_and_listen(struct maker *m, int backlog)
 	if (is_path(&m->ln->addr))
 		return listen_at_path(m, backlog);
 	r = sys_bind(m->sys, m->fd, &m->ln->addr.u.sa, m->ln->addr.len);
-	return r < 0 ? fail(m, "bind", r) : start_listening(m, backlog);
+	return r < 0 ? bind_failed(m, "bind", r) : start_listening(m, backlog);
 }
 
 static int
@@ -233,17 +231,17 @@ open_socket(struct maker *m, int family)
 	long fd = sys_socket(m->sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		return fail(m, "make a socket", fd);
+		return bind_failed(m, "make a socket", fd);
 	m->fd = (int)fd;
 	return 0;
 }
 
 /*
- * With SO_REUSEPORT the kernel would share a port with whoever serves it already, such as an
- * instance that was not stopped: the first of several sockets tries without.
+ * With SO_REUSEPORT the kernel would share a port with the process that serves it already, such as
+ * an instance that was not stopped: the first of several sockets tries without.
  */
 static int
-probe(struct maker *m, int family)
+probe_port(struct maker *m, int family)
 {
 	int r = open_socket(m, family);
 	long e;
@@ -252,7 +250,7 @@ probe(struct maker *m, int family)
 		r = set_address_options(m, family);
 	if (r == 0) {
 		e = sys_bind(m->sys, m->fd, &m->ln->addr.u.sa, m->ln->addr.len);
-		r = e < 0 ? fail(m, "bind", e) : 0;
+		r = e < 0 ? bind_failed(m, "bind", e) : 0;
 	}
 	if (m->fd >= 0)
 		(void)sys_close(m->sys, m->fd);
@@ -267,7 +265,7 @@ make_socket(struct maker *m, int backlog)
 	int r = 0;
 
 	if (m->ln->reuseport && !m->ln->first)
-		r = probe(m, family);
+		r = probe_port(m, family);
 	m->shares_port = m->ln->reuseport;
 	if (r == 0)
 		r = open_socket(m, family);
@@ -281,7 +279,7 @@ make_socket(struct maker *m, int backlog)
 	return r;
 }
 
-/* fd@N: a socket somebody bound for us. Clients may be waiting in its backlog already. */
+/* fd@N: a socket that our parent bound. Clients may be waiting in its backlog already. */
 static int
 take_over(struct maker *m, int backlog)
 {
@@ -289,12 +287,12 @@ take_over(struct maker *m, int backlog)
 	int e = addr_of_socket(m->sys, m->ln->inherit_fd, &m->ln->addr);
 
 	if (e < 0)
-		return fail(m, "use the inherited descriptor", e);
+		return bind_failed(m, "use the inherited descriptor", e);
 	m->fd = m->ln->inherit_fd;
 	flags = sys_fcntl(m->sys, m->fd, F_GETFL, 0);
 	if (flags < 0 || (r = sys_fcntl(m->sys, m->fd, F_SETFL, flags | O_NONBLOCK)) < 0 ||
 	    (r = sys_fcntl(m->sys, m->fd, F_SETFD, FD_CLOEXEC)) < 0)
-		return fail(m, "set up the inherited descriptor", flags < 0 ? flags : r);
+		return bind_failed(m, "set up the inherited descriptor", flags < 0 ? flags : r);
 	if (addr_family(&m->ln->addr) != AF_UNIX) {
 		e = set_tcp_options(m);
 		if (e < 0)

@@ -1,3 +1,4 @@
+/* Pipes of one worker, for splice(). A pipe in the pool is empty; one with bytes is closed. */
 #include "net/pipe.h"
 
 #include "base/counter.h"
@@ -22,7 +23,7 @@ close_ends(struct pipe_pool *pp, int rd, int wr)
 }
 
 static void
-destroy(struct pipe_pool *pp, struct pipe *p)
+pipe_destroy(struct pipe_pool *pp, struct pipe *p)
 {
 	close_ends(pp, p->rd, p->wr);
 	pool_put(&pp->objects, p);
@@ -44,7 +45,7 @@ pipe_pool_fini(struct pipe_pool *pp)
 {
 	assert(pp->used == 0 && pp->bytes == 0);
 	while (pp->n_idle)
-		destroy(pp, first_idle(pp));
+		pipe_destroy(pp, first_idle(pp));
 	pool_fini(&pp->objects);
 }
 
@@ -62,7 +63,7 @@ size_it(struct pipe_pool *pp, int fd)
 }
 
 static struct pipe *
-make(struct pipe_pool *pp)
+pipe_make(struct pipe_pool *pp)
 {
 	int fd[2] = { -1, -1 };
 	struct pipe *p;
@@ -90,7 +91,7 @@ pipe_get(struct pipe_pool *pp, uint64_t now_ms)
 	if (pp->n_idle) {
 		p = first_idle(pp);
 	} else if (pp->used < pp->max && now_ms >= pp->retry_ms) {
-		p = make(pp);
+		p = pipe_make(pp);
 		if (!p)
 			pp->retry_ms = now_ms + PIPE_RETRY_MS;
 	}
@@ -121,7 +122,7 @@ pipe_drop(struct pipe_pool *pp, struct pipe *p)
 {
 	assert(pp->used > 0);
 	counter_sub(&pp->used, 1);
-	destroy(pp, p);
+	pipe_destroy(pp, p);
 }
 
 unsigned int
@@ -132,7 +133,7 @@ pipe_pool_trim(struct pipe_pool *pp)
 
 		list_remove(&p->link);
 		counter_sub(&pp->n_idle, 1);
-		destroy(pp, p);
+		pipe_destroy(pp, p);
 	}
 	pp->spare = pp->n_idle;
 	return pp->n_idle;

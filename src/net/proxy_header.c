@@ -1,3 +1,5 @@
+/* PROXY protocol headers, versions 1 and 2. Pure: bytes in, a result out. A header that is not
+ * exactly as the specification says is refused. */
 #include "net/proxy_header.h"
 
 #include <arpa/inet.h>
@@ -33,14 +35,14 @@ enum {
 };
 
 static enum proxy_header_found
-bad(struct proxy_header *out, enum proxy_header_err err)
+header_bad(struct proxy_header *out, enum proxy_header_err err)
 {
 	out->err = err;
 	return PROXY_HEADER_BAD;
 }
 
 static enum proxy_header_found
-whole(struct proxy_header *out, size_t len)
+header_whole(struct proxy_header *out, size_t len)
 {
 	out->len = len;
 	return PROXY_HEADER_WHOLE;
@@ -149,17 +151,17 @@ parse_v1_line(struct str line, size_t len, struct proxy_header *out)
 
 	/* Whatever follows is to be ignored. */
 	if (str_is(word, STR("UNKNOWN")))
-		return whole(out, len);
+		return header_whole(out, len);
 	if (str_is(word, STR("TCP4")))
 		family = AF_INET;
 	else if (str_is(word, STR("TCP6")))
 		family = AF_INET6;
 	else
-		return bad(out, PROXY_HEADER_ERR_UNHANDLED);
+		return header_bad(out, PROXY_HEADER_ERR_UNHANDLED);
 	if (!more || parse_v1_addresses(family, line, out) < 0)
-		return bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	out->announces = 1;
-	return whole(out, len);
+	return header_whole(out, len);
 }
 
 static enum proxy_header_found
@@ -168,7 +170,7 @@ parse_v1(const char *p, size_t n, struct proxy_header *out)
 	size_t prefix = sizeof(V1_PREFIX) - 1, at = prefix;
 
 	if (memcmp(p, V1_PREFIX, MIN(n, prefix)) != 0)
-		return bad(out, PROXY_HEADER_ERR_OTHER);
+		return header_bad(out, PROXY_HEADER_ERR_OTHER);
 	n = MIN(n, PROXY_HEADER_V1_MAX);
 	while (at < n && p[at] != '\r' && p[at] != '\n')
 		at++;
@@ -176,7 +178,7 @@ parse_v1(const char *p, size_t n, struct proxy_header *out)
 		return parse_v1_line((struct str){ p + prefix, at - prefix }, at + 2, out);
 	/* Another end of a line, or no room for CRLF any more. */
 	if (at + 1 < n || (at < n && p[at] == '\n') || at + 2 > PROXY_HEADER_V1_MAX)
-		return bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	return PROXY_HEADER_MORE;
 }
 
@@ -260,15 +262,15 @@ parse_v2_body(const unsigned char *p, size_t len, struct proxy_header *out)
 {
 	unsigned int family = p[V2_FAMILY_PROTOCOL] >> 4, protocol = p[V2_FAMILY_PROTOCOL] & 15;
 
-	/* Of LOCAL the whole block is to be discarded; without a family nobody knows where its
+	/* Of LOCAL the whole block is to be discarded; without a family it is unknown where its
 	 * addresses end. */
 	if (p[V2_VERSION_COMMAND] == V2_LOCAL || family == FAMILY_UNSPEC)
-		return whole(out, len);
+		return header_whole(out, len);
 	if (check_tlvs(p, V2_ADDRESSES + (size_t)address_bytes(family), len) < 0)
-		return bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	if (protocol == PROTOCOL_STREAM && family != FAMILY_UNIX)
 		take_v2_addresses(p + V2_ADDRESSES, family, out);
-	return whole(out, len);
+	return header_whole(out, len);
 }
 
 static enum proxy_header_found
@@ -278,21 +280,21 @@ parse_v2(const unsigned char *p, size_t n, size_t max, struct proxy_header *out)
 	size_t len;
 
 	if (memcmp(p, v2_signature, MIN(n, sizeof(v2_signature))) != 0)
-		return bad(out, PROXY_HEADER_ERR_OTHER);
+		return header_bad(out, PROXY_HEADER_ERR_OTHER);
 	if (n > V2_VERSION_COMMAND && p[V2_VERSION_COMMAND] >> 4 != V2_LOCAL >> 4)
-		return bad(out, PROXY_HEADER_ERR_OTHER);
+		return header_bad(out, PROXY_HEADER_ERR_OTHER);
 	if (n > V2_VERSION_COMMAND && p[V2_VERSION_COMMAND] > V2_PROXY)
-		return bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	if (n > V2_FAMILY_PROTOCOL && p[V2_VERSION_COMMAND] == V2_PROXY) {
 		bytes = address_bytes(p[V2_FAMILY_PROTOCOL] >> 4);
 		if (bytes < 0 || (p[V2_FAMILY_PROTOCOL] & 15) > PROTOCOL_DGRAM)
-			return bad(out, PROXY_HEADER_ERR_INVALID);
+			return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	}
 	if (n < V2_ADDRESSES)
 		return PROXY_HEADER_MORE;
 	len = V2_ADDRESSES + get16(p + V2_LENGTH);
 	if (len < V2_ADDRESSES + (size_t)bytes || len > MIN(max, PROXY_HEADER_MAX))
-		return bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	return n < len ? PROXY_HEADER_MORE : parse_v2_body(p, len, out);
 }
 

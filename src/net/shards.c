@@ -1,3 +1,5 @@
+/* Copies of a listener for several workers, made at start. Each share of workers has one socket,
+ * which the first copy of the share owns. */
 #include "net/shards.h"
 
 #include "base/err.h"

@@ -1,3 +1,4 @@
+/* Closing without a word to the peer (manual, silent-drop), on the connection's worker. */
 #include "net/silent_drop.h"
 
 #include <netinet/in.h>
@@ -6,7 +7,7 @@
 #include "net/conn.h"
 
 static long
-set(struct sys *sys, int fd, int level, int opt)
+set_option(struct sys *sys, int fd, int level, int opt)
 {
 	int one = 1;
 
@@ -16,12 +17,12 @@ set(struct sys *sys, int fd, int level, int opt)
 void
 silent_drop_on_close(struct sys *sys, int fd)
 {
-	if (set(sys, fd, IPPROTO_TCP, TCP_REPAIR) >= 0)
+	if (set_option(sys, fd, IPPROTO_TCP, TCP_REPAIR) >= 0)
 		return;
 	/* An IPv6 socket may carry IPv4: both, and one of them may fail. */
-	(void)set(sys, fd, IPPROTO_IP, IP_TTL);
-	(void)set(sys, fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS);
-	/* One packet, which nobody sends again. */
+	(void)set_option(sys, fd, IPPROTO_IP, IP_TTL);
+	(void)set_option(sys, fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS);
+	/* One packet, which is not sent again. */
 	conn_fd_reset_on_close(sys, fd);
 }
 

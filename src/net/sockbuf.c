@@ -1,3 +1,4 @@
+/* Socket buffer sizes, for any worker: sets only what was configured. */
 #define _GNU_SOURCE
 #include "net/sockbuf.h"
 
@@ -25,7 +26,7 @@ value_of(const struct sockbuf *b, const struct row *r)
 }
 
 static int
-applies(const struct sockbuf *b, const struct row *r, int family)
+row_applies(const struct sockbuf *b, const struct row *r, int family)
 {
 	return value_of(b, r) && (family != AF_UNIX || r->on_unix);
 }
@@ -37,7 +38,7 @@ sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const 
 		int v = value_of(b, &rows[i]);
 		long r;
 
-		if (!applies(b, &rows[i], family))
+		if (!row_applies(b, &rows[i], family))
 			continue;
 		*what = rows[i].name;
 		r = sys_setsockopt(sys, fd, rows[i].level, rows[i].opt, &v, sizeof(v));

@@ -1,3 +1,5 @@
+/* Bytes between a socket and a pipe, on the connection's worker. A pipe is filled only when it is
+ * empty, so that EAGAIN can only be about the socket. */
 #define _GNU_SOURCE
 #include "net/splice.h"
 
@@ -20,8 +22,8 @@ is_refusal(long r)
 
 /*
  * Before urgent data splice() says EAGAIN for ever, and zero once a FIN has come behind it, with
- * bytes unread: a cut stream that looks whole. So those who know of urgent data, and those who do
- * not hear of it, leave the word to recv(), which also tells an error from an end.
+ * bytes unread: a cut stream that looks whole. So where there is urgent data, or the poller does
+ * not report it, recv() decides, which also tells an error from an end.
  */
 static int
 is_trusted(const struct conn *c)

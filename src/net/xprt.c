@@ -146,7 +146,7 @@ conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *pu
 	if (r == IO_OK)
 		r = c->xprt->ops->send(c, buf, len, more && conn_can(c, XPRT_MORE), put);
 	if (r == IO_EOF) {
-		/* Nobody is there who would take it. */
+		/* The peer has ended: it takes no more. */
 		conn_failed(c, -EPIPE);
 		r = IO_ERR;
 	}

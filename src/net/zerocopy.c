@@ -1,3 +1,5 @@
+/* Sends that the kernel does not copy, on the connection's worker. A buffer is not reused before
+ * the kernel has acknowledged every send from it, or its pages were given up. */
 #define _GNU_SOURCE
 #include "net/zerocopy.h"
 
@@ -96,7 +98,7 @@ free_pin(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 }
 
 static void
-land(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
+pin_landed(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 {
 	list_remove(&pin->link);
 	pin->flying = 0;
@@ -113,7 +115,7 @@ release_acked(struct zerocopy_pool *zp, struct zerocopy *z)
 
 		if (!is_acked(z, pin->last))
 			return;
-		land(zp, pin);
+		pin_landed(zp, pin);
 	}
 }
 
@@ -127,7 +129,7 @@ union control {
 
 /* 1 when it was an answer of ours. */
 static int
-take(struct zerocopy_pool *zp, struct conn *c, struct msghdr *m)
+take_answer(struct zerocopy_pool *zp, struct conn *c, struct msghdr *m)
 {
 	const struct cmsghdr *h = CMSG_FIRSTHDR(m);
 	struct sock_extended_err e;
@@ -167,7 +169,7 @@ zerocopy_reap(struct zerocopy_pool *zp, struct conn *c)
 		}
 		n = sys_recvmmsg(zp->sys, c->fd, v, BATCH, MSG_ERRQUEUE | MSG_DONTWAIT);
 		for (long i = 0; i < n; i++)
-			answers += (unsigned int)take(zp, c, &v[i].msg_hdr);
+			answers += (unsigned int)take_answer(zp, c, &v[i].msg_hdr);
 	} while (n == BATCH);
 	if (!answers)
 		return 0;
@@ -181,7 +183,7 @@ zerocopy_reap(struct zerocopy_pool *zp, struct conn *c)
 
 /* The state to send with, or NULL: copy. */
 static struct zerocopy *
-ready(struct zerocopy_pool *zp, struct conn *c, size_t len)
+state_for_send(struct zerocopy_pool *zp, struct conn *c, size_t len)
 {
 	struct zerocopy *z = c->zerocopy;
 
@@ -221,7 +223,7 @@ pin_of(struct zerocopy_pool *zp, struct zerocopy_pin *pin, char *buf)
 
 /* A send from it has succeeded: it is the last in the list now. */
 static void
-fly(struct zerocopy_pool *zp, struct zerocopy *z, struct zerocopy_pin *pin)
+pin_sent(struct zerocopy_pool *zp, struct zerocopy *z, struct zerocopy_pin *pin)
 {
 	if (!pin->flying)
 		counter_add(&zp->pinned, zp->bufs->size);
@@ -235,7 +237,7 @@ enum io_result
 zerocopy_send(struct zerocopy_pool *zp, struct conn *c, struct zerocopy_pin **pin, char *buf,
 	const char *p, size_t len, int more, size_t *put)
 {
-	struct zerocopy *z = ready(zp, c, len);
+	struct zerocopy *z = state_for_send(zp, c, len);
 	struct zerocopy_pin *use = z ? pin_of(zp, *pin, buf) : NULL;
 	enum io_result r;
 	int in_place;
@@ -245,7 +247,7 @@ zerocopy_send(struct zerocopy_pool *zp, struct conn *c, struct zerocopy_pin **pi
 	r = conn_send_in_place(c, p, len, more, put, &in_place);
 	if (r == IO_OK && in_place) {
 		counter_add(&zp->bytes, *put);
-		fly(zp, z, use);
+		pin_sent(zp, z, use);
 		*pin = use;
 		return r;
 	}
@@ -275,12 +277,12 @@ zerocopy_release(struct zerocopy_pool *zp, struct zerocopy_pin **pin, char *buf)
 		free_pin(zp, was);
 }
 
-/* The kernel may send from it for as long as it likes, and nobody will tell. */
+/* The kernel may send from it for as long as it likes, and does not say until when. */
 static void
 give_up(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 {
 	if (sys_madvise(zp->sys, pin->buf, zp->bufs->size, MADV_DONTNEED) >= 0) {
-		land(zp, pin);
+		pin_landed(zp, pin);
 		return;
 	}
 	list_remove(&pin->link);
