@@ -39,7 +39,7 @@ struct log_target *log_target_get(struct log_sink *k, const struct log_dest *d);
 /* Opens it before there is anything to send. What fails is tried again with the first message. */
 void log_target_open(struct log_sink *k, struct log_target *t);
 /* Did it fail so recently that it is not worth a try? */
-int log_target_is_resting(struct log_target *t, uint64_t now_ns);
+int log_target_is_resting(const struct log_target *t, uint64_t now_ns);
 /* Sends its pending records out of the sink's memory. */
 void log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns);
 /* Closes what was opened, restores the flags of what was not. */

@@ -127,7 +127,7 @@ unsigned int loop_seen(const struct loop *l, int fd);
  * of it, until its owner has looked and says that it is one.
  */
 void loop_err_queue(struct loop *l, int fd);
-void loop_is_error(struct loop *l, int fd);
+void loop_note_error(struct loop *l, int fd);
 /* Bytes or a state moved: the fd is not spinning. */
 void loop_progress(struct loop *l, int fd);
 /* Interest and registration of one fd, for show fd: 0, or -ERR_UNKNOWN when not in the table. */

@@ -44,12 +44,10 @@ log_target_get(struct log_sink *k, const struct log_dest *d)
 }
 
 int
-log_target_is_resting(struct log_target *t, uint64_t now_ns)
+log_target_is_resting(const struct log_target *t, uint64_t now_ns)
 {
 	/* The wall clock can be set back: never rest longer than one period from now. */
-	if (t->rest_until_ns <= now_ns || t->rest_until_ns - now_ns > LOG_REST_MS * 1000000u)
-		t->rest_until_ns = 0;
-	return t->rest_until_ns != 0;
+	return t->rest_until_ns > now_ns && t->rest_until_ns - now_ns <= LOG_REST_MS * 1000000u;
 }
 
 /* It failed with r, a negative errno. */
@@ -267,15 +265,18 @@ log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 {
 	struct iovec iov[LOG_BATCH];
 	size_t pos = 0;
-	int rc = 0, r;
+	int rc = 0;
 
 	if (t->pending == 0 && t->tail_len == 0)
 		return;
 	if (log_target_is_resting(t, now_ns)) {
 		rc = -1;
-	} else if ((r = target_open(k->sys, t)) < 0) {
-		target_rest(k, t, now_ns, r);
-		rc = -1;
+	} else {
+		/* The clock may come to that time again. */
+		t->rest_until_ns = 0;
+		rc = target_open(k->sys, t);
+		if (rc < 0)
+			target_rest(k, t, now_ns, rc);
 	}
 	while (rc == 0 && (t->pending > 0 || t->tail_len > 0)) {
 		unsigned int first = t->tail_len > 0, n;

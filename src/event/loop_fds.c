@@ -157,7 +157,7 @@ loop_err_queue(struct loop *l, int fd)
 }
 
 void
-loop_is_error(struct loop *l, int fd)
+loop_note_error(struct loop *l, int fd)
 {
 	slot_of(l, fd)->seen |= EV_ERR;
 	loop_presume_ready(l, fd, DIR_R);

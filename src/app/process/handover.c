@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "base/atomic.h"
 #include "event/mailbox.h"
 #include "net/listener.h"
 #include "net/shards.h"
@@ -39,7 +40,7 @@ next_in_turn(struct listener *ln)
 {
 	struct listener_group *g = ln->group;
 
-	return g->of[__atomic_fetch_add(&g->next, 1, __ATOMIC_RELAXED) % g->n];
+	return g->of[(atomic_add(&g->next, 1u) - 1) % g->n];
 }
 
 /* On the taker's thread. */

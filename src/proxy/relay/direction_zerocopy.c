@@ -62,7 +62,7 @@ direction_take_zc_completions(struct session *s, int side, uint32_t ev)
 	/* There may be both; a connection whose ends have both sent FIN hangs up without one. */
 	if ((answers && !(ev & EV_HUP)) || !conn_take_error(c))
 		return ev & ~EV_ERR;
-	loop_is_error(c->loop, c->fd);
+	loop_note_error(c->loop, c->fd);
 	return ev | EV_RW | DIRECTION_EV_TAKEN;
 }
 

@@ -168,7 +168,7 @@ an_answer_is_no_error(void **st)
 	assert_int_equal(rig.last_ev, EV_ERR);
 	assert_int_equal(loop_seen(rig.l, p[1]), 0);
 	assert_false(loop_is_ready(rig.l, p[1], DIR_R));
-	loop_is_error(rig.l, p[1]);
+	loop_note_error(rig.l, p[1]);
 	assert_int_equal(loop_seen(rig.l, p[1]), EV_ERR);
 	assert_true(loop_is_ready(rig.l, p[1], DIR_R));
 	loop_detach(rig.l, p[1]);

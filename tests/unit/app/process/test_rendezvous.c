@@ -11,6 +11,7 @@
 
 #include "app/admin/totals.h"
 #include "unit/app/bench.h"
+#include "base/atomic.h"
 #include "event/mailbox.h"
 
 static void
@@ -124,7 +125,7 @@ on_mail(void *worker, struct mail *m)
 {
 	(void)worker;
 	(void)m;
-	(void)__atomic_add_fetch(&ran, 1, __ATOMIC_RELAXED);
+	(void)atomic_add(&ran, 1u);
 }
 
 /* A mailbox that is full when the call comes does not keep it away, and nothing of it is lost. */
@@ -145,9 +146,9 @@ comes_through_a_full_mailbox(void **state)
 	rendezvous_begin(&proc);
 	assert_int_equal(proc.meet.arrived, 1);
 	rendezvous_end(&proc);
-	for (int i = 0; i < 3000 && __atomic_load_n(&ran, __ATOMIC_RELAXED) < sent; i++)
+	for (int i = 0; i < 3000 && atomic_read(&ran) < sent; i++)
 		rest(1);
-	assert_int_equal(__atomic_load_n(&ran, __ATOMIC_RELAXED), sent);
+	assert_int_equal(atomic_read(&ran), sent);
 	stop();
 }
 
