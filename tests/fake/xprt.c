@@ -446,7 +446,8 @@ fake_wire_send(struct fake_wire *w, struct fake_sock *s, const void *buf, size_t
 	size_t n = MIN(len, (size_t)FAKE_RECORD);
 
 	if (!fake_wire_flush(w, s) || !w->is_up)
-		return fake_peer_poll(s) & (EPOLLERR | EPOLLHUP) ? -EPIPE : -EAGAIN;
+		return w->is_cut || (fake_peer_poll(s) & (EPOLLERR | EPOLLHUP)) ? -EPIPE
+										: -EAGAIN;
 	if (w->update_every && ++w->sent % w->update_every == 0)
 		add_record(&w->rec, 'U', "", 0);
 	add_record(&w->rec, 'D', buf, n);
@@ -475,6 +476,7 @@ fake_wire_recv(struct fake_wire *w, struct fake_sock *s, void *buf, size_t len)
 			continue;
 		}
 		r = fake_peer_recv(s, rec->in + rec->n_in, sizeof(rec->in) - rec->n_in);
+		w->is_cut |= r == 0;
 		if (r <= 0)
 			return r == 0 ? -EPROTO : r;
 		rec->n_in += (size_t)r;

@@ -51,6 +51,7 @@ struct fake_wire {
 	struct fake_records rec;
 	int is_client, is_up;
 	int said_hello, said_end, heard_end;
+	int is_cut; /* a FIN came before the end */
 	unsigned int update_every; /* so many records later the other side has to answer */
 	unsigned int sent;
 };

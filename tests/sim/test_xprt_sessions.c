@@ -7,7 +7,10 @@
 
 #include <stdio.h>
 
+#include <errno.h>
+
 #include "proxy/relay/direction.h"
+#include "sim/faults.h"
 
 /* What a transport is like. */
 static const struct fake_script ways[] = {
@@ -217,6 +220,88 @@ the_dialogues_hold_on_plain_sockets(void **st)
 	http_play_all(http, ARRAY_LEN(http));
 }
 
+/* --- with a call or an allocation that fails --- */
+
+#define CHOICES_MAX 8
+
+/* One connection with a fault: 0 when there was no such call or allocation any more. */
+static int
+play_fault(const struct world_config *cfg, const struct step *client, const struct step *origin,
+	const char *terms, uint64_t call, unsigned int choice, uint64_t alloc)
+{
+	struct world_config c = *cfg;
+	uint64_t before;
+	int failed, harmless;
+
+	choose(&c, 0, 3, 2);
+	client_side.ask_every = server_side.ask_every = 2;
+	rig_open(&c, origin);
+	before = fake_calls(w.k);
+	if (call)
+		fake_torture(w.k, before + call, choice);
+	faults_set(alloc);
+	w.mem_faults = 1;
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	failed = call ? fake_failed_call(w.k) != SYS_CALLS : faults_counted() >= alloc;
+	harmless = call && failed && fake_failed_call(w.k) != SYS_CALL_connect &&
+		(fake_failed_errno(w.k) == EAGAIN || fake_failed_errno(w.k) == EINTR);
+	fake_fail(w.k, FAKE_ANY_CALL, 0, 0);
+	faults_set(0);
+	w.non_strict = failed && !harmless;
+	if ((!failed || harmless) && strcmp(rig_terms(), terms) != 0)
+		fail_msg("call %u, choice %u: ends are %s", (unsigned int)call, choice,
+			rig_terms());
+	if (world_close(&w) < 0)
+		fail_msg("call %u, choice %u, allocation %u: %s", (unsigned int)call, choice,
+			(unsigned int)alloc, w.why);
+	check_scripts();
+	return failed;
+}
+
+static void
+play_faults(const struct world_config *cfg, const struct step *client, const struct step *origin,
+	const char *terms)
+{
+	unsigned int choice = 0;
+	uint64_t call = 1, alloc = 1;
+
+	for (; call < 1000; call++) {
+		for (choice = 0; choice < CHOICES_MAX; choice++)
+			if (!play_fault(cfg, client, origin, terms, call, choice, 0))
+				break;
+		if (!choice)
+			break;
+	}
+	while (alloc < 1000 && play_fault(cfg, client, origin, terms, 0, 0, alloc))
+		alloc++;
+	/* So many happen, and no more. */
+	assert_in_range(call, 20, 999);
+	assert_in_range(alloc, 2, 999);
+}
+
+/* Nothing crashes, hangs or leaks, and no byte is wrong, whatever fails. */
+static void
+faults_are_survived_over_transports(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(tcp); i++) {
+		struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
+					    .bufsize = 2048 };
+
+		if (!tcp[i].crosses && tcp[i].terms[0] == '-')
+			play_faults(&cfg, tcp[i].client, tcp[i].origin, tcp[i].terms);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(http); i++) {
+		struct world_config cfg = http[i].cfg;
+
+		cfg.http = 1;
+		if (!http[i].reuses)
+			cfg.persistence = HTTP_SERVER_CLOSE;
+		play_faults(&cfg, http[i].client, http[i].origin, http[i].terms);
+	}
+}
+
 /* --- without a buffer --- */
 
 /* Where a plain socket is peeked at, a session with a transport waits for a buffer. */
@@ -284,6 +369,7 @@ main(void)
 		cmocka_unit_test(the_dialogues_hold_on_plain_sockets),
 		cmocka_unit_test(bytes_are_forwarded_over_transports),
 		cmocka_unit_test(requests_are_served_over_transports),
+		cmocka_unit_test(faults_are_survived_over_transports),
 		cmocka_unit_test(it_waits_for_a_buffer),
 		cmocka_unit_test(a_transport_that_cannot_be_made_ends_the_connection),
 	};
