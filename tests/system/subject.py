@@ -39,6 +39,11 @@ class Proxy:
     def sessions(self):
         return int(self.info()["CurrConns"])
 
+    def frontend(self, column):
+        """What show stat has there of the listener: unlike show info, without connections of the admin socket."""
+        head, row = self.admin("show stat l 1 -1").strip().split("\n")
+        return row.split(",")[head[2:].split(",").index(column)]
+
     def settle(self, limit=10):
         """No session left and the descriptors back where they were: after every test."""
         assert wait_for(lambda: self.sessions == 0, limit), self.admin("show sess")

@@ -206,7 +206,7 @@ def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
             r.sock.close()
     p.settle()
     info = p.info()
-    assert int(info["CumConns"]) == READERS + 1
+    assert int(p.frontend("conn_tot")) == READERS + 1
     assert info["Fsm_bugs"] == "0"
     # Nothing is out of memory: there was a bound, and it was waited for.
     assert info["PoolFailed"] == "0"
