@@ -35,11 +35,12 @@ stat_of(const struct session *s, const struct proxy *p)
 	return p ? &p->shard[s->engine->index].be : NULL;
 }
 
-/* Before it is connected, or has given up, it may get another one. */
+/* Before it is connected, or has given up, it may get another one. While it waits in a queue, srv
+ * is for whoever holds the backend's lock. */
 static int
 has_its_server(const struct session *s)
 {
-	return s->srv && !s->waits && (s->connected_ms || s->state == SESSION_CLOSED ||
+	return !s->waits && s->srv && (s->connected_ms || s->state == SESSION_CLOSED ||
 		(s->txn && s->txn->local));
 }
 

@@ -193,19 +193,18 @@ sort(struct userlist *l)
 	return 0;
 }
 
-/* Said once in his line and once in the group's, it is the same. */
+/* The array doubles when it is full, which it is at each power of two. */
 static int
 join(struct user *u, const struct user_group *g)
 {
-	const struct user_group **grown;
+	if ((u->n_groups & (u->n_groups - 1)) == 0) {
+		const struct user_group **grown = mem_resize(u->group,
+			u->n_groups ? 2 * (size_t)u->n_groups : 1, sizeof(struct user_group *));
 
-	for (unsigned int i = 0; i < u->n_groups; i++)
-		if (u->group[i] == g)
-			return 0;
-	grown = mem_resize(u->group, u->n_groups + 1, sizeof(struct user_group *));
-	if (!grown)
-		return -ERR_NOMEM;
-	u->group = grown;
+		if (!grown)
+			return -ERR_NOMEM;
+		u->group = grown;
+	}
 	u->group[u->n_groups++] = g;
 	return 0;
 }
@@ -229,6 +228,29 @@ resolve(const struct userlist *l, const struct user_tie *t, struct cfg_diag *d)
 	return -ERR_UNKNOWN;
 }
 
+static int
+compare_groups(const void *a, const void *b)
+{
+	const struct user_group *const *g = a, *const *h = b;
+
+	return strcmp((*g)->name, (*h)->name);
+}
+
+/* A group may be named in the user's line and in its own. */
+static void
+drop_double_groups(struct user *u)
+{
+	unsigned int kept = 0;
+
+	if (u->n_groups < 2)
+		return;
+	qsort(u->group, u->n_groups, sizeof(struct user_group *), compare_groups);
+	for (unsigned int i = 1; i < u->n_groups; i++)
+		if (u->group[i] != u->group[kept])
+			u->group[++kept] = u->group[i];
+	u->n_groups = kept + 1;
+}
+
 int
 userlist_finish(struct userlist *l, struct cfg_diag *d)
 {
@@ -243,6 +265,9 @@ userlist_finish(struct userlist *l, struct cfg_diag *d)
 		if (r == -ERR_NOMEM)
 			rc = r;
 		free_tie(t);
+	}
+	list_each(it, &l->users) {
+		drop_double_groups(list_entry(it, struct user, link));
 	}
 	if (rc == -ERR_NOMEM)
 		cfg_diag_add(d, CFG_ALERT, NULL, "userlist '%s': %s.", l->name, err_text(rc));

@@ -23,11 +23,17 @@ rest(int ms)
 }
 
 static void
+start_workers(void)
+{
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+}
+
+static void
 start(const char *global)
 {
 	assert_int_equal(bench_open(global, ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	start_workers();
 }
 
 static void
@@ -152,13 +158,14 @@ comes_through_a_full_mailbox(void **state)
 	stop();
 }
 
-static struct sys_ops without_events;
+static int epoll_fails;
+static const struct sys_ops *kernel;
+static struct sys_ops failing;
 
 static long
-no_events(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
+wait_or_fail(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
 {
-	(void)ctx, (void)ep, (void)ev, (void)n, (void)ms;
-	return -EBADF;
+	return atomic_read(&epoll_fails) ? -EBADF : kernel->epoll_wait(ctx, ep, ev, n, ms);
 }
 
 /* A worker that has failed says so to the first, whose mailbox is full, while the first one waits
@@ -170,12 +177,15 @@ one_that_has_failed_holds_nobody_up(void **state)
 	struct worker *other;
 
 	(void)state;
-	start("nbthread 2");
+	assert_int_equal(bench_open("nbthread 2", ""), 0);
 	other = &proc.workers[1];
-	without_events = *other->own_sys.ops;
-	without_events.epoll_wait = no_events;
+	kernel = other->own_sys.ops;
+	failing = *kernel;
+	failing.epoll_wait = wait_or_fail;
+	other->own_sys.ops = &failing;
+	start_workers();
 	rendezvous_begin(&proc);
-	other->own_sys.ops = &without_events;
+	atomic_write(&epoll_fails, 1);
 	while (mailbox_post(other->mailbox, w->mailbox, &m) == 0)
 		;
 	rendezvous_end(&proc);

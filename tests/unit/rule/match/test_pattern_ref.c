@@ -334,7 +334,7 @@ static void
 in_parts(void **state)
 {
 	struct pattern_change ch;
-	char key[8];
+	char key[16];
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
