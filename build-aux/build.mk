@@ -26,7 +26,7 @@ SYSLIBS = $(LIBS) -pthread
 
 # --- what there is ---------------------------------------------------------------------------------------
 O := $(B)/obj
-MAIN := src/app/process/main.c
+MAIN := src/app/main/main.c
 LIB_SRC := $(filter-out $(MAIN),$(sort $(wildcard src/*/*.c src/*/*/*.c)))
 FAKE_SRC := $(sort $(wildcard tests/fake/*.c))
 SIM_SRC := $(filter-out tests/sim/test_%,$(sort $(wildcard tests/sim/*.c)))

@@ -93,6 +93,7 @@ open_scene(int level)
 	b = list_first(&c.cfg.global.admin_binds, struct bind_conf, link);
 	b->level = (enum bind_level)level;
 	check(process_init(&c.proc, &c.sys, &c.cfg, &c.report, &c.nobody) == 0);
+	c.proc.service = &admin_service;
 	c.proc.limits = (struct limits){ .maxconn = 16, .fds = 64, .table = 64 };
 	check(process_bind(&c.proc) == 0 && process_start(&c.proc) == 0);
 	(void)fake_origin(c.k, ORIGIN_PORT, 16);

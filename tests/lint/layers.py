@@ -33,9 +33,10 @@ INSIDE = {
         'session': ('http1', 'log', 'sample', 'backend', 'relay', 'model'),
     },
     'app': {
-        'admin': (),
-        'config': ('admin',),
-        'process': ('config', 'admin'),
+        'config': (),
+        'process': ('config',),
+        'admin': ('process', 'config'),
+        'main': ('admin', 'process', 'config'),
     },
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "event/poller.h"
 #include "net/bind_conf.h"
+#include "proxy/backend/balance.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"

@@ -5,15 +5,10 @@
 #ifndef TACIT_APP_ADMIN_ADMIN_H
 #define TACIT_APP_ADMIN_ADMIN_H
 
-#include "base/compiler.h"
-
 struct admin;
-struct worker;
+struct process_service;
 
-/* Takes over the accepting of all admin listeners of the process. NULL when memory is out. */
-struct admin *admin_new(struct worker *w) must_check;
-/* Closes its connections; the listeners are the process's. */
-void admin_free(struct admin **a);
+extern const struct process_service admin_service;
 /* Connections open now. */
 unsigned int admin_conns(const struct admin *a);
 

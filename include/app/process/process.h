@@ -35,6 +35,14 @@ enum process_state {
 
 struct admin;
 
+/* What serves the stats sockets: app/admin/admin.h. */
+struct process_service {
+	/* Takes over the accepting of all admin listeners. NULL when memory is out. */
+	struct admin *(*open)(struct worker *w);
+	/* Closes its connections; the listeners are the process's. */
+	void (*close)(struct admin **a);
+};
+
 struct process {
 	enum process_state state;
 	struct sys *sys;           /* its ledger is the first worker's */
@@ -50,6 +58,7 @@ struct process {
 	int draining;              /* no new sessions: who has none left tells the first */
 	struct rendezvous meet;
 	struct signals signals;
+	const struct process_service *service; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
 	struct timer status_timer;
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
@@ -67,8 +76,8 @@ struct process {
 };
 
 /*
- * Takes what it shares (sys, cfg, report, notify) from the caller, who sets them first, and makes
- * nothing in the kernel. 0 or -ERR_NOMEM.
+ * The caller owns what is given, which outlives the process. Makes no system call. `service` may be
+ * set afterwards, before process_start(). 0 or -ERR_NOMEM.
  */
 int process_init(struct process *p, struct sys *sys, struct config *cfg,
 		 const struct report *report, struct notify *notify) must_check;

@@ -3,7 +3,6 @@
 #define TACIT_PROXY_BACKEND_SERVER_CONTROL_H
 
 #include "proxy/model/server.h"
-#include "proxy/backend/server_control.h"
 
 /* Operator's changes. Weights 0..256: 0 or -ERR_RANGE; -ERR_UNSUPPORTED when the algorithm is
  * static

@@ -7,7 +7,6 @@ struct proxies;
 struct proxy;
 
 #include "cfg/registry.h"
-#include "proxy/config/http_cfg.h"
 
 /* ctx->obj is a struct proxy. */
 extern const struct cfg_module http_cfg_module;

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "proxy/http1/persist.h"
 
 struct arena;
 struct session;

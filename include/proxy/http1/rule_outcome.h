@@ -4,6 +4,7 @@
 
 #include "proxy/model/http_txn.h"
 #include "proxy/model/rules.h"
+#include "proxy/sample/eval.h"
 
 /* The head of an answer that rules make: its places are those of a head nobody looks at now. */
 struct http_head *rule_outcome_head(struct session *s);

@@ -5,57 +5,13 @@
 #ifndef TACIT_PROXY_LOG_LOG_CONF_H
 #define TACIT_PROXY_LOG_LOG_CONF_H
 
-#include <stdint.h>
-
 #include "base/compiler.h"
-#include "base/list.h"
 #include "base/log.h"
-#include "cfg/diag.h"
+#include "proxy/model/proxy_log.h"
 
 struct cfg_diag;
 struct proxies;
 struct proxy;
-struct rule_fmt;
-struct rule_vocab;
-
-#define LOG_LINES_MAX 32 /* of one section */
-#define LOG_TAG_MAX 64   /* bytes of a log-tag, and of a host's name */
-
-/* Of `global`. */
-struct log_global {
-	struct list lines;   /* struct log_line */
-	char *tag;           /* log-tag; NULL: the program's name */
-	char *hostname;      /* log-send-hostname; "": this machine's name; NULL: not given */
-};
-
-/* The formats that options name. */
-enum log_preset {
-	LOG_PRESET_NONE,
-	LOG_PRESET_TCP,
-	LOG_PRESET_HTTP,
-	LOG_PRESET_CLF,
-	LOG_PRESET_JSON
-};
-
-/* A format beside that of the lines. */
-struct log_text {
-	char *text;                 /* NULL: there is none */
-	struct cfg_where where;
-	struct rule_fmt *fmt;       /* compiled */
-};
-
-/* Of a proxy, beside its lines (proxy.logs) and options. */
-struct proxy_log {
-	char *tag;                  /* log-tag; NULL: that of the process */
-	enum log_preset preset;     /* option tcplog, httplog: without log-format */
-	char *format_text;          /* log-format; NULL: the preset's */
-	struct cfg_where format_where;
-	struct rule_fmt *format;  /* compiled; NULL: the default line, or that of json */
-	int json;                   /* log_json.h writes it */
-	struct log_text error;      /* error-log-format: of what is no request */
-	struct log_text sd;         /* log-format-sd: structured data of RFC 5424 */
-	uint64_t count;             /* lines written: %lc */
-};
 
 void log_global_init(struct log_global *g);
 void log_global_fini(struct log_global *g);

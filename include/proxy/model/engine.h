@@ -14,7 +14,7 @@
 #include "event/timer.h"
 #include "net/pipe.h"
 #include "net/zerocopy.h"
-#include "proxy/sample/eval.h"
+#include "proxy/model/eval_scratch.h"
 #include "proxy/model/proxy.h"
 #include "rule/sample/var.h"
 

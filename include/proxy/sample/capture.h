@@ -7,56 +7,15 @@
 #ifndef TACIT_PROXY_SAMPLE_CAPTURE_H
 #define TACIT_PROXY_SAMPLE_CAPTURE_H
 
-#include <stdint.h>
-
-#include "base/compiler.h"
 #include "base/str.h"
+#include "proxy/model/capture_conf.h"
 
 struct engine;
 struct http_head;
 struct proxy;
 struct session;
 
-#define CAPTURES_MAX 256           /* slots of one kind */
-#define CAPTURE_LEN_MAX 65535      /* bytes of one */
-#define CAPTURE_ROOM_MAX (1 << 20) /* bytes of all of a frontend */
-/* Bytes of a cookie, unless tune.http.cookielen says more. */
-#define CAPTURE_COOKIE_MAX 63
-
-enum capture_kind {
-	CAPTURE_REQUEST,
-	CAPTURE_RESPONSE,
-	CAPTURE_COOKIE,   /* 0: of the request, 1: of the response */
-	CAPTURE_ID,       /* 0: the unique id */
-	CAPTURE_KINDS
-};
-
-struct capture_slot {
-	char *name;       /* of the field, or how the cookie begins; NULL: rules fill it */
-	uint32_t max;
-	uint32_t nth, at; /* among all, and where its bytes are: capture_conf_finish() */
-};
-
-/* Of a frontend. */
-struct capture_conf {
-	struct capture_slot *slot[CAPTURE_KINDS];
-	unsigned int n[CAPTURE_KINDS];
-	size_t size;      /* of one struct captures; 0: there are no slots */
-};
-
 struct captures;
-
-/*
- * One more slot, with a copy of the name: its number in *out. 0, -ERR_FULL: one of the bounds
- * above, -ERR_NOMEM.
- */
-int capture_add(struct capture_conf *c, enum capture_kind kind, const char *name, unsigned int max,
-	unsigned int *out) must_check;
-/* None of that kind. */
-void capture_forget(struct capture_conf *c, enum capture_kind kind);
-/* No slot will follow. */
-void capture_conf_finish(struct capture_conf *c);
-void capture_conf_fini(struct capture_conf *c);
 
 /* The pool, of objects of so many bytes: the most that a frontend needs. Nothing is captured
  * before. Of an engine without sessions, before memory_bound(). */

@@ -7,28 +7,14 @@
 
 #include <stdint.h>
 
-#include "base/compiler.h"
-#include "base/random.h"
-#include "base/wall.h"
+#include "proxy/model/eval_scratch.h"
 #include "rule/sample/sample.h"
 
 struct http_txn;
 struct log_ident;
-struct regex_work;
 struct session;
 struct sys;
-
-/* Of a worker. */
-struct eval_scratch {
-	struct arena arena;
-	struct regex_work *regex;
-	struct wall wall;            /* the date of what was looked at last */
-	struct random_source random;
-};
-
-/* bytes: of the texts of one evaluation. sys: the worker's. 0 or -ERR_NOMEM. */
-int eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys) must_check;
-void eval_scratch_fini(struct eval_scratch *r);
+struct wall;
 
 /* What an alias needs besides its session. */
 struct log_context {

@@ -7,25 +7,14 @@
 
 #include "base/compiler.h"
 #include "base/str.h"
-#include "cfg/diag.h"
-#include "rule/sample/fmt.h"
+#include "proxy/model/unique_id_conf.h"
 
 struct arena;
+struct cfg_diag;
 struct http_head;
 struct proxy;
 struct proxies;
 struct session;
-
-#define UNIQUE_ID_MAX 127 /* bytes of one: the rest is cut */
-
-/* Of a frontend. */
-struct unique_id_conf {
-	char *text;              /* unique-id-format; NULL: there are none */
-	struct cfg_where where;
-	struct rule_fmt *fmt;    /* compiled */
-	char *header;            /* unique-id-header; NULL: servers are not told */
-	struct cfg_where header_where;
-};
 
 void unique_id_conf_fini(struct unique_id_conf *c);
 /* Takes over what defaults give. 0 or -ERR_NOMEM. */

@@ -364,8 +364,8 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	settle(c);
 }
 
-struct admin *
-admin_new(struct worker *w)
+static struct admin *
+open_service(struct worker *w)
 {
 	struct admin *a = mem_zalloc(sizeof(*a));
 
@@ -386,8 +386,8 @@ admin_new(struct worker *w)
 	return a;
 }
 
-void
-admin_free(struct admin **ap)
+static void
+close_service(struct admin **ap)
 {
 	struct admin *a = *ap;
 
@@ -411,3 +411,5 @@ admin_conns(const struct admin *a)
 {
 	return a->n;
 }
+
+const struct process_service admin_service = { .open = open_service, .close = close_service };

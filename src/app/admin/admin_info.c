@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
-#include "app/admin/totals.h"
+#include "app/process/totals.h"
 #include "app/config/version.h"
 
 static void

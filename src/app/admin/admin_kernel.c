@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
-#include "app/admin/totals.h"
+#include "app/process/totals.h"
 #include "base/counter.h"
 #include "base/mem.h"
 #include "cfg/value.h"

@@ -5,6 +5,7 @@
 #include "app/admin/stat_row.h"
 #include "base/atomic.h"
 #include "cfg/value.h"
+#include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 
 /* Rows: the filter's bits, and 9.1's numbers. */

@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "app/admin/admin.h"
-#include "app/admin/totals.h"
+#include "app/process/totals.h"
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "event/mailbox.h"
 #include "net/listener.h"
+#include "proxy/backend/balance.h"
 
 static void
 read_hostname(struct process *p)
@@ -94,8 +94,8 @@ open_own(struct process *p)
 {
 	struct worker *w = process_first(p);
 
-	if (!list_is_empty(&p->cfg->global.admin_binds)) {
-		p->admin = admin_new(w);
+	if (p->service && !list_is_empty(&p->cfg->global.admin_binds)) {
+		p->admin = p->service->open(w);
 		if (!p->admin)
 			return -ERR_NOMEM;
 	}
@@ -252,7 +252,8 @@ process_fini(struct process *p)
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);
 		signals_close(&p->signals);
-		admin_free(&p->admin);
+		if (p->service)
+			p->service->close(&p->admin);
 	}
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		worker_fini(&p->workers[i]);

@@ -15,7 +15,9 @@
 #include "event/mailbox.h"
 #include "event/poller.h"
 #include "net/listener.h"
+#include "proxy/log/log_conf.h"
 #include "proxy/model/memory.h"
+#include "proxy/sample/capture.h"
 #include "proxy/session/session_life.h"
 
 /* Between tries of what nobody says when to try. */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
+#include "proxy/backend/balance.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
 

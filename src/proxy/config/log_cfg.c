@@ -7,6 +7,7 @@
 #include "cfg/ctx.h"
 #include "net/addr.h"
 #include "proxy/config/proxy_cfg.h"
+#include "proxy/log/log_conf.h"
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
 

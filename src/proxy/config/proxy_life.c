@@ -5,8 +5,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/bind_conf.h"
+#include "proxy/backend/balance.h"
 #include "proxy/config/vocab.h"
+#include "proxy/log/log_conf.h"
 #include "proxy/sample/route.h"
+#include "proxy/sample/unique_id.h"
 #include <string.h>
 
 /* Attempts to connect after the first one, unless `retries` says otherwise. */

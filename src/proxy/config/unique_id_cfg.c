@@ -7,6 +7,7 @@
 #include "cfg/ctx.h"
 #include "http/scan.h"
 #include "proxy/model/proxies.h"
+#include "proxy/sample/unique_id.h"
 
 #define SCOPE (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_TXN)
 

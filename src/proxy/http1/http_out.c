@@ -6,6 +6,7 @@
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
 #include "proxy/http1/persist.h"
+#include "proxy/sample/unique_id.h"
 
 /*
  * Fields that a sender may declare to be for its neighbour alone. Those that the message itself or

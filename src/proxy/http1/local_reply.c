@@ -8,6 +8,7 @@
 #include "proxy/model/errors.h"
 #include "proxy/model/memory.h"
 #include "proxy/http1/rule_outcome.h"
+#include "proxy/sample/eval.h"
 
 /* What the answer says of the connection: nothing where the version says it already. */
 static enum http_conn

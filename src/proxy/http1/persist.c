@@ -7,6 +7,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist_cookie.h"
 #include "proxy/model/persist_state.h"
+#include "proxy/sample/eval.h"
 
 /* Of the name of a server that is made; a longer one is nobody's. */
 #define NAME_MAX_BYTES 255

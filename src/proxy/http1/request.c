@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proxy/backend/balance.h"
 #include "proxy/model/termination.h"
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
@@ -11,6 +12,7 @@
 #include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
+#include "proxy/sample/eval.h"
 #include "proxy/sample/route.h"
 #include "proxy/http1/rule_outcome.h"
 

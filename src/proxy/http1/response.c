@@ -16,6 +16,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 #include "proxy/http1/rule_outcome.h"
+#include "proxy/sample/eval.h"
 
 static uint64_t
 now_ms(const struct session *s)

@@ -3,6 +3,7 @@
 #include "proxy/model/termination.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
+#include "proxy/sample/eval.h"
 
 /* Until a request is placed nothing has come of a response, and after that the request is not to be
  * looked at. */

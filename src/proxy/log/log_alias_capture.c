@@ -2,6 +2,7 @@
 #include "proxy/log/log_render.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/sample/unique_id.h"
 
 /* Who sent no request that could be understood has nothing to capture, not even empty slots. */
 static int

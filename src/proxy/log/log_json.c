@@ -8,6 +8,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/sample/http_line.h"
+#include "proxy/sample/unique_id.h"
 #include "proxy/log/log_alias.h"
 #include "rule/sample/fmt.h"
 

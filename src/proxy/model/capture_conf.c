@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "proxy/sample/capture.h"
+#include "proxy/model/capture_conf.h"
 
 static size_t
 bytes_of(const struct capture_conf *c)

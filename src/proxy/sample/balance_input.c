@@ -1,8 +1,10 @@
 /* What the backend of a session hashes: the session is looked at once, before it is balanced. */
 #include <string.h>
 
+#include "proxy/backend/balance.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/proxies.h"
+#include "proxy/sample/eval.h"
 
 static unsigned int
 scope(const struct proxy *be)

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cfg/ctx.h"
 #include "proxy/model/proxies.h"
+#include "proxy/sample/unique_id.h"
 
 static const struct session *
 session_of(const struct sample_ctx *cx)

@@ -2,39 +2,12 @@
 
 #include <string.h>
 
-#include "base/err.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
-#include "rule/sample/regex.h"
 
 /* Who speaks where nobody logs. */
 static const struct log_ident nobody = { .tag = "" };
-
-int
-eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys)
-{
-	memset(r, 0, sizeof(*r));
-	random_init(&r->random, sys);
-	r->arena.p = mem_alloc(bytes);
-	if (!r->arena.p)
-		return -ERR_NOMEM;
-	r->arena.cap = bytes;
-	r->regex = regex_work_new();
-	if (r->regex)
-		return 0;
-	eval_scratch_fini(r);
-	return -ERR_NOMEM;
-}
-
-void
-eval_scratch_fini(struct eval_scratch *r)
-{
-	regex_work_free(&r->regex);
-	mem_free(r->arena.p);
-	memset(r, 0, sizeof(*r));
-}
 
 /* Heads can be looked at from when they are complete until they are written. */
 static void

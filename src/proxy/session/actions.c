@@ -6,6 +6,7 @@
 
 #include "base/counter.h"
 #include "base/log.h"
+#include "proxy/backend/balance.h"
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/derive.h"

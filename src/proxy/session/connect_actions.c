@@ -2,6 +2,7 @@
  * given up. See actions.c. */
 #include "proxy/session/actions.h"
 
+#include "proxy/backend/balance.h"
 #include "proxy/http1/l7_retry.h"
 #include "proxy/http1/response.h"
 #include "proxy/model/termination.h"

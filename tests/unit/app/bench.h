@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "app/admin/admin.h"
 #include "app/config/options.h"
 #include "app/process/process.h"
 #include "files.h"
@@ -71,6 +72,7 @@ bench_open(const char *global, const char *proxy)
 		return -1;
 	if (process_init(&proc, &sys, &cfg, &report, &nobody))
 		return -1;
+	proc.service = &admin_service;
 	w = process_first(&proc);
 	proc.limits = (struct limits){
 		.maxconn = (unsigned int)(cfg.global.maxconn ? cfg.global.maxconn : 16),

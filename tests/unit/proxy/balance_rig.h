@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
 

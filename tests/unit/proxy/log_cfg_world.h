@@ -16,6 +16,7 @@
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "proxy/config/log_cfg.h"
+#include "proxy/log/log_conf.h"
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "app/admin/totals.h"
+#include "app/process/totals.h"
 #include "unit/app/bench.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"

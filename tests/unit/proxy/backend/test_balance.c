@@ -1,3 +1,4 @@
+#include "proxy/backend/balance.h"
 #include "sim/dice.h"
 #include "unit/proxy/balance_rig.h"
 #include "proxy/backend/server_control.h"

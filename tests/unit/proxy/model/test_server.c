@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
 #include "proxy/backend/server_control.h"

@@ -1,6 +1,7 @@
 #include "unit/proxy/world.h"
 
 #include "http/parse.h"
+#include "proxy/backend/balance.h"
 #include "proxy/model/http_txn.h"
 
 #define SERVERS " server s1 127.0.0.1:1\n"

@@ -1,6 +1,7 @@
 /* On the way to a server: retries, redispatches, what is counted of them. */
 #include "unit/proxy/session_rig.h"
 
+#include "proxy/backend/balance.h"
 #include "proxy/session/actions.h"
 #include "proxy/backend/server_control.h"
 

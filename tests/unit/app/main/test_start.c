@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "app/process/start.h"
+#include "app/main/start.h"
 #include "base/compiler.h"
 #include "unit/app/files.h"
 

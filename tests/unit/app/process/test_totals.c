@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "app/admin/totals.h"
+#include "app/process/totals.h"
 #include "unit/app/bench.h"
 
 static void

@@ -1,6 +1,6 @@
 /* What all workers have done together: the sums behind show info and the ledger's report. */
-#ifndef TACIT_APP_ADMIN_TOTALS_H
-#define TACIT_APP_ADMIN_TOTALS_H
+#ifndef TACIT_APP_PROCESS_TOTALS_H
+#define TACIT_APP_PROCESS_TOTALS_H
 
 #include <stdint.h>
 

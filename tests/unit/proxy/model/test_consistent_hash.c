@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "proxy/backend/consistent_hash.h"
+#include "proxy/model/consistent_hash.h"
 
 #define KEYS 20000
 

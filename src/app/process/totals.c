@@ -1,4 +1,4 @@
-#include "app/admin/totals.h"
+#include "app/process/totals.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "app/process/start.h"
+#include "app/main/start.h"
 
 int
 main(int argc, char **argv)

@@ -1,4 +1,4 @@
-#include "proxy/backend/consistent_hash.h"
+#include "proxy/model/consistent_hash.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "app/process/start.h"
+#include "app/main/start.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -6,17 +6,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "app/admin/admin.h"
 #include "app/config/config.h"
+#include "app/config/limits.h"
+#include "app/config/options.h"
+#include "app/config/version.h"
 #include "app/process/daemon.h"
 #include "app/process/ledger_report.h"
-#include "app/config/limits.h"
 #include "app/process/notify.h"
-#include "app/config/options.h"
 #include "app/process/pidfile.h"
 #include "app/process/privileges.h"
-#include "app/admin/totals.h"
-#include "app/config/version.h"
 #include "app/process/process.h"
+#include "app/process/totals.h"
 #include "base/err.h"
 #include "base/sbuf.h"
 #include "cfg/dump.h"
@@ -330,6 +331,7 @@ run(struct start *st)
 		report_msg(&st->report, REPORT_ALERT, "cannot start: %s", err_text(-ERR_NOMEM));
 		return 1;
 	}
+	p->service = &admin_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
 	if (set_limits(st) || set_memory(st)) {
 		process_fini(p);

@@ -1,4 +1,4 @@
-#include "proxy/backend/weighted_rr.h"
+#include "proxy/model/weighted_rr.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* From the command line to the exit code: the order in which everything else is done. */
-#ifndef TACIT_APP_PROCESS_START_H
-#define TACIT_APP_PROCESS_START_H
+#ifndef TACIT_APP_MAIN_START_H
+#define TACIT_APP_MAIN_START_H
 
 #include "base/compiler.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/backend/weighted_rr.h"
+#include "proxy/model/weighted_rr.h"
 #include "sim/dice.h"
 
 #define N_MAX 300

@@ -2,8 +2,8 @@
  * A cycle of slots in which every member has as many as its weight says: who goes through it serves
  * by weight, and who takes the slot that a hash says, modulo its length, has hashed by weight.
  */
-#ifndef TACIT_PROXY_BACKEND_WEIGHTED_RR_H
-#define TACIT_PROXY_BACKEND_WEIGHTED_RR_H
+#ifndef TACIT_PROXY_MODEL_WEIGHTED_RR_H
+#define TACIT_PROXY_MODEL_WEIGHTED_RR_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * joins or leaves takes or gives only its own. All is where HAProxy has it (observed), so that who
  * changes from one to the other finds the clients where they were.
  */
-#ifndef TACIT_PROXY_BACKEND_CONSISTENT_HASH_H
-#define TACIT_PROXY_BACKEND_CONSISTENT_HASH_H
+#ifndef TACIT_PROXY_MODEL_CONSISTENT_HASH_H
+#define TACIT_PROXY_MODEL_CONSISTENT_HASH_H
 
 #include <stdint.h>
 

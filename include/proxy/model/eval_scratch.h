@@ -1,0 +1,27 @@
+/* The memory that a worker evaluates samples, conditions and formats in. Only that worker uses
+ * it. */
+#ifndef TACIT_PROXY_MODEL_EVAL_SCRATCH_H
+#define TACIT_PROXY_MODEL_EVAL_SCRATCH_H
+
+#include <stddef.h>
+
+#include "base/compiler.h"
+#include "base/random.h"
+#include "base/wall.h"
+#include "rule/sample/sample.h"
+
+struct regex_work;
+struct sys;
+
+struct eval_scratch {
+	struct arena arena;
+	struct regex_work *regex;
+	struct wall wall;            /* the date of what was looked at last */
+	struct random_source random;
+};
+
+/* bytes: of the texts of one evaluation. sys: the worker's. 0 or -ERR_NOMEM. */
+int eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys) must_check;
+void eval_scratch_fini(struct eval_scratch *r);
+
+#endif
