@@ -1,8 +1,8 @@
 /*
- * The head of an HTTP/1 message: its start line and its fields, as slices. Nothing is copied: the
- * text lies in the buffer that was parsed, in storage of whoever added a field, or is static,
- * and has to outlive the head. Sans-I/O: no descriptor, no clock, no configuration. (RFC 9110,
- * RFC 9112)
+ * The head of a message as data (RFC 9110, 6): its control data and its fields, as slices. Nothing
+ * is copied: the text lies in the buffer that was parsed, in storage of whoever added a field, or
+ * is static, and has to outlive the head. The bytes of HTTP/1 are read by http/h1_parse.h and
+ * written by http/h1_write.h. Sans-I/O: no descriptor, no clock, no configuration.
  */
 #ifndef TACIT_HTTP_HEAD_H
 #define TACIT_HTTP_HEAD_H
@@ -80,6 +80,11 @@ const char *http_status_reason(unsigned int status);
 int http_name_is_valid(struct str name);
 int http_value_is_valid(struct str value);
 
+/* A Content-Length longer than that is refused, however many of the digits are zeros. */
+#define HTTP_LENGTH_DIGITS 20
+/* A Content-Length: 0, -ERR_SYNTAX for what is not all digits, -ERR_RANGE beyond 2^63 - 1. */
+int http_length_of(struct str value, uint64_t *n) must_check;
+
 /* --- looking --- */
 
 /* The first field of that id (name) from place `from` on that was not dropped: its place, or -1. */
@@ -109,13 +114,12 @@ void http_drop(struct http_head *h, unsigned int place);
 /* Drops all of that name; how many. */
 unsigned int http_drop_all(struct http_head *h, struct str name);
 
-/* --- writing --- */
+/* --- its texts --- */
 
-/* The bytes that http_write() makes, the empty line included. */
-size_t http_size(const struct http_head *h);
-/* Writes the head to out, which has room for http_size() bytes. How many that were. */
-size_t http_write(const struct http_head *h, char *out);
-/* text is what http_write() made of h: its texts are those from now on. */
-void http_move(struct http_head *h, const char *text);
+/*
+ * Copies all texts to out, one behind the other: no more bytes than h1_size() says. They are the
+ * head's from now on, as if they lay at home, where the caller copies them to. How many bytes.
+ */
+size_t http_pack(struct http_head *h, char *out, const char *home);
 
 #endif

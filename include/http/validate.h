@@ -7,8 +7,8 @@
 #ifndef TACIT_HTTP_VALIDATE_H
 #define TACIT_HTTP_VALIDATE_H
 
+#include "http/bad.h"
 #include "http/head.h"
-#include "http/parse.h"
 
 /* Of a field that is not yet one of the head's, to those that are. HTTP_BAD_NONE: nothing. */
 enum http_bad http_validate_field(const struct http_head *h, const struct http_field *f);

@@ -1,4 +1,5 @@
-#include "http/parse.h"
+/* Why messages are refused, in words and as a status. A table. */
+#include "http/bad.h"
 
 #include "base/compiler.h"
 

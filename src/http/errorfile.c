@@ -2,8 +2,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "http/body.h"
-#include "http/parse.h"
+#include "http/h1_body.h"
+#include "http/h1_parse.h"
 
 /*
  * The head of a message with each line ending in CRLF, into out, which has room for twice the text.
@@ -40,22 +40,22 @@ static int
 has_length(const struct http_head *h, size_t length)
 {
 	int i = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
-	struct http_body b;
+	struct h1_body b;
 
 	if (i < 0)
 		return 1;
-	http_body_of_response(&b, h, HTTP_GET);
+	h1_body_of_response(&b, h, HTTP_GET);
 	return (b.framing == HTTP_BODY_LENGTH ? b.left : 0) == length;
 }
 
 static int
 parse_head(const char *head, size_t len, struct str body, struct http_head *h, const char **why)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	unsigned int kept = 0;
 	size_t used;
 
-	if (http_parse_response(&p, head, len, h, &used) != HTTP_COMPLETE || used != len) {
+	if (h1_parse_response(&p, head, len, h, &used) != HTTP_COMPLETE || used != len) {
 		*why = p.bad ? http_bad_text((enum http_bad)p.bad) : "incomplete head";
 		return -ERR_SYNTAX;
 	}

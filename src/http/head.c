@@ -1,4 +1,9 @@
+/* The head of a message as data: words, look-ups and changes. Pure; the caller owns the head and
+ * its texts. It knows nothing of how a version of HTTP writes it. */
 #include "http/head.h"
+
+#include <limits.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "http/scan.h"
@@ -82,6 +87,24 @@ int
 http_value_is_valid(struct str value)
 {
 	return http_scan_value(value.p, value.len) == value.len;
+}
+
+int
+http_length_of(struct str value, uint64_t *n)
+{
+	uint64_t sum = 0;
+
+	if (!value.len || value.len > HTTP_LENGTH_DIGITS)
+		return -ERR_SYNTAX;
+	for (size_t i = 0; i < value.len; i++) {
+		if (!http_is(value.p[i], HTTP_C_DIGIT))
+			return -ERR_SYNTAX;
+		if (sum > (INT64_MAX - (uint64_t)(value.p[i] - '0')) / 10)
+			return -ERR_RANGE;
+		sum = 10 * sum + (uint64_t)(value.p[i] - '0');
+	}
+	*n = sum;
+	return 0;
 }
 
 /* --- looking --- */
@@ -219,96 +242,26 @@ http_drop_all(struct http_head *h, struct str name)
 	return n;
 }
 
-/* --- writing --- */
-
-/* "HTTP/1.1", and the blanks and the line end of a start line. */
-#define VERSION_LEN 8
-#define REQUEST_EXTRA (1 + 1 + VERSION_LEN + 2)
-#define RESPONSE_EXTRA (VERSION_LEN + 1 + 3 + 1 + 2)
-/* ": " and the line end. */
-#define FIELD_EXTRA 4
-
-size_t
-http_size(const struct http_head *h)
-{
-	size_t n = 2;
-
-	if (h->kind == HTTP_REQUEST)
-		n += h->method_text.len + h->target.len + REQUEST_EXTRA;
-	else
-		n += h->reason.len + RESPONSE_EXTRA;
-	for (unsigned int i = 0; i < h->n; i++)
-		if (!h->field[i].dropped)
-			n += h->field[i].name.len + h->field[i].value.len + FIELD_EXTRA;
-	return n;
-}
-
-static inline char *
-put(char *out, struct str s)
-{
-	if (s.len)
-		memcpy(out, s.p, s.len);
-	return out + s.len;
-}
+/* --- its texts --- */
 
 static char *
-put_start(char *out, const struct http_head *h)
+pack_text(struct str *s, char *out, ptrdiff_t away)
 {
-	struct str version = h->version == HTTP_1_0 ? STR("HTTP/1.0") : STR("HTTP/1.1");
-
-	if (h->kind == HTTP_REQUEST) {
-		out = put(out, h->method_text);
-		*out++ = ' ';
-		out = put(out, h->target);
-		*out++ = ' ';
-		return put(out, version);
-	}
-	out = put(out, version);
-	*out++ = ' ';
-	*out++ = (char)('0' + h->status / 100 % 10);
-	*out++ = (char)('0' + h->status / 10 % 10);
-	*out++ = (char)('0' + h->status % 10);
-	*out++ = ' ';
-	return put(out, h->reason);
+	if (s->len)
+		memcpy(out, s->p, s->len);
+	s->p = out + away;
+	return out + s->len;
 }
 
 size_t
-http_write(const struct http_head *h, char *out)
+http_pack(struct http_head *h, char *out, const char *home)
 {
-	char *p = put(put_start(out, h), STR("\r\n"));
+	ptrdiff_t away = home - out;
+	char *p = out;
 
-	for (unsigned int i = 0; i < h->n; i++) {
-		const struct http_field *f = &h->field[i];
-
-		if (f->dropped)
-			continue;
-		p = put(put(p, f->name), STR(": "));
-		p = put(put(p, f->value), STR("\r\n"));
-	}
-	p = put(p, STR("\r\n"));
-	return (size_t)(p - out);
-}
-
-static const char *
-move(struct str *s, const char *p)
-{
-	s->p = p;
-	return p + s->len;
-}
-
-void
-http_move(struct http_head *h, const char *text)
-{
-	const char *p = text;
-
-	if (h->kind == HTTP_REQUEST) {
-		p = move(&h->method_text, p) + 1;
-		p = move(&h->target, p);
-		p += 1 + VERSION_LEN + 2;
-	} else {
-		p += VERSION_LEN + 1 + 3 + 1;
-		p = move(&h->reason, p) + 2;
-	}
+	p = pack_text(&h->method_text, p, away);
+	p = pack_text(&h->target, p, away);
+	p = pack_text(&h->reason, p, away);
 	for (unsigned int i = 0; i < h->n; i++) {
 		struct http_field *f = &h->field[i];
 
@@ -316,7 +269,8 @@ http_move(struct http_head *h, const char *text)
 			f->name = f->value = (struct str){ NULL, 0 };
 			continue;
 		}
-		p = move(&f->name, p) + 2;
-		p = move(&f->value, p) + 2;
+		p = pack_text(&f->name, p, away);
+		p = pack_text(&f->value, p, away);
 	}
+	return (size_t)(p - out);
 }

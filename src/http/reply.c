@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "http/h1_write.h"
 
 #define STR_INIT(literal) { literal, sizeof(literal) - 1 }
 
@@ -218,7 +219,7 @@ http_reply_size(const struct http_reply *r)
 	http_head_init(&h, HTTP_RESPONSE, field, ARRAY_LEN(field));
 	if (!r->status || http_reply_head(r, HTTP_CONN_KEEP_ALIVE, &h) < 0)
 		return 0;
-	return http_size(&h) + r->body.len;
+	return h1_size(&h) + r->body.len;
 }
 
 long
@@ -237,10 +238,10 @@ http_reply_write(const struct http_reply *r, enum http_conn conn, enum http_meth
 	rc = http_reply_head(r, conn, &h);
 	if (rc < 0)
 		return rc;
-	n = http_size(&h);
+	n = h1_size(&h);
 	if (n > cap || body.len > cap - n)
 		return -ERR_RANGE;
-	http_write(&h, out);
+	h1_write(&h, out);
 	if (body.len)
 		memcpy(out + n, body.p, body.len);
 	return (long)(n + body.len);

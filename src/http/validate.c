@@ -1,6 +1,5 @@
 #include "http/validate.h"
 
-#include "http/body.h"
 #include "http/target.h"
 
 static int

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct http_body chunked = { .framing = HTTP_BODY_CHUNKED };
+	static const struct h1_body chunked = { .framing = HTTP_BODY_CHUNKED };
 	struct fed_body got;
 	size_t payload;
 	/* strtoull() wants an end. */

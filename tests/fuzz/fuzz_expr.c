@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fake/random.h"
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "rule/sample/expr.h"
 #include "rule/sample/regex.h"
 #include "rule/match/tables.h"
@@ -42,7 +42,7 @@ static struct {
 static void
 make_world(void)
 {
-	struct http_parser p = { 0 }, q = { 0 };
+	struct h1_parser p = { 0 }, q = { 0 };
 	size_t used;
 
 	if (world.vocab.n_fetch)
@@ -50,9 +50,9 @@ make_world(void)
 	expect(rule_tables_add(&world.vocab) == 0);
 	http_head_init(&world.req, HTTP_REQUEST, world.fields[0], 16);
 	http_head_init(&world.res, HTTP_RESPONSE, world.fields[1], 16);
-	expect(http_parse_request(&p, request, sizeof(request) - 1, &world.req, &used) ==
+	expect(h1_parse_request(&p, request, sizeof(request) - 1, &world.req, &used) ==
 		HTTP_COMPLETE);
-	expect(http_parse_response(&q, response, sizeof(response) - 1, &world.res, &used) ==
+	expect(h1_parse_response(&q, response, sizeof(response) - 1, &world.res, &used) ==
 		HTTP_COMPLETE);
 	world.regex = regex_work_new();
 	fake_random_init(&world.random);

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "fake/random.h"
-#include "http/parse.h"
+#include "http/h1_parse.h"
+#include "http/h1_write.h"
 #include "lines.h"
 #include "rule/action/action.h"
 
@@ -74,15 +75,15 @@ check_head(const struct http_head *h)
 {
 	static char out[WRITTEN];
 	struct http_field fields[RULE_ANSWER_FIELDS_MAX];
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	struct http_head again;
-	size_t n = http_size(h), used = 0;
+	size_t n = h1_size(h), used = 0;
 	int rc;
 
-	expect(n <= sizeof(out) && http_write(h, out) == n);
+	expect(n <= sizeof(out) && h1_write(h, out) == n);
 	http_head_init(&again, h->kind, fields, RULE_ANSWER_FIELDS_MAX);
-	rc = h->kind == HTTP_REQUEST ? http_parse_request(&p, out, n, &again, &used)
-				     : http_parse_response(&p, out, n, &again, &used);
+	rc = h->kind == HTTP_REQUEST ? h1_parse_request(&p, out, n, &again, &used)
+				     : h1_parse_response(&p, out, n, &again, &used);
 	expect(rc == HTTP_COMPLETE && used == n);
 }
 
@@ -119,7 +120,7 @@ static void
 run_all(struct world *w, size_t room)
 {
 	static struct regex_work *work;
-	struct http_parser p = { 0 }, q = { 0 };
+	struct h1_parser p = { 0 }, q = { 0 };
 	struct arena arena = { .p = malloc(room + 1), .cap = room };
 	struct fake_random chance;
 	size_t used;
@@ -131,9 +132,9 @@ run_all(struct world *w, size_t room)
 	http_head_init(&w->req, HTTP_REQUEST, w->fields[0], FIELDS);
 	http_head_init(&w->res, HTTP_RESPONSE, w->fields[1], FIELDS);
 	http_head_init(&w->answer, HTTP_RESPONSE, w->answers, RULE_ANSWER_FIELDS_MAX);
-	expect(http_parse_request(&p, request, sizeof(request) - 1, &w->req, &used) ==
+	expect(h1_parse_request(&p, request, sizeof(request) - 1, &w->req, &used) ==
 		HTTP_COMPLETE);
-	expect(http_parse_response(&q, response, sizeof(response) - 1, &w->res, &used) ==
+	expect(h1_parse_response(&q, response, sizeof(response) - 1, &w->res, &used) ==
 		HTTP_COMPLETE);
 	w->cx = (struct sample_ctx){
 		.req = &w->req,

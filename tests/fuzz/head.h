@@ -7,6 +7,7 @@
 #define TESTS_FUZZ_HEAD_H
 
 #include "unit/http/feed.h"
+#include "http/h1_write.h"
 
 /* Split points that are tried of each input. */
 #define SPLITS 8
@@ -83,11 +84,11 @@ static inline void
 hold_written(const struct fed *f)
 {
 	static struct fed again;
-	size_t n = http_size(&f->head);
+	size_t n = h1_size(&f->head);
 	char *out = malloc(n), *keep = malloc(n);
 
 	hold(out && keep);
-	hold(http_write(&f->head, out) == n);
+	hold(h1_write(&f->head, out) == n);
 	feed_pieces(&again, f->head.kind, FEED_FIELDS, keep, out, n, n, 0);
 	hold(again.verdict == HTTP_COMPLETE && again.used == n);
 	hold(same_text(&f->head, &again.head));
@@ -100,13 +101,13 @@ hold_body(const struct fed *f, const char *text, size_t len)
 {
 	static const enum http_method methods[] = { HTTP_GET, HTTP_HEAD, HTTP_CONNECT };
 	struct fed_body got;
-	struct http_body b;
+	struct h1_body b;
 
 	for (unsigned int i = 0; i < 3; i++) {
 		if (f->head.kind == HTTP_REQUEST)
-			http_body_of_request(&b, &f->head);
+			h1_body_of_request(&b, &f->head);
 		else
-			http_body_of_response(&b, &f->head, methods[i]);
+			h1_body_of_response(&b, &f->head, methods[i]);
 		hold(!feed_body_all_ways(&got, &b, text, len, SPLITS));
 	}
 }
@@ -134,7 +135,7 @@ fuzz_head(enum http_kind kind, const char *data, size_t size)
 		hold_framing(&f.head);
 		hold_written(&f);
 		hold_body(&f, keep + f.used, size - f.used);
-		(void)http_persists(&f.head);
+		(void)h1_persists(&f.head);
 	}
 	free(keep);
 }

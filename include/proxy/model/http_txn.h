@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#include "http/body.h"
+#include "http/h1_body.h"
 #include "http/head.h"
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/persist_state.h"
 #include "proxy/model/rules.h"
@@ -22,8 +22,8 @@
 
 struct http_txn {
 	/* [CLIENT]: of the request, [SERVER]: of the response. */
-	struct http_parser parser[SIDES];
-	struct http_body body[SIDES];
+	struct h1_parser parser[SIDES];
+	struct h1_body body[SIDES];
 	/*
 	 * The request's texts lie in the client's buffer until it is sent on: from then on it is
 	 * not to be looked at (req.n is 0), and neither is the response after its head was sent.

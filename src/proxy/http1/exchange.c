@@ -52,7 +52,7 @@ exchange_is_opaque(const struct session *s, int side)
 uint64_t
 exchange_left(const struct session *s, int side)
 {
-	const struct http_body *b = s->txn ? &s->txn->body[side] : NULL;
+	const struct h1_body *b = s->txn ? &s->txn->body[side] : NULL;
 
 	return b && b->framing == HTTP_BODY_LENGTH ? b->left : UINT64_MAX;
 }
@@ -69,7 +69,7 @@ exchange_foresee(struct session *s, int side)
 int
 exchange_has_request(const struct http_txn *t)
 {
-	return t->head_ms && http_body_is_over(&t->body[CLIENT]);
+	return t->head_ms && h1_body_is_over(&t->body[CLIENT]);
 }
 
 int
@@ -104,7 +104,7 @@ http_is_cut(const struct session *s, int side)
 	if (!t || is_tunnel(t))
 		return 0;
 	return side == CLIENT ? !exchange_has_request(t)
-			      : http_has_answer(t) && !http_body_is_over(&t->body[SERVER]);
+			      : http_has_answer(t) && !h1_body_is_over(&t->body[SERVER]);
 }
 
 int
@@ -118,7 +118,7 @@ exchange_may_reuse(const struct session *s)
 size_t
 exchange_reach(const struct session *s, int side, size_t room)
 {
-	const struct http_body *b = &s->txn->body[side];
+	const struct h1_body *b = &s->txn->body[side];
 
 	/* What is behind it is left with the kernel, and is the next message; behind a response is
 	 * nothing, which a read that comes out short says of itself. */
@@ -135,24 +135,24 @@ static enum relay_status
 body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
 {
 	struct http_txn *t = s->txn;
-	struct http_body *b = &t->body[side];
+	struct h1_body *b = &t->body[side];
 	long n = (long)got;
 
 	*used = *out = got;
 	if (b->framing == HTTP_BODY_TUNNEL)
 		return RELAY_ON;
 	if (!p) {
-		http_body_skip(b, got);
+		h1_body_skip(b, got);
 	} else if (side == SERVER && t->dechunks) {
 		/* An old client knows nothing of chunks. */
-		n = http_body_decode(b, p, p, got, used, out);
+		n = h1_body_decode(b, p, p, got, used, out);
 	} else {
-		n = got ? http_body_take(b, p, got) : 0;
+		n = got ? h1_body_take(b, p, got) : 0;
 		*used = *out = n < 0 ? 0 : (size_t)n;
 	}
 	if (n < 0)
 		return RELAY_BAD;
-	return http_body_is_over(b) ? RELAY_OVER : RELAY_ON;
+	return h1_body_is_over(b) ? RELAY_OVER : RELAY_ON;
 }
 
 /* Does the message end where its source does? */
@@ -170,7 +170,7 @@ ends_with_source(const struct session *s, int side)
 static size_t
 body_look(const struct session *s, int side, const char *p, size_t n)
 {
-	struct http_body b = s->txn->body[side];
+	struct h1_body b = s->txn->body[side];
 	long used;
 
 	if (b.framing == HTTP_BODY_TUNNEL)
@@ -179,7 +179,7 @@ body_look(const struct session *s, int side, const char *p, size_t n)
 		return 0;
 	if (!p)
 		return 1;
-	used = http_body_take(&b, p, n);
+	used = h1_body_take(&b, p, n);
 	return used < 0 ? 0 : (size_t)used;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "http/h1_write.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
 #include "proxy/http1/persist.h"
@@ -75,15 +76,15 @@ int
 http_settle_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	size_t n = http_size(&t->req);
+	size_t n = h1_size(&t->req);
 	char *to;
 
+	/* It has to leave as HTTP/1. */
 	if (n > t->head_end)
 		return -ERR_RANGE;
 	to = s->dir[CLIENT].buf + t->head_end - n;
-	(void)http_write(&t->req, s->engine->scratch);
+	n = http_pack(&t->req, s->engine->scratch, to);
 	memcpy(to, s->engine->scratch, n);
-	http_move(&t->req, to);
 	return 0;
 }
 
@@ -93,11 +94,11 @@ place(struct session *s, int side, struct http_head *head, uint32_t end)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];
-	size_t n = http_size(head);
+	size_t n = h1_size(head);
 
 	if (n > end)
 		return -ERR_RANGE;
-	(void)http_write(head, e->scratch);
+	(void)h1_write(head, e->scratch);
 	h->head = end - (uint32_t)n;
 	memcpy(h->buf + h->head, e->scratch, n);
 	/* Its texts are overwritten. */

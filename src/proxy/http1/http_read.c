@@ -105,13 +105,13 @@ complete_head(struct session *s, size_t used)
 	capture_fields(s, &t->req);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);
-	t->persists = (uint8_t)http_persists(&t->req);
+	t->persists = (uint8_t)h1_persists(&t->req);
 	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
 		!s->engine->stop_ms);
 	h->tail += (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;
-	http_body_of_request(&t->body[CLIENT], &t->req);
+	h1_body_of_request(&t->body[CLIENT], &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keep_alive[CLIENT] = 0;
 		return request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
@@ -145,15 +145,15 @@ parse_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
-	struct http_parser *p = &t->parser[CLIENT];
+	struct h1_parser *p = &t->parser[CLIENT];
 	size_t used;
 
 	if (t->head_ms)
 		return take_body(s);
-	switch (http_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
+	switch (h1_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (h->tail + h->lookahead == s->engine->bufsize)
-			return request_refuse(s, http_bad_status(http_parse_full(p)));
+			return request_refuse(s, http_bad_status(h1_parse_full(p)));
 		clock_pace(t, h);
 		break;
 	case HTTP_BAD:
@@ -178,7 +178,7 @@ http_read_low_water(const struct session *s)
 	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS ||
 		http_read_deadline(s) == TIMER_NEVER)
 		return 1;
-	return (unsigned int)MIN(http_parse_needs(&t->parser[CLIENT], &t->req),
+	return (unsigned int)MIN(h1_parse_needs(&t->parser[CLIENT], &t->req),
 		s->engine->bufsize - h->tail - h->lookahead);
 }
 

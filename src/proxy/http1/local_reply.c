@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "http/h1_write.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/errors.h"
@@ -133,10 +134,10 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 		r = add_connection(head, connection(s->txn));
 	if (r < 0)
 		return r;
-	n = http_size(head);
+	n = h1_size(head);
 	if (n > room || body.len > room - n)
 		return -ERR_RANGE;
-	(void)http_write(head, e->scratch);
+	(void)h1_write(head, e->scratch);
 	if (body.len)
 		memcpy(e->scratch + n, body.p, body.len);
 	if (take_buf(s) < 0)

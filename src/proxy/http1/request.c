@@ -110,13 +110,13 @@ static struct str
 dechunked(struct session *s, const char *p, size_t n)
 {
 	struct arena *a = &s->engine->eval.arena;
-	struct http_body body = { .framing = HTTP_BODY_CHUNKED };
+	struct h1_body body = { .framing = HTTP_BODY_CHUNKED };
 	char *to = arena_get(a, n);
 	size_t used, out = 0;
 
 	/* What is bad of it is refused where it came from. */
 	if (to)
-		(void)!http_body_decode(&body, to, p, n, &used, &out);
+		(void)!h1_body_decode(&body, to, p, n, &used, &out);
 	return (struct str){ to, out };
 }
 
@@ -132,7 +132,7 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 		cx->req_body = dechunked(s, p, n);
 	else
 		cx->req_body = (struct str){ p, n };
-	cx->req_body_whole = http_body_is_over(&t->body[CLIENT]);
+	cx->req_body_whole = h1_body_is_over(&t->body[CLIENT]);
 	cx->req_body_full = !body_may_grow(s);
 	cx->req_len = t->parser[CLIENT].at + n;
 }

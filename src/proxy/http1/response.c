@@ -113,9 +113,9 @@ static void
 decide(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct http_body *b = &t->body[SERVER];
+	struct h1_body *b = &t->body[SERVER];
 
-	if (!http_persists(&t->res) || b->framing == HTTP_BODY_CLOSE ||
+	if (!h1_persists(&t->res) || b->framing == HTTP_BODY_CLOSE ||
 		b->framing == HTTP_BODY_TUNNEL)
 		t->keep_alive[SERVER] = 0;
 	if (b->framing == HTTP_BODY_CLOSE || b->framing == HTTP_BODY_TUNNEL)
@@ -292,7 +292,7 @@ pass_final(struct session *s, size_t used)
 	t->has_res_version = 1;
 	capture_fields(s, &t->res);
 	http_txn_allow_added(s, &t->res);
-	http_body_of_response(&t->body[SERVER], &t->res, t->method);
+	h1_body_of_response(&t->body[SERVER], &t->res, t->method);
 	decide(s);
 	if (http_strip_named(&t->res) < 0)
 		return io_event(bad_response(s));
@@ -325,7 +325,7 @@ parse_heads(struct session *s)
 	size_t used;
 
 	while (h->lookahead && step.more) {
-		switch (http_parse_response(
+		switch (h1_parse_response(
 			&t->parser[SERVER], h->buf + h->tail, h->lookahead, &t->res, &used)) {
 		case HTTP_MORE:
 			if (h->tail + h->lookahead < s->engine->bufsize)

@@ -46,7 +46,7 @@ static int
 response_is_cut(const struct http_txn *t)
 {
 	return t && http_has_answer(t) && t->body[SERVER].framing != HTTP_BODY_TUNNEL &&
-		!http_body_is_over(&t->body[SERVER]);
+		!h1_body_is_over(&t->body[SERVER]);
 }
 
 /* A client that fails before the response does so while it is served data, as HAProxy has it. */

@@ -42,12 +42,12 @@ content(const struct session *s, struct arena *a)
 	const struct direction *h = &s->dir[CLIENT];
 	const char *p = h->buf + s->txn->head_end;
 	size_t n = h->tail - s->txn->head_end, used, out = 0;
-	struct http_body b;
+	struct h1_body b;
 	char *to = arena_get(a, n);
 
-	http_body_of_request(&b, &s->txn->req);
+	h1_body_of_request(&b, &s->txn->req);
 	if (to)
-		(void)!http_body_decode(&b, to, p, n, &used, &out);
+		(void)!h1_body_decode(&b, to, p, n, &used, &out);
 	return (struct str){ to, out };
 }
 

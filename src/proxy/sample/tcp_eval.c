@@ -20,7 +20,7 @@ static void
 look_for_request(struct eval *look, struct session *s)
 {
 	struct engine *e = s->engine;
-	struct http_parser parser = { 0 };
+	struct h1_parser parser = { 0 };
 	struct str b = look->cx.req_bytes;
 	struct http_txn *t;
 	size_t used;
@@ -31,7 +31,7 @@ look_for_request(struct eval *look, struct session *s)
 	if (!t)
 		return;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
-	switch (http_parse_request(&parser, b.p, b.len, &t->req, &used)) {
+	switch (h1_parse_request(&parser, b.p, b.len, &t->req, &used)) {
 	case HTTP_COMPLETE:
 		look->cx.req = &t->req;
 		look->borrowed = t;

@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/body.h"
-#include "http/parse.h"
+#include "http/h1_body.h"
+#include "http/h1_parse.h"
 
 #define FEED_FIELDS 110
 /* What stands where nothing has arrived yet: a parser that looks there finds an end. */
 #define FEED_UNREAD '\n'
 
 struct fed {
-	enum http_parse_status verdict;
+	enum h1_parse_status verdict;
 	enum http_bad bad;
 	uint32_t bad_at;
 	size_t used;
-	size_t least; /* before the end of the head, by what http_parse_needs() said on the way */
+	size_t least; /* before the end of the head, by what h1_parse_needs() said on the way */
 	struct http_head head;
 	struct http_field field[FEED_FIELDS];
 	const char *buf;
@@ -36,7 +36,7 @@ static inline void
 feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, const char *text,
 	size_t len, size_t first, size_t then)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	size_t have = 0, take = first;
 
 	memset(buf, FEED_UNREAD, len);
@@ -51,12 +51,12 @@ feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, con
 		have += take;
 		take = then;
 		if (kind == HTTP_REQUEST)
-			f->verdict = http_parse_request(&p, buf, have, &f->head, &f->used);
+			f->verdict = h1_parse_request(&p, buf, have, &f->head, &f->used);
 		else
-			f->verdict = http_parse_response(&p, buf, have, &f->head, &f->used);
+			f->verdict = h1_parse_response(&p, buf, have, &f->head, &f->used);
 		if (f->verdict == HTTP_MORE && kind == HTTP_REQUEST &&
-			have + http_parse_needs(&p, &f->head) > f->least)
-			f->least = have + http_parse_needs(&p, &f->head);
+			have + h1_parse_needs(&p, &f->head) > f->least)
+			f->least = have + h1_parse_needs(&p, &f->head);
 	} while (f->verdict == HTTP_MORE && have < len);
 	f->bad = (enum http_bad)p.bad;
 	f->bad_at = p.bad_at;
@@ -152,12 +152,12 @@ struct fed_body {
 
 /* The pieces of text[0..len), at most `size` bytes at a time, after a first of `first`. */
 static inline void
-feed_body_pieces(struct fed_body *f, const struct http_body *fresh, const char *text, size_t len,
+feed_body_pieces(struct fed_body *f, const struct h1_body *fresh, const char *text, size_t len,
 	size_t first, size_t then)
 {
-	struct http_body b = *fresh;
+	struct h1_body b = *fresh;
 	size_t at = 0, end = first < len ? first : len;
-	enum http_piece kind = HTTP_PIECE_MORE;
+	enum h1_piece kind = H1_PIECE_MORE;
 
 	/* Each piece ends where the block ends, so that a sanitizer sees one byte too many. */
 	char *block = malloc(len ? len : 1);
@@ -165,25 +165,25 @@ feed_body_pieces(struct fed_body *f, const struct http_body *fresh, const char *
 	if (!block)
 		abort();
 	memset(f, 0, sizeof(*f));
-	while (kind != HTTP_PIECE_BAD && !http_body_is_over(&b) && at < len) {
+	while (kind != H1_PIECE_BAD && !h1_body_is_over(&b) && at < len) {
 		char *piece = block + len - (end - at);
 		size_t n;
 
 		memcpy(piece, text + at, end - at);
-		kind = http_body_next(&b, piece, end - at, &n);
-		if (n > end - at || (kind != HTTP_PIECE_BAD && !n))
+		kind = h1_body_next(&b, piece, end - at, &n);
+		if (n > end - at || (kind != H1_PIECE_BAD && !n))
 			abort();
-		for (size_t i = 0; i < n && kind == HTTP_PIECE_DATA; i++)
+		for (size_t i = 0; i < n && kind == H1_PIECE_DATA; i++)
 			f->data_sum = 31 * f->data_sum + (unsigned char)piece[i];
-		f->data_len += kind == HTTP_PIECE_DATA ? n : 0;
+		f->data_len += kind == H1_PIECE_DATA ? n : 0;
 		at += n;
 		if (at == end)
 			end = len - at < then ? len : at + then;
 	}
 	free(block);
 	f->bad = b.bad;
-	f->over = http_body_is_over(&b);
-	f->used = kind == HTTP_PIECE_BAD ? 0 : at;
+	f->over = h1_body_is_over(&b);
+	f->used = kind == H1_PIECE_BAD ? 0 : at;
 }
 
 static inline int
@@ -198,9 +198,9 @@ feed_same_body(const struct fed_body *a, const struct fed_body *b)
 /* Its content at once, in place or apart from it. */
 static inline void
 feed_body_decoded(
-	struct fed_body *f, const struct http_body *fresh, const char *text, size_t len, int apart)
+	struct fed_body *f, const struct h1_body *fresh, const char *text, size_t len, int apart)
 {
-	struct http_body b = *fresh;
+	struct h1_body b = *fresh;
 	char *from = malloc(len ? len : 1), *to = apart ? malloc(len ? len : 1) : from;
 	int r;
 
@@ -208,13 +208,13 @@ feed_body_decoded(
 		abort();
 	memset(f, 0, sizeof(*f));
 	memcpy(from, text, len);
-	r = http_body_decode(&b, to, from, len, &f->used, &f->data_len);
+	r = h1_body_decode(&b, to, from, len, &f->used, &f->data_len);
 	if (f->used > len || f->data_len > f->used || (r < 0) != (b.bad != 0))
 		abort();
 	for (size_t i = 0; i < f->data_len; i++)
 		f->data_sum = 31 * f->data_sum + (unsigned char)to[i];
 	f->bad = b.bad;
-	f->over = http_body_is_over(&b);
+	f->over = h1_body_is_over(&b);
 	if (apart)
 		free(to);
 	free(from);
@@ -222,13 +222,13 @@ feed_body_decoded(
 
 /* All ways, as for heads. NULL, or what differs. */
 static inline const char *
-feed_body_all_ways(struct fed_body *whole, const struct http_body *fresh, const char *text,
+feed_body_all_ways(struct fed_body *whole, const struct h1_body *fresh, const char *text,
 	size_t len, size_t splits)
 {
 	static const char next[] = FEED_NEXT;
 	const char *differs = NULL;
 	size_t step = splits && len > splits ? len / splits : 1;
-	struct http_body b = *fresh;
+	struct h1_body b = *fresh;
 	struct fed_body other;
 	char *both;
 	long took;
@@ -242,7 +242,7 @@ feed_body_all_ways(struct fed_body *whole, const struct http_body *fresh, const 
 	feed_body_pieces(&other, fresh, text, len, 1, 1);
 	if (!differs && !feed_same_body(whole, &other))
 		differs = "a byte at a time";
-	took = http_body_take(&b, text, len);
+	took = h1_body_take(&b, text, len);
 	if (!differs && (whole->bad ? took != -1 : took != (long)whole->used))
 		differs = "taken at once";
 	for (int apart = 0; apart < 2 && !differs; apart++) {

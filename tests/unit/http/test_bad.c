@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "http/parse.h"
+#include "http/h1_parse.h"
 
 static void
 each_has_a_status_and_words(void **st)

@@ -250,13 +250,13 @@ static int
 body_is_refused(const struct fed *f, const char *name, const char *text, size_t len)
 {
 	struct fed_body got;
-	struct http_body b;
+	struct h1_body b;
 	const char *differs;
 
 	if (f->head.kind == HTTP_REQUEST)
-		http_body_of_request(&b, &f->head);
+		h1_body_of_request(&b, &f->head);
 	else
-		http_body_of_response(&b, &f->head, HTTP_GET);
+		h1_body_of_response(&b, &f->head, HTTP_GET);
 	differs = feed_body_all_ways(&got, &b, text, len, 0);
 	if (differs)
 		fail_msg("%s: %s its body is judged otherwise", name, differs);

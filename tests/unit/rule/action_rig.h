@@ -9,7 +9,8 @@
 
 #include "base/sys.h"
 #include "cfg/reader.h"
-#include "http/parse.h"
+#include "http/h1_parse.h"
+#include "http/h1_write.h"
 #include "rule/action/action.h"
 #include "rule/match/pattern_file.h"
 #include "rule/sample/regex.h"
@@ -215,7 +216,7 @@ action_rig_good(struct action_rig *r, const char *lines)
 static inline void
 action_rig_heads(struct action_rig *r, const char *req, const char *res)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	static char buf[2][8192];
 	size_t used;
 	int n;
@@ -224,13 +225,13 @@ action_rig_heads(struct action_rig *r, const char *req, const char *res)
 	http_head_init(&r->res, HTTP_RESPONSE, r->fields[1], RIG_FIELDS);
 	http_head_init(&r->answer, HTTP_RESPONSE, r->fields[2], RULE_ANSWER_FIELDS_MAX);
 	n = snprintf(buf[0], sizeof(buf[0]), "%s\r\n\r\n", req);
-	assert_int_equal(http_parse_request(&p, buf[0], (size_t)n, &r->req, &used), HTTP_COMPLETE);
+	assert_int_equal(h1_parse_request(&p, buf[0], (size_t)n, &r->req, &used), HTTP_COMPLETE);
 	r->x.cx.req = &r->req;
 	r->x.cx.res = NULL;
 	if (res) {
 		memset(&p, 0, sizeof(p));
 		n = snprintf(buf[1], sizeof(buf[1]), "%s\r\n\r\n", res);
-		assert_int_equal(http_parse_response(&p, buf[1], (size_t)n, &r->res, &used),
+		assert_int_equal(h1_parse_response(&p, buf[1], (size_t)n, &r->res, &used),
 			HTTP_COMPLETE);
 		r->x.cx.res = &r->res;
 	}
@@ -246,8 +247,8 @@ action_rig_show(struct action_rig *r, const struct http_head *h)
 	static char raw[16384];
 	size_t n, k = 0;
 
-	assert_true(http_size(h) <= sizeof(raw));
-	n = http_write(h, raw);
+	assert_true(h1_size(h) <= sizeof(raw));
+	n = h1_write(h, raw);
 	for (size_t i = 0; i + 2 < n; i++) {
 		if (raw[i] == '\r')
 			continue;

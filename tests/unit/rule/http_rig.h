@@ -4,7 +4,7 @@
 
 #include "unit/rule/expr_rig.h"
 
-#include "http/parse.h"
+#include "http/h1_parse.h"
 
 struct http_rig {
 	struct expr_rig r;
@@ -16,11 +16,11 @@ struct http_rig {
 static inline void
 rig_request(struct http_rig *h, const char *text)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	size_t used;
 
 	http_head_init(&h->req, HTTP_REQUEST, h->fields[0], ARRAY_LEN(h->fields[0]));
-	assert_int_equal(http_parse_request(&p, text, strlen(text), &h->req, &used),
+	assert_int_equal(h1_parse_request(&p, text, strlen(text), &h->req, &used),
 		HTTP_COMPLETE);
 	h->r.cx.req = &h->req;
 	h->r.cx.req_body = (struct str){ text + used, strlen(text) - used };
@@ -31,11 +31,11 @@ rig_request(struct http_rig *h, const char *text)
 static inline void
 rig_response(struct http_rig *h, const char *text)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	size_t used;
 
 	http_head_init(&h->res, HTTP_RESPONSE, h->fields[1], ARRAY_LEN(h->fields[1]));
-	assert_int_equal(http_parse_response(&p, text, strlen(text), &h->res, &used),
+	assert_int_equal(h1_parse_response(&p, text, strlen(text), &h->res, &used),
 		HTTP_COMPLETE);
 	h->r.cx.res = &h->res;
 	h->r.cx.at = RIG_EVERYWHERE;

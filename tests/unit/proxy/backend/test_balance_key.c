@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/compiler.h"
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "net/addr.h"
 #include "proxy/backend/balance.h"
 
@@ -65,7 +65,7 @@ static void
 hashes(enum balance_algo algo, struct balance_by by, const char *target, const char *fields,
 	const char *expected)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	struct http_field field[16];
 	struct http_head head;
 	char text[512];
@@ -75,7 +75,7 @@ hashes(enum balance_algo algo, struct balance_by by, const char *target, const c
 
 	(void)snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\n%s\r\n", target, fields);
 	http_head_init(&head, HTTP_REQUEST, field, ARRAY_LEN(field));
-	assert_int_equal(http_parse_request(&p, text, strlen(text), &head, &used), HTTP_COMPLETE);
+	assert_int_equal(h1_parse_request(&p, text, strlen(text), &head, &used), HTTP_COMPLETE);
 	known = balance_key_of_request(algo, &by, &plain, &head, &key);
 	assert_int_equal(known, expected != NULL);
 	if (expected && key != hash_sdbm(expected, strlen(expected)))

@@ -1,7 +1,7 @@
 /* Heads as they leave: what is taken out and what is put in. */
 #include "unit/proxy/http_rig.h"
 
-#include "http/parse.h"
+#include "http/h1_parse.h"
 
 #define ANSWERED .to_client = OK2 "\r\nok", .terms = "--", .served = 1
 #define ASK(fields) .client = { SAY(GET fields "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } }

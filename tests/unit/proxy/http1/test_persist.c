@@ -1,6 +1,6 @@
 #include "unit/proxy/world.h"
 
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "proxy/model/http_txn.h"
 #include "base/err.h"
 #include "proxy/http1/persist.h"
@@ -23,7 +23,7 @@ static char text[1024];
 static void
 choose(const char *lines, const char *fields)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	char conf[2048];
 	size_t used;
 
@@ -40,7 +40,7 @@ choose(const char *lines, const char *fields)
 	s.txn = &txn;
 	snprintf(text, sizeof(text), "GET /x HTTP/1.1\r\nHost: h\r\n%s\r\n", fields);
 	http_head_init(&txn.req, HTTP_REQUEST, field, ARRAY_LEN(field));
-	assert_int_equal(http_parse_request(&p, text, strlen(text), &txn.req, &used),
+	assert_int_equal(h1_parse_request(&p, text, strlen(text), &txn.req, &used),
 		HTTP_COMPLETE);
 	txn.head_ms = 1;
 	persist_choose(&s);

@@ -1,6 +1,7 @@
 #include "proxy/model/error_page.h"
 
 #include "unit/rule/http_rig.h"
+#include "http/h1_write.h"
 
 static struct http_rig h;
 static struct error_page *p;
@@ -47,8 +48,8 @@ made(void)
 
 	if (error_page_make(p, &h.r.cx, &head, &body) < 0)
 		return "-";
-	assert_true(http_size(&head) + body.len < sizeof(text));
-	n = http_write(&head, text);
+	assert_true(h1_size(&head) + body.len < sizeof(text));
+	n = h1_write(&head, text);
 	memcpy(text + n, body.p, body.len);
 	for (size_t i = 0; i < n + body.len; i++)
 		if (text[i] != '\r')

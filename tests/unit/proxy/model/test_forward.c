@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
+#include "http/h1_write.h"
 
 static struct addr
 addr(const char *text)
@@ -116,7 +117,7 @@ assert_adds(struct world *w, int has_field, const char *expected)
 	begin(w, has_field);
 	assert_int_equal(
 		forward_add(w->fe, w->be, &w->peer, &w->own, &w->req, &w->arena), 0);
-	n = http_write(&w->req, out);
+	n = h1_write(&w->req, out);
 	out[n - 2] = '\0';
 	p = strstr(out, "8080\r\n");
 	assert_non_null(p);

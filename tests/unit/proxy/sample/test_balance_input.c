@@ -1,6 +1,6 @@
 #include "unit/proxy/world.h"
 
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "proxy/backend/balance.h"
 #include "proxy/model/http_txn.h"
 
@@ -17,7 +17,7 @@ static char text[1024];
 static void
 look(const char *lines, const char *request)
 {
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	char conf[2048];
 	size_t used;
 
@@ -39,7 +39,7 @@ look(const char *lines, const char *request)
 		s.txn = &txn;
 		snprintf(text, sizeof(text), "%s", request);
 		http_head_init(&txn.req, HTTP_REQUEST, field, ARRAY_LEN(field));
-		assert_int_equal(http_parse_request(
+		assert_int_equal(h1_parse_request(
 					 &p, text, strlen(text), &txn.req, &used),
 			HTTP_COMPLETE);
 		vars_init(&txn.vars);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "net/proxy_header.h"
 #include "proxy/sample/eval.h"
 
@@ -103,7 +103,7 @@ with_source(void **state)
 	static const char *const want[] = { "base32+src", "d4bdd59a7f000001", "url32+src",
 		"5f043fd67f000001" };
 	struct http_field fields[4];
-	struct http_parser parser = { 0 };
+	struct h1_parser parser = { 0 };
 	struct http_head head;
 	struct eval look;
 	size_t used;
@@ -111,7 +111,7 @@ with_source(void **state)
 	(void)state;
 	http_head_init(&head, HTTP_REQUEST, fields, 4);
 	assert_int_equal(
-		http_parse_request(&parser, "GET /a?q=1 HTTP/1.1\r\nHost: 127.0.0.1:18990\r\n\r\n",
+		h1_parse_request(&parser, "GET /a?q=1 HTTP/1.1\r\nHost: 127.0.0.1:18990\r\n\r\n",
 			47, &head, &used),
 		HTTP_COMPLETE);
 	log_world_addr(&w.s.peer, "127.0.0.1", 33313);

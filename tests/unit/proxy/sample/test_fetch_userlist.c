@@ -2,7 +2,7 @@
 
 #include "unit/proxy/world.h"
 
-#include "http/parse.h"
+#include "http/h1_parse.h"
 #include "rule/match/cond.h"
 #include "rule/sample/expr.h"
 
@@ -47,7 +47,7 @@ static void
 comes(const char *credentials)
 {
 	static char text[512];
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	size_t used;
 
 	(void)snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: h\r\n%s%s%s\r\n",
@@ -55,7 +55,7 @@ comes(const char *credentials)
 		credentials ? "\r\n" : "");
 	http_head_init(&req, HTTP_REQUEST, fields, ARRAY_LEN(fields));
 	assert_int_equal(
-		http_parse_request(&p, text, strlen(text), &req, &used), HTTP_COMPLETE);
+		h1_parse_request(&p, text, strlen(text), &req, &used), HTTP_COMPLETE);
 	cx.req = &req;
 }
 

@@ -5,27 +5,19 @@
  * head's texts are slices of the caller's bytes, which must not move before the head is done
  * with.
  */
-#ifndef TACIT_HTTP_PARSE_H
-#define TACIT_HTTP_PARSE_H
+#ifndef TACIT_HTTP_H1_PARSE_H
+#define TACIT_HTTP_H1_PARSE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "http/bad.h"
 #include "http/head.h"
 
-enum http_parse_status { HTTP_MORE, HTTP_COMPLETE, HTTP_BAD };
-
-/* Why a message was refused: http/bad.tbl.h. HTTP_BAD_NONE is 0. */
-enum http_bad {
-	HTTP_BAD_NONE,
-#define HTTP_BAD_ROW(id, status, text) HTTP_BAD_##id,
-#include "http/bad.tbl.h"
-#undef HTTP_BAD_ROW
-	HTTP_BADS
-};
+enum h1_parse_status { HTTP_MORE, HTTP_COMPLETE, HTTP_BAD };
 
 /* Zeroed before the first byte of each message. */
-struct http_parser {
+struct h1_parser {
 	uint32_t at;          /* all before it has been judged */
 	uint32_t line;        /* where the line at work begins */
 	uint8_t state;        /* the parser's own */
@@ -41,26 +33,21 @@ struct http_parser {
  * HTTP_BAD: p->bad and p->bad_at say what and where; the call is not to be repeated. An empty
  * line before a request is skipped (RFC 9112, 2.2: one CRLF at most, and it counts in *used).
  * Host is checked (one, valid, equal to the authority of an absolute target), Content-Length and
- * Transfer-Encoding too: see http/body.h for what they mean.
+ * Transfer-Encoding too: see http/h1_body.h for what they mean.
  */
-enum http_parse_status http_parse_request(struct http_parser *p, const char *buf, size_t len,
+enum h1_parse_status h1_parse_request(struct h1_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
-enum http_parse_status http_parse_response(struct http_parser *p, const char *buf, size_t len,
+enum h1_parse_status h1_parse_response(struct h1_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
 
 /*
  * How many more bytes a request's head takes at least before it can be complete, after HTTP_MORE;
- * 0 < it <= HTTP_NEEDS_MAX. Whoever reads less learns nothing but that it may be bad.
+ * 0 < it <= H1_NEEDS_MAX. Whoever reads less learns nothing but that it may be bad.
  */
-#define HTTP_NEEDS_MAX 17u
-unsigned int http_parse_needs(const struct http_parser *p, const struct http_head *h);
+#define H1_NEEDS_MAX 17u
+unsigned int h1_parse_needs(const struct h1_parser *p, const struct http_head *h);
 
 /* What is wrong with a head that does not end within its buffer, after HTTP_MORE. */
-enum http_bad http_parse_full(const struct http_parser *p);
-
-/* The status a refused request is answered with: 400, 414, 431, 505. */
-unsigned int http_bad_status(enum http_bad b);
-/* In words, for the log and show errors. */
-const char *http_bad_text(enum http_bad b);
+enum http_bad h1_parse_full(const struct h1_parser *p);
 
 #endif

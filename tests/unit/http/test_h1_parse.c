@@ -354,7 +354,7 @@ each_prefix_wants_more(void **st)
 	(void)st;
 	assert_non_null(buf);
 	for (size_t n = 0; n < sizeof(text) - 1; n++) {
-		struct http_parser p = { 0 };
+		struct h1_parser p = { 0 };
 		struct http_field field[8];
 		struct http_head h;
 		size_t used;
@@ -362,8 +362,8 @@ each_prefix_wants_more(void **st)
 
 		memcpy(buf, text, n);
 		http_head_init(&h, HTTP_REQUEST, field, 8);
-		assert_int_equal(http_parse_request(&p, buf, n, &h, &used), HTTP_MORE);
-		assert_int_equal(http_parse_full(&p),
+		assert_int_equal(h1_parse_request(&p, buf, n, &h, &used), HTTP_MORE);
+		assert_int_equal(h1_parse_full(&p),
 			in_target ? HTTP_BAD_TARGET_LONG : HTTP_BAD_HEAD_LONG);
 	}
 	free(buf);
@@ -396,17 +396,17 @@ so_many_bytes_are_needed_at_least(void **st)
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		size_t have = strlen(v[i].have), used;
-		struct http_parser p = { 0 };
+		struct h1_parser p = { 0 };
 		struct http_field field[8];
 		struct http_head h;
 		char buf[64];
 
 		(void)snprintf(buf, sizeof(buf), "%s%s", v[i].have, v[i].rest);
 		http_head_init(&h, HTTP_REQUEST, field, 8);
-		assert_int_equal(http_parse_request(&p, buf, have, &h, &used), HTTP_MORE);
-		assert_int_equal(http_parse_needs(&p, &h), strlen(v[i].rest));
-		assert_true(http_parse_needs(&p, &h) <= HTTP_NEEDS_MAX);
-		assert_int_equal(http_parse_request(&p, buf, strlen(buf), &h, &used),
+		assert_int_equal(h1_parse_request(&p, buf, have, &h, &used), HTTP_MORE);
+		assert_int_equal(h1_parse_needs(&p, &h), strlen(v[i].rest));
+		assert_true(h1_parse_needs(&p, &h) <= H1_NEEDS_MAX);
+		assert_int_equal(h1_parse_request(&p, buf, strlen(buf), &h, &used),
 			HTTP_COMPLETE);
 	}
 }
@@ -452,7 +452,7 @@ what_was_judged_is_not_read_again(void **st)
 {
 	static const char text[] = "GET /abcdefgh HTTP/1.1\r\nX-Long-Name: some longer value\r\n";
 	char buf[sizeof(text)];
-	struct http_parser p = { 0 };
+	struct h1_parser p = { 0 };
 	struct http_field field[4];
 	struct http_head h;
 	size_t used;
@@ -463,7 +463,7 @@ what_was_judged_is_not_read_again(void **st)
 		uint32_t was = p.at;
 
 		memcpy(buf, text, n);
-		assert_int_equal(http_parse_request(&p, buf, n, &h, &used), HTTP_MORE);
+		assert_int_equal(h1_parse_request(&p, buf, n, &h, &used), HTTP_MORE);
 		/* At most the byte that its state waits for is left. */
 		assert_true(p.at >= was && p.at == n);
 	}

@@ -1,4 +1,6 @@
-#include "http/body.h"
+/* Where a message of HTTP/1 ends, and the judge of its chunks and trailers. Pure: the caller keeps
+ * the state. */
+#include "http/h1_body.h"
 
 #include <limits.h>
 #include <string.h>
@@ -8,31 +10,13 @@
 
 /* --- the framing --- */
 
-int
-http_length_of(struct str value, uint64_t *n)
-{
-	uint64_t sum = 0;
-
-	if (!value.len || value.len > HTTP_LENGTH_DIGITS)
-		return -ERR_SYNTAX;
-	for (size_t i = 0; i < value.len; i++) {
-		if (!http_is(value.p[i], HTTP_C_DIGIT))
-			return -ERR_SYNTAX;
-		if (sum > (INT64_MAX - (uint64_t)(value.p[i] - '0')) / 10)
-			return -ERR_RANGE;
-		sum = 10 * sum + (uint64_t)(value.p[i] - '0');
-	}
-	*n = sum;
-	return 0;
-}
-
 /* Chunked, or by its length, or `otherwise`. What contradicts itself the parser has refused. */
 static void
-frame(struct http_body *b, const struct http_head *h, enum http_framing otherwise)
+frame(struct h1_body *b, const struct http_head *h, enum http_framing otherwise)
 {
 	int at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
 
-	*b = (struct http_body){ .framing = otherwise };
+	*b = (struct h1_body){ .framing = otherwise };
 	if (http_find_id(h, HTTP_F_TRANSFER_ENCODING, 0) >= 0)
 		b->framing = HTTP_BODY_CHUNKED;
 	else if (at >= 0 && http_length_of(h->field[at].value, &b->left) == 0)
@@ -40,15 +24,15 @@ frame(struct http_body *b, const struct http_head *h, enum http_framing otherwis
 }
 
 void
-http_body_of_request(struct http_body *b, const struct http_head *req)
+h1_body_of_request(struct h1_body *b, const struct http_head *req)
 {
 	frame(b, req, HTTP_BODY_NONE);
 }
 
 void
-http_body_of_response(struct http_body *b, const struct http_head *res, enum http_method method)
+h1_body_of_response(struct h1_body *b, const struct http_head *res, enum http_method method)
 {
-	*b = (struct http_body){ .framing = HTTP_BODY_NONE };
+	*b = (struct h1_body){ .framing = HTTP_BODY_NONE };
 	if (res->status == 101 || (method == HTTP_CONNECT && res->status / 100 == 2))
 		b->framing = HTTP_BODY_TUNNEL;
 	else if (method != HTTP_HEAD && res->status >= 200 && res->status != 204 &&
@@ -57,7 +41,7 @@ http_body_of_response(struct http_body *b, const struct http_head *res, enum htt
 }
 
 int
-http_persists(const struct http_head *h)
+h1_persists(const struct http_head *h)
 {
 	if (http_lists(h, HTTP_F_CONNECTION, STR("close")))
 		return 0;
@@ -96,14 +80,14 @@ enum state {
 #define FRAME_FREE 16
 
 static int
-wrong(struct http_body *b, enum http_bad why)
+wrong(struct h1_body *b, enum http_bad why)
 {
 	b->bad = (uint16_t)why;
 	return -1;
 }
 
 static int
-to(struct http_body *b, enum state next)
+to(struct h1_body *b, enum state next)
 {
 	b->state = (uint8_t)next;
 	return 0;
@@ -120,13 +104,13 @@ hex(char c)
  * are nearly all extension, or nearly all trailer, would cost more than they carry.
  */
 static void
-credit(struct http_body *b, uint64_t n)
+credit(struct h1_body *b, uint64_t n)
 {
 	b->overhead -= (uint32_t)MIN(n, b->overhead);
 }
 
 static int
-size_digit(struct http_body *b, char c)
+size_digit(struct h1_body *b, char c)
 {
 	if (b->state == SIZE) {
 		b->left = 0;
@@ -142,7 +126,7 @@ size_digit(struct http_body *b, char c)
 
 /* After a size or an extension's value: another extension, or the end of the line. */
 static int
-after(struct http_body *b, char c, enum state blank)
+after(struct h1_body *b, char c, enum state blank)
 {
 	if (c == ';')
 		return to(b, EXT_NAME);
@@ -152,7 +136,7 @@ after(struct http_body *b, char c, enum state blank)
 }
 
 static int
-size_line_end(struct http_body *b, char c)
+size_line_end(struct h1_body *b, char c)
 {
 	if (c != '\n')
 		return wrong(b, HTTP_BAD_CHUNK_SIZE);
@@ -165,7 +149,7 @@ size_line_end(struct http_body *b, char c)
  * requests are smuggled.
  */
 static int
-extension(struct http_body *b, enum state state, char c)
+extension(struct h1_body *b, enum state state, char c)
 {
 	int is_token = http_is(c, HTTP_C_TOKEN);
 
@@ -239,7 +223,7 @@ is_forbidden(uint64_t hash)
 }
 
 static int
-trailer(struct http_body *b, enum state state, char c)
+trailer(struct h1_body *b, enum state state, char c)
 {
 	if (state == TRAILER) {
 		b->left = HASH_FIRST;
@@ -266,14 +250,14 @@ trailer(struct http_body *b, enum state state, char c)
 /* --- the judge --- */
 
 static int
-expect(struct http_body *b, char got, char want, enum state next, enum http_bad otherwise)
+expect(struct h1_body *b, char got, char want, enum state next, enum http_bad otherwise)
 {
 	return got == want ? to(b, next) : wrong(b, otherwise);
 }
 
 /* One byte of the framing. 0, or -1. */
 static int
-framing_byte(struct http_body *b, char c)
+framing_byte(struct h1_body *b, char c)
 {
 	enum state state = (enum state)b->state;
 
@@ -313,31 +297,31 @@ framing_byte(struct http_body *b, char c)
 	return 0;
 }
 
-static enum http_piece
-framing(struct http_body *b, const char *p, size_t n, size_t *len)
+static enum h1_piece
+framing(struct h1_body *b, const char *p, size_t n, size_t *len)
 {
 	size_t i = 0;
 
 	while (i < n && b->state != DATA && b->state != OVER) {
 		if (framing_byte(b, p[i])) {
 			*len = i;
-			return HTTP_PIECE_BAD;
+			return H1_PIECE_BAD;
 		}
 		i++;
 		b->line++;
 		b->overhead++;
-		if (b->line > HTTP_CHUNK_LINE_MAX || b->overhead > HTTP_CHUNK_EXCESS_MAX) {
+		if (b->line > H1_CHUNK_LINE_MAX || b->overhead > H1_CHUNK_EXCESS_MAX) {
 			b->bad = HTTP_BAD_OVERHEAD;
 			*len = i;
-			return HTTP_PIECE_BAD;
+			return H1_PIECE_BAD;
 		}
 	}
 	*len = i;
-	return HTTP_PIECE_FRAME;
+	return H1_PIECE_FRAME;
 }
 
-static enum http_piece
-payload(struct http_body *b, size_t n, size_t *len)
+static enum h1_piece
+payload(struct h1_body *b, size_t n, size_t *len)
 {
 	*len = (size_t)MIN((uint64_t)n, b->left);
 	b->left -= *len;
@@ -347,11 +331,11 @@ payload(struct http_body *b, size_t n, size_t *len)
 		if (!b->left)
 			b->state = DATA_CR;
 	}
-	return HTTP_PIECE_DATA;
+	return H1_PIECE_DATA;
 }
 
 int
-http_body_is_over(const struct http_body *b)
+h1_body_is_over(const struct h1_body *b)
 {
 	switch (b->framing) {
 	case HTTP_BODY_NONE:
@@ -367,29 +351,29 @@ http_body_is_over(const struct http_body *b)
 	return 0;
 }
 
-enum http_piece
-http_body_next(struct http_body *b, const char *p, size_t n, size_t *len)
+enum h1_piece
+h1_body_next(struct h1_body *b, const char *p, size_t n, size_t *len)
 {
 	*len = 0;
 	if (b->bad != HTTP_BAD_NONE)
-		return HTTP_PIECE_BAD;
-	if (!n || http_body_is_over(b))
-		return HTTP_PIECE_MORE;
+		return H1_PIECE_BAD;
+	if (!n || h1_body_is_over(b))
+		return H1_PIECE_MORE;
 	if (b->framing == HTTP_BODY_LENGTH || (b->framing == HTTP_BODY_CHUNKED && b->state == DATA))
 		return payload(b, n, len);
 	if (b->framing == HTTP_BODY_CHUNKED)
 		return framing(b, p, n, len);
 	*len = n;
-	return HTTP_PIECE_DATA;
+	return H1_PIECE_DATA;
 }
 
 long
-http_body_take(struct http_body *b, const char *p, size_t n)
+h1_body_take(struct h1_body *b, const char *p, size_t n)
 {
 	size_t at = 0, len;
 
-	while (at < n && !http_body_is_over(b)) {
-		if (http_body_next(b, p + at, n - at, &len) == HTTP_PIECE_BAD)
+	while (at < n && !h1_body_is_over(b)) {
+		if (h1_body_next(b, p + at, n - at, &len) == H1_PIECE_BAD)
 			return -1;
 		at += len;
 	}
@@ -397,16 +381,16 @@ http_body_take(struct http_body *b, const char *p, size_t n)
 }
 
 int
-http_body_decode(struct http_body *b, char *to, const char *p, size_t n, size_t *used, size_t *out)
+h1_body_decode(struct h1_body *b, char *to, const char *p, size_t n, size_t *used, size_t *out)
 {
 	size_t at = 0, put = 0, len;
 	int bad = 0;
 
-	while (at < n && !bad && !http_body_is_over(b)) {
-		enum http_piece piece = http_body_next(b, p + at, n - at, &len);
+	while (at < n && !bad && !h1_body_is_over(b)) {
+		enum h1_piece piece = h1_body_next(b, p + at, n - at, &len);
 
-		bad = piece == HTTP_PIECE_BAD;
-		if (piece == HTTP_PIECE_DATA) {
+		bad = piece == H1_PIECE_BAD;
+		if (piece == H1_PIECE_DATA) {
 			memmove(to + put, p + at, len);
 			put += len;
 		}
@@ -419,7 +403,7 @@ http_body_decode(struct http_body *b, char *to, const char *p, size_t n, size_t 
 }
 
 void
-http_body_skip(struct http_body *b, uint64_t n)
+h1_body_skip(struct h1_body *b, uint64_t n)
 {
 	assert(b->framing != HTTP_BODY_CHUNKED && b->framing != HTTP_BODY_NONE);
 	if (b->framing != HTTP_BODY_LENGTH)

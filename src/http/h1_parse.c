@@ -1,4 +1,5 @@
-#include "http/parse.h"
+/* The reader of HTTP/1 heads. Pure: the caller keeps the state. Each byte is looked at once. */
+#include "http/h1_parse.h"
 
 #include "http/validate.h"
 #include "http/scan.h"
@@ -28,7 +29,7 @@ enum state {
 #define STATUS_LEN 3
 
 struct work {
-	struct http_parser *p;
+	struct h1_parser *p;
 	const char *buf;
 	uint32_t len;
 	struct http_head *h;
@@ -36,14 +37,14 @@ struct work {
 
 /* --- what a step says: MORE bytes, BAD, or COMPLETE, which lets the next step have its turn --- */
 
-static enum http_parse_status
+static enum h1_parse_status
 go_on(struct work *w, enum state next)
 {
 	w->p->state = (uint8_t)next;
 	return HTTP_COMPLETE;
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 bad_at(struct work *w, enum http_bad why, uint32_t at)
 {
 	w->p->bad = (uint16_t)why;
@@ -52,7 +53,7 @@ bad_at(struct work *w, enum http_bad why, uint32_t at)
 }
 
 /* The byte at work may not stand there. */
-static enum http_parse_status
+static enum h1_parse_status
 bad_byte(struct work *w, enum http_bad why)
 {
 	if (w->buf[w->p->at] == '\n')
@@ -61,7 +62,7 @@ bad_byte(struct work *w, enum http_bad why)
 }
 
 /* The byte at work has to be that one. */
-static enum http_parse_status
+static enum h1_parse_status
 expect(struct work *w, char c, enum state next, enum http_bad otherwise)
 {
 	if (w->buf[w->p->at] != c)
@@ -78,7 +79,7 @@ slice(const struct work *w, uint32_t from, uint32_t to)
 
 /* --- the start line --- */
 
-static enum http_parse_status
+static enum h1_parse_status
 start(struct work *w)
 {
 	if (w->buf[w->p->at] == '\r')
@@ -87,19 +88,19 @@ start(struct work *w)
 	return go_on(w, METHOD);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 start_lf(struct work *w)
 {
-	enum http_parse_status v = expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
 
 	w->p->line = w->p->at;
 	return v;
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 method(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 
 	p->at += (uint32_t)http_scan_token(w->buf + p->at, w->len - p->at);
 	if (p->at == w->len)
@@ -114,10 +115,10 @@ method(struct work *w)
 	return go_on(w, TARGET);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 target(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 	uint32_t from = p->line + (uint32_t)w->h->method_text.len + 1;
 
 	p->at += (uint32_t)http_scan_target(w->buf + p->at, w->len - p->at);
@@ -134,7 +135,7 @@ target(struct work *w)
 }
 
 static uint32_t
-version_at(const struct http_parser *p, const struct http_head *h)
+version_at(const struct h1_parser *p, const struct http_head *h)
 {
 	if (h->kind == HTTP_RESPONSE)
 		return p->line;
@@ -143,11 +144,11 @@ version_at(const struct http_parser *p, const struct http_head *h)
 
 /* Major versions but 1 are other protocols; a minor one that is higher is 1.1 to us (RFC 9110,
  * 2.5). */
-static enum http_parse_status
+static enum h1_parse_status
 version(struct work *w)
 {
 	static const char pattern[VERSION_LEN + 1] = "HTTP/d.d";
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 	int is_request = w->h->kind == HTTP_REQUEST;
 	uint32_t from = version_at(p, w->h);
 
@@ -166,7 +167,7 @@ version(struct work *w)
 	return go_on(w, VERSION_END);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 version_end(struct work *w)
 {
 	if (w->h->kind == HTTP_REQUEST)
@@ -174,10 +175,10 @@ version_end(struct work *w)
 	return expect(w, ' ', STATUS, HTTP_BAD_STATUS_LINE);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 status(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 	uint32_t from = p->line + VERSION_LEN + 1;
 
 	for (; p->at < w->len && p->at - from < STATUS_LEN; p->at++) {
@@ -191,7 +192,7 @@ status(struct work *w)
 }
 
 /* Many servers leave out the blank before a reason that is empty: nothing depends on it. */
-static enum http_parse_status
+static enum h1_parse_status
 status_end(struct work *w)
 {
 	w->h->reason = STR("");
@@ -200,10 +201,10 @@ status_end(struct work *w)
 	return expect(w, ' ', REASON, HTTP_BAD_STATUS_LINE);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 reason(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 
 	p->at += (uint32_t)http_scan_value(w->buf + p->at, w->len - p->at);
 	if (p->at == w->len)
@@ -212,12 +213,12 @@ reason(struct work *w)
 	return expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 line_lf(struct work *w)
 {
 	struct http_head *h = w->h;
 	struct str authority;
-	enum http_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
 
 	if (v == HTTP_COMPLETE && h->kind == HTTP_REQUEST &&
 		http_target_form(h->method, h->target, &authority) == HTTP_FORM_NONE)
@@ -227,10 +228,10 @@ line_lf(struct work *w)
 
 /* --- fields --- */
 
-static enum http_parse_status
+static enum h1_parse_status
 field(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 	char c = w->buf[p->at];
 
 	if (c == '\r')
@@ -243,10 +244,10 @@ field(struct work *w)
 	return go_on(w, NAME);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 name(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 	struct http_field *f = &w->h->field[w->h->n];
 
 	p->at += (uint32_t)http_scan_token(w->buf + p->at, w->len - p->at);
@@ -261,10 +262,10 @@ name(struct work *w)
 	return go_on(w, VALUE);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 value(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 
 	p->at += (uint32_t)http_scan_value(w->buf + p->at, w->len - p->at);
 	if (p->at == w->len)
@@ -272,12 +273,12 @@ value(struct work *w)
 	return expect(w, '\r', VALUE_LF, HTTP_BAD_FIELD_VALUE);
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 value_lf(struct work *w)
 {
-	struct http_parser *p = w->p;
+	struct h1_parser *p = w->p;
 	struct http_field *f = &w->h->field[w->h->n];
-	enum http_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
 	enum http_bad why;
 
 	if (v != HTTP_COMPLETE)
@@ -290,10 +291,10 @@ value_lf(struct work *w)
 	return HTTP_COMPLETE;
 }
 
-static enum http_parse_status
+static enum h1_parse_status
 end_lf(struct work *w)
 {
-	enum http_parse_status v = expect(w, '\n', DONE, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = expect(w, '\n', DONE, HTTP_BAD_LINE_END);
 	enum http_bad why;
 
 	if (v != HTTP_COMPLETE)
@@ -304,7 +305,7 @@ end_lf(struct work *w)
 
 /* --- all of it --- */
 
-static enum http_parse_status
+static enum h1_parse_status
 step(struct work *w)
 {
 	switch ((enum state)w->p->state) {
@@ -344,10 +345,10 @@ step(struct work *w)
 	return HTTP_COMPLETE;
 }
 
-static one_copy enum http_parse_status
+static one_copy enum h1_parse_status
 parse(struct work *w, size_t *used)
 {
-	enum http_parse_status v = HTTP_COMPLETE;
+	enum h1_parse_status v = HTTP_COMPLETE;
 
 	while (v == HTTP_COMPLETE && w->p->state != DONE)
 		v = w->p->at < w->len ? step(w) : HTTP_MORE;
@@ -355,8 +356,8 @@ parse(struct work *w, size_t *used)
 	return v;
 }
 
-enum http_parse_status
-http_parse_request(struct http_parser *p, const char *buf, size_t len, struct http_head *out,
+enum h1_parse_status
+h1_parse_request(struct h1_parser *p, const char *buf, size_t len, struct http_head *out,
 	size_t *used)
 {
 	struct work w = { p, buf, (uint32_t)len, out };
@@ -365,8 +366,8 @@ http_parse_request(struct http_parser *p, const char *buf, size_t len, struct ht
 	return parse(&w, used);
 }
 
-enum http_parse_status
-http_parse_response(struct http_parser *p, const char *buf, size_t len, struct http_head *out,
+enum h1_parse_status
+h1_parse_response(struct h1_parser *p, const char *buf, size_t len, struct http_head *out,
 	size_t *used)
 {
 	struct work w = { p, buf, (uint32_t)len, out };
@@ -381,11 +382,11 @@ http_parse_response(struct http_parser *p, const char *buf, size_t len, struct h
 
 /* The shortest request is "M / HTTP/1.0", CRLF, CRLF. */
 unsigned int
-http_parse_needs(const struct http_parser *p, const struct http_head *h)
+h1_parse_needs(const struct h1_parser *p, const struct http_head *h)
 {
 	static const uint8_t least[DONE] = {
-		[START] = HTTP_NEEDS_MAX - 1,
-		[START_LF] = HTTP_NEEDS_MAX,
+		[START] = H1_NEEDS_MAX - 1,
+		[START_LF] = H1_NEEDS_MAX,
 		[METHOD] = 15,
 		[TARGET] = 13,
 		[VERSION] = VERSION_LEN + 4,
@@ -404,7 +405,7 @@ http_parse_needs(const struct http_parser *p, const struct http_head *h)
 }
 
 enum http_bad
-http_parse_full(const struct http_parser *p)
+h1_parse_full(const struct h1_parser *p)
 {
 	return p->state == TARGET ? HTTP_BAD_TARGET_LONG : HTTP_BAD_HEAD_LONG;
 }

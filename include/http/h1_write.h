@@ -1,0 +1,14 @@
+/* Heads as the bytes of HTTP/1 (RFC 9112, 2 to 5). */
+#ifndef TACIT_HTTP_H1_WRITE_H
+#define TACIT_HTTP_H1_WRITE_H
+
+#include <stddef.h>
+
+#include "http/head.h"
+
+/* The bytes that h1_write() makes, the empty line included. */
+size_t h1_size(const struct http_head *h);
+/* Writes the head to out, which has room for h1_size() bytes. How many that were. */
+size_t h1_write(const struct http_head *h, char *out);
+
+#endif

@@ -1,0 +1,75 @@
+/* The writer of HTTP/1 heads. Pure: it looks at the head alone. What it writes the parser reads as
+ * the same head. */
+#include "http/h1_write.h"
+
+#include <string.h>
+
+/* "HTTP/1.1", and the blanks and the line end of a start line. */
+#define VERSION_LEN 8
+#define REQUEST_EXTRA (1 + 1 + VERSION_LEN + 2)
+#define RESPONSE_EXTRA (VERSION_LEN + 1 + 3 + 1 + 2)
+/* ": " and the line end. */
+#define FIELD_EXTRA 4
+
+size_t
+h1_size(const struct http_head *h)
+{
+	size_t n = 2;
+
+	if (h->kind == HTTP_REQUEST)
+		n += h->method_text.len + h->target.len + REQUEST_EXTRA;
+	else
+		n += h->reason.len + RESPONSE_EXTRA;
+	for (unsigned int i = 0; i < h->n; i++)
+		if (!h->field[i].dropped)
+			n += h->field[i].name.len + h->field[i].value.len + FIELD_EXTRA;
+	return n;
+}
+
+static inline char *
+put_text(char *out, struct str s)
+{
+	if (s.len)
+		memcpy(out, s.p, s.len);
+	return out + s.len;
+}
+
+static char *
+put_start_line(char *out, const struct http_head *h)
+{
+	struct str version = h->version == HTTP_1_0 ? STR("HTTP/1.0") : STR("HTTP/1.1");
+
+	if (h->kind == HTTP_REQUEST) {
+		out = put_text(out, h->method_text);
+		*out++ = ' ';
+		out = put_text(out, h->target);
+		*out++ = ' ';
+		return put_text(out, version);
+	}
+	out = put_text(out, version);
+	*out++ = ' ';
+	*out++ = (char)('0' + h->status / 100 % 10);
+	*out++ = (char)('0' + h->status / 10 % 10);
+	*out++ = (char)('0' + h->status % 10);
+	*out++ = ' ';
+	return put_text(out, h->reason);
+}
+
+static inline char *
+put_field(char *out, struct str name, struct str value)
+{
+	out = put_text(put_text(out, name), STR(": "));
+	return put_text(put_text(out, value), STR("\r\n"));
+}
+
+size_t
+h1_write(const struct http_head *h, char *out)
+{
+	char *p = put_text(put_start_line(out, h), STR("\r\n"));
+
+	for (unsigned int i = 0; i < h->n; i++)
+		if (!h->field[i].dropped)
+			p = put_field(p, h->field[i].name, h->field[i].value);
+	p = put_text(p, STR("\r\n"));
+	return (size_t)(p - out);
+}

@@ -1,0 +1,82 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "http/h1_write.h"
+
+#define PLACES 8
+
+static struct http_field places[PLACES];
+
+static struct http_head
+a_request(void)
+{
+	struct http_head h;
+
+	http_head_init(&h, HTTP_REQUEST, places, PLACES);
+	h.method = HTTP_GET;
+	h.method_text = STR("GET");
+	h.target = STR("/");
+	return h;
+}
+
+static void
+add(struct http_head *h, const char *name, const char *value)
+{
+	assert_int_equal(http_add(h, str_of(name), str_of(value)), 0);
+}
+
+/* What is written is as long as was said, and reads like that. */
+static void
+assert_written(const struct http_head *h, const char *expected)
+{
+	char out[1024];
+
+	memset(out, '#', sizeof(out));
+	assert_int_equal(h1_size(h), strlen(expected));
+	assert_int_equal(h1_write(h, out), strlen(expected));
+	assert_memory_equal(out, expected, strlen(expected));
+	assert_int_equal(out[strlen(expected)], '#');
+}
+
+static void
+test_write(void **state)
+{
+	struct http_head h = a_request();
+
+	(void)state;
+	assert_written(&h, "GET / HTTP/1.1\r\n\r\n");
+	h.version = HTTP_1_0;
+	h.method_text = STR("BREW");
+	h.target = STR("coffee://pot");
+	add(&h, "A", "");
+	add(&h, "host", "x");
+	add(&h, "B", "y z");
+	http_drop(&h, 1);
+	assert_written(&h, "BREW coffee://pot HTTP/1.0\r\nA: \r\nB: y z\r\n\r\n");
+	http_head_init(&h, HTTP_RESPONSE, places, PLACES);
+	h.status = 205;
+	assert_written(&h, "HTTP/1.1 205 \r\n\r\n");
+	h.reason = STR("Reset Content");
+	add(&h, "Via", "1.1 a");
+	assert_written(&h, "HTTP/1.1 205 Reset Content\r\nVia: 1.1 a\r\n\r\n");
+	h.version = HTTP_1_0;
+	h.status = 999;
+	assert_written(&h, "HTTP/1.0 999 Reset Content\r\nVia: 1.1 a\r\n\r\n");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_write),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
