@@ -79,6 +79,10 @@ SIM_WRAP := $(foreach f,session_log http_txn_put malloc calloc realloc aligned_a
 WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
 $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL_LDFLAGS += $(SIM_WRAP)
 
+# Its table of states has a row more.
+ADDED_STATE := tests/unit/proxy/session/added_state
+$(O)/tests/unit/proxy/session/test_added_state.o: ALL_CPPFLAGS := -I$(ADDED_STATE) $(ALL_CPPFLAGS)
+
 # Fuzzed words are no names to ask anybody for.
 $(B)/tests/fuzz/fuzz_acl $(B)/tests/fuzz/fuzz_rules: ALL_LDFLAGS += -Wl,--wrap=names_host
 $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc

@@ -1,0 +1,74 @@
+/*
+ * A state is one row: the table of added_state/ has one more than the program's, and nothing else
+ * knows of it. The dispatch is compiled here with that table.
+ */
+#include "proxy/session/fsm.c"
+#include "proxy/session/states.c"
+
+#include "proxy/session/session_post.h"
+#include "unit/proxy/session_rig.h"
+
+#define HOLD_MS 100
+
+static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, { STEP_SEND, 200 },
+				       { STEP_END, 0 } };
+
+static const struct world_config cfg = { RIG_WORLD };
+
+static struct session *
+hold_a_session(void)
+{
+	struct session *s;
+
+	rig_open(&cfg, answers);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, 10 * FAKE_MS);
+	s = rig_session(0);
+	assert_int_equal(s->state, SESSION_RELAY);
+	s->wake_ms = loop_now_ms(w.loop) + HOLD_MS;
+	session_post(s, SESSION_EV_TARPIT);
+	assert_int_equal(loop_turn(w.loop, 0), 0);
+	assert_int_equal(s->state, SESSION_HOLD);
+	assert_string_equal(session_state_name(s->state), "HOLD");
+	return s;
+}
+
+static void
+it_rests_until_its_deadline_and_goes_on(void **st)
+{
+	struct session *s = hold_a_session();
+
+	(void)st;
+	world_run(&w, (HOLD_MS - 30) * FAKE_MS);
+	assert_int_equal(s->state, SESSION_HOLD);
+	assert_int_equal(s->dir[SERVER].bytes, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.n_ends, 1);
+	assert_int_equal(w.client[0].got, 200);
+	assert_string_equal(rig_terms(), "--");
+	assert_int_equal(w.engine.fsm_bugs, 0);
+	rig_close();
+}
+
+static void
+it_ends_when_it_is_killed(void **st)
+{
+	(void)st;
+	session_post(hold_a_session(), SESSION_EV_KILL);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.n_ends, 1);
+	assert_int_equal(w.engine.fsm_bugs, 0);
+	rig_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_rests_until_its_deadline_and_goes_on),
+		cmocka_unit_test(it_ends_when_it_is_killed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
