@@ -70,13 +70,14 @@ parse_resetenv(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "setenv", .sections = CFG_GLOBAL, .min = 1, .max = 2, .parse = parse_setenv,
-	  .syntax = "<name> <value>", .doc = "Set an environment variable for what follows." },
+	  .syntax = "<name> <value>", .doc = "Sets an environment variable for the lines that "
+		"follow." },
 	{ .name = "presetenv", .sections = CFG_GLOBAL, .min = 1, .max = 2, .parse = parse_presetenv,
-	  .syntax = "<name> <value>", .doc = "Set an environment variable unless it exists." },
+	  .syntax = "<name> <value>", .doc = "Sets an environment variable unless it exists." },
 	{ .name = "unsetenv", .sections = CFG_GLOBAL, .min = 1, .max = CFG_ANY,
-	  .parse = parse_unsetenv, .syntax = "<name>...", .doc = "Forget environment variables." },
+	  .parse = parse_unsetenv, .syntax = "<name>...", .doc = "Deletes environment variables." },
 	{ .name = "resetenv", .sections = CFG_GLOBAL, .max = CFG_ANY, .parse = parse_resetenv,
-	  .syntax = "[<name>...]", .doc = "Forget all environment variables but those named." },
+	  .syntax = "[<name>...]", .doc = "Deletes all environment variables except those named." },
 	{ 0 }
 };
 

@@ -164,22 +164,25 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 
 static const struct cfg_kw kws[] = {
 	KW("tune.memory", parse_memory, "<size>",
-		"Memory that sessions, their buffers and what is in pipes may take, in megabytes "
-		"or with a unit (k, m, g); near it new clients wait and nothing is spliced, at it "
-		"existing sessions go on without buffers. 0: no bound."),
+		"Maximum memory for sessions, their buffers and the data in their pipes, in "
+		"megabytes or with a unit (k, m, g). Near the limit new clients wait and nothing "
+		"is spliced; at the limit existing sessions continue without buffers. 0 sets no "
+		"limit."),
 	KW("tune.zerocopy.threshold", parse_threshold, "<bytes>",
-		"Send so many bytes or more without copying them (MSG_ZEROCOPY); 0, the default: "
-		"never. Not to this host itself, where the kernel copies all the same."),
+		"Minimum size of a send that is made without a copy (MSG_ZEROCOPY); 0, the "
+		"default, disables it. Sends to addresses of this host are copied, since the "
+		"kernel copies them in any case."),
 	KW("tune.zerocopy.max", parse_pinned, "<bytes>",
-		"Memory that may wait for the kernel to be done with it; beyond it sends are "
-		"copied. 16m unless given."),
+		"Maximum memory of zero-copy sends that the kernel has not completed; beyond it "
+		"data is copied. The default is 16m."),
 	SWITCH("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
-		"Take the kernel's answers to zero-copy sends that come in order without a set."),
+		"Handles completions of zero-copy sends that arrive in order without a set of "
+		"ranges."),
 	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
-		"Fields that the head of a message may have, 101 unless given."),
+		"Maximum number of header fields of a message; the default is 101."),
 	KW("tune.maxrewrite", parse_maxrewrite, "<bytes>",
-		"Room of a buffer that is left for what is added to a head, 1024 unless given, at "
-		"most half of tune.bufsize."),
+		"Space that is reserved in a buffer for additions to a header, at most half of "
+		"tune.bufsize; the default is 1024."),
 	{ .name = "tune.pool-high-fd-ratio",
 		.sections = CFG_GLOBAL,
 		.min = 1,
@@ -187,8 +190,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_fd_ratio,
 		.syntax = "<percent>",
 		.arg = FIELD(pool_high_fds),
-		.doc = "Descriptors in use from which on an idle connection to a server makes room "
-		       "for a new one, 25 unless given." },
+		.doc = "Percentage of descriptors in use above which an idle connection to a "
+			"server is closed when a new one is opened; the default is 25." },
 	{ .name = "tune.pool-low-fd-ratio",
 		.sections = CFG_GLOBAL,
 		.min = 1,
@@ -196,22 +199,22 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_fd_ratio,
 		.syntax = "<percent>",
 		.arg = FIELD(pool_low_fds),
-		.doc = "Descriptors in use from which on no connection to a server is kept idle, "
-		       "20 unless given." },
+		.doc = "Percentage of descriptors in use above which no connection to a server is "
+			"kept idle; the default is 20." },
 	KW_SOCKBUF("tune.rcvbuf.client", client_buf.rcv,
-		"Receive buffer of the sockets of clients, fixed; 0 leaves it to the kernel."),
+		"Fixed receive buffer size of client sockets; 0 leaves it to the kernel."),
 	KW_SOCKBUF("tune.rcvbuf.server", server_buf.rcv,
-		"Receive buffer of the sockets to servers, fixed; 0 leaves it to the kernel."),
+		"Fixed receive buffer size of server sockets; 0 leaves it to the kernel."),
 	KW_SOCKBUF("tune.sndbuf.client", client_buf.snd,
-		"Send buffer of the sockets of clients, fixed; 0 leaves it to the kernel."),
+		"Fixed send buffer size of client sockets; 0 leaves it to the kernel."),
 	KW_SOCKBUF("tune.sndbuf.server", server_buf.snd,
-		"Send buffer of the sockets to servers, fixed; 0 leaves it to the kernel."),
+		"Fixed send buffer size of server sockets; 0 leaves it to the kernel."),
 	KW_SOCKBUF("tune.notsent-lowat.client", client_buf.notsent,
-		"Bytes that may wait in the kernel to be sent to a client, beside those on their "
-		"way; 0: no limit but the send buffer."),
+		"Maximum number of unsent bytes in the kernel for a client, besides those in "
+		"flight; 0 sets no limit other than the send buffer."),
 	KW_SOCKBUF("tune.notsent-lowat.server", server_buf.notsent,
-		"Bytes that may wait in the kernel to be sent to a server, beside those on their "
-		"way; 0: no limit but the send buffer."),
+		"Maximum number of unsent bytes in the kernel for a server, besides those in "
+		"flight; 0 sets no limit other than the send buffer."),
 	{ 0 },
 };
 

@@ -125,8 +125,8 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_cpu_map,
 		.syntax = "[auto:]<group>[/<threads>] <cpus>...",
-		.doc = "CPUs that threads may run on, later lines instead of earlier ones; with "
-		       "'auto:' one CPU for each thread. Threads that do not exist are ignored." },
+		.doc = "Binds threads to CPUs; later lines replace earlier ones. With 'auto:' each "
+			"thread gets one CPU. Threads that do not exist are ignored." },
 	{ 0 },
 };
 

@@ -92,24 +92,25 @@ parse_stream_turn(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	KW("maxpipes", parse_maxpipes, "<number>",
-		"Pipes at once, for option splice-auto and the like; two descriptors each. 0, the "
-		"default: a quarter of maxconn, or as many as there is room for."),
+		"Maximum number of pipes for splicing; each uses two descriptors. 0, the default, "
+		"allows a quarter of maxconn, or as many as the limit on descriptors permits."),
 	{ .name = "nosplice",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
 		.parse = parse_nosplice,
-		.doc = "Copies all data, whatever the options say." },
+		.doc = "Disables splicing, whatever the options say." },
 	KW("tune.pipesize", parse_pipesize, "<bytes>",
-		"Size of a pipe; 0 takes the system's default. The system may give a process "
-		"without privileges less."),
+		"Size of a pipe; 0 uses the system's default. The system may grant an unprivileged "
+		"process less."),
 	KW("tune.splice.after", parse_after, "<bytes>",
-		"Bytes that one side must send without a pause before the transfer is spliced or "
-		"read in bigger pieces."),
+		"Number of bytes that one side must send without a pause before the transfer is "
+		"spliced or read in larger pieces."),
 	KW("tune.bulk.bufsize", parse_stream_bufsize, "<bytes>",
-		"Bytes read at once of a bulk transfer that is not spliced; 0 takes tune.bufsize."),
+		"Size of one read from a bulk transfer that is not spliced; 0 uses tune.bufsize."),
 	SWITCH("tune.bulk.turn", parse_stream_turn, "<bytes>",
-		"Bytes of all bulk transfers that a worker forwards before it serves other "
-		"connections; eight times as many while there are none; 0 sets no limit."),
+		"Number of bytes of all bulk transfers that a worker forwards before it serves "
+		"other connections, and eight times as many while it has no others; 0 sets no "
+		"limit."),
 	{ 0 },
 };
 

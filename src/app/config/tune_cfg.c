@@ -144,7 +144,8 @@ parse_maxpollevents(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	SWITCH("tune.epoll.mode", parse_epoll_mode, "{ unmerged | merged | edge }",
-		"How registrations follow what is wanted; edge where the poller has edges."),
+		"How registrations in the poller follow the interest of connections; the default "
+		"is edge where the poller supports it."),
 	{ .name = "tune.lazy-register",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_SWITCH,
@@ -153,18 +154,19 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(lazy),
-		.doc = "Registers a descriptor only after a read or write would have blocked; on "
-			"by default." },
+		.doc = "Registers a descriptor in the poller only after a read or write would have "
+			"blocked; the default is on." },
 	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
-		"Print the system calls made while serving (all: and before), by name and per "
-		"connection, at the end."),
+		"Prints the system calls by name and per connection at exit: those made while "
+		"serving, or with 'all' those of the start too."),
 	KW("tune.listener.multi-queue", parse_multi_queue, "{ on | fair | off }",
-		"Which worker gets a new connection: one less busy than who accepted it, each in "
-		"turn, or always who accepted it."),
+		"Which worker gets a new connection: a less busy one than the worker that accepted "
+		"it (on), each worker in turn (fair), or always the worker that accepted it "
+		"(off)."),
 	KW("tune.listener.default-shards", parse_default_shards,
 		"{ by-process | by-thread | by-group }",
-		"Sockets of bind lines without 'shards': one for all workers, or one for each "
-		"unless said otherwise."),
+		"Sockets of bind lines without 'shards': one socket for all workers, or by default "
+		"one for each worker."),
 	{ .name = "tune.http.low-water",
 		.sections = CFG_GLOBAL,
 		.min = 1,
@@ -172,10 +174,10 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(http_low_water),
-		.doc = "Wake for a request's head that comes a few bytes at a time only when so "
-		       "many have come as could end it (SO_RCVLOWAT); a bad one may be refused as "
-		       "late as one that does not end, and where no timeout makes one late each "
-		       "byte is looked at. On unless said otherwise." },
+		.doc = "Wakes the worker for a request header that arrives slowly only when enough "
+			"bytes are there to complete it (SO_RCVLOWAT). An invalid header may then "
+			"be rejected as late as an incomplete one. Without a timeout for the "
+			"header every byte wakes the worker. The default is on." },
 	{ .name = "tune.wake-elision",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_SWITCH,
@@ -184,27 +186,27 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(wake_elision),
-		.doc = "Wake another worker for what it is sent only when it sleeps; on unless "
-		       "said otherwise." },
+		.doc = "Wakes another worker only when it sleeps; the default is on." },
 	KW("use-poller", parse_use_poller, "{ epoll | ev:epoll | ev:poll | ev:select }",
-		"How the kernel is asked which descriptors are ready; epoll by default."),
+		"Polling method; the default is epoll."),
 	{ .name = "noepoll",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
 		.parse = parse_flag,
 		.arg = FIELD(no_epoll),
-		.doc = "Do without epoll." },
+		.doc = "Disables epoll." },
 	{ .name = "nopoll",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
 		.parse = parse_flag,
 		.arg = FIELD(no_poll),
-		.doc = "Do without poll." },
-	KW("tune.bufsize", parse_bufsize, "<bytes>", "Size of a buffer, 16384 by default."),
+		.doc = "Disables poll." },
+	KW("tune.bufsize", parse_bufsize, "<bytes>", "Size of a buffer; the default is 16384."),
 	KW("tune.maxaccept", parse_maxaccept, "<number>",
-		"Connections that one event of a listener may bring, 64 by default."),
+		"Maximum number of connections accepted for one event of a listener; the default "
+		"is 64."),
 	KW("tune.maxpollevents", parse_maxpollevents, "<number>",
-		"Events taken from the kernel at once, 200 by default."),
+		"Maximum number of events taken from the kernel at once; the default is 200."),
 	{ 0 },
 };
 

@@ -248,7 +248,7 @@ static const struct cfg_kw kws[] = {
 			  "uri [whole] [path-only] [len <n>] [depth <n>]|"
 			  "url_param <name> [check_post]|"
 			  "hdr(<name>) [use_domain_only]|hash <expression>",
-		.doc = "How the server of a connection is chosen." },
+		.doc = "Selects the load balancing algorithm." },
 	{ .name = "hash-type",
 		.once = "hash-type",
 		.sections = CFG_BE,
@@ -256,16 +256,16 @@ static const struct cfg_kw kws[] = {
 		.max = 3,
 		.parse = parse_hash_type,
 		.syntax = "map-based|consistent [sdbm|djb2|crc32 [avalanche]]",
-		.doc = "How a server is chosen by a hash; with the same servers, weights and "
-		       "ids it is the one that HAProxy 2.6 chooses." },
+		.doc = "Selects how a hash is mapped to a server. With the same servers, weights "
+			"and ids the server is the one that HAProxy 2.6 selects." },
 	{ .name = "hash-balance-factor",
 		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
 		.min = 1,
 		.max = 1,
 		.parse = parse_factor,
 		.syntax = "<percent>",
-		.doc = "With consistent hashing and balance random, no server gets more than "
-		       "so many per cent of its share of the sessions; 0: no bound." },
+		.doc = "Limits each server's load to this percentage of its share of the sessions, "
+			"with consistent hashing and balance random; 0 sets no limit." },
 	{ 0 },
 };
 

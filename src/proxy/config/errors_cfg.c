@@ -401,8 +401,8 @@ static const struct cfg_section sections[] = {
 		.bit = CFG_HTTP_ERRORS,
 		.flags = CFG_SEC_NAMED,
 		.begin = begin_group,
-		.doc = "Answers that proxies take with errorfiles, in place of the built-in "
-			"ones." },
+		.doc = "A set of error responses that proxies use with errorfiles, instead of the "
+			"built-in ones." },
 	{ 0 },
 };
 
@@ -420,19 +420,22 @@ static const struct cfg_kw kws[] = {
 		.max = 2,
 		.parse = parse_errorfile,
 		.syntax = "<code> <file>",
-		.doc = "Answers with a file, a whole HTTP response, instead of an error of our "
-		       "own. An empty one closes without an answer." },
+		.doc = "Sends the content of a file, a whole HTTP response, instead of a built-in "
+			"error response. If the file is empty the connection is closed without a "
+			"response." },
 	{ .name = "errorfiles",
 		.sections = CFG_PROXIES,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_errorfiles,
 		.syntax = "<section> [<code>...]",
-		.doc = "Takes all or some of the answers of a section 'http-errors'." },
-	ERRORLOC("errorloc", 302, "Redirects (302) instead of an error of our own."),
-	ERRORLOC("errorloc302", 302, "Redirects (302) instead of an error of our own."),
+		.doc = "Uses all or some of the error responses of a section 'http-errors'." },
+	ERRORLOC("errorloc", 302, "Sends a redirect (302) instead of a built-in error response."),
+	ERRORLOC("errorloc302", 302, "Sends a redirect (302) instead of a built-in error "
+		"response."),
 	ERRORLOC("errorloc303", 303,
-		"Redirects (303, which makes it a GET) instead of an error of our own."),
+		"Sends a redirect (303, which changes the method to GET) instead of a built-in "
+		"error response."),
 	{ .name = "http-error",
 		.sections = CFG_PROXIES,
 		.min = 2,
@@ -442,7 +445,7 @@ static const struct cfg_kw kws[] = {
 			  "errorfile <file> | errorfiles <section> | file <file> | "
 			  "lf-file <file> | string <text> | lf-string <fmt>] "
 			  "[hdr <name> <fmt>]...",
-		.doc = "Answers with that instead of an error of our own." },
+		.doc = "Sends this response instead of a built-in error response." },
 	{ 0 },
 };
 

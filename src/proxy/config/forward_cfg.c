@@ -96,21 +96,22 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_address,
 		.arg = FORWARD_FOR,
 		.syntax = "[except <network>] [header <name>] [if-none]",
-		.doc = "Tells servers the client's address, in X-Forwarded-For." },
+		.doc = "Adds X-Forwarded-For with the client's address to requests." },
 	{ .name = "option forwarded",
 		.sections = CFG_BE,
 		.max = CFG_ANY,
 		.parse = parse_forwarded,
 		.syntax = "[proto] [host] [by] [by_port] [for] [for_port]",
-		.doc = "Tells servers of the client's connection in Forwarded (RFC 7239): without "
-		       "arguments proto and for." },
+		.doc = "Adds Forwarded (RFC 7239) to requests; the default parameters are proto "
+			"and for." },
 	{ .name = "option originalto",
 		.sections = CFG_PROXIES,
 		.max = CFG_ANY,
 		.parse = parse_address,
 		.arg = FORWARD_ORIGINAL_TO,
 		.syntax = "[except <network>] [header <name>]",
-		.doc = "Tells servers where the client connected to, in X-Original-To." },
+		.doc = "Adds X-Original-To with the destination of the client's connection to "
+			"requests." },
 	{ 0 },
 };
 

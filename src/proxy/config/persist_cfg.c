@@ -231,9 +231,9 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<name> [rewrite|insert|prefix] [indirect] [nocache] [postonly] "
 			  "[preserve] [httponly] [secure] [domain <domain>]... [maxidle <time>] "
 			  "[maxlife <time>] [attr <value>]...",
-		.doc = "Clients come back to the server that a cookie of theirs names (server "
-		       "option cookie). With nocache every response that gets one and does not "
-		       "say otherwise is made private." },
+		.doc = "Binds clients to a server by a cookie that names it (see server option "
+			"cookie). With nocache every response that sets the cookie is made "
+			"private, unless its header restricts caching already." },
 	{ .name = "force-persist",
 		.sections = BACKENDS,
 		.min = 2,
@@ -241,7 +241,7 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_rule,
 		.arg = PERSIST_FORCE,
 		.syntax = "{if | unless} <condition>",
-		.doc = "Persistence holds even when the server is down, and is never given up." },
+		.doc = "Keeps persistence even when the server is down." },
 	{ .name = "ignore-persist",
 		.sections = BACKENDS,
 		.min = 2,
@@ -249,8 +249,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_rule,
 		.arg = PERSIST_IGNORE,
 		.syntax = "{if | unless} <condition>",
-		.doc = "The cookie is not looked at, and none is set. The first line of this and "
-		       "force-persist that holds decides." },
+		.doc = "Ignores the persistence cookie and sets none. The first line of "
+			"ignore-persist and force-persist whose condition is true applies." },
 	{ .name = "use-server",
 		.sections = BACKENDS,
 		.flags = CFG_KW_STRICT,
@@ -259,8 +259,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_rule,
 		.arg = PERSIST_USE,
 		.syntax = "{<server> | <format>} {if | unless} <condition>",
-		.doc = "The server of those that the condition holds for, unless it is down; "
-		       "before any cookie." },
+		.doc = "Uses this server if the condition is true, unless the server is down. It "
+			"takes precedence over cookies." },
 	{ 0 },
 };
 

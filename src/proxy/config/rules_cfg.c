@@ -93,30 +93,31 @@ parse_delay(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, 0, ACTION,
-		"Done to each response, also to our own; first those of the backend."),
+		"Rules for each response, including local replies; those of the backend come "
+		"first."),
 	RULES("http-request", CFG_PROXIES, RULE_HTTP_REQUEST, 0, ACTION,
-		"Done to each request, in this order; first those of the frontend."),
+		"Rules for each request; those of the frontend come first."),
 	RULES("http-response", CFG_PROXIES, RULE_HTTP_RESPONSE, 0, ACTION,
-		"Done to each response of a server; first those of the backend."),
+		"Rules for each response of a server; those of the backend come first."),
 	RULES("redirect", CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN, RULES_REDIRECT, 0,
 		"{location | prefix | scheme} <text> [code <status>] [<option>...]",
-		"Answers with a redirection; after all http-request rules."),
+		"Sends a redirect; it is evaluated after all http-request rules."),
 	RULES("tcp-request connection", CFG_FE, RULE_TCP_CONNECTION, CFG_KW_STRICT, ACTION,
-		"Done to each connection before anything is opened for it."),
+		"Rules for each connection, before any data is read."),
 	RULES("tcp-request content", CFG_PROXIES, RULE_TCP_REQ_CONTENT, 0, ACTION,
-		"Done to what a client sends before it has a server; in mode http to each "
+		"Rules for what a client sends before a server is selected; in mode http for each "
 		"request, before http-request."),
 	DELAY("tcp-request inspect-delay", CFG_PROXIES, 0, 0,
-		"How long tcp-request content rules may wait for more, in mode tcp. Without it "
-		"what is there decides."),
+		"Maximum time that tcp-request content rules wait for more data in mode tcp. "
+		"Without it they are evaluated on the data that is there."),
 	RULES("tcp-request session", CFG_FE, RULE_TCP_SESSION, CFG_KW_STRICT, ACTION,
-		"Done to each connection that tcp-request connection lets in."),
+		"Rules for each connection that tcp-request connection accepted."),
 	RULES("tcp-response content", CFG_BE, RULE_TCP_RES_CONTENT, CFG_KW_STRICT, ACTION,
-		"Done to what a server sends before it is passed on; in mode http to each "
+		"Rules for what a server sends, before it is forwarded; in mode http for each "
 		"response, before http-response."),
 	DELAY("tcp-response inspect-delay", CFG_BE, 1, CFG_KW_STRICT,
-		"How long tcp-response content rules may wait for more, in mode tcp. Without it "
-		"the first bytes decide."),
+		"Maximum time that tcp-response content rules wait for more data in mode tcp. "
+		"Without it they are evaluated on the first data."),
 	{ 0 },
 };
 

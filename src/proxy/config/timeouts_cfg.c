@@ -18,26 +18,28 @@ parse_timeout(struct cfg_ctx *ctx)
 		.once = "timeout " n, .syntax = "<time>", .doc = text                  \
 	}
 static const struct cfg_kw kws[] = {
-	TIMEOUT("client", CFG_FE, client, "How long a client may be silent."),
+	TIMEOUT("client", CFG_FE, client, "Maximum time without activity on the client's side."),
 	TIMEOUT("client-fin", CFG_FE, client_fin,
-		"As timeout client, once one direction has ended."),
-	TIMEOUT("connect", CFG_BE, connect, "How long connecting to a server may take."),
-	TIMEOUT("check", CFG_BE, check, "How long a health check may take, once connected."),
+		"As timeout client, after one direction was closed."),
+	TIMEOUT("connect", CFG_BE, connect, "Maximum time to connect to a server."),
+	TIMEOUT("check", CFG_BE, check, "Maximum time for a health check after the connection is "
+		"established."),
 	TIMEOUT("http-keep-alive", CFG_PROXIES, http_keep_alive,
-		"How long a client may take to begin its next request; http-request by default."),
+		"Maximum time between two requests of a client; the default is http-request."),
 	TIMEOUT("http-request", CFG_PROXIES, http_request,
-		"How long the head of a request may take from its first byte on."),
+		"Maximum time between the first byte of a request header and its end."),
 	TIMEOUT("queue", CFG_BE, queue,
-		"How long a connection may wait for a server; the connect timeout by default."),
-	TIMEOUT("server", CFG_BE, server, "How long a server may be silent."),
+		"Maximum time that a connection waits for a server; the default is the connect "
+		"timeout."),
+	TIMEOUT("server", CFG_BE, server, "Maximum time without activity on the server's side."),
 	TIMEOUT("server-fin", CFG_BE, server_fin,
-		"As timeout server, once one direction has ended."),
+		"As timeout server, after one direction was closed."),
 	TIMEOUT("tarpit", CFG_PROXIES, tarpit,
-		"How long a request is held that is answered late; the connect timeout by "
-		"default."),
+		"Time after which a tarpitted request is answered; the default is the connect "
+		"timeout."),
 	TIMEOUT("tunnel", CFG_BE, tunnel,
-		"In the place of timeout client and server once it is connected, in mode tcp and "
-		"after an upgrade."),
+		"Replaces timeout client and timeout server once the server is connected, in mode "
+		"tcp and after an upgrade."),
 	{ 0 },
 };
 

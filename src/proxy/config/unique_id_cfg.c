@@ -129,7 +129,8 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_format,
 		.syntax = "<format>",
-		.doc = "Makes an id for each request, for logs, rules and servers." },
+		.doc = "Format of a unique id that each request gets, for logs, rules and "
+			"servers." },
 	{ .name = "unique-id-header",
 		.once = "unique-id-header",
 		.sections = CFG_FE,
@@ -137,7 +138,7 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_header,
 		.syntax = "<name>",
-		.doc = "Tells servers the unique id of each request in a header." },
+		.doc = "Header field that sends the unique id to servers." },
 	{ 0 },
 };
 

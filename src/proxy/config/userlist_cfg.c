@@ -137,7 +137,7 @@ static const struct cfg_section sections[] = {
 		.flags = CFG_SEC_NAMED,
 		.begin = begin,
 		.end = end,
-		.doc = "Users with passwords, and groups of them, for http_auth()." },
+		.doc = "Users with their passwords, and groups of users, for http_auth()." },
 	{ 0 },
 };
 
@@ -156,10 +156,9 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_user,
 		.syntax = "<name> [password <hash> | insecure-password <text>] "
 			  "[groups <group>[,<group>]...]",
-		.doc = "A user. The hash is one of crypt(3), as mkpasswd and openssl passwd make "
-			"it. "
-		       "Each request that is authenticated hashes the password once; its worker "
-		       "serves no other connection meanwhile." },
+		.doc = "A user. The hash is one of crypt(3), as mkpasswd and openssl passwd write "
+			"it. Each authenticated request hashes the password once; the worker "
+			"serves no other connection meanwhile." },
 	{ 0 },
 };
 

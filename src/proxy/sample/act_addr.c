@@ -106,13 +106,13 @@ run_port(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 
 const struct rule_action endpoint_actions[] = {
 	ADDRESS("set-dst", ENDPOINT_DST,
-		"Says which address the client connected to; the port stays."),
+		"Sets the destination address; the port stays the same."),
 	PORT("set-dst-port", ENDPOINT_DST,
-		"Says which port the client connected to; the address stays. One beyond 65535 is "
-		"not taken."),
-	ADDRESS("set-src", ENDPOINT_SRC, "Says what the client's address is; the port stays."),
+		"Sets the destination port; the address stays the same. A value above 65535 is "
+		"ignored."),
+	ADDRESS("set-src", ENDPOINT_SRC, "Sets the client's address; the port stays the same."),
 	PORT("set-src-port", ENDPOINT_SRC,
-		"Says what the client's port is; the address stays. One beyond 65535 is not "
-		"taken."),
+		"Sets the client's port; the address stays the same. A value above 65535 is "
+		"ignored."),
 	{ 0 },
 };

@@ -101,7 +101,7 @@ run_capture(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 	{                                                                                 \
 		.name = "capture", .places = where, .parse = parse_capture,               \
 		.run = run_capture, .check = check_capture, .syntax = syn,                \
-		.doc = "Keeps a sample for the log line."                                 \
+		.doc = "Stores a sample for the log line."                                 \
 	}
 
 const struct rule_action capture_actions[] = {

@@ -108,17 +108,18 @@ fetch_id(const struct rule_args *a unused, struct sample_ctx *cx, struct sample 
 
 const struct rule_fetch capture_fetches[] = {
 	HDR("capture.req.hdr", CAPTURE_REQUEST,
-		"What was captured of the request, by its number from 0 on."),
+		"The request capture with this number, counted from 0."),
 	KEPT("capture.req.method", fetch_method, CAPTURE_REQUEST,
-		"The method of the request as it came; also when there is a response."),
+		"The method of the original request; also available in responses."),
 	KEPT("capture.req.uri", fetch_uri, CAPTURE_REQUEST,
-		"The request's path and query as they came; also when there is a response."),
+		"The path and query of the original request; also available in responses."),
 	KEPT("capture.req.ver", fetch_version, CAPTURE_REQUEST,
-		"The version of the request, such as HTTP/1.1; also when there is a response."),
+		"The version of the original request, such as HTTP/1.1; also available in "
+		"responses."),
 	HDR("capture.res.hdr", CAPTURE_RESPONSE,
-		"What was captured of the response, by its number from 0 on."),
+		"The response capture with this number, counted from 0."),
 	KEPT("capture.res.ver", fetch_version, CAPTURE_RESPONSE,
-		"The version of the server's response, such as HTTP/1.1; also in logs."),
+		"The version of the server's response, such as HTTP/1.1; also available in logs."),
 	{ .name = "unique-id",
 		.needs = SAMPLE_AT_CONN,
 		.out = SAMPLE_STR,
@@ -155,9 +156,9 @@ conv_capture(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 const struct rule_conv capture_convs[] = {
 	CAPTURE("capture-req", CAPTURE_REQUEST,
-		"Puts it into that capture of the request, and goes on with it."),
+		"Stores the sample in this request capture and returns it unchanged."),
 	CAPTURE("capture-res", CAPTURE_RESPONSE,
-		"Puts it into that capture of the response, and goes on with it."),
+		"Stores the sample in this response capture and returns it unchanged."),
 	{ .name = NULL },
 };
 

@@ -200,7 +200,7 @@ const struct rule_fetch conn_fetches[] = {
 		CONN,
 		.out = SAMPLE_SINT,
 		.fetch = fetch_error,
-		.doc = "What was wrong with the PROXY header, as a number; 0: nothing." },
+		.doc = "The error code of the PROXY header; 0: no error." },
 	{ .name = "fc_err_str",
 		CONN,
 		.out = SAMPLE_STR,

@@ -95,7 +95,7 @@ const struct rule_fetch userlist_fetches[] = {
 		.out = SAMPLE_STR,
 		.fetch = fetch_user,
 		.check = check_list,
-		.doc = "The user, when his password is right. In an ACL: his groups." COST,
+		.doc = "The user if the password is correct. In an ACL: the user's groups." COST,
 		.acl = "http_auth_groups" },
 	{ .name = "http_auth_groups",
 		.needs = SAMPLE_AT_REQ,
@@ -106,7 +106,7 @@ const struct rule_fetch userlist_fetches[] = {
 		.fetch = fetch_groups,
 		.check = check_list,
 		.check_pattern = check_group,
-		.doc = "The groups of the user, when his password is right." COST,
+		.doc = "The user's groups if the password is correct." COST,
 		.match = "str" },
 	{ .name = NULL },
 };

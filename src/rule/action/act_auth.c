@@ -70,7 +70,7 @@ const struct rule_action rule_auth_actions[] = {
 		.ends = 1,
 		.run = run_auth,
 		.syntax = "[realm <realm>]",
-		.doc = "Answers 401: asks for a user and a password of that realm, or one that is "
-		       "called as the proxy is." },
+		.doc = "Responds with 401, which asks for a user and password of this realm; the "
+			"default realm is the proxy's name." },
 	{ 0 },
 };

@@ -104,13 +104,12 @@ run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 
 const struct rule_action rule_map_actions[] = {
 	ACTION("set-map", RULE_IN_HTTP, SET, "<key fmt> <value fmt>",
-		"Gives the key in a map's file that value, for those who look it up from now on: "
-		"all of its entries, or a new one."),
+		"Sets the value of a key in a map: of all its entries, or of a new one."),
 	ACTION("del-map", RULE_IN_HTTP, DEL, "<key fmt>",
-		"Removes all entries of that key from a map's file, as it was read."),
+		"Removes all entries of a key from a map."),
 	ACTION("add-acl", REQ_RES, ADD, "<key fmt>",
-		"Adds a pattern to an ACL's file, as it was read, where it is not there yet."),
+		"Adds a pattern to an ACL's file if it is not there yet."),
 	ACTION("del-acl", RULE_IN_HTTP, DEL, "<key fmt>",
-		"Removes a pattern from an ACL's file, as it was read."),
+		"Removes a pattern from an ACL's file."),
 	{ 0 },
 };

@@ -261,7 +261,7 @@ const struct rule_action rule_redirect_actions[] = {
 		.ends = 1,
 		.run = run_redirect,
 		.syntax = SYNTAX,
-		.doc = "Sends the client elsewhere." },
+		.doc = "Sends a redirect." },
 	{ 0 },
 };
 

@@ -199,7 +199,7 @@ const struct rule_conv rule_map_convs[] = {
 	MAPS("dom", SAMPLE_STR, DOM, "the first key that is a part of the domain"),
 	MAPS("reg", SAMPLE_STR, REG, "the first regex that matches it"),
 	MAP("map_regm", SAMPLE_STR, SAMPLE_STR, init_to_str, REG, 1,
-		"The same as map_reg, with \\1 to \\9 in the text for what the groups caught."),
+		"The same as map_reg, with \\1 to \\9 in the value replaced by the groups."),
 	MAPS("int", SAMPLE_SINT, INT, "the number, or the first range that holds it"),
 	MAPS("ip", SAMPLE_ADDR, IP, "the longest network that holds the address"),
 	{ 0 },

@@ -46,8 +46,8 @@ const struct rule_conv rule_hash_convs[] = {
 	HASH("crc32c", HASH_CRC32C, "The CRC32 of SCTP"),
 	HASH("djb2", HASH_DJB2, "The hash DJB2"),
 	HASH("sdbm", HASH_SDBM, "The hash SDBM"),
-	XXH("xxh3", XXH_3, "The hash XXH3, 64 bits."),
-	XXH("xxh32", XXH_OF_32, "The hash XXH32."),
-	XXH("xxh64", XXH_OF_64, "The hash XXH64."),
+	XXH("xxh3", XXH_3, "The XXH3 hash, 64 bits."),
+	XXH("xxh32", XXH_OF_32, "The XXH32 hash."),
+	XXH("xxh64", XXH_OF_64, "The XXH64 hash."),
 	{ .name = NULL },
 };

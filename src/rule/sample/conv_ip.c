@@ -69,8 +69,8 @@ const struct rule_conv rule_ip_convs[] = {
 		.out = SAMPLE_ADDR,
 		.conv = conv_ipmask,
 		.syntax = "<mask4>[,<mask6>]",
-		.doc = "The network it is in. Without a mask for IPv6 there is none for "
-		       "those." },
+		.doc = "Applies a network mask. Without a mask for IPv6, IPv6 addresses have no "
+			"result." },
 	{ .name = "port_only",
 		.in = SAMPLE_STR,
 		.out = SAMPLE_SINT,

@@ -105,7 +105,8 @@ const struct rule_conv rule_json_convs[] = {
 		.conv = conv_json,
 		.init = init_json,
 		.syntax = "[ascii|utf8|utf8s|utf8p|utf8ps]",
-		.doc = "Escaped for a JSON string. utf8 has no result for what is no UTF-8 or "
-		       "beyond U+FFFF; s leaves that out, p takes overlong forms." },
+		.doc = "Escapes a string for JSON. With utf8 the result is absent if the input is "
+			"no UTF-8 or has code points above U+FFFF; s leaves such bytes out, p "
+			"accepts overlong forms." },
 	{ .name = NULL },
 };

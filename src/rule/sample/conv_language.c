@@ -86,6 +86,6 @@ const struct rule_conv rule_language_convs[] = {
 		.out = SAMPLE_STR,
 		.conv = conv_language,
 		.syntax = "<lang>[;<lang>...][,<default>]",
-		.doc = "Of these languages the one that an Accept-Language field wants most." },
+		.doc = "The one of these languages that an Accept-Language field prefers." },
 	{ .name = NULL },
 };

@@ -87,19 +87,21 @@ conv_test(const struct rule_args *a, struct sample_ctx *cx unused, struct sample
 #define NUMBER .in = SAMPLE_SINT, .out = SAMPLE_SINT
 
 const struct rule_conv rule_math_convs[] = {
-	BINARY("add", OP_ADD, "The sum; what does not fit is the nearest that does."),
-	BINARY("and", OP_AND, "The bits that both have."),
+	BINARY("add", OP_ADD, "Adds; on overflow the result is the nearest integer that fits."),
+	BINARY("and", OP_AND, "Bitwise AND."),
 	TEST("bool", IS_TRUE, "Is it not 0?"),
-	{ .name = "cpl", NUMBER, .conv = conv_cpl, .doc = "All bits the other way." },
-	BINARY("div", OP_DIV, "The quotient; by 0: the largest number."),
+	{ .name = "cpl", NUMBER, .conv = conv_cpl, .doc = "Bitwise NOT." },
+	BINARY("div", OP_DIV, "Divides; the result of a division by 0 is the largest integer."),
 	TEST("even", IS_EVEN, "Is it even?"),
-	BINARY("mod", OP_MOD, "The remainder; by 0: 0."),
-	BINARY("mul", OP_MUL, "The product; what does not fit is the nearest that does."),
-	{ .name = "neg", NUMBER, .conv = conv_neg, .doc = "The opposite number." },
+	BINARY("mod", OP_MOD, "The remainder of a division; by 0 it is 0."),
+	BINARY("mul", OP_MUL, "Multiplies; on overflow the result is the nearest integer that "
+		"fits."),
+	{ .name = "neg", NUMBER, .conv = conv_neg, .doc = "The negated number." },
 	TEST("not", IS_FALSE, "Is it 0?"),
 	TEST("odd", IS_ODD, "Is it odd?"),
-	BINARY("or", OP_OR, "The bits that either has."),
-	BINARY("sub", OP_SUB, "The difference; what does not fit is the nearest that does."),
-	BINARY("xor", OP_XOR, "The bits that one of both has."),
+	BINARY("or", OP_OR, "Bitwise OR."),
+	BINARY("sub", OP_SUB, "Subtracts; on overflow the result is the nearest integer that "
+		"fits."),
+	BINARY("xor", OP_XOR, "Bitwise XOR."),
 	{ .name = NULL },
 };

@@ -73,7 +73,7 @@ const struct rule_conv rule_regsub_convs[] = {
 		.init = init_regsub,
 		.free = free_regsub,
 		.syntax = "<regex>,<replacement>[,<flags>]",
-		.doc = "With the first match replaced, each with flag g; flag i: whatever the "
-		       "case. \\0 to \\9 stand for groups." },
+		.doc = "Replaces the first match of a regular expression, or with flag g all "
+			"matches; flag i ignores case. \\0 to \\9 are replaced by groups." },
 	{ .name = NULL },
 };

@@ -83,8 +83,8 @@ const struct rule_conv rule_time_convs[] = {
 		.conv = conv_http_date,
 		.init = init_http_date,
 		.syntax = "[<offset>],[s|ms|us]",
-		.doc = "A time since 1970 in that unit as a date for HTTP." },
-	STRFTIME("ltime", 1, "Seconds since 1970 in local time, as strftime(3) writes it."),
-	STRFTIME("utime", 0, "Seconds since 1970 in UTC, as strftime(3) writes it."),
+		.doc = "Formats a time since 1970 in this unit as an HTTP date." },
+	STRFTIME("ltime", 1, "Formats seconds since 1970 in local time, as strftime(3)."),
+	STRFTIME("utime", 0, "Formats seconds since 1970 in UTC, as strftime(3)."),
 	{ .name = NULL },
 };

@@ -153,8 +153,8 @@ const struct rule_conv rule_var_convs[] = {
 		.init = init_join,
 		.kind = 1,
 		.syntax = "<delimiter>,[<variable>][,<suffix>]",
-		.doc = "With the variable and the suffix behind it, and the delimiter where "
-		       "there is something on both sides." },
+		.doc = "Appends a variable and a suffix, with the delimiter before them unless one "
+			"side is empty." },
 	{ .name = "concat",
 		TEXT,
 		.arg = { ARG_STR, ARG_VAR, ARG_STR },
@@ -162,7 +162,7 @@ const struct rule_conv rule_var_convs[] = {
 		.init = init_join,
 		.kind = 0,
 		.syntax = "[<start>],[<variable>],[<end>]",
-		.doc = "With these behind it." },
+		.doc = "Appends these values." },
 	{ .name = "secure_memcmp",
 		.arg = { ARG_VAR },
 		.min = 1,
@@ -170,7 +170,7 @@ const struct rule_conv rule_var_convs[] = {
 		.out = SAMPLE_BOOL,
 		.conv = conv_same,
 		.syntax = "<variable>",
-		.doc = "Is it the same? Takes as long for any two of one length." },
+		.doc = "Compares with a variable in constant time." },
 	{ .name = "set-var",
 		ANY,
 		.arg = { ARG_VAR, ARG_ENUM, ARG_ENUM, ARG_ENUM, ARG_ENUM },
@@ -178,7 +178,8 @@ const struct rule_conv rule_var_convs[] = {
 		.conv = conv_set,
 		.init = init_set,
 		.syntax = "<variable>[,<condition>...]",
-		.doc = "Sets the variable, if all conditions hold, else there is no result." },
+		.doc = "Sets the variable if all conditions are true; otherwise there is no "
+			"result." },
 	{ .name = "strcmp",
 		.arg = { ARG_VAR },
 		.min = 1,
@@ -193,6 +194,6 @@ const struct rule_conv rule_var_convs[] = {
 		.min = 1,
 		.conv = conv_unset,
 		.syntax = "<variable>",
-		.doc = "Forgets the variable." },
+		.doc = "Deletes the variable." },
 	{ .name = NULL },
 };

@@ -93,9 +93,10 @@ const struct rule_fetch rule_auth_fetches[] = {
 		.syntax = "[<field>]",
 		.out = SAMPLE_STR,
 		.fetch = fetch_bearer,
-		.doc = "The token of scheme Bearer, in Authorization or that field." },
-	AUTH("http_auth_pass", AUTH_PASS, "The password of scheme Basic."),
-	AUTH("http_auth_type", AUTH_TYPE, "Basic or Bearer, whichever the client uses."),
-	AUTH("http_auth_user", AUTH_USER, "The user of scheme Basic."),
+		.doc = "The token of the scheme Bearer, in Authorization or the named field." },
+	AUTH("http_auth_pass", AUTH_PASS, "The password of the scheme Basic."),
+	AUTH("http_auth_type", AUTH_TYPE, "The authentication scheme of the client: Basic or "
+		"Bearer."),
+	AUTH("http_auth_user", AUTH_USER, "The user of the scheme Basic."),
 	{ .name = NULL },
 };

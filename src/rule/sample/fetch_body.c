@@ -204,7 +204,7 @@ fetch_wait_end(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 	{ .name = n, BYTES_##side, .arg = { ARG_INT, ARG_INT }, .min = 2,                 \
 		.out = SAMPLE_BIN, .fetch = fetch_payload, .init = init_payload,          \
 		.match = "bin", .syntax = "<offset>,<length>",                            \
-		.doc = "Mode tcp: that many bytes of what came (0: all), from there." }
+		.doc = "Mode tcp: this many bytes of the received data (0: all) from this offset." }
 #define PAYLOAD_LV(n, side)                                                              \
 	{ .name = n, BYTES_##side, .arg = { ARG_INT, ARG_INT, ARG_ENUM }, .min = 2,       \
 		.out = SAMPLE_BIN, .fetch = fetch_payload_lv, .init = init_payload_lv,    \
@@ -223,8 +223,8 @@ const struct rule_fetch rule_body_fetches[] = {
 		.needs = SAMPLE_AT_REQ,
 		.out = SAMPLE_BIN,
 		.fetch = fetch_body,
-		.doc = "The request's body, as far as it is there: see option "
-		       "http-buffer-request." },
+		.doc = "The part of the request body that was received: see option "
+			"http-buffer-request." },
 	{ .name = "req.body_len",
 		.needs = SAMPLE_AT_REQ,
 		.out = SAMPLE_SINT,
@@ -236,13 +236,12 @@ const struct rule_fetch rule_body_fetches[] = {
 		.syntax = "[<name>]",
 		.out = SAMPLE_STR,
 		.fetch = fetch_body_param,
-		.doc = "The first parameter of that name in a body of urlencoded ones, as it "
-		       "came." },
+		.doc = "The first parameter of this name in a urlencoded body, not decoded." },
 	{ .name = "req.body_size",
 		.needs = SAMPLE_AT_REQ,
 		.out = SAMPLE_SINT,
 		.fetch = fetch_body_size,
-		.doc = "The body's length as announced, or else that of what is there." },
+		.doc = "The announced length of the body, or the length of what was received." },
 	LEN("req.len", REQ),
 	PAYLOAD("req.payload", REQ),
 	PAYLOAD_LV("req.payload_lv", REQ),
@@ -254,6 +253,6 @@ const struct rule_fetch rule_body_fetches[] = {
 		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_wait_end,
-		.doc = "True when nothing more will be waited for." },
+		.doc = "True if no more data is waited for." },
 	{ .name = NULL },
 };

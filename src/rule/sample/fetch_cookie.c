@@ -88,13 +88,14 @@ fetch_cookie_count(const struct rule_args *a, struct sample_ctx *cx, struct samp
 #define COOKIE(n, side)                                                                  \
 	{ .name = n, NAME, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_cookie,         \
 		.kind = FETCH_##side | AS_TEXT, .match = "str", .derives = 1,             \
-		.doc = "The last cookie of that name, or the first of any. In ACLs: each." }
+		.doc = "The last cookie of this name, or the first of any name. " \
+		       "In ACLs: each of them." }
 #define VALUE(n, side)                                                                   \
 	{ .name = n, NAME, SIDE_##side, .out = SAMPLE_SINT, .fetch = fetch_cookie,        \
 		.kind = FETCH_##side | AS_INT, .doc = "As cook, as an integer." }
 #define COUNT(n, side)                                                                   \
 	{ .name = n, NAME, SIDE_##side, .out = SAMPLE_SINT, .fetch = fetch_cookie_count,  \
-		.kind = FETCH_##side, .doc = "How many cookies of that name there are." }
+		.kind = FETCH_##side, .doc = "The number of cookies of this name." }
 
 const struct rule_fetch rule_cookie_fetches[] = {
 	COOKIE("cook", REQ),

@@ -348,11 +348,11 @@ fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 #define LIST_DOC                                                                          \
 	"The last value of that field, a comma ends a value; the occurrence counts from "  \
 	"the first (1) or the last (-1). In ACLs without an occurrence: each of them."
-#define LINE_DOC "As hdr, but commas are part of the value: a field's whole line."
-#define ADDR_DOC "As hdr, as an address; a port behind IPv4 is dropped."
+#define LINE_DOC "As hdr, but commas do not separate values: the whole field line."
+#define ADDR_DOC "As hdr, as an address; a port after an IPv4 address is dropped."
 #define INT_DOC "As hdr, as an integer."
-#define COUNT_DOC "How many values that field has (all fields, without a name)."
-#define LINE_COUNT_DOC "How many fields of that name there are (of any name, without one)."
+#define COUNT_DOC "The number of values of the named field, or of all fields."
+#define LINE_COUNT_DOC "The number of field lines of this name, or of any name."
 
 #define FIELD(n, side, as, ...)                                                          \
 	{ .name = n, FIELD_ARGS, SIDE_##side, .fetch = fetch_field,                       \
@@ -372,10 +372,10 @@ fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 #define NAMES(n, side)                                                                   \
 	{ .name = n, SIDE_##side, .arg = { ARG_STR }, .syntax = "[<delimiter>]",          \
 		.out = SAMPLE_STR, .fetch = fetch_names, .kind = FETCH_##side,            \
-		.doc = "The names of all fields, in lower case, with commas between them." }
+		.doc = "The names of all fields in lower case, separated by commas." }
 #define LINES(n, side)                                                                   \
 	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_lines,                \
-		.kind = FETCH_##side, .doc = "All fields as lines, and the empty line." }
+		.kind = FETCH_##side, .doc = "All field lines and the empty line." }
 #define COUNTED(n, side)                                                                 \
 	{ .name = n, SIDE_##side, .out = SAMPLE_BIN, .fetch = fetch_counted,              \
 		.kind = FETCH_##side,                                                    \

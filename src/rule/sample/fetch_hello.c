@@ -188,7 +188,7 @@ fetch_rdp_count(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 #define SNI(n)                                                                \
 	{                                                                     \
 		.name = n, REQ, .out = SAMPLE_STR, .fetch = fetch_name,       \
-		.doc = "Mode tcp: the server's name in a client's TLS hello." \
+		.doc = "Mode tcp: the server name (SNI) in a client's TLS hello." \
 	}
 #define RDP(n)                                                                              \
 	{                                                                                   \
@@ -201,7 +201,7 @@ fetch_rdp_count(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 	{                                                                                         \
 		.name = n, REQ, .arg = { ARG_STR }, .out = SAMPLE_SINT, .fetch = fetch_rdp_count, \
 		.syntax = "[<name>]",                                                             \
-		.doc = "Mode tcp: is there an RDP cookie of that name: 0 or 1."                   \
+		.doc = "Mode tcp: 1 if it has an RDP cookie of this name, else 0."                \
 	}
 
 const struct rule_fetch rule_hello_fetches[] = {
@@ -214,20 +214,21 @@ const struct rule_fetch rule_hello_fetches[] = {
 		REQ,
 		.out = SAMPLE_STR,
 		.fetch = fetch_protocol,
-		.doc = "Mode tcp: the first protocol of ALPN in a client's TLS hello." },
+		.doc = "Mode tcp: the first ALPN protocol in a client's TLS hello." },
 	{ .name = "req.ssl_ec_ext",
 		REQ,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_groups,
-		.doc = "Mode tcp: true for a client's TLS hello that names elliptic curves." },
+		.doc = "Mode tcp: true if a client's TLS hello has the supported elliptic curves "
+			"extension." },
 	TYPE("req.ssl_hello_type", REQ, "client"),
 	SNI("req.ssl_sni"),
 	{ .name = "req.ssl_st_ext",
 		REQ,
 		.out = SAMPLE_SINT,
 		.fetch = fetch_ticket,
-		.doc = "Mode tcp: 0: the client's TLS hello has no session ticket extension, 1: "
-		       "it has an empty one, 2: one with a ticket." },
+		.doc = "Mode tcp: the session ticket extension of a client's TLS hello: 0: absent, "
+			"1: empty, 2: with a ticket." },
 	VERSION("req.ssl_ver"),
 	TYPE("req_ssl_hello_type", REQ, "client"),
 	SNI("req_ssl_sni"),
