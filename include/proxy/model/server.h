@@ -99,18 +99,10 @@ void server_put_slot(struct server *s);
 const char *server_status_text(const struct server *s);
 
 /*
- * Whether a send right after connect() is worth trying: it works when the handshake is over by then
- * (loopback), and is a failed call on a far server. Learned from each try; a far one is tried again
- * now and then. Each worker learns for itself.
+ * Whether a speculative call is worth trying: one that fails is a call for nothing. It is while it
+ * works often enough, and now and then when it does not. Each worker learns for itself.
  */
-int server_is_near(struct server_shard *s);
-void server_note_near(struct server_shard *s, int was_near);
-/*
- * Mode http: whether the answer is worth looking for before the kernel is asked to tell of it: it
- * works when the server has most often answered within a turn, and is a failed call otherwise. As
- * above.
- */
-int server_is_quick(struct server_shard *s);
-void server_note_quick(struct server_shard *s, int was_quick);
+int server_guess(struct server_shard *s, enum server_guess g);
+void server_learn(struct server_shard *s, enum server_guess g, int was_right);
 
 #endif

@@ -88,15 +88,22 @@ struct idle_list {
 	struct timer timer;      /* pool-purge-delay */
 };
 
+/* What is tried of a server because it most likely works. Learned from each try (server_learn). */
+enum server_guess {
+	SERVER_NEAR,  /* connect() is over when it returns, and a send works */
+	SERVER_QUICK, /* mode http: the answer has come by the next turn */
+	SERVER_GUESSES
+};
+
+struct guess {
+	int8_t trust;  /* below zero: it fails too often */
+	uint8_t skips; /* since it was tried in spite of that */
+};
+
 struct server_shard {
 	struct server_stat stat;
 	struct idle_list idle;
-	/* Learned: is connect() over when it returns? (server_is_near) */
-	int8_t near;
-	uint8_t far_skips;
-	/* And: has it answered by the next turn? (server_is_quick) */
-	int8_t quick;
-	uint8_t slow_skips;
+	struct guess guess[SERVER_GUESSES];
 	/* Of this worker's sessions; under the backend's lock, as below. */
 	struct list queue;      /* that wait for this server */
 } cacheline_aligned;

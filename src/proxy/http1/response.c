@@ -353,8 +353,8 @@ learn(struct session *s, int came)
 	if (!s->speculates_read)
 		return;
 	s->speculates_read = 0;
-	server_note_quick(
-		srv_shard(s, s->srv), came && s->txn->body[SERVER].framing != HTTP_BODY_CLOSE);
+	server_learn(srv_shard(s, s->srv), SERVER_QUICK,
+		came && s->txn->body[SERVER].framing != HTTP_BODY_CLOSE);
 }
 
 /* The bytes of another head wait behind an informational one that is out now. */

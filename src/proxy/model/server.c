@@ -8,15 +8,8 @@
 #include "base/mem.h"
 #include "proxy/model/proxy.h"
 
-/* How sure we may become that a server is near: so many failed guesses in a row are forgiven. */
-#define NEAR_MAX 2
-/* Connections after which a server that was far, or slow, is tried again: one failed call in so
- * many. */
+/* Connections after which a guess that mostly fails is tried again: one failed call in so many. */
 #define SKIPS 64
-/* The same of servers that answer quickly. A failed look costs a call, one that works saves one and
- * what the kernel does for it: two in three have to work. */
-#define QUICK_MAX 8
-#define QUICK_MISS 2
 /* Half of the idle connections that were not needed are closed so often (pool-purge-delay). */
 #define POOL_PURGE_MS_DEFAULT 5000
 
@@ -143,49 +136,42 @@ server_status_text(const struct server *s)
 	return "no check";
 }
 
-static int
-guesses(int sure, uint8_t *skips)
+/*
+ * What a guess gains that is right, and loses that is wrong, and how much trust it may win: so many
+ * wrong ones in a row are forgiven. A look for an answer in vain costs a call, one that works saves
+ * one and what the kernel does for it: two in three have to work.
+ */
+static const struct {
+	int8_t gain, loss, most;
+} guesses[SERVER_GUESSES] = {
+	[SERVER_NEAR] = { 1, 1, 2 },
+	[SERVER_QUICK] = { 1, 2, 8 },
+};
+
+int
+server_guess(struct server_shard *s, enum server_guess g)
 {
-	if (sure >= 0)
+	struct guess *it = &s->guess[g];
+
+	if (it->trust >= 0)
 		return 1;
-	if (*skips < SKIPS) {
-		(*skips)++;
+	if (it->skips < SKIPS) {
+		it->skips++;
 		return 0;
 	}
-	*skips = 0;
+	it->skips = 0;
 	return 1;
 }
 
-int
-server_is_near(struct server_shard *s)
-{
-	return guesses(s->near, &s->far_skips);
-}
-
 void
-server_note_near(struct server_shard *s, int was_near)
+server_learn(struct server_shard *s, enum server_guess g, int was_right)
 {
-	if (was_near) {
-		s->near = s->near < 0 ? 0 : (int8_t)MIN(s->near + 1, NEAR_MAX);
-		s->far_skips = 0;
-	} else if (s->near >= 0) {
-		s->near--;
-	}
-}
+	struct guess *it = &s->guess[g];
 
-int
-server_is_quick(struct server_shard *s)
-{
-	return guesses(s->quick, &s->slow_skips);
-}
-
-void
-server_note_quick(struct server_shard *s, int was_quick)
-{
-	if (was_quick) {
-		s->quick = s->quick < 0 ? 0 : (int8_t)MIN(s->quick + 1, QUICK_MAX);
-		s->slow_skips = 0;
-	} else if (s->quick >= 0) {
-		s->quick = (int8_t)(s->quick - QUICK_MISS);
+	if (was_right) {
+		it->trust = it->trust < 0 ? 0 : MIN(it->trust + guesses[g].gain, guesses[g].most);
+		it->skips = 0;
+	} else if (it->trust >= 0) {
+		it->trust = (int8_t)(it->trust - guesses[g].loss);
 	}
 }

@@ -69,6 +69,6 @@ direction_speculative_send(struct session *s)
 	default:
 		return -1;
 	}
-	server_note_near(srv_shard(s, s->srv), near);
+	server_learn(srv_shard(s, s->srv), SERVER_NEAR, near);
 	return near;
 }

@@ -123,7 +123,7 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 	conn_want(&s->conn[SERVER], EV_W);
 	/* Nothing can have been sent to a socket this young. */
 	loop_presume_again(e->loop, fd, DIR_R);
-	if (!server_is_near(srv_shard(s, s->srv)))
+	if (!server_guess(srv_shard(s, s->srv), SERVER_NEAR))
 		loop_presume_again(e->loop, fd, DIR_W);
 	session_post(s, SESSION_EV_NONE);
 	return 0;

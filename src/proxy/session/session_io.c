@@ -65,7 +65,7 @@ expect_quick_answer(struct session *s)
 	struct conn *c = &s->conn[SERVER];
 
 	if (s->state != SESSION_RELAY || !s->txn || !exchange_has_request(s->txn) ||
-		!server_is_quick(srv_shard(s, s->srv)))
+		!server_guess(srv_shard(s, s->srv), SERVER_QUICK))
 		return;
 	s->speculates_read = 1;
 	loop_presume_ready(c->loop, c->fd, DIR_R);

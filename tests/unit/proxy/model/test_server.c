@@ -158,13 +158,13 @@ test_near(void **state)
 
 	(void)state;
 	assert_int_equal(proxy_make_shards(be, 1), 0);
-	assert_true(server_is_near(s->shard));
-	server_note_near(s->shard, 0);
+	assert_true(server_guess(s->shard, SERVER_NEAR));
+	server_learn(s->shard, SERVER_NEAR, 0);
 	for (int i = 0; i < 65 * 4; i++)
-		guesses += (unsigned int)server_is_near(s->shard);
+		guesses += (unsigned int)server_guess(s->shard, SERVER_NEAR);
 	assert_int_equal(guesses, 4);
-	server_note_near(s->shard, 1);
-	assert_true(server_is_near(s->shard));
+	server_learn(s->shard, SERVER_NEAR, 1);
+	assert_true(server_guess(s->shard, SERVER_NEAR));
 	proxy_free(&be);
 }
 
@@ -179,19 +179,19 @@ test_quick(void **state)
 	(void)state;
 	assert_int_equal(proxy_make_shards(be, 1), 0);
 	for (int i = 0; i < 300; i++) {
-		assert_true(server_is_quick(s->shard));
-		server_note_quick(s->shard, i % 4 < 3);
+		assert_true(server_guess(s->shard, SERVER_QUICK));
+		server_learn(s->shard, SERVER_QUICK, i % 4 < 3);
 	}
 	for (int i = 0; i < 300; i++)
-		if (server_is_quick(s->shard)) {
+		if (server_guess(s->shard, SERVER_QUICK)) {
 			guesses++;
-			server_note_quick(s->shard, i % 2);
+			server_learn(s->shard, SERVER_QUICK, i % 2);
 		}
 	assert_in_range(guesses, 1, 60);
-	for (int i = 0; i < 65 && !server_is_quick(s->shard); i++)
+	for (int i = 0; i < 65 && !server_guess(s->shard, SERVER_QUICK); i++)
 		;
-	server_note_quick(s->shard, 1);
-	assert_true(server_is_quick(s->shard));
+	server_learn(s->shard, SERVER_QUICK, 1);
+	assert_true(server_guess(s->shard, SERVER_QUICK));
 	proxy_free(&be);
 }
 
@@ -205,16 +205,16 @@ test_near_forgives(void **state)
 	(void)state;
 	assert_int_equal(proxy_make_shards(be, 1), 0);
 	for (int i = 0; i < 1000; i++)
-		server_note_near(s->shard, 1);
+		server_learn(s->shard, SERVER_NEAR, 1);
 	for (int i = 0; i < 3; i++) {
-		assert_true(server_is_near(s->shard));
-		server_note_near(s->shard, 0);
+		assert_true(server_guess(s->shard, SERVER_NEAR));
+		server_learn(s->shard, SERVER_NEAR, 0);
 	}
-	assert_false(server_is_near(s->shard));
+	assert_false(server_guess(s->shard, SERVER_NEAR));
 	for (int i = 0; i < 1000; i++)
-		server_note_near(s->shard, 0);
-	server_note_near(s->shard, 1);
-	assert_true(server_is_near(s->shard));
+		server_learn(s->shard, SERVER_NEAR, 0);
+	server_learn(s->shard, SERVER_NEAR, 1);
+	assert_true(server_guess(s->shard, SERVER_NEAR));
 	proxy_free(&be);
 }
 

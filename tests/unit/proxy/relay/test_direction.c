@@ -355,14 +355,14 @@ near_and_far_are_learned(void **st)
 
 	(void)st;
 	rig_play(&near, client, origin);
-	assert_true(w.srv[0]->shard->near > 0);
+	assert_true(w.srv[0]->shard->guess[SERVER_NEAR].trust > 0);
 	rig_close();
 	rig_open(&far, origin);
 	for (int i = 0; i < 4; i++) {
 		(void)world_client(&w, client, 0);
 		world_run(&w, FAKE_SEC);
 	}
-	assert_true(w.srv[0]->shard->near < 0);
+	assert_true(w.srv[0]->shard->guess[SERVER_NEAR].trust < 0);
 	/* Far: not tried any more. */
 	assert_in_range(w.sys.ledger.n[SYS_CALL_sendto][SYS_AGAIN], 1, 2);
 	assert_string_equal(rig_terms(), "-- -- -- --");
