@@ -1,3 +1,5 @@
+/* The state of nested .if blocks. Main thread, while the configuration is read; a block runs
+ * one branch at most. */
 #include "cfg/block.h"
 
 static const char *const err_text[CFG_BLOCK_ERR_COUNT] = {

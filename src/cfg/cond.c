@@ -1,3 +1,5 @@
+/* A recursive descent parser for conditions: || of && of terms. Pure; the depth of recursion
+ * is bounded by CFG_COND_DEPTH_MAX. */
 #include "cfg/cond.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* The keyword tables as text. Main thread; names are sorted, so that two dumps can be
+ * compared. */
 #include "cfg/dump.h"
 
 #include <string.h>

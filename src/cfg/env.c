@@ -1,3 +1,5 @@
+/* A copy of the environment, sorted by name. Main thread, while the configuration is read; the
+ * process's own environment is never changed. */
 #include "cfg/env.h"
 
 #include <ctype.h>

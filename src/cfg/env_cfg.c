@@ -1,3 +1,5 @@
+/* The keywords setenv, presetenv, unsetenv and resetenv. Main thread, while the configuration
+ * is read. */
 #include "cfg/env_cfg.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Finds and reads configuration files, through struct sys. Main thread. A failed file is
+ * reported and the others are still read. */
 #include "cfg/files.h"
 
 #include <dirent.h>

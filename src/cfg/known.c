@@ -1,3 +1,4 @@
+/* Tables of HAProxy's names, and their look-up. Constant data. */
 #include "cfg/known.h"
 
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* Splits and expands one line. Main thread, while the configuration is read. Words lie one
+ * after another in one buffer that grows: only offsets are kept until the line is done. */
 #include "cfg/lexer.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* Reads lines, follows sections and conditional blocks, and hands each line on. Main thread. A
+ * section that cannot be opened is skipped to its end, and reading goes on. */
 #include "cfg/reader.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* The list of modules and the look-up of their keywords and sections. Filled at start by the
+ * main thread, only read after that. */
 #include "cfg/registry.h"
 
 #include <assert.h>

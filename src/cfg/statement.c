@@ -1,3 +1,5 @@
+/* One line of a section: finds the keyword, checks where and how it may stand, and calls its
+ * parser. Main thread, while the configuration is read. */
 #include "cfg/statement.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* The nearest name, by edit distance. Pure; its cost is bounded by CFG_SUGGEST_MAX. */
 #include "cfg/suggest.h"
 
 #include <stddef.h>

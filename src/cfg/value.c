@@ -1,3 +1,5 @@
+/* Parsers of numbers, times, sizes and names. Pure: a parser takes the whole string or leaves
+ * *out as it was. */
 #include "cfg/value.h"
 
 #include <inttypes.h>

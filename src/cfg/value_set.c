@@ -1,3 +1,4 @@
+/* Parsers of sets of numbers. Pure: a parser takes the whole string or leaves *out as it was. */
 #include "cfg/value_set.h"
 
 #include <stdbool.h>

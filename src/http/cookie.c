@@ -1,3 +1,4 @@
+/* Reads and rewrites Cookie and Set-Cookie fields. Pure: slices of the caller's text. */
 #include "http/cookie.h"
 
 #include "base/err.h"

@@ -1,3 +1,4 @@
+/* Writes dates as HTTP wants them. Pure. */
 #include "http/date.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Checks the response of an error file and splits it. Main thread, while the configuration is
+ * read. */
 #include "http/errorfile.h"
 
 #include "base/err.h"

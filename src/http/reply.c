@@ -1,3 +1,5 @@
+/* Builds the responses of the proxy itself. Main thread, while the configuration is read;
+ * after that they are only read, by all workers. */
 #include "http/reply.h"
 
 #include "base/err.h"

@@ -1,3 +1,5 @@
+/* Character classes and scans for the parser, 16 bytes at a time where the CPU can. Pure;
+ * nothing is read beyond the given length. */
 #include "http/scan.h"
 
 #include <stdint.h>

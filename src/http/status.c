@@ -1,3 +1,4 @@
+/* Reason phrases, one for each row of status.tbl.h. Constant data. */
 #include "http/head.h"
 
 static const char *const classes[] = { "Other", "Informational", "Success", "Redirection",

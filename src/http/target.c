@@ -1,3 +1,4 @@
+/* Recognizes the forms of a request target and splits an authority. Pure. */
 #include "http/target.h"
 
 #include "base/err.h"

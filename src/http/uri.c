@@ -1,3 +1,5 @@
+/* Splits targets and their parameters, and builds new targets. Pure: slices, or the caller's
+ * storage. */
 #include "http/uri.h"
 
 #include "base/err.h"

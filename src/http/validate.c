@@ -1,3 +1,5 @@
+/* Checks Host, Content-Length, Transfer-Encoding and the target against each other. Pure; a
+ * head that contradicts itself is refused, never repaired. */
 #include "http/validate.h"
 
 #include "http/target.h"

@@ -1,3 +1,5 @@
+/* Loads a configuration and frees it. Main thread, before workers run; nothing is bound and
+ * nothing of the process changes. */
 #include "app/config/config.h"
 
 #include <errno.h>

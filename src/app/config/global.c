@@ -1,3 +1,4 @@
+/* What the section global sets: defaults, and freeing it. Main thread, before workers run. */
 #include "app/config/global.h"
 
 #include <string.h>

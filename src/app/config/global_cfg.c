@@ -1,3 +1,5 @@
+/* The keywords of the section global that concern the process. Main thread, while the
+ * configuration is read. */
 #include <string.h>
 
 #include "app/config/config.h"

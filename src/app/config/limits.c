@@ -1,3 +1,5 @@
+/* Computes maxconn and the limit on descriptors from each other, and sets the limit. Main
+ * thread, at start. */
 #include "app/config/limits.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The list of all configuration modules. Constant data; a keyword of a module that is not
+ * listed is unknown. */
 #include "app/config/modules.h"
 
 #include "app/config/global.h"

@@ -1,3 +1,4 @@
+/* Parses the command line. Pure: nothing is opened, run or printed. */
 #include "app/config/options.h"
 
 #include <stdarg.h>

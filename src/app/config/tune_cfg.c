@@ -1,3 +1,5 @@
+/* The keywords of global that say how work is done: tune.*, pollers, and the like. Main
+ * thread, while the configuration is read. */
 #include <string.h>
 
 #include "app/config/global.h"

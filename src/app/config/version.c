@@ -1,3 +1,4 @@
+/* The name, the version and the features that -v, -vv and .if show. Constant data. */
 #include "app/config/version.h"
 
 #include "app/config/global.h"

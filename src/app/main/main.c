@@ -1,3 +1,5 @@
+/* main(): hands the command line to start.c. Nothing else is here, so that tests can link
+ * everything else. */
 #include <unistd.h>
 
 #include "app/main/start.h"

@@ -1,3 +1,5 @@
+/* Gives accepted connections to a worker that is less busy. On the accepting worker; a
+ * connection that cannot be handed over is served where it was accepted. */
 #include "app/process/handover.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Prints the ledger as a table. Main thread, when the process ends. */
 #include "app/process/ledger_report.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Tells the service manager that the process is ready, reloads or stops. First worker; a
+ * datagram that cannot be sent is dropped. */
 #include "app/process/notify.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* The pid file: opened before privileges are dropped, written when the pid is known. Main
+ * thread. */
 #include "app/process/pidfile.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* Drops privileges: chroot, groups, user, new privileges. Main thread, before workers run; a
+ * step that fails ends the start. */
 #include "app/process/privileges.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The process: makes the workers, starts them, serves, and takes all of it down. Main thread,
+ * which is also the first worker. */
 #include "app/process/process.h"
 
 #include <stdio.h>

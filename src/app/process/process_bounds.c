@@ -1,3 +1,4 @@
+/* Warnings about bounds that the configuration sets. Main thread, at start. */
 #include "app/process/process_bounds.h"
 
 #include "base/err.h"

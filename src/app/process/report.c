@@ -1,3 +1,4 @@
+/* Messages of the process to its terminal, each flushed at once. Main thread. */
 #include "app/process/report.h"
 
 #include <stdarg.h>

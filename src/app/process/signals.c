@@ -1,3 +1,5 @@
+/* Signals as events of the first worker's loop. They are blocked before any thread is made, so
+ * that all threads have them blocked. */
 #include "app/process/signals.h"
 
 #include <signal.h>

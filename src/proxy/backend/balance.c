@@ -1,3 +1,4 @@
+/* Picks a server. Under the backend's lock; a server that takes no sessions is never picked. */
 #include "proxy/backend/balance.h"
 
 #include "proxy/model/proxy.h"

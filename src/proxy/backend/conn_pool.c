@@ -1,3 +1,5 @@
+/* Idle connections to servers, of one worker. A connection in the pool has no bytes pending in
+ * either direction; any event on it closes it. */
 #include "proxy/backend/conn_pool.h"
 
 #include "base/atomic.h"

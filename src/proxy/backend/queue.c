@@ -1,3 +1,5 @@
+/* The critical sections of slots and queues. Any worker; each takes the backend's lock once
+ * and logs, allocates and calls nothing under it. */
 #include "proxy/backend/queue.h"
 
 #include "base/atomic.h"

@@ -1,3 +1,5 @@
+/* Slots and queues of servers. Under the backend's lock. When it is free, no slot is free that
+ * a session waits for. */
 #include "proxy/backend/slot.h"
 
 #include "base/atomic.h"

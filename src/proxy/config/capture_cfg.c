@@ -1,3 +1,4 @@
+/* Keywords of captures. Main thread, while the configuration is read. */
 #include "proxy/config/capture_cfg.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Keywords of error pages, section http-errors. Main thread, while the configuration is read. */
 #include "proxy/config/errors_cfg.h"
 
 #include <stdio.h>

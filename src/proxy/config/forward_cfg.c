@@ -1,3 +1,4 @@
+/* Keywords of forwarded addresses. Main thread, while the configuration is read. */
 #include "proxy/config/forward_cfg.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Keywords of HTTP connections. Main thread, while the configuration is read. */
 #include "proxy/config/http_cfg.h"
 
 #include <string.h>

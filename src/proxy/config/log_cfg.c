@@ -1,3 +1,4 @@
+/* Keywords of logs. Main thread, while the configuration is read. */
 #include "proxy/config/log_cfg.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The sections of proxies and their general keywords. Main thread, while the configuration is
+ * read. */
 #include "proxy/config/proxy_cfg.h"
 
 #include <limits.h>

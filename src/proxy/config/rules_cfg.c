@@ -1,3 +1,5 @@
+/* Keywords of rules. Main thread, while the configuration is read; rules are compiled at once,
+ * and checked when the configuration is complete. */
 #include "proxy/config/rules_cfg.h"
 
 #include "cfg/ctx.h"

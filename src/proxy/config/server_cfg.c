@@ -1,3 +1,5 @@
+/* The keywords server and default-server, and their options. Main thread, while the
+ * configuration is read. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>

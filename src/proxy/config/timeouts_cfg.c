@@ -1,3 +1,4 @@
+/* Keywords of timeouts. Main thread, while the configuration is read. */
 #include "cfg/ctx.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_cfg.h"

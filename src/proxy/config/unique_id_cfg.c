@@ -1,3 +1,4 @@
+/* Keywords of the unique id. Main thread, while the configuration is read. */
 #include "proxy/config/unique_id_cfg.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The section userlist. Main thread, while the configuration is read; a list is complete when
+ * its section ends. */
 #include "proxy/config/userlist_cfg.h"
 
 #include <string.h>

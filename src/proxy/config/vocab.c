@@ -1,3 +1,4 @@
+/* The vocabulary of proxies: it lists the tables. Main thread, at start; only read after that. */
 #include "proxy/config/vocab.h"
 
 #include <string.h>

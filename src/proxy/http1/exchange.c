@@ -1,3 +1,5 @@
+/* How far the bodies of one exchange reach. On the session's worker; no byte behind a message
+ * is forwarded with it. */
 #include "proxy/http1/exchange.h"
 
 #include <string.h>

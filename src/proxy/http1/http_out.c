@@ -1,3 +1,5 @@
+/* Writes heads. On the session's worker. Connection-level fields never pass, and a head fits
+ * or the message is not sent. */
 #include "proxy/http1/http_out.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* State READ: reads a request's head. On the session's worker; at rest, without a byte, it
+ * owns no buffer and no transaction. */
 #include "proxy/http1/http_read.h"
 
 #include <string.h>

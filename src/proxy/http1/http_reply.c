@@ -1,3 +1,5 @@
+/* State REPLY: sends responses of our own, and drains what is left of the request. On the
+ * session's worker. */
 #include "proxy/http1/http_reply.h"
 
 #include "proxy/model/count.h"

@@ -1,3 +1,5 @@
+/* Informational responses of our own (1xx). On the session's worker; what is not sent at once
+ * goes before anything else to the client. */
 #include "proxy/http1/informational.h"
 
 #include <string.h>

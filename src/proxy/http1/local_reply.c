@@ -1,3 +1,5 @@
+/* Makes the bytes of responses of our own. On the session's worker; they lie in the server's
+ * direction until http_reply.c sends them. */
 #include "proxy/http1/local_reply.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Binds a session to a server by rules and cookies. On the session's worker, before anything
+ * is balanced. */
 #include "proxy/http1/persist.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Values of persistence cookies. Pure: slices of the field, or the caller's storage. */
 #include "proxy/http1/persist_cookie.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The stages of a request between its head and a server. On the session's worker; a stage that
+ * waits is entered again from its beginning. */
 #include "proxy/http1/request.h"
 
 #include <string.h>

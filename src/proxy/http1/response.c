@@ -1,3 +1,5 @@
+/* The response's head: read, checked, written again. On the session's worker; what a client
+ * gets is a whole head or a page of our own. */
 #include "proxy/http1/response.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Runs rules over a message and does what they ask for at once. On the session's worker; who
+ * ran the list carries the rest out. */
 #include "proxy/http1/rule_outcome.h"
 
 #include "proxy/model/termination.h"

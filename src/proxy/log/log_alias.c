@@ -1,3 +1,5 @@
+/* The variables of log formats. On the session's worker; a value that is not known is '-',
+ * never nothing. */
 #include "proxy/log/log_alias.h"
 
 #include <string.h>

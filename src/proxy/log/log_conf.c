@@ -1,3 +1,5 @@
+/* Log settings of proxies and of global. Main thread, while the configuration is read; only
+ * read after that. */
 #include "proxy/log/log_conf.h"
 
 #include <string.h>

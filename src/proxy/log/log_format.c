@@ -1,3 +1,4 @@
+/* Compiles log formats. Main thread; what a format needs says when a session can be logged. */
 #include "proxy/log/log_format.h"
 
 #include <assert.h>

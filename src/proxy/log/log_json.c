@@ -1,3 +1,5 @@
+/* Writes the JSON log line. On the session's worker; all fields of log_json.tbl.h are always
+ * there. */
 #include "proxy/log/log_json.h"
 
 #include <assert.h>

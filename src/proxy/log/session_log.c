@@ -1,3 +1,5 @@
+/* Logs a session or a transaction, once. On the session's worker; the line waits in the
+ * worker's log sink until the turn ends. */
 #include "proxy/log/session_log.h"
 
 #include "base/atomic.h"

@@ -1,3 +1,5 @@
+/* Source and destination that rules or a PROXY header have set. On the session's worker; the
+ * nearest scope wins. */
 #include "proxy/model/addr_override.h"
 
 #include <stddef.h>

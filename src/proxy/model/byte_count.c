@@ -1,8 +1,5 @@
-/*
- * Bytes are counted when a dispatch is over, on the session's worker: what is read may belong to
- * the next message, and only then is known whose message it is. Frontend, backend and server count
- * the same bytes, whenever they joined.
- */
+/* Counts bytes when a dispatch is over, on the session's worker: only then is it known to which
+ * message those that were read belong. Frontend, backend and server count the same bytes. */
 #include "proxy/model/byte_count.h"
 
 #include "base/counter.h"

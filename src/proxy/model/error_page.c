@@ -1,3 +1,5 @@
+/* Error pages with formats. Compiled on the main thread, written on the session's worker, in
+ * its arena. */
 #include "proxy/model/error_page.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The error pages of a proxy. Main thread while the configuration is read; only read after
+ * that, by all workers. */
 #include "proxy/model/errors.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* X-Forwarded-For, X-Original-To and Forwarded. Set up on the main thread, written on the
+ * session's worker, in its arena. */
 #include "proxy/model/forward.h"
 
 #include <arpa/inet.h>

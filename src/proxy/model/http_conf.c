@@ -1,3 +1,5 @@
+/* HTTP settings of a proxy: defaults, inheritance, freeing. Main thread; only read after that,
+ * by all workers. */
 #include "proxy/model/http_conf.h"
 
 #include <string.h>

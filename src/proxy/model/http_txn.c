@@ -1,3 +1,5 @@
+/* Transactions, out of the worker's pool. On the session's worker; a session without a request
+ * has none. */
 #include "proxy/model/http_txn.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The bounds on a worker's memory. On that worker; the sum is that of its pools and of the
+ * bytes in its pipes. */
 #include "proxy/model/memory.h"
 
 #include "base/counter.h"

@@ -1,3 +1,5 @@
+/* Persistence settings of a backend. Main thread while the configuration is read; only read
+ * after that, by all workers. */
 #include "proxy/model/persist_conf.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* All proxies of a configuration, by name. Main thread; the list does not change once workers
+ * run. */
 #include "proxy/model/proxies.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A proxy: defaults, inheritance, freeing. Main thread; what changes later says in proxy.h
+ * under which lock. */
 #include "proxy/model/proxy.h"
 
 #include <string.h>

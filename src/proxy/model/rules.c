@@ -1,3 +1,5 @@
+/* The lists of rules of a proxy, its own behind those of its defaults section. Main thread
+ * while the configuration is read; only read after that. */
 #include "proxy/model/rules.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A server: settings, state, what was learned of it. Made by the main thread; state changes
+ * under the backend's lock or while workers stand still. */
 #include "proxy/model/server.h"
 
 #include <string.h>

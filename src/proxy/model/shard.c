@@ -1,3 +1,4 @@
+/* One shard of counters per worker. Only its worker writes a shard; readers add them up. */
 #include "proxy/model/shard.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Bulk transfer: directions that have much to say share what one turn forwards. One worker;
+ * who has to wait stands in line and wants nothing. */
 #include "proxy/relay/bulk.h"
 
 #include "base/counter.h"

@@ -1,9 +1,6 @@
-/*
- * The pump, on the session's worker. Bytes are read into the worker's one scratch buffer and
- * written straight on; what the sink refuses is kept in a pooled buffer. Without one nothing is
- * read: the bytes are looked at, sent, and what was sent is taken. Bulk transfers go through a
- * pipe.
- */
+/* The pump, on the session's worker. What is read into the scratch buffer is written straight
+ * on; what the sink refuses is kept in a pooled buffer, or, without one, left in the kernel.
+ * What was written is a prefix of what was read. */
 #include "proxy/relay/direction.h"
 
 #include "base/counter.h"

@@ -1,9 +1,6 @@
-/*
- * Long transfers: the bytes of a stream go through a pipe and are not copied any more. A direction
- * owns a pipe only while there is something in it, and nothing is read before it is empty again: so
- * nothing can overtake what it holds, EAGAIN can only be about the source, and a connection at rest
- * has none.
- */
+/* Bulk transfer through a pipe, on the session's worker. A direction owns a pipe only while
+ * bytes are in it, and reads only into an empty one: nothing overtakes, and EAGAIN is about the
+ * source. */
 #include "proxy/relay/direction.h"
 
 #include <errno.h>

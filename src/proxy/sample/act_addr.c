@@ -1,3 +1,5 @@
+/* Actions set-src, set-dst and their ports. Parsed on the main thread, run on the session's
+ * worker. */
 #include "proxy/sample/act_addr.h"
 
 #include <string.h>

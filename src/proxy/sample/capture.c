@@ -1,3 +1,5 @@
+/* Captured texts of a session or a transaction. On the session's worker; a text that does not
+ * fit its slot is cut. */
 #include "proxy/sample/capture.h"
 
 #include <string.h>

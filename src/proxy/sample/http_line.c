@@ -1,3 +1,4 @@
+/* Copies the request line for the log. On the session's worker. */
 #include "proxy/sample/http_line.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Chooses the backend of a session. On the session's worker; the first use_backend whose
+ * condition holds, then default_backend. */
 #include "proxy/sample/route.h"
 
 #include <limits.h>

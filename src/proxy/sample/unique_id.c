@@ -1,3 +1,5 @@
+/* The unique id of a request. On the session's worker; made once, and the same until the
+ * transaction ends. */
 #include "proxy/sample/unique_id.h"
 
 #include "proxy/sample/capture.h"

@@ -1,3 +1,5 @@
+/* maxconn of the process and of frontends. Any worker; a place is taken before a connection is
+ * accepted and given back once. */
 #include "proxy/session/conn_limits.h"
 
 #include "base/atomic.h"

@@ -1,3 +1,5 @@
+/* Opens the connection to a server. On the session's worker; it never blocks, and a descriptor
+ * that is not handed on is closed. */
 #define _GNU_SOURCE
 #include "proxy/session/connect.h"
 

@@ -1,3 +1,5 @@
+/* Interest and deadline of a session. Pure: computed from its state after each dispatch, never
+ * stored. */
 #include "proxy/session/derive.h"
 
 #include "proxy/http1/exchange.h"

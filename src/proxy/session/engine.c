@@ -1,3 +1,4 @@
+/* What the sessions of one worker share: pools, scratch memory, counters. One worker. */
 #include "proxy/model/engine.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* State PROXY_HEADER: reads a PROXY header. On the session's worker; bytes behind the header
+ * stay for whoever reads next. */
 #include "proxy/session/proxy_protocol_in.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* tcp-request connection and session. On the accepting worker; a client that is refused has
+ * opened nothing but its socket. */
 #include "proxy/session/tcp_conn_rules.h"
 
 #include "proxy/model/count.h"

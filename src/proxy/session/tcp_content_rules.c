@@ -1,3 +1,5 @@
+/* tcp-request content and tcp-response content. On the session's worker; bytes are only looked
+ * at, and stay for whoever reads next. */
 #include "proxy/session/tcp_content_rules.h"
 
 #include <string.h>

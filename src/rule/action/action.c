@@ -1,3 +1,5 @@
+/* Parses rules, keeps them in lists, and runs a list until a rule ends it. A list is only read
+ * once workers run; counts of rules are theirs to add to. */
 #include "rule/action/action.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Responses that rules make: their arguments, checked while the configuration is read, and how
+ * a worker writes one. What is written comes out of the arena. */
 #include "rule/action/answer.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Evaluates ACLs: a test takes samples until one matches. Workers share the tests without a
+ * lock; the samples lie in the worker's arena. */
 #include "rule/match/acl.h"
 
 #include <ctype.h>

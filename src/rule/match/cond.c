@@ -1,3 +1,5 @@
+/* Parses and evaluates conditions: || of && of ACLs. Only read once workers run; what cannot
+ * be decided yet is neither true nor false. */
 #include "rule/match/cond.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The map converters. Parsed on the main thread, run by workers. Where rules change the map,
+ * the value is copied while the guard is held. */
 #include "rule/match/map.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Compares passwords, by crypt(3) where a hash is given, on the worker that asks. The
+ * comparison takes as long wherever two texts differ. */
 #include "rule/match/password.h"
 
 #include <crypt.h>

@@ -1,3 +1,5 @@
+/* Reads files of patterns and makes their sets; a path is read once. Main thread, while the
+ * configuration is read. */
 #include "rule/match/pattern_file.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* A hash table with open addressing. While it grows the old table is still searched; each
+ * insertion moves some slots, so that none has to move them all. */
 #include "rule/match/pattern_index.h"
 
 #include <string.h>

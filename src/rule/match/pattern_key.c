@@ -1,3 +1,5 @@
+/* The hash of a pattern or a sample. Pure; both sides of a comparison come through here, so
+ * that they agree. */
 #include "rule/match/pattern_key.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Numbers, ranges and versions as text. Pure. */
 #include "rule/match/pattern_number.h"
 
 #include <string.h>

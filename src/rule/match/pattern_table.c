@@ -1,3 +1,5 @@
+/* A hash table of entries by text, chained. While it grows an entry is in one of two arrays;
+ * each insertion moves some. */
 #include "rule/match/pattern_table.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Adds this layer's fetches and converters to the vocabulary. Main thread, at start. */
 #include "rule/match/tables.h"
 
 #include "rule/match/map.h"

@@ -1,3 +1,5 @@
+/* Users and groups. Main thread while the configuration is read; only read after that, by all
+ * workers. */
 #include "rule/match/userlist.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The texts that an evaluation makes. An arena belongs to one worker. It is a stack: what is
+ * behind a mark goes when the mark is released; without room nothing is written. */
 #include "rule/sample/sample.h"
 
 char *

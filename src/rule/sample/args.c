@@ -1,3 +1,5 @@
+/* Parses the arguments of fetches and converters. Main thread, while the configuration is
+ * read; an argument that has to wait for the whole configuration is noted for the check. */
 #include "rule/sample/args.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,5 @@
+/* Compiles an expression and evaluates it: a fetch, then converters, with casts between them.
+ * Types are checked when it is compiled, so that evaluating cannot meet a wrong one. */
 #include "rule/sample/expr.h"
 
 #include "rule/sample/args.h"

@@ -1,3 +1,5 @@
+/* Reads a TLS client hello. Sans-I/O. No length is believed that the bytes at hand do not
+ * cover. */
 #include "rule/sample/hello.h"
 
 #include <string.h>

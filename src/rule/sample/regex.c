@@ -1,3 +1,5 @@
+/* PCRE2. A compiled regex is only read, by all workers; match data and limits belong to one
+ * worker. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "rule/sample/regex.h"
 

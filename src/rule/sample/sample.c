@@ -1,3 +1,5 @@
+/* Samples and the casts between their types. A cast that makes text takes it from the worker's
+ * arena; one that fails leaves no sample. */
 #include "rule/sample/sample.h"
 
 #include <arpa/inet.h>

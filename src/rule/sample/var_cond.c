@@ -1,3 +1,4 @@
+/* The conditions of set-var. Parsed on the main thread, evaluated by workers. */
 #include "rule/sample/var_cond.h"
 
 #include "base/compiler.h"

@@ -1,3 +1,5 @@
+/* Looks names up in the tables of fetches, converters and actions. Filled by the main thread
+ * at start, only read after that. */
 #include "rule/sample/vocab.h"
 
 #include <string.h>
