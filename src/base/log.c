@@ -180,7 +180,7 @@ is_control(unsigned char c)
 
 /* Copies text as far as it fits, control bytes as #XX; returns the bytes written. */
 static size_t
-put_text(char *to, size_t room, const char *p, size_t len)
+put_clean_text(char *to, size_t room, const char *p, size_t len)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	size_t n = 0;
@@ -237,10 +237,10 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const char *ta
 	n = MIN(b.len, (size_t)l->max_len);
 	memcpy(p, b.p, n);
 	if (l->form == LOG_FORM_RFC5424) {
-		n += put_text(p + n, l->max_len - n, sd, strlen(sd));
-		n += put_text(p + n, l->max_len - n, " ", 1);
+		n += put_clean_text(p + n, l->max_len - n, sd, strlen(sd));
+		n += put_clean_text(p + n, l->max_len - n, " ", 1);
 	}
-	n += put_text(p + n, l->max_len - n, msg, len);
+	n += put_clean_text(p + n, l->max_len - n, msg, len);
 	p[n++] = '\n';
 	r->target = (uint32_t)(t - k->target);
 	r->len = (uint32_t)n;

@@ -59,7 +59,7 @@ take_out(struct ranges *r, uint32_t at, uint32_t n)
 }
 
 static int
-make_room(struct ranges *r)
+reserve_range(struct ranges *r)
 {
 	uint32_t cap = r->cap ? MIN(2 * r->cap, RANGES_MAX) : CAP_FIRST;
 	struct range *set;
@@ -88,7 +88,7 @@ insert_range(struct ranges *r, uint32_t lo, uint32_t hi)
 	while (end < r->n && distance_of(r, r->set[end].lo) <= distance_of(r, hi) + 1)
 		end++;
 	if (end == at) {
-		err = make_room(r);
+		err = reserve_range(r);
 		if (err)
 			return err;
 		memmove(&r->set[at + 1], &r->set[at], (r->n - at) * sizeof(*r->set));

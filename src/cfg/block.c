@@ -10,7 +10,7 @@ static const char *const err_text[CFG_BLOCK_ERR_COUNT] = {
 };
 
 static enum cfg_block_state *
-top(struct cfg_blocks *b)
+top_state(struct cfg_blocks *b)
 {
 	return b->depth ? &b->state[b->depth - 1] : NULL;
 }
@@ -51,7 +51,7 @@ cfg_blocks_if(struct cfg_blocks *b, int cond, const struct cfg_where *where)
 int
 cfg_blocks_elif(struct cfg_blocks *b, int cond)
 {
-	enum cfg_block_state *s = top(b);
+	enum cfg_block_state *s = top_state(b);
 
 	if (!s)
 		return -CFG_BLOCK_LONE_ELIF;
@@ -67,7 +67,7 @@ cfg_blocks_elif(struct cfg_blocks *b, int cond)
 int
 cfg_blocks_else(struct cfg_blocks *b)
 {
-	enum cfg_block_state *s = top(b);
+	enum cfg_block_state *s = top_state(b);
 
 	if (!s)
 		return -CFG_BLOCK_LONE_ELSE;

@@ -29,10 +29,10 @@ struct predicate {
 	int (*test)(const struct parse *ps);
 };
 
-static int fail(struct parse *ps, const char *at, const char *fmt, ...) fmt_printf(3, 4);
+static int cond_fail(struct parse *ps, const char *at, const char *fmt, ...) fmt_printf(3, 4);
 
 static int
-fail(struct parse *ps, const char *at, const char *fmt, ...)
+cond_fail(struct parse *ps, const char *at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -200,7 +200,7 @@ static const struct predicate predicates[] = {
 /* --- the expression ------------------------------------------------------ */
 
 static void
-blanks(struct parse *ps)
+skip_blanks(struct parse *ps)
 {
 	while (*ps->p == ' ' || *ps->p == '\t')
 		ps->p++;
@@ -209,7 +209,7 @@ blanks(struct parse *ps)
 /* One argument up to ',' or ')': quotes protect, as in the arguments of any HAProxy function
  * (manual 2.2); a backslash does so only for itself, quotes and blanks. */
 static int
-argument(struct parse *ps, char out[CFG_COND_ARG_MAX])
+parse_argument(struct parse *ps, char out[CFG_COND_ARG_MAX])
 {
 	const char *start = ps->p;
 	char quote = 0;
@@ -227,16 +227,16 @@ argument(struct parse *ps, char out[CFG_COND_ARG_MAX])
 			c = c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
 		}
 		if (n + 1 >= CFG_COND_ARG_MAX)
-			return fail(
+			return cond_fail(
 				ps, start, "argument longer than %d bytes", CFG_COND_ARG_MAX - 1);
 		out[n++] = c;
 	}
 	out[n] = '\0';
-	return quote ? fail(ps, start, "unmatched quote in the argument of a predicate") : 0;
+	return quote ? cond_fail(ps, start, "unmatched quote in the argument of a predicate") : 0;
 }
 
 static int
-predicate(struct parse *ps)
+parse_predicate(struct parse *ps)
 {
 	const char *start = ps->p;
 	const struct predicate *pr = NULL;
@@ -248,34 +248,34 @@ predicate(struct parse *ps)
 		if (strlen(predicates[i].name) == len && !memcmp(predicates[i].name, start, len))
 			pr = &predicates[i];
 	if (!pr)
-		return fail(ps, start, "unparsable conditional expression '%.60s'", start);
+		return cond_fail(ps, start, "unparsable conditional expression '%.60s'", start);
 	ps->p += len;
 	for (int i = 0; i < ARGS_MAX; i++)
 		ps->arg[i][0] = '\0';
 	if (*ps->p != '(') {
 		if (pr->nargs > 1)
-			return fail(ps, ps->p, "predicate '%s' expects %d arguments", pr->name,
+			return cond_fail(ps, ps->p, "predicate '%s' expects %d arguments", pr->name,
 				pr->nargs);
 		return pr->test(ps);
 	}
 	ps->p++;
 	for (int i = 0; i < pr->nargs; i++) {
 		if (i > 0 && *ps->p != ',')
-			return fail(ps, ps->p, "predicate '%s' expects %d arguments, got %d",
+			return cond_fail(ps, ps->p, "predicate '%s' expects %d arguments, got %d",
 				pr->name, pr->nargs, i);
 		ps->p += i > 0;
-		if (argument(ps, ps->arg[i]))
+		if (parse_argument(ps, ps->arg[i]))
 			return -1;
 	}
 	if (*ps->p != ')')
-		return fail(ps, ps->p, "expected ')' after %d argument%s of predicate '%s'",
+		return cond_fail(ps, ps->p, "expected ')' after %d argument%s of predicate '%s'",
 			pr->nargs, pr->nargs > 1 ? "s" : "", pr->name);
 	ps->p++;
 	return pr->test(ps);
 }
 
 static int
-integer(struct parse *ps)
+parse_integer(struct parse *ps)
 {
 	bool nonzero = false;
 
@@ -286,54 +286,54 @@ integer(struct parse *ps)
 	return nonzero;
 }
 
-static int alternatives(struct parse *ps);
+static int parse_or(struct parse *ps);
 
 static int
-term(struct parse *ps)
+parse_term(struct parse *ps)
 {
 	const char *start;
 	bool negate = false;
 	int v;
 
-	blanks(ps);
+	skip_blanks(ps);
 	start = ps->p;
-	for (; *ps->p == '!'; blanks(ps)) {
+	for (; *ps->p == '!'; skip_blanks(ps)) {
 		negate = !negate;
 		ps->p++;
 	}
 	if (*ps->p == '(') {
 		if (++ps->depth > CFG_COND_DEPTH_MAX)
-			return fail(
+			return cond_fail(
 				ps, start, "more than %d nested parentheses", CFG_COND_DEPTH_MAX);
 		ps->p++;
-		v = alternatives(ps);
+		v = parse_or(ps);
 		if (v < 0)
 			return -1;
 		if (*ps->p != ')')
-			return fail(ps, ps->p, "expected ')' after conditional expression '%.60s'",
-				start);
+			return cond_fail(ps, ps->p,
+				"expected ')' after conditional expression '%.60s'", start);
 		ps->p++;
 		ps->depth--;
 	} else if (isdigit((unsigned char)*ps->p) ||
 		   ((*ps->p == '-' || *ps->p == '+') && isdigit((unsigned char)ps->p[1]))) {
-		v = integer(ps);
+		v = parse_integer(ps);
 	} else {
-		v = predicate(ps);
+		v = parse_predicate(ps);
 	}
 	if (v < 0)
 		return -1;
-	blanks(ps);
+	skip_blanks(ps);
 	return negate ? !v : v;
 }
 
 static int
-conjunction(struct parse *ps)
+parse_and(struct parse *ps)
 {
-	int all = term(ps), v;
+	int all = parse_term(ps), v;
 
 	while (all >= 0 && strncmp(ps->p, "&&", 2) == 0) {
 		ps->p += 2;
-		v = term(ps);
+		v = parse_term(ps);
 		if (v < 0)
 			return -1;
 		all = all && v;
@@ -342,13 +342,13 @@ conjunction(struct parse *ps)
 }
 
 static int
-alternatives(struct parse *ps)
+parse_or(struct parse *ps)
 {
-	int any = conjunction(ps), v;
+	int any = parse_and(ps), v;
 
 	while (any >= 0 && strncmp(ps->p, "||", 2) == 0) {
 		ps->p += 2;
-		v = conjunction(ps);
+		v = parse_and(ps);
 		if (v < 0)
 			return -1;
 		any = any || v;
@@ -362,12 +362,12 @@ cfg_cond_eval(const struct cfg_facts *facts, const char *expr, struct cfg_cond_e
 	struct parse ps = { .facts = facts, .expr = expr, .p = expr, .err = err };
 	int v;
 
-	blanks(&ps);
+	skip_blanks(&ps);
 	if (!*ps.p)
 		return 0;
-	v = alternatives(&ps);
+	v = parse_or(&ps);
 	if (v >= 0 && *ps.p)
-		return fail(&ps, ps.p,
+		return cond_fail(&ps, ps.p,
 			"unexpected character '%c' at the end of conditional expression",
 			isprint((unsigned char)*ps.p) ? *ps.p : '?');
 	return v;
@@ -385,11 +385,11 @@ cfg_cond_line(const struct cfg_facts *facts, const char *line, struct cfg_cond_e
 	lx.nocomment = true;
 	rc = cfg_lexer_line(&lx, line, strlen(line));
 	if (rc < 0) {
-		rc = fail(
+		rc = cond_fail(
 			&ps, line + (lx.errcol ? lx.errcol - 1 : 0), "%s", cfg_lexer_strerror(rc));
 	} else {
 		expr = cfg_cond_join(lx.word, lx.nword);
-		rc = expr ? cfg_cond_eval(facts, expr, err) : fail(&ps, line, "out of memory");
+		rc = expr ? cfg_cond_eval(facts, expr, err) : cond_fail(&ps, line, "out of memory");
 		mem_free(expr);
 	}
 	cfg_lexer_fini(&lx);

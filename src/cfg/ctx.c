@@ -72,7 +72,7 @@ cfg_kw_name(const struct cfg_ctx *ctx)
 }
 
 static void
-report(struct cfg_ctx *ctx, enum cfg_sev sev, int i, const char *fmt, va_list ap)
+report_arg(struct cfg_ctx *ctx, enum cfg_sev sev, int i, const char *fmt, va_list ap)
 {
 	struct cfg_where w = cfg_arg_where(ctx, i);
 
@@ -85,7 +85,7 @@ cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	report(ctx, CFG_ALERT, i, fmt, ap);
+	report_arg(ctx, CFG_ALERT, i, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -96,7 +96,7 @@ cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	report(ctx, CFG_WARNING, i, fmt, ap);
+	report_arg(ctx, CFG_WARNING, i, fmt, ap);
 	va_end(ap);
 }
 
@@ -106,7 +106,7 @@ cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	report(ctx, CFG_NOTICE, i, fmt, ap);
+	report_arg(ctx, CFG_NOTICE, i, fmt, ap);
 	va_end(ap);
 }
 
@@ -118,7 +118,7 @@ cfg_nomem(struct cfg_ctx *ctx)
 
 /* The end of every typed helper: name who refused the value. */
 static int
-refuse(struct cfg_ctx *ctx, int i, const struct cfg_value_err *err)
+report_value(struct cfg_ctx *ctx, int i, const struct cfg_value_err *err)
 {
 	if (ctx->opt && i >= ctx->argc)
 		return cfg_error(ctx, i, "'%s' option '%s' expects %s.", cfg_kw_name(ctx),
@@ -140,7 +140,7 @@ cfg_arg_int64(struct cfg_ctx *ctx, int i, int64_t min, int64_t max, int64_t *out
 {
 	struct cfg_value_err err;
 
-	return cfg_value_int(cfg_arg(ctx, i), min, max, out, &err) ? refuse(ctx, i, &err) : 0;
+	return cfg_value_int(cfg_arg(ctx, i), min, max, out, &err) ? report_value(ctx, i, &err) : 0;
 }
 
 int
@@ -161,7 +161,7 @@ cfg_arg_time(struct cfg_ctx *ctx, int i, enum cfg_unit unit, uint64_t min_ms, ui
 	struct cfg_value_err err;
 
 	return cfg_value_time(cfg_arg(ctx, i), unit, min_ms, max_ms, out_ms, &err)
-		? refuse(ctx, i, &err) : 0;
+		? report_value(ctx, i, &err) : 0;
 }
 
 int
@@ -180,7 +180,8 @@ cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_t *o
 {
 	struct cfg_value_err err;
 
-	return cfg_value_size(cfg_arg(ctx, i), min, max, out, &err) ? refuse(ctx, i, &err) : 0;
+	return cfg_value_size(cfg_arg(ctx, i), min, max, out, &err) ? report_value(ctx, i, &err)
+								    : 0;
 }
 
 int
@@ -188,7 +189,7 @@ cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out)
 {
 	struct cfg_value_err err;
 
-	return cfg_value_percent(cfg_arg(ctx, i), max, out, &err) ? refuse(ctx, i, &err) : 0;
+	return cfg_value_percent(cfg_arg(ctx, i), max, out, &err) ? report_value(ctx, i, &err) : 0;
 }
 
 int
@@ -196,7 +197,7 @@ cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out)
 {
 	struct cfg_value_err err;
 
-	return cfg_value_bool(cfg_arg(ctx, i), out, &err) ? refuse(ctx, i, &err) : 0;
+	return cfg_value_bool(cfg_arg(ctx, i), out, &err) ? report_value(ctx, i, &err) : 0;
 }
 
 int
@@ -204,7 +205,7 @@ cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out)
 {
 	struct cfg_value_err err;
 
-	return cfg_value_enum(cfg_arg(ctx, i), table, out, &err) ? refuse(ctx, i, &err) : 0;
+	return cfg_value_enum(cfg_arg(ctx, i), table, out, &err) ? report_value(ctx, i, &err) : 0;
 }
 
 int

@@ -255,7 +255,7 @@ print_head(const struct cfg_diag *d, enum cfg_sev sev, FILE *to)
 
 /* The text goes on one line and whatever else it holds stays harmless to a terminal. */
 static void
-print_text(const char *s, FILE *to)
+print_indented(const char *s, FILE *to)
 {
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
@@ -326,7 +326,7 @@ print_entry(const struct cfg_diag *d, const struct cfg_diag_entry *e, const stru
 		fprintf(to, "parsing [%s:%u:%u] : ", w->file->name, w->line, w->col);
 	else if (w->file)
 		fprintf(to, "parsing [%s:%u] : ", w->file->name, w->line);
-	print_text(e->text, to);
+	print_indented(e->text, to);
 	if (w->file && w->line)
 		print_source(w, to);
 	print_more(d, e, w, to);

@@ -182,7 +182,7 @@ dump_all(const struct cfg_registry *reg, FILE *to)
 
 /* Text for roff: no line may start with a control character, no '-' may become a hyphen. */
 static void
-roff(FILE *to, const char *s)
+put_roff(FILE *to, const char *s)
 {
 	if (*s == '.' || *s == '\'')
 		fputs("\\&", to);
@@ -198,24 +198,24 @@ roff(FILE *to, const char *s)
 
 /* One entry; `sections` other than 0 are named. */
 static void
-man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int hint,
+put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int hint,
 	unsigned in)
 {
 	const char *sep = "\n.br\nIn ";
 
 	fputs(".TP\n\\fB", to);
-	roff(to, name);
+	put_roff(to, name);
 	fputs("\\fR", to);
 	if (syntax) {
 		fputs(" \\fI", to);
-		roff(to, syntax);
+		put_roff(to, syntax);
 		fputs("\\fR", to);
 	}
 	fputc('\n', to);
 	if (hint)
 		fprintf(to, "Accepted, without effect%s", doc ? ": " : ".");
 	if (doc) {
-		roff(to, doc);
+		put_roff(to, doc);
 		if (doc[strlen(doc) - 1] != '.')
 			fputc('.', to);
 	} else if (!hint) {
@@ -240,7 +240,7 @@ man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *
 		if (!(kw->sections & bits) || kw->class == CFG_UNSUPPORTED ||
 			(kw->flags & CFG_KW_SWITCH) != switches)
 			continue;
-		man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
+		put_man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
 			bits == CFG_PROXIES ? kw->sections & ~(unsigned)(CFG_GLOBAL | CFG_USERLIST)
 					    : 0);
 	}
@@ -256,7 +256,7 @@ man_section_words(const struct cfg_registry *reg, const struct cfg_section *s, F
 		if (!(reg->kw[i]->sections & s->bit) || reg->kw[i]->class == CFG_UNSUPPORTED)
 			continue;
 		fputs(sep, to);
-		roff(to, reg->kw[i]->name);
+		put_roff(to, reg->kw[i]->name);
 		sep = ",\n";
 	}
 	fputs(".\n", to);
@@ -275,7 +275,7 @@ man_sections(const struct cfg_registry *reg, FILE *to)
 
 			snprintf(syntax, sizeof(syntax), "%s%s", name,
 				 s->flags & CFG_SEC_FROM ? " [from <defaults>]" : "");
-			man_entry(to, s->name, *syntax ? syntax : NULL, s->doc, 0, 0);
+			put_man_entry(to, s->name, *syntax ? syntax : NULL, s->doc, 0, 0);
 			man_section_words(reg, s, to);
 		}
 }
@@ -298,7 +298,8 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 		fprintf(to, ".SH %s OPTIONS\n", p == CFG_OPT_BIND ? "BIND" : "SERVER");
 		EACH_OPT(o, reg, (enum cfg_opt_place)p)
 			if (o->class != CFG_UNSUPPORTED)
-				man_entry(to, o->name, o->syntax, o->doc, o->class == CFG_HINT, 0);
+				put_man_entry(
+					to, o->name, o->syntax, o->doc, o->class == CFG_HINT, 0);
 	}
 	fputs(".SH SWITCHES FOR MEASUREMENTS\n"
 	      "These keywords of the global section turn off one thing that the program does, or\n"

@@ -11,7 +11,7 @@
 
 /* Index of `name`, or where it would stand; *found says which. */
 static unsigned
-find(const struct cfg_env *env, const char *name, bool *found)
+env_find(const struct cfg_env *env, const char *name, bool *found)
 {
 	unsigned lo = 0, hi = env->nvar;
 
@@ -33,7 +33,7 @@ find(const struct cfg_env *env, const char *name, bool *found)
 }
 
 static bool
-is_name(const char *s)
+is_env_name(const char *s)
 {
 	if (!(isalpha((unsigned char)*s) || *s == '_'))
 		return false;
@@ -43,7 +43,7 @@ is_name(const char *s)
 }
 
 static int
-grow(struct cfg_env *env)
+env_grow(struct cfg_env *env)
 {
 	unsigned cap = env->cap ? env->cap * 2 : 64;
 	struct cfg_env_var *var;
@@ -61,17 +61,17 @@ grow(struct cfg_env *env)
 }
 
 static int
-store(struct cfg_env *env, char *name, const char *value)
+env_store(struct cfg_env *env, char *name, const char *value)
 {
 	bool found;
-	unsigned i = find(env, name, &found);
+	unsigned i = env_find(env, name, &found);
 	char *copy;
 	int rc = 0;
 
 	if (strlen(value) > CFG_ENV_VALUE_MAX)
 		rc = -E2BIG;
 	else if (!found)
-		rc = grow(env);
+		rc = env_grow(env);
 	copy = rc ? NULL : mem_strdup(value);
 	if (!copy) {
 		mem_free(name);
@@ -95,10 +95,10 @@ cfg_env_set(struct cfg_env *env, const char *name, const char *value)
 {
 	char *copy;
 
-	if (!is_name(name))
+	if (!is_env_name(name))
 		return -EINVAL;
 	copy = mem_strdup(name);
-	return copy ? store(env, copy, value) : -ENOMEM;
+	return copy ? env_store(env, copy, value) : -ENOMEM;
 }
 
 int
@@ -111,13 +111,13 @@ const char *
 cfg_env_get(const struct cfg_env *env, const char *name)
 {
 	bool found;
-	unsigned i = find(env, name, &found);
+	unsigned i = env_find(env, name, &found);
 
 	return found ? env->var[i].value : NULL;
 }
 
 static void
-drop(struct cfg_env *env, unsigned i)
+env_remove(struct cfg_env *env, unsigned i)
 {
 	mem_free(env->var[i].name);
 	mem_free(env->var[i].value);
@@ -129,10 +129,10 @@ void
 cfg_env_unset(struct cfg_env *env, const char *name)
 {
 	bool found;
-	unsigned i = find(env, name, &found);
+	unsigned i = env_find(env, name, &found);
 
 	if (found)
-		drop(env, i);
+		env_remove(env, i);
 }
 
 void
@@ -144,7 +144,7 @@ cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned nkeep)
 		for (unsigned k = 0; k < nkeep && !wanted; k++)
 			wanted = strcmp(env->var[i].name, keep[k]) == 0;
 		if (!wanted)
-			drop(env, i);
+			env_remove(env, i);
 	}
 }
 
@@ -160,7 +160,7 @@ cfg_env_import(struct cfg_env *env, const char *const *environ_)
 		if (!eq || eq == *environ_)
 			continue;
 		name = mem_strndup(*environ_, (size_t)(eq - *environ_));
-		rc = name ? store(env, name, eq + 1) : -ENOMEM;
+		rc = name ? env_store(env, name, eq + 1) : -ENOMEM;
 	}
 	return rc;
 }

@@ -11,7 +11,7 @@
 enum { KEEP_MAX = 256 };	/* names that one resetenv may keep */
 
 static int
-report(struct cfg_ctx *ctx, int rc)
+report_env(struct cfg_ctx *ctx, int rc)
 {
 	if (rc == -EINVAL)
 		return cfg_error(ctx, 0, "'%s': '%.60s' is not the name of a variable.",
@@ -37,7 +37,7 @@ parse_setenv(struct cfg_ctx *ctx)
 {
 	if (check_value(ctx))
 		return -1;
-	return report(ctx, cfg_env_set(ctx->env, cfg_arg(ctx, 0), cfg_arg(ctx, 1)));
+	return report_env(ctx, cfg_env_set(ctx->env, cfg_arg(ctx, 0), cfg_arg(ctx, 1)));
 }
 
 static int
@@ -45,7 +45,7 @@ parse_presetenv(struct cfg_ctx *ctx)
 {
 	if (check_value(ctx))
 		return -1;
-	return report(ctx, cfg_env_preset(ctx->env, cfg_arg(ctx, 0), cfg_arg(ctx, 1)));
+	return report_env(ctx, cfg_env_preset(ctx->env, cfg_arg(ctx, 0), cfg_arg(ctx, 1)));
 }
 
 static int

@@ -34,7 +34,7 @@ cfg_files_fini(struct cfg_files *fs)
 }
 
 static int
-refuse(struct cfg_diag *diag, const char *path, const char *what, long why)
+report_path(struct cfg_diag *diag, const char *path, const char *what, long why)
 {
 	cfg_diag_add(diag, CFG_ALERT, NULL, "%s '%.500s': %s", what, path, err_text((int)why));
 	return -1;
@@ -42,7 +42,7 @@ refuse(struct cfg_diag *diag, const char *path, const char *what, long why)
 
 /* Append `path`, which becomes ours even on failure. */
 static long
-append(struct cfg_files *fs, char *path)
+append_path(struct cfg_files *fs, char *path)
 {
 	unsigned cap = fs->cap ? fs->cap * 2 : 8;
 	char **grown;
@@ -76,7 +76,7 @@ is_wanted(const char *name)
 }
 
 static char *
-join(const char *dir, const char *name)
+path_join(const char *dir, const char *name)
 {
 	size_t dlen = strlen(dir), nlen = strlen(name);
 	char *p = mem_alloc(dlen + nlen + 2);
@@ -103,7 +103,7 @@ take_entries(struct cfg_files *fs, struct sys *sys, const char *dir, const char 
 		e = (const void *)(buf + at);
 		if (!is_wanted(e->d_name))
 			continue;
-		path = join(dir, e->d_name);
+		path = path_join(dir, e->d_name);
 		if (!path)
 			return -ENOMEM;
 		rc = sys_stat(sys, path, &st);
@@ -113,7 +113,7 @@ take_entries(struct cfg_files *fs, struct sys *sys, const char *dir, const char 
 				return rc;
 			continue;
 		}
-		rc = append(fs, path);
+		rc = append_path(fs, path);
 		if (rc < 0)
 			return rc;
 	}
@@ -163,15 +163,15 @@ cfg_files_add(struct cfg_files *fs, struct sys *sys, const char *path, struct cf
 	long rc = sys_stat(sys, path, &st);
 
 	if (rc < 0)
-		return refuse(diag, path, "cannot open configuration file/directory", rc);
+		return report_path(diag, path, "cannot open configuration file/directory", rc);
 	if (S_ISDIR(st.st_mode)) {
 		rc = add_directory(fs, sys, path);
 		if (rc < 0)
-			return refuse(diag, path, "cannot read configuration directory", rc);
+			return report_path(diag, path, "cannot read configuration directory", rc);
 		return 0;
 	}
-	rc = append(fs, mem_strdup(path));
-	return rc < 0 ? refuse(diag, path, "cannot take configuration file", rc) : 0;
+	rc = append_path(fs, mem_strdup(path));
+	return rc < 0 ? report_path(diag, path, "cannot take configuration file", rc) : 0;
 }
 
 char *
@@ -199,7 +199,7 @@ cfg_files_join(const struct cfg_files *fs)
 
 /* What is left of a file, which may be a pipe: *text is from mem_alloc(). */
 static long
-slurp(struct sys *sys, int fd, size_t max, char **text, size_t *len)
+read_whole(struct sys *sys, int fd, size_t max, char **text, size_t *len)
 {
 	size_t cap = 0, n = 0;
 	char *buf = NULL, *grown;
@@ -245,7 +245,7 @@ cfg_file_read(struct sys *sys, const char *path, size_t max, char **text, size_t
 	*len = 0;
 	if (fd < 0)
 		return fd;
-	rc = slurp(sys, (int)fd, max, text, len);
+	rc = read_whole(sys, (int)fd, max, text, len);
 	sys_close(sys, (int)fd);
 	return rc;
 }
@@ -259,7 +259,7 @@ read_one(struct sys *sys, const char *path, struct cfg_reader *r)
 	int bad;
 
 	if (rc < 0)
-		return refuse(r->ctx.diag, path, "cannot read configuration file", rc);
+		return report_path(r->ctx.diag, path, "cannot read configuration file", rc);
 	bad = cfg_reader_text(r, path, text, len);
 	mem_free(text);
 	return bad;

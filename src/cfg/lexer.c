@@ -1,5 +1,5 @@
 /* Splits and expands one line. Main thread, while the configuration is read. Words lie one
- * after another in one buffer that grows: only offsets are kept until the line is done. */
+ * after another in one buffer that may move: until finish_words() each text is an offset. */
 #include "cfg/lexer.h"
 
 #include <ctype.h>
@@ -7,11 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-/*
- * Words are built in one buffer that may move while it grows, so that during a line
- * word.text holds an offset in disguise; finish() makes pointers of them.
- */
+#include "base/str.h"
 
 enum quote { BARE, WEAK, STRONG };
 
@@ -32,41 +28,35 @@ static const char *const err_text[CFG_LEX_ERR_COUNT] = {
 #undef X
 };
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static unsigned
-column(const struct scan *s, const char *p)
+column_of(const struct scan *s, const char *p)
 {
 	return (unsigned)(p - s->line) + 1;
 }
 
 static int
-fail(struct scan *s, enum cfg_lex_err err, const char *at)
+lex_fail(struct scan *s, enum cfg_lex_err err, const char *at)
 {
-	s->lx->errcol = column(s, at);
+	s->lx->errcol = column_of(s, at);
 	return -(int)err;
 }
 
 static int
-put(struct scan *s, char c)
+put_char(struct scan *s, char c)
 {
 	struct cfg_lexer *lx = s->lx;
 
 	if (c == '\0')
-		return fail(s, CFG_LEX_NUL, s->p);
+		return lex_fail(s, CFG_LEX_NUL, s->p);
 	if (lx->len + 1 >= lx->cap) {
 		size_t cap = lx->cap ? lx->cap * 2 : 512;
 		char *buf;
 
 		if (lx->len >= CFG_LINE_MAX)
-			return fail(s, CFG_LEX_EXPANSION, s->p);
+			return lex_fail(s, CFG_LEX_EXPANSION, s->p);
 		buf = mem_resize(lx->buf, cap, 1);
 		if (!buf)
-			return fail(s, CFG_LEX_NOMEM, s->p);
+			return lex_fail(s, CFG_LEX_NOMEM, s->p);
 		lx->buf = buf;
 		lx->cap = cap;
 	}
@@ -83,18 +73,18 @@ word_begin(struct scan *s, const char *at)
 	if (s->inword)
 		return 0;
 	if (lx->nword >= CFG_WORDS_MAX)
-		return fail(s, CFG_LEX_WORDS, at);
+		return lex_fail(s, CFG_LEX_WORDS, at);
 	if (lx->nword == lx->wordcap) {
 		unsigned cap = lx->wordcap ? lx->wordcap * 2 : 32;
 		struct cfg_word *word = mem_resize(lx->word, cap, sizeof(*word));
 
 		if (!word)
-			return fail(s, CFG_LEX_NOMEM, at);
+			return lex_fail(s, CFG_LEX_NOMEM, at);
 		lx->word = word;
 		lx->wordcap = cap;
 	}
 	lx->word[lx->nword].text = (const char *)(uintptr_t)lx->len;
-	lx->word[lx->nword].col = column(s, at);
+	lx->word[lx->nword].col = column_of(s, at);
 	lx->nword++;
 	s->inword = true;
 	s->vanish = false;
@@ -115,9 +105,9 @@ word_end(struct scan *s)
 		lx->nword--;
 		return 0;
 	}
-	/* put() refuses NUL, so the terminator is placed by hand in room it always leaves */
+	/* put_char() refuses NUL, so the terminator is placed by hand in room it always leaves */
 	if (lx->len == start) {
-		int rc = put(s, ' ');
+		int rc = put_char(s, ' ');
 
 		if (rc)
 			return rc;
@@ -129,7 +119,7 @@ word_end(struct scan *s)
 }
 
 static int
-hexval(char c)
+hex_digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -148,19 +138,19 @@ escape_hex(struct scan *s)
 	int hi, lo, rc;
 
 	if (s->end - at < 4)
-		return fail(s, CFG_LEX_HEX, at);
-	hi = hexval(at[2]);
-	lo = hexval(at[3]);
+		return lex_fail(s, CFG_LEX_HEX, at);
+	hi = hex_digit_value(at[2]);
+	lo = hex_digit_value(at[3]);
 	if (hi < 0 || lo < 0)
-		return fail(s, CFG_LEX_HEX, at);
-	rc = put(s, (char)(hi * 16 + lo));
+		return lex_fail(s, CFG_LEX_HEX, at);
+	rc = put_char(s, (char)(hi * 16 + lo));
 	s->p += 4;
 	return rc;
 }
 
 /* A backslash outside strong quotes. Unknown sequences keep it, as HAProxy does. */
 static int
-escape(struct scan *s)
+parse_escape(struct scan *s)
 {
 	char c = s->end - s->p > 1 ? s->p[1] : '\0';
 	char out = '\0';
@@ -194,11 +184,11 @@ escape(struct scan *s)
 		break;
 	}
 	if (!out) {
-		rc = put(s, '\\');
+		rc = put_char(s, '\\');
 		s->p++;
 		return rc;
 	}
-	rc = put(s, out);
+	rc = put_char(s, out);
 	s->p += 2;
 	return rc;
 }
@@ -229,7 +219,7 @@ word_next(struct scan *s)
 
 /* Add a value, cutting it into words at blanks when `split`. */
 static int
-add_value(struct scan *s, const char *v, size_t n, bool split)
+add_expansion(struct scan *s, const char *v, size_t n, bool split)
 {
 	const char *end = v + n;
 	bool cut = false;
@@ -245,7 +235,7 @@ add_value(struct scan *s, const char *v, size_t n, bool split)
 			rc = word_next(s);
 		}
 		if (!rc)
-			rc = put(s, *v);
+			rc = put_char(s, *v);
 	}
 	return rc;
 }
@@ -267,7 +257,7 @@ name_length(const char *p, const char *end)
 
 /* ${NAME}, ${NAME-default}, ${NAME[*]} or $NAME inside double quotes. */
 static int
-expand(struct scan *s)
+expand_variable(struct scan *s)
 {
 	const char *dollar = s->p, *p = dollar + 1, *deflt = NULL;
 	char name[CFG_VAR_MAX + 1];
@@ -280,15 +270,15 @@ expand(struct scan *s)
 		p++;
 	len = name_length(p, s->end);
 	if (len == 0)
-		return fail(s, CFG_LEX_VARNAME, p);
+		return lex_fail(s, CFG_LEX_VARNAME, p);
 	if (len > CFG_VAR_MAX)
-		return fail(s, CFG_LEX_VARLONG, p);
+		return lex_fail(s, CFG_LEX_VARLONG, p);
 	memcpy(name, p, len);
 	name[len] = '\0';
 	p += len;
 	if (brace && p < s->end && *p == '[') {
 		if (s->end - p < 3 || memcmp(p, "[*]", 3) != 0)
-			return fail(s, CFG_LEX_EXPAND, p);
+			return lex_fail(s, CFG_LEX_EXPAND, p);
 		split = true;
 		p += 3;
 	}
@@ -298,7 +288,7 @@ expand(struct scan *s)
 			p++;
 	}
 	if (brace && (p >= s->end || *p != '}'))
-		return fail(s, CFG_LEX_BRACE, dollar + 1);
+		return lex_fail(s, CFG_LEX_BRACE, dollar + 1);
 	/* an empty word that only splits may vanish again, see word_end() */
 	if (split && is_empty_word(s))
 		s->vanish = true;
@@ -306,11 +296,11 @@ expand(struct scan *s)
 	rc = 0;
 	/* pseudo-variables are ours, so that one we do not have is a mistake */
 	if (!found && name[0] == '.')
-		return fail(s, CFG_LEX_VARNAME, dollar + (brace ? 2 : 1));
+		return lex_fail(s, CFG_LEX_VARNAME, dollar + (brace ? 2 : 1));
 	if (found)
-		rc = add_value(s, found, strlen(found), split);
+		rc = add_expansion(s, found, strlen(found), split);
 	else if (deflt)
-		rc = add_value(s, deflt, (size_t)(p - deflt), split);
+		rc = add_expansion(s, deflt, (size_t)(p - deflt), split);
 	s->p = p + (brace ? 1 : 0);
 	return rc;
 }
@@ -326,11 +316,11 @@ weak_char(struct scan *s)
 		s->p++;
 		return 0;
 	case '\\':
-		return escape(s);
+		return parse_escape(s);
 	case '$':
-		return expand(s);
+		return expand_variable(s);
 	default:
-		rc = put(s, *s->p);
+		rc = put_char(s, *s->p);
 		s->p++;
 		return rc;
 	}
@@ -344,7 +334,7 @@ strong_char(struct scan *s)
 	if (*s->p == '\'')
 		s->quote = BARE;
 	else
-		rc = put(s, *s->p);
+		rc = put_char(s, *s->p);
 	s->p++;
 	return rc;
 }
@@ -355,7 +345,7 @@ bare_char(struct scan *s, bool *done)
 {
 	int rc;
 
-	if (is_blank(*s->p)) {
+	if (str_is_blank(*s->p)) {
 		rc = word_end(s);
 		s->p++;
 		return rc;
@@ -371,21 +361,21 @@ bare_char(struct scan *s, bool *done)
 	case '"':
 	case '\'':
 		s->quote = *s->p == '"' ? WEAK : STRONG;
-		s->quotecol = column(s, s->p);
+		s->quotecol = column_of(s, s->p);
 		s->vanish = false;
 		s->p++;
 		return 0;
 	case '\\':
-		return escape(s);
+		return parse_escape(s);
 	default:
-		rc = put(s, *s->p);
+		rc = put_char(s, *s->p);
 		s->p++;
 		return rc;
 	}
 }
 
 static void
-finish(struct cfg_lexer *lx)
+finish_words(struct cfg_lexer *lx)
 {
 	for (unsigned i = 0; i < lx->nword; i++)
 		lx->word[i].text = lx->buf + (uintptr_t)lx->word[i].text;
@@ -402,7 +392,7 @@ cfg_lexer_line(struct cfg_lexer *lx, const char *line, size_t len)
 	lx->len = 0;
 	lx->errcol = 0;
 	if (len > CFG_LINE_MAX)
-		return fail(&s, CFG_LEX_LINE_LONG, line + CFG_LINE_MAX);
+		return lex_fail(&s, CFG_LEX_LINE_LONG, line + CFG_LINE_MAX);
 	if (len > 0 && line[len - 1] == '\r')
 		s.end--;
 	while (!rc && !done && s.p < s.end) {
@@ -428,7 +418,7 @@ cfg_lexer_line(struct cfg_lexer *lx, const char *line, size_t len)
 		lx->nword = 0;
 		return rc;
 	}
-	finish(lx);
+	finish_words(lx);
 	return 0;
 }
 

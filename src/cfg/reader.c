@@ -70,7 +70,7 @@ close_section(struct cfg_reader *r)
 }
 
 static int
-check_name(struct cfg_reader *r, unsigned col, const char *what, const char *name)
+check_section_name(struct cfg_reader *r, unsigned col, const char *what, const char *name)
 {
 	const char *p = name;
 
@@ -125,7 +125,7 @@ section_args(struct cfg_reader *r, const struct cfg_section *s)
 		n--;
 	if ((s->flags & (CFG_SEC_NAMED | CFG_SEC_OPTNAME)) && i < n &&
 	    !((s->flags & CFG_SEC_OPTNAME) && strcmp(w[i].text, "from") == 0)) {
-		if (check_name(r, w[i].col, s->name, w[i].text))
+		if (check_section_name(r, w[i].col, s->name, w[i].text))
 			return -1;
 		r->name = mem_strdup(w[i].text);
 		if (!r->name)
@@ -225,7 +225,7 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 /* --- directives ---------------------------------------------------------- */
 
 static int
-evaluate(struct cfg_reader *r)
+eval_condition(struct cfg_reader *r)
 {
 	const struct cfg_word *w = r->lexer.word;
 	unsigned n = r->lexer.nword, i = 1, at;
@@ -249,7 +249,7 @@ evaluate(struct cfg_reader *r)
 }
 
 static int
-message(struct cfg_reader *r, enum cfg_sev sev)
+print_message(struct cfg_reader *r, enum cfg_sev sev)
 {
 	const struct cfg_word *w = r->lexer.word;
 	struct cfg_where where = r->ctx.where;
@@ -275,11 +275,11 @@ block_directive(struct cfg_reader *r, int *rc)
 
 	if (strcmp(w[0].text, ".if") == 0) {
 		if (cfg_blocks_is_active(b))
-			cond = evaluate(r);
+			cond = eval_condition(r);
 		*rc = cfg_blocks_if(b, cond, &r->ctx.where);
 	} else if (strcmp(w[0].text, ".elif") == 0) {
 		if (cfg_blocks_is_waiting(b))
-			cond = evaluate(r);
+			cond = eval_condition(r);
 		*rc = cfg_blocks_elif(b, cond);
 	} else if (strcmp(w[0].text, ".else") == 0) {
 		*rc = cfg_blocks_else(b);
@@ -301,18 +301,18 @@ block_directive(struct cfg_reader *r, int *rc)
 }
 
 static int
-directive(struct cfg_reader *r)
+run_directive(struct cfg_reader *r)
 {
 	const char *name = r->lexer.word[0].text;
 
 	if (strcmp(name, ".notice") == 0)
-		return message(r, CFG_NOTICE);
+		return print_message(r, CFG_NOTICE);
 	if (strcmp(name, ".warning") == 0)
-		return message(r, CFG_WARNING);
+		return print_message(r, CFG_WARNING);
 	if (strcmp(name, ".alert") == 0)
-		return message(r, CFG_ALERT);
+		return print_message(r, CFG_ALERT);
 	if (strcmp(name, ".diag") == 0)
-		return message(r, CFG_DIAGMSG);
+		return print_message(r, CFG_DIAGMSG);
 	return error_at(r, r->lexer.word[0].col, "unknown directive '%.60s'.", name);
 }
 
@@ -355,7 +355,7 @@ read_line(struct cfg_reader *r, const char *line, size_t len)
 	if (!cfg_blocks_is_active(&r->blocks))
 		return 0;
 	if (first[0] == '.')
-		return directive(r);
+		return run_directive(r);
 	s = cfg_registry_section(r->ctx.registry, first);
 	if (s)
 		return open_section(r, s);

@@ -73,7 +73,7 @@ cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const
 
 /* Is anything of the module registered already, or twice in it? */
 static int
-is_taken(const struct cfg_registry *reg, const struct cfg_module *m)
+name_is_taken(const struct cfg_registry *reg, const struct cfg_module *m)
 {
 	for (const struct cfg_kw *k = m->kws; k && k->name; k++) {
 		if (cfg_registry_kw(reg, k->name, k->sections))
@@ -104,7 +104,7 @@ cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m)
 
 	if (reg->nmodule == CFG_MODULES_MAX)
 		return -ENOSPC;
-	if (is_taken(reg, m))
+	if (name_is_taken(reg, m))
 		return -EEXIST;
 	while (m->kws && m->kws[n].name)
 		n++;

@@ -26,7 +26,7 @@ struct found {
 
 /* Words kwpos.. joined into a name of n words; 0 with `out` untouched when that is no name. */
 static int
-join(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
+join_words(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
 {
 	const struct cfg_word *w = ctx->word + ctx->kwpos;
 	size_t len = 0;
@@ -51,13 +51,13 @@ join(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
 
 /* The longest name wins; among equals one that applies here, then a registered one. */
 static void
-look_up(const struct cfg_ctx *ctx, struct found *f)
+look_up_kw(const struct cfg_ctx *ctx, struct found *f)
 {
 	char name[NAME_MAX_LEN];
 
 	memset(f, 0, sizeof(*f));
 	for (unsigned n = CFG_KW_WORDS_MAX; n > 0; n--) {
-		if (!join(ctx, n, name))
+		if (!join_words(ctx, n, name))
 			continue;
 		f->words = n;
 		f->kw = cfg_registry_kw(ctx->registry, name, ctx->section->bit);
@@ -136,7 +136,7 @@ warn_misplaced(struct cfg_ctx *ctx, const char *name)
 
 /* A keyword of ours that does not stand in this section. */
 static int
-misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
+report_misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
 {
 	char list[LIST_MAX];
 
@@ -154,7 +154,7 @@ misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
 }
 
 static int
-unsupported(struct cfg_ctx *ctx, const char *name, const char *why)
+report_unsupported(struct cfg_ctx *ctx, const char *name, const char *why)
 {
 	return cfg_error(ctx, -1, "keyword '%s' is known but not supported%s%s%s",
 		name, why ? " (" : "", why ? why : "", why ? ")." : ".");
@@ -177,7 +177,7 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 		return 0;
 	}
 	if (k->sections & ctx->section->bit)
-		return unsupported(ctx, k->name, k->fix);
+		return report_unsupported(ctx, k->name, k->fix);
 	/* HAProxy ignores what belongs to the other side, except for this one. */
 	if ((ctx->section->bit & (CFG_FRONTEND | CFG_BACKEND)) && (k->sections & CFG_LISTEN) &&
 		strcmp(k->name, "server-template") != 0)
@@ -227,7 +227,7 @@ count_words(const char *s)
 
 /* Offer every name that has as many words as `given`. */
 static void
-suggest(const struct cfg_ctx *ctx, unsigned words, const char *given, struct cfg_suggest *near)
+suggest_kw(const struct cfg_ctx *ctx, unsigned words, const char *given, struct cfg_suggest *near)
 {
 	cfg_suggest_init(near, given);
 	for (unsigned i = 0; i < ctx->registry->nkw; i++) {
@@ -248,7 +248,7 @@ suggest(const struct cfg_ctx *ctx, unsigned words, const char *given, struct cfg
 }
 
 static int
-unknown(struct cfg_ctx *ctx)
+report_unknown(struct cfg_ctx *ctx)
 {
 	const char *first = ctx->word[ctx->kwpos].text;
 	char given[NAME_MAX_LEN], both[NAME_MAX_LEN], list[LIST_MAX];
@@ -256,14 +256,14 @@ unknown(struct cfg_ctx *ctx)
 	unsigned words = 1;
 	size_t members = group_members(ctx, first, list);
 
-	if (members && join(ctx, 2, given))
+	if (members && join_words(ctx, 2, given))
 		words = 2;
 	else
 		snprintf(given, sizeof(given), "%.80s", first);
-	suggest(ctx, words, given, &near);
+	suggest_kw(ctx, words, given, &near);
 	/* "tiemout client": the first word of a longer name */
-	if (!near.best && words == 1 && join(ctx, 2, both))
-		suggest(ctx, 2, both, &near);
+	if (!near.best && words == 1 && join_words(ctx, 2, both))
+		suggest_kw(ctx, 2, both, &near);
 	if (members && words == 2 && !near.best)
 		return cfg_error(ctx, -1, "unknown keyword '%s' in '%s' section; '%s' supports %s.",
 			given, ctx->section->name, first, list);
@@ -283,7 +283,7 @@ unknown(struct cfg_ctx *ctx)
 
 /* Has the section said it already? Then it is warned; 1: and the first one stays. */
 static int
-is_said(struct cfg_ctx *ctx)
+warn_if_repeated(struct cfg_ctx *ctx)
 {
 	const struct cfg_kw *kw = ctx->kw;
 	unsigned i = 0;
@@ -308,7 +308,7 @@ is_said(struct cfg_ctx *ctx)
 }
 
 static int
-run(struct cfg_ctx *ctx)
+run_parser(struct cfg_ctx *ctx)
 {
 	const struct cfg_kw *kw = ctx->kw;
 	unsigned before = ctx->diag->count[CFG_ALERT];
@@ -319,7 +319,7 @@ run(struct cfg_ctx *ctx)
 		return 0;
 	}
 	if (kw->class == CFG_UNSUPPORTED)
-		return unsupported(ctx, kw->name, kw->doc);
+		return report_unsupported(ctx, kw->name, kw->doc);
 	if (ctx->form != CFG_FORM_SET && !(kw->flags & CFG_KW_NO))
 		return cfg_error(
 			ctx, -1, "negation and default are not supported for '%s'.", kw->name);
@@ -331,7 +331,7 @@ run(struct cfg_ctx *ctx)
 	}
 	if (check_counts(ctx))
 		return -1;
-	if (is_said(ctx))
+	if (warn_if_repeated(ctx))
 		return 0;
 	rc = kw->parse(ctx);
 	if (rc && ctx->diag->count[CFG_ALERT] == before)
@@ -380,17 +380,17 @@ cfg_statement(struct cfg_ctx *ctx)
 	ctx->kw = NULL;
 	ctx->base = ctx->kwpos + 1;
 	ctx->argc = 0;
-	look_up(ctx, &f);
+	look_up_kw(ctx, &f);
 	if (f.kw) {
 		take_args(ctx, f.kw, f.words);
-		rc = run(ctx);
+		rc = run_parser(ctx);
 	} else if (f.elsewhere) {
 		take_args(ctx, f.elsewhere, f.words);
-		rc = misplaced(ctx, f.elsewhere);
+		rc = report_misplaced(ctx, f.elsewhere);
 	} else if (f.known) {
 		rc = known_only(ctx, f.known);
 	} else {
-		rc = unknown(ctx);
+		rc = report_unknown(ctx);
 	}
 	ctx->kw = NULL;
 	ctx->argc = 0;

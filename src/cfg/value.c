@@ -36,10 +36,10 @@ static const struct unit size_units[] = {
 	{ "g", UINT64_C(1) << 30 },
 };
 
-static int fail(struct cfg_value_err *err, const char *fmt, ...) fmt_printf(2, 3);
+static int value_fail(struct cfg_value_err *err, const char *fmt, ...) fmt_printf(2, 3);
 
 static int
-fail(struct cfg_value_err *err, const char *fmt, ...)
+value_fail(struct cfg_value_err *err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -54,7 +54,7 @@ fail(struct cfg_value_err *err, const char *fmt, ...)
 
 /* The digits at *s; *over when they do not fit. Returns their count and moves *s. */
 static size_t
-digits(const char **s, uint64_t *out, bool *over)
+parse_digits(const char **s, uint64_t *out, bool *over)
 {
 	const char *p = *s;
 	uint64_t v = 0;
@@ -85,8 +85,8 @@ cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
 
 	if (*p == '+' || *p == '-')
 		neg = *p++ == '-';
-	if (digits(&p, &v, &over) == 0 || *p)
-		return fail(err,
+	if (parse_digits(&p, &v, &over) == 0 || *p)
+		return value_fail(err,
 			"'" SHOWN "' is not an integer (%" PRId64 "..%" PRId64 " expected)", s, min,
 			max);
 	bound = neg ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
@@ -98,18 +98,19 @@ cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
 			return 0;
 		}
 	}
-	return fail(err, "'" SHOWN "' is out of range (%" PRId64 "..%" PRId64 ")", s, min, max);
+	return value_fail(
+		err, "'" SHOWN "' is out of range (%" PRId64 "..%" PRId64 ")", s, min, max);
 }
 
 /* A number and an optional unit of `units`; ci: in either case. */
 static int
-scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, bool ci,
+parse_scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, bool ci,
 	uint64_t *out, bool *over)
 {
 	uint64_t v, scale = deflt;
 	const char *p = s;
 
-	if (digits(&p, &v, over) == 0)
+	if (parse_digits(&p, &v, over) == 0)
 		return -1;
 	if (*p) {
 		size_t i = 0;
@@ -145,9 +146,9 @@ cfg_value_time(const char *s, enum cfg_unit unit, uint64_t min_ms, uint64_t max_
 	uint64_t us = 0, ms;
 	bool over = false;
 
-	if (scaled(s, time_units, ARRAY_LEN(time_units), time_units[unit].scale, false, &us,
+	if (parse_scaled(s, time_units, ARRAY_LEN(time_units), time_units[unit].scale, false, &us,
 		    &over)) {
-		fail(err,
+		value_fail(err,
 			"'" SHOWN
 			"' is not a time (a number and one of us, ms, s, m, h, d expected)",
 			s);
@@ -160,7 +161,7 @@ cfg_value_time(const char *s, enum cfg_unit unit, uint64_t min_ms, uint64_t max_
 		*out_ms = ms;
 		return 0;
 	}
-	return fail(err, "timer %s in argument '" SHOWN "' (%" PRIu64 "..%" PRIu64 " ms)",
+	return value_fail(err, "timer %s in argument '" SHOWN "' (%" PRIu64 "..%" PRIu64 " ms)",
 		over || ms > max_ms ? "overflow" : "underflow", s, min_ms, max_ms);
 }
 
@@ -171,15 +172,15 @@ cfg_value_size(const char *s, uint64_t min, uint64_t max, uint64_t *out,
 	uint64_t v = 0;
 	bool over = false;
 
-	if (scaled(s, size_units, ARRAY_LEN(size_units), 1, true, &v, &over))
-		return fail(
+	if (parse_scaled(s, size_units, ARRAY_LEN(size_units), 1, true, &v, &over))
+		return value_fail(
 			err, "'" SHOWN "' is not a size (a number and one of k, m, g expected)", s);
 	if (!over && v >= min && v <= max) {
 		*out = v;
 		return 0;
 	}
-	return fail(err, "size '" SHOWN "' is out of range (%" PRIu64 "..%" PRIu64 " bytes)", s,
-		min, max);
+	return value_fail(err, "size '" SHOWN "' is out of range (%" PRIu64 "..%" PRIu64 " bytes)",
+		s, min, max);
 }
 
 int
@@ -189,10 +190,10 @@ cfg_value_percent(const char *s, unsigned max, unsigned *out, struct cfg_value_e
 	uint64_t v;
 	bool over;
 
-	if (digits(&p, &v, &over) == 0 || (*p && strcmp(p, "%") != 0))
-		return fail(err, "'" SHOWN "' is not a percentage (0..%u expected)", s, max);
+	if (parse_digits(&p, &v, &over) == 0 || (*p && strcmp(p, "%") != 0))
+		return value_fail(err, "'" SHOWN "' is not a percentage (0..%u expected)", s, max);
 	if (over || v > max)
-		return fail(err, "'" SHOWN "' is out of range (0..%u)", s, max);
+		return value_fail(err, "'" SHOWN "' is out of range (0..%u)", s, max);
 	*out = (unsigned)v;
 	return 0;
 }
@@ -211,7 +212,7 @@ cfg_value_bool(const char *s, bool *out, struct cfg_value_err *err)
 			return 0;
 		}
 	}
-	return fail(err, "'" SHOWN "' is not a switch ('on' or 'off' expected)", s);
+	return value_fail(err, "'" SHOWN "' is not a switch ('on' or 'off' expected)", s);
 }
 
 int
@@ -234,7 +235,7 @@ cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,
 						len ? ", " : "", e->name);
 	}
 	if (near.best)
-		return fail(err, "'" SHOWN "' is not one of %s; did you mean '%s'?", s, list,
+		return value_fail(err, "'" SHOWN "' is not one of %s; did you mean '%s'?", s, list,
 			near.best);
-	return fail(err, "'" SHOWN "' is not one of %s", s, list);
+	return value_fail(err, "'" SHOWN "' is not one of %s", s, list);
 }

@@ -15,7 +15,7 @@ enum range { RANGE_NONE, RANGE_OUTSIDE, RANGE_FOUND };
 
 /* The number at *s, at most MUCH; false when there is none. */
 static bool
-number(const char **s, unsigned *out)
+parse_number(const char **s, unsigned *out)
 {
 	const char *p = *s;
 	unsigned v = 0;
@@ -30,18 +30,18 @@ number(const char **s, unsigned *out)
 }
 
 static enum range
-range(const char *s, unsigned min, unsigned max, unsigned *lo, unsigned *hi)
+parse_range(const char *s, unsigned min, unsigned max, unsigned *lo, unsigned *hi)
 {
 	const char *p = s;
 
-	if (!number(&p, lo))
+	if (!parse_number(&p, lo))
 		return RANGE_NONE;
 	*hi = *lo;
 	if (*p == '-') {
 		p++;
 		if (!*p)
 			*hi = max;
-		else if (!number(&p, hi))
+		else if (!parse_number(&p, hi))
 			return RANGE_NONE;
 	}
 	if (*p)
@@ -73,7 +73,7 @@ cfg_value_set(const char *s, unsigned max, uint64_t *out, struct cfg_value_err *
 					: UINT64_C(0xaaaaaaaaaaaaaaaa));
 		return 0;
 	}
-	found = range(s, 1, max, &lo, &hi);
+	found = parse_range(s, 1, max, &lo, &hi);
 	if (found == RANGE_FOUND) {
 		*out = UINT64_MAX >> (CFG_SET_MAX - 1 - (hi - lo)) << (lo - 1);
 		return 0;
@@ -91,7 +91,7 @@ int
 cfg_value_cpus(const char *s, cpu_set_t *out, struct cfg_value_err *err)
 {
 	unsigned lo, hi;
-	enum range found = range(s, 0, CPU_SETSIZE - 1, &lo, &hi);
+	enum range found = parse_range(s, 0, CPU_SETSIZE - 1, &lo, &hi);
 
 	if (found == RANGE_FOUND) {
 		for (unsigned i = lo; i <= hi; i++)

@@ -12,7 +12,7 @@
  * Its length; *used is what it was made of. 0 when there is no empty line.
  */
 static size_t
-normalise(struct str text, char *out, size_t *used)
+normalise_lines(struct str text, char *out, size_t *used)
 {
 	size_t n = 0, line = 0;
 
@@ -91,7 +91,7 @@ http_errorfile(struct str text, struct http_reply **out, const char **why)
 	head = mem_alloc(2 * text.len);
 	if (!head)
 		return -ERR_NOMEM;
-	n = normalise(text, head, &used);
+	n = normalise_lines(text, head, &used);
 	body = (struct str){ text.p + used, text.len - used };
 	http_head_init(&h, HTTP_RESPONSE, field, HTTP_REPLY_FIELDS - 1);
 	*why = "there is no empty line after the head";

@@ -12,7 +12,7 @@
 
 /* Chunked, or by its length, or `otherwise`. What contradicts itself the parser has refused. */
 static void
-frame(struct h1_body *b, const struct http_head *h, enum http_framing otherwise)
+set_framing(struct h1_body *b, const struct http_head *h, enum http_framing otherwise)
 {
 	int at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
 
@@ -26,7 +26,7 @@ frame(struct h1_body *b, const struct http_head *h, enum http_framing otherwise)
 void
 h1_body_of_request(struct h1_body *b, const struct http_head *req)
 {
-	frame(b, req, HTTP_BODY_NONE);
+	set_framing(b, req, HTTP_BODY_NONE);
 }
 
 void
@@ -37,7 +37,7 @@ h1_body_of_response(struct h1_body *b, const struct http_head *res, enum http_me
 		b->framing = HTTP_BODY_TUNNEL;
 	else if (method != HTTP_HEAD && res->status >= 200 && res->status != 204 &&
 		 res->status != 304)
-		frame(b, res, HTTP_BODY_CLOSE);
+		set_framing(b, res, HTTP_BODY_CLOSE);
 }
 
 int
@@ -80,21 +80,21 @@ enum state {
 #define FRAME_FREE 16
 
 static int
-wrong(struct h1_body *b, enum http_bad why)
+body_fail(struct h1_body *b, enum http_bad why)
 {
 	b->bad = (uint16_t)why;
 	return -1;
 }
 
 static int
-to(struct h1_body *b, enum state next)
+body_goto(struct h1_body *b, enum state next)
 {
 	b->state = (uint8_t)next;
 	return 0;
 }
 
 static unsigned int
-hex(char c)
+chunk_digit(char c)
 {
 	return c <= '9' ? (unsigned int)(c - '0') : (unsigned int)((c | 0x20) - 'a') + 10;
 }
@@ -104,7 +104,7 @@ hex(char c)
  * are nearly all extension, or nearly all trailer, would cost more than they carry.
  */
 static void
-credit(struct h1_body *b, uint64_t n)
+body_credit(struct h1_body *b, uint64_t n)
 {
 	b->overhead -= (uint32_t)MIN(n, b->overhead);
 }
@@ -115,32 +115,32 @@ size_digit(struct h1_body *b, char c)
 	if (b->state == SIZE) {
 		b->left = 0;
 		b->line = 0;
-		credit(b, FRAME_FREE);
+		body_credit(b, FRAME_FREE);
 	}
 	/* Of 16 digits the first tells whether it is beyond 2^63 - 1. */
 	if (b->line == SIZE_DIGITS || b->left > INT64_MAX >> 4)
-		return wrong(b, HTTP_BAD_CHUNK_SIZE);
-	b->left = b->left << 4 | hex(c);
-	return to(b, SIZE_MORE);
+		return body_fail(b, HTTP_BAD_CHUNK_SIZE);
+	b->left = b->left << 4 | chunk_digit(c);
+	return body_goto(b, SIZE_MORE);
 }
 
 /* After a size or an extension's value: another extension, or the end of the line. */
 static int
-after(struct h1_body *b, char c, enum state blank)
+after_size(struct h1_body *b, char c, enum state blank)
 {
 	if (c == ';')
-		return to(b, EXT_NAME);
+		return body_goto(b, EXT_NAME);
 	if (c == '\r')
-		return to(b, SIZE_LF);
-	return str_is_blank(c) ? to(b, blank) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+		return body_goto(b, SIZE_LF);
+	return str_is_blank(c) ? body_goto(b, blank) : body_fail(b, HTTP_BAD_CHUNK_SIZE);
 }
 
 static int
 size_line_end(struct h1_body *b, char c)
 {
 	if (c != '\n')
-		return wrong(b, HTTP_BAD_CHUNK_SIZE);
-	return to(b, b->left ? DATA : TRAILER);
+		return body_fail(b, HTTP_BAD_CHUNK_SIZE);
+	return body_goto(b, b->left ? DATA : TRAILER);
 }
 
 /*
@@ -149,7 +149,7 @@ size_line_end(struct h1_body *b, char c)
  * requests are smuggled.
  */
 static int
-extension(struct h1_body *b, enum state state, char c)
+chunk_extension(struct h1_body *b, enum state state, char c)
 {
 	int is_token = http_is(c, HTTP_C_TOKEN);
 
@@ -157,30 +157,30 @@ extension(struct h1_body *b, enum state state, char c)
 		if (str_is_blank(c))
 			return 0;
 		if (c == '=' && state == EXT_NAME_END)
-			return to(b, EXT_VALUE);
-		return c == ';' ? to(b, EXT_NAME) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+			return body_goto(b, EXT_VALUE);
+		return c == ';' ? body_goto(b, EXT_NAME) : body_fail(b, HTTP_BAD_CHUNK_SIZE);
 	}
 	if (state == EXT_NAME || state == EXT_VALUE) {
 		if (str_is_blank(c))
 			return 0;
 		if (c == '"' && state == EXT_VALUE)
-			return to(b, EXT_QUOTED);
+			return body_goto(b, EXT_QUOTED);
 		if (!is_token)
-			return wrong(b, HTTP_BAD_CHUNK_SIZE);
-		return to(b, state == EXT_NAME ? EXT_NAME_MORE : EXT_VALUE_MORE);
+			return body_fail(b, HTTP_BAD_CHUNK_SIZE);
+		return body_goto(b, state == EXT_NAME ? EXT_NAME_MORE : EXT_VALUE_MORE);
 	}
 	if (state == EXT_QUOTED || state == EXT_ESCAPED) {
 		if (!http_is(c, HTTP_C_VALUE))
-			return wrong(b, HTTP_BAD_CHUNK_SIZE);
+			return body_fail(b, HTTP_BAD_CHUNK_SIZE);
 		if (state == EXT_ESCAPED)
-			return to(b, EXT_QUOTED);
-		return to(b, c == '"' ? EXT_END : c == '\\' ? EXT_ESCAPED : EXT_QUOTED);
+			return body_goto(b, EXT_QUOTED);
+		return body_goto(b, c == '"' ? EXT_END : c == '\\' ? EXT_ESCAPED : EXT_QUOTED);
 	}
 	if (state == EXT_NAME_MORE && c == '=')
-		return to(b, EXT_VALUE);
+		return body_goto(b, EXT_VALUE);
 	if (state != EXT_END && is_token)
 		return 0;
-	return after(b, c, state == EXT_NAME_MORE ? EXT_NAME_END : EXT_BLANK);
+	return after_size(b, c, state == EXT_NAME_MORE ? EXT_NAME_END : EXT_BLANK);
 }
 
 /* --- trailers --- */
@@ -223,36 +223,36 @@ is_forbidden(uint64_t hash)
 }
 
 static int
-trailer(struct h1_body *b, enum state state, char c)
+trailer_byte(struct h1_body *b, enum state state, char c)
 {
 	if (state == TRAILER) {
 		b->left = HASH_FIRST;
 		b->line = 0;
 		if (c == '\r')
-			return to(b, END_LF);
+			return body_goto(b, END_LF);
 		if (!http_is(c, HTTP_C_TOKEN))
-			return wrong(b, HTTP_BAD_TRAILER);
+			return body_fail(b, HTTP_BAD_TRAILER);
 	}
 	if (state == TRAILER_VALUE) {
 		if (c == '\r')
-			return to(b, TRAILER_LF);
-		return http_is(c, HTTP_C_VALUE) ? 0 : wrong(b, HTTP_BAD_TRAILER);
+			return body_goto(b, TRAILER_LF);
+		return http_is(c, HTTP_C_VALUE) ? 0 : body_fail(b, HTTP_BAD_TRAILER);
 	}
 	if (http_is(c, HTTP_C_TOKEN)) {
 		b->left = hash_on(b->left, c);
-		return to(b, TRAILER_NAME);
+		return body_goto(b, TRAILER_NAME);
 	}
 	if (c != ':' || is_forbidden(b->left))
-		return wrong(b, HTTP_BAD_TRAILER);
-	return to(b, TRAILER_VALUE);
+		return body_fail(b, HTTP_BAD_TRAILER);
+	return body_goto(b, TRAILER_VALUE);
 }
 
 /* --- the judge --- */
 
 static int
-expect(struct h1_body *b, char got, char want, enum state next, enum http_bad otherwise)
+body_expect(struct h1_body *b, char got, char want, enum state next, enum http_bad otherwise)
 {
-	return got == want ? to(b, next) : wrong(b, otherwise);
+	return got == want ? body_goto(b, next) : body_fail(b, otherwise);
 }
 
 /* One byte of the framing. 0, or -1. */
@@ -263,9 +263,10 @@ framing_byte(struct h1_body *b, char c)
 
 	switch (state) {
 	case SIZE:
-		return http_is(c, HTTP_C_HEX) ? size_digit(b, c) : wrong(b, HTTP_BAD_CHUNK_SIZE);
+		return http_is(c, HTTP_C_HEX) ? size_digit(b, c)
+					      : body_fail(b, HTTP_BAD_CHUNK_SIZE);
 	case SIZE_MORE:
-		return http_is(c, HTTP_C_HEX) ? size_digit(b, c) : after(b, c, EXT_BLANK);
+		return http_is(c, HTTP_C_HEX) ? size_digit(b, c) : after_size(b, c, EXT_BLANK);
 	case EXT_BLANK:
 	case EXT_NAME:
 	case EXT_NAME_MORE:
@@ -275,21 +276,21 @@ framing_byte(struct h1_body *b, char c)
 	case EXT_QUOTED:
 	case EXT_ESCAPED:
 	case EXT_END:
-		return extension(b, state, c);
+		return chunk_extension(b, state, c);
 	case SIZE_LF:
 		return size_line_end(b, c);
 	case DATA_CR:
-		return expect(b, c, '\r', DATA_LF, HTTP_BAD_CHUNK_END);
+		return body_expect(b, c, '\r', DATA_LF, HTTP_BAD_CHUNK_END);
 	case DATA_LF:
-		return expect(b, c, '\n', SIZE, HTTP_BAD_CHUNK_END);
+		return body_expect(b, c, '\n', SIZE, HTTP_BAD_CHUNK_END);
 	case TRAILER:
 	case TRAILER_NAME:
 	case TRAILER_VALUE:
-		return trailer(b, state, c);
+		return trailer_byte(b, state, c);
 	case TRAILER_LF:
-		return expect(b, c, '\n', TRAILER, HTTP_BAD_TRAILER);
+		return body_expect(b, c, '\n', TRAILER, HTTP_BAD_TRAILER);
 	case END_LF:
-		return expect(b, c, '\n', OVER, HTTP_BAD_TRAILER);
+		return body_expect(b, c, '\n', OVER, HTTP_BAD_TRAILER);
 	case DATA:
 	case OVER:
 		break;
@@ -298,7 +299,7 @@ framing_byte(struct h1_body *b, char c)
 }
 
 static enum h1_piece
-framing(struct h1_body *b, const char *p, size_t n, size_t *len)
+body_framing(struct h1_body *b, const char *p, size_t n, size_t *len)
 {
 	size_t i = 0;
 
@@ -321,12 +322,12 @@ framing(struct h1_body *b, const char *p, size_t n, size_t *len)
 }
 
 static enum h1_piece
-payload(struct h1_body *b, size_t n, size_t *len)
+body_payload(struct h1_body *b, size_t n, size_t *len)
 {
 	*len = (size_t)MIN((uint64_t)n, b->left);
 	b->left -= *len;
 	if (b->framing == HTTP_BODY_CHUNKED) {
-		credit(b, *len);
+		body_credit(b, *len);
 		b->line = 0;
 		if (!b->left)
 			b->state = DATA_CR;
@@ -360,9 +361,9 @@ h1_body_next(struct h1_body *b, const char *p, size_t n, size_t *len)
 	if (!n || h1_body_is_over(b))
 		return H1_PIECE_MORE;
 	if (b->framing == HTTP_BODY_LENGTH || (b->framing == HTTP_BODY_CHUNKED && b->state == DATA))
-		return payload(b, n, len);
+		return body_payload(b, n, len);
 	if (b->framing == HTTP_BODY_CHUNKED)
-		return framing(b, p, n, len);
+		return body_framing(b, p, n, len);
 	*len = n;
 	return H1_PIECE_DATA;
 }

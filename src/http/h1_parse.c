@@ -63,7 +63,7 @@ bad_byte(struct work *w, enum http_bad why)
 
 /* The byte at work has to be that one. */
 static enum h1_parse_status
-expect(struct work *w, char c, enum state next, enum http_bad otherwise)
+head_expect(struct work *w, char c, enum state next, enum http_bad otherwise)
 {
 	if (w->buf[w->p->at] != c)
 		return bad_byte(w, otherwise);
@@ -72,7 +72,7 @@ expect(struct work *w, char c, enum state next, enum http_bad otherwise)
 }
 
 static struct str
-slice(const struct work *w, uint32_t from, uint32_t to)
+head_slice(const struct work *w, uint32_t from, uint32_t to)
 {
 	return (struct str){ w->buf + from, to - from };
 }
@@ -80,25 +80,25 @@ slice(const struct work *w, uint32_t from, uint32_t to)
 /* --- the start line --- */
 
 static enum h1_parse_status
-start(struct work *w)
+on_start(struct work *w)
 {
 	if (w->buf[w->p->at] == '\r')
-		return expect(w, '\r', START_LF, HTTP_BAD_LINE_END);
+		return head_expect(w, '\r', START_LF, HTTP_BAD_LINE_END);
 	w->p->line = w->p->at;
 	return go_on(w, METHOD);
 }
 
 static enum h1_parse_status
-start_lf(struct work *w)
+on_start_lf(struct work *w)
 {
-	enum h1_parse_status v = expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = head_expect(w, '\n', METHOD, HTTP_BAD_LINE_END);
 
 	w->p->line = w->p->at;
 	return v;
 }
 
 static enum h1_parse_status
-method(struct work *w)
+on_method(struct work *w)
 {
 	struct h1_parser *p = w->p;
 
@@ -109,14 +109,14 @@ method(struct work *w)
 		return bad_byte(w, w->buf[p->at] == '\r' ? HTTP_BAD_REQUEST_LINE : HTTP_BAD_METHOD);
 	if (w->buf[p->at] != ' ')
 		return bad_byte(w, HTTP_BAD_METHOD);
-	w->h->method_text = slice(w, p->line, p->at);
+	w->h->method_text = head_slice(w, p->line, p->at);
 	w->h->method = http_method_of(w->h->method_text);
 	p->at++;
 	return go_on(w, TARGET);
 }
 
 static enum h1_parse_status
-target(struct work *w)
+on_target(struct work *w)
 {
 	struct h1_parser *p = w->p;
 	uint32_t from = p->line + (uint32_t)w->h->method_text.len + 1;
@@ -129,7 +129,7 @@ target(struct work *w)
 		return bad_byte(w, HTTP_BAD_REQUEST_LINE);
 	if (w->buf[p->at] != ' ')
 		return bad_byte(w, HTTP_BAD_TARGET);
-	w->h->target = slice(w, from, p->at);
+	w->h->target = head_slice(w, from, p->at);
 	p->at++;
 	return go_on(w, VERSION);
 }
@@ -145,7 +145,7 @@ version_at(const struct h1_parser *p, const struct http_head *h)
 /* Major versions but 1 are other protocols; a minor one that is higher is 1.1 to us (RFC 9110,
  * 2.5). */
 static enum h1_parse_status
-version(struct work *w)
+on_version(struct work *w)
 {
 	static const char pattern[VERSION_LEN + 1] = "HTTP/d.d";
 	struct h1_parser *p = w->p;
@@ -168,15 +168,15 @@ version(struct work *w)
 }
 
 static enum h1_parse_status
-version_end(struct work *w)
+on_version_end(struct work *w)
 {
 	if (w->h->kind == HTTP_REQUEST)
-		return expect(w, '\r', LINE_LF, HTTP_BAD_REQUEST_LINE);
-	return expect(w, ' ', STATUS, HTTP_BAD_STATUS_LINE);
+		return head_expect(w, '\r', LINE_LF, HTTP_BAD_REQUEST_LINE);
+	return head_expect(w, ' ', STATUS, HTTP_BAD_STATUS_LINE);
 }
 
 static enum h1_parse_status
-status(struct work *w)
+on_status_code(struct work *w)
 {
 	struct h1_parser *p = w->p;
 	uint32_t from = p->line + VERSION_LEN + 1;
@@ -193,32 +193,32 @@ status(struct work *w)
 
 /* Many servers leave out the blank before a reason that is empty: nothing depends on it. */
 static enum h1_parse_status
-status_end(struct work *w)
+on_status_end(struct work *w)
 {
 	w->h->reason = STR("");
 	if (w->buf[w->p->at] == '\r')
-		return expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
-	return expect(w, ' ', REASON, HTTP_BAD_STATUS_LINE);
+		return head_expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
+	return head_expect(w, ' ', REASON, HTTP_BAD_STATUS_LINE);
 }
 
 static enum h1_parse_status
-reason(struct work *w)
+on_reason(struct work *w)
 {
 	struct h1_parser *p = w->p;
 
 	p->at += (uint32_t)http_scan_value(w->buf + p->at, w->len - p->at);
 	if (p->at == w->len)
 		return HTTP_MORE;
-	w->h->reason = slice(w, p->line + VERSION_LEN + 1 + STATUS_LEN + 1, p->at);
-	return expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
+	w->h->reason = head_slice(w, p->line + VERSION_LEN + 1 + STATUS_LEN + 1, p->at);
+	return head_expect(w, '\r', LINE_LF, HTTP_BAD_STATUS_LINE);
 }
 
 static enum h1_parse_status
-line_lf(struct work *w)
+on_line_lf(struct work *w)
 {
 	struct http_head *h = w->h;
 	struct str authority;
-	enum h1_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = head_expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
 
 	if (v == HTTP_COMPLETE && h->kind == HTTP_REQUEST &&
 		http_target_form(h->method, h->target, &authority) == HTTP_FORM_NONE)
@@ -229,13 +229,13 @@ line_lf(struct work *w)
 /* --- fields --- */
 
 static enum h1_parse_status
-field(struct work *w)
+on_field(struct work *w)
 {
 	struct h1_parser *p = w->p;
 	char c = w->buf[p->at];
 
 	if (c == '\r')
-		return expect(w, '\r', END_LF, HTTP_BAD_LINE_END);
+		return head_expect(w, '\r', END_LF, HTTP_BAD_LINE_END);
 	if (c == ' ' || c == '\t')
 		return bad_byte(w, HTTP_BAD_FOLD);
 	if (w->h->n == w->h->max)
@@ -245,7 +245,7 @@ field(struct work *w)
 }
 
 static enum h1_parse_status
-name(struct work *w)
+on_name(struct work *w)
 {
 	struct h1_parser *p = w->p;
 	struct http_field *f = &w->h->field[w->h->n];
@@ -255,7 +255,7 @@ name(struct work *w)
 		return HTTP_MORE;
 	if (w->buf[p->at] != ':' || p->at == p->line)
 		return bad_byte(w, HTTP_BAD_FIELD_NAME);
-	f->name = slice(w, p->line, p->at);
+	f->name = head_slice(w, p->line, p->at);
 	f->id = (uint16_t)http_field_id(f->name);
 	f->dropped = 0;
 	p->at++;
@@ -263,27 +263,27 @@ name(struct work *w)
 }
 
 static enum h1_parse_status
-value(struct work *w)
+on_value(struct work *w)
 {
 	struct h1_parser *p = w->p;
 
 	p->at += (uint32_t)http_scan_value(w->buf + p->at, w->len - p->at);
 	if (p->at == w->len)
 		return HTTP_MORE;
-	return expect(w, '\r', VALUE_LF, HTTP_BAD_FIELD_VALUE);
+	return head_expect(w, '\r', VALUE_LF, HTTP_BAD_FIELD_VALUE);
 }
 
 static enum h1_parse_status
-value_lf(struct work *w)
+on_value_lf(struct work *w)
 {
 	struct h1_parser *p = w->p;
 	struct http_field *f = &w->h->field[w->h->n];
-	enum h1_parse_status v = expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = head_expect(w, '\n', FIELD, HTTP_BAD_LINE_END);
 	enum http_bad why;
 
 	if (v != HTTP_COMPLETE)
 		return v;
-	f->value = str_trim(slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
+	f->value = str_trim(head_slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
 	why = http_validate_field(w->h, f);
 	if (why != HTTP_BAD_NONE)
 		return bad_at(w, why, p->line);
@@ -292,9 +292,9 @@ value_lf(struct work *w)
 }
 
 static enum h1_parse_status
-end_lf(struct work *w)
+on_end_lf(struct work *w)
 {
-	enum h1_parse_status v = expect(w, '\n', DONE, HTTP_BAD_LINE_END);
+	enum h1_parse_status v = head_expect(w, '\n', DONE, HTTP_BAD_LINE_END);
 	enum http_bad why;
 
 	if (v != HTTP_COMPLETE)
@@ -306,39 +306,39 @@ end_lf(struct work *w)
 /* --- all of it --- */
 
 static enum h1_parse_status
-step(struct work *w)
+parse_step(struct work *w)
 {
 	switch ((enum state)w->p->state) {
 	case START:
-		return start(w);
+		return on_start(w);
 	case START_LF:
-		return start_lf(w);
+		return on_start_lf(w);
 	case METHOD:
-		return method(w);
+		return on_method(w);
 	case TARGET:
-		return target(w);
+		return on_target(w);
 	case VERSION:
-		return version(w);
+		return on_version(w);
 	case VERSION_END:
-		return version_end(w);
+		return on_version_end(w);
 	case STATUS:
-		return status(w);
+		return on_status_code(w);
 	case STATUS_END:
-		return status_end(w);
+		return on_status_end(w);
 	case REASON:
-		return reason(w);
+		return on_reason(w);
 	case LINE_LF:
-		return line_lf(w);
+		return on_line_lf(w);
 	case FIELD:
-		return field(w);
+		return on_field(w);
 	case NAME:
-		return name(w);
+		return on_name(w);
 	case VALUE:
-		return value(w);
+		return on_value(w);
 	case VALUE_LF:
-		return value_lf(w);
+		return on_value_lf(w);
 	case END_LF:
-		return end_lf(w);
+		return on_end_lf(w);
 	case DONE:
 		break;
 	}
@@ -346,12 +346,12 @@ step(struct work *w)
 }
 
 static one_copy enum h1_parse_status
-parse(struct work *w, size_t *used)
+parse_bytes(struct work *w, size_t *used)
 {
 	enum h1_parse_status v = HTTP_COMPLETE;
 
 	while (v == HTTP_COMPLETE && w->p->state != DONE)
-		v = w->p->at < w->len ? step(w) : HTTP_MORE;
+		v = w->p->at < w->len ? parse_step(w) : HTTP_MORE;
 	*used = w->p->at;
 	return v;
 }
@@ -363,7 +363,7 @@ h1_parse_request(struct h1_parser *p, const char *buf, size_t len, struct http_h
 	struct work w = { p, buf, (uint32_t)len, out };
 
 	out->kind = HTTP_REQUEST;
-	return parse(&w, used);
+	return parse_bytes(&w, used);
 }
 
 enum h1_parse_status
@@ -377,7 +377,7 @@ h1_parse_response(struct h1_parser *p, const char *buf, size_t len, struct http_
 		out->status = 0;
 		p->state = VERSION;
 	}
-	return parse(&w, used);
+	return parse_bytes(&w, used);
 }
 
 /* The shortest request is "M / HTTP/1.0", CRLF, CRLF. */

@@ -84,7 +84,7 @@ http_error(enum http_error_id id)
 #define DIGITS_MAX 20
 
 static unsigned int
-decimal(size_t v, char *out)
+put_decimal(size_t v, char *out)
 {
 	unsigned int n = 1;
 
@@ -102,7 +102,7 @@ http_status_has_no_body(unsigned int status)
 }
 
 static struct str
-keep(char **at, struct str s)
+copy_to(char **at, struct str s)
 {
 	struct str copy = { *at, s.len };
 
@@ -118,7 +118,7 @@ http_reply_make(unsigned int status, struct str reason, const struct http_field 
 	unsigned int n, struct str body, struct http_reply **out)
 {
 	char digits[DIGITS_MAX], *at;
-	struct str length = { digits, decimal(body.len, digits) };
+	struct str length = { digits, put_decimal(body.len, digits) };
 	size_t bytes = reason.len + body.len + length.len;
 	struct http_reply *r;
 	struct http_field *f;
@@ -133,15 +133,15 @@ http_reply_make(unsigned int status, struct str reason, const struct http_field 
 	r->status = status;
 	r->refs = 1;
 	r->field = f;
-	r->reason = keep(&at, reason);
+	r->reason = copy_to(&at, reason);
 	for (unsigned int i = 0; i < n; i++)
-		f[r->n++] = (struct http_field){ .name = keep(&at, field[i].name),
-			.value = keep(&at, field[i].value),
+		f[r->n++] = (struct http_field){ .name = copy_to(&at, field[i].name),
+			.value = copy_to(&at, field[i].value),
 			.id = (uint16_t)http_field_id(field[i].name) };
 	if (!http_status_has_no_body(status))
 		f[r->n++] = (struct http_field){ .name = STR("Content-Length"),
-			.value = keep(&at, length), .id = HTTP_F_CONTENT_LENGTH };
-	r->body = keep(&at, body);
+			.value = copy_to(&at, length), .id = HTTP_F_CONTENT_LENGTH };
+	r->body = copy_to(&at, body);
 	*out = r;
 	return 0;
 }

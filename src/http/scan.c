@@ -50,7 +50,7 @@ typedef uint8_t vec __attribute__((vector_size(LANES)));
 typedef uint64_t half __attribute__((vector_size(LANES)));
 
 static inline vec
-load(const char *p)
+load_16(const char *p)
 {
 	vec v;
 
@@ -102,7 +102,7 @@ word_lanes(vec v)
 		size_t at = 0; \
 \
 		for (; n - at >= LANES; at += LANES) { \
-			unsigned int run = first_unset(lanes(load(p + at))); \
+			unsigned int run = first_unset(lanes(load_16(p + at))); \
 \
 			if (run < LANES) \
 				return at + run; \
@@ -129,7 +129,7 @@ http_scan_token(const char *p, size_t n)
 	size_t at = 0;
 
 	while (n - at >= LANES) {
-		unsigned int run = first_unset(word_lanes(load(p + at)));
+		unsigned int run = first_unset(word_lanes(load_16(p + at)));
 
 		at += run;
 		if (run == LANES)

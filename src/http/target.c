@@ -26,7 +26,7 @@ scheme_of(struct str target)
 }
 
 static struct str
-authority_of(struct str target, struct str scheme)
+authority_part(struct str target, struct str scheme)
 {
 	struct str a = { target.p + scheme.len, 0 };
 
@@ -63,7 +63,7 @@ http_target_form(enum http_method method, struct str target, struct str *authori
 	scheme = scheme_of(target);
 	if (!scheme.len)
 		return HTTP_FORM_NONE;
-	*authority = authority_of(target, scheme);
+	*authority = authority_part(target, scheme);
 	if (http_authority_split(*authority, &host, &port) || !host.len)
 		return HTTP_FORM_NONE;
 	return HTTP_FORM_ABSOLUTE;
@@ -71,7 +71,7 @@ http_target_form(enum http_method method, struct str target, struct str *authori
 
 /* The length of "[...]" with an address in it, or 0. The address itself is not looked through. */
 static size_t
-bracketed(struct str s)
+bracketed_length(struct str s)
 {
 	size_t i = 1, colons = 0;
 
@@ -82,7 +82,7 @@ bracketed(struct str s)
 
 /* How far a registered name goes; a '%' has two digits behind it. */
 static size_t
-name(struct str s)
+reg_name_length(struct str s)
 {
 	size_t i = 0;
 
@@ -106,11 +106,11 @@ http_authority_split(struct str authority, struct str *host, struct str *port)
 
 	*host = *port = STR("");
 	if (authority.len && authority.p[0] == '[') {
-		i = bracketed(authority);
+		i = bracketed_length(authority);
 		if (!i)
 			return -ERR_SYNTAX;
 	} else {
-		i = name(authority);
+		i = reg_name_length(authority);
 	}
 	*host = (struct str){ authority.p, i };
 	if (i == authority.len)

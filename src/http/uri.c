@@ -14,7 +14,7 @@ from_to(const char *from, const char *to)
 }
 
 static const char *
-find(struct str s, char c)
+find_char(struct str s, char c)
 {
 	return s.len ? memchr(s.p, c, s.len) : NULL;
 }
@@ -33,7 +33,7 @@ scheme_length(struct str s)
 static void
 split_path(struct str pathq, struct http_uri *out)
 {
-	const char *mark = find(pathq, '?'), *end = pathq.p + pathq.len;
+	const char *mark = find_char(pathq, '?'), *end = pathq.p + pathq.len;
 
 	out->pathq = pathq;
 	out->path = from_to(pathq.p, mark ? mark : end);
@@ -95,7 +95,7 @@ struct joint {
 };
 
 static void
-join(struct joint *j, struct str s)
+join_add(struct joint *j, struct str s)
 {
 	if (s.len > j->cap - j->len) {
 		j->failed = 1;
@@ -115,8 +115,8 @@ http_base(const struct http_head *req, int with_query, char *out, size_t cap)
 
 	http_uri_split(req->target, &uri);
 	if (host >= 0)
-		join(&j, req->field[host].value);
-	join(&j, with_query ? uri.pathq : uri.path);
+		join_add(&j, req->field[host].value);
+	join_add(&j, with_query ? uri.pathq : uri.path);
 	return j.failed ? -ERR_RANGE : (long)j.len;
 }
 
@@ -125,7 +125,7 @@ http_base(const struct http_head *req, int with_query, char *out, size_t cap)
 struct str
 http_params(struct str target, char delim)
 {
-	const char *p = find(target, delim);
+	const char *p = find_char(target, delim);
 
 	return p ? from_to(p + 1, target.p + target.len) : (struct str){ NULL, 0 };
 }
@@ -145,7 +145,7 @@ http_param_next(struct str *rest, char delim, struct str *name, struct str *valu
 {
 	while (rest->len) {
 		struct str word = { rest->p, param_length(*rest, delim) };
-		const char *equal = find(word, '=');
+		const char *equal = find_char(word, '=');
 		size_t step = MIN(word.len + 1, rest->len);
 
 		rest->p += step;
@@ -184,26 +184,26 @@ join_target(struct joint *j, const struct http_head *req, const struct http_uri 
 {
 	switch (part) {
 	case HTTP_PART_PATH:
-		join(j, before_path(req->target, uri));
-		join(j, value);
+		join_add(j, before_path(req->target, uri));
+		join_add(j, value);
 		if (uri->query.p)
-			join(j, from_to(uri->query.p - 1, uri->query.p + uri->query.len));
+			join_add(j, from_to(uri->query.p - 1, uri->query.p + uri->query.len));
 		break;
 	case HTTP_PART_PATHQ:
-		join(j, before_path(req->target, uri));
-		join(j, value);
+		join_add(j, before_path(req->target, uri));
+		join_add(j, value);
 		break;
 	case HTTP_PART_QUERY:
 		if (uri->query.p)
-			join(j, from_to(req->target.p, uri->query.p));
+			join_add(j, from_to(req->target.p, uri->query.p));
 		else
-			join(j, req->target);
+			join_add(j, req->target);
 		if (!uri->query.p && value.len)
-			join(j, STR("?"));
-		join(j, value);
+			join_add(j, STR("?"));
+		join_add(j, value);
 		break;
 	case HTTP_PART_URI:
-		join(j, value);
+		join_add(j, value);
 		break;
 	}
 }
@@ -258,8 +258,8 @@ http_follow_host(struct http_head *req, char *out, size_t cap)
 	if (!uri.authority.p || host < 0 ||
 		str_is(req->field[host].value, uri.authority))
 		return 0;
-	join(&j, from_to(req->target.p, uri.authority.p));
-	join(&j, req->field[host].value);
-	join(&j, uri.pathq);
+	join_add(&j, from_to(req->target.p, uri.authority.p));
+	join_add(&j, req->field[host].value);
+	join_add(&j, uri.pathq);
 	return take_target(req, &j);
 }

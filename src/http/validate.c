@@ -5,7 +5,7 @@
 #include "http/target.h"
 
 static int
-has(const struct http_head *h, enum http_field_id id)
+has_field(const struct http_head *h, enum http_field_id id)
 {
 	return http_find_id(h, id, 0) >= 0;
 }
@@ -15,7 +15,8 @@ judge_host(const struct http_head *h, struct str v)
 {
 	struct str host, port;
 
-	if (has(h, HTTP_F_HOST) || http_authority_split(v, &host, &port) || (!host.len && v.len))
+	if (has_field(h, HTTP_F_HOST) || http_authority_split(v, &host, &port) ||
+		(!host.len && v.len))
 		return HTTP_BAD_HOST;
 	return HTTP_BAD_NONE;
 }
@@ -25,17 +26,17 @@ judge_length(const struct http_head *h, struct str v)
 {
 	uint64_t n;
 
-	if (has(h, HTTP_F_CONTENT_LENGTH) || http_length_of(v, &n))
+	if (has_field(h, HTTP_F_CONTENT_LENGTH) || http_length_of(v, &n))
 		return HTTP_BAD_CONTENT_LENGTH;
-	return has(h, HTTP_F_TRANSFER_ENCODING) ? HTTP_BAD_TRANSFER_ENCODING : HTTP_BAD_NONE;
+	return has_field(h, HTTP_F_TRANSFER_ENCODING) ? HTTP_BAD_TRANSFER_ENCODING : HTTP_BAD_NONE;
 }
 
 /* HTTP/1.0 has none: whoever passed it on did not understand it (RFC 9112, 6.1). */
 static enum http_bad
 judge_encoding(const struct http_head *h, struct str v)
 {
-	if (h->version == HTTP_1_0 || has(h, HTTP_F_TRANSFER_ENCODING) ||
-		has(h, HTTP_F_CONTENT_LENGTH) || !str_is_nocase(v, STR("chunked")))
+	if (h->version == HTTP_1_0 || has_field(h, HTTP_F_TRANSFER_ENCODING) ||
+		has_field(h, HTTP_F_CONTENT_LENGTH) || !str_is_nocase(v, STR("chunked")))
 		return HTTP_BAD_TRANSFER_ENCODING;
 	return HTTP_BAD_NONE;
 }
@@ -73,7 +74,7 @@ judge_request(const struct http_head *h)
 		return HTTP_BAD_HOST;
 	if (host >= 0 && !http_host_fits(h->field[host].value, form, h->target, authority))
 		return HTTP_BAD_HOST;
-	if (h->method == HTTP_CONNECT && has(h, HTTP_F_TRANSFER_ENCODING))
+	if (h->method == HTTP_CONNECT && has_field(h, HTTP_F_TRANSFER_ENCODING))
 		return HTTP_BAD_TRANSFER_ENCODING;
 	if (h->method == HTTP_CONNECT && has_content(h))
 		return HTTP_BAD_CONTENT_LENGTH;
@@ -86,7 +87,7 @@ judge_response(const struct http_head *h)
 {
 	if (h->status >= 200 && h->status != 204)
 		return HTTP_BAD_NONE;
-	if (has(h, HTTP_F_TRANSFER_ENCODING))
+	if (has_field(h, HTTP_F_TRANSFER_ENCODING))
 		return HTTP_BAD_TRANSFER_ENCODING;
 	return has_content(h) ? HTTP_BAD_CONTENT_LENGTH : HTTP_BAD_NONE;
 }

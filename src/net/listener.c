@@ -151,7 +151,7 @@ listener_take(struct listener *ln, int fd, const struct addr *peer)
 }
 
 static int
-may_accept(struct listener *ln)
+accept_allowed(struct listener *ln)
 {
 	return !ln->may_accept || ln->may_accept(ln);
 }
@@ -167,7 +167,7 @@ on_event(void *owner, int lfd, uint32_t ev)
 
 	if (ev & EV_SPIN)
 		pause_accepting(ln, EBUSY);
-	while (tries-- > 0 && ln->state == LISTENER_READY && !empty && may_accept(ln)) {
+	while (tries-- > 0 && ln->state == LISTENER_READY && !empty && accept_allowed(ln)) {
 		struct addr peer = { .len = sizeof(peer.u) };
 		long fd =
 			sys_accept4(sys, lfd, &peer.u.sa, &peer.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -249,7 +249,7 @@ listener_drain(struct listener *ln)
 		return;
 	refuse_new(ln);
 	ln->route = NULL;
-	while ((fd >= 0 || is_gone(fd)) && !is_full(ln) && may_accept(ln)) {
+	while ((fd >= 0 || is_gone(fd)) && !is_full(ln) && accept_allowed(ln)) {
 		struct addr peer = { .len = sizeof(peer.u) };
 
 		fd = sys_accept4(loop_sys(ln->loop), ln->fd, &peer.u.sa, &peer.len,

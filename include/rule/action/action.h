@@ -7,27 +7,9 @@
 #define TACIT_RULE_ACTION_ACTION_H
 
 #include "base/list.h"
+#include "rule/action/place.h"
 #include "rule/match/cond.h"
 #include "rule/sample/fmt.h"
-
-/* Where rules run, one list each. */
-enum rule_place {
-	RULE_TCP_CONNECTION,
-	RULE_TCP_SESSION,
-	RULE_TCP_REQ_CONTENT,
-	RULE_TCP_RES_CONTENT,
-	RULE_HTTP_REQUEST,
-	RULE_HTTP_RESPONSE,
-	RULE_HTTP_AFTER_RESPONSE,
-	RULE_PLACES
-};
-
-/* The same as bits, for tables of actions. */
-#define RULE_IN(place) (1u << RULE_##place)
-#define RULE_IN_TCP \
-	(RULE_IN(TCP_CONNECTION) | RULE_IN(TCP_SESSION) | RULE_IN(TCP_REQ_CONTENT) | \
-		RULE_IN(TCP_RES_CONTENT))
-#define RULE_IN_HTTP (RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE) | RULE_IN(HTTP_AFTER_RESPONSE))
 
 enum rule_result {
 	RULE_CONT,       /* the next rule */
@@ -154,9 +136,5 @@ int rules_check(struct list *rules, void *root, struct cfg_diag *diag) must_chec
  */
 enum rule_result rules_run(const struct list *rules, const struct rule **next,
 	struct sample_ctx *cx, struct rule_outcome *out);
-/* SAMPLE_AT_x that hold where rules of that place run. */
-unsigned int rule_place_scope(enum rule_place p);
-/* "http-request" and so on. */
-const char *rule_place_name(enum rule_place p);
 
 #endif

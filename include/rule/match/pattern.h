@@ -164,6 +164,6 @@ int pattern_net_parse(struct str text, struct pattern_net *out, const char **why
 const struct pattern *pattern_match(const struct pattern_set *p, const struct sample *s,
 	struct sample_ctx *cx, struct regex_match *groups);
 /* PATTERN_BOOL, which takes no patterns. */
-int pattern_is_true(const struct sample *s, struct sample_ctx *cx);
+int pattern_match_bool(const struct sample *s, struct sample_ctx *cx);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tables of this layer's fetches and converters, for whoever makes the vocabulary. */
+/* The tables of fetches and converters that know no patterns. */
 #ifndef TACIT_RULE_SAMPLE_TABLES_H
 #define TACIT_RULE_SAMPLE_TABLES_H
 

@@ -1,3 +1,5 @@
+/* The order of the start, from the command line to the exit code. Main thread; what was begun
+ * is undone in reverse order. */
 #include "app/main/start.h"
 
 #include <signal.h>

@@ -1,3 +1,5 @@
+/* Sums over all workers. A reader takes each counter whole with relaxed loads; they are not
+ * all of one moment. */
 #include "app/process/totals.h"
 
 #include <stdio.h>

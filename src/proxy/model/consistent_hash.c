@@ -1,3 +1,5 @@
+/* The ring of consistent hashing. Built by the main thread or under the backend's lock; its
+ * points are sorted. */
 #include "proxy/model/consistent_hash.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The cycle of weighted round robin. Built by the main thread or under the backend's lock;
+ * each member has as many slots as its weight. */
 #include "proxy/model/weighted_rr.h"
 
 #include <assert.h>

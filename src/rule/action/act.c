@@ -39,7 +39,7 @@ act_paren(const struct rule *r, struct cfg_ctx *ctx, int arg, char **out)
 
 /* An error within an argument, as the parsers of rules report it. */
 static int
-explain(const struct rule *r, struct cfg_ctx *ctx, int arg, const struct rule_err *why)
+explain_error(const struct rule *r, struct cfg_ctx *ctx, int arg, const struct rule_err *why)
 {
 	return cfg_error(ctx, arg, "'%s %s' : %s (byte %zu of '%s').", rule_place_name(r->place),
 		r->action->name, why->text, why->at + 1, cfg_arg(ctx, arg));
@@ -65,7 +65,7 @@ act_fmt(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, i
 
 	rule_fmt_free(out);
 	if (rule_fmt_compile(v, cfg_arg(ctx, arg), 0, at, out, &why) < 0)
-		return explain(r, ctx, arg, &why);
+		return explain_error(r, ctx, arg, &why);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ act_expr(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 
 	rule_expr_free(out);
 	if (rule_expr_parse(v, text, strlen(text), at, 0, out, &used, &why) < 0)
-		return explain(r, ctx, arg, &why);
+		return explain_error(r, ctx, arg, &why);
 	return 0;
 }
 

@@ -1,10 +1,10 @@
 /* Actions that end a list or a message: allow, accept, deny, tarpit, reject, silent-drop,
  * return. */
 #include "rule/action/act.h"
-#include "rule/action/answer.h"
+#include "rule/action/answer_parse.h"
 
 static int
-parse_answer(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+parse_end_answer(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at, unsigned int status, const char *code_word)
 {
 	struct answer *a;
@@ -22,7 +22,7 @@ static int
 parse_deny(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	return parse_answer(r, v, ctx, arg, at, r->place == RULE_HTTP_REQUEST ? 403 : 502,
+	return parse_end_answer(r, v, ctx, arg, at, r->place == RULE_HTTP_REQUEST ? 403 : 502,
 		"deny_status");
 }
 
@@ -30,14 +30,14 @@ static int
 parse_tarpit(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	return parse_answer(r, v, ctx, arg, at, 500, "deny_status");
+	return parse_end_answer(r, v, ctx, arg, at, 500, "deny_status");
 }
 
 static int
 parse_return(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	return parse_answer(r, v, ctx, arg, at, 200, NULL);
+	return parse_end_answer(r, v, ctx, arg, at, 200, NULL);
 }
 
 /* kind: enum rule_end. */

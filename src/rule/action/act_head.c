@@ -16,7 +16,7 @@ enum { REPLACE_LINE, REPLACE_ELEMENT };
 enum { NAME_STR, NAME_BEG, NAME_END, NAME_SUB, NAME_REG };
 
 static struct http_head *
-head_of(const struct rule *r, const struct sample_ctx *cx)
+head_at_place(const struct rule *r, const struct sample_ctx *cx)
 {
 	return r->place == RULE_HTTP_REQUEST ? cx->req : cx->res;
 }
@@ -34,7 +34,7 @@ is_framing(struct str name)
 }
 
 static int
-parse_name(struct rule *r, struct cfg_ctx *ctx, int arg)
+parse_field_name(struct rule *r, struct cfg_ctx *ctx, int arg)
 {
 	if (act_field_name(r, ctx, arg, &r->text[0]) < 0)
 		return -1;
@@ -60,7 +60,7 @@ static int
 parse_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	if (act_need(r, ctx, arg, 2) < 0 || parse_name(r, ctx, arg) < 0 ||
+	if (act_need(r, ctx, arg, 2) < 0 || parse_field_name(r, ctx, arg) < 0 ||
 		parse_value(r, v, ctx, arg + 1, at) < 0)
 		return -1;
 	if (r->action->kind == FIELD_ADD && http_field_id(r->text[0]) == HTTP_F_HOST)
@@ -113,7 +113,7 @@ set_field(struct http_head *h, struct str name, struct str value)
 static enum rule_result
 run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct http_head *h = head_of(r, cx);
+	struct http_head *h = head_at_place(r, cx);
 	struct str value;
 	int rc;
 
@@ -129,7 +129,7 @@ run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 /* --- del-header ----------------------------------------------------------------------------- */
 
 static int
-parse_method(struct rule *r, struct cfg_ctx *ctx, int arg)
+parse_name_method(struct rule *r, struct cfg_ctx *ctx, int arg)
 {
 	static const struct cfg_enum methods[] = { { "str", NAME_STR }, { "beg", NAME_BEG },
 		{ "end", NAME_END }, { "sub", NAME_SUB }, { "reg", NAME_REG }, { 0 } };
@@ -169,19 +169,19 @@ parse_del(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int a
 	if (act_need(r, ctx, arg, 1) < 0)
 		return -1;
 	if (act_is(ctx, next, "-m")) {
-		if (parse_method(r, ctx, next + 1) < 0)
+		if (parse_name_method(r, ctx, next + 1) < 0)
 			return -1;
 		next += 2;
 	}
 	if (r->num[0] == NAME_REG)
 		return parse_regex(r, ctx, arg, REGEX_NOCASE) < 0 ? -1 : next;
 	if (r->num[0] == NAME_STR)
-		return parse_name(r, ctx, arg) < 0 ? -1 : next;
+		return parse_field_name(r, ctx, arg) < 0 ? -1 : next;
 	return act_field_name(r, ctx, arg, &r->text[0]) < 0 ? -1 : next;
 }
 
 static int
-has_part(struct str name, struct str part)
+value_has_part(struct str name, struct str part)
 {
 	for (size_t i = 0; i + part.len <= name.len; i++)
 		if (str_is_nocase((struct str){ name.p + i, part.len }, part))
@@ -202,13 +202,13 @@ is_meant(const struct rule *r, const struct sample_ctx *cx, struct str name)
 		return str_is_nocase((struct str){ name.p, part.len }, part);
 	if (r->num[0] == NAME_END)
 		return str_is_nocase((struct str){ name.p + name.len - part.len, part.len }, part);
-	return has_part(name, part);
+	return value_has_part(name, part);
 }
 
 static enum rule_result
 run_del(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct http_head *h = head_of(r, cx);
+	struct http_head *h = head_at_place(r, cx);
 
 	(void)out;
 	if (r->num[0] == NAME_STR) {
@@ -225,12 +225,12 @@ run_del(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 /* --- replace-header, replace-value ---------------------------------------------------------- */
 
 static int
-parse_replace(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+parse_replace_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
 	const char *bad;
 
-	if (act_need(r, ctx, arg, 3) < 0 || parse_name(r, ctx, arg) < 0 ||
+	if (act_need(r, ctx, arg, 3) < 0 || parse_field_name(r, ctx, arg) < 0 ||
 		parse_regex(r, ctx, arg + 1, 0) < 0 || parse_value(r, v, ctx, arg + 2, at) < 0)
 		return -1;
 	/* What its variables bring is only known later; what cannot be right is said now. */
@@ -244,7 +244,7 @@ parse_replace(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, i
 
 /* A new value into b, 1; 0: none of it matches. */
 static int
-replaced(const struct rule *r, struct sample_ctx *cx, struct str value, struct str subst,
+replace_value(const struct rule *r, struct sample_ctx *cx, struct str value, struct str subst,
 	struct sbuf *b)
 {
 	struct regex_match m;
@@ -284,7 +284,7 @@ replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, s
 		return -1;
 	}
 	sbuf_init_fixed(&b, a->p + a->used, a->cap - a->used);
-	if (!replaced(r, cx, f->value, subst, &b))
+	if (!replace_value(r, cx, f->value, subst, &b))
 		return 0;
 	if (b.failed) {
 		a->refused++;
@@ -298,9 +298,9 @@ replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, s
 }
 
 static enum rule_result
-run_replace(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+run_replace_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct http_head *h = head_of(r, cx);
+	struct http_head *h = head_at_place(r, cx);
 	struct str subst;
 
 	if (act_write(r->fmt[0], cx, &subst) < 0)
@@ -313,7 +313,7 @@ run_replace(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 }
 
 static void
-free_regex(struct rule *r)
+free_field_regex(struct rule *r)
 {
 	struct regex *re = r->ref;
 
@@ -339,22 +339,22 @@ const struct rule_action rule_head_actions[] = {
 		.places = RULE_IN_HTTP,
 		.parse = parse_del,
 		.run = run_del,
-		.free = free_regex,
+		.free = free_field_regex,
 		.syntax = "<name> [-m str|beg|end|sub|reg]",
 		.doc = "Removes the header fields of this name, or whose names match." },
 	{ .name = "replace-header",
 		.places = RULE_IN_HTTP,
-		.parse = parse_replace,
-		.run = run_replace,
-		.free = free_regex,
+		.parse = parse_replace_field,
+		.run = run_replace_field,
+		.free = free_field_regex,
 		.syntax = "<name> <regex> <fmt>",
 		.doc = "Replaces the values of a header field that match.",
 		.kind = REPLACE_LINE },
 	{ .name = "replace-value",
 		.places = RULE_IN_HTTP,
-		.parse = parse_replace,
-		.run = run_replace,
-		.free = free_regex,
+		.parse = parse_replace_field,
+		.run = run_replace_field,
+		.free = free_field_regex,
 		.syntax = "<name> <regex> <fmt>",
 		.doc = "Replaces the elements of a header field's list that match.",
 		.kind = REPLACE_ELEMENT },

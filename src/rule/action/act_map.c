@@ -28,7 +28,8 @@ parse_file(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 }
 
 static int
-parse(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, unsigned int at)
+parse_map_action(
+	struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, unsigned int at)
 {
 	int n = r->action->kind == SET ? 2 : 1;
 
@@ -41,7 +42,7 @@ parse(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, 
 }
 
 static int
-refuse(const struct rule *r, struct rule_err *why, const char *text)
+report_map(const struct rule *r, struct rule_err *why, const char *text)
 {
 	why->at = 0;
 	snprintf(why->text, sizeof(why->text), "'%.100s' %s", r->text[0].p, text);
@@ -49,23 +50,23 @@ refuse(const struct rule *r, struct rule_err *why, const char *text)
 }
 
 static int
-check(struct rule *r, void *root, struct rule_err *why)
+check_map_action(struct rule *r, void *root, struct rule_err *why)
 {
 	struct pattern_ref *ref = pattern_files_find(r->ref, r->text[0].p);
 
 	(void)root;
 	if (!ref || !ref->path)
-		return refuse(r, why,
+		return report_map(r, why,
 			"is looked up nowhere, neither by a converter 'map' nor by '-f' of an ACL");
 	if (r->action->kind == ADD && ref->is_map)
-		return refuse(r, why, "is a map, where keys have values: 'set-map' adds them");
+		return report_map(r, why, "is a map, where keys have values: 'set-map' adds them");
 	pattern_ref_guard(ref);
 	r->ref = ref;
 	return 0;
 }
 
 static void
-put(const struct rule *r, struct sample_ctx *cx, struct str key)
+map_put(const struct rule *r, struct sample_ctx *cx, struct str key)
 {
 	struct str value = { NULL, 0 };
 	struct rule_err why;
@@ -78,7 +79,7 @@ put(const struct rule *r, struct sample_ctx *cx, struct str key)
 
 /* What the file cannot have, and what is too long, is counted there, and the rules go on. */
 static enum rule_result
-run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+run_map_action(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	size_t mark = arena_mark(cx->arena);
 	struct str key;
@@ -89,17 +90,18 @@ run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	else if (r->action->kind == DEL)
 		(void)pattern_live_del(r->ref, cx->sys, key);
 	else
-		put(r, cx, key);
+		map_put(r, cx, key);
 	arena_release(cx->arena, mark);
 	return RULE_CONT;
 }
 
 #define REQ_RES (RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE))
 
-#define ACTION(n, in, what, args, text)                                                          \
-	{                                                                                        \
-		.name = n, .places = in, .paren = 1, .parse = parse, .run = run, .check = check, \
-		.inner = "<file>", .syntax = args, .doc = text, .kind = what                     \
+#define ACTION(n, in, what, args, text)                                              \
+	{                                                                            \
+		.name = n, .places = in, .paren = 1, .parse = parse_map_action,      \
+		.run = run_map_action, .check = check_map_action, .inner = "<file>", \
+		.syntax = args, .doc = text, .kind = what                            \
 	}
 
 const struct rule_action rule_map_actions[] = {

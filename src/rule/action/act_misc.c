@@ -72,7 +72,7 @@ run_log_level(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 
 /* Digits begin a time; everything else is an expression. */
 static int
-parse_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+parse_set_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
 	static const struct cfg_enum names[] = { { "server", RULE_TIMEOUT_SERVER },
@@ -206,7 +206,7 @@ const struct rule_action rule_misc_actions[] = {
 		.doc = "Sets the level of the log line, or disables logging." },
 	{ .name = "set-timeout",
 		.places = RULE_IN(HTTP_REQUEST),
-		.parse = parse_timeout,
+		.parse = parse_set_timeout,
 		.run = run_timeout,
 		.syntax = "server|tunnel <time>|<expr>",
 		.doc = "Sets another timeout for this request." },

@@ -19,7 +19,7 @@ enum { COOKIE };
 
 /* The text is a format in rules, and in the keyword `redirect` just text. */
 static int
-parse_target(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+parse_location(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at, int literal)
 {
 	struct sbuf b;
@@ -59,7 +59,7 @@ parse_code(struct rule *r, struct cfg_ctx *ctx, int arg)
 
 /* Browsers tell "A=" from "A": clearing adds nothing to the name but an age. */
 static int
-parse_cookie(struct rule *r, struct cfg_ctx *ctx, int arg, int clears)
+parse_set_cookie(struct rule *r, struct cfg_ctx *ctx, int arg, int clears)
 {
 	const char *text = cfg_arg(ctx, arg);
 	struct sbuf b;
@@ -120,9 +120,9 @@ parse_pair(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 				"'location'.",
 				word);
 		r->num[AT_KIND] = kind;
-		return parse_target(r, v, ctx, arg + 1, at, literal);
+		return parse_location(r, v, ctx, arg + 1, at, literal);
 	}
-	return cookie || clear ? parse_cookie(r, ctx, arg + 1, clear)
+	return cookie || clear ? parse_set_cookie(r, ctx, arg + 1, clear)
 			       : parse_code(r, ctx, arg + 1);
 }
 

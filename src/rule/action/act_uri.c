@@ -28,7 +28,7 @@ decides_framing(enum http_method m)
 }
 
 static int
-parse_method(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+parse_set_method(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
 	const char *literal;
@@ -67,7 +67,7 @@ run_method(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 /* --- targets -------------------------------------------------------------------------------- */
 
 static int
-put_part(struct sample_ctx *cx, enum http_part part, struct str value)
+set_uri_part(struct sample_ctx *cx, enum http_part part, struct str value)
 {
 	size_t mark = arena_mark(cx->arena), room = cx->req->target.len + value.len + 1;
 	char *p = arena_get(cx->arena, room);
@@ -81,18 +81,18 @@ put_part(struct sample_ctx *cx, enum http_part part, struct str value)
 }
 
 static enum rule_result
-run_set(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+run_set_uri(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	struct str value;
 
 	if (act_write(r->fmt[0], cx, &value) < 0 ||
-		put_part(cx, (enum http_part)r->action->kind, value) < 0)
+		set_uri_part(cx, (enum http_part)r->action->kind, value) < 0)
 		return act_failed(r, out);
 	return RULE_CONT;
 }
 
 static int
-parse_replace(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+parse_replace_uri(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
 	struct regex_err why = { 0 };
@@ -117,7 +117,7 @@ parse_replace(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, i
 }
 
 static struct str
-part_of(struct str target, enum http_part part)
+uri_part_of(struct str target, enum http_part part)
 {
 	struct http_uri u;
 
@@ -128,10 +128,10 @@ part_of(struct str target, enum http_part part)
 }
 
 static enum rule_result
-run_replace(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+run_replace_uri(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	enum http_part part = (enum http_part)r->action->kind;
-	struct str old = part_of(cx->req->target, part), subst;
+	struct str old = uri_part_of(cx->req->target, part), subst;
 	struct arena *a = cx->arena;
 	struct regex_match m;
 	struct sbuf b;
@@ -147,13 +147,13 @@ run_replace(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 		return act_failed(r, out);
 	}
 	a->used += b.len;
-	if (put_part(cx, part, (struct str){ b.p, b.len }) < 0)
+	if (set_uri_part(cx, part, (struct str){ b.p, b.len }) < 0)
 		return act_failed(r, out);
 	return RULE_CONT;
 }
 
 static void
-free_regex(struct rule *r)
+free_uri_regex(struct rule *r)
 {
 	struct regex *re = r->ref;
 
@@ -215,19 +215,19 @@ run_status(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 #define SET(n, part, text)                                                          \
 	{                                                                           \
 		.name = n, .places = RULE_IN(HTTP_REQUEST), .parse = parse_fmt,     \
-		.run = run_set, .syntax = "<fmt>", .doc = text, .kind = part        \
+		.run = run_set_uri, .syntax = "<fmt>", .doc = text, .kind = part        \
 	}
 #define REPLACE(n, part, text)                                                      \
 	{                                                                           \
-		.name = n, .places = RULE_IN(HTTP_REQUEST), .parse = parse_replace, \
-		.run = run_replace, .free = free_regex, .syntax = "<regex> <fmt>",  \
+		.name = n, .places = RULE_IN(HTTP_REQUEST), .parse = parse_replace_uri, \
+		.run = run_replace_uri, .free = free_uri_regex, .syntax = "<regex> <fmt>",  \
 		.doc = text, .kind = part                                           \
 	}
 
 const struct rule_action rule_uri_actions[] = {
 	{ .name = "set-method",
 		.places = RULE_IN(HTTP_REQUEST),
-		.parse = parse_method,
+		.parse = parse_set_method,
 		.run = run_method,
 		.syntax = "<fmt>",
 		.doc = "Sets the method. HEAD and CONNECT can neither be set nor replaced." },

@@ -14,7 +14,7 @@
 enum { AT_SCOPE, AT_ID, AT_CONDITIONS };
 
 static struct var_name
-name_of(const struct rule *r)
+var_name_of(const struct rule *r)
 {
 	return (struct var_name){ .scope = (enum var_scope)r->num[AT_SCOPE],
 		.id = (uint64_t)r->num[AT_ID] };
@@ -59,7 +59,7 @@ parse_in_paren(struct rule *r, struct cfg_ctx *ctx, int arg, char *text, int con
 }
 
 static int
-parse_name(struct rule *r, struct cfg_ctx *ctx, int arg, int conditions)
+parse_var_name(struct rule *r, struct cfg_ctx *ctx, int arg, int conditions)
 {
 	char *text;
 	int rc;
@@ -74,7 +74,7 @@ parse_name(struct rule *r, struct cfg_ctx *ctx, int arg, int conditions)
 static int
 parse_set(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg, unsigned int at)
 {
-	if (parse_name(r, ctx, arg, 1) < 0 || act_need(r, ctx, arg, 1) < 0 ||
+	if (parse_var_name(r, ctx, arg, 1) < 0 || act_need(r, ctx, arg, 1) < 0 ||
 		act_expr(r, v, ctx, arg, at, &r->expr) < 0)
 		return -1;
 	return arg + 1;
@@ -84,7 +84,7 @@ static int
 parse_set_fmt(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	if (parse_name(r, ctx, arg, 1) < 0 || act_need(r, ctx, arg, 1) < 0 ||
+	if (parse_var_name(r, ctx, arg, 1) < 0 || act_need(r, ctx, arg, 1) < 0 ||
 		act_fmt(r, v, ctx, arg, at, &r->fmt[0]) < 0)
 		return -1;
 	return arg + 1;
@@ -96,13 +96,14 @@ parse_unset(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 {
 	(void)v;
 	(void)at;
-	return parse_name(r, ctx, arg, 0) < 0 ? -1 : arg;
+	return parse_var_name(r, ctx, arg, 0) < 0 ? -1 : arg;
 }
 
 static enum rule_result
-store(const struct rule *r, struct sample_ctx *cx, const struct sample *s, struct rule_outcome *out)
+store_var(const struct rule *r, struct sample_ctx *cx, const struct sample *s,
+	struct rule_outcome *out)
 {
-	struct var_name name = name_of(r);
+	struct var_name name = var_name_of(r);
 	int rc = var_cond_hold((unsigned int)r->num[AT_CONDITIONS], cx, name, s) ?
 		var_store(cx, name, s) : 0;
 
@@ -111,14 +112,14 @@ store(const struct rule *r, struct sample_ctx *cx, const struct sample *s, struc
 
 /* What is not found leaves the variable as it was. */
 static enum rule_result
-run_set(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+run_set_var(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	size_t mark = arena_mark(cx->arena);
 	enum rule_result result = RULE_CONT;
 	struct sample s;
 
 	if (rule_expr_eval(r->expr, cx, &s) == 1)
-		result = store(r, cx, &s, out);
+		result = store_var(r, cx, &s, out);
 	arena_release(cx->arena, mark);
 	return result;
 }
@@ -133,7 +134,7 @@ run_set_fmt(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 	if (act_write(r->fmt[0], cx, &s.u.str) < 0)
 		result = act_failed(r, out);
 	else
-		result = store(r, cx, &s, out);
+		result = store_var(r, cx, &s, out);
 	arena_release(cx->arena, mark);
 	return result;
 }
@@ -142,7 +143,7 @@ static enum rule_result
 run_unset(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	(void)out;
-	var_forget(cx, name_of(r));
+	var_forget(cx, var_name_of(r));
 	return RULE_CONT;
 }
 
@@ -152,7 +153,7 @@ const struct rule_action rule_var_actions[] = {
 		.paren = 1,
 		.inner = "<name>",
 		.parse = parse_set,
-		.run = run_set,
+		.run = run_set_var,
 		.syntax = "<expr>",
 		.doc = "Sets a variable to the result of an expression." },
 	{ .name = "set-var-fmt",

@@ -28,7 +28,7 @@ is_called(const struct rule_action *a, struct str word, int paren)
 
 /* The name in front of a bracket, and whether there is one. */
 static struct str
-name_of(const char *word, int *paren)
+action_name_of(const char *word, int *paren)
 {
 	size_t n = strcspn(word, "(");
 
@@ -37,7 +37,7 @@ name_of(const char *word, int *paren)
 }
 
 static const struct rule_action *
-find(const struct rule_vocab *v, unsigned int in, struct str name, int paren)
+find_action(const struct rule_vocab *v, unsigned int in, struct str name, int paren)
 {
 	for (unsigned int t = 0; t < v->n_action; t++)
 		for (const struct rule_action *a = v->action[t]; a->name; a++)
@@ -56,15 +56,15 @@ is_not_supported(struct str name)
 }
 
 static int
-unknown(const struct rule_vocab *v, enum rule_place place, struct cfg_ctx *ctx, struct str name,
-	int paren)
+report_unknown_action(const struct rule_vocab *v, enum rule_place place, struct cfg_ctx *ctx,
+	struct str name, int paren)
 {
 	struct cfg_suggest s;
 
-	if (find(v, 1u << place, name, !paren))
+	if (find_action(v, 1u << place, name, !paren))
 		return cfg_error(ctx, 0, "'%s %.*s' %s.", rule_place_name(place), (int)name.len,
 			name.p, paren ? "takes no '(...)'" : "is followed by '(...)'");
-	if (find(v, ~0u, name, 0) || find(v, ~0u, name, 1))
+	if (find_action(v, ~0u, name, 0) || find_action(v, ~0u, name, 1))
 		return cfg_error(ctx, 0, "action '%.*s' is not for '%s' rules.", (int)name.len,
 			name.p, rule_place_name(place));
 	if (is_not_supported(name))
@@ -166,10 +166,10 @@ rule_parse(struct list *rules, enum rule_place place, const struct rule_acls *ac
 
 	if (ctx->argc < 1)
 		return cfg_error(ctx, 0, "'%s' expects an action.", rule_place_name(place));
-	name = name_of(cfg_arg(ctx, 0), &paren);
-	a = find(v, 1u << place, name, paren);
+	name = action_name_of(cfg_arg(ctx, 0), &paren);
+	a = find_action(v, 1u << place, name, paren);
 	if (!a)
-		return unknown(v, place, ctx, name, paren);
+		return report_unknown_action(v, place, ctx, name, paren);
 	return parse_as(a, rules, place, acls, v, ctx, 1);
 }
 
@@ -188,7 +188,7 @@ rules_free(struct list *rules)
 }
 
 static int
-check(struct rule *r, void *root, struct rule_err *why)
+check_parts(struct rule *r, void *root, struct rule_err *why)
 {
 	if (r->cond && rule_cond_check(r->cond, root, why) < 0)
 		return -1;
@@ -209,7 +209,7 @@ rules_check(struct list *rules, void *root, struct cfg_diag *diag)
 		struct rule *r = list_entry(it, struct rule, link);
 		struct rule_err why = { 0 };
 
-		if (check(r, root, &why) == 0)
+		if (check_parts(r, root, &why) == 0)
 			continue;
 		cfg_diag_add(diag, CFG_ALERT, &r->where, "'%s %s': %s.", rule_place_name(r->place),
 			r->action->name, why.text);
@@ -221,7 +221,7 @@ rules_check(struct list *rules, void *root, struct cfg_diag *diag)
 /* --- running -------------------------------------------------------------------------------- */
 
 static enum rule_result
-run_one(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+run_rule(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	enum rule_truth t = r->cond ? rule_cond_eval(r->cond, cx) : RULE_YES;
 
@@ -245,7 +245,7 @@ rules_run(const struct list *rules, const struct rule **next, struct sample_ctx 
 	out->wait_ms = 0;
 	for (; it != rules; it = it->next) {
 		const struct rule *r = list_entry(it, const struct rule, link);
-		enum rule_result result = run_one(r, cx, out);
+		enum rule_result result = run_rule(r, cx, out);
 
 		if (result == RULE_CONT)
 			continue;

@@ -1,5 +1,7 @@
 /* The lists of rules: what the configuration calls each, and what may be asked there. Data only. */
-#include "rule/action/action.h"
+#include "rule/action/place.h"
+
+#include "rule/sample/sample.h"
 
 static const struct {
 	const char *name;

@@ -137,7 +137,7 @@ rule_acls_fini(struct rule_acls *a)
 /* --- the line "acl" --- */
 
 static int
-check_name(struct cfg_ctx *ctx, const char *name)
+check_acl_name(struct cfg_ctx *ctx, const char *name)
 {
 	for (const char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("-_.:", *p))
@@ -159,7 +159,7 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 	if (!*name || ctx->argc < 2)
 		return cfg_error(ctx, ctx->argc,
 			"'acl' expects <name> <criterion> [<flags>] [<operator>] [<value>...]");
-	if (check_name(ctx, name))
+	if (check_acl_name(ctx, name))
 		return -1;
 	a = rule_acl_find(acls, name);
 	if (a)
@@ -234,7 +234,7 @@ rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
 /* --- evaluation --- */
 
 static int
-is_in(const struct pattern_set *p, const struct sample *s, struct sample_ctx *cx)
+match_in_set(const struct pattern_set *p, const struct sample *s, struct sample_ctx *cx)
 {
 	int yes;
 
@@ -245,16 +245,16 @@ is_in(const struct pattern_set *p, const struct sample *s, struct sample_ctx *cx
 }
 
 static int
-holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *cx)
+test_holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *cx)
 {
 	if (t->method == PATTERN_FOUND)
 		return 1;
 	if (t->method == PATTERN_BOOL)
-		return pattern_is_true(s, cx);
-	if (is_in(t->own, s, cx))
+		return pattern_match_bool(s, cx);
+	if (match_in_set(t->own, s, cx))
 		return 1;
 	for (unsigned int i = 0; i < t->n_files; i++)
-		if (is_in(t->file[i], s, cx))
+		if (match_in_set(t->file[i], s, cx))
 			return 1;
 	return 0;
 }
@@ -273,7 +273,7 @@ eval_test(const struct acl_test *t, struct sample_ctx *cx)
 		return RULE_NO;
 	cx->nth = 0;
 	do {
-		yes = rule_expr_eval(t->expr, cx, &s) && holds(t, &s, cx);
+		yes = rule_expr_eval(t->expr, cx, &s) && test_holds(t, &s, cx);
 		may_change |= s.may_change;
 		arena_release(cx->arena, mark);
 		cx->nth++;

@@ -21,7 +21,7 @@ struct parsing {
 };
 
 static const char *
-word(const struct parsing *ps, int i)
+acl_word(const struct parsing *ps, int i)
 {
 	if (i >= ps->words->n)
 		return "";
@@ -44,7 +44,7 @@ fail_at(const struct parsing *ps, int i, size_t at, const char *text)
 	struct cfg_where where = cfg_arg_where(ctx, ps->words->first + (fixed ? 0 : i));
 
 	if (!fixed && where.col)
-		where.col += (unsigned int)MIN(at, strlen(word(ps, i)));
+		where.col += (unsigned int)MIN(at, strlen(acl_word(ps, i)));
 	if (ps->acl->name)
 		cfg_diag_add(ctx->diag, CFG_ALERT, &where,
 			"error detected while parsing ACL '%.60s' : %s", ps->acl->name, text);
@@ -55,7 +55,7 @@ fail_at(const struct parsing *ps, int i, size_t at, const char *text)
 }
 
 static int
-failf(const struct parsing *ps, int i, const char *fmt, const char *arg)
+fail_about(const struct parsing *ps, int i, const char *fmt, const char *arg)
 {
 	char text[RULE_ERR_MAX];
 
@@ -68,15 +68,15 @@ failf(const struct parsing *ps, int i, const char *fmt, const char *arg)
 static int
 take_method(struct parsing *ps)
 {
-	enum pattern_method m = pattern_method_of(str_of(word(ps, ps->i + 1)));
+	enum pattern_method m = pattern_method_of(str_of(acl_word(ps, ps->i + 1)));
 	enum sample_type type = rule_expr_type(ps->test->expr);
 	char text[RULE_ERR_MAX];
 
 	if (m == PATTERN_METHODS)
-		return failf(ps, ps->i + 1,
+		return fail_about(ps, ps->i + 1,
 			"unknown matching method '%.40s': found, bool, int, ip, "
 			"bin, len, str, beg, end, sub, dir, dom and reg are known",
-			word(ps, ps->i + 1));
+			acl_word(ps, ps->i + 1));
 	if (!pattern_method_fits(m, type)) {
 		snprintf(text, sizeof(text),
 			"matching method '%s' cannot be used with samples of "
@@ -112,7 +112,7 @@ no_method(const struct parsing *ps)
 {
 	int any = rule_expr_type(ps->test->expr) == SAMPLE_ANY;
 
-	return failf(ps, 0,
+	return fail_about(ps, 0,
 		any ? "'%.60s' gives samples of any type: the matching method must be "
 		      "specified with '-m'"
 		    : "'%.60s' gives binary samples: the matching method must be "
@@ -124,7 +124,7 @@ static int
 take_file(struct parsing *ps)
 {
 	struct pattern_file_use use = {
-		.path = word(ps, ps->i + 1),
+		.path = acl_word(ps, ps->i + 1),
 		.method = ps->test->method,
 		.out = SAMPLE_ANY,
 		.flags = ps->flags,
@@ -147,11 +147,11 @@ take_file(struct parsing *ps)
 
 /* What the admin socket knows the line by. */
 static int
-take_id(struct parsing *ps)
+take_acl_id(struct parsing *ps)
 {
 	int64_t id;
 
-	if (cfg_value_int(word(ps, ps->i + 1), 0, PATTERN_ID_MAX, &id, NULL) < 0)
+	if (cfg_value_int(acl_word(ps, ps->i + 1), 0, PATTERN_ID_MAX, &id, NULL) < 0)
 		return fail_at(ps, ps->i, 0, "'-u' expects a number");
 	ps->id = id;
 	ps->i += 2;
@@ -164,7 +164,7 @@ take_flags(struct parsing *ps)
 	int rc = 0;
 
 	while (rc == 0 && !is_end(ps)) {
-		const char *w = word(ps, ps->i);
+		const char *w = acl_word(ps, ps->i);
 
 		if (w[0] != '-' || !w[1])
 			break;
@@ -177,7 +177,7 @@ take_flags(struct parsing *ps)
 		else if (strcmp(w, "-f") == 0)
 			rc = take_file(ps);
 		else if (strcmp(w, "-u") == 0)
-			rc = take_id(ps);
+			rc = take_acl_id(ps);
 		else if (strcmp(w, "-i") == 0 || strcmp(w, "-n") == 0 || strcmp(w, "-M") == 0) {
 			ps->flags |= w[1] == 'i' ? PATTERN_NOCASE
 				: w[1] == 'n'    ? PATTERN_NO_DNS
@@ -185,7 +185,7 @@ take_flags(struct parsing *ps)
 			ps->two_columns |= w[1] == 'M';
 			ps->i++;
 		} else {
-			rc = failf(ps, ps->i,
+			rc = fail_about(ps, ps->i,
 				"'%.40s' is not a valid ACL option. Please use '--' "
 				"before any pattern beginning with a '-'.",
 				w);
@@ -206,10 +206,10 @@ is_number(enum pattern_method m)
  * One value, which is kept as the admin socket shows it: `gt 100` is the range "101:".
  */
 static int
-add_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, struct rule_err *why)
+add_acl_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, struct rule_err *why)
 {
 	const struct str value = { NULL, 0 };
-	struct str text = str_of(word(ps, ps->i));
+	struct str text = str_of(acl_word(ps, ps->i));
 	char range[PATTERN_RANGE_MAX];
 	struct pattern_set scratch;
 	int rc;
@@ -236,7 +236,7 @@ take_values(struct parsing *ps, struct pattern_ref *ref)
 	int n = 0;
 
 	for (; !is_end(ps); ps->i++) {
-		const char *w = word(ps, ps->i);
+		const char *w = acl_word(ps, ps->i);
 
 		given = is_number(t->method) ? pattern_op_of(str_of(w)) : PATTERN_OPS;
 		if (given != PATTERN_OPS) {
@@ -244,7 +244,7 @@ take_values(struct parsing *ps, struct pattern_ref *ref)
 			n = 0;
 			continue;
 		}
-		if (add_value(ps, ref, op, &why) < 0)
+		if (add_acl_value(ps, ref, op, &why) < 0)
 			return fail_at(ps, ps->i, why.at, why.text);
 		n++;
 	}
@@ -304,7 +304,7 @@ take_patterns(struct parsing *ps)
 static int
 parse_criterion(struct parsing *ps)
 {
-	const char *text = word(ps, 0), *match = NULL;
+	const char *text = acl_word(ps, 0), *match = NULL;
 	struct rule_err why = { 0 };
 	struct acl_test *t = ps->test;
 
@@ -325,7 +325,7 @@ parse_criterion(struct parsing *ps)
 
 /* An earlier test that differs in its patterns only: they become its own, and are found at once. */
 static void
-merge(struct parsing *ps)
+merge_test(struct parsing *ps)
 {
 	if (!name_index_find(&ps->acl->criteria, ps->test->criterion))
 		return;
@@ -357,7 +357,7 @@ rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_wo
 		rc = take_flags(&ps);
 	if (rc == 0) {
 		if (!ps.test->n_files)
-			merge(&ps);
+			merge_test(&ps);
 		rc = take_patterns(&ps);
 	}
 	if (rc < 0 && ps.is_new)

@@ -53,7 +53,7 @@ is_or(const char *w)
 }
 
 static int
-keep(struct parsing *ps)
+keep_atom(struct parsing *ps)
 {
 	struct rule_cond *c = ps->cond;
 	unsigned int cap = c->cap ? 2 * c->cap : 4;
@@ -149,7 +149,7 @@ take_atom(struct parsing *ps)
 		cfg_warn(ps->ctx, first,
 			"'%s' : this ACL never matches: what it looks at does not exist here",
 			cfg_kw_name(ps->ctx));
-	return keep(ps);
+	return keep_atom(ps);
 }
 
 static int
@@ -229,7 +229,7 @@ rule_cond_uses(const struct rule_cond *c)
 /* --- evaluation --- */
 
 static enum rule_truth
-negate(enum rule_truth t)
+negate_truth(enum rule_truth t)
 {
 	return t == RULE_YES ? RULE_NO : t == RULE_NO ? RULE_YES : RULE_WAIT;
 }
@@ -239,7 +239,7 @@ eval_atom(const struct atom *a, struct sample_ctx *cx)
 {
 	enum rule_truth t = rule_acl_eval(a->acl, cx);
 
-	return a->negated ? negate(t) : t;
+	return a->negated ? negate_truth(t) : t;
 }
 
 /* All of an alternative, from *i on: one that is certainly not is enough, one that waits is not. */
@@ -267,5 +267,5 @@ rule_cond_eval(const struct rule_cond *c, struct sample_ctx *cx)
 		one = eval_all(c, &i, cx);
 		any = one == RULE_NO ? any : one;
 	}
-	return c->unless ? negate(any) : any;
+	return c->unless ? negate_truth(any) : any;
 }

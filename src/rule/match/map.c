@@ -114,7 +114,7 @@ use_default(const struct rule_args *a, const struct pattern_set *p, struct sampl
 
 /* What the rest of the arena holds after `b` was written there, as the sample's text. */
 static int
-take_text(struct arena *arena, struct sbuf *b, struct sample *s)
+take_map_text(struct arena *arena, struct sbuf *b, struct sample *s)
 {
 	char *p;
 
@@ -141,7 +141,7 @@ fill_groups(const struct pattern *hit, const struct regex_match *groups, struct 
 		return 0;
 	sbuf_init_fixed(&b, arena->p + arena->used, arena->cap - arena->used);
 	regex_subst(hit->value, groups, &b);
-	return take_text(arena, &b, s);
+	return take_map_text(arena, &b, s);
 }
 
 /* The value of the entry, a copy where the entry may be gone as soon as the guard is. */

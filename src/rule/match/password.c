@@ -7,7 +7,7 @@
 
 /* Never sooner because of what differs. */
 static int
-is_same(const char *a, const char *b, size_t n)
+hashes_are_equal(const char *a, const char *b, size_t n)
 {
 	volatile unsigned char differs = 0;
 
@@ -21,7 +21,7 @@ is_same(const char *a, const char *b, size_t n)
  * large, but a thread's stack has room, and it wipes it itself.
  */
 static const char *
-make(const char *text, const char *hash, struct crypt_data *room)
+make_hash(const char *text, const char *hash, struct crypt_data *room)
 {
 	const char *made;
 
@@ -35,7 +35,7 @@ make(const char *text, const char *hash, struct crypt_data *room)
  * may go on with 11 more characters for each 8 of the password.
  */
 static int
-is_whole(const char *hash, const char *made)
+hash_is_whole(const char *hash, const char *made)
 {
 	size_t is = strlen(hash), due = strlen(made);
 
@@ -52,10 +52,10 @@ password_hash_fault(const char *hash)
 
 	if (crypt_checksalt(hash) == CRYPT_SALT_INVALID)
 		return "it is no hash of crypt(3)";
-	made = make("", hash, &room);
+	made = make_hash("", hash, &room);
 	if (!made)
 		return "crypt(3) of this system does not support its method";
-	return is_whole(hash, made) ? NULL : "it is not whole";
+	return hash_is_whole(hash, made) ? NULL : "it is not whole";
 }
 
 int
@@ -71,12 +71,12 @@ password_has_hash(struct str said, const char *hash)
 		return 0;
 	memcpy(text, said.p, said.len);
 	text[said.len] = '\0';
-	made = make(text, hash, &room);
+	made = make_hash(text, hash, &room);
 	explicit_bzero(text, sizeof(text));
 	if (!made)
 		return 0;
 	n = strlen(hash);
-	is = strlen(made) == n && is_same(made, hash, n);
+	is = strlen(made) == n && hashes_are_equal(made, hash, n);
 	explicit_bzero(&room, sizeof(room));
 	return is;
 }

@@ -133,7 +133,7 @@ pattern_set_fini(struct pattern_set *p)
 
 /* Room for one more at the end of an array of pointers. */
 static int
-make_room(struct pattern ***array, uint32_t n, uint32_t *cap)
+reserve_pointer(struct pattern ***array, uint32_t n, uint32_t *cap)
 {
 	struct pattern **grown;
 	uint32_t want = *cap ? 2 * *cap : 4;
@@ -150,7 +150,7 @@ make_room(struct pattern ***array, uint32_t n, uint32_t *cap)
 
 /* Into the index that finds it, or the list. */
 static int
-enter(struct pattern_set *p, struct pattern *t)
+enter_pattern(struct pattern_set *p, struct pattern *t)
 {
 	struct pattern_index *x;
 	struct pattern *first;
@@ -159,7 +159,7 @@ enter(struct pattern_set *p, struct pattern *t)
 
 	x = pattern_key_index(p, t, &hash, &len);
 	if (!x) {
-		if (make_room(&p->list, p->n_list, &p->list_cap) < 0)
+		if (reserve_pointer(&p->list, p->n_list, &p->list_cap) < 0)
 			return -ERR_NOMEM;
 		p->list[p->n_list++] = t;
 		return 0;
@@ -176,7 +176,7 @@ pattern_set_enter(struct pattern_set *p, struct pattern *t)
 {
 	if (p->n == PATTERN_SET_MAX)
 		return -ERR_FULL;
-	if (make_room(&p->all, p->n, &p->cap) < 0 || enter(p, t) < 0)
+	if (reserve_pointer(&p->all, p->n, &p->cap) < 0 || enter_pattern(p, t) < 0)
 		return -ERR_NOMEM;
 	t->order = p->orders++;
 	t->at = p->n;
@@ -302,7 +302,7 @@ pattern_set_fill(struct pattern_set *to)
 	for (uint32_t i = 0; i < to->n; i++)
 		list_init(&to->all[i]->same);
 	for (uint32_t i = 0; i < to->n; i++) {
-		int rc = enter(to, to->all[i]);
+		int rc = enter_pattern(to, to->all[i]);
 
 		assert(rc == 0); /* there is room for all of them */
 		(void)rc;

@@ -32,7 +32,7 @@ pattern_files_init(struct pattern_files *f, struct sys *sys)
 }
 
 static void
-forget(struct loaded *l)
+drop_loaded(struct loaded *l)
 {
 	list_remove(&l->link);
 	list_remove(&l->view);
@@ -44,7 +44,7 @@ void
 pattern_files_fini(struct pattern_files *f)
 {
 	list_each_safe(it, &f->sets)
-		forget(list_entry(it, struct loaded, link));
+		drop_loaded(list_entry(it, struct loaded, link));
 	list_each_safe(it, &f->refs) {
 		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
 
@@ -58,7 +58,7 @@ pattern_files_fini(struct pattern_files *f)
 /* --- lines --- */
 
 static int
-is_blank(char c)
+is_line_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -66,7 +66,7 @@ is_blank(char c)
 static struct str
 trim_end(struct str s)
 {
-	while (s.len && is_blank(s.p[s.len - 1]))
+	while (s.len && is_line_blank(s.p[s.len - 1]))
 		s.len--;
 	return s;
 }
@@ -85,7 +85,7 @@ next_line(struct str *rest)
 	/* Only where it stands first: behind a blank it is a pattern. */
 	if (line.len && line.p[0] == '#')
 		line.len = 0;
-	while (line.len && is_blank(*line.p)) {
+	while (line.len && is_line_blank(*line.p)) {
 		line.p++;
 		line.len--;
 	}
@@ -93,7 +93,7 @@ next_line(struct str *rest)
 }
 
 static int
-add_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
+add_pattern_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
 {
 	struct str key = line, value = { NULL, 0 };
 	size_t n = 0;
@@ -103,10 +103,10 @@ add_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
 		return -ERR_SYNTAX;
 	}
 	if (ref->two_columns) {
-		while (n < line.len && !is_blank(line.p[n]))
+		while (n < line.len && !is_line_blank(line.p[n]))
 			n++;
 		key.len = n;
-		while (n < line.len && is_blank(line.p[n]))
+		while (n < line.len && is_line_blank(line.p[n]))
 			n++;
 		value = trim_end((struct str){ line.p + n, line.len - n });
 	}
@@ -125,7 +125,7 @@ pattern_file_parse(struct pattern_ref *ref, struct str text, struct rule_err *wh
 		line = next_line(&text);
 		number++;
 		if (line.len)
-			rc = add_line(ref, line, &reason);
+			rc = add_pattern_line(ref, line, &reason);
 	}
 	if (rc < 0)
 		snprintf(why->text, sizeof(why->text), "line %lu of '%.80s': %.90s", number,
@@ -156,13 +156,13 @@ note_use(
 
 /* Of one file. */
 static int
-is_same(const struct pattern_file_use *a, const struct pattern_file_use *b)
+is_same_use(const struct pattern_file_use *a, const struct pattern_file_use *b)
 {
 	return a->method == b->method && a->out == b->out && a->flags == b->flags;
 }
 
 static int
-refuse(struct pattern_files *f, const char *path, long reason)
+report_file(struct pattern_files *f, const char *path, long reason)
 {
 	f->why.at = 0;
 	snprintf(f->why.text, sizeof(f->why.text), "cannot read '%.120s': %.60s", path,
@@ -171,7 +171,7 @@ refuse(struct pattern_files *f, const char *path, long reason)
 }
 
 static int
-no_memory(struct pattern_files *f)
+report_no_memory(struct pattern_files *f)
 {
 	f->why.at = 0;
 	snprintf(f->why.text, sizeof(f->why.text), "%s", err_text(-ERR_NOMEM));
@@ -179,7 +179,7 @@ no_memory(struct pattern_files *f)
 }
 
 static int
-read_file(struct pattern_files *f, struct pattern_ref *ref)
+read_pattern_file(struct pattern_files *f, struct pattern_ref *ref)
 {
 	char *text;
 	size_t len;
@@ -188,7 +188,7 @@ read_file(struct pattern_files *f, struct pattern_ref *ref)
 	if (f->sys)
 		rc = cfg_file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
 	if (rc < 0)
-		return refuse(f, ref->path, rc);
+		return report_file(f, ref->path, rc);
 	rc = pattern_file_parse(ref, (struct str){ text, len }, &f->why);
 	mem_free(text);
 	return rc < 0 ? -1 : 0;
@@ -210,7 +210,7 @@ find_set(const struct pattern_files *f, const struct pattern_file_use *use)
 		list_each(it, &ref->views) {
 			struct loaded *l = list_entry(it, struct loaded, view);
 
-			if (is_same(&l->use, use))
+			if (is_same_use(&l->use, use))
 				return l;
 		}
 	return NULL;
@@ -222,7 +222,7 @@ new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
 	struct loaded *l = mem_zalloc(sizeof(*l));
 
 	if (!l) {
-		(void)no_memory(f);
+		(void)report_no_memory(f);
 		return NULL;
 	}
 	pattern_set_init(&l->set, m, out, &f->key);
@@ -246,7 +246,7 @@ make_set(struct pattern_files *f, struct pattern_ref *ref, struct loaded *l)
 
 /* Not in the list of sets before all is well. */
 static struct loaded *
-load(struct pattern_files *f, const struct pattern_file_use *use)
+load_file(struct pattern_files *f, const struct pattern_file_use *use)
 {
 	struct pattern_ref *ref = find_path(f, use->path);
 	struct loaded *l = new_set(f, use->method, use->out);
@@ -257,17 +257,17 @@ load(struct pattern_files *f, const struct pattern_file_use *use)
 	if (is_new)
 		ref = pattern_ref_new(use->path, &f->key);
 	if (!ref) {
-		forget(l);
-		(void)no_memory(f);
+		drop_loaded(l);
+		(void)report_no_memory(f);
 		return NULL;
 	}
 	l->use = *use;
 	l->use.path = ref->path;
 	if (is_new)
 		ref->two_columns = use->two_columns != 0;
-	bad = make_set(f, ref, l) < 0 || (is_new && read_file(f, ref) < 0);
+	bad = make_set(f, ref, l) < 0 || (is_new && read_pattern_file(f, ref) < 0);
 	if (is_new && !bad && name_index_add(&f->paths, ref->path, ref) < 0)
-		bad = no_memory(f);
+		bad = report_no_memory(f);
 	if (is_new && bad) {
 		pattern_ref_free(&ref);
 	} else if (is_new) {
@@ -276,7 +276,7 @@ load(struct pattern_files *f, const struct pattern_file_use *use)
 	/* A known file that this set could not be made of goes on naming it: the configuration is
 	 * refused, and nothing is looked up any more. */
 	if (bad && is_new) {
-		forget(l);
+		drop_loaded(l);
 		return NULL;
 	}
 	list_append(&f->sets, &l->link);
@@ -312,7 +312,7 @@ pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
 		return NULL;
 	l = find_set(f, use);
 	if (!l)
-		l = load(f, use);
+		l = load_file(f, use);
 	if (!l)
 		return NULL;
 	ref = find_path(f, use->path);
@@ -321,7 +321,7 @@ pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
 	ref->is_acl |= use->out == SAMPLE_ANY;
 	snprintf(first, sizeof(first), "pattern loaded from file '%.200s' used by ", use->path);
 	if (note_use(f, ref, first, use->two_columns ? "map at" : "acl at") < 0) {
-		(void)no_memory(f);
+		(void)report_no_memory(f);
 		return NULL;
 	}
 	return &l->set;
@@ -330,7 +330,7 @@ pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
 /* --- lines --- */
 
 static int
-take_id(struct pattern_files *f, struct pattern_ref *ref, int64_t id)
+take_ref_id(struct pattern_files *f, struct pattern_ref *ref, int64_t id)
 {
 	ref->id = id;
 	if (id == PATTERN_ID_NONE)
@@ -350,7 +350,7 @@ pattern_files_line(
 	struct pattern_ref *ref = pattern_ref_new(NULL, &f->key);
 	struct loaded *l = NULL;
 	char name[128];
-	int rc = ref ? take_id(f, ref, line->id) : no_memory(f);
+	int rc = ref ? take_ref_id(f, ref, line->id) : report_no_memory(f);
 
 	/* It is ours to change; others only look at it. */
 	*set = line->join;
@@ -361,16 +361,16 @@ pattern_files_line(
 	}
 	snprintf(name, sizeof(name), "'%.*s'", (int)MIN(line->name.len, (size_t)100), line->name.p);
 	if (rc == 0 && note_use(f, ref, "acl ", name) < 0)
-		rc = no_memory(f);
+		rc = report_no_memory(f);
 	if (rc == 0)
 		rc = pattern_ref_feed(
 			ref, (struct pattern_set *)(uintptr_t)*set, line->flags, &f->why);
 	if (rc == 0 && line->id != PATTERN_ID_NONE &&
 		name_index_add(&f->ids, ref->id_text, ref) < 0)
-		rc = no_memory(f);
+		rc = report_no_memory(f);
 	if (rc < 0) {
 		if (l)
-			forget(l);
+			drop_loaded(l);
 		pattern_ref_free(&ref);
 		return NULL;
 	}

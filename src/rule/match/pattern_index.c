@@ -44,8 +44,8 @@ is_equal(const struct pattern_index *x, struct str key, const char *p, size_t le
 }
 
 static inline struct pattern *
-find(const struct pattern_index *x, const struct pattern_slot *slot, uint32_t cap, uint64_t hash,
-	struct str key)
+find_in_slots(const struct pattern_index *x, const struct pattern_slot *slot, uint32_t cap,
+	uint64_t hash, struct str key)
 {
 	for (uint32_t at = keyhash_slot(hash, cap);; at = (at + 1) & (cap - 1)) {
 		struct pattern *t = slot[at].item;
@@ -58,7 +58,7 @@ find(const struct pattern_index *x, const struct pattern_slot *slot, uint32_t ca
 static one_copy struct pattern *
 find_old(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
 {
-	return find(x, x->old, x->old_cap, hash, (struct str){ key, len });
+	return find_in_slots(x, x->old, x->old_cap, hash, (struct str){ key, len });
 }
 
 struct pattern *
@@ -68,12 +68,12 @@ pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key
 
 	if (!x->cap)
 		return NULL;
-	t = find(x, x->slot, x->cap, hash, (struct str){ key, len });
+	t = find_in_slots(x, x->slot, x->cap, hash, (struct str){ key, len });
 	return likely(t || !x->old) ? t : find_old(x, hash, key, len);
 }
 
 static void
-put(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
+put_in_slots(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
 {
 	uint32_t at = keyhash_slot(what.hash, cap);
 
@@ -90,7 +90,7 @@ move_some(struct pattern_index *x, uint32_t n)
 		struct pattern_slot *s = &x->old[x->moved++];
 
 		if (s->item)
-			put(x->slot, x->cap, *s);
+			put_in_slots(x->slot, x->cap, *s);
 		s->item = NULL;
 		n -= n > 0;
 		if (x->moved < x->old_cap)
@@ -101,7 +101,7 @@ move_some(struct pattern_index *x, uint32_t n)
 }
 
 static int
-grow(struct pattern_index *x, uint32_t cap)
+grow_slots(struct pattern_index *x, uint32_t cap)
 {
 	struct pattern_slot *slot = mem_zalloc(cap * sizeof(*slot));
 
@@ -118,9 +118,9 @@ grow(struct pattern_index *x, uint32_t cap)
 }
 
 static int
-make_room(struct pattern_index *x)
+reserve_slot(struct pattern_index *x)
 {
-	if (2 * (x->n + 1) > x->cap && grow(x, x->cap ? 2 * x->cap : CAP_FIRST) < 0)
+	if (2 * (x->n + 1) > x->cap && grow_slots(x, x->cap ? 2 * x->cap : CAP_FIRST) < 0)
 		return -ERR_NOMEM;
 	move_some(x, MOVED_AT_ONCE);
 	return 0;
@@ -151,7 +151,7 @@ pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max)
 
 	while (cap < 2 * n)
 		cap *= 2;
-	if (cap > x->cap && grow(x, cap) < 0)
+	if (cap > x->cap && grow_slots(x, cap) < 0)
 		return -ERR_NOMEM;
 	move_some(x, UINT32_MAX);
 	return make_lens(x, len_max);
@@ -162,11 +162,11 @@ pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, 
 {
 	if (pattern_index_find(x, hash, item->key.p, item->key.len))
 		return -ERR_EXISTS;
-	if (make_room(x) < 0 || make_lens(x, len) < 0)
+	if (reserve_slot(x) < 0 || make_lens(x, len) < 0)
 		return -ERR_NOMEM;
 	x->lens[len / 64] |= UINT64_C(1) << len % 64;
 	x->len_max = MAX(x->len_max, len);
-	put(x->slot, x->cap, (struct pattern_slot){ hash, item });
+	put_in_slots(x->slot, x->cap, (struct pattern_slot){ hash, item });
 	x->n++;
 	return 0;
 }
@@ -194,7 +194,7 @@ void
 pattern_index_replace(
 	struct pattern_index *x, const struct pattern *item, uint64_t hash, struct pattern *heir)
 {
-	int is_old = find(x, x->slot, x->cap, hash, item->key) != item;
+	int is_old = find_in_slots(x, x->slot, x->cap, hash, item->key) != item;
 	struct pattern_slot *slot = is_old ? x->old : x->slot;
 	uint32_t cap = is_old ? x->old_cap : x->cap, at = keyhash_slot(hash, cap);
 

@@ -6,7 +6,7 @@
 
 /* Most often nothing is to change, which many may find out at a time. */
 static int
-has(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value)
+find_entry_shared(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value)
 {
 	int yes;
 
@@ -18,7 +18,7 @@ has(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value)
 
 /* Of those that are there already; who has the lock. 1: the current version has it now. */
 static int
-update(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
+update_entry(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
 {
 	int rc = value.p ? pattern_ref_set(ref, text, value, why) : 0;
 
@@ -26,19 +26,19 @@ update(struct pattern_ref *ref, struct str text, struct str value, struct rule_e
 }
 
 static int
-update_alone(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
+update_under_guard(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
 	struct rule_err *why)
 {
 	int rc;
 
 	shared_lock_take(&ref->lock, sys);
-	rc = update(ref, text, value, why);
+	rc = update_entry(ref, text, value, why);
 	shared_lock_drop(&ref->lock);
 	return rc;
 }
 
 static int
-add(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
+add_entry(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
 	struct rule_err *why)
 {
 	struct pattern_entry *e;
@@ -48,7 +48,7 @@ add(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value,
 		return rc;
 	shared_lock_take(&ref->lock, sys);
 	/* Another one may have been quicker. */
-	rc = update(ref, text, value, why);
+	rc = update_entry(ref, text, value, why);
 	if (rc == 0) {
 		rc = pattern_ref_join(ref, e, why);
 		joined = rc == 0;
@@ -65,12 +65,12 @@ pattern_live_put(struct pattern_ref *ref, struct sys *sys, struct str text, stru
 {
 	int rc;
 
-	if (has(ref, sys, text, value))
+	if (find_entry_shared(ref, sys, text, value))
 		return 0;
 	/* An ACL's entries have nothing to update. */
-	rc = value.p ? update_alone(ref, sys, text, value, why) : 0;
+	rc = value.p ? update_under_guard(ref, sys, text, value, why) : 0;
 	if (rc == 0)
-		rc = add(ref, sys, text, value, why);
+		rc = add_entry(ref, sys, text, value, why);
 	return rc < 0 ? rc : 0;
 }
 

@@ -10,10 +10,10 @@
 #include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
 
-static int refuse(struct rule_err *why, int reason, const char *fmt, ...) fmt_printf(3, 4);
+static int pattern_fail(struct rule_err *why, int reason, const char *fmt, ...) fmt_printf(3, 4);
 
 static int
-refuse(struct rule_err *why, int reason, const char *fmt, ...)
+pattern_fail(struct rule_err *why, int reason, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -25,17 +25,17 @@ refuse(struct rule_err *why, int reason, const char *fmt, ...)
 }
 
 static int
-take_number(
+make_number(
 	const struct pattern_set *p, struct pattern *t, enum pattern_op op, struct rule_err *why)
 {
 	const char *text = NULL;
 
 	if (pattern_range_parse(t->text, p->method == PATTERN_VER, &t->lo, &t->hi, &text) < 0)
-		return refuse(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
+		return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
 	if (op == PATTERN_EQ)
 		return 0;
 	if (t->lo != t->hi)
-		return refuse(why, -ERR_SYNTAX,
+		return pattern_fail(why, -ERR_SYNTAX,
 			"'%.60s' is a range, where an operator takes a number", t->text.p);
 	if (op == PATTERN_GE || op == PATTERN_GT) {
 		/* Nothing is above the last: a range that holds nothing. */
@@ -49,7 +49,7 @@ take_number(
 }
 
 static int
-nibble(char c)
+hex_nibble(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -58,13 +58,13 @@ nibble(char c)
 }
 
 static int
-take_bytes(struct pattern *t, char *to, struct rule_err *why)
+make_bytes(struct pattern *t, char *to, struct rule_err *why)
 {
 	if (t->text.len % 2)
-		return refuse(why, -ERR_SYNTAX, "'%.60s' has an odd number of hexadecimal digits",
-			t->text.p);
+		return pattern_fail(why, -ERR_SYNTAX,
+			"'%.60s' has an odd number of hexadecimal digits", t->text.p);
 	for (size_t i = 0; i < t->text.len; i += 2) {
-		int high = nibble(t->text.p[i]), low = nibble(t->text.p[i + 1]);
+		int high = hex_nibble(t->text.p[i]), low = hex_nibble(t->text.p[i + 1]);
 
 		if (high < 0 || low < 0) {
 			why->at = i;
@@ -89,9 +89,9 @@ take_net(struct pattern *t, unsigned int flags, char *to, struct rule_err *why)
 	if (pattern_net_parse(t->text, &net, &text) < 0) {
 		/* Names are for IPv4, and have no mask. */
 		if (flags & PATTERN_NO_DNS || strpbrk(t->text.p, ":/ ") || !t->text.len)
-			return refuse(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
+			return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
 		if (names_host(t->text.p, AF_INET, &ss, &len) < 0)
-			return refuse(why, -ERR_RESOLVE,
+			return pattern_fail(why, -ERR_RESOLVE,
 				"'%.60s' is no address, and no name that can be resolved",
 				t->text.p);
 		net = (struct pattern_net){ .bits = 32 };
@@ -121,7 +121,7 @@ take_regex(struct pattern *t, struct rule_err *why)
 
 /* What strings are compared with: in lower case, without the delimiters around parts. */
 static void
-take_text(const struct pattern_set *p, struct pattern *t, char *to)
+make_text(const struct pattern_set *p, struct pattern *t, char *to)
 {
 	struct str s = t->text;
 
@@ -147,7 +147,7 @@ take_key(const struct pattern_set *p, struct pattern *t, enum pattern_op op, uns
 	case PATTERN_INT:
 	case PATTERN_VER:
 	case PATTERN_LEN:
-		if (take_number(p, t, op, why) < 0)
+		if (make_number(p, t, op, why) < 0)
 			return -ERR_SYNTAX;
 		memcpy(to, &t->lo, sizeof(t->lo));
 		t->key = (struct str){ to, sizeof(t->lo) };
@@ -155,7 +155,7 @@ take_key(const struct pattern_set *p, struct pattern *t, enum pattern_op op, uns
 	case PATTERN_IP:
 		return take_net(t, flags, to, why);
 	case PATTERN_BIN:
-		return take_bytes(t, to, why);
+		return make_bytes(t, to, why);
 	case PATTERN_REG:
 		return take_regex(t, why);
 	case PATTERN_STR:
@@ -164,7 +164,7 @@ take_key(const struct pattern_set *p, struct pattern *t, enum pattern_op op, uns
 	case PATTERN_SUB:
 	case PATTERN_DIR:
 	case PATTERN_DOM:
-		take_text(p, t, to);
+		make_text(p, t, to);
 		return 0;
 	case PATTERN_FOUND:
 	case PATTERN_BOOL:
@@ -182,11 +182,11 @@ read_value(enum sample_type out, struct str value, struct sample *data, struct r
 	if (out == SAMPLE_SINT) {
 		data->type = SAMPLE_SINT;
 		if (pattern_number_parse(value, &data->u.sint) < 0)
-			return refuse(
+			return pattern_fail(
 				why, -ERR_SYNTAX, "the value '%.60s' is not a number", value.p);
 	} else if (out == SAMPLE_ADDR) {
 		if (pattern_address_parse(value, data) < 0)
-			return refuse(
+			return pattern_fail(
 				why, -ERR_SYNTAX, "the value '%.60s' is not an address", value.p);
 	}
 	return 0;
@@ -220,7 +220,7 @@ copy_texts(struct pattern *t, struct str text, struct str value)
 }
 
 static struct pattern *
-make(struct str text, struct str value, unsigned int flags, char **key)
+new_pattern(struct str text, struct str value, unsigned int flags, char **key)
 {
 	/* Keys are never longer than the text, but for those of a fixed size. */
 	size_t room = MAX(text.len, (size_t)PATTERN_KEY_FIXED);
@@ -258,10 +258,11 @@ pattern_make(struct pattern_set *p, struct str text, enum pattern_op op, unsigne
 
 	why->at = 0;
 	if (text.len > PATTERN_TEXT_MAX)
-		return refuse(why, -ERR_RANGE, "a pattern has at most %d bytes", PATTERN_TEXT_MAX);
-	t = make(text, value, flags, &key);
+		return pattern_fail(
+			why, -ERR_RANGE, "a pattern has at most %d bytes", PATTERN_TEXT_MAX);
+	t = new_pattern(text, value, flags, &key);
 	if (!t)
-		return refuse(why, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+		return pattern_fail(why, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
 	t->set = p;
 	rc = take_key(p, t, op, flags, key, why);
 	if (rc == 0 && p->out != SAMPLE_ANY)

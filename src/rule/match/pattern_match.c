@@ -6,7 +6,7 @@
 
 /* Of two the one that was entered first; either may be NULL. */
 static const struct pattern *
-first_of(const struct pattern *a, const struct pattern *b)
+earlier_of(const struct pattern *a, const struct pattern *b)
 {
 	return !a ? b : !b ? a : a->order < b->order ? a : b;
 }
@@ -61,7 +61,7 @@ find_end(const struct pattern_index *x, struct str s)
 
 	for (size_t len = 0;; len++) {
 		if (pattern_index_has_len(x, len))
-			best = first_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+			best = earlier_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
 						      s.p + s.len - len, len));
 		if (len >= n)
 			return best;
@@ -82,7 +82,7 @@ find_part_at(const struct pattern_index *x, enum pattern_method m, struct str s,
 		if (!pattern_index_has_len(x, i + 1 - from))
 			continue;
 		if (i + 1 == s.len || pattern_is_delimiter(m, s.p[i + 1]))
-			best = first_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+			best = earlier_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
 						      s.p + from, i + 1 - from));
 	}
 	return best;
@@ -97,7 +97,7 @@ find_part(const struct pattern_index *x, enum pattern_method m, struct str s)
 		return NULL;
 	for (size_t i = 0; i < s.len; i++)
 		if (i == 0 || pattern_is_delimiter(m, s.p[i - 1]))
-			best = first_of(best, find_part_at(x, m, s, i));
+			best = earlier_of(best, find_part_at(x, m, s, i));
 	return best;
 }
 
@@ -181,8 +181,8 @@ match_text(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
 	b = find_text(&p->index[1], p->method, s);
 	if (a && b && p->method == PATTERN_BEG)
 		return a->key.len >= b->key.len ? a : b;
-	a = first_of(a, b);
-	return p->n_list ? first_of(a, try_texts(p, s, cx, groups)) : a;
+	a = earlier_of(a, b);
+	return p->n_list ? earlier_of(a, try_texts(p, s, cx, groups)) : a;
 }
 
 /* --- numbers and addresses --- */
@@ -199,7 +199,7 @@ match_number(const struct pattern_set *p, int64_t v)
 			&p->index[0], pattern_number_hash(&p->index[0].key, v), key, sizeof(key));
 	for (uint32_t i = 0; i < p->n_list; i++)
 		if (p->list[i]->lo <= v && v <= p->list[i]->hi)
-			return first_of(best, p->list[i]);
+			return earlier_of(best, p->list[i]);
 	return best;
 }
 
@@ -312,7 +312,7 @@ pattern_match(const struct pattern_set *p, const struct sample *sample, struct s
 }
 
 int
-pattern_is_true(const struct sample *sample, struct sample_ctx *cx)
+pattern_match_bool(const struct sample *sample, struct sample_ctx *cx)
 {
 	struct sample s = *sample;
 

@@ -74,7 +74,7 @@ pattern_range_parse(struct str s, int dotted, int64_t *lo, int64_t *hi, const ch
 }
 
 static void
-put_end(struct sbuf *b, int64_t v, int dotted)
+put_range_end(struct sbuf *b, int64_t v, int dotted)
 {
 	if (dotted)
 		sbuf_addf(b, "%lld.%lld", (long long)(v >> 16), (long long)(v & 0xffff));
@@ -92,9 +92,9 @@ pattern_range_text(int64_t lo, int64_t hi, int dotted, char *out)
 		return -1;
 	sbuf_init_fixed(&b, out, PATTERN_RANGE_MAX);
 	if (lo != INT64_MIN)
-		put_end(&b, lo, dotted);
+		put_range_end(&b, lo, dotted);
 	sbuf_addc(&b, ':');
 	if (hi != INT64_MAX)
-		put_end(&b, hi, dotted);
+		put_range_end(&b, hi, dotted);
 	return 0;
 }

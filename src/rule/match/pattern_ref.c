@@ -33,7 +33,7 @@ pattern_ref_new(const char *path, const struct keyhash *key)
 }
 
 static int
-no_memory(struct rule_err *why)
+ref_no_memory(struct rule_err *why)
 {
 	why->at = 0;
 	snprintf(why->text, sizeof(why->text), "%s", err_text(-ERR_NOMEM));
@@ -44,7 +44,7 @@ no_memory(struct rule_err *why)
 
 /* Out of its table, and gone. */
 static void
-drop(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
+drop_entry(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
 	pattern_table_remove(&ref->table, e);
 	cursors_leave(&ref->walks, &e->link);
@@ -99,7 +99,7 @@ pattern_ref_feed(
 		mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed));
 
 	if (!grown)
-		return no_memory(why);
+		return ref_no_memory(why);
 	ref->feed = grown;
 	ref->feed[ref->n_feeds++] = (struct pattern_feed){ set, flags };
 	if (ref->is_live)
@@ -110,7 +110,7 @@ pattern_ref_feed(
 		int rc = pattern_entry_feed(e, &ref->feed[ref->n_feeds - 1], ref, &t, why);
 
 		if (rc == 0 && e->version == ref->version && pattern_set_enter(set, t) < 0)
-			rc = no_memory(why);
+			rc = ref_no_memory(why);
 		if (rc < 0)
 			return rc;
 	}
@@ -142,7 +142,7 @@ pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, str
 
 	why->at = 0;
 	if (!e)
-		return no_memory(why);
+		return ref_no_memory(why);
 	e->version = version;
 	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
 		rc = pattern_entry_feed(e, &ref->feed[i], ref, &t, why);
@@ -164,7 +164,7 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 		return -ERR_FULL;
 	}
 	if (pattern_table_reserve(&ref->table, ref->n) < 0)
-		return no_memory(why);
+		return ref_no_memory(why);
 	if (e->version == ref->version)
 		rc = pattern_entry_enter(e, why);
 	if (rc < 0)
@@ -201,7 +201,7 @@ pattern_ref_del(struct pattern_ref *ref, struct str text)
 
 	for (; e; e = next, n++) {
 		next = pattern_table_next(e);
-		drop(ref, e, pattern_ref_is_current(ref, e));
+		drop_entry(ref, e, pattern_ref_is_current(ref, e));
 	}
 	return n;
 }
@@ -221,7 +221,7 @@ pattern_ref_by_id(const struct pattern_ref *ref, uint64_t id)
 void
 pattern_ref_del_entry(struct pattern_ref *ref, struct pattern_entry *e)
 {
-	drop(ref, e, pattern_ref_is_current(ref, e));
+	drop_entry(ref, e, pattern_ref_is_current(ref, e));
 }
 
 int
@@ -269,8 +269,8 @@ pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value
 /* What a set holds once `version` is the current one (with `none`, nothing of ours), in *all, of
  * mem_alloc(). */
 static int
-gather(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version, int none,
-	struct pattern ***all, uint32_t *n)
+gather_patterns(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version,
+	int none, struct pattern ***all, uint32_t *n)
 {
 	*n = 0;
 	*all = mem_alloc((set->n + ref->n + 1) * sizeof(struct pattern *));
@@ -311,7 +311,7 @@ plan(const struct pattern_ref *ref, struct pattern_change *ch)
 	for (unsigned int i = 0; i < ref->n_feeds; i++) {
 		const struct pattern_set *set = ref->feed[i].set;
 
-		rc = gather(ref, set, ch->version, ch->clears, &all, &n);
+		rc = gather_patterns(ref, set, ch->version, ch->clears, &all, &n);
 		if (rc < 0)
 			return rc;
 		rc = pattern_set_plan(set, &ch->to[i], all, n);
@@ -380,7 +380,7 @@ pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned i
 		at = at->next;
 		ch->after = e->id;
 		if (is_over(ch, e))
-			drop(ref, e, 0);
+			drop_entry(ref, e, 0);
 	}
 	if (at == &ref->entries)
 		return 0;

@@ -38,7 +38,7 @@ bucket_of(const struct pattern_table *t, uint64_t hash)
 }
 
 static void
-push(struct pattern_entry **at, struct pattern_entry *e)
+push_entry(struct pattern_entry **at, struct pattern_entry *e)
 {
 	e->next = *at;
 	*at = e;
@@ -52,7 +52,7 @@ move_one(struct pattern_table *t)
 	t->bucket[2 * t->moved] = t->bucket[2 * t->moved + 1] = NULL;
 	for (; e; e = next) {
 		next = e->next;
-		push(&t->bucket[keyhash_slot(e->hash, t->n_buckets)], e);
+		push_entry(&t->bucket[keyhash_slot(e->hash, t->n_buckets)], e);
 	}
 	if (++t->moved < t->n_buckets / 2)
 		return;
@@ -61,7 +61,7 @@ move_one(struct pattern_table *t)
 }
 
 static int
-grow(struct pattern_table *t)
+grow_buckets(struct pattern_table *t)
 {
 	uint32_t want = t->n_buckets ? 2 * t->n_buckets : BUCKETS_FIRST;
 	struct pattern_entry **bucket = mem_alloc(want * sizeof(struct pattern_entry *));
@@ -83,13 +83,13 @@ pattern_table_reserve(struct pattern_table *t, uint64_t n)
 {
 	for (int i = 0; i < MOVED_AT_ONCE && t->old; i++)
 		move_one(t);
-	return n < t->n_buckets ? 0 : grow(t);
+	return n < t->n_buckets ? 0 : grow_buckets(t);
 }
 
 void
 pattern_table_add(struct pattern_table *t, struct pattern_entry *e)
 {
-	push(bucket_of(t, e->hash), e);
+	push_entry(bucket_of(t, e->hash), e);
 }
 
 void
@@ -103,7 +103,7 @@ pattern_table_remove(struct pattern_table *t, struct pattern_entry *e)
 }
 
 static struct pattern_entry *
-first_of(struct pattern_entry *e, struct str text, uint64_t hash)
+first_equal(struct pattern_entry *e, struct str text, uint64_t hash)
 {
 	while (e && !pattern_entry_is(e, text, hash))
 		e = e->next;
@@ -115,11 +115,11 @@ pattern_table_find(const struct pattern_table *t, struct str text)
 {
 	uint64_t hash = keyhash(&t->key, text.p, text.len);
 
-	return t->n_buckets ? first_of(*bucket_of(t, hash), text, hash) : NULL;
+	return t->n_buckets ? first_equal(*bucket_of(t, hash), text, hash) : NULL;
 }
 
 struct pattern_entry *
 pattern_table_next(const struct pattern_entry *e)
 {
-	return first_of(e->next, e->text, e->hash);
+	return first_equal(e->next, e->text, e->hash);
 }

@@ -171,7 +171,7 @@ userlist_find_group(const struct userlist *l, const char *name)
 /* --- the section is over --- */
 
 static int
-compare(const void *a, const void *b)
+compare_users(const void *a, const void *b)
 {
 	const struct user *const *u = a, *const *v = b;
 
@@ -179,7 +179,7 @@ compare(const void *a, const void *b)
 }
 
 static int
-sort(struct userlist *l)
+sort_users(struct userlist *l)
 {
 	unsigned int n = 0;
 
@@ -189,7 +189,7 @@ sort(struct userlist *l)
 	list_each(it, &l->users) {
 		l->by_name[n++] = list_entry(it, struct user, link);
 	}
-	qsort(l->by_name, n, sizeof(struct user *), compare);
+	qsort(l->by_name, n, sizeof(struct user *), compare_users);
 	while (n-- > 0)
 		l->by_name[n]->place = n;
 	return 0;
@@ -197,7 +197,7 @@ sort(struct userlist *l)
 
 /* The array doubles when it is full, which it is at each power of two. */
 static int
-join(struct user *u, const struct user_group *g)
+add_to_group(struct user *u, const struct user_group *g)
 {
 	if ((u->n_groups & (u->n_groups - 1)) == 0) {
 		const struct user_group **grown = mem_resize(u->group,
@@ -212,13 +212,13 @@ join(struct user *u, const struct user_group *g)
 }
 
 static int
-resolve(const struct userlist *l, const struct user_tie *t, struct cfg_diag *d)
+resolve_tie(const struct userlist *l, const struct user_tie *t, struct cfg_diag *d)
 {
 	struct user *u = userlist_find_user(l, t->user);
 	const struct user_group *g = userlist_find_group(l, t->group);
 
 	if (u && g)
-		return join(u, g);
+		return add_to_group(u, g);
 	if (t->is_of_group)
 		cfg_diag_add(d, CFG_ALERT, &t->where,
 			"userlist '%s': no such user '%s' specified in group '%s'.", l->name,
@@ -256,11 +256,11 @@ drop_double_groups(struct user *u)
 int
 userlist_finish(struct userlist *l, struct cfg_diag *d)
 {
-	int rc = sort(l), bad = 0;
+	int rc = sort_users(l), bad = 0;
 
 	list_each_safe(it, &l->ties) {
 		struct user_tie *t = list_entry(it, struct user_tie, link);
-		int r = rc == -ERR_NOMEM ? rc : resolve(l, t, d);
+		int r = rc == -ERR_NOMEM ? rc : resolve_tie(l, t, d);
 
 		if (r < 0)
 			bad = 1;
@@ -279,7 +279,7 @@ userlist_finish(struct userlist *l, struct cfg_diag *d)
 /* --- asked --- */
 
 static const struct user *
-find(const struct userlist *l, struct str name)
+find_by_name(const struct userlist *l, struct str name)
 {
 	unsigned int from = 0, to = l->n;
 
@@ -306,7 +306,7 @@ userlist_admit(const struct userlist *l, struct str name, struct str password)
 	/* Before strncmp() ends there. */
 	if (name.len && memchr(name.p, '\0', name.len))
 		return NULL;
-	u = find(l, name);
+	u = find_by_name(l, name);
 	if (!u)
 		return NULL;
 	switch (u->kind) {

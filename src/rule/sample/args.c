@@ -34,7 +34,7 @@ rule_args_free(struct rule_args *a)
 
 /* What a backslash and this character stand for; 0: themselves. */
 static char
-unescape(char c)
+unescape_char(char c)
 {
 	switch (c) {
 	case 'n':
@@ -76,7 +76,7 @@ scan_arg(struct str text, size_t at, char *out, size_t *len, size_t *quote)
 		if (!in && (c == ',' || c == ')'))
 			break;
 		if (c == '\\' && in != '\'' && at + 1 < text.len)
-			e = unescape(text.p[at + 1]);
+			e = unescape_char(text.p[at + 1]);
 		if (e) {
 			c = e;
 			at++;
@@ -108,7 +108,7 @@ rule_args_place(struct str text, size_t open, unsigned int i)
 /* --- its type --- */
 
 static const char *
-type_name(enum rule_arg_type t)
+arg_type_name(enum rule_arg_type t)
 {
 	switch (t) {
 	case ARG_INT:
@@ -168,7 +168,7 @@ parse_int(struct str t, int64_t *out)
 
 /* "24" or "255.255.255.0"; ff.. of `bits` bits in all. */
 static int
-parse_mask(const struct rule_arg *a, int family, int bits, void *out)
+parse_arg_mask(const struct rule_arg *a, int family, int bits, void *out)
 {
 	unsigned char *p = out;
 	int64_t n;
@@ -205,9 +205,9 @@ set_type(struct rule_arg *a, enum rule_arg_type t, const char **why)
 	else if (t == ARG_IPV6)
 		r = inet_pton(AF_INET6, a->text.p, &a->u.ipv6) == 1 ? 0 : -1;
 	else if (t == ARG_IPMASK4)
-		r = parse_mask(a, AF_INET, 32, &a->u.ipv4);
+		r = parse_arg_mask(a, AF_INET, 32, &a->u.ipv4);
 	else if (t == ARG_IPMASK6)
-		r = parse_mask(a, AF_INET6, 128, &a->u.ipv6);
+		r = parse_arg_mask(a, AF_INET6, 128, &a->u.ipv6);
 	else if (t == ARG_VAR)
 		r = var_name_parse(a->text, &a->u.var, why) ? -3 : 0;
 	return r;
@@ -247,14 +247,14 @@ parse_one(struct list_at_work *w, unsigned int i, size_t at, size_t *end)
 	if (len == 0 && w->types[i] != ARG_STR && w->types[i] != ARG_STRVAR) {
 		if (i < w->min)
 			return rule_fail(w->why, at, -ERR_MISSING,
-				"'%s' needs %s as argument %u", w->what, type_name(w->types[i]),
+				"'%s' needs %s as argument %u", w->what, arg_type_name(w->types[i]),
 				i + 1);
 		return 0;
 	}
 	switch (set_type(a, w->types[i], &why)) {
 	case -1:
 		return rule_fail(w->why, at, -ERR_INVAL, "'%s' is not %s", p,
-			type_name(w->types[i]));
+			arg_type_name(w->types[i]));
 	case -2:
 		return rule_fail(w->why, at, -ERR_RANGE, "'%s' is out of range", p);
 	case -3:
@@ -320,6 +320,7 @@ rule_args_parse(const enum rule_arg_type *types, unsigned int min, const char *w
 	}
 	if (out->n < min)
 		return rule_fail(why, *at > open ? *at - 1 : open, -ERR_MISSING,
-			"'%s' needs %s as argument %u", what, type_name(types[out->n]), out->n + 1);
+			"'%s' needs %s as argument %u", what, arg_type_name(types[out->n]),
+			out->n + 1);
 	return 0;
 }

@@ -54,7 +54,7 @@ conv_base64(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 }
 
 static int
-value64(char c, int kind)
+base64_value(char c, int kind)
 {
 	if (c >= 'A' && c <= 'Z')
 		return c - 'A';
@@ -69,7 +69,7 @@ value64(char c, int kind)
 
 /* Strict: the padding stands at the end or, for URLs, nowhere. */
 static long
-decode64(struct str t, int kind, char *out)
+base64_decode(struct str t, int kind, char *out)
 {
 	unsigned int v = 0, bits = 0;
 	long n = 0;
@@ -83,7 +83,7 @@ decode64(struct str t, int kind, char *out)
 	if (t.len % 4 == 1)
 		return -1;
 	for (size_t i = 0; i < t.len; i++) {
-		int x = value64(t.p[i], kind);
+		int x = base64_value(t.p[i], kind);
 
 		if (x < 0)
 			return -1;
@@ -100,14 +100,14 @@ decode64(struct str t, int kind, char *out)
 long
 code_b64_decode(struct str text, char *out)
 {
-	return decode64(text, PLAIN, out);
+	return base64_decode(text, PLAIN, out);
 }
 
 static int
 conv_b64dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	char *p = arena_get(cx->arena, CODE_B64_ROOM(s->u.str.len));
-	long n = p ? decode64(s->u.str, (int)a->kind, p) : -1;
+	long n = p ? base64_decode(s->u.str, (int)a->kind, p) : -1;
 
 	return n >= 0 && conv_bytes(cx, s, p, (size_t)n);
 }

@@ -34,7 +34,7 @@ init_json(struct rule_args *a, const struct rule_vocab *v unused, const char **w
  * none, or none that "\uXXXX" can say; overlong ones are good to `permissive`.
  */
 static size_t
-decode(struct str t, int permissive, uint32_t *out, int *bad)
+decode_utf8(struct str t, int permissive, uint32_t *out, int *bad)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned char c = (unsigned char)t.p[0];
@@ -54,7 +54,7 @@ decode(struct str t, int permissive, uint32_t *out, int *bad)
 }
 
 static char *
-escape(char *p, uint32_t c)
+escape_json(char *p, uint32_t c)
 {
 	static const char hex[] = "0123456789abcdef", after[] = "bfnrt\"\\/",
 			  plain[] = "\b\f\n\r\t\"\\/";
@@ -87,11 +87,11 @@ conv_json(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		size_t n = 1;
 
 		if (a->kind & JSON_UTF8)
-			n = decode(t, (a->kind & JSON_PERMISSIVE) != 0, &c, &bad);
+			n = decode_utf8(t, (a->kind & JSON_PERMISSIVE) != 0, &c, &bad);
 		if (bad && !(a->kind & JSON_SILENT))
 			return 0;
 		if (!bad)
-			p = escape(p, c);
+			p = escape_json(p, c);
 		t = (struct str){ t.p + n, t.len - n };
 	}
 	return conv_text(cx, s, start, (size_t)(p - start));

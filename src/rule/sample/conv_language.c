@@ -4,7 +4,7 @@
 
 /* Up to the next `sep`, or all. *rest is what is behind it. */
 static struct str
-cut(struct str *rest, char sep)
+cut_at(struct str *rest, char sep)
 {
 	const char *end = memchr(rest->p, sep, rest->len);
 	struct str word = { rest->p, end ? (size_t)(end - rest->p) : rest->len };
@@ -19,7 +19,7 @@ static int
 weight_of(struct str params)
 {
 	while (params.len > 0) {
-		struct str p = cut(&params, ';');
+		struct str p = cut_at(&params, ';');
 		int q, unit = 100;
 
 		if (p.len < 3 || (p.p[0] != 'q' && p.p[0] != 'Q') || p.p[1] != '=')
@@ -36,10 +36,10 @@ weight_of(struct str params)
 
 /* That entry of our list, or one with p NULL. */
 static struct str
-find(struct str list, struct str lang)
+find_language(struct str list, struct str lang)
 {
 	while (list.len > 0) {
-		struct str x = cut(&list, ';');
+		struct str x = cut_at(&list, ';');
 
 		if (str_is(x, lang))
 			return x;
@@ -54,17 +54,17 @@ conv_language(const struct rule_args *a, struct sample_ctx *cx unused, struct sa
 	int best_q = 0;
 
 	while (rest.len > 0) {
-		struct str params = cut(&rest, ','), lang = { NULL, 0 }, ours;
+		struct str params = cut_at(&rest, ','), lang = { NULL, 0 }, ours;
 		int q;
 
 		if (params.len > 0)
-			lang = cut(&params, ';');
+			lang = cut_at(&params, ';');
 		q = weight_of(params);
 		if (lang.len == 0 || q <= best_q)
 			continue;
-		ours = find(a->arg[0].text, lang);
+		ours = find_language(a->arg[0].text, lang);
 		if (!ours.p)
-			ours = find(a->arg[0].text, cut(&lang, '-'));
+			ours = find_language(a->arg[0].text, cut_at(&lang, '-'));
 		if (ours.p) {
 			best = ours;
 			best_q = q;

@@ -5,23 +5,23 @@ enum op { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_AND, OP_OR, OP_XOR };
 
 /* What does not fit becomes the largest or smallest number. */
 static int64_t
-saturated(int negative)
+saturated_int(int negative)
 {
 	return negative ? INT64_MIN : INT64_MAX;
 }
 
 static int64_t
-compute(enum op op, int64_t x, int64_t y)
+compute_op(enum op op, int64_t x, int64_t y)
 {
 	int64_t r;
 
 	switch (op) {
 	case OP_ADD:
-		return __builtin_add_overflow(x, y, &r) ? saturated(x < 0) : r;
+		return __builtin_add_overflow(x, y, &r) ? saturated_int(x < 0) : r;
 	case OP_SUB:
-		return __builtin_sub_overflow(x, y, &r) ? saturated(x < 0) : r;
+		return __builtin_sub_overflow(x, y, &r) ? saturated_int(x < 0) : r;
 	case OP_MUL:
-		return __builtin_mul_overflow(x, y, &r) ? saturated((x < 0) != (y < 0)) : r;
+		return __builtin_mul_overflow(x, y, &r) ? saturated_int((x < 0) != (y < 0)) : r;
 	case OP_DIV:
 		return y == 0 || (x == INT64_MIN && y == -1) ? INT64_MAX : x / y;
 	case OP_MOD:
@@ -43,14 +43,14 @@ conv_binary(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 	if (!conv_number(&a->arg[0], cx, &y))
 		return 0;
-	sample_set_int(s, compute((enum op)a->kind, s->u.sint, y));
+	sample_set_int(s, compute_op((enum op)a->kind, s->u.sint, y));
 	return 1;
 }
 
 static int
 conv_neg(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
 {
-	s->u.sint = compute(OP_SUB, 0, s->u.sint);
+	s->u.sint = compute_op(OP_SUB, 0, s->u.sint);
 	if (s->u.sint == INT64_MIN)
 		s->u.sint = INT64_MAX;
 	return 1;

@@ -62,7 +62,7 @@ init_join(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 
 /* The variable as text, or an empty one. */
 static struct str
-text_of(const struct rule_arg *a, struct sample_ctx *cx)
+value_text(const struct rule_arg *a, struct sample_ctx *cx)
 {
 	struct sample v;
 
@@ -76,7 +76,7 @@ text_of(const struct rule_arg *a, struct sample_ctx *cx)
 static int
 conv_join(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	struct str first = a->arg[0].text, var = text_of(&a->arg[1], cx), last = a->arg[2].text;
+	struct str first = a->arg[0].text, var = value_text(&a->arg[1], cx), last = a->arg[2].text;
 	struct str t = s->u.str;
 	char *p;
 

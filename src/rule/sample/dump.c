@@ -66,7 +66,7 @@ rule_dump_convs(const struct rule_vocab *v, struct sbuf *out)
 
 /* No line may start with a control character, no '-' become a hyphen. */
 static void
-roff(struct sbuf *out, const char *s)
+put_roff_text(struct sbuf *out, const char *s)
 {
 	if (*s == '.' || *s == '\'')
 		sbuf_adds(out, "\\&");
@@ -85,15 +85,15 @@ put_entry(struct sbuf *out, const char *name, const char *before, const char *sy
 	const char *behind, const char *doc)
 {
 	sbuf_adds(out, ".TP\n\\fB");
-	roff(out, name);
+	put_roff_text(out, name);
 	sbuf_adds(out, "\\fR");
 	if (syntax) {
 		sbuf_addf(out, "%s\\fI", before);
-		roff(out, syntax);
+		put_roff_text(out, syntax);
 		sbuf_addf(out, "\\fR%s", behind);
 	}
 	sbuf_addc(out, '\n');
-	roff(out, doc);
+	put_roff_text(out, doc);
 	sbuf_addc(out, '\n');
 }
 
@@ -104,7 +104,7 @@ rule_dump_entry(struct sbuf *out, const char *name, const char *syntax, const ch
 }
 
 static void
-man_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
+put_man_rule_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
 {
 	put_entry(out, name, "(", syntax, ")", doc);
 }
@@ -132,13 +132,13 @@ rule_dump_man(const struct rule_vocab *v, struct sbuf *out)
 	sbuf_adds(out, ".SH FETCHES\nWhat rules and formats can look at, as in\n"
 		       ".BR req.hdr(host) .\n");
 	EACH_FETCH (f, v) {
-		man_entry(out, f->name, f->syntax, f->doc);
+		put_man_rule_entry(out, f->name, f->syntax, f->doc);
 		sbuf_addf(out, ".br\n(%s)\n", sample_type_name(f->out));
 	}
 	sbuf_adds(out, ".SH CONVERTERS\nWhat can be made of it, behind a comma, as in\n"
 		       ".BR req.hdr(host),lower .\n");
 	EACH_CONV (c, v) {
-		man_entry(out, c->name, c->syntax, c->doc);
+		put_man_rule_entry(out, c->name, c->syntax, c->doc);
 		sbuf_addf(out, ".br\n(%s to %s)\n", sample_type_name(c->in),
 			sample_type_name(c->out));
 	}

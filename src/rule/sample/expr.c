@@ -49,7 +49,7 @@ rule_expr_free(struct rule_expr **pe)
 /* --- parsing --- */
 
 static int
-is_name_char(char c)
+is_word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		c == '_' || c == '.' || c == '-' || c == '+';
@@ -60,7 +60,7 @@ name_at(struct str text, size_t at)
 {
 	struct str name = { text.p + at, 0 };
 
-	while (at + name.len < text.len && is_name_char(name.p[name.len]))
+	while (at + name.len < text.len && is_word_char(name.p[name.len]))
 		name.len++;
 	return name;
 }
@@ -221,7 +221,7 @@ parse_all(struct rule_expr *e, const struct rule_vocab *v, const struct rule_fet
 }
 
 static int
-parse(const struct rule_vocab *v, const struct rule_fetch *f, struct str text, struct str name,
+parse_expr(const struct rule_vocab *v, const struct rule_fetch *f, struct str text, struct str name,
 	unsigned int at, int open, struct rule_expr **out, size_t *used, struct rule_err *why)
 {
 	struct rule_expr *e;
@@ -251,7 +251,7 @@ rule_expr_parse(const struct rule_vocab *v, const char *text, size_t len, unsign
 {
 	struct str t = { text, len }, name = name_at(t, 0);
 
-	return parse(v, rule_find_fetch(v, name), t, name, at, open, out, used, why);
+	return parse_expr(v, rule_find_fetch(v, name), t, name, at, open, out, used, why);
 }
 
 int
@@ -261,7 +261,7 @@ rule_expr_parse_acl(const struct rule_vocab *v, const char *text, size_t len, un
 	struct str t = { text, len }, name = name_at(t, 0);
 	const struct rule_fetch *f = rule_find_acl_fetch(v, name, match);
 	size_t used;
-	int r = parse(v, f, t, name, at, 0, out, &used, why);
+	int r = parse_expr(v, f, t, name, at, 0, out, &used, why);
 
 	if (!r && (*out)->n > 0)
 		*match = NULL;

@@ -52,7 +52,7 @@ rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struc
 enum part { AUTH_TYPE, AUTH_USER, AUTH_PASS };
 
 static int
-fetch_auth(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+fetch_auth_field(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
 	struct str scheme, rest, user, pass;
@@ -83,7 +83,7 @@ fetch_bearer(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 }
 
 #define AUTH(n, k, text)                                                                 \
-	{ .name = n, .needs = SAMPLE_AT_REQ, .out = SAMPLE_STR, .fetch = fetch_auth,      \
+	{ .name = n, .needs = SAMPLE_AT_REQ, .out = SAMPLE_STR, .fetch = fetch_auth_field,      \
 		.kind = k, .doc = text }
 
 const struct rule_fetch rule_auth_fetches[] = {

@@ -57,7 +57,7 @@ next_param(struct str *rest, struct str *name, struct str *value)
 }
 
 static int
-find_param(struct str *rest, struct str name, struct str *value)
+find_body_param(struct str *rest, struct str name, struct str *value)
 {
 	struct str n;
 
@@ -75,11 +75,11 @@ fetch_body_param(const struct rule_args *a, struct sample_ctx *cx, struct sample
 	s->may_change = !cx->req_body_whole;
 	if (cx->nth == 0)
 		cx->cursor.rest = cx->req_body;
-	if (!find_param(&cx->cursor.rest, name, &value))
+	if (!find_body_param(&cx->cursor.rest, name, &value))
 		return 0;
 	sample_set_str(s, value);
 	rest = cx->cursor.rest;
-	s->has_more = (uint8_t)find_param(&rest, name, &value);
+	s->has_more = (uint8_t)find_body_param(&rest, name, &value);
 	return 1;
 }
 
@@ -94,7 +94,7 @@ is_of_response(const struct rule_args *a, const struct sample_ctx *cx)
 }
 
 static struct str
-bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+side_bytes(const struct rule_args *a, const struct sample_ctx *cx)
 {
 	return is_of_response(a, cx) ? cx->res_bytes : cx->req_bytes;
 }
@@ -106,16 +106,16 @@ fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	size_t of_message = is_of_response(a, cx) ? cx->res_len : cx->req_len;
 
 	s->may_change = !cx->req_ended;
-	sample_set_int(s, (int64_t)(bytes_of(a, cx).len + of_message));
+	sample_set_int(s, (int64_t)(side_bytes(a, cx).len + of_message));
 	return 1;
 }
 
 /* len bytes from place `from` on, 0: all that are there. */
 static int
-take_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from, uint64_t len,
+take_body_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from, uint64_t len,
 	struct sample *s)
 {
-	struct str b = bytes_of(a, cx);
+	struct str b = side_bytes(a, cx);
 
 	if (from > b.len || len > b.len - from || (len == 0 && from == b.len)) {
 		s->may_change = !cx->req_ended;
@@ -143,7 +143,7 @@ init_payload(struct rule_args *a, const struct rule_vocab *v unused, const char 
 static int
 fetch_payload(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	return take_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s);
+	return take_body_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s);
 }
 
 /* The third argument is an offset from the start, or "+n", "-n" from behind the length. */
@@ -181,12 +181,12 @@ fetch_payload_lv(const struct rule_args *a, struct sample_ctx *cx, struct sample
 {
 	uint64_t len = 0;
 
-	if (!take_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s))
+	if (!take_body_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s))
 		return 0;
 	for (size_t i = 0; i < s->u.str.len; i++)
 		len = len << 8 | (unsigned char)s->u.str.p[i];
 	/* a length of 0 has nothing behind it */
-	return len > 0 && take_bytes(a, cx, (uint64_t)a->arg[2].num, len, s);
+	return len > 0 && take_body_bytes(a, cx, (uint64_t)a->arg[2].num, len, s);
 }
 
 static int

@@ -16,7 +16,7 @@ fetch_head_of(struct sample_ctx *cx, enum fetch_side side, struct sample *s)
 /* --- start lines --- */
 
 static int
-fetch_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+fetch_head_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
 
@@ -27,7 +27,7 @@ fetch_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sam
 }
 
 static int
-fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+fetch_head_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
 
@@ -49,7 +49,7 @@ fetch_status(const struct rule_args *a unused, struct sample_ctx *cx, struct sam
 }
 
 static int
-fetch_is_http(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+fetch_req_http(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
 	sample_set_bool(s, fetch_head_of(cx, FETCH_REQ, s) != NULL);
 	return 1;
@@ -233,7 +233,7 @@ fetch_names(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 }
 
 static char *
-put(char *p, struct str s)
+put_head_text(char *p, struct str s)
 {
 	if (s.len > 0)
 		memcpy(p, s.p, s.len);
@@ -258,12 +258,12 @@ fetch_lines(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	for (unsigned int i = 0; i < h->n; i++) {
 		if (h->field[i].dropped)
 			continue;
-		p = put(p, h->field[i].name);
-		p = put(p, STR(": "));
-		p = put(p, h->field[i].value);
-		p = put(p, STR("\r\n"));
+		p = put_head_text(p, h->field[i].name);
+		p = put_head_text(p, STR(": "));
+		p = put_head_text(p, h->field[i].value);
+		p = put_head_text(p, STR("\r\n"));
 	}
-	p = put(p, STR("\r\n"));
+	p = put_head_text(p, STR("\r\n"));
 	sample_set_str(s, (struct str){ start, size });
 	return 1;
 }
@@ -307,7 +307,7 @@ put_counted(unsigned char *p, struct str s, int fold)
 }
 
 static size_t
-put_fields(const struct http_head *h, unsigned char *p)
+put_counted_fields(const struct http_head *h, unsigned char *p)
 {
 	size_t n = 0;
 
@@ -326,12 +326,12 @@ static int
 fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
-	size_t size = h ? put_fields(h, NULL) : 0;
+	size_t size = h ? put_counted_fields(h, NULL) : 0;
 	char *out = h ? arena_get(cx->arena, size) : NULL;
 
 	if (!out)
 		return 0;
-	(void)put_fields(h, (unsigned char *)out);
+	(void)put_counted_fields(h, (unsigned char *)out);
 	s->type = SAMPLE_BIN;
 	s->u.str = (struct str){ out, size };
 	return 1;
@@ -367,7 +367,7 @@ fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 #define ADDR(n, side) FIELD(n, side, AS_ADDR, .out = SAMPLE_ADDR, .doc = ADDR_DOC)
 #define INT(n, side) FIELD(n, side, AS_INT, .out = SAMPLE_SINT, .doc = INT_DOC)
 #define VERSION(n, side)                                                                 \
-	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_version,              \
+	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_head_version,              \
 		.kind = FETCH_##side, .match = "str", .doc = "The version: 1.0 or 1.1." }
 #define NAMES(n, side)                                                                   \
 	{ .name = n, SIDE_##side, .arg = { ARG_STR }, .syntax = "[<delimiter>]",          \
@@ -382,7 +382,7 @@ fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 		.doc = "All fields, names and values each behind its length as in SPOE, " \
 		       "and two empty ones." }
 #define IS_HTTP(n)                                                                       \
-	{ .name = n, .out = SAMPLE_BOOL, .fetch = fetch_is_http,                          \
+	{ .name = n, .out = SAMPLE_BOOL, .fetch = fetch_req_http,                          \
 		.doc = "Has an HTTP request been parsed?" }
 
 const struct rule_fetch rule_head_fetches[] = {
@@ -393,7 +393,7 @@ const struct rule_fetch rule_head_fetches[] = {
 	{ .name = "method",
 		SIDE_REQ,
 		.out = SAMPLE_STR,
-		.fetch = fetch_method,
+		.fetch = fetch_head_method,
 		.match = "str",
 		.doc = "The request's method." },
 	LINE("req.fhdr", REQ),

@@ -6,7 +6,7 @@
 #include "rule/sample/hello.h"
 
 static struct str
-bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
+first_bytes(const struct rule_args *a, const struct sample_ctx *cx)
 {
 	return a->kind == FETCH_RES ? cx->res_bytes : cx->req_bytes;
 }
@@ -17,7 +17,7 @@ bytes_of(const struct rule_args *a, const struct sample_ctx *cx)
 static int
 find_hello(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct hello *h)
 {
-	enum hello_found found = hello_parse(bytes_of(a, cx), h);
+	enum hello_found found = hello_parse(first_bytes(a, cx), h);
 
 	s->may_change = found == HELLO_MORE && !cx->req_ended;
 	return found == HELLO_WHOLE;
@@ -35,10 +35,10 @@ fetch_type(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 }
 
 static int
-fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+fetch_hello_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	uint32_t version;
-	enum hello_found found = hello_version(bytes_of(a, cx), &version);
+	enum hello_found found = hello_version(first_bytes(a, cx), &version);
 
 	s->may_change = found == HELLO_MORE && !cx->req_ended;
 	if (found != HELLO_WHOLE)
@@ -48,7 +48,7 @@ fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 }
 
 static int
-fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+fetch_hello_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct hello h;
 
@@ -70,7 +70,7 @@ fetch_protocol(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 }
 
 static int
-fetch_groups(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+fetch_hello_groups(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct hello h;
 
@@ -181,13 +181,13 @@ fetch_rdp_count(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 	}
 #define VERSION(n)                                                                          \
 	{                                                                                   \
-		.name = n, REQ, .out = SAMPLE_SINT, .fetch = fetch_version, .match = "ver", \
+		.name = n, REQ, .out = SAMPLE_SINT, .fetch = fetch_hello_version, .match = "ver", \
 		.doc = "Mode tcp: the version in a client's TLS hello, major * 65536 + "    \
 		       "minor: 3.1 is TLS 1.0."                                             \
 	}
 #define SNI(n)                                                                \
 	{                                                                     \
-		.name = n, REQ, .out = SAMPLE_STR, .fetch = fetch_name,       \
+		.name = n, REQ, .out = SAMPLE_STR, .fetch = fetch_hello_name,       \
 		.doc = "Mode tcp: the server name (SNI) in a client's TLS hello." \
 	}
 #define RDP(n)                                                                              \
@@ -218,7 +218,7 @@ const struct rule_fetch rule_hello_fetches[] = {
 	{ .name = "req.ssl_ec_ext",
 		REQ,
 		.out = SAMPLE_BOOL,
-		.fetch = fetch_groups,
+		.fetch = fetch_hello_groups,
 		.doc = "Mode tcp: true if a client's TLS hello has the supported elliptic curves "
 			"extension." },
 	TYPE("req.ssl_hello_type", REQ, "client"),

@@ -68,7 +68,7 @@ rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s)
 }
 
 static int
-authority_of(struct sample_ctx *cx, struct sample *s, struct http_authority *out)
+request_authority(struct sample_ctx *cx, struct sample *s, struct http_authority *out)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
 	struct http_uri u;
@@ -84,7 +84,7 @@ fetch_url_ip(const struct rule_args *a unused, struct sample_ctx *cx, struct sam
 {
 	struct http_authority auth;
 
-	if (authority_of(cx, s, &auth))
+	if (request_authority(cx, s, &auth))
 		return 0;
 	sample_set_str(s, auth.host);
 	return sample_cast(s, SAMPLE_ADDR, cx->arena) == 0;
@@ -95,7 +95,7 @@ fetch_url_port(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 {
 	struct http_authority auth;
 
-	if (authority_of(cx, s, &auth))
+	if (request_authority(cx, s, &auth))
 		return 0;
 	sample_set_int(s, auth.port < 0 ? 80 : auth.port);
 	return 1;
@@ -112,7 +112,7 @@ init_param(struct rule_args *a, const struct rule_vocab *v unused, const char **
 }
 
 static int
-find_param(struct str *rest, char delim, struct str name, struct str *value)
+find_uri_param(struct str *rest, char delim, struct str name, struct str *value)
 {
 	struct str n;
 
@@ -135,10 +135,10 @@ fetch_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		return 0;
 	if (cx->nth == 0)
 		cx->cursor.rest = http_params(h->target, delim);
-	if (!cx->cursor.rest.p || !find_param(&cx->cursor.rest, delim, name, &value))
+	if (!cx->cursor.rest.p || !find_uri_param(&cx->cursor.rest, delim, name, &value))
 		return 0;
 	rest = cx->cursor.rest;
-	s->has_more = (uint8_t)find_param(&rest, delim, name, &more);
+	s->has_more = (uint8_t)find_uri_param(&rest, delim, name, &more);
 	sample_set_str(s, value);
 	if (a->kind) {
 		if (sample_parse_int(value, &n))

@@ -42,10 +42,10 @@ struct compiler {
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static int fail(struct compiler *c, int reason, const char *fmt, ...) fmt_printf(3, 4);
+static int fmt_fail(struct compiler *c, int reason, const char *fmt, ...) fmt_printf(3, 4);
 
 static int
-fail(struct compiler *c, int reason, const char *fmt, ...)
+fmt_fail(struct compiler *c, int reason, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -62,13 +62,13 @@ add_part(struct compiler *c)
 {
 	if (c->f->n < c->room)
 		return &c->f->part[c->f->n++];
-	(void)fail(c, ERR_FULL, "more than %u parts", c->room);
+	(void)fmt_fail(c, ERR_FULL, "more than %u parts", c->room);
 	return NULL;
 }
 
 /* Text up to the next variable. In logs blanks in a row are one, as they only separate words. */
 static int
-compile_text(struct compiler *c)
+compile_literal(struct compiler *c)
 {
 	int merge = (c->f->style & MERGES) != 0;
 	struct part *t = add_part(c);
@@ -112,14 +112,14 @@ compile_flags(struct compiler *c, unsigned int *flags)
 		unsigned int bit;
 
 		if (!sign)
-			return fail(c, ERR_SYNTAX, "'}' is missing");
+			return fmt_fail(c, ERR_SYNTAX, "'}' is missing");
 		if (sign == ',')
 			continue;
 		if (sign != '+' && sign != '-')
-			return fail(c, ERR_SYNTAX, "'+' or '-' is expected before a flag");
+			return fmt_fail(c, ERR_SYNTAX, "'+' or '-' is expected before a flag");
 		bit = flag_bit(*++c->p);
 		if (!bit)
-			return fail(c, ERR_UNKNOWN, "unknown flag; there are Q, X and E");
+			return fmt_fail(c, ERR_UNKNOWN, "unknown flag; there are Q, X and E");
 		*flags = sign == '+' ? *flags | bit : *flags & ~bit;
 	}
 	c->p++;
@@ -127,7 +127,7 @@ compile_flags(struct compiler *c, unsigned int *flags)
 }
 
 static int
-is_name_char(char ch)
+is_alias_char(char ch)
 {
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9');
 }
@@ -148,13 +148,13 @@ compile_alias(struct compiler *c, size_t len, unsigned int flags)
 	struct part *part;
 
 	if (!a)
-		return fail(c, ERR_UNKNOWN,
+		return fmt_fail(c, ERR_UNKNOWN,
 			"no variable is called '%%%.*s'; a '%%' itself is written as '%%%%'",
 			(int)MIN(len, (size_t)32), c->p);
 	if (!a->write)
-		return fail(c, ERR_UNSUPPORTED, "variable '%%%s' is not supported", a->name);
+		return fmt_fail(c, ERR_UNSUPPORTED, "variable '%%%s' is not supported", a->name);
 	if (a->needs & ~c->at & SAMPLE_AT_TXN)
-		return fail(c, ERR_INVAL, "variable '%%%s' is reserved for mode http", a->name);
+		return fmt_fail(c, ERR_INVAL, "variable '%%%s' is reserved for mode http", a->name);
 	part = add_part(c);
 	if (!part)
 		return -ERR_FULL;
@@ -189,7 +189,7 @@ compile_expr(struct compiler *c, unsigned int flags)
 	if (c->f->style & RULE_FMT_LOG)
 		c->f->needs |= SAMPLE_AT_END;
 	if (c->p[used] != ']')
-		return fail(c, ERR_SYNTAX, "']' is missing after '%.*s'",
+		return fmt_fail(c, ERR_SYNTAX, "']' is missing after '%.*s'",
 			(int)MIN(used, (size_t)64), c->p);
 	c->p += used + 1;
 	return 0;
@@ -209,10 +209,10 @@ compile_variable(struct compiler *c)
 		return r;
 	if (*c->p == '[')
 		return compile_expr(c, flags);
-	while (is_name_char(c->p[len]))
+	while (is_alias_char(c->p[len]))
 		len++;
 	if (len == 0)
-		return fail(c, ERR_SYNTAX, "the name of a variable is missing after '%%'");
+		return fmt_fail(c, ERR_SYNTAX, "the name of a variable is missing after '%%'");
 	if (len == 1 && *c->p == 'o') {
 		c->flags = flags;
 		c->p++;
@@ -239,13 +239,13 @@ rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int styl
 	c.room = (unsigned int)MIN(len, (size_t)RULE_FMT_PARTS_MAX);
 	c.f = mem_zalloc(sizeof(*c.f) + c.room * sizeof(c.f->part[0]));
 	if (!c.f)
-		return fail(&c, ERR_NOMEM, "out of memory");
+		return fmt_fail(&c, ERR_NOMEM, "out of memory");
 	c.f->style = style;
 	c.f->text = c.text_end = mem_alloc(len + 1);
 	if (!c.f->text)
-		r = fail(&c, ERR_NOMEM, "out of memory");
+		r = fmt_fail(&c, ERR_NOMEM, "out of memory");
 	while (r == 0 && *c.p)
-		r = *c.p == '%' && c.p[1] != '%' ? compile_variable(&c) : compile_text(&c);
+		r = *c.p == '%' && c.p[1] != '%' ? compile_variable(&c) : compile_literal(&c);
 	if (r < 0)
 		rule_fmt_free(&c.f);
 	else
@@ -373,7 +373,7 @@ put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, str
  * nothing, stands.
  */
 static void
-put_text(const struct part *part, unsigned int style, size_t start, struct sbuf *out)
+put_literal(const struct part *part, unsigned int style, size_t start, struct sbuf *out)
 {
 	size_t skip = (style & MERGES) && part->len > 0 && part->text[0] == ' ' &&
 		      (out->len == start || out->p[out->len - 1] == ' ');
@@ -390,7 +390,7 @@ rule_fmt_write(const struct rule_fmt *f, struct sample_ctx *cx, struct sbuf *out
 		const struct part *part = &f->part[i];
 
 		if (part->text)
-			put_text(part, f->style, start, out);
+			put_literal(part, f->style, start, out);
 		else if (part->alias)
 			part->alias->write(cx, part->flags, out);
 		else

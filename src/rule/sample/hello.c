@@ -27,13 +27,13 @@ struct part {
 };
 
 static struct part
-part_of(struct str s)
+part_from(struct str s)
 {
 	return (struct part){ (const unsigned char *)s.p, s.len, 0 };
 }
 
 static struct part
-take(struct part *from, size_t n)
+take_bytes(struct part *from, size_t n)
 {
 	struct part out = { from->p, n, from->bad };
 
@@ -49,9 +49,9 @@ take(struct part *from, size_t n)
 
 /* A number of n bytes, the highest first. */
 static uint32_t
-number(struct part *from, size_t n)
+take_uint(struct part *from, size_t n)
 {
-	struct part b = take(from, n);
+	struct part b = take_bytes(from, n);
 	uint32_t v = 0;
 
 	for (size_t i = 0; i < b.len; i++)
@@ -61,13 +61,13 @@ number(struct part *from, size_t n)
 
 /* A vector: its length in n bytes, and as much behind. */
 static struct part
-vector(struct part *from, size_t n)
+take_vector(struct part *from, size_t n)
 {
-	return take(from, number(from, n));
+	return take_bytes(from, take_uint(from, n));
 }
 
 static struct str
-text_of(struct part p)
+part_text(struct part p)
 {
 	return (struct str){ (const char *)p.p, p.len };
 }
@@ -76,13 +76,13 @@ text_of(struct part p)
 
 /* The first name of a host; one that no host can have is none. */
 static int
-take_name(struct part body, struct hello *out)
+take_server_name(struct part body, struct hello *out)
 {
-	struct part list = vector(&body, 2);
+	struct part list = take_vector(&body, 2);
 
 	while (list.len) {
-		uint32_t type = number(&list, 1);
-		struct part name = vector(&list, 2);
+		uint32_t type = take_uint(&list, 1);
+		struct part name = take_vector(&list, 2);
 
 		if (list.bad)
 			return -1;
@@ -91,7 +91,7 @@ take_name(struct part body, struct hello *out)
 		for (size_t i = 0; i < name.len; i++)
 			if (name.p[i] <= ' ' || name.p[i] > '~')
 				return -1;
-		out->name = text_of(name);
+		out->name = part_text(name);
 	}
 	return list.bad || body.bad || body.len ? -1 : 0;
 }
@@ -99,15 +99,15 @@ take_name(struct part body, struct hello *out)
 static int
 take_protocol(struct part body, struct hello *out)
 {
-	struct part list = vector(&body, 2);
+	struct part list = take_vector(&body, 2);
 
 	while (list.len) {
-		struct part name = vector(&list, 1);
+		struct part name = take_vector(&list, 1);
 
 		if (list.bad || !name.len)
 			return -1;
 		if (!out->protocol.p)
-			out->protocol = text_of(name);
+			out->protocol = part_text(name);
 	}
 	return list.bad || body.bad || body.len ? -1 : 0;
 }
@@ -126,7 +126,7 @@ take_extension(uint32_t type, struct part body, unsigned int *seen, struct hello
 		return -1;
 	*seen |= bit;
 	if (type == EXT_NAME)
-		return take_name(body, out);
+		return take_server_name(body, out);
 	if (type == EXT_ALPN)
 		return take_protocol(body, out);
 	if (type == EXT_GROUPS)
@@ -139,12 +139,12 @@ take_extension(uint32_t type, struct part body, unsigned int *seen, struct hello
 static int
 take_extensions(struct part *m, struct hello *out)
 {
-	struct part all = vector(m, 2);
+	struct part all = take_vector(m, 2);
 	unsigned int seen = 0;
 
 	while (all.len) {
-		uint32_t type = number(&all, 2);
-		struct part body = vector(&all, 2);
+		uint32_t type = take_uint(&all, 2);
+		struct part body = take_vector(&all, 2);
 
 		if (all.bad || take_extension(type, body, &seen, out) < 0)
 			return -1;
@@ -159,11 +159,11 @@ take_client(struct part m, struct hello *out)
 {
 	struct part ciphers, compressions, session;
 
-	(void)take(&m, 2);
-	(void)take(&m, RANDOM);
-	session = vector(&m, 1);
-	ciphers = vector(&m, 2);
-	compressions = vector(&m, 1);
+	(void)take_bytes(&m, 2);
+	(void)take_bytes(&m, RANDOM);
+	session = take_vector(&m, 1);
+	ciphers = take_vector(&m, 2);
+	compressions = take_vector(&m, 1);
 	if (m.bad || session.len > SESSION_MAX || !ciphers.len || ciphers.len % 2 ||
 		!compressions.len)
 		return -1;
@@ -185,7 +185,7 @@ is_record(struct str b)
 enum hello_found
 hello_parse(struct str bytes, struct hello *out)
 {
-	struct part all = part_of(bytes), message;
+	struct part all = part_from(bytes), message;
 	uint32_t record, len;
 	struct hello h = { 0 };
 
@@ -193,16 +193,16 @@ hello_parse(struct str bytes, struct hello *out)
 		return HELLO_NOT;
 	if (bytes.len < RECORD_HEAD + MESSAGE_HEAD)
 		return HELLO_MORE;
-	(void)take(&all, 3);
-	record = number(&all, 2);
-	h.type = (uint8_t)number(&all, 1);
-	len = number(&all, 3);
+	(void)take_bytes(&all, 3);
+	record = take_uint(&all, 2);
+	h.type = (uint8_t)take_uint(&all, 1);
+	len = take_uint(&all, 3);
 	/* One that goes on in another record is for those who decrypt. */
 	if (record < MESSAGE_HEAD || len > record - MESSAGE_HEAD || len < 2)
 		return HELLO_NOT;
 	if (all.len < len)
 		return HELLO_MORE;
-	message = take(&all, len);
+	message = take_bytes(&all, len);
 	h.version = (uint32_t)message.p[0] << 16 | message.p[1];
 	*out = h;
 	/* SSL 3.0 has no extensions. */

@@ -44,7 +44,7 @@ our_memory(void)
 }
 
 static int
-refuse(struct regex_err *why, size_t at, int reason, const char *text)
+regex_fail(struct regex_err *why, size_t at, int reason, const char *text)
 {
 	why->at = at;
 	snprintf(why->text, sizeof(why->text), "%s", text);
@@ -52,7 +52,7 @@ refuse(struct regex_err *why, size_t at, int reason, const char *text)
 }
 
 static int
-compile(struct regex *r, struct str text, unsigned int flags, struct regex_err *why)
+regex_compile(struct regex *r, struct str text, unsigned int flags, struct regex_err *why)
 {
 	pcre2_general_context *memory = our_memory();
 	pcre2_compile_context *context = memory ? pcre2_compile_context_create(memory) : NULL;
@@ -70,7 +70,7 @@ compile(struct regex *r, struct str text, unsigned int flags, struct regex_err *
 	if (memory)
 		pcre2_general_context_free(memory);
 	if (!context || (!r->code && error == PCRE2_ERROR_NOMEMORY))
-		return refuse(why, 0, -ERR_NOMEM, err_text(-ERR_NOMEM));
+		return regex_fail(why, 0, -ERR_NOMEM, err_text(-ERR_NOMEM));
 	if (!r->code) {
 		why->at = at;
 		pcre2_get_error_message(error, (PCRE2_UCHAR *)why->text, sizeof(why->text));
@@ -87,11 +87,11 @@ regex_new(struct str text, unsigned int flags, struct regex **out, struct regex_
 
 	*out = NULL;
 	if (text.len > REGEX_TEXT_MAX)
-		return refuse(why, REGEX_TEXT_MAX, -ERR_RANGE, "longer than 8192 bytes");
+		return regex_fail(why, REGEX_TEXT_MAX, -ERR_RANGE, "longer than 8192 bytes");
 	r = mem_zalloc(sizeof(*r));
 	if (!r)
-		return refuse(why, 0, -ERR_NOMEM, err_text(-ERR_NOMEM));
-	rc = compile(r, text, flags, why);
+		return regex_fail(why, 0, -ERR_NOMEM, err_text(-ERR_NOMEM));
+	rc = regex_compile(r, text, flags, why);
 	if (rc < 0) {
 		mem_free(r);
 		return rc;

@@ -53,7 +53,7 @@ hash_of(struct str s)
 }
 
 static int
-is_name_char(char c)
+is_var_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		c == '.' || c == '_';
@@ -86,7 +86,7 @@ var_name_parse(struct str text, struct var_name *out, const char **why)
 			return -1;
 		*why = "a variable's name is made of letters, digits, '.' and '_'";
 		for (size_t k = 0; k < text.len; k++)
-			if (!is_name_char(text.p[k]))
+			if (!is_var_char(text.p[k]))
 				return -1;
 		*out = (struct var_name){ .scope = (enum var_scope)i, .id = hash_of(whole) };
 		return 0;
@@ -116,7 +116,7 @@ var_scope_of(const struct sample_ctx *cx, enum var_scope s)
 }
 
 static struct var *
-find(const struct vars *v, uint64_t id)
+vars_find(const struct vars *v, uint64_t id)
 {
 	list_each (it, &v->all) {
 		struct var *x = list_entry(it, struct var, link);
@@ -152,9 +152,9 @@ var_new(uint64_t id, const struct sample *s)
 /* Puts x in the place of the old one. What is to be freed then: the old one, or NULL, or x itself
  * when it finds no room. */
 static struct var *
-exchange(struct vars *v, struct var *x)
+vars_exchange(struct vars *v, struct var *x)
 {
-	struct var *old = find(v, x->id);
+	struct var *old = vars_find(v, x->id);
 
 	if (v->bytes - (old ? old->size : 0) + x->size > VARS_BYTES_MAX)
 		return x;
@@ -172,7 +172,7 @@ var_set(struct vars *v, struct var_name name, const struct sample *s)
 
 	if (!x)
 		return -ERR_NOMEM;
-	old = exchange(v, x);
+	old = vars_exchange(v, x);
 	mem_free(old);
 	return old == x ? -ERR_NOMEM : 0;
 }
@@ -180,7 +180,7 @@ var_set(struct vars *v, struct var_name name, const struct sample *s)
 int
 var_get(const struct vars *v, struct var_name name, struct sample *s)
 {
-	const struct var *x = find(v, name.id);
+	const struct var *x = vars_find(v, name.id);
 
 	if (!x)
 		return 0;
@@ -204,7 +204,7 @@ var_store(const struct sample_ctx *cx, struct var_name name, const struct sample
 	if (!x)
 		return -ERR_NOMEM;
 	lock_take(v->lock, cx->sys);
-	old = exchange(v, x);
+	old = vars_exchange(v, x);
 	lock_drop(v->lock);
 	mem_free(old);
 	return old == x ? -ERR_NOMEM : 0;
@@ -220,7 +220,7 @@ var_forget(const struct sample_ctx *cx, struct var_name name)
 		return;
 	if (v->lock)
 		lock_take(v->lock, cx->sys);
-	x = find(v, name.id);
+	x = vars_find(v, name.id);
 	if (x)
 		vars_drop(v, x);
 	if (v->lock)

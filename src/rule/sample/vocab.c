@@ -35,7 +35,7 @@ rule_vocab_add_actions(struct rule_vocab *v, const struct rule_action *table)
 }
 
 static int
-is_name(struct str name, const char *candidate)
+is_word_named(struct str name, const char *candidate)
 {
 	return strncmp(name.p, candidate, name.len) == 0 && candidate[name.len] == '\0';
 }
@@ -45,7 +45,7 @@ rule_find_fetch(const struct rule_vocab *v, struct str name)
 {
 	for (unsigned int i = 0; i < v->n_fetch; i++)
 		for (const struct rule_fetch *f = v->fetch[i]; f->name; f++)
-			if (is_name(name, f->name))
+			if (is_word_named(name, f->name))
 				return f;
 	return NULL;
 }
@@ -55,7 +55,7 @@ rule_find_conv(const struct rule_vocab *v, struct str name)
 {
 	for (unsigned int i = 0; i < v->n_conv; i++)
 		for (const struct rule_conv *c = v->conv[i]; c->name; c++)
-			if (is_name(name, c->name))
+			if (is_word_named(name, c->name))
 				return c;
 	return NULL;
 }
@@ -146,7 +146,7 @@ int
 rule_is_known_fetch(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known_fetches); i++)
-		if (is_name(name, known_fetches[i]))
+		if (is_word_named(name, known_fetches[i]))
 			return 1;
 	return 0;
 }
@@ -155,7 +155,7 @@ int
 rule_is_known_conv(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known_convs); i++)
-		if (is_name(name, known_convs[i]))
+		if (is_word_named(name, known_convs[i]))
 			return 1;
 	return 0;
 }

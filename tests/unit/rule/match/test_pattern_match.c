@@ -281,15 +281,15 @@ casts(void **state)
 	assert_non_null(look_up(&p, yes));
 	pattern_set_fini(&p);
 
-	assert_true(pattern_is_true(&yes, &cx));
+	assert_true(pattern_match_bool(&yes, &cx));
 	ip = int_sample(-3);
-	assert_true(pattern_is_true(&ip, &cx));
+	assert_true(pattern_match_bool(&ip, &cx));
 	ip = text_sample("0");
-	assert_false(pattern_is_true(&ip, &cx));
+	assert_false(pattern_match_bool(&ip, &cx));
 	ip = text_sample("5");
-	assert_true(pattern_is_true(&ip, &cx));
+	assert_true(pattern_match_bool(&ip, &cx));
 	ip.type = SAMPLE_IPV6;
-	assert_false(pattern_is_true(&ip, &cx));
+	assert_false(pattern_match_bool(&ip, &cx));
 }
 
 /* Of several the manual wants the finest or the first (map). */
