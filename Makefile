@@ -125,8 +125,9 @@ slow: deps-test tests
 	@TACIT_SLOW=1 PYTEST_TIMEOUT=1800 PYTEST_ADDOPTS="-k 'thousand_bodies or million'" \
 		sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
+# It reads the objects of the program and of the unit tests.
 lint: deps-test $(DIR_release)/config.mk
-	$(call inner,release) all
+	$(call inner,release) tests
 	@rc=0; sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
 	python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) || rc=1; exit $$rc
 

@@ -44,6 +44,43 @@ def functions_of(text):
     return found
 
 
+_DEFINITION = re.compile(
+    r'^(?P<kind>[A-Za-z_][\w \t*()]*?)\n(?P<name>\w+)\((?P<params>[^{};]*?)\)(?P<attr>[^{};]*)\n\{', re.MULTILINE)
+
+
+class Function:
+    """One function definition: its name, whether it is static, its parameters and its body."""
+
+    def __init__(self, match, code):
+        self.name = match.group('name')
+        self.kind = match.group('kind')
+        self.static = bool(re.search(r'\bstatic\b', self.kind))
+        self.line = code.count('\n', 0, match.start('name')) + 1
+        end = code.find('\n}', match.end())
+        self.body = code[match.end():end if end >= 0 else len(code)]
+        self.length = code.count('\n', match.start('name'), match.end() + len(self.body)) + 2
+        self.params = [' '.join(p.split()) for p in _split(match.group('params'))]
+
+
+def _split(text):
+    """Parameters are parted by the commas that stand in no parentheses."""
+    depth, part, found = 0, '', []
+    for char in text:
+        depth += (char == '(') - (char == ')')
+        if char == ',' and not depth:
+            found.append(part)
+            part = ''
+        else:
+            part += char
+    return found + [part]
+
+
+def definitions_of(text):
+    """[Function] of a .c or a header, in the house style: result, name at column 0, brace at column 0."""
+    code = code_of(text)
+    return [Function(m, code) for m in _DEFINITION.finditer(code)]
+
+
 def includes_of(text):
     """[(line, name, quoted)] of each #include."""
     found = []

@@ -9,6 +9,7 @@ import layers
 import lint
 
 GOOD = '''\
+/* An example of a unit that breaks no rule. */
 #include "base/good.h"
 
 /* free(x) in a comment and "malloc(" in a string are no calls */
@@ -46,8 +47,10 @@ def body(lines):
 PLANTED = [
     ('layers', 'src/base/bad.c', '#include "event/loop.h"\n'),
     ('layers', 'src/event/bad.c', '#include "cfg/lexer.h"\n'),
-    ('layers', 'src/proxy/bad.c', '#include "event/poller.h"\n'),
-    ('layers', 'src/proxy/bad.c', '#include "tls/tls.h"\n'),
+    ('layers', 'src/proxy/model/bad.c', '#include "event/poller.h"\n'),
+    ('layers', 'src/proxy/model/bad.c', '#include "tls/tls.h"\n'),
+    ('layers', 'src/proxy/bad.c', 'int x;\n'),
+    ('layers', 'src/base/sub/bad.c', 'int x;\n'),
     ('layers', 'src/http/bad.c', '#include "net/addr.h"\n'),
     ('layers', 'include/net/bad.h', '#include "proxy/model/proxy.h"\n'),
     ('layers', 'src/base/bad.c', '#include "good.h"\n'),
@@ -59,13 +62,30 @@ PLANTED = [
     ('layers', 'src/event/bad.c', '#include <ev.h>\n'),
     ('layers', 'src/net/bad.c', '#include <openssl/ssl.h>\n'),
     ('layers', 'src/cfg/bad.c', '#include <jemalloc/jemalloc.h>\n'),
-    ('mirror', 'src/base/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
-    ('mirror', 'tests/unit/base/test_gone.c', TEST),
-    ('sizes', 'src/base/bad.c', 'int x;\n' * 801),
-    ('sizes', 'include/base/bad.h', '\n' * 801),
-    ('sizes', 'src/base/bad.c', body(98)),
+    ('tested', 'src/net/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
+    ('tested', 'src/proxy/model/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
+    ('tested', 'tests/unit/gone/test_bad.c', TEST),
+    ('sizes', 'src/base/bad.c', 'int x;\n' * 451),
+    ('sizes', 'include/base/bad.h', '\n' * 451),
+    ('sizes', 'include/base/bad.tbl.h', '\n' * 801),
+    ('sizes', 'tests/unit/base/test_bad.c', 'int x;\n' * 801),
+    ('sizes', 'src/base/bad.c', body(58)),
     ('sizes', 'tests/unit/base/test_good.c', body(98)),
-    ('sizes', 'src/base/bad.c', body(99).replace('int\n', 'static int ').replace(')\n{', ') {')),
+    ('sizes', 'src/base/bad.c', body(59).replace('int\n', 'static int ').replace(')\n{', ') {')),
+    ('heads', 'src/base/bad.c', '#include "base/good.h"\n\n/* Too late. */\n'),
+    ('heads', 'src/base/bad.c', '// Not a block.\n'),
+    ('heads', 'src/base/bad.c', '/*\n */\n'),
+    ('heads', 'src/base/bad.c', '/*\n * Four\n * lines are\n * one too\n * many.\n */\n'),
+    ('pure', 'src/base/bad.c', 'static int\nis_bad(struct x *x)\n{\n\treturn 0;\n}\n'),
+    ('pure', 'src/base/bad.c', 'int\nbad_has_room(int n,\n    char **x)\n{\n\treturn 0;\n}\n'),
+    ('pure', 'src/base/bad.c', 'int\ncan_be_bad(const char **x)\n{\n\treturn 0;\n}\n'),
+    ('pure', 'src/base/bad.c', 'int\nbad_may(int x[])\n{\n\treturn 0;\n}\n'),
+    ('pure', 'include/base/bad.h', 'static inline int\nbad_wants_it(struct x *x)\n{\n\treturn 0;\n}\n'),
+    ('names', 'src/base/bad.c', 'static int\nfind(void)\n{\n\treturn 0;\n}\n'),
+    ('locked', 'src/base/bad.c', 'void\nput_locked(struct x *x)\n{\n\tx->a = 1;\n}\n'),
+    ('locked', 'src/base/bad.c', 'void\nput(struct x *x)\n{\n\tput_locked(x);\n}\n'),
+    ('locked', 'src/base/bad.c', 'void\nput(struct x *x)\n{\n\tput_locked(x);\n\tlock_take(&x->l);\n}\n'),
+    ('owner', 'src/base/bad.c', 'int\ngood_add(int a, struct ops *o)\n{\n\treturn 0;\n}\n'),
     ('words', 'src/base/bad.c', 'static void *\nbad(void)\n{\n\treturn malloc(1);\n}\n'),
     ('words', 'src/base/bad.c', '#define COPY(a, b) strcpy(a, b)\n'),
     ('words', 'src/cfg/bad.c', 'static void\nbad(char *p)\n{\n\tfree (p);\n}\n'),
@@ -101,25 +121,56 @@ def test_each_planted_violation_is_red(root, rule, path, text):
 @pytest.mark.parametrize('path,text', [
     ('src/base/mem.c', 'static void *\nx(void)\n{\n\treturn malloc(1);\n}\n'),
     ('src/base/sys_linux.c', 'static int\nx(void)\n{\n\treturn close(1);\n}\n'),
-    ('src/app/cli.c', 'static void\nx(void)\n{\n\tputs("usage");\n}\n'),
-    ('src/proxy/x.c', '#include "event/loop.h"\n#include "event/timer.h"\n'),
+    ('src/app/process/cli.c', 'static void\nx(void)\n{\n\tputs("usage");\n}\n'),
+    ('src/proxy/model/x.c', '#include "event/loop.h"\n#include "event/timer.h"\n'),
     ('src/event/poller_ev.c', '#include <ev.h>\n'),
     ('src/base/x.c', '#include "x.c"\n'),
     ('include/base/wide.tbl.h', '/* ' + 'x' * 150 + ' */\n'),
 ])
 def test_what_is_in_its_place_is_green(root, path, text):
     write(root, path, text)
-    write(root, 'tests/unit/' + path[4:-2].replace('/', '/test_') + '.c', TEST)
     found = broken(root)
     assert not found['words'] and not found['layers'] and not found['text']
 
 
+@pytest.mark.parametrize('path,text', [
+    ('src/base/x.c', '/* What. */\nstatic int\nx_is_on(const struct x *x, int n, const char *const *a)\n{\n\treturn 0;\n}\n'),
+    ('src/base/x.c', '/* What. */\nint\nx_has(int (*f)(void *arg), const int x[])\n{\n\treturn 0;\n}\n'),
+    ('src/base/x.c', '/* What. */\nstatic void\nx_issue(struct x *x)\n{\n\tx->a = 1;\n}\n'),
+    ('src/base/x.c', '/*\n * What.\n */\nint\nfind(struct x *x)\n{\n\treturn 0;\n}\n'),
+    ('src/base/x.c', '/* What. */\nstatic void\nput_locked(struct x *x)\n{\n\tlock_assert_held(&x->l);\n\tx->a = 1;\n}\n\n'
+     'void\nput(struct x *x)\n{\n\tlock_take(&x->l);\n\tput_locked(x);\n\tlock_drop(&x->l);\n}\n'),
+    ('include/base/x.tbl.h', 'X(1)\n' * 700),
+])
+def test_what_asks_or_holds_as_it_should_is_green(root, path, text):
+    write(root, path, text)
+    assert not any(broken(root).values())
+
+
+def test_two_statics_of_one_name_are_red(root):
+    for name in 'ab':
+        write(root, f'src/base/{name}.c', '/* What. */\nstatic int\ntake_one(void)\n{\n\treturn 0;\n}\n')
+    assert broken(root)['names'] == ['src/base/b.c:3: names: take_one() stands in src/base/a.c, too']
+
+
+def test_what_a_header_of_another_unit_declares_is_red(root):
+    write(root, 'include/base/other.h', 'int\n    split_add(int a,\n    int b);\nint split_sub(int a);\n')
+    write(root, 'src/base/split.c', '/* What. */\n' + calls('split_sub').replace('(void)', '(int a)'))
+    assert broken(root)['owner'] == ['src/base/split.c:3: owner: split_sub() is declared in include/base/other.h']
+    write(root, 'include/proxy/model/split.h', 'int split_sub(int a);\n')
+    assert not broken(root)['owner']
+
+
+def test_a_median_that_is_too_long_is_red(root):
+    write(root, 'src/base/bad.c', '/* What. */\n' + body(11) + body(10))
+    assert [line for line in broken(root)['sizes'] if 'median' in line]
+
+
 def test_an_exception_counts_and_must_be_needed(root):
-    write(root, 'src/base/bad.c', 'static void\nbad(void)\n{\n\tclose(1);\n}\n')
-    write(root, 'tests/unit/base/test_bad.c', TEST)
+    write(root, 'src/base/bad.c', '/* What. */\nvoid\nbad(void)\n{\n\tclose(1);\n}\n')
     write(root, 'tests/lint/exceptions', 'words\tsrc/base/bad.c:close\tto show it\n')
     assert not any(broken(root).values())
-    write(root, 'src/base/bad.c', 'static void\nbad(void)\n{\n\tread(1);\n}\n')
+    write(root, 'src/base/bad.c', '/* What. */\nvoid\nbad(void)\n{\n\tread(1);\n}\n')
     found = broken(root)['words']
     assert len(found) == 2 and any('needs no exception' in line for line in found)
 
@@ -225,6 +276,8 @@ def test_a_debt_is_exact(root, monkeypatch):
     monkeypatch.delenv('LINT_LOOSE', raising=False)
     assert len(left(2)) == 4 and not left(3)
     assert left(4) == ['tests/lint/debt: text: 3 places are left of 4: lint.py --record']
+    monkeypatch.setenv('LINT_LOOSE', '1')
+    assert len(left(2)) == 4 and not left(4)
 
 
 def test_a_debt_goes_down_only(root):
@@ -252,6 +305,26 @@ def test_the_graph_is_printed(root):
     assert 'upward links: 1, symbols: 1\n  src/base/e.c:1: -> src/proxy/a.c: a\n' in done.stdout
 
 
+def test_what_nobody_calls_is_red(root):
+    found = compiled(root, {
+        'src/base/a.c': calls('a_used') + calls('a_own') + calls('a_dead') + 'int (*const a_table[])(void) = {a_own};\n',
+        'src/base/b.c': calls('main', 'a_used')})['used']
+    assert found == ['src/base/a.c:7: used: a_own() has no caller outside this file',
+                     'src/base/a.c:12: used: a_dead() has no caller in the program']
+
+
+def test_a_unit_that_no_test_of_its_folder_links_is_red(root):
+    found = compiled(root, {
+        'src/base/a.c': calls('a', 'b'), 'src/base/b.c': calls('b'), 'src/base/c.c': calls('c'),
+        'src/base/d.c': calls('d'), 'src/base/good.c': calls('good_add'),
+        'tests/unit/base/test_x.c': calls('main', 'a', 'rig'), 'tests/sim/rig.c': calls('rig', 'good_add'), 'src/base/main.c': calls('main'),
+        'tests/unit/base/test_y.c': '#include "../../../src/base/d.c"\n',
+        'src/net/e.c': calls('e'), 'tests/unit/net/test_z.c': calls('main', 'c')})['tested']
+    assert found == ['src/base/c.c:1: tested: is linked into no test of tests/unit/base',
+                     'src/base/main.c:1: tested: is linked into no test of tests/unit/base',
+                     'src/net/e.c:1: tested: is linked into no test of tests/unit/net']
+
+
 def test_a_unit_that_was_not_compiled_is_red(root):
     assert broken(root, str(root / 'obj'))['objects']
 
@@ -262,8 +335,8 @@ def test_a_function_is_measured_from_its_name_to_its_brace():
 
 
 def test_the_command_itself_fails(root):
-    write(root, 'src/base/bad.c', 'int x; \n')
+    write(root, 'src/base/bad.c', '/* What. */\nint x; \n')
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 7 1 0\n'
+    assert (root / 't').read_text() == 'lint 13 1 0\n'

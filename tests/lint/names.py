@@ -1,0 +1,17 @@
+"""A static function can be searched for: its name is more than one common word, and only one file has it."""
+from ctext import definitions_of
+
+WORD_MAX = 12
+
+
+def check(tree):
+    first = {}
+    for path in tree.files('src', '.c'):
+        for function in definitions_of(tree.text(path)):
+            if not function.static:
+                continue
+            name = function.name
+            if '_' not in name and len(name) <= WORD_MAX:
+                yield path, function.line, f'{name}() is a name of one word', name
+            elif first.setdefault(name, path) != path:
+                yield path, function.line, f'{name}() stands in {first[name]}, too', name

@@ -1,0 +1,29 @@
+"""The header that declares what a .c defines is that .c's own."""
+import os
+import re
+
+from ctext import code_of, definitions_of
+
+
+def declared_in(tree):
+    """{function: [header]} of each name that a header declares."""
+    found = {}
+    for path in tree.files('include', '.h') + tree.files('src', '.h'):
+        code = re.sub(r'^\s*#.*(?:\\\n.*)*', '', code_of(tree.text(path)), flags=re.MULTILINE)
+        for name in set(re.findall(r'^[A-Za-z_][\w \t*]*?[\s*](\w+)\([^;{}]*\)[^;{}]*;', code, re.MULTILINE)):
+            found.setdefault(name, []).append(path)
+    return found
+
+
+def unit(path):
+    return os.path.basename(path).split('.')[0]
+
+
+def check(tree):
+    headers = declared_in(tree)
+    for path in tree.files('src', '.c'):
+        for function in definitions_of(tree.text(path)):
+            if function.static or function.name not in headers:
+                continue
+            if not any(unit(header) == unit(path) for header in headers[function.name]):
+                yield path, function.line, f'{function.name}() is declared in {headers[function.name][0]}', function.name
