@@ -5,7 +5,7 @@
 
 /* A thread names itself: for another one the C library would go through /proc. */
 static void *
-thread_main(void *arg)
+thread_start_routine(void *arg)
 {
 	struct thread *t = arg;
 
@@ -25,7 +25,7 @@ thread_start(struct thread *t, void (*fn)(void *arg), void *arg, const char *nam
 	t->name[0] = '\0';
 	if (n && n < sizeof(t->name))
 		memcpy(t->name, name, n + 1);
-	return -pthread_create(&t->id, NULL, thread_main, t);
+	return -pthread_create(&t->id, NULL, thread_start_routine, t);
 }
 
 int

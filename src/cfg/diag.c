@@ -318,8 +318,8 @@ print_more(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struc
 }
 
 static void
-print_entry(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *w,
-	    FILE *to)
+print_diag_entry(const struct cfg_diag *d, const struct cfg_diag_entry *e,
+	const struct cfg_where *w, FILE *to)
 {
 	print_head(d, e->sev, to);
 	if (w->file && w->col)
@@ -343,7 +343,7 @@ cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet)
 		if (quiet && e->sev != CFG_ALERT && !(e->sev == CFG_WARNING && d->werror))
 			continue;
 		if (first_shown(d, e, &first))
-			print_entry(d, e, &first, to);
+			print_diag_entry(d, e, &first, to);
 	}
 	if (d->dropped) {
 		print_head(d, CFG_ALERT, to);

@@ -23,7 +23,7 @@ cfg_registry_fini(struct cfg_registry *reg)
 
 /* Index of the first keyword whose name is not below `name`. */
 static unsigned
-lower_bound(const struct cfg_registry *reg, const char *name)
+kw_lower_bound(const struct cfg_registry *reg, const char *name)
 {
 	unsigned lo = 0, hi = reg->nkw;
 
@@ -41,7 +41,7 @@ lower_bound(const struct cfg_registry *reg, const char *name)
 const struct cfg_kw *
 cfg_registry_kw(const struct cfg_registry *reg, const char *name, unsigned sections)
 {
-	for (unsigned i = lower_bound(reg, name); i < reg->nkw; i++) {
+	for (unsigned i = kw_lower_bound(reg, name); i < reg->nkw; i++) {
 		if (strcmp(reg->kw[i]->name, name) != 0)
 			break;
 		if (reg->kw[i]->sections & sections)
@@ -118,7 +118,7 @@ cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m)
 		reg->kwcap = cap;
 	}
 	for (unsigned k = 0; k < n; k++) {
-		unsigned i = lower_bound(reg, m->kws[k].name);
+		unsigned i = kw_lower_bound(reg, m->kws[k].name);
 
 		memmove(reg->kw + i + 1, reg->kw + i, (reg->nkw - i) * sizeof(*reg->kw));
 		reg->kw[i] = &m->kws[k];

@@ -34,7 +34,7 @@ on_timeout(struct ev_loop *ev, ev_timer *w, int revents)
 }
 
 static void
-on_io(struct ev_loop *ev, ev_io *io, int revents)
+on_libev_io(struct ev_loop *ev, ev_io *io, int revents)
 {
 	struct watch *w = (struct watch *)(void *)io;
 	struct poller *p = w->owner;
@@ -91,7 +91,7 @@ pv_set(struct poller *p, int fd, uint32_t gen, unsigned int old, unsigned int ma
 	w->used = events != 0;
 	w->gen = gen;
 	if (events) {
-		ev_io_init(&w->io, on_io, fd, events);
+		ev_io_init(&w->io, on_libev_io, fd, events);
 		ev_io_start(p->ev, &w->io);
 	}
 	return 0;

@@ -148,7 +148,7 @@ parse_offset(const char *port, unsigned int flags, struct addr_spec *out, const 
 }
 
 static int
-parse_range(const char *port, const char *dash, struct addr_spec *out, const char **why)
+parse_port_range(const char *port, const char *dash, struct addr_spec *out, const char **why)
 {
 	if (take_number(port, (size_t)(dash - port), PORT_MAX, &out->port_lo) < 0 ||
 		take_number(dash + 1, strlen(dash + 1), PORT_MAX, &out->port_hi) < 0) {
@@ -188,7 +188,7 @@ parse_port(const char *port, unsigned int flags, struct addr_spec *out, const ch
 		return -ERR_INVAL;
 	}
 	if (dash)
-		return parse_range(port, dash, out, why);
+		return parse_port_range(port, dash, out, why);
 	if (take_number(port, strlen(port), PORT_MAX, &out->port_lo) < 0 ||
 		(out->port_lo == 0 && (flags & ADDR_WANT_PORT))) {
 		*why = flags & ADDR_WANT_PORT ? "the port is not a number of 1..65535"

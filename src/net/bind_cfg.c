@@ -20,7 +20,7 @@
 /* --- addresses --- */
 
 static int
-add_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_spec *spec,
+add_bind_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_spec *spec,
 	unsigned int port, void *owner)
 {
 	struct listener *ln;
@@ -53,7 +53,7 @@ add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b,
 	if (addr_parse(text, flags, &spec, &why) < 0)
 		return cfg_error(ctx, arg, "'%s' : '%s' : %s", cfg_kw_name(ctx), text, why);
 	for (unsigned int port = spec.port_lo; port <= spec.port_hi; port++) {
-		if (add_listener(ctx, b, &spec, port, owner))
+		if (add_bind_listener(ctx, b, &spec, port, owner))
 			return -1;
 	}
 	return 0;

@@ -70,7 +70,7 @@ set_inet6(struct addr *a, const void *host, unsigned int port)
 
 /* The word in front, without the space behind it: 0 when none follows. */
 static int
-next_word(struct str *line, struct str *word)
+v1_next_word(struct str *line, struct str *word)
 {
 	const char *space = line->len ? memchr(line->p, ' ', line->len) : NULL;
 
@@ -87,7 +87,7 @@ next_word(struct str *line, struct str *word)
 
 /* inet_pton() takes no heading zeros in IPv4 either. */
 static int
-parse_host(int family, struct str word, void *out)
+v1_parse_host(int family, struct str word, void *out)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -99,7 +99,7 @@ parse_host(int family, struct str word, void *out)
 }
 
 static int
-parse_port(struct str word)
+v1_parse_port(struct str word)
 {
 	int port = 0;
 
@@ -122,14 +122,14 @@ parse_v1_addresses(int family, struct str line, struct proxy_header *out)
 	int port[2];
 
 	for (int i = 0; i < 2; i++)
-		if (!next_word(&line, &word) || parse_host(family, word, host[i]) < 0)
+		if (!v1_next_word(&line, &word) || v1_parse_host(family, word, host[i]) < 0)
 			return -1;
-	if (!next_word(&line, &word))
+	if (!v1_next_word(&line, &word))
 		return -1;
-	port[0] = parse_port(word);
-	if (next_word(&line, &word))
+	port[0] = v1_parse_port(word);
+	if (v1_next_word(&line, &word))
 		return -1;
-	port[1] = parse_port(word);
+	port[1] = v1_parse_port(word);
 	if (port[0] < 0 || port[1] < 0)
 		return -1;
 	if (family == AF_INET) {
@@ -147,7 +147,7 @@ static enum proxy_header_found
 parse_v1_line(struct str line, size_t len, struct proxy_header *out)
 {
 	struct str word;
-	int more = next_word(&line, &word), family;
+	int more = v1_next_word(&line, &word), family;
 
 	/* Whatever follows is to be ignored. */
 	if (str_is(word, STR("UNKNOWN")))
@@ -185,7 +185,7 @@ parse_v1(const char *p, size_t n, struct proxy_header *out)
 /* --- version 2 --- */
 
 static unsigned int
-get16(const unsigned char *p)
+read_be16(const unsigned char *p)
 {
 	return (unsigned int)p[0] << 8 | p[1];
 }
@@ -213,7 +213,7 @@ static int
 checks_out(const unsigned char *p, size_t len, size_t at)
 {
 	static const unsigned char zeros[CRC32C_BYTES];
-	uint32_t want = (uint32_t)get16(p + at) << 16 | get16(p + at + 2), h;
+	uint32_t want = (uint32_t)read_be16(p + at) << 16 | read_be16(p + at + 2), h;
 
 	h = hash_crc32c(0, p, at);
 	h = hash_crc32c(h, zeros, sizeof(zeros));
@@ -231,7 +231,7 @@ check_tlvs(const unsigned char *p, size_t at, size_t len)
 
 		if (len - at < TLV_HEAD)
 			return -1;
-		bytes = get16(p + at + 1);
+		bytes = read_be16(p + at + 1);
 		at += TLV_HEAD;
 		if (len - at < bytes)
 			return -1;
@@ -249,11 +249,11 @@ take_v2_addresses(const unsigned char *p, unsigned int family, struct proxy_head
 {
 	out->announces = 1;
 	if (family == FAMILY_INET) {
-		set_inet(&out->src, p, get16(p + 8));
-		set_inet(&out->dst, p + 4, get16(p + 10));
+		set_inet(&out->src, p, read_be16(p + 8));
+		set_inet(&out->dst, p + 4, read_be16(p + 10));
 	} else {
-		set_inet6(&out->src, p, get16(p + 32));
-		set_inet6(&out->dst, p + 16, get16(p + 34));
+		set_inet6(&out->src, p, read_be16(p + 32));
+		set_inet6(&out->dst, p + 16, read_be16(p + 34));
 	}
 }
 
@@ -292,7 +292,7 @@ parse_v2(const unsigned char *p, size_t n, size_t max, struct proxy_header *out)
 	}
 	if (n < V2_ADDRESSES)
 		return PROXY_HEADER_MORE;
-	len = V2_ADDRESSES + get16(p + V2_LENGTH);
+	len = V2_ADDRESSES + read_be16(p + V2_LENGTH);
 	if (len < V2_ADDRESSES + (size_t)bytes || len > MIN(max, PROXY_HEADER_MAX))
 		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	return n < len ? PROXY_HEADER_MORE : parse_v2_body(p, len, out);

@@ -279,7 +279,7 @@ zerocopy_release(struct zerocopy_pool *zp, struct zerocopy_pin **pin, char *buf)
 
 /* The kernel may send from it for as long as it likes, and does not say until when. */
 static void
-give_up(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
+give_up_pin(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 {
 	if (sys_madvise(zp->sys, pin->buf, zp->bufs->size, MADV_DONTNEED) >= 0) {
 		pin_landed(zp, pin);
@@ -301,7 +301,7 @@ zerocopy_close(struct zerocopy_pool *zp, struct conn *c)
 	if (!list_is_empty(&z->pins))
 		(void)zerocopy_reap(zp, c);
 	while (!list_is_empty(&z->pins))
-		give_up(zp, list_first(&z->pins, struct zerocopy_pin, link));
+		give_up_pin(zp, list_first(&z->pins, struct zerocopy_pin, link));
 	ranges_fini(&z->acked);
 	pool_put(&zp->states, z);
 	c->zerocopy = NULL;

@@ -73,7 +73,7 @@ on_idle(struct timer *t)
 
 /* Sends what is there. 0 when all of it is out, 1 when the peer is slow. */
 static int
-flush(struct admin_conn *c)
+admin_flush(struct admin_conn *c)
 {
 	size_t put;
 
@@ -212,7 +212,7 @@ run_lines(struct admin_conn *c)
 {
 	while (c->state == ADMIN_READING) {
 		if (!c->line && !take_line(c)) {
-			(void)flush(c);
+			(void)admin_flush(c);
 			return;
 		}
 		admin_run_line(c);
@@ -226,7 +226,7 @@ run_lines(struct admin_conn *c)
 		}
 		if (!c->line)
 			end_line(c);
-		if (flush(c) || c->line)
+		if (admin_flush(c) || c->line)
 			return;
 	}
 }
@@ -271,7 +271,7 @@ read_input(struct admin_conn *c)
 /* What to wait for next, or the end. The client's half-close is no abort: its answer is still
  * due. */
 static void
-settle(struct admin_conn *c)
+admin_settle(struct admin_conn *c)
 {
 	struct worker *w = c->admin->worker;
 	unsigned int dirs = 0;
@@ -297,7 +297,7 @@ settle(struct admin_conn *c)
 static void
 go_on(struct admin_conn *c)
 {
-	if (!c->ask.worker && !flush(c)) {
+	if (!c->ask.worker && !admin_flush(c)) {
 		if (!c->line)
 			read_input(c);
 		else
@@ -305,9 +305,9 @@ go_on(struct admin_conn *c)
 			loop_progress(c->conn.loop, c->conn.fd);
 		run_lines(c);
 		if (c->state == ADMIN_CLOSING)
-			(void)flush(c);
+			(void)admin_flush(c);
 	}
-	settle(c);
+	admin_settle(c);
 }
 
 static void
@@ -361,7 +361,7 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	a->accepted++;
 	if (++a->n >= (unsigned int)w->process->cfg->global.stats_maxconn)
 		hold_all(a, 1);
-	settle(c);
+	admin_settle(c);
 }
 
 static struct admin *

@@ -14,7 +14,7 @@ static const struct admin_cmd *const tables[] = {
 
 /* Words of the command that argv starts with, 0 when it does not. */
 static int
-matches(const struct admin_cmd *cmd, int argc, char **argv)
+cmd_matches(const struct admin_cmd *cmd, int argc, char **argv)
 {
 	const char *w = cmd->words;
 	int n = 0;
@@ -33,14 +33,14 @@ matches(const struct admin_cmd *cmd, int argc, char **argv)
 
 /* The longest command that fits, so that "show stat" does not hide "show stat x". */
 static const struct admin_cmd *
-find(int argc, char **argv, int *words)
+find_cmd(int argc, char **argv, int *words)
 {
 	const struct admin_cmd *best = NULL;
 
 	*words = 0;
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
 		for (const struct admin_cmd *c = tables[t]; c->words; c++) {
-			int n = matches(c, argc, argv);
+			int n = cmd_matches(c, argc, argv);
 
 			if (n > *words) {
 				*words = n;
@@ -72,7 +72,7 @@ static void
 run_one(struct admin_conn *c, int argc, char **argv)
 {
 	int words;
-	const struct admin_cmd *cmd = find(argc, argv, &words);
+	const struct admin_cmd *cmd = find_cmd(argc, argv, &words);
 
 	if (!cmd) {
 		admin_msg(c, ADMIN_ERR,
@@ -91,7 +91,7 @@ run_one(struct admin_conn *c, int argc, char **argv)
 
 /* Splits at blanks, up to an unescaped `;`: arguments, or -1 when there are too many. */
 static int
-split(char **line, char **argv)
+split_words(char **line, char **argv)
 {
 	char *in = *line, *out = *line;
 	int argc = 0, in_word = 0;
@@ -129,7 +129,7 @@ static void
 run_next(struct admin_conn *c)
 {
 	char *argv[ADMIN_ARGS_MAX + 1];
-	int argc = split(&c->line, argv);
+	int argc = split_words(&c->line, argv);
 
 	if (argc < 0) {
 		admin_msg(c, ADMIN_ERR, "Too many arguments");

@@ -9,7 +9,7 @@
 #define ENTRIES_SWEPT 16
 
 static void
-unknown(const struct admin_map_asked *q)
+report_unknown_map(const struct admin_map_asked *q)
 {
 	admin_msg(q->c, ADMIN_ERR, "Unknown %s identifier. Please use #<id> or <file>.",
 		q->is_map ? "map" : "ACL");
@@ -48,7 +48,7 @@ admin_map_ref(struct admin_map_asked *q)
 
 	q->ref = q->argc > 0 ? pattern_files_find(f, q->argv[0]) : NULL;
 	if (!q->ref || !(q->is_map ? q->ref->is_map : q->ref->is_acl)) {
-		unknown(q);
+		report_unknown_map(q);
 		return -1;
 	}
 	if (!q->has_version)
@@ -99,7 +99,7 @@ add_payload(const struct admin_map_asked *q, char *line)
 }
 
 static void
-add(struct admin_map_asked *q)
+map_cmd_add(struct admin_map_asked *q)
 {
 	char *payload = q->is_map ? q->c->payload : NULL;
 	int words = q->is_map ? 3 : 2;
@@ -167,7 +167,7 @@ stop_for_entry(const struct admin_map_asked *q, const char *text, struct pattern
 }
 
 static void
-set(struct admin_map_asked *q)
+map_cmd_set(struct admin_map_asked *q)
 {
 	struct rule_err why = { 0 };
 	struct pattern_entry *e;
@@ -196,7 +196,7 @@ set(struct admin_map_asked *q)
 }
 
 static void
-del(struct admin_map_asked *q)
+map_cmd_del(struct admin_map_asked *q)
 {
 	struct pattern_entry *e;
 	unsigned int n = 0;
@@ -228,7 +228,7 @@ struct sweep_walk {
 };
 
 static int
-sweep(struct admin_conn *c, void *state)
+sweep_entries(struct admin_conn *c, void *state)
 {
 	struct sweep_walk *w = state;
 
@@ -241,7 +241,7 @@ sweep(struct admin_conn *c, void *state)
  * where rules change entries too, until all is done.
  */
 static int
-replace(struct admin_map_asked *q, int clears)
+replace_version(struct admin_map_asked *q, int clears)
 {
 	struct sweep_walk w = { .ref = q->ref };
 	int rc;
@@ -260,30 +260,30 @@ replace(struct admin_map_asked *q, int clears)
 	pattern_ref_apply(q->ref, &w.change);
 	admin_resume_workers(q->c);
 	pattern_ref_forget(q->ref, &w.change);
-	admin_walk(q->c, sweep, &w, sizeof(w));
+	admin_walk(q->c, sweep_entries, &w, sizeof(w));
 	return 0;
 }
 
 static void
-clear(struct admin_map_asked *q)
+map_cmd_clear(struct admin_map_asked *q)
 {
 	if (admin_map_version(q) < 0)
 		return;
 	if (q->argc < 1)
 		admin_msg(q->c, ADMIN_ERR, "Missing %s identifier.", admin_map_kind(q));
-	else if (admin_map_ref(q) == 0 && replace(q, 1) < 0)
+	else if (admin_map_ref(q) == 0 && replace_version(q, 1) < 0)
 		admin_msg(q->c, ADMIN_ERR, "Out of memory.");
 }
 
 static void
-prepare(struct admin_map_asked *q)
+map_cmd_prepare(struct admin_map_asked *q)
 {
 	if (admin_map_ref(q) == 0)
 		admin_msg(q->c, ADMIN_INFO, "New version created: %u", pattern_ref_prepare(q->ref));
 }
 
 static void
-commit(struct admin_map_asked *q)
+map_cmd_commit(struct admin_map_asked *q)
 {
 	int rc;
 
@@ -299,7 +299,7 @@ commit(struct admin_map_asked *q)
 	}
 	if (admin_map_ref(q) < 0)
 		return;
-	rc = replace(q, 0);
+	rc = replace_version(q, 0);
 	if (rc < 0)
 		admin_msg(q->c, ADMIN_ERR,
 			rc == -ERR_NOMEM ? "Out of memory." : "Version number out of range.");
@@ -308,7 +308,7 @@ commit(struct admin_map_asked *q)
 /* --- the table --- */
 
 static void
-look(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
+run_map_cmd(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
 	char **argv)
 {
 	struct admin_map_asked q = { .c = c, .is_map = is_map, .argc = argc, .argv = argv };
@@ -318,11 +318,11 @@ look(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, i
 
 /* Whoever looks entries up takes no lock for that: they change while nobody does. */
 static void
-change(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
+run_map_change(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
 	char **argv)
 {
 	admin_stop_workers(c);
-	look(what, is_map, c, argc, argv);
+	run_map_cmd(what, is_map, c, argc, argv);
 	admin_resume_workers(c);
 }
 
@@ -335,14 +335,14 @@ change(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c,
 	COMMAND(how, what, map, 1) \
 	COMMAND(how, what, acl, 0)
 
-COMMANDS(look, admin_map_show)
-COMMANDS(look, admin_map_get)
-COMMANDS(change, add)
-COMMAND(look, set, map, 1)
-COMMANDS(look, del)
-COMMANDS(look, clear)
-COMMANDS(change, prepare)
-COMMANDS(look, commit)
+COMMANDS(run_map_cmd, admin_map_show)
+COMMANDS(run_map_cmd, admin_map_get)
+COMMANDS(run_map_change, map_cmd_add)
+COMMAND(run_map_cmd, map_cmd_set, map, 1)
+COMMANDS(run_map_cmd, map_cmd_del)
+COMMANDS(run_map_cmd, map_cmd_clear)
+COMMANDS(run_map_change, map_cmd_prepare)
+COMMANDS(run_map_cmd, map_cmd_commit)
 
 const struct admin_cmd admin_map_cmds[] = {
 	{ "show map", "[@<ver>] [<map>]", "report available maps or dump a map's contents",
@@ -354,24 +354,27 @@ const struct admin_cmd admin_map_cmds[] = {
 	{ "get acl", "<acl> <value>", "report the patterns matching a sample for an ACL", BIND_USER,
 		do_admin_map_get_acl },
 	{ "add map", "[@<ver>] <map> <key> <val>",
-		"add a map entry (payload supported instead of key/val)", BIND_ADMIN, do_add_map },
-	{ "add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", BIND_ADMIN, do_add_acl },
-	{ "set map", "<map> [<key>|#<ref>] <value>", "modify a map entry", BIND_ADMIN, do_set_map },
+		"add a map entry (payload supported instead of key/val)", BIND_ADMIN,
+		do_map_cmd_add_map },
+	{ "add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", BIND_ADMIN,
+		do_map_cmd_add_acl },
+	{ "set map", "<map> [<key>|#<ref>] <value>", "modify a map entry", BIND_ADMIN,
+		do_map_cmd_set_map },
 	{ "del map", "<map> [<key>|#<ref>]", "delete map entries matching <key>", BIND_ADMIN,
-		do_del_map },
+		do_map_cmd_del_map },
 	{ "del acl", "<acl> [<key>|#<ref>]", "delete acl entries matching <key>", BIND_ADMIN,
-		do_del_acl },
+		do_map_cmd_del_acl },
 	{ "clear map", "[@<ver>] <map>", "clear the contents of this map", BIND_ADMIN,
-		do_clear_map },
+		do_map_cmd_clear_map },
 	{ "clear acl", "[@<ver>] <acl>", "clear the contents of this acl", BIND_ADMIN,
-		do_clear_acl },
+		do_map_cmd_clear_acl },
 	{ "prepare map", "<map>", "prepare a new version for atomic map replacement", BIND_ADMIN,
-		do_prepare_map },
+		do_map_cmd_prepare_map },
 	{ "prepare acl", "<acl>", "prepare a new version for atomic ACL replacement", BIND_ADMIN,
-		do_prepare_acl },
+		do_map_cmd_prepare_acl },
 	{ "commit map", "@<ver> <map>", "commit the map at this version", BIND_ADMIN,
-		do_commit_map },
+		do_map_cmd_commit_map },
 	{ "commit acl", "@<ver> <acl>", "commit the ACL at this version", BIND_ADMIN,
-		do_commit_acl },
+		do_map_cmd_commit_acl },
 	{ NULL, NULL, NULL, BIND_USER, NULL },
 };

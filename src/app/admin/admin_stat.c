@@ -17,7 +17,7 @@ struct filter {
 };
 
 static void
-put(struct stat_row *r, enum stat_col c, uint64_t n)
+put_stat(struct stat_row *r, enum stat_col c, uint64_t n)
 {
 	r->v[c].kind = VAL_INT;
 	r->v[c].n = (int64_t)n;
@@ -43,7 +43,7 @@ put_common(struct stat_row *r, const struct proxy *p, const char *svname, int ty
 	memset(r, 0, sizeof(*r));
 	put_text(r, STAT_pxname, p->name);
 	put_text(r, STAT_svname, svname);
-	put(r, STAT_pid, 1);
+	put_stat(r, STAT_pid, 1);
 	put_int(r, STAT_iid, p->id);
 	put_int(r, STAT_type, type);
 	put_text(r, STAT_mode, p->mode == PROXY_HTTP ? "http" : "tcp");
@@ -54,7 +54,7 @@ static void
 put_zeros(struct stat_row *r, enum stat_col from, enum stat_col to)
 {
 	for (int c = from; c <= (int)to; c++)
-		put(r, (enum stat_col)c, 0);
+		put_stat(r, (enum stat_col)c, 0);
 }
 
 /* Responses by class; nothing where there are none to be. */
@@ -64,8 +64,8 @@ put_responses(struct stat_row *r, const struct proxy *p, const _Atomic uint64_t 
 	if (p->mode != PROXY_HTTP)
 		return;
 	for (int i = 1; i <= 5; i++)
-		put(r, (enum stat_col)(STAT_hrsp_1xx + i - 1), hrsp[i]);
-	put(r, STAT_hrsp_other, hrsp[0]);
+		put_stat(r, (enum stat_col)(STAT_hrsp_1xx + i - 1), hrsp[i]);
+	put_stat(r, STAT_hrsp_other, hrsp[0]);
 }
 
 /* What only mode http has: nobody looks anything up in a cache here. */
@@ -73,16 +73,16 @@ static void
 put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams,
 	uint64_t cum_conns, uint64_t cum_streams)
 {
-	put(r, STAT_h1_open_connections, conns);
-	put(r, STAT_h1_open_streams, streams);
-	put(r, STAT_h1_total_connections, cum_conns);
-	put(r, STAT_h1_total_streams, cum_streams);
-	put(r, STAT_h1_bytes_in, h->in);
-	put(r, STAT_h1_bytes_out, h->out);
-	put(r, STAT_h1_spliced_bytes_in, h->spliced_in);
-	put(r, STAT_h1_spliced_bytes_out, h->spliced_out);
-	put(r, STAT_cache_lookups, 0);
-	put(r, STAT_cache_hits, 0);
+	put_stat(r, STAT_h1_open_connections, conns);
+	put_stat(r, STAT_h1_open_streams, streams);
+	put_stat(r, STAT_h1_total_connections, cum_conns);
+	put_stat(r, STAT_h1_total_streams, cum_streams);
+	put_stat(r, STAT_h1_bytes_in, h->in);
+	put_stat(r, STAT_h1_bytes_out, h->out);
+	put_stat(r, STAT_h1_spliced_bytes_in, h->spliced_in);
+	put_stat(r, STAT_h1_spliced_bytes_out, h->spliced_out);
+	put_stat(r, STAT_cache_lookups, 0);
+	put_stat(r, STAT_cache_hits, 0);
 }
 
 static void
@@ -94,34 +94,34 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 
 	proxy_stat_sum(p, PROXY_FE, st);
 	put_common(r, p, "FRONTEND", TYPE_FRONTEND);
-	put(r, STAT_scur, atomic_read(&p->fe_gate.n));
-	put(r, STAT_smax, st->cur_max);
-	put(r, STAT_slim, p->maxconn ? (unsigned int)p->maxconn : w->process->limits.maxconn);
-	put(r, STAT_stot, st->cum_sess);
-	put(r, STAT_bin, st->bytes_in);
-	put(r, STAT_bout, st->bytes_out);
-	put(r, STAT_dreq, st->denied_req);
-	put(r, STAT_dresp, st->denied_resp);
-	put(r, STAT_ereq, st->failed_req);
+	put_stat(r, STAT_scur, atomic_read(&p->fe_gate.n));
+	put_stat(r, STAT_smax, st->cur_max);
+	put_stat(r, STAT_slim, p->maxconn ? (unsigned int)p->maxconn : w->process->limits.maxconn);
+	put_stat(r, STAT_stot, st->cum_sess);
+	put_stat(r, STAT_bin, st->bytes_in);
+	put_stat(r, STAT_bout, st->bytes_out);
+	put_stat(r, STAT_dreq, st->denied_req);
+	put_stat(r, STAT_dresp, st->denied_resp);
+	put_stat(r, STAT_ereq, st->failed_req);
 	put_text(r, STAT_status, w->process->state >= PROCESS_STOPPING ? "STOP" : "OPEN");
-	put(r, STAT_sid, 0);
-	put(r, STAT_rate, freq_read(&st->sess_rate, now));
-	put(r, STAT_rate_lim, 0);
-	put(r, STAT_rate_max, st->sess_rate.max);
+	put_stat(r, STAT_sid, 0);
+	put_stat(r, STAT_rate, freq_read(&st->sess_rate, now));
+	put_stat(r, STAT_rate_lim, 0);
+	put_stat(r, STAT_rate_max, st->sess_rate.max);
 	put_responses(r, p, st->hrsp);
-	put(r, STAT_req_rate, freq_read(&st->req_rate, now));
-	put(r, STAT_req_rate_max, st->req_rate.max);
-	put(r, STAT_req_tot, st->req_tot);
+	put_stat(r, STAT_req_rate, freq_read(&st->req_rate, now));
+	put_stat(r, STAT_req_rate_max, st->req_rate.max);
+	put_stat(r, STAT_req_tot, st->req_tot);
 	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
-	put(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
-	put(r, STAT_conn_rate_max, st->conn_rate.max);
-	put(r, STAT_conn_tot, st->cum_conn);
+	put_stat(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
+	put_stat(r, STAT_conn_rate_max, st->conn_rate.max);
+	put_stat(r, STAT_conn_tot, st->cum_conn);
 	if (p->mode == PROXY_HTTP)
-		put(r, STAT_intercepted, st->intercepted);
-	put(r, STAT_dcon, st->denied_conn);
-	put(r, STAT_dses, st->denied_sess);
-	put(r, STAT_wrew, st->failed_rewrites);
-	put(r, STAT_eint, 0);
+		put_stat(r, STAT_intercepted, st->intercepted);
+	put_stat(r, STAT_dcon, st->denied_conn);
+	put_stat(r, STAT_dses, st->denied_sess);
+	put_stat(r, STAT_wrew, st->failed_rewrites);
+	put_stat(r, STAT_eint, 0);
 	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
 		put_h1(r, &st->h1, atomic_read(&p->fe_gate.n), st->h1.streams - st->h1.streams_over,
@@ -132,14 +132,14 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 static void
 put_times(struct stat_row *r, const struct stat_times *t)
 {
-	put(r, STAT_qtime, t->qtime / t->n);
-	put(r, STAT_ctime, t->ctime / t->n);
-	put(r, STAT_rtime, t->rtime / t->n);
-	put(r, STAT_ttime, t->ttime / t->n);
-	put(r, STAT_qtime_max, t->qtime_max);
-	put(r, STAT_ctime_max, t->ctime_max);
-	put(r, STAT_rtime_max, t->rtime_max);
-	put(r, STAT_ttime_max, t->ttime_max);
+	put_stat(r, STAT_qtime, t->qtime / t->n);
+	put_stat(r, STAT_ctime, t->ctime / t->n);
+	put_stat(r, STAT_rtime, t->rtime / t->n);
+	put_stat(r, STAT_ttime, t->ttime / t->n);
+	put_stat(r, STAT_qtime_max, t->qtime_max);
+	put_stat(r, STAT_ctime_max, t->ctime_max);
+	put_stat(r, STAT_rtime_max, t->rtime_max);
+	put_stat(r, STAT_ttime_max, t->ttime_max);
 }
 
 static void
@@ -159,49 +159,49 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	server_stat_sum(s, st);
 	conn_pool_count(s, &idle, &safe);
 	put_common(r, s->be, s->name, TYPE_SERVER);
-	put(r, STAT_qcur, atomic_read(&s->queued));
-	put(r, STAT_qmax, st->queued_max);
-	put(r, STAT_scur, atomic_read(&s->cur));
-	put(r, STAT_smax, st->cur_max);
+	put_stat(r, STAT_qcur, atomic_read(&s->queued));
+	put_stat(r, STAT_qmax, st->queued_max);
+	put_stat(r, STAT_scur, atomic_read(&s->cur));
+	put_stat(r, STAT_smax, st->cur_max);
 	if (s->conf.maxconn)
 		put_int(r, STAT_slim, s->conf.maxconn);
-	put(r, STAT_stot, st->cum_sess);
-	put(r, STAT_bin, st->bytes_in);
-	put(r, STAT_bout, st->bytes_out);
-	put(r, STAT_dresp, st->denied_resp);
-	put(r, STAT_econ, st->econ);
-	put(r, STAT_eresp, st->eresp);
-	put(r, STAT_wretr, st->wretr);
-	put(r, STAT_wredis, st->wredis);
+	put_stat(r, STAT_stot, st->cum_sess);
+	put_stat(r, STAT_bin, st->bytes_in);
+	put_stat(r, STAT_bout, st->bytes_out);
+	put_stat(r, STAT_dresp, st->denied_resp);
+	put_stat(r, STAT_econ, st->econ);
+	put_stat(r, STAT_eresp, st->eresp);
+	put_stat(r, STAT_wretr, st->wretr);
+	put_stat(r, STAT_wredis, st->wredis);
 	put_text(r, STAT_status, server_status_text(s));
 	put_int(r, STAT_weight, s->uweight);
-	put(r, STAT_act, !s->conf.backup);
-	put(r, STAT_bck, s->conf.backup != 0);
-	put(r, STAT_lastchg, (now - s->last_change_ms) / 1000);
+	put_stat(r, STAT_act, !s->conf.backup);
+	put_stat(r, STAT_bck, s->conf.backup != 0);
+	put_stat(r, STAT_lastchg, (now - s->last_change_ms) / 1000);
 	if (s->conf.maxqueue)
 		put_int(r, STAT_qlimit, s->conf.maxqueue);
 	put_responses(r, s->be, st->hrsp);
 	if (s->be->mode == PROXY_HTTP)
-		put(r, STAT_req_tot, st->req_tot);
+		put_stat(r, STAT_req_tot, st->req_tot);
 	put_int(r, STAT_sid, s->id);
-	put(r, STAT_lbtot, st->lbtot);
-	put(r, STAT_rate, freq_read(&s->sess_rate, now));
-	put(r, STAT_rate_max, atomic_read(&s->sess_rate.max));
-	put(r, STAT_cli_abrt, st->cli_abrt);
-	put(r, STAT_srv_abrt, st->srv_abrt);
+	put_stat(r, STAT_lbtot, st->lbtot);
+	put_stat(r, STAT_rate, freq_read(&s->sess_rate, now));
+	put_stat(r, STAT_rate_max, atomic_read(&s->sess_rate.max));
+	put_stat(r, STAT_cli_abrt, st->cli_abrt);
+	put_stat(r, STAT_srv_abrt, st->srv_abrt);
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
 	put_text(r, STAT_addr, addr_text(&s->addr, addr));
 	put_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
-	put(r, STAT_connect, st->connect);
-	put(r, STAT_reuse, st->reuse);
-	put(r, STAT_wrew, st->failed_rewrites);
-	put(r, STAT_srv_icur, idle);
-	put(r, STAT_eint, 0);
-	put(r, STAT_idle_conn_cur, idle - safe);
-	put(r, STAT_safe_conn_cur, safe);
-	put(r, STAT_used_conn_cur, atomic_read(&s->cur));
-	put(r, STAT_need_conn_est, conn_pool_needed(s));
+	put_stat(r, STAT_connect, st->connect);
+	put_stat(r, STAT_reuse, st->reuse);
+	put_stat(r, STAT_wrew, st->failed_rewrites);
+	put_stat(r, STAT_srv_icur, idle);
+	put_stat(r, STAT_eint, 0);
+	put_stat(r, STAT_idle_conn_cur, idle - safe);
+	put_stat(r, STAT_safe_conn_cur, safe);
+	put_stat(r, STAT_used_conn_cur, atomic_read(&s->cur));
+	put_stat(r, STAT_need_conn_est, conn_pool_needed(s));
 	put_int(r, STAT_uweight, s->conf.weight);
 	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
 }
@@ -225,10 +225,10 @@ count_servers(const struct proxy *p, struct stat_row *r)
 	if (!act)
 		weight = spare;
 	put_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
-	put(r, STAT_weight, weight);
-	put(r, STAT_uweight, weight);
-	put(r, STAT_act, act);
-	put(r, STAT_bck, bck);
+	put_stat(r, STAT_weight, weight);
+	put_stat(r, STAT_uweight, weight);
+	put_stat(r, STAT_act, act);
+	put_stat(r, STAT_bck, bck);
 }
 
 /* Connections at rest are open too. */
@@ -257,42 +257,42 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	proxy_stat_sum(p, PROXY_BE, st);
 	put_common(r, p, "BACKEND", TYPE_BACKEND);
 	count_servers(p, r);
-	put(r, STAT_qcur, atomic_read(&p->queued));
-	put(r, STAT_qmax, st->queued_max);
-	put(r, STAT_scur, atomic_read(&p->be_cur));
-	put(r, STAT_smax, st->cur_max);
+	put_stat(r, STAT_qcur, atomic_read(&p->queued));
+	put_stat(r, STAT_qmax, st->queued_max);
+	put_stat(r, STAT_scur, atomic_read(&p->be_cur));
+	put_stat(r, STAT_smax, st->cur_max);
 	put_int(r, STAT_slim, p->fullconn);
-	put(r, STAT_stot, st->cum_sess);
-	put(r, STAT_bin, st->bytes_in);
-	put(r, STAT_bout, st->bytes_out);
-	put(r, STAT_dreq, st->denied_req);
-	put(r, STAT_dresp, st->denied_resp);
-	put(r, STAT_econ, st->econ);
-	put(r, STAT_eresp, st->eresp);
-	put(r, STAT_wretr, st->wretr);
-	put(r, STAT_wredis, st->wredis);
-	put(r, STAT_chkdown, 0);
-	put(r, STAT_lastchg, (now - p->last_change_ms) / 1000);
+	put_stat(r, STAT_stot, st->cum_sess);
+	put_stat(r, STAT_bin, st->bytes_in);
+	put_stat(r, STAT_bout, st->bytes_out);
+	put_stat(r, STAT_dreq, st->denied_req);
+	put_stat(r, STAT_dresp, st->denied_resp);
+	put_stat(r, STAT_econ, st->econ);
+	put_stat(r, STAT_eresp, st->eresp);
+	put_stat(r, STAT_wretr, st->wretr);
+	put_stat(r, STAT_wredis, st->wredis);
+	put_stat(r, STAT_chkdown, 0);
+	put_stat(r, STAT_lastchg, (now - p->last_change_ms) / 1000);
 	if (p->n_servers)
-		put(r, STAT_downtime, 0);
-	put(r, STAT_sid, 0);
-	put(r, STAT_lbtot, st->lbtot);
-	put(r, STAT_rate, freq_read(&p->be_rate, now));
-	put(r, STAT_rate_max, atomic_read(&p->be_rate.max));
-	put(r, STAT_cli_abrt, st->cli_abrt);
-	put(r, STAT_srv_abrt, st->srv_abrt);
+		put_stat(r, STAT_downtime, 0);
+	put_stat(r, STAT_sid, 0);
+	put_stat(r, STAT_lbtot, st->lbtot);
+	put_stat(r, STAT_rate, freq_read(&p->be_rate, now));
+	put_stat(r, STAT_rate_max, atomic_read(&p->be_rate.max));
+	put_stat(r, STAT_cli_abrt, st->cli_abrt);
+	put_stat(r, STAT_srv_abrt, st->srv_abrt);
 	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
 	put_responses(r, p, st->hrsp);
 	if (p->mode == PROXY_HTTP)
-		put(r, STAT_req_tot, st->req_tot);
+		put_stat(r, STAT_req_tot, st->req_tot);
 	put_text(r, STAT_algo, balance_name(p->balance));
 	put_text(r, STAT_cookie, p->persist.name ? p->persist.name : "");
-	put(r, STAT_wrew, st->failed_rewrites);
-	put(r, STAT_connect, st->connect);
-	put(r, STAT_reuse, st->reuse);
-	put(r, STAT_eint, 0);
+	put_stat(r, STAT_wrew, st->failed_rewrites);
+	put_stat(r, STAT_connect, st->connect);
+	put_stat(r, STAT_reuse, st->reuse);
+	put_stat(r, STAT_eint, 0);
 	put_zeros(r, STAT_agg_server_status, STAT_agg_check_status);
 	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
@@ -300,7 +300,7 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 }
 
 static int
-shows(const struct filter *f, int type, int sid)
+filter_shows(const struct filter *f, int type, int sid)
 {
 	return (f->types < 0 || (f->types & type)) && (f->sid < 0 || f->sid == sid);
 }
@@ -329,19 +329,19 @@ next_row(struct admin_conn *c, void *state)
 	}
 	if (!w->server) {
 		w->server = p->servers.next;
-		if (!(p->caps & PROXY_FE) || !shows(&w->filter, ROW_FRONTEND, 0))
+		if (!(p->caps & PROXY_FE) || !filter_shows(&w->filter, ROW_FRONTEND, 0))
 			return 1;
 		frontend_row(c, p, &r);
 	} else if (w->server != &p->servers) {
 		s = list_entry(w->server, struct server, link);
 		w->server = w->server->next;
-		if (!shows(&w->filter, ROW_SERVER, s->id))
+		if (!filter_shows(&w->filter, ROW_SERVER, s->id))
 			return 1;
 		server_row(c, s, &r, addr);
 	} else {
 		w->server = NULL;
 		w->proxy = w->proxy->next;
-		if (!(p->caps & PROXY_BE) || !shows(&w->filter, ROW_BACKEND, 0))
+		if (!(p->caps & PROXY_BE) || !filter_shows(&w->filter, ROW_BACKEND, 0))
 			return 1;
 		backend_row(c, p, &r);
 	}

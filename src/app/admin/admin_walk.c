@@ -64,7 +64,7 @@ on_answered(void *first, struct mail *m)
 }
 
 static void
-answer(struct admin_conn *c)
+mail_answer(struct admin_conn *c)
 {
 	send_mail(c->ask.worker, c->admin->worker, c, on_answered);
 }
@@ -76,11 +76,11 @@ on_asked(void *worker, struct mail *m)
 
 	c->ask.visit(c, worker, c->walk.state);
 	c->ask.is_answered = 1;
-	answer(c);
+	mail_answer(c);
 }
 
 static void
-ask(struct admin_conn *c)
+mail_ask(struct admin_conn *c)
 {
 	send_mail(c->admin->worker, c->ask.worker, c, on_asked);
 }
@@ -91,9 +91,9 @@ on_again(struct task *t)
 	struct admin_conn *c = container_of(t, struct admin_conn, ask.again);
 
 	if (c->ask.is_answered)
-		answer(c);
+		mail_answer(c);
 	else
-		ask(c);
+		mail_ask(c);
 }
 
 void
@@ -113,7 +113,7 @@ admin_ask(struct admin_conn *c, struct worker *w, admin_visit_fn *visit)
 	c->ask.worker = w;
 	c->ask.visit = visit;
 	c->ask.is_answered = 0;
-	ask(c);
+	mail_ask(c);
 }
 
 static int

@@ -16,7 +16,7 @@ struct where {
 };
 
 static int
-refuse(struct cfg_ctx *ctx, int arg, const struct cfg_value_err *err)
+report_cpu_map(struct cfg_ctx *ctx, int arg, const struct cfg_value_err *err)
 {
 	return cfg_error(ctx, arg, "'cpu-map': %s.", err->text);
 }
@@ -41,7 +41,7 @@ read_where(struct cfg_ctx *ctx, struct where *w)
 	w->threads = UINT64_MAX;
 	if (cfg_value_set(groups, CFG_SET_MAX, &w->groups, &err) ||
 		(*slash && cfg_value_set(slash + 1, CFG_SET_MAX, &w->threads, &err)))
-		return refuse(ctx, 0, &err);
+		return report_cpu_map(ctx, 0, &err);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ read_cpus(struct cfg_ctx *ctx, cpu_set_t *cpus)
 	CPU_ZERO(cpus);
 	for (int i = 1; i < ctx->argc; i++)
 		if (cfg_value_cpus(cfg_arg(ctx, i), cpus, &err))
-			return refuse(ctx, i, &err);
+			return report_cpu_map(ctx, i, &err);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ check_sizes(struct cfg_ctx *ctx, const struct where *w, const cpu_set_t *cpus)
 
 /* Ascending on both sides, whatever the order they were written in. */
 static void
-assign(cpu_set_t *map, const struct where *w, const cpu_set_t *cpus)
+assign_cpus(cpu_set_t *map, const struct where *w, const cpu_set_t *cpus)
 {
 	int cpu = -1;
 
@@ -114,7 +114,7 @@ parse_cpu_map(struct cfg_ctx *ctx)
 		g->cpu_map = mem_zalloc(GLOBAL_THREADS_MAX * sizeof(*g->cpu_map));
 	if (!g->cpu_map)
 		return cfg_nomem(ctx);
-	assign(g->cpu_map, &w, &cpus);
+	assign_cpus(g->cpu_map, &w, &cpus);
 	return 0;
 }
 

@@ -23,7 +23,7 @@ begin_global(struct cfg_ctx *ctx)
 #define FIELD(name) ((intptr_t)offsetof(struct global_conf, name))
 
 static void *
-field(struct cfg_ctx *ctx)
+global_field(struct cfg_ctx *ctx)
 {
 	return (char *)ctx->obj + ctx->kw->arg;
 }
@@ -32,7 +32,7 @@ field(struct cfg_ctx *ctx)
 static int
 parse_flag(struct cfg_ctx *ctx)
 {
-	int *flag = field(ctx);
+	int *flag = global_field(ctx);
 
 	*flag = ctx->form == CFG_FORM_SET;
 	if (ctx->form == CFG_FORM_DEFAULT)
@@ -43,25 +43,25 @@ parse_flag(struct cfg_ctx *ctx)
 static int
 parse_string(struct cfg_ctx *ctx)
 {
-	return cfg_arg_dup(ctx, 0, field(ctx));
+	return cfg_arg_dup(ctx, 0, global_field(ctx));
 }
 
 static int
 parse_time(struct cfg_ctx *ctx)
 {
-	return cfg_arg_timeout(ctx, 0, field(ctx));
+	return cfg_arg_timeout(ctx, 0, global_field(ctx));
 }
 
 static int
 parse_maxconn(struct cfg_ctx *ctx)
 {
-	return cfg_arg_int(ctx, 0, 0, GLOBAL_MAXCONN_MAX, field(ctx));
+	return cfg_arg_int(ctx, 0, 0, GLOBAL_MAXCONN_MAX, global_field(ctx));
 }
 
 static int
 parse_fds(struct cfg_ctx *ctx)
 {
-	return cfg_arg_int(ctx, 0, 0, GLOBAL_FDS_MAX, field(ctx));
+	return cfg_arg_int(ctx, 0, 0, GLOBAL_FDS_MAX, global_field(ctx));
 }
 
 static int
@@ -159,7 +159,7 @@ parse_node(struct cfg_ctx *ctx)
 	if (n == 0 || n > GLOBAL_NAME_MAX)
 		return cfg_error(ctx, 0,
 			"'node' expects a name of 1 to %d characters.", GLOBAL_NAME_MAX);
-	return cfg_arg_dup(ctx, 0, field(ctx));
+	return cfg_arg_dup(ctx, 0, global_field(ctx));
 }
 
 static int

@@ -14,7 +14,7 @@ clamp_fds(uint64_t n)
 }
 
 static unsigned int
-quarter(unsigned int maxconn)
+pipes_for(unsigned int maxconn)
 {
 	return MAX(LIMITS_PIPES_MIN, maxconn / 4);
 }
@@ -25,7 +25,7 @@ pipes_of(const struct limits_in *in, unsigned int maxconn)
 {
 	if (in->maxpipes || !in->splices)
 		return in->maxpipes;
-	return quarter(maxconn);
+	return pipes_for(maxconn);
 }
 
 static uint64_t
@@ -37,7 +37,7 @@ fds_of(const struct limits_in *in, const struct limits *l, unsigned int maxconn)
 
 /* The most connections that l->fds allow, with the pipes that go with them. */
 static void
-divide(const struct limits_in *in, struct limits *l)
+divide_fds(const struct limits_in *in, struct limits *l)
 {
 	uint64_t lo = 0, hi = l->fds / LIMITS_PER_CONN;
 
@@ -62,7 +62,7 @@ pipes_within(const struct limits_in *in, const struct limits *l, uint64_t fds)
 	unsigned int pipes = pipes_of(in, l->maxconn);
 
 	if (!pipes && in->may_splice)
-		pipes = quarter(l->maxconn);
+		pipes = pipes_for(l->maxconn);
 	return in->maxpipes || pipes < room ? pipes : (unsigned int)room;
 }
 
@@ -70,7 +70,7 @@ void
 limits_lower(const struct limits_in *in, struct limits *l, unsigned int fds)
 {
 	l->fds = fds;
-	divide(in, l);
+	divide_fds(in, l);
 	l->maxconn = MAX(1u, l->maxconn);
 	if (!l->pipes)
 		l->pipes = pipes_within(in, l, fds);
@@ -107,7 +107,7 @@ plan_fds(const struct limits_in *in)
 		l.fds = clamp_fds(have);
 	}
 	l.derived = 1;
-	divide(in, &l);
+	divide_fds(in, &l);
 	if (l.maxconn > LIMITS_AUTO_MAX) {
 		l.maxconn = LIMITS_AUTO_MAX;
 		l.pipes = pipes_of(in, l.maxconn);

@@ -51,10 +51,10 @@ options_usage(void)
 	       "        -S, -sf, -st and -x are not supported yet\n";
 }
 
-static int fail(struct walk *w, int reason, const char *fmt, ...) fmt_printf(3, 4);
+static int option_fail(struct walk *w, int reason, const char *fmt, ...) fmt_printf(3, 4);
 
 static int
-fail(struct walk *w, int reason, const char *fmt, ...)
+option_fail(struct walk *w, int reason, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -71,7 +71,7 @@ next_word(struct walk *w, const char **out)
 	const char *opt = w->argv[w->i];
 
 	if (w->i + 1 >= w->argc || !w->argv[w->i + 1][0])
-		return fail(w, -ERR_SYNTAX, "option '%s' needs an argument", opt);
+		return option_fail(w, -ERR_SYNTAX, "option '%s' needs an argument", opt);
 	*out = w->argv[++w->i];
 	return 0;
 }
@@ -88,7 +88,7 @@ next_int(struct walk *w, int max, int *out)
 	if (r)
 		return r;
 	if (cfg_value_int(s, 0, max, &v, &err))
-		return fail(w, -ERR_RANGE, "option '%s': %s", opt, err.text);
+		return option_fail(w, -ERR_RANGE, "option '%s': %s", opt, err.text);
 	*out = (int)v;
 	return 0;
 }
@@ -97,7 +97,8 @@ static int
 add_file(struct walk *w, const char *path)
 {
 	if (w->o->n_files >= OPTIONS_FILES_MAX)
-		return fail(w, -ERR_FULL, "more than %d configuration files", OPTIONS_FILES_MAX);
+		return option_fail(
+			w, -ERR_FULL, "more than %d configuration files", OPTIONS_FILES_MAX);
 	w->o->files[w->o->n_files++] = path;
 	return 0;
 }
@@ -187,7 +188,7 @@ static int
 on_unsupported(struct walk *w, int arg)
 {
 	(void)arg;
-	return fail(w, -ERR_UNSUPPORTED, "option '%s' is not supported", w->argv[w->i]);
+	return option_fail(w, -ERR_UNSUPPORTED, "option '%s' is not supported", w->argv[w->i]);
 }
 
 static const struct option_row rows[] = {
@@ -237,7 +238,7 @@ on_keywords(struct walk *w, const char *kind)
 	}
 	w->o->dump = cfg_dump_kind(kind);
 	if (w->o->dump < 0)
-		return fail(w, -ERR_UNKNOWN, "option '-dK': unknown class '%s'", kind);
+		return option_fail(w, -ERR_UNKNOWN, "option '-dK': unknown class '%s'", kind);
 	set_action(w->o, OPTIONS_KEYWORDS);
 	return 0;
 }
@@ -269,7 +270,7 @@ on_word(struct walk *w)
 			w->o->hints[w->o->n_hints++] = word[1];
 		return 0;
 	}
-	return fail(w, -ERR_UNKNOWN, "unknown option '%s'", arg);
+	return option_fail(w, -ERR_UNKNOWN, "unknown option '%s'", arg);
 }
 
 int
@@ -293,7 +294,7 @@ options_parse(struct options *o, int argc, char *const *argv, char *why, size_t 
 			break;
 		}
 		if (argv[w.i][0] != '-' || !argv[w.i][1])
-			r = fail(&w, -ERR_UNKNOWN, "unexpected argument '%s'", argv[w.i]);
+			r = option_fail(&w, -ERR_UNKNOWN, "unexpected argument '%s'", argv[w.i]);
 		else
 			r = on_word(&w);
 	}

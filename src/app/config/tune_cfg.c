@@ -82,7 +82,7 @@ parse_default_shards(struct cfg_ctx *ctx)
 }
 
 static int
-parse_flag(struct cfg_ctx *ctx)
+parse_tune_flag(struct cfg_ctx *ctx)
 {
 	*(int *)(void *)((char *)ctx->obj + ctx->kw->arg) = ctx->form == CFG_FORM_SET;
 	return 0;
@@ -194,13 +194,13 @@ static const struct cfg_kw kws[] = {
 	{ .name = "noepoll",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
-		.parse = parse_flag,
+		.parse = parse_tune_flag,
 		.arg = FIELD(no_epoll),
 		.doc = "Disables epoll." },
 	{ .name = "nopoll",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
-		.parse = parse_flag,
+		.parse = parse_tune_flag,
 		.arg = FIELD(no_poll),
 		.doc = "Disables poll." },
 	KW("tune.bufsize", parse_bufsize, "<bytes>", "Size of a buffer; the default is 16384."),

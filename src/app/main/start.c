@@ -48,7 +48,7 @@ print_usage(const struct start *st, FILE *to)
 }
 
 static int
-usage(const struct start *st, const char *why)
+usage_error(const struct start *st, const char *why)
 {
 	version_print(stderr, 0);
 	if (why[0])
@@ -106,7 +106,7 @@ do_without_files(struct start *st, int *code)
 		print_usage(st, stdout);
 		return 0;
 	case OPTIONS_USAGE:
-		*code = usage(st, "");
+		*code = usage_error(st, "");
 		return 0;
 	case OPTIONS_RUN:
 	case OPTIONS_CHECK:
@@ -116,7 +116,7 @@ do_without_files(struct start *st, int *code)
 }
 
 static int
-load(struct start *st)
+load_config(struct start *st)
 {
 	struct cfg_diag *d = &st->cfg.diag;
 	int r = config_load(&st->cfg, &st->sys, &st->opts);
@@ -317,7 +317,7 @@ report_ledger(const struct start *st)
 }
 
 static int
-run(struct start *st)
+run_process(struct start *st)
 {
 	struct process *p = &st->process;
 	enum daemon_side side = DAEMON_CHILD;
@@ -392,7 +392,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	st.report.to = stderr;
 	st.report.pid = (int)sys_getpid(&st.sys);
 	if (options_parse(&st.opts, argc, argv, why, sizeof(why)))
-		return usage(&st, why);
+		return usage_error(&st, why);
 	st.report.quiet = (st.opts.flags & OPTIONS_QUIET) != 0;
 	st.report.verbose = (st.opts.flags & OPTIONS_VERBOSE) || st.opts.place == OPTIONS_DEBUG;
 	r = config_init(&st.cfg, environment);
@@ -409,9 +409,9 @@ start_main(int argc, char *const *argv, const char *const *environment)
 			report_msg(&st.report, REPORT_ALERT, "cannot change to directory %s: %s",
 				   st.opts.directory, err_text(r));
 		else
-			code = load(&st);
+			code = load_config(&st);
 		if (!r && !code && st.opts.action == OPTIONS_RUN)
-			code = run(&st);
+			code = run_process(&st);
 		else if (r)
 			code = 1;
 	}

@@ -13,7 +13,7 @@ warn_if_less(struct process *p, const char *name, const char *side, int want, in
 }
 
 static void
-check(struct process *p, const char *side, const struct sockbuf *b)
+check_sockbuf(struct process *p, const char *side, const struct sockbuf *b)
 {
 	struct sockbuf got;
 	int r;
@@ -33,6 +33,6 @@ check(struct process *p, const char *side, const struct sockbuf *b)
 void
 process_check_sockbufs(struct process *p)
 {
-	check(p, "client", &p->cfg->global.client_buf);
-	check(p, "server", &p->cfg->global.server_buf);
+	check_sockbuf(p, "client", &p->cfg->global.client_buf);
+	check_sockbuf(p, "server", &p->cfg->global.server_buf);
 }

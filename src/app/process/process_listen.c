@@ -154,7 +154,7 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 
 /* What every connection that this listener accepts inherits. */
 static void
-prepare(struct process *p, struct listener *ln, struct proxy *fe)
+prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 {
 	session_listen(ln, fe, &p->workers[ln->thread].engine);
 	ln->log = &p->workers[ln->thread].log;
@@ -181,7 +181,7 @@ bind_frontend(struct process *p, struct proxy *fe)
 			struct listener *ln = list_entry(lt, struct listener, link);
 			const struct listener *first = ln->first ? ln->first : ln;
 
-			prepare(p, ln, fe);
+			prepare_listener(p, ln, fe);
 			/* An address that failed for one worker is not tried for the others. */
 			if (first != failed && bind_one(p, ln, "proxy", fe->name, backlog))
 				failed = first;

@@ -11,7 +11,7 @@
 #define SIGNALS_BATCH 8
 
 static void
-handled(sigset_t *set)
+handled_signals(sigset_t *set)
 {
 	static const int sigs[] = { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT };
 
@@ -35,7 +35,7 @@ signals_block(struct sys *sys)
 		if (r < 0)
 			return (int)r;
 	}
-	handled(&set);
+	handled_signals(&set);
 	return (int)sys_rt_sigprocmask(sys, SIG_BLOCK, &set);
 }
 
@@ -67,7 +67,7 @@ signals_open(struct signals *s, struct loop *l, signals_fn *fn, void *owner)
 	s->fn = fn;
 	s->owner = owner;
 	s->fd = -1;
-	handled(&set);
+	handled_signals(&set);
 	r = sys_signalfd4(loop_sys(l), -1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (r < 0)
 		return (int)r;

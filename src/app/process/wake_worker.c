@@ -38,7 +38,7 @@ poke_tell(struct worker *from, struct worker *to, const struct mail *m)
 }
 
 static void
-tell(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
+post_to_worker(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
 {
 	struct worker *from = e->owner;
 	struct mail m = { .fn = fn, .arg = arg };
@@ -47,22 +47,22 @@ tell(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
 }
 
 static void
-slots(struct engine *e, unsigned int target, struct proxy *be)
+wake_for_slots(struct engine *e, unsigned int target, struct proxy *be)
 {
-	tell(e, target, on_slots, be);
+	post_to_worker(e, target, on_slots, be);
 }
 
 static void
-room(struct engine *e, unsigned int target, struct proxy *fe)
+wake_for_room(struct engine *e, unsigned int target, struct proxy *fe)
 {
-	tell(e, target, on_room, fe);
+	post_to_worker(e, target, on_room, fe);
 }
 
 void
 wake_worker_enable(struct worker *w)
 {
-	w->engine.wake_worker = slots;
-	w->engine.wake_resume = room;
+	w->engine.wake_worker = wake_for_slots;
+	w->engine.wake_resume = wake_for_room;
 }
 
 void

@@ -177,7 +177,7 @@ next_random(struct balance *lb)
 
 /* One server with a chance in proportion to its weight. */
 static struct server *
-draw(struct balance *lb)
+draw_server(struct balance *lb)
 {
 	uint32_t total = lb->sums[lb->n - 1];
 	uint32_t at = (uint32_t)(((uint64_t)next_random(lb) * total) >> 32);
@@ -202,7 +202,7 @@ pick_random(struct proxy *be, const struct server *avoid)
 	struct server *best = NULL;
 
 	for (unsigned int i = 0; i < be->balance_draws; i++) {
-		struct server *s = draw(lb);
+		struct server *s = draw_server(lb);
 
 		if (s != avoid && server_has_room(s) && !is_above_share(be, s, &all) &&
 			(!best || is_less_loaded(s, best)))
@@ -213,7 +213,7 @@ pick_random(struct proxy *be, const struct server *avoid)
 
 /* Whom the hash belongs to, and those behind it, one after the other. at: its place on the ring. */
 static struct server *
-candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned int nth)
+hash_candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned int nth)
 {
 	const struct consistent_hash *r = &lb->ring;
 
@@ -239,7 +239,7 @@ pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int
 	all = sum_group(be);
 	at = lb->ring.cap ? consistent_hash_find(&lb->ring, *key) : 0;
 	for (unsigned int i = 0; i < steps; i++) {
-		struct server *s = candidate(lb, *key, at, i);
+		struct server *s = hash_candidate(lb, *key, at, i);
 
 		if (s == avoid || (lb->ring.cap && is_above_share(be, s, &all)))
 			continue;

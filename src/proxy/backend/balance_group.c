@@ -22,7 +22,7 @@ insert_by_id(struct balance *lb, struct server *s)
 }
 
 static void
-collect(struct proxy *be, int backup)
+collect_group(struct proxy *be, int backup)
 {
 	struct balance *lb = &be->lb;
 
@@ -84,9 +84,9 @@ balance_refresh(struct proxy *be)
 
 	if (!lb->cap)
 		return;
-	collect(be, 0);
+	collect_group(be, 0);
 	if (lb->n == 0)
-		collect(be, 1);
+		collect_group(be, 1);
 	if (lb->map.cap)
 		build_map(be);
 	if (lb->ring.cap)

@@ -33,7 +33,7 @@ balance_by_inherit(struct balance_by *by, const struct balance_by *defaults)
 }
 
 static uint32_t
-spread(const struct hash_type *t, uint32_t h)
+hash_spread(const struct hash_type *t, uint32_t h)
 {
 	return t->avalanche ? hash_avalanche(h) : h;
 }
@@ -45,13 +45,13 @@ balance_key_of_addr(const struct hash_type *t, const struct addr *a, uint32_t *k
 	uint32_t word[4];
 
 	if (addr_family(a) == AF_INET) {
-		*key = spread(t, ntohl(a->u.in.sin_addr.s_addr));
+		*key = hash_spread(t, ntohl(a->u.in.sin_addr.s_addr));
 		return 1;
 	}
 	if (addr_family(a) != AF_INET6)
 		return 0;
 	memcpy(word, &a->u.in6.sin6_addr, sizeof(word));
-	*key = spread(t, ntohl(word[0] ^ word[1] ^ word[2] ^ word[3]));
+	*key = hash_spread(t, ntohl(word[0] ^ word[1] ^ word[2] ^ word[3]));
 	return 1;
 }
 
@@ -60,13 +60,13 @@ balance_key_of_text(const struct hash_type *t, const void *p, size_t n)
 {
 	switch ((enum hash_function)t->function) {
 	case HASH_SDBM:
-		return spread(t, hash_sdbm(p, n));
+		return hash_spread(t, hash_sdbm(p, n));
 	case HASH_DJB2:
-		return spread(t, hash_djb2(p, n));
+		return hash_spread(t, hash_djb2(p, n));
 	case HASH_CRC32:
 		break;
 	}
-	return spread(t, hash_crc32(p, n));
+	return hash_spread(t, hash_crc32(p, n));
 }
 
 /*
@@ -126,7 +126,7 @@ param_key(const struct balance_by *by, struct str target, struct str *out)
 
 /* "example" of "www.example.com:80". */
 static struct str
-domain(struct str host)
+host_domain(struct str host)
 {
 	const char *colon = memchr(host.p, ':', host.len);
 	size_t end = colon ? (size_t)(colon - host.p) : host.len, from;
@@ -154,7 +154,7 @@ field_key(const struct balance_by *by, const struct http_head *req, struct str *
 	if (!http_list_next(&rest, out))
 		return 0;
 	if (by->domain_only)
-		*out = domain(*out);
+		*out = host_domain(*out);
 	return 1;
 }
 

@@ -51,7 +51,7 @@ unlink_conn(struct idle_conn *c)
 
 /* Descriptors are closed at the end of a turn, like those of sessions. */
 static void
-drop(struct engine *e, struct idle_conn *c)
+drop_idle(struct engine *e, struct idle_conn *c)
 {
 	unlink_conn(c);
 	conn_want(&c->conn, 0);
@@ -82,7 +82,7 @@ static void
 drop_all(struct engine *e, struct list *l)
 {
 	while (!list_is_empty(l))
-		drop(e, list_first(l, struct idle_conn, age));
+		drop_idle(e, list_first(l, struct idle_conn, age));
 }
 
 void
@@ -118,7 +118,7 @@ is_silent(struct idle_conn *c)
 }
 
 static void
-on_io(void *owner, int fd, uint32_t ev)
+on_idle_io(void *owner, int fd, uint32_t ev)
 {
 	struct idle_conn *c = owner;
 
@@ -126,13 +126,13 @@ on_io(void *owner, int fd, uint32_t ev)
 	if (!c->of)
 		return;
 	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !is_silent(c)))
-		drop(c->of->engine, c);
+		drop_idle(c->of->engine, c);
 }
 
 /* --- what was not needed --- */
 
 static int
-arm(struct idle_list *l)
+arm_purge(struct idle_list *l)
 {
 	struct loop *loop = l->engine->loop;
 
@@ -148,12 +148,12 @@ on_purge(struct timer *t)
 	unsigned int n = (l->least + 1) / 2;
 
 	while (n-- > 0)
-		drop(l->engine, container_of(l->conns.prev, struct idle_conn, link));
+		drop_idle(l->engine, container_of(l->conns.prev, struct idle_conn, link));
 	atomic_write(&l->least, l->n);
 	/* Without its timer they could stay for ever. */
-	if (l->n && arm(l) < 0)
+	if (l->n && arm_purge(l) < 0)
 		while (l->n)
-			drop(l->engine, list_first(&l->conns, struct idle_conn, link));
+			drop_idle(l->engine, list_first(&l->conns, struct idle_conn, link));
 }
 
 /* --- coming --- */
@@ -190,7 +190,7 @@ is_one_place(const struct server *srv)
 
 /* Takes a place among those that may be idle on all workers. */
 static int
-enter(struct server *srv)
+enter_idle_total(struct server *srv)
 {
 	if (srv->conf.pool_max < 0)
 		return 1;
@@ -201,7 +201,7 @@ enter(struct server *srv)
 }
 
 static int
-is_wanted(struct engine *e, const struct server *srv, unsigned int uses, int is_held)
+check_wanted(struct engine *e, const struct server *srv, unsigned int uses, int is_held)
 {
 	if (srv->admin == SERVER_MAINT || !is_one_place(srv) ||
 		(srv->conf.max_reuse >= 0 && uses > (unsigned int)srv->conf.max_reuse))
@@ -230,11 +230,11 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	struct idle_list *l;
 	struct idle_conn *ic;
 
-	if (!is_sound(e, c) || !is_wanted(e, srv, uses, holder != NULL) ||
+	if (!is_sound(e, c) || !check_wanted(e, srv, uses, holder != NULL) ||
 		!memory_has(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
-	if (!holder && ((!l->timer.pos && arm(l) < 0) || !enter(srv)))
+	if (!holder && ((!l->timer.pos && arm_purge(l) < 0) || !enter_idle_total(srv)))
 		return 0;
 	ic = pool_get(&e->idle.pool);
 	assert(ic);
@@ -249,7 +249,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	} else {
 		put_shared(e, l, ic);
 	}
-	conn_set_owner(c, on_io, ic);
+	conn_set_owner(c, on_idle_io, ic);
 	conn_want(c, EV_R);
 	memory_watch(e);
 	conn_init(c);
@@ -259,7 +259,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 /* --- going --- */
 
 static void
-hand_over(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, struct conn *out,
+hand_over_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, struct conn *out,
 	unsigned int *uses)
 {
 	unlink_conn(c);
@@ -313,10 +313,10 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 		if (c->uses < least)
 			continue;
 		if (!is_unsoiled(e, c)) {
-			drop(e, c);
+			drop_idle(e, c);
 			continue;
 		}
-		hand_over(e, c, fn, owner, out, uses);
+		hand_over_idle(e, c, fn, owner, out, uses);
 		counter_add(&srv->shard[e->index].stat.reuse, 1);
 		counter_add(&srv->be->shard[e->index].be.reuse, 1);
 		return 1;
@@ -331,10 +331,10 @@ conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn,
 	struct server *srv = (*holder)->of->srv;
 
 	if (!is_unsoiled(e, *holder)) {
-		drop(e, *holder);
+		drop_idle(e, *holder);
 		return 0;
 	}
-	hand_over(e, *holder, fn, owner, out, uses);
+	hand_over_idle(e, *holder, fn, owner, out, uses);
 	counter_add(&srv->shard[e->index].stat.reuse, 1);
 	counter_add(&srv->be->shard[e->index].be.reuse, 1);
 	return 1;
@@ -344,7 +344,7 @@ void
 conn_pool_release(struct engine *e, struct idle_conn **holder)
 {
 	if (*holder)
-		drop(e, *holder);
+		drop_idle(e, *holder);
 }
 
 /* --- from outside --- */
@@ -358,12 +358,12 @@ conn_pool_drop_server(struct server *srv)
 		if (!l->engine)
 			continue;
 		while (l->n)
-			drop(l->engine, list_first(&l->conns, struct idle_conn, link));
+			drop_idle(l->engine, list_first(&l->conns, struct idle_conn, link));
 		list_each_safe(it, &l->engine->idle.held) {
 			struct idle_conn *c = list_entry(it, struct idle_conn, age);
 
 			if (c->of == l)
-				drop(l->engine, c);
+				drop_idle(l->engine, c);
 		}
 	}
 }
@@ -372,7 +372,7 @@ void
 conn_pool_make_room(struct engine *e)
 {
 	if (loop_fds(e->loop) > e->idle.high_fds && !list_is_empty(&e->idle.all))
-		drop(e, list_first(&e->idle.all, struct idle_conn, age));
+		drop_idle(e, list_first(&e->idle.all, struct idle_conn, age));
 }
 
 void

@@ -14,7 +14,7 @@
 
 /* Sessions of ours that got a slot: nobody else sees them any more. */
 static void
-deliver(struct list *ours)
+deliver_granted(struct list *ours)
 {
 	while (!list_is_empty(ours)) {
 		struct session *s = list_first(ours, struct session, queue_link);
@@ -25,7 +25,7 @@ deliver(struct list *ours)
 }
 
 static void
-tell(struct engine *e, struct proxy *be, uint64_t who)
+wake_workers(struct engine *e, struct proxy *be, uint64_t who)
 {
 	for (; who; who &= who - 1)
 		e->wake_worker(e, (unsigned int)__builtin_ctzll(who), be);
@@ -71,7 +71,7 @@ may_leave(const struct session *s)
 }
 
 static enum session_event
-choose(struct session *s, const struct server *avoid)
+choose_server(struct session *s, const struct server *avoid)
 {
 	int full = 0;
 
@@ -93,7 +93,7 @@ wait_in_queue(struct session *s)
 
 /* The lock is held. */
 static void
-join(struct session *s)
+join_backend(struct session *s)
 {
 	struct proxy *be = s->be;
 	struct proxy_stat *st = be_stat(s);
@@ -107,10 +107,10 @@ static enum session_event
 choose_or_wait(struct session *s, int *moved)
 {
 	struct server *want = s->bound ? s->bound : authenticated_server(s);
-	enum session_event ev = want ? choose_that(s, want) : choose(s, NULL);
+	enum session_event ev = want ? choose_that(s, want) : choose_server(s, NULL);
 
 	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
-		ev = choose(s, want);
+		ev = choose_server(s, want);
 	/* Once it is in a queue and the lock is free, its server is for others to choose. */
 	*moved = s->bound && s->srv != s->bound;
 	if (ev == SESSION_EV_FULL)
@@ -124,7 +124,7 @@ queue_enter(struct session *s, int *moved)
 	enum session_event ev;
 
 	lock_take(&s->be->lock, s->engine->sys);
-	join(s);
+	join_backend(s);
 	ev = choose_or_wait(s, moved);
 	lock_drop(&s->be->lock);
 	return ev;
@@ -134,7 +134,7 @@ void
 queue_join(struct session *s)
 {
 	lock_take(&s->be->lock, s->engine->sys);
-	join(s);
+	join_backend(s);
 	lock_drop(&s->be->lock);
 }
 
@@ -162,14 +162,14 @@ queue_change(struct session *s, int *moved)
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);
 	slot_put(s);
-	ev = choose(s, old);
+	ev = choose_server(s, old);
 	*moved = s->srv != old;
 	who = slot_offer(e, old, &ours);
 	if (ev == SESSION_EV_FULL)
 		wait_in_queue(s);
 	lock_drop(&be->lock);
-	deliver(&ours);
-	tell(e, be, who);
+	deliver_granted(&ours);
+	wake_workers(e, be, who);
 	return ev;
 }
 
@@ -196,8 +196,8 @@ queue_leave(struct session *s)
 	if (s->srv)
 		who = slot_offer(e, s->srv, &ours);
 	lock_drop(&be->lock);
-	deliver(&ours);
-	tell(e, be, who);
+	deliver_granted(&ours);
+	wake_workers(e, be, who);
 }
 
 void
@@ -216,7 +216,7 @@ queue_collect(struct engine *e, struct proxy *be)
 		slot_taken(s);
 	}
 	lock_drop(&be->lock);
-	deliver(&ours);
+	deliver_granted(&ours);
 }
 
 void
@@ -236,6 +236,6 @@ queue_serve(struct engine *e, struct proxy *be)
 	list_each(it, &be->servers)
 		who |= slot_offer(e, list_entry(it, struct server, link), &ours);
 	lock_drop(&be->lock);
-	deliver(&ours);
-	tell(e, be, who);
+	deliver_granted(&ours);
+	wake_workers(e, be, who);
 }

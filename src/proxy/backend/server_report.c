@@ -20,7 +20,7 @@ server_before(const struct server *s)
 }
 
 static void
-notice(struct engine *e, int is_alert, const char *text)
+send_notice(struct engine *e, int is_alert, const char *text)
 {
 	if (e->on_notice)
 		e->on_notice(e, is_alert, text);
@@ -44,7 +44,7 @@ say(struct engine *e, const struct server *s, enum log_level level, const char *
 	va_end(ap);
 	(void)snprintf(text, sizeof(text), "%sServer %s/%s %s", s->conf.backup ? "Backup " : "",
 		s->be->name, s->name, what);
-	notice(e, 0, text);
+	send_notice(e, 0, text);
 	log_to_backend(e, s->be, level, text);
 }
 
@@ -116,7 +116,7 @@ say_backend_is_down(struct engine *e, const struct proxy *be)
 	char text[TEXT_MAX];
 
 	(void)snprintf(text, sizeof(text), "%s '%s' has no server available!", what, be->name);
-	notice(e, 1, text);
+	send_notice(e, 1, text);
 	(void)snprintf(text, sizeof(text), "%s %s has no server available!", what, be->name);
 	log_to_backend(e, be, LOG_LEVEL_EMERG, text);
 }

@@ -8,7 +8,7 @@
 #include "proxy/backend/balance.h"
 
 static inline uint64_t
-bit(unsigned int worker)
+worker_bit(unsigned int worker)
 {
 	return UINT64_C(1) << worker;
 }
@@ -79,12 +79,12 @@ slot_queue(struct session *s)
 	if (srv) {
 		s->queue_before -= srv->queue_served;
 		list_append(&queue_of_server(s)->queue, &s->queue_link);
-		srv->waiting |= bit(w);
+		srv->waiting |= worker_bit(w);
 		count_queued(&srv->queued, srv->queued + 1, &srv_stat(s)->queued_max);
 	} else {
 		s->be_queue_before -= be->queue_served;
 		list_append(&queue_of_backend(s)->queue, &s->queue_link);
-		be->waiting |= bit(w);
+		be->waiting |= worker_bit(w);
 		count_queued(&be->queued, be->queued + 1, &be_stat(s)->queued_max);
 	}
 }
@@ -106,12 +106,12 @@ slot_unqueue(struct session *s)
 		s->queue_before += srv->queue_served + 1;
 		atomic_write(&srv->queued, srv->queued - 1);
 		if (list_is_empty(&queue_of_server(s)->queue))
-			srv->waiting &= ~bit(w);
+			srv->waiting &= ~worker_bit(w);
 	} else {
 		s->be_queue_before += be->queue_served + 1;
 		atomic_write(&be->queued, be->queued - 1);
 		if (list_is_empty(&queue_of_backend(s)->queue))
-			be->waiting &= ~bit(w);
+			be->waiting &= ~worker_bit(w);
 	}
 }
 
@@ -157,11 +157,11 @@ next_waiting(const struct engine *e, const struct server *srv)
 {
 	int any = balance_has(srv->be, srv);
 	uint64_t who = srv->waiting | (any ? srv->be->waiting : 0);
-	struct session *ours = who & bit(e->index) ? next_of(srv, e->index, any) : NULL;
+	struct session *ours = who & worker_bit(e->index) ? next_of(srv, e->index, any) : NULL;
 	struct session *best = ours;
 	uint64_t now = loop_now_ms(e->loop);
 
-	for (who &= ~bit(e->index); who; who &= who - 1) {
+	for (who &= ~worker_bit(e->index); who; who &= who - 1) {
 		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
 
 		if (!s || (ours && s->waits_since_ms + QUEUE_UNFAIR_MS >= now))
@@ -174,10 +174,10 @@ next_waiting(const struct engine *e, const struct server *srv)
 
 /* To a session of another worker, which has to be told: its bit, unless that is on its way. */
 static uint64_t
-grant(struct session *s, struct server_stat *st)
+grant_slot(struct session *s, struct server_stat *st)
 {
 	struct list *granted = &queue_of_backend(s)->granted;
-	uint64_t told = list_is_empty(granted) ? bit(s->engine->index) : 0;
+	uint64_t told = list_is_empty(granted) ? worker_bit(s->engine->index) : 0;
 
 	server_get_slot(s->srv, st);
 	s->has_slot = 1;
@@ -206,7 +206,7 @@ slot_offer(struct engine *e, struct server *srv, struct list *ours)
 			list_append(ours, &s->queue_link);
 		} else {
 			counter_add(&e->granted, 1);
-			tell |= grant(s, &srv->shard[e->index].stat);
+			tell |= grant_slot(s, &srv->shard[e->index].stat);
 		}
 	}
 	return tell;

@@ -30,7 +30,7 @@ parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
 }
 
 static int
-unexpected(struct cfg_ctx *ctx, int i)
+report_unexpected(struct cfg_ctx *ctx, int i)
 {
 	return cfg_error(ctx, i, "'balance' cannot handle unexpected argument '%.60s'.",
 		cfg_arg(ctx, i));
@@ -57,7 +57,7 @@ parse_uri(struct cfg_ctx *ctx, struct balance_by *by)
 		else if (strcmp(arg, "depth") == 0)
 			by->depth = (unsigned int)v;
 		else
-			return unexpected(ctx, i);
+			return report_unexpected(ctx, i);
 		i += takes;
 	}
 	return 0;
@@ -73,12 +73,12 @@ parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 		return cfg_error(ctx, 0, "'balance url_param' expects the name of a parameter.");
 	/* The body of a POST is looked at without it too. */
 	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") != 0)
-		return unexpected(ctx, 2);
+		return report_unexpected(ctx, 2);
 	/* How many bytes to wait for, once: as many as the buffer holds. */
 	if (ctx->argc > 3 && cfg_arg_int(ctx, 3, 0, INT_MAX, &ignored) < 0)
 		return -1;
 	if (ctx->argc > 4)
-		return unexpected(ctx, 4);
+		return report_unexpected(ctx, 4);
 	return cfg_arg_dup(ctx, 1, &by->name);
 }
 
@@ -97,7 +97,7 @@ parse_hash(struct cfg_ctx *ctx, struct balance_by *by)
 	if (ctx->argc < 2)
 		return cfg_error(ctx, 0, "'balance hash' expects an expression.");
 	if (ctx->argc > 2)
-		return unexpected(ctx, 2);
+		return report_unexpected(ctx, 2);
 	by->where = cfg_arg_where(ctx, 1);
 	if (rule_expr_parse(v, text, strlen(text), HASH_SCOPES, 0, &by->expr, &used, &why) == 0)
 		return 0;
@@ -116,9 +116,9 @@ parse_hdr(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
 		return cfg_error(ctx, 0,
 			"'balance hdr' expects the name of a header in parentheses.");
 	if (ctx->argc > 1 && strcmp(cfg_arg(ctx, 1), "use_domain_only") != 0)
-		return unexpected(ctx, 1);
+		return report_unexpected(ctx, 1);
 	if (ctx->argc > 2)
-		return unexpected(ctx, 2);
+		return report_unexpected(ctx, 2);
 	by->domain_only = ctx->argc > 1;
 	by->name = mem_strndup(paren + 1, n - 2);
 	return by->name ? 0 : cfg_nomem(ctx);
@@ -158,7 +158,7 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 	p->balance_by = by;
 	if (r == 0 && ctx->argc > 1 && p->balance != BALANCE_HASH &&
 		!balance_needs_http(p->balance))
-		return unexpected(ctx, 1);
+		return report_unexpected(ctx, 1);
 	return r;
 }
 

@@ -17,7 +17,7 @@
 
 /* Where the line belongs: a proxy or a section http-errors. */
 static struct proxy_errors *
-target(struct cfg_ctx *ctx)
+errors_of(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	struct error_group *g = ctx->obj;
@@ -42,9 +42,9 @@ error_arg(struct cfg_ctx *ctx, int i)
 
 /* Takes over the reply. */
 static int
-add(struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const char *group, int i)
+add_error(struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const char *group, int i)
 {
-	if (proxy_errors_add(target(ctx), which, reply, group, cfg_arg_where(ctx, i)) < 0)
+	if (proxy_errors_add(errors_of(ctx), which, reply, group, cfg_arg_where(ctx, i)) < 0)
 		return cfg_nomem(ctx);
 	return 0;
 }
@@ -80,7 +80,7 @@ parse_errorfile(struct cfg_ctx *ctx)
 
 	if (id < 0 || read_errorfile(ctx, 1, &r))
 		return -1;
-	return add(ctx, 1u << id, r, NULL, 1);
+	return add_error(ctx, 1u << id, r, NULL, 1);
 }
 
 static int
@@ -102,7 +102,7 @@ parse_errorloc(struct cfg_ctx *ctx)
 		return cfg_error(ctx, 1,
 			"'%s' : the URL contains a character that a header cannot hold.",
 			cfg_kw_name(ctx));
-	return add(ctx, 1u << id, r, NULL, 1);
+	return add_error(ctx, 1u << id, r, NULL, 1);
 }
 
 static int
@@ -117,7 +117,7 @@ parse_errorfiles(struct cfg_ctx *ctx)
 			return -1;
 		which |= 1u << id;
 	}
-	return add(ctx, which, NULL, cfg_arg(ctx, 0), 0);
+	return add_error(ctx, which, NULL, cfg_arg(ctx, 0), 0);
 }
 
 /* --- http-error --- */
@@ -274,7 +274,7 @@ warn_unused(struct cfg_ctx *ctx, const struct custom *c)
 /* --- http-error with formats --- */
 
 static int
-compile(struct cfg_ctx *ctx, int i, const char *text, struct rule_fmt **out)
+compile_error_fmt(struct cfg_ctx *ctx, int i, const char *text, struct rule_fmt **out)
 {
 	const struct proxies *ps = ctx->root;
 	struct rule_err why = { 0 };
@@ -291,7 +291,7 @@ fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
 	for (unsigned int i = 0; i < c->n; i++) {
 		struct rule_fmt *value = NULL;
 
-		if (compile(ctx, c->field_arg[i], c->field[i].value.p, &value) < 0)
+		if (compile_error_fmt(ctx, c->field_arg[i], c->field[i].value.p, &value) < 0)
 			return -1;
 		if (error_page_add_hdr(p, c->field[i].name.p, value) < 0)
 			return cfg_nomem(ctx);
@@ -310,7 +310,7 @@ fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
 		return cfg_error(ctx, c->source + 1,
 			"'http-error' : file '%s' contains a NUL byte.",
 			cfg_arg(ctx, c->source + 1));
-	return compile(ctx, c->source + 1, c->body.p, &p->fmt);
+	return compile_error_fmt(ctx, c->source + 1, c->body.p, &p->fmt);
 }
 
 static int
@@ -325,7 +325,7 @@ add_page(struct cfg_ctx *ctx, const struct custom *c)
 		error_page_put(&p);
 		return -1;
 	}
-	if (proxy_errors_add_page(target(ctx), id, p, cfg_arg_where(ctx, 0)) < 0)
+	if (proxy_errors_add_page(errors_of(ctx), id, p, cfg_arg_where(ctx, 0)) < 0)
 		return cfg_nomem(ctx);
 	return 0;
 }
@@ -341,10 +341,10 @@ make_custom(struct cfg_ctx *ctx, struct custom *c)
 	if (c->is_reset || c->group || c->whole)
 		warn_unused(ctx, c);
 	if (c->is_reset || c->group)
-		return add(ctx, 1u << c->id, NULL, c->group, c->source);
+		return add_error(ctx, 1u << c->id, NULL, c->group, c->source);
 	if (c->whole) {
 		r = http_reply_get(c->whole);
-		return add(ctx, 1u << c->id, r, NULL, c->source);
+		return add_error(ctx, 1u << c->id, r, NULL, c->source);
 	}
 	if (check_type(ctx, c))
 		return -1;
@@ -356,7 +356,7 @@ make_custom(struct cfg_ctx *ctx, struct custom *c)
 	if (http_reply_new(http_error((enum http_error_id)c->id)->status, c->field, c->n, c->body,
 		    &r) < 0)
 		return cfg_nomem(ctx);
-	return add(ctx, 1u << c->id, r, NULL, 0);
+	return add_error(ctx, 1u << c->id, r, NULL, 0);
 }
 
 static int

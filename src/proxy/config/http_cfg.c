@@ -36,7 +36,7 @@ http_cfg_name(unsigned int which)
 }
 
 static struct http_conf *
-given(struct cfg_ctx *ctx, enum given which)
+mark_given(struct cfg_ctx *ctx, enum given which)
 {
 	struct proxy *p = ctx->obj;
 
@@ -58,7 +58,7 @@ parse_reuse(struct cfg_ctx *ctx)
 
 	if (cfg_arg_enum(ctx, 0, ways, &way))
 		return -1;
-	given(ctx, GIVEN_REUSE)->reuse = (enum http_reuse)way;
+	mark_given(ctx, GIVEN_REUSE)->reuse = (enum http_reuse)way;
 	return 0;
 }
 
@@ -134,14 +134,14 @@ parse_retry_on(struct cfg_ctx *ctx)
 	for (int i = 0; i < ctx->argc; i++)
 		if (retry_word(ctx, i, &bits))
 			return -1;
-	given(ctx, GIVEN_RETRY_ON)->retry_on = bits;
+	mark_given(ctx, GIVEN_RETRY_ON)->retry_on = bits;
 	return 0;
 }
 
 static int
 parse_monitor_uri(struct cfg_ctx *ctx)
 {
-	return cfg_arg_dup(ctx, 0, &given(ctx, GIVEN_MONITOR_URI)->monitor_uri);
+	return cfg_arg_dup(ctx, 0, &mark_given(ctx, GIVEN_MONITOR_URI)->monitor_uri);
 }
 
 /* What there is to be asked when a request's head is complete. */
@@ -162,7 +162,7 @@ parse_monitor_fail(struct cfg_ctx *ctx)
 		monitor_rule_free(&r);
 		return -1;
 	}
-	list_append(&given(ctx, GIVEN_MONITOR_FAIL)->monitor_fails, &r->link);
+	list_append(&mark_given(ctx, GIVEN_MONITOR_FAIL)->monitor_fails, &r->link);
 	return 0;
 }
 
@@ -178,9 +178,9 @@ parse_option(struct cfg_ctx *ctx)
 	if (ctx->form == CFG_FORM_SET)
 		p->options |= bit;
 	if (ctx->form == CFG_FORM_SET && bit == OPT_HTTP_BUFFER_REQUEST)
-		(void)given(ctx, GIVEN_BUFFER_REQUEST);
+		(void)mark_given(ctx, GIVEN_BUFFER_REQUEST);
 	if (ctx->form == CFG_FORM_SET && bit == OPT_HTTP_IGNORE_PROBES)
-		(void)given(ctx, GIVEN_IGNORE_PROBES);
+		(void)mark_given(ctx, GIVEN_IGNORE_PROBES);
 	return 0;
 }
 

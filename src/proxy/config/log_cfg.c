@@ -42,7 +42,7 @@ has_prefix(const char *s, const char *prefix, const char **rest)
 
 /* stdout, stderr, fd@N: 1 when it was one of them. */
 static int
-parse_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
+parse_log_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
 {
 	const char *number;
 	int64_t fd;
@@ -83,7 +83,7 @@ parse_target(struct cfg_ctx *ctx, struct log_dest *out)
 	struct addr_spec spec;
 	int bad = 0;
 
-	if (parse_fd(ctx, s, out, &bad))
+	if (parse_log_fd(ctx, s, out, &bad))
 		return bad;
 	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
 		if (has_prefix(s, streams[i], &rest))
@@ -172,7 +172,7 @@ parse_line(struct cfg_ctx *ctx, struct log_line *l)
 }
 
 static unsigned int
-count(const struct list *l)
+list_count(const struct list *l)
 {
 	unsigned int n = 0;
 
@@ -186,7 +186,7 @@ add_line(struct cfg_ctx *ctx, struct list *to)
 {
 	struct log_line *l;
 
-	if (count(to) == LOG_LINES_MAX)
+	if (list_count(to) == LOG_LINES_MAX)
 		return cfg_error(ctx, -1,
 			"too many 'log' lines in one section; the limit is %d.", LOG_LINES_MAX);
 	l = mem_alloc(sizeof(*l));

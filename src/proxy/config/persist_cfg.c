@@ -149,7 +149,7 @@ check_line(struct cfg_ctx *ctx, const struct persist_conf *c)
 }
 
 static int
-parse_cookie(struct cfg_ctx *ctx)
+parse_persist_cookie(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	struct line l = { .conf = &p->persist, .at = 1 };
@@ -227,7 +227,7 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_BE,
 		.min = 1,
 		.max = CFG_ANY,
-		.parse = parse_cookie,
+		.parse = parse_persist_cookie,
 		.syntax = "<name> [rewrite|insert|prefix] [indirect] [nocache] [postonly] "
 			  "[preserve] [httponly] [secure] [domain <domain>]... [maxidle <time>] "
 			  "[maxlife <time>] [attr <value>]...",

@@ -151,7 +151,7 @@ parse_id(struct cfg_ctx *ctx)
 
 /* All words of the line, as one. */
 static int
-parse_description(struct cfg_ctx *ctx)
+parse_proxy_description(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	struct sbuf text;
@@ -349,7 +349,7 @@ static const struct cfg_kw kws[] = {
 		.sections = ANYWHERE,
 		.min = 1,
 		.max = CFG_ANY,
-		.parse = parse_description,
+		.parse = parse_proxy_description,
 		.syntax = "<text>",
 		.doc = "A description of the proxy." },
 	{ .name = "disabled",

@@ -14,7 +14,7 @@
 #define FIRST_PROXY_ID 2
 
 static struct proxy *
-proxy_of(struct list *it)
+proxy_at(struct list *it)
 {
 	return list_entry(it, struct proxy, link);
 }
@@ -111,7 +111,7 @@ next_id(struct id_counter *c, int given)
 }
 
 static int
-by_number(const void *a, const void *b)
+compare_ids(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
@@ -124,12 +124,12 @@ assign_proxy_ids(struct proxies *ps, int *used)
 	struct id_counter c = { .used = used, .next = FIRST_PROXY_ID };
 
 	list_each(it, &ps->all) {
-		if (proxy_of(it)->id)
-			used[c.n_used++] = proxy_of(it)->id;
+		if (proxy_at(it)->id)
+			used[c.n_used++] = proxy_at(it)->id;
 	}
-	qsort(used, c.n_used, sizeof(*used), by_number);
+	qsort(used, c.n_used, sizeof(*used), compare_ids);
 	list_each(it, &ps->all)
-		proxy_of(it)->id = next_id(&c, proxy_of(it)->id);
+		proxy_at(it)->id = next_id(&c, proxy_at(it)->id);
 }
 
 static int
@@ -146,7 +146,7 @@ assign_server_ids(struct proxy *p)
 		if (s->id)
 			used[c.n_used++] = s->id;
 	}
-	qsort(used, c.n_used, sizeof(*used), by_number);
+	qsort(used, c.n_used, sizeof(*used), compare_ids);
 	list_each(it, &p->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
@@ -231,7 +231,7 @@ assign_listener_ids(struct proxy *p)
 	if (!used)
 		return -ERR_NOMEM;
 	bind_ids(p, used);
-	qsort(used, n, sizeof(*used), by_number);
+	qsort(used, n, sizeof(*used), compare_ids);
 	list_each(it, &p->binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
 
@@ -265,7 +265,7 @@ proxies_check_distinct(struct proxies *ps, struct cfg_diag *d)
 
 	if (r == 0) {
 		list_each(it, &ps->all) {
-			sorted[n].p = proxy_of(it);
+			sorted[n].p = proxy_at(it);
 			sorted[n].at = n;
 			n++;
 		}

@@ -39,7 +39,7 @@ warn_order(struct cfg_ctx *ctx, const struct proxy *p, unsigned int list)
 
 /* The keyword's arg is the list. */
 static int
-parse_rule(struct cfg_ctx *ctx)
+parse_proxy_rule(struct cfg_ctx *ctx)
 {
 	struct proxies *ps = ctx->root;
 	struct proxy *p = ctx->obj;
@@ -87,7 +87,7 @@ parse_delay(struct cfg_ctx *ctx)
 	}
 #define RULES(n, where, list, strict, args, text)                                            \
 	{                                                                                    \
-		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_rule, \
+		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_proxy_rule, \
 		.flags = strict, .arg = list,                                                \
 		.syntax = args " [{if | unless} <condition>]", .doc = text                   \
 	}

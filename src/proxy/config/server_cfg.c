@@ -25,7 +25,7 @@ struct target {
  * arguments that are its own, also after an error.
  */
 static int
-take_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
+take_server_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
 {
 	struct addr_spec spec;
 	const char *why = "", *name;
@@ -59,7 +59,7 @@ parse_source(struct cfg_ctx *ctx)
 	struct proxy *p = ctx->obj;
 	int n;
 
-	if (take_source(ctx, 0, &p->source, &n))
+	if (take_server_source(ctx, 0, &p->source, &n))
 		return -1;
 	if (n < ctx->argc)
 		return cfg_error(ctx, n, "'source' cannot handle unexpected argument '%.60s'.",
@@ -71,7 +71,7 @@ static int
 opt_source(struct cfg_ctx *ctx, void *obj)
 {
 	struct target *t = obj;
-	int n, rc = take_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source, &n);
+	int n, rc = take_server_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source, &n);
 
 	cfg_take(ctx, n);
 	return rc;
@@ -82,30 +82,30 @@ opt_source(struct cfg_ctx *ctx, void *obj)
 #define FIELD(name) ((intptr_t)offsetof(struct server_conf, name))
 
 static int *
-field(const struct cfg_ctx *ctx, const struct target *t)
+server_field(const struct cfg_ctx *ctx, const struct target *t)
 {
 	return (int *)(void *)((char *)t->conf + (ctx->opt->arg >> 1));
 }
 
 /* The last bit of arg is the value, the rest the field. */
 static int
-opt_flag(struct cfg_ctx *ctx, void *obj)
+server_opt_flag(struct cfg_ctx *ctx, void *obj)
 {
-	*field(ctx, obj) = (int)(ctx->opt->arg & 1);
+	*server_field(ctx, obj) = (int)(ctx->opt->arg & 1);
 	return 0;
 }
 
 static int
-opt_count(struct cfg_ctx *ctx, void *obj)
+server_opt_count(struct cfg_ctx *ctx, void *obj)
 {
-	return cfg_arg_int(ctx, 0, 0, INT_MAX, field(ctx, obj));
+	return cfg_arg_int(ctx, 0, 0, INT_MAX, server_field(ctx, obj));
 }
 
 /* -1 is any number. */
 static int
 opt_bound(struct cfg_ctx *ctx, void *obj)
 {
-	return cfg_arg_int(ctx, 0, -1, INT_MAX, field(ctx, obj));
+	return cfg_arg_int(ctx, 0, -1, INT_MAX, server_field(ctx, obj));
 }
 
 static int
@@ -125,7 +125,7 @@ opt_weight(struct cfg_ctx *ctx, void *obj)
 }
 
 static int
-opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
+server_opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
 {
 	struct target *t = obj;
 
@@ -133,7 +133,7 @@ opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
 }
 
 static int
-opt_id(struct cfg_ctx *ctx, void *obj)
+server_opt_id(struct cfg_ctx *ctx, void *obj)
 {
 	struct target *t = obj;
 	int id;
@@ -180,8 +180,8 @@ opt_never(struct cfg_ctx *ctx, void *obj)
 		.name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, \
 		.doc = text                                                                \
 	}
-#define OPT_COUNT(n, f, text) OPT(n, 1, opt_count, FIELD(f) << 1, "<number>", text)
-#define OPT_FLAG(n, f, value, text) OPT(n, 0, opt_flag, (FIELD(f) << 1) | value, NULL, text)
+#define OPT_COUNT(n, f, text) OPT(n, 1, server_opt_count, FIELD(f) << 1, "<number>", text)
+#define OPT_FLAG(n, f, value, text) OPT(n, 0, server_opt_flag, (FIELD(f) << 1) | value, NULL, text)
 #define OPT_NEVER(n, text) OPT(n, 0, opt_never, 0, NULL, text)
 #define CHECKS "there are no health checks yet"
 #define HINT(n, why)                                                                              \
@@ -196,7 +196,7 @@ static const struct cfg_opt opts[] = {
 	OPT_FLAG("disabled", disabled, 1, "Starts the server in maintenance."),
 	OPT_FLAG("enabled", disabled, 0,
 		"Starts the server out of maintenance, whatever the defaults say."),
-	OPT("id", 1, opt_id, 0, "<number>", "The server's number in the statistics."),
+	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics."),
 	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit."),
 	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",
 		"Maximum number of requests on a connection after its first one; -1, the default, "
@@ -224,7 +224,7 @@ static const struct cfg_opt opts[] = {
 		.parse = opt_source,
 		.syntax = "<address>[:<port>[-<port>]] [interface <name>]",
 		.doc = "Source address of connections to the server." },
-	OPT("tcp-ut", 1, opt_tcp_ut, 0, "<time>",
+	OPT("tcp-ut", 1, server_opt_tcp_ut, 0, "<time>",
 		"Maximum time that sent data may stay unacknowledged."),
 	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256."),
@@ -267,7 +267,7 @@ check_name(struct cfg_ctx *ctx, const struct proxy *be, const char *name)
 }
 
 static int
-parse_address(struct cfg_ctx *ctx, struct server *s)
+parse_server_address(struct cfg_ctx *ctx, struct server *s)
 {
 	const char *why = "";
 
@@ -292,7 +292,7 @@ parse_server(struct cfg_ctx *ctx)
 		return cfg_nomem(ctx);
 	t = (struct target){ .conf = &s->conf, .server = s };
 	s->where = cfg_arg_where(ctx, 0);
-	bad |= parse_address(ctx, s);
+	bad |= parse_server_address(ctx, s);
 	bad |= cfg_parse_opts(ctx, CFG_OPT_SERVER, 2, &t);
 	/* Kept even when it is wrong: lines that name it are right. */
 	s->uweight = s->conf.weight;

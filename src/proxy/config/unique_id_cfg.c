@@ -15,7 +15,7 @@
 /* --- lines --- */
 
 static int
-parse_format(struct cfg_ctx *ctx)
+parse_unique_id_format(struct cfg_ctx *ctx)
 {
 	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
 	struct proxy *p = ctx->obj;
@@ -52,7 +52,7 @@ is_free(struct str name)
 }
 
 static int
-parse_header(struct cfg_ctx *ctx)
+parse_unique_id_header(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 
@@ -75,7 +75,7 @@ unique_id_conf_fini(struct unique_id_conf *c)
 }
 
 static int
-copy(char **to, const char *from)
+copy_text(char **to, const char *from)
 {
 	*to = from ? mem_strdup(from) : NULL;
 	return *to || !from ? 0 : -ERR_NOMEM;
@@ -86,13 +86,13 @@ unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *de
 {
 	c->where = defaults->where;
 	c->header_where = defaults->header_where;
-	if (copy(&c->text, defaults->text) < 0)
+	if (copy_text(&c->text, defaults->text) < 0)
 		return -ERR_NOMEM;
-	return copy(&c->header, defaults->header);
+	return copy_text(&c->header, defaults->header);
 }
 
 static int
-compile(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+compile_unique_id(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
 	struct unique_id_conf *c = &p->unique_id;
 	unsigned int at = p->mode == PROXY_HTTP ? SCOPE : SAMPLE_AT_CONN;
@@ -119,7 +119,7 @@ unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		cfg_diag_add(d, CFG_WARNING, &c->header_where,
 			"'unique-id-header' ignored for frontend '%s': it needs %s.", p->name,
 			c->text ? "'mode http'" : "'unique-id-format'");
-	return c->text ? compile(p, root, d) : 0;
+	return c->text ? compile_unique_id(p, root, d) : 0;
 }
 
 static const struct cfg_kw kws[] = {
@@ -128,7 +128,7 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_FE,
 		.min = 1,
 		.max = 1,
-		.parse = parse_format,
+		.parse = parse_unique_id_format,
 		.syntax = "<format>",
 		.doc = "Format of a unique id that each request gets, for logs, rules and "
 			"servers." },
@@ -137,7 +137,7 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_FE,
 		.min = 1,
 		.max = 1,
-		.parse = parse_header,
+		.parse = parse_unique_id_header,
 		.syntax = "<name>",
 		.doc = "Header field that sends the unique id to servers." },
 	{ 0 },

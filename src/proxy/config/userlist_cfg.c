@@ -10,7 +10,7 @@
 /* --- the section --- */
 
 static int
-begin(struct cfg_ctx *ctx)
+begin_userlist(struct cfg_ctx *ctx)
 {
 	struct proxies *ps = ctx->root;
 
@@ -21,7 +21,7 @@ begin(struct cfg_ctx *ctx)
 }
 
 static int
-end(struct cfg_ctx *ctx)
+end_userlist(struct cfg_ctx *ctx)
 {
 	return userlist_finish(ctx->obj, ctx->diag);
 }
@@ -60,7 +60,7 @@ tie_each(struct cfg_ctx *ctx, int i, const char *to, int is_group)
 }
 
 static int
-parse_group(struct cfg_ctx *ctx)
+parse_userlist_group(struct cfg_ctx *ctx)
 {
 	const char *name = cfg_arg(ctx, 0);
 
@@ -100,7 +100,7 @@ take_secret(struct cfg_ctx *ctx, int i, struct user *u, enum user_secret kind)
 }
 
 static int
-parse_user(struct cfg_ctx *ctx)
+parse_userlist_user(struct cfg_ctx *ctx)
 {
 	const char *name = cfg_arg(ctx, 0);
 	struct user *u;
@@ -137,8 +137,8 @@ static const struct cfg_section sections[] = {
 	{ .name = "userlist",
 		.bit = CFG_USERLIST,
 		.flags = CFG_SEC_NAMED,
-		.begin = begin,
-		.end = end,
+		.begin = begin_userlist,
+		.end = end_userlist,
 		.doc = "Users with their passwords, and groups of users, for http_auth()." },
 	{ 0 },
 };
@@ -148,14 +148,14 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_USERLIST,
 		.min = 1,
 		.max = 3,
-		.parse = parse_group,
+		.parse = parse_userlist_group,
 		.syntax = "<name> [users <user>[,<user>]...]",
 		.doc = "A group and its users." },
 	{ .name = "user",
 		.sections = CFG_USERLIST,
 		.min = 1,
 		.max = 5,
-		.parse = parse_user,
+		.parse = parse_userlist_user,
 		.syntax = "<name> [password <hash> | insecure-password <text>] "
 			  "[groups <group>[,<group>]...]",
 		.doc = "A user. The hash is one of crypt(3), as mkpasswd and openssl passwd write "

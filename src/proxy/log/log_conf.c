@@ -145,8 +145,9 @@ preset_text(const struct proxy *p, struct cfg_diag *d)
 
 /* where NULL: the text is a preset's. */
 static int
-compile(struct proxy *p, const char *keyword, const char *text, const struct cfg_where *where,
-	struct rule_fmt **out, struct proxies *root, struct cfg_diag *d)
+compile_log_format(struct proxy *p, const char *keyword, const char *text,
+	const struct cfg_where *where, struct rule_fmt **out, struct proxies *root,
+	struct cfg_diag *d)
 {
 	struct rule_err why = { 0 };
 
@@ -178,16 +179,17 @@ compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		return 0;
 	}
 	if (text)
-		return compile(p, "log-format", text, &p->log.format_where, &p->log.format, root,
-			d);
-	return compile(p, "log-format", preset_text(p, d), NULL, &p->log.format, root, d);
+		return compile_log_format(
+			p, "log-format", text, &p->log.format_where, &p->log.format, root, d);
+	return compile_log_format(
+		p, "log-format", preset_text(p, d), NULL, &p->log.format, root, d);
 }
 
 static int
 compile_text(struct proxy *p, const char *keyword, struct log_text *t, struct proxies *root,
 	struct cfg_diag *d)
 {
-	return t->text ? compile(p, keyword, t->text, &t->where, &t->fmt, root, d) : 0;
+	return t->text ? compile_log_format(p, keyword, t->text, &t->where, &t->fmt, root, d) : 0;
 }
 
 static void

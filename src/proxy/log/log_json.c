@@ -25,7 +25,7 @@ struct json {
 static const size_t cuts[] = { SIZE_MAX, 512, 128, 32, 0 };
 
 static void
-put_text(struct json *j, struct str text)
+json_put_text(struct json *j, struct str text)
 {
 	json_put(j->out, text, j->max);
 }
@@ -33,12 +33,12 @@ put_text(struct json *j, struct str text)
 static void
 put_name(struct json *j, const char *name)
 {
-	put_text(j, name ? str_of(name) : (struct str){ NULL, 0 });
+	json_put_text(j, name ? str_of(name) : (struct str){ NULL, 0 });
 }
 
 /* What is not there is written as "-" or -1 by aliases. */
 static void
-put_alias(struct json *j, const char *name)
+json_put_alias(struct json *j, const char *name)
 {
 	const struct rule_alias *a = log_alias_find(name);
 	char text[128];
@@ -53,7 +53,7 @@ put_alias(struct json *j, const char *name)
 /* --- fields --- */
 
 static const struct http_txn *
-complete(const struct json *j)
+txn_with_line(const struct json *j)
 {
 	return j->s->txn && j->s->txn->line_len ? j->s->txn : NULL;
 }
@@ -103,19 +103,19 @@ put_client(struct json *j)
 static void
 put_method(struct json *j)
 {
-	put_text(j, http_line_method(complete(j)));
+	json_put_text(j, http_line_method(txn_with_line(j)));
 }
 
 static void
 put_uri(struct json *j)
 {
-	put_text(j, http_line_target(complete(j)));
+	json_put_text(j, http_line_target(txn_with_line(j)));
 }
 
 static void
 put_version(struct json *j)
 {
-	const struct http_txn *t = complete(j);
+	const struct http_txn *t = txn_with_line(j);
 
 	put_name(j, !t ? NULL : t->version == HTTP_1_0 ? "HTTP/1.0" : "HTTP/1.1");
 }
@@ -150,7 +150,7 @@ put_capture(struct json *j, enum capture_kind kind, unsigned int i)
 
 	if (!capture_get(j->s, kind, i, &text))
 		text = (struct str){ NULL, 0 };
-	put_text(j, text);
+	json_put_text(j, text);
 }
 
 static void
@@ -198,7 +198,7 @@ put_unique_id(struct json *j)
 
 	if (!unique_id_get(j->s, j->look->cx.arena, &id))
 		id = (struct str){ NULL, 0 };
-	put_text(j, id);
+	json_put_text(j, id);
 }
 
 static void
@@ -231,7 +231,7 @@ put_fields(struct json *j)
 		if (fields[i].put)
 			fields[i].put(j);
 		else
-			put_alias(j, fields[i].alias);
+			json_put_alias(j, fields[i].alias);
 	}
 	sbuf_addc(j->out, '}');
 }

@@ -29,7 +29,7 @@ is_bad(const struct session *s)
 }
 
 static void
-render(struct session *s, const struct log_context *cx, size_t room, struct sbuf *out)
+render_line(struct session *s, const struct log_context *cx, size_t room, struct sbuf *out)
 {
 	const struct proxy_log *conf = &s->fe->log;
 
@@ -85,7 +85,7 @@ write_line(struct session *s)
 	if (conf->json)
 		room = log_room(k, &s->fe->logs, level, conf->tag, extra);
 	sbuf_init_fixed(&line, text, sizeof(text));
-	render(s, &cx, room, &line);
+	render_line(s, &cx, room, &line);
 	log_send_sd(k, &s->fe->logs, level, conf->tag, extra, line.p, line.len);
 }
 
@@ -101,7 +101,7 @@ has_line(const struct session *s)
 }
 
 static int
-is_wanted(const struct session *s)
+is_line_wanted(const struct session *s)
 {
 	return !s->logged && s->log_level >= 0 && s->engine->log &&
 		!list_is_empty(&s->fe->logs) && has_line(s);
@@ -126,7 +126,7 @@ session_log_early(struct session *s)
 	enum log_stage needed = stage_of(s->fe), known;
 
 	/* In mode http requests are logged, each by itself. */
-	if (!is_wanted(s) || (s->fe->mode == PROXY_HTTP && !s->txn))
+	if (!is_line_wanted(s) || (s->fe->mode == PROXY_HTTP && !s->txn))
 		return;
 	if (s->txn)
 		known = http_has_answer(s->txn) ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
@@ -157,7 +157,7 @@ is_null(const struct session *s)
 void
 session_log(struct session *s)
 {
-	if (!is_wanted(s))
+	if (!is_line_wanted(s))
 		return;
 	s->logged = 1;
 	if ((s->fe->options & OPT_DONTLOGNULL) && is_null(s))

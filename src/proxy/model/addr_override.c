@@ -32,7 +32,7 @@ addr_override_free(struct session *s)
 /* --- who knows --- */
 
 static const struct addr *
-said(const struct addr_override *e, enum endpoint which)
+override_of(const struct addr_override *e, enum endpoint which)
 {
 	return e->said[which].len ? &e->said[which] : NULL;
 }
@@ -40,17 +40,17 @@ said(const struct addr_override *e, enum endpoint which)
 static const struct addr *
 said_of_connection(const struct session *s, enum endpoint which)
 {
-	return s->endpoints ? said(&s->endpoints->connection, which) : NULL;
+	return s->endpoints ? override_of(&s->endpoints->connection, which) : NULL;
 }
 
 /* The nearest to the request wins. */
 static const struct addr *
 said_of(const struct session *s, enum endpoint which)
 {
-	const struct addr *a = s->txn ? said(&s->txn->endpoints, which) : NULL;
+	const struct addr *a = s->txn ? override_of(&s->txn->endpoints, which) : NULL;
 
 	if (!a && s->endpoints)
-		a = said(&s->endpoints->session, which);
+		a = override_of(&s->endpoints->session, which);
 	return a ? a : said_of_connection(s, which);
 }
 
@@ -131,7 +131,7 @@ addr_override_destination_port(const struct session *s)
 
 /* Of the session: made when it is needed first. */
 static struct session_addr_override *
-own(struct session *s)
+own_overrides(struct session *s)
 {
 	if (!s->endpoints) {
 		s->endpoints = pool_get(&s->engine->addr_override_pool);
@@ -145,7 +145,7 @@ own(struct session *s)
 int
 addr_override_reserve(struct session *s)
 {
-	return own(s) ? 0 : -ERR_NOMEM;
+	return own_overrides(s) ? 0 : -ERR_NOMEM;
 }
 
 void
@@ -158,11 +158,11 @@ addr_override_proxy_protocol(struct session *s, const struct addr *src, const st
 
 /* Where a rule of that place says it: NULL without memory. */
 static struct addr_override *
-level(struct session *s, enum rule_place place)
+overrides_at(struct session *s, enum rule_place place)
 {
 	if (s->txn)
 		return &s->txn->endpoints;
-	if (!own(s))
+	if (!own_overrides(s))
 		return NULL;
 	return place == RULE_TCP_CONNECTION ? &s->endpoints->connection : &s->endpoints->session;
 }
@@ -171,7 +171,7 @@ int
 addr_override_set(
 	struct session *s, enum rule_place place, enum endpoint which, const struct addr *a)
 {
-	struct addr_override *e = level(s, place);
+	struct addr_override *e = overrides_at(s, place);
 
 	if (!e)
 		return -ERR_NOMEM;

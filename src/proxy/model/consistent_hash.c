@@ -39,7 +39,7 @@ consistent_hash_add(struct consistent_hash *r, uint16_t who, uint32_t id, unsign
 }
 
 static int
-compare(const void *a, const void *b)
+compare_points(const void *a, const void *b)
 {
 	const struct consistent_hash_point *x = a, *y = b;
 
@@ -51,7 +51,7 @@ compare(const void *a, const void *b)
 void
 consistent_hash_sort(struct consistent_hash *r)
 {
-	qsort(r->point, r->n, sizeof(*r->point), compare);
+	qsort(r->point, r->n, sizeof(*r->point), compare_points);
 }
 
 /* The first point at or behind it, of those of the circle. */

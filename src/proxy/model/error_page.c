@@ -65,7 +65,7 @@ error_page_check(struct error_page *p, void *root, struct rule_err *why)
 }
 
 static int
-add(struct http_head *head, struct str name, struct str value)
+add_page_field(struct http_head *head, struct str name, struct str value)
 {
 	return http_add(head, name, value) < 0 ? -1 : 0;
 }
@@ -78,7 +78,7 @@ add_length(struct http_head *head, struct arena *a, size_t n)
 
 	(void)snprintf(text, sizeof(text), "%zu", n);
 	s = arena_copy(a, str_of(text));
-	return s.p ? add(head, STR("Content-Length"), s) : -1;
+	return s.p ? add_page_field(head, STR("Content-Length"), s) : -1;
 }
 
 int
@@ -95,7 +95,7 @@ error_page_make(const struct error_page *p, struct sample_ctx *cx, struct http_h
 		if (rule_fmt_text(p->hdr[i].value, cx, &value) < 0 || !http_value_is_valid(value))
 			return -1;
 		/* As in answers of rules: without a value there is no header. */
-		if (value.len && add(head, str_of(p->hdr[i].name), value) < 0)
+		if (value.len && add_page_field(head, str_of(p->hdr[i].name), value) < 0)
 			return -1;
 	}
 	*body = (struct str){ p->text, p->len };
@@ -103,5 +103,5 @@ error_page_make(const struct error_page *p, struct sample_ctx *cx, struct http_h
 		return -1;
 	if (add_length(head, cx->arena, body->len) < 0)
 		return -1;
-	return body->len ? add(head, STR("Content-Type"), str_of(p->type)) : 0;
+	return body->len ? add_page_field(head, STR("Content-Type"), str_of(p->type)) : 0;
 }

@@ -89,7 +89,7 @@ proxy_errors_inherit(struct proxy_errors *e, const struct proxy_errors *defaults
 }
 
 static void
-set(struct proxy_errors *e, int id, struct http_reply *r, struct error_page *p)
+set_error(struct proxy_errors *e, int id, struct http_reply *r, struct error_page *p)
 {
 	http_reply_put(&e->own[id]);
 	error_page_put(&e->page[id]);
@@ -148,14 +148,14 @@ proxy_errors_resolve(struct proxy_errors *e, struct proxies *ps, struct cfg_diag
 
 			/* What the group does not have stays as it was. */
 			if (l->which & 1u << id && (r || !g))
-				set(e, id, r, l->page);
+				set_error(e, id, r, l->page);
 		}
 	}
 	return rc;
 }
 
 static int
-fit(const struct proxy_errors *e, size_t most, struct cfg_diag *d)
+check_page_sizes(const struct proxy_errors *e, size_t most, struct cfg_diag *d)
 {
 	int rc = 0;
 
@@ -180,13 +180,13 @@ proxies_fit_errors(const struct proxies *ps, size_t most, struct cfg_diag *d)
 	int rc = 0;
 
 	list_each(it, &ps->defaults) {
-		rc |= fit(&list_entry(it, struct proxy, link)->errors, most, d);
+		rc |= check_page_sizes(&list_entry(it, struct proxy, link)->errors, most, d);
 	}
 	list_each(it, &ps->all) {
-		rc |= fit(&list_entry(it, struct proxy, link)->errors, most, d);
+		rc |= check_page_sizes(&list_entry(it, struct proxy, link)->errors, most, d);
 	}
 	list_each(it, &ps->error_groups) {
-		rc |= fit(&list_entry(it, struct error_group, link)->errors, most, d);
+		rc |= check_page_sizes(&list_entry(it, struct error_group, link)->errors, most, d);
 	}
 	return rc;
 }

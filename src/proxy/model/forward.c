@@ -137,7 +137,7 @@ is_inet(const struct addr *a)
 }
 
 static int
-add(struct http_head *req, struct arena *a, struct str name, struct str value)
+add_forward_field(struct http_head *req, struct arena *a, struct str name, struct str value)
 {
 	struct str copy = arena_copy(a, value);
 
@@ -146,7 +146,7 @@ add(struct http_head *req, struct arena *a, struct str name, struct str value)
 
 /* The backend's name goes before the frontend's, and who wants it always before who does not. */
 static int
-add_address(const struct proxy *fe, const struct proxy *be, enum forward_kind kind,
+add_forward_address(const struct proxy *fe, const struct proxy *be, enum forward_kind kind,
 	const struct addr *addr, struct http_head *req, struct arena *a)
 {
 	const struct forward_option *f = &fe->forward.to[kind], *b = &be->forward.to[kind];
@@ -160,7 +160,7 @@ add_address(const struct proxy *fe, const struct proxy *be, enum forward_kind ki
 		return 0;
 	if (forward_net_has(&f->except, addr) || forward_net_has(&b->except, addr))
 		return 0;
-	return add(req, a, name, str_of(addr_host_text(addr, text)));
+	return add_forward_field(req, a, name, str_of(addr_host_text(addr, text)));
 }
 
 /* A token as it is, everything else in quotes (RFC 7239, 4). */
@@ -226,17 +226,18 @@ add_forwarded(unsigned int parts, const struct addr *peer, const struct addr *ow
 		put_node(&out, "for", peer, (parts & FORWARDED_FOR_PORT) != 0);
 	if (out.failed)
 		return -ERR_RANGE;
-	return out.len ? add(req, a, STR("Forwarded"), (struct str){ text, out.len }) : 0;
+	return out.len ? add_forward_field(req, a, STR("Forwarded"), (struct str){ text, out.len })
+		       : 0;
 }
 
 int
 forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *peer,
 	const struct addr *own, struct http_head *req, struct arena *a)
 {
-	int rc = add_address(fe, be, FORWARD_FOR, peer, req, a);
+	int rc = add_forward_address(fe, be, FORWARD_FOR, peer, req, a);
 
 	if (rc == 0)
-		rc = add_address(fe, be, FORWARD_ORIGINAL_TO, own, req, a);
+		rc = add_forward_address(fe, be, FORWARD_ORIGINAL_TO, own, req, a);
 	if (rc == 0 && be->forward.forwarded)
 		rc = add_forwarded(be->forward.forwarded, peer, own, req, a);
 	return rc;

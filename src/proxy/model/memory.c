@@ -88,7 +88,7 @@ memory_has_buffer(struct engine *e)
 
 /* Above it new sessions wait. */
 static uint64_t
-enough(const struct engine *e)
+memory_enough(const struct engine *e)
 {
 	uint64_t most = e->max_memory - e->max_memory / RESERVE;
 
@@ -102,7 +102,7 @@ memory_room(const struct engine *e)
 
 	if (!e->max_memory)
 		return UINT64_MAX;
-	most = enough(e);
+	most = memory_enough(e);
 	used = memory_used(e);
 	return used < most ? most - used : 0;
 }
@@ -115,7 +115,7 @@ memory_watch(struct engine *e)
 	/* With nobody to give anything back there is nothing to wait for. A session that cannot be
 	 * had would be refused after it was accepted. */
 	if (e->n_sessions)
-		tight = (e->max_memory && memory_used(e) > enough(e)) ||
+		tight = (e->max_memory && memory_used(e) > memory_enough(e)) ||
 			pool_reserve(&e->session_pool) < 0;
 	if (tight == e->memory_tight)
 		return;

@@ -95,7 +95,7 @@ persist_conf_shows(const struct persist_conf *c)
 /* --- the servers of a cookie --- */
 
 static int
-compare(const char *a, struct str b)
+compare_cookie(const char *a, struct str b)
 {
 	size_t n = strlen(a);
 	int r = memcmp(a, b.p, MIN(n, b.len));
@@ -142,13 +142,13 @@ persist_conf_find(const struct persist_conf *c, struct str cookie, unsigned int 
 	while (from < to) {
 		unsigned int mid = from + (to - from) / 2;
 
-		if (compare(c->entry[mid].srv->conf.cookie, cookie) < 0)
+		if (compare_cookie(c->entry[mid].srv->conf.cookie, cookie) < 0)
 			from = mid + 1;
 		else
 			to = mid;
 	}
 	for (*n = 0; from + *n < c->n_entries; ++*n)
-		if (compare(c->entry[from + *n].srv->conf.cookie, cookie) != 0)
+		if (compare_cookie(c->entry[from + *n].srv->conf.cookie, cookie) != 0)
 			break;
 	return from;
 }

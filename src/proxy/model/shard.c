@@ -49,7 +49,7 @@ proxies_shard(struct proxies *ps, unsigned int n)
 
 /* The sum over the last sessions: what the oldest had is not known, but its average share is. */
 static void
-slide(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
+slide_average(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
 {
 	uint64_t was = counter_read(sum);
 
@@ -61,10 +61,10 @@ slide(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
 void
 stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_times *one)
 {
-	slide(&t->qtime, sessions, one->q);
-	slide(&t->ctime, sessions, one->c);
-	slide(&t->rtime, sessions, one->r);
-	slide(&t->ttime, sessions, one->t);
+	slide_average(&t->qtime, sessions, one->q);
+	slide_average(&t->ctime, sessions, one->c);
+	slide_average(&t->rtime, sessions, one->r);
+	slide_average(&t->ttime, sessions, one->t);
 	counter_max(&t->qtime_max, one->q);
 	counter_max(&t->ctime_max, one->c);
 	counter_max(&t->rtime_max, one->r);

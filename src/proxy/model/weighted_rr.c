@@ -67,7 +67,7 @@ is_sooner(const struct weighted_rr *m, unsigned int lead, unsigned int a, unsign
 }
 
 static void
-sift_down(struct weighted_rr *m, unsigned int lead, unsigned int at)
+rr_sift_down(struct weighted_rr *m, unsigned int lead, unsigned int at)
 {
 	uint16_t moving = m->heap[at];
 
@@ -93,7 +93,7 @@ next_turn(struct weighted_rr *m, unsigned int lead)
 	unsigned int who = m->heap[0];
 
 	m->member[who].done++;
-	sift_down(m, lead, 0);
+	rr_sift_down(m, lead, 0);
 	return who;
 }
 
@@ -173,7 +173,7 @@ weighted_rr_add(struct weighted_rr *m, unsigned int weight)
 }
 
 static void
-reduce(struct weighted_rr *m)
+reduce_weights(struct weighted_rr *m)
 {
 	unsigned int common = 0;
 
@@ -190,9 +190,9 @@ weighted_rr_build(struct weighted_rr *m, enum weighted_rr_order order)
 {
 	unsigned int lead = lead_of(order);
 
-	reduce(m);
+	reduce_weights(m);
 	for (unsigned int i = m->n / 2; i-- > 0;)
-		sift_down(m, lead, i);
+		rr_sift_down(m, lead, i);
 	memset(m->first, 0, (size_t)words_for(m->n) * CLAIMS_MAX * sizeof(*m->first));
 	for (unsigned int i = 0; i < m->n; i++)
 		set_claims(m, i, 1);

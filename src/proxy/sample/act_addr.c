@@ -21,7 +21,7 @@ parse_endpoint(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 
 /* What holds so far; of family AF_UNSPEC where nobody knows. */
 static void
-get(const struct session *s, enum endpoint which, struct addr *out)
+get_endpoint(const struct session *s, enum endpoint which, struct addr *out)
 {
 	if (which == ENDPOINT_SRC)
 		addr_override_copy_source(s, out);
@@ -30,7 +30,8 @@ get(const struct session *s, enum endpoint which, struct addr *out)
 }
 
 static enum rule_result
-say(const struct rule *r, enum endpoint which, const struct addr *a, struct rule_outcome *out)
+set_endpoint(
+	const struct rule *r, enum endpoint which, const struct addr *a, struct rule_outcome *out)
 {
 	if (addr_override_set(out->proxy, r->place, which, a) < 0)
 		return act_failed(r, out);
@@ -39,7 +40,7 @@ say(const struct rule *r, enum endpoint which, const struct addr *a, struct rule
 
 /* The sample of the rule, without what it took to make it: 1, or 0. */
 static int
-evaluate(const struct rule *r, struct sample_ctx *cx, enum sample_type type, struct sample *s)
+eval_endpoint(const struct rule *r, struct sample_ctx *cx, enum sample_type type, struct sample *s)
 {
 	size_t mark = arena_mark(cx->arena);
 	int found = rule_expr_eval_as(r->expr, cx, type, s) == 1;
@@ -56,7 +57,7 @@ run_address(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 	struct addr was, a = { 0 };
 	struct sample s;
 
-	if (!evaluate(r, cx, SAMPLE_ADDR, &s))
+	if (!eval_endpoint(r, cx, SAMPLE_ADDR, &s))
 		return RULE_CONT;
 	if (s.type == SAMPLE_IPV4) {
 		a.len = sizeof(a.u.in);
@@ -67,9 +68,9 @@ run_address(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 		a.u.in6.sin6_family = AF_INET6;
 		a.u.in6.sin6_addr = s.u.ipv6;
 	}
-	get(out->proxy, which, &was);
+	get_endpoint(out->proxy, which, &was);
 	addr_set_port(&a, addr_port(&was));
-	return say(r, which, &a, out);
+	return set_endpoint(r, which, &a, out);
 }
 
 /* The address stays, if it is one that has ports. */
@@ -80,16 +81,16 @@ run_port(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	struct sample s;
 	struct addr a;
 
-	if (!evaluate(r, cx, SAMPLE_SINT, &s) || s.u.sint < 0 || s.u.sint > PORT_MAX)
+	if (!eval_endpoint(r, cx, SAMPLE_SINT, &s) || s.u.sint < 0 || s.u.sint > PORT_MAX)
 		return RULE_CONT;
-	get(out->proxy, which, &a);
+	get_endpoint(out->proxy, which, &a);
 	if (addr_family(&a) != AF_INET && addr_family(&a) != AF_INET6) {
 		memset(&a, 0, sizeof(a));
 		a.len = sizeof(a.u.in);
 		a.u.in.sin_family = AF_INET;
 	}
 	addr_set_port(&a, (unsigned int)s.u.sint);
-	return say(r, which, &a, out);
+	return set_endpoint(r, which, &a, out);
 }
 
 #define PLACES                                                                      \

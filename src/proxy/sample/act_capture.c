@@ -11,7 +11,7 @@
 enum { NUM_KIND, NUM_INDEX };
 
 static int
-fail(const struct rule *r, struct cfg_ctx *ctx, int arg)
+capture_syntax_error(const struct rule *r, struct cfg_ctx *ctx, int arg)
 {
 	return cfg_error(ctx, arg, "'%s capture' expects %s.", rule_place_name(r->place),
 		r->action->syntax);
@@ -37,7 +37,7 @@ parse_len(struct rule *r, struct cfg_ctx *ctx, int arg)
 
 /* Any frontend may come to a backend: only what stands in a frontend can be checked. */
 static int
-parse_id(struct rule *r, struct cfg_ctx *ctx, int arg)
+parse_capture_id(struct rule *r, struct cfg_ctx *ctx, int arg)
 {
 	const struct proxy *p = ctx->obj;
 	int i;
@@ -60,14 +60,14 @@ parse_capture(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, i
 
 	r->num[NUM_KIND] = may_len ? CAPTURE_REQUEST : CAPTURE_RESPONSE;
 	if (arg + 2 >= ctx->argc)
-		return fail(r, ctx, ctx->argc - 1);
+		return capture_syntax_error(r, ctx, ctx->argc - 1);
 	if (act_expr(r, v, ctx, arg, at, &r->expr) < 0)
 		return -1;
 	if (may_len && strcmp(how, "len") == 0)
 		return parse_len(r, ctx, arg + 2) < 0 ? -1 : arg + 3;
 	if (may_id && strcmp(how, "id") == 0)
-		return parse_id(r, ctx, arg + 2) < 0 ? -1 : arg + 3;
-	return fail(r, ctx, arg + 1);
+		return parse_capture_id(r, ctx, arg + 2) < 0 ? -1 : arg + 3;
+	return capture_syntax_error(r, ctx, arg + 1);
 }
 
 static int

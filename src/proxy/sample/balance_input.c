@@ -7,7 +7,7 @@
 #include "proxy/sample/eval.h"
 
 static unsigned int
-scope(const struct proxy *be)
+balance_scope(const struct proxy *be)
 {
 	unsigned int at = SAMPLE_AT_CONN | SAMPLE_AT_BACK;
 
@@ -23,7 +23,7 @@ key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 	size_t mark;
 	int known;
 
-	eval_init(&look, s, scope(s->be));
+	eval_init(&look, s, balance_scope(s->be));
 	look.cx.req_ended = 1;
 	if (!look.cx.req)
 		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
@@ -37,7 +37,7 @@ key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 
 /* What has come of the request's content, without framing, in the arena. */
 static struct str
-content(const struct session *s, struct arena *a)
+body_content(const struct session *s, struct arena *a)
 {
 	const struct direction *h = &s->dir[CLIENT];
 	const char *p = h->buf + s->txn->head_end;
@@ -62,7 +62,7 @@ key_of_request(struct session *s, uint32_t *key)
 
 	if (known || !balance_wants_body(be->balance, req))
 		return known;
-	known = balance_key_of_form(&be->balance_by, &be->hash_type, content(s, a), key);
+	known = balance_key_of_form(&be->balance_by, &be->hash_type, body_content(s, a), key);
 	arena_release(a, mark);
 	return known;
 }
@@ -97,7 +97,7 @@ balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d)
 	if (be->balance != BALANCE_HASH || !by->expr)
 		return;
 	/* Bytes could only be looked at where connections wait for them. */
-	if (rule_expr_needs(by->expr) & ~scope(be))
+	if (rule_expr_needs(by->expr) & ~balance_scope(be))
 		cfg_diag_add(d, CFG_ALERT, &by->where,
 			"'balance hash' : what clients send cannot be looked at in mode tcp.");
 	if (rule_expr_check(by->expr, root, &why) < 0)

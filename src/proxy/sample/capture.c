@@ -11,7 +11,7 @@
 
 /* NULL: it cannot be kept. */
 static const struct capture_slot *
-find(const struct session *s, enum capture_kind kind, unsigned int i)
+find_slot(const struct session *s, enum capture_kind kind, unsigned int i)
 {
 	const struct capture_conf *c = &s->fe->captures;
 
@@ -19,7 +19,7 @@ find(const struct session *s, enum capture_kind kind, unsigned int i)
 }
 
 static char *
-place_of(const struct session *s, const struct capture_slot *slot)
+slot_place(const struct session *s, const struct capture_slot *slot)
 {
 	return (char *)s->captures + slot->at;
 }
@@ -27,7 +27,7 @@ place_of(const struct session *s, const struct capture_slot *slot)
 void
 capture_put(const struct session *s, enum capture_kind kind, unsigned int i, struct str text)
 {
-	const struct capture_slot *slot = find(s, kind, i);
+	const struct capture_slot *slot = find_slot(s, kind, i);
 	size_t n;
 
 	if (!slot)
@@ -35,18 +35,18 @@ capture_put(const struct session *s, enum capture_kind kind, unsigned int i, str
 	n = MIN(text.len, slot->max);
 	/* A rule may copy a capture over itself. */
 	if (n)
-		memmove(place_of(s, slot), text.p, n);
+		memmove(slot_place(s, slot), text.p, n);
 	s->captures->len[slot->nth] = (uint32_t)n;
 }
 
 int
 capture_get(const struct session *s, enum capture_kind kind, unsigned int i, struct str *out)
 {
-	const struct capture_slot *slot = find(s, kind, i);
+	const struct capture_slot *slot = find_slot(s, kind, i);
 
 	if (!slot || s->captures->len[slot->nth] == CAPTURE_NONE)
 		return 0;
-	*out = (struct str){ place_of(s, slot), s->captures->len[slot->nth] };
+	*out = (struct str){ slot_place(s, slot), s->captures->len[slot->nth] };
 	return 1;
 }
 
@@ -95,7 +95,7 @@ capture_drop_fields(const struct session *s, enum capture_kind kind)
 
 /* Does "name=value" begin so? */
 static int
-begins(const struct http_cookie *c, const char *with)
+name_begins(const struct http_cookie *c, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -109,7 +109,7 @@ begins(const struct http_cookie *c, const char *with)
 static void
 keep_cookie(const struct session *s, unsigned int i, const struct http_cookie *c)
 {
-	const struct capture_slot *slot = find(s, CAPTURE_COOKIE, i);
+	const struct capture_slot *slot = find_slot(s, CAPTURE_COOKIE, i);
 	const struct str part[] = { c->name, STR("="), c->value };
 	size_t len = 0;
 
@@ -117,7 +117,7 @@ keep_cookie(const struct session *s, unsigned int i, const struct http_cookie *c
 		size_t n = MIN(part[k].len, slot->max - len);
 
 		if (n)
-			memcpy(place_of(s, slot) + len, part[k].p, n);
+			memcpy(slot_place(s, slot) + len, part[k].p, n);
 		len += n;
 	}
 	s->captures->len[slot->nth] = (uint32_t)len;
@@ -127,14 +127,14 @@ void
 capture_cookie(const struct session *s, const struct http_head *h)
 {
 	unsigned int i = h->kind == HTTP_REQUEST ? 0 : 1;
-	const struct capture_slot *slot = find(s, CAPTURE_COOKIE, i);
+	const struct capture_slot *slot = find_slot(s, CAPTURE_COOKIE, i);
 	struct http_cookie_walk walk = { 0 };
 	struct http_cookie c;
 
 	if (!slot)
 		return;
 	while (i == 0 ? http_cookie_next(h, &walk, &c) : http_set_cookie_next(h, &walk, &c))
-		if (begins(&c, slot->name)) {
+		if (name_begins(&c, slot->name)) {
 			keep_cookie(s, i, &c);
 			return;
 		}

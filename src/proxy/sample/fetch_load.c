@@ -32,7 +32,7 @@ frontend_of(const struct rule_args *a, const struct sample_ctx *cx)
 }
 
 static int
-check_frontend(struct rule_args *a, void *root, const char **why)
+check_frontend_arg(struct rule_args *a, void *root, const char **why)
 {
 	if (a->arg[0].type == ARG_END)
 		return 0;
@@ -278,7 +278,7 @@ fetch_server(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 #define FRONTEND(n, f, k, text)                                                            \
 	{ .name = n, .arg = { ARG_FRONTEND }, .syntax = "[<frontend>]",                   \
 		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = f,                  \
-		.check = check_frontend, .kind = k, .doc = text }
+		.check = check_frontend_arg, .kind = k, .doc = text }
 #define SERVER_IS(n, type, k, text)                                                      \
 	{ .name = n, .arg = { ARG_SERVER }, .min = 1, .syntax = "[<backend>/]<server>",   \
 		.needs = SAMPLE_AT_CONN, .out = type, .fetch = fetch_server,              \

@@ -3,7 +3,7 @@
 #include "proxy/model/http_txn.h"
 
 static const struct session *
-session_of(const struct sample_ctx *cx)
+fetched_session(const struct sample_ctx *cx)
 {
 	return cx->session;
 }
@@ -14,7 +14,7 @@ session_of(const struct sample_ctx *cx)
 enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
 
 static int
-server_address(struct sample_ctx *cx, const struct conn *c, enum end end, struct addr *out)
+fetch_server_addr(struct sample_ctx *cx, const struct conn *c, enum end end, struct addr *out)
 {
 	if (!cx->sys || !conn_is_open(c))
 		return -1;
@@ -25,7 +25,7 @@ server_address(struct sample_ctx *cx, const struct conn *c, enum end end, struct
 static int
 end_address(struct sample_ctx *cx, enum end end, struct addr *out)
 {
-	const struct session *s = session_of(cx);
+	const struct session *s = fetched_session(cx);
 
 	if (!s)
 		return -1;
@@ -44,7 +44,7 @@ end_address(struct sample_ctx *cx, enum end end, struct addr *out)
 	case SERVER_OWN:
 		break;
 	}
-	return server_address(cx, &s->conn[SERVER], end, out);
+	return fetch_server_addr(cx, &s->conn[SERVER], end, out);
 }
 
 int
@@ -94,7 +94,7 @@ enum what { FE_NAME, FE_DEFBE, BE_NAME, SRV_NAME, SO_NAME };
 static int
 fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = session_of(cx);
+	const struct session *x = fetched_session(cx);
 	const struct proxy *be = x ? session_backend(x) : NULL;
 	const char *name = NULL;
 
@@ -136,7 +136,7 @@ enum number {
 static int
 fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = session_of(cx);
+	const struct session *x = fetched_session(cx);
 	const struct proxy *be = x ? session_backend(x) : NULL;
 	int64_t v = -1;
 
@@ -172,7 +172,7 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 static int
 fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = session_of(cx);
+	const struct session *x = fetched_session(cx);
 
 	sample_set_bool(s, x && x->engine->stop_ms);
 	return x != NULL;

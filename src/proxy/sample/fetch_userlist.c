@@ -22,7 +22,8 @@ check_group(const struct rule_args *a, struct str text, const char **why)
 
 /* Whoever he says he is and can prove it. 0: he says nothing; *user NULL: it is not true. */
 static int
-admit(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, const struct user **user)
+admit_user(const struct rule_args *a, struct sample_ctx *cx, struct sample *s,
+	const struct user **user)
 {
 	struct str name, pass;
 
@@ -37,7 +38,7 @@ fetch_auth(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct user *user;
 
-	if (!admit(a, cx, s, &user))
+	if (!admit_user(a, cx, s, &user))
 		return 0;
 	sample_set_bool(s, user != NULL);
 	return 1;
@@ -48,7 +49,7 @@ fetch_user(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct user *user;
 
-	if (!admit(a, cx, s, &user) || !user)
+	if (!admit_user(a, cx, s, &user) || !user)
 		return 0;
 	sample_set_str(s, str_of(user->name));
 	return 1;
@@ -63,7 +64,7 @@ fetch_groups(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	const struct user *user;
 
 	if (cx->nth == 0) {
-		if (!admit(a, cx, s, &user) || !user || user->n_groups == 0)
+		if (!admit_user(a, cx, s, &user) || !user || user->n_groups == 0)
 			return 0;
 		c->from = user->place;
 		c->left = user->n_groups;

@@ -7,7 +7,7 @@
 #include "proxy/relay/direction.h"
 
 static struct str
-pending(const struct direction *h)
+pending_bytes(const struct direction *h)
 {
 	return (struct str){ h->buf ? h->buf + h->head : "", direction_buffered(h) };
 }
@@ -49,7 +49,7 @@ void
 tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at)
 {
 	eval_init(look, s, at);
-	look->cx.req_bytes = pending(&s->dir[CLIENT]);
+	look->cx.req_bytes = pending_bytes(&s->dir[CLIENT]);
 	look->cx.req_ended = 1;
 	if (look->cx.req_bytes.len)
 		look_for_request(look, s);

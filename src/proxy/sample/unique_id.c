@@ -10,7 +10,7 @@
 #define ROOM 4096
 
 static void
-make(struct session *s, const struct rule_fmt *fmt, struct arena *a)
+make_unique_id(struct session *s, const struct rule_fmt *fmt, struct arena *a)
 {
 	unsigned int at = SAMPLE_AT_CONN;
 	char text[ROOM];
@@ -36,7 +36,7 @@ unique_id_get(const struct session *s, struct arena *a, struct str *out)
 	if (!fmt || !s->captures || (s->fe->mode == PROXY_HTTP && !(s->txn && s->txn->head_ms)))
 		return 0;
 	if (!capture_get(s, CAPTURE_ID, 0, out)) {
-		make((struct session *)(uintptr_t)s, fmt, a);
+		make_unique_id((struct session *)(uintptr_t)s, fmt, a);
 		(void)capture_get(s, CAPTURE_ID, 0, out);
 	}
 	return out->len > 0;

@@ -28,7 +28,7 @@
 #define LINGER_MAX_MS 30000u
 
 static uint64_t
-now_ms(const struct session *s)
+loop_ms_of(const struct session *s)
 {
 	return loop_now_ms(s->engine->loop);
 }
@@ -43,7 +43,7 @@ count_time(const struct session *s)
 		.q = s->queued_ms - began,
 		.c = s->connected_ms - s->queued_ms,
 		.r = s->txn && http_has_answer(s->txn) ? s->txn->res_ms - s->connected_ms : 0,
-		.t = now_ms(s) - began,
+		.t = loop_ms_of(s) - began,
 	};
 
 	stat_count_times(&be->times, be->cum_sess, &times);
@@ -120,7 +120,7 @@ count_redispatch(struct session *s, struct server *from)
 
 /* It has a backend from now on, or none. */
 static int
-find_backend(struct session *s)
+assign_backend(struct session *s)
 {
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
@@ -137,7 +137,7 @@ session_do_assign(struct session *s)
 	int looked = !s->txn && s->be, moved;
 	enum session_event ev;
 
-	if (!looked && find_backend(s) < 0)
+	if (!looked && assign_backend(s) < 0)
 		return SESSION_EV_NO_SERVER;
 	if (!looked && !s->txn && tcp_content_rules_of_backend(s)) {
 		queue_join(s);
@@ -203,7 +203,7 @@ session_do_relay_timeout(struct session *s)
 
 	if (tcp_content_holds_response(s)) {
 		ev = tcp_content_end_response(s);
-		if (ev != SESSION_EV_NONE || session_deadline(s) > now_ms(s))
+		if (ev != SESSION_EV_NONE || session_deadline(s) > loop_ms_of(s))
 			return ev;
 	}
 	side = session_late_side(s);
@@ -241,13 +241,13 @@ session_do_linger(struct session *s)
 	 * error too. */
 	for (int side = 0; side < SIDES; side++)
 		if (conn_is_open(&s->conn[side]) && !s->conn[side].err &&
-		    now_ms(s) < linger_limit(s, side) &&
+		    loop_ms_of(s) < linger_limit(s, side) &&
 		    !(s->linger_checks && conn_take_error(&s->conn[side])))
 			unsent += conn_unsent(&s->conn[side]);
 	if (!unsent)
 		return SESSION_EV_DELIVERED;
 	s->linger_checks++;
-	s->wake_ms = now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
+	s->wake_ms = loop_ms_of(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
 	return SESSION_EV_NONE;
 }
 

@@ -58,7 +58,7 @@ hold_process(struct engine *e)
 
 /* Others are told; fe NULL: of the process. */
 static void
-tell(struct engine *e, uint64_t who, struct proxy *fe)
+wake_waiting(struct engine *e, uint64_t who, struct proxy *fe)
 {
 	for (who &= ~own_bit(e); who; who &= who - 1)
 		e->wake_resume(e, (unsigned int)__builtin_ctzll(who), fe);
@@ -73,7 +73,7 @@ conn_limits_left_frontend(struct engine *e, struct proxy *fe)
 		return;
 	if (who & own_bit(e))
 		hold_listeners(e, fe, 0);
-	tell(e, who, fe);
+	wake_waiting(e, who, fe);
 }
 
 static void
@@ -87,7 +87,7 @@ leave_process(struct engine *e, int was_session)
 	if ((resumes || was_session) && e->on_release)
 		e->on_release(e);
 	if (unlikely(who))
-		tell(e, who, NULL);
+		wake_waiting(e, who, NULL);
 }
 
 void
@@ -131,7 +131,7 @@ conn_limits_resume(struct engine *e, struct proxy *fe)
 
 /* Before each accept: are there places for one more? Takes them. */
 static int
-ask(struct listener *ln)
+enter_gates(struct listener *ln)
 {
 	struct engine *e = ln->worker;
 	struct proxy *fe = ln->owner;
@@ -159,6 +159,6 @@ conn_limits_listener(struct listener *ln, struct proxy *fe, struct engine *e)
 {
 	ln->owner = fe;
 	ln->worker = e;
-	ln->may_accept = ask;
+	ln->may_accept = enter_gates;
 	ln->not_accepted = conn_limits_give_back;
 }

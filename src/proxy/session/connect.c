@@ -23,7 +23,7 @@ connect_is_resource(int err)
 }
 
 static long
-set_int(struct session *s, int fd, int level, int opt, int value)
+set_sockopt_int(struct session *s, int fd, int level, int opt, int value)
 {
 	return sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value));
 }
@@ -37,7 +37,7 @@ expects_data(const struct session *s)
 }
 
 static long
-set_buffers(struct session *s, int fd, int family)
+set_server_buffers(struct session *s, int fd, int family)
 {
 	const char *what;
 
@@ -47,19 +47,20 @@ set_buffers(struct session *s, int fd, int family)
 }
 
 static long
-set_options(struct session *s, int fd)
+set_server_options(struct session *s, int fd)
 {
 	const struct server *srv = s->srv;
 	long r = 0;
 
 	if (s->be->options & OPT_SRVTCPKA)
-		r = set_int(s, fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+		r = set_sockopt_int(s, fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	if (r >= 0 && srv->conf.user_timeout_ms)
-		r = set_int(s, fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)srv->conf.user_timeout_ms);
+		r = set_sockopt_int(
+			s, fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)srv->conf.user_timeout_ms);
 	if (r >= 0 && (s->be->options & OPT_SMART_CONNECT) && expects_data(s))
-		r = set_int(s, fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+		r = set_sockopt_int(s, fd, IPPROTO_TCP, TCP_QUICKACK, 0);
 	if (r >= 0 && srv->conf.tfo)
-		r = set_int(s, fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+		r = set_sockopt_int(s, fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 	return r;
 }
 
@@ -78,7 +79,7 @@ bind_source(struct session *s, int fd)
 	if (r < 0 || !src->addr.len)
 		return r;
 	if (!src->port_lo)
-		r = set_int(s, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+		r = set_sockopt_int(s, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 	while (r >= 0 && tries-- > 0) {
 		(void)server_source_addr(s->srv, &a);
 		r = sys_bind(s->engine->sys, fd, &a.u.sa, a.len);
@@ -157,9 +158,9 @@ connect_server(struct session *s)
 	fd = sys_socket(sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return (int)fd;
-	r = set_buffers(s, (int)fd, family);
+	r = set_server_buffers(s, (int)fd, family);
 	if (r >= 0 && family != AF_UNIX) {
-		r = set_options(s, (int)fd);
+		r = set_server_options(s, (int)fd);
 		if (r >= 0)
 			r = bind_source(s, (int)fd);
 	}

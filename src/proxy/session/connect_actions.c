@@ -23,14 +23,14 @@
 #define TURN_AROUND_MS 1000
 
 static uint64_t
-now_ms(const struct session *s)
+session_now_ms(const struct session *s)
 {
 	return loop_now_ms(s->engine->loop);
 }
 
 /* Over a connection that another request was over, where that may be. */
 static int
-reuses(struct session *s)
+take_idle_connection(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
@@ -54,7 +54,7 @@ session_do_connect(struct session *s)
 		session_blame(s, 'P', 'R');
 		return session_failure_event(s, 500);
 	}
-	if (s->txn && reuses(s))
+	if (s->txn && take_idle_connection(s))
 		return SESSION_EV_UP;
 	r = connect_server(s);
 	counter_add(&srv_stat(s)->connect, 1);
@@ -120,7 +120,7 @@ plan_retry(struct session *s, uint64_t delay)
 		counter_add(&srv_stat(s)->wretr, 1);
 		counter_add(&be_stat(s)->wretr, 1);
 	}
-	s->wake_ms = now_ms(s) + (s->redispatch ? 0 : delay);
+	s->wake_ms = session_now_ms(s) + (s->redispatch ? 0 : delay);
 	return SESSION_EV_NONE;
 }
 
@@ -157,7 +157,7 @@ session_do_give_up(struct session *s)
 enum session_event
 session_do_established(struct session *s)
 {
-	uint64_t now = now_ms(s);
+	uint64_t now = session_now_ms(s);
 	enum session_event ev;
 
 	s->connected_ms = now;

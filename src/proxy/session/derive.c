@@ -9,7 +9,7 @@
 #include "proxy/session/tcp_content_rules.h"
 
 static uint64_t
-after(uint64_t start, unsigned int ms)
+deadline_after(uint64_t start, unsigned int ms)
 {
 	return ms ? start + ms : TIMER_NEVER;
 }
@@ -30,14 +30,14 @@ wants_relay(const struct session *s, int side)
 
 /* Bytes go both ways, whatever they are. */
 static int
-is_tunnel(const struct session *s)
+relays_plainly(const struct session *s)
 {
 	return s->state == SESSION_RELAY && exchange_is_plain(s);
 }
 
 /* What a rule has said goes before what the backend says. */
 static unsigned int
-given(const struct session *s, enum rule_timeout which, unsigned int ms)
+timeout_given(const struct session *s, enum rule_timeout which, unsigned int ms)
 {
 	return s->txn && s->txn->timeout_ms[which] ? s->txn->timeout_ms[which] : ms;
 }
@@ -47,13 +47,14 @@ session_idle_limit(const struct session *s, int side, int half_closed)
 {
 	const struct proxy_timeouts *to = side == CLIENT ? &s->fe->to : &s->be->to;
 	unsigned int fin = side == CLIENT ? to->client_fin : to->server_fin;
-	unsigned int tunnel = is_tunnel(s) ? given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
+	unsigned int tunnel =
+		relays_plainly(s) ? timeout_given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
 
 	if (half_closed && fin)
 		return fin;
 	if (tunnel)
 		return tunnel;
-	return side == CLIENT ? to->client : given(s, RULE_TIMEOUT_SERVER, to->server);
+	return side == CLIENT ? to->client : timeout_given(s, RULE_TIMEOUT_SERVER, to->server);
 }
 
 static int
@@ -65,7 +66,7 @@ has_ended(const struct direction *h)
 /* What a side is waited for. Who can read nothing for want of a buffer waits no longer than for
  * bytes that do not come. */
 static unsigned int
-owes(const struct session *s, int side)
+interest_owed(const struct session *s, int side)
 {
 	return wants_relay(s, side) | (s->dir[side].waits_for_buffer ? EV_R : 0);
 }
@@ -78,7 +79,7 @@ side_deadline(const struct session *s, int side, unsigned int dirs)
 
 	if (!dirs)
 		return TIMER_NEVER;
-	return after(s->last_ms[side], session_idle_limit(s, side, half_closed));
+	return deadline_after(s->last_ms[side], session_idle_limit(s, side, half_closed));
 }
 
 int
@@ -87,7 +88,7 @@ session_late_side(const struct session *s)
 	uint64_t due[SIDES];
 
 	for (int side = 0; side < SIDES; side++)
-		due[side] = side_deadline(s, side, owes(s, side));
+		due[side] = side_deadline(s, side, interest_owed(s, side));
 	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
 }
 
@@ -104,7 +105,7 @@ derive_relay(const struct session *s, struct derived *d)
 {
 	for (int side = 0; side < SIDES; side++) {
 		unsigned int dirs = wants_relay(s, side);
-		uint64_t due = side_deadline(s, side, owes(s, side));
+		uint64_t due = side_deadline(s, side, interest_owed(s, side));
 
 		/* A stream that waits for its turn needs nobody to wake it. */
 		if (s->dir[side].waits)
@@ -148,7 +149,7 @@ void
 derive_header(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
-	d->deadline = after(s->state_ms, s->fe->to.client);
+	d->deadline = deadline_after(s->state_ms, s->fe->to.client);
 	derive_buffer_wait(s, CLIENT, d);
 }
 
@@ -187,14 +188,14 @@ void
 derive_queue(const struct session *s, struct derived *d)
 {
 	derive_early(s, d);
-	d->deadline = after(s->state_ms, s->be->to.queue);
+	d->deadline = deadline_after(s->state_ms, s->be->to.queue);
 }
 
 void
 derive_connect(const struct session *s, struct derived *d)
 {
 	derive_early(s, d);
-	d->deadline = after(s->state_ms, s->be->to.connect);
+	d->deadline = deadline_after(s->state_ms, s->be->to.connect);
 }
 
 void

@@ -32,7 +32,7 @@ static const uint8_t session_resting[SESSION_STATES] = {
 };
 
 static void
-remember(struct session *s, enum session_event ev)
+remember_event(struct session *s, enum session_event ev)
 {
 	uint8_t *h = s->hist[s->hist_n++ % SESSION_HISTORY];
 
@@ -58,7 +58,7 @@ session_event(struct session *s, enum session_event ev)
 		const struct session_row *row = &session_rows[s->state][ev];
 		enum session_event next;
 
-		remember(s, ev);
+		remember_event(s, ev);
 		if (unlikely(!row->known)) {
 			session_bug(s, ev);
 			return;

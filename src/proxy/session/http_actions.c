@@ -35,7 +35,7 @@ session_do_await_data(struct session *s)
 
 /* Nothing of a request has come: nobody is told, and nothing is logged. */
 static int
-is_silent(const struct session *s)
+ends_silently(const struct session *s)
 {
 	return !s->txn && (s->requests || (s->fe->options & OPT_HTTP_IGNORE_PROBES));
 }
@@ -43,7 +43,7 @@ is_silent(const struct session *s)
 static enum session_event
 no_request(struct session *s, char cause, unsigned int status)
 {
-	if (is_silent(s)) {
+	if (ends_silently(s)) {
 		s->logged = 1;
 		return SESSION_EV_CLOSE;
 	}

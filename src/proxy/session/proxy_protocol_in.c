@@ -33,7 +33,7 @@ refuse_header(struct session *s, enum proxy_header_err err)
 /* What stands behind the header is what the client has said: it lies where its direction, or the
  * reader of heads, looks for it. Without a buffer it is still with the kernel. */
 static void
-keep_rest(struct session *s, size_t used)
+keep_after_header(struct session *s, size_t used)
 {
 	struct direction *h = &s->dir[CLIENT];
 	char *at;
@@ -60,12 +60,12 @@ accept_header(struct session *s, const struct proxy_header *header)
 {
 	if (header->announces)
 		addr_override_proxy_protocol(s, &header->src, &header->dst);
-	keep_rest(s, header->len);
+	keep_after_header(s, header->len);
 	return session_admit_again(s);
 }
 
 static enum session_event
-parse_header(struct session *s)
+parse_proxy_header(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
 	struct proxy_header header;
@@ -90,7 +90,7 @@ parse_header(struct session *s)
  * keeps for a request and for the responses to all, another one stays free.
  */
 static int
-has_room(struct session *s)
+check_room(struct session *s)
 {
 	struct engine *e = s->engine;
 
@@ -148,7 +148,7 @@ read_header(struct session *s)
 	size_t got, at;
 
 	if (!h->buf) {
-		if (!has_room(s) || direction_buf_get(e, h) < 0) {
+		if (!check_room(s) || direction_buf_get(e, h) < 0) {
 			if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
 				return io_event(look_in_place(s));
 			direction_wait_for_buffer(s, CLIENT);
@@ -183,7 +183,7 @@ proxy_protocol_read(struct session *s)
 	while (step.more && (src->err || conn_is_ready(src, DIR_R))) {
 		step = read_header(s);
 		if (step.more)
-			step.ev = parse_header(s);
+			step.ev = parse_proxy_header(s);
 		if (step.ev != SESSION_EV_NONE)
 			return step.ev;
 	}

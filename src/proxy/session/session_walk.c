@@ -3,7 +3,7 @@
 #include "proxy/session/session_walk.h"
 
 static struct list *
-find(const struct engine *e, uint64_t after)
+find_next_session(const struct engine *e, uint64_t after)
 {
 	struct list *at = e->sessions.next;
 
@@ -19,7 +19,7 @@ engine_walk(struct engine *e, struct session_walk *w)
 	unsigned int looks = 0, calls = 0;
 
 	if (!at)
-		at = find(e, w->after);
+		at = find_next_session(e, w->after);
 	while (at != &e->sessions && looks < w->max_looks && calls < w->max) {
 		struct session *s = list_entry(at, struct session, link);
 

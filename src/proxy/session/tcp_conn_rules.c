@@ -9,7 +9,7 @@
 
 /* There is nothing to wait for: no byte is looked at here. */
 static enum rule_end
-judge(struct session *s, enum rule_place place, int *expects)
+eval_conn_rules(struct session *s, enum rule_place place, int *expects)
 {
 	struct rule_outcome v = { .proxy = s };
 	struct rules_at at = { 0 };
@@ -34,13 +34,13 @@ tcp_conn_rules_exist(const struct proxy *fe)
 
 /* *denied counts those that are rejected. */
 static int
-screen(struct session *s, enum rule_place place, _Atomic uint64_t *denied, int *expects)
+apply_conn_rules(struct session *s, enum rule_place place, _Atomic uint64_t *denied, int *expects)
 {
 	enum rule_end end;
 
 	if (likely(!proxy_has_rules(&s->fe->rules, place)))
 		return 1;
-	end = judge(s, place, expects);
+	end = eval_conn_rules(s, place, expects);
 	if (end == RULE_END_NONE)
 		return 1;
 	if (end == RULE_END_DROP) {
@@ -59,7 +59,7 @@ screen(struct session *s, enum rule_place place, _Atomic uint64_t *denied, int *
 int
 tcp_conn_rules_allow_connection(struct session *s, int *expects)
 {
-	return screen(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn, expects);
+	return apply_conn_rules(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn, expects);
 }
 
 int
@@ -67,5 +67,5 @@ tcp_conn_rules_allow_session(struct session *s)
 {
 	int nothing = 0;
 
-	return screen(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess, &nothing);
+	return apply_conn_rules(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess, &nothing);
 }

@@ -17,7 +17,7 @@
 #include "proxy/log/session_log.h"
 
 static uint64_t
-after(uint64_t start, unsigned int ms)
+inspect_deadline(uint64_t start, unsigned int ms)
 {
 	return ms ? start + ms : TIMER_NEVER;
 }
@@ -38,15 +38,15 @@ tcp_content_rules_of_backend(const struct session *s)
 
 /* Whose rules are at work in INSPECT. */
 static const struct proxy *
-inspector(const struct session *s)
+inspecting_proxy(const struct session *s)
 {
 	return s->be ? s->be : s->fe;
 }
 
 /* All rules run again with each arrival, with the bytes that there are (manual). */
 static enum rule_result
-run(struct session *s, const struct proxy *px, enum rule_place place, struct eval *look,
-	struct rule_outcome *v)
+run_content_rules(struct session *s, const struct proxy *px, enum rule_place place,
+	struct eval *look, struct rule_outcome *v)
 {
 	struct rules_at at = { 0 };
 	size_t mark = arena_mark(look->cx.arena);
@@ -99,7 +99,7 @@ refuse_response(struct session *s, enum rule_end what)
 static uint64_t
 delay_end(const struct session *s)
 {
-	return after(s->state_ms, inspector(s)->rules.inspect_ms);
+	return inspect_deadline(s->state_ms, inspecting_proxy(s)->rules.inspect_ms);
 }
 
 /* Nothing more comes: the client has ended, or there is no room, or no time. */
@@ -109,7 +109,8 @@ is_final(const struct session *s)
 	const struct direction *h = &s->dir[CLIENT];
 
 	return h->state != DIRECTION_OPEN || !direction_has_room(s->engine, h) ||
-		!inspector(s)->rules.inspect_ms || delay_end(s) <= loop_now_ms(s->engine->loop);
+		!inspecting_proxy(s)->rules.inspect_ms ||
+		delay_end(s) <= loop_now_ms(s->engine->loop);
 }
 
 static enum rule_result
@@ -121,7 +122,7 @@ judge_client(struct session *s, struct rule_outcome *v)
 
 	tcp_content_eval_init(&look, s, at);
 	look.cx.req_ended = is_final(s);
-	r = run(s, inspector(s), RULE_TCP_REQ_CONTENT, &look, v);
+	r = run_content_rules(s, inspecting_proxy(s), RULE_TCP_REQ_CONTENT, &look, v);
 	tcp_content_eval_done(&look, s);
 	return r;
 }
@@ -163,7 +164,7 @@ tcp_content_read(struct session *s)
 uint64_t
 tcp_content_deadline(const struct session *s)
 {
-	return MIN(delay_end(s), after(s->last_ms[CLIENT], s->fe->to.client));
+	return MIN(delay_end(s), inspect_deadline(s->last_ms[CLIENT], s->fe->to.client));
 }
 
 /* --- a server in mode tcp --- */
@@ -199,7 +200,7 @@ evaluate_response(struct session *s, int ended)
 	if (h->lookahead)
 		look.cx.res_bytes = (struct str){ h->buf + h->tail, h->lookahead };
 	look.cx.req_ended = ended;
-	switch (run(s, s->be, RULE_TCP_RES_CONTENT, &look, &v)) {
+	switch (run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, &look, &v)) {
 	case RULE_YIELD:
 		if (ended)
 			release_response(s);
@@ -234,7 +235,7 @@ tcp_content_holds_response(const struct session *s)
 uint64_t
 tcp_content_response_deadline(const struct session *s)
 {
-	return after(s->connected_ms, s->be->rules.inspect_response_ms);
+	return inspect_deadline(s->connected_ms, s->be->rules.inspect_response_ms);
 }
 
 /* What was held goes out; the end of the source, or its failure, follows behind it. */

@@ -384,7 +384,7 @@ pattern_files_line(
 /* --- numbers --- */
 
 static int
-by_id(const void *a, const void *b)
+compare_ref_ids(const void *a, const void *b)
 {
 	const struct pattern_ref *const *x = a, *const *y = b;
 
@@ -434,9 +434,9 @@ pattern_files_finish(struct pattern_files *f)
 		all[ref->id == PATTERN_ID_NONE ? n++ : i++] = ref;
 		list_remove(it);
 	}
-	qsort(all, n_named, sizeof(struct pattern_ref *), by_id);
+	qsort(all, n_named, sizeof(struct pattern_ref *), compare_ref_ids);
 	give_numbers(all, n_named, n);
-	qsort(all, n, sizeof(struct pattern_ref *), by_id);
+	qsort(all, n, sizeof(struct pattern_ref *), compare_ref_ids);
 	for (i = 0; i < n; i++)
 		list_append(&f->refs, &all[i]->link);
 	mem_free(all);

@@ -118,7 +118,7 @@ find_text(const struct pattern_index *x, enum pattern_method m, struct str s)
 /* --- texts, one by one --- */
 
 static int
-is_at(const struct pattern *t, struct str s, size_t from)
+key_is_at(const struct pattern *t, struct str s, size_t from)
 {
 	if (!t->nocase)
 		return memcmp(s.p + from, t->key.p, t->key.len) == 0;
@@ -136,7 +136,7 @@ has_inside(const struct pattern *t, struct str s)
 	if (!t->nocase)
 		return memmem(s.p, s.len, t->key.p, t->key.len) != NULL;
 	for (size_t i = 0; i + t->key.len <= s.len; i++)
-		if (is_at(t, s, i))
+		if (key_is_at(t, s, i))
 			return 1;
 	return 0;
 }
@@ -148,7 +148,7 @@ has_part(const struct pattern *t, enum pattern_method m, struct str s)
 		size_t end = i + t->key.len;
 
 		if ((i == 0 || pattern_is_delimiter(m, s.p[i - 1])) &&
-			(end == s.len || pattern_is_delimiter(m, s.p[end])) && is_at(t, s, i))
+			(end == s.len || pattern_is_delimiter(m, s.p[end])) && key_is_at(t, s, i))
 			return 1;
 	}
 	return 0;

@@ -302,7 +302,7 @@ pattern_ref_forget(struct pattern_ref *ref, struct pattern_change *ch)
 }
 
 static int
-plan(const struct pattern_ref *ref, struct pattern_change *ch)
+plan_change(const struct pattern_ref *ref, struct pattern_change *ch)
 {
 	struct pattern **all;
 	uint32_t n;
@@ -339,7 +339,7 @@ pattern_ref_plan(struct pattern_ref *ref, uint32_t version, int clears, struct p
 			!pattern_ref_has_version(ref, version)))
 		return -ERR_RANGE;
 	ch->to = mem_zalloc((ref->n_feeds + 1) * sizeof(*ch->to));
-	rc = ch->to ? plan(ref, ch) : -ERR_NOMEM;
+	rc = ch->to ? plan_change(ref, ch) : -ERR_NOMEM;
 	if (rc < 0)
 		pattern_ref_forget(ref, ch);
 	return rc;
@@ -362,7 +362,7 @@ pattern_ref_apply(struct pattern_ref *ref, struct pattern_change *ch)
 }
 
 static int
-is_over(const struct pattern_change *ch, const struct pattern_entry *e)
+is_outdated(const struct pattern_change *ch, const struct pattern_entry *e)
 {
 	if (e->id > ch->until)
 		return 0;
@@ -379,7 +379,7 @@ pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned i
 
 		at = at->next;
 		ch->after = e->id;
-		if (is_over(ch, e))
+		if (is_outdated(ch, e))
 			drop_entry(ref, e, 0);
 	}
 	if (at == &ref->entries)
@@ -390,7 +390,7 @@ pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned i
 
 /* In one go. */
 static int
-change(struct pattern_ref *ref, uint32_t version, int clears)
+change_version(struct pattern_ref *ref, uint32_t version, int clears)
 {
 	struct pattern_change ch;
 	int rc = pattern_ref_plan(ref, version, clears, &ch);
@@ -407,7 +407,7 @@ change(struct pattern_ref *ref, uint32_t version, int clears)
 int
 pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
 {
-	return change(ref, version, 1);
+	return change_version(ref, version, 1);
 }
 
 uint32_t
@@ -419,5 +419,5 @@ pattern_ref_prepare(struct pattern_ref *ref)
 int
 pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
 {
-	return change(ref, version, 0);
+	return change_version(ref, version, 0);
 }
