@@ -19,15 +19,16 @@ uint64_t memory_live(const struct engine *e);
 uint64_t memory_used(const struct engine *e);
 /* Bytes that may be taken before new sessions have to wait; UINT64_MAX without a bound. */
 uint64_t memory_room(const struct engine *e);
-/* Can the next object of this pool of its be had? */
-int memory_has(struct engine *e, struct pool *p);
+/* Makes sure that the next pool_get() of this pool succeeds: 1, or 0 at the bound or without
+ * memory. */
+int memory_reserve(struct engine *e, struct pool *p);
 /*
  * Is there room for one more request, so many buffers for it, and one for the response to each that
  * is at work? What the pools keep for reuse is room.
  */
 int memory_fits_request(const struct engine *e, unsigned int buffers);
-/* Is there a buffer for what a sink may refuse? */
-int memory_has_buffer(struct engine *e);
+/* The same for a buffer. */
+int memory_reserve_buffer(struct engine *e);
 /* After each session and buffer that was taken or given back, and when the bytes in pipes change:
  * sets e->memory_tight and tells the owner when it changes. */
 void memory_watch(struct engine *e);

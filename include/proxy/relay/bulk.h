@@ -31,9 +31,9 @@ size_t bulk_reach(struct engine *e, const struct direction *h);
 char *bulk_buf(struct engine *e);
 void bulk_buf_put(struct engine *e, char *buf);
 
-/* May the direction be pumped now? Otherwise it waits for its turn: session_go_on() is called
+/* 1: the direction may be pumped now. 0: it waits for its turn, and session_go_on() is called
  * then. */
-int bulk_has_turn(struct session *s, int side);
+int bulk_take_turn(struct session *s, int side);
 /* Bytes that are left of this turn, and those that were used up. */
 uint64_t bulk_turn(struct engine *e);
 void bulk_used(struct engine *e, uint64_t n);

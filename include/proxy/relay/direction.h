@@ -88,10 +88,10 @@ void direction_count(struct session *s, int side, size_t n);
 int direction_buf_get(struct engine *e, struct direction *h);
 /* Gives it back when nothing is pending in it: what was read ahead stays. */
 void direction_buf_free_if_empty(struct engine *e, struct direction *h);
-/* May bytes be read that the sink may refuse? */
-int direction_can_keep(struct engine *e, const struct direction *h);
-/* Keeps n bytes that it did refuse, behind those that it has. There is room: direction_can_keep(),
- * and bulk_reach() for more than tune.bufsize. */
+/* Makes sure that bytes which the sink refuses can be kept: 1, or 0. */
+int direction_reserve_room(struct engine *e, const struct direction *h);
+/* Keeps n bytes that it did refuse, behind those that it has. There is room:
+ * direction_reserve_room(), and bulk_reach() for more than tune.bufsize. */
 void direction_buf_append(struct engine *e, struct direction *h, const char *p, size_t n);
 
 /* Is the next read to go through a pipe? */
@@ -122,7 +122,7 @@ void engine_splice_fini(struct engine *e);
 void direction_plan_zerocopy(struct session *s);
 /*
  * A buffer to read into when the sink may be sent to from it, or NULL: the scratch buffer will do.
- * It is the direction's then (h->buf), empty; there must be one (memory_has_buffer).
+ * It is the direction's then (h->buf), empty; there must be one (memory_reserve_buffer).
  */
 char *direction_zc_buf_get(struct session *s, int side);
 /* Takes the kernel's answers to zero-copy sends: the events without EV_ERR, unless there was an

@@ -106,7 +106,7 @@ conn_pool_fini(struct engine *e)
 /* A server has nothing to say before it is asked: bytes are as good as an end, and what is said
  * need not be kept. */
 static int
-is_silent(struct idle_conn *c)
+probe_silence(struct idle_conn *c)
 {
 	size_t got;
 	char byte;
@@ -125,7 +125,7 @@ on_idle_io(void *owner, int fd, uint32_t ev)
 	(void)fd;
 	if (!c->of)
 		return;
-	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !is_silent(c)))
+	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !probe_silence(c)))
 		drop_idle(c->of->engine, c);
 }
 
@@ -175,7 +175,7 @@ list_of(struct engine *e, struct server *srv)
 
 /* Will it do for another request? */
 static int
-is_sound(struct engine *e, const struct conn *c)
+is_sound(const struct engine *e, const struct conn *c)
 {
 	return conn_is_open(c) && !c->eof && !c->err && !c->shut && !c->zerocopy &&
 		!(loop_seen(e->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT));
@@ -201,7 +201,7 @@ enter_idle_total(struct server *srv)
 }
 
 static int
-check_wanted(struct engine *e, const struct server *srv, unsigned int uses, int is_held)
+is_idle_wanted(const struct engine *e, const struct server *srv, unsigned int uses, int is_held)
 {
 	if (srv->admin == SERVER_MAINT || !is_one_place(srv) ||
 		(srv->conf.max_reuse >= 0 && uses > (unsigned int)srv->conf.max_reuse))
@@ -230,8 +230,8 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	struct idle_list *l;
 	struct idle_conn *ic;
 
-	if (!is_sound(e, c) || !check_wanted(e, srv, uses, holder != NULL) ||
-		!memory_has(e, &e->idle.pool))
+	if (!is_sound(e, c) || !is_idle_wanted(e, srv, uses, holder != NULL) ||
+		!memory_reserve(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
 	if (!holder && ((!l->timer.pos && arm_purge(l) < 0) || !enter_idle_total(srv)))
@@ -273,12 +273,12 @@ hand_over_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owne
 /* Has nothing come since it was put here? Mostly that is known without a look. Events of this turn
  * that were not served yet may tell of it. */
 static int
-is_unsoiled(struct engine *e, struct idle_conn *c)
+probe_unsoiled(struct engine *e, struct idle_conn *c)
 {
 	int fd = c->conn.fd;
 
 	return (!c->unsure && !conn_is_ready(&c->conn, DIR_R) && !loop_has_news(e->loop, fd)) ||
-		is_silent(c);
+		probe_silence(c);
 }
 
 /* The fewest requests that one must have carried; 0: none will do. */
@@ -312,7 +312,7 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 
 		if (c->uses < least)
 			continue;
-		if (!is_unsoiled(e, c)) {
+		if (!probe_unsoiled(e, c)) {
 			drop_idle(e, c);
 			continue;
 		}
@@ -330,7 +330,7 @@ conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn,
 {
 	struct server *srv = (*holder)->of->srv;
 
-	if (!is_unsoiled(e, *holder)) {
+	if (!probe_unsoiled(e, *holder)) {
 		drop_idle(e, *holder);
 		return 0;
 	}

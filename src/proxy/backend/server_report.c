@@ -110,7 +110,7 @@ say_state(struct engine *e, const struct server *s, const struct server_before *
 }
 
 static void
-say_backend_is_down(struct engine *e, const struct proxy *be)
+report_backend_down(struct engine *e, const struct proxy *be)
 {
 	const char *what = be->caps & PROXY_FE ? "proxy" : "backend";
 	char text[TEXT_MAX];
@@ -129,5 +129,5 @@ server_report(struct engine *e, const struct server *s, const struct server_befo
 	else if (s->admin == SERVER_DRAIN && !before->uweight && s->uweight)
 		say(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 	if (before->usable && !proxy_usable_servers(s->be))
-		say_backend_is_down(e, s->be);
+		report_backend_down(e, s->be);
 }

@@ -28,7 +28,7 @@ is_global(const struct cfg_ctx *ctx)
 
 /* Does s start with prefix? Then *rest is what follows. */
 static int
-has_prefix(const char *s, const char *prefix, const char **rest)
+skip_prefix(const char *s, const char *prefix, const char **rest)
 {
 	size_t n = strlen(prefix);
 
@@ -51,7 +51,7 @@ parse_log_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
 		fd = 1;
 	else if (strcmp(s, "stderr") == 0)
 		fd = 2;
-	else if (!has_prefix(s, "fd@", &number))
+	else if (!skip_prefix(s, "fd@", &number))
 		return 0;
 	else if (cfg_value_int(number, 0, FD_MAX, &fd, NULL) < 0) {
 		*bad = cfg_error(
@@ -69,7 +69,7 @@ without_prefix(const char *s)
 	static const char *const datagram[] = { "udp@", "udp4@", "udp6@", "uxdg@", "dgram+" };
 
 	for (size_t i = 0; i < ARRAY_LEN(datagram); i++)
-		if (has_prefix(s, datagram[i], &s))
+		if (skip_prefix(s, datagram[i], &s))
 			break;
 	return s;
 }
@@ -86,7 +86,7 @@ parse_target(struct cfg_ctx *ctx, struct log_dest *out)
 	if (parse_log_fd(ctx, s, out, &bad))
 		return bad;
 	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
-		if (has_prefix(s, streams[i], &rest))
+		if (skip_prefix(s, streams[i], &rest))
 			return cfg_error(ctx, 0,
 				"'log' : targets of the kind '%s' are not supported.",
 				streams[i]);

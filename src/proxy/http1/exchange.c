@@ -198,7 +198,7 @@ keep_rest(struct session *s, int side, const char *rest, size_t n)
 	}
 	if (!rest)
 		return;
-	if ((!h->buf && !memory_has_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
+	if ((!h->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
 		/* They are read and cannot be had: this was the last request. */
 		s->txn->keep_alive[CLIENT] = 0;
 		return;
@@ -401,7 +401,7 @@ read_ahead(struct session *s)
 	enum io_result r;
 
 	if (h->buf ? h->is_big || h->pin || at >= e->bufsize
-		   : !memory_has_buffer(e) || direction_buf_get(e, h) < 0)
+		   : !memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)
 		return IO_OK;
 	/* A request is moved behind room for tune.maxrewrite. */
 	r = conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);

@@ -191,9 +191,9 @@ http_read_low_water(const struct session *s)
  * hold all there is, and wait for each other's end.
  */
 static int
-has_room(struct engine *e)
+reserve_request_room(struct engine *e)
 {
-	if (!memory_has(e, &e->txn_pool))
+	if (!memory_reserve(e, &e->txn_pool))
 		return 0;
 	return !e->txn_pool.live || memory_fits_request(e, 2);
 }
@@ -203,7 +203,7 @@ begin(struct session *s)
 {
 	if (s->txn)
 		return 0;
-	if (!captures_have_room(s) || !has_room(s->engine) || !http_txn_get(s)) {
+	if (!captures_have_room(s) || !reserve_request_room(s->engine) || !http_txn_get(s)) {
 		direction_wait_for_buffer(s, CLIENT);
 		return -1;
 	}
@@ -222,7 +222,7 @@ make_room(struct session *s)
 
 	if (h->buf)
 		return 0;
-	if (!has_room(e) || !memory_has_buffer(e) || direction_buf_get(e, h) < 0) {
+	if (!reserve_request_room(e) || !memory_reserve_buffer(e) || direction_buf_get(e, h) < 0) {
 		direction_wait_for_buffer(s, CLIENT);
 		return -1;
 	}

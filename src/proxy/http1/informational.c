@@ -14,7 +14,7 @@ keep(struct session *s, const char *p, size_t n)
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[SERVER];
 
-	if (!h->buf && (!memory_has_buffer(e) || direction_buf_get(e, h) < 0)) {
+	if (!h->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)) {
 		counter_add(&e->buf_waits, 1);
 		return -1;
 	}

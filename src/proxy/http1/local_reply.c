@@ -36,7 +36,7 @@ take_buf(struct session *s)
 {
 	struct direction *h = &s->dir[SERVER], *req = &s->dir[CLIENT];
 
-	if (h->buf || memory_has_buffer(s->engine))
+	if (h->buf || memory_reserve_buffer(s->engine))
 		return direction_buf_get(s->engine, h);
 	if (!req->buf || req->lookahead || req->is_big || req->pin)
 		return -1;
@@ -64,7 +64,7 @@ keep_interim(struct direction *h)
 
 /* The bytes are there, behind what is pending. */
 static void
-has_made(struct session *s, size_t n)
+mark_made(struct session *s, size_t n)
 {
 	s->txn->answer_len = (uint32_t)n;
 	s->txn->has_made = 1;
@@ -145,7 +145,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
 	memcpy(h->buf + keep_interim(h), e->scratch, n + body.len);
-	has_made(s, n + body.len);
+	mark_made(s, n + body.len);
 	s->txn->status = head->status;
 	return 0;
 }
@@ -240,6 +240,6 @@ local_reply_make_page(struct session *s)
 	n = http_reply_write(r, connection(s->txn), s->txn->method, s->dir[SERVER].buf + before,
 		s->engine->bufsize - before);
 	if (n > 0)
-		has_made(s, (size_t)n);
+		mark_made(s, (size_t)n);
 	return n < 0 ? (int)n : 0;
 }

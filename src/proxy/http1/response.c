@@ -389,7 +389,7 @@ get_head_buf(struct session *s)
 
 	if (h->buf)
 		return 0;
-	if (!memory_has_buffer(e)) {
+	if (!memory_reserve_buffer(e)) {
 		direction_wait_for_buffer(s, SERVER);
 		return -1;
 	}

@@ -60,7 +60,7 @@ memory_bound(struct engine *e, uint64_t max)
 }
 
 int
-memory_has(struct engine *e, struct pool *p)
+memory_reserve(struct engine *e, struct pool *p)
 {
 	if (likely(p->free != NULL))
 		return 1;
@@ -81,9 +81,9 @@ memory_fits_request(const struct engine *e, unsigned int buffers)
 }
 
 int
-memory_has_buffer(struct engine *e)
+memory_reserve_buffer(struct engine *e)
 {
-	return memory_has(e, &e->buf_pool);
+	return memory_reserve(e, &e->buf_pool);
 }
 
 /* Above it new sessions wait. */

@@ -120,7 +120,7 @@ bulk_reach(struct engine *e, const struct direction *h)
 
 	if (!h->is_bulk || h->buf || !e->bulk.bufsize)
 		return e->bufsize;
-	if (e->bulk.bufs.live >= BUFS_MAX || !memory_has(e, &e->bulk.bufs))
+	if (e->bulk.bufs.live >= BUFS_MAX || !memory_reserve(e, &e->bulk.bufs))
 		return e->bufsize;
 	if (!e->bulk.per_turn)
 		return e->bulk.bufsize;
@@ -170,7 +170,7 @@ bulk_used(struct engine *e, uint64_t n)
 }
 
 int
-bulk_has_turn(struct session *s, int side)
+bulk_take_turn(struct session *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];

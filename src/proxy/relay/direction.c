@@ -310,12 +310,12 @@ copy_once(struct session *s, int side)
 	int may_keep;
 
 	/* Without a buffer the bytes stay in the kernel, if they can be looked at there. */
-	if (!h->buf && !memory_has_buffer(e) &&
+	if (!h->buf && !memory_reserve_buffer(e) &&
 		(!conn_can(src, XPRT_PEEK) || (h->ops->look && !h->ops->look(s, side, NULL, 0)))) {
 		direction_wait_for_buffer(s, side);
 		return io_stop();
 	}
-	may_keep = direction_can_keep(e, h);
+	may_keep = direction_reserve_room(e, h);
 	if (may_keep && e->zerocopy.threshold && (own = direction_zc_buf_get(s, side)))
 		to = own;
 	room = may_keep && h->is_bulk ? bulk_reach(e, h) : e->bufsize;
@@ -432,7 +432,7 @@ direction_pump_now(struct session *s, int side)
 enum session_event
 direction_pump(struct session *s, int side)
 {
-	if (s->dir[side].is_bulk && !bulk_has_turn(s, side))
+	if (s->dir[side].is_bulk && !bulk_take_turn(s, side))
 		return SESSION_EV_NONE;
 	return direction_pump_now(s, side);
 }

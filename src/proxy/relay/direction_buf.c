@@ -90,9 +90,9 @@ direction_buf_append(struct engine *e, struct direction *h, const char *p, size_
 }
 
 int
-direction_can_keep(struct engine *e, const struct direction *h)
+direction_reserve_room(struct engine *e, const struct direction *h)
 {
-	if (h->buf || memory_has_buffer(e))
+	if (h->buf || memory_reserve_buffer(e))
 		return 1;
 	counter_add(&e->buf_waits, 1);
 	return 0;

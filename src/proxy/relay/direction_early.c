@@ -15,7 +15,7 @@ direction_collect(struct session *s)
 	if (h->state != DIRECTION_OPEN || !direction_has_room(e, h) ||
 		!conn_is_ready(src, DIR_R))
 		return;
-	may_keep = direction_can_keep(e, h);
+	may_keep = direction_reserve_room(e, h);
 	if (!may_keep && !conn_can(src, XPRT_PEEK)) {
 		/* What there may be stays there, too. */
 		h->left_in_kernel = 1;

@@ -15,7 +15,7 @@ engine_allow_captures(struct engine *e, size_t size)
 int
 captures_have_room(struct session *s)
 {
-	return !s->fe->captures.size || memory_has(s->engine, &s->engine->capture_pool);
+	return !s->fe->captures.size || memory_reserve(s->engine, &s->engine->capture_pool);
 }
 
 void

@@ -68,7 +68,7 @@ fetch_figure(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* A socket can be bound to those that are this host's, and to no others. */
 static int
-is_ours(struct sys *sys, const struct addr *addr)
+probe_own_addr(struct sys *sys, const struct addr *addr)
 {
 	struct addr a = *addr;
 	int fd = (int)sys_socket(sys, addr_family(&a), SOCK_DGRAM | SOCK_CLOEXEC, 0), yes;
@@ -85,7 +85,7 @@ is_ours(struct sys *sys, const struct addr *addr)
 #define FRONT 2
 
 static int
-fetch_is_local(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+fetch_local_addr(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct addr addr;
 	int yes;
@@ -95,7 +95,7 @@ fetch_is_local(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 		return 0;
 	if (addr_family(&addr) != AF_INET && addr_family(&addr) != AF_INET6)
 		return 0;
-	yes = is_ours(cx->sys, &addr);
+	yes = probe_own_addr(cx->sys, &addr);
 	sample_set_bool(s, yes);
 	return yes >= 0;
 }
@@ -146,7 +146,7 @@ fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 }
 
 static int
-fetch_has_header(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+fetch_header_seen(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
 	const struct session *x = cx->session;
 
@@ -182,7 +182,7 @@ fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct samp
 	}
 #define LOCAL(n, own, text)                                                                \
 	{                                                                                  \
-		.name = n, CONN, .out = SAMPLE_BOOL, .fetch = fetch_is_local, .kind = own, \
+		.name = n, CONN, .out = SAMPLE_BOOL, .fetch = fetch_local_addr, .kind = own, \
 		.doc = "Is " text " one of this host's? Takes three system calls."         \
 	}
 #define SOURCE(n, query, base)                                                         \
@@ -212,7 +212,7 @@ const struct rule_fetch conn_fetches[] = {
 	{ .name = "fc_rcvd_proxy",
 		CONN,
 		.out = SAMPLE_BOOL,
-		.fetch = fetch_has_header,
+		.fetch = fetch_header_seen,
 		.doc = "Did the client's connection begin with a PROXY header?" },
 	FIGURE("fc_reordering", REORDERING, "how far segments are reordered."),
 	FIGURE("fc_retrans", RETRANS, "retransmitted segments."),

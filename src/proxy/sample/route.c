@@ -69,7 +69,7 @@ route_backend(struct session *s)
 
 /* A frontend counts once, however many lines name the backend. */
 static void
-may_reach(struct proxy *be, const struct proxy *fe, unsigned int maxconn)
+add_reach(struct proxy *be, const struct proxy *fe, unsigned int maxconn)
 {
 	if (!be || be->reached_by == fe)
 		return;
@@ -85,9 +85,9 @@ proxies_set_fullconn(struct proxies *ps, unsigned int maxconn)
 
 		if (!(fe->caps & PROXY_FE) || fe->disabled)
 			continue;
-		may_reach(fe->default_be, fe, maxconn);
+		add_reach(fe->default_be, fe, maxconn);
 		list_each(at, &fe->use_backends)
-			may_reach(list_entry(at, struct use_backend, link)->be, fe, maxconn);
+			add_reach(list_entry(at, struct use_backend, link)->be, fe, maxconn);
 	}
 	list_each(it, &ps->all) {
 		struct proxy *be = list_entry(it, struct proxy, link);

@@ -25,7 +25,7 @@ look_for_request(struct eval *look, struct session *s)
 	struct http_txn *t;
 	size_t used;
 
-	if (!b.len || !memory_has(e, &e->txn_pool))
+	if (!b.len || !memory_reserve(e, &e->txn_pool))
 		return;
 	t = pool_get(&e->txn_pool);
 	if (!t)

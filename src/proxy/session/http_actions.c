@@ -51,7 +51,7 @@ no_request(struct session *s, char cause, unsigned int status)
 	counter_add(&fe_stat(s)->failed_req, 1);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
-	else if (!memory_has(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))
+	else if (!memory_reserve(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))
 		return SESSION_EV_CLOSE;
 	s->txn->keep_alive[CLIENT] = 0;
 	s->txn->status = status;

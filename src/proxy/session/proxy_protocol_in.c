@@ -94,7 +94,7 @@ check_room(struct session *s)
 {
 	struct engine *e = s->engine;
 
-	if (!memory_has_buffer(e))
+	if (!memory_reserve_buffer(e))
 		return 0;
 	return s->fe->mode != PROXY_HTTP || (!e->txn_pool.live && !e->buf_pool.live) ||
 		memory_fits_request(e, 3);

@@ -153,7 +153,7 @@ tcp_content_read(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
 
-	if (!h->buf && h->state == DIRECTION_OPEN && !memory_has_buffer(s->engine)) {
+	if (!h->buf && h->state == DIRECTION_OPEN && !memory_reserve_buffer(s->engine)) {
 		direction_wait_for_buffer(s, CLIENT);
 		return SESSION_EV_NONE;
 	}
@@ -299,7 +299,7 @@ read_held(struct session *s, int side)
 
 	if (!(src->err || conn_is_ready(src, DIR_R)))
 		return io_stop();
-	if (!h->buf && (!memory_has_buffer(e) || direction_buf_get(e, h) < 0)) {
+	if (!h->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)) {
 		direction_wait_for_buffer(s, side);
 		return io_stop();
 	}

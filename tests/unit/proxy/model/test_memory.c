@@ -52,7 +52,7 @@ without_a_bound_nobody_waits(void **st)
 	memory_bound(&e, 0);
 	e.n_sessions = 1;
 	for (size_t i = 0; i < ARRAY_LEN(buf); i++) {
-		assert_true(memory_has_buffer(&e));
+		assert_true(memory_reserve_buffer(&e));
 		buf[i] = pool_get(&e.buf_pool);
 		memory_watch(&e);
 	}
@@ -74,7 +74,7 @@ the_bound_is_kept(void **st)
 	(void)st;
 	memory_bound(&e, MAX_BYTES);
 	e.n_sessions = 1;
-	while (memory_has_buffer(&e)) {
+	while (memory_reserve_buffer(&e)) {
 		assert_true(n < ARRAY_LEN(buf));
 		buf[n++] = pool_get(&e.buf_pool);
 		memory_watch(&e);
@@ -90,7 +90,7 @@ the_bound_is_kept(void **st)
 	assert_int_equal(e.buf_pool.fails, 0);
 	/* One that was given back can be had again. */
 	pool_put(&e.buf_pool, buf[--n]);
-	assert_true(memory_has_buffer(&e));
+	assert_true(memory_reserve_buffer(&e));
 	/* A little has to be free before the next are let in: no to and fro. */
 	while (e.memory_tight) {
 		pool_put(&e.buf_pool, buf[--n]);
@@ -122,14 +122,14 @@ pipes_count(void **st)
 	memory_watch(&e);
 	assert_true(e.memory_tight);
 	assert_int_equal(memory_room(&e), 0);
-	assert_false(memory_has_buffer(&e));
+	assert_false(memory_reserve_buffer(&e));
 	/* Not before new ones are let in again. */
 	e.pipes.bytes = MAX_BYTES / 4 * 3 - 1024;
 	assert_int_equal(memory_room(&e), 0);
 	e.pipes.bytes = 0;
 	memory_watch(&e);
 	assert_false(e.memory_tight);
-	assert_true(memory_has_buffer(&e));
+	assert_true(memory_reserve_buffer(&e));
 }
 
 /* Whoever could give something back has gone: waiting would be for ever. */

@@ -30,7 +30,7 @@ what_is_kept_stays_in_order(void **st)
 	struct engine *e = fresh();
 
 	(void)st;
-	assert_true(direction_has_room(e, &h) && direction_can_keep(e, &h));
+	assert_true(direction_has_room(e, &h) && direction_reserve_room(e, &h));
 	assert_int_equal(e->buf_pool.live, 0);
 	direction_buf_append(e, &h, "one ", 4);
 	direction_buf_append(e, &h, "two", 3);
@@ -108,9 +108,9 @@ without_memory_nothing_is_kept(void **st)
 	assert_int_equal(direction_buf_get(e, &h), 0);
 	assert_int_equal(e->buf_pool.live, 1);
 	memory_bound(e, 1);
-	assert_true(direction_can_keep(e, &h));
+	assert_true(direction_reserve_room(e, &h));
 	direction_buf_free_if_empty(e, &h);
-	assert_false(direction_can_keep(e, &h));
+	assert_false(direction_reserve_room(e, &h));
 	assert_int_equal(e->buf_waits, 1);
 	memory_bound(e, 0);
 	done();
