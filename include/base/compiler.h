@@ -5,17 +5,17 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* The caller must look at the result. */
+/* The caller must use the result. */
 #define must_check __attribute__((warn_unused_result))
 #define fmt_printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define unused __attribute__((unused))
-/* What different workers write stands on different lines. */
+/* Puts data that different workers write on different cache lines. */
 #define CACHE_LINE 64
 #define cacheline_aligned __attribute__((aligned(CACHE_LINE)))
 #define noreturn_fn __attribute__((noreturn))
-/* One copy of it, so that what it calls in a loop is called once in the text, and inlined. */
+/* Not inlined, so that the functions it calls in a loop have one call site and can be inlined. */
 #define one_copy __attribute__((noinline))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -27,7 +27,7 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* Between two looks at what another CPU is about to change. */
+/* Pause instruction for loops that wait for another CPU's write. */
 static inline void
 cpu_relax(void)
 {

@@ -1,10 +1,9 @@
 /*
- * Where those who walk a list piece by piece go on, while its items come and go: the items have
- * numbers, in the order of the list, and a walk knows the last one that it has seen. A few places
- * are remembered beside that, so that nobody has to look for its own from the beginning; a place
- * that is not remembered any more is found by its number. What is in the list from the beginning
- * of a walk to its end is seen once; what comes or goes meanwhile, once or not at all. All zero
- * remembers nothing. Under whatever guards the list.
+ * Cursors for walks over a list in several steps, while items are added and removed. Items have
+ * ascending numbers in list order, and a walk knows the number of the last item that it has seen. A
+ * few walks also have their position stored; a walk without one finds its position by the number.
+ * An item that stays in the list during a whole walk is seen once; one that is added or removed
+ * meanwhile is seen at most once. All zero is empty. Protected by the lock of the list.
  */
 #ifndef TACIT_BASE_CURSORS_H
 #define TACIT_BASE_CURSORS_H
@@ -14,24 +13,24 @@
 
 #include "base/list.h"
 
-#define CURSORS_MAX 4 /* walks at a time that have a place */
+#define CURSORS_MAX 4 /* concurrent walks with a stored position */
 
 struct cursors {
 	struct {
-		uint64_t after;    /* the number that was seen last */
-		struct list *next; /* the item behind it, or the list's head; NULL: a free place */
+		uint64_t after;    /* number of the last item seen */
+		struct list *next; /* the item after it, or the list head; NULL: free entry */
 	} at[CURSORS_MAX];
 	unsigned int n;        /* in use */
-	unsigned int replaced; /* the next one to go when all are */
+	unsigned int replaced; /* the entry to be replaced next when all are used */
 };
 
-/* A walk that has seen `after` goes on at `next`. */
+/* Stores that a walk that has seen `after` continues at `next`. */
 void cursors_put(struct cursors *cs, uint64_t after, struct list *next);
-/* Where it goes on, which is forgotten; NULL: nobody knows. */
+/* Takes the stored position out. NULL: not stored. */
 struct list *cursors_take(struct cursors *cs, uint64_t after) must_check;
 void cursors_skip(struct cursors *cs, const struct list *item);
 
-/* Before an item leaves the list. */
+/* To be called before an item is removed from the list. */
 static inline void
 cursors_leave(struct cursors *cs, const struct list *item)
 {

@@ -1,4 +1,5 @@
-/* Reasons a function of ours can fail with: ERR_ROW(NAME, text). Values are negative, below any -errno. */
+/* The negative reasons that functions return: ERR_ROW(NAME, text). Values are negative, below any
+ * -errno. */
 ERR_ROW(NOMEM, "out of memory")
 ERR_ROW(SYS, "system call failed")
 ERR_ROW(INVAL, "invalid value")

@@ -6,24 +6,25 @@
 #include <stdint.h>
 
 struct freq {
-	uint64_t sec;      /* second that cur counts */
+	uint64_t sec;      /* second that cur belongs to */
 	uint32_t cur;
 	uint32_t prev;
-	uint32_t max;      /* highest rate read or closed so far */
+	uint32_t max;      /* highest rate seen so far */
 };
 
 /* now_ms: the loop's monotonic clock. */
 void freq_add(struct freq *f, uint64_t now_ms, uint32_t n);
-/* The highest rate is at least this. */
+/* Raises the highest rate to this value. */
 void freq_raise(struct freq *f, uint32_t n);
 /*
- * A second that several workers count in, one word without a lock: one more, returns how many it
- * has now. Each raises its own freq to what it saw: the largest is the highest rate of all.
+ * A counter for one second that several workers share, one word without a lock. Adds one and
+ * returns the new count. Each worker raises its own freq to this count: the largest is the highest
+ * total rate.
  */
 uint32_t freq_count_second(uint64_t *second, uint64_t now_ms);
 /*
- * Adds what another worker counted: the rate of both. The highest one is the larger of the two.
- * That worker may go on counting meanwhile: what it does just then may be missing, or count
+ * Adds another worker's counter: the current rates are summed, the highest rate is the larger of
+ * the two. The other worker may count meanwhile; an event of that moment may be missed or counted
  * twice.
  */
 void freq_merge(struct freq *sum, const struct freq *f);

@@ -1,6 +1,6 @@
 /*
- * Waiting for a word that another thread changes: futex(2), through the worker's sys, so that the
- * ledger knows. For threads that may wait long; a lock of a few instructions is base/lock.h.
+ * Waiting for a word that another thread changes: futex(2) through the worker's sys, so that the
+ * ledger counts it. For long waits; for a few instructions use base/lock.h.
  */
 #ifndef TACIT_BASE_FUTEX_H
 #define TACIT_BASE_FUTEX_H
@@ -12,7 +12,8 @@
 
 #include "base/sys.h"
 
-/* Sleeps while *word is `is`, ms at most (below 0: for ever). May return early: look again. */
+/* Sleeps while *word equals `is`, at most ms (negative: no limit). May return early: check the word
+ * again. */
 static inline void
 futex_wait(struct sys *sys, _Atomic uint32_t *word, uint32_t is, int ms)
 {
@@ -21,14 +22,14 @@ futex_wait(struct sys *sys, _Atomic uint32_t *word, uint32_t is, int ms)
 	(void)sys_futex(sys, (uint32_t *)word, FUTEX_WAIT_PRIVATE, is, ms < 0 ? NULL : &ts);
 }
 
-/* Wakes whoever sleeps on it, after it was changed. */
+/* Wakes all threads that sleep on it; to be called after the word was changed. */
 static inline void
 futex_wake(struct sys *sys, _Atomic uint32_t *word)
 {
 	(void)sys_futex(sys, (uint32_t *)word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
 }
 
-/* Sleeps about that long. For what is tried again and wakes nobody. */
+/* Sleeps for about this time, for retries of operations that send no wake-up. */
 static inline void
 futex_pause(struct sys *sys, int ms)
 {

@@ -1,19 +1,18 @@
 /*
- * A hash that clients cannot predict, for tables whose keys they may choose. It grows a byte at a
- * time, so that all beginnings of a text are hashed in one pass.
+ * A keyed hash for tables whose keys clients may choose. It can be computed byte by byte, so that
+ * all prefixes of a text are hashed in one pass.
  *
- * It is a polynomial in a secret point, modulo the prime 2^61-1: two different texts of less than
- * 7 n bytes have one value under at most n of its 2^60 points, whatever the texts (Carter and
- * Wegman, Universal classes of hash functions, 1979; as a polynomial: Bernstein, The Poly1305-AES
- * message-authentication code, 2005). At its end stands a multiplication by a secret odd number,
- * whose upper bits choose the slot: two values share one of m slots under at most a fraction of
- * 2 / m of these numbers (Dietzfelbinger et al., A reliable randomized algorithm for the
- * closest-pair problem, 1997).
+ * It is a polynomial evaluated at a secret point, modulo the prime 2^61-1: two different texts
+ * shorter than 7 n bytes have the same value for at most n of the 2^60 points (Carter and Wegman,
+ * Universal classes of hash functions, 1979; as a polynomial: Bernstein, The Poly1305-AES
+ * message-authentication code, 2005). The final step multiplies by a secret odd number, and the
+ * upper bits select the slot: two values share one of m slots for at most a fraction 2 / m of these
+ * numbers (Dietzfelbinger et al., A reliable randomized algorithm for the closest-pair problem,
+ * 1997).
  *
- * That is all a table needs against keys that are chosen without knowing the secret, at the cost of
- * a multiplication for seven bytes. So neither it nor a hash made with it may be shown. It is no
- * pseudo-random function as SipHash is: a client that could measure, through the noise of a
- * network, which of its keys collide would learn about the secret.
+ * This protects a table against keys chosen without knowledge of the secret, at the cost of one
+ * multiplication per seven bytes. It is not a pseudo-random function as SipHash is: hashes must not
+ * be shown, and a client that can measure which of its keys collide learns about the secret.
  */
 #ifndef TACIT_BASE_KEYHASH_H
 #define TACIT_BASE_KEYHASH_H
@@ -30,18 +29,18 @@ struct keyhash {
 	uint64_t stir;  /* odd */
 };
 
-/* One that is no secret: for tests, and where clients choose no keys. */
+/* A fixed, known key: for tests, and where clients choose no keys. */
 extern const struct keyhash keyhash_known;
 
-/* Of 16 bytes, any. */
+/* A key made of 16 arbitrary bytes. */
 void keyhash_init(struct keyhash *k, const uint64_t bits[2]);
-/* A secret one, of the kernel's random bytes. 0 or -errno. */
+/* A key made of the kernel's random bytes. 0 or -errno. */
 int keyhash_draw(struct keyhash *k, struct sys *sys) must_check;
 
 /*
- * One more digit of the polynomial, from 1 to 2^57, behind what gave h; nothing gave 0. Times 8 the
- * product's upper half is what is above 2^61, which counts once more. No remainder is whole before
- * the end, but none is above 2^63 either.
+ * Appends one digit of the polynomial, from 1 to 2^57, to the state h; the initial state is 0.
+ * Because of the factor 8 the product's upper half is what exceeds 2^61, which is added once more.
+ * Remainders are not fully reduced before the end, but never exceed 2^63.
  */
 static inline uint64_t
 keyhash_digit(const struct keyhash *k, uint64_t h, uint64_t digit)
@@ -51,8 +50,8 @@ keyhash_digit(const struct keyhash *k, uint64_t h, uint64_t digit)
 	return (uint64_t)(x >> 64) + ((uint64_t)x >> 3) + digit;
 }
 
-/* The hash of what gave h. What keys have in common is stirred away first, which takes no secret:
- * that keeps runs of slots short, where one key that is taken moves on to the next. */
+/* The hash of the state h. It first mixes the state with a public function: that keeps runs of
+ * slots short in tables with linear probing when keys are similar. */
 static inline uint64_t
 keyhash_end(const struct keyhash *k, uint64_t h)
 {
@@ -62,20 +61,20 @@ keyhash_end(const struct keyhash *k, uint64_t h)
 	return h * k->stir;
 }
 
-/* Two digits, of which none is 0. */
+/* Appends two digits, neither of them 0. */
 static inline uint64_t
 keyhash_number(const struct keyhash *k, uint64_t h, uint64_t v)
 {
 	return keyhash_digit(k, keyhash_digit(k, h, (v >> 32) + 1), (v & UINT32_MAX) + 1);
 }
 
-/* A text, of which some bytes have come. */
+/* The state of a text that is hashed piece by piece. */
 struct keyhash_text {
-	uint64_t h;     /* of whole digits, of seven bytes */
-	uint64_t digit; /* a 1, and the bytes since */
+	uint64_t h;     /* state after the complete digits of seven bytes */
+	uint64_t digit; /* a leading 1, then the bytes of the incomplete digit */
 };
 
-#define KEYHASH_TEXT { 0, 1 } /* nothing yet */
+#define KEYHASH_TEXT { 0, 1 } /* empty */
 
 static inline void
 keyhash_byte(const struct keyhash *k, struct keyhash_text *t, unsigned char c)
@@ -87,14 +86,14 @@ keyhash_byte(const struct keyhash *k, struct keyhash_text *t, unsigned char c)
 	}
 }
 
-/* The hash of what has come so far; more may follow. */
+/* The hash of the bytes so far; more may follow. */
 static inline uint64_t
 keyhash_so_far(const struct keyhash *k, const struct keyhash_text *t)
 {
 	return keyhash_end(k, keyhash_digit(k, t->h, t->digit));
 }
 
-/* Of n slots, a power of two: the hash's upper bits. */
+/* One of n slots, a power of two: the hash's upper bits. */
 static inline uint32_t
 keyhash_slot(uint64_t hash, uint32_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * The ledger: every system call counted by name and outcome. It is what `show syscalls` prints and
- * what strace -c would say; a test holds the two equal.
+ * The ledger: counts every system call by name and result. `show syscalls` prints it. A test checks
+ * that it equals strace -c.
  */
 #ifndef TACIT_BASE_LEDGER_H
 #define TACIT_BASE_LEDGER_H
@@ -23,7 +23,7 @@ struct ledger {
 	uint64_t n[SYS_CALLS][SYS_OUTCOMES];
 };
 
-/* EINPROGRESS is "not yet" like EAGAIN: the call did its work and has no answer so far. */
+/* EINPROGRESS counts as "not yet", like EAGAIN. */
 static inline enum sys_outcome
 ledger_outcome(long r)
 {
@@ -32,7 +32,7 @@ ledger_outcome(long r)
 	return r == -EAGAIN || r == -EINPROGRESS ? SYS_AGAIN : SYS_ERROR;
 }
 
-/* Only the owner counts, and may while another thread reads: that sees whole numbers. */
+/* Only the owner writes; another thread that reads meanwhile sees complete numbers. */
 static inline void
 ledger_count(struct ledger *l, enum sys_call call, long r)
 {
@@ -44,7 +44,7 @@ ledger_count(struct ledger *l, enum sys_call call, long r)
 /* The kernel's name of a call, as strace prints it. */
 const char *ledger_name(enum sys_call call);
 
-/* All calls of one name, whatever their outcome. */
+/* All calls of one name, whatever their result. */
 uint64_t ledger_sum(const struct ledger *l, enum sys_call call);
 
 /* All calls but clock reads, which most machines answer without entering the kernel. */
@@ -53,7 +53,7 @@ uint64_t ledger_total(const struct ledger *l);
 /* True for calls that the vDSO usually answers: strace does not see them. */
 int ledger_is_clock(enum sys_call call);
 
-/* dst += src, for totals over workers. Of src the owner may be counting. */
+/* dst += src, for totals over workers. The owner of src may be counting meanwhile. */
 void ledger_add(struct ledger *dst, const struct ledger *src);
 
 #endif

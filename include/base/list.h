@@ -1,5 +1,4 @@
-/* Intrusive doubly linked list: the head is a node of its own; an unlinked node points to
- * itself. */
+/* Intrusive doubly linked list. The head is a node too; an unlinked node points to itself. */
 #ifndef TACIT_BASE_LIST_H
 #define TACIT_BASE_LIST_H
 

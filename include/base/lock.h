@@ -20,8 +20,8 @@
 
 struct lock {
 	atomic_uint taken;  /* 0 or 1 */
-	uint64_t contended; /* how often a thread had to wait for it */
-	uint64_t yields;    /* how often a waiting thread yielded the CPU */
+	uint64_t contended; /* number of times that a thread had to wait */
+	uint64_t yields;    /* number of times that a waiting thread yielded the CPU */
 #ifdef TACIT_MAGIC
 	atomic_ulong owner; /* the thread that holds it; 0: none */
 #endif

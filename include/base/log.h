@@ -1,9 +1,9 @@
 /*
- * Logging: lines to syslog over UDP or a unix datagram socket, and to stdout, stderr or fd@N
- * (configuration manual, 3.1 and 4.2 `log`). Nothing here waits: messages are collected in memory
- * during a turn of the loop and log_flush() hands them to the kernel at its end, one call per
- * target. What a target does not take at once is dropped and counted; no caller ever sees a
- * failure.
+ * Logging to syslog over UDP or a unix datagram socket, and to stdout, stderr or fd@N
+ * (configuration manual, 3.1 and 4.2 `log`). Nothing here blocks: messages are collected in memory
+ * during a turn of the loop, and log_flush() passes them to the kernel at its end with one call per
+ * target. Messages that a target does not accept at once are dropped and counted; no function
+ * reports a failure.
  */
 #ifndef TACIT_BASE_LOG_H
 #define TACIT_BASE_LOG_H
@@ -32,7 +32,7 @@ enum log_level {
 	LOG_LEVELS
 };
 
-/* What stands before the text. LOCAL is the default; RFC3164 adds the host's name to it. */
+/* Formats of the message header. LOCAL is the default; RFC3164 adds the host name. */
 enum log_form {
 	LOG_FORM_LOCAL,
 	LOG_FORM_RFC3164,
@@ -50,19 +50,19 @@ enum log_form {
 #define LOG_LEN_DEFAULT 1024u
 #define LOG_LEN_MAX 65535u
 #define LOG_PORT 514u            /* of a UDP target without a port */
-#define LOG_TARGETS_MAX 64       /* different destinations of one process */
-#define LOG_RING_SIZE (256u << 10) /* bytes collected in one turn; more is dropped */
+#define LOG_TARGETS_MAX 64       /* maximum number of different destinations of a process */
+#define LOG_RING_SIZE (256u << 10) /* bytes collected in one turn; messages beyond are dropped */
 #define LOG_BATCH 64             /* messages per system call */
-#define LOG_REST_MS 100          /* a target that failed is left alone for so long */
+#define LOG_REST_MS 100          /* time for which a failed target is not tried again */
 
-/* Names of the manual, -ERR_UNKNOWN for another one. */
+/* Values of the manual's names; -ERR_UNKNOWN for other names. */
 int log_level_parse(const char *name) must_check;
 int log_facility_parse(const char *name) must_check;
 int log_form_parse(const char *name) must_check;
 
 enum log_dest_kind {
 	LOG_DEST_SOCKET, /* datagrams to sa */
-	LOG_DEST_FD /* lines to fd: a pipe, terminal, file or socket that someone else opened */
+	LOG_DEST_FD /* lines to fd: a pipe, terminal, file or socket opened elsewhere */
 };
 
 struct log_dest {
@@ -82,71 +82,72 @@ struct log_line {
 	struct list link;
 	struct log_dest dest;
 	enum log_form form;
-	int form_set;          /* a format was written: log-send-hostname does not change it */
+	int form_set;          /* a format was given: log-send-hostname does not change it */
 	int facility;
 	enum log_level level;    /* less severe messages are not sent */
-	enum log_level minlevel; /* more severe ones are sent as this */
-	unsigned int max_len;  /* of a message with its header */
+	enum log_level minlevel; /* more severe messages are sent at this level */
+	unsigned int max_len;  /* of a message including its header */
 };
 
 /* Defaults: local format, every level, 1024 bytes. */
 void log_line_init(struct log_line *l);
 
-/* The name that log lines carry. The strings must outlive the sink. */
+/* Names in log lines. The strings must outlive the sink. */
 struct log_ident {
-	const char *tag;      /* log-tag, or the name the program was started by */
-	const char *hostname; /* log-send-hostname; NULL: the form's own word for nothing */
+	const char *tag;      /* log-tag, or the program's name */
+	const char *hostname; /* log-send-hostname; NULL: the format's nil value */
 	int pid;
-	const char *node;     /* the name of this machine, for %H; NULL: unknown */
+	const char *node;     /* this machine's name, for %H; NULL: unknown */
 };
 
 struct log_target; /* an opened destination */
 
-/* One per worker. Targets are opened late, so that they follow a chroot. */
+/* One per worker. A target is opened when it is first used, after a chroot. */
 struct log_sink {
 	struct sys *sys;
 	struct log_ident id;
 	const struct list *lines;       /* of `global`, for log_msg(); NULL: none */
 	uint64_t (*wall_ns)(void *arg); /* wall clock in ns since 1970; NULL: ask the kernel */
 	void *wall_arg;
-	/* A target takes nothing; err: errno. Whenever it is given up for a while. May be NULL. */
+	/* Called when a target fails and is suspended for a while. err: errno. May be NULL. */
 	void (*on_failure)(void *arg, const struct log_dest *dest, int err);
 	void *failure_arg;
 	struct wall wall;               /* the date of the last message */
-	struct wall wall_past;          /* and of what the last message was about: %t */
+	struct wall wall_past;          /* the date of the event that the last message reports:
+					 * %t */
 	struct log_target *target;
 	unsigned int n_targets;
-	int shared;                     /* other sinks write to the same pipes */
-	char *ring;                     /* records, in order; see log.c */
+	int shared;                     /* other sinks write to the same pipes too */
+	char *ring;                     /* records in order; see log.c */
 	size_t used;
-	uint64_t sent;                  /* messages the kernel took */
-	_Atomic uint64_t dropped; /* messages lost: full ring, full or dead target, no memory */
+	uint64_t sent;                  /* messages that the kernel accepted */
+	_Atomic uint64_t dropped; /* messages lost: ring full, target full or failed, no memory */
 };
 
 void log_sink_init(struct log_sink *k, struct sys *sys, const struct log_ident *id);
-/* Opens the targets of lines now. Otherwise a target is opened by its first message. */
+/* Opens the targets of lines now instead of with their first message. */
 void log_open(struct log_sink *k, const struct list *lines);
-/* Flushes once more, closes what it opened. */
+/* Flushes, then closes the descriptors that it opened. */
 void log_sink_fini(struct log_sink *k);
 
 /*
- * A message to each of lines (struct log_line) whose level lets it pass. tag NULL: the sink's own.
- * Control bytes in msg but tabs are written as #XX, so that no client starts a line of its own.
- * k NULL: nothing.
+ * Sends a message to each of lines (struct log_line) whose level permits it. tag NULL: the sink's.
+ * Control bytes in msg except tabs are written as #XX, so that a client cannot forge log lines. k
+ * NULL: does nothing.
  */
 void log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	      const char *msg, size_t len);
-/* The same with structured data for those in the form of RFC 5424 (6.3); NULL: "-". */
+/* As log_send() with structured data for lines in the RFC 5424 format (6.3); NULL: "-". */
 void log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level,
 	const char *tag, const char *sd, const char *msg, size_t len);
-/* How long a message may be to reach all of them whole, with these. */
+/* Maximum length of a message that none of these lines truncates. */
 size_t log_room(struct log_sink *k, const struct list *lines, enum log_level level,
 	const char *tag, const char *sd);
-/* A message of the process itself, to the lines of `global`. k may be NULL. */
+/* Sends a message of the process itself to the log lines of `global`. k may be NULL. */
 void log_msg(struct log_sink *k, enum log_level level, const char *fmt, ...) fmt_printf(3, 4);
-/* Gives all that was collected to the kernel; never waits. Call it once per turn, at the end. */
+/* Passes all collected messages to the kernel; never blocks. Called once per turn, at the end. */
 void log_flush(struct log_sink *k);
-/* Is there something to flush? */
+/* True if messages are collected. */
 static inline int
 log_has_pending(const struct log_sink *k)
 {

@@ -1,10 +1,10 @@
 /*
- * An opened log destination of a sink, and how collected messages reach it without waiting.
+ * A log destination of a sink, and sending to it without blocking.
  *
- * Datagrams carry their address with each message instead of a connected socket: a syslog daemon
- * that restarts is found again with its next message, and nothing has to be noticed or reopened. A
- * pipe or terminal is made non-blocking; what it took of a line's beginning is completed next time,
- * so that a full pipe loses whole lines only.
+ * Datagrams are sent with an address on an unconnected socket: when a syslog daemon restarts,
+ * the next message reaches it and nothing has to be reopened. A pipe or terminal is set
+ * non-blocking; a line that was written in part is completed by the next write, so that a full pipe
+ * loses only whole lines.
  */
 #ifndef TACIT_BASE_LOG_TARGET_H
 #define TACIT_BASE_LOG_TARGET_H
@@ -26,23 +26,23 @@ struct log_target {
 	int is_open;
 	int is_datagram;     /* one message per send */
 	int is_socket;       /* a stream socket: send instead of writev */
-	int old_flags;       /* of an fd we made non-blocking; -1: left as it was */
-	unsigned int pending; /* records collected for it */
+	int old_flags;       /* original flags of an fd that was set non-blocking; -1: unchanged */
+	unsigned int pending; /* records collected for this target */
 	uint64_t rest_until_ns; /* wall clock; 0: not resting */
-	char *tail;          /* what is still to be written of a half-written line */
+	char *tail;          /* the unwritten rest of a line */
 	size_t tail_len;
 	uint64_t dropped;
 };
 
-/* The target of a destination, made when new; NULL when there are too many or no memory is left. */
+/* The target of a destination, created if needed; NULL when there are too many or memory is out. */
 struct log_target *log_target_get(struct log_sink *k, const struct log_dest *d);
-/* Opens it before there is anything to send. What fails is tried again with the first message. */
+/* Opens the target before the first message. A failure is tried again with the first message. */
 void log_target_open(struct log_sink *k, struct log_target *t);
-/* Did it fail so recently that it is not worth a try? */
+/* True if it failed recently and is not tried now. */
 int log_target_is_resting(const struct log_target *t, uint64_t now_ns);
-/* Sends its pending records out of the sink's memory. */
+/* Sends the records collected for it. */
 void log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns);
-/* Closes what was opened, restores the flags of what was not. */
+/* Closes descriptors that it opened and restores the flags of the others. */
 void log_target_close(struct log_sink *k, struct log_target *t);
 
 #endif

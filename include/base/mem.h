@@ -1,6 +1,6 @@
 /*
- * Memory. The only unit that allocates: everything else goes through these functions or a pool
- * (base/pool.h). All return NULL when memory is out; nothing here aborts.
+ * Memory. This unit is the only one that allocates: all others use these functions or a pool
+ * (base/pool.h). All return NULL when memory is out; none aborts.
  */
 #ifndef TACIT_BASE_MEM_H
 #define TACIT_BASE_MEM_H
@@ -11,10 +11,10 @@
 
 void *mem_alloc(size_t size) must_check;
 void *mem_zalloc(size_t size) must_check;
-/* At a multiple of align, a power of two. */
+/* Aligned to a multiple of align, a power of two. */
 void *mem_alloc_aligned(size_t align, size_t size) must_check;
 void *mem_zalloc_aligned(size_t align, size_t size) must_check;
-/* Like reallocarray: NULL on overflow, the old block stays then. */
+/* As reallocarray(3): NULL on overflow, and the old block stays valid. */
 void *mem_resize(void *p, size_t n, size_t size) must_check;
 char *mem_strdup(const char *s) must_check;
 char *mem_strndup(const char *s, size_t n) must_check;

@@ -1,6 +1,6 @@
 /*
- * Things by their names: a hash table for what a configuration names, where names are never taken
- * out. It is not for keys that clients choose: its hash is no secret (base/keyhash.h).
+ * Items by name: a hash table for the names in a configuration. Names are never removed. Not for
+ * keys that clients choose: the hash is not keyed (base/keyhash.h).
  */
 #ifndef TACIT_BASE_NAME_INDEX_H
 #define TACIT_BASE_NAME_INDEX_H
@@ -23,10 +23,10 @@ struct name_index {
 };
 
 void name_index_fini(struct name_index *x);
-/* Both are borrowed, and stay where they are. A name may be added more than once. 0 or
+/* name and item are borrowed and must stay valid. A name may be added more than once. 0 or
  * -ERR_NOMEM. */
 int name_index_add(struct name_index *x, const char *name, void *item) must_check;
-/* The first item that was added under that name; NULL: there is none. */
+/* The first item added under this name; NULL: none. */
 void *name_index_find(const struct name_index *x, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names that libc looks up, in /etc and the name service. At start only: it may take seconds. */
+/* Name lookups by libc, in /etc and name services. Only at start: they may block for seconds. */
 #ifndef TACIT_BASE_NAMES_H
 #define TACIT_BASE_NAMES_H
 
@@ -7,8 +7,8 @@
 
 #include "base/compiler.h"
 
-/* First stream address of a host; family: AF_UNSPEC (IPv4 preferred), AF_INET or AF_INET6.
- * 0 or -ERR_RESOLVE. */
+/* First address of a host for streams; family: AF_UNSPEC (IPv4 preferred), AF_INET or AF_INET6. 0
+ * or -ERR_RESOLVE. */
 int names_host(const char *host, int family, struct sockaddr_storage *out,
 	       socklen_t *len) must_check;
 /* 0 or -ERR_UNKNOWN. */

@@ -1,6 +1,6 @@
 /*
- * Random bytes that nobody can foresee: the kernel's, fetched a few hundred at a time. One source
- * serves one thread.
+ * Unpredictable random bytes from the kernel, fetched a few hundred at a time. One source serves
+ * one thread.
  */
 #ifndef TACIT_BASE_RANDOM_H
 #define TACIT_BASE_RANDOM_H
@@ -11,17 +11,17 @@
 
 struct sys;
 
-/* The kernel gives that many in one piece. */
+/* The kernel returns this many bytes in one piece. */
 #define RANDOM_BUFFER 256u
 
 struct random_source {
 	struct sys *sys;
-	size_t left; /* the first ones of buf were not given out yet */
+	size_t left; /* the first `left` bytes of buf are unused */
 	unsigned char buf[RANDOM_BUFFER];
 };
 
 void random_init(struct random_source *r, struct sys *sys);
-/* n <= RANDOM_BUFFER. 0, or -errno: nothing was written. */
+/* n <= RANDOM_BUFFER. 0, or -errno and nothing is written. */
 int random_bytes(struct random_source *r, void *out, size_t n) must_check;
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * How far everything is acknowledged, where acknowledgements are ranges [lo, hi] of a 32-bit
- * counter that wraps: what MSG_ZEROCOPY reports of the sends that the kernel is done with. In
- * order, which is nearly always, an acknowledgement only moves `next`. One that leaves a hole is
- * kept in a small sorted set until the hole is filled.
+ * Tracks acknowledgements that are ranges [lo, hi] of a wrapping 32-bit counter, as MSG_ZEROCOPY
+ * reports completed sends. An acknowledgement in order, the usual case, only advances `next`. One
+ * that leaves a gap is kept in a small sorted set until the gap is filled.
  */
 #ifndef TACIT_BASE_RANGES_H
 #define TACIT_BASE_RANGES_H
@@ -11,36 +10,36 @@
 
 #include "base/compiler.h"
 
-/* Ranges behind holes that are kept at a time. */
+/* Maximum number of ranges in the set. */
 #define RANGES_MAX 1024
 
 struct range {
-	uint32_t lo, hi; /* both are in it */
+	uint32_t lo, hi; /* both inclusive */
 };
 
 struct ranges {
-	uint32_t next;     /* all before it is acknowledged, it is not */
-	uint32_t n;        /* in the set */
+	uint32_t next;     /* the first number that is not acknowledged */
+	uint32_t n;        /* number of ranges in the set */
 	uint32_t cap;
-	uint32_t off;      /* no fast path: everything goes through the set */
-	struct range *set; /* in order, with holes before each; the heap's */
+	uint32_t off;      /* no fast path: all acknowledgements go through the set */
+	struct range *set; /* sorted, with gaps between the ranges; allocated */
 	uint64_t held;     /* acknowledgements that went through the set */
-	uint64_t old;      /* that brought nothing new */
-	uint64_t full;     /* refused by RANGES_MAX */
+	uint64_t old;      /* those that were known already */
+	uint64_t full;     /* those rejected because of RANGES_MAX */
 };
 
-/* first: the first number to be acknowledged. fast_path: tune.ranges.fast-path. */
+/* first: the first number that will be acknowledged. fast_path: tune.ranges.fast-path. */
 void ranges_init(struct ranges *r, uint32_t first, int fast_path);
 void ranges_fini(struct ranges *r);
 
-/* The rest of ranges_ack(). */
+/* The slow path of ranges_ack(). */
 int ranges_ack_any(struct ranges *r, uint32_t lo, uint32_t hi) must_check;
 
 /*
- * Takes an acknowledgement; `r->next` then says how far it goes without a hole. Numbers known
- * already are ignored. No more than 2^31 numbers may be waiting at a time: what seems further
- * ahead is past. 0; or nothing has changed: -ERR_INVAL (hi before lo), -ERR_FULL (RANGES_MAX),
- * -ERR_NOMEM. What moves `next` never fails for room.
+ * Adds an acknowledgement; everything before `r->next` is acknowledged afterwards. Numbers known
+ * already are ignored. At most 2^31 numbers may be pending: a number further ahead counts as past.
+ * 0; or nothing has changed: -ERR_INVAL (hi before lo), -ERR_FULL (RANGES_MAX), -ERR_NOMEM. An
+ * acknowledgement that advances `next` never fails for lack of space.
  */
 static inline must_check int
 ranges_ack(struct ranges *r, uint32_t lo, uint32_t hi)

@@ -1,6 +1,6 @@
 /*
- * A string that grows, for answers and log lines. An allocation that fails or a bound that is hit
- * sets a sticky flag; appends after that do nothing, so callers check once at the end.
+ * A growing string, for responses and log lines. A failed allocation or an exceeded limit sets a
+ * sticky flag, after which appends do nothing, so callers check once at the end.
  */
 #ifndef TACIT_BASE_SBUF_H
 #define TACIT_BASE_SBUF_H
@@ -14,14 +14,14 @@ struct sbuf {
 	char *p;     /* always NUL-terminated once non-NULL */
 	size_t len;  /* without the NUL */
 	size_t cap;
-	size_t max;  /* bound on len; 0: none */
+	size_t max;  /* maximum of len; 0: none */
 	int owned;   /* p came from mem_alloc */
-	int failed;  /* something did not fit */
+	int failed;  /* an append failed */
 };
 
-/* Grows by allocation up to max bytes (0: unbounded). */
+/* Allocates as it grows, up to max bytes (0: no limit). */
 void sbuf_init(struct sbuf *b, size_t max);
-/* Uses caller's storage, never allocates; cap counts the NUL. */
+/* Uses the caller's storage and never allocates; cap includes the NUL. */
 void sbuf_init_fixed(struct sbuf *b, char *storage, size_t cap);
 void sbuf_fini(struct sbuf *b);
 void sbuf_reset(struct sbuf *b);

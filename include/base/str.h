@@ -1,4 +1,4 @@
-/* A piece of text that another object owns: not terminated, may hold any byte. */
+/* A piece of text owned by another object: not NUL-terminated, may contain any byte. */
 #ifndef TACIT_BASE_STR_H
 #define TACIT_BASE_STR_H
 
@@ -11,7 +11,7 @@ struct str {
 	size_t len;
 };
 
-/* Of a literal; str_of() of a terminated string. */
+/* For a literal; str_of() for a NUL-terminated string. */
 #define STR(literal) ((struct str){ literal, sizeof(literal) - 1 })
 
 static inline struct str
@@ -26,14 +26,14 @@ str_is(struct str a, struct str b)
 	return a.len == b.len && (!a.len || memcmp(a.p, b.p, a.len) == 0);
 }
 
-/* A blank is a space or a tab: what may stand around a field's value (RFC 9110, 5.6.3). */
+/* A blank is a space or a tab: optional white space around a field's value (RFC 9110, 5.6.3). */
 static inline int
 str_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-/* Without the blanks at its ends. */
+/* Without blanks at both ends. */
 static inline struct str
 str_trim(struct str s)
 {
@@ -50,7 +50,8 @@ str_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Of eight bytes at once: a byte's top bit says that its seven lower bits lie between A and Z. */
+/* For eight bytes at once: the top bit of a byte says that its lower seven bits are between A and
+ * Z. */
 static inline uint64_t
 str_lower8(uint64_t c)
 {
@@ -72,8 +73,8 @@ str_eight_are_nocase(const char *a, const char *b)
 }
 
 /*
- * The same as str_is(), ASCII letters without regard to case. Not strncasecmp(): that follows the
- * locale, and ends at a NUL.
+ * As str_is(), but ASCII letters match in either case. strncasecmp() depends on the locale and
+ * stops at a NUL.
  */
 static inline int
 str_is_nocase(struct str a, struct str b)
@@ -85,7 +86,7 @@ str_is_nocase(struct str a, struct str b)
 	for (; a.len - i >= 8; i += 8)
 		if (!str_eight_are_nocase(a.p + i, b.p + i))
 			return 0;
-	/* The last eight cover the rest, and some of those before it once more. */
+	/* The last eight bytes cover the rest and overlap the bytes before it. */
 	if (i && i < a.len)
 		return str_eight_are_nocase(a.p + a.len - 8, b.p + a.len - 8);
 	for (; i < a.len; i++)

@@ -1,9 +1,8 @@
 /*
- * The one seam to the kernel. `sys_NAME(sys, ...)` makes the call through a table of functions,
- * counts it in the ledger, and returns >= 0 or -errno; errno itself is never looked at elsewhere.
- * The table is sys_linux.c in the daemon, the fake kernel in tests, or a wrapper that injects
- * faults. Calls that a signal interrupts are made again, except those that wait (epoll_wait,
- * connect, close).
+ * The only interface to the kernel. `sys_NAME(sys, ...)` calls through a table of functions, counts
+ * the call in the ledger, and returns >= 0 or -errno; no other code reads errno. The table is
+ * sys_linux.c in the daemon, and in tests the fake kernel or a fault injector. Calls interrupted by
+ * a signal are repeated, except epoll_wait, connect and close.
  */
 #ifndef TACIT_BASE_SYS_H
 #define TACIT_BASE_SYS_H
@@ -63,7 +62,7 @@ sys_restarts(enum sys_call c)
 #include "base/sys.tbl.h"
 #undef SYS_ROW
 
-/* Nanoseconds of a clock; clocks do not fail on Linux for the ids we use. */
+/* Nanoseconds of a clock. The clock ids in use cannot fail on Linux. */
 static inline uint64_t
 sys_clock_ns(struct sys *s, clockid_t id)
 {

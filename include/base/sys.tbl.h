@@ -1,6 +1,6 @@
 /*
- * Every system call the daemon makes: SYS_ROW(name, (, typed parameters), (, arguments)).
- * Names are the kernel's, so that the ledger reads like strace -c. Results are >= 0 or -errno.
+ * Every system call of the daemon: SYS_ROW(name, (, typed parameters), (, arguments)). Names are
+ * the kernel's, as in strace -c. Results are >= 0 or -errno.
  */
 SYS_ROW(accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags), (, fd, sa, len, flags))
 SYS_ROW(bind, (, int fd, const struct sockaddr *sa, socklen_t len), (, fd, sa, len))

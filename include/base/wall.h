@@ -1,6 +1,6 @@
 /*
- * Wall-clock dates for logs. Breaking a time down costs much more than using it, and consecutive
- * messages mostly fall into the same second: the last second's result is kept.
+ * Wall-clock dates for logs. The broken-down time of the last second is cached, since consecutive
+ * messages mostly have the same second.
  */
 #ifndef TACIT_BASE_WALL_H
 #define TACIT_BASE_WALL_H
@@ -20,7 +20,7 @@ struct wall {
 /* Broken-down local time of a second since 1970; valid until the next call. */
 const struct tm *wall_local(struct wall *w, int64_t sec);
 
-/* "Nov  2 23:37:11", the day padded with a blank (RFC 3164, 4.1.2). */
+/* "Nov 2 23:37:11", the day padded with a space (RFC 3164, 4.1.2). */
 void wall_add_syslog(struct sbuf *b, const struct tm *tm);
 /* "2026-11-20T23:37:11.123456+00:00" */
 void wall_add_iso(struct sbuf *b, const struct tm *tm, unsigned int usec);

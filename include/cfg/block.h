@@ -6,16 +6,16 @@
 #include "cfg/diag.h"
 
 /*
- * The nesting of .if, .elif, .else and .endif (manual 2.4): which lines are in
- * force. The condition itself is evaluated by the caller, and only where asked.
+ * The nesting of .if, .elif, .else and .endif (manual 2.4): which lines are active. The caller
+ * evaluates the conditions, and only when needed.
  */
 
 enum { CFG_BLOCK_DEPTH_MAX = 32 };
 
 enum cfg_block_state {
-	CFG_BLOCK_ACTIVE,	/* in the branch that was taken */
-	CFG_BLOCK_WAIT,		/* no branch taken yet */
-	CFG_BLOCK_PAST,		/* after the branch that was taken, or inside a dead block */
+	CFG_BLOCK_ACTIVE,	/* in the selected branch */
+	CFG_BLOCK_WAIT,		/* no branch selected yet */
+	CFG_BLOCK_PAST,		/* after the selected branch, or inside an inactive block */
 	CFG_BLOCK_ELSE_ACTIVE,
 	CFG_BLOCK_ELSE_PAST,
 };
@@ -43,11 +43,11 @@ enum cfg_block_err {
 };
 
 bool cfg_blocks_is_active(const struct cfg_blocks *b);
-/* Must the condition of an .elif standing here be evaluated? */
+/* True if the condition of an .elif at this place must be evaluated. */
 bool cfg_blocks_is_waiting(const struct cfg_blocks *b);
 
-/* Each gives 0 or a negated enum cfg_block_err. `cond` is 1, 0, or -1 when it could not be
- * evaluated: then no branch of the block is taken. */
+/* Each returns 0 or a negated enum cfg_block_err. `cond` is 1, 0, or -1 if it could not be
+ * evaluated: then no branch of the block is selected. */
 int cfg_blocks_if(struct cfg_blocks *b, int cond, const struct cfg_where *where);
 int cfg_blocks_elif(struct cfg_blocks *b, int cond);
 int cfg_blocks_else(struct cfg_blocks *b);

@@ -6,8 +6,8 @@
 #include "cfg/lexer.h"
 
 /*
- * Conditions of .if and .elif, and of -cc (manual 2.4): integers, predicates,
- * `!`, `&&`, `||` and parentheses. Pure.
+ * Conditions of .if, .elif and -cc (manual 2.4): integers, predicates, `!`, `&&`, `||` and
+ * parentheses. Pure functions.
  */
 
 enum {
@@ -15,13 +15,13 @@ enum {
 	CFG_COND_ARG_MAX = 4096,	/* bytes of one predicate argument */
 };
 
-/* What the predicates are asked about. Every string may be NULL: then nothing matches. */
+/* Values that the predicates test. Each string may be NULL: then nothing matches. */
 struct cfg_facts {
-	const char *version;			/* level claimed, such as "3.4.0" */
+	const char *version;			/* compatibility level, such as "3.4.0" */
 	const char *ssl_name;			/* "OpenSSL 3.0.17 1 Jul 2025" */
 	const char *ssl_version;		/* "3.0.17" */
 	const char *const *features;		/* names, NULL at the end; compared exactly */
-	const char *const *enabled;		/* names of options that are on, as above */
+	const char *const *enabled;		/* names of enabled options, likewise */
 	cfg_getenv_fn *getenv;
 	void *getenv_arg;
 };
@@ -31,14 +31,14 @@ struct cfg_cond_err {
 	char text[160];
 };
 
-/* 1 true, 0 false (also when empty), -1 with *err filled. Nothing is skipped: an unknown
- * predicate is an error wherever it stands. */
+/* 1 true, 0 false (also when empty), -1 with *err filled. There is no short circuit: an unknown
+ * predicate is always an error. */
 int cfg_cond_eval(const struct cfg_facts *facts, const char *expr, struct cfg_cond_err *err);
 
-/* The same for an argument of -cc: quotes and "$VAR" are resolved first, as in a file. */
+/* The same for the argument of -cc: quotes and "$VAR" are expanded first, as in a file. */
 int cfg_cond_line(const struct cfg_facts *facts, const char *line, struct cfg_cond_err *err);
 
-/* Words as one expression with single blanks between; mem_free() it. NULL: no memory. */
+/* Joins words with single blanks to one expression; free with mem_free(). NULL: no memory. */
 char *cfg_cond_join(const struct cfg_word *word, unsigned n);
 
 /* Compare versions as HAProxy writes them ("2.6.12", "3.4-dev10"): <0, 0, >0. */

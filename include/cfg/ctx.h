@@ -9,14 +9,13 @@
 #include "cfg/value.h"
 
 /*
- * What a parse function sees of the line it stands on, and the helpers that
- * keep it short. Arguments count from 0 after the keyword's words (inside an
- * option of a bind or server line: after the option's name). Argument -1 is the
- * keyword itself. Helpers that return int give 0, or -1 after having reported
- * the error at the argument's column.
+ * The view that a parse function has of its line, and helpers for it. Arguments count from 0 after
+ * the keyword's words (inside an option of a bind or server line: after the option's name).
+ * Argument -1 is the keyword itself. Helpers that return int return 0, or -1 after they have
+ * reported the error at the argument's column.
  */
 
-enum { CFG_ONCE_MAX = 48 };	/* different things of a section that it has once */
+enum { CFG_ONCE_MAX = 48 };	/* settings that a section may have once */
 
 struct cfg_env;
 struct cfg_word;
@@ -25,11 +24,12 @@ struct sys;
 enum cfg_form {
 	CFG_FORM_SET,		/* keyword ... */
 	CFG_FORM_NO,		/* no keyword ... */
-	CFG_FORM_DEFAULT,	/* default keyword ... : back to the built-in value */
+	CFG_FORM_DEFAULT,	/* default keyword ... : the built-in value */
 };
 
 struct cfg_ctx {
-	void *root;			/* the configuration being built; the application's */
+	void *root;			/* the configuration being built; owned by the
+					 * application */
 	void *obj;			/* the section's object; set by its begin() */
 	void *from;			/* begin(): the defaults object to inherit from, or NULL */
 	const char *name;		/* the section's name, "" when it has none */
@@ -37,14 +37,15 @@ struct cfg_ctx {
 	const struct cfg_kw *kw;	/* NULL in begin() and end() */
 	const struct cfg_opt *opt;	/* NULL outside an option */
 	enum cfg_form form;
-	int argc;			/* arguments in view */
+	int argc;			/* number of arguments */
 
 	struct cfg_diag *diag;
 	struct cfg_env *env;
-	struct sys *sys;		/* for files that the configuration names; NULL: none can */
+	struct sys *sys;		/* for files named by the configuration; NULL: not
+					 * allowed */
 	const struct cfg_registry *registry;
 
-	/* the rest belongs to reader.c and ctx.c */
+	/* private to reader.c and ctx.c */
 	const struct cfg_word *word;
 	unsigned nword;
 	unsigned kwpos;			/* index of the keyword's first word */
@@ -54,17 +55,17 @@ struct cfg_ctx {
 	struct {
 		const char *what;	/* cfg_kw.once */
 		unsigned line;
-	} once[CFG_ONCE_MAX];		/* what the section has said so far */
+	} once[CFG_ONCE_MAX];		/* settings seen in the section */
 	unsigned n_once;
 	unsigned errors_before;		/* errors before the section began */
-	bool is_section;		/* the line begins a section whose name is misspelt */
+	bool is_section;		/* the line begins a section with a misspelt name */
 };
 
 /* Argument i, or "" when there is none. Valid while the line is parsed. */
 const char *cfg_arg(const struct cfg_ctx *ctx, int i);
-/* Its place: keep it to report something later with cfg_diag_add(). */
+/* Its place, for later reports with cfg_diag_add(). */
 struct cfg_where cfg_arg_where(const struct cfg_ctx *ctx, int i);
-/* How many errors the section has had so far. */
+/* Number of errors in the section so far. */
 unsigned cfg_section_errors(const struct cfg_ctx *ctx);
 /* The keyword as written, such as "timeout connect", for messages. */
 const char *cfg_kw_name(const struct cfg_ctx *ctx);
@@ -74,7 +75,7 @@ void cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4)
 void cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 int cfg_nomem(struct cfg_ctx *ctx);			/* "out of memory", always -1 */
 
-/* Typed arguments; the message names the keyword, the value and the range. */
+/* Typed arguments; the error message names the keyword, the value and the range. */
 int cfg_arg_int(struct cfg_ctx *ctx, int i, int min, int max, int *out);
 int cfg_arg_int64(struct cfg_ctx *ctx, int i, int64_t min, int64_t max, int64_t *out);
 int cfg_arg_time(struct cfg_ctx *ctx, int i, enum cfg_unit unit, uint64_t min_ms,
@@ -85,16 +86,16 @@ int cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_
 int cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out);
 int cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out);
 int cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out);
-/* A copy from mem_strdup(), the caller's; replaces (frees) what *out held. */
+/* A copy from mem_strdup(), owned by the caller; frees the previous *out. */
 int cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out);
-/* The contents of the file that the argument names, at most max bytes; from mem_alloc(), with a NUL
- * behind them. */
+/* The contents of the file that the argument names, at most max bytes; from mem_alloc(),
+ * NUL-terminated. */
 int cfg_arg_file(struct cfg_ctx *ctx, int i, size_t max, char **text, size_t *len);
 
-/* Run the options from argument `first` to the end of the line through the tables of
- * `place`; goes on after an error. 0, or -1 when one failed. */
+/* Parses the options from argument `first` to the end of the line with the tables of `place`;
+ * continues after an error. 0, or -1 when one failed. */
 int cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *obj);
-/* Inside an option with a variable number of arguments: how many were its own. */
+/* Inside an option with a variable number of arguments: sets how many belong to it. */
 void cfg_take(struct cfg_ctx *ctx, int n);
 
 #endif

@@ -30,22 +30,22 @@
 
 enum {
 	CFG_DIAG_MAX = 500,		/* entries kept; more are only counted */
-	CFG_DIAG_LINES_MAX = 12,	/* numbers of more lines shown with one entry */
-	CFG_DIAG_TEXT_MAX = 1024,	/* bytes of one message */
+	CFG_DIAG_LINES_MAX = 12,	/* line numbers shown with one entry */
+	CFG_DIAG_TEXT_MAX = 1024,	/* bytes of a message */
 	CFG_DIAG_SHOWN_MAX = 160,	/* columns of the source line shown */
-	CFG_LOST_MAX = 256,		/* names kept of sections that could not be read */
+	CFG_LOST_MAX = 256,		/* names of unreadable sections kept */
 	CFG_FILES_MAX = 4096,		/* files in one configuration */
 };
 
 enum cfg_sev {
-	CFG_ALERT,	/* an error: the configuration is refused */
-	CFG_WARNING,	/* it loads; fatal with -dW */
-	CFG_NOTICE,	/* .notice, and hints that were accepted without effect */
-	CFG_DIAGMSG,	/* .diag: kept only with -dD */
+	CFG_ALERT,	/* an error: the configuration is rejected */
+	CFG_WARNING,	/* accepted; an error with -dW */
+	CFG_NOTICE,	/* .notice, and keywords without effect */
+	CFG_DIAGMSG,	/* .diag: only with -dD */
 	CFG_SEV_COUNT
 };
 
-/* The text of one file. Owned by the diagnostics engine. */
+/* The text of one file. Owned by the diagnostics. */
 struct cfg_file {
 	char *name;
 	char *text;		/* len bytes and a NUL */
@@ -55,56 +55,56 @@ struct cfg_file {
 
 struct cfg_diag_entry {
 	enum cfg_sev sev;
-	struct cfg_where where;		/* the first one reported */
-	struct cfg_places places;	/* all of them; none when `where` has no file */
+	struct cfg_where where;		/* first place */
+	struct cfg_places places;	/* all places; none when `where` has no file */
 	uint32_t hash;			/* of the text */
 	char *text;
 };
 
 struct cfg_diag {
-	int pid;			/* printed; 0 prints none */
-	bool werror;			/* -dW: warnings refuse the configuration */
+	int pid;			/* printed; 0: not printed */
+	bool werror;			/* -dW: warnings are errors */
 	bool diagmode;			/* -dD: keep .diag messages */
-	unsigned count[CFG_SEV_COUNT];	/* every report, also of the same text */
+	unsigned count[CFG_SEV_COUNT];	/* all reports, including repeated texts */
 	unsigned dropped;		/* reports not kept (CFG_DIAG_MAX, no memory) */
 	struct cfg_diag_entry *entry;
 	unsigned nentry, cap;
-	struct cfg_places errors;	/* the lines that have one */
+	struct cfg_places errors;	/* lines with an error */
 	struct cfg_file **file;
 	unsigned nfile, filecap;
 	char *lost[CFG_LOST_MAX];	/* names of sections that could not be read */
 	unsigned nlost;
-	struct cfg_where at;		/* the line that is at work; no file: none is */
+	struct cfg_where at;		/* the current line; no file: none */
 };
 
 void cfg_diag_init(struct cfg_diag *d, int pid);
 void cfg_diag_fini(struct cfg_diag *d);
 
-/* Take a copy of a file's text. NULL when out of memory or CFG_FILES_MAX is reached. */
+/* Copies a file's text. NULL when memory is out or CFG_FILES_MAX is reached. */
 const struct cfg_file *cfg_diag_file(struct cfg_diag *d, const char *name, const char *text,
 				     size_t len);
 
-/* Add one diagnostic; `where` may be NULL. Messages have no final newline. */
+/* Adds a diagnostic; `where` may be NULL. Messages have no final newline. */
 void cfg_diag_add(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where,
 		  const char *fmt, ...) fmt_printf(4, 5);
 void cfg_diag_vadd(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where,
 		   const char *fmt, va_list ap) fmt_printf(4, 0);
 
-/* Is the configuration refused? (an alert was seen, or a warning with werror) */
+/* True if the configuration is rejected: there was an alert, or a warning with werror. */
 bool cfg_diag_is_fatal(const struct cfg_diag *d);
 
-/* A section of that name could not be read, which has been reported: that others name it and do
- * not find it is no error of theirs. */
+/* Records that a section of this name could not be read, which was reported, so that references to
+ * it are not reported as errors. */
 void cfg_diag_lose(struct cfg_diag *d, const char *name);
 bool cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
 
-/* Print everything that was kept, in order; `quiet` prints only what refuses it. */
+/* Prints all entries in order; `quiet` prints only those that reject the configuration. */
 void cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet);
 
-/* "web.cfg: 3 errors (5 lines), 1 warning": how many different ones there are. */
+/* "web.cfg: 3 errors (5 lines), 1 warning": the number of different messages. */
 void cfg_diag_summary(const struct cfg_diag *d, char *out, size_t size);
 
-/* The bytes of `line` (from 1) in `f`; returns its start, *len without the line end. */
+/* Finds `line` (from 1) in `f`; returns its start, *len excludes the line end. */
 const char *cfg_file_line(const struct cfg_file *f, unsigned line, size_t *len);
 
 #endif

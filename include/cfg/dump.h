@@ -6,8 +6,8 @@
 #include "cfg/registry.h"
 
 /*
- * Everything the keyword tables know, as text: -dK. All orders are stable, so
- * that two dumps can be compared with diff.
+ * Lists of the registered keywords: -dK. The order is stable, so that two lists can be compared
+ * with diff.
  */
 
 enum cfg_dump {
@@ -15,7 +15,7 @@ enum cfg_dump {
 	CFG_DUMP_ALL,	/* every name with its class: implemented, hint, unsupported */
 	CFG_DUMP_MAN,	/* the keyword part of tacit.cfg(5), roff */
 	CFG_DUMP_VIM,	/* a syntax file */
-	/* of rules, which this folder knows nothing of: rule/sample/dump.h */
+	/* of rules, handled by rule/sample/dump.h */
 	CFG_DUMP_SMP,	/* fetches */
 	CFG_DUMP_CNV,	/* converters */
 };

@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 /*
- * The environment a configuration sees (manual 2.3 and setenv, presetenv,
- * unsetenv, resetenv): our own copy, so that reading a configuration never
- * changes the process. Names: letters, digits, '_', not starting with a digit
- * when set from the configuration; inherited ones are taken as they are.
+ * The environment of a configuration (manual 2.3 and setenv, presetenv, unsetenv, resetenv): a
+ * copy, so that reading a configuration does not change the process. Names set by the configuration
+ * consist of letters, digits and '_' and do not start with a digit; inherited names are not
+ * checked.
  */
 
 enum {
@@ -28,15 +28,15 @@ struct cfg_env {
 void cfg_env_init(struct cfg_env *env);
 void cfg_env_fini(struct cfg_env *env);
 
-/* Copy environ ("NAME=VALUE", NULL at the end). 0 or -ENOMEM, -E2BIG. */
+/* Copies environ ("NAME=VALUE", NULL at the end). 0 or -ENOMEM, -E2BIG. */
 int cfg_env_import(struct cfg_env *env, const char *const *environ_);
 
 const char *cfg_env_get(const struct cfg_env *env, const char *name);	/* or NULL */
-/* 0, -EINVAL for a bad name, -E2BIG, -ENOMEM. preset keeps a value that exists. */
+/* 0, -EINVAL for an invalid name, -E2BIG, -ENOMEM. preset keeps an existing value. */
 int cfg_env_set(struct cfg_env *env, const char *name, const char *value);
 int cfg_env_preset(struct cfg_env *env, const char *name, const char *value);
 void cfg_env_unset(struct cfg_env *env, const char *name);
-/* Forget everything except `keep` (resetenv). */
+/* Deletes all variables except `keep` (resetenv). */
 void cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned nkeep);
 
 #endif

@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * The -f list (management manual, 3): a path is a file, or a directory of which
- * every "*.cfg" that does not start with a dot is read, sorted by byte value
- * (LC_COLLATE=C). All system calls through struct sys.
+ * The -f list (management manual, 3): each path is a file, or a directory whose "*.cfg" files that
+ * do not start with a dot are read in byte order (LC_COLLATE=C). All system calls go through struct
+ * sys.
  */
 
 struct sys;
@@ -21,19 +21,19 @@ struct cfg_files {
 void cfg_files_init(struct cfg_files *fs);
 void cfg_files_fini(struct cfg_files *fs);
 
-/* Add one -f argument, expanding directories. 0, or -1 with the reason in `diag`. */
+/* Adds a -f argument, expanding directories. 0, or -1 with the reason in `diag`. */
 int cfg_files_add(struct cfg_files *fs, struct sys *sys, const char *path,
 		  struct cfg_diag *diag);
 
-/* The paths joined with ';': HAPROXY_CFGFILES. mem_free() it; NULL when out of memory. */
+/* The paths joined with ';' for HAPROXY_CFGFILES; free with mem_free(). NULL when memory is out. */
 char *cfg_files_join(const struct cfg_files *fs);
 
-/* The whole of a file of at most max bytes: *text is from mem_alloc(), with a NUL behind it. 0, or
- * -errno (EFBIG, ENOMEM among them) with *text NULL. */
+/* Reads a whole file of at most max bytes: *text is from mem_alloc(), NUL-terminated. 0, or -errno
+ * (including EFBIG, ENOMEM) with *text NULL. */
 long cfg_file_read(struct sys *sys, const char *path, size_t max, char **text, size_t *len);
 
-/* Read every file and hand it to the reader. 0, or -1 when one could not be read or had
- * errors; all are tried. */
+/* Reads every file and passes it to the reader. 0, or -1 when one could not be read or had errors;
+ * all are tried. */
 int cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_reader *r);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Every keyword of HAProxy's language, versions 2.6 to 3.x, with the sections that may hold it:
- * KNOWN_KW(name, sections, what to write instead or NULL). Sorted by name.
+ * All keywords of HAProxy's language, versions 2.6 to 3.x, with the sections that may contain them:
+ * KNOWN_KW(name, sections, suggested replacement or NULL). Sorted by name.
  */
 KNOWN_KW("51degrees-cache-size", CFG_GLOBAL, NULL)
 KNOWN_KW("51degrees-data-file", CFG_GLOBAL, NULL)

@@ -1,6 +1,6 @@
 /*
- * Every option of HAProxy's bind and server lines, versions 2.6 to 3.x: KNOWN_BIND(name, arguments)
- * and KNOWN_SERVER(name, arguments); -1 where the count depends. Sorted by name.
+ * All options of HAProxy's bind and server lines, versions 2.6 to 3.x: KNOWN_BIND(name, arguments)
+ * and KNOWN_SERVER(name, arguments); -1 if the count varies. Sorted by name.
  */
 KNOWN_BIND("accept-netscaler-cip", 1)
 KNOWN_BIND("accept-proxy", 0)

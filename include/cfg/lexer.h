@@ -7,11 +7,10 @@
 #include "base/compiler.h"
 
 /*
- * One line of configuration into words: HAProxy's quoting and escaping
- * (configuration manual, 2.2) and environment variables inside double quotes
- * (2.3). Comments end the line, blanks separate, a CR before the LF is dropped. A word
- * that is only "${X[*]}" of an empty or missing variable leaves no word at all.
- * Pure: the environment comes from a callback, nothing is read or printed.
+ * Splits a configuration line into words: HAProxy's quoting and escaping (configuration manual,
+ * 2.2) and environment variables inside double quotes (2.3). A comment ends the line, blanks
+ * separate words, and a CR before the LF is dropped. A word that is only "${X[*]}" of an empty or
+ * missing variable is omitted. Pure: variables come from a callback, nothing is read or printed.
  */
 
 enum {
@@ -46,8 +45,7 @@ struct cfg_word {
 	unsigned col;		/* column where it starts in the source line, from 1 */
 };
 
-/* Value of a variable, or NULL when it does not exist. The answer need only live
- * until the next call. */
+/* The value of a variable, or NULL when it does not exist. It must be valid until the next call. */
 typedef const char *cfg_getenv_fn(void *arg, const char *name);
 
 struct cfg_lexer {
@@ -65,7 +63,7 @@ struct cfg_lexer {
 void cfg_lexer_init(struct cfg_lexer *lx, cfg_getenv_fn *getenv, void *arg);
 void cfg_lexer_fini(struct cfg_lexer *lx);
 
-/* Split `line` (len bytes, without LF). 0 or a negated enum cfg_lex_err with errcol set. */
+/* Splits `line` (len bytes, without LF). 0 or a negated enum cfg_lex_err with errcol set. */
 int cfg_lexer_line(struct cfg_lexer *lx, const char *line, size_t len) must_check;
 
 const char *cfg_lexer_strerror(int err);

@@ -4,11 +4,10 @@
 #include <stdbool.h>
 
 /*
- * A set of lines of configuration files, sorted by file and line. Files stand in the order in
- * which they were read.
+ * A set of configuration lines, sorted by file (in the order of reading) and line.
  */
 
-enum { CFG_PLACES_MAX = 65536 };	/* lines in one set; more are not kept */
+enum { CFG_PLACES_MAX = 65536 };	/* lines in one set; more are dropped */
 
 struct cfg_file;
 
@@ -26,8 +25,8 @@ struct cfg_places {
 
 void cfg_places_fini(struct cfg_places *p);
 
-/* A line that is in the set already keeps its column. What does not fit, or finds no memory, is
- * left out. */
+/* A line that is in the set already keeps its column. A line for which there is no room or memory
+ * is dropped. */
 void cfg_places_add(struct cfg_places *p, const struct cfg_where *where);
 
 bool cfg_places_has(const struct cfg_places *p, const struct cfg_where *where);

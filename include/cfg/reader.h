@@ -33,7 +33,7 @@ struct cfg_reader_opts {
 	struct cfg_diag *diag;
 	struct cfg_env *env;
 	struct sys *sys;		/* becomes ctx->sys */
-	const struct cfg_facts *facts;	/* getenv is replaced by `env` and .FILE .LINE .SECTION */
+	const struct cfg_facts *facts;	/* getenv is replaced by `env`, .FILE, .LINE and .SECTION */
 };
 
 struct cfg_defaults {
@@ -50,7 +50,7 @@ struct cfg_reader {
 	struct cfg_defaults *defaults;
 	unsigned ndefaults, defaultscap;
 	bool skipping;			/* the section could not be opened */
-	bool open;			/* end() is owed */
+	bool open;			/* end() has to be called */
 	char *name;			/* the section's name */
 	char var[16];			/* .LINE */
 };
@@ -58,11 +58,11 @@ struct cfg_reader {
 void cfg_reader_init(struct cfg_reader *r, const struct cfg_reader_opts *opts);
 void cfg_reader_fini(struct cfg_reader *r);
 
-/* Read one file's text (copied). Ends the section at its end. 0, or -1 when the file
- * had an error. */
+/* Reads one file's text (copied). The section ends with the file. 0, or -1 when the file had an
+ * error. */
 int cfg_reader_text(struct cfg_reader *r, const char *name, const char *text, size_t len);
 
-/* All files were given. 0, or -1 when the configuration is refused. */
+/* To be called after the last file. 0, or -1 when the configuration is rejected. */
 int cfg_reader_end(struct cfg_reader *r);
 
 #endif

@@ -55,7 +55,7 @@
 
 struct cfg_ctx;
 
-/* Sections a keyword may stand in. */
+/* Sections that may contain a keyword. */
 enum {
 	CFG_GLOBAL = 1 << 0,
 	CFG_DEFAULTS = 1 << 1,
@@ -72,22 +72,22 @@ enum {
 
 enum cfg_class {
 	CFG_IMPLEMENTED = 0,
-	CFG_HINT,		/* accepted, has no effect here; a notice says why (.doc) */
-	CFG_UNSUPPORTED,	/* an error that says so, with .doc as the reason when given */
+	CFG_HINT,		/* accepted without effect; a notice gives the reason (.doc) */
+	CFG_UNSUPPORTED,	/* an error; .doc is the reason, if given */
 };
 
 enum {
 	CFG_KW_NO = 1 << 0,	/* may be preceded by "no" and "default" */
-	/* In a frontend or backend that it does not apply to: an error, where the default is
+	/* In a frontend or backend that it does not apply to it is an error; the default is
 	 * HAProxy's warning "ignored because frontend 'x' has no backend capability". */
 	CFG_KW_STRICT = 1 << 1,
-	CFG_KW_QUIET = 1 << 2,	/* a CFG_HINT so harmless that its notice shows only with -dD */
-	CFG_KW_FIRST = 1 << 3,	/* with `once`: the first one stays */
-	/* A global one for measurements alone, which the manual page lists apart. */
+	CFG_KW_QUIET = 1 << 2,	/* a CFG_HINT whose notice is shown only with -dD */
+	CFG_KW_FIRST = 1 << 3,	/* with `once`: the first one is kept */
+	/* A global keyword for measurements only; the manual page lists these separately. */
 	CFG_KW_SWITCH = 1 << 4,
 };
 
-#define CFG_ANY (-1)		/* no upper bound on the number of arguments */
+#define CFG_ANY (-1)		/* no upper limit on the number of arguments */
 
 struct cfg_kw {
 	const char *name;	/* up to three words with single blanks; NULL ends a table */
@@ -95,17 +95,17 @@ struct cfg_kw {
 	unsigned flags;
 	short min, max;		/* arguments after the name; checked before parse() */
 	enum cfg_class class;
-	/* 0, or -1 after cfg_error(). Not called for hints and unsupported ones. */
+	/* 0, or -1 after cfg_error(). Not called for CFG_HINT and CFG_UNSUPPORTED. */
 	int (*parse)(struct cfg_ctx *ctx);
 	const char *syntax;	/* the arguments, for messages and -dK; may be NULL */
-	const char *doc;	/* one sentence for the man page, or the reason; may be NULL */
-	/* What a section says once, a name that keywords may share. Who says it again replaces it,
-	 * and is warned. NULL: it may be said often. */
+	const char *doc;	/* text for the man page, or the reason; may be NULL */
+	/* Name of a setting that a section has once; keywords may share it. A second line replaces
+	 * the first one, with a warning. NULL: the keyword may be repeated. */
 	const char *once;
-	intptr_t arg;		/* the owner's: ctx->kw->arg */
+	intptr_t arg;		/* for the owner: ctx->kw->arg */
 };
 
-/* Lines that carry options of their own. */
+/* Lines that have their own options. */
 enum cfg_opt_place { CFG_OPT_BIND, CFG_OPT_SERVER, CFG_OPT_PLACES };
 
 struct cfg_opt {
@@ -115,19 +115,19 @@ struct cfg_opt {
 	int (*parse)(struct cfg_ctx *ctx, void *obj);
 	const char *syntax;
 	const char *doc;
-	intptr_t arg;		/* the owner's: ctx->opt->arg */
+	intptr_t arg;		/* for the owner: ctx->opt->arg */
 };
 
 enum {
-	CFG_SEC_NAMED = 1 << 0,		/* a name must follow: frontend, backend, listen */
-	CFG_SEC_OPTNAME = 1 << 1,	/* a name may follow: defaults */
+	CFG_SEC_NAMED = 1 << 0,		/* a name is required: frontend, backend, listen */
+	CFG_SEC_OPTNAME = 1 << 1,	/* a name is optional: defaults */
 	CFG_SEC_FROM = 1 << 2,		/* inherits from the last defaults, or "from <name>" */
-	CFG_SEC_DEFAULTS = 1 << 3,	/* its object is what others inherit from */
+	CFG_SEC_DEFAULTS = 1 << 3,	/* its object holds defaults for other sections */
 };
 
-/* A section. begin() sets ctx->obj (NULL is allowed); ctx->name is the section's name or
- * "", ctx->from the object of the defaults section it inherits from, or NULL. When begin()
- * returns non-zero the section's lines are skipped and end() is not called. */
+/* A section. begin() sets ctx->obj (NULL is allowed); ctx->name is the section's name or "",
+ * ctx->from the object of the defaults section that it inherits from, or NULL. If begin() returns
+ * non-zero the section's lines are skipped and end() is not called. */
 struct cfg_section {
 	const char *name;
 	unsigned bit;
@@ -156,12 +156,12 @@ struct cfg_registry {
 void cfg_registry_init(struct cfg_registry *reg);
 void cfg_registry_fini(struct cfg_registry *reg);
 
-/* Register a module's tables (borrowed, static). 0, -ENOMEM, -ENOSPC, or -EEXIST when a
- * keyword or option is already registered for one of its sections. */
+/* Registers a module's tables (borrowed, static). 0, -ENOMEM, -ENOSPC, or -EEXIST when a keyword or
+ * option is already registered for one of its sections. */
 int cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m);
 
 const struct cfg_section *cfg_registry_section(const struct cfg_registry *reg, const char *name);
-/* The keyword whose name is exactly `name` and that stands in one of `sections`, or NULL. */
+/* The keyword with this exact name in one of `sections`, or NULL. */
 const struct cfg_kw *cfg_registry_kw(const struct cfg_registry *reg, const char *name,
 				     unsigned sections);
 const struct cfg_opt *cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place,

@@ -4,10 +4,9 @@
 struct cfg_ctx;
 
 /*
- * One line inside a section to the owner of its keyword: "no" and "default", names of
- * several words, the classes of keywords, argument counts, places a keyword does not
- * apply to, misspellings. ctx->word, nword, where and section are set by the caller.
- * 0, or -1 when an error was reported.
+ * Passes one line inside a section to the owner of its keyword. Handles "no" and "default", names
+ * of several words, keyword classes, argument counts, keywords that do not apply, and misspellings.
+ * The caller sets ctx->word, nword, where and section. 0, or -1 when an error was reported.
  */
 int cfg_statement(struct cfg_ctx *ctx);
 

@@ -4,15 +4,15 @@
 #include <stdbool.h>
 
 /*
- * "did you mean": the nearest of the candidates offered, by edit distance with
- * transpositions. Names longer than CFG_SUGGEST_MAX are never suggested.
+ * The nearest of several candidates, by edit distance with transpositions. Names longer than
+ * CFG_SUGGEST_MAX are never suggested.
  */
 
 enum { CFG_SUGGEST_MAX = 63 };
 
 struct cfg_suggest {
 	const char *given;
-	const char *best;	/* NULL: nothing near enough (a third of the length, at most 4) */
+	const char *best;	/* NULL: none within a third of the length, at most 4 */
 	unsigned distance;
 };
 

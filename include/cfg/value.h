@@ -5,23 +5,23 @@
 #include <stdint.h>
 
 /*
- * Typed values of a configuration. Each parser takes the whole string or
- * nothing: 0 with *out set, or -1 with *out untouched and the reason in
- * err->text, naming what was given and what is allowed. `err` may be NULL.
+ * Typed values of a configuration. Each parser accepts the whole string or fails: 0 with *out set,
+ * or -1 with *out unchanged and the reason in err->text, which names the value and what is allowed.
+ * `err` may be NULL.
  */
 
 enum { CFG_VALUE_TEXT_MAX = 256 };
 
 struct cfg_value_err {
 	char text[CFG_VALUE_TEXT_MAX];
-	char odd;	/* the character that made it no time at all, or 0 */
+	char odd;	/* the character that is invalid in a time, or 0 */
 };
 
 /* Decimal integer with an optional sign. */
 int cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
 		  struct cfg_value_err *err);
 
-/* The unit of a number that has none. */
+/* The default unit. */
 enum cfg_unit { CFG_UNIT_US, CFG_UNIT_MS, CFG_UNIT_S };
 
 /* HAProxy's own limit: a signed 32-bit number of milliseconds, 24.8 days. */

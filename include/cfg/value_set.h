@@ -7,9 +7,9 @@
 #include "cfg/value.h"
 
 /*
- * Sets of small numbers (manual: cpu-map, bind's thread). As in cfg/value.h the whole string is
- * taken or nothing: 0 with *out set, or -1 with *out untouched and the reason in err->text. `err`
- * may be NULL. A range may be written from either end, and its upper end may be left out.
+ * Sets of small numbers (manual: cpu-map, bind's thread). As in cfg/value.h a parser accepts the
+ * whole string or fails: 0 with *out set, or -1 with *out unchanged and the reason in err->text.
+ * `err` may be NULL. A range may be reversed, and its upper end may be omitted.
  */
 
 enum { CFG_SET_MAX = 64 };

@@ -1,6 +1,6 @@
 /*
- * The loop's clock: one read of the monotonic clock per turn. What changes slowly, the wall clock's
- * offset and the share of CPU used, is looked at once a second.
+ * The loop's clock: the monotonic clock is read once per turn. The wall clock's offset and the CPU
+ * share are sampled once a second.
  */
 #ifndef TACIT_EVENT_CLOCK_H
 #define TACIT_EVENT_CLOCK_H
@@ -12,12 +12,12 @@
 struct loop_clock {
 	uint64_t now_ns;       /* monotonic, as of the last read */
 	int64_t wall_offset;   /* wall clock - monotonic, ns */
-	uint64_t sampled_ns;   /* when the slow things were looked at; 0: never */
-	uint64_t cpu_ns;       /* CPU time of this thread then */
-	_Atomic unsigned int idle_pct; /* of the time between the last two looks, 0..100 */
+	uint64_t sampled_ns;   /* time of the last sample; 0: none */
+	uint64_t cpu_ns;       /* CPU time of this thread at the last sample */
+	_Atomic unsigned int idle_pct; /* share of idle time between the last two samples, 0..100 */
 };
 
-/* Reads for the first time; idle_pct is 100 until there is something to compare with. */
+/* Reads the clocks for the first time; idle_pct is 100 until the second sample. */
 void clock_init(struct loop_clock *c, struct sys *sys);
 void clock_read(struct loop_clock *c, struct sys *sys);
 /* Wall clock in ns since 1970. */

@@ -1,6 +1,6 @@
 /*
- * Descriptors to be closed together: those with neighbouring numbers go in one call. What ends in
- * one turn of the loop mostly was opened in one.
+ * Descriptors that are closed together: those with neighbouring numbers in one call. Descriptors
+ * closed in one turn of the loop were mostly opened in one turn.
  */
 #ifndef TACIT_EVENT_CLOSING_H
 #define TACIT_EVENT_CLOSING_H
@@ -13,11 +13,11 @@ struct closing {
 	unsigned int n, max;
 };
 
-/* Room for so many. 0 or -ERR_NOMEM. */
+/* Allocates room for this many. 0 or -ERR_NOMEM. */
 int closing_init(struct closing *c, unsigned int max) must_check;
-/* Nothing may be left in it (asserted). */
+/* Must be empty (asserted). */
 void closing_fini(struct closing *c);
-/* An open fd, each once. */
+/* Adds an open fd; each at most once. */
 void closing_add(struct closing *c, int fd);
 /* Closes all. */
 void closing_flush(struct closing *c, struct sys *sys);

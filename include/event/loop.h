@@ -24,13 +24,14 @@
 struct loop;
 struct mailbox;
 
-/* ev: EV_x bits. Called for real events, for speculative tries (the wanted bits), for EV_SPIN. */
+/* ev: EV_x bits. Called for events, for speculative tries (with the wanted bits) and for
+ * EV_SPIN. */
 typedef void loop_fd_fn(void *owner, int fd, uint32_t ev);
 
 struct task;
 typedef void task_fn(struct task *t);
 
-/* Work to do later in this turn; owned by the caller, linked at most once. */
+/* A task to run later in this turn; owned by the caller, queued at most once. */
 struct task {
 	struct list link;
 	task_fn *fn;
@@ -38,31 +39,32 @@ struct task {
 
 enum loop_class {
 	LOOP_LISTENER, /* dispatched before everything else of a turn */
-	LOOP_SHARED_LISTENER, /* one that other loops wait for as well: only one is to wake */
+	LOOP_SHARED_LISTENER, /* one that other loops wait for too: only one of them is woken */
 	LOOP_CONN
 };
 
 struct loop_config {
 	const struct poller_ops *poller;
-	enum interest_mode mode; /* merged is taken where the poller has no edges */
+	enum interest_mode mode; /* falls back to merged where the poller has no edge-triggered
+				  * mode */
 	int max_fd;              /* fds are below this */
 	int max_events;          /* per wait */
-	int lazy;                /* tune.lazy-register: off registers at once, before any try */
+	int lazy;                /* tune.lazy-register: if off, registers at once, before any try */
 };
 
 struct loop_stats {
 	_Atomic uint64_t turns;
-	_Atomic uint64_t waits;      /* returns from waiting */
-	_Atomic uint64_t wakes;      /* of them, with at least one event */
+	_Atomic uint64_t waits;      /* number of waits */
+	_Atomic uint64_t wakes;      /* waits that returned at least one event */
 	_Atomic uint64_t events;
 	_Atomic uint64_t stale;      /* events for an fd that was closed meanwhile */
 	_Atomic uint64_t spec_turns; /* waits with timeout 0 for speculative work */
-	_Atomic uint64_t spins;      /* fds ended for waking without progress */
-	_Atomic uint64_t set_errors; /* registrations the kernel refused */
+	_Atomic uint64_t spins;      /* fds ended because they woke without progress */
+	_Atomic uint64_t set_errors; /* registrations that the kernel rejected */
 };
 
 struct loop *loop_new(struct sys *sys, const struct loop_config *cfg, int *reason) must_check;
-/* All fds must have been closed (asserted). */
+/* No fd may be left (asserted). */
 void loop_free(struct loop **l);
 
 struct sys *loop_sys(struct loop *l);
@@ -73,72 +75,74 @@ uint64_t loop_now_ms(const struct loop *l);
 uint64_t loop_now_ns(const struct loop *l);
 /* Wall clock in nanoseconds since 1970, from the same read and an offset checked every second. */
 uint64_t loop_wall_ns(const struct loop *l);
-/* Share of time spent waiting over the last seconds, 0..100. */
+/* Percentage of time spent waiting during the last seconds. */
 unsigned int loop_idle_pct(const struct loop *l);
 const char *loop_poller_name(const struct loop *l);
 enum interest_mode loop_mode(const struct loop *l);
 /* Events carry EV_ERR when there is an error; otherwise the socket has to be asked. */
 int loop_has_errors(const struct loop *l);
 
-/* Mail comes in here from now on; NULL: no more. mailbox_new() and _free() do it. */
+/* Sets the mailbox of the loop; NULL: none. Called by mailbox_new() and mailbox_free(). */
 void loop_set_mailbox(struct loop *l, struct mailbox *mb);
 
-/* One turn; waits at most max_ms (-1: as long as timers allow). 0 or -errno of the wait. */
+/* Runs one turn; waits at most max_ms (-1: until the next timer). 0, or -errno of the wait. */
 int loop_turn(struct loop *l, int max_ms) must_check;
 
-/* Takes an open fd into the table: no system call. 0, or -ERR_FULL when fd >= max_fd. */
+/* Adds an open fd to the table, without a system call. 0, or -ERR_FULL when fd >= max_fd. */
 int loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owner) must_check;
-/* Forgets it, before it is closed: no system call is needed then, if no other process holds it. */
+/* Removes an fd that will be closed: no system call is needed unless another process holds it
+ * too. */
 void loop_forget(struct loop *l, int fd);
-/* Forgets it and has it closed: at the end of this turn, or of the next one between two turns, with
- * its neighbours in one call. */
+/* Removes an fd and closes it at the end of this turn (or of the next one, if called between
+ * turns), together with its neighbours in one call. */
 void loop_close(struct loop *l, int fd);
-/* Forgets it and leaves it open, here or in another process: DELs a registration. */
+/* Removes an fd that stays open, here or in another process: deletes its registration. */
 void loop_detach(struct loop *l, int fd);
 /*
- * Its events go to another owner from now on, what is left of this turn's too: they are about the
- * socket, and an edge is not told twice. Registration, interest and what was seen stay as they are;
- * no system call.
+ * Changes the handler of an fd, also for the rest of this turn's events: they belong to the socket,
+ * and an edge is reported only once. Registration, interest and seen events are kept; no system
+ * call.
  */
 void loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner);
-/* Fds in the table. */
+/* Number of fds in the table. */
 unsigned int loop_fds(const struct loop *l);
 
-/* Wanted directions, EV_R | EV_W: the whole new mask. */
+/* Sets the wanted directions, EV_R | EV_W: the complete new mask. */
 void loop_want(struct loop *l, int fd, unsigned int dirs);
-/* A try said EAGAIN, or a short count says that the next one would. */
+/* A try returned EAGAIN, or a short count shows that the next one would. */
 void loop_again(struct loop *l, int fd, enum dir d);
-/* Known without asking: nothing there yet (a connection just opened). Ignored in unmerged mode. */
+/* The fd is known not to be ready yet (a new connection). Ignored in unmerged mode. */
 void loop_presume_again(struct loop *l, int fd, enum dir d);
-/* The same the other way round: there may be something that no event has told of. */
+/* The opposite: the fd may be ready without an event. */
 void loop_presume_ready(struct loop *l, int fd, enum dir d);
-/* Did the last wait fill its array, so that events of other fds may be left in the kernel? */
+/* True if the last wait filled its array, so that events of other fds may be left in the kernel. */
 int loop_left_events(const struct loop *l);
-/* May there be an event for it that it has not been given yet: one of this turn whose time has not
- * come, or one that was left in the kernel? */
+/* True if the fd may have an event that was not delivered yet: a later one of this turn, or one
+ * left in the kernel. */
 int loop_has_news(const struct loop *l, int fd);
-/* Believed ready, wanted or not: trying is worth a system call. */
+/* True if it is believed ready, wanted or not: a try is worth a system call. */
 int loop_is_ready(const struct loop *l, int fd, enum dir d);
-/* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since it was added. */
+/* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since the fd was added. */
 unsigned int loop_seen(const struct loop *l, int fd);
 /*
- * From now on EV_ERR of this fd may mean no more than that its error queue holds something, such as
- * what became of zero-copy sends: it says nothing of what is ready, and loop_seen() does not tell
- * of it, until its owner has looked and says that it is one.
+ * EV_ERR of this fd may from now on only mean that its error queue has an entry, such as a
+ * zero-copy completion. It then implies no readiness, and loop_seen() does not report it until the
+ * owner has checked the queue and reports a real error.
  */
 void loop_err_queue(struct loop *l, int fd);
 void loop_note_error(struct loop *l, int fd);
-/* Bytes or a state moved: the fd is not spinning. */
+/* The fd made progress: resets its count of useless wake-ups. */
 void loop_progress(struct loop *l, int fd);
-/* Interest and registration of one fd, for show fd: 0, or -ERR_UNKNOWN when not in the table. */
+/* Interest and registration of an fd, for show fd: 0, or -ERR_UNKNOWN when not in the table. */
 int loop_peek(const struct loop *l, int fd, struct interest *out, void **owner) must_check;
 
 void task_init(struct task *t, task_fn *fn);
-/* Runs in this turn, in phase 2 when posted by a listener. Posting twice is one run. */
+/* Runs the task in this turn, in phase 2 when posted by a listener. Posting it twice runs it
+ * once. */
 void loop_post(struct loop *l, struct task *t);
-/* Runs in the next turn, when its events have been served; that turn does not wait. */
+/* Runs the task in the next turn, after that turn's events; that turn does not wait. */
 void loop_post_next(struct loop *l, struct task *t);
-/* Runs at the end of this turn. */
+/* Runs the task at the end of this turn. */
 void loop_post_end(struct loop *l, struct task *t);
 void task_cancel(struct task *t);
 

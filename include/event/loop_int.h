@@ -1,4 +1,4 @@
-/* What the files of the loop share: loop.c runs the turn, loop_fds.c keeps the fd table. */
+/* Shared by the files of the loop: loop.c runs the turn, loop_fds.c keeps the fd table. */
 #ifndef TACIT_EVENT_LOOP_INT_H
 #define TACIT_EVENT_LOOP_INT_H
 
@@ -10,11 +10,11 @@ struct slot {
 	loop_fd_fn *fn; /* NULL: free */
 	void *owner;
 	uint32_t gen;
-	uint32_t turn;  /* last turn its handler ran in */
-	uint32_t told;  /* last turn that brought an event for it */
+	uint32_t turn;  /* the last turn in which its handler ran */
+	uint32_t told;  /* the last turn that brought an event for it */
 	struct interest in;
 	uint8_t seen;
-	uint16_t wakes; /* without progress */
+	uint16_t wakes; /* wake-ups without progress */
 	uint8_t cls;
 	uint8_t dirty;  /* in loop.dirty */
 	uint8_t trying; /* in loop.spec */
@@ -34,26 +34,26 @@ struct loop {
 	unsigned int used;
 	int *dirty;
 	unsigned int n_dirty;
-	int *spec;     /* fds with a direction worth trying in the next turn */
+	int *spec;     /* fds with a direction to be tried in the next turn */
 	unsigned int n_spec;
-	int *trying;   /* spec of the turn at work */
+	int *trying;   /* spec of the current turn */
 	struct poll_event *events;
 	struct timers timers;
 	struct list tasks;
-	struct list next; /* tasks of the next turn */
-	struct list due;  /* next of the turn at work */
+	struct list next; /* tasks for the next turn */
+	struct list due;  /* tasks of the current turn from `next` */
 	struct list ends;
-	struct closing closing; /* what the ends leave behind */
+	struct closing closing; /* descriptors to be closed at the end of the turn */
 	struct loop_clock clock;
 	uint32_t turn;
 	uint32_t next_gen;
-	struct mailbox *mailbox; /* NULL: none posts to this loop */
-	int left_events; /* the last wait filled the array */
+	struct mailbox *mailbox; /* NULL: none */
+	int left_events; /* the last wait filled its array */
 	unsigned int full_turns;
 	struct loop_stats stats;
 };
 
-/* Its interest is looked at in the next commit. */
+/* Lists it for the next commit of interest. */
 static inline void
 loop_mark_dirty(struct loop *l, int fd, struct slot *s)
 {
@@ -63,7 +63,7 @@ loop_mark_dirty(struct loop *l, int fd, struct slot *s)
 	l->dirty[l->n_dirty++] = fd;
 }
 
-/* Registers what the last turn left wanted and blocked; lists what is worth another try. */
+/* Registers the directions that are wanted and blocked; lists those worth another try. */
 void loop_commit(struct loop *l);
 
 #endif

@@ -50,14 +50,14 @@
 #define MAIL_LINE 64 /* of the cache: what different threads write is kept apart */
 
 struct mail;
-/* Runs on the owner's thread, in its turn. *m is a copy that goes away. */
+/* Runs on the owner's thread, in its turn. *m is a copy, valid during the call. */
 typedef void mail_fn(void *worker, struct mail *m);
 
 struct mail {
 	mail_fn *fn;
 	void *arg;
 	int fd;
-	/* Room for what belongs to fd: an address, or anything else that is small. */
+	/* Space for data about fd: an address, or another small object. */
 	union {
 		struct sockaddr sa;
 		struct sockaddr_in in4;
@@ -79,25 +79,25 @@ struct mail_queue {
 	uint64_t mask; /* slots - 1; their number is a power of two */
 	_Alignas(MAIL_LINE) _Atomic uint64_t tail;
 	_Alignas(MAIL_LINE) _Atomic uint32_t state; /* enum mail_state */
-	_Alignas(MAIL_LINE) uint64_t head;          /* the owner's alone */
+	_Alignas(MAIL_LINE) uint64_t head;          /* used by the owner only */
 };
 
-/* size slots, a power of two; slots stay the caller's. first: the number of the first mail. */
+/* slots: a power of two, owned by the caller. first: the number of the first mail. */
 void mail_queue_init(struct mail_queue *q, struct mail_slot *slots, uint64_t size, uint64_t first);
 
 /* --- any thread --- */
 
-/* Puts a copy of *m in: 0, or -ERR_FULL. The owner may sleep on it until it is woken. */
+/* Enqueues a copy of *m: 0, or -ERR_FULL. The owner may sleep until it is woken. */
 int mail_queue_post(struct mail_queue *q, const struct mail *m) must_check;
-/* After posts, however many: 1 when the caller has to wake the owner: no other poster will. */
+/* After any number of posts: 1 if the caller has to wake the owner, since no other poster will. */
 int mail_queue_claim_wakeup(struct mail_queue *q) must_check;
 
 /* --- the owner --- */
 
 int mail_queue_has_mail(const struct mail_queue *q);
-/* 1 with the oldest mail in *out, 0 when there is none. */
+/* 1 with the oldest mail in *out, 0 if there is none. */
 int mail_queue_take(struct mail_queue *q, struct mail *out) must_check;
-/* 1 when it may wait now, and has to wake up after that; 0 when there is mail, or will be soon. */
+/* 1 if the owner may wait now, and must wake up after that; 0 if there is mail or soon will be. */
 int mail_queue_fall_asleep(struct mail_queue *q) must_check;
 void mail_queue_wake_up(struct mail_queue *q);
 

@@ -1,6 +1,6 @@
 /*
- * A poller: four operations. wait() fills an array and never calls back; tests against stale events
- * are the loop's.
+ * A poller: four operations. wait() fills an array and never calls back; the loop filters stale
+ * events.
  */
 #ifndef TACIT_EVENT_POLLER_H
 #define TACIT_EVENT_POLLER_H
@@ -21,20 +21,20 @@ struct poller;
 struct poller_ops {
 	const char *name; /* as in `use-poller` */
 	int has_edge;
-	int has_errors;    /* EV_ERR and EV_HUP are told; otherwise only that something happened */
-	int close_forgets; /* closing an fd unregisters it: no set() on the way to close */
-	/* 0 or a negative reason; *out is released by close. max_fd bounds the fd numbers. */
+	int has_errors;    /* reports EV_ERR and EV_HUP; otherwise only that something happened */
+	int close_forgets; /* closing an fd unregisters it: no set() before the close */
+	/* 0 or a negative reason; close releases *out. max_fd limits the fd numbers. */
 	int (*open)(struct poller **out, struct sys *sys, int max_fd);
 	/* old and new are EV_R | EV_W | EV_EDGE; 0 or -errno. */
 	int (*set)(struct poller *p, int fd, uint32_t gen, unsigned int old, unsigned int mask);
-	/* ms < 0 waits without end. Number of events, or -errno (-EINTR among them). */
+	/* ms < 0: no timeout. Returns the number of events, or -errno (including -EINTR). */
 	int (*wait)(struct poller *p, struct poll_event *ev, int n, int ms);
 	void (*close)(struct poller **p);
 };
 
 /* epoll, ev:epoll, ev:poll, ev:select; NULL when the name is unknown. */
 const struct poller_ops *poller_find(const char *name);
-/* All, NULL-terminated, in the order of preference. */
+/* All pollers, NULL-terminated, in order of preference. */
 const struct poller_ops *const *poller_all(void);
 
 extern const struct poller_ops poller_epoll;

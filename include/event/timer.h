@@ -1,7 +1,6 @@
 /*
- * Timers: a 4-ary heap of deadlines in milliseconds of the loop's clock. A timer that moves away is
- * not moved in the heap: its owner sets a later deadline and the heap finds out when the old one
- * comes up.
+ * Timers: a 4-ary heap of deadlines in milliseconds of the loop's clock. Postponing a deadline does
+ * not move the timer in the heap: it is moved when the old deadline is due.
  */
 #ifndef TACIT_EVENT_TIMER_H
 #define TACIT_EVENT_TIMER_H
@@ -18,28 +17,29 @@ typedef void timer_fn(struct timer *t);
 
 struct timer {
 	timer_fn *fn;
-	uint64_t deadline; /* what the owner wants */
-	uint64_t key;      /* where it stands in the heap; key <= deadline while queued */
+	uint64_t deadline; /* the deadline that the owner set */
+	uint64_t key;      /* position in the heap; key <= deadline while queued */
 	uint32_t pos;      /* 1-based place in the heap, 0: not queued */
 };
 
 struct timers {
 	struct timer **heap;
-	_Atomic uint32_t n;   /* anybody may read it */
+	_Atomic uint32_t n;   /* any thread may read it */
 	uint32_t cap;
 };
 
 void timers_init(struct timers *ts);
-/* No timer may be queued any more (asserted). */
+/* No timer may be queued (asserted). */
 void timers_fini(struct timers *ts);
 
 void timer_init(struct timer *t, timer_fn *fn);
-/* Sets or moves the deadline; TIMER_NEVER stops it. 0, or -ERR_NOMEM when the heap cannot grow. */
+/* Sets or moves the deadline; TIMER_NEVER stops the timer. 0, or -ERR_NOMEM when the heap cannot
+ * grow. */
 int timer_set(struct timers *ts, struct timer *t, uint64_t deadline) must_check;
 void timer_stop(struct timers *ts, struct timer *t);
-/* Earliest key or TIMER_NEVER: a wake-up then is never late, and may be for nothing. */
+/* Earliest key or TIMER_NEVER: a wake-up at that time is never late, but may find nothing due. */
 uint64_t timers_next(const struct timers *ts);
-/* Runs everything due at now; fn may set and stop any timer. Number run. */
+/* Runs all timers due at now; fn may set and stop any timer. Returns their number. */
 unsigned int timers_run(struct timers *ts, uint64_t now);
 
 #endif

@@ -1,4 +1,4 @@
-/* HTTP_BAD_ROW(id, status a request gets for it, in words) */
+/* HTTP_BAD_ROW(id, response status for a request, text) */
 HTTP_BAD_ROW(REQUEST_LINE, 400, "malformed request line")
 HTTP_BAD_ROW(METHOD, 400, "invalid method")
 HTTP_BAD_ROW(TARGET, 400, "invalid byte or form in the request target")

@@ -8,8 +8,8 @@
 #define HTTP_DATE_LEN 29
 
 /*
- * The second, counted from 1970, as IMF-fixdate. A year that has not four digits makes
- * 1 January 1970 of it. Whoever needs it often keeps it for as long as the second lasts.
+ * A time in seconds since 1970 as IMF-fixdate. A year without four digits yields 1 January 1970. A
+ * caller that needs it often should cache it for a second.
  */
 void http_date(int64_t sec, char out[HTTP_DATE_LEN + 1]);
 

@@ -1,6 +1,6 @@
 /*
- * HTTP_ERROR(status, reason, text): the answers we make ourselves when nobody said otherwise, word for
- * word what HAProxy sends (its 501 has that dot); it has none for 414, 431 and 505. Sorted.
+ * HTTP_ERROR(status, reason, text): the built-in error responses, identical to HAProxy's (including
+ * the dot of its 501); HAProxy has none for 414, 431 and 505. Sorted.
  */
 HTTP_ERROR(200, "OK", "Service ready.")
 HTTP_ERROR(400, "Bad request", "Your browser sent an invalid request.")

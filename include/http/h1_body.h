@@ -1,6 +1,6 @@
 /*
- * Where a message ends (RFC 9112, 6): its framing, found out from its head, and a judge of the
- * bytes that follow.
+ * The end of a message (RFC 9112, 6): its framing, derived from the head, and a parser for the
+ * bytes of the body.
  */
 #ifndef TACIT_HTTP_H1_BODY_H
 #define TACIT_HTTP_H1_BODY_H
@@ -12,64 +12,65 @@
 #include "http/head.h"
 
 enum http_framing {
-	HTTP_BODY_NONE,    /* the head is all */
+	HTTP_BODY_NONE,    /* the message has no body */
 	HTTP_BODY_LENGTH,  /* Content-Length */
 	HTTP_BODY_CHUNKED,
-	HTTP_BODY_CLOSE,   /* until the sender ends: responses only */
-	HTTP_BODY_TUNNEL   /* no message any more: after CONNECT or 101 */
+	HTTP_BODY_CLOSE,   /* until the sender closes: responses only */
+	HTTP_BODY_TUNNEL   /* no HTTP any more: after CONNECT or 101 */
 };
 
 struct h1_body {
 	enum http_framing framing;
-	uint64_t left;     /* bytes of the body, or of the chunk at work */
-	uint8_t state;     /* the judge's own */
+	uint64_t left;     /* bytes left of the body, or of the current chunk */
+	uint8_t state;     /* private */
 	uint16_t bad;      /* enum http_bad */
-	uint16_t line;     /* bytes of the chunk's line, or of the trailer, so far */
-	uint32_t overhead; /* bytes of framing that payload has not made good for */
+	uint16_t line;     /* bytes of the current chunk line or trailer so far */
+	uint32_t overhead; /* bytes of framing that exceed the allowance */
 };
 
-/* Bytes of a chunk's line, size and extensions, and of a trailer. */
+/* Maximum bytes of a chunk line, including extensions, and of a trailer section. */
 #define H1_CHUNK_LINE_MAX 4096
-/* Bytes of framing that a message may be ahead of its payload: each chunk makes good for 16, and
- * each byte of payload for one. */
+/* Maximum bytes of framing in excess of the allowance: 16 bytes per chunk and one per byte of
+ * payload. */
 #define H1_CHUNK_EXCESS_MAX 16384
 
 /* A run of bytes of one kind. */
 enum h1_piece {
-	H1_PIECE_MORE,   /* nothing: give it more bytes */
+	H1_PIECE_MORE,   /* none: more bytes are needed */
 	H1_PIECE_DATA,   /* payload */
-	/* chunk sizes, chunk ends, trailers: part of the message, not of its content */
+	/* chunk lines, chunk ends, trailers: framing, not content */
 	H1_PIECE_FRAME,
-	H1_PIECE_BAD     /* b->bad says why */
+	H1_PIECE_BAD     /* b->bad has the reason */
 };
 
-/* Of a complete request head. */
+/* For a complete request head. */
 void h1_body_of_request(struct h1_body *b, const struct http_head *req);
 /*
- * Of a final response head to a request with that method. 1xx have none; 101 and 2xx to CONNECT:
- * TUNNEL.
+ * For a final response head to a request with this method. 1xx have no body; 101 and 2xx to
+ * CONNECT: TUNNEL.
  */
 void h1_body_of_response(struct h1_body *b, const struct http_head *res,
 	enum http_method method);
-/* Has the last byte of the message been judged? Never so for CLOSE and TUNNEL. */
+/* True after the last byte of the message. Never true for CLOSE and TUNNEL. */
 int h1_body_is_over(const struct h1_body *b);
-/* What is p[0..n), n > 0, up to where its kind changes: the kind, and how many bytes in *len. Not
- * to be called once it is over: what follows belongs to the next message. */
+/* Parses p[0..n), n > 0, up to the next change of kind. Returns the kind, and the number of bytes
+ * in *len. Must not be called after the end of the message. */
 enum h1_piece h1_body_next(struct h1_body *b, const char *p, size_t n, size_t *len);
-/* The same over all of p[0..n): bytes that belong to the message (any kind). -1: bad. */
+/* The same for all of p[0..n): returns the number of bytes that belong to the message (of any
+ * kind), or -1: invalid. */
 long h1_body_take(struct h1_body *b, const char *p, size_t n);
 /*
- * The content of p[0..n), without framing, goes to `to`, which has room for n bytes and may be p:
- * *out bytes of it, made of the first *used ones. It ends where the message does. -1: what follows
- * those is bad.
+ * Copies the content of p[0..n), without framing, to `to`, which has room for n bytes and may be p:
+ * *out bytes, from the first *used bytes of p. Stops at the end of the message. -1: the bytes after
+ * these are invalid.
  */
 int h1_body_decode(struct h1_body *b, char *to, const char *p, size_t n, size_t *used,
 	size_t *out) must_check;
-/* n bytes of payload went by unseen. Not of CHUNKED, and of LENGTH no more than are left
- * (asserted). */
+/* Accounts for n bytes of payload that were forwarded without parsing. Not for CHUNKED; for LENGTH
+ * at most the bytes that are left (asserted). */
 void h1_body_skip(struct h1_body *b, uint64_t n);
 
-/* Does the sender of this head mean to go on with the connection (RFC 9112, 9.3)? */
+/* True if the sender of this head keeps the connection open (RFC 9112, 9.3). */
 int h1_persists(const struct http_head *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* Heads as the bytes of HTTP/1 (RFC 9112, 2 to 5). */
+/* Writes heads in HTTP/1 syntax (RFC 9112, 2 to 5). */
 #ifndef TACIT_HTTP_H1_WRITE_H
 #define TACIT_HTTP_H1_WRITE_H
 
@@ -6,9 +6,9 @@
 
 #include "http/head.h"
 
-/* The bytes that h1_write() makes, the empty line included. */
+/* The number of bytes that h1_write() writes, including the empty line. */
 size_t h1_size(const struct http_head *h);
-/* Writes the head to out, which has room for h1_size() bytes. How many that were. */
+/* Writes the head to out, which has room for h1_size() bytes. Returns the number of bytes. */
 size_t h1_write(const struct http_head *h, char *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * HTTP_FIELD(id, name as we write it): the fields a proxy has to know. Sorted by the length of the
- * name: http_field_id() goes straight to those of the right length.
+ * HTTP_FIELD(id, name as written): the fields that a proxy handles. Sorted by length of the name:
+ * http_field_id() only compares names of the same length.
  */
 HTTP_FIELD(TE, "TE")
 HTTP_FIELD(VIA, "Via")

@@ -1,7 +1,7 @@
 /*
- * What a byte may be part of in an HTTP/1 head, and how far a run of such bytes goes: the part of
- * the parser that looks at every byte, so it looks at 16 at a time where the CPU can. Each scan
- * has a portable twin, which a test holds equal. Nothing is read beyond p[n).
+ * Character classes of HTTP/1 heads, and scans for runs of a class. These scans look at every byte
+ * of a head, so they process 16 bytes at a time where the CPU supports it. Each has a portable
+ * version; a test compares both. Nothing is read beyond p[n).
  */
 #ifndef TACIT_HTTP_SCAN_H
 #define TACIT_HTTP_SCAN_H
@@ -17,7 +17,7 @@ enum http_class {
 	HTTP_C_HEX = 32
 };
 
-/* Which of the classes each byte is in. */
+/* The classes of each byte. */
 extern const unsigned char http_class[256];
 
 static inline int
@@ -26,11 +26,11 @@ http_is(char c, enum http_class class)
 	return http_class[(unsigned char)c] & class;
 }
 
-/* How many bytes of p[0..n) from the first on are of the class. */
+/* The number of leading bytes of p[0..n) in the class. */
 size_t http_scan_token(const char *p, size_t n);
 size_t http_scan_value(const char *p, size_t n);
 size_t http_scan_target(const char *p, size_t n);
-/* The portable twin of all three. */
+/* The portable version of all three. */
 size_t http_scan_plain(const char *p, size_t n, enum http_class class);
 
 #endif

@@ -1,5 +1,5 @@
-/* HTTP_STATUS(code, phrase): RFC 9110, 15, and the registry of status codes; of those that are in
- * use and not registered what HAProxy says. */
+/* HTTP_STATUS(code, phrase): RFC 9110, 15, and the registry of status codes; for unregistered codes
+ * in use, HAProxy's phrases. */
 HTTP_STATUS(100, "Continue")
 HTTP_STATUS(101, "Switching Protocols")
 HTTP_STATUS(102, "Processing")

@@ -19,33 +19,33 @@ struct addr {
 	} u;
 };
 
-/* The longest text of an address: "abns@" or "unix@", a path, and a NUL. */
+/* Size of the longest text of an address: "abns@" or "unix@", a path, and a NUL. */
 #define ADDR_TEXT 128
 
-int addr_family(const struct addr *a); /* AF_UNSPEC when none */
+int addr_family(const struct addr *a); /* AF_UNSPEC when empty */
 /* Port in host order; 0 for unix. */
 unsigned int addr_port(const struct addr *a);
 void addr_set_port(struct addr *a, unsigned int port);
 /* The host part, as in HAProxy's %ci: "unix" for unix sockets. buf holds ADDR_TEXT. */
 const char *addr_host_text(const struct addr *a, char *buf);
-/* Whole, for messages: "127.0.0.1:80", "[::1]:80", "unix@/run/x", "abns@x". buf holds ADDR_TEXT. */
+/* The complete address: "127.0.0.1:80", "[::1]:80", "unix@/run/x", "abns@x". buf holds
+ * ADDR_TEXT. */
 const char *addr_text(const struct addr *a, char *buf);
-/* 0.0.0.0 or ::, whatever the port. */
+/* 0.0.0.0 or ::, with any port. */
 int addr_is_any(const struct addr *a);
-/* 127.0.0.0/8, mapped into IPv6 or not, ::1, or a unix socket. */
+/* 127.0.0.0/8 (also IPv4-mapped), ::1, or a unix socket. */
 int addr_is_loopback(const struct addr *a);
-/* A peer's or own address from the kernel: 0 or -errno. */
+/* Peer or local address of a socket: 0 or -errno. */
 struct sys;
 int addr_of_peer(struct sys *sys, int fd, struct addr *a) must_check;
 int addr_of_socket(struct sys *sys, int fd, struct addr *a) must_check;
 
 /*
- * What `bind`, `server` and `source` say (manual 11): [<prefix>@]<address>[:<port>], where the
- * address
- * is an IPv4 or IPv6 one, `*`, nothing at all, a host name, or a path; an IPv6 address may stand in
- * brackets. Prefixes: ip ipv4 ipv6 tcp tcp4 tcp6 unix abns fd, and stream+ before one of them.
- * Ports:
- * 80, a range 80-90 (bind, source), or +N, -N, 0, nothing (server: the client's, moved by N).
+ * An address as in `bind`, `server` and `source` (manual 11): [<prefix>@]<address>[:<port>]. The
+ * address is an IPv4 or IPv6 address, `*`, empty, a host name, or a path; an IPv6 address may be in
+ * brackets. Prefixes: ip ipv4 ipv6 tcp tcp4 tcp6 unix abns fd, each optionally after stream+.
+ * Ports: 80, a range 80-90 (bind, source), or +N, -N, 0 or none (server: the client's port plus an
+ * offset).
  */
 enum addr_kind { ADDR_INET, ADDR_UNIX, ADDR_ABNS, ADDR_FD };
 
@@ -62,11 +62,11 @@ struct addr_spec {
 #define ADDR_ALLOW_RANGE  2u
 #define ADDR_ALLOW_OFFSET 4u  /* +N, -N, or none at all */
 #define ADDR_ALLOW_FD     8u
-#define ADDR_ALLOW_NAME   16u /* host names: asks the resolver of libc, which may take seconds */
+#define ADDR_ALLOW_NAME   16u /* host names, resolved by libc; may block for seconds */
 #define ADDR_ALLOW_UNIX   32u /* paths and abstract names */
 #define ADDR_NO_PORT      64u /* a port is an error */
 
-/* One address. On failure a negative reason, and *why is a static text that says what is wrong. */
+/* Parses one address. On failure a negative reason, and *why is a static text that describes it. */
 int addr_parse(const char *s, unsigned int flags, struct addr_spec *out,
 	       const char **why) must_check;
 

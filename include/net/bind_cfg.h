@@ -17,9 +17,8 @@ extern const struct cfg_module bind_cfg_module;
 
 /*
  * Reads `<address>[,...] [<option>...]` from argument `first` on and appends a struct bind_conf
- * with its
- * listeners (owned by `owner`) to `binds`. 0 and *out (may be NULL), or -1 after the error was
- * reported.
+ * with its listeners (owned by `owner`) to `binds`. 0 and *out (may be NULL), or -1 after the error
+ * was reported.
  */
 int bind_cfg_line(struct cfg_ctx *ctx, int first, struct list *binds, void *owner,
 		  struct bind_conf **out);

@@ -1,10 +1,10 @@
 /*
- * One side of a forwarded connection: an fd in the loop, what is known of it without asking, and
- * the transport that it reads and writes through (net/xprt.h; none: the socket itself). On the
- * socket conn_recv and conn_send make at most one system call each and tell the loop what it said.
+ * One side of a forwarded connection: an fd in the loop, what is known about it, and the transport
+ * that it reads and writes through (net/xprt.h; none: the socket itself). Without a transport
+ * conn_recv and conn_send make at most one system call each and report its result to the loop.
  *
- * The loop speaks of the socket, these functions speak of the user's bytes. A user that may have a
- * transport asks conn_want() and conn_is_ready(), not the loop.
+ * The loop knows the readiness of the socket, these functions that of the user's data. Code that
+ * may meet a transport calls conn_want() and conn_is_ready(), not the loop.
  */
 #ifndef TACIT_NET_CONN_H
 #define TACIT_NET_CONN_H
@@ -15,18 +15,18 @@
 #include "event/loop.h"
 #include "net/addr.h"
 
-/* What the socket is: TCP_NODELAY concerns TCP alone, and on a unix socket recv() also ends at
- * bytes that descriptors came with: a short read there does not mean that no more is there. */
+/* Type of the socket. TCP_NODELAY applies to TCP only. On a unix socket recv() also stops at bytes
+ * that came with descriptors, so a short read does not mean that the socket is empty. */
 enum conn_kind { CONN_TCP, CONN_TCP_NODELAY, CONN_UNIX };
 
 enum io_result { IO_OK, IO_AGAIN, IO_EOF, IO_ERR };
 
-/* What only some connections can do: conn_can(). */
-#define XPRT_PEEK      1u  /* bytes can be looked at and left: conn_peek(), conn_take() */
-#define XPRT_LOW_WATER 2u  /* an event can wait for several bytes: conn_low_water() */
+/* Capabilities that only some connections have: conn_can(). */
+#define XPRT_PEEK      1u  /* data can be read without consuming it: conn_peek(), conn_take() */
+#define XPRT_LOW_WATER 2u  /* an event can wait for a number of bytes: conn_low_water() */
 #define XPRT_SPLICE    4u  /* net/splice.h */
 #define XPRT_ZEROCOPY  8u  /* net/zerocopy.h */
-#define XPRT_MORE      16u /* that more follows at once is worth saying (MSG_MORE) */
+#define XPRT_MORE      16u /* MSG_MORE is useful */
 #define XPRT_CAPS_TCP  (XPRT_PEEK | XPRT_LOW_WATER | XPRT_SPLICE | XPRT_ZEROCOPY | XPRT_MORE)
 #define XPRT_CAPS_UNIX (XPRT_PEEK | XPRT_MORE)
 
@@ -38,16 +38,18 @@ struct conn {
 	struct xprt *xprt; /* NULL: the socket itself */
 	int fd;        /* -1: none */
 	int err;       /* errno of the first IO_ERR, 0 before */
-	uint8_t eof;   /* IO_EOF was or is to be reported: RDHUP and a short read, or recv() = 0 */
-	uint8_t sends; /* sends made, up to CONN_SENDS_MAX: TCP_NODELAY is set before the second */
-	uint8_t nodelay; /* already on, or not a TCP socket */
+	uint8_t eof;   /* IO_EOF was or will be reported: RDHUP and a short read, or recv() = 0 */
+	uint8_t sends; /* number of sends up to CONN_SENDS_MAX: TCP_NODELAY is set before the
+		        * second */
+	uint8_t nodelay; /* TCP_NODELAY is set, or the socket is not TCP */
 	uint8_t is_unix;
-	uint8_t shut; /* our FIN is sent */
-	uint8_t no_zerocopy; /* the kernel copies after all, or cannot, or it is not worth asking */
+	uint8_t shut; /* the FIN was sent */
+	uint8_t no_zerocopy; /* zero-copy is disabled: the kernel copies anyway or does not support
+			      * it, or it does not pay */
 	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
-	uint8_t low_water; /* what the kernel has as SO_RCVLOWAT; 0: as it began, 1 */
-	uint8_t cut;  /* a splice() to it came out short, which hides an error */
-	uint64_t sent; /* bytes that were written and that its owner has not counted yet */
+	uint8_t low_water; /* SO_RCVLOWAT as set; 0: the initial value, 1 */
+	uint8_t cut;  /* a splice() to it was short, which may hide an error */
+	uint64_t sent; /* bytes written that the owner has not counted yet */
 };
 
 /* --- with a transport: net/xprt.c --- */
@@ -62,7 +64,8 @@ void conn_xprt_close(struct conn *c);
 
 /* --- for all users --- */
 void conn_init(struct conn *c);
-/* Takes over an open, non-blocking fd. 0, or a negative reason; the fd stays the caller's then. */
+/* Opens the connection on a non-blocking fd. 0, or a negative reason, and the caller still owns the
+ * fd. */
 int conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,
 	enum conn_kind kind) must_check;
 static inline int
@@ -71,7 +74,7 @@ conn_is_open(const struct conn *c)
 	return c->fd >= 0;
 }
 
-/* Can it do that, one of XPRT_x? */
+/* True if it has this capability, one of XPRT_x. */
 static inline int
 conn_can(const struct conn *c, unsigned int cap)
 {
@@ -81,28 +84,28 @@ conn_can(const struct conn *c, unsigned int cap)
 }
 
 /*
- * Reads up to len bytes: IO_OK with *got > 0, IO_AGAIN, IO_EOF, IO_ERR. After a short read the
- * next try is known to fail and is not wanted until the kernel says so; with RDHUP seen it is EOF.
+ * Reads up to len bytes: IO_OK with *got > 0, IO_AGAIN, IO_EOF, IO_ERR. A short read has drained
+ * the socket: the next try waits for an event, or is IO_EOF if RDHUP was seen.
  */
 enum io_result conn_recv(struct conn *c, void *buf, size_t len, size_t *got);
 /*
- * The same in two steps, where conn_can(XPRT_PEEK): conn_peek() leaves the bytes where they are,
- * conn_take() reads n of them, IO_OK or IO_ERR; drained: the look was short, and these are all it
- * saw.
+ * The same in two steps, if conn_can(XPRT_PEEK): conn_peek() leaves the data in the socket,
+ * conn_take() consumes n bytes of it, IO_OK or IO_ERR. drained: the peek was short, and these are
+ * all of its bytes.
  */
 enum io_result conn_peek(struct conn *c, void *buf, size_t len, size_t *got);
 enum io_result conn_take(struct conn *c, void *buf, size_t n, int drained);
-/* Writes: IO_OK with 0 < *put <= len, IO_AGAIN, IO_ERR. more: a FIN or more data follows at
- * once. After IO_AGAIN the next call brings the same bytes first (net/xprt.h says why). */
+/* Writes: IO_OK with 0 < *put <= len, IO_AGAIN, IO_ERR. more: a FIN or more data follows at once.
+ * After IO_AGAIN the next call must begin with the same bytes (see net/xprt.h). */
 enum io_result conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
-/* The same with MSG_ZEROCOPY, where conn_can(XPRT_ZEROCOPY); *in_place is 0 when the kernel had no
- * room for that, and copied. */
+/* The same with MSG_ZEROCOPY, if conn_can(XPRT_ZEROCOPY); *in_place is 0 when the kernel lacked
+ * resources and copied. */
 enum io_result conn_send_in_place(struct conn *c, const void *buf, size_t len, int more,
 	size_t *put, int *in_place);
 /*
- * Readable is to mean that so many bytes are there, 1 to 255, or an end (SO_RCVLOWAT, socket(7)).
- * Makes a call only when it is something new. It does nothing where it cannot be had: to a unix
- * socket, whose poll() knows no such mark, and with most transports.
+ * Sets the number of bytes, 1 to 255, that make the socket readable, besides EOF and errors
+ * (SO_RCVLOWAT, socket(7)). Makes a call only when the value changes. No effect on unix sockets,
+ * whose poll() ignores the mark, and with most transports.
  */
 void conn_set_low_water(struct conn *c, unsigned int bytes);
 static inline void
@@ -111,13 +114,13 @@ conn_low_water(struct conn *c, unsigned int bytes)
 	if (bytes != (c->low_water ? c->low_water : 1u))
 		conn_set_low_water(c, bytes);
 }
-/* May there be bytes below the mark, of which no event tells? */
+/* True if there may be bytes below the mark, which no event reports. */
 static inline int
 conn_ignores_few(const struct conn *c)
 {
 	return c->low_water > 1;
 }
-/* The directions that the user wants, EV_R | EV_W: the whole new mask. */
+/* Sets the directions that the user wants, EV_R | EV_W: the complete new mask. */
 static inline void
 conn_want(struct conn *c, unsigned int dirs)
 {
@@ -126,7 +129,7 @@ conn_want(struct conn *c, unsigned int dirs)
 	else
 		loop_want(c->loop, c->fd, dirs);
 }
-/* Is a try believed to be worth it? */
+/* True if a try is believed to succeed. */
 static inline int
 conn_is_ready(const struct conn *c, enum dir d)
 {
@@ -134,32 +137,32 @@ conn_is_ready(const struct conn *c, enum dir d)
 		return conn_xprt_is_ready(c, d);
 	return loop_is_ready(c->loop, c->fd, d);
 }
-/* Events go to another handler from now on, as loop_set_owner(). */
+/* Changes the event handler, as loop_set_owner(). */
 void conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner);
-/* Sends FIN (once), after what the transport has to say before it. */
+/* Sends the FIN, once, after the transport's closing message. */
 void conn_shut(struct conn *c);
 /*
- * The same before a close() that follows at once, whatever the peer has said: its FIN goes first,
- * and one read takes what has come. close() resets who has sent more than was read.
+ * To be called before a close() that follows at once, also when the peer has not closed: sends the
+ * FIN, and reads once, since close() resets the connection if received data is unread.
  */
 void conn_end(struct conn *c, void *scratch, size_t size);
-/* It failed, and for the kernel too it is over: not so when only memory was short here. */
+/* True if the connection has failed in the kernel too: not after a local lack of memory. */
 int conn_is_dead(const struct conn *c);
-/* Makes the coming close a reset, and the transport's last word is not said. */
+/* Makes the coming close a reset, without the transport's closing message. */
 void conn_reset_on_close(struct conn *c);
-/* The same of one that is not opened here. */
+/* The same for an fd that is not opened as a connection. */
 void conn_fd_reset_on_close(struct sys *sys, int fd);
-/* Bytes the peer has not acknowledged yet, 0 when unknown. */
+/* Bytes that the peer has not acknowledged, 0 if unknown. */
 unsigned int conn_unsent(struct conn *c);
 /* SO_ERROR: 0 or an errno. */
 int conn_take_error(struct conn *c);
-/* For net/splice: before a send; after one of put bytes out of len; and what a call failed with
- * (-errno). */
+/* For net/splice: to be called before a send, after a send of put out of len bytes, and with the
+ * error of a failed call (-errno). */
 void conn_will_send(struct conn *c);
 void conn_sent(struct conn *c, size_t put, size_t len);
 void conn_failed(struct conn *c, long r);
 void conn_close(struct conn *c);
-/* The same at the end of the turn, in one call with others whose descriptors are neighbours. May be
+/* Closes the connection at the end of the turn, in one call with neighbouring descriptors. May be
  * closed already. */
 void conn_close_late(struct conn *c);
 

@@ -1,6 +1,7 @@
 /*
- * Listening sockets: made from a bind line's settings, with everything accepted sockets inherit set
- * once; accept in batches that adapt and do not probe; back-off when descriptors are out.
+ * Listening sockets, made from a bind line's settings. Options that accepted sockets inherit are
+ * set once. Connections are accepted in adaptive batches; a listener pauses when descriptors are
+ * exhausted.
  */
 #ifndef TACIT_NET_LISTENER_H
 #define TACIT_NET_LISTENER_H
@@ -21,7 +22,7 @@ enum bind_severity { BIND_SEVERITY_NONE, BIND_SEVERITY_NUMBER, BIND_SEVERITY_STR
 /* Interface names: IFNAMSIZ. */
 #define IFACE_MAX 16
 
-/* `shards`: sockets for each address, shared out among the threads of the line. */
+/* `shards`: sockets for each address, distributed over the threads of the line. */
 enum {
 	BIND_SHARDS_BY_THREAD = -1,
 	BIND_SHARDS_BY_GROUP = 1, /* there is one group */
@@ -35,9 +36,9 @@ struct bind_conf {
 	struct cfg_where where;  /* of the address, for messages */
 	struct list listeners;   /* struct listener, one per address and port */
 	unsigned int n_listeners;
-	char *name;              /* `name`, or NULL */
-	int id;                  /* `id`: of its only listener; 0: assigned */
-	uint64_t threads;        /* `thread`: bit n - 1 is thread n, perhaps of none; 0: all */
+	char *name;              /* `name`; NULL: none */
+	int id;                  /* `id` of its only listener; 0: assigned automatically */
+	uint64_t threads;        /* `thread`: bit n - 1 is thread n, which may not exist; 0: all */
 	int threads_of_group;    /* given as <group>/<set> */
 	int shards;              /* 0: not given; else 1.. or BIND_SHARDS_BY_THREAD */
 	int backlog;             /* 0: the proxy's */
@@ -60,8 +61,8 @@ struct bind_conf {
 struct listener;
 struct log_sink;
 struct sockbuf;
-/* An accepted connection: nonblocking, close-on-exec, not in the loop. peer is valid during the
- * call. */
+/* Called with an accepted connection: non-blocking, close-on-exec, not in the loop. peer is valid
+ * during the call. */
 typedef void listener_fn(struct listener *ln, int fd, const struct addr *peer);
 
 enum listener_state {
@@ -73,7 +74,7 @@ enum listener_state {
 	LISTENER_CLOSED
 };
 
-/* Why a listener does not accept for now. */
+/* Why a listener does not accept. */
 enum listener_hold {
 	LISTENER_HOLD_FRONTEND = 1, /* its maxconn */
 	LISTENER_HOLD_PROCESS = 2,  /* the process's maxconn */
@@ -84,48 +85,49 @@ struct listener {
 	struct list link;        /* in bind_conf.listeners */
 	struct bind_conf *bind;
 	void *owner;             /* the frontend, or the admin service */
-	void *worker;            /* what accepts run in: the engine of a frontend's sessions */
-	unsigned int thread;     /* the worker that accepts, from 0 */
-	/* Copies of one address for several workers (net/shards.h). */
-	struct listener_group *group; /* all of them; NULL: there is only this one */
-	struct listener *first;  /* the first of them; NULL: this one */
-	struct listener *lead;   /* whose socket it shares; NULL: it has one of its own */
-	int shared;              /* others wait for the same socket: wake one of us, not all */
+	void *worker;            /* context of accepts: the engine of a frontend's sessions */
+	unsigned int thread;     /* index of the worker that accepts */
+	/* The copies of one address for several workers (net/shards.h). */
+	struct listener_group *group; /* all copies; NULL: this is the only one */
+	struct listener *first;  /* the first copy; NULL: this one */
+	struct listener *lead;   /* the copy whose socket it shares; NULL: it has its own */
+	int shared;              /* other workers wait for the same socket: one is woken, not all */
 	int reuseport;           /* other sockets bind the same address */
-	/* May give a connection to another worker: 1 when that one has it. NULL: never. */
+	/* May pass a connection to another worker: returns 1 if that worker took it. NULL:
+	 * never. */
 	int (*route)(struct listener *ln, int fd, const struct addr *peer);
 	int id;                  /* 1.., unique in its frontend: show stat's sid */
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
 	int fd;
-	dev_t made_dev;          /* the socket we put at the path of addr; */
+	dev_t made_dev;          /* the socket that was created at the path of addr */
 	ino_t made_ino;          /* 0: none */
 	_Atomic enum listener_state state;
 	unsigned int held;       /* enum listener_hold */
 	listener_fn *on_accept;
-	/* Asked before each accept: at 0 clients that wait stay in the backlog, and the listener is
-	 * held or asks again in the next turn. NULL: always. */
+	/* Called before each accept: if it returns 0, waiting clients stay in the backlog, and the
+	 * listener is held or tries again in the next turn. NULL: always accept. */
 	int (*may_accept)(struct listener *ln);
-	void (*not_accepted)(struct listener *ln); /* it might have, and no client came */
+	void (*not_accepted)(struct listener *ln); /* a permitted accept found no client */
 	struct loop *loop;
 	const struct xprt_maker *xprt; /* of accepted connections; NULL: the socket itself */
-	struct log_sink *log;    /* for back-offs; NULL: silent */
-	struct timer timer;      /* back-off */
+	struct log_sink *log;    /* for messages about pauses; NULL: none */
+	struct timer timer;      /* end of a pause */
 	struct accept_budget budget;
 	unsigned int max_accept; /* tune.maxaccept */
-	/* What accepted sockets inherit. */
+	/* Options that accepted sockets inherit. */
 	int nodelay;
 	int keepalive;
 	int quickack_off;        /* tcp-smart-accept */
-	const struct sockbuf *sockbuf; /* NULL: the kernel's own; must outlive it */
-	/* Counted. */
-	unsigned int conns;      /* open now: the owner calls listener_release */
+	const struct sockbuf *sockbuf; /* NULL: the kernel's defaults; must outlive it */
+	/* Counters. */
+	unsigned int conns;      /* open connections: the owner calls listener_release */
 	_Atomic uint64_t accepted;
-	_Atomic uint64_t handed;         /* of them, given to another worker */
-	_Atomic uint64_t taken;          /* got from another worker */
-	uint64_t empty_accepts;  /* accept4 that said EAGAIN */
-	uint64_t paused;         /* back-offs for EMFILE, ENFILE, ENOBUFS, ENOMEM */
-	uint64_t paused_log_ms;  /* when a back-off was last written to the log */
+	_Atomic uint64_t handed;         /* passed to other workers */
+	_Atomic uint64_t taken;          /* taken from other workers */
+	uint64_t empty_accepts;  /* accept4 calls that returned EAGAIN */
+	uint64_t paused;         /* pauses for EMFILE, ENFILE, ENOBUFS, ENOMEM */
+	uint64_t paused_log_ms;  /* time of the last log line about a pause */
 	struct {
 		uint64_t cum_conn, bytes_in, bytes_out, denied_req, failed_req, cum_sess;
 		unsigned int cur, cur_max;
@@ -133,30 +135,30 @@ struct listener {
 };
 
 void listener_init(struct listener *ln, struct bind_conf *b);
-/* Makes, binds and listens, takes fd@N over, or shares the socket of its lead, which is bound then.
- * 0 or a negative reason; why (why_len bytes) says what failed on which address. */
+/* Creates, binds and listens; or takes over fd@N; or shares the socket of its lead, which must be
+ * bound. 0 or a negative reason; why (why_len bytes) describes the failure and the address. */
 int listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *why,
 	size_t why_len) must_check;
-/* A connection that another worker has accepted for the same address is this one's from now on. */
+/* Takes over a connection that another worker accepted for the same address. */
 void listener_take(struct listener *ln, int fd, const struct addr *peer);
 /*
- * It is to be closed: takes whoever has connected, since closing would reset them, as far as its
- * limits allow. Its worker stands still, or is the caller. Does nothing where another process may
- * hold the socket as well.
+ * To be called before it is closed: accepts the connections in the backlog as far as its limits
+ * allow, since closing would reset them. Its worker must be paused, or be the caller. No effect if
+ * another process may hold the socket too.
  */
 void listener_drain(struct listener *ln);
-/* Puts it into the loop and starts to accept. */
+/* Adds it to the loop and starts accepting. */
 int listener_start(struct listener *ln, struct loop *l) must_check;
-/* One accepted connection has gone: a listener that was full accepts again. */
+/* An accepted connection was closed: a listener that was full accepts again. */
 void listener_release(struct listener *ln);
-/* Stops accepting without closing, for one reason; it accepts again when the last reason is
- * gone. */
+/* Stops accepting for one reason, without closing. It accepts again when no reason is left. */
 void listener_hold(struct listener *ln, enum listener_hold why);
 void listener_resume(struct listener *ln, enum listener_hold why);
-/* Stops and closes, unless the socket is its lead's; unlinks nothing. Leads are closed last. */
+/* Stops and closes, unless the socket is its lead's; the path is kept. Leads must be closed
+ * last. */
 void listener_close(struct listener *ln, struct sys *sys);
-/* Removes the path of a unix socket, if what lies there is still the socket that listener_bind()
- * made: the path may be another process's by now. */
+/* Removes the path of a unix socket if it still is the socket that listener_bind() made; another
+ * process may have replaced it. */
 void listener_unlink(struct listener *ln, struct sys *sys);
 
 #endif

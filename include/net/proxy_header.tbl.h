@@ -1,4 +1,4 @@
-/* PROXY_HEADER_ROW(id, fc_err of the manual, in its words: 7.3.3, fc_err_str) */
+/* PROXY_HEADER_ROW(id, fc_err of the manual, text of fc_err_str): manual 7.3.3 */
 PROXY_HEADER_ROW(NONE, 0, "Success")
 PROXY_HEADER_ROW(CLOSED, 11, "Connection closed while waiting for PROXY protocol header")
 PROXY_HEADER_ROW(FAILED, 12, "Connection error while waiting for PROXY protocol header")

@@ -1,6 +1,6 @@
 /*
- * Closing without telling the peer (manual, silent-drop): it still holds a connection that does not
- * exist here any more. Whatever it sends later the kernel answers with a reset.
+ * Closing without notifying the peer (manual, silent-drop): the peer still believes that the
+ * connection exists. The kernel answers anything it sends later with a reset.
  */
 #ifndef TACIT_NET_SILENT_DROP_H
 #define TACIT_NET_SILENT_DROP_H
@@ -10,12 +10,12 @@
 struct conn;
 
 /*
- * Of the close() of fd that follows: with CAP_NET_ADMIN nothing is sent (TCP_REPAIR). Without it
- * a reset leaves, which the first router drops (a TTL of 1): only the own network sees it. On a
- * unix socket it changes nothing.
+ * Makes the following close() of fd silent. With CAP_NET_ADMIN nothing is sent (TCP_REPAIR).
+ * Without it a reset with a TTL of 1 is sent, which the first router drops. No effect on a unix
+ * socket.
  */
 void silent_drop_on_close(struct sys *sys, int fd);
-/* The same of an open connection, whose transport says nothing either. */
+/* The same for an open connection; its transport sends nothing either. */
 void conn_silent_drop_on_close(struct conn *c);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * How much the kernel may hold for a socket (configuration manual, tune.rcvbuf.*, tune.sndbuf.*).
- * A size that is given is fixed: it turns the kernel's own tuning off.
+ * Kernel buffer sizes of sockets (configuration manual, tune.rcvbuf.*, tune.sndbuf.*). A configured
+ * size is fixed: it disables the kernel's automatic tuning.
  */
 #ifndef TACIT_NET_SOCKBUF_H
 #define TACIT_NET_SOCKBUF_H
@@ -8,25 +8,24 @@
 #include "base/compiler.h"
 #include "base/sys.h"
 
-/* The kernel doubles what it is given. */
+/* The kernel doubles the given value. */
 #define SOCKBUF_MAX (1 << 30)
 
-/* Bytes; 0 leaves each to the kernel. */
+/* Bytes; 0: the kernel's default. */
 struct sockbuf {
 	int rcv;
 	int snd;
-	int notsent; /* TCP_NOTSENT_LOWAT: so much may wait to be sent before the socket is full */
+	int notsent; /* TCP_NOTSENT_LOWAT: unsent bytes at which the socket is not writable */
 };
 
 /*
- * Before listen(), whose connections inherit it, or before connect(), which announces the window.
- * Of a unix socket only the send buffer counts, and nothing is inherited. 0, or -errno and *what
- * names the option.
+ * To be called before listen(), whose connections inherit the sizes, or before connect(), which
+ * announces the window. On unix sockets only the send buffer applies, and nothing is inherited. 0,
+ * or -errno and *what names the option.
  */
 int sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const char **what)
 	must_check;
-/* What the kernel makes of it (its limits are silent): sizes as they were asked for, or lower. 0,
- * or -errno. */
+/* The effective sizes: as requested, or lower because of the kernel's limits. 0, or -errno. */
 int sockbuf_probe(struct sys *sys, const struct sockbuf *b, struct sockbuf *got) must_check;
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * Sends that the kernel does not copy (MSG_ZEROCOPY): it reads the bytes where they are until the
- * peer has acknowledged them, and answers on the socket's error queue. A buffer that was sent from
- * is pinned until then: to write to it would change what is sent, even after close(). TCP
- * only; where the kernel has to copy after all, as to this host itself, a connection stops asking.
+ * Zero-copy sends (MSG_ZEROCOPY): the kernel reads the bytes in place until the peer has
+ * acknowledged them, and reports completions on the socket's error queue. The buffer is pinned
+ * until then: writing to it would change the data that is sent, even after close(). TCP only. Where
+ * the kernel copies anyway, as for local addresses, a connection stops using it.
  *
- * What became of a buffer at close() is never heard. Its memory is given up then: MADV_DONTNEED
- * leaves the kernel the pages it holds, and us with new ones: it can be used again at once.
+ * After close() no completions arrive. The memory of pinned buffers is then given up: with
+ * MADV_DONTNEED the kernel keeps the old pages and the buffer gets new ones, so that it can be
+ * reused at once.
  */
 #ifndef TACIT_NET_ZEROCOPY_H
 #define TACIT_NET_ZEROCOPY_H
@@ -18,55 +19,57 @@
 #include "base/ranges.h"
 #include "net/conn.h"
 
-/* Buffers begin at pages and fill them: no other bytes may go with theirs. */
+/* Buffers are whole pages, so that no other data is given up with them. */
 #define ZEROCOPY_ALIGN 4096
 
 /* One per worker, for all its connections. */
 struct zerocopy_pool {
 	struct sys *sys;
-	struct pool *bufs;      /* buffers come from there and go back: of pages, see above */
+	struct pool *bufs;      /* pool of the buffers: page-aligned, see above */
 	struct pool states, pins;
-	struct list lost;       /* pins whose memory could not be given up: never used again */
-	size_t threshold;       /* fewer bytes are copied; 0: all are */
-	uint64_t max;           /* bytes of buffers that may be pinned at a time */
+	struct list lost;       /* pins whose memory could not be given up: never reused */
+	size_t threshold;       /* minimum size of a send; smaller ones are copied; 0: all are */
+	uint64_t max;           /* limit of pinned bytes */
 	int fast_path;          /* tune.ranges.fast-path */
-	uint32_t first;         /* number of a socket's first send: 0, but for tests */
-	_Atomic uint64_t pinned;        /* bytes of buffers that are */
-	_Atomic uint64_t bytes;         /* sent from where they were */
-	_Atomic uint64_t copied;        /* answers that they had to be copied */
+	uint32_t first;         /* number of a socket's first send: 0 except in tests */
+	_Atomic uint64_t pinned;        /* pinned bytes */
+	_Atomic uint64_t bytes;         /* bytes sent in place */
+	_Atomic uint64_t copied;        /* completions that report a copy */
 	_Atomic uint64_t refused;       /* ENOBUFS: net.core.optmem_max, RLIMIT_MEMLOCK */
 	_Atomic uint64_t full;          /* max was reached */
 };
 
-/* A buffer that was sent from. Its owner holds it until all of it is written. */
+/* A buffer that was sent from. Its owner keeps it until all of it is written. */
 struct zerocopy_pin {
 	struct list link;
 	char *buf;
 	uint32_t last;          /* number of the last send from it */
-	uint8_t held;           /* by its owner */
-	uint8_t flying;         /* in the connection's list */
+	uint8_t held;           /* its owner still uses it */
+	uint8_t flying;         /* it is in the connection's list */
 	uint8_t lost;
 };
 
-/* bufs must have ZEROCOPY_ALIGN. Nothing is sent this way before threshold and max are set. */
+/* bufs must be aligned to ZEROCOPY_ALIGN. Disabled until threshold and max are set. */
 void zerocopy_init(struct zerocopy_pool *zp, struct sys *sys, struct pool *bufs);
-/* All connections are closed (asserted). */
+/* All connections must be closed (asserted). */
 void zerocopy_fini(struct zerocopy_pool *zp);
 
-/* Is it worth while to read what goes to c into a buffer that can be pinned? */
+/* True if data for c should be read into a buffer that can be pinned. */
 int zerocopy_may(const struct zerocopy_pool *zp, const struct conn *c);
 /*
- * As conn_send() of len bytes at p, which lie in buf: in place when they are enough and nothing is
- * against it, copied otherwise. *pin is buf's, NULL before the first send from it; the owner keeps
- * it beside buf and gives both to zerocopy_release().
+ * As conn_send() of len bytes at p, which lie in buf: in place if len reaches the threshold and it
+ * is possible, otherwise copied. *pin belongs to buf and is NULL before the first send from it; the
+ * owner keeps it with buf and passes both to zerocopy_release().
  */
 enum io_result zerocopy_send(struct zerocopy_pool *zp, struct conn *c, struct zerocopy_pin **pin,
 	char *buf, const char *p, size_t len, int more, size_t *put);
-/* The owner is done with buf: it goes back to its pool, now or when the kernel is done too. */
+/* The owner no longer uses buf: it returns to its pool now, or when the kernel has completed the
+ * sends. */
 void zerocopy_release(struct zerocopy_pool *zp, struct zerocopy_pin **pin, char *buf);
-/* EV_ERR: reads the answers. Their number, 0: it must have been something else. */
+/* To be called on EV_ERR: reads the completions. Returns their number; 0: the event had another
+ * cause. */
 unsigned int zerocopy_reap(struct zerocopy_pool *zp, struct conn *c);
-/* Before conn_close(): what is still pinned is given up. */
+/* To be called before conn_close(): gives up the memory that is still pinned. */
 void zerocopy_close(struct zerocopy_pool *zp, struct conn *c);
 
 #endif
