@@ -1,11 +1,12 @@
 /*
- * How sessions come to a server's slot and leave it (manual, `maxconn`, `timeout queue`): each of
- * these is one critical section under the backend's lock, so that `maxconn` holds exactly and no
- * slot is free while somebody waits for it, whatever other workers do.
+ * How sessions get and release a server's slot (manual, `maxconn`, `timeout queue`). Each function
+ * is one critical section under the backend's lock, so that `maxconn` is exact and no slot is free
+ * while a session waits for it, on any worker.
  *
- * A slot that falls to a session of another worker is taken at that moment; the session stands on
- * its worker's list `granted`, the worker is told (engine.wake_worker) and delivers it
- * (queue_collect). No message names a session: one that ends meanwhile takes itself off the list.
+ * A slot that is given to a session of another worker is taken at once. The session is put on its
+ * worker's list `granted`, and that worker is notified (engine.wake_worker) and delivers the slot
+ * (queue_collect). No message refers to a session: one that ends meanwhile removes itself from the
+ * list.
  */
 #ifndef TACIT_PROXY_BACKEND_QUEUE_H
 #define TACIT_PROXY_BACKEND_QUEUE_H
@@ -13,26 +14,27 @@
 #include "proxy/model/session.h"
 
 /*
- * s->be is its backend from now on: counts it there and chooses a server. ASSIGNED: it holds a slot
- * of s->srv, which is s->bound when it can be. FULL: it waits, for s->srv or for any. NO_SERVER:
- * nobody can serve it, or s->srv, to which it is bound, has a full queue. No room was
- * left between choosing and waiting: no slot can get free unseen. moved: it was bound to a server,
- * and has another one, or none. After FULL s->srv may not be looked at without the lock.
+ * Counts the session in its backend, s->be, and selects a server. ASSIGNED: it holds a slot of
+ * s->srv, which is s->bound if possible. FULL: it waits for s->srv or for any server. NO_SERVER: no
+ * server is usable, or the queue of s->srv, which it is bound to, is full. Selection and queueing
+ * are atomic: no free slot is missed. moved: it was bound to a server and has another one or none.
+ * After FULL s->srv must not be read without the lock.
  */
 enum session_event queue_enter(struct session *s, int *moved);
-/* The same in two steps: counted, and choosing a server later. */
+/* The same in two steps: counting, and selecting a server later. */
 void queue_join(struct session *s);
 enum session_event queue_choose(struct session *s, int *moved);
-/* The same once more, away from s->srv, whose slot it gives back. moved: it has another server
- * now, or none. */
+/* Selects another server than s->srv, whose slot is released. moved: it has another server now, or
+ * none. */
 enum session_event queue_change(struct session *s, int *moved);
-/* Leaves the queue, the slot and the backend, in any state; what gets free goes to who waits. */
+/* Leaves the queue, the slot and the backend, in any state; a freed slot goes to a waiting
+ * session. */
 void queue_leave(struct session *s);
 
-/* On e's own thread: delivers SLOT to its sessions that were granted one. Nothing to do is fine. */
+/* On e's own thread: delivers SLOT to its sessions that were granted one. May find none. */
 void queue_collect(struct engine *e, struct proxy *be);
-/* Servers of be have changed: there may be room that nobody used yet (one came back), and those who
- * waited for one that is not used any more wait for any. e: the worker at work. */
+/* Servers of be have changed: a server may have free slots that no session uses, and sessions
+ * waiting for an unusable server wait for any. e: the current worker's. */
 void queue_serve(struct engine *e, struct proxy *be);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where a session counts: in the shards of its worker. Private to proxy. */
+/* The shards that a session counts in: those of its worker. Private to proxy. */
 #ifndef TACIT_PROXY_MODEL_COUNT_H
 #define TACIT_PROXY_MODEL_COUNT_H
 
@@ -29,7 +29,7 @@ srv_stat(const struct session *s)
 	return &srv_shard(s, s->srv)->stat;
 }
 
-/* A session has that backend now. */
+/* Counts the backend of a session when it is chosen. */
 static inline void
 count_backend(struct proxy_stat *be)
 {

@@ -1,6 +1,6 @@
 /*
- * Answers to errors that are made when they are sent: `http-error` with formats (manual 4.2). They
- * can look at the request until a server is looked for, at variables always.
+ * Error responses that are formatted when they are sent: `http-error` with formats (manual 4.2).
+ * Formats can use the request until a server is looked for, and variables at any time.
  */
 #ifndef TACIT_PROXY_MODEL_ERROR_PAGE_H
 #define TACIT_PROXY_MODEL_ERROR_PAGE_H
@@ -8,7 +8,7 @@
 #include "http/reply.h"
 #include "rule/sample/fmt.h"
 
-/* SAMPLE_AT_x that their formats may look at. */
+/* SAMPLE_AT_x that the formats may use. */
 #define ERROR_PAGE_SCOPE                                                              \
 	(SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_TXN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER)
 
@@ -20,26 +20,27 @@ struct error_page_hdr {
 struct error_page {
 	unsigned int refs;
 	unsigned int status;
-	char *type;              /* Content-Type; NULL: there is no body */
-	struct rule_fmt *fmt;    /* of the body; NULL: it is text */
+	char *type;              /* Content-Type; NULL: no body */
+	struct rule_fmt *fmt;    /* format of the body; NULL: it is text */
 	char *text;
 	size_t len;
 	struct error_page_hdr hdr[HTTP_REPLY_FIELDS - 2];
 	unsigned int n;
 };
 
-/* With one reference; NULL when memory is out. */
+/* Allocates a page with one reference; NULL when memory is out. */
 struct error_page *error_page_new(unsigned int status) must_check;
 struct error_page *error_page_get(struct error_page *p);
-/* Clears the pointer; NULL is allowed. */
+/* Drops a reference and clears the pointer; NULL is allowed. */
 void error_page_put(struct error_page **p);
-/* A copy of the name; takes over the format. 0 or -ERR_NOMEM. There is room: n says so. */
+/* Adds a field: copies the name and takes ownership of the format. 0 or -ERR_NOMEM. n must leave
+ * room for it. */
 int error_page_add_hdr(struct error_page *p, const char *name, struct rule_fmt *value) must_check;
-/* The configuration is complete. 0, or -1 with *why. */
+/* Checks the page when the configuration is complete. 0, or -1 with *why. */
 int error_page_check(struct error_page *p, void *root, struct rule_err *why) must_check;
 /*
- * Fills in the head of the answer, which has places, and its body; the texts are the page's or lie
- * in the arena. 0, or -1: it does not fit, or could not be sent.
+ * Fills in the head of the reply, whose field array is set, and its body; the texts belong to the
+ * page or to the arena. 0, or -1 when the result is too long or invalid.
  */
 int error_page_make(const struct error_page *p, struct sample_ctx *cx, struct http_head *head,
 	struct str *body) must_check;

@@ -1,5 +1,4 @@
-/* The memory that a worker evaluates samples, conditions and formats in. Only that worker uses
- * it. */
+/* A worker's memory for evaluating samples, conditions and formats. Used only by that worker. */
 #ifndef TACIT_PROXY_MODEL_EVAL_SCRATCH_H
 #define TACIT_PROXY_MODEL_EVAL_SCRATCH_H
 
@@ -16,11 +15,11 @@ struct sys;
 struct eval_scratch {
 	struct arena arena;
 	struct regex_work *regex;
-	struct wall wall;            /* the date of what was looked at last */
+	struct wall wall;            /* the last broken-down date */
 	struct random_source random;
 };
 
-/* bytes: of the texts of one evaluation. sys: the worker's. 0 or -ERR_NOMEM. */
+/* bytes: size for the texts of one evaluation. sys: the worker's. 0 or -ERR_NOMEM. */
 int eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys) must_check;
 void eval_scratch_fini(struct eval_scratch *r);
 

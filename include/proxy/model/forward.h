@@ -1,5 +1,5 @@
 /*
- * What requests tell servers of where they come from: X-Forwarded-For, X-Original-To (manual 4.2,
+ * Header fields that tell servers the client's address: X-Forwarded-For, X-Original-To (manual 4.2,
  * option forwardfor and originalto) and Forwarded (RFC 7239; option forwarded).
  */
 #ifndef TACIT_PROXY_MODEL_FORWARD_H
@@ -16,28 +16,28 @@
 struct proxy;
 struct session;
 
-/* <address>[/mask]: of IPv4 it takes in what is mapped into IPv6. */
+/* <address>[/mask]; an IPv4 network also matches IPv4-mapped addresses. */
 struct forward_net {
 	int family;           /* 0: none */
 	unsigned int bits;
 	unsigned char addr[16];
 };
 
-/* 0 or -ERR_SYNTAX. IPv4 masks may be dotted. */
+/* 0 or -ERR_SYNTAX. An IPv4 mask may be dotted. */
 int forward_net_parse(const char *text, struct forward_net *out) must_check;
 int forward_net_has(const struct forward_net *n, const struct addr *a);
 
-/* The two that add an address under a name. */
+/* Options that add an address in a field. */
 enum forward_kind { FORWARD_FOR, FORWARD_ORIGINAL_TO, FORWARD_KINDS };
 
 struct forward_option {
 	uint8_t on;
-	uint8_t if_none;      /* only where there is no field of that name yet */
-	char *header;         /* NULL: the usual name */
+	uint8_t if_none;      /* only if there is no field of this name */
+	char *header;         /* NULL: the default name */
 	struct forward_net except;
 };
 
-/* What Forwarded holds. */
+/* Parameters of Forwarded. */
 enum forwarded_part {
 	FORWARDED_PROTO = 1u << 0,
 	FORWARDED_HOST = 1u << 1,
@@ -55,21 +55,21 @@ struct forward_conf {
 void forward_conf_fini(struct forward_conf *c);
 /* 0 or -ERR_NOMEM. */
 int forward_conf_inherit(struct forward_conf *c, const struct forward_conf *defaults) must_check;
-/* Warns of what means nothing in the proxy's mode. */
+/* Warns of options without effect in the proxy's mode. */
 void forward_conf_check(const struct proxy *p, struct cfg_diag *d);
 
-/* Does one of the two want to know where the client connected to? */
+/* True if one of the two needs the destination address. */
 int forward_wants_own(const struct proxy *fe, const struct proxy *be);
 /*
- * Adds to the request what the options of both say. peer: the client's address, own: where it
- * connected to, looked at only when it is wanted. Texts are put into the arena. 0, or -ERR_RANGE
- * when the head or the arena is full: some may have been added then.
+ * Adds the fields of both proxies' options to the request. peer: the client's address, own: the
+ * destination, used only if needed. Texts are put into the arena. 0, or -ERR_RANGE when the head or
+ * the arena is full; some fields may have been added then.
  */
 int forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *peer,
 	const struct addr *own, struct http_head *req, struct arena *a) must_check;
-/* Bytes that it takes of the arena at most. */
+/* Maximum number of arena bytes that it uses. */
 #define FORWARD_TEXT_MAX 1280
-/* The same for a session whose request has gone through the rules. */
+/* The same for a session, after the rules have processed its request. */
 int http_add_forwarding(struct session *s, struct http_head *req, struct arena *a) must_check;
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The session and half machines (fsm.tbl.h). Only fsm.c assigns ->state. Events move state, actions
- * never do; an action that must branch returns the next event, one of those its row lists.
+ * The session and direction machines (fsm.tbl.h). Only fsm.c assigns ->state. Events change the
+ * state, actions do not; an action that has to branch returns the next event, which its row must
+ * list.
  */
 #ifndef TACIT_PROXY_MODEL_FSM_H
 #define TACIT_PROXY_MODEL_FSM_H

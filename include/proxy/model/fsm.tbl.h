@@ -108,7 +108,8 @@ SESSION_ROW(INSPECT,      LAST_LOOK,           INSPECT,      inspect_last_look, 
 SESSION_ROW(INSPECT,     TIMEOUT,            INSPECT,     inspect_timeout,      F(PASSED) | F(DENIED) | F(CLIENT_GONE))
 SESSION_ROW(INSPECT,     CLIENT_GONE,        CLOSED,      inspect_abort,        0)
 SESSION_ROW(INSPECT,     KILL,               CLOSED,      close_killed,         0)
-SESSION_ROW(ASSIGN,      INSPECT,            INSPECT,     await_data,           0) /* the backend has rules too */
+/* the backend may have rules too */
+SESSION_ROW(ASSIGN,      INSPECT,            INSPECT,     await_data,           0)
 SESSION_ROW(ASSIGN,      ASSIGNED,           CONNECT,     connect,              F(UP) | F(REFUSED) | F(ANSWER))
 SESSION_ROW(ASSIGN,      FULL,               QUEUE,       none,                 0)
 SESSION_ROW(ASSIGN,      NO_SERVER,          ASSIGN,      no_server,            F(CLOSE) | F(ANSWER))
@@ -143,7 +144,8 @@ SESSION_ROW(RELAY,        LAST_LOOK,           RELAY,        relay_last_look,   
 SESSION_ROW(RELAY,       TIMEOUT,            RELAY,       relay_timeout,        F(CLOSE) | F(ANSWER) | F(L7_RETRY) | F(DENIED))
 SESSION_ROW(RELAY,       DENIED,             CLOSED,      close_denied,         0)
 SESSION_ROW(RELAY,       CLOSE,              CLOSED,      close,                0)
-SESSION_ROW(RELAY,       CLIENT_GONE,        RELAY,       none,                 0) /* the directions have been told */
+/* both directions have been notified */
+SESSION_ROW(RELAY,       CLIENT_GONE,        RELAY,       none,                 0)
 SESSION_ROW(RELAY,       KILL,               CLOSED,      close_killed,         0)
 SESSION_ROW(REPLY,       ANSWERED,           READ,        next_request,         F(CLOSE) | F(DRAIN_REQUEST))
 SESSION_ROW(REPLY,       TIMEOUT,            REPLY,       reply_timeout,        F(CLOSE))
@@ -201,7 +203,7 @@ DIRECTION_ROW(DONE,   SRC_EOF,  DONE,   none)
 DIRECTION_ROW(DONE,   SRC_ERR,  DONE,   none)
 DIRECTION_ROW(DONE,   MSG_END,  DONE,   bug)
 DIRECTION_ROW(DONE,   EMPTY,    DONE,   none)
-DIRECTION_ROW(DONE,   SINK_ERR, DONE,   none) /* what it was to take, it took */
+DIRECTION_ROW(DONE,   SINK_ERR, DONE,   none) /* the sink has received everything */
 DIRECTION_ROW(DONE,   ABORT,    CLOSED, none)
 DIRECTION_ROW(DONE,   RESET,    OPEN,   none)
 DIRECTION_ROW(CLOSED, SRC_EOF,  CLOSED, none)

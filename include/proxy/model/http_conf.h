@@ -1,4 +1,4 @@
-/* What the configuration says of HTTP in a proxy (configuration manual, 4): for mode http only. */
+/* HTTP settings of a proxy (configuration manual, 4), for mode http only. */
 #ifndef TACIT_PROXY_MODEL_HTTP_CONF_H
 #define TACIT_PROXY_MODEL_HTTP_CONF_H
 
@@ -10,19 +10,19 @@
 struct cfg_diag;
 struct proxy;
 
-/* http-reuse: which requests may go over a connection that another session left behind. */
+/* http-reuse: which requests may use an idle connection of another session. */
 enum http_reuse {
-	HTTP_REUSE_SAFE,       /* all but the first of a session */
+	HTTP_REUSE_SAFE,       /* all except the first request of a session */
 	HTTP_REUSE_NEVER,      /* none */
-	HTTP_REUSE_AGGRESSIVE, /* the first too, over one that was reused before */
+	HTTP_REUSE_AGGRESSIVE, /* the first request too, on a connection that was reused before */
 	HTTP_REUSE_ALWAYS      /* any */
 };
 
-/* How connections go on after a response, the weakest first: of a frontend and a backend that
- * differ, the strongest holds. */
+/* Connection modes, in ascending precedence: if frontend and backend differ, the higher one
+ * applies. */
 enum http_persistence { HTTP_KEEP_ALIVE, HTTP_SERVER_CLOSE, HTTP_CLOSE };
 
-/* retry-on: a bit for each failure that is worth another attempt. */
+/* retry-on: one bit for each kind of failure. */
 enum http_retry {
 #define HTTP_RETRY(id, name, all) HTTP_RETRY_##id,
 #define HTTP_RETRY_STATUS(status, all) HTTP_RETRY_##status,
@@ -37,24 +37,24 @@ struct http_conf {
 	enum http_persistence persistence;
 	uint32_t retry_on;   /* 1 << enum http_retry */
 	char *monitor_uri;   /* NULL: none */
-	struct list monitor_fails; /* struct monitor_rule, of the section itself */
-	/* Keywords about HTTP that the section itself has, a bit each: for what is said of them in
-	 * mode tcp. */
+	struct list monitor_fails; /* struct monitor_rule, of this section only */
+	/* HTTP keywords of the section itself, one bit each, for warnings in mode tcp. */
 	uint32_t given;
 };
 
-/* As the manual's defaults. */
+/* Sets the manual's defaults. */
 void http_conf_init(struct http_conf *c);
 void http_conf_fini(struct http_conf *c);
-/* Takes over what defaults give a proxy that can do caps. 0 or -ERR_NOMEM. */
+/* Copies the defaults section's settings that apply to a proxy with caps. 0 or -ERR_NOMEM. */
 int http_conf_inherit(struct http_conf *c, const struct http_conf *defaults,
 	unsigned int caps) must_check;
 
-/* Does the connection to the client end with the response? The frontend alone decides. */
+/* True if the connection to the client is closed after the response. Only the frontend decides. */
 int http_closes_client(const struct proxy *fe);
-/* Does the connection to the server? Either of the two is enough. */
+/* True if the connection to the server is closed after the response: if either of the two says
+ * so. */
 int http_closes_server(const struct proxy *fe, const struct proxy *be);
-/* Is a response of that status worth another attempt? */
+/* True if a response with this status is to be retried. */
 int http_retries_status(const struct proxy *be, unsigned int status);
 int http_retries(const struct proxy *be, enum http_retry what);
 

@@ -1,4 +1,4 @@
-/* What mode http counts, beside count.h. Private to proxy. */
+/* Counters of mode http, besides count.h. Private to proxy. */
 #ifndef TACIT_PROXY_MODEL_HTTP_COUNT_H
 #define TACIT_PROXY_MODEL_HTTP_COUNT_H
 
@@ -6,14 +6,14 @@
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
 
-/* 1xx..5xx stand in 1..5, all others in 0. */
+/* Index 1..5: 1xx..5xx, 0: all others. */
 static inline unsigned int
 http_class(unsigned int status)
 {
 	return status >= 100 && status < 600 ? status / 100 : 0;
 }
 
-/* NULL: it has no backend yet. */
+/* NULL: no backend yet. */
 static inline struct proxy_stat *
 http_be_stat(const struct session *s)
 {
@@ -22,7 +22,7 @@ http_be_stat(const struct session *s)
 	return be ? &be->shard[s->engine->index].be : NULL;
 }
 
-/* A request has come, or what was to be one. */
+/* Counts a request, valid or not. */
 static inline void
 http_count_request(struct session *s)
 {
@@ -34,7 +34,7 @@ http_count_request(struct session *s)
 	freq_raise(&fe->req_rate, freq_read(&fe->req_rate, loop_now_ms(s->engine->loop)));
 }
 
-/* Its answer is known: s->txn->status. */
+/* Counts the response when its status is known: s->txn->status. */
 static inline void
 http_count_response(struct session *s)
 {
@@ -48,7 +48,7 @@ http_count_response(struct session *s)
 	counter_add(&be->req_tot, 1);
 }
 
-/* Its request ends, and nobody was told anything: neither a response nor an answer of our own. */
+/* Counts a request that ends without a response or local reply. */
 static inline void
 http_count_unanswered(struct session *s)
 {
@@ -58,7 +58,7 @@ http_count_unanswered(struct session *s)
 		http_count_response(s);
 }
 
-/* The server's own response is there, whatever rules make of it. */
+/* Counts the server's own response, whatever rules do with it. */
 static inline void
 http_count_server(struct session *s)
 {

@@ -1,6 +1,6 @@
 /*
- * What `retry-on` can name: HTTP_RETRY(id, name, all) and HTTP_RETRY_STATUS(status, all), where all
- * says that all-retryable-errors has it. (0rtt-rejected: there is no TLS.)
+ * Values of `retry-on`: HTTP_RETRY(id, name, all) and HTTP_RETRY_STATUS(status, all); all: included
+ * in all-retryable-errors. (0rtt-rejected: there is no TLS.)
  */
 HTTP_RETRY(CONN_FAILURE,     "conn-failure",     1)
 HTTP_RETRY(EMPTY_RESPONSE,   "empty-response",   1)

@@ -1,6 +1,6 @@
 /*
- * A transaction: one request and its response. A session in mode http has one while a request is at
- * work, from its first byte on (s->txn); a kept connection at rest has none.
+ * A transaction: one request and its response. A session in mode http has one from the first byte
+ * of a request to the end of the exchange (s->txn); an idle keep-alive connection has none.
  */
 #ifndef TACIT_PROXY_MODEL_HTTP_TXN_H
 #define TACIT_PROXY_MODEL_HTTP_TXN_H
@@ -15,93 +15,98 @@
 #include "proxy/model/rules.h"
 #include "proxy/model/session.h"
 
-/* Of a request line that is kept for the log. */
+/* Maximum length of the request line kept for the log. */
 #define HTTP_LINE_MAX 1024
-/* Places for fields that rules and options add, beyond those that may come. */
+/* Space for fields that rules and options add, in addition to tune.http.maxhdr. */
 #define HTTP_FIELDS_ADDED 64
 
 struct http_txn {
-	/* [CLIENT]: of the request, [SERVER]: of the response. */
+	/* [CLIENT]: the request's, [SERVER]: the response's. */
 	struct h1_parser parser[SIDES];
 	struct h1_body body[SIDES];
 	/*
-	 * The request's texts lie in the client's buffer until it is sent on: from then on it is
-	 * not to be looked at (req.n is 0), and neither is the response after its head was sent.
+	 * The request's texts lie in the client's buffer until it is sent. After that it must not
+	 * be used (req.n is 0), nor the response after its head was sent.
 	 */
 	struct http_head req, res;
-	struct vars vars, req_vars, res_vars; /* of scope txn, req and res */
-	/* Of the request as it came; they stay: */
+	struct vars vars, req_vars, res_vars; /* scopes txn, req and res */
+	/* Data of the original request, kept to the end: */
 	uint64_t id;             /* unique in the process, as sessions' are: engine_next_id() */
 	enum http_method method;
 	enum http_version version;
-	enum http_version res_version; /* of the server's response, if has_res_version */
-	uint32_t head_end; /* where its head ends in the client's buffer, and its body begins */
-	uint32_t looked_at; /* bytes of the head that were there when it was last judged */
-	uint32_t line_len;       /* of line: "GET /path HTTP/1.1", cut at HTTP_LINE_MAX; 0: bad */
-	/* On the loop's clock, ms; 0: not yet. */
-	uint64_t began_ms;       /* the request's first byte */
+	enum http_version res_version; /* version of the server's response, if has_res_version */
+	uint32_t head_end; /* offset in the client's buffer where the head ends and the body
+			    * begins */
+	uint32_t looked_at; /* length of the head when it was last parsed */
+	uint32_t line_len;       /* length of line: "GET /path HTTP/1.1", truncated to
+				  * HTTP_LINE_MAX; 0: invalid */
+	/* Times on the loop's clock in ms; 0: not yet. */
+	uint64_t began_ms;       /* first byte of the request */
 	uint64_t began_wall_ns;
-	uint64_t idle_ms;        /* from the end of the exchange before it (or accept) to that */
-	uint64_t head_ms;        /* its head is complete */
-	uint64_t res_ms;         /* the response's head is complete, or an own answer was made */
+	uint64_t idle_ms;        /* from the end of the previous exchange (or accept) to began_ms */
+	uint64_t head_ms;        /* the request head is complete */
+	uint64_t res_ms;         /* the response head is complete, or a local reply was made */
 	unsigned int status;     /* sent to the client; 0: none yet */
 	uint32_t out_head;       /* bytes of the response head sent to the client */
-	struct proxy *be;        /* where it goes, from head_ms on; NULL: nowhere */
+	struct proxy *be;        /* the backend, from head_ms on; NULL: none */
 	struct persist_state persist;
 	uint8_t has_res_version;
-	uint8_t keep_alive[SIDES];    /* that side's connection goes on after the exchange */
-	uint32_t start;          /* where the request begins in that buffer, once it is placed */
-	uint8_t persists;        /* the client means to send more requests */
-	uint8_t upgrades;        /* the client asks for another protocol */
+	uint8_t keep_alive[SIDES];    /* the connection of that side is kept after the exchange */
+	uint32_t start;          /* offset of the request in that buffer, once it is placed */
+	uint8_t persists;        /* the client keeps its connection open */
+	uint8_t upgrades;        /* the client requests an upgrade */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
-	uint8_t req_is_gone;     /* a rule has ended the request: its head is not looked at again */
-	uint8_t dechunks;        /* the client is too old for the response's framing */
-	uint8_t local;           /* the answer is our own */
-	uint8_t reused;          /* the connection to the server has carried others before */
-	uint8_t fresh;           /* the next one is to be new: a reused one had ended */
-	uint8_t client_sent_more; /* the client has said more than its request: it is there */
-	uint8_t no_l7_retry;     /* sent again only if the connection failed: disable-l7-retry */
-	uint8_t stage;           /* of request.c: how far the request has come */
-	uint8_t non_strict;             /* strict-mode off, of the rules at work */
-	uint8_t has_made;        /* our own answer lies in the server's buffer: see answer_len */
-	uint8_t no_after;        /* a rule http-after-response failed: none is asked any more */
-	uint8_t is_unsaid;       /* no byte of it has come */
-	uint8_t is_mute;         /* the answer of our own is an empty file: nothing is sent */
-	uint8_t slow_reads;      /* reads in a row that brought few bytes of the request's head */
-	uint8_t no_timers;         /* it ended before it was taken: logs have no TR and Tq of it */
-	struct rules_at at;      /* the rule that the request waits at */
-	uint64_t wait_until_ms;  /* when its body is late; 0: it has no such time */
+	uint8_t req_is_gone;     /* a rule ended the request: its head is not used any more */
+	uint8_t dechunks;        /* the response is sent without chunks to an HTTP/1.0 client */
+	uint8_t local;           /* the response is a local reply */
+	uint8_t reused;          /* the server connection has carried earlier requests */
+	uint8_t fresh;           /* the next attempt needs a new connection: a reused one was
+				  * closed */
+	uint8_t client_sent_more; /* the client has sent data after its request */
+	uint8_t no_l7_retry;     /* retried only after a connection failure: disable-l7-retry */
+	uint8_t stage;           /* progress of the request in request.c */
+	uint8_t non_strict;             /* strict-mode off, for the current rules */
+	uint8_t has_made;        /* a local reply is in the server's buffer: see answer_len */
+	uint8_t no_after;        /* an http-after-response rule failed: no more are run */
+	uint8_t is_unsaid;       /* no byte of it has arrived */
+	uint8_t is_mute;         /* the local reply is an empty file: nothing is sent */
+	uint8_t slow_reads;      /* consecutive reads that brought few bytes of the request's
+				  * head */
+	uint8_t no_timers;         /* it ended before it was accepted: logs have no TR and Tq */
+	struct rules_at at;      /* the rule at which the request waits */
+	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
 	uint32_t answer_len;
-	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: what the backend says */
+	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
 	char line[HTTP_LINE_MAX];
-	struct addr_override endpoints; /* what rules said of it */
+	struct addr_override endpoints; /* address changes by rules */
 	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */
 };
 
-/* Of the engine, for session.c. */
+/* Pools of the engine, for session.c. */
 void http_txn_pool_init(struct engine *e);
-/* One for s, as its first byte comes: NULL without memory. */
+/* Creates a transaction for s when its first byte arrives: NULL without memory. */
 struct http_txn *http_txn_get(struct session *s) must_check;
-/* One for a client of which no byte has come: it began when the wait for them did. */
+/* Creates a transaction for a client that has sent nothing; it begins when the wait for its request
+ * began. */
 struct http_txn *http_txn_get_unsaid(struct session *s) must_check;
-/* Ends it: s->txn is NULL then; NULL before is allowed. */
+/* Frees it and sets s->txn to NULL; NULL before is allowed. */
 void http_txn_put(struct session *s);
-/* A head is complete: fields may be added to it beyond tune.http.maxhdr. */
+/* To be called when a head is complete: fields may now be added beyond tune.http.maxhdr. */
 void http_txn_allow_added(struct session *s, struct http_head *h);
-/* The backend it goes to, as far as that is known; NULL: not yet, or nowhere. */
+/* Its backend as far as known; NULL: not yet, or none. */
 static inline struct proxy *
 session_backend(const struct session *s)
 {
 	return s->be || !s->txn ? s->be : s->txn->be;
 }
-/* Is the response's head complete (or our own answer made)? */
+/* True if the response head is complete, or a local reply was made. */
 static inline int
 http_has_answer(const struct http_txn *t)
 {
 	return t->res_ms != 0;
 }
 
-/* Is the next thing from that side a head, not a body? Of a session in RELAY. */
+/* True if the next data from that side is a head, not a body. For a session in RELAY. */
 static inline int
 http_awaits_head(const struct session *s, int side)
 {

@@ -1,6 +1,6 @@
 /*
- * Probes of whoever watches us (manual 4.2, `monitor-uri`, `monitor fail`): they are answered at
- * once, and not logged.
+ * Monitoring probes (manual 4.2, `monitor-uri`, `monitor fail`): they are answered at once, and not
+ * logged.
  */
 #ifndef TACIT_PROXY_MODEL_MONITOR_H
 #define TACIT_PROXY_MODEL_MONITOR_H

@@ -1,4 +1,4 @@
-/* What persistence has come to for one request: for the log and the counters. */
+/* The result of persistence for one request, for the log and the counters. */
 #ifndef TACIT_PROXY_MODEL_PERSIST_STATE_H
 #define TACIT_PROXY_MODEL_PERSIST_STATE_H
 
@@ -6,18 +6,18 @@
 
 struct session;
 
-/* What a transaction remembers of it. */
+/* Persistence state of a transaction. */
 struct persist_state {
-	char asked;      /* 0, or what the client brought, as the log says it (manual 8.5) */
-	char answered;   /* and what the response brought it */
+	char asked;      /* 0, or the state of the client's cookie as logged (manual 8.5) */
+	char answered;   /* and what was done to it in the response */
 	uint8_t ignored; /* ignore-persist: the client gets no cookie */
-	uint8_t is_due;  /* the dates of its cookie are to be written anew */
-	int64_t first;   /* when it was here first, s since 1970; 0: not known */
+	uint8_t is_due;  /* the dates in its cookie have to be updated */
+	int64_t first;   /* first visit of the client, s since 1970; 0: unknown */
 };
 
-/* It is at the server that it was bound to. */
+/* The request is at the server that it was bound to. */
 int persist_holds(const struct session *s);
-/* The third and the fourth letter of the termination code. */
+/* The third and fourth letter of the termination code. */
 void persist_letters(const struct session *s, char out[2]);
 
 #endif

@@ -1,5 +1,4 @@
-/* All proxies of a configuration: what the sections made, and the checks that need the whole of
- * it. */
+/* All proxies of a configuration, and the checks that need the complete configuration. */
 #ifndef TACIT_PROXY_MODEL_PROXIES_H
 #define TACIT_PROXY_MODEL_PROXIES_H
 
@@ -16,24 +15,25 @@ struct cfg_diag;
 #define PROXIES_MAX 65535
 
 /*
- * The application's configuration object, which parse functions see as ctx->root, starts with this
- * structure: `struct config { struct proxies proxies; ... }`.
+ * The application's configuration object, ctx->root in parse functions, starts with this structure:
+ * `struct config { struct proxies proxies; ... }`.
  */
 struct proxies {
 	struct list all;      /* struct proxy.link, file order */
 	struct list defaults; /* defaults sections, file order */
 	struct list error_groups; /* struct error_group.link: http-errors sections */
-	unsigned int n;       /* in all */
-	struct name_index frontends, backends, error_group_names; /* listens are in both */
+	unsigned int n;       /* number of all proxies */
+	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
-	struct pattern_files files; /* that they name */
+	struct pattern_files files; /* pattern files that they use */
 	struct userlists userlists; /* sections userlist */
-	unsigned int cookie_max; /* tune.http.cookielen: of captured ones */
-	size_t capture_size;     /* of the captures of a transaction at most, once finished */
+	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
+	size_t capture_size;     /* largest capture memory of a transaction, after
+				  * proxies_finish() */
 };
 
-/* Takes p over, as one of `all`, also when it fails. 0 or -ERR_NOMEM. */
+/* Takes ownership of p, also on failure. 0 or -ERR_NOMEM. */
 int proxies_add(struct proxies *ps, struct proxy *p) must_check;
 /* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);

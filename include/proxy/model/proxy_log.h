@@ -1,4 +1,4 @@
-/* What `global` and proxies say about logs: tags and formats. The `log` lines of a proxy are
+/* Log settings of `global` and proxies: tags and formats. The `log` lines of a proxy are
  * proxy.logs. */
 #ifndef TACIT_PROXY_MODEL_PROXY_LOG_H
 #define TACIT_PROXY_MODEL_PROXY_LOG_H
@@ -20,7 +20,7 @@ struct log_global {
 	char *hostname;      /* log-send-hostname; "": this machine's name; NULL: not given */
 };
 
-/* The formats that options name. */
+/* Formats selected by options. */
 enum log_preset {
 	LOG_PRESET_NONE,
 	LOG_PRESET_TCP,
@@ -29,24 +29,24 @@ enum log_preset {
 	LOG_PRESET_JSON
 };
 
-/* A format beside that of the lines. */
+/* An additional format, besides that of the lines. */
 struct log_text {
-	char *text;                 /* NULL: there is none */
+	char *text;                 /* NULL: none */
 	struct cfg_where where;
 	struct rule_fmt *fmt;       /* compiled */
 };
 
-/* Of a proxy, beside its lines (proxy.logs) and options. */
+/* Of a proxy, in addition to its lines (proxy.logs) and options. */
 struct proxy_log {
-	char *tag;                  /* log-tag; NULL: that of the process */
-	enum log_preset preset;     /* option tcplog, httplog: without log-format */
+	char *tag;                  /* log-tag; NULL: the process's */
+	enum log_preset preset;     /* option tcplog, httplog: used without log-format */
 	char *format_text;          /* log-format; NULL: the preset's */
 	struct cfg_where format_where;
-	struct rule_fmt *format;  /* compiled; NULL: the default line, or that of json */
-	int json;                   /* log_json.h writes it */
-	struct log_text error;      /* error-log-format: of what is no request */
+	struct rule_fmt *format;  /* compiled; NULL: the default format, or JSON */
+	int json;                   /* written by log_json.h */
+	struct log_text error;      /* error-log-format: for connections without a valid request */
 	struct log_text sd;         /* log-format-sd: structured data of RFC 5424 */
-	uint64_t count;             /* lines written: %lc */
+	uint64_t count;             /* number of lines written: %lc */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* A server: where a backend sends connections; its limits, its state, what was learned of it. */
+/* A server: its address, limits and state, and what was learned about it. */
 #ifndef TACIT_PROXY_MODEL_SERVER_H
 #define TACIT_PROXY_MODEL_SERVER_H
 
@@ -17,14 +17,14 @@ struct proxy;
 
 enum server_admin { SERVER_UP, SERVER_MAINT, SERVER_DRAIN };
 
-/* `source`: where connections to servers come from. */
+/* `source`: local address of connections to servers. */
 struct source_conf {
-	struct addr addr;        /* len 0: the kernel's choice */
-	unsigned int port_lo, port_hi; /* 0: the kernel's choice */
+	struct addr addr;        /* len 0: chosen by the kernel */
+	unsigned int port_lo, port_hi; /* 0: chosen by the kernel */
 	char interface[IFACE_MAX]; /* "": any */
 };
 
-/* Settings that `default-server` gives and `server` overrides (manual 5.2). */
+/* Settings of `default-server` that `server` overrides (manual 5.2). */
 struct server_conf {
 	int weight;              /* 0..256 */
 	int maxconn;             /* 0: no limit */
@@ -33,12 +33,12 @@ struct server_conf {
 	int backup;
 	int tfo;
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
-	struct source_conf source; /* in the end the backend's where it has none */
+	struct source_conf source; /* after loading, the backend's if it has none */
 	/* Idle connections in mode http: proxy/backend/conn_pool.h. */
-	int pool_max;            /* pool-max-conn, over all workers; -1: any number */
+	int pool_max;            /* pool-max-conn, over all workers; -1: no limit */
 	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
 	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
-	int max_reuse;           /* requests after the first one of a connection; -1: any number */
+	int max_reuse;           /* requests after the first one of a connection; -1: no limit */
 };
 
 struct server {
@@ -47,60 +47,59 @@ struct server {
 	char *name;
 	int id;                  /* 1.. in file order, or `id` */
 	struct cfg_where where;
-	struct addr_spec spec;   /* as written */
-	/* Port: the client's, moved by spec.port_offset, when spec.has_offset. Any address
-	 * (0.0.0.0, ::):
-	 * the one the client came to (manual 5, `server`). */
+	struct addr_spec spec;   /* the address as written */
+	/* Port: the client's plus spec.port_offset, if spec.has_offset. Wildcard address (0.0.0.0,
+	 * ::): the destination of the client (manual 5, `server`). */
 	struct addr addr;
 	struct server_conf conf;
 	enum server_admin admin;
-	const struct xprt_maker *xprt; /* of connections to it; NULL: the socket itself */
-	int uweight;             /* run-time weight, starts at conf.weight */
-	struct server_shard *shard; /* of each worker: be->n_shards */
+	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
+	int uweight;             /* run-time weight, initially conf.weight */
+	struct server_shard *shard; /* one for each worker: be->n_shards */
 	uint64_t last_change_ms; /* of admin state */
 	/*
-	 * Everything from here on changes under be->lock. Gauges may be read without it
-	 * (atomic_read).
+	 * Everything below changes under be->lock. Gauges may be read without it (atomic_read).
 	 * Balancing state, owned by balance.c.
 	 */
-	cacheline_aligned uint64_t lb_last; /* when it was chosen last, in choices; 0: never */
+	cacheline_aligned uint64_t lb_last; /* number of the choice that selected it last; 0:
+					     * never */
 	/* Load. */
-	unsigned int cur;        /* sessions that hold a slot (connecting or connected) */
+	unsigned int cur;        /* sessions with a slot (connecting or connected) */
 	unsigned int queued;     /* sessions waiting for this server */
-	uint32_t queue_served;   /* left the queue with a slot, modulo 2^32 */
-	uint64_t waiting;        /* workers whose queue for it is not empty, a bit each */
+	uint32_t queue_served;   /* number of sessions that left the queue with a slot, modulo
+				  * 2^32 */
+	uint64_t waiting;        /* workers whose queue for it is not empty, one bit each */
 	struct freq sess_rate;
 	/* Not under the lock. */
-	unsigned int source_next; /* `source` with a range: ports given out */
-	unsigned int idle_total; /* idle connections of all workers, when pool_max bounds them */
+	unsigned int source_next; /* `source` with a port range: number of ports used */
+	unsigned int idle_total; /* idle connections of all workers, if pool_max limits them */
 };
 
 /* Defaults of HAProxy's manual. */
 void server_conf_init(struct server_conf *c);
 void server_conf_fini(struct server_conf *c);
-/* to: as server_conf_init() leaves it. 0 or -ERR_NOMEM: nothing was copied. */
+/* to: as initialized by server_conf_init(). 0 or -ERR_NOMEM: nothing was copied. */
 int server_conf_copy(struct server_conf *to, const struct server_conf *from) must_check;
 struct server *server_new(struct proxy *be, const char *name,
 			  const struct server_conf *defaults) must_check;
 void server_free(struct server **s);
 
-/* The local address to bind before connect(), with the next port of a range: 0 when there is
- * none. */
+/* The local address to bind before connect(), with the next port of a range: 0 if there is none. */
 int server_source_addr(struct server *s, struct addr *out);
 
-/* May get new sessions: up, and weight above zero. */
+/* True if it may get new sessions: up, and weight above zero. */
 int server_is_usable(const struct server *s);
-/* Has a free slot. */
+/* True if it has a free slot. */
 int server_has_room(const struct server *s);
-/* Takes and gives back a slot; st is the worker's shard. */
+/* Takes and returns a slot; st is the worker's shard. */
 void server_get_slot(struct server *s, struct server_stat *st);
 void server_put_slot(struct server *s);
 /* Text of show stat's status column: "UP", "no check", "MAINT", "DRAIN". */
 const char *server_status_text(const struct server *s);
 
 /*
- * Whether a speculative call is worth trying: one that fails is a call for nothing. It is while it
- * works often enough, and now and then when it does not. Each worker learns for itself.
+ * Whether a speculative call is worth a try; a failed one is a wasted call. It is if it succeeds
+ * often enough; otherwise it is tried again now and then. Each worker learns separately.
  */
 int server_guess(struct server_shard *s, enum server_guess g);
 void server_learn(struct server_shard *s, enum server_guess g, int was_right);

@@ -1,5 +1,6 @@
 /*
- * A session: one forwarded connection, its two conns and two directions, driven by fsm.c alone.
+ * A session: one forwarded connection with its two conns and two directions. Only fsm.c changes its
+ * state.
  */
 #ifndef TACIT_PROXY_MODEL_SESSION_H
 #define TACIT_PROXY_MODEL_SESSION_H
@@ -28,29 +29,29 @@ struct zerocopy_pin;
 /* One direction. dir[CLIENT] reads from the client and writes to the server. */
 struct direction {
 	enum direction_state state;
-	const struct relay_ops *ops; /* what is done with its bytes: proxy/relay/relay_ops.h */
-	uint8_t broken;         /* ended by a reset: neither end may take it for a clean one */
-	uint8_t left_in_kernel; /* what the source has sent is left with the kernel: no buffer */
-	uint32_t head, tail;    /* pending bytes in buf */
-	uint32_t lookahead;     /* and behind them those that were read before it was their turn */
-	uint8_t resend;         /* what was sent stays in buf: it may have to be sent again */
-	uint8_t waits_for_buffer;        /* a head is to be read, and there is no buffer for it */
-	char *buf;              /* what the sink refused; NULL most of the time */
-	struct pipe *pipe;      /* behind buf; NULL whenever nothing is in it */
-	struct zerocopy_pin *pin; /* of buf, when it was sent from in place */
+	const struct relay_ops *ops; /* processing of its bytes: proxy/relay/relay_ops.h */
+	uint8_t broken;         /* ended by a reset: must not look like a normal end */
+	uint8_t left_in_kernel; /* unread data stays in the kernel: no buffer */
+	uint32_t head, tail;    /* unsent bytes in buf */
+	uint32_t lookahead;     /* bytes after them that may not be forwarded yet */
+	uint8_t resend;         /* sent data is kept in buf for a retry */
+	uint8_t waits_for_buffer;        /* a head has to be read, and no buffer is available */
+	char *buf;              /* data that the sink did not accept; NULL if none */
+	struct pipe *pipe;      /* data after that in buf; NULL if it is empty */
+	struct zerocopy_pin *pin; /* for buf, after a zero-copy send from it */
 	uint64_t bytes;         /* read from the source */
-	uint64_t counted;       /* of its message, those that byte_count.c has counted */
-	uint32_t burst;         /* since the source was last drained */
-	uint8_t short_bursts;          /* bursts in a row that were none */
-	uint8_t is_bulk;        /* it has much to say: worth a pipe, or a bigger buffer */
-	uint8_t no_splice;      /* the kernel refused */
-	uint8_t is_big;         /* buf is of streams.bufs */
-	uint8_t waits;          /* for its turn among the streams */
-	uint8_t side;           /* which direction of its session it is, while it waits */
-	struct list turn_link;  /* in streams.waiting */
+	uint64_t counted;       /* bytes of its message counted by byte_count.c */
+	uint32_t burst;         /* bytes since the source was last drained */
+	uint8_t short_bursts;          /* consecutive bursts that were too short */
+	uint8_t is_bulk;        /* a bulk transfer: uses a pipe or a larger buffer */
+	uint8_t no_splice;      /* splicing is not supported by the kernel */
+	uint8_t is_big;         /* buf is from the pool of bulk buffers */
+	uint8_t waits;          /* it waits for its turn among the bulk transfers */
+	uint8_t side;           /* which direction it is, while it waits */
+	struct list turn_link;  /* in the waiting list of bulk transfers */
 };
 
-/* Depth of the (state, event) history kept for show sess and crash lines. */
+/* Number of (state, event) pairs kept for show sess and crash reports. */
 #define SESSION_HISTORY 8
 
 struct session {
@@ -58,59 +59,62 @@ struct session {
 	struct direction dir[SIDES];
 	struct conn conn[SIDES];
 	struct timer timer;
-	struct task task;       /* first I/O, then the end of turn */
+	struct task task;       /* first I/O, later the end of the turn */
 	struct list link;       /* engine.sessions */
 	struct list queue_link; /* in a shard: server's queue, proxy's queue or granted */
 	struct engine *engine;
 	struct listener *listener;
 	struct proxy *fe;
 	struct proxy *be;
-	struct idle_conn *held; /* mode http: a connection to a server that is its own, at rest */
-	unsigned int uses;      /* requests that conn[SERVER] has carried */
-	uint8_t is_private;     /* conn[SERVER] is authenticated: nobody else may use it */
-	uint8_t held_private;   /* the same of the one that is held */
+	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
+	unsigned int uses;      /* requests carried by conn[SERVER] */
+	uint8_t is_private;     /* conn[SERVER] is authenticated: other sessions must not use it */
+	uint8_t held_private;   /* the same for `held` */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
-	struct session_addr_override *endpoints; /* what rules said of it; NULL: nothing */
-	struct server *srv;     /* chosen; holds a slot when has_slot */
-	struct server *bound;   /* by persistence, before anything was balanced; NULL: to none */
-	enum session_event posted; /* what the task is to deliver; NONE: first I/O */
+	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
+	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
+	struct server *bound;   /* the server that persistence requires; NULL: none */
+	enum session_event posted; /* the event for its task to deliver; NONE: first I/O */
 	uint64_t state_ms;      /* when the state was entered */
 	uint64_t
-		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: when to go on */
+		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
+			  * continue */
 	uint64_t accept_wall_ns;
 	uint64_t accept_ms;
-	uint64_t begun_ms;      /* the same, or when its PROXY header had come; 0: not yet */
-	uint64_t waits_since_ms; /* in a queue */
+	uint64_t begun_ms;      /* accept_ms, or the time its PROXY header arrived; 0: not yet */
+	uint64_t waits_since_ms; /* start of the wait in a queue */
 	uint64_t queued_ms;     /* when it got a server slot (0: not yet) */
 	uint64_t connected_ms;  /* 0: not yet */
-	uint64_t last_ms[SIDES]; /* last bytes read from or written to that side */
+	uint64_t last_ms[SIDES]; /* last read from or write to that side */
 	uint64_t id;            /* unique in the process: engine_next_id() */
-	uint32_t queue_before;  /* %sq: its place in the queue of its server, see slot_queue() */
+	uint32_t queue_before;  /* %sq: position in its server's queue, see slot_queue() */
 	uint32_t be_queue_before; /* %bq */
-	uint32_t requests;      /* mode http: begun so far, with the one at work */
-	uint16_t retries;       /* made so far */
+	uint32_t requests;      /* mode http: number of requests so far, including the current
+				 * one */
+	uint16_t retries;       /* number of retries so far */
 	uint16_t linger_checks; /* in LINGER */
-	uint32_t key;           /* what the backend's algorithm hashes, if has_key */
-	int connect_err;        /* errno of the last failed connect(); 0: it timed out */
-	uint8_t redispatch;     /* the next assignment is to avoid srv */
+	uint32_t key;           /* the balancing key, if has_key */
+	int connect_err;        /* errno of the last failed connect(); 0: timeout */
+	uint8_t redispatch;     /* the next assignment avoids srv */
 	uint8_t redispatched;
-	uint8_t forced;         /* force-persist: to that server or to none */
+	uint8_t forced;         /* force-persist: only that server may be used */
 	uint8_t has_key;
 	uint8_t has_slot;
-	/* Other workers may see it: srv, has_slot, queue_link and its places in the queues belong
-	 * to the backend's lock until it knows that it has a slot. */
+	/* True while other workers may see it: srv, has_slot, queue_link and its positions in
+	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
 	uint8_t waits;
-	uint8_t has_left;       /* the backend; what its last line says of it: */
+	uint8_t has_left;       /* it left the backend; values for its last log line: */
 	unsigned int left_be_cur, left_srv_cur;
-	uint8_t counts_be, counts_srv; /* all bytes of the request so far: byte_count.c */
+	uint8_t counts_be, counts_srv; /* all bytes of the request so far are counted:
+				        * byte_count.c */
 	uint8_t logged;
-	uint8_t speculates_read; /* mode http: the answer is looked for before anybody told of it */
+	uint8_t speculates_read; /* mode http: reads the response before an event reports it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
-	uint8_t has_header;     /* it began with a PROXY header */
-	uint8_t header_err;     /* enum proxy_header_err: why it never began */
-	uint8_t looked_again;   /* for a FIN behind the server's first bytes */
-	char term[2];           /* termination code: cause and phase, '-' before known */
+	uint8_t has_header;     /* the connection began with a PROXY header */
+	uint8_t header_err;     /* enum proxy_header_err: why the header was rejected */
+	uint8_t looked_again;   /* it has checked for a FIN after the server's first bytes */
+	char term[2];           /* termination code: cause and phase, '-' while unknown */
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
 	uint8_t hist_n;
 	struct vars vars;       /* of scope sess */

@@ -1,19 +1,19 @@
 /*
- * How a session came to its end: the two letters of its termination code (manual 8.5) and whose
- * failure is counted. Called on the session's worker.
+ * The end of a session: the two letters of its termination code (manual 8.5) and the failure
+ * counters. Called on the session's worker.
  */
 #ifndef TACIT_PROXY_MODEL_TERMINATION_H
 #define TACIT_PROXY_MODEL_TERMINATION_H
 
 #include "proxy/model/session.h"
 
-/* Sets the letters that are not set yet: the first cause is the one that is logged. */
+/* Sets the letters that are not set yet: the first cause is logged. */
 void session_blame(struct session *s, char cause, char phase);
-/* In RELAY: counts an abort of that side and blames it, unless a cause is known. */
+/* In RELAY: counts an abort of that side and sets it as the cause, unless a cause is set. */
 void session_note_failure(struct session *s, int side);
-/* The same of one that was late with its data. */
+/* The same for a timeout of that side. */
 void session_note_late(struct session *s, int side);
-/* The same of a client that did not wait for the response. */
+/* The same for a client that closed before the response. */
 void session_note_abandoned(struct session *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a frontend says about unique ids (manual, unique-id-format, unique-id-header). */
+/* Unique id settings of a frontend (manual, unique-id-format, unique-id-header). */
 #ifndef TACIT_PROXY_MODEL_UNIQUE_ID_CONF_H
 #define TACIT_PROXY_MODEL_UNIQUE_ID_CONF_H
 
@@ -6,14 +6,14 @@
 
 struct rule_fmt;
 
-#define UNIQUE_ID_MAX 127 /* bytes of one: the rest is cut */
+#define UNIQUE_ID_MAX 127 /* maximum length; longer ids are truncated */
 
 /* Of a frontend. */
 struct unique_id_conf {
-	char *text;              /* unique-id-format; NULL: there are none */
+	char *text;              /* unique-id-format; NULL: none */
 	struct cfg_where where;
 	struct rule_fmt *fmt;    /* compiled */
-	char *header;            /* unique-id-header; NULL: servers are not told */
+	char *header;            /* unique-id-header; NULL: not sent to servers */
 	struct cfg_where header_where;
 };
 

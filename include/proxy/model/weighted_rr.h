@@ -1,6 +1,6 @@
 /*
- * A cycle of slots in which every member has as many as its weight says: who goes through it serves
- * by weight, and who takes the slot that a hash says, modulo its length, has hashed by weight.
+ * A cycle of slots in which each member occurs in proportion to its weight. Iterating over it gives
+ * weighted round robin; indexing it by a hash modulo its length gives weighted hashing.
  */
 #ifndef TACIT_PROXY_MODEL_WEIGHTED_RR_H
 #define TACIT_PROXY_MODEL_WEIGHTED_RR_H
@@ -11,37 +11,38 @@
 
 #define WEIGHTED_RR_WEIGHT_MAX 256u
 
-/* In which order the slots are given. */
+/* Order of the slots. */
 enum weighted_rr_order {
-	/* As even as can be: the k-th of w appearances stands about (2k+1)/2w of the way. */
+	/* As even as possible: occurrence k of w is at about (2k+1)/2w of the cycle. */
 	WEIGHTED_RR_EVEN,
 	/*
-	 * As HAProxy's static-rr and its hashes of type map-based have it (observed), so that who
-	 * changes from one to the other finds the clients where they were: each member has a claim
-	 * to begin with, one more whenever its share of the slots has grown by a slot, and one less
-	 * for each that it got; the next slot is for the first of those with the most.
+	 * The order of HAProxy's static-rr and map-based hashes (observed), so that clients keep
+	 * their servers after a migration: each member starts with one credit, gains one whenever
+	 * its share of the slots has grown by a slot, and loses one for each slot it gets; the next
+	 * slot goes to the first member with the most credits.
 	 */
 	WEIGHTED_RR_CLAIMS
 };
 
 struct weighted_rr {
-	uint16_t *slot;          /* members, in the order they were added */
+	uint16_t *slot;          /* member indexes, in the order of addition */
 	unsigned int len, cap;
-	/* What its construction needs. */
+	/* Temporary data for the construction. */
 	struct weighted_rr_member *member;
-	uint16_t *heap;          /* members, whose turn it is first */
-	uint64_t *first;         /* of each number of claims who has so many, a bit each */
+	uint16_t *heap;          /* members, the next one first */
+	uint64_t *first;         /* for each number of credits the members that have it, one bit
+				  * each */
 	unsigned int n;          /* members */
 };
 
-/* With room for n members. 0 or -ERR_NOMEM. */
+/* Allocates room for n members. 0 or -ERR_NOMEM. */
 int weighted_rr_init(struct weighted_rr *m, unsigned int n) must_check;
 void weighted_rr_fini(struct weighted_rr *m);
 void weighted_rr_clear(struct weighted_rr *m);
-/* One more member, of a weight from 1 to WEIGHTED_RR_WEIGHT_MAX. */
+/* Adds a member with a weight from 1 to WEIGHTED_RR_WEIGHT_MAX. */
 void weighted_rr_add(struct weighted_rr *m, unsigned int weight);
-/* Of all that were added. As long as the sum of what is left of their weights without their common
- * divisor; 0 slots for nobody. Once: clear and add them again for another one. */
+/* Builds the cycle of all members. Its length is the sum of the weights divided by their greatest
+ * common divisor; 0 without members. Once: clear and add them again for another cycle. */
 void weighted_rr_build(struct weighted_rr *m, enum weighted_rr_order order);
 
 #endif

@@ -49,13 +49,14 @@ enum session_event session_do_reply_timeout(struct session *s);
 
 /* --- what actions.c, connect_actions.c and http_actions.c share --- */
 
-/* It failed: the event that ends it, or has the client told in mode http, with that status. */
+/* The session has failed: returns the event that ends it, or in mode http the one that sends a
+ * local reply with this status. */
 enum session_event session_failure_event(struct session *s, unsigned int status);
-/* Does retry number n go to another server? */
+/* True if retry number n uses another server. */
 int session_redispatches(const struct session *s, int n);
-/* Nobody may take what this session was for a complete exchange. */
+/* Marks the session so that it is not taken for a complete exchange. */
 void session_reset_sides(struct session *s);
-/* It is over with its server, and what it was is counted and logged. */
+/* Ends its use of the server; counts and logs it. */
 void session_end_exchange(struct session *s);
 
 #endif

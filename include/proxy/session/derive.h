@@ -1,17 +1,17 @@
-/* What a session waits for, computed from its state whenever it is asked: never stored. */
+/* What a session waits for, derived from its state on each request and never stored. */
 #ifndef TACIT_PROXY_SESSION_DERIVE_H
 #define TACIT_PROXY_SESSION_DERIVE_H
 
 #include "proxy/model/session.h"
 
-/* All that a dispatch leaves to be told to the loop, in one pass. */
+/* Everything that the loop must know after a dispatch. */
 struct derived {
-	unsigned int wants[SIDES]; /* on each side's fd: EV_R | EV_W */
-	unsigned int low_water;    /* bytes of the client that are worth a look */
-	uint64_t deadline;         /* of TIMEOUT, on the loop's clock; TIMER_NEVER: no limit */
+	unsigned int wants[SIDES]; /* for each side's fd: EV_R | EV_W */
+	unsigned int low_water;    /* bytes from the client that should wake the worker */
+	uint64_t deadline;         /* of TIMEOUT, on the loop's clock; TIMER_NEVER: none */
 };
 
-/* One for each state: fills what differs from nothing. */
+/* One function for each state: sets what differs from zero. */
 void derive_early(const struct session *s, struct derived *d);
 void derive_header(const struct session *s, struct derived *d);
 void derive_read(const struct session *s, struct derived *d);
@@ -27,16 +27,16 @@ void derive_nothing(const struct session *s, struct derived *d);
 
 /* What the session waits for in its state. */
 struct derived session_derive(const struct session *s);
-/* One fact of it. */
+/* Single values of it. */
 static inline uint64_t
 session_deadline(const struct session *s)
 {
 	return session_derive(s).deadline;
 }
 
-/* How long one side may be idle, in ms; 0: for ever. */
+/* Maximum idle time of one side in ms; 0: no limit. */
 unsigned int session_idle_limit(const struct session *s, int side, int half_closed);
-/* The side whose inactivity would end a RELAY first: CLIENT or SERVER. */
+/* The side whose timeout would end a RELAY first: CLIENT or SERVER. */
 int session_late_side(const struct session *s);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * What the columns of SESSION_STATE (fsm.tbl.h) name: the handlers of each state. They run on the
- * session's worker, assign no state and raise nothing: session_io.c raises the event that they
- * return.
+ * The handlers named by the columns of SESSION_STATE (fsm.tbl.h). They run on the session's worker,
+ * assign no state and raise no event: session_io.c raises the event that they return.
  */
 #ifndef TACIT_PROXY_SESSION_HANDLERS_H
 #define TACIT_PROXY_SESSION_HANDLERS_H
@@ -13,17 +12,17 @@
 #include "proxy/session/proxy_protocol_in.h"
 #include "proxy/session/tcp_content_rules.h"
 
-/* Events of a descriptor: ev is EV_x, of conn[side]. */
+/* I/O handlers: ev is EV_x, of conn[side]. */
 enum session_event header_io(struct session *s, int side, uint32_t ev) must_check;
 enum session_event inspect_io(struct session *s, int side, uint32_t ev) must_check;
-/* There is no server yet. */
+/* Without a server. */
 enum session_event early_io(struct session *s, int side, uint32_t ev) must_check;
 enum session_event connect_io(struct session *s, int side, uint32_t ev) must_check;
 enum session_event relay_io(struct session *s, int side, uint32_t ev) must_check;
 enum session_event linger_io(struct session *s, int side, uint32_t ev) must_check;
 /* The first exchange, in the same turn as connect(). */
 enum session_event first_io(struct session *s) must_check;
-/* What the directions have come to: an event, or NONE. */
+/* The event that follows from the states of the directions, or NONE. */
 enum session_event relay_outcome(const struct session *s);
 
 struct session_state_row {
@@ -31,7 +30,7 @@ struct session_state_row {
 	enum session_event (*task)(struct session *s);
 	void (*derive)(const struct session *s, struct derived *d);
 	enum session_event (*outcome)(const struct session *s);
-	enum session_event late; /* raised at the deadline */
+	enum session_event late; /* the event raised at the deadline */
 };
 
 extern const struct session_state_row session_states[SESSION_STATES];

@@ -1,6 +1,6 @@
 /*
- * What a connection has to begin with where `accept-proxy` or `expect-proxy` say so: a header of
- * the PROXY protocol, which announces the addresses that the session is to have. Private to proxy.
+ * PROXY protocol headers of incoming connections, required by `accept-proxy` or `expect-proxy`.
+ * They set the session's addresses. Private to proxy.
  */
 #ifndef TACIT_PROXY_SESSION_PROXY_PROTOCOL_IN_H
 #define TACIT_PROXY_SESSION_PROXY_PROTOCOL_IN_H
@@ -8,10 +8,10 @@
 #include "net/proxy_header.h"
 #include "proxy/model/session.h"
 
-/* Reads what the client of a session in PROXY_HEADER has sent: the event that follows. */
+/* Reads data from the client of a session in PROXY_HEADER: returns the event that follows. */
 enum session_event proxy_protocol_read(struct session *s) must_check;
 
-/* Why no header came: for the log. */
+/* The reason for a missing header, for the log. */
 void proxy_protocol_blame(struct session *s, enum proxy_header_err err);
 
 #endif

@@ -1,15 +1,15 @@
-/* Admission of clients: rules of connections and sessions, counters, the first event. */
+/* Admission of clients: connection and session rules, counters, the first event. */
 #ifndef TACIT_PROXY_SESSION_SESSION_ADMIT_H
 #define TACIT_PROXY_SESSION_SESSION_ADMIT_H
 
 #include "proxy/model/session.h"
 
-/* May the client of a new session stay? 0: its connection is open and it is counted; -1: fd is the
- * caller's. *expects: a PROXY header has to come first. */
+/* Decides whether the client of a new session is accepted. 0: its connection is open and counted;
+ * -1: the caller owns fd. *expects: a PROXY header is required first. */
 int session_admit(struct session *s, int fd, int *expects) must_check;
-/* The event that its mode begins with. */
+/* The first event, which depends on the mode. */
 enum session_event session_first_event(struct session *s) must_check;
-/* Its PROXY header has come: the event that it begins with, or DENIED. */
+/* To be called after its PROXY header: returns the first event, or DENIED. */
 enum session_event session_admit_again(struct session *s) must_check;
 
 #endif

@@ -1,21 +1,21 @@
-/* What reaches a session from the loop, and what each dispatch leaves behind. Private to proxy. */
+/* Events from the loop to a session, and the end of each dispatch. Private to proxy. */
 #ifndef TACIT_PROXY_SESSION_SESSION_IO_H
 #define TACIT_PROXY_SESSION_SESSION_IO_H
 
 #include "proxy/model/session.h"
 
-/* Of its descriptors (owner: the session), its task and its timer. */
+/* Handlers of its descriptors (owner: the session), its task and its timer. */
 void session_on_io(void *owner, int fd, uint32_t ev);
 void session_on_task(struct task *t);
 void session_on_timer(struct timer *t);
-/* Raises the event that a handler has returned; NONE: nothing. session_settle() follows. */
+/* Raises the event that a handler returned; NONE: does nothing. session_settle() follows. */
 void session_raise(struct session *s, enum session_event ev);
-/* After anything that may have changed it: derives interest and deadline anew, or has the session
+/* To be called after any change: derives interest and deadline, or schedules the session to be
  * freed. */
 void session_settle(struct session *s);
-/* Tells the loop what is wanted of one side, EV_R | EV_W. */
+/* Sets the interest of one side, EV_R | EV_W. */
 void session_want(struct session *s, int side, unsigned int dirs);
-/* Sets the engine's calls into sessions: engine.on_io, on_slot, on_bulk_turn. */
+/* Sets the engine's callbacks: engine.on_io, on_slot, on_bulk_turn. */
 void session_hooks(struct engine *e);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "proxy/model/session.h"
 
-/* Has ev delivered in this turn, after what runs now; NONE: the task of its state runs. At most one
- * is on its way. */
+/* Delivers ev in this turn, after the current handler; NONE: runs the task of its state. At most
+ * one event may be pending. */
 void session_post(struct session *s, enum session_event ev);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Through an engine's sessions in pieces, on its worker's thread, with turns between them. A
- * session that lives from the first piece to the last is seen once; one that begins or ends
- * meanwhile, once or not at all.
+ * Walks over an engine's sessions in steps, on its worker's thread, over several turns. A session
+ * that exists during the whole walk is visited once; one that begins or ends meanwhile at most
+ * once.
  */
 #ifndef TACIT_PROXY_SESSION_WALK_H
 #define TACIT_PROXY_SESSION_WALK_H
@@ -12,16 +12,16 @@
 typedef int session_pick_fn(const struct session *s, const void *arg);
 
 struct session_walk {
-	uint64_t after;          /* the last one that was looked at; 0: none yet */
-	session_pick_fn *pick;   /* is it one of those that are meant? */
+	uint64_t after;          /* id of the last session visited; 0: none */
+	session_pick_fn *pick;   /* selects the sessions */
 	const void *pick_arg;
-	void (*fn)(struct session *s, void *arg); /* called with each; may kill it */
+	void (*fn)(struct session *s, void *arg); /* called for each; may close it */
 	void *fn_arg;
-	unsigned int max;        /* calls of fn in one piece */
-	unsigned int max_looks;  /* calls of pick in one piece */
+	unsigned int max;        /* maximum calls of fn per step */
+	unsigned int max_looks;  /* maximum calls of pick per step */
 };
 
-/* One piece; notes in `after` how far it came. 1: there is more. */
+/* Runs one step and stores its position in `after`. 1: there is more. */
 int engine_walk(struct engine *e, struct session_walk *w) must_check;
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Inspection of contents (manual 4.2: tcp-request content, tcp-response content): rules look at
- * what a client sent before it has a server, and at what a server sent before that is passed on. In
- * mode tcp they may wait for more of it, for as long as inspect-delay says. Private to proxy.
+ * Content inspection (manual 4.2: tcp-request content, tcp-response content): rules examine the
+ * client's data before a server is chosen, and the server's data before it is forwarded. In mode
+ * tcp they may wait for more, at most inspect-delay. Private to proxy.
  */
 #ifndef TACIT_PROXY_SESSION_TCP_CONTENT_RULES_H
 #define TACIT_PROXY_SESSION_TCP_CONTENT_RULES_H
@@ -9,27 +9,27 @@
 #include "proxy/sample/eval.h"
 #include "proxy/model/session.h"
 
-/* Is a client of it, in mode tcp, to be read before anything is decided for it? */
+/* True if in mode tcp data from a client of this frontend is needed before anything is decided. */
 int tcp_content_rules_of_frontend(const struct proxy *fe);
-/* The same of the backend that was chosen: rules of a listen section have run before. */
+/* The same for the chosen backend; the rules of a listen section have run already. */
 int tcp_content_rules_of_backend(const struct session *s);
 
 /* --- a session in INSPECT --- */
 
-/* Reads what the client has sent and runs the rules: what they have come to. */
+/* Reads the client's data and runs the rules: returns their result. */
 enum session_event tcp_content_read(struct session *s) must_check;
-/* What the rules say of what is there: PASSED, DENIED, or NONE when they wait for more. */
+/* Runs the rules on the data so far: PASSED, DENIED, or NONE while they wait for more. */
 enum session_event tcp_content_decide(struct session *s) must_check;
 uint64_t tcp_content_deadline(const struct session *s);
 
 /* --- what a server sends, in mode tcp --- */
 
-/* The server is connected: its first bytes are held back if rules want to see them. Returns what
- * the session is to be told, as does tcp_content_end_response(). */
+/* To be called when the server is connected: holds its first bytes back if rules need them. Returns
+ * the event for the session, as tcp_content_end_response(). */
 enum session_event tcp_content_begin_response(struct session *s) must_check;
-/* Are they held back? */
+/* True while they are held back. */
 int tcp_content_holds_response(const struct session *s);
-/* No more is waited for: the rules say what is to happen. */
+/* No more data is waited for: the rules decide now. */
 enum session_event tcp_content_end_response(struct session *s) must_check;
 uint64_t tcp_content_response_deadline(const struct session *s);
 
