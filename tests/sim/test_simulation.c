@@ -105,8 +105,9 @@ number(const char *name, uint64_t otherwise)
 static int
 row_is_spare(enum session_state st, enum session_event ev)
 {
-	/* The rules of a backend that is no frontend: these worlds have one proxy. */
-	if (st == SESSION_ASSIGN && ev == SESSION_EV_INSPECT)
+	/* A backend that is no frontend, with rules or in another mode: these worlds have one
+	 * proxy. */
+	if (st == SESSION_ASSIGN && (ev == SESSION_EV_INSPECT || ev == SESSION_EV_AWAIT_REQUEST))
 		return 1;
 	if (ev == SESSION_EV_KILL)
 		return !session_state_is_resting(st);

@@ -210,6 +210,27 @@ add_server(struct world *w, unsigned int i)
 	return 0;
 }
 
+/* Its frontend, when that is not the backend. */
+static int
+build_front(struct world *w)
+{
+	struct proxy *front = proxy_new("front", PROXY_FE);
+
+	if (!front)
+		return -1;
+	w->front = front;
+	front->to = w->cfg.to;
+	front->options = w->cfg.options;
+	front->default_be = w->px;
+	return proxy_make_shards(front, 1);
+}
+
+static struct proxy *
+frontend_of(const struct world *w)
+{
+	return w->front ? w->front : w->px;
+}
+
 static int
 build_proxy(struct world *w)
 {
@@ -236,7 +257,9 @@ build_proxy(struct world *w)
 	w->px->default_be = w->px;
 	w->bind->defer_accept = c->defer;
 	w->bind->accept_proxy = c->announced;
-	list_append(&w->px->binds, &w->bind->link);
+	if (c->upgraded && build_front(w) < 0)
+		return -1;
+	list_append(&frontend_of(w)->binds, &w->bind->link);
 	listener_init(w->ln, w->bind);
 	list_append(&w->bind->listeners, &w->ln->link);
 	w->bind->n_listeners = 1;
@@ -248,7 +271,7 @@ build_proxy(struct world *w)
 	if (proxy_make_shards(w->px, 1) < 0)
 		return -1;
 	if (c->rules) {
-		w->rules = world_rules_new(w->px, c->rules, w->why, sizeof(w->why));
+		w->rules = world_rules_new(frontend_of(w), c->rules, w->why, sizeof(w->why));
 		if (!w->rules)
 			return -1;
 	}
@@ -260,7 +283,7 @@ build_listener(struct world *w)
 {
 	char why[200];
 
-	session_listen(w->ln, w->px, &w->engine);
+	session_listen(w->ln, frontend_of(w), &w->engine);
 	w->ln->addr = loopback(WORLD_PORT);
 	w->ln->max_accept = MAX_ACCEPT;
 	if (w->cfg.client_xprt)
@@ -618,6 +641,7 @@ world_close(struct world *w)
 		listener_close(w->ln, &w->sys);
 	if (w->loop && w->engine.loop)
 		engine_fini(&w->engine);
+	proxy_free(&w->front);
 	proxy_free(&w->px);
 	world_rules_free(&w->rules);
 	loop_free(&w->loop);

@@ -45,6 +45,7 @@ struct world_config {
 	unsigned int options;
 	int texts;            /* the agents play texts in mode tcp: not judged either */
 	int http;             /* mode http: the agents play texts, which the test judges */
+	int upgraded;         /* clients come by a frontend in mode tcp, which has the rules */
 	enum http_persistence persistence;
 	enum http_reuse reuse;
 	uint32_t retry_on;    /* 0: as always */
@@ -81,6 +82,7 @@ struct world {
 	struct loop *loop;
 	struct engine engine;
 	struct proxy *px;
+	struct proxy *front;  /* of a world that is upgraded; NULL: px is the frontend */
 	struct world_rules *rules;
 	struct bind_conf *bind;
 	struct listener *ln;

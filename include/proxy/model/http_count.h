@@ -28,7 +28,9 @@ http_count_request(struct session *s)
 {
 	struct proxy_stat *fe = fe_stat(s);
 
-	counter_add(&s->engine->requests, 1);
+	/* Of an upgraded session the first was counted when it began. */
+	if (!s->upgraded_to)
+		counter_add(&s->engine->requests, 1);
 	counter_add(&fe->req_tot, 1);
 	freq_add(&fe->req_rate, loop_now_ms(s->engine->loop), 1);
 	freq_raise(&fe->req_rate, freq_read(&fe->req_rate, loop_now_ms(s->engine->loop)));

@@ -66,6 +66,7 @@ struct session {
 	struct listener *listener;
 	struct proxy *fe;
 	struct proxy *be;
+	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
 	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
 	unsigned int uses;      /* requests carried by conn[SERVER] */
 	uint8_t is_private;     /* conn[SERVER] is authenticated: other sessions must not use it */
@@ -108,6 +109,7 @@ struct session {
 	unsigned int left_be_cur, left_srv_cur;
 	uint8_t counts_be, counts_srv; /* all bytes of the request so far are counted:
 				        * byte_count.c */
+	uint8_t is_http;        /* its frontend is in mode http, or http_upgrade.c changed it */
 	uint8_t logged;
 	uint8_t speculates_read; /* mode http: reads the response before an event reports it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */

@@ -23,22 +23,20 @@ proxy_of(struct list *it)
 
 /* --- where connections go --- */
 
-/* HAProxy upgrades a session of mode tcp to HTTP; here it would have to leave mode tcp with bytes
- * already read. */
+/* A session of mode tcp may be upgraded to mode http, not the other way round. */
 static void
 check_modes(const struct proxy *p, const struct proxy *be, const char *what,
 	const struct cfg_where *where, struct cfg_diag *d)
 {
 	static const char *const names[] = { [PROXY_TCP] = "tcp", [PROXY_HTTP] = "http" };
 
-	if (p->mode == be->mode)
+	if (p->mode == be->mode || p->mode == PROXY_TCP)
 		return;
 	cfg_diag_add(d, CFG_ALERT, where,
 		"%s %s '%s' (%s:%u) tries to use incompatible %s backend '%s' (%s:%u) %s (see "
-		"'mode')%s.",
+		"'mode').",
 		names[p->mode], proxy_kind(p), p->name, proxy_file(p), p->where.line,
-		names[be->mode], be->name, proxy_file(be), be->where.line, what,
-		p->mode == PROXY_TCP ? "; upgrading a tcp session to HTTP is not supported" : "");
+		names[be->mode], be->name, proxy_file(be), be->where.line, what);
 }
 
 static struct proxy *

@@ -299,7 +299,8 @@ run_stage(struct session *s)
 
 	switch ((enum stage)t->stage) {
 	case STAGE_FE_CONTENT:
-		return apply_rules(s, s->fe, RULE_TCP_REQ_CONTENT);
+		/* They have seen the bytes of this request in mode tcp. */
+		return s->upgraded_to ? io_more(1) : apply_rules(s, s->fe, RULE_TCP_REQ_CONTENT);
 	case STAGE_FE_BODY:
 		return await_body(s, s->fe, buffers_request(s->fe));
 	case STAGE_FE_RULES:
@@ -307,7 +308,7 @@ run_stage(struct session *s)
 	case STAGE_FE_REDIRECT:
 		return apply_rules(s, s->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
-		t->be = route_backend(s);
+		t->be = s->upgraded_to ? s->upgraded_to : route_backend(s);
 		if (t->be)
 			count_backend(http_be_stat(s));
 		return io_more(1);

@@ -10,7 +10,7 @@ has_captures(const struct log_render *r)
 {
 	const struct session *s = r->s;
 
-	return s->captures && (s->fe->mode != PROXY_HTTP || (s->txn && s->txn->head_ms));
+	return s->captures && (!s->is_http || (s->txn && s->txn->head_ms));
 }
 
 /* --- cookies --- */

@@ -31,7 +31,7 @@ log_format_stage(const struct rule_fmt *f)
 static void
 look_at(struct eval *l, struct session *s, const struct log_context *cx)
 {
-	unsigned int txn = s->fe->mode == PROXY_HTTP ? SAMPLE_AT_TXN : 0;
+	unsigned int txn = s->is_http ? SAMPLE_AT_TXN : 0;
 
 	eval_init(l, s, SCOPE | txn);
 	l->log = *cx;
@@ -76,7 +76,7 @@ log_format_render_default(struct session *s, const struct log_context *cx, struc
 	put_alias(&l, "fp", out);
 	sbuf_adds(out, " (");
 	put_alias(&l, "f", out);
-	sbuf_adds(out, s->fe->mode == PROXY_HTTP ? "/HTTP)" : "/TCP)");
+	sbuf_adds(out, s->is_http ? "/HTTP)" : "/TCP)");
 }
 
 void

@@ -25,7 +25,7 @@ is_error(const struct session *s)
 static int
 is_bad(const struct session *s)
 {
-	return s->fe->mode == PROXY_HTTP && !(s->txn && s->txn->head_ms);
+	return s->is_http && !(s->txn && s->txn->head_ms);
 }
 
 static void
@@ -126,7 +126,7 @@ session_log_early(struct session *s)
 	enum log_stage needed = stage_of(s->fe), known;
 
 	/* In mode http requests are logged, each by itself. */
-	if (!is_line_wanted(s) || (s->fe->mode == PROXY_HTTP && !s->txn))
+	if (!is_line_wanted(s) || (s->is_http && !s->txn))
 		return;
 	if (s->txn)
 		known = http_has_answer(s->txn) ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;

@@ -11,7 +11,7 @@ session_message_bytes(const struct session *s, int side)
 {
 	const struct direction *h = &s->dir[side];
 
-	if (s->fe->mode != PROXY_HTTP)
+	if (!s->is_http)
 		return h->bytes;
 	return s->txn && s->txn->head_ms ? h->bytes - h->lookahead : 0;
 }
@@ -22,8 +22,11 @@ take_grown(struct session *s, int side)
 {
 	uint64_t all = session_message_bytes(s, side), before = s->dir[side].counted;
 
+	/* Bytes of mode tcp that a request will consist of have been counted. */
+	if (all <= before)
+		return 0;
 	s->dir[side].counted = all;
-	return all > before ? all - before : 0;
+	return all - before;
 }
 
 static struct proxy_stat *
@@ -82,7 +85,7 @@ count_sent(struct session *s)
 		return;
 	s->conn[CLIENT].sent = s->conn[SERVER].sent = 0;
 	engine_count_sent(s->engine, to_client + to_server);
-	if (s->fe->mode != PROXY_HTTP)
+	if (!s->is_http)
 		return;
 	counter_add(&fe_stat(s)->h1.out, to_client);
 	if (s->be)

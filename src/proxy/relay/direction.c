@@ -21,11 +21,11 @@ direction_count(struct session *s, int side, size_t n)
 		e->bulk.others_ms = s->last_ms[side];
 	if (side == CLIENT) {
 		counter_add(&e->bytes_in, n);
-		if (s->fe->mode == PROXY_HTTP)
+		if (s->is_http)
 			counter_add(&fe_stat(s)->h1.in, n);
 	} else {
 		counter_add(&e->bytes_out, n);
-		if (s->fe->mode == PROXY_HTTP)
+		if (s->is_http)
 			counter_add(&be_stat(s)->h1.in, n);
 	}
 }

@@ -80,7 +80,7 @@ direction_splice_out(struct session *s, int side, int last)
 		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
 		case SPLICE_OK:
 			counter_add(&e->spliced, put);
-			if (s->fe->mode == PROXY_HTTP)
+			if (s->is_http)
 				counter_add(&h1_of(s, !side)->spliced_out, put);
 			direction_pipe_took(e, h, put);
 			return IO_OK;
@@ -137,7 +137,7 @@ splice_took(struct session *s, int side, struct pipe *p, size_t got)
 	counter_add(&e->pipes.bytes, got);
 	memory_watch(e);
 	direction_count(s, side, got);
-	if (s->fe->mode == PROXY_HTTP)
+	if (s->is_http)
 		counter_add(&h1_of(s, side)->spliced_in, got);
 	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
 	/* Only now has the sink anything to be late with. */

@@ -43,7 +43,7 @@ eval_init(struct eval *l, struct session *s, unsigned int at)
 	l->cx.sess = &s->vars;
 	if (s->txn)
 		look_at_transaction(&l->cx, s->txn, at);
-	else if (s->fe && s->fe->mode == PROXY_TCP)
+	else if (s->fe && !s->is_http)
 		l->cx.txn = l->cx.reqv = l->cx.resv = &s->vars;
 	l->cx.arena = &e->eval.arena;
 	l->cx.regex = e->eval.regex;

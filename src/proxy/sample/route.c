@@ -21,7 +21,7 @@ dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct samp
 	arena_release(cx->arena, mark);
 	if (!b.failed)
 		be = proxies_find(u->all, name, PROXY_BE);
-	if (!be || be->mode != fe->mode)
+	if (!be || (be->mode != fe->mode && fe->mode == PROXY_HTTP))
 		be = fe->fallback_be;
 	return be && !be->disabled ? be : NULL;
 }
@@ -29,7 +29,7 @@ dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct samp
 static void
 look_begin(struct eval *look, struct session *s)
 {
-	if (s->fe->route_looks) {
+	if (s->fe->route_looks && !s->txn) {
 		tcp_content_eval_init(look, s, ROUTE_SCOPE);
 		return;
 	}
@@ -40,8 +40,8 @@ look_begin(struct eval *look, struct session *s)
 		look->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
 }
 
-struct proxy *
-route_backend(struct session *s)
+static struct proxy *
+match_use_backend(struct session *s)
 {
 	const struct proxy *fe = s->fe;
 	unsigned int left = fe->n_routes;
@@ -63,6 +63,15 @@ route_backend(struct session *s)
 	}
 	tcp_content_eval_done(&look, s);
 	return be;
+}
+
+struct proxy *
+route_backend(struct session *s)
+{
+	struct proxy *be = match_use_backend(s);
+
+	/* There is no way back from mode http. */
+	return be && s->is_http && be->mode != PROXY_HTTP ? NULL : be;
 }
 
 /* --- fullconn --- */

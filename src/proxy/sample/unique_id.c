@@ -33,7 +33,7 @@ unique_id_get(const struct session *s, struct arena *a, struct str *out)
 {
 	const struct rule_fmt *fmt = s->fe->unique_id.fmt;
 
-	if (!fmt || !s->captures || (s->fe->mode == PROXY_HTTP && !(s->txn && s->txn->head_ms)))
+	if (!fmt || !s->captures || (s->is_http && !(s->txn && s->txn->head_ms)))
 		return 0;
 	if (!capture_get(s, CAPTURE_ID, 0, out)) {
 		make_unique_id((struct session *)(uintptr_t)s, fmt, a);

@@ -10,6 +10,7 @@
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/derive.h"
+#include "proxy/session/http_upgrade.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/response.h"
 #include "proxy/relay/direction.h"
@@ -60,7 +61,7 @@ session_end_exchange(struct session *s)
 		queue_leave(s);
 	}
 	/* Of a kept connection it is the requests that are logged, each once. */
-	if (s->fe->mode != PROXY_HTTP || !s->logged)
+	if (!s->is_http || !s->logged)
 		session_log(s);
 }
 
@@ -125,8 +126,8 @@ assign_backend(struct session *s)
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
 		return -1;
-	/* In mode http it was chosen, and counted, before its rules were asked. */
-	if (!s->txn)
+	/* In mode http it is counted before its rules are asked. */
+	if (!s->txn && s->be->mode == PROXY_TCP)
 		count_backend(be_stat(s));
 	return 0;
 }
@@ -139,6 +140,8 @@ session_do_assign(struct session *s)
 
 	if (!looked && assign_backend(s) < 0)
 		return SESSION_EV_NO_SERVER;
+	if (!s->txn && s->be->mode == PROXY_HTTP)
+		return http_upgrade(s);
 	if (!looked && !s->txn && tcp_content_rules_of_backend(s)) {
 		queue_join(s);
 		return SESSION_EV_INSPECT;

@@ -37,7 +37,8 @@ session_do_await_data(struct session *s)
 static int
 ends_silently(const struct session *s)
 {
-	return !s->txn && (s->requests || (s->fe->options & OPT_HTTP_IGNORE_PROBES));
+	return !s->txn && (s->requests || s->upgraded_to ||
+		(s->fe->options & OPT_HTTP_IGNORE_PROBES));
 }
 
 static enum session_event
@@ -256,7 +257,7 @@ reset_session(struct session *s)
 {
 	reset_half(s, CLIENT);
 	reset_half(s, SERVER);
-	s->be = NULL;
+	s->be = s->upgraded_to = NULL;
 	s->srv = s->bound = NULL;
 	s->waits_since_ms = s->queued_ms = s->connected_ms = 0;
 	s->queue_before = s->be_queue_before = 0;

@@ -48,7 +48,7 @@ keep_after_header(struct session *s, size_t used)
 	}
 	memmove(at, at + used, h->lookahead);
 	direction_count(s, CLIENT, h->lookahead);
-	if (s->fe->mode == PROXY_HTTP)
+	if (s->is_http)
 		return;
 	h->tail += h->lookahead;
 	h->lookahead = 0;
@@ -96,7 +96,7 @@ check_room(struct session *s)
 
 	if (!memory_reserve_buffer(e))
 		return 0;
-	return s->fe->mode != PROXY_HTTP || (!e->txn_pool.live && !e->buf_pool.live) ||
+	return !s->is_http || (!e->txn_pool.live && !e->buf_pool.live) ||
 		memory_fits_request(e, 3);
 }
 
@@ -154,7 +154,7 @@ read_header(struct session *s)
 			direction_wait_for_buffer(s, CLIENT);
 			return io_stop();
 		}
-		h->head = h->tail = s->fe->mode == PROXY_HTTP ? e->maxrewrite : 0;
+		h->head = h->tail = s->is_http ? e->maxrewrite : 0;
 		h->lookahead = 0;
 	}
 	at = h->tail + h->lookahead;

@@ -65,6 +65,7 @@ session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 	s->engine = e;
 	s->listener = ln;
 	s->fe = ln->owner;
+	s->is_http = s->fe->mode == PROXY_HTTP;
 	conn_init(&s->conn[CLIENT]);
 	conn_init(&s->conn[SERVER]);
 	direction_init(&s->dir[CLIENT]);

@@ -94,7 +94,7 @@ count_session(struct session *s, struct second n)
 	s->begun_ms = loop_now_ms(s->engine->loop);
 	counter_add(&s->engine->cum_sess, 1);
 	/* In mode http requests are counted as they come. */
-	if (s->fe->mode != PROXY_HTTP)
+	if (!s->is_http)
 		counter_add(&s->engine->requests, 1);
 	counter_add(&fe_stat(s)->cum_sess, 1);
 	count_session_rates(s, n);
@@ -136,7 +136,7 @@ session_admit(struct session *s, int fd, int *expects)
 enum session_event
 session_first_event(struct session *s)
 {
-	if (s->fe->mode == PROXY_HTTP)
+	if (s->is_http)
 		return SESSION_EV_AWAIT_REQUEST;
 	if (tcp_content_rules_of_frontend(s->fe))
 		return SESSION_EV_INSPECT;

@@ -25,6 +25,7 @@ capture_open(void)
 	log_world_init(&w);
 	memset(&capture_txn, 0, offsetof(struct http_txn, line));
 	w.fe.mode = PROXY_HTTP;
+	w.s.is_http = 1;
 	w.s.txn = &capture_txn;
 	capture_txn.head_ms = 1;
 	capture_slot(CAPTURE_REQUEST, "Host", 5);

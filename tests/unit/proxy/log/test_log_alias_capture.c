@@ -64,6 +64,7 @@ test_nothing_to_say(void **state)
 	assert_string_equal(written("%hr %hs %hsl>"), "{|} >");
 	/* In mode tcp a session has its own. */
 	w.fe.mode = PROXY_TCP;
+	w.s.is_http = 0;
 	w.s.txn = NULL;
 	assert_string_equal(log_world_line(&w, "%hr"), "{|}");
 	captures_end(&w.s);

@@ -16,6 +16,7 @@ transaction(const char *line)
 
 	log_world_init(&w);
 	w.fe.mode = PROXY_HTTP;
+	w.s.is_http = 1;
 	memset(&room, 0, sizeof(room));
 	w.s.txn = t;
 	t->line_len = (uint32_t)strlen(line);

@@ -128,6 +128,7 @@ test_error_format(void **state)
 	session_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>fnt\n");
 	w.log.fe.mode = PROXY_HTTP;
+	w.log.s.is_http = 1;
 	w.log.s.txn = &txn;
 	txn.status = 400;
 	w.log.s.logged = 0;
@@ -163,6 +164,7 @@ test_errors_are_told_apart(void **state)
 	txn.head_ms = 1;
 	world_init(&w, 0, "x");
 	w.log.fe.mode = PROXY_HTTP;
+	w.log.s.is_http = 1;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct session *s = &w.log.s;
 
@@ -299,6 +301,7 @@ test_default_format_tells_of_requests(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		world_init(&w, 0, rows[i].format);
 		w.log.fe.mode = PROXY_HTTP;
+		w.log.s.is_http = 1;
 		memset(&t, 0, sizeof(t));
 		t.status = 400;
 		t.head_ms = rows[i].head_ms;

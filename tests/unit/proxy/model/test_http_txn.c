@@ -75,7 +75,7 @@ rules_look_at_it(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD };
 	static const struct step end[] = { { STEP_END, 0 } };
-	struct session s = { .engine = &w.engine };
+	struct session s = { .engine = &w.engine, .is_http = 1 };
 	struct sample value = { .type = SAMPLE_SINT, .u.sint = 7 };
 	struct http_txn *t;
 	struct eval l;

@@ -58,6 +58,7 @@ test_look(void **state)
 	assert_int_equal(var_find(&l.cx, name, &s), 0);
 	/* in mode http there is one, or none */
 	w.fe.mode = PROXY_HTTP;
+	w.s.is_http = 1;
 	eval_init(&l, &w.s, SAMPLE_AT_CONN);
 	assert_int_equal(var_store(&l.cx, name, &s), -ERR_MISSING);
 	vars_fini(&w.s.vars);

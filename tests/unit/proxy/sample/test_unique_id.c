@@ -99,6 +99,7 @@ test_none(void **state)
 	/* A session of mode tcp has one. */
 	use("%ci");
 	w.fe.mode = PROXY_TCP;
+	w.s.is_http = 0;
 	w.s.txn = NULL;
 	is("10.0.1.2");
 	done();

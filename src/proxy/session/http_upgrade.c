@@ -1,0 +1,41 @@
+/* Sessions that go from mode tcp to mode http, on their worker. What the client has sent stays: the
+ * bytes are those of requests from now on. */
+#include "proxy/session/http_upgrade.h"
+
+#include <string.h>
+
+#include "base/counter.h"
+#include "proxy/model/count.h"
+#include "proxy/relay/direction.h"
+#include "proxy/sample/capture.h"
+
+/* Bytes to be forwarded become bytes to be parsed, with room in front for what rules add. */
+static void
+hold_pending(struct engine *e, struct direction *h)
+{
+	uint32_t n = h->tail - h->head;
+	uint32_t at = MIN(e->maxrewrite, e->bufsize - n);
+
+	if (!h->buf)
+		return;
+	memmove(h->buf + at, h->buf + h->head, n);
+	h->head = h->tail = at;
+	h->lookahead = n;
+}
+
+enum session_event
+http_upgrade(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+
+	s->is_http = 1;
+	s->upgraded_to = s->be;
+	s->be = NULL;
+	captures_end(s);
+	counter_add(&fe_stat(s)->h1.in, h->bytes);
+	hold_pending(s->engine, h);
+	/* A client that has sent FIN is asked for its request all the same. */
+	if (h->state == DIRECTION_DRAIN)
+		direction_event(s, CLIENT, DIRECTION_EV_RESET);
+	return SESSION_EV_AWAIT_REQUEST;
+}
