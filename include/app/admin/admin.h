@@ -5,11 +5,8 @@
 #ifndef TACIT_APP_ADMIN_ADMIN_H
 #define TACIT_APP_ADMIN_ADMIN_H
 
-struct admin;
 struct process_service;
 
 extern const struct process_service admin_service;
-/* Connections open now. */
-unsigned int admin_conns(const struct admin *a);
 
 #endif

@@ -131,8 +131,6 @@ void admin_abandon_line(struct admin_conn *c);
 void admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t size);
 /* One step of it. 0: it was the last. */
 int admin_walk_on(struct admin_conn *c) must_check;
-/* From a step: has visit(c, w, state) run on the worker's thread before the next step. */
-void admin_ask(struct admin_conn *c, struct worker *w, admin_visit_fn *visit);
 void admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c));
 
 /*

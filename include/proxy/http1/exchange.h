@@ -17,13 +17,6 @@ uint64_t exchange_opaque_none(const struct session *s, int side);
 
 /* Are all bytes just forwarded: mode tcp, or a tunnel? */
 int exchange_is_plain(const struct session *s);
-/*
- * Is what comes next from that side payload, whatever it says, as far as exchange_left() goes, and
- * needed for nothing else than to be sent on? Then nobody has to see it. Always so in mode tcp.
- */
-int exchange_is_opaque(const struct session *s, int side);
-/* How much of that side's message is to come, where it says so; UINT64_MAX elsewhere. */
-uint64_t exchange_left(const struct session *s, int side);
 /* The body of that side's message begins: if it is known to be long it is a stream. */
 void exchange_foresee(struct session *s, int side);
 /* Has all of the request been read? */
@@ -45,8 +38,6 @@ int exchange_take_ahead(struct session *s, int side) must_check;
 
 /* How many bytes of that side's body to read, when `room` would be possible. */
 size_t exchange_reach(const struct session *s, int side, size_t room);
-/* The source has ended before the message did: the direction is broken. */
-void exchange_cut(struct session *s, int side);
 /* Reads what the client has sent of the body so far and keeps it: there is no server yet. */
 enum session_event exchange_collect(struct session *s) must_check;
 /* Is the end of a client that waits for its response worth noticing (manual, option

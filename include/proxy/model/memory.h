@@ -27,7 +27,7 @@ int memory_reserve(struct engine *e, struct pool *p);
  * each current request. Objects kept for reuse count as room.
  */
 int memory_fits_request(const struct engine *e, unsigned int buffers);
-/* The same for a buffer. */
+/* memory_reserve() of a buffer. */
 int memory_reserve_buffer(struct engine *e);
 /* After each session and buffer that was taken or given back, and when the bytes in pipes change:
  * sets e->memory_tight and tells the owner when it changes. */

@@ -41,8 +41,7 @@ void bulk_used(struct engine *e, uint64_t n);
 /* To be called when the direction or its session ends. */
 void bulk_leave(struct direction *h);
 
-/* The option that splices a direction, whatever it carries; and whether it is set. */
+/* The option that splices a direction, whatever it carries. */
 unsigned int bulk_splice_option(int side);
-int bulk_is_forced(const struct session *s, int side);
 
 #endif

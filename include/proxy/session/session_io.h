@@ -4,8 +4,7 @@
 
 #include "proxy/model/session.h"
 
-/* Handlers of its descriptors (owner: the session), its task and its timer. */
-void session_on_io(void *owner, int fd, uint32_t ev);
+/* Handlers of its task and its timer. */
 void session_on_task(struct task *t);
 void session_on_timer(struct timer *t);
 /* Raises the event that a handler returned; NONE: does nothing. session_settle() follows. */

@@ -406,10 +406,4 @@ close_service(struct admin **ap)
 	*ap = NULL;
 }
 
-unsigned int
-admin_conns(const struct admin *a)
-{
-	return a->n;
-}
-
 const struct process_service admin_service = { .open = open_service, .close = close_service };

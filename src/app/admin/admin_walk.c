@@ -103,8 +103,9 @@ admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c))
 	task_init(&a->again, on_again);
 }
 
-void
-admin_ask(struct admin_conn *c, struct worker *w, admin_visit_fn *visit)
+/* Has visit(c, w, state) run on the worker's thread before the next step. */
+static void
+ask_worker(struct admin_conn *c, struct worker *w, admin_visit_fn *visit)
 {
 	if (w == c->admin->worker || !w->has_thread) {
 		visit(c, w, c->walk.state);
@@ -129,7 +130,7 @@ next_worker(struct admin_conn *c, void *state)
 	}
 	if (t->worker == p->n_workers)
 		return 0;
-	admin_ask(c, &p->workers[t->worker], t->visit);
+	ask_worker(c, &p->workers[t->worker], t->visit);
 	return 1;
 }
 

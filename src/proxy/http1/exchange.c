@@ -37,8 +37,12 @@ exchange_is_plain(const struct session *s)
 	return !s->txn || is_tunnel(s->txn);
 }
 
-int
-exchange_is_opaque(const struct session *s, int side)
+/*
+ * Is what comes next from that side payload, whatever it says, as far as bytes_left() goes, and
+ * needed for nothing else than to be sent on? Then nobody has to see it. Always so in mode tcp.
+ */
+static int
+body_is_opaque(const struct session *s, int side)
 {
 	const struct direction *h = &s->dir[side];
 
@@ -51,8 +55,9 @@ exchange_is_opaque(const struct session *s, int side)
 		s->txn->body[side].framing == HTTP_BODY_CLOSE;
 }
 
-uint64_t
-exchange_left(const struct session *s, int side)
+/* How much of that side's message is to come, where it says so; UINT64_MAX elsewhere. */
+static uint64_t
+bytes_left(const struct session *s, int side)
 {
 	const struct h1_body *b = s->txn ? &s->txn->body[side] : NULL;
 
@@ -62,7 +67,7 @@ exchange_left(const struct session *s, int side)
 void
 exchange_foresee(struct session *s, int side)
 {
-	uint64_t left = exchange_left(s, side);
+	uint64_t left = bytes_left(s, side);
 
 	if (left < UINT64_MAX)
 		bulk_expect(s, side, left);
@@ -228,6 +233,21 @@ exchange_reject_body(struct session *s, int side)
 	return SESSION_EV_NONE;
 }
 
+/* The source has ended before the message did: the direction is broken. */
+static void
+message_cut(struct session *s, int side)
+{
+	s->txn->keep_alive[CLIENT] = s->txn->keep_alive[SERVER] = 0;
+	if (side == CLIENT) {
+		direction_side_failed(s, CLIENT);
+		return;
+	}
+	session_note_failure(s, SERVER);
+	direction_event(s, SERVER, DIRECTION_EV_SRC_ERR);
+	if (!direction_pending(&s->dir[SERVER]))
+		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
+}
+
 static enum session_event
 body_end(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
 {
@@ -246,7 +266,7 @@ body_end(struct session *s, int side, enum relay_status status, const char *rest
 		if (ends_with_source(s, side))
 			direction_source_ended(s, side);
 		else
-			exchange_cut(s, side);
+			message_cut(s, side);
 		break;
 	}
 	return SESSION_EV_NONE;
@@ -275,20 +295,6 @@ exchange_take_ahead(struct session *s, int side)
 	return 0;
 }
 
-void
-exchange_cut(struct session *s, int side)
-{
-	s->txn->keep_alive[CLIENT] = s->txn->keep_alive[SERVER] = 0;
-	if (side == CLIENT) {
-		direction_side_failed(s, CLIENT);
-		return;
-	}
-	session_note_failure(s, SERVER);
-	direction_event(s, SERVER, DIRECTION_EV_SRC_ERR);
-	if (!direction_pending(&s->dir[SERVER]))
-		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
-}
-
 /* Is the client's connection closed behind that response? */
 static int
 closes_client(const struct session *s, int side)
@@ -306,7 +312,7 @@ static uint64_t
 body_opaque(const struct session *s, int side)
 {
 	/* What is still to be sent of a body that has come to its end is opaque, too. */
-	return exchange_is_opaque(s, side) ? MAX(exchange_left(s, side), 1) : 0;
+	return body_is_opaque(s, side) ? MAX(bytes_left(s, side), 1) : 0;
 }
 
 uint64_t
@@ -375,7 +381,7 @@ exchange_collect(struct session *s)
 	case IO_EOF:
 	case IO_ERR:
 	default:
-		exchange_cut(s, CLIENT);
+		message_cut(s, CLIENT);
 		return ev;
 	}
 }

@@ -65,8 +65,9 @@ bulk_splice_option(int side)
 	return side == CLIENT ? OPT_SPLICE_REQUEST : OPT_SPLICE_RESPONSE;
 }
 
-int
-bulk_is_forced(const struct session *s, int side)
+/* Is the option set that has the direction spliced, whatever it carries? */
+static int
+splice_is_forced(const struct session *s, int side)
 {
 	return (proxy_splice(s->fe, s->be) & bulk_splice_option(side)) != 0;
 }
@@ -88,7 +89,7 @@ bulk_note(struct session *s, int side, size_t got, size_t asked)
 	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
 	if (got < asked)
 		bulk_drained(s->engine, h);
-	else if (h->burst >= s->engine->bulk.after || bulk_is_forced(s, side))
+	else if (h->burst >= s->engine->bulk.after || splice_is_forced(s, side))
 		h->is_bulk = 1;
 }
 
@@ -96,7 +97,7 @@ void
 bulk_expect(struct session *s, int side, uint64_t n)
 {
 	const struct engine *e = s->engine;
-	uint64_t enough = bulk_is_forced(s, side) ? e->bufsize : e->bulk.after;
+	uint64_t enough = splice_is_forced(s, side) ? e->bufsize : e->bulk.after;
 
 	if (n >= MAX(enough, e->bufsize))
 		s->dir[side].is_bulk = 1;

@@ -33,8 +33,8 @@ end_spinning(struct session *s, int side)
 	session_event(s, SESSION_EV_KILL);
 }
 
-void
-session_on_io(void *owner, int fd, uint32_t ev)
+static void
+on_session_io(void *owner, int fd, uint32_t ev)
 {
 	struct session *s = owner;
 	int side = fd == s->conn[CLIENT].fd ? CLIENT : SERVER;
@@ -114,7 +114,7 @@ on_slot(struct session *s)
 void
 session_hooks(struct engine *e)
 {
-	e->on_io = session_on_io;
+	e->on_io = on_session_io;
 	e->on_slot = on_slot;
 	e->on_bulk_turn = on_bulk_turn;
 }

@@ -24,7 +24,7 @@ teardown(void **st)
 {
 	(void)st;
 	bench_turns();
-	assert_int_equal(admin_conns(proc.admin), 0);
+	assert_int_equal(proc.admin->n, 0);
 	assert_int_equal(rig_listener->conns, 0);
 	rig_close();
 	return 0;
@@ -307,7 +307,7 @@ a_client_that_is_gone_is_forgotten(void **st)
 		close(fd[i]);
 	}
 	bench_turns();
-	assert_int_equal(admin_conns(proc.admin), 0);
+	assert_int_equal(proc.admin->n, 0);
 	/* The listener and the signals stay. */
 	assert_int_equal(rig_listener->accepted, 8);
 }
@@ -351,7 +351,7 @@ there_are_no_more_than_maxconn(void **st)
 	for (int i = 0; i < 3; i++)
 		fd[i] = dial();
 	bench_turns();
-	assert_int_equal(admin_conns(proc.admin), 2);
+	assert_int_equal(proc.admin->n, 2);
 	assert_int_equal(send(fd[2], "show cli level\n", 15, 0), 15);
 	assert_string_equal(hear(fd[2]), "");
 	assert_false(at_end);
@@ -398,7 +398,7 @@ ends_with_the_worker(void **st)
 		fd[i] = dial();
 		(void)ask(fd[i], "prompt\n");
 	}
-	assert_int_equal(admin_conns(proc.admin), 3);
+	assert_int_equal(proc.admin->n, 3);
 	rig_close();
 	for (int i = 0; i < 3; i++) {
 		at_end = 0;
