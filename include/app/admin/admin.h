@@ -1,6 +1,6 @@
 /*
- * The admin socket (`stats socket`, management manual 9.3): commands in lines, answers that end
- * with an empty line. One line and close, or a dialogue after `prompt`.
+ * The admin socket (`stats socket`, management manual 9.3): line-based commands whose responses end
+ * with an empty line. One line per connection, or an interactive session after `prompt`.
  */
 #ifndef TACIT_APP_ADMIN_ADMIN_H
 #define TACIT_APP_ADMIN_ADMIN_H

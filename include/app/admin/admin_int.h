@@ -1,4 +1,4 @@
-/* What the admin service's files share: a connection, and the command table. */
+/* Shared by the files of the admin service: connections and the command table. */
 #ifndef TACIT_APP_ADMIN_ADMIN_INT_H
 #define TACIT_APP_ADMIN_ADMIN_INT_H
 
@@ -10,14 +10,15 @@
 #include "net/listener.h"
 
 enum {
-	ADMIN_LINE_MAX = 16384,      /* bytes of one line, `;` and all */
+	ADMIN_LINE_MAX = 16384,      /* maximum length of a line with all its commands */
 	ADMIN_ARGS_MAX = 64,
-	ADMIN_SLICE = 16384,         /* bytes of an answer that are made before they are sent */
-	ADMIN_STEPS = 256,           /* steps of an answer in one turn, however little they say */
-	ADMIN_OUT_MAX = 4 << 20      /* bytes of one step's: a slice and the longest row */
+	ADMIN_SLICE = 16384,         /* bytes of a response produced before they are sent */
+	ADMIN_STEPS = 256,           /* steps of a response in one turn, even if they produce
+				      * little */
+	ADMIN_OUT_MAX = 4 << 20      /* maximum output of one step: a slice and the longest row */
 };
 
-/* What becomes of a connection once its answer is out. */
+/* States of a connection. */
 enum admin_state {
 	ADMIN_READING,  /* takes lines */
 	ADMIN_CLOSING,  /* sends the rest, then closes */
@@ -27,29 +28,29 @@ enum admin_state {
 struct admin_conn;
 
 /*
- * A long answer is made in steps, a row or so each: an answer is never whole in memory. Between two
- * of them bytes are sent, the loop turns, and what is shown may change. 1: there is more.
+ * Long responses are produced in steps of about a row and are never complete in memory. Between
+ * steps bytes are sent, the loop turns, and the data may change. Returns 1: there is more.
  */
 typedef int admin_step_fn(struct admin_conn *c, void *state);
 
-/* The command at work, whose answer is not over; step NULL: there is none. */
+/* The current command, whose response is incomplete; step NULL: none. */
 struct admin_walk {
 	admin_step_fn *step;
-	void *state;         /* of mem_alloc() */
+	void *state;         /* from mem_alloc() */
 };
 
 /*
- * What a worker's sessions, descriptors and trace look like only the worker itself can say: it is
- * asked by mail. While it is, c->out and the walk's state are its own.
+ * A worker's sessions, descriptors and trace can be read only on that worker: it gets a mail and
+ * uses c->out and the walk's state until it has finished.
  */
 typedef void admin_visit_fn(struct admin_conn *c, struct worker *w, void *state);
 
 struct admin_ask {
-	struct worker *worker; /* that is asked; NULL: nobody is */
+	struct worker *worker; /* the worker that was asked; NULL: none */
 	admin_visit_fn *visit;
-	int is_answered;       /* it has said all, and the first worker is to know */
-	void (*on_answer)(struct admin_conn *c); /* on the first one's thread */
-	struct task again;     /* the mail did not fit: in the next turn of whoever sends it */
+	int is_answered;       /* it has finished, and the first worker has to be notified */
+	void (*on_answer)(struct admin_conn *c); /* called on the first worker's thread */
+	struct task again;     /* retries a mail that did not fit, in the sender's next turn */
 };
 
 struct admin_conn {
@@ -63,33 +64,33 @@ struct admin_conn {
 	uint32_t timeout_ms;
 	enum bind_level level;
 	enum bind_severity severity;
-	char *line;          /* what is left of the line at work, in `in`; NULL: there is none */
-	size_t line_len;     /* bytes of `in` that it takes, with its payload */
-	char *line_payload;  /* the lines behind "<<", or NULL */
+	char *line;          /* the unprocessed rest of the current line, in `in`; NULL: none */
+	size_t line_len;     /* bytes of `in` that the line uses, with its payload */
+	char *line_payload;  /* the payload lines after "<<", or NULL */
 	struct admin_walk walk;
 	struct admin_ask ask;
-	int prompt;          /* a dialogue, with "> " after each answer */
-	int quit;            /* asked for */
-	char *payload;       /* the lines behind "<<", of the command at work; NULL: none */
-	unsigned int plus;   /* of the lines of a payload that is still coming: prompted for */
+	int prompt;          /* interactive: "> " after each response */
+	int quit;            /* `quit` was received */
+	char *payload;       /* the payload lines after "<<" of the current command; NULL: none */
+	unsigned int plus;   /* payload lines for which a prompt was sent */
 	struct sbuf in;
 	struct sbuf out;
-	size_t sent;         /* of out */
+	size_t sent;         /* bytes of out that were sent */
 };
 
 struct admin {
 	struct process *process;
-	struct worker *worker; /* in whose loop it lives: the first */
+	struct worker *worker; /* the worker that it runs on: the first */
 	struct list conns;
 	unsigned int n;
-	uint64_t lines;      /* run so far */
+	uint64_t lines;      /* number of lines run */
 	uint64_t accepted;   /* connections */
 };
 
 /*
- * A command: its words, who may use it, what `help` says. run() appends to c->out, while the other
- * workers go on: what they count is read as it is (base/counter.h), and what changes something of
- * theirs, or looks at it piece by piece, stops them for that alone.
+ * A command: its words, required level, and help text. run() appends to c->out while the other
+ * workers continue: counters are read as they are (base/counter.h). A command that changes data of
+ * other workers, or reads it step by step, pauses them for that time only.
  */
 struct admin_cmd {
 	const char *words;   /* "show stat" */
@@ -102,50 +103,51 @@ struct admin_cmd {
 /* Severities of messages, as syslog's. */
 enum { ADMIN_ERR = 3, ADMIN_NOTICE = 5, ADMIN_INFO = 6 };
 
-/* A message for the user, with its severity in front when he asked for that. */
+/* A message for the user, prefixed with its severity if the user asked for that. */
 void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_printf(3, 4);
 
 /*
- * Around what changes something of other workers, or walks what they change: between the two they
- * stand still (app/process/rendezvous.h). For less than a millisecond.
+ * To be called around changes of other workers' data and walks over it: they are paused in between
+ * (app/process/rendezvous.h). For less than a millisecond.
  */
 void admin_stop_workers(struct admin_conn *c);
 void admin_resume_workers(struct admin_conn *c);
 
-/* "<backend>/<server>", by names or numbers: NULL after a message. */
+/* Finds "<backend>/<server>" by names or ids: NULL after a message. */
 struct server *admin_find_server(struct admin_conn *c, int argc, char **argv);
 
-/* A line is to be run: every `;` separated command; the last one has the payload, NULL: there is
- * none. Both stay where they are until it is over. */
+/* Starts a line: each of its commands, separated by `;`; the last one gets the payload, NULL: none.
+ * Both must stay in place until it is done. */
 void admin_begin_line(struct admin_conn *c, char *line, char *payload);
 /*
- * Goes on with it: a slice of what it answers is in c->out afterwards. c->line NULL: it is over.
- * While a worker is asked nothing may be done with c->out: its on_answer() comes by itself.
+ * Continues it: a slice of its response is in c->out afterwards. c->line NULL: it is done. While a
+ * worker is asked c->out must not be touched: on_answer() follows.
  */
 void admin_run_line(struct admin_conn *c);
-/* The line is given up; no worker may be asked (asserted). */
+/* Aborts the line; no worker may be asked (asserted). */
 void admin_abandon_line(struct admin_conn *c);
 
-/* From a command: its answer goes on with these steps. *state, of that size, is copied. Without
- * memory c->out.failed is set. */
+/* Called by a command: the rest of its response is produced by these steps. *state, of this size,
+ * is copied. Without memory c->out.failed is set. */
 void admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t size);
 /* One step of it. 0: it was the last. */
 int admin_walk_on(struct admin_conn *c) must_check;
 void admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c));
 
 /*
- * A walk that visits each worker until it has said all of its own: what a walk's state begins with.
- * The visitor notes how far it came.
+ * First member of the state of a walk that visits each worker until it has no more output. The
+ * visitor stores its position.
  */
 struct admin_tour {
 	admin_visit_fn *visit;
-	unsigned int worker;   /* whose turn it is */
-	int is_said;           /* the visitor: that is all of this worker */
-	uint64_t after;        /* the visitor: the last number it has seen; 0 with each worker */
+	unsigned int worker;   /* the current worker */
+	int is_said;           /* set by the visitor: this worker has no more */
+	uint64_t after;        /* set by the visitor: the last id it has seen; 0 for each new
+			        * worker */
 };
 void admin_tour(struct admin_conn *c, const void *state, size_t size);
 
-/* The tables, each beside what it shows; a NULL `words` ends one. */
+/* The tables of commands, NULL-terminated. */
 extern const struct admin_cmd admin_session_cmds[]; /* help prompt quit ... */
 extern const struct admin_cmd admin_info_cmds[];
 extern const struct admin_cmd admin_stat_cmds[];

@@ -1,4 +1,4 @@
-/* What the commands of maps and ACLs share. */
+/* Shared by the commands for maps and ACLs. */
 #ifndef TACIT_APP_ADMIN_ADMIN_MAP_INT_H
 #define TACIT_APP_ADMIN_ADMIN_MAP_INT_H
 
@@ -6,22 +6,22 @@
 #include "base/compiler.h"
 #include "rule/match/pattern_file.h"
 
-/* Where a command stands: a map or an ACL, and what is left of its words. */
+/* A command on a map or an ACL, and the rest of its words. */
 struct admin_map_asked {
 	struct admin_conn *c;
 	int is_map;
 	int argc;
 	char **argv;
-	int has_version; /* "@<ver>" was said */
+	int has_version; /* "@<ver>" was given */
 	uint32_t version;
 	struct pattern_ref *ref;
 };
 
 /* "map" or "ACL". */
 const char *admin_map_kind(const struct admin_map_asked *q);
-/* "@<ver>" in front. 0, or -1 after a message. */
+/* Parses a leading "@<ver>". 0, or -1 after a message. */
 int admin_map_version(struct admin_map_asked *q) must_check;
-/* The map or ACL that the next word names. 0, or -1 after a message. */
+/* Finds the map or ACL that the next word names. 0, or -1 after a message. */
 int admin_map_ref(struct admin_map_asked *q) must_check;
 
 /* The commands `show` and `get`. */

@@ -1,4 +1,5 @@
-/* Columns of `show stat` in HAProxy's order (management manual 9.1): tools read them by position. */
+/* Columns of `show stat` in HAProxy's order (management manual 9.1); tools depend on their
+ * positions. */
 STAT_COL(pxname) STAT_COL(svname) STAT_COL(qcur) STAT_COL(qmax) STAT_COL(scur) STAT_COL(smax)
 STAT_COL(slim) STAT_COL(stot) STAT_COL(bin) STAT_COL(bout) STAT_COL(dreq) STAT_COL(dresp)
 STAT_COL(ereq) STAT_COL(econ) STAT_COL(eresp) STAT_COL(wretr) STAT_COL(wredis) STAT_COL(status)

@@ -1,4 +1,4 @@
-/* A row of `show stat`: a value, or none, for each of HAProxy's columns; and its text, as CSV. */
+/* A row of `show stat`: an optional value for each of HAProxy's columns, and its CSV text. */
 #ifndef TACIT_APP_ADMIN_STAT_ROW_H
 #define TACIT_APP_ADMIN_STAT_ROW_H
 
@@ -19,7 +19,7 @@ struct stat_row {
 	struct {
 		enum { VAL_NONE, VAL_INT, VAL_TEXT } kind;
 		int64_t n;
-		const char *s; /* the caller's */
+		const char *s; /* owned by the caller */
 	} v[STAT_COLS];
 };
 

@@ -1,6 +1,6 @@
 /*
- * The whole configuration: files and environment in, a checked set of structures out. Loading binds
- * nothing and changes nothing in the process.
+ * The whole configuration: reads files and environment, and produces checked structures. Loading
+ * binds nothing and does not change the process.
  */
 #ifndef TACIT_APP_CONFIG_CONFIG_H
 #define TACIT_APP_CONFIG_CONFIG_H
@@ -19,34 +19,34 @@ struct options;
 struct sys;
 
 struct config {
-	struct proxies proxies; /* first: what the proxies' keywords see as ctx->root */
+	struct proxies proxies; /* first: ctx->root of the proxies' keywords */
 	struct global_conf global;
 	struct cfg_registry registry;
 	struct cfg_diag diag;
 	struct cfg_env env;
-	char hostname[65];      /* as the kernel says: that of a struct utsname */
+	char hostname[65];      /* the kernel's host name, as in struct utsname */
 };
 
-/* Registers the modules and copies the environment. 0, -ERR_NOMEM, or another reason for a module
- * that cannot be registered. fini is due in any case. */
+/* Registers the modules and copies the environment. 0, -ERR_NOMEM, or another reason when a module
+ * cannot be registered. fini must be called in any case. */
 int config_init(struct config *c, const char *const *environment) must_check;
 void config_fini(struct config *c);
 
 /*
- * Reads the files of the command line, applies what the command line overrides, and checks it all.
- * 0, or -ERR_INVAL when the configuration is refused: the reasons are in c->diag.
+ * Reads the files of the command line, applies its overrides, and checks the result. 0, or
+ * -ERR_INVAL when the configuration is rejected: the reasons are in c->diag.
  */
 int config_load(struct config *c, struct sys *sys, const struct options *o) must_check;
 
-/* Does it have anything to listen on? */
+/* True if it has any listener. */
 int config_has_listener(const struct config *c);
-/* Does any of its proxies ask for pipes, or use them where there are some? */
+/* True if any proxy asks for pipes, or would use them. */
 int config_splices(const struct config *c);
 int config_may_splice(const struct config *c);
-/* What .if and -cc are told of this program. */
+/* Facts about this program for .if and -cc. */
 void config_facts(struct config *c, struct cfg_facts *out);
-/* Evaluates a condition: its exit code, 0 true, 1 false or, with the reason on `err`, no condition
- * at all. */
+/* Evaluates a condition and returns the exit code: 0 true, 1 false or, with the reason on `err`,
+ * not a valid condition. */
 int config_cond(struct config *c, const char *expr, FILE *err);
 
 #endif

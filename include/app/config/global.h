@@ -1,4 +1,4 @@
-/* What the section `global` says (configuration manual, 3), and the keywords that say it. */
+/* The section `global` (configuration manual, 3), and its keywords. */
 #ifndef TACIT_APP_CONFIG_GLOBAL_H
 #define TACIT_APP_CONFIG_GLOBAL_H
 
@@ -29,35 +29,35 @@ enum {
 	GLOBAL_POLLEVENTS_MAX = 65536,
 	GLOBAL_STATS_MAXCONN = 10,
 	GLOBAL_STATS_TIMEOUT_MS = 10000,
-	GLOBAL_NAME_MAX = 64, /* bytes of a node's or peer's name */
+	GLOBAL_NAME_MAX = 64, /* maximum length of a node or peer name */
 	GLOBAL_MEMORY_MAX_MB = 1 << 24,
 	GLOBAL_PINNED_DEFAULT = 16 << 20,
 	GLOBAL_PINNED_MAX = 1 << 30,
 	GLOBAL_MAXREWRITE_DEFAULT = 1024,
 	GLOBAL_MAXHDR_DEFAULT = 101,
 	GLOBAL_MAXHDR_MAX = 32767,
-	/* Percent of the descriptors. */
+	/* Percentage of descriptors. */
 	GLOBAL_POOL_LOW_FDS = 20,
 	GLOBAL_POOL_HIGH_FDS = 25
 };
 
 struct sys;
 
-/* tune.listener.multi-queue: who gets a connection that a worker has accepted. */
+/* tune.listener.multi-queue: which worker gets an accepted connection. */
 enum multi_queue {
 	MULTI_QUEUE_ON,   /* another worker of the line, if it is clearly less busy */
 	MULTI_QUEUE_FAIR, /* the workers of the line in turn */
-	MULTI_QUEUE_OFF   /* who accepted it */
+	MULTI_QUEUE_OFF   /* the worker that accepted it */
 };
 
-/* What the ledger's report at the end counts. */
+/* System calls counted by the ledger's report at exit. */
 enum ledger_at_exit {
 	LEDGER_SILENT,
-	LEDGER_SERVING, /* from the moment it served */
+	LEDGER_SERVING, /* those made while serving */
 	LEDGER_ALL
 };
 
-/* Long transfers: pipes for those that are not copied, bigger buffers for those that are. */
+/* Long transfers: pipes for spliced ones, larger buffers for others. */
 struct splice_conf {
 	int off;      /* nosplice */
 	int maxpipes; /* 0: a quarter of maxconn */
@@ -67,7 +67,7 @@ struct splice_conf {
 };
 
 struct global_conf {
-	/* Process. */
+	/* The process. */
 	int maxconn;         /* 0: derived from the limit on descriptors */
 	int ulimit_n;        /* 0: derived from maxconn */
 	int fd_hard_limit;   /* 0: none */
@@ -90,7 +90,7 @@ struct global_conf {
 	char *node;          /* NULL: the host's name */
 	char *description;
 	char *localpeer;
-	uint32_t hard_stop_after_ms; /* 0: sessions may take their time */
+	uint32_t hard_stop_after_ms; /* 0: no limit */
 	uint32_t grace_ms;
 
 	/* Stats socket. */
@@ -98,29 +98,29 @@ struct global_conf {
 	uint32_t stats_timeout_ms;
 	int stats_maxconn;
 
-	/* Tuning. */
+	/* Performance. */
 	enum interest_mode epoll_mode;
 	int lazy;            /* tune.lazy-register */
-	char *poller;        /* use-poller; NULL: the best one left */
+	char *poller;        /* use-poller; NULL: the best available */
 	int no_epoll, no_poll;
 	int bufsize;
 	int maxaccept;
 	int maxpollevents;
 	int ledger_at_exit;  /* enum ledger_at_exit */
 	int multi_queue;     /* enum multi_queue */
-	int default_shards;  /* as bind_conf.shards, of the lines that do not say */
+	int default_shards;  /* as bind_conf.shards, for lines without `shards` */
 	int wake_elision;    /* tune.wake-elision */
-	uint64_t memory;     /* bytes that all workers' sessions may take; 0: no bound */
+	uint64_t memory;     /* memory limit for the sessions of all workers; 0: none */
 	struct cfg_where memory_where;
-	uint64_t zerocopy_threshold; /* bytes of a send; 0: off */
-	uint64_t zerocopy_max;       /* bytes that all workers may have pinned */
+	uint64_t zerocopy_threshold; /* minimum size of a zero-copy send; 0: disabled */
+	uint64_t zerocopy_max;       /* limit of pinned bytes of all workers */
 	struct cfg_where zerocopy_where;
 	int ranges_fast_path;
-	int maxrewrite;      /* of a buffer, left free for what is added to a head */
-	int http_maxhdr;     /* fields of a head */
+	int maxrewrite;      /* buffer space reserved for additions to a head */
+	int http_maxhdr;     /* maximum number of fields of a head */
 	int http_low_water;  /* tune.http.low-water */
-	/* Percent of the descriptors in use from which on no connection is kept idle, and from
-	 * which on an idle one makes room for a new one. */
+	/* Percentages of descriptors in use above which no connection is kept idle, and above which
+	 * an idle one is closed for a new one. */
 	unsigned int pool_low_fds, pool_high_fds;
 	struct sockbuf client_buf, server_buf; /* tune.rcvbuf, tune.sndbuf, tune.notsent-lowat */
 
@@ -128,39 +128,39 @@ struct global_conf {
 };
 
 void global_init(struct global_conf *g);
-/* Frees everything it holds; the stats sockets' listeners must be closed. */
+/* Frees everything; the stats sockets' listeners must be closed. */
 void global_fini(struct global_conf *g);
 /*
- * How many threads to run, 1 to GLOBAL_THREADS_MAX: nbthread, otherwise as many as there are CPUs
- * for the calling thread (sched_getaffinity(2); 1 when it cannot say), in both cases at most
- * thread-hard-limit. To be asked before a thread is bound to its CPUs.
+ * The number of threads, 1 to GLOBAL_THREADS_MAX: nbthread, or by default the number of CPUs of the
+ * calling thread (sched_getaffinity(2); 1 if that fails), in both cases limited by
+ * thread-hard-limit. To be called before a thread is bound to its CPUs.
  */
 unsigned int global_threads(const struct global_conf *g, struct sys *sys);
 /*
- * The CPUs to bind a thread to (cpu-map), or NULL: it runs where the process may. `thread` counts
- * from 0, so the configuration's thread 1 is 0. The system may have none of them: then
- * sched_setaffinity(2) says EINVAL and the thread stays where it is.
+ * The CPUs to bind a thread to (cpu-map), or NULL: not bound. `thread` counts from 0; the
+ * configuration counts from 1. If none of the CPUs exists sched_setaffinity(2) fails with EINVAL
+ * and the thread is not bound.
  */
 const cpu_set_t *global_cpus(const struct global_conf *g, unsigned int thread);
-/* Name of the poller to use: what is configured, or the first that -de, -dp, noepoll and nopoll
- * leave. */
+/* The name of the poller to use: the configured one, or the best one not disabled by -de, -dp,
+ * noepoll and nopoll. */
 const char *global_poller(const struct global_conf *g);
 
-/* The section, with ctx->root a struct config, and what is about the process; ctx->obj is the
+/* The section itself, with ctx->root a struct config, and keywords of the process; ctx->obj is the
  * global_conf. */
 extern const struct cfg_module global_cfg_module;
-/* Keywords that change how the work is done, not what is done. */
+/* Performance keywords: they change how work is done, not its results. */
 extern const struct cfg_module tune_cfg_module;
-/* Keywords that bound what is held in memory. */
+/* Keywords that limit memory. */
 extern const struct cfg_module bounds_cfg_module;
-/* What has to be known of other keywords, and -m (0: not given), before bounds make sense: 0, or -1
- * with what is wrong in d. */
+/* Checks that need other keywords and -m (0: not given), before limits are computed: 0, or -1 with
+ * the error in d. */
 int bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb,
 		  struct cfg_diag *d) must_check;
 /* cpu-map. */
 extern const struct cfg_module cpu_map_module;
 extern const struct cfg_module splice_cfg_module;
-/* Keywords of `global` that are accepted and change nothing here. */
+/* Keywords of `global` that are accepted without effect. */
 extern const struct cfg_module global_hints_module;
 
 #endif

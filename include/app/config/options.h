@@ -1,7 +1,6 @@
 /*
- * The command line, in HAProxy's style (management manual, 3): single-dash words, glued sub-options
- * of
- * -d, and everything after `--` is a configuration file. Pure: nothing is opened, run or printed.
+ * The command line in HAProxy's style (management manual, 3): single-dash words, sub-options joined
+ * to -d, and only configuration files after `--`. Pure: nothing is opened, run or printed.
  */
 #ifndef TACIT_APP_CONFIG_OPTIONS_H
 #define TACIT_APP_CONFIG_OPTIONS_H
@@ -29,14 +28,14 @@ enum options_action {
 	OPTIONS_USAGE      /* -h, or nothing to do */
 };
 
-/* How the process runs when OPTIONS_RUN; the configuration's `daemon` counts for
+/* How the process runs with OPTIONS_RUN; the configuration's `daemon` applies to
  * OPTIONS_AS_CONFIGURED. */
 enum options_place {
 	OPTIONS_AS_CONFIGURED,
 	OPTIONS_FOREGROUND, /* -db */
-	OPTIONS_DEBUG,      /* -d: in the foreground, and says what it does */
+	OPTIONS_DEBUG,      /* -d: foreground with debug output */
 	OPTIONS_DAEMON,     /* -D */
-	OPTIONS_SUPERVISED  /* -Ws: in the foreground, whatever the configuration says */
+	OPTIONS_SUPERVISED  /* -Ws: foreground, whatever the configuration says */
 };
 
 #define OPTIONS_QUIET    1u   /* -q */
@@ -63,13 +62,13 @@ struct options {
 	int memory_mb;          /* -m, 0: not given */
 	unsigned int n_files;
 	const char *files[OPTIONS_FILES_MAX];
-	/* Sub-options of -d that HAProxy has and that change nothing here, for one notice. */
+	/* Sub-options of -d that HAProxy has and that have no effect here, for one notice. */
 	unsigned int n_hints;
 	char hints[16];
 };
 
 /*
- * Every string points into argv. 0; or a negative reason with what is wrong in why: -ERR_SYNTAX,
+ * All strings point into argv. 0; or a negative reason with the error in why: -ERR_SYNTAX,
  * -ERR_RANGE, -ERR_UNKNOWN (show the usage), -ERR_UNSUPPORTED, -ERR_FULL.
  */
 int options_parse(struct options *o, int argc, char *const *argv, char *why, size_t why_len)

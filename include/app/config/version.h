@@ -1,4 +1,4 @@
-/* What this program calls itself. */
+/* Names and versions of this program. */
 #ifndef TACIT_APP_CONFIG_VERSION_H
 #define TACIT_APP_CONFIG_VERSION_H
 
@@ -6,9 +6,10 @@
 
 #define VERSION_NAME "tacit"
 #define VERSION_DATE "2026/11/20"
-/* What tools that parse "Version: A.B.C" see: a level of HAProxy's interfaces, then our own. */
+/* The version for tools that parse "Version: A.B.C": a level of HAProxy's interfaces, then tacit's
+ * version. */
 #define VERSION_COMPAT "3.0.0-tacit" TACIT_VERSION
-/* What version_atleast() and the like compare with. */
+/* The version that version_atleast() and similar predicates compare with. */
 #define VERSION_LEVEL "3.4.0"
 
 /* -v, and with `build` -vv. */
@@ -16,7 +17,7 @@ void version_print(FILE *to, int build);
 /* Names for feature() and enabled(), NULL at the end. */
 extern const char *const version_features[];
 extern const char *const version_enabled[];
-/* "OpenSSL 3.0.17 ..." and "3.0.17" of the library this was built with. */
+/* "OpenSSL 3.0.17 ..." and "3.0.17" of the library at build time. */
 extern const char *const version_ssl_name;
 extern const char *const version_ssl_number;
 

@@ -1,4 +1,4 @@
-/* From the command line to the exit code: the order in which everything else is done. */
+/* The program from the command line to the exit code. */
 #ifndef TACIT_APP_MAIN_START_H
 #define TACIT_APP_MAIN_START_H
 

@@ -1,6 +1,6 @@
 /*
- * Connections that one worker accepts and another serves (manual 3.2, tune.listener.multi-queue):
- * the kernel's hashing is blind to how much each has to do.
+ * Handing over connections from the worker that accepted them to another one (manual 3.2,
+ * tune.listener.multi-queue): the kernel's distribution does not know the load of workers.
  */
 #ifndef TACIT_APP_PROCESS_HANDOVER_H
 #define TACIT_APP_PROCESS_HANDOVER_H
@@ -10,11 +10,11 @@
 struct listener;
 struct process;
 
-/* What makes a worker clearly busier than another: so many connections more, and an eighth. */
+/* A worker is clearly busier than another with this many more connections, and an eighth more. */
 #define HANDOVER_MARGIN 4u
 
-/* Lets the listener's worker give away what it accepts, if the configuration says so and somebody
- * else listens on the address. */
+/* Lets the listener's worker hand over connections, if configured and if another worker accepts on
+ * the address. */
 void handover_enable(struct process *p, struct listener *ln);
 
 #endif

@@ -1,4 +1,4 @@
-/* The service manager's protocol, sd_notify(3): datagrams to $NOTIFY_SOCKET. */
+/* The service manager protocol, sd_notify(3): datagrams to $NOTIFY_SOCKET. */
 #ifndef TACIT_APP_PROCESS_NOTIFY_H
 #define TACIT_APP_PROCESS_NOTIFY_H
 
@@ -6,20 +6,20 @@
 
 struct sys;
 
-#define NOTIFY_TEXT_MAX 512 /* bytes of a message; longer ones are cut */
+#define NOTIFY_TEXT_MAX 512 /* bytes of a message; longer ones are truncated */
 
 struct notify {
 	struct sys *sys;
-	int fd; /* -1: nobody is told */
+	int fd; /* -1: no messages are sent */
 };
 
 /*
- * path: $NOTIFY_SOCKET, absolute or '@' and an abstract name; NULL: nobody is told. Connected at
- * once, so that it works after a chroot. 0, or a negative reason: nobody is told then.
+ * path: $NOTIFY_SOCKET, absolute or '@' and an abstract name; NULL: no messages are sent. Connects
+ * at once, so that it works after a chroot. 0, or a negative reason: no messages are sent then.
  */
 int notify_open(struct notify *n, struct sys *sys, const char *path) must_check;
 void notify_close(struct notify *n);
-/* Sends one message, such as "READY=1". Never waits; failures are not anyone's concern. */
+/* Sends a message, such as "READY=1". Never blocks; failures are ignored. */
 void notify_send(struct notify *n, const char *fmt, ...) fmt_printf(2, 3);
 
 #endif

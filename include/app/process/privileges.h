@@ -1,6 +1,6 @@
 /*
- * Giving up what start-up needed: root, other groups, the file system, the ability to regain any of
- * it. Done once the process listens.
+ * Dropping privileges: root, supplementary groups, the file system, and the ability to regain them.
+ * Done when the process listens.
  */
 #ifndef TACIT_APP_PROCESS_PRIVILEGES_H
 #define TACIT_APP_PROCESS_PRIVILEGES_H
@@ -12,12 +12,12 @@
 
 struct sys;
 
-/* Does it give up its user, and root's group not? */
+/* True if it changes its user but keeps root's group. */
 int privileges_keeps_group(struct sys *sys, const struct global_conf *g);
-/* 0, or -errno (-ERR_PERM when root could be regained) with why saying which step failed. */
+/* 0, or -errno (-ERR_PERM if root could be regained) with why naming the failed step. */
 int privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
 	must_check;
-/* No processes and no threads from now on: after the workers' have been made. 0 or -errno. */
+/* Forbids new processes and threads, after the workers' threads were created. 0 or -errno. */
 int privileges_seal(struct sys *sys, const struct global_conf *g) must_check;
 
 #endif

@@ -1,5 +1,4 @@
-/* Messages of the process to its terminal, in the form HAProxy's users know: "[ALERT]    (pid) :
- * text". */
+/* Messages of the process on its terminal, in HAProxy's form: "[ALERT] (pid) : text". */
 #ifndef TACIT_APP_PROCESS_REPORT_H
 #define TACIT_APP_PROCESS_REPORT_H
 
@@ -13,7 +12,7 @@ struct report {
 	FILE *to;
 	int pid;
 	int quiet;   /* alerts only */
-	int verbose; /* notices too */
+	int verbose; /* also notices */
 };
 
 void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)

@@ -1,4 +1,4 @@
-/* What all workers have done together: the sums behind show info and the ledger's report. */
+/* Totals over all workers, for show info and the ledger's report. */
 #ifndef TACIT_APP_PROCESS_TOTALS_H
 #define TACIT_APP_PROCESS_TOTALS_H
 
@@ -29,12 +29,13 @@ struct totals {
 	struct loop_stats loop;
 	struct ledger ledger;
 	struct mailbox_stats mail;
-	uint64_t elided_inline;        /* a freed slot went to a session of the same worker */
+	uint64_t elided_inline;        /* freed slots given to a session of the same worker */
 };
 
-/* From any thread, while the workers go on: each number is whole, they are not of one moment. */
+/* Any thread may call it while the workers run: each number is complete, but they are not from one
+ * moment. */
 void totals_read(const struct process *p, struct totals *t);
-/* Wake-ups that were made and saved, in one line without its end: what stands beside the ledger. */
+/* Wake-ups made and saved, as one line without its end, printed with the ledger. */
 void totals_wakes_text(const struct totals *t, char *buf, size_t len);
 
 #endif

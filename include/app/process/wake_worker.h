@@ -1,7 +1,7 @@
 /*
- * What the sessions of one worker have another one look at: slots granted to its sessions, and
- * frontends that have room again (engine.wake_worker, engine.wake_resume). None is lost: when a
- * mailbox is full its owner is told to look at everything.
+ * Requests to other workers: slots granted to their sessions, and frontends with free places
+ * (engine.wake_worker, engine.wake_resume). None is lost: if a mailbox is full its owner is told to
+ * check everything.
  */
 #ifndef TACIT_APP_PROCESS_WAKE_WORKER_H
 #define TACIT_APP_PROCESS_WAKE_WORKER_H
@@ -9,12 +9,12 @@
 struct mail;
 struct worker;
 
-/* Before its loop runs, when there are several workers. */
+/* To be called before its loop runs, if there are several workers. */
 void wake_worker_enable(struct worker *w);
-/* Sends a mail that only asks `to` to look at something: never waits, never fails. If it does not
- * fit, `to` looks at everything once it has emptied its mailbox. */
+/* Sends a mail that only asks `to` to check something: never blocks, never fails. If it does not
+ * fit, `to` checks everything after emptying its mailbox. */
 void poke_tell(struct worker *from, struct worker *to, const struct mail *m);
-/* At the end of each turn: looks at everything, if somebody's mail did not fit. */
+/* Called at the end of each turn: checks everything if a mail did not fit. */
 void wake_worker_catch_up(struct worker *w);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A worker: one loop, one engine for its sessions, its share of the listeners, and what goes with
- * them: ledger, log targets, trace. Nothing of it is touched by another worker while it runs.
+ * A worker: one loop, one engine, its share of the listeners, and its ledger, log targets and
+ * trace. No other worker touches these while it runs.
  */
 #ifndef TACIT_APP_PROCESS_WORKER_H
 #define TACIT_APP_PROCESS_WORKER_H
@@ -21,9 +21,10 @@ struct process;
 
 struct worker {
 	struct process *process;
-	unsigned int index;  /* 0: the first, which also does the process's own business */
-	struct sys *sys;     /* counts in the worker's ledger; the first one has the process's */
-	struct sys own_sys;  /* of the others */
+	unsigned int index;  /* 0: the first, which also does the process's own work */
+	struct sys *sys;     /* counts in the worker's ledger; the first worker uses the
+			      * process's */
+	struct sys own_sys;  /* for the other workers */
 	struct log_sink log;
 	int log_open;
 	struct trace trace;
@@ -31,33 +32,34 @@ struct worker {
 	struct loop *loop;   /* NULL before worker_open() */
 	struct engine engine;
 	struct mailbox *mailbox; /* NULL: there is one worker */
-	struct thread thread;    /* not the first one's */
-	int has_thread;          /* it runs */
-	int leave;               /* the thread is to end */
+	struct thread thread;    /* not for the first worker */
+	int has_thread;          /* the thread runs */
+	int leave;               /* the thread has to end */
 	unsigned int coming;     /* connections that others have accepted for it; atomic */
-	int behind;              /* somebody's mail did not fit: look at everything; atomic */
-	int called;              /* to a rendezvous; atomic */
+	int behind;              /* a mail did not fit: it has to check everything; atomic */
+	int called;              /* a pause was requested; atomic */
 	int full;            /* maxconn sessions are open: its frontends' listeners are held */
 };
 
-/* Makes nothing in the kernel. */
+/* Makes no system call. */
 void worker_init(struct worker *w, struct process *p, unsigned int index);
-/* Messages go to the logs of `global` from now on, under our pid and this name. */
+/* Sends messages to the logs of `global` from now on, with our pid and this name. */
 void worker_open_log(struct worker *w, const char *progname);
-/* Makes the loop and the engine. 0 or a negative reason; worker_fini() is due in any case. */
+/* Creates the loop and the engine. 0 or a negative reason; worker_fini() must be called in any
+ * case. */
 int worker_open(struct worker *w) must_check;
 /* Starts a thread that runs its loop until worker_leave(). 0 or -errno. */
 int worker_run(struct worker *w) must_check;
-/* From the first worker: ends the thread once it has handled its mail, and waits for that. */
+/* Called by the first worker: ends the thread after it has handled its mail, and waits for it. */
 void worker_leave(struct worker *w, struct mailbox *from);
-/* Binds the calling thread, which is the worker's, to the CPUs of `cpu-map`. */
+/* Binds the calling thread, the worker's, to the CPUs of `cpu-map`. */
 void worker_bind_cpus(struct worker *w);
-/* One turn of its loop, and what follows each. 0, or -errno of the wait. */
+/* Runs one turn of its loop and the work after it. 0, or -errno of the wait. */
 int worker_turn(struct worker *w) must_check;
 /* Closes its loop, if all its sessions have ended, and its logs. */
 void worker_fini(struct worker *w);
 
-/* Sessions, and connections that others have accepted for it; from any thread. */
+/* Number of sessions and of connections accepted by others for it; from any thread. */
 static inline unsigned int
 worker_load(const struct worker *w)
 {

@@ -8,11 +8,11 @@
 struct cfg_diag;
 struct proxies;
 
-/* ctx->root begins with struct proxies; in proxies ctx->obj is a struct proxy. */
+/* ctx->root begins with struct proxies; in proxy sections ctx->obj is a struct proxy. */
 extern const struct cfg_module capture_cfg_module;
 
-/* The configuration is complete: settles the places of all captures, and says of what cannot be.
- * No slot is added after it. */
+/* Called when the configuration is complete: assigns the offsets of all captures and reports
+ * errors. No slot may be added after it. */
 void capture_cfg_finish(struct proxies *ps, struct cfg_diag *d);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What proxies, servers and listeners are called: names and ids must be distinct, and who has no
- * id gets the next free one in the order of the file, as HAProxy counts (manual, `id`), so that
- * statistics of the same file have the same numbers.
+ * Names and ids of proxies, servers and listeners: both must be unique. An object without an id
+ * gets the next free one in file order, as in HAProxy (manual, `id`), so that statistics have the
+ * same numbers.
  */
 #ifndef TACIT_PROXY_CONFIG_PROXY_IDS_H
 #define TACIT_PROXY_CONFIG_PROXY_IDS_H
@@ -12,8 +12,7 @@ struct cfg_diag;
 struct proxies;
 struct proxy;
 
-/* All proxies are known: reports names and ids that are there twice, and gives out ids.
- * 0 or -ERR_NOMEM. */
+/* Reports duplicate names and ids and assigns ids, when all proxies are known. 0 or -ERR_NOMEM. */
 int proxies_check_distinct(struct proxies *ps, struct cfg_diag *d) must_check;
 /* The same for p's servers and bind lines. 0 or -ERR_NOMEM. */
 int proxy_assign_ids(struct proxy *p, struct cfg_diag *d) must_check;

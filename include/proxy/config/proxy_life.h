@@ -1,4 +1,4 @@
-/* The life of proxies as configuration: made, inheriting, checked as a whole, freed. */
+/* Creating, copying, checking and freeing the configuration of proxies. */
 #ifndef TACIT_PROXY_CONFIG_PROXY_LIFE_H
 #define TACIT_PROXY_CONFIG_PROXY_LIFE_H
 
@@ -6,17 +6,15 @@
 
 struct proxy *proxy_new(const char *name, unsigned int caps) must_check;
 void proxy_free(struct proxy **p);
-/* Copies what a defaults section may give (not binds and servers). 0 or a negative reason. */
+/* Copies the settings of a defaults section (not binds and servers). 0 or a negative reason. */
 int proxy_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 
 void proxies_init(struct proxies *ps);
 void proxies_fini(struct proxies *ps);
 
 /*
- * The configuration is complete: resolves names, assigns ids, fills what has a default, prepares
- * the
- * balancing, and reports everything that is wrong or doubtful to `d`. 0, or -1 when there were
- * errors.
+ * Called when the configuration is complete: resolves names, assigns ids, sets defaults, prepares
+ * load balancing, and reports errors and warnings to `d`. 0, or -1 when there were errors.
  */
 int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
 

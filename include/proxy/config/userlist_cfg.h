@@ -4,7 +4,7 @@
 
 #include "cfg/registry.h"
 
-/* Begins with ctx->root being a struct proxies; ctx->obj is a struct userlist. */
+/* ctx->root is a struct proxies; ctx->obj is a struct userlist. */
 extern const struct cfg_module userlist_cfg_module;
 
 #endif

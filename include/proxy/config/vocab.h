@@ -1,4 +1,4 @@
-/* The words that rules and formats of proxies know: those of rule/ and those about sessions. */
+/* The vocabulary of rules and formats in proxies: that of rule/ and that about sessions. */
 #ifndef TACIT_PROXY_CONFIG_VOCAB_H
 #define TACIT_PROXY_CONFIG_VOCAB_H
 

@@ -1,8 +1,7 @@
 /*
- * An interim answer of our own (RFC 9110, 15.2), to a client whose request is still being read.
- * What the client does not take at once is pending in the server's direction, and goes before
- * whatever is said next: by the server (direction_flush), or by ourselves (local_reply.c). Private
- * to proxy.
+ * Informational responses made by tacit (RFC 9110, 15.2), while the request is still being read.
+ * What the client does not accept at once is pending in the server's direction and precedes the
+ * final response of the server (direction_flush) or of tacit (local_reply.c). Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_INFORMATIONAL_H
 #define TACIT_PROXY_HTTP1_INFORMATIONAL_H
@@ -10,11 +9,12 @@
 #include "proxy/model/session.h"
 
 /*
- * Says it, or keeps the rest. 0, or -1: a part is out and there is no memory for the other one, so
- * nothing else may be said. Where none of it could be sent or kept it is not said.
+ * Sends the response, or keeps what is left of it. 0, or -1: it was sent in part and there is no
+ * memory for the rest, so nothing else may be sent. If none of it could be sent or kept it is
+ * dropped.
  */
 int informational_send(struct session *s, struct str text) must_check;
-/* The client takes bytes again. */
+/* The client is writable again. */
 void informational_flush(struct session *s);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * The bytes of an answer of our own: pages of errors, and what rules answer. They are made in the
- * server's buffer (txn->has_made, txn->answer_len) and sent later, by http_reply.c. Private to
- * proxy.
+ * The bytes of local replies: error pages and replies of rules. They are written to the server's
+ * buffer (txn->has_made, txn->answer_len) and sent later by http_reply.c. Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_LOCAL_REPLY_H
 #define TACIT_PROXY_HTTP1_LOCAL_REPLY_H
@@ -9,19 +8,19 @@
 #include "proxy/model/http_txn.h"
 
 /*
- * Of that head, which is not the session's request or response, and that body: Connection is added,
- * and the rules http-after-response change it. txn->status becomes the head's. 0, or a negative
- * reason: nothing was made.
+ * Writes a reply with this head and body: adds Connection and applies http-after-response rules.
+ * txn->status is set from the head, which is not the session's request or response. 0, or a
+ * negative reason: nothing was written.
  */
 int local_reply_make(struct session *s, struct http_head *head, struct str body) must_check;
 /*
- * Of the page that the proxies have for txn->status, with that field in the place of all others of
- * its name. 0, also where nothing is to be said and so nothing was made; or a negative reason.
+ * Writes the proxies' page for txn->status, with this field replacing all others of its name. 0,
+ * also if there is nothing to send and nothing was written; or a negative reason.
  */
 int local_reply_make_page_with(struct session *s, struct str name, struct str value) must_check;
-/* Is the page for txn->status one with formats? They want to look at the request while they can. */
+/* True if the page for txn->status has formats, which need the request. */
 int local_reply_has_formats(const struct session *s);
-/* Of the page that the proxies have for txn->status. has_made 0 after 0: nothing is to be said. */
+/* Writes the proxies' page for txn->status. If has_made is 0 after 0, nothing is to be sent. */
 int local_reply_make_page(struct session *s) must_check;
 
 #endif

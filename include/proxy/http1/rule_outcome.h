@@ -1,4 +1,4 @@
-/* Rules run over the message of a session, and what they ask for in passing. Private to proxy. */
+/* Runs rules on the message of a session and applies their side effects. Private to proxy. */
 #ifndef TACIT_PROXY_HTTP1_RULE_OUTCOME_H
 #define TACIT_PROXY_HTTP1_RULE_OUTCOME_H
 
@@ -6,24 +6,23 @@
 #include "proxy/model/rules.h"
 #include "proxy/sample/eval.h"
 
-/* The head of an answer that rules make: its places are those of a head nobody looks at now. */
+/* The head for replies of rules; it uses the fields of a head that is no longer needed. */
 struct http_head *rule_outcome_head(struct session *s);
 /*
- * Runs a list of px over what the session has, from *at on; look is set up, and v->head is
- * rule_outcome_head() where rules may answer. Log level, timeouts and counters are done; what ends
- * the message is the caller's to carry out. The texts lie in the worker's arena: who calls marks
- * and releases.
+ * Runs a list of px on the session's data, from *at on; look is set up, and v->head is
+ * rule_outcome_head() where rules may reply. Applies log level, timeouts and counters; the caller
+ * handles the end of the message. The texts lie in the worker's arena: the caller marks and
+ * releases it.
  */
 enum rule_result rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list,
 	struct rules_at *at, struct eval *look, struct rule_outcome *v);
-/* Counts a message that a rule refused: a request, or a response. */
+/* Counts a request or response that a rule rejected. */
 void rule_outcome_count_denied(struct session *s, int side);
-/* Both characters of the termination code: of a request 'R' or 'T', of a response 'H'. */
+/* Sets both characters of the termination code: for a request 'R' or 'T', for a response 'H'. */
 void rule_outcome_blame(struct session *s, const struct rule_outcome *v, char phase);
 /*
- * The answer that v brings is made (local_reply.h), or the proxy's page where that has formats, or
- * its status is left for it. What
- * is to follow is the caller's.
+ * Writes the reply in v (local_reply.h), or the proxy's page if that has formats, or only sets the
+ * status. The caller decides what follows.
  */
 void rule_outcome_reply(struct session *s, const struct rule_outcome *v);
 

@@ -1,7 +1,7 @@
 /*
- * The variables of a log-format (configuration manual, 8.2.6): ALIAS_ROW(name, fn, needs, doc), fn
- * being put_<fn> in log_alias.c and needs what has to be there for it to be known, a SAMPLE_AT_x.
- * ALIAS_NOT(name): known to the manual but not offered here.
+ * The variables of a log-format (configuration manual, 8.2.6): ALIAS_ROW(name, fn, needs, doc): fn
+ * is put_<fn> in log_alias.c, needs is the SAMPLE_AT_x from which on it is known. ALIAS_NOT(name):
+ * in the manual but not supported.
  */
 #ifdef ALIAS_ROW
 ALIAS_ROW("B", B, END, "Bytes sent to the client.")

@@ -1,6 +1,6 @@
 /*
- * What the configuration says about logs: `log` lines (struct log_line, base/log.h), tags and
- * formats of proxies and of the process.
+ * Log settings: `log` lines (struct log_line, base/log.h), tags and formats of proxies and of the
+ * process.
  */
 #ifndef TACIT_PROXY_LOG_LOG_CONF_H
 #define TACIT_PROXY_LOG_LOG_CONF_H
@@ -15,20 +15,20 @@ struct proxy;
 
 void log_global_init(struct log_global *g);
 void log_global_fini(struct log_global *g);
-/* Who the process is in its logs. progname, node and g must outlive *out. */
+/* The process's names in its logs. progname, node and g must outlive *out. */
 void log_global_ident(const struct log_global *g, const char *progname, const char *node, int pid,
 		      struct log_ident *out);
 
 void log_lines_free(struct list *lines);
 
-/* What a proxy takes over from its defaults: lines, tag, format. 0 or -ERR_NOMEM. */
+/* Copies the defaults section's lines, tag and format. 0 or -ERR_NOMEM. */
 int proxy_log_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 void proxy_log_fini(struct proxy *p);
 
 /*
- * The configuration is complete: gives lines without a format the one that log-send-hostname asks
- * for, puts the global lines in the place of `log global`, compiles a frontend's formats. root: the
- * configuration. Reports to d; 0, or -1 after an error.
+ * Completes the log settings: applies log-send-hostname to lines without a format, replaces `log
+ * global` by the global lines, compiles a frontend's formats. root: the configuration. Reports to
+ * d; 0, or -1 after an error.
  */
 void log_global_finish(struct log_global *g);
 int proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,

@@ -1,6 +1,5 @@
 /*
- * Log formats (configuration manual, 8.2): rule/sample/fmt.h with what is there when a session is
- * logged, and when that can be.
+ * Log formats (configuration manual, 8.2): rule/sample/fmt.h with the data of a session.
  */
 #ifndef TACIT_PROXY_LOG_LOG_FORMAT_H
 #define TACIT_PROXY_LOG_LOG_FORMAT_H
@@ -20,22 +19,22 @@
 	"%{+Q}o %{-Q}ci - - [%trg] %r %ST %B \"\" \"\" %cp %ms %ft %b %s %TR %Tw %Tc %Tr %Ta " \
 	"%tsc %ac %fc %bc %sc %rc %sq %bq %CC %CS %hrl %hsl"
 
-/* From when on everything a format asks for is known; it is written then. */
+/* The point from which on all data of a format is known, when the line is written. */
 enum log_stage { LOG_STAGE_ACCEPT, LOG_STAGE_CONNECT, LOG_STAGE_END };
 
 struct session;
 
-/* http: of a proxy in mode http. 0, or a negative reason with why filled in. */
+/* http: the proxy is in mode http. 0, or a negative reason with why filled in. */
 int log_format_compile(const struct rule_vocab *v, const char *text, int http,
 	struct rule_fmt **out, struct rule_err *why) must_check;
 enum log_stage log_format_stage(const struct rule_fmt *f);
 /* Appends the line of s. */
 void log_format_render(const struct rule_fmt *f, struct session *s, const struct log_context *cx,
 	struct sbuf *out);
-/* The format of frontends that ask for none: "Connect from ..." (manual 8.2.1). Known at accept. */
+/* The default format of frontends: "Connect from ..." (manual 8.2.1). Known at accept. */
 void
 log_format_render_default(struct session *s, const struct log_context *cx, struct sbuf *out);
-/* Of one that never began: why there is no PROXY header of its connection (manual 8.2.5). */
+/* The line of a session without a valid PROXY header (manual 8.2.5). */
 void
 log_format_render_refused(struct session *s, const struct log_context *cx, struct sbuf *out);
 

@@ -1,6 +1,5 @@
 /*
- * The line of `option httplog json`: one object of JSON, whose fields are those of log_json.tbl.h,
- * all of them always.
+ * The line of `option httplog json`: one JSON object, always with all fields of log_json.tbl.h.
  */
 #ifndef TACIT_PROXY_LOG_LOG_JSON_H
 #define TACIT_PROXY_LOG_LOG_JSON_H
@@ -11,8 +10,8 @@
 struct session;
 
 /*
- * Writes it to out, which is empty, in at most `room` bytes: where texts are too long for that they
- * are cut, and the line says so. It is valid in any case; {"cut":true} is the least.
+ * Writes the line to out, which is empty, in at most `room` bytes: texts that are too long are
+ * truncated, and the line says so. The line is always valid; {"cut":true} is the minimum.
  */
 void log_json_write(struct session *s, const struct log_context *cx, size_t room,
 	struct sbuf *out);

@@ -1,7 +1,7 @@
 /*
- * The fields of `option httplog json`, in their order: JSON_FIELD(name, fn, doc), fn being put_<fn>
- * in log_json.c, or JSON_ALIAS(name, alias, doc) for the number that a log alias writes: null where
- * that would be -1. The man page lists them too.
+ * The fields of `option httplog json` in order: JSON_FIELD(name, fn, doc): fn is put_<fn> in
+ * log_json.c; JSON_ALIAS(name, alias, doc): a number of a log alias, null instead of -1. The man
+ * page lists them too.
  */
 JSON_FIELD("time", time, "when the request began, RFC 3339 in UTC with milliseconds")
 JSON_FIELD("frontend", frontend, "its name")

@@ -1,4 +1,4 @@
-/* What the files of log aliases share. */
+/* Shared by the files of log aliases. */
 #ifndef TACIT_PROXY_LOG_LOG_RENDER_H
 #define TACIT_PROXY_LOG_LOG_RENDER_H
 
@@ -6,16 +6,16 @@
 #include "proxy/model/session.h"
 #include "rule/sample/fmt.h"
 
-/* What an alias writes, of whom, and how. */
+/* What an alias formats, and where to. */
 struct log_render {
 	const struct session *s;
 	const struct log_context *cx;
 	struct sbuf *out;
-	struct arena *arena;  /* for what an alias has to make first */
+	struct arena *arena;  /* memory for temporary texts */
 	unsigned int flags;   /* enum rule_fmt_flag */
 };
 
-/* "+" where the final value will be larger. */
+/* "+" if the value is not final. */
 static inline void
 log_put_plus(struct log_render *r)
 {
@@ -23,7 +23,7 @@ log_put_plus(struct log_render *r)
 		sbuf_addc(r->out, '+');
 }
 
-/* A duration in milliseconds, -1 when its end was not reached. */
+/* A duration in milliseconds, -1 if its end was not reached. */
 static inline void
 log_put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
 {
@@ -33,8 +33,8 @@ log_put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
 		sbuf_addu(r->out, to > from ? to - from : 0);
 }
 
-/* What came between accept and the first request or session: all that does is a PROXY header. Once
- * for each connection. */
+/* The time between accept and the first request or session, which is that of a PROXY header. Only
+ * for the first request of a connection. */
 static inline uint64_t
 log_handshake_ms(const struct session *s)
 {
@@ -60,7 +60,7 @@ void put_tr(struct log_render *r);
 void put_trg(struct log_render *r);
 void put_trl(struct log_render *r);
 
-/* Of captures, log_alias_capture.c. */
+/* Aliases of captures, log_alias_capture.c. */
 void put_CC(struct log_render *r);
 void put_CS(struct log_render *r);
 void put_ID(struct log_render *r);

@@ -4,7 +4,7 @@
 
 #include "rule/action/action.h"
 
-/* They want a struct session in sample_ctx.session. */
+/* Requires a struct session in sample_ctx.session. */
 extern const struct rule_action capture_actions[];
 
 #endif

@@ -1,4 +1,4 @@
-/* The words of expressions that are about captures: proxy/sample/capture.h. */
+/* Fetches, converters and actions for captures: proxy/sample/capture.h. */
 #ifndef TACIT_PROXY_SAMPLE_CAPTURE_RULE_H
 #define TACIT_PROXY_SAMPLE_CAPTURE_RULE_H
 
@@ -11,7 +11,7 @@ extern const struct rule_conv capture_convs[];
 struct cfg_ctx;
 
 /*
- * One more slot of the frontend that is being read, argument arg being its length: its number in
+ * Adds a slot to the current frontend, with the length in argument arg; its number is stored in
  * *out. name: see capture_add(). 0, or -1 after an error.
  */
 int capture_slot_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const char *name,

@@ -1,6 +1,6 @@
 /*
- * What rules and formats look at: a session as expressions and aliases see it, and the room that
- * their results take.
+ * The evaluation context of rules and formats: the session as expressions and aliases see it, and
+ * memory for their results.
  */
 #ifndef TACIT_PROXY_SAMPLE_EVAL_H
 #define TACIT_PROXY_SAMPLE_EVAL_H
@@ -16,24 +16,25 @@ struct session;
 struct sys;
 struct wall;
 
-/* What an alias needs besides its session. */
+/* Data for aliases besides the session. */
 struct log_context {
-	struct sys *sys; /* for addresses nobody has asked for yet; NULL: written as "-" */
+	struct sys *sys; /* for addresses that are not known yet; NULL: written as "-" */
 	const struct log_ident *id;  /* %H, %pid */
 	struct wall *wall;
-	uint64_t now_ms;             /* the loop's clock: the end of Tt */
-	int asap;                    /* option logasap: totals are marked with + */
-	uint64_t count;              /* lines of this frontend before it: %lc */
+	uint64_t now_ms;             /* the loop's clock: end of Tt */
+	int asap;                    /* option logasap: totals are prefixed with + */
+	uint64_t count;              /* number of earlier lines of this frontend: %lc */
 };
 
-/* Lives for as long as something is evaluated; not to be copied. */
+/* Lives during one evaluation; must not be copied. */
 struct eval {
 	struct sample_ctx cx;        /* cx.log is log */
 	struct log_context log;
-	struct http_txn *borrowed;   /* of tcp_content_eval_init() */
+	struct http_txn *borrowed;   /* for tcp_content_eval_init() */
 };
 
-/* at: SAMPLE_AT_x that hold. The worker's arena is as it was: who evaluates marks and releases. */
+/* at: SAMPLE_AT_x that are available. Does not touch the worker's arena: the caller marks and
+ * releases it. */
 void eval_init(struct eval *l, struct session *s, unsigned int at);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The unique id of a request, in mode tcp of a session (manual, unique-id-format): made when it is
- * first asked for, by a rule, for the header or for the log, and the same from then on.
+ * The unique id of a request, in mode tcp of a session (manual, unique-id-format): created when it
+ * is first needed by a rule, the header or the log, and constant from then on.
  */
 #ifndef TACIT_PROXY_SAMPLE_UNIQUE_ID_H
 #define TACIT_PROXY_SAMPLE_UNIQUE_ID_H
@@ -17,18 +17,19 @@ struct proxies;
 struct session;
 
 void unique_id_conf_fini(struct unique_id_conf *c);
-/* Takes over what defaults give. 0 or -ERR_NOMEM. */
+/* Copies the defaults section's settings. 0 or -ERR_NOMEM. */
 int unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *defaults)
 	must_check;
-/* The proxy is complete: compiles the format, and takes a capture for it. 0, or -1 after errors. */
+/* Compiles the format and adds a capture slot, when the proxy is complete. 0, or -1 after
+ * errors. */
 int unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d) must_check;
 
 /*
- * 1, with the id, which stays as long as the transaction; 0: there is none. a: for what the format
- * looks at. Of a request its head must be complete.
+ * 1, with the id, which lives as long as the transaction; 0: there is none. a: context for the
+ * format. A request's head must be complete.
  */
 int unique_id_get(const struct session *s, struct arena *a, struct str *out);
-/* Puts it into the head that goes to the server. 0 or a negative reason. */
+/* Adds it to the head for the server. 0 or a negative reason. */
 int unique_id_add(const struct session *s, struct http_head *req) must_check;
 
 #endif

@@ -1,4 +1,4 @@
-/* What can stand in a rule, for tacit.cfg(5). */
+/* The rule part of tacit.cfg(5). */
 #ifndef TACIT_RULE_ACTION_ACTION_DUMP_H
 #define TACIT_RULE_ACTION_ACTION_DUMP_H
 

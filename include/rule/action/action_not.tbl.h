@@ -1,4 +1,4 @@
-/* Actions of the manual (2.6 to 3.x) that are not offered: ACTION_NOT(name), without brackets. */
+/* Actions of the manual (2.6 to 3.x) that are not supported: ACTION_NOT(name), without brackets. */
 ACTION_NOT("add-headers-bin")
 ACTION_NOT("attach-srv")
 ACTION_NOT("cache-store")

@@ -1,6 +1,6 @@
 /*
- * Answers that rules make themselves: the arguments of return, deny and tarpit (manual,
- * http-request return), and what comes of them.
+ * Replies of rules: the arguments of return, deny and tarpit (manual, http-request return), and
+ * making the reply.
  */
 #ifndef TACIT_RULE_ACTION_ANSWER_H
 #define TACIT_RULE_ACTION_ANSWER_H
@@ -8,22 +8,22 @@
 #include "rule/action/act.h"
 
 #define ANSWER_HDRS_MAX 32
-/* Of a payload: with its head it has to fit into a buffer. */
+/* Maximum payload: with its head it has to fit into a buffer. */
 #define ANSWER_BODY_MAX 15360
 
 struct answer;
 
 void answer_free(struct answer **a);
 int answer_check(struct answer *a, void *root, struct rule_err *why) must_check;
-/* Fills in the head and body of v. 0, or -1: it does not fit, or cannot be sent. */
+/* Fills in the head and body of v. 0, or -1: too long or invalid. */
 int answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_outcome *v) must_check;
 /* An answer without fields and body. */
 void answer_begin(struct rule_outcome *v, unsigned int status);
-/* None can be made: no mode makes one of it. */
+/* The status is not one that a reply can have. */
 enum rule_result answer_failed(struct rule_outcome *v);
-/* An answer has these, in the arena or static. 0, or -1: no room. */
+/* Adds a field, in the arena or static. 0, or -1: no room. */
 int answer_field(struct rule_outcome *v, struct str name, struct str value) must_check;
-/* Content-Length, for a status that has one. */
+/* Adds Content-Length if the status has one. */
 int answer_length(struct sample_ctx *cx, struct rule_outcome *v) must_check;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "rule/sample/vocab.h"
 
-/* map(<file>[,<default>]) in all its forms. Files are read by the vocabulary's `files`. */
+/* map(<file>[,<default>]) in all variants. Files are read through the vocabulary's `files`. */
 extern const struct rule_conv rule_map_convs[];
 
 #endif

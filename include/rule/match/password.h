@@ -1,7 +1,7 @@
 /*
- * Passwords as a userlist has them (manual 3.4): a hash of crypt(3), or the text itself. A hash is
- * made anew for each question, on the worker that asks: its methods are slow on purpose, from tens
- * of microseconds to a second, and nobody else is served meanwhile.
+ * Passwords of userlists (manual 3.4): a crypt(3) hash, or plain text. The hash is computed for
+ * each check, on the worker itself: it is slow by design, from tens of microseconds to a second,
+ * and the worker serves no other connection meanwhile.
  */
 #ifndef TACIT_RULE_MATCH_PASSWORD_H
 #define TACIT_RULE_MATCH_PASSWORD_H
@@ -9,14 +9,14 @@
 #include "base/compiler.h"
 #include "base/str.h"
 
-/* What somebody can say at most: libcrypt's limit. */
+/* Maximum length of a password: libcrypt's limit. */
 #define PASSWORD_MAX 511
 
-/* What is wrong with a hash, NULL: nothing. It is tried, and so may take its time. Static. */
+/* The error in a hash, NULL: valid. It computes the hash, which may be slow. Static. */
 const char *password_hash_fault(const char *hash);
-/* Is that the password of the hash? How long it takes says nothing of how much of it is right. */
+/* True if the password matches the hash. The time does not depend on how much of it is correct. */
 int password_has_hash(struct str said, const char *hash);
-/* The same of a password that is there as it is. */
+/* The same for a plain text password. */
 int password_is_text(struct str said, struct str text);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * One entry of a map or an ACL, and the patterns that are made of it, one for each set that looks
- * at the entries in its way.
+ * An entry of a map or an ACL, and the patterns made from it: one for each set of the map or ACL.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_ENTRY_H
 #define TACIT_RULE_MATCH_PATTERN_ENTRY_H
@@ -9,18 +8,18 @@
 #include "rule/match/pattern.h"
 
 struct pattern_entry {
-	struct list link;            /* in pattern_ref.entries, in the order they came */
-	struct pattern_entry *next;  /* of the same bucket */
+	struct list link;            /* in pattern_ref.entries, in order of addition */
+	struct pattern_entry *next;  /* next in the same bucket */
 	uint64_t hash;               /* of text, with its owner's key */
-	uint64_t id;                 /* what `show map` calls it */
+	uint64_t id;                 /* its id in `show map` */
 	uint32_t version;
-	struct str text, value;      /* end with a NUL; value.p NULL: none */
-	char *changed;               /* where value lies once it was set */
-	struct pattern *patterns;    /* made of it, by pattern.next: one per set */
+	struct str text, value;      /* NUL-terminated; value.p NULL: none */
+	char *changed;               /* storage of a value that was changed */
+	struct pattern *patterns;    /* its patterns, linked by pattern.next: one per set */
 	char bytes[];
 };
 
-/* A set that is made of the entries, and how. */
+/* A set made from the entries, and its options. */
 struct pattern_feed {
 	struct pattern_set *set;
 	unsigned int flags;          /* PATTERN_x */
@@ -29,17 +28,17 @@ struct pattern_feed {
 /* Copies both. NULL when memory is out. */
 struct pattern_entry *pattern_entry_new(const struct keyhash *key, struct str text,
 	struct str value) must_check;
-/* in_sets: its patterns are in their sets, and leave them. */
+/* in_sets: its patterns are in their sets and are removed from them. */
 void pattern_entry_free(struct pattern_entry *e, int in_sets);
-/* Is it of that text, whose keyhash() is given? */
+/* True if it has this text, with this keyhash(). */
 int pattern_entry_is(const struct pattern_entry *e, struct str text, uint64_t hash);
-/* One more pattern, of that owner, for the feed's set, which it does not enter. 0, or a negative
+/* Makes another pattern with this owner for the feed's set, without adding it. 0, or a negative
  * reason with *why. */
 int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, const void *owner,
 	struct pattern **out, struct rule_err *why) must_check;
-/* Into the sets, all or none. */
+/* Adds its patterns to the sets, all or none. */
 int pattern_entry_enter(struct pattern_entry *e, struct rule_err *why) must_check;
-/* Another value, a copy, in all sets or none. */
+/* Sets another value, copied, in all sets or none. */
 int pattern_entry_change(struct pattern_entry *e, struct str value,
 	struct rule_err *why) must_check;
 

@@ -1,9 +1,9 @@
 /*
- * Patterns by hash. A hash grows a byte at a time, so that all beginnings of a text are looked up
- * in one pass over it, at the lengths that some pattern has. What is looked up may be hostile, and
- * so may what rules put into the table (rule/match/pattern_live.h): the hash has a secret, and who
- * does not know it cannot choose keys that fall together (base/keyhash.h). A table that is full
- * grows a little with each key that is added then, so that no change waits for all of them.
+ * An index of patterns by hash. Hashes grow byte by byte, so that all prefixes of a text whose
+ * length occurs are looked up in one pass. Both the texts and the keys added by rules
+ * (rule/match/pattern_live.h) may come from an attacker: the hash is keyed, so that collisions
+ * cannot be chosen (base/keyhash.h). A full table is enlarged step by step, with each key that is
+ * added, so that no single change has to wait for all of it.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_INDEX_H
 #define TACIT_RULE_MATCH_PATTERN_INDEX_H
@@ -23,15 +23,15 @@ struct pattern_slot {
 };
 
 struct pattern_index {
-	struct keyhash key;      /* of all hashes that it is given */
+	struct keyhash key;      /* key of all hashes */
 	struct pattern_slot *slot;
 	uint32_t cap, n;         /* cap: a power of two, at least twice n */
-	struct pattern_slot *old; /* while the table grows: what is not in slot yet; or NULL */
-	uint32_t old_cap, moved; /* of old there is nothing left before moved, and nothing at it */
-	uint64_t *lens;          /* which lengths of keys there are, a bit each */
+	struct pattern_slot *old; /* while the table grows: entries not moved yet; or NULL */
+	uint32_t old_cap, moved; /* old has no entries below `moved` and none at it */
+	uint64_t *lens;          /* bit set of the lengths of keys */
 	size_t len_words;
 	size_t len_max;
-	uint8_t fold;            /* keys are in lower case; others are compared so */
+	uint8_t fold;            /* keys are in lower case; lookups fold case */
 };
 
 static inline unsigned char
@@ -43,14 +43,14 @@ pattern_fold(unsigned char c)
 void pattern_index_init(struct pattern_index *x, int fold, const struct keyhash *key);
 void pattern_index_fini(struct pattern_index *x);
 /*
- * item->key, under a hash made of it in whatever order; len: the number that
- * pattern_index_has_len() is asked for. 0, -ERR_EXISTS when an equal key is there, or -ERR_NOMEM.
+ * Adds item->key with a hash of its bytes in any order; len: the value for pattern_index_has_len().
+ * 0, -ERR_EXISTS when an equal key is there, or -ERR_NOMEM.
  */
 int pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash,
 	size_t len) must_check;
-/* Room for n keys of up to that length. 0 or -ERR_NOMEM. */
+/* Reserves room for n keys of up to this length. 0 or -ERR_NOMEM. */
 int pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max) must_check;
-/* Puts one of an equal key in the place of item, or, NULL, nothing. */
+/* Replaces item by one with an equal key, or removes it if that is NULL. */
 void pattern_index_replace(struct pattern_index *x, const struct pattern *item, uint64_t hash,
 	struct pattern *heir);
 /* NULL: none. */

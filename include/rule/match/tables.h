@@ -1,4 +1,4 @@
-/* All fetches and converters of this level, for whoever makes the vocabulary. */
+/* All fetches and converters of this level, for the vocabulary. */
 #ifndef TACIT_RULE_MATCH_TABLES_H
 #define TACIT_RULE_MATCH_TABLES_H
 

@@ -5,16 +5,16 @@
 #include "rule/sample/expr.h"
 
 /*
- * Parses text[*at..len), which begins with '(' or has no arguments at all, against the types and
- * the number of those that must be given. what: whose they are, for messages. *at: behind the ')'.
- * 0, or a negative reason with *why; *out has to be freed either way.
+ * Parses text[*at..len), which begins with '(' or has no arguments, with these types and this
+ * number of required arguments. what: name for messages. Sets *at after the ')'. 0, or a negative
+ * reason with *why; *out has to be freed in either case.
  */
 int rule_args_parse(const enum rule_arg_type *types, unsigned int min, const char *what,
 	struct str text, size_t *at, struct rule_args *out, struct rule_err *why) must_check;
 void rule_args_free(struct rule_args *a);
 /* Fills in why; returns reason. */
 int rule_fail(struct rule_err *why, size_t at, int reason, const char *fmt, ...) fmt_printf(4, 5);
-/* Where the i-th argument begins in text, whose list begins at `open`: to point at it later. */
+/* The offset of the i-th argument in text, whose list begins at `open`, for messages. */
 size_t rule_args_place(struct str text, size_t open, unsigned int i);
 
 #endif

@@ -1,11 +1,11 @@
-/* What converters share. */
+/* Shared by the converters. */
 #ifndef TACIT_RULE_SAMPLE_CONV_H
 #define TACIT_RULE_SAMPLE_CONV_H
 
 #include "rule/sample/tables.h"
 
-/* Makes text of the first n bytes of p, which arena_get() gave (NULL: no result), and gives back
- * what was got beyond them. */
+/* Makes a text of the first n bytes of p from arena_get() (NULL: no result), and returns the rest
+ * to the arena. */
 static inline int
 conv_text(struct sample_ctx *cx, struct sample *s, char *p, size_t n)
 {
@@ -25,7 +25,7 @@ conv_bytes(struct sample_ctx *cx, struct sample *s, char *p, size_t n)
 	return r;
 }
 
-/* An argument's number, or that of the variable it names. 0: the variable has none. */
+/* The number in an argument, or of the variable that it names. 0: the variable is not set. */
 static inline int
 conv_number(const struct rule_arg *a, struct sample_ctx *cx, int64_t *out)
 {
@@ -40,9 +40,9 @@ conv_number(const struct rule_arg *a, struct sample_ctx *cx, int64_t *out)
 	return 1;
 }
 
-/* Room for what base64 of n bytes decodes to. */
+/* Maximum decoded size of n bytes of base64. */
 #define CODE_B64_ROOM(n) ((n) / 4 * 3 + 2)
-/* Decodes base64 (padding where it belongs): the bytes that made it, or -1. */
+/* Decodes base64 with padding: the number of bytes, or -1. */
 long code_b64_decode(struct str text, char *out);
 
 #endif

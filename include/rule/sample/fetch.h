@@ -1,14 +1,14 @@
-/* What the fetches of HTTP messages share. */
+/* Shared by the fetches of HTTP messages. */
 #ifndef TACIT_RULE_SAMPLE_FETCH_H
 #define TACIT_RULE_SAMPLE_FETCH_H
 
 #include "http/head.h"
 #include "rule/sample/tables.h"
 
-/* Whose head: in a fetch's kind. */
+/* Side of the head: in a fetch's kind. */
 enum fetch_side { FETCH_REQ, FETCH_RES, FETCH_EITHER };
 
-/* The head of that side, or NULL: s->may_change says then whether it may come. */
+/* The head of that side, or NULL: s->may_change then says whether it may arrive. */
 const struct http_head *fetch_head_of(struct sample_ctx *cx, enum fetch_side side,
 	struct sample *s);
 

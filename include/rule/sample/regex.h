@@ -1,7 +1,7 @@
 /*
- * Regular expressions (PCRE2), for -m reg, map_reg, regsub and the replace-x actions (manual
- * 7.1.4). Compiled once and shared by all workers; what a match needs beside that is its worker's.
- * Every match is bounded: one that would take longer is given up as no match, and counted.
+ * Regular expressions (PCRE2) for -m reg, map_reg, regsub and the replace-x actions (manual 7.1.4).
+ * Compiled once and shared by all workers; the work memory of a match is per worker. Every match is
+ * limited: one that exceeds the limits counts as no match, and is counted.
  */
 #ifndef TACIT_RULE_SAMPLE_REGEX_H
 #define TACIT_RULE_SAMPLE_REGEX_H
@@ -14,10 +14,10 @@
 #include "base/str.h"
 
 #define REGEX_TEXT_MAX 8192       /* bytes of a regex */
-#define REGEX_GROUPS 10           /* \0 to \9; a regex may have more, they are not seen */
+#define REGEX_GROUPS 10           /* \0 to \9; further groups are ignored */
 #define REGEX_STEPS_MAX 100000    /* of the matcher, per match */
 #define REGEX_DEPTH_MAX 10000     /* nested backtracks */
-#define REGEX_HEAP_KB 1024        /* what they may take, kept by the worker */
+#define REGEX_HEAP_KB 1024        /* memory for them, per worker */
 #define REGEX_JIT_STACK (256u << 10)
 
 #define REGEX_NOCASE 1u
@@ -35,34 +35,35 @@ int regex_new(struct str text, unsigned int flags, struct regex **out,
 	struct regex_err *why) must_check;
 void regex_free(struct regex **r); /* NULL is allowed */
 
-/* One per worker: room for a match. NULL without memory. */
+/* One per worker: memory for matching. NULL without memory. */
 struct regex_work *regex_work_new(void) must_check;
 void regex_work_free(struct regex_work **w);
-/* Matches that were given up at a bound. */
+/* Number of matches that exceeded a limit. */
 uint64_t regex_work_limited(const struct regex_work *w);
 
-/* Where the groups lie in the subject: [0] all of it. A group that took no part is empty. */
+/* Positions of the groups in the subject; [0] is the whole match. A group that did not match is
+ * empty. */
 struct regex_match {
 	struct str group[REGEX_GROUPS];
 };
 
 /*
- * 1 matches, 0 does not: also when a bound was hit, or w is NULL. Looks from offset `from` on; what
- * is before counts for ^ and \b. m may be NULL.
+ * 1 matches, 0 does not: also when a limit was exceeded, or w is NULL. Searches from offset `from`
+ * on; earlier bytes count for ^ and \b. m may be NULL.
  */
 int regex_match(const struct regex *r, struct regex_work *w, struct str subject, size_t from,
 	struct regex_match *m);
 
 /*
- * A replacement: \0 to \9 are groups, \xHH a byte, a backslash before anything else that itself.
- * NULL when it is well formed, else what is wrong, static.
+ * A replacement: \0 to \9 are groups, \xHH a byte, a backslash before another character is that
+ * character. NULL if it is valid, else the error, static.
  */
 const char *regex_subst_why_not(struct str subst);
 /* Appends the replacement for one match. */
 void regex_subst(struct str subst, const struct regex_match *m, struct sbuf *out);
 /*
- * Appends subject with the first match replaced, or, with `all`, each that does not overlap one
- * before. Returns how many were.
+ * Appends subject with the first match, or with `all` every non-overlapping match, replaced.
+ * Returns the number of matches.
  */
 unsigned int regex_replace(const struct regex *r, struct regex_work *w, struct str subject,
 	struct str subst, int all, struct sbuf *out);

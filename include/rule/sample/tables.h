@@ -4,7 +4,7 @@
 
 #include "rule/sample/vocab.h"
 
-extern const struct rule_fetch rule_misc_fetches[]; /* constants, dates, chance, variables */
+extern const struct rule_fetch rule_misc_fetches[]; /* constants, dates, random values, variables */
 extern const struct rule_fetch rule_head_fetches[]; /* start lines and fields */
 extern const struct rule_fetch rule_uri_fetches[];
 extern const struct rule_fetch rule_cookie_fetches[];
@@ -13,7 +13,7 @@ extern const struct rule_fetch rule_body_fetches[]; /* and bytes of mode tcp */
 extern const struct rule_fetch rule_hello_fetches[]; /* TLS hellos, RDP cookies */
 
 extern const struct rule_conv rule_text_convs[];
-extern const struct rule_conv rule_code_convs[];   /* bytes and their notations */
+extern const struct rule_conv rule_code_convs[];   /* encodings */
 extern const struct rule_conv rule_math_convs[];
 extern const struct rule_conv rule_ip_convs[];
 extern const struct rule_conv rule_time_convs[];
@@ -24,12 +24,12 @@ extern const struct rule_conv rule_regsub_convs[];
 extern const struct rule_conv rule_json_convs[];
 extern const struct rule_conv rule_language_convs[];
 
-/* What base32 is, or url32 with the query: 1, or 0 as a fetch. */
+/* The value of base32, or of url32 with the query: 1, or 0, as a fetch. */
 int rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s);
 
 /*
- * Who the client says he is, and his password (scheme Basic), in the arena. 1, or 0: he says
- * nothing of it; s->may_change then says whether he may yet.
+ * The client's user and password (scheme Basic), in the arena. 1, or 0: absent; s->may_change then
+ * says whether they may arrive.
  */
 int rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struct str *pass);
 

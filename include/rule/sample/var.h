@@ -12,8 +12,8 @@
 enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_SCOPES };
 
 /*
- * A name, resolved once at load. The id is a hash of it, the scope included: 64 bits are enough for
- * the few names that a configuration has, and no table has to be shared.
+ * A resolved name: a 64-bit hash of name and scope. 64 bits are sufficient for the names of a
+ * configuration, and no shared table is needed.
  */
 struct var_name {
 	enum var_scope scope;
@@ -21,12 +21,12 @@ struct var_name {
 };
 
 /*
- * One worker's, or, of scope proc, everybody's: then there is a lock, and only the functions that
- * take a sample_ctx may be used.
+ * A set of one worker, or, for scope proc, of all: that one has a lock, and only the functions with
+ * a sample_ctx may be used.
  */
 struct vars {
 	struct list all;         /* var.c's own */
-	size_t bytes;            /* bounded: VARS_BYTES_MAX */
+	size_t bytes;            /* limited: VARS_BYTES_MAX */
 	struct lock *lock;       /* set by the owner after vars_init(), or NULL */
 };
 
@@ -34,22 +34,22 @@ struct vars {
 #define VAR_NAME_MAX 255
 
 void vars_init(struct vars *v);
-/* Forgets all. */
+/* Deletes all variables. */
 void vars_fini(struct vars *v);
 /* "txn.name": 0, or -1 with *why. */
 int var_name_parse(struct str text, struct var_name *out, const char **why) must_check;
-/* The set of that scope in cx, or NULL. */
+/* The set of this scope in cx, or NULL. */
 struct vars *var_scope_of(const struct sample_ctx *cx, enum var_scope s);
 
-/* Keeps a copy. 0, or -ERR_NOMEM (also beyond the bound): it stays as it was then. */
+/* Stores a copy. 0, or -ERR_NOMEM (also above the limit), when the variable is unchanged. */
 int var_set(struct vars *v, struct var_name name, const struct sample *s) must_check;
-/* 1 found. Its text is the set's, good until the variable changes. */
+/* 1 found. Its text belongs to the set and is valid until the variable changes. */
 int var_get(const struct vars *v, struct var_name name, struct sample *s);
 
-/* The same, in the scope that the name has in cx; none there: -ERR_MISSING, nothing, 0. */
+/* The same for the scope of the name in cx; without such a set: -ERR_MISSING, nothing, 0. */
 int var_store(const struct sample_ctx *cx, struct var_name name, const struct sample *s) must_check;
 void var_forget(const struct sample_ctx *cx, struct var_name name);
-/* What everybody may change is copied into cx's arena. */
+/* Variables shared by workers are copied into cx's arena. */
 int var_find(const struct sample_ctx *cx, struct var_name name, struct sample *s);
 
 #endif

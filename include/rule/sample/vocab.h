@@ -1,7 +1,7 @@
 /*
- * The words of expressions: tables of fetches, converters, format aliases and actions. Each
- * owner keeps its own table; app/config/modules.c lists them, as it lists keywords. One table makes
- * the parser, the checks and the manual page.
+ * The vocabulary of expressions: tables of fetches, converters, format aliases and actions. Each
+ * owner has its own table; app/config/modules.c lists them. One table serves the parser, the checks
+ * and the manual page.
  */
 #ifndef TACIT_RULE_SAMPLE_VOCAB_H
 #define TACIT_RULE_SAMPLE_VOCAB_H
@@ -23,17 +23,17 @@ struct pattern_files;
 enum rule_arg_type {
 	ARG_END,
 	ARG_STR,
-	ARG_INT,      /* decimal, maybe negative */
+	ARG_INT,      /* decimal, may be negative */
 	ARG_IPV4,
 	ARG_IPV6,
 	ARG_IPMASK4,  /* prefix length or dotted */
 	ARG_IPMASK6,
 	ARG_VAR,      /* scope.name */
 	ARG_INTVAR,   /* a number or a variable: given as ARG_INT or ARG_VAR */
-	ARG_STRVAR,   /* a variable if it looks like one, else text: ARG_VAR or ARG_STR */
-	/* Texts, which init or check of the fetch or converter turns into a->arg[i].ref: */
+	ARG_STRVAR,   /* a variable if it has its syntax, else text: ARG_VAR or ARG_STR */
+	/* Texts that init or check of the fetch or converter turns into a->arg[i].ref: */
 	ARG_REGEX,
-	ARG_MAP,      /* a map file, read when the configuration is */
+	ARG_MAP,      /* a map file, read with the configuration */
 	ARG_FRONTEND,
 	ARG_BACKEND,
 	ARG_SERVER,   /* server or backend/server */
@@ -46,8 +46,8 @@ struct rule_arg {
 	enum rule_arg_type type; /* ARG_END: not given */
 	int64_t num;
 	/*
-	 * Unescaped, owned by the expression, NUL-terminated. Not empty but where the type is
-	 * STR: what is left empty counts as not given.
+	 * Unescaped, owned by the expression, NUL-terminated. An empty argument counts as missing
+	 * unless the type is STR.
 	 */
 	struct str text;
 	union {
@@ -55,48 +55,48 @@ struct rule_arg {
 		struct in6_addr ipv6;
 		struct var_name var;
 	} u;
-	void *ref;               /* of the fetch or converter, whose free releases it */
+	void *ref;               /* for the fetch or converter, whose free releases it */
 };
 
 struct rule_args {
-	intptr_t kind;           /* of the fetch or converter */
-	unsigned int n;          /* given, empty ones among them included */
-	unsigned int bad;        /* set by an init or check that fails: which one is wrong */
+	intptr_t kind;           /* for the fetch or converter */
+	unsigned int n;          /* number of arguments, including empty ones */
+	unsigned int bad;        /* set by a failed init or check: the index of the invalid one */
 	struct rule_arg arg[RULE_ARGS_MAX];
 };
 
 struct rule_fetch {
 	const char *name;        /* NULL ends a table */
 	enum rule_arg_type arg[RULE_ARGS_MAX];
-	unsigned int min;        /* arguments that must be given */
+	unsigned int min;        /* required arguments */
 	enum sample_type out;
 	unsigned int needs;      /* SAMPLE_AT_x: an error at load where a rule runs without it */
-	unsigned int either;     /* or one of these, at least (0: nothing) */
-	/* 1 found, 0 not (then s->may_change says whether it may come yet). */
+	unsigned int either;     /* or at least one of these (0: none) */
+	/* 1 found, 0 not (then s->may_change says whether it may still arrive). */
 	int (*fetch)(const struct rule_args *a, struct sample_ctx *cx, struct sample *s);
 	/*
-	 * As soon as the arguments are parsed; NULL: nothing to do. 0 or -1 with why (static, or
-	 * of the argument).
+	 * Called when the arguments were parsed; NULL: nothing to do. 0 or -1 with why (static, or
+	 * owned by the argument).
 	 */
 	int (*init)(struct rule_args *a, const struct rule_vocab *v, const char **why);
 	/*
-	 * At load, when all proxies are known; NULL: nothing to check. root: the configuration.
-	 * 0 or -1 with why.
+	 * Called at load, when all proxies are known; NULL: nothing to check. root: the
+	 * configuration. 0 or -1 with why.
 	 */
 	int (*check)(struct rule_args *a, void *root, const char **why);
 	/*
-	 * At load, after check: can the fetch give what an ACL compares it with, as it is written?
-	 * NULL: anything. 0 or -1 with why.
+	 * Called at load, after check: whether the fetch can return the text that an ACL compares
+	 * it with. NULL: any text. 0 or -1 with why.
 	 */
 	int (*check_pattern)(const struct rule_args *a, struct str text, const char **why);
-	/* Of the refs; NULL: nothing to free. Also after an init that failed. */
+	/* Frees the refs; NULL: nothing to free. Also called after a failed init. */
 	void (*free)(struct rule_args *a);
 	const char *syntax;      /* the arguments, for the manual page; NULL: none */
 	const char *doc;
-	intptr_t kind;           /* the owner's: in a->kind when it is called */
+	intptr_t kind;           /* for the owner: a->kind in calls */
 	/*
-	 * In ACLs (manual 7.3.6): the fetch that this name stands for there, NULL: itself; the
-	 * method it is matched with, NULL: its type's; whether name_beg, name_sub ... exist.
+	 * In ACLs (manual 7.3.6): the fetch that this name is a synonym of, NULL: itself; the
+	 * matching method, NULL: the type's default; whether name_beg, name_sub ... exist.
 	 */
 	const char *acl;
 	const char *match;
@@ -109,11 +109,10 @@ struct rule_conv {
 	unsigned int min;
 	enum sample_type in, out;
 	/*
-	 * *s is of type in; 1 converted, 0 there is no result: the whole expression is not
-	 * found.
+	 * *s has type in; 1 converted, 0 no result: the whole expression is not found.
 	 */
 	int (*conv)(const struct rule_args *a, struct sample_ctx *cx, struct sample *s);
-	/* As those of a fetch. */
+	/* As for a fetch. */
 	int (*init)(struct rule_args *a, const struct rule_vocab *v, const char **why);
 	int (*check)(struct rule_args *a, void *root, const char **why);
 	void (*free)(struct rule_args *a);
@@ -125,8 +124,8 @@ struct rule_conv {
 /* "%ci" of log formats (8.2.6): see rule/sample/fmt.h. */
 struct rule_alias {
 	const char *name;        /* without '%'; NULL ends a table */
-	/* SAMPLE_AT_x from when on it is known; written earlier it is what is known so far. Only
-	 * SAMPLE_AT_TXN must hold. */
+	/* SAMPLE_AT_x from which on the value is final; before that it is the value so far. Only
+	 * SAMPLE_AT_TXN is mandatory. */
 	unsigned int needs;
 	/* flags: enum rule_fmt_flag. NULL: not supported. */
 	void (*write)(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out);
@@ -142,16 +141,15 @@ struct rule_vocab {
 	const struct rule_fetch *fetch[RULE_TABLES_MAX];
 	const struct rule_conv *conv[RULE_TABLES_MAX];
 	const struct rule_action *action[RULE_TABLES_MAX];
-	const struct rule_alias *aliases; /* of formats; NULL: none are known */
+	const struct rule_alias *aliases; /* of formats; NULL: none */
 	unsigned int n_fetch, n_conv, n_action;
-	/* What the configuration sees of the environment, while it is read; NULL: nothing. */
+	/* The environment as the configuration sees it, while it is read; NULL: none. */
 	const struct cfg_env *env;
 	const char *hostname;
-	struct pattern_files *files; /* of patterns and maps; NULL: they cannot be read */
+	struct pattern_files *files; /* for patterns and maps; NULL: not supported */
 	/*
-	 * The page for that status of an http-errors section, once root, the configuration, is
-	 * complete. NULL with why: there is none that is an answer. NULL: there are no such
-	 * sections.
+	 * The page of an http-errors section for that status, when root, the configuration, is
+	 * complete. NULL with why: there is no such page. NULL: there are no such sections.
 	 */
 	struct http_reply *(*page)(const void *root, const char *section, unsigned int status,
 		const char **why);
@@ -164,15 +162,15 @@ int rule_vocab_add_actions(struct rule_vocab *v, const struct rule_action *table
 const struct rule_fetch *rule_find_fetch(const struct rule_vocab *v, struct str name);
 const struct rule_conv *rule_find_conv(const struct rule_vocab *v, struct str name);
 /*
- * What a name means as the criterion of an ACL: hdr_beg is the fetch req.hdr, and *match "beg"; hdr
- * is req.hdr and "str"; src is src and NULL: matched as its type is.
+ * The meaning of a name as the criterion of an ACL: hdr_beg is the fetch req.hdr, and *match "beg";
+ * hdr is req.hdr and "str"; src is src and NULL: the type's default.
  */
 const struct rule_fetch *rule_find_acl_fetch(const struct rule_vocab *v, struct str name,
 	const char **match);
-/* The nearest name to one that is not there, or NULL. */
+/* The nearest known name, or NULL. */
 const char *rule_suggest_fetch(const struct rule_vocab *v, struct str name);
 const char *rule_suggest_conv(const struct rule_vocab *v, struct str name);
-/* HAProxy has it and we do not. */
+/* Known to HAProxy but not supported. */
 int rule_is_known_fetch(struct str name);
 int rule_is_known_conv(struct str name);
 
