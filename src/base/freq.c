@@ -18,7 +18,8 @@ freq_add(struct freq *f, uint64_t now_ms, uint32_t n)
 {
 	uint64_t sec = now_ms / 1000;
 
-	/* Workers read the clock at different times. One that is behind counts in this second. */
+	/* Workers read the clock at different times. A worker that is behind counts in the current
+	 * second. */
 	if (sec > f->sec)
 		start_second(f, sec);
 	atomic_write(&f->cur, f->cur + n);
@@ -31,7 +32,7 @@ freq_raise(struct freq *f, uint32_t n)
 	atomic_write(&f->max, MAX(f->max, n));
 }
 
-/* The second in the upper half, its count in the lower one. */
+/* The second is in the upper half, its count in the lower half. */
 uint32_t
 freq_count_second(uint64_t *second, uint64_t now_ms)
 {

@@ -1,7 +1,7 @@
 /* Places that workers share, without a lock. gate.h says why no worker stays stopped. */
 #include "base/gate.h"
 
-/* Between two steps that another worker may come between: tests wait there. */
+/* Called between two steps that another worker may interleave with: tests wait there. */
 #ifndef GATE_STEP
 #define GATE_STEP() ((void)0)
 #endif

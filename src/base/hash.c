@@ -24,7 +24,7 @@ hash_djb2(const void *p, size_t n)
 	return h;
 }
 
-/* Half a byte at a time: sixteen rows serve what is only asked once per request. */
+/* Processes half a byte at a time: a table of sixteen rows is enough for one use per request. */
 uint32_t
 hash_crc32(const void *p, size_t n)
 {
@@ -69,7 +69,7 @@ hash_avalanche(uint32_t h)
 	h = (h + 0xd3a2646c) ^ (h << 9);
 	h = (h + 0xfd7046c5) + (h << 3);
 	h = (h ^ 0xb55a4f09) ^ (h >> 16);
-	/* Not in Jenkins' text: the lowest two bits count in the highest two, as the values that
-	 * HAProxy gives show. */
+	/* Not in Jenkins' text: the lowest two bits are added to the highest two, as HAProxy's
+	 * values show. */
 	return h * 0xc0000001;
 }

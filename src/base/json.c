@@ -9,8 +9,8 @@ is_tail(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* The length of the character of more than one byte that p begins with; 0: there is none. Neither
- * overlong ones nor surrogates are. */
+/* The length of the multi-byte character at p; 0: invalid. Overlong forms and surrogates are
+ * invalid. */
 static size_t
 length_of(const unsigned char *p, size_t n)
 {

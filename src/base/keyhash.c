@@ -6,7 +6,7 @@
 
 #include "base/sys.h"
 
-/* Any, of which nothing special is known: digits of pi and of e. */
+/* Arbitrary numbers: digits of pi and of e. */
 #define KNOWN_POINT UINT64_C(0x243f6a8885a308d3)
 #define KNOWN_STIR UINT64_C(0xb7e151628aed2a6b)
 #define POINT(bits) ((bits) >> 4 << 3)
@@ -28,7 +28,7 @@ keyhash_draw(struct keyhash *k, struct sys *sys)
 
 	if (r < 0)
 		return (int)r;
-	/* The kernel gives that few at once, or none. */
+	/* The kernel returns this few bytes at once, or none. */
 	if (r != sizeof(bits))
 		return -EIO;
 	keyhash_init(k, bits);

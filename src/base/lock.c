@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Spins before the CPU is yielded: some microseconds, many times what a critical section takes. */
+/* Number of spins before the CPU is yielded: some microseconds, many times a critical section. */
 #define SPINS 100
 
 #ifdef TACIT_MAGIC
@@ -23,7 +23,7 @@ lock_wait(struct lock *l, struct sys *sys)
 	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) != this_thread());
 #endif
 	do {
-		/* Reading alone leaves the cache line with the holder. */
+		/* Reading only keeps the cache line with the holder. */
 		while (atomic_load_explicit(&l->taken, memory_order_relaxed)) {
 			if (++spins % SPINS) {
 				cpu_relax();

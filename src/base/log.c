@@ -10,9 +10,9 @@
 #include "base/log_target.h"
 #include "base/mem.h"
 
-/* Text of one operational message; longer ones are cut. */
+/* Text of one operational message; longer ones are truncated. */
 #define MSG_MAX 1024
-/* Header, longest: every field at its bound. */
+/* Longest header: every field at its maximum. */
 #define HEAD_MAX 640
 
 static const char *const level_names[LOG_LEVELS] = { "emerg",   "alert",  "crit", "err",
@@ -108,7 +108,7 @@ void
 log_sink_fini(struct log_sink *k)
 {
 	if (k->n_targets > 0)
-		flush_at(k, sink_now(k)); /* the ends of half-written lines too */
+		flush_at(k, sink_now(k)); /* also the ends of partially written lines */
 	for (unsigned int i = 0; i < k->n_targets; i++)
 		log_target_close(k, &k->target[i]);
 	mem_free(k->target);
@@ -126,7 +126,7 @@ add_tag(struct sbuf *b, const struct log_sink *k, const char *host, const char *
 	sbuf_addf(b, " %s[%d]: ", tag, k->id.pid);
 }
 
-/* What stands before the text, by form. */
+/* The header by format. */
 static void
 add_head(struct sbuf *b, struct log_sink *k, const struct log_line *l, int level, const char *tag,
 	 uint64_t now_ns)
@@ -178,7 +178,7 @@ is_control(unsigned char c)
 	return (c < 0x20 && c != '\t') || c == 0x7f;
 }
 
-/* Copies text as far as it fits, control bytes as #XX; returns the bytes written. */
+/* Copies as much text as fits, control bytes as #XX; returns the number of bytes written. */
 static size_t
 put_clean_text(char *to, size_t room, const char *p, size_t len)
 {
@@ -201,7 +201,7 @@ put_clean_text(char *to, size_t room, const char *p, size_t len)
 	return n;
 }
 
-/* Room for a record of len bytes; an early flush costs nothing a later one would not. */
+/* Reserves a record of len bytes; an early flush costs no more than a later one. */
 static struct log_rec *
 sink_room(struct log_sink *k, size_t len, uint64_t now_ns)
 {

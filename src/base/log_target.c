@@ -46,11 +46,11 @@ log_target_get(struct log_sink *k, const struct log_dest *d)
 int
 log_target_is_resting(const struct log_target *t, uint64_t now_ns)
 {
-	/* The wall clock can be set back: never rest longer than one period from now. */
+	/* The wall clock can be set back: the suspension never exceeds one period from now. */
 	return t->rest_until_ns > now_ns && t->rest_until_ns - now_ns <= LOG_REST_MS * 1000000u;
 }
 
-/* It failed with r, a negative errno. */
+/* Handles a failure r, a negative errno. */
 static void
 target_rest(struct log_sink *k, struct log_target *t, uint64_t now_ns, long r)
 {
@@ -66,7 +66,7 @@ target_drop(struct log_sink *k, struct log_target *t, unsigned int n)
 	counter_add(&k->dropped, n);
 }
 
-/* A descriptor that was inherited may be anything: finds out once how it takes a message without
+/* An inherited descriptor can be of any type: determines once how to write to it without
  * blocking. */
 static int
 target_adopt(struct sys *sys, struct log_target *t)
@@ -137,9 +137,9 @@ log_target_close(struct log_sink *k, struct log_target *t)
 }
 
 /*
- * Walks the sink's memory: up to max records of one target from *pos on, as vectors. Where others
- * write to the same pipe, as much as it takes in one piece or not at all (pipe(7), PIPE_BUF): their
- * lines and ours do not mix. A longer line may still be cut by theirs.
+ * Collects up to max records of one target from *pos on as vectors. If other processes write to the
+ * same pipe, at most what it accepts atomically (pipe(7), PIPE_BUF), so that lines do not mix. A
+ * longer line may still be interleaved.
  */
 static unsigned int
 collect_records(struct log_sink *k, const struct log_target *t, size_t *pos, struct iovec *iov,
@@ -165,7 +165,7 @@ collect_records(struct log_sink *k, const struct log_target *t, size_t *pos, str
 	return n;
 }
 
-/* Sends a batch: 0, or -1 when trying more of this target now is of no use. */
+/* Sends a batch: 0, or -1 when further tries for this target are useless now. */
 static int
 send_datagrams(struct log_sink *k, struct log_target *t, struct iovec *iov, unsigned int n,
 	uint64_t now_ns)
@@ -211,7 +211,7 @@ write_lines(struct sys *sys, const struct log_target *t, struct iovec *iov, unsi
 			    : sys_writev(sys, t->fd, iov, (int)n);
 }
 
-/* Keeps the unwritten end of a line; without memory the reader sees it cut short. */
+/* Keeps the unwritten end of a line; without memory the line is truncated. */
 static void
 keep_tail(struct log_target *t, const char *p, size_t len)
 {
@@ -272,7 +272,7 @@ log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 	if (log_target_is_resting(t, now_ns)) {
 		rc = -1;
 	} else {
-		/* The clock may come to that time again. */
+		/* The clock may reach that time again. */
 		t->rest_until_ns = 0;
 		rc = target_open(k->sys, t);
 		if (rc < 0)

@@ -16,7 +16,7 @@ hash_name(const char *name)
 	return keyhash(&keyhash_known, name, strlen(name));
 }
 
-/* Those that have one name stay in order: slots are filled from left to right. */
+/* Items with the same name stay in order: slots are filled from left to right. */
 static void
 put_slot(struct name_slot *slots, uint32_t cap, struct name_slot what)
 {
@@ -35,7 +35,7 @@ grow_table(struct name_index *x)
 
 	if (!slots)
 		return -ERR_NOMEM;
-	/* From behind a free slot on, so that no run begins in its middle. */
+	/* Starts after a free slot, so that no run begins in its middle. */
 	while (from < x->cap && x->slot[from].item)
 		from++;
 	for (uint32_t i = 0; i < x->cap; i++) {

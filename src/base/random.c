@@ -29,7 +29,7 @@ random_bytes(struct random_source *r, void *out, size_t n)
 	}
 	r->left -= n;
 	memcpy(out, r->buf + r->left, n);
-	/* Who reads our memory later does not learn what was given out before. */
+	/* Erases bytes that were given out, so that they cannot be read from memory later. */
 	memset(r->buf + r->left, 0, n);
 	return 0;
 }

@@ -24,14 +24,14 @@ ranges_fini(struct ranges *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Distances from `next` do not wrap: everything is compared by them. */
+/* Distances from `next` do not wrap, so all comparisons use them. */
 static inline uint32_t
 distance_of(const struct ranges *r, uint32_t at)
 {
 	return at - r->next;
 }
 
-/* The first range that ends at `lo` - 1 or later: the one to merge with, or to stand before. */
+/* The first range that ends at `lo` - 1 or later: to merge with, or to insert before. */
 static uint32_t
 place_of(const struct ranges *r, uint32_t lo)
 {
@@ -51,7 +51,7 @@ place_of(const struct ranges *r, uint32_t lo)
 static void
 take_out(struct ranges *r, uint32_t at, uint32_t n)
 {
-	/* An empty set may have no memory, which memmove() must not be given. */
+	/* An empty set may have no memory, and memmove() must not get NULL. */
 	if (!n)
 		return;
 	r->n -= n;
@@ -84,7 +84,7 @@ insert_range(struct ranges *r, uint32_t lo, uint32_t hi)
 	uint32_t at = place_of(r, lo), end = at;
 	int err;
 
-	/* All that it touches becomes one. */
+	/* All ranges that it touches are merged. */
 	while (end < r->n && distance_of(r, r->set[end].lo) <= distance_of(r, hi) + 1)
 		end++;
 	if (end == at) {
@@ -105,7 +105,7 @@ insert_range(struct ranges *r, uint32_t lo, uint32_t hi)
 	return 0;
 }
 
-/* Everything up to hi is acknowledged, and what of the set comes to touch it. */
+/* Everything up to hi is acknowledged, with the ranges of the set that touch it. */
 static void
 advance_next(struct ranges *r, uint32_t hi)
 {
@@ -138,7 +138,7 @@ ranges_ack_any(struct ranges *r, uint32_t lo, uint32_t hi)
 		return 0;
 	}
 	err = insert_range(r, lo, hi);
-	/* What moves `next` needs no place. */
+	/* An acknowledgement that advances `next` needs no space. */
 	if (err && lo != r->next)
 		return err;
 	r->held += !err;

@@ -35,8 +35,8 @@ sys_init(struct sys *s, const struct sys_ops *ops, void *ctx)
 }
 
 /*
- * ThreadSanitizer watches descriptors as it does memory, but does not know this call: the next
- * thread that opens one of these numbers would seem to race with the one that had it.
+ * ThreadSanitizer tracks descriptors like memory but does not know this call: a thread that reopens
+ * one of these numbers would seem to race with the previous owner.
  */
 static int
 close_all(unsigned int lo, unsigned int hi)
@@ -50,7 +50,7 @@ close_all(unsigned int lo, unsigned int hi)
 	return close_range(lo, hi, 0);
 }
 
-/* A call whose C function has the row's name and parameters. */
+/* A call whose C function has the same name and parameters as the row. */
 #define PLAIN(name, fn, params, args)              \
 	static long lx_##name(void *ctx UNPAREN params) \
 	{                                          \
@@ -104,7 +104,7 @@ PLAIN(recvmmsg, recvmmsg, (, int fd, struct mmsghdr *v, unsigned int n, int flag
 PLAIN(rename, rename, (, const char *from, const char *to), (from, to))
 PLAIN(rt_sigaction, sigaction, (, int sig, const struct sigaction *sa), (sig, sa, NULL))
 PLAIN(rt_sigprocmask, sigprocmask, (, int how, const sigset_t *set), (how, set, NULL))
-/* Both of the calling thread. */
+/* Both apply to the calling thread. */
 PLAIN(sched_getaffinity, sched_getaffinity, (, size_t len, cpu_set_t *set), (0, len, set))
 PLAIN(sched_setaffinity, sched_setaffinity, (, size_t len, const cpu_set_t *set), (0, len, set))
 PLAIN(sched_yield, sched_yield, (), ())

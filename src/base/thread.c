@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A thread names itself: for another one the C library would go through /proc. */
+/* Each thread sets its own name: for another thread the C library would use /proc. */
 static void *
 thread_start_routine(void *arg)
 {

@@ -47,7 +47,7 @@ trace_stop(struct trace *t)
 void
 trace_clear(struct trace *t)
 {
-	/* Sequence numbers go on, so that a reader can go on from the last one it saw. */
+	/* Sequence numbers continue, so that a reader can continue from the last one it saw. */
 	for (unsigned int i = 0; t->ring && i < TRACE_RECORDS; i++)
 		t->ring[i].seq = 0;
 }

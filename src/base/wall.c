@@ -2,7 +2,7 @@
  * the locale. */
 #include "base/wall.h"
 
-/* Not strftime(): names must not follow the locale. */
+/* Not strftime(): names must not depend on the locale. */
 static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 				    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
 

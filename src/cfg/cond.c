@@ -19,13 +19,13 @@ struct parse {
 	const char *expr, *p;
 	struct cfg_cond_err *err;
 	unsigned depth;
-	/* arguments of the predicate at hand */
+	/* arguments of the current predicate */
 	char arg[ARGS_MAX][CFG_COND_ARG_MAX];
 };
 
 struct predicate {
 	const char *name;
-	int nargs;	/* 0: none, or one that is not looked at */
+	int nargs;	/* 0: none, or one that is ignored */
 	int (*test)(const struct parse *ps);
 };
 
@@ -47,7 +47,7 @@ cond_fail(struct parse *ps, const char *at, const char *fmt, ...)
 
 /* --- versions ------------------------------------------------------------ */
 
-/* The digits at *p; a number that is too long stops growing instead of wrapping. */
+/* The digits at *p; a number that is too long saturates. */
 static unsigned
 version_number(const char **p)
 {
@@ -59,8 +59,8 @@ version_number(const char **p)
 	return v;
 }
 
-/* "A.B.C", "A.B-devN" or "A.B-preN" as three numbers, a development version below its
- * release. Components that are missing count as zero. */
+/* "A.B.C", "A.B-devN" or "A.B-preN" as three numbers; a development version is below its release.
+ * Missing components are zero. */
 static void
 version_split(const char *s, int64_t out[3])
 {
@@ -182,7 +182,7 @@ test_false(const struct parse *ps)
 }
 
 static const struct predicate predicates[] = {
-	{ "awslc_api_atleast", 1, test_false },		/* never built on AWS-LC */
+	{ "awslc_api_atleast", 1, test_false },		/* never built with AWS-LC */
 	{ "awslc_api_before", 1, test_false },
 	{ "defined", 1, test_defined },
 	{ "enabled", 1, test_enabled },
@@ -206,8 +206,8 @@ skip_blanks(struct parse *ps)
 		ps->p++;
 }
 
-/* One argument up to ',' or ')': quotes protect, as in the arguments of any HAProxy function
- * (manual 2.2); a backslash does so only for itself, quotes and blanks. */
+/* One argument up to ',' or ')', with quotes as in arguments of HAProxy functions (manual 2.2); a
+ * backslash escapes only itself, quotes and blanks. */
 static int
 parse_argument(struct parse *ps, char out[CFG_COND_ARG_MAX])
 {

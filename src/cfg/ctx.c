@@ -22,7 +22,7 @@ cfg_arg(const struct cfg_ctx *ctx, int i)
 	return i >= 0 && i < ctx->argc ? ctx->word[ctx->base + (unsigned)i].text : "";
 }
 
-/* Column of argument i; one that is missing points past the last word. */
+/* Column of argument i; a missing one is after the last word. */
 static unsigned
 arg_col(const struct cfg_ctx *ctx, int i)
 {
@@ -39,7 +39,7 @@ arg_col(const struct cfg_ctx *ctx, int i)
 	past = ctx->base + (unsigned)ctx->argc;
 	w = &ctx->word[past > 0 ? past - 1 : 0];
 	col = w->col + (unsigned)strlen(w->text);
-	/* quotes and variables make a word longer or shorter than what stands in the file */
+	/* quotes and variables change the length of a word */
 	if (ctx->where.file) {
 		cfg_file_line(ctx->where.file, ctx->where.line, &len);
 		if (col > len + 1)
@@ -116,7 +116,7 @@ cfg_nomem(struct cfg_ctx *ctx)
 	return cfg_error(ctx, -1, "out of memory.");
 }
 
-/* The end of every typed helper: name who refused the value. */
+/* Common end of the typed helpers: adds the keyword to the message. */
 static int
 report_value(struct cfg_ctx *ctx, int i, const struct cfg_value_err *err)
 {
@@ -241,7 +241,7 @@ cfg_take(struct cfg_ctx *ctx, int n)
 	ctx->taken = n;
 }
 
-/* How many words an option of that name has at least, 0 when it may be any number. */
+/* Minimum number of words of an option with this name, 0 if it may be any number. */
 static int
 opt_words(const struct cfg_ctx *ctx, enum cfg_opt_place place, const char *name)
 {
@@ -253,8 +253,8 @@ opt_words(const struct cfg_ctx *ctx, enum cfg_opt_place place, const char *name)
 	return known && known->args >= 0 ? 1 + known->args : 0;
 }
 
-/* A misspelling, or the argument of a word before it that is not known either (`lost`): that
- * one has been reported. Returns how many words to go on by, 0 when that cannot be known. */
+/* Reports a misspelt option. An argument of an unknown word before it (`lost`) was reported with
+ * that word. Returns the number of words to skip, 0 if it is unknown. */
 static int
 unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, bool lost)
 {
@@ -276,8 +276,8 @@ unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, bool lost)
 	return near.best ? opt_words(ctx, place, near.best) : 0;
 }
 
-/* Run one option standing at argument `at`. Returns how many words it had, 0 when that cannot
- * be known; *failed is set on an error. */
+/* Parses the option at argument `at`. Returns its number of words, 0 if it is unknown; *failed is
+ * set on an error. */
 static int
 run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *failed)
 {
@@ -327,7 +327,7 @@ cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *o
 		const struct cfg_opt *o = cfg_registry_opt(ctx->registry, place, name);
 		int n = 0;
 
-		/* what an unset "$VAR" leaves */
+		/* left by an unset "$VAR" */
 		if (!*name) {
 			i++;
 			continue;

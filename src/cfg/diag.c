@@ -98,8 +98,8 @@ entry_room(struct cfg_diag *d)
 	return 0;
 }
 
-/* The entry of this severity and text; NULL when it is the first of its kind. What concerns a
- * whole line, such as .notice, is an entry of its own. */
+/* The entry with this severity and text; NULL if there is none. A message about a whole line, such
+ * as .notice, has its own entry. */
 static struct cfg_diag_entry *
 find_entry(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where, const char *text,
 	   uint32_t hash)
@@ -211,8 +211,8 @@ cfg_file_line(const struct cfg_file *f, unsigned line, size_t *len)
 	return p;
 }
 
-/* The source line, cut to a window around the column, and a caret under it. Tabs stay so
- * that the caret lines up; other control characters become '?'. */
+/* Prints the source line, limited to a window around the column, and a caret under it. Tabs are
+ * kept so that the caret is aligned; other control characters become '?'. */
 static void
 print_source(const struct cfg_where *w, FILE *to)
 {
@@ -253,7 +253,7 @@ print_head(const struct cfg_diag *d, enum cfg_sev sev, FILE *to)
 	fputs("config : ", to);
 }
 
-/* The text goes on one line and whatever else it holds stays harmless to a terminal. */
+/* Prints the text on one line, without characters that a terminal would interpret. */
 static void
 print_indented(const char *s, FILE *to)
 {
@@ -268,14 +268,14 @@ print_indented(const char *s, FILE *to)
 	fputc('\n', to);
 }
 
-/* Is the place left out? A notice says nothing about a line that is wrong anyway. */
+/* True if the place is omitted: a notice about a line that has an error. */
 static bool
 is_hidden(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *w)
 {
 	return e->sev == CFG_NOTICE && cfg_places_has(&d->errors, w);
 }
 
-/* Where the entry is shown; false when each of its lines is left out. */
+/* The place where the entry is shown; false if all its lines are omitted. */
 static bool
 first_shown(const struct cfg_diag *d, const struct cfg_diag_entry *e, struct cfg_where *out)
 {
@@ -290,7 +290,7 @@ first_shown(const struct cfg_diag *d, const struct cfg_diag_entry *e, struct cfg
 	return false;
 }
 
-/* The other lines that the entry concerns, by their numbers. */
+/* Prints the numbers of the other lines of the entry. */
 static void
 print_more(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *first,
 	   FILE *to)

@@ -32,7 +32,7 @@ static const struct {
 	{ "userlist", CFG_USERLIST },
 };
 
-/* The first ones, which HAProxy lists too; keywords of http-errors stand in proxies as well. */
+/* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
 #define LETTERS 5
 
 static const char *const place_line[CFG_OPT_PLACES] = {
@@ -60,8 +60,8 @@ cfg_dump_kind(const char *name)
 	return -1;
 }
 
-/* The option of `place` that follows `after` in byte order, NULL at the end: tables are short,
- * and a dump is no place to allocate. */
+/* The option of `place` that follows `after` in byte order, NULL at the end. Tables are short, so
+ * no sorted copy is allocated. */
 static const struct cfg_opt *
 next_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const char *after)
 {
@@ -133,7 +133,7 @@ dump_row(FILE *to, const char *class, unsigned bits, const char *name, const cha
 	fprintf(to, " %s%s%s\n", name, more && *more ? " " : "", more ? more : "");
 }
 
-/* Registered names and HAProxy's other ones, both sorted, merged. */
+/* Merges the sorted tables of registered and of HAProxy's other names. */
 static void
 dump_all_kws(const struct cfg_registry *reg, FILE *to)
 {
@@ -146,7 +146,7 @@ dump_all_kws(const struct cfg_registry *reg, FILE *to)
 			const struct cfg_kw *kw = reg->kw[i++];
 
 			dump_row(to, class_name[kw->class], kw->sections, kw->name, kw->syntax);
-			/* the same name may be registered again for other sections */
+			/* the same name may be registered for other sections too */
 			while (k->name && d == 0 && strcmp(kw->name, k->name) == 0 &&
 				(i == reg->nkw || strcmp(reg->kw[i]->name, k->name) != 0))
 				k++;
@@ -180,7 +180,7 @@ dump_all(const struct cfg_registry *reg, FILE *to)
 
 /* --- man ----------------------------------------------------------------- */
 
-/* Text for roff: no line may start with a control character, no '-' may become a hyphen. */
+/* Text for roff: no line may start with a control character, and '-' must not become a hyphen. */
 static void
 put_roff(FILE *to, const char *s)
 {
@@ -196,7 +196,7 @@ put_roff(FILE *to, const char *s)
 	}
 }
 
-/* One entry; `sections` other than 0 are named. */
+/* Prints an entry; `sections` other than 0 are named. */
 static void
 put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int hint,
 	unsigned in)
@@ -230,7 +230,7 @@ put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, i
 	fputs(in ? ".\n" : "\n", to);
 }
 
-/* Those of these sections, and only those with the flag, or without. */
+/* Prints the entries of these sections with, or without, the flag. */
 static void
 man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
 {
@@ -246,7 +246,7 @@ man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *
 	}
 }
 
-/* The keywords that may stand in the section, in one paragraph. */
+/* Prints the keywords that the section may contain in one paragraph. */
 static void
 man_section_words(const struct cfg_registry *reg, const struct cfg_section *s, FILE *to)
 {

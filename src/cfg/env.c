@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* Index of `name`, or where it would stand; *found says which. */
+/* Index of `name`, or the place to insert it; *found tells which. */
 static unsigned
 env_find(const struct cfg_env *env, const char *name, bool *found)
 {

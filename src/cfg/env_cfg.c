@@ -8,7 +8,7 @@
 #include "cfg/ctx.h"
 #include "cfg/env.h"
 
-enum { KEEP_MAX = 256 };	/* names that one resetenv may keep */
+enum { KEEP_MAX = 256 };	/* maximum names for one resetenv */
 
 static int
 report_env(struct cfg_ctx *ctx, int rc)
@@ -22,7 +22,7 @@ report_env(struct cfg_ctx *ctx, int rc)
 	return rc ? cfg_nomem(ctx) : 0;
 }
 
-/* The value may be an empty string, which counts as no argument but was written. */
+/* An empty string counts as no argument but is a valid value. */
 static int
 check_value(struct cfg_ctx *ctx)
 {

@@ -40,7 +40,7 @@ report_path(struct cfg_diag *diag, const char *path, const char *what, long why)
 	return -1;
 }
 
-/* Append `path`, which becomes ours even on failure. */
+/* Appends `path` and takes ownership, also on failure. */
 static long
 append_path(struct cfg_files *fs, char *path)
 {
@@ -90,7 +90,7 @@ path_join(const char *dir, const char *name)
 	return p;
 }
 
-/* The files among one batch of directory entries; what is no file is left out, as in HAProxy. */
+/* Adds the files of one batch of directory entries; others are ignored, as in HAProxy. */
 static long
 take_entries(struct cfg_files *fs, struct sys *sys, const char *dir, const char *buf, long len)
 {
@@ -120,7 +120,7 @@ take_entries(struct cfg_files *fs, struct sys *sys, const char *dir, const char 
 	return 0;
 }
 
-/* Byte order, whatever the locale: LC_COLLATE=C. Directories are short. */
+/* Byte order in any locale: LC_COLLATE=C. Directories are short. */
 static void
 sort_paths(char **path, unsigned n)
 {
@@ -197,7 +197,7 @@ cfg_files_join(const struct cfg_files *fs)
 	return all;
 }
 
-/* What is left of a file, which may be a pipe: *text is from mem_alloc(). */
+/* Reads the rest of a file, which may be a pipe: *text is from mem_alloc(). */
 static long
 read_whole(struct sys *sys, int fd, size_t max, char **text, size_t *len)
 {

@@ -42,7 +42,7 @@ const char *const cfg_known_sections[] = {
 	"program", "resolvers", "ring", "traces", "userlist", NULL
 };
 
-/* Sorted, and asked twice for nearly every line. */
+/* The table is sorted; most lines search it twice. */
 const struct cfg_known_kw *
 cfg_known_kw(const char *name)
 {

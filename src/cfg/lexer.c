@@ -18,7 +18,7 @@ struct scan {
 	enum quote quote;
 	unsigned quotecol;
 	bool inword;
-	bool vanish;	/* the word so far is an expansion that gave nothing */
+	bool vanish;	/* the current word is an expansion that yielded nothing */
 };
 
 static const char *const err_text[CFG_LEX_ERR_COUNT] = {
@@ -105,7 +105,8 @@ word_end(struct scan *s)
 		lx->nword--;
 		return 0;
 	}
-	/* put_char() refuses NUL, so the terminator is placed by hand in room it always leaves */
+	/* put_char() rejects NUL, so the terminator is stored directly, in space that it always
+	 * leaves */
 	if (lx->len == start) {
 		int rc = put_char(s, ' ');
 
@@ -148,7 +149,7 @@ escape_hex(struct scan *s)
 	return rc;
 }
 
-/* A backslash outside strong quotes. Unknown sequences keep it, as HAProxy does. */
+/* A backslash outside strong quotes. Unknown sequences keep it, as in HAProxy. */
 static int
 parse_escape(struct scan *s)
 {
@@ -177,7 +178,7 @@ parse_escape(struct scan *s)
 		out = c;
 		break;
 	case '$':
-		/* the manual has it outside quotes too, where HAProxy keeps the backslash */
+		/* the manual allows it outside quotes too, but HAProxy keeps the backslash */
 		out = s->quote == WEAK ? c : '\0';
 		break;
 	default:
@@ -193,7 +194,7 @@ parse_escape(struct scan *s)
 	return rc;
 }
 
-/* Does the current word hold nothing yet? */
+/* True if the current word is empty so far. */
 static bool
 is_empty_word(const struct scan *s)
 {
@@ -202,7 +203,7 @@ is_empty_word(const struct scan *s)
 	return lx->len == (size_t)(uintptr_t)lx->word[lx->nword - 1].text;
 }
 
-/* Begin another word of the same expansion: it points at the same place. */
+/* Begins another word of the same expansion, with the same column. */
 static int
 word_next(struct scan *s)
 {
@@ -217,7 +218,7 @@ word_next(struct scan *s)
 	return rc;
 }
 
-/* Add a value, cutting it into words at blanks when `split`. */
+/* Adds a value, splitting it at blanks if `split`. */
 static int
 add_expansion(struct scan *s, const char *v, size_t n, bool split)
 {
@@ -240,7 +241,7 @@ add_expansion(struct scan *s, const char *v, size_t n, bool split)
 	return rc;
 }
 
-/* The name of a variable from `p`, one leading dot allowed; 0 when there is none. */
+/* The length of a variable's name at `p`, with an optional leading dot; 0: none. */
 static size_t
 name_length(const char *p, const char *end)
 {
@@ -289,12 +290,12 @@ expand_variable(struct scan *s)
 	}
 	if (brace && (p >= s->end || *p != '}'))
 		return lex_fail(s, CFG_LEX_BRACE, dollar + 1);
-	/* an empty word that only splits may vanish again, see word_end() */
+	/* an empty word that only splits may be omitted, see word_end() */
 	if (split && is_empty_word(s))
 		s->vanish = true;
 	found = s->lx->getenv ? s->lx->getenv(s->lx->getenv_arg, name) : NULL;
 	rc = 0;
-	/* pseudo-variables are ours, so that one we do not have is a mistake */
+	/* an unknown pseudo-variable is an error */
 	if (!found && name[0] == '.')
 		return lex_fail(s, CFG_LEX_VARNAME, dollar + (brace ? 2 : 1));
 	if (found)
@@ -339,7 +340,7 @@ strong_char(struct scan *s)
 	return rc;
 }
 
-/* One step outside quotes; *done at a comment. */
+/* Processes one token outside quotes; sets *done at a comment. */
 static int
 bare_char(struct scan *s, bool *done)
 {

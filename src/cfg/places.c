@@ -20,7 +20,7 @@ comes_before(const struct cfg_where *a, const struct cfg_where *b)
 	return a->file != b->file ? a->file->number < b->file->number : a->line < b->line;
 }
 
-/* The index of the first place that does not come before `where`. */
+/* The index of the first place not before `where`. */
 static unsigned
 lower_bound(const struct cfg_places *p, const struct cfg_where *where)
 {

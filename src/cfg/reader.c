@@ -29,7 +29,7 @@ error_at(struct cfg_reader *r, unsigned col, const char *fmt, ...)
 	return -1;
 }
 
-/* The environment with the pseudo-variables of manual 2.3 in front. */
+/* The environment, preceded by the pseudo-variables of manual 2.3. */
 static const char *
 reader_getenv(void *arg, const char *name)
 {
@@ -82,7 +82,7 @@ check_section_name(struct cfg_reader *r, unsigned col, const char *what, const c
 	return 0;
 }
 
-/* The defaults section called `name`; when two are, neither can be meant. */
+/* The defaults section `name`; if there are two, neither can be used. */
 static int
 find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *what, void **out)
 {
@@ -177,8 +177,7 @@ keep_defaults(struct cfg_reader *r)
 	return 0;
 }
 
-/* The line begins a section that cannot be read: its lines are skipped, and nobody is told that
- * the section does not exist. */
+/* The section cannot be read: its lines are skipped, and references to it are not reported. */
 static int
 skip_section(struct cfg_reader *r)
 {
@@ -209,7 +208,7 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 		return error_at(r, r->lexer.word[0].col,
 			"too many defaults sections; the limit is %d.",
 				CFG_DEFAULTS_MAX);
-	/* begin() sees its name as argument 0, so that errors can point at it */
+	/* begin() sees the section's name as argument 0, for error messages */
 	ctx->base = 1;
 	ctx->argc = r->name ? 1 : 0;
 	if (s->begin && s->begin(ctx)) {
@@ -241,7 +240,7 @@ eval_condition(struct cfg_reader *r)
 	mem_free(expr);
 	if (v >= 0)
 		return v;
-	/* back from the joined expression to the word that the error is in */
+	/* maps the offset in the joined expression to the word with the error */
 	for (at = err.at; i + 1 < n && at > strlen(w[i].text); i++)
 		at -= (unsigned)strlen(w[i].text) + 1;
 	error_at(r, (i < n ? w[i].col : w[0].col) + at, "%s in '%s'", err.text, w[0].text);
@@ -264,7 +263,7 @@ print_message(struct cfg_reader *r, enum cfg_sev sev)
 	return sev == CFG_ALERT ? -1 : 0;
 }
 
-/* .if, .elif, .else and .endif: 1 when the line was one of them. */
+/* Handles .if, .elif, .else and .endif: 1 if the line was one of them. */
 static int
 block_directive(struct cfg_reader *r, int *rc)
 {
@@ -375,7 +374,7 @@ read_line(struct cfg_reader *r, const char *line, size_t len)
 	return r->ctx.is_section ? skip_section(r) : rc;
 }
 
-/* What must hold where a file ends. */
+/* Checks at the end of a file. */
 static int
 end_file(struct cfg_reader *r, const struct cfg_file *f)
 {

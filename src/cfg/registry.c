@@ -21,7 +21,7 @@ cfg_registry_fini(struct cfg_registry *reg)
 	memset(reg, 0, sizeof(*reg));
 }
 
-/* Index of the first keyword whose name is not below `name`. */
+/* Index of the first keyword with a name not below `name`. */
 static unsigned
 kw_lower_bound(const struct cfg_registry *reg, const char *name)
 {
@@ -71,7 +71,7 @@ cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const
 	return NULL;
 }
 
-/* Is anything of the module registered already, or twice in it? */
+/* True if a keyword of the module is already registered, or occurs twice in it. */
 static int
 name_is_taken(const struct cfg_registry *reg, const struct cfg_module *m)
 {

@@ -12,19 +12,19 @@
 #include "cfg/suggest.h"
 
 enum {
-	NAME_MAX_LEN = 128,	/* bytes of a keyword's name; longer ones are unknown anyway */
-	LIST_MAX = 400,		/* bytes of a list of names in a message */
+	NAME_MAX_LEN = 128,	/* maximum length of a keyword; longer ones are unknown */
+	LIST_MAX = 400,		/* maximum length of a list of names in a message */
 };
 
-/* What a line turned out to start with. */
+/* The keyword found at the start of a line. */
 struct found {
-	const struct cfg_kw *kw;		/* applies here */
+	const struct cfg_kw *kw;		/* the keyword, valid here */
 	const struct cfg_kw *elsewhere;		/* registered, for other sections */
-	const struct cfg_known_kw *known;	/* only HAProxy's */
+	const struct cfg_known_kw *known;	/* known to HAProxy only */
 	unsigned words;
 };
 
-/* Words kwpos.. joined into a name of n words; 0 with `out` untouched when that is no name. */
+/* Joins words kwpos.. to a name of n words; 0 with `out` unchanged if that is not possible. */
 static int
 join_words(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
 {
@@ -49,7 +49,7 @@ join_words(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
 	return 1;
 }
 
-/* The longest name wins; among equals one that applies here, then a registered one. */
+/* The longest name is used; among equals a keyword that is valid here, then a registered one. */
 static void
 look_up_kw(const struct cfg_ctx *ctx, struct found *f)
 {
@@ -65,7 +65,7 @@ look_up_kw(const struct cfg_ctx *ctx, struct found *f)
 			return;
 		f->elsewhere = cfg_registry_kw(ctx->registry, name, ~0u);
 		f->known = cfg_known_kw(name);
-		/* HAProxy's keyword of this section comes before ours of another one */
+		/* HAProxy's keyword for this section is preferred to ours for another one */
 		if (f->known && (f->known->sections & ctx->section->bit) && f->elsewhere &&
 		    !(f->elsewhere->sections & CFG_PROXIES & f->known->sections))
 			f->elsewhere = NULL;
@@ -104,7 +104,7 @@ check_counts(struct cfg_ctx *ctx)
 {
 	const struct cfg_kw *kw = ctx->kw;
 
-	/* HAProxy's words, which people search for */
+	/* HAProxy's wording, which users search for */
 	if (ctx->form == CFG_FORM_SET && ctx->argc < kw->min && kw->syntax &&
 		strncmp(kw->syntax, "<time", 5) == 0)
 		return cfg_error(ctx, ctx->argc,
@@ -119,7 +119,7 @@ check_counts(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* What the section is not: the keywords of that side do nothing here. */
+/* Warns of keywords for the side that the section does not have: they have no effect. */
 static const char *
 other_side(const struct cfg_ctx *ctx)
 {
@@ -134,7 +134,7 @@ warn_misplaced(struct cfg_ctx *ctx, const char *name)
 	return 0;
 }
 
-/* A keyword of ours that does not stand in this section. */
+/* Reports a keyword that is not allowed in this section. */
 static int
 report_misplaced(struct cfg_ctx *ctx, const struct cfg_kw *kw)
 {
@@ -160,7 +160,7 @@ report_unsupported(struct cfg_ctx *ctx, const char *name, const char *why)
 		name, why ? " (" : "", why ? why : "", why ? ")." : ".");
 }
 
-/* Switching off what is not there changes nothing: "no option forwardfor". */
+/* Disabling an unsupported feature has no effect: "no option forwardfor". */
 static bool
 is_off_anyway(const struct cfg_ctx *ctx, const char *name)
 {
@@ -178,7 +178,7 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 	}
 	if (k->sections & ctx->section->bit)
 		return report_unsupported(ctx, k->name, k->fix);
-	/* HAProxy ignores what belongs to the other side, except for this one. */
+	/* HAProxy ignores keywords of the other side, except for this one. */
 	if ((ctx->section->bit & (CFG_FRONTEND | CFG_BACKEND)) && (k->sections & CFG_LISTEN) &&
 		strcmp(k->name, "server-template") != 0)
 		return warn_misplaced(ctx, k->name);
@@ -195,7 +195,7 @@ is_group(const char *name, const char *first, size_t len)
 	return strncmp(name, first, len) == 0 && name[len] == ' ';
 }
 
-/* The words that may follow `first`, or 0 when it begins no name here. */
+/* The maximum number of words of a name starting with `first`; 0: none. */
 static size_t
 group_members(const struct cfg_ctx *ctx, const char *first, char out[LIST_MAX])
 {
@@ -225,7 +225,7 @@ count_words(const char *s)
 	return n;
 }
 
-/* Offer every name that has as many words as `given`. */
+/* Offers every name with as many words as `given`. */
 static void
 suggest_kw(const struct cfg_ctx *ctx, unsigned words, const char *given, struct cfg_suggest *near)
 {
@@ -281,7 +281,7 @@ report_unknown(struct cfg_ctx *ctx)
 
 /* --- dispatch ------------------------------------------------------------ */
 
-/* Has the section said it already? Then it is warned; 1: and the first one stays. */
+/* Warns if the section has this setting already; returns 1 if the first one is kept. */
 static int
 warn_if_repeated(struct cfg_ctx *ctx)
 {
@@ -363,7 +363,7 @@ take_args(struct cfg_ctx *ctx, const struct cfg_kw *kw, unsigned words)
 	ctx->kw = kw;
 	ctx->base = ctx->kwpos + words;
 	ctx->argc = (int)(ctx->nword - ctx->base);
-	/* an unset "$VAR" at the end is as good as nothing, as in HAProxy */
+	/* an unset "$VAR" at the end is ignored, as in HAProxy */
 	while (ctx->argc > 0 && !*ctx->word[ctx->base + (unsigned)ctx->argc - 1].text)
 		ctx->argc--;
 }

@@ -6,7 +6,7 @@
 
 #include "base/compiler.h"
 
-/* Optimal string alignment over three rows; the strings are short. */
+/* Optimal string alignment with three rows; the strings are short. */
 unsigned
 cfg_distance(const char *a, const char *b, unsigned limit)
 {
@@ -33,7 +33,7 @@ cfg_distance(const char *a, const char *b, unsigned limit)
 			cur[j] = d;
 			least = MIN(least, d);
 		}
-		/* a transposition can still gain one on the row before */
+		/* a transposition can still save one compared to the previous row */
 		if (least > limit + 1)
 			return limit + 1;
 	}
@@ -47,7 +47,7 @@ cfg_suggest_init(struct cfg_suggest *s, const char *given)
 
 	s->given = given;
 	s->best = NULL;
-	/* one more than what is still near enough */
+	/* one more than the maximum distance */
 	s->distance = (unsigned)MIN(MAX(len / 3, (size_t)1), (size_t)4) + 1;
 }
 
@@ -56,7 +56,7 @@ cfg_suggest_offer(struct cfg_suggest *s, const char *candidate)
 {
 	unsigned d;
 
-	/* nothing is near a word that would have to change wholly */
+	/* a name that would be replaced completely is not near */
 	if (s->distance == 0 || strlen(s->given) < 2)
 		return;
 	d = cfg_distance(s->given, candidate, s->distance - 1);

@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "cfg/suggest.h"
 
-/* How much of a wrong value a message repeats. */
+/* Maximum length of an invalid value in a message. */
 #define SHOWN "%.60s"
 
 struct unit {
@@ -52,7 +52,7 @@ value_fail(struct cfg_value_err *err, const char *fmt, ...)
 	return -1;
 }
 
-/* The digits at *s; *over when they do not fit. Returns their count and moves *s. */
+/* Parses the digits at *s; sets *over on overflow. Returns their number and advances *s. */
 static size_t
 parse_digits(const char **s, uint64_t *out, bool *over)
 {
@@ -102,7 +102,7 @@ cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
 		err, "'" SHOWN "' is out of range (%" PRId64 "..%" PRId64 ")", s, min, max);
 }
 
-/* A number and an optional unit of `units`; ci: in either case. */
+/* A number and an optional unit of `units`; ci: case-insensitive. */
 static int
 parse_scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, bool ci,
 	uint64_t *out, bool *over)
@@ -128,7 +128,7 @@ parse_scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, 
 	return 0;
 }
 
-/* The first character of `s` that no time has there; 0 at its end. */
+/* The first character of `s` that is invalid in a time; 0: none. */
 static char
 odd_in_time(const char *s)
 {

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much of a wrong value a message repeats. */
+/* Maximum length of an invalid value in a message. */
 #define SHOWN "%.60s"
 
-/* Where a number stops to grow: above any bound. */
+/* Numbers saturate here, above any limit. */
 #define MUCH 1000000u
 
 enum range { RANGE_NONE, RANGE_OUTSIDE, RANGE_FOUND };
 
-/* The number at *s, at most MUCH; false when there is none. */
+/* Parses the number at *s, at most MUCH; false if there is none. */
 static bool
 parse_number(const char **s, unsigned *out)
 {

@@ -57,9 +57,8 @@ plan_add(struct interest_plan *plan, uint8_t mask)
 }
 
 /*
- * Edge-triggered: reading is always in, writing joins when it first blocks, and nothing is ever
- * taken out: a socket that can be written would report that at once, for nothing, if it were
- * registered early.
+ * Edge-triggered: reading is always registered, writing is added when it first blocks, and nothing
+ * is removed. Registering writing earlier would cause a useless event at once.
  */
 static struct interest_plan
 plan_edge(const struct interest *in)
@@ -74,8 +73,9 @@ plan_edge(const struct interest *in)
 }
 
 /*
- * Level-triggered, in one call. A direction that fired and is not wanted has to go (it would fire
- * again); one that is merely not wanted stays until it fires, or until a call is made anyway.
+ * Level-triggered, in one call. A direction that fired and is not wanted is removed, as it would
+ * fire again; an unwanted direction that did not fire stays until it does or until another call is
+ * made.
  */
 static struct interest_plan
 plan_merged(struct interest *in)
@@ -95,7 +95,7 @@ plan_merged(struct interest *in)
 	return plan;
 }
 
-/* Level-triggered, each direction for itself: what idea one improves on. */
+/* Level-triggered, with separate calls for each direction: for comparison. */
 static struct interest_plan
 plan_unmerged(const struct interest *in)
 {

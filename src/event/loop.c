@@ -5,9 +5,9 @@
 #include "event/loop_int.h"
 #include "event/mailbox.h"
 
-/* Wakes of one fd in a row without progress before the loop gives up on it. */
+/* Consecutive wakes of an fd without progress before the loop gives up on it. */
 #define SPIN_MAX 1000
-/* Turns in a row that timers wait for events which did not fit into the array. */
+/* Consecutive turns that timers wait for events which did not fit into the array. */
 #define FULL_TURNS_MAX 16
 
 struct loop *
@@ -30,7 +30,7 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	list_init(&l->next);
 	list_init(&l->due);
 	list_init(&l->ends);
-	/* Zeroed pages are not touched before an fd of that number is used. */
+	/* Zeroed pages are not touched before an fd with that number is used. */
 	l->slots = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->slots));
 	l->dirty = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->dirty));
 	l->spec = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->spec));
@@ -213,7 +213,7 @@ wait_ms(const struct loop *l, int max_ms)
 	return ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
-/* One more call of a handler without progress: EV_SPIN when it is one too many. */
+/* Counts a call of a handler without progress: returns EV_SPIN when the limit is reached. */
 static uint32_t
 count_wake(struct loop *l, struct slot *s)
 {
@@ -234,7 +234,7 @@ dispatch_event(struct loop *l, const struct poll_event *e)
 		counter_add(&l->stats.stale, 1);
 		return;
 	}
-	/* An error ends waiting both ways. Where it may be none its owner finds out. */
+	/* An error ends waiting in both directions. If it may not be one its owner checks. */
 	if ((ev & EV_ERR) && !s->err_queue) {
 		ev |= EV_RW;
 		s->seen |= EV_ERR;
@@ -247,7 +247,8 @@ dispatch_event(struct loop *l, const struct poll_event *e)
 		s->in.state[DIR_W] = (uint8_t)interest_next(
 			(enum interest_state)s->in.state[DIR_W], INTEREST_READY);
 	loop_mark_dirty(l, e->fd, s);
-	/* An edge tells of something new, such as bytes that are not wanted yet: it cannot spin. */
+	/* An edge reports something new, possibly data that is not wanted yet, so it cannot
+	 * spin. */
 	if (!(s->in.polled & EV_EDGE))
 		ev |= count_wake(l, s);
 	s->turn = l->turn;
@@ -281,7 +282,7 @@ try_speculative(struct loop *l, unsigned int n)
 	}
 }
 
-/* The list is taken over before anything runs, since handlers add to the next one at commit. */
+/* The list is taken over first, since handlers add to the next one at commit. */
 static unsigned int
 take_speculative(struct loop *l)
 {
@@ -314,8 +315,8 @@ dispatch_class(struct loop *l, int n, int conns)
 }
 
 /*
- * A full array may have left events behind, among them the bytes that a deadline is about: whoever
- * has something to read is not late.
+ * A full array may have left events behind, possibly the data that a deadline waits for. Timers are
+ * delayed then.
  */
 static void
 run_timers(struct loop *l)
@@ -328,7 +329,7 @@ run_timers(struct loop *l)
 	(void)timers_run(&l->timers, loop_now_ms(l));
 }
 
-/* What was posted for this turn; what is posted from now on is for the one after. */
+/* Tasks posted for this turn; tasks posted from now on are for the next one. */
 static void
 take_next(struct loop *l)
 {

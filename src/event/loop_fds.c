@@ -22,7 +22,7 @@ loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owne
 		return -ERR_FULL;
 	s = &l->slots[fd];
 	assert(!s->fn);
-	/* dirty and trying stay: an old entry of this number may still be listed. */
+	/* dirty and trying are kept: an old entry of this number may still be listed. */
 	s->fn = fn;
 	s->owner = owner;
 	s->gen = ++l->next_gen;
@@ -90,7 +90,7 @@ interest_step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_
 
 	if (next == s->in.state[d])
 		return;
-	/* Without lazy registration nothing is tried before it is polled. */
+	/* Without lazy registration nothing is tried before it is registered. */
 	if (next == INTEREST_SPEC && ev == INTEREST_WANT && !l->lazy && !(s->in.polled & EV_RW))
 		next = INTEREST_BLOCKED;
 	s->in.state[d] = (uint8_t)next;
@@ -102,7 +102,7 @@ loop_want(struct loop *l, int fd, unsigned int dirs)
 {
 	struct slot *s = slot_of(l, fd);
 
-	/* Asked for after each dispatch, and most often nothing changes. */
+	/* Called after each dispatch, mostly without a change. */
 	if (((dirs & EV_R) != 0) != interest_is_wanted(&s->in, DIR_R))
 		interest_step(l, fd, s, DIR_R, dirs & EV_R ? INTEREST_WANT : INTEREST_STOP);
 	if (((dirs & EV_W) != 0) != interest_is_wanted(&s->in, DIR_W))
@@ -200,8 +200,7 @@ try_later(struct loop *l, int fd, struct slot *s)
 static void
 commit_one(struct loop *l, int fd, struct slot *s)
 {
-	/* A listener leaves connections waiting on purpose, and an edge would not tell of them
-	 * again. */
+	/* A listener may leave connections waiting, which an edge would not report again. */
 	enum interest_mode mode = s->cls != LOOP_CONN && l->mode == INTEREST_EDGE ?
 		INTEREST_MERGED : l->mode;
 	struct interest_plan plan = interest_plan(&s->in, mode);

@@ -33,10 +33,10 @@ mail_queue_post(struct mail_queue *q, const struct mail *m)
 
 		slot = slot_at(q, pos);
 		ahead = (int64_t)(atomic_load(&slot->seq) - pos);
-		/* The mail of the round before has not been taken. */
+		/* The mail of the previous round has not been taken. */
 		if (ahead < 0)
 			return -ERR_FULL;
-		/* Another poster has this number already: once more with the tail of now. */
+		/* Another poster has taken this number: try again with the current tail. */
 		if (ahead > 0)
 			pos = atomic_load(&q->tail);
 		else if (atomic_compare_exchange_strong(&q->tail, &pos, pos + 1))

@@ -11,7 +11,7 @@
 #include "base/sys.h"
 #include "event/loop.h"
 
-/* Milliseconds between two tries to wake a worker, or to register the own eventfd. */
+/* Milliseconds between two tries to wake a worker, or to register its own eventfd. */
 #define RETRY_MS 10
 
 /* A mailbox that was posted to since the last flush. */
@@ -24,25 +24,25 @@ struct outgoing {
 struct mailbox {
 	struct mail_queue queue;
 	struct mail_slot *slots;
-	void *memory; /* what to free */
+	void *memory; /* the block to free */
 	struct sys *sys;
 	struct loop *loop;
 	void *worker;
 	unsigned int index;
 	int elision;
 	int efd; /* -1: no thread posts to it */
-	/* the owner's alone */
+	/* used by the owner only */
 	int asleep;       /* the state is ASLEEP, or a poster has changed it since */
 	int deaf;         /* the eventfd is not registered */
-	unsigned int ran; /* mails out of the queue, this turn */
-	struct mail *own; /* a ring of as many as the queue has slots */
+	unsigned int ran; /* mails taken from the queue in this turn */
+	struct mail *own; /* a ring with as many entries as the queue has slots */
 	uint64_t own_head, own_tail;
 	uint64_t out_mask; /* bits of out */
 	struct outgoing out[MAILBOX_PEERS_MAX];
 	struct mailbox_stats stats;
 };
 
-/* Only the owner counts; other threads read whole numbers. */
+/* Only the owner writes; other threads see complete numbers. */
 static inline void
 count_stat(uint64_t *n, uint64_t by)
 {
@@ -61,7 +61,7 @@ mailbox_stats(const struct mailbox *mb, struct mailbox_stats *out)
 
 /* --- posting --- */
 
-/* A write that fails is owed: the target counts as awake now, so no other poster will wake it. */
+/* A failed write is repeated: the target is marked as awake, so no other poster will wake it. */
 static void
 write_to(struct mailbox *from, struct mailbox *to)
 {
@@ -129,7 +129,7 @@ mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m)
 		return post_own(to, m);
 	if (mail_queue_post(&to->queue, m) < 0) {
 		count_stat(&from->stats.full, 1);
-		/* If it sleeps on what was sent before, it wakes now and makes room. */
+		/* If it sleeps on earlier mail, it wakes now and makes room. */
 		if (o->posts)
 			wake_target(from, o);
 		return -ERR_FULL;
@@ -163,7 +163,7 @@ listen_again(struct mailbox *mb)
 }
 
 /*
- * Registered for edges, the eventfd tells of every write, read or not, so it is not read: its
+ * Edge-triggered, the eventfd reports every write even if it is not read, so it is never read: its
  * counter has room for 2^64 writes.
  */
 static void
@@ -175,7 +175,7 @@ on_wake(void *owner, int fd, uint32_t ev)
 	uint64_t n;
 
 	if (ev & EV_SPIN) {
-		/* Not for waking too often: loop_progress() below. */
+		/* Frequent wakes are normal: see loop_progress() below. */
 		mb->deaf = 1;
 		loop_want(mb->loop, fd, 0);
 		return;
@@ -196,7 +196,7 @@ mailbox_sleep(struct mailbox *mb, int ms)
 
 	if (mb->own_head != mb->own_tail)
 		return 0;
-	/* A worker that does not wait needs no wake-up. */
+	/* A worker that is not waiting needs no wake-up. */
 	if (ms == 0 || !mail_queue_fall_asleep(&mb->queue))
 		return 0;
 	mb->asleep = 1;
@@ -215,7 +215,7 @@ mailbox_woken(struct mailbox *mb)
 		listen_again(mb);
 }
 
-/* No more than there were at the start, so that a handler that posts again cannot hold the turn. */
+/* At most the number at the start, so that a handler that posts again cannot block the turn. */
 void
 mailbox_run_own(struct mailbox *mb)
 {
@@ -260,13 +260,13 @@ open_wake(struct mailbox *mb)
 	}
 	mb->efd = (int)r;
 	loop_want(mb->loop, mb->efd, EV_R);
-	/* It has just been made: nothing to read. */
+	/* It is new: nothing to read. */
 	loop_again(mb->loop, mb->efd, DIR_R);
 	loop_set_mailbox(mb->loop, mb);
 	return 0;
 }
 
-/* One piece of memory for the mailbox, its slots and its own ring, from a line's begin. */
+/* One aligned block for the mailbox, its slots and its own ring. */
 static struct mailbox *
 mailbox_alloc(uint64_t size)
 {

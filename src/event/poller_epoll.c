@@ -48,7 +48,8 @@ pe_set(struct poller *p, int fd, uint32_t gen, unsigned int old, unsigned int ma
 		ev.events |= EPOLLOUT;
 	if (mask & EV_EDGE)
 		ev.events |= EPOLLET;
-	/* It may be added and removed, not changed; and goes with few other flags. */
+	/* Such a registration can be added and removed but not changed, and allows few other
+	 * flags. */
 	if ((mask & EV_EXCLUSIVE) && op == EPOLL_CTL_ADD)
 		ev.events = EPOLLIN | EPOLLEXCLUSIVE;
 	return (int)sys_epoll_ctl(p->sys, p->ep, op, fd, &ev);

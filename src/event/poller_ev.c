@@ -9,7 +9,7 @@
 #include "event/poller.h"
 
 struct watch {
-	ev_io io; /* io.fd says which */
+	ev_io io; /* io.fd is the descriptor */
 	struct poller *owner;
 	uint32_t gen;
 	int used;
@@ -41,7 +41,7 @@ on_libev_io(struct ev_loop *ev, ev_io *io, int revents)
 	struct poll_event *e;
 
 	(void)ev;
-	/* What does not fit is reported by the next wait: level-triggered. */
+	/* Events that do not fit are reported by the next wait: level-triggered. */
 	if (p->n >= p->cap)
 		return;
 	e = &p->out[p->n++];

@@ -164,7 +164,7 @@ timers_run(struct timers *ts, uint64_t now)
 		struct timer *t = ts->heap[0];
 
 		if (t->deadline > now) {
-			/* It was moved away since: find its place now, once for all the moves. */
+			/* It was postponed: moves it to its current place, once for all changes. */
 			t->key = t->deadline;
 			sift_down(ts, 0, t);
 			continue;

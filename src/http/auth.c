@@ -3,7 +3,7 @@
 
 #include "base/compiler.h"
 
-/* The first word of an element of the list: a scheme, or the name of a parameter. */
+/* The first word of a list element: a scheme, or a parameter name. */
 static struct str
 first_word(struct str element)
 {

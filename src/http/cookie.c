@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 
-/* The bytes before the next separator; in a value, those in quotes are none. */
+/* The bytes before the next separator; in a value, separators in quotes are ignored. */
 static size_t
 word_length(struct str s, int comma)
 {
@@ -26,7 +26,7 @@ word_length(struct str s, int comma)
 	return s.len;
 }
 
-/* name=value out of a word; 0 when it is none. */
+/* Parses name=value; 0 if it is invalid. */
 static int
 take_pair(struct str word, struct http_cookie *out)
 {
@@ -79,7 +79,7 @@ http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w,
 
 /* --- editing --- */
 
-/* The field with what stands from p to end replaced; out may be its own text. */
+/* Replaces the bytes from p to end of the field; out may be its own text. */
 static int
 splice_in(struct http_field *f, const char *p, const char *end, struct str by, char *out,
 	size_t cap)
@@ -112,7 +112,7 @@ http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out
 
 	while (end < last && is_separator(*end))
 		end++;
-	/* The last one goes with the separator before it. */
+	/* The last cookie is removed with the separator before it. */
 	while (p > first && (end == last ? is_separator(p[-1]) : str_is_blank(p[-1])))
 		p--;
 	if (p == first && end == last) {
@@ -124,7 +124,7 @@ http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out
 	return splice_in(f, p, end, (struct str){ NULL, 0 }, out, cap);
 }
 
-/* What is left of the walk's field is the end of what the field has become. */
+/* The rest of the iteration is the end of the new field value. */
 static void
 walk_on(struct http_cookie_walk *w, const struct http_field *f)
 {

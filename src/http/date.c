@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Not strftime(): names must not follow the locale. */
+/* Not strftime(): names must not depend on the locale. */
 static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 				    "Oct", "Nov", "Dec" };

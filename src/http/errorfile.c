@@ -8,8 +8,8 @@
 #include "http/h1_parse.h"
 
 /*
- * The head of a message with each line ending in CRLF, into out, which has room for twice the text.
- * Its length; *used is what it was made of. 0 when there is no empty line.
+ * Copies the head of a message with CRLF line ends to out, which has room for twice the text.
+ * Returns its length; *used is the length in the source. 0 if there is no empty line.
  */
 static size_t
 normalise_lines(struct str text, char *out, size_t *used)
@@ -37,7 +37,7 @@ normalise_lines(struct str text, char *out, size_t *used)
 	return 0;
 }
 
-/* A Content-Length in the file says how long its body is. */
+/* The file's Content-Length is the length of its body. */
 static int
 has_length(const struct http_head *h, size_t length)
 {

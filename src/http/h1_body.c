@@ -10,7 +10,7 @@
 
 /* --- the framing --- */
 
-/* Chunked, or by its length, or `otherwise`. What contradicts itself the parser has refused. */
+/* Chunked, or with a length, or `otherwise`. The parser has rejected contradictions. */
 static void
 set_framing(struct h1_body *b, const struct http_head *h, enum http_framing otherwise)
 {
@@ -53,20 +53,20 @@ h1_persists(const struct http_head *h)
 enum state {
 	SIZE,         /* the first digit */
 	SIZE_MORE,
-	EXT_BLANK,    /* after blanks: only ';' */
-	EXT_NAME,     /* its first byte; blanks before it */
+	EXT_BLANK,    /* after blanks: only ';' is valid */
+	EXT_NAME,     /* its first byte, or blanks before it */
 	EXT_NAME_MORE,
-	EXT_NAME_END, /* after blanks behind it: '=' or ';' */
-	EXT_VALUE,    /* its first byte; blanks before it */
+	EXT_NAME_END, /* after blanks following it: '=' or ';' */
+	EXT_VALUE,    /* its first byte, or blanks before it */
 	EXT_VALUE_MORE,
 	EXT_QUOTED,
 	EXT_ESCAPED,
-	EXT_END,      /* behind the closing quote */
+	EXT_END,      /* after the closing quote */
 	SIZE_LF,
 	DATA,
 	DATA_CR,
 	DATA_LF,
-	TRAILER,      /* the first byte of a line: a field's, or the CR of the end */
+	TRAILER,      /* the first byte of a line: of a field, or the final CR */
 	TRAILER_NAME,
 	TRAILER_VALUE,
 	TRAILER_LF,
@@ -74,9 +74,9 @@ enum state {
 	OVER
 };
 
-/* Hexadecimal digits of a chunk size, leading zeros included. */
+/* Maximum hexadecimal digits of a chunk size, including leading zeros. */
 #define SIZE_DIGITS 16
-/* What each chunk may cost without being held against the message. */
+/* Framing bytes per chunk that are not counted. */
 #define FRAME_FREE 16
 
 static int
@@ -100,8 +100,8 @@ chunk_digit(char c)
 }
 
 /*
- * What is framing and not needed is held against the message, what is payload for it: chunks that
- * are nearly all extension, or nearly all trailer, would cost more than they carry.
+ * Unnecessary framing is counted against the message, and payload in its favour: chunks that are
+ * mostly extensions or trailers would cost more than they carry.
  */
 static void
 body_credit(struct h1_body *b, uint64_t n)
@@ -117,7 +117,7 @@ size_digit(struct h1_body *b, char c)
 		b->line = 0;
 		body_credit(b, FRAME_FREE);
 	}
-	/* Of 16 digits the first tells whether it is beyond 2^63 - 1. */
+	/* With 16 digits, the first one tells whether the size is above 2^63 - 1. */
 	if (b->line == SIZE_DIGITS || b->left > INT64_MAX >> 4)
 		return body_fail(b, HTTP_BAD_CHUNK_SIZE);
 	b->left = b->left << 4 | chunk_digit(c);
@@ -144,9 +144,9 @@ size_line_end(struct h1_body *b, char c)
 }
 
 /*
- * An extension is ";" name ["=" value], the value a token or quoted. They mean nothing to us and
- * are passed on, but by their grammar: a line that two readers end in different places is how
- * requests are smuggled.
+ * An extension is ";" name ["=" value], the value a token or a quoted string. Extensions are
+ * forwarded without interpretation, but their grammar is checked: recipients that disagree about
+ * the end of a line allow request smuggling.
  */
 static int
 chunk_extension(struct h1_body *b, enum state state, char c)
@@ -185,7 +185,7 @@ chunk_extension(struct h1_body *b, enum state state, char c)
 
 /* --- trailers --- */
 
-/* The name of a trailer may come in pieces, and nothing is kept: its hash is (FNV-1a, 64 bits). */
+/* The name of a trailer may arrive in pieces and is not stored: its hash is (FNV-1a, 64 bits). */
 #define HASH_FIRST UINT64_C(0xcbf29ce484222325)
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
@@ -198,9 +198,9 @@ hash_on(uint64_t hash, char c)
 }
 
 /*
- * What frames, routes, authenticates or changes the meaning of a message comes before its content
- * or not at all (RFC 9110, 6.5.1): some readers merge trailers into the head. The hash of another
- * name may be the same by chance: it is refused too then, never the other way round.
+ * Fields for framing, routing, authentication or content format are not allowed in trailers (RFC
+ * 9110, 6.5.1): some recipients merge trailers into the head. Another name with the same hash is
+ * rejected too, which is harmless.
  */
 static int
 is_forbidden(uint64_t hash)
@@ -255,7 +255,7 @@ body_expect(struct h1_body *b, char got, char want, enum state next, enum http_b
 	return got == want ? body_goto(b, next) : body_fail(b, otherwise);
 }
 
-/* One byte of the framing. 0, or -1. */
+/* Parses one byte of framing. 0, or -1. */
 static int
 framing_byte(struct h1_body *b, char c)
 {

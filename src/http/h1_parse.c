@@ -5,9 +5,9 @@
 #include "http/scan.h"
 #include "http/target.h"
 
-/* Where in a head the next byte stands. A state looks at one byte at least. */
+/* Position of the next byte in a head. Each state consumes at least one byte. */
 enum state {
-	START,       /* a request's first: perhaps the CRLF that is skipped */
+	START,       /* a request's first byte, or a CRLF to skip */
 	START_LF,
 	METHOD,
 	TARGET,
@@ -17,7 +17,7 @@ enum state {
 	STATUS_END,
 	REASON,
 	LINE_LF,     /* the LF of the start line */
-	FIELD,       /* the first byte of a line: a field's, or the CR of the end */
+	FIELD,       /* the first byte of a line: of a field, or the final CR */
 	NAME,
 	VALUE,
 	VALUE_LF,
@@ -52,7 +52,7 @@ bad_at(struct work *w, enum http_bad why, uint32_t at)
 	return HTTP_BAD;
 }
 
-/* The byte at work may not stand there. */
+/* The current byte is not allowed here. */
 static enum h1_parse_status
 bad_byte(struct work *w, enum http_bad why)
 {
@@ -61,7 +61,7 @@ bad_byte(struct work *w, enum http_bad why)
 	return bad_at(w, why, w->p->at);
 }
 
-/* The byte at work has to be that one. */
+/* The current byte must be this one. */
 static enum h1_parse_status
 head_expect(struct work *w, char c, enum state next, enum http_bad otherwise)
 {
@@ -124,7 +124,7 @@ on_target(struct work *w)
 	p->at += (uint32_t)http_scan_target(w->buf + p->at, w->len - p->at);
 	if (p->at == w->len)
 		return HTTP_MORE;
-	/* A second blank, or no version at all: HTTP/0.9. */
+	/* A second blank, or no version: HTTP/0.9. */
 	if (w->buf[p->at] == '\r' || p->at == from)
 		return bad_byte(w, HTTP_BAD_REQUEST_LINE);
 	if (w->buf[p->at] != ' ')
@@ -142,8 +142,8 @@ version_at(const struct h1_parser *p, const struct http_head *h)
 	return p->line + (uint32_t)(h->method_text.len + 1 + h->target.len + 1);
 }
 
-/* Major versions but 1 are other protocols; a minor one that is higher is 1.1 to us (RFC 9110,
- * 2.5). */
+/* Major versions other than 1 are other protocols; a higher minor version is treated as 1.1 (RFC
+ * 9110, 2.5). */
 static enum h1_parse_status
 on_version(struct work *w)
 {
@@ -191,7 +191,7 @@ on_status_code(struct work *w)
 	return p->at - from < STATUS_LEN ? HTTP_MORE : go_on(w, STATUS_END);
 }
 
-/* Many servers leave out the blank before a reason that is empty: nothing depends on it. */
+/* Many servers omit the blank before an empty reason phrase, which is harmless. */
 static enum h1_parse_status
 on_status_end(struct work *w)
 {

@@ -31,7 +31,7 @@ static const struct {
 	{ { "PATCH", 5 }, HTTP_PATCH },
 };
 
-/* Their case does matter (RFC 9110, 9.1). */
+/* Methods are case-sensitive (RFC 9110, 9.1). */
 enum http_method
 http_method_of(struct str text)
 {
@@ -48,7 +48,7 @@ static const struct str names[] = {
 #undef HTTP_FIELD
 };
 
-/* The last id whose name is that long (each row overrides those before it), or HTTP_F_OTHER. */
+/* The last id whose name has this length (each row overrides those before it), or HTTP_F_OTHER. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 static const unsigned char last_of_length[] = {
@@ -58,7 +58,7 @@ static const unsigned char last_of_length[] = {
 };
 #pragma GCC diagnostic pop
 
-/* Names of one length are few, and mostly told apart by their first letter. */
+/* Few names have the same length, and most differ in the first letter. */
 enum http_field_id
 http_field_id(struct str name)
 {
@@ -134,7 +134,7 @@ http_find(const struct http_head *h, struct str name, unsigned int from)
 	return -1;
 }
 
-/* How many bytes come before the next comma that is not quoted. */
+/* Number of bytes before the next unquoted comma. */
 static size_t
 element_length(struct str s)
 {
@@ -182,7 +182,7 @@ http_lists(const struct http_head *h, enum http_field_id id, struct str token)
 
 /* --- changing --- */
 
-/* A dropped place behind which no field of that name follows, or -1. */
+/* Index of a dropped field with no field of that name after it, or -1. */
 static int
 free_place(const struct http_head *h, struct str name)
 {

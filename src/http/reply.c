@@ -14,7 +14,7 @@
 	"<html><body><h1>" #status " " reason "</h1>\n" text "\n</body></html>\n"
 #define LENGTH(status, reason, text) (sizeof(BODY(status, reason, text)) - 1)
 
-/* Their lengths as text: the compiler writes the digits. */
+/* Lengths as text, written by the compiler. */
 #define HTTP_ERROR(status, reason, text)                                                        \
 	_Static_assert(LENGTH(status, reason, text) < 1000, "an error text too long");          \
 	static const char length_##status[] = { '0' + LENGTH(status, reason, text) / 100,       \
@@ -80,7 +80,7 @@ http_error(enum http_error_id id)
 
 /* --- of the configuration --- */
 
-/* A decimal number has at most that many digits. */
+/* Maximum digits of a decimal number. */
 #define DIGITS_MAX 20
 
 static unsigned int
@@ -112,7 +112,7 @@ copy_to(char **at, struct str s)
 	return copy;
 }
 
-/* One block: the reply, its fields, its texts. */
+/* One block: the reply, its fields and texts. */
 int
 http_reply_make(unsigned int status, struct str reason, const struct http_field *field,
 	unsigned int n, struct str body, struct http_reply **out)

@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* 16 bytes in a row; test_scan makes the table again from the grammar's own words. */
+/* 16 bytes per row; test_scan checks the table against the grammar. */
 const unsigned char http_class[256] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -40,8 +40,8 @@ http_scan_plain(const char *p, size_t n, enum http_class class)
 }
 
 /*
- * Sixteen bytes at a time, in the compiler's own vectors: the same text makes SSE2 and NEON code.
- * Only how the first lane that is not set is found differs.
+ * Sixteen bytes at a time, with the compiler's vector extension, which produces SSE2 and NEON code.
+ * Only the search for the first unset lane differs.
  */
 #if (defined(__SSE2__) || defined(__ARM_NEON)) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -58,7 +58,7 @@ load_16(const char *p)
 	return v;
 }
 
-/* Of a vector of 0 and 0xff: the first lane that is 0, or LANES. */
+/* In a vector of 0 and 0xff: the first lane that is 0, or LANES. */
 static inline unsigned int
 first_unset(vec v)
 {
@@ -87,7 +87,7 @@ target_lanes(vec v)
 	return (vec)((v - 0x21 <= 0x7e - 0x21) & (v != '#'));
 }
 
-/* Most of the token's bytes, and no others: letters, digits, '-', '_'. */
+/* The most frequent bytes of a token: letters, digits, '-', '_'. */
 static inline vec
 word_lanes(vec v)
 {
@@ -122,7 +122,7 @@ http_scan_target(const char *p, size_t n)
 	SCAN(p, n, target_lanes, HTTP_C_TARGET);
 }
 
-/* Where the vector stops, the table has the last word: it knows the rare ones too. */
+/* Where the vector scan stops, the table decides, since it has the rare bytes too. */
 size_t
 http_scan_token(const char *p, size_t n)
 {

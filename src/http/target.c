@@ -13,7 +13,7 @@ begins_with(struct str s, struct str with)
 	return s.len >= with.len && strncasecmp(s.p, with.p, with.len) == 0;
 }
 
-/* What stands before the path of an absolute target; nothing when it is none. */
+/* Length of the part before the path of an absolute target; 0: not absolute. */
 static struct str
 scheme_of(struct str target)
 {
@@ -69,7 +69,7 @@ http_target_form(enum http_method method, struct str target, struct str *authori
 	return HTTP_FORM_ABSOLUTE;
 }
 
-/* The length of "[...]" with an address in it, or 0. The address itself is not looked through. */
+/* The length of "[...]", or 0. The address itself is not checked. */
 static size_t
 bracketed_length(struct str s)
 {
@@ -80,7 +80,7 @@ bracketed_length(struct str s)
 	return i < s.len && s.p[i] == ']' && colons >= 2 ? i + 1 : 0;
 }
 
-/* How far a registered name goes; a '%' has two digits behind it. */
+/* Length of a registered name; '%' must be followed by two digits. */
 static size_t
 reg_name_length(struct str s)
 {

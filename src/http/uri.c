@@ -19,7 +19,7 @@ find_char(struct str s, char c)
 	return s.len ? memchr(s.p, c, s.len) : NULL;
 }
 
-/* The length of a scheme that "://" follows (RFC 3986, 3.1), or 0. */
+/* The length of a scheme followed by "://" (RFC 3986, 3.1), or 0. */
 static size_t
 scheme_length(struct str s)
 {
@@ -87,7 +87,7 @@ http_authority_parse(struct str text, struct http_authority *out)
 
 /* --- making --- */
 
-/* Texts put behind each other into the caller's storage. */
+/* Texts concatenated in the caller's storage. */
 struct joint {
 	char *p;
 	size_t len, cap;
@@ -177,7 +177,7 @@ before_path(struct str target, const struct http_uri *uri)
 	return uri->pathq.p ? from_to(target.p, uri->pathq.p) : (struct str){ NULL, 0 };
 }
 
-/* Scheme and authority stay; "*" stands where a path would. */
+/* Scheme and authority are kept; "*" is replaced by a path. */
 static void
 join_target(struct joint *j, const struct http_head *req, const struct http_uri *uri,
 	enum http_part part, struct str value)
@@ -208,7 +208,7 @@ join_target(struct joint *j, const struct http_head *req, const struct http_uri 
 	}
 }
 
-/* Puts the target in place, if the request may be sent with it. */
+/* Sets the target if it is valid for the request. */
 static int
 take_target(struct http_head *req, const struct joint *j)
 {
@@ -239,7 +239,7 @@ http_set_part(struct http_head *req, enum http_part part, struct str value, char
 		return -ERR_INVAL;
 	if (uri.form == HTTP_FORM_ASTERISK && part == HTTP_PART_QUERY)
 		return -ERR_INVAL;
-	/* Before an authority that nothing separates it from, a path would become a part of it. */
+	/* Directly after an authority a path without a leading slash would become part of it. */
 	if (uri.authority.len && part <= HTTP_PART_PATHQ && value.len && value.p[0] != '/' &&
 		value.p[0] != '?')
 		return -ERR_INVAL;

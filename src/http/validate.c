@@ -31,7 +31,7 @@ judge_length(const struct http_head *h, struct str v)
 	return has_field(h, HTTP_F_TRANSFER_ENCODING) ? HTTP_BAD_TRANSFER_ENCODING : HTTP_BAD_NONE;
 }
 
-/* HTTP/1.0 has none: whoever passed it on did not understand it (RFC 9112, 6.1). */
+/* HTTP/1.0 has no Transfer-Encoding: the sender did not understand it (RFC 9112, 6.1). */
 static enum http_bad
 judge_encoding(const struct http_head *h, struct str v)
 {
@@ -62,7 +62,8 @@ has_content(const struct http_head *h)
 	return at >= 0 && (http_length_of(h->field[at].value, &n) || n);
 }
 
-/* CONNECT has no content (RFC 9110, 9.3.6): what some take for it is the tunnel's to others. */
+/* CONNECT has no content (RFC 9110, 9.3.6): recipients would disagree whether data is content or
+ * tunnelled. */
 static enum http_bad
 judge_request(const struct http_head *h)
 {
@@ -81,7 +82,7 @@ judge_request(const struct http_head *h)
 	return HTTP_BAD_NONE;
 }
 
-/* 1xx and 204 end with their head: a framing that says otherwise is a trap (RFC 9112, 6.1). */
+/* 1xx and 204 have no body: framing fields in them are an attack or an error (RFC 9112, 6.1). */
 static enum http_bad
 judge_response(const struct http_head *h)
 {

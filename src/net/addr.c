@@ -123,7 +123,7 @@ addr_is_loopback(const struct addr *a)
 	}
 }
 
-/* The kernel tells the length it would have needed, which may be more than we gave. */
+/* The kernel returns the required length, which may exceed the given one. */
 static int
 set_len(struct addr *a, long r, socklen_t len)
 {

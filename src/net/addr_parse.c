@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "net/addr.h"
 
-/* Host names: RFC 1035, with room for a zone of IPv6. */
+/* Host names: RFC 1035, with room for an IPv6 zone. */
 #define HOST_MAX 255
 #define PORT_MAX 65535u
 
@@ -15,7 +15,7 @@ struct prefix {
 	const char *text;
 	enum addr_kind kind;
 	int family;      /* ADDR_INET: AF_UNSPEC for either */
-	const char *why; /* not NULL: an address we cannot use */
+	const char *why; /* not NULL: the address is unusable */
 };
 
 static const struct prefix prefixes[] = {
@@ -46,7 +46,7 @@ static const struct prefix prefixes[] = {
 static const struct prefix no_prefix = { "", ADDR_INET, AF_UNSPEC, NULL };
 static const struct prefix a_path = { "", ADDR_UNIX, AF_UNIX, NULL };
 
-/* Steps over the prefix. */
+/* Skips the prefix. */
 static const struct prefix *
 take_prefix(const char **s)
 {
@@ -65,7 +65,7 @@ take_prefix(const char **s)
 	return **s == '/' ? &a_path : &no_prefix;
 }
 
-/* All of n bytes as a decimal number up to max: 0, or a negative reason. */
+/* Parses all n bytes as a decimal number up to max: 0, or a negative reason. */
 static int
 take_number(const char *s, size_t n, unsigned int max, unsigned int *out)
 {
@@ -122,8 +122,7 @@ parse_unix(const char *s, unsigned int flags, struct addr_spec *out, const char 
 	}
 	un->sun_family = AF_UNIX;
 	memcpy(un->sun_path + skip, s, n);
-	/* Abstract names are as long as the structure, with zeros at the end: others find them
-	 * so. */
+	/* Abstract names use the whole structure, padded with zeros, as other programs do. */
 	out->addr.len = skip ? (socklen_t)sizeof(*un)
 			     : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
 	return 0;
@@ -162,7 +161,7 @@ parse_port_range(const char *port, const char *dash, struct addr_spec *out, cons
 	return 0;
 }
 
-/* port: NULL or "" when there is none. */
+/* port: NULL or "" if there is none. */
 static int
 parse_port(const char *port, unsigned int flags, struct addr_spec *out, const char **why)
 {
@@ -196,7 +195,7 @@ parse_port(const char *port, unsigned int flags, struct addr_spec *out, const ch
 		return -ERR_RANGE;
 	}
 	out->port_hi = out->port_lo;
-	/* As good as none. */
+	/* Equivalent to none. */
 	if (out->port_lo == 0)
 		out->has_offset = (flags & ADDR_ALLOW_OFFSET) != 0;
 	return 0;
@@ -248,7 +247,7 @@ parse_host(const char *host, int family, unsigned int flags, struct addr *a, con
 	*why = family == AF_INET     ? "this is no IPv4 address"
 		: family == AF_INET6 ? "this is no IPv6 address"
 				     : "this is no address";
-	/* What has colons is no name: do not ask for it. */
+	/* Text with colons is no host name: not resolved. */
 	if (!(flags & ADDR_ALLOW_NAME) || (strchr(host, ':') && !strchr(host, '%')))
 		return -ERR_SYNTAX;
 	if (resolve_host(host, family, a) < 0) {
@@ -267,8 +266,8 @@ parse_inet(const char *s, int family, unsigned int flags, struct addr_spec *out,
 	size_t n;
 	int r;
 
-	/* After the last bracket only a port may stand; without brackets the last colon is the
-	 * port's. */
+	/* Only a port may follow the last bracket; without brackets the port follows the last
+	 * colon. */
 	if (bracket && colon && colon < bracket)
 		colon = NULL;
 	n = colon ? (size_t)(colon - s) : strlen(s);

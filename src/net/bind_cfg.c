@@ -14,7 +14,7 @@
 /* TCP_MAXSEG, in either direction. */
 #define MSS_MAX 65535
 #define MODE_MAX 07777
-/* One address of the list: a host name, its prefix, its ports. */
+/* One address of the list: host name, prefix, ports. */
 #define ADDRESS_MAX 512
 
 /* --- addresses --- */
@@ -59,7 +59,7 @@ add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b,
 	return 0;
 }
 
-/* Addresses are separated by commas; a comma at the end says nothing, as in HAProxy. */
+/* Addresses are separated by commas; a trailing comma is ignored, as in HAProxy. */
 static int
 add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
 {
@@ -94,13 +94,13 @@ bind_cfg_line(
 	if (!b)
 		return cfg_nomem(ctx);
 	b->where = cfg_arg_where(ctx, first);
-	/* Options are read even when the addresses are wrong: all errors in one run. */
+	/* Options are parsed even if the addresses are invalid, to report all errors in one run. */
 	bad = add_addresses(ctx, first, b, owner) |
 		cfg_parse_opts(ctx, CFG_OPT_BIND, first + 1, b);
 	if (!bad && b->id && b->n_listeners > 1)
 		bad = cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket.",
 			cfg_kw_name(ctx));
-	/* Kept even when it is wrong: the proxy has a line "bind". */
+	/* Kept even if it is invalid: the proxy has a `bind` line. */
 	list_append(binds, &b->link);
 	if (out)
 		*out = b;
@@ -293,7 +293,7 @@ opt_severity(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-/* Threads of the process, or of the one group there is: the same ones, but the two do not mix. */
+/* Threads of the process, or of group 1: the same threads, but the two forms cannot be mixed. */
 static int
 opt_thread(struct cfg_ctx *ctx, void *obj)
 {

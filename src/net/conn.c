@@ -58,8 +58,8 @@ io_failed(struct conn *c, long r)
 }
 
 /*
- * A splice() that sends in several batches and meets a reset in a later one says how much it had
- * sent, and the error is gone: what recv() reports then looks like an end. The state tells.
+ * If a splice() sends in several batches and a later one meets a reset, it returns the short count
+ * and the error is lost: recv() then reports EOF. The TCP state shows the reset.
  */
 static int
 state_is_reset(const struct conn *c)
@@ -72,7 +72,7 @@ state_is_reset(const struct conn *c)
 		info.tcpi_state == TCP_CLOSE;
 }
 
-/* *ended: the peer's FIN is known. */
+/* ended: the peer's FIN was seen. */
 static enum io_result
 sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size_t *got)
 {
@@ -82,7 +82,7 @@ sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size
 	if (*ended)
 		return c->err ? IO_ERR : IO_EOF;
 	r = sys_recvfrom(sys_of(c), c->fd, buf, len, flags);
-	/* A failed send has taken the error: what looks like nothing more, or the end, is that. */
+	/* A failed send has consumed the error: EAGAIN or EOF means that error. */
 	if (r <= 0 && c->err)
 		return IO_ERR;
 	if (r == -EAGAIN) {
@@ -103,9 +103,9 @@ sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size
 }
 
 /*
- * Draws the conclusion from a short read. With the peer's FIN seen before it, what is left is the
- * end; after an error no event comes again, and only another read tells which it was. With urgent
- * data it may have ended there, and there may be more.
+ * Handles a short read. If the peer's FIN was seen before, the rest is EOF. After an error no
+ * further event comes, and only another read tells which error. With urgent data the read may have
+ * stopped there, and more may follow.
  */
 static void
 note_short_read(struct conn *c, uint8_t *ended)
@@ -163,7 +163,7 @@ conn_take(struct conn *c, void *buf, size_t n, int drained)
 	while (n > 0) {
 		long r = sys_recvfrom(sys_of(c), c->fd, buf, n, 0);
 
-		/* They have been sent on already, and cannot be again. */
+		/* These bytes were forwarded already and must not be forwarded again. */
 		if (r <= 0)
 			return io_failed(c, r < 0 && r != -EAGAIN ? r : -ENOBUFS);
 		n -= (size_t)r;
@@ -175,8 +175,8 @@ conn_take(struct conn *c, void *buf, size_t n, int drained)
 }
 
 /*
- * Nagle's algorithm can only hold a segment back while an earlier one is unacknowledged, so the
- * first send of a connection does not need TCP_NODELAY: many connections never make a second one.
+ * Nagle's algorithm delays a segment only while an earlier one is unacknowledged, so the first send
+ * of a connection does not need TCP_NODELAY: many connections never make a second one.
  */
 void
 conn_will_send(struct conn *c)

@@ -14,7 +14,8 @@
 #include "base/sys.h"
 #include "net/sockbuf.h"
 
-/* How long a listener rests when descriptors or memory are out, and how often that is logged. */
+/* Duration of a listener's pause when descriptors or memory are out, and the interval of its log
+ * messages. */
 #define PAUSE_MS 100
 #define PAUSE_LOG_MS 1000
 
@@ -71,7 +72,7 @@ listener_start(struct listener *ln, struct loop *l)
 	ln->loop = l;
 	counter_set(&ln->state, LISTENER_READY);
 	loop_want(l, ln->fd, EV_R);
-	/* Whether anyone waits is the kernel's to say. */
+	/* The kernel decides whether a client waits. */
 	loop_again(l, ln->fd, DIR_R);
 	return 0;
 }
@@ -83,7 +84,7 @@ stop_wanting(struct listener *ln, enum listener_state why)
 	loop_want(ln->loop, ln->fd, 0);
 }
 
-/* Descriptors or memory are out: trying again at once would spin. */
+/* Descriptors or memory are out: an immediate retry would spin. */
 static void
 pause_accepting(struct listener *ln, int err)
 {
@@ -93,7 +94,8 @@ pause_accepting(struct listener *ln, int err)
 	ln->paused++;
 	stop_wanting(ln, LISTENER_PAUSED);
 	if (timer_set(loop_timers(ln->loop), &ln->timer, now + PAUSE_MS) < 0) {
-		/* No memory for a timer: stay level-triggered, the wait in between is the pause. */
+		/* No memory for a timer: stays level-triggered, and the wait itself is the
+		 * pause. */
 		counter_set(&ln->state, LISTENER_READY);
 		loop_want(ln->loop, ln->fd, EV_R);
 	}
@@ -106,7 +108,8 @@ pause_accepting(struct listener *ln, int err)
 	}
 }
 
-/* The peer has already given up, or a filter refused it: as good as accepted, and nothing to do. */
+/* The peer has closed already, or a filter rejected it: treated as accepted, without further
+ * work. */
 static int
 is_gone(long r)
 {
@@ -115,7 +118,7 @@ is_gone(long r)
 	       r == -EOPNOTSUPP || r == -ENETUNREACH;
 }
 
-/* Of a listening unix socket nothing is inherited. */
+/* Sockets inherit nothing from a listening unix socket. */
 static void
 set_unix_buffer(struct listener *ln, int fd)
 {
@@ -139,7 +142,7 @@ on_accepted(struct listener *ln, int fd, const struct addr *peer)
 	ln->on_accept(ln, fd, peer);
 }
 
-/* What was accepted is served: its limits may be exceeded by what was on its way. */
+/* Accepted connections are served: limits may be exceeded by connections in transit. */
 void
 listener_take(struct listener *ln, int fd, const struct addr *peer)
 {
@@ -181,7 +184,7 @@ on_event(void *owner, int lfd, uint32_t ev)
 			empty = 1;
 			ln->empty_accepts++;
 		} else if (!is_gone(fd)) {
-			/* EMFILE, ENFILE, ENOBUFS, ENOMEM, or worse: do not hammer on it. */
+			/* EMFILE, ENFILE, ENOBUFS, ENOMEM, or worse: pause. */
 			pause_accepting(ln, (int)-fd);
 		}
 		if (ln->state == LISTENER_READY && is_full(ln))
@@ -218,9 +221,9 @@ listener_resume(struct listener *ln, enum listener_hold why)
 }
 
 /*
- * No new client: its SYN is dropped, as if it were lost, and sent again after a second, when the
- * socket is closed or another process listens. Handshakes that have begun go on. Only what is ours
- * alone may be told so.
+ * Drops new SYNs as if they were lost; clients repeat them after a second, when the socket is
+ * closed or another process listens. Handshakes in progress continue. Only for sockets that no
+ * other process uses.
  */
 static void
 refuse_new(struct listener *ln)
@@ -261,7 +264,7 @@ listener_drain(struct listener *ln)
 	}
 }
 
-/* The process that gave it to us may still hold it: then closing unregisters nothing, and it
+/* The process that passed it to us may still hold it: then closing unregisters nothing, and it
  * would report clients for ever. */
 static void
 forget_fd(struct listener *ln)

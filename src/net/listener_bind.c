@@ -17,7 +17,7 @@
 #include "net/listener.h"
 #include "net/sockbuf.h"
 
-/* Seconds a handshake's last ACK without data is waited for; HAProxy's figure (manual 5.1
+/* Seconds to wait for data with the handshake's last ACK; HAProxy's value (manual 5.1
  * defer-accept). */
 #define DEFER_SECONDS 1
 #define TFO_QUEUE_MIN 128
@@ -26,7 +26,7 @@ struct maker {
 	struct listener *ln;
 	struct sys *sys;
 	int fd;
-	int shares_port; /* other sockets of ours are bound to it */
+	int shares_port; /* other sockets of this process are bound to it */
 	char *why;
 	size_t why_len;
 };
@@ -57,7 +57,7 @@ set_transparent(struct maker *m, int family)
 	return set_int(m, "set transparent", IPPROTO_IP, IP_TRANSPARENT, 1);
 }
 
-/* Before bind(). */
+/* Options to be set before bind(). */
 static int
 set_address_options(struct maker *m, int family)
 {
@@ -89,7 +89,7 @@ set_buffers(struct maker *m)
 	return r < 0 ? bind_failed(m, what, r) : 0;
 }
 
-/* What accepted sockets inherit, and what only listeners have. */
+/* Options that accepted sockets inherit, and options of listeners. */
 static int
 set_tcp_options(struct maker *m)
 {
@@ -116,8 +116,8 @@ set_tcp_options(struct maker *m)
 }
 
 /*
- * A unix socket is bound under a temporary name and renamed into place: clients never find a moment
- * without it, and an old instance's socket goes only when the new one works.
+ * A unix socket is bound under a temporary name and renamed, so that clients always find one, and
+ * an old process's socket is only replaced by a working one.
  */
 static int
 bind_path(struct maker *m, struct addr *tmp)
@@ -131,7 +131,7 @@ bind_path(struct maker *m, struct addr *tmp)
 	n = snprintf(tmp->u.un.sun_path, sizeof(tmp->u.un.sun_path), "%s.%ld.tmp", path,
 		     sys_getpid(m->sys));
 	if (n < 0 || (size_t)n >= sizeof(tmp->u.un.sun_path)) {
-		/* What was cut may be the name of something else. */
+		/* A truncated name may be that of another file. */
 		tmp->u.un.sun_path[0] = '\0';
 		return bind_failed(m, "bind: path too long", -ENAMETOOLONG);
 	}
@@ -148,8 +148,8 @@ bind_path(struct maker *m, struct addr *tmp)
 	return 0;
 }
 
-/* Accepted sockets inherit this too, but listen() starts the state of ACKs afresh: it comes
- * after. */
+/* Accepted sockets inherit this too, but listen() resets the state of ACKs: it is set
+ * afterwards. */
 static int
 start_listening(struct maker *m, int backlog)
 {
@@ -168,7 +168,7 @@ is_path(const struct addr *a)
 	return addr_family(a) == AF_UNIX && a->u.un.sun_path[0] != '\0';
 }
 
-/* What listener_unlink() may remove: a rename changes neither number. */
+/* Identifies the socket for listener_unlink(): a rename changes neither number. */
 static void
 remember_path(struct maker *m, const char *path)
 {
@@ -191,7 +191,7 @@ listener_unlink(struct listener *ln, struct sys *sys)
 	ln->made_ino = 0;
 }
 
-/* Nothing of it may stay behind when there is an error. */
+/* Nothing may be left behind after an error. */
 static int
 listen_at_path(struct maker *m, int backlog)
 {
@@ -237,8 +237,8 @@ open_socket(struct maker *m, int family)
 }
 
 /*
- * With SO_REUSEPORT the kernel would share a port with the process that serves it already, such as
- * an instance that was not stopped: the first of several sockets tries without.
+ * With SO_REUSEPORT the kernel would share a port with another process that uses it, such as an old
+ * instance: the first of several sockets tries without it.
  */
 static int
 probe_port(struct maker *m, int family)
@@ -279,7 +279,7 @@ make_socket(struct maker *m, int backlog)
 	return r;
 }
 
-/* fd@N: a socket that our parent bound. Clients may be waiting in its backlog already. */
+/* fd@N: a socket bound by the parent. Clients may be waiting in its backlog. */
 static int
 take_over(struct maker *m, int backlog)
 {
@@ -326,7 +326,7 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 	}
 	ln->fd = m.fd;
 	counter_set(&ln->state, LISTENER_BOUND);
-	/* Port 0 asked for any: know which. */
+	/* Port 0 means any port: asks which one was assigned. */
 	if (addr_family(&ln->addr) != AF_UNIX && !addr_port(&ln->addr))
 		(void)!addr_of_socket(sys, ln->fd, &ln->addr);
 	return 0;

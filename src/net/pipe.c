@@ -49,7 +49,7 @@ pipe_pool_fini(struct pipe_pool *pp)
 	pool_fini(&pp->objects);
 }
 
-/* The size it has in the end: fcntl() refuses more than the user may have, and that is no harm. */
+/* The resulting size; fcntl() rejects more than the user may have, which is harmless. */
 static long
 size_it(struct pipe_pool *pp, int fd)
 {
@@ -113,7 +113,7 @@ pipe_put(struct pipe_pool *pp, struct pipe *p)
 	}
 	counter_sub(&pp->used, 1);
 	counter_add(&pp->n_idle, 1);
-	/* The next one to be taken: its pages are the warmest. */
+	/* It becomes the next one to be used, since its pages are in the cache. */
 	list_append(pp->idle.next, &p->link);
 }
 

@@ -12,7 +12,7 @@
 
 static const unsigned char v2_signature[12] = "\r\n\r\n\0\r\nQUIT\n";
 
-/* Version 2, behind the signature. */
+/* Version 2, after the signature. */
 enum {
 	V2_VERSION_COMMAND = 12,
 	V2_FAMILY_PROTOCOL = 13,
@@ -68,7 +68,7 @@ set_inet6(struct addr *a, const void *host, unsigned int port)
 
 /* --- version 1 --- */
 
-/* The word in front, without the space behind it: 0 when none follows. */
+/* The first word, without the space after it: 0 if no space follows. */
 static int
 v1_next_word(struct str *line, struct str *word)
 {
@@ -85,7 +85,7 @@ v1_next_word(struct str *line, struct str *word)
 	return 1;
 }
 
-/* inet_pton() takes no heading zeros in IPv4 either. */
+/* inet_pton() rejects leading zeros in IPv4 too. */
 static int
 v1_parse_host(int family, struct str word, void *out)
 {
@@ -113,7 +113,7 @@ v1_parse_port(struct str word)
 	return port <= 65535 ? port : -1;
 }
 
-/* Two addresses and two ports, one space between each. */
+/* Two addresses and two ports, separated by single spaces. */
 static int
 parse_v1_addresses(int family, struct str line, struct proxy_header *out)
 {
@@ -142,14 +142,14 @@ parse_v1_addresses(int family, struct str line, struct proxy_header *out)
 	return 0;
 }
 
-/* What stands between the prefix and CRLF. */
+/* The text between the prefix and CRLF. */
 static enum proxy_header_found
 parse_v1_line(struct str line, size_t len, struct proxy_header *out)
 {
 	struct str word;
 	int more = v1_next_word(&line, &word), family;
 
-	/* Whatever follows is to be ignored. */
+	/* The rest of the line is ignored. */
 	if (str_is(word, STR("UNKNOWN")))
 		return header_whole(out, len);
 	if (str_is(word, STR("TCP4")))
@@ -176,7 +176,7 @@ parse_v1(const char *p, size_t n, struct proxy_header *out)
 		at++;
 	if (at + 1 < n && p[at] == '\r' && p[at + 1] == '\n')
 		return parse_v1_line((struct str){ p + prefix, at - prefix }, at + 2, out);
-	/* Another end of a line, or no room for CRLF any more. */
+	/* Another line end, or no room for CRLF. */
 	if (at + 1 < n || (at < n && p[at] == '\n') || at + 2 > PROXY_HEADER_V1_MAX)
 		return header_bad(out, PROXY_HEADER_ERR_INVALID);
 	return PROXY_HEADER_MORE;
@@ -190,7 +190,7 @@ read_be16(const unsigned char *p)
 	return (unsigned int)p[0] << 8 | p[1];
 }
 
-/* Of a family that is known: 0, or -1. */
+/* For a known family: 0, or -1. */
 static int
 address_bytes(unsigned int family)
 {
@@ -208,7 +208,7 @@ address_bytes(unsigned int family)
 	}
 }
 
-/* Of the whole header, as if the 4 bytes at `at` were zeros. */
+/* CRC of the whole header, with zeros in the 4 bytes at `at`. */
 static int
 checks_out(const unsigned char *p, size_t len, size_t at)
 {
@@ -221,7 +221,7 @@ checks_out(const unsigned char *p, size_t len, size_t at)
 	return h == want;
 }
 
-/* What follows the addresses is walked to its exact end; what has a form that we know has it. */
+/* Checks the fields after the addresses to the exact end, including the format of known ones. */
 static int
 check_tlvs(const unsigned char *p, size_t at, size_t len)
 {
@@ -262,8 +262,8 @@ parse_v2_body(const unsigned char *p, size_t len, struct proxy_header *out)
 {
 	unsigned int family = p[V2_FAMILY_PROTOCOL] >> 4, protocol = p[V2_FAMILY_PROTOCOL] & 15;
 
-	/* Of LOCAL the whole block is to be discarded; without a family it is unknown where its
-	 * addresses end. */
+	/* For LOCAL the whole block is discarded; without a family the end of its addresses is
+	 * unknown. */
 	if (p[V2_VERSION_COMMAND] == V2_LOCAL || family == FAMILY_UNSPEC)
 		return header_whole(out, len);
 	if (check_tlvs(p, V2_ADDRESSES + (size_t)address_bytes(family), len) < 0)

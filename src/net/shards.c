@@ -28,8 +28,8 @@ copy_of(const struct listener *first, unsigned int thread)
 	return ln;
 }
 
-/* The workers of one address, in order, are cut into shares of about equal size; the first of each
- * has the socket. */
+/* The workers of one address, in order, are divided into shares of about equal size; the first of
+ * each share has the socket. */
 static int
 copy_one(struct listener *first, uint64_t threads, unsigned int shards)
 {
@@ -54,7 +54,7 @@ copy_one(struct listener *first, uint64_t threads, unsigned int shards)
 			ln = copy_of(first, t);
 			if (!ln)
 				return -ERR_NOMEM;
-			/* right behind the copy before it */
+			/* directly after the copy before it */
 			list_append(last->link.next, &ln->link);
 			first->bind->n_listeners++;
 			ln->first = first;

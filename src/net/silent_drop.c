@@ -19,10 +19,10 @@ silent_drop_on_close(struct sys *sys, int fd)
 {
 	if (set_option(sys, fd, IPPROTO_TCP, TCP_REPAIR) >= 0)
 		return;
-	/* An IPv6 socket may carry IPv4: both, and one of them may fail. */
+	/* An IPv6 socket may carry IPv4: sets both, and one of them may fail. */
 	(void)set_option(sys, fd, IPPROTO_IP, IP_TTL);
 	(void)set_option(sys, fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS);
-	/* One packet, which is not sent again. */
+	/* One packet, which is not retransmitted. */
 	conn_fd_reset_on_close(sys, fd);
 }
 

@@ -48,7 +48,7 @@ sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const 
 	return 0;
 }
 
-/* SO_SNDBUF and SO_RCVBUF read back doubled: half of it is for what the kernel puts around. */
+/* SO_SNDBUF and SO_RCVBUF return twice the value: the kernel reserves half of it for overhead. */
 static long
 read_half(struct sys *sys, int fd, int opt, int *out)
 {

@@ -12,7 +12,7 @@ splice_can(const struct conn *a, const struct conn *b)
 	return conn_can(a, XPRT_SPLICE) && conn_can(b, XPRT_SPLICE);
 }
 
-/* Errors that are about the call, not about the connection. */
+/* Errors of the call, not of the connection. */
 static int
 is_refusal(long r)
 {
@@ -21,9 +21,9 @@ is_refusal(long r)
 }
 
 /*
- * Before urgent data splice() says EAGAIN for ever, and zero once a FIN has come behind it, with
- * bytes unread: a cut stream that looks whole. So where there is urgent data, or the poller does
- * not report it, recv() decides, which also tells an error from an end.
+ * Before urgent data splice() returns EAGAIN for ever, and zero if a FIN follows it, with bytes
+ * unread: a truncated stream would look complete. If there is urgent data, or the poller does not
+ * report it, recv() decides, which also distinguishes an error from EOF.
  */
 static int
 is_trusted(const struct conn *c)
@@ -71,7 +71,7 @@ splice_out(struct conn *c, struct pipe *p, int more, size_t *put)
 	if (c->err)
 		return SPLICE_ERR;
 	conn_will_send(c);
-	/* Not a byte more than there is: the kernel would hold back the last part for the rest. */
+	/* Not more than the available bytes: otherwise the kernel would delay the last part. */
 	r = sys_splice(loop_sys(c->loop), p->rd, c->fd, len, flags);
 	if (r == -EAGAIN) {
 		loop_again(c->loop, c->fd, DIR_W);
@@ -86,7 +86,7 @@ splice_out(struct conn *c, struct pipe *p, int more, size_t *put)
 	conn_sent(c, (size_t)r, len);
 	*put = (size_t)r;
 	p->bytes -= *put;
-	/* It was full, or it failed: the count has taken the error with it. */
+	/* The socket was full, or it failed: the short count has consumed the error. */
 	if (*put < len)
 		c->cut = 1;
 	return SPLICE_OK;

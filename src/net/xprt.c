@@ -20,7 +20,7 @@ sock_needs(const struct xprt *x)
 	return dirs;
 }
 
-/* Tells the loop what follows from what the transport has just done. */
+/* Updates the loop after an operation of the transport. */
 static void
 tell_loop(struct conn *c)
 {
@@ -33,14 +33,14 @@ tell_loop(struct conn *c)
 	loop_want(c->loop, c->fd, sock_needs(x));
 }
 
-/* The socket's event, as one of the user's bytes. */
+/* Translates the socket's event into one of the user's data. */
 static void
 on_sock(void *owner, int fd, uint32_t ev)
 {
 	struct xprt *x = owner;
 	uint32_t out = ev & ~EV_RW;
 
-	/* Something new has come behind what was read. */
+	/* New data has arrived after what was read. */
 	if (ev & EV_R)
 		x->drained = 0;
 	if (ev & x->ops->want(x, EV_R))
@@ -103,7 +103,7 @@ conn_xprt_is_ready(const struct conn *c, enum dir d)
 		((needs & EV_W) && loop_is_ready(c->loop, c->fd, DIR_W));
 }
 
-/* IO_OK: the handshake is over. */
+/* IO_OK: the handshake is complete. */
 static enum io_result
 go_up(struct conn *c)
 {
@@ -146,7 +146,7 @@ conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *pu
 	if (r == IO_OK)
 		r = c->xprt->ops->send(c, buf, len, more && conn_can(c, XPRT_MORE), put);
 	if (r == IO_EOF) {
-		/* The peer has ended: it takes no more. */
+		/* The peer has closed: it accepts no more. */
 		conn_failed(c, -EPIPE);
 		r = IO_ERR;
 	}
@@ -154,7 +154,7 @@ conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *pu
 	return r;
 }
 
-/* The transport's last word, and the FIN behind it when that is out. */
+/* Sends the transport's closing message, and then the FIN. */
 static void
 go_shut(struct conn *c)
 {

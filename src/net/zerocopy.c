@@ -14,7 +14,7 @@
 #include "base/counter.h"
 #include "base/sys.h"
 
-/* Answers taken at a time: fewer say that the queue is empty. */
+/* Completions read at a time: fewer mean that the queue is empty. */
 #define BATCH 8
 /* Kept for reuse. */
 #define STATES_KEPT 64
@@ -22,9 +22,9 @@
 
 struct zerocopy {
 	struct ranges acked;
-	struct list pins; /* in the order of their last sends */
+	struct list pins; /* in order of their last sends */
 	uint32_t next;    /* number of the next send */
-	uint8_t short_of; /* the kernel had no room: not before an answer */
+	uint8_t short_of; /* the kernel had no resources: not before a completion */
 };
 
 void
@@ -55,7 +55,8 @@ zerocopy_fini(struct zerocopy_pool *zp)
 
 /* --- a connection's --- */
 
-/* Answers come as errors: a poller that does not tell errors apart would not tell of them. */
+/* Completions are reported as errors: a poller that does not distinguish errors does not report
+ * them. */
 int
 zerocopy_may(const struct zerocopy_pool *zp, const struct conn *c)
 {
@@ -83,7 +84,7 @@ open_state(struct zerocopy_pool *zp, struct conn *c)
 	return z;
 }
 
-/* Has the kernel answered all sends up to there? */
+/* True if the kernel has completed all sends up to this number. */
 static int
 is_acked(const struct zerocopy *z, uint32_t number)
 {
@@ -121,13 +122,13 @@ release_acked(struct zerocopy_pool *zp, struct zerocopy *z)
 
 /* --- answers --- */
 
-/* Room for the answer and the address that may come with it. */
+/* Room for the completion and the address that may come with it. */
 union control {
 	char bytes[CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6))];
 	struct cmsghdr align;
 };
 
-/* 1 when it was an answer of ours. */
+/* 1 if it was a completion. */
 static int
 take_answer(struct zerocopy_pool *zp, struct conn *c, struct msghdr *m)
 {
@@ -145,7 +146,8 @@ take_answer(struct zerocopy_pool *zp, struct conn *c, struct msghdr *m)
 		counter_add(&zp->copied, 1);
 		c->no_zerocopy = 1;
 	}
-	/* What cannot be noted stays pinned until the connection is closed. */
+	/* A completion that cannot be recorded leaves the buffer pinned until the connection is
+	 * closed. */
 	if (ranges_ack(&c->zerocopy->acked, e.ee_info, e.ee_data) < 0)
 		c->no_zerocopy = 1;
 	return 1;
@@ -194,7 +196,7 @@ state_for_send(struct zerocopy_pool *zp, struct conn *c, size_t len)
 		c->no_zerocopy = !z;
 		return z;
 	}
-	/* An fd that waits for nothing is told nothing: look before giving up. */
+	/* An fd without interest gets no events: checks the queue before giving up. */
 	if (zp->pinned + zp->bufs->size > zp->max && !list_is_empty(&z->pins))
 		(void)zerocopy_reap(zp, c);
 	return z->short_of || c->no_zerocopy ? NULL : z;
@@ -221,7 +223,7 @@ pin_of(struct zerocopy_pool *zp, struct zerocopy_pin *pin, char *buf)
 	return pin;
 }
 
-/* A send from it has succeeded: it is the last in the list now. */
+/* A send from it has succeeded: it is now the last in the list. */
 static void
 pin_sent(struct zerocopy_pool *zp, struct zerocopy *z, struct zerocopy_pin *pin)
 {
@@ -277,7 +279,7 @@ zerocopy_release(struct zerocopy_pool *zp, struct zerocopy_pin **pin, char *buf)
 		free_pin(zp, was);
 }
 
-/* The kernel may send from it for as long as it likes, and does not say until when. */
+/* The kernel may send from it at any later time, without a notification. */
 static void
 give_up_pin(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 {
