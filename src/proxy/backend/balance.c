@@ -4,7 +4,8 @@
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
 
-/* Steps along the map before every server is looked at instead: a full one may fill much of it. */
+/* Steps along the map before all servers are checked instead: many entries may be those of a full
+ * server. */
 #define MAP_STEPS_MAX 1024u
 
 const char *
@@ -62,7 +63,7 @@ load_of(const struct server *s)
 	return s->cur + s->queued;
 }
 
-/* Fewer connections for its weight. */
+/* True if it has fewer connections for its weight. */
 static int
 is_less_loaded(const struct server *a, const struct server *b)
 {
@@ -76,19 +77,19 @@ is_as_loaded(const struct server *a, const struct server *b)
 	return !is_less_loaded(a, b) && !is_less_loaded(b, a);
 }
 
-/* A session may wait in the server's own queue: only where `maxqueue` bounds it. */
+/* True if a session may wait in the server's own queue: only where `maxqueue` limits it. */
 static int
 has_queue_room(const struct server *s)
 {
 	return s->conf.maxqueue > 0 && s->queued < (unsigned int)s->conf.maxqueue;
 }
 
-/* What all of the group have, with the connection that is to come. */
+/* Totals of the group, including the new connection. */
 struct group_load {
-	uint64_t conns, weights; /* not known without hash-balance-factor */
+	uint64_t conns, weights; /* unknown without hash-balance-factor */
 };
 
-/* Once for each choice: the lock is held, and nobody's load changes meanwhile. */
+/* Computed once for each choice: the lock is held, so no server's load changes meanwhile. */
 static struct group_load
 sum_group(const struct proxy *be)
 {
@@ -104,8 +105,8 @@ sum_group(const struct proxy *be)
 }
 
 /*
- * Would one more give it more than `hash-balance-factor` allows: so many per cent of its share, by
- * weight, of what all of the group have with that one?
+ * True if one more connection would exceed `hash-balance-factor`: a percentage of the server's
+ * share, by weight, of all connections of the group including this one.
  */
 static int
 is_above_share(const struct proxy *be, const struct server *s, const struct group_load *all)
@@ -114,13 +115,13 @@ is_above_share(const struct proxy *be, const struct server *s, const struct grou
 
 	if (!be->hash_balance_factor)
 		return 0;
-	/* Rounded up: a share of less than one is one. */
+	/* Rounded up: a share below one is one. */
 	share = all->conns * (unsigned int)s->uweight * be->hash_balance_factor;
 	return load_of(s) >= (share + all->weights * 100 - 1) / (all->weights * 100);
 }
 
-/* The least loaded with room; those of equal load take turns. queues: those with room in their
- * queue too. */
+/* The least loaded server with a free slot; servers with equal load take turns. queues: also
+ * servers with room in their queue. */
 static struct server *
 pick_least(struct balance *lb, const struct server *avoid, int queues)
 {
@@ -161,7 +162,8 @@ pick_next(struct balance *lb, const struct server *avoid)
 		if (s != avoid && server_has_room(s))
 			return s;
 	}
-	/* Even when none has room the map is left where it was found, modulo whole turns. */
+	/* If no server has a free slot the position in the map does not change, modulo whole
+	 * turns. */
 	return steps < lb->map.len ? pick_least(lb, avoid, 0) : NULL;
 }
 
@@ -175,7 +177,7 @@ next_random(struct balance *lb)
 	return (uint32_t)((z ^ (z >> 31)) >> 32);
 }
 
-/* One server with a chance in proportion to its weight. */
+/* A random server, in proportion to weights. */
 static struct server *
 draw_server(struct balance *lb)
 {
@@ -211,7 +213,7 @@ pick_random(struct proxy *be, const struct server *avoid)
 	return best ? best : pick_least(lb, avoid, 0);
 }
 
-/* Whom the hash belongs to, and those behind it, one after the other. at: its place on the ring. */
+/* The server that the hash belongs to, or those after it in order. at: the index on the ring. */
 static struct server *
 hash_candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned int nth)
 {
@@ -223,8 +225,8 @@ hash_candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned
 }
 
 /*
- * Bound to one server, which is the answer even when it has no room, unless its queue is full as
- * well, or it has more than its share where that is bounded.
+ * The server that a hash selects is the result even if it has no free slot, unless its queue is
+ * full too or its load limit is reached.
  */
 static struct server *
 pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)

@@ -36,8 +36,7 @@ collect_group(struct proxy *be, int backup)
 			insert_by_id(lb, s);
 		else
 			lb->group[lb->n++] = s;
-		/* Without `option allbackups` one backup server stands in, however much there is
-		 * to do. */
+		/* Without `option allbackups` only one backup server is used, whatever the load. */
 		if (backup && !(be->options & OPT_ALLBACKUPS))
 			break;
 	}
@@ -55,12 +54,12 @@ build_map(struct proxy *be)
 		const struct server *s = lb->group[i];
 		int weight = is_static ? s->conf.weight : s->uweight;
 
-		/* Static, configured as 0 and raised since: counts as one. */
+		/* Static, configured with 0 and raised since: counts as one. */
 		weighted_rr_add(&lb->map, weight ? (unsigned int)weight : 1);
 	}
 	weighted_rr_build(&lb->map, is_static ? WEIGHTED_RR_CLAIMS : WEIGHTED_RR_EVEN);
-	/* Goes on about where it was: a start from the beginning at each change would favour the
-	 * first. */
+	/* Continues at about the same position: a restart at each change would favour the first
+	 * servers. */
 	lb->map_pos = old ? (unsigned int)((uint64_t)lb->map_pos * lb->map.len / old) : 0;
 }
 
@@ -105,7 +104,7 @@ has_ring(const struct proxy *be)
 	return balance_hashes(be->balance) && be->hash_type.consistent;
 }
 
-/* Those that hash need one too: for whoever has no key. */
+/* Hash algorithms need one too, for connections without a key. */
 static int
 has_map(const struct proxy *be)
 {

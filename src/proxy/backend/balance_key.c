@@ -38,7 +38,7 @@ hash_spread(const struct hash_type *t, uint32_t h)
 	return t->avalanche ? hash_avalanche(h) : h;
 }
 
-/* An address as one number: what HAProxy takes, so that clients stay where they were. */
+/* An address as one number, in HAProxy's way, so that clients keep their servers. */
 int
 balance_key_of_addr(const struct hash_type *t, const struct addr *a, uint32_t *key)
 {
@@ -74,7 +74,7 @@ balance_key_of_text(const struct hash_type *t, const void *p, size_t n)
  * ---
  */
 
-/* Up to the query; no further than len bytes, and not to the slash that would be one too many. */
+/* Up to the query; at most len bytes, and at most depth slashes. */
 static struct str
 uri_key(const struct balance_by *by, struct str target)
 {
@@ -93,7 +93,7 @@ uri_key(const struct balance_by *by, struct str target)
 	return (struct str){ target.p, n };
 }
 
-/* name=value between ampersands. */
+/* name=value, separated by ampersands. */
 static int
 find_param(const struct balance_by *by, struct str list, struct str *out)
 {
@@ -114,7 +114,7 @@ find_param(const struct balance_by *by, struct str list, struct str *out)
 	return 0;
 }
 
-/* Behind the question mark. */
+/* After the question mark. */
 static int
 param_key(const struct balance_by *by, struct str target, struct str *out)
 {
@@ -178,7 +178,8 @@ balance_key_of_request(enum balance_algo algo, const struct balance_by *by,
 	return known;
 }
 
-/* HAProxy 2.6 looks there with and without `check_post`, and waits also where the query has it. */
+/* HAProxy 2.6 searches the body with and without `check_post`, and waits for it even if the query
+ * has the parameter. */
 int
 balance_wants_body(enum balance_algo algo, const struct http_head *req)
 {

@@ -27,7 +27,7 @@ conn_pool_init(struct engine *e)
 
 /* --- leaving --- */
 
-/* Takes it out of whatever it is in; what it is on the way to is up to the caller. */
+/* Removes it from its lists; the caller adds it to another one. */
 static void
 unlink_conn(struct idle_conn *c)
 {
@@ -103,8 +103,7 @@ conn_pool_fini(struct engine *e)
 
 /* --- watching --- */
 
-/* A server has nothing to say before it is asked: bytes are as good as an end, and what is said
- * need not be kept. */
+/* A server must not send anything before a request: data is treated like a close and discarded. */
 static int
 probe_silence(struct idle_conn *c)
 {
@@ -140,7 +139,8 @@ arm_purge(struct idle_list *l)
 		loop_timers(loop), &l->timer, loop_now_ms(loop) + l->srv->conf.pool_purge_ms);
 }
 
-/* As many as were there all the time have not been needed: half of those go, the oldest first. */
+/* Connections that were idle during the whole interval are surplus: half of those are closed, the
+ * oldest first. */
 static void
 on_purge(struct timer *t)
 {
@@ -150,7 +150,7 @@ on_purge(struct timer *t)
 	while (n-- > 0)
 		drop_idle(l->engine, container_of(l->conns.prev, struct idle_conn, link));
 	atomic_write(&l->least, l->n);
-	/* Without its timer they could stay for ever. */
+	/* Without its timer they might never be closed. */
 	if (l->n && arm_purge(l) < 0)
 		while (l->n)
 			drop_idle(l->engine, list_first(&l->conns, struct idle_conn, link));
@@ -173,7 +173,7 @@ list_of(struct engine *e, struct server *srv)
 	return l;
 }
 
-/* Will it do for another request? */
+/* True if it can be used for another request. */
 static int
 is_sound(const struct engine *e, const struct conn *c)
 {
@@ -181,14 +181,14 @@ is_sound(const struct engine *e, const struct conn *c)
 		!(loop_seen(e->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT));
 }
 
-/* Does a connection to it go to the same place, whoever asks? */
+/* True if connections to this server have the same destination for all clients. */
 static int
 is_one_place(const struct server *srv)
 {
 	return !srv->spec.has_offset && !addr_is_any(&srv->addr);
 }
 
-/* Takes a place among those that may be idle on all workers. */
+/* Takes a place among the idle connections of all workers. */
 static int
 enter_idle_total(struct server *srv)
 {
@@ -239,7 +239,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	ic = pool_get(&e->idle.pool);
 	assert(ic);
 	*ic = (struct idle_conn){ .conn = *c, .of = l, .holder = holder, .uses = uses };
-	/* Without lazy registration that is forgotten as soon as something is wanted. */
+	/* Without lazy registration this is reset as soon as anything is wanted. */
 	ic->unsure = (uint8_t)conn_is_ready(c, DIR_R);
 	list_init(&ic->link);
 	list_init(&ic->age);
@@ -270,8 +270,8 @@ hand_over_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owne
 	memory_watch(e);
 }
 
-/* Has nothing come since it was put here? Mostly that is known without a look. Events of this turn
- * that were not served yet may tell of it. */
+/* True if no data has arrived since it was put here. Mostly known without a system call. An
+ * undelivered event of this turn may report data. */
 static int
 probe_unsoiled(struct engine *e, struct idle_conn *c)
 {
@@ -281,7 +281,7 @@ probe_unsoiled(struct engine *e, struct idle_conn *c)
 		probe_silence(c);
 }
 
-/* The fewest requests that one must have carried; 0: none will do. */
+/* The minimum number of requests that a connection must have carried; 0: none may be used. */
 static unsigned int
 least_uses(enum http_reuse how, int first)
 {

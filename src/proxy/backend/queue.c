@@ -12,7 +12,7 @@
 
 /* --- after the lock --- */
 
-/* Sessions of ours that got a slot: nobody else sees them any more. */
+/* Sessions of ours that got a slot: other workers no longer see them. */
 static void
 deliver_granted(struct list *ours)
 {
@@ -34,9 +34,9 @@ wake_workers(struct engine *e, struct proxy *be, uint64_t who)
 /* --- critical sections --- */
 
 /*
- * The server that has authenticated the client by a connection, which the session still holds: with
- * another one the client would have to begin anew (manual, option prefer-last-server). An algorithm
- * that hashes has a choice of its own. NULL: none.
+ * The server with a connection authenticated by the client, which the session still holds: with
+ * another one the client would have to authenticate again (manual, option prefer-last-server). Hash
+ * algorithms make their own choice. NULL: none.
  */
 static struct server *
 authenticated_server(const struct session *s)
@@ -49,8 +49,8 @@ authenticated_server(const struct session *s)
 		: NULL;
 }
 
-/* The server that the session is to go to, or a place in its queue. It may give way where that is
- * full, too, and where it may (manual 5.2, maxqueue). */
+/* The server for the session, or a place in its queue. Another server may be used if it is full and
+ * the configuration permits it (manual 5.2, maxqueue). */
 static enum session_event
 choose_that(struct session *s, struct server *srv)
 {
@@ -91,7 +91,7 @@ wait_in_queue(struct session *s)
 	slot_queue(s);
 }
 
-/* The lock is held. */
+/* The lock must be held. */
 static void
 join_backend(struct session *s)
 {
@@ -111,7 +111,7 @@ choose_or_wait(struct session *s, int *moved)
 
 	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
 		ev = choose_server(s, want);
-	/* Once it is in a queue and the lock is free, its server is for others to choose. */
+	/* Once it is queued and the lock is released, other workers may set its server. */
 	*moved = s->bound && s->srv != s->bound;
 	if (ev == SESSION_EV_FULL)
 		wait_in_queue(s);

@@ -64,8 +64,9 @@ count_queued(unsigned int *queued, unsigned int n, _Atomic unsigned int *max)
 }
 
 /*
- * A session's place in a queue is how many were served while it waited, itself among them; places
- * in several queues add up (manual 8.2.2). Between joining and leaving, the difference is open.
+ * A session's queue position is the number of sessions served while it waited, including itself;
+ * positions in several queues are added (manual 8.2.2). Between joining and leaving the member
+ * holds the difference.
  */
 void
 slot_queue(struct session *s)
@@ -99,7 +100,7 @@ slot_unqueue(struct session *s)
 	if (list_is_empty(&s->queue_link))
 		return;
 	list_remove(&s->queue_link);
-	/* It was granted a slot, and is in no queue any more. */
+	/* It was granted a slot and is in no queue. */
 	if (s->has_slot)
 		return;
 	if (srv) {
@@ -123,7 +124,7 @@ head_of(const struct list *queue)
 	return list_is_empty(queue) ? NULL : list_first(queue, struct session, queue_link);
 }
 
-/* Bound to it, whatever becomes of it; while it is up, everybody who is bound is. */
+/* It is bound to this server by force-persist, or by persistence while the server is up. */
 static int
 is_tied(const struct session *s)
 {
@@ -134,7 +135,7 @@ is_tied(const struct session *s)
 			!(options & OPT_REDISPATCH));
 }
 
-/* Of one worker's sessions, the one that came first; any: the backend's queue counts too. */
+/* The earliest of one worker's sessions; any: including the backend's queue. */
 static struct session *
 next_of(const struct server *srv, unsigned int worker, int any)
 {
@@ -149,8 +150,8 @@ next_of(const struct server *srv, unsigned int worker, int any)
 }
 
 /*
- * The session that is to have a slot of this server. Who waits in the backend's queue waits for a
- * server that is chosen from now: a backup that has ended its part is none.
+ * The next session for a slot of this server. Sessions in the backend's queue only go to servers of
+ * the group in use, not to a backup that is no longer used.
  */
 static struct session *
 next_waiting(const struct engine *e, const struct server *srv)
@@ -172,7 +173,7 @@ next_waiting(const struct engine *e, const struct server *srv)
 	return best;
 }
 
-/* To a session of another worker, which has to be told: its bit, unless that is on its way. */
+/* Grants the slot to a session of another worker: returns its bit if it has to be notified. */
 static uint64_t
 grant_slot(struct session *s, struct server_stat *st)
 {

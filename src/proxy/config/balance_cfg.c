@@ -8,7 +8,7 @@
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
 
-/* What stands in random(...): nothing is the default, otherwise a number of draws. */
+/* The argument of random(...): empty for the default, otherwise the number of draws. */
 static int
 parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
 {
@@ -71,10 +71,10 @@ parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 
 	if (ctx->argc < 2)
 		return cfg_error(ctx, 0, "'balance url_param' expects the name of a parameter.");
-	/* The body of a POST is looked at without it too. */
+	/* The body of a POST is searched without it too. */
 	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") != 0)
 		return report_unexpected(ctx, 2);
-	/* How many bytes to wait for, once: as many as the buffer holds. */
+	/* The number of bytes to wait for was once configurable: it is the size of the buffer. */
 	if (ctx->argc > 3 && cfg_arg_int(ctx, 3, 0, INT_MAX, &ignored) < 0)
 		return -1;
 	if (ctx->argc > 4)
@@ -82,7 +82,8 @@ parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 	return cfg_arg_dup(ctx, 1, &by->name);
 }
 
-/* Where a backend hashes, in one mode or the other: balance_check() knows which. */
+/* Places where a backend computes a hash in either mode: balance_check() knows which one
+ * applies. */
 #define HASH_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BACK)
 
 /* "hash <expression>" */
@@ -204,7 +205,7 @@ parse_hash_type(struct cfg_ctx *ctx)
 	if (cfg_arg_enum(ctx, 0, methods, &v) < 0)
 		return -1;
 	t.consistent = (uint8_t)v;
-	/* Consistent hashing needs bits that are well spread: sdbm with avalanche unless told. */
+	/* Consistent hashing needs well-distributed bits: the default is sdbm with avalanche. */
 	t.avalanche = t.consistent && ctx->argc == 1;
 	if (ctx->argc > 1) {
 		if (strcmp(cfg_arg(ctx, 1), "wt6") == 0 || strcmp(cfg_arg(ctx, 1), "none") == 0)

@@ -26,7 +26,7 @@ parse_header(struct cfg_ctx *ctx)
 	return need_len(ctx) < 0 ? -1 : capture_slot_add(ctx, 2, kind, cfg_arg(ctx, 0), &i);
 }
 
-/* As in HAProxy the last line counts. */
+/* As in HAProxy the last line applies. */
 static int
 parse_cookie(struct cfg_ctx *ctx)
 {

@@ -10,12 +10,12 @@
 #include "http/errorfile.h"
 #include "proxy/model/proxies.h"
 
-/* What is read of a file; how large an answer may be is known when tune.bufsize is. */
+/* Maximum size read from a file; the limit for a reply is known when tune.bufsize is. */
 #define FILE_MAX (1u << 20)
 
 /* --- common parts --- */
 
-/* Where the line belongs: a proxy or a section http-errors. */
+/* The owner of the line: a proxy or a section http-errors. */
 static struct proxy_errors *
 errors_of(struct cfg_ctx *ctx)
 {
@@ -25,7 +25,7 @@ errors_of(struct cfg_ctx *ctx)
 	return ctx->section->bit == CFG_HTTP_ERRORS ? &g->errors : &p->errors;
 }
 
-/* The argument is a status that there are answers for: its number among them, or -1. */
+/* The number of the error with the status in the argument, or -1. */
 static int
 error_arg(struct cfg_ctx *ctx, int i)
 {
@@ -40,7 +40,7 @@ error_arg(struct cfg_ctx *ctx, int i)
 	return http_error_id(status);
 }
 
-/* Takes over the reply. */
+/* Takes ownership of the reply. */
 static int
 add_error(struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const char *group, int i)
 {
@@ -49,7 +49,7 @@ add_error(struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const c
 	return 0;
 }
 
-/* The whole answer is in the file that argument i names. */
+/* Reads the whole reply from the file in argument i. */
 static int
 read_errorfile(struct cfg_ctx *ctx, int i, struct http_reply **out)
 {
@@ -122,20 +122,20 @@ parse_errorfiles(struct cfg_ctx *ctx)
 
 /* --- http-error --- */
 
-/* What one line says, as far as it was read. */
+/* The contents of a line. */
 struct custom {
 	int id;
-	int type;             /* content-type: its argument; 0: none */
-	int source;           /* where the answer comes from: its argument; 0: nowhere yet */
+	int type;             /* index of the content-type argument; 0: none */
+	int source;           /* index of the argument with the reply's source; 0: none yet */
 	int is_reset;         /* default-errorfiles */
 	const char *group;    /* errorfiles */
-	struct http_reply *whole; /* errorfile */
-	char *file;           /* file: its contents */
+	struct http_reply *whole; /* errorfile: complete reply */
+	char *file;           /* contents of `file` */
 	struct str body;
 	int is_fmt;           /* lf-file, lf-string: body is a format */
-	int has_fmt;          /* that, or one in a field */
+	int has_fmt;          /* there is a format, here or in a field */
 	struct http_field field[HTTP_REPLY_FIELDS];
-	int field_arg[HTTP_REPLY_FIELDS]; /* where the value stands */
+	int field_arg[HTTP_REPLY_FIELDS]; /* index of the value */
 	unsigned int n;
 };
 
@@ -164,8 +164,8 @@ take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
 }
 
 /*
- * What the answer is made of; only one such word is allowed. How many words were taken (0: it is
- * none of them), or -1.
+ * The source of the reply; only one is allowed. Returns the number of words used (0: not such a
+ * word), or -1.
  */
 static int
 take_source(struct cfg_ctx *ctx, int i, struct custom *c)
@@ -241,7 +241,7 @@ take_words(struct cfg_ctx *ctx, struct custom *c)
 	return 0;
 }
 
-/* Type and body go together. */
+/* Content-Type requires a body, and vice versa. */
 static int
 check_type(struct cfg_ctx *ctx, struct custom *c)
 {
@@ -259,7 +259,7 @@ check_type(struct cfg_ctx *ctx, struct custom *c)
 	return 0;
 }
 
-/* A page is sent as it is. */
+/* A page is sent unchanged. */
 static void
 warn_unused(struct cfg_ctx *ctx, const struct custom *c)
 {
@@ -299,7 +299,7 @@ fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
 	if (c->type && cfg_arg_dup(ctx, c->type, &p->type) < 0)
 		return -1;
 	if (!c->is_fmt) {
-		/* It may hold a NUL. */
+		/* It may contain a NUL. */
 		p->text = mem_alloc(c->body.len + 1);
 		p->len = c->body.len;
 		if (p->text && p->len)

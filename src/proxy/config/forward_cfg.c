@@ -19,8 +19,8 @@ take_header(struct cfg_ctx *ctx, int i, struct forward_option *o)
 	return cfg_arg_dup(ctx, i, &o->header);
 }
 
-/* option forwardfor|originalto [except <net>] [header <name>] [if-none]: the line is the whole of
- * it, nothing of an earlier one stays. */
+/* option forwardfor|originalto [except <net>] [header <name>] [if-none]: a line replaces all
+ * settings of an earlier one. */
 static int
 parse_address(struct cfg_ctx *ctx)
 {

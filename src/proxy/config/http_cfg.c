@@ -8,8 +8,8 @@
 #include "proxy/model/monitor.h"
 #include "proxy/model/proxies.h"
 
-/* The keywords, for http_conf.given. Time-outs and persistence are left out: sections that say
- * them for others in their file often hold both modes, and they do no harm. */
+/* The keywords, for http_conf.given. Timeouts and persistence are not included: they are harmless,
+ * and often in defaults for both modes. */
 enum given {
 	GIVEN_REUSE,
 	GIVEN_RETRY_ON,
@@ -62,7 +62,7 @@ parse_reuse(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* The three exclude each other: the last one wins, and `no` takes back that one alone. */
+/* The three exclude each other: the last one applies, and `no` disables only the named one. */
 static int
 parse_persistence(struct cfg_ctx *ctx)
 {
@@ -144,7 +144,7 @@ parse_monitor_uri(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &mark_given(ctx, GIVEN_MONITOR_URI)->monitor_uri);
 }
 
-/* What there is to be asked when a request's head is complete. */
+/* Data available when a request's head is complete. */
 #define MONITOR_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
 
 static int

@@ -12,7 +12,7 @@
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
 
-#define FD_MAX 1048576 /* the most the kernel lets a process have */
+#define FD_MAX 1048576 /* the kernel's maximum per process */
 
 static struct log_global *
 global_of(struct cfg_ctx *ctx)
@@ -26,7 +26,7 @@ is_global(const struct cfg_ctx *ctx)
 	return (ctx->section->bit & CFG_GLOBAL) != 0;
 }
 
-/* Does s start with prefix? Then *rest is what follows. */
+/* If s starts with prefix, sets *rest to the text after it. */
 static int
 skip_prefix(const char *s, const char *prefix, const char **rest)
 {
@@ -40,7 +40,7 @@ skip_prefix(const char *s, const char *prefix, const char **rest)
 
 /* --- log ----------------------------------------------------------------------------------- */
 
-/* stdout, stderr, fd@N: 1 when it was one of them. */
+/* stdout, stderr, fd@N: 1 if it was one of them. */
 static int
 parse_log_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
 {
@@ -229,7 +229,7 @@ parse_log(struct cfg_ctx *ctx)
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* A word of the syslog header: short, and no control bytes, as a reader must find its end. */
+/* A word of the syslog header: short and without control bytes or blanks. */
 static int
 parse_word(struct cfg_ctx *ctx, char **out)
 {
@@ -263,7 +263,7 @@ parse_hostname(struct cfg_ctx *ctx)
 
 /* --- formats and options ------------------------------------------------------------------- */
 
-/* The mode may not have been said yet: what it does not allow is found at the end. */
+/* The mode may be set later in the section: it is checked at the end. */
 static int
 check_format(struct cfg_ctx *ctx)
 {

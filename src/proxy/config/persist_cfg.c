@@ -9,19 +9,19 @@
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
 
-/* Of what stands behind a cookie: it has to fit into a head. */
+/* Maximum length of a cookie's attributes, which have to fit into a head. */
 #define ATTRS_MAX 1024
 #define AGE_MAX_MS (UINT64_C(1000) * INT_MAX)
 
 /* --- cookie --- */
 
-/* A `cookie` line as it is read. Attributes are sent in an order of their own. */
+/* A `cookie` line while it is parsed. Attributes are sent in a fixed order. */
 struct line {
 	struct persist_conf *conf;
 	struct sbuf domains, attrs;
-	int ways; /* how many of rewrite, insert, prefix */
+	int ways; /* number of rewrite, insert and prefix */
 	int httponly, secure;
-	int at;   /* the argument at work */
+	int at;   /* the current argument */
 };
 
 static int
@@ -177,10 +177,11 @@ parse_persist_cookie(struct cfg_ctx *ctx)
 
 /* --- lines with a condition --- */
 
-/* Where a backend may be asked, in one mode or the other: persist_conf_finish() knows which. */
+/* Places where a backend may evaluate it in either mode: persist_conf_finish() knows which one
+ * applies. */
 #define SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BACK)
 
-/* A name with a '%' in it is made for each session. */
+/* A name with a '%' is a format. */
 static int
 take_name(struct cfg_ctx *ctx, const struct rule_vocab *v, struct persist_rule *r)
 {

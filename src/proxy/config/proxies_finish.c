@@ -95,11 +95,11 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 	p->fallback_be = fallback;
 	if (!always)
 		always = fallback;
-	/* Nobody gets a server from a backend that is switched off. */
+	/* A disabled backend provides no servers. */
 	p->default_be = always && !always->disabled ? always : NULL;
 }
 
-/* The port a client came to, moved by what a server line says, must still be one. */
+/* The client's port plus the server line's offset must be a valid port. */
 static void
 check_offsets(const struct proxy *p, const struct server *s, struct cfg_diag *d)
 {
@@ -143,7 +143,7 @@ check_timeouts(const struct proxy *p, struct cfg_diag *d)
 	int client = (p->caps & PROXY_FE) && !p->to.client;
 	int server = (p->caps & PROXY_BE) && p->n_servers && (!p->to.connect || !p->to.server);
 
-	/* An error may have been in the line that sets them. */
+	/* The line that sets them may have had an error. */
 	if ((client || server) && !p->errors_read)
 		cfg_diag_add(d, CFG_WARNING, NULL,
 			"missing timeouts for %s '%s'.\n"
@@ -177,7 +177,8 @@ fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag
 
 	if (!src->addr.len && !src->interface[0])
 		*src = *backend;
-	/* Binding to any address and any port changes nothing: two calls per connection less. */
+	/* Binding to any address and port has no effect: skipping it saves two calls per
+	 * connection. */
 	if (addr_is_any(&src->addr) && !src->port_lo)
 		src->addr.len = 0;
 	if (src->addr.len && s->addr.len && addr_family(&s->addr) != AF_UNIX &&
@@ -221,7 +222,7 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 	check_timeouts(p, d);
 }
 
-/* What its expressions name is known now. */
+/* The names in its expressions are resolved now. */
 static void
 check_log_format(const struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 {

@@ -14,7 +14,7 @@
 #include "proxy/sample/route.h"
 #include "proxy/config/proxy_life.h"
 
-/* session.retries is 16 bits wide. */
+/* session.retries has 16 bits. */
 #define RETRIES_MAX 65535
 #define DESCRIPTION_MAX 1024
 
@@ -120,7 +120,7 @@ parse_mode(struct cfg_ctx *ctx)
 		p->mode = PROXY_TCP;
 		return 0;
 	}
-	/* What else is wrong with it is shown too. */
+	/* Continues, to report further errors. */
 	if (strcmp(mode, "http") == 0) {
 		p->mode = PROXY_HTTP;
 		return 0;
@@ -149,7 +149,7 @@ parse_id(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 1, INT_MAX, &p->id);
 }
 
-/* All words of the line, as one. */
+/* All words of the line, joined. */
 static int
 parse_proxy_description(struct cfg_ctx *ctx)
 {
@@ -174,7 +174,7 @@ parse_proxy_description(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* A number of a proxy by its offset, which is the keyword's arg. */
+/* A number of a proxy by its offset, the keyword's arg. */
 static int
 parse_count(struct cfg_ctx *ctx)
 {
@@ -208,7 +208,7 @@ parse_default_backend(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &p->default_be_name);
 }
 
-/* Where use_backend may be asked, in one mode or the other. */
+/* Places where use_backend may be evaluated in either mode. */
 #define ROUTE_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_BODY)
 
 static const struct rule_vocab *
@@ -228,7 +228,7 @@ parse_acl(struct cfg_ctx *ctx)
 	return rule_acl_parse(&p->acls, vocab_of(ctx), ctx);
 }
 
-/* A name with a '%' in it is made for each session. */
+/* A name with a '%' is a format. */
 static int
 parse_dynamic_backend(struct cfg_ctx *ctx, struct use_backend *u)
 {
@@ -253,7 +253,7 @@ parse_use_backend(struct cfg_ctx *ctx)
 	u = mem_zalloc(sizeof(*u));
 	if (!u)
 		return cfg_nomem(ctx);
-	/* Whether it can be asked in this mode is known when the mode is: route_check(). */
+	/* Whether it can be evaluated is checked when the mode is known: route_check(). */
 	if (cfg_arg_dup(ctx, 0, &u->name) || parse_dynamic_backend(ctx, u) ||
 		(ctx->argc > 1 && rule_cond_parse(&p->acls, vocab_of(ctx), ctx, 1, ROUTE_SCOPES,
 					  &u->cond))) {

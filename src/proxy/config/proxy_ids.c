@@ -10,7 +10,7 @@
 #include "cfg/diag.h"
 #include "proxy/model/proxies.h"
 
-/* HAProxy's first one: 1 is its own frontend of the stats sockets. */
+/* HAProxy's first id: 1 is its internal frontend of the stats sockets. */
 #define FIRST_PROXY_ID 2
 
 static struct proxy *
@@ -19,7 +19,7 @@ proxy_at(struct list *it)
 	return list_entry(it, struct proxy, link);
 }
 
-/* A proxy and its place among all. */
+/* A proxy and its index. */
 struct entry {
 	struct proxy *p;
 	unsigned int at;
@@ -44,7 +44,7 @@ by_id(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* A frontend and a backend may share a name; everything else may not. */
+/* A frontend and a backend may have the same name; other proxies may not. */
 static void
 check_names(struct entry *sorted, unsigned int n, struct cfg_diag *d)
 {
@@ -82,9 +82,8 @@ check_ids(struct entry *sorted, unsigned int n, struct cfg_diag *d)
 }
 
 /*
- * Ids that were not given: the next free number, in file order. Like HAProxy the count goes on
- * over those
- * that were given, so that the same file has the same numbers. `used` is sorted.
+ * Assigns missing ids: the next free number, in file order. As in HAProxy configured ids are
+ * skipped, so that the same file yields the same ids. `used` is sorted.
  */
 struct id_counter {
 	const int *used;
@@ -156,7 +155,7 @@ assign_server_ids(struct proxy *p)
 	return 0;
 }
 
-/* Returns the number of lines with an id; used may be NULL to count only. */
+/* Returns the number of lines with an id; used NULL: only counts. */
 static unsigned int
 bind_ids(struct proxy *p, int *used)
 {
@@ -174,7 +173,7 @@ bind_ids(struct proxy *p, int *used)
 	return n;
 }
 
-/* A bind line and its place among those of its proxy. */
+/* A bind line and its index in its proxy. */
 struct bind_entry {
 	const struct bind_conf *b;
 	unsigned int at;

@@ -12,7 +12,7 @@
 #include "proxy/sample/unique_id.h"
 #include <string.h>
 
-/* Attempts to connect after the first one, unless `retries` says otherwise. */
+/* Default of `retries`. */
 #define RETRIES_DEFAULT 3
 
 struct proxy *

@@ -5,7 +5,7 @@
 #include "cfg/ctx.h"
 #include "proxy/model/proxies.h"
 
-/* In that order they judge a request, whatever their order in the file. */
+/* The order in which they are evaluated, whatever their order in the file. */
 static const struct {
 	unsigned int list;
 	const char *name;
@@ -17,7 +17,7 @@ static const struct {
 	{ RULES_REDIRECT, "redirect" },
 };
 
-/* The reader of the file may take them for a program. */
+/* Users may expect the lines to be executed in file order. */
 static void
 warn_order(struct cfg_ctx *ctx, const struct proxy *p, unsigned int list)
 {
@@ -60,7 +60,7 @@ parse_proxy_rule(struct cfg_ctx *ctx)
 	return r;
 }
 
-/* The keyword's arg: of responses? */
+/* The keyword's arg: true for responses. */
 static int
 parse_delay(struct cfg_ctx *ctx)
 {

@@ -22,7 +22,7 @@ struct target {
 
 /*
  * <address>[:<port>[-<port>]] [interface <name>] from argument 0 on. *taken is the number of
- * arguments that are its own, also after an error.
+ * arguments that it used, also after an error.
  */
 static int
 take_server_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
@@ -87,7 +87,7 @@ server_field(const struct cfg_ctx *ctx, const struct target *t)
 	return (int *)(void *)((char *)t->conf + (ctx->opt->arg >> 1));
 }
 
-/* The last bit of arg is the value, the rest the field. */
+/* The last bit of arg is the value, the rest is the field. */
 static int
 server_opt_flag(struct cfg_ctx *ctx, void *obj)
 {
@@ -101,7 +101,7 @@ server_opt_count(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_int(ctx, 0, 0, INT_MAX, server_field(ctx, obj));
 }
 
-/* -1 is any number. */
+/* -1: no limit. */
 static int
 opt_bound(struct cfg_ctx *ctx, void *obj)
 {
@@ -153,7 +153,7 @@ server_opt_id(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-/* Nothing that would end it in a field. */
+/* No bytes that would end it in a header field. */
 static int
 opt_cookie(struct cfg_ctx *ctx, void *obj)
 {
@@ -166,7 +166,7 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
-/* What this program never does anyway. */
+/* Disables features that tacit does not have. */
 static int
 opt_never(struct cfg_ctx *ctx, void *obj)
 {
@@ -294,7 +294,7 @@ parse_server(struct cfg_ctx *ctx)
 	s->where = cfg_arg_where(ctx, 0);
 	bad |= parse_server_address(ctx, s);
 	bad |= cfg_parse_opts(ctx, CFG_OPT_SERVER, 2, &t);
-	/* Kept even when it is wrong: lines that name it are right. */
+	/* Kept even if it is invalid: references to it are valid. */
 	s->uweight = s->conf.weight;
 	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
 	list_append(&p->servers, &s->link);

@@ -22,11 +22,11 @@ parse_unique_id_format(struct cfg_ctx *ctx)
 	struct rule_err why = { 0 };
 	struct rule_fmt *f;
 
-	/* It is to stand in a field. */
+	/* It is sent in a header field. */
 	if (!http_value_is_valid(str_of(cfg_arg(ctx, 0))))
 		return cfg_error(ctx, 0,
 			"'unique-id-format' : control characters are not allowed.");
-	/* The mode may not have been said yet: what it does not allow is found at the end. */
+	/* The mode may be set later in the section: it is checked at the end. */
 	if (rule_fmt_compile(v, cfg_arg(ctx, 0), RULE_FMT_MERGE, SCOPE, &f, &why) < 0)
 		return cfg_error(ctx, 0, "failed to parse unique-id : %s (byte %zu)", why.text,
 			why.at + 1);
@@ -35,7 +35,7 @@ parse_unique_id_format(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &p->unique_id.text);
 }
 
-/* What routes or frames a message is not for it. */
+/* Fields that route or frame a message must not be used. */
 static int
 is_free(struct str name)
 {

@@ -28,7 +28,7 @@ end_userlist(struct cfg_ctx *ctx)
 
 /* --- users and groups --- */
 
-/* The names of argument i, "a,b,c", each tied to `to`, which is a group or a user. */
+/* The names in argument i, "a,b,c", each tied to `to`, a group or a user. */
 static int
 tie_each(struct cfg_ctx *ctx, int i, const char *to, int is_group)
 {

@@ -38,7 +38,7 @@ proxy_vocab_init(struct rule_vocab *v)
 		r = rule_vocab_add_fetches(v, capture_fetches);
 	if (!r)
 		r = rule_vocab_add_convs(v, capture_convs);
-	/* How many tables there are is known when this is compiled. */
+	/* The number of tables is known at compile time. */
 	assert(r == 0);
 	(void)r;
 	v->aliases = log_aliases;

@@ -19,7 +19,7 @@ exchange_fail(struct session *s, unsigned int status, char cause, char phase)
 {
 	session_blame(s, cause, phase);
 	s->txn->status = status;
-	/* A client that takes nothing more is not answered. */
+	/* A client that accepts no more data gets no reply. */
 	return s->state != SESSION_RELAY || s->dir[SERVER].state == DIRECTION_OPEN
 		? SESSION_EV_ANSWER
 		: SESSION_EV_NONE;
@@ -48,7 +48,7 @@ body_is_opaque(const struct session *s, int side)
 
 	if (exchange_is_plain(s))
 		return 1;
-	/* Those share a buffer with what is to stay, or to be judged. */
+	/* These bytes share a buffer with data to be kept or parsed. */
 	if (h->resend || h->lookahead || (side == SERVER && !http_has_answer(s->txn)))
 		return 0;
 	return s->txn->body[side].framing == HTTP_BODY_LENGTH ||
@@ -93,12 +93,13 @@ exchange_needs_lingering_close(struct session *s)
 		return 1;
 	if (!t->persists)
 		return 0;
-	/* Without peek the byte is lost: it would be thrown away, since the connection ends. */
+	/* Without peek the byte is lost, which is harmless: the connection is about to be
+	 * closed. */
 	if ((conn_can(c, XPRT_PEEK) ? conn_peek(c, &byte, 1, &got)
 				    : conn_recv(c, &byte, 1, &got)) == IO_OK)
 		return 1;
-	/* A short answer has left. Of a long one the kernel may have most, and what the client says
-	 * before it has read that would reset it. */
+	/* A short response has been sent. The kernel may hold most of a long one, and unread data
+	 * from the client would cause a reset. */
 	return !c->eof && !c->err && s->dir[SERVER].bytes > s->engine->bufsize &&
 		conn_unsent(c) > 0;
 }
@@ -127,17 +128,17 @@ exchange_reach(const struct session *s, int side, size_t room)
 {
 	const struct h1_body *b = &s->txn->body[side];
 
-	/* What is behind it is left with the kernel, and is the next message; behind a response is
-	 * nothing, which a read that comes out short says of itself. */
+	/* Data after it stays in the kernel and is the next message. After a response there is no
+	 * more, as a short read shows. */
 	if (b->framing == HTTP_BODY_LENGTH && b->left < room)
 		return (size_t)b->left + (side == SERVER);
-	/* It may be, and is to be kept where a head belongs. */
+	/* There may be some, which must be kept where a head belongs. */
 	if (side == CLIENT && b->framing == HTTP_BODY_CHUNKED)
 		return MIN(room, (size_t)(s->engine->bufsize - s->engine->maxrewrite));
 	return room;
 }
 
-/* p NULL: the bytes went by unseen. */
+/* p NULL: the bytes were not parsed. */
 static enum relay_status
 body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
 {
@@ -151,7 +152,7 @@ body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t
 	if (!p) {
 		h1_body_skip(b, got);
 	} else if (side == SERVER && t->dechunks) {
-		/* An old client knows nothing of chunks. */
+		/* An HTTP/1.0 client does not know chunks. */
 		n = h1_body_decode(b, p, p, got, used, out);
 	} else {
 		n = got ? h1_body_take(b, p, got) : 0;
@@ -162,7 +163,7 @@ body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t
 	return h1_body_is_over(b) ? RELAY_OVER : RELAY_ON;
 }
 
-/* Does the message end where its source does? */
+/* True if the message ends with its connection. */
 static int
 ends_with_source(const struct session *s, int side)
 {
@@ -173,7 +174,7 @@ ends_with_source(const struct session *s, int side)
 	return side == SERVER && t->body[SERVER].framing == HTTP_BODY_CLOSE;
 }
 
-/* Where framing is taken out, looking is not enough. What is bad is left to body_step(). */
+/* If framing is removed peeking is not enough. Invalid data is left to body_step(). */
 static size_t
 body_look(const struct session *s, int side, const char *p, size_t n)
 {
@@ -190,8 +191,8 @@ body_look(const struct session *s, int side, const char *p, size_t n)
 	return used < 0 ? 0 : (size_t)used;
 }
 
-/* Bytes behind the end of a message: the next request, or what no server has to say. rest NULL:
- * they are still with the kernel. */
+/* Bytes after the end of a message: the next request, or invalid data of a server. rest NULL: they
+ * are still in the kernel. */
 static void
 keep_rest(struct session *s, int side, const char *rest, size_t n)
 {
@@ -204,7 +205,7 @@ keep_rest(struct session *s, int side, const char *rest, size_t n)
 	if (!rest)
 		return;
 	if ((!h->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
-		/* They are read and cannot be had: this was the last request. */
+		/* They were read but cannot be stored: this was the last request. */
 		s->txn->keep_alive[CLIENT] = 0;
 		return;
 	}
@@ -283,7 +284,7 @@ exchange_take_ahead(struct session *s, int side)
 	status = body_step(s, side, p, n, &used, &out);
 	if (status == RELAY_BAD)
 		return -1;
-	/* Where framing was taken out a gap is left behind; nothing but the end is behind that. */
+	/* Removing framing leaves a gap; only the end of the message follows it. */
 	h->tail += (uint32_t)out;
 	h->lookahead = (uint32_t)(n - used);
 	if (side == SERVER && h->lookahead) {
@@ -396,8 +397,8 @@ exchange_watches_client(const struct session *s)
 		(h->state == DIRECTION_TAIL || h->state == DIRECTION_DONE);
 }
 
-/* Without peek what the client says is read ahead. Where there is no room for it the client is not
- * watched any more. */
+/* Without peek the client's data is read ahead. When there is no room for it the client is no
+ * longer watched. */
 static enum io_result
 read_ahead(struct session *s)
 {
@@ -409,7 +410,7 @@ read_ahead(struct session *s)
 	if (h->buf ? h->is_big || h->pin || at >= e->bufsize
 		   : !memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)
 		return IO_OK;
-	/* A request is moved behind room for tune.maxrewrite. */
+	/* A request is moved to leave room for tune.maxrewrite. */
 	r = conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
 	h->lookahead += (uint32_t)got;
 	if (!direction_pending(h))

@@ -12,9 +12,9 @@
 #include "proxy/sample/unique_id.h"
 
 /*
- * Fields that a sender may declare to be for its neighbour alone. Those that the message itself or
- * somebody's decision rests on are not among them: who names X-Forwarded-For or Authorization there
- * wants them to get lost (CVE-2025-48865, CVE-2022-1388).
+ * Fields that Connection may name. Fields that framing or access decisions depend on are not
+ * included: a client that names X-Forwarded-For or Authorization wants them to be removed
+ * (CVE-2025-48865, CVE-2022-1388).
  */
 static int
 may_be_named(struct str name)
@@ -51,7 +51,7 @@ http_strip_named(struct http_head *h)
 	return 0;
 }
 
-/* A request of HTTP/1.0 cannot ask for that (RFC 9110, 7.8). */
+/* HTTP/1.0 requests cannot be upgraded (RFC 9110, 7.8). */
 static int
 upgrades(const struct http_head *h)
 {
@@ -81,7 +81,7 @@ http_settle_request(struct session *s)
 	size_t n = h1_size(&t->req);
 	char *to;
 
-	/* It has to leave as HTTP/1. */
+	/* It has to be sent as HTTP/1. */
 	if (n > t->head_end)
 		return -ERR_RANGE;
 	to = s->dir[CLIENT].buf + t->head_end - n;
@@ -90,7 +90,7 @@ http_settle_request(struct session *s)
 	return 0;
 }
 
-/* Writes the head so that it ends where its text ended: the body is behind it already. */
+/* Writes the head so that it ends where the old one ended: the body follows there. */
 static int
 place(struct session *s, int side, struct http_head *head, uint32_t end)
 {
@@ -123,7 +123,7 @@ write_request(struct session *s)
 	struct arena a = { .p = text, .cap = sizeof(text) };
 	int r;
 
-	/* Rules are over, and may have changed it. */
+	/* The rules have run and may have changed it. */
 	capture_cookie(s, &t->req);
 	t->keep_alive[SERVER] = (uint8_t)exchange_may_reuse(s);
 	r = persist_strip(s, &s->engine->eval.arena);
@@ -161,8 +161,8 @@ http_place_request(struct session *s)
 	return 0;
 }
 
-/* What a server could upgrade to is for the client's connection to say, if it is one that may ask
- * for it (RFC 9110, 7.8). */
+/* Upgrade of a response is kept only if the client's connection permits an upgrade (RFC 9110,
+ * 7.8). */
 static int
 offer_upgrade(struct http_txn *t)
 {
@@ -174,7 +174,7 @@ offer_upgrade(struct http_txn *t)
 	return 0;
 }
 
-/* What the head has to say of the client's connection. */
+/* The Connection field for the client's connection. */
 static int
 say_connection(struct http_txn *t)
 {
@@ -198,14 +198,14 @@ write_response(struct session *s, uint32_t end)
 	struct http_head *h = &t->res;
 	int r = 0;
 
-	/* Nothing ends with an interim one. */
+	/* An informational response never ends the connection. */
 	if (h->status >= 200 || h->status == 101) {
 		r = persist_answer(s, &s->engine->eval.arena);
 		if (r == 0)
 			r = say_connection(t);
 	}
-	/* The version is ours, not the server's (RFC 9110, 6.2): HTTP/1.0 would tell the client
-	 * that its next hop does not know 1.1. */
+	/* The version is tacit's, not the server's (RFC 9110, 6.2): with HTTP/1.0 the client would
+	 * assume that its next hop does not know 1.1. */
 	h->version = HTTP_1_1;
 	return r == 0 ? place(s, SERVER, h, end) : r;
 }

@@ -17,10 +17,10 @@
 #include "proxy/model/monitor.h"
 #include "proxy/http1/request.h"
 
-/* A head is slow when as many reads in a row brought fewer bytes than that. */
+/* A head is slow if this many consecutive reads brought fewer bytes than that. */
 #define HTTP_SLOW_READS 2u
 #define HTTP_SLOW_BYTES 16u
-/* Kept clients at rest are let go over so long when the process stops. */
+/* Time over which idle clients are closed when the process stops. */
 #define HTTP_STOP_SPREAD_MS 1000u
 
 /* --- how long --- */
@@ -31,15 +31,15 @@ after(uint64_t start, unsigned int ms)
 	return ms ? start + ms : TIMER_NEVER;
 }
 
-/* Who stops lets clients at rest go one by one: all at once they would all come back at once, and
- * some have a request on its way. */
+/* At a stop idle clients are closed gradually: otherwise all would reconnect at once, and some have
+ * sent a request already. */
 static unsigned int
 stop_delay(const struct session *s)
 {
 	return hash_avalanche((uint32_t)s->id) % HTTP_STOP_SPREAD_MS;
 }
 
-/* The first request is timed from its session on, any other from its first byte. */
+/* The first request is timed from the start of its session, others from their first byte. */
 uint64_t
 http_read_deadline(const struct session *s)
 {
@@ -54,7 +54,7 @@ http_read_deadline(const struct session *s)
 
 		return MIN(end, stop);
 	}
-	/* A body that is waited for has the time above, or as long as pieces of it come. */
+	/* A body that is waited for has the time above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
 		return after(s->last_ms[CLIENT], to->client);
 	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
@@ -78,7 +78,7 @@ copy_line(struct http_txn *t)
 	}
 }
 
-/* More of a body that is waited for. */
+/* More of the body has arrived. */
 static enum session_event
 take_body(struct session *s)
 {
@@ -88,7 +88,7 @@ take_body(struct session *s)
 		return request_refuse(
 			s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
 	}
-	/* The body it waits for is a part of the request, as HAProxy's TR has it. */
+	/* The body it waits for counts as part of the request, as in HAProxy's TR. */
 	if (!request_is_taken(s))
 		s->txn->head_ms = loop_now_ms(s->engine->loop);
 	return request_process(s);
@@ -131,7 +131,7 @@ complete_head(struct session *s, size_t used)
 	return request_process(s);
 }
 
-/* Was the piece that came last one of few bytes? */
+/* True if the last read was a short one. */
 static void
 clock_pace(struct http_txn *t, const struct direction *h)
 {
@@ -141,7 +141,7 @@ clock_pace(struct http_txn *t, const struct direction *h)
 	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
 }
 
-/* Parses what has come: the event that follows, or NONE and it waits for more. */
+/* Parses new data: the event that follows, or NONE while it waits for more. */
 static enum session_event
 parse_request(struct session *s)
 {
@@ -167,9 +167,9 @@ parse_request(struct session *s)
 }
 
 /*
- * Whoever sends a head byte by byte does not have us look at each of them: before the fewest that
- * can end it have come there is nothing to be done but to find it bad a little sooner. Where no
- * head is ever late there is no other time to find it so.
+ * Slowloris guard: the worker wakes only when enough bytes have arrived to complete the head.
+ * Before that it could only find out a little earlier that the head is invalid. Without a timeout
+ * for the head there would be no other occasion to find out.
  */
 unsigned int
 http_read_low_water(const struct session *s)
@@ -187,8 +187,8 @@ http_read_low_water(const struct session *s)
 /* --- its bytes --- */
 
 /*
- * Is there room for one more request, and for a response to each that is at work? Else they could
- * hold all there is, and wait for each other's end.
+ * True if there is room for one more request, and for a response to each current one. Otherwise
+ * requests could use all memory and wait for each other.
  */
 static int
 reserve_request_room(struct engine *e)
@@ -230,14 +230,14 @@ make_room(struct session *s)
 	return 0;
 }
 
-/* Whose request is here but for its body is not let go before rules were asked. */
+/* A request that only lacks its body is not dropped before the rules have run. */
 static enum session_event
 client_gone(struct session *s)
 {
 	return s->txn && s->txn->head_ms ? request_cut(s) : SESSION_EV_CLIENT_GONE;
 }
 
-/* One read; more: something came. */
+/* One read; more: data arrived. */
 static struct io_step
 fill(struct session *s)
 {
@@ -274,7 +274,7 @@ enum session_event
 http_read(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
-	/* The next request of a kept connection came with the one before. */
+	/* The next request of a kept connection has arrived with the one before. */
 	struct io_step step = io_more(h->lookahead && !s->txn);
 
 	h->waits_for_buffer = 0;

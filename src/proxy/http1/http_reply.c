@@ -11,11 +11,11 @@
 #include "proxy/sample/capture.h"
 #include "proxy/log/session_log.h"
 
-/* How long the rest of a request is thrown away after the answer has gone out. */
+/* Time for which the rest of a request is discarded after the reply. */
 #define DRAIN_MS 1000u
 #define DRAIN_READS 8
 
-/* The message is another one now. */
+/* It is a different message now. */
 static void
 count_out(struct session *s, uint64_t n)
 {
@@ -26,7 +26,7 @@ count_out(struct session *s, uint64_t n)
 	counter_add(&s->engine->bytes_out, n);
 }
 
-/* The reply is out. What the client still sends is thrown away. */
+/* The reply is sent. Further data from the client is discarded. */
 static void
 end_of_reply(struct session *s)
 {
@@ -42,7 +42,7 @@ end_of_reply(struct session *s)
 static void
 flush_reply(struct session *s)
 {
-	/* Without a server no event follows from a failed write: the direction has been told. */
+	/* Without a server a failed write causes no event: the direction was notified. */
 	if (direction_flush(s, SERVER).more)
 		end_of_reply(s);
 }
@@ -63,7 +63,8 @@ http_reply_send(struct session *s)
 	if (!t->has_made && !t->is_mute)
 		r = local_reply_make_page(s);
 	http_count_response(s);
-	/* An empty file says that nothing is to be said; one that cannot be made is the same. */
+	/* An empty file means that no reply is sent; a reply that cannot be made is treated
+	 * alike. */
 	if (r < 0 || !t->has_made) {
 		direction_event(s, SERVER, DIRECTION_EV_ABORT);
 		return;
@@ -74,7 +75,7 @@ http_reply_send(struct session *s)
 	flush_reply(s);
 }
 
-/* A response that ended with its server's connection has closed its direction. */
+/* A response that ended with the server's connection has closed its direction. */
 static int
 is_out(const struct direction *h)
 {
@@ -110,7 +111,7 @@ http_reply_outcome(const struct session *s)
 	return SESSION_EV_NONE;
 }
 
-/* How many bytes that were. */
+/* Returns the number of bytes. */
 static size_t
 throw_away(struct session *s)
 {
@@ -147,7 +148,7 @@ http_tarpit_io(struct session *s, int side, uint32_t ev)
 	struct conn *c = &s->conn[CLIENT];
 
 	(void)side;
-	/* What it says meanwhile is not kept: nothing behind it could be understood. */
+	/* Data that arrives meanwhile is not kept: nothing after it could be parsed. */
 	if ((ev & EV_R) && throw_away(s))
 		s->txn->keep_alive[CLIENT] = 0;
 	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))

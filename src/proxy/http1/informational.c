@@ -29,7 +29,7 @@ informational_send(struct session *s, struct str text)
 {
 	size_t put = 0;
 
-	/* An error is told to whoever reads from it. */
+	/* The error is reported to the reading side. */
 	if (!direction_buffered(&s->dir[SERVER]) &&
 		conn_send(&s->conn[CLIENT], text.p, text.len, 0, &put) == IO_ERR)
 		return 0;
@@ -51,7 +51,7 @@ informational_flush(struct session *s)
 		direction_buf_free(s->engine, h);
 		return;
 	}
-	/* It waited for that, and has its whole time from now on. */
+	/* The client waited for it, and its timeout starts now. */
 	if (put)
 		s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
 	h->head += (uint32_t)put;

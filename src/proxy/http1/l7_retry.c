@@ -7,9 +7,9 @@
 #include "proxy/relay/relay_ops.h"
 
 /*
- * The server ended a kept connection before anything of the request could be sent. That is a
- * failure of the connection. If something was sent the server may have acted on it, and only
- * retry-on says whether it may be asked to do so again.
+ * The server closed a kept connection before any part of the request could be sent: a connection
+ * failure. If something was sent the server may have processed it, and retry-on decides about a
+ * retry.
  */
 static int
 connection_has_failed(const struct session *s)
@@ -17,7 +17,7 @@ connection_has_failed(const struct session *s)
 	return s->txn->reused && !s->dir[SERVER].bytes && s->dir[CLIENT].head == s->txn->start;
 }
 
-/* Does the client still take an answer? */
+/* True if the client still accepts a response. */
 static int
 client_is_there(const struct session *s)
 {
@@ -77,7 +77,7 @@ l7_retry_after_loss(struct session *s, int side)
 	if (s->state != SESSION_RELAY || !http_awaits_head(s, SERVER) || !client_is_there(s) ||
 		!s->dir[CLIENT].resend)
 		return SESSION_EV_NONE;
-	/* The server may have answered before it closed: that is passed on. */
+	/* The server may have responded before it closed: the response is forwarded. */
 	return ops->read ? ops->read(s, !side).ev : SESSION_EV_NONE;
 }
 

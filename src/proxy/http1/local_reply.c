@@ -13,7 +13,7 @@
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/sample/eval.h"
 
-/* What the answer says of the connection: nothing where the version says it already. */
+/* The Connection field of the reply: none if the version implies it. */
 static enum http_conn
 connection(const struct http_txn *t)
 {
@@ -22,7 +22,7 @@ connection(const struct http_txn *t)
 	return t->version == HTTP_1_0 ? HTTP_CONN_KEEP_ALIVE : HTTP_CONN_UNSAID;
 }
 
-/* Of a request that is not over nothing is known behind it. */
+/* If the request is incomplete, nothing after it can be parsed. */
 static void
 begin(struct session *s)
 {
@@ -30,7 +30,7 @@ begin(struct session *s)
 		s->txn->keep_alive[CLIENT] = 0;
 }
 
-/* A buffer for it. Where none is to be had the request's will do, which is done with. */
+/* A buffer for the reply. If none is available the request's is used, which is no longer needed. */
 static int
 take_buf(struct session *s)
 {
@@ -47,8 +47,8 @@ take_buf(struct session *s)
 }
 
 /*
- * What the client was not sent yet of an interim answer goes first: half of one would make nonsense
- * of whatever comes behind it. How much that is.
+ * The unsent rest of an informational response goes first: a truncated one would corrupt what
+ * follows. Returns its length.
  */
 static uint32_t
 keep_interim(struct direction *h)
@@ -62,7 +62,7 @@ keep_interim(struct direction *h)
 	return n;
 }
 
-/* The bytes are there, behind what is pending. */
+/* The bytes are there, after those pending. */
 static void
 mark_made(struct session *s, size_t n)
 {
@@ -90,14 +90,14 @@ run_after(struct session *s, const struct proxy *p, struct eval *look)
 	return s->txn->no_after ? -1 : 0;
 }
 
-/* First those of the backend (manual, http-after-response). */
+/* The backend's rules come first (manual, http-after-response). */
 static int
 change(struct session *s, struct http_head *head)
 {
 	struct proxy *be = session_backend(s);
 	struct eval look;
 
-	/* Who sent no head is not asked about, as in HAProxy. */
+	/* Without a request head the rules are not evaluated, as in HAProxy. */
 	if (!s->txn->head_ms || (!has_after_rules(s, s->fe) && !has_after_rules(s, be)))
 		return 0;
 	eval_init(&look, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
@@ -118,7 +118,7 @@ add_connection(struct http_head *h, enum http_conn conn)
 		conn == HTTP_CONN_CLOSE ? STR("close") : STR("keep-alive"));
 }
 
-/* By way of the scratch: texts may lie in the buffer itself. */
+/* Copied through the scratch buffer: texts may lie in the buffer itself. */
 int
 local_reply_make(struct session *s, struct http_head *head, struct str body)
 {
@@ -150,7 +150,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	return 0;
 }
 
-/* Its head is looked at by rules. name.p NULL: no field is put into it. */
+/* Rules apply to its head. name.p NULL: no field is added. */
 static int
 make_changed(struct session *s, const struct http_reply *r, struct str name, struct str value)
 {
@@ -168,7 +168,7 @@ make_changed(struct session *s, const struct http_reply *r, struct str name, str
 	return rc;
 }
 
-/* It has formats. 0, or a negative reason: nothing was made. */
+/* It has formats. 0, or a negative reason: nothing was written. */
 static int
 make_formatted(struct session *s, const struct error_page *p, struct str name, struct str value)
 {
@@ -222,7 +222,7 @@ local_reply_make_page(struct session *s)
 
 	if (p && make_formatted(s, p, none, none) == 0)
 		return 0;
-	/* The other page for that may have formats as well, which are not tried. */
+	/* The page for that error may have formats too, which are not tried. */
 	if (p)
 		s->txn->status = 500;
 	r = proxy_error(s->fe, be, s->txn->status);

@@ -7,7 +7,7 @@
 #include "proxy/sample/eval.h"
 #include "proxy/sample/route.h"
 
-/* The target as it came, or its path and query where it names a host too. */
+/* The original target, or its path and query if it names a host too. */
 static int
 is_asked_for(struct str target, struct str uri)
 {

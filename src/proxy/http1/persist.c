@@ -11,12 +11,12 @@
 #include "proxy/model/persist_state.h"
 #include "proxy/sample/eval.h"
 
-/* Of the name of a server that is made; a longer one is nobody's. */
+/* Maximum length of a formatted server name. */
 #define NAME_MAX_BYTES 255
 
 /* --- which server --- */
 
-/* Of one that is down only where that does not matter. */
+/* A server that is down is only used if that does not matter. */
 static int
 may_bind(const struct session *s, const struct server *srv)
 {
@@ -68,7 +68,7 @@ ask_uses(struct session *s, struct sample_ctx *cx)
 	}
 }
 
-/* The first server of that cookie that is up, or the first at all where that is enough. */
+/* The first server with this cookie that is up, or the first one if that does not matter. */
 static char
 find_server(struct session *s, struct str who)
 {
@@ -107,8 +107,8 @@ judge(struct session *s, struct str value, int64_t now)
 	return letter;
 }
 
-/* The first that leads to a server; of the others, one that once did says more than one that
- * never has. */
+/* The first cookie that names a server; among the others, one that once did is more informative
+ * than one that never has. */
 static void
 ask_cookies(struct session *s, int64_t now)
 {

@@ -15,7 +15,7 @@ is_named(const struct http_cookie *one, const struct persist_conf *c)
 	return str_is(one->name, str_of(c->name));
 }
 
-/* The server's cookie names the server, all of it or before its own value. */
+/* The server's cookie names the server, alone or as a prefix of its own value. */
 static int
 rewrite(struct session *s, const struct http_cookie *one, struct arena *a)
 {
@@ -38,7 +38,7 @@ rewrite(struct session *s, const struct http_cookie *one, struct arena *a)
 	return http_set_value(&s->txn->res, (unsigned int)one->place, (struct str){ p, b.len });
 }
 
-/* What is done about cookies that the server sets, as the log says it. */
+/* The handling of cookies set by the server, as logged. */
 static char
 treatment(const struct session *s)
 {
@@ -48,7 +48,7 @@ treatment(const struct session *s)
 		return 'P';
 	if (c->way == PERSIST_INSERT)
 		return 'D';
-	/* The client has one that is as good. */
+	/* The client has an equivalent one. */
 	if (c->indirect && s->txn->persist.asked == 'V' && persist_holds(s))
 		return 'D';
 	return c->way != PERSIST_PASSIVE && s->srv->conf.cookie ? 'R' : 'P';
@@ -76,7 +76,7 @@ treat_cookies(struct session *s, struct arena *a)
 	return r;
 }
 
-/* Every client of a cache would come to that server. */
+/* Otherwise all clients of a cache would get that server. */
 static int
 hide_from_caches(const struct session *s, struct http_head *res)
 {
@@ -123,7 +123,7 @@ persist_answer(struct session *s, struct arena *a)
 	const struct persist_state *p = &s->txn->persist;
 	int r;
 
-	/* Where it is ignored what the server sets is none of ours either. */
+	/* If persistence is ignored, cookies set by the server are not changed either. */
 	if (!p->asked || p->ignored || !s->srv || !persist_conf_shows(c))
 		return 0;
 	r = treat_cookies(s, a);

@@ -8,7 +8,7 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* The text up to the bar; rest goes on behind it. */
+/* The text up to the bar; rest is what follows. */
 static struct str
 take_part(struct str *rest)
 {
@@ -21,7 +21,7 @@ take_part(struct str *rest)
 	return part;
 }
 
-/* 0: it is no date. */
+/* 0: not a date. */
 static int64_t
 read_date(struct str text)
 {
@@ -65,7 +65,7 @@ persist_cookie_read(const struct persist_conf *c, struct str value, struct persi
 	out->first = read_date(take_part(&value));
 }
 
-/* Without a date it is as young as can be. */
+/* Without a date it counts as new. */
 static int
 is_outside(int64_t date, unsigned int bound, int64_t now)
 {
@@ -80,7 +80,7 @@ persist_cookie_age(const struct persist_conf *c, const struct persist_cookie *k,
 	return is_outside(k->last, c->max_idle, now) ? 'E' : 0;
 }
 
-/* A last visit that was before this one, and a date where none belongs or none where one does. */
+/* A last visit before the first one, an unexpected date, or a missing date. */
 int
 persist_cookie_is_due(const struct persist_conf *c, const struct persist_cookie *k, int64_t now)
 {

@@ -18,7 +18,7 @@
 #include "proxy/sample/route.h"
 #include "proxy/http1/rule_outcome.h"
 
-/* In this order, of the frontend and then of another backend (manual 4.2). */
+/* In this order, for the frontend and then for a different backend (manual 4.2). */
 enum stage {
 	STAGE_FE_CONTENT,
 	STAGE_FE_BODY,
@@ -29,7 +29,7 @@ enum stage {
 	STAGE_BE_BODY,
 	STAGE_BE_RULES,
 	STAGE_BE_REDIRECT,
-	STAGE_KEY, /* what balance looks for in the body */
+	STAGE_KEY, /* the balancing key in the body */
 	STAGE_END
 };
 
@@ -52,8 +52,8 @@ body_may_grow(const struct session *s)
 	return h->state == DIRECTION_OPEN && h->tail + h->lookahead < s->engine->bufsize;
 }
 
-/* A client that waits to be told to go on is told so by us: nobody else knows of it yet (RFC 9110,
- * 10.1.1). */
+/* A client that expects 100 (Continue) gets it from tacit, since no server has seen the request yet
+ * (RFC 9110, 10.1.1). */
 static enum session_event
 ask_for_body(struct session *s)
 {
@@ -75,15 +75,15 @@ buffers_request(const struct proxy *px)
 	return (px->options & OPT_HTTP_BUFFER_REQUEST) != 0;
 }
 
-/* It is a POST, and came as one. */
+/* It is a POST, and was one originally. */
 static int
 wants_key(const struct http_txn *t)
 {
 	return t->method == HTTP_POST && balance_wants_body(t->be->balance, &t->req);
 }
 
-/* As much of it as the buffer holds; more: it is here, or cannot come. The proxy that wants it says
- * how long it may take, from now on (manual, timeout http-request); else no piece may be late. */
+/* Waits for as much of the body as fits into the buffer; more: it is there, or cannot arrive. The
+ * timeout is that of the proxy that needs the body, from now on (manual, timeout http-request). */
 static struct io_step
 await_body(struct session *s, const struct proxy *px, int wants)
 {
@@ -107,7 +107,7 @@ request_is_taken(const struct session *s)
 	return t->stage == STAGE_KEY;
 }
 
-/* The data of a chunked body lie between its framing: they are copied together. */
+/* The data of a chunked body is split by framing: it is copied together. */
 static struct str
 dechunked(struct session *s, const char *p, size_t n)
 {
@@ -116,7 +116,7 @@ dechunked(struct session *s, const char *p, size_t n)
 	char *to = arena_get(a, n);
 	size_t used, out = 0;
 
-	/* What is bad of it is refused where it came from. */
+	/* Invalid data is rejected where it is parsed. */
 	if (to)
 		(void)!h1_body_decode(&body, to, p, n, &used, &out);
 	return (struct str){ to, out };
@@ -155,7 +155,7 @@ event_of_end(enum rule_end what)
 	return what == RULE_END_TARPIT ? SESSION_EV_TARPIT : SESSION_EV_ANSWER;
 }
 
-/* It was held until its body was there. */
+/* It was delayed until its body was there. */
 static int
 was_buffered(const struct session *s)
 {
@@ -166,10 +166,9 @@ was_buffered(const struct session *s)
 }
 
 /*
- * What logs tell of a request that a rule has ended, as HAProxy does it: who is only sent elsewhere
- * or gets no answer is no session that anybody follows; who gets none at once was never taken for a
- * whole request, unless its body was waited for, and for none at all where contents were looked at
- * before HTTP was.
+ * Log data of a request ended by a rule, as in HAProxy: a redirected client, or one without a
+ * reply, has no session data; a request dropped at once does not count as complete, unless its body
+ * was waited for, and as none if tcp content rules ran before.
  */
 static void
 note_end(struct session *s, enum rule_end what)
@@ -185,8 +184,8 @@ note_end(struct session *s, enum rule_end what)
 	}
 }
 
-/* What a rule has ended. The request is not to be looked at any more: texts of rules before that
- * are in the arena. */
+/* Applies the outcome of a rule. The request must not be used any more: texts of earlier rules are
+ * in the arena. */
 static enum session_event
 apply_outcome(struct session *s, const struct rule_outcome *v)
 {
@@ -204,7 +203,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	return event_of_end(v->what);
 }
 
-/* It waits where it is until more has come, or it is late. */
+/* It waits for more data or its deadline. */
 static enum session_event
 wait_for_body(struct session *s, unsigned int ms)
 {
@@ -215,7 +214,8 @@ wait_for_body(struct session *s, unsigned int ms)
 	return ask_for_body(s);
 }
 
-/* Runs one list of rules: the event that a rule, or a failure, has ended the request with. */
+/* Runs one list of rules: returns the event with which a rule, or a failure, has ended the
+ * request. */
 static enum session_event
 run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look,
 	struct rule_outcome *v)
@@ -231,7 +231,7 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 	if (result == RULE_FINAL) {
 		ev = apply_outcome(s, v);
 	} else if (arena_mark(a) > mark && http_settle_request(s) < 0) {
-		/* Its texts go with the arena. */
+		/* Its texts are released with the arena. */
 		capture_cookie(s, &s->txn->req);
 		s->txn->req_is_gone = 1;
 		ev = request_refuse(s, 500);
@@ -242,7 +242,7 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 	return ev;
 }
 
-/* more: to the next stage. */
+/* more: continue with the next stage. */
 static struct io_step
 apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 {
@@ -266,7 +266,7 @@ apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 
 /* --- all of it --- */
 
-/* Its body is cut: no server gets it. */
+/* Its body is truncated: it is sent to no server. */
 static struct io_step
 abort_request(struct session *s)
 {
@@ -290,7 +290,7 @@ finish_request(struct session *s)
 	return io_event(SESSION_EV_REQUEST);
 }
 
-/* more: to the next stage. */
+/* more: continue with the next stage. */
 static struct io_step
 run_stage(struct session *s)
 {
@@ -340,8 +340,8 @@ request_process(struct session *s)
 	return step.ev;
 }
 
-/* Rules are asked as if the body were here, as HAProxy does it: one may have the client answered.
- * The request was good so far, and has taken the time until now. */
+/* Rules are evaluated as if the body were there, as in HAProxy: one may send a reply. The request
+ * was valid so far and has taken the time until now. */
 enum session_event
 request_cut(struct session *s)
 {

@@ -26,7 +26,7 @@ now_ms(const struct session *s)
 	return loop_now_ms(s->engine->loop);
 }
 
-/* The server ended or failed before that. */
+/* The server closed or failed before that. */
 static enum session_event
 no_answer(struct session *s)
 {
@@ -68,8 +68,8 @@ bad_response(struct session *s)
 	return ev != SESSION_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
 }
 
-/* An informational response goes on to the client (RFC 9110, 15.2), one of 1.0 has never heard of
- * them. more: it is out. */
+/* Forwards an informational response to the client (RFC 9110, 15.2), but not to an HTTP/1.0 client.
+ * more: it is sent. */
 static struct io_step
 pass_informational(struct session *s, size_t used)
 {
@@ -90,8 +90,8 @@ pass_informational(struct session *s, size_t used)
 	return direction_flush(s, SERVER);
 }
 
-/* No message any more, but bytes both ways: after 101, or a CONNECT that was granted. -1: nobody
- * has asked for that, or the request is not over. */
+/* Becomes a tunnel: after 101, or a successful CONNECT. -1: it was not requested, or the request is
+ * incomplete. */
 static int
 open_tunnel(struct session *s)
 {
@@ -103,14 +103,14 @@ open_tunnel(struct session *s)
 	direction_event(s, CLIENT, DIRECTION_EV_RESET);
 	h->ops = &relay_plain;
 	t->body[CLIENT].framing = HTTP_BODY_TUNNEL;
-	/* What the client said ahead is for the other end of the tunnel. */
+	/* Data that the client has sent early belongs to the tunnel. */
 	h->tail += h->lookahead;
 	h->lookahead = 0;
 	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
 	return 0;
 }
 
-/* Whether the connections go on after it, and how its body reaches an old client. */
+/* Decides whether the connections are kept, and how the body is framed for an HTTP/1.0 client. */
 static void
 decide(struct session *s)
 {
@@ -122,14 +122,14 @@ decide(struct session *s)
 		t->keep_alive[SERVER] = 0;
 	if (b->framing == HTTP_BODY_CLOSE || b->framing == HTTP_BODY_TUNNEL)
 		t->keep_alive[CLIENT] = 0;
-	/* A CONNECT that was granted has no body, whatever its response says (RFC 9110, 9.3.6). */
+	/* A successful CONNECT has no body, whatever its response says (RFC 9110, 9.3.6). */
 	if (b->framing == HTTP_BODY_TUNNEL && t->res.status / 100 == 2) {
 		(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)));
 		(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
 	}
 	if (t->version != HTTP_1_0)
 		return;
-	/* Without a body too, as to HEAD (RFC 9112, 6.1). */
+	/* Also without a body, as to HEAD (RFC 9112, 6.1). */
 	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
 	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRAILER)));
 	if (b->framing == HTTP_BODY_CHUNKED) {
@@ -138,7 +138,7 @@ decide(struct session *s)
 	}
 }
 
-/* The server has answered: the request is not sent again. */
+/* The server has responded: the request is not retried. */
 static void
 forget_copy(struct session *s)
 {
@@ -159,7 +159,7 @@ has_rules(const struct proxy *p)
 			RULE_IN(HTTP_AFTER_RESPONSE)));
 }
 
-/* What a rule has ended. */
+/* Applies the outcome of a rule. */
 static enum session_event
 apply_outcome(struct session *s, const struct rule_outcome *v)
 {
@@ -174,7 +174,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	return SESSION_EV_ANSWER;
 }
 
-/* Runs one list: NONE, or what a rule has ended the response with. */
+/* Runs one list: NONE, or the event with which a rule has ended the response. */
 static enum session_event
 run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
 {
@@ -188,7 +188,7 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 	return apply_outcome(s, &v);
 }
 
-/* First those of the backend (manual, http-response). */
+/* The backend's rules come first (manual, http-response). */
 static enum session_event
 run_rules(struct session *s)
 {
@@ -198,7 +198,7 @@ run_rules(struct session *s)
 	struct eval look;
 
 	for (size_t i = 0; i < ARRAY_LEN(lists) && ev == SESSION_EV_NONE; i++) {
-		/* Those of contents are a backend's. */
+		/* Content rules exist in backends only. */
 		int has_fe = s->be != s->fe && lists[i] != RULE_TCP_RES_CONTENT;
 
 		if (lists[i] == RULE_HTTP_AFTER_RESPONSE)
@@ -215,7 +215,7 @@ run_rules(struct session *s)
 
 /* --- the final one --- */
 
-/* A rule wants the connection to be closed. */
+/* A rule requests that the connection be closed. */
 static void
 obey_close(struct http_txn *t)
 {
@@ -224,8 +224,8 @@ obey_close(struct http_txn *t)
 	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_CONNECTION)));
 }
 
-/* NONE: it is on its way; else a local reply takes its place, or it is retried. The texts that
- * rules make are in the arena until it is written. */
+/* NONE: it is being sent; else a local reply replaces it, or it is retried. The texts made by rules
+ * are in the arena until it is written. */
 static enum session_event
 place_final(struct session *s, uint32_t end)
 {
@@ -249,7 +249,7 @@ place_final(struct session *s, uint32_t end)
 	return exchange_fail(s, 502, 'P', 'H');
 }
 
-/* The final head leaves with what there is of the body. As pass_final(). */
+/* Sends the final head with the received part of the body. As pass_final(). */
 static struct io_step
 start_body(struct session *s)
 {
@@ -274,7 +274,7 @@ start_body(struct session *s)
 	return step;
 }
 
-/* The final head is complete; more: the body can be read on. */
+/* The final head is complete; more: continue with the body. */
 static struct io_step
 pass_final(struct session *s, size_t used)
 {
@@ -316,8 +316,7 @@ move_ahead(struct session *s)
 	h->head = h->tail = s->engine->maxrewrite;
 }
 
-/* Parses what has come of the response, which may be several heads; more: another read is worth a
- * try. */
+/* Parses received data, which may contain several heads; more: another read is worth a try. */
 static struct io_step
 parse_heads(struct session *s)
 {
@@ -347,8 +346,8 @@ parse_heads(struct session *s)
 	return step;
 }
 
-/* The answer was looked for on trust: had it come? An end that is the message's would have been
- * told along with it. */
+/* The response was read speculatively: records whether it was there. The end of the message would
+ * have been reported with it. */
 static void
 learn(struct session *s, int came)
 {
@@ -359,7 +358,7 @@ learn(struct session *s, int came)
 		came && s->txn->body[SERVER].framing != HTTP_BODY_CLOSE);
 }
 
-/* The bytes of another head wait behind an informational one that is out now. */
+/* More data follows an informational response that was sent. */
 static int
 has_next_head(const struct session *s)
 {
@@ -368,7 +367,7 @@ has_next_head(const struct session *s)
 	return h->lookahead && !s->txn->parser[SERVER].at && !direction_pending(h);
 }
 
-/* The source has ended behind what was parsed. */
+/* The source has closed after the parsed data. */
 static enum session_event
 end_of_source(struct session *s)
 {
@@ -376,11 +375,11 @@ end_of_source(struct session *s)
 
 	if (!http_awaits_head(s, SERVER))
 		return direction_eof(s, SERVER);
-	/* The answer may be there, behind an informational one: see has_next_head(). */
+	/* The response may be there, after an informational one: see has_next_head(). */
 	return !h->lookahead || !direction_pending(h) ? no_answer(s) : SESSION_EV_NONE;
 }
 
-/* Is there a buffer for the head? */
+/* True if a buffer for the head is available. */
 static int
 get_head_buf(struct session *s)
 {

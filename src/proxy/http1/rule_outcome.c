@@ -7,8 +7,7 @@
 #include "proxy/http1/local_reply.h"
 #include "proxy/sample/eval.h"
 
-/* Until a request is placed nothing has come of a response, and after that the request is not to be
- * looked at. */
+/* There is no response before a request is placed, and afterwards the request must not be used. */
 struct http_head *
 rule_outcome_head(struct session *s)
 {

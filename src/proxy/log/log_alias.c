@@ -17,7 +17,7 @@ put_string(struct log_render *r, const char *p)
 	rule_fmt_put(r->out, r->flags, p ? str_of(p) : (struct str){ NULL, 0 });
 }
 
-/* A number that flag X writes in hexadecimal; most it leaves alone. */
+/* A number that flag X writes in hexadecimal; it does not apply to most. */
 static void
 put_hexable(struct log_render *r, uint64_t v)
 {
@@ -50,7 +50,7 @@ put_ip(struct log_render *r, const struct addr *a)
 		put_string(r, addr_host_text(a, text));
 }
 
-/* unix sockets have no port: the id of the listener or server stands in its place. */
+/* unix sockets have no port: the id of the listener or server is used. */
 static void
 put_port(struct log_render *r, const struct addr *a, int id)
 {
@@ -64,7 +64,7 @@ put_port(struct log_render *r, const struct addr *a, int id)
 
 /* --- addresses ----------------------------------------------------------------------------- */
 
-/* Where the client connected to. */
+/* The destination of the client's connection. */
 static const struct addr *
 front_address(const struct log_render *r, struct addr *space)
 {
@@ -81,7 +81,7 @@ back_address(const struct log_render *r, struct addr *space)
 	return space;
 }
 
-/* The server's, with the port that its offset makes of the client's. */
+/* The server's address, with the client's port plus its offset. */
 static const struct addr *
 server_address(const struct log_render *r, struct addr *space)
 {
@@ -167,7 +167,7 @@ put_f(struct log_render *r)
 	put_string(r, r->s->fe->name);
 }
 
-/* With TLS the transport would stand behind it as "~". */
+/* With TLS "~" would be appended for the transport. */
 static void
 put_ft(struct log_render *r)
 {
@@ -251,14 +251,14 @@ put_millis(struct log_render *r)
 
 /* --- timers (manual 8.4) ------------------------------------------------------------------- */
 
-/* When the wait for a server began. */
+/* Start of the wait for a server. */
 static uint64_t
 wait_from(const struct session *s)
 {
 	return s->txn ? s->txn->head_ms : s->accept_ms;
 }
 
-/* Who dies in the queue has waited for as long as it lived. */
+/* A session that ends in the queue has waited to its end. */
 static void
 put_Tw(struct log_render *r)
 {
@@ -296,7 +296,7 @@ put_Th(struct log_render *r)
 	log_put_timer(r, r->s->begun_ms != 0, 0, log_handshake_ms(r->s));
 }
 
-/* With the header before the first request; in mode tcp from accept on. */
+/* Including the PROXY header before the first request; in mode tcp from accept on. */
 static void
 put_since(struct log_render *r, uint64_t request_ms)
 {
@@ -307,7 +307,7 @@ put_since(struct log_render *r, uint64_t request_ms)
 		r, 1, s->txn ? request_ms - log_handshake_ms(s) : s->accept_ms, r->cx->now_ms);
 }
 
-/* In mode http with the time that passed before the request. */
+/* In mode http including the idle time before the request. */
 static void
 put_Tt(struct log_render *r)
 {
@@ -316,7 +316,7 @@ put_Tt(struct log_render *r)
 	put_since(r, t ? t->began_ms - t->idle_ms : 0);
 }
 
-/* And without it. */
+/* Excluding that time. */
 static void
 put_Tu(struct log_render *r)
 {
@@ -358,8 +358,8 @@ put_fc(struct log_render *r)
 	sbuf_addu(r->out, atomic_read(&r->s->fe->fe_gate.n));
 }
 
-/* As in HAProxy the last line counts a session on the client's side only, and nobody in its place:
- * who got its slot came later (queue_leave). */
+/* As in HAProxy the last line counts a session on the client's side only, and no other session in
+ * its slot, which was reassigned later (queue_leave). */
 static void
 put_bc(struct log_render *r)
 {

@@ -4,7 +4,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/unique_id.h"
 
-/* Who sent no request that could be understood has nothing to capture, not even empty slots. */
+/* Without a valid request there are no captures, not even empty slots. */
 static int
 has_captures(const struct log_render *r)
 {
@@ -39,7 +39,7 @@ put_CS(struct log_render *r)
 
 /* --- fields --- */
 
-/* "{a||c}": what is not there is empty. */
+/* "{a||c}": missing values are empty. */
 static void
 put_braces(struct log_render *r, enum capture_kind kind)
 {
@@ -59,7 +59,7 @@ put_braces(struct log_render *r, enum capture_kind kind)
 	sbuf_adds(r->out, r->flags & RULE_FMT_Q ? "}\"" : "}");
 }
 
-/* "a - c", each for itself. */
+/* "a - c", separate values. */
 static void
 put_list(struct log_render *r, enum capture_kind kind)
 {

@@ -9,7 +9,7 @@
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-/* The request line as it came, or as much of it as was kept; empty: there was none. */
+/* The original request line, as far as it was kept; empty: none. */
 static struct str
 line_of(const struct log_render *r)
 {
@@ -106,7 +106,7 @@ put_ST(struct log_render *r)
 		sbuf_adds(r->out, "-1");
 }
 
-/* The last two are about the cookie that tells servers apart (manual 8.5). */
+/* The last two characters are about the persistence cookie (manual 8.5). */
 void
 put_tsc(struct log_render *r)
 {
@@ -119,7 +119,7 @@ put_tsc(struct log_render *r)
 
 /* --- timers (manual 8.4) -------------------------------------------------------------------- */
 
-/* -1 where the request was not taken as a whole, whoever was to blame (manual 8.4). */
+/* -1 if the request was not received completely, for any reason (manual 8.4). */
 static int
 is_timed(const struct http_txn *t)
 {
@@ -152,7 +152,7 @@ put_Ta(struct log_render *r)
 	log_put_timer(r, 1, t ? t->began_ms : r->s->state_ms, r->cx->now_ms);
 }
 
-/* Of a client that said nothing, all of its time was the request's. */
+/* If the client sent nothing, all the time counts for the request. */
 void
 put_Ti(struct log_render *r)
 {

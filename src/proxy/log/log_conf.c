@@ -35,7 +35,7 @@ log_global_ident(const struct log_global *g, const char *progname, const char *n
 	out->node = node;
 }
 
-/* Copies of lines, appended to `to`: 0 or -ERR_NOMEM. */
+/* Appends copies of lines to `to`: 0 or -ERR_NOMEM. */
 static int
 copy_log_lines(struct list *to, const struct list *from)
 {
@@ -75,7 +75,7 @@ proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 
 	if (r == 0)
 		r = dup_string(&p->log.tag, defaults->log.tag);
-	/* A format is of frontends only; in a backend it would only be compiled for nothing. */
+	/* Only frontends use a format; a backend's would be compiled for nothing. */
 	if (r == 0 && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
 		r = dup_string(&p->log.format_text, defaults->log.format_text);
 		p->log.format_where = defaults->log.format_where;
@@ -104,7 +104,7 @@ proxy_log_fini(struct proxy *p)
 	memset(&p->log, 0, sizeof(p->log));
 }
 
-/* log-send-hostname changes what is meant by no format. */
+/* log-send-hostname changes the default format. */
 static void
 settle_forms(struct list *lines, const struct log_global *g)
 {
@@ -167,7 +167,7 @@ compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	if (!text && p->log.preset == LOG_PRESET_NONE)
 		return 0;
 	if (list_is_empty(&p->logs) && d->count[CFG_ALERT])
-		return 0; /* an error may have been in the line "log" */
+		return 0; /* the `log` line may have had an error */
 	if (list_is_empty(&p->logs)) {
 		cfg_diag_add(d, CFG_WARNING, NULL,
 			"log format ignored for frontend '%s' since it has no log address.",

@@ -17,11 +17,11 @@
 struct json {
 	struct session *s;
 	const struct eval *look;
-	size_t max;            /* bytes of each text */
+	size_t max;            /* maximum length of each text */
 	struct sbuf *out;
 };
 
-/* How much of each text there is to be, until all of it fits. */
+/* The length of each text at which the line fits. */
 static const size_t cuts[] = { SIZE_MAX, 512, 128, 32, 0 };
 
 static void
@@ -36,7 +36,7 @@ put_name(struct json *j, const char *name)
 	json_put_text(j, name ? str_of(name) : (struct str){ NULL, 0 });
 }
 
-/* What is not there is written as "-" or -1 by aliases. */
+/* Aliases write "-" or -1 for missing values. */
 static void
 json_put_alias(struct json *j, const char *name)
 {
@@ -212,7 +212,7 @@ put_cut(struct json *j)
 struct field {
 	const char *name;
 	void (*put)(struct json *j);
-	const char *alias; /* where there is no function */
+	const char *alias; /* used if there is no function */
 };
 
 static const struct field fields[] = {
@@ -245,7 +245,7 @@ log_json_write(struct session *s, const struct log_context *cx, size_t room, str
 	eval_init(&look, s, SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_END |
 			SAMPLE_AT_TXN);
 	look.log = *cx;
-	/* A total that is not final has no mark. */
+	/* A total that is not final is not marked. */
 	look.log.asap = 0;
 	j.look = &look;
 	for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {

@@ -9,11 +9,11 @@
 #include "proxy/log/log_json.h"
 #include "proxy/model/session.h"
 
-/* Structured data takes at most so much; what is longer is left out. */
+/* Maximum length of structured data; longer data is omitted. */
 #define SD_MAX 4096
 
-/* What separates errors (manual, option log-separate-errors): a failure, another attempt, a status
- * of 500 and more. What a rule has answered is none. */
+/* What log-separate-errors treats as an error: a failure, a retry, a status of 500 and above. A
+ * rule's response is none. */
 static int
 is_error(const struct session *s)
 {
@@ -21,7 +21,7 @@ is_error(const struct session *s)
 		(s->txn && s->txn->status >= 500);
 }
 
-/* No request came of it. */
+/* It had no request. */
 static int
 is_bad(const struct session *s)
 {
@@ -45,7 +45,7 @@ render_line(struct session *s, const struct log_context *cx, size_t room, struct
 		log_format_render_default(s, cx, out);
 }
 
-/* What a rule said goes first (manual, set-log-level). */
+/* A rule's level takes precedence (manual, set-log-level). */
 static int
 level_of(const struct session *s, int error)
 {
@@ -89,9 +89,8 @@ write_line(struct session *s)
 	log_send_sd(k, &s->fe->logs, level, conf->tag, extra, line.p, line.len);
 }
 
-/* The format that stands where none was chosen tells of a client that has got somewhere: a request
- * that was none is not in it, as in HAProxy. Those behind a bad PROXY header have a line of their
- * own. */
+/* The default format is only for sessions that reached a request, as in HAProxy. Those with an
+ * invalid PROXY header have their own line. */
 static int
 has_line(const struct session *s)
 {
@@ -107,7 +106,7 @@ is_line_wanted(const struct session *s)
 		!list_is_empty(&s->fe->logs) && has_line(s);
 }
 
-/* What is always there, and whether it went well, is known at the end. */
+/* Fields that always exist; whether the session succeeded is known at the end. */
 static enum log_stage
 stage_of(const struct proxy *fe)
 {
@@ -141,13 +140,13 @@ session_log_early(struct session *s)
 }
 
 /*
- * A probe: it sent nothing. What a client says is only read once there is a server, so that a
- * failure on that side is logged whatever the client may have had to say.
+ * A probe, which sent nothing. Client data is read only once there is a server, so a failure on
+ * that side is always logged.
  */
 static int
 is_null(const struct session *s)
 {
-	/* Of a header nothing is counted; what has come of it is still there. */
+	/* Bytes of a PROXY header are not counted; they are still in the buffer. */
 	if (s->header_err)
 		return s->dir[CLIENT].lookahead == 0;
 	return s->dir[CLIENT].bytes == 0 &&

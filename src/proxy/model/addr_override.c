@@ -43,7 +43,7 @@ said_of_connection(const struct session *s, enum endpoint which)
 	return s->endpoints ? override_of(&s->endpoints->connection, which) : NULL;
 }
 
-/* The nearest to the request wins. */
+/* The innermost level takes precedence. */
 static const struct addr *
 said_of(const struct session *s, enum endpoint which)
 {
@@ -129,7 +129,7 @@ addr_override_destination_port(const struct session *s)
 
 /* --- who says --- */
 
-/* Of the session: made when it is needed first. */
+/* The session's, allocated on first use. */
 static struct session_addr_override *
 own_overrides(struct session *s)
 {
@@ -156,7 +156,7 @@ addr_override_proxy_protocol(struct session *s, const struct addr *src, const st
 	s->endpoints->session.said[ENDPOINT_DST] = *dst;
 }
 
-/* Where a rule of that place says it: NULL without memory. */
+/* The structure that a rule at this place sets: NULL without memory. */
 static struct addr_override *
 overrides_at(struct session *s, enum rule_place place)
 {

@@ -16,7 +16,7 @@ session_message_bytes(const struct session *s, int side)
 	return s->txn && s->txn->head_ms ? h->bytes - h->lookahead : 0;
 }
 
-/* What side's message has grown by. */
+/* New bytes of side's message. */
 static uint64_t
 take_grown(struct session *s, int side)
 {
@@ -35,8 +35,8 @@ stat_of(const struct session *s, const struct proxy *p)
 	return p ? &p->shard[s->engine->index].be : NULL;
 }
 
-/* Before it is connected, or has given up, it may get another one. While it waits in a queue, srv
- * is for whoever holds the backend's lock. */
+/* Before it is connected, or has failed, its server may change. While it is queued, srv is guarded
+ * by the backend's lock. */
 static int
 has_its_server(const struct session *s)
 {

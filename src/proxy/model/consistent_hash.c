@@ -54,7 +54,7 @@ consistent_hash_sort(struct consistent_hash *r)
 	qsort(r->point, r->n, sizeof(*r->point), compare_points);
 }
 
-/* The first point at or behind it, of those of the circle. */
+/* The first point at or after the hash, in circular order. */
 static unsigned int
 find_behind(const struct consistent_hash *r, uint32_t hash)
 {

@@ -94,7 +94,7 @@ error_page_make(const struct error_page *p, struct sample_ctx *cx, struct http_h
 	for (unsigned int i = 0; i < p->n; i++) {
 		if (rule_fmt_text(p->hdr[i].value, cx, &value) < 0 || !http_value_is_valid(value))
 			return -1;
-		/* As in answers of rules: without a value there is no header. */
+		/* As in replies of rules: an empty value means no header. */
 		if (value.len && add_page_field(head, str_of(p->hdr[i].name), value) < 0)
 			return -1;
 	}

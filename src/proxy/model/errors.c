@@ -99,7 +99,7 @@ set_error(struct proxy_errors *e, int id, struct http_reply *r, struct error_pag
 		e->page[id] = error_page_get(p);
 }
 
-/* What the last line of the group says of that error, or NULL. */
+/* The group's last line for that error, or NULL. */
 static struct http_reply *
 in_group(const struct error_group *g, int id)
 {
@@ -146,7 +146,7 @@ proxy_errors_resolve(struct proxy_errors *e, struct proxies *ps, struct cfg_diag
 		for (int id = 0; id < HTTP_ERRORS; id++) {
 			struct http_reply *r = g ? in_group(g, id) : l->reply;
 
-			/* What the group does not have stays as it was. */
+			/* Errors that the group does not define are unchanged. */
 			if (l->which & 1u << id && (r || !g))
 				set_error(e, id, r, l->page);
 		}

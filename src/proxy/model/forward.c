@@ -30,7 +30,7 @@ parse_mask(const char *s, unsigned int max, unsigned int *bits)
 			return -ERR_SYNTAX;
 		mask = ntohl(dotted.s_addr);
 		*bits = (unsigned int)__builtin_popcount(mask);
-		/* Ones and then zeroes. */
+		/* Ones followed by zeroes. */
 		return *bits && mask != ~UINT32_C(0) << (32 - *bits) ? -ERR_SYNTAX : 0;
 	}
 	*bits = 0;
@@ -129,7 +129,7 @@ forward_wants_own(const struct proxy *fe, const struct proxy *be)
 
 /* --- adding --- */
 
-/* Addresses that mean something elsewhere. */
+/* Addresses with a special meaning elsewhere. */
 static int
 is_inet(const struct addr *a)
 {
@@ -144,7 +144,8 @@ add_forward_field(struct http_head *req, struct arena *a, struct str name, struc
 	return copy.p ? http_add(req, name, copy) : -ERR_RANGE;
 }
 
-/* The backend's name goes before the frontend's, and who wants it always before who does not. */
+/* The backend's name takes precedence over the frontend's, and an unconditional option over a
+ * conditional one. */
 static int
 add_forward_address(const struct proxy *fe, const struct proxy *be, enum forward_kind kind,
 	const struct addr *addr, struct http_head *req, struct arena *a)
@@ -163,7 +164,7 @@ add_forward_address(const struct proxy *fe, const struct proxy *be, enum forward
 	return add_forward_field(req, a, name, str_of(addr_host_text(addr, text)));
 }
 
-/* A token as it is, everything else in quotes (RFC 7239, 4). */
+/* A token is written as it is, other text in quotes (RFC 7239, 4). */
 static void
 put_value(struct sbuf *out, struct str s)
 {
@@ -187,7 +188,7 @@ put_param(struct sbuf *out, const char *name, struct str value)
 	put_value(out, value);
 }
 
-/* A node (RFC 7239, 6): addresses of IPv6 stand in brackets. */
+/* A node (RFC 7239, 6): IPv6 addresses are in brackets. */
 static void
 put_node(struct sbuf *out, const char *name, const struct addr *addr, int with_port)
 {

@@ -34,7 +34,7 @@ http_txn_get(struct session *s)
 	if (!t)
 		return NULL;
 	memory_watch(e);
-	/* The line and the endpoints are long, and a length says what of them is there. */
+	/* line and endpoints are large and have their own lengths, so they are not zeroed. */
 	memset(t, 0, offsetof(struct http_txn, line));
 	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);

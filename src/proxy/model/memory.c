@@ -4,8 +4,8 @@
 
 #include "base/counter.h"
 
-/* Of the bound: what is left for sessions that are there when new ones have to wait, how much of
- * it has to be free again before they come, and what may be kept for reuse. */
+/* Fractions of the limit: reserved for existing sessions when new ones have to wait, to be free
+ * again before new ones are admitted, and kept for reuse. */
 #define RESERVE 4
 #define SLACK 16
 #define KEEP 8
@@ -34,7 +34,7 @@ memory_used(const struct engine *e)
 		(uint64_t)e->bulk.bufs.kept * e->bulk.bufs.size;
 }
 
-/* Objects of one pool that may be kept. */
+/* Number of objects of one pool that may be kept. */
 static void
 keep_less(struct pool *p, uint64_t bytes)
 {
@@ -112,8 +112,8 @@ memory_watch(struct engine *e)
 {
 	int tight = 0;
 
-	/* With nobody to give anything back there is nothing to wait for. A session that cannot be
-	 * had would be refused after it was accepted. */
+	/* Without sessions nothing will be returned, so waiting would be endless. A session without
+	 * memory would be rejected after accept. */
 	if (e->n_sessions)
 		tight = (e->max_memory && memory_used(e) > memory_enough(e)) ||
 			pool_reserve(&e->session_pool) < 0;

@@ -171,7 +171,7 @@ check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct
 	unsigned int needs = rule_cond_needs(r->cond) | (r->fmt ? rule_fmt_needs(r->fmt) : 0);
 	struct rule_err why;
 
-	/* Bytes could only be looked at where connections wait for them. */
+	/* Bytes are only available where connections wait for them. */
 	if (p->mode == PROXY_TCP && needs & ~persist_scope(p))
 		cfg_diag_add(d, CFG_ALERT, &r->where,
 			"'%s' : what clients send cannot be looked at in mode tcp.",

@@ -18,12 +18,12 @@ persist_letters(const struct session *s, char out[2])
 	out[0] = out[1] = '-';
 	if (!p || !s->txn->head_ms || !persist_conf_shows(be ? &be->persist : &s->fe->persist))
 		return;
-	/* It was answered before its cookie was looked at. */
+	/* It was answered before its cookie was read. */
 	if (!p->asked) {
 		out[0] = out[1] = 'N';
 		return;
 	}
-	/* Sent elsewhere: its server might as well have been down. */
+	/* It was sent to another server, as if its server had been down. */
 	out[0] = p->asked == 'V' && s->srv && !persist_holds(s) ? 'D' : p->asked;
 	out[1] = p->answered;
 }

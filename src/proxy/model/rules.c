@@ -7,7 +7,7 @@
 #include "cfg/diag.h"
 #include "proxy/model/proxies.h"
 
-/* "http-request" and so on: its keyword. */
+/* Its keyword, such as "http-request". */
 static const char *
 list_name(unsigned int list)
 {
@@ -91,7 +91,7 @@ proxy_rules_check(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	return check_lists(&p->rules, root, d);
 }
 
-/* What rules of a defaults section mean depends on where they run: in frontends or in backends. */
+/* Rules of a defaults section have different meanings in frontends and in backends. */
 static int
 check_users(const struct proxy *defaults, const struct proxies *ps, struct cfg_diag *d)
 {

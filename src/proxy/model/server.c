@@ -12,7 +12,7 @@
 
 /* Connections after which a guess that mostly fails is tried again: one failed call in so many. */
 #define SKIPS 64
-/* Half of the idle connections that were not needed are closed so often (pool-purge-delay). */
+/* Interval at which half of the surplus idle connections are closed (pool-purge-delay). */
 #define POOL_PURGE_MS_DEFAULT 5000
 
 void

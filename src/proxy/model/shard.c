@@ -47,7 +47,7 @@ proxies_shard(struct proxies *ps, unsigned int n)
 	return 0;
 }
 
-/* The sum over the last sessions: what the oldest had is not known, but its average share is. */
+/* Sum over the last sessions: the oldest value is unknown, so its average share is subtracted. */
 static void
 slide_average(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
 {
@@ -73,7 +73,7 @@ stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_t
 
 /* --- sums --- */
 
-/* Each shard's average counts as much as the sessions that it runs over. */
+/* Each shard's average is weighted by the number of its sessions. */
 static void
 add_times(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
 {

@@ -15,7 +15,7 @@ session_blame(struct session *s, char cause, char phase)
 		s->term[1] = phase;
 }
 
-/* A transfer was under way, and that side is the first to end it. */
+/* A transfer was in progress, and that side is the first to end it. */
 static void
 count_abort(struct session *s, int side)
 {
@@ -49,7 +49,8 @@ response_is_cut(const struct http_txn *t)
 		!h1_body_is_over(&t->body[SERVER]);
 }
 
-/* A client that fails before the response does so while it is served data, as HAProxy has it. */
+/* A client that fails before the response counts as failing during the data phase, as in
+ * HAProxy. */
 void
 session_note_failure(struct session *s, int side)
 {

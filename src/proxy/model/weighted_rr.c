@@ -8,12 +8,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* More than three claims at once have not been seen in any cycle; who had would be among these. */
+/* More than three credits have not been seen in any cycle; members with more would be among
+ * these. */
 #define CLAIMS_MAX 3u
 
 struct weighted_rr_member {
 	uint16_t weight;
-	uint16_t done;           /* appearances, or slots by which its share has grown */
+	uint16_t done;           /* occurrences, or slots by which its share has grown */
 	uint8_t claims;
 };
 
@@ -49,7 +50,7 @@ weighted_rr_fini(struct weighted_rr *m)
 
 /* --- whose turn is next: a heap --- */
 
-/* Half a slot's way sooner where appearances stand in the middle of their parts. */
+/* Half a slot earlier where occurrences are in the middle of their parts. */
 static unsigned int
 lead_of(enum weighted_rr_order order)
 {
@@ -86,7 +87,7 @@ rr_sift_down(struct weighted_rr *m, unsigned int lead, unsigned int at)
 	m->heap[at] = moving;
 }
 
-/* The first of the heap has had its turn. */
+/* The heap's first member got its slot. */
 static unsigned int
 next_turn(struct weighted_rr *m, unsigned int lead)
 {
@@ -99,7 +100,7 @@ next_turn(struct weighted_rr *m, unsigned int lead)
 
 /* --- who has the most claims: a row of bits for each number --- */
 
-/* The most claims first. */
+/* Most credits first. */
 static uint64_t *
 row_of(struct weighted_rr *m, unsigned int claims)
 {
@@ -118,7 +119,7 @@ set_claims(struct weighted_rr *m, unsigned int who, unsigned int claims)
 		row_of(m, claims)[who / 64] |= bit;
 }
 
-/* All shares together grow by a slot for each slot, so that somebody always has a claim. */
+/* The shares grow by one slot in total for each slot, so that some member always has a credit. */
 static unsigned int
 most_claims(const struct weighted_rr *m)
 {

@@ -8,13 +8,14 @@
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
 
-/* Drained so often in a row with less than a buffer in between, a stream is none any more. */
+/* A bulk transfer that was drained this many times in a row with less than a buffer in between is
+ * none any more. */
 #define SHORT_BURSTS_MAX 4
-/* Nobody but streams has said anything for so long: they have the worker to themselves, and so many
- * times tune.bulk.turn of a turn. */
+/* After this time with bulk transfers only, they get this multiple of tune.bulk.turn per turn. */
 #define ALONE_MS 50
 #define ALONE_SHARE 8
-/* Big buffers of a worker, in use and kept: a stream without one is read in small pieces. */
+/* Maximum big buffers of a worker, used and kept: a bulk transfer without one is read in small
+ * pieces. */
 #define BUFS_MAX 64
 #define BUFS_KEPT 4
 
@@ -125,7 +126,7 @@ bulk_reach(struct engine *e, const struct direction *h)
 		return e->bufsize;
 	if (!e->bulk.per_turn)
 		return e->bulk.bufsize;
-	/* A turn ends with the piece that uses it up. */
+	/* A turn ends with the read that uses up its bytes. */
 	most = MAX(2 * whole_turn(e), e->bufsize);
 	return (size_t)MIN(most, e->bulk.bufsize);
 }
@@ -176,7 +177,7 @@ bulk_take_turn(struct session *s, int side)
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];
 
-	/* Whoever waits comes first. */
+	/* Waiting transfers come first. */
 	if (!e->bulk.per_turn || (bulk_turn(e) && list_is_empty(&e->bulk.waiting)))
 		return 1;
 	if (!h->waits) {
@@ -184,7 +185,7 @@ bulk_take_turn(struct session *s, int side)
 		counter_add(&e->bulk.waits, 1);
 		h->side = (uint8_t)side;
 		list_append(&e->bulk.waiting, &h->turn_link);
-		/* The turn is used up, or others wait, who have seen to it that it comes. */
+		/* The turn is used up, or others wait. */
 		loop_post_next(e->loop, &e->bulk.task);
 	}
 	return 0;
@@ -199,7 +200,7 @@ bulk_leave(struct direction *h)
 	list_remove(&h->turn_link);
 }
 
-/* Everybody else has been served: those who wait go on, one after the other. */
+/* All other sessions have been served: the waiting transfers continue, one after the other. */
 static void
 on_turn(struct task *t)
 {

@@ -37,7 +37,7 @@ source_is_ready(const struct session *s, int side)
 {
 	const struct conn *src = &s->conn[side];
 
-	/* After an error there may be no event that would tell of what is left. */
+	/* After an error no event may report the remaining data. */
 	return src->err || conn_is_ready(src, DIR_R);
 }
 
@@ -57,7 +57,7 @@ direction_side_failed(struct session *s, int side)
 	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
 }
 
-/* The sink takes nothing any more; what that side had sent is still there to be read. */
+/* The sink accepts no more data; data received from that side can still be read. */
 static enum session_event
 sink_failed(struct session *s, int side)
 {
@@ -71,7 +71,7 @@ sink_failed(struct session *s, int side)
 		return step.ev;
 	session_note_failure(s, other);
 	direction_event(s, side, DIRECTION_EV_SINK_ERR);
-	/* A reply of our own has no source. */
+	/* A local reply has no source. */
 	if (!conn_is_open(&s->conn[side]))
 		return SESSION_EV_NONE;
 	if (s->dir[other].state != DIRECTION_OPEN) {
@@ -92,7 +92,7 @@ is_opaque(const struct session *s, int side)
 	return !ops->opaque || ops->opaque(s, side);
 }
 
-/* May the sink's FIN ride on what is written now? */
+/* True if the sink's FIN may be sent with these bytes. */
 static int
 is_last(const struct session *s, int side, int over)
 {
@@ -101,7 +101,7 @@ is_last(const struct session *s, int side, int over)
 	return ops->closes ? ops->closes(s, side, over) : s->conn[side].eof;
 }
 
-/* One write of what is in the buffer. */
+/* One write from the buffer. */
 static enum io_result
 send_buf(struct session *s, int side, int more, size_t *put)
 {
@@ -119,7 +119,7 @@ send_buf(struct session *s, int side, int more, size_t *put)
 	return r;
 }
 
-/* One write of what comes first: the buffer, then the pipe. */
+/* One write of the first pending data: from the buffer, then from the pipe. */
 static enum io_result
 write_pending(struct session *s, int side)
 {
@@ -153,15 +153,15 @@ direction_flush(struct session *s, int side)
 	}
 	if (h->buf)
 		direction_buf_free_if_empty(s->engine, h);
-	/* The source was not listened to meanwhile: it has its whole time from now on. */
+	/* The source was not read meanwhile: its timeout starts now. */
 	if (owed)
 		s->last_ms[side] = loop_now_ms(s->engine->loop);
 	return io_more(1);
 }
 
 /*
- * Sends fresh bytes, keeping what the sink refuses; they are in the direction's buffer or in the
- * scratch buffer. last: the sink's FIN follows. more: the direction goes on.
+ * Sends new bytes and keeps what the sink does not accept; they are in the direction's buffer or in
+ * the scratch buffer. last: the sink's FIN follows. more: the direction continues.
  */
 static struct io_step
 forward(struct session *s, int side, const char *p, size_t n, int last)
@@ -185,7 +185,7 @@ forward(struct session *s, int side, const char *p, size_t n, int last)
 	if (put < n) {
 		if (!own)
 			direction_buf_append(s->engine, h, p + put, n - put);
-		/* Only now has the sink anything to be late with. */
+		/* The sink's timeout starts now. */
 		s->last_ms[!side] = loop_now_ms(s->engine->loop);
 	}
 	return io_more(1);
@@ -194,13 +194,13 @@ forward(struct session *s, int side, const char *p, size_t n, int last)
 void
 direction_source_ended(struct session *s, int side)
 {
-	/* client-fin and server-fin count from here. */
+	/* client-fin and server-fin start here. */
 	s->last_ms[side] = loop_now_ms(s->engine->loop);
 	direction_event(s, side, DIRECTION_EV_SRC_EOF);
 	direction_tell_if_empty(s, side);
 }
 
-/* What follows from a step that was not RELAY_ON; its bytes are forwarded. */
+/* Handles a step other than RELAY_ON; its bytes have been forwarded. */
 static enum session_event
 end_step(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
 {
@@ -218,7 +218,7 @@ direction_eof(struct session *s, int side)
 	return end_step(s, side, RELAY_EOF, NULL, 0);
 }
 
-/* Takes bytes from the kernel that were sent while they were still there. */
+/* Consumes bytes in the kernel that were sent after a peek. */
 static struct io_step
 take_sent(struct session *s, int side, size_t put, size_t got, int is_short)
 {
@@ -244,7 +244,7 @@ take_sent(struct session *s, int side, size_t put, size_t got, int is_short)
 	return io_more(1);
 }
 
-/* Sends bytes that are still in the kernel and takes those that were sent. As pump_once(). */
+/* Sends bytes that are still in the kernel and consumes those that were sent. As pump_once(). */
 static struct io_step
 forward_in_place(struct session *s, int side, size_t got, int is_short)
 {
@@ -271,7 +271,7 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 	return step;
 }
 
-/* Forwards fresh bytes that belong to the message. As pump_once(). */
+/* Forwards new bytes of the message. As pump_once(). */
 static struct io_step
 pass_on(struct session *s, int side, char *p, size_t got)
 {
@@ -282,7 +282,7 @@ pass_on(struct session *s, int side, char *p, size_t got)
 
 	if (h->ops->step)
 		status = h->ops->step(s, side, p, got, &used, &out);
-	/* What is behind the message is not to go with it. */
+	/* Bytes after the message must not be sent with it. */
 	if (p == h->buf)
 		h->tail = (uint32_t)out;
 	if (out) {
@@ -297,7 +297,7 @@ pass_on(struct session *s, int side, char *p, size_t got)
 	return io_more(!direction_pending(h));
 }
 
-/* One read by copying and what follows from it. As pump_once(). */
+/* One read with a copy, and its consequences. As pump_once(). */
 static struct io_step
 copy_once(struct session *s, int side)
 {
@@ -309,7 +309,7 @@ copy_once(struct session *s, int side)
 	size_t got, room;
 	int may_keep;
 
-	/* Without a buffer the bytes stay in the kernel, if they can be looked at there. */
+	/* Without a buffer the bytes stay in the kernel, if they can be peeked at there. */
 	if (!h->buf && !memory_reserve_buffer(e) &&
 		(!conn_can(src, XPRT_PEEK) || (h->ops->look && !h->ops->look(s, side, NULL, 0)))) {
 		direction_wait_for_buffer(s, side);
@@ -345,7 +345,7 @@ copy_once(struct session *s, int side)
 	return pass_on(s, side, to, got);
 }
 
-/* One read and what follows from it; more: another one is worth trying. */
+/* One read and its consequences; more: another one is worth a try. */
 static struct io_step
 pump_once(struct session *s, int side)
 {
@@ -359,15 +359,15 @@ pump_once(struct session *s, int side)
 	return copy_once(s, side);
 }
 
-/* How many bytes cost as much as one that is copied. */
+/* The number of bytes that cost as much as one copied byte. */
 static unsigned int
 share(const struct session *s, int side)
 {
 	return s->dir[side].is_bulk && direction_splices(s, side) ? BULK_SPLICED_SHARE : 1;
 }
 
-/* A source of which nothing was wanted while its message was flushed may not have been watched:
- * what is known of it is old, and it is to be looked at before it serves another request. */
+/* A source without interest while its message was flushed may not have been watched: its state is
+ * old and has to be checked before it serves another request. */
 static void
 distrust(struct conn *src)
 {

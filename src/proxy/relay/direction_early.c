@@ -17,7 +17,7 @@ direction_collect(struct session *s)
 		return;
 	may_keep = direction_reserve_room(e, h);
 	if (!may_keep && !conn_can(src, XPRT_PEEK)) {
-		/* What there may be stays there, too. */
+		/* Data, if any, stays there too. */
 		h->left_in_kernel = 1;
 		return;
 	}
@@ -27,7 +27,7 @@ direction_collect(struct session *s)
 		return;
 	case IO_OK:
 		if (!may_keep) {
-			/* It stays there until the server's side is up. */
+			/* It stays there until the server's side is established. */
 			h->left_in_kernel = 1;
 			return;
 		}

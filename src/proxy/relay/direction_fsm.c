@@ -36,7 +36,7 @@ direction_do_drop(struct session *s, int side)
 	direction_discard_pending(s->engine, &s->dir[side]);
 }
 
-/* A bug of ours: nobody may trust in what this direction forwards. */
+/* An internal error: this direction must not be trusted. */
 static void
 direction_do_bug(struct session *s, int side)
 {
@@ -50,11 +50,11 @@ direction_do_bug(struct session *s, int side)
 static void
 direction_do_shut_sink(struct session *s, int side)
 {
-	/* The last direction needs no shutdown(): close() follows, and sends the FIN. */
+	/* The last direction needs no shutdown(): close() follows and sends the FIN. */
 	if (s->dir[side].broken || direction_is_over(&s->dir[!side]))
 		return;
 	conn_shut(&s->conn[!side]);
-	/* client-fin and server-fin count from here. */
+	/* client-fin and server-fin start here. */
 	s->last_ms[!side] = loop_now_ms(s->engine->loop);
 }
 

@@ -4,7 +4,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
 
-/* Pipes that nobody needed for so long are closed. */
+/* Idle time after which surplus pipes are closed. */
 #define PIPES_IDLE_MS 500
 
 static void
@@ -14,7 +14,7 @@ on_pipe_timer(struct timer *t)
 
 	if (!pipe_pool_trim(&e->pipes))
 		return;
-	/* Room in the heap was there a moment ago. */
+	/* The heap had room a moment ago. */
 	(void)!timer_set(loop_timers(e->loop), t, loop_now_ms(e->loop) + PIPES_IDLE_MS);
 }
 
@@ -39,7 +39,7 @@ engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_
 	e->pipes.size = pipe_size;
 }
 
-/* An empty one goes back and is there for the next transfer, for a while. */
+/* An empty pipe is kept in the pool for the next transfer. */
 void
 direction_pipe_put(struct engine *e, struct pipe *p)
 {
@@ -62,7 +62,7 @@ direction_pipe_drop(struct engine *e, struct direction *h)
 	memory_watch(e);
 }
 
-/* So much was taken out of it. */
+/* This many bytes were taken out of it. */
 void
 direction_pipe_took(struct engine *e, struct direction *h, size_t n)
 {

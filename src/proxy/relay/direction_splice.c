@@ -14,7 +14,7 @@
 
 /* --- when --- */
 
-/* How much of what comes next may pass unseen. */
+/* Number of following bytes that need no parsing. */
 static uint64_t
 opaque_bytes(const struct session *s, int side)
 {
@@ -40,7 +40,7 @@ h1_of(const struct session *s, int side)
 	return side == CLIENT ? &fe_stat(s)->h1 : &be_stat(s)->h1;
 }
 
-/* The kernel will not splice here: from now on this direction is copied. */
+/* Splicing is not supported here: this direction copies from now on. */
 static void
 refuse(struct engine *e, struct direction *h)
 {
@@ -49,8 +49,8 @@ refuse(struct engine *e, struct direction *h)
 }
 
 /*
- * What is in the pipe comes out by hand, a buffer at a time. 0, or -1: it cannot be had. It is read
- * already, so that tune.memory has to stretch; by a buffer for each pipe at most.
+ * Reads the contents of the pipe, a buffer at a time. 0, or -1: no memory. The data was received
+ * already, so this may exceed tune.memory by at most a buffer per pipe.
  */
 static int
 read_out(struct engine *e, struct direction *h)
@@ -96,7 +96,7 @@ direction_splice_out(struct session *s, int side, int last)
 	}
 	if (read_out(e, h) == 0)
 		return IO_OK;
-	/* The bytes are read and cannot be had: the stream is broken, even if that was its end. */
+	/* The data was received but cannot be stored: the stream is broken, even at its end. */
 	direction_discard_pending(e, h);
 	s->conn[side].err = ENOMEM;
 	session_note_failure(s, side);
@@ -105,7 +105,7 @@ direction_splice_out(struct session *s, int side, int last)
 	return IO_AGAIN;
 }
 
-/* What came in goes out at once. */
+/* Data is written at once after it was read. */
 static struct io_step
 splice_on(struct session *s, int side, size_t got)
 {
@@ -116,7 +116,7 @@ splice_on(struct session *s, int side, size_t got)
 
 	if (ops->step)
 		status = ops->step(s, side, NULL, got, &used, &out);
-	/* Told before it is written: a FIN may ride along. */
+	/* Set before the write: a FIN may be sent with it. */
 	if (status == RELAY_OVER)
 		direction_event(s, side, DIRECTION_EV_MSG_END);
 	step = direction_flush(s, side);
@@ -126,7 +126,7 @@ splice_on(struct session *s, int side, size_t got)
 	return io_stop();
 }
 
-/* The pipe has taken bytes. */
+/* The pipe has data. */
 static struct io_step
 splice_took(struct session *s, int side, struct pipe *p, size_t got)
 {
@@ -140,7 +140,7 @@ splice_took(struct session *s, int side, struct pipe *p, size_t got)
 	if (s->is_http)
 		counter_add(&h1_of(s, side)->spliced_in, got);
 	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
-	/* Only now has the sink anything to be late with. */
+	/* The sink's timeout starts now. */
 	s->last_ms[!side] = loop_now_ms(e->loop);
 	return splice_on(s, side, got);
 }
@@ -156,14 +156,14 @@ direction_splice_once(struct session *s, int side, struct io_step *step)
 	size_t got;
 
 	*step = io_stop();
-	/* What is in a pipe is memory: never so much that new sessions had to wait for it. */
+	/* Pipes use memory: never so much that new sessions would have to wait for it. */
 	if (room >= e->bufsize)
 		p = pipe_get(&e->pipes, loop_now_ms(e->loop));
 	if (!p) {
 		counter_add(&e->splice_fallbacks, 1);
 		return -1;
 	}
-	/* What is behind the message stays with the kernel. */
+	/* Data after the message stays in the kernel. */
 	len = MIN(MIN(len, room), opaque_bytes(s, side));
 	switch (splice_in(&s->conn[side], p, (size_t)len, &got)) {
 	case SPLICE_OK:

@@ -16,12 +16,12 @@ engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast
 	e->zerocopy.fast_path = fast_path;
 	if (!threshold)
 		return;
-	/* Buffers of pages: a page that is given up may not hold anything else. */
+	/* Whole pages: a page that is given up must not contain other data. */
 	pool_fini(&e->buf_pool);
 	pool_init_aligned(&e->buf_pool, "buffer", e->bufsize, ZEROCOPY_ALIGN, keep);
 }
 
-/* To this host itself the kernel copies when the bytes arrive. */
+/* For local addresses the kernel copies when the bytes arrive. */
 void
 direction_plan_zerocopy(struct session *s)
 {
@@ -59,7 +59,7 @@ direction_take_zc_completions(struct session *s, int side, uint32_t ev)
 	answers = zerocopy_reap(&e->zerocopy, c);
 	if (answers)
 		memory_watch(e);
-	/* There may be both; a connection whose ends have both sent FIN hangs up without one. */
+	/* Both are possible; a connection with FINs from both ends has HUP without an error. */
 	if ((answers && !(ev & EV_HUP)) || !conn_take_error(c))
 		return ev & ~EV_ERR;
 	loop_note_error(c->loop, c->fd);

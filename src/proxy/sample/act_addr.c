@@ -19,7 +19,7 @@ parse_endpoint(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 	return arg + 1;
 }
 
-/* What holds so far; of family AF_UNSPEC where nobody knows. */
+/* The current address; of family AF_UNSPEC if unknown. */
 static void
 get_endpoint(const struct session *s, enum endpoint which, struct addr *out)
 {
@@ -38,7 +38,7 @@ set_endpoint(
 	return RULE_CONT;
 }
 
-/* The sample of the rule, without what it took to make it: 1, or 0. */
+/* Evaluates the rule's sample and releases temporary memory: 1, or 0. */
 static int
 eval_endpoint(const struct rule *r, struct sample_ctx *cx, enum sample_type type, struct sample *s)
 {
@@ -49,7 +49,7 @@ eval_endpoint(const struct rule *r, struct sample_ctx *cx, enum sample_type type
 	return found;
 }
 
-/* The port stays, where there is one. */
+/* The port is kept, if there is one. */
 static enum rule_result
 run_address(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
@@ -73,7 +73,7 @@ run_address(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 	return set_endpoint(r, which, &a, out);
 }
 
-/* The address stays, if it is one that has ports. */
+/* The address is kept, if its family has ports. */
 static enum rule_result
 run_port(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

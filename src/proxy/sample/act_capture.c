@@ -35,7 +35,7 @@ parse_len(struct rule *r, struct cfg_ctx *ctx, int arg)
 	return 0;
 }
 
-/* Any frontend may come to a backend: only what stands in a frontend can be checked. */
+/* A backend may be used by any frontend: only rules in a frontend can be checked. */
 static int
 parse_capture_id(struct rule *r, struct cfg_ctx *ctx, int arg)
 {

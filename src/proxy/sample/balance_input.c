@@ -14,7 +14,7 @@ balance_scope(const struct proxy *be)
 	return be->mode == PROXY_HTTP ? at | SAMPLE_AT_REQ : at;
 }
 
-/* An address as its bytes, a number as eight of them. */
+/* An address as its bytes, a number as eight bytes. */
 static int
 key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 {
@@ -35,7 +35,7 @@ key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 	return known;
 }
 
-/* What has come of the request's content, without framing, in the arena. */
+/* The received content of the request, without framing, in the arena. */
 static struct str
 body_content(const struct session *s, struct arena *a)
 {
@@ -96,7 +96,7 @@ balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d)
 			balance_name(be->balance));
 	if (be->balance != BALANCE_HASH || !by->expr)
 		return;
-	/* Bytes could only be looked at where connections wait for them. */
+	/* Bytes are only available where connections wait for them. */
 	if (rule_expr_needs(by->expr) & ~balance_scope(be))
 		cfg_diag_add(d, CFG_ALERT, &by->where,
 			"'balance hash' : what clients send cannot be looked at in mode tcp.");

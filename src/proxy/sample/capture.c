@@ -9,7 +9,7 @@
 
 /* --- texts --- */
 
-/* NULL: it cannot be kept. */
+/* NULL: it cannot be stored. */
 static const struct capture_slot *
 find_slot(const struct session *s, enum capture_kind kind, unsigned int i)
 {
@@ -33,7 +33,7 @@ capture_put(const struct session *s, enum capture_kind kind, unsigned int i, str
 	if (!slot)
 		return;
 	n = MIN(text.len, slot->max);
-	/* A rule may copy a capture over itself. */
+	/* A rule may copy a capture onto itself. */
 	if (n)
 		memmove(slot_place(s, slot), text.p, n);
 	s->captures->len[slot->nth] = (uint32_t)n;
@@ -52,7 +52,7 @@ capture_get(const struct session *s, enum capture_kind kind, unsigned int i, str
 
 /* --- what comes --- */
 
-/* The last one of that name that was not dropped, or NULL. */
+/* The last field with this name that is not dropped, or NULL. */
 static const struct http_field *
 last_of(const struct http_head *h, struct str name)
 {
@@ -93,7 +93,7 @@ capture_drop_fields(const struct session *s, enum capture_kind kind)
 			s->captures->len[c->slot[kind][i].nth] = CAPTURE_NONE;
 }
 
-/* Does "name=value" begin so? */
+/* True if "name=value" begins with this text. */
 static int
 name_begins(const struct http_cookie *c, const char *with)
 {

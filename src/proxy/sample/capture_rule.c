@@ -53,7 +53,7 @@ fetch_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sam
 	return method.len > 0;
 }
 
-/* From the path on: what is before it in an absolute target is left out. */
+/* Starts at the path: scheme and authority of an absolute target are omitted. */
 static int
 fetch_uri(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
@@ -139,7 +139,7 @@ conv_capture(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 	if (!x || i >= x->fe->captures.n[kind])
 		return 0;
-	/* It may be what the slot holds. */
+	/* It may be the contents of the slot. */
 	s->u.str = arena_copy(cx->arena, s->u.str);
 	if (!s->u.str.p)
 		return 0;

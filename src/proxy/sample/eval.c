@@ -8,10 +8,10 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
 
-/* Who speaks where nobody logs. */
+/* Names used without a log sink. */
 static const struct log_ident nobody = { .tag = "" };
 
-/* Heads can be looked at from when they are complete until they are written. */
+/* Heads are available from their completion until they are written. */
 static void
 look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 {
@@ -24,8 +24,8 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 		cx->res = &t->res;
 }
 
-/* In mode tcp a session is its only transaction, and its request and response: one set of variables
- * has them all, since a name's id tells the scopes apart. */
+/* In mode tcp a session is its own transaction, request and response: one set of variables holds
+ * all of them, since ids include the scope. */
 void
 eval_init(struct eval *l, struct session *s, unsigned int at)
 {

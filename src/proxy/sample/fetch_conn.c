@@ -35,7 +35,7 @@ figure_of(const struct tcp_info *t, enum figure f)
 	return 0;
 }
 
-/* Of the last argument: 1 for microseconds; without it milliseconds. */
+/* The last argument: 1 for microseconds; milliseconds without it. */
 static int
 init_unit(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
 {
@@ -66,7 +66,7 @@ fetch_figure(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* --- whose address it is --- */
 
-/* A socket can be bound to those that are this host's, and to no others. */
+/* A socket can only be bound to the host's own addresses. */
 static int
 probe_own_addr(struct sys *sys, const struct addr *addr)
 {
@@ -81,7 +81,7 @@ probe_own_addr(struct sys *sys, const struct addr *addr)
 	return yes;
 }
 
-/* Of a kind: 1, its own address; FRONT, whatever requests say. */
+/* In a kind: 1: the own address; FRONT: without changes by rules. */
 #define FRONT 2
 
 static int
@@ -102,7 +102,7 @@ fetch_local_addr(const struct rule_args *a, struct sample_ctx *cx, struct sample
 
 /* --- a client and what it wants --- */
 
-/* The hash, highest byte first, and the address behind it. */
+/* The hash, highest byte first, followed by the address. */
 static int
 fetch_with_source(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -130,7 +130,7 @@ fetch_with_source(const struct rule_args *a, struct sample_ctx *cx, struct sampl
 	return 1;
 }
 
-/* Before a session begins nothing but its PROXY header can be wrong: there is no TLS. */
+/* Before a session begins only its PROXY header can be invalid: there is no TLS. */
 static int
 fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {

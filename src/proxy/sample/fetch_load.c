@@ -8,7 +8,7 @@
 
 /* --- who is meant --- */
 
-/* A session without a backend yet: its frontend. */
+/* The frontend of a session without a backend. */
 static struct proxy *
 own_backend(const struct session *s)
 {
@@ -51,7 +51,7 @@ check_backend(struct rule_args *a, void *root, const char **why)
 	return a->arg[0].ref ? 0 : -1;
 }
 
-/* "backend/server" is known at load; "server" is one of whatever backend it will be. */
+/* "backend/server" is resolved at load; "server" refers to the session's backend. */
 static int
 check_server(struct rule_args *a, void *root, const char **why)
 {
@@ -90,7 +90,7 @@ server_of(const struct rule_args *a, const struct sample_ctx *cx)
 
 /* --- backends --- */
 
-/* Sessions that wait, for any server or for one. */
+/* Sessions waiting for any server or for one. */
 static int64_t
 waiting_for(const struct proxy *be)
 {
@@ -101,7 +101,7 @@ waiting_for(const struct proxy *be)
 	return n;
 }
 
-/* Free slots of the servers that count; -1 where there is no bound. queues: their queues too. */
+/* Free slots of the usable servers; -1 if there is no limit. queues: including their queues. */
 static int64_t
 free_slots(const struct proxy *be, int queues)
 {
@@ -133,7 +133,7 @@ free_slots(const struct proxy *be, int queues)
 
 enum backend_value { AVG_QUEUE, BE_CONN, BE_CONN_FREE, CONNSLOTS, NBSRV, QUEUE, BE_SESS_RATE };
 
-/* Rounded up; without a server one is counted on to come back soon, and half as good. */
+/* Rounded up; without a usable server one is expected back soon, and counts half. */
 static int64_t
 average_queue(const struct proxy *be)
 {
@@ -318,10 +318,10 @@ const struct rule_fetch load_fetches[] = {
 
 /* --- of a name that is found out while requests run --- */
 
-/* As the names of proxies and servers are compared: with an end. */
+/* NUL-terminated, to compare it with names of proxies and servers. */
 #define NAME_ROOM 256
 
-/* Kept for when it is asked: all proxies. */
+/* Kept for the evaluation: all proxies. */
 static int
 check_root(struct rule_args *a, void *root, const char **why unused)
 {

@@ -10,7 +10,7 @@ fetched_session(const struct sample_ctx *cx)
 
 /* --- addresses --- */
 
-/* The client's as rules have changed them, and as its connection has them. */
+/* The client's addresses with changes by rules, and those of its connection. */
 enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
 
 static int
@@ -186,7 +186,7 @@ fetch_no(const struct rule_args *a unused, struct sample_ctx *cx unused, struct 
 	return 1;
 }
 
-/* Mode http is HTTP/1 on both sides. */
+/* Mode http uses HTTP/1 on both sides. */
 static int
 fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
 {

@@ -20,7 +20,7 @@ check_group(const struct rule_args *a, struct str text, const char **why)
 	return userlist_find_group(a->arg[0].ref, text.p) ? 0 : -1;
 }
 
-/* Whoever he says he is and can prove it. 0: he says nothing; *user NULL: it is not true. */
+/* The authenticated user. 0: no credentials; *user NULL: they are wrong. */
 static int
 admit_user(const struct rule_args *a, struct sample_ctx *cx, struct sample *s,
 	const struct user **user)
@@ -55,7 +55,7 @@ fetch_user(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* One after the other. His password is looked at for the first one only. */
+/* Groups one after the other. The password is checked for the first one only. */
 static int
 fetch_groups(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {

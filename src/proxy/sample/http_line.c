@@ -13,7 +13,7 @@ http_line_method(const struct http_txn *t)
 	return (struct str){ t->line, end ? (size_t)(end - t->line) : t->line_len };
 }
 
-/* What stands between the blanks; a line that was cut has only the first of them. */
+/* The parts between the blanks; a truncated line has only the first ones. */
 struct str
 http_line_target(const struct http_txn *t)
 {

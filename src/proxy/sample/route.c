@@ -35,7 +35,7 @@ look_begin(struct eval *look, struct session *s)
 	}
 	eval_init(look, s, ROUTE_SCOPE);
 	look->cx.req_ended = 1;
-	/* Without a request at hand its fetches are not asked. */
+	/* Without a request its fetches are not evaluated. */
 	if (!look->cx.req)
 		look->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
 }
@@ -76,7 +76,7 @@ route_backend(struct session *s)
 
 /* --- fullconn --- */
 
-/* A frontend counts once, however many lines name the backend. */
+/* A frontend counts once, whatever the number of its references to the backend. */
 static void
 add_reach(struct proxy *be, const struct proxy *fe, unsigned int maxconn)
 {

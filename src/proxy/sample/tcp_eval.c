@@ -13,8 +13,8 @@ pending_bytes(const struct direction *h)
 }
 
 /*
- * Rules of mode tcp may ask what an HTTP request says (manual): whatever has come is judged for it.
- * Its fields stand in a transaction that is none; without memory for one there is no request.
+ * Rules of mode tcp may use HTTP request fetches (manual): the received data is parsed as a
+ * request. Its fields need a transaction; without memory for one there is no request.
  */
 static void
 look_for_request(struct eval *look, struct session *s)

@@ -6,7 +6,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
 
-/* While it is written; a single part that is longer is left out. */
+/* Working size; a single part that is longer is omitted. */
 #define ROOM 4096
 
 static void
@@ -17,7 +17,7 @@ make_unique_id(struct session *s, const struct rule_fmt *fmt, struct arena *a)
 	struct sbuf b;
 	struct eval l;
 
-	/* The format may ask for what is being made: it is empty so far. */
+	/* The format may refer to the id itself, which is empty so far. */
 	capture_put(s, CAPTURE_ID, 0, STR(""));
 	if (s->txn)
 		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;

@@ -23,7 +23,7 @@
 #include "proxy/log/session_log.h"
 #include "proxy/model/persist_state.h"
 
-/* Undelivered bytes are looked at again after 20, 40, 60 ms ..., every half second in the end. */
+/* Undelivered bytes are checked again after 20, 40, 60 ms ..., finally every half second. */
 #define LINGER_STEP_MS 20u
 #define LINGER_STEP_MAX_MS 500u
 #define LINGER_MAX_MS 30000u
@@ -65,7 +65,7 @@ session_end_exchange(struct session *s)
 		session_log(s);
 }
 
-/* Every way to CLOSED ends here. */
+/* All transitions to CLOSED use this action. */
 enum session_event
 session_do_close(struct session *s)
 {
@@ -119,7 +119,7 @@ count_redispatch(struct session *s, struct server *from)
 	counter_add(&be_stat(s)->wredis, 1);
 }
 
-/* It has a backend from now on, or none. */
+/* The backend is decided now, possibly none. */
 static int
 assign_backend(struct session *s)
 {
@@ -173,7 +173,7 @@ session_do_reassign(struct session *s)
 enum session_event
 session_do_no_server(struct session *s)
 {
-	/* With one, it is the one that it was bound to, and its queue is full. */
+	/* If there is one, the session was bound to it, and its queue is full. */
 	session_blame(s, 'S', s->srv ? 'Q' : 'C');
 	if (s->be)
 		counter_add(&be_stat(s)->econ, 1);
@@ -213,8 +213,7 @@ session_do_relay_timeout(struct session *s)
 	if (http_awaits_head(s, SERVER))
 		return response_late(s, side);
 	session_note_late(s, side);
-	/* As in HAProxy an idle connection ends with FINs; bytes that were not delivered end it
-	 * with a reset. */
+	/* As in HAProxy an idle connection is closed with FINs; undelivered bytes cause a reset. */
 	for (int h = 0; h < SIDES; h++) {
 		if ((direction_has_pending(&s->dir[h]) || http_is_cut(s, h)) && !s->conn[!h].err)
 			conn_reset_on_close(&s->conn[!h]);
@@ -223,7 +222,7 @@ session_do_relay_timeout(struct session *s)
 	return SESSION_EV_CLOSE;
 }
 
-/* How long the side that is well may take for the rest: as long as it may be idle. */
+/* Time for delivering the rest to the other side: its idle timeout. */
 static uint64_t
 linger_limit(const struct session *s, int side)
 {
@@ -232,7 +231,8 @@ linger_limit(const struct session *s, int side)
 	return s->state_ms + (ms && ms < LINGER_MAX_MS ? ms : LINGER_MAX_MS);
 }
 
-/* What the kernel still holds for the side that is well would be lost with a reset: wait for it. */
+/* A reset would discard data that the kernel still holds for the other side: waits for its
+ * delivery. */
 enum session_event
 session_do_linger(struct session *s)
 {
@@ -240,8 +240,8 @@ session_do_linger(struct session *s)
 
 	if (!s->linger_checks)
 		counter_add(&s->engine->lingers, 1);
-	/* A socket that was reset meanwhile keeps the count of what it never sent: ask for its
-	 * error too. */
+	/* A socket that was reset meanwhile still counts its unsent bytes: also checks its
+	 * error. */
 	for (int side = 0; side < SIDES; side++)
 		if (conn_is_open(&s->conn[side]) && !s->conn[side].err &&
 		    loop_ms_of(s) < linger_limit(s, side) &&
@@ -269,7 +269,7 @@ session_do_close_tcp(struct session *s)
 	return session_do_close(s);
 }
 
-/* Of what was forwarded nobody may believe that it was all. */
+/* The forwarded data must not look complete. */
 enum session_event
 session_do_close_denied(struct session *s)
 {

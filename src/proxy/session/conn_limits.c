@@ -13,7 +13,7 @@ own_bit(const struct engine *e)
 
 /* --- one frontend --- */
 
-/* A frontend at its maxconn leaves the rest in the kernel's backlog. */
+/* A frontend at its maxconn leaves further connections in the kernel's backlog. */
 static void
 hold_listeners(struct engine *e, struct proxy *fe, int hold)
 {
@@ -56,7 +56,7 @@ hold_process(struct engine *e)
 
 /* --- places --- */
 
-/* Others are told; fe NULL: of the process. */
+/* Wakes other workers; fe NULL: for the process. */
 static void
 wake_waiting(struct engine *e, uint64_t who, struct proxy *fe)
 {
@@ -109,7 +109,8 @@ void
 conn_limits_resume(struct engine *e, struct proxy *fe)
 {
 	if (fe) {
-		/* Others may have been faster: then it holds on, without a try. */
+		/* Another worker may have taken the place: the listener is held again without a
+		 * try. */
 		if (gate_is_full(&fe->fe_gate, (unsigned int)fe->maxconn))
 			hold_frontend(e, fe);
 		else
@@ -129,7 +130,7 @@ conn_limits_resume(struct engine *e, struct proxy *fe)
 
 /* --- the listener's questions --- */
 
-/* Before each accept: are there places for one more? Takes them. */
+/* Called before each accept: takes the places for a connection if there are any. */
 static int
 enter_gates(struct listener *ln)
 {

@@ -28,8 +28,7 @@ set_sockopt_int(struct session *s, int fd, int level, int opt, int value)
 	return sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value));
 }
 
-/* The client's request is at hand or arrives at any moment: its segment can carry the handshake's
- * ACK. */
+/* The client's request is there or about to arrive: its segment can carry the handshake's ACK. */
 static int
 expects_data(const struct session *s)
 {
@@ -64,7 +63,7 @@ set_server_options(struct session *s, int fd)
 	return r;
 }
 
-/* The source address; with a port range, the first port that is free. */
+/* The source address; with a port range, the first free port. */
 static long
 bind_source(struct session *s, int fd)
 {
@@ -91,8 +90,8 @@ bind_source(struct session *s, int fd)
 }
 
 /*
- * A server line without a port, or with an offset, follows the port the client came to; one without
- * an address follows the address.
+ * A server line without a port, or with an offset, uses the client's destination port; one without
+ * an address uses the destination address.
  */
 static struct addr
 target_of(const struct session *s)
@@ -112,8 +111,8 @@ target_of(const struct session *s)
 	return a;
 }
 
-/* Takes over the socket of a connect() that is on its way. 0, or a negative reason: fd stays the
- * caller's. */
+/* Takes ownership of the socket of a connect() in progress. 0, or a negative reason, and the caller
+ * still owns fd. */
 static int
 open_server(struct session *s, int fd, enum conn_kind kind)
 {
@@ -124,7 +123,7 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 	if (r < 0)
 		return r;
 	conn_want(&s->conn[SERVER], EV_W);
-	/* Nothing can have been sent to a socket this young. */
+	/* A new socket cannot have received anything. */
 	loop_presume_again(e->loop, fd, DIR_R);
 	if (!server_guess(srv_shard(s, s->srv), SERVER_NEAR))
 		loop_presume_again(e->loop, fd, DIR_W);

@@ -19,7 +19,7 @@
 #include "proxy/log/session_log.h"
 #include "proxy/model/persist_state.h"
 
-/* Between two attempts at the same server (manual, `retries`). */
+/* Delay between two attempts at the same server (manual, `retries`). */
 #define TURN_AROUND_MS 1000
 
 static uint64_t
@@ -28,7 +28,7 @@ session_now_ms(const struct session *s)
 	return loop_now_ms(s->engine->loop);
 }
 
-/* Over a connection that another request was over, where that may be. */
+/* Uses a kept connection, if allowed. */
 static int
 take_idle_connection(struct session *s)
 {
@@ -38,7 +38,7 @@ take_idle_connection(struct session *s)
 	s->uses = 0;
 	s->is_private = 0;
 	t->reused = (uint8_t)(t->keep_alive[SERVER] && !t->fresh && connect_reuse(s));
-	/* What has to be there for another attempt: all of the request. */
+	/* Another attempt requires the whole request. */
 	h->resend = (uint8_t)l7_retry_can_replay(s);
 	if (!t->reused)
 		conn_pool_make_room(s->engine);
@@ -72,17 +72,17 @@ session_do_connect_abort(struct session *s)
 	session_blame(s, 'C', 'C');
 	counter_add(&be_stat(s)->cli_abrt, 1);
 	counter_add(&srv_stat(s)->cli_abrt, 1);
-	/* The server may be connected by now, and must not take this for an empty request. */
+	/* The server may be connected by now and must not see an empty request. */
 	if (s->conn[CLIENT].err)
 		session_reset_sides(s);
 	return session_do_close(s);
 }
 
 /*
- * Does retry number n go to another server? (manual, `option redispatch <interval>`) The interval
- * is for algorithms that tie a client to its server; with the others HAProxy never stays with one
- * that failed. Below zero it counts from the last retry: -1 is that, and -N every
- * (retries + 1 - N)th, as measured there.
+ * True if retry number n uses another server (manual, `option redispatch <interval>`). The interval
+ * is for algorithms that bind a client to its server; with others HAProxy never stays with a failed
+ * server. A negative value counts from the last retry: -1 is the last one, and -N every (retries +
+ * 1 - N)th, as measured.
  */
 int
 session_redispatches(const struct session *s, int n)
@@ -92,7 +92,7 @@ session_redispatches(const struct session *s, int n)
 
 	if (!(be->options & OPT_REDISPATCH) || !every || s->forced)
 		return 0;
-	/* Without another one to go to, this one gets its moment. */
+	/* Without another server this one is tried again after a delay. */
 	if (proxy_usable_servers(be) <= (unsigned int)balance_has(be, s->srv))
 		return 0;
 	if (!balance_hashes(be->balance) && !persist_holds(s))
@@ -124,7 +124,7 @@ plan_retry(struct session *s, uint64_t delay)
 	return SESSION_EV_NONE;
 }
 
-/* A server that refuses at once most likely would again: give it a moment. */
+/* A server that refuses at once would probably do so again: waits a moment. */
 enum session_event
 session_do_retry(struct session *s)
 {
@@ -133,7 +133,7 @@ session_do_retry(struct session *s)
 	return plan_retry(s, limit && limit < TURN_AROUND_MS ? limit : TURN_AROUND_MS);
 }
 
-/* The time has been spent waiting already. */
+/* The time has passed while waiting. */
 enum session_event
 session_do_retry_timeout(struct session *s)
 {
@@ -161,7 +161,7 @@ session_do_established(struct session *s)
 	enum session_event ev;
 
 	s->connected_ms = now;
-	/* The client could do nothing while it waited for us: it is timed from now on. */
+	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
 	if (s->txn) {
 		s->dir[CLIENT].ops = &http_request_ops;
@@ -172,6 +172,6 @@ session_do_established(struct session *s)
 	}
 	direction_plan_zerocopy(s);
 	ev = tcp_content_begin_response(s);
-	/* A bulk transfer too: its head is not to wait in line. */
+	/* Also for a bulk transfer, whose head must not wait for its turn. */
 	return ev == SESSION_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
 }

@@ -28,14 +28,14 @@ wants_relay(const struct session *s, int side)
 	return dirs;
 }
 
-/* Bytes go both ways, whatever they are. */
+/* Data flows in both directions. */
 static int
 relays_plainly(const struct session *s)
 {
 	return s->state == SESSION_RELAY && exchange_is_plain(s);
 }
 
-/* What a rule has said goes before what the backend says. */
+/* A rule's value takes precedence over the backend's. */
 static unsigned int
 timeout_given(const struct session *s, enum rule_timeout which, unsigned int ms)
 {
@@ -63,15 +63,14 @@ has_ended(const struct direction *h)
 	return h->state == DIRECTION_DRAIN || h->state == DIRECTION_CLOSED;
 }
 
-/* What a side is waited for. Who can read nothing for want of a buffer waits no longer than for
- * bytes that do not come. */
+/* The timeout of a side. A session without a buffer waits no longer than for missing data. */
 static unsigned int
 interest_owed(const struct session *s, int side)
 {
 	return wants_relay(s, side) | (s->dir[side].waits_for_buffer ? EV_R : 0);
 }
 
-/* A side is late when it owes bytes, or owes the acceptance of bytes: see wants_relay(). */
+/* A timeout applies if a side has to send data, or to accept data: see wants_relay(). */
 static uint64_t
 side_deadline(const struct session *s, int side, unsigned int dirs)
 {
@@ -92,7 +91,7 @@ session_late_side(const struct session *s)
 	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
 }
 
-/* Who waits for a buffer looks for one again before it is late. */
+/* A session without a buffer tries again before its timeout. */
 static void
 derive_buffer_wait(const struct session *s, int side, struct derived *d)
 {
@@ -107,7 +106,7 @@ derive_relay(const struct session *s, struct derived *d)
 		unsigned int dirs = wants_relay(s, side);
 		uint64_t due = side_deadline(s, side, interest_owed(s, side));
 
-		/* A stream that waits for its turn needs nobody to wake it. */
+		/* A bulk transfer that waits for its turn needs no event. */
 		if (s->dir[side].waits)
 			dirs &= ~EV_R;
 		if (s->dir[!side].waits)
@@ -126,7 +125,7 @@ void
 derive_read(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
-	/* An interim answer. */
+	/* An informational response. */
 	if (direction_has_pending(&s->dir[SERVER]))
 		d->wants[CLIENT] |= EV_W;
 	d->low_water = http_read_low_water(s);
@@ -134,7 +133,7 @@ derive_read(const struct session *s, struct derived *d)
 	derive_buffer_wait(s, CLIENT, d);
 }
 
-/* The backend's time where it is known. Without any it is told at once. */
+/* The backend's timeout if it is known. Without a timeout the client is answered at once. */
 void
 derive_tarpit(const struct session *s, struct derived *d)
 {
@@ -144,7 +143,7 @@ derive_tarpit(const struct session *s, struct derived *d)
 	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
 }
 
-/* However much of it has come: whoever sends it byte by byte is given no more time. */
+/* Whatever has been received: slow sending does not extend it. */
 void
 derive_header(const struct session *s, struct derived *d)
 {
@@ -171,7 +170,7 @@ derive_reply(const struct session *s, struct derived *d)
 	d->deadline = http_reply_deadline(s);
 }
 
-/* Before there is a server that has answered. */
+/* Before a server has responded. */
 void
 derive_early(const struct session *s, struct derived *d)
 {

@@ -12,10 +12,10 @@
 #include "proxy/relay/bulk.h"
 #include "proxy/session/session_io.h"
 
-/* Objects kept for reuse; the rest goes back to the allocator. */
+/* Objects kept for reuse; others are freed. */
 #define SESSIONS_KEPT 1024
 #define BUFS_KEPT 256
-/* Reads of one direction per dispatch, so that a fast stream does not starve the others. */
+/* Maximum reads of one direction per dispatch, so that a fast stream does not starve the others. */
 #define MAX_READS 8
 /* Until engine_allow_http(). */
 #define HTTP_REWRITE_DEFAULT 1024
@@ -78,7 +78,7 @@ engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr
 {
 	e->maxrewrite = MIN(maxrewrite, e->bufsize / 2);
 	e->maxhdr = maxhdr;
-	/* Of other objects: nothing is in it yet. */
+	/* For objects of another size: the pool is still empty. */
 	http_txn_pool_init(e);
 }
 

@@ -40,7 +40,7 @@ remember_event(struct session *s, enum session_event ev)
 	h[1] = (uint8_t)ev;
 }
 
-/* A pair outside the table is a bug of ours: it costs this session, never the process. */
+/* A pair outside the table is an internal error: it ends this session, never the process. */
 static void
 session_bug(struct session *s, enum session_event ev)
 {

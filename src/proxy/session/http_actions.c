@@ -20,10 +20,10 @@
 
 #include <string.h>
 
-/* So long a client has for the rest of its answer when its connection is to be closed. */
+/* Time for the client to receive the rest of its response before its connection is closed. */
 #define LINGER_CLOSE_MAX_MS 30000u
 
-/* Its first bytes have most likely come with it. */
+/* Its first bytes have probably arrived with it. */
 enum session_event
 session_do_await_data(struct session *s)
 {
@@ -33,7 +33,7 @@ session_do_await_data(struct session *s)
 
 /* --- a head that does not come --- */
 
-/* Nothing of a request has come: nobody is told, and nothing is logged. */
+/* No byte of a request has arrived: no reply, no log line. */
 static int
 ends_silently(const struct session *s)
 {
@@ -58,7 +58,7 @@ no_request(struct session *s, char cause, unsigned int status)
 	s->txn->status = status;
 	if (!s->conn[CLIENT].err)
 		return SESSION_EV_ANSWER;
-	/* Whoever has reset gets no answer; logs and counters say which it would have been. */
+	/* A client that has reset gets no reply; logs and counters still have its status. */
 	http_count_request(s);
 	http_count_response(s);
 	return SESSION_EV_CLOSE;
@@ -78,7 +78,7 @@ session_do_read_abort(struct session *s)
 
 /* --- answers of our own --- */
 
-/* What is left of a request that is not sent on. */
+/* The unsent rest of a request. */
 static void
 forget_request(struct session *s)
 {
@@ -92,9 +92,8 @@ forget_request(struct session *s)
 }
 
 /*
- * A backend may not want to wait for what its servers have to say to an end (option nolinger).
- * Where segments count (tcp-smart-connect) one that has ended first is reset: a FIN that it has
- * nothing to answer to would cost another for the ACK.
+ * A backend may discard the rest of its servers' data (option nolinger). With tcp-smart-connect a
+ * server that has closed is reset: a FIN would cost another segment for the ACK.
  */
 static void
 hurry_server(struct session *s)
@@ -145,7 +144,7 @@ session_do_tarpit(struct session *s)
 	return SESSION_EV_NONE;
 }
 
-/* How long it was held is told as if it had been in a queue (manual, PT). */
+/* The delay is logged as time in a queue (manual, PT). */
 enum session_event
 session_do_tarpit_end(struct session *s)
 {
@@ -165,8 +164,8 @@ session_do_drain_request(struct session *s)
 	return SESSION_EV_NONE;
 }
 
-/* What a client says would reset it while it still reads the end of its answer: 1, and it gets
- * another while for that. */
+/* Data from the client would cause a reset while it still reads the end of its response: 1, and it
+ * gets more time. */
 static int
 extend_lingering(struct session *s)
 {
@@ -193,7 +192,7 @@ session_do_reply_timeout(struct session *s)
 
 /* --- once more --- */
 
-/* The request is as it was before it was sent, and goes to a connection that is new. */
+/* The request is restored as before it was sent, and uses a new connection. */
 enum session_event
 session_do_l7_retry(struct session *s)
 {
@@ -206,7 +205,7 @@ session_do_l7_retry(struct session *s)
 		direction_event(s, CLIENT, DIRECTION_EV_MSG_END);
 	}
 	req->head = t->start;
-	/* What is pending the client has begun to read: an interim answer. */
+	/* The client has received a part of the pending data: an informational response. */
 	res->lookahead = 0;
 	if (res->buf && !direction_pending(res))
 		direction_buf_free(s->engine, res);
@@ -251,7 +250,7 @@ reset_half(struct session *s, int side)
 		direction_buf_free(s->engine, h);
 }
 
-/* As a session that was just accepted, but for what it has read already. */
+/* Like a newly accepted session, except for data that was read already. */
 static void
 reset_session(struct session *s)
 {
@@ -282,8 +281,8 @@ move_next_request(struct session *s)
 	session_post(s, SESSION_EV_NONE);
 }
 
-/* Both messages have ended exactly, and the server means to go on: it waits for another request.
- * The pool is for connections that anybody may use. */
+/* Both messages ended exactly, and the server keeps the connection open. The pool is only for
+ * connections that any session may use. */
 static void
 keep_server(struct session *s)
 {

@@ -34,8 +34,8 @@ inspect_io(struct session *s, int side, uint32_t ev)
 	return next;
 }
 
-/* A client without a server has ended, and nothing of it is left to be sent. A request is only of
- * use as a whole. */
+/* A client without a server has closed, and none of its data is left to be sent. A request is only
+ * useful as a whole. */
 static int
 has_ended_early(const struct session *s)
 {
@@ -46,8 +46,7 @@ has_ended_early(const struct session *s)
 	return h->state != DIRECTION_OPEN && !direction_pending(h);
 }
 
-/* With option abortonclose a client that ends its side while there is no server has lost
- * interest. */
+/* With option abortonclose a client that closes its side while there is no server has given up. */
 static int
 aborts_on_close(struct session *s)
 {
@@ -56,7 +55,7 @@ aborts_on_close(struct session *s)
 	return s->txn ? exchange_client_left(s) : s->dir[CLIENT].state != DIRECTION_OPEN;
 }
 
-/* The client's bytes are kept, and its end is noticed. */
+/* The client's data is kept, and its end is noticed. */
 static enum session_event
 client_io_early(struct session *s, uint32_t ev)
 {
@@ -66,7 +65,7 @@ client_io_early(struct session *s, uint32_t ev)
 		next = exchange_collect(s);
 	else
 		direction_collect(s);
-	/* Where it is not read the error has to be asked for. */
+	/* Without a read the error has to be queried. */
 	if ((ev & EV_ERR) && !s->conn[CLIENT].err &&
 		(s->dir[CLIENT].state != DIRECTION_OPEN || s->dir[CLIENT].left_in_kernel) &&
 		conn_take_error(&s->conn[CLIENT]))
@@ -90,7 +89,8 @@ early_io(struct session *s, int side, uint32_t ev)
 
 /* --- connecting --- */
 
-/* The answer to connect(). HUP or RDHUP alone is a server that has answered and closed already. */
+/* The result of connect(). HUP or RDHUP alone means that a server has responded and closed
+ * already. */
 enum session_event
 connect_io(struct session *s, int side, uint32_t ev)
 {
@@ -104,8 +104,8 @@ connect_io(struct session *s, int side, uint32_t ev)
 }
 
 /*
- * In the same turn as connect(): the client's request has most likely come, and a near server is
- * most likely connected. A send that works says so without asking.
+ * In the same turn as connect(): the client's request has probably arrived, and a near server is
+ * probably connected. A successful send proves it without a query.
  */
 enum session_event
 first_io(struct session *s)
@@ -127,23 +127,23 @@ first_io(struct session *s)
 /* --- both sides --- */
 
 /*
- * With option tcp-smart-connect the first bytes of an answer are left unread for one look at the
- * poller that does not wait: the FIN of a server that closes follows them closely, and what is read
- * together leaves in one segment.
+ * With option tcp-smart-connect the first bytes of a response are left unread for one poll without
+ * waiting: the FIN of a server that closes follows soon, and data read together with it is sent in
+ * one segment.
  */
 static int
 waits_for_fin(const struct session *s, int side)
 {
 	const struct conn *c = &s->conn[side];
 
-	/* In mode http it is for the response to say whether a FIN matters. */
+	/* In mode http the response's framing decides whether a FIN matters. */
 	return side == SERVER && !s->txn && !s->looked_again &&
 		(s->be->options & OPT_SMART_CONNECT) && !s->dir[SERVER].bytes &&
 		s->dir[CLIENT].bytes &&
 		!(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR));
 }
 
-/* The side can be read. */
+/* The side is readable. */
 static enum session_event
 relay_readable(struct session *s, int side)
 {
@@ -157,7 +157,7 @@ relay_readable(struct session *s, int side)
 	return direction_pump(s, side);
 }
 
-/* With option abortonclose it has ended before the response came: it is told 400, as by HAProxy. */
+/* With option abortonclose it has closed before the response: it gets a 400, as from HAProxy. */
 static enum session_event
 client_abandons(struct session *s)
 {
@@ -184,8 +184,7 @@ relay_io(struct session *s, int side, uint32_t ev)
 		next = direction_pump(s, !side);
 	if (next != SESSION_EV_NONE)
 		return next;
-	/* Once reset, a side takes no more bytes; those it had sent before are still there to be
-	 * read. */
+	/* After a reset a side accepts no more data; data that it sent before can still be read. */
 	if ((ev & EV_ERR) && (!c->err || (ev & DIRECTION_EV_TAKEN))) {
 		if (s->dir[side].state == DIRECTION_OPEN)
 			direction_event(s, !side, DIRECTION_EV_SINK_ERR);
@@ -215,7 +214,7 @@ relay_outcome(const struct session *s)
 enum session_event
 linger_io(struct session *s, int side, uint32_t ev)
 {
-	/* The side that was to get the rest is gone as well. */
+	/* The side that should have got the rest is gone too. */
 	return (ev & EV_ERR) && (!s->conn[side].err || (ev & DIRECTION_EV_TAKEN))
 		? SESSION_EV_CLIENT_GONE
 		: SESSION_EV_NONE;

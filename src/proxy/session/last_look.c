@@ -7,7 +7,7 @@
 #include "proxy/session/actions.h"
 #include "proxy/session/handlers.h"
 
-/* Nothing has come of it: TIMEOUT, unless the deadline has moved. */
+/* There was nothing: TIMEOUT, unless the deadline has moved. */
 static enum session_event
 late_unless(struct session *s, enum session_event ev)
 {
@@ -17,7 +17,7 @@ late_unless(struct session *s, enum session_event ev)
 								   : SESSION_EV_NONE;
 }
 
-/* It waited for a buffer, and may ask for one again: 1 when it did. */
+/* It waited for a buffer and may try again: 1 if it did. */
 static int
 end_buffer_wait(struct session *s, int side)
 {
@@ -29,8 +29,8 @@ end_buffer_wait(struct session *s, int side)
 	return waited;
 }
 
-/* There may be a few bytes of a slow head, too few to end it, but perhaps bad ones: 1, and they are
- * to be read. */
+/* There may be a few bytes of a slow head, not enough to complete it but possibly invalid: 1, and
+ * they are read. */
 static int
 end_low_water(struct session *s)
 {

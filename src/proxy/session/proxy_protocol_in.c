@@ -21,7 +21,7 @@ proxy_protocol_blame(struct session *s, enum proxy_header_err err)
 	session_blame(s, 'P', 'R');
 }
 
-/* The sender is to notice (proxy-protocol.txt 2.1): an end could be that of an empty stream. */
+/* The sender must notice (proxy-protocol.txt 2.1): a FIN could be that of an empty stream. */
 static enum session_event
 refuse_header(struct session *s, enum proxy_header_err err)
 {
@@ -30,8 +30,8 @@ refuse_header(struct session *s, enum proxy_header_err err)
 	return SESSION_EV_DENIED;
 }
 
-/* What stands behind the header is what the client has said: it lies where its direction, or the
- * reader of heads, looks for it. Without a buffer it is still with the kernel. */
+/* Data after the header is the client's: it is left where its direction, or the parser of heads,
+ * expects it. Without a buffer it is still in the kernel. */
 static void
 keep_after_header(struct session *s, size_t used)
 {
@@ -54,7 +54,7 @@ keep_after_header(struct session *s, size_t used)
 	h->lookahead = 0;
 }
 
-/* The header has come. */
+/* The header is complete. */
 static enum session_event
 accept_header(struct session *s, const struct proxy_header *header)
 {
@@ -85,9 +85,9 @@ parse_proxy_header(struct session *s)
 /* --- its bytes --- */
 
 /*
- * In mode http what stands behind the header waits in its buffer until there is room for a request.
- * Buffers of such may not be what others need to come to an end: beside the room that http_read.c
- * keeps for a request and for the responses to all, another one stays free.
+ * In mode http data after the header stays in its buffer until there is room for a request. These
+ * buffers must not block other sessions: besides the room that http_read.c reserves for a request
+ * and for all responses, one more stays free.
  */
 static int
 check_room(struct session *s)
@@ -101,9 +101,9 @@ check_room(struct session *s)
 }
 
 /*
- * Without a buffer the header is looked at where it is, and no more than that is taken. What has
- * come of one that is not whole is left there, and looked at again in a while: `ahead` says that
- * something has come, as the log wants to know it.
+ * Without a buffer the header is peeked at in the kernel, and only the header is consumed. An
+ * incomplete one is left there and checked again later: `ahead` records for the log that something
+ * has arrived.
  */
 static enum session_event
 look_in_place(struct session *s)
@@ -139,7 +139,7 @@ look_in_place(struct session *s)
 	return accept_header(s, &header);
 }
 
-/* One read; more: something came. Most likely it is the header, and what the client says first. */
+/* One read; more: data arrived. It is probably the header with the client's first data. */
 static struct io_step
 read_header(struct session *s)
 {

@@ -39,21 +39,21 @@ count_connection(const struct session *s)
 	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->accept_ms);
 	counter_add(&st->cum_conn, 1);
 	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
-	/* Its place is taken already, whatever rules will say of it. */
+	/* Its place was taken already, whatever the rules decide. */
 	counter_max(&st->cur_max, atomic_read(&s->fe->fe_gate.n));
 	s->listener->stat.cum_conn++;
 	return n;
 }
 
-/* May its connection come to nothing before it is a session? */
+/* True if its connection may be rejected before it becomes a session. */
 static int
 is_screened(const struct session *s)
 {
 	return tcp_conn_rules_exist(s->fe) || s->has_header || s->listener->bind->accept_proxy;
 }
 
-/* Where nothing stands between them there are as many sessions as connections; where rules or a
- * header do, the highest rate is that of one worker. */
+/* If nothing can reject connections there are as many sessions as connections; otherwise the
+ * highest rate is that of one worker. */
 static void
 count_session_rates(const struct session *s, struct second n)
 {
@@ -71,7 +71,7 @@ count_session_rates(const struct session *s, struct second n)
 	freq_raise(&st->sess_rate, n.of_frontend);
 }
 
-/* It is one of those at work. */
+/* It is one of the current sessions. */
 static void
 register_session(struct session *s)
 {
@@ -87,7 +87,7 @@ register_session(struct session *s)
 	memory_watch(e);
 }
 
-/* And its client may stay: sessions are those, as in HAProxy. */
+/* The client is accepted: it counts as a session, as in HAProxy. */
 static void
 count_session(struct session *s, struct second n)
 {
@@ -121,7 +121,7 @@ session_admit(struct session *s, int fd, int *expects)
 	if (is_screened(s))
 		atomic_write(&s->engine->shared->screens, 1);
 	*expects = s->listener->bind->accept_proxy;
-	/* What may be asked of it needs the descriptor. */
+	/* Fetches of the connection need the descriptor. */
 	s->conn[CLIENT].fd = fd;
 	if (!tcp_conn_rules_allow_connection(s, expects) ||
 		(!*expects && !tcp_conn_rules_allow_session(s)) ||
@@ -150,10 +150,10 @@ session_admit_again(struct session *s)
 	struct second none = { 0 };
 
 	s->has_header = 1;
-	/* It is as one that was just accepted, whatever time the header has taken. */
+	/* It is treated as just accepted, whatever time the header has taken. */
 	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
 	if (!tcp_conn_rules_allow_session(s)) {
-		/* Such are not logged (manual, tcp-request session). */
+		/* These are not logged (manual, tcp-request session). */
 		s->logged = 1;
 		return SESSION_EV_DENIED;
 	}

@@ -16,12 +16,12 @@ void
 session_raise(struct session *s, enum session_event ev)
 {
 	session_event(s, ev);
-	/* It has a backend now: some lines need no more. */
+	/* It has a backend now: some log lines need no more. */
 	if (ev == SESSION_EV_ACCEPTED || ev == SESSION_EV_PASSED)
 		session_log_early(s);
 }
 
-/* A descriptor keeps waking without any progress. */
+/* A descriptor keeps waking without progress. */
 static void
 end_spinning(struct session *s, int side)
 {
@@ -40,7 +40,7 @@ on_session_io(void *owner, int fd, uint32_t ev)
 	int side = fd == s->conn[CLIENT].fd ? CLIENT : SERVER;
 	enum session_event next = SESSION_EV_NONE;
 
-	/* It was ended earlier in this turn: what comes now is not counted any more. */
+	/* It was ended earlier in this turn: data that arrives now is not counted. */
 	if (s->state == SESSION_CLOSED)
 		return;
 	ev = direction_take_zc_completions(s, side, ev);
@@ -49,15 +49,15 @@ on_session_io(void *owner, int fd, uint32_t ev)
 	else if (session_states[s->state].io)
 		next = session_states[s->state].io(s, side, ev);
 	session_raise(s, next);
-	/* A server that is up may have answered already. */
+	/* A server that is connected may have responded already. */
 	if (next == SESSION_EV_UP && s->state == SESSION_RELAY && (ev & EV_R))
 		session_raise(s, direction_pump(s, SERVER));
 	session_settle(s);
 }
 
 /*
- * The request is out, and a quick server has answered before the next turn: then nobody has to tell
- * us, and an fd that lives for one request is never registered.
+ * The request was sent, and a quick server responds before the next turn: no event is needed, and
+ * an fd used for one request is never registered.
  */
 static void
 expect_quick_answer(struct session *s)
@@ -95,7 +95,7 @@ session_on_timer(struct timer *t)
 	session_settle(s);
 }
 
-/* A direction that waited for its turn has it. */
+/* A direction gets its turn. */
 static void
 on_bulk_turn(struct session *s, int side)
 {
@@ -134,7 +134,7 @@ outcome_of(const struct session *s)
 	return row->outcome ? row->outcome(s) : SESSION_EV_NONE;
 }
 
-/* Derives interest and deadline anew, or has the session freed. */
+/* Derives interest and deadline, or schedules the session to be freed. */
 void
 session_settle(struct session *s)
 {
@@ -142,7 +142,7 @@ session_settle(struct session *s)
 	enum session_event ev = outcome_of(s);
 	struct derived d;
 
-	/* An answer may be out as soon as it is made. */
+	/* A reply may be sent as soon as it is made. */
 	while (ev != SESSION_EV_NONE) {
 		session_event(s, ev);
 		ev = outcome_of(s);
@@ -159,7 +159,7 @@ session_settle(struct session *s)
 	session_want(s, SERVER, d.wants[SERVER]);
 	conn_low_water(&s->conn[CLIENT], d.low_water);
 	if (timer_set(loop_timers(l), &s->timer, d.deadline) < 0) {
-		/* A session without its deadline could stay for ever. */
+		/* A session without its deadline might never end. */
 		s->term[0] = 'R';
 		session_event(s, SESSION_EV_KILL);
 		session_settle(s);

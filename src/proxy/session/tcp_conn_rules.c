@@ -7,7 +7,7 @@
 #include "net/silent_drop.h"
 #include "proxy/sample/eval.h"
 
-/* There is nothing to wait for: no byte is looked at here. */
+/* There is nothing to wait for: no data is read here. */
 static enum rule_end
 eval_conn_rules(struct session *s, enum rule_place place, int *expects)
 {
@@ -32,7 +32,7 @@ tcp_conn_rules_exist(const struct proxy *fe)
 		proxy_has_rules(&fe->rules, RULE_TCP_SESSION);
 }
 
-/* *denied counts those that are rejected. */
+/* denied counts rejected connections. */
 static int
 apply_conn_rules(struct session *s, enum rule_place place, _Atomic uint64_t *denied, int *expects)
 {
@@ -44,13 +44,13 @@ apply_conn_rules(struct session *s, enum rule_place place, _Atomic uint64_t *den
 	if (end == RULE_END_NONE)
 		return 1;
 	if (end == RULE_END_DROP) {
-		/* As in HAProxy: counted as a request, wherever it happens. */
+		/* As in HAProxy: counted as a request, whatever the place. */
 		counter_add(&fe_stat(s)->denied_req, 1);
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
 		return 0;
 	}
 	counter_add(denied, 1);
-	/* As in HAProxy: who is turned away by the thousand leaves nothing behind, no TIME_WAIT. */
+	/* As in HAProxy: mass rejections leave no TIME_WAIT. */
 	if (place == RULE_TCP_CONNECTION)
 		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);
 	return 0;

@@ -36,14 +36,14 @@ tcp_content_rules_of_backend(const struct session *s)
 	return s->be != s->fe && proxy_has_rules(&s->be->rules, RULE_TCP_REQ_CONTENT);
 }
 
-/* Whose rules are at work in INSPECT. */
+/* The proxy whose rules run in INSPECT. */
 static const struct proxy *
 inspecting_proxy(const struct session *s)
 {
 	return s->be ? s->be : s->fe;
 }
 
-/* All rules run again with each arrival, with the bytes that there are (manual). */
+/* All rules run again whenever data arrives, on all data so far (manual). */
 static enum rule_result
 run_content_rules(struct session *s, const struct proxy *px, enum rule_place place,
 	struct eval *look, struct rule_outcome *v)
@@ -64,12 +64,13 @@ static void
 count_denied_request(struct session *s, enum rule_end what)
 {
 	counter_add(&fe_stat(s)->denied_req, 1);
-	/* As in HAProxy: of a rejected one the backend does not hear. */
+	/* As in HAProxy: a rejected response is not counted in the backend. */
 	if (what == RULE_END_DROP && s->be)
 		counter_add(&be_stat(s)->denied_req, 1);
 }
 
-/* What ends it is counted, and silent-drop prepared: the close of the client says nothing then. */
+/* Counts the rejection and prepares silent-drop, so that closing the client's connection sends
+ * nothing. */
 static void
 refuse_request(struct session *s, enum rule_end what)
 {
@@ -102,7 +103,7 @@ delay_end(const struct session *s)
 	return inspect_deadline(s->state_ms, inspecting_proxy(s)->rules.inspect_ms);
 }
 
-/* Nothing more comes: the client has ended, or there is no room, or no time. */
+/* No more data will come: the client has closed, or there is no room or time. */
 static int
 is_final(const struct session *s)
 {
@@ -127,13 +128,13 @@ judge_client(struct session *s, struct rule_outcome *v)
 	return r;
 }
 
-/* What the rules say of what is there: PASSED, DENIED, or NONE when they wait. */
+/* The result of the rules on the data so far: PASSED, DENIED, or NONE while they wait. */
 enum session_event
 tcp_content_decide(struct session *s)
 {
 	struct rule_outcome v;
 
-	/* A buffer that it waited for is wanted no more, or again. */
+	/* A buffer that it waited for is no longer needed, or needed again. */
 	s->dir[CLIENT].waits_for_buffer = 0;
 	switch (judge_client(s, &v)) {
 	case RULE_YIELD:
@@ -177,7 +178,7 @@ is_response_due(const struct session *s)
 	return tcp_content_response_deadline(s) <= loop_now_ms(s->engine->loop);
 }
 
-/* The held bytes are forwarded like any others from here on. */
+/* The held bytes are forwarded normally from now on. */
 static void
 release_response(struct session *s)
 {
@@ -188,7 +189,7 @@ release_response(struct session *s)
 	h->lookahead = 0;
 }
 
-/* Runs the rules over what the server has sent; ended: no more will come. DENIED or NONE. */
+/* Runs the rules on the server's data; ended: no more will come. DENIED or NONE. */
 static enum session_event
 evaluate_response(struct session *s, int ended)
 {
@@ -222,7 +223,7 @@ tcp_content_begin_response(struct session *s)
 	if (s->txn || !proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT))
 		return SESSION_EV_NONE;
 	s->dir[SERVER].ops = &tcp_content_ops;
-	/* Some need not see a byte. */
+	/* Some rules need no data. */
 	return evaluate_response(s, 0);
 }
 
@@ -238,7 +239,7 @@ tcp_content_response_deadline(const struct session *s)
 	return inspect_deadline(s->connected_ms, s->be->rules.inspect_response_ms);
 }
 
-/* What was held goes out; the end of the source, or its failure, follows behind it. */
+/* The held data is sent; the end or failure of the source is handled after it. */
 static struct io_step
 send_held(struct session *s)
 {
@@ -269,15 +270,15 @@ tcp_content_end_response(struct session *s)
 	ev = evaluate_response(s, 1);
 	if (ev == SESSION_EV_NONE)
 		ev = send_held(s).ev;
-	/* It has said nothing: it is as late as it was. */
+	/* It has sent nothing: its timeout continues. */
 	s->last_ms[SERVER] = last;
-	/* Unless what it said could not be kept: without rules it can go on as it is. */
+	/* Unless its data could not be stored: without rules it can continue. */
 	if (ev == SESSION_EV_NONE && waited)
 		ev = direction_pump_now(s, SERVER);
 	return ev;
 }
 
-/* Without a delay the first bytes are all there is to see. */
+/* Without a delay only the first data is available. */
 static int
 is_response_whole(const struct session *s)
 {
