@@ -55,7 +55,7 @@ free_conn(struct admin_conn *c)
 		hold_all(a, 0);
 }
 
-/* One that a worker has in its hands is freed when it comes back. */
+/* A connection in use by a worker is freed when it is returned. */
 static void
 on_end(struct task *t)
 {
@@ -71,7 +71,7 @@ on_idle(struct timer *t)
 	end_conn(container_of(t, struct admin_conn, timer));
 }
 
-/* Sends what is there. 0 when all of it is out, 1 when the peer is slow. */
+/* Sends pending output. 0 when all was sent, 1 when the peer is slow. */
 static int
 admin_flush(struct admin_conn *c)
 {
@@ -99,7 +99,7 @@ admin_flush(struct admin_conn *c)
 	return 0;
 }
 
-/* Does a line of that many bytes end with "<<", a word of its own? */
+/* True if a line of this length ends with the word "<<". */
 static int
 wants_payload(const char *line, size_t len)
 {
@@ -108,9 +108,9 @@ wants_payload(const char *line, size_t len)
 }
 
 /*
- * Bytes of the first command of the input with its payload, which ends with an empty line; 0: it
- * has not all come. *payload: where that begins, 0: there is none. At EOF the rest is a line, but
- * no payload is whole without its end.
+ * Length of the first command of the input with its payload, which ends with an empty line; 0:
+ * incomplete. *payload: the start of the payload, 0: none. At EOF an unterminated line is complete,
+ * but a payload is not.
  */
 static size_t
 command_len(const struct admin_conn *c, size_t *payload)
@@ -139,7 +139,7 @@ command_len(const struct admin_conn *c, size_t *payload)
 	return 0;
 }
 
-/* In a dialogue each line of a payload is asked for. */
+/* In interactive mode each payload line gets a prompt. */
 static void
 prompt_payload(struct admin_conn *c, size_t len)
 {
@@ -153,7 +153,7 @@ prompt_payload(struct admin_conn *c, size_t len)
 		sbuf_adds(&c->out, "+ ");
 }
 
-/* Without the end of the line: how many bytes are left. */
+/* Removes the line end: returns the remaining length. */
 static size_t
 cut_end(char *line, size_t len)
 {
@@ -182,7 +182,7 @@ begin_command(struct admin_conn *c, size_t len, size_t payload)
 	admin_begin_line(c, c->in.p, payload ? c->in.p + payload : NULL);
 }
 
-/* The next line of the input; 0: it has not all come. */
+/* The next line of the input; 0: incomplete. */
 static int
 take_line(struct admin_conn *c)
 {
@@ -206,7 +206,7 @@ end_line(struct admin_conn *c)
 		c->state = ADMIN_CLOSING;
 }
 
-/* One slice of a long answer each turn; what follows waits until the client has taken it. */
+/* Produces one slice of a long response per turn, and waits until the client has read it. */
 static void
 run_lines(struct admin_conn *c)
 {
@@ -239,8 +239,7 @@ has_command(const struct admin_conn *c)
 	return command_len(c, &payload) > 0;
 }
 
-/* Up to a command that can be run: those behind it may wait in the socket, however many they
- * are. */
+/* Up to the next complete command: later ones may wait in the socket, whatever their number. */
 static void
 read_input(struct admin_conn *c)
 {
@@ -268,8 +267,8 @@ read_input(struct admin_conn *c)
 	}
 }
 
-/* What to wait for next, or the end. The client's half-close is no abort: its answer is still
- * due. */
+/* Sets the interest, or ends the connection. A half-close by the client is no abort: its response
+ * is still sent. */
 static void
 admin_settle(struct admin_conn *c)
 {
@@ -301,7 +300,7 @@ go_on(struct admin_conn *c)
 		if (!c->line)
 			read_input(c);
 		else
-			/* That it says nothing for a while is no fault of its client. */
+			/* A pause in the response is not the client's inactivity. */
 			loop_progress(c->conn.loop, c->conn.fd);
 		run_lines(c);
 		if (c->state == ADMIN_CLOSING)

@@ -58,7 +58,7 @@ static const char *const names[GAUGES] = {
 
 struct reading {
 	uint64_t v[GAUGES];
-	const struct engine *engine; /* whose listeners are looked for */
+	const struct engine *engine; /* the engine whose listeners are searched */
 };
 
 static void
@@ -111,7 +111,7 @@ read_worker(struct process *p, const struct worker *w, struct reading *r)
 		read_mail(w, r->v);
 }
 
-/* "name: total [ first second ... ]"; of shares the average. */
+/* "name: total [ first second ... ]"; for percentages the average. */
 static void
 do_activity(struct admin_conn *c, int argc, char **argv)
 {

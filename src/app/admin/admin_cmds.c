@@ -12,7 +12,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_shutdown_cmds, admin_session_cmds,
 };
 
-/* Words of the command that argv starts with, 0 when it does not. */
+/* Number of words of the command at the start of argv, 0: none. */
 static int
 cmd_matches(const struct admin_cmd *cmd, int argc, char **argv)
 {
@@ -31,7 +31,7 @@ cmd_matches(const struct admin_cmd *cmd, int argc, char **argv)
 	return n;
 }
 
-/* The longest command that fits, so that "show stat" does not hide "show stat x". */
+/* The longest command that matches, so that "show stat" does not hide "show stat x". */
 static const struct admin_cmd *
 find_cmd(int argc, char **argv, int *words)
 {
@@ -118,7 +118,7 @@ split_words(char **line, char **argv)
 	return argc;
 }
 
-/* Every answer ends with an empty line, and in a dialogue with the prompt. */
+/* Every response ends with an empty line, and in interactive mode with the prompt. */
 static void
 end_answer(struct admin_conn *c)
 {

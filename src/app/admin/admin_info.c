@@ -47,7 +47,7 @@ add_load(struct admin_conn *c, const struct totals *t, struct sbuf *o)
 	add_u(o, "Maxconn", l->maxconn);
 	add_u(o, "Hard_maxconn", l->maxconn);
 	add_u(o, "CurrConns", t->sessions);
-	/* As in HAProxy those of this socket are among them. */
+	/* As in HAProxy connections of this socket are included. */
 	add_u(o, "CumConns", t->cum_conns + c->admin->accepted);
 	add_u(o, "CumReq", t->requests + c->admin->accepted);
 	sbuf_adds(o, "MaxSslConns: 0\nCurrSslConns: 0\nCumSslConns: 0\n");
@@ -97,7 +97,7 @@ add_state(struct admin_conn *c, const struct totals *t, struct sbuf *o)
 	add_u(o, "PoolUsed_bytes", t->memory_live);
 	add_u(o, "Start_time_sec", p->started_wall_ns / 1000000000u);
 	add_u(o, "Tainted", 0);
-	/* Ours. */
+	/* Fields of tacit only. */
 	sbuf_addf(o, "Poller: %s\nEpoll_mode: %s\n", loop_poller_name(l),
 		  interest_mode_name(loop_mode(l)));
 	add_u(o, "Loop_turns", ls->turns);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cfg/value.h"
 
-/* That are looked at in one go, most of them closed. */
+/* Number of descriptors examined in one step; most are closed. */
 #define FDS_PER_VISIT 8192
 
 static void
@@ -20,7 +20,7 @@ do_syscalls(struct admin_conn *c, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	/* As of now: the calls that carry this answer out are not in it. */
+	/* Counts up to now: calls for this response are not included. */
 	totals_read(c->admin->process, &t);
 	l = &t.ledger;
 	conns = t.cum_conns;
@@ -71,7 +71,7 @@ struct fd_tour {
 	int from, to;
 };
 
-/* tour.after: one more than the descriptor that was looked at last. */
+/* tour.after: one more than the last descriptor examined. */
 static void
 show_fds(struct admin_conn *c, struct worker *w, void *state)
 {

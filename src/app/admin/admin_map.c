@@ -71,7 +71,8 @@ add_one(const struct admin_map_asked *q, struct str key, struct str value)
 	return -1;
 }
 
-/* A key and a value per line, which may have blanks in it. Those before a wrong one stay. */
+/* A key and a value per line; values may contain blanks. Entries before an invalid line are
+ * kept. */
 static void
 add_payload(const struct admin_map_asked *q, char *line)
 {
@@ -133,7 +134,7 @@ map_cmd_add(struct admin_map_asked *q)
 
 /* --- set, del --- */
 
-/* "#<ref>" as `show` has it. 0: it is a key. */
+/* "#<ref>" as shown by `show`. 0: it is a key. */
 static int
 take_entry_id(const char *text, uint64_t *id)
 {
@@ -148,8 +149,8 @@ take_entry_id(const char *text, uint64_t *id)
 }
 
 /*
- * Stops the workers; *e is the entry that `text` names as "#<ref>", or NULL. To find one takes
- * long, so where no rule changes entries the workers stop only then. 0: `text` is a key.
+ * Pauses the workers; *e is the entry that `text` names as "#<ref>", or NULL. Finding it is slow,
+ * so if no rule changes entries the workers are paused afterwards. 0: `text` is a key.
  */
 static int
 stop_for_entry(const struct admin_map_asked *q, const char *text, struct pattern_entry **e)
@@ -237,8 +238,8 @@ sweep_entries(struct admin_conn *c, void *state)
 }
 
 /*
- * The entries of a version are cleared, or become the current ones. Workers stop for that alone;
- * where rules change entries too, until all is done.
+ * Clears or commits the entries of a version. Workers are paused only for the swap, or during all
+ * of it if rules change entries.
  */
 static int
 replace_version(struct admin_map_asked *q, int clears)
@@ -316,7 +317,7 @@ run_map_cmd(void (*what)(struct admin_map_asked *), int is_map, struct admin_con
 	what(&q);
 }
 
-/* Whoever looks entries up takes no lock for that: they change while nobody does. */
+/* Lookups take no lock: changes happen while the workers are paused. */
 static void
 run_map_change(void (*what)(struct admin_map_asked *), int is_map, struct admin_conn *c, int argc,
 	char **argv)

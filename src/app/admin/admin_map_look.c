@@ -5,17 +5,17 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* What there is to look up with: room for what a conversion or a regex makes. */
+/* The lookup context: memory for conversions and regex matching. */
 enum { WORK_ROOM = 16384 };
 
-/* Entries that are looked at while rules cannot change them. */
+/* Entries that are examined while rules cannot change them. */
 enum { ENTRIES_AT_ONCE = 64 };
 
 /* --- show --- */
 
 struct list_walk {
 	int is_map;
-	struct list *ref;   /* the next one's link: there are always the same */
+	struct list *ref;   /* link of the next ref; refs are never added or removed */
 };
 
 static void
@@ -58,7 +58,7 @@ list_all(const struct admin_map_asked *q)
 struct entry_walk {
 	struct pattern_ref *ref;
 	uint32_t version;
-	uint64_t after;     /* the number of the one that was looked at last */
+	uint64_t after;     /* id of the last entry examined */
 };
 
 static void
@@ -73,7 +73,7 @@ print_entry(struct sbuf *out, const struct pattern_entry *e)
 	sbuf_addc(out, '\n');
 }
 
-/* A few at a time: who changes the map waits for so long. */
+/* A few at a time, since writers have to wait. */
 static int
 next_entries(struct admin_conn *c, void *state)
 {
@@ -125,7 +125,7 @@ type_name(enum sample_type t)
 				   : "str";
 }
 
-/* As HAProxy stores it, which scripts may look at. */
+/* As HAProxy stores it; scripts may depend on it. */
 static const char *
 index_name(const struct pattern_set *set, const struct pattern *t)
 {
@@ -174,7 +174,7 @@ look_up(const struct admin_map_asked *q, const struct pattern_feed *feed,
 	arena_release(cx->arena, 0);
 }
 
-/* Lines of one ACL share a set: this one's patterns are looked at by themselves. */
+/* Lines of one ACL share a set: this one's patterns are compared separately. */
 static void
 look_up_line(const struct admin_map_asked *q, struct sample_ctx *cx)
 {
@@ -186,7 +186,7 @@ look_up_line(const struct admin_map_asked *q, struct sample_ctx *cx)
 	list_each(it, &q->ref->entries) {
 		const struct pattern_entry *e = list_entry(it, const struct pattern_entry, link);
 
-		/* What was a host's name is found by nobody but who asks for it. */
+		/* A resolved host name is only found by that name. */
 		if (pattern_ref_is_current(q->ref, e) &&
 			pattern_set_add(&set, e->text, PATTERN_EQ, feed->flags,
 				(struct str){ NULL, 0 }, &why) == -ERR_NOMEM)

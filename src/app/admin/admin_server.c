@@ -11,7 +11,7 @@
 #include "proxy/backend/server_report.h"
 #include "proxy/backend/server_control.h"
 
-/* Backends and servers are known by name, or by number as #N: the number, or 0. */
+/* Backends and servers are identified by name, or by id as #N: the id, or 0. */
 static int
 number_of(const char *text)
 {
@@ -103,7 +103,7 @@ do_get_weight(struct admin_conn *c, int argc, char **argv)
 		sbuf_addf(&c->out, "%d (initial %d)\n", s->uweight, s->conf.weight);
 }
 
-/* "N" sets it, "N%" makes it that part of the configured one, up to the most there is. */
+/* "N" sets the weight, "N%" sets that percentage of the configured one, limited to the maximum. */
 static void
 set_weight(struct admin_conn *c, struct server *s, const char *text)
 {
@@ -196,7 +196,7 @@ print_conns(struct admin_conn *c, const struct server *s)
 struct conn_walk {
 	const struct proxy *only; /* NULL: all */
 	struct list *proxy;
-	struct list *server;      /* NULL: the first one's turn */
+	struct list *server;      /* NULL: the first one */
 };
 
 static int

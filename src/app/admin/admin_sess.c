@@ -7,7 +7,7 @@
 #include "cfg/value.h"
 #include "proxy/session/session_walk.h"
 
-/* About a slice, and what is looked at for that where few are shown. */
+/* Sessions shown in about a slice, and sessions examined for it. */
 #define SESSIONS_PER_VISIT 40
 #define LOOKS_PER_VISIT 2000
 
@@ -150,7 +150,7 @@ do_sess(struct admin_conn *c, int argc, char **argv)
 	admin_tour(c, &t, sizeof(t));
 }
 
-/* Errors are protocol errors, which a TCP proxy does not see. */
+/* Protocol errors, which a TCP proxy does not see. */
 static void
 do_errors(struct admin_conn *c, int argc, char **argv)
 {

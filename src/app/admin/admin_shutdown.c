@@ -5,11 +5,11 @@
 #include "proxy/session/session_life.h"
 #include "proxy/session/session_walk.h"
 
-/* Ended, and looked at for that, in one turn of the worker. */
+/* Sessions closed, and examined for it, in one turn of the worker. */
 #define ENDS_PER_VISIT 100
 #define LOOKS_PER_VISIT 2000
 
-/* Each is ended by its own worker. */
+/* Each session is closed by its own worker. */
 struct end_tour {
 	struct admin_tour tour;
 	session_pick_fn *pick;

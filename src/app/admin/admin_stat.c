@@ -8,7 +8,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 
-/* Rows: the filter's bits, and 9.1's numbers. */
+/* Row types: the filter's bits, and the numbers of 9.1. */
 enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
 enum { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER };
 
@@ -57,7 +57,7 @@ put_zeros(struct stat_row *r, enum stat_col from, enum stat_col to)
 		put_stat(r, (enum stat_col)c, 0);
 }
 
-/* Responses by class; nothing where there are none to be. */
+/* Responses by class; empty in mode tcp. */
 static void
 put_responses(struct stat_row *r, const struct proxy *p, const _Atomic uint64_t *hrsp)
 {
@@ -68,7 +68,7 @@ put_responses(struct stat_row *r, const struct proxy *p, const _Atomic uint64_t 
 	put_stat(r, STAT_hrsp_other, hrsp[0]);
 }
 
-/* What only mode http has: nobody looks anything up in a cache here. */
+/* Columns of mode http; there is no cache. */
 static void
 put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams,
 	uint64_t cum_conns, uint64_t cum_streams)
@@ -145,7 +145,7 @@ put_times(struct stat_row *r, const struct stat_times *t)
 static void
 put_last_session(struct stat_row *r, uint64_t last_ms, uint64_t now)
 {
-	/* Another worker's clock may be a little ahead. */
+	/* Another worker's clock may be slightly ahead. */
 	put_int(r, STAT_lastsess, last_ms ? (int64_t)((MAX(now, last_ms) - last_ms) / 1000) : -1);
 }
 
@@ -221,7 +221,7 @@ count_servers(const struct proxy *p, struct stat_row *r)
 		else if (!bck++ || (p->options & OPT_ALLBACKUPS))
 			spare += (uint64_t)s->uweight;
 	}
-	/* Of those that get the sessions. */
+	/* Servers that are in use. */
 	if (!act)
 		weight = spare;
 	put_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
@@ -231,7 +231,7 @@ count_servers(const struct proxy *p, struct stat_row *r)
 	put_stat(r, STAT_bck, bck);
 }
 
-/* Connections at rest are open too. */
+/* Idle connections are open too. */
 static void
 put_backend_h1(struct stat_row *r, const struct proxy *p, const struct proxy_stat *st)
 {
@@ -305,11 +305,11 @@ filter_shows(const struct filter *f, int type, int sid)
 	return (f->types < 0 || (f->types & type)) && (f->sid < 0 || f->sid == sid);
 }
 
-/* How far `show stat` is: proxies and servers stay what they are while the process runs. */
+/* Position of `show stat`: proxies and servers do not change while the process runs. */
 struct stat_walk {
 	struct filter filter;
 	struct list *proxy;  /* its link */
-	struct list *server; /* the next one's link; NULL: the frontend comes next */
+	struct list *server; /* link of the next one; NULL: the frontend comes next */
 };
 
 static int
@@ -349,7 +349,7 @@ next_row(struct admin_conn *c, void *state)
 	return 1;
 }
 
-/* <iid> is a number or a proxy's name. */
+/* <iid> is an id or a proxy's name. */
 static int
 parse_filter(struct admin_conn *c, int argc, char **argv, struct filter *f)
 {

@@ -5,12 +5,12 @@
 #include "app/admin/admin_int.h"
 #include "cfg/value.h"
 
-/* About a slice. */
+/* Records in about a slice. */
 #define RECORDS_PER_VISIT 128
 
 struct trace_tour {
 	struct admin_tour tour;
-	int level;              /* below 0: forgets what was recorded */
+	int level;              /* negative: deletes the records */
 	unsigned long long only;
 };
 
@@ -54,12 +54,12 @@ do_trace(struct admin_conn *c, int argc, char **argv)
 
 struct records_tour {
 	struct admin_tour tour;
-	unsigned int max;       /* of each worker; 0: all */
-	unsigned int left;      /* of them */
-	uint64_t last;          /* what is recorded later is not shown */
+	unsigned int max;       /* per worker; 0: all */
+	unsigned int left;      /* remaining records */
+	uint64_t last;          /* later records are not shown */
 };
 
-/* tour.after: the record that was shown last. Those that are overwritten meanwhile are missing. */
+/* tour.after: the last record shown. Records overwritten meanwhile are missing. */
 static void
 show_records(struct admin_conn *c, struct worker *w, void *state)
 {

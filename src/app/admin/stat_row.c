@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { NUMBER_MAX = 20 }; /* digits, or a sign and 19 */
+enum { NUMBER_MAX = 20 }; /* digits, or a sign and 19 digits */
 
 void
 stat_row_header(struct sbuf *out)
@@ -39,7 +39,7 @@ print_text(struct sbuf *out, const char *s)
 	sbuf_addc(out, '"');
 }
 
-/* Its digits, without an end. How many bytes. */
+/* Writes its digits without a NUL. Returns their number. */
 static size_t
 put_number(char *to, int64_t n)
 {
@@ -57,7 +57,7 @@ put_number(char *to, int64_t n)
 	return sizeof(digits) - at;
 }
 
-/* Numbers are gathered: there are a hundred in a row, and rows are many. */
+/* Numbers are buffered: a row has about a hundred, and there are many rows. */
 void
 stat_row_print(struct sbuf *out, const struct stat_row *r)
 {

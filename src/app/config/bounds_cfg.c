@@ -9,7 +9,7 @@
 
 #define FIELD(name) ((intptr_t)offsetof(struct global_conf, name))
 
-/* As in HAProxy the first line counts. */
+/* As in HAProxy the first line applies. */
 static int
 parse_sockbuf(struct cfg_ctx *ctx)
 {
@@ -26,7 +26,7 @@ parse_sockbuf(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* A plain number is megabytes, as after -m. */
+/* A plain number is in megabytes, as with -m. */
 static int
 parse_memory(struct cfg_ctx *ctx)
 {
@@ -99,7 +99,7 @@ parse_fd_ratio(struct cfg_ctx *ctx)
 		(unsigned int *)(void *)((char *)ctx->obj + ctx->kw->arg));
 }
 
-/* The smaller of what the file and the command line say; it has to be enough to work with. */
+/* The smaller of the values in the file and on the command line; it must not be too small. */
 static int
 finish_memory(struct global_conf *g, unsigned int workers, int mb, struct cfg_diag *d)
 {
@@ -147,7 +147,7 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 {
 	int bad = finish_memory(g, workers, memory_mb, d);
 
-	/* As the manual says: whoever makes buffers smaller need not think of it. */
+	/* As in the manual: it is adjusted to smaller buffers. */
 	g->maxrewrite = MIN(g->maxrewrite, g->bufsize / 2);
 	return finish_zerocopy(g, d) || bad ? -1 : 0;
 }

@@ -87,7 +87,7 @@ config_cond(struct config *c, const char *expr, FILE *err)
 	return r ? 0 : 1;
 }
 
-/* What the configuration finds in its environment besides ours (management manual, 3). */
+/* Environment variables for the configuration besides inherited ones (management manual, 3). */
 static int
 set_variables(struct config *c, struct sys *sys, const struct options *o,
 	const struct cfg_files *files)
@@ -114,8 +114,8 @@ set_variables(struct config *c, struct sys *sys, const struct options *o,
 	return r;
 }
 
-/* Before any table is made. Without a secret all would work until somebody chooses keys, so that
- * nobody would know: rather it does not start. */
+/* Before any table is made. Without a secret the process would work but be vulnerable to chosen
+ * keys, so it does not start. */
 static int
 draw_key(struct config *c, struct sys *sys)
 {
@@ -176,7 +176,7 @@ check_binds(struct config *c, struct sys *sys, const char *proxy, const struct l
 	return bad;
 }
 
-/* What can only be said of the threads when all has been read. */
+/* Checks of threads that need the complete configuration. */
 static int
 check_threads(struct config *c, struct sys *sys)
 {

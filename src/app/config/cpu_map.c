@@ -6,10 +6,10 @@
 #include "cfg/ctx.h"
 #include "cfg/value_set.h"
 
-/* The longest set that says something, "1-64" written with zeros before it, and its end. */
+/* Size of the longest valid set, "1-64" with leading zeros, and a NUL. */
 #define SET_TEXT 32
 
-/* Groups and threads of the first argument. */
+/* Groups and threads in the first argument. */
 struct where {
 	int spread; /* auto: */
 	uint64_t groups, threads;
@@ -57,7 +57,7 @@ read_cpus(struct cfg_ctx *ctx, cpu_set_t *cpus)
 	return 0;
 }
 
-/* "auto:" gives one CPU to each thread, or to one thread of each group. */
+/* "auto:" assigns one CPU to each thread, or to one thread of each group. */
 static int
 check_sizes(struct cfg_ctx *ctx, const struct where *w, const cpu_set_t *cpus)
 {
@@ -74,7 +74,7 @@ check_sizes(struct cfg_ctx *ctx, const struct where *w, const cpu_set_t *cpus)
 	return 0;
 }
 
-/* Ascending on both sides, whatever the order they were written in. */
+/* In ascending order on both sides, whatever the order in the line. */
 static void
 assign_cpus(cpu_set_t *map, const struct where *w, const cpu_set_t *cpus)
 {

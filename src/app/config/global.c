@@ -56,7 +56,7 @@ global_fini(struct global_conf *g)
 	}
 }
 
-/* Linux has at most 8192 CPUs, and refuses a set that has no room for all of the machine's. */
+/* Linux supports at most 8192 CPUs, and rejects a set too small for the machine's. */
 static unsigned int
 count_cpus(struct sys *sys)
 {

@@ -19,7 +19,7 @@ begin_global(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* A field of struct global_conf by its offset, which is the keyword's arg. */
+/* A member of struct global_conf by its offset, the keyword's arg. */
 #define FIELD(name) ((intptr_t)offsetof(struct global_conf, name))
 
 static void *
@@ -28,7 +28,7 @@ global_field(struct cfg_ctx *ctx)
 	return (char *)ctx->obj + ctx->kw->arg;
 }
 
-/* A switch: on, off with "no", its built-in value with "default". */
+/* A switch: on, off with "no", the built-in value with "default". */
 static int
 parse_flag(struct cfg_ctx *ctx)
 {
@@ -72,7 +72,7 @@ parse_nbthread(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 1, GLOBAL_THREADS_MAX, &g->nbthread);
 }
 
-/* Newer versions of HAProxy have more threads than we: a limit above ours limits nothing. */
+/* Newer versions of HAProxy support more threads: a limit above ours has no effect. */
 static int
 parse_thread_hard_limit(struct cfg_ctx *ctx)
 {
@@ -145,7 +145,7 @@ parse_chroot(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &g->chroot);
 }
 
-/* Names that travel in other protocols and in file names. */
+/* Names used in other protocols and in file names. */
 static int
 parse_node(struct cfg_ctx *ctx)
 {
@@ -176,7 +176,7 @@ parse_localpeer(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &g->localpeer);
 }
 
-/* The words of the text may stand unquoted. */
+/* The text may consist of several unquoted words. */
 static int
 parse_description(struct cfg_ctx *ctx)
 {

@@ -19,7 +19,7 @@ pipes_for(unsigned int maxconn)
 	return MAX(LIMITS_PIPES_MIN, maxconn / 4);
 }
 
-/* Those that connections make room for. */
+/* Pipes that connections leave room for. */
 static unsigned int
 pipes_of(const struct limits_in *in, unsigned int maxconn)
 {
@@ -35,7 +35,7 @@ fds_of(const struct limits_in *in, const struct limits *l, unsigned int maxconn)
 		(uint64_t)pipes_of(in, maxconn) * LIMITS_PER_PIPE + l->overhead;
 }
 
-/* The most connections that l->fds allow, with the pipes that go with them. */
+/* The maximum number of connections that l->fds allow, including their pipes. */
 static void
 divide_fds(const struct limits_in *in, struct limits *l)
 {
@@ -53,7 +53,7 @@ divide_fds(const struct limits_in *in, struct limits *l)
 	l->pipes = pipes_of(in, l->maxconn);
 }
 
-/* Pipes that nobody has asked for by number are as many as fit: without one it is copied. */
+/* Without a configured number there are as many pipes as fit: other transfers are copied. */
 static unsigned int
 pipes_within(const struct limits_in *in, const struct limits *l, uint64_t fds)
 {
@@ -102,8 +102,8 @@ plan_fds(const struct limits_in *in)
 		l.fds = in->ulimit_n;
 		l.short_of = l.fds > have && !(in->privileged && !in->hard_limit);
 	} else {
-		/* The soft limit is where the administrator or the system put it; the hard one is
-		 * what may be had. */
+		/* The soft limit is the administrator's or the system's default; the hard limit is
+		 * the maximum. */
 		l.fds = clamp_fds(have);
 	}
 	l.derived = 1;

@@ -9,12 +9,12 @@
 #include "cfg/dump.h"
 #include "cfg/value.h"
 
-/* argv being walked, and where to say what is wrong. */
+/* Position in argv, and the error message. */
 struct walk {
 	struct options *o;
 	char *const *argv;
 	int argc;
-	int i; /* the word under consideration */
+	int i; /* the current word */
 	char *why;
 	size_t why_len;
 };
@@ -64,7 +64,7 @@ option_fail(struct walk *w, int reason, const char *fmt, ...)
 	return reason;
 }
 
-/* The word after this option, which must exist. */
+/* The word after this option, which is required. */
 static int
 next_word(struct walk *w, const char **out)
 {
@@ -103,7 +103,7 @@ add_file(struct walk *w, const char *path)
 	return 0;
 }
 
-/* What -c, -v and the like ask for; the first one asked for is done. */
+/* Requests such as -c and -v; the first one applies. */
 static void
 set_action(struct options *o, enum options_action a)
 {
@@ -125,7 +125,7 @@ on_flag(struct walk *w, int arg)
 	return 0;
 }
 
-/* -D goes to the background, beside -Ws too; -db and -d win over it. */
+/* -D runs in the background, also with -Ws; -db and -d take precedence. */
 static int
 on_place(struct walk *w, int arg)
 {
@@ -198,7 +198,7 @@ static const struct option_row rows[] = {
 	{ "v", on_action, OPTIONS_VERSION },
 	{ "vv", on_action, OPTIONS_BUILD },
 	{ "h", on_action, OPTIONS_USAGE },
-	/* HAProxy knows neither; people try them first. */
+	/* Unknown to HAProxy, but users try them first. */
 	{ "-help", on_action, OPTIONS_HELP },
 	{ "-version", on_action, OPTIONS_VERSION },
 	{ "V", on_flag, OPTIONS_VERBOSE },
@@ -229,7 +229,7 @@ static const struct option_row rows[] = {
 static int
 on_keywords(struct walk *w, const char *kind)
 {
-	/* HAProxy glues the class to -dK; a word of its own is easier to type. */
+	/* HAProxy appends the class to -dK; a separate word is accepted too. */
 	if (!kind[0] && w->i + 1 < w->argc && w->argv[w->i + 1][0] != '-')
 		kind = w->argv[++w->i];
 	if (!kind[0] || strcmp(kind, "help") == 0) {
@@ -244,8 +244,9 @@ on_keywords(struct walk *w, const char *kind)
 }
 
 /*
- * -dM poisons memory, -dI checks it, -dG -dr are about names that do not resolve (always an error
- * here), -dZ -dF disable what is not used here, -dR SO_REUSEPORT, -dV checks of certificates.
+ * -dM poisons memory, -dI checks it, -dG and -dr are about unresolvable names (always an error
+ * here), -dZ and -dF disable features that do not exist here, -dR SO_REUSEPORT, -dV certificate
+ * checks.
  */
 static int
 is_hint(const char *word)

@@ -13,7 +13,7 @@ parse_maxpipes(struct cfg_ctx *ctx)
 
 	if (cfg_arg_int(ctx, 0, 0, GLOBAL_MAXCONN_MAX, &n))
 		return -1;
-	/* As in HAProxy the first line counts. */
+	/* As in HAProxy the first line applies. */
 	if (g->splice.maxpipes)
 		cfg_warn(ctx, 0,
 			"'maxpipes' ignored: it is already set to %d.", g->splice.maxpipes);
@@ -31,7 +31,7 @@ parse_nosplice(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* 0 is the system's size. */
+/* 0: the system's size. */
 static int
 parse_pipesize(struct cfg_ctx *ctx)
 {

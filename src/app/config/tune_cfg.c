@@ -101,7 +101,7 @@ parse_use_poller(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &g->poller);
 }
 
-/* Rounded up to a multiple of 16, as HAProxy does. */
+/* Rounded up to a multiple of 16, as in HAProxy. */
 static int
 parse_bufsize(struct cfg_ctx *ctx)
 {
@@ -114,7 +114,7 @@ parse_bufsize(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* -1 takes the limit away. */
+/* -1: no limit. */
 static int
 parse_maxaccept(struct cfg_ctx *ctx)
 {

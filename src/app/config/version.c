@@ -6,12 +6,12 @@
 #include "base/mem.h"
 #include "event/poller.h"
 
-/* Exactly what works: tests that ask for more are to be skipped. */
+/* Only supported features, so that tests which require others are skipped. */
 const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "CRYPT_H", "EPOLL",
 	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "LINUX_SPLICE", "SYSTEMD",
 	"TFO", "THREAD", "TPROXY", "LINUX_TPROXY", NULL };
 const char *const version_enabled[] = { "POLL", "EPOLL", "GETADDRINFO", "SPLICE", NULL };
-/* TLS is not terminated yet: conditions on the library are false. */
+/* TLS is not supported: conditions on the library are false. */
 const char *const version_ssl_name = NULL;
 const char *const version_ssl_number = NULL;
 

@@ -27,9 +27,9 @@
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
 
-#define SUMMARY_MAX 512 /* bytes of the line that counts errors */
+#define SUMMARY_MAX 512 /* size of the line with the number of errors */
 
-/* Everything that lives as long as the process. */
+/* Data that lives as long as the process. */
 struct start {
 	struct sys sys;
 	struct options opts;
@@ -57,7 +57,7 @@ usage_error(const struct start *st, const char *why)
 	return 1;
 }
 
-/* -dK: the keywords' part, then that of rules. The exit code. */
+/* -dK: the keywords, then rules. Returns the exit code. */
 static int
 dump_words(struct start *st)
 {
@@ -82,7 +82,7 @@ dump_words(struct start *st)
 	return failed;
 }
 
-/* What needs no configuration file. 1 when there is more to do, otherwise *code is the exit
+/* Options without a configuration file. 1 when there is more to do, otherwise *code is the exit
  * code. */
 static int
 do_without_files(struct start *st, int *code)
@@ -148,7 +148,7 @@ load_config(struct start *st)
 	return 0;
 }
 
-/* How many connections there can be, and the descriptors for them. */
+/* Determines the number of connections and their descriptors. */
 static int
 set_limits(struct start *st)
 {
@@ -194,7 +194,7 @@ set_limits(struct start *st)
 	return limits_apply(&st->sys, &in, l);
 }
 
-/* -m holds for all that is mapped too, as with HAProxy. */
+/* -m also limits mapped memory, as in HAProxy. */
 static int
 set_memory(struct start *st)
 {
@@ -236,7 +236,7 @@ open_pidfile(struct start *st)
 	return r;
 }
 
-/* Opens all that needs the privileges we have, gives them up, and starts to serve. */
+/* Opens what needs privileges, drops them, and starts to serve. */
 static int
 bring_up(struct start *st, const char *notify_path)
 {
@@ -292,7 +292,7 @@ exit_code(const struct start *st)
 {
 	if (st->process.failed)
 		return 1;
-	/* A supervisor of HAProxy's master expects to see the interrupt. */
+	/* Supervisors of HAProxy's master expect to see the interrupt. */
 	if ((st->opts.flags & OPTIONS_MASTER) && st->process.exit_signal == SIGINT)
 		return 128 + SIGINT;
 	return 0;
@@ -358,7 +358,7 @@ run_process(struct start *st)
 	r = bring_up(st, cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET"));
 	if (!r) {
 		process_run(p);
-		/* Other workers use what would be freed, and no time is left to wait for them. */
+		/* Other workers use memory that would be freed, and there is no time to wait. */
 		if (process_join(p)) {
 			fflush(NULL);
 			_Exit(exit_code(st));
@@ -377,16 +377,16 @@ run_process(struct start *st)
 int
 start_main(int argc, char *const *argv, const char *const *environment)
 {
-	/* Large, and there is one: the process itself. */
+	/* Static because it is large: the process itself. */
 	static struct start st;
 	char why[256];
 	int code = 1;
 	int r;
 
 	sys_init(&st.sys, &sys_linux, NULL);
-	/* Dates of logs: the zone's file is out of reach after a chroot. */
+	/* Loads the time zone for log dates: its file is not accessible after a chroot. */
 	tzset();
-	/* A line at a time: those of several processes do not mix. */
+	/* One line at a time: output of several processes does not mix. */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	st.notify.fd = st.pid_fd = -1;
 	st.report.to = stderr;

@@ -7,7 +7,7 @@
 
 #include "base/sys.h"
 
-/* One byte says "it serves"; the end of the pipe without it says that the child has gone. */
+/* A byte means that it serves; EOF without it means that the child has exited. */
 static int
 await_child(struct sys *sys, int fd, pid_t child)
 {

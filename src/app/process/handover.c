@@ -18,7 +18,7 @@ worker_of(const struct listener *ln)
 	return e->owner;
 }
 
-/* The least loaded, if this one is clearly busier. */
+/* The least loaded worker, if this one is clearly busier. */
 static struct listener *
 least_loaded(struct listener *ln)
 {
@@ -45,7 +45,7 @@ next_in_turn(struct listener *ln)
 	return g->of[(atomic_add(&g->next, 1u) - 1) % g->n];
 }
 
-/* On the taker's thread. */
+/* Runs on the taking worker's thread. */
 static void
 on_handed(void *worker, struct mail *m)
 {
@@ -66,7 +66,7 @@ hand_over(struct listener *ln, struct listener *to, int fd, const struct addr *p
 	struct worker *from = worker_of(ln), *w = worker_of(to);
 	struct mail m = { .fn = on_handed, .arg = to, .fd = fd };
 
-	/* A unix client that is bound to a path: its address has no room. */
+	/* A unix client bound to a path: its address does not fit into the mail. */
 	if (peer->len > sizeof(m.u))
 		return 0;
 	memcpy(&m.u, &peer->u, peer->len);

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/sys.h"
 
-/* The user and group the process keeps its memory readable to are no one's: no ptrace, no core. */
+/* Not dumpable: no ptrace and no core by the new user. */
 static int
 set_dumpable(struct sys *sys, const struct global_conf *g)
 {
@@ -45,7 +45,7 @@ change_root(struct sys *sys, const char *dir)
 	return (int)(r < 0 ? r : sys_chdir(sys, "/"));
 }
 
-/* Groups before users: afterwards it could not be done any more. */
+/* Groups before users: it would not be permitted afterwards. */
 static int
 change_user(struct sys *sys, const struct global_conf *g, const char **what)
 {

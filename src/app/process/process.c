@@ -90,7 +90,7 @@ open_workers(struct process *p)
 	return r;
 }
 
-/* What only the first worker has. */
+/* Data of the first worker only. */
 static int
 open_own(struct process *p)
 {
@@ -114,8 +114,8 @@ start_one(struct listener *ln, void *arg)
 		p->start_error = r;
 }
 
-/* Nobody is to foresee which server `balance random` draws. Any number will do where the kernel has
- * none. */
+/* Choices of `balance random` must not be predictable. Any seed will do if the kernel has no random
+ * bytes. */
 static uint64_t
 draw_seed(struct process *p)
 {
@@ -126,7 +126,8 @@ draw_seed(struct process *p)
 	return random_bytes(&source, &seed, sizeof(seed)) == 0 ? seed : p->started_wall_ns;
 }
 
-/* Servers and backends are in their configured state since now; no two runs choose alike. */
+/* Servers and backends have been in their configured state since now; each run has a different
+ * seed. */
 static void
 date_states(struct process *p)
 {
@@ -236,7 +237,7 @@ process_join(struct process *p)
 		if (p->workers[i].has_thread)
 			worker_leave(&p->workers[i], process_first(p)->mailbox);
 	p->running = 0;
-	/* What they told each other at the end, and nobody is left to read. */
+	/* Mails that the workers sent at the end and nobody will read. */
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		if (p->workers[i].mailbox)
 			mailbox_run(p->workers[i].mailbox);
@@ -249,7 +250,7 @@ process_fini(struct process *p)
 	struct worker *w = process_first(p);
 
 	process_close_listeners(p, 1);
-	/* Out of time: what is still open goes with the process. */
+	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);

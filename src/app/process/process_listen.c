@@ -57,7 +57,7 @@ process_listeners(const struct process *p)
 	return n;
 }
 
-/* How many sockets each address of a bind line gets. */
+/* Number of sockets for each address of a bind line. */
 static unsigned int
 shards_of(const struct process *p, const struct bind_conf *b)
 {
@@ -96,7 +96,7 @@ process_make_listeners(struct process *p)
 	return r;
 }
 
-/* Those who share a socket before the one who has it. */
+/* Copies that share a socket are closed before the one that owns it. */
 static void
 close_of(struct process *p, struct list *binds)
 {
@@ -152,7 +152,7 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 	return r;
 }
 
-/* What every connection that this listener accepts inherits. */
+/* Options that accepted connections of this listener inherit. */
 static void
 prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 {
@@ -217,7 +217,8 @@ process_bind(struct process *p)
 		if (!px->disabled)
 			bad |= bind_frontend(p, px);
 	}
-	/* Last, and only then: it takes the path over from an instance that may be running well. */
+	/* Done last and only on success: it replaces the path of an instance that may be
+	 * running. */
 	if (!bad)
 		bad = bind_admin(p);
 	if (bad)

@@ -105,7 +105,7 @@ process_on_stop_timer(struct timer *t)
 	}
 }
 
-/* Which servers there are and how they do, for SIGHUP (management manual, 3). */
+/* Lists the servers and their state, for SIGHUP (management manual, 3). */
 static void
 log_proxies(struct process *p)
 {

@@ -7,7 +7,7 @@
 #include "base/futex.h"
 #include "event/mailbox.h"
 
-/* While a worker could not be woken for want of an eventfd write. */
+/* Retry interval while the eventfd of a worker cannot be written. */
 #define RETRY_MS 10
 
 void

@@ -51,7 +51,7 @@ on_signals(void *owner, int fd, uint32_t ev)
 	loop_again(l, fd, DIR_R);
 	if (r > 0)
 		loop_progress(l, fd);
-	/* fn may close us: nothing of s is used once its descriptor is gone. */
+	/* fn may close the descriptor: s is not used after that. */
 	for (long i = 0; i < r / (long)sizeof(si[0]) && s->fd >= 0; i++)
 		s->fn(s->owner, (int)si[i].ssi_signo);
 }
@@ -78,7 +78,7 @@ signals_open(struct signals *s, struct loop *l, signals_fn *fn, void *owner)
 	}
 	s->fd = (int)r;
 	loop_want(l, s->fd, EV_R);
-	/* A signal that is already pending fires the poll: no try is needed. */
+	/* A signal that is already pending wakes the poll: no try is needed. */
 	loop_again(l, s->fd, DIR_R);
 	return 0;
 }

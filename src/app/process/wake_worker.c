@@ -25,8 +25,8 @@ on_room(void *worker, struct mail *m)
 }
 
 /*
- * A full mailbox will be emptied, and wake_worker_catch_up() comes after that. If it was full
- * before the flag was set only, the second try finds room.
+ * A full mailbox will be emptied, and wake_worker_catch_up() follows. If it was full only before
+ * the flag was set, the second try finds room.
  */
 void
 poke_tell(struct worker *from, struct worker *to, const struct mail *m)

@@ -20,7 +20,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/session/session_life.h"
 
-/* Between tries of what nobody says when to try. */
+/* Interval of retries for which there is no event. */
 #define PAUSE_MS 10
 
 static uint64_t
@@ -51,7 +51,7 @@ on_notice(struct engine *e, int is_alert, const char *text)
 	report_msg(w->process->report, is_alert ? REPORT_ALERT : REPORT_WARNING, "%s", text);
 }
 
-/* Said once, of whichever target fails first: DroppedLogs goes on counting. */
+/* Reported once, for the first target that fails; DroppedLogs continues to count. */
 static void
 on_log_failure(void *arg, const struct log_dest *dest, int err)
 {
@@ -87,7 +87,7 @@ worker_open_log(struct worker *w, const char *progname)
 	w->log_open = 1;
 }
 
-/* The process is full: every frontend waits, and goes on when one session has ended. */
+/* The process is full: all frontends are held until a session has ended. */
 static void
 hold_one(struct listener *ln, void *arg)
 {
@@ -120,8 +120,8 @@ on_told(void *worker, struct mail *m)
 	(void)m;
 }
 
-/* The first worker may be asleep, and is to look at what process_run() looks at after each turn. If
- * its mailbox is full it is awake, and has that before it. */
+/* The first worker may be asleep and has to make the checks of process_run() after each turn. If
+ * its mailbox is full it is awake and will make them. */
 static void
 tell_first(struct worker *w)
 {
@@ -146,7 +146,7 @@ on_release(struct engine *e)
 	}
 }
 
-/* All of them now: descriptors do not become more while it serves. */
+/* Opens all targets now: descriptors may be scarce later. */
 static void
 open_logs(struct worker *w)
 {
@@ -196,7 +196,7 @@ on_memory(struct engine *e)
 		process_each_listener(w->process, hold_for_memory, w);
 }
 
-/* Of the descriptors that the process means to use, a worker's part of so many percent. */
+/* A worker's share of a percentage of the process's descriptors. */
 static unsigned int
 fd_share(const struct process *p, unsigned int percent)
 {
@@ -274,7 +274,7 @@ worker_open(struct worker *w)
 	return !r && p->debug ? trace_start(&w->trace, TRACE_STATE, 0) : r;
 }
 
-/* -d: what happened since the last turn. */
+/* -d: prints the events of the last turn. */
 static void
 print_trace(struct worker *w)
 {
@@ -305,8 +305,8 @@ worker_turn(struct worker *w)
 /* --- threads --- */
 
 /*
- * Its own loop is gone, and the process must not go on without saying so. It stands still where it
- * is called to, for the first may wait for that and read no mail; it goes on with nothing else.
+ * Its loop has failed, which the process must report. It still takes part in pauses, since the
+ * first worker may wait for it; it does nothing else.
  */
 static void
 wait_for_the_end(struct worker *w)
@@ -387,14 +387,14 @@ worker_bind_cpus(struct worker *w)
 void
 worker_fini(struct worker *w)
 {
-	/* Out of time: what is still open goes with the process. */
+	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		mailbox_free(&w->mailbox);
 		engine_fini(&w->engine);
 		loop_free(&w->loop);
 	}
 	if (w->log_open) {
-		/* The loop's clock has gone with it. */
+		/* The loop's clock was freed with it. */
 		w->log.wall_ns = NULL;
 		log_sink_fini(&w->log);
 	}

@@ -37,7 +37,7 @@ act_paren(const struct rule *r, struct cfg_ctx *ctx, int arg, char **out)
 	return *out ? 0 : cfg_nomem(ctx);
 }
 
-/* An error within an argument, as the parsers of rules report it. */
+/* An error within an argument, reported as the parsers of rules do. */
 static int
 explain_error(const struct rule *r, struct cfg_ctx *ctx, int arg, const struct rule_err *why)
 {

@@ -4,7 +4,7 @@
 #include "base/sbuf.h"
 
 #define REALM_MAX 512
-/* Each of its bytes may get a backslash. */
+/* Each byte may need a backslash. */
 #define CHALLENGE_MAX (2 * REALM_MAX + sizeof("Basic realm=\"\""))
 
 static int
@@ -47,8 +47,8 @@ basic_challenge(const char *realm, struct arena *a)
 	return arena_copy(a, (struct str){ b.p, b.len });
 }
 
-/* 407 would need the option http-use-proxy-header. As in HAProxy's logs nobody is to blame for a
- * question. */
+/* 407 would need the option http-use-proxy-header. As in HAProxy's logs it is not counted as an
+ * error. */
 static enum rule_result
 run_auth(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

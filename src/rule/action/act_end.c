@@ -17,7 +17,7 @@ parse_end_answer(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx
 	return next;
 }
 
-/* What a server answered is at fault where a response is denied. */
+/* A denied response is the server's fault. */
 static int
 parse_deny(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)

@@ -12,7 +12,7 @@
 enum { FIELD_SET, FIELD_ADD };
 enum { REPLACE_LINE, REPLACE_ELEMENT };
 
-/* How del-header finds names: num[0]. */
+/* Matching method of del-header for names: num[0]. */
 enum { NAME_STR, NAME_BEG, NAME_END, NAME_SUB, NAME_REG };
 
 static struct http_head *
@@ -22,8 +22,8 @@ head_at_place(const struct rule *r, const struct sample_ctx *cx)
 }
 
 /*
- * They say where a message ends. What is forwarded ends where it was received to end: a rule that
- * says otherwise would make one message of two, or two of one.
+ * Fields that delimit a message. A forwarded message must end where the received one ended:
+ * changing them would split or join messages.
  */
 static int
 is_framing(struct str name)
@@ -45,7 +45,7 @@ parse_field_name(struct rule *r, struct cfg_ctx *ctx, int arg)
 	return 0;
 }
 
-/* What stands in the configuration itself, between the variables, is judged when it is read. */
+/* Constant formats are checked when they are read. */
 static int
 parse_value(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
@@ -70,7 +70,7 @@ parse_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 	return arg + 2;
 }
 
-/* A target that names an authority has to name the same one as Host. */
+/* The authority of a target must equal Host. */
 static int
 follow_host(const struct rule *r, struct sample_ctx *cx)
 {
@@ -94,7 +94,7 @@ follow_host(const struct rule *r, struct sample_ctx *cx)
 	return -1;
 }
 
-/* In the place of the first of that name, the others go: that needs no room. */
+/* Replaces the first field of that name and drops the others: that needs no space. */
 static int
 set_field(struct http_head *h, struct str name, struct str value)
 {
@@ -233,7 +233,8 @@ parse_replace_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *
 	if (act_need(r, ctx, arg, 3) < 0 || parse_field_name(r, ctx, arg) < 0 ||
 		parse_regex(r, ctx, arg + 1, 0) < 0 || parse_value(r, v, ctx, arg + 2, at) < 0)
 		return -1;
-	/* What its variables bring is only known later; what cannot be right is said now. */
+	/* Values of variables are checked at run time; invalid constant texts are reported at
+	 * load. */
 	bad = rule_fmt_literal(r->fmt[0]) ? regex_subst_why_not(str_of(rule_fmt_literal(r->fmt[0])))
 					  : NULL;
 	if (bad)
@@ -242,7 +243,7 @@ parse_replace_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *
 	return arg + 3;
 }
 
-/* A new value into b, 1; 0: none of it matches. */
+/* Writes a new value to b, 1; 0: no match. */
 static int
 replace_value(const struct rule *r, struct sample_ctx *cx, struct str value, struct str subst,
 	struct sbuf *b)
@@ -257,7 +258,7 @@ replace_value(const struct rule *r, struct sample_ctx *cx, struct str value, str
 		regex_subst(subst, &m, b);
 		return 1;
 	}
-	/* Everything between the elements stays as it is. */
+	/* The bytes between the elements are not changed. */
 	while (http_list_next(&rest, &item)) {
 		if (!regex_match(r->ref, cx->regex, item, 0, &m))
 			continue;
@@ -272,7 +273,7 @@ replace_value(const struct rule *r, struct sample_ctx *cx, struct str value, str
 	return any;
 }
 
-/* 0, or -1: what came out does not fit, or cannot be the value of a field. */
+/* 0, or -1: the result is too long or not a valid field value. */
 static int
 replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, struct str subst)
 {

@@ -5,10 +5,10 @@
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_live.h"
 
-/* What an action's kind says. */
+/* Values of an action's kind. */
 enum { SET, ADD, DEL };
 
-/* The file by its name: what it is made into is known when the configuration is whole. */
+/* Stores the file name: the ref is resolved when the configuration is complete. */
 static int
 parse_file(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg)
 {
@@ -77,7 +77,7 @@ map_put(const struct rule *r, struct sample_ctx *cx, struct str key)
 		pattern_live_refuse(r->ref);
 }
 
-/* What the file cannot have, and what is too long, is counted there, and the rules go on. */
+/* An invalid or too long value is counted there, and the rules continue. */
 static enum rule_result
 run_map_action(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

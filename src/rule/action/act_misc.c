@@ -70,7 +70,7 @@ run_log_level(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 
 /* --- set-timeout ---------------------------------------------------------------------------- */
 
-/* Digits begin a time; everything else is an expression. */
+/* An argument that begins with a digit is a time; others are expressions. */
 static int
 parse_set_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
@@ -162,7 +162,7 @@ parse_wait(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 	return arg + 4;
 }
 
-/* When the time is over the proxy ends it. */
+/* After the deadline the proxy ends the wait. */
 static enum rule_result
 run_wait(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

@@ -11,13 +11,13 @@ enum kind { NOWHERE, LOCATION, PREFIX, SCHEME };
 
 enum { DROP_QUERY = 1, APPEND_SLASH = 2, IGNORE_EMPTY = 4 };
 
-/* What the rule's num[] hold, and its texts. */
+/* The rule's num[] and texts. */
 enum { AT_KIND, AT_CODE, AT_OPTIONS };
 enum { COOKIE };
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* The text is a format in rules, and in the keyword `redirect` just text. */
+/* The text is a format in rules, and plain text in the keyword `redirect`. */
 static int
 parse_location(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at, int literal)
@@ -57,7 +57,7 @@ parse_code(struct rule *r, struct cfg_ctx *ctx, int arg)
 	return 0;
 }
 
-/* Browsers tell "A=" from "A": clearing adds nothing to the name but an age. */
+/* Browsers distinguish "A=" from "A": clearing only adds an age to the name. */
 static int
 parse_set_cookie(struct rule *r, struct cfg_ctx *ctx, int arg, int clears)
 {
@@ -97,7 +97,7 @@ kind_of(const char *word)
 	return strcmp(word, "scheme") == 0 ? SCHEME : NOWHERE;
 }
 
-/* A word that has an argument, and that. */
+/* Parses a word with an argument. */
 static int
 parse_pair(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at, int literal)
@@ -202,7 +202,7 @@ add_location(const struct rule *r, const struct http_head *req, struct str text,
 		add_path(r, req, b);
 }
 
-/* 0, or -1: it does not fit, or could not be sent. */
+/* 0, or -1: the result is too long or invalid. */
 static int
 make_location(const struct rule *r, struct sample_ctx *cx, struct str text, struct str *out)
 {
@@ -229,7 +229,7 @@ make_answer(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *v,
 	answer_begin(v, code);
 	if (answer_length(cx, v) < 0 || answer_field(v, STR("Location"), where) < 0)
 		return -1;
-	/* These are not kept, as HAProxy's are not. */
+	/* These are not kept, as in HAProxy. */
 	if ((code == 302 || code == 303 || code == 307) &&
 		answer_field(v, STR("Cache-Control"), STR("no-cache")) < 0)
 		return -1;

@@ -19,8 +19,7 @@ parse_fmt(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int a
 
 /* --- methods -------------------------------------------------------------------------------- */
 
-/* These decide where a response ends: what the server thinks of it has to be what the client
- * does. */
+/* Statuses that decide about the end of a response: server and client must agree about it. */
 static int
 decides_framing(enum http_method m)
 {
@@ -189,7 +188,7 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	return act_text(ctx, arg + 2, &r->text[0]) < 0 ? -1 : arg + 3;
 }
 
-/* Of a response without a body one with an empty body; 101 is no response to what was asked. */
+/* A response without a body becomes one with an empty body; 101 is not a final response. */
 static int
 give_body(struct http_head *h)
 {

@@ -10,7 +10,7 @@
 
 #define EVERYWHERE (RULE_IN_TCP | RULE_IN_HTTP)
 
-/* What the rule's num[] hold. */
+/* The rule's num[]. */
 enum { AT_SCOPE, AT_ID, AT_CONDITIONS };
 
 static struct var_name
@@ -33,7 +33,7 @@ parse_condition(struct rule *r, struct cfg_ctx *ctx, int arg, const char *word)
 	return 0;
 }
 
-/* "txn.name,ifexists": text is taken apart in place. */
+/* "txn.name,ifexists": the text is split in place. */
 static int
 parse_in_paren(struct rule *r, struct cfg_ctx *ctx, int arg, char *text, int conditions)
 {
@@ -110,7 +110,7 @@ store_var(const struct rule *r, struct sample_ctx *cx, const struct sample *s,
 	return rc == -ERR_NOMEM ? act_failed(r, out) : RULE_CONT;
 }
 
-/* What is not found leaves the variable as it was. */
+/* If there is no sample the variable is unchanged. */
 static enum rule_result
 run_set_var(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

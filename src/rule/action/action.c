@@ -10,7 +10,7 @@
 #include "cfg/suggest.h"
 #include "rule/action/act.h"
 
-/* Actions of the manual that are not offered. */
+/* Actions of the manual that are not supported. */
 static const char *const not_supported[] = {
 #define ACTION_NOT(name) name,
 #include "rule/action/action_not.tbl.h"
@@ -19,14 +19,14 @@ static const char *const not_supported[] = {
 
 /* --- finding -------------------------------------------------------------------------------- */
 
-/* Is it the action that a line of the configuration calls `word`? */
+/* True if a configuration line calls this action `word`. */
 static int
 is_called(const struct rule_action *a, struct str word, int paren)
 {
 	return a->paren == paren && str_is(str_of(a->name), word);
 }
 
-/* The name in front of a bracket, and whether there is one. */
+/* The name before a bracket, and whether there is one. */
 static struct str
 action_name_of(const char *word, int *paren)
 {
@@ -117,7 +117,7 @@ parse_rest(struct rule *r, const struct rule_acls *acls, const struct rule_vocab
 	return rule_cond_parse(acls, v, ctx, next, at, &r->cond);
 }
 
-/* HAProxy's words first, which people search for. */
+/* HAProxy's wording first, which users search for. */
 static void
 warn_unreached(const struct list *rules, enum rule_place place, struct cfg_ctx *ctx)
 {
@@ -131,7 +131,7 @@ warn_unreached(const struct list *rules, enum rule_place place, struct cfg_ctx *
 			rule_place_name(place), last->where.line);
 }
 
-/* A rule of that action, whose arguments begin at arg. */
+/* Makes a rule with this action, whose arguments begin at arg. */
 static int
 parse_as(const struct rule_action *a, struct list *rules, enum rule_place place,
 	const struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg)
@@ -238,7 +238,7 @@ rules_run(const struct list *rules, const struct rule **next, struct sample_ctx 
 {
 	const struct list *it = *next ? &(*next)->link : rules->next;
 
-	/* The mode is one list's; a list that goes on keeps it. */
+	/* The mode applies to one list; a list that is continued keeps it. */
 	if (!*next)
 		out->non_strict = 0;
 	*next = NULL;

@@ -20,8 +20,8 @@ static const char *const place_names[RULE_PLACES] = {
 	[RULE_HTTP_AFTER_RESPONSE] = "http\\-after\\-response",
 };
 
-/* The action behind `after` in byte order, of those for which a table has another row of that
- * name the first; NULL at the end. */
+/* The action after `after` in byte order, or NULL; of several rows with this name in a table the
+ * first one. */
 static const struct rule_action *
 next_action(const struct rule_vocab *v, const struct rule_action *after)
 {
@@ -49,7 +49,7 @@ put_places(struct sbuf *out, unsigned int places)
 	sbuf_adds(out, ".\n");
 }
 
-/* One name may have rows of its own in several places. */
+/* A name may have separate rows for several places. */
 static void
 put_action(const struct rule_vocab *v, const char *name, struct sbuf *out)
 {

@@ -35,7 +35,7 @@ answer_free(struct answer **ap)
 	*ap = NULL;
 }
 
-/* Of a defaults section it may be asked more than once. */
+/* In a defaults section it may be checked more than once. */
 static int
 find_page(struct answer *a, const void *root, struct rule_err *why)
 {
@@ -132,7 +132,7 @@ answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_outcome 
 	for (unsigned int i = 0; i < a->n_hdr; i++) {
 		if (act_write(a->hdr[i].fmt, cx, &value) < 0 || !act_is_value(value))
 			return -1;
-		/* As HAProxy does it: without a value there is no header. */
+		/* As in HAProxy: an empty value means no header. */
 		if (value.len && answer_field(v, a->hdr[i].name, value) < 0)
 			return -1;
 	}

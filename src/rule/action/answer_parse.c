@@ -10,7 +10,7 @@
 #include "http/errorfile.h"
 #include "rule/action/answer_int.h"
 
-/* What is at work while one is read. */
+/* State of the parser. */
 struct reading {
 	const struct rule *r;
 	const struct rule_vocab *v;
@@ -18,8 +18,8 @@ struct reading {
 	unsigned int at;
 	const char *code_word;
 	struct answer *a;
-	int arg;              /* the word at work */
-	int source_arg;       /* of the payload; -1: none yet */
+	int arg;              /* the current word */
+	int source_arg;       /* the argument with the payload; -1: none yet */
 	int status_arg;
 };
 
@@ -182,7 +182,7 @@ static const struct {
 	{ "lf-string", FROM_FORMAT, read_lf_string },
 };
 
-/* 1: it was one, 0: not, -1 after an error. */
+/* 1: parsed, 0: not this word, -1 after an error. */
 static int
 read_source(struct reading *rd)
 {
@@ -205,7 +205,7 @@ read_source(struct reading *rd)
 	return 0;
 }
 
-/* 1: it was one of its words, 0: not, -1 after an error. */
+/* 1: parsed, 0: not one of its words, -1 after an error. */
 static int
 read_word(struct reading *rd)
 {
@@ -220,7 +220,7 @@ read_word(struct reading *rd)
 	return read_source(rd);
 }
 
-/* A page is sent as it is, and what has no payload has no type. */
+/* A page is sent unchanged, and without a payload there is no type. */
 static void
 warn_unused_args(const struct reading *rd, int payload)
 {
@@ -284,7 +284,7 @@ answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *c
 	rd.a->status = status;
 	while (more > 0)
 		more = rd.arg < ctx->argc ? read_word(&rd) : 0;
-	/* Without any other word a denial is the proxy's own page. */
+	/* Without other words a denial uses the proxy's own page. */
 	bare = code_word && rd.a->source == FROM_NOTHING && !rd.a->n_hdr && !rd.a->type.p;
 	if (more < 0 || check_sources(&rd, bare) < 0) {
 		answer_free(&rd.a);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cfg/suggest.h"
 
-/* Manual 7.4: the words of each. */
+/* The words of each predefined ACL (manual 7.4). */
 static const struct {
 	const char *name;
 	const char *words[5];
@@ -167,7 +167,7 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 	a = rule_acl_new(name);
 	if (!a)
 		return cfg_nomem(ctx);
-	/* Kept even when it is wrong: conditions that name it are right. */
+	/* Kept even if it is invalid: conditions may refer to it. */
 	list_append(&acls->all, &a->link);
 	if (name_index_add(&acls->by_name, a->name, a) < 0)
 		return cfg_nomem(ctx);
@@ -182,7 +182,7 @@ rule_acl_can_hold(const struct rule_acl *a, unsigned int at)
 	list_each(it, &a->tests)
 		if (!(rule_expr_needs(list_entry(it, struct acl_test, link)->expr) & ~at))
 			return 1;
-	/* Without any it was wrong, which has been said. */
+	/* Without tests it was invalid, which was reported. */
 	return list_is_empty(&a->tests);
 }
 
@@ -206,7 +206,7 @@ rule_acl_uses(const struct rule_acl *a)
 	return uses;
 }
 
-/* Only where a text stands for itself. */
+/* Only where a text has no special meaning. */
 static int
 check_patterns(const struct acl_test *t, const struct pattern_set *set, struct rule_err *why)
 {
@@ -259,7 +259,7 @@ test_holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *
 	return 0;
 }
 
-/* Any value that a fetch has will do. */
+/* Any value of the fetch is accepted. */
 static enum rule_truth
 eval_test(const struct acl_test *t, struct sample_ctx *cx)
 {
@@ -268,7 +268,7 @@ eval_test(const struct acl_test *t, struct sample_ctx *cx)
 	int yes = 0, may_change = 0;
 	struct sample s;
 
-	/* It is asked in a place that has not what it looks at: no sample. */
+	/* Evaluated where its data is not available: no sample. */
 	if (rule_expr_needs(t->expr) & ~cx->at)
 		return RULE_NO;
 	cx->nth = 0;

@@ -10,11 +10,11 @@
 
 struct parsing {
 	struct rule_acl *acl;
-	struct acl_test *test; /* new, or one that has the same criterion already */
+	struct acl_test *test; /* new, or an existing one with the same criterion */
 	const struct rule_vocab *vocab;
 	const struct acl_words *words;
 	int i;              /* the next word */
-	unsigned int flags; /* PATTERN_x: of what follows */
+	unsigned int flags; /* PATTERN_x for the values that follow */
 	int two_columns;    /* -M */
 	int64_t id;         /* -u */
 	int is_new;
@@ -35,7 +35,7 @@ is_end(const struct parsing *ps)
 	return ps->i >= ps->words->n;
 }
 
-/* At byte `at` of word i. */
+/* Reports an error at byte `at` of word i. */
 static int
 fail_at(const struct parsing *ps, int i, size_t at, const char *text)
 {
@@ -145,7 +145,7 @@ take_file(struct parsing *ps)
 	return keep_file(ps->test, set) < 0 ? cfg_nomem(ps->words->ctx) : 0;
 }
 
-/* What the admin socket knows the line by. */
+/* The line's name in the admin socket. */
 static int
 take_acl_id(struct parsing *ps)
 {
@@ -203,7 +203,7 @@ is_number(enum pattern_method m)
 }
 
 /*
- * One value, which is kept as the admin socket shows it: `gt 100` is the range "101:".
+ * One value, stored as the admin socket shows it: `gt 100` is the range "101:".
  */
 static int
 add_acl_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, struct rule_err *why)
@@ -218,7 +218,7 @@ add_acl_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, s
 		return pattern_ref_add(ref, 0, text, value, why);
 	pattern_set_init(&scratch, ps->test->method, SAMPLE_ANY, &ref->table.key);
 	rc = pattern_set_add(&scratch, text, op, ps->flags, value, why);
-	/* Nothing is above the last number, which no pattern says better than none. */
+	/* No number is above the largest one: no pattern is added. */
 	if (rc == 0 &&
 		pattern_range_text(scratch.all[0]->lo, scratch.all[0]->hi,
 			ps->test->method == PATTERN_VER, range) == 0)
@@ -257,7 +257,7 @@ take_values(struct parsing *ps, struct pattern_ref *ref)
 	return 0;
 }
 
-/* The line among those that the admin socket lists, before its values are taken. */
+/* Adds the line to the list of the admin socket, before its values are parsed. */
 static struct pattern_ref *
 open_line(struct parsing *ps)
 {
@@ -311,7 +311,7 @@ parse_criterion(struct parsing *ps)
 	t->criterion = mem_strdup(text);
 	if (!t->criterion)
 		return cfg_nomem(ps->words->ctx);
-	/* It may be asked wherever its section's rules are; see rule_acl_can_hold(). */
+	/* It may be evaluated wherever its section's rules run; see rule_acl_can_hold(). */
 	if (rule_expr_parse_acl(ps->vocab, text, strlen(text), ~0u, &t->expr, &match, &why) < 0)
 		return fail_at(ps, 0, why.at, why.text);
 	if (match)
@@ -323,7 +323,7 @@ parse_criterion(struct parsing *ps)
 	return 0;
 }
 
-/* An earlier test that differs in its patterns only: they become its own, and are found at once. */
+/* An earlier test that differs only in its patterns: the new ones are added to its set. */
 static void
 merge_test(struct parsing *ps)
 {

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "rule/match/acl.h"
 
-/* One ACL of a condition, in the disjunctive form of the manual (7.2): a b or !c d. */
+/* An ACL of a condition, in the manual's disjunctive form (7.2): a b or !c d. */
 struct atom {
-	const struct rule_acl *acl; /* a section's, or own */
-	struct rule_acl *own;    /* nameless or predefined: the condition's */
+	const struct rule_acl *acl; /* a named one, or own */
+	struct rule_acl *own;    /* anonymous or predefined: owned by the condition */
 	uint8_t negated;
 	uint8_t starts;          /* the first of an alternative */
 };
@@ -27,9 +27,9 @@ struct parsing {
 	const struct rule_vocab *vocab;
 	struct cfg_ctx *ctx;
 	unsigned int at;
-	int i;                   /* the argument at hand */
+	int i;                   /* the current argument */
 	struct rule_cond *cond;
-	struct atom atom;        /* the one at hand */
+	struct atom atom;        /* the current one */
 };
 
 void
@@ -72,7 +72,7 @@ keep_atom(struct parsing *ps)
 	return 0;
 }
 
-/* A condition's own ACL out of these words. */
+/* Makes a condition's own ACL from these words. */
 static int
 make_own(struct parsing *ps, const struct acl_words *words)
 {
@@ -87,7 +87,7 @@ make_own(struct parsing *ps, const struct acl_words *words)
 	return 0;
 }
 
-/* { criterion [flags] [operator] [values] }, standing on the brace. */
+/* { criterion [flags] [operator] [values] }, starting at the brace. */
 static int
 take_nameless(struct parsing *ps)
 {
@@ -242,7 +242,7 @@ eval_atom(const struct atom *a, struct sample_ctx *cx)
 	return a->negated ? negate_truth(t) : t;
 }
 
-/* All of an alternative, from *i on: one that is certainly not is enough, one that waits is not. */
+/* All terms of an alternative, from *i on: a false one decides, even if others wait. */
 static enum rule_truth
 eval_all(const struct rule_cond *c, unsigned int *i, struct sample_ctx *cx)
 {

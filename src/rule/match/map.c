@@ -9,7 +9,7 @@
 #include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
 
-/* What a converter's `kind` says: the method, and that the value's \1 stand for groups. */
+/* A converter's `kind`: the method, and whether \1 etc. in values are replaced by groups. */
 #define KIND(method, groups) ((intptr_t)(PATTERN_##method) << 1 | (groups))
 
 static enum pattern_method
@@ -20,7 +20,7 @@ method_of(const struct rule_args *a)
 
 /* --- at load --- */
 
-/* The default, which has the type of the values. */
+/* The default, with the type of the values. */
 static int
 take_default(struct rule_args *a, enum sample_type out, const char **why)
 {
@@ -112,7 +112,7 @@ use_default(const struct rule_args *a, const struct pattern_set *p, struct sampl
 	return 1;
 }
 
-/* What the rest of the arena holds after `b` was written there, as the sample's text. */
+/* Makes a sample of the text written to `b`, in the rest of the arena. */
 static int
 take_map_text(struct arena *arena, struct sbuf *b, struct sample *s)
 {
@@ -130,7 +130,7 @@ take_map_text(struct arena *arena, struct sbuf *b, struct sample *s)
 	return 1;
 }
 
-/* The text of the entry with the groups in their places. */
+/* The entry's value with its groups replaced. */
 static int
 fill_groups(const struct pattern *hit, const struct regex_match *groups, struct arena *arena,
 	struct sample *s)
@@ -144,7 +144,7 @@ fill_groups(const struct pattern *hit, const struct regex_match *groups, struct 
 	return take_map_text(arena, &b, s);
 }
 
-/* The value of the entry, a copy where the entry may be gone as soon as the guard is. */
+/* The entry's value, copied if the entry may be removed once the guard is released. */
 static int
 take_value(const struct pattern_set *p, const struct pattern *hit, struct arena *arena,
 	struct sample *s)
@@ -180,7 +180,7 @@ conv_map(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		.out = out_type, .conv = conv_map, .init = initialise,                    \
 		.syntax = "<file>[,<default>]", .doc = text, .kind = KIND(method, groups) \
 	}
-/* The three types of values of one method. */
+/* The three value types of a method. */
 #define MAPS(n, in_type, method, what)                                                    \
 	MAP("map_" n, in_type, SAMPLE_STR, init_to_str, method, 0,                        \
 		"The text that the file has for " what "."),                              \

@@ -5,7 +5,7 @@
 #include <crypt.h>
 #include <string.h>
 
-/* Never sooner because of what differs. */
+/* Constant time: does not stop at a difference. */
 static int
 hashes_are_equal(const char *a, const char *b, size_t n)
 {
@@ -17,8 +17,8 @@ hashes_are_equal(const char *a, const char *b, size_t n)
 }
 
 /*
- * The hash of text under the settings that begin `hash`; NULL: libcrypt cannot. What it works in is
- * large, but a thread's stack has room, and it wipes it itself.
+ * The hash of text with the settings at the start of `hash`; NULL: not supported by libcrypt. The
+ * work area is large but fits on a thread's stack, and libcrypt wipes it.
  */
 static const char *
 make_hash(const char *text, const char *hash, struct crypt_data *room)
@@ -31,8 +31,8 @@ make_hash(const char *text, const char *hash, struct crypt_data *room)
 }
 
 /*
- * Settings without their hash fit no password, nor does one that was cut. The traditional method
- * may go on with 11 more characters for each 8 of the password.
+ * Settings without a hash match no password, nor does a truncated hash. The traditional method may
+ * continue with 11 more characters for each 8 of the password.
  */
 static int
 hash_is_whole(const char *hash, const char *made)
@@ -81,7 +81,7 @@ password_has_hash(struct str said, const char *hash)
 	return is;
 }
 
-/* As many steps as what was said is long, whatever the password is. */
+/* The number of steps depends on the given text, not on the password. */
 int
 password_is_text(struct str said, struct str text)
 {

@@ -18,7 +18,7 @@
 
 static const struct {
 	const char *name;
-	unsigned int types; /* of samples it can judge */
+	unsigned int types; /* types of samples it supports */
 	const char *doc;
 } methods[PATTERN_METHODS] = {
 	[PATTERN_FOUND] = { "found", ALL_TYPES,
@@ -131,7 +131,7 @@ pattern_set_fini(struct pattern_set *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Room for one more at the end of an array of pointers. */
+/* Ensures room for one more item in an array of pointers. */
 static int
 reserve_pointer(struct pattern ***array, uint32_t n, uint32_t *cap)
 {
@@ -148,7 +148,7 @@ reserve_pointer(struct pattern ***array, uint32_t n, uint32_t *cap)
 	return 0;
 }
 
-/* Into the index that finds it, or the list. */
+/* Adds it to the index that finds it, or to the list. */
 static int
 enter_pattern(struct pattern_set *p, struct pattern *t)
 {
@@ -189,7 +189,7 @@ leave_list(struct pattern_set *p, const struct pattern *t)
 {
 	uint32_t i = 0, end = p->n_list;
 
-	/* Who came later stands behind. */
+	/* Later patterns follow. */
 	while (p->list[i] != t) {
 		uint32_t middle = i + (end - i) / 2;
 

@@ -100,7 +100,7 @@ pattern_entry_change(struct pattern_entry *e, struct str value, struct rule_err 
 	for (struct pattern *t = e->patterns; t && rc == 0; t = t->next)
 		rc = pattern_change(t, copy, why);
 	if (rc < 0) {
-		/* What one set takes and another does not: back to what it was. */
+		/* If one set rejects the value, the others get the old one back. */
 		for (struct pattern *t = e->patterns; t; t = t->next)
 			if (pattern_change(t, e->value, why) < 0)
 				break;

@@ -13,11 +13,11 @@
 #include "cfg/files.h"
 #include "rule/match/pattern_number.h"
 
-/* A set, and what it is made for. */
+/* A set and its use. */
 struct loaded {
 	struct list link;            /* in pattern_files.sets */
-	struct list view;            /* in views of its ref; alone: of a line */
-	struct pattern_file_use use; /* its path is the ref's; NULL: for lines */
+	struct list view;            /* in views of its ref; unlinked: of an `acl` line */
+	struct pattern_file_use use; /* its path is the ref's; NULL: for `acl` lines */
 	struct pattern_set set;
 };
 
@@ -71,7 +71,7 @@ trim_end(struct str s)
 	return s;
 }
 
-/* The next line of *rest, without its end and the blanks before it; a comment is empty. */
+/* The next line of *rest, without line end and leading blanks; a comment is empty. */
 static struct str
 next_line(struct str *rest)
 {
@@ -82,7 +82,7 @@ next_line(struct str *rest)
 	rest->len -= line.len + (end != NULL);
 	if (line.len && line.p[line.len - 1] == '\r')
 		line.len--;
-	/* Only where it stands first: behind a blank it is a pattern. */
+	/* Only at the very start: after a blank it is a pattern. */
 	if (line.len && line.p[0] == '#')
 		line.len = 0;
 	while (line.len && is_line_blank(*line.p)) {
@@ -136,7 +136,7 @@ pattern_file_parse(struct pattern_ref *ref, struct str text, struct rule_err *wh
 
 /* --- who uses it --- */
 
-/* Appends to what `show map` says of it, as HAProxy does; what is too much for it is left out. */
+/* Appends to the places in `show map`, as HAProxy does; what does not fit is omitted. */
 static int
 note_use(
 	const struct pattern_files *f, struct pattern_ref *ref, const char *first, const char *what)
@@ -154,7 +154,7 @@ note_use(
 
 /* --- files --- */
 
-/* Of one file. */
+/* The ref of a file. */
 static int
 is_same_use(const struct pattern_file_use *a, const struct pattern_file_use *b)
 {
@@ -200,7 +200,7 @@ find_path(const struct pattern_files *f, const char *path)
 	return name_index_find(&f->paths, path);
 }
 
-/* The set of that file that is looked at in the same way, or NULL. */
+/* The set of that file with the same options, or NULL. */
 static struct loaded *
 find_set(const struct pattern_files *f, const struct pattern_file_use *use)
 {
@@ -231,7 +231,7 @@ new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
 	return l;
 }
 
-/* A file that is known already: its entries are made into one more set. */
+/* A file that is known: makes another set of its entries. */
 static int
 make_set(struct pattern_files *f, struct pattern_ref *ref, struct loaded *l)
 {
@@ -244,7 +244,7 @@ make_set(struct pattern_files *f, struct pattern_ref *ref, struct loaded *l)
 	return -1;
 }
 
-/* Not in the list of sets before all is well. */
+/* Added to the list of sets only on success. */
 static struct loaded *
 load_file(struct pattern_files *f, const struct pattern_file_use *use)
 {
@@ -273,8 +273,8 @@ load_file(struct pattern_files *f, const struct pattern_file_use *use)
 	} else if (is_new) {
 		list_append(&f->refs, &ref->link);
 	}
-	/* A known file that this set could not be made of goes on naming it: the configuration is
-	 * refused, and nothing is looked up any more. */
+	/* A known file stays in the list on failure: the configuration is rejected and no lookups
+	 * happen. */
 	if (bad && is_new) {
 		drop_loaded(l);
 		return NULL;
@@ -285,7 +285,7 @@ load_file(struct pattern_files *f, const struct pattern_file_use *use)
 	return bad ? NULL : l;
 }
 
-/* Its columns are counted when it is read, so everybody has to mean the same. */
+/* The columns are determined when it is read, so all uses must agree. */
 static int
 check_columns(struct pattern_files *f, const struct pattern_file_use *use)
 {
@@ -316,7 +316,7 @@ pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
 	if (!l)
 		return NULL;
 	ref = find_path(f, use->path);
-	/* To HAProxy an ACL with two columns is a map as well. */
+	/* HAProxy also treats an ACL with two columns as a map. */
 	ref->is_map |= use->two_columns != 0;
 	ref->is_acl |= use->out == SAMPLE_ANY;
 	snprintf(first, sizeof(first), "pattern loaded from file '%.200s' used by ", use->path);
@@ -352,7 +352,7 @@ pattern_files_line(
 	char name[128];
 	int rc = ref ? take_ref_id(f, ref, line->id) : report_no_memory(f);
 
-	/* It is ours to change; others only look at it. */
+	/* This unit may change it; others only read it. */
 	*set = line->join;
 	if (rc == 0 && !line->join) {
 		l = new_set(f, line->method, SAMPLE_ANY);
@@ -391,7 +391,7 @@ compare_ref_ids(const void *a, const void *b)
 	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
-/* No name is asked for while everybody waits. */
+/* No names are resolved while the workers are paused. */
 static void
 stop_names(struct pattern_ref *ref)
 {
@@ -399,7 +399,7 @@ stop_names(struct pattern_ref *ref)
 		ref->feed[i].flags |= PATTERN_NO_DNS;
 }
 
-/* Numbers for those that have none: `all` begins with n_named that have, in order. */
+/* Assigns missing numbers: `all` begins with the n_named refs that have one, in order. */
 static void
 give_numbers(struct pattern_ref **all, size_t n_named, size_t n)
 {

@@ -9,7 +9,8 @@
 #include "rule/match/pattern.h"
 
 #define CAP_FIRST 16
-/* Old slots, with each key: a table that has doubled has room for half as many as it had. */
+/* Old slots moved with each added key: a table that has doubled has room for half as many as it
+ * had. */
 #define MOVED_AT_ONCE 4
 
 void
@@ -29,7 +30,7 @@ pattern_index_fini(struct pattern_index *x)
 	memset(x, 0, sizeof(*x));
 }
 
-/* Keys are folded already: only what is looked up has to be. */
+/* Stored keys are folded already: only lookups fold. */
 static int
 is_equal(const struct pattern_index *x, struct str key, const char *p, size_t len)
 {
@@ -82,7 +83,7 @@ put_in_slots(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
 	slot[at] = what;
 }
 
-/* What stands in one run is moved together: a gap in it would hide who stands behind. */
+/* A run is moved as a whole: a gap in it would hide the entries after it. */
 static void
 move_some(struct pattern_index *x, uint32_t n)
 {
@@ -107,7 +108,7 @@ grow_slots(struct pattern_index *x, uint32_t cap)
 
 	if (!slot)
 		return -ERR_NOMEM;
-	/* Of one that grows already nothing is left. */
+	/* While it grows, nothing of the old table is left. */
 	move_some(x, UINT32_MAX);
 	x->old = x->slot;
 	x->old_cap = x->cap;
@@ -171,8 +172,8 @@ pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, 
 	return 0;
 }
 
-/* A slot without an item ends the search for those behind it: the next of them that may stand
- * there moves up, and so on. */
+/* A free slot ends a search, so the gap is closed: the next entry that may be there is moved up,
+ * and so on. */
 static void
 close_gap(struct pattern_slot *slot, uint32_t cap, uint32_t gap)
 {
@@ -181,7 +182,7 @@ close_gap(struct pattern_slot *slot, uint32_t cap, uint32_t gap)
 	for (uint32_t at = (gap + 1) & mask; slot[at].item; at = (at + 1) & mask) {
 		uint32_t home = keyhash_slot(slot[at].hash, cap);
 
-		/* Is its home behind the gap? Then it would not be found in it. */
+		/* True if its home slot is after the gap; it would not be found in the gap. */
 		if (((at - home) & mask) < ((at - gap) & mask))
 			continue;
 		slot[gap] = slot[at];

@@ -7,7 +7,7 @@
 int
 pattern_is_delimiter(enum pattern_method m, char c)
 {
-	/* The manual has only the slash for dir, but HAProxy ends a part at the query as well. */
+	/* The manual only has the slash for dir, but HAProxy also ends a part at the query. */
 	return c == '/' || c == '?' || (m == PATTERN_DOM && (c == '.' || c == ':'));
 }
 
@@ -31,7 +31,7 @@ struct pattern_index *
 pattern_key_index(struct pattern_set *p, const struct pattern *t, uint64_t *hash, size_t *len)
 {
 	struct pattern_index *text = &p->index[t->nocase];
-	const struct keyhash *key = &text->key; /* that of both */
+	const struct keyhash *key = &text->key; /* both have the same key */
 	struct pattern_net net = { 0 };
 
 	*len = t->key.len;

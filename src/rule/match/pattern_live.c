@@ -4,7 +4,7 @@
 
 #include "base/atomic.h"
 
-/* Most often nothing is to change, which many may find out at a time. */
+/* Mostly nothing changes, which several readers can check concurrently. */
 static int
 find_entry_shared(struct pattern_ref *ref, struct sys *sys, struct str text, struct str value)
 {
@@ -16,7 +16,7 @@ find_entry_shared(struct pattern_ref *ref, struct sys *sys, struct str text, str
 	return yes;
 }
 
-/* Of those that are there already; who has the lock. 1: the current version has it now. */
+/* For existing entries; the caller holds the lock. 1: the current version has it now. */
 static int
 update_entry(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
 {
@@ -47,7 +47,7 @@ add_entry(struct pattern_ref *ref, struct sys *sys, struct str text, struct str 
 	if (rc < 0)
 		return rc;
 	shared_lock_take(&ref->lock, sys);
-	/* Another one may have been quicker. */
+	/* Another worker may have added it first. */
 	rc = update_entry(ref, text, value, why);
 	if (rc == 0) {
 		rc = pattern_ref_join(ref, e, why);
@@ -67,7 +67,7 @@ pattern_live_put(struct pattern_ref *ref, struct sys *sys, struct str text, stru
 
 	if (find_entry_shared(ref, sys, text, value))
 		return 0;
-	/* An ACL's entries have nothing to update. */
+	/* An ACL's entries have no value to update. */
 	rc = value.p ? update_under_guard(ref, sys, text, value, why) : 0;
 	if (rc == 0)
 		rc = add_entry(ref, sys, text, value, why);
@@ -80,7 +80,7 @@ pattern_live_del(struct pattern_ref *ref, struct sys *sys, struct str text)
 	unsigned int n;
 	int none;
 
-	/* What comes behind this look may as well have come behind the change. */
+	/* A change after this lookup is equivalent to one after the operation. */
 	shared_lock_look(&ref->lock, sys);
 	none = !pattern_table_find(&ref->table, text);
 	shared_lock_looked(&ref->lock);

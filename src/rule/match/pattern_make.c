@@ -38,7 +38,7 @@ make_number(
 		return pattern_fail(why, -ERR_SYNTAX,
 			"'%.60s' is a range, where an operator takes a number", t->text.p);
 	if (op == PATTERN_GE || op == PATTERN_GT) {
-		/* Nothing is above the last: a range that holds nothing. */
+		/* No number is above the largest one: an empty range. */
 		t->lo += op == PATTERN_GT && t->lo < INT64_MAX;
 		t->hi = op == PATTERN_GT && t->hi == INT64_MAX ? INT64_MIN : INT64_MAX;
 	} else {
@@ -87,7 +87,7 @@ take_net(struct pattern *t, unsigned int flags, char *to, struct rule_err *why)
 	const char *text;
 
 	if (pattern_net_parse(t->text, &net, &text) < 0) {
-		/* Names are for IPv4, and have no mask. */
+		/* Names are IPv4 only and have no mask. */
 		if (flags & PATTERN_NO_DNS || strpbrk(t->text.p, ":/ ") || !t->text.len)
 			return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
 		if (names_host(t->text.p, AF_INET, &ss, &len) < 0)
@@ -119,7 +119,7 @@ take_regex(struct pattern *t, struct rule_err *why)
 	return rc;
 }
 
-/* What strings are compared with: in lower case, without the delimiters around parts. */
+/* The text to compare with: in lower case, without delimiters around parts. */
 static void
 make_text(const struct pattern_set *p, struct pattern *t, char *to)
 {
@@ -171,7 +171,7 @@ take_key(const struct pattern_set *p, struct pattern *t, enum pattern_op op, uns
 	case PATTERN_METHODS:
 		break;
 	}
-	return 0; /* these look at no pattern */
+	return 0; /* these methods have no patterns */
 }
 
 static int
@@ -222,7 +222,7 @@ copy_texts(struct pattern *t, struct str text, struct str value)
 static struct pattern *
 new_pattern(struct str text, struct str value, unsigned int flags, char **key)
 {
-	/* Keys are never longer than the text, but for those of a fixed size. */
+	/* Keys are never longer than the text, except those of a fixed size. */
 	size_t room = MAX(text.len, (size_t)PATTERN_KEY_FIXED);
 	size_t texts = flags & PATTERN_BORROW ? 0 : text.len + 1 + value.len + 1;
 	struct pattern *t = mem_zalloc(sizeof(*t) + texts + room);

@@ -4,7 +4,7 @@
 #include "rule/match/pattern.h"
 #include "rule/match/pattern_key.h"
 
-/* Of two the one that was entered first; either may be NULL. */
+/* The one that was added first; either may be NULL. */
 static const struct pattern *
 earlier_of(const struct pattern *a, const struct pattern *b)
 {
@@ -33,7 +33,7 @@ find_whole(const struct pattern_index *x, struct str s)
 	return pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, s.len);
 }
 
-/* The longest key that s begins with. */
+/* The longest key that is a prefix of s. */
 static const struct pattern *
 find_beginning(const struct pattern_index *x, struct str s)
 {
@@ -203,7 +203,7 @@ match_number(const struct pattern_set *p, int64_t v)
 	return best;
 }
 
-/* The longest network that holds the address. */
+/* The longest network that contains the address. */
 static const struct pattern *
 find_net(const struct pattern_index *x, struct pattern_net net)
 {
@@ -257,7 +257,7 @@ match_net(const struct pattern_set *p, const struct sample *s)
 
 /* --- samples --- */
 
-/* As the text that a method compares, whatever it is. */
+/* Casts to the text that a method compares. */
 static int
 as_text(struct sample *s, struct sample_ctx *cx)
 {

@@ -8,7 +8,7 @@
 #include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
 
-/* One to four numbers; the last is the last byte, and those that are left out before it are 0. */
+/* One to four numbers; the last is the last byte, and missing ones before it are 0. */
 static int
 v4_parse(struct str s, uint32_t *out)
 {
@@ -23,7 +23,7 @@ v4_parse(struct str s, uint32_t *out)
 			return -1;
 		for (; i < s.len && s.p[i] >= '0' && s.p[i] <= '9' && i - from < 3; i++)
 			part[n] = part[n] * 10 + (uint32_t)(s.p[i] - '0');
-		/* 010 is eight for some and ten for others. */
+		/* 010 is ambiguous: eight or ten. */
 		if (i == from || part[n] > 255 || (i - from > 1 && s.p[from] == '0'))
 			return -1;
 		n++;
@@ -50,7 +50,7 @@ bits_parse(struct str s, int v6, uint8_t *out)
 		*out = (uint8_t)n;
 		return 0;
 	}
-	/* Whole, without what may be left out. */
+	/* Complete, without omitted parts. */
 	if (v6 || s.len < 7 || v4_parse(s, &mask) < 0 || (~mask & (~mask + 1)))
 		return -1;
 	*out = (uint8_t)__builtin_popcount(mask);

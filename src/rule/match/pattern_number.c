@@ -17,7 +17,7 @@ pattern_number_parse(struct str s, int64_t *out)
 	for (; i < s.len; i++) {
 		if (s.p[i] < '0' || s.p[i] > '9')
 			return -1;
-		/* Downwards: the negative end is one longer. */
+		/* Counts downwards: the negative range is larger by one. */
 		if (__builtin_mul_overflow(v, 10, &v) ||
 			__builtin_sub_overflow(v, s.p[i] - '0', &v))
 			return -1;
@@ -45,7 +45,7 @@ dotted_parse(struct str s, int64_t *out)
 	return 0;
 }
 
-/* Between the ends of a range: a colon, and between versions a dash as well. */
+/* Separator of a range: a colon, and between versions also a dash. */
 static const char *
 range_sign(struct str s, int dotted)
 {

@@ -42,7 +42,7 @@ ref_no_memory(struct rule_err *why)
 
 /* --- entries --- */
 
-/* Out of its table, and gone. */
+/* Removes it from its table and frees it. */
 static void
 drop_entry(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
@@ -231,7 +231,7 @@ pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, stru
 	int rc, n = 0;
 
 	for (; e; e = pattern_table_next(e), n++) {
-		/* All of them have patterns for the same sets, so the first says it for all. */
+		/* All of them have patterns for the same sets, so the first one is enough. */
 		rc = pattern_entry_change(e, value, why);
 		if (rc < 0)
 			return rc;
@@ -266,7 +266,7 @@ pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value
 
 /* --- as a whole --- */
 
-/* What a set holds once `version` is the current one (with `none`, nothing of ours), in *all, of
+/* The contents of a set when `version` is current (with `none`: nothing of ours), in *all from
  * mem_alloc(). */
 static int
 gather_patterns(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version,
@@ -276,7 +276,7 @@ gather_patterns(const struct pattern_ref *ref, const struct pattern_set *set, ui
 	*all = mem_alloc((set->n + ref->n + 1) * sizeof(struct pattern *));
 	if (!*all)
 		return -ERR_NOMEM;
-	/* Of other lines of the ACL, where the order means nothing. */
+	/* Patterns of other lines of the ACL, whose order is irrelevant. */
 	for (uint32_t i = 0; i < set->n; i++)
 		if (set->all[i]->owner != ref)
 			(*all)[(*n)++] = set->all[i];
@@ -319,7 +319,7 @@ plan_change(const struct pattern_ref *ref, struct pattern_change *ch)
 			mem_free(all);
 			return rc;
 		}
-		/* What a file is made into has nobody else's patterns. */
+		/* Sets of a file have no patterns of other refs. */
 		if (ref->path)
 			pattern_set_fill(&ch->to[i]);
 	}
@@ -388,7 +388,7 @@ pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned i
 	return 1;
 }
 
-/* In one go. */
+/* All at once. */
 static int
 change_version(struct pattern_ref *ref, uint32_t version, int clears)
 {

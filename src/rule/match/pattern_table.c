@@ -9,7 +9,8 @@
 #include "base/mem.h"
 
 #define BUCKETS_FIRST 16
-/* Of old ones, with each entry: a table that has doubled has room for as many as it had buckets. */
+/* Old buckets moved with each entry: a table that has doubled has room for as many entries as it
+ * had buckets. */
 #define MOVED_AT_ONCE 2
 
 void
@@ -27,8 +28,8 @@ pattern_table_fini(struct pattern_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* Where entries of that hash are now. A slot is the hash's upper bits, so one of half as many
- * splits into two that are neighbours. */
+/* The current bucket of a hash. Buckets are indexed by the upper bits, so an old one splits into
+ * two neighbours. */
 static struct pattern_entry **
 bucket_of(const struct pattern_table *t, uint64_t hash)
 {

@@ -75,7 +75,7 @@ userlists_fini(struct userlists *l)
 
 /* --- while sections are read --- */
 
-/* What is in a list belongs to it, also when its name finds no room in the index. */
+/* A list owns its items even if the index has no room for their names. */
 
 struct userlist *
 userlists_find(const struct userlists *l, const char *name)
@@ -195,7 +195,7 @@ sort_users(struct userlist *l)
 	return 0;
 }
 
-/* The array doubles when it is full, which it is at each power of two. */
+/* The array doubles when it is full, at each power of two. */
 static int
 add_to_group(struct user *u, const struct user_group *g)
 {
@@ -303,7 +303,7 @@ userlist_admit(const struct userlist *l, struct str name, struct str password)
 {
 	const struct user *u;
 
-	/* Before strncmp() ends there. */
+	/* strncmp() would end at a NUL. */
 	if (name.len && memchr(name.p, '\0', name.len))
 		return NULL;
 	u = find_by_name(l, name);

@@ -32,7 +32,7 @@ rule_args_free(struct rule_args *a)
 
 /* --- the text of one argument --- */
 
-/* What a backslash and this character stand for; 0: themselves. */
+/* The meaning of an escaped character; 0: itself. */
 static char
 unescape_char(char c)
 {
@@ -54,9 +54,8 @@ unescape_char(char c)
 }
 
 /*
- * Reads one argument from text[at] on: up to a ',' or ')' that is not quoted. out: room for the
- * rest of the text, or NULL. The place where it ended; text.len: there was no end; *quote: where a
- * quote was opened that has no end.
+ * Reads one argument from text[at] on, up to an unquoted ',' or ')'. out: room for the rest of the
+ * text, or NULL. Returns its end; text.len: no end; *quote: position of an unclosed quote.
  */
 static size_t
 scan_arg(struct str text, size_t at, char *out, size_t *len, size_t *quote)
@@ -144,7 +143,7 @@ arg_type_name(enum rule_arg_type t)
 	return "a string";
 }
 
-/* 0; -1: it is none; -2: it does not fit. */
+/* 0; -1: invalid; -2: out of range. */
 static int
 parse_int(struct str t, int64_t *out)
 {
@@ -166,7 +165,7 @@ parse_int(struct str t, int64_t *out)
 	return 0;
 }
 
-/* "24" or "255.255.255.0"; ff.. of `bits` bits in all. */
+/* "24" or "255.255.255.0" as a mask of `bits` bits. */
 static int
 parse_arg_mask(const struct rule_arg *a, int family, int bits, void *out)
 {
@@ -183,7 +182,7 @@ parse_arg_mask(const struct rule_arg *a, int family, int bits, void *out)
 	return 0;
 }
 
-/* 0, -1: not of that type, -2: out of range, -3 with *why. */
+/* 0, -1: wrong type, -2: out of range, -3 with *why. */
 static int
 set_type(struct rule_arg *a, enum rule_arg_type t, const char **why)
 {
@@ -280,7 +279,7 @@ parse_list(struct list_at_work *w, size_t *at, unsigned int max)
 	unsigned int n = 0;
 	int r;
 
-	/* "()" is one empty text where a text is needed, else nothing */
+	/* "()" is one empty text if a text is required, else no argument */
 	if (i < w->text.len && w->text.p[i] == ')' && (w->min == 0 || w->types[0] != ARG_STR)) {
 		*at = i + 1;
 		return 0;

@@ -67,7 +67,7 @@ base64_value(char c, int kind)
 	return c == (kind == PLAIN ? '/' : '_') ? 63 : -1;
 }
 
-/* Strict: the padding stands at the end or, for URLs, nowhere. */
+/* Strict: padding only at the end, and none for URLs. */
 static long
 base64_decode(struct str t, int kind, char *out)
 {
@@ -125,7 +125,7 @@ conv_hex(const struct rule_args *a unused, struct sample_ctx *cx, struct sample 
 	return conv_text(cx, s, start, t.len * 2);
 }
 
-/* Of more than 16 digits the last count. */
+/* With more than 16 digits the last ones count. */
 static int
 conv_hex2i(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
 {
@@ -152,7 +152,7 @@ conv_htonl(const struct rule_args *a unused, struct sample_ctx *cx, struct sampl
 	return conv_bytes(cx, s, p, 4);
 }
 
-#define CHUNK_DECIMAL_MAX 8 /* bytes, of be2dec */
+#define CHUNK_DECIMAL_MAX 8 /* bytes per chunk of be2dec */
 
 /* kind: decimal. */
 static int
@@ -169,8 +169,8 @@ init_chunks(struct rule_args *a, const struct rule_vocab *v unused, const char *
 	return 0;
 }
 
-/* The pieces of the input, the separator between them; with a third argument other than 0 none
- * that is shorter than the others. */
+/* The chunks of the input, separated by the separator; with a third argument other than 0 an
+ * incomplete chunk is omitted. */
 static int
 conv_chunks(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {

@@ -4,7 +4,7 @@
 
 #include "rule/sample/conv.h"
 
-/* Decoded base64, in place of the text of an argument or a variable. 0 when it is none. */
+/* Replaces the text of an argument or variable by its decoded base64. 0: invalid. */
 static int
 decode_key(struct str text, unsigned char *out, size_t cap, size_t *len)
 {

@@ -8,7 +8,7 @@ conv_ipmask(const struct rule_args *a, struct sample_ctx *cx unused, struct samp
 		s->u.ipv4.s_addr &= a->arg[0].u.ipv4.s_addr;
 		return 1;
 	}
-	/* as it was before there was a second mask */
+	/* the behaviour before there was a second mask */
 	if (a->arg[1].type != ARG_IPMASK6)
 		return 0;
 	for (unsigned int i = 0; i < sizeof(s->u.ipv6); i++)
@@ -16,7 +16,7 @@ conv_ipmask(const struct rule_args *a, struct sample_ctx *cx unused, struct samp
 	return 1;
 }
 
-/* The length of "host:port" without the port: a ']' may stand before its colon. */
+/* The length of "host:port" without the port: its colon may follow a ']'. */
 static size_t
 host_len(struct str t)
 {
@@ -37,7 +37,7 @@ conv_host(const struct rule_args *a unused, struct sample_ctx *cx, struct sample
 	return conv_text(cx, s, p, t.len);
 }
 
-/* 0 where there is none, or what is there is no port. */
+/* 0 if there is none or it is invalid. */
 static int
 conv_port(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
 {

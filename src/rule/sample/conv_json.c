@@ -30,8 +30,8 @@ init_json(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 }
 
 /*
- * One character of UTF-8 (RFC 3629, 3) at the beginning of t; how many bytes it has. *bad: it is
- * none, or none that "\uXXXX" can say; overlong ones are good to `permissive`.
+ * Parses one UTF-8 character (RFC 3629, 3) at the beginning of t; returns its length. *bad:
+ * invalid, or not representable as "\uXXXX"; `permissive` accepts overlong forms.
  */
 static size_t
 decode_utf8(struct str t, int permissive, uint32_t *out, int *bad)

@@ -2,7 +2,7 @@
  * (RFC 9110, 12.5.4). */
 #include "rule/sample/conv.h"
 
-/* Up to the next `sep`, or all. *rest is what is behind it. */
+/* Splits at the next `sep`. *rest is the text after it. */
 static struct str
 cut_at(struct str *rest, char sep)
 {
@@ -14,7 +14,7 @@ cut_at(struct str *rest, char sep)
 	return str_trim(word);
 }
 
-/* "q=0.5" in thousandths, 1000 when there is none, 0 for what is no weight. */
+/* "q=0.5" in thousandths, 1000 if missing, 0 if invalid. */
 static int
 weight_of(struct str params)
 {

@@ -3,7 +3,7 @@
 
 enum op { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_AND, OP_OR, OP_XOR };
 
-/* What does not fit becomes the largest or smallest number. */
+/* Saturates on overflow. */
 static int64_t
 saturated_int(int negative)
 {

@@ -13,7 +13,7 @@ upper_of(char c)
 	return (char)(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c);
 }
 
-/* kind: to upper case. */
+/* kind: true for upper case. */
 static int
 conv_case(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -73,7 +73,7 @@ init_pieces(struct rule_args *a, const struct rule_vocab *v unused, const char *
 	return a->arg[2].num < 0 ? -1 : 0;
 }
 
-/* Where the field that begins (backwards: ends) at `at` has its other end. */
+/* The other end of the field that begins (backwards: ends) at `at`. */
 static size_t
 field_end(struct str t, struct str delims, size_t at, int back)
 {
@@ -86,7 +86,7 @@ field_end(struct str t, struct str delims, size_t at, int back)
 	return at;
 }
 
-/* `count` fields from the one that begins at `at` on. */
+/* `count` fields, starting with the one at `at`. */
 static struct str
 take_fields(struct str t, struct str delims, size_t at, int64_t count, int back)
 {
@@ -118,7 +118,7 @@ conv_field(const struct rule_args *a, struct sample_ctx *cx unused, struct sampl
 	return 1;
 }
 
-/* Delimiters that follow each other are one, and those before the first word none. */
+/* Consecutive delimiters count as one, and those before the first word are skipped. */
 static size_t
 skip_delims(struct str t, struct str delims, size_t at, int back)
 {
@@ -131,7 +131,7 @@ skip_delims(struct str t, struct str delims, size_t at, int back)
 	return at;
 }
 
-/* What HAProxy does: a word that is not there is an empty one. */
+/* As in HAProxy: a missing word is empty. */
 static int
 conv_word(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
 {
@@ -154,7 +154,7 @@ conv_word(const struct rule_args *a, struct sample_ctx *cx unused, struct sample
 
 /* --- ends --- */
 
-/* kind: at the end. */
+/* kind: true for the end. */
 static int
 conv_trim(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
 {

@@ -7,7 +7,7 @@
 #define TIME_TEXT_MAX 512
 #define FRACTION_MAX 8 /* ".123456" and a NUL */
 
-/* kind: in local time. */
+/* kind: true for local time. */
 static int
 conv_strftime(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -28,7 +28,7 @@ conv_strftime(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	return t.p != NULL;
 }
 
-/* How many of the unit are a second. */
+/* Units per second. */
 static int
 init_http_date(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
 {

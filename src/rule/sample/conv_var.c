@@ -20,7 +20,7 @@ init_set(struct rule_args *a, const struct rule_vocab *v unused, const char **wh
 	return 0;
 }
 
-/* A text that may be the variable's own: it must outlive the old value. */
+/* The text may be the variable's own, which must stay valid until the new one is stored. */
 static int
 keep_text(struct sample_ctx *cx, struct sample *s)
 {
@@ -60,7 +60,7 @@ init_join(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 	return -1;
 }
 
-/* The variable as text, or an empty one. */
+/* The variable as text; empty if not set. */
 static struct str
 value_text(const struct rule_arg *a, struct sample_ctx *cx)
 {
@@ -72,7 +72,7 @@ value_text(const struct rule_arg *a, struct sample_ctx *cx)
 	return v.u.str;
 }
 
-/* kind: the first argument goes between what is not empty. */
+/* kind: true if the first argument separates non-empty values. */
 static int
 conv_join(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -86,7 +86,7 @@ conv_join(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	if (!p)
 		return 0;
 	s->u.str = (struct str){ p, t.len + first.len + var.len + last.len };
-	/* memcpy() does not take NULL */
+	/* memcpy() does not accept NULL */
 	if (t.len)
 		memcpy(p, t.p, t.len);
 	if (first.len)
@@ -111,7 +111,7 @@ conv_strcmp(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	if (!var_find(cx, a->arg[0].u.var, &v) || sample_cast(&v, SAMPLE_STR, cx->arena))
 		return 0;
 	o = v.u.str;
-	/* the difference itself, as HAProxy with glibc has it; strncmp() promises its sign only */
+	/* the difference itself, as with HAProxy on glibc; strncmp() only specifies its sign */
 	while (i < MIN(t.len, o.len) && t.p[i] == o.p[i])
 		i++;
 	d = i < MIN(t.len, o.len) ? (unsigned char)t.p[i] - (unsigned char)o.p[i]
@@ -121,7 +121,7 @@ conv_strcmp(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* As long for any two texts of that length. */
+/* Constant time for texts of one length. */
 static int
 conv_same(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {

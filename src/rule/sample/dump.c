@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* The one behind `after` in byte order, NULL at the end: tables are short, and a dump is no place
- * to allocate. */
+/* The next one after `after` in byte order, NULL at the end: tables are short, so no sorted copy is
+ * allocated. */
 static const struct rule_fetch *
 next_fetch(const struct rule_vocab *v, const char *after)
 {
@@ -64,7 +64,7 @@ rule_dump_convs(const struct rule_vocab *v, struct sbuf *out)
 
 /* --- roff --- */
 
-/* No line may start with a control character, no '-' become a hyphen. */
+/* No line may start with a control character, and '-' must not become a hyphen. */
 static void
 put_roff_text(struct sbuf *out, const char *s)
 {

@@ -8,8 +8,8 @@
 
 struct step {
 	const struct rule_conv *conv;
-	enum sample_type in;     /* what it is cast to before: conv->in, or ANY */
-	size_t at;               /* of the name in the text */
+	enum sample_type in;     /* the type it is cast to first: conv->in, or ANY */
+	size_t at;               /* offset of the name in the text */
 	struct rule_args args;
 };
 
@@ -17,12 +17,12 @@ struct rule_expr {
 	const struct rule_fetch *fetch;
 	unsigned int needs, uses;
 	enum sample_type type;
-	size_t at;               /* of the fetch's arguments */
-	char *text;              /* what was parsed: to point at it in rule_expr_check() */
+	size_t at;               /* offset of the fetch's arguments */
+	char *text;              /* the parsed text, for error positions in rule_expr_check() */
 	size_t len;
 	struct rule_args args;
 	unsigned int n;
-	struct step *step;       /* n of them */
+	struct step *step;       /* array of n */
 };
 
 void
@@ -115,7 +115,7 @@ check_scope(const struct rule_fetch *f, unsigned int at, struct rule_err *why)
 		scope_text(missing));
 }
 
-/* What init or check says about an argument, pointing at it. */
+/* Reports an error of init or check at its argument. */
 static int
 fail_arg(struct rule_err *why, struct str text, size_t open, const struct rule_args *a,
 	const char *name, const char *reason)
@@ -285,7 +285,7 @@ rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why)
 	return 0;
 }
 
-/* What converters make of it nobody knows. */
+/* The result of converters is unknown here. */
 int
 rule_expr_check_pattern(const struct rule_expr *e, struct str text, struct rule_err *why)
 {

@@ -23,7 +23,7 @@ split_auth(const struct http_head *h, struct str field, struct str *scheme, stru
 	return rest->len > 0 ? 0 : -1;
 }
 
-/* "user:password", in the arena; -1: it is something else. */
+/* "user:password", in the arena; -1: invalid. */
 static int
 decode_basic(struct sample_ctx *cx, struct str text, struct str *user, struct str *pass)
 {

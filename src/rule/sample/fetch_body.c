@@ -35,7 +35,7 @@ fetch_body_size(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 	return 1;
 }
 
-/* The next "name=value" of a form; a word without '=' is none. */
+/* The next "name=value" of a form; a word without '=' is skipped. */
 static int
 next_param(struct str *rest, struct str *name, struct str *value)
 {
@@ -102,7 +102,7 @@ side_bytes(const struct rule_args *a, const struct sample_ctx *cx)
 static int
 fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	/* Of a message only how much there is of it can be told, not its bytes. */
+	/* For a message only the number of bytes is available. */
 	size_t of_message = is_of_response(a, cx) ? cx->res_len : cx->req_len;
 
 	s->may_change = !cx->req_ended;
@@ -110,7 +110,7 @@ fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* len bytes from place `from` on, 0: all that are there. */
+/* len bytes from offset `from` on, 0: all. */
 static int
 take_body_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from, uint64_t len,
 	struct sample *s)
@@ -146,7 +146,8 @@ fetch_payload(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	return take_body_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s);
 }
 
-/* The third argument is an offset from the start, or "+n", "-n" from behind the length. */
+/* The third argument is an offset from the start, or "+n", "-n" relative to the end of the
+ * length. */
 static int
 init_payload_lv(struct rule_args *a, const struct rule_vocab *v, const char **why)
 {
@@ -185,7 +186,7 @@ fetch_payload_lv(const struct rule_args *a, struct sample_ctx *cx, struct sample
 		return 0;
 	for (size_t i = 0; i < s->u.str.len; i++)
 		len = len << 8 | (unsigned char)s->u.str.p[i];
-	/* a length of 0 has nothing behind it */
+	/* nothing follows a length of 0 */
 	return len > 0 && take_body_bytes(a, cx, (uint64_t)a->arg[2].num, len, s);
 }
 

@@ -4,7 +4,7 @@
 
 enum { AS_TEXT = 0, AS_INT = 4, SIDE_MASK = 3 };
 
-/* The next of that name (of any, if it is empty). */
+/* The next cookie with this name (with any, if it is empty). */
 static int
 next_cookie(const struct http_head *h, struct http_cookie_walk *w, struct str name,
 	struct http_cookie *out)
@@ -16,7 +16,7 @@ next_cookie(const struct http_head *h, struct http_cookie_walk *w, struct str na
 	return 0;
 }
 
-/* The last of that name, or the first of any; then all others. */
+/* The last one with this name, or the first of any; then all others. */
 static int
 any_cookie(const struct http_head *h, struct str name, struct sample_ctx *cx, struct sample *s,
 	struct http_cookie *out)

@@ -57,16 +57,16 @@ fetch_req_http(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 
 /* --- fields --- */
 
-/* What a fetch makes of a field's values, beside its side in kind. */
+/* What a fetch does with a field's values, in kind besides the side. */
 enum { AS_LIST = 0, AS_LINE = 4, AS_ADDR = 8, AS_INT = 16, SIDE_MASK = 3 };
 
 struct values {
 	const struct http_head *head;
 	struct str name;         /* empty: all fields */
-	int lines;               /* commas separate nothing */
+	int lines;               /* commas do not separate values */
 };
 
-/* Where the element that s begins with ends: at a comma that is not quoted. */
+/* The end of the element that s begins with: an unquoted comma. */
 static size_t
 element_len(struct str s)
 {
@@ -83,7 +83,7 @@ element_len(struct str s)
 }
 
 /*
- * The next value. Empty elements count, unlike in http_list_next(): an occurrence is a place
+ * The next value. Empty elements count, unlike in http_list_next(): an occurrence is the text
  * between commas.
  */
 static int
@@ -124,7 +124,7 @@ count_values(const struct values *v)
 	return n;
 }
 
-/* The occurrence that was asked for: from the first, 1, or from the last, -1. */
+/* The requested occurrence: from the first, 1, or from the last, -1. */
 static int
 nth_value(const struct values *v, int64_t nth, struct str *out)
 {
@@ -140,7 +140,7 @@ nth_value(const struct values *v, int64_t nth, struct str *out)
 	return 0;
 }
 
-/* Nobody asked for one: the last, and then all before it. */
+/* Without an occurrence: the last one, and then all before it. */
 static int
 any_value(const struct values *v, struct sample_ctx *cx, struct sample *s, struct str *out)
 {
@@ -202,7 +202,7 @@ fetch_field_count(const struct rule_args *a, struct sample_ctx *cx, struct sampl
 
 /* --- all fields --- */
 
-/* In lower case, as HAProxy has them. */
+/* In lower case, as in HAProxy. */
 static int
 fetch_names(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -270,7 +270,7 @@ fetch_lines(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* --- all of them, in the numbers of SPOE --- */
 
-/* A number as its protocol writes them: one byte up to 239. With p NULL it is only measured. */
+/* A number in the protocol's encoding: one byte up to 239. With p NULL it is only measured. */
 static size_t
 put_varint(unsigned char *p, uint64_t v)
 {
@@ -294,7 +294,7 @@ put_varint(unsigned char *p, uint64_t v)
 	return n + 1;
 }
 
-/* A length and the bytes; names are in lower case, as HAProxy has them inside. */
+/* A length and the bytes; names are in lower case, as in HAProxy. */
 static size_t
 put_counted(unsigned char *p, struct str s, int fold)
 {

@@ -13,7 +13,7 @@ first_bytes(const struct rule_args *a, const struct sample_ctx *cx)
 
 /* --- TLS --- */
 
-/* 1: it is whole. */
+/* 1: complete. */
 static int
 find_hello(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct hello *h)
 {
@@ -93,13 +93,13 @@ fetch_ticket(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* --- RDP --- */
 
-enum { RDP_HEAD = 11 }; /* TPKT and X.224 up to the cookie */
+enum { RDP_HEAD = 11 }; /* bytes of TPKT and X.224 before the cookie */
 
 static const char rdp_word[] = "Cookie:";
 
 enum rdp_found { RDP_NOT, RDP_MORE, RDP_COOKIE };
 
-/* A connection request of X.224 with "Cookie: name=value" and CR LF in it (MS-RDPBCGR 2.2.1.1). */
+/* An X.224 connection request with "Cookie: name=value" and CR LF (MS-RDPBCGR 2.2.1.1). */
 static enum rdp_found
 find_cookie(struct str b, struct str *name, struct str *value)
 {

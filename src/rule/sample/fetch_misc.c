@@ -66,7 +66,7 @@ fetch_ipv6(const struct rule_args *a, struct sample_ctx *cx unused, struct sampl
 	return 1;
 }
 
-/* The bytes stand in ref, num of them. */
+/* The bytes are in ref, num of them. */
 static int
 init_bin(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
 {

@@ -25,7 +25,7 @@ fetch_part(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* kind: with the query. */
+/* kind: true for including the query. */
 static int
 fetch_base(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -46,7 +46,7 @@ fetch_base(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* A number instead of the text: of tables of what is asked for often. */
+/* A hash of the text, for tables of frequent requests. */
 static int
 fetch_base_hash(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -122,7 +122,7 @@ find_uri_param(struct str *rest, char delim, struct str name, struct str *value)
 	return 0;
 }
 
-/* The first, and then those behind it. kind: as an integer. */
+/* The first one, then the following ones. kind: as an integer. */
 static int
 fetch_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {

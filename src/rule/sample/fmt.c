@@ -16,7 +16,7 @@ struct part {
 	const struct rule_alias *alias;
 	struct rule_expr *expr;
 	unsigned int flags;
-	const char *text;     /* into rule_fmt.text */
+	const char *text;     /* points into rule_fmt.text */
 	size_t len;
 };
 
@@ -24,19 +24,19 @@ struct rule_fmt {
 	unsigned int style;
 	unsigned int needs, uses;
 	unsigned int n;
-	char *text;           /* what stands between the variables, all in one */
+	char *text;           /* all literal texts, joined */
 	struct part part[];
 };
 
 struct compiler {
 	const struct rule_vocab *vocab;
 	unsigned int at;
-	const char *p;        /* what is left */
+	const char *p;        /* the rest of the format */
 	const char *start;
 	struct rule_fmt *f;
-	unsigned int room;    /* parts in f */
-	char *text_end;       /* of what f->text holds */
-	unsigned int flags;   /* set by %{...}o for all that follow */
+	unsigned int room;    /* number of parts in f */
+	char *text_end;       /* end of the used part of f->text */
+	unsigned int flags;   /* set by %{...}o for all parts that follow */
 	struct rule_err *why;
 };
 
@@ -56,7 +56,7 @@ fmt_fail(struct compiler *c, int reason, const char *fmt, ...)
 	return -reason;
 }
 
-/* NULL after a failure that was reported. */
+/* NULL after a reported failure. */
 static struct part *
 add_part(struct compiler *c)
 {
@@ -66,7 +66,8 @@ add_part(struct compiler *c)
 	return NULL;
 }
 
-/* Text up to the next variable. In logs blanks in a row are one, as they only separate words. */
+/* Text up to the next variable. In logs consecutive blanks become one, as they only separate
+ * words. */
 static int
 compile_literal(struct compiler *c)
 {
@@ -165,7 +166,7 @@ compile_alias(struct compiler *c, size_t len, unsigned int flags)
 	return 0;
 }
 
-/* "[src,lower]", of which the bracket is the first byte left. */
+/* "[src,lower]", starting at the bracket. */
 static int
 compile_expr(struct compiler *c, unsigned int flags)
 {
@@ -185,7 +186,7 @@ compile_expr(struct compiler *c, unsigned int flags)
 	}
 	c->f->needs |= rule_expr_needs(part->expr);
 	c->f->uses |= rule_expr_uses(part->expr);
-	/* What may still change is known at the end. */
+	/* Values that may still change are known at the end. */
 	if (c->f->style & RULE_FMT_LOG)
 		c->f->needs |= SAMPLE_AT_END;
 	if (c->p[used] != ']')
@@ -235,7 +236,7 @@ rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int styl
 	int r = 0;
 
 	*out = NULL;
-	/* A part takes at least one byte of the text. */
+	/* Each part takes at least one byte of the text. */
 	c.room = (unsigned int)MIN(len, (size_t)RULE_FMT_PARTS_MAX);
 	c.f = mem_zalloc(sizeof(*c.f) + c.room * sizeof(c.f->part[0]));
 	if (!c.f)
@@ -299,8 +300,8 @@ rule_fmt_literal(const struct rule_fmt *f)
 /* --- writing -------------------------------------------------------------------------------- */
 
 /*
- * How a byte of the traffic is written: itself, or behind a mark. The escape with a backslash is
- * asked for by a flag, and wins.
+ * How a byte from traffic is written: unchanged, or escaped. A backslash escape requested by a flag
+ * takes precedence.
  */
 static char
 mark_of(unsigned int flags, unsigned char ch)
@@ -351,7 +352,7 @@ rule_fmt_put(struct sbuf *out, unsigned int flags, struct str s)
 		sbuf_addc(out, '"');
 }
 
-/* Flag Q is of logs: HAProxy does not quote what an expression gives elsewhere. */
+/* Flag Q applies to logs: HAProxy does not quote expressions elsewhere. */
 static void
 put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, struct sbuf *out)
 {
@@ -369,8 +370,7 @@ put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, str
 }
 
 /*
- * In logs a blank separates: there is none at the start, and not two where %o, which writes
- * nothing, stands.
+ * In logs blanks separate words: none at the start, and not two around %o, which writes nothing.
  */
 static void
 put_literal(const struct part *part, unsigned int style, size_t start, struct sbuf *out)
@@ -412,7 +412,7 @@ rule_fmt_text(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out)
 	}
 	if (half == 0)
 		goto refused;
-	/* What its expressions make lies in the other direction, and goes with them. */
+	/* Texts of its expressions are in the other end of the arena and are released with them. */
 	rest = (struct arena){ .p = whole->p + whole->used + half, .cap = room - half };
 	sbuf_init_fixed(&b, whole->p + whole->used, half);
 	cx->arena = &rest;

@@ -16,10 +16,10 @@ enum {
 	EXT_ALPN = 16,
 	EXT_TICKET = 35,
 	NAME_HOST = 0,
-	SSL2_MIN = 9 /* bytes of an SSLv2 hello behind its length: type, version, three lengths */
+	SSL2_MIN = 9 /* bytes of an SSLv2 hello after its length: type, version, three lengths */
 };
 
-/* What is left of a part. Once something was longer than that it is `bad`, and empty. */
+/* The rest of a part. After an invalid length it is `bad` and empty. */
 struct part {
 	const unsigned char *p;
 	size_t len;
@@ -47,7 +47,7 @@ take_bytes(struct part *from, size_t n)
 	return out;
 }
 
-/* A number of n bytes, the highest first. */
+/* A number of n bytes in network byte order. */
 static uint32_t
 take_uint(struct part *from, size_t n)
 {
@@ -59,7 +59,7 @@ take_uint(struct part *from, size_t n)
 	return v;
 }
 
-/* A vector: its length in n bytes, and as much behind. */
+/* A vector: its length in n bytes, followed by that many bytes. */
 static struct part
 take_vector(struct part *from, size_t n)
 {
@@ -74,7 +74,7 @@ part_text(struct part p)
 
 /* --- extensions --- */
 
-/* The first name of a host; one that no host can have is none. */
+/* The first host name; an invalid one is ignored. */
 static int
 take_server_name(struct part body, struct hello *out)
 {
@@ -112,7 +112,7 @@ take_protocol(struct part body, struct hello *out)
 	return list.bad || body.bad || body.len ? -1 : 0;
 }
 
-/* Of those that matter here, none may stand there twice (RFC 8446 4.2). */
+/* Of the extensions used here none may be repeated (RFC 8446 4.2). */
 static int
 take_extension(uint32_t type, struct part body, unsigned int *seen, struct hello *out)
 {
@@ -167,13 +167,13 @@ take_client(struct part m, struct hello *out)
 	if (m.bad || session.len > SESSION_MAX || !ciphers.len || ciphers.len % 2 ||
 		!compressions.len)
 		return -1;
-	/* Extensions are younger than the rest. */
+	/* Old hellos have no extensions. */
 	if (m.len && take_extensions(&m, out) < 0)
 		return -1;
 	return m.bad || m.len ? -1 : 0;
 }
 
-/* Is this how a record with a handshake message begins, as far as it goes? */
+/* True if the bytes so far begin a record with a handshake message. */
 static int
 is_record(struct str b)
 {
@@ -197,7 +197,7 @@ hello_parse(struct str bytes, struct hello *out)
 	record = take_uint(&all, 2);
 	h.type = (uint8_t)take_uint(&all, 1);
 	len = take_uint(&all, 3);
-	/* One that goes on in another record is for those who decrypt. */
+	/* A message that continues in another record is not supported. */
 	if (record < MESSAGE_HEAD || len > record - MESSAGE_HEAD || len < 2)
 		return HELLO_NOT;
 	if (all.len < len)

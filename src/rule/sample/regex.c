@@ -22,7 +22,7 @@ struct regex_work {
 	uint64_t limited;
 };
 
-/* The library allocates as everybody does. */
+/* The library allocates through mem.h. */
 static void *
 get_memory(PCRE2_SIZE size, void *arg)
 {
@@ -60,7 +60,7 @@ regex_compile(struct regex *r, struct str text, unsigned int flags, struct regex
 	int error = 0;
 
 	if (context) {
-		/* A subject's invalid UTF-8 would make it no match: bytes are what is compared. */
+		/* Invalid UTF-8 would prevent matches: bytes are compared. */
 		r->code = pcre2_compile((PCRE2_SPTR)text.p, text.len,
 			PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C |
 				(flags & REGEX_NOCASE ? PCRE2_CASELESS : 0),
@@ -96,8 +96,8 @@ regex_new(struct str text, unsigned int flags, struct regex **out, struct regex_
 		mem_free(r);
 		return rc;
 	}
-	/* Where there is none, or memory must not become code (MemoryDenyWriteExecute), the
-	 * interpreter does it. */
+	/* Where JIT is not available or memory must not be executable (MemoryDenyWriteExecute), the
+	 * interpreter is used. */
 	(void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &r->groups);
 	*out = r;
@@ -123,7 +123,7 @@ regex_work_new(void)
 	if (memory) {
 		w->data = pcre2_match_data_create(REGEX_GROUPS, memory);
 		w->bounds = pcre2_match_context_create(memory);
-		/* NULL where there is no JIT, which then is never asked for it. */
+		/* NULL without JIT; it is then never asked for. */
 		w->stack = pcre2_jit_stack_create(32u << 10, REGEX_JIT_STACK, memory);
 		pcre2_general_context_free(memory);
 	}
@@ -165,7 +165,7 @@ take_groups(const struct regex *r, struct regex_work *w, struct str subject, str
 
 	for (uint32_t i = 0; i < REGEX_GROUPS; i++) {
 		m->group[i] = (struct str){ subject.p, 0 };
-		/* \K in a lookahead can put the start behind the end. */
+		/* \K in a lookahead can put the start after the end. */
 		if (i < n && at[2 * i] != PCRE2_UNSET && at[2 * i] <= at[2 * i + 1])
 			m->group[i] = (struct str){ subject.p + at[2 * i],
 				at[2 * i + 1] - at[2 * i] };
@@ -255,7 +255,7 @@ regex_replace(const struct regex *r, struct regex_work *w, struct str subject, s
 	while (from <= subject.len && !out->failed && regex_match(r, w, subject, from, &m)) {
 		start = (size_t)(m.group[0].p - subject.p);
 		from = start + m.group[0].len;
-		/* Nothing, right behind what was replaced, is no second match: as in sed. */
+		/* An empty match directly after a replacement does not count, as in sed. */
 		if (n && from == done) {
 			from++;
 			continue;

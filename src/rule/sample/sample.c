@@ -29,7 +29,7 @@ sample_type_name(enum sample_type t)
 int
 sample_parse_int(struct str text, int64_t *out)
 {
-	/* collected as a negative number: there is one more of them */
+	/* collected as a negative number, whose range is larger by one */
 	int64_t v = 0;
 	size_t i = 0;
 	int minus = 0, over = 0;
@@ -73,7 +73,7 @@ to_text(struct sample *s, struct arena *a)
 	return 0;
 }
 
-/* Numbers as eight bytes, addresses as they are, the highest first. */
+/* Numbers as eight bytes, addresses unchanged, in network byte order. */
 static int
 to_bytes(struct sample *s, struct arena *a)
 {
@@ -120,7 +120,7 @@ from_mapped(struct sample *s)
 	return 0;
 }
 
-/* The length of the text without ":PORT" behind it; 0 when what is there is no port. */
+/* The length of the text without a trailing ":PORT"; 0 if the port is invalid. */
 static size_t
 without_port(struct str t)
 {
@@ -218,7 +218,7 @@ static const unsigned int casts[] = {
 	[SAMPLE_IPV6] = TO_IP | TO_TEXT,
 	[SAMPLE_STR] = TO(BOOL) | TO(SINT) | TO_IP | TO_TEXT,
 	[SAMPLE_BIN] = TO_TEXT,
-	/* what they turn out to be is known when they are there */
+	/* their actual type is known at run time */
 	[SAMPLE_ADDR] = TO(SINT) | TO_IP | TO_TEXT,
 	[SAMPLE_ANY] = TO(BOOL) | TO(SINT) | TO_IP | TO_TEXT,
 };

@@ -8,7 +8,7 @@
 struct var {
 	struct list link;
 	uint64_t id;
-	struct sample value;     /* its text lies behind this */
+	struct sample value;     /* its text follows the structure */
 	size_t size;
 	char text[];
 };
@@ -39,7 +39,7 @@ vars_fini(struct vars *v)
 	}
 }
 
-/* FNV-1a, then stirred: short names differ in few bits. */
+/* FNV-1a, then mixed: hashes of short names differ in few bits. */
 static uint64_t
 hash_of(struct str s)
 {
@@ -149,8 +149,8 @@ var_new(uint64_t id, const struct sample *s)
 	return x;
 }
 
-/* Puts x in the place of the old one. What is to be freed then: the old one, or NULL, or x itself
- * when it finds no room. */
+/* Replaces the old value by x. Returns what has to be freed: the old one, or NULL, or x itself if
+ * there is no room for it. */
 static struct var *
 vars_exchange(struct vars *v, struct var *x)
 {

@@ -47,10 +47,10 @@ var_cond_hold(unsigned int when, const struct sample_ctx *cx, struct var_name na
 	if (!when)
 		return 1;
 	set = var_find(cx, name, &old);
-	/* Those of scope proc exist as soon as they are named. */
+	/* Variables of scope proc exist when they are named in the configuration. */
 	exists = set || name.scope == VAR_PROC;
 	empty = (s->type == SAMPLE_STR || s->type == SAMPLE_BIN) && s->u.str.len == 0;
-	/* Nothing else has an order: then both of ifgt and iflt hold. */
+	/* Other types have no order: both ifgt and iflt are true then. */
 	numbers = set && old.type == SAMPLE_SINT && s->type == SAMPLE_SINT;
 	return !((when & IF_EXISTS && !exists) || (when & IF_NOT_EXISTS && exists) ||
 		(when & IF_EMPTY && !empty) || (when & IF_NOT_EMPTY && empty) ||
