@@ -17,7 +17,7 @@ uint64_t exchange_opaque_none(const struct session *s, int side);
 
 /* True if all bytes are forwarded without parsing: mode tcp, or a tunnel. */
 int exchange_is_plain(const struct session *s);
-/* The body of that side's message begins: if it is known to be long it is a stream. */
+/* The body of that side's message begins: if it is known to be long it is a bulk transfer. */
 void exchange_foresee(struct session *s, int side);
 /* True if the whole request has been read. */
 int exchange_has_request(const struct http_txn *t);
@@ -38,7 +38,7 @@ int exchange_take_ahead(struct session *s, int side) must_check;
 
 /* Number of bytes to read of that side's body, when `room` is available. */
 size_t exchange_reach(const struct session *s, int side, size_t room);
-/* Reads what the client has sent of the body so far and keeps it: there is no server yet. */
+/* Reads and keeps the body that the client has sent so far while there is no server. */
 enum session_event exchange_collect(struct session *s) must_check;
 /* True if a client that closes while it waits for its response is to be noticed (manual, option
  * abortonclose). */

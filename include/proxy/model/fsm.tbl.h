@@ -16,61 +16,61 @@
 SESSION_STATE(INIT,         0, NULL,            NULL,                NONE,      derive_early,        NULL,
 	"allocated, owns the client's fd")
 SESSION_STATE(PROXY_HEADER, 1, header_io,       proxy_protocol_read, LAST_LOOK, derive_header,       NULL,
-	"the PROXY header of its connection is to come first")
+	"waits for the PROXY header")
 SESSION_STATE(READ,         1, http_read_io,    http_read,           LAST_LOOK, derive_read,         NULL,
 	"waits for a request's head (mode http)")
 SESSION_STATE(TARPIT,       1, http_tarpit_io,  NULL,                TIMEOUT,   derive_tarpit,       NULL,
-	"a request that was refused is held before it is told so")
+	"a rejected request is delayed before its reply")
 SESSION_STATE(INSPECT,      1, inspect_io,      tcp_content_read,    LAST_LOOK, derive_inspect,      NULL,
-	"rules look at what the client sends (mode tcp)")
+	"rules inspect the client's data (mode tcp)")
 SESSION_STATE(ASSIGN,       0, NULL,            NULL,                NONE,      derive_early,        NULL,
 	"a server is being chosen")
 SESSION_STATE(QUEUE,        1, early_io,        NULL,                TIMEOUT,   derive_queue,        NULL,
 	"waits for a slot on a server")
 SESSION_STATE(CONNECT,      1, connect_io,      first_io,            TIMEOUT,   derive_connect,      NULL,
-	"connect() is on its way")
+	"connect() is in progress")
 SESSION_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   derive_retry,        NULL,
 	"waits to connect again")
 SESSION_STATE(RELAY,        1, relay_io,        NULL,                LAST_LOOK, derive_relay,        relay_outcome,
-	"both sides are up, the directions do the work")
+	"both sides are connected, the directions forward")
 SESSION_STATE(REPLY,        1, http_reply_io,   NULL,                TIMEOUT,   derive_reply,        http_reply_outcome,
-	"a local reply is on its way, or the rest of a request is thrown away")
+	"a local reply is sent, or the rest of a request is discarded")
 SESSION_STATE(LINGER,       1, linger_io,       NULL,                TIMEOUT,   derive_linger,       NULL,
 	"one side was reset: the other gets the rest first, then a reset")
 SESSION_STATE(CLOSED,       0, NULL,            NULL,                NONE,      derive_nothing,      NULL,
-	"over; freed at the end of the turn")
+	"closed; freed at the end of the turn")
 #endif
 
 #ifdef SESSION_EVENT
 SESSION_EVENT(NONE,               "nothing follows")
-SESSION_EVENT(AWAIT_PROXY_HEADER, "a listener handed over who has to bring a PROXY header")
-SESSION_EVENT(ACCEPTED,           "a listener handed the client over, or its header has come")
-SESSION_EVENT(AWAIT_REQUEST,      "the same in mode http: it has to ask first")
-SESSION_EVENT(INSPECT,            "rules want to see what the client sends")
-SESSION_EVENT(PASSED,             "they let it go on")
-SESSION_EVENT(DENIED,             "a rule ends it without an answer")
+SESSION_EVENT(AWAIT_PROXY_HEADER, "a client was accepted that has to send a PROXY header")
+SESSION_EVENT(ACCEPTED,           "a client was accepted, or its PROXY header is complete")
+SESSION_EVENT(AWAIT_REQUEST,      "the same in mode http: a request has to come first")
+SESSION_EVENT(INSPECT,            "rules inspect the client's data")
+SESSION_EVENT(PASSED,             "the rules accept the session")
+SESSION_EVENT(DENIED,             "a rule ends the session without a reply")
 SESSION_EVENT(REQUEST,            "a request's head is complete")
-SESSION_EVENT(ANSWER,             "we answer the request ourselves")
-SESSION_EVENT(TARPIT,             "the same, later")
-SESSION_EVENT(CLOSE,              "nothing more is to be done for the client")
+SESSION_EVENT(ANSWER,             "a local reply is to be sent")
+SESSION_EVENT(TARPIT,             "a local reply is to be sent after a delay")
+SESSION_EVENT(CLOSE,              "the client's connection is to be closed")
 SESSION_EVENT(ASSIGNED,           "a server with a free slot was found")
-SESSION_EVENT(FULL,               "servers are usable, none has a slot: it is in a queue")
+SESSION_EVENT(FULL,               "no usable server has a free slot: the session is in a queue")
 SESSION_EVENT(NO_SERVER,          "no server is usable")
-SESSION_EVENT(SLOT,               "a slot was freed and is now ours")
+SESSION_EVENT(SLOT,               "the session got a slot")
 SESSION_EVENT(UP,                 "the server's side is connected")
 SESSION_EVENT(REFUSED,            "connect() failed")
 SESSION_EVENT(GIVE_UP,            "no retry is left")
 SESSION_EVENT(CLIENT_GONE,        "the client reset, or closed before there was a server")
 SESSION_EVENT(CLIENT_EOF,          "the client has sent FIN")
-SESSION_EVENT(LAST_LOOK,           "the deadline has passed; bytes that came before it may not have been read")
+SESSION_EVENT(LAST_LOOK,           "the deadline has passed; earlier bytes may be unread")
 SESSION_EVENT(TIMEOUT,            "the deadline of this state has passed")
 SESSION_EVENT(BOTH_CLOSED,        "both directions ended")
 SESSION_EVENT(RESET,              "both directions ended, one of them broken")
-SESSION_EVENT(EXCHANGED,          "the response is over")
-SESSION_EVENT(DRAIN_REQUEST,      "and the client is not")
-SESSION_EVENT(L7_RETRY,           "the request is to be sent once more")
-SESSION_EVENT(ANSWERED,           "our answer is out")
-SESSION_EVENT(DELIVERED,          "nothing is left that a reset could destroy")
+SESSION_EVENT(EXCHANGED,          "request and response are complete")
+SESSION_EVENT(DRAIN_REQUEST,      "the response is complete, but the request is not")
+SESSION_EVENT(L7_RETRY,           "the request is to be retried")
+SESSION_EVENT(ANSWERED,           "the local reply is sent")
+SESSION_EVENT(DELIVERED,          "no undelivered data is left")
 SESSION_EVENT(KILL,               "the operator or a hard stop ends it")
 #endif
 
@@ -163,10 +163,10 @@ SESSION_ROW(LINGER,      KILL,               CLOSED,      close_killed,         
 
 #ifdef DIRECTION_STATE
 DIRECTION_STATE(OPEN,   "reads and forwards")
-DIRECTION_STATE(TAIL,   "the message is over; the rest is flushed, the sink stays")
-DIRECTION_STATE(DRAIN,  "the source has ended; the rest is flushed, then the sink is shut")
-DIRECTION_STATE(DONE,   "the message is over and flushed; another one may follow")
-DIRECTION_STATE(CLOSED, "over")
+DIRECTION_STATE(TAIL,   "the message has ended; the rest is flushed, the sink stays open")
+DIRECTION_STATE(DRAIN,  "the source has closed; the rest is flushed, then the sink is shut")
+DIRECTION_STATE(DONE,   "the message has ended and is flushed; another one may follow")
+DIRECTION_STATE(CLOSED, "closed")
 #endif
 
 #ifdef DIRECTION_EVENT
@@ -174,8 +174,8 @@ DIRECTION_EVENT(SRC_EOF,  "the source sent FIN")
 DIRECTION_EVENT(SRC_ERR,  "the source was reset or failed")
 DIRECTION_EVENT(MSG_END,  "the last byte of the message was read (mode http)")
 DIRECTION_EVENT(EMPTY,    "nothing is pending any more")
-DIRECTION_EVENT(SINK_ERR, "the sink takes nothing any more")
-DIRECTION_EVENT(ABORT,    "the session ends it")
+DIRECTION_EVENT(SINK_ERR, "the sink accepts no more data")
+DIRECTION_EVENT(ABORT,    "the session ends the direction")
 DIRECTION_EVENT(RESET,    "the next message begins")
 #endif
 
@@ -200,7 +200,8 @@ DIRECTION_ROW(DRAIN,  MSG_END,  DRAIN,  bug)
 DIRECTION_ROW(DRAIN,  EMPTY,    CLOSED, shut_sink)
 DIRECTION_ROW(DRAIN,  SINK_ERR, CLOSED, drop)
 DIRECTION_ROW(DRAIN,  ABORT,    CLOSED, drop)
-DIRECTION_ROW(DRAIN,  RESET,    OPEN,   none) /* http_upgrade.c: the end of mode tcp is found again */
+DIRECTION_ROW(DRAIN,  RESET,    OPEN,   none) /* http_upgrade.c: the client's FIN of mode tcp is
+					       * detected again */
 DIRECTION_ROW(DONE,   SRC_EOF,  DONE,   none)
 DIRECTION_ROW(DONE,   SRC_ERR,  DONE,   none)
 DIRECTION_ROW(DONE,   MSG_END,  DONE,   bug)

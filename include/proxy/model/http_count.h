@@ -28,7 +28,7 @@ http_count_request(struct session *s)
 {
 	struct proxy_stat *fe = fe_stat(s);
 
-	/* Of an upgraded session the first was counted when it began. */
+	/* The first request of an upgraded session was counted when the session began. */
 	if (!s->upgraded_to)
 		counter_add(&s->engine->requests, 1);
 	counter_add(&fe->req_tot, 1);

@@ -19,7 +19,7 @@ uint64_t memory_live(const struct engine *e);
 uint64_t memory_used(const struct engine *e);
 /* Bytes at which new sessions have to wait; UINT64_MAX without a limit. */
 uint64_t memory_room(const struct engine *e);
-/* Makes sure that the next pool_get() of this pool succeeds: 1, or 0 at the bound or without
+/* Ensures that the next pool_get() of this pool succeeds: 1, or 0 at the limit or without
  * memory. */
 int memory_reserve(struct engine *e, struct pool *p);
 /*
@@ -27,10 +27,10 @@ int memory_reserve(struct engine *e, struct pool *p);
  * each current request. Objects kept for reuse count as room.
  */
 int memory_fits_request(const struct engine *e, unsigned int buffers);
-/* memory_reserve() of a buffer. */
+/* memory_reserve() for a buffer. */
 int memory_reserve_buffer(struct engine *e);
-/* After each session and buffer that was taken or given back, and when the bytes in pipes change:
- * sets e->memory_tight and tells the owner when it changes. */
+/* To be called after each session and buffer was taken or returned, and when the bytes in pipes
+ * change: updates e->memory_tight and notifies the owner of a change. */
 void memory_watch(struct engine *e);
 
 #endif

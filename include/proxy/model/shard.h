@@ -88,16 +88,16 @@ struct idle_list {
 	struct timer timer;      /* pool-purge-delay */
 };
 
-/* What is tried of a server because it most likely works. Learned from each try (server_learn). */
+/* Speculative calls to a server, learned from each try (server_learn). */
 enum server_guess {
-	SERVER_NEAR,  /* connect() is over when it returns, and a send works */
-	SERVER_QUICK, /* mode http: the answer has come by the next turn */
+	SERVER_NEAR,  /* connect() completes at once, and a send succeeds */
+	SERVER_QUICK, /* mode http: the response arrives by the next turn */
 	SERVER_GUESSES
 };
 
 struct guess {
-	int8_t trust;  /* below zero: it fails too often */
-	uint8_t skips; /* since it was tried in spite of that */
+	int8_t trust;  /* negative: it fails too often */
+	uint8_t skips; /* number of tries skipped since the last one */
 };
 
 struct server_shard {

@@ -32,10 +32,9 @@ size_t bulk_reach(struct engine *e, const struct direction *h);
 char *bulk_buf(struct engine *e);
 void bulk_buf_put(struct engine *e, char *buf);
 
-/* 1: the direction may be pumped now. 0: it waits for its turn, and session_go_on() is called
- * then. */
+/* 1: the direction may be pumped now. 0: it waits for its turn, when session_go_on() is called. */
 int bulk_take_turn(struct session *s, int side);
-/* Bytes that are left of this turn, and those that were used up. */
+/* The bytes left in this turn; and accounting for used ones. */
 uint64_t bulk_turn(struct engine *e);
 void bulk_used(struct engine *e, uint64_t n);
 /* To be called when the direction or its session ends. */

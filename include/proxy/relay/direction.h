@@ -89,9 +89,9 @@ void direction_count(struct session *s, int side, size_t n);
 int direction_buf_get(struct engine *e, struct direction *h);
 /* Returns the buffer if nothing is pending in it and there is no lookahead. */
 void direction_buf_free_if_empty(struct engine *e, struct direction *h);
-/* Makes sure that bytes which the sink refuses can be kept: 1, or 0. */
+/* Ensures that bytes which the sink does not accept can be kept: 1, or 0. */
 int direction_reserve_room(struct engine *e, const struct direction *h);
-/* Keeps n bytes that it did refuse, behind those that it has. There is room:
+/* Keeps n bytes that the sink did not accept, after those kept already. There must be room:
  * direction_reserve_room(), and bulk_reach() for more than tune.bufsize. */
 void direction_buf_append(struct engine *e, struct direction *h, const char *p, size_t n);
 
@@ -122,8 +122,8 @@ void engine_splice_fini(struct engine *e);
 /* Both sides are connected: determines which can use zero-copy sends. */
 void direction_plan_zerocopy(struct session *s);
 /*
- * A buffer to read into when the sink may be sent to from it, or NULL: the scratch buffer will do.
- * It is the direction's then (h->buf), empty; there must be one (memory_reserve_buffer).
+ * A buffer to read into if the sink can use zero-copy sends, or NULL: use the scratch buffer. It is
+ * owned by the direction (h->buf) and empty; a buffer must be available (memory_reserve_buffer).
  */
 char *direction_zc_buf_get(struct session *s, int side);
 /* Reads zero-copy completions. Returns the events without EV_ERR, unless there was an error too,

@@ -1,11 +1,11 @@
-/* What answer_parse.c makes and answer.c writes. */
+/* The parsed arguments: made by answer_parse.c and used by answer.c. */
 #ifndef TACIT_RULE_ACTION_ANSWER_INT_H
 #define TACIT_RULE_ACTION_ANSWER_INT_H
 
 #include "http/reply.h"
 #include "rule/action/answer.h"
 
-/* What the payload comes from. */
+/* Source of the payload. */
 enum answer_source {
 	FROM_NOTHING,
 	FROM_PROXY,       /* default-errorfiles */
@@ -28,7 +28,7 @@ struct answer {
 	struct rule_fmt *fmt;
 	struct answer_hdr hdr[ANSWER_HDRS_MAX];
 	unsigned int n_hdr;
-	struct http_reply *reply; /* of an errorfile; of a section once it was checked */
+	struct http_reply *reply; /* of an errorfile; of a section after it was checked */
 	struct str section;       /* its name, owned */
 	struct http_reply *(*page)(const void *root, const char *section, unsigned int status,
 		const char **why);

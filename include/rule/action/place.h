@@ -1,8 +1,8 @@
-/* Where rules stand: the lists of rules that a proxy has. */
+/* Places of rules: the rule lists of a proxy. */
 #ifndef TACIT_RULE_ACTION_PLACE_H
 #define TACIT_RULE_ACTION_PLACE_H
 
-/* Where rules run, one list each. */
+/* Places where rules run, one list each. */
 enum rule_place {
 	RULE_TCP_CONNECTION,
 	RULE_TCP_SESSION,
@@ -21,9 +21,9 @@ enum rule_place {
 		RULE_IN(TCP_RES_CONTENT))
 #define RULE_IN_HTTP (RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE) | RULE_IN(HTTP_AFTER_RESPONSE))
 
-/* SAMPLE_AT_x that hold where rules of that place run. */
+/* SAMPLE_AT_x available to rules at this place. */
 unsigned int rule_place_scope(enum rule_place p);
-/* "http-request" and so on. */
+/* "http-request" etc. */
 const char *rule_place_name(enum rule_place p);
 
 #endif

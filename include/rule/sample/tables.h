@@ -1,4 +1,4 @@
-/* The tables of fetches and converters that know no patterns. */
+/* The tables of fetches and converters that do not use patterns. */
 #ifndef TACIT_RULE_SAMPLE_TABLES_H
 #define TACIT_RULE_SAMPLE_TABLES_H
 

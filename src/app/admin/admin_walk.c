@@ -103,7 +103,7 @@ admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c))
 	task_init(&a->again, on_again);
 }
 
-/* Has visit(c, w, state) run on the worker's thread before the next step. */
+/* Runs visit(c, w, state) on the worker's thread before the next step. */
 static void
 ask_worker(struct admin_conn *c, struct worker *w, admin_visit_fn *visit)
 {

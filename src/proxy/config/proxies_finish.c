@@ -23,7 +23,7 @@ proxy_of(struct list *it)
 
 /* --- where connections go --- */
 
-/* A session of mode tcp may be upgraded to mode http, not the other way round. */
+/* A session of mode tcp can be upgraded to mode http, but not the other way round. */
 static void
 check_modes(const struct proxy *p, const struct proxy *be, const char *what,
 	const struct cfg_where *where, struct cfg_diag *d)

@@ -38,8 +38,8 @@ exchange_is_plain(const struct session *s)
 }
 
 /*
- * Is what comes next from that side payload, whatever it says, as far as bytes_left() goes, and
- * needed for nothing else than to be sent on? Then nobody has to see it. Always so in mode tcp.
+ * True if the next bytes_left() bytes from that side are payload that is only forwarded, so that
+ * they need not be read into user space. Always true in mode tcp.
  */
 static int
 body_is_opaque(const struct session *s, int side)
@@ -55,7 +55,7 @@ body_is_opaque(const struct session *s, int side)
 		s->txn->body[side].framing == HTTP_BODY_CLOSE;
 }
 
-/* How much of that side's message is to come, where it says so; UINT64_MAX elsewhere. */
+/* Number of bytes left of that side's message, if it is known; UINT64_MAX otherwise. */
 static uint64_t
 bytes_left(const struct session *s, int side)
 {
@@ -234,7 +234,7 @@ exchange_reject_body(struct session *s, int side)
 	return SESSION_EV_NONE;
 }
 
-/* The source has ended before the message did: the direction is broken. */
+/* The source has closed before the end of the message: the direction is broken. */
 static void
 message_cut(struct session *s, int side)
 {
@@ -296,7 +296,7 @@ exchange_take_ahead(struct session *s, int side)
 	return 0;
 }
 
-/* Is the client's connection closed behind that response? */
+/* True if the client's connection is closed after that response. */
 static int
 closes_client(const struct session *s, int side)
 {
@@ -312,7 +312,7 @@ body_closes(const struct session *s, int side, int over)
 static uint64_t
 body_opaque(const struct session *s, int side)
 {
-	/* What is still to be sent of a body that has come to its end is opaque, too. */
+	/* The unsent rest of a complete body needs no parsing either. */
 	return body_is_opaque(s, side) ? MAX(bytes_left(s, side), 1) : 0;
 }
 

@@ -299,7 +299,7 @@ run_stage(struct session *s)
 
 	switch ((enum stage)t->stage) {
 	case STAGE_FE_CONTENT:
-		/* They have seen the bytes of this request in mode tcp. */
+		/* These rules have run on the bytes of this request in mode tcp. */
 		return s->upgraded_to ? io_more(1) : apply_rules(s, s->fe, RULE_TCP_REQ_CONTENT);
 	case STAGE_FE_BODY:
 		return await_body(s, s->fe, buffers_request(s->fe));

@@ -124,7 +124,7 @@ session_log_early(struct session *s)
 {
 	enum log_stage needed = stage_of(s->fe), known;
 
-	/* In mode http requests are logged, each by itself. */
+	/* In mode http each request is logged. */
 	if (!is_line_wanted(s) || (s->is_http && !s->txn))
 		return;
 	if (s->txn)

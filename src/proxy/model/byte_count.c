@@ -22,7 +22,7 @@ take_grown(struct session *s, int side)
 {
 	uint64_t all = session_message_bytes(s, side), before = s->dir[side].counted;
 
-	/* Bytes of mode tcp that a request will consist of have been counted. */
+	/* Bytes in mode tcp that become part of a request have been counted. */
 	if (all <= before)
 		return 0;
 	s->dir[side].counted = all;

@@ -139,9 +139,9 @@ server_status_text(const struct server *s)
 }
 
 /*
- * What a guess gains that is right, and loses that is wrong, and how much trust it may win: so many
- * wrong ones in a row are forgiven. A look for an answer in vain costs a call, one that works saves
- * one and what the kernel does for it: two in three have to work.
+ * Points that a correct guess adds and a wrong one subtracts, and the maximum: it limits how many
+ * consecutive wrong guesses are tolerated. A failed read costs a call, a successful one saves a
+ * call and the kernel's work for it: two in three have to succeed.
  */
 static const struct {
 	int8_t gain, loss, most;

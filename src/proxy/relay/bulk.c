@@ -66,7 +66,7 @@ bulk_splice_option(int side)
 	return side == CLIENT ? OPT_SPLICE_REQUEST : OPT_SPLICE_RESPONSE;
 }
 
-/* Is the option set that has the direction spliced, whatever it carries? */
+/* True if the option that splices the direction is set, whatever it carries. */
 static int
 splice_is_forced(const struct session *s, int side)
 {

@@ -70,7 +70,7 @@ route_backend(struct session *s)
 {
 	struct proxy *be = match_use_backend(s);
 
-	/* There is no way back from mode http. */
+	/* Mode http cannot be left. */
 	return be && s->is_http && be->mode != PROXY_HTTP ? NULL : be;
 }
 

@@ -60,7 +60,7 @@ session_end_exchange(struct session *s)
 			count_time(s);
 		queue_leave(s);
 	}
-	/* Of a kept connection it is the requests that are logged, each once. */
+	/* On a kept connection the requests are logged, once each. */
 	if (!s->is_http || !s->logged)
 		session_log(s);
 }
@@ -126,7 +126,7 @@ assign_backend(struct session *s)
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
 		return -1;
-	/* In mode http it is counted before its rules are asked. */
+	/* In mode http it is counted before its rules run. */
 	if (!s->txn && s->be->mode == PROXY_TCP)
 		count_backend(be_stat(s));
 	return 0;

@@ -9,7 +9,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 
-/* Bytes to be forwarded become bytes to be parsed, with room in front for what rules add. */
+/* Data to be forwarded becomes data to be parsed, with room in front for what rules add. */
 static void
 hold_pending(struct engine *e, struct direction *h)
 {
@@ -34,7 +34,7 @@ http_upgrade(struct session *s)
 	captures_end(s);
 	counter_add(&fe_stat(s)->h1.in, h->bytes);
 	hold_pending(s->engine, h);
-	/* A client that has sent FIN is asked for its request all the same. */
+	/* A client that has sent FIN may have sent a complete request. */
 	if (h->state == DIRECTION_DRAIN)
 		direction_event(s, CLIENT, DIRECTION_EV_RESET);
 	return SESSION_EV_AWAIT_REQUEST;

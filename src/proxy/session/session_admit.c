@@ -93,7 +93,7 @@ count_session(struct session *s, struct second n)
 {
 	s->begun_ms = loop_now_ms(s->engine->loop);
 	counter_add(&s->engine->cum_sess, 1);
-	/* In mode http requests are counted as they come. */
+	/* In mode http requests are counted when they arrive. */
 	if (!s->is_http)
 		counter_add(&s->engine->requests, 1);
 	counter_add(&fe_stat(s)->cum_sess, 1);
