@@ -19,7 +19,7 @@ byte_at(uint32_t id, uint64_t pos)
 
 static void run(struct fake *k, void *arg);
 
-/* Reads what there is. */
+/* Reads all available data. */
 static void
 hear(struct agent *a)
 {
@@ -46,8 +46,8 @@ hear(struct agent *a)
 	}
 }
 
-/* One send: the bytes that went, 0 when there is no room, -1 when nobody listens any more; what
- * came before can still be read. */
+/* One send: the number of bytes sent, 0 when the socket is full, -1 when the peer is gone; earlier
+ * data can still be read. */
 static long
 give(struct agent *a, const void *p, size_t n)
 {
@@ -82,7 +82,7 @@ say(struct agent *a, uint32_t n)
 	return 1;
 }
 
-/* The same for a text, as far as it is due. */
+/* Sends the part of a text that is due. */
 static int
 say_text(struct agent *a, const char *text, size_t n)
 {
@@ -97,7 +97,7 @@ say_text(struct agent *a, const char *text, size_t n)
 	return 1;
 }
 
-/* A byte, and the next one when it is time. */
+/* Sends one byte, and the next one when its time has come. */
 static int
 drip(struct agent *a, const char *text)
 {
@@ -135,7 +135,7 @@ end(struct agent *a, int reset)
 	a->closed = a->over = 1;
 }
 
-/* 1 when it is out, or nobody is there to hear it. */
+/* 1 when it is sent, or the peer is gone. */
 static int
 says_end(struct agent *a)
 {

@@ -1,8 +1,8 @@
 /*
- * One end of a forwarded connection as a test plays it: a script of steps, run as far as the
- * socket lets it, again after each change of the socket. Bytes are numbered, so that the
- * receiver knows what must come: a stream starts with its four-byte id, the rest follows from id
- * and position.
+ * One end of a forwarded connection as played by a test: a script of steps, run as far as the
+ * socket permits, and again after each change of the socket. Bytes are numbered, so that the
+ * receiver can verify them: a stream starts with its four-byte id, and the rest follows from id and
+ * position.
  */
 #ifndef TACIT_SIM_AGENT_H
 #define TACIT_SIM_AGENT_H
@@ -21,11 +21,11 @@ enum step_kind {
 	STEP_SHUT,
 	STEP_CLOSE,
 	STEP_RESET,
-	STEP_DEAF,     /* reads nothing until it has to wait or is to hear */
+	STEP_DEAF,     /* reads nothing until a WAIT or HEAR step */
 	STEP_HEAR,     /* reads again */
-	STEP_SAY,      /* the text, in mode http */
-	STEP_DRIP,     /* the same a byte at a time, STEP_DRIP_MS apart */
-	STEP_AWAIT     /* until the text was read, behind what was awaited before */
+	STEP_SAY,      /* sends the text, in mode http */
+	STEP_DRIP,     /* sends it a byte at a time, STEP_DRIP_MS apart */
+	STEP_AWAIT     /* until the text was read, after the text awaited before */
 };
 
 #define STEP_DRIP_MS 2u
@@ -35,7 +35,7 @@ struct step {
 	uintptr_t n;           /* or the text, a const char * */
 };
 
-/* What an agent that plays texts remembers of what it read. */
+/* Memory of an agent that plays texts. */
 #define AGENT_TEXT 6000
 
 #define AGENT_STEPS 12
@@ -45,10 +45,11 @@ struct agent {
 	struct fake_sock *s;
 	struct step step[AGENT_STEPS];
 	unsigned int at;
-	uint64_t base, began; /* bytes sent, and the time, when the step began; see begun */
+	uint64_t base, began; /* bytes sent, and the time, at the start of the step; see begun */
 	uint64_t due;        /* bytes to wait for, all STEP_WAITs together */
 	int begun;
-	/* Said before the first step, with a pause behind some bytes of it; no part of `sent`. */
+	/* Sent before the first step, with a pause after some bytes of it; not counted in
+	 * `sent`. */
 	const char *first;
 	size_t first_at, first_stop;
 	uint64_t first_ms, first_due;
@@ -57,24 +58,25 @@ struct agent {
 	uint64_t sent, got;
 	uint64_t react;      /* ns */
 	int deaf;
-	int fin;             /* it has sent FIN: `sent` is everything */
-	int eof;             /* it was told of a clean end */
+	int fin;             /* it has sent FIN: `sent` is final */
+	int eof;             /* it has read EOF */
 	int err;             /* errno, 0: none */
-	int wrong;           /* a byte was not what it had to be */
+	int wrong;           /* a byte differed from the expected one */
 	int over;            /* closed, or the script has ended */
 	int closed;
-	struct fake_wire *wire; /* it speaks in records, fake/xprt.h; NULL: in plain bytes */
-	char text[AGENT_TEXT]; /* what it read, with texts in the script */
+	struct fake_wire *wire; /* it sends records, fake/xprt.h; NULL: plain bytes */
+	char text[AGENT_TEXT]; /* the text that it read, with texts in the script */
 	size_t seen;         /* of it, up to where the last STEP_AWAIT ended */
 };
 
-/* steps end with STEP_END, STEP_CLOSE or STEP_RESET; a script that runs out closes the socket. */
+/* steps ends with STEP_END, STEP_CLOSE or STEP_RESET; a script without more steps closes the
+ * socket. */
 void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
 		 const struct step *steps, uint64_t react_ns);
-/* Before anything else it says that text, a PROXY header or none: with a pause behind `stop` bytes
- * of it if ms is not 0. */
+/* Sends this text before the first step, a valid or invalid PROXY header: with a pause after `stop`
+ * bytes of it if ms is not 0. */
 void agent_says_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
-/* From its first byte on it speaks in records over w, which is the agent's from now on. */
+/* Sends records over w from its first byte on; w belongs to the agent. */
 void agent_speaks_records(struct agent *a, struct fake_wire *w);
 /* Both agents' names for messages. */
 const char *step_name(enum step_kind k);

@@ -52,7 +52,7 @@ add(struct step *s, unsigned int *n, enum step_kind kind, uint32_t arg)
 	++*n;
 }
 
-/* Says what it has to say, with pauses and fits of deafness, and waits for the other's end. */
+/* Sends its data with pauses and periods without reading, and waits for the other end's EOF. */
 static void
 kind_script(struct plan *p, struct step *s, int first)
 {
@@ -97,7 +97,7 @@ wild_script(struct plan *p, struct step *s)
 	add(s, &n, dice_is(p->d, 4) ? STEP_RESET : STEP_CLOSE, 0);
 }
 
-/* Two polite ends: one of them has to finish first. */
+/* Two ends that both wait for EOF: one of them has to close first. */
 static void
 scripts(struct plan *p, unsigned int i)
 {
@@ -108,7 +108,7 @@ scripts(struct plan *p, unsigned int i)
 		wild_script(p, p->origin[i]);
 		return;
 	}
-	/* a client that leaves without a word before there is a server is not served */
+	/* a client that closes without data before there is a server is not served */
 	kind_script(p, p->client[i], 1);
 	kind_script(p, p->origin[i], 0);
 	for (struct step *s = p->client[i]; s->kind != STEP_END; s++)
@@ -149,7 +149,7 @@ origin_script(struct world *w, unsigned int nth, struct step *steps)
 	memcpy(steps, p->origin[nth % p->n], sizeof(p->origin[0]));
 }
 
-/* Everything was said and heard. */
+/* Everything was sent and received. */
 static void
 judge_kind(struct plan *p)
 {
@@ -190,8 +190,8 @@ measure(struct plan *p, struct chance_result *r)
 		r->bytes += w->client[i].got;
 	for (unsigned int i = 0; i < w->n_served; i++)
 		r->bytes += w->served[i].got;
-	/* waits come of something: bytes that were moved since the last one, however few, and
-	 * beside them steps, retries, looks at what lingers */
+	/* each wait must have a result: bytes moved since the last one, however few, or steps,
+	 * retries, checks of lingering sessions */
 	if (r->empty_waits > 100 + 100u * p->n)
 		world_blame(w, "%llu of %llu waits for %u clients came of nothing",
 			(unsigned long long)r->empty_waits, (unsigned long long)r->waits,

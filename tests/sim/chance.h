@@ -1,8 +1,8 @@
 /*
- * Worlds made of chance: any mode, sizes, delays, limits; servers that are near, far, refuse, do
- * not answer or reset; clients that come at any time and send, pause, shut, close and reset. The
- * judge of world.h decides. Kind worlds, where everybody is patient and polite, must in addition
- * deliver every byte and end every session well.
+ * Random worlds: any mode, sizes, delays, limits; servers that are near, far, refuse, do not answer
+ * or reset; clients that connect at any time and send, pause, shut, close and reset. The checks of
+ * world.h decide. In kind worlds, where all ends are patient and correct, every byte must be
+ * delivered and every session end well.
  */
 #ifndef TACIT_SIM_CHANCE_H
 #define TACIT_SIM_CHANCE_H
@@ -17,13 +17,13 @@ struct chance_result {
 	uint64_t bulk_waits;
 	uint64_t spliced;    /* of them, through pipes */
 	uint64_t calls, waits;
-	uint64_t empty_waits; /* nothing was moved before them */
+	uint64_t empty_waits; /* waits before which nothing was moved */
 	uint64_t buf_waits, memory_holds, zerocopied;
 	uint32_t rows[SESSION_STATES];
-	char why[500];       /* "" when all is well */
+	char why[500];       /* "" if nothing is wrong */
 };
 
-/* Plays one world; trace is put to stdout when show is set. 0, or -1 with r->why. */
+/* Plays one world; with show the trace is printed on stdout. 0, or -1 with r->why. */
 int chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
 		struct chance_result *r);
 

@@ -2,7 +2,7 @@
 
 #include "proxy/model/session.h"
 
-#define KIND_MS 3000000 /* a patience that nobody tries */
+#define KIND_MS 3000000 /* a timeout that is never reached */
 
 static uint64_t
 delay(struct dice *d)
@@ -25,8 +25,8 @@ timeouts(struct dice *d, int kind, struct proxy_timeouts *to)
 	to->server_fin = dice_is(d, 3) ? 1 + dice(d, 1000) : 0;
 }
 
-/* Streams in turns and big pieces, and through pipes: of all sizes, also those that are of no use,
- * and too few of them. */
+/* Bulk transfers with turns and large pieces, and with pipes: of all sizes, including useless ones,
+ * and too few. */
 static void
 streams(struct dice *d, struct world_config *c)
 {
@@ -37,7 +37,7 @@ streams(struct dice *d, struct world_config *c)
 	if (dice_is(d, 2))
 		c->bulk_bufsize = c->bufsize << dice(d, 4);
 	if (dice_is(d, 2))
-		c->bulk_turn = 1 + dice(d, 40000) / 8; /* alone they have eight times that */
+		c->bulk_turn = 1 + dice(d, 40000) / 8; /* alone they have eight times as much */
 	c->splice_after = 1u << dice(d, 17);
 	if (dice_is(d, 2))
 		return;
@@ -47,7 +47,7 @@ streams(struct dice *d, struct world_config *c)
 	c->fragment = fragments[dice(d, ARRAY_LEN(fragments))];
 }
 
-/* Rules that look at bytes before they let them pass, and others that end what they see. */
+/* Rules that inspect data before it is forwarded, and rules that end sessions. */
 const char *
 chance_rules(struct dice *d, int kind)
 {
@@ -110,13 +110,13 @@ chance_config(struct dice *d, int kind)
 		if (dice_is(d, 8))
 			s->path = dice_is(d, 2) ? FAKE_REFUSED : FAKE_BLACKHOLE;
 	}
-	/* descriptors that are short fail connects: that is not kind */
+	/* missing descriptors make connects fail, which is not kind */
 	if (kind)
 		c.fd_limit = 0;
 	return c;
 }
 
-/* A few sessions and fewer buffers, down to none. */
+/* Memory for a few sessions and fewer buffers, down to none. */
 static uint64_t
 memory(struct dice *d, unsigned int bufsize)
 {
@@ -129,7 +129,7 @@ memory(struct dice *d, unsigned int bufsize)
 	return sessions * sizeof(struct session) + buffers * bufsize;
 }
 
-/* Sends in place, and a kernel that answers them in one of its ways. */
+/* Zero-copy sends, and a kernel that completes them in one of several ways. */
 static void
 zerocopy(struct dice *d, struct world_config *c)
 {
@@ -151,7 +151,7 @@ chance_header(struct dice *d, int kind)
 {
 	static const char *const headers[] = { "PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n",
 		"PROXY UNKNOWN\r\n", "PROXY TCP6 2001:db8::1 ::2 65535 0\r\n",
-		/* and what is none */
+		/* and invalid ones */
 		"PROXY TCP4 1.2", "", "PROXY TCP5 x\r\n" };
 
 	return headers[dice(d, kind ? 3 : ARRAY_LEN(headers))];

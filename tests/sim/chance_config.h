@@ -1,17 +1,17 @@
-/* Any mode, sizes, delays, limits and servers: the configuration of a world made by chance. */
+/* Any mode, sizes, delays, limits and servers: the configuration of a random world. */
 #ifndef TACIT_SIM_CHANCE_CONFIG_H
 #define TACIT_SIM_CHANCE_CONFIG_H
 
 #include "sim/dice.h"
 #include "sim/world.h"
 
-/* kind: everybody is patient and nothing is missing. */
+/* kind: all ends are patient and nothing is scarce. */
 struct world_config chance_config(struct dice *d, int kind);
-/* Lines of a configuration for a world of mode tcp, or NULL: those of a kind one end nothing. */
+/* Configuration lines for a world of mode tcp, or NULL: in a kind world they end no session. */
 const char *chance_rules(struct dice *d, int kind);
-/* The rest of it: how much memory, and sends in place. */
+/* The rest: the amount of memory, and zero-copy sends. */
 void chance_bounds(struct dice *d, struct world_config *c);
-/* What a client begins with where a PROXY header is expected: a kind one with a header. */
+/* The first data of a client where a PROXY header is expected: in a kind world a header. */
 const char *chance_header(struct dice *d, int kind);
 
 #endif

@@ -17,7 +17,7 @@ any_session(struct world *w, struct dice *d)
 	return NULL;
 }
 
-/* What the admin socket and the process do to sessions and servers while they run. */
+/* Actions of the admin socket and the process on sessions and servers at run time. */
 static void
 meddle(struct world *w)
 {
@@ -56,7 +56,7 @@ chance_run(struct world *w, struct dice *d, int kind, unsigned int n)
 {
 	w->dice = d;
 	if (!kind && dice_is(d, 3)) {
-		/* one by one: the order of two throws in one call is the compiler's choice */
+		/* separate statements: the order of two calls in one expression is unspecified */
 		unsigned int nth = dice(d, 40 * n), how = dice(d, 4);
 
 		fake_torture(w->k, fake_calls(w->k) + 1 + nth, how);
@@ -71,7 +71,7 @@ chance_run(struct world *w, struct dice *d, int kind, unsigned int n)
 		engine_kill_all(&w->engine);
 	}
 	world_run(w, LIMIT / 4);
-	/* whoever waits for the listener is let in */
+	/* clients in the backlog are accepted */
 	w->meddle = NULL;
 	listener_resume(w->ln, LISTENER_HOLD_PROCESS);
 	world_run(w, LIMIT);

@@ -1,11 +1,11 @@
-/* How a world made by chance goes: calls that fail, an operator's hand, a sudden end. */
+/* Events of a random world: failing calls, admin commands, a sudden end. */
 #ifndef TACIT_SIM_CHANCE_RUN_H
 #define TACIT_SIM_CHANCE_RUN_H
 
 #include "sim/dice.h"
 #include "sim/world.h"
 
-/* n: its clients. In kind worlds nothing happens but what they do. */
+/* n: number of clients. In kind worlds nothing but their actions happens. */
 void chance_run(struct world *w, struct dice *d, int kind, unsigned int n);
 
 #endif

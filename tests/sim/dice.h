@@ -1,4 +1,4 @@
-/* Choices: from a seed, or from a fuzzer's bytes (zeroes when they run out). */
+/* Random choices from a seed, or from a fuzzer's bytes (zeroes at their end). */
 #ifndef TACIT_SIM_DICE_H
 #define TACIT_SIM_DICE_H
 
@@ -54,7 +54,7 @@ dice(struct dice *d, uint32_t n)
 	return (uint32_t)((x ^ x >> 31) % n);
 }
 
-/* Once in n. */
+/* With probability 1 / n. */
 static inline int
 dice_is(struct dice *d, uint32_t n)
 {

@@ -4,7 +4,7 @@
 
 #include "fake/kernel.h"
 
-/* The linker makes these out of malloc and its kin: see --wrap in build-aux/build.mk. */
+/* Called by the linker's redirection of malloc etc.: see --wrap in build-aux/build.mk. */
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);

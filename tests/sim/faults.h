@@ -1,17 +1,17 @@
-/* Allocations that fail, for programs linked with --wrap=malloc,calloc,realloc; others see none. */
+/* Failing allocations, for programs linked with --wrap=malloc,calloc,realloc. */
 #ifndef TACIT_SIM_FAULTS_H
 #define TACIT_SIM_FAULTS_H
 
 #include <stdint.h>
 
-/* From now on allocations are counted, or not. */
+/* Enables or disables the counting of allocations. */
 void faults_apply(int on);
-/* The nth counted allocation fails; 0: none. The count starts again. */
+/* Makes the nth counted allocation fail; 0: none. Restarts the count. */
 void faults_set(uint64_t nth);
-/* And so many after it. */
+/* And this many after it. */
 void faults_set_again(uint64_t times);
 uint64_t faults_counted(void);
-/* Did the one that was to fail come? */
+/* True if the allocation that was to fail has happened. */
 int faults_hit(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/model/http_txn.h"
 
-#define OWN "own" /* what a server's cookie says */
+#define OWN "own" /* the value of the server's own cookie */
 
 /* --- what there is --- */
 
@@ -27,7 +27,7 @@ chance_cookie(struct http_bound *k, struct dice *d)
 
 	k->cookie = 1;
 	k->way = (enum persist_way)dice(d, PERSIST_PREFIX + 1);
-	/* Each makes no sense with some ways. */
+	/* Each is invalid with some modes. */
 	k->indirect = k->way != PERSIST_REWRITE && dice_is(d, 2);
 	k->nocache = dice_is(d, 2);
 	k->postonly = dice_is(d, 4);
@@ -134,7 +134,8 @@ http_bound_ask(
 		http_text_add(t, "Cookie: a=1; b=2\r\n");
 }
 
-/* What the server says of itself. Where nobody fills it in it has to do so. */
+/* The cookie that the server sends itself: if tacit does not replace the value, it has to be
+ * right. */
 static void
 servers_own(const struct http_book *b, unsigned int server, char out[40])
 {
@@ -164,7 +165,7 @@ is_ignored(const struct http_book *b, const struct http_request *q)
 	return b->bound.ignores && q->verb != HTTP_VERB_CONNECT && q->id % 10 == 4;
 }
 
-/* The server that it names + 1; 0: none. */
+/* The index of the server that it names + 1; 0: none. */
 static unsigned int
 names(const struct http_book *b, const struct http_request *q)
 {
@@ -173,14 +174,14 @@ names(const struct http_book *b, const struct http_request *q)
 	return b->bound.cookie && !is_ignored(b, q) ? q->brings : 0;
 }
 
-/* Nothing has happened in this world that may have sent it elsewhere. */
+/* Nothing in this world can have sent it to another server. */
 static int
 is_steady(const struct http_book *b, const struct http_request *q)
 {
 	const struct world *w = b->w;
 	int redispatches = (w->px->options & OPT_REDISPATCH) != 0;
 
-	/* A try that no server has read is not known of. */
+	/* A try that no server has read is unknown. */
 	if (b->kind)
 		return !redispatches ||
 			(q->n_tries == 1 && !http_retries(w->px, HTTP_RETRY_EMPTY_RESPONSE));
@@ -211,7 +212,7 @@ http_bound_judge_request(struct http_book *b, const struct http_request *q,
 			server + 1, m->cookie, q->id, want, m->crumbs);
 }
 
-/* The cookie that the client is to get from that server, "" for none. 1: it is an inserted one. */
+/* The cookie that the client has to get from that server, "" for none. 1: it is an inserted one. */
 static int
 to_be_set(const struct http_book *b, const struct http_request *q, unsigned int server,
 	char out[40])
@@ -219,7 +220,7 @@ to_be_set(const struct http_book *b, const struct http_request *q, unsigned int 
 	const struct http_bound *k = &b->bound;
 	int held = names(b, q) == server + 1, knows = held && q->brings == server + 1 && !q->use;
 	int ours = k->way == PERSIST_INSERT;
-	/* Where persistence is ignored HAProxy 2.6 lets the server's pass as it is. */
+	/* If persistence is ignored HAProxy 2.6 leaves the server's cookie unchanged. */
 	int passes = k->preserve || is_ignored(b, q);
 
 	out[0] = '\0';
@@ -268,7 +269,7 @@ http_bound_judge_answer(struct http_book *b, const struct http_request *q,
 
 	if (!b->bound.cookie)
 		return 0;
-	/* While a server is away nobody is bound to it, and then it is back. */
+	/* While a server is in maintenance no client is bound to it; later it is back. */
 	if (!b->w->meddled)
 		judge_set(b, q, m);
 	if (sscanf(m->cookie, "s%u", &told) == 1 && told <= b->bound.n_servers)
@@ -298,10 +299,10 @@ judge_cookie_log(struct http_book *b, const struct session *s, const struct http
 	struct str text = STR("");
 
 	brought(b, q, value);
-	/* As HAProxy has it: not of whom a rule gives an answer, or sends elsewhere. */
+	/* As in HAProxy: not for requests that a rule answers or redirects. */
 	if (value[0] && !(s->txn->local && s->txn->status < 400))
 		(void)snprintf(want, sizeof(want), "SRV=%s", value);
-	/* Who leaves or is killed before the request was judged has not come so far. */
+	/* A request whose client leaves or is killed before it was parsed does not count. */
 	if (!capture_get(s, CAPTURE_COOKIE, 0, &text) && !s->txn->placed &&
 		!http_has_answer(s->txn))
 		return;

@@ -22,9 +22,9 @@ struct plan {
 	struct dice *d;
 	struct http_book book;
 	int kind;
-	int leaves; /* kind servers end connections that are kept */
+	int leaves; /* kind servers close kept connections */
 	int wild;
-	int waits_for_body; /* a rule does */
+	int waits_for_body; /* a rule waits for the body */
 	int stops; /* there will be a soft stop */
 	char rules[1000], lines[1600];
 	uint32_t max_bytes;
@@ -40,7 +40,7 @@ static void
 plan_client(struct plan *p, struct http_client *c)
 {
 	struct dice *d = p->d;
-	/* Tacit asks for the body itself then, and has to keep what there is no room for. */
+	/* tacit then asks for the body itself, and must have room for it. */
 	int asks = p->kind && p->w.cfg.memory &&
 		((p->w.cfg.options & OPT_HTTP_BUFFER_REQUEST) || p->waits_for_body);
 	struct http_plan how = { d, p->kind, p->leaves, asks, p->max_bytes };
@@ -55,14 +55,14 @@ plan_client(struct plan *p, struct http_client *c)
 
 		http_plan_request(&how, q);
 		http_bound_plan(&p->book, d, q);
-		/* Nothing is said behind what ends the connection: it would be lost, and a reset
-		 * would follow. */
+		/* Nothing is sent after a request that ends the connection: it would be lost and
+		 * cause a reset. */
 		last = q->upgrade || q->verb == HTTP_VERB_CONNECT || q->close || !q->minor ||
 			q->wish == HTTP_SHAPE_END;
 		if (last && (p->kind || q->wish == HTTP_SHAPE_TUNNEL))
 			c->n = i + 1;
 	}
-	/* So would the end of a world that closes after each answer, or from some moment on. */
+	/* The same for a world that closes after each response, or from some time on. */
 	if ((p->w.px->http.persistence == HTTP_CLOSE || p->stops) && p->kind)
 		c->depth = 1;
 	c->up = http_plan_size(&how);
@@ -136,7 +136,7 @@ session_ended(struct world *w, const struct world_end *e)
 
 /* --- the world --- */
 
-/* An answer of the world's own, or the silence of an empty file. */
+/* A local reply of the world, or none for an empty file. */
 static void
 own_answers(struct plan *p)
 {
@@ -159,7 +159,7 @@ own_answers(struct plan *p)
 	}
 }
 
-/* Rules: whom they are for is a matter of a request's number. The first ones harm nobody. */
+/* Rules, which apply to certain request numbers. The first ones are harmless. */
 static void
 rules(struct plan *p)
 {
@@ -211,7 +211,7 @@ config(struct plan *p)
 		dice_is(d, 4) ? (enum http_persistence)dice(d, HTTP_CLOSE + 1) : HTTP_KEEP_ALIVE;
 	c.retry_on =
 		dice_is(d, 3) ? 1u << HTTP_RETRY_CONN_FAILURE | dice(d, 1u << HTTP_RETRIES) : 0;
-	/* Who comes to a connection as it ends has no answer, unless the request is sent again. */
+	/* A request on a connection that is being closed has no response unless it is retried. */
 	if (p->leaves) {
 		c.retry_on |= 1u << HTTP_RETRY_CONN_FAILURE | 1u << HTTP_RETRY_EMPTY_RESPONSE;
 		c.retries = MAX(c.retries, 2);
@@ -229,7 +229,7 @@ config(struct plan *p)
 	return c;
 }
 
-/* There has to be enough for some requests at once, or there are none. */
+/* There must be enough memory for some requests at once. */
 static void
 bound_memory(struct plan *p)
 {
@@ -270,8 +270,7 @@ settle(struct plan *p, int bounded)
 
 /* --- at the end --- */
 
-/* It was not said early enough to come before the stop: it may have met the end of a connection
- * that had nothing to say. */
+/* It was not sent early enough before the stop: the idle connection may have been closed. */
 static int
 crosses_stop(const struct plan *p, const struct http_request *q)
 {
@@ -279,7 +278,7 @@ crosses_stop(const struct plan *p, const struct http_request *q)
 		(!q->said_ns || q->said_ns + p->w.cfg.client_delay >= p->book.stopped_ns);
 }
 
-/* Every request was answered, up to one whose answer ended the connection. */
+/* Every request was answered, up to one whose response ended the connection. */
 static void
 judge_kind(struct plan *p)
 {
@@ -347,7 +346,7 @@ measure(struct plan *p, struct http_chance_result *r)
 			(unsigned long long)fake_empty_waits(w->k), p->book.n);
 }
 
-/* New clients still come here: of a process that stops only those do that had come before. */
+/* New clients still connect here: during a stop only earlier ones would. */
 static void
 stops(struct fake *k, void *arg)
 {
@@ -377,7 +376,7 @@ http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	p.n = 1 + dice(d, MIN(max_clients, CLIENTS_MAX));
 	cfg = config(&p);
 	chance_bounds(d, &cfg);
-	/* No throw: the worlds without are those that there were before. */
+	/* No random choice here, to keep existing worlds unchanged. */
 	cfg.announced = p.n % 6 == 0;
 	bounded = cfg.memory != 0;
 	cfg.memory = 0;

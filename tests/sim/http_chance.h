@@ -1,8 +1,8 @@
 /*
- * Worlds of mode http made by chance: requests of all kinds, servers that answer early, twice, in
- * part, not at all, that end and reset connections when they please; any reuse, retries, own
- * answers. The judge of http_judge.h decides, and that of the world. In kind worlds servers do
- * nothing worse than to end a connection that is kept: each request is answered then.
+ * Random worlds of mode http: requests of all kinds; servers that respond early, twice, partially
+ * or not at all, and close and reset connections at any time; any reuse, retries, local replies.
+ * The checks of http_judge.h and of the world decide. In kind worlds servers at most close kept
+ * connections: then each request must be answered.
  */
 #ifndef TACIT_SIM_HTTP_CHANCE_H
 #define TACIT_SIM_HTTP_CHANCE_H
@@ -12,7 +12,7 @@
 struct http_chance_result {
 	struct chance_result base;
 	unsigned int requests, whole, own, again, reused;
-	/* Of persistence: requests that named a server, clients that were told of one; requests
+	/* Persistence counters: requests that named a server, clients that got a cookie; requests
 	 * logged with captures; a soft stop. */
 	unsigned int bound, told, logged, stopped;
 };

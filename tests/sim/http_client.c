@@ -6,7 +6,7 @@
 #include "sim/http_bound.h"
 
 #define CHUNK 4096
-#define EXPECT_MS 300 /* it sends the body unasked then */
+#define EXPECT_MS 300 /* it then sends the body without waiting */
 
 static void run(struct fake *k, void *arg);
 
@@ -83,7 +83,7 @@ begin(struct http_client *c)
 	return 1;
 }
 
-/* Where it pauses in what it says. */
+/* A position of a pause. */
 static size_t
 pause_at(const struct http_client *c, const struct http_request *q)
 {
@@ -112,7 +112,7 @@ say(struct http_client *c)
 		if (c->text.at && !c->tunnel && !q->said_ns)
 			q->said_ns = fake_now(c->k);
 		c->mute |= r < 0;
-		/* A reset is told once: what follows it is no clean end. */
+		/* A reset is reported once: EOF after it is not a clean end. */
 		c->broken |= r < 0 && r != -EPIPE;
 		if (r <= 0)
 			return;
@@ -149,7 +149,7 @@ found(struct http_client *c)
 	fake_note(c->k, "# client %u: %u for request %u, id %u, try %u", fake_peer_port(c->s),
 		m->status, q->id, m->id, m->nth);
 	if (!q->answered) {
-		/* It waits no longer. */
+		/* It does not wait any longer. */
 		if (m->status == 100 && q->expect && !c->goes_on) {
 			c->goes_on = 1;
 			c->due = 0;
@@ -171,13 +171,13 @@ answered(struct http_client *c)
 
 	http_judge_content(c->book, q, &c->reader, HTTP_HOW_WHOLE);
 	c->in++;
-	/* It has all it will get. */
+	/* It will receive no more. */
 	if (q->closes)
 		c->mute = 1;
 	http_reader_begin(&c->reader);
 }
 
-/* Only that nothing has come for too long may be said without a question. */
+/* Only a 408 may be sent without a request. */
 static void
 unasked(struct http_client *c)
 {
@@ -257,7 +257,7 @@ leave(struct http_client *c, enum http_leave how)
 		fake_peer_close(c->s);
 }
 
-/* It has all that it wanted. */
+/* It has received everything. */
 static int
 is_content(const struct http_client *c)
 {
@@ -280,7 +280,7 @@ run(struct fake *k, void *arg)
 		return;
 	hear(c);
 	say(c);
-	/* An answer may have let it go on. */
+	/* A response may have let it continue. */
 	hear(c);
 	if (c->eof || c->err)
 		leave(c, HTTP_LEAVE_CLOSE);

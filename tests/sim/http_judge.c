@@ -55,14 +55,14 @@ has_failed(const struct http_book *b)
 	return fake_failed_call(b->w->k) != SYS_CALLS;
 }
 
-/* A try that was given up may still be on its way, and come after the one that is answered. */
+/* An abandoned try may still arrive, after the one that is answered. */
 static int
 may_come_late(const struct http_book *b)
 {
 	return has_failed(b) || (!b->kind && http_retries(b->w->px, HTTP_RETRY_RESPONSE_TIMEOUT));
 }
 
-/* What retry-on has to name so that this try may be followed by another one. */
+/* The value of retry-on that permits another try after this one. */
 static int
 is_retried(const struct http_book *b, const struct http_try *t)
 {
@@ -80,7 +80,7 @@ is_retried(const struct http_book *b, const struct http_try *t)
 	return has_failed(b) && be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE);
 }
 
-/* Over a connection that was kept as well: that the server has closed it meanwhile is not said. */
+/* Also on a kept connection: that the server has closed it is not recorded. */
 static int
 may_come_again(const struct http_book *b, const struct http_request *q)
 {
@@ -149,7 +149,7 @@ http_judge_request_body(
 static enum http_shape
 shape_of(const struct http_request *q, const struct http_said *m)
 {
-	/* Who has not read the request's head does not know that no body is wanted. */
+	/* A server that has not read the request's head does not know that no body is expected. */
 	if (!m->id && m->status >= 400 && m->close)
 		return HTTP_SHAPE_TUNNEL;
 	if (m->status == 101 || (q->verb == HTTP_VERB_CONNECT && m->status / 100 == 2))
@@ -162,7 +162,7 @@ shape_of(const struct http_request *q, const struct http_said *m)
 	return m->length >= 0 ? HTTP_SHAPE_LENGTH : HTTP_SHAPE_END;
 }
 
-/* Said by Tacit, which signs nothing. */
+/* Sent by tacit, which adds no id. */
 static void
 judge_own(struct http_book *b, struct http_request *q, const struct http_said *m)
 {
@@ -213,7 +213,7 @@ http_judge_answer(struct http_book *b, struct http_request *q, const struct http
 	if (!q->answered)
 		return shape;
 	q->closes = m->close;
-	/* Nobody is kept that has come since. */
+	/* No client that connected later is kept. */
 	if (b->stopped_ns && q->said_ns > b->stopped_ns && q->minor && !m->close &&
 		shape != HTTP_SHAPE_TUNNEL)
 		world_blame(b->w, "request %u may be followed by others after the stop", q->id);
@@ -236,7 +236,7 @@ http_judge_content(
 	b->whole += (unsigned int)q->whole;
 }
 
-/* It looks whole: was it said like that? */
+/* It looks complete: checks that it was sent so. */
 static void
 judge_whole(const struct http_book *b, const struct http_request *q)
 {

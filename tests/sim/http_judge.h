@@ -1,8 +1,8 @@
 /*
- * The book of a world's requests: what was asked, which servers it came to, what they said, and
- * what the client was given for it. Whoever sends or reads writes it down here, and what must not
- * be is told at once: an answer that belongs to another request, one that nobody asked for, one
- * that is not as its server said it, a request that was sent again without leave.
+ * The book of a world's requests: what was requested, which servers received it, their responses,
+ * and what the client received. Senders and receivers record it here, and errors are reported at
+ * once: a response to another request, an unrequested one, one that differs from the server's, a
+ * retry that was not permitted.
  */
 #ifndef TACIT_SIM_HTTP_JUDGE_H
 #define TACIT_SIM_HTTP_JUDGE_H
@@ -23,36 +23,36 @@ enum http_verb {
 	HTTP_VERBS
 };
 
-/* What a server does with a request. */
+/* The server's behaviour for a request. */
 enum http_way {
 	HTTP_WAY_ANSWER,
-	HTTP_WAY_EARLY,       /* as soon as the head is there */
+	HTTP_WAY_EARLY,       /* as soon as the head has arrived */
 	HTTP_WAY_EARLY_CLOSE, /* and without reading the rest */
-	HTTP_WAY_EXTRA,       /* with another answer in the same breath */
-	HTTP_WAY_LATE_EXTRA,  /* with another one some time later */
-	HTTP_WAY_CLOSE,       /* none */
+	HTTP_WAY_EXTRA,       /* with another response directly after it */
+	HTTP_WAY_LATE_EXTRA,  /* with another response some time later */
+	HTTP_WAY_CLOSE,       /* no response */
 	HTTP_WAY_RESET,
 	HTTP_WAY_STALL,
 	HTTP_WAY_CUT, /* a part of it, then a clean end */
 	HTTP_WAY_CUT_RESET,
 	HTTP_WAY_CUT_STALL,
-	HTTP_WAY_JUNK,    /* no HTTP */
-	HTTP_WAY_BAD_BODY /* a chunk that is none */
+	HTTP_WAY_JUNK,    /* not HTTP */
+	HTTP_WAY_BAD_BODY /* an invalid chunk */
 };
 
-/* One time that a request came to a server. */
+/* One arrival of a request at a server. */
 struct http_try {
-	unsigned int nth; /* requests that came over its connection before */
-	unsigned int server; /* its place */
+	unsigned int nth; /* earlier requests on its connection */
+	unsigned int server; /* its index */
 	enum http_way way;
-	/* The answer that is meant. */
+	/* The intended response. */
 	unsigned int status;
 	enum http_shape shape;
 	uint32_t len;
-	int said;     /* any of it was */
-	int head_out; /* its whole final head was */
-	int whole;    /* all of it was, */
-	int fin;      /* and a clean end after it */
+	int said;     /* a part of it was sent */
+	int head_out; /* its whole final head was sent */
+	int whole;    /* all of it was sent, */
+	int fin;      /* followed by a clean end */
 };
 
 struct http_request {
@@ -62,37 +62,37 @@ struct http_request {
 	enum http_shape shape; /* of its body: NONE, LENGTH or CHUNKED */
 	uint32_t len;
 	int upgrade, expect, close;
-	int bad; /* it must reach nobody; BAD_BODY: not as a whole */
-	/* What the server is asked to say. */
+	int bad; /* it must not be forwarded; BAD_BODY: not as a complete one */
+	/* The requested response. */
 	unsigned int status;
 	enum http_shape wish;
 	uint32_t wish_len;
 	unsigned int interims;
-	/* Persistence (http_bound.h): X-Use, the server + 1; that of the cookie it brings; the
-	 * server sets one; it brings none, or one of nobody. */
+	/* Persistence (http_bound.h): X-Use, the server + 1; that of its cookie; the server sets
+	 * one; it has none, or an unknown one. */
 	unsigned int use, brings;
 	int sets, forgets, strays;
-	/* How it is said: so long after it could be, up to there, the rest so much later. */
+	/* Timing: the delay before it, the part sent first, the delay before the rest. */
 	uint32_t pause, hold, hold_ms;
 	/* What happened. */
-	uint64_t said_ns; /* its first byte was, 0: not yet */
-	int sent; /* all of it was */
+	uint64_t said_ns; /* time of its first byte, 0: not yet */
+	int sent; /* all of it was sent */
 	struct http_try tries[HTTP_TRIES_MAX];
 	unsigned int n_tries;
-	/* What the client was given. */
+	/* What the client received. */
 	int answered; /* the final head has come, */
-	int own;      /* and it was no server's */
-	int closes;   /* it says so */
+	int own;      /* and it was a local reply */
+	int closes;   /* it announces the close */
 	unsigned int came_status, came_nth;
 	enum http_shape came;
 	uint64_t got;
-	int whole; /* it looks like that */
+	int whole; /* it looks complete */
 };
 
 #define HTTP_BAD_HEAD 1
 #define HTTP_BAD_BODY 2
 
-/* What there is of persistence and captures, and how often it mattered. */
+/* Persistence and captures in use, and their counters. */
 struct http_bound {
 	unsigned int n_servers;
 	int cookie, ignores, uses, captures;
@@ -105,37 +105,37 @@ struct http_bound {
 struct http_book {
 	struct world *w;
 	int kind;
-	int rules;             /* some of them may answer */
-	uint64_t stopped_ns;   /* a soft stop has begun; 0: it has not */
+	int rules;             /* some rules may reply */
+	uint64_t stopped_ns;   /* start of a soft stop; 0: none */
 	struct http_bound bound;
 	struct http_request req[HTTP_BOOK_MAX];
 	unsigned int n;
-	unsigned int whole, own, again; /* answers, and tries after the first */
+	unsigned int whole, own, again; /* responses, and retries */
 };
 
 const char *http_verb_name(enum http_verb v);
 struct http_request *http_book_add(struct http_book *b);
-/* The streams of bytes that belong to a request: its body, an answer's, and a tunnel's ways. */
+/* The byte streams of a request: its body, the response's, and both directions of a tunnel. */
 uint32_t http_seed_request(const struct http_request *q);
 uint32_t http_seed_answer(const struct http_request *q, unsigned int nth);
 uint32_t http_seed_up(const struct http_request *q);
 uint32_t http_seed_down(const struct http_request *q);
 
-/* A request's head has come to that server, after nth others on that connection: a new try, or NULL
- * when there is none for it. *out: the request. */
+/* A request's head has reached that server as number nth + 1 on that connection: a new try, or NULL
+ * if none is left. *out: the request. */
 struct http_try *http_judge_request(struct http_book *b, const struct http_said *said,
 	unsigned int server, unsigned int nth, struct http_request **out);
-/* All of its body has. */
+/* Its whole body has arrived. */
 void http_judge_request_body(
 	struct http_book *b, const struct http_request *q, const struct http_reader *r);
-/* A head has come to the client where the answer to q is expected: what follows it. */
+/* A head has reached the client where the response to q is expected: returns what follows it. */
 enum http_shape
 http_judge_answer(struct http_book *b, struct http_request *q, const struct http_said *said);
-/* Its body has ended: as a whole, at a clean end of the connection, or cut. */
+/* Its body has ended: complete, at a clean end of the connection, or truncated. */
 enum http_how { HTTP_HOW_WHOLE, HTTP_HOW_EOF, HTTP_HOW_CUT };
 void http_judge_content(struct http_book *b, struct http_request *q, const struct http_reader *r,
 	enum http_how how);
-/* Everything is over. */
+/* Final checks. */
 void http_judge_all(struct http_book *b);
 
 #endif

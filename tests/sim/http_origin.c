@@ -44,7 +44,7 @@ choose(struct http_origin *o)
 		HTTP_WAY_CUT_STALL, HTTP_WAY_JUNK, HTTP_WAY_BAD_BODY };
 	struct dice *d = o->dice;
 
-	/* Somebody has come to a connection that is about to end. */
+	/* A request has arrived on a connection that is about to be closed. */
 	if (o->nth && o->may_leave && dice_is(d, 3))
 		return dice_is(d, 2) ? HTTP_WAY_CLOSE : HTTP_WAY_RESET;
 	if (!o->wild || !dice_is(d, (uint32_t)o->wild))
@@ -59,7 +59,7 @@ choose_then(struct http_origin *o)
 
 	o->then = HTTP_THEN_STAY;
 	o->announced = dice_is(d, 6);
-	/* Nothing else in its answer tells that this one ends. */
+	/* Nothing else in its response announces the close. */
 	if (o->t->shape == HTTP_SHAPE_END && o->q->verb == HTTP_VERB_HEAD)
 		o->announced = 1;
 	if (o->announced || o->t->shape == HTTP_SHAPE_END)
@@ -99,7 +99,7 @@ compose(struct http_origin *o)
 	if (t->shape == HTTP_SHAPE_TUNNEL)
 		http_text_body(x, t->shape, http_seed_down(q), t->len, 0);
 	else if (q->verb == HTTP_VERB_HEAD)
-		; /* a body would be taken for the next answer, and rightly so */
+		; /* a body would rightly be parsed as the next response */
 	else if (t->way == HTTP_WAY_BAD_BODY && t->shape == HTTP_SHAPE_CHUNKED)
 		http_text_add(x, "5;\r\nhello, world\r\n");
 	else
@@ -107,7 +107,7 @@ compose(struct http_origin *o)
 			x, t->shape, http_seed_answer(q, nth), t->len, 1 + dice(o->dice, 3000));
 }
 
-/* An answer of three kinds: as it is meant, with more behind it, or with an end before its own. */
+/* Writes a response: normal, with extra data, or truncated. */
 static void
 begin_answer(struct http_origin *o)
 {
@@ -136,7 +136,7 @@ begin_answer(struct http_origin *o)
 	later(o, dice_is(o->dice, 3) ? dice(o->dice, 200) : 0);
 }
 
-/* The request is over, and so is its answer: it is ready for another one. */
+/* Request and response are complete: it is ready for another one. */
 static void
 finished(struct http_origin *o)
 {
@@ -157,7 +157,7 @@ finished(struct http_origin *o)
 	}
 }
 
-/* All of text that is to be said was. */
+/* The whole text was sent. */
 static void
 said(struct http_origin *o)
 {
@@ -206,7 +206,7 @@ say(struct http_origin *o)
 
 		o->t->said |= x->at > 0;
 		o->t->head_out |= x->at >= o->head;
-		/* In one piece: it is there when the answer is. */
+		/* In one piece: it is available with the response. */
 		if (o->t->way == HTTP_WAY_EXTRA && x->at == x->n && !before && x->n <= EXTRA_MAX)
 			o->soiled = memmem(x->p, x->n, "X-Extra", 7) != NULL;
 		if (r < 0)
@@ -243,7 +243,7 @@ found(struct http_origin *o)
 		return;
 	}
 	o->t->way = choose(o);
-	/* Nobody could tell that from its end. */
+	/* Its end could not be detected. */
 	if (o->t->way == HTTP_WAY_CUT && o->t->shape == HTTP_SHAPE_END)
 		o->t->way = HTTP_WAY_CUT_RESET;
 	o->nth++;
@@ -266,7 +266,7 @@ complete(struct http_origin *o)
 {
 	http_judge_request_body(o->book, o->q, &o->reader);
 	if (o->t->shape == HTTP_SHAPE_TUNNEL) {
-		/* What comes now is the client's part of it. */
+		/* The following data is the client's part of it. */
 		o->tunnel = 1;
 		http_reader_expect(&o->reader, HTTP_SHAPE_TUNNEL, http_seed_up(o->q));
 		begin_answer(o);
@@ -306,7 +306,7 @@ take(struct http_origin *o, const uint8_t *p, size_t n)
 		world_blame(o->book->w, "a tunnel's bytes are wrong");
 }
 
-/* 1 when the other side has ended. */
+/* 1 when the other side has closed. */
 static int
 hear(struct http_origin *o)
 {
@@ -322,7 +322,7 @@ hear(struct http_origin *o)
 	return n != -EAGAIN;
 }
 
-/* Between requests, and nothing is on its way to us: it is not to blame if that goes wrong. */
+/* Between requests, with nothing in transit: errors are not its fault. */
 static void
 rests(struct http_origin *o)
 {
@@ -333,7 +333,7 @@ rests(struct http_origin *o)
 		leave(o, 0);
 	} else if (!o->far && !fake_peer_unread(o->s) && !fake_peer_owes(o->s) &&
 		o->reader.lines == 0 && !o->reader.n) {
-		/* Not behind a full buffer: where it has arrived it can be seen. */
+		/* Not with a full buffer: it must have arrived. */
 		o->soiled = fake_peer_send(o->s, EXTRA, sizeof(EXTRA) - 1) > 0;
 	}
 }

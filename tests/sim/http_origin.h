@@ -1,6 +1,6 @@
 /*
- * A server of mode http: one connection to it. What it does with a request is thrown when the
- * request comes, unless it is kind.
+ * A server of mode http: one connection to it. Its behaviour is chosen randomly for each request,
+ * unless it is kind.
  */
 #ifndef TACIT_SIM_HTTP_ORIGIN_H
 #define TACIT_SIM_HTTP_ORIGIN_H
@@ -9,7 +9,7 @@
 #include "sim/http_judge.h"
 #include "sim/http_text.h"
 
-/* What it does once it has answered. */
+/* What it does after its response. */
 enum http_then { HTTP_THEN_STAY, HTTP_THEN_CLOSE, HTTP_THEN_PAUSE_CLOSE, HTTP_THEN_RESET };
 
 struct http_origin {
@@ -18,23 +18,23 @@ struct http_origin {
 	struct fake *k;
 	struct fake_sock *s;
 	int far;
-	unsigned int server; /* its place */
-	int wild;      /* once in so many requests it does something else: 0: never */
-	int may_leave; /* in kind worlds: it may end a connection that is kept */
-	/* The request at work. */
+	unsigned int server; /* its index */
+	int wild;      /* probability 1 / wild of misbehaviour; 0: never */
+	int may_leave; /* in kind worlds: it may close a kept connection */
+	/* The current request. */
 	struct http_reader reader;
 	struct http_request *q;
 	struct http_try *t;
-	unsigned int nth; /* requests that have come */
+	unsigned int nth; /* requests received */
 	struct http_text text;
 	size_t head; /* of text: where the final head ends */
-	size_t upto; /* how far it means to go */
-	size_t hold; /* and where it pauses */
+	size_t upto; /* the part to be sent */
+	size_t hold; /* position of a pause */
 	uint64_t due;
-	int answers;   /* text is its answer */
-	int announced; /* that it will close */
+	int answers;   /* text is a response */
+	int announced; /* it has announced the close */
 	enum http_then then;
-	int soiled; /* it has said what nobody asked for */
+	int soiled; /* it has sent unrequested data */
 	int tunnel, dead, shut, closed;
 };
 

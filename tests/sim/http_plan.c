@@ -73,7 +73,7 @@ http_plan_request(const struct http_plan *p, struct http_request *q)
 		HTTP_VERB_HEAD, HTTP_VERB_PUT, HTTP_VERB_POST, HTTP_VERB_POST };
 	struct dice *d = p->d;
 
-	/* Only what has no body can always be sent again. */
+	/* Only requests without a body can always be retried. */
 	q->verb = verbs[dice(d, p->again ? 4 : ARRAY_LEN(verbs))];
 	if (dice_is(d, 25) && !p->again)
 		q->verb = HTTP_VERB_CONNECT;

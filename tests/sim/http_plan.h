@@ -1,4 +1,4 @@
-/* A request made by chance, and the answer that it wishes for. */
+/* A random request, and the response that it asks for. */
 #ifndef TACIT_SIM_HTTP_PLAN_H
 #define TACIT_SIM_HTTP_PLAN_H
 
@@ -7,8 +7,8 @@
 
 struct http_plan {
 	struct dice *d;
-	int kind;  /* nothing bad is asked, and no failure wished for */
-	int again; /* only what can always be sent again */
+	int kind;  /* no misbehaviour and no failure is requested */
+	int again; /* only requests that can always be retried */
 	int no_expect;
 	uint32_t max_bytes;
 };

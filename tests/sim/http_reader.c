@@ -52,7 +52,7 @@ first_line(struct http_said *m, const char *line)
 	return sscanf(line, "%11[A-Z] /%u HTTP/1.%u", m->method, &m->path, &m->minor) == 3;
 }
 
-/* What of "a=1; SRV=s1; b=2" matters, or of "SRV=s1; path=/". */
+/* The relevant part of "a=1; SRV=s1; b=2" or "SRV=s1; path=/". */
 static void
 cookies(struct http_said *m, const char *value)
 {

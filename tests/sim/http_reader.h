@@ -1,6 +1,6 @@
 /*
- * Reads HTTP messages as the ends of a simulated world do: on its own, nothing of src/http is used.
- * It takes what Tacit is to send, and calls everything else bad.
+ * Reads HTTP messages for the ends of a simulated world: independent, nothing of src/http is used.
+ * It accepts what tacit may send, and rejects everything else.
  */
 #ifndef TACIT_SIM_HTTP_READER_H
 #define TACIT_SIM_HTTP_READER_H
@@ -12,11 +12,11 @@
 
 enum http_reader_state {
 	HTTP_READER_HEAD,
-	HTTP_READER_FOUND, /* the head is complete: its owner says what follows */
+	HTTP_READER_FOUND, /* the head is complete: the owner decides what follows */
 	HTTP_READER_BODY,
-	HTTP_READER_SIZE, /* of chunked bodies: the line with a size, */
+	HTTP_READER_SIZE, /* chunked bodies: the line with a size, */
 	HTTP_READER_CHUNK,
-	HTTP_READER_CRLF, /* what is behind a chunk, */
+	HTTP_READER_CRLF, /* the bytes after a chunk, */
 	HTTP_READER_TRAILER,
 	HTTP_READER_OVER,
 	HTTP_READER_BAD
@@ -26,20 +26,20 @@ enum http_shape {
 	HTTP_SHAPE_NONE,
 	HTTP_SHAPE_LENGTH,
 	HTTP_SHAPE_CHUNKED,
-	HTTP_SHAPE_END,   /* until the sender ends */
-	HTTP_SHAPE_TUNNEL /* bytes without an end that anybody knows of before */
+	HTTP_SHAPE_END,   /* until the sender closes */
+	HTTP_SHAPE_TUNNEL /* bytes without a known end */
 };
 
-/* What a head says. */
+/* The contents of a head. */
 struct http_said {
 	char method[12]; /* "" in a response */
 	unsigned int status, minor;
 	uint32_t path;    /* /17 is 17 */
 	uint32_t id, nth; /* X-Id, 0: none; X-Try */
-	int extra;        /* X-Extra: nobody has asked for it */
+	int extra;        /* X-Extra: unrequested */
 	char cookie[40];     /* the value of SRV in Cookie or Set-Cookie, "" for none */
-	unsigned int sets;   /* how often Set-Cookie names it */
-	unsigned int crumbs; /* other cookies that there are to be */
+	unsigned int sets;   /* number of Set-Cookie fields with it */
+	unsigned int crumbs; /* number of other cookies */
 	int is_private;
 	int chunked, close, upgrade, expect;
 	long length; /* -1: none */
@@ -51,7 +51,7 @@ struct http_reader {
 	uint64_t left; /* of the body or chunk */
 	uint64_t got;  /* bytes of the body */
 	uint32_t seed;
-	int wrong; /* one of them was not what it had to be */
+	int wrong; /* a byte differed from the expected one */
 	enum http_shape shape;
 	unsigned int lines;
 	char line[HTTP_READER_LINE];
@@ -62,9 +62,10 @@ struct http_reader {
 uint8_t http_byte(uint32_t seed, uint64_t pos);
 /* Begins another message. */
 void http_reader_begin(struct http_reader *r);
-/* In FOUND: how the body is framed, and of which bytes it is made. */
+/* In state FOUND: sets the framing of the body and its stream. */
 void http_reader_expect(struct http_reader *r, enum http_shape shape, uint32_t seed);
-/* Takes bytes: how many of the n. It stops behind a head, behind a message and at what is bad. */
+/* Processes bytes: returns how many of the n. It stops after a head, after a message and at an
+ * error. */
 size_t http_reader_take(struct http_reader *r, const uint8_t *p, size_t n);
 
 #endif

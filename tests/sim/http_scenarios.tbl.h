@@ -1,4 +1,4 @@
-/* The stories of mode http: rows of scenarios.c, which has TO, NEAR and CLIENT_END. */
+/* The scenarios of mode http: rows of scenarios.c, which defines TO, NEAR and CLIENT_END. */
 
 /* Mode http: texts. */
 #define SAY(t) { STEP_SAY, (uintptr_t)(t) }
@@ -60,8 +60,8 @@
 		  SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- --", .to_server = LEN(POST "abcdef" GET "\r\n"),
 	  .to_client = 2 * LEN(CHUNKED LAST), .golden = 1 },
-	/* the server ends the connection that was kept: the request goes to a new one, where that
-	 * was said, and is left to its client otherwise */
+	/* the server closes the kept connection: the request is retried on a new one where that is
+	 * configured, and left to its client otherwise */
 	{ .name = "http_sent_again", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
 	  .origin = { HEARD, SAY(OK), HEARD, END },
@@ -88,7 +88,7 @@
 	  .to_client = LEN(OK CLOSED_OK) },
 	{ .name = "http_bad", WEB(EDGE), .client = { SAY("GET /\r\n\r\n"), CLIENT_END },
 	  .terms = "PR", .to_client = 207, .golden = 1 },
-	/* bodies through pipes: the second request came behind the first one's */
+	/* spliced bodies: the second request arrived after the first one's */
 	{ .name = "http_splice_edge", SPLICED(EDGE, .defer = 1), .golden = 1,
 	  .client = { SAY(LONG_POST BODY LONG_POST BODY), AWAIT(BODY), AWAIT(BODY), END },
 	  .origin = { AWAIT(BODY), SAY(LONG_OK), { STEP_PAUSE, 5 }, SAY(BODY), AWAIT(BODY),
@@ -121,7 +121,7 @@
 		  END },
 	  .terms = "--", .to_server = LEN(GET "\r\n"),
 	  .to_client = LEN("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY BODY) },
-	/* copied bodies: big pieces, and in place */
+	/* copied bodies: large pieces, and zero-copy */
 	{ .name = "http_big_pieces", .golden = 1, WEB(EDGE, .bufsize = 1024, .splice_after = 1100,
 		  .bulk_bufsize = 2048),
 	  .client = { SAY(LONG_POST BODY), AWAIT(BODY), END },
@@ -134,12 +134,12 @@
 		  { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- --", .to_client = 2 * LEN(LONG_OK BODY),
 	  .to_server = 2 * LEN(LONG_POST BODY), .uneven = 1 },
-	/* two in one breath: the second one waits in the buffer */
+	/* two pipelined requests: the second one waits in the buffer */
 	{ .name = "http_pipelined", WEB(EDGE, .reuse = HTTP_REUSE_NEVER),
 	  .client = { SAY(GET "\r\n" GET "\r\n"), AWAIT("hello"), AWAIT("hello"), END },
 	  .origin = { HEARD, SAY(OK), HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- --", .to_server = 2 * LEN(GET "\r\n"), .to_client = 2 * LEN(OK) },
-	/* more than was asked for: the connection serves nobody else */
+	/* an unrequested response: the connection is not reused */
 	{ .name = "http_answers_twice", WEB(MERGED),
 	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
 	  .origin = { HEARD, SAY(OK OK), { STEP_WAIT_EOF, 0 } },
@@ -177,13 +177,13 @@
 		  { STEP_SHUT, 0 }, CLIENT_END },
 	  .origin = { HEARD, SAY(SWITCHES), AWAIT("ping"), SAY("pong"), { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(UPGRADES "ping"), .to_client = LEN(SWITCHES "pong") },
-	/* an answer before the request is over: the rest of it is thrown away */
+	/* a response before the request is complete: the rest of it is discarded */
 	{ .name = "http_early", WEB(EDGE),
 	  .client = { SAY(POST "abc"), AWAIT("hello"), { STEP_PAUSE, 10 }, SAY("def"),
 		  CLIENT_END },
 	  .origin = { AWAIT("abc"), SAY(OK), END }, .uneven = 1,
 	  .terms = "--", .to_server = LEN(POST "abc"), .to_client = LEN(OK) },
-	/* retries: of no answer, of a status that is named, of nonsense, of silence */
+	/* retries: after no response, a listed status, an invalid response, a timeout */
 	{ .name = "http_retries_empty", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>"), END }, .origin = { HEARD, END },
 	  .terms = "SH", .to_server = LEN(GET "\r\n"), .to_client = 206 },
@@ -229,7 +229,7 @@
 		  CLIENT_END },
 	  .origin = { HEARD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .uneven = 1,
 	  .terms = "-- -- -- -- -- --", .to_client = LEN(OK CLOSED_OK) },
-	/* what rules say: ends of a request before there is a server, or before its answer is sent */
+	/* rules: ending a request before there is a server, or before its response is sent */
 	{ .name = "http_denied", WEB(EDGE, .rules = "http-request deny deny_status 403\n"),
 	  .client = { SAY(POST "abc"), AWAIT("</html>"), SAY("def"), CLIENT_END },
 	  .terms = "PR", .to_client = 208 },

@@ -12,7 +12,7 @@ grow(struct http_text *t, size_t more)
 	if (t->n + more <= t->cap)
 		return;
 	t->cap = (t->n + more) * 2;
-	/* A fault that is to meet Tacit's memory would be lost here. */
+	/* An injected allocation fault must not hit the test's memory. */
 	fake_memory_is_ours++;
 	t->p = realloc(t->p, t->cap);
 	fake_memory_is_ours--;

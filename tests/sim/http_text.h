@@ -1,4 +1,4 @@
-/* A message as an end of a simulated world is about to say it, in one piece or several. */
+/* A message to be sent by an end of a simulated world, in one piece or several. */
 #ifndef TACIT_SIM_HTTP_TEXT_H
 #define TACIT_SIM_HTTP_TEXT_H
 
@@ -9,18 +9,17 @@
 struct http_text {
 	char *p;
 	size_t n, cap;
-	size_t at; /* said so far */
+	size_t at; /* bytes sent so far */
 };
 
-/* Empty again; its memory stays. */
+/* Empties it; keeps its memory. */
 void http_text_clear(struct http_text *t);
 void http_text_free(struct http_text *t);
 void http_text_add(struct http_text *t, const char *fmt, ...) fmt_printf(2, 3);
-/* A body of len bytes (TUNNEL: just these), in chunks of `chunk` bytes where it has chunks. */
+/* Appends a body of len bytes (TUNNEL: just these), in chunks of `chunk` bytes if it is chunked. */
 void
 http_text_body(struct http_text *t, enum http_shape shape, uint32_t seed, size_t len, size_t chunk);
-/* Says it up to there: 1 when that is done, 0 when there is no room, -errno when nobody takes
- * it. */
+/* Sends it up to there: 1 when done, 0 when the socket is full, -errno when the peer is gone. */
 int http_text_say(struct http_text *t, struct fake_sock *s, size_t upto);
 static inline int
 http_text_is_out(const struct http_text *t)

@@ -20,7 +20,7 @@
 	.origin = { { STEP_SEND, 50 }, { STEP_WAIT, 100 }, { STEP_SEND, 200 } },          \
 	.terms = "--", .to_server = 100, .to_client = 250, .golden = 1
 
-/* Rules that look at clients and servers. */
+/* Rules on clients and servers. */
 #define RULES(mode_, text, ...)                                                           \
 	.cfg = { .mode = INTEREST_##mode_, TO, NEAR, .rules = text, __VA_ARGS__ }
 #define WAITS_FOR(bytes, ms)                                                              \
@@ -31,7 +31,7 @@
 	"\ntcp-response content accept if { res.len ge " bytes " }\n"
 #define SENDS_TWICE(a, b) { STEP_SEND, a }, { STEP_PAUSE, 20 }, { STEP_SEND, b }
 #define SPEAKS(t) { STEP_SAY, (uintptr_t)(t) }
-/* A PROXY header, and texts behind it. */
+/* A PROXY header, and texts after it. */
 #define TCP4 "PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n"
 #define ANNOUNCED(mode_, ...)                                                             \
 	.cfg = { .mode = INTEREST_##mode_, TO, NEAR, .announced = 1, .texts = 1, __VA_ARGS__ }
@@ -51,7 +51,7 @@
 	.origin = { ANSWER, ANSWER, ANSWER, { STEP_WAIT_EOF, 0 } },                       \
 	.terms = "--", .to_server = 300, .to_client = 3000, .golden = 1
 
-/* Small buffers, and streams through pipes. */
+/* Small buffers, and spliced streams. */
 #define PIPES(mode_, opt_, after_, ...)                                                   \
 	.cfg = { .mode = INTEREST_##mode_, .bufsize = 4096, .sndbuf = 20000,              \
 		 .rcvbuf = 20000, .options = STREAM_##opt_, .splice_after = after_,   \
@@ -89,7 +89,7 @@ const struct scenario scenarios[] = {
 	{ .name = "keepalive_merged", KEEPALIVE(MERGED, NEAR) },
 	{ .name = "keepalive_unmerged", KEEPALIVE(UNMERGED, NEAR) },
 	{ .name = "keepalive_edge", KEEPALIVE(EDGE, NEAR) },
-	/* One look more at the poller, for the first answer only; none for a greeting. */
+	/* One extra poll, for the first response only; none for a greeting. */
 	{ .name = "smart_keepalive_merged", KEEPALIVE(MERGED, NEAR), SMART },
 	{ .name = "smart_keepalive_edge", KEEPALIVE(EDGE, NEAR), SMART },
 	{ .name = "smart_greeting_edge", GREETING(EDGE, NEAR), SMART },
@@ -149,7 +149,7 @@ const struct scenario scenarios[] = {
 	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 300 }, { STEP_HEAR, 0 },
 	    CLIENT_END },
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 20000 }, { STEP_RESET, 0 } },
-	  /* what had reached us when the reset came: the rest never left the server */
+	  /* data that had arrived when the reset came: the rest never left the server */
 	  .terms = "SD", .to_server = 100, .to_client = 16384 },
 	{ .name = "server_resets_before_a_word",
 	  .cfg = { .mode = INTEREST_MERGED, TO, NEAR },
@@ -243,7 +243,7 @@ const struct scenario scenarios[] = {
 	  .client = { { STEP_SEND, 100 }, { STEP_SHUT, 0 }, CLIENT_END },
 	  .origin = { { STEP_WAIT_EOF, 0 }, { STEP_PAUSE, 3000 } }, .terms = "sD",
 	    .to_server = 100 },
-	/* nobody is late while he is not listened to, or has nothing to take */
+	/* a side has no timeout while it is not read or has nothing to accept */
 	{ .name = "patience_with_a_slow_server",
 	  .cfg = { .mode = INTEREST_UNMERGED, .sndbuf = 8192, .rcvbuf = 8192, NEAR,
 		  .to = { .connect = 5000, .client = 300, .server = 5000, .queue = 5000 } },
@@ -309,7 +309,7 @@ const struct scenario scenarios[] = {
 	{ .name = "splice_near_merged", PIPES(MERGED, RESPONSE, 1, FOUR), ASKS, WHOLE(50000),
 	  .golden = 1 },
 	{ .name = "splice_near_unmerged", PIPES(UNMERGED, RESPONSE, 1, FOUR), ASKS, WHOLE(50000) },
-	/* copied until it has proved to be long */
+	/* copied until it is known to be long */
 	{ .name = "splice_auto", PIPES(EDGE, AUTO, 16384, FOUR), ASKS, WHOLE(60000), .golden = 1 },
 	{ .name = "splice_not_for_the_short", PIPES(EDGE, AUTO, 16384, FOUR), ASKS, WHOLE(16000),
 	  .golden = 1 },
@@ -317,12 +317,13 @@ const struct scenario scenarios[] = {
 	  WHOLE(60000), .golden = 1 },
 	{ .name = "splice_slow_client_merged", PIPES(MERGED, AUTO, 8192, FOUR), ASKS_DEAF(500),
 	  WHOLE(60000) },
-	/* a pipe is full with a few bytes in it, and a short count is no drained source */
+	/* a pipe is full with a few bytes in it, and a short count does not mean a drained
+	 * source */
 	{ .name = "splice_tiny_segments", ASKS, WHOLE(40000),
 	  PIPES(EDGE, RESPONSE, 1, FOUR, .pipe_slots = 4, .fragment = 100) },
 	{ .name = "splice_tiny_segments_slow_client", ASKS_DEAF(100), WHOLE(30000),
 	  PIPES(EDGE, RESPONSE, 1, FOUR, .pipe_slots = 4, .fragment = 300) },
-	/* pipes too small to be of use are not used */
+	/* useless small pipes are not used */
 	{ .name = "splice_small_pipes", ASKS, WHOLE(40000),
 	  PIPES(EDGE, RESPONSE, 1, FOUR, .pipe_slots = 2, .fragment = 4096), .golden = 1 },
 	{ .name = "splice_out_of_descriptors", ASKS, WHOLE(40000),
@@ -334,7 +335,7 @@ const struct scenario scenarios[] = {
 	  WHOLE(60000) },
 	{ .name = "splice_server_resets", PIPES(EDGE, RESPONSE, 1, FOUR), ASKS,
 	  SENDS_AND_RESETS(50000), .golden = 1 },
-	/* what stands in the pipe is delivered before the reset is passed on */
+	/* data in the pipe is delivered before the reset is forwarded */
 	{ .name = "splice_server_resets_slow_client", PIPES(EDGE, RESPONSE, 1, FOUR),
 	  ASKS_DEAF(300), SENDS_AND_RESETS(60000), .golden = 1 },
 	{ .name = "splice_client_resets", PIPES(EDGE, RESPONSE, 1, FOUR), SENDS(90000),
@@ -361,13 +362,13 @@ const struct scenario scenarios[] = {
 		.to = { .connect = 5000, .client = 1000, .server = 5000, .queue = 5000 }),
 	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 3000 }, CLIENT_END },
 	  .terms = "cD", .to_client = 20000 },
-	/* bursts with pauses between them: copied again when they become small */
+	/* bursts with pauses: copied again when they become small */
 	{ .name = "splice_comes_and_goes", PIPES(EDGE, AUTO, 4096, FOUR), ASKS,
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 20000 }, { STEP_PAUSE, 10 },
 		  { STEP_SEND, 10 }, { STEP_PAUSE, 10 }, { STEP_SEND, 10 }, { STEP_PAUSE, 10 },
 		  { STEP_SEND, 10 }, { STEP_PAUSE, 10 }, { STEP_SEND, 20010 }, { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 40040, .golden = 1 },
-	/* streams take turns, and are read in bigger pieces */
+	/* bulk transfers take turns, and are read in larger pieces */
 	{ .name = "streams_take_turns", .n_clients = 5, ASKS, SENDS(60000),
 	  PIPES(EDGE, COPY, 4096, TO, NEAR, .bulk_turn = 4096),
 	  .terms = "-- -- -- -- --", .to_client = 60000, .no_torture = 1 },
@@ -413,7 +414,7 @@ const struct scenario scenarios[] = {
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 1000 }, { STEP_CLOSE, 0 } },
 	  .terms = "-- -- -- -- -- -- -- -- -- -- -- --", .to_server = 100, .to_client = 1000,
 	  .no_torture = 1 },
-	/* refused before anything is opened for it: accept4, close */
+	/* rejected before anything is allocated: accept4, close */
 	{ .name = "rules_reject_connection", ASKS,
 	  RULES(EDGE, "tcp-request connection reject if { src 10.0.0.0/8 }"), .terms = "",
 	  .max_calls = 4, .golden = 1 },
@@ -422,12 +423,12 @@ const struct scenario scenarios[] = {
 	{ .name = "rules_drop_connection", RULES(EDGE, "tcp-request connection silent-drop"),
 	  .client = { { STEP_SEND, 100 }, { STEP_PAUSE, 50 }, { STEP_RESET, 0 } }, .terms = "",
 	  .golden = 1 },
-	/* and those that pass cost nothing more: as near_edge */
+	/* accepted ones cost nothing more: as near_edge */
 	{ .name = "rules_pass", ASKS, SENDS(1000), .terms = "--", .to_client = 1000,
 	  RULES(EDGE, "tcp-request connection reject if { src 127.0.0.0/8 }\n"
 		      "tcp-request session accept"),
 	  .max_calls = 15 },
-	/* what a client sends is looked at: as much as it takes */
+	/* inspection of the client's data: as much as the rules need */
 	{ .name = "inspect_at_once", RULES(EDGE, WAITS_FOR("100", "5s")), ASKS, ANSWERS(100),
 	  .terms = "--", .to_server = 100, .to_client = 1000, .max_calls = 15, .golden = 1 },
 	{ .name = "inspect_twice_edge", RULES(EDGE, WAITS_FOR("300", "5s")),
@@ -465,7 +466,7 @@ const struct scenario scenarios[] = {
 	  .cfg = { .mode = INTEREST_EDGE, NEAR, .rules = WAITS_FOR("300", "5s"),
 		  .to = { .connect = 5000, .client = 200, .server = 30000, .queue = 5000 } },
 	  ASKS, .terms = "cR", .golden = 1 },
-	/* a full buffer is all that there is to see, and all of it is sent on in order */
+	/* a full buffer is the maximum for rules, and all of it is forwarded in order */
 	{ .name = "inspect_full_buffer", RULES(EDGE, WAITS_FOR("100000", "5s"), .bufsize = 1024),
 	  .client = { { STEP_SEND, 5000 }, CLIENT_END }, ANSWERS(5000), .terms = "--",
 	  .to_server = 5000, .to_client = 1000, .max_ms = 100 },
@@ -491,7 +492,7 @@ const struct scenario scenarios[] = {
 		"tcp-request content accept if HTTP\ntcp-request content reject"),
 	  .client = { SPEAKS("\026\003\001"), CLIENT_END }, .terms = "PR",
 	  .max_ms = 50 },
-	/* who it is for is said first: as near_edge where all of it comes at once */
+	/* the PROXY header comes first: as near_edge if all data arrives at once */
 	{ .name = "header_edge", ANNOUNCED(EDGE),
 	  .client = { SPEAKS(TCP4 "hello"), CLIENT_END }, HEARS_HELLO, .max_calls = 16,
 	  .golden = 1 },
@@ -546,7 +547,7 @@ const struct scenario scenarios[] = {
 	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n\r\n" }, SPEAKS(CLOSED_OK),
 		  { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(CLOSED_GET), .to_client = LEN(CLOSED_OK) },
-	/* and what a server sends, before it is passed on */
+	/* inspection of the server's data before it is forwarded */
 	{ .name = "hold_response", RULES(EDGE, HOLDS_FOR("300", "5s")), ASKS,
 	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 1000, .golden = 1 },
@@ -597,7 +598,7 @@ const struct scenario scenarios[] = {
 	  RULES(EDGE, HOLDS_FOR("300", "5s"), .memory = 40000, .bufsize = 4096), ASKS,
 	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },
 	  .to_server = 100, .to_client = 1000, .no_torture = 1 },
-	/* contents in mode http: nobody is answered */
+	/* inspection in mode http: no reply */
 	{ .name = "http_content_reject",
 	  RULES(EDGE, "tcp-request content reject if { path / }\nhttp-request deny", .http = 1),
 	  .client = { SPEAKS("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), CLIENT_END }, .terms = "PR",

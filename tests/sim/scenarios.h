@@ -1,4 +1,5 @@
-/* The stories sessions are tested with: played as they are, and again with each call failing. */
+/* The scenarios that sessions are tested with: played normally, and again with each call
+ * failing. */
 #ifndef TACIT_SIM_SCENARIOS_H
 #define TACIT_SIM_SCENARIOS_H
 
@@ -12,9 +13,9 @@ struct scenario {
 	struct step origin[AGENT_STEPS];
 	const char *terms;                /* termination codes in the order of their ends */
 	uint64_t to_server, to_client;    /* bytes that must arrive at each client and its origin */
-	unsigned int max_calls;           /* of the whole scenario; 0: as many as it takes */
-	unsigned int max_ms;              /* until the last session ends; 0: as it takes */
-	int golden;                       /* its calls are held against golden/NAME.txt */
+	unsigned int max_calls;           /* of the whole scenario; 0: no limit */
+	unsigned int max_ms;              /* until the last session ends; 0: no limit */
+	int golden;                       /* its calls are compared with golden/NAME.txt */
 	int no_torture;
 	int uneven;                       /* connections to the origin differ: not counted */
 };

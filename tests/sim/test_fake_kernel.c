@@ -93,7 +93,7 @@ watch(struct rig *r, int fd, uint32_t events)
 	assert_int_equal(sys_epoll_ctl(&r->sys, r->ep, EPOLL_CTL_ADD, fd, &ev), 0);
 }
 
-/* The events of one wait: of the one fd that has some, 0 when none has. */
+/* The events of one wait: of the only fd that has some, 0 for none. */
 static uint32_t
 wait_ms(struct rig *r, int ms)
 {
@@ -347,7 +347,7 @@ test_faults_hit_the_call_they_name(void **state)
 	assert_int_equal(fake_failed_call(r->k), SYS_CALL_recvfrom);
 	fake_fail(r->k, FAKE_ANY_CALL, fake_calls(r->k) + 1, EIO);
 	assert_int_equal(sys_close(&r->sys, fd), -EIO);
-	assert_int_equal(sys_close(&r->sys, fd), -EBADF); /* it was closed all the same */
+	assert_int_equal(sys_close(&r->sys, fd), -EBADF); /* it was closed nevertheless */
 	assert_int_equal(fake_abuse(r->k, FAKE_BAD_FD), 1);
 }
 
@@ -556,7 +556,7 @@ test_a_pipe_is_full_when_its_slots_are(void **state)
 	assert_int_equal(fake_peer_send(peer, buf, 1000), 1000);
 	assert_int_equal(sys_splice(&r->sys, a, p[1], 50, SPLICE_F_NONBLOCK), 50);
 	assert_int_equal(sys_splice(&r->sys, a, p[1], 1000, SPLICE_F_NONBLOCK), 300);
-	/* The source has more: EAGAIN is about the pipe. */
+	/* The source has more: EAGAIN is for the pipe. */
 	assert_int_equal(sys_splice(&r->sys, a, p[1], 1000, SPLICE_F_NONBLOCK), -EAGAIN);
 	assert_int_equal(sys_read(&r->sys, p[0], buf, 49), 49);
 	assert_int_equal(sys_splice(&r->sys, a, p[1], 1000, SPLICE_F_NONBLOCK), -EAGAIN);
@@ -578,7 +578,7 @@ test_a_pipe_is_full_when_its_slots_are(void **state)
 	assert_int_equal(sys_close_range(&r->sys, (unsigned)p[0], (unsigned)p[1]), 0);
 }
 
-/* The count is all that is said of a send that was cut by a reset. */
+/* A send that was interrupted by a reset only reports its count. */
 static void
 test_a_cut_splice_hides_the_reset(void **state)
 {
@@ -598,7 +598,7 @@ test_a_cut_splice_hides_the_reset(void **state)
 	assert_int_equal(fake_peer_recv(peer, buf, sizeof(buf)), -ECONNRESET);
 }
 
-/* Bytes that were moved account for the wait behind them; a look at them and EAGAIN do not. */
+/* Bytes moved justify the wait after them; a peek and EAGAIN do not. */
 static void
 test_waits_that_came_of_nothing_are_counted(void **state)
 {

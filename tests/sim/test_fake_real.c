@@ -22,16 +22,15 @@
 #define SEEDS 60
 #define FILL_MAX (64 << 20)
 
-/* One kernel and what the script holds in it. */
+/* A kernel and the script's descriptors in it. */
 struct box {
 	struct sys sys;
 	struct fake *fake; /* NULL: the real one */
 	int ep, listener;
 	struct sockaddr_in addr, nobody;
 	int fd[SLOTS];
-	int rdwr[SLOTS / 2]; /* by pair: shut both ways */
-	int full[SLOTS / 2]; /* by pair:
-	    how much fits into full buffers is the kernel's own business */
+	int rdwr[SLOTS / 2]; /* by pair: both directions are shut */
+	int full[SLOTS / 2]; /* by pair: the capacity of full buffers differs between kernels */
 	unsigned int settle_us;
 	char log[OPS * 200];
 	size_t n;
@@ -54,7 +53,7 @@ result(long r)
 	return r < 0 ? strerrorname_np((int)-r) : "ok";
 }
 
-/* Gives the real kernel's softirqs time to do what the fake does at once. */
+/* Gives the real kernel's softirqs time for what the fake does at once. */
 static void
 settle(struct box *b, unsigned int times)
 {
@@ -83,7 +82,7 @@ box_open(struct box *b, struct fake *fake, unsigned int settle_us)
 	assert_int_equal(sys_listen(&b->sys, b->listener, 16), 0);
 	assert_int_equal(sys_getsockname(&b->sys, b->listener, (struct sockaddr *)&b->addr, &len),
 	    0);
-	/* a port where nobody listens: bound and closed again */
+	/* a port without a listener: bound and closed again */
 	spare = (int)sys_socket(&b->sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	assert_int_equal(sys_bind(&b->sys, spare, (struct sockaddr *)&b->nobody, len), 0);
 	assert_int_equal(sys_getsockname(&b->sys, spare, (struct sockaddr *)&b->nobody, &len), 0);
@@ -176,7 +175,7 @@ op_fill(struct box *b, int slot)
 	static const char junk[65536];
 	long r = 0, sum = 0;
 
-	/* delayed acknowledgements can make room again: until nothing more fits */
+	/* delayed acknowledgements can make room again: repeats until nothing more fits */
 	for (int quiet = 0; quiet < 2 && sum < FILL_MAX;) {
 		r = sys_sendto(&b->sys, b->fd[slot], junk, sizeof(junk), MSG_NOSIGNAL);
 		quiet = r < 0 ? quiet + 1 : 0;
@@ -281,7 +280,7 @@ op(struct box *b, unsigned int kind, int slot, unsigned int rnd)
 	else if (kind < 89 && (slot & 1))
 		op_bytes(b, slot, 4, rnd);
 	else if (kind < 91 && !b->rdwr[slot / 2])
-		op_fill(b, slot); /* not where window probes would decide when to reset */
+		op_fill(b, slot); /* not where window probes would determine the time of a reset */
 	else if (kind < 96)
 		op_drain(b, slot);
 	else
@@ -346,13 +345,13 @@ test_random_scripts_agree(void **state)
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + n; seed++)
-		/* a loaded machine may be slow to deliver: only what stays different counts */
+		/* a loaded machine may deliver late: only a lasting difference counts */
 		if (compare(seed, 100, 0) && compare(seed, 3000, 0) && compare(seed, 20000, 1))
 			bad++;
 	assert_int_equal(bad, 0);
 }
 
-/* Counters, too: each write is an edge, read or not; a level lasts until it is read. */
+/* Counters, too: each write is an edge, whether read or not; a level lasts until it is read. */
 static void
 eventfd_script(struct sys *s, long *out)
 {

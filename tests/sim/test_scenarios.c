@@ -114,7 +114,7 @@ test_scenario(void **state)
 			      (unsigned long long)segments);
 }
 
-/* Connections at rest cost nothing, however long. */
+/* Idle connections cost no calls, however long. */
 static void
 test_a_quiet_world_blocks(void **state)
 {

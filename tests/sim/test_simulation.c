@@ -32,7 +32,7 @@ struct http_totals {
 	unsigned int bound, told, logged, stopped;
 };
 
-/* Those of all worlds. */
+/* Totals of all worlds. */
 static uint32_t rows[SESSION_STATES];
 static int is_partial;
 
@@ -99,14 +99,13 @@ number(const char *name, uint64_t otherwise)
 }
 
 /*
- * Rows that are there by law and that nothing raises: states that end within the turn are not
- * killed, and a client that goes is the directions' business once there is a server.
+ * Rows that the table's laws require and nothing raises: states that end within the turn are not
+ * killed, and with a server the directions handle a client that leaves.
  */
 static int
 row_is_spare(enum session_state st, enum session_event ev)
 {
-	/* A backend that is no frontend, with rules or in another mode: these worlds have one
-	 * proxy. */
+	/* A separate backend with rules or another mode: these worlds have one proxy. */
 	if (st == SESSION_ASSIGN && (ev == SESSION_EV_INSPECT || ev == SESSION_EV_AWAIT_REQUEST))
 		return 1;
 	if (ev == SESSION_EV_KILL)
@@ -114,7 +113,7 @@ row_is_spare(enum session_state st, enum session_event ev)
 	return st == SESSION_RELAY && ev == SESSION_EV_CLIENT_GONE;
 }
 
-/* Each row of the session table was come by in one of the worlds. */
+/* Each row of the session table was used in one of the worlds. */
 static void
 test_every_row_was_taken(void **state)
 {
@@ -157,15 +156,15 @@ test_worlds_by_chance(void **state)
 	is_partial |= one || n < SEEDS;
 	if (is_partial)
 		return;
-	/* Memory was short often enough to mean something. */
+	/* Memory was short often enough. */
 	assert_true(t.buf_waits > 1000 && t.memory_holds > 100);
 	assert_true(t.bulk_waits > 1000);
-	/* Each way of forwarding was tried in earnest. */
+	/* Each way of forwarding was used often enough. */
 	assert_true(t.spliced > t.bytes / 10 && t.spliced < t.bytes / 10 * 9);
 	assert_true(t.zerocopied > t.bytes / 100);
 }
 
-/* No answer is ever given to another request, whatever servers and clients do. */
+/* No response is ever given to another request, whatever servers and clients do. */
 static void
 test_http_worlds_by_chance(void **state)
 {

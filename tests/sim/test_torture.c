@@ -23,7 +23,7 @@
 struct fault {
 	uint64_t call;       /* the nth one, 0: none */
 	unsigned int choice; /* of its errors */
-	unsigned int again;  /* how many calls of its name fail after it */
+	unsigned int again;  /* number of later calls of its name that fail too */
 	uint64_t alloc;      /* the nth one, 0: none */
 };
 
@@ -104,7 +104,7 @@ report(const struct scenario *sc, const struct fault *f, const struct outcome *o
 		play(&again, sc, f, 1);
 }
 
-/* The k-th call for all k, in every way it can fail, alone and again. */
+/* The k-th call for all k, in every way it can fail, once and repeatedly. */
 static int
 fail_calls(const struct scenario *sc, uint64_t calls, unsigned int again)
 {

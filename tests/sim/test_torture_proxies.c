@@ -83,7 +83,7 @@ static const char text[] =
 	"defaults e\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
 	"listen l from e\n bind abns@x\n server one 10.0.0.1:80\n";
 
-/* Everything that allocations can take away. */
+/* All possible allocation failures. */
 static void
 describe_proxy(const struct proxy *p, struct sbuf *out)
 {
@@ -150,7 +150,7 @@ test_torture(void **state)
 	assert_true(refused > total / 2);
 }
 
-/* What was made before the failure goes with the proxies. */
+/* Objects made before the failure are freed with the proxies. */
 static void
 test_shards(void **state)
 {

@@ -12,7 +12,7 @@
 #include "proxy/relay/direction.h"
 #include "sim/faults.h"
 
-/* What a transport is like. */
+/* Properties of a transport. */
 static const struct fake_script ways[] = {
 	FAKE_SCRIPT(.caps = 0),
 	FAKE_SCRIPT(.caps = XPRT_MORE, .record = 7),
@@ -35,7 +35,7 @@ choose(struct world_config *cfg, size_t way, unsigned int sides, unsigned int up
 	cfg->update_every = update_every;
 }
 
-/* For messages: the combination that is played. */
+/* For messages: the current combination. */
 static char combination[80];
 
 static const char *
@@ -65,7 +65,7 @@ struct tcp_dialogue {
 	const char *name;
 	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
 	const char *terms;
-	int crosses; /* each side's bytes fill everything while the other one writes */
+	int crosses; /* both sides fill all buffers while the other one writes */
 };
 
 static const struct tcp_dialogue tcp[] = {
@@ -131,7 +131,7 @@ bytes_are_forwarded_over_transports(void **st)
 			struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
 						    .bufsize = 2048 };
 
-			/* Nobody would read the answers that writers wait for. */
+			/* Otherwise nobody would read the responses that writers wait for. */
 			if (tcp[i].crosses && ways[way].ask_every)
 				continue;
 			cfg.mode = modes[mode];
@@ -206,7 +206,7 @@ requests_are_served_over_transports(void **st)
 		}
 }
 
-/* The rows of the table are right: they hold without a transport, too. */
+/* The rows of the table are valid: they also hold without a transport. */
 static void
 the_dialogues_hold_on_plain_sockets(void **st)
 {
@@ -224,7 +224,7 @@ the_dialogues_hold_on_plain_sockets(void **st)
 
 #define CHOICES_MAX 8
 
-/* One connection with a fault: 0 when there was no such call or allocation any more. */
+/* One connection with a fault: 0 when there was no such call or allocation. */
 static int
 play_fault(const struct world_config *cfg, const struct step *client, const struct step *origin,
 	const char *terms, uint64_t call, unsigned int choice, uint64_t alloc)
@@ -275,7 +275,7 @@ play_faults(const struct world_config *cfg, const struct step *client, const str
 	}
 	while (alloc < 1000 && play_fault(cfg, client, origin, terms, 0, 0, alloc))
 		alloc++;
-	/* So many happen, and no more. */
+	/* The exact number of calls. */
 	assert_in_range(call, 20, 999);
 	assert_in_range(alloc, 2, 999);
 }
@@ -326,7 +326,7 @@ it_waits_for_a_buffer(void **st)
 		assert_int_equal(w.served[0].got, 4);
 		kept = rig_wants_memory();
 		world_run(&w, 200 * FAKE_MS);
-		/* A side without a transport is served from where its bytes are. */
+		/* A side without a transport is served directly from its socket. */
 		assert_int_equal(w.engine.n_sessions, 1);
 		assert_true(w.engine.buf_waits > 0);
 		assert_int_equal(w.served[0].got, sides & 1 ? 4 : 100);
@@ -340,7 +340,7 @@ it_waits_for_a_buffer(void **st)
 	}
 }
 
-/* One that cannot be made is a connection that cannot be served. */
+/* A connection whose transport cannot be made cannot be served. */
 static void
 a_transport_that_cannot_be_made_ends_the_connection(void **st)
 {

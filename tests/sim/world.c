@@ -26,10 +26,10 @@
 #define MAX_ACCEPT 64
 #define PINNED (1 << 20)
 
-/* The linker sends calls of session_log() here: see --wrap in build-aux/build.mk. */
+/* Calls of session_log() are redirected here by the linker: see --wrap in build-aux/build.mk. */
 void __real_session_log(struct session *s);
 void __wrap_session_log(struct session *s);
-/* The same for what ends every request, and every session after its last event. */
+/* The same for the end of every request, and of every session after its last event. */
 void __real_http_txn_put(struct session *s);
 void __wrap_http_txn_put(struct session *s);
 
@@ -70,7 +70,7 @@ __wrap_http_txn_put(struct session *s)
 	__real_http_txn_put(s);
 }
 
-/* Stands where the log line is written: the last look at a session, or at a request. */
+/* Called instead of writing the log line: checks a session, or a request, at its end. */
 void
 __wrap_session_log(struct session *s)
 {
@@ -125,7 +125,7 @@ loopback(unsigned int port)
 	return a;
 }
 
-/* An agent on a side with a transport speaks its language. */
+/* An agent on a side with a transport sends its records. */
 static void
 give_wire(const struct world *w, struct agent *a, const struct fake_script *script, int is_client)
 {
@@ -210,7 +210,7 @@ add_server(struct world *w, unsigned int i)
 	return 0;
 }
 
-/* Its frontend, when that is not the backend. */
+/* Its frontend, if that is not the backend. */
 static int
 build_front(struct world *w)
 {
@@ -246,7 +246,7 @@ build_proxy(struct world *w)
 	w->px->retries = c->retries;
 	w->px->redispatch_every = c->redispatch;
 	w->px->options = c->options | (c->redispatch ? OPT_REDISPATCH : 0);
-	/* Worlds say so when they splice. */
+	/* Worlds enable splicing explicitly. */
 	w->px->no_options = OPT_SPLICE_AUTO & ~c->options;
 	w->px->maxconn = c->maxconn;
 	w->px->mode = c->http ? PROXY_HTTP : PROXY_TCP;
@@ -348,7 +348,7 @@ world_open(struct world *w, const struct world_config *cfg)
 		!cfg->no_fast_path);
 	w->engine.zerocopy.first = cfg->zc.first;
 	memory_bound(&w->engine, cfg->memory);
-	/* registers the listener, so that it is no part of what a connection costs */
+	/* registers the listener, so that this is not counted for a connection */
 	if (loop_turn(w->loop, 0) < 0)
 		return -1;
 	w->calls_before = ledger_total(&w->sys.ledger);
@@ -389,7 +389,7 @@ has_timeouts(const struct world *w)
 	return w->cfg.to.client && w->cfg.to.server && w->cfg.to.connect && w->cfg.to.queue;
 }
 
-/* What must hold between two turns. */
+/* Invariants between two turns. */
 static void
 look_at_sessions(struct world *w)
 {
@@ -419,7 +419,7 @@ look_at_sessions(struct world *w)
 	if (piped != w->engine.pipes.bytes)
 		world_blame(w, "%llu bytes in pipes count as %llu", (unsigned long long)piped,
 			(unsigned long long)w->engine.pipes.bytes);
-	/* One session is taken before it is seen that it was the last. */
+	/* One session may be accepted before the end of the last one is noticed. */
 	if (w->cfg.memory &&
 		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size +
 			(w->cfg.announced ? 2 * w->engine.addr_override_pool.size : 0))
@@ -507,9 +507,8 @@ client_of(const struct world *w, unsigned int port)
 }
 
 /*
- * May a stream that goes on look ended? Only where a timeout ended the session, as with HAProxy,
- * and nothing that had come was kept back, unless waits are so short of events that we were not
- * told.
+ * True if an incomplete stream may look complete: only where a timeout ended the session, as in
+ * HAProxy, and no received data was held back, unless waits return too few events.
  */
 static int
 may_look_ended(const struct world *w, const struct world_end *e, enum side from)
@@ -519,7 +518,7 @@ may_look_ended(const struct world *w, const struct world_end *e, enum side from)
 	return w->non_strict || (late && (!e->unread[from] || w->cfg.max_events));
 }
 
-/* What `to` read of what `from` sent. */
+/* What `to` has read of the data from `from`. */
 static void
 judge_stream(struct world *w, const struct agent *from, const struct agent *to, const char *way,
 	     const struct world_end *e, enum side side)
@@ -544,7 +543,7 @@ judge_stream(struct world *w, const struct agent *from, const struct agent *to, 
 static void
 judge_pairs(struct world *w)
 {
-	/* What goes in is not what comes out. */
+	/* Input and output differ. */
 	if (w->cfg.http || w->cfg.texts)
 		return;
 	for (unsigned int i = 0; i < w->n_ends; i++) {
@@ -597,7 +596,7 @@ judge_baseline(struct world *w)
 {
 	unsigned int cur = 0;
 
-	/* Pinned now is what could not be given up, for good. */
+	/* Buffers pinned now could not be given up, for good. */
 	if (w->engine.session_pool.live || w->engine.zerocopy.states.live ||
 		w->engine.txn_pool.live ||
 		w->engine.buf_pool.live * w->engine.buf_pool.size != w->engine.zerocopy.pinned)

@@ -1,7 +1,7 @@
 /*
  * A world to test sessions in: one proxy (a `listen` section) with its engine and loop on the fake
  * kernel, clients that connect to it and origins behind it, each playing a script. At its end it is
- * judged: every byte right, no stream cut short that looks complete, nothing left open.
+ * checked: every byte correct, no truncated stream that looks complete, nothing left open.
  */
 #ifndef TACIT_SIM_WORLD_H
 #define TACIT_SIM_WORLD_H
@@ -14,14 +14,14 @@
 struct dice;
 
 #define WORLD_PORT 1000
-#define WORLD_ORIGIN_PORT 2000 /* of the first server; the next ones follow */
+#define WORLD_ORIGIN_PORT 2000 /* of the first server; the others follow */
 #define WORLD_AGENTS 256       /* of each side */
 #define WORLD_SERVERS 4
 
 struct world_server {
 	enum fake_path path;
 	uint64_t one_way;     /* ns */
-	int absent;           /* nobody listens */
+	int absent;           /* no listener */
 	int maxconn;
 	int backlog;          /* 0: 128 */
 };
@@ -43,34 +43,34 @@ struct world_config {
 	int retries;          /* 0: none */
 	int redispatch;       /* redispatch_every */
 	unsigned int options;
-	int texts;            /* the agents play texts in mode tcp: not judged either */
-	int http;             /* mode http: the agents play texts, which the test judges */
-	int upgraded;         /* clients come by a frontend in mode tcp, which has the rules */
+	int texts;            /* the agents play texts in mode tcp: not checked either */
+	int http;             /* mode http: the agents play texts, which the test checks */
+	int upgraded;         /* clients connect to a frontend in mode tcp, which has the rules */
 	enum http_persistence persistence;
 	enum http_reuse reuse;
-	uint32_t retry_on;    /* 0: as always */
-	const char *rules;    /* lines of a configuration: world_rules.h; NULL: none */
-	unsigned int maxhdr;  /* 0: as always */
+	uint32_t retry_on;    /* 0: the default */
+	const char *rules;    /* configuration lines: world_rules.h; NULL: none */
+	unsigned int maxhdr;  /* 0: the default */
 	int defer;
 	int announced; /* accept-proxy */
 	struct fake_script *client_xprt, *server_xprt; /* transports of the sides; NULL: none */
-	unsigned int update_every; /* of records that agents send over them; 0: never */
+	unsigned int update_every; /* key updates in records of agents; 0: never */
 	unsigned int maxpipes;  /* 0: nothing is spliced */
 	unsigned int splice_after;
-	unsigned int bulk_bufsize, bulk_turn; /* 0: as if there were no streams */
+	unsigned int bulk_bufsize, bulk_turn; /* 0: no bulk transfers */
 	unsigned int pipe_slots, fragment; /* 0: the fake's own */
 	uint64_t client_delay; /* one way, ns */
 	unsigned int n_servers; /* 0: one, near */
 	struct world_server server[WORLD_SERVERS];
-	void (*prepare)(struct proxy *px); /* what else it is to have; NULL: nothing */
+	void (*prepare)(struct proxy *px); /* further settings; NULL: none */
 };
 
-/* One session that has ended, as the log would say. */
+/* A session that has ended, as logged. */
 struct world_end {
 	unsigned int client_port, server_port; /* 0: there was no connection to a server */
 	char term[3], cookie[3]; /* the two directions of %tsc */
 	uint64_t bytes[SIDES];
-	uint64_t unread[SIDES]; /* bytes that had come from that side and were not read */
+	uint64_t unread[SIDES]; /* received bytes of that side that were not read */
 	unsigned int retries;
 	int server; /* index, -1: none */
 	const struct session *session; /* while session_ended() runs */
@@ -82,7 +82,7 @@ struct world {
 	struct loop *loop;
 	struct engine engine;
 	struct proxy *px;
-	struct proxy *front;  /* of a world that is upgraded; NULL: px is the frontend */
+	struct proxy *front;  /* of a world with upgrades; NULL: px is the frontend */
 	struct world_rules *rules;
 	struct bind_conf *bind;
 	struct listener *ln;
@@ -95,44 +95,44 @@ struct world {
 	unsigned int n_served;
 	struct world_end end[WORLD_AGENTS];
 	unsigned int n_ends;
-	/* What the origins play: the connection's number picks one. */
+	/* The script of an origin, chosen by the connection's number. */
 	void (*origin_script)(struct world *w, unsigned int nth, struct step *steps);
-	const struct step *origin_steps; /* when there is no function */
+	const struct step *origin_steps; /* used without a function */
 	uint64_t origin_react;
-	/* Ends of another kind than agents have these, all three; else they are NULL. */
+	/* For ends other than agents, all three; else NULL. */
 	void (*server_accepted)(struct world *w, unsigned int server, struct fake_sock *s);
 	int (*ends_are_over)(const struct world *w);
 	void (*session_ended)(struct world *w, const struct world_end *e);
-	/* Runs between two turns: an operator's hand. May be NULL. */
+	/* Runs between two turns: admin commands. May be NULL. */
 	void (*meddle)(struct world *w);
-	int meddled; /* there was one: servers may have been away for a while */
+	int meddled; /* such commands ran: servers may have been in maintenance for a while */
 	void *arg;
-	struct dice *dice; /* of a world made by chance */
-	uint32_t rows[SESSION_STATES]; /* events that came in a state, 1 << enum session_event */
+	struct dice *dice; /* of a random world */
+	uint32_t rows[SESSION_STATES]; /* events raised in a state, 1 << enum session_event */
 	uint64_t calls_before, segments_before;
 	uint64_t opened, ended; /* when, the last session */
 	unsigned int turns;
 	int mem_faults;   /* allocation faults apply inside turns */
-	int non_strict;          /* a fault was injected: clean ends are not judged */
-	int allow_del;    /* DEL right before close() is that mode's way */
-	char why[400];    /* the first thing found wrong; "" none */
+	int non_strict;          /* a fault was injected: clean ends are not checked */
+	int allow_del;    /* DEL right before close() is normal in that mode */
+	char why[400];    /* the first error found; "" none */
 };
 
 /* 0, or -1 with w->why. */
 int world_open(struct world *w, const struct world_config *cfg);
 /* A client that connects now and plays the script. */
 struct agent *world_client(struct world *w, const struct step *steps, uint64_t react_ns);
-/* Turns until everyone has ended, nothing can happen any more, or time is up. */
+/* Runs turns until all have ended, nothing can happen any more, or time is up. */
 void world_run(struct world *w, uint64_t max_ns);
-/* Looks at everything once more and takes it down. 0, or -1 with w->why. */
+/* Makes the final checks and frees it. 0, or -1 with w->why. */
 int world_close(struct world *w);
 /* Termination codes in the order of their ends, separated by blanks. */
 const char *world_terms(const struct world *w, char *buf, size_t len);
-/* Calls of the daemon since it listens, clock reads and the once-a-second sample apart. */
+/* Calls of the daemon since it listens, without clock reads and the once-a-second sample. */
 uint64_t world_calls(const struct world *w);
-/* A client's connection for ends of another kind. */
+/* A client's connection for ends other than agents. */
 struct fake_sock *world_knock(struct world *w);
-/* Notes what is wrong, unless something was before. */
+/* Records an error, unless there was one before. */
 void world_blame(struct world *w, const char *fmt, ...) fmt_printf(2, 3);
 
 #endif

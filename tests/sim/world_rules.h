@@ -6,8 +6,8 @@ struct proxy;
 
 struct world_rules;
 
-/* Lines of "http-request", "acl" and so on, read into p's lists. NULL, with what was said in
- * why[len], or what the lists use: it is freed after p. */
+/* Reads lines of "http-request", "acl" and so on into p's lists. NULL, with the error in why[len],
+ * or what the lists use, to be freed after p. */
 struct world_rules *world_rules_new(struct proxy *p, const char *lines, char *why,
 	unsigned long len);
 /* NULL is allowed. */

@@ -67,11 +67,11 @@ struct end {
 	bool connecting, shut, paused, speaks, got_eof;
 	struct header out, in;
 	uint64_t out_off, in_off;
-	uint64_t reset_out, reset_in, leave_in; /* offsets at which to do so */
+	uint64_t reset_out, reset_in, leave_in; /* offsets of these events */
 	uint64_t pause_out, pause_in;
 	uint64_t rng;
 	uint32_t mask;
-	int64_t active; /* when something moved last */
+	int64_t active; /* time of the last progress */
 	struct end *prev, *next, *wheel;
 };
 
@@ -196,7 +196,7 @@ end_plan(struct end *e, uint64_t number)
 	}
 	e->pause_out = draw(e, 3) ? NEVER : draw(e, e->out.len);
 	e->pause_in = draw(e, 4) ? NEVER : draw(e, 100000);
-	/* An origin speaks first, or when it knows to whom. */
+	/* An origin sends first, or when it knows the client. */
 	e->speaks = e->side == CLIENT || draw(e, 4) == 0;
 	e->out.sum = header_sum(&e->out);
 }
@@ -213,7 +213,7 @@ end_new(enum side side, int fd, uint64_t number)
 	e->side = side;
 	end_plan(e, number);
 	e->active = now_ms();
-	/* Small receive buffers are slow: a window below a segment waits for timers. Few. */
+	/* Small receive buffers are slow: a window below a segment waits for timers. Use few. */
 	small = 4096 + (int)draw(e, 16384);
 	if (draw(e, 8) == 0)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
@@ -275,7 +275,7 @@ has_header(const struct end *e)
 	return e->in_off >= sizeof(e->in);
 }
 
-/* The other side is gone by a reset: somebody must have meant it. True: e is freed. */
+/* The other side has reset: one of the ends must have planned it. True: e is freed. */
 static bool
 end_lost(struct end *e, const char *how)
 {
@@ -291,7 +291,7 @@ end_lost(struct end *e, const char *how)
 	return true;
 }
 
-/* The header is complete: is it one, and is it ours? */
+/* The header is complete: checks it. */
 static bool
 end_heard(struct end *e)
 {
@@ -337,7 +337,7 @@ end_take(struct end *e, size_t n)
 	return true;
 }
 
-/* The other direction ended cleanly. False: that is not how this one was to end. */
+/* The other direction ended cleanly. False: it should not have. */
 static bool
 end_eof(struct end *e)
 {
@@ -346,7 +346,7 @@ end_eof(struct end *e)
 		tally.whole++;
 		return true;
 	}
-	/* A peer that was reset before it could say anything has nothing to be whole. */
+	/* A peer that was reset before it could send anything need not be complete. */
 	tally.clean_short++;
 	if (!opt.lenient)
 		wrong(e, "short, and yet it ends as if it were whole");
@@ -401,7 +401,7 @@ end_write(struct end *e)
 		return false;
 	e->active = now_ms();
 	if (sent < 0) {
-		/* What came before the reset, and the header in it, may still be there to read. */
+		/* Data before the reset, including the header, may still be readable. */
 		while (!has_header(e) && (sent = recv(e->fd, io, CHUNK, 0)) > 0) {
 			if (!end_take(e, (size_t)sent))
 				break;
@@ -423,7 +423,7 @@ end_write(struct end *e)
 	return false;
 }
 
-/* What to wait for now; ends e when all is said and heard. */
+/* Sets the interest; ends e when everything was sent and received. */
 static void
 end_next(struct end *e)
 {
