@@ -48,6 +48,7 @@ struct conn {
 			      * it, or it does not pay */
 	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
 	uint8_t low_water; /* SO_RCVLOWAT as set; 0: the initial value, 1 */
+	uint8_t expects_end; /* the next read also asks for what follows the data */
 	uint8_t cut;  /* a splice() to it was short, which may hide an error */
 	uint64_t sent; /* bytes written that the owner has not counted yet */
 };
@@ -88,6 +89,11 @@ conn_can(const struct conn *c, unsigned int cap)
  * the socket: the next try waits for an event, or is IO_EOF if RDHUP was seen.
  */
 enum io_result conn_recv(struct conn *c, void *buf, size_t len, size_t *got);
+/*
+ * The next conn_recv() is speculative: no event has told of data, nor of what follows it, and that
+ * is most likely the end. On a socket one call reads both: IO_OK with eof set if that was right.
+ */
+void conn_expect_end(struct conn *c);
 /*
  * The same in two steps, if conn_can(XPRT_PEEK): conn_peek() leaves the data in the socket,
  * conn_take() consumes n bytes of it, IO_OK or IO_ERR. drained: the peek was short, and these are

@@ -133,11 +133,65 @@ sock_recv(struct conn *c, uint8_t *ended, void *buf, size_t len, size_t *got)
 	return IO_OK;
 }
 
+void
+conn_expect_end(struct conn *c)
+{
+	c->expects_end = !c->xprt;
+}
+
+/* Is there something to ask for, and can the answer be trusted? */
+static int
+asks_for_end(const struct conn *c, size_t len)
+{
+	return c->expects_end && len > 1 && !c->eof && !c->err && !c->cut &&
+		!loop_seen(c->loop, c->fd);
+}
+
+/*
+ * Two reads in one call: the bytes, and what is behind them: the end, nothing yet, or a byte more.
+ * The call tells an error before the bytes that came before it: those are still there. One that
+ * comes between its reads stays with the socket, and is told as soon as that is registered.
+ */
+static enum io_result
+sock_recv_with_end(struct conn *c, char *buf, size_t len, size_t *got)
+{
+	struct iovec first = { buf, len - 1 }, second = { buf + len - 1, 1 };
+	struct mmsghdr v[2] = { { .msg_hdr = { .msg_iov = &first, .msg_iovlen = 1 } },
+		{ .msg_hdr = { .msg_iov = &second, .msg_iovlen = 1 } } };
+	long n = sys_recvmmsg(sys_of(c), c->fd, v, ARRAY_LEN(v), MSG_DONTWAIT);
+
+	*got = 0;
+	if (n < 0 && n != -EAGAIN) {
+		conn_failed(c, n);
+		return sock_recv(c, &c->eof, buf, len, got);
+	}
+	if (n < (long)ARRAY_LEN(v))
+		loop_again(c->loop, c->fd, DIR_R);
+	if (n == -EAGAIN)
+		return IO_AGAIN;
+	loop_progress(c->loop, c->fd);
+	*got = v[0].msg_len;
+	if (n == (long)ARRAY_LEN(v)) {
+		if (v[1].msg_len)
+			buf[(*got)++] = buf[len - 1];
+		else
+			c->eof = 1;
+	}
+	return *got ? IO_OK : IO_EOF;
+}
+
 enum io_result
 conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
 {
 	if (unlikely(c->xprt))
 		return conn_xprt_recv(c, buf, len, got);
+	if (c->expects_end) {
+		int asks = asks_for_end(c, len);
+
+		c->expects_end = 0;
+		if (asks)
+			return sock_recv_with_end(c, buf, len, got);
+	}
 	return sock_recv(c, &c->eof, buf, len, got);
 }
 

@@ -236,7 +236,8 @@ void fake_zc_sent(struct fake_sock *s, const void *buf, uint64_t lo, uint64_t hi
 void fake_zc_arrives(struct fake_sock *from, uint64_t upto);
 void fake_zc_purge(struct fake_sock *from);
 int fake_zc_has_notes(const struct fake_sock *s);
-long fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags);
+/* Up to n answers of the error queue, or -EAGAIN. */
+long fake_zc_take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n);
 long fake_madvise(void *ctx, void *mem, size_t len, int advice);
 
 #endif

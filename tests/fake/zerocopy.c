@@ -213,30 +213,21 @@ write_note(struct msghdr *m, const struct fake_zc_note *n, int copied)
 }
 
 long
-fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
+fake_zc_take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
 {
-	struct fake *k = ctx;
-	long r = fake_enter(k, SYS_CALL_recvmmsg, fd);
-	struct fake_sock *s;
+	struct fake_zc *zc = s->zc;
+	unsigned int have = zc ? MIN(n, zc->n_notes) : 0;
 
-	if (!(flags & MSG_ERRQUEUE))
-		fake_blame(k, FAKE_UNKNOWN);
-	if (r == 0 && (s = fake_sock_of(k, fd, &r))) {
-		struct fake_zc *zc = s->zc;
-		unsigned int have = zc ? MIN(n, zc->n_notes) : 0;
-
-		for (unsigned int i = 0; i < have; i++)
-			write_note(&v[i].msg_hdr, &zc->note[i], k->zc.copied);
-		if (have) {
-			zc->n_notes -= have;
-			memmove(zc->note, zc->note + have, zc->n_notes * sizeof(zc->note[0]));
-		}
-		/* What is left is told of again. */
-		if (fake_zc_has_notes(s))
-			fake_sock_wake(s, EPOLLERR);
-		r = have ? (long)have : -EAGAIN;
+	for (unsigned int i = 0; i < have; i++)
+		write_note(&v[i].msg_hdr, &zc->note[i], k->zc.copied);
+	if (have) {
+		zc->n_notes -= have;
+		memmove(zc->note, zc->note + have, zc->n_notes * sizeof(zc->note[0]));
 	}
-	return fake_leave(k, r, "recvmmsg(%d, %u, ERRQUEUE)", fd, n);
+	/* What is left is told of again. */
+	if (fake_zc_has_notes(s))
+		fake_sock_wake(s, EPOLLERR);
+	return have ? (long)have : -EAGAIN;
 }
 
 long

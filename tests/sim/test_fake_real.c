@@ -216,6 +216,19 @@ op_close(struct box *b, int slot, int reset)
 	b->fd[slot] = -1;
 }
 
+/* Two reads in one call. */
+static void
+op_recv_twice(struct box *b, int slot, char *buf, size_t len)
+{
+	struct iovec first = { buf, len }, second = { buf + len, 1 };
+	struct mmsghdr v[2] = { { .msg_hdr = { .msg_iov = &first, .msg_iovlen = 1 } },
+		{ .msg_hdr = { .msg_iov = &second, .msg_iovlen = 1 } } };
+	long r = sys_recvmmsg(&b->sys, b->fd[slot], v, 2, MSG_DONTWAIT);
+
+	say(b, "recv twice %d %zu %s %ld %u %u\n", slot, len, result(r), r,
+		r > 0 ? v[0].msg_len : 0, r > 1 ? v[1].msg_len : 0);
+}
+
 static void
 op_bytes(struct box *b, int slot, unsigned int op, unsigned int rnd)
 {
@@ -230,6 +243,8 @@ op_bytes(struct box *b, int slot, unsigned int op, unsigned int rnd)
 	if (op == 0) {
 		r = sys_sendto(&b->sys, b->fd[slot], buf, len, MSG_NOSIGNAL);
 		say(b, "send %d %zu %s %ld\n", slot, len, result(r), r);
+	} else if (op == 1 && rnd % 5 == 1) {
+		op_recv_twice(b, slot, buf, len);
 	} else if (op == 1) {
 		r = sys_recvfrom(&b->sys, b->fd[slot], buf, len, rnd % 5 == 0 ? MSG_PEEK : 0);
 		say(b, "recv %d %zu %s %ld\n", slot, len, result(r), r);

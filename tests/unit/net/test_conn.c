@@ -105,6 +105,90 @@ rdhup_and_a_short_read_is_the_end(void **st)
 	assert_int_equal(rig_calls(SYS_CALL_recvfrom), 1);
 }
 
+/* What is behind the bytes is asked for in the call that reads them. */
+static void
+the_end_is_read_along_with_the_bytes(void **st)
+{
+	static const struct {
+		const char *bytes;
+		int ends;
+		size_t len; /* of the buffer */
+		enum io_result r;
+		const char *got;
+		int eof, ready;
+	} t[] = {
+		{ "last", 1, 64, IO_OK, "last", 1, 1 },
+		{ "some", 0, 64, IO_OK, "some", 0, 0 },
+		{ "filled", 0, 4, IO_OK, "fill", 0, 1 },
+		{ "all", 1, 4, IO_OK, "all", 1, 1 },
+		{ "full", 1, 4, IO_OK, "full", 0, 1 },
+		{ "", 1, 64, IO_EOF, "", 1, 1 },
+		{ "", 0, 64, IO_AGAIN, "", 0, 0 },
+		/* Too small for two. */
+		{ "x", 1, 1, IO_OK, "x", 0, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		char buf[64];
+		size_t got, n = strlen(t[i].bytes);
+
+		if (i) {
+			(void)teardown(st);
+			(void)setup(st);
+		}
+		assert_int_equal(write(peer, t[i].bytes, n), n);
+		if (t[i].ends)
+			assert_int_equal(shutdown(peer, SHUT_WR), 0);
+		conn_expect_end(&c);
+		assert_int_equal(conn_recv(&c, buf, t[i].len, &got), t[i].r);
+		assert_int_equal(got, strlen(t[i].got));
+		assert_memory_equal(buf, t[i].got, got);
+		assert_int_equal(c.eof, t[i].eof);
+		assert_int_equal(loop_is_ready(rig_loop, c.fd, DIR_R), t[i].ready);
+		assert_int_equal(rig_calls(SYS_CALL_recvmmsg), t[i].len > 1);
+		assert_int_equal(rig_calls(SYS_CALL_recvfrom), t[i].len == 1);
+	}
+}
+
+/* Asked for once, and not where an event has told of it. */
+static void
+an_end_that_is_known_is_not_asked_for(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "last", 4), 4);
+	conn_expect_end(&c);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(shutdown(peer, SHUT_WR), 0);
+	await(EV_R | EV_RDHUP);
+	conn_expect_end(&c);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_EOF);
+	assert_int_equal(rig_calls(SYS_CALL_recvmmsg), 1);
+	assert_int_equal(rig_calls(SYS_CALL_recvfrom), 1);
+}
+
+/* The call tells of the reset first. */
+static void
+bytes_before_a_reset_are_read_with_their_end(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(write(peer, "last", 4), 4);
+	conn_fd_reset_on_close(loop_sys(rig_loop), peer);
+	close(peer);
+	peer = -1;
+	conn_expect_end(&c);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
+	assert_int_equal(got, 4);
+	assert_false(c.eof);
+	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_ERR);
+	assert_int_equal(c.err, ECONNRESET);
+}
+
 /* A read ends at urgent data, and what stands behind it must not be left there. */
 static void
 urgent_data_does_not_hide_what_follows(void **st)
@@ -426,6 +510,9 @@ main(void)
 		T(a_short_read_means_drained),
 		T(a_full_read_leaves_it_ready),
 		T(rdhup_and_a_short_read_is_the_end),
+		T(the_end_is_read_along_with_the_bytes),
+		T(an_end_that_is_known_is_not_asked_for),
+		T(bytes_before_a_reset_are_read_with_their_end),
 		T(urgent_data_does_not_hide_what_follows),
 		T(descriptors_do_not_hide_what_follows),
 		T(bytes_before_a_reset_are_read_then_the_error),
