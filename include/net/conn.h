@@ -38,6 +38,7 @@ struct conn {
 	struct xprt *xprt; /* NULL: the socket itself */
 	int fd;        /* -1: none */
 	int err;       /* errno of the first IO_ERR, 0 before */
+	int late_err;  /* errno that was told before the data that preceded it: reported after it */
 	uint8_t eof;   /* IO_EOF was or will be reported: RDHUP and a short read, or recv() = 0 */
 	uint8_t sends; /* number of sends up to CONN_SENDS_MAX: TCP_NODELAY is set before the
 		        * second */

@@ -91,6 +91,8 @@ sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size
 	}
 	if (r < 0)
 		return io_failed(c, r);
+	if (r == 0 && c->late_err)
+		return io_failed(c, -c->late_err);
 	if (r == 0 && state_is_reset(c))
 		return io_failed(c, -ECONNRESET);
 	if (r == 0) {
@@ -112,7 +114,7 @@ note_short_read(struct conn *c, uint8_t *ended)
 {
 	unsigned int seen = loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_ERR | EV_URGENT);
 
-	if (c->is_unix || c->err)
+	if (c->is_unix || c->err || c->late_err)
 		return;
 	if (seen == EV_RDHUP)
 		*ended = 1;
@@ -143,13 +145,12 @@ conn_expect_end(struct conn *c)
 static int
 asks_for_end(const struct conn *c, size_t len)
 {
-	return c->expects_end && len > 1 && !c->eof && !c->err && !c->cut &&
-		!loop_seen(c->loop, c->fd);
+	return len > 1 && !c->eof && !c->err && !c->cut && !loop_seen(c->loop, c->fd);
 }
 
 /*
  * Two reads in one call: the bytes, and what is behind them: the end, nothing yet, or a byte more.
- * The call tells an error before the bytes that came before it: those are still there. One that
+ * The call takes an error before the bytes that came before it: those are still there. One that
  * comes between its reads stays with the socket, and is told as soon as that is registered.
  */
 static enum io_result
@@ -162,7 +163,7 @@ sock_recv_with_end(struct conn *c, char *buf, size_t len, size_t *got)
 
 	*got = 0;
 	if (n < 0 && n != -EAGAIN) {
-		conn_failed(c, n);
+		c->late_err = (int)-n;
 		return sock_recv(c, &c->eof, buf, len, got);
 	}
 	if (n < (long)ARRAY_LEN(v))

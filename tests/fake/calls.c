@@ -303,59 +303,6 @@ fk_recvfrom(void *ctx, int fd, void *buf, size_t len, int flags)
 	return fake_leave(k, r, "recvfrom(%d, %zu%s)", fd, len, flags & MSG_PEEK ? ", PEEK" : "");
 }
 
-/* As on Linux: an error that waits goes before the bytes. Then a read for each message up to one
- * that fails, whose error is kept for the next call unless it is the first one's. A read of no
- * bytes, the end, is a message too. */
-static long
-recv_messages(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
-{
-	int err = s->err;
-
-	s->err = 0;
-	if (err)
-		return -err;
-	for (unsigned int i = 0; i < n; i++) {
-		const struct iovec *to = v[i].msg_hdr.msg_iov;
-		long got;
-
-		if (v[i].msg_hdr.msg_iovlen != 1 || !to->iov_len)
-			fake_blame(k, FAKE_RECV_ZERO);
-		got = fake_sock_recv(s, to->iov_base, to->iov_len, 0);
-		k->moves += got > 0;
-		if (got < 0) {
-			if (i && got != -EAGAIN)
-				s->err = (int)-got;
-			return i ? (long)i : got;
-		}
-		v[i].msg_len = (unsigned int)got;
-	}
-	return (long)n;
-}
-
-static long
-fk_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
-{
-	struct fake *k = ctx;
-	long r = fake_enter(k, SYS_CALL_recvmmsg, fd);
-	struct fake_sock *s;
-
-	if (flags & ~MSG_ERRQUEUE & ~MSG_DONTWAIT)
-		fake_blame(k, FAKE_UNKNOWN);
-	if (r == 0 && (s = fake_sock_of(k, fd, &r))) {
-		if (flags & MSG_ERRQUEUE)
-			r = fake_zc_take_notes(k, s, v, n);
-		else
-			r = recv_messages(k, s, v, n);
-	}
-	if (!(flags & MSG_ERRQUEUE) && r > 0)
-		snprintf(k->reply, sizeof(k->reply), " (%u%s)", v[0].msg_len,
-			r < 2                ? ""
-				: v[1].msg_len ? ", more"
-					       : ", end");
-	return fake_leave(
-		k, r, "recvmmsg(%d, %u%s)", fd, n, flags & MSG_ERRQUEUE ? ", ERRQUEUE" : "");
-}
-
 static long
 fk_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
 {
@@ -825,7 +772,7 @@ const struct sys_ops sys_fake = {
 	.prlimit64 = fk_prlimit64,
 	.read = fk_read,
 	.recvfrom = fk_recvfrom,
-	.recvmmsg = fk_recvmmsg,
+	.recvmmsg = fake_recvmmsg,
 	.rt_sigaction = fk_rt_sigaction,
 	.rt_sigprocmask = fk_rt_sigprocmask,
 	.sched_getaffinity = fk_sched_getaffinity,

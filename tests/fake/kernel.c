@@ -311,7 +311,7 @@ fake_fault_errno(enum sys_call call, unsigned int i)
 		[SYS_CALL_ioctl] = { EINVAL },
 		[SYS_CALL_listen] = { EADDRINUSE },
 		[SYS_CALL_madvise] = { EAGAIN, EINVAL },
-		[SYS_CALL_recvmmsg] = { ECONNRESET, EAGAIN, ENOMEM, EINTR },
+		[SYS_CALL_recvmmsg] = { ENOMEM, EAGAIN, EINTR },
 		[SYS_CALL_pipe2] = { EMFILE, ENFILE, ENOMEM },
 		[SYS_CALL_read] = { EIO, EINTR },
 		[SYS_CALL_recvfrom] = { ECONNRESET, EAGAIN, ENOMEM, EINTR },

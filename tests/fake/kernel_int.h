@@ -213,6 +213,8 @@ uint32_t fake_sock_poll(struct fake_sock *s);
 void fake_sock_set_low_water(struct fake_sock *s, unsigned int bytes);
 long fake_sock_send(struct fake_sock *s, const void *buf, size_t len, int flags);
 long fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags);
+long
+fake_sock_recv_messages(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n);
 long fake_sock_shutdown(struct fake_sock *s, int how);
 void fake_sock_close(struct fake_sock *s);
 void fake_sock_reset(struct fake_sock *s); /* sends RST and is closed */
@@ -236,8 +238,7 @@ void fake_zc_sent(struct fake_sock *s, const void *buf, uint64_t lo, uint64_t hi
 void fake_zc_arrives(struct fake_sock *from, uint64_t upto);
 void fake_zc_purge(struct fake_sock *from);
 int fake_zc_has_notes(const struct fake_sock *s);
-/* Up to n answers of the error queue, or -EAGAIN. */
-long fake_zc_take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n);
+long fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags);
 long fake_madvise(void *ctx, void *mem, size_t len, int advice);
 
 #endif

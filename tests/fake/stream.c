@@ -332,6 +332,35 @@ fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags)
 	return s->state == FAKE_CLOSED ? -ENOTCONN : -EAGAIN;
 }
 
+/* As on Linux: an error that waits goes before the bytes. Then a read for each message up to one
+ * that fails, whose error is kept for the next call unless it is the first one's. A read of no
+ * bytes, the end, is a message too. */
+long
+fake_sock_recv_messages(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
+{
+	int err = s->err;
+
+	s->err = 0;
+	if (err)
+		return -err;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct iovec *to = v[i].msg_hdr.msg_iov;
+		long got;
+
+		if (v[i].msg_hdr.msg_iovlen != 1 || !to->iov_len)
+			fake_blame(k, FAKE_RECV_ZERO);
+		got = fake_sock_recv(s, to->iov_base, to->iov_len, 0);
+		k->moves += got > 0;
+		if (got < 0) {
+			if (i && got != -EAGAIN)
+				s->err = (int)-got;
+			return i ? (long)i : got;
+		}
+		v[i].msg_len = (unsigned int)got;
+	}
+	return (long)n;
+}
+
 static void
 send_fin(struct fake_sock *s)
 {

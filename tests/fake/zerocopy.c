@@ -212,8 +212,9 @@ write_note(struct msghdr *m, const struct fake_zc_note *n, int copied)
 	m->msg_flags = MSG_ERRQUEUE;
 }
 
-long
-fake_zc_take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
+/* Up to n answers of the error queue, or -EAGAIN. */
+static long
+take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
 {
 	struct fake_zc *zc = s->zc;
 	unsigned int have = zc ? MIN(n, zc->n_notes) : 0;
@@ -228,6 +229,30 @@ fake_zc_take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsig
 	if (fake_zc_has_notes(s))
 		fake_sock_wake(s, EPOLLERR);
 	return have ? (long)have : -EAGAIN;
+}
+
+long
+fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_recvmmsg, fd);
+	struct fake_sock *s;
+
+	if (flags & ~MSG_ERRQUEUE & ~MSG_DONTWAIT)
+		fake_blame(k, FAKE_UNKNOWN);
+	if (r == 0 && (s = fake_sock_of(k, fd, &r))) {
+		if (flags & MSG_ERRQUEUE)
+			r = take_notes(k, s, v, n);
+		else
+			r = fake_sock_recv_messages(k, s, v, n);
+	}
+	if (!(flags & MSG_ERRQUEUE) && r > 0)
+		snprintf(k->reply, sizeof(k->reply), " (%u%s)", v[0].msg_len,
+			r < 2                ? ""
+				: v[1].msg_len ? ", more"
+					       : ", end");
+	return fake_leave(
+		k, r, "recvmmsg(%d, %u%s)", fd, n, flags & MSG_ERRQUEUE ? ", ERRQUEUE" : "");
 }
 
 long

@@ -111,7 +111,7 @@ struct session {
 				        * byte_count.c */
 	uint8_t is_http;        /* its frontend is in mode http, or http_upgrade.c changed it */
 	uint8_t logged;
-	uint8_t speculates_read; /* mode http: reads the response before an event reports it */
+	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	uint8_t has_header;     /* the connection began with a PROXY header */
 	uint8_t header_err;     /* enum proxy_header_err: why the header was rejected */

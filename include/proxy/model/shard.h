@@ -92,6 +92,8 @@ struct idle_list {
 enum server_guess {
 	SERVER_NEAR,  /* connect() completes at once, and a send succeeds */
 	SERVER_QUICK, /* mode http: the response arrives by the next turn */
+	SERVER_BRIEF, /* mode tcp: the response and the FIN arrive by the next turn */
+	SERVER_FOLLOWED, /* mode tcp: after that FIN the client's arrives by the next turn */
 	SERVER_GUESSES
 };
 

@@ -351,9 +351,9 @@ parse_heads(struct session *s)
 static void
 learn(struct session *s, int came)
 {
-	if (!s->speculates_read)
+	if (!s->speculates_read[SERVER])
 		return;
-	s->speculates_read = 0;
+	s->speculates_read[SERVER] = 0;
 	server_learn(srv_shard(s, s->srv), SERVER_QUICK,
 		came && s->txn->body[SERVER].framing != HTTP_BODY_CLOSE);
 }

@@ -141,13 +141,16 @@ server_status_text(const struct server *s)
 /*
  * Points that a correct guess adds and a wrong one subtracts, and the maximum: it limits how many
  * consecutive wrong guesses are tolerated. A failed read costs a call, a successful one saves a
- * call and the kernel's work for it: two in three have to succeed.
+ * call and the kernel's work for it: two in three have to succeed. In mode tcp it saves two calls,
+ * and a busy server is late for many connections in a row.
  */
 static const struct {
 	int8_t gain, loss, most;
 } guesses[SERVER_GUESSES] = {
 	[SERVER_NEAR] = { 1, 1, 2 },
 	[SERVER_QUICK] = { 1, 2, 8 },
+	[SERVER_BRIEF] = { 2, 1, 32 },
+	[SERVER_FOLLOWED] = { 1, 1, 16 },
 };
 
 int

@@ -215,7 +215,7 @@ session_do_l7_retry(struct session *s)
 	if (s->retries)
 		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
 	t->reused = 0;
-	s->speculates_read = 0;
+	s->speculates_read[SERVER] = 0;
 	t->fresh = 1;
 	s->connected_ms = 0;
 	s->wake_ms = loop_now_ms(s->engine->loop);
@@ -263,7 +263,8 @@ reset_session(struct session *s)
 	s->retries = s->linger_checks = 0;
 	s->connect_err = 0;
 	s->log_level = 0;
-	s->redispatch = s->redispatched = s->has_left = s->looked_again = s->speculates_read = 0;
+	s->redispatch = s->redispatched = s->has_left = s->looked_again = 0;
+	s->speculates_read[SERVER] = 0;
 	s->counts_be = s->counts_srv = 0;
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */

@@ -143,18 +143,52 @@ waits_for_fin(const struct session *s, int side)
 		!(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR));
 }
 
+/*
+ * A client that got the FIN of its server mostly closes too, before the next turn: then its fd is
+ * never registered either.
+ */
+static void
+expect_client_end(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+	struct interest in;
+	void *owner;
+
+	if (!c->shut || s->dir[CLIENT].state != DIRECTION_OPEN ||
+		loop_peek(c->loop, c->fd, &in, &owner) < 0 || in.polled ||
+		!server_guess(srv_shard(s, s->srv), SERVER_FOLLOWED))
+		return;
+	s->speculates_read[CLIENT] = 1;
+	loop_presume_ready(c->loop, c->fd, DIR_R);
+}
+
+/* Mode tcp: a side was read before an event. Had it ended? */
+static void
+learn_from_read(struct session *s, int side)
+{
+	s->speculates_read[side] = 0;
+	server_learn(srv_shard(s, s->srv), side == SERVER ? SERVER_BRIEF : SERVER_FOLLOWED,
+		s->conn[side].eof);
+	if (side == SERVER && s->conn[side].eof)
+		expect_client_end(s);
+}
+
 /* The side is readable. */
 static enum session_event
 relay_readable(struct session *s, int side)
 {
 	struct conn *c = &s->conn[side];
+	enum session_event next;
 
 	if (waits_for_fin(s, side)) {
 		s->looked_again = 1;
 		if (conn_is_ready(c, DIR_R))
 			return SESSION_EV_NONE;
 	}
-	return direction_pump(s, side);
+	next = direction_pump(s, side);
+	if (s->speculates_read[side] && !s->txn)
+		learn_from_read(s, side);
+	return next;
 }
 
 /* With option abortonclose it has closed before the response: it gets a 400, as from HAProxy. */

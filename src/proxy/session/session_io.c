@@ -55,19 +55,30 @@ on_session_io(void *owner, int fd, uint32_t ev)
 	session_settle(s);
 }
 
+static int
+has_sent_request(const struct session *s)
+{
+	if (s->state != SESSION_RELAY)
+		return 0;
+	return s->txn ? exchange_has_request(s->txn) : !direction_has_pending(&s->dir[CLIENT]);
+}
+
 /*
  * The request was sent, and a quick server responds before the next turn: no event is needed, and
- * an fd used for one request is never registered.
+ * an fd used for one request is never registered. In mode tcp only its end tells how long an fd is
+ * used: that has to arrive as early.
  */
 static void
 expect_quick_answer(struct session *s)
 {
 	struct conn *c = &s->conn[SERVER];
 
-	if (s->state != SESSION_RELAY || !s->txn || !exchange_has_request(s->txn) ||
-		!server_guess(srv_shard(s, s->srv), SERVER_QUICK))
+	if (!has_sent_request(s) || (!s->txn && loop_mode(c->loop) == INTEREST_UNMERGED) ||
+		!server_guess(srv_shard(s, s->srv), s->txn ? SERVER_QUICK : SERVER_BRIEF))
 		return;
-	s->speculates_read = 1;
+	s->speculates_read[SERVER] = 1;
+	if (!s->txn)
+		conn_expect_end(c);
 	loop_presume_ready(c->loop, c->fd, DIR_R);
 }
 

@@ -7,7 +7,7 @@ from . import parse
 Verdict = namedtuple("Verdict", "section what bound value verdict")
 
 # Calls per connection, TCP close, near server: what the fast gate holds too.
-GATE = {"c50": 13.0, "c1": 16.0}
+GATE = {"c50": 10.0, "c1": 15.1}
 # The same of mode http, per request.
 HTTP_GATE = {"c50": 10.0, "c1": 13.0}
 HTTP_PEERS = ("haproxy", "nginx")

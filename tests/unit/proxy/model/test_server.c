@@ -195,6 +195,28 @@ test_quick(void **state)
 	proxy_free(&be);
 }
 
+/* Worth it while one look in three finds something; long trust forgives a long run of misses. */
+static void
+test_brief(void **state)
+{
+	struct proxy *be = backend();
+	struct server *s = add(be, "s");
+	unsigned int misses = 0;
+
+	(void)state;
+	assert_int_equal(proxy_make_shards(be, 1), 0);
+	for (int i = 0; i < 300; i++) {
+		assert_true(server_guess(s->shard, SERVER_BRIEF));
+		server_learn(s->shard, SERVER_BRIEF, i % 3 == 0);
+	}
+	for (int i = 0; i < 300; i++)
+		server_learn(s->shard, SERVER_BRIEF, 1);
+	for (; server_guess(s->shard, SERVER_BRIEF); misses++)
+		server_learn(s->shard, SERVER_BRIEF, 0);
+	assert_int_equal(misses, 33);
+	proxy_free(&be);
+}
+
 /* A near server is forgiven a few misses in a row, however long it was near. */
 static void
 test_near_forgives(void **state)
@@ -230,6 +252,7 @@ main(void)
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_near_forgives),
 		cmocka_unit_test(test_quick),
+		cmocka_unit_test(test_brief),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

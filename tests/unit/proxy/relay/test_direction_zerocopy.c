@@ -62,7 +62,8 @@ small_reads_are_not(void **st)
 	assert_int_equal(w.engine.buf_pool.live, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.zerocopy.bytes, 0);
-	assert_int_equal(w.sys.ledger.n[SYS_CALL_recvmmsg][SYS_OK], 0);
+	/* The one that reads the answer. */
+	assert_int_equal(w.sys.ledger.n[SYS_CALL_recvmmsg][SYS_OK], 1);
 	rig_close();
 }
 

@@ -129,6 +129,77 @@ a_client_that_ended_its_side_may_be_left(void **st)
 	rig_close();
 }
 
+/*
+ * Ten connections of one request each, one after the other: what is registered of them. Where the
+ * server answers and ends at once, and then the client, nothing is. Who is looked at in vain is
+ * registered from then on, and the next ones without a look.
+ */
+static void
+short_connections_are_not_registered(void **st)
+{
+	static const struct step stays[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 },
+					     { STEP_PAUSE, 5 }, { STEP_CLOSE, 0 } };
+	static const struct step at_once[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
+					       { STEP_CLOSE, 0 } };
+	static const struct step slow[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 5 },
+					    { STEP_SEND, 200 }, { STEP_CLOSE, 0 } };
+	static const struct step goes_on[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
+					       { STEP_PAUSE, 5 }, { STEP_CLOSE, 0 } };
+	static const struct {
+		const struct step *client, *origin;
+		uint64_t registered, looks, failed;
+	} t[] = {
+		{ asks, at_once, 0, 10, 0 },
+		{ stays, at_once, 10, 10, 1 },
+		{ asks, slow, 20, 1, 1 },
+		{ asks, goes_on, 20, 1, 0 },
+	};
+	struct world_config deferred = { RIG_WORLD, .defer = 1 };
+
+	(void)st;
+	deferred.mode = INTEREST_EDGE;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		const struct ledger *l = &w.sys.ledger;
+		uint64_t ctl;
+
+		rig_open(&deferred, t[i].origin);
+		ctl = ledger_sum(l, SYS_CALL_epoll_ctl);
+		for (int n = 0; n < 10; n++) {
+			(void)world_client(&w, t[i].client, 0);
+			world_run(&w, FAKE_SEC);
+			assert_int_equal(w.client[n].got, 200);
+		}
+		assert_int_equal(w.n_ends, 10);
+		assert_int_equal(ledger_sum(l, SYS_CALL_epoll_ctl) - ctl, t[i].registered);
+		assert_int_equal(ledger_sum(l, SYS_CALL_recvmmsg), t[i].looks);
+		assert_int_equal(l->n[SYS_CALL_recvmmsg][SYS_AGAIN] +
+				l->n[SYS_CALL_recvfrom][SYS_AGAIN], t[i].failed);
+		rig_close();
+	}
+}
+
+/* A client that says more while its server is looked at is heard, and one that leaves. */
+static void
+a_client_is_heard_after_the_look(void **st)
+{
+	static const struct step more[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 1 },
+					    { STEP_SEND, 50 }, { STEP_WAIT, 200 },
+					    { STEP_CLOSE, 0 } };
+	static const struct step leaves[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 1 },
+					      { STEP_RESET, 0 } };
+	static const struct step origin[] = { { STEP_WAIT, 150 }, { STEP_SEND, 200 },
+					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+
+	(void)st;
+	rig_play(&cfg, more, origin);
+	assert_int_equal(w.served[0].got, 150);
+	assert_string_equal(rig_terms(), "--");
+	rig_close();
+	rig_play(&cfg, leaves, origin);
+	assert_string_equal(rig_terms(), "CD");
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -138,6 +209,8 @@ main(void)
 		cmocka_unit_test(an_answer_waits_one_turn_for_its_fin),
 		cmocka_unit_test(an_answer_without_a_fin_goes_on_in_the_next_turn),
 		cmocka_unit_test(a_client_that_ended_its_side_may_be_left),
+		cmocka_unit_test(short_connections_are_not_registered),
+		cmocka_unit_test(a_client_is_heard_after_the_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
