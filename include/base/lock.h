@@ -36,6 +36,18 @@ void lock_wait(struct lock *l, struct sys *sys);
 void lock_note_taken(struct lock *l);
 void lock_note_dropped(struct lock *l);
 
+/* With TACIT_MAGIC: asserts that this thread holds it. Functions whose caller has to hold a lock
+ * are called NAME_locked() and begin with this. */
+#ifdef TACIT_MAGIC
+void lock_assert_held(const struct lock *l);
+#else
+static inline void
+lock_assert_held(const struct lock *l)
+{
+	(void)l;
+}
+#endif
+
 static inline void
 lock_take(struct lock *l, struct sys *sys)
 {

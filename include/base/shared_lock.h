@@ -49,4 +49,12 @@ shared_lock_looked(struct shared_lock *l)
 void shared_lock_take(struct shared_lock *l, struct sys *sys);
 void shared_lock_drop(struct shared_lock *l);
 
+/* Asserts that a writer holds it; which one is not known. */
+static inline void
+shared_lock_assert_held(const struct shared_lock *l)
+{
+	assert(atomic_load_explicit(&l->state, memory_order_relaxed) & SHARED_LOCK_ALONE);
+	(void)l;
+}
+
 #endif

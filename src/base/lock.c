@@ -51,4 +51,10 @@ lock_note_dropped(struct lock *l)
 	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == this_thread());
 	atomic_store_explicit(&l->owner, 0ul, memory_order_relaxed);
 }
+
+void
+lock_assert_held(const struct lock *l)
+{
+	assert(atomic_load_explicit(&l->owner, memory_order_relaxed) == this_thread());
+}
 #endif

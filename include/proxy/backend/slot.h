@@ -15,26 +15,26 @@
 #define QUEUE_UNFAIR_MS 10
 
 /* Takes a slot of s->srv for a session of this worker. */
-void slot_get(struct session *s);
-/* Releases its slot, if it has one; slot_offer() must follow. */
-void slot_put(struct session *s);
+void slot_get_locked(struct session *s);
+/* Releases its slot, if it has one; slot_offer_locked() must follow. */
+void slot_put_locked(struct session *s);
 /* The session has learned of its slot: sets the time and the worker's counters. To be called before
  * the slot is used. */
-void slot_taken(struct session *s);
+void slot_taken_locked(struct session *s);
 
 /* Puts it into the queue of s->srv, or of its backend if there is none. */
-void slot_queue(struct session *s);
+void slot_queue_locked(struct session *s);
 /* Removes it from the queue, or from the list of sessions granted a slot. */
-void slot_unqueue(struct session *s);
+void slot_unqueue_locked(struct session *s);
 
 /*
  * Gives free slots of srv to the sessions that have waited longest, ours first (QUEUE_UNFAIR_MS).
  * Sessions of e's worker are appended to `ours` by queue_link, those of others to `granted` of
  * their shard. Returns the workers (one bit each) that have to be notified: their list was empty.
  */
-uint64_t slot_offer(struct engine *e, struct server *srv, struct list *ours);
+uint64_t slot_offer_locked(struct engine *e, struct server *srv, struct list *ours);
 /* Moves sessions that wait for an unusable server to the backend's queue, except those that
  * persistence has bound to it. */
-void slot_move_waiting(struct server *srv);
+void slot_move_waiting_locked(struct server *srv);
 
 #endif

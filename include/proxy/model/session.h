@@ -89,7 +89,7 @@ struct session {
 	uint64_t connected_ms;  /* 0: not yet */
 	uint64_t last_ms[SIDES]; /* last read from or write to that side */
 	uint64_t id;            /* unique in the process: engine_next_id() */
-	uint32_t queue_before;  /* %sq: position in its server's queue, see slot_queue() */
+	uint32_t queue_before;  /* %sq: position in its server's queue, see slot_queue_locked() */
 	uint32_t be_queue_before; /* %bq */
 	uint32_t requests;      /* mode http: number of requests so far, including the current
 				 * one */

@@ -52,11 +52,12 @@ authenticated_server(const struct session *s)
 /* The server for the session, or a place in its queue. Another server may be used if it is full and
  * the configuration permits it (manual 5.2, maxqueue). */
 static enum session_event
-choose_that(struct session *s, struct server *srv)
+choose_that_locked(struct session *s, struct server *srv)
 {
+	lock_assert_held(&s->be->lock);
 	s->srv = srv;
 	if (server_has_room(s->srv)) {
-		slot_get(s);
+		slot_get_locked(s);
 		return SESSION_EV_ASSIGNED;
 	}
 	if (s->srv->conf.maxqueue == 0 || s->srv->queued < (unsigned int)s->srv->conf.maxqueue)
@@ -71,50 +72,54 @@ may_leave(const struct session *s)
 }
 
 static enum session_event
-choose_server(struct session *s, const struct server *avoid)
+choose_server_locked(struct session *s, const struct server *avoid)
 {
 	int full = 0;
 
+	lock_assert_held(&s->be->lock);
 	s->srv = balance_pick(s->be, s->has_key ? &s->key : NULL, avoid, &full);
 	if (full)
 		return SESSION_EV_FULL;
 	if (!s->srv)
 		return SESSION_EV_NO_SERVER;
-	slot_get(s);
+	slot_get_locked(s);
 	return SESSION_EV_ASSIGNED;
 }
 
 static void
-wait_in_queue(struct session *s)
+wait_in_queue_locked(struct session *s)
 {
+	lock_assert_held(&s->be->lock);
 	s->waits_since_ms = loop_now_ms(s->engine->loop);
-	slot_queue(s);
+	slot_queue_locked(s);
 }
 
-/* The lock must be held. */
 static void
-join_backend(struct session *s)
+join_backend_locked(struct session *s)
 {
 	struct proxy *be = s->be;
 	struct proxy_stat *st = be_stat(s);
 
+	lock_assert_held(&s->be->lock);
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	counter_max(&st->cur_max, be->be_cur);
 	freq_add(&be->be_rate, loop_now_ms(s->engine->loop), 1);
 }
 
 static enum session_event
-choose_or_wait(struct session *s, int *moved)
+choose_or_wait_locked(struct session *s, int *moved)
 {
 	struct server *want = s->bound ? s->bound : authenticated_server(s);
-	enum session_event ev = want ? choose_that(s, want) : choose_server(s, NULL);
+	enum session_event ev;
 
+	lock_assert_held(&s->be->lock);
+	ev = want ? choose_that_locked(s, want) : choose_server_locked(s, NULL);
 	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
-		ev = choose_server(s, want);
+		ev = choose_server_locked(s, want);
 	/* Once it is queued and the lock is released, other workers may set its server. */
 	*moved = s->bound && s->srv != s->bound;
 	if (ev == SESSION_EV_FULL)
-		wait_in_queue(s);
+		wait_in_queue_locked(s);
 	return ev;
 }
 
@@ -124,8 +129,8 @@ queue_enter(struct session *s, int *moved)
 	enum session_event ev;
 
 	lock_take(&s->be->lock, s->engine->sys);
-	join_backend(s);
-	ev = choose_or_wait(s, moved);
+	join_backend_locked(s);
+	ev = choose_or_wait_locked(s, moved);
 	lock_drop(&s->be->lock);
 	return ev;
 }
@@ -134,7 +139,7 @@ void
 queue_join(struct session *s)
 {
 	lock_take(&s->be->lock, s->engine->sys);
-	join_backend(s);
+	join_backend_locked(s);
 	lock_drop(&s->be->lock);
 }
 
@@ -144,7 +149,7 @@ queue_choose(struct session *s, int *moved)
 	enum session_event ev;
 
 	lock_take(&s->be->lock, s->engine->sys);
-	ev = choose_or_wait(s, moved);
+	ev = choose_or_wait_locked(s, moved);
 	lock_drop(&s->be->lock);
 	return ev;
 }
@@ -161,12 +166,12 @@ queue_change(struct session *s, int *moved)
 
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);
-	slot_put(s);
-	ev = choose_server(s, old);
+	slot_put_locked(s);
+	ev = choose_server_locked(s, old);
 	*moved = s->srv != old;
-	who = slot_offer(e, old, &ours);
+	who = slot_offer_locked(e, old, &ours);
 	if (ev == SESSION_EV_FULL)
-		wait_in_queue(s);
+		wait_in_queue_locked(s);
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
 	wake_workers(e, be, who);
@@ -186,15 +191,15 @@ queue_leave(struct session *s)
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);
 	if (s->waits)
-		slot_unqueue(s);
+		slot_unqueue_locked(s);
 	s->waits = 0;
-	slot_put(s);
+	slot_put_locked(s);
 	atomic_write(&be->be_cur, be->be_cur - 1);
 	s->has_left = 1;
 	s->left_be_cur = be->be_cur;
 	s->left_srv_cur = s->srv ? s->srv->cur : 0;
 	if (s->srv)
-		who = slot_offer(e, s->srv, &ours);
+		who = slot_offer_locked(e, s->srv, &ours);
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
 	wake_workers(e, be, who);
@@ -213,7 +218,7 @@ queue_collect(struct engine *e, struct proxy *be)
 
 		list_remove(&s->queue_link);
 		list_append(&ours, &s->queue_link);
-		slot_taken(s);
+		slot_taken_locked(s);
 	}
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
@@ -231,10 +236,10 @@ queue_serve(struct engine *e, struct proxy *be)
 		struct server *srv = list_entry(it, struct server, link);
 
 		if (!server_is_usable(srv))
-			slot_move_waiting(srv);
+			slot_move_waiting_locked(srv);
 	}
 	list_each(it, &be->servers)
-		who |= slot_offer(e, list_entry(it, struct server, link), &ours);
+		who |= slot_offer_locked(e, list_entry(it, struct server, link), &ours);
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
 	wake_workers(e, be, who);

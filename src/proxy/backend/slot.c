@@ -1,5 +1,5 @@
-/* Slots and queues of servers. Under the backend's lock. When it is free, no slot is free that
- * a session waits for. */
+/* Slots and queues of servers. Under the backend's lock, which each function asserts. When it is
+ * free, no slot is free that a session waits for. */
 #include "proxy/backend/slot.h"
 
 #include "base/atomic.h"
@@ -26,17 +26,19 @@ queue_of_backend(const struct session *s)
 }
 
 void
-slot_get(struct session *s)
+slot_get_locked(struct session *s)
 {
+	lock_assert_held(&s->be->lock);
 	assert(!s->has_slot);
 	server_get_slot(s->srv, srv_stat(s));
 	s->has_slot = 1;
-	slot_taken(s);
+	slot_taken_locked(s);
 }
 
 void
-slot_taken(struct session *s)
+slot_taken_locked(struct session *s)
 {
+	lock_assert_held(&s->be->lock);
 	s->waits = 0;
 	s->queued_ms = loop_now_ms(s->engine->loop);
 	counter_add(&srv_stat(s)->cum_sess, 1);
@@ -46,8 +48,9 @@ slot_taken(struct session *s)
 }
 
 void
-slot_put(struct session *s)
+slot_put_locked(struct session *s)
 {
+	lock_assert_held(&s->be->lock);
 	if (!s->has_slot)
 		return;
 	s->has_slot = 0;
@@ -69,12 +72,13 @@ count_queued(unsigned int *queued, unsigned int n, _Atomic unsigned int *max)
  * holds the difference.
  */
 void
-slot_queue(struct session *s)
+slot_queue_locked(struct session *s)
 {
 	struct server *srv = s->srv;
 	struct proxy *be = s->be;
 	unsigned int w = s->engine->index;
 
+	lock_assert_held(&s->be->lock);
 	assert(list_is_empty(&s->queue_link));
 	s->waits = 1;
 	if (srv) {
@@ -91,12 +95,13 @@ slot_queue(struct session *s)
 }
 
 void
-slot_unqueue(struct session *s)
+slot_unqueue_locked(struct session *s)
 {
 	struct server *srv = s->srv;
 	struct proxy *be = s->be;
 	unsigned int w = s->engine->index;
 
+	lock_assert_held(&s->be->lock);
 	if (list_is_empty(&s->queue_link))
 		return;
 	list_remove(&s->queue_link);
@@ -154,7 +159,7 @@ next_of(const struct server *srv, unsigned int worker, int any)
  * the group in use, not to a backup that is no longer used.
  */
 static struct session *
-next_waiting(const struct engine *e, const struct server *srv)
+next_waiting_locked(const struct engine *e, const struct server *srv)
 {
 	int any = balance_has(srv->be, srv);
 	uint64_t who = srv->waiting | (any ? srv->be->waiting : 0);
@@ -162,6 +167,7 @@ next_waiting(const struct engine *e, const struct server *srv)
 	struct session *best = ours;
 	uint64_t now = loop_now_ms(e->loop);
 
+	lock_assert_held(&srv->be->lock);
 	for (who &= ~worker_bit(e->index); who; who &= who - 1) {
 		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
 
@@ -175,11 +181,12 @@ next_waiting(const struct engine *e, const struct server *srv)
 
 /* Grants the slot to a session of another worker: returns its bit if it has to be notified. */
 static uint64_t
-grant_slot(struct session *s, struct server_stat *st)
+grant_slot_locked(struct session *s, struct server_stat *st)
 {
 	struct list *granted = &queue_of_backend(s)->granted;
 	uint64_t told = list_is_empty(granted) ? worker_bit(s->engine->index) : 0;
 
+	lock_assert_held(&s->be->lock);
 	server_get_slot(s->srv, st);
 	s->has_slot = 1;
 	list_append(granted, &s->queue_link);
@@ -187,35 +194,37 @@ grant_slot(struct session *s, struct server_stat *st)
 }
 
 uint64_t
-slot_offer(struct engine *e, struct server *srv, struct list *ours)
+slot_offer_locked(struct engine *e, struct server *srv, struct list *ours)
 {
 	uint64_t tell = 0;
 
+	lock_assert_held(&srv->be->lock);
 	while (server_has_room(srv)) {
-		struct session *s = next_waiting(e, srv);
+		struct session *s = next_waiting_locked(e, srv);
 		uint32_t *served;
 
 		if (!s)
 			break;
 		served = s->srv ? &srv->queue_served : &srv->be->queue_served;
-		slot_unqueue(s);
+		slot_unqueue_locked(s);
 		(*served)++;
 		s->srv = srv;
 		if (s->engine == e) {
 			counter_add(&e->elided_inline, 1);
-			slot_get(s);
+			slot_get_locked(s);
 			list_append(ours, &s->queue_link);
 		} else {
 			counter_add(&e->granted, 1);
-			tell |= grant_slot(s, &srv->shard[e->index].stat);
+			tell |= grant_slot_locked(s, &srv->shard[e->index].stat);
 		}
 	}
 	return tell;
 }
 
 void
-slot_move_waiting(struct server *srv)
+slot_move_waiting_locked(struct server *srv)
 {
+	lock_assert_held(&srv->be->lock);
 	for (uint64_t who = srv->waiting; who; who &= who - 1) {
 		struct list *queue = &srv->shard[__builtin_ctzll(who)].queue;
 
@@ -224,9 +233,9 @@ slot_move_waiting(struct server *srv)
 
 			if (is_tied(s))
 				continue;
-			slot_unqueue(s);
+			slot_unqueue_locked(s);
 			s->srv = NULL;
-			slot_queue(s);
+			slot_queue_locked(s);
 		}
 	}
 }

@@ -16,12 +16,14 @@ find_entry_shared(struct pattern_ref *ref, struct sys *sys, struct str text, str
 	return yes;
 }
 
-/* For existing entries; the caller holds the lock. 1: the current version has it now. */
+/* For existing entries. 1: the current version has it now. */
 static int
-update_entry(struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
+update_entry_locked(
+	struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)
 {
 	int rc = value.p ? pattern_ref_set(ref, text, value, why) : 0;
 
+	shared_lock_assert_held(&ref->lock);
 	return rc < 0 ? rc : pattern_ref_find(ref, text) != NULL;
 }
 
@@ -32,7 +34,7 @@ update_under_guard(struct pattern_ref *ref, struct sys *sys, struct str text, st
 	int rc;
 
 	shared_lock_take(&ref->lock, sys);
-	rc = update_entry(ref, text, value, why);
+	rc = update_entry_locked(ref, text, value, why);
 	shared_lock_drop(&ref->lock);
 	return rc;
 }
@@ -48,7 +50,7 @@ add_entry(struct pattern_ref *ref, struct sys *sys, struct str text, struct str 
 		return rc;
 	shared_lock_take(&ref->lock, sys);
 	/* Another worker may have added it first. */
-	rc = update_entry(ref, text, value, why);
+	rc = update_entry_locked(ref, text, value, why);
 	if (rc == 0) {
 		rc = pattern_ref_join(ref, e, why);
 		joined = rc == 0;

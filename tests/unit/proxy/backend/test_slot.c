@@ -37,6 +37,7 @@ setup(void **st)
 		list_init(&s[i].queue_link);
 		task_init(&s[i].task, on_task);
 	}
+	lock_take(&px->lock, w.engine.sys);
 	return 0;
 }
 
@@ -45,11 +46,12 @@ teardown(void **st)
 {
 	(void)st;
 	for (int i = 0; i < SESSIONS; i++)
-		slot_unqueue(&s[i]);
+		slot_unqueue_locked(&s[i]);
 	for (int i = 0; i < SESSIONS; i++) {
-		slot_put(&s[i]);
+		slot_put_locked(&s[i]);
 		task_cancel(&s[i].task);
 	}
+	lock_drop(&px->lock);
 	assert_int_equal(a->cur + b->cur + a->queued + b->queued + px->queued, 0);
 	rig_close();
 	return 0;
@@ -59,14 +61,14 @@ static void
 hold(struct session *x, struct server *srv)
 {
 	x->srv = srv;
-	slot_get(x);
+	slot_get_locked(x);
 }
 
 static void
 wait_for(struct session *x, struct server *srv)
 {
 	x->srv = srv;
-	slot_queue(x);
+	slot_queue_locked(x);
 }
 
 /* Sessions that were given a slot are taken off the list, as who tells them does. */
@@ -76,7 +78,7 @@ offer(struct server *srv)
 	struct list ours;
 
 	list_init(&ours);
-	assert_int_equal(slot_offer(&w.engine, srv, &ours), 0);
+	assert_int_equal(slot_offer_locked(&w.engine, srv, &ours), 0);
 	list_each_safe(it, &ours)
 		list_remove(it);
 }
@@ -86,7 +88,7 @@ static void
 serve(void)
 {
 	if (!server_is_usable(a))
-		slot_move_waiting(a);
+		slot_move_waiting_locked(a);
 	offer(a);
 	offer(b);
 }
@@ -95,7 +97,7 @@ serve(void)
 static void
 give_back(struct session *x)
 {
-	slot_put(x);
+	slot_put_locked(x);
 	offer(x->srv);
 }
 
@@ -114,9 +116,9 @@ a_slot_is_counted_once(void **st)
 	assert_int_equal(a->cur, 1);
 	assert_int_equal(s[0].queued_ms, loop_now_ms(w.loop));
 	assert_false(server_has_room(a));
-	slot_put(&s[0]);
+	slot_put_locked(&s[0]);
 	assert_int_equal(a->cur, 0);
-	slot_put(&s[0]);
+	slot_put_locked(&s[0]);
 	assert_int_equal(a->cur, 0);
 	assert_int_equal(a->shard->stat.cur_max, 1);
 }
@@ -193,7 +195,7 @@ places_are_counted_apart_for_each_queue(void **st)
 	wait_for(&s[2], NULL);
 	wait_for(&s[3], NULL);
 	wait_for(&s[4], a);
-	slot_unqueue(&s[2]);
+	slot_unqueue_locked(&s[2]);
 	give_back(&s[0]);
 	give_back(&s[1]);
 	give_back(&s[3]);
@@ -206,7 +208,7 @@ places_are_counted_apart_for_each_queue(void **st)
 	/* A second wait adds to the first. */
 	hold(&s[5], b);
 	s[1].srv = NULL;
-	slot_queue(&s[1]);
+	slot_queue_locked(&s[1]);
 	give_back(&s[5]);
 	assert_int_equal(s[1].be_queue_before, 2);
 	/* A counter that has wrapped changes nothing. */
@@ -373,7 +375,7 @@ free_one(struct session *expected)
 
 	list_init(&ours);
 	a->conf.maxconn++;
-	who = slot_offer(&w.engine, a, &ours);
+	who = slot_offer_locked(&w.engine, a, &ours);
 	assert_true(expected->has_slot);
 	assert_ptr_equal(expected->srv, a);
 	if (expected->engine == &w.engine) {
@@ -460,13 +462,13 @@ a_second_grant_needs_no_second_message(void **st)
 		wait_since(&s[i], &others[0], NULL, 5);
 	assert_int_equal(free_one(&s[1]), 1u << 1);
 	a->conf.maxconn++;
-	assert_int_equal(slot_offer(&w.engine, a, &ours), 0);
+	assert_int_equal(slot_offer_locked(&w.engine, a, &ours), 0);
 	assert_true(s[2].has_slot);
 	/* It has looked. */
-	slot_unqueue(&s[1]);
-	slot_unqueue(&s[2]);
+	slot_unqueue_locked(&s[1]);
+	slot_unqueue_locked(&s[2]);
 	a->conf.maxconn++;
-	assert_int_equal(slot_offer(&w.engine, a, &ours), 1u << 1);
+	assert_int_equal(slot_offer_locked(&w.engine, a, &ours), 1u << 1);
 	assert_int_equal(a->cur, 4);
 	assert_int_equal(a->shard[0].stat.cur_max, 4);
 	assert_int_equal(px->queued, 0);
@@ -480,7 +482,7 @@ sessions_of_all_workers_leave_a_server_in_order(void **st)
 	more_workers();
 	for (int i = 0; i < SESSIONS; i++)
 		wait_since(&s[i], i % 3 ? &others[i % 3 - 1] : &w.engine, i < 3 ? NULL : a, 5);
-	slot_move_waiting(a);
+	slot_move_waiting_locked(a);
 	assert_int_equal(a->queued, 0);
 	assert_int_equal(a->waiting, 0);
 	assert_int_equal(px->queued, SESSIONS);
@@ -495,6 +497,15 @@ sessions_of_all_workers_leave_a_server_in_order(void **st)
 /* --- through the machine, with one worker --- */
 
 /* Six clients, two slots; everyone is served and nobody is left. */
+/* They take the backend's lock themselves. */
+static void
+run_sessions(uint64_t ns)
+{
+	lock_drop(&px->lock);
+	world_run(&w, ns);
+	lock_take(&px->lock, w.engine.sys);
+}
+
 static void
 clients_wait_their_turn(void **st)
 {
@@ -507,12 +518,12 @@ clients_wait_their_turn(void **st)
 	w.origin_steps = answer;
 	for (int i = 0; i < 6; i++)
 		(void)world_client(&w, ask, 0);
-	world_run(&w, FAKE_MS);
+	run_sessions(FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 6);
 	assert_int_equal(px->queued + a->queued + b->queued, 4);
 	assert_int_equal(a->cur, 1);
 	assert_int_equal(b->cur, 1);
-	world_run(&w, RIG_LIMIT);
+	run_sessions(RIG_LIMIT);
 	assert_string_equal(rig_terms(), "-- -- -- -- -- --");
 	assert_int_equal(a->shard->stat.cur_max, 1);
 	assert_int_equal(b->shard->stat.cur_max, 1);
@@ -531,10 +542,10 @@ a_wait_ends_with_its_timeout_or_its_client(void **st)
 	w.origin_steps = origin;
 	(void)world_client(&w, keep, 0);
 	(void)world_client(&w, keep, 0);
-	world_run(&w, FAKE_MS);
+	run_sessions(FAKE_MS);
 	(void)world_client(&w, leave, 0);
 	(void)world_client(&w, keep, 0);
-	world_run(&w, RIG_LIMIT);
+	run_sessions(RIG_LIMIT);
 	assert_string_equal(rig_terms(), "CQ sQ -- --");
 	assert_int_equal(px->shard->be.econ, 1);
 	assert_int_equal(px->shard->be.cli_abrt, 1);
