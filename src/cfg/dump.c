@@ -213,7 +213,7 @@ put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, i
 	}
 	fputc('\n', to);
 	if (hint)
-		fprintf(to, "Accepted, without effect%s", doc ? ": " : ".");
+		fprintf(to, "Accepted without effect%s", doc ? ": " : ".");
 	if (doc) {
 		put_roff(to, doc);
 		if (doc[strlen(doc) - 1] != '.')
@@ -302,9 +302,9 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 					to, o->name, o->syntax, o->doc, o->class == CFG_HINT, 0);
 	}
 	fputs(".SH SWITCHES FOR MEASUREMENTS\n"
-	      "These keywords of the global section turn off one thing that the program does, or\n"
-	      "count it, so that a benchmark can show what it is worth.\n"
-	      "In service leave them as they are.\n",
+	      "These keywords of the global section disable a single optimization, or count it,\n"
+	      "so that a benchmark can measure its effect.\n"
+	      "In production do not change them.\n",
 		to);
 	man_kws(reg, CFG_GLOBAL, CFG_KW_SWITCH, to);
 }

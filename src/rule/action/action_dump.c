@@ -69,9 +69,9 @@ put_action(const struct rule_vocab *v, const char *name, struct sbuf *out)
 static void
 put_methods(struct sbuf *out)
 {
-	sbuf_adds(out, ".SH MATCHING METHODS\nHow an ACL compares a sample with its values, as in\n"
+	sbuf_adds(out, ".SH MATCHING METHODS\nMethods of comparing a sample with values, as in\n"
 		       ".BR \"path \\-m beg /api\" .\n"
-		       "Without it the type of the sample decides.\n");
+		       "The default depends on the type of the sample.\n");
 	for (unsigned int m = 0; m < PATTERN_METHODS; m++)
 		if (pattern_method_name((enum pattern_method)m))
 			rule_dump_entry(out, pattern_method_name((enum pattern_method)m), NULL,
@@ -83,7 +83,7 @@ put_predefined(struct sbuf *out)
 {
 	char line[256];
 
-	sbuf_adds(out, ".SH PREDEFINED ACLS\nNames that each condition knows.\n");
+	sbuf_adds(out, ".SH PREDEFINED ACLS\nNames that any condition can use.\n");
 	for (size_t i = 0; rule_acl_predefined_name(i); i++) {
 		const char *name = rule_acl_predefined_name(i);
 		const char *const *words = rule_acl_predefined(name);
@@ -100,7 +100,7 @@ put_predefined(struct sbuf *out)
 void
 rule_dump_actions_man(const struct rule_vocab *v, struct sbuf *out)
 {
-	sbuf_adds(out, ".SH ACTIONS\nWhat a rule does, as in\n"
+	sbuf_adds(out, ".SH ACTIONS\nActions of rules, as in\n"
 		       ".BR \"http\\-request set\\-header X\\-Client %[src]\" .\n");
 	for (const struct rule_action *a = next_action(v, NULL); a; a = next_action(v, a))
 		put_action(v, a->name, out);

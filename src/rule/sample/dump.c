@@ -114,9 +114,9 @@ man_aliases(const struct rule_vocab *v, struct sbuf *out)
 {
 	char name[32];
 
-	sbuf_adds(out, ".SH LOG VARIABLES\nWhat log formats can show beside samples, as in\n"
+	sbuf_adds(out, ".SH LOG VARIABLES\nVariables of log formats, as in\n"
 		       ".BR %ci:%cp .\n"
-		       "What was not there or was never reached is a dash or \\-1.\n");
+		       "Missing values are written as a dash or \\-1.\n");
 	for (const struct rule_alias *a = v->aliases; a && a->name; a++) {
 		if (!a->write)
 			continue;
@@ -129,13 +129,13 @@ void
 rule_dump_man(const struct rule_vocab *v, struct sbuf *out)
 {
 	man_aliases(v, out);
-	sbuf_adds(out, ".SH FETCHES\nWhat rules and formats can look at, as in\n"
+	sbuf_adds(out, ".SH FETCHES\nValues that rules and formats can use, as in\n"
 		       ".BR req.hdr(host) .\n");
 	EACH_FETCH (f, v) {
 		put_man_rule_entry(out, f->name, f->syntax, f->doc);
 		sbuf_addf(out, ".br\n(%s)\n", sample_type_name(f->out));
 	}
-	sbuf_adds(out, ".SH CONVERTERS\nWhat can be made of it, behind a comma, as in\n"
+	sbuf_adds(out, ".SH CONVERTERS\nFunctions that change a value, after a comma, as in\n"
 		       ".BR req.hdr(host),lower .\n");
 	EACH_CONV (c, v) {
 		put_man_rule_entry(out, c->name, c->syntax, c->doc);

@@ -113,9 +113,9 @@ manual(void **state)
 	assert_int_equal(count(".SH GLOBAL KEYWORDS\n"), 1);
 	assert_int_equal(count(".TP\n\\fBmaxconn\\fR \\fI<number>\\fR\nConnections at most.\n"), 2);
 	assert_int_equal(count("Connections at most.\n.br\nIn defaults, frontend, listen.\n"), 1);
-	assert_int_equal(count(".TP\n\\fBoption contstats\\fR\nAccepted, without effect: "
+	assert_int_equal(count(".TP\n\\fBoption contstats\\fR\nAccepted without effect: "
 			       "counters are always continuous.\n"), 1);
-	assert_int_equal(count("\\fBtune.quiet\\fR\nAccepted, without effect.\n"), 1);
+	assert_int_equal(count("\\fBtune.quiet\\fR\nAccepted without effect.\n"), 1);
 	assert_int_equal(count("\\fBserver\\fR \\fI<name> <address> [<option>...]\\fR\nSee "), 1);
 	assert_int_equal(count("splice"), 0);
 	assert_int_equal(count(".SH BIND OPTIONS\n"), 1);
