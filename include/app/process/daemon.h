@@ -24,7 +24,7 @@ enum daemon_side { DAEMON_CHILD, DAEMON_PARENT };
  */
 int
 daemon_fork(struct daemon *d, struct sys *sys, enum daemon_side *side, int *exit_code) must_check;
-/* In the child: closes the standard streams and notifies the parent. */
+/* In the child: replaces the standard streams and notifies the parent. */
 void daemon_ready(struct daemon *d);
 
 #endif

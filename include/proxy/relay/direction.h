@@ -29,7 +29,7 @@ direction_has_pending(const struct direction *h)
 	return direction_pending(h) || h->left_in_kernel;
 }
 
-/* The direction forwards nothing any more. */
+/* True if the direction forwards no more data. */
 static inline int
 direction_is_over(const struct direction *h)
 {
@@ -43,7 +43,7 @@ void direction_fini(struct engine *e, struct direction *h);
 void direction_discard_pending(struct engine *e, struct direction *h);
 /* Returns the buffer, dropping its contents. */
 void direction_buf_free(struct engine *e, struct direction *h);
-/* Buffer space for more data while there is no sink. */
+/* True if there is buffer space for more data while there is no sink. */
 int direction_has_room(const struct engine *e, const struct direction *h);
 
 /*
@@ -65,7 +65,7 @@ struct io_step direction_flush(struct session *s, int side) must_check;
 enum session_event direction_eof(struct session *s, int side) must_check;
 /* The same, for a message that may end so: always in plain TCP. */
 void direction_source_ended(struct session *s, int side);
-/* To be called when nothing is pending any more. */
+/* Notifies the direction if nothing is pending. */
 void direction_tell_if_empty(struct session *s, int side);
 /* The source has data, and no buffer is available: the session tries again later. */
 void direction_wait_for_buffer(struct session *s, int side);
