@@ -1,4 +1,4 @@
-"""Long answers of the admin socket: made in slices, while what they show changes and nobody stands still for them."""
+"""Long responses of the admin socket: made in slices, while the data changes and the workers continue."""
 
 import contextlib
 import random

@@ -1,4 +1,4 @@
-"""What is held for a connection is bounded: by the kernel's buffers, and by ours."""
+"""Memory per connection is limited, in the kernel's buffers and in tacit's."""
 
 import random
 import selectors

@@ -1,4 +1,4 @@
-"""The configurations that come with the program: each is right, and those for haproxy are right there too."""
+"""The example configurations: each is valid, and those for haproxy are valid there too."""
 
 import glob
 import os

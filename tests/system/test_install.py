@@ -1,4 +1,4 @@
-"""What `make install` leaves behind: complete, consistent, and a unit that systemd accepts and rates as closed."""
+"""The files of `make install`: complete and consistent, with a unit that systemd accepts and rates as secure."""
 import os
 import re
 import shutil

@@ -1,5 +1,5 @@
-"""Every byte right, and nothing truncated that looks whole: the `peers` tool through the proxy, and the tool itself
-against proxies that are wrong on purpose."""
+"""Every byte correct, and no truncated stream that looks complete: the `peers` tool through the proxy, and the tool
+itself against deliberately faulty proxies."""
 
 import os
 import socket

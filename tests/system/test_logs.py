@@ -1,4 +1,4 @@
-"""What other programs make of our log lines: halog of httplog's, and any reader of JSON."""
+"""Log lines are readable by other programs: httplog by halog, and JSON by any parser."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Large configurations load in time that grows with their size, not with its square."""
+"""The time to load a configuration is linear in its size, not quadratic."""
 
 import os
 import resource

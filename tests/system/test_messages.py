@@ -1,4 +1,4 @@
-"""What -c says about somebody's haproxy.cfg: each cause once, all of its lines, nothing that only follows."""
+"""Messages of -c about a haproxy.cfg: each cause once, with all its lines, and no consequential errors."""
 
 import glob
 import os

@@ -1,4 +1,4 @@
-"""What the log tells of clients that go in many ways, and of servers that change: HAProxy and tacit say the same."""
+"""Log lines for sessions that end in different ways, and for changing servers: HAProxy and tacit write the same."""
 
 import contextlib
 import re

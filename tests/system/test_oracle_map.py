@@ -1,4 +1,4 @@
-"""Maps and ACLs over the admin socket: the answers are HAProxy's, word for word."""
+"""Maps and ACLs over the admin socket: responses are identical to HAProxy's."""
 import re
 import subprocess
 

@@ -1,4 +1,4 @@
-"""HAProxy is asked again what tests/unit/rule/oracle_*.tbl.h says it makes of expressions."""
+"""HAProxy evaluates the expressions of tests/unit/rule/oracle_*.tbl.h again, with the recorded results."""
 import re
 import socket
 import subprocess

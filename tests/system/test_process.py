@@ -1,4 +1,4 @@
-"""The process as people and supervisors meet it: command line, exit codes, signals, files, sockets."""
+"""The process from outside: command line, exit codes, signals, files, sockets."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ def talks(port, text=b"hello"):
 
 
 def served(port):
-    """A connection that has had its first answer."""
+    """A connection that has received its first response."""
     c = connect(port)
     c.sendall(b"x")
     assert c.recv(1) == b"x"

@@ -1,4 +1,4 @@
-"""Streams that are not copied: every byte right, every pipe back, and what happens when there is none to be had."""
+"""Spliced streams: every byte correct, every pipe returned, and the behaviour without pipes."""
 
 import contextlib
 import hashlib

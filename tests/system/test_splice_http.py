@@ -1,4 +1,4 @@
-"""Bodies in mode http that are not copied: several a connection, both ways, with pauses; every byte is summed up."""
+"""Spliced bodies in mode http: several per connection, in both directions, with pauses; digests cover every byte."""
 
 import hashlib
 import http.client

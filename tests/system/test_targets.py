@@ -1,5 +1,5 @@
 """Where connections go and where they come from: mapped ports, mapped addresses, source, unix and abstract sockets,
-weights. SUBJECT=/usr/sbin/haproxy shows what the other program does."""
+weights. SUBJECT=/usr/sbin/haproxy runs the tests with HAProxy."""
 
 import socket
 from collections import Counter

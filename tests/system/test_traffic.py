@@ -1,4 +1,4 @@
-"""Traffic through the whole process: how connections end, what the log says of it, addresses, and idle costs."""
+"""Traffic through the whole process: the end of connections, log lines, addresses, and the cost of idle connections."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""Several workers: what one of them does to descriptors and sessions that others have, had, or are about to have."""
+"""Several workers: operations on descriptors and sessions of other workers, at any stage of their life."""
 
 import contextlib
 import os
