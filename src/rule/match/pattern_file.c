@@ -3,7 +3,6 @@
 #include "rule/match/pattern_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -11,6 +10,7 @@
 #include "base/sbuf.h"
 #include "cfg/diag.h"
 #include "cfg/files.h"
+#include "rule/match/pattern_ids.h"
 #include "rule/match/pattern_number.h"
 
 /* A set and its use. */
@@ -381,15 +381,7 @@ pattern_files_line(
 	return ref;
 }
 
-/* --- numbers --- */
-
-static int
-compare_ref_ids(const void *a, const void *b)
-{
-	const struct pattern_ref *const *x = a, *const *y = b;
-
-	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
-}
+/* --- the end of the configuration --- */
 
 /* No names are resolved while the workers are paused. */
 static void
@@ -399,48 +391,12 @@ stop_names(struct pattern_ref *ref)
 		ref->feed[i].flags |= PATTERN_NO_DNS;
 }
 
-/* Assigns missing numbers: `all` begins with the n_named refs that have one, in order. */
-static void
-give_numbers(struct pattern_ref **all, size_t n_named, size_t n)
-{
-	int64_t next = 0;
-	size_t at = 0;
-
-	for (size_t i = n_named; i < n; i++) {
-		for (; at < n_named && all[at]->id <= next; at++)
-			next += all[at]->id == next;
-		all[i]->id = next++;
-	}
-}
-
 int
 pattern_files_finish(struct pattern_files *f)
 {
-	size_t n = 0, n_named = 0, i = 0;
-	struct pattern_ref **all;
-
-	list_each(it, &f->refs) {
-		n_named += list_entry(it, struct pattern_ref, link)->id != PATTERN_ID_NONE;
-		n++;
-	}
-	all = mem_alloc(MAX(n, 1) * sizeof(struct pattern_ref *));
-	if (!all)
-		return -ERR_NOMEM;
-	n = n_named;
-	list_each_safe(it, &f->refs) {
-		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
-
-		stop_names(ref);
-		all[ref->id == PATTERN_ID_NONE ? n++ : i++] = ref;
-		list_remove(it);
-	}
-	qsort(all, n_named, sizeof(struct pattern_ref *), compare_ref_ids);
-	give_numbers(all, n_named, n);
-	qsort(all, n, sizeof(struct pattern_ref *), compare_ref_ids);
-	for (i = 0; i < n; i++)
-		list_append(&f->refs, &all[i]->link);
-	mem_free(all);
-	return 0;
+	list_each(it, &f->refs)
+		stop_names(list_entry(it, struct pattern_ref, link));
+	return pattern_ids_assign(&f->refs);
 }
 
 struct pattern_ref *
