@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/admin/admin.h"
+#include "app/admin/admin_int.h"
 #include "app/process/process.h"
 #include "cfg/reader.h"
 #include "fake/kernel.h"
@@ -100,9 +100,9 @@ open_scene(int level)
 	turn();
 	c.client = fake_client(c.k, FRONT_PORT);
 	c.admin = fake_client(c.k, ADMIN_PORT);
-	for (int i = 0; i < 8 && !(process_sessions(&c.proc) && admin_conns(c.proc.admin)); i++)
+	for (int i = 0; i < 8 && !(process_sessions(&c.proc) && c.proc.admin->n); i++)
 		turn();
-	check(process_sessions(&c.proc) == 1 && admin_conns(c.proc.admin) == 1);
+	check(process_sessions(&c.proc) == 1 && c.proc.admin->n == 1);
 }
 
 static void
@@ -111,7 +111,7 @@ close_scene(void)
 	fake_peer_close(c.admin);
 	for (int i = 0; i < 8; i++)
 		turn();
-	check(admin_conns(c.proc.admin) == 0);
+	check(c.proc.admin->n == 0);
 	check(!fake_abuse(c.k, FAKE_BAD_FD) && !fake_abuse(c.k, FAKE_RECV_ZERO));
 	engine_kill_all(&process_first(&c.proc)->engine);
 	turn();

@@ -3,17 +3,14 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
 #include "fake/kernel.h"
+#include "unit/test.h"
 
 #define PORT 80
 

@@ -5,17 +5,14 @@
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fake/kernel.h"
+#include "unit/test.h"
 
 #define SLOTS 6
 #define OPS 60

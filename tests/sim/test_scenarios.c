@@ -4,15 +4,12 @@
  * be looked at.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "sim/scenarios.h"
+#include "unit/test.h"
 
 #define GOLDEN "tests/sim/golden"
 #define GOLDEN_MAX 65536

@@ -3,15 +3,12 @@
  * instead of the usual number; HTTP_SEED and HTTP_SEEDS for those of mode http. What fails prints
  * its seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "sim/chance.h"
 #include "sim/http_chance.h"
+#include "unit/test.h"
 
 #define SEEDS 2000
 #define HTTP_SEEDS 6000

@@ -4,16 +4,13 @@
  * What must hold then: nothing crashes, hangs or leaks, no byte is wrong, no stream is cut short
  * and looks complete. What only says "again" must change nothing at all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "sim/faults.h"
 #include "sim/scenarios.h"
+#include "unit/test.h"
 
 #define LIMIT (300 * FAKE_SEC)
 #define ERRORS_MAX 8

@@ -2,16 +2,11 @@
 #ifndef TESTS_UNIT_APP_ADMIN_RIG_H
 #define TESTS_UNIT_APP_ADMIN_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bench.h"
+#include "unit/test.h"
 
 #include "app/admin/admin.h"
 #include "app/admin/admin_int.h"

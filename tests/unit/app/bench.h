@@ -11,6 +11,7 @@
 #include "app/process/process.h"
 #include "files.h"
 #include "net/listener.h"
+#include "unit/test.h"
 #include "world.h"
 
 static struct sys sys;

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_APP_MAP_RIG_H
 
 #include "admin_rig.h"
+#include "unit/test.h"
 
 #include "rule/match/pattern_file.h"
 

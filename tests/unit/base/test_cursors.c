@@ -1,13 +1,8 @@
 /* Walks over lists that change: what stays is seen once, whatever else comes and goes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/cursors.h"
+#include "unit/test.h"
 
 enum { ITEMS = 200, WALKS = 6, STAYS = 3 };
 

@@ -1,15 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "unit/test.h"
 
 static void
 test_every_reason_has_its_own_text(void **state)

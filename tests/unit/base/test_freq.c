@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/freq.h"
+#include "unit/test.h"
 
 static void
 test_counts_within_a_second(void **state)

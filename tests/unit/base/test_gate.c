@@ -1,14 +1,10 @@
 /* The gate: its bound, and that nobody who stopped is forgotten, with real threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+
+#include "unit/test.h"
 
 static void delay(void);
 

@@ -1,13 +1,8 @@
 /* Hash functions: the values are HAProxy's 2.6, asked over the wire. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/hash.h"
+#include "unit/test.h"
 
 static const struct {
 	const char *text;

@@ -1,11 +1,5 @@
 #include "base/json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit/test.h"
 
 #include <stdlib.h>
 #include <string.h>

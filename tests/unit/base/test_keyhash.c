@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +5,7 @@
 
 #include "base/keyhash.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 enum { SLOTS = 2048, KEYS = 1000, SECRETS = 200 };
 

@@ -1,10 +1,4 @@
 /* The lock, with real threads: what it guards is whole, and who waits gives the CPU away. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "unit/test.h"
 
 #define THREADS 4
 #define ROUNDS 50000

@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "base/name_index.h"
+#include "unit/test.h"
 
 enum { MANY = 5000 };
 

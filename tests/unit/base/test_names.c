@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -12,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/err.h"
 #include "base/names.h"
+#include "unit/test.h"
 
 static void
 test_host(void **state)

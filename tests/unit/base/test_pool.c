@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/pool.h"
+#include "unit/test.h"
 
 #define OBJECTS 10
 #define KEEP 4

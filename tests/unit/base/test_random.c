@@ -1,16 +1,11 @@
 /* Random bytes, buffered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 static unsigned int calls;
 static long result; /* 0: as many as were asked for */

@@ -1,14 +1,9 @@
 /* Acknowledged ranges: by example, at the bounds, and against a bitmap that knows nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/err.h"
 #include "base/ranges.h"
+#include "unit/test.h"
 
 /* Both ways must give the same. */
 static struct ranges fast, plain;

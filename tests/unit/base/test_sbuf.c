@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <limits.h>
 #include <string.h>
 
 #include "base/sbuf.h"
+#include "unit/test.h"
 
 static void
 test_it_grows(void **state)

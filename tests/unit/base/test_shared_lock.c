@@ -1,10 +1,4 @@
 /* The shared lock, with real threads: who looks sees what is whole, beside others who look. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/shared_lock.h"
+#include "unit/test.h"
 
 enum { THREADS = 4, ROUNDS = 20000 };
 

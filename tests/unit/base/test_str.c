@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/compiler.h"
 #include "base/str.h"
+#include "unit/test.h"
 
 static void
 test_is(void **state)

@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/sys.h"
 #include "base/thread.h"
+#include "unit/test.h"
 
 static uint64_t
 count(const struct sys *s, enum sys_call c, enum sys_outcome o)

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +8,7 @@
 
 #include "base/sys.h"
 #include "base/thread.h"
+#include "unit/test.h"
 
 /* What a thread finds out about itself. */
 struct seen {

@@ -1,13 +1,9 @@
 #include "base/trace.h"
+#include "unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static unsigned int
 lines_of(const struct sbuf *b)

@@ -1,12 +1,8 @@
 #include "base/wall.h"
+#include "unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *
 shown(void (*add)(struct sbuf *, const struct tm *), const struct tm *tm, char *buf, size_t len)

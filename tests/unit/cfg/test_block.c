@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "cfg/block.h"
+#include "unit/test.h"
 
 /* Run a script of directives: I i (if 1, 0), ? (if that cannot be evaluated), E e (elif 1, 0),
  * L (else), F (endif). After each one, `want` tells whether lines are in force: y or n, or the

@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "cfg/known.h"
+#include "unit/test.h"
 
 static void
 sorted_and_sound(void **state)

@@ -1,15 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sbuf.h"
 #include "cfg/lexer.h"
+#include "unit/test.h"
 
 static const char *
 lookup(void *arg, const char *name)

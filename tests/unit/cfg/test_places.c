@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cfg/diag.h"
 #include "cfg/places.h"
+#include "unit/test.h"
 
 static void
 sorted_set(void **state)

@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "cfg/value.h"
+#include "unit/test.h"
 
 /* What every number of a configuration is tried with. */
 static const char *const hostile[] = {

@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/compiler.h"
 #include "cfg/value_set.h"
+#include "unit/test.h"
 
 #define BIT(n) (UINT64_C(1) << ((n) - 1))
 

@@ -2,13 +2,6 @@
 #ifndef TESTS_CFG_WORLD_H
 #define TESTS_CFG_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "cfg/env.h"
 #include "cfg/env_cfg.h"
 #include "cfg/reader.h"
+#include "unit/test.h"
 
 struct world {
 	struct cfg_registry registry;

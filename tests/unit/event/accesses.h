@@ -6,15 +6,10 @@
 #ifndef TACIT_TESTS_ACCESSES_H
 #define TACIT_TESTS_ACCESSES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "event/mail_queue.h"
+#include "unit/test.h"
 
 /* Steps done wrong on purpose: a test that proves something must see it. */
 enum mailbox_bug {

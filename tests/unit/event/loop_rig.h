@@ -2,13 +2,6 @@
 #ifndef TACIT_TESTS_LOOP_RIG_H
 #define TACIT_TESTS_LOOP_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +9,7 @@
 #include "base/err.h"
 #include "base/sys.h"
 #include "event/loop.h"
+#include "unit/test.h"
 
 #define MAX_FD 256
 #define LOG_MAX 64

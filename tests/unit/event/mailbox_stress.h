@@ -13,6 +13,7 @@
 #include "base/atomic.h"
 #include "event/loop.h"
 #include "event/mailbox.h"
+#include "unit/test.h"
 
 #define STRESS_POSTERS 3
 #define STRESS_SIZE 64

@@ -2,13 +2,6 @@
 #ifndef TACIT_TESTS_POLLER_CHECK_H
 #define TACIT_TESTS_POLLER_CHECK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +9,7 @@
 #include "base/sys.h"
 #include "event/interest.h"
 #include "event/poller.h"
+#include "unit/test.h"
 
 #define MAX_FD 256
 

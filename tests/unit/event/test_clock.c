@@ -1,14 +1,9 @@
 /* The loop's clock over a kernel whose times are set by the test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "event/clock.h"
+#include "unit/test.h"
 
 #define S 1000000000u
 

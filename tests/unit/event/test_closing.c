@@ -1,16 +1,11 @@
 /* Which calls close a set of descriptors, on the fake kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 
 #include "base/compiler.h"
 #include "event/closing.h"
 #include "fake/kernel.h"
+#include "unit/test.h"
 
 #define FDS 12
 

@@ -1,12 +1,7 @@
 /* The interest table and the plans of the three modes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "event/interest.h"
+#include "unit/test.h"
 
 static struct interest
 make(enum interest_state r, enum interest_state w, unsigned int polled)

@@ -5,20 +5,15 @@
  * the same accesses after it. Then the mailbox itself runs on real threads. What is done wrong on
  * purpose has to be found.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/sys.h"
 #include "accesses.h"
 #include "mailbox_steps.h"
+#include "unit/test.h"
 /* A wake-up may be late, too. */
 #define sys_write(...) (access_delay(), (sys_write)(__VA_ARGS__))
 /* The units themselves, in the place of the library's. */

@@ -1,10 +1,4 @@
 /* Mail between loops on the fake kernel: who is woken, what it costs, and what is counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,6 +7,7 @@
 #include "event/loop.h"
 #include "event/mailbox.h"
 #include "fake/kernel.h"
+#include "unit/test.h"
 
 #define LOG_MAX 64
 #define SIZE 4

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "event/poller.h"
+#include "unit/test.h"
 
 static void
 every_poller_is_found_by_its_name(void **st)

@@ -1,13 +1,8 @@
 /* Timers against a naive model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "event/timer.h"
+#include "unit/test.h"
 
 #define N 200
 

@@ -1,13 +1,8 @@
 /* Which challenges are of schemes that authenticate a connection. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/compiler.h"
 #include "http/auth.h"
+#include "unit/test.h"
 
 static const struct {
 	unsigned int status;

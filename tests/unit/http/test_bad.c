@@ -1,13 +1,8 @@
 /* Refusals: each has a status that a client can be given, and words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "http/h1_parse.h"
+#include "unit/test.h"
 
 static void
 each_has_a_status_and_words(void **st)

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +5,7 @@
 #include "base/err.h"
 #include "http/cookie.h"
 #include "sim/dice.h"
+#include "unit/test.h"
 
 static struct http_field places[8];
 

@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 #include <time.h>
 
 #include "base/compiler.h"
 #include "http/date.h"
 #include "sim/dice.h"
+#include "unit/test.h"
 
 static void
 test_known(void **state)

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "http/errorfile.h"
+#include "unit/test.h"
 
 /* The text in a block of its own length, so that ASan sees what is read beyond it. */
 static int

@@ -1,17 +1,12 @@
 /* Framing found out from heads; bodies by example, each in all ways that it may arrive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/compiler.h"
 #include "base/err.h"
 #include "unit/http/feed.h"
+#include "unit/test.h"
 
 static struct fed_body got;
 static const struct h1_body chunked = { .framing = HTTP_BODY_CHUNKED };

@@ -1,16 +1,11 @@
 /* Heads by example, each in all ways that it may arrive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/compiler.h"
 #include "unit/http/feed.h"
+#include "unit/test.h"
 
 /* What is judged: its verdict, whole and in pieces; what it gave stays until the next one. */
 static struct fed got;

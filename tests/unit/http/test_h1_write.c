@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/compiler.h"
 #include "http/h1_write.h"
+#include "unit/test.h"
 
 #define PLACES 8
 

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +6,7 @@
 #include "http/head.h"
 #include "http/h1_write.h"
 #include "sim/dice.h"
+#include "unit/test.h"
 
 #define PLACES 8
 

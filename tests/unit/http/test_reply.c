@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/err.h"
 #include "http/reply.h"
+#include "unit/test.h"
 
 static struct http_field
 field(const char *name, const char *value)

@@ -1,15 +1,10 @@
 /* Byte classes against the words of the grammar, and each scan against its portable twin. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/compiler.h"
 #include "http/scan.h"
+#include "unit/test.h"
 
 #define ALNUM "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 /* Longer than two vectors. */

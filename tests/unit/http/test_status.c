@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/compiler.h"
 #include "http/head.h"
+#include "unit/test.h"
 
 static void
 test_reason(void **state)

@@ -1,16 +1,11 @@
 /* Forms of the target, authorities, and which Host goes with which. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/compiler.h"
 #include "base/err.h"
 #include "http/target.h"
+#include "unit/test.h"
 
 static void
 forms(void **st)

@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/err.h"
 #include "http/uri.h"
 #include "sim/dice.h"
+#include "unit/test.h"
 
 static struct http_field places[4];
 

@@ -1,18 +1,13 @@
 /* Host, Content-Length and Transfer-Encoding: what they may say, alone and together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/compiler.h"
 #include "http/validate.h"
 #include "unit/http/feed.h"
 #include "unit/http/hostile.h"
+#include "unit/test.h"
 
 /* Parsed in all ways, since the parser asks at the end of each line. */
 static enum http_bad

@@ -2,13 +2,6 @@
 #ifndef TACIT_TESTS_NET_RIG_H
 #define TACIT_TESTS_NET_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +14,7 @@
 #include "base/sys.h"
 #include "event/loop.h"
 #include "net/addr.h"
+#include "unit/test.h"
 
 #define MAX_FD 512
 

@@ -1,13 +1,8 @@
 /* The accept budget: few wasted calls, and big batches when many wait. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/compiler.h"
 #include "net/accept_budget.h"
+#include "unit/test.h"
 
 /* One event with `waiting` connections in the backlog: how many were taken. */
 static unsigned int

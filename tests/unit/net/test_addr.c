@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/sys.h"
 #include "net/addr.h"
 #include "unit/net/same_addr.h"
+#include "unit/test.h"
 
 /* Addresses from text, so that the tables below stay readable. */
 static struct addr

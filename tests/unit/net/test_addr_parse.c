@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +5,7 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "net/addr.h"
+#include "unit/test.h"
 
 /* The resolver of this program: it knows two names, and asks nobody. */
 int

@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "net/bind_conf.h"
 #include "net/listener.h"
+#include "unit/test.h"
 
 static void
 test_new(void **state)

@@ -1,16 +1,11 @@
 /* The pool of pipes, on the fake kernel: what is reused, what is closed, and what is not had. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
 
 #include "fake/kernel.h"
 #include "net/pipe.h"
+#include "unit/test.h"
 
 static struct fake *k;
 static struct sys sys;

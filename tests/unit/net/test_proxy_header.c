@@ -1,10 +1,4 @@
 /* Headers of the PROXY protocol, each split everywhere and with bytes behind it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "net/proxy_header.h"
+#include "unit/test.h"
 
 #define BEHIND "GET / HTTP/1.1\r\n\r\n"
 #define SIG "\r\n\r\n\0\r\nQUIT\n"

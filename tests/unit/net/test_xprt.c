@@ -1,18 +1,13 @@
 /* Connections with a transport, the scripted one of fake/xprt.h, on the fake kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/err.h"
 #include "fake/xprt.h"
 #include "net/splice.h"
 #include "net/silent_drop.h"
 #include "net/zerocopy.h"
+#include "unit/test.h"
 
 #define PORT 2000
 

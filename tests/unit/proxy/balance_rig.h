@@ -2,13 +2,6 @@
 #ifndef TESTS_UNIT_PROXY_BALANCE_RIG_H
 #define TESTS_UNIT_PROXY_BALANCE_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 #define MAX_SERVERS 16
 

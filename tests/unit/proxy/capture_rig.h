@@ -3,6 +3,7 @@
 #define TESTS_UNIT_PROXY_CAPTURE_RIG_H
 
 #include "log_world.h"
+#include "unit/test.h"
 
 #include "proxy/sample/capture.h"
 #include "proxy/model/http_txn.h"

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_PROXY_HTTP_RIG_H
 
 #include "session_rig.h"
+#include "unit/test.h"
 
 #define HTTP_WORLD RIG_WORLD, .http = 1
 #define SAY(t) { STEP_SAY, (uintptr_t)(t) }

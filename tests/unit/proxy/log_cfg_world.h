@@ -2,13 +2,6 @@
 #ifndef TESTS_PROXY_LOG_CFG_WORLD_H
 #define TESTS_PROXY_LOG_CFG_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +13,7 @@
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 struct cfg_world {
 	struct proxies proxies; /* the root */

@@ -2,13 +2,6 @@
 #ifndef TESTS_PROXY_LOG_WORLD_H
 #define TESTS_PROXY_LOG_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "proxy/log/log_format.h"
 #include "proxy/model/session.h"
 #include "proxy/config/vocab.h"
+#include "unit/test.h"
 
 /* To be static: the stack of the address sanitizer does not align cache lines. */
 struct log_world {

@@ -5,17 +5,12 @@
 #ifndef TESTS_UNIT_PROXY_SESSION_RIG_H
 #define TESTS_UNIT_PROXY_SESSION_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "proxy/model/memory.h"
 #include "sim/world.h"
+#include "unit/test.h"
 
 /* Of a struct world_config: no test is to hang. */
 #define RIG_WORLD                                                                          \

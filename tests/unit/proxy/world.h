@@ -2,13 +2,6 @@
 #ifndef TESTS_PROXY_WORLD_H
 #define TESTS_PROXY_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +20,7 @@
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 /* Time-outs, so that nothing is missing. Four lines: what is tested stands from line 5 on. */
 #define WORLD_DEFAULTS "defaults\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"

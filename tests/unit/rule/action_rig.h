@@ -6,6 +6,7 @@
 #define TACIT_TEST_RULE_ACTION_RIG_H
 
 #include "expr_rig.h"
+#include "unit/test.h"
 
 #include "base/sys.h"
 #include "cfg/reader.h"

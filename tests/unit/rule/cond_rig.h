@@ -6,6 +6,7 @@
 #define TESTS_RULE_COND_RIG_H
 
 #include "unit/rule/expr_rig.h"
+#include "unit/test.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

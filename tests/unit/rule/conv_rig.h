@@ -3,6 +3,7 @@
 #define TACIT_TEST_RULE_CONV_RIG_H
 
 #include "unit/rule/expr_rig.h"
+#include "unit/test.h"
 
 #define RIG_FILL 0xa5 /* behind the room there is */
 

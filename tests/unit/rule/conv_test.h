@@ -3,6 +3,7 @@
 #define TACIT_TEST_RULE_CONV_TEST_H
 
 #include "unit/rule/conv_rig.h"
+#include "unit/test.h"
 
 static const struct oracle_row rows[] = {
 #include ROWS

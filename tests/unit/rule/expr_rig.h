@@ -2,13 +2,6 @@
 #ifndef TACIT_TEST_RULE_EXPR_RIG_H
 #define TACIT_TEST_RULE_EXPR_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +11,7 @@
 #include "rule/match/tables.h"
 #include "rule/sample/tables.h"
 #include "rule/sample/expr.h"
+#include "unit/test.h"
 
 #define RIG_ARENA 16384
 #define RIG_EVERYWHERE 0x7f

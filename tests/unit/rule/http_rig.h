@@ -3,6 +3,7 @@
 #define TACIT_TEST_RULE_HTTP_RIG_H
 
 #include "unit/rule/expr_rig.h"
+#include "unit/test.h"
 
 #include "http/h1_parse.h"
 

@@ -1,14 +1,9 @@
 /* The text of a row, in every column. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "app/admin/stat_row.h"
+#include "unit/test.h"
 
 static struct sbuf out;
 static struct stat_row row;

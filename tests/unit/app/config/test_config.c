@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 
@@ -13,6 +7,7 @@
 #include "base/err.h"
 #include "unit/app/files.h"
 #include "unit/app/world.h"
+#include "unit/test.h"
 
 #define TIMES "defaults\n mode tcp\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n"
 #define LISTEN "listen l\n bind 127.0.0.1:65000\n server s 127.0.0.1:1\n"

@@ -1,13 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "unit/app/world.h"
+#include "unit/test.h"
 
 /* The CPUs of a thread (1..) as text, such as "0-1,3"; "" when it is not bound. */
 static const char *

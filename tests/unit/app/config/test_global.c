@@ -1,16 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "app/config/global.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "fake/kernel.h"
+#include "unit/test.h"
 
 static void
 defaults(void **state)

@@ -1,17 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <sys/resource.h>
 
 #include "app/config/limits.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 static void
 derives_maxconn(void **state)

@@ -3,12 +3,6 @@
  * that break programs. Which ones take a number is found out, not listed: they accept one of a few
  * harmless values and refuse a word.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "app/config/modules.h"
 #include "base/sbuf.h"
 #include "cfg/reader.h"
+#include "unit/test.h"
 
 static const char *const harmless[] = { "1", "2", "10", "50", "1000", "16384", "65536" };
 

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "app/config/options.h"
 #include "base/err.h"
+#include "unit/test.h"
 
 static struct options o;
 static char why[256];

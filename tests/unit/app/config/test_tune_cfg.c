@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "net/listener.h"
 #include "unit/app/world.h"
+#include "unit/test.h"
 
 static void
 values(void **state)

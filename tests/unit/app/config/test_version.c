@@ -1,16 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "app/config/version.h"
 #include "base/compiler.h"
+#include "unit/test.h"
 
 static char *
 printed(int build)

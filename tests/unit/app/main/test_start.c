@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -13,6 +7,7 @@
 #include "app/main/start.h"
 #include "base/compiler.h"
 #include "unit/app/files.h"
+#include "unit/test.h"
 
 /* The program's exit code, and what it printed, in a process of its own. */
 static char said[8192];

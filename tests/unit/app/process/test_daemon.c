@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -14,6 +8,7 @@
 
 #include "app/process/daemon.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 static struct sys sys;
 

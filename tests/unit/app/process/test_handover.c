@@ -1,19 +1,14 @@
 /* Connections that one worker accepts and another serves. */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "app/process/handover.h"
 #include "unit/app/bench.h"
 #include "event/mailbox.h"
 #include "net/shards.h"
+#include "unit/test.h"
 
 #define CLIENTS 42
 

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 #include "app/process/notify.h"
 #include "base/err.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 static struct sys sys;
 

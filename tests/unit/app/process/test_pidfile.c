@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 
 #include "app/process/pidfile.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 static struct sys sys;
 static char dir[] = "/tmp/tacit-pidfile-XXXXXX";

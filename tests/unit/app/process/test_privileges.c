@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -14,6 +8,7 @@
 #include "app/process/privileges.h"
 #include "base/err.h"
 #include "base/sys.h"
+#include "unit/test.h"
 
 /* A kernel that writes down what it is asked, in order, and holds one uid. */
 static char calls[512];

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "app/process/process_bounds.h"
 #include "unit/app/bench.h"
+#include "unit/test.h"
 
 /* What was reported; the stream moves it until it is closed. */
 static char *text;

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/err.h"
 #include "unit/app/bench.h"
+#include "unit/test.h"
 
 static unsigned int seen;
 

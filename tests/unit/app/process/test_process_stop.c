@@ -1,16 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <signal.h>
 
 #include "unit/app/bench.h"
+#include "unit/test.h"
 
 /* A running worker with one session, whose two ends are returned. */
 static int client, server;

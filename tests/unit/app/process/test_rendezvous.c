@@ -1,18 +1,13 @@
 /* Workers at a standstill, and what the others do meanwhile: nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "app/process/totals.h"
 #include "unit/app/bench.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
+#include "unit/test.h"
 
 static void
 rest(int ms)

@@ -1,15 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "app/process/report.h"
+#include "unit/test.h"
 
 static char *text;
 static size_t len;

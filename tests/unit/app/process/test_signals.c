@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <unistd.h>
@@ -13,6 +7,7 @@
 #include "app/process/signals.h"
 #include "base/sys.h"
 #include "event/loop.h"
+#include "unit/test.h"
 
 static struct sys sys;
 static struct signals sg;

@@ -1,15 +1,10 @@
 /* Sums over workers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "app/process/totals.h"
 #include "unit/app/bench.h"
+#include "unit/test.h"
 
 static void
 adds_up(void **state)

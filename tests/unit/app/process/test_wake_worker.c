@@ -1,18 +1,13 @@
 /* Slots and room that one worker's sessions leave to another's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "app/process/wake_worker.h"
 #include "base/atomic.h"
 #include "unit/app/bench.h"
 #include "event/mailbox.h"
+#include "unit/test.h"
 
 #define CLIENTS 12
 

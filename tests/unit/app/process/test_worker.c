@@ -1,14 +1,9 @@
 /* A worker by itself: its loop, its engine and what it leaves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "unit/app/bench.h"
+#include "unit/test.h"
 
 static void
 opens_and_closes(void **state)

@@ -1,18 +1,13 @@
 /* The numbers that keys become. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/compiler.h"
 #include "http/h1_parse.h"
 #include "net/addr.h"
 #include "proxy/backend/balance.h"
+#include "unit/test.h"
 
 static struct addr
 from(const char *text)

@@ -1,11 +1,5 @@
 #include "proxy/config/vocab.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit/test.h"
 
 #include "proxy/log/log_alias.h"
 

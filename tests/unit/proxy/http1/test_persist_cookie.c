@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "proxy/http1/persist_cookie.h"
+#include "unit/test.h"
 
 /* 2026-11-22 10:15:52 UTC, which HAProxy 2.6 wrote as "awLA2". */
 #define NOW 1795342552

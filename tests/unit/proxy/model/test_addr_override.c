@@ -1,12 +1,7 @@
 #include "proxy/model/addr_override.h"
+#include "unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/pool.h"
 #include "net/listener.h"

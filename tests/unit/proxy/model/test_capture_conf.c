@@ -1,12 +1,6 @@
 /* Slots: how they are numbered and placed, and their bounds. */
 #include "proxy/sample/capture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit/test.h"
 
 #include "base/err.h"
 

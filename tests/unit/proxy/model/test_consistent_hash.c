@@ -1,13 +1,8 @@
 /* Consistent hashing: who owns what, and what moves when members come and go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "proxy/model/consistent_hash.h"
+#include "unit/test.h"
 
 #define KEYS 20000
 

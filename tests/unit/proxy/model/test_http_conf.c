@@ -1,13 +1,8 @@
 /* What two sections mean together, and what a proxy retries. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 static struct proxy *fe, *be;
 

@@ -1,16 +1,11 @@
 /* Lists of rules: what a defaults section says comes first, and a pause goes on where it was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "cfg/diag.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 /* An action that notes its letter and returns what the rule says. */
 static char said[16];

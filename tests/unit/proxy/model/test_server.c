@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/err.h"
@@ -13,6 +6,7 @@
 #include "proxy/model/server.h"
 #include "proxy/backend/server_control.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 static struct proxy *
 backend(void)

@@ -1,16 +1,11 @@
 /* Counters in shards: where they lie, and what their sums say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"
+#include "unit/test.h"
 
 #define SHARDS 3
 

@@ -1,15 +1,10 @@
 /* Cycles by weight: how often each member comes, how evenly, and where HAProxy has it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "proxy/model/weighted_rr.h"
 #include "sim/dice.h"
+#include "unit/test.h"
 
 #define N_MAX 300
 

@@ -1,11 +1,5 @@
 #include "proxy/sample/http_line.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit/test.h"
 
 #include <string.h>
 

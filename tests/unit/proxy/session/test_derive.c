@@ -1,14 +1,9 @@
 /* What a session wants and until when: tables of states, without a kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "proxy/session/derive.h"
 #include "proxy/model/http_txn.h"
+#include "unit/test.h"
 
 #define BUFSIZE 64
 #define RW EV_RW

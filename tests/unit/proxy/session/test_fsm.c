@@ -1,13 +1,8 @@
 /* Floor one: properties of the two tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "proxy/model/fsm.h"
+#include "unit/test.h"
 
 #define EACH_STATE(st) for (int st = 0; st < SESSION_STATES; st++)
 #define EACH_EVENT(ev) for (int ev = 0; ev < SESSION_EVENTS; ev++)

@@ -1,13 +1,8 @@
 /* Pieces of a walk through sessions that come and go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "proxy/session/session_walk.h"
+#include "unit/test.h"
 
 enum { SESSIONS = 50 };
 

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +5,7 @@
 #include "rule/action/action_dump.h"
 #include "rule/match/acl.h"
 #include "rule/match/pattern.h"
+#include "unit/test.h"
 
 static unsigned int
 count_text(const char *in, const char *what)

@@ -1,11 +1,5 @@
 #include "rule/match/password.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit/test.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/err.h"
 #include "rule/match/pattern_entry.h"
+#include "unit/test.h"
 
 static struct pattern_set texts, numbers;
 static struct pattern_feed feeds[2] = { { &texts, 0 }, { &numbers, 0 } };

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +6,7 @@
 #include "base/sys.h"
 #include "cfg/diag.h"
 #include "rule/match/pattern_file.h"
+#include "unit/test.h"
 
 static struct sys sys;
 static char path[64];

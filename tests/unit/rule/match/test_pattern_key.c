@@ -1,15 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rule/match/pattern_key.h"
+#include "unit/test.h"
 
 /* Which methods find their entries by hash, and which do not. */
 static void

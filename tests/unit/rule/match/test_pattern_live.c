@@ -1,10 +1,4 @@
 /* Entries that change while others look: one by one, and with real threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 #include "base/err.h"
 #include "base/thread.h"
 #include "rule/match/pattern_live.h"
+#include "unit/test.h"
 
 enum { SETS = 4, THREADS = 4, ROUNDS = 4000, KEYS = 40, SAME = 500 };
 

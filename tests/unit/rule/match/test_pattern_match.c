@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +5,7 @@
 
 #include "rule/match/pattern.h"
 #include "rule/match/pattern_key.h"
+#include "unit/test.h"
 
 static char room[4096];
 static struct arena arena = { room, 0, sizeof(room), 0 };

@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "rule/match/pattern_ref.h"
+#include "unit/test.h"
 
 enum { SETS = 4, KEYS = 12, STEPS = 4000, MODEL_MAX = 4096 };
 

@@ -1,15 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rule/match/pattern_table.h"
+#include "unit/test.h"
 
 enum { TEXTS = 3000, STEPS = 20000 };
 

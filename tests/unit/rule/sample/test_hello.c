@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/compiler.h"
 #include "rule/sample/hello.h"
 #include "unit/rule/hello_rig.h"
+#include "unit/test.h"
 
 #define ALL HELLO_SNI_A HELLO_ALPN HELLO_GROUPS HELLO_TICKET
 

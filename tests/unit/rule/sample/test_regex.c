@@ -1,15 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "rule/sample/regex.h"
+#include "unit/test.h"
 
 static struct regex_work *work;
 

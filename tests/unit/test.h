@@ -1,0 +1,12 @@
+/* What each test of cmocka includes: cmocka, and the headers that it needs before it. */
+#ifndef TESTS_UNIT_TEST_H
+#define TESTS_UNIT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif
