@@ -1,4 +1,5 @@
-"""The header that declares what a .c defines is that .c's own."""
+"""The header that declares what a .c defines is that .c's own, or that of the group that its name begins or
+ends with: loop_fds.c has loop.h and loop_int.h, http_actions.c has actions.h."""
 import os
 import re
 
@@ -19,11 +20,16 @@ def unit(path):
     return os.path.basename(path).split('.')[0]
 
 
+def is_own(header, path):
+    group = unit(header).removesuffix('_int')
+    return f'{unit(path)}_'.startswith(f'{group}_') or f'_{unit(path)}'.endswith(f'_{unit(header)}')
+
+
 def check(tree):
     headers = declared_in(tree)
     for path in tree.files('src', '.c'):
         for function in definitions_of(tree.text(path)):
             if function.static or function.name not in headers:
                 continue
-            if not any(unit(header) == unit(path) for header in headers[function.name]):
+            if not any(is_own(header, path) for header in headers[function.name]):
                 yield path, function.line, f'{function.name}() is declared in {headers[function.name][0]}', function.name

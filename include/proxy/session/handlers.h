@@ -33,6 +33,6 @@ struct session_state_row {
 	enum session_event late; /* the event raised at the deadline */
 };
 
-extern const struct session_state_row session_states[SESSION_STATES];
+extern const struct session_state_row session_states[]; /* SESSION_STATES */
 
 #endif
