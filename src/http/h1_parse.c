@@ -38,7 +38,7 @@ struct work {
 /* --- what a step says: MORE bytes, BAD, or COMPLETE, which lets the next step have its turn --- */
 
 static enum h1_parse_status
-go_on(struct work *w, enum state next)
+enter_state(struct work *w, enum state next)
 {
 	w->p->state = (uint8_t)next;
 	return HTTP_COMPLETE;
@@ -68,7 +68,7 @@ head_expect(struct work *w, char c, enum state next, enum http_bad otherwise)
 	if (w->buf[w->p->at] != c)
 		return bad_byte(w, otherwise);
 	w->p->at++;
-	return go_on(w, next);
+	return enter_state(w, next);
 }
 
 static struct str
@@ -85,7 +85,7 @@ on_start(struct work *w)
 	if (w->buf[w->p->at] == '\r')
 		return head_expect(w, '\r', START_LF, HTTP_BAD_LINE_END);
 	w->p->line = w->p->at;
-	return go_on(w, METHOD);
+	return enter_state(w, METHOD);
 }
 
 static enum h1_parse_status
@@ -112,7 +112,7 @@ on_method(struct work *w)
 	w->h->method_text = head_slice(w, p->line, p->at);
 	w->h->method = http_method_of(w->h->method_text);
 	p->at++;
-	return go_on(w, TARGET);
+	return enter_state(w, TARGET);
 }
 
 static enum h1_parse_status
@@ -131,7 +131,7 @@ on_target(struct work *w)
 		return bad_byte(w, HTTP_BAD_TARGET);
 	w->h->target = head_slice(w, from, p->at);
 	p->at++;
-	return go_on(w, VERSION);
+	return enter_state(w, VERSION);
 }
 
 static uint32_t
@@ -164,7 +164,7 @@ on_version(struct work *w)
 	if (w->buf[from + 5] != '1')
 		return bad_at(w, HTTP_BAD_VERSION, from);
 	w->h->version = w->buf[from + 7] == '0' ? HTTP_1_0 : HTTP_1_1;
-	return go_on(w, VERSION_END);
+	return enter_state(w, VERSION_END);
 }
 
 static enum h1_parse_status
@@ -188,7 +188,7 @@ on_status_code(struct work *w)
 			return bad_byte(w, HTTP_BAD_STATUS_LINE);
 		w->h->status = 10 * w->h->status + (unsigned int)(c - '0');
 	}
-	return p->at - from < STATUS_LEN ? HTTP_MORE : go_on(w, STATUS_END);
+	return p->at - from < STATUS_LEN ? HTTP_MORE : enter_state(w, STATUS_END);
 }
 
 /* Many servers omit the blank before an empty reason phrase, which is harmless. */
@@ -241,7 +241,7 @@ on_field(struct work *w)
 	if (w->h->n == w->h->max)
 		return bad_byte(w, HTTP_BAD_FIELDS);
 	p->line = p->at;
-	return go_on(w, NAME);
+	return enter_state(w, NAME);
 }
 
 static enum h1_parse_status
@@ -259,7 +259,7 @@ on_name(struct work *w)
 	f->id = (uint16_t)http_field_id(f->name);
 	f->dropped = 0;
 	p->at++;
-	return go_on(w, VALUE);
+	return enter_state(w, VALUE);
 }
 
 static enum h1_parse_status

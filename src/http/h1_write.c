@@ -27,7 +27,7 @@ h1_size(const struct http_head *h)
 }
 
 static inline char *
-put_text(char *out, struct str s)
+write_text(char *out, struct str s)
 {
 	if (s.len)
 		memcpy(out, s.p, s.len);
@@ -40,36 +40,36 @@ put_start_line(char *out, const struct http_head *h)
 	struct str version = h->version == HTTP_1_0 ? STR("HTTP/1.0") : STR("HTTP/1.1");
 
 	if (h->kind == HTTP_REQUEST) {
-		out = put_text(out, h->method_text);
+		out = write_text(out, h->method_text);
 		*out++ = ' ';
-		out = put_text(out, h->target);
+		out = write_text(out, h->target);
 		*out++ = ' ';
-		return put_text(out, version);
+		return write_text(out, version);
 	}
-	out = put_text(out, version);
+	out = write_text(out, version);
 	*out++ = ' ';
 	*out++ = (char)('0' + h->status / 100 % 10);
 	*out++ = (char)('0' + h->status / 10 % 10);
 	*out++ = (char)('0' + h->status % 10);
 	*out++ = ' ';
-	return put_text(out, h->reason);
+	return write_text(out, h->reason);
 }
 
 static inline char *
 put_field(char *out, struct str name, struct str value)
 {
-	out = put_text(put_text(out, name), STR(": "));
-	return put_text(put_text(out, value), STR("\r\n"));
+	out = write_text(write_text(out, name), STR(": "));
+	return write_text(write_text(out, value), STR("\r\n"));
 }
 
 size_t
 h1_write(const struct http_head *h, char *out)
 {
-	char *p = put_text(put_start_line(out, h), STR("\r\n"));
+	char *p = write_text(put_start_line(out, h), STR("\r\n"));
 
 	for (unsigned int i = 0; i < h->n; i++)
 		if (!h->field[i].dropped)
 			p = put_field(p, h->field[i].name, h->field[i].value);
-	p = put_text(p, STR("\r\n"));
+	p = write_text(p, STR("\r\n"));
 	return (size_t)(p - out);
 }

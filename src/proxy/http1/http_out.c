@@ -53,7 +53,7 @@ http_strip_named(struct http_head *h)
 
 /* HTTP/1.0 requests cannot be upgraded (RFC 9110, 7.8). */
 static int
-upgrades(const struct http_head *h)
+requests_upgrade(const struct http_head *h)
 {
 	return !(h->kind == HTTP_REQUEST && h->version == HTTP_1_0) &&
 		http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
@@ -63,7 +63,7 @@ upgrades(const struct http_head *h)
 int
 http_strip_hop(struct http_head *h)
 {
-	int upgrade = upgrades(h);
+	int upgrade = requests_upgrade(h);
 
 	drop_id(h, HTTP_F_CONNECTION);
 	drop_id(h, HTTP_F_PROXY_CONNECTION);
@@ -92,7 +92,7 @@ http_settle_request(struct session *s)
 
 /* Writes the head so that it ends where the old one ended: the body follows there. */
 static int
-place(struct session *s, int side, struct http_head *head, uint32_t end)
+place_head(struct session *s, int side, struct http_head *head, uint32_t end)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];
@@ -139,7 +139,7 @@ write_request(struct session *s)
 		r = add_connection(&t->req, "keep-alive");
 	else if (!t->keep_alive[SERVER] && t->version != HTTP_1_0)
 		r = add_connection(&t->req, "close");
-	return r == 0 ? place(s, CLIENT, &t->req, t->head_end) : r;
+	return r == 0 ? place_head(s, CLIENT, &t->req, t->head_end) : r;
 }
 
 int
@@ -207,7 +207,7 @@ write_response(struct session *s, uint32_t end)
 	/* The version is tacit's, not the server's (RFC 9110, 6.2): with HTTP/1.0 the client would
 	 * assume that its next hop does not know 1.1. */
 	h->version = HTTP_1_1;
-	return r == 0 ? place(s, SERVER, h, end) : r;
+	return r == 0 ? place_head(s, SERVER, h, end) : r;
 }
 
 int

@@ -26,7 +26,7 @@
 /* --- how long --- */
 
 static uint64_t
-after(uint64_t start, unsigned int ms)
+deadline_after(uint64_t start, unsigned int ms)
 {
 	return ms ? start + ms : TIMER_NEVER;
 }
@@ -49,16 +49,16 @@ http_read_deadline(const struct session *s)
 	if (s->txn && s->txn->wait_until_ms)
 		return s->txn->wait_until_ms;
 	if (s->requests > (s->txn != NULL) && !s->txn) {
-		uint64_t end = after(s->state_ms, rest ? rest : to->client);
+		uint64_t end = deadline_after(s->state_ms, rest ? rest : to->client);
 		uint64_t stop = s->engine->stop_ms ? s->engine->stop_ms + stop_delay(s) : end;
 
 		return MIN(end, stop);
 	}
 	/* A body that is waited for has the time above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
-		return after(s->last_ms[CLIENT], to->client);
-	return s->txn && s->requests > 1 ? after(s->txn->began_ms, to->http_request)
-					 : after(s->begun_ms, to->http_request);
+		return deadline_after(s->last_ms[CLIENT], to->client);
+	return s->txn && s->requests > 1 ? deadline_after(s->txn->began_ms, to->http_request)
+					 : deadline_after(s->begun_ms, to->http_request);
 }
 
 /* --- the head --- */
@@ -199,7 +199,7 @@ reserve_request_room(struct engine *e)
 }
 
 static int
-begin(struct session *s)
+begin_request(struct session *s)
 {
 	if (s->txn)
 		return 0;
@@ -239,7 +239,7 @@ client_gone(struct session *s)
 
 /* One read; more: data arrived. */
 static struct io_step
-fill(struct session *s)
+read_client(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[CLIENT];
@@ -280,8 +280,8 @@ http_read(struct session *s)
 	h->waits_for_buffer = 0;
 	do {
 		if (!step.more)
-			step = fill(s);
-		if (!step.more || begin(s) < 0)
+			step = read_client(s);
+		if (!step.more || begin_request(s) < 0)
 			return step.ev;
 		step = io_event(parse_request(s));
 	} while (step.ev == SESSION_EV_NONE);

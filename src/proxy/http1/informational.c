@@ -9,7 +9,7 @@
 #include "proxy/model/memory.h"
 
 static int
-keep(struct session *s, const char *p, size_t n)
+keep_unsent(struct session *s, const char *p, size_t n)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[SERVER];
@@ -33,7 +33,7 @@ informational_send(struct session *s, struct str text)
 	if (!direction_buffered(&s->dir[SERVER]) &&
 		conn_send(&s->conn[CLIENT], text.p, text.len, 0, &put) == IO_ERR)
 		return 0;
-	if (put == text.len || keep(s, text.p + put, text.len - put) == 0)
+	if (put == text.len || keep_unsent(s, text.p + put, text.len - put) == 0)
 		return 0;
 	return put ? -1 : 0;
 }

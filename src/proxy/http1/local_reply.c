@@ -15,7 +15,7 @@
 
 /* The Connection field of the reply: none if the version implies it. */
 static enum http_conn
-connection(const struct http_txn *t)
+connection_of_reply(const struct http_txn *t)
 {
 	if (!t->keep_alive[CLIENT])
 		return HTTP_CONN_CLOSE;
@@ -24,7 +24,7 @@ connection(const struct http_txn *t)
 
 /* If the request is incomplete, nothing after it can be parsed. */
 static void
-begin(struct session *s)
+check_request_end(struct session *s)
 {
 	if (s->txn->head_ms && !exchange_has_request(s->txn))
 		s->txn->keep_alive[CLIENT] = 0;
@@ -92,7 +92,7 @@ run_after(struct session *s, const struct proxy *p, struct eval *look)
 
 /* The backend's rules come first (manual, http-after-response). */
 static int
-change(struct session *s, struct http_head *head)
+run_after_rules(struct session *s, struct http_head *head)
 {
 	struct proxy *be = session_backend(s);
 	struct eval look;
@@ -110,7 +110,7 @@ change(struct session *s, struct http_head *head)
 }
 
 static int
-add_connection(struct http_head *h, enum http_conn conn)
+add_connection_of_reply(struct http_head *h, enum http_conn conn)
 {
 	if (conn == HTTP_CONN_UNSAID)
 		return 0;
@@ -127,13 +127,13 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	size_t n, room = e->bufsize - direction_buffered(h);
 	int r = 0;
 
-	begin(s);
+	check_request_end(s);
 	if (s->txn->method == HTTP_HEAD)
 		body = (struct str){ NULL, 0 };
-	if (change(s, head) < 0)
+	if (run_after_rules(s, head) < 0)
 		r = -ERR_INVAL;
 	if (r == 0)
-		r = add_connection(head, connection(s->txn));
+		r = add_connection_of_reply(head, connection_of_reply(s->txn));
 	if (r < 0)
 		return r;
 	n = h1_size(head);
@@ -233,12 +233,12 @@ local_reply_make_page(struct session *s)
 		s->txn->status = 500;
 		r = proxy_error(s->fe, be, 500);
 	}
-	begin(s);
+	check_request_end(s);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
 	before = keep_interim(&s->dir[SERVER]);
-	n = http_reply_write(r, connection(s->txn), s->txn->method, s->dir[SERVER].buf + before,
-		s->engine->bufsize - before);
+	n = http_reply_write(r, connection_of_reply(s->txn), s->txn->method,
+		s->dir[SERVER].buf + before, s->engine->bufsize - before);
 	if (n > 0)
 		mark_made(s, (size_t)n);
 	return n < 0 ? (int)n : 0;

@@ -86,7 +86,7 @@ find_server(struct session *s, struct str who)
 }
 
 static char
-judge(struct session *s, struct str value, int64_t now)
+check_cookie(struct session *s, struct str value, int64_t now)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct persist_state *p = &s->txn->persist;
@@ -122,7 +122,7 @@ ask_cookies(struct session *s, int64_t now)
 
 		if (!str_is(one.name, name))
 			continue;
-		letter = judge(s, one.value, now);
+		letter = check_cookie(s, one.value, now);
 		if (p->asked == 'N' || letter != 'I')
 			p->asked = letter;
 		if (s->bound || p->ignored)

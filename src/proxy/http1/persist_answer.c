@@ -17,7 +17,7 @@ is_named(const struct http_cookie *one, const struct persist_conf *c)
 
 /* The server's cookie names the server, alone or as a prefix of its own value. */
 static int
-rewrite(struct session *s, const struct http_cookie *one, struct arena *a)
+rewrite_cookie(struct session *s, const struct http_cookie *one, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct str value = s->txn->res.field[one->place].value;
@@ -40,7 +40,7 @@ rewrite(struct session *s, const struct http_cookie *one, struct arena *a)
 
 /* The handling of cookies set by the server, as logged. */
 static char
-treatment(const struct session *s)
+cookie_treatment(const struct session *s)
 {
 	const struct persist_conf *c = &s->be->persist;
 
@@ -61,7 +61,7 @@ treat_cookies(struct session *s, struct arena *a)
 	struct http_head *res = &s->txn->res;
 	struct http_cookie_walk w = { 0 };
 	struct http_cookie one;
-	char how = treatment(s);
+	char how = cookie_treatment(s);
 	int r = 0;
 
 	while (r == 0 && http_set_cookie_next(res, &w, &one)) {
@@ -71,7 +71,7 @@ treat_cookies(struct session *s, struct arena *a)
 		if (how == 'D')
 			http_drop(res, (unsigned int)one.place);
 		else if (how == 'R')
-			r = rewrite(s, &one, a);
+			r = rewrite_cookie(s, &one, a);
 	}
 	return r;
 }
@@ -91,7 +91,7 @@ hide_from_caches(const struct session *s, struct http_head *res)
 }
 
 static int
-insert(struct session *s, struct arena *a)
+insert_cookie(struct session *s, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct persist_state *p = &s->txn->persist;
@@ -130,5 +130,5 @@ persist_answer(struct session *s, struct arena *a)
 	if (r < 0 || c->way != PERSIST_INSERT || p->answered == 'P' ||
 		(c->postonly && s->txn->method != HTTP_POST) || (persist_holds(s) && !p->is_due))
 		return r;
-	return insert(s, a);
+	return insert_cookie(s, a);
 }

@@ -109,7 +109,7 @@ request_is_taken(const struct session *s)
 
 /* The data of a chunked body is split by framing: it is copied together. */
 static struct str
-dechunked(struct session *s, const char *p, size_t n)
+copy_dechunked(struct session *s, const char *p, size_t n)
 {
 	struct arena *a = &s->engine->eval.arena;
 	struct h1_body body = { .framing = HTTP_BODY_CHUNKED };
@@ -131,7 +131,7 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 	size_t n = h->tail - t->head_end;
 
 	if (n && t->body[CLIENT].framing == HTTP_BODY_CHUNKED)
-		cx->req_body = dechunked(s, p, n);
+		cx->req_body = copy_dechunked(s, p, n);
 	else
 		cx->req_body = (struct str){ p, n };
 	cx->req_body_whole = h1_body_is_over(&t->body[CLIENT]);

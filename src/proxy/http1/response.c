@@ -112,7 +112,7 @@ open_tunnel(struct session *s)
 
 /* Decides whether the connections are kept, and how the body is framed for an HTTP/1.0 client. */
 static void
-decide(struct session *s)
+decide_keep_alive(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct h1_body *b = &t->body[SERVER];
@@ -161,7 +161,7 @@ has_rules(const struct proxy *p)
 
 /* Applies the outcome of a rule. */
 static enum session_event
-apply_outcome(struct session *s, const struct rule_outcome *v)
+apply_response_outcome(struct session *s, const struct rule_outcome *v)
 {
 	rule_outcome_blame(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
@@ -176,7 +176,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 
 /* Runs one list: NONE, or the event with which a rule has ended the response. */
 static enum session_event
-run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
+run_response_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
 {
 	struct rule_outcome v = { .head = rule_outcome_head(s) };
 	struct rules_at at = { 0 };
@@ -185,7 +185,7 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 		rule_outcome_run(s, px, list, &at, look, &v) != RULE_FINAL)
 		return SESSION_EV_NONE;
 	s->txn->no_after = list == RULE_HTTP_AFTER_RESPONSE;
-	return apply_outcome(s, &v);
+	return apply_response_outcome(s, &v);
 }
 
 /* The backend's rules come first (manual, http-response). */
@@ -206,9 +206,9 @@ run_rules(struct session *s)
 		eval_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
 		look.cx.req_ended = 1;
 		look.cx.res_len = s->txn->parser[SERVER].at + s->dir[SERVER].lookahead;
-		ev = run_list(s, s->be, lists[i], &look);
+		ev = run_response_list(s, s->be, lists[i], &look);
 		if (ev == SESSION_EV_NONE && has_fe)
-			ev = run_list(s, s->fe, lists[i], &look);
+			ev = run_response_list(s, s->fe, lists[i], &look);
 	}
 	return ev;
 }
@@ -295,7 +295,7 @@ pass_final(struct session *s, size_t used)
 	capture_fields(s, &t->res);
 	http_txn_allow_added(s, &t->res);
 	h1_body_of_response(&t->body[SERVER], &t->res, t->method);
-	decide(s);
+	decide_keep_alive(s);
 	if (http_strip_named(&t->res) < 0)
 		return io_event(bad_response(s));
 	(void)http_strip_hop(&t->res);
@@ -349,7 +349,7 @@ parse_heads(struct session *s)
 /* The response was read speculatively: records whether it was there. The end of the message would
  * have been reported with it. */
 static void
-learn(struct session *s, int came)
+learn_quickness(struct session *s, int came)
 {
 	if (!s->speculates_read[SERVER])
 		return;
@@ -418,7 +418,7 @@ read_head(struct session *s, int side)
 	at = h->tail + h->lookahead;
 	switch (conn_recv(src, h->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
-		learn(s, 0);
+		learn_quickness(s, 0);
 		if (!h->lookahead)
 			direction_buf_free(e, h);
 		return io_stop();
@@ -431,7 +431,7 @@ read_head(struct session *s, int side)
 	direction_count(s, SERVER, got);
 	h->lookahead += (uint32_t)got;
 	step = parse_heads(s);
-	learn(s, 1);
+	learn_quickness(s, 1);
 	if (step.ev == SESSION_EV_NONE && src->eof && h->state == DIRECTION_OPEN)
 		step = io_event(end_of_source(s));
 	return step;

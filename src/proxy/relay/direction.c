@@ -164,7 +164,7 @@ direction_flush(struct session *s, int side)
  * the scratch buffer. last: the sink's FIN follows. more: the direction continues.
  */
 static struct io_step
-forward(struct session *s, int side, const char *p, size_t n, int last)
+forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 {
 	struct direction *h = &s->dir[side];
 	struct conn *sink = &s->conn[!side];
@@ -286,7 +286,7 @@ pass_on(struct session *s, int side, char *p, size_t got)
 	if (p == h->buf)
 		h->tail = (uint32_t)out;
 	if (out) {
-		step = forward(s, side, p, out, is_last(s, side, status == RELAY_OVER));
+		step = forward_bytes(s, side, p, out, is_last(s, side, status == RELAY_OVER));
 		if (!step.more)
 			return step;
 	}
@@ -361,7 +361,7 @@ pump_once(struct session *s, int side)
 
 /* The number of bytes that cost as much as one copied byte. */
 static unsigned int
-share(const struct session *s, int side)
+bulk_share(const struct session *s, int side)
 {
 	return s->dir[side].is_bulk && direction_splices(s, side) ? BULK_SPLICED_SHARE : 1;
 }
@@ -369,7 +369,7 @@ share(const struct session *s, int side)
 /* A source without interest while its message was flushed may not have been watched: its state is
  * old and has to be checked before it serves another request. */
 static void
-distrust(struct conn *src)
+distrust_interest(struct conn *src)
 {
 	struct interest in;
 	void *owner;
@@ -379,13 +379,13 @@ distrust(struct conn *src)
 }
 
 static enum session_event
-pump(struct session *s, int side)
+pump_reads(struct session *s, int side)
 {
 	struct direction *h = &s->dir[side];
 	struct engine *e = s->engine;
 	unsigned int reads = e->max_reads;
 	uint64_t most = h->is_bulk ? MAX(bulk_turn(e), 1) : (uint64_t)reads * e->bufsize;
-	uint64_t upto = h->bytes + most * share(s, side);
+	uint64_t upto = h->bytes + most * bulk_share(s, side);
 	struct io_step step = io_more(1);
 
 	if (h->buf || h->pipe)
@@ -397,7 +397,7 @@ pump(struct session *s, int side)
 	h->left_in_kernel = 0;
 	if (h->state != DIRECTION_OPEN) {
 		if (h->state == DIRECTION_TAIL && side == SERVER)
-			distrust(&s->conn[side]);
+			distrust_interest(&s->conn[side]);
 		direction_event(s, side, DIRECTION_EV_EMPTY);
 		return SESSION_EV_NONE;
 	}
@@ -419,13 +419,13 @@ direction_pump_now(struct session *s, int side)
 
 	if (direction_is_over(h))
 		return SESSION_EV_NONE;
-	per = share(s, side);
+	per = bulk_share(s, side);
 	bulk_leave(h);
-	ev = pump(s, side);
+	ev = pump_reads(s, side);
 	in = h->bytes - before;
 	out = in + owed - direction_pending(h);
 	if (h->is_bulk)
-		bulk_used(s->engine, MAX(in, out) / MAX(per, share(s, side)));
+		bulk_used(s->engine, MAX(in, out) / MAX(per, bulk_share(s, side)));
 	return ev;
 }
 

@@ -42,7 +42,7 @@ h1_of(const struct session *s, int side)
 
 /* Splicing is not supported here: this direction copies from now on. */
 static void
-refuse(struct engine *e, struct direction *h)
+stop_splicing(struct engine *e, struct direction *h)
 {
 	h->no_splice = 1;
 	counter_add(&e->splice_fallbacks, 1);
@@ -90,7 +90,7 @@ direction_splice_out(struct session *s, int side, int last)
 			return IO_ERR;
 		case SPLICE_ASK:
 		case SPLICE_CANNOT:
-			refuse(e, h);
+			stop_splicing(e, h);
 			break;
 		}
 	}
@@ -178,7 +178,7 @@ direction_splice_once(struct session *s, int side, struct io_step *step)
 		direction_side_failed(s, side);
 		return 0;
 	case SPLICE_CANNOT:
-		refuse(e, h);
+		stop_splicing(e, h);
 		break;
 	case SPLICE_ASK:
 		break;
