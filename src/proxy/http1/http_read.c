@@ -25,12 +25,6 @@
 
 /* --- how long --- */
 
-static uint64_t
-deadline_after(uint64_t start, unsigned int ms)
-{
-	return ms ? start + ms : TIMER_NEVER;
-}
-
 /* At a stop idle clients are closed gradually: otherwise all would reconnect at once, and some have
  * sent a request already. */
 static unsigned int
@@ -49,16 +43,16 @@ http_read_deadline(const struct session *s)
 	if (s->txn && s->txn->wait_until_ms)
 		return s->txn->wait_until_ms;
 	if (s->requests > (s->txn != NULL) && !s->txn) {
-		uint64_t end = deadline_after(s->state_ms, rest ? rest : to->client);
+		uint64_t end = timer_key_after(s->state_ms, rest ? rest : to->client);
 		uint64_t stop = s->engine->stop_ms ? s->engine->stop_ms + stop_delay(s) : end;
 
 		return MIN(end, stop);
 	}
 	/* A body that is waited for has the time above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
-		return deadline_after(s->last_ms[CLIENT], to->client);
-	return s->txn && s->requests > 1 ? deadline_after(s->txn->began_ms, to->http_request)
-					 : deadline_after(s->begun_ms, to->http_request);
+		return timer_key_after(s->last_ms[CLIENT], to->client);
+	return s->txn && s->requests > 1 ? timer_key_after(s->txn->began_ms, to->http_request)
+					 : timer_key_after(s->begun_ms, to->http_request);
 }
 
 /* --- the head --- */

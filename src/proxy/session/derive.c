@@ -8,12 +8,6 @@
 #include "proxy/http1/http_reply.h"
 #include "proxy/session/tcp_content_rules.h"
 
-static uint64_t
-deadline_after(uint64_t start, unsigned int ms)
-{
-	return ms ? start + ms : TIMER_NEVER;
-}
-
 static unsigned int
 wants_relay(const struct session *s, int side)
 {
@@ -78,7 +72,7 @@ side_deadline(const struct session *s, int side, unsigned int dirs)
 
 	if (!dirs)
 		return TIMER_NEVER;
-	return deadline_after(s->last_ms[side], session_idle_limit(s, side, half_closed));
+	return timer_key_after(s->last_ms[side], session_idle_limit(s, side, half_closed));
 }
 
 int
@@ -159,7 +153,7 @@ void
 derive_header(const struct session *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
-	d->deadline = deadline_after(s->state_ms, s->fe->to.client);
+	d->deadline = timer_key_after(s->state_ms, s->fe->to.client);
 	derive_buffer_wait(s, CLIENT, d);
 }
 
@@ -198,14 +192,14 @@ void
 derive_queue(const struct session *s, struct derived *d)
 {
 	derive_early(s, d);
-	d->deadline = deadline_after(s->state_ms, s->be->to.queue);
+	d->deadline = timer_key_after(s->state_ms, s->be->to.queue);
 }
 
 void
 derive_connect(const struct session *s, struct derived *d)
 {
 	derive_early(s, d);
-	d->deadline = deadline_after(s->state_ms, s->be->to.connect);
+	d->deadline = timer_key_after(s->state_ms, s->be->to.connect);
 }
 
 void

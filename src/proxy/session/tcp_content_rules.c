@@ -16,12 +16,6 @@
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 
-static uint64_t
-inspect_deadline(uint64_t start, unsigned int ms)
-{
-	return ms ? start + ms : TIMER_NEVER;
-}
-
 /* --- rules --- */
 
 int
@@ -100,7 +94,7 @@ refuse_response(struct session *s, enum rule_end what)
 static uint64_t
 delay_end(const struct session *s)
 {
-	return inspect_deadline(s->state_ms, inspecting_proxy(s)->rules.inspect_ms);
+	return timer_key_after(s->state_ms, inspecting_proxy(s)->rules.inspect_ms);
 }
 
 /* No more data will come: the client has closed, or there is no room or time. */
@@ -165,7 +159,7 @@ tcp_content_read(struct session *s)
 uint64_t
 tcp_content_deadline(const struct session *s)
 {
-	return MIN(delay_end(s), inspect_deadline(s->last_ms[CLIENT], s->fe->to.client));
+	return MIN(delay_end(s), timer_key_after(s->last_ms[CLIENT], s->fe->to.client));
 }
 
 /* --- a server in mode tcp --- */
@@ -236,7 +230,7 @@ tcp_content_holds_response(const struct session *s)
 uint64_t
 tcp_content_response_deadline(const struct session *s)
 {
-	return inspect_deadline(s->connected_ms, s->be->rules.inspect_response_ms);
+	return timer_key_after(s->connected_ms, s->be->rules.inspect_response_ms);
 }
 
 /* The held data is sent; the end or failure of the source is handled after it. */
