@@ -71,6 +71,8 @@ unsigned cfg_section_errors(const struct cfg_ctx *ctx);
 const char *cfg_kw_name(const struct cfg_ctx *ctx);
 
 int cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4); /* always -1 */
+/* The same at a column of the line. */
+int cfg_error_col(struct cfg_ctx *ctx, unsigned col, const char *fmt, ...) fmt_printf(3, 4);
 void cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 void cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 int cfg_nomem(struct cfg_ctx *ctx);			/* "out of memory", always -1 */

@@ -28,10 +28,6 @@ int cfg_files_add(struct cfg_files *fs, struct sys *sys, const char *path,
 /* The paths joined with ';' for HAPROXY_CFGFILES; free with mem_free(). NULL when memory is out. */
 char *cfg_files_join(const struct cfg_files *fs);
 
-/* Reads a whole file of at most max bytes: *text is from mem_alloc(), NUL-terminated. 0, or -errno
- * (including EFBIG, ENOMEM) with *text NULL. */
-long cfg_file_read(struct sys *sys, const char *path, size_t max, char **text, size_t *len);
-
 /* Reads every file and passes it to the reader. 0, or -1 when one could not be read or had errors;
  * all are tried. */
 int cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_reader *r);

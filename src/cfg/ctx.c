@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
-#include "cfg/files.h"
 #include "cfg/known.h"
 #include "cfg/lexer.h"
 #include "cfg/suggest.h"
@@ -77,6 +77,19 @@ report_arg(struct cfg_ctx *ctx, enum cfg_sev sev, int i, const char *fmt, va_lis
 	struct cfg_where w = cfg_arg_where(ctx, i);
 
 	cfg_diag_vadd(ctx->diag, sev, &w, fmt, ap);
+}
+
+int
+cfg_error_col(struct cfg_ctx *ctx, unsigned col, const char *fmt, ...)
+{
+	struct cfg_where w = ctx->where;
+	va_list ap;
+
+	w.col = col;
+	va_start(ap, fmt);
+	cfg_diag_vadd(ctx->diag, CFG_ALERT, &w, fmt, ap);
+	va_end(ap);
+	return -1;
 }
 
 int
@@ -223,7 +236,7 @@ cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out)
 int
 cfg_arg_file(struct cfg_ctx *ctx, int i, size_t max, char **text, size_t *len)
 {
-	long rc = ctx->sys ? cfg_file_read(ctx->sys, cfg_arg(ctx, i), max, text, len) : -EPERM;
+	long rc = ctx->sys ? file_read(ctx->sys, cfg_arg(ctx, i), max, text, len) : -EPERM;
 
 	if (rc == -EFBIG)
 		return cfg_error(ctx, i, "'%s' : file '%s' is larger than %zu bytes.",

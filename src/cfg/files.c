@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "cfg/diag.h"
@@ -15,7 +16,6 @@
 
 enum {
 	DIR_CHUNK = 32768,	/* bytes of directory entries asked for at once */
-	FILE_CHUNK = 65536,	/* first size of the buffer a file is read into */
 };
 
 void
@@ -197,65 +197,12 @@ cfg_files_join(const struct cfg_files *fs)
 	return all;
 }
 
-/* Reads the rest of a file, which may be a pipe: *text is from mem_alloc(). */
-static long
-read_whole(struct sys *sys, int fd, size_t max, char **text, size_t *len)
-{
-	size_t cap = 0, n = 0;
-	char *buf = NULL, *grown;
-	long rc;
-
-	for (;;) {
-		if (n + 1 >= cap) {
-			if (cap > max) {
-				mem_free(buf);
-				return -EFBIG;
-			}
-			cap = cap ? cap * 2 : FILE_CHUNK;
-			grown = mem_resize(buf, cap, 1);
-			if (!grown) {
-				mem_free(buf);
-				return -ENOMEM;
-			}
-			buf = grown;
-		}
-		rc = sys_read(sys, fd, buf + n, cap - n - 1);
-		if (rc <= 0)
-			break;
-		n += (size_t)rc;
-	}
-	if (rc == 0 && n > max)
-		rc = -EFBIG;
-	if (rc < 0) {
-		mem_free(buf);
-		return rc;
-	}
-	buf[n] = '\0';
-	*text = buf;
-	*len = n;
-	return 0;
-}
-
-long
-cfg_file_read(struct sys *sys, const char *path, size_t max, char **text, size_t *len)
-{
-	long rc, fd = sys_openat(sys, path, O_RDONLY | O_CLOEXEC, 0);
-
-	*text = NULL;
-	*len = 0;
-	if (fd < 0)
-		return fd;
-	rc = read_whole(sys, (int)fd, max, text, len);
-	sys_close(sys, (int)fd);
-	return rc;
-}
-
 static int
 read_one(struct sys *sys, const char *path, struct cfg_reader *r)
 {
 	char *text;
 	size_t len;
-	long rc = cfg_file_read(sys, path, CFG_FILE_MAX, &text, &len);
+	long rc = file_read(sys, path, CFG_FILE_MAX, &text, &len);
 	int bad;
 
 	if (rc < 0)

@@ -3,31 +3,16 @@
 #include "cfg/reader.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cfg/directive.h"
 #include "cfg/known.h"
 #include "cfg/statement.h"
 #include "cfg/suggest.h"
 
 /* --- places and variables ------------------------------------------------ */
-
-static int error_at(struct cfg_reader *r, unsigned col, const char *fmt, ...) fmt_printf(3, 4);
-
-static int
-error_at(struct cfg_reader *r, unsigned col, const char *fmt, ...)
-{
-	struct cfg_where w = r->ctx.where;
-	va_list ap;
-
-	w.col = col;
-	va_start(ap, fmt);
-	cfg_diag_vadd(r->ctx.diag, CFG_ALERT, &w, fmt, ap);
-	va_end(ap);
-	return -1;
-}
 
 /* The environment, preceded by the pseudo-variables of manual 2.3. */
 static const char *
@@ -77,8 +62,9 @@ check_section_name(struct cfg_reader *r, unsigned col, const char *what, const c
 	while (isalnum((unsigned char)*p) || (*p && strchr("_-.:", *p)))
 		p++;
 	if (*p)
-		return error_at(r, col, "character '%c' is not permitted in '%s' name '%.60s'.",
-				isprint((unsigned char)*p) ? *p : '?', what, name);
+		return cfg_error_col(&r->ctx, col,
+			"character '%c' is not permitted in '%s' name '%.60s'.",
+			isprint((unsigned char)*p) ? *p : '?', what, name);
 	return 0;
 }
 
@@ -95,7 +81,7 @@ find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *wha
 		if (strcmp(d->name, name->text) != 0)
 			continue;
 		if (found)
-			return error_at(r, name->col,
+			return cfg_error_col(&r->ctx, name->col,
 				"ambiguous defaults section name '%s' referenced by %s: it stands "
 				"at "
 				"[%s:%u] and at [%s:%u].",
@@ -106,8 +92,8 @@ find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *wha
 	if (!found && cfg_diag_is_lost(r->ctx.diag, name->text))
 		return 0;
 	if (!found)
-		return error_at(r, name->col, "defaults section '%s' not found for %s.", name->text,
-				what);
+		return cfg_error_col(&r->ctx, name->col, "defaults section '%s' not found for %s.",
+			name->text, what);
 	*out = found->obj;
 	return 0;
 }
@@ -129,16 +115,16 @@ section_args(struct cfg_reader *r, const struct cfg_section *s)
 			return -1;
 		r->name = mem_strdup(w[i].text);
 		if (!r->name)
-			return error_at(r, w[i].col, "out of memory");
+			return cfg_error_col(&r->ctx, w[i].col, "out of memory");
 		i++;
 	} else if (s->flags & CFG_SEC_NAMED) {
-		return error_at(r, w[0].col, "'%s' expects an <id> argument.", s->name);
+		return cfg_error_col(&r->ctx, w[0].col, "'%s' expects an <id> argument.", s->name);
 	}
 	ctx->name = r->name ? r->name : "";
 	if ((s->flags & CFG_SEC_FROM) && i < n && strcmp(w[i].text, "from") == 0) {
 		if (i + 1 >= n)
-			return error_at(
-				r, w[i].col, "'from' expects the name of a defaults section.");
+			return cfg_error_col(&r->ctx, w[i].col,
+				"'from' expects the name of a defaults section.");
 		snprintf(what, sizeof(what), "%s '%.100s'", s->name, ctx->name);
 		if (find_defaults(r, &w[i + 1], what, &ctx->from))
 			return -1;
@@ -147,8 +133,8 @@ section_args(struct cfg_reader *r, const struct cfg_section *s)
 		ctx->from = r->defaults[r->ndefaults - 1].obj;
 	}
 	if (i < n)
-		return error_at(r, w[i].col, "'%s' cannot handle unexpected argument '%.60s'.",
-			s->name, w[i].text);
+		return cfg_error_col(&r->ctx, w[i].col,
+			"'%s' cannot handle unexpected argument '%.60s'.", s->name, w[i].text);
 	return 0;
 }
 
@@ -163,13 +149,13 @@ keep_defaults(struct cfg_reader *r)
 
 		d = mem_resize(r->defaults, cap, sizeof(*d));
 		if (!d)
-			return error_at(r, 1, "out of memory");
+			return cfg_error_col(&r->ctx, 1, "out of memory");
 		r->defaults = d;
 		r->defaultscap = cap;
 	}
 	name = mem_strdup(r->ctx.name);
 	if (!name)
-		return error_at(r, 1, "out of memory");
+		return cfg_error_col(&r->ctx, 1, "out of memory");
 	d = &r->defaults[r->ndefaults++];
 	d->name = name;
 	d->obj = r->ctx.obj;
@@ -205,7 +191,7 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 	if (section_args(r, s))
 		return skip_section(r);
 	if ((s->flags & CFG_SEC_DEFAULTS) && r->ndefaults == CFG_DEFAULTS_MAX)
-		return error_at(r, r->lexer.word[0].col,
+		return cfg_error_col(&r->ctx, r->lexer.word[0].col,
 			"too many defaults sections; the limit is %d.",
 				CFG_DEFAULTS_MAX);
 	/* begin() sees the section's name as argument 0, for error messages */
@@ -213,106 +199,13 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 	ctx->argc = r->name ? 1 : 0;
 	if (s->begin && s->begin(ctx)) {
 		if (ctx->diag->count[CFG_ALERT] == before)
-			error_at(r, r->lexer.word[0].col, "'%s' could not be opened.", s->name);
+			cfg_error_col(&r->ctx, r->lexer.word[0].col, "'%s' could not be opened.",
+				s->name);
 		return skip_section(r);
 	}
 	r->open = true;
 	r->skipping = false;
 	return s->flags & CFG_SEC_DEFAULTS ? keep_defaults(r) : 0;
-}
-
-/* --- directives ---------------------------------------------------------- */
-
-static int
-eval_condition(struct cfg_reader *r)
-{
-	const struct cfg_word *w = r->lexer.word;
-	unsigned n = r->lexer.nword, i = 1, at;
-	struct cfg_cond_err err = { 0 };
-	char *expr = cfg_cond_join(w + 1, n - 1);
-	int v;
-
-	if (!expr) {
-		error_at(r, w[0].col, "out of memory");
-		return -1;
-	}
-	v = cfg_cond_eval(&r->facts, expr, &err);
-	mem_free(expr);
-	if (v >= 0)
-		return v;
-	/* maps the offset in the joined expression to the word with the error */
-	for (at = err.at; i + 1 < n && at > strlen(w[i].text); i++)
-		at -= (unsigned)strlen(w[i].text) + 1;
-	error_at(r, (i < n ? w[i].col : w[0].col) + at, "%s in '%s'", err.text, w[0].text);
-	return -1;
-}
-
-static int
-print_message(struct cfg_reader *r, enum cfg_sev sev)
-{
-	const struct cfg_word *w = r->lexer.word;
-	struct cfg_where where = r->ctx.where;
-
-	if (r->lexer.nword > 2)
-		return error_at(r, w[2].col,
-			"Unexpected argument '%.60s' for '%s'. Use quotes if the message should "
-			"contain spaces.",
-			w[2].text, w[0].text);
-	where.col = 0;
-	cfg_diag_add(r->ctx.diag, sev, &where, "'%s'.", r->lexer.nword > 1 ? w[1].text : "");
-	return sev == CFG_ALERT ? -1 : 0;
-}
-
-/* Handles .if, .elif, .else and .endif: 1 if the line was one of them. */
-static int
-block_directive(struct cfg_reader *r, int *rc)
-{
-	const struct cfg_word *w = r->lexer.word;
-	struct cfg_blocks *b = &r->blocks;
-	bool bare = false;
-	int cond = 0;
-
-	if (strcmp(w[0].text, ".if") == 0) {
-		if (cfg_blocks_is_active(b))
-			cond = eval_condition(r);
-		*rc = cfg_blocks_if(b, cond, &r->ctx.where);
-	} else if (strcmp(w[0].text, ".elif") == 0) {
-		if (cfg_blocks_is_waiting(b))
-			cond = eval_condition(r);
-		*rc = cfg_blocks_elif(b, cond);
-	} else if (strcmp(w[0].text, ".else") == 0) {
-		*rc = cfg_blocks_else(b);
-		bare = true;
-	} else if (strcmp(w[0].text, ".endif") == 0) {
-		*rc = cfg_blocks_endif(b);
-		bare = true;
-	} else {
-		return 0;
-	}
-	if (*rc)
-		error_at(r, w[0].col, "%s.", cfg_blocks_strerror(*rc));
-	else if (bare && r->lexer.nword > 1)
-		*rc = error_at(r, w[1].col, "Unexpected argument '%.60s' for '%s'.", w[1].text,
-			       w[0].text);
-	if (cond < 0)
-		*rc = -1;
-	return 1;
-}
-
-static int
-run_directive(struct cfg_reader *r)
-{
-	const char *name = r->lexer.word[0].text;
-
-	if (strcmp(name, ".notice") == 0)
-		return print_message(r, CFG_NOTICE);
-	if (strcmp(name, ".warning") == 0)
-		return print_message(r, CFG_WARNING);
-	if (strcmp(name, ".alert") == 0)
-		return print_message(r, CFG_ALERT);
-	if (strcmp(name, ".diag") == 0)
-		return print_message(r, CFG_DIAGMSG);
-	return error_at(r, r->lexer.word[0].col, "unknown directive '%.60s'.", name);
 }
 
 /* --- lines and files ----------------------------------------------------- */
@@ -329,12 +222,13 @@ out_of_section(struct cfg_reader *r)
 			s && s->name; s++)
 			cfg_suggest_offer(&near, s->name);
 	if (near.best) {
-		error_at(r, w[0].col,
+		cfg_error_col(&r->ctx, w[0].col,
 			 "unknown keyword '%.60s' out of section; did you mean '%s' maybe ?",
 			 w[0].text, near.best);
 		return skip_section(r);
 	}
-	return error_at(r, w[0].col, "unknown keyword '%.60s' out of section.", w[0].text);
+	return cfg_error_col(
+		&r->ctx, w[0].col, "unknown keyword '%.60s' out of section.", w[0].text);
 }
 
 static int
@@ -345,23 +239,23 @@ read_line(struct cfg_reader *r, const char *line, size_t len)
 	const char *first;
 
 	if (rc < 0)
-		return error_at(r, r->lexer.errcol, "%s.", cfg_lexer_strerror(rc));
+		return cfg_error_col(&r->ctx, r->lexer.errcol, "%s.", cfg_lexer_strerror(rc));
 	if (r->lexer.nword == 0 || !*r->lexer.word[0].text)
 		return 0;
 	first = r->lexer.word[0].text;
-	if (first[0] == '.' && block_directive(r, &rc))
+	if (first[0] == '.' && cfg_directive_block(r, &rc))
 		return rc;
 	if (!cfg_blocks_is_active(&r->blocks))
 		return 0;
 	if (first[0] == '.')
-		return run_directive(r);
+		return cfg_directive_run(r);
 	s = cfg_registry_section(r->ctx.registry, first);
 	if (s)
 		return open_section(r, s);
 	if (cfg_known_is_section(first) &&
 		!(r->ctx.section && cfg_registry_kw(r->ctx.registry, first, r->ctx.section->bit))) {
-		error_at(r, r->lexer.word[0].col, "section '%s' is known but not supported.",
-			 first);
+		cfg_error_col(&r->ctx, r->lexer.word[0].col,
+			"section '%s' is known but not supported.", first);
 		return skip_section(r);
 	}
 	if (r->skipping)
@@ -382,10 +276,11 @@ end_file(struct cfg_reader *r, const struct cfg_file *f)
 
 	close_section(r);
 	if (f->len > 0 && f->text[f->len - 1] != '\n')
-		rc = error_at(r, 0, "Missing LF on last line, file might have been truncated.");
+		rc = cfg_error_col(
+			&r->ctx, 0, "Missing LF on last line, file might have been truncated.");
 	while (r->blocks.depth > 0) {
 		r->ctx.where = r->blocks.where[r->blocks.depth - 1];
-		rc = error_at(r, 0, "non-terminated '.if' block.");
+		rc = cfg_error_col(&r->ctx, 0, "non-terminated '.if' block.");
 		cfg_blocks_endif(&r->blocks);
 	}
 	r->ctx.where = (struct cfg_where){ 0 };

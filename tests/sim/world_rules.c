@@ -44,6 +44,10 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	const struct cfg_module persist = { .name = "persist", .kws = persist_cfg_module.kws };
 	const struct cfg_module capture = { .name = "capture", .kws = capture_cfg_module.kws };
 	const struct cfg_module errors = { .name = "errors", .kws = errors_cfg_module.kws };
+	const struct cfg_module http_error = { .name = "http-error",
+		.kws = http_error_cfg_module.kws };
+	const struct cfg_module options = { .name = "options",
+		.kws = proxy_cfg_options_module.kws };
 	const struct cfg_facts facts = { .version = "1" };
 	struct cfg_registry registry;
 	struct cfg_env env;
@@ -58,7 +62,9 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	cfg_env_init(&env);
 	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies) |
 		cfg_registry_add(&registry, &persist) | cfg_registry_add(&registry, &capture) |
-		cfg_registry_add(&registry, &errors);
+		cfg_registry_add(&registry, &errors) |
+		cfg_registry_add(&registry, &http_error) |
+		cfg_registry_add(&registry, &options);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |

@@ -6,10 +6,13 @@
 
 /* ctx->root is a struct proxies (see proxies.h); ctx->obj is a struct proxy. */
 extern const struct cfg_module proxy_cfg_module;    /* the sections and general keywords */
+extern const struct cfg_module proxy_cfg_options_module; /* option ... */
 extern const struct cfg_module timeouts_cfg_module; /* timeout ... */
 extern const struct cfg_module server_cfg_module;   /* server, default-server, source */
 extern const struct cfg_module balance_cfg_module;  /* balance, hash-type */
 extern const struct cfg_module persist_cfg_module;  /* cookie, use-server, ... */
+
+#define RETRIES_MAX 65535
 
 /* Parses an option with one bit, the keyword's arg. */
 struct cfg_ctx;

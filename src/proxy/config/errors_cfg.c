@@ -10,14 +10,10 @@
 #include "http/errorfile.h"
 #include "proxy/model/proxies.h"
 
-/* Maximum size read from a file; the limit for a reply is known when tune.bufsize is. */
-#define FILE_MAX (1u << 20)
-
 /* --- common parts --- */
 
-/* The owner of the line: a proxy or a section http-errors. */
-static struct proxy_errors *
-errors_of(struct cfg_ctx *ctx)
+struct proxy_errors *
+errors_cfg_owner(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	struct error_group *g = ctx->obj;
@@ -25,9 +21,8 @@ errors_of(struct cfg_ctx *ctx)
 	return ctx->section->bit == CFG_HTTP_ERRORS ? &g->errors : &p->errors;
 }
 
-/* The number of the error with the status in the argument, or -1. */
-static int
-error_arg(struct cfg_ctx *ctx, int i)
+int
+errors_cfg_status(struct cfg_ctx *ctx, int i)
 {
 	unsigned int status = 0;
 	const char *s = cfg_arg(ctx, i);
@@ -40,25 +35,24 @@ error_arg(struct cfg_ctx *ctx, int i)
 	return http_error_id(status);
 }
 
-/* Takes ownership of the reply. */
-static int
-add_error(struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const char *group, int i)
+int
+errors_cfg_add(
+	struct cfg_ctx *ctx, uint32_t which, struct http_reply *reply, const char *group, int i)
 {
-	if (proxy_errors_add(errors_of(ctx), which, reply, group, cfg_arg_where(ctx, i)) < 0)
+	if (proxy_errors_add(errors_cfg_owner(ctx), which, reply, group, cfg_arg_where(ctx, i)) < 0)
 		return cfg_nomem(ctx);
 	return 0;
 }
 
-/* Reads the whole reply from the file in argument i. */
-static int
-read_errorfile(struct cfg_ctx *ctx, int i, struct http_reply **out)
+int
+errors_cfg_read(struct cfg_ctx *ctx, int i, struct http_reply **out)
 {
 	const char *why = "";
 	char *text;
 	size_t len;
 	int rc;
 
-	if (cfg_arg_file(ctx, i, FILE_MAX, &text, &len))
+	if (cfg_arg_file(ctx, i, ERRORS_CFG_FILE_MAX, &text, &len))
 		return -1;
 	rc = http_errorfile((struct str){ text, len }, out, &why);
 	mem_free(text);
@@ -76,11 +70,11 @@ static int
 parse_errorfile(struct cfg_ctx *ctx)
 {
 	struct http_reply *r;
-	int id = error_arg(ctx, 0);
+	int id = errors_cfg_status(ctx, 0);
 
-	if (id < 0 || read_errorfile(ctx, 1, &r))
+	if (id < 0 || errors_cfg_read(ctx, 1, &r))
 		return -1;
-	return add_error(ctx, 1u << id, r, NULL, 1);
+	return errors_cfg_add(ctx, 1u << id, r, NULL, 1);
 }
 
 static int
@@ -91,7 +85,7 @@ parse_errorloc(struct cfg_ctx *ctx)
 		{ .name = STR("Location"), .value = str_of(cfg_arg(ctx, 1)) },
 	};
 	struct http_reply *r;
-	int id = error_arg(ctx, 0), rc;
+	int id = errors_cfg_status(ctx, 0), rc;
 
 	if (id < 0)
 		return -1;
@@ -102,7 +96,7 @@ parse_errorloc(struct cfg_ctx *ctx)
 		return cfg_error(ctx, 1,
 			"'%s' : the URL contains a character that a header cannot hold.",
 			cfg_kw_name(ctx));
-	return add_error(ctx, 1u << id, r, NULL, 1);
+	return errors_cfg_add(ctx, 1u << id, r, NULL, 1);
 }
 
 static int
@@ -111,265 +105,13 @@ parse_errorfiles(struct cfg_ctx *ctx)
 	uint32_t which = ctx->argc > 1 ? 0 : UINT32_MAX;
 
 	for (int i = 1; i < ctx->argc; i++) {
-		int id = error_arg(ctx, i);
+		int id = errors_cfg_status(ctx, i);
 
 		if (id < 0)
 			return -1;
 		which |= 1u << id;
 	}
-	return add_error(ctx, which, NULL, cfg_arg(ctx, 0), 0);
-}
-
-/* --- http-error --- */
-
-/* The contents of a line. */
-struct custom {
-	int id;
-	int type;             /* index of the content-type argument; 0: none */
-	int source;           /* index of the argument with the reply's source; 0: none yet */
-	int is_reset;         /* default-errorfiles */
-	const char *group;    /* errorfiles */
-	struct http_reply *whole; /* errorfile: complete reply */
-	char *file;           /* contents of `file` */
-	struct str body;
-	int is_fmt;           /* lf-file, lf-string: body is a format */
-	int has_fmt;          /* there is a format, here or in a field */
-	struct http_field field[HTTP_REPLY_FIELDS];
-	int field_arg[HTTP_REPLY_FIELDS]; /* index of the value */
-	unsigned int n;
-};
-
-static int
-take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
-{
-	struct str name = str_of(cfg_arg(ctx, i + 1)), value = str_of(cfg_arg(ctx, i + 2));
-
-	if (i + 2 >= ctx->argc)
-		return cfg_error(ctx, ctx->argc, "'http-error' : 'hdr' expects <name> and <fmt>.");
-	if (!http_name_is_valid(name) || !http_value_is_valid(value))
-		return cfg_error(ctx, http_name_is_valid(name) ? i + 2 : i + 1,
-			"'http-error' : 'hdr' expects a valid name and value.");
-	if (http_field_is_framing(http_field_id(name)) ||
-		http_field_id(name) == HTTP_F_CONTENT_TYPE) {
-		cfg_warn(ctx, i + 1, "header '%s' always ignored by the http reply.", name.p);
-		return 0;
-	}
-	if (c->n == HTTP_REPLY_FIELDS - 2)
-		return cfg_error(ctx, i, "'http-error' : more than %d headers.",
-			HTTP_REPLY_FIELDS - 2);
-	c->has_fmt |= strchr(value.p, '%') != NULL;
-	c->field_arg[c->n] = i + 2;
-	c->field[c->n++] = (struct http_field){ .name = name, .value = value };
-	return 0;
-}
-
-/*
- * The source of the reply; only one is allowed. Returns the number of words used (0: not such a
- * word), or -1.
- */
-static int
-take_source(struct cfg_ctx *ctx, int i, struct custom *c)
-{
-	static const char *const words[] = { "default-errorfiles", "errorfile", "errorfiles",
-		"file", "string", "lf-file", "lf-string" };
-	const char *word = cfg_arg(ctx, i);
-	unsigned int k = 0;
-
-	while (k < ARRAY_LEN(words) && strcmp(word, words[k]) != 0)
-		k++;
-	if (k == ARRAY_LEN(words))
-		return 0;
-	if (c->source)
-		return cfg_error(ctx, i,
-			"'http-error' : '%s' cannot be combined with '%s'.", word,
-			cfg_arg(ctx, c->source));
-	c->source = i;
-	if (k == 0) {
-		c->is_reset = 1;
-		return 1;
-	}
-	if (i + 1 >= ctx->argc)
-		return cfg_error(
-			ctx, ctx->argc, "'http-error' : '%s' expects an argument.", word);
-	if (k == 1)
-		return read_errorfile(ctx, i + 1, &c->whole) ? -1 : 2;
-	c->is_fmt = k > 4;
-	c->has_fmt |= c->is_fmt;
-	if (k == 2)
-		c->group = cfg_arg(ctx, i + 1);
-	else if (k == 4 || k == 6)
-		c->body = str_of(cfg_arg(ctx, i + 1));
-	else if (cfg_arg_file(ctx, i + 1, FILE_MAX, &c->file, &c->body.len))
-		return -1;
-	if (c->file)
-		c->body.p = c->file;
-	return 2;
-}
-
-static int
-take_words(struct cfg_ctx *ctx, struct custom *c)
-{
-	int n;
-
-	for (int i = 0; i < ctx->argc; i += n) {
-		const char *word = cfg_arg(ctx, i);
-
-		n = 2;
-		if (strcmp(word, "status") == 0) {
-			c->id = error_arg(ctx, i + 1);
-			if (c->id < 0)
-				return -1;
-		} else if (strcmp(word, "content-type") == 0) {
-			c->type = i + 1;
-			if (!http_value_is_valid(str_of(cfg_arg(ctx, i + 1))) ||
-				i + 1 >= ctx->argc)
-				return cfg_error(ctx, i + 1, "'http-error' : '%s' expects a type.",
-					word);
-		} else if (strcmp(word, "hdr") == 0) {
-			n = 3;
-			if (take_hdr(ctx, i, c))
-				return -1;
-		} else {
-			n = take_source(ctx, i, c);
-			if (n < 0)
-				return -1;
-			if (n == 0)
-				return cfg_error(ctx, i, "'http-error' : unknown argument '%.40s'.",
-					word);
-		}
-	}
-	return 0;
-}
-
-/* Content-Type requires a body, and vice versa. */
-static int
-check_type(struct cfg_ctx *ctx, struct custom *c)
-{
-	if (c->body.len && !c->type)
-		return cfg_error(ctx, c->source,
-			"'http-error' : a content type must be defined when non-empty payload is "
-			"configured");
-	if (c->type && !c->body.len) {
-		cfg_warn(ctx, c->type,
-			"content-type '%s' ignored by the http reply when used with an empty "
-			"payload.",
-			cfg_arg(ctx, c->type));
-		c->type = 0;
-	}
-	return 0;
-}
-
-/* A page is sent unchanged. */
-static void
-warn_unused(struct cfg_ctx *ctx, const struct custom *c)
-{
-	if (c->n)
-		cfg_warn(ctx, c->source,
-			"'http-error' : 'hdr' has no effect on a page, which is sent as it is.");
-	if (c->type)
-		cfg_warn(ctx, c->type - 1,
-			"'http-error' : 'content-type' has no effect without a payload.");
-}
-
-/* --- http-error with formats --- */
-
-static int
-compile_error_fmt(struct cfg_ctx *ctx, int i, const char *text, struct rule_fmt **out)
-{
-	const struct proxies *ps = ctx->root;
-	struct rule_err why = { 0 };
-
-	if (rule_fmt_compile(&ps->vocab, text, 0, ERROR_PAGE_SCOPE, out, &why) == 0)
-		return 0;
-	return cfg_error(ctx, i, "'http-error' : %s (byte %zu of '%.60s').", why.text, why.at + 1,
-		cfg_arg(ctx, i));
-}
-
-static int
-fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
-{
-	for (unsigned int i = 0; i < c->n; i++) {
-		struct rule_fmt *value = NULL;
-
-		if (compile_error_fmt(ctx, c->field_arg[i], c->field[i].value.p, &value) < 0)
-			return -1;
-		if (error_page_add_hdr(p, c->field[i].name.p, value) < 0)
-			return cfg_nomem(ctx);
-	}
-	if (c->type && cfg_arg_dup(ctx, c->type, &p->type) < 0)
-		return -1;
-	if (!c->is_fmt) {
-		/* It may contain a NUL. */
-		p->text = mem_alloc(c->body.len + 1);
-		p->len = c->body.len;
-		if (p->text && p->len)
-			memcpy(p->text, c->body.p, p->len);
-		return p->text ? 0 : cfg_nomem(ctx);
-	}
-	if (strlen(c->body.p) != c->body.len)
-		return cfg_error(ctx, c->source + 1,
-			"'http-error' : file '%s' contains a NUL byte.",
-			cfg_arg(ctx, c->source + 1));
-	return compile_error_fmt(ctx, c->source + 1, c->body.p, &p->fmt);
-}
-
-static int
-add_page(struct cfg_ctx *ctx, const struct custom *c)
-{
-	enum http_error_id id = (enum http_error_id)c->id;
-	struct error_page *p = error_page_new(http_error(id)->status);
-
-	if (!p)
-		return cfg_nomem(ctx);
-	if (fill_page(ctx, c, p) < 0) {
-		error_page_put(&p);
-		return -1;
-	}
-	if (proxy_errors_add_page(errors_of(ctx), id, p, cfg_arg_where(ctx, 0)) < 0)
-		return cfg_nomem(ctx);
-	return 0;
-}
-
-static int
-make_custom(struct cfg_ctx *ctx, struct custom *c)
-{
-	struct http_reply *r = NULL;
-
-	if (c->id < 0)
-		return cfg_error(
-			ctx, 0, "'http-error' : expects at least a <status> as arguments.");
-	if (c->is_reset || c->group || c->whole)
-		warn_unused(ctx, c);
-	if (c->is_reset || c->group)
-		return add_error(ctx, 1u << c->id, NULL, c->group, c->source);
-	if (c->whole) {
-		r = http_reply_get(c->whole);
-		return add_error(ctx, 1u << c->id, r, NULL, c->source);
-	}
-	if (check_type(ctx, c))
-		return -1;
-	if (c->has_fmt)
-		return add_page(ctx, c);
-	if (c->type)
-		c->field[c->n++] = (struct http_field){ .name = STR("Content-Type"),
-			.value = str_of(cfg_arg(ctx, c->type)) };
-	if (http_reply_new(http_error((enum http_error_id)c->id)->status, c->field, c->n, c->body,
-		    &r) < 0)
-		return cfg_nomem(ctx);
-	return add_error(ctx, 1u << c->id, r, NULL, 0);
-}
-
-static int
-parse_http_error(struct cfg_ctx *ctx)
-{
-	struct custom c = { .id = -1 };
-	int rc = take_words(ctx, &c);
-
-	if (rc == 0)
-		rc = make_custom(ctx, &c);
-	http_reply_put(&c.whole);
-	mem_free(c.file);
-	return rc;
+	return errors_cfg_add(ctx, which, NULL, cfg_arg(ctx, 0), 0);
 }
 
 /* --- http-errors --- */
@@ -437,16 +179,6 @@ static const struct cfg_kw kws[] = {
 	ERRORLOC("errorloc303", 303,
 		"Sends a redirect (303, which changes the method to GET) instead of a built-in "
 		"error response."),
-	{ .name = "http-error",
-		.sections = CFG_PROXIES,
-		.min = 2,
-		.max = CFG_ANY,
-		.parse = parse_http_error,
-		.syntax = "status <code> [content-type <type>] [default-errorfiles | "
-			  "errorfile <file> | errorfiles <section> | file <file> | "
-			  "lf-file <file> | string <text> | lf-string <fmt>] "
-			  "[hdr <name> <fmt>]...",
-		.doc = "Sends this response instead of a built-in error response." },
 	{ 0 },
 };
 

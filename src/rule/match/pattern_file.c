@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "cfg/diag.h"
-#include "cfg/files.h"
 #include "rule/match/pattern_ids.h"
 #include "rule/match/pattern_number.h"
 
@@ -186,7 +186,7 @@ read_pattern_file(struct pattern_files *f, struct pattern_ref *ref)
 	long rc = -ERR_PERM;
 
 	if (f->sys)
-		rc = cfg_file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
+		rc = file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
 	if (rc < 0)
 		return report_file(f, ref->path, rc);
 	rc = pattern_file_parse(ref, (struct str){ text, len }, &f->why);

@@ -162,30 +162,6 @@ descriptors_are_closed(void **state)
 	world_fini(&w);
 }
 
-static void
-whole_files(void **state)
-{
-	char path[128], *text;
-	size_t len;
-
-	(void)state;
-	write_file("a.cfg", "0123456789");
-	snprintf(path, sizeof(path), "%s/a.cfg", dir);
-	assert_int_equal(cfg_file_read(&sys, path, 10, &text, &len), 0);
-	assert_int_equal(len, 10);
-	assert_string_equal(text, "0123456789");
-	mem_free(text);
-	assert_int_equal(cfg_file_read(&sys, path, 9, &text, &len), -EFBIG);
-	assert_null(text);
-	write_file("a.cfg", "");
-	assert_int_equal(cfg_file_read(&sys, path, 0, &text, &len), 0);
-	assert_int_equal(len, 0);
-	assert_string_equal(text, "");
-	mem_free(text);
-	assert_int_equal(cfg_file_read(&sys, "/nonexistent", 9, &text, &len), -ENOENT);
-	assert_int_equal(cfg_file_read(&sys, "/dev/zero", 100, &text, &len), -EFBIG);
-}
-
 int
 main(void)
 {
@@ -194,7 +170,6 @@ main(void)
 		cmocka_unit_test_setup_teardown(missing_files, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(big_file, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(descriptors_are_closed, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(whole_files, make_dir, remove_dir),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
+		&proxy_cfg_options_module, &http_error_cfg_module,
 		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module, &forward_cfg_module,
 		&rules_cfg_module,
 		&server_cfg_module, &balance_cfg_module, &persist_cfg_module, &log_cfg_module,
