@@ -220,13 +220,15 @@ listener_resume(struct listener *ln, enum listener_hold why)
 	accept_again(ln);
 }
 
-/*
- * Drops new SYNs as if they were lost; clients repeat them after a second, when the socket is
- * closed or another process listens. Handshakes in progress continue. Only for sockets that no
- * other process uses.
- */
-static void
-refuse_new(struct listener *ln)
+/* It listens, and no other process or listener uses its socket. */
+static int
+is_ours_alone(const struct listener *ln)
+{
+	return ln->fd >= 0 && ln->loop && !ln->lead && ln->inherit_fd < 0;
+}
+
+void
+listener_refuse_new(struct listener *ln)
 {
 	/* Byte 13 of a TCP header has the flags: SYN without ACK. */
 	struct sock_filter drop_syn[] = {
@@ -238,7 +240,7 @@ refuse_new(struct listener *ln)
 	};
 	struct sock_fprog prog = { .len = ARRAY_LEN(drop_syn), .filter = drop_syn };
 
-	if (addr_family(&ln->addr) != AF_UNIX)
+	if (is_ours_alone(ln) && addr_family(&ln->addr) != AF_UNIX)
 		(void)sys_setsockopt(loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER,
 			&prog, sizeof(prog));
 }
@@ -248,9 +250,8 @@ listener_drain(struct listener *ln)
 {
 	long fd = 0;
 
-	if (ln->fd < 0 || !ln->loop || ln->lead || ln->inherit_fd >= 0)
+	if (!is_ours_alone(ln))
 		return;
-	refuse_new(ln);
 	ln->route = NULL;
 	while ((fd >= 0 || is_gone(fd)) && !is_full(ln) && accept_allowed(ln)) {
 		struct addr peer = { .len = sizeof(peer.u) };

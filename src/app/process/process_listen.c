@@ -5,10 +5,14 @@
 #include "app/process/process.h"
 #include "app/process/process_bounds.h"
 #include "base/err.h"
+#include "base/futex.h"
 #include "net/listener.h"
 #include "net/shards.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/session_life.h"
+
+/* Time that handshakes in progress get before the listeners are closed. */
+#define HANDSHAKE_MS 1
 
 static void
 each_of(struct list *binds, process_listener_fn *fn, void *arg)
@@ -119,13 +123,22 @@ remove_path(struct listener *ln, void *process)
 	listener_unlink(ln, ((struct process *)process)->sys);
 }
 
-void
-process_drain_listeners(struct process *p)
+static void
+each_frontend_listener(struct process *p, void (*fn)(struct listener *ln))
 {
 	list_each(it, &p->cfg->proxies.all)
 		list_each(bt, &list_entry(it, struct proxy, link)->binds)
 			list_each(lt, &list_entry(bt, struct bind_conf, link)->listeners)
-				listener_drain(list_entry(lt, struct listener, link));
+				fn(list_entry(lt, struct listener, link));
+}
+
+/* A handshake that another CPU is at work on is not in the backlog yet: it gets time to end. */
+void
+process_drain_listeners(struct process *p)
+{
+	each_frontend_listener(p, listener_refuse_new);
+	futex_pause(p->sys, HANDSHAKE_MS);
+	each_frontend_listener(p, listener_drain);
 }
 
 void

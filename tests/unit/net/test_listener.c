@@ -301,6 +301,7 @@ a_drained_one_takes_its_queue_and_nobody_else(void **st)
 	(void)st;
 	ln.max_accept = 4;
 	connect_some(fd, 20);
+	listener_refuse_new(&ln);
 	listener_drain(&ln);
 	assert_int_equal(n_got, 20);
 	assert_int_equal(ln.conns, 20);
