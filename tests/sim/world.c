@@ -222,6 +222,7 @@ build_front(struct world *w)
 	front->to = w->cfg.to;
 	front->options = w->cfg.options;
 	front->default_be = w->px;
+	front->may_upgrade = 1;
 	return proxy_make_shards(front, 1);
 }
 

@@ -29,6 +29,12 @@ int memory_reserve(struct engine *e, struct pool *p);
 int memory_fits_request(const struct engine *e, unsigned int buffers);
 /* memory_reserve() for a buffer. */
 int memory_reserve_buffer(struct engine *e);
+/*
+ * The same for a client's first data. If it may become an HTTP request it stays in its buffer until
+ * there is room for one. These buffers must not block other sessions: besides the room that
+ * http_read.c reserves for a request and for all responses, one more stays free.
+ */
+int memory_reserve_client_buffer(const struct session *s);
 /* To be called after each session and buffer was taken or returned, and when the bytes in pipes
  * change: updates e->memory_tight and notifies the owner of a change. */
 void memory_watch(struct engine *e);

@@ -100,6 +100,7 @@ struct proxy {
 	struct rule_acls acls;    /* ACLs of the section */
 	struct proxy_rules rules;
 	struct list use_backends; /* struct use_backend: proxy/sample/route.h */
+	int may_upgrade;          /* mode tcp: a backend may be in mode http */
 	int route_looks;          /* mode tcp: some depend on data from the client */
 	unsigned int n_routes;    /* their number up to the first unconditional one with a fixed
 				   * backend */

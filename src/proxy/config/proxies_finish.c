@@ -25,13 +25,17 @@ proxy_of(struct list *it)
 
 /* A session of mode tcp can be upgraded to mode http, but not the other way round. */
 static void
-check_modes(const struct proxy *p, const struct proxy *be, const char *what,
+check_modes(struct proxy *p, const struct proxy *be, const char *what,
 	const struct cfg_where *where, struct cfg_diag *d)
 {
 	static const char *const names[] = { [PROXY_TCP] = "tcp", [PROXY_HTTP] = "http" };
 
-	if (p->mode == be->mode || p->mode == PROXY_TCP)
+	if (p->mode == be->mode)
 		return;
+	if (p->mode == PROXY_TCP) {
+		p->may_upgrade = 1;
+		return;
+	}
 	cfg_diag_add(d, CFG_ALERT, where,
 		"%s %s '%s' (%s:%u) tries to use incompatible %s backend '%s' (%s:%u) %s (see "
 		"'mode').",
@@ -71,6 +75,7 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 			check_modes(p, be, "in a 'use_backend' rule", &u->where, d);
 		route_check(p, u, ps, d);
 		p->route_looks |= u->looks;
+		p->may_upgrade |= u->fmt && p->mode == PROXY_TCP;
 		u->be = be && !be->disabled ? be : NULL;
 		if (!reached)
 			continue;

@@ -86,6 +86,17 @@ memory_reserve_buffer(struct engine *e)
 	return memory_reserve(e, &e->buf_pool);
 }
 
+int
+memory_reserve_client_buffer(const struct session *s)
+{
+	struct engine *e = s->engine;
+
+	if (!memory_reserve_buffer(e))
+		return 0;
+	return !(s->is_http || s->fe->may_upgrade) || (!e->txn_pool.live && !e->buf_pool.live) ||
+		memory_fits_request(e, 3);
+}
+
 /* Above it new sessions wait. */
 static uint64_t
 memory_enough(const struct engine *e)

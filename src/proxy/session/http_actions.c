@@ -37,8 +37,7 @@ session_do_await_data(struct session *s)
 static int
 ends_silently(const struct session *s)
 {
-	return !s->txn && (s->requests || s->upgraded_to ||
-		(s->fe->options & OPT_HTTP_IGNORE_PROBES));
+	return !s->txn && (s->requests || (s->fe->options & OPT_HTTP_IGNORE_PROBES));
 }
 
 static enum session_event
@@ -73,6 +72,11 @@ session_do_read_timeout(struct session *s)
 enum session_event
 session_do_read_abort(struct session *s)
 {
+	/* As in HAProxy: a connection that was upgraded before its first byte ends unnoticed. */
+	if (!s->txn && s->upgraded_to) {
+		s->logged = 1;
+		return SESSION_EV_CLOSE;
+	}
 	return no_request(s, 'C', 400);
 }
 
@@ -129,6 +133,8 @@ session_do_answer(struct session *s)
 		http_count_request(s);
 	leave_server(s);
 	forget_request(s);
+	/* The client may have been silent for `timeout client`: it gets as long again to read. */
+	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
 	http_reply_send(s);
 	return SESSION_EV_NONE;
 }

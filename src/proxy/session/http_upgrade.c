@@ -34,6 +34,8 @@ http_upgrade(struct session *s)
 	captures_end(s);
 	counter_add(&fe_stat(s)->h1.in, h->bytes);
 	hold_pending(s->engine, h);
+	/* READ waits for a buffer by itself. */
+	h->left_in_kernel = 0;
 	/* A client that has sent FIN may have sent a complete request. */
 	if (h->state == DIRECTION_DRAIN)
 		direction_event(s, CLIENT, DIRECTION_EV_RESET);

@@ -85,22 +85,6 @@ parse_proxy_header(struct session *s)
 /* --- its bytes --- */
 
 /*
- * In mode http data after the header stays in its buffer until there is room for a request. These
- * buffers must not block other sessions: besides the room that http_read.c reserves for a request
- * and for all responses, one more stays free.
- */
-static int
-check_room(struct session *s)
-{
-	struct engine *e = s->engine;
-
-	if (!memory_reserve_buffer(e))
-		return 0;
-	return !s->is_http || (!e->txn_pool.live && !e->buf_pool.live) ||
-		memory_fits_request(e, 3);
-}
-
-/*
  * Without a buffer the header is peeked at in the kernel, and only the header is consumed. An
  * incomplete one is left there and checked again later: `ahead` records for the log that something
  * has arrived.
@@ -148,7 +132,7 @@ read_header(struct session *s)
 	size_t got, at;
 
 	if (!h->buf) {
-		if (!check_room(s) || direction_buf_get(e, h) < 0) {
+		if (!memory_reserve_client_buffer(s) || direction_buf_get(e, h) < 0) {
 			if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
 				return io_event(look_in_place(s));
 			direction_wait_for_buffer(s, CLIENT);

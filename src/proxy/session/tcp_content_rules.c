@@ -148,7 +148,7 @@ tcp_content_read(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
 
-	if (!h->buf && h->state == DIRECTION_OPEN && !memory_reserve_buffer(s->engine)) {
+	if (!h->buf && h->state == DIRECTION_OPEN && !memory_reserve_client_buffer(s)) {
 		direction_wait_for_buffer(s, CLIENT);
 		return SESSION_EV_NONE;
 	}
