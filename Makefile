@@ -92,7 +92,8 @@ $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
 .PHONY: tests unit torture sim replay vtc system slow lint bare bench-self
-tests: $(DIR_$(F))/config.mk
+# After all: two makes at once would both write the library.
+tests: $(DIR_$(F))/config.mk $(if $(filter release,$(F)),| all)
 	$(call inner,$(F)) tests
 
 unit: tests

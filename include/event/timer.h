@@ -37,12 +37,14 @@ void timer_init(struct timer *t, timer_fn *fn);
  * grow. */
 int timer_set(struct timers *ts, struct timer *t, uint64_t deadline) must_check;
 void timer_stop(struct timers *ts, struct timer *t);
+
 /* The key `ms` after start; 0 ms means no limit, as for timeouts: TIMER_NEVER. */
 static inline uint64_t
 timer_key_after(uint64_t start, unsigned int ms)
 {
 	return ms ? start + ms : TIMER_NEVER;
 }
+
 /* Earliest key or TIMER_NEVER: a wake-up at that time is never late, but may find nothing due. */
 uint64_t timers_next(const struct timers *ts);
 /* Runs all timers due at now; fn may set and stop any timer. Returns their number. */

@@ -24,7 +24,8 @@ hash_djb2(const void *p, size_t n)
 	return h;
 }
 
-/* Processes half a byte at a time: a table of sixteen rows is enough for one use per request. */
+/* CRC32 with a table of 16 entries, four bits at a time: it is computed at most once per
+ * request. */
 uint32_t
 hash_crc32(const void *p, size_t n)
 {

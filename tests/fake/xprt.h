@@ -1,8 +1,8 @@
 /*
  * A scripted transport, for tests of what reads and writes through one: a handshake, records with
- * scrambled bytes, an end that is said before the FIN. It cuts records anywhere, waits to write
- * while it reads and to read while it writes, and can neither be peeked at nor spliced. Whoever
- * passes it by reads and writes garbage.
+ * scrambled bytes, a closing message before the FIN. Records may be split at any byte. A read may
+ * have to wait until the transport can write, and a write until it can read. It supports neither
+ * peek nor splice. Code that reads or writes the socket directly gets scrambled bytes.
  *
  * The script stands under a connection (struct xprt_maker); fake_wire is the same language for the
  * peer, over a socket of tests/fake/kernel.h.

@@ -466,13 +466,13 @@ def test_resting_sessions_do_not_wake_it(proxy, origins, variant):
     try:
         time.sleep(0.2)
         w0, (c0, _), start = wakes(p.pid), schedstat(p.pid), time.monotonic()
-        time.sleep(0.7)
+        time.sleep(1.4)
         w1, (c1, _), rested = wakes(p.pid), schedstat(p.pid), time.monotonic() - start
     finally:
         release.set()
         for c in kept:
             c.close()
-    assert w1 - w0 <= 10 * rested + 2, rested
+    assert w1 - w0 <= 10 * rested, rested
     assert c1 - c0 < 15e6
 
 

@@ -123,4 +123,11 @@ struct session {
 	struct addr peer;       /* the client's address; short for inet */
 };
 
+/* The clock of its worker's loop. */
+static inline uint64_t
+session_now_ms(const struct session *s)
+{
+	return loop_now_ms(s->engine->loop);
+}
+
 #endif

@@ -22,7 +22,7 @@ proto_of(const struct addr *a)
 static void
 add_expiry(struct admin_conn *c, const struct session *s)
 {
-	uint64_t now = loop_now_ms(s->engine->loop);
+	uint64_t now = session_now_ms(s);
 
 	if (s->timer.deadline == TIMER_NEVER)
 		sbuf_adds(&c->out, "exp=");
@@ -77,7 +77,7 @@ add_history(struct admin_conn *c, const struct session *s)
 static void
 add_session(struct admin_conn *c, const struct session *s)
 {
-	uint64_t now = loop_now_ms(s->engine->loop);
+	uint64_t now = session_now_ms(s);
 	char src[ADDR_TEXT];
 
 	sbuf_addf(&c->out,

@@ -237,7 +237,7 @@ process_join(struct process *p)
 		if (p->workers[i].has_thread)
 			worker_leave(&p->workers[i], process_first(p)->mailbox);
 	p->running = 0;
-	/* Mails that the workers sent at the end and nobody will read. */
+	/* The workers have ended: runs the mails that they have left unread. */
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		if (p->workers[i].mailbox)
 			mailbox_run(p->workers[i].mailbox);

@@ -25,8 +25,8 @@ each_of(struct list *binds, process_listener_fn *fn, void *arg)
 	}
 }
 
-void
-process_each_listener(struct process *p, process_listener_fn *fn, void *arg)
+static void
+each_of_frontends(struct process *p, process_listener_fn *fn, void *arg)
 {
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
@@ -34,6 +34,12 @@ process_each_listener(struct process *p, process_listener_fn *fn, void *arg)
 		if (!px->disabled)
 			each_of(&px->binds, fn, arg);
 	}
+}
+
+void
+process_each_listener(struct process *p, process_listener_fn *fn, void *arg)
+{
+	each_of_frontends(p, fn, arg);
 	each_of(&p->cfg->global.admin_binds, fn, arg);
 }
 
@@ -124,21 +130,24 @@ remove_path(struct listener *ln, void *process)
 }
 
 static void
-each_frontend_listener(struct process *p, void (*fn)(struct listener *ln))
+refuse_new(struct listener *ln, void *arg unused)
 {
-	list_each(it, &p->cfg->proxies.all)
-		list_each(bt, &list_entry(it, struct proxy, link)->binds)
-			list_each(lt, &list_entry(bt, struct bind_conf, link)->listeners)
-				fn(list_entry(lt, struct listener, link));
+	listener_refuse_new(ln);
+}
+
+static void
+drain_backlog(struct listener *ln, void *arg unused)
+{
+	listener_drain(ln);
 }
 
 /* A handshake that another CPU is at work on is not in the backlog yet: it gets time to end. */
 void
 process_drain_listeners(struct process *p)
 {
-	each_frontend_listener(p, listener_refuse_new);
+	each_of_frontends(p, refuse_new, NULL);
 	futex_pause(p->sys, HANDSHAKE_MS);
-	each_frontend_listener(p, listener_drain);
+	each_of_frontends(p, drain_backlog, NULL);
 }
 
 void

@@ -90,7 +90,7 @@ static void
 wait_in_queue_locked(struct session *s)
 {
 	lock_assert_held(&s->be->lock);
-	s->waits_since_ms = loop_now_ms(s->engine->loop);
+	s->waits_since_ms = session_now_ms(s);
 	slot_queue_locked(s);
 }
 
@@ -103,7 +103,7 @@ join_backend_locked(struct session *s)
 	lock_assert_held(&s->be->lock);
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	counter_max(&st->cur_max, be->be_cur);
-	freq_add(&be->be_rate, loop_now_ms(s->engine->loop), 1);
+	freq_add(&be->be_rate, session_now_ms(s), 1);
 }
 
 static enum session_event

@@ -40,7 +40,7 @@ slot_taken_locked(struct session *s)
 {
 	lock_assert_held(&s->be->lock);
 	s->waits = 0;
-	s->queued_ms = loop_now_ms(s->engine->loop);
+	s->queued_ms = session_now_ms(s);
 	counter_add(&srv_stat(s)->cum_sess, 1);
 	counter_set(&srv_stat(s)->last_sess_ms, s->queued_ms);
 	counter_set(&be_stat(s)->last_sess_ms, s->queued_ms);
@@ -161,13 +161,14 @@ next_of(const struct server *srv, unsigned int worker, int any)
 static struct session *
 next_waiting_locked(const struct engine *e, const struct server *srv)
 {
-	int any = balance_has(srv->be, srv);
-	uint64_t who = srv->waiting | (any ? srv->be->waiting : 0);
-	struct session *ours = who & worker_bit(e->index) ? next_of(srv, e->index, any) : NULL;
-	struct session *best = ours;
-	uint64_t now = loop_now_ms(e->loop);
+	struct session *ours, *best;
+	uint64_t who, now = loop_now_ms(e->loop);
+	int any;
 
 	lock_assert_held(&srv->be->lock);
+	any = balance_has(srv->be, srv);
+	who = srv->waiting | (any ? srv->be->waiting : 0);
+	best = ours = who & worker_bit(e->index) ? next_of(srv, e->index, any) : NULL;
 	for (who &= ~worker_bit(e->index); who; who &= who - 1) {
 		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
 
@@ -184,9 +185,10 @@ static uint64_t
 grant_slot_locked(struct session *s, struct server_stat *st)
 {
 	struct list *granted = &queue_of_backend(s)->granted;
-	uint64_t told = list_is_empty(granted) ? worker_bit(s->engine->index) : 0;
+	uint64_t told;
 
 	lock_assert_held(&s->be->lock);
+	told = list_is_empty(granted) ? worker_bit(s->engine->index) : 0;
 	server_get_slot(s->srv, st);
 	s->has_slot = 1;
 	list_append(granted, &s->queue_link);

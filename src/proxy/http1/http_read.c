@@ -84,7 +84,7 @@ take_body(struct session *s)
 	}
 	/* The body it waits for counts as part of the request, as in HAProxy's TR. */
 	if (!request_is_taken(s))
-		s->txn->head_ms = loop_now_ms(s->engine->loop);
+		s->txn->head_ms = session_now_ms(s);
 	return request_process(s);
 }
 
@@ -94,7 +94,7 @@ complete_head(struct session *s, size_t used)
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
 
-	t->head_ms = loop_now_ms(s->engine->loop);
+	t->head_ms = session_now_ms(s);
 	t->method = t->req.method;
 	t->version = t->req.version;
 	copy_line(t);

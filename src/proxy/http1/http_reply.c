@@ -59,7 +59,7 @@ http_reply_send(struct session *s)
 	assert(!h->pipe && !h->left_in_kernel);
 	h->ops = &http_reply_ops;
 	t->local = 1;
-	t->res_ms = loop_now_ms(s->engine->loop);
+	t->res_ms = session_now_ms(s);
 	if (!t->has_made && !t->is_mute)
 		r = local_reply_make_page(s);
 	http_count_response(s);

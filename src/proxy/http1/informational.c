@@ -53,7 +53,7 @@ informational_flush(struct session *s)
 	}
 	/* The client waited for it, and its timeout starts now. */
 	if (put)
-		s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+		s->last_ms[CLIENT] = session_now_ms(s);
 	h->head += (uint32_t)put;
 	if (!direction_buffered(h))
 		direction_buf_free(s->engine, h);

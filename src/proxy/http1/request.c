@@ -91,11 +91,11 @@ await_body(struct session *s, const struct proxy *px, int wants)
 
 	if (!wants || !body_may_grow(s)) {
 		t->wait_until_ms = 0;
-		t->head_ms = loop_now_ms(s->engine->loop);
+		t->head_ms = session_now_ms(s);
 		return io_more(1);
 	}
 	if (!t->wait_until_ms && px->to.http_request)
-		t->wait_until_ms = loop_now_ms(s->engine->loop) + px->to.http_request;
+		t->wait_until_ms = session_now_ms(s) + px->to.http_request;
 	return io_event(ask_for_body(s));
 }
 
@@ -210,7 +210,7 @@ wait_for_body(struct session *s, unsigned int ms)
 	struct http_txn *t = s->txn;
 
 	if (!t->wait_until_ms)
-		t->wait_until_ms = loop_now_ms(s->engine->loop) + ms;
+		t->wait_until_ms = session_now_ms(s) + ms;
 	return ask_for_body(s);
 }
 
@@ -347,7 +347,7 @@ request_cut(struct session *s)
 {
 	enum session_event ev;
 
-	s->txn->head_ms = loop_now_ms(s->engine->loop);
+	s->txn->head_ms = session_now_ms(s);
 	s->txn->keep_alive[CLIENT] = 0;
 	direction_event(s, CLIENT, DIRECTION_EV_SRC_ERR);
 	ev = request_process(s);

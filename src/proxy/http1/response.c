@@ -23,7 +23,7 @@
 static uint64_t
 now_ms(const struct session *s)
 {
-	return loop_now_ms(s->engine->loop);
+	return session_now_ms(s);
 }
 
 /* The server closed or failed before that. */

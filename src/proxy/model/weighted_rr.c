@@ -50,7 +50,7 @@ weighted_rr_fini(struct weighted_rr *m)
 
 /* --- whose turn is next: a heap --- */
 
-/* Half a slot earlier where occurrences are in the middle of their parts. */
+/* Twice the offset of an occurrence in its part of the cycle: 1, the middle, or 2, the end. */
 static unsigned int
 lead_of(enum weighted_rr_order order)
 {

@@ -1,5 +1,5 @@
-/* Bulk transfer: directions that have much to say share what one turn forwards. One worker;
- * who has to wait stands in line and wants nothing. */
+/* Bulk transfers share the bytes that a worker forwards in one turn. On the session's worker;
+ * a direction that has to wait is in a list and has no interest in its descriptors. */
 #include "proxy/relay/bulk.h"
 
 #include "base/counter.h"

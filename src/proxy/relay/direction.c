@@ -149,13 +149,13 @@ direction_flush(struct session *s, int side)
 			return io_event(sink_failed(s, side));
 		if (r != IO_OK)
 			return io_stop();
-		s->last_ms[!side] = loop_now_ms(s->engine->loop);
+		s->last_ms[!side] = session_now_ms(s);
 	}
 	if (h->buf)
 		direction_buf_free_if_empty(s->engine, h);
 	/* The source was not read meanwhile: its timeout starts now. */
 	if (owed)
-		s->last_ms[side] = loop_now_ms(s->engine->loop);
+		s->last_ms[side] = session_now_ms(s);
 	return io_more(1);
 }
 
@@ -178,7 +178,7 @@ forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 		if (r == IO_ERR)
 			return io_event(sink_failed(s, side));
 		if (put)
-			s->last_ms[!side] = loop_now_ms(s->engine->loop);
+			s->last_ms[!side] = session_now_ms(s);
 	}
 	if (own && put == n)
 		direction_buf_free_if_empty(s->engine, h);
@@ -186,7 +186,7 @@ forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 		if (!own)
 			direction_buf_append(s->engine, h, p + put, n - put);
 		/* The sink's timeout starts now. */
-		s->last_ms[!side] = loop_now_ms(s->engine->loop);
+		s->last_ms[!side] = session_now_ms(s);
 	}
 	return io_more(1);
 }
@@ -195,7 +195,7 @@ void
 direction_source_ended(struct session *s, int side)
 {
 	/* client-fin and server-fin start here. */
-	s->last_ms[side] = loop_now_ms(s->engine->loop);
+	s->last_ms[side] = session_now_ms(s);
 	direction_event(s, side, DIRECTION_EV_SRC_EOF);
 	direction_tell_if_empty(s, side);
 }
@@ -265,7 +265,7 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 		step = take_sent(s, side, put, got, is_short);
 	if (put < n) {
 		h->left_in_kernel = 1;
-		s->last_ms[!side] = loop_now_ms(s->engine->loop);
+		s->last_ms[!side] = session_now_ms(s);
 		step.more = 0;
 	}
 	return step;

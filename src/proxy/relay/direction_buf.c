@@ -103,5 +103,5 @@ direction_wait_for_buffer(struct session *s, int side)
 {
 	counter_add(&s->engine->buf_waits, 1);
 	s->dir[side].waits_for_buffer = 1;
-	s->wake_ms = loop_now_ms(s->engine->loop) + DIRECTION_BUFFER_WAIT_MS;
+	s->wake_ms = session_now_ms(s) + DIRECTION_BUFFER_WAIT_MS;
 }

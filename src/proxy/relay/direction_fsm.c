@@ -55,7 +55,7 @@ direction_do_shut_sink(struct session *s, int side)
 		return;
 	conn_shut(&s->conn[!side]);
 	/* client-fin and server-fin start here. */
-	s->last_ms[!side] = loop_now_ms(s->engine->loop);
+	s->last_ms[!side] = session_now_ms(s);
 }
 
 /* --- the table --- */

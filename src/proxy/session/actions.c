@@ -28,12 +28,6 @@
 #define LINGER_STEP_MAX_MS 500u
 #define LINGER_MAX_MS 30000u
 
-static uint64_t
-loop_ms_of(const struct session *s)
-{
-	return loop_now_ms(s->engine->loop);
-}
-
 static void
 count_time(const struct session *s)
 {
@@ -44,7 +38,7 @@ count_time(const struct session *s)
 		.q = s->queued_ms - began,
 		.c = s->connected_ms - s->queued_ms,
 		.r = s->txn && http_has_answer(s->txn) ? s->txn->res_ms - s->connected_ms : 0,
-		.t = loop_ms_of(s) - began,
+		.t = session_now_ms(s) - began,
 	};
 
 	stat_count_times(&be->times, be->cum_sess, &times);
@@ -206,7 +200,7 @@ session_do_relay_timeout(struct session *s)
 
 	if (tcp_content_holds_response(s)) {
 		ev = tcp_content_end_response(s);
-		if (ev != SESSION_EV_NONE || session_deadline(s) > loop_ms_of(s))
+		if (ev != SESSION_EV_NONE || session_deadline(s) > session_now_ms(s))
 			return ev;
 	}
 	side = session_late_side(s);
@@ -244,13 +238,13 @@ session_do_linger(struct session *s)
 	 * error. */
 	for (int side = 0; side < SIDES; side++)
 		if (conn_is_open(&s->conn[side]) && !s->conn[side].err &&
-		    loop_ms_of(s) < linger_limit(s, side) &&
+		    session_now_ms(s) < linger_limit(s, side) &&
 		    !(s->linger_checks && conn_take_error(&s->conn[side])))
 			unsent += conn_unsent(&s->conn[side]);
 	if (!unsent)
 		return SESSION_EV_DELIVERED;
 	s->linger_checks++;
-	s->wake_ms = loop_ms_of(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
+	s->wake_ms = session_now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
 	return SESSION_EV_NONE;
 }
 

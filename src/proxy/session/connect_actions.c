@@ -22,12 +22,6 @@
 /* Delay between two attempts at the same server (manual, `retries`). */
 #define TURN_AROUND_MS 1000
 
-static uint64_t
-session_now_ms(const struct session *s)
-{
-	return loop_now_ms(s->engine->loop);
-}
-
 /* Uses a kept connection, if allowed. */
 static int
 take_idle_connection(struct session *s)

@@ -50,7 +50,7 @@ session_do_inspect_timeout(struct session *s)
 {
 	unsigned int ms = s->fe->to.client;
 
-	if (ms && s->last_ms[CLIENT] + ms <= loop_now_ms(s->engine->loop)) {
+	if (ms && s->last_ms[CLIENT] + ms <= session_now_ms(s)) {
 		session_blame(s, 'c', 'R');
 		return SESSION_EV_CLIENT_GONE;
 	}

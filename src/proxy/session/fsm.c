@@ -69,7 +69,7 @@ session_event(struct session *s, enum session_event ev)
 				row->name);
 		if (s->state != (enum session_state)row->next) {
 			s->state = (enum session_state)row->next;
-			s->state_ms = loop_now_ms(s->engine->loop);
+			s->state_ms = session_now_ms(s);
 		}
 		next = row->action(s);
 		assert(next == SESSION_EV_NONE || (row->follow & 1u << next));

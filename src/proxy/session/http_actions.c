@@ -134,7 +134,7 @@ session_do_answer(struct session *s)
 	leave_server(s);
 	forget_request(s);
 	/* The client may have been silent for `timeout client`: it gets as long again to read. */
-	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	s->last_ms[CLIENT] = session_now_ms(s);
 	http_reply_send(s);
 	return SESSION_EV_NONE;
 }
@@ -154,7 +154,7 @@ session_do_tarpit(struct session *s)
 enum session_event
 session_do_tarpit_end(struct session *s)
 {
-	s->queued_ms = loop_now_ms(s->engine->loop);
+	s->queued_ms = session_now_ms(s);
 	return session_do_answer(s);
 }
 
@@ -166,7 +166,7 @@ session_do_drain_request(struct session *s)
 	direction_discard_pending(s->engine, &s->dir[CLIENT]);
 	direction_event(s, CLIENT, DIRECTION_EV_ABORT);
 	conn_shut(&s->conn[CLIENT]);
-	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	s->last_ms[CLIENT] = session_now_ms(s);
 	return SESSION_EV_NONE;
 }
 
@@ -179,9 +179,9 @@ extend_lingering(struct session *s)
 	unsigned int ms = s->fe->to.client;
 	uint64_t end = s->state_ms + (ms ? MIN(ms, LINGER_CLOSE_MAX_MS) : LINGER_CLOSE_MAX_MS);
 
-	if (loop_now_ms(s->engine->loop) >= end || !conn_unsent(c))
+	if (session_now_ms(s) >= end || !conn_unsent(c))
 		return 0;
-	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	s->last_ms[CLIENT] = session_now_ms(s);
 	return 1;
 }
 
@@ -224,7 +224,7 @@ session_do_l7_retry(struct session *s)
 	s->speculates_read[SERVER] = 0;
 	t->fresh = 1;
 	s->connected_ms = 0;
-	s->wake_ms = loop_now_ms(s->engine->loop);
+	s->wake_ms = session_now_ms(s);
 	return SESSION_EV_NONE;
 }
 
@@ -275,7 +275,7 @@ reset_session(struct session *s)
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */
 	s->logged = 1;
-	s->state_ms = s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	s->state_ms = s->last_ms[CLIENT] = session_now_ms(s);
 }
 
 static void

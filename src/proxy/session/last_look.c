@@ -13,7 +13,7 @@ late_unless(struct session *s, enum session_event ev)
 {
 	if (ev != SESSION_EV_NONE)
 		return ev;
-	return session_deadline(s) <= loop_now_ms(s->engine->loop) ? SESSION_EV_TIMEOUT
+	return session_deadline(s) <= session_now_ms(s) ? SESSION_EV_TIMEOUT
 								   : SESSION_EV_NONE;
 }
 

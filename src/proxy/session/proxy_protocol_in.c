@@ -1,5 +1,5 @@
-/* State PROXY_HEADER: reads a PROXY header. On the session's worker; bytes behind the header
- * stay for whoever reads next. */
+/* State PROXY_HEADER: reads a PROXY header. On the session's worker; bytes after the
+ * header stay in the buffer for the next state. */
 #include "proxy/session/proxy_protocol_in.h"
 
 #include <string.h>

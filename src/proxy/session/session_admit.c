@@ -91,7 +91,7 @@ register_session(struct session *s)
 static void
 count_session(struct session *s, struct second n)
 {
-	s->begun_ms = loop_now_ms(s->engine->loop);
+	s->begun_ms = session_now_ms(s);
 	counter_add(&s->engine->cum_sess, 1);
 	/* In mode http requests are counted when they arrive. */
 	if (!s->is_http)
@@ -151,7 +151,7 @@ session_admit_again(struct session *s)
 
 	s->has_header = 1;
 	/* It is treated as just accepted, whatever time the header has taken. */
-	s->last_ms[CLIENT] = loop_now_ms(s->engine->loop);
+	s->last_ms[CLIENT] = session_now_ms(s);
 	if (!tcp_conn_rules_allow_session(s)) {
 		/* These are not logged (manual, tcp-request session). */
 		s->logged = 1;

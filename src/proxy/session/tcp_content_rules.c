@@ -1,5 +1,5 @@
-/* tcp-request content and tcp-response content. On the session's worker; bytes are only looked
- * at, and stay for whoever reads next. */
+/* tcp-request content and tcp-response content. On the session's worker; the bytes
+ * are inspected and stay in the buffer for the next state. */
 #include "proxy/session/tcp_content_rules.h"
 
 #include <string.h>
@@ -105,7 +105,7 @@ is_final(const struct session *s)
 
 	return h->state != DIRECTION_OPEN || !direction_has_room(s->engine, h) ||
 		!inspecting_proxy(s)->rules.inspect_ms ||
-		delay_end(s) <= loop_now_ms(s->engine->loop);
+		delay_end(s) <= session_now_ms(s);
 }
 
 static enum rule_result
@@ -169,7 +169,7 @@ static const struct relay_ops tcp_content_ops;
 static int
 is_response_due(const struct session *s)
 {
-	return tcp_content_response_deadline(s) <= loop_now_ms(s->engine->loop);
+	return tcp_content_response_deadline(s) <= session_now_ms(s);
 }
 
 /* The held bytes are forwarded normally from now on. */

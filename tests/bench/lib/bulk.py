@@ -96,7 +96,7 @@ def small_beside(run, proc):
 def mixed(run):
     """Small requests through a worker that does nothing else, and beside 16 streams that take what they get.
 
-    The ends of the streams run when nobody else wants the CPU: what is measured is the wait in the proxy.
+    The ends of the streams run at idle priority: the measurement shows the wait in the proxy.
     """
     origin = S.start_nginx_origin(run.world, run.binaries)
     source = S.start_source(run.world, run.binaries, idle=True)

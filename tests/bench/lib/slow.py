@@ -34,7 +34,7 @@ def descriptors(pid):
 
 
 class Senders:
-    """The slow clients, all of them accepted by proc. They run when nobody else wants the CPU."""
+    """The slow clients, all of them accepted by proc. They run at idle priority."""
 
     def __init__(self, run, proc, count=SENDERS):
         self.run, self.pid, self.count = run, proc.pid, count

@@ -1,7 +1,7 @@
 """The section about readers of statistics: what `show stat` of 4,000 servers, ten times a second, costs everybody else.
 
 Small requests at a fixed rate, alone and beside the reader, in turn and several times in a round. The reader runs
-when nobody else wants the CPU: what is measured is the wait in the proxy.
+at idle priority, so that the measurement shows the wait in the proxy.
 """
 
 import os

@@ -2,29 +2,8 @@
 
 #include "base/compiler.h"
 #include "http/h1_write.h"
+#include "unit/http/head_rig.h"
 #include "unit/test.h"
-
-#define PLACES 8
-
-static struct http_field places[PLACES];
-
-static struct http_head
-a_request(void)
-{
-	struct http_head h;
-
-	http_head_init(&h, HTTP_REQUEST, places, PLACES);
-	h.method = HTTP_GET;
-	h.method_text = STR("GET");
-	h.target = STR("/");
-	return h;
-}
-
-static void
-add(struct http_head *h, const char *name, const char *value)
-{
-	assert_int_equal(http_add(h, str_of(name), str_of(value)), 0);
-}
 
 /* What is written is as long as was said, and reads like that. */
 static void
