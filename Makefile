@@ -10,7 +10,7 @@
 #   make tsan-system    four workers under ThreadSanitizer, from outside
 #   make workers-system three workers of the release build, from outside
 #   make fuzz T=x S=60  fuzz one target (default: each) for S seconds
-#   make bench          the measurements (twenty-one minutes), into build/bench/
+#   make bench          the measurements (twenty-three minutes), into build/bench/
 #   make cov            line coverage of the tests, into build/cov/html/
 #   make install        DESTDIR= prefix=/usr/local
 #   make uninstall      with the same DESTDIR and prefix; a configuration that was changed stays
@@ -43,6 +43,9 @@ CONF_fuzz = --without-jemalloc CC=clang
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 inner = +@$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) \
 	-f build-aux/build.mk B=$(DIR_$(1)) FLAVOUR=$(1)
+
+# Several targets at once would build the same library side by side; the make inside runs in parallel.
+.NOTPARALLEL:
 
 # Where a test target adds its "name passed failed skipped" line, for the totals; - is nowhere.
 TALLY ?= -
@@ -92,8 +95,7 @@ $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
 .PHONY: tests unit torture sim replay vtc system slow lint bare bench-self
-# After all: two makes at once would both write the library.
-tests: $(DIR_$(F))/config.mk $(if $(filter release,$(F)),| all)
+tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
 unit: tests
