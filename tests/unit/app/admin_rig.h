@@ -1,4 +1,4 @@
-/* A worker with an admin service on an abstract socket, and commands run in it line by line. */
+/* A worker with an admin socket, and functions that run admin commands in it. */
 #ifndef TESTS_UNIT_APP_ADMIN_RIG_H
 #define TESTS_UNIT_APP_ADMIN_RIG_H
 
@@ -15,7 +15,7 @@ static struct admin_conn rig_conn;
 static struct sbuf rig_answer;
 static struct listener *rig_listener;
 
-/* A running worker whose global section has these lines too; see bench_open(). */
+/* Starts a worker with these additional lines in its global section; see bench_open(). */
 static inline void
 rig_open(const char *global, const char *proxy)
 {
@@ -40,7 +40,7 @@ rig_close(void)
 	bench_close();
 }
 
-/* The answer of a line, slice by slice. */
+/* Produces the whole answer to a line, slice by slice. */
 static inline const char *
 rig_run_line(char *line, char *payload)
 {
@@ -51,7 +51,7 @@ rig_run_line(char *line, char *payload)
 	admin_begin_line(&rig_conn, line, payload);
 	while (rig_conn.line) {
 		admin_run_line(&rig_conn);
-		/* With threads: nobody is asked here, for that takes a connection. */
+		/* The parts of other workers need a real connection. */
 		assert_null(rig_conn.ask.worker);
 		assert_false(rig_conn.out.failed);
 		sbuf_add(&rig_answer, rig_conn.out.p ? rig_conn.out.p : "", rig_conn.out.len);
@@ -60,7 +60,7 @@ rig_run_line(char *line, char *payload)
 	return rig_answer.len ? rig_answer.p : "";
 }
 
-/* What a line answers, on a connection of its own. The text lives until the next one. */
+/* The answer to a line on a connection of its own. The text is valid until the next call. */
 static inline const char *
 rig_run(enum bind_level level, const char *line)
 {
@@ -85,7 +85,7 @@ rig_say(const char *line)
 	return rig_run(BIND_ADMIN, line);
 }
 
-/* Clients split answers at empty lines: one at the end, none before. */
+/* Clients split answers at empty lines: there is one at the end and none before. */
 static inline void
 rig_check_shape(const char *answer)
 {
@@ -97,7 +97,7 @@ rig_check_shape(const char *answer)
 		fail_msg("an empty line is missing or too early: '%.300s'", answer);
 }
 
-/* Lines of an answer, the empty one at its end not counted. */
+/* The number of lines of an answer, without the empty one at its end. */
 static inline unsigned int
 rig_lines(const char *answer)
 {

@@ -1,4 +1,4 @@
-/* A worker on the real kernel, with unix sockets in a directory of its own at both ends. */
+/* A process on the real kernel that forwards between unix sockets in a temporary directory. */
 #ifndef TESTS_UNIT_APP_BENCH_H
 #define TESTS_UNIT_APP_BENCH_H
 
@@ -16,10 +16,10 @@
 
 static struct sys sys;
 static struct process proc;
-static struct worker *w; /* its first worker */
+static struct worker *w; /* the first worker */
 static struct notify nobody = { .fd = -1 };
 static struct report report;
-static int origin = -1; /* listening socket of the server */
+static int origin = -1; /* the listening socket of the server */
 
 static inline struct sockaddr_un
 bench_addr(const char *name)
@@ -44,8 +44,8 @@ bench_dial(const char *name)
 	return -1;
 }
 
-/* A configuration whose global section has these lines, forwarding socket "front" to "back"; with
- * one worker, unless they say how many. */
+/* Opens a configuration with these lines in its global section, which forwards socket "front" to
+ * "back". There is one worker unless the lines say otherwise. */
 static inline int
 bench_open(const char *global, const char *proxy)
 {
@@ -96,7 +96,7 @@ bench_close(void)
 	files_close(NULL);
 }
 
-/* Some turns of the loop: enough for what is under way. */
+/* Runs a few turns of the loop, enough for what is pending. */
 static inline void
 bench_turns(void)
 {

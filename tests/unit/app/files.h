@@ -1,4 +1,4 @@
-/* A directory of its own for a test, and files in it. */
+/* A temporary directory for a test, and files in it. */
 #ifndef TESTS_UNIT_APP_FILES_H
 #define TESTS_UNIT_APP_FILES_H
 
@@ -33,7 +33,7 @@ files_close(void **state)
 	return rmdir(files_dir);
 }
 
-/* The path of a file in it; valid until four more were asked for. */
+/* The path of a file in it; valid until the fourth call after this one. */
 static inline const char *
 files_path(const char *name)
 {

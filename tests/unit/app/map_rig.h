@@ -1,4 +1,4 @@
-/* An admin connection to a process that has a map and some ACLs, for tests of their commands. */
+/* An admin connection to a process with a map and some ACLs. */
 #ifndef TESTS_UNIT_APP_MAP_RIG_H
 #define TESTS_UNIT_APP_MAP_RIG_H
 

@@ -1,4 +1,4 @@
-/* The application's keywords read from text, for tests of the units that own them. */
+/* Reads the application's keywords from text, for tests of the files that own them. */
 #ifndef TESTS_UNIT_APP_WORLD_H
 #define TESTS_UNIT_APP_WORLD_H
 
@@ -30,7 +30,7 @@ world_close(void **state)
 	return 0;
 }
 
-/* Reads lines into the section global: 0, or -1 when one was wrong. */
+/* Reads lines of the section global: 0, or -1 when one was rejected. */
 static inline int
 world_global(const char *lines)
 {
@@ -51,11 +51,11 @@ world_global(const char *lines)
 	(void)cfg_reader_end(&r);
 	cfg_reader_fini(&r);
 	mem_free(text);
-	/* A refused configuration stays refused: only what these lines added counts. */
+	/* Errors of earlier lines still count: only the new ones are looked at. */
 	return cfg.diag.count[CFG_ALERT] > before ? -1 : 0;
 }
 
-/* The text of the entry that the last lines made, or added a line to; "". */
+/* The text of the diagnostic that the last lines made or extended; "" for none. */
 static inline const char *
 world_said(void)
 {

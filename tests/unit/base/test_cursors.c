@@ -1,4 +1,5 @@
-/* Walks over lists that change: what stays is seen once, whatever else comes and goes. */
+/* Walks over lists that change: an item that stays is visited once, whatever else is added or
+ * removed. */
 #include <stdlib.h>
 
 #include "base/cursors.h"
@@ -55,7 +56,7 @@ find(uint64_t after)
 	return at;
 }
 
-/* A few items; 0: the end. */
+/* Visits up to n items; 0 at the end. */
 static int
 go_on(uint64_t *after, unsigned int walk, unsigned int n)
 {
@@ -77,7 +78,7 @@ go_on(uint64_t *after, unsigned int walk, unsigned int n)
 }
 
 static void
-sees_once_what_stays(void **state)
+items_that_stay_are_visited_once(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 1; seed <= 20; seed++) {
@@ -86,7 +87,7 @@ sees_once_what_stays(void **state)
 
 		srand(seed);
 		start();
-		/* More walks than places, each at its own pace; one in STAYS items never goes. */
+		/* More walks than cursors, each at its own pace; every STAYS-th item stays. */
 		while (more) {
 			more = 0;
 			for (unsigned int w = 0; w < WALKS; w++)
@@ -109,9 +110,9 @@ sees_once_what_stays(void **state)
 	}
 }
 
-/* A place moves on with the item that it stands at, up to the end. */
+/* When its item is removed, the cursor moves to the next one. */
 static void
-a_place_outlives_its_item(void **state)
+a_cursor_moves_when_its_item_is_removed(void **state)
 {
 	uint64_t after = 0;
 
@@ -133,8 +134,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sees_once_what_stays),
-		cmocka_unit_test(a_place_outlives_its_item),
+		cmocka_unit_test(items_that_stay_are_visited_once),
+		cmocka_unit_test(a_cursor_moves_when_its_item_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ test_every_reason_has_its_own_text(void **state)
 }
 
 static void
-test_reasons_and_errnos_do_not_meet(void **state)
+test_reasons_and_errnos_are_distinct(void **state)
 {
 	(void)state;
 	assert_true(ERR_NOMEM > 4095);
@@ -36,7 +36,7 @@ test_reasons_and_errnos_do_not_meet(void **state)
 }
 
 static void
-test_whatever_comes_has_a_text(void **state)
+test_unknown_values_have_a_text(void **state)
 {
 	(void)state;
 	assert_string_equal(err_text(0), "no error");
@@ -52,8 +52,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_reason_has_its_own_text),
-		cmocka_unit_test(test_reasons_and_errnos_do_not_meet),
-		cmocka_unit_test(test_whatever_comes_has_a_text),
+		cmocka_unit_test(test_reasons_and_errnos_are_distinct),
+		cmocka_unit_test(test_unknown_values_have_a_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

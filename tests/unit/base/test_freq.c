@@ -28,12 +28,12 @@ test_the_last_second_fades(void **state)
 	freq_add(&f, 6500, 100);
 	assert_int_equal(freq_read(&f, 6500), 600);
 	assert_int_equal(freq_read(&f, 7500), 50);
-	/* the highest is of whole seconds, not of the sum over the window */
+	/* the maximum is one of whole seconds, not of the sliding window */
 	assert_int_equal(f.max, 1000);
 }
 
 static void
-test_silence_forgets(void **state)
+test_after_a_pause_the_rate_is_zero(void **state)
 {
 	struct freq f = { 0 };
 
@@ -56,9 +56,9 @@ test_a_long_uptime_and_large_numbers(void **state)
 	assert_int_equal(freq_read(&f, 100 * year + 1500), UINT32_MAX / 2);
 }
 
-/* Clocks are read once per turn: another worker may be a second ahead. */
+/* The clock is read once per turn: another worker may be a second ahead. */
 static void
-test_who_is_behind_counts_in_the_second_at_hand(void **state)
+test_a_late_clock_counts_in_the_current_second(void **state)
 {
 	struct freq f = { 0 };
 
@@ -110,9 +110,9 @@ test_merge_keeps_the_second_before(void **state)
 	assert_int_equal(sum.max, 100);
 }
 
-/* Two workers count in one second: each raises its own to what both have. */
+/* Two workers count in the same second: each sets its maximum from the sum of both. */
 static void
-test_a_second_of_several(void **state)
+test_one_second_of_two_workers(void **state)
 {
 	struct freq a = { 0 }, b = { 0 }, sum = { 0 };
 	uint64_t second = 0;
@@ -126,7 +126,7 @@ test_a_second_of_several(void **state)
 		freq_raise(f, i);
 	}
 	assert_int_equal(freq_count_second(&second, 6000), 1);
-	/* One that is behind counts where the others are. */
+	/* A worker whose clock is behind counts in the current second. */
 	assert_int_equal(freq_count_second(&second, 5999), 2);
 	assert_int_equal(freq_count_second(&second, UINT64_C(4000000000) * 1000), 1);
 	freq_merge(&sum, &a);
@@ -142,10 +142,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_within_a_second),
 		cmocka_unit_test(test_the_last_second_fades),
-		cmocka_unit_test(test_silence_forgets),
+		cmocka_unit_test(test_after_a_pause_the_rate_is_zero),
 		cmocka_unit_test(test_a_long_uptime_and_large_numbers),
-		cmocka_unit_test(test_who_is_behind_counts_in_the_second_at_hand),
-		cmocka_unit_test(test_a_second_of_several),
+		cmocka_unit_test(test_a_late_clock_counts_in_the_current_second),
+		cmocka_unit_test(test_one_second_of_two_workers),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_merge_keeps_the_second_before),
 	};

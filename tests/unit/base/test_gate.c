@@ -1,4 +1,4 @@
-/* The gate: its bound, and that nobody who stopped is forgotten, with real threads. */
+/* The gate: its limit, and that each worker that stopped is woken, with real threads. */
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +11,7 @@ static void delay(void);
 #define GATE_STEP() delay()
 #include "base/gate.c"
 
-/* Every other time somebody else may run. */
+/* Every other time, lets other threads run. */
 static void
 delay(void)
 {
@@ -23,7 +23,7 @@ delay(void)
 }
 
 static void
-a_bound_is_a_bound(void **st)
+the_limit_holds(void **st)
 {
 	struct gate g = { 0 };
 
@@ -36,13 +36,13 @@ a_bound_is_a_bound(void **st)
 	assert_int_equal(g.n, 2);
 	assert_int_equal(gate_leave(&g, 2), 0);
 	assert_int_equal(gate_enter(&g, 2), 1);
-	/* What was let in before the bound fell stays. */
+	/* The places that were taken before the limit was reduced stay taken. */
 	assert_int_equal(gate_leave(&g, 1), 0);
 	assert_true(gate_is_full(&g, 1));
 }
 
 static void
-without_a_bound_it_counts(void **st)
+without_a_limit_it_counts(void **st)
 {
 	struct gate g = { 0 };
 
@@ -57,7 +57,7 @@ without_a_bound_it_counts(void **st)
 }
 
 static void
-who_leaves_tells_all_who_stopped(void **st)
+a_freed_place_wakes_all_that_stopped(void **st)
 {
 	struct gate g = { 0 };
 
@@ -68,14 +68,14 @@ who_leaves_tells_all_who_stopped(void **st)
 	assert_int_equal(gate_hold(&g, 1, 3), 1);
 	assert_true(gate_leave(&g, 1) == (UINT64_C(1) << 63 | 1u << 3));
 	assert_int_equal(g.held, 0);
-	/* Room came before it had said that it stops: nobody would tell it. */
+	/* A place was freed before it registered: it would not be woken. */
 	assert_int_equal(gate_hold(&g, 1, 5), 0);
 	assert_int_equal(g.held, 0);
 }
 
-/* Above a bound that has fallen nobody is told in vain. */
+/* While more places are taken than the reduced limit allows, no worker is woken. */
 static void
-above_the_bound_nobody_is_told(void **st)
+above_the_limit_nobody_is_woken(void **st)
 {
 	struct gate g = { .n = 3 };
 
@@ -92,9 +92,9 @@ above_the_bound_nobody_is_told(void **st)
 
 static struct {
 	struct gate gate;
-	unsigned int go[THREADS]; /* told to go on */
+	unsigned int go[THREADS]; /* wake-ups received */
 	unsigned int inside, too_many, stops, lost;
-	unsigned int round[2]; /* of two threads that go step by step */
+	unsigned int round[2]; /* rounds of two threads that run in step */
 } storm;
 
 static void
@@ -105,7 +105,7 @@ tell(uint64_t who)
 			(void)atomic_swap(&storm.go[i], 1u);
 }
 
-/* Whom nobody tells would wait for ever. */
+/* A thread that is not woken would wait for ever. */
 #define PATIENCE 20000000u
 
 static void
@@ -163,7 +163,7 @@ no_wake_up_is_lost_between_threads(void **st)
 	assert_true(storm.stops > 0);
 }
 
-/* Until the other one is in the same round. */
+/* Waits until the other thread is in the same round. */
 static void
 meet(unsigned int self)
 {
@@ -201,15 +201,15 @@ comes_meanwhile(void *arg)
 	return NULL;
 }
 
-/* Nobody comes by later who would find the bit that was missed. */
+/* Only one thread leaves: no later one can notice the missed bit. */
 static void
-the_only_one_who_leaves_tells_the_only_one_who_stopped(void **st)
+the_last_to_leave_wakes_the_only_one_that_stopped(void **st)
 {
 	pthread_t id[2];
 
 	(void)st;
 	memset(&storm, 0, sizeof(storm));
-	/* On a machine with other work the two may miss each other for a while. */
+	/* On a busy machine the two may miss each other for a while. */
 	for (int tries = 0; tries < 50 && !storm.stops; tries++) {
 		memset(&storm, 0, sizeof(storm));
 		assert_int_equal(pthread_create(&id[0], NULL, goes_once, NULL), 0);
@@ -227,12 +227,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bound_is_a_bound),
-		cmocka_unit_test(without_a_bound_it_counts),
-		cmocka_unit_test(who_leaves_tells_all_who_stopped),
-		cmocka_unit_test(above_the_bound_nobody_is_told),
+		cmocka_unit_test(the_limit_holds),
+		cmocka_unit_test(without_a_limit_it_counts),
+		cmocka_unit_test(a_freed_place_wakes_all_that_stopped),
+		cmocka_unit_test(above_the_limit_nobody_is_woken),
 		cmocka_unit_test(no_wake_up_is_lost_between_threads),
-		cmocka_unit_test(the_only_one_who_leaves_tells_the_only_one_who_stopped),
+		cmocka_unit_test(the_last_to_leave_wakes_the_only_one_that_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Hash functions: the values are HAProxy's 2.6, asked over the wire. */
+/* Hash functions: the expected values are those of HAProxy 2.6, observed over the network. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -43,7 +43,7 @@ test_of_nothing(void **state)
 	assert_int_equal(hash_crc32("", 0), 0);
 }
 
-/* Bytes are not signed, and a NUL is one of them. */
+/* Bytes are unsigned, and NUL is an ordinary byte. */
 static void
 test_any_byte(void **state)
 {
@@ -54,7 +54,7 @@ test_any_byte(void **state)
 	assert_int_not_equal(hash_djb2("\0", 1), hash_djb2("", 0));
 }
 
-/* RFC 9260 and RFC 3720, B.4; in two pieces as in one. */
+/* RFC 9260, and RFC 3720, B.4; in one piece and in two. */
 static void
 test_crc32c(void **state)
 {

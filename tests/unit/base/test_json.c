@@ -29,7 +29,8 @@ test_texts(void **state)
 		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
 			"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"" },
 		{ "\xe9t\xe9", "\"\\ufffdt\\ufffd\"" },
-		/* overlong, a surrogate, beyond the last, a tail alone, a head alone */
+		/* overlong, surrogate, beyond the last code point, continuation byte alone, first
+		 * byte alone */
 		{ "\xc0\xaf", "\"\\ufffd\\ufffd\"" },
 		{ "\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\"" },
 		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"" },
@@ -54,13 +55,13 @@ test_cut(void **state)
 	(void)state;
 	assert_string_equal(put("abc", 3, 2), "\"ab\"");
 	assert_string_equal(put("abc", 3, 0), "\"\"");
-	/* No part of a character. */
+	/* A truncated text contains no partial character. */
 	assert_string_equal(put("a\xe2\x82\xac", 4, 4), "\"a\xe2\x82\xac\"");
 	assert_string_equal(put("a\xe2\x82\xac", 4, 3), "\"a\"");
 	assert_string_equal(put("a\xe2\x82\xac", 4, 2), "\"a\"");
 }
 
-/* Any bytes: nothing but what may stand in a string comes out. */
+/* With any bytes, the output contains only what a JSON string may contain. */
 static void
 test_random(void **state)
 {

@@ -32,7 +32,7 @@ another(void)
 	return k;
 }
 
-/* The polynomial as its definition has it. */
+/* The polynomial by its definition. */
 static void
 like_the_polynomial(void **state)
 {
@@ -53,7 +53,7 @@ like_the_polynomial(void **state)
 	}
 }
 
-/* The largest of all does not run over. */
+/* The largest values do not overflow. */
 static void
 bounds(void **state)
 {
@@ -111,7 +111,7 @@ all_differ(uint64_t *h, size_t n)
 	return 1;
 }
 
-/* Zeros count, wherever they are, and so does the length. */
+/* Zero bytes count at any position, and so does the length. */
 static void
 different_texts(void **state)
 {
@@ -148,9 +148,9 @@ slot_of(const struct keyhash *k, uint64_t nth, uint32_t slots)
 	return keyhash_slot(keyhash(k, text, (size_t)n), slots);
 }
 
-/* Who knows one secret finds keys for one slot; under another they are as any. */
+/* Keys that share a slot under one secret are distributed under another one. */
 static void
-chosen_keys_fall_together_under_one_secret_only(void **state)
+chosen_keys_collide_under_one_secret_only(void **state)
 {
 	enum { CHOSEN = 200 };
 	struct keyhash a = another(), b = another();
@@ -173,11 +173,12 @@ chosen_keys_fall_together_under_one_secret_only(void **state)
 static uint64_t
 keys_with(int how, uint64_t i)
 {
-	/* Beside each other, far from each other, and with two digits that differ. */
+	/* Adjacent keys, distant ones, and keys that differ in two digits. */
 	return how == 0 ? i : how == 1 ? i << 44 : i % 32 << 32 | i / 32;
 }
 
-/* Pairs of keys in one slot: over the secrets no more than the bound, by numbers and by texts. */
+/* Pairs of keys in one slot, over many secrets: no more than the bound, for numbers and for
+ * texts. */
 static void
 few_pairs_share_a_slot(void **state)
 {
@@ -251,7 +252,7 @@ main(void)
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(grows_by_bytes),
 		cmocka_unit_test(different_texts),
-		cmocka_unit_test(chosen_keys_fall_together_under_one_secret_only),
+		cmocka_unit_test(chosen_keys_collide_under_one_secret_only),
 		cmocka_unit_test(few_pairs_share_a_slot),
 		cmocka_unit_test(draws),
 	};

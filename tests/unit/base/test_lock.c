@@ -1,4 +1,5 @@
-/* The lock, with real threads: what it guards is whole, and who waits gives the CPU away. */
+/* The lock, with real threads: what it protects stays consistent, and waiting threads yield the
+ * CPU. */
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +14,7 @@
 
 static struct {
 	struct lock lock;
-	/* Kept equal by whoever holds the lock, and not atomic. */
+	/* Kept equal under the lock, and not atomic. */
 	uint64_t a, b;
 	uint64_t torn;
 } shared;
@@ -21,7 +22,7 @@ static struct {
 struct thread {
 	pthread_t id;
 	struct sys sys;
-	unsigned int hold; /* yields while it is held, every so many rounds */
+	unsigned int hold; /* number of yields while it is held, every so many rounds */
 };
 
 static void *
@@ -65,7 +66,7 @@ run(unsigned int hold)
 	assert_int_equal(shared.b, shared.a);
 	assert_int_equal(shared.torn, 0);
 	assert_int_equal(shared.lock.taken, 0);
-	/* Every call is in the ledger of who made it. */
+	/* Every call is in the ledger of the thread that made it. */
 	assert_int_equal(shared.lock.yields, yields);
 	return yields;
 }
@@ -77,9 +78,9 @@ one_at_a_time(void **st)
 	(void)run(0);
 }
 
-/* The holder is off the CPU: only who yields lets it come back soon. */
+/* The holder is not running: waiting threads must yield so that it runs soon. */
 static void
-who_waits_long_gives_the_cpu_away(void **st)
+a_long_wait_yields_the_cpu(void **st)
 {
 	(void)st;
 	assert_true(run(64) > 0);
@@ -87,7 +88,7 @@ who_waits_long_gives_the_cpu_away(void **st)
 }
 
 static void
-alone_it_costs_no_call(void **st)
+without_contention_no_call_is_made(void **st)
 {
 	struct lock l = { 0 };
 	struct sys sys;
@@ -108,8 +109,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_at_a_time),
-		cmocka_unit_test(who_waits_long_gives_the_cpu_away),
-		cmocka_unit_test(alone_it_costs_no_call),
+		cmocka_unit_test(a_long_wait_yields_the_cpu),
+		cmocka_unit_test(without_contention_no_call_is_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ world_fini(struct world *w)
 	close(w->from);
 }
 
-/* The next message, or "" when there is none. */
+/* The next message, or "" for none. */
 static const char *
 got(struct world *w)
 {
@@ -115,11 +115,11 @@ test_structured_data(void **state)
 	w.line.form = LOG_FORM_RFC5424;
 	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a b=\"\n\"]", "m", 1);
 	assert_non_null(strstr(got(&w), " - [a b=\"#0A\"] m\n"));
-	/* Other forms have no place for it. */
+	/* Other formats have no field for it. */
 	w.line.form = LOG_FORM_SHORT;
 	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a]", "m", 1);
 	assert_string_equal(got(&w), "<6>m\n");
-	/* It is cut as the text is. */
+	/* It is truncated as the text is. */
 	w.line.form = LOG_FORM_RFC5424;
 	w.line.max_len = LOG_LEN_MIN;
 	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t",
@@ -129,7 +129,7 @@ test_structured_data(void **state)
 	world_fini(&w);
 }
 
-/* A message of that length is the longest that no target cuts. */
+/* The longest message that no target truncates. */
 static void
 test_room(void **state)
 {
@@ -149,7 +149,7 @@ test_room(void **state)
 			log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i], text, n);
 			assert_int_equal(strlen(got(&w)), w.line.max_len + 1);
 		}
-	/* One that is not for this level does not count. */
+	/* A message below this level does not count. */
 	w.line.level = LOG_LEVEL_ERR;
 	assert_int_equal(log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, NULL), LOG_LEN_MAX);
 	world_fini(&w);
@@ -205,13 +205,13 @@ test_long_messages_are_cut(void **state)
 	assert_int_equal(strlen(m), 81);
 	assert_memory_equal(m, "<134>Nov 20 23:41:57 a-tag[4321]: xx", 36);
 	assert_int_equal(m[80], '\n');
-	/* An escape is not split. */
+	/* An escape sequence is not split. */
 	w.line.form = LOG_FORM_RAW;
 	text[78] = '\n';
 	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, sizeof(text));
 	m = got(&w);
 	assert_int_equal(strlen(m), 79);
-	/* A tag longer than the line. */
+	/* The tag is longer than the line. */
 	w.line.form = LOG_FORM_LOCAL;
 	text[199] = '\0';
 	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, text, "m", 1);
@@ -235,7 +235,7 @@ test_longest_line_fits(void **state)
 	world_fini(&w);
 }
 
-/* More than fits in the memory of one turn leaves early instead of being lost. */
+/* When the memory of one turn is full, lines are sent early instead of being lost. */
 static void
 test_memory_is_bounded(void **state)
 {
@@ -253,7 +253,7 @@ test_memory_is_bounded(void **state)
 		log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, text, sizeof(text));
 	assert_true(w.sink.used <= LOG_RING_SIZE);
 	log_flush(&w.sink);
-	/* A pipe holds 64 KiB: some are lost, none unaccounted. */
+	/* A pipe holds 64 KiB: some lines are dropped, and all are counted. */
 	assert_true(w.sink.sent > 0 && w.sink.dropped > 0);
 	assert_int_equal(w.sink.sent + w.sink.dropped, 300);
 	world_fini(&w);
@@ -261,7 +261,7 @@ test_memory_is_bounded(void **state)
 	close(fds[1]);
 }
 
-/* A message that does not quite fit: its newline would be one byte too many. */
+/* The message fits without its newline only. */
 static void
 test_memory_is_bounded_to_the_byte(void **state)
 {

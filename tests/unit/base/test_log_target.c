@@ -142,9 +142,9 @@ note_failure(void *arg, const struct log_dest *dest, int err)
 	f->dest = dest;
 }
 
-/* A target that is not there is told of each time that it is given up. */
+/* A target that is not reachable is reported each time it is given up. */
 static void
-test_who_takes_nothing_is_told_of(void **state)
+test_an_unreachable_target_is_reported(void **state)
 {
 	struct failures f = { 0 };
 	struct world w;
@@ -181,7 +181,7 @@ test_who_takes_nothing_is_told_of(void **state)
 	log_sink_fini(&w.sink);
 }
 
-/* The daemon that reads our unix socket may be dead, come back, and be another process. */
+/* The daemon that reads our unix socket may stop, and start again as another process. */
 static void
 test_a_unix_server_restarts(void **state)
 {
@@ -201,7 +201,7 @@ test_a_unix_server_restarts(void **state)
 	say(&w, "lost");
 	log_flush(&w.sink);
 	assert_int_equal(w.sink.dropped, 1);
-	/* While it rests nothing is tried, whatever comes. */
+	/* During the pause after a failure no call is made. */
 	uint64_t before = calls(&w, SYS_CALL_sendmmsg);
 	for (int i = 0; i < 50; i++) {
 		say(&w, "lost too");
@@ -235,9 +235,9 @@ test_a_clock_set_back_does_not_silence(void **state)
 	assert_false(log_target_is_resting(&t, UINT64_C(1000000000) + LOG_REST_MS * 1000000u));
 }
 
-/* A full socket: the rest of the burst is lost and counted, and no call blocks. */
+/* The socket is full: the rest of the burst is dropped and counted, and no call blocks. */
 static void
-test_a_full_server_costs_messages_only(void **state)
+test_a_full_socket_drops_messages(void **state)
 {
 	char dir[] = "/tmp/test_log.XXXXXX", path[64];
 	struct world w;
@@ -273,7 +273,8 @@ drain(int fd, char *buf, size_t len)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* A pipe that fills in the middle of a line gets the end of it first when there is room again. */
+/* The pipe fills in the middle of a line: the rest of that line is written first when there is
+ * room. */
 static void
 test_a_half_written_line_is_completed(void **state)
 {
@@ -345,7 +346,7 @@ test_a_stream_socket_gets_lines(void **state)
 	say(&w, "two");
 	log_flush(&w.sink);
 	assert_string_equal(received(sv[1]), "one\ntwo\n");
-	/* No signal when the reader has gone. */
+	/* The reader is gone: there is no SIGPIPE. */
 	close(sv[1]);
 	say(&w, "three");
 	log_flush(&w.sink);
@@ -369,7 +370,7 @@ test_a_closed_fd_is_a_dead_target(void **state)
 }
 
 static void
-test_one_message_too_big_harms_no_other(void **state)
+test_a_message_too_big_does_not_affect_others(void **state)
 {
 	static char text[LOG_LEN_MAX];
 	struct world w;
@@ -381,7 +382,7 @@ test_one_message_too_big_harms_no_other(void **state)
 	w.line.max_len = LOG_LEN_MAX;
 	memset(text, 'b', sizeof(text) - 1);
 	say(&w, "before");
-	say(&w, text); /* above 65507 bytes of payload */
+	say(&w, text); /* more than the maximum of 65507 bytes of payload */
 	say(&w, "after");
 	log_flush(&w.sink);
 	assert_string_equal(received(fd), "before\n");
@@ -412,9 +413,9 @@ test_targets_are_bounded(void **state)
 	log_sink_fini(&w.sink);
 }
 
-/* What another worker could write between: each piece is one that a pipe takes whole. */
+/* Another worker may write in between: each piece is one that a pipe takes as a whole. */
 static void
-shared_pipes_get_whole_lines_at_once(void **state)
+shared_pipes_get_whole_lines(void **state)
 {
 	static char text[1000], got[70000];
 	struct world w;
@@ -468,18 +469,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shared_pipes_get_whole_lines_at_once),
+		cmocka_unit_test(shared_pipes_get_whole_lines),
 		cmocka_unit_test(can_be_opened_before_the_first_message),
 		cmocka_unit_test(test_a_turn_is_one_call),
-		cmocka_unit_test(test_who_takes_nothing_is_told_of),
+		cmocka_unit_test(test_an_unreachable_target_is_reported),
 		cmocka_unit_test(test_a_unix_server_restarts),
 		cmocka_unit_test(test_a_clock_set_back_does_not_silence),
-		cmocka_unit_test(test_a_full_server_costs_messages_only),
+		cmocka_unit_test(test_a_full_socket_drops_messages),
 		cmocka_unit_test(test_a_half_written_line_is_completed),
 		cmocka_unit_test(test_flags_of_a_foreign_fd_are_restored),
 		cmocka_unit_test(test_a_stream_socket_gets_lines),
 		cmocka_unit_test(test_a_closed_fd_is_a_dead_target),
-		cmocka_unit_test(test_one_message_too_big_harms_no_other),
+		cmocka_unit_test(test_a_message_too_big_does_not_affect_others),
 		cmocka_unit_test(test_targets_are_bounded),
 	};
 

@@ -52,7 +52,7 @@ test_resize_does_not_wrap(void **state)
 	assert_null(q);
 	q = mem_resize(p, SIZE_MAX, SIZE_MAX);
 	assert_null(q);
-	/* a block of nothing is refused as well, so that it cannot be freed unseen */
+	/* a block of size 0 is rejected as well, otherwise it could be freed unnoticed */
 	q = mem_resize(p, 0, 8);
 	assert_null(q);
 	assert_int_equal(p[0], 'a');

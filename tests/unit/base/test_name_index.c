@@ -31,7 +31,7 @@ many_names(void **state)
 	assert_null(name_index_find(&x, "name1"));
 }
 
-/* Of several items of one name the first is found, however often the table has grown since. */
+/* The first of several items with one name is found, however often the table has grown. */
 static void
 first_of_a_name(void **state)
 {

@@ -23,7 +23,7 @@ test_host(void **state)
 	assert_int_equal(names_host("::1", AF_INET6, &ss, &len), 0);
 	assert_int_equal(ss.ss_family, AF_INET6);
 	assert_int_equal(names_host("::1", AF_INET, &ss, &len), -ERR_RESOLVE);
-	/* A label of 64 bytes: no question is sent for a name that cannot be. */
+	/* A label of 64 bytes is invalid: no query is sent. */
 	memset(longest, 'a', 64);
 	longest[64] = '\0';
 	assert_int_equal(names_host(longest, AF_UNSPEC, &ss, &len), -ERR_RESOLVE);

@@ -32,7 +32,7 @@ test_a_pool_counts_and_keeps(void **state)
 	assert_int_equal(p.kept, 0);
 #else
 	assert_int_equal(p.kept, KEEP);
-	/* the last one put back is the first one handed out: it is the warmest */
+	/* the object put back last is handed out first: it is most likely in the cache */
 	obj[0] = pool_get(&p);
 	assert_ptr_equal(obj[0], obj[KEEP - 1]);
 	assert_int_equal(p.kept, KEEP - 1);
@@ -107,7 +107,7 @@ test_what_is_reserved_can_be_had(void **state)
 	pool_init(&p, "p", 64, 0);
 	assert_int_equal(pool_reserve(&p), 0);
 	assert_int_equal(p.kept, 1);
-	/* Once is enough. */
+	/* One reservation is enough. */
 	assert_int_equal(pool_reserve(&p), 0);
 	assert_int_equal(p.kept, 1);
 	obj = p.free;
@@ -115,7 +115,7 @@ test_what_is_reserved_can_be_had(void **state)
 	assert_int_equal(p.kept, 0);
 	assert_int_equal(p.live, 1);
 	pool_put(&p, obj);
-	/* One that nobody took goes with the pool. */
+	/* A reserved object that was not taken is freed with the pool. */
 	assert_int_equal(pool_reserve(&p), 0);
 	pool_fini(&p);
 	pool_init(&p, "huge", SIZE_MAX / 4, 1);

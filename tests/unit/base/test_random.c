@@ -1,4 +1,4 @@
-/* Random bytes, buffered. */
+/* Random bytes, read from the kernel a buffer at a time. */
 
 #include <errno.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "unit/test.h"
 
 static unsigned int calls;
-static long result; /* 0: as many as were asked for */
+static long result; /* 0: as many as were requested */
 static unsigned char next_byte;
 
 static long
-numbered(void *ctx, void *buf, size_t len, unsigned int flags)
+numbered_bytes(void *ctx, void *buf, size_t len, unsigned int flags)
 {
 	(void)ctx;
 	assert_int_equal(flags, 0);
@@ -24,7 +24,7 @@ numbered(void *ctx, void *buf, size_t len, unsigned int flags)
 	return (long)len;
 }
 
-static const struct sys_ops ops = { .getrandom = numbered };
+static const struct sys_ops ops = { .getrandom = numbered_bytes };
 static struct sys sys;
 static struct random_source source;
 
@@ -40,7 +40,7 @@ setup(void **st)
 	return 0;
 }
 
-/* Each byte of a buffer once, and then new ones. */
+/* Each byte of a buffer is used once, then the buffer is filled again. */
 static void
 no_byte_is_given_out_twice(void **st)
 {
@@ -59,9 +59,9 @@ no_byte_is_given_out_twice(void **st)
 	assert_int_equal(calls, 2);
 }
 
-/* What is left over is too little: it is not stretched. */
+/* When too few bytes are left for a value, it comes from a new buffer. */
 static void
-a_value_is_of_one_buffer(void **st)
+a_value_comes_from_one_buffer(void **st)
 {
 	unsigned char b[RANDOM_BUFFER];
 
@@ -74,7 +74,7 @@ a_value_is_of_one_buffer(void **st)
 }
 
 static void
-a_kernel_that_gives_none_is_told(void **st)
+a_failing_kernel_is_reported(void **st)
 {
 	unsigned char b[4] = { 1, 2, 3, 4 };
 
@@ -88,9 +88,9 @@ a_kernel_that_gives_none_is_told(void **st)
 	assert_int_equal(random_bytes(&source, b, 4), 0);
 }
 
-/* The real one, that two sources do not agree. */
+/* Two sources on the real kernel give different bytes. */
 static void
-the_kernels_are_not_foreseen(void **st)
+two_sources_differ(void **st)
 {
 	struct random_source two[2];
 	unsigned char b[2][32];
@@ -110,9 +110,9 @@ main(void)
 #define T(fn) cmocka_unit_test_setup(fn, setup)
 	const struct CMUnitTest tests[] = {
 		T(no_byte_is_given_out_twice),
-		T(a_value_is_of_one_buffer),
-		T(a_kernel_that_gives_none_is_told),
-		T(the_kernels_are_not_foreseen),
+		T(a_value_comes_from_one_buffer),
+		T(a_failing_kernel_is_reported),
+		T(two_sources_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
-/* Acknowledged ranges: by example, at the bounds, and against a bitmap that knows nothing. */
+/* Acknowledged ranges: by example, at the bounds, and compared with a bitmap. */
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/ranges.h"
 #include "unit/test.h"
 
-/* Both ways must give the same. */
+/* Both implementations must give the same result. */
 static struct ranges fast, plain;
 
 static void
@@ -45,13 +45,13 @@ ack(uint32_t lo, uint32_t hi, uint32_t next, uint32_t kept)
 }
 
 static void
-in_order_only_moves_on(void **st)
+in_order_only_advances(void **st)
 {
 	(void)st;
 	open_at(0);
 	for (uint32_t i = 0; i < 1000; i++)
 		ack(3 * i, 3 * i + 2, 3 * i + 3, 0);
-	/* No memory, no set. */
+	/* The allocation failed: there is no set. */
 	assert_null(fast.set);
 	assert_int_equal(fast.held, 0);
 	assert_int_equal(plain.held, 1000);
@@ -59,7 +59,7 @@ in_order_only_moves_on(void **st)
 }
 
 static void
-a_hole_holds_up_what_is_behind_it(void **st)
+ranges_after_a_gap_wait(void **st)
 {
 	(void)st;
 	open_at(10);
@@ -67,7 +67,7 @@ a_hole_holds_up_what_is_behind_it(void **st)
 	ack(20, 20, 10, 2);
 	ack(14, 15, 10, 2); /* touches the first */
 	ack(18, 19, 10, 2); /* touches the second from below */
-	ack(16, 17, 10, 1); /* closes the gap between them */
+	ack(16, 17, 10, 1); /* fills the gap between them */
 	ack(11, 11, 10, 1);
 	ack(10, 10, 21, 0);
 	ack(21, 21, 22, 0);
@@ -75,28 +75,28 @@ a_hole_holds_up_what_is_behind_it(void **st)
 }
 
 static void
-in_order_takes_along_what_it_reaches(void **st)
+filling_a_gap_advances_over_later_ranges(void **st)
 {
 	(void)st;
 	open_at(0);
 	ack(2, 3, 0, 1);
 	ack(6, 7, 0, 2);
 	ack(10, 11, 0, 3);
-	ack(0, 6, 8, 1); /* over two, the second in its middle */
+	ack(0, 6, 8, 1); /* overlaps both, and ends in the middle of the second */
 	ack(8, 8, 9, 1);
 	ack(9, 9, 12, 0);
 	close_both();
 }
 
 static void
-what_is_known_is_ignored(void **st)
+repeated_ranges_are_ignored(void **st)
 {
 	(void)st;
 	open_at(100);
 	ack(50, 99, 100, 0);
 	ack(100, 104, 105, 0);
 	ack(100, 104, 105, 0);
-	ack(90, 110, 111, 0); /* partly known */
+	ack(90, 110, 111, 0); /* partly acknowledged before */
 	ack(120, 130, 111, 1);
 	ack(122, 125, 111, 1);
 	ack(118, 132, 111, 1);
@@ -119,7 +119,7 @@ the_counter_wraps(void **st)
 	ack(UINT32_MAX, UINT32_MAX, 0, 0);
 	ack(0, 0, 1, 0);
 	close_both();
-	/* As far ahead as there may be, and one more, which is past. */
+	/* At the maximum distance, and one beyond it, which counts as past. */
 	open_at(7);
 	ack(7u + INT32_MAX, 7u + INT32_MAX, 7, 1);
 	ack(7u + INT32_MAX + 1, 7u + INT32_MAX + 1, 7, 1);
@@ -128,7 +128,7 @@ the_counter_wraps(void **st)
 }
 
 static void
-nonsense_is_refused(void **st)
+invalid_ranges_are_rejected(void **st)
 {
 	(void)st;
 	open_at(5);
@@ -156,7 +156,7 @@ the_set_is_bounded(void **st)
 		assert_int_equal(both[i]->full, 2);
 		assert_int_equal(both[i]->n, RANGES_MAX);
 	}
-	/* Growing one, joining two, and moving on need no room. */
+	/* Extending a range, joining two, and advancing need no memory. */
 	ack(5, 5, 0, RANGES_MAX);
 	ack(0, 1, 2, RANGES_MAX);
 	ack(2, 3, 6, RANGES_MAX - 1);
@@ -165,7 +165,7 @@ the_set_is_bounded(void **st)
 }
 
 static void
-without_memory_only_holes_are_refused(void **st)
+without_memory_only_gaps_are_rejected(void **st)
 {
 	(void)st;
 	open_at(0);
@@ -186,7 +186,7 @@ without_memory_only_holes_are_refused(void **st)
 	close_both();
 }
 
-/* --- against a bitmap --- */
+/* --- compared with a bitmap --- */
 
 #define SPAN 64
 
@@ -209,7 +209,7 @@ bits(uint32_t lo, uint32_t hi)
 	return to & ~((1ull << lo) - 1);
 }
 
-/* What the structure says has come, as a bitmap; the set has to be in order and with holes. */
+/* The acknowledged numbers as a bitmap; the set must be sorted, with gaps between its ranges. */
 static uint64_t
 known(const struct ranges *r, uint32_t base)
 {
@@ -243,7 +243,7 @@ ack_random(uint32_t base, uint64_t *seen, uint32_t lo, uint32_t hi)
 		fail_msg("after [%u, %u] something is missing", lo, hi);
 }
 
-/* SPAN numbers in ranges of 1 to 8, in order at first, then so many of them moved. */
+/* SPAN numbers in ranges of 1 to 8, in order at first; then some of them are moved. */
 static void
 one_order(void)
 {
@@ -266,7 +266,7 @@ one_order(void)
 	open_at(base);
 	for (uint32_t i = 0; i < n; i++) {
 		ack_random(base, &seen, a[i].lo, a[i].hi);
-		/* Twice, or with its neighbours. */
+		/* Repeated, or extended by its neighbours. */
 		if (dice() % 16 == 0)
 			ack_random(base, &seen, a[i].lo - (a[i].lo > 0),
 				   MIN(a[i].hi + 1, SPAN - 1u));
@@ -293,14 +293,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order_only_moves_on),
-		cmocka_unit_test(a_hole_holds_up_what_is_behind_it),
-		cmocka_unit_test(in_order_takes_along_what_it_reaches),
-		cmocka_unit_test(what_is_known_is_ignored),
+		cmocka_unit_test(in_order_only_advances),
+		cmocka_unit_test(ranges_after_a_gap_wait),
+		cmocka_unit_test(filling_a_gap_advances_over_later_ranges),
+		cmocka_unit_test(repeated_ranges_are_ignored),
 		cmocka_unit_test(the_counter_wraps),
-		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(invalid_ranges_are_rejected),
 		cmocka_unit_test(the_set_is_bounded),
-		cmocka_unit_test(without_memory_only_holes_are_refused),
+		cmocka_unit_test(without_memory_only_gaps_are_rejected),
 		cmocka_unit_test(random_orders_agree_with_a_bitmap),
 	};
 

@@ -61,7 +61,7 @@ test_the_bound_is_sticky(void **state)
 	sbuf_reset(&b);
 	sbuf_addf(&b, "%s", "0123456789a");
 	assert_true(b.failed);
-	/* not even what would fit: a line with a hole is worse than a short one */
+	/* not even a part that would fit: a truncated line is better than one with a gap */
 	sbuf_addc(&b, 'x');
 	assert_int_equal(b.len, 0);
 	sbuf_fini(&b);

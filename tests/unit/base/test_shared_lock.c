@@ -1,4 +1,5 @@
-/* The shared lock, with real threads: who looks sees what is whole, beside others who look. */
+/* The shared lock, with real threads: readers see consistent data, and do not exclude each
+ * other. */
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +13,7 @@ enum { THREADS = 4, ROUNDS = 20000 };
 
 static struct {
 	struct shared_lock lock;
-	/* Kept equal by whoever has the lock alone, and not atomic. */
+	/* Kept equal by the thread that holds the lock alone, and not atomic. */
 	uint64_t a, b;
 	uint64_t torn, changes;
 	unsigned int looking;
@@ -22,8 +23,8 @@ struct thread {
 	pthread_t id;
 	struct sys sys;
 	unsigned int number;
-	unsigned int every; /* so many rounds, one changes: 0 none */
-	unsigned int hold;  /* so many rounds, it is held for long */
+	unsigned int every; /* every so many rounds it changes the data; 0: never */
+	unsigned int hold;  /* every so many rounds it holds the lock for long */
 };
 
 static void
@@ -91,7 +92,7 @@ run(unsigned int every, unsigned int hold)
 }
 
 static void
-what_is_looked_at_is_whole(void **st)
+readers_see_consistent_data(void **st)
 {
 	(void)st;
 	run(1, 0);
@@ -99,7 +100,7 @@ what_is_looked_at_is_whole(void **st)
 	run(100, 16);
 }
 
-/* They meet under the lock: each waits there for the others. */
+/* All threads hold the lock shared: each waits for the others while it holds it. */
 static void *
 meet(void *arg)
 {
@@ -114,7 +115,7 @@ meet(void *arg)
 }
 
 static void
-many_look_at_a_time(void **st)
+readers_share_the_lock(void **st)
 {
 	static struct thread t[THREADS];
 
@@ -133,7 +134,7 @@ many_look_at_a_time(void **st)
 }
 
 static void
-alone_it_costs_no_call(void **st)
+without_contention_there_is_no_call(void **st)
 {
 	struct shared_lock l = { 0 };
 	struct sys sys;
@@ -158,9 +159,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_looked_at_is_whole),
-		cmocka_unit_test(many_look_at_a_time),
-		cmocka_unit_test(alone_it_costs_no_call),
+		cmocka_unit_test(readers_see_consistent_data),
+		cmocka_unit_test(readers_share_the_lock),
+		cmocka_unit_test(without_contention_there_is_no_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

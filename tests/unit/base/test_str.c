@@ -21,14 +21,15 @@ test_is_nocase(void **state)
 	assert_true(str_is_nocase(STR("aBc-Z"), STR("AbC-z")));
 	assert_true(str_is_nocase((struct str){ NULL, 0 }, STR("")));
 	assert_false(str_is_nocase(STR("abc"), STR("abcd")));
-	/* What differs in the same bit as the cases of a letter do. */
+	/* These differ in the same bit as upper and lower case letters do. */
 	assert_false(str_is_nocase(STR("@"), STR("`")));
 	assert_false(str_is_nocase(STR("["), STR("{")));
 	assert_false(str_is_nocase(STR("\xc4"), STR("\xe4")));
 	assert_false(str_is_nocase(STR("a\0b"), STR("a\0c")));
 }
 
-/* Eight at a time are compared as one by one are: every pair of bytes, at every place. */
+/* The comparison of eight bytes at a time agrees with one byte at a time: every pair of bytes, at
+ * every position. */
 static void
 test_is_nocase_wide(void **state)
 {
@@ -69,7 +70,7 @@ test_trim(void **state)
 	assert_true(str_is(str_trim(STR("a")), STR("a")));
 	assert_int_equal(str_trim(STR(" \t")).len, 0);
 	assert_int_equal(str_trim((struct str){ NULL, 0 }).len, 0);
-	/* No other white space is a blank. */
+	/* Other white space is not trimmed. */
 	assert_true(str_is(str_trim(STR("\n\v\r")), STR("\n\v\r")));
 }
 

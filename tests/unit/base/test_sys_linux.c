@@ -70,7 +70,7 @@ test_two_neighbours_are_closed_by_one_call(void **state)
 	assert_int_equal(sys_close(&s, sv[1]), -EBADF);
 }
 
-static int are_closed; /* relaxed: says nothing of what was done before */
+static int are_closed; /* relaxed: it orders no other access */
 
 static void
 open_and_close(void *arg)
@@ -84,9 +84,10 @@ open_and_close(void *arg)
 	atomic_write(&are_closed, 1);
 }
 
-/* Numbers that one thread closes are another's at once: ThreadSanitizer sees the close. */
+/* Another thread may get a number as soon as one thread has closed it: ThreadSanitizer must see the
+ * close as ordered. */
 static void
-test_closed_numbers_are_anybodys(void **state)
+test_closed_numbers_may_be_reused_by_other_threads(void **state)
 {
 	struct thread t;
 	struct sys s;
@@ -142,59 +143,59 @@ test_clocks_only_go_on(void **state)
 	a = sys_clock_ns(&s, CLOCK_MONOTONIC);
 	b = sys_clock_ns(&s, CLOCK_MONOTONIC);
 	assert_true(a > 0 && b >= a);
-	/* later than the day this was written, before the end of 32-bit seconds */
+	/* later than this test, before the end of 32-bit seconds */
 	assert_true(sys_clock_ns(&s, CLOCK_REALTIME) > 1600000000ull * 1000000000ull);
 	assert_int_equal(ledger_sum(&s.ledger, SYS_CALL_clock_gettime), 3);
 	assert_int_equal(ledger_total(&s.ledger), 0);
 }
 
 /* A kernel whose calls are interrupted a few times before they succeed. */
-struct nervous {
+struct interrupting_kernel {
 	int left;
 };
 
 static long
-nervous_call(struct nervous *k)
+interrupted_call(struct interrupting_kernel *k)
 {
 	return k->left-- > 0 ? -EINTR : 0;
 }
 
 static long
-nervous_close(void *ctx, int fd)
+interrupted_close(void *ctx, int fd)
 {
 	(void)fd;
-	return nervous_call(ctx);
+	return interrupted_call(ctx);
 }
 
 static long
-nervous_recvfrom(void *ctx, int fd, void *buf, size_t len, int flags)
+interrupted_recvfrom(void *ctx, int fd, void *buf, size_t len, int flags)
 {
 	(void)fd;
 	(void)buf;
 	(void)len;
 	(void)flags;
-	return nervous_call(ctx);
+	return interrupted_call(ctx);
 }
 
 static long
-nervous_epoll_wait(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
+interrupted_epoll_wait(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
 {
 	(void)ep;
 	(void)ev;
 	(void)n;
 	(void)ms;
-	return nervous_call(ctx);
+	return interrupted_call(ctx);
 }
 
 static void
 test_interrupted_calls_are_made_again_unless_they_wait(void **state)
 {
 	const struct sys_ops ops = {
-		.close = nervous_close,
-		.recvfrom = nervous_recvfrom,
-		.epoll_wait = nervous_epoll_wait,
+		.close = interrupted_close,
+		.recvfrom = interrupted_recvfrom,
+		.epoll_wait = interrupted_epoll_wait,
 	};
-	struct nervous kernel = { .left = 3 };
+	struct interrupting_kernel kernel = { .left = 3 };
 	struct sys s;
 	struct epoll_event ev;
 	char c;
@@ -202,13 +203,13 @@ test_interrupted_calls_are_made_again_unless_they_wait(void **state)
 	(void)state;
 	sys_init(&s, &ops, &kernel);
 	assert_int_equal(sys_recvfrom(&s, 0, &c, 1, 0), 0);
-	/* each of them was a call, and the ledger says so */
+	/* each attempt was a call and is counted in the ledger */
 	assert_int_equal(count(&s, SYS_CALL_recvfrom, SYS_ERROR), 3);
 	assert_int_equal(count(&s, SYS_CALL_recvfrom, SYS_OK), 1);
 	kernel.left = 1;
 	assert_int_equal(sys_epoll_wait(&s, 0, &ev, 1, -1), -EINTR);
-	/* the number is free again after a close that was interrupted: another try could hit a
-	 * stranger */
+	/* after an interrupted close the number is free: a second close could close another
+	 * descriptor */
 	kernel.left = 1;
 	assert_int_equal(sys_close(&s, 0), -EINTR);
 }
@@ -229,7 +230,7 @@ main(void)
 		cmocka_unit_test(test_a_failure_is_a_negative_errno),
 		cmocka_unit_test(test_a_stream_of_bytes),
 		cmocka_unit_test(test_two_neighbours_are_closed_by_one_call),
-		cmocka_unit_test(test_closed_numbers_are_anybodys),
+		cmocka_unit_test(test_closed_numbers_may_be_reused_by_other_threads),
 		cmocka_unit_test(test_bytes_go_through_a_pipe_without_a_copy),
 		cmocka_unit_test(test_clocks_only_go_on),
 		cmocka_unit_test(test_interrupted_calls_are_made_again_unless_they_wait),

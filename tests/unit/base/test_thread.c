@@ -10,7 +10,7 @@
 #include "base/thread.h"
 #include "unit/test.h"
 
-/* What a thread finds out about itself. */
+/* Properties of a thread, found out by itself. */
 struct seen {
 	pthread_t id;
 	sigset_t blocked;
@@ -44,7 +44,7 @@ runs_elsewhere_until_joined(void **state)
 	assert_string_equal(s.name, "worker/2");
 }
 
-/* Fifteen bytes are a name, sixteen are none. */
+/* A name may have fifteen bytes. */
 static void
 names_that_fit(void **state)
 {
@@ -104,7 +104,7 @@ many_at_once(void **state)
 	}
 }
 
-/* Where the system allows no more threads, that is a reason and not the end. */
+/* If the system permits no more threads, an error is returned. */
 static void
 no_more_threads(void **state)
 {
@@ -120,7 +120,7 @@ no_more_threads(void **state)
 		struct seen s = { 0 };
 		int r;
 
-		/* root has no such limit */
+		/* the limit does not apply to root */
 		if (setrlimit(RLIMIT_NPROC, &none) || (getuid() == 0 && setuid(65534)))
 			_exit(77);
 		r = thread_start(&t, look, &s, "never");
@@ -133,7 +133,7 @@ no_more_threads(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A thread's CPUs are its own. */
+/* Each thread has its own CPU set. */
 struct bound {
 	struct sys sys;
 	cpu_set_t want, got;

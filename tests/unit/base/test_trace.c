@@ -16,7 +16,7 @@ lines_of(const struct sbuf *b)
 }
 
 static void
-test_off_keeps_nothing(void **state)
+test_off_records_nothing(void **state)
 {
 	struct trace t;
 	struct sbuf b;
@@ -81,7 +81,7 @@ test_ring_keeps_the_newest(void **state)
 	assert_int_equal(lines_of(&b), TRACE_RECORDS);
 	snprintf(first, sizeof(first), "11 0.000000 io s=11\n");
 	assert_memory_equal(b.p, first, strlen(first));
-	/* Cleared: only what comes after it, with numbers that go on. */
+	/* After it was cleared it has only later lines, with increasing numbers. */
 	trace_clear(&t);
 	trace_add(&t, TRACE_IO, 0, 1, NULL, NULL, "%s", "");
 	sbuf_reset(&b);
@@ -118,7 +118,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_off_keeps_nothing),
+		cmocka_unit_test(test_off_records_nothing),
 		cmocka_unit_test(test_lines_and_filters),
 		cmocka_unit_test(test_ring_keeps_the_newest),
 		cmocka_unit_test(test_long_text_is_cut),

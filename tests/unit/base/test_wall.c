@@ -70,7 +70,7 @@ test_a_second_is_kept_and_replaced(void **state)
 	(void)state;
 	zone("UTC0");
 	assert_int_equal(wall_local(&w, 59)->tm_sec, 59);
-	w.tm.tm_sec = 7; /* seen again: nothing was computed */
+	w.tm.tm_sec = 7; /* the same second again: nothing was computed */
 	assert_int_equal(wall_local(&w, 59)->tm_sec, 7);
 	assert_int_equal(wall_local(&w, 60)->tm_min, 1);
 }

@@ -3,9 +3,9 @@
 #include "cfg/block.h"
 #include "unit/test.h"
 
-/* Run a script of directives: I i (if 1, 0), ? (if that cannot be evaluated), E e (elif 1, 0),
- * L (else), F (endif). After each one, `want` tells whether lines are in force: y or n, or the
- * directive is refused: '!'. */
+/* Runs a script of directives: I i (if 1, 0), ? (an if that cannot be evaluated), E e (elif 1, 0),
+ * L (else), F (endif). The letter in `want` says whether lines are active after it: y or n; '!'
+ * says that the directive is rejected. */
 static void
 script(const char *dirs, const char *want)
 {

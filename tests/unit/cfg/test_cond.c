@@ -42,7 +42,7 @@ check(const struct row *t, size_t n, int (*eval)(const struct cfg_facts *, const
 	}
 }
 
-/* What Debian's haproxy -cc answers to the same. */
+/* The answers of Debian's haproxy -cc to the same conditions. */
 static void
 like_haproxy(void **state)
 {

@@ -77,7 +77,8 @@ option_errors(void **state)
 		"            ^\n");
 }
 
-/* Each bad word of a line is reported, and none that may be the argument of one. */
+/* Every unknown word of a line is reported, but not one that may be the argument of an unknown
+ * word. */
 static void
 several_unknown(void **state)
 {
@@ -112,7 +113,7 @@ several_unknown(void **state)
 		"                                                              ^\n");
 }
 
-/* Found by fuzzing: "$VAR" made the place of a missing argument lie beyond the line. */
+/* Found by fuzzing: with "$VAR" the place of a missing argument was beyond the end of the line. */
 static void
 missing_after_expansion(void **state)
 {
@@ -125,7 +126,7 @@ missing_after_expansion(void **state)
 		"              ^\n");
 }
 
-/* One line seen through the helpers, without a reader. */
+/* One line, parsed by the helpers without a reader. */
 struct line {
 	struct cfg_ctx ctx;
 	struct cfg_diag diag;

@@ -105,7 +105,8 @@ bounds(void **state)
 	assert_non_null(strstr(printed(&d, false), "config : 7 more messages are not shown.\n"));
 	cfg_diag_fini(&d);
 
-	/* a window around the column of a very long line, with control characters made harmless */
+	/* only a part of a very long line is shown, around the column, with control characters
+	 * escaped */
 	cfg_diag_init(&d, 0);
 	memset(longline, 'a', sizeof(longline) - 1);
 	longline[sizeof(longline) - 1] = '\0';
@@ -145,7 +146,7 @@ files(void **state)
 	cfg_diag_fini(&d);
 }
 
-/* What the places of a text look like in the entry that is printed for it. */
+/* How the places of a message appear in the entry that is printed for it. */
 static void
 repeated(void **state)
 {
@@ -180,7 +181,7 @@ repeated(void **state)
 	assert_string_equal(out, "2 files: 1 error (5 lines), 2 warnings");
 	cfg_diag_fini(&d);
 
-	/* more of them than anybody reads */
+	/* more places than are listed */
 	cfg_diag_init(&d, 0);
 	w.file = cfg_diag_file(&d, "a.cfg", text, strlen(text));
 	for (w.line = 1; w.line <= CFG_DIAG_LINES_MAX + 2; w.line++)
@@ -193,7 +194,7 @@ repeated(void **state)
 	cfg_diag_fini(&d);
 }
 
-/* A line in error has no notices; the same text keeps its other lines. */
+/* A line with an error has no notices; the same message keeps its other lines. */
 static void
 hidden(void **state)
 {

@@ -29,7 +29,7 @@ names(void **state)
 	assert_int_equal(cfg_dump_kind("vim"), CFG_DUMP_VIM);
 	assert_int_equal(cfg_dump_kind("smp"), CFG_DUMP_SMP);
 	assert_int_equal(cfg_dump_kind("cnv"), CFG_DUMP_CNV);
-	/* those are somebody else's */
+	/* those belong to other modules */
 	assert_string_equal(dumped(CFG_DUMP_SMP), "");
 	assert_string_equal(dumped(CFG_DUMP_CNV), "");
 	assert_int_equal(cfg_dump_kind("nope"), -1);
@@ -62,7 +62,7 @@ like_haproxy(void **state)
 		"\tbind <addr> tfo\n");
 }
 
-/* How many lines of the dump end with or hold this. */
+/* The number of lines in the dump that end with this or contain it. */
 static int
 count(const char *needle)
 {
@@ -122,7 +122,7 @@ manual(void **state)
 	assert_int_equal(count("\\fBmute\\fR\n"), 1);
 	assert_true(strstr(text, ".SH SWITCHES FOR") < strstr(text, "\\fBmute\\fR\n"));
 	assert_true(strstr(text, ".SH SWITCHES FOR") > strstr(text, "\\fBtune.quiet\\fR\n"));
-	/* no line is a request that was not meant */
+	/* no line of text is taken for a troff request */
 	for (const char *p = text; *p; p = strchr(p, '\n') + 1)
 		if (*p == '.')
 			assert_true(strncmp(p, ".TP\n", 4) == 0 || strncmp(p, ".SH ", 4) == 0 ||

@@ -133,7 +133,7 @@ big_file(void **state)
 	assert_int_equal(cfg_files_add(&fs, &sys, path, &w.diag), 0);
 	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), 0);
 	assert_non_null(strstr(w.seen.p, "maxconn = 77"));
-	/* sparse, so that it costs no space */
+	/* a sparse file, so that it needs no space */
 	assert_int_equal(truncate(path, (off_t)CFG_FILE_MAX * 2), 0);
 	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), -1);
 	assert_non_null(strstr(w.diag.entry[0].text, "File too large"));

@@ -20,7 +20,7 @@ lookup(void *arg, const char *name)
 	return NULL;
 }
 
-/* Words written as [a][b], or the error as !text@column. */
+/* Words as [a][b], or the error as !text@column. */
 static void
 check(const char *line, const char *want)
 {

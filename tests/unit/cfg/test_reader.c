@@ -101,7 +101,7 @@ outside_of_sections(void **state)
 		     "  ^\n");
 }
 
-/* What follows from a section that cannot be read is not reported as well. */
+/* Errors that follow from a section that cannot be read are not reported. */
 static void
 lost_sections(void **state)
 {
@@ -309,9 +309,9 @@ too_many_defaults(void **state)
 }
 
 /*
- * Torture: this program brings its own allocator, so that the k-th allocation can fail, for every
- * k. Reading never crashes or leaks, and never calls a configuration sound that it could not take
- * in.
+ * Torture: this program has its own allocator, so that the k-th allocation can fail, for every k.
+ * Reading never crashes or leaks, and never accepts a configuration that it has not stored
+ * completely.
  */
 static unsigned mem_calls, mem_fail_at;
 
@@ -382,7 +382,7 @@ torture(void **state)
 		mem_fail_at = k;
 		assert_int_equal(world_read(&w, "t", text), -1);
 		mem_fail_at = 0;
-		/* what could not be taken in is one error more, or was only a text to print */
+		/* what could not be stored is one more error, or was only a text to print */
 		failed += w.diag.count[CFG_ALERT] > 3 || w.diag.dropped > 0 || w.seen.failed;
 		assert_true(w.diag.count[CFG_ALERT] > 0);
 		world_printed(&w);

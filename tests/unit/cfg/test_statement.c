@@ -56,9 +56,9 @@ argument_counts(void **state)
 		"   ^\n");
 }
 
-/* In one section, and only what is said once: the last one stays, or the first. */
+/* Keywords that may occur once in a section: either the last line counts, or the first. */
 static void
-what_is_said_twice(void **state)
+repeated_keywords(void **state)
 {
 	(void)state;
 	world_expect("defaults\n timeout client 1s\n timeout connect 1s\n timeout connect 2s\n"
@@ -219,7 +219,7 @@ misspellings(void **state)
 	expect_text("listen l\n xyzzy\n", "unknown keyword 'xyzzy' in 'listen' section.");
 }
 
-/* Switching off what is not there. */
+/* "no" before a keyword that is not supported. */
 static void
 negated_unsupported(void **state)
 {
@@ -248,7 +248,7 @@ very_long_words(void **state)
 	world_fini(&w);
 }
 
-/* It does nothing there, but it is looked at. */
+/* The keyword has no effect there, but its arguments are checked. */
 static void
 misplaced_arguments(void **state)
 {
@@ -258,7 +258,7 @@ misplaced_arguments(void **state)
 		"'maxconn' cannot handle unexpected argument '2'.");
 }
 
-/* Found by fuzzing: a second word too long for a name left the first one without its end. */
+/* Found by fuzzing: a second word that was too long for a name left the first one unterminated. */
 static void
 long_second_word(void **state)
 {
@@ -276,7 +276,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_forms),
 		cmocka_unit_test(argument_counts),
-		cmocka_unit_test(what_is_said_twice),
+		cmocka_unit_test(repeated_keywords),
 		cmocka_unit_test(places),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(misspellings),

@@ -27,7 +27,7 @@ distances(void **state)
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		assert_int_equal(cfg_distance(t[i].a, t[i].b, 10), t[i].d);
 		assert_int_equal(cfg_distance(t[i].b, t[i].a, 10), t[i].d);
-		/* beyond the limit it may only say "more" */
+		/* above the limit the result is limit + 1 */
 		for (unsigned limit = 0; limit < 8; limit++)
 			assert_int_equal(cfg_distance(t[i].a, t[i].b, limit),
 					 t[i].d <= limit ? t[i].d : limit + 1);
@@ -66,7 +66,7 @@ suggestions(void **state)
 	struct cfg_suggest s;
 
 	(void)state;
-	/* a name that would have to change wholly is no suggestion */
+	/* a name whose distance is its own length is not suggested */
 	cfg_suggest_init(&s, "xa");
 	cfg_suggest_offer(&s, "a");
 	assert_null(s.best);

@@ -3,7 +3,7 @@
 #include "cfg/value.h"
 #include "unit/test.h"
 
-/* What every number of a configuration is tried with. */
+/* The values that every numeric keyword is tried with. */
 static const char *const hostile[] = {
 	"-1",
 	"",

@@ -74,7 +74,7 @@ cpus(void **state)
 		assert_int_equal(cfg_value_cpus(t[i].text, &set, &err), 0);
 		assert_int_equal(CPU_COUNT(&set), t[i].hi - t[i].lo + 1);
 		assert_true(CPU_ISSET(t[i].lo, &set) && CPU_ISSET(t[i].hi, &set));
-		/* added to what there was */
+		/* the new ones are added to the set */
 		assert_int_equal(cfg_value_cpus("500", &set, &err), 0);
 		assert_true(CPU_ISSET(500, &set) && CPU_ISSET(t[i].lo, &set));
 	}

@@ -18,7 +18,7 @@ struct world {
 	struct cfg_diag diag;
 	struct cfg_env env;
 	struct cfg_reader reader;
-	struct sbuf seen;	/* what the owners were told, one line each */
+	struct sbuf seen;	/* the calls of the keywords' owners, one line each */
 	char printed[65536];
 	char *kept[CFG_DEFAULTS_MAX + 1];	/* objects that others may inherit from */
 	unsigned nkept;
@@ -127,7 +127,7 @@ world_opt_flag(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-/* takes every following word that is a number */
+/* takes each following word that is a number */
 static int
 world_opt_many(struct cfg_ctx *ctx, void *obj)
 {
@@ -292,7 +292,7 @@ world_printed(struct world *w)
 	return w->printed;
 }
 
-/* Read one file and compare what the owners saw and what was printed. */
+/* Reads one file and compares the calls of the owners and the printed diagnostics. */
 static inline void
 world_expect(const char *text, const char *seen, const char *printed)
 {

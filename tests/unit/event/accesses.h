@@ -1,7 +1,7 @@
 /*
- * Stands between memory and event/mail_queue.c or its model, in place of the macros of
- * <stdatomic.h> that they use. Included before them. An access is made late (stress_delay), wrongly
- * (a planted bug), or not at all: then it finds what a test says, and is written down.
+ * Replaces the macros of <stdatomic.h> that event/mail_queue.c and its model use, and is included
+ * before them. An access is delayed (stress_delay), made wrongly (a planted bug), or replaced: then
+ * it returns a value that the test chooses, and is recorded.
  */
 #ifndef TACIT_TESTS_ACCESSES_H
 #define TACIT_TESTS_ACCESSES_H
@@ -11,47 +11,47 @@
 #include "event/mail_queue.h"
 #include "unit/test.h"
 
-/* Steps done wrong on purpose: a test that proves something must see it. */
+/* Steps that are made wrongly on purpose: a test that proves something must detect it. */
 enum mailbox_bug {
 	MAILBOX_NO_BUG,
-	MAILBOX_NO_RECHECK,     /* b left out */
-	MAILBOX_EARLY_RUNNING,  /* e before d */
-	MAILBOX_SKIPS_CHECKING, /* 3 left out when 2 saw CHECKING */
-	MAILBOX_BLIND_CLAIM,    /* a place taken without looking whether another poster has it */
+	MAILBOX_NO_RECHECK,     /* step b is left out */
+	MAILBOX_EARLY_RUNNING,  /* step e comes before step d */
+	MAILBOX_SKIPS_CHECKING, /* step 3 is left out after step 2 found CHECKING */
+	MAILBOX_BLIND_CLAIM,    /* a place is taken without checking that it is free */
 	MAILBOX_BUGS
 };
 static int planted;     /* in the steps of the model */
 static int misbehaving; /* in accesses of the functions */
 #define MAILBOX_BUG(bug) (planted == (bug))
 
-static int stressing;   /* accesses are late */
+static int stressing;   /* accesses are delayed */
 static inline void stress_delay(void);
 
 enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_SWAP, ACCESS_REPLACE };
 
 struct access {
 	enum access_kind kind;
-	ptrdiff_t at;       /* in the queue, or behind it in its slots */
-	uint64_t was, is;   /* what was found or expected; what was written */
-	int mail;           /* what the slots and the taker have got by then */
+	ptrdiff_t at;       /* offset in the queue, or after it in its slots */
+	uint64_t was, is;   /* the value found or expected; the value written */
+	int mail;           /* what the slots and the taker hold at that time */
 };
 
 #define ANSWERS 6
 
-/* What accesses find instead of memory, and what they were. */
+/* The values that accesses return instead of memory, and a record of the accesses. */
 static struct {
-	struct mail_queue *q;        /* NULL: memory is asked */
+	struct mail_queue *q;        /* NULL: memory is accessed */
 	struct mail_slot *slots;
 	unsigned int n_slots;
 	const struct mail *taken;
 	uint64_t first;
 	uint8_t answer[ANSWERS];
-	unsigned int n;              /* accesses made */
+	unsigned int n;              /* number of accesses */
 	struct access log[ANSWERS];
-	jmp_buf out;                 /* there is no answer left */
+	jmp_buf out;                 /* taken when no value is left */
 } oracle;
 
-/* Steps that are left out or come early, as mailbox_bug says; each thread its own. */
+/* Steps that are left out or made early, see mailbox_bug; per thread. */
 static __thread int has_set_checking;
 
 static int
@@ -64,7 +64,7 @@ mails_seen(void)
 	return sum;
 }
 
-/* The next answer, for an access to p: a number of the queue, or a state. */
+/* The value for the next access, which is to p: a position in the queue, or a state. */
 static uint64_t
 ask(enum access_kind kind, const void *p, uint64_t was, uint64_t is)
 {
@@ -129,7 +129,7 @@ access_delay(void)
 		access_delay();                                                            \
 		v_;                                                                        \
 	})
-/* Whether it fails is an answer, too. */
+/* The test also chooses whether it fails. */
 #define access_replace(p, was, v)                                                          \
 	__extension__({                                                                    \
 		access_delay();                                                            \

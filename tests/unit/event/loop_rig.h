@@ -18,10 +18,10 @@ struct rig {
 	struct sys sys;
 	struct loop *l;
 	int a[2], b[2];
-	char log[LOG_MAX]; /* a letter for each thing that ran */
+	char log[LOG_MAX]; /* a letter for each handler that ran */
 	int n;
-	int read_some;     /* handlers drain what is there */
-	int close_b;       /* the handler of a forgets b */
+	int read_some;     /* handlers read what is available */
+	int close_b;       /* the handler of a removes b from the loop */
 	uint32_t last_ev;
 };
 

@@ -1,34 +1,33 @@
 /*
  * A model of event/mail_queue.c: the same protocol cut into steps, each of which makes one access
- * to what is shared, so that a test can run the steps of several threads in every order there is.
- * The numbers are those of event/mail_queue.h.
+ * to shared memory, so that a test can run the steps of several threads in every order. The numbers
+ * are those of event/mail_queue.h.
  *
- *   mail_queue_post()           POST_TAIL, POST_SLOT, POST_CLAIM, again until it is claimed or
- *                               full, then POST_PUBLISH
+ *   mail_queue_post()           POST_TAIL, POST_SLOT, POST_CLAIM, repeated until it is
+ *                              claimed or full, then POST_PUBLISH
  *   mail_queue_claim_wakeup()   WAKE_LOOK, WAKE_SWAP; 1 is WAKE_WRITE
  *   mail_queue_fall_asleep()    SLEEP_SAY, SLEEP_LOOK, then SLEEP_RUN or SLEEP_CLOSE;
- *                               1 is SLEEP_WAIT
+ *                              1 is SLEEP_WAIT
  *   mail_queue_wake_up()        SLEEP_RUN
  *   mail_queue_take()           TAKE_LOOK, TAKE_FREE
  *
- * That the functions do what the steps do, for every value that an access can find, is what
- * test_mail_queue.c compares: the functions and the steps call the same macros of <stdatomic.h>,
- * which accesses.h replaces.
+ * test_mail_queue.c verifies that the functions behave like the steps for every value that an
+ * access can return: both use the same macros of <stdatomic.h>, which accesses.h replaces.
  */
 #ifndef TACIT_TESTS_MAILBOX_STEPS_H
 #define TACIT_TESTS_MAILBOX_STEPS_H
 
 #include "accesses.h"
 
-/* The step that comes next. */
+/* The next step of an operation. */
 enum mail_at {
-	/* over */
+	/* the operation has ended */
 	MAIL_DONE,
 	MAIL_FULL,
 	MAIL_EMPTY,
-	/* what the caller does, for it is a system call */
-	WAKE_WRITE, /* 4: write the eventfd; the operation is over */
-	SLEEP_WAIT, /* d: wait, and make the next step after that */
+	/* done by the caller, since it is a system call */
+	WAKE_WRITE, /* 4: write the eventfd; the operation has ended */
+	SLEEP_WAIT, /* d: wait; then the next step follows */
 	/* steps */
 	POST_TAIL,
 	POST_SLOT,
@@ -44,10 +43,10 @@ enum mail_at {
 	TAKE_FREE
 };
 
-/* One operation under way: begins at POST_TAIL, WAKE_LOOK, SLEEP_SAY or TAKE_LOOK. */
+/* An operation in progress: begins at POST_TAIL, WAKE_LOOK, SLEEP_SAY or TAKE_LOOK. */
 struct mail_op {
 	enum mail_at at;
-	uint64_t pos; /* of a post: the place that it tries */
+	uint64_t pos; /* of a post: the place that it tries to take */
 };
 
 static inline int
@@ -62,7 +61,7 @@ mail_slot(const struct mail_queue *q, uint64_t pos)
 	return &q->slots[pos & q->mask];
 }
 
-/* Ends DONE or FULL. A place is full when the mail of the round before is still there. */
+/* Ends in DONE or FULL. A place is full while it holds the mail of the round before. */
 static inline void
 post_step(struct mail_queue *q, struct mail_op *op, const struct mail *m)
 {
@@ -82,7 +81,7 @@ post_step(struct mail_queue *q, struct mail_op *op, const struct mail *m)
 			atomic_store(&q->tail, op->pos + 1);
 			op->at = POST_PUBLISH;
 		} else {
-			/* On failure pos becomes the tail of now. */
+			/* On failure pos becomes the current tail. */
 			op->at = atomic_compare_exchange_strong(
 					&q->tail, &op->pos, op->pos + 1) ?
 				POST_PUBLISH : POST_SLOT;
@@ -98,7 +97,7 @@ post_step(struct mail_queue *q, struct mail_op *op, const struct mail *m)
 	}
 }
 
-/* Ends DONE, or WAKE_WRITE when the owner has to be woken. */
+/* Ends in DONE, or in WAKE_WRITE when the owner must be woken. */
 static inline void
 wake_step(struct mail_queue *q, struct mail_op *op)
 {
@@ -126,7 +125,7 @@ mail_is_there(const struct mail_queue *q)
 	return atomic_load(&mail_slot(q, q->head)->seq) == q->head + 1;
 }
 
-/* Stops at SLEEP_WAIT; or ends DONE: there is mail, or will be in a moment. */
+/* Stops at SLEEP_WAIT; or ends in DONE: there is mail, or there will be shortly. */
 static inline void
 sleep_step(struct mail_queue *q, struct mail_op *op)
 {
@@ -158,7 +157,7 @@ sleep_step(struct mail_queue *q, struct mail_op *op)
 	}
 }
 
-/* Ends DONE with the oldest mail in *out, or EMPTY. */
+/* Ends in DONE with the oldest mail in *out, or in EMPTY. */
 static inline void
 take_step(struct mail_queue *q, struct mail_op *op, struct mail *out)
 {

@@ -1,7 +1,8 @@
 /*
- * Mail between real threads, with a chance of a delay before and after every access: several
- * posters, and one owner that sleeps in its loop. Every mail must arrive once and in order, and the
- * owner may never sleep on one. Included after event/mailbox.c, whose accesses call stress_delay().
+ * Mail between real threads, with random delays before and after every access: several posters, and
+ * one owner that sleeps in its loop. Every mail must arrive once and in order, and the owner must
+ * not sleep while there is mail. Included after event/mailbox.c, whose accesses call
+ * stress_delay().
  */
 #ifndef TACIT_TESTS_MAILBOX_STRESS_H
 #define TACIT_TESTS_MAILBOX_STRESS_H
@@ -24,9 +25,9 @@ struct stress_poster {
 	struct stress *all;
 	struct sys sys;
 	struct mailbox *mb;
-	uint64_t mails;  /* to post */
-	_Atomic uint64_t seen; /* by the owner, in order */
-	uint64_t wrong;  /* not the next one */
+	uint64_t mails;  /* to be posted */
+	_Atomic uint64_t seen; /* received by the owner, in order */
+	uint64_t wrong;  /* mails out of order */
 	unsigned int id;
 	pthread_t thread;
 };
@@ -36,12 +37,12 @@ struct stress {
 	struct loop *l;
 	struct mailbox *mb;
 	struct stress_poster p[STRESS_POSTERS];
-	int patience_ms;  /* of a wait: what takes longer is lost */
-	uint64_t lost;    /* waits that ended by themselves, with mail in the queue */
-	int stop;         /* posters give up; atomic */
+	int patience_ms;  /* maximum duration of a wait; a longer one counts as lost */
+	uint64_t lost;    /* waits that ended by timeout with mail in the queue */
+	int stop;         /* the posters stop; atomic */
 };
 
-/* xorshift: each thread its own. */
+/* xorshift, per thread. */
 static uint32_t
 stress_dice(void)
 {
@@ -55,7 +56,7 @@ stress_dice(void)
 	return x;
 }
 
-/* Most steps go on at once; some are held up for a while, a few for the rest of a time slice. */
+/* Most steps continue at once; some are delayed, a few for the rest of a time slice. */
 static inline void
 stress_delay(void)
 {
@@ -80,7 +81,7 @@ stress_on_mail(void *worker, struct mail *m)
 	atomic_store_explicit(&p->seen, next + 1, memory_order_release);
 }
 
-/* Posts a few mails at a time; now and then it waits until they are there, and all may rest. */
+/* Posts a few mails at a time; sometimes waits until they have arrived and all threads are idle. */
 static void *
 stress_poster_run(void *arg)
 {
@@ -122,7 +123,7 @@ stress_seen(const struct stress *s)
 	return n;
 }
 
-/* One turn of the owner; most wait as long as it takes. */
+/* One turn of the owner; most turns wait without a limit. */
 static void
 stress_turn(struct stress *s)
 {
@@ -132,7 +133,7 @@ stress_turn(struct stress *s)
 	int ms = r == 0 ? 0 : r == 1 ? 1 : s->patience_ms;
 
 	assert_int_equal(loop_turn(s->l, ms), 0);
-	/* It slept, nothing woke it, and there was mail after all. */
+	/* It slept, nothing woke it, and there was mail. */
 	if (ms == s->patience_ms && s->mb->stats.sleeps > sleeps &&
 	    loop_stats(s->l)->events == events && stress_seen(s) > seen)
 		s->lost++;
@@ -170,7 +171,7 @@ stress_open(struct stress *s, enum interest_mode mode, uint64_t mails)
 			pthread_create(&s->p[i].thread, NULL, stress_poster_run, &s->p[i]), 0);
 }
 
-/* Runs what may be left. */
+/* Delivers the remaining mail. */
 static void
 stress_close(struct stress *s)
 {
@@ -182,7 +183,7 @@ stress_close(struct stress *s)
 	loop_free(&s->l);
 }
 
-/* Until all mail is there, or some is lost: 0 when nothing went wrong. */
+/* Runs until all mail has arrived, or some is lost: 0 if there was no error. */
 static int
 stress_run(struct stress *s, uint64_t mails, const char *what)
 {

@@ -1,4 +1,5 @@
-/* What every poller has to do, on real sockets: included by the tests of each. */
+/* Requirements that every poller must meet, on real sockets; included by the test of each
+ * poller. */
 #ifndef TACIT_TESTS_POLLER_CHECK_H
 #define TACIT_TESTS_POLLER_CHECK_H
 
@@ -47,7 +48,7 @@ check_quiet_then_readable(const struct poller_ops *ops)
 	assert_int_equal(ops->set(r.p, r.fd[0], 7, 0, EV_R), 0);
 	assert_int_equal(ops->wait(r.p, r.ev, 8, 0), 0);
 	assert_int_equal(write(r.fd[1], "x", 1), 1);
-	/* Level-triggered: it says so until it is read. */
+	/* Level-triggered: it is reported until it is read. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
 		assert_int_equal(r.ev[0].fd, r.fd[0]);
@@ -86,7 +87,7 @@ check_the_peers_end_is_readable(const struct poller_ops *ops)
 	assert_int_equal(shutdown(r.fd[1], SHUT_WR), 0);
 	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
 	assert_true(r.ev[0].ev & EV_R);
-	/* Only a poller with RDHUP says that nothing comes after what is there. */
+	/* Only a poller with RDHUP reports that nothing follows the available bytes. */
 	assert_int_equal(!!(r.ev[0].ev & EV_RDHUP), ops->has_edge);
 	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_R, 0), 0);
 	rig_close(&r, ops);
@@ -108,7 +109,7 @@ check_timeouts(const struct poller_ops *ops)
 	rig_close(&r, ops);
 }
 
-/* A descriptor's number is used again: the registration is the new one's. */
+/* The number of a closed descriptor is used again: events belong to the new registration. */
 static void
 check_a_number_is_used_again(const struct poller_ops *ops)
 {

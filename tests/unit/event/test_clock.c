@@ -1,4 +1,4 @@
-/* The loop's clock over a kernel whose times are set by the test. */
+/* The loop's clock on a kernel whose times are set by the test. */
 
 #include <string.h>
 
@@ -75,7 +75,7 @@ the_wall_clock_follows_within_a_second(void **st)
 	mono += S / 2;
 	clock_read(&clk, &sys);
 	assert_int_equal(clock_wall_ns(&clk), wall + S / 2);
-	/* Somebody sets it back by an hour. */
+	/* The wall clock is set back by an hour. */
 	wall -= 3600 * (uint64_t)S;
 	mono += S;
 	clock_read(&clk, &sys);
@@ -83,7 +83,7 @@ the_wall_clock_follows_within_a_second(void **st)
 }
 
 static void
-idleness_is_what_the_cpu_was_not_used_for(void **st)
+idle_is_the_time_without_cpu_usage(void **st)
 {
 	(void)st;
 	assert_int_equal(clk.idle_pct, 100);
@@ -91,7 +91,7 @@ idleness_is_what_the_cpu_was_not_used_for(void **st)
 	cpu += S / 2;
 	clock_read(&clk, &sys);
 	assert_int_equal(clk.idle_pct, 75);
-	/* More CPU than time, by rounding: never below zero. */
+	/* By rounding, more CPU time than elapsed time: the result is never below zero. */
 	mono += S;
 	cpu += 2 * (uint64_t)S;
 	clock_read(&clk, &sys);
@@ -105,7 +105,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(one_read_a_turn_and_the_rest_once_a_second),
 		T(the_wall_clock_follows_within_a_second),
-		T(idleness_is_what_the_cpu_was_not_used_for),
+		T(idle_is_the_time_without_cpu_usage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

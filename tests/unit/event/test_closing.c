@@ -1,4 +1,4 @@
-/* Which calls close a set of descriptors, on the fake kernel. */
+/* The calls that close a set of descriptors, on the fake kernel. */
 
 #include <errno.h>
 
@@ -35,7 +35,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* Numbers count from the first descriptor; the list ends with -1. */
+/* Descriptors relative to the first one; the list ends with -1. */
 struct row {
 	int fd[FDS + 1];
 	unsigned int ranges, closes;

@@ -10,7 +10,7 @@ make(enum interest_state r, enum interest_state w, unsigned int polled)
 }
 
 static void
-wanting_is_kept_apart_from_readiness(void **st)
+wanted_and_ready_are_independent(void **st)
 {
 	(void)st;
 	for (int s = 0; s < INTEREST_STATES; s++) {
@@ -20,7 +20,7 @@ wanting_is_kept_apart_from_readiness(void **st)
 
 		assert_true(want == INTEREST_SPEC || want == INTEREST_BLOCKED);
 		assert_true(stop == INTEREST_IDLE || stop == INTEREST_PARKED);
-		/* Wanting and unwanting changes nothing of what is believed. */
+		/* WANT and STOP do not change what is believed. */
 		assert_int_equal(interest_next(want, INTEREST_STOP), stop);
 		assert_int_equal(interest_next(stop, INTEREST_WANT), want);
 		/* AGAIN and READY do not change what is wanted. */
@@ -56,7 +56,7 @@ merged_folds_the_other_direction_in(void **st)
 static void
 merged_swaps_a_fired_direction_for_the_wanted_one(void **st)
 {
-	/* The end of connect(): writing fired and is done, reading is wanted now. */
+	/* The end of connect(): writing fired and is finished, and now reading is wanted. */
 	struct interest in = make(INTEREST_SPEC, INTEREST_IDLE, EV_W);
 	struct interest_plan p = interest_plan(&in, INTEREST_MERGED);
 
@@ -67,7 +67,7 @@ merged_swaps_a_fired_direction_for_the_wanted_one(void **st)
 }
 
 static void
-merged_leaves_alone_what_costs_nothing(void **st)
+merged_keeps_harmless_registrations(void **st)
 {
 	struct interest spec = make(INTEREST_SPEC, INTEREST_IDLE, 0);
 	struct interest parked = make(INTEREST_PARKED, INTEREST_IDLE, EV_R);
@@ -83,7 +83,7 @@ merged_leaves_alone_what_costs_nothing(void **st)
 }
 
 static void
-merged_removes_what_fired_for_nobody(void **st)
+merged_removes_unwanted_directions_that_fired(void **st)
 {
 	struct interest in = make(INTEREST_IDLE, INTEREST_PARKED, EV_R | EV_W);
 	struct interest_plan p = interest_plan(&in, INTEREST_MERGED);
@@ -103,7 +103,7 @@ unmerged_makes_a_call_for_each_direction(void **st)
 	assert_int_equal(p.n, 2);
 	assert_int_equal(p.mask[0], 0);
 	assert_int_equal(p.mask[1], EV_R);
-	/* And leaves a speculative direction to be tried. */
+	/* A speculative direction is left to be tried. */
 	in = make(INTEREST_SPEC, INTEREST_IDLE, EV_W);
 	p = interest_plan(&in, INTEREST_UNMERGED);
 	assert_int_equal(p.n, 1);
@@ -128,9 +128,9 @@ edge_registers_once_and_adds_writing_when_it_blocks(void **st)
 	assert_int_equal(interest_plan(&in, INTEREST_EDGE).n, 0);
 }
 
-/* For each mode and every combination: what is wanted and blocked is registered after the plan. */
+/* For each mode and every combination: after the plan, what is wanted and blocked is registered. */
 static void
-whatever_is_blocked_ends_up_registered(void **st)
+blocked_directions_are_registered(void **st)
 {
 	(void)st;
 	for (int mode = INTEREST_UNMERGED; mode <= INTEREST_EDGE; mode++)
@@ -154,7 +154,8 @@ whatever_is_blocked_ends_up_registered(void **st)
 				assert_true(p.n <= 1);
 				continue;
 			}
-			/* Level-triggered: what fired and is unwanted would fire for ever. */
+			/* Level-triggered: an unwanted direction that fired would fire again and
+			 * again. */
 			if (in.state[DIR_R] == INTEREST_IDLE)
 				assert_false(now & EV_R);
 			if (in.state[DIR_W] == INTEREST_IDLE)
@@ -168,15 +169,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wanting_is_kept_apart_from_readiness),
+		cmocka_unit_test(wanted_and_ready_are_independent),
 		cmocka_unit_test(every_state_has_a_name),
 		cmocka_unit_test(merged_folds_the_other_direction_in),
 		cmocka_unit_test(merged_swaps_a_fired_direction_for_the_wanted_one),
-		cmocka_unit_test(merged_leaves_alone_what_costs_nothing),
-		cmocka_unit_test(merged_removes_what_fired_for_nobody),
+		cmocka_unit_test(merged_keeps_harmless_registrations),
+		cmocka_unit_test(merged_removes_unwanted_directions_that_fired),
 		cmocka_unit_test(unmerged_makes_a_call_for_each_direction),
 		cmocka_unit_test(edge_registers_once_and_adds_writing_when_it_blocks),
-		cmocka_unit_test(whatever_is_blocked_ends_up_registered),
+		cmocka_unit_test(blocked_directions_are_registered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The turn on real sockets: order of work, stale events, spinning, timers. */
+/* One turn of the loop on real sockets: order of work, stale events, spinning, timers. */
 #include "loop_rig.h"
 
 static struct task task_t, task_e;
@@ -42,9 +42,9 @@ on_next(struct task *t)
 		loop_post_next(rig.l, t);
 }
 
-/* In the turn after, behind its events, and once in each; that turn does not wait. */
+/* Such tasks run in the next turn, after its events, once each; that turn does not wait. */
 static void
-what_is_posted_for_the_next_turn_waits_for_its_events(void **st)
+tasks_posted_for_the_next_turn_run_after_its_events(void **st)
 {
 	(void)st;
 	task_init(&task_t, on_next);
@@ -73,7 +73,7 @@ an_event_for_a_forgotten_fd_is_dropped(void **st)
 	assert_int_equal(write(rig.a[1], "x", 1), 1);
 	assert_int_equal(write(rig.b[1], "x", 1), 1);
 	turn();
-	/* epoll reports in the order of arrival. */
+	/* epoll reports events in the order of their arrival. */
 	assert_string_equal(rig.log, "a");
 	assert_int_equal(loop_stats(rig.l)->stale, 1);
 }
@@ -93,14 +93,14 @@ on_other(void *owner, int fd, uint32_t ev)
 	loop_progress(other, fd);
 }
 
-/* Of a, whose event comes first: b's number is free from now, and somebody else's at once. */
+/* The handler of a, whose event comes first: it frees b's number, which is reused at once. */
 static void
 on_swap(void *owner, int fd, uint32_t ev)
 {
 	int next[2];
 
 	on_fd(owner, fd, ev);
-	/* The last that is wanted of it would be a call at the begin of the next turn. */
+	/* The interest of b's last owner would be committed at the beginning of the next turn. */
 	loop_want(rig.l, rig.b[0], EV_R | EV_W);
 	loop_again(rig.l, rig.b[0], DIR_W);
 	loop_forget(rig.l, rig.b[0]);
@@ -119,7 +119,7 @@ on_swap(void *owner, int fd, uint32_t ev)
 	}
 }
 
-/* Events for both wait; a's handler gives b's number away. */
+/* Both have events; the handler of a closes b, and b's number is reused. */
 static void
 swap(void)
 {
@@ -144,9 +144,10 @@ an_event_of_the_last_owner_is_not_the_next_ones(void **st)
 	assert_string_equal(rig.log, "an");
 }
 
-/* Closed on one worker, and at once another's: what is known of the number stays where it was. */
+/* A number is closed by one worker and reused by another: the first loop's state for it does not
+ * carry over. */
 static void
-a_number_that_is_another_loops_now_is_its_alone(void **st)
+a_number_reused_by_another_loop_starts_clean(void **st)
 {
 	struct loop_config cfg = { .poller = &poller_epoll, .mode = INTEREST_MERGED,
 				   .max_fd = MAX_FD, .max_events = 16, .lazy = 1 };
@@ -187,9 +188,9 @@ an_fd_that_wakes_for_nothing_is_given_up(void **st)
 	assert_int_equal(loop_stats(rig.l)->spins, 1);
 }
 
-/* What keeps arriving for somebody who does not want it yet is no spin. */
+/* Data that keeps arriving while reading is not wanted does not count as spinning. */
 static void
-edges_that_nobody_wants_are_no_spin(void **st)
+unwanted_edges_do_not_count_as_spinning(void **st)
 {
 	char byte;
 
@@ -204,16 +205,16 @@ edges_that_nobody_wants_are_no_spin(void **st)
 		assert_int_equal(write(rig.a[1], "x", 1), 1);
 		rig.n = 0;
 		turn();
-		/* Room for the next one; of this the loop knows nothing. */
+		/* Makes room for the next byte, unknown to the loop. */
 		assert_int_equal(read(rig.a[0], &byte, 1), 1);
 	}
 	assert_true(loop_stats(rig.l)->events >= 2000);
 	assert_int_equal(loop_stats(rig.l)->spins, 0);
 }
 
-/* A direction believed ready that its handler never tries would be tried for ever. */
+/* A direction believed ready whose handler never tries it would be called for ever. */
 static void
-tries_that_come_to_nothing_are_given_up(void **st)
+directions_that_are_never_tried_are_given_up(void **st)
 {
 	(void)st;
 	teardown(st);
@@ -273,7 +274,7 @@ timers_wait_for_events_that_did_not_fit(void **st)
 	assert_string_equal(rig.log, "abd");
 	assert_false(loop_left_events(rig.l));
 	assert_false(loop_has_news(rig.l, rig.b[0]));
-	/* But not for ever. */
+	/* But not without end. */
 	rig.n = 0;
 	rig.log[0] = '\0';
 	rig.read_some = 0;
@@ -293,9 +294,9 @@ on_a(void *owner, int fd, uint32_t ev)
 	news_of_b = loop_has_news(rig.l, rig.b[0]) * 2 + loop_has_news(rig.l, fd);
 }
 
-/* What one fd is told of, another one's handler may ask about before. */
+/* A handler may ask for the events of another descriptor before they are delivered. */
 static void
-knows_of_events_that_wait_for_their_time(void **st)
+events_can_be_queried_before_delivery(void **st)
 {
 	(void)st;
 	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_a, "a"), 0);
@@ -325,7 +326,7 @@ reads_the_clock_once_a_turn(void **st)
 	before = ledger_sum(&rig.sys.ledger, SYS_CALL_clock_gettime);
 	for (int i = 0; i < 10; i++)
 		turn();
-	/* One more where the second has changed, for the wall clock's offset. */
+	/* One more when the second has changed, for the offset of the wall clock. */
 	assert_in_range(ledger_sum(&rig.sys.ledger, SYS_CALL_clock_gettime) - before, 10, 11);
 }
 
@@ -337,16 +338,16 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(listeners_then_tasks_then_connections_then_the_end),
-		T(what_is_posted_for_the_next_turn_waits_for_its_events),
+		T(tasks_posted_for_the_next_turn_run_after_its_events),
 		T(an_event_for_a_forgotten_fd_is_dropped),
 		T(an_event_of_the_last_owner_is_not_the_next_ones),
-		T(a_number_that_is_another_loops_now_is_its_alone),
+		T(a_number_reused_by_another_loop_starts_clean),
 		T(an_fd_that_wakes_for_nothing_is_given_up),
-		T(edges_that_nobody_wants_are_no_spin),
-		T(tries_that_come_to_nothing_are_given_up),
+		T(unwanted_edges_do_not_count_as_spinning),
+		T(directions_that_are_never_tried_are_given_up),
 		T(waits_for_the_next_timer_and_no_longer),
 		T(timers_wait_for_events_that_did_not_fit),
-		T(knows_of_events_that_wait_for_their_time),
+		T(events_can_be_queried_before_delivery),
 		T(reads_the_clock_once_a_turn),
 	};
 

@@ -1,4 +1,5 @@
-/* The fd table on real sockets: what is wanted, when it is tried, and what is registered. */
+/* The descriptor table on real sockets: what is wanted, when it is tried, and what is
+ * registered. */
 #include "loop_rig.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@ what_is_believed_ready_is_tried_in_the_next_turn(void **st)
 	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "a"), 0);
 	loop_want(rig.l, rig.a[0], EV_R);
 	turn();
-	/* Tried without being asked for, and registered only after it said no. */
+	/* It is tried without an event, and registered only after EAGAIN. */
 	assert_string_equal(rig.log, "a");
 	assert_int_equal(ctls(), before);
 	assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));
@@ -56,7 +57,7 @@ edge_registers_once(void **st)
 	assert_int_equal(ctls(), 1);
 }
 
-/* An edge is lost on whoever leaves connections in the backlog on purpose. */
+/* Connections that are left in the backlog on purpose would not be reported again by an edge. */
 static void
 listeners_stay_level_triggered_in_edge_mode(void **st)
 {
@@ -91,7 +92,7 @@ a_presumption_is_for_merged_modes_only(void **st)
 }
 
 static void
-what_may_have_come_unseen_can_be_tried(void **st)
+data_without_an_event_can_be_tried(void **st)
 {
 	(void)st;
 	want_read(rig.a[0], LOOP_CONN, "a");
@@ -102,10 +103,10 @@ what_may_have_come_unseen_can_be_tried(void **st)
 }
 
 static void
-what_cannot_be_registered_is_given_up(void **st)
+a_failed_registration_is_reported(void **st)
 {
 	(void)st;
-	/* Forgotten by the kernel behind the loop's back. */
+	/* Removed from epoll without the loop's knowledge. */
 	want_read(rig.a[0], LOOP_CONN, "a");
 	close(rig.a[0]);
 	turn();
@@ -123,7 +124,7 @@ numbers_beyond_the_table_are_refused(void **st)
 	assert_int_equal(loop_add(rig.l, -1, LOOP_CONN, on_fd, NULL), -ERR_FULL);
 }
 
-/* A full pipe whose reader has gone: an error, and nothing else. */
+/* A full pipe whose reader is gone: EPOLLERR alone. */
 static void
 error_alone(int pipe_fd[2])
 {
@@ -154,9 +155,9 @@ an_error_ends_waiting_both_ways(void **st)
 	close(p[1]);
 }
 
-/* With an error queue it may be none: nothing follows from it until its owner says so. */
+/* With an error queue EPOLLERR may mean an answer: nothing is inferred before the owner says so. */
 static void
-an_answer_is_no_error(void **st)
+an_entry_of_the_error_queue_is_no_error(void **st)
 {
 	int p[2];
 
@@ -172,7 +173,7 @@ an_answer_is_no_error(void **st)
 	assert_int_equal(loop_seen(rig.l, p[1]), EV_ERR);
 	assert_true(loop_is_ready(rig.l, p[1], DIR_R));
 	loop_detach(rig.l, p[1]);
-	/* The next owner of the number has none. */
+	/* The next owner of the number has no error queue. */
 	assert_int_equal(loop_add(rig.l, p[1], LOOP_CONN, on_fd, (void *)(uintptr_t) "q"), 0);
 	loop_want(rig.l, p[1], EV_R);
 	loop_again(rig.l, p[1], DIR_R);
@@ -189,9 +190,9 @@ give_away(void *owner, int fd, uint32_t ev)
 	loop_set_owner(rig.l, rig.b[0], on_fd, (void *)(uintptr_t) "n");
 }
 
-/* The new owner gets what the old one has not got, and nothing is registered again. */
+/* The new owner gets the pending events of the old one, and nothing is registered again. */
 static void
-an_fd_that_changes_hands_keeps_what_is_known_of_it(void **st)
+an_fd_with_a_new_owner_keeps_its_state(void **st)
 {
 	struct interest in;
 	uint64_t before;
@@ -207,7 +208,7 @@ an_fd_that_changes_hands_keeps_what_is_known_of_it(void **st)
 	want_read(rig.b[0], LOOP_CONN, "o");
 	turn();
 	before = ctls();
-	/* Both happen in one turn: the end comes to the one who has it then. */
+	/* Both happen in one turn: the event goes to the current owner. */
 	assert_int_equal(write(rig.a[1], "x", 1), 1);
 	assert_int_equal(shutdown(rig.b[1], SHUT_WR), 0);
 	turn();
@@ -215,7 +216,7 @@ an_fd_that_changes_hands_keeps_what_is_known_of_it(void **st)
 	assert_true(rig.last_ev & EV_RDHUP);
 	assert_true(loop_seen(rig.l, rig.b[0]) & EV_RDHUP);
 	assert_int_equal(ctls(), before);
-	/* What was seen stays with the third one. */
+	/* The known state stays with the third owner. */
 	loop_set_owner(rig.l, rig.b[0], on_fd, (void *)(uintptr_t) "t");
 	assert_true(loop_seen(rig.l, rig.b[0]) & EV_RDHUP);
 	assert_int_equal(loop_peek(rig.l, rig.b[0], &in, &owner), 0);
@@ -233,12 +234,12 @@ main(void)
 		T(edge_registers_once),
 		T(listeners_stay_level_triggered_in_edge_mode),
 		T(a_presumption_is_for_merged_modes_only),
-		T(what_may_have_come_unseen_can_be_tried),
-		T(what_cannot_be_registered_is_given_up),
+		T(data_without_an_event_can_be_tried),
+		T(a_failed_registration_is_reported),
 		T(numbers_beyond_the_table_are_refused),
 		T(an_error_ends_waiting_both_ways),
-		T(an_answer_is_no_error),
-		T(an_fd_that_changes_hands_keeps_what_is_known_of_it),
+		T(an_entry_of_the_error_queue_is_no_error),
+		T(an_fd_with_a_new_owner_keeps_its_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

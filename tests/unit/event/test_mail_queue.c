@@ -1,9 +1,8 @@
 /*
- * The protocol of the mailbox, proved by exhaustion. Posters and an owner make the steps of a model
- * (mailbox_steps.h) in every order there is, and each state that can be reached is looked at. The
- * functions of event/mail_queue.c are held against the model: whatever an access finds, both make
- * the same accesses after it. Then the mailbox itself runs on real threads. What is done wrong on
- * purpose has to be found.
+ * The protocol of the mailbox, proved by exhaustive search. Posters and an owner make the steps of
+ * a model (mailbox_steps.h) in every order, and each reachable state is checked. The functions of
+ * event/mail_queue.c are compared with the model: whatever value an access returns, both make the
+ * same accesses after it. Then the mailbox runs on real threads. Planted bugs must be detected.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,73 +13,73 @@
 #include "accesses.h"
 #include "mailbox_steps.h"
 #include "unit/test.h"
-/* A wake-up may be late, too. */
+/* A wake-up may be delayed, too. */
 #define sys_write(...) (access_delay(), (sys_write)(__VA_ARGS__))
-/* The units themselves, in the place of the library's. */
+/* The units themselves, instead of the library's. */
 #include "event/mail_queue.c"
 #include "event/mailbox.c"
 #include "mailbox_stress.h"
 
 #define POSTERS 3
 #define SIZE 2
-/* Positions wrap on the way. */
+/* Positions wrap around during the search. */
 #define FIRST (UINT64_MAX - 2)
 #define OWNER POSTERS
 /* The wait ends for another reason than mail. */
 #define OTHER (POSTERS + 1)
 #define MOVES (POSTERS + 2)
 
-/* What a poster does: p posts its next mail, f wakes the owner as the end of a turn does. */
+/* A poster's script: p posts its next mail, f wakes the owner as the end of a turn does. */
 struct poster {
 	struct mail_op op;
-	uint8_t at;        /* in its script */
-	uint8_t sent;      /* mails */
+	uint8_t at;        /* position in its script */
+	uint8_t sent;      /* mails posted */
 	uint8_t unflushed; /* posted since it last woke the owner */
-	uint8_t retry;     /* the queue was full: wakes the owner, and posts again */
+	uint8_t retry;     /* the queue was full: it wakes the owner and posts again */
 };
 
-/* Where the owner is in its turn. */
+/* The position of the owner in its turn. */
 enum phase { SLEEPS, WAITS, WAKES, TAKES, RESETS };
 
 struct world {
 	struct mail_queue q;
 	struct mail_slot slots[SIZE];
 	struct poster p[POSTERS];
-	struct mail_op op; /* the owner's */
+	struct mail_op op; /* the owner's operation */
 	uint8_t phase;
-	uint8_t blocked;          /* the wait is one that may block */
-	uint8_t woken;            /* it returned the eventfd's event */
-	uint8_t count, edge;      /* the eventfd: counter, and what epoll holds of it */
-	uint8_t expect[POSTERS];  /* next mail of each */
+	uint8_t blocked;          /* the wait may block */
+	uint8_t woken;            /* the wait returned the eventfd's event */
+	uint8_t count, edge;      /* the eventfd: its counter, and the edge that epoll holds */
+	uint8_t expect[POSTERS];  /* the next mail of each poster */
 	uint8_t writes, wakes, taken;
 };
 
-/* One world to look at, and how its eventfd is registered. */
+/* A configuration to search, and how its eventfd is registered. */
 struct scene {
 	const char *script[POSTERS];
 	int is_edge;
-	int others; /* other events end a wait, too */
+	int others; /* other events may end a wait */
 };
 
-/* A state in few bytes, all of it. */
+/* A complete state, packed into few bytes. */
 #define KEY_LEN 48
 struct key {
 	uint8_t b[KEY_LEN];
 };
 
-/* What was found. */
+/* The result of a search. */
 struct search {
 	const struct scene *scene;
-	struct key *seen; /* open addressing; b[0] is never 0 in use */
+	struct key *seen; /* hash table with open addressing; b[0] is never 0 in use */
 	size_t cap, n;
-	size_t *todo; /* places in seen */
+	size_t *todo; /* indexes into seen */
 	size_t n_todo;
 	size_t moves;
-	const char *wrong; /* NULL: nothing */
+	const char *wrong; /* NULL: no error */
 	size_t endings;
 };
 
-/* --- states in few bytes --- */
+/* --- packing of states --- */
 
 static void
 put(struct key *k, unsigned int *i, uint64_t v)
@@ -163,7 +162,7 @@ unpack(struct world *w, const struct key *k)
 
 /* --- moves --- */
 
-/* What the poster does next, once an operation is over. */
+/* Starts the poster's next operation after one has ended. */
 static void
 poster_next(const struct scene *sc, struct world *w, int p)
 {
@@ -280,7 +279,8 @@ owner_move(const struct scene *sc, struct world *w)
 	case RESETS:
 		if (w->woken && !sc->is_edge)
 			w->count = 0;
-		/* What nobody reads does not count: a state more for nothing. */
+		/* A counter that is not read does not matter, and would only multiply the
+		 * states. */
 		if (sc->is_edge)
 			w->count = 0;
 		w->woken = 0;
@@ -291,17 +291,17 @@ owner_move(const struct scene *sc, struct world *w)
 	return "no such phase";
 }
 
-/* --- what must hold --- */
+/* --- invariants --- */
 
 static const char *
-judge(const struct scene *sc, const struct world *w)
+check_invariants(const struct scene *sc, const struct world *w)
 {
 	unsigned int posts = 0;
 	int busy = 0;
 
 	for (int p = 0; p < POSTERS; p++) {
 		posts += w->p[p].sent;
-		/* It posted, and its 2 to 4 are still to come. */
+		/* It has posted, and its steps 2 to 4 are still to come. */
 		busy |= w->p[p].unflushed > 0;
 	}
 	if (w->writes > posts || w->wakes > w->writes)
@@ -347,7 +347,7 @@ visit(struct search *s, const struct world *w)
 {
 	struct key k;
 	size_t at;
-	const char *wrong = judge(s->scene, w);
+	const char *wrong = check_invariants(s->scene, w);
 
 	if (wrong && !s->wrong)
 		s->wrong = wrong;
@@ -388,12 +388,12 @@ expand(struct search *s, size_t at)
 	}
 }
 
-/* Everything that can happen in a scene: what went wrong first, or NULL. */
+/* Searches all states of a configuration: returns the first error, or NULL. */
 static const char *
 search(const struct scene *sc, int bug)
 {
 	struct search s = { .scene = sc, .cap = 1u << 20 };
-	static struct world w; /* sanitizers' stacks do not align cache lines */
+	static struct world w; /* static: the sanitizers' stacks do not align cache lines */
 
 	planted = bug;
 	s.seen = calloc(s.cap, sizeof(*s.seen));
@@ -429,7 +429,7 @@ static const char *const scripts[][POSTERS] = {
 };
 
 static void
-nobody_is_left_asleep_in_any_order_of_steps(void **st)
+no_order_of_steps_loses_a_wake_up(void **st)
 {
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
@@ -444,9 +444,9 @@ nobody_is_left_asleep_in_any_order_of_steps(void **st)
 		}
 }
 
-/* Each step of the protocol is needed: without it the search finds what it is there against. */
+/* Each step of the protocol is needed: without it the search finds an error. */
 static void
-what_is_done_wrong_is_found(void **st)
+planted_bugs_are_detected(void **st)
 {
 	static const struct {
 		int bug;
@@ -467,19 +467,19 @@ what_is_done_wrong_is_found(void **st)
 
 			assert_non_null(wrong);
 			if (bugs[i].bug == MAILBOX_BLIND_CLAIM)
-				continue; /* two wrote into one place: many ways to show */
+				continue; /* two in one place: shows in several ways */
 			assert_string_equal(wrong, bugs[i].what);
 		}
 }
 
-/* --- the functions against the model --- */
+/* --- the functions compared with the model --- */
 
 enum operation { POST, CLAIM_WAKEUP, FALL_ASLEEP, WAKE_UP, TAKE, OPERATIONS };
 
-/* What one of them did. */
+/* The result of one operation. */
 struct outcome {
-	int is_cut; /* there was no answer left */
-	int result; /* of the function */
+	int is_cut; /* no value was left for an access */
+	int result; /* return value of the function */
 	unsigned int n;
 	struct access log[ANSWERS];
 	uint64_t head;
@@ -508,7 +508,7 @@ run_function(enum operation what, struct mail_queue *q, const struct mail *m, st
 	return -1;
 }
 
-/* The same in steps, and what the function would return then. */
+/* The same operation in steps, and the return value of the function. */
 static int
 run_steps(enum operation what, struct mail_queue *q, const struct mail *m, struct mail *out)
 {
@@ -543,7 +543,7 @@ run_steps(enum operation what, struct mail_queue *q, const struct mail *m, struc
 	return -1;
 }
 
-/* Accesses find the answers that the oracle has. */
+/* Accesses return the values that the oracle has chosen. */
 static void
 observe(struct outcome *o, enum operation what, int in_steps)
 {
@@ -576,7 +576,7 @@ observe(struct outcome *o, enum operation what, int in_steps)
 		o->mail[i] = slots[i].mail;
 }
 
-/* Each answer is one of so many: a number below, at or above the one that is expected, a state, and
+/* Each value is one of these kinds: a number below, at or above the expected one, a state, and
  * whether an exchange succeeds. */
 #define ANSWER_KINDS 6
 
@@ -603,7 +603,7 @@ functions_make_the_steps_of_the_model(void **st)
 				results[what][f.result != 0]++;
 			longest = MAX(longest, f.n);
 		}
-	/* Both results have been seen where there are two, and what repeats itself was cut. */
+	/* Both results occurred where there are two, and repetitions were cut. */
 	for (int what = 0; what < OPERATIONS; what++)
 		assert_true(results[what][0] && (what == WAKE_UP || results[what][1]));
 	assert_int_equal(longest, ANSWERS);
@@ -611,7 +611,7 @@ functions_make_the_steps_of_the_model(void **st)
 
 /* --- real threads --- */
 
-/* How many posts: make slow asks for more. */
+/* Number of posts: make slow uses more. */
 static uint64_t
 stress_mails(void)
 {
@@ -650,7 +650,7 @@ threads_lose_no_mail_and_no_wake_up(void **st)
 		stress(INTEREST_MERGED, stress_mails() / 4, 5000, MAILBOX_NO_BUG, "level"), 0);
 }
 
-/* That the above can fail: a wake-up left out is noticed. */
+/* The test above can fail: a wake-up that is left out is detected. */
 static void
 threads_notice_a_lost_wake_up(void **st)
 {
@@ -666,8 +666,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_is_left_asleep_in_any_order_of_steps),
-		cmocka_unit_test(what_is_done_wrong_is_found),
+		cmocka_unit_test(no_order_of_steps_loses_a_wake_up),
+		cmocka_unit_test(planted_bugs_are_detected),
 		cmocka_unit_test(functions_make_the_steps_of_the_model),
 		cmocka_unit_test(threads_lose_no_mail_and_no_wake_up),
 		cmocka_unit_test(threads_notice_a_lost_wake_up),

@@ -12,20 +12,20 @@
 #define LOG_MAX 64
 #define SIZE 4
 
-/* A worker without anything but its mail. */
+/* A worker that has only its mailbox. */
 struct worker {
 	struct sys sys;
 	struct loop *l;
 	struct mailbox *mb;
-	char log[LOG_MAX]; /* a letter for each thing that ran */
+	char log[LOG_MAX]; /* a letter for each handler that ran */
 	size_t n;
 };
 
 struct rig {
 	struct fake *k;
 	struct worker w[2];
-	int posts;        /* of the handlers below */
-	int other;        /* an eventfd that is not a mailbox's */
+	int posts;        /* number of posts by the handlers below */
+	int other;        /* an eventfd that belongs to no mailbox */
 	struct task task, end;
 };
 
@@ -100,7 +100,7 @@ worker_open(struct worker *w, unsigned int index, enum interest_mode mode, int e
 	mc.loop = w->l;
 	w->mb = mailbox_new(&mc, &reason);
 	assert_non_null(w->mb);
-	/* Registers, and has nothing to do. */
+	/* The eventfd is registered, and there is nothing to do. */
 	turn(w, 0);
 	turn(w, 0);
 }
@@ -152,7 +152,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* While B waits: A has a turn, or a part of one, and posts. */
+/* While B waits, A runs a turn or a part of one, and posts. */
 static void
 a_posts_abc(struct fake *k, void *arg)
 {
@@ -176,7 +176,7 @@ an_awake_worker_costs_no_call(void **st)
 	assert_int_equal(stats(A).posts, 3);
 	assert_int_equal(stats(A).elided_awake, 3);
 	assert_int_equal(stats(A).writes, 0);
-	/* It sees the mail before it would sleep, and waits for nothing. */
+	/* B sees the mail before it would sleep, and does not wait. */
 	turn(B, -1);
 	assert_string_equal(B->log, "abc");
 	assert_int_equal(stats(B).sleeps, 0);
@@ -200,9 +200,9 @@ a_sleeping_worker_is_woken_once_for_a_turn_of_mail(void **st)
 	assert_int_equal(stats(B).empty_wakes, 0);
 }
 
-/* An edge needs no read, a level needs one. */
+/* An edge-triggered eventfd is not read, a level-triggered one is. */
 static void
-only_levels_are_read_away(void **st)
+only_a_level_triggered_eventfd_is_read(void **st)
 {
 	static const enum interest_mode modes[] = { INTEREST_EDGE, INTEREST_MERGED,
 						    INTEREST_UNMERGED };
@@ -216,7 +216,7 @@ only_levels_are_read_away(void **st)
 			assert_int_equal(stats(B).wakes, n);
 			assert_int_equal(calls(B, SYS_CALL_read),
 					 modes[i] == INTEREST_EDGE ? 0 : n);
-			/* The event is gone. */
+			/* The event was consumed. */
 			turn(B, 5);
 			assert_int_equal(stats(B).wakes, n);
 		}
@@ -274,13 +274,13 @@ mail_to_oneself_runs_this_turn_without_a_call(void **st)
 	loop_post_end(A->l, &rig.end);
 	turn(A, -1);
 	assert_string_equal(A->log, "txe");
-	/* The wait, nothing else. */
+	/* Only the wait. */
 	assert_int_equal(ledger_total(&A->sys.ledger), before + 1);
 	assert_int_equal(stats(A).elided_self, 1);
 	assert_int_equal(stats(A).writes, 0);
 }
 
-/* Mail that posts itself for ever does not stop the turn, and the turn after it does not wait. */
+/* Mail that keeps posting itself does not extend the turn, and the next turn does not wait. */
 static void
 mail_to_oneself_does_not_hold_up_the_turn(void **st)
 {
@@ -308,7 +308,7 @@ on_mail_from_b(void *worker, struct mail *m)
 		assert_int_equal(mailbox_post(B->mb, A->mb, m), 0);
 }
 
-/* The same of mail that others keep sending while it is run. */
+/* The same for mail that others keep posting during delivery. */
 static void
 a_stream_of_mail_does_not_hold_up_the_turn(void **st)
 {
@@ -353,7 +353,7 @@ a_fills_b(struct fake *k, void *arg)
 	post(A, B, "abcd");
 	assert_int_equal(calls(A, SYS_CALL_write), 0);
 	assert_int_equal(try_post(A, B, 'e'), -ERR_FULL);
-	/* It cannot make room before it wakes. */
+	/* The mailbox has no room before its owner is awake. */
 	assert_int_equal(calls(A, SYS_CALL_write), 1);
 }
 
@@ -380,14 +380,14 @@ a_posts_and_cannot_write(struct fake *k, void *arg)
 	assert_int_equal(stats(A).writes, 0);
 }
 
-/* B counts as awake when the write fails, so nobody else would wake it: A tries again, and soon. */
+/* B counts as awake when the write fails, so nobody else would wake it: A must retry soon. */
 static void
-a_write_that_fails_is_made_again(void **st)
+a_failed_wakeup_is_retried(void **st)
 {
 	(void)st;
 	fake_after(rig.k, FAKE_MS, a_posts_and_cannot_write, NULL);
 	turn(B, 100);
-	/* B was told of nothing, but looks when its wait ends. */
+	/* B was not woken, but checks its mail when its wait ends. */
 	assert_string_equal(B->log, "abc");
 	assert_int_equal(stats(B).wakes, 0);
 	turn(A, -1);
@@ -398,9 +398,9 @@ a_write_that_fails_is_made_again(void **st)
 	assert_int_equal(stats(B).empty_wakes, 1);
 }
 
-/* As long as it owes somebody a write, a worker does not wait for long. */
+/* While a wake-up must be retried, the worker does not wait long. */
 static void
-owing_a_write_ends_the_wait(void **st)
+a_pending_wakeup_shortens_the_wait(void **st)
 {
 	uint64_t start;
 
@@ -461,9 +461,9 @@ mail_runs_after_listeners_and_before_tasks(void **st)
 	(void)sys_close(&A->sys, rig.other);
 }
 
-/* Where nothing blocks, nothing is said to others: no state changes hands. */
+/* A turn that does not block does not announce sleep: the state word is not changed. */
 static void
-who_does_not_wait_does_not_fall_asleep(void **st)
+a_turn_that_does_not_block_does_not_announce_sleep(void **st)
 {
 	(void)st;
 	for (int i = 0; i < 5; i++)
@@ -471,7 +471,7 @@ who_does_not_wait_does_not_fall_asleep(void **st)
 	assert_int_equal(stats(B).sleeps, 0);
 	turn(B, 1);
 	assert_int_equal(stats(B).sleeps, 1);
-	/* And is awake again after it. */
+	/* It counts as awake again afterwards. */
 	post(A, B, "a");
 	assert_int_equal(mailbox_flush(A->mb), 0);
 	assert_int_equal(stats(A).elided_awake, 1);
@@ -480,7 +480,7 @@ who_does_not_wait_does_not_fall_asleep(void **st)
 }
 
 static void
-without_a_registration_it_looks_by_itself(void **st)
+without_a_registration_it_polls(void **st)
 {
 	struct worker *w = B;
 	uint64_t start;
@@ -497,7 +497,7 @@ without_a_registration_it_looks_by_itself(void **st)
 		turn(w, -1);
 	assert_string_equal(w->log, "abc");
 	assert_in_range(fake_now(rig.k) - start, 1, 30 * FAKE_MS);
-	/* Once there is room it hears again. */
+	/* When there is room the registration succeeds. */
 	for (int i = 0; i < 8; i++)
 		turn(w, 20);
 	assert_true(loop_stats(w->l)->set_errors >= 2);
@@ -510,7 +510,7 @@ without_a_registration_it_looks_by_itself(void **st)
 }
 
 static void
-what_cannot_be_made_says_why(void **st)
+a_failed_open_returns_the_error(void **st)
 {
 	struct mailbox_config mc = { .sys = &A->sys, .loop = A->l, .index = 2, .size = SIZE };
 	unsigned int fds = fake_fds(rig.k);
@@ -520,14 +520,14 @@ what_cannot_be_made_says_why(void **st)
 	fake_fail(rig.k, SYS_CALL_eventfd2, 3, EMFILE);
 	assert_null(mailbox_new(&mc, &reason));
 	assert_int_equal(reason, -EMFILE);
-	/* A number that the loop has no room for. */
+	/* A descriptor number above the size of the loop's table. */
 	while ((spare = (int)sys_eventfd2(&A->sys, 0, EFD_NONBLOCK)) < 63)
 		assert_true(spare > 0);
 	assert_null(mailbox_new(&mc, &reason));
 	assert_int_equal(reason, -ERR_FULL);
 	for (int fd = spare; fake_fds(rig.k) > fds; fd--)
 		assert_int_equal(sys_close(&A->sys, fd), 0);
-	/* Who only posts needs neither. */
+	/* A mailbox that is only posted to needs neither. */
 	mc.loop = NULL;
 	{
 		struct mailbox *mb = mailbox_new(&mc, &reason);
@@ -550,19 +550,19 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(an_awake_worker_costs_no_call),
 		T(a_sleeping_worker_is_woken_once_for_a_turn_of_mail),
-		T(only_levels_are_read_away),
+		T(only_a_level_triggered_eventfd_is_read),
 		T(without_elision_each_post_is_a_write),
 		T(mail_to_oneself_runs_this_turn_without_a_call),
 		T(mail_to_oneself_does_not_hold_up_the_turn),
 		T(a_stream_of_mail_does_not_hold_up_the_turn),
 		T(a_full_queue_says_so_and_loses_nothing),
 		T(a_full_queue_wakes_its_owner_at_once),
-		T(a_write_that_fails_is_made_again),
-		T(owing_a_write_ends_the_wait),
+		T(a_failed_wakeup_is_retried),
+		T(a_pending_wakeup_shortens_the_wait),
 		T(mail_runs_after_listeners_and_before_tasks),
-		T(who_does_not_wait_does_not_fall_asleep),
-		T(without_a_registration_it_looks_by_itself),
-		T(what_cannot_be_made_says_why),
+		T(a_turn_that_does_not_block_does_not_announce_sleep),
+		T(without_a_registration_it_polls),
+		T(a_failed_open_returns_the_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

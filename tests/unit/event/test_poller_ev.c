@@ -21,7 +21,7 @@ select_keeps_the_contract(void **st)
 	check_poller(&poller_ev_select);
 }
 
-/* What does not fit into the caller's array is not lost. */
+/* Events that do not fit into the caller's array are returned by the next wait. */
 static void
 a_small_array_is_enough(void **st)
 {

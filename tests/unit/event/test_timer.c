@@ -1,4 +1,4 @@
-/* Timers against a naive model. */
+/* Timers compared with a naive model. */
 #include <stdlib.h>
 
 #include "event/timer.h"
@@ -63,7 +63,7 @@ fires_in_order_and_never_early(void **st)
 			for (int i = 0; i < N; i++)
 				assert_true(p[i].due > now);
 		}
-		/* A wake-up may come for nothing, but never late. */
+		/* A wake-up may be too early, but never late. */
 		for (int i = 0; i < N; i++)
 			assert_true(p[i].due == TIMER_NEVER || timers_next(&ts) <= p[i].due);
 	}

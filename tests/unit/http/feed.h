@@ -1,7 +1,7 @@
 /*
- * Heads and bodies given to the parser in every way they may arrive: whole, in two at each
- * point, a byte at a time, with another message behind. All have to say the same. For the unit
- * tests and the fuzzers; a difference is told in words.
+ * Passes heads and bodies to the parser in every way they may arrive: whole, split in two at each
+ * position, one byte at a time, followed by another message. The results must be the same. For the
+ * unit tests and the fuzzers; a difference is described in words.
  */
 #ifndef TESTS_UNIT_HTTP_FEED_H
 #define TESTS_UNIT_HTTP_FEED_H
@@ -14,7 +14,8 @@
 #include "http/h1_parse.h"
 
 #define FEED_FIELDS 110
-/* What stands where nothing has arrived yet: a parser that looks there finds an end. */
+/* Fills the part of the buffer where nothing has arrived: a parser that reads it finds line
+ * ends. */
 #define FEED_UNREAD '\n'
 
 struct fed {
@@ -22,16 +23,16 @@ struct fed {
 	enum http_bad bad;
 	uint32_t bad_at;
 	size_t used;
-	size_t least; /* before the end of the head, by what h1_parse_needs() said on the way */
+	size_t least; /* the least number of missing bytes, by h1_parse_needs() */
 	struct http_head head;
 	struct http_field field[FEED_FIELDS];
 	const char *buf;
 };
 
-/* The bytes that follow a message when another one comes at once. */
+/* The beginning of another message, which follows at once. */
 #define FEED_NEXT "GET /next HTTP/1.1\r\nHost: next\r\n\r\n"
 
-/* Gives text[0..len) in pieces: the first of `first` bytes, the others of `then`. */
+/* Passes text[0..len) in pieces: the first has `first` bytes, the others `then`. */
 static inline void
 feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, const char *text,
 	size_t len, size_t first, size_t then)
@@ -62,7 +63,7 @@ feed_pieces(struct fed *f, enum http_kind kind, unsigned int max, char *buf, con
 	f->bad_at = p.bad_at;
 }
 
-/* Where a slice lies: texts that are not the buffer's (an empty reason) are nowhere. */
+/* True if both slices are at the same offset; an empty one may be outside the buffer. */
 static inline int
 feed_same_slice(const struct fed *a, struct str x, const struct fed *b, struct str y)
 {
@@ -102,8 +103,8 @@ feed_same(const struct fed *a, const struct fed *b)
 }
 
 /*
- * All ways; *whole is what the whole gave, its slices those of `keep`, which has len bytes. At
- * most `splits` split points are tried (0: all). NULL, or what differs.
+ * All ways; *whole is the result of the whole text, with slices of `keep`, which has len bytes. At
+ * most `splits` positions are tried (0: all). Returns NULL or the difference.
  */
 static inline const char *
 feed_all_ways(struct fed *whole, enum http_kind kind, unsigned int max, char *keep,
@@ -145,12 +146,12 @@ feed_all_ways(struct fed *whole, enum http_kind kind, unsigned int max, char *ke
 struct fed_body {
 	int bad;           /* enum http_bad */
 	int over;
-	size_t used;       /* bytes that belong to the message; nothing when it is bad */
-	uint64_t data_sum; /* a sum over the payload, byte by byte */
+	size_t used;       /* bytes that belong to the message; 0 when it is bad */
+	uint64_t data_sum; /* a checksum of the payload */
 	size_t data_len;
 };
 
-/* The pieces of text[0..len), at most `size` bytes at a time, after a first of `first`. */
+/* Passes text[0..len) in pieces of at most `size` bytes, after a first one of `first`. */
 static inline void
 feed_body_pieces(struct fed_body *f, const struct h1_body *fresh, const char *text, size_t len,
 	size_t first, size_t then)
@@ -159,7 +160,7 @@ feed_body_pieces(struct fed_body *f, const struct h1_body *fresh, const char *te
 	size_t at = 0, end = first < len ? first : len;
 	enum h1_piece kind = H1_PIECE_MORE;
 
-	/* Each piece ends where the block ends, so that a sanitizer sees one byte too many. */
+	/* Each piece ends where its block ends, so that a sanitizer detects reads beyond it. */
 	char *block = malloc(len ? len : 1);
 
 	if (!block)
@@ -195,7 +196,7 @@ feed_same_body(const struct fed_body *a, const struct fed_body *b)
 	       a->data_len == b->data_len;
 }
 
-/* Its content at once, in place or apart from it. */
+/* The payload at once, decoded in place or into another buffer. */
 static inline void
 feed_body_decoded(
 	struct fed_body *f, const struct h1_body *fresh, const char *text, size_t len, int apart)
@@ -220,7 +221,7 @@ feed_body_decoded(
 	free(from);
 }
 
-/* All ways, as for heads. NULL, or what differs. */
+/* All ways, as for heads. Returns NULL or the difference. */
 static inline const char *
 feed_body_all_ways(struct fed_body *whole, const struct h1_body *fresh, const char *text,
 	size_t len, size_t splits)

@@ -1,8 +1,8 @@
 /*
- * Hostile messages, made and not kept: each family is a table of places in a message times a table
- * of things that may not stand there, so that each has a name, family/place/variant. Every one is
- * to be refused, by its head or by its body. For the unit tests, and printed by tools/hostile for
- * the tests of the whole program.
+ * Hostile messages, generated: each family is a table of positions in a message times a table of
+ * invalid texts, so that each has a name, family/place/variant. Every one must be rejected, because
+ * of its head or its body. Used by the unit tests, and printed by tools/hostile for the tests of
+ * the whole program.
  */
 #ifndef TESTS_UNIT_HTTP_HOSTILE_H
 #define TESTS_UNIT_HTTP_HOSTILE_H
@@ -23,7 +23,7 @@ struct hostile_thing {
 	size_t len;
 };
 
-/* --- what may not stand there --- */
+/* --- invalid texts --- */
 
 #define T(text) { #text, text, sizeof(text) - 1 }
 
@@ -68,7 +68,7 @@ static const struct hostile_thing hostile_hosts[] = {
 	T("http://a"), T("a\r"), T("a\n"), T("{a}"), T("a|b"), T("a^b"), T("`a`"),
 };
 
-/* Targets, whatever the method. */
+/* Targets that are invalid with every method. */
 static const struct hostile_thing hostile_targets[] = {
 	T(""), T("a"), T("a/b"), T("./a"), T("../a"), T("?a"), T("#"), T("/#"), T("/a#b"), T("#/"),
 	T("%2fa"), T("\\a"), T("**"), T("*/"), T("/*#"), T("http:"), T("http:/"), T("http://"),
@@ -105,7 +105,7 @@ static const struct hostile_thing hostile_statuses[] = {
 	T(" OK 200"), T(" 200OK"), T("200 OK"), T(",200 OK"), T(" 200 OK\r\n X: y"), T("/200 OK"),
 };
 
-/* Lines that are no field line. */
+/* Lines that are not a field line. */
 static const struct hostile_thing hostile_lines[] = {
 	T(":"), T(": v"), T(" : v"), T("A"), T("A B"), T("A B: c"), T("A : b"), T("A\t: b"),
 	T(" A: b"), T("\tA: b"), T(" "), T("\t"), T(" b"), T("A: b\r\n c"), T("A: b\r\n\tc"),
@@ -132,7 +132,7 @@ static const struct hostile_thing hostile_ends[] = {
 	T("\r\n\0"), T("\r\n \r\n"),
 };
 
-/* Lines of a chunk's size; CRLF and three bytes follow. */
+/* Chunk-size lines; CRLF and three bytes follow. */
 static const struct hostile_thing hostile_sizes[] = {
 	T(""), T(" "), T(" 3"), T("\t3"), T("3 "), T("3\t"), T("3 3"), T("+3"), T("-3"), T("0x3"),
 	T("3x"), T("x3"), T("3h"), T("3.0"), T("3,"), T("3,3"), T("\"3\""), T("g"), T("3\0"),
@@ -158,7 +158,7 @@ static const struct hostile_thing hostile_chunk_ends[] = {
 	T("\r\n0x0\r\n\r\n"), T("\r\n00000000000000000\r\n\r\n"), T("\r\n;a\r\n\r\n"),
 };
 
-/* Lines behind the last chunk. */
+/* Lines after the last chunk. */
 static const struct hostile_thing hostile_trailers[] = {
 	T(":"), T(": b"), T("A"), T("A : b"), T("A\t: b"), T("A B: c"), T(" A: b"), T("\tA: b"),
 	T("A: b\r\n c"), T("A: b\nC: d"), T("A: b\rC: d"), T("A: b\r"), T("A: b\n"), T("A: \0"),
@@ -174,7 +174,7 @@ static const struct hostile_thing hostile_trailers[] = {
 	T("X-Forwarded-For: 127.0.0.1"),
 };
 
-/* --- where --- */
+/* --- positions --- */
 
 #define H "Host: a\r\n"
 #define TE "Transfer-Encoding: chunked\r\n"
@@ -183,7 +183,7 @@ static const struct hostile_thing hostile_trailers[] = {
 #define POST "POST / HTTP/1.1\r\n"
 #define OK "HTTP/1.1 200 OK\r\n"
 
-/* Where no control byte may stand. */
+/* Positions where no control byte is permitted. */
 static const struct hostile_place hostile_at[] = {
 	{ "first", "", "GET / HTTP/1.1\r\n" H "\r\n" },
 	{ "method", "GE", "T / HTTP/1.1\r\n" H "\r\n" },
@@ -209,7 +209,7 @@ static const struct hostile_place hostile_at_response[] = {
 	{ "value", OK CL "Server: y", "z\r\n\r\nabcde" },
 };
 
-/* Where no byte but a token's may stand, and no colon. */
+/* Positions where only the bytes of a token are permitted, and no colon. */
 static const struct hostile_place hostile_in_name[] = {
 	{ "other's begin", "GET / HTTP/1.1\r\n" H, "X: y\r\n\r\n" },
 	{ "other's end", "GET / HTTP/1.1\r\n" H "X", ": y\r\n\r\n" },
@@ -322,7 +322,7 @@ static const struct hostile_place hostile_response_trailer[] = {
 	{ "first", OK TE "\r\n0\r\n", "\r\n\r\n" },
 };
 
-/* Whole ones: what is wrong is in how two parts go together. */
+/* Complete messages: two parts are valid, but not together. */
 static const struct hostile_place hostile_alone[] = {
 	{ "no host", "GET / HTTP/1.1\r\n\r\n", "" },
 	{ "no host, a field", "GET / HTTP/1.1\r\nX: y\r\n\r\n", "" },
@@ -410,7 +410,7 @@ hostile_one(const struct hostile_work *w, const char *family, const struct hosti
 					(things)[t_].text, (things)[t_].len); \
 	} while (0)
 
-/* Each byte of the list, which has an end of its own: NUL is one of them. */
+/* Each byte of the list, which has its own length since it may contain NUL. */
 static inline void
 hostile_bytes(const struct hostile_work *w, const char *family, const struct hostile_place *at,
 	size_t n, const char *bytes, size_t count)
@@ -429,7 +429,8 @@ hostile_bytes(const struct hostile_work *w, const char *family, const struct hos
 	hostile_bytes(w, family, places, sizeof(places) / sizeof((places)[0]), bytes, \
 		sizeof(bytes) - 1)
 
-/* All that never may stand in a head but CR and LF in their place; HTAB has places of its own. */
+/* All bytes that are never permitted in a head except as line ends; HTAB has positions of its
+ * own. */
 #define HOSTILE_CONTROLS \
 	"\0\1\2\3\4\5\6\7\10\n\13\14\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177"
 
@@ -469,7 +470,7 @@ hostile_responses(const struct hostile_work *w)
 		hostile_one(w, "alone", &hostile_alone_response[i], "-", "", 0);
 }
 
-/* Calls fn for each of them, requests first. The text is fn's only until it returns. */
+/* Calls fn for each message, requests first. The text is valid only during the call. */
 static inline void
 hostile_all(hostile_fn *fn, void *arg)
 {

@@ -1,4 +1,4 @@
-/* Which challenges are of schemes that authenticate a connection. */
+/* The schemes in a challenge that authenticate a connection. */
 
 #include "base/compiler.h"
 #include "http/auth.h"
@@ -22,7 +22,7 @@ static const struct {
 	{ 401, { "WWW-Authenticate" }, { "NTLMish" }, 0 },
 	{ 401, { "WWW-Authenticate" }, { "" }, 0 },
 	{ 401, { "Server" }, { "NTLM" }, 0 },
-	/* Each status has a field of its own. */
+	/* Each status code has its own header field. */
 	{ 401, { "Proxy-Authenticate" }, { "NTLM" }, 0 },
 	{ 407, { "WWW-Authenticate" }, { "NTLM" }, 0 },
 	{ 200, { "WWW-Authenticate" }, { "Negotiate oRswGQ==" }, 0 },

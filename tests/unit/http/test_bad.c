@@ -1,4 +1,4 @@
-/* Refusals: each has a status that a client can be given, and words. */
+/* Reasons of rejection: each has a status code for the client, and a text. */
 #include <string.h>
 
 #include "http/h1_parse.h"
@@ -15,7 +15,7 @@ each_has_a_status_and_words(void **st)
 }
 
 static void
-the_words_tell_them_apart(void **st)
+the_texts_are_distinct(void **st)
 {
 	(void)st;
 	for (int a = 1; a < HTTP_BADS; a++)
@@ -35,7 +35,7 @@ the_statuses_of_the_rfc(void **st)
 	assert_int_equal(http_bad_status(HTTP_BAD_FIELDS), 431);
 	assert_int_equal(http_bad_status(HTTP_BAD_HEAD_LONG), 431);
 	assert_int_equal(http_bad_status(HTTP_BAD_VERSION), 505);
-	/* No such refusal. */
+	/* Not a reason. */
 	assert_int_equal(http_bad_status(HTTP_BADS), 400);
 	assert_string_equal(http_bad_text(HTTP_BADS), "");
 }
@@ -45,7 +45,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_has_a_status_and_words),
-		cmocka_unit_test(the_words_tell_them_apart),
+		cmocka_unit_test(the_texts_are_distinct),
 		cmocka_unit_test(the_statuses_of_the_rfc),
 	};
 

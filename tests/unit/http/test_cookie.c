@@ -51,7 +51,7 @@ all(const struct http_head *h)
 	return text;
 }
 
-/* As HAProxy 2.6 reads them (its cook and cook_cnt). */
+/* Compared with HAProxy 2.6 (its fetches cook and cook_cnt). */
 static void
 test_request(void **state)
 {
@@ -114,7 +114,7 @@ assert_field(const struct http_head *h, const char *expected)
 	assert_memory_equal(h->field[1].value.p, expected, strlen(expected));
 }
 
-/* The cookie s. */
+/* The cookie named s. */
 static struct http_cookie
 find_s(const struct http_head *h)
 {
@@ -164,12 +164,12 @@ test_remove(void **state)
 	assert_field(&h, "a=2; s=1");
 }
 
-/* In place, and the walk goes on: every cookie s is removed, or loses what stands before a '~'. */
+/* Editing while iterating: each cookie s is removed, or its value loses what precedes a '~'. */
 static void
 test_edit_on_the_way(void **state)
 {
 	static const char *const rows[][3] = {
-		/* what comes, without s, s cut */
+		/* the field, without s, s shortened */
 		{ "s=1~a", "", "s=a" },
 		{ "s=1~a~b; b=2", "b=2", "s=a~b; b=2" },
 		{ "b=1~2; s=1~; s=~x;s=y", "b=1~2", "b=1~2; s=; s=x;s=y" },
@@ -208,7 +208,7 @@ test_edit_on_the_way(void **state)
 		}
 }
 
-/* The text of all cookies but the k-th. */
+/* The text of all cookies except the k-th. */
 static void
 but(const struct http_head *h, int k, char *text, size_t cap)
 {
@@ -225,7 +225,7 @@ but(const struct http_head *h, int k, char *text, size_t cap)
 	}
 }
 
-/* Whatever the field holds: one cookie goes, all others stay what they are. */
+/* Whatever the field contains: one cookie is removed, and all others stay unchanged. */
 static void
 test_property(void **state)
 {

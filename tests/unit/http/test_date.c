@@ -14,7 +14,7 @@ test_known(void **state)
 		const char *text;
 	} rows[] = {
 		{ 0, "Thu, 01 Jan 1970 00:00:00 GMT" },
-		{ 784111777, "Sun, 06 Nov 1994 08:49:37 GMT" }, /* of RFC 9110 */
+		{ 784111777, "Sun, 06 Nov 1994 08:49:37 GMT" }, /* from RFC 9110 */
 		{ 951782400, "Tue, 29 Feb 2000 00:00:00 GMT" },
 		{ 4102444799, "Thu, 31 Dec 2099 23:59:59 GMT" },
 		{ -1, "Wed, 31 Dec 1969 23:59:59 GMT" },
@@ -32,7 +32,7 @@ test_known(void **state)
 	}
 }
 
-/* As the C library has it, in its own locale. */
+/* Compared with strftime() in the C locale. */
 static void
 test_like_strftime(void **state)
 {

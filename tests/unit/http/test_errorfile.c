@@ -7,7 +7,7 @@
 #include "http/errorfile.h"
 #include "unit/test.h"
 
-/* The text in a block of its own length, so that ASan sees what is read beyond it. */
+/* The text is in a block of its own length, so that ASan detects reads beyond it. */
 static int
 parse(const char *text, size_t len, struct http_reply **out, const char **why)
 {
@@ -95,7 +95,7 @@ test_bad(void **state)
 	}
 }
 
-/* As many fields as one reply has, and one more. */
+/* The maximum number of fields of a reply, and one more. */
 static void
 test_many_fields(void **state)
 {

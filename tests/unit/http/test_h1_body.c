@@ -1,4 +1,4 @@
-/* Framing found out from heads; bodies by example, each in all ways that it may arrive. */
+/* Framing from heads; bodies by example, each in all ways that it may arrive. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ sum_of(const char *p, size_t n)
 	return sum;
 }
 
-/* Over at its last byte, with that payload. */
+/* The body ends at the last byte of the text, and has that payload. */
 static void
 complete(const char *text, const char *payload)
 {
@@ -60,7 +60,7 @@ refused(const char *text, size_t len, enum http_bad why)
 
 #define REFUSED(text, why) refused(text, sizeof(text) - 1, HTTP_BAD_##why)
 
-/* The framing of a head: "" or a line of fields. */
+/* The framing by a head with this line of fields; "" for none. */
 static struct h1_body
 body_of(enum http_kind kind, unsigned int status, enum http_method method, const char *fields)
 {
@@ -151,7 +151,7 @@ framing_of_responses(void **st)
 }
 
 static void
-who_persists(void **st)
+persistence(void **st)
 {
 	static const struct {
 		const char *text;
@@ -182,7 +182,7 @@ who_persists(void **st)
 	}
 }
 
-/* --- lengths, to the end, tunnels --- */
+/* --- lengths, close-delimited bodies, tunnels --- */
 
 static void
 by_length(void **st)
@@ -211,7 +211,7 @@ by_length(void **st)
 }
 
 static void
-unseen(void **st)
+bytes_can_be_skipped(void **st)
 {
 	struct h1_body b = { .framing = HTTP_BODY_LENGTH, .left = 5 };
 
@@ -260,7 +260,7 @@ chunks(void **st)
 	complete("A\r\n0123456789\r\n00\r\n\r\n", "0123456789");
 	complete("a\r\n\r\n0\r\n\r\n012\r\n0\r\n\r\n", "\r\n0\r\n\r\n012");
 	complete("1\r\nx\r\n0000000000000000\r\n\r\n", "x");
-	/* Not whole, and nothing wrong so far. */
+	/* Incomplete, and correct so far. */
 	feed(&chunked, "5\r\nabcde\r\n0\r\n\r");
 	assert_int_equal(got.over, 0);
 	assert_int_equal(got.bad, HTTP_BAD_NONE);
@@ -290,7 +290,7 @@ pieces_by_kind(void **st)
 	assert_true(h1_body_is_over(&b));
 	b = chunked;
 	assert_int_equal(h1_body_take(&b, text, sizeof(text) - 1), sizeof(text) - 1 - 3);
-	/* Once bad, it stays bad. */
+	/* An error is final. */
 	b = chunked;
 	assert_int_equal(h1_body_next(&b, "3x", 2, &len), H1_PIECE_BAD);
 	assert_int_equal(len, 1);
@@ -405,7 +405,7 @@ trailers(void **st)
 
 /* --- bounds --- */
 
-/* `n` bytes of `c` between the two. */
+/* `n` bytes of `c` between two texts. */
 static void
 long_one(const char *before, char c, size_t n, const char *behind)
 {
@@ -440,7 +440,7 @@ lines_are_bounded(void **st)
 	assert_int_equal(got.bad, HTTP_BAD_CHUNK_SIZE);
 }
 
-/* The same chunk over and over: its verdict after that many. */
+/* The same chunk repeated: the result after that many. */
 static enum http_bad
 repeated(const char *first, const char *chunk, unsigned int times)
 {
@@ -458,12 +458,12 @@ static void
 framing_is_bounded_by_payload(void **st)
 {
 	(void)st;
-	/* A byte a chunk is how some stream. */
+	/* Some senders use chunks of one byte. */
 	assert_int_equal(repeated("", "1\r\nx\r\n", 100000), HTTP_BAD_NONE);
 	assert_int_equal(repeated("", "1;abcdefghi\r\nx\r\n", 100000), HTTP_BAD_NONE);
 	assert_int_equal(repeated("", "1;abcdefghijklmnop\r\nx\r\n", 100000), HTTP_BAD_OVERHEAD);
 	assert_int_equal(repeated("", "0000000000000001\r\nx\r\n", 100000), HTTP_BAD_OVERHEAD);
-	/* Payload of long ago is no credit. */
+	/* Earlier payload does not permit more overhead. */
 	assert_int_equal(repeated("5\r\nabcde\r\n0\r\n", "A: b\r\n", 100000), HTTP_BAD_OVERHEAD);
 	assert_int_equal(repeated("0\r\n", "A: b\r\n", H1_CHUNK_EXCESS_MAX / 6 - 1),
 		HTTP_BAD_NONE);
@@ -477,9 +477,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(framing_of_requests),
 		cmocka_unit_test(framing_of_responses),
-		cmocka_unit_test(who_persists),
+		cmocka_unit_test(persistence),
 		cmocka_unit_test(by_length),
-		cmocka_unit_test(unseen),
+		cmocka_unit_test(bytes_can_be_skipped),
 		cmocka_unit_test(to_the_end),
 		cmocka_unit_test(chunks),
 		cmocka_unit_test(pieces_by_kind),

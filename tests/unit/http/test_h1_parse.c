@@ -7,7 +7,7 @@
 #include "unit/http/feed.h"
 #include "unit/test.h"
 
-/* What is judged: its verdict, whole and in pieces; what it gave stays until the next one. */
+/* The result of the last text, whole and in pieces; valid until the next one. */
 static struct fed got;
 static char *kept;
 
@@ -132,7 +132,7 @@ a_response(void **st)
 	taken(HTTP_RESPONSE, "HTTP/1.1 100\r\n\r\n");
 	assert_int_equal(got.head.status, 100);
 	assert_str(got.head.reason, "");
-	/* Neither Host nor a target is looked for. */
+	/* In a response neither Host nor a target is checked. */
 	taken(HTTP_RESPONSE, OK "Host: a b\r\nHost: c\r\n\r\n");
 }
 
@@ -287,7 +287,7 @@ fields_refused(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		/* First, in the middle, and last; in both kinds of heads. */
+		/* As the first field, in the middle, and last; in both kinds of heads. */
 		static const char *const before[] = { "GET / HTTP/1.1\r\n", GET,
 			GET "X: y\r\n", OK };
 
@@ -304,7 +304,7 @@ fields_refused(void **st)
 }
 
 static void
-meaning_is_judged_too(void **st)
+values_are_validated_too(void **st)
 {
 	static const struct vector bad[] = {
 		V("GET / HTTP/1.1\r\n\r\n", HOST),
@@ -339,7 +339,8 @@ places_are_bounded(void **st)
 	assert_int_equal(got.verdict, HTTP_COMPLETE);
 }
 
-/* A head that does not end, at each of its bytes: more is wanted, and it says what is too long. */
+/* For each prefix of an incomplete head: more is needed, and the error for a full buffer names the
+ * part that is too long. */
 static void
 each_prefix_wants_more(void **st)
 {
@@ -364,9 +365,9 @@ each_prefix_wants_more(void **st)
 	free(buf);
 }
 
-/* What was said last is the text without which it would not be complete, and with which it is. */
+/* Without the last bytes of the text the head is incomplete, and with them it is complete. */
 static void
-so_many_bytes_are_needed_at_least(void **st)
+needs_is_a_lower_bound(void **st)
 {
 	static const struct {
 		const char *have, *rest;
@@ -406,7 +407,7 @@ so_many_bytes_are_needed_at_least(void **st)
 	}
 }
 
-/* Names and values of awkward lengths, at the edges of bytes, words and 16-bit numbers. */
+/* Names and values with lengths near the limits of bytes, words and 16-bit numbers. */
 static void
 lengths_do_not_wrap(void **st)
 {
@@ -441,9 +442,9 @@ lengths_do_not_wrap(void **st)
 	free(text);
 }
 
-/* A byte at a time, no byte is looked at twice: what was judged may be anything afterwards. */
+/* One byte at a time, no byte is read twice: parsed bytes may be overwritten. */
 static void
-what_was_judged_is_not_read_again(void **st)
+parsed_bytes_are_not_read_again(void **st)
 {
 	static const char text[] = "GET /abcdefgh HTTP/1.1\r\nX-Long-Name: some longer value\r\n";
 	char buf[sizeof(text)];
@@ -475,12 +476,12 @@ main(void)
 		cmocka_unit_test_teardown(request_lines_refused, forget),
 		cmocka_unit_test_teardown(status_lines_refused, forget),
 		cmocka_unit_test_teardown(fields_refused, forget),
-		cmocka_unit_test_teardown(meaning_is_judged_too, forget),
+		cmocka_unit_test_teardown(values_are_validated_too, forget),
 		cmocka_unit_test_teardown(places_are_bounded, forget),
 		cmocka_unit_test(each_prefix_wants_more),
-		cmocka_unit_test(so_many_bytes_are_needed_at_least),
+		cmocka_unit_test(needs_is_a_lower_bound),
 		cmocka_unit_test_teardown(lengths_do_not_wrap, forget),
-		cmocka_unit_test(what_was_judged_is_not_read_again),
+		cmocka_unit_test(parsed_bytes_are_not_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

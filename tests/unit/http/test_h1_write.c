@@ -5,7 +5,7 @@
 #include "unit/http/head_rig.h"
 #include "unit/test.h"
 
-/* What is written is as long as was said, and reads like that. */
+/* The written text is the expected one, and as long as announced. */
 static void
 assert_written(const struct http_head *h, const char *expected)
 {

@@ -16,7 +16,7 @@ assert_str(struct str s, const char *expected)
 	assert_memory_equal(s.p, expected, s.len);
 }
 
-/* What is written is as long as was said, and reads like that. */
+/* The written text is the expected one, and as long as announced. */
 static void
 assert_written(const struct http_head *h, const char *expected)
 {
@@ -43,7 +43,7 @@ test_methods(void **state)
 	assert_int_equal(http_method_of(STR("")), HTTP_OTHER);
 }
 
-/* Every name leads to its id, and no other length or byte does. */
+/* Every name has its id, and no text of another length or with another byte has it. */
 static void
 test_field_ids(void **state)
 {
@@ -171,7 +171,7 @@ test_list(void **state)
 	}
 	assert_false(http_list_next(&rest, &one));
 	assert_false(http_list_next(&rest, &one));
-	/* A quoted string that does not end takes the rest. */
+	/* An unterminated quoted string extends to the end. */
 	rest = STR("a,\"b,c\\");
 	assert_true(http_list_next(&rest, &one));
 	assert_true(http_list_next(&rest, &one));
@@ -217,7 +217,7 @@ test_add_refuses(void **state)
 	assert_str(h.field[0].value, "x");
 }
 
-/* A full array takes what replaces a dropped field, and order within one name stays. */
+/* A full array reuses the places of dropped fields, and keeps the order of fields with one name. */
 static void
 test_full(void **state)
 {
@@ -228,7 +228,7 @@ test_full(void **state)
 		add(&h, i % 2 ? "odd" : "even", "v");
 	assert_int_equal(http_add(&h, STR("x"), STR("1")), -ERR_RANGE);
 	http_drop(&h, 2);
-	/* A live "even" comes behind place 2. */
+	/* There is a field "Even" after place 2. */
 	assert_int_equal(http_add(&h, STR("Even"), STR("1")), -ERR_RANGE);
 	add(&h, "x", "1");
 	assert_int_equal(http_find(&h, STR("x"), 0), 2);
@@ -240,7 +240,7 @@ test_full(void **state)
 		"odd: v\r\n\r\n");
 }
 
-/* The texts lie where the caller copies them to; a field that was dropped has none. */
+/* The texts are where the caller copies them; a dropped field has none. */
 static void
 test_pack(void **state)
 {
@@ -263,7 +263,7 @@ test_pack(void **state)
 	assert_written(&h, "GET / HTTP/1.1\r\nA: 1\r\nC: \r\n\r\n");
 }
 
-/* --- random changes, held against a list that is kept by other means --- */
+/* --- random changes, compared with a list --- */
 
 #define MODEL_MAX 4096
 

@@ -26,7 +26,7 @@ assert_sent(const struct http_reply *r, enum http_conn conn, enum http_method m,
 	assert_int_equal(http_reply_write(r, conn, m, out, len - 1), -ERR_RANGE);
 }
 
-/* As HAProxy 2.6 sends them, but for the case of names. */
+/* As HAProxy 2.6 sends them, except for the case of names. */
 static void
 test_errors(void **state)
 {
@@ -47,7 +47,7 @@ test_errors(void **state)
 		"Connection: keep-alive\r\n\r\n");
 }
 
-/* Each says the length that it has, and there is one of each status. */
+/* Each has a correct Content-Length, and there is one for each status code. */
 static void
 test_table(void **state)
 {
@@ -137,7 +137,7 @@ test_new_refuses(void **state)
 	assert_int_equal(http_reply_new(204, NULL, 0, STR("x"), &r), -ERR_INVAL);
 	assert_int_equal(http_reply_new(304, NULL, 0, STR("x"), &r), -ERR_INVAL);
 	assert_null(r);
-	/* The most there can be, and no place for one more. */
+	/* The maximum number of fields, and one more. */
 	assert_int_equal(http_reply_new(200, many, HTTP_REPLY_FIELDS - 1, STR("x"), &r), 0);
 	{
 		struct http_field places[HTTP_REPLY_FIELDS];
@@ -151,7 +151,7 @@ test_new_refuses(void **state)
 	http_reply_put(&r);
 }
 
-/* Whatever the reply was made of, it closes without a word. */
+/* However the reply was made, the connection is closed without a response. */
 static void
 test_silent(void **state)
 {

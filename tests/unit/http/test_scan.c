@@ -1,4 +1,4 @@
-/* Byte classes against the words of the grammar, and each scan against its portable twin. */
+/* Byte classes compared with the grammar, and each scan with its portable version. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ the_classes_are_the_grammar(void **st)
 	}
 }
 
-/* In a block that ends where the bytes end, so that a sanitizer sees a read beyond them. */
+/* The block ends where the bytes end, so that a sanitizer detects reads beyond them. */
 static void
 agree(unsigned int which, const char *text, size_t n)
 {
@@ -62,7 +62,7 @@ agree(unsigned int which, const char *text, size_t n)
 	free(exact);
 }
 
-/* Each byte at each place of a run of each length, at each alignment. */
+/* Each byte at each position of a run of each length, at each alignment. */
 static void
 each_byte_at_each_place(void **st)
 {
@@ -78,7 +78,7 @@ each_byte_at_each_place(void **st)
 				text[from + at] = (char)c;
 				assert_int_equal(scans[s].scan(text + from, LONGEST),
 					http_scan_plain(text + from, LONGEST, scans[s].class));
-				/* As the last byte, and as the first of what is not to be seen. */
+				/* As the last byte, and as the first one beyond the end. */
 				assert_int_equal(scans[s].scan(text + from, at + 1),
 					http_is((char)c, scans[s].class) ? at + 1 : at);
 				assert_int_equal(scans[s].scan(text + from, at), at);
@@ -107,7 +107,7 @@ static void
 random_bytes_agree(void **st)
 {
 	static const char bytes[] = ALNUM "-_ \t!:#\r\n\x7f\x80\xff";
-	/* Any byte, bytes of words only, and bytes that often end a run. */
+	/* Any bytes, bytes of words only, and bytes that often end a run. */
 	static const size_t from[] = { 0, sizeof(ALNUM) + 1, sizeof(bytes) - 1 };
 	uint64_t x = 1;
 

@@ -12,7 +12,7 @@ test_reason(void **state)
 	assert_string_equal(http_status_reason(431), "Request Header Fields Too Large");
 	assert_string_equal(http_status_reason(511), "Network Authentication Required");
 	assert_string_equal(http_status_reason(499), "client has closed connection");
-	/* Without a phrase of their own. */
+	/* Codes without a phrase. */
 	assert_string_equal(http_status_reason(0), "Other");
 	assert_string_equal(http_status_reason(199), "Informational");
 	assert_string_equal(http_status_reason(299), "Success");
@@ -23,7 +23,7 @@ test_reason(void **state)
 	assert_string_equal(http_status_reason(999), "Other");
 }
 
-/* In order, each once, and what a start line may hold. */
+/* Sorted and unique, and each phrase is valid in a start line. */
 static void
 test_table(void **state)
 {

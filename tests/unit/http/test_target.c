@@ -1,4 +1,4 @@
-/* Forms of the target, authorities, and which Host goes with which. */
+/* Forms of the target, authorities, and the Host that a target requires. */
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void
 authorities(void **st)
 {
 	static const struct {
-		const char *text, *host, *port; /* NULL: refused */
+		const char *text, *host, *port; /* NULL: rejected */
 	} rows[] = {
 		{ "", "", "" },
 		{ ":", "", "" },
@@ -172,7 +172,7 @@ hosts(void **st)
 		if (http_host_fits(str_of(rows[i].host), form, target, authority) != rows[i].fits)
 			fail_msg("'%s' and Host '%s'", rows[i].target, rows[i].host);
 	}
-	/* Asked about what is no authority, it says no. */
+	/* For a text that is not an authority the answer is no. */
 	assert_int_equal(http_host_fits(STR("a"), HTTP_FORM_ABSOLUTE, STR("http://a b"),
 				 STR("a b")), 0);
 }

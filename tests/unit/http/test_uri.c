@@ -22,7 +22,7 @@ request(const char *method, const char *target, const char *host)
 	return h;
 }
 
-/* NULL: it must not be there. */
+/* NULL: the part must be missing. */
 static void
 assert_part(struct str s, const char *expected)
 {
@@ -135,7 +135,7 @@ find_param(struct str target, char delim, struct str name, struct str *value)
 	return 0;
 }
 
-/* Each row as HAProxy 2.6 answers url_param(a), url_param, url_param(a,;): NULL for nothing. */
+/* The answers of HAProxy 2.6 to url_param(a), url_param, url_param(a,;); NULL for none. */
 static void
 test_params(void **state)
 {
@@ -207,7 +207,7 @@ test_valid(void **state)
 struct set_row {
 	const char *method, *target;
 	enum http_part part;
-	const char *value, *result, *host; /* result NULL: refused */
+	const char *value, *result, *host; /* result NULL: rejected */
 };
 
 static void
@@ -256,7 +256,7 @@ test_set_part(void **state)
 		{ "GET", "/p?q", HTTP_PART_URI, "http://n:8/x", "http://n:8/x", "n:8" },
 		{ "CONNECT", "u.x:80", HTTP_PART_URI, "n:81", "n:81", "n:81" },
 		{ "OPTIONS", "/p", HTTP_PART_URI, "*", "*", NULL },
-		/* What would be no request. */
+		/* The result would not be a valid request. */
 		{ "GET", "/p?q", HTTP_PART_PATH, "n", NULL, NULL },
 		{ "GET", "/p?q", HTTP_PART_PATH, "", NULL, NULL },
 		{ "GET", "/p?q", HTTP_PART_PATH, "/a b", NULL, NULL },
@@ -306,8 +306,8 @@ test_follow_host(void **state)
 	assert_part(h.target, "http://u.x/");
 }
 
-/* The parts lie in the target, in order, and together they are the target; what is replaced by
- * itself stays. */
+/* The parts are in the target, in order, and together they are the target; replacing a part by
+ * itself changes nothing. */
 static void
 test_property(void **state)
 {

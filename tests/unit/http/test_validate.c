@@ -1,4 +1,4 @@
-/* Host, Content-Length and Transfer-Encoding: what they may say, alone and together. */
+/* Host, Content-Length and Transfer-Encoding: valid values, alone and together. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "unit/http/hostile.h"
 #include "unit/test.h"
 
-/* Parsed in all ways, since the parser asks at the end of each line. */
+/* Parsed in all ways, since the parser checks at the end of each line. */
 static enum http_bad
 verdict_of(enum http_kind kind, const char *line, const char *fields)
 {
@@ -190,9 +190,9 @@ responses(void **st)
 	all(HTTP_RESPONSE, rows, ARRAY_LEN(rows));
 }
 
-/* Fields that frame nothing are not looked into; a dropped one does not count. */
+/* Fields that do not concern framing are not checked; a dropped one does not count. */
 static void
-others_say_nothing(void **st)
+other_fields_are_ignored(void **st)
 {
 	struct http_field field[2] = {
 		{ STR("Host"), STR("a"), HTTP_F_HOST, 1 },
@@ -212,9 +212,9 @@ others_say_nothing(void **st)
 	assert_int_equal(http_validate_field(&h, &host), HTTP_BAD_NONE);
 }
 
-/* --- the hostile ones --- */
+/* --- hostile messages --- */
 
-/* How many different ones there have to be. */
+/* The least number of different ones. */
 #define HOSTILE_REQUESTS 1000
 #define HOSTILE_RESPONSES 200
 
@@ -225,7 +225,7 @@ struct hostile_count {
 	uint64_t hash[8192];
 };
 
-/* Is it another text than all before it? */
+/* True if the text differs from all before it. */
 static int
 is_new(struct hostile_count *count, const char *text, size_t len)
 {
@@ -282,7 +282,7 @@ is_refused(void *arg, const char *name, int is_response, const char *text, size_
 }
 
 static void
-nothing_hostile_is_taken(void **st)
+all_hostile_messages_are_rejected(void **st)
 {
 	static struct hostile_count count;
 
@@ -303,8 +303,8 @@ main(void)
 		cmocka_unit_test(hosts),
 		cmocka_unit_test(connect_has_no_content),
 		cmocka_unit_test(responses),
-		cmocka_unit_test(others_say_nothing),
-		cmocka_unit_test(nothing_hostile_is_taken),
+		cmocka_unit_test(other_fields_are_ignored),
+		cmocka_unit_test(all_hostile_messages_are_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ rig_connect(const struct addr *to)
 	return fd;
 }
 
-/* A connected pair of TCP sockets, both nonblocking. */
+/* A connected pair of TCP sockets, both non-blocking. */
 unused static void
 rig_tcp_pair(int fd[2])
 {

@@ -1,4 +1,4 @@
-/* Are two addresses the same, port included? */
+/* Compares two addresses, including the port. */
 #ifndef TACIT_TESTS_SAME_ADDR_H
 #define TACIT_TESTS_SAME_ADDR_H
 

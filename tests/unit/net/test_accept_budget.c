@@ -1,10 +1,10 @@
-/* The accept budget: few wasted calls, and big batches when many wait. */
+/* The accept budget: few useless accept() calls, and large batches when many connections wait. */
 
 #include "base/compiler.h"
 #include "net/accept_budget.h"
 #include "unit/test.h"
 
-/* One event with `waiting` connections in the backlog: how many were taken. */
+/* One event with `waiting` connections in the backlog; returns how many were accepted. */
 static unsigned int
 event(struct accept_budget *b, uint64_t turn, unsigned int waiting, unsigned int *wasted)
 {
@@ -25,7 +25,7 @@ one_at_a_time_never_probes(void **st)
 
 	(void)st;
 	accept_budget_init(&b);
-	/* A lone client: the listener fires in every third turn. */
+	/* A single client: the listener fires in every third turn. */
 	for (uint64_t turn = 0; turn < 30000; turn += 3)
 		assert_int_equal(event(&b, turn, 1, &wasted), 1);
 	assert_int_equal(wasted, 0);
@@ -54,7 +54,7 @@ wrong_growth_becomes_rare(void **st)
 
 	(void)st;
 	accept_budget_init(&b);
-	/* Four arrive for each of many turns in a row. */
+	/* Four connections arrive in each of many consecutive turns. */
 	for (uint64_t turn = 0; turn < 10000; turn++)
 		(void)event(&b, turn, 4, &wasted);
 	assert_true(wasted > 0);

@@ -6,7 +6,7 @@
 #include "unit/net/same_addr.h"
 #include "unit/test.h"
 
-/* Addresses from text, so that the tables below stay readable. */
+/* An address from text, so that the tables below stay readable. */
 static struct addr
 make(const char *text)
 {
@@ -64,7 +64,7 @@ test_text(void **state)
 	assert_int_equal(addr_family(&none), AF_UNSPEC);
 }
 
-/* A path may fill sun_path without a NUL: the text still ends. */
+/* A path may fill sun_path without a NUL: the text is still terminated. */
 static void
 test_longest_path(void **state)
 {
@@ -142,7 +142,7 @@ test_equal(void **state)
 	}
 }
 
-/* Ask the kernel about a connection over the loopback. */
+/* Asks the kernel for the addresses of a connection over loopback. */
 static void
 test_from_kernel(void **state)
 {

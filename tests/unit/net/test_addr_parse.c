@@ -7,7 +7,7 @@
 #include "net/addr.h"
 #include "unit/test.h"
 
-/* The resolver of this program: it knows two names, and asks nobody. */
+/* The resolver of this program: it knows two names and sends no query. */
 int
 names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)
 {
@@ -28,7 +28,7 @@ names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t
 struct good {
 	const char *given;
 	unsigned int flags;
-	const char *text; /* of the address */
+	const char *text; /* the text form of the address */
 	unsigned int lo, hi;
 	int offset, has_offset;
 };
@@ -210,8 +210,8 @@ test_fd(void **state)
 	assert_int_equal(spec.fd, 0x7fffffff);
 }
 
-/* The kernel's structure holds 107 bytes of a path and a NUL, and as many of an abstract name
- * after its own. */
+/* struct sockaddr_un holds 107 bytes of a path and a NUL, and as many of an abstract name after its
+ * NUL. */
 static void
 test_unix_bounds(void **state)
 {
@@ -233,7 +233,7 @@ test_unix_bounds(void **state)
 	assert_int_equal(spec.addr.u.un.sun_path[2], 0);
 }
 
-/* A name longer than any host is refused before the resolver sees it. */
+/* A name that is too long for a host is rejected before it reaches the resolver. */
 static void
 test_long_host(void **state)
 {

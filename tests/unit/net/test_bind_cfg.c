@@ -1,6 +1,6 @@
 #include "unit/proxy/world.h"
 
-/* Every option, with good values, bad ones, and those just outside. */
+/* Every option with valid values, invalid ones, and those just out of range. */
 static const struct world_line lines[] = {
 	{ "", NULL },
 	{ "backlog 0", NULL },
@@ -149,7 +149,7 @@ static void
 test_addresses(void **state)
 {
 	(void)state;
-	/* One more on the last line, to reach the bound of listeners. */
+	/* One more on the last line, to reach the maximum number of listeners. */
 	world_lines("frontend f\n bind ", addresses, 9, "");
 	world_lines("frontend f\n bind :1,", addresses + 9, ARRAY_LEN(addresses) - 9, "");
 }
@@ -272,7 +272,7 @@ test_one_id(void **state)
 	world_says("frontend f\n bind :80-81 id 3\n", -1, "'id' can only be used with a single");
 }
 
-/* The caret stands under what is wrong. */
+/* The caret is below the error. */
 static void
 test_caret(void **state)
 {

@@ -19,7 +19,7 @@ test_new(void **state)
 	bind_conf_free(&b);
 }
 
-/* It leaves the list it was in, and takes its listeners along (the leak checker sees the rest). */
+/* It is removed from its list, and its listeners are freed (the leak checker verifies the rest). */
 static void
 test_frees(void **state)
 {

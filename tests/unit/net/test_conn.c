@@ -100,14 +100,14 @@ rdhup_and_a_short_read_is_the_end(void **st)
 	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_OK);
 	assert_int_equal(got, 4);
 	assert_true(c.eof);
-	/* Known: not asked again. */
+	/* The end is known: there is no other call. */
 	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_EOF);
 	assert_int_equal(rig_calls(SYS_CALL_recvfrom), 1);
 }
 
-/* What is behind the bytes is asked for in the call that reads them. */
+/* The call that reads the bytes also reads the end behind them. */
 static void
-the_end_is_read_along_with_the_bytes(void **st)
+one_call_reads_the_bytes_and_the_end(void **st)
 {
 	static const struct {
 		const char *bytes;
@@ -124,7 +124,7 @@ the_end_is_read_along_with_the_bytes(void **st)
 		{ "full", 1, 4, IO_OK, "full", 0, 1 },
 		{ "", 1, 64, IO_EOF, "", 1, 1 },
 		{ "", 0, 64, IO_AGAIN, "", 0, 0 },
-		/* Too small for two. */
+		/* The buffer is too small for two reads. */
 		{ "x", 1, 1, IO_OK, "x", 0, 1 },
 	};
 
@@ -150,9 +150,9 @@ the_end_is_read_along_with_the_bytes(void **st)
 	}
 }
 
-/* Asked for once, and not where an event has told of it. */
+/* It is read only on request, and not after an event has reported the end. */
 static void
-an_end_that_is_known_is_not_asked_for(void **st)
+a_known_end_is_not_read_again(void **st)
 {
 	char buf[64];
 	size_t got;
@@ -169,7 +169,7 @@ an_end_that_is_known_is_not_asked_for(void **st)
 	assert_int_equal(rig_calls(SYS_CALL_recvfrom), 1);
 }
 
-/* The call tells of the reset first. */
+/* The kernel reports the reset before the bytes. */
 static void
 bytes_before_a_reset_are_read_with_their_end(void **st)
 {
@@ -189,7 +189,7 @@ bytes_before_a_reset_are_read_with_their_end(void **st)
 	assert_int_equal(c.err, ECONNRESET);
 }
 
-/* A read ends at urgent data, and what stands behind it must not be left there. */
+/* A read ends at urgent data; the data behind it must still be read. */
 static void
 urgent_data_does_not_hide_what_follows(void **st)
 {
@@ -197,7 +197,7 @@ urgent_data_does_not_hide_what_follows(void **st)
 	size_t got;
 
 	(void)st;
-	/* Registered before it comes: the one edge is for all of it. */
+	/* Registered before the data arrives: one edge is reported for all of it. */
 	loop_want(rig_loop, c.fd, EV_R);
 	loop_again(rig_loop, c.fd, DIR_R);
 	rig_turn(0);
@@ -239,7 +239,7 @@ bytes_before_a_reset_are_read_then_the_error(void **st)
 }
 
 static void
-a_look_leaves_the_bytes_and_taking_removes_them(void **st)
+peeking_leaves_the_bytes_and_consuming_removes_them(void **st)
 {
 	char buf[64];
 	size_t got;
@@ -252,7 +252,7 @@ a_look_leaves_the_bytes_and_taking_removes_them(void **st)
 		assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
 		assert_int_equal(got, 5);
 		assert_memory_equal(buf, "hello", 5);
-		/* There is something, and it can be looked at again. */
+		/* There is data, and it can be peeked at again. */
 		assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
 	}
 	assert_int_equal(conn_take(&c, buf, 2, 0), IO_OK);
@@ -266,9 +266,10 @@ a_look_leaves_the_bytes_and_taking_removes_them(void **st)
 	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_AGAIN);
 }
 
-/* The same facts as after a read: with the FIN seen before, a short look taken whole is the end. */
+/* The same rules as after a read: with the FIN seen before, a short peek that was consumed
+ * completely means the end. */
 static void
-what_is_taken_may_be_the_end(void **st)
+consuming_may_reveal_the_end(void **st)
 {
 	char buf[64];
 	size_t got;
@@ -284,9 +285,9 @@ what_is_taken_may_be_the_end(void **st)
 	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_EOF);
 }
 
-/* What was looked at is sent on already: if it cannot be taken the stream is over. */
+/* The peeked bytes were already sent: if they cannot be consumed, the stream has ended. */
 static void
-what_cannot_be_taken_ends_it(void **st)
+a_failed_consume_ends_the_stream(void **st)
 {
 	char buf[8];
 	size_t got;
@@ -297,12 +298,12 @@ what_cannot_be_taken_ends_it(void **st)
 	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
 	assert_int_equal(conn_take(&c, buf, 5, 0), IO_ERR);
 	assert_true(c.err != 0);
-	/* The kernel thinks that all is well: a reset has to say that it is not. */
+	/* The kernel considers the connection intact: only a reset tells the peer. */
 	assert_false(conn_is_dead(&c));
 }
 
 static void
-nothing_there_is_again(void **st)
+no_data_is_eagain(void **st)
 {
 	char buf[8];
 	size_t got = 9;
@@ -328,9 +329,10 @@ nodelay_comes_with_the_second_send(void **st)
 	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 1);
 }
 
-/* Readable is what has that many bytes, or an end; said only when it is new. */
+/* The socket is readable when that many bytes or an end have arrived; the mark is set only when it
+ * changes. */
 static void
-bytes_below_the_mark_wake_nobody(void **st)
+bytes_below_the_low_water_mark_do_not_wake(void **st)
 {
 	(void)st;
 	conn_low_water(&c, 1);
@@ -353,7 +355,7 @@ bytes_below_the_mark_wake_nobody(void **st)
 }
 
 static void
-an_end_below_the_mark_is_heard(void **st)
+an_end_below_the_low_water_mark_wakes(void **st)
 {
 	(void)st;
 	conn_low_water(&c, 9);
@@ -412,14 +414,14 @@ a_reset_is_seen_as_one(void **st)
 }
 
 static void
-what_is_closed_late_goes_at_the_end_of_the_turn(void **st)
+late_closes_happen_at_the_end_of_the_turn(void **st)
 {
 	struct conn other;
 	int fd[2];
 
 	(void)st;
 	rig_tcp_pair(fd);
-	/* Make them neighbours whatever numbers they had. */
+	/* Gives them adjacent numbers. */
 	assert_int_equal(dup2(fd[0], c.fd + 1), c.fd + 1);
 	if (fd[0] != c.fd + 1)
 		close(fd[0]);
@@ -432,7 +434,7 @@ what_is_closed_late_goes_at_the_end_of_the_turn(void **st)
 	assert_int_equal(loop_turn(rig_loop, 0), 0);
 	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
 	assert_int_equal(rig_calls(SYS_CALL_close), 0);
-	/* Closed already: nothing to do. */
+	/* It is closed already: nothing is done. */
 	conn_close_late(&c);
 	assert_int_equal(loop_turn(rig_loop, 0), 0);
 	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
@@ -461,7 +463,7 @@ the_error_of_a_refused_connect_is_taken_once(void **st)
 	close(ls);
 }
 
-/* Descriptors that came along end a read on a unix socket as well. */
+/* On a unix socket, passed descriptors end a read as well. */
 static void
 descriptors_do_not_hide_what_follows(void **st)
 {
@@ -510,23 +512,23 @@ main(void)
 		T(a_short_read_means_drained),
 		T(a_full_read_leaves_it_ready),
 		T(rdhup_and_a_short_read_is_the_end),
-		T(the_end_is_read_along_with_the_bytes),
-		T(an_end_that_is_known_is_not_asked_for),
+		T(one_call_reads_the_bytes_and_the_end),
+		T(a_known_end_is_not_read_again),
 		T(bytes_before_a_reset_are_read_with_their_end),
 		T(urgent_data_does_not_hide_what_follows),
 		T(descriptors_do_not_hide_what_follows),
 		T(bytes_before_a_reset_are_read_then_the_error),
-		T(a_look_leaves_the_bytes_and_taking_removes_them),
-		T(what_is_taken_may_be_the_end),
-		T(what_cannot_be_taken_ends_it),
-		T(nothing_there_is_again),
+		T(peeking_leaves_the_bytes_and_consuming_removes_them),
+		T(consuming_may_reveal_the_end),
+		T(a_failed_consume_ends_the_stream),
+		T(no_data_is_eagain),
 		T(nodelay_comes_with_the_second_send),
-		T(bytes_below_the_mark_wake_nobody),
-		T(an_end_below_the_mark_is_heard),
+		T(bytes_below_the_low_water_mark_do_not_wake),
+		T(an_end_below_the_low_water_mark_wakes),
 		T(a_full_socket_blocks_writing),
 		T(a_fin_is_sent_once),
 		T(a_reset_is_seen_as_one),
-		T(what_is_closed_late_goes_at_the_end_of_the_turn),
+		T(late_closes_happen_at_the_end_of_the_turn),
 		T(the_error_of_a_refused_connect_is_taken_once),
 	};
 

@@ -71,7 +71,7 @@ turns(int n)
 }
 
 static void
-everybody_who_waits_is_accepted(void **st)
+all_waiting_connections_are_accepted(void **st)
 {
 	int fd[20];
 
@@ -153,7 +153,7 @@ nobody(struct listener *l)
 	given_back++;
 }
 
-/* Who may not accept leaves them in the backlog, and asks again. */
+/* When it may not accept, connections stay in the backlog, and it asks again later. */
 static void
 it_asks_before_each_accept(void **st)
 {
@@ -172,7 +172,7 @@ it_asks_before_each_accept(void **st)
 	allowed = 100;
 	turns(20);
 	assert_int_equal(n_got, 5);
-	/* One that came to nothing is told. */
+	/* An accept() that finds no connection gives its place back. */
 	ln.budget.now = 8;
 	close_some(fd, 5);
 	connect_some(fd, 1);
@@ -185,9 +185,9 @@ it_asks_before_each_accept(void **st)
 	close_some(fd, 1);
 }
 
-/* Descriptors are out: rest, do not spin, and go on afterwards. */
+/* No descriptors are left: it pauses without spinning, and resumes afterwards. */
 static void
-without_descriptors_it_rests(void **st)
+without_descriptors_it_pauses(void **st)
 {
 	struct rlimit old, none;
 	uint64_t waits;
@@ -214,7 +214,7 @@ without_descriptors_it_rests(void **st)
 }
 
 static void
-a_closed_one_accepts_nobody(void **st)
+a_closed_listener_accepts_no_connection(void **st)
 {
 	int fd;
 
@@ -227,9 +227,10 @@ a_closed_one_accepts_nobody(void **st)
 	close(fd);
 }
 
-/* Given to us by somebody who keeps it: it is open after our close, and clients wait at it. */
+/* An inherited socket stays open in another process after our close, and clients may be queued on
+ * it. */
 static void
-a_closed_one_that_was_inherited_wakes_nobody(void **st)
+a_closed_inherited_listener_does_not_wake(void **st)
 {
 	struct listener given;
 	char why[128];
@@ -265,7 +266,7 @@ on_unix_accept(struct listener *l, int fd, const struct addr *peer)
 	got[n_got++] = fd;
 }
 
-/* The kernel lets nothing be inherited there. */
+/* Unix sockets do not inherit the size from the listener. */
 static void
 an_accepted_unix_socket_is_given_its_buffer(void **st)
 {
@@ -291,9 +292,10 @@ an_accepted_unix_socket_is_given_its_buffer(void **st)
 	listener_close(&un, &rig_sys);
 }
 
-/* Before the first turn: all of the queue, whatever one round may take, and nobody behind it. */
+/* Before the first turn it accepts the whole queue, more than one round may, and no later
+ * connection. */
 static void
-a_drained_one_takes_its_queue_and_nobody_else(void **st)
+draining_accepts_the_queue_only(void **st)
 {
 	int fd[20], late = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	struct pollfd p = { .fd = late, .events = POLLOUT };
@@ -305,12 +307,12 @@ a_drained_one_takes_its_queue_and_nobody_else(void **st)
 	listener_drain(&ln);
 	assert_int_equal(n_got, 20);
 	assert_int_equal(ln.conns, 20);
-	/* The SYN of the next one is lost. */
+	/* The SYN of the next connection is dropped. */
 	assert_int_equal(connect(late, &ln.addr.u.sa, ln.addr.len), -1);
 	assert_int_equal(poll(&p, 1, 50), 0);
 	turns(3);
 	assert_int_equal(n_got, 20);
-	/* Who is in talks on. */
+	/* Accepted connections work. */
 	assert_int_equal(send(fd[7], "x", 1, 0), 1);
 	assert_int_equal(recv(got[7], &(char){ 0 }, 1, 0), 1);
 	close(late);
@@ -335,16 +337,16 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(everybody_who_waits_is_accepted),
+		T(all_waiting_connections_are_accepted),
 		T(accepted_sockets_are_nonblocking_and_closed_on_exec),
 		T(its_maxconn_leaves_the_rest_in_the_backlog),
 		T(a_hold_lasts_until_the_last_reason_is_gone),
 		T(it_asks_before_each_accept),
-		T(without_descriptors_it_rests),
-		T(a_closed_one_accepts_nobody),
-		T(a_closed_one_that_was_inherited_wakes_nobody),
+		T(without_descriptors_it_pauses),
+		T(a_closed_listener_accepts_no_connection),
+		T(a_closed_inherited_listener_does_not_wake),
 		T(an_accepted_unix_socket_is_given_its_buffer),
-		T(a_drained_one_takes_its_queue_and_nobody_else),
+		T(draining_accepts_the_queue_only),
 		T(a_drained_one_keeps_to_its_limits),
 	};
 

@@ -117,7 +117,7 @@ an_inherited_socket_is_served(void **st)
 	assert_int_equal(bind(fd, &a.u.sa, a.len), 0);
 	assert_int_equal(listen(fd, 5), 0);
 	assert_int_equal(addr_of_socket(&rig_sys, fd, &a), 0);
-	/* It waits before we are up. */
+	/* It connects before the listener is started. */
 	client = rig_connect(&a);
 	ln.addr.len = 0;
 	ln.inherit_fd = fd;
@@ -173,7 +173,7 @@ a_unix_socket_replaces_the_old_one(void **st)
 	fd = rig_connect(&second.addr);
 	close(accept(second.fd, NULL, NULL));
 	close(fd);
-	/* Who made the first goes, and leaves the second alone; only then the path goes. */
+	/* Closing the first listener leaves the second one alone; only then the path is removed. */
 	listener_unlink(&ln, &rig_sys);
 	assert_int_equal(stat(path, &now), 0);
 	listener_unlink(&second, &rig_sys);
@@ -192,7 +192,7 @@ no_chmod(void *ctx, const char *path, mode_t mode)
 	return -EPERM;
 }
 
-/* What fails leaves no file behind, under no name. */
+/* A failed bind leaves no file behind, under any name. */
 static void
 a_unix_socket_that_fails_leaves_nothing(void **st)
 {

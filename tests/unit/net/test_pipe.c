@@ -1,4 +1,5 @@
-/* The pool of pipes, on the fake kernel: what is reused, what is closed, and what is not had. */
+/* The pool of pipes, on the fake kernel: which pipes are reused, which are closed, and when there
+ * is none. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@ setup(void **st)
 	return 0;
 }
 
-/* After every test nothing is open. */
+/* After every test no descriptor is open. */
 static int
 teardown(void **st)
 {
@@ -93,7 +94,7 @@ there_are_never_more_than_max(void **st)
 		pipe_put(&pp, p[i]);
 }
 
-/* One that holds something is closed; only the empty ones are used again. */
+/* A pipe with bytes in it is closed; only empty pipes are reused. */
 static void
 a_pipe_with_bytes_is_closed(void **st)
 {
@@ -131,12 +132,12 @@ a_failure_is_not_tried_again_at_once(void **st)
 	p = pipe_get(&pp, now);
 	assert_non_null(p);
 	pipe_put(&pp, p);
-	/* An idle one is there all the same. */
+	/* An idle pipe is used nevertheless. */
 	assert_ptr_equal(pipe_get(&pp, 0), p);
 	pipe_put(&pp, p);
 }
 
-/* Who holds too many is given pipes of two pages: more calls than copying. */
+/* A user with too many pipe pages gets pipes of two pages, which need more calls than copying. */
 static void
 a_pipe_too_small_is_not_used(void **st)
 {
@@ -171,14 +172,14 @@ a_size_is_asked_for_and_not_insisted_on(void **st)
 	p = get();
 	assert_int_equal(size_of(p), 524288);
 	pipe_drop(&pp, p);
-	/* More than one may have: as the system has it. */
+	/* More than a user may request: the pipe keeps the system's default size. */
 	pp.size = 64 << 20;
 	p = get();
 	assert_int_equal(size_of(p), 65536);
 	pipe_drop(&pp, p);
 }
 
-/* A few big ones for those who come first; many would use up what a user may have. */
+/* The first pipes are large; if all were, they would exhaust the user's limit. */
 static void
 the_first_ones_are_big(void **st)
 {
@@ -204,7 +205,7 @@ an_unknown_size_is_not_trusted(void **st)
 	assert_int_equal(fake_fds(k), 0);
 }
 
-/* What was not needed for a whole while is closed; what was stays. */
+/* Pipes that were not needed for a whole period are closed; the others stay. */
 static void
 idle_ones_are_closed_in_time(void **st)
 {

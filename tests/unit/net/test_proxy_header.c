@@ -1,4 +1,4 @@
-/* Headers of the PROXY protocol, each split everywhere and with bytes behind it. */
+/* PROXY protocol headers, each split at every position and followed by other bytes. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@ struct said {
 	const char *want; /* "source destination", "keep", or the error */
 };
 
-/* In memory of exactly that size, so that one byte too far is seen. */
+/* The memory has exactly that size, so that a read beyond it is detected. */
 static enum proxy_header_found
-judge(const char *p, size_t n, size_t max, struct proxy_header *out)
+parse_copy(const char *p, size_t n, size_t max, struct proxy_header *out)
 {
 	char *copy = malloc(n ? n : 1);
 	enum proxy_header_found found;
@@ -56,8 +56,8 @@ text_of(enum proxy_header_found found, const struct proxy_header *h)
 	return out;
 }
 
-/* The header ends with its bytes: each beginning wants more or is refused as the whole is, and what
- * follows changes nothing. */
+/* Each prefix of a header needs more bytes or is rejected as the whole is; bytes that follow change
+ * nothing. */
 static void
 check_one(const struct said *s)
 {
@@ -67,7 +67,7 @@ check_one(const struct said *s)
 	int over = 0;
 
 	for (size_t n = 0; n <= s->bytes.len; n++) {
-		found = judge(s->bytes.p, n, PROXY_HEADER_MAX, &h);
+		found = parse_copy(s->bytes.p, n, PROXY_HEADER_MAX, &h);
 		if (found == PROXY_HEADER_MORE && (over || n == s->bytes.len))
 			fail_msg("%zu bytes of '%.*s': more", n, (int)s->bytes.len, s->bytes.p);
 		if (found == PROXY_HEADER_MORE)
@@ -81,7 +81,7 @@ check_one(const struct said *s)
 	}
 	memcpy(longer, s->bytes.p, s->bytes.len);
 	memcpy(longer + s->bytes.len, BEHIND, sizeof(BEHIND) - 1);
-	found = judge(longer, s->bytes.len + sizeof(BEHIND) - 1, PROXY_HEADER_MAX, &h);
+	found = parse_copy(longer, s->bytes.len + sizeof(BEHIND) - 1, PROXY_HEADER_MAX, &h);
 	assert_string_equal(text_of(found, &h), s->want);
 	if (found == PROXY_HEADER_WHOLE)
 		assert_int_equal(h.len, s->bytes.len);
@@ -111,7 +111,7 @@ lines(void **st)
 		{ STR("PROXY TCP6 " FF " " FF " 65535 65535\r\n"),
 			"[" FF "]:65535 [" FF "]:65535" },
 		{ STR("PROXY UNKNOWN\r\n"), "keep" },
-		/* HAProxy 2.6 refuses what the specification has ignored. */
+		/* HAProxy 2.6 rejects what the specification says to ignore. */
 		{ STR("PROXY UNKNOWN \r\n"), "keep" },
 		{ STR("PROXY UNKNOWN " FF " " FF " 65535 65535\r\n"), "keep" },
 		{ STR("PROXY UNKNOWN \0 anything\r\n"), "keep" },
@@ -198,11 +198,12 @@ blocks(void **st)
 		{ STR(SIG "\x21\x21\0\44" SIXTEEN "ABCDEFGHIJKLMNOP\0\1\377\377"),
 			"[6162:6364:6566:6768:696a:6b6c:6d6e:6f70]:1 "
 			"[4142:4344:4546:4748:494a:4b4c:4d4e:4f50]:65535" },
-		/* LOCAL: all of it is to be ignored, the family too */
+		/* LOCAL: the rest is ignored, including the family */
 		{ STR(SIG "\x20\0\0\0"), "keep" },
 		{ STR(SIG "\x20\x11\0\14" INET), "keep" },
 		{ STR(SIG "\x20\x99\0\1?"), "keep" },
-		/* HAProxy 2.6 refuses these, which the specification has fall back */
+		/* HAProxy 2.6 rejects these; by the specification they are accepted without
+		 * addresses */
 		{ STR(SIG "\x21\0\0\0"), "keep" },
 		{ STR(SIG "\x21\0\0\2??"), "keep" },
 		{ STR(SIG "\x21\1\0\0"), "keep" },
@@ -211,7 +212,7 @@ blocks(void **st)
 		{ STR(SIG "\x21\x22\0\44" SIXTEEN SIXTEEN "\0\1\0\2"), "keep" },
 		{ STR(SIG "\x21\x31\0\330" UNIX_108 UNIX_108), "keep" },
 		{ STR(SIG "\x21\x32\0\330" UNIX_108 UNIX_108), "keep" },
-		/* more than addresses */
+		/* TLVs after the addresses */
 		{ STR(SIG "\x21\x11\0\17" INET "\4\0\0"), INET_TEXT },
 		{ STR(SIG "\x21\x11\0\31" INET "\4\0\1?\352\0\0\1\0\3h2-"), INET_TEXT },
 		{ STR(SIG "\x21\x31\0\333" UNIX_108 UNIX_108 "\4\0\0"), "keep" },
@@ -243,13 +244,13 @@ blocks_that_are_refused(void **st)
 		/* 8192 - 16, and one more */
 		{ STR(SIG "\x21\x11\x1f\xf1"), "invalid" },
 		{ STR(SIG "\x20\0\xff\xff"), "invalid" },
-		/* parts that do not end where the header does */
+		/* TLVs that do not end where the header does */
 		{ STR(SIG "\x21\x11\0\15" INET "\4"), "invalid" },
 		{ STR(SIG "\x21\x11\0\16" INET "\4\0"), "invalid" },
 		{ STR(SIG "\x21\x11\0\17" INET "\4\0\1"), "invalid" },
 		{ STR(SIG "\x21\x11\0\20" INET "\4\0\2?"), "invalid" },
 		{ STR(SIG "\x21\x31\0\331" UNIX_108 UNIX_108 "?"), "invalid" },
-		/* a sum of three bytes, and of five */
+		/* a checksum of three bytes, and of five */
 		{ STR(SIG "\x21\x11\0\22" INET "\3\0\3???"), "invalid" },
 		{ STR(SIG "\x21\x11\0\24" INET "\3\0\5?????"), "invalid" },
 	};
@@ -258,7 +259,7 @@ blocks_that_are_refused(void **st)
 	check(t, ARRAY_LEN(t));
 }
 
-/* SIG, one address block and `tlvs` behind it, in out. */
+/* Writes SIG, an address block and the TLVs to out. */
 static size_t
 build(unsigned char *out, const void *tlvs, size_t n)
 {
@@ -280,9 +281,9 @@ put_sum(unsigned char *header, size_t len, size_t at)
 		header[at + (size_t)i] = (unsigned char)(h >> (24 - 8 * i));
 }
 
-/* Wherever the sum stands, and whichever bit is wrong. */
+/* Wherever the checksum is, and whichever bit is wrong. */
 static void
-sums_are_checked(void **st)
+checksums_are_verified(void **st)
 {
 	static const char tlvs[] = "\3\0\4zzzz\4\0\2..\3\0\4yyyy";
 	unsigned char h[64];
@@ -296,25 +297,25 @@ sums_are_checked(void **st)
 		struct proxy_header out;
 
 		h[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		/* The sum's type may become another one, of which nothing is known. */
+		/* The type of the TLV may become an unknown one. */
 		if (bit / 8 != 28)
 			assert_int_equal(PROXY_HEADER_BAD,
-				judge((const char *)h, s.bytes.len, PROXY_HEADER_MAX, &out));
+				parse_copy((const char *)h, s.bytes.len, PROXY_HEADER_MAX, &out));
 		h[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
 	s.bytes.len = build(h, tlvs + 7, 12);
 	put_sum(h, s.bytes.len, 36);
 	check_one(&s);
-	/* two of them: the second one counts too */
+	/* two checksums: the second one is verified too */
 	s.bytes.len = build(h, tlvs, 19);
 	put_sum(h, s.bytes.len, 31);
 	s.want = "invalid";
 	check_one(&s);
 }
 
-/* Four bytes are a sum, however right those are that stand in a part of another length. */
+/* A checksum TLV has four bytes; the same bytes in a TLV of another length are not a checksum. */
 static void
-sums_have_a_length(void **st)
+checksums_have_four_bytes(void **st)
 {
 	static const char five[] = "\3\0\5zzzz?";
 	char three[] = "\3\0\3zzzT\0\2..";
@@ -326,7 +327,7 @@ sums_have_a_length(void **st)
 	s.bytes.len = build(h, five, sizeof(five) - 1);
 	put_sum(h, s.bytes.len, 31);
 	check_one(&s);
-	/* The fourth byte is the type of what follows: one that has no form of its own. */
+	/* The fourth byte is the type of the next TLV: an unknown one. */
 	do {
 		assert_true(tried < 256);
 		three[9] = (char)tried++;
@@ -351,7 +352,7 @@ identifiers_have_a_length(void **st)
 	check_one(&s);
 }
 
-/* The longest header, and a reader with less room. */
+/* The longest header, and a reader with less space. */
 static void
 room_is_bounded(void **st)
 {
@@ -363,10 +364,12 @@ room_is_bounded(void **st)
 	tlv[2] = (unsigned char)(sizeof(tlv) - 3);
 	assert_int_equal(build(h, tlv, sizeof(tlv)), PROXY_HEADER_MAX);
 	check_one(&(struct said){ { (const char *)h, sizeof(h) }, INET_TEXT });
-	assert_int_equal(judge((const char *)h, 16, PROXY_HEADER_MAX - 1, &out), PROXY_HEADER_BAD);
-	assert_int_equal(judge((const char *)h, 16, PROXY_HEADER_MAX, &out), PROXY_HEADER_MORE);
 	assert_int_equal(
-		judge((const char *)h, 16, PROXY_HEADER_MAX + 1, &out), PROXY_HEADER_MORE);
+		parse_copy((const char *)h, 16, PROXY_HEADER_MAX - 1, &out), PROXY_HEADER_BAD);
+	assert_int_equal(
+		parse_copy((const char *)h, 16, PROXY_HEADER_MAX, &out), PROXY_HEADER_MORE);
+	assert_int_equal(
+		parse_copy((const char *)h, 16, PROXY_HEADER_MAX + 1, &out), PROXY_HEADER_MORE);
 }
 
 static void
@@ -387,8 +390,8 @@ main(void)
 		cmocka_unit_test(lines_that_are_refused),
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(blocks_that_are_refused),
-		cmocka_unit_test(sums_are_checked),
-		cmocka_unit_test(sums_have_a_length),
+		cmocka_unit_test(checksums_are_verified),
+		cmocka_unit_test(checksums_have_four_bytes),
 		cmocka_unit_test(identifiers_have_a_length),
 		cmocka_unit_test(room_is_bounded),
 		cmocka_unit_test(errors_have_numbers),

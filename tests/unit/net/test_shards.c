@@ -1,4 +1,5 @@
-/* Copies of listeners for several workers: who has a socket, who shares, and what clients see. */
+/* Copies of listeners for several workers: which have a socket of their own, which share one, and
+ * what clients see. */
 #include "net_rig.h"
 
 #include "net/bind_conf.h"
@@ -84,7 +85,7 @@ one_worker_changes_nothing(void **st)
 }
 
 static void
-each_has_a_socket_of_its_own(void **st)
+each_worker_has_a_socket_of_its_own(void **st)
 {
 	(void)st;
 	assert_int_equal(shards_make(b, 0xb, 64), 0);
@@ -105,7 +106,7 @@ each_has_a_socket_of_its_own(void **st)
 	}
 }
 
-/* Somebody else who would share it too. */
+/* Another process that would share the port, too. */
 static void
 a_port_that_is_served_is_refused(void **st)
 {
@@ -128,7 +129,7 @@ a_port_that_is_served_is_refused(void **st)
 }
 
 static void
-all_share_one_socket(void **st)
+all_workers_share_one_socket(void **st)
 {
 	(void)st;
 	assert_int_equal(shards_make(b, 7, 1), 0);
@@ -196,8 +197,8 @@ watched_ctl(void *ctx, int ep, int op, int fd, struct epoll_event *ev)
 }
 
 /*
- * The kernel wakes every loop that waits for a shared socket if it is not told otherwise. Such a
- * registration cannot be changed: one that rests for a while is removed and added again.
+ * The kernel wakes every loop that waits for a shared socket unless the registration is exclusive.
+ * Such a registration cannot be modified: a listener that pauses is removed and added again.
  */
 static void
 a_shared_socket_is_registered_for_one(void **st)
@@ -283,9 +284,9 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(one_worker_changes_nothing),
-		T(each_has_a_socket_of_its_own),
+		T(each_worker_has_a_socket_of_its_own),
 		T(a_port_that_is_served_is_refused),
-		T(all_share_one_socket),
+		T(all_workers_share_one_socket),
 		T(shards_are_of_equal_size),
 		T(addresses_stay_in_order),
 		T(a_shared_socket_is_registered_for_one),

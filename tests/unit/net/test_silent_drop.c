@@ -1,10 +1,11 @@
-/* silent-drop: on the real kernel as far as it lets us, and each way on the fake one. */
+/* silent-drop: on the real kernel as far as permissions allow, and each method on the fake
+ * kernel. */
 #include "net_rig.h"
 
 #include "fake/kernel.h"
 #include "net/silent_drop.h"
 
-/* What is left of a connection for its peer: 1 it was told of an end. */
+/* 1 if the peer has seen an end of the connection. */
 static int
 is_told(int peer)
 {
@@ -14,7 +15,7 @@ is_told(int peer)
 }
 
 static void
-the_peer_is_not_told_where_that_can_be(void **st)
+the_peer_sees_no_end_if_permitted(void **st)
 {
 	int fd[2], may;
 
@@ -26,7 +27,7 @@ the_peer_is_not_told_where_that_can_be(void **st)
 	close(fd[1]);
 	assert_int_equal(is_told(fd[0]), !may);
 	close(fd[0]);
-	/* without it the peer is told at once */
+	/* without it the peer sees the end at once */
 	rig_tcp_pair(fd);
 	close(fd[1]);
 	assert_true(is_told(fd[0]));
@@ -35,7 +36,7 @@ the_peer_is_not_told_where_that_can_be(void **st)
 }
 
 static void
-what_may_not_be_repaired_is_reset_nearby(void **st)
+without_tcp_repair_the_reset_has_a_short_ttl(void **st)
 {
 	struct fake *k = fake_new();
 	struct sys sys;
@@ -61,8 +62,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_peer_is_not_told_where_that_can_be),
-		cmocka_unit_test(what_may_not_be_repaired_is_reset_nearby),
+		cmocka_unit_test(the_peer_sees_no_end_if_permitted),
+		cmocka_unit_test(without_tcp_repair_the_reset_has_a_short_ttl),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Socket buffers on the real kernel: what is set, what it makes of it, and failures. */
+/* Socket buffers on the real kernel: which sizes are set, the resulting sizes, and failures. */
 #include "net_rig.h"
 
 #include <sys/socket.h>
@@ -25,7 +25,7 @@ teardown(void **st)
 }
 
 static void
-what_is_given_is_set(void **st)
+configured_sizes_are_set(void **st)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	const char *what;
@@ -39,9 +39,9 @@ what_is_given_is_set(void **st)
 	close(fd);
 }
 
-/* Zero is the kernel's own, and costs no call. */
+/* Zero is the kernel's default, and makes no call. */
 static void
-what_is_not_given_is_left_alone(void **st)
+without_a_size_no_call_is_made(void **st)
 {
 	static const struct sockbuf none, one = { .rcv = 5000 };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -55,7 +55,7 @@ what_is_not_given_is_left_alone(void **st)
 	close(fd);
 }
 
-/* A unix socket's bytes count against who sent them. */
+/* The bytes on a unix socket count against their sender. */
 static void
 a_unix_socket_has_one_buffer(void **st)
 {
@@ -95,9 +95,9 @@ a_failure_names_the_option(void **st)
 	fake_free(&k);
 }
 
-/* The kernel's limits are silent: asked afterwards it says what it did. */
+/* The kernel applies its limits without an error: a probe reads the resulting size. */
 static void
-a_probe_tells_what_the_kernel_allows(void **st)
+a_probe_finds_the_kernels_limits(void **st)
 {
 	static const struct sockbuf huge = { .rcv = SOCKBUF_MAX, .snd = SOCKBUF_MAX };
 	struct sockbuf got;
@@ -118,11 +118,11 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(what_is_given_is_set),
-		T(what_is_not_given_is_left_alone),
+		T(configured_sizes_are_set),
+		T(without_a_size_no_call_is_made),
 		T(a_unix_socket_has_one_buffer),
 		T(a_failure_names_the_option),
-		T(a_probe_tells_what_the_kernel_allows),
+		T(a_probe_finds_the_kernels_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Splicing on the real kernel: what its answers mean, and what they must not be taken for. */
+/* Splicing on the real kernel: what the results of splice() mean, and what they do not. */
 #include "net_rig.h"
 
 #include "net/splice.h"
@@ -65,7 +65,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* Waits until the loop has told of these bits of the source. */
+/* Waits until the loop has reported these bits of the source. */
 static void
 await(uint32_t bits)
 {
@@ -77,13 +77,13 @@ await(uint32_t bits)
 }
 
 static void
-say(const char *text)
+send_some(const char *text)
 {
 	assert_int_equal(send(from, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
 static size_t
-hear(char *buf, size_t len)
+read_some(char *buf, size_t len)
 {
 	struct pollfd pfd = { .fd = to, .events = POLLIN };
 	ssize_t n;
@@ -101,24 +101,24 @@ bytes_go_through(void **st)
 	size_t n;
 
 	(void)st;
-	say("hello");
+	send_some("hello");
 	await(EV_R);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
 	assert_int_equal(n, 5);
 	assert_int_equal(p->bytes, 5);
-	/* A short count says nothing of the source. */
+	/* A short count does not mean that the source is drained. */
 	assert_true(loop_is_ready(rig_loop, src.fd, DIR_R));
 	assert_int_equal(splice_out(&sink, p, 0, &n), SPLICE_OK);
 	assert_int_equal(n, 5);
 	assert_int_equal(p->bytes, 0);
-	assert_int_equal(hear(buf, sizeof(buf)), 5);
+	assert_int_equal(read_some(buf, sizeof(buf)), 5);
 	assert_memory_equal(buf, "hello", 5);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_AGAIN);
 	assert_false(loop_is_ready(rig_loop, src.fd, DIR_R));
 	assert_int_equal(src.err | sink.err, 0);
 }
 
-/* Whatever it was: recv() is asked, and nothing is lost behind urgent data. */
+/* Zero may have several causes: recv() decides, and nothing is lost behind urgent data. */
 static void
 zero_is_not_taken_for_the_end(void **st)
 {
@@ -126,15 +126,15 @@ zero_is_not_taken_for_the_end(void **st)
 	size_t n;
 
 	(void)st;
-	say("abc");
+	send_some("abc");
 	assert_int_equal(send(from, "!", 1, MSG_OOB), 1);
-	say("def");
+	send_some("def");
 	assert_int_equal(shutdown(from, SHUT_WR), 0);
 	await(EV_R | EV_RDHUP);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
 	assert_int_equal(n, 3);
 	assert_int_equal(splice_out(&sink, p, 0, &n), SPLICE_OK);
-	/* The kernel says 0 here. */
+	/* splice() returns 0 here. */
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_ASK);
 	assert_false(src.eof);
 	assert_int_equal(conn_recv(&src, buf, sizeof(buf), &n), IO_OK);
@@ -143,15 +143,15 @@ zero_is_not_taken_for_the_end(void **st)
 }
 
 static void
-again_is_not_believed_before_urgent_data(void **st)
+eagain_before_urgent_data_is_verified(void **st)
 {
 	char buf[16];
 	size_t n;
 
 	(void)st;
-	say("abc");
+	send_some("abc");
 	assert_int_equal(send(from, "!", 1, MSG_OOB), 1);
-	say("def");
+	send_some("def");
 	await(EV_R | EV_URGENT);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
 	assert_int_equal(n, 3);
@@ -162,9 +162,10 @@ again_is_not_believed_before_urgent_data(void **st)
 	assert_memory_equal(buf, "def", 3);
 }
 
-/* Without a word of urgent data EAGAIN may be about that: the events would never end. */
+/* Without a report of urgent data, EAGAIN may be caused by it, and events would repeat without
+ * end. */
 static void
-again_is_not_believed_on_a_poller_that_does_not_tell(void **st)
+eagain_is_verified_on_a_poller_without_pri(void **st)
 {
 	size_t n;
 
@@ -172,7 +173,7 @@ again_is_not_believed_on_a_poller_that_does_not_tell(void **st)
 	(void)teardown(st);
 	open_on(poller_find("ev:poll"));
 	assert_false(loop_has_errors(rig_loop));
-	say("abc");
+	send_some("abc");
 	await(EV_R);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
 	assert_int_equal(splice_out(&sink, p, 0, &n), SPLICE_OK);
@@ -190,7 +191,7 @@ the_end_is_left_to_recv(void **st)
 	await(EV_R | EV_RDHUP);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_ASK);
 	assert_int_equal(conn_recv(&src, buf, sizeof(buf), &n), IO_EOF);
-	/* From now on it is known. */
+	/* From now on the end is known. */
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_ASK);
 	assert_int_equal(rig_calls(SYS_CALL_splice), 1);
 }
@@ -206,12 +207,12 @@ reset(int *fd)
 }
 
 static void
-a_reset_comes_behind_what_was_sent(void **st)
+a_reset_is_reported_after_the_data(void **st)
 {
 	size_t n;
 
 	(void)st;
-	say("hello");
+	send_some("hello");
 	reset(&from);
 	await(EV_R);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
@@ -228,20 +229,20 @@ a_sink_that_is_gone_is_an_error(void **st)
 
 	(void)st;
 	reset(&to);
-	say("hello");
+	send_some("hello");
 	await(EV_R);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
 	assert_int_equal(splice_out(&sink, p, 0, &n), SPLICE_ERR);
 	assert_true(conn_is_dead(&sink));
 	assert_int_equal(p->bytes, 5);
-	/* And stays one, without another call. */
+	/* The result stays the same without another call. */
 	assert_int_equal(splice_out(&sink, p, 0, &n), SPLICE_ERR);
 	assert_int_equal(rig_calls(SYS_CALL_splice), 2);
 }
 
-/* The whole of it, through a sink that is slow to take it: short counts, EAGAIN, all in order. */
+/* All data through a slow sink: short counts, EAGAIN, everything in order. */
 static void
-a_full_sink_says_so(void **st)
+a_full_sink_blocks_writing(void **st)
 {
 	static char data[BIG], got[BIG];
 	size_t sent = 0, taken = 0, in = 0, n;
@@ -266,19 +267,19 @@ a_full_sink_says_so(void **st)
 			}
 			assert_int_equal(res, SPLICE_OK);
 		}
-		/* Read only when nothing else goes on. */
+		/* Reads only when nothing else can be done. */
 		if (again && (p->bytes || in == BIG)) {
 			r = recv(to, got + taken, BIG - taken, MSG_DONTWAIT);
 			taken += r > 0 ? (size_t)r : 0;
 		} else if (in == BIG) {
-			taken += hear(got + taken, BIG - taken);
+			taken += read_some(got + taken, BIG - taken);
 		}
 	}
 	assert_int_equal(in, BIG);
 	assert_memory_equal(got, data, BIG);
 }
 
-/* TCP_NODELAY comes before the second send, however the bytes go. */
+/* TCP_NODELAY is set before the second send, whether it is copied or spliced. */
 static void
 nodelay_is_set_before_the_second_send(void **st)
 {
@@ -287,7 +288,7 @@ nodelay_is_set_before_the_second_send(void **st)
 	(void)st;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(rig_opt(sink.fd, IPPROTO_TCP, TCP_NODELAY), 0);
-		say("x");
+		send_some("x");
 		seen = 0;
 		await(EV_R);
 		assert_int_equal(splice_in(&src, p, 10, &n), SPLICE_OK);
@@ -296,15 +297,15 @@ nodelay_is_set_before_the_second_send(void **st)
 	assert_int_equal(rig_opt(sink.fd, IPPROTO_TCP, TCP_NODELAY), 1);
 }
 
-/* The pipe's ends are gone: an error of the call, of neither connection. */
+/* The ends of the pipe are closed: an error of the call, not of either connection. */
 static void
-a_refusal_is_no_failure_of_the_connection(void **st)
+a_failed_splice_is_no_error_of_the_connection(void **st)
 {
 	struct pipe bad = { .rd = from, .wr = from };
 	size_t n;
 
 	(void)st;
-	say("x");
+	send_some("x");
 	await(EV_R);
 	assert_int_equal(splice_in(&src, &bad, 10, &n), SPLICE_CANNOT);
 	bad.bytes = 1;
@@ -331,14 +332,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(bytes_go_through),
 		T(zero_is_not_taken_for_the_end),
-		T(again_is_not_believed_before_urgent_data),
-		T(again_is_not_believed_on_a_poller_that_does_not_tell),
+		T(eagain_before_urgent_data_is_verified),
+		T(eagain_is_verified_on_a_poller_without_pri),
 		T(the_end_is_left_to_recv),
-		T(a_reset_comes_behind_what_was_sent),
+		T(a_reset_is_reported_after_the_data),
 		T(a_sink_that_is_gone_is_an_error),
-		T(a_full_sink_says_so),
+		T(a_full_sink_blocks_writing),
 		T(nodelay_is_set_before_the_second_send),
-		T(a_refusal_is_no_failure_of_the_connection),
+		T(a_failed_splice_is_no_error_of_the_connection),
 		T(only_tcp_is_spliced),
 	};
 

@@ -17,8 +17,8 @@ static struct loop *loop;
 static struct fake_sock *origin, *peer;
 static struct fake_wire wire;
 static struct conn c;
-static uint32_t seen;        /* events, all together */
-static unsigned int calls;   /* of the handler */
+static uint32_t seen;        /* all events reported so far */
+static unsigned int calls;   /* number of calls of the handler */
 static struct fake_script script;
 
 #define SCRIPT(...) script = (struct fake_script)FAKE_SCRIPT(__VA_ARGS__)
@@ -37,7 +37,7 @@ turn(void)
 	assert_int_equal(loop_turn(loop, 1), 0);
 }
 
-/* A connection to a peer, made by a script; NULL: none. */
+/* A connection to a peer, made by a script; NULL: without a transport. */
 static int
 open_conn(struct fake_script *how)
 {
@@ -101,7 +101,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* Turns until conn_recv() says something else than IO_AGAIN; the peer moves, too. */
+/* Runs turns until conn_recv() returns something else than IO_AGAIN; the peer runs as well. */
 static enum io_result
 read_some(char *buf, size_t len, size_t *got)
 {
@@ -121,7 +121,7 @@ read_some(char *buf, size_t len, size_t *got)
 	return r;
 }
 
-/* The same for sending all of it. */
+/* The same for sending all of a text. */
 static void
 write_all(const char *p, size_t n)
 {
@@ -174,7 +174,7 @@ peer_reads(const char *text, long then)
 	assert_int_equal(r, then);
 }
 
-/* --- what it can do --- */
+/* --- capabilities --- */
 
 static void
 the_socket_can_do_everything(void **st)
@@ -243,7 +243,7 @@ a_handshake_is_part_of_the_first_write(void **st)
 	assert_int_equal(open_conn(&script), 0);
 	assert_int_equal(conn_send(&c, "hello", 5, 0, &put), IO_AGAIN);
 	assert_int_equal(put, 0);
-	/* It is for writing that it waits to read. */
+	/* To write, it waits until it can read. */
 	conn_want(&c, EV_W);
 	assert_false(conn_is_ready(&c, DIR_W));
 	turn();
@@ -275,7 +275,7 @@ what_is_on_the_wire_is_not_what_is_written(void **st)
 	assert_memory_not_equal(raw + 3, "hello", 5);
 }
 
-/* However the socket's bytes are cut, and however little is read at a time. */
+/* However the bytes are split on the socket, and however little is read at a time. */
 static void
 records_are_cut_anywhere(void **st)
 {
@@ -312,7 +312,8 @@ records_are_cut_anywhere(void **st)
 		}
 }
 
-/* What is in memory is as good as an event: the handler is called, and the loop does not wait. */
+/* Bytes in the transport's memory count as an event: the handler is called, and the loop does not
+ * wait. */
 static void
 held_bytes_are_readable(void **st)
 {
@@ -340,8 +341,8 @@ held_bytes_are_readable(void **st)
 	assert_int_equal(fake_now(k), before);
 	assert_int_equal(conn_recv(&c, buf, 4, &got), IO_OK);
 	assert_int_equal(got, 4);
-	/* That was all. The event may have been the socket's, so it is asked once, and not again
-	 * before it says so. */
+	/* That was all. The event may have been the socket's, so it is read once, and then not
+	 * again before it reports another one. */
 	assert_int_equal(conn_recv(&c, buf, 4, &got), IO_AGAIN);
 	assert_false(conn_is_ready(&c, DIR_R));
 	calls = 0;
@@ -353,7 +354,7 @@ held_bytes_are_readable(void **st)
 	assert_int_equal(got, 1);
 }
 
-/* Fills the socket: the first len bytes of the same letter that were taken. */
+/* Fills the socket; returns how many bytes of that letter were taken. */
 static size_t
 fill_socket(char *big, size_t len)
 {
@@ -384,7 +385,7 @@ it_writes_while_it_reads(void **st)
 	assert_true(conn_is_ready(&c, DIR_R));
 	assert_int_equal(conn_recv(&c, buf, sizeof(buf), &got), IO_AGAIN);
 	assert_int_equal(script.read_waited_to_write, 1);
-	/* Reading is wanted, and it is writing that is waited for. */
+	/* Reading is wanted, and the transport waits until it can write. */
 	assert_false(conn_is_ready(&c, DIR_R));
 	seen = 0;
 	turn();
@@ -423,7 +424,8 @@ it_reads_while_it_writes(void **st)
 	peer_reads("y", -EAGAIN);
 }
 
-/* What came before the answer is the reader's; the writer waits for it, and nobody spins. */
+/* Data before the answer belongs to the reader; the writer waits until it is read, without
+ * spinning. */
 static void
 a_writer_waits_for_the_reader(void **st)
 {
@@ -504,7 +506,7 @@ an_end_that_finds_no_room_is_said_later(void **st)
 		turn();
 		conn_want(&c, 0);
 	}
-	/* The record that its user was not told of is out, too: it was on its way. */
+	/* The record whose user was not informed was sent, too. */
 	assert_in_range(r, n, n + 997);
 	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_shutdown), 1);
 }
@@ -531,9 +533,9 @@ a_close_says_the_end_but_not_a_reset(void **st)
 	}
 }
 
-/* A FIN that was not announced is a cut stream, and stays one. */
+/* A FIN without a closing message is a truncated stream, and the error is final. */
 static void
-a_fin_alone_is_an_error(void **st)
+a_fin_without_a_closing_message_is_an_error(void **st)
 {
 	char buf[8];
 	size_t got;
@@ -601,7 +603,8 @@ main(void)
 			an_end_that_finds_no_room_is_said_later, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_close_says_the_end_but_not_a_reset, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_fin_alone_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_fin_without_a_closing_message_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_go_to_the_new_owner, setup, teardown),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * Sends that are not copied, on the fake kernel, which reads the sender's memory as late as it may:
- * a buffer that is used again too early shows in what the peer gets.
+ * Zero-copy sends on the fake kernel, which reads the sender's memory as late as possible: a buffer
+ * that is reused too early changes what the peer receives.
  */
 #include "net_rig.h"
 
@@ -45,7 +45,7 @@ open_conn(void)
 	peer = fake_origin_accept(origin);
 	assert_non_null(peer);
 	assert_int_equal(conn_open(&c, rig_loop, (int)fd, on_fd, NULL, CONN_TCP_NODELAY), 0);
-	/* Its owner waits for bytes, as it would. */
+	/* Its owner waits for bytes. */
 	loop_want(rig_loop, c.fd, EV_R);
 	loop_again(rig_loop, c.fd, DIR_R);
 	rig_turn(0);
@@ -105,7 +105,7 @@ reopen(const struct fake_zc_conf *conf)
 	open_with(conf, &poller_epoll);
 }
 
-/* Sends one buffer of this byte and is done with it. How much the kernel took. */
+/* Sends one buffer filled with this byte and releases it. Returns how much the kernel took. */
 static size_t
 send_one(char byte, size_t len)
 {
@@ -120,7 +120,7 @@ send_one(char byte, size_t len)
 	return put;
 }
 
-/* What we can have of the pool's memory is written to, as the next user would. */
+/* Writes to the free memory of the pool, as its next user would. */
 static void
 scribble(void)
 {
@@ -135,7 +135,7 @@ scribble(void)
 		pool_put(&bufs, got[--n]);
 }
 
-/* The peer reads `len` bytes, all of them this. */
+/* The peer reads `len` bytes, all of this value. */
 static void
 peer_reads(char byte, size_t len)
 {
@@ -151,7 +151,7 @@ peer_reads(char byte, size_t len)
 	}
 }
 
-/* Fills the peer's buffer with bytes that were copied: what follows waits with us. */
+/* Fills the peer's buffer with copied bytes: what follows stays in our buffer. */
 static void
 fill_peer(void)
 {
@@ -178,7 +178,7 @@ few_bytes_are_copied(void **st)
 	assert_int_equal(calls(SYS_CALL_setsockopt), 0);
 	assert_int_equal(bufs.live, 0);
 	peer_reads('a', THRESHOLD - 1);
-	/* Zero is off. */
+	/* Zero disables it. */
 	zp.threshold = 0;
 	assert_false(zerocopy_may(&zp, &c));
 	assert_int_equal(send_one('b', BUF), BUF);
@@ -186,7 +186,7 @@ few_bytes_are_copied(void **st)
 	peer_reads('b', BUF);
 }
 
-/* Nobody writes to a buffer before the kernel says that it is done. */
+/* A buffer is not written to before the kernel has acknowledged it. */
 static void
 a_buffer_is_pinned_until_it_is_acknowledged(void **st)
 {
@@ -202,7 +202,7 @@ a_buffer_is_pinned_until_it_is_acknowledged(void **st)
 	peer_reads(0, ROOM);
 	rig_turn(0);
 	assert_true(seen & EV_ERR);
-	/* There is nothing to read and the error is none: neither side is worth a try. */
+	/* There is nothing to read and no error: neither direction is tried. */
 	assert_int_equal(seen & EV_R, 0);
 	assert_int_equal(loop_seen(rig_loop, c.fd) & EV_ERR, 0);
 	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
@@ -212,7 +212,7 @@ a_buffer_is_pinned_until_it_is_acknowledged(void **st)
 	assert_int_equal(bufs.live, 0);
 	scribble();
 	peer_reads('a', BUF);
-	/* Set once, and no probing for the queue's end. */
+	/* SO_ZEROCOPY is set once, and the end of the error queue is not probed. */
 	assert_int_equal(calls(SYS_CALL_setsockopt), 1);
 	assert_int_equal(calls(SYS_CALL_recvmmsg), 1);
 	assert_int_equal(calls(SYS_CALL_madvise), 0);
@@ -222,7 +222,7 @@ static void
 send_many_and_read(unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		/* How much is taken is the peer's affair: what is not stays to be sent. */
+		/* The peer determines how much is taken; the rest is sent later. */
 		assert_int_equal(send_one((char)('a' + i % 26), BUF), BUF);
 		scribble();
 		if (i % 3 == 2) {
@@ -235,20 +235,20 @@ send_many_and_read(unsigned int n)
 }
 
 static void
-answers_are_taken_in_order(void **st)
+acknowledgements_in_order(void **st)
 {
 	(void)st;
 	send_many_and_read(90);
 	assert_int_equal(zp.bytes, 90 * BUF);
 	assert_int_equal(zp.pinned, 0);
 	assert_int_equal(bufs.live, 0);
-	/* They come merged: one for three sends. */
+	/* Acknowledgements are merged: one for three sends. */
 	assert_true(calls(SYS_CALL_recvmmsg) <= 30);
 }
 
-/* Later ones first, numbers that wrap, with and without the fast path. */
+/* Out of order, with wrapping numbers, with and without the fast path. */
 static void
-answers_may_come_in_any_order(void **st)
+acknowledgements_in_any_order(void **st)
 {
 	static const struct fake_zc_conf confs[] = {
 		{ .shuffle = 1 },
@@ -271,7 +271,7 @@ answers_may_come_in_any_order(void **st)
 }
 
 static void
-where_it_is_copied_all_the_same_it_is_not_asked_for_again(void **st)
+it_is_disabled_when_the_kernel_copies(void **st)
 {
 	static const struct fake_zc_conf copied = { .copied = 1 };
 
@@ -290,7 +290,7 @@ where_it_is_copied_all_the_same_it_is_not_asked_for_again(void **st)
 }
 
 static void
-a_kernel_without_it_is_asked_once(void **st)
+an_unsupported_kernel_is_probed_once(void **st)
 {
 	static const struct fake_zc_conf refused = { .refused = 1 };
 
@@ -305,7 +305,7 @@ a_kernel_without_it_is_asked_once(void **st)
 	peer_reads('a', (size_t)2 * BUF);
 }
 
-/* ENOBUFS: that send is copied, and the next ones until there is an answer. */
+/* ENOBUFS: this send is copied, and so are the next ones until an acknowledgement arrives. */
 static void
 without_room_in_the_kernel_it_is_copied(void **st)
 {
@@ -332,7 +332,8 @@ without_room_in_the_kernel_it_is_copied(void **st)
 	peer_reads('z', BUF);
 }
 
-/* Nothing is out and still there is no room: it is somebody else's, and not worth a call each. */
+/* None of ours are outstanding and there is still no room: others use it up, and it is not tried
+ * again for each send. */
 static void
 without_any_room_it_is_given_up(void **st)
 {
@@ -349,7 +350,7 @@ without_any_room_it_is_given_up(void **st)
 }
 
 static void
-what_is_pinned_is_bounded(void **st)
+pinned_buffers_are_bounded(void **st)
 {
 	(void)st;
 	zp.max = (uint64_t)3 * BUF;
@@ -364,16 +365,16 @@ what_is_pinned_is_bounded(void **st)
 	peer_reads(0, ROOM);
 	for (int i = 0; i < 6; i++)
 		peer_reads((char)('a' + i), BUF);
-	/* The answers have not been read: at the bound that is done before it is given up. */
+	/* The acknowledgements were not read: at the limit they are read before it gives up. */
 	assert_int_equal(send_one('z', BUF), BUF);
 	assert_int_equal(zp.full, 3);
 	assert_int_equal(zp.pinned, BUF);
 	peer_reads('z', BUF);
 }
 
-/* A buffer that is written in parts stays its owner's until all of it is. */
+/* A buffer that is written in parts belongs to its owner until all of it is written. */
 static void
-a_held_buffer_outlives_its_answers(void **st)
+a_held_buffer_outlives_its_acknowledgements(void **st)
 {
 	struct zerocopy_pin *pin = NULL;
 	char *buf = pool_get(&bufs);
@@ -399,7 +400,8 @@ a_held_buffer_outlives_its_answers(void **st)
 	peer_reads('a', BUF);
 }
 
-/* After close() nobody tells: the kernel keeps its pages, the buffer gets new ones. */
+/* After close() there are no acknowledgements: the kernel keeps its pages, the buffer gets new
+ * ones. */
 static void
 a_closed_connection_gives_its_buffers_up(void **st)
 {
@@ -418,9 +420,9 @@ a_closed_connection_gives_its_buffers_up(void **st)
 		peer_reads((char)('a' + i), BUF);
 }
 
-/* Answers that are there are read first: those buffers cost no call. */
+/* Available acknowledgements are read first: those buffers need no call. */
 static void
-a_close_reads_the_last_answers(void **st)
+a_close_reads_the_last_acknowledgements(void **st)
 {
 	(void)st;
 	assert_int_equal(send_one('a', BUF), BUF);
@@ -431,9 +433,9 @@ a_close_reads_the_last_answers(void **st)
 	assert_int_equal(bufs.live, 0);
 }
 
-/* Memory that cannot be given up is never used again. */
+/* Memory that cannot be given up is not used again. */
 static void
-what_cannot_be_given_up_is_lost(void **st)
+memory_that_cannot_be_given_up_is_lost(void **st)
 {
 	char *buf;
 
@@ -450,10 +452,10 @@ what_cannot_be_given_up_is_lost(void **st)
 	pool_put(&bufs, buf);
 	peer_reads(0, ROOM);
 	peer_reads('a', BUF);
-	/* Only the end of everything takes it back (teardown). */
+	/* It is freed only at the end (teardown). */
 }
 
-/* Answers that cannot be noted leave the buffers pinned, and it is not gone on with. */
+/* The entry of the error queue has another origin: it releases no buffer. */
 static long
 odd_answer(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
 {
@@ -471,7 +473,7 @@ odd_answer(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
 }
 
 static void
-what_is_no_answer_is_not_counted(void **st)
+other_entries_of_the_error_queue_are_ignored(void **st)
 {
 	struct sys_ops ops = sys_fake;
 
@@ -486,9 +488,9 @@ what_is_no_answer_is_not_counted(void **st)
 	peer_reads('a', BUF);
 }
 
-/* A reset is an error like any other, with answers beside it or not. */
+/* A reset is an ordinary error, with acknowledgements beside it or not. */
 static void
-a_real_error_is_told_apart(void **st)
+a_reset_is_distinguished_from_acknowledgements(void **st)
 {
 	(void)st;
 	fill_peer();
@@ -502,9 +504,9 @@ a_real_error_is_told_apart(void **st)
 	assert_int_equal(conn_take_error(&c), ECONNRESET);
 }
 
-/* Where errors are not told apart there would be no word of an answer. */
+/* Without separate error events acknowledgements would not be noticed. */
 static void
-a_poller_without_errors_does_without(void **st)
+a_poller_without_error_events_disables_it(void **st)
 {
 	static struct poller_ops blind;
 
@@ -519,7 +521,7 @@ a_poller_without_errors_does_without(void **st)
 	peer_reads('a', BUF);
 }
 
-/* On loopback what is sent is copied at the last moment: the same holds there. */
+/* On loopback the data is copied at the last moment: the same rules hold there. */
 static void
 the_real_kernel_does_the_same(void **st)
 {
@@ -580,20 +582,20 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(few_bytes_are_copied),
 		T(a_buffer_is_pinned_until_it_is_acknowledged),
-		T(answers_are_taken_in_order),
-		T(answers_may_come_in_any_order),
-		T(where_it_is_copied_all_the_same_it_is_not_asked_for_again),
-		T(a_kernel_without_it_is_asked_once),
+		T(acknowledgements_in_order),
+		T(acknowledgements_in_any_order),
+		T(it_is_disabled_when_the_kernel_copies),
+		T(an_unsupported_kernel_is_probed_once),
 		T(without_room_in_the_kernel_it_is_copied),
 		T(without_any_room_it_is_given_up),
-		T(what_is_pinned_is_bounded),
-		T(a_held_buffer_outlives_its_answers),
+		T(pinned_buffers_are_bounded),
+		T(a_held_buffer_outlives_its_acknowledgements),
 		T(a_closed_connection_gives_its_buffers_up),
-		T(a_close_reads_the_last_answers),
-		T(what_cannot_be_given_up_is_lost),
-		T(what_is_no_answer_is_not_counted),
-		T(a_real_error_is_told_apart),
-		T(a_poller_without_errors_does_without),
+		T(a_close_reads_the_last_acknowledgements),
+		T(memory_that_cannot_be_given_up_is_lost),
+		T(other_entries_of_the_error_queue_are_ignored),
+		T(a_reset_is_distinguished_from_acknowledgements),
+		T(a_poller_without_error_events_disables_it),
 		T(the_real_kernel_does_the_same),
 	};
 

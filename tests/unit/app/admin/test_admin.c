@@ -1,4 +1,5 @@
-/* Connections to the admin service, over real sockets: lines in, answers out, and their ends. */
+/* Connections to the admin socket, over real sockets: commands, answers, and how connections
+ * end. */
 #include "unit/app/admin_rig.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ teardown(void **st)
 }
 
 static int
-dial(void)
+connect_admin(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
@@ -55,9 +56,9 @@ take(int fd)
 	}
 }
 
-/* Reads what comes, until nothing does for a while. */
+/* Reads until nothing arrives for a while. */
 static const char *
-hear(int fd)
+read_available(int fd)
 {
 	size_t before;
 	int quiet = 0;
@@ -77,18 +78,18 @@ static const char *
 ask(int fd, const char *text)
 {
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-	return hear(fd);
+	return read_available(fd);
 }
 
 static void
-one_line_is_answered_and_that_is_all(void **st)
+one_line_is_answered_and_the_connection_closed(void **st)
 {
 	static const char *const lines[] = { "show cli level\n", "show cli level\r\n",
 					     "show cli level\nshow cli level\n" };
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-		int fd = dial();
+		int fd = connect_admin();
 
 		assert_string_equal(ask(fd, lines[i]), "admin\n\n");
 		assert_true(at_end);
@@ -99,7 +100,7 @@ one_line_is_answered_and_that_is_all(void **st)
 static void
 commands_are_chained_with_semicolons(void **st)
 {
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	assert_string_equal(ask(fd, "show cli level;operator; show cli level\n"),
@@ -108,19 +109,19 @@ commands_are_chained_with_semicolons(void **st)
 	close(fd);
 }
 
-/* socat shuts its side at once, with or without a newline: the answer is still due. */
+/* socat shuts down its side at once, with or without a newline: it must still get the answer. */
 static void
-a_half_close_is_no_abort(void **st)
+a_half_closed_client_gets_its_answer(void **st)
 {
 	static const char *const lines[] = { "show cli level\n", "show cli level" };
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-		int fd = dial();
+		int fd = connect_admin();
 
 		assert_int_equal(send(fd, lines[i], strlen(lines[i]), 0), strlen(lines[i]));
 		assert_int_equal(shutdown(fd, SHUT_WR), 0);
-		assert_string_equal(hear(fd), "admin\n\n");
+		assert_string_equal(read_available(fd), "admin\n\n");
 		assert_true(at_end);
 		close(fd);
 	}
@@ -129,7 +130,7 @@ a_half_close_is_no_abort(void **st)
 static void
 a_line_may_come_in_pieces(void **st)
 {
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	assert_string_equal(ask(fd, "show c"), "");
@@ -141,32 +142,32 @@ a_line_may_come_in_pieces(void **st)
 }
 
 static void
-nothing_said_is_nothing_answered(void **st)
+no_command_gets_no_answer(void **st)
 {
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	assert_int_equal(shutdown(fd, SHUT_WR), 0);
-	assert_string_equal(hear(fd), "");
+	assert_string_equal(read_available(fd), "");
 	assert_true(at_end);
 	close(fd);
-	fd = dial();
+	fd = connect_admin();
 	assert_string_equal(ask(fd, "\n"), "");
 	assert_true(at_end);
 	close(fd);
 }
 
 static void
-the_dialogue_goes_on_until_quit(void **st)
+prompt_mode_lasts_until_quit(void **st)
 {
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	assert_string_equal(ask(fd, "prompt\n"), "\n> ");
 	assert_string_equal(ask(fd, "set timeout cli 60\n"), "\n> ");
 	assert_string_equal(ask(fd, "show cli level\n"), "admin\n\n> ");
 	assert_string_equal(ask(fd, "\n"), "\n> ");
-	/* Several lines at once, each with its answer. */
+	/* Several lines at once: each gets its answer. */
 	assert_string_equal(ask(fd, "user\nshow cli level\r\nshow fd\n"),
 			    "\n> user\n\n> Permission denied\n\n> ");
 	assert_false(at_end);
@@ -176,24 +177,24 @@ the_dialogue_goes_on_until_quit(void **st)
 }
 
 static void
-the_dialogue_ends_with_its_input(void **st)
+prompt_mode_ends_with_its_input(void **st)
 {
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	(void)ask(fd, "prompt\n");
 	assert_int_equal(send(fd, "show cli level\nshow cli level", 29, 0), 29);
 	assert_int_equal(shutdown(fd, SHUT_WR), 0);
-	assert_string_equal(hear(fd), "admin\n\n> admin\n\n> ");
+	assert_string_equal(read_available(fd), "admin\n\n> admin\n\n> ");
 	assert_true(at_end);
 	close(fd);
 }
 
-/* Lines behind "<<" belong to the command, up to an empty one. */
+/* The lines after "<<", up to an empty one, are the payload of the command. */
 static void
 a_payload_is_part_of_its_command(void **st)
 {
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	assert_string_equal(ask(fd, "add acl #0 x; show cli level <<\n"), "");
@@ -203,55 +204,55 @@ a_payload_is_part_of_its_command(void **st)
 	assert_non_null(strstr(got, "admin\n\n"));
 	assert_true(at_end);
 	close(fd);
-	/* Without its end it is none. */
-	fd = dial();
+	/* Without its final empty line the payload is incomplete. */
+	fd = connect_admin();
 	assert_int_equal(send(fd, "show cli level <<\nx", 19, 0), 19);
 	assert_int_equal(shutdown(fd, SHUT_WR), 0);
-	assert_string_equal(hear(fd), "");
+	assert_string_equal(read_available(fd), "");
 	assert_true(at_end);
 	close(fd);
-	/* Each of its lines is asked for. */
-	fd = dial();
+	/* A prompt is sent for each line of the payload. */
+	fd = connect_admin();
 	(void)ask(fd, "prompt\n");
 	assert_string_equal(ask(fd, "show cli level <<\n"), "+ ");
 	assert_string_equal(ask(fd, "x\ny\n"), "+ + ");
 	assert_string_equal(ask(fd, "\n"), "admin\n\n> ");
 	assert_string_equal(ask(fd, "show cli level <<\nx\n\nshow cli level\n"),
 			    "+ + admin\n\n> admin\n\n> ");
-	/* Glued to a word, it is a part of it. */
+	/* Without a blank before it, "<<" is part of the word. */
 	assert_int_equal(strncmp(ask(fd, "show cli level<<\n"), "Unknown", 7), 0);
 	assert_int_equal(send(fd, "\0 <<\n\n", 6, 0), 6);
-	(void)hear(fd);
+	(void)read_available(fd);
 	assert_string_equal(ask(fd, "show cli level\n"), "admin\n\n> ");
 	close(fd);
 }
 
 static void
-a_line_has_a_bound(void **st)
+a_line_has_a_maximum_length(void **st)
 {
 	static char line[ADMIN_LINE_MAX + 8192];
-	int fd = dial();
+	int fd = connect_admin();
 
 	(void)st;
 	memset(line, 'x', sizeof(line) - 1);
 	assert_string_equal(ask(fd, line), "Command line too long\n\n");
 	assert_true(at_end);
 	close(fd);
-	/* One that just fits is merely unknown. */
-	fd = dial();
+	/* A line of the maximum length is only unknown. */
+	fd = connect_admin();
 	line[ADMIN_LINE_MAX - 1] = '\n';
 	line[ADMIN_LINE_MAX] = '\0';
 	assert_int_equal(strncmp(ask(fd, line), "Unknown command", 15), 0);
 	close(fd);
 }
 
-/* The bound is one for lines: any number of short ones may wait in the socket. */
+/* The bound applies to one line: any number of short lines may wait in the socket. */
 static void
 many_lines_at_once(void **st)
 {
 	enum { LINES = 6000 };
 	static char text[LINES * 15 + 1];
-	int fd = dial(), size = 1 << 20;
+	int fd = connect_admin(), size = 1 << 20;
 	size_t n = 0;
 
 	(void)st;
@@ -265,13 +266,13 @@ many_lines_at_once(void **st)
 	close(fd);
 }
 
-/* Answers wait for a reader who is slow, and nothing more is done meanwhile. */
+/* Answers wait for a client that reads slowly, and no further command runs meanwhile. */
 static void
 a_slow_reader_loses_nothing(void **st)
 {
 	enum { LINES = 300 };
 	char text[LINES * 10 + 1];
-	int fd = dial();
+	int fd = connect_admin();
 	size_t n = 0;
 
 	(void)st;
@@ -281,7 +282,7 @@ a_slow_reader_loses_nothing(void **st)
 	assert_int_equal(send(fd, text, LINES * 10, MSG_NOSIGNAL), LINES * 10);
 	bench_turns();
 	assert_true(proc.admin->lines < LINES);
-	(void)hear(fd);
+	(void)read_available(fd);
 	for (const char *at = got; (at = strstr(at, "\n\n> ")) != NULL; at++)
 		n++;
 	assert_int_equal(n, LINES);
@@ -289,15 +290,15 @@ a_slow_reader_loses_nothing(void **st)
 	close(fd);
 }
 
-/* Whoever leaves without his answer leaves nothing behind. */
+/* A client that closes before its answer leaves nothing behind. */
 static void
-a_client_that_is_gone_is_forgotten(void **st)
+a_client_that_closes_early_leaves_nothing(void **st)
 {
 	int fd[8];
 
 	(void)st;
 	for (int i = 0; i < 8; i++) {
-		fd[i] = dial();
+		fd[i] = connect_admin();
 		if (i & 1)
 			assert_int_equal(send(fd[i], "prompt\nshow info\nshow s", 23, 0), 23);
 		if (i & 2)
@@ -308,7 +309,7 @@ a_client_that_is_gone_is_forgotten(void **st)
 	}
 	bench_turns();
 	assert_int_equal(proc.admin->n, 0);
-	/* The listener and the signals stay. */
+	/* The listener and the signals are still there. */
 	assert_int_equal(rig_listener->accepted, 8);
 }
 
@@ -321,7 +322,7 @@ an_idle_connection_is_closed(void **st)
 	(void)st;
 	rig_close();
 	rig_open("stats timeout 30ms", "");
-	fd = dial();
+	fd = connect_admin();
 	start = loop_now_ms(w->loop);
 	for (at_end = 0; !at_end && loop_now_ms(w->loop) < start + 2000;) {
 		assert_int_equal(loop_turn(w->loop, 100), 0);
@@ -330,8 +331,8 @@ an_idle_connection_is_closed(void **st)
 	assert_true(at_end);
 	assert_in_range(loop_now_ms(w->loop) - start, 25, 1000);
 	close(fd);
-	/* `set timeout cli` moves it for this connection. */
-	fd = dial();
+	/* `set timeout cli` changes the timeout of this connection. */
+	fd = connect_admin();
 	(void)ask(fd, "prompt; set timeout cli 10\n");
 	start = loop_now_ms(w->loop);
 	while (loop_now_ms(w->loop) < start + 60)
@@ -341,7 +342,7 @@ an_idle_connection_is_closed(void **st)
 }
 
 static void
-there_are_no_more_than_maxconn(void **st)
+maxconn_is_enforced(void **st)
 {
 	int fd[3];
 
@@ -349,20 +350,20 @@ there_are_no_more_than_maxconn(void **st)
 	rig_close();
 	rig_open("stats maxconn 2", "");
 	for (int i = 0; i < 3; i++)
-		fd[i] = dial();
+		fd[i] = connect_admin();
 	bench_turns();
 	assert_int_equal(proc.admin->n, 2);
 	assert_int_equal(send(fd[2], "show cli level\n", 15, 0), 15);
-	assert_string_equal(hear(fd[2]), "");
+	assert_string_equal(read_available(fd[2]), "");
 	assert_false(at_end);
 	close(fd[0]);
-	assert_string_equal(hear(fd[2]), "admin\n\n");
+	assert_string_equal(read_available(fd[2]), "admin\n\n");
 	close(fd[1]);
 	close(fd[2]);
 }
 
 static void
-the_level_is_the_bind_lines(void **st)
+the_level_is_that_of_the_bind_line(void **st)
 {
 	static const struct {
 		enum bind_level level;
@@ -375,27 +376,27 @@ the_level_is_the_bind_lines(void **st)
 		int fd;
 
 		rig_listener->bind->level = t[i].level;
-		fd = dial();
+		fd = connect_admin();
 		assert_string_equal(ask(fd, "show cli level\n"), t[i].name);
 		close(fd);
 	}
 	rig_listener->bind->severity = BIND_SEVERITY_NUMBER;
 	{
-		int fd = dial();
+		int fd = connect_admin();
 
 		assert_int_equal(strncmp(ask(fd, "nonsense\n"), "[3]: Unknown", 12), 0);
 		close(fd);
 	}
 }
 
-/* Taken down with connections open. */
+/* The worker ends while connections are open. */
 static void
 ends_with_the_worker(void **st)
 {
 	int fd[3];
 
 	for (int i = 0; i < 3; i++) {
-		fd[i] = dial();
+		fd[i] = connect_admin();
 		(void)ask(fd[i], "prompt\n");
 	}
 	assert_int_equal(proc.admin->n, 3);
@@ -414,21 +415,21 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(one_line_is_answered_and_that_is_all),
+		T(one_line_is_answered_and_the_connection_closed),
 		T(commands_are_chained_with_semicolons),
-		T(a_half_close_is_no_abort),
+		T(a_half_closed_client_gets_its_answer),
 		T(a_line_may_come_in_pieces),
-		T(nothing_said_is_nothing_answered),
-		T(the_dialogue_goes_on_until_quit),
-		T(the_dialogue_ends_with_its_input),
+		T(no_command_gets_no_answer),
+		T(prompt_mode_lasts_until_quit),
+		T(prompt_mode_ends_with_its_input),
 		T(a_payload_is_part_of_its_command),
-		T(a_line_has_a_bound),
+		T(a_line_has_a_maximum_length),
 		T(many_lines_at_once),
 		T(a_slow_reader_loses_nothing),
-		T(a_client_that_is_gone_is_forgotten),
+		T(a_client_that_closes_early_leaves_nothing),
 		T(an_idle_connection_is_closed),
-		T(there_are_no_more_than_maxconn),
-		T(the_level_is_the_bind_lines),
+		T(maxconn_is_enforced),
+		T(the_level_is_that_of_the_bind_line),
 		T(ends_with_the_worker),
 	};
 

@@ -1,4 +1,4 @@
-/* show activity: a line for each gauge, with one number for each worker. */
+/* show activity: one line per counter, with one number per worker. */
 #include "unit/app/admin_rig.h"
 
 static void

@@ -1,7 +1,8 @@
-/* Lines into commands: splitting, permissions, help, and the commands about the dialogue. */
+/* Admin commands: splitting of lines, permissions, help, and the commands that concern the
+ * connection itself. */
 #include "unit/app/admin_rig.h"
 
-/* Every command with the level it needs; a new one needs a line here. */
+/* Every command and the level it needs; a new command needs a line here. */
 static const struct {
 	const char *words;
 	enum bind_level level;
@@ -88,7 +89,7 @@ every_command_is_in_the_table_above(void **st)
 }
 
 static void
-levels_allow_and_deny(void **st)
+levels_are_enforced(void **st)
 {
 	(void)st;
 	for (int level = BIND_USER; level <= BIND_ADMIN; level++)
@@ -104,7 +105,7 @@ levels_allow_and_deny(void **st)
 		}
 }
 
-/* Is there a line for this command, whatever its arguments? */
+/* True if the help lists this command, whatever its arguments. */
 static int
 is_listed(const char *help, const char *words)
 {
@@ -118,7 +119,7 @@ is_listed(const char *help, const char *words)
 }
 
 static void
-help_lists_what_is_allowed_and_nothing_else(void **st)
+help_lists_permitted_commands_only(void **st)
 {
 	(void)st;
 	for (int level = BIND_USER; level <= BIND_ADMIN; level++) {
@@ -140,7 +141,7 @@ help_lists_what_is_allowed_and_nothing_else(void **st)
 }
 
 static void
-what_is_unknown_gets_the_nearest(void **st)
+an_unknown_command_gets_suggestions(void **st)
 {
 	const char *a;
 
@@ -150,11 +151,11 @@ what_is_unknown_gets_the_nearest(void **st)
 	assert_non_null(strstr(a, "\n  show info "));
 	assert_null(strstr(a, "\n  quit "));
 	rig_check_shape(a);
-	/* Words are whole words. */
+	/* Only whole words match. */
 	assert_non_null(strstr(rig_say("show inf"), "Unknown command"));
 	assert_non_null(strstr(rig_say("show infos"), "Unknown command"));
 	assert_non_null(strstr(rig_say("SHOW INFO"), "Unknown command"));
-	/* What is not allowed is not suggested either. */
+	/* A command that is not permitted is not suggested either. */
 	assert_null(strstr(rig_run(BIND_USER, "set x"), "set server"));
 }
 
@@ -194,7 +195,7 @@ lines_are_split_at_blanks_and_semicolons(void **st)
 }
 
 static void
-arguments_have_a_bound(void **st)
+the_number_of_arguments_is_limited(void **st)
 {
 	char line[1000];
 	size_t n = 0;
@@ -209,7 +210,7 @@ arguments_have_a_bound(void **st)
 }
 
 static void
-the_dialogue_has_a_prompt_after_each_answer(void **st)
+prompt_mode_prints_a_prompt_after_each_answer(void **st)
 {
 	(void)st;
 	assert_string_equal(rig_say("prompt"), "\n> ");
@@ -245,7 +246,7 @@ timeouts_are_checked(void **st)
 }
 
 static void
-severities_stand_before_messages_when_asked_for(void **st)
+severity_output_prefixes_messages(void **st)
 {
 	(void)st;
 	assert_string_equal(rig_say("set severity-output number;get weight x"),
@@ -265,14 +266,14 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(every_command_is_in_the_table_above),
-		T(levels_allow_and_deny),
-		T(help_lists_what_is_allowed_and_nothing_else),
-		T(what_is_unknown_gets_the_nearest),
+		T(levels_are_enforced),
+		T(help_lists_permitted_commands_only),
+		T(an_unknown_command_gets_suggestions),
 		T(lines_are_split_at_blanks_and_semicolons),
-		T(arguments_have_a_bound),
-		T(the_dialogue_has_a_prompt_after_each_answer),
+		T(the_number_of_arguments_is_limited),
+		T(prompt_mode_prints_a_prompt_after_each_answer),
 		T(timeouts_are_checked),
-		T(severities_stand_before_messages_when_asked_for),
+		T(severity_output_prefixes_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* The value of a key, which must be there once. */
+/* The value of a key, which must occur once. */
 static const char *
 value(const char *answer, const char *key)
 {
@@ -50,7 +50,7 @@ number(const char *answer, const char *key)
 	return n;
 }
 
-/* Readers split at the colon. */
+/* Tools split the lines at the colon. */
 static void
 every_line_is_a_key_and_a_value(void **st)
 {
@@ -116,7 +116,8 @@ uptime_is_in_days_hours_minutes_seconds(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		/* Modular: a machine that was started a moment ago is no hindrance. */
+		/* The arithmetic is modular, so the test also works shortly after the machine has
+		 * booted. */
 		proc.started_ms = now - t[i].sec * 1000;
 		assert_string_equal(value(rig_say("show info"), "Uptime"), t[i].text);
 		assert_int_equal(number(rig_say("show info"), "Uptime_sec"), t[i].sec);
@@ -140,7 +141,7 @@ connections_are_counted(void **st)
 	assert_int_equal(number(a, "CurrConns"), 1);
 	assert_int_equal(number(a, "CumConns"), 1);
 	assert_int_equal(number(a, "CumReq"), 1);
-	/* To the server as well as to the client. */
+	/* Bytes sent to the server count as well as those sent to the client. */
 	assert_int_equal(number(a, "TotalBytesOut"), 9);
 	assert_int_equal(number(a, "Jobs"), 1 + 2);
 	free(a);
@@ -156,7 +157,7 @@ connections_are_counted(void **st)
 }
 
 static void
-memory_is_told(void **st)
+memory_is_shown(void **st)
 {
 	char *a;
 
@@ -225,7 +226,7 @@ main(void)
 		T(has_what_hatop_and_the_exporters_read),
 		T(uptime_is_in_days_hours_minutes_seconds),
 		T(connections_are_counted),
-		T(memory_is_told),
+		T(memory_is_shown),
 		T(pipes_are_counted),
 		T(other_forms_are_refused),
 	};

@@ -1,4 +1,4 @@
-/* show syscalls, show fd, show pools: the same numbers as the ledger, the loop and the pools. */
+/* show syscalls, show fd and show pools: the numbers of the ledger, the loop and the pools. */
 #include "unit/app/admin_rig.h"
 
 static int
@@ -84,7 +84,7 @@ syscalls_are_the_ledger(void **st)
 	assert_int_equal(sum, 1);
 }
 
-/* Without a connection nothing is divided by none. */
+/* Before the first connection the averages do not divide by zero. */
 static void
 syscalls_before_the_first_connection(void **st)
 {
@@ -115,7 +115,7 @@ fds_are_those_of_the_loop(void **st)
 	a = rig_say(line);
 	assert_int_equal(rig_lines(a), 1);
 	assert_non_null(strstr(a, "r=BLOCKED w=IDLE polled=R "));
-	/* Not in the loop: nothing to say. */
+	/* The descriptor is not in the loop: the answer is empty. */
 	assert_string_equal(rig_say("show fd 255"), "\n");
 	close(c);
 	close(accept(origin, NULL, NULL));
@@ -128,7 +128,7 @@ fds_are_checked(void **st)
 	static const char *const bad[] = { "-1", "256", "x", "1x", "99999999999999999999" };
 
 	(void)st;
-	/* What is asked of the kernel may be less than what was there already. */
+	/* The limit may be lower than the number of descriptors that were open at start. */
 	proc.limits.fds = 4;
 	assert_int_equal(rig_lines(rig_say("show fd")), loop_fds(w->loop));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

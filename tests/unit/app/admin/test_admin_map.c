@@ -1,4 +1,4 @@
-/* Maps and ACLs, changed at run time; tests/system compares them with HAProxy's. */
+/* Changing maps and ACLs at run time; tests/system compares the commands with HAProxy's. */
 #include "unit/app/map_rig.h"
 
 static void
@@ -21,7 +21,7 @@ changing(void **st)
 }
 
 static void
-payload(void **st)
+entries_from_a_payload(void **st)
 {
 	static char text[] = "k1 v1\r\n\tk2   v2 with  blanks \n\nk3\nk4 v4\n";
 
@@ -89,7 +89,7 @@ mistakes(void **st)
 			fail_msg("%s: %s", t[i][0], rig_say(t[i][0]));
 }
 
-/* Whoever may not change anything does not change these (manual, `level`). */
+/* A user whose level permits no changes cannot change these (manual, `level`). */
 static void
 permissions(void **st)
 {
@@ -108,7 +108,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(changing),
-		TEST(payload),
+		TEST(entries_from_a_payload),
 		TEST(whole_versions),
 		TEST(mistakes),
 		TEST(permissions),

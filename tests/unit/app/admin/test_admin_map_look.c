@@ -1,8 +1,9 @@
-/* Maps and ACLs, looked at and searched at run time; tests/system compares them with HAProxy's. */
+/* Showing and searching maps and ACLs at run time; tests/system compares the commands
+ * with HAProxy's. */
 #include "unit/app/map_rig.h"
 
 static void
-what_there_is(void **st)
+show_map_and_show_acl(void **st)
 {
 	char want[900];
 
@@ -23,7 +24,7 @@ what_there_is(void **st)
 }
 
 static void
-searching(void **st)
+get_map_and_get_acl(void **st)
 {
 	(void)st;
 	assert_string_equal(SAY("get map %s a"),
@@ -35,7 +36,7 @@ searching(void **st)
 		"idx=list, pattern=\"101:\"\n\n");
 	assert_string_equal(rig_say("get acl #40 foo.COM"),
 		"type=str, case=insensitive, match=yes, idx=list, pattern=\"FOO.com\"\n\n");
-	/* of the other line of this ACL, which shares a set with it */
+	/* the other line of this ACL, which shares a pattern set with it */
 	assert_string_equal(
 		rig_say("get acl #40 bar.com"), "type=str, case=insensitive, match=no\n\n");
 }
@@ -44,8 +45,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_there_is),
-		TEST(searching),
+		TEST(show_map_and_show_acl),
+		TEST(get_map_and_get_acl),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* States and weights of servers, changed at run time. */
+/* Changing states and weights of servers at run time. */
 #include "unit/app/admin_rig.h"
 #include "proxy/backend/server_control.h"
 
@@ -44,7 +44,7 @@ teardown(void **st)
 }
 
 static void
-states_change_without_a_word(void **st)
+a_change_of_state_prints_nothing(void **st)
 {
 	static const struct {
 		const char *line;
@@ -70,7 +70,7 @@ states_change_without_a_word(void **st)
 }
 
 static void
-weights_are_numbers_or_parts_of_the_configured_one(void **st)
+weights_are_absolute_or_relative(void **st)
 {
 	static const struct {
 		const char *arg;
@@ -110,7 +110,7 @@ weights_are_numbers_or_parts_of_the_configured_one(void **st)
 }
 
 static void
-static_algorithms_know_off_and_on(void **st)
+static_algorithms_permit_weights_0_and_100_percent(void **st)
 {
 	(void)st;
 	assert_string_equal(rig_say("set weight st/c 0%"), "\n");
@@ -123,7 +123,7 @@ static_algorithms_know_off_and_on(void **st)
 }
 
 static void
-what_is_not_there_is_said(void **st)
+missing_servers_are_reported(void **st)
 {
 	static const char *const heads[] = { "enable server", "disable server", "get weight",
 					     "set weight", "set server" };
@@ -156,9 +156,9 @@ what_is_not_there_is_said(void **st)
 	assert_int_equal(a->admin, SERVER_UP);
 }
 
-/* Management manual, 9.3: by name, or by number with a #. */
+/* Management manual, 9.3: servers are given by name, or by id with a #. */
 static void
-servers_have_numbers_too(void **st)
+servers_are_found_by_id(void **st)
 {
 	char line[80];
 
@@ -172,7 +172,7 @@ servers_have_numbers_too(void **st)
 	assert_int_equal(a->admin, SERVER_UP);
 	snprintf(line, sizeof(line), "get weight #%d/a", a->be->id);
 	assert_string_equal(rig_say(line), "50 (initial 50)\n\n");
-	/* A frontend's number is no backend's. */
+	/* The id of a frontend is not the id of a backend. */
 	snprintf(line, sizeof(line), "get weight #%d/a",
 		 proxies_find(&cfg.proxies, "f", PROXY_FE)->id);
 	assert_string_equal(rig_say(line), "No such backend.\n\n");
@@ -191,9 +191,9 @@ the_change_is_dated(void **st)
 	assert_int_equal(a->last_change_ms, 1);
 }
 
-/* A server that comes back takes those who wait for one. */
+/* A server that comes back serves the queued sessions. */
 static void
-who_waits_is_served(void **st)
+queued_sessions_are_served_when_a_server_comes_back(void **st)
 {
 	struct server *s = server_named("l", "s");
 	int client[2];
@@ -216,7 +216,7 @@ who_waits_is_served(void **st)
 	assert_int_equal(s->cur, 0);
 }
 
-/* Columns as haproxy's, and a number for each worker. */
+/* HAProxy's columns, and one number per worker. */
 static void
 connections_are_shown(void **st)
 {
@@ -239,13 +239,13 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(states_change_without_a_word),
-		T(weights_are_numbers_or_parts_of_the_configured_one),
-		T(static_algorithms_know_off_and_on),
-		T(what_is_not_there_is_said),
-		T(servers_have_numbers_too),
+		T(a_change_of_state_prints_nothing),
+		T(weights_are_absolute_or_relative),
+		T(static_algorithms_permit_weights_0_and_100_percent),
+		T(missing_servers_are_reported),
+		T(servers_are_found_by_id),
 		T(the_change_is_dated),
-		T(who_waits_is_served),
+		T(queued_sessions_are_served_when_a_server_comes_back),
 		T(connections_are_shown),
 	};
 

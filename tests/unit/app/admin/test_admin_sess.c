@@ -62,7 +62,7 @@ there_is_a_line_for_each_session(void **st)
 }
 
 static void
-one_is_found_by_its_number(void **st)
+one_session_is_shown_by_its_id(void **st)
 {
 	const char *a = rig_say("show sess 0x2");
 
@@ -74,7 +74,7 @@ one_is_found_by_its_number(void **st)
 }
 
 static void
-numbers_are_checked(void **st)
+invalid_ids_are_rejected(void **st)
 {
 	static const char *const bad[] = { "0", "0x", "x", "2x" };
 
@@ -88,7 +88,7 @@ numbers_are_checked(void **st)
 }
 
 static void
-the_deadline_is_shown_as_what_is_left(void **st)
+the_deadline_is_shown_as_the_remaining_time(void **st)
 {
 	struct session *s = list_first(&w->engine.sessions, struct session, link);
 	const char *exp;
@@ -104,7 +104,7 @@ the_deadline_is_shown_as_what_is_left(void **st)
 	assert_non_null(strstr(rig_say("show sess 1"), "exp= "));
 }
 
-/* Only the last pairs are kept, and shown oldest first. */
+/* Only the last pairs are kept; they are shown oldest first. */
 static void
 the_history_is_a_ring(void **st)
 {
@@ -128,7 +128,7 @@ the_history_is_a_ring(void **st)
 }
 
 static void
-without_sessions_there_is_nothing(void **st)
+without_sessions_the_answer_is_empty(void **st)
 {
 	(void)st;
 	for (int i = 0; i < CLIENTS; i++) {
@@ -158,11 +158,11 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(there_is_a_line_for_each_session),
-		T(one_is_found_by_its_number),
-		T(numbers_are_checked),
-		T(the_deadline_is_shown_as_what_is_left),
+		T(one_session_is_shown_by_its_id),
+		T(invalid_ids_are_rejected),
+		T(the_deadline_is_shown_as_the_remaining_time),
 		T(the_history_is_a_ring),
-		T(without_sessions_there_is_nothing),
+		T(without_sessions_the_answer_is_empty),
 		T(there_are_no_protocol_errors),
 	};
 

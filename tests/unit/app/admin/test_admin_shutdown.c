@@ -32,7 +32,7 @@ teardown(void **st)
 }
 
 static void
-ends_the_one_that_is_named(void **st)
+shutdown_session_ends_one_session(void **st)
 {
 	const struct session *second = list_entry(w->engine.sessions.next->next, struct session,
 						  link);
@@ -47,7 +47,7 @@ ends_the_one_that_is_named(void **st)
 }
 
 static void
-ends_all_on_a_server(void **st)
+shutdown_sessions_ends_all_on_a_server(void **st)
 {
 	(void)st;
 	assert_non_null(strstr(rig_say("shutdown sessions server l/other"), "No such server"));
@@ -58,7 +58,7 @@ ends_all_on_a_server(void **st)
 }
 
 static void
-says_what_is_missing(void **st)
+invalid_arguments_are_reported(void **st)
 {
 	(void)st;
 	assert_non_null(strstr(rig_say("shutdown session"), "Session pointer expected"));
@@ -82,9 +82,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(ends_the_one_that_is_named),
-		T(ends_all_on_a_server),
-		T(says_what_is_missing),
+		T(shutdown_session_ends_one_session),
+		T(shutdown_sessions_ends_all_on_a_server),
+		T(invalid_arguments_are_reported),
 		T(needs_the_admin),
 	};
 

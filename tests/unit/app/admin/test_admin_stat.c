@@ -1,7 +1,8 @@
-/* show stat: HAProxy's columns in HAProxy's order, rows, filters and what the numbers count. */
+/* show stat: HAProxy's columns in HAProxy's order, rows, filters, and the meaning of the
+ * numbers. */
 #include "unit/app/admin_rig.h"
 
-/* What HAProxy 2.6 prints, as tools know it. */
+/* The header line of HAProxy 2.6. */
 static const char header[] =
 	"# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,"
 	"wredis,status,weight,act,bck,chkfail,chkdown,lastchg,downtime,qlimit,pid,iid,sid,"
@@ -51,7 +52,7 @@ commas(const char *line)
 	return n;
 }
 
-/* A field of a line, by number. */
+/* A field of a line by its number. */
 static const char *
 field(const char *line, unsigned int n)
 {
@@ -68,7 +69,7 @@ field(const char *line, unsigned int n)
 	return out;
 }
 
-/* A field by the header's name. */
+/* A field of a line by its name in the header. */
 static const char *
 named(const char *line, const char *name)
 {
@@ -113,16 +114,16 @@ every_row_is_as_wide_as_the_header(void **st)
 
 	(void)st;
 	rig_check_shape(a);
-	/* l: frontend, server, backend; two: two servers, backend; f is switched off. */
+	/* l: frontend, server, backend; two: two servers, backend; f is disabled. */
 	assert_int_equal(rig_lines(a), 1 + 3 + 3);
 	assert_true(commas(header) >= 51);
 	for (unsigned int i = 1; i < rig_lines(a); i++)
 		assert_int_equal(commas(rig_line(a, (int)i)), commas(header));
 }
 
-/* Whatever tools read as a number is one, or empty: those before column 51 but the texts. */
+/* Fields that tools read as numbers are numbers or empty: all before column 51 except the texts. */
 static void
-numbers_are_numbers(void **st)
+numeric_columns_are_numbers(void **st)
 {
 	static const char *const texts[] = { "svname", "status", "tracked", "check_status",
 					     "hanafail" };
@@ -147,7 +148,7 @@ numbers_are_numbers(void **st)
 }
 
 static void
-rows_say_what_they_are(void **st)
+the_type_column_is_right(void **st)
 {
 	static const struct {
 		const char *px, *sv, *type, *sid, *status, *weight, *act, *bck, *algo;
@@ -291,7 +292,7 @@ states_limits_and_times_show(void **st)
 	assert_string_equal(named(row(rig_say("show stat"), "l", "FRONTEND"), "status"), "STOP");
 }
 
-/* A name with a comma must not move the columns behind it. */
+/* A comma in a name must not move the columns after it. */
 static void
 odd_names_are_quoted(void **st)
 {
@@ -312,8 +313,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_header_is_haproxys),
 		T(every_row_is_as_wide_as_the_header),
-		T(numbers_are_numbers),
-		T(rows_say_what_they_are),
+		T(numeric_columns_are_numbers),
+		T(the_type_column_is_right),
 		T(filters_select),
 		T(other_filters_are_refused),
 		T(connections_and_bytes_are_counted),

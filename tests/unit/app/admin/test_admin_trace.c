@@ -1,4 +1,4 @@
-/* trace and show trace: switching it on and off, and what is then recorded. */
+/* trace and show trace: enabling, disabling, and what is recorded. */
 #include "unit/app/admin_rig.h"
 
 static int
@@ -33,7 +33,7 @@ forward_something(void)
 }
 
 static void
-nothing_is_recorded_before_it_is_asked_for(void **st)
+nothing_is_recorded_before_trace_on(void **st)
 {
 	(void)st;
 	forward_something();
@@ -58,7 +58,7 @@ changes_of_state_are_recorded(void **st)
 	assert_non_null(strstr(a, "ACCEPTED"));
 	assert_non_null(strstr(a, "BOTH_CLOSED"));
 	assert_int_equal(rig_lines(rig_say("show trace 2")), 1 + 2);
-	/* Off: what was recorded stays. */
+	/* After "trace off" the recorded lines stay. */
 	assert_string_equal(rig_say("trace off"), "\n");
 	forward_something();
 	assert_non_null(strstr(rig_say("show trace"), "ACCEPTED"));
@@ -67,7 +67,7 @@ changes_of_state_are_recorded(void **st)
 }
 
 static void
-one_session_alone(void **st)
+one_session_can_be_selected(void **st)
 {
 	(void)st;
 	assert_string_equal(rig_say("trace state 0x2"), "\n");
@@ -103,9 +103,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(nothing_is_recorded_before_it_is_asked_for),
+		T(nothing_is_recorded_before_trace_on),
 		T(changes_of_state_are_recorded),
-		T(one_session_alone),
+		T(one_session_can_be_selected),
 		T(arguments_are_checked),
 	};
 

@@ -1,4 +1,4 @@
-/* Answers in slices, over a real socket, and workers that are asked for their part. */
+/* Answers that are produced in slices, over a real socket, with a part from each worker. */
 #include "unit/app/admin_rig.h"
 
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 #include "event/mailbox.h"
 
 static int
-dial(int room)
+connect_admin(int room)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
@@ -17,9 +17,9 @@ dial(int room)
 	return fd;
 }
 
-/* Reads at most max bytes per turn: bytes of the answer up to the end of the connection. */
+/* Reads at most max bytes per turn until the connection ends; returns the length of the answer. */
 static size_t
-hear(int fd, size_t max, char *last)
+read_answer(int fd, size_t max, char *last)
 {
 	static char buf[65536];
 	size_t all = 0;
@@ -66,9 +66,10 @@ next_number(struct admin_conn *c, void *state)
 	return 1;
 }
 
-/* However long: what is not read is not made. */
+/* However long the answer is, only a slice is produced before the client has read the one
+ * before. */
 static void
-only_a_slice_is_in_memory(void **st)
+one_slice_at_a_time_is_in_memory(void **st)
 {
 	static const struct count none;
 	static char line[] = "";
@@ -78,7 +79,7 @@ only_a_slice_is_in_memory(void **st)
 
 	(void)st;
 	rig_open("nbthread 1", "");
-	fd = dial(4096);
+	fd = connect_admin(4096);
 	bench_turns();
 	c = only_conn();
 	admin_begin_line(c, line, NULL);
@@ -89,7 +90,7 @@ only_a_slice_is_in_memory(void **st)
 	assert_true(c->out.cap <= 2 * ADMIN_SLICE);
 	assert_non_null(c->line);
 	c->quit = 1;
-	assert_int_equal(hear(fd, 65536, &last), ROWS * 10 + 1);
+	assert_int_equal(read_answer(fd, 65536, &last), ROWS * 10 + 1);
 	assert_int_equal(last, '\n');
 	close(fd);
 	bench_turns();
@@ -114,9 +115,9 @@ on_mail(void *worker, struct mail *m)
 	(void)m;
 }
 
-/* Each worker says its part on its own thread, even when its mailbox was full. */
+/* Each worker produces its part on its own thread, even when its mailbox was full. */
 static void
-each_worker_is_asked_in_turn(void **st)
+each_worker_makes_its_part_in_turn(void **st)
 {
 	static const struct admin_tour tour = { .visit = note_worker };
 	static const char want[] = "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1 2.2 \n";
@@ -129,7 +130,7 @@ each_worker_is_asked_in_turn(void **st)
 
 	(void)st;
 	rig_open("nbthread 3", "");
-	fd = dial(65536);
+	fd = connect_admin(65536);
 	bench_turns();
 	c = only_conn();
 	admin_begin_line(c, line, NULL);
@@ -139,7 +140,7 @@ each_worker_is_asked_in_turn(void **st)
 	rendezvous_end(&proc);
 	admin_tour(c, &tour, sizeof(tour));
 	assert_int_equal(send(fd, "x", 1, 0), 1);
-	/* The other workers have to come to their turn, however busy the machine is. */
+	/* Waits until the other workers have run, also on a busy machine. */
 	for (int i = 0; i < 20000 && recv(fd, got, sizeof(got) - 1, MSG_PEEK | MSG_DONTWAIT) <
 			(ssize_t)sizeof(want) - 1; i++) {
 		assert_int_equal(loop_turn(w->loop, 1), 0);
@@ -157,8 +158,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_a_slice_is_in_memory),
-		cmocka_unit_test(each_worker_is_asked_in_turn),
+		cmocka_unit_test(one_slice_at_a_time_is_in_memory),
+		cmocka_unit_test(each_worker_makes_its_part_in_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The text of a row, in every column. */
+/* The text of each column of a row. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ the_widest_row_fits(void **state)
 }
 
 static void
-numbers_and_texts_take_turns(void **state)
+numbers_and_texts_alternate(void **state)
 {
 	static const char want[] = "\"a,\"\"b\"\"\",,0,9223372036854775807,,";
 
@@ -83,7 +83,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_widest_row_fits, setup, teardown),
-		cmocka_unit_test_setup_teardown(numbers_and_texts_take_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_and_texts_alternate, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_header_has_as_many_columns, setup, teardown),
 	};
 

@@ -24,7 +24,7 @@ values(void **state)
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 0);
 }
 
-/* HAProxy keeps the first as well, and says so. */
+/* The first line counts, with a warning, as in HAProxy. */
 static void
 the_first_line_counts(void **state)
 {
@@ -37,7 +37,7 @@ the_first_line_counts(void **state)
 	assert_non_null(strstr(world_said(), "it is already set to 4096"));
 }
 
-/* A plain number is megabytes. */
+/* A number without a unit is in megabytes. */
 static void
 memory(void **state)
 {
@@ -78,9 +78,9 @@ zero_copy(void **state)
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 0);
 }
 
-/* It would be accepted and never be seen at work. */
+/* The setting would be accepted and have no effect. */
 static void
-zero_copy_in_vain(void **state)
+zero_copy_without_effect(void **state)
 {
 	struct global_conf *g = &cfg.global;
 
@@ -136,7 +136,7 @@ mistakes(void **state)
 	assert_int_equal(cfg.global.server_buf.snd, 0);
 }
 
-/* Bounds of HTTP; the room in a buffer is half of it at most. */
+/* Limits of HTTP; the reserve in a buffer is at most half of it. */
 static void
 http(void **state)
 {
@@ -168,7 +168,7 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
 	const struct CMUnitTest tests[] = { T(values), T(the_first_line_counts), T(memory),
-					    T(zero_copy), T(zero_copy_in_vain), T(http),
+					    T(zero_copy), T(zero_copy_without_effect), T(http),
 					    T(mistakes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

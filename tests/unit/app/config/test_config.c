@@ -72,7 +72,7 @@ command_line_wins(void **state)
 	assert_true(cfg.global.no_epoll && cfg.global.quiet);
 }
 
-/* The smaller of the file's and the command line's, and not too small to work with. */
+/* The smaller of the file's and the command line's limits; one that is too small is an error. */
 static void
 memory(void **state)
 {
@@ -111,9 +111,9 @@ memory(void **state)
 	}
 }
 
-/* Which of its proxies asks for pipes decides whether there are any. */
+/* There are pipes only if one of the proxies may splice. */
 static void
-knows_whether_it_splices(void **state)
+pipes_are_needed_only_for_splicing(void **state)
 {
 	const char *none = files_write("n.cfg", TIMES LISTEN "option splice-auto\n"
 						"no option splice-auto\n");
@@ -129,7 +129,7 @@ knows_whether_it_splices(void **state)
 	assert_true(config_splices(&cfg));
 	assert_true(config_may_splice(&cfg));
 	assert_true(cfg.global.splice.off);
-	/* Nothing said in mode tcp. */
+	/* The default in mode tcp. */
 	world_close(state);
 	world_open(state);
 	assert_int_equal(load(0, 0, 0, files_write("q.cfg", TIMES LISTEN), NULL), 0);
@@ -138,7 +138,7 @@ knows_whether_it_splices(void **state)
 }
 
 static void
-every_mistake_is_told(void **state)
+every_error_is_reported(void **state)
 {
 	const char *a = files_write("a.cfg",
 		"global\n maxconn x\n" TIMES "listen l\n bind nonsense\n"
@@ -166,9 +166,9 @@ warnings(void **state)
 	assert_int_equal(load(0, 0, 0, a, NULL), -ERR_INVAL);
 }
 
-/* Is it among what was said? */
+/* True if one of the messages is this one. */
 static int
-said(const char *what)
+was_printed(const char *what)
 {
 	for (unsigned i = 0; i < cfg.diag.nentry; i++)
 		if (strstr(cfg.diag.entry[i].text, what))
@@ -184,7 +184,8 @@ too_many_threads(void **state)
 
 	(void)state;
 	(void)!load(0, 0, 0, a, NULL);
-	assert_true(said("'nbthread 8' is more than 'thread-hard-limit' allows: 4 will run"));
+	assert_true(
+		was_printed("'nbthread 8' is more than 'thread-hard-limit' allows: 4 will run"));
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 1);
 	world_close(state);
 	world_open(state);
@@ -193,7 +194,7 @@ too_many_threads(void **state)
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 0);
 }
 
-/* Bind lines whose threads are all missing, of proxies that run and of stats sockets. */
+/* Bind lines all of whose threads do not exist, of enabled proxies and of stats sockets. */
 static void
 bind_threads(void **state)
 {
@@ -223,7 +224,8 @@ bind_threads(void **state)
 		assert_int_equal(errors, t[i].errors > 0);
 		assert_int_equal(cfg.diag.count[CFG_ALERT], t[i].errors);
 		if (t[i].errors)
-			assert_true(said("only names threads that do not exist; there is 1"));
+			assert_true(
+				was_printed("only names threads that do not exist; there is 1"));
 		world_close(state);
 		world_open(state);
 	}
@@ -245,7 +247,7 @@ variables(void **state)
 	assert_string_equal(proxies_find(&cfg.proxies, "peer1", PROXY_FE)->description, a);
 }
 
-/* Without -L the peer is named after the host. */
+/* Without -L the local peer has the name of the host. */
 static void
 default_peer(void **state)
 {
@@ -277,7 +279,7 @@ no_random(void *ctx, void *buf, size_t len, unsigned int flags)
 	return -ENOSYS;
 }
 
-/* Each configuration hashes with a secret of its own, and none is read without. */
+/* Each configuration gets a secret of its own for its hashes; without one it is not read. */
 static void
 secrets(void **state)
 {
@@ -322,10 +324,9 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = { T(loads), T(command_line_wins), T(memory),
-		T(knows_whether_it_splices),
-		T(every_mistake_is_told), T(warnings), T(variables), T(default_peer), T(listeners),
-		T(secrets), T(conditions), T(too_many_threads),
-		T(bind_threads) };
+		T(pipes_are_needed_only_for_splicing), T(every_error_is_reported), T(warnings),
+		T(variables), T(default_peer), T(listeners), T(secrets), T(conditions),
+		T(too_many_threads), T(bind_threads) };
 
 	sys_init(&sys, &sys_linux, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);

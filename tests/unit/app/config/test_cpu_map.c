@@ -100,7 +100,7 @@ sets(void **state)
 		{ "cpu-map auto:1/1-4 0-1 1-3", 2, "1", 4, "3" },
 		{ "cpu-map auto:1/1-4 0 0 1 100 7", 3, "7", 4, "100" },
 		{ "cpu-map auto:1/2 5", 2, "5", 1, "" },
-		/* the first CPU is the first group's; there is no other */
+		/* the first CPU belongs to the first group, the only one */
 		{ "cpu-map auto:1-4/2 3-6", 2, "3", 1, "" },
 		{ "cpu-map auto:all/1 0-63", 1, "0", 2, "" },
 	};
@@ -125,7 +125,7 @@ later_lines_replace(void **state)
 	check(t, ARRAY_LEN(t));
 }
 
-/* Other groups do not exist: what is said of them is checked, told, and not done. */
+/* Only one thread group exists: lines about others are checked, reported and ignored. */
 static void
 other_groups(void **state)
 {

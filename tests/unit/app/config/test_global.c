@@ -65,7 +65,7 @@ threads(void **state)
 	assert_int_equal(global_threads(&g, &sys), 64);
 	fake_fail(k, SYS_CALL_sched_getaffinity, 6, EINVAL);
 	assert_int_equal(global_threads(&g, &sys), 1);
-	/* what is given needs no question */
+	/* a given value needs no system call */
 	memset(&sys.ledger, 0, sizeof(sys.ledger));
 	g.nbthread = 3;
 	assert_int_equal(global_threads(&g, &sys), 3);
@@ -76,7 +76,7 @@ threads(void **state)
 	fake_free(&k);
 }
 
-/* More CPUs than threads can be. */
+/* More CPUs than the maximum number of threads. */
 static long
 many_cpus(void *ctx, size_t len, cpu_set_t *set)
 {

@@ -90,7 +90,7 @@ stats_socket(void **state)
 	assert_int_equal(world_global("stats socket /run/x.sock level king"), -1);
 }
 
-/* Every number, at the edges that overflow something. */
+/* Every numeric keyword, with values at which something overflows. */
 static void
 ranges(void **state)
 {
@@ -107,7 +107,7 @@ ranges(void **state)
 			snprintf(line, sizeof(line), "%s %s", kws[k], bad[i]);
 			assert_int_equal(world_global(line), -1);
 		}
-	/* 2^31 and 2^32 fit only what counts ids */
+	/* 2^31 and 2^32 are valid for ids only */
 	for (size_t k = 0; k < ARRAY_LEN(kws); k++) {
 		snprintf(line, sizeof(line), "%s 4294967296", kws[k]);
 		assert_int_equal(world_global(line), -1);

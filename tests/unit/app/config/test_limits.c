@@ -65,7 +65,7 @@ derives_descriptors(void **state)
 	assert_int_equal(l.fds, 2000 + LIMITS_RESERVE + 2);
 	assert_false(l.derived);
 	assert_false(l.short_of);
-	/* numbers may be higher than descriptors are many */
+	/* numbers of descriptors may be higher than their count */
 	in.soft = 3000;
 	assert_int_equal(limits_plan(&in).table, 3000);
 	in.soft = UINT64_MAX;
@@ -99,7 +99,7 @@ too_few_descriptors(void **state)
 	assert_int_equal(l.maxconn, 5);
 }
 
-/* The numbers are HAProxy's: a quarter of maxconn, two at least, or what was asked for. */
+/* The numbers are HAProxy's: a quarter of maxconn, at least two, or the configured number. */
 static void
 pipes_take_descriptors(void **state)
 {
@@ -113,7 +113,7 @@ pipes_take_descriptors(void **state)
 	limits_explain(&l, buf, sizeof(buf));
 	assert_string_equal(buf, "maxconn 1000: 2524 descriptors = 2 for each connection, as many "
 				 "for each of 250 pipes and 24 others");
-	/* As many as fit: for want of pipes nothing is short, and no limit is raised. */
+	/* As many pipes as fit: a shortage of pipes raises no limit. */
 	in.privileged = 1;
 	in.hard = 2000 + LIMITS_RESERVE + 101;
 	l = limits_plan(&in);
@@ -143,7 +143,7 @@ pipes_take_descriptors(void **state)
 	assert_int_equal(limits_plan(&in).pipes, 2);
 }
 
-/* What is derived fits into what there is, and no more would. */
+/* The derived limits fit into the descriptors, and larger ones would not. */
 static void
 connections_and_pipes_share_descriptors(void **state)
 {
@@ -170,9 +170,9 @@ connections_and_pipes_share_descriptors(void **state)
 	assert_int_equal(limits_plan(&in).fds, LIMITS_RESERVE + 200 + 2 * LIMITS_AUTO_MAX);
 }
 
-/* Where they are only welcome they cost no connection. */
+/* Optional pipes do not reduce the number of connections. */
 static void
-pipes_take_what_is_left(void **state)
+optional_pipes_take_the_remaining_descriptors(void **state)
 {
 	struct limits_in in = { .may_splice = 1, .maxconn = 1000, .soft = 1024, .hard = 4096 };
 	struct limits l = limits_plan(&in);
@@ -270,7 +270,7 @@ tells_the_kernel(void **state)
 	assert_int_equal(limits_apply(&sys, &in, &l), 0);
 	assert_int_equal(set.rlim_cur, 200 + LIMITS_RESERVE);
 	assert_int_equal(set.rlim_max, 300);
-	/* enough already: nothing is asked for */
+	/* the limit is high enough: no system call */
 	in.soft = 300;
 	sets = 0;
 	assert_int_equal(limits_apply(&sys, &in, &l), 0);
@@ -289,7 +289,7 @@ main(void)
 		cmocka_unit_test(pipes_take_descriptors),
 		cmocka_unit_test(connections_and_pipes_share_descriptors),
 		cmocka_unit_test(workers_need_descriptors_of_their_own),
-		cmocka_unit_test(pipes_take_what_is_left),
+		cmocka_unit_test(optional_pipes_take_the_remaining_descriptors),
 		cmocka_unit_test(explains),	       cmocka_unit_test(tells_the_kernel),
 	};
 

@@ -1,7 +1,7 @@
 /*
- * The language as a whole: every keyword and option that takes a number is tried with the numbers
- * that break programs. Which ones take a number is found out, not listed: they accept one of a few
- * harmless values and refuse a word.
+ * The language as a whole: every keyword and option that takes a number is tried with hostile
+ * numbers. Those that take a number are detected, not listed: they accept one of a few harmless
+ * values and reject a word.
  */
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const char *const hostile[] = {
 
 static const char *const minus_one = "-1";
 
-/* Reads `text`; *bad has a bit for each line with an error. */
+/* Reads `text`; *bad gets a bit for each line with an error. */
 static void
 read_text(const char *text, uint64_t *bad)
 {
@@ -60,7 +60,7 @@ read_text(const char *text, uint64_t *bad)
 	config_fini(&c);
 }
 
-/* One line per value after the section's line; every value is one argument of `before`. */
+/* One line per value after the section line; every value is one argument of `before`. */
 static uint64_t
 try_values(const char *section, const char *before, const char *const *values, size_t n)
 {
@@ -76,7 +76,7 @@ try_values(const char *section, const char *before, const char *const *values, s
 	return bad >> 2;
 }
 
-/* Where HAProxy's manual gives a meaning to numbers below zero. */
+/* HAProxy's manual defines negative numbers here. */
 static int
 may_be_negative(const char *before)
 {
@@ -97,10 +97,10 @@ try_number(const char *section, const char *before)
 	const size_t n = sizeof(hostile) / sizeof(hostile[0]);
 	uint64_t bad;
 
-	/* an address, of which "1" and "0x10" are spellings */
+	/* the argument is an address, and "1" and "0x10" are valid addresses */
 	if (strstr(before, "source"))
 		return 0;
-	/* one at a time: a keyword may be refused the second time */
+	/* one at a time: a keyword may be rejected the second time */
 	for (size_t i = 0; i < nh; i++)
 		if (try_values(section, before, &harmless[i], 1) == 0 &&
 			try_values(section, before, word, 1) != 0)
@@ -198,15 +198,15 @@ everything_registers_once(void **state)
 	assert_int_equal(modules_register(&reg, &culprit), 0);
 	for (size_t i = 0; i < ARRAY_LEN(some); i++)
 		assert_non_null(cfg_registry_kw(&reg, some[i].name, some[i].section));
-	/* a second time everything is there already */
+	/* registering again fails: every keyword is already there */
 	assert_int_not_equal(modules_register(&reg, &culprit), 0);
 	assert_string_equal(culprit, "global");
 	cfg_registry_fini(&reg);
 }
 
-/* A section could say each of them. */
+/* A section has room for each keyword that is recorded as seen. */
 static void
-what_is_said_once_has_room(void **state)
+seen_keywords_have_room(void **state)
 {
 	struct cfg_registry reg;
 	const char *culprit = "";
@@ -232,7 +232,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_registers_once),
-		cmocka_unit_test(what_is_said_once_has_room),
+		cmocka_unit_test(seen_keywords_have_room),
 		cmocka_unit_test(every_keyword),
 		cmocka_unit_test(every_option),
 	};

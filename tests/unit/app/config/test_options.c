@@ -8,7 +8,7 @@
 static struct options o;
 static char why[256];
 
-/* Words separated by single blanks; the program's name is put before them. */
+/* Parses words separated by single blanks; the program's name is put before them. */
 static int
 parse(const char *line)
 {
@@ -94,7 +94,7 @@ values(void **state)
 	assert_int_equal(parse("-f a -de -dp -dS"), 0);
 	assert_int_equal(o.flags, OPTIONS_NO_EPOLL | OPTIONS_NO_POLL | OPTIONS_NO_SPLICE);
 	assert_int_equal(o.n_hints, 0);
-	/* after -- nothing is an option */
+	/* after -- no word is an option */
 	assert_int_equal(parse("-- -c"), 0);
 	assert_int_equal(o.action, OPTIONS_RUN);
 	assert_string_equal(o.files[0], "-c");

@@ -33,7 +33,7 @@ values(void **state)
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 0);
 }
 
-/* HAProxy keeps the first as well, and says so. 0 is as if it were not said. */
+/* The first line counts, with a warning, as in HAProxy. 0 is the same as no line. */
 static void
 the_first_maxpipes_counts(void **state)
 {

@@ -112,7 +112,7 @@ mistakes(void **state)
 	assert_int_equal(cfg.global.bufsize, GLOBAL_BUFSIZE_DEFAULT);
 }
 
-/* Accepted, and said so. */
+/* Accepted with a note that they have no effect. */
 static void
 hints(void **state)
 {

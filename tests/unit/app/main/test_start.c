@@ -9,8 +9,8 @@
 #include "unit/app/files.h"
 #include "unit/test.h"
 
-/* The program's exit code, and what it printed, in a process of its own. */
-static char said[8192];
+/* Runs the program in a child process: its exit code, and what it printed. */
+static char console[8192];
 
 static int
 program(const char *line)
@@ -38,8 +38,8 @@ program(const char *line)
 		_exit(r);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	n = pread(out, said, sizeof(said) - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
+	n = pread(out, console, sizeof(console) - 1, 0);
+	console[n > 0 ? n : 0] = '\0';
 	close(out);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
@@ -70,7 +70,7 @@ without_files(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		assert_int_equal(program(t[i].line), t[i].code);
-		assert_non_null(strstr(said, t[i].text));
+		assert_non_null(strstr(console, t[i].text));
 	}
 }
 
@@ -83,28 +83,28 @@ checks(void **state)
 {
 	(void)state;
 	assert_int_equal(program_on("-c", GOOD), 0);
-	assert_string_equal(said, "Configuration file is valid\n");
+	assert_string_equal(console, "Configuration file is valid\n");
 	assert_int_equal(program_on("-c -q", GOOD), 0);
-	assert_string_equal(said, "");
+	assert_string_equal(console, "");
 	assert_int_equal(program_on("-c", GOOD "nonsense\n"), 1);
-	assert_non_null(strstr(said, "t.cfg:9"));
+	assert_non_null(strstr(console, "t.cfg:9"));
 	assert_int_equal(program_on("-c", "global\n maxconn 1\n"), 2);
 	assert_int_equal(program_on("", "global\n maxconn 1\n"), 1);
-	assert_non_null(strstr(said, "No enabled listener"));
+	assert_non_null(strstr(console, "No enabled listener"));
 }
 
 static void
 cannot_start(void **state)
 {
 	(void)state;
-	/* one message for each listener that cannot be had */
+	/* one message for each address that cannot be bound */
 	assert_int_equal(
 		program_on("-db", GOOD " bind unix@/nonexistent/a\n bind unix@/nonexistent/b\n"),
 		1);
-	assert_non_null(strstr(said, "/nonexistent/a"));
-	assert_non_null(strstr(said, "/nonexistent/b"));
+	assert_non_null(strstr(console, "/nonexistent/a"));
+	assert_non_null(strstr(console, "/nonexistent/b"));
 	assert_int_equal(program_on("-db -p /nonexistent/pid", GOOD), 1);
-	assert_non_null(strstr(said, "/nonexistent/pid"));
+	assert_non_null(strstr(console, "/nonexistent/pid"));
 	assert_int_equal(program_on("-db", "global\n chroot /nonexistent\n" GOOD), 1);
 }
 

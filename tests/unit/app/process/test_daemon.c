@@ -12,7 +12,7 @@
 
 static struct sys sys;
 
-/* Runs fn in a process of its own, so that the test's streams and session stay; its exit code. */
+/* Runs fn in a child process, which keeps the test's own streams and session; its exit code. */
 static int
 in_process(int (*fn)(void))
 {
@@ -43,7 +43,7 @@ child_serves(void)
 		return code;
 	if (getsid(0) != getpid())
 		_exit(3);
-	/* the parent must not have been told yet: it is still there */
+	/* the parent must still be waiting */
 	usleep(20000);
 	if (getppid() == 1)
 		_exit(4);
@@ -115,7 +115,7 @@ fork_fails(void **state)
 	before = dup(0);
 	assert_int_equal(daemon_fork(&d, &broken, &side, &code), -EAGAIN);
 	after = dup(0);
-	/* nothing stays open */
+	/* no descriptor stays open */
 	assert_int_equal(after, before + 1);
 	close(before);
 	close(after);

@@ -1,4 +1,4 @@
-/* Connections that one worker accepts and another serves. */
+/* Connections that one worker accepts and hands over to another. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ start(const char *global)
 	assert_int_equal(process_start(&proc), 0);
 }
 
-/* n connections, one after the other, each of which is served before the next one comes. */
+/* Opens n connections one after the other, each after the one before was served. */
 static void
 connect_all(int n)
 {
@@ -92,7 +92,7 @@ count(void)
 	rendezvous_end(&proc);
 }
 
-/* Whoever accepts: with long connections no worker has far more than another. */
+/* Whichever worker accepts: no worker has many more long connections than another. */
 static void
 long_connections_are_spread(void **state)
 {
@@ -114,7 +114,7 @@ long_connections_are_spread(void **state)
 }
 
 static void
-in_turn_everybody_gets_his_share(void **state)
+in_turn_connections_are_distributed_evenly(void **state)
 {
 	(void)state;
 	start("nbthread 3\ntune.listener.multi-queue fair");
@@ -126,7 +126,7 @@ in_turn_everybody_gets_his_share(void **state)
 }
 
 static void
-off_means_never(void **state)
+off_disables_handover(void **state)
 {
 	(void)state;
 	start("nbthread 2\ntune.listener.multi-queue off");
@@ -138,7 +138,7 @@ off_means_never(void **state)
 }
 
 static void
-one_worker_has_nobody_to_give_to(void **state)
+one_worker_hands_nothing_over(void **state)
 {
 	(void)state;
 	start("nbthread 1\ntune.listener.multi-queue fair");
@@ -168,7 +168,7 @@ find_second(struct listener *ln, void *arg)
 		second_listener = ln;
 }
 
-/* The server of one connection: a byte for a byte. */
+/* The server of one connection: answers each byte with a byte. */
 static void
 answer_one(void *arg)
 {
@@ -195,11 +195,11 @@ end_standstill(struct timer *t)
 }
 
 /*
- * A connection on its way when the listeners close: it was accepted, so it is served, and neither
- * the process nor the worker that is to take it leaves before.
+ * A connection is being handed over when the listeners close: it was accepted, so it is served, and
+ * neither the process nor the receiving worker ends before.
  */
 static void
-what_is_on_its_way_at_the_stop_is_served(void **state)
+a_handover_during_a_stop_is_served(void **state)
 {
 	struct thread answers;
 	struct timer later;
@@ -225,14 +225,14 @@ what_is_on_its_way_at_the_stop_is_served(void **state)
 		assert_int_equal(worker_load(&proc.workers[1]), 1);
 		process_soft_stop(&proc);
 	}
-	/* No worker has it: only the place that was taken for it says that it is there. */
+	/* No worker has the connection yet: only the place in the gate counts it. */
 	assert_int_equal(worker_sessions(), 0);
 	assert_int_equal(process_sessions(&proc), 1);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	assert_int_equal(send(pair[0], "x", 1, 0), 1);
 	assert_int_equal(shutdown(pair[0], SHUT_WR), 0);
 	assert_int_equal(thread_start(&answers, answer_one, NULL, NULL), 0);
-	/* The others go on only when the process has run for a while. */
+	/* The other workers continue after the process has run for a while. */
 	timer_init(&later, end_standstill);
 	assert_int_equal(timer_set(loop_timers(w->loop), &later, loop_now_ms(w->loop) + 20), 0);
 	process_run(&proc);
@@ -250,10 +250,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_connections_are_spread),
-		cmocka_unit_test(in_turn_everybody_gets_his_share),
-		cmocka_unit_test(off_means_never),
-		cmocka_unit_test(one_worker_has_nobody_to_give_to),
-		cmocka_unit_test(what_is_on_its_way_at_the_stop_is_served),
+		cmocka_unit_test(in_turn_connections_are_distributed_evenly),
+		cmocka_unit_test(off_disables_handover),
+		cmocka_unit_test(one_worker_hands_nothing_over),
+		cmocka_unit_test(a_handover_during_a_stop_is_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

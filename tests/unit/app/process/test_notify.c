@@ -14,7 +14,7 @@
 
 static struct sys sys;
 
-/* A socket of the service manager's at path ('@': abstract). */
+/* A service manager's socket at path ('@': abstract). */
 static int
 manager(const char *path)
 {
@@ -44,10 +44,10 @@ says(int fd, const char *path)
 	assert_true(len > 0);
 	buf[len] = '\0';
 	assert_string_equal(buf, "READY=1\nSTATUS=7");
-	/* too long is cut, not refused */
+	/* a text that is too long is truncated, not rejected */
 	notify_send(&n, "STATUS=%0*d", 2 * NOTIFY_TEXT_MAX, 1);
 	assert_int_equal(recv(fd, buf, sizeof(buf), 0), NOTIFY_TEXT_MAX - 1);
-	/* a manager that has gone is not our concern */
+	/* a service manager that is gone is ignored */
 	close(fd);
 	notify_send(&n, "STOPPING=1");
 	notify_close(&n);

@@ -21,7 +21,7 @@ holds_the_pid(void **state)
 	int fd;
 
 	(void)state;
-	/* what an earlier process left is replaced, even when it was longer */
+	/* the file of an earlier process is replaced, even if it was longer */
 	f = fopen(path, "w");
 	fputs("123456789012345\n", f);
 	fclose(f);
@@ -42,7 +42,7 @@ is_removed_by_who_wrote_it(void **state)
 	(void)state;
 	assert_int_equal(pidfile_open(&sys, path, &fd), 0);
 	assert_int_equal(pidfile_write(&sys, fd, 4321), 0);
-	/* it is another process's by now */
+	/* the file contains another process's id by now */
 	pidfile_remove(&sys, path, 432);
 	pidfile_remove(&sys, path, 43210);
 	assert_int_equal(access(path, F_OK), 0);
@@ -58,7 +58,7 @@ failures(void **state)
 
 	(void)state;
 	assert_int_equal(pidfile_open(&sys, "/nonexistent/pid", &fd), -ENOENT);
-	/* another user's link must not make us write elsewhere */
+	/* another user's symbolic link must not redirect the write */
 	assert_int_equal(symlink("/dev/null", path), 0);
 	assert_int_equal(pidfile_open(&sys, path, &fd), -ELOOP);
 	unlink(path);

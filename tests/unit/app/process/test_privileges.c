@@ -10,11 +10,11 @@
 #include "base/sys.h"
 #include "unit/test.h"
 
-/* A kernel that writes down what it is asked, in order, and holds one uid. */
+/* A kernel that records the calls in order and keeps one uid. */
 static char calls[512];
 static uid_t uid;
-static int leaky;           /* setuid(0) works again: what must be noticed */
-static const char *failing; /* the call that says EPERM */
+static int leaky;           /* setuid(0) succeeds again: this must be detected */
+static const char *failing; /* the call that fails with EPERM */
 
 static long
 note(const char *name, const char *arg)
@@ -136,7 +136,7 @@ reset(void **state)
 }
 
 static void
-all_of_it_in_order(void **state)
+calls_are_in_the_right_order(void **state)
 {
 	char jail[] = "/var/empty";
 	struct global_conf g = { .chroot = jail, .uid = 100, .gid = 200 };
@@ -149,7 +149,7 @@ all_of_it_in_order(void **state)
 }
 
 static void
-nothing_asked(void **state)
+without_settings_nothing_is_called(void **state)
 {
 	struct global_conf g = { .set_dumpable = 1, .insecure_setuid = 1, .insecure_fork = 1 };
 
@@ -159,7 +159,7 @@ nothing_asked(void **state)
 }
 
 static void
-a_group_is_kept_by_root_without_one(void **state)
+root_keeps_its_group_without_a_setting(void **state)
 {
 	char name[] = "x";
 	struct global_conf g = { 0 };
@@ -172,7 +172,7 @@ a_group_is_kept_by_root_without_one(void **state)
 	assert_false(privileges_keeps_group(&s, &g));
 	g.uid = 100;
 	assert_true(privileges_keeps_group(&s, &g));
-	/* also when that is root's: somebody said so */
+	/* also if that is root's group: it was configured */
 	g.group = name;
 	assert_false(privileges_keeps_group(&s, &g));
 	g.group = NULL;
@@ -181,7 +181,7 @@ a_group_is_kept_by_root_without_one(void **state)
 }
 
 static void
-root_must_be_gone(void **state)
+root_must_not_be_regained(void **state)
 {
 	struct global_conf g = { .uid = 100 };
 
@@ -192,7 +192,7 @@ root_must_be_gone(void **state)
 }
 
 static void
-every_failure_counts(void **state)
+every_failure_is_an_error(void **state)
 {
 	static const char *const steps[] = { "chroot", "chdir", "setgroups", "setgid", "setuid",
 					     "nnp",    "core",	"dumpable" };
@@ -208,7 +208,7 @@ every_failure_counts(void **state)
 	}
 }
 
-/* Apart from the rest, for it has to wait for the threads. */
+/* A separate test, since it waits for threads. */
 static void
 no_processes_from_now_on(void **state)
 {
@@ -232,11 +232,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_of_it_in_order, reset),
-		cmocka_unit_test_setup(nothing_asked, reset),
-		cmocka_unit_test_setup(a_group_is_kept_by_root_without_one, reset),
-		cmocka_unit_test_setup(root_must_be_gone, reset),
-		cmocka_unit_test_setup(every_failure_counts, reset),
+		cmocka_unit_test_setup(calls_are_in_the_right_order, reset),
+		cmocka_unit_test_setup(without_settings_nothing_is_called, reset),
+		cmocka_unit_test_setup(root_keeps_its_group_without_a_setting, reset),
+		cmocka_unit_test_setup(root_must_not_be_regained, reset),
+		cmocka_unit_test_setup(every_failure_is_an_error, reset),
 		cmocka_unit_test_setup(no_processes_from_now_on, reset),
 	};
 

@@ -32,9 +32,9 @@ forwards(void **state)
 	bench_close();
 }
 
-/* At maxconn every frontend waits; it goes on as soon as one session has ended. */
+/* At maxconn every frontend stops accepting; it resumes when one session has ended. */
 static void
-full(void **state)
+maxconn_of_the_process(void **state)
 {
 	int c[3], s[3];
 
@@ -66,7 +66,7 @@ full(void **state)
 	bench_close();
 }
 
-/* Nothing of it stays open. */
+/* No descriptor stays open. */
 static void
 leaves_nothing(void **state)
 {
@@ -103,8 +103,9 @@ named(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(forwards), cmocka_unit_test(full),
-		cmocka_unit_test(leaves_nothing), cmocka_unit_test(named) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(forwards),
+		cmocka_unit_test(maxconn_of_the_process), cmocka_unit_test(leaves_nothing),
+		cmocka_unit_test(named) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

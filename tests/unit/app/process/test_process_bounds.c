@@ -5,7 +5,7 @@
 #include "unit/app/bench.h"
 #include "unit/test.h"
 
-/* What was reported; the stream moves it until it is closed. */
+/* The reported messages; the stream moves the buffer until it is closed. */
 static char *text;
 static size_t text_len;
 
@@ -16,7 +16,7 @@ listen_to_reports(void)
 	report.to = open_memstream(&text, &text_len);
 }
 
-/* Both ends are told what they may hold: accepted sockets, and those to servers. */
+/* The sizes are set on both sides: on accepted sockets and on those to servers. */
 static void
 socket_buffers(void **state)
 {
@@ -39,7 +39,7 @@ socket_buffers(void **state)
 	free(text);
 }
 
-/* The kernel would make them smaller without a word. */
+/* The kernel would reduce them without an error. */
 static void
 buffers_beyond_the_kernels_limit(void **state)
 {

@@ -25,7 +25,7 @@ each(void **state)
 		0);
 	seen = 0;
 	process_each_listener(&proc, count, &proc);
-	/* front, two of them, and the stats socket; not the disabled ones */
+	/* front, two of them, and the stats socket; disabled proxies do not listen */
 	assert_int_equal(seen, 4);
 	assert_int_equal(process_listeners(&proc), 4);
 	bench_close();
@@ -52,7 +52,7 @@ inherits(void **state)
 	bench_close();
 }
 
-/* What was reported; the stream moves it until it is closed. */
+/* The reported messages; the stream moves the buffer until it is closed. */
 static char *text;
 static size_t text_len;
 
@@ -66,8 +66,8 @@ bind_fails(const char *global, const char *listen)
 	fflush(report.to);
 }
 
-/* Every failure is told in one run, with its place. Stats sockets are left alone then: another
- * instance may be served by theirs. */
+/* Every failure is reported in one run, with its place in the file. Stats sockets are not replaced
+ * then: another instance may still use theirs. */
 static void
 failures(void **state)
 {
@@ -89,7 +89,7 @@ failures(void **state)
 	free(text);
 }
 
-/* The same address of three workers, each with a socket of its own or all with one: told once. */
+/* The same address on three workers, with one socket each or a shared one: reported once. */
 static void
 one_failure_of_all_workers(void **state)
 {

@@ -7,7 +7,7 @@
 #include "unit/app/bench.h"
 #include "unit/test.h"
 
-/* A running worker with one session, whose two ends are returned. */
+/* A running worker with one session; its two ends are returned. */
 static int client, server;
 
 static void
@@ -33,7 +33,7 @@ finish(void)
 }
 
 static void
-soft(void **state)
+soft_stop(void **state)
 {
 	char byte;
 
@@ -43,13 +43,13 @@ soft(void **state)
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	assert_int_equal(proc.exit_signal, SIGUSR1);
 	assert_int_equal(bench_dial("front"), -1);
-	/* the session goes on */
+	/* the session is still forwarded */
 	assert_int_equal(recv(server, &byte, 1, 0), 1);
 	assert_int_equal(send(server, "y", 1, 0), 1);
 	bench_turns();
 	assert_int_equal(recv(client, &byte, 1, 0), 1);
 	assert_int_equal(byte, 'y');
-	/* again is nothing new */
+	/* a second signal changes nothing */
 	process_on_signal(&proc, SIGUSR1);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	close(client);
@@ -60,7 +60,7 @@ soft(void **state)
 }
 
 static void
-hard(void **state)
+hard_stop(void **state)
 {
 	char byte;
 	ssize_t r;
@@ -90,7 +90,7 @@ second_signal(void **state)
 }
 
 static void
-time_is_up(void **state)
+hard_stop_after(void **state)
 {
 	(void)state;
 	with_session("hard-stop-after 20ms");
@@ -111,7 +111,7 @@ grace(void **state)
 	with_session("grace 30ms");
 	process_on_signal(&proc, SIGUSR1);
 	assert_int_equal(proc.state, PROCESS_GRACE);
-	/* still accepting */
+	/* it still accepts */
 	c = bench_dial("front");
 	assert_true(c >= 0);
 	close(c);
@@ -123,7 +123,7 @@ grace(void **state)
 	close(server);
 	process_run(&proc);
 	bench_close();
-	/* a second request does not wait for the grace to end */
+	/* a second signal ends the grace period */
 	with_session("grace 1h");
 	process_on_signal(&proc, SIGUSR1);
 	process_on_signal(&proc, SIGUSR1);
@@ -134,7 +134,7 @@ grace(void **state)
 }
 
 static void
-others_change_nothing(void **state)
+other_signals_are_ignored(void **state)
 {
 	static const int sigs[] = { SIGHUP, SIGQUIT, SIGUSR2, SIGWINCH };
 
@@ -152,9 +152,10 @@ others_change_nothing(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(soft), cmocka_unit_test(hard),
-		cmocka_unit_test(second_signal), cmocka_unit_test(time_is_up),
-		cmocka_unit_test(grace), cmocka_unit_test(others_change_nothing) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(soft_stop),
+		cmocka_unit_test(hard_stop), cmocka_unit_test(second_signal),
+		cmocka_unit_test(hard_stop_after), cmocka_unit_test(grace),
+		cmocka_unit_test(other_signals_are_ignored) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Workers at a standstill, and what the others do meanwhile: nothing. */
+/* Workers that stand still while a command changes what they read without a lock. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -41,7 +41,7 @@ stop(void)
 }
 
 static void
-nobody_moves(void **state)
+no_worker_runs_meanwhile(void **state)
 {
 	uint64_t turns[3];
 
@@ -64,7 +64,7 @@ nobody_moves(void **state)
 }
 
 static void
-one_within_another_is_one(void **state)
+a_nested_standstill_is_one(void **state)
 {
 	(void)state;
 	start("nbthread 2");
@@ -79,9 +79,9 @@ one_within_another_is_one(void **state)
 	stop();
 }
 
-/* Without other workers there is nobody to wait for, and no call is made. */
+/* With one worker there is nothing to wait for, and no system call is made. */
 static void
-alone_it_costs_nothing(void **state)
+one_worker_makes_no_call(void **state)
 {
 	uint64_t before;
 
@@ -95,9 +95,9 @@ alone_it_costs_nothing(void **state)
 	stop();
 }
 
-/* Who stands still sleeps: a few calls for each standstill, however long it takes. */
+/* A worker that stands still sleeps: a few calls for each standstill, however long it lasts. */
 static void
-nobody_spins(void **state)
+standing_still_does_not_spin(void **state)
 {
 	enum { ROUNDS = 20 };
 	struct totals before, now;
@@ -113,7 +113,7 @@ nobody_spins(void **state)
 	totals_read(&proc, &now);
 	assert_int_equal(ledger_sum(&now.ledger, SYS_CALL_sched_yield),
 		ledger_sum(&before.ledger, SYS_CALL_sched_yield));
-	/* Two wait and the first one for them, perhaps once more each; two wake. */
+	/* Two workers wait, and the first one waits for them, each perhaps twice; two are woken. */
 	assert_in_range(ledger_sum(&now.ledger, SYS_CALL_futex) -
 		ledger_sum(&before.ledger, SYS_CALL_futex), 3 * ROUNDS - 2, 8 * ROUNDS);
 	stop();
@@ -129,9 +129,9 @@ on_mail(void *worker, struct mail *m)
 	(void)atomic_add(&ran, 1u);
 }
 
-/* A mailbox that is full when the call comes does not keep it away, and nothing of it is lost. */
+/* A full mailbox does not prevent the standstill, and none of its mail is lost. */
 static void
-comes_through_a_full_mailbox(void **state)
+works_with_full_mailboxes(void **state)
 {
 	struct mail m = { .fn = on_mail };
 	uint32_t sent = 0;
@@ -163,10 +163,10 @@ wait_or_fail(void *ctx, int ep, struct epoll_event *ev, int n, int ms)
 	return atomic_read(&epoll_fails) ? -EBADF : kernel->epoll_wait(ctx, ep, ev, n, ms);
 }
 
-/* A worker that has failed says so to the first, whose mailbox is full, while the first one waits
- * for it: both go on. */
+/* A worker that has failed reports it to the first one, whose mailbox is full, while the first one
+ * waits for it: neither blocks the other. */
 static void
-one_that_has_failed_holds_nobody_up(void **state)
+a_failed_worker_does_not_block_the_first(void **state)
 {
 	struct mail m = { .fn = on_mail };
 	struct worker *other;
@@ -193,7 +193,7 @@ one_that_has_failed_holds_nobody_up(void **state)
 	assert_int_equal(proc.failed, 1);
 	assert_int_equal(proc.state, PROCESS_GONE);
 	alarm(0);
-	/* In a test there is time to end all the same. */
+	/* The test still has to end the workers. */
 	proc.state = PROCESS_STOPPING;
 	assert_int_equal(process_join(&proc), 0);
 	bench_close();
@@ -203,12 +203,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_moves),
-		cmocka_unit_test(one_within_another_is_one),
-		cmocka_unit_test(alone_it_costs_nothing),
-		cmocka_unit_test(nobody_spins),
-		cmocka_unit_test(comes_through_a_full_mailbox),
-		cmocka_unit_test(one_that_has_failed_holds_nobody_up),
+		cmocka_unit_test(no_worker_runs_meanwhile),
+		cmocka_unit_test(a_nested_standstill_is_one),
+		cmocka_unit_test(one_worker_makes_no_call),
+		cmocka_unit_test(standing_still_does_not_spin),
+		cmocka_unit_test(works_with_full_mailboxes),
+		cmocka_unit_test(a_failed_worker_does_not_block_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ signals_are_events(void **state)
 
 	(void)state;
 	assert_int_equal(signals_block(&sys), 0);
-	/* before the loop runs: it waits */
+	/* before the loop runs: the signal stays pending */
 	kill(getpid(), SIGUSR1);
 	l = loop_new(&sys, &lc, &reason);
 	assert_non_null(l);
@@ -49,12 +49,12 @@ signals_are_events(void **state)
 	assert_int_equal(loop_turn(l, 1000), 0);
 	assert_int_equal(n_got, 2);
 	assert_int_equal(got[1], SIGHUP);
-	/* writing to a closed pipe is an error code, not the end */
+	/* writing to a closed pipe returns an error and does not end the process */
 	kill(getpid(), SIGPIPE);
 	kill(getpid(), SIGTTOU);
 	assert_int_equal(loop_turn(l, 0), 0);
 	assert_int_equal(n_got, 2);
-	/* the owner may close it from inside: what came with it is not given out any more */
+	/* the owner may close it from its handler: further signals are not delivered */
 	close_on = SIGHUP;
 	kill(getpid(), SIGHUP);
 	kill(getpid(), SIGTERM);

@@ -30,7 +30,7 @@ adds_up(void **state)
 	assert_int_equal(t.logs_dropped, 6);
 	assert_int_equal(t.idle_pct, 100);
 	assert_int_equal(freq_read(&t.conn_rate, loop_now_ms(w->loop)), 15);
-	/* Each made a poller of its own; the first one's ledger is the process's. */
+	/* Each worker has made a poller; the ledger of the first one is the process's. */
 	assert_int_equal(ledger_sum(&t.ledger, SYS_CALL_epoll_create1), 3);
 	assert_int_equal(ledger_sum(&proc.workers[2].sys->ledger, SYS_CALL_epoll_create1), 1);
 	assert_int_equal(t.mail.posts, 0);

@@ -1,4 +1,4 @@
-/* Slots and room that one worker's sessions leave to another's. */
+/* Slots and places that a session of one worker frees for sessions of another. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -44,7 +44,7 @@ turn_and_accept(int ms)
 	return -1;
 }
 
-/* One at a time, whoever's session it is; each end is news for whoever waits. */
+/* Serves one session at a time, of whichever worker; each end frees a slot for a waiting one. */
 static void
 serve_all(int n)
 {
@@ -58,7 +58,7 @@ serve_all(int n)
 		assert_int_equal(turn_and_accept(10), -1);
 		assert_int_equal(send(s, "x", 1, 0), 1);
 		close(s);
-		/* The answer says whose turn it was: his end ends the session. */
+		/* The answer names the session that was served; its end frees the slot. */
 		for (int k = 0; c != 'x';) {
 			assert_int_equal(loop_turn(w->loop, 1), 0);
 			if (recv(client[k], &c, 1, MSG_DONTWAIT) == 1) {
@@ -87,7 +87,7 @@ a_slot_goes_from_worker_to_worker(void **state)
 }
 
 static void
-a_full_frontend_goes_on_on_every_worker(void **state)
+a_frontend_at_its_maxconn_resumes_on_every_worker(void **state)
 {
 	(void)state;
 	start("maxconn 40\nnbthread 2", "maxconn 1\nbacklog 64");
@@ -96,7 +96,7 @@ a_full_frontend_goes_on_on_every_worker(void **state)
 }
 
 static void
-a_full_process_goes_on_on_every_worker(void **state)
+a_process_at_its_maxconn_resumes_on_every_worker(void **state)
 {
 	(void)state;
 	start("maxconn 1\nnbthread 2", "backlog 64");
@@ -111,9 +111,10 @@ on_mail(void *worker, struct mail *m)
 	(void)m;
 }
 
-/* What does not fit is not lost: the other looks at everything. */
+/* A message that does not fit into the mailbox is not needed: the other worker checks
+ * everything. */
 static void
-a_full_mailbox_is_made_up_for(void **state)
+a_full_mailbox_loses_no_wakeup(void **state)
 {
 	struct worker *other;
 	struct mail m = { .fn = on_mail };
@@ -140,9 +141,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slot_goes_from_worker_to_worker),
-		cmocka_unit_test(a_full_frontend_goes_on_on_every_worker),
-		cmocka_unit_test(a_full_process_goes_on_on_every_worker),
-		cmocka_unit_test(a_full_mailbox_is_made_up_for),
+		cmocka_unit_test(a_frontend_at_its_maxconn_resumes_on_every_worker),
+		cmocka_unit_test(a_process_at_its_maxconn_resumes_on_every_worker),
+		cmocka_unit_test(a_full_mailbox_loses_no_wakeup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

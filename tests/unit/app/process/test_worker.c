@@ -1,4 +1,4 @@
-/* A worker by itself: its loop, its engine and what it leaves. */
+/* A worker by itself: its loop, its engine and its resources. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ opens_and_closes(void **state)
 	bench_close();
 }
 
-/* Pipes as the process may have them; none when that is switched off. */
+/* It has the number of pipes that is configured; none if splicing is off. */
 static void
 splices_as_configured(void **state)
 {
@@ -57,7 +57,7 @@ knows_its_place(void **state)
 	bench_close();
 }
 
-/* A turn takes the log's lines to their targets. */
+/* At the end of a turn log lines are sent to their targets. */
 static void
 flushes_its_log(void **state)
 {
@@ -69,7 +69,7 @@ flushes_its_log(void **state)
 	assert_int_equal(process_start(&proc), 0);
 	log_msg(&w->log, LOG_LEVEL_NOTICE, "hello");
 	assert_true(log_has_pending(&w->log));
-	/* Something must end the wait. */
+	/* A connection ends the wait. */
 	c = bench_dial("front");
 	assert_int_equal(worker_turn(w), 0);
 	assert_false(log_has_pending(&w->log));
@@ -87,7 +87,7 @@ first_of(struct list *binds)
 		link);
 }
 
-/* Short of memory its frontends wait; the stats socket is there to tell why. */
+/* When memory is short the frontends stop accepting; the stats socket continues. */
 static void
 memory_holds_its_listeners(void **state)
 {
@@ -108,7 +108,7 @@ memory_holds_its_listeners(void **state)
 	w->engine.on_memory(&w->engine);
 	assert_int_equal(front->held, 0);
 	assert_int_equal(front->state, LISTENER_READY);
-	/* Another worker's listener is its own affair. */
+	/* Other workers' listeners are not held. */
 	front->worker = NULL;
 	w->engine.memory_tight = 1;
 	w->engine.on_memory(&w->engine);
