@@ -1,4 +1,4 @@
-/* Backends of a few servers, and what choices among them come to. */
+/* Backends of a few servers, and sequences of choices among them. */
 #ifndef TESTS_UNIT_PROXY_BALANCE_RIG_H
 #define TESTS_UNIT_PROXY_BALANCE_RIG_H
 
@@ -14,7 +14,7 @@
 
 #define MAX_SERVERS 16
 
-/* A backend of servers called A, B, C, ... with these weights (ended by -1). */
+/* A backend of servers called A, B, C, ... with these weights (terminated by -1). */
 static inline struct proxy *
 farm(enum balance_algo algo, const int *weights)
 {
@@ -67,7 +67,7 @@ destroy(struct proxy **be)
 	proxy_free(be);
 }
 
-/* The names of n choices; '-' none, lower case: full, to wait in that server's queue. */
+/* The names of n choices; '-' for none; lower case: full, the session is queued at that server. */
 static inline const char *
 picks(struct proxy *be, int n)
 {

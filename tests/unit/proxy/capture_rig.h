@@ -19,7 +19,8 @@ capture_slot(enum capture_kind kind, const char *name, unsigned int max)
 	assert_int_equal(capture_add(&w.fe.captures, kind, name, max, &i), 0);
 }
 
-/* req.hdr 0: Host, 5 bytes; 1: for rules, 8; res.hdr 0: Server, 5; the cookie, 8. */
+/* req.hdr 0: Host, 5 bytes; 1: for rules, 8 bytes; res.hdr 0: Server, 5 bytes; the cookie, 8
+ * bytes. */
 static inline void
 capture_open(void)
 {

@@ -1,4 +1,4 @@
-/* Dialogues in mode http on the fake kernel: scripts of texts, and what each end must have read. */
+/* Dialogues in mode http on the fake kernel: scripts of texts, and what each end must receive. */
 #ifndef TESTS_UNIT_PROXY_HTTP_RIG_H
 #define TESTS_UNIT_PROXY_HTTP_RIG_H
 
@@ -12,7 +12,7 @@
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n"
 #define GET_CLOSE GET "Connection: close\r\n\r\n"
-/* A client that asks once, an origin that has heard a head, and one that answers it. */
+/* A client with one request, an origin that has read the head, and one that responds. */
 #define CLIENT_ASKS .client = { SAY(GET "\r\n"), EOF_CLOSE }
 #define HEARS(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }
 #define SERVES HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE)
@@ -22,10 +22,10 @@ struct http_dialogue {
 	const char *name;
 	struct world_config cfg;
 	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
-	const char *to_server; /* what the first connection to the origin brought; NULL: any */
-	const char *to_client; /* all the client read */
+	const char *to_server; /* received by the origin on its first connection; NULL: any */
+	const char *to_client; /* all that the client received */
 	const char *terms;
-	unsigned int served;   /* connections to the origin */
+	unsigned int served;   /* number of connections to the origin */
 	int reuses;            /* they may carry several requests */
 };
 

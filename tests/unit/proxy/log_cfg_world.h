@@ -1,4 +1,4 @@
-/* The sections that keywords about logs stand in, without the rest of a proxy's keywords. */
+/* The sections in which logging keywords are permitted, without the other keywords of proxies. */
 #ifndef TESTS_PROXY_LOG_CFG_WORLD_H
 #define TESTS_PROXY_LOG_CFG_WORLD_H
 
@@ -16,7 +16,7 @@
 #include "unit/test.h"
 
 struct cfg_world {
-	struct proxies proxies; /* the root */
+	struct proxies proxies; /* ctx->root */
 	struct cfg_registry registry;
 	struct cfg_diag diag;
 	struct cfg_env env;
@@ -103,7 +103,7 @@ cfg_world_fini(struct cfg_world *w)
 	cfg_registry_fini(&w->registry);
 }
 
-/* The n-th proxy of the file, from 0. */
+/* The n-th proxy of the configuration, from 0. */
 static inline struct proxy *
 cfg_world_proxy_at(struct cfg_world *w, unsigned int n)
 {

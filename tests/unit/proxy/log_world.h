@@ -1,4 +1,4 @@
-/* A session built by hand, as the tests of log lines know it: every field has its own value. */
+/* A session made by hand for tests of log lines: every field has a value of its own. */
 #ifndef TESTS_PROXY_LOG_WORLD_H
 #define TESTS_PROXY_LOG_WORLD_H
 
@@ -12,7 +12,7 @@
 #include "proxy/config/vocab.h"
 #include "unit/test.h"
 
-/* To be static: the stack of the address sanitizer does not align cache lines. */
+/* Must be static: the stack of the address sanitizer does not align cache lines. */
 struct log_world {
 	struct engine engine;
 	struct bind_conf bind;
@@ -50,7 +50,7 @@ log_world_unix(struct addr *a)
 	a->u.un.sun_family = AF_UNIX;
 }
 
-/* The example of the manual (8.2.2) with counters that differ. */
+/* The example of the manual (8.2.2), with distinct counters. */
 static inline void
 log_world_init(struct log_world *w)
 {
@@ -102,7 +102,7 @@ log_world_init(struct log_world *w)
 	w->cx.wall = &w->wall;
 }
 
-/* What a format makes of the session. */
+/* The text that a format produces for the session. */
 static inline const char *
 log_world_line(struct log_world *w, const char *format)
 {

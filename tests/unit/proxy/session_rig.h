@@ -1,5 +1,5 @@
 /*
- * A simulated world (tests/sim/world.h) for tests of the units that move sessions, and sessions
+ * A simulated world (tests/sim/world.h) for tests of the files that move sessions, and sessions
  * made by hand in it for those that are called directly.
  */
 #ifndef TESTS_UNIT_PROXY_SESSION_RIG_H
@@ -12,7 +12,7 @@
 #include "sim/world.h"
 #include "unit/test.h"
 
-/* Of a struct world_config: no test is to hang. */
+/* Part of a struct world_config: timeouts, so that no test hangs. */
 #define RIG_WORLD                                                                          \
 	.mode = INTEREST_MERGED, .to = { .connect = 5000, .client = 30000,                 \
 					 .server = 30000, .queue = 5000 }
@@ -28,7 +28,7 @@ rig_open(const struct world_config *cfg, const struct step *origin)
 	w.origin_steps = origin;
 }
 
-/* Everything is judged: bytes, ends, what is left open. */
+/* Closes the world with all its checks: bytes, ends, open descriptors. */
 static inline void
 rig_close(void)
 {
@@ -36,7 +36,7 @@ rig_close(void)
 		fail_msg("%s", w.why);
 }
 
-/* One connection from its beginning to its end. */
+/* Plays one connection from its beginning to its end. */
 static inline void
 rig_play(const struct world_config *cfg, const struct step *client, const struct step *origin)
 {
@@ -45,7 +45,7 @@ rig_play(const struct world_config *cfg, const struct step *client, const struct
 	world_run(&w, RIG_LIMIT);
 }
 
-/* No memory is left for another buffer, until rig_has_memory(). */
+/* No further buffer can be allocated until rig_has_memory(). */
 static inline void *
 rig_wants_memory(void)
 {
@@ -85,7 +85,7 @@ rig_session(int n)
 	return NULL;
 }
 
-/* A session in the hands of the test, connected to nothing, on the first server. */
+/* A session made by hand, not connected, on the first server. */
 static struct session rig_hand;
 
 static inline struct session *

@@ -22,10 +22,10 @@
 #include "proxy/config/proxy_life.h"
 #include "unit/test.h"
 
-/* Time-outs, so that nothing is missing. Four lines: what is tested stands from line 5 on. */
+/* Timeouts, so that nothing is missing. Four lines: the tested lines begin at line 5. */
 #define WORLD_DEFAULTS "defaults\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
 
-/* What a test does when everything is set up and reading begins. */
+/* Called when everything is set up and reading begins. */
 #ifndef WORLD_BEGINS
 #define WORLD_BEGINS() ((void)0)
 #define WORLD_ENDS() ((void)0)
@@ -37,7 +37,7 @@ struct world {
 	struct cfg_diag diag;
 	struct cfg_env env;
 	struct cfg_reader reader;
-	struct sys sys; /* for files that lines name */
+	struct sys sys; /* for files that the configuration names */
 	char printed[32768];
 	int result;
 };
@@ -93,7 +93,7 @@ world_fini(struct world *w)
 	cfg_registry_fini(&w->registry);
 }
 
-/* Loads without a word of complaint. */
+/* Loads without any message. */
 static inline void
 world_good(struct world *w, const char *text)
 {
@@ -102,7 +102,7 @@ world_good(struct world *w, const char *text)
 		fail_msg("%s\n=> %d\n%s", text, w->result, w->printed);
 }
 
-/* Is refused (result -1) or loads (0), and says `what`, where it is expected to. */
+/* Fails (result -1) or loads (0), and prints `what` if it is not NULL. */
 static inline void
 world_says(const char *text, int result, const char *what)
 {
@@ -156,10 +156,10 @@ world_listener(struct bind_conf *b, int n)
 	return NULL;
 }
 
-/* A line of a table: what follows a prefix, and whether it is right. */
+/* A line of a table: the text after a prefix, and whether it is valid. */
 struct world_line {
 	const char *line;
-	const char *error; /* NULL: right, otherwise a part of the message */
+	const char *error; /* NULL: valid, otherwise a part of the message */
 };
 
 static inline void

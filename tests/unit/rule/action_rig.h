@@ -1,7 +1,4 @@
-/*
- * Rules from lines of a configuration, heads from text, and what the rules make of them as text
- * again.
- */
+/* Rules from lines of a configuration, heads from text, and the heads after the rules as text. */
 #ifndef TACIT_TEST_RULE_ACTION_RIG_H
 #define TACIT_TEST_RULE_ACTION_RIG_H
 
@@ -92,7 +89,7 @@ static const struct cfg_module action_rig_module = { .name = "rig",
 	.kws = action_rig_kws,
 	.sections = action_rig_sections };
 
-/* A field of the request, the odd bytes of which are written as %XX. */
+/* A field of the request, in which odd bytes are written as %XX. */
 static int
 action_rig_fetch(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -165,8 +162,8 @@ action_rig_fini(struct action_rig *r)
 	rig_fini(&r->x);
 }
 
-/* Reads the lines of a frontend (or a section of its own): 0, or -1 with what was said in
- * printed. What was read before is forgotten. */
+/* Reads the lines of a frontend (or complete sections): 0, or -1 with the messages in printed.
+ * Earlier lines are forgotten. */
 static inline int
 action_rig_read(struct action_rig *r, const char *lines)
 {
@@ -198,7 +195,7 @@ action_rig_read(struct action_rig *r, const char *lines)
 	return rc;
 }
 
-/* Is it refused, and does it say so? */
+/* The lines are rejected, with this message. */
 static inline void
 action_rig_refuses(struct action_rig *r, const char *lines, const char *says)
 {
@@ -213,7 +210,8 @@ action_rig_good(struct action_rig *r, const char *lines)
 		fail_msg("%s\n=> %s", lines, r->printed);
 }
 
-/* A request and a response to run over: heads without their last empty line. text must live. */
+/* Sets a request and a response for rules to run on: heads without their final empty line. text
+ * must stay valid. */
 static inline void
 action_rig_heads(struct action_rig *r, const char *req, const char *res)
 {
@@ -265,7 +263,7 @@ action_rig_run(struct action_rig *r, enum rule_place place)
 	return rules_run(&r->rules[place], &r->next, &r->x.cx, &r->v);
 }
 
-/* One line over one request: what comes of its head. */
+/* Runs one line on one request and returns the resulting head. */
 static inline const char *
 action_rig_request(struct action_rig *r, const char *lines, const char *req)
 {
@@ -284,7 +282,7 @@ action_rig_response(struct action_rig *r, const char *lines, const char *res)
 	return action_rig_show(r, &r->res);
 }
 
-/* A rewrite that fails ends the message; with strict-mode off it is as if it were not there. */
+/* A rewrite that fails ends the message; with strict-mode off the rule has no effect. */
 static inline void
 action_rig_fails(struct action_rig *r, enum rule_place place, const char *line, const char *req,
 	const char *res)

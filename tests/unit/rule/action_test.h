@@ -1,4 +1,4 @@
-/* What the tests of actions begin with: a rig that each of them has for itself. */
+/* What every test of actions includes: a rig of its own. */
 #ifndef TACIT_TEST_RULE_ACTION_TEST_H
 #define TACIT_TEST_RULE_ACTION_TEST_H
 

@@ -1,6 +1,6 @@
 /*
- * A small configuration with the lines "acl" and "when if ...", and what their conditions say of a
- * made-up traffic.
+ * A small configuration with the lines "acl" and "when if ...", and the results of their conditions
+ * for artificial traffic.
  */
 #ifndef TESTS_RULE_COND_RIG_H
 #define TESTS_RULE_COND_RIG_H
@@ -30,11 +30,11 @@ struct cond_rig {
 	char printed[16384];
 };
 
-/* What the fetches of the made-up traffic give. */
+/* The values of the artificial fetches. */
 static struct {
 	const char *path, *multi[4];
 	unsigned int n_multi, asked;
-	const char *later;       /* NULL: has not come yet */
+	const char *later;       /* NULL: it has not arrived yet */
 	uint32_t src;
 } traffic = { .path = "/static/x.gif", .src = 0x7f000009 };
 
@@ -76,7 +76,7 @@ fetch_later(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	(void)a;
 	(void)cx;
-	s->may_change = 1; /* whether that still counts is not its business */
+	s->may_change = 1; /* whether that matters is decided by the caller */
 	if (!traffic.later)
 		return 0;
 	sample_set_str(s, str_of(traffic.later));
@@ -93,7 +93,7 @@ fetch_raw(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* Must not be asked where there is no response. */
+/* Must not be called where there is no response. */
 static inline int
 fetch_res(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
@@ -195,7 +195,7 @@ cond_rig_fini(struct cond_rig *r)
 	rig_fini(&r->expr);
 }
 
-/* The lines, which may be wrong: then NULL is not what comes back, but what is said about them. */
+/* Reads lines, which may be invalid: returns NULL, or the messages about them. */
 static inline const char *
 cond_rig_read(struct cond_rig *r, const char *lines)
 {
@@ -223,7 +223,7 @@ cond_rig_read(struct cond_rig *r, const char *lines)
 	return bad || r->printed[0] ? r->printed : NULL;
 }
 
-/* One condition with the ACLs before it: what it says, or -1 when it was refused. */
+/* One condition with the ACLs before it: its result, or -1 when it was rejected. */
 static inline int
 cond_rig_ask(struct cond_rig *r, const char *acls, const char *cond)
 {

@@ -1,11 +1,11 @@
-/* What HAProxy made of expressions, and what we do; with every room for texts that there may be. */
+/* Compares expressions with the results of HAProxy, with every amount of space for texts. */
 #ifndef TACIT_TEST_RULE_CONV_RIG_H
 #define TACIT_TEST_RULE_CONV_RIG_H
 
 #include "unit/rule/expr_rig.h"
 #include "unit/test.h"
 
-#define RIG_FILL 0xa5 /* behind the room there is */
+#define RIG_FILL 0xa5 /* fills the memory after the available space */
 
 struct oracle_row {
 	const char *expr, *result;
@@ -24,7 +24,7 @@ rig_set_var(struct expr_rig *r, const char *name, struct sample s)
 	assert_int_equal(var_store(&r->cx, n, &s), 0);
 }
 
-/* The variables that the rows count on. */
+/* The variables used by the rows. */
 static inline void
 rig_set_vars(struct expr_rig *r)
 {
@@ -39,8 +39,8 @@ rig_set_vars(struct expr_rig *r)
 }
 
 /*
- * Each row as HAProxy has it; and with less room than it takes it is not found, which is counted,
- * never something else.
+ * Each row has HAProxy's result; with less space than it needs there is no result, which is
+ * counted, and never a wrong one.
  */
 static inline void
 rig_check_rows(const struct oracle_row *row, size_t n)

@@ -1,4 +1,4 @@
-/* What the tests of converters begin with: HAProxy's rows, in the file ROWS, and a rig to ask. */
+/* What every test of converters includes: HAProxy's rows, in the file ROWS, and a rig. */
 #ifndef TACIT_TEST_RULE_CONV_TEST_H
 #define TACIT_TEST_RULE_CONV_TEST_H
 

@@ -1,4 +1,4 @@
-/* A context to evaluate expressions in, and their results as text. */
+/* A context for evaluating expressions, and their results as text. */
 #ifndef TACIT_TEST_RULE_EXPR_RIG_H
 #define TACIT_TEST_RULE_EXPR_RIG_H
 
@@ -61,7 +61,7 @@ rig_fini(struct expr_rig *r)
 	cfg_env_fini(&r->env);
 }
 
-/* Text as it is, bytes in hexadecimal digits, anything else as text. */
+/* Text unchanged, bytes in hexadecimal, any other type converted to text. */
 static inline const char *
 rig_show(struct expr_rig *r, struct sample *s)
 {
@@ -80,7 +80,7 @@ rig_show(struct expr_rig *r, struct sample *s)
 	return r->text;
 }
 
-/* The result as text; "(none)"; or "OFFSET: what is wrong". */
+/* The result as text; "(none)"; or "OFFSET: error". */
 static inline const char *
 rig_eval(struct expr_rig *r, const char *text)
 {

@@ -1,4 +1,4 @@
-/* TLS hellos made of their parts, right ones and wrong ones. */
+/* TLS hellos made from their parts, valid and invalid. */
 #ifndef TACIT_TEST_RULE_HELLO_RIG_H
 #define TACIT_TEST_RULE_HELLO_RIG_H
 
@@ -8,14 +8,14 @@
 
 struct hello_parts {
 	const char *record;      /* its version, 2 bytes; NULL: 3.1 */
-	const char *version;     /* of the message; NULL: 3.3 */
-	int type;                /* of the message; 0: 1 */
-	size_t session, ciphers; /* bytes of them; ciphers 0: 2 */
+	const char *version;     /* the message's; NULL: 3.3 */
+	int type;                /* the message's; 0: 1 */
+	size_t session, ciphers; /* their lengths in bytes; ciphers 0: 2 */
 	int no_ciphers, no_compressions;
 	int no_extensions;
 	struct str extensions;
-	int more_message, more_record; /* added to what their lengths say */
-	struct str behind;             /* in the message */
+	int more_message, more_record; /* added to the length fields */
+	struct str behind;             /* follows in the message */
 };
 
 static char hello_bytes[4096];

@@ -1,4 +1,4 @@
-/* expr_rig with messages to look at. */
+/* expr_rig with HTTP messages. */
 #ifndef TACIT_TEST_RULE_HTTP_RIG_H
 #define TACIT_TEST_RULE_HTTP_RIG_H
 
@@ -42,7 +42,7 @@ rig_response(struct http_rig *h, const char *text)
 	h->r.cx.at = RIG_EVERYWHERE;
 }
 
-/* All values as an ACL sees them, '|' behind each; "-|" for one that is not found. */
+/* All values as an ACL sees them, each followed by '|'; "-|" for a missing one. */
 static inline const char *
 rig_each(struct http_rig *h, const char *text)
 {

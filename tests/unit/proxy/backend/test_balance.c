@@ -52,7 +52,7 @@ test_full(void **state)
 	}
 }
 
-/* A server that fills nearly all of a long map and has no room does not hide the small one. */
+/* A full server with most places in a long map does not hide a small one. */
 static void
 test_full_heavy(void **state)
 {
@@ -101,7 +101,7 @@ test_avoid(void **state)
 
 		for (key = 0; key < 50; key++)
 			assert_ptr_not_equal(balance_pick(be, &key, bad, &full), bad);
-		/* The only one that has room, then the only one there is. */
+		/* The only server with a free slot, then the only server that is up. */
 		nth(be, 1)->conf.maxconn = nth(be, 2)->conf.maxconn = 1;
 		nth(be, 1)->cur = nth(be, 2)->cur = 1;
 		if (all[i] != BALANCE_SOURCE) {
@@ -115,7 +115,7 @@ test_avoid(void **state)
 	}
 }
 
-/* As n sessions come and stay, each server ends with its weight's part of them. */
+/* When n sessions come and stay, each server gets its share by weight. */
 static void
 test_leastconn(void **state)
 {
@@ -133,7 +133,7 @@ test_leastconn(void **state)
 	nth(be, 0)->cur = 90;
 	assert_string_equal(picks(be, 2), "AA");
 	unload(be);
-	/* Equal loads take turns (A was last); those who wait count as load. */
+	/* Servers with equal loads take turns (A was last); queued sessions count as load. */
 	assert_string_equal(picks(be, 6), "BCABCA");
 	nth(be, 0)->queued = 1;
 	assert_string_equal(picks(be, 4), "BCBC");
@@ -203,7 +203,8 @@ by_source(struct proxy *be, const char *text, int *full)
 	return s ? s->name[0] : '-';
 }
 
-/* Where HAProxy 2.6 sends these clients among 13 and 4 servers of equal weight (observed). */
+/* The servers that HAProxy 2.6 chooses for these clients among 13 and 4 servers of equal weight
+ * (observed). */
 static void
 test_source_places(void **state)
 {
@@ -245,7 +246,8 @@ test_source_sticks(void **state)
 	(void)state;
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
-	/* Full: waits there, unless its queue is bounded and full. */
+	/* The server is full: the session is queued there, unless the queue has a limit that is
+	 * reached. */
 	nth(be, 1)->conf.maxconn = nth(be, 1)->cur = 1;
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
 	assert_int_equal(full, 1);
@@ -255,12 +257,12 @@ test_source_sticks(void **state)
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'C');
 	assert_int_equal(full, 0);
 	unload(be);
-	/* Gone: elsewhere; back: as before. */
+	/* In maintenance: another server is chosen; back up: the same one as before. */
 	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
 	assert_int_not_equal(by_source(be, "127.0.0.1", &full), 'B');
 	server_set_admin(nth(be, 1), SERVER_UP, 0);
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
-	/* No address to take: in turn. */
+	/* Without an address to hash: round robin. */
 	assert_string_equal(picks(be, 4), "ABCD");
 	destroy(&be);
 }
@@ -296,7 +298,7 @@ test_random(void **state)
 	assert_in_range(times[0], 800, 1200);
 	assert_in_range(times[1], 1700, 2300);
 	assert_in_range(times[2], 6500, 7500);
-	/* The less loaded of two draws: with many draws it is the least loaded. */
+	/* The less loaded of two draws: with many draws it is the least loaded server. */
 	be->balance_draws = 64;
 	nth(be, 1)->cur = nth(be, 2)->cur = 1000;
 	count(be, 100, times);
@@ -315,7 +317,7 @@ test_names(void **state)
 }
 
 static void
-test_what_is_static(void **state)
+test_static_algorithms(void **state)
 {
 	struct proxy *be = farm(BALANCE_SOURCE, W(1, 1));
 
@@ -353,7 +355,7 @@ by_key(struct proxy *be, uint32_t n)
 	return s ? s->name[0] : '-';
 }
 
-/* A server that goes or changes its weight moves its own clients, nobody else's. */
+/* A server that leaves or changes its weight only moves its own clients. */
 static void
 test_consistent(void **state)
 {
@@ -382,12 +384,12 @@ test_consistent(void **state)
 
 		assert_true(before[k] == 'B' ? now != 'B' : now == before[k]);
 	}
-	/* Without a key everybody takes turns. */
+	/* Without a key: round robin. */
 	assert_string_equal(picks(be, 4), "ACAC");
 	destroy(&be);
 }
 
-/* One key for all: the factor spreads it, within the bound and by weight. */
+/* A single key: the balance factor distributes it, within the bound and by weight. */
 static void
 bound_load(unsigned int factor)
 {
@@ -404,11 +406,11 @@ bound_load(unsigned int factor)
 		struct server *s = balance_pick(be, &key, NULL, &full);
 
 		s->cur++;
-		/* The factor times its share, rounded up. */
+		/* The factor times the server's share, rounded up. */
 		assert_true(s->cur <= (all * (unsigned int)s->uweight * factor + 399) / 400);
 	}
 	assert_true(owner->cur >= 400 * (unsigned int)owner->uweight * factor / 400 - 1);
-	/* With 150 two may be enough: 0.75 and 0.375 of all. */
+	/* With a factor of 150 two servers may be enough: 0.75 and 0.375 of the load. */
 	assert_true(factor >= 150 || (nth(be, 0)->cur && nth(be, 1)->cur && nth(be, 2)->cur));
 	destroy(&be);
 }
@@ -421,7 +423,7 @@ test_bounded_load(void **state)
 	bound_load(110);
 }
 
-/* As the manual says it, each server measured anew against the sum of all. */
+/* As in the manual: each server is compared with the sum over all servers. */
 static int
 is_above(struct proxy *be, const struct server *s)
 {
@@ -435,7 +437,7 @@ is_above(struct proxy *be, const struct server *s)
 		conns * (unsigned int)s->uweight * be->hash_balance_factor;
 }
 
-/* Whatever all have: the first on the ring that is not above its share. */
+/* Whatever the loads are: the first server on the ring that is not above its share is chosen. */
 static void
 a_bounded_hash_takes_the_next_on_the_ring(void **st)
 {
@@ -493,7 +495,7 @@ main(void)
 		cmocka_unit_test(test_source_weights),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_what_is_static),
+		cmocka_unit_test(test_static_algorithms),
 		cmocka_unit_test(test_consistent),
 		cmocka_unit_test(test_bounded_load),
 		cmocka_unit_test(a_bounded_hash_takes_the_next_on_the_ring),

@@ -32,7 +32,7 @@ test_exact(void **state)
 	}
 }
 
-/* Smooth: after any number of choices nobody is further than one and a direction from its share. */
+/* After any number of choices no server deviates from its share by more than one and a half. */
 static void
 test_smooth(void **state)
 {
@@ -73,7 +73,7 @@ test_weight_changes(void **state)
 	destroy(&be);
 }
 
-/* A server that comes and goes all the time does not make the choices start over each time. */
+/* A server that goes down and up again and again does not restart the cycle each time. */
 static void
 test_flapping(void **state)
 {
@@ -114,7 +114,7 @@ test_backup(void **state)
 	assert_string_equal(picks(be, 4), "BCBC");
 	server_set_admin(nth(be, 0), SERVER_UP, 0);
 	assert_string_equal(picks(be, 2), "AA");
-	/* Full active servers are not reason enough. */
+	/* Backup servers are not used because the active ones are full. */
 	nth(be, 0)->conf.maxconn = nth(be, 0)->cur = 1;
 	assert_string_equal(picks(be, 2), "!!");
 	destroy(&be);
@@ -133,7 +133,7 @@ test_bounds(void **state)
 	proxy_free(&be);
 }
 
-/* As many servers as there may be, with weights that have nothing in common. */
+/* The maximum number of servers, with weights without a common divisor. */
 static void
 test_many(void **state)
 {

@@ -1,4 +1,4 @@
-/* The numbers that keys become. */
+/* Hash keys: numbers made from texts and addresses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ test_texts(void **state)
 		hash_avalanche(hash_crc32("hello", 5)));
 }
 
-/* --- what HAProxy 2.6 hashes: found by the servers it chose among 13 --- */
+/* --- the keys of HAProxy 2.6, derived from the servers it chose among 13 --- */
 
 static const struct hash_type plain;
 

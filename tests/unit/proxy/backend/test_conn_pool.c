@@ -1,4 +1,5 @@
-/* Idle connections to servers, on the fake kernel: who gets which, and which are closed when. */
+/* Idle connections to servers, on the fake kernel: which client may reuse which, and when they are
+ * closed. */
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/backend/conn_pool.h"
@@ -6,16 +7,16 @@
 #define PORT 3000
 #define USERS 12
 
-/* Whoever uses a connection; u->conn.fd is -1 when it has none. */
+/* A user of connections; u->conn.fd is -1 when it has none. */
 struct user {
 	struct conn conn;
 	unsigned int uses;
-	uint32_t ev; /* what it was told of */
+	uint32_t ev; /* the event it received */
 };
 
 static struct user user[USERS];
 static struct fake_sock *origin;
-static struct fake_sock *peer[1024]; /* by fd: the server's end of it */
+static struct fake_sock *peer[1024]; /* by descriptor: the server's end */
 static struct server *srv;
 static struct engine *e;
 static unsigned int base_fds;
@@ -56,7 +57,7 @@ setup(void **st)
 	return 0;
 }
 
-/* Nothing is left over: the world judges descriptors and pools. */
+/* Everything is freed: the world checks descriptors and pools. */
 static int
 teardown(void **st)
 {
@@ -78,7 +79,7 @@ turn(void)
 	assert_int_equal(loop_turn(e->loop, 0), 0);
 }
 
-/* A new connection in the state it has after a response: drained, and registered. */
+/* A new connection as it is after a response: drained and registered. */
 static void
 connect_user(struct user *u)
 {
@@ -135,7 +136,7 @@ newest_idle(void)
 	return list_first(&srv->shard->idle.conns, struct idle_conn, link);
 }
 
-/* So many of them, put back one after the other. */
+/* Puts n connections back, one after the other. */
 static void
 fill(unsigned int n)
 {
@@ -185,14 +186,14 @@ the_newest_is_taken_without_a_call(void **st)
 	assert_int_equal(ledger_total(&e->sys->ledger), before);
 	assert_int_equal(srv->shard->stat.reuse, 3);
 	assert_int_equal(srv->be->shard->be.reuse, 3);
-	/* A turn later the only call was the wait. */
+	/* In the next turn the only call was the wait. */
 	before = ledger_sum(&e->sys->ledger, SYS_CALL_epoll_ctl);
 	turn();
 	assert_int_equal(ledger_sum(&e->sys->ledger, SYS_CALL_epoll_ctl), before);
 }
 
 static void
-one_that_the_server_ends_is_closed(void **st)
+a_connection_closed_by_the_server_is_closed(void **st)
 {
 	static const char byte = 'x';
 	int fd[3];
@@ -214,9 +215,9 @@ one_that_the_server_ends_is_closed(void **st)
 	assert_int_equal(fake_fds(w.k), base_fds);
 }
 
-/* What is not known to be silent is asked: bytes that nobody read are no part of an answer. */
+/* A connection that was not drained is peeked at: unread bytes are not part of a response. */
 static void
-what_was_not_read_to_its_end_is_looked_at(void **st)
+undrained_connections_are_peeked_at(void **st)
 {
 	static const char byte = 'x';
 
@@ -231,7 +232,7 @@ what_was_not_read_to_its_end_is_looked_at(void **st)
 	assert_int_equal(get(&user[1], 1), 0);
 }
 
-/* Takes one when it is told of something, before what else that turn has brought was served. */
+/* Takes a connection on an event, before the other events of the turn are delivered. */
 static void
 on_early(void *owner, int fd, uint32_t ev)
 {
@@ -244,10 +245,10 @@ on_early(void *owner, int fd, uint32_t ev)
 	u->uses++;
 }
 
-/* An end or bytes that one wait has brought together with the request that would go there: the
- * server is not sent a request it never reads, and its bytes are nobody's answer. */
+/* One wait reports an end or bytes on an idle connection and a request that would use it: the
+ * request is not sent to a closed connection, and the bytes are not taken for its response. */
 static void
-what_this_turn_has_to_tell_of_it_is_looked_at(void **st)
+pending_events_of_an_idle_connection_are_checked(void **st)
 {
 	static const char byte = 'x';
 
@@ -266,7 +267,7 @@ what_this_turn_has_to_tell_of_it_is_looked_at(void **st)
 		user[0].uses = 0;
 		turn();
 		assert_int_equal(user[0].uses, 1);
-		/* The other one, of which there is nothing to tell. */
+		/* The other connection, which has no event. */
 		assert_int_equal(user[0].ev, 1);
 		assert_int_equal(user[3].ev, 0);
 		assert_int_equal(count(), 0);
@@ -277,7 +278,7 @@ what_this_turn_has_to_tell_of_it_is_looked_at(void **st)
 }
 
 static void
-what_is_not_sound_is_refused(void **st)
+unusable_connections_are_not_kept(void **st)
 {
 	static const char byte = 'x';
 	struct conn *c = &user[0].conn;
@@ -303,9 +304,10 @@ what_is_not_sound_is_refused(void **st)
 	assert_int_equal(count(), 0);
 }
 
-/* The manual's four ways: who may use one that has carried so many requests. */
+/* The four modes of the manual: which requests may use a connection that has carried so many
+ * requests. */
 static void
-http_reuse_decides_who_gets_one(void **st)
+http_reuse_modes(void **st)
 {
 	static const struct {
 		enum http_reuse how;
@@ -332,7 +334,7 @@ http_reuse_decides_who_gets_one(void **st)
 		conn_pool_drop_server(srv);
 		turn();
 	}
-	/* An older one that was reused before, behind a new one that was not. */
+	/* An older connection that was reused, after a new one that was not. */
 	srv->be->http.reuse = HTTP_REUSE_AGGRESSIVE;
 	connect_user(&user[0]);
 	connect_user(&user[1]);
@@ -381,16 +383,17 @@ bounds_are_kept(void **st)
 	srv->admin = SERVER_MAINT;
 	assert_int_equal(put(&user[0]), 0);
 	srv->admin = SERVER_UP;
-	/* It goes where the client came to: not the same place for the next one. */
+	/* The server's port depends on the client's: the next client may need another port. */
 	srv->spec.has_offset = 1;
 	assert_int_equal(put(&user[0]), 0);
 	srv->spec.has_offset = 0;
 	assert_int_equal(put(&user[0]), 1);
 }
 
-/* Of those that were there all the time half are closed, the oldest first, until none is left. */
+/* Half of the connections that were idle during a whole period are closed, oldest first, until none
+ * is left. */
 static void
-what_is_not_needed_goes_by_halves(void **st)
+unneeded_connections_are_closed_by_halves(void **st)
 {
 	static const unsigned int left[] = { 8, 4, 2, 1, 0, 0 };
 	int newest;
@@ -407,13 +410,13 @@ what_is_not_needed_goes_by_halves(void **st)
 		if (left[i])
 			assert_int_equal(newest_idle()->conn.fd, newest);
 	}
-	/* Its timer does not run for nothing. */
+	/* Its timer is not running. */
 	assert_int_equal(srv->shard->idle.timer.pos, 0);
 	assert_int_equal(fake_fds(w.k), base_fds);
 }
 
 static void
-what_is_needed_now_and_then_stays(void **st)
+connections_used_from_time_to_time_stay(void **st)
 {
 	(void)st;
 	fill(6);
@@ -430,7 +433,7 @@ what_is_needed_now_and_then_stays(void **st)
 }
 
 static void
-a_session_may_keep_one_for_itself(void **st)
+a_session_may_hold_a_private_connection(void **st)
 {
 	struct idle_conn *mine = NULL, *other = NULL;
 	unsigned int uses;
@@ -449,7 +452,7 @@ a_session_may_keep_one_for_itself(void **st)
 	assert_null(mine);
 	assert_int_equal(uses, 1);
 	conn_pool_release(e, &mine);
-	/* It is told when the server ends it, and when it goes into maintenance. */
+	/* A held connection is dropped when the server closes it or goes into maintenance. */
 	fake_peer_close(peer[other->conn.fd]);
 	turn();
 	assert_null(other);
@@ -460,7 +463,7 @@ a_session_may_keep_one_for_itself(void **st)
 	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
 	conn_pool_release(e, &mine);
 	assert_null(mine);
-	/* What it was sent unasked is no answer to its next request. */
+	/* Unrequested bytes are not the response to its next request. */
 	connect_user(&user[0]);
 	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
 	assert_int_equal(fake_peer_send(peer[mine->conn.fd], "x", 1), 1);
@@ -472,7 +475,7 @@ a_session_may_keep_one_for_itself(void **st)
 }
 
 static void
-the_oldest_makes_room(void **st)
+the_oldest_is_closed_to_make_room(void **st)
 {
 	struct idle_conn *oldest;
 
@@ -487,9 +490,9 @@ the_oldest_makes_room(void **st)
 	assert_int_equal(count(), 2);
 }
 
-/* The end comes in the turn in which somebody took it: he is told. */
+/* The end arrives in the turn in which a user took the connection: the user gets the event. */
 static void
-an_end_on_its_way_comes_to_the_new_user(void **st)
+a_pending_end_is_delivered_to_the_new_user(void **st)
 {
 	int fd;
 
@@ -504,7 +507,7 @@ an_end_on_its_way_comes_to_the_new_user(void **st)
 	assert_true(user[1].ev & EV_RDHUP);
 }
 
-/* --- whatever happens, a connection has one owner, and none that has ended is given away --- */
+/* --- random operations: a connection has one owner, and a closed one is never handed out --- */
 
 static uint64_t seed;
 
@@ -515,7 +518,7 @@ dice(unsigned int n)
 	return (unsigned int)(seed >> 33) % n;
 }
 
-static uint8_t ended[1024]; /* by fd: the server's end is over, and we have had a turn since */
+static uint8_t ended[1024]; /* by descriptor: the server has closed, and a turn has run since */
 static uint8_t ending[1024];
 static uint8_t fresh[1024]; /* put back in this turn: not watched yet */
 
@@ -602,7 +605,7 @@ play(struct user *u)
 }
 
 static void
-whatever_happens_each_has_one_owner(void **st)
+random_operations_keep_one_owner(void **st)
 {
 	static const enum interest_mode modes[] = { INTEREST_EDGE, INTEREST_MERGED,
 						    INTEREST_UNMERGED };
@@ -635,18 +638,18 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_newest_is_taken_without_a_call),
-		T(one_that_the_server_ends_is_closed),
-		T(what_was_not_read_to_its_end_is_looked_at),
-		T(what_this_turn_has_to_tell_of_it_is_looked_at),
-		T(what_is_not_sound_is_refused),
-		T(http_reuse_decides_who_gets_one),
+		T(a_connection_closed_by_the_server_is_closed),
+		T(undrained_connections_are_peeked_at),
+		T(pending_events_of_an_idle_connection_are_checked),
+		T(unusable_connections_are_not_kept),
+		T(http_reuse_modes),
 		T(bounds_are_kept),
-		T(what_is_not_needed_goes_by_halves),
-		T(what_is_needed_now_and_then_stays),
-		T(a_session_may_keep_one_for_itself),
-		T(the_oldest_makes_room),
-		T(an_end_on_its_way_comes_to_the_new_user),
-		T(whatever_happens_each_has_one_owner),
+		T(unneeded_connections_are_closed_by_halves),
+		T(connections_used_from_time_to_time_stay),
+		T(a_session_may_hold_a_private_connection),
+		T(the_oldest_is_closed_to_make_room),
+		T(a_pending_end_is_delivered_to_the_new_user),
+		T(random_operations_keep_one_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static struct engine other[WORKERS - 1];
 static struct session s[SESSIONS];
 static struct server *a, *b;
 static struct proxy *px;
-static unsigned int poked[WORKERS]; /* messages on their way */
+static unsigned int messages_sent[WORKERS]; /* messages that were sent and not delivered */
 
 static void
 on_task(struct task *t)
@@ -31,14 +31,15 @@ on_task(struct task *t)
 }
 
 static void
-poke(struct engine *from, unsigned int target, struct proxy *be)
+send_message(struct engine *from, unsigned int target, struct proxy *be)
 {
 	assert_ptr_equal(be, px);
 	assert_int_not_equal(from->index, target);
-	poked[target]++;
+	messages_sent[target]++;
 }
 
-/* Three workers on one loop, a backend of two servers with one slot each, sessions in turn. */
+/* Three workers on one loop, a backend of two servers with one slot each, sessions of each worker
+ * in turn. */
 static int
 setup(void **st)
 {
@@ -53,7 +54,7 @@ setup(void **st)
 	assert_int_equal(proxy_make_shards(px, WORKERS), 0);
 	e[0] = &w.engine;
 	memset(other, 0, sizeof(other));
-	memset(poked, 0, sizeof(poked));
+	memset(messages_sent, 0, sizeof(messages_sent));
 	for (unsigned int i = 1; i < WORKERS; i++) {
 		e[i] = &other[i - 1];
 		assert_int_equal(engine_init(e[i], &w.sys, w.loop, 1024, 1000), 0);
@@ -61,7 +62,7 @@ setup(void **st)
 		e[i]->owner = &w;
 	}
 	for (unsigned int i = 0; i < WORKERS; i++)
-		e[i]->wake_worker = poke;
+		e[i]->wake_worker = send_message;
 	memset(s, 0, sizeof(s));
 	for (int i = 0; i < SESSIONS; i++) {
 		s[i].engine = e[i % WORKERS];
@@ -102,7 +103,7 @@ static void
 collect(unsigned int worker)
 {
 	queue_collect(e[worker], px);
-	poked[worker] = 0;
+	messages_sent[worker] = 0;
 }
 
 static int
@@ -114,7 +115,7 @@ teardown(void **st)
 			leave(&s[i]);
 	for (unsigned int i = 1; i < WORKERS; i++)
 		engine_fini(e[i]);
-	w.n_ends = 0; /* nobody had connected */
+	w.n_ends = 0; /* no session had connected */
 	rig_close();
 	return 0;
 }
@@ -133,7 +134,7 @@ is_granted(const struct session *x)
 		!list_is_empty(&x->queue_link);
 }
 
-/* s[0] and s[1] have the two slots, the next n wait in the order of their workers. */
+/* s[0] and s[1] have the two slots, the next n are queued in the order of their workers. */
 static void
 fill(int n)
 {
@@ -147,7 +148,7 @@ fill(int n)
 }
 
 static void
-who_finds_no_slot_waits(void **st)
+without_a_slot_a_session_waits(void **st)
 {
 	(void)st;
 	fill(3);
@@ -162,16 +163,16 @@ static void
 a_slot_stays_with_its_worker(void **st)
 {
 	(void)st;
-	fill(4); /* s[3] is of worker 0, as s[0] */
+	fill(4); /* s[3] is of worker 0, like s[0] */
 	leave(&s[0]);
 	assert_true(got_slot(&s[3]));
 	assert_int_equal(s[3].queued_ms, loop_now_ms(w.loop));
 	assert_int_equal(e[0]->elided_inline, 1);
-	assert_int_equal(poked[1] + poked[2], 0);
+	assert_int_equal(messages_sent[1] + messages_sent[2], 0);
 }
 
 static void
-a_slot_for_another_worker_is_told_and_collected(void **st)
+a_slot_for_another_worker_is_mailed_and_collected(void **st)
 {
 	struct server *srv;
 
@@ -182,22 +183,22 @@ a_slot_for_another_worker_is_told_and_collected(void **st)
 	assert_true(is_granted(&s[2]));
 	assert_ptr_equal(s[2].srv, srv);
 	assert_int_equal(srv->cur, 1);
-	assert_int_equal(poked[2], 1);
+	assert_int_equal(messages_sent[2], 1);
 	assert_int_equal(e[0]->granted, 1);
 	assert_int_equal(srv->shard[2].stat.cum_sess, 0);
 	collect(2);
 	assert_true(got_slot(&s[2]));
 	assert_int_equal(srv->shard[2].stat.cum_sess, 1);
 	assert_int_equal(s[2].queued_ms, loop_now_ms(w.loop));
-	/* Late messages find nothing. */
+	/* Late messages find no session. */
 	collect(2);
 	collect(1);
 	assert_int_equal(srv->cur, 1);
 }
 
-/* Its timeout, or its client, was faster than the message. */
+/* The session ended by timeout or by its client before the message arrived. */
 static void
-who_ends_while_granted_gives_the_slot_on(void **st)
+a_granted_session_that_ends_passes_its_slot_on(void **st)
 {
 	(void)st;
 	fill(2); /* s[2] of worker 2, s[3] of worker 0 */
@@ -206,7 +207,7 @@ who_ends_while_granted_gives_the_slot_on(void **st)
 	assert_true(is_granted(&s[2]));
 	leave(&s[2]);
 	assert_true(is_granted(&s[3]));
-	assert_int_equal(poked[0], 1);
+	assert_int_equal(messages_sent[0], 1);
 	collect(2);
 	collect(0);
 	assert_true(got_slot(&s[3]));
@@ -214,7 +215,7 @@ who_ends_while_granted_gives_the_slot_on(void **st)
 	assert_int_equal(px->queued, 0);
 }
 
-/* The only one that was granted leaves, another takes its place on the list: who was told looks. */
+/* The granted session ends and another one is granted: the message serves that one. */
 static void
 a_message_for_one_serves_another(void **st)
 {
@@ -228,14 +229,14 @@ a_message_for_one_serves_another(void **st)
 	assert_true(is_granted(&s[2]));
 	leave(&s[4]);
 	assert_true(is_granted(&s[5]));
-	assert_int_equal(poked[2], 1);
+	assert_int_equal(messages_sent[2], 1);
 	leave(&s[2]);
 	collect(2);
 	assert_true(got_slot(&s[5]));
 }
 
 static void
-a_kill_while_granted_is_one_in_the_queue(void **st)
+a_granted_session_is_killed_as_if_queued(void **st)
 {
 	(void)st;
 	fill(1);
@@ -263,14 +264,14 @@ a_change_of_servers_serves_all_workers(void **st)
 	assert_true(got_slot(&s[1]));
 	assert_true(is_granted(&s[2]));
 	assert_true(is_granted(&s[3]));
-	assert_int_equal(poked[0], 1);
-	assert_int_equal(poked[2], 1);
+	assert_int_equal(messages_sent[0], 1);
+	assert_int_equal(messages_sent[2], 1);
 	assert_int_equal(b->cur, 3);
 }
 
-/* Of those who waited for one that is gone, the one of the worker at work is told at once. */
+/* When a server goes down, queued sessions are moved; those of the current worker at once. */
 static void
-who_waits_for_a_server_that_goes_is_moved(void **st)
+sessions_queued_for_a_stopped_server_are_moved(void **st)
 {
 	(void)st;
 	px->balance = BALANCE_SOURCE;
@@ -292,7 +293,7 @@ who_waits_for_a_server_that_goes_is_moved(void **st)
 }
 
 static void
-a_retry_elsewhere_gives_its_slot_to_who_waits(void **st)
+a_redispatch_passes_its_slot_on(void **st)
 {
 	int moved = 7;
 
@@ -304,7 +305,7 @@ a_retry_elsewhere_gives_its_slot_to_who_waits(void **st)
 	assert_ptr_equal(s[0].srv, a);
 	assert_int_equal(b->cur, 2);
 	assert_int_equal(enter(&s[4]), SESSION_EV_FULL);
-	/* Nothing else has room: it stays. */
+	/* No other server has a free slot: it stays in the queue. */
 	assert_int_equal(queue_change(&s[0], &moved), SESSION_EV_ASSIGNED);
 	assert_int_equal(moved, 0);
 	b->conf.maxconn = 3;
@@ -313,13 +314,13 @@ a_retry_elsewhere_gives_its_slot_to_who_waits(void **st)
 	assert_ptr_equal(s[0].srv, b);
 	assert_true(is_granted(&s[4]));
 	assert_ptr_equal(s[4].srv, a);
-	assert_int_equal(poked[1], 1);
+	assert_int_equal(messages_sent[1], 1);
 }
 
-/* --- bound to a server --- */
+/* --- sessions bound to a server --- */
 
 static void
-who_is_bound_goes_there_or_waits(void **st)
+a_bound_session_uses_its_server_or_waits(void **st)
 {
 	(void)st;
 	for (int i = 0; i < 5; i++)
@@ -330,7 +331,7 @@ who_is_bound_goes_there_or_waits(void **st)
 	assert_ptr_equal(s[0].srv, a);
 	assert_ptr_equal(s[1].srv, a);
 	assert_int_equal(a->queued, 1);
-	/* Neither room nor a place. */
+	/* Neither a free slot nor a place in the queue. */
 	assert_int_equal(enter(&s[2]), SESSION_EV_NO_SERVER);
 	assert_ptr_equal(s[2].srv, a);
 	px->options |= OPT_REDISPATCH;
@@ -339,7 +340,7 @@ who_is_bound_goes_there_or_waits(void **st)
 	s[4].forced = 1;
 	assert_int_equal(enter(&s[4]), SESSION_EV_NO_SERVER);
 	assert_ptr_equal(s[4].srv, a);
-	/* A server that is down is nobody's choice but theirs. */
+	/* Only sessions bound to it choose a server that is down. */
 	leave(&s[0]);
 	assert_true(got_slot(&s[1]) || is_granted(&s[1]));
 	px->options &= ~OPT_REDISPATCH;
@@ -348,7 +349,7 @@ who_is_bound_goes_there_or_waits(void **st)
 	assert_ptr_equal(s[0].srv, a);
 }
 
-/* --- any order --- */
+/* --- random operations --- */
 
 static void
 check_counts(void)
@@ -369,24 +370,24 @@ check_counts(void)
 	assert_int_equal(here, px->be_cur);
 	assert_in_range(a->cur, 0, (unsigned int)a->conf.maxconn);
 	assert_in_range(b->cur, 0, (unsigned int)b->conf.maxconn);
-	/* No slot is free while somebody waits for it. */
+	/* No slot is free while a session waits for it. */
 	for (int i = 0; i < 2; i++) {
 		const struct server *srv = i ? b : a;
 
 		if (server_is_usable(srv) && server_has_room(srv))
 			assert_false(for_any || srv->queued);
 	}
-	/* Only who is bound to it waits for a server that is not used, and has its room. */
+	/* Only bound sessions wait for a server that is not in use, and they get its slots. */
 	for (int i = 0; i < SESSIONS; i++) {
 		if (!s[i].srv || !s[i].waits || s[i].has_slot || server_is_usable(s[i].srv))
 			continue;
 		assert_ptr_equal(s[i].srv, s[i].bound);
 		assert_false(server_has_room(s[i].srv));
 	}
-	/* Nobody has a slot that he will not hear of. */
+	/* For every granted session a message is on its way. */
 	for (unsigned int i = 0; i < WORKERS; i++)
 		if (!list_is_empty(&px->shard[i].granted))
-			assert_true(poked[i] > 0);
+			assert_true(messages_sent[i] > 0);
 }
 
 static void
@@ -408,7 +409,7 @@ random_step(struct dice *d)
 	case 2:
 	case 3:
 	case 4:
-		if (poked[worker])
+		if (messages_sent[worker])
 			collect(worker);
 		break;
 	case 5:
@@ -432,7 +433,7 @@ random_step(struct dice *d)
 }
 
 static void
-counts_hold_in_any_order(void **st)
+counts_hold_in_random_order(void **st)
 {
 	static const enum balance_algo algo[] = { BALANCE_ROUNDROBIN, BALANCE_LEASTCONN,
 		BALANCE_SOURCE, BALANCE_RANDOM, BALANCE_FIRST };
@@ -467,8 +468,8 @@ counts_hold_in_any_order(void **st)
 /* --- real threads --- */
 
 #define THREADS 4
-#define AT_ONCE 8        /* sessions of a thread */
-#define PER_THREAD 50000 /* over its life */
+#define AT_ONCE 8        /* sessions of a thread at one time */
+#define PER_THREAD 50000 /* sessions of a thread in total */
 
 enum use { IDLE, WAITING, HOLDING };
 
@@ -487,10 +488,10 @@ static struct {
 	struct proxy *px;
 	struct server *srv[2];
 	struct thread thread[THREADS];
-	unsigned int poked[THREADS];
-	unsigned int held[2]; /* as the threads see it */
+	unsigned int messages_sent[THREADS];
+	unsigned int held[2]; /* as counted by the threads */
 	unsigned int too_many;
-	unsigned int idle; /* slots seen free while somebody waited */
+	unsigned int idle; /* free slots seen while a session waited */
 } storm;
 
 static void
@@ -498,7 +499,7 @@ storm_poke(struct engine *from, unsigned int target, struct proxy *be)
 {
 	(void)from;
 	(void)be;
-	(void)atomic_swap(&storm.poked[target], 1u);
+	(void)atomic_swap(&storm.messages_sent[target], 1u);
 }
 
 static int
@@ -572,14 +573,14 @@ storm_look(struct thread *t)
 	lock_drop(&be->lock);
 }
 
-/* Who waits goes on waiting at the end: it is served, or the test hangs. */
+/* A queued session stays queued at the end: it is served, or the test hangs. */
 static int
 storm_step(struct thread *t)
 {
 	int i = (int)dice(&t->dice, AT_ONCE), more = t->started < PER_THREAD;
 	int busy = 0;
 
-	if (atomic_swap(&storm.poked[t->engine.index], 0u))
+	if (atomic_swap(&storm.messages_sent[t->engine.index], 0u))
 		queue_collect(&t->engine, storm.px);
 	if (t->use[i] == HOLDING || (t->use[i] == WAITING && more && dice_is(&t->dice, 32)))
 		storm_leave(t, i);
@@ -674,7 +675,7 @@ threads_never_exceed_maxconn_and_are_all_served(void **st)
 	proxy_free(&storm.px);
 }
 
-/* --- what belongs to the lock while a session waits: ThreadSanitizer looks at this one --- */
+/* --- data protected by the lock while a session waits: for ThreadSanitizer --- */
 
 #define ROUNDS 50
 
@@ -700,7 +701,7 @@ handing_enter(struct thread *t, enum session_event want)
 	return x;
 }
 
-/* Has the slot, and gives it away as soon as somebody waits. */
+/* Holds the slot, and releases it as soon as another session waits. */
 static void *
 handing_giver(void *arg)
 {
@@ -722,8 +723,8 @@ handing_giver(void *arg)
 	return NULL;
 }
 
-/* Finds no slot, and has one before it can look again. It takes no lock in between: that would
- * order what it did before what the other does next. */
+/* Finds no free slot, and gets one before it looks again. It takes no lock in between, which would
+ * order its accesses before those of the other thread. */
 static void *
 handing_taker(void *arg)
 {
@@ -734,7 +735,7 @@ handing_taker(void *arg)
 
 		(void)pthread_barrier_wait(&handing.round);
 		x = handing_enter(t, SESSION_EV_FULL);
-		while (!atomic_swap(&storm.poked[t->engine.index], 0u))
+		while (!atomic_swap(&storm.messages_sent[t->engine.index], 0u))
 			(void)sched_yield();
 		queue_collect(&t->engine, storm.px);
 		if (x->srv != storm.srv[0] || x->redispatched)
@@ -747,7 +748,7 @@ handing_taker(void *arg)
 }
 
 static void
-who_waits_may_have_its_slot_at_once(void **st)
+a_waiting_session_may_get_its_slot_at_once(void **st)
 {
 	static void *(*const run[])(void *) = { handing_giver, handing_taker };
 
@@ -780,19 +781,19 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(who_finds_no_slot_waits),
+		T(without_a_slot_a_session_waits),
 		T(a_slot_stays_with_its_worker),
-		T(a_slot_for_another_worker_is_told_and_collected),
-		T(who_ends_while_granted_gives_the_slot_on),
+		T(a_slot_for_another_worker_is_mailed_and_collected),
+		T(a_granted_session_that_ends_passes_its_slot_on),
 		T(a_message_for_one_serves_another),
-		T(a_kill_while_granted_is_one_in_the_queue),
+		T(a_granted_session_is_killed_as_if_queued),
 		T(a_change_of_servers_serves_all_workers),
-		T(who_waits_for_a_server_that_goes_is_moved),
-		T(a_retry_elsewhere_gives_its_slot_to_who_waits),
-		T(who_is_bound_goes_there_or_waits),
-		T(counts_hold_in_any_order),
+		T(sessions_queued_for_a_stopped_server_are_moved),
+		T(a_redispatch_passes_its_slot_on),
+		T(a_bound_session_uses_its_server_or_waits),
+		T(counts_hold_in_random_order),
 		cmocka_unit_test(threads_never_exceed_maxconn_and_are_all_served),
-		cmocka_unit_test(who_waits_may_have_its_slot_at_once),
+		cmocka_unit_test(a_waiting_session_may_get_its_slot_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

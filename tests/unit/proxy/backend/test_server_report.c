@@ -1,4 +1,4 @@
-/* What is said of servers that change; the words are what HAProxy 2.6 was seen to say. */
+/* Messages about servers whose state changes; the texts are those of HAProxy 2.6 (observed). */
 #include "unit/proxy/world.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ named(const char *be, const char *name)
 	return NULL;
 }
 
-/* weight: -1 leaves it. */
+/* weight: -1 keeps it. */
 static void
 change(const char *be, const char *name, enum server_admin to_state, int weight)
 {
@@ -173,9 +173,9 @@ every_change_is_logged_once(void **st)
 	}
 }
 
-/* And stands on the terminal, with the name of a backend in quotes. */
+/* They are also printed on the terminal, with the backend's name in quotes. */
 static void
-every_change_is_told(void **st)
+every_change_is_printed(void **st)
 {
 	(void)st;
 	change("b", "s", SERVER_MAINT, -1);
@@ -195,7 +195,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_change_is_logged_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_change_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_change_is_printed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

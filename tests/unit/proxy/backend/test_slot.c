@@ -1,4 +1,4 @@
-/* Slots and queues: who gets a slot that is freed, and what is counted meanwhile. */
+/* Slots and queues: which session gets a slot that is freed, and what is counted. */
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/backend/balance.h"
@@ -17,7 +17,7 @@ on_task(struct task *t)
 	(void)t;
 }
 
-/* Two servers with one slot each, and sessions numbered as they came. */
+/* Two servers with one slot each, and sessions numbered in the order of their arrival. */
 static int
 setup(void **st)
 {
@@ -71,7 +71,8 @@ wait_for(struct session *x, struct server *srv)
 	slot_queue_locked(x);
 }
 
-/* Sessions that were given a slot are taken off the list, as who tells them does. */
+/* Offers a freed slot; sessions that got one are removed from the list, as by the code that informs
+ * them. */
 static void
 offer(struct server *srv)
 {
@@ -83,7 +84,7 @@ offer(struct server *srv)
 		list_remove(it);
 }
 
-/* A server has changed. */
+/* The state of a server has changed. */
 static void
 serve(void)
 {
@@ -93,7 +94,7 @@ serve(void)
 	offer(b);
 }
 
-/* As the end of a session does. */
+/* Releases the slot, as the end of a session does. */
 static void
 give_back(struct session *x)
 {
@@ -124,7 +125,7 @@ a_slot_is_counted_once(void **st)
 }
 
 static void
-slots_go_to_whoever_came_first(void **st)
+slots_go_to_the_oldest(void **st)
 {
 	(void)st;
 	hold(&s[0], a);
@@ -143,7 +144,7 @@ slots_go_to_whoever_came_first(void **st)
 	assert_int_equal(a->shard->stat.cur_max, 1);
 }
 
-/* One queue must not starve the other: age decides between them. */
+/* Neither queue must starve the other: the older session goes first. */
 static void
 the_server_queue_and_the_backend_queue_share_by_age(void **st)
 {
@@ -169,7 +170,7 @@ the_server_queue_and_the_backend_queue_share_by_age(void **st)
 }
 
 static void
-who_waits_for_one_server_is_not_served_by_another(void **st)
+a_session_bound_to_a_server_is_not_served_by_another(void **st)
 {
 	(void)st;
 	hold(&s[0], a);
@@ -185,9 +186,9 @@ who_waits_for_one_server_is_not_served_by_another(void **st)
 	assert_ptr_equal(s[2].srv, a);
 }
 
-/* %sq and %bq: places in the queues; those who gave up were not served. */
+/* %sq and %bq: positions in the queues; sessions that gave up do not count as served. */
 static void
-places_are_counted_apart_for_each_queue(void **st)
+positions_are_counted_for_each_queue(void **st)
 {
 	(void)st;
 	hold(&s[0], a);
@@ -205,13 +206,13 @@ places_are_counted_apart_for_each_queue(void **st)
 	assert_int_equal(s[3].be_queue_before, 2);
 	assert_int_equal(s[4].queue_before, 1);
 	assert_int_equal(s[4].be_queue_before, 0);
-	/* A second wait adds to the first. */
+	/* A second wait is added to the first. */
 	hold(&s[5], b);
 	s[1].srv = NULL;
 	slot_queue_locked(&s[1]);
 	give_back(&s[5]);
 	assert_int_equal(s[1].be_queue_before, 2);
-	/* A counter that has wrapped changes nothing. */
+	/* A counter that wraps around changes nothing. */
 	give_back(&s[1]);
 	px->queue_served = UINT32_MAX;
 	hold(&s[5], b);
@@ -224,7 +225,7 @@ places_are_counted_apart_for_each_queue(void **st)
 }
 
 static void
-a_server_that_may_not_be_used_serves_nobody(void **st)
+an_unusable_server_gets_no_session(void **st)
 {
 	(void)st;
 	hold(&s[0], a);
@@ -235,7 +236,7 @@ a_server_that_may_not_be_used_serves_nobody(void **st)
 	assert_false(s[1].has_slot);
 	assert_false(s[2].has_slot);
 	assert_int_equal(a->cur, 0);
-	/* It comes back, with two slots now. */
+	/* It comes back, now with two slots. */
 	a->conf.maxconn = 2;
 	server_set_admin(a, SERVER_UP, 2);
 	server_set_admin(b, SERVER_MAINT, 2);
@@ -248,9 +249,9 @@ a_server_that_may_not_be_used_serves_nobody(void **st)
 	assert_int_equal(a->cur, 2);
 }
 
-/* Else they would wait for their timeout while others have room. */
+/* Otherwise they would wait for their timeout while other servers have free slots. */
 static void
-who_waited_for_a_server_that_went_is_served_by_another(void **st)
+sessions_queued_for_a_stopped_server_use_another(void **st)
 {
 	(void)st;
 	hold(&s[0], a);
@@ -268,9 +269,9 @@ who_waited_for_a_server_that_went_is_served_by_another(void **st)
 	assert_true(got_slot(&s[3]));
 }
 
-/* Those who are bound to it stay, as long as they may be. */
+/* Sessions bound to it stay in its queue as long as that is permitted. */
 static void
-who_is_bound_waits_for_its_server(void **st)
+bound_sessions_wait_for_their_server(void **st)
 {
 	(void)st;
 	for (int i = 1; i < 5; i++)
@@ -286,7 +287,7 @@ who_is_bound_waits_for_its_server(void **st)
 	assert_null(s[4].srv);
 	give_back(&s[0]);
 	assert_true(got_slot(&s[1]));
-	/* Down; without `option redispatch` that changes nothing. */
+	/* The server is down; without `option redispatch` its sessions stay. */
 	server_set_admin(a, SERVER_MAINT, 1);
 	serve();
 	assert_int_equal(a->queued, 2);
@@ -318,7 +319,7 @@ a_backup_serves_the_queue_only_while_it_stands_in(void **st)
 	wait_for(&s[2], NULL);
 	serve();
 	assert_false(s[1].has_slot);
-	/* The end of one that the backup still had. */
+	/* The session that the backup server still had ends. */
 	hold(&s[5], b);
 	give_back(&s[5]);
 	assert_false(s[1].has_slot);
@@ -329,7 +330,7 @@ a_backup_serves_the_queue_only_while_it_stands_in(void **st)
 }
 
 static void
-without_a_limit_everyone_is_served(void **st)
+without_maxconn_all_are_served(void **st)
 {
 	(void)st;
 	hold(&s[0], a);
@@ -347,7 +348,7 @@ without_a_limit_everyone_is_served(void **st)
 
 static struct engine others[2];
 
-/* Three workers; times are seen by their clocks, which are one here. */
+/* Three workers; their clocks are one clock here. */
 static void
 more_workers(void)
 {
@@ -366,7 +367,7 @@ wait_since(struct session *x, struct engine *e, struct server *srv, uint64_t ago
 	wait_for(x, srv);
 }
 
-/* What a slot of a does: 0 with our session x, its worker's bit with one of another. */
+/* Frees a slot of a: 0 if our session x gets it, or the bit of the worker whose session gets it. */
 static uint64_t
 free_one(struct session *expected)
 {
@@ -392,7 +393,7 @@ free_one(struct session *expected)
 }
 
 static void
-ours_come_first_for_a_while(void **st)
+own_sessions_come_first_for_a_while(void **st)
 {
 	(void)st;
 	more_workers();
@@ -403,7 +404,7 @@ ours_come_first_for_a_while(void **st)
 }
 
 static void
-who_has_waited_too_long_comes_before_ours(void **st)
+sessions_that_waited_too_long_come_before_own(void **st)
 {
 	(void)st;
 	more_workers();
@@ -414,7 +415,7 @@ who_has_waited_too_long_comes_before_ours(void **st)
 }
 
 static void
-ours_is_served_when_it_waited_as_long(void **st)
+own_sessions_come_first_after_the_same_wait(void **st)
 {
 	(void)st;
 	more_workers();
@@ -425,7 +426,7 @@ ours_is_served_when_it_waited_as_long(void **st)
 }
 
 static void
-of_others_the_oldest_is_served(void **st)
+of_other_workers_the_oldest_is_served(void **st)
 {
 	(void)st;
 	more_workers();
@@ -437,7 +438,7 @@ of_others_the_oldest_is_served(void **st)
 }
 
 static void
-who_waits_for_another_server_is_left_alone(void **st)
+sessions_queued_for_another_server_are_not_served(void **st)
 {
 	(void)st;
 	more_workers();
@@ -448,7 +449,7 @@ who_waits_for_another_server_is_left_alone(void **st)
 	assert_false(s[1].has_slot);
 }
 
-/* A worker is told once of all it was granted before it looks. */
+/* One message is enough for all sessions granted before the worker looks. */
 static void
 a_second_grant_needs_no_second_message(void **st)
 {
@@ -464,7 +465,7 @@ a_second_grant_needs_no_second_message(void **st)
 	a->conf.maxconn++;
 	assert_int_equal(slot_offer_locked(&w.engine, a, &ours), 0);
 	assert_true(s[2].has_slot);
-	/* It has looked. */
+	/* The worker has looked. */
 	slot_unqueue_locked(&s[1]);
 	slot_unqueue_locked(&s[2]);
 	a->conf.maxconn++;
@@ -494,9 +495,10 @@ sessions_of_all_workers_leave_a_server_in_order(void **st)
 	}
 }
 
-/* --- through the machine, with one worker --- */
+/* --- whole sessions, with one worker --- */
 
-/* Six clients, two slots; everyone is served and nobody is left. */
+/* Six clients, two slots: each is served and nothing is left. The sessions take the backend's lock
+ * themselves. */
 /* They take the backend's lock themselves. */
 static void
 run_sessions(uint64_t ns)
@@ -557,20 +559,20 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_slot_is_counted_once),
-		T(slots_go_to_whoever_came_first),
+		T(slots_go_to_the_oldest),
 		T(the_server_queue_and_the_backend_queue_share_by_age),
-		T(who_waits_for_one_server_is_not_served_by_another),
-		T(places_are_counted_apart_for_each_queue),
-		T(a_server_that_may_not_be_used_serves_nobody),
-		T(who_waited_for_a_server_that_went_is_served_by_another),
-		T(who_is_bound_waits_for_its_server),
+		T(a_session_bound_to_a_server_is_not_served_by_another),
+		T(positions_are_counted_for_each_queue),
+		T(an_unusable_server_gets_no_session),
+		T(sessions_queued_for_a_stopped_server_use_another),
+		T(bound_sessions_wait_for_their_server),
 		T(a_backup_serves_the_queue_only_while_it_stands_in),
-		T(without_a_limit_everyone_is_served),
-		T(ours_come_first_for_a_while),
-		T(who_has_waited_too_long_comes_before_ours),
-		T(ours_is_served_when_it_waited_as_long),
-		T(of_others_the_oldest_is_served),
-		T(who_waits_for_another_server_is_left_alone),
+		T(without_maxconn_all_are_served),
+		T(own_sessions_come_first_for_a_while),
+		T(sessions_that_waited_too_long_come_before_own),
+		T(own_sessions_come_first_after_the_same_wait),
+		T(of_other_workers_the_oldest_is_served),
+		T(sessions_queued_for_another_server_are_not_served),
 		T(a_second_grant_needs_no_second_message),
 		T(sessions_of_all_workers_leave_a_server_in_order),
 		T(clients_wait_their_turn),

@@ -5,7 +5,7 @@
 
 static char dir[] = "/tmp/errors_cfg.XXXXXX";
 
-/* A file of that text, for one test after the other. */
+/* Writes a file with that text; one file for all tests. */
 static const char *
 file(const char *text)
 {
@@ -151,7 +151,7 @@ test_files(void **state)
 	world_fini(&w);
 }
 
-/* The last word, and the nearest, whichever kind it is. */
+/* The last line counts, and the closest section, whatever its kind. */
 static void
 test_formats(void **state)
 {
@@ -197,7 +197,7 @@ test_warnings(void **state)
 		"'http-error' : 'content-type' has no effect without a payload.");
 }
 
-/* An answer has to fit into a buffer; one line is reported once, whoever inherits it. */
+/* A reply must fit into a buffer; a line is reported once, however many proxies inherit it. */
 static void
 test_fit(void **state)
 {

@@ -50,7 +50,7 @@ test_values(void **state)
 	assert_int_equal(f->to[FORWARD_FOR].except.bits, 8);
 	assert_true(f->to[FORWARD_ORIGINAL_TO].on);
 	assert_int_equal(f->forwarded, FORWARDED_PROTO | FORWARDED_FOR);
-	/* The line says all of it anew. */
+	/* A later line replaces all settings of an earlier one. */
 	f = &world_proxy(&w, "b")->forward;
 	assert_true(f->to[FORWARD_FOR].on && !f->to[FORWARD_FOR].if_none);
 	assert_null(f->to[FORWARD_FOR].header);

@@ -45,7 +45,7 @@ test_lines(void **state)
 	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "");
 }
 
-/* Where each may stand, as HAProxy has it. */
+/* The sections that each keyword is permitted in, as in HAProxy. */
 static void
 test_sections(void **state)
 {
@@ -76,7 +76,7 @@ persistence(const char *lines_of_l)
 	return got;
 }
 
-/* The last of the three wins, and `no` takes back none but its own. */
+/* The last of the three options counts, and `no` only disables its own. */
 static void
 test_persistence(void **state)
 {
@@ -136,7 +136,7 @@ test_values(void **state)
 	world_fini(&w);
 }
 
-/* In mode tcp they are ignored, and where a section says them itself that is said too. */
+/* In mode tcp they are ignored, with a warning if they are in the section itself. */
 static void
 test_tcp(void **state)
 {

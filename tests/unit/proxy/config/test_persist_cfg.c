@@ -83,7 +83,7 @@ test_values(void **state)
 	world_fini(&w);
 }
 
-/* Sections have rules in an order of their own. */
+/* The rules of a section are ordered. */
 static void
 test_rules(void **state)
 {

@@ -49,7 +49,7 @@ test_no_bind(void **state)
 	world_says(WORLD_DEFAULTS "listen f\n", 0, "[t.cfg:5:8]");
 }
 
-/* Whatever may come of an error that was reported is not reported as well. */
+/* Errors that may be caused by a reported error are not reported. */
 static void
 test_consequences(void **state)
 {
@@ -178,7 +178,7 @@ test_balance_is_ready(void **state)
 	world_fini(&w);
 }
 
-/* What the expressions of a log format name. */
+/* The names that expressions of a log format refer to. */
 static void
 test_log_format(void **state)
 {

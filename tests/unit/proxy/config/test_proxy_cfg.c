@@ -130,8 +130,8 @@ test_sections(void **state)
 	world_says(WORLD_DEFAULTS "frontend f from x\n", -1, "defaults section 'x' not found");
 }
 
-/* Everything that defaults give reaches the proxy; a later line goes before; named ones are
- * chosen. */
+/* All settings of the defaults apply to the proxy; later lines override them; named defaults are
+ * selected. */
 static void
 test_inheritance(void **state)
 {
@@ -209,7 +209,7 @@ test_redispatch(void **state)
 	}
 }
 
-/* What has no effect where it stands is said, not kept. */
+/* A setting that has no effect in its section causes a warning and is not kept. */
 static void
 test_misplaced(void **state)
 {

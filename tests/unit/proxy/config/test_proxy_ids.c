@@ -37,7 +37,7 @@ test_ids(void **state)
 		"backend 'c' reuses the custom id 5 of backend 'b' (declared at t.cfg:1)");
 	world_says("frontend f\n bind :1 id 3\n bind :2 id 3\n", -1,
 		"'id' : custom id 3 already used at t.cfg:2");
-	/* As HAProxy 2.6 numbers the same file (observed). */
+	/* The ids that HAProxy 2.6 assigns for the same file (observed). */
 	world_good(&w,
 		WORLD_DEFAULTS "frontend a\n bind /x1\n bind /x2 id 1\n bind /x3\n"
 			       "backend b\n id 3\n server s :1\n server t :1 id 2\n"
@@ -57,7 +57,7 @@ test_ids(void **state)
 	world_fini(&w);
 }
 
-/* Numbers at the end of the range do not make the count go round. */
+/* Ids at the end of the range do not make the counter wrap. */
 static void
 test_last_ids(void **state)
 {

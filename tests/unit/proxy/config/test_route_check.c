@@ -15,9 +15,9 @@ frontend(struct world *w, const char *lines)
 	return world_proxy(w, "f");
 }
 
-/* Whether sessions in mode tcp have to be read before they are sent anywhere. */
+/* True if sessions in mode tcp must read data before a backend is chosen. */
 static void
-what_clients_send_has_to_be_there(void **state)
+rules_that_need_the_clients_data(void **state)
 {
 	static const struct {
 		const char *lines;
@@ -45,7 +45,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_clients_send_has_to_be_there),
+		cmocka_unit_test(rules_that_need_the_clients_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

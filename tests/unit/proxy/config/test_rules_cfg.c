@@ -1,4 +1,4 @@
-/* The keywords of rules: what they take, where, in which order, in which mode. */
+/* The keywords of rules: arguments, sections, order and mode. */
 #include "unit/proxy/world.h"
 
 static const struct world_line lines[] = {
@@ -56,7 +56,7 @@ assert_said(const char *text, int result, const char *says)
 #define BACKEND "backend b\n mode http\n"
 
 static void
-the_order_is_told(void **st)
+a_wrong_order_is_reported(void **st)
 {
 	(void)st;
 	assert_said(HTTP " http-request deny if { path /a }\n redirect location /x if { path /b }\n"
@@ -70,9 +70,9 @@ the_order_is_told(void **st)
 		BACKEND, 0, NULL);
 }
 
-/* Whoever puts a rule behind one that always ends the list meant something else. */
+/* A rule after one that always ends the list is most likely a mistake. */
 static void
-what_is_never_reached(void **st)
+unreachable_rules(void **st)
 {
 	static const char *const ends[] = { "allow", "deny", "tarpit", "return", "reject",
 		"silent-drop", "auth", "redirect location /" };
@@ -92,7 +92,7 @@ what_is_never_reached(void **st)
 			HTTP " http-request %s\n http-request set-header a b\n" BACKEND, go_on[i]);
 		assert_said(text, 0, NULL);
 	}
-	/* Another list. */
+	/* A rule of another list. */
 	assert_said(HTTP " http-request deny\n http-response set-header a b\n" BACKEND, 0, NULL);
 }
 
@@ -138,8 +138,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read),
-		cmocka_unit_test(the_order_is_told),
-		cmocka_unit_test(what_is_never_reached),
+		cmocka_unit_test(a_wrong_order_is_reported),
+		cmocka_unit_test(unreachable_rules),
 		cmocka_unit_test(modes_and_sections),
 		cmocka_unit_test(delays_are_inherited),
 	};

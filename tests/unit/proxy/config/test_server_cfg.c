@@ -179,7 +179,7 @@ test_distinct(void **state)
 		"custom id 5 already used by server 's'");
 }
 
-/* All errors of a line are told, each with its place. */
+/* All errors of a line are reported, each with its column. */
 static void
 test_all_errors(void **state)
 {

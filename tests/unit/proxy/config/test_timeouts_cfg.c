@@ -37,7 +37,7 @@ test_lines(void **state)
 	world_lines("listen l\n bind :80\n timeout ", lines, ARRAY_LEN(lines), "");
 }
 
-/* Every one has a field of its own, and what the section says goes before the defaults. */
+/* Each timeout has a field of its own, and the section's own line overrides the defaults. */
 static void
 test_fields(void **state)
 {
@@ -71,7 +71,8 @@ test_fields(void **state)
 	world_fini(&w);
 }
 
-/* Those of the other side are ignored with a warning, the old names refused with the new one. */
+/* Timeouts of the other side are ignored with a warning; for old names the error gives the new
+ * one. */
 static void
 test_misplaced(void **state)
 {

@@ -40,7 +40,7 @@ test_modes_and_sections(void **state)
 		0, "'unique-id-header' ignored for frontend 'f': it needs 'mode http'");
 }
 
-/* A backend made of the same defaults has no use for it. */
+/* A backend with the same defaults ignores it. */
 static void
 test_inherited(void **state)
 {

@@ -55,7 +55,7 @@ test_lines(void **state)
 				   : w.result != 0 || w.printed[0])
 			fail_msg("%s\n=> %d\n%s\nexpected: %s", text, w.result, w.printed,
 				lines[i].error ? lines[i].error : "to load");
-		/* Who has no password is a warning. */
+		/* A user without a password causes a warning. */
 		if (lines[i].error)
 			assert_int_equal(w.result, strcmp(lines[i].line, "user a") == 0 ? 0 : -1);
 		world_fini(&w);
@@ -71,7 +71,7 @@ test_sections(void **state)
 	world_says(WORLD_DEFAULTS "listen l\n bind :80\n user a\n", -1, "'userlist'");
 }
 
-/* Groups may stand behind those who name them. */
+/* Groups may be defined after the users who are members. */
 static void
 test_membership(void **state)
 {

@@ -17,7 +17,7 @@ test_tables(void **state)
 	assert_null(v.hostname);
 }
 
-/* No two words are the same, or the second would never be found. */
+/* All words are distinct; otherwise the second one would never be found. */
 static void
 test_words_are_distinct(void **state)
 {

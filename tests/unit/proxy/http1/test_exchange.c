@@ -1,4 +1,4 @@
-/* Exchanges: bodies of every framing, and ends that come too early, as both ends see them. */
+/* Exchanges: bodies with every framing, and premature ends, as both ends see them. */
 #include "unit/proxy/http_rig.h"
 
 #include "proxy/model/memory.h"
@@ -66,7 +66,7 @@ static const struct http_dialogue bodies[] = {
 		.to_client = OK2 "Connection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
-	/* Who is that old is told nothing of chunks, there being a body or not. */
+	/* An HTTP/1.0 client gets no Transfer-Encoding, with or without a body. */
 	{ .name = "no chunks to an old HEAD",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("HEAD / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
@@ -133,7 +133,7 @@ static const struct http_dialogue failures[] = {
 			SAY("x\r\n"), EOF_CLOSE),
 		.terms = "PD",
 		.served = 1 },
-	/* Who waits with a part of it in a buffer waits no longer than without. */
+	/* A part of the head in the buffer does not extend timeout server. */
 	{ .name = "late in the head",
 		.cfg = { .mode = INTEREST_EDGE,
 			.to = { .connect = 5000, .client = 30000, .server = 100, .queue = 5000 } },
@@ -166,15 +166,15 @@ static const struct http_dialogue failures[] = {
 };
 
 static void
-failures_are_told(void **st)
+failures_are_reported(void **st)
 {
 	(void)st;
 	http_play_all(failures, ARRAY_LEN(failures));
 }
 
-/* Nothing of a response has gone out yet. */
+/* Nothing of a response was sent yet. */
 static void
-a_bad_chunk_is_answered(void **st)
+a_bad_chunk_gets_a_reply(void **st)
 {
 	const struct http_dialogue *d = &failures[ARRAY_LEN(failures) - 1];
 	struct world_config cfg = d->cfg;
@@ -186,9 +186,10 @@ a_bad_chunk_is_answered(void **st)
 	rig_close();
 }
 
-/* Framing is taken out in a buffer: without one the bytes wait where they are, within the bound. */
+/* Chunked framing is removed in a buffer: without a buffer the bytes wait in the socket, within the
+ * limit. */
 static void
-what_is_dechunked_waits_for_memory(void **st)
+dechunking_waits_for_memory(void **st)
 {
 	static const struct step client[] = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE };
 	static const struct step origin[] = { AWAIT("\r\n\r\n"),
@@ -213,9 +214,9 @@ what_is_dechunked_waits_for_memory(void **st)
 	rig_close();
 }
 
-/* The client is not deaf to a server that answers before it has heard everything. */
+/* The client reads a response that arrives before its request is complete. */
 static void
-an_early_answer_arrives(void **st)
+an_early_response_arrives(void **st)
 {
 	static const struct http_dialogue d = { .name = "early", .cfg = { HTTP_WORLD },
 		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"),
@@ -227,9 +228,9 @@ an_early_answer_arrives(void **st)
 	http_play(&d);
 }
 
-/* option abortonclose: who has gone is not waited for; who speaks on is there. */
+/* option abortonclose: a client that closed ends the session; one that sends more data does not. */
 static void
-a_client_that_has_left_is_noticed(void **st)
+abortonclose_notices_a_closed_client(void **st)
 {
 	static const struct http_dialogue d[] = {
 		{ .name = "left",
@@ -258,11 +259,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_end_where_they_end),
-		cmocka_unit_test(failures_are_told),
-		cmocka_unit_test(a_bad_chunk_is_answered),
-		cmocka_unit_test(what_is_dechunked_waits_for_memory),
-		cmocka_unit_test(an_early_answer_arrives),
-		cmocka_unit_test(a_client_that_has_left_is_noticed),
+		cmocka_unit_test(failures_are_reported),
+		cmocka_unit_test(a_bad_chunk_gets_a_reply),
+		cmocka_unit_test(dechunking_waits_for_memory),
+		cmocka_unit_test(an_early_response_arrives),
+		cmocka_unit_test(abortonclose_notices_a_closed_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Heads as they leave: what is taken out and what is put in. */
+/* Heads as they are sent: which fields are removed and which are added. */
 #include "unit/proxy/http_rig.h"
 
 #include "http/h1_parse.h"
@@ -13,7 +13,7 @@ static const struct http_dialogue requests[] = {
 	  ASK("Keep-Alive: 3\r\nConnection: X-A, keep-alive\r\nX-A: b\r\nTE: gzip\r\n"
 		  "Proxy-Connection: x\r\nX-B: c\r\nUpgrade: h2c\r\n"), SERVES,
 	  .to_server = GET "X-B: c\r\nConnection: close\r\n\r\n", ANSWERED },
-	/* CVE-2025-48865: nobody names away what others decide by */
+	/* CVE-2025-48865: Connection cannot remove fields that servers rely on */
 	{ .name = "what may not be named", .cfg = { HTTP_WORLD },
 	  ASK("Connection: X-Forwarded-For, Authorization, Host, Cookie, Forwarded\r\n"
 		  "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"), SERVES,
@@ -31,7 +31,7 @@ static const struct http_dialogue requests[] = {
 };
 
 static void
-requests_leave_as_they_should(void **st)
+request_heads_are_written(void **st)
 {
 	(void)st;
 	http_play_all(requests, ARRAY_LEN(requests));
@@ -123,7 +123,7 @@ static const struct http_dialogue responses[] = {
 };
 
 static void
-responses_leave_as_they_should(void **st)
+response_heads_are_written(void **st)
 {
 	(void)st;
 	http_play_all(responses, ARRAY_LEN(responses));
@@ -132,9 +132,9 @@ responses_leave_as_they_should(void **st)
 #define NAMES31 "x-a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,b,c,d,e,f,g,h"
 #define UPGRADES "Upgrade: sim\r\nConnection: upgrade\r\n"
 
-/* Each name is looked for among all fields: there may not be many. */
+/* Each name is searched among all fields, so their number is limited. */
 static void
-names_are_few(void **st)
+the_number_of_names_is_limited(void **st)
 {
 	static const struct http_dialogue d[] = {
 		{ .name = "as many as may be", .cfg = { HTTP_WORLD },
@@ -159,8 +159,7 @@ names_are_few(void **st)
 	http_play_all(d, ARRAY_LEN(d));
 }
 
-/* A request of HTTP/1.0 asks for no other protocol, and a server that switches all the same has
- * answered nothing. */
+/* A request of HTTP/1.0 does not ask for an upgrade; a 101 response to it is invalid. */
 static void
 old_requests_do_not_upgrade(void **st)
 {
@@ -176,7 +175,7 @@ old_requests_do_not_upgrade(void **st)
 		  .origin = { AWAIT("\r\n\r\n"),
 			  SAY("HTTP/1.1 101 Go\r\n" UPGRADES "\r\nhello"), EOF_CLOSE },
 		  .to_server = "GET / HTTP/1.0\r\n\r\n", .terms = "PH", .served = 1 },
-		/* One of HTTP/1.1 is told what it could ask for, by whom it could ask. */
+		/* A client of HTTP/1.1 gets the server's offer of protocols. */
 		{ .name = "an offer", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
@@ -192,9 +191,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_leave_as_they_should),
-		cmocka_unit_test(responses_leave_as_they_should),
-		cmocka_unit_test(names_are_few),
+		cmocka_unit_test(request_heads_are_written),
+		cmocka_unit_test(response_heads_are_written),
+		cmocka_unit_test(the_number_of_names_is_limited),
 		cmocka_unit_test(old_requests_do_not_upgrade),
 	};
 

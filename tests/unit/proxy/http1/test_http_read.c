@@ -1,4 +1,4 @@
-/* READ: heads that come, that are bad, and that do not come in time. */
+/* READ: request heads that arrive, are invalid, or are late. */
 #include "unit/proxy/http_rig.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 
 struct refusal {
 	struct http_dialogue d;
-	const char *status;    /* the client reads it first; "" nothing */
+	const char *status;    /* what the client reads first; "" for nothing */
 	unsigned int min_ms, max_ms;
 };
 
@@ -91,7 +91,7 @@ static const struct refusal refusals[] = {
 		  NOBODY,
 		  .terms = "PR" },
 		STATUS("414"), 0, 0 },
-	/* timeout http-request counts from the connection on, and no byte puts it off */
+	/* timeout http-request runs from the connection on, and further bytes do not extend it */
 	{ { .name = "slow head",
 		  .cfg = LIMITS(30000, 100),
 		  .client = { SAY("GET"), { STEP_PAUSE, 60 }, SAY(" "), { STEP_PAUSE, 60 },
@@ -99,7 +99,7 @@ static const struct refusal refusals[] = {
 		  NOBODY,
 		  .terms = "cR" },
 		STATUS("408"), 100, 125 },
-	/* a byte at a time, of which those are left unread that cannot end a head */
+	/* one byte at a time; bytes that cannot end the head are not read */
 	{ { .name = "dripped, never whole",
 		  .cfg = LIMITS(30000, 100),
 		  .client = { DRIP("GET /" LONG " HTTP/1.1\r\n"), EOF_CLOSE },
@@ -136,7 +136,7 @@ static const struct refusal refusals[] = {
 		  NOBODY,
 		  .terms = "cR" },
 		STATUS("408"), 100, 201 },
-	/* a body that is waited for has a time of its own, from the head on */
+	/* waiting for a body has its own timeout, which begins with the head */
 	{ { .name = "slow body",
 		  .cfg = BODY(30000, 100),
 		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"), { STEP_PAUSE, 60 },
@@ -161,7 +161,7 @@ static const struct refusal refusals[] = {
 		  .terms = "--",
 		  .served = 1 },
 		STATUS("200"), 260, 400 },
-	/* Who leaves before its body has come is told nothing. */
+	/* A client that closes before its body is complete gets no response. */
 	{ { .name = "half a body",
 		  .cfg = BODY(30000, 5000),
 		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"),
@@ -197,14 +197,14 @@ static const struct refusal refusals[] = {
 };
 
 static void
-heads_that_do_not_come_are_answered(void **st)
+late_and_invalid_heads_get_a_reply(void **st)
 {
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
 		play(&refusals[i]);
 }
 
-/* The reads that it took to get this request, with a header value of so many bytes. */
+/* The number of reads for this request, with a header value of n bytes. */
 static unsigned int
 reads_of_dripped(int low_water, int n)
 {
@@ -230,9 +230,10 @@ reads_of_dripped(int low_water, int n)
 	return reads;
 }
 
-/* However its bytes fall on what is looked for, the request and what follows are seen at once. */
+/* Wherever the low-water mark falls, the end of the request and what follows it are noticed at
+ * once. */
 static void
-a_slow_head_is_not_looked_at_for_each_byte(void **st)
+a_slow_head_is_not_read_for_each_byte(void **st)
 {
 	(void)st;
 	for (int n = 0; n < 24; n++) {
@@ -243,10 +244,10 @@ a_slow_head_is_not_looked_at_for_each_byte(void **st)
 	}
 }
 
-/* What is bad gets the same answer however few bytes of it are left, though no sooner than the
- * head would have been late: where it never is, at once. */
+/* An invalid head gets the same response with a low-water mark, and no later than a late head
+ * would: at once if there is no timeout. */
 static void
-what_is_bad_is_bad_below_the_mark(void **st)
+an_invalid_head_below_the_low_water_mark(void **st)
 {
 	static const struct step origin[] = { EOF_CLOSE };
 	static const struct world_config limits[] = { LIMITS(30000, 200), LIMITS(200, 0),
@@ -269,7 +270,7 @@ what_is_bad_is_bad_below_the_mark(void **st)
 	}
 }
 
-/* Nothing was asked, nothing is said, and nothing logged. */
+/* Without a request there is no response and no log line. */
 static const struct refusal silences[] = {
 	{ { .name = "ignored", .cfg = { HTTP_WORLD, .options = OPT_HTTP_IGNORE_PROBES },
 	  .client = { { STEP_SHUT, 0 }, EOF_CLOSE }, NOBODY, .terms = "" }, "", 0, 0 },
@@ -286,9 +287,10 @@ probes_may_be_ignored(void **st)
 		play(&silences[i]);
 }
 
-/* A kept connection at rest owns neither a buffer nor a transaction, and ends in silence. */
+/* A kept connection at rest owns neither a buffer nor a transaction, and is closed without a
+ * response. */
 static void
-a_kept_connection_rests(void **st)
+an_idle_kept_connection_owns_nothing(void **st)
 {
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
 		.persistence = HTTP_SERVER_CLOSE,
@@ -341,15 +343,16 @@ static const struct http_dialogue buffered[] = {
 };
 
 static void
-a_request_may_be_waited_for(void **st)
+http_buffer_request_waits_for_the_body(void **st)
 {
 	(void)st;
 	http_play_all(buffered, ARRAY_LEN(buffered));
 }
 
-/* Whoever leaves while its body is waited for has left its backend, before or behind the choice. */
+/* A client that closes while its body is awaited is counted for its backend, before or after it was
+ * chosen. */
 static void
-who_leaves_a_body_is_counted(void **st)
+a_client_that_closes_during_its_body_is_counted(void **st)
 {
 	static const struct step parts[] = { { STEP_SHUT, 0 }, { STEP_RESET, 0 } };
 	static const char *const rules[] = { NULL, "http-request wait-for-body time 5s" };
@@ -371,7 +374,7 @@ who_leaves_a_body_is_counted(void **st)
 }
 
 static void
-a_monitor_is_answered(void **st)
+monitor_uri_is_answered(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD };
 	static const struct step client[] = { SAY("GET /up HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -390,10 +393,10 @@ a_monitor_is_answered(void **st)
 	rig_close();
 }
 
-/* A client is asked for its body behind a response that it has not read: so many bytes of that fill
- * its buffer, ten more fit behind them, and the question is longer. */
+/* The client must receive 100 (Continue) behind a response that it has not read: n bytes of that
+ * response fill its buffer, ten more fit, and 100 (Continue) is longer. */
 static void
-ask_behind(unsigned int read, const char *text)
+continue_behind(unsigned int read, const char *text)
 {
 	struct world_config cfg = { HTTP_WORLD, .options = OPT_HTTP_BUFFER_REQUEST, .sndbuf = 10,
 		.rcvbuf = read };
@@ -410,20 +413,20 @@ ask_behind(unsigned int read, const char *text)
 	rig_close();
 }
 
-/* Half of the question and an answer behind it would be no HTTP. */
+/* A part of 100 (Continue) followed by a response would not be valid HTTP. */
 static void
-a_question_is_asked_as_a_whole(void **st)
+a_100_continue_is_sent_as_a_whole(void **st)
 {
 	static const char text[] = OK2 "\r\nokHTTP/1.1 100 Continue\r\n\r\n" OK2
 				       "Connection: close\r\n\r\nok";
 
 	(void)st;
-	ask_behind(30, text);
-	ask_behind(35, text);
+	continue_behind(30, text);
+	continue_behind(35, text);
 }
 
-/* Two requests that may have to be sent again keep their buffers: where there is no third one, they
- * come one after the other, and do not wait for each other's end. */
+/* Two requests that may be retried keep their buffers: without a third buffer they run one after
+ * the other, and do not block each other. */
 static void
 a_request_waits_for_its_responses_room(void **st)
 {
@@ -449,15 +452,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(heads_that_do_not_come_are_answered),
-		cmocka_unit_test(a_slow_head_is_not_looked_at_for_each_byte),
-		cmocka_unit_test(what_is_bad_is_bad_below_the_mark),
+		cmocka_unit_test(late_and_invalid_heads_get_a_reply),
+		cmocka_unit_test(a_slow_head_is_not_read_for_each_byte),
+		cmocka_unit_test(an_invalid_head_below_the_low_water_mark),
 		cmocka_unit_test(probes_may_be_ignored),
-		cmocka_unit_test(a_kept_connection_rests),
-		cmocka_unit_test(a_request_may_be_waited_for),
-		cmocka_unit_test(who_leaves_a_body_is_counted),
-		cmocka_unit_test(a_monitor_is_answered),
-		cmocka_unit_test(a_question_is_asked_as_a_whole),
+		cmocka_unit_test(an_idle_kept_connection_owns_nothing),
+		cmocka_unit_test(http_buffer_request_waits_for_the_body),
+		cmocka_unit_test(a_client_that_closes_during_its_body_is_counted),
+		cmocka_unit_test(monitor_uri_is_answered),
+		cmocka_unit_test(a_100_continue_is_sent_as_a_whole),
 		cmocka_unit_test(a_request_waits_for_its_responses_room),
 	};
 

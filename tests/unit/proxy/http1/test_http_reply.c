@@ -1,10 +1,10 @@
-/* REPLY: our own answers, and requests whose rest nobody waits for. */
+/* REPLY: local replies, and requests whose rest is discarded. */
 #include "unit/proxy/http_rig.h"
 
 #include "proxy/model/memory.h"
 
 #define REFUSED .n_servers = 1, .server = { { .absent = 1 } }
-/* What is said of the connection stands behind the fields of the reply. */
+/* The Connection field comes after the fields of the reply. */
 #define UNAVAILABLE(more) \
 	"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 107\r\nCache-Control: no-cache\r\n" \
 	"Content-Type: text/html\r\n" more "\r\n"
@@ -13,7 +13,7 @@
 	"No server is available to handle this request.\n</body></html>\n"
 
 static const struct http_dialogue answers[] = {
-	/* The client's connection goes on, as the request was understood. */
+	/* The request was parsed completely, so the client's connection is kept. */
 	{ .name = "twice", .cfg = { HTTP_WORLD, REFUSED },
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>\n"), SAY(GET "\r\n"), AWAIT("</html>\n"),
 		  { STEP_CLOSE, 0 } },
@@ -32,7 +32,7 @@ static const struct http_dialogue answers[] = {
 		  AWAIT("</html>\n"), AWAIT("</html>\n"), { STEP_CLOSE, 0 } },
 	  .origin = { EOF_CLOSE }, .to_client = UNAVAILABLE("") BODY UNAVAILABLE("") BODY,
 	  .terms = "SC SC" },
-	/* Its rest is read and thrown away: a reset would take the answer back. */
+	/* The rest of the request is read and discarded: a reset would destroy the reply. */
 	{ .name = "a body that still comes", .cfg = { HTTP_WORLD, REFUSED },
 	  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"),
 		  AWAIT("</html>\n"), SAY("defghi"), EOF_CLOSE },
@@ -41,15 +41,15 @@ static const struct http_dialogue answers[] = {
 };
 
 static void
-answers_are_made(void **st)
+local_replies_are_sent(void **st)
 {
 	(void)st;
 	http_play_all(answers, ARRAY_LEN(answers));
 }
 
-/* Whoever never ends is not waited for. */
+/* A request that never ends is abandoned after a while. */
 static void
-the_rest_has_its_time(void **st)
+the_rest_of_a_request_is_read_for_a_limited_time(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD, REFUSED };
 	static const struct step client[] = {
@@ -69,7 +69,7 @@ the_rest_has_its_time(void **st)
 	rig_close();
 }
 
-/* An answer that is not taken ends with timeout client. */
+/* A reply that the client does not read ends with timeout client. */
 static void
 a_deaf_client_is_not_waited_for(void **st)
 {
@@ -92,7 +92,7 @@ a_deaf_client_is_not_waited_for(void **st)
 	rig_close();
 }
 
-/* So much memory that so many transactions and buffers fit beside the sessions. */
+/* Limits the memory: room for so many transactions and buffers besides the sessions. */
 static void
 bound(unsigned int txns, unsigned int bufs)
 {
@@ -102,9 +102,9 @@ bound(unsigned int txns, unsigned int bufs)
 	memory_bound(e, w.cfg.memory);
 }
 
-/* The request's buffer is not needed any more: the answer has it when there is no other. */
+/* The request's buffer is reused for the reply if there is no other. */
 static void
-an_answer_needs_no_more_memory(void **st)
+a_reply_needs_no_more_memory(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD, REFUSED, .sndbuf = 64, .rcvbuf = 64 };
 	static const struct step client[] = { { STEP_DEAF, 0 }, SAY(GET_CLOSE),
@@ -120,9 +120,10 @@ an_answer_needs_no_more_memory(void **st)
 	rig_close();
 }
 
-/* A crowd that says nothing is let go at once: not each of them can be told so. */
+/* When many silent clients time out at once, they are closed without a reply: there is not enough
+ * memory for all replies. */
 static void
-a_silent_crowd_stays_within_the_bound(void **st)
+many_silent_clients_stay_within_the_memory(void **st)
 {
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
 		.to = { .connect = 5000, .client = 300, .server = 5000, .queue = 5000 } };
@@ -148,11 +149,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_are_made),
-		cmocka_unit_test(the_rest_has_its_time),
+		cmocka_unit_test(local_replies_are_sent),
+		cmocka_unit_test(the_rest_of_a_request_is_read_for_a_limited_time),
 		cmocka_unit_test(a_deaf_client_is_not_waited_for),
-		cmocka_unit_test(an_answer_needs_no_more_memory),
-		cmocka_unit_test(a_silent_crowd_stays_within_the_bound),
+		cmocka_unit_test(a_reply_needs_no_more_memory),
+		cmocka_unit_test(many_silent_clients_stay_within_the_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
-/* Interim answers of our own to clients that take them late, in pieces, or not at all. */
+/* Informational responses of tacit to clients that read them late, in pieces, or not at all. */
 #include "unit/proxy/http_rig.h"
 
 #define DEAF { STEP_DEAF, 0 }
 #define HEAR { STEP_PAUSE, 20 }, { STEP_HEAR, 0 }
-/* What both of a connection's buffers take is half of it. */
+/* The buffers on both sides of a connection together take half of it. */
 #define NARROW .sndbuf = 8, .rcvbuf = 8
 #define BUFFERS HTTP_WORLD, .options = OPT_HTTP_BUFFER_REQUEST
 #define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
@@ -22,7 +22,7 @@ static const struct http_dialogue dialogues[] = {
 	  .client = { DEAF, SAY(ASKS), HEAR, AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(CLOSED), EOF_CLOSE }, .to_server = SENT,
 	  .to_client = CONTINUE CLOSED, .terms = "--", .served = 1 },
-	/* The answer before it has taken all the room there is. */
+	/* The response before it has filled the socket buffers. */
 	{ .name = "late", .cfg = { BUFFERS, .sndbuf = 20, .rcvbuf = 20 },
 	  .client = { DEAF, SAY("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), SAY(ASKS), HEAR,
 		  AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
@@ -30,7 +30,7 @@ static const struct http_dialogue dialogues[] = {
 		  EOF_CLOSE },
 	  .to_client = OK2 "\r\nok" CONTINUE CLOSED, .terms = "-- --", .served = 1,
 	  .reuses = 1 },
-	/* Who goes on without it gets it all the same, and before the answer. */
+	/* A client that continues without waiting still gets it, before the response. */
 	{ .name = "unasked", .cfg = { BUFFERS, NARROW },
 	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 100 }, HEAR,
 		  EOF_CLOSE },
@@ -61,15 +61,15 @@ static const struct http_dialogue dialogues[] = {
 };
 
 static void
-all_of_it_is_said(void **st)
+all_of_it_is_sent(void **st)
 {
 	(void)st;
 	http_play_all(dialogues, ARRAY_LEN(dialogues));
 }
 
-/* Nothing else may follow half of it. */
+/* Nothing else may follow a part of it. */
 static void
-without_memory_half_of_it_is_the_end(void **st)
+without_memory_a_partial_one_ends_the_connection(void **st)
 {
 	static const struct step client[] = { DEAF, SAY("POST / HTTP/1.1\r\n"),
 		{ STEP_PAUSE, 20 }, SAY("Host: a\r\nContent-Length: 3\r\n"
@@ -107,8 +107,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_is_said),
-		cmocka_unit_test(without_memory_half_of_it_is_the_end),
+		cmocka_unit_test(all_of_it_is_sent),
+		cmocka_unit_test(without_memory_a_partial_one_ends_the_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

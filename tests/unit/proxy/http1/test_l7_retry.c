@@ -1,4 +1,4 @@
-/* Requests that are sent once more. */
+/* Requests that are retried. */
 #include "unit/proxy/http_rig.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ second_answers(struct world *x, unsigned int nth, struct step *steps)
 	memcpy(steps, nth ? good : first, sizeof(good));
 }
 
-/* retry-on: the first server's answer is not good enough, and the second one's is passed on. */
+/* retry-on: the first server's response causes a retry, and the second one's is forwarded. */
 static void
 a_request_is_retried(void **st)
 {
@@ -73,8 +73,8 @@ answers_once(struct world *x, unsigned int nth, struct step *steps)
 }
 
 /*
- * On a connection that somebody else has used before it ends with no answer. Who has asked nothing
- * before cannot know why: it is told.
+ * The server closes a reused connection without a response. The first request of a client is not
+ * retried then: the client gets a 502.
  */
 static void
 the_first_request_of_a_client_is_answered(void **st)
@@ -98,9 +98,9 @@ the_first_request_of_a_client_is_answered(void **st)
 	rig_close();
 }
 
-/* Nothing of it was sent: that is a failure of the connection, and a retry like any other. */
+/* Nothing of the request was sent: this is a connection failure, and retried as such. */
 static void
-what_was_not_sent_is_a_connection_failure(void **st)
+an_unsent_request_is_a_connection_failure(void **st)
 {
 	static const struct step client[] = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_PAUSE, 50 },
 		SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na"), EOF_CLOSE };
@@ -125,7 +125,7 @@ what_was_not_sent_is_a_connection_failure(void **st)
 
 		rig_open(&cfg, origin);
 		(void)world_client(&w, client, 0);
-		/* The third one: the first two are those of the first exchange. */
+		/* The third one: the first two belong to the first exchange. */
 		w.non_strict = 1;
 		fake_fail(w.k, SYS_CALL_sendto, 3, ECONNRESET);
 		world_run(&w, RIG_LIMIT);
@@ -138,9 +138,10 @@ what_was_not_sent_is_a_connection_failure(void **st)
 	}
 }
 
-/* A part of it is out when the server resets: its end is told as by a server that said nothing. */
+/* A part of the request was sent when the server resets: the failure counts as an empty
+ * response. */
 static void
-what_was_sent_in_part_is_sent_again(void **st)
+a_partially_sent_request_is_retried(void **st)
 {
 	static const char text[] = "PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
 				   "Content-Length: 400\r\n\r\n" HUNDRED HUNDRED HUNDRED HUNDRED;
@@ -172,8 +173,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_is_retried),
 		cmocka_unit_test(the_first_request_of_a_client_is_answered),
-		cmocka_unit_test(what_was_not_sent_is_a_connection_failure),
-		cmocka_unit_test(what_was_sent_in_part_is_sent_again),
+		cmocka_unit_test(an_unsent_request_is_a_connection_failure),
+		cmocka_unit_test(a_partially_sent_request_is_retried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Answers of our own, and what http-after-response makes of them. */
+/* Local replies, and the changes that http-after-response makes to them. */
 #include "unit/proxy/http_rig.h"
 
 #define NOBODY .n_servers = 1, .server = { { .absent = 1 } }
@@ -82,15 +82,15 @@ static const struct http_dialogue pages[] = {
 };
 
 static void
-answers_are_changed(void **st)
+after_response_rules_change_replies(void **st)
 {
 	(void)st;
 	http_play_all(pages, ARRAY_LEN(pages));
 }
 
-/* A rewrite that fails has a plain page told, which no rule can spoil again. */
+/* If a rewrite fails, a plain error page is sent, which rules do not change. */
 static void
-a_failure_is_told(void **st)
+a_failed_rewrite_sends_an_error_page(void **st)
 {
 	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
 	static char rules[6000];
@@ -109,7 +109,8 @@ a_failure_is_told(void **st)
 	rig_close();
 }
 
-/* A format that gives too much: the page for 500 is told, and if that is no better the built-in. */
+/* The format's text is too long: the page for 500 is sent, and if that is too long the built-in
+ * one. */
 static void
 a_format_is_too_long(void **st)
 {
@@ -130,9 +131,9 @@ a_format_is_too_long(void **st)
 	}
 }
 
-/* The biggest that fits, and one byte more. */
+/* The longest reply that fits, and one that is a byte longer. */
 static void
-a_long_answer_is_none(void **st)
+a_reply_that_is_too_long(void **st)
 {
 	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
 	static char rules[4200];
@@ -156,10 +157,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_are_changed),
-		cmocka_unit_test(a_failure_is_told),
+		cmocka_unit_test(after_response_rules_change_replies),
+		cmocka_unit_test(a_failed_rewrite_sends_an_error_page),
 		cmocka_unit_test(a_format_is_too_long),
-		cmocka_unit_test(a_long_answer_is_none),
+		cmocka_unit_test(a_reply_that_is_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

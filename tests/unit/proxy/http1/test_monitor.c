@@ -10,7 +10,7 @@ static struct engine e;
 static struct session s;
 static struct http_txn t;
 
-/* What a request for that path is answered with. */
+/* The status code of the reply to a request for that path. */
 static unsigned int
 status(const char *lines, const char *target, int down)
 {
@@ -44,7 +44,7 @@ test_status(void **state)
 	(void)state;
 	assert_int_equal(status("", "/up", 0), 200);
 	assert_int_equal(status("", "/upper", 0), 0);
-	/* A target may name the host as well. */
+	/* An absolute-form target works as well. */
 	assert_int_equal(status("", "http://h/up", 0), 200);
 	assert_int_equal(status("", "HTTP://H:80/up", 0), 200);
 	assert_int_equal(status("", "http://h/up?x", 0), 0);

@@ -19,7 +19,7 @@ static struct http_txn txn;
 static struct http_field field[16];
 static char text[1024];
 
-/* A request of these fields in a backend of these lines. */
+/* A request with these fields, and a backend with these lines. */
 static void
 choose(const char *lines, const char *fields)
 {
@@ -63,7 +63,7 @@ letters(void)
 	return out;
 }
 
-/* "server letters", as long as it is where it was bound to. */
+/* "server letters", for as long as the session is bound to that server. */
 static const char *
 chosen(void)
 {
@@ -74,7 +74,7 @@ chosen(void)
 	return out;
 }
 
-/* As HAProxy 2.6 does it. */
+/* The results of HAProxy 2.6. */
 static void
 test_server(void **state)
 {
@@ -99,7 +99,7 @@ test_server(void **state)
 		{ "cookie SRV rewrite", "Cookie: SRV=B\r\n", "s2 VN" },
 		{ "cookie SRV", "Cookie: SRV=B\r\n", "s2 --" },
 		{ "cookie SRV indirect", "Cookie: SRV=B\r\n", "s2 VN" },
-		/* down: another of that cookie will do */
+		/* down: another server with that cookie is used */
 		{ "cookie SRV insert", "Cookie: SRV=C\r\n", "s5 VN" },
 		{ "cookie SRV insert", "Cookie: SRV=D\r\n", "- DN" },
 		{ "cookie SRV insert", "Cookie: SRV=D; SRV=Z\r\n", "- DN" },
@@ -112,11 +112,11 @@ test_server(void **state)
 		{ "cookie SRV insert\n force-persist if { path /y }", "Cookie: SRV=D\r\n", "- DN" },
 		{ "cookie SRV insert\n force-persist unless { path /y }", "Cookie: SRV=D\r\n",
 			"s6 DN" },
-		/* ages: the clock of this session stands at its beginning */
+		/* ages: the session's clock is at its start time */
 		{ "cookie SRV insert maxidle 60", "Cookie: SRV=B|awLA2\r\n", "- EN" },
 		{ "cookie SRV insert maxlife 60", "Cookie: SRV=B|awLA2|awLA2\r\n", "- ON" },
 		{ "cookie SRV insert", "Cookie: SRV=B|awLA2\r\n", "s2 VN" },
-		/* what comes first */
+		/* precedence */
 		{ "cookie SRV insert\n ignore-persist if TRUE", "Cookie: SRV=B\r\n", "- UN" },
 		{ "cookie SRV insert\n ignore-persist if TRUE", "", "- NN" },
 		{ "cookie SRV insert\n ignore-persist if FALSE", "Cookie: SRV=B\r\n", "s2 VN" },
@@ -149,7 +149,7 @@ test_server(void **state)
 	}
 }
 
-/* A server that gets nobody new still has its own. */
+/* A server in drain mode gets no new clients and keeps its own. */
 static void
 test_drain(void **state)
 {
@@ -192,7 +192,7 @@ test_letters(void **state)
 	done();
 }
 
-/* The Cookie fields that are left, a bar behind each. */
+/* The remaining Cookie fields, each followed by a bar. */
 static const char *
 cookies(void)
 {
@@ -238,7 +238,7 @@ test_strip(void **state)
 		assert_int_equal(persist_strip(&s, &a), 0);
 		if (strcmp(cookies(), t[i].left) != 0)
 			fail_msg("%s, %s: %s", t[i].lines, t[i].fields, cookies());
-		/* The text that came is not ours to change. */
+		/* The received text must not be changed. */
 		assert_memory_equal(before, text, sizeof(text));
 		done();
 	}
@@ -247,7 +247,7 @@ test_strip(void **state)
 	done();
 }
 
-/* In mode tcp there is no request, and rules go by the connection. */
+/* In mode tcp there is no request; rules look at the connection. */
 static void
 test_tcp(void **state)
 {

@@ -1,4 +1,4 @@
-/* Responses, as the client gets them. What HAProxy 2.6 makes of each. */
+/* Responses as the client receives them; the expected texts are those of HAProxy 2.6. */
 #include "unit/proxy/http_rig.h"
 
 #include "base/err.h"
@@ -6,7 +6,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist.h"
 
-/* Set before a world is opened: what its proxy has. */
+/* The persistence settings of the next world's proxy. */
 static struct persist_conf want;
 static const char *server_cookie;
 
@@ -34,13 +34,13 @@ prepare(struct proxy *px)
 
 static char secure[] = "; Secure";
 
-/* One exchange: what the client brings and what the server says, and what becomes of either. */
+/* One exchange: the request's cookies and the response's fields, and what becomes of both. */
 struct row {
 	const char *name;
 	struct persist_conf conf;
-	const char *cookie;    /* of the server */
+	const char *cookie;    /* the server's */
 	const char *method, *brings, *says;
-	const char *passed;    /* of `brings` */
+	const char *passed;    /* instead of `brings` */
 	const char *gets;      /* instead of `says` */
 };
 
@@ -111,7 +111,7 @@ static const struct row rows[] = {
 		"Set-Cookie: SRV=A~x\r\n" },
 };
 
-/* What it says in the log. */
+/* The persistence letters in the log. */
 static const char *const letters[ARRAY_LEN(rows)] = { "--", "NI", "NI", "VN", "II", "VN", "NI",
 	"VD", "NP", "NN", "NI", "NI", "NI", "VU", "VN", "VU", "NI", "VN", "NI", "NI", "NR", "NN",
 	"NP", "VR", "VD", "IR" };
@@ -142,7 +142,7 @@ play(const struct row *r, const char *expected)
 }
 
 static void
-responses_leave_as_they_should(void **st)
+cookies_are_inserted_rewritten_and_removed(void **st)
 {
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -153,7 +153,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(responses_leave_as_they_should),
+		cmocka_unit_test(cookies_are_inserted_rewritten_and_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

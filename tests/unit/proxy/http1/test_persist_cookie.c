@@ -4,7 +4,7 @@
 #include "proxy/http1/persist_cookie.h"
 #include "unit/test.h"
 
-/* 2026-11-22 10:15:52 UTC, which HAProxy 2.6 wrote as "awLA2". */
+/* 2026-11-22 10:15:52 UTC, which HAProxy 2.6 encodes as "awLA2". */
 #define NOW 1795342552
 
 static char name[] = "SRV";
@@ -52,8 +52,8 @@ test_read(void **state)
 	}
 }
 
-/* Ages are in seconds before NOW; 0: no date. What HAProxy 2.6 logs, and whether it sends
- * another. */
+/* Ages are in seconds before NOW; 0: no date. The letters that HAProxy 2.6 logs, and whether it
+ * sends a new cookie. */
 static void
 test_age(void **state)
 {
@@ -66,7 +66,7 @@ test_age(void **state)
 		char age;
 		int due;
 	} t[] = {
-		/* no bounds: what has a date gets none */
+		/* no limits: a cookie with a date is replaced by one without */
 		{ 0, 0, NONE, NONE, 0, 0 },
 		{ 0, 0, 8, NONE, 0, 1 },
 		{ 0, 0, FAR, NONE, 0, 0 },
@@ -144,7 +144,7 @@ test_write(void **state)
 		written(&c, NULL, 0), "SRV=; Expires=Thu, 01-Jan-1970 00:00:01 GMT; path=/");
 }
 
-/* What is written is read again, whenever it is. */
+/* A date that was written is read back, at any time. */
 static void
 test_round_trip(void **state)
 {

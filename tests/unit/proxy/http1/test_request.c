@@ -1,4 +1,4 @@
-/* Requests until they go somewhere: rules, and bodies that are waited for. */
+/* Requests before a server is chosen: rules, and bodies that are waited for. */
 #include "unit/proxy/http_rig.h"
 
 #define ASKS(head) .client = { SAY(head), AWAIT("ok"), { STEP_CLOSE, 0 } }
@@ -22,7 +22,7 @@ static const struct http_dialogue rewrites[] = {
 			     "Connection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
-	/* The names are dropped before rules add any. */
+	/* Fields named by Connection are dropped before rules add any. */
 	{ .name = "what the client names is not ours",
 		RULES("http-request set-header X-A ours"),
 		ASKS(GET "Connection: X-A\r\nX-A: theirs\r\n\r\n"),
@@ -115,7 +115,7 @@ static const struct http_dialogue waits[] = {
 			AWAIT("100 Continue\r\n\r\n"), SAY("ab"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		SERVES, .to_client = "HTTP/1.1 100 Continue\r\n\r\n" ANSWER("\r\n<ab>ok", "6"),
 		.terms = "LR" },
-	/* What rules changed before they waited, and behind that. */
+	/* Changes that rules made before and after they waited. */
 	{ .name = "and goes to the server",
 		RULES("http-request set-header X-A %[method]\nhttp-request wait-for-body time 1s\n"
 		      "http-request set-header X-B %[req.body]"),
@@ -134,7 +134,7 @@ bodies_are_waited_for(void **st)
 	http_play_all(waits, ARRAY_LEN(waits));
 }
 
-/* It is told late, on a connection that goes on; who leaves is not kept. */
+/* The reply is sent late, and the connection is kept; a client that closes is not kept waiting. */
 static void
 a_tarpit_holds(void **st)
 {

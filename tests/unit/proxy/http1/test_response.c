@@ -1,4 +1,4 @@
-/* The response's head: interim ones, tunnels, and heads that do not come or are none. */
+/* The response's head: informational responses, tunnels, and heads that are missing or invalid. */
 #include "unit/proxy/http_rig.h"
 
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -35,9 +35,9 @@ static const struct http_dialogue interim[] = {
 	"Content-Type: text/html\r\n" more "\r\n<html><body><h1>502 Bad Gateway</h1>\n"      \
 	"The server returned an invalid or incomplete response.\n</body></html>\n"
 
-/* The client takes an interim one in pieces, and the server has ended meanwhile. */
+/* The client reads an informational response in pieces, and the server has closed meanwhile. */
 static const struct http_dialogue slowly[] = {
-	/* Its place is taken by the answer before it, nearly. */
+	/* The response before it takes most of the space. */
 	{ .name = "its answer is behind it",
 		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 70, .rcvbuf = 70,
 			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
@@ -75,14 +75,14 @@ static const struct http_dialogue slowly[] = {
 };
 
 static void
-interim_responses_are_whole(void **st)
+informational_responses_are_not_truncated(void **st)
 {
 	(void)st;
 	http_play_all(slowly, ARRAY_LEN(slowly));
 }
 
 static void
-interim_responses_pass(void **st)
+informational_responses_are_forwarded(void **st)
 {
 	(void)st;
 	http_play_all(interim, ARRAY_LEN(interim));
@@ -127,7 +127,7 @@ static const struct http_dialogue failures[] = {
 			EOF_CLOSE),
 		.terms = "PH",
 		.served = 1 },
-	/* After the head the client sees a cut, never a clean end. */
+	/* After the head the client sees a truncated response, never a clean end. */
 	{ .name = "late",
 		.cfg = { .mode = INTEREST_EDGE,
 			.to = { .connect = 5000, .client = 30000, .server = 100, .queue = 5000 } },
@@ -138,15 +138,15 @@ static const struct http_dialogue failures[] = {
 };
 
 static void
-failures_are_told(void **st)
+failures_get_a_local_reply(void **st)
 {
 	(void)st;
 	http_play_all(failures, ARRAY_LEN(failures));
 }
 
-/* No answer, or a bad one, is answered by us; the status says why. */
+/* A missing or invalid response causes a local reply; its status tells the reason. */
 static void
-the_status_says_why(void **st)
+the_status_tells_the_reason(void **st)
 {
 	static const struct {
 		const char *name, *status;
@@ -170,7 +170,7 @@ the_status_says_why(void **st)
 }
 
 static void
-a_tunnel_carries_what_it_likes(void **st)
+a_tunnel_forwards_any_bytes(void **st)
 {
 	static const struct http_dialogue d[] = {
 		{ .name = "upgrade", .cfg = { HTTP_WORLD },
@@ -182,7 +182,7 @@ a_tunnel_carries_what_it_likes(void **st)
 		  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n\r\nnot HTTP\r\n",
 		  .to_client = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
 			  "Connection: upgrade\r\n\r\nhibye", .terms = "--", .served = 1 },
-		/* what nobody asked for */
+		/* unrequested data */
 		{ .name = "unasked", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
 		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Switching Protocols\r\n\r\nhi"),
@@ -194,10 +194,10 @@ a_tunnel_carries_what_it_likes(void **st)
 	http_play_all(d, ARRAY_LEN(d));
 }
 
-/* Of a quick server the answer is there when it is looked for; a slow one is asked for it in vain
- * once, and then the kernel tells. */
+/* From a fast server the response is read early, without an event; with a slow one this fails once,
+ * and then events are used. */
 static void
-an_answer_is_looked_for_where_it_has_come(void **st)
+fast_responses_are_read_early(void **st)
 {
 	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
 	static const struct step quick[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
@@ -250,7 +250,7 @@ static const struct http_dialogue rules[] = {
 		  "Connection: close\r\n\r\n200 x", .terms = "LH", .served = 1 },
 	{ .name = "deny", RULES("http-response deny if { status 200 }"),
 	  CLOSING, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE), .terms = "PH", .served = 1 },
-	/* a rule closes what would have stayed */
+	/* a rule closes a connection that would have been kept */
 	{ .name = "close", RULES("http-response set-header Connection close"),
 	  .client = { SAY(GET "\r\n"), EOF_CLOSE }, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE),
 	  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
@@ -271,12 +271,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interim_responses_pass),
-		cmocka_unit_test(interim_responses_are_whole),
-		cmocka_unit_test(failures_are_told),
-		cmocka_unit_test(the_status_says_why),
-		cmocka_unit_test(a_tunnel_carries_what_it_likes),
-		cmocka_unit_test(an_answer_is_looked_for_where_it_has_come),
+		cmocka_unit_test(informational_responses_are_forwarded),
+		cmocka_unit_test(informational_responses_are_not_truncated),
+		cmocka_unit_test(failures_get_a_local_reply),
+		cmocka_unit_test(the_status_tells_the_reason),
+		cmocka_unit_test(a_tunnel_forwards_any_bytes),
+		cmocka_unit_test(fast_responses_are_read_early),
 		cmocka_unit_test(rules_change_responses),
 	};
 

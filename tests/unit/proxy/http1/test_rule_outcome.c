@@ -1,4 +1,4 @@
-/* What rules ask for in passing, and what is counted. */
+/* Outcomes of rules besides a decision, and what is counted. */
 #include "unit/proxy/http_rig.h"
 
 #include "proxy/model/http_txn.h"
@@ -17,7 +17,7 @@ play(const char *rules)
 }
 
 static void
-who_is_refused_is_counted(void **st)
+denied_requests_are_counted(void **st)
 {
 	static const struct {
 		const char *rules;
@@ -50,7 +50,7 @@ who_is_refused_is_counted(void **st)
 	}
 }
 
-/* set-timeout takes the place of what the backend says, for this request alone. */
+/* set-timeout overrides the backend's timeout for one request. */
 static void
 timeouts_are_set(void **st)
 {
@@ -74,7 +74,7 @@ timeouts_are_set(void **st)
 	}
 }
 
-/* Of the session, until its request is over. */
+/* The value in the session before its request ended. */
 static int seen;
 
 static void
@@ -118,7 +118,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_refused_is_counted),
+		cmocka_unit_test(denied_requests_are_counted),
 		cmocka_unit_test(timeouts_are_set),
 		cmocka_unit_test(a_log_level_is_set),
 	};

@@ -64,19 +64,19 @@ test_points_not_reached(void **state)
 	w.s.term[0] = 'S';
 	w.s.term[1] = 'C';
 	assert_string_equal(log_world_line(&w, "%Tw/%Tc/%Td/%Tt %ts"), "11/-1/-1/5007 SC");
-	/* No server at all. */
+	/* No server was chosen. */
 	w.s.queued_ms = 0;
 	w.s.srv = NULL;
 	assert_string_equal(log_world_line(&w, "%b/%s %Tw/%Tc/%Tt %sc %si:%sp %{+Q}s"),
 			    "bck/<NOSRV> -1/-1/5007 0 -:- \"<NOSRV>\"");
-	/* Ended in the queue. */
+	/* The session ended in the queue. */
 	w.s.term[0] = 's';
 	w.s.term[1] = 'Q';
 	assert_string_equal(log_world_line(&w, "%Tw/%Tc/%Tt"), "5007/-1/5007");
-	/* No backend: the frontend stands for it. */
+	/* Without a backend the frontend's values are logged. */
 	w.s.be = NULL;
 	assert_string_equal(log_world_line(&w, "%b %bc"), "fnt 0");
-	/* A clock never runs backwards, not even by a rounding. */
+	/* Rounding never makes a time negative. */
 	w.cx.now_ms = 999;
 	assert_string_equal(log_world_line(&w, "%Tt"), "0");
 }
@@ -128,7 +128,7 @@ test_hostile_names_stay_in_their_field(void **state)
 	assert_string_equal(log_world_line(&w, "%H %{+Q}H"), "- \"\"");
 }
 
-/* Addresses that only the kernel knows: on a listener for all of them, and of the server's side. */
+/* Addresses known only to the kernel: of a listener on all addresses, and of the server's side. */
 static void
 test_addresses_asked_of_the_kernel(void **state)
 {
@@ -150,14 +150,14 @@ test_addresses_asked_of_the_kernel(void **state)
 	w.cx.sys = w.engine.sys = &sys;
 	snprintf(want, sizeof(want), "10.0.3.31:8012 127.0.0.7:%d", ntohs(in.sin_port));
 	assert_string_equal(log_world_line(&w, "%fi:%fp %bi:%bp"), want);
-	/* Two variables, two calls: the listener's own address needed none. */
+	/* Two variables, two calls: the listener's own address needs none. */
 	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_getsockname), 2);
 	log_world_addr(&w.listener.addr, "0.0.0.0", 8012);
 	snprintf(want, sizeof(want), "127.0.0.7:%d", ntohs(in.sin_port));
 	assert_string_equal(log_world_line(&w, "%fi:%fp"), want);
 	log_world_addr(&w.listener.addr, "::", 8012);
 	assert_string_equal(log_world_line(&w, "%fi:%fp"), want);
-	/* A server on the client's port and ten more. */
+	/* The server's port is the client's plus ten. */
 	w.srv.spec.has_offset = 1;
 	w.srv.spec.port_offset = 10;
 	snprintf(want, sizeof(want), "127.0.0.1:%d", ntohs(in.sin_port) + 10);

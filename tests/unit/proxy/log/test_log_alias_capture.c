@@ -1,4 +1,4 @@
-/* As HAProxy 2.6 writes captures, but that cookies are escaped too. */
+/* Captures as HAProxy 2.6 logs them, except that cookies are escaped too. */
 #include "unit/proxy/capture_rig.h"
 
 static const char *
@@ -51,7 +51,7 @@ test_escapes(void **state)
 	capture_close();
 }
 
-/* Nothing at all where no request was understood, or no slot is declared. */
+/* Nothing is logged if no request was parsed or no slot is declared. */
 static void
 test_nothing_to_say(void **state)
 {
@@ -62,7 +62,7 @@ test_nothing_to_say(void **state)
 	capture_txn.head_ms = 1;
 	capture_forget(&w.fe.captures, CAPTURE_RESPONSE);
 	assert_string_equal(written("%hr %hs %hsl>"), "{|} >");
-	/* In mode tcp a session has its own. */
+	/* In mode tcp the session has captures of its own. */
 	w.fe.mode = PROXY_TCP;
 	w.s.is_http = 0;
 	w.s.txn = NULL;

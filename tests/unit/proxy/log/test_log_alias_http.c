@@ -6,7 +6,7 @@
 	"%r|%HM|%HU|%HP|%HPO|%HQ|%HV|%ST|%CC|%CS|%tsc|%TR|%Tw|%Tc|%Tr|%Ta|%Ti|%Tq|%Td|%Tt|%Tu|%ID"
 
 static struct log_world w;
-/* Of fields none is looked at. */
+/* Room for fields; none is read. */
 static struct http_txn room;
 
 static struct http_txn *
@@ -65,7 +65,7 @@ test_every_variable(void **state)
 	assert_string_equal(written("%Ta %Tt %B"), "+5002 +5007 +212");
 }
 
-/* The first request of a connection has waited for its PROXY header too. */
+/* The times of a connection's first request include waiting for its PROXY header. */
 static void
 test_handshake(void **state)
 {
@@ -84,7 +84,7 @@ test_handshake(void **state)
 	assert_string_equal(written("%Th|%Tt|%Tu"), "-1|5107|5107");
 }
 
-/* As HAProxy 2.6 has it. */
+/* The results of HAProxy 2.6. */
 static void
 test_targets(void **state)
 {
@@ -95,7 +95,7 @@ test_targets(void **state)
 			"GET|http://u@h.org/p/a?x=1&y|http://u@h.org/p/a|/p/a|?x=1&y|HTTP/1.0" },
 		{ "OPTIONS * HTTP/1.1", "OPTIONS|*|*|||HTTP/1.1" },
 		{ "CONNECT h:80 HTTP/1.1", "CONNECT|h:80|h:80|||HTTP/1.1" },
-		/* Cut: no version is left. */
+		/* Truncated: the version is missing. */
 		{ "GET /aaa", "GET|/aaa|/aaa|/aaa||HTTP/1.1" },
 		{ "GET", "GET|||||HTTP/1.1" },
 	};
@@ -107,7 +107,7 @@ test_targets(void **state)
 	}
 }
 
-/* A byte of the request line cannot end the quotes around it. */
+/* No byte of the request line can end the quotes around it. */
 static void
 test_quotes(void **state)
 {
@@ -129,13 +129,13 @@ test_points_not_reached(void **state)
 	assert_string_equal(written(LINE),
 		"<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|<BADREQ>|400|-|-|PR--|"
 		"-1|-1|-1|-1|5002|5|-1|-1|5007|5002|-");
-	/* An answer of our own took no server's time. */
+	/* A local reply has no server time. */
 	t = transaction("GET / HTTP/1.1");
 	t->local = 1;
 	assert_string_equal(written("%TR/%Tr/%Td"), "4/-1/-1");
 	t->status = 0;
 	assert_string_equal(written("%ST"), "-1");
-	/* Not even a first byte. */
+	/* Not a single byte was received. */
 	w.s.txn = NULL;
 	w.s.state_ms = 1000;
 	assert_string_equal(written("%{+Q}r %ST %TR/%Tr/%Tq/%Ti/%Ta"),

@@ -39,7 +39,7 @@ test_global_lines_come_after_its_own(void **state)
 	cfg_world_fini(&w);
 }
 
-/* All three are compiled; what they name has to be there. */
+/* All three formats are compiled; the names they use must exist. */
 static void
 test_formats_beside_the_line(void **state)
 {
@@ -67,7 +67,7 @@ test_formats_beside_the_line(void **state)
 	cfg_world_read(&w, "frontend a\n log fd@5 user\n log-format %[nbsrv(none)]\n"
 			   " error-log-format %[nbsrv(none)]\n log-format-sd %HM\n");
 	assert_int_equal(finish(&w), -1);
-	/* One of each, and the warning. */
+	/* One error for each format, and the warning. */
 	assert_int_equal(w.diag.count[CFG_ALERT], 3);
 	cfg_world_fini(&w);
 }
@@ -137,7 +137,7 @@ test_format_without_a_target(void **state)
 	cfg_world_fini(&w);
 }
 
-/* In a defaults section of frontends a format is no business of their backends. */
+/* A format in the defaults of frontends does not apply to their backends. */
 static void
 test_backends_have_no_format(void **state)
 {
@@ -159,7 +159,7 @@ test_backends_have_no_format(void **state)
 }
 
 static void
-test_who_speaks(void **state)
+test_hostname_and_tag(void **state)
 {
 	char tag[] = "t", host[] = "h", none[] = "";
 	struct log_global g;
@@ -192,7 +192,7 @@ main(void)
 		cmocka_unit_test(test_hostname_decides_what_no_format_means),
 		cmocka_unit_test(test_format_without_a_target),
 		cmocka_unit_test(test_backends_have_no_format),
-		cmocka_unit_test(test_who_speaks),
+		cmocka_unit_test(test_hostname_and_tag),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ test_tcplog_is_haproxys(void **state)
 	assert_string_equal(log_world_line(&w, LOG_FORMAT_TCP),
 		"10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 11/22/5007 212 -- "
 		"5/4/3/2/1 6/7");
-	/* The example of the manual, to the byte. */
+	/* The example of the manual, byte by byte. */
 	w.s.queued_ms = w.s.connected_ms = w.s.accept_ms;
 	w.engine.alone.gate.n = w.fe.fe_gate.n = w.be.be_cur = w.srv.cur = 0;
 	w.s.retries = 3;
@@ -22,7 +22,7 @@ test_tcplog_is_haproxys(void **state)
 	assert_string_equal(log_world_line(&w, LOG_FORMAT_TCP),
 		"10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- "
 		"0/0/0/0/3 0/0");
-	/* What HAProxy wrote where no server is usable, and with option logasap. */
+	/* As HAProxy logs a session without a usable server, and one with option logasap. */
 	w.s.srv = NULL;
 	w.s.queued_ms = w.s.connected_ms = 0;
 	w.s.retries = 0;
@@ -62,7 +62,7 @@ test_default_line(void **state)
 	assert_string_equal(b.p, "Connect to unix:2 (fnt/TCP)");
 }
 
-/* Each pair is what HAProxy 2.6 writes. */
+/* Each pair: a format, and the line that HAProxy 2.6 logs. */
 static void
 test_text_and_flags(void **state)
 {
@@ -164,7 +164,7 @@ test_stages(void **state)
 	}
 }
 
-/* A line that does not fit is cut, and nothing is written past its end. */
+/* A line that does not fit is truncated, and nothing is written beyond the buffer. */
 static void
 test_small_buffer(void **state)
 {

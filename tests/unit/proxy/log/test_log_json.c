@@ -52,7 +52,7 @@ test_all_fields(void **state)
 	capture_close();
 }
 
-/* What was not there or not reached is null, and no text of ours stands for it. */
+/* A value that does not exist is null. */
 static void
 test_nothing(void **state)
 {
@@ -74,7 +74,7 @@ test_nothing(void **state)
 	capture_close();
 }
 
-/* A line that is cut by its target would be no JSON: texts are cut before. */
+/* A truncated line would not be valid JSON: long texts are truncated before. */
 static void
 test_fits(void **state)
 {
@@ -94,7 +94,7 @@ test_fits(void **state)
 
 		assert_true(n <= max || max < 12);
 		assert_string_equal(room + n - 11, "\"cut\":true}");
-		/* The least says nothing else. */
+		/* The shortest line contains no other fields. */
 		assert_true(room[0] == '{' && (n == 12 || strstr(room, "\"unique_id\":null,")));
 	}
 	capture_close();

@@ -8,7 +8,7 @@
 #include "net/proxy_header.h"
 #include "proxy/model/http_txn.h"
 
-/* The hand-made session on a loop of its own, logging to a socketpair. */
+/* The session of log_world.h with a loop, logging to a socketpair. */
 struct world {
 	struct log_world log;
 	struct sys sys;
@@ -55,7 +55,7 @@ world_init(struct world *w, unsigned int options, const char *format)
 	w->log.engine.loop = w->loop;
 	w->log.engine.sys = &w->sys;
 	w->log.engine.log = &w->sink;
-	/* Accepted five seconds ago. */
+	/* It was accepted five seconds ago. */
 	s->accept_ms = loop_now_ms(w->loop) - 5007;
 	s->queued_ms = s->accept_ms + 11;
 	s->connected_ms = s->queued_ms + 22;
@@ -115,7 +115,7 @@ compile(struct rule_fmt **out, const char *format)
 	assert_int_equal(log_format_compile(&vocab, format, 1, out, &why), 0);
 }
 
-/* Only what was no request has the other format. */
+/* Only sessions without a valid request use error-log-format. */
 static void
 test_error_format(void **state)
 {
@@ -144,9 +144,9 @@ test_error_format(void **state)
 	world_fini(&w);
 }
 
-/* Failures, further attempts and statuses from 500 on: as HAProxy 2.6 has it. */
+/* Errors are failures, retries, and status codes from 500 on, as in HAProxy 2.6. */
 static void
-test_errors_are_told_apart(void **state)
+test_errors_are_distinguished(void **state)
 {
 	static const struct {
 		const char *term;
@@ -200,7 +200,7 @@ test_structured_data(void **state)
 	session_log_early(&w.log.s);
 	assert_non_null(strstr(got(&w), " tacit 31185 - [a@1 f=\"fnt\"] x\n"));
 	rule_fmt_free(&w.log.fe.log.sd.fmt);
-	/* What it needs is waited for. */
+	/* The line is not logged before the values in its format are known. */
 	compile(&w.log.fe.log.sd.fmt, "[a@1 b=%B]");
 	w.log.s.logged = 0;
 	session_log_early(&w.log.s);
@@ -229,7 +229,7 @@ test_logasap_writes_when_connected(void **state)
 	assert_string_equal(got(&w), TCP_LINE("11/22/+5007", "+212"));
 	assert_string_equal(got(&w), "");
 	world_fini(&w);
-	/* It was never connected: at the end, marked all the same. */
+	/* The session was never connected: it is logged at its end, with the same mark. */
 	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
 	w.log.s.connected_ms = 0;
 	session_log_early(&w.log.s);
@@ -238,7 +238,7 @@ test_logasap_writes_when_connected(void **state)
 	world_fini(&w);
 }
 
-/* set-log-level: another one, or no line at all. */
+/* set-log-level: another level, or no line. */
 static void
 test_rules_choose_the_level(void **state)
 {
@@ -285,9 +285,9 @@ test_formats_that_need_little_are_written_early(void **state)
 	world_fini(&w);
 }
 
-/* A request that was none is not in the format that stands where none was chosen. */
+/* A client that sent no request is logged only if a format is configured. */
 static void
-test_default_format_tells_of_requests(void **state)
+test_default_format_needs_a_request(void **state)
 {
 	static const struct {
 		const char *format;
@@ -308,7 +308,7 @@ test_default_format_tells_of_requests(void **state)
 		w.log.s.txn = &t;
 		session_log(&w.log.s);
 		assert_int_equal(*got(&w) != '\0', rows[i].logged);
-		/* Nor does it wait for a better moment. */
+		/* It is not logged later either. */
 		assert_int_equal(w.log.s.logged, rows[i].logged);
 		w.log.s.txn = NULL;
 		world_fini(&w);
@@ -327,11 +327,11 @@ test_dontlognull(void **state)
 		{ 0, "--", 0, 0, 1, 1 },
 		{ OPT_DONTLOGNULL, "--", 0, 0, 1, 0 },
 		{ OPT_DONTLOGNULL, "--", 1, 0, 1, 1 },
-		/* What the server sent on its own is no data from a client. */
+		/* Data that the server sent by itself is not data from the client. */
 		{ OPT_DONTLOGNULL, "CD", 0, 2, 1, 0 },
 		{ OPT_DONTLOGNULL, "cD", 0, 0, 1, 0 },
 		{ OPT_DONTLOGNULL, "SD", 0, 0, 1, 0 },
-		/* Before there is a server the client is not read. */
+		/* Before a server is chosen the client is not read. */
 		{ OPT_DONTLOGNULL, "CC", 0, 0, 0, 0 },
 		{ OPT_DONTLOGNULL, "cC", 0, 0, 0, 0 },
 		{ OPT_DONTLOGNULL, "SC", 0, 0, 0, 1 },
@@ -355,7 +355,7 @@ test_dontlognull(void **state)
 	}
 }
 
-/* A connection whose header did not come, or was none. */
+/* A connection whose PROXY header did not arrive, or was invalid. */
 static void
 test_refused_headers(void **state)
 {
@@ -407,7 +407,7 @@ test_refused_headers(void **state)
 }
 
 static void
-test_tag_and_nobody_to_tell(void **state)
+test_tag_and_no_target(void **state)
 {
 	char tag[] = "customer7";
 	static struct world w;
@@ -436,15 +436,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_line_at_the_end),
 		cmocka_unit_test(test_error_format),
-		cmocka_unit_test(test_errors_are_told_apart),
+		cmocka_unit_test(test_errors_are_distinguished),
 		cmocka_unit_test(test_structured_data),
 		cmocka_unit_test(test_logasap_writes_when_connected),
 		cmocka_unit_test(test_rules_choose_the_level),
 		cmocka_unit_test(test_formats_that_need_little_are_written_early),
-		cmocka_unit_test(test_default_format_tells_of_requests),
+		cmocka_unit_test(test_default_format_needs_a_request),
 		cmocka_unit_test(test_dontlognull),
 		cmocka_unit_test(test_refused_headers),
-		cmocka_unit_test(test_tag_and_nobody_to_tell),
+		cmocka_unit_test(test_tag_and_no_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,13 +37,13 @@ setup(void **state)
 	s.engine = &e;
 	s.listener = &ln;
 	s.peer = inet("10.0.0.1:1000");
-	/* Short: what is behind it is another's. */
+	/* A short address: the bytes after it belong to another object. */
 	memset((char *)&s.peer.u + s.peer.len, 0xee, sizeof(s.peer.u) - s.peer.len);
 	conn_init(&s.conn[CLIENT]);
 	return 0;
 }
 
-/* What it took is given back. */
+/* Releases the overrides. */
 static int
 teardown(void **state)
 {
@@ -56,7 +56,7 @@ teardown(void **state)
 }
 
 static void
-says(enum rule_place place, enum endpoint which, const char *text)
+set_override(enum rule_place place, enum endpoint which, const char *text)
 {
 	struct addr a = inet(text);
 
@@ -71,7 +71,7 @@ is(const struct addr *a, const char *want)
 	assert_string_equal(addr_text(a, text), want);
 }
 
-/* Behind what is said there is nothing of what was there before, or stands behind it. */
+/* After the copied address nothing of the old one is left, and nothing beyond it was copied. */
 static void
 copies(void (*copy)(const struct session *, struct addr *), const char *want)
 {
@@ -106,7 +106,7 @@ is_destination(const char *of_session, const char *of_connection)
 }
 
 static void
-test_nobody_says(void **state)
+test_without_an_override(void **state)
 {
 	(void)state;
 	is_source("10.0.0.1:1000", "10.0.0.1:1000");
@@ -115,20 +115,20 @@ test_nobody_says(void **state)
 	assert_null(s.endpoints);
 }
 
-/* The nearest to the request wins, and ends with it. */
+/* An override for the request takes precedence over one for the session, and ends with it. */
 static void
 test_levels(void **state)
 {
 	(void)state;
-	says(RULE_TCP_CONNECTION, ENDPOINT_SRC, "1.1.1.1:1");
+	set_override(RULE_TCP_CONNECTION, ENDPOINT_SRC, "1.1.1.1:1");
 	is_source("1.1.1.1:1", "1.1.1.1:1");
-	says(RULE_TCP_SESSION, ENDPOINT_SRC, "2.2.2.2:2");
+	set_override(RULE_TCP_SESSION, ENDPOINT_SRC, "2.2.2.2:2");
 	is_source("2.2.2.2:2", "1.1.1.1:1");
-	says(RULE_TCP_REQ_CONTENT, ENDPOINT_SRC, "3.3.3.3:3");
+	set_override(RULE_TCP_REQ_CONTENT, ENDPOINT_SRC, "3.3.3.3:3");
 	is_source("3.3.3.3:3", "1.1.1.1:1");
 	s.txn = &txn;
 	is_source("3.3.3.3:3", "1.1.1.1:1");
-	says(RULE_HTTP_REQUEST, ENDPOINT_SRC, "[4::4]:4");
+	set_override(RULE_HTTP_REQUEST, ENDPOINT_SRC, "[4::4]:4");
 	is_source("[4::4]:4", "1.1.1.1:1");
 	s.txn = NULL;
 	is_source("3.3.3.3:3", "1.1.1.1:1");
@@ -140,19 +140,19 @@ test_destination(void **state)
 {
 	(void)state;
 	s.txn = &txn;
-	says(RULE_HTTP_REQUEST, ENDPOINT_DST, "9.9.9.9:99");
+	set_override(RULE_HTTP_REQUEST, ENDPOINT_DST, "9.9.9.9:99");
 	assert_null(s.endpoints);
 	is_destination("9.9.9.9:99", "10.0.0.9:80");
 	assert_int_equal(addr_override_destination_port(&s), 99);
 	s.txn = NULL;
-	says(RULE_TCP_CONNECTION, ENDPOINT_DST, "8.8.8.8:88");
+	set_override(RULE_TCP_CONNECTION, ENDPOINT_DST, "8.8.8.8:88");
 	is_destination("8.8.8.8:88", "8.8.8.8:88");
 	is_source("10.0.0.1:1000", "10.0.0.1:1000");
 }
 
-/* Whom the kernel would have to be asked for is not known once the connection is closed. */
+/* Addresses that only the kernel knows are unknown after the connection was closed. */
 static void
-test_nobody_knows(void **state)
+test_unknown_after_the_close(void **state)
 {
 	struct addr a;
 
@@ -160,7 +160,7 @@ test_nobody_knows(void **state)
 	ln.addr = inet("0.0.0.0:80");
 	assert_int_equal(addr_override_destination(&s, &a), -1);
 	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
-	says(RULE_TCP_SESSION, ENDPOINT_DST, "9.9.9.9:99");
+	set_override(RULE_TCP_SESSION, ENDPOINT_DST, "9.9.9.9:99");
 	assert_int_equal(addr_override_destination(&s, &a), 0);
 	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
 	ln.addr = inet("10.0.0.9:80");
@@ -168,10 +168,10 @@ test_nobody_knows(void **state)
 	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
 }
 
-/* What a PROXY header says is the session's: the connection keeps its own, and rules of the session
- * may say otherwise. */
+/* The addresses of a PROXY header belong to the session: the connection keeps its own, and rules of
+ * the session may override them. */
 static void
-what_a_header_announces(void **state)
+addresses_of_a_proxy_header(void **state)
 {
 	struct addr src = inet("192.0.2.1:5"), dst = inet("192.0.2.2:6"), other = inet("9.9.9.9:9");
 	struct addr out;
@@ -195,11 +195,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nobody_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_an_override, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_destination, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nobody_knows, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_a_header_announces, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_after_the_close, setup, teardown),
+		cmocka_unit_test_setup_teardown(addresses_of_a_proxy_header, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
-/* What dialogues leave in the counters of bytes: the same sums wherever they are shown. */
+/* The byte counters after a dialogue: the same sums in every place where they are shown. */
 #include "unit/proxy/http_rig.h"
 
 #define POST4 "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"
 #define SERVE2 AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok")
 
-/* Plays and stays open. */
+/* Plays a dialogue and leaves the world open. */
 static void
 play(const struct step *client, const struct step *origin)
 {
@@ -29,7 +29,7 @@ every_row_counts(uint64_t in, uint64_t out)
 	assert_int_equal(w.ln->stat.bytes_out, out);
 }
 
-/* The backend is not known when the head is read, and a body may come in pieces. */
+/* The backend is not known when the head is read, and a body may arrive in several reads. */
 static void
 a_request_counts_once_everywhere(void **st)
 {
@@ -50,7 +50,7 @@ a_request_counts_once_everywhere(void **st)
 	rig_close();
 }
 
-/* What is read with a request may be the next one. */
+/* Bytes read with a request may belong to the next one. */
 static void
 pipelined_requests_count_once(void **st)
 {
@@ -66,9 +66,9 @@ pipelined_requests_count_once(void **st)
 	rig_close();
 }
 
-/* It was read, and answered, but there was no request that it could count for. */
+/* The bytes were read and answered, but there is no request to count them for. */
 static void
-a_bad_request_counts_on_the_wire_only(void **st)
+an_invalid_request_counts_as_bytes_only(void **st)
 {
 	static const struct step client[] = { SAY("GET\r\n\r\n"), EOF_CLOSE };
 	static const struct step origin[] = { { STEP_END, 0 } };
@@ -82,9 +82,9 @@ a_bad_request_counts_on_the_wire_only(void **st)
 	rig_close();
 }
 
-/* A response that cannot be read is answered for: the answer counts in its place. */
+/* An invalid response is replaced by a local reply, which is counted in its place. */
 static void
-an_answer_of_our_own_counts_for_the_response(void **st)
+a_local_reply_counts_for_the_response(void **st)
 {
 	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
 	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY("nonsense\r\n\r\n"),
@@ -103,8 +103,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_counts_once_everywhere),
 		cmocka_unit_test(pipelined_requests_count_once),
-		cmocka_unit_test(a_bad_request_counts_on_the_wire_only),
-		cmocka_unit_test(an_answer_of_our_own_counts_for_the_response),
+		cmocka_unit_test(an_invalid_request_counts_as_bytes_only),
+		cmocka_unit_test(a_local_reply_counts_for_the_response),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

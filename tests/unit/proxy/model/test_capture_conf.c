@@ -1,4 +1,4 @@
-/* Slots: how they are numbered and placed, and their bounds. */
+/* Capture slots: numbers, positions, and limits. */
 #include "proxy/sample/capture.h"
 #include "unit/test.h"
 

@@ -1,4 +1,5 @@
-/* Consistent hashing: who owns what, and what moves when members come and go. */
+/* Consistent hashing: the owner of each key, and the keys that move when members are added or
+ * removed. */
 
 #include "base/hash.h"
 #include "proxy/model/consistent_hash.h"
@@ -36,7 +37,7 @@ test_the_nearest_point(void **state)
 
 		assert_true(!i || r.point[i - 1].at < here);
 		assert_int_equal(consistent_hash_find(&r, here), i);
-		/* In the middle it is the one before. */
+		/* In the middle between two points the one before is the owner. */
 		assert_int_equal(consistent_hash_find(&r, here + half), i);
 		assert_int_equal(consistent_hash_find(&r, here + half + 1), (i + 1) % r.n);
 		assert_int_equal(consistent_hash_find(&r, next - 1), (i + 1) % r.n);
@@ -44,9 +45,9 @@ test_the_nearest_point(void **state)
 	consistent_hash_fini(&r);
 }
 
-/* Of the keys of those that stay none moves to another that stays. */
+/* No key moves from one remaining member to another. */
 static void
-test_only_what_is_its_own_moves(void **state)
+test_only_the_removed_members_keys_move(void **state)
 {
 	static uint16_t before[KEYS];
 	unsigned int moved = 0;
@@ -67,7 +68,7 @@ test_only_what_is_its_own_moves(void **state)
 			assert_int_equal(now, before[k]);
 	}
 	assert_in_range(moved, KEYS / 10, KEYS * 3 / 10);
-	/* More weight takes from all, and nobody takes from it. */
+	/* A member with more weight takes keys from all others, and loses none. */
 	build((const unsigned int[]){ 160, 160, 160, 160, 320 }, 5);
 	for (uint32_t k = 0; k < KEYS; k++) {
 		unsigned int now = owner(hash_avalanche(k));
@@ -108,7 +109,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_nearest_point),
-		cmocka_unit_test(test_only_what_is_its_own_moves),
+		cmocka_unit_test(test_only_the_removed_members_keys_move),
 		cmocka_unit_test(test_shares_follow_weights),
 		cmocka_unit_test(test_the_bound_holds),
 	};

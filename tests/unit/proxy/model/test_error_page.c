@@ -39,7 +39,7 @@ fmt(const char *text)
 	return f;
 }
 
-/* Head and body, '|' between the lines. */
+/* The head and the body, with '|' between lines. */
 static const char *
 made(void)
 {
@@ -69,7 +69,7 @@ formats_are_written(void **state)
 	assert_int_equal(error_page_add_hdr(p, "X-None", fmt("%[req.hdr(none)]")), 0);
 	assert_string_equal(made(), "HTTP/1.1 503 Service Unavailable|X-P: /p|Content-Length: 6|"
 				    "Content-Type: a/b||at /p!");
-	/* the request has left */
+	/* the request's head was sent */
 	h.r.cx.req = NULL;
 	assert_string_equal(made(), "HTTP/1.1 503 Service Unavailable|Content-Length: 4|"
 				    "Content-Type: a/b||at !");
@@ -87,7 +87,7 @@ text_stays_as_it_is(void **state)
 				    "Content-Type: a/b||%[path]");
 }
 
-/* A body that comes out empty has no type. */
+/* A page with an empty body has no Content-Type. */
 static void
 nothing_to_say(void **state)
 {

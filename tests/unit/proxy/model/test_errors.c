@@ -13,7 +13,7 @@ reply(unsigned int status)
 	return r;
 }
 
-/* About one error. */
+/* A line for one error. */
 static void
 line(struct proxy_errors *e, enum http_error_id id, struct http_reply *r, const char *group)
 {
@@ -53,8 +53,8 @@ test_builtin(void **state)
 	proxy_free(&be);
 }
 
-/* The backend's before the frontend's, later lines before earlier ones, the own before the
- * defaults', and a reset is no word at all. */
+/* Precedence: the backend before the frontend, later lines before earlier ones, the section's own
+ * before the defaults', and a reset line counts as no line. */
 static void
 test_order(void **state)
 {
@@ -119,7 +119,7 @@ test_groups(void **state)
 	line(&g->errors, HTTP_ERROR_403, reply(403), NULL);
 	assert_ptr_equal(error_group_find(&ps, "h"), g);
 	assert_null(error_group_find(&ps, "i"));
-	/* what rules ask for */
+	/* errors used by rules */
 	assert_int_equal(error_group_page(&ps, "g", 400, &why)->status, 301);
 	assert_null(why);
 	assert_null(error_group_page(&ps, "g", 404, &why));

@@ -62,7 +62,7 @@ test_nets(void **state)
 	}
 }
 
-/* A frontend and a backend, and a request with or without an X-Forwarded-For of its own. */
+/* A frontend and a backend, and a request with or without its own X-Forwarded-For. */
 struct world {
 	struct proxy *fe, *be;
 	struct http_field places[8];
@@ -100,7 +100,7 @@ fini(struct world *w)
 	proxy_free(&w->be);
 }
 
-/* The fields behind Host, as they are sent. */
+/* The fields after Host, as they are sent. */
 static void
 assert_adds(struct world *w, int has_field, const char *expected)
 {
@@ -134,7 +134,7 @@ say(struct forward_option *o, const char *header, int if_none, const char *excep
 		assert_int_equal(forward_net_parse(except, &o->except), 0);
 }
 
-/* Each as HAProxy 2.6 does it. */
+/* The results of HAProxy 2.6. */
 static void
 test_forwardfor(void **state)
 {

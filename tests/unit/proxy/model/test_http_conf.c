@@ -1,4 +1,4 @@
-/* What two sections mean together, and what a proxy retries. */
+/* The effective options of a frontend with a backend, and the retries of a proxy. */
 
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
@@ -25,7 +25,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* The matrix of the manual's chapter 4, and "only the frontend is considered for client
+/* The matrix in chapter 4 of the manual, and "only the frontend is considered for client
  * connections". */
 static void
 the_strongest_mode_holds(void **st)
@@ -43,7 +43,7 @@ the_strongest_mode_holds(void **st)
 }
 
 static void
-nothing_but_a_failed_connection_is_retried_unless_told(void **st)
+by_default_only_connection_failures_are_retried(void **st)
 {
 	(void)st;
 	assert_true(http_retries(be, HTTP_RETRY_CONN_FAILURE));
@@ -55,9 +55,9 @@ nothing_but_a_failed_connection_is_retried_unless_told(void **st)
 		assert_int_equal(http_retries_status(be, status), status == 503 || status == 404);
 }
 
-/* What a section does not say comes from its defaults; a backend answers no monitor. */
+/* Settings that are missing in a section come from its defaults; a backend has no monitor-uri. */
 static void
-defaults_are_taken_over(void **st)
+defaults_are_inherited(void **st)
 {
 	struct http_conf defaults, c;
 	char uri[] = "/x";
@@ -89,8 +89,8 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_strongest_mode_holds),
-		T(nothing_but_a_failed_connection_is_retried_unless_told),
-		T(defaults_are_taken_over),
+		T(by_default_only_connection_failures_are_retried),
+		T(defaults_are_inherited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

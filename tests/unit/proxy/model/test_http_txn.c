@@ -1,4 +1,4 @@
-/* Transactions: what a new one is, and that none is left. */
+/* Transactions: their initial state, and that none leaks. */
 #include "unit/proxy/http_rig.h"
 
 #include "proxy/model/http_txn.h"
@@ -27,7 +27,7 @@ a_transaction_is_new(void **st)
 	assert_int_equal(t->req.kind, HTTP_REQUEST);
 	assert_int_equal(t->res.kind, HTTP_RESPONSE);
 	assert_false(http_has_answer(t));
-	/* The heads have their own places, with those for what is added. */
+	/* The heads have their own arrays of fields, with room for added ones. */
 	http_txn_allow_added(&s, &t->req);
 	assert_int_equal(t->req.max, 7 + HTTP_FIELDS_ADDED);
 	assert_true(t->res.field >= t->req.field + t->req.max);
@@ -36,7 +36,7 @@ a_transaction_is_new(void **st)
 	assert_int_equal(w.engine.txn_pool.live, 1);
 	http_txn_put(&s);
 	http_txn_put(&s);
-	/* The first has its session's id, the others their own. */
+	/* The first transaction has the id of its session, later ones have their own. */
 	t = http_txn_get(&s);
 	assert_int_not_equal(t->id, s.id);
 	http_txn_put(&s);
@@ -46,9 +46,9 @@ a_transaction_is_new(void **st)
 	rig_close();
 }
 
-/* Its time is that in which nothing came, and no stream was there that could end. */
+/* Its time begins with the wait for the request, and it does not count as an HTTP stream. */
 static void
-a_silent_client_has_one_too(void **st)
+a_silent_client_has_a_transaction_too(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD };
 	static const struct step end[] = { { STEP_END, 0 } };
@@ -90,7 +90,7 @@ rules_look_at_it(void **st)
 	assert_ptr_equal(l.cx.txn, &t->vars);
 	assert_ptr_equal(l.cx.reqv, &t->req_vars);
 	assert_ptr_equal(l.cx.resv, &t->res_vars);
-	/* Its heads are not complete. */
+	/* The heads are incomplete. */
 	assert_null(l.cx.req);
 	assert_null(l.cx.res);
 	t->head_ms = 1;
@@ -100,13 +100,13 @@ rules_look_at_it(void **st)
 	assert_ptr_equal(l.cx.res, &t->res);
 	eval_init(&l, &s, SAMPLE_AT_CONN);
 	assert_null(l.cx.req);
-	/* And when they are written their texts are gone. */
+	/* After they were sent their texts are gone. */
 	t->placed = 1;
 	t->res_ms = 1;
 	eval_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
 	assert_null(l.cx.req);
 	assert_null(l.cx.res);
-	/* Variables end with it. */
+	/* Variables of the transaction end with it. */
 	assert_int_equal(var_set(l.cx.txn, (struct var_name){ .scope = VAR_TXN, .id = 1 }, &value),
 		0);
 	http_txn_put(&s);
@@ -118,7 +118,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_transaction_is_new),
-		cmocka_unit_test(a_silent_client_has_one_too),
+		cmocka_unit_test(a_silent_client_has_a_transaction_too),
 		cmocka_unit_test(rules_look_at_it),
 	};
 

@@ -1,4 +1,4 @@
-/* The bound on memory: who is refused, when new sessions wait, and when they come again. */
+/* The memory limit: what is refused, when new sessions wait, and when they are accepted again. */
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/model/memory.h"
@@ -44,7 +44,7 @@ teardown(void **st)
 }
 
 static void
-without_a_bound_nobody_waits(void **st)
+without_a_limit_nothing_waits(void **st)
 {
 	void *buf[200];
 
@@ -64,9 +64,9 @@ without_a_bound_nobody_waits(void **st)
 	assert_int_equal(told, 0);
 }
 
-/* At three quarters new sessions wait; at the bound there are no more buffers. */
+/* At three quarters new sessions wait; at the limit there are no more buffers. */
 static void
-the_bound_is_kept(void **st)
+the_limit_is_kept(void **st)
 {
 	void *buf[64];
 	unsigned int n = 0, tight_at = 0;
@@ -82,16 +82,16 @@ the_bound_is_kept(void **st)
 			tight_at = n;
 		assert_true(memory_used(&e) <= MAX_BYTES);
 	}
-	/* A session is held ready as well. */
+	/* One session is kept in reserve. */
 	assert_in_range(n, 31, 32);
 	assert_in_range(tight_at, 24, 25);
 	assert_int_equal(e.memory_holds, 1);
 	assert_int_equal(told, 1);
 	assert_int_equal(e.buf_pool.fails, 0);
-	/* One that was given back can be had again. */
+	/* A buffer that was released can be taken again. */
 	pool_put(&e.buf_pool, buf[--n]);
 	assert_true(memory_reserve_buffer(&e));
-	/* A little has to be free before the next are let in: no to and fro. */
+	/* Some memory must be free before new sessions are accepted: no oscillation. */
 	while (e.memory_tight) {
 		pool_put(&e.buf_pool, buf[--n]);
 		memory_watch(&e);
@@ -100,11 +100,11 @@ the_bound_is_kept(void **st)
 	assert_int_equal(told, 2);
 	while (n)
 		pool_put(&e.buf_pool, buf[--n]);
-	/* What is kept for reuse is a small part. */
+	/* Only a small part is kept for reuse. */
 	assert_true(memory_used(&e) <= MAX_BYTES / 8 + BUF);
 }
 
-/* The bytes in pipes are memory; they may fill what new sessions do not wait for yet. */
+/* Bytes in pipes count as memory; they may use what new sessions must not use. */
 static void
 pipes_count(void **st)
 {
@@ -123,7 +123,7 @@ pipes_count(void **st)
 	assert_true(e.memory_tight);
 	assert_int_equal(memory_room(&e), 0);
 	assert_false(memory_reserve_buffer(&e));
-	/* Not before new ones are let in again. */
+	/* Not before new sessions are accepted again. */
 	e.pipes.bytes = MAX_BYTES / 4 * 3 - 1024;
 	assert_int_equal(memory_room(&e), 0);
 	e.pipes.bytes = 0;
@@ -132,9 +132,9 @@ pipes_count(void **st)
 	assert_true(memory_reserve_buffer(&e));
 }
 
-/* Whoever could give something back has gone: waiting would be for ever. */
+/* When no session is left that could release memory, waiting would never end. */
 static void
-with_no_session_nobody_waits(void **st)
+without_sessions_new_ones_do_not_wait(void **st)
 {
 	void *s;
 
@@ -152,7 +152,7 @@ with_no_session_nobody_waits(void **st)
 	assert_int_equal(told, 2);
 }
 
-/* The allocator has nothing left: the next client waits until somebody has gone. */
+/* The allocator has no memory: the next client waits until another session has ended. */
 static void
 without_memory_new_sessions_wait(void **st)
 {
@@ -165,7 +165,7 @@ without_memory_new_sessions_wait(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.n_sessions, 0);
-	/* There is a session for one client, and no more. */
+	/* There is memory for one session only. */
 	assert_int_equal(pool_reserve(&w.engine.session_pool), 0);
 	while (w.engine.session_pool.kept > 1)
 		taken[n++] = pool_get(&w.engine.session_pool);
@@ -191,9 +191,9 @@ without_memory_new_sessions_wait(void **st)
 	rig_close();
 }
 
-/* Far more slow readers than there is room for: all are served, within the bound in each turn. */
+/* More slow readers than fit into memory: all are served, and no turn exceeds the limit. */
 static void
-a_crowd_of_slow_readers_is_served(void **st)
+many_slow_readers_are_served(void **st)
 {
 	struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096, .bufsize = BUF,
 				    .memory = MAX_BYTES };
@@ -223,12 +223,12 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(without_a_bound_nobody_waits),
-		T(the_bound_is_kept),
+		T(without_a_limit_nothing_waits),
+		T(the_limit_is_kept),
 		T(pipes_count),
-		T(with_no_session_nobody_waits),
+		T(without_sessions_new_ones_do_not_wait),
 		cmocka_unit_test(without_memory_new_sessions_wait),
-		cmocka_unit_test(a_crowd_of_slow_readers_is_served),
+		cmocka_unit_test(many_slow_readers_are_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

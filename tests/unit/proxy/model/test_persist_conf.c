@@ -5,7 +5,7 @@
 	" server s3 127.0.0.1:1 cookie a\n server s4 127.0.0.1:1 cookie b\n" \
 	" server s5 127.0.0.1:1 cookie bb\n"
 
-/* The names of the servers of a cookie. */
+/* The names of the servers with this cookie. */
 static const char *
 found(const struct persist_conf *c, const char *cookie)
 {
@@ -41,7 +41,7 @@ test_find(void **state)
 }
 
 static void
-test_what_there_is(void **state)
+test_properties(void **state)
 {
 	static const struct {
 		const char *line;
@@ -75,7 +75,7 @@ test_what_there_is(void **state)
 	}
 }
 
-/* In mode tcp there are no cookies, and nothing that clients send can be looked at. */
+/* In mode tcp there are no cookies, and data of clients cannot be used. */
 static void
 test_modes(void **state)
 {
@@ -100,7 +100,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_what_there_is),
+		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_modes),
 	};
 

@@ -24,7 +24,7 @@ test_find(void **state)
 	world_fini(&w);
 }
 
-/* Each of many backends is found, and no frontend. */
+/* Each of many backends is found, and frontends are not. */
 static void
 test_find_backend(void **state)
 {

@@ -23,7 +23,7 @@ test_new(void **state)
 	proxy_free(&p);
 }
 
-/* Said on either side it holds; not said it is on in mode tcp. */
+/* An option on either side applies; without any, splice-auto is on in mode tcp. */
 static void
 test_splice(void **state)
 {
@@ -51,7 +51,7 @@ test_splice(void **state)
 	proxy_free(&be);
 }
 
-/* A copy of the settings, not of what a section has of its own. */
+/* Settings are copied, but not the objects that belong to the section. */
 static void
 test_inherit(void **state)
 {

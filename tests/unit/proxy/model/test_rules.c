@@ -1,4 +1,5 @@
-/* Lists of rules: what a defaults section says comes first, and a pause goes on where it was. */
+/* Lists of rules: those of the defaults come first, and a list that waited continues at the same
+ * rule. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,11 +8,11 @@
 #include "proxy/config/proxy_life.h"
 #include "unit/test.h"
 
-/* An action that notes its letter and returns what the rule says. */
+/* An action that records its letter and returns the outcome that the rule names. */
 static char said[16];
 
 static enum rule_result
-say(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+record_letter(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	size_t n = strlen(said);
 
@@ -22,7 +23,7 @@ say(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	return (enum rule_result)r->num[1];
 }
 
-static const struct rule_action action = { .name = "say", .run = say };
+static const struct rule_action action = { .name = "say", .run = record_letter };
 
 static struct rule *
 add(struct proxy *p, unsigned int list, char letter, enum rule_result result)
@@ -86,9 +87,9 @@ defaults_come_first(void **st)
 	proxy_free(&d);
 }
 
-/* Wherever a list pauses, nothing is done twice. */
+/* Wherever a list waits, no rule runs twice. */
 static void
-a_pause_goes_on_where_it_was(void **st)
+a_list_resumes_at_the_waiting_rule(void **st)
 {
 	struct proxy *d = make("d", PROXY_DEFAULTS, NULL), *p;
 	struct rule *r[4];
@@ -115,7 +116,7 @@ a_pause_goes_on_where_it_was(void **st)
 }
 
 static unsigned int
-complaints(struct proxies *ps)
+count_errors(struct proxies *ps)
 {
 	struct cfg_diag d;
 	unsigned int n;
@@ -149,9 +150,9 @@ a_defaults_section_serves_one_kind(void **st)
 			p = make(k ? "q" : "p", t[i].caps[k], d);
 			list_append(&ps.all, &p->link);
 		}
-		assert_int_equal(complaints(&ps), 0);
+		assert_int_equal(count_errors(&ps), 0);
 		add(d, RULE_HTTP_REQUEST, 'a', RULE_CONT);
-		assert_int_equal(complaints(&ps), t[i].bad);
+		assert_int_equal(count_errors(&ps), t[i].bad);
 		proxies_fini(&ps);
 	}
 }
@@ -161,7 +162,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_come_first),
-		cmocka_unit_test(a_pause_goes_on_where_it_was),
+		cmocka_unit_test(a_list_resumes_at_the_waiting_rule),
 		cmocka_unit_test(a_defaults_section_serves_one_kind),
 	};
 

@@ -142,7 +142,8 @@ test_source(void **state)
 	proxy_free(&be);
 }
 
-/* One miss makes a new server far; it is tried again once in 64, and comes back when that works. */
+/* A new server counts as far after one miss; it is tried again once in 64, and is near again after
+ * a success. */
 static void
 test_near(void **state)
 {
@@ -162,7 +163,7 @@ test_near(void **state)
 	proxy_free(&be);
 }
 
-/* Worth it while two looks in three find something. */
+/* It is worthwhile while two of three early reads find data. */
 static void
 test_quick(void **state)
 {
@@ -189,7 +190,8 @@ test_quick(void **state)
 	proxy_free(&be);
 }
 
-/* Worth it while one look in three finds something; long trust forgives a long run of misses. */
+/* It is worthwhile while one of three early reads finds data; a long series of successes permits a
+ * long series of misses. */
 static void
 test_brief(void **state)
 {
@@ -211,7 +213,7 @@ test_brief(void **state)
 	proxy_free(&be);
 }
 
-/* A near server is forgiven a few misses in a row, however long it was near. */
+/* A near server may miss a few times in a row, however long it was near. */
 static void
 test_near_forgives(void **state)
 {

@@ -1,4 +1,4 @@
-/* Counters in shards: where they lie, and what their sums say. */
+/* Counters in shards: their layout, and their sums. */
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ shards_share_no_cache_line(void **st)
 	assert_int_equal((uintptr_t)srv->shard % CACHE_LINE, 0);
 }
 
-/* Every word of a shard gets a value of its own: a counter that a sum forgets shows. */
+/* Gives each word of a shard a different value, so that a counter missing in a sum is noticed. */
 static void
 fill(uint64_t *words, size_t size, uint64_t first)
 {
@@ -60,7 +60,7 @@ fill(uint64_t *words, size_t size, uint64_t first)
 #define LAST(field) IS(field, (uint64_t)shard0.field + 200)
 
 static void
-a_servers_counts_are_added(void **st)
+a_servers_counters_are_added(void **st)
 {
 	struct server_stat sum, shard0;
 
@@ -86,7 +86,7 @@ a_servers_counts_are_added(void **st)
 }
 
 static void
-a_proxys_counts_are_added_side_by_side(void **st)
+a_proxys_counters_are_added_separately(void **st)
 {
 	struct proxy_stat sum, shard0;
 
@@ -120,13 +120,13 @@ a_proxys_counts_are_added_side_by_side(void **st)
 }
 
 static void
-the_highest_and_the_last_are_the_largest(void **st)
+maxima_and_last_times_are_the_largest(void **st)
 {
 	struct server_stat sum, shard0 = { 0 };
 
 	(void)st;
 	for (unsigned int i = 0; i < SHARDS; i++) {
-		/* The middle one has it. */
+		/* The maximum is in the middle one. */
 		unsigned int v = i == 1 ? 200 : 100 * (i == 2);
 
 		srv->shard[i].stat.cur_max = v;
@@ -167,9 +167,9 @@ time_sessions(unsigned int shard, int n, uint64_t ms)
 			&(struct session_times){ ms, 2 * ms, 3 * ms, 4 * ms });
 }
 
-/* 10 sessions of 100 ms and 30 of 20 ms took 40 ms on average, whoever had them. */
+/* 10 sessions of 100 ms and 30 of 20 ms are 40 ms on average, whichever worker had them. */
 static void
-averages_weigh_what_they_run_over(void **st)
+averages_are_weighted(void **st)
 {
 	struct server_stat sum;
 
@@ -184,7 +184,7 @@ averages_weigh_what_they_run_over(void **st)
 	assert_int_equal(sum.times.ctime / sum.times.n, 80);
 	assert_int_equal(sum.times.rtime / sum.times.n, 120);
 	assert_int_equal(sum.times.ttime / sum.times.n, 160);
-	/* A long past weighs no more than STAT_AVERAGE_OVER. */
+	/* The past has a weight of at most STAT_AVERAGE_OVER sessions. */
 	time_sessions(1, 50000, 10);
 	server_stat_sum(srv, &sum);
 	assert_int_equal(sum.times.n, STAT_AVERAGE_OVER + 40);
@@ -214,10 +214,10 @@ main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(shards_share_no_cache_line),
-		T(a_servers_counts_are_added),
-		T(a_proxys_counts_are_added_side_by_side),
-		T(the_highest_and_the_last_are_the_largest),
-		T(averages_weigh_what_they_run_over),
+		T(a_servers_counters_are_added),
+		T(a_proxys_counters_are_added_separately),
+		T(maxima_and_last_times_are_the_largest),
+		T(averages_are_weighted),
 		T(rates_of_frontends_are_added),
 	};
 

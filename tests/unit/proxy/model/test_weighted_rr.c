@@ -1,4 +1,5 @@
-/* Cycles by weight: how often each member comes, how evenly, and where HAProxy has it. */
+/* Weighted round robin: how often each member is chosen, how evenly, and that the order is
+ * HAProxy's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ close_map(void **state)
 	return 0;
 }
 
-/* What `balance static-rr` of HAProxy 2.6 does with these weights, a letter for a server. */
+/* The choices of `balance static-rr` of HAProxy 2.6 with these weights, a letter for each
+ * server. */
 static void
 claims_are_as_observed(void **state)
 {
@@ -61,7 +63,7 @@ claims_are_as_observed(void **state)
 	}
 }
 
-/* The same by the letter of what the header says: all claims are counted anew for each slot. */
+/* The algorithm as described in the header: for each slot all claims are computed anew. */
 static void
 check_claims(const int *weight, int n)
 {
@@ -70,7 +72,7 @@ check_claims(const int *weight, int n)
 	for (int i = 0; i < n; i++)
 		total += weight[i];
 	for (int at = 0; at < (int)m.len; at++) {
-		/* Weights may have a common divisor, so that a cycle is a part of the total. */
+		/* Weights may have a common divisor, so a cycle may be shorter than their sum. */
 		int first = 0, most = -1, len = (int)m.len;
 
 		for (int i = 0; i < n; i++) {
@@ -116,7 +118,8 @@ claims_are_counted(void **state)
 	}
 }
 
-/* Each as often as its weight says, and never further than one and a direction from its share. */
+/* Each member is chosen as often as its weight says, and never deviates by more than one and a half
+ * from its share. */
 static void
 even_is_even(void **state)
 {
@@ -136,7 +139,7 @@ even_is_even(void **state)
 			int share = (at + 1) * (weight[who] / (total / len));
 
 			got[who]++;
-			/* In 2 * len-th parts of an appearance. */
+			/* In units of 1 / (2 * len) of a choice. */
 			assert_true(abs(2 * (got[who] * len - share)) <= 3 * len);
 		}
 		for (int i = 0; i < n; i++)
@@ -145,7 +148,7 @@ even_is_even(void **state)
 }
 
 static void
-nobody_has_nothing(void **state)
+without_members_the_cycle_is_empty(void **state)
 {
 	(void)state;
 	build(WEIGHTED_RR_CLAIMS, NULL, 0);
@@ -161,7 +164,7 @@ main(void)
 		cmocka_unit_test(claims_are_as_observed),
 		cmocka_unit_test(claims_are_counted),
 		cmocka_unit_test(even_is_even),
-		cmocka_unit_test(nobody_has_nothing),
+		cmocka_unit_test(without_members_the_cycle_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, open_map, close_map);

@@ -1,4 +1,4 @@
-/* Streams: who is one, the bigger pieces they are read in, and the turns they take. */
+/* Bulk transfers: when a direction is one, the size of its reads, and the turns that they take. */
 #include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static const struct step asks[] = { ASKS };
 static const struct step deaf[] = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 1000 },
 	{ STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 
-/* A session by itself, of which only what is told of its reads counts. */
+/* A session by itself, with only the results of its reads. */
 static struct engine e;
 static struct proxy px;
 static struct session s;
@@ -36,7 +36,7 @@ fresh(unsigned int options)
 }
 
 static void
-enough_without_a_pause_is_a_stream(void **st)
+enough_bytes_without_a_pause_are_a_bulk_transfer(void **st)
 {
 	struct direction *h = fresh(0);
 
@@ -46,16 +46,16 @@ enough_without_a_pause_is_a_stream(void **st)
 	assert_false(h->is_bulk);
 	bulk_note(&s, SERVER, 1000, 1000);
 	assert_true(h->is_bulk);
-	/* Bigger pieces are asked for now; less is a pause, and no end of it. */
+	/* Reads are larger now; a small one is a pause, and does not end the transfer. */
 	bulk_note(&s, SERVER, 3000, 8000);
 	assert_true(h->is_bulk);
 	assert_int_equal(h->burst, 0);
 	assert_int_equal(h->short_bursts, 0);
 }
 
-/* Whose length is known is one, or is none, at once. */
+/* A body of known length is a bulk transfer at once, or is none. */
 static void
-a_length_says_it_at_once(void **st)
+a_known_length_decides_at_once(void **st)
 {
 	struct direction *h = fresh(0);
 
@@ -64,7 +64,7 @@ a_length_says_it_at_once(void **st)
 	assert_false(h->is_bulk);
 	bulk_expect(&s, SERVER, 5000);
 	assert_true(h->is_bulk);
-	/* With the option as soon as a read would be full. */
+	/* With the option, from the first full read. */
 	h = fresh(OPT_SPLICE_RESPONSE);
 	bulk_expect(&s, SERVER, 999);
 	assert_false(h->is_bulk);
@@ -80,7 +80,7 @@ a_length_says_it_at_once(void **st)
 }
 
 static void
-a_pause_starts_the_count_anew(void **st)
+a_pause_restarts_the_count(void **st)
 {
 	struct direction *h = fresh(0);
 
@@ -97,7 +97,7 @@ a_pause_starts_the_count_anew(void **st)
 }
 
 static void
-four_lulls_in_a_row_end_it(void **st)
+four_short_bursts_in_a_row_end_it(void **st)
 {
 	struct direction *h = fresh(0);
 
@@ -116,9 +116,9 @@ four_lulls_in_a_row_end_it(void **st)
 	assert_false(h->is_bulk);
 }
 
-/* With option splice-response the first full read of the server is enough. */
+/* With option splice-response the first full read from the server is enough. */
 static void
-an_option_makes_it_one_at_once(void **st)
+splice_response_makes_it_one_at_once(void **st)
 {
 	struct direction *h = fresh(OPT_SPLICE_RESPONSE);
 
@@ -132,7 +132,7 @@ an_option_makes_it_one_at_once(void **st)
 }
 
 static void
-the_count_does_not_run_over(void **st)
+the_count_does_not_overflow(void **st)
 {
 	struct direction *h = fresh(0);
 
@@ -142,9 +142,9 @@ the_count_does_not_run_over(void **st)
 	assert_int_equal(h->burst, UINT32_MAX);
 }
 
-/* Big reads, and nothing lost of what a slow sink refuses of them. */
+/* Large reads, and no byte is lost when a slow sink takes only a part. */
 static void
-a_stream_is_read_in_big_pieces(void **st)
+a_bulk_transfer_is_read_in_big_pieces(void **st)
 {
 	static const struct step origin[] = { SENDS(400000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, .splice_after = 8192,
@@ -164,7 +164,7 @@ a_stream_is_read_in_big_pieces(void **st)
 }
 
 static void
-what_a_slow_sink_refuses_is_kept_in_a_big_buffer(void **st)
+unsent_bytes_are_kept_in_a_big_buffer(void **st)
 {
 	static const struct step origin[] = { SENDS(400000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, .splice_after = 8192,
@@ -188,7 +188,7 @@ what_a_slow_sink_refuses_is_kept_in_a_big_buffer(void **st)
 	rig_close();
 }
 
-/* Not more than so many, and not beyond tune.memory: the others are read in small pieces. */
+/* Large buffers are limited in number and by tune.memory: other transfers use small reads. */
 static void
 big_buffers_are_bounded(void **st)
 {
@@ -211,7 +211,7 @@ big_buffers_are_bounded(void **st)
 	for (size_t i = 0; i < ARRAY_LEN(buf); i++)
 		bulk_buf_put(&e, buf[i]);
 	assert_int_equal(bulk_reach(&e, &s.dir[0]), 10000);
-	/* One that has a buffer already is not given another. */
+	/* A direction that has a buffer keeps it. */
 	s.dir[0].buf = buf[0];
 	assert_int_equal(bulk_reach(&e, &s.dir[0]), 1000);
 	s.dir[0].buf = NULL;
@@ -226,7 +226,7 @@ big_buffers_are_bounded(void **st)
 }
 
 static void
-without_memory_it_does_with_small_pieces(void **st)
+without_memory_it_uses_small_pieces(void **st)
 {
 	(void)st;
 	memset(&e, 0, sizeof(e));
@@ -242,10 +242,10 @@ without_memory_it_does_with_small_pieces(void **st)
 	faults_set(0);
 }
 
-/* Five at once: none of them is ahead of another by more than its turn, and a turn forwards no more
- * than it may. */
+/* Five transfers at once: no one is ahead of another by more than its turn, and no turn forwards
+ * more than its limit. */
 static void
-streams_take_turns(void **st)
+bulk_transfers_take_turns(void **st)
 {
 	static const struct step origin[] = { SENDS(1000000) };
 	struct world_config cfg = { RIG_WORLD, .bufsize = 4096, .sndbuf = 1 << 20,
@@ -279,9 +279,9 @@ streams_take_turns(void **st)
 	rig_close();
 }
 
-/* Someone with little to say does not wait for them. */
+/* Sessions with little data do not wait for bulk transfers. */
 static void
-the_others_are_served_in_between(void **st)
+other_sessions_are_served_in_between(void **st)
 {
 	static const struct step big[] = { { STEP_WAIT, 100 }, { STEP_SEND, 3000000 },
 					   { STEP_CLOSE, 0 } };
@@ -308,10 +308,10 @@ the_others_are_served_in_between(void **st)
 	rig_close();
 }
 
-/* With nobody but streams there, a turn is longer and so are the pieces; one who has little to say
- * has them short again at once. */
+/* With only bulk transfers the turn is longer and reads are larger; as soon as another session has
+ * data they are short again. */
 static void
-streams_alone_take_more_at_once(void **st)
+bulk_transfers_alone_take_more_at_once(void **st)
 {
 	static const struct step origin[] = { SENDS(9000000) };
 	static const struct step word[] = { { STEP_SEND, 10 }, { STEP_WAIT_EOF, 0 },
@@ -331,7 +331,7 @@ streams_alone_take_more_at_once(void **st)
 		assert_int_equal(loop_turn(w.loop, 0), 0);
 		assert_in_range(w.engine.bytes_out - before, 1, 16384);
 	}
-	/* As when the last one with little to say is long gone. */
+	/* As if the last other session had data long ago. */
 	w.engine.bulk.others_ms -= 50;
 	for (int i = 0; i < 10; i++) {
 		before = w.engine.bytes_out;
@@ -351,9 +351,9 @@ streams_alone_take_more_at_once(void **st)
 	rig_close();
 }
 
-/* A session that ends while it waits leaves the line. */
+/* A session that ends while it waits for its turn is removed from the queue. */
 static void
-who_ends_does_not_wait(void **st)
+a_session_that_ends_leaves_the_queue(void **st)
 {
 	static const struct step origin[] = { SENDS(1000000) };
 	struct world_config cfg = { RIG_WORLD, .bufsize = 4096, .sndbuf = 1 << 20,
@@ -384,20 +384,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(enough_without_a_pause_is_a_stream),
-		cmocka_unit_test(a_length_says_it_at_once),
-		cmocka_unit_test(a_pause_starts_the_count_anew),
-		cmocka_unit_test(four_lulls_in_a_row_end_it),
-		cmocka_unit_test(an_option_makes_it_one_at_once),
-		cmocka_unit_test(the_count_does_not_run_over),
-		cmocka_unit_test(a_stream_is_read_in_big_pieces),
-		cmocka_unit_test(what_a_slow_sink_refuses_is_kept_in_a_big_buffer),
+		cmocka_unit_test(enough_bytes_without_a_pause_are_a_bulk_transfer),
+		cmocka_unit_test(a_known_length_decides_at_once),
+		cmocka_unit_test(a_pause_restarts_the_count),
+		cmocka_unit_test(four_short_bursts_in_a_row_end_it),
+		cmocka_unit_test(splice_response_makes_it_one_at_once),
+		cmocka_unit_test(the_count_does_not_overflow),
+		cmocka_unit_test(a_bulk_transfer_is_read_in_big_pieces),
+		cmocka_unit_test(unsent_bytes_are_kept_in_a_big_buffer),
 		cmocka_unit_test(big_buffers_are_bounded),
-		cmocka_unit_test(without_memory_it_does_with_small_pieces),
-		cmocka_unit_test(streams_take_turns),
-		cmocka_unit_test(the_others_are_served_in_between),
-		cmocka_unit_test(streams_alone_take_more_at_once),
-		cmocka_unit_test(who_ends_does_not_wait),
+		cmocka_unit_test(without_memory_it_uses_small_pieces),
+		cmocka_unit_test(bulk_transfers_take_turns),
+		cmocka_unit_test(other_sessions_are_served_in_between),
+		cmocka_unit_test(bulk_transfers_alone_take_more_at_once),
+		cmocka_unit_test(a_session_that_ends_leaves_the_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The pump: what is forwarded, what is kept when the sink is slow, and how a direction ends. */
+/* The pump: what is forwarded, what is buffered when the sink is slow, and how a direction ends. */
 #include "unit/proxy/session_rig.h"
 
 #include <errno.h>
@@ -43,9 +43,10 @@ bytes_are_forwarded_and_no_buffer_is_kept(void **st)
 	rig_close();
 }
 
-/* What a slow sink refuses is kept, no more is read, and all of it comes in the end. */
+/* Bytes that a slow sink does not take are buffered, reading stops, and all bytes arrive in the
+ * end. */
 static void
-a_slow_sink_stops_the_reading(void **st)
+a_slow_sink_stops_reading(void **st)
 {
 	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
 		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -76,9 +77,9 @@ a_slow_sink_stops_the_reading(void **st)
 	rig_close();
 }
 
-/* A direction in DRAIN still owes what it kept: the FIN comes behind it. */
+/* A direction in DRAIN first sends its buffered bytes, and then the FIN. */
 static void
-the_end_of_a_source_waits_for_what_is_pending(void **st)
+the_fin_waits_for_pending_bytes(void **st)
 {
 	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
 		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_PAUSE, 10 },
@@ -105,7 +106,7 @@ the_end_of_a_source_waits_for_what_is_pending(void **st)
 }
 
 static void
-one_direction_ends_the_other_goes_on(void **st)
+one_direction_ends_the_other_continues(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 100 }, { STEP_SHUT, 0 },
 					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -130,9 +131,9 @@ one_direction_ends_the_other_goes_on(void **st)
 	rig_close();
 }
 
-/* Nobody takes a cut stream for a whole one: a reset is passed on as one. */
+/* A truncated stream must not look complete: a reset is forwarded as a reset. */
 static void
-a_reset_breaks_both_halves(void **st)
+a_reset_breaks_both_directions(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
@@ -159,7 +160,7 @@ a_reset_breaks_both_halves(void **st)
 	rig_close();
 }
 
-/* Nothing can be allocated from here on; a buffer that is kept for reuse is taken away. */
+/* No allocation succeeds from now on; a buffer kept for reuse is taken away. */
 static void *
 without_memory(void)
 {
@@ -179,9 +180,9 @@ with_memory(void *kept)
 		pool_put(&w.engine.buf_pool, kept);
 }
 
-/* 100,000 bytes from that side to a deaf one. */
+/* Sends 100,000 bytes from that side to one that does not read. */
 static void
-goes_on_without_memory(enum interest_mode mode, enum side from)
+play_without_memory(enum interest_mode mode, enum side from)
 {
 	static const struct step deaf_client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
 		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -208,7 +209,7 @@ goes_on_without_memory(enum interest_mode mode, enum side from)
 	assert_null(s->dir[from].buf);
 	stuck_at = s->dir[from].bytes;
 	assert_true(stuck_at < 100000);
-	/* At rest it costs nothing: nobody is asked again and again. */
+	/* At rest it makes no calls. */
 	waits = fake_waits(w.k);
 	world_run(&w, 400 * FAKE_MS);
 	assert_in_range(fake_waits(w.k) - waits, 0, 2);
@@ -222,23 +223,25 @@ goes_on_without_memory(enum interest_mode mode, enum side from)
 	rig_close();
 }
 
-/* No buffer for what the sink refuses: it stays with the kernel, and all of it comes. */
+/* Without a buffer, bytes that the sink does not take stay in the source's socket, and all arrive
+ * in the end. */
 static void
-without_memory_the_stream_goes_on(void **st)
+forwarding_works_without_memory(void **st)
 {
 	static const enum interest_mode modes[] = { INTEREST_MERGED, INTEREST_UNMERGED,
 						    INTEREST_EDGE };
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-		goes_on_without_memory(modes[i], CLIENT);
-		goes_on_without_memory(modes[i], SERVER);
+		play_without_memory(modes[i], CLIENT);
+		play_without_memory(modes[i], SERVER);
 	}
 }
 
-/* Whoever takes nothing is late, and what the kernel still holds is cut: it may not look whole. */
+/* The sink reads nothing until its timeout; the bytes left in the kernel are lost, so the stream
+ * must not look complete. */
 static void
-what_is_stuck_is_owed(void **st)
+bytes_left_in_the_kernel_are_pending(void **st)
 {
 	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
 		{ STEP_PAUSE, 5000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -261,7 +264,8 @@ what_is_stuck_is_owed(void **st)
 	rig_close();
 }
 
-/* While there is no server the client's bytes wait in the kernel; that it goes is still seen. */
+/* Before there is a server the client's bytes stay in its socket; that it closes is still
+ * noticed. */
 static void
 without_memory_the_first_bytes_wait(void **st)
 {
@@ -292,9 +296,10 @@ without_memory_the_first_bytes_wait(void **st)
 	rig_close();
 }
 
-/* Sent and not taken: sending them again would double them, so it ends, and not as a whole one. */
+/* Bytes were peeked at and sent but cannot be consumed: sending them again would duplicate them, so
+ * the session ends with a reset. */
 static void
-bytes_that_cannot_be_taken_break_the_stream(void **st)
+bytes_that_cannot_be_consumed_break_the_stream(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
@@ -306,7 +311,7 @@ bytes_that_cannot_be_taken_break_the_stream(void **st)
 	rig_open(&cfg, origin);
 	(void)world_client(&w, client, 0);
 	world_run(&w, 5 * FAKE_MS);
-	/* The look comes first. */
+	/* The peek is the call before. */
 	fake_fail(w.k, SYS_CALL_recvfrom, ledger_sum(&w.sys.ledger, SYS_CALL_recvfrom) + 2, ENOMEM);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "SD");
@@ -316,7 +321,7 @@ bytes_that_cannot_be_taken_break_the_stream(void **st)
 	rig_close();
 }
 
-/* While there is no server the client's bytes are kept, one buffer full and no more. */
+/* Before there is a server the client's bytes are read up to one full buffer. */
 static void
 the_clients_first_bytes_are_kept(void **st)
 {
@@ -342,7 +347,7 @@ the_clients_first_bytes_are_kept(void **st)
 	rig_close();
 }
 
-/* The first send right after connect() is tried while it keeps working. */
+/* The early send right after connect() is tried as long as it works. */
 static void
 near_and_far_are_learned(void **st)
 {
@@ -363,13 +368,13 @@ near_and_far_are_learned(void **st)
 		world_run(&w, FAKE_SEC);
 	}
 	assert_true(w.srv[0]->shard->guess[SERVER_NEAR].trust < 0);
-	/* Far: not tried any more. */
+	/* The server counts as far: no more tries. */
 	assert_in_range(w.sys.ledger.n[SYS_CALL_sendto][SYS_AGAIN], 1, 2);
 	assert_string_equal(rig_terms(), "-- -- -- --");
 	rig_close();
 }
 
-/* One fast stream leaves room for the others: a dispatch ends after max_reads. */
+/* A fast stream leaves time for others: a dispatch ends after max_reads. */
 static void
 reads_of_one_dispatch_are_bounded(void **st)
 {
@@ -400,14 +405,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_forwarded_and_no_buffer_is_kept),
-		cmocka_unit_test(a_slow_sink_stops_the_reading),
-		cmocka_unit_test(the_end_of_a_source_waits_for_what_is_pending),
-		cmocka_unit_test(one_direction_ends_the_other_goes_on),
-		cmocka_unit_test(a_reset_breaks_both_halves),
-		cmocka_unit_test(without_memory_the_stream_goes_on),
-		cmocka_unit_test(what_is_stuck_is_owed),
+		cmocka_unit_test(a_slow_sink_stops_reading),
+		cmocka_unit_test(the_fin_waits_for_pending_bytes),
+		cmocka_unit_test(one_direction_ends_the_other_continues),
+		cmocka_unit_test(a_reset_breaks_both_directions),
+		cmocka_unit_test(forwarding_works_without_memory),
+		cmocka_unit_test(bytes_left_in_the_kernel_are_pending),
 		cmocka_unit_test(without_memory_the_first_bytes_wait),
-		cmocka_unit_test(bytes_that_cannot_be_taken_break_the_stream),
+		cmocka_unit_test(bytes_that_cannot_be_consumed_break_the_stream),
 		cmocka_unit_test(the_clients_first_bytes_are_kept),
 		cmocka_unit_test(near_and_far_are_learned),
 		cmocka_unit_test(reads_of_one_dispatch_are_bounded),

@@ -1,4 +1,4 @@
-/* Buffers of directions: when there is one, what it holds, and when it goes back. */
+/* Buffers of directions: when a direction has one, what it holds, and when it is released. */
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/relay/direction.h"
@@ -25,7 +25,7 @@ done(void)
 }
 
 static void
-what_is_kept_stays_in_order(void **st)
+buffered_bytes_stay_in_order(void **st)
 {
 	struct engine *e = fresh();
 
@@ -40,9 +40,9 @@ what_is_kept_stays_in_order(void **st)
 	done();
 }
 
-/* What was read ahead, or is to be sent once more, keeps the buffer. */
+/* Lookahead, and a request that may be retried, keep the buffer. */
 static void
-it_goes_back_when_nothing_needs_it(void **st)
+an_unneeded_buffer_is_released(void **st)
 {
 	struct engine *e = fresh();
 
@@ -65,7 +65,7 @@ it_goes_back_when_nothing_needs_it(void **st)
 }
 
 static void
-a_full_one_has_no_room(void **st)
+a_full_buffer_has_no_room(void **st)
 {
 	static const char text[1024];
 	struct engine *e = fresh();
@@ -81,9 +81,9 @@ a_full_one_has_no_room(void **st)
 	done();
 }
 
-/* What will not be written any more is dropped; the buffer goes with the direction. */
+/* Bytes that will not be sent any more are dropped; the buffer is released with the direction. */
 static void
-what_is_discarded_is_not_pending(void **st)
+discarded_bytes_are_not_pending(void **st)
 {
 	struct engine *e = fresh();
 
@@ -97,9 +97,10 @@ what_is_discarded_is_not_pending(void **st)
 	done();
 }
 
-/* Beyond tune.memory nothing is read that could have to be kept; who has a buffer goes on. */
+/* At the limit of tune.memory nothing is read that might have to be buffered; a direction that has
+ * a buffer continues. */
 static void
-without_memory_nothing_is_kept(void **st)
+without_memory_nothing_is_buffered(void **st)
 {
 	struct engine *e = fresh();
 
@@ -120,11 +121,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_kept_stays_in_order),
-		cmocka_unit_test(it_goes_back_when_nothing_needs_it),
-		cmocka_unit_test(a_full_one_has_no_room),
-		cmocka_unit_test(what_is_discarded_is_not_pending),
-		cmocka_unit_test(without_memory_nothing_is_kept),
+		cmocka_unit_test(buffered_bytes_stay_in_order),
+		cmocka_unit_test(an_unneeded_buffer_is_released),
+		cmocka_unit_test(a_full_buffer_has_no_room),
+		cmocka_unit_test(discarded_bytes_are_not_pending),
+		cmocka_unit_test(without_memory_nothing_is_buffered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Streams through pipes: when, who owns the pipe, and that every byte comes however it ends. */
+/* Splicing: when it is used, which direction owns a pipe, and that every byte arrives however it
+ * ends. */
 #include "unit/proxy/http_rig.h"
 
 #include "proxy/relay/direction.h"
@@ -24,7 +25,7 @@ splices(void)
 }
 
 static void
-a_stream_goes_through_a_pipe(void **st)
+a_bulk_transfer_goes_through_a_pipe(void **st)
 {
 	static const struct step origin[] = { SENDS(100000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
@@ -32,7 +33,7 @@ a_stream_goes_through_a_pipe(void **st)
 	(void)st;
 	rig_play(&cfg, asks, origin);
 	assert_int_equal(w.client[0].got, 100000);
-	/* All but the first read, which showed what it is. */
+	/* All except the first read, which showed that it is a bulk transfer. */
 	assert_in_range(w.engine.spliced, 100000 - 2 * 4096, 100000 - 4096);
 	assert_int_equal(w.engine.bytes_out, 100000);
 	assert_int_equal(w.engine.splice_fallbacks, 0);
@@ -42,9 +43,9 @@ a_stream_goes_through_a_pipe(void **st)
 	rig_close();
 }
 
-/* The other way round it was not asked for. */
+/* The other direction has no such option. */
 static void
-each_direction_for_itself(void **st)
+options_apply_to_each_direction(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 60000 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
@@ -64,7 +65,7 @@ each_direction_for_itself(void **st)
 }
 
 static void
-auto_waits_for_enough(void **st)
+splice_auto_waits_for_enough_bytes(void **st)
 {
 	static const struct step little[] = { SENDS(16000) }, much[] = { SENDS(100000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(AUTO, 16384) };
@@ -79,9 +80,9 @@ auto_waits_for_enough(void **st)
 	rig_close();
 }
 
-/* Many small answers are no stream, however much they are together. */
+/* Many small responses are no bulk transfer, whatever their sum is. */
 static void
-pauses_start_the_count_anew(void **st)
+pauses_restart_the_count(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 12000 },
 		{ STEP_PAUSE, 5 }, { STEP_SEND, 12000 }, { STEP_PAUSE, 5 }, { STEP_SEND, 12000 },
@@ -104,7 +105,7 @@ without_the_option_nothing_is_spliced(void **st)
 	rig_play(&cfg, asks, origin);
 	assert_int_equal(splices(), 0);
 	rig_close();
-	/* Nor without pipes: nosplice. */
+	/* The same without pipes: nosplice. */
 	cfg.options = OPT_SPLICE_AUTO | OPT_SPLICE_RESPONSE;
 	cfg.maxpipes = 0;
 	rig_play(&cfg, asks, origin);
@@ -113,7 +114,8 @@ without_the_option_nothing_is_spliced(void **st)
 	rig_close();
 }
 
-/* A pipe is owned while it holds bytes, reading stops meanwhile, and it goes back empty. */
+/* A direction owns a pipe while it holds bytes; reading stops meanwhile, and the pipe is returned
+ * empty. */
 static void
 a_slow_sink_keeps_the_pipe(void **st)
 {
@@ -143,9 +145,9 @@ a_slow_sink_keeps_the_pipe(void **st)
 	rig_close();
 }
 
-/* At rest between two transfers there is no pipe, and after a while none is open. */
+/* Between two transfers the connection has no pipe, and after a while none is open. */
 static void
-a_connection_at_rest_owns_none(void **st)
+an_idle_connection_owns_no_pipe(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 50000 },
 		{ STEP_PAUSE, 10000 }, { STEP_SEND, 50000 }, { STEP_CLOSE, 0 } };
@@ -166,9 +168,9 @@ a_connection_at_rest_owns_none(void **st)
 	rig_close();
 }
 
-/* Four bursts of less than a buffer, and it is copied again. */
+/* After four bursts of less than a buffer it is copied again. */
 static void
-a_stream_that_dries_up_is_copied(void **st)
+a_slow_transfer_is_copied_again(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 30000 },
 		{ STEP_PAUSE, 5 }, { STEP_SEND, 9 }, { STEP_PAUSE, 5 }, { STEP_SEND, 9 },
@@ -191,7 +193,7 @@ a_stream_that_dries_up_is_copied(void **st)
 	rig_close();
 }
 
-/* No pipe to be had: copied, all of it, and the next transfer finds one. */
+/* Without a pipe everything is copied, and the next transfer gets one. */
 static void
 without_a_pipe_it_is_copied(void **st)
 {
@@ -218,9 +220,9 @@ without_a_pipe_it_is_copied(void **st)
 	}
 }
 
-/* The nth splice fails with err: every byte comes all the same, and in order. */
+/* The nth splice fails with err: every byte arrives, and in order. */
 static void
-refused_at(uint64_t nth, int err, const struct step *client)
+fails_at(uint64_t nth, int err, const struct step *client)
 {
 	static const struct step origin[] = { SENDS(100000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
@@ -233,26 +235,26 @@ refused_at(uint64_t nth, int err, const struct step *client)
 		fail_msg("splice %u failed with %d: %llu bytes, %s", (unsigned int)nth, err,
 			(unsigned long long)w.client[0].got, rig_terms());
 	assert_int_equal(w.engine.splice_fallbacks, 1);
-	/* Not tried again on this connection. */
+	/* Splicing is not tried again on this connection. */
 	assert_int_equal(splices(), nth);
 	rig_close();
 }
 
 static void
-a_refusal_costs_no_byte(void **st)
+a_failed_splice_loses_no_byte(void **st)
 {
 	static const int errors[] = { EINVAL, ENOMEM, ENOSYS, EOPNOTSUPP, EPERM };
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		for (uint64_t nth = 1; nth <= 6; nth++) {
-			refused_at(nth, errors[i], asks);
-			refused_at(nth, errors[i], deaf);
+			fails_at(nth, errors[i], asks);
+			fails_at(nth, errors[i], deaf);
 		}
 }
 
-/* What comes out of the pipe by hand may be sent in place, and then the next of it must not be read
- * into the same buffer. */
+/* Bytes read from the pipe may be sent with zero-copy; then further bytes must not be read into the
+ * same buffer. */
 static void
 a_buffer_in_use_by_the_kernel_is_left_alone(void **st)
 {
@@ -281,7 +283,7 @@ no_way_out(void *ctx, int in, int out, size_t len, unsigned int flags)
 {
 	long r = sys_fake.splice(ctx, in, out, len, flags);
 
-	/* The kernel will not, and what came in stays there. */
+	/* splice() fails, and the bytes stay in the pipe. */
 	return r == -EAGAIN ? -EINVAL : r;
 }
 
@@ -295,9 +297,9 @@ no_read(void *ctx, int fd, void *buf, size_t len)
 	return -EIO;
 }
 
-/* What stands in the pipe cannot be had any more: a reset, not an end. */
+/* The bytes in the pipe cannot be read: the stream ends with a reset. */
 static void
-what_is_lost_breaks_the_stream(void **st)
+bytes_lost_in_a_pipe_break_the_stream(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 100000 },
 					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -320,7 +322,7 @@ what_is_lost_breaks_the_stream(void **st)
 	rig_close();
 }
 
-/* A reset that a splice() in several batches has met and not told of: no clean end comes of it. */
+/* A reset that splice() has met and not reported does not become a clean end. */
 static void
 a_hidden_reset_is_found(void **st)
 {
@@ -341,8 +343,8 @@ a_hidden_reset_is_found(void **st)
 	}
 }
 
-/* What slow readers leave in pipes is memory: without room for it there is a shorter piece, then a
- * copy, and every byte comes. */
+/* Bytes in pipes count as memory: without memory less is spliced, then it is copied, and every byte
+ * arrives. */
 static void
 pipes_stay_within_the_memory(void **st)
 {
@@ -369,7 +371,7 @@ pipes_stay_within_the_memory(void **st)
 	rig_close();
 }
 
-/* However it ends, a pipe with bytes in it is closed. */
+/* However the session ends, a pipe with bytes in it is closed. */
 static void
 an_end_closes_the_pipe(void **st)
 {
@@ -392,13 +394,13 @@ an_end_closes_the_pipe(void **st)
 		assert_string_equal(rig_terms(), how == 0 ? "KD" : how == 1 ? "CD" : "cD");
 		assert_int_equal(w.engine.pipes.used, 0);
 		world_run(&w, RIG_LIMIT);
-		/* What was in the pipe came to nobody, and nobody took that for the end. */
+		/* The bytes in the pipe were lost, and the client has seen no clean end. */
 		assert_false(w.client[0].eof);
 		rig_close();
 	}
 }
 
-/* One dispatch ends, after some times as many bytes as it would have copied. */
+/* A dispatch ends after a multiple of what it would have copied. */
 static void
 one_dispatch_is_bounded(void **st)
 {
@@ -432,7 +434,7 @@ one_dispatch_is_bounded(void **st)
 #define SPLICES .http = 1, .bufsize = 1024, .maxpipes = 4, .splice_after = 1
 #define HTTP_BOTH RIG_WORLD, SPLICES, .options = OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE
 
-/* Two requests that come at once, and an answer to each. */
+/* Two pipelined requests, and a response to each. */
 static const struct step two_posts[] = { SAY(LONG_POST BODY LONG_POST BODY), AWAIT(BODY),
 	AWAIT(BODY), { STEP_PAUSE, 10 }, { STEP_CLOSE, 0 } };
 static const struct step two_answers[] = { AWAIT(BODY), SAY(LONG_OK), { STEP_PAUSE, 5 },
@@ -449,7 +451,7 @@ both_came_whole(const char *what, unsigned int n)
 			w.n_served, rig_terms());
 }
 
-/* The message behind a body stays with the kernel, and so does what no server has to say. */
+/* The message after a body stays in the socket, and so do unrequested bytes of the server. */
 static void
 a_body_is_spliced_to_its_end(void **st)
 {
@@ -471,9 +473,10 @@ a_body_is_spliced_to_its_end(void **st)
 	}
 }
 
-/* Whatever fails it is copied, the bodies end where they end, and the connections go on. */
+/* Whatever call fails, the bytes are copied, the bodies end correctly, and the connections are
+ * kept. */
 static void
-no_body_is_lost_to_a_refusal(void **st)
+bodies_are_copied_when_splicing_fails(void **st)
 {
 	static const int errors[] = { EINVAL, ENOMEM, ENOSYS, EPERM };
 	struct world_config cfg = { HTTP_BOTH };
@@ -487,7 +490,7 @@ no_body_is_lost_to_a_refusal(void **st)
 			world_run(&w, RIG_LIMIT);
 			both_came_whole(strerror(errors[i]), nth);
 			assert_int_equal(w.engine.splice_fallbacks, 1);
-			/* The next body is tried again. */
+			/* Splicing is tried again for the next body. */
 			assert_true(splices() > nth || nth > 6);
 			rig_close();
 		}
@@ -497,7 +500,7 @@ no_body_is_lost_to_a_refusal(void **st)
 	world_run(&w, RIG_LIMIT);
 	both_came_whole("without a pipe", 0);
 	rig_close();
-	/* A pipe that holds less than it says. */
+	/* A pipe that holds less than its size. */
 	cfg.pipe_slots = 4;
 	cfg.fragment = 100;
 	rig_open(&cfg, two_answers);
@@ -509,16 +512,16 @@ no_body_is_lost_to_a_refusal(void **st)
 
 static unsigned int nth_splice;
 
-/* The first one is into the pipe. */
+/* The first splice, into the pipe, works. */
 static long
 only_in(void *ctx, int in, int out, size_t len, unsigned int flags)
 {
 	return nth_splice++ ? -EINVAL : sys_fake.splice(ctx, in, out, len, flags);
 }
 
-/* The rest of a body that cannot be had is no end of it, although all of it was read. */
+/* A body whose rest is lost has not ended, although all of it was read. */
 static void
-a_lost_rest_is_no_end(void **st)
+a_lost_rest_of_a_body_is_no_end(void **st)
 {
 	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
 	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE };
@@ -542,7 +545,7 @@ a_lost_rest_is_no_end(void **st)
 	rig_close();
 }
 
-/* What has a framing of its own, or has to be there for another attempt, is copied. */
+/* Bodies with chunked framing, or needed for a retry, are copied. */
 static void
 not_every_body_is_spliced(void **st)
 {
@@ -577,9 +580,9 @@ not_every_body_is_spliced(void **st)
 	}
 }
 
-/* Until the server ends, and both ways after an upgrade: the length is not known there. */
+/* Bodies up to the close, and tunnels: their length is unknown. */
 static void
-ends_that_nobody_announces(void **st)
+bodies_of_unknown_length(void **st)
 {
 	static const struct http_dialogue d[] = {
 		{ .name = "until the end", .served = 1,
@@ -610,27 +613,27 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_goes_through_a_pipe),
-		cmocka_unit_test(each_direction_for_itself),
-		cmocka_unit_test(auto_waits_for_enough),
-		cmocka_unit_test(pauses_start_the_count_anew),
+		cmocka_unit_test(a_bulk_transfer_goes_through_a_pipe),
+		cmocka_unit_test(options_apply_to_each_direction),
+		cmocka_unit_test(splice_auto_waits_for_enough_bytes),
+		cmocka_unit_test(pauses_restart_the_count),
 		cmocka_unit_test(without_the_option_nothing_is_spliced),
 		cmocka_unit_test(a_slow_sink_keeps_the_pipe),
-		cmocka_unit_test(a_connection_at_rest_owns_none),
-		cmocka_unit_test(a_stream_that_dries_up_is_copied),
+		cmocka_unit_test(an_idle_connection_owns_no_pipe),
+		cmocka_unit_test(a_slow_transfer_is_copied_again),
 		cmocka_unit_test(without_a_pipe_it_is_copied),
-		cmocka_unit_test(a_refusal_costs_no_byte),
+		cmocka_unit_test(a_failed_splice_loses_no_byte),
 		cmocka_unit_test(a_buffer_in_use_by_the_kernel_is_left_alone),
-		cmocka_unit_test(what_is_lost_breaks_the_stream),
+		cmocka_unit_test(bytes_lost_in_a_pipe_break_the_stream),
 		cmocka_unit_test(a_hidden_reset_is_found),
 		cmocka_unit_test(an_end_closes_the_pipe),
 		cmocka_unit_test(pipes_stay_within_the_memory),
 		cmocka_unit_test(one_dispatch_is_bounded),
 		cmocka_unit_test(a_body_is_spliced_to_its_end),
-		cmocka_unit_test(no_body_is_lost_to_a_refusal),
-		cmocka_unit_test(a_lost_rest_is_no_end),
+		cmocka_unit_test(bodies_are_copied_when_splicing_fails),
+		cmocka_unit_test(a_lost_rest_of_a_body_is_no_end),
 		cmocka_unit_test(not_every_body_is_spliced),
-		cmocka_unit_test(ends_that_nobody_announces),
+		cmocka_unit_test(bodies_of_unknown_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

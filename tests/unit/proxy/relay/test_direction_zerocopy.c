@@ -1,6 +1,6 @@
 /*
- * Large sends in place, through sessions: which buffers they come from, when those are free again,
- * and that an answer of the kernel is never taken for an error, nor an error for an answer.
+ * Zero-copy sends of whole sessions: which buffers they use, when those are free again, and that
+ * acknowledgements and errors are distinguished.
  */
 #include "unit/proxy/http_rig.h"
 
@@ -44,9 +44,9 @@ large_reads_are_sent_in_place_both_ways(void **st)
 	}
 }
 
-/* Between requests a connection owns no buffer, in place or not. */
+/* Between requests a connection owns no buffer, with zero-copy or without. */
 static void
-small_reads_are_not(void **st)
+small_reads_are_copied(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, THRESHOLD - 1 }, { STEP_WAIT, 100 },
 					      { STEP_PAUSE, 50 }, { STEP_END, 0 } };
@@ -62,14 +62,14 @@ small_reads_are_not(void **st)
 	assert_int_equal(w.engine.buf_pool.live, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.zerocopy.bytes, 0);
-	/* The one that reads the answer. */
+	/* The call that reads the acknowledgement. */
 	assert_int_equal(w.sys.ledger.n[SYS_CALL_recvmmsg][SYS_OK], 1);
 	rig_close();
 }
 
-/* To this host itself the kernel copies: nothing is set, asked or pinned. */
+/* To the host itself the kernel copies: zero-copy is neither enabled nor used. */
 static void
-loopback_is_not_worth_it(void **st)
+loopback_is_not_used(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 50000 }, { STEP_SHUT, 0 },
 					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -87,9 +87,9 @@ loopback_is_not_worth_it(void **st)
 	rig_close();
 }
 
-/* What a slow reader leaves pinned is bounded, and what is beyond it is copied and right. */
+/* A slow reader pins a limited number of buffers; the rest is copied correctly. */
 static void
-a_slow_reader_pins_no_more_than_it_may(void **st)
+a_slow_reader_pins_a_bounded_number_of_buffers(void **st)
 {
 	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
 		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -111,7 +111,7 @@ a_slow_reader_pins_no_more_than_it_may(void **st)
 	rig_close();
 }
 
-/* Pinned buffers count as memory: at its bound sends are copied, and without a buffer in place. */
+/* Pinned buffers count as memory: at the limit sends are copied. */
 static void
 pinned_buffers_count_as_memory(void **st)
 {
@@ -135,9 +135,9 @@ pinned_buffers_count_as_memory(void **st)
 	rig_close();
 }
 
-/* It is over before the kernel is done: the bytes come all the same, the buffers are free. */
+/* The session ends before the acknowledgements: all bytes arrive, and the buffers are free. */
 static void
-a_session_ends_before_its_answers(void **st)
+a_session_ends_before_its_acknowledgements(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
@@ -152,7 +152,7 @@ a_session_ends_before_its_answers(void **st)
 	assert_int_equal(w.client[0].got, 40000);
 	assert_true(w.client[0].eof);
 	rig_close();
-	/* Both ends leave at once: nobody waits for the answers. */
+	/* Both ends close at once: the acknowledgements are not waited for. */
 	rig_open(&cfg, origin);
 	(void)world_client(&w, client, 0);
 	world_run(&w, 180 * FAKE_MS);
@@ -164,9 +164,10 @@ a_session_ends_before_its_answers(void **st)
 	rig_close();
 }
 
-/* LINGER: the answers that come while the rest is delivered are not the client's end. */
+/* LINGER: acknowledgements that arrive while the rest is delivered do not mean that the client has
+ * ended. */
 static void
-answers_do_not_end_the_lingering(void **st)
+acknowledgements_do_not_end_lingering(void **st)
 {
 	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
 		{ STEP_PAUSE, 100 }, { STEP_HEAR, 0 }, { STEP_WAIT, 20000 }, { STEP_DEAF, 0 },
@@ -194,9 +195,10 @@ answers_do_not_end_the_lingering(void **st)
 	rig_close();
 }
 
-/* The client's direction is over, nothing is pending: its reset is seen at once, not by timeout. */
+/* The client's direction has ended and nothing is pending: its reset is noticed at once, not by a
+ * timeout. */
 static void
-an_error_among_answers_is_seen_at_once(void **st)
+an_error_among_acknowledgements_is_seen_at_once(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_SHUT, 0 },
 		{ STEP_WAIT, 60000 }, { STEP_PAUSE, 20 }, { STEP_RESET, 0 } };
@@ -222,9 +224,9 @@ an_error_among_answers_is_seen_at_once(void **st)
 	}
 }
 
-/* Also while the client still speaks, and while it lingers. */
+/* The same while the client still sends, and while the session lingers. */
 static void
-a_reset_among_answers_is_a_reset(void **st)
+a_reset_among_acknowledgements_is_a_reset(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT, 60000 },
 					      { STEP_PAUSE, 20 }, { STEP_RESET, 0 } };
@@ -250,7 +252,7 @@ a_reset_among_answers_is_a_reset(void **st)
 	(void)world_client(&w, deaf, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "SD");
-	/* Not at the end of a patience. */
+	/* Not when a timeout expires. */
 	assert_true(w.ended - began < 150 * FAKE_MS);
 	rig_close();
 }
@@ -261,7 +263,7 @@ a_reset_among_answers_is_a_reset(void **st)
 #define LONG_OK "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
 #define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-/* Bodies whose bytes nobody has to see; what stands behind one is not sent with it. */
+/* Bodies that need not be parsed; bytes after a body are not sent with it. */
 static void
 bodies_are_sent_in_place(void **st)
 {
@@ -293,7 +295,7 @@ bodies_are_sent_in_place(void **st)
 	}
 }
 
-/* Framing is judged where it is copied to. */
+/* Chunked framing is parsed in the copy. */
 static void
 chunks_are_copied(void **st)
 {
@@ -309,9 +311,9 @@ chunks_are_copied(void **st)
 	assert_int_equal(w.engine.zerocopy.bytes, 0);
 }
 
-/* Who is short of memory asks for what it has lent, without waiting to be told. */
+/* When memory is short, acknowledgements are read without waiting for an event. */
 static void
-answers_are_asked_for(void **st)
+acknowledgements_are_polled(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
@@ -336,17 +338,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(large_reads_are_sent_in_place_both_ways),
-		cmocka_unit_test(small_reads_are_not),
-		cmocka_unit_test(loopback_is_not_worth_it),
-		cmocka_unit_test(a_slow_reader_pins_no_more_than_it_may),
+		cmocka_unit_test(small_reads_are_copied),
+		cmocka_unit_test(loopback_is_not_used),
+		cmocka_unit_test(a_slow_reader_pins_a_bounded_number_of_buffers),
 		cmocka_unit_test(pinned_buffers_count_as_memory),
-		cmocka_unit_test(a_session_ends_before_its_answers),
-		cmocka_unit_test(answers_do_not_end_the_lingering),
-		cmocka_unit_test(an_error_among_answers_is_seen_at_once),
-		cmocka_unit_test(a_reset_among_answers_is_a_reset),
+		cmocka_unit_test(a_session_ends_before_its_acknowledgements),
+		cmocka_unit_test(acknowledgements_do_not_end_lingering),
+		cmocka_unit_test(an_error_among_acknowledgements_is_seen_at_once),
+		cmocka_unit_test(a_reset_among_acknowledgements_is_a_reset),
 		cmocka_unit_test(bodies_are_sent_in_place),
 		cmocka_unit_test(chunks_are_copied),
-		cmocka_unit_test(answers_are_asked_for),
+		cmocka_unit_test(acknowledgements_are_polled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The actions set-src, set-dst and their ports: their lines, and what they do to a session. */
+/* The actions set-src, set-dst, set-src-port and set-dst-port: arguments and effects. */
 #include "proxy/sample/act_addr.h"
 
 #include "unit/proxy/world.h"
@@ -63,7 +63,7 @@ inet(struct addr *a, const char *text)
 	*a = spec.addr;
 }
 
-/* One frontend with one rule, run on a session of 10.0.0.1:1000 that came to 10.0.0.9:80. */
+/* One frontend with one rule, run on a session from 10.0.0.1:1000 to 10.0.0.9:80. */
 static enum rule_result
 run(const char *rule, int txn_is_there)
 {
@@ -132,7 +132,7 @@ test_runs(void **state)
 	is("set-dst-port str(81)", "10.0.0.1:1000", "10.0.0.9:81");
 }
 
-/* What is no address or no port changes nothing. */
+/* A value that is not an address or a port changes nothing. */
 static void
 test_nothing_found(void **state)
 {
@@ -143,7 +143,7 @@ test_nothing_found(void **state)
 	is("set-dst-port int(-1)", "10.0.0.1:1000", "10.0.0.9:80");
 }
 
-/* Addresses that have no ports. */
+/* Unix addresses have no ports. */
 static void
 test_unix(void **state)
 {

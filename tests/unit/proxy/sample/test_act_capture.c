@@ -1,4 +1,4 @@
-/* The action `capture`: its lines, and what it does to a session. */
+/* The action `capture`: arguments and effects. */
 #include "proxy/sample/act_capture.h"
 
 #include "unit/proxy/world.h"
@@ -35,7 +35,7 @@ static const struct cfg_module module = { .name = "test", .kws = kws };
 
 static struct world w;
 
-/* As world_load() with the keywords above. */
+/* Like world_load(), with the keywords above. */
 static int
 load(const char *text)
 {
@@ -68,7 +68,7 @@ load(const char *text)
 static void
 test_lines(void **state)
 {
-	/* As HAProxy 2.6 has it. */
+	/* The results of HAProxy 2.6. */
 	static const struct {
 		const char *section, *line, *says;
 	} rows[] = {
@@ -90,7 +90,7 @@ test_lines(void **state)
 		{ "frontend", "tcp-request content capture src len 5", NULL },
 		{ "frontend", "tcp-request content capture src id 0", "<sample> len <length>" },
 		{ "frontend", "tcp-request connection capture src len 5", "is not for" },
-		/* Any frontend may come to a backend. */
+		/* A backend may be used by any frontend. */
 		{ "backend", "http-request capture src len 5", "'p' is no frontend" },
 		{ "backend", "http-request capture src id 5", NULL },
 		{ "backend", "http-response capture src id 5", NULL },
@@ -131,7 +131,7 @@ run(const struct proxy *p, enum rule_place place, struct sample_ctx *cx)
 	assert_int_equal(rules_run(&p->rules.own[place], &next, cx, &v), RULE_CONT);
 }
 
-/* Rules of a backend fill what the frontend declares, and nothing beyond. */
+/* Rules of a backend fill the slots that the frontend declares, and no others. */
 static void
 test_runs(void **state)
 {
@@ -162,7 +162,7 @@ test_runs(void **state)
 	is(&s, CAPTURE_REQUEST, 1, "abcd");
 	run(b, RULE_HTTP_REQUEST, &cx);
 	is(&s, CAPTURE_REQUEST, 0, "XY");
-	/* What is not found changes nothing. */
+	/* A missing sample changes nothing. */
 	is(&s, CAPTURE_REQUEST, 1, "abcd");
 	run(b, RULE_HTTP_RESPONSE, &cx);
 	is(&s, CAPTURE_RESPONSE, 0, "7");

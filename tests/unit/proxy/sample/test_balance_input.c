@@ -13,7 +13,7 @@ static struct http_txn txn;
 static struct http_field field[16];
 static char text[1024];
 
-/* What the key of a session is made of: `request` is all it sent, NULL in mode tcp. */
+/* Computes the key of a session: `request` is all that the client sent, NULL in mode tcp. */
 static void
 look(const char *lines, const char *request)
 {
@@ -53,7 +53,7 @@ look(const char *lines, const char *request)
 	eval_scratch_fini(&e.eval);
 }
 
-/* The key is that of these bytes, or there is none. */
+/* The key is the hash of these bytes, or there is none. */
 static void
 expect(const char *lines, const char *request, const void *bytes, size_t n)
 {
@@ -66,7 +66,7 @@ expect(const char *lines, const char *request, const void *bytes, size_t n)
 
 #define GET(fields) "GET /x?id=abc HTTP/1.1\r\nHost: h\r\n" fields "\r\n"
 
-/* Texts and addresses as they are, numbers in eight bytes: so does HAProxy 2.6. */
+/* Texts and addresses as they are, numbers in eight bytes, as in HAProxy 2.6. */
 static void
 test_hash(void **state)
 {
@@ -112,7 +112,7 @@ test_body(void **state)
 		{ POST("Content-Length: 10", "id&id=&id="), "" },
 		{ POST("Content-Length: 7", "?id=abc"), NULL },
 		{ POST("Content-Length: 7", "xid=abc"), NULL },
-		/* so much has come, and no more was waited for */
+		/* so much has arrived, and the rule waited for no more */
 		{ POST("Content-Length: 99", "id=abc"), "abc" },
 		{ POST("Content-Length: 99", "i"), NULL },
 		{ POST("Content-Length: 0", ""), NULL },
@@ -149,7 +149,7 @@ test_check(void **state)
 		"backend b\n" SERVERS, 0, "");
 }
 
-/* Sections share what their defaults say, until they say something else. */
+/* Sections share the settings of their defaults until they change them. */
 static void
 test_defaults(void **state)
 {

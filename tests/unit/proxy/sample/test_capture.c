@@ -1,4 +1,4 @@
-/* Texts: what is kept of them, and of which fields and cookies. */
+/* Captured texts: what is kept, and from which fields and cookies. */
 #include "unit/proxy/capture_rig.h"
 
 static struct http_field room[16];
@@ -29,7 +29,7 @@ test_texts(void **state)
 	capture_is(CAPTURE_REQUEST, 0, "12345");
 	capture_is(CAPTURE_REQUEST, 1, "12345678");
 	capture_is(CAPTURE_RESPONSE, 0, NULL);
-	/* Over itself, and an empty one is there. */
+	/* Captured again, and empty. */
 	assert_true(capture_get(&w.s, CAPTURE_REQUEST, 1, &got));
 	capture_put(&w.s, CAPTURE_REQUEST, 1, (struct str){ got.p + 2, 3 });
 	capture_is(CAPTURE_REQUEST, 1, "345");
@@ -53,7 +53,7 @@ test_fields(void **state)
 	capture_is(CAPTURE_REQUEST, 0, "two, ");
 	capture_is(CAPTURE_REQUEST, 1, NULL);
 	capture_is(CAPTURE_RESPONSE, 0, NULL);
-	/* Who has none of it changes nothing. */
+	/* A head without that field changes nothing. */
 	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "x-server", "a"));
 	capture_is(CAPTURE_RESPONSE, 0, NULL);
 	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "server", ""));
@@ -63,7 +63,7 @@ test_fields(void **state)
 	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
 }
 
-/* Those that a rule has put stay: they are not about the head. */
+/* Captures by rules are kept: they do not belong to the head. */
 static void
 test_fields_are_dropped(void **state)
 {
@@ -80,7 +80,7 @@ test_fields_are_dropped(void **state)
 	capture_drop_fields(&w.s, CAPTURE_REQUEST);
 }
 
-/* As HAProxy 2.6 has it. */
+/* The results of HAProxy 2.6. */
 static void
 test_cookies(void **state)
 {

@@ -1,4 +1,4 @@
-/* The room of captures: whose it is, that it is bounded, and that all of it comes back. */
+/* The memory of captures: its owner, its limit, and that all of it is released. */
 #include "unit/proxy/capture_rig.h"
 
 #include "proxy/model/memory.h"
@@ -35,7 +35,7 @@ test_begins_empty(void **state)
 	capture_close();
 }
 
-/* Below tune.memory as everything is; who has no room for them is served without. */
+/* Captures are limited by tune.memory; without memory a session has none. */
 static void
 test_is_bounded(void **state)
 {

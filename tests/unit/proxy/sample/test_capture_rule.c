@@ -55,7 +55,7 @@ test_request_line(void **state)
 	assert_string_equal(written(LINE), "GET /a?b HTTP/1.1 HTTP/1.0");
 	line_is("OPTIONS * HTTP/1.1");
 	assert_string_equal(written("%[capture.req.uri]"), "-");
-	/* Nothing was understood. */
+	/* No request was parsed. */
 	capture_txn.line_len = 0;
 	capture_txn.head_ms = 0;
 	capture_txn.has_res_version = 0;
@@ -74,7 +74,7 @@ test_converters(void **state)
 	capture_is(CAPTURE_REQUEST, 0, "abcde");
 	assert_string_equal(written("%[int(7),capture-res(0)]"), "7");
 	capture_is(CAPTURE_RESPONSE, 0, "7");
-	/* Over itself. */
+	/* Captured into itself. */
 	assert_string_equal(written("%[capture.req.hdr(0),bytes(1),capture-req(0)]"), "bcde");
 	capture_is(CAPTURE_REQUEST, 0, "bcde");
 	/* There is no such slot: no result. */
@@ -105,7 +105,7 @@ test_refused(void **state)
 		if (!strstr(why.text, rows[i].says))
 			fail_msg("%s", why.text);
 	}
-	/* Mode tcp has no request line, but what rules captured. */
+	/* In mode tcp there is no request line, but rules can capture. */
 	assert_true(log_format_compile(&vocab, "%[capture.req.uri]", 0, &f, &why) < 0);
 	assert_int_equal(log_format_compile(&vocab, "%[capture.req.hdr(0)]", 0, &f, &why), 0);
 	rule_fmt_free(&f);
@@ -117,7 +117,7 @@ test_rows(void **state)
 	struct sample_ctx cx = { .at = 0 };
 
 	(void)state;
-	/* Without a session nothing is found, and none of them falls. */
+	/* Without a session nothing is found, and nothing crashes. */
 	for (const struct rule_fetch *f = capture_fetches; f->name; f++) {
 		struct rule_args a = { .kind = f->kind };
 		struct sample s = { 0 };

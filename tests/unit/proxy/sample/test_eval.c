@@ -21,7 +21,7 @@ test_room(void **state)
 	eval_scratch_fini(&room);
 }
 
-/* Everything that an expression may ask for is there, also of a session that nobody logs. */
+/* All that expressions may use is there, also for a session that is not logged. */
 static void
 test_look(void **state)
 {
@@ -50,13 +50,13 @@ test_look(void **state)
 	assert_int_equal(var_store(&l.cx, name, &s), 0);
 	assert_int_equal(var_find(&l.cx, name, &s), 1);
 	assert_int_equal(var_name_parse(STR("txn.x"), &name, &why), 0);
-	/* in mode tcp the session is the transaction */
+	/* in mode tcp the session has the role of the transaction */
 	assert_int_equal(var_find(&l.cx, name, &s), 0);
 	assert_int_equal(var_store(&l.cx, name, &s), 0);
 	assert_int_equal(var_find(&l.cx, name, &s), 1);
 	assert_int_equal(var_name_parse(STR("req.x"), &name, &why), 0);
 	assert_int_equal(var_find(&l.cx, name, &s), 0);
-	/* in mode http there is one, or none */
+	/* in mode http there is a transaction, or none */
 	w.fe.mode = PROXY_HTTP;
 	w.s.is_http = 1;
 	eval_init(&l, &w.s, SAMPLE_AT_CONN);

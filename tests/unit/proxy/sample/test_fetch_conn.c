@@ -24,7 +24,7 @@ setup(void **state)
 
 #define IS(format, text) assert_string_equal(log_world_line(&w, format), text)
 
-/* A connection of this host with itself, the accepted end of which is the client's. */
+/* A loopback connection whose accepted end is the client's. */
 static void
 figures(void **state)
 {
@@ -85,7 +85,7 @@ rows(void **state)
 	struct sample_ctx cx = { .at = 0 };
 
 	(void)state;
-	/* without a session nothing is found, and none of them falls */
+	/* without a session nothing is found, and nothing crashes */
 	for (const struct rule_fetch *f = conn_fetches; f->name; f++) {
 		struct rule_args a = { .kind = f->kind };
 		struct sample s = { 0 };
@@ -96,7 +96,7 @@ rows(void **state)
 	}
 }
 
-/* What HAProxy 2.6 said to GET /a?q=1 with Host: 127.0.0.1:18990. */
+/* The results of HAProxy 2.6 for GET /a?q=1 with Host: 127.0.0.1:18990. */
 static void
 with_source(void **state)
 {

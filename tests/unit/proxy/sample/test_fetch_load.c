@@ -38,7 +38,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	/* what was made up is not to be found at the end */
+	/* the counters set by the test are reset, since they are checked at the end */
 	l->queued = l->be_cur = 0;
 	a->cur = a->queued = b->cur = b->queued = 0;
 	world_fini(&w);
@@ -47,7 +47,7 @@ teardown(void **state)
 
 #define NONE INT64_MIN
 
-/* What it finds, or NONE. */
+/* The result of an expression, or NONE. */
 static int64_t
 value(const char *text)
 {
@@ -86,7 +86,7 @@ backends(void **state)
 	assert_int_equal(value("connslots"), 3 + 3 + 1);
 	assert_int_equal(value("queue"), 5);
 	assert_int_equal(value("avg_queue"), 3);
-	/* the backup counts when no other does */
+	/* backup servers count when no other is up */
 	server_set_admin(a, SERVER_MAINT, 1);
 	assert_int_equal(value("nbsrv"), 1);
 	server_set_admin(b, SERVER_MAINT, 1);
@@ -95,7 +95,7 @@ backends(void **state)
 	server_set_admin(c, SERVER_MAINT, 1);
 	assert_int_equal(value("nbsrv"), 0);
 	assert_int_equal(value("avg_queue"), 10);
-	/* before there is a backend, and without a session */
+	/* before a backend is chosen, and without a session */
 	s.be = NULL;
 	assert_int_equal(value("be_conn"), 8);
 	cx.session = NULL;
@@ -103,7 +103,7 @@ backends(void **state)
 	assert_int_equal(value("be_conn(l)"), 8);
 }
 
-/* Names that are found out while requests run. */
+/* Names of proxies and servers that are resolved at run time. */
 static void
 by_name(void **state)
 {

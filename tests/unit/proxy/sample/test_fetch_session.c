@@ -20,13 +20,13 @@ addresses(void **state)
 	(void)state;
 	IS("%[src]:%[src_port] %[fc_src]:%[fc_src_port]", "10.0.1.2:33313 10.0.1.2:33313");
 	IS("%[dst]:%[dst_port] %[fc_dst]:%[fc_dst_port]", "10.0.3.31:8012 10.0.3.31:8012");
-	/* nothing is open to be asked */
+	/* no connection is open */
 	IS("%[bc_src] %[bc_src_port] %[bc_dst] %[bc_dst_port]", "- - - -");
 	log_world_addr(&w.s.peer, "1::2", 5);
 	IS("%[src] %[src_port]", "1::2 5");
 	log_world_unix(&w.s.peer);
 	IS("%[src] %[src_port]", "- -");
-	/* a listener on all addresses does not know which */
+	/* the address of a listener on all addresses is unknown */
 	log_world_addr(&w.listener.addr, "0.0.0.0", 80);
 	IS("%[dst]", "-");
 }
@@ -72,7 +72,7 @@ rows(void **state)
 	struct sample_ctx cx = { .at = 0 };
 
 	(void)state;
-	/* without a session nothing is found, and none of them falls */
+	/* without a session nothing is found, and nothing crashes */
 	for (const struct rule_fetch *f = session_fetches; f->name; f++) {
 		struct rule_args a = { .kind = f->kind };
 		struct sample s = { 0 };

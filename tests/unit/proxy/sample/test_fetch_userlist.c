@@ -44,7 +44,7 @@ teardown(void **state)
 }
 
 static void
-comes(const char *credentials)
+request_comes(const char *credentials)
 {
 	static char text[512];
 	struct h1_parser p = { 0 };
@@ -59,7 +59,7 @@ comes(const char *credentials)
 	cx.req = &req;
 }
 
-/* All its values with '|' behind each, "-" where there is none. */
+/* All values, each followed by '|'; "-" for a missing one. */
 static const char *
 values(const char *text)
 {
@@ -76,7 +76,7 @@ values(const char *text)
 	for (cx.nth = 0; rule_expr_eval_as(e, &cx, SAMPLE_STR, &s); cx.nth++) {
 		n += (size_t)snprintf(
 			out + n, sizeof(out) - n, "%.*s|", (int)s.u.str.len, s.u.str.p);
-		/* Whose password is right is known by then. */
+		/* The password was already verified. */
 		cx.req = NULL;
 		if (!s.has_more)
 			break;
@@ -89,7 +89,7 @@ values(const char *text)
 }
 
 static void
-who_it_is(void **state)
+users_and_groups(void **state)
 {
 	static const struct {
 		const char *credentials, *auth, *user, *groups;
@@ -105,17 +105,17 @@ who_it_is(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		comes(t[i].credentials);
+		request_comes(t[i].credentials);
 		assert_string_equal(values("http_auth(L)"), t[i].auth);
 		assert_string_equal(values("http_auth_group(L)"), t[i].user);
 		assert_string_equal(values("http_auth_groups(L)"), t[i].groups);
 	}
-	comes(SCOTT);
+	request_comes(SCOTT);
 	arena.cap = 4;
 	assert_string_equal(values("http_auth(L)"), "-");
 }
 
-/* As a rule of a frontend: does it load, and what is said otherwise? */
+/* As a rule of a frontend: valid, or the error. */
 static const struct world_line lines[] = {
 	{ "http_auth(L)", NULL },
 	{ "http_auth_group(L) G", NULL },
@@ -137,7 +137,7 @@ conditions(void **state)
 		struct world x;
 		char text[2048];
 
-		/* The list stands behind who asks for it. */
+		/* The userlist is defined after its use. */
 		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS " mode http\nlisten l\n"
 			" bind 127.0.0.1:1\n http-request deny if { %s }\n" LIST, lines[i].line);
 		world_load(&x, text);
@@ -152,7 +152,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_it_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(users_and_groups, setup, teardown),
 		cmocka_unit_test(conditions),
 	};
 

@@ -22,7 +22,7 @@ test_parts(void **state)
 	} rows[] = {
 		{ "GET /a?b HTTP/1.1", "GET", "/a?b" },
 		{ "OPTIONS * HTTP/1.0", "OPTIONS", "*" },
-		/* Cut. */
+		/* Truncated. */
 		{ "GET /a", "GET", "/a" },
 		{ "GET ", "GET", "" },
 		{ "GET", "GET", "" },

@@ -7,7 +7,7 @@
 #define FIFTY "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define TWO "backend a\n server s 127.0.0.1:1\nbackend b\n server s 127.0.0.1:1\n"
 
-/* A client of the frontend f, and the backend it gets; "-" is none. */
+/* A client of the frontend f: returns the name of its backend, "-" for none. */
 static const char *
 route_of(struct world *w, const char *client)
 {
@@ -33,7 +33,7 @@ route_of(struct world *w, const char *client)
 	return be ? be->name : "-";
 }
 
-/* What the fetches of connections have not come for yet. */
+/* True if routing needs the fetches of connections. */
 static int
 looks_at_connection(const char *lines)
 {
@@ -65,11 +65,11 @@ routes(void **state)
 		{ "acl x src 10.0.0.0/8\n acl x src 11.0.0.0/8\n use_backend b if x !LOCALHOST\n"
 		  " use_backend a if TRUE",
 			"11.0.0.1:5", "b" },
-		/* the first that holds */
+		/* the first rule that matches */
 		{ "use_backend a if FALSE\n use_backend b if TRUE\n use_backend a", "1.1.1.1:1",
 			"b" },
 		{ "use_backend a if FALSE\n use_backend b\n default_backend a", "1.1.1.1:1", "b" },
-		/* names that are made */
+		/* names from log formats */
 		{ "use_backend b if { str(x) x }\n default_backend a", "1.1.1.1:1", "b" },
 		{ "use_backend b unless { str(x) x }\n default_backend a", "1.1.1.1:1", "a" },
 		{ "acl x str(1) 0\n acl x str(1) 1\n use_backend b if x !FALSE", "1.1.1.1:1", "b" },
@@ -88,7 +88,7 @@ routes(void **state)
 		{ "use_backend %[str(off)]\n default_backend a", "9.9.9.8:1", "-" },
 		{ "use_backend %[str(" FIFTY FIFTY FIFTY FIFTY FIFTY FIFTY ")]\n default_backend a",
 			"9.9.9.8:1", "a" },
-		/* switched off: nobody gets a server from it */
+		/* disabled: it has no servers */
 		{ "use_backend off if TRUE\n default_backend a", "1.1.1.1:1", "-" },
 		{ "use_backend b if { src_port 5 }\n default_backend off", "1.1.1.1:1", "-" },
 	};
@@ -113,7 +113,7 @@ routes(void **state)
 	}
 }
 
-/* A frontend that asks nothing has nothing to go through. */
+/* A frontend without rules has no list to run. */
 static void
 costs_nothing(void **state)
 {
@@ -154,7 +154,7 @@ refused(void **state)
 	world_says(FE "acl a/b always_true\n" TWO, -1, "not permitted in acl name");
 	world_says(WORLD_DEFAULTS " acl x always_true\n", -1, "without a name");
 	world_says("defaults d\n acl x always_true\n", 0, "");
-	/* ACLs are a section's own */
+	/* ACLs belong to one section */
 	world_says(
 		"defaults d\n timeout client 1s\n acl x always_true\nfrontend f from d\n bind :1\n"
 		" use_backend a if x\n" TWO,
@@ -162,7 +162,7 @@ refused(void **state)
 #undef FE
 }
 
-/* What HAProxy 2.6 was seen to show as slim. */
+/* The values that HAProxy 2.6 shows in slim. */
 static void
 fullconn_is_a_tenth_of_what_may_come(void **state)
 {

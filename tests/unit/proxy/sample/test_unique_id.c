@@ -52,7 +52,7 @@ test_made_once(void **state)
 	is("10.0.1.2:8221 x");
 	log_world_addr(&w.s.peer, "1::2", 5);
 	is("10.0.1.2:8221 x");
-	/* Another request has another. */
+	/* The next request has another id. */
 	captures_end(&w.s);
 	captures_begin(&w.s);
 	is("1::2:0005 x");
@@ -85,18 +85,18 @@ test_none(void **state)
 	struct str id;
 
 	(void)state;
-	/* The head is not complete, or there is no memory for it. */
+	/* The head is incomplete, or there is no memory for the id. */
 	use("x%ID%[unique-id]y");
 	capture_txn.head_ms = 0;
 	is(NULL);
 	capture_txn.head_ms = 1;
-	/* Itself is not there while it is made. */
+	/* The format cannot refer to the id itself. */
 	is("xy");
 	captures_end(&w.s);
 	is(NULL);
 	assert_string_equal(log_world_line(&w, "%ID %{+Q}ID"), "- \"\"");
 	done();
-	/* A session of mode tcp has one. */
+	/* A session in mode tcp has an id. */
 	use("%ci");
 	w.fe.mode = PROXY_TCP;
 	w.s.is_http = 0;
@@ -121,10 +121,10 @@ test_header(void **state)
 	http_head_init(&head, HTTP_REQUEST, room, ARRAY_LEN(room));
 	assert_int_equal(unique_id_add(&w.s, &head), 0);
 	assert_int_equal(head.n, 0);
-	/* It is made all the same: later the request cannot be looked at any more. */
+	/* The id is made nevertheless: later the request's head is gone. */
 	assert_int_equal(capture_get(&w.s, CAPTURE_ID, 0, &id), 1);
 	w.fe.unique_id.header = name;
-	/* Whatever the client said of it stays. */
+	/* A field of the client with that name stays. */
 	assert_int_equal(http_add(&head, STR("x-id"), STR("mine")), 0);
 	assert_int_equal(unique_id_add(&w.s, &head), 0);
 	assert_int_equal(head.n, 2);

@@ -1,4 +1,4 @@
-/* What transitions do: termination codes, times, lingering. */
+/* Actions of transitions: termination codes, times, lingering. */
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/session/actions.h"
@@ -9,14 +9,14 @@ static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { 
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 }, { STEP_END, 0 } };
 static const struct step waits[] = { { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 
-/* --- how sessions end, and what the log says --- */
+/* --- termination codes and log lines --- */
 
 #define HOLE .n_servers = 1, .server = { { .path = FAKE_BLACKHOLE } }
 
 static const struct {
 	struct world_config cfg;
 	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
-	int fail_call, err; /* the next call of that name */
+	int fail_call, err; /* the next call of that name fails */
 	const char *term;
 } ends[] = {
 	{ { RIG_WORLD }, { { STEP_SEND, 9 }, { STEP_WAIT_EOF, 0 } },
@@ -63,7 +63,7 @@ termination_codes_name_the_first_cause(void **st)
 }
 
 static void
-without_a_server_it_is_over_at_once(void **st)
+without_a_server_it_ends_at_once(void **st)
 {
 	struct world_config cfg = { RIG_WORLD };
 
@@ -80,7 +80,7 @@ without_a_server_it_is_over_at_once(void **st)
 }
 
 static void
-kills_say_how_far_it_came(void **st)
+kills_log_the_state(void **st)
 {
 	struct world_config relay = { RIG_WORLD };
 	struct world_config hole = { RIG_WORLD, HOLE };
@@ -113,7 +113,7 @@ kills_say_how_far_it_came(void **st)
 	rig_close();
 }
 
-/* Times are sums over what was connected: of the queue, of connecting, of it all. */
+/* Times are sums over the connections: of the queue, of connecting, and in total. */
 static void
 times_are_counted(void **st)
 {
@@ -141,7 +141,7 @@ times_are_counted(void **st)
 	rig_close();
 }
 
-/* show stat divides the sums by 1024 from then on: they must not go on growing. */
+/* show stat divides the sums by 1024 from then on: they must not grow further. */
 static void
 sums_of_times_are_over_the_last_sessions(void **st)
 {
@@ -160,7 +160,7 @@ sums_of_times_are_over_the_last_sessions(void **st)
 		w.px->shard->be.cum_sess++;
 		w.px->be_cur++;
 		(void)session_do_close_tcp(s);
-		w.n_ends = 0; /* nobody had connected */
+		w.n_ends = 0; /* no session had connected */
 		if (i == 1023)
 			assert_int_equal(t->times.ctime, 1024 * 40);
 	}
@@ -173,7 +173,7 @@ sums_of_times_are_over_the_last_sessions(void **st)
 /* --- lingering --- */
 
 static void
-the_other_side_gets_what_was_sent_before_a_reset(void **st)
+bytes_before_a_reset_are_delivered(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
@@ -196,9 +196,9 @@ the_other_side_gets_what_was_sent_before_a_reset(void **st)
 	rig_close();
 }
 
-/* A client that takes nothing is given up when it would be if it were idle, at most after 30 s. */
+/* A client that does not read is given up after its idle timeout, at most 30 s. */
 static void
-lingering_has_an_end(void **st)
+lingering_is_limited(void **st)
 {
 	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 100 },
 					      { STEP_PAUSE, 60000 }, { STEP_END, 0 } };
@@ -224,8 +224,8 @@ lingering_has_an_end(void **st)
 	}
 }
 
-/* timeout client-fin and server-fin: how long the rest may take once one end is known, however long
- * it was quiet before. */
+/* timeout client-fin and server-fin limit the rest of a connection after one end was seen, however
+ * long it was idle before. */
 static void
 the_fin_timeouts_begin_with_the_fin(void **st)
 {
@@ -276,12 +276,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(termination_codes_name_the_first_cause),
-		cmocka_unit_test(without_a_server_it_is_over_at_once),
-		cmocka_unit_test(kills_say_how_far_it_came),
+		cmocka_unit_test(without_a_server_it_ends_at_once),
+		cmocka_unit_test(kills_log_the_state),
 		cmocka_unit_test(times_are_counted),
 		cmocka_unit_test(sums_of_times_are_over_the_last_sessions),
-		cmocka_unit_test(the_other_side_gets_what_was_sent_before_a_reset),
-		cmocka_unit_test(lingering_has_an_end),
+		cmocka_unit_test(bytes_before_a_reset_are_delivered),
+		cmocka_unit_test(lingering_is_limited),
 		cmocka_unit_test(the_fin_timeouts_begin_with_the_fin),
 		cmocka_unit_test(nolinger_resets),
 	};

@@ -1,6 +1,6 @@
 /*
- * A state is one row: the table of added_state/ has one more than the program's, and nothing else
- * knows of it. The dispatch is compiled here with that table.
+ * A new state is one row: the table in added_state/ has one more than the program's, and no other
+ * file is changed. The dispatch is compiled here with that table.
  */
 #include "proxy/session/fsm.c"
 #include "proxy/session/states.c"
@@ -35,7 +35,7 @@ hold_a_session(void)
 }
 
 static void
-it_rests_until_its_deadline_and_goes_on(void **st)
+it_rests_until_its_deadline(void **st)
 {
 	struct session *s = hold_a_session();
 
@@ -66,7 +66,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_rests_until_its_deadline_and_goes_on),
+		cmocka_unit_test(it_rests_until_its_deadline),
 		cmocka_unit_test(it_ends_when_it_is_killed),
 	};
 

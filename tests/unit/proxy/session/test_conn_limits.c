@@ -1,4 +1,4 @@
-/* Bounds of frontend and process over two workers, which take turns on one loop here. */
+/* Limits of frontend and process with two workers, which take turns on one loop here. */
 #include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ wake_resume(struct engine *from, unsigned int target, struct proxy *fe)
 		told_of_process[target]++;
 }
 
-/* What a worker does. */
+/* The callback of a worker. */
 static void
 on_full(struct engine *x)
 {
@@ -93,7 +93,7 @@ open_two(int maxconn, unsigned int max_sessions)
 static void
 close_two(void)
 {
-	/* The world waits for the sessions of its own engine only. */
+	/* The world only waits for the sessions of its own engine. */
 	for (int i = 0; i < 10 && e[1]->n_sessions; i++)
 		world_run(&w, FAKE_MS);
 	listener_close(ln[1], &w.sys);
@@ -101,7 +101,7 @@ close_two(void)
 	rig_close();
 }
 
-/* A client of one of the two. */
+/* A client of one of the two workers. */
 static void
 client(unsigned int worker)
 {
@@ -120,14 +120,15 @@ end_one(unsigned int worker)
 }
 
 static void
-a_frontend_is_full_for_all_workers(void **st)
+maxconn_of_a_frontend_counts_all_workers(void **st)
 {
 	(void)st;
 	open_two(2, 100);
 	client(0);
 	assert_int_equal(ln[0]->state, LISTENER_READY);
 	client(1);
-	/* Who took the last place stops at once, the other when somebody comes. */
+	/* The worker that took the last place stops at once, the other one at its next
+	 * connection. */
 	assert_int_equal(ln[1]->state, LISTENER_FULL);
 	assert_int_equal(ln[0]->state, LISTENER_READY);
 	client(0);
@@ -138,18 +139,18 @@ a_frontend_is_full_for_all_workers(void **st)
 	assert_int_equal(w.px->fe_gate.n, 2);
 	assert_int_equal(w.px->fe_gate.held, 3);
 	assert_int_equal(shared.gate.n, 2);
-	/* Its own listener goes on at once, the other is told. */
+	/* Its own listener resumes at once, and the other worker is sent a message. */
 	end_one(1);
 	assert_int_equal(ln[1]->state, LISTENER_READY);
 	assert_int_equal(told[0], 1);
 	assert_int_equal(ln[0]->state, LISTENER_FULL);
-	/* Which comes too late, and stays where it is. */
+	/* The message is too late: the connection stays in the backlog. */
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 	assert_int_equal(e[1]->n_sessions, 1);
 	conn_limits_resume(e[0], w.px);
 	assert_int_equal(ln[0]->state, LISTENER_FULL);
 	assert_int_equal(w.px->fe_gate.held, 3);
-	/* Now there is a place. */
+	/* Now a place is free. */
 	end_one(1);
 	assert_int_equal(told[0], 2);
 	conn_limits_resume(e[0], w.px);
@@ -161,7 +162,7 @@ a_frontend_is_full_for_all_workers(void **st)
 }
 
 static void
-the_process_is_full_for_all_workers(void **st)
+maxconn_of_the_process_counts_all_workers(void **st)
 {
 	(void)st;
 	open_two(0, 2);
@@ -182,7 +183,7 @@ the_process_is_full_for_all_workers(void **st)
 	assert_int_equal(ln[0]->state, LISTENER_READY);
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 	assert_int_equal(e[0]->n_sessions, 2);
-	/* Full once more: a late message changes nothing. */
+	/* At the limit again: a late message changes nothing. */
 	conn_limits_resume(e[0], NULL);
 	assert_true(e[0]->is_full);
 	assert_int_equal(ln[0]->state, LISTENER_FULL);
@@ -193,9 +194,10 @@ the_process_is_full_for_all_workers(void **st)
 	close_two();
 }
 
-/* A place that was taken for nobody may be what others wait for. */
+/* A place taken for a connection that does not exist must be given back, since others may wait for
+ * it. */
 static void
-a_place_for_nobody_is_given_back(void **st)
+a_place_without_a_connection_is_given_back(void **st)
 {
 	(void)st;
 	open_two(1, 100);
@@ -220,7 +222,7 @@ a_place_for_nobody_is_given_back(void **st)
 	close_two();
 }
 
-/* Another worker's session ends between "it is full" and "tell me". */
+/* A session of another worker ends between the check and the registration for a wake-up. */
 static void
 make_room(struct engine *x)
 {
@@ -229,7 +231,7 @@ make_room(struct engine *x)
 }
 
 static void
-room_that_comes_meanwhile_is_seen(void **st)
+a_place_freed_meanwhile_is_noticed(void **st)
 {
 	(void)st;
 	open_two(0, 1);
@@ -266,7 +268,7 @@ sessions_have_ids_of_their_own(void **st)
 	close_two();
 }
 
-/* Three connections of each in one second are a rate of six. */
+/* Three connections of each worker in one second are a rate of six. */
 static void
 the_highest_rate_is_that_of_all(void **st)
 {
@@ -289,10 +291,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frontend_is_full_for_all_workers),
-		cmocka_unit_test(the_process_is_full_for_all_workers),
-		cmocka_unit_test(a_place_for_nobody_is_given_back),
-		cmocka_unit_test(room_that_comes_meanwhile_is_seen),
+		cmocka_unit_test(maxconn_of_a_frontend_counts_all_workers),
+		cmocka_unit_test(maxconn_of_the_process_counts_all_workers),
+		cmocka_unit_test(a_place_without_a_connection_is_given_back),
+		cmocka_unit_test(a_place_freed_meanwhile_is_noticed),
 		cmocka_unit_test(sessions_have_ids_of_their_own),
 		cmocka_unit_test(the_highest_rate_is_that_of_all),
 	};

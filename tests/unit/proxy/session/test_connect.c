@@ -1,4 +1,4 @@
-/* Opening the server side: what is set before connect(), source ports, and failures. */
+/* Connecting to a server: socket options before connect(), source ports, and failures. */
 #include "unit/proxy/session_rig.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ takes_two_calls(void **st)
 	assert_int_equal(ledger_total(&w.sys.ledger) - before, 2);
 	assert_true(was_called("socket(INET)"));
 	assert_true(was_called(":2000)"));
-	/* The first exchange comes in the same turn. */
+	/* The first exchange follows in the same turn. */
 	assert_int_equal(s.posted, SESSION_EV_NONE);
 	assert_false(list_is_empty(&s.task.link));
 }
@@ -132,7 +132,7 @@ options_are_set_before(void **st)
 			assert_true(was_called(t[i].call) && option < connected);
 		again();
 	}
-	/* The client's request is there: its segment carries the ACK. */
+	/* The client's request has arrived: its segment carries the ACK. */
 	w.px->options = OPT_SMART_CONNECT;
 	bind_line.defer_accept = 0;
 	srv->conf.tfo = 0;
@@ -141,7 +141,7 @@ options_are_set_before(void **st)
 	assert_true(was_called("TCP_QUICKACK"));
 }
 
-/* The window is announced with the SYN: a size that comes later is too late. */
+/* The window is announced in the SYN, so the size must be set before. */
 static void
 buffers_are_set_before(void **st)
 {
@@ -184,7 +184,7 @@ a_source_leaves_the_port_to_the_kernel(void **st)
 }
 
 static void
-a_range_gives_out_its_ports_in_turn(void **st)
+ports_of_a_range_are_used_in_turn(void **st)
 {
 	static const unsigned int want[] = { 3000, 3001, 3002, 3000 };
 
@@ -211,7 +211,7 @@ calls_of(const char *name)
 }
 
 static void
-ports_that_are_taken_are_passed_over(void **st)
+ports_in_use_are_skipped(void **st)
 {
 	(void)st;
 	srv->conf.source.addr = local(0);
@@ -223,7 +223,7 @@ ports_that_are_taken_are_passed_over(void **st)
 	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), SOURCE_PORT + 2);
 	assert_int_equal(calls_of("bind("), 3);
 	again();
-	/* Each is tried once, then it is a shortage of this machine. */
+	/* Each port is tried once; then it is a local shortage of ports. */
 	(void)fake_origin(w.k, SOURCE_PORT + 2, 1);
 	assert_int_equal(connect_server(&s), -EADDRINUSE);
 	assert_int_equal(calls_of("bind("), 3);
@@ -232,7 +232,7 @@ ports_that_are_taken_are_passed_over(void **st)
 	assert_true(connect_is_resource(EADDRINUSE));
 }
 
-/* Whatever call fails: its error is returned and nothing stays open. */
+/* Whatever call fails: its error is returned, and no descriptor stays open. */
 static void
 failures_leave_nothing(void **st)
 {
@@ -259,7 +259,7 @@ failures_leave_nothing(void **st)
 }
 
 static void
-shortages_of_this_machine_are_told_apart(void **st)
+local_shortages_are_distinguished(void **st)
 {
 	static const int own[] = { EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EADDRINUSE,
 				   EAGAIN };
@@ -273,7 +273,7 @@ shortages_of_this_machine_are_told_apart(void **st)
 		assert_false(connect_is_resource(theirs[i]));
 }
 
-/* A server line without a port follows the client's, with an offset beside it. */
+/* A server without a port uses the client's destination port, plus an offset. */
 static void
 the_port_may_follow_the_clients(void **st)
 {
@@ -315,14 +315,14 @@ unix_sockets_have_no_tcp_options(void **st)
 	srv->addr.len = sizeof(srv->addr.u.un);
 	assert_true(connect_server(&s) < 0);
 	assert_true(was_called("socket(UNIX)"));
-	/* But the one that counts there. */
+	/* Except the option that applies there. */
 	assert_int_equal(calls_of("setsockopt("), 1);
 	assert_true(was_called("SO_SNDBUF"));
 	assert_false(was_called("bind("));
 	assert_int_equal(fake_fds(w.k), 2);
 }
 
-/* A descriptor the loop has no room for is a shortage, and closed. */
+/* A descriptor above the size of the loop's table counts as a shortage and is closed. */
 static void
 a_number_beyond_the_table_is_a_shortage(void **st)
 {
@@ -352,10 +352,10 @@ main(void)
 		T(options_are_set_before),
 		T(buffers_are_set_before),
 		T(a_source_leaves_the_port_to_the_kernel),
-		T(a_range_gives_out_its_ports_in_turn),
-		T(ports_that_are_taken_are_passed_over),
+		T(ports_of_a_range_are_used_in_turn),
+		T(ports_in_use_are_skipped),
 		T(failures_leave_nothing),
-		T(shortages_of_this_machine_are_told_apart),
+		T(local_shortages_are_distinguished),
 		T(the_port_may_follow_the_clients),
 		T(unix_sockets_have_no_tcp_options),
 		T(a_number_beyond_the_table_is_a_shortage),

@@ -1,4 +1,4 @@
-/* On the way to a server: retries, redispatches, what is counted of them. */
+/* Connecting to servers: retries, redispatches, and their counters. */
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/backend/balance.h"
@@ -8,12 +8,12 @@
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 }, { STEP_END, 0 } };
 
-/* The interval as in the manual; '1' where that retry goes to another server. */
+/* The interval as in the manual; '1' for each retry that goes to another server. */
 static const struct {
 	enum balance_algo algo;
 	int retries, every;
 	const char *moves;
-	int bound; /* 1: by persistence, 2: and forced */
+	int bound; /* 1: by persistence, 2: by force-persist */
 } redispatch_rows[] = {
 	{ BALANCE_SOURCE, 3, 0, "000", 0 },
 	{ BALANCE_SOURCE, 3, -1, "001", 0 },
@@ -29,12 +29,12 @@ static const struct {
 	{ BALANCE_SOURCE, 6, -3, "000100", 0 },
 	{ BALANCE_SOURCE, 6, -5, "010101", 0 },
 	{ BALANCE_SOURCE, 1, -1, "1", 0 },
-	/* As any hash. */
+	/* As for every hash. */
 	{ BALANCE_URI, 3, -1, "001", 0 },
 	{ BALANCE_URL_PARAM, 3, 2, "010", 0 },
 	{ BALANCE_HDR, 3, -1, "001", 0 },
 	{ BALANCE_HASH, 3, 1, "111", 0 },
-	/* With these HAProxy never stays with a server that failed. */
+	/* With these algorithms HAProxy never retries the server that failed. */
 	{ BALANCE_ROUNDROBIN, 3, -1, "111", 0 },
 	{ BALANCE_ROUNDROBIN, 3, 2, "111", 0 },
 	{ BALANCE_ROUNDROBIN, 3, 0, "000", 0 },
@@ -42,7 +42,7 @@ static const struct {
 	{ BALANCE_LEASTCONN, 3, -1, "111", 0 },
 	{ BALANCE_FIRST, 3, -1, "111", 0 },
 	{ BALANCE_RANDOM, 3, -1, "111", 0 },
-	/* A cookie ties as a hash does. */
+	/* A persistence cookie ties the session as a hash does. */
 	{ BALANCE_ROUNDROBIN, 3, -1, "001", 1 },
 	{ BALANCE_ROUNDROBIN, 3, 1, "111", 1 },
 	{ BALANCE_ROUNDROBIN, 3, 1, "000", 2 },
@@ -70,7 +70,7 @@ retries_are_redispatched_at_their_intervals(void **st)
 			assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 			assert_int_equal(s->retries, n + 1);
 			moves[n] = s->redispatch ? '1' : '0';
-			/* The same one gets a second, another one is tried at once. */
+			/* The same server is retried after a second, another one at once. */
 			assert_int_equal(s->wake_ms - loop_now_ms(w.loop),
 					 s->redispatch ? 0 : 1000);
 		}
@@ -96,13 +96,13 @@ without_another_server_there_is_no_redispatch(void **st)
 	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 	assert_false(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
-	/* The other way round: this one is the one that is out. */
+	/* The other way round: this server is down. */
 	server_set_admin(w.srv[1], SERVER_UP, 1);
 	server_set_admin(w.srv[0], SERVER_MAINT, 1);
 	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 	assert_true(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
-	/* A backup server that a cookie named stands beside the one that is there to be chosen. */
+	/* A backup server named by a cookie, while an active server is up. */
 	server_set_admin(w.srv[0], SERVER_UP, 1);
 	w.srv[0]->conf.backup = 1;
 	balance_refresh(w.px);
@@ -119,7 +119,8 @@ without_another_server_there_is_no_redispatch(void **st)
 	rig_close();
 }
 
-/* The turn-around is the connect timeout, a second at most; a timeout has been waited for. */
+/* The turn-around is the connect timeout, at most a second; after a timeout there is no further
+ * delay. */
 static void
 a_retry_waits_before_the_same_server(void **st)
 {

@@ -1,4 +1,4 @@
-/* What a session wants and until when: tables of states, without a kernel. */
+/* Interest and deadline of sessions: tables of states, without a kernel. */
 #include <string.h>
 
 #include "proxy/session/derive.h"
@@ -14,7 +14,7 @@ static struct session s;
 static struct http_txn txn;
 static char buf[BUFSIZE];
 
-/* A session with every time it may look at different from every other. */
+/* A session in which all times are different. */
 static int
 setup(void **st)
 {
@@ -28,7 +28,7 @@ setup(void **st)
 	s.fe = &fe;
 	s.be = &be;
 	fe.to.client = 100;
-	fe.to.server = 7; /* a frontend's own timeout server means nothing */
+	fe.to.server = 7; /* a frontend's timeout server is not used */
 	be.to.client = 8;
 	be.to.server = 200;
 	be.to.queue = 300;
@@ -51,7 +51,7 @@ set_half(int side, enum direction_state state, uint32_t pending)
 	s.dir[side].tail = s.dir[side].head + pending;
 }
 
-/* rq and rp: state and pending bytes; what each side then waits for. */
+/* rq and rp: state and pending bytes of the directions; then what each side waits for. */
 struct relay_row {
 	enum direction_state rq;
 	uint32_t rq_n;
@@ -77,7 +77,7 @@ static const struct relay_row relay_rows[] = {
 };
 
 static void
-relay_reads_what_it_can_place_and_writes_what_it_has(void **st)
+interest_of_a_relay(void **st)
 {
 	(void)st;
 	s.state = SESSION_RELAY;
@@ -93,9 +93,9 @@ relay_reads_what_it_can_place_and_writes_what_it_has(void **st)
 	}
 }
 
-/* Whose turn is to come anyway is waited for by nobody, and has its time all the same. */
+/* A direction that waits for its turn waits for no event, but has a deadline. */
 static void
-a_stream_in_line_wants_nothing(void **st)
+a_direction_in_the_queue_wants_nothing(void **st)
 {
 	uint64_t deadline;
 
@@ -116,8 +116,8 @@ a_stream_in_line_wants_nothing(void **st)
 	assert_true(session_deadline(&s) <= deadline);
 }
 
-/* A direction that drains has something left, a closed one nothing. The other states are for
- * messages: there are none in mode tcp. */
+/* A direction in DRAIN has pending bytes, and a closed one has none. The other states belong to
+ * messages, which mode tcp does not have. */
 static int
 is_possible(int state, uint32_t pending)
 {
@@ -126,9 +126,9 @@ is_possible(int state, uint32_t pending)
 	return state == DIRECTION_OPEN || (state == DIRECTION_DRAIN) == (pending > 0);
 }
 
-/* A relay waits for somebody, or it is over: the law behind "has a deadline". */
+/* A relay waits for something or has ended: this is why every session has a deadline. */
 static void
-a_relay_without_wants_is_over(void **st)
+a_relay_without_interest_has_ended(void **st)
 {
 	(void)st;
 	s.state = SESSION_RELAY;
@@ -149,7 +149,7 @@ a_relay_without_wants_is_over(void **st)
 }
 
 static void
-before_there_is_a_server_the_client_is_read_while_there_is_room(void **st)
+before_there_is_a_server_the_client_is_read_into_a_buffer(void **st)
 {
 	static const enum session_state early[] = { SESSION_INIT, SESSION_ASSIGN, SESSION_QUEUE,
 						    SESSION_RETRY, SESSION_CONNECT };
@@ -210,17 +210,17 @@ every_state_has_its_deadline(void **st)
 }
 
 static void
-the_side_that_owes_something_is_late(void **st)
+the_side_that_is_waited_for_is_late(void **st)
 {
 	(void)st;
 	s.state = SESSION_RELAY;
-	/* Both owe bytes: the earlier of 20100 and 30200. */
+	/* Both sides are waited for: the earlier deadline of 20100 and 30200 counts. */
 	assert_int_equal(session_late_side(&s), CLIENT);
 	assert_int_equal(session_deadline(&s), 20100);
 	s.last_ms[CLIENT] = 40000;
 	assert_int_equal(session_late_side(&s), SERVER);
 	assert_int_equal(session_deadline(&s), 30200);
-	/* The client's bytes wait for the server: it owes nothing now, however long it is. */
+	/* The client's bytes wait for the server: the client is not late, however long it takes. */
 	s.last_ms[CLIENT] = 1;
 	set_half(CLIENT, DIRECTION_OPEN, 5);
 	assert_int_equal(session_late_side(&s), SERVER);
@@ -237,9 +237,9 @@ the_side_that_owes_something_is_late(void **st)
 	assert_int_equal(session_late_side(&s), CLIENT);
 }
 
-/* Nothing is read for want of a buffer: it is tried again and again, but not for ever. */
+/* Without a buffer nothing is read: it is tried again, until a timeout. */
 static void
-want_of_memory_has_its_end_too(void **st)
+waiting_for_a_buffer_has_a_deadline(void **st)
 {
 	(void)st;
 	s.state = SESSION_RELAY;
@@ -253,21 +253,21 @@ want_of_memory_has_its_end_too(void **st)
 	assert_int_equal(session_late_side(&s), SERVER);
 }
 
-/* client-fin and server-fin take over once one direction is shut (manual 4.2). */
+/* client-fin and server-fin apply after one direction was closed (manual 4.2). */
 static void
-fin_timeouts_run_once_a_half_is_closed(void **st)
+fin_timeouts_apply_after_one_direction_is_closed(void **st)
 {
 	(void)st;
 	s.state = SESSION_RELAY;
 	fe.to.client_fin = 11;
 	be.to.server_fin = 22;
 	assert_int_equal(session_deadline(&s), 20100);
-	/* The client has sent its FIN, the server goes on. */
+	/* The client has sent its FIN, the server continues. */
 	set_half(CLIENT, DIRECTION_CLOSED, 0);
 	assert_int_equal(session_deadline(&s), 30022);
 	be.to.server_fin = 0;
 	assert_int_equal(session_deadline(&s), 30200);
-	/* The client is slow to take the rest of a server that has finished. */
+	/* The client is slow to read the rest of a server that has finished. */
 	set_half(CLIENT, DIRECTION_OPEN, 0);
 	set_half(SERVER, DIRECTION_DRAIN, 5);
 	assert_int_equal(session_deadline(&s), 20100);
@@ -276,14 +276,14 @@ fin_timeouts_run_once_a_half_is_closed(void **st)
 	assert_int_equal(session_deadline(&s), 20011);
 }
 
-/* timeout tunnel is the backend's, takes the place of both, and leaves client-fin and server-fin
- * alone. */
+/* timeout tunnel is the backend's and replaces both idle timeouts, but not client-fin and
+ * server-fin. */
 static void
 a_tunnel_has_a_timeout_of_its_own(void **st)
 {
 	(void)st;
 	be.to.tunnel = 5000;
-	fe.to.tunnel = 9; /* means nothing */
+	fe.to.tunnel = 9; /* not used */
 	s.state = SESSION_RELAY;
 	assert_int_equal(session_deadline(&s), 25000);
 	assert_int_equal(session_late_side(&s), CLIENT);
@@ -294,7 +294,8 @@ a_tunnel_has_a_timeout_of_its_own(void **st)
 	assert_int_equal(session_deadline(&s), 30022);
 	be.to.server_fin = 0;
 	assert_int_equal(session_deadline(&s), 35000);
-	/* It is none while requests and responses take turns, nor before it is connected. */
+	/* It does not apply while requests and responses alternate, nor before the connection is
+	 * established. */
 	set_half(CLIENT, DIRECTION_OPEN, 0);
 	s.txn = &txn;
 	assert_int_equal(session_deadline(&s), 20100);
@@ -310,14 +311,14 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup(fn, setup)
 	const struct CMUnitTest tests[] = {
-		T(relay_reads_what_it_can_place_and_writes_what_it_has),
-		T(a_relay_without_wants_is_over),
-		T(a_stream_in_line_wants_nothing),
-		T(before_there_is_a_server_the_client_is_read_while_there_is_room),
+		T(interest_of_a_relay),
+		T(a_relay_without_interest_has_ended),
+		T(a_direction_in_the_queue_wants_nothing),
+		T(before_there_is_a_server_the_client_is_read_into_a_buffer),
 		T(every_state_has_its_deadline),
-		T(the_side_that_owes_something_is_late),
-		T(want_of_memory_has_its_end_too),
-		T(fin_timeouts_run_once_a_half_is_closed),
+		T(the_side_that_is_waited_for_is_late),
+		T(waiting_for_a_buffer_has_a_deadline),
+		T(fin_timeouts_apply_after_one_direction_is_closed),
 		T(a_tunnel_has_a_timeout_of_its_own),
 	};
 

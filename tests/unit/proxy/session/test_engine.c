@@ -1,4 +1,4 @@
-/* What the sessions of a worker share. */
+/* The engine: what the sessions of a worker share. */
 #include "unit/proxy/session_rig.h"
 
 #include "base/err.h"
@@ -32,7 +32,7 @@ teardown(void **st)
 	return 0;
 }
 
-/* Ids of sessions and requests are unique in the process, whoever gives them. */
+/* Ids of sessions and requests are unique in the process, whichever engine assigns them. */
 static void
 no_id_is_given_twice(void **st)
 {
@@ -55,14 +55,14 @@ no_id_is_given_twice(void **st)
 				assert_int_equal(i, n * n % 3);
 		seen += id;
 	}
-	/* 20 of the engine 0, 40 of the engine 1: 3..60 and 4..121 in steps of three. */
+	/* 20 ids of engine 0, 40 of engine 1: 3..60 and 4..121 in steps of three. */
 	assert_int_equal(seen, 20 * (3 + 60) / 2 + 40 * (4 + 121) / 2);
 	for (unsigned int i = 0; i < ARRAY_LEN(e); i++)
 		engine_fini(&e[i]);
 	engine_shared_fini(&shared);
 }
 
-/* What is added to a head never takes more than half of a buffer. */
+/* What is added to a head uses at most half of a buffer. */
 static void
 half_of_a_buffer_is_for_heads(void **st)
 {

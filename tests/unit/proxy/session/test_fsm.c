@@ -1,4 +1,4 @@
-/* Floor one: properties of the two tables. */
+/* Properties of the two tables of states. */
 #include <string.h>
 
 #include "proxy/model/fsm.h"
@@ -13,9 +13,10 @@ row(int st, int ev, struct fsm_row *out)
 	return fsm_session_row((enum session_state)st, (enum session_event)ev, out) == 0;
 }
 
-/* A duplicate row would be lost silently in the dispatch table: count the rows as written. */
+/* A duplicate row would be lost in the dispatch table without an error, so the rows are counted as
+ * written. */
 static void
-no_pair_is_written_twice(void **st)
+no_pair_is_duplicated(void **st)
 {
 	int written[SESSION_STATES][SESSION_EVENTS] = { 0 };
 	int directions[DIRECTION_STATES][DIRECTION_EVENTS] = { 0 };
@@ -55,7 +56,7 @@ every_state_is_reachable(void **st)
 }
 
 static void
-closed_is_reachable_from_everywhere_and_final(void **st)
+closed_is_reachable_and_final(void **st)
 {
 	uint8_t ends[SESSION_STATES] = { [SESSION_CLOSED] = 1 };
 	struct fsm_row r;
@@ -91,7 +92,7 @@ resting_states_handle_timeout_client_gone_and_kill(void **st)
 	}
 }
 
-/* Whatever an action may return has a row in the state it is returned in. */
+/* Each event that an action may return has a row in the state in which it is returned. */
 static void
 follow_ups_have_rows(void **st)
 {
@@ -130,9 +131,9 @@ follow_ups_form_no_cycle(void **st)
 			assert_false(has_cycle(s, e, 0));
 }
 
-/* A state that cannot rest is left by every follow-up of every row that enters it. */
+/* Every follow-up of every row that enters a transient state leaves it. */
 static void
-passing_states_are_always_left(void **st)
+transient_states_are_always_left(void **st)
 {
 	struct fsm_row r;
 
@@ -145,7 +146,7 @@ passing_states_are_always_left(void **st)
 }
 
 static void
-halves_end_for_good(void **st)
+directions_end_for_good(void **st)
 {
 	struct fsm_row r;
 
@@ -162,13 +163,13 @@ halves_end_for_good(void **st)
 		assert_int_equal(r.next, DIRECTION_CLOSED);
 		assert_int_equal(
 			fsm_direction_row((enum direction_state)s, DIRECTION_EV_SINK_ERR, &r), 0);
-		/* What the sink was to take of a message that is done, it took. */
+		/* A message that is done was sent completely. */
 		assert_int_equal(r.next, s == DIRECTION_DONE ? DIRECTION_DONE : DIRECTION_CLOSED);
 	}
 }
 
-/* Only a message that is over and flushed makes room for the next one, or what mode tcp has read to
- * its end for the requests in it. */
+/* Only a message that is complete and sent makes room for the next one, or for requests in the
+ * bytes that mode tcp has read. */
 static void
 messages_follow_one_another(void **st)
 {
@@ -193,14 +194,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_pair_is_written_twice),
+		cmocka_unit_test(no_pair_is_duplicated),
 		cmocka_unit_test(every_state_is_reachable),
-		cmocka_unit_test(closed_is_reachable_from_everywhere_and_final),
+		cmocka_unit_test(closed_is_reachable_and_final),
 		cmocka_unit_test(resting_states_handle_timeout_client_gone_and_kill),
 		cmocka_unit_test(follow_ups_have_rows),
 		cmocka_unit_test(follow_ups_form_no_cycle),
-		cmocka_unit_test(passing_states_are_always_left),
-		cmocka_unit_test(halves_end_for_good),
+		cmocka_unit_test(transient_states_are_always_left),
+		cmocka_unit_test(directions_end_for_good),
 		cmocka_unit_test(messages_follow_one_another),
 	};
 

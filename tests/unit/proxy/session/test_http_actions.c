@@ -1,4 +1,4 @@
-/* From one request to the next, and what is counted of each. */
+/* The transition from one request to the next, and the counters of requests. */
 #include "unit/proxy/http_rig.h"
 
 #define ORIGIN AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE
@@ -46,7 +46,8 @@ static const struct http_dialogue kept[] = {
 		.served = 1 },
 };
 
-/* What nobody answers does not cost the client the answer before it (RFC 9112, 9.6). */
+/* A request that gets no response must not cost the client the response before it (RFC 9112,
+ * 9.6). */
 #define LAST OK2 "Connection: close\r\n\r\nok"
 #define LATE_READER { STEP_PAUSE, 200 }, { STEP_HEAR, 0 }, EOF_CLOSE
 
@@ -77,7 +78,7 @@ static const struct http_dialogue overheard[] = {
 };
 
 static void
-what_nobody_answers_is_thrown_away(void **st)
+unanswered_requests_are_discarded(void **st)
 {
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(overheard); i++) {
@@ -94,7 +95,7 @@ requests_follow_one_another(void **st)
 	http_play_all(kept, ARRAY_LEN(kept));
 }
 
-/* Sessions are counted by the connection, requests by themselves. */
+/* Sessions are counted for each connection, requests individually. */
 static void
 requests_are_counted(void **st)
 {
@@ -149,7 +150,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER ANSWER ANSWER,
 		.terms = "-- -- --",
 		.served = 1 },
-	/* The server ends it while it rests: nobody notices. */
+	/* The server closes an idle connection: the client does not notice. */
 	{ .name = "it ends in between",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
@@ -159,7 +160,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER ANSWER,
 		.terms = "-- --",
 		.served = 2 },
-	/* It ends just as the next request is on its way: its client may ask again. */
+	/* The server closes while the next request is on its way: the client may retry. */
 	{ .name = "it ends too late to be noticed",
 		.cfg = { HTTP_WORLD, .retries = 3 },
 		.reuses = 1,
@@ -177,7 +178,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER,
 		.terms = "-- SH",
 		.served = 1 },
-	/* That it may be sent again has to be said. */
+	/* A retry must be configured. */
 	{ .name = "retry-on empty-response",
 		.cfg = { HTTP_WORLD, .retries = 1, .retry_on = 1u << HTTP_RETRY_EMPTY_RESPONSE },
 		.reuses = 1,
@@ -204,7 +205,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER,
 		.terms = "-- SH",
 		.served = 1 },
-	/* Nor once something was answered. */
+	/* Nor after a part of a response was sent. */
 	{ .name = "half an answer",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
@@ -214,7 +215,7 @@ static const struct http_dialogue reused[] = {
 			{ STEP_CLOSE, 0 } },
 		.terms = "-- SH",
 		.served = 1 },
-	/* Bytes behind a response belong to nobody. */
+	/* Bytes after a response belong to no response. */
 	{ .name = "more than an answer",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
@@ -224,7 +225,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER ANSWER,
 		.terms = "-- --",
 		.served = 2 },
-	/* Also those that come while a slow client takes the response, and nobody listens. */
+	/* Nor do bytes that arrive while a slow client reads the response. */
 	{ .name = "more than an answer, later",
 		.cfg = { .mode = INTEREST_UNMERGED, .eager = 1, .sndbuf = 5, .rcvbuf = 30,
 			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
@@ -239,7 +240,7 @@ static const struct http_dialogue reused[] = {
 };
 
 static void
-connections_to_servers_are_used_again(void **st)
+connections_to_servers_are_reused(void **st)
 {
 	(void)st;
 	http_play_all(reused, ARRAY_LEN(reused));
@@ -248,7 +249,7 @@ connections_to_servers_are_used_again(void **st)
 #define DENIED(challenge) \
 	"HTTP/1.1 401 No\r\nWWW-Authenticate: " challenge "\r\nContent-Length: 2\r\n\r\nno"
 
-/* The first connection asks who it is, and later ones are told by what they answer. */
+/* The first connection is challenged; its responses differ from those of later ones. */
 static void
 challenge_first(struct world *x, unsigned int nth, struct step *steps)
 {
@@ -264,8 +265,9 @@ challenge_first(struct world *x, unsigned int nth, struct step *steps)
 }
 
 /*
- * A connection that the server has authenticated is never another client's, whatever http-reuse
- * says and however many good answers came since, and it is its client's as long as that stays.
+ * A connection that the server has authenticated is never used for another client, whatever
+ * http-reuse says and however many responses follow, and it belongs to its client as long as that
+ * stays connected.
  */
 static void
 an_authenticated_connection_is_private(void **st)
@@ -283,7 +285,7 @@ an_authenticated_connection_is_private(void **st)
 		{ DENIED("Basic a=b, negotiate"), 2, HTTP_REUSE_AGGRESSIVE },
 		{ DENIED("Negotiate"), 2, HTTP_REUSE_SAFE },
 		{ DENIED("Negotiate"), 2, HTTP_REUSE_NEVER },
-		/* Requests are authenticated one by one: the connection is anybody's. */
+		/* The scheme authenticates each request: the connection is not private. */
 		{ DENIED("Basic realm=x"), 1, HTTP_REUSE_ALWAYS },
 	};
 
@@ -327,10 +329,9 @@ a_kept_request_costs_four_calls(void **st)
 	rig_close();
 }
 
-/* One request in one read, one answer in one read, and the near server: nothing is tried in
- * vain. */
+/* One request in one read, one response in one read, a near server: no call fails. */
 static void
-a_request_costs_what_it_must(void **st)
+a_request_makes_ten_calls(void **st)
 {
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .defer = 1,
 		.persistence = HTTP_SERVER_CLOSE,
@@ -346,7 +347,7 @@ a_request_costs_what_it_must(void **st)
 	rig_close();
 }
 
-/* option nolinger is for either side: servers get their reset too, those that are kept do not. */
+/* option nolinger applies to both sides: connections to servers are reset too, except kept ones. */
 static void
 nolinger_is_for_servers_too(void **st)
 {
@@ -371,7 +372,7 @@ nolinger_is_for_servers_too(void **st)
 	}
 }
 
-/* option tcp-smart-connect: a server that is known to have ended is told in one segment. */
+/* option tcp-smart-connect: the server is known to have closed, and gets one segment. */
 static void
 a_server_that_has_ended_is_reset(void **st)
 {
@@ -409,12 +410,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_follow_one_another),
-		cmocka_unit_test(what_nobody_answers_is_thrown_away),
+		cmocka_unit_test(unanswered_requests_are_discarded),
 		cmocka_unit_test(requests_are_counted),
 		cmocka_unit_test(nolinger_is_for_servers_too),
 		cmocka_unit_test(a_server_that_has_ended_is_reset),
-		cmocka_unit_test(a_request_costs_what_it_must),
-		cmocka_unit_test(connections_to_servers_are_used_again),
+		cmocka_unit_test(a_request_makes_ten_calls),
+		cmocka_unit_test(connections_to_servers_are_reused),
 		cmocka_unit_test(an_authenticated_connection_is_private),
 		cmocka_unit_test(a_kept_request_costs_four_calls),
 	};

@@ -1,4 +1,4 @@
-/* HEADER: PROXY headers that come, that are bad, and that do not come. */
+/* HEADER: PROXY headers that arrive, are invalid, or are missing. */
 #include "unit/proxy/http_rig.h"
 
 #include "base/str.h"
@@ -22,7 +22,7 @@ fe(void)
 	return &w.px->shard[0].fe;
 }
 
-/* It is one connection in any case, and a session only once its header has come. */
+/* It is counted as a connection in any case, and as a session after its header has arrived. */
 static void
 ends(const char *terms, uint64_t sessions, enum proxy_header_err err)
 {
@@ -44,7 +44,7 @@ took(uint64_t ms)
 	assert_in_range((w.ended - w.opened) / FAKE_MS, ms, ms + 20);
 }
 
-/* A client that says `first` and `then`, and a server that hears hello. */
+/* A client that sends `first` and `then`, and a server that expects hello. */
 static void
 play(const char *rules, int announced, const char *first, const char *then)
 {
@@ -67,7 +67,7 @@ is_heard(void)
 	rig_close();
 }
 
-/* Wherever it is split, what follows is the client's. */
+/* Wherever the header is split, the bytes after it are the client's data. */
 static void
 headers_in_two_pieces(void **st)
 {
@@ -93,7 +93,7 @@ headers_in_two_pieces(void **st)
 }
 
 static void
-rules_say_who_has_to_bring_it(void **st)
+expect_proxy_rules_select_clients(void **st)
 {
 	static const char *const for_all = "tcp-request connection expect-proxy layer4\n";
 	static const char *const for_some =
@@ -112,7 +112,7 @@ rules_say_who_has_to_bring_it(void **st)
 	is_heard();
 	play(for_others, 0, "hel", "lo");
 	is_heard();
-	/* rules go on behind it */
+	/* rules continue after it */
 	play("tcp-request connection expect-proxy layer4\ntcp-request connection reject", 0,
 		TCP4 "hel", "lo");
 	assert_int_equal(fe()->denied_conn, 1);
@@ -120,9 +120,9 @@ rules_say_who_has_to_bring_it(void **st)
 	rig_close();
 }
 
-/* Header and first data are taken with one read, and nothing else is done for them. */
+/* Header and first data are read by one call, and no other call is added. */
 static void
-it_costs_no_call(void **st)
+a_header_adds_no_call(void **st)
 {
 	static const struct step with[] = { SAY(TCP4 "hello"), EOF_CLOSE };
 	static const struct step without[] = { SAY("hello"), EOF_CLOSE };
@@ -184,7 +184,7 @@ static const struct step begins_and_resets[] = { SAY("PROXY TC"), { STEP_PAUSE, 
 	{ STEP_RESET, 0 } };
 
 static void
-headers_that_do_not_come(void **st)
+headers_that_do_not_arrive(void **st)
 {
 	static const struct {
 		const struct step *client;
@@ -193,7 +193,7 @@ headers_that_do_not_come(void **st)
 		int is_reset;
 	} t[] = {
 		{ is_quiet, PROXY_HEADER_ERR_LATE, 1000, 0 },
-		/* more of it gives no more time */
+		/* further bytes do not extend the timeout */
 		{ begins, PROXY_HEADER_ERR_LATE, 1000, 0 },
 		{ leaves, PROXY_HEADER_ERR_CLOSED, 0, 0 },
 		{ begins_and_leaves, PROXY_HEADER_ERR_CUT, 0, 1 },
@@ -217,7 +217,7 @@ headers_that_do_not_come(void **st)
 		}
 }
 
-/* The session is told why before it ends, and what it was that came. */
+/* The reason is recorded in the session before it ends. */
 static enum proxy_header_err why;
 static uint32_t came;
 
@@ -243,7 +243,7 @@ nobody_serves(struct world *x, unsigned int server, struct fake_sock *s)
 	(void)s;
 }
 
-/* Without memory for a buffer as well. */
+/* The same without memory for a buffer. */
 static void
 reasons_are_kept(void **st)
 {
@@ -280,7 +280,7 @@ reasons_are_kept(void **st)
 }
 
 static void
-a_rule_of_sessions_sees_what_was_announced(void **st)
+session_rules_see_its_addresses(void **st)
 {
 	(void)st;
 	play("tcp-request session reject if { src 1.2.3.4 }", 1, TCP4, "hello");
@@ -288,7 +288,7 @@ a_rule_of_sessions_sees_what_was_announced(void **st)
 	assert_int_equal(fe()->denied_sess, 1);
 	assert_int_equal(w.n_served, 0);
 	rig_close();
-	/* and may say something else */
+	/* and may override the addresses */
 	play("tcp-request session set-src ipv4(9.9.9.9)\n" SESSION "{ src 9.9.9.9 }", 1, TCP4,
 		"hello");
 	is_heard();
@@ -297,7 +297,7 @@ a_rule_of_sessions_sees_what_was_announced(void **st)
 static const struct step answers_twice[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"),
 	AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
 
-/* In mode http it holds for all requests of the connection. */
+/* In mode http it applies to all requests of the connection. */
 static void
 in_mode_http(void **st)
 {
@@ -333,7 +333,7 @@ in_mode_http(void **st)
 		.reuses = 1 });
 }
 
-/* The room for a head is what it is without a header. */
+/* The header does not reduce the space for a head. */
 static void
 a_head_may_fill_its_room(void **st)
 {
@@ -353,7 +353,7 @@ a_head_may_fill_its_room(void **st)
 	http_play(&d);
 }
 
-/* timeout http-request runs from where the header ended. */
+/* timeout http-request begins at the end of the header. */
 static void
 requests_are_timed_from_the_header_on(void **st)
 {
@@ -373,7 +373,7 @@ requests_are_timed_from_the_header_on(void **st)
 	rig_close();
 }
 
-/* And so is who says nothing after it. */
+/* The same for a client that sends nothing after it. */
 static void
 clients_are_timed_from_the_header_on(void **st)
 {
@@ -400,9 +400,9 @@ clients_are_timed_from_the_header_on(void **st)
 	}
 }
 
-/* A frontend that is full has room again, whatever became of who held it. */
+/* A frontend at its limit has a free place again, however the session ended. */
 static void
-its_place_is_given_back(void **st)
+its_place_is_released(void **st)
 {
 	struct world_config cfg = { RIG_WORLD, .announced = 1, .texts = 1, .maxconn = 1 };
 
@@ -433,7 +433,7 @@ kill_it(struct world *x)
 	session_kill(s);
 }
 
-/* Who has said nothing owns no buffer, and may be ended. */
+/* A client that has sent nothing owns no buffer, and can be killed. */
 static void
 it_may_be_killed(void **st)
 {
@@ -453,17 +453,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(headers_in_two_pieces),
-		cmocka_unit_test(rules_say_who_has_to_bring_it),
-		cmocka_unit_test(it_costs_no_call),
+		cmocka_unit_test(expect_proxy_rules_select_clients),
+		cmocka_unit_test(a_header_adds_no_call),
 		cmocka_unit_test(headers_that_are_refused),
-		cmocka_unit_test(headers_that_do_not_come),
+		cmocka_unit_test(headers_that_do_not_arrive),
 		cmocka_unit_test(reasons_are_kept),
-		cmocka_unit_test(a_rule_of_sessions_sees_what_was_announced),
+		cmocka_unit_test(session_rules_see_its_addresses),
 		cmocka_unit_test(in_mode_http),
 		cmocka_unit_test(a_head_may_fill_its_room),
 		cmocka_unit_test(requests_are_timed_from_the_header_on),
 		cmocka_unit_test(clients_are_timed_from_the_header_on),
-		cmocka_unit_test(its_place_is_given_back),
+		cmocka_unit_test(its_place_is_released),
 		cmocka_unit_test(it_may_be_killed),
 	};
 

@@ -1,4 +1,4 @@
-/* Sessions: how they are made, counted, held back, ended, and that nothing of them is left. */
+/* Sessions: how they are created, counted, held and ended, and that nothing leaks. */
 #include "unit/proxy/session_rig.h"
 
 #include "sim/faults.h"
@@ -60,11 +60,11 @@ accepted_sessions_are_counted_everywhere(void **st)
 	assert_int_equal(w.px->shard->fe.cur_max, 3);
 	assert_int_equal(w.px->shard->be.cur_max, 3);
 	assert_int_equal(w.ln->stat.cur_max, 3);
-	/* Everything else is back at nothing: judged when the world is closed. */
+	/* Everything else is released: checked when the world is closed. */
 	rig_close();
 }
 
-/* A session's storage is used again; nothing of the one before shows. */
+/* The memory of a session is reused; nothing of the old session is visible. */
 static void
 a_reused_session_starts_clean(void **st)
 {
@@ -112,7 +112,7 @@ a_frontend_at_its_maxconn_leaves_clients_waiting(void **st)
 }
 
 static void
-the_engine_says_when_it_is_full(void **st)
+the_engine_reports_its_limit(void **st)
 {
 	(void)st;
 	rig_open(&cfg, answers);
@@ -132,7 +132,7 @@ the_engine_says_when_it_is_full(void **st)
 	rig_close();
 }
 
-/* A session that cannot be had costs its client, nobody else. */
+/* If no session can be allocated, only its client is affected. */
 static void
 without_memory_the_client_is_closed(void **st)
 {
@@ -165,10 +165,10 @@ killing_one_leaves_the_others(void **st)
 		(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
 	session_kill(rig_session(1));
-	/* Twice is once. */
+	/* Killing it again changes nothing. */
 	session_kill(rig_session(1));
 	assert_int_equal(rig_session(1)->state, SESSION_CLOSED);
-	/* Its descriptors are closed at the end of the turn, not before. */
+	/* Its descriptors are closed at the end of the turn. */
 	assert_true(conn_is_open(&rig_session(1)->conn[CLIENT]));
 	assert_int_equal(w.engine.n_sessions, 3);
 	world_run(&w, RIG_LIMIT);
@@ -179,7 +179,7 @@ killing_one_leaves_the_others(void **st)
 }
 
 static void
-killing_all_ends_whatever_they_do(void **st)
+all_can_be_killed_in_any_state(void **st)
 {
 	struct world_config mixed = { RIG_WORLD, .n_servers = 1, .server = { { .maxconn = 2 } } };
 
@@ -206,10 +206,10 @@ main(void)
 		cmocka_unit_test(accepted_sessions_are_counted_everywhere),
 		cmocka_unit_test(a_reused_session_starts_clean),
 		cmocka_unit_test(a_frontend_at_its_maxconn_leaves_clients_waiting),
-		cmocka_unit_test(the_engine_says_when_it_is_full),
+		cmocka_unit_test(the_engine_reports_its_limit),
 		cmocka_unit_test(without_memory_the_client_is_closed),
 		cmocka_unit_test(killing_one_leaves_the_others),
-		cmocka_unit_test(killing_all_ends_whatever_they_do),
+		cmocka_unit_test(all_can_be_killed_in_any_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

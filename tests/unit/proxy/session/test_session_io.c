@@ -1,4 +1,5 @@
-/* Sessions in the loop: the first exchange, what waits a turn, and what is no event of theirs. */
+/* Sessions in the loop: the first exchange, tasks for the next turn, and events that are not
+ * theirs. */
 #include "unit/proxy/session_rig.h"
 #include "proxy/session/session_post.h"
 
@@ -8,7 +9,7 @@ static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, {
 
 static const struct world_config cfg = { RIG_WORLD };
 
-/* A row that does not exist is a bug: counted, and it ends that session alone. */
+/* A missing row is a bug: it is counted, and ends that session alone. */
 static void
 a_pair_outside_the_table_ends_the_session(void **st)
 {
@@ -28,7 +29,7 @@ a_pair_outside_the_table_ends_the_session(void **st)
 	rig_close();
 }
 
-/* The first exchange happens in the turn of the accept: no event is waited for. */
+/* The first exchange happens in the turn of the accept, without an event. */
 static void
 a_near_request_is_forwarded_in_one_turn(void **st)
 {
@@ -48,9 +49,9 @@ a_near_request_is_forwarded_in_one_turn(void **st)
 	rig_close();
 }
 
-/* Turns until the first session has left an answer unread. */
+/* Runs turns until the first session has left a response unread. */
 static struct session *
-play_until_it_looks_again(const struct step *client, const struct step *origin)
+play_until_the_early_read(const struct step *client, const struct step *origin)
 {
 	static const struct world_config smart = { RIG_WORLD, .options = OPT_SMART_CONNECT };
 
@@ -66,14 +67,14 @@ play_until_it_looks_again(const struct step *client, const struct step *origin)
 }
 
 static void
-an_answer_waits_one_turn_for_its_fin(void **st)
+a_response_waits_one_turn_for_its_fin(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
 					      { STEP_PAUSE, 5000 }, { STEP_END, 0 } };
 	struct session *s;
 
 	(void)st;
-	s = play_until_it_looks_again(asks, origin);
+	s = play_until_the_early_read(asks, origin);
 	assert_int_equal(s->dir[SERVER].bytes, 0);
 	fake_peer_shut(w.served[0].s);
 	assert_int_equal(loop_turn(w.loop, 0), 0);
@@ -85,7 +86,7 @@ an_answer_waits_one_turn_for_its_fin(void **st)
 }
 
 static void
-an_answer_without_a_fin_goes_on_in_the_next_turn(void **st)
+a_response_without_a_fin_is_sent_in_the_next_turn(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
 					      { STEP_PAUSE, 5000 }, { STEP_END, 0 } };
@@ -93,7 +94,7 @@ an_answer_without_a_fin_goes_on_in_the_next_turn(void **st)
 	struct session *s;
 
 	(void)st;
-	s = play_until_it_looks_again(asks, origin);
+	s = play_until_the_early_read(asks, origin);
 	t = loop_now_ns(w.loop);
 	assert_int_equal(loop_turn(w.loop, 1000), 0);
 	assert_int_equal(s->dir[SERVER].bytes, 200);
@@ -104,9 +105,10 @@ an_answer_without_a_fin_goes_on_in_the_next_turn(void **st)
 	rig_close();
 }
 
-/* Who asked and ended its side is served; option abortonclose takes it for somebody who left. */
+/* A client that has sent its request and a FIN is served; with option abortonclose it counts as
+ * gone. */
 static void
-a_client_that_ended_its_side_may_be_left(void **st)
+abortonclose_and_half_closed_clients(void **st)
 {
 	static const struct step half[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 },
 					    { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
@@ -122,7 +124,7 @@ a_client_that_ended_its_side_may_be_left(void **st)
 	rig_play(&far, half, answers);
 	assert_string_equal(rig_terms(), "CC");
 	rig_close();
-	/* It asked at once, and the server is there: nothing is dropped that can be served. */
+	/* The request was complete and the server is near: it is served. */
 	far.server[0] = (struct world_server){ .path = FAKE_NEAR };
 	rig_play(&far, half, answers);
 	assert_string_equal(rig_terms(), "--");
@@ -130,9 +132,9 @@ a_client_that_ended_its_side_may_be_left(void **st)
 }
 
 /*
- * Ten connections of one request each, one after the other: what is registered of them. Where the
- * server answers and ends at once, and then the client, nothing is. Who is looked at in vain is
- * registered from then on, and the next ones without a look.
+ * Ten connections of one request each, one after the other: which descriptors are registered. If
+ * the server responds and closes at once, and then the client, none is. After an early read without
+ * data the descriptor is registered, and for later sessions at once.
  */
 static void
 short_connections_are_not_registered(void **st)
@@ -178,9 +180,9 @@ short_connections_are_not_registered(void **st)
 	}
 }
 
-/* A client that says more while its server is looked at is heard, and one that leaves. */
+/* A client that sends more data, or closes, while its server is being read early is noticed. */
 static void
-a_client_is_heard_after_the_look(void **st)
+a_client_is_noticed_after_an_early_read(void **st)
 {
 	static const struct step more[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 1 },
 					    { STEP_SEND, 50 }, { STEP_WAIT, 200 },
@@ -206,11 +208,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pair_outside_the_table_ends_the_session),
 		cmocka_unit_test(a_near_request_is_forwarded_in_one_turn),
-		cmocka_unit_test(an_answer_waits_one_turn_for_its_fin),
-		cmocka_unit_test(an_answer_without_a_fin_goes_on_in_the_next_turn),
-		cmocka_unit_test(a_client_that_ended_its_side_may_be_left),
+		cmocka_unit_test(a_response_waits_one_turn_for_its_fin),
+		cmocka_unit_test(a_response_without_a_fin_is_sent_in_the_next_turn),
+		cmocka_unit_test(abortonclose_and_half_closed_clients),
 		cmocka_unit_test(short_connections_are_not_registered),
-		cmocka_unit_test(a_client_is_heard_after_the_look),
+		cmocka_unit_test(a_client_is_noticed_after_an_early_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Pieces of a walk through sessions that come and go. */
+/* Slices of a walk through sessions that are created and end. */
 #include <string.h>
 
 #include "proxy/session/session_walk.h"
@@ -10,7 +10,7 @@ static struct engine engine;
 static struct session session[SESSIONS];
 static unsigned int seen[SESSIONS];
 
-/* Of two workers: every other number. */
+/* With two workers: every other number. */
 static int
 setup(void **state)
 {
@@ -41,7 +41,7 @@ is_odd(const struct session *s, const void *arg)
 }
 
 static void
-see(struct session *s, void *arg)
+visit(struct session *s, void *arg)
 {
 	seen[s - session]++;
 	if (arg)
@@ -49,9 +49,9 @@ see(struct session *s, void *arg)
 }
 
 static void
-pieces_are_bounded(void **state)
+slices_are_bounded(void **state)
 {
-	struct session_walk w = { .pick = is_odd, .fn = see, .max = 3, .max_looks = 100 };
+	struct session_walk w = { .pick = is_odd, .fn = visit, .max = 3, .max_looks = 100 };
 
 	(void)state;
 	assert_int_equal(engine_walk(&engine, &w), 1);
@@ -64,14 +64,14 @@ pieces_are_bounded(void **state)
 }
 
 static void
-what_stays_is_seen_once(void **state)
+sessions_that_stay_are_visited_once(void **state)
 {
-	struct session_walk w = { .pick = is_odd, .fn = see, .max = 2, .max_looks = 100 };
+	struct session_walk w = { .pick = is_odd, .fn = visit, .max = 2, .max_looks = 100 };
 	unsigned int first = 0;
 
 	(void)state;
 	while (engine_walk(&engine, &w)) {
-		/* The one that it stands at goes, and one that it has seen. */
+		/* The session at the cursor ends, and one that was visited. */
 		if (first + 5 < SESSIONS) {
 			leave(&session[first + 4]);
 			leave(&session[first]);
@@ -82,11 +82,11 @@ what_stays_is_seen_once(void **state)
 		assert_int_equal(seen[i], i % 2);
 }
 
-/* The place of a walk may be forgotten for others'; its number is enough. */
+/* The cursor of a walk may be reused for others; the session's number is enough to continue. */
 static void
-a_forgotten_place_is_found_again(void **state)
+a_lost_cursor_is_restored(void **state)
 {
-	struct session_walk w = { .pick = is_odd, .fn = see, .max = 2, .max_looks = 100 };
+	struct session_walk w = { .pick = is_odd, .fn = visit, .max = 2, .max_looks = 100 };
 
 	(void)state;
 	do
@@ -97,9 +97,9 @@ a_forgotten_place_is_found_again(void **state)
 }
 
 static void
-those_that_are_seen_may_leave(void **state)
+visited_sessions_may_end(void **state)
 {
-	struct session_walk w = { .pick = is_odd, .fn = see, .fn_arg = &w, .max = 7,
+	struct session_walk w = { .pick = is_odd, .fn = visit, .fn_arg = &w, .max = 7,
 		.max_looks = 9 };
 
 	(void)state;
@@ -113,10 +113,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(pieces_are_bounded, setup),
-		cmocka_unit_test_setup(what_stays_is_seen_once, setup),
-		cmocka_unit_test_setup(a_forgotten_place_is_found_again, setup),
-		cmocka_unit_test_setup(those_that_are_seen_may_leave, setup),
+		cmocka_unit_test_setup(slices_are_bounded, setup),
+		cmocka_unit_test_setup(sessions_that_stay_are_visited_once, setup),
+		cmocka_unit_test_setup(a_lost_cursor_is_restored, setup),
+		cmocka_unit_test_setup(visited_sessions_may_end, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

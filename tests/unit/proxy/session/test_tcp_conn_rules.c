@@ -1,4 +1,4 @@
-/* Clients that are refused before anything is opened for them. */
+/* Clients that are rejected before anything is allocated for them. */
 #include "unit/proxy/session_rig.h"
 
 #define HELLO { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 }
@@ -22,7 +22,7 @@ play(const char *lines, const struct step *client)
 	rig_play(&cfg, client, answers);
 }
 
-/* It is one connection in any case, and a session only when it stays. */
+/* It is counted as a connection in any case, and as a session only if it is accepted. */
 static void
 counts(uint64_t dcon, uint64_t dses, uint64_t dreq, uint64_t sessions)
 {
@@ -45,12 +45,12 @@ a_rejected_connection_costs_three_calls(void **st)
 	play("tcp-request connection reject", asks);
 	counts(1, 0, 0, 0);
 	assert_int_equal(ledger_sum(&w.sys.ledger, SYS_CALL_accept4), 1);
-	/* the wait for it, accept4, SO_LINGER and close */
+	/* the wait before it, accept4, SO_LINGER and close */
 	assert_true(world_calls(&w) <= 5);
 	rig_close();
 }
 
-/* Of a connection nothing stays behind; a session ends as others do. */
+/* A rejected connection leaves nothing; a rejected session ends like any other. */
 static void
 a_rejected_connection_is_reset(void **st)
 {
@@ -73,7 +73,7 @@ a_rejected_session_is_counted_as_that(void **st)
 }
 
 static void
-a_dropped_one_is_not_told(void **st)
+silent_drop_sends_nothing(void **st)
 {
 	(void)st;
 	for (int i = 0; i < 2; i++) {
@@ -86,7 +86,7 @@ a_dropped_one_is_not_told(void **st)
 }
 
 static void
-who_passes_is_a_session(void **st)
+accepted_connections_are_sessions(void **st)
 {
 	(void)st;
 	play("tcp-request connection reject if { src 127.0.0.1 }\n"
@@ -97,7 +97,7 @@ who_passes_is_a_session(void **st)
 	rig_close();
 }
 
-/* Variables of the session are there later on; those of a refused one are gone (rig_close). */
+/* Variables of the session are available later; those of a rejected one are freed (rig_close). */
 static void
 variables_stay(void **st)
 {
@@ -113,9 +113,9 @@ variables_stay(void **st)
 	rig_close();
 }
 
-/* A frontend that is full has room again. */
+/* A frontend at its limit has a free place again. */
 static void
-its_place_is_given_back(void **st)
+the_place_is_released(void **st)
 {
 	struct world_config cfg = { RIG_WORLD, .rules = "tcp-request connection reject",
 		.maxconn = 1 };
@@ -129,9 +129,9 @@ its_place_is_given_back(void **st)
 	rig_close();
 }
 
-/* Also what its rules have said of it. */
+/* The addresses that its rules have set are freed as well. */
 static void
-what_was_said_of_it_is_given_back(void **st)
+overrides_of_a_rejected_connection_are_freed(void **st)
 {
 	(void)st;
 	play("tcp-request connection set-src ipv4(1.2.3.4)\ntcp-request connection reject", asks);
@@ -158,11 +158,11 @@ main(void)
 		cmocka_unit_test(a_rejected_connection_costs_three_calls),
 		cmocka_unit_test(a_rejected_connection_is_reset),
 		cmocka_unit_test(a_rejected_session_is_counted_as_that),
-		cmocka_unit_test(a_dropped_one_is_not_told),
-		cmocka_unit_test(who_passes_is_a_session),
+		cmocka_unit_test(silent_drop_sends_nothing),
+		cmocka_unit_test(accepted_connections_are_sessions),
 		cmocka_unit_test(variables_stay),
-		cmocka_unit_test(its_place_is_given_back),
-		cmocka_unit_test(what_was_said_of_it_is_given_back),
+		cmocka_unit_test(the_place_is_released),
+		cmocka_unit_test(overrides_of_a_rejected_connection_are_freed),
 		cmocka_unit_test(in_mode_http_too),
 	};
 

@@ -1,4 +1,4 @@
-/* Rules that look at contents: what they come to, what is counted, and what is waited for. */
+/* tcp-request content and tcp-response content: outcomes, counters, and waiting. */
 #include "unit/proxy/session_rig.h"
 
 #include "base/log.h"
@@ -23,7 +23,7 @@ play(const char *lines, const struct step *client, const struct step *origin)
 	rig_play(&cfg, client, origin);
 }
 
-/* Took it so many ms, give or take? */
+/* True if it took about this long, in ms. */
 static void
 took(uint64_t ms)
 {
@@ -64,7 +64,7 @@ a_rejected_request_is_counted(void **st)
 	rig_close();
 }
 
-/* Each arrival runs all rules again; nothing waits that does not have to. */
+/* All rules run again for each arrival; nothing waits without need. */
 static void
 rules_run_with_each_arrival(void **st)
 {
@@ -88,12 +88,12 @@ the_end_of_the_delay_decides(void **st)
 	assert_string_equal(rig_terms(), "--");
 	took(1000);
 	rig_close();
-	/* WAIT_END holds then, and not before */
+	/* WAIT_END matches then, and not before */
 	play(DELAY "tcp-request content reject if WAIT_END", is_quiet, answers);
 	assert_string_equal(rig_terms(), "PR");
 	took(1000);
 	rig_close();
-	/* without a delay what is there is all there is */
+	/* without a delay the available data is all there is */
 	play("tcp-request content reject if WAIT_END", asks, answers);
 	assert_string_equal(rig_terms(), "PR");
 	took(0);
@@ -114,9 +114,9 @@ variables_of_all_scopes_live(void **st)
 	rig_close();
 }
 
-/* A failed client is no request: 'C' or 'c', and R. */
+/* A client that fails is no request: 'C' or 'c', and R. */
 static void
-clients_that_go(void **st)
+clients_that_close(void **st)
 {
 	static const struct step resets[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 },
 		{ STEP_RESET, 0 } };
@@ -141,9 +141,9 @@ clients_that_go(void **st)
 
 static struct proxy *front;
 
-/* Clients come by another frontend, whose backend w.px is. */
+/* Clients connect to another frontend, whose backend is w.px. */
 static void
-put_a_frontend_before_it(void)
+add_frontend(void)
 {
 	front = proxy_new("front", PROXY_FE);
 	assert_non_null(front);
@@ -159,7 +159,7 @@ play_backend(const char *lines, const struct step *client)
 	struct world_config cfg = { RIG_WORLD, .rules = lines };
 
 	rig_open(&cfg, answers);
-	put_a_frontend_before_it();
+	add_frontend();
 	(void)world_client(&w, client, 0);
 	world_run(&w, RIG_LIMIT);
 }
@@ -172,7 +172,7 @@ drop_frontend(void)
 }
 
 static void
-backends_look_too(void **st)
+backends_have_content_rules_too(void **st)
 {
 	static const struct step resets[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 20 },
 		{ STEP_RESET, 0 } };
@@ -203,7 +203,7 @@ backends_look_too(void **st)
 	drop_frontend();
 }
 
-/* --- what servers send --- */
+/* --- the server's data --- */
 
 static void
 a_rejected_response_is_counted(void **st)
@@ -219,7 +219,7 @@ a_rejected_response_is_counted(void **st)
 	assert_int_equal(w.client[0].got, 0);
 	assert_false(w.client[0].eof);
 	rig_close();
-	/* without a byte of it, and none of the client's */
+	/* nothing is forwarded, in either direction */
 	play("tcp-response content reject", asks, hears);
 	assert_string_equal(rig_terms(), "PD");
 	rig_close();
@@ -233,7 +233,7 @@ a_silent_server_is_waited_for(void **st)
 	assert_string_equal(rig_terms(), "PD");
 	took(1000);
 	rig_close();
-	/* without a delay: for its first byte */
+	/* without a delay: until its first byte */
 	play("tcp-response content accept if { res.len gt 50 }", asks, answers);
 	assert_string_equal(rig_terms(), "--");
 	assert_int_equal(w.client[0].got, 10);
@@ -276,8 +276,8 @@ main(void)
 		cmocka_unit_test(rules_run_with_each_arrival),
 		cmocka_unit_test(the_end_of_the_delay_decides),
 		cmocka_unit_test(variables_of_all_scopes_live),
-		cmocka_unit_test(clients_that_go),
-		cmocka_unit_test(backends_look_too),
+		cmocka_unit_test(clients_that_close),
+		cmocka_unit_test(backends_have_content_rules_too),
 		cmocka_unit_test(a_rejected_response_is_counted),
 		cmocka_unit_test(a_silent_server_is_waited_for),
 		cmocka_unit_test(log_levels_are_kept),

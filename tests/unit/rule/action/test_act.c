@@ -20,7 +20,7 @@ test_bytes(void **state)
 	}
 }
 
-/* What a format gives is kept, and what it took to make it is not. */
+/* The text of a format is kept, and the memory used to make it is released. */
 static void
 test_write(void **state)
 {
@@ -42,7 +42,7 @@ test_write(void **state)
 		assert_ptr_equal(r.x.cx.arena, &r.x.arena);
 	}
 	rule_fmt_free(&f);
-	/* Plain text takes nothing. */
+	/* Plain text needs no memory. */
 	assert_int_equal(rule_fmt_compile(&r.x.vocab, "abc", 0, 0, &f, &why), 0);
 	assert_int_equal(act_write(f, &r.x.cx, &s), 0);
 	assert_true(str_is(s, STR("abc")));

@@ -1,6 +1,6 @@
 #include "unit/rule/action_test.h"
 
-/* What the answer is to ask. */
+/* The authentication header of the response. */
 static void
 asks(const char *line, const char *value)
 {
@@ -44,7 +44,7 @@ lines_are_judged(void **state)
 	action_rig_refuses(&r, "http-response auth", "action 'auth' is not for 'http-response'");
 }
 
-/* Nobody gets in because there was no room to ask him. */
+/* If there is no memory for the response, access is not granted. */
 static void
 without_room(void **state)
 {

@@ -68,7 +68,7 @@ test_answers(void **state)
 	assert_true(str_is(r.v.body, STR("no")));
 	assert_int_equal(run(RULE_HTTP_RESPONSE, "http-response return status 599"), RULE_FINAL);
 	assert_int_equal(r.v.what, RULE_END_REPLY);
-	/* One that cannot be made is an error, whatever the mode. */
+	/* A reply that cannot be made is an error, with strict-mode off too. */
 	r.x.arena.cap = 4;
 	assert_int_equal(run(RULE_HTTP_REQUEST, "http-request strict-mode off\nhttp-request return "
 						"content-type a lf-string %[str(12345678)]"),

@@ -48,7 +48,7 @@ test_changes(void **state)
 		"HTTP/1.1 200 OK|A: 1b|Content-Length: 0|");
 }
 
-/* What is in the way of a second message. */
+/* Rules cannot change the fields that frame a message. */
 static void
 test_framing_stays(void **state)
 {
@@ -70,7 +70,7 @@ test_framing_stays(void **state)
 		"HTTP/1.1 200 OK|A: 1|Content-Length: 0|");
 }
 
-/* A target that names an authority and Host do not come apart. */
+/* The Host header and the authority of the target stay equal. */
 static void
 test_host_and_target(void **state)
 {
@@ -103,7 +103,7 @@ test_refused(void **state)
 	action_rig_refuses(&r, "http-request set-header a b c", "expects either 'if' or 'unless'");
 }
 
-/* A value of the traffic does not end its header, whatever it holds. */
+/* A value from the traffic cannot end its header line, whatever it contains. */
 static void
 test_injection(void **state)
 {
@@ -113,7 +113,7 @@ test_injection(void **state)
 				    "http-request set-header X %[var(txn.x)]",
 				    "GET / HTTP/1.1\r\nHost: h"),
 		"GET / HTTP/1.1|Host: h|X: a%0D%0AEvil: 1|");
-	/* A replacement may name any byte. */
+	/* A replacement may contain any byte. */
 	action_rig_fails(&r, RULE_HTTP_REQUEST,
 		"http-request replace-header A . x\\\\x0d\\\\x0aE:y",
 		"GET / HTTP/1.1\r\nHost: h\r\nA: 1", NULL);

@@ -38,7 +38,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Lines in which @M and @A stand for the files. */
+/* Rules in which @M and @A stand for the names of the files. */
 static const char *
 lines(const char *text)
 {
@@ -61,7 +61,8 @@ lines(const char *text)
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nK: a\r\nV: seven\r\nN: new\r\nY: y"
 
-/* What the map has for field K, then N, and whether the ACL has field Y, after the lines. */
+/* After these rules: the map's values for field K and for N, and whether the ACL contains field
+ * Y. */
 static void
 leaves(const char *what, const char *want)
 {
@@ -92,17 +93,17 @@ test_changes(void **state)
 	leaves("http-request set-map(@M) %[rq(N)] \"the %[rq(V)]\"", "1,the seven yes");
 	leaves("http-request set-map(@M) a %[rq(none)]", ",none yes");
 	leaves("http-request set-map(@M) %[rq(none)] x", "1,none yes");
-	/* both of them */
+	/* both entries */
 	leaves("http-request del-map(@M) %[rq(K)]", "none,none yes");
 	leaves("http-request del-map(@M) other", "1,none yes");
 	leaves("http-request del-acl(@A) %[rq(Y)]", "1,none no");
 	leaves("http-request del-acl(@A) y\nhttp-request add-acl(@A) %[rq(Y)]", "1,none yes");
-	/* Never, without its condition. */
+	/* Not without its condition. */
 	leaves("http-request set-map(@M) a 9 if { rq(Y) -f @A } { rq(Y) z }", "1,none yes");
 	leaves("http-request set-map(@M) a 9 if { rq(Y) -f @A }", "9,none yes");
 }
 
-/* Seen by what runs later, in whichever list. */
+/* Rules that run later see the change, in whichever list they are. */
 static void
 test_places(void **state)
 {
@@ -116,7 +117,7 @@ test_places(void **state)
 				  "{ rs(S) -f @A }\n"));
 	action_rig_heads(&r, REQ, "HTTP/1.1 200 OK\r\nS: there");
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_RESPONSE), RULE_CONT);
-	/* They leave nothing behind. */
+	/* No memory of the arena stays in use. */
 	assert_int_equal(arena_mark(&r.x.arena), 0);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_AFTER_RESPONSE), RULE_CONT);
 	assert_string_equal(
@@ -124,7 +125,7 @@ test_places(void **state)
 	assert_null(pattern_ref_find(pattern_files_find(&r.files, acl), STR("x")));
 }
 
-/* A value that a map cannot have, and a text that does not fit: as if the rule were not there. */
+/* A value that the map cannot have, and a text that does not fit: the rule has no effect. */
 static void
 test_refused(void **state)
 {
@@ -171,7 +172,7 @@ test_wrong(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		action_rig_refuses(&r, lines(rows[i].line), rows[i].says);
-	/* Files that no rule names keep their look-ups without a lock. */
+	/* Files that no rule changes keep their look-ups without a lock. */
 	action_rig_good(&r, lines("http-request add-acl(@A) a if { rq(a) -f @A } "
 				  "{ rq(b),map(@M) -m found }"));
 	assert_true(pattern_files_find(&r.files, acl)->is_live);

@@ -48,7 +48,7 @@ test_timeouts(void **state)
 	    "http-request set-timeout tunnel rq(Ms)");
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_SERVER], 5000);
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_TUNNEL], 1500);
-	/* Nothing and nonsense leave the timeout as it is. */
+	/* A missing or invalid value does not change the timeout. */
 	run("backend b\nhttp-request set-timeout server rq(none)\n"
 	    "http-request set-timeout tunnel int(0)");
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_SERVER], 0);
@@ -73,7 +73,7 @@ test_strict_mode(void **state)
 	action_rig_heads(&r, REQ, NULL);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_FINAL);
 	assert_int_equal(r.v.what, RULE_END_ERROR);
-	/* The mode ends with its list. */
+	/* The mode ends with its list of rules. */
 	action_rig_good(&r, "http-request strict-mode off");
 	action_rig_heads(&r, REQ, NULL);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
@@ -100,7 +100,7 @@ test_wait_for_body(void **state)
 	r.x.cx.req_body = STR("abcd");
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
 	assert_null(r.next);
-	/* It went on where it stood: nothing is done twice. */
+	/* It continued at the same rule: no rule ran twice. */
 	assert_int_equal(http_find(&r.req, STR("A"), 4), -1);
 	assert_true(http_find(&r.req, STR("B"), 0) >= 0);
 

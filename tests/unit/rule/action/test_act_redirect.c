@@ -1,6 +1,6 @@
 #include "unit/rule/action_test.h"
 
-/* Where a request is sent, with what else the answer says. */
+/* The Location of the redirect, and the other fields of the response. */
 static const char *
 answer(const char *line, const char *req)
 {
@@ -19,7 +19,7 @@ answer(const char *line, const char *req)
 #define TO(code, reason, rest) "HTTP/1.1 " code " " reason "|Content-Length: 0|Location: " rest "|"
 #define GET(target) "GET " target " HTTP/1.1\r\nHost: h.org:80\r\nF: f"
 
-/* As HAProxy 2.6 answers, but for the order and the case of fields. */
+/* The responses of HAProxy 2.6, except for the order and case of fields. */
 static void
 test_redirects(void **state)
 {
@@ -65,7 +65,7 @@ test_ignore_empty(void **state)
 		GET("/"));
 }
 
-/* A location of the traffic stays in its header. */
+/* A location from the traffic cannot end its header line. */
 static void
 test_injection(void **state)
 {

@@ -36,13 +36,13 @@ test_targets(void **state)
 		if (strncmp(got, want, strlen(want)) != 0)
 			fail_msg("%s: %s is not %s", line, got, want);
 	}
-	/* A new authority is the new Host. */
+	/* A new authority becomes the new Host. */
 	assert_string_equal(action_rig_request(&r, "http-request set-uri http://o.org/z",
 				    "GET /p HTTP/1.1\r\nHost: h"),
 		"GET http://o.org/z HTTP/1.1|Host: o.org|");
 }
 
-/* What comes out has to be what the parser would let in. */
+/* The result must be a request that the parser would accept. */
 static void
 test_no_smuggling(void **state)
 {
@@ -79,7 +79,7 @@ test_methods(void **state)
 		"X / HTTP/1.1|Host: h|M: X|");
 	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method %[rq(M)]",
 		"GET / HTTP/1.1\r\nHost: h\r\nM: GET /x", NULL);
-	/* The client and the server have to see the end of the response in the same place. */
+	/* The client and the server must agree on the end of the response. */
 	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method GET",
 		"HEAD / HTTP/1.1\r\nHost: h", NULL);
 	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method %[rq(M)]",
@@ -111,7 +111,7 @@ test_status(void **state)
 	action_rig_refuses(&r, "http-response set-status 500 reason", "expects <status>");
 	action_rig_refuses(&r, "http-response set-status 500 reason \"a\\nb\"", "no control");
 	action_rig_refuses(&r, "http-request set-status 500", "is not for 'http-request' rules");
-	/* What had no body has an empty one, whatever length was told of another. */
+	/* A request without a body gets an empty one, whatever Content-Length it had. */
 	assert_string_equal(
 		action_rig_response(&r, "http-response set-status 500", "HTTP/1.1 204 No Content"),
 		"HTTP/1.1 500 Internal Server Error|Content-Length: 0|");

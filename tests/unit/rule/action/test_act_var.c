@@ -2,7 +2,7 @@
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nF: 12"
 
-/* What the variable txn.x is after the lines. */
+/* The value of the variable txn.x after these rules. */
 static const char *
 left(const char *lines)
 {
@@ -26,7 +26,7 @@ test_sets(void **state)
 	assert_string_equal(left("http-request set-var-fmt(txn.x) <%[rq(F)]>"), "<12>");
 	assert_string_equal(left(SET("int(3)") "http-request unset-var(txn.x)"), "(none)");
 	assert_string_equal(left("http-request unset-var(txn.x)"), "(none)");
-	/* Not there where it runs: nothing happens. */
+	/* The scope does not exist there: nothing happens. */
 	r.x.cx.txn = NULL;
 	action_rig_good(&r, SET("int(3)"));
 	action_rig_heads(&r, REQ, NULL);
@@ -54,7 +54,7 @@ test_conditions(void **state)
 
 #define PROC(cond) "http-request set-var(proc.x," cond ") int(1)\n" SET("var(proc.x)")
 
-/* What everybody shares exists from the start, and is not set. */
+/* Variables of scope proc exist from the start, and are not set. */
 static void
 test_conditions_of_scope_proc(void **state)
 {

@@ -19,11 +19,11 @@ test_unknown(void **state)
 		"'http-request cache-use' is not supported");
 	action_rig_refuses(&r, "tcp-request connection expect-netscaler-cip layer4",
 		"is not supported");
-	/* The place is told. */
+	/* The error has the place. */
 	action_rig_refuses(&r, " http-request deny nope", "t.cfg:2:20");
 }
 
-/* None of the words that are said to be missing is there. */
+/* Actions listed as not supported do not exist. */
 static void
 test_unsupported_table(void **state)
 {
@@ -43,7 +43,7 @@ test_unsupported_table(void **state)
 	}
 }
 
-/* Every action says what it takes. */
+/* Every action that takes arguments has a syntax text. */
 static void
 test_tables(void **state)
 {

@@ -17,7 +17,7 @@ count_text(const char *in, const char *what)
 	return n;
 }
 
-/* Each action, method and predefined ACL has an entry, and nothing breaks the page. */
+/* Each action, match method and predefined ACL has an entry, and none breaks the page. */
 static void
 all_entries(void **state)
 {

@@ -7,7 +7,7 @@
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nF: f"
 
-/* "head|body" of what `http-request return ARGUMENTS` makes. */
+/* "head|body" of the response to `http-request return ARGUMENTS`. */
 static const char *
 answer(const char *arguments)
 {
@@ -53,7 +53,7 @@ test_payloads(void **state)
 	(void)state;
 	assert_string_equal(answer(""), "HTTP/1.1 200 OK|Content-Length: 0||");
 	assert_string_equal(answer("status 204"), "HTTP/1.1 204 No Content||");
-	/* nothing to say, no header */
+	/* an empty value: no header */
 	assert_string_equal(answer("hdr A %[rq(none)]"), "HTTP/1.1 200 OK|Content-Length: 0||");
 	assert_string_equal(answer("status 418 hdr A b hdr C %[rq(F)]"),
 		"HTTP/1.1 418 I'm a teapot|A: b|C: f|Content-Length: 0||");
@@ -102,7 +102,7 @@ test_files(void **state)
 	refuses(line, "cannot read file");
 }
 
-/* One section, g, with one page. */
+/* One http-errors section, g, with one page. */
 static struct http_reply *
 page(const void *root, const char *section, unsigned int status, const char **why)
 {
@@ -161,7 +161,7 @@ test_refused(void **state)
 	refuses("blah", "expects either 'if' or 'unless'");
 }
 
-/* What the traffic brings does not end a header of the answer. */
+/* A value from the traffic cannot end a header line of the response. */
 static void
 test_injection(void **state)
 {

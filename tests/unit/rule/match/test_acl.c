@@ -15,7 +15,7 @@ ask(const char *acls, const char *cond)
 	return truth;
 }
 
-/* Several lines of one name: any of them. */
+/* Several lines of one name: the ACL matches if one of them does. */
 static void
 several_lines(void **state)
 {
@@ -28,7 +28,7 @@ several_lines(void **state)
 	assert_int_equal(ask("acl A t.path_beg /x\nacl a t.path_beg /s", "A"), RULE_NO);
 }
 
-/* Any value of a fetch that has several; one that is missing hides none behind it. */
+/* Any value of a fetch that returns several; a missing one does not hide those after it. */
 static void
 several_values(void **state)
 {
@@ -42,7 +42,7 @@ several_values(void **state)
 	assert_int_equal(ask("", "{ t.multi two }"), RULE_NO);
 	assert_int_equal(ask("", "!{ t.multi three }"), RULE_NO);
 	assert_int_equal(ask("", "{ t.multi -m found }"), RULE_YES);
-	/* a converter that fails for one of them */
+	/* a converter that fails for one of the values */
 	traffic.multi[0] = "x";
 	traffic.multi[1] = "10.0.0.1";
 	assert_int_equal(ask("", "{ t.multi -m ip 10.0.0.1 }"), RULE_YES);
@@ -51,9 +51,9 @@ several_values(void **state)
 	assert_int_equal(ask("", "{ t.multi -m found }"), RULE_NO);
 }
 
-/* What is not there where it is asked is never fetched, and matches nothing. */
+/* A fetch that is not available in this place is never called, and does not match. */
 static void
-out_of_place(void **state)
+fetches_that_are_not_available(void **state)
 {
 	(void)state;
 	assert_int_equal(cond_rig_ask(&rig, "", "{ t.res -m found }"), RULE_NO);
@@ -61,7 +61,7 @@ out_of_place(void **state)
 	cond_rig_fini(&rig);
 	assert_int_equal(cond_rig_ask(&rig, "", "!{ t.res -m found }"), RULE_YES);
 	cond_rig_fini(&rig);
-	/* one of two may hold: no warning */
+	/* one of two may match: no warning */
 	assert_int_equal(cond_rig_ask(&rig, "acl a t.res -m found\nacl a t.path_beg /s", "a"),
 		RULE_YES);
 	assert_string_equal(rig.printed, "");
@@ -75,7 +75,7 @@ predefined(void **state)
 	(void)state;
 	assert_int_equal(ask("", "TRUE"), RULE_YES);
 	assert_int_equal(ask("", "FALSE"), RULE_NO);
-	/* the section's own comes first */
+	/* the section's own ACL takes precedence */
 	assert_int_equal(ask("acl TRUE always_false", "TRUE"), RULE_NO);
 	assert_null(rule_acl_predefined("true"));
 	assert_string_equal(rule_acl_predefined("METH_GET")[2], "HEAD");
@@ -111,7 +111,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_lines),
 		cmocka_unit_test(several_values),
-		cmocka_unit_test(out_of_place),
+		cmocka_unit_test(fetches_that_are_not_available),
 		cmocka_unit_test(predefined),
 		cmocka_unit_test(checked),
 	};

@@ -6,7 +6,7 @@
 
 static struct cond_rig rig;
 
-/* What is wrong is said where it stands: the line "acl a ..." begins in column 1. */
+/* Errors have the right column: the line "acl a ..." begins in column 1. */
 static void
 refused(void **state)
 {
@@ -98,7 +98,7 @@ ask(const char *cond)
 	return truth;
 }
 
-/* What Debian's haproxy 2.6 says to the same words. */
+/* The results of Debian's haproxy 2.6 for the same conditions. */
 static void
 accepted(void **state)
 {
@@ -163,7 +163,7 @@ accepted(void **state)
 			fail_msg("%s: not %d", t[i].cond, t[i].want);
 }
 
-/* -i holds for what follows it; -M reads the first column. */
+/* -i applies to the arguments after it; -M reads the first column. */
 static void
 files(void **state)
 {
@@ -197,7 +197,7 @@ files(void **state)
 	unlink(path);
 }
 
-/* A thousand lines that differ in their patterns only are one test. */
+/* A thousand lines that differ only in their patterns make one test. */
 static void
 merged(void **state)
 {

@@ -2,10 +2,10 @@
 
 static struct cond_rig rig;
 
-/* yes, no and wait; the last is one whose traffic has not come. */
+/* yes, no and wait; the traffic of the last has not arrived */
 #define ACLS "acl y always_true\nacl n always_false\nacl w t.later -m found\n"
 
-/* The disjunctive form of the manual (7.2), and what waiting makes of it. */
+/* The disjunctive form of the manual (7.2), with operands that wait. */
 static void
 forms(void **state)
 {
@@ -75,7 +75,7 @@ unless(void **state)
 	}
 }
 
-/* Nothing waits once nothing more can come; what came and matches is believed at once. */
+/* Nothing waits when no more can arrive; a value that arrived and matches counts at once. */
 static void
 waiting(void **state)
 {
@@ -94,7 +94,7 @@ waiting(void **state)
 	cond_rig_fini(&rig);
 }
 
-/* What decides already is the last that is asked. */
+/* Operands after the one that decides are not evaluated. */
 static void
 short_cuts(void **state)
 {
@@ -158,7 +158,7 @@ refused(void **state)
 	}
 }
 
-/* A line of ACL that was wrong is one error, not another for each that names it. */
+/* An invalid line of an ACL causes one error, and not another for each use of the ACL. */
 static void
 one_error(void **state)
 {

@@ -117,7 +117,7 @@ groups(void **state)
 	unlink(path);
 }
 
-/* What a group makes too long is no result, not half of one. */
+/* If a group makes the result too long there is no result, not a truncated one. */
 static void
 no_room(void **state)
 {
@@ -134,7 +134,7 @@ no_room(void **state)
 }
 
 static void
-what_was_found_stays(struct pattern_ref *ref)
+found_values_stay_valid(struct pattern_ref *ref)
 {
 	struct rule_expr *e = NULL;
 	struct rule_err why;
@@ -153,7 +153,7 @@ what_was_found_stays(struct pattern_ref *ref)
 	rule_expr_free(&e);
 }
 
-/* Where rules change the file: what was found is the caller's, and has to have room. */
+/* When rules change the file, a found value is copied to the caller, and must fit. */
 static void
 guarded(void **state)
 {
@@ -173,7 +173,7 @@ guarded(void **state)
 	rig.arena.cap = cap;
 	assert_int_equal(rig.arena.refused, before + 1);
 	assert_int_equal(pattern_files_find(&files, path)->lock.state, 0);
-	what_was_found_stays(pattern_files_find(&files, path));
+	found_values_stay_valid(pattern_files_find(&files, path));
 	unlink(path);
 }
 

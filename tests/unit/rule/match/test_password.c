@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Of "tiger", made by openssl passwd. */
+/* "tiger", hashed by openssl passwd. */
 #define SHA256 "$5$abcdefgh$bu4eUBeLzhH2k6fuOBOQ4feULF54vXKiXw.XgFWWjT7"
 #define SHA512                                                                         \
 	"$6$abcdefgh$YbbFhYJ45n36HDcH8No51gOWWvyuzrrA8juiKR/984t6NgxHJ5uHP6TeHsNccECN6" \
@@ -12,7 +12,7 @@
 
 static const char *const hashes[] = { SHA256, SHA512, MD5 };
 
-/* As base64 brings it: nothing ends it, and the sanitizer sees who reads on. */
+/* As decoded from base64: not terminated, so that the sanitizer detects reads beyond it. */
 static int
 has(const char *said, size_t n, const char *hash)
 {
@@ -27,7 +27,7 @@ has(const char *said, size_t n, const char *hash)
 }
 
 static void
-hashes_are_made_anew(void **state)
+passwords_match_their_hashes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(*hashes); i++) {
@@ -36,14 +36,14 @@ hashes_are_made_anew(void **state)
 		assert_false(has("tigeR", 5, hashes[i]));
 		assert_false(has("tiger", 4, hashes[i]));
 		assert_false(has("", 0, hashes[i]));
-		/* nothing hides behind a NUL */
+		/* the bytes after a NUL count */
 		assert_false(has("tiger\0x", 7, hashes[i]));
 		assert_false(has("tiger", 6, hashes[i]));
 	}
 }
 
 static void
-what_nobody_could_hash(void **state)
+passwords_that_cannot_be_hashed(void **state)
 {
 	char said[PASSWORD_MAX + 2];
 
@@ -55,7 +55,7 @@ what_nobody_could_hash(void **state)
 }
 
 static void
-faults_are_named(void **state)
+faults_of_hashes(void **state)
 {
 	(void)state;
 	assert_string_equal(password_hash_fault("$9$xx$yy"), "it is no hash of crypt(3)");
@@ -67,10 +67,10 @@ faults_are_named(void **state)
 	assert_string_equal(password_hash_fault("$5$abcdefgh$bu4eUBeL"), "it is not whole");
 	assert_string_equal(password_hash_fault("elgato"), "it is not whole");
 	assert_string_equal(password_hash_fault("correcthorsebattery"), "it is not whole");
-	/* of more than eight characters, and one that is as long as all others */
+	/* hashes of a password of more than eight characters, and of a shorter one */
 	assert_null(password_hash_fault("abWQ5bHvH4UN2ZbCTnjnQ9Gc"));
 	assert_null(password_hash_fault("abWQ5bHvH4UN2"));
-	/* a salt that the method cuts is found nowhere */
+	/* the method would truncate this salt, so no password matches */
 	assert_string_equal(password_hash_fault("$1$abcdefghi$JwUHHj6d3iZojViDCToRQ."),
 		"it is not whole");
 }
@@ -93,9 +93,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hashes_are_made_anew),
-		cmocka_unit_test(what_nobody_could_hash),
-		cmocka_unit_test(faults_are_named),
+		cmocka_unit_test(passwords_match_their_hashes),
+		cmocka_unit_test(passwords_that_cannot_be_hashed),
+		cmocka_unit_test(faults_of_hashes),
 		cmocka_unit_test(texts_are_compared),
 	};
 

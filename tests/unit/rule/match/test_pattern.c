@@ -60,7 +60,7 @@ types(void **state)
 	assert_int_equal(pattern_method_default(SAMPLE_ANY), PATTERN_METHODS);
 }
 
-/* All stay, in order; the first of equal ones is what is found. */
+/* All entries are kept, in order; the first of equal ones is found. */
 static void
 duplicates(void **state)
 {
@@ -87,9 +87,9 @@ enter(struct pattern_set *p, const char *text)
 	return p->all[p->n - 1];
 }
 
-/* Who stood behind an equal one is found when that has left. */
+/* When an entry is removed, the next equal one is found. */
 static void
-leaving(void **state)
+removed_entries(void **state)
 {
 	struct pattern *t[5];
 	struct pattern_set p;
@@ -117,7 +117,7 @@ leaving(void **state)
 }
 
 static void
-leaving_the_list(void **state)
+removal_from_the_list(void **state)
 {
 	struct pattern *t[4];
 	struct pattern_set p;
@@ -136,9 +136,9 @@ leaving_the_list(void **state)
 	pattern_set_fini(&p);
 }
 
-/* All at once: some of those that are there, and some that are not. */
+/* The whole set is replaced; some entries are in both, others only in one. */
 static void
-another_whole(void **state)
+replacing_the_whole_set(void **state)
 {
 	struct pattern **all = mem_alloc(3 * sizeof(struct pattern *));
 	struct pattern_set p, to;
@@ -152,7 +152,7 @@ another_whole(void **state)
 	t[1] = enter(&p, "stays");
 	assert_int_equal(pattern_make(&p, STR("stays"), PATTERN_EQ, PATTERN_NOCASE, NO_VALUE,
 				 &t[2], &why), 0);
-	/* "" is no part of a path: one for the list */
+	/* "" is not part of a path: this one goes to the list */
 	assert_int_equal(
 		pattern_make(&p, STR("/"), PATTERN_EQ, 0, NO_VALUE, &t[3], &why), 0);
 	memcpy(all, t + 1, 3 * sizeof(struct pattern *));
@@ -182,9 +182,9 @@ main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(types),
 		cmocka_unit_test(duplicates),
-		cmocka_unit_test(leaving),
-		cmocka_unit_test(leaving_the_list),
-		cmocka_unit_test(another_whole),
+		cmocka_unit_test(removed_entries),
+		cmocka_unit_test(removal_from_the_list),
+		cmocka_unit_test(replacing_the_whole_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

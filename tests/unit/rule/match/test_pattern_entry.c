@@ -43,7 +43,7 @@ made(const char *text, const char *value)
 }
 
 static void
-texts_are_its_own(void **state)
+an_entry_copies_its_texts(void **state)
 {
 	char text[] = "key", value[] = "value";
 	struct pattern_entry *e = pattern_entry_new(&keyhash_known, str_of(text), str_of(value));
@@ -63,7 +63,7 @@ texts_are_its_own(void **state)
 }
 
 static void
-it_enters_its_sets_and_leaves_them(void **state)
+entries_are_added_to_and_removed_from_sets(void **state)
 {
 	struct pattern_entry *e = made("a", "1");
 
@@ -78,7 +78,7 @@ it_enters_its_sets_and_leaves_them(void **state)
 }
 
 static void
-no_room_in_one_is_none_in_all(void **state)
+a_failure_in_one_set_changes_none(void **state)
 {
 	struct pattern_entry *e = made("a", "1");
 
@@ -101,7 +101,7 @@ values(void **state)
 	assert_string_equal(e->value.p, "23");
 	assert_string_equal(e->patterns->value.p, "23");
 	assert_int_equal(e->patterns->next->data.u.sint, 23);
-	/* the second set has no such value */
+	/* the second set rejects this value */
 	assert_int_equal(pattern_entry_change(e, STR("x"), &why), -ERR_SYNTAX);
 	assert_string_equal(why.text, "the value 'x' is not a number");
 	assert_string_equal(e->value.p, "23");
@@ -114,9 +114,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_are_its_own),
-		cmocka_unit_test(it_enters_its_sets_and_leaves_them),
-		cmocka_unit_test(no_room_in_one_is_none_in_all),
+		cmocka_unit_test(an_entry_copies_its_texts),
+		cmocka_unit_test(entries_are_added_to_and_removed_from_sets),
+		cmocka_unit_test(a_failure_in_one_set_changes_none),
 		cmocka_unit_test(values),
 	};
 

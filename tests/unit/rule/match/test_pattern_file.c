@@ -58,7 +58,7 @@ close_ref(void)
 	pattern_ref_free(&ref);
 }
 
-/* As Debian's haproxy 2.6 reads the same bytes. */
+/* The result of Debian's haproxy 2.6 for the same bytes. */
 static void
 lines(void **state)
 {
@@ -116,7 +116,7 @@ wrong_lines(void **state)
 	close_ref();
 }
 
-/* Who names the same file for the same purpose has the same set. */
+/* Two uses of one file for the same purpose share a set. */
 static void
 shared(void **state)
 {
@@ -166,7 +166,7 @@ missing(void **state)
 	pattern_files_fini(&f);
 }
 
-/* Numbers: those that were asked for, the least that are free for the others, in order. */
+/* Ids: the requested ones, and the lowest free ones for the others, in order. */
 static void
 numbers(void **state)
 {
@@ -201,13 +201,13 @@ numbers(void **state)
 	assert_null(pattern_files_find(&f, "#"));
 	assert_null(pattern_files_find(&f, "70"));
 	assert_string_equal(made[0]->where.p, "acl 'src' file '' line 0");
-	/* no name is asked for any more */
+	/* host names are no longer resolved */
 	assert_true(
 		pattern_ref_add(made[0], 0, STR("localhost"), (struct str){ NULL, 0 }, &f.why) < 0);
 	pattern_files_fini(&f);
 }
 
-/* A line that goes on where an earlier one stopped: one set holds both. */
+/* A line that continues where an earlier one stopped: one set holds both. */
 static void
 joined(void **state)
 {
@@ -230,7 +230,7 @@ joined(void **state)
 	pattern_files_fini(&f);
 }
 
-/* Who uses it, as `show map` has it. */
+/* The places of use, as in `show map`. */
 static void
 uses(void **state)
 {

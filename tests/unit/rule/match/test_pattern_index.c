@@ -77,7 +77,7 @@ many(void **state)
 	pattern_index_fini(&x);
 }
 
-/* Keys with one hash are told apart, wherever in the table it puts them. */
+/* Keys with the same hash are distinguished, wherever they are in the table. */
 static void
 collisions(void **state)
 {
@@ -105,8 +105,8 @@ collisions(void **state)
 	}
 }
 
-/* Keys leave one by one, and after each all others are found. Few hashes, so that they stand in
- * each other's way, around the end of the table too. */
+/* Keys are removed one by one, and after each removal all others are found. There are few hash
+ * values, so that keys collide, also across the end of the table. */
 static void
 replaced(void **state)
 {
@@ -150,7 +150,8 @@ replaced(void **state)
 	pattern_index_fini(&x);
 }
 
-/* Keys come and go while the table grows, with hashes that make long runs, around its end too. */
+/* Keys are added and removed while the table grows, with hashes that make long runs, also across
+ * its end. */
 static void
 while_it_grows(void **state)
 {
@@ -195,9 +196,9 @@ while_it_grows(void **state)
 	pattern_index_fini(&x);
 }
 
-/* No key that is added moves many others. */
+/* Adding a key never moves many others. */
 static void
-grows_a_little(void **state)
+growing_in_small_steps(void **state)
 {
 	static struct pattern *item[MANY];
 	struct pattern_index x;
@@ -222,7 +223,7 @@ grows_a_little(void **state)
 	pattern_index_fini(&x);
 }
 
-/* How far the key stands from its slot, at most. */
+/* The largest distance of a key from its slot. */
 static uint32_t
 farthest(const struct pattern_index *x)
 {
@@ -237,7 +238,7 @@ farthest(const struct pattern_index *x)
 	return most;
 }
 
-/* Keys that were chosen for one secret make runs under that alone. */
+/* Keys chosen for one secret only make long runs under that secret. */
 static void
 chosen_keys(void **state)
 {
@@ -281,7 +282,7 @@ chosen_keys(void **state)
 		free(item[i]);
 }
 
-/* What was made room for is entered without more of it. */
+/* After a reservation an entry is added without an allocation. */
 static void
 reserved(void **state)
 {
@@ -343,7 +344,7 @@ main(void)
 		cmocka_unit_test(collisions),
 		cmocka_unit_test(replaced),
 		cmocka_unit_test(while_it_grows),
-		cmocka_unit_test(grows_a_little),
+		cmocka_unit_test(growing_in_small_steps),
 		cmocka_unit_test(chosen_keys),
 		cmocka_unit_test(reserved),
 		cmocka_unit_test(folded),

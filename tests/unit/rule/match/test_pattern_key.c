@@ -5,7 +5,7 @@
 #include "rule/match/pattern_key.h"
 #include "unit/test.h"
 
-/* Which methods find their entries by hash, and which do not. */
+/* The methods that find entries by hash, and those that do not. */
 static void
 indexed(void **state)
 {

@@ -1,4 +1,4 @@
-/* Entries that change while others look: one by one, and with real threads. */
+/* Entries that are changed during look-ups: one operation at a time, and with real threads. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 enum { SETS = 4, THREADS = 4, ROUNDS = 4000, KEYS = 40, SAME = 500 };
 
-/* One of each way to find: whole, by the beginning, one by one, and as numbers. */
+/* One set for each method of finding: by the whole text, by its beginning, one by one, and as
+ * numbers. */
 static const struct {
 	enum pattern_method method;
 	enum sample_type out;
@@ -47,7 +48,7 @@ open_ref(void **state)
 	assert_non_null(ref);
 	for (int i = 0; i < SETS; i++) {
 		pattern_set_init(&set[i], kinds[i].method, kinds[i].out, &keyhash_known);
-		/* Those before the guard, and those behind it. */
+		/* Sets added before the guard exists, and after. */
 		if (i == 2)
 			pattern_ref_guard(ref);
 		assert_int_equal(pattern_ref_feed(ref, &set[i], 0, &why), 0);
@@ -65,7 +66,7 @@ close_ref(void **state)
 	return 0;
 }
 
-/* What set i has for the key, as the converters do it. */
+/* The value of set i for a key, looked up as the converters do it. */
 static struct str
 look_up(int i, const char *key, struct sys *who, char *to, size_t size)
 {
@@ -106,7 +107,7 @@ one_by_one(void **state)
 	assert_int_equal(put("a", "3"), 0);
 	is("a", "3");
 	assert_int_equal(ref->n, 2);
-	/* Both have it. */
+	/* Both sets have the entry. */
 	assert_int_equal(del_id(ref, 1), 1);
 	is("a", "3");
 	assert_int_equal(put("b", "7"), 0);
@@ -116,7 +117,7 @@ one_by_one(void **state)
 	assert_int_equal(pattern_live_del(ref, &sys, STR("b")), 1);
 	assert_int_equal(pattern_live_del(ref, &sys, STR("b")), 0);
 	is("b", "(none)");
-	/* What one of the sets cannot have, new or old. */
+	/* A key or value that one of the sets rejects. */
 	assert_true(put("a", "x") < 0);
 	assert_true(put("c", "x") < 0);
 	assert_string_equal(why.text, "the value 'x' is not a number");
@@ -128,7 +129,8 @@ one_by_one(void **state)
 	assert_int_equal(ref->refused, 1);
 }
 
-/* Of a version that waits for `commit` the value changes too; the current one gets an entry. */
+/* In a version that waits for `commit` the value is changed too; the current version gets an
+ * entry. */
 static void
 versions(void **state)
 {
@@ -142,7 +144,7 @@ versions(void **state)
 	assert_int_equal(pattern_ref_commit(ref, 1), 0);
 	is("a", "2");
 	assert_int_equal(ref->n, 1);
-	/* The sets are others, whose guard is the same. */
+	/* The sets were replaced, with the same guard. */
 	for (int i = 0; i < SETS; i++)
 		assert_ptr_equal(set[i].guard, &ref->lock);
 	assert_int_equal(put("a", "3"), 0);
@@ -151,7 +153,7 @@ versions(void **state)
 	is("b", "4");
 }
 
-/* Of an ACL: nothing to update. */
+/* An ACL has no values to change. */
 static void
 without_values(void **state)
 {
@@ -175,7 +177,7 @@ without_values(void **state)
 	pattern_ref_free(&acl);
 }
 
-/* A kernel whose only call says that somebody waits. */
+/* A kernel whose only call fails the test: nothing may wait. */
 static long
 waits(void *ctx)
 {
@@ -184,9 +186,9 @@ waits(void *ctx)
 	return 0;
 }
 
-/* What would change nothing waits for nobody who looks. */
+/* An operation that changes nothing does not wait for readers. */
 static void
-nothing_to_change(void **state)
+changes_without_effect_do_not_wait(void **state)
 {
 	const struct sys_ops ops = { .sched_yield = waits };
 	struct sys patient;
@@ -199,21 +201,21 @@ nothing_to_change(void **state)
 	assert_int_equal(pattern_live_put(ref, &patient, STR("a"), STR("1"), &why), 0);
 	shared_lock_looked(&ref->lock);
 	assert_int_equal(ref->lock.state, 0);
-	/* Of a version that nobody finds, too. */
+	/* Also for a version that is not in use. */
 	assert_int_equal(pattern_ref_prepare(ref), 1);
 	assert_int_equal(pattern_ref_add(ref, 1, STR("b"), STR("1"), &why), 0);
 	assert_int_equal(pattern_live_del(ref, &sys, STR("b")), 1);
 	assert_int_equal(ref->n, 1);
 }
 
-/* --- with threads: who looks finds nothing or what was put for that key --- */
+/* --- with threads: a look-up finds nothing, or a value that was put for its key --- */
 
 struct worker {
 	struct thread thread;
 	struct sys sys;
 	unsigned int number;
 	uint32_t dice;
-	int value[KEYS]; /* of its own keys; 0: none */
+	int value[KEYS]; /* the values of its own keys; 0: none */
 	uint64_t wrong, found;
 };
 
@@ -226,7 +228,7 @@ roll(struct worker *w, unsigned int n)
 	return w->dice % n;
 }
 
-/* Values of a key end in its number, and are longer or shorter by chance. */
+/* The value of a key ends in its number, and its length varies. */
 static void
 put_one(struct worker *w)
 {
@@ -305,7 +307,7 @@ check_own(const struct worker *w)
 
 static struct worker workers[THREADS];
 
-/* What all of them found. */
+/* The number of values found by all threads. */
 static uint64_t
 run(void (*fn)(void *))
 {
@@ -330,7 +332,7 @@ run(void (*fn)(void *))
 }
 
 static void
-all_at_once(void **state)
+threads_with_keys_of_their_own(void **state)
 {
 	unsigned int n = 0;
 
@@ -343,11 +345,11 @@ all_at_once(void **state)
 		assert_int_equal(set[i].n, n);
 }
 
-/* --- the same key by all --- */
+/* --- all threads use the same keys --- */
 
 static unsigned int arrived;
 
-/* Each key when all are there: none is added twice. */
+/* Each key when all threads are ready: it is added only once. */
 static void
 work_on_the_same(void *arg)
 {
@@ -366,7 +368,7 @@ work_on_the_same(void *arg)
 }
 
 static void
-the_same_by_all(void **state)
+threads_with_the_same_keys(void **state)
 {
 	(void)state;
 	arrived = 0;
@@ -383,9 +385,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(one_by_one, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(versions, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(without_values, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(nothing_to_change, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(all_at_once, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(the_same_by_all, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(
+			changes_without_effect_do_not_wait, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(
+			threads_with_keys_of_their_own, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(threads_with_the_same_keys, open_ref, close_ref),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ values(void **state)
 		{ SAMPLE_ADDR, "::1", 1 },
 		{ SAMPLE_ADDR, "10.0.0.0/8", 0 },
 		{ SAMPLE_ADDR, "x", 0 },
-		{ SAMPLE_ADDR, "10.1", 0 }, /* patterns may leave bytes out, values not */
+		{ SAMPLE_ADDR, "10.1", 0 }, /* patterns may omit bytes, values may not */
 		{ SAMPLE_ADDR, "1", 0 },
 		{ SAMPLE_ADDR, "", 0 },
 	};
@@ -122,7 +122,7 @@ typed_values(void **state)
 	pattern_set_fini(&p);
 }
 
-/* Texts that outlive the pattern are not copied, and the value may be another one later. */
+/* Texts that outlive the pattern are not copied, and the value may be replaced later. */
 static void
 borrowed(void **state)
 {

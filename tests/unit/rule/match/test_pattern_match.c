@@ -63,7 +63,7 @@ int_sample(int64_t v)
 
 #define NOCASE PATTERN_NOCASE
 
-/* What Debian's haproxy 2.6 says to each of them as a condition. */
+/* The results of Debian's haproxy 2.6 for each of them as a condition. */
 static void
 texts(void **state)
 {
@@ -243,7 +243,7 @@ addresses(void **state)
 	}
 }
 
-/* Samples of other types, as the matrix of 7.1 has it. */
+/* Samples of other types, by the matrix in 7.1. */
 static void
 casts(void **state)
 {
@@ -258,7 +258,7 @@ casts(void **state)
 	assert_non_null(look_up(&p, int_sample(5)));
 	ip.u.ipv4.s_addr = htonl(0x0a000001);
 	assert_non_null(look_up(&p, ip));
-	/* Bytes behind a NUL are not forgotten: 5 and a NUL is not 5. */
+	/* Bytes after a NUL count: "5\0" is not 5. */
 	bin.u.str = (struct str){ "5\0", 2 };
 	assert_null(look_up(&p, bin));
 	bin.u.str.len = 1;
@@ -286,7 +286,7 @@ casts(void **state)
 	assert_false(pattern_match_bool(&ip, &cx));
 }
 
-/* Of several the manual wants the finest or the first (map). */
+/* Of several matches the manual wants the most specific or the first (map). */
 static void
 which_of_several(void **state)
 {
@@ -329,7 +329,7 @@ which_of_several(void **state)
 	}
 }
 
-/* --- many, against a matcher that tries each by the manual's words --- */
+/* --- many patterns, compared with a matcher that tries each as the manual describes --- */
 
 static uint32_t
 dice(void)
@@ -489,7 +489,7 @@ networks_like_a_naive_matcher(void **state)
 	}
 }
 
-/* What a map's regex caught, for map_regm. */
+/* The groups that a map's regex captured, for map_regm. */
 static void
 groups(void **state)
 {

@@ -94,7 +94,7 @@ cut(void **state)
 	}
 }
 
-/* An address as a sample and back is the same. */
+/* Converting an address to a sample and back gives the same address. */
 static void
 samples(void **state)
 {

@@ -96,7 +96,7 @@ texts(void **state)
 	static const struct {
 		int64_t lo, hi;
 		int dotted;
-		const char *want; /* NULL: there is none */
+		const char *want; /* NULL: none */
 	} t[] = {
 		{ 101, INT64_MAX, 0, "101:" }, { INT64_MIN, -5, 0, ":-5" }, { 1, 5, 0, "1:5" },
 		{ INT64_MIN, INT64_MAX, 0, ":" }, { INT64_MAX, INT64_MIN, 0, NULL },

@@ -94,7 +94,7 @@ one_by_one(void **state)
 	IS("a", "1");
 	assert_string_equal(look_up(1, "A"), "1");
 	assert_string_equal(look_up(3, "xbx"), "3");
-	/* the one that stood behind it */
+	/* the equal entry after it */
 	assert_int_equal(del_id(ref, 1), 1);
 	IS("a", "2");
 	assert_int_equal(del_id(ref, 1), 0);
@@ -112,7 +112,7 @@ one_by_one(void **state)
 	assert_int_equal(ref->n, 1);
 }
 
-/* As the management manual has it: what is prepared is not looked at before `commit`. */
+/* As in the management manual: a prepared version is not used before `commit`. */
 static void
 versions(void **state)
 {
@@ -126,7 +126,7 @@ versions(void **state)
 	add(1, "a", "never");
 	add(2, "a", "new");
 	IS("a", "old");
-	/* whatever its version */
+	/* in every version */
 	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("x"), &why), 3);
 	IS("a", "x");
 	assert_int_equal(pattern_ref_commit(ref, 2), 0);
@@ -135,11 +135,11 @@ versions(void **state)
 	assert_int_equal(ref->version, 2);
 	assert_int_equal(pattern_ref_commit(ref, 2), -ERR_RANGE);
 	assert_int_equal(pattern_ref_commit(ref, 0), -ERR_RANGE);
-	/* a version that nothing was added to empties it at once */
+	/* committing a version without entries empties it at once */
 	assert_int_equal(pattern_ref_commit(ref, pattern_ref_prepare(ref)), 0);
 	IS("a", "(none)");
 	assert_int_equal(ref->n, 0);
-	/* numbers wrap around */
+	/* version numbers wrap around */
 	ref->version = ref->next = UINT32_MAX;
 	assert_int_equal(pattern_ref_prepare(ref), 0);
 	add(0, "w", "1");
@@ -164,7 +164,7 @@ clearing(void **state)
 	IS("a", "3");
 }
 
-/* What one of the sets cannot take changes none of them. */
+/* An entry that one of the sets rejects changes none of them. */
 static void
 refused(void **state)
 {
@@ -187,7 +187,7 @@ refused(void **state)
 	pattern_set_forget(&numbers);
 }
 
-/* Lines of one ACL share a set: what happens to one line leaves the other alone. */
+/* Lines of one ACL share a set: changes to one line do not affect the other. */
 static void
 lines_of_one_set(void **state)
 {
@@ -207,7 +207,7 @@ lines_of_one_set(void **state)
 	pattern_ref_free(&other);
 }
 
-/* --- against something simple --- */
+/* --- compared with a simple list --- */
 
 static struct row {
 	char key[8], value[16];
@@ -323,7 +323,8 @@ any_order(void **state)
 	}
 }
 
-/* What is swept piece by piece is gone for everybody at once, whatever else is done meanwhile. */
+/* Entries that are swept in slices disappear for all users at once, whatever other changes happen
+ * meanwhile. */
 static void
 in_parts(void **state)
 {
@@ -342,7 +343,7 @@ in_parts(void **state)
 	IS("k7", "(none)");
 	assert_null(pattern_ref_find(ref, STR("k7")));
 	assert_int_equal(ref->n, 100);
-	/* Of those that wait to be swept one goes, and one comes again. */
+	/* Of the entries to be swept one is deleted, and one is added again. */
 	assert_int_equal(pattern_ref_del(ref, STR("k99")), 1);
 	add(0, "k7", "new");
 	assert_int_equal(pattern_ref_sweep(ref, &ch, 10), 1);
@@ -351,7 +352,7 @@ in_parts(void **state)
 	add(1, "k8", "next");
 	IS("k7", "new");
 	IS("k8", "(none)");
-	/* Another change before that one is over. */
+	/* Another change before the first one is complete. */
 	assert_int_equal(pattern_ref_plan(ref, 1, 0, &ch), 0);
 	pattern_ref_apply(ref, &ch);
 	pattern_ref_forget(ref, &ch);

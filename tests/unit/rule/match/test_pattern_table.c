@@ -8,7 +8,7 @@
 enum { TEXTS = 3000, STEPS = 20000 };
 
 static struct pattern_table table;
-static struct pattern_entry *there[TEXTS][2]; /* of each text up to two */
+static struct pattern_entry *there[TEXTS][2]; /* up to two entries for each text */
 static uint64_t n;
 
 static struct str
@@ -59,7 +59,7 @@ check(int i)
 		assert_null(pattern_table_next(b));
 }
 
-/* What comes and goes while the table grows, against two places for each text. */
+/* Entries are added and removed while the table grows; compared with two places for each text. */
 static void
 like_a_model(void **state)
 {
@@ -71,7 +71,7 @@ like_a_model(void **state)
 	pattern_table_init(&table, &keyhash_known);
 	check(0);
 	for (int step = 0; step < STEPS; step++) {
-		/* Ever more of them. */
+		/* The number of texts increases. */
 		int i = rand() % (1 + TEXTS * (step + 1) / (STEPS + 1)), which = rand() % 2;
 
 		size = table.n_buckets;

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 
-/* Laws of all rows: what the parser and the manual page count on. */
+/* Properties of all rows that the parser and the manual page rely on. */
 
 static void
 check_args(const enum rule_arg_type *arg, unsigned int min, const char *syntax)
@@ -12,7 +12,7 @@ check_args(const enum rule_arg_type *arg, unsigned int min, const char *syntax)
 	while (n < RULE_ARGS_MAX && arg[n] != ARG_END)
 		n++;
 	assert_true(min <= n);
-	/* who takes arguments says which */
+	/* a word with arguments has a syntax text */
 	assert_int_equal(n > 0, syntax != NULL);
 }
 
@@ -25,7 +25,7 @@ rows(void **state)
 	assert_int_equal(rule_tables_add(&v), 0);
 	for (unsigned int t = 0; t < v.n_fetch; t++) {
 		for (const struct rule_fetch *f = v.fetch[t]; f->name; f++) {
-			/* names are there once, and not said to be missing */
+			/* names are unique, and not listed as unsupported */
 			assert_ptr_equal(rule_find_fetch(&v, str_of(f->name)), f);
 			assert_false(rule_is_known_fetch(str_of(f->name)));
 			assert_non_null(f->fetch);
@@ -47,7 +47,7 @@ rows(void **state)
 }
 
 static void
-too_many(void **state)
+tables_are_bounded(void **state)
 {
 	struct rule_vocab v = { .n_fetch = RULE_TABLES_MAX };
 
@@ -60,7 +60,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(tables_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

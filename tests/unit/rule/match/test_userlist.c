@@ -104,7 +104,7 @@ groups_are_tied(void **state)
 }
 
 static void
-what_does_not_exist(void **state)
+unknown_users_and_groups(void **state)
 {
 	char text[2048] = "";
 	FILE *f;
@@ -129,7 +129,7 @@ lists_are_found(void **state)
 	(void)state;
 	assert_ptr_equal(userlists_find(&all, "L"), l);
 	assert_null(userlists_find(&all, "l"));
-	/* with nobody in it */
+	/* without members */
 	assert_int_equal(userlist_finish(l, &diag), 0);
 	assert_string_equal(admitted("a", "b"), "-");
 }
@@ -140,7 +140,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(users_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(groups_are_tied, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_does_not_exist, setup, teardown),
+		cmocka_unit_test_setup_teardown(unknown_users_and_groups, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_are_found, setup, teardown),
 	};
 

@@ -18,7 +18,7 @@ what_fits(void **state)
 	s = arena_copy(&a, STR("xyz"));
 	assert_ptr_equal(s.p, mem + 5);
 	assert_memory_equal(mem + 5, "xyz", 3);
-	/* an empty text fits where nothing does */
+	/* an empty text fits into a full arena */
 	s = arena_copy(&a, STR(""));
 	assert_non_null(s.p);
 	s = arena_copy(&a, STR("q"));

@@ -19,7 +19,7 @@ parse(const enum rule_arg_type *types, unsigned int min, const char *text)
 
 #define ONE_STR ((enum rule_arg_type[RULE_ARGS_MAX]){ ARG_STR })
 
-/* Quotes and backslashes, as HAProxy 2.6 reads them. */
+/* Quotes and backslashes, as in HAProxy 2.6. */
 static void
 quoting(void **state)
 {
@@ -85,7 +85,7 @@ mistakes(void **state)
 	BAD(1, "(a,'b)", 3, SYNTAX, "this quote is not closed", ARG_STR, ARG_STR);
 	BAD(1, "(a,b)", 3, SYNTAX, "'x' takes no more than 1 argument", ARG_STR);
 	BAD(1, "(a,b,c)", 5, SYNTAX, "'x' takes no more than 2 arguments", ARG_STR, ARG_STR);
-	/* a backslash does not protect a comma or a parenthesis */
+	/* a backslash does not escape a comma or a parenthesis */
 	BAD(1, "(a\\,b)", 4, SYNTAX, "'x' takes no more than 1 argument", ARG_STR);
 	BAD(0, "(a)", 1, SYNTAX, "'x' takes no argument", ARG_END);
 	BAD(1, "", 0, MISSING, "'x' needs a string as argument 1", ARG_STR);
@@ -165,12 +165,12 @@ optional(void **state)
 	assert_int_equal(args.arg[0].type, ARG_END);
 	assert_string_equal(args.arg[1].text.p, "ms");
 	rule_args_free(&args);
-	/* an empty text is one */
+	/* an empty text is an argument */
 	GOOD(1, "(a,)", ARG_STR, ARG_STR);
 	assert_int_equal(args.n, 2);
 	assert_int_equal(args.arg[1].type, ARG_STR);
 	rule_args_free(&args);
-	/* what follows is left alone */
+	/* text after the arguments is not read */
 	GOOD(1, "(a)|,lower", ARG_STR);
 	rule_args_free(&args);
 }

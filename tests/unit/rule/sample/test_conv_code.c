@@ -5,7 +5,7 @@ static void
 our_own(void **state)
 {
 	(void)state;
-	/* stricter than HAProxy: padding is where it belongs, or nowhere */
+	/* stricter than HAProxy: padding is only accepted at the end */
 	IS("str(YWJjZA==YWJj),b64dec", "(none)");
 	IS("str(Y===),b64dec", "(none)");
 	IS("str(YQ=a),b64dec", "(none)");
@@ -17,9 +17,9 @@ our_own(void **state)
 	IS("str(a),url_enc(path)", "15: 'url_enc': the only type is 'query'");
 }
 
-/* What one makes, the other takes apart, for every length. */
+/* Encoding and decoding, for every length. */
 static void
-there_and_back(void **state)
+encode_and_decode(void **state)
 {
 	static const char *const pairs[][2] = { { "base64", "b64dec" }, { "ub64enc", "ub64dec" },
 		{ "url_enc", "url_dec(1)" } };
@@ -45,7 +45,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_haproxy),
 		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(there_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(encode_and_decode, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@ static void
 our_own(void **state)
 {
 	(void)state;
-	/* as the manual has it: HAProxy takes the first of the list that has its base */
+	/* as in the manual; HAProxy takes the first language of the list with the same base */
 	IS("str(\"en-GB, en;q=0.8\"),language(en;en-GB)", "en-GB");
 	IS("str(fr),language()", "17: 'language' needs a string as argument 1");
 }

@@ -27,7 +27,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The results are those of HAProxy 2.6. */
+/* The results of HAProxy 2.6. */
 static void
 replacing(void **state)
 {
@@ -61,7 +61,7 @@ without_room(void **state)
 	for (size_t cap = 0; cap < 8; cap++) {
 		rig.arena = (struct arena){ .p = rig.mem, .cap = cap };
 		memset(rig.mem + cap, RIG_FILL, 64);
-		/* one byte more, which the end of the text takes */
+		/* one byte more, for the terminating NUL */
 		IS("str(abcabc),regsub(b,B,g)", cap < 7 ? "(none)" : "aBcaBc");
 		assert_int_equal(rig.arena.refused > 0, cap < 7);
 		for (size_t i = cap; i < cap + 64; i++)

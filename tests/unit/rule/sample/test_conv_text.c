@@ -16,7 +16,7 @@ our_own(void **state)
 	IS("str(abc),word(-9223372036854775808,_,9223372036854775807)", "");
 	IS("bool(0),iif(https)", "17: 'iif' needs a string as argument 2");
 	IS("str(abc),ltrim()", "15: 'ltrim' needs a string as argument 1");
-	/* beyond ASCII nothing has a case */
+	/* only ASCII letters have a case */
 	IS("bin(c3a9c389),lower,hex", "C3A9C389");
 }
 

@@ -15,7 +15,7 @@ our_own(void **state)
 	IS("int(9223372036854775807),utime(%Y)", "(none)");
 	IS("int(9223372036854775807),utime(%Y,1)", "(none)");
 	IS("int(0),utime()", "13: 'utime' needs a string as argument 1");
-	/* what is too long is nothing */
+	/* a result that is too long is empty */
 	IS(many, "");
 }
 

@@ -15,7 +15,7 @@ our_own(void **state)
 	IS("int(5),set-var(txn.n,ifgt)", "5");
 	IS("int(5),set-var(txn.n,ifgt)", "(none)");
 	IS("int(9),set-var(txn.n,iflt)", "9");
-	/* one that is read while it changes */
+	/* a variable that is read while it is set */
 	IS("var(txn.v),set-var(txn.v),upper,lower", "val");
 	IS("var(txn.v),unset-var(txn.v),lower", "val");
 	IS("var(txn.v)", "(none)");

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 
-/* Vocabulary of its own: what is tested here is how the words go together. */
+/* A vocabulary for tests: the syntax is tested here, not the words. */
 
 static int
 take_str(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
@@ -221,7 +221,7 @@ open_end(void **state)
 		assert_null(e);
 		rule_expr_free(&e);
 	}
-	/* no more than it is given is read */
+	/* only the given words are read */
 	assert_int_equal(rule_expr_parse(&rig.vocab, "text,same", 4, 0, 0, &e, &used, &rig.why),
 		0);
 	assert_int_equal(used, 4);
@@ -298,7 +298,7 @@ results(void **state)
 	assert_true(s.may_change);
 	assert_int_equal(rule_expr_type(e), SAMPLE_STR);
 	rule_expr_free(&e);
-	/* an arena that is full: not found, and counted */
+	/* the arena is full: not found, and counted */
 	e = parse("text(12),twice,as-text");
 	rig.arena.cap = 1;
 	assert_int_equal(rule_expr_eval(e, &rig.cx, &s), 0);

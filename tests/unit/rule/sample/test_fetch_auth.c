@@ -2,7 +2,7 @@
 
 static struct http_rig h;
 
-/* type, user, password and bearer, '|' between them, as HAProxy 2.6 has them. */
+/* Type, user, password and bearer, separated by '|', as in HAProxy 2.6. */
 static void
 check(const char *value, const char *expect)
 {

@@ -23,7 +23,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Found (1) or not, and whether more traffic may change it ("+"). */
+/* Found (1) or not, and "+" if more data may change it. */
 static const char *
 state_of(const char *text)
 {
@@ -95,7 +95,7 @@ bytes(void **state)
 		"14: 'req.payload': it is a number of bytes, from 0 to 2147483647");
 }
 
-/* Of messages of mode http it is told how much is there, and nothing is shown. */
+/* In mode http the fetch returns the available length, but no bytes. */
 static void
 messages(void **state)
 {
@@ -109,7 +109,7 @@ messages(void **state)
 	IS("req.payload(0,1)", "(none)");
 }
 
-/* The server's, where rules look at what it sends. */
+/* The server's bytes, for rules that inspect responses. */
 static void
 bytes_of_a_response(void **state)
 {
@@ -146,7 +146,7 @@ counted_bytes(void **state)
 	IS("payload_lv(1,1)", "616263");
 	assert_string_equal(state_of("req.payload_lv(0,2,+4)"), "0+");
 	assert_string_equal(state_of("req.payload_lv(7,2)"), "0+");
-	/* a length of nothing, and one that no buffer holds */
+	/* a length of zero, and one that exceeds every buffer */
 	IS("req.payload_lv(0,1)", "(none)");
 	h.r.cx.req_bytes = STR("\377\377\377\377\377\377\377\377abc");
 	IS("req.payload_lv(0,8)", "(none)");

@@ -24,7 +24,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The results are those of HAProxy 2.6. */
+/* The results of HAProxy 2.6. */
 static void
 of_requests(void **state)
 {

@@ -25,7 +25,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The results are those of HAProxy 2.6. */
+/* The results of HAProxy 2.6. */
 static void
 occurrences(void **state)
 {
@@ -113,7 +113,7 @@ start_lines(void **state)
 	IS("res.ver", "1.0");
 	IS("res.hdr(x)", "b");
 	IS("shdr(x,1)", "a");
-	/* where there is a response, it is meant */
+	/* if there is a response, its fields are used */
 	IS("hdr(x)", "b");
 	IS("hdr(x-b)", "(none)");
 	IS("hdr_cnt", "2");
@@ -152,7 +152,7 @@ before_there_is_one(void **state)
 				 &h.r.why), 0);
 	assert_int_equal(rule_expr_eval(e, &h.r.cx, &s), 0);
 	assert_int_equal(s.may_change, 1);
-	/* bytes that are none already */
+	/* bytes that cannot be HTTP */
 	h.r.cx.req_not_http = 1;
 	assert_int_equal(rule_expr_eval(e, &h.r.cx, &s), 0);
 	assert_int_equal(s.may_change, 0);

@@ -22,7 +22,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Found (1) or not, and whether more traffic may change it ("+"). */
+/* Found (1) or not, and "+" if more data may change it. */
 static const char *
 state_of(const char *text)
 {
@@ -81,13 +81,14 @@ hellos(void **state)
 
 #define RDP "\3\0\0\52\45\340\0\0\0\0\0"
 
-/* As HAProxy 2.6 has them, which wants no version 3 and no connection request in front. */
+/* The results of HAProxy 2.6, which requires neither version 3 nor a connection request before the
+ * cookie. */
 static void
 rdp_cookies(void **state)
 {
 	static const struct {
 		struct str bytes;
-		const char *any, *named, *count; /* the cookie, the one called msts, how many */
+		const char *any, *named, *count; /* the first cookie, the one named msts, count */
 	} t[] = {
 		{ STR(RDP "Cookie: mstshash=User\r\n\1\0\10\0"), "User", "(none)", "1" },
 		{ STR(RDP "Cookie: msts=3640205228.15629.0000\r\n"), "3640205228.15629.0000",
@@ -111,7 +112,7 @@ rdp_cookies(void **state)
 	rig.cx.req_bytes = t[1].bytes;
 	IS("rdp_cookie_cnt(MSTS)", "1");
 	IS("rdp_cookie_cnt(mst)", "0");
-	/* All of it is waited for, but only where it may come. */
+	/* The complete cookie is waited for, but only where more data may arrive. */
 	while (rig.cx.req_bytes.len-- > 0)
 		assert_string_equal(state_of("req.rdp_cookie"), "0+");
 	rig.cx.req_bytes = STR("\3\0\0\52\45\340\0\0\0\0\0X");

@@ -108,7 +108,7 @@ chance(void **state)
 		}
 		assert_string_not_equal(first, rig_eval(&rig, "uuid(4)"));
 	}
-	/* All of it is the kernel's. */
+	/* All of it comes from the kernel. */
 	rig.random.source.left = RANDOM_BUFFER;
 	memset(rig.random.source.buf, 0xff, RANDOM_BUFFER);
 	IS("uuid", "ffffffff-ffff-4fff-bfff-ffffffffffff");

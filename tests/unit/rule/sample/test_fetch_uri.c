@@ -22,7 +22,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The results are those of HAProxy 2.6. */
+/* The results of HAProxy 2.6. */
 static void
 parts(void **state)
 {

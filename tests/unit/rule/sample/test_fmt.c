@@ -4,12 +4,12 @@
 
 #include "base/err.h"
 
-/* --- a vocabulary of its own --- */
+/* --- a vocabulary for tests --- */
 
 static int
 take_str(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	/* In the arena, as what the traffic gives often is. */
+	/* In the arena, like many samples from the traffic. */
 	struct str copy = arena_copy(cx->arena, a->arg[0].text);
 
 	if (!copy.p)
@@ -106,7 +106,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* What a format makes, as bytes. */
+/* The text that a format produces, as bytes. */
 static struct str
 made(const char *text, unsigned int style)
 {
@@ -127,7 +127,7 @@ made(const char *text, unsigned int style)
 	return (struct str){ b.p, b.len };
 }
 
-/* As HAProxy 2.6 does it, in http-request return lf-string and in log-format. */
+/* As in HAProxy 2.6 for http-request return lf-string and for log-format. */
 static void
 test_both_styles(void **state)
 {
@@ -161,7 +161,7 @@ test_both_styles(void **state)
 	}
 }
 
-/* No byte of the traffic ends a line, in a header as little as in a log. */
+/* No byte of the traffic can end a line, in a header or in a log. */
 static void
 test_odd_bytes(void **state)
 {
@@ -208,7 +208,7 @@ test_refused(void **state)
 		if (!strstr(why.text, rows[i].says) || why.at != rows[i].at)
 			fail_msg("%s => %s, at %zu", rows[i].format, why.text, why.at);
 	}
-	/* What is wrong in an expression is told where it stands in the whole. */
+	/* An error in an expression has its offset in the whole format. */
 	assert_true(rule_fmt_compile(&rig.vocab, "abc %[nn]", 0, SAMPLE_AT_CONN, &f, &why) < 0);
 	assert_int_equal(why.at, 6);
 	assert_true(rule_fmt_compile(&rig.vocab, "%[req.x]", 0, SAMPLE_AT_CONN, &f, &why) < 0);

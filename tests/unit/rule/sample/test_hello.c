@@ -25,7 +25,7 @@ read_as(struct str bytes)
 	return out;
 }
 
-/* Where HAProxy 2.6 has another opinion, it stands behind. */
+/* A comment after a row says what HAProxy 2.6 does, where it differs. */
 static void
 hellos(void **state)
 {
@@ -37,7 +37,7 @@ hellos(void **state)
 		{ { .extensions = STR(ALL), .record = "\3\0" }, "1|3.3|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .record = "\3\4" }, "1|3.3|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .record = "\2\0" }, "not" },
-		{ { .extensions = STR(ALL), .record = "\4\0" }, "not" }, /* takes it */
+		{ { .extensions = STR(ALL), .record = "\4\0" }, "not" }, /* accepts it */
 		{ { .extensions = STR(ALL), .version = "\3\0" }, "1|3.0|||0|0|0" },
 		{ { .extensions = STR(ALL), .version = "\3\1" }, "1|3.1|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .version = "\3\4" }, "1|3.4|a|h2|1|1|1" },
@@ -84,7 +84,7 @@ hellos(void **state)
 			fail_msg("%zu: %s, not %s", i, read_as(hello_make(&t[i].h)), t[i].want);
 }
 
-/* It is not judged before it is whole, and what follows is not read. */
+/* An incomplete hello is not decided, and bytes after it are not read. */
 static void
 pieces(void **state)
 {

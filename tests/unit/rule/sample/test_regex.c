@@ -83,16 +83,16 @@ groups(void **state)
 	assert_true(str_is(m.group[0], STR("ab")));
 	regex_free(&r);
 
-	/* What is before `from` is looked at, and does not match. */
+	/* The text before `from` is context, and cannot match. */
 	r = compile("^b", 0);
 	assert_int_equal(regex_match(r, work, STR("ab"), 1, &m), 0);
 	regex_free(&r);
-	/* More groups than there are numbers for. */
+	/* More groups than can be referenced. */
 	r = compile("(1)(2)(3)(4)(5)(6)(7)(8)(9)(0)(a)", 0);
 	assert_int_equal(regex_match(r, work, STR("1234567890a"), 0, &m), 1);
 	assert_true(str_is(m.group[9], STR("9")));
 	regex_free(&r);
-	/* Without room for it nothing matches. */
+	/* Without memory for it nothing matches. */
 	r = compile("x", 0);
 	assert_int_equal(regex_match(r, NULL, STR("x"), 0, &m), 0);
 	regex_free(&r);
@@ -131,7 +131,8 @@ refused(void **state)
 	free(longest);
 }
 
-/* A million steps, between our bound and the default: given up, counted; the next match works. */
+/* A million steps, between our limit and the default: the match is given up and counted; the next
+ * match works. */
 static void
 bounded(void **state)
 {
@@ -159,7 +160,7 @@ replaced(void **state)
 		const char *out;
 		unsigned int n;
 	} t[] = {
-		/* the manual's own, of regsub and replace-header */
+		/* the examples of the manual, of regsub and replace-header */
 		{ "/+", "/", "/////a///b/c/xzxyz/", 1, "/a/b/c/xzxyz/", 5 },
 		{ "foo=([^;]*);(.*)", "foo=\\1;ip=1.2.3.4;\\2", "foo=foobar; expires=Tue", 0,
 			"foo=foobar;ip=1.2.3.4; expires=Tue", 1 },
@@ -168,7 +169,7 @@ replaced(void **state)
 		{ "x", "y", "abc", 1, "abc", 0 },
 		{ "x", "y", "", 1, "", 0 },
 		{ ".*", "[\\0]", "abc", 0, "[abc]", 1 },
-		/* as sed does it */
+		/* as in sed */
 		{ "x*", "-", "abxc", 1, "-a-b-c-", 4 },
 		{ "x*", "-", "", 1, "-", 1 },
 		{ "^a", "", "aaa", 1, "aa", 1 },
@@ -204,7 +205,7 @@ replacements_checked(void **state)
 	assert_null(regex_subst_why_not(STR("\\x4a\\0\\\\")));
 }
 
-/* Room that is too small ends it, without a byte behind it. */
+/* A result that does not fit ends the substitution, and nothing is written beyond the space. */
 static void
 too_small(void **state)
 {

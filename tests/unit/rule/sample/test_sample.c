@@ -5,7 +5,7 @@
 static void
 numbers(void **state)
 {
-	/* what HAProxy 2.6 makes of them */
+	/* the results of HAProxy 2.6 */
 	static const struct {
 		const char *text;
 		int64_t v;
@@ -36,7 +36,7 @@ numbers(void **state)
 	assert_int_equal(sample_parse_int(STR(""), &v), -1);
 }
 
-/* A sample of that type with a value that has all conversions. */
+/* A sample of that type, with a value that can be converted to all types. */
 static struct sample
 specimen(enum sample_type t)
 {
@@ -56,7 +56,7 @@ specimen(enum sample_type t)
 static void
 each_pair(void **state)
 {
-	/* from a row to a column, in the order of the types; ADDR and ANY last */
+	/* from row to column, in the order of the types; ADDR and ANY last */
 	static const char *const may[SAMPLE_TYPES] = {
 		[SAMPLE_BOOL] = "yy..yy.y",
 		[SAMPLE_SINT] = "yyyyyyyy",
@@ -103,7 +103,7 @@ without_room(void **state)
 	}
 }
 
-/* The address a text is, as text; "-" for none. */
+/* The address that a text converts to, as text; "-" for none. */
 static const char *
 ip_of(const char *text, enum sample_type to)
 {
@@ -144,7 +144,7 @@ addresses(void **state)
 				    SAMPLE_ADDR), "-");
 	s = (struct sample){ .type = SAMPLE_STR, .u.str = { "1::2\0x", 6 } };
 	assert_int_equal(sample_cast(&s, SAMPLE_ADDR, NULL), -1);
-	/* of a number its lower half */
+	/* of a number the lower 32 bits */
 	s = (struct sample){ .type = SAMPLE_SINT, .u.sint = 5000000000 };
 	assert_int_equal(sample_cast(&s, SAMPLE_IPV4, NULL), 0);
 	assert_int_equal(ntohl(s.u.ipv4.s_addr), 0x2a05f200);
@@ -167,7 +167,7 @@ bytes(void **state)
 	s = specimen(SAMPLE_IPV6);
 	assert_int_equal(sample_cast(&s, SAMPLE_BIN, &a), 0);
 	assert_int_equal(s.u.str.len, 16);
-	/* as text they end at a NUL */
+	/* binary samples end at a NUL when converted to text */
 	s = (struct sample){ .type = SAMPLE_BIN, .u.str = { "A\0BD", 4 } };
 	assert_int_equal(sample_cast(&s, SAMPLE_STR, &a), 0);
 	assert_true(str_is(s.u.str, STR("A")));

@@ -33,7 +33,7 @@ names(void **state)
 	assert_int_equal(name("txn.a").scope, VAR_TXN);
 	assert_int_equal(name("req.a").scope, VAR_REQ);
 	assert_int_equal(name("res.a").scope, VAR_RES);
-	/* one set may have several scopes */
+	/* one set of names for several scopes */
 	assert_true(name("txn.a").id != name("req.a").id);
 	assert_true(name("txn.a").id != name("txn.b").id);
 	assert_true(name("txn.a.b_C9").id != name("txn.a.b_C").id);
@@ -68,7 +68,7 @@ setting(void **state)
 	assert_true(var_get(&v, a, &s));
 	assert_true(str_is(s.u.str, STR("hello")));
 	assert_false(s.has_more || s.may_change);
-	/* from itself, shortened */
+	/* set from itself, truncated */
 	s.u.str.len = 4;
 	assert_int_equal(var_set(&v, a, &s), 0);
 	assert_true(var_get(&v, a, &s));
@@ -99,7 +99,7 @@ the_bound(void **state)
 	s.u.str.len = VARS_BYTES_MAX / 2 + 100;
 	assert_int_equal(var_set(&v, a, &s), 0);
 	assert_int_equal(var_set(&v, b, &s), -ERR_NOMEM);
-	/* what takes its own place does not count twice */
+	/* replacing a value does not count its memory twice */
 	assert_int_equal(var_set(&v, a, &s), 0);
 	s.u.str.len = VARS_BYTES_MAX - 1;
 	assert_int_equal(var_set(&v, a, &s), -ERR_NOMEM);
@@ -124,7 +124,7 @@ in_a_context(void **state)
 	assert_int_equal(var_store(&r.cx, p, &s), 0);
 	assert_int_equal(var_store(&r.cx, t, &s), 0);
 	assert_false(var_find(&r.cx, q, &s));
-	/* everybody's is copied, one's own is not */
+	/* a shared variable is copied, a private one is not */
 	assert_true(var_find(&r.cx, p, &s));
 	assert_true(s.u.str.p >= r.mem && s.u.str.p < r.mem + sizeof(r.mem));
 	assert_true(str_is(s.u.str, STR("v")));

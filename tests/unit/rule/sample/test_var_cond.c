@@ -56,7 +56,7 @@ reads_each_word(void **state)
 
 		assert_true(bit && !(bit & (bit - 1)) && !(all & bit));
 		all |= bit;
-		/* The list for errors has it. */
+		/* The list in the error message contains it. */
 		assert_non_null(strstr(VAR_COND_WORDS, words[i]));
 	}
 	assert_int_equal(var_cond_parse(STR("")), 0);
@@ -64,7 +64,7 @@ reads_each_word(void **state)
 	assert_int_equal(var_cond_parse(STR("ifse")), 0);
 }
 
-/* Which words hold for storing `with`: a letter for each that does, in their order. */
+/* The conditions that hold when `with` is set: a letter for each. */
 static const char *
 held(const char *var, struct sample with)
 {
@@ -93,7 +93,7 @@ each_by_itself(void **state)
 	assert_string_equal(held("txn.a", number(0)), "-N-N-NGL");
 	set_to("txn.a", text("old"));
 	assert_string_equal(held("txn.a", text("v")), "X--NS-GL");
-	/* Without an order both ways hold. */
+	/* Values without an order satisfy both comparisons. */
 	assert_string_equal(held("txn.a", number(1)), "X--NS-GL");
 	set_to("txn.a", number(5));
 	assert_string_equal(held("txn.a", text("v")), "X--NS-GL");
@@ -104,7 +104,7 @@ each_by_itself(void **state)
 	assert_string_equal(held("txn.a", text("v")), "-N-N-NGL");
 }
 
-/* Of scope proc all exist from the start; they are set or not. */
+/* Variables of scope proc exist from the start; they are set or not. */
 static void
 of_everybody(void **state)
 {
