@@ -1,23 +1,24 @@
 /*
- * bare: the least a correct one-thread half-closing TCP forwarder can ask of the kernel.
+ * bare: the fewest system calls with which a correct one-thread half-closing TCP forwarder can
+ * work.
  *
- * It has no features: no timeouts, no logs, no balancing. It is the "limit" of the benchmark:
- * everything that saves a system call or a packet without costing correctness is in it:
+ * It has no features: no timeouts, no logs, no balancing. It is the "limit" of the benchmark, and
+ * uses everything that saves a system call or a packet without costing correctness:
  *
  *   - a socket enters epoll only when a read or write must wait, edge-triggered, for input alone:
- *     OUT would fire at once on a writable socket and cost a wait for nothing;
+ *     OUT would fire at once on a writable socket and cost a useless wait;
  *   - a read shorter than the buffer means drained; with RDHUP seen before it, it means the end.
  *     Neither holds when the event carried ERR (a reset hides behind the data) or PRI (recv() stops
- *     short at urgent data), so there the next recv() is paid;
- *   - all connections read into one scratch buffer; only what a sink refused is kept, in a copy;
- *   - the request is sent right after connect(): on a near server it is connected by then;
- *   - data known to be the last goes out with MSG_MORE, so that it carries the FIN;
+ *     short at urgent data), so then another recv() is made;
+ *   - all connections read into one scratch buffer; only what a sink did not take is copied;
+ *   - the request is sent right after connect(): a near server is connected by then;
+ *   - data known to be the last is sent with MSG_MORE, so that it carries the FIN;
  *   - client sockets inherit TCP_NODELAY from the listener; a server socket gets it before its
  *     second send: the first one finds nothing unacknowledged, so it cannot be held back;
- *   - two descriptors that are neighbours are closed by one close_range();
- *   - as many accept4() as connections are expected, not one more.
+ *   - two adjacent descriptors are closed by one close_range();
+ *   - accept4() is called as often as connections are expected.
  *
- * --spin never sleeps: what its peers then save is what waking a sleeping proxy costs them.
+ * --spin never sleeps: the calls that its peers then save are the cost of waking a sleeping proxy.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,16 +53,16 @@ struct conn;
 struct side {
 	struct conn *conn;
 	int fd;
-	uint32_t polled;          /* what epoll holds for it, 0: not registered */
-	uint32_t seen;            /* RDHUP, ERR and PRI stick: epoll reports an edge only once */
-	bool ready;               /* a recv() may find something */
-	bool connecting;          /* --far: do not touch before the kernel says OUT */
-	bool sent;                /* server side: has been written to */
+	uint32_t polled;          /* the mask registered in epoll, 0: not registered */
+	uint32_t seen;            /* RDHUP, ERR and PRI are kept: epoll reports an edge only once */
+	bool ready;               /* a recv() may return data */
+	bool connecting;          /* --far: not used before the kernel reports OUT */
+	bool sent;                /* server side: something was sent */
 	bool nodelay;
-	bool eof;                 /* its source is finished ... */
-	bool shut;                /* ... and the other socket has been told */
+	bool eof;                 /* its source has ended ... */
+	bool shut;                /* ... and the other socket was shut down */
 	bool blocked;             /* as a sink: waits for OUT */
-	char *pend;               /* bytes read from here that the other socket refused */
+	char *pend;               /* bytes read from here that the other socket did not take */
 	size_t pend_off, pend_len;
 };
 
@@ -76,10 +77,10 @@ struct bare {
 	struct addr to;
 	bool defer, quickack_off, far, phases, spin;
 	bool paused;              /* out of descriptors: the listener waits for a close */
-	int budget, hold;         /* accepts expected, see accept_turn() */
+	int budget, hold;         /* expected connections, see accept_turn() */
 	bool was_full;
 	struct conn *dead;
-	struct conn *queue, **queue_end;        /* whose work goes on without another event */
+	struct conn *queue, **queue_end;        /* connections that need no further event */
 	char scratch[SCRATCH_SIZE];
 };
 
@@ -113,7 +114,7 @@ conn_close(struct bare *b, struct conn *c, bool reset)
 
 	if (c->dead)
 		return;
-	c->dead = true;              /* this turn may still hold an event for it */
+	c->dead = true;              /* this turn may still have an event for it */
 	c->next_dead = b->dead;
 	b->dead = c;
 	if (reset) {
@@ -155,7 +156,7 @@ bury(struct bare *b)
 	}
 }
 
-/* Keep what the sink refused. */
+/* Copies the bytes that the sink did not take. */
 static bool
 keep(struct side *src, const char *data, size_t len)
 {
@@ -168,7 +169,7 @@ keep(struct side *src, const char *data, size_t len)
 	return true;
 }
 
-/* Sends to dst; returns how many went, or -1 when the connection is broken. */
+/* Sends to dst; returns the number of bytes, or -1 when the connection is broken. */
 static ssize_t
 push(struct side *dst, const char *data, size_t len, bool last)
 {
@@ -188,7 +189,7 @@ push(struct side *dst, const char *data, size_t len, bool last)
 	return n;
 }
 
-/* Sends what was kept; true when nothing is left. */
+/* Sends the copied bytes; true when none are left. */
 static bool
 flush(struct bare *b, struct side *src)
 {
@@ -248,7 +249,7 @@ enqueue(struct bare *b, struct conn *c)
 	b->queue_end = &c->next_queued;
 }
 
-/* Moves what can be moved from src to the other side, and passes its end on. */
+/* Forwards what is possible from src to the other side, and the end as well. */
 static void
 pump(struct bare *b, struct side *src)
 {
@@ -268,13 +269,13 @@ pump(struct bare *b, struct side *src)
 	if (src->eof && !src->pend && !src->shut) {
 		src->shut = true;
 		if (dst->shut)
-			conn_close(b, src->conn, false);        /* the close carries the FIN */
+			conn_close(b, src->conn, false);        /* the close sends the FIN */
 		else if (shutdown(dst->fd, SHUT_WR) < 0)
 			conn_close(b, src->conn, true);
 	}
 }
 
-/* Tells epoll what it does not know yet: once per socket, once more when the socket fills up. */
+/* Updates epoll: once per socket, and once more when the socket is full. */
 static void
 commit(struct bare *b, struct side *s)
 {
@@ -283,7 +284,7 @@ commit(struct bare *b, struct side *s)
 
 	if (s->conn->dead || s->fd < 0)
 		return;
-	if (other(s)->connecting)        /* nothing could be done about its data yet */
+	if (other(s)->connecting)        /* its data could not be sent before */
 		return;
 	if (s->blocked || s->connecting)
 		want |= EPOLLOUT;
@@ -347,10 +348,10 @@ accept_one(struct bare *b)
 }
 
 /*
- * The listener is level-triggered: a connection that is left behind is reported by the next wait,
- * together with other work, whereas an accept too many is a call for nothing. So the budget grows
- * only when the listener was ready again right after a turn that used it up, and shrinks to what
- * was found when one failed.
+ * The listener is level-triggered: a connection left in the backlog is reported by the next wait,
+ * together with other events, whereas an accept too many is a useless call. So the budget grows
+ * only when the listener was ready again right after a turn that used it up, and shrinks to the
+ * number found when an accept failed.
  */
 static void
 accept_turn(struct bare *b, bool again)
@@ -392,12 +393,12 @@ on_event(struct bare *b, struct side *s, uint32_t ev)
 		s->connecting = false;
 		s->blocked = false;
 	}
-	/* A reset on a side whose end was already read has no recv() left to show it. */
+	/* After the end was read there is no recv() that would report a reset. */
 	if (ev & EPOLLERR && s->eof)
 		conn_close(b, s->conn, true);
 }
 
-/* Runs what was queued before the call; what it queues anew waits for the next turn. */
+/* Runs the connections queued before the call; those queued meanwhile wait for the next turn. */
 static void
 run_queue(struct bare *b)
 {
@@ -472,8 +473,7 @@ listen_open(struct bare *b, const struct addr *at)
 		die("bind");
 	if (listen(fd, BACKLOG) < 0)
 		die("listen");
-	/* Inherited as well, but only when set after listen(), which starts the ACK state
-	 * afresh. */
+	/* Inherited as well, but only if set after listen(), which resets the ACK state. */
 	if (b->quickack_off)
 		setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &zero, sizeof(zero));
 	b->listener = fd;

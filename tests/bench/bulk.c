@@ -1,12 +1,12 @@
 /*
  * bulk: both ends of long transfers through a proxy.
  *
- *     bulk source ADDR:PORT                  an origin: sends the bytes it is asked for, and closes
- *     bulk sink STREAMS BYTES ADDR:PORT      asks for BYTES on each of STREAMS connections at once
+ *     bulk source ADDR:PORT                  an origin: sends the requested bytes and closes
+ *     bulk sink STREAMS BYTES ADDR:PORT      requests BYTES on each of STREAMS connections at once
  *
- * A sink sends the number as one decimal line and discards what comes (MSG_TRUNC: no copy), so
- * that neither end is what is measured. It prints one line: streams= bytes= errors= ms=. With BYTES
- * 0 the streams go on until SIGTERM, for loads that run beside something else.
+ * A sink sends the number as one decimal line and discards the response (MSG_TRUNC: no copy), so
+ * that the ends cost little. It prints one line: streams= bytes= errors= ms=. With BYTES 0 the
+ * transfers continue until SIGTERM, as a background load.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,14 +26,14 @@ enum {
 	BACKLOG = 1024,
 	STREAMS_MAX = 1024,
 	LINE_MAX_BYTES = 32,
-	CHUNK = 1 << 16,  /* one send: short, so that others get the CPU in between */
+	CHUNK = 1 << 16,  /* one send: short, so that other processes run in between */
 	TAKE = 1 << 18,   /* one receive */
-	QUIET_MS = 10000, /* so long without a byte is an error */
+	QUIET_MS = 10000, /* a pause of this length is an error */
 };
 
 struct stream {
 	int fd;
-	size_t n;           /* of the line */
+	size_t n;           /* length of the line */
 	char line[LINE_MAX_BYTES];
 	uint64_t left;      /* bytes to send or to receive */
 	bool asked;
@@ -41,7 +41,7 @@ struct stream {
 
 static volatile sig_atomic_t stop;
 static char pattern[CHUNK];
-static char nothing[TAKE]; /* never touched */
+static char nothing[TAKE]; /* never read or written */
 static struct epoll_event ev[EVENTS_MAX];
 
 static struct stream *
@@ -68,7 +68,7 @@ stream_free(struct stream *s)
 
 /* --- source --- */
 
-/* 1: goes on, 0: over. */
+/* 1: continues, 0: has ended. */
 static int
 read_line(int ep, struct stream *s)
 {
@@ -173,7 +173,7 @@ ask(int ep, const struct addr *to, uint64_t bytes)
 	return s;
 }
 
-/* 1: goes on, 0: ended; errors are counted. */
+/* 1: continues, 0: has ended; errors are counted. */
 static int
 discard(struct stream *s, uint64_t *bytes, unsigned long *errors, bool endless)
 {

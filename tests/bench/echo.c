@@ -1,14 +1,14 @@
 /*
- * echo: an origin that sends back what it gets, for the idle-connection measurements.
+ * echo: an origin that sends back what it receives, for the measurements of idle connections.
  *
  *     echo ADDR:PORT
  *     echo hold ADDR:PORT
  *
- * With "hold" it sends back nothing and reads nothing: it is there so that clients can be
- * connected to somebody. It asks for their ends only, so what they send does not wake it.
+ * With "hold" it sends and reads nothing: clients only need a connection. It only waits for their
+ * ends, so their data does not wake it.
  *
- * Ends by itself after LIFE_SECONDS. An answer that does not fit the socket's buffer ends the
- * connection: the messages here are a few bytes.
+ * It exits after LIFE_SECONDS. A response that does not fit into the socket's buffer ends the
+ * connection: the messages are a few bytes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 enum { LIFE_SECONDS = 1200, EVENTS_MAX = 256, MESSAGE_MAX = 4096, BACKLOG = 4096 };
 
-/* events: what its connections are to tell. */
+/* events: what is registered for its connections. */
 static void
 greet(int ep, int listener, uint32_t events)
 {

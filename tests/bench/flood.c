@@ -1,11 +1,11 @@
 /*
- * flood: keeps a slow link busy, so that whatever else crosses it has to wait.
+ * flood: keeps a slow link busy, so that other packets on it have to wait.
  *
  *     flood FROM-ADDR:PORT TO-ADDR:PORT
  *
- * A token bucket that nobody draws from fills up, and the next connection crosses the link as if it
- * were not slow at all. The smallest datagrams through the smallest send buffer leave a few of them
- * in its queue at any time, and no more. Nobody reads them. Ends by itself after LIFE_SECONDS.
+ * An unused token bucket fills up, and the next connection crosses the link as if it were not slow.
+ * The smallest datagrams through the smallest send buffer keep a few of them in its queue, and no
+ * more. The datagrams are not read. It exits after LIFE_SECONDS.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	for (;;) {
-		/* Refused until the other end has started; then the pause costs nothing. */
+		/* Refused until the other end has started. */
 		if (send(fd, "", 1, 0) < 0 && usleep(10000) < 0 && errno != EINTR)
 			return 1;
 	}

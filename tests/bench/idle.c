@@ -1,16 +1,16 @@
 /*
- * idle: many connections of which one at a time has something to say.
+ * idle: many connections, of which one at a time is active.
  *
  *     idle CONNECTIONS ADDR:PORT
  *
- * Opens the connections, makes each carry one message there and back (so the proxy has connected it
- * through), prints "ready N", then obeys its standard input until that ends:
+ * Opens the connections, sends one message on each and waits for its echo (so that the proxy has
+ * connected to the server), prints "ready N", then obeys its standard input until that ends:
  *
- *     run MILLISECONDS GAP_US     one message per gap on a connection picked at random, whose echo
- *                                 must come back; prints sent= lost= p50= p99= p999= max=
+ *     run MILLISECONDS GAP_US     one message per gap on a random connection, which must be echoed;
+ *                                prints sent= lost= p50= p99= p999= max=
  *
- * A proxy that is slower than the gap gets fewer messages: a run takes half as long again at most,
- * and ends at the third message lost.
+ * A proxy that is slower than the gap gets fewer messages: a run takes at most half as long again,
+ * and ends at the third lost message.
  */
 #define _GNU_SOURCE
 #include <errno.h>

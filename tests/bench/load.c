@@ -1,12 +1,12 @@
 /*
- * load: HTTP requests at a fixed rate, whatever the answers do (an open loop).
+ * load: HTTP requests at a fixed rate, independent of the responses (an open loop).
  *
  *     load close|keepalive RATE SECONDS ADDR:PORT
  *
- * A latency counts from the moment the request was due, not from when it could be sent: a proxy
- * that stalls is charged for every request that fell due meanwhile. "close" uses one connection
- * per request; "keepalive" takes an idle connection, or opens one while fewer than KEEP_MAX are
- * open, or lets the request wait. Prints one line:
+ * A latency counts from the time when the request was due, not when it could be sent: a proxy that
+ * stalls is charged for every request that was due meanwhile. "close" uses one connection per
+ * request; "keepalive" uses an idle connection, or opens one while fewer than KEEP_MAX are open, or
+ * delays the request. Prints one line:
  * due= done= errors= unfinished= p50= p99= p999= max=
  */
 #define _GNU_SOURCE
@@ -28,11 +28,11 @@ enum {
 	EVENTS_MAX = 128,
 	RATE_MAX = 200000,
 	SECONDS_MAX = 60,
-	DRAIN_NS = 2000000000,   /* how long the last answers may take */
+	DRAIN_NS = 2000000000,   /* time limit for the last responses */
 };
 
 struct conn {
-	struct conn *next;       /* in the list of the unused or of the idle */
+	struct conn *next;       /* in the list of the unused or of the idle connections */
 	uint64_t due;
 	int fd;
 	size_t got;
@@ -58,7 +58,7 @@ conn_end(struct load *l, struct conn *c, bool good)
 	struct conn **at;
 
 	for (at = &l->idle; *at; at = &(*at)->next) {
-		if (*at == c) {          /* the proxy ended it between two requests */
+		if (*at == c) {          /* the proxy closed it between two requests */
 			*at = c->next;
 			break;
 		}
@@ -81,7 +81,7 @@ conn_send(struct load *l, struct conn *c)
 	return send(c->fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* Takes a connection for a request that is due; NULL when every one is busy. */
+/* Takes a connection for a request that is due; NULL when all are busy. */
 static struct conn *
 conn_take(struct load *l)
 {
@@ -111,7 +111,7 @@ conn_take(struct load *l)
 	return c;
 }
 
-/* Whether the answer so far is a whole 200 with a Content-Length. */
+/* True if the response is a complete 200 with a Content-Length. */
 static bool
 answer_whole(struct conn *c)
 {

@@ -1,7 +1,8 @@
 /*
- * ranges: what one acknowledgement costs, in ns: with the fast path and without, in order, with one
- * in a hundred late, and in random order within a window; and beside them an insert and a remove in
- * a general ordered set, the C library's red-black tree. Each figure is the best of several rounds.
+ * ranges: the cost of one acknowledgement, in ns, with the fast path and without: in order, with
+ * one in a hundred late, and in random order within a window; and for comparison an insert and a
+ * remove in a general ordered set, the C library's red-black tree. Each figure is the best of
+ * several rounds.
  *
  *     ranges [acknowledgements per round]
  */
@@ -16,8 +17,8 @@
 enum {
 	ROUNDS = 7,
 	ACKS = 1 << 20,
-	WINDOW = 64, /* acknowledgements that are shuffled among themselves */
-	LATE = 100,  /* one of so many comes WINDOW / 2 later than it should */
+	WINDOW = 64, /* acknowledgements that are shuffled */
+	LATE = 100,  /* one of so many comes WINDOW / 2 later */
 };
 
 static uint64_t
@@ -93,7 +94,7 @@ time_ranges(const struct range *a, uint32_t n, int fast_path)
 		for (uint32_t i = 0; i < n; i++) {
 			if (ranges_ack(&r, a[i].lo, a[i].hi) < 0)
 				exit(1);
-			/* As its user does: what became free is looked at after each. */
+			/* As its user does: the freed numbers are read after each. */
 			__asm__ volatile("" : : "r"(r.next) : "memory");
 		}
 		ns = (double)(now_ns() - start) / n;
@@ -113,7 +114,7 @@ compare(const void *a, const void *b)
 	return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
-/* The tree holds what waits behind holes: `waiting` others. */
+/* The tree holds the ranges behind gaps: `waiting` others. */
 static double
 time_tree(const struct range *a, uint32_t n, uint32_t waiting)
 {

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Asks an admin socket the same thing again and again, as a collector of statistics does.
+"""Sends the same command to an admin socket periodically, like a collector of statistics.
 
     tests/bench/reader.py PATH PERIOD_MS COMMAND
 
-Until SIGTERM; then one line: answers= bytes= late= (answers that began after the next one was due).
-"""
+Until SIGTERM; then it prints one line: answers= bytes= late= (answers that began after the next one was due)."""
 
 import signal
 import socket

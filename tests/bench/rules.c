@@ -1,8 +1,8 @@
 /*
- * rules: what a look-up among patterns costs, in ns, by how many there are: exact texts, beginnings
- * and networks; what a change by a rule costs, of an entry's value and of an entry that comes and
- * goes; and a thousand conditions with a pattern each, beside one ACL of a thousand lines. Half of
- * what is looked up is there. Each figure is the best of several rounds.
+ * rules: the cost of a look-up among patterns, in ns, by their number: exact texts, prefixes and
+ * networks; the cost of a change by a rule, of an entry's value and of adding and removing an
+ * entry; and a thousand conditions with a pattern each, compared with one ACL of a thousand lines.
+ * Half of the look-ups find an entry. Each figure is the best of several rounds.
  *
  *     rules [look-ups per round]
  */
@@ -24,7 +24,7 @@
 enum {
 	ROUNDS = 7,
 	LOOKUPS = 200000,
-	SUBJECTS = 1024, /* different ones, so that no branch is learnt by heart */
+	SUBJECTS = 1024, /* different ones, so that branches are not predicted */
 	RULES = 1000,
 	TEXT = 48,
 };
@@ -55,7 +55,7 @@ dice(void)
 	return x;
 }
 
-/* Key number i of n, and, for beginnings, what may follow it. */
+/* Key number i of n; for prefixes with additional text. */
 static void
 make_key(enum pattern_method m, uint32_t i, int rest, char *to)
 {
@@ -106,7 +106,7 @@ time_lookups(enum pattern_method m, uint32_t n, uint32_t lookups)
 		ns = (double)(now_ns() - start) / lookups;
 		best = ns < best ? ns : best;
 	}
-	/* Half are there, in every round. */
+	/* Half are found, in every round. */
 	if (hits / ROUNDS < lookups / 2 - SUBJECTS || hits / ROUNDS > lookups / 2 + SUBJECTS)
 		exit(1);
 	pattern_set_fini(&p);
@@ -115,7 +115,7 @@ time_lookups(enum pattern_method m, uint32_t n, uint32_t lookups)
 
 /* --- changes --- */
 
-/* In a map of n entries: another value, or a new key and its end in turn. */
+/* In a map of n entries: another value, or adding and removing a key in turn. */
 static double
 time_changes(uint32_t n, int come_and_go, uint32_t changes)
 {
@@ -251,7 +251,7 @@ read_rules(struct world *w)
 	cfg_registry_fini(&registry);
 }
 
-/* Asks conditions from..to one after the other, as a request with none of them would: ns for
+/* Evaluates conditions from..to one after the other, for a request that matches none: ns for
  * all. */
 static double
 time_conditions(const struct world *w, int from, int to, uint32_t times)

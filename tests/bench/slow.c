@@ -1,20 +1,20 @@
 /*
- * slow: clients that take for ever over the head of a request.
+ * slow: clients that send the head of a request very slowly.
  *
  *     slow CONNECTIONS PERIOD_MS ADDR:PORT
  *
- * Opens the connections, each with the first part of a head: from one byte to START_MAX of them, so
- * that what follows falls on every part of a head; then a few of them send a byte more, two, or
- * three: a proxy that has no need to look at each does not look at all of them in step. Prints
- * "ready N". Then each connection gets its
- * next byte once per period, the connections one after the other at even distances; no head ever
- * ends. A line on its standard input is answered with what was done since the line before:
+ * Opens the connections, each with the first part of a head: between one byte and START_MAX bytes,
+ * so that further bytes belong to every part of a head; then some of them send one, two or three
+ * bytes more, so that a proxy that need not read each byte does not read all connections in step.
+ * Prints "ready N". Then each connection sends its next byte once per period, the connections one
+ * after the other at regular intervals; no head ever ends. A line on its standard input is answered
+ * with the figures since the line before:
  *
  *     bytes= ms= gone= p50= p99= p999= max=
  *
- * gone: connections that the proxy has answered or ended. The times, in microseconds, are how late
- * its bytes were: it runs when others let it, and catches up. Ends with its input, when a head has
- * got to HEAD_MAX bytes, or after LIFE_SECONDS.
+ * gone: connections that the proxy has answered or closed. The times, in microseconds, are the
+ * delays of its own bytes: it runs when the scheduler permits, and catches up. It exits at the end
+ * of its input, when a head has reached HEAD_MAX bytes, or after LIFE_SECONDS.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +50,7 @@ struct slow {
 	int *fds, count;
 	uint64_t start, gap;     /* nanoseconds */
 	uint64_t turn;           /* bytes that were due so far: each connection in turn */
-	uint64_t bytes, told;    /* sent since `told`, when it was last asked */
+	uint64_t bytes, told;    /* bytes sent since the last answer, and its time */
 	struct stats late;
 };
 
@@ -64,7 +64,7 @@ make_head(struct slow *d)
 		d->head[at] = field[(at - sizeof(start_line) + 1) % (sizeof(field) - 1)];
 }
 
-/* How much of the head a connection starts with. */
+/* The initial length of a connection's head. */
 static size_t
 first_part(int i)
 {
@@ -74,8 +74,8 @@ first_part(int i)
 static bool
 open_all(struct slow *d)
 {
-	/* All end at once. After FINs the kernel would forget them all at once too, a minute later,
-	 * while something else is measured. */
+	/* All are reset. After FINs the kernel would free them all at once a minute later, during
+	 * another measurement. */
 	const struct linger reset = { .l_onoff = 1 };
 	int i, one = 1;
 
@@ -93,7 +93,7 @@ open_all(struct slow *d)
 	return true;
 }
 
-/* The bytes that put them out of step, each by itself. */
+/* The bytes that put the connections out of step, sent one by one. */
 static bool
 stir(struct slow *d)
 {
@@ -109,7 +109,7 @@ stir(struct slow *d)
 	return true;
 }
 
-/* The byte that is due. False when there is none left to send. */
+/* Sends the byte that is due. False when none is left to send. */
 static bool
 send_next(struct slow *d, uint64_t due)
 {
@@ -125,7 +125,7 @@ send_next(struct slow *d, uint64_t due)
 	return true;
 }
 
-/* A connection is there as long as there is nothing to read, not even an end. */
+/* A connection is open as long as there is nothing to read, not even an end. */
 static int
 count_gone(const struct slow *d)
 {
@@ -137,7 +137,7 @@ count_gone(const struct slow *d)
 	return gone;
 }
 
-/* Says what was done. False at the end of its input. */
+/* Prints the figures. False at the end of its input. */
 static bool
 tell(struct slow *d)
 {

@@ -12,7 +12,7 @@
 enum { STATS_MAX = 1000000 };
 
 struct stats {
-	uint32_t *ns;            /* nanoseconds, at most 4.2 s: a slower one counts as that */
+	uint32_t *ns;            /* nanoseconds, at most 4.2 s: longer ones count as that */
 	size_t n;
 };
 
@@ -40,7 +40,8 @@ stats_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The value that a share of q of all samples does not exceed, in microseconds. Sorted before. */
+/* The value that a share q of all samples does not exceed, in microseconds. Requires sorted
+ * samples. */
 static inline double
 stats_at(const struct stats *s, double q)
 {

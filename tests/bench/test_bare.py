@@ -1,4 +1,4 @@
-"""The limit is only worth something if it forwards correctly: bare, in each of its modes."""
+"""The limit is only valid if it forwards correctly: bare, in each of its modes."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not os.access(BARE, os.X_OK), reason="bare is no
 
 
 class Forwarded:
-    """bare between a listener of ours and a port to connect to."""
+    """bare between a listener of the test and a port to connect to."""
 
     def __init__(self, words):
         self.deferred = "--defer" in words

@@ -92,7 +92,7 @@ def test_a_file_that_is_none_is_an_error(tmp_path):
 
 
 def test_everything_committed_is_compared():
-    """A name that the program no longer knows would never be looked at again."""
+    """A name that the program no longer has would never be compared again."""
     with open(COMMITTED, encoding="utf-8") as f:
         committed = json.load(f)
     known = {(c.section, c.what) for c in baseline.COMPARED}
@@ -129,7 +129,8 @@ echo "late fast=1 set=8 tree=20"
 
 
 def test_the_whole_way(tmp_path):
-    """Measures with a program of ours, commits to it, and finds a later run worse, and one without data."""
+    """Measures with a fake subject, commits the result, and detects a later run that is worse, and one without data.
+    """
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("bare", "bulk", "load", "echo", "idle", "flood", "ranges", "slow"):

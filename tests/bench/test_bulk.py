@@ -1,4 +1,4 @@
-"""The two ends of long transfers tell the truth about them, and the sections about bulk read them right."""
+"""The two ends of bulk transfers report correct figures, and the sections about bulk read them correctly."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The readers of what the kernel and the tools print, and the statistics."""
+"""The parsers of the output of the kernel and the tools, and the statistics."""
 
 import os
 import sys

@@ -16,7 +16,7 @@ ROWS = {"flat": {"n100.percent": 3.0, "n2000.percent": 3.0, "n9000.percent": 3.0
 
 
 def drawn(rows):
-    """(the root, {name by the legend: its points})."""
+    """(the root, {name in the legend: points})."""
     root = ElementTree.fromstring(picture.idle_svg(rows))
     assert root.tag == SVG + "svg"
     lines = {line.get("stroke"): [tuple(map(float, p.split(","))) for p in line.get("points").split()]

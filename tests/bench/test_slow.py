@@ -1,4 +1,5 @@
-"""The slow senders send what they say and as slowly as they say, and the section about them reads them right."""
+"""The slow senders send the figures they report, at the required rate, and the section about them reads them
+correctly."""
 
 import os
 import select
@@ -17,13 +18,13 @@ from lib.world import Failed  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 TOOL = os.path.join(BUILD, "bench", "slow")
-START_MAX = 512         # of slow.c
+START_MAX = 512         # in slow.c
 
 needs_tool = pytest.mark.skipif(not os.access(TOOL, os.X_OK), reason="slow is not built")
 
 
 class Slow:
-    """The tool with what it says, in front of a listener that only takes what comes."""
+    """The tool and its output, in front of a listener that only accepts."""
 
     def __init__(self, count, period_ms):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
@@ -39,7 +40,7 @@ class Slow:
         return parse.key_values(self.tool.stdout.readline().decode())
 
     def read(self):
-        """Everything that has come; the sizes of the pieces in their order."""
+        """Everything that has arrived; the sizes of the pieces in their order."""
         sizes = []
         for i, s in enumerate(self.taken):
             while select.select([s], [], [], 0)[0]:
@@ -104,7 +105,7 @@ def test_one_byte_after_the_other_as_slowly_as_told(tool):
     sizes += t.read()
     assert out["bytes"] == pytest.approx(10 * out["ms"] / 400, abs=2)
     assert sum(sizes) == pytest.approx(out["bytes"], abs=1)
-    # Each sender in turn: none is a whole byte ahead of another one.
+    # The senders take turns: none is a byte ahead of another one.
     grown = [len(g) - b for g, b in zip(t.got, before)]
     assert max(grown) - min(grown) <= 1
 
@@ -128,7 +129,7 @@ def test_it_ends_with_its_input_and_when_a_head_is_too_long(tool):
     while t.tool.poll() is None and time.monotonic() < end:
         t.read()
     assert t.tool.poll() == 0
-    # Its end takes with it what was not read by then.
+    # After the end unread bytes are lost.
     assert 4000 < len(t.got[0]) <= 4096
 
 

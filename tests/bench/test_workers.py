@@ -1,4 +1,4 @@
-"""What is made of the answers of several workers."""
+"""What is computed from the answers of several workers."""
 
 import os
 import sys
@@ -135,7 +135,7 @@ def test_peers_leave_the_workers_their_cpus(tmp_path):
 
 
 def test_several_clients_share_the_work_and_all_end(monkeypatch):
-    """The requests are shared, rates and CPU time add up; when one fails, none is left."""
+    """The requests are shared, rates and CPU time are added; when one fails, all are ended."""
     world = World()
     said = "Complete requests: {0}\nFailed requests: {1}\nRequests per second: 50.0 [#/sec]\n"
     started = []

@@ -1,4 +1,5 @@
-/* The system calls of the fake kernel: arguments in, trace line out; the work is elsewhere. */
+/* The system calls of the fake kernel: argument checks and trace lines; the other files do the
+ * work. */
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -237,7 +238,7 @@ socket_option(struct fake *k, struct fake_sock *s, int lvl, int opt, int *out)
 	}
 }
 
-/* What state the connection is in, and nothing else of it. */
+/* Only the state of the connection. */
 static long
 tcp_info(const struct fake_sock *s, void *v, socklen_t *len)
 {
@@ -316,7 +317,7 @@ fk_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
 		r = fake_sock_send(s, buf, len, flags);
 		if (!(flags & MSG_DONTWAIT))
 			r = would_block(k, fd, r);
-		/* SIGPIPE would have killed the process */
+		/* SIGPIPE would have ended the process */
 		if (r == -EPIPE && !(flags & MSG_NOSIGNAL))
 			fake_blame(k, FAKE_BLOCKED);
 		k->moves += r > 0;
@@ -403,7 +404,7 @@ read_count(struct fake_file *f, void *buf, size_t len)
 	return (long)sizeof(f->count);
 }
 
-/* Whoever watches is told of each write, whether the last one was read or not. */
+/* Each write is reported, whether the one before was read or not. */
 static long
 write_count(struct fake_file *f, const void *buf, size_t len)
 {
@@ -477,7 +478,7 @@ fk_close(void *ctx, int fd)
 {
 	struct fake *k = ctx;
 	long fault = fake_enter(k, SYS_CALL_close, fd);
-	long r = fake_file_close(k, fd); /* a close that fails has closed all the same */
+	long r = fake_file_close(k, fd); /* the descriptor is closed even if close() fails */
 
 	return fake_leave(k, fault ? fault : r, "close(%d)", fd);
 }
@@ -662,7 +663,7 @@ fk_getrandom(void *ctx, void *buf, size_t len, unsigned int flags)
 	return fake_leave(ctx, r ? r : (long)len, "getrandom(%zu)", len);
 }
 
-/* No time passes while the daemon runs. */
+/* No CPU time is used. */
 static long
 fk_getrusage(void *ctx, int who, struct rusage *ru)
 {
@@ -671,7 +672,7 @@ fk_getrusage(void *ctx, int who, struct rusage *ru)
 	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getrusage, -1), "getrusage()");
 }
 
-/* The set in words of the kernel's, as many as there is room for. */
+/* The set as words of the kernel, as many as fit. */
 static long
 fk_sched_getaffinity(void *ctx, size_t len, cpu_set_t *set)
 {
@@ -687,7 +688,7 @@ fk_sched_getaffinity(void *ctx, size_t len, cpu_set_t *set)
 	return fake_leave(k, r, "sched_getaffinity()");
 }
 
-/* Which CPUs it may run on is up to a thread: any that there are, at least one. */
+/* A thread may choose among the present CPUs, at least one. */
 static long
 fk_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set)
 {
@@ -724,7 +725,7 @@ fk_rt_sigaction(void *ctx, int sig, const struct sigaction *sa)
 	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_rt_sigaction, -1), "rt_sigaction(%d)", sig);
 }
 
-/* What the fake does not have, and what it has. */
+/* Calls that the fake does not support, and those that it does. */
 static long
 not_here(struct fake *k, enum sys_call call)
 {

@@ -1,4 +1,4 @@
-/* Virtual time: a heap of scheduled events, in the order of their time and of their scheduling. */
+/* Virtual time: a heap of scheduled events, ordered by time, then by the order of scheduling. */
 #include "fake/kernel_int.h"
 
 static int

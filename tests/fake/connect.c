@@ -1,4 +1,4 @@
-/* How sockets come to be connected: addresses, listening, connecting, accepting. */
+/* Connections: addresses, listening, connecting, accepting. */
 #include <string.h>
 
 #include "fake/kernel_int.h"
@@ -51,7 +51,7 @@ fake_addr_len(const struct sockaddr_storage *a)
 	return sizeof(struct sockaddr_un);
 }
 
-/* Any address of the right port will do: there is one host. */
+/* Any address with the right port: there is one host. */
 struct fake_sock *
 fake_listener_at(struct fake *k, const struct sockaddr_storage *a)
 {
@@ -140,7 +140,7 @@ refusal_arrives(struct fake *k, void *arg)
 	syn_fails(arg, ECONNREFUSED);
 }
 
-/* Both ends are established, or the SYN is answered otherwise. */
+/* Both ends are established, or the SYN is refused or dropped. */
 static void
 syn_arrives(struct fake *k, void *arg)
 {

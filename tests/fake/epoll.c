@@ -1,16 +1,15 @@
 /*
- * epoll as Linux has it: a ready list that wake-ups append to; each wait looks again at what is
- * really there; level-triggered items go back to the end of the list, edge-triggered ones do
- * not.
+ * epoll as in Linux: a ready list that wake-ups append to; each wait checks the actual state;
+ * level-triggered items go back to the end of the list, edge-triggered ones do not.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "fake/kernel_int.h"
 
-/* That many waits without time passing or anything done is a busy loop. */
+/* This many waits without progress are a busy loop. */
 #define BUSY_WAITS 200
-/* What the counter of an eventfd can hold. */
+/* The maximum counter of an eventfd. */
 #define EVENTFD_FULL (UINT64_MAX - 1)
 
 uint32_t
@@ -22,7 +21,7 @@ fake_file_poll(struct fake_file *f)
 		return f->pending ? EPOLLIN | EPOLLRDNORM : 0;
 	if (f->kind == FAKE_KIND_EVENT)
 		return (f->count ? EPOLLIN : 0) | (f->count < EVENTFD_FULL ? EPOLLOUT : 0);
-	/* nobody waits for a pipe */
+	/* pipes are not polled */
 	return 0;
 }
 
@@ -157,7 +156,7 @@ collect(struct fake *k, struct fake_epoll *ep, struct epoll_event *ev, int n)
 			len += (size_t)snprintf(k->reply + len, sizeof(k->reply) - len, " %d:%s",
 			    it->file->fd, fake_epoll_text(now, text, sizeof(text)));
 	}
-	/* what did not fit stays first */
+	/* items that did not fit stay first */
 	while (!list_is_empty(&batch)) {
 		node = batch.prev;
 		list_remove(node);
@@ -204,7 +203,7 @@ fake_epoll_wait(struct fake *k, int fd, struct epoll_event *ev, int n, int ms)
 		if (got)
 			return got;
 		if (!k->heap_n && until == UINT64_MAX) {
-			/* a real one would sleep for ever */
+			/* a real kernel would sleep for ever */
 			k->quiet = 1;
 			return -EINTR;
 		}

@@ -1,4 +1,4 @@
-/* The fd table: lowest free number first, closed with everything that hangs on it. */
+/* The descriptor table: the lowest free number first; closing releases all that belongs to it. */
 #include "fake/kernel_int.h"
 
 struct fake_file *

@@ -1,4 +1,4 @@
-/* The fake kernel as a whole: its life and memory, the trace, what it watches, injected faults. */
+/* The fake kernel: creation and memory, the trace, misuse of calls, injected faults. */
 #include "fake/kernel.h"
 
 #include <stdarg.h>
@@ -11,10 +11,10 @@
 #define SNDBUF 65536
 #define RCVBUF 65536
 #define PAGE 4096
-/* After an EAGAIN that was not true, the wake-up that must follow one. */
+/* After an injected EAGAIN a wake-up must follow. */
 #define FALSE_AGAIN_NS FAKE_MS
 
-/* volatile: compilers take realloc() for a function that looks at no variable of ours */
+/* volatile: compilers assume that realloc() reads no variable of ours */
 volatile int fake_memory_is_ours;
 
 void *
@@ -149,7 +149,7 @@ call_is_counted(enum sys_call call)
 	return call != SYS_CALL_clock_gettime;
 }
 
-/* Does this call get something done when it succeeds? */
+/* True if the call makes progress when it succeeds. */
 static int
 call_is_progress(enum sys_call call, long r)
 {
@@ -169,7 +169,7 @@ false_again_ends(struct fake *k, void *arg)
 		fake_file_wake(k->files[fd], 0);
 }
 
-/* What goes with an error in a kernel that means it. */
+/* The effects that an error has in a real kernel. */
 static void
 fault_follows(struct fake *k, int fd, int err)
 {

@@ -1,12 +1,12 @@
 /*
  * A kernel in memory, for tests: struct sys_ops over TCP-like and unix stream sockets, epoll,
- * eventfds, signals and two clocks that move only when epoll_wait() has nothing else to do. It is
- * deterministic: the same calls give the same results, fd numbers and trace. Poll masks, edges,
- * errors and the order of ready events follow Linux (tests/sim/test_fake_real.c holds the two
- * against each other).
+ * eventfds, signals and two clocks that only advance when epoll_wait() has nothing else to do. It
+ * is deterministic: the same calls give the same results, descriptor numbers and trace. Poll masks,
+ * edges, errors and the order of ready events follow Linux (tests/sim/test_fake_real.c compares the
+ * two).
  *
- * The other ends of connections are "peers": sockets without an fd, driven by the test from
- * scheduled events. One thread; nothing here fails for want of memory (it aborts).
+ * The other ends of connections are "peers": sockets without a descriptor, used by the test in
+ * scheduled events. One thread; when memory is exhausted it aborts.
  */
 #ifndef TACIT_FAKE_KERNEL_H
 #define TACIT_FAKE_KERNEL_H
@@ -19,7 +19,7 @@ struct fake;
 struct fake_sock;
 typedef void fake_fn(struct fake *k, void *arg);
 
-/* The first free fd number; 0, 1 and 2 are taken. */
+/* The first free descriptor; 0, 1 and 2 are in use. */
 #define FAKE_FD_MIN 3
 #define FAKE_MS 1000000ull
 #define FAKE_SEC 1000000000ull
@@ -31,55 +31,56 @@ void fake_free(struct fake **k);
 
 /* --- time --- */
 uint64_t fake_now(const struct fake *k); /* monotonic ns */
-/* Runs fn after a delay, in an epoll_wait() that gets there. */
+/* Runs fn after a delay, in the epoll_wait() that reaches that time. */
 void fake_after(struct fake *k, uint64_t ns, fake_fn *fn, void *arg);
-/* Lets time pass and runs what is due; the daemon is not called. */
+/* Advances the time and runs what is due; the daemon is not called. */
 void fake_advance(struct fake *k, uint64_t ns);
-/* The last epoll_wait() could have waited for ever: no event is scheduled. */
+/* True if the last epoll_wait() would have waited for ever: no event is scheduled. */
 int fake_is_quiet(const struct fake *k);
 /* Runs what is due now; 1 when something ran. */
 int fake_run_due(struct fake *k);
 
 /* --- the network --- */
 enum fake_path {
-	FAKE_NEAR,     /* connect() says EINPROGRESS and is over when it returns */
-	FAKE_FAR,      /* over after a round trip; bytes take half of one */
-	FAKE_REFUSED,  /* answered with a reset after a round trip */
-	FAKE_BLACKHOLE /* never answered */
+	FAKE_NEAR,     /* connect() returns EINPROGRESS, and is complete when it returns */
+	FAKE_FAR,      /* complete after a round trip; bytes take half of one */
+	FAKE_REFUSED,  /* reset after a round trip */
+	FAKE_BLACKHOLE /* never completes */
 };
-/* How connections to a port go from now on; one_way in ns. The default is FAKE_NEAR, 0. */
+/* The path of connections to a port from now on; one_way in ns. The default is FAKE_NEAR, 0. */
 void fake_route(struct fake *k, unsigned int port, enum fake_path path, uint64_t one_way);
-/* Buffer sizes of sockets made from now on. */
+/* Buffer sizes of sockets created from now on. */
 void fake_set_buffers(struct fake *k, unsigned int sndbuf, unsigned int rcvbuf);
-/* The machine's CPUs from now on, 0 to n - 1 (n 1..64), all of them ours. One at first. */
+/* The machine's CPUs from now on, 0 to n - 1 (n 1..64), all available to the process. One at
+ * first. */
 void fake_set_cpus(struct fake *k, unsigned int n);
-/* How zero-copy sends go; all zero: the pages are sent from, and each is reported at once. */
+/* Zero-copy sends; all zero: sent from the pages, and each is acknowledged at once. */
 struct fake_zc_conf {
-	int refused;        /* SO_ZEROCOPY is not there */
-	int copied;         /* the answer is that they were copied, as on loopback */
-	int shuffle;        /* answers come out of order */
-	unsigned int limit; /* sends of a socket that may be unanswered, 0: any; more are ENOBUFS */
-	uint32_t first;     /* number of a socket's first one */
-	uint64_t late;      /* ns between the peer's having it and the answer */
+	int refused;        /* SO_ZEROCOPY is not supported */
+	int copied;         /* the acknowledgement says that they were copied, as on loopback */
+	int shuffle;        /* acknowledgements are out of order */
+	unsigned int limit; /* unacknowledged sends on a socket, 0: any; more are ENOBUFS */
+	uint32_t first;     /* number of a socket's first send */
+	uint64_t late;      /* ns between reception by the peer and acknowledgement */
 };
 void fake_zerocopy(struct fake *k, const struct fake_zc_conf *conf);
 /*
- * Pipes made from now on have so many slots (16; fewer, and they cannot grow, when a user holds
- * too many), and bytes of a socket take one for each `fragment` of them (4096; less for what came
- * in small segments).
+ * Pipes created from now on have this number of slots (16; fewer, and they cannot grow, when a user
+ * has too many), and bytes of a socket take one for each `fragment` of them (4096; less for data
+ * that came in small segments).
  */
 void fake_set_pipes(struct fake *k, unsigned int slots, unsigned int fragment);
 /* RLIMIT_NOFILE. */
 void fake_set_fd_limit(struct fake *k, int limit);
-/* Sends a signal: signalfds that take it become readable. */
+/* Sends a signal: signalfds with it in their mask become readable. */
 void fake_signal(struct fake *k, int signo);
-/* Fds open now, 0 to 2 not counted. */
+/* Number of open descriptors, without 0 to 2. */
 unsigned int fake_fds(const struct fake *k);
-/* The lowest fd that is open (FAKE_FD_MIN or above), or -1. */
+/* The lowest open descriptor (FAKE_FD_MIN or above), or -1. */
 int fake_any_fd(const struct fake *k);
 
 /* --- peers --- */
-/* A client that connects to a port: never NULL, and perhaps not connected yet. */
+/* A client that connects to a port: never NULL, and possibly not connected yet. */
 struct fake_sock *fake_client(struct fake *k, unsigned int port);
 struct fake_sock *fake_client_unix(struct fake *k, const char *path);
 /* A listening origin. */
@@ -99,66 +100,67 @@ void fake_peer_notify(struct fake_sock *s, uint64_t react_ns, fake_fn *fn, void 
 int fake_peer_is_connected(const struct fake_sock *s);
 unsigned int fake_peer_port(const struct fake_sock *s); /* its own */
 unsigned int fake_peer_remote_port(const struct fake_sock *s);
-/* The local port of an open fd's socket, or 0. */
+/* The local port of an open socket, or 0. */
 unsigned int fake_fd_port(const struct fake *k, int fd);
-/* Bytes that have arrived there and were not read. */
+/* Bytes that have arrived at a descriptor and were not read. */
 uint64_t fake_fd_unread(const struct fake *k, int fd);
 /* Bytes that have arrived and were not read. */
 uint64_t fake_peer_unread(const struct fake_sock *s);
-/* Bytes that it has sent and that the other side has not read. */
+/* Bytes that the peer has sent and the other side has not read. */
 uint64_t fake_peer_owes(const struct fake_sock *s);
-/* EPOLLx of the socket now. */
+/* The EPOLLx mask of the socket now. */
 uint32_t fake_peer_poll(struct fake_sock *s);
 
 /* --- faults --- */
 #define FAKE_ANY_CALL SYS_CALLS
 /*
- * The nth call (from 1) of that name, or of any but clock reads, fails with err (positive).
- * 0 stops it.
+ * The nth call (from 1) of that name, or of any name except clock reads, fails with err (positive).
+ * 0 disables it.
  */
 void fake_fail(struct fake *k, enum sys_call call, uint64_t nth, int err);
-/* The nth call of any name fails with its i-th possible error, if it has so many. */
+/* The nth call of any name fails with its i-th possible error, if it has that many. */
 void fake_torture(struct fake *k, uint64_t nth, unsigned int i);
-/* After the one that fails, so many more calls of its name fail the same way. */
+/* After the call that fails, this number of further calls of its name fail the same way. */
 void fake_fail_again(struct fake *k, unsigned int times);
 /*
- * The nth splice() from a pipe to a socket (from now, from 1) moves half of it before the peer's
- * reset is met: as in Linux, the short count is all that is ever said of it.
+ * The nth splice() from a pipe to a socket (from now, from 1) moves half of it before it meets the
+ * peer's reset: as in Linux, only the short count is reported.
  */
 void fake_cut_splice(struct fake *k, uint64_t nth);
-/* What err could be for a call: the i-th, 0 past the end. */
+/* The i-th possible error of a call, 0 beyond the last. */
 int fake_fault_errno(enum sys_call call, unsigned int i);
-/* Calls made so far, clock reads apart; which one was made to fail, or SYS_CALLS, and with what. */
+/* Number of calls made, without clock reads; the call that was made to fail, or SYS_CALLS, and its
+ * error. */
 uint64_t fake_calls(const struct fake *k);
 enum sys_call fake_failed_call(const struct fake *k);
 int fake_failed_errno(const struct fake *k);
-/* Nonzero while the fake's own memory is taken: allocation faults leave it alone. */
+/* Nonzero while the fake allocates its own memory: allocation faults do not apply. */
 extern volatile int fake_memory_is_ours;
 
-/* --- what was done, and what should not have been --- */
+/* --- observations, and misuse of calls --- */
 enum fake_abuse {
-	FAKE_BAD_FD,           /* a call on an fd that is not open, or not of that kind */
-	FAKE_DEL_BEFORE_CLOSE, /* epoll_ctl(DEL) for an fd closed before the next wait */
+	FAKE_BAD_FD,           /* a call on a descriptor that is not open, or of the wrong kind */
+	FAKE_DEL_BEFORE_CLOSE, /* EPOLL_CTL_DEL for a descriptor closed before the next wait */
 	FAKE_RECV_ZERO,        /* recv or send of no bytes */
-	FAKE_BUSY,             /* waiting again and again without getting anything done */
+	FAKE_BUSY,             /* repeated waits without progress */
 	FAKE_BLOCKED,          /* a call that would have blocked */
-	FAKE_UNKNOWN,          /* a call or option the fake does not have */
+	FAKE_UNKNOWN,          /* a call or option that the fake does not support */
 	FAKE_CORK_STALL,       /* MSG_MORE, and nothing followed for 200 ms */
 	FAKE_ABUSES
 };
 uint64_t fake_abuse(const struct fake *k, enum fake_abuse a);
 const char *fake_abuse_name(enum fake_abuse a);
 uint64_t fake_waits(const struct fake *k);
-/* Of these, those before which no call had moved a byte since the one before. A look (MSG_PEEK)
- * moves nothing. */
+/* The waits before which no call had moved a byte since the wait before. A peek (MSG_PEEK) moves
+ * nothing. */
 uint64_t fake_empty_waits(const struct fake *k);
-/* Segments with bytes, SYN, FIN or RST sent by sockets that have an fd. */
+/* Segments with bytes, SYN, FIN or RST sent by sockets that have a descriptor. */
 uint64_t fake_segments(const struct fake *k);
-/* The trace is off at first. Text lives until the next call. */
+/* The trace is off at first. The text is valid until the next call. */
 void fake_trace_on(struct fake *k, int on);
 const char *fake_trace(struct fake *k);
 void fake_trace_clear(struct fake *k);
-/* A line of the test's own. */
+/* Adds a line of the test. */
 void fake_note(struct fake *k, const char *fmt, ...) fmt_printf(2, 3);
 
 #endif

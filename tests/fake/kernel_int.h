@@ -1,4 +1,4 @@
-/* What the files of the fake kernel share. */
+/* Declarations shared by the files of the fake kernel. */
 #ifndef TACIT_FAKE_KERNEL_INT_H
 #define TACIT_FAKE_KERNEL_INT_H
 
@@ -22,7 +22,7 @@ enum fake_kind {
 	FAKE_KIND_EVENT,
 	FAKE_KIND_PIPE
 };
-#define FAKE_SLOTS 16      /* of a pipe, unless its user holds too many */
+#define FAKE_SLOTS 16      /* of a pipe, unless its user has too many */
 #define FAKE_SLOTS_MAX 256 /* a megabyte */
 
 struct fake_file {
@@ -33,20 +33,20 @@ struct fake_file {
 	struct fake_sock *sock;
 	struct fake_epoll *ep;
 	struct fake_fifo *fifo; /* of either end of a pipe */
-	int writes;       /* the end that is written to */
+	int writes;       /* this is the end for writing */
 	uint64_t sigmask; /* of a signalfd */
 	uint64_t pending;
 	uint64_t count; /* of an eventfd */
 	struct list items; /* fake_item.in_file */
 };
 
-/* A pipe: each slot holds what came in one piece, however small. */
+/* A pipe: each slot holds the bytes of one write, however few. */
 struct fake_fifo {
 	char *buf;
 	size_t base, len, cap; /* bytes are buf[base .. base + len) */
 	unsigned int slots, used;
-	size_t slot[FAKE_SLOTS_MAX]; /* bytes left in each, the oldest first */
-	int ends;                    /* open */
+	size_t slot[FAKE_SLOTS_MAX]; /* bytes left in each, oldest first */
+	int ends;                    /* number of open ends */
 };
 
 struct fake_epoll {
@@ -65,7 +65,7 @@ struct fake_item {
 enum fake_state { FAKE_CLOSED, FAKE_LISTEN, FAKE_SYN_SENT, FAKE_EST };
 enum fake_phase { FAKE_UNCONNECTED, FAKE_CONNECTING, FAKE_CONNECTED };
 
-/* Bytes on their way to one socket; positions count from the first byte ever. */
+/* Bytes in transit to one socket; positions count from the first byte. */
 struct fake_pipe {
 	char *buf;
 	size_t cap;
@@ -85,18 +85,18 @@ struct fake_sock {
 	int family;
 	int dead;      /* its owner has closed it */
 	int was_fd;
-	int shut;      /* 1: receives no more, 2: sends no more */
+	int shut;      /* 1: reading is shut down, 2: writing is shut down */
 	int done;      /* FIN has arrived */
 	int err;
 	int nospace;
 	int linger0;
-	int repair;    /* closing says nothing */
+	int repair;    /* closing sends nothing */
 	int rst_sent;
 	uint64_t cork_seq;
 	unsigned int sndbuf, rcvbuf;
 	unsigned int rcvlowat; /* 0: 1 */
 	struct fake_zc *zc; /* NULL: SO_ZEROCOPY is not set */
-	int fixed_bufs; /* by an option: accepted sockets inherit them */
+	int fixed_bufs; /* set by an option: accepted sockets inherit them */
 	uint64_t delay;
 	struct fake_pipe in;
 	struct sockaddr_storage local, remote;
@@ -105,7 +105,7 @@ struct fake_sock {
 	int defer;
 	unsigned int queued;
 	struct fake_sock *queue, *queue_next;
-	struct fake_sock *listener; /* while not accepted */
+	struct fake_sock *listener; /* until it was accepted */
 	int embryo;                 /* waits for bytes: TCP_DEFER_ACCEPT */
 	unsigned int syns;
 	/* a test's peer */
@@ -119,7 +119,7 @@ struct fake_event {
 	uint64_t at, seq;
 	fake_fn *fn;
 	void *arg;
-	int owned; /* arg came from fake_zalloc() and goes when the event never runs */
+	int owned; /* arg came from fake_zalloc() and is freed if the event never runs */
 };
 
 struct fake_route {
@@ -132,7 +132,7 @@ struct fake {
 	struct fake_file *files[FAKE_MAX_FD];
 	unsigned int n_files;
 	int fd_limit;
-	uint64_t cpus, cpus_present; /* bit n: the CPU n, to the one thread, of the machine */
+	uint64_t cpus, cpus_present; /* bit n: CPU n; available to the thread, and present */
 	struct fake_sock *socks;
 	struct fake_route routes[FAKE_MAX_ROUTES];
 	unsigned int n_routes;
@@ -149,7 +149,7 @@ struct fake {
 	uint64_t seq;
 	int quiet;
 	/* faults */
-	enum sys_call call; /* the one under way */
+	enum sys_call call; /* the current call */
 	uint64_t calls, by_name[SYS_CALLS];
 	enum sys_call fail_call;
 	uint64_t fail_nth;
@@ -158,7 +158,7 @@ struct fake {
 	unsigned int fail_again;
 	enum sys_call failed;
 	int failed_err;
-	/* watched */
+	/* observed */
 	uint64_t abuse[FAKE_ABUSES];
 	uint64_t moves, moves_at_wait, empty_waits;
 	uint64_t waits, idle_waits, progress_at_wait, progress, segments;
@@ -167,7 +167,7 @@ struct fake {
 	int tracing;
 	char *trace;
 	size_t trace_len, trace_cap;
-	char reply[2048]; /* what a call gave beside its result, for the trace */
+	char reply[2048]; /* results of a call besides its return value, for the trace */
 };
 
 void *fake_zalloc(size_t n);
@@ -176,8 +176,8 @@ void fake_release(void *p);
 void fake_after_owned(struct fake *k, uint64_t ns, fake_fn *fn, void *arg, int owned);
 
 /*
- * Around each call: enter counts it and says 0 or the fault to inject; leave traces and
- * passes r on.
+ * Called around each call: enter counts it and returns 0 or the fault to inject; leave traces it
+ * and returns r.
  */
 long fake_enter(struct fake *k, enum sys_call call, int fd);
 long fake_leave(struct fake *k, long r, const char *fmt, ...) fmt_printf(3, 4);
@@ -198,7 +198,7 @@ long fake_pipe_resize(struct fake *k, struct fake_file *f, long size);
 
 /* epoll */
 uint32_t fake_file_poll(struct fake_file *f);
-/* key 0 wakes whoever waits for anything. */
+/* key 0 wakes waiters for any event. */
 void fake_file_wake(struct fake_file *f, uint32_t key);
 void fake_items_drop(struct list *head, int of_file);
 long fake_epoll_ctl(struct fake *k, int ep, int op, int fd, struct epoll_event *ev);
@@ -209,7 +209,7 @@ const char *fake_epoll_text(uint32_t events, char *buf, size_t len);
 struct fake_sock *fake_sock_new(struct fake *k, int family);
 void fake_sock_wake(struct fake_sock *s, uint32_t key);
 uint32_t fake_sock_poll(struct fake_sock *s);
-/* SO_RCVLOWAT; who waits hears of it when that many bytes are there already. */
+/* SO_RCVLOWAT; wakes waiters if that many bytes have already arrived. */
 void fake_sock_set_low_water(struct fake_sock *s, unsigned int bytes);
 long fake_sock_send(struct fake_sock *s, const void *buf, size_t len, int flags);
 long fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags);
@@ -223,16 +223,16 @@ long fake_sock_listen(struct fake_sock *s, int backlog);
 struct fake_sock *fake_sock_accept(struct fake_sock *l);
 void fake_sock_embryo_ready(struct fake_sock *s);
 void fake_sock_rst_arrives(struct fake_sock *s);
-/* The connection breaks somewhere between both ends; err is what s has yet to be told. */
+/* The connection breaks between both ends; err is the error that s reports next. */
 void fake_sock_break(struct fake_sock *s, int err);
 unsigned int fake_addr_port(const struct sockaddr_storage *a);
 void fake_addr_set_port(struct sockaddr_storage *a, unsigned int port);
 socklen_t fake_addr_len(const struct sockaddr_storage *a);
 struct fake_sock *fake_listener_at(struct fake *k, const struct sockaddr_storage *a);
 
-/* zero copy; s->zc is set but for open and has_notes */
+/* zero-copy; s->zc must be set except for open and has_notes */
 long fake_zc_open(struct fake_sock *s);
-/* 1: to be sent from where it is, 0: to be copied, or what it fails with. */
+/* 1: sent from the pages, 0: copied, or a negative error. */
 long fake_zc_may(const struct fake_sock *s, int flags);
 void fake_zc_sent(struct fake_sock *s, const void *buf, uint64_t lo, uint64_t hi);
 void fake_zc_arrives(struct fake_sock *from, uint64_t upto);

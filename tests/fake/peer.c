@@ -1,4 +1,4 @@
-/* The other ends of connections: clients and origins, as the test plays them. */
+/* The other ends of connections: clients and origins that a test controls. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * Pipes, and splice() between them and sockets, as Linux has them: a pipe is full when its slots
- * are, however few bytes they hold; EAGAIN is said of an empty source and of a full pipe alike; a
- * count can be short of both; and what goes out is sent in batches of slots, of which a later one
- * may meet an error that the count then hides.
+ * Pipes, and splice() between them and sockets, as in Linux: a pipe is full when its slots are,
+ * however few bytes they hold; EAGAIN may mean an empty source or a full pipe; a count can be
+ * shorter than both permit; and bytes are sent in batches of slots, of which a later one may meet
+ * an error that the count hides.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ fake_pipe_resize(struct fake *k, struct fake_file *f, long size)
 		return -EPERM;
 	while ((long)slots * PAGE < size)
 		slots *= 2;
-	/* who holds too many does not get more */
+	/* a user with too many pages gets no larger pipe */
 	if (slots > f->fifo->slots && k->pipe_slots < FAKE_SLOTS)
 		return -EPERM;
 	if (slots < f->fifo->used)
@@ -85,7 +85,7 @@ fake_pipe_resize(struct fake *k, struct fake_file *f, long size)
 	return (long)slots * PAGE;
 }
 
-/* Takes the first n bytes out. */
+/* Removes the first n bytes. */
 static void
 consume(struct fake_fifo *p, size_t n)
 {
@@ -221,7 +221,7 @@ long
 fake_splice(void *ctx, int in, int out, size_t len, unsigned int flags)
 {
 	struct fake *k = ctx;
-	/* the fault is the socket's */
+	/* an injected fault applies to the socket */
 	int fd = in >= 0 && in < FAKE_MAX_FD && k->files[in] &&
 		k->files[in]->kind == FAKE_KIND_SOCK ? in : out;
 	long r = fake_enter(k, SYS_CALL_splice, fd);

@@ -1,4 +1,4 @@
-/* Random bytes that are the same in every run, for what evaluates expressions without a kernel. */
+/* Random bytes that are the same in every run, for evaluating expressions without a kernel. */
 #ifndef TESTS_FAKE_RANDOM_H
 #define TESTS_FAKE_RANDOM_H
 
@@ -24,7 +24,7 @@ fake_random_call(void *ctx, void *buf, size_t len, unsigned int flags)
 	return (long)len;
 }
 
-/* From the beginning, again. */
+/* Restarts the sequence. */
 static inline void
 fake_random_init(struct fake_random *f)
 {

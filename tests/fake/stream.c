@@ -4,9 +4,9 @@
 #include "fake/kernel_int.h"
 
 #define CORK_NS (200 * FAKE_MS)
-#define SEGMENT_MAX 65483 /* what one segment carries on loopback */
+#define SEGMENT_MAX 65483 /* maximum payload of a segment on loopback */
 
-/* Something on its way for `delay`. */
+/* Something in transit for `delay`. */
 struct flight {
 	struct fake_sock *to;
 	uint64_t upto; /* bytes up to here */
@@ -48,7 +48,7 @@ sock_is_writable(const struct fake_sock *s)
 	return used < s->sndbuf && s->sndbuf - used >= used / 2;
 }
 
-/* Enough has arrived for a reader: SO_RCVLOWAT. */
+/* True if enough has arrived for a reader: SO_RCVLOWAT. */
 static int
 sock_has_enough(const struct fake_sock *s)
 {
@@ -87,7 +87,7 @@ fake_sock_poll(struct fake_sock *s)
 	return ev;
 }
 
-/* Bytes have been acknowledged: who was refused room hears of it. */
+/* Bytes were acknowledged: a writer that waits for space is woken. */
 static void
 sock_check_space(struct fake_sock *s)
 {
@@ -97,7 +97,7 @@ sock_check_space(struct fake_sock *s)
 	}
 }
 
-/* Both FINs have arrived: there is no connection any more that could be reset. */
+/* Both FINs have arrived: there is no connection that could be reset. */
 static int
 sock_is_over(const struct fake_sock *s)
 {
@@ -158,7 +158,8 @@ bytes_arrive(struct fake_sock *s, uint64_t upto)
 		return;
 	}
 	if ((s->shut & 1) && s->peer->in.fin_sent) {
-		/* shut both ways by its owner: what comes now is lost, and both ends hear of it */
+		/* shut down in both directions: arriving bytes are discarded, and both ends are
+		 * reset */
 		p->read = p->arrived;
 		s->err = s->done ? EPIPE : ECONNRESET;
 		s->shut = 3;
@@ -209,7 +210,7 @@ fly(struct fake_sock *from, struct fake_sock *to, uint64_t upto, int fin, int rs
 		flight_lands(from->k, heap);
 }
 
-/* Sends what the receiver has room for, then the FIN. */
+/* Sends what fits into the receiver's window, then the FIN. */
 static void
 transmit(struct fake_sock *from)
 {
@@ -227,7 +228,7 @@ transmit(struct fake_sock *from)
 	fly(from, to, MAX(upto, p->sent), fin, 0);
 }
 
-/* The data that MSG_MORE held back goes out by itself in the end. */
+/* Data held back by MSG_MORE is sent by a timer. */
 struct cork {
 	struct fake_sock *s;
 	uint64_t seq;
@@ -332,9 +333,9 @@ fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags)
 	return s->state == FAKE_CLOSED ? -ENOTCONN : -EAGAIN;
 }
 
-/* As on Linux: an error that waits goes before the bytes. Then a read for each message up to one
- * that fails, whose error is kept for the next call unless it is the first one's. A read of no
- * bytes, the end, is a message too. */
+/* As in Linux: a pending error is returned before the bytes. Then there is one read for each
+ * message up to one that fails; its error is kept for the next call unless it is the first. A read
+ * of zero bytes, the end, counts as a message. */
 long
 fake_sock_recv_messages(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
 {

@@ -7,9 +7,9 @@
 #include "base/err.h"
 
 /*
- * A record: a letter, the length of its text in two bytes, the text scrambled. H hello and W its
- * answer; D data; A data that wants a K before its sender writes on; U wants a V before its reader
- * reads on; E the end.
+ * A record: a letter, the length of its text in two bytes, the scrambled text. H: hello, W: its
+ * answer; D: data; A: data after which the sender waits for a K before it writes on; U: the reader
+ * must send a V before it reads on; E: the end.
  */
 #define HEAD 3
 #define SCRAMBLE 0xa5
@@ -20,7 +20,7 @@ has_record(const struct fake_records *r)
 	return r->n_in >= HEAD && r->n_in >= HEAD + ((size_t)r->in[1] << 8 | r->in[2]);
 }
 
-/* The letter of the next one, whose text is in r->text then; 0: it is not whole. */
+/* The letter of the next record, with its text in r->text; 0: it is incomplete. */
 static char
 take_record(struct fake_records *r)
 {
@@ -83,13 +83,13 @@ struct scripted {
 	struct xprt x;
 	struct fake_script *script;
 	struct fake_records rec;
-	unsigned int waits_r, waits_w; /* what the socket has to be ready for, of each direction */
+	unsigned int waits_r, waits_w; /* what the socket must be ready for, for each direction */
 	int said_hello, said_end, ended;
-	int must_answer;               /* reading stops until V is out */
-	int awaits_answer;             /* writing stops until K has come */
+	int must_answer;               /* reading waits until V is sent */
+	int awaits_answer;             /* writing waits until K has arrived */
 	unsigned int records;          /* written */
-	size_t taken;                  /* bytes in a record on its way, which its user still has */
-	uint8_t copy[FAKE_RECORD];     /* those: they have to come again */
+	size_t taken;                  /* bytes in a pending record, not yet reported as taken */
+	uint8_t copy[FAKE_RECORD];     /* those bytes: the user has to pass them again */
 };
 
 static struct scripted *
@@ -121,14 +121,14 @@ fill(struct conn *c, struct scripted *s)
 
 	s->rec.n_in += got;
 	if (r == IO_EOF) {
-		/* The end was not said: this is a cut. */
+		/* The closing message is missing: the stream is truncated. */
 		conn_failed(c, -ECONNABORTED);
 		return IO_ERR;
 	}
 	return r;
 }
 
-/* The next record, its letter in *letter. */
+/* Reads the next record; its letter goes to *letter. */
 static enum io_result
 next_record(struct conn *c, struct scripted *s, char *letter)
 {
@@ -177,7 +177,7 @@ scripted_step(struct conn *c)
 	return IO_OK;
 }
 
-/* What a record other than data means. */
+/* Handles a record other than data. */
 static void
 control_record(struct scripted *s, char letter)
 {
@@ -191,7 +191,7 @@ control_record(struct scripted *s, char letter)
 		s->must_answer = 1;
 }
 
-/* A writer that awaits an answer reads it, unless a reader has to take text away first. */
+/* A writer that waits for an answer reads it, unless a reader must take text first. */
 static void
 note_waits(struct scripted *s)
 {
@@ -206,7 +206,7 @@ answer(struct conn *c, struct scripted *s)
 {
 	enum io_result r;
 
-	/* Nothing may follow the end. */
+	/* Nothing may follow the closing message. */
 	if (s->must_answer == 1 && s->said_end) {
 		s->must_answer = 0;
 		return IO_OK;
@@ -223,7 +223,7 @@ answer(struct conn *c, struct scripted *s)
 	return r;
 }
 
-/* Until there is text, or an end. */
+/* Reads until there is text, or an end. */
 static enum io_result
 read_text(struct conn *c, struct scripted *s)
 {
@@ -260,7 +260,7 @@ scripted_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	return r;
 }
 
-/* K, before anything else is written. What comes before it is kept for the reader. */
+/* Waits for K before anything else is written. Data before it is kept for the reader. */
 static enum io_result
 await_answer(struct conn *c, struct scripted *s)
 {
@@ -277,7 +277,7 @@ await_answer(struct conn *c, struct scripted *s)
 	return IO_OK;
 }
 
-/* A record is out, and its user is told. */
+/* A record was sent: its bytes count as taken. */
 static enum io_result
 send_record(struct conn *c, struct scripted *s, size_t *put)
 {
@@ -312,7 +312,7 @@ scripted_send(struct conn *c, const void *buf, size_t len, int more, size_t *put
 			s->awaits_answer = asks;
 		}
 	}
-	/* The contract: the same bytes come again, and perhaps more. */
+	/* The contract: the same bytes are passed again, and perhaps more. */
 	if (s->taken) {
 		assert(len >= s->taken && memcmp(buf, s->copy, s->taken) == 0);
 		r = send_record(c, s, put);

@@ -1,10 +1,10 @@
 /*
- * A scripted transport, for tests of what reads and writes through one: a handshake, records with
- * scrambled bytes, a closing message before the FIN. Records may be split at any byte. A read may
- * have to wait until the transport can write, and a write until it can read. It supports neither
- * peek nor splice. Code that reads or writes the socket directly gets scrambled bytes.
+ * A scripted transport, for tests of code that reads and writes through one: a handshake, records
+ * with scrambled bytes, a closing message before the FIN. Records may be split at any byte. A read
+ * may have to wait until the transport can write, and a write until it can read. It supports
+ * neither peek nor splice. Code that reads or writes the socket directly gets scrambled bytes.
  *
- * The script stands under a connection (struct xprt_maker); fake_wire is the same language for the
+ * The script is under a connection (struct xprt_maker); fake_wire speaks the same protocol for the
  * peer, over a socket of tests/fake/kernel.h.
  */
 #ifndef TACIT_FAKE_XPRT_H
@@ -16,53 +16,54 @@
 #include "fake/kernel.h"
 #include "net/xprt.h"
 
-#define FAKE_RECORD 1000 /* bytes of a user in one record, at most */
-#define FAKE_WIRE   4096 /* bytes of records that are held */
+#define FAKE_RECORD 1000 /* maximum payload of a record */
+#define FAKE_WIRE   4096 /* maximum size of the records held */
 
 struct fake_script {
 	struct xprt_maker maker; /* of a listener or a server */
-	int is_client;           /* it says hello first */
+	int is_client;           /* it sends hello first */
 	unsigned int caps;       /* XPRT_x, 0: none */
-	size_t read_max;         /* bytes of one read of the socket; 0: as many as there are */
-	size_t record;           /* bytes of a user in one record; 0: FAKE_RECORD */
+	size_t read_max;         /* maximum size of a read from the socket; 0: no limit */
+	size_t record;           /* payload of one record; 0: FAKE_RECORD */
 	unsigned int ask_every;  /* so many records later it reads an answer before it writes on */
-	int refuses;             /* make fails */
-	/* What happened, all connections together. */
+	int refuses;             /* creating a transport fails */
+	/* Counters, for all connections together. */
 	unsigned int made, live, up;
 	unsigned int read_waited_to_write, write_waited_to_read;
-	unsigned int held;       /* records that were in memory when a read ended */
+	unsigned int held;       /* records in memory when a read ended */
 	unsigned int ends_said, ends_heard;
 };
 
-/* All zero but for the words given. */
+/* All zero except the given fields. */
 #define FAKE_SCRIPT(...) { .maker = { fake_xprt_make }, __VA_ARGS__ }
 struct xprt *fake_xprt_make(const struct xprt_maker *m, const struct conn *c, int *reason);
 
-/* Records on their way in and out. */
+/* Records in transit in both directions. */
 struct fake_records {
 	uint8_t in[FAKE_WIRE], out[FAKE_WIRE];
 	size_t n_in, n_out;
-	uint8_t text[FAKE_RECORD]; /* of the record that was taken last */
-	size_t at, n;              /* of it: read, and all */
+	uint8_t text[FAKE_RECORD]; /* payload of the last record */
+	size_t at, n;              /* of it: bytes read, and its length */
 };
 
-/* One end of the wire that is no connection of ours. */
+/* The peer's end of a connection with such a transport. */
 struct fake_wire {
 	struct fake_records rec;
 	int is_client, is_up;
 	int said_hello, said_end, heard_end;
-	int is_cut; /* a FIN came before the end */
-	unsigned int update_every; /* so many records later the other side has to answer */
+	int is_cut; /* a FIN came before the closing message */
+	unsigned int update_every; /* after so many records the other side must answer */
 	unsigned int sent;
 };
 
-/* As fake_peer_send(): bytes taken, which may still be on their way, or -EAGAIN or an error. */
+/* Like fake_peer_send(): the number of bytes taken, which may still be in transit, or -EAGAIN or an
+ * error. */
 long fake_wire_send(struct fake_wire *w, struct fake_sock *s, const void *buf, size_t len);
-/* As fake_peer_recv(). 0: an end that was said; a FIN without it is -EPROTO. */
+/* Like fake_peer_recv(). 0: after the closing message; a FIN without it is -EPROTO. */
 long fake_wire_recv(struct fake_wire *w, struct fake_sock *s, void *buf, size_t len);
-/* Sends what is on its way: 1 when nothing is left of it. */
+/* Sends pending records: 1 when none are left. */
 int fake_wire_flush(struct fake_wire *w, struct fake_sock *s);
-/* Says the end: 1 when it is out. */
+/* Sends the closing message: 1 when it was sent. */
 int fake_wire_end(struct fake_wire *w, struct fake_sock *s);
 
 #endif

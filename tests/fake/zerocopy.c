@@ -1,8 +1,9 @@
 /*
- * MSG_ZEROCOPY: the kernel does not copy what is sent but reads it from the sender's memory when it
- * needs it, at the last when the peer has it all, and says then on the error queue that it is done.
- * Who changes the memory before changes what is sent. Numbers, merging and the codes are Linux's,
- * and so is madvise(MADV_DONTNEED): the kernel keeps the old pages, the sender gets empty ones.
+ * MSG_ZEROCOPY: the kernel does not copy sent bytes but reads them from the sender's memory when it
+ * needs them, at the latest when the peer has received them, and then acknowledges the send on the
+ * error queue. If the sender changes the memory earlier, other bytes are sent. Numbers, merging and
+ * codes are those of Linux, and so is madvise(MADV_DONTNEED): the kernel keeps the old pages, and
+ * the sender gets empty ones.
  */
 #include <time.h>
 
@@ -15,12 +16,12 @@
 
 #define ZC_SENDS_MAX 4096
 
-/* One send: the bytes of the stream from lo on are at from, unless they were copied meanwhile. */
+/* One send: the bytes of the stream from lo on are at `from`, unless they were copied meanwhile. */
 struct fake_zc_send {
 	uint64_t lo, hi;
-	const char *from; /* NULL: the kernel has pages of its own */
+	const char *from; /* NULL: the kernel has copied the pages */
 	uint32_t id;
-	int over; /* nothing of it is needed any more */
+	int over; /* none of it is needed any more */
 };
 
 struct fake_zc_note {
@@ -29,7 +30,7 @@ struct fake_zc_note {
 
 struct fake_zc {
 	struct fake_zc_send send[ZC_SENDS_MAX];
-	unsigned int n; /* sends not reported yet */
+	unsigned int n; /* number of sends without acknowledgement */
 	struct fake_zc_note note[ZC_SENDS_MAX];
 	unsigned int n_notes;
 	uint32_t next;
@@ -47,7 +48,7 @@ pipe_of(struct fake_sock *from)
 	return &from->peer->in;
 }
 
-/* Reads what of a send lies in [lo, hi) of the stream. */
+/* Copies the part of a send that is in [lo, hi) of the stream. */
 static void
 fetch(struct fake_sock *from, const struct fake_zc_send *z, uint64_t lo, uint64_t hi)
 {
@@ -83,7 +84,7 @@ take_over(struct fake_zc *zc, unsigned int at, uint32_t *id)
 	return 1;
 }
 
-/* Reports what is over; with shuffle each second one before the one that came first. */
+/* Acknowledges completed sends; with shuffle every second one before the one that came first. */
 static void
 report(struct fake_sock *s)
 {
@@ -144,7 +145,7 @@ fake_zc_sent(struct fake_sock *s, const void *buf, uint64_t lo, uint64_t hi)
 	zc->send[zc->n++] = (struct fake_zc_send){ lo, hi, buf, zc->next++, 0 };
 }
 
-/* The peer has everything up to there. */
+/* The peer has received everything up to there. */
 void
 fake_zc_arrives(struct fake_sock *from, uint64_t upto)
 {
@@ -162,7 +163,7 @@ fake_zc_arrives(struct fake_sock *from, uint64_t upto)
 		some_are_over(from);
 }
 
-/* The connection is over: what is on its way is on its way, the rest is thrown away. */
+/* The connection has ended: bytes in transit are delivered, the rest is discarded. */
 void
 fake_zc_purge(struct fake_sock *from)
 {
@@ -212,7 +213,7 @@ write_note(struct msghdr *m, const struct fake_zc_note *n, int copied)
 	m->msg_flags = MSG_ERRQUEUE;
 }
 
-/* Up to n answers of the error queue, or -EAGAIN. */
+/* Reads up to n entries of the error queue, or -EAGAIN. */
 static long
 take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int n)
 {
@@ -225,7 +226,7 @@ take_notes(struct fake *k, struct fake_sock *s, struct mmsghdr *v, unsigned int 
 		zc->n_notes -= have;
 		memmove(zc->note, zc->note + have, zc->n_notes * sizeof(zc->note[0]));
 	}
-	/* What is left is told of again. */
+	/* Remaining entries are reported again. */
 	if (fake_zc_has_notes(s))
 		fake_sock_wake(s, EPOLLERR);
 	return have ? (long)have : -EAGAIN;

@@ -129,7 +129,7 @@ test_fd_numbers_are_the_lowest_free(void **state)
 }
 
 static void
-test_accept_without_descriptors_says_so_and_keeps_the_connection(void **state)
+test_accept_without_descriptors_fails_and_keeps_the_connection(void **state)
 {
 	struct rig *r = *state;
 	int l = listen_on(r, PORT, 4);
@@ -143,7 +143,7 @@ test_accept_without_descriptors_says_so_and_keeps_the_connection(void **state)
 }
 
 static void
-test_near_connect_is_over_at_once(void **state)
+test_near_connect_completes_at_once(void **state)
 {
 	struct rig *r = *state;
 	struct fake_sock *o = fake_origin(r->k, PORT, 4), *s;
@@ -245,7 +245,7 @@ test_deferred_accept_waits_for_bytes(void **state)
 }
 
 static void
-test_buffers_are_bounded_and_tell_when_there_is_room(void **state)
+test_buffers_are_bounded_and_signal_free_space(void **state)
 {
 	static char big[40000], in[40000];
 	struct rig *r = *state;
@@ -302,7 +302,7 @@ test_closing_with_unread_bytes_resets(void **state)
 }
 
 static void
-test_cork_holds_until_the_fin_and_stalls_without(void **state)
+test_msg_more_holds_until_the_fin_and_stalls_without(void **state)
 {
 	struct rig *r = *state;
 	int l = listen_on(r, PORT, 4), fd;
@@ -349,7 +349,7 @@ test_faults_hit_the_call_they_name(void **state)
 }
 
 static void
-test_an_untrue_again_is_followed_by_a_wake_up(void **state)
+test_an_injected_eagain_is_followed_by_a_wake_up(void **state)
 {
 	struct rig *r = *state;
 	int l = listen_on(r, PORT, 4), fd;
@@ -366,7 +366,7 @@ test_an_untrue_again_is_followed_by_a_wake_up(void **state)
 }
 
 static void
-test_abuses_are_counted(void **state)
+test_misuse_is_counted(void **state)
 {
 	struct rig *r = *state;
 	struct stat st;
@@ -393,7 +393,7 @@ test_abuses_are_counted(void **state)
 }
 
 static void
-test_a_quiet_world_says_so(void **state)
+test_a_quiet_world_is_detected(void **state)
 {
 	struct rig *r = *state;
 	struct epoll_event ev;
@@ -450,7 +450,7 @@ count(struct fake *k, void *arg)
 }
 
 static void
-test_peers_are_told_of_changes(void **state)
+test_peers_are_notified_of_changes(void **state)
 {
 	struct rig *r = *state;
 	int l = listen_on(r, PORT, 4), told = 0, fd;
@@ -489,7 +489,7 @@ test_signals_come_through_a_signalfd(void **state)
 }
 
 static void
-test_unix_connects_are_over_when_they_return(void **state)
+test_unix_connects_complete_at_once(void **state)
 {
 	struct rig *r = *state;
 	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/run/x" };
@@ -506,7 +506,7 @@ test_unix_connects_are_over_when_they_return(void **state)
 }
 
 static void
-test_a_thread_has_the_cpus_that_there_are(void **state)
+test_the_cpu_affinity_is_within_the_present_cpus(void **state)
 {
 	struct rig *r = *state;
 	cpu_set_t set;
@@ -597,7 +597,7 @@ test_a_cut_splice_hides_the_reset(void **state)
 
 /* Bytes moved justify the wait after them; a peek and EAGAIN do not. */
 static void
-test_waits_that_came_of_nothing_are_counted(void **state)
+test_useless_waits_are_counted(void **state)
 {
 	struct rig *r = *state;
 	struct fake_sock *peer;
@@ -633,28 +633,28 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_fd_numbers_are_the_lowest_free),
-		T(test_accept_without_descriptors_says_so_and_keeps_the_connection),
-		T(test_near_connect_is_over_at_once),
+		T(test_accept_without_descriptors_fails_and_keeps_the_connection),
+		T(test_near_connect_completes_at_once),
 		T(test_far_connect_takes_a_round_trip),
 		T(test_refused_and_unanswered_connects),
 		T(test_full_backlog_delays_the_client),
 		T(test_deferred_accept_waits_for_bytes),
-		T(test_buffers_are_bounded_and_tell_when_there_is_room),
+		T(test_buffers_are_bounded_and_signal_free_space),
 		T(test_bytes_before_a_reset_can_still_be_read),
 		T(test_closing_with_unread_bytes_resets),
-		T(test_cork_holds_until_the_fin_and_stalls_without),
+		T(test_msg_more_holds_until_the_fin_and_stalls_without),
 		T(test_faults_hit_the_call_they_name),
-		T(test_an_untrue_again_is_followed_by_a_wake_up),
-		T(test_abuses_are_counted),
-		T(test_a_quiet_world_says_so),
+		T(test_an_injected_eagain_is_followed_by_a_wake_up),
+		T(test_misuse_is_counted),
+		T(test_a_quiet_world_is_detected),
 		T(test_the_trace_reads_like_strace),
-		T(test_peers_are_told_of_changes),
+		T(test_peers_are_notified_of_changes),
 		T(test_signals_come_through_a_signalfd),
-		T(test_unix_connects_are_over_when_they_return),
-		T(test_a_thread_has_the_cpus_that_there_are),
+		T(test_unix_connects_complete_at_once),
+		T(test_the_cpu_affinity_is_within_the_present_cpus),
 		T(test_a_pipe_is_full_when_its_slots_are),
 		T(test_a_cut_splice_hides_the_reset),
-		T(test_waits_that_came_of_nothing_are_counted),
+		T(test_useless_waits_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,16 +30,17 @@ TACIT = os.environ.get("TACIT") or str(ROOT / "build" / "tacit")
 BUILD = Path(os.environ.get("TACIT_BUILD") or ROOT / "build")
 WAIT = float(os.environ.get("TACIT_TEST_WAIT", "10"))
 
-# Workers of a daemon that a test does not say it for: the whole suite runs with several too.
+# Workers of a daemon, unless a test sets them: the whole suite also runs with several.
 WORKERS = int(os.environ.get("TACIT_WORKERS", "1"))
 
-# Both ends of a connection are here in many tests: a login's first 1,024 descriptors are too few for a thousand.
+# In many tests both ends of a connection are in this process: 1,024 descriptors are too few for a thousand
+# connections.
 _SOFT, DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)
 if _SOFT < min(DESCRIPTORS, 65536):
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, 65536), DESCRIPTORS))
 needs_descriptors = pytest.mark.skipif(DESCRIPTORS < 9000, reason="needs 9,000 descriptors (ulimit -Hn)")
 
-# Dumpable, so that who is not root may look at its descriptors.
+# Dumpable, so that its descriptors can be listed without being root.
 GLOBAL = """\
 global
     stats socket {sock} level admin mode 600
@@ -55,8 +56,8 @@ defaults
 
 
 def free_ports(n):
-    """n distinct ports of 127.0.0.1 that nothing uses. Below the range that the kernel gives to connections
-    that ask for any: one of those could take the port before the program under test binds it."""
+    """n distinct unused ports of 127.0.0.1. Below the kernel's range of ephemeral ports: one of those could be taken
+    before the program under test binds it."""
     with contextlib.ExitStack() as stack:
         ports = []
         while len(ports) < n:
@@ -75,7 +76,7 @@ def free_port():
 
 
 def wait_for(what, limit=WAIT, step=0.01):
-    """Calls what() until it is true; its last answer. Bounded."""
+    """Calls what() until it is true; returns its last value. Limited in time."""
     end = time.monotonic() + limit
     while True:
         got = what()
@@ -108,7 +109,7 @@ def is_open(port):
 
 
 def admin(path, command, timeout=WAIT):
-    """One line to a stats socket, write side closed after it; the whole answer."""
+    """Sends one line to a stats socket and shuts down the write side; returns the whole answer."""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(timeout)
         s.connect(str(path))
@@ -123,7 +124,7 @@ def info(text):
 
 
 def fds(pid):
-    """What each open descriptor of a process is: {number: link}."""
+    """The open descriptors of a process: {number: link}."""
     out = {}
     for name in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):
@@ -168,7 +169,7 @@ class Notify:
         self.sock.bind(self.path if self.path[0] != "@" else "\0" + self.path[1:])
 
     def wait(self, word, limit=WAIT):
-        """True when a datagram with this line has come."""
+        """True when a datagram with this line has arrived."""
         end = time.monotonic() + limit
         while not any(word in m.split("\n") for m in self.seen):
             left = end - time.monotonic()
@@ -216,7 +217,7 @@ class Daemon:
         self.base = fds(self.pid) if ready else {}
 
     def _wait_ready(self):
-        # Generous: making a network namespace waits for the kernel to be done with those of other tests.
+        # A long limit: creating a network namespace waits for the kernel to free those of other tests.
         end = time.monotonic() + 6 * WAIT
         while time.monotonic() < end:
             if self.notify.wait("READY=1", 0.2):
@@ -243,7 +244,7 @@ class Daemon:
         return fds(self.pid)
 
     def leaked(self, limit=WAIT):
-        """Descriptors beyond those it had when it was ready; empty once it is back there."""
+        """Descriptors beyond those open when it was ready; empty when they are closed again."""
         wait_for(lambda: len(self.fds()) <= len(self.base), limit)
         now = self.fds()
         return {} if len(now) <= len(self.base) else {n: l for n, l in now.items() if self.base.get(n) != l}
@@ -258,7 +259,7 @@ class Daemon:
         return self.proc.poll() is None
 
     def stop(self, sig=signal.SIGTERM, limit=WAIT):
-        """Ends it with a signal; its exit code."""
+        """Ends it with a signal; returns its exit code."""
         if self.proc.poll() is None:
             self.proc.send_signal(sig)
         return self.proc.wait(limit)
@@ -274,9 +275,8 @@ class Daemon:
 def daemon(tmp_path):
     """Factory: daemon(config, *args, extra="", raw=False, ...) -> a Daemon that is ready.
 
-    The configuration is put after GLOBAL (stats socket, mode tcp, timeouts; `extra` lines go to its global
-    section) unless raw. checked=False: it may be dead or leak at the end of the test.
-    """
+    The configuration is put after GLOBAL (stats socket, mode tcp, timeouts; `extra` lines go to its global section)
+    unless raw. checked=False: it may have exited or leak at the end of the test."""
     running = []
 
     def start(cfg="", *args, extra="", raw=False, env=None, program=TACIT, pass_fds=(), limits=(), ready=True,
@@ -313,7 +313,7 @@ def daemon(tmp_path):
 
 @contextlib.contextmanager
 def demo_origin(port):
-    """build/origin on that port of 127.0.0.1: one small page for each request, and the end."""
+    """build/origin on that port of 127.0.0.1: one small page for each request, then it closes."""
     with subprocess.Popen([BUILD / "origin", "127.0.0.1", str(port)], stdout=subprocess.PIPE) as proc:
         try:
             assert proc.stdout.readline() == b"listening\n"
@@ -323,7 +323,7 @@ def demo_origin(port):
 
 
 class Origin:
-    """A server on a port of its own: each connection is given to handle(socket) in a thread."""
+    """A server on a port of its own: each connection is passed to handle(socket) in a thread."""
 
     def __init__(self, handle, address=("127.0.0.1", 0), family=socket.AF_INET, backlog=512):
         self.sock = socket.socket(family)
@@ -354,7 +354,7 @@ class Origin:
                 self._handle(conn)
             except OSError:
                 pass
-            except Exception as e:  # shown by the test that owns it
+            except Exception as e:  # shown by the test that uses it
                 self.errors.append(e)
 
     def close(self):
@@ -364,7 +364,7 @@ class Origin:
 
 
 def echo(conn):
-    """Sends back what comes, then the end."""
+    """Sends back what it receives, then closes."""
     while True:
         got = conn.recv(65536)
         if not got:

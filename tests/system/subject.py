@@ -1,5 +1,5 @@
 """The program under test from outside: tacit, or with SUBJECT=/usr/sbin/haproxy another one that reads the same
-configuration. Running both shows whether a test checks the proxy or only our idea of it."""
+configuration. Running both shows whether a test verifies HAProxy's behaviour or only our idea of it."""
 
 import json
 import os
@@ -40,18 +40,18 @@ class Proxy:
         return int(self.info()["CurrConns"])
 
     def frontend(self, column):
-        """What show stat has there of the listener: unlike show info, without connections of the admin socket."""
+        """The row of the listener in show stat: unlike show info, without connections of the admin socket."""
         head, row = self.admin("show stat l 1 -1").strip().split("\n")
         return row.split(",")[head[2:].split(",").index(column)]
 
     def settle(self, limit=10):
-        """No session left and the descriptors back where they were: after every test."""
+        """No session is left and the descriptors are closed: after every test."""
         assert wait_for(lambda: self.sessions == 0, limit), self.admin("show sess")
         assert not self.d.leaked(limit), self.d.leaked(0)
 
 
 class LogServer:
-    """A syslog target on UDP; the lines come into .lines without their header."""
+    """A syslog server on UDP; the lines go to .lines without their header."""
 
     def __init__(self):
         import socket
@@ -73,7 +73,7 @@ class LogServer:
             self.lines.append(data.decode(errors="replace").rstrip("\n"))
 
     def wait(self, n=1, limit=10):
-        """The first n session lines (those with a client in front)."""
+        """The first n lines of sessions (those with a client's address)."""
         wait_for(lambda: len(self.sessions()) >= n, limit)
         got = self.sessions()
         assert len(got) >= n, got
@@ -147,7 +147,7 @@ def tool(name, listener, port, *args, timeout=120, check=True):
 
 
 def warm(p, listener):
-    """More sessions at once than any test of memory has: what grows after that is not the peak, but a leak."""
+    """More sessions at once than any test of memory has: memory that grows after that is a leak, not a new peak."""
     tool("storm", listener, p.port, "--total", 1000, "--concurrency", 500, "--hold", 300)
 
 
@@ -155,9 +155,8 @@ LATE_KIB = 8   # two pages
 
 
 def storm_leaves_nothing(p, listener, total, mark, concurrency=100, **kw):
-    """As many short connections, after the first of which memory does not grow. A page may be touched for the first
-    time late, by chance: when it was so few it is tried again. A leak grows each time, if only by a byte for each
-    connection."""
+    """Many short connections, after the first of which memory does not grow. A page may be touched late by chance:
+    when it was so few the test is repeated. A leak grows each time, even if it is a byte for each connection."""
     for _ in range(3):
         got = tool("storm", listener, p.port, "--total", total, "--pid", p.pid, "--mark", mark,
                    "--concurrency", concurrency, **kw)
@@ -172,7 +171,7 @@ def storm_leaves_nothing(p, listener, total, mark, concurrency=100, **kw):
 
 @pytest.fixture
 def listener():
-    """A listening socket to hand to a tool."""
+    """A listening socket to pass to a tool."""
     import socket
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -181,7 +180,7 @@ def listener():
 
 
 def schedstat(pid):
-    """CPU nanoseconds of all threads, and how often they were put on a CPU."""
+    """CPU nanoseconds of all threads, and how often they were scheduled."""
     ns = runs = 0
     for task in os.listdir(f"/proc/{pid}/task"):
         a, _, b = Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()

@@ -21,7 +21,7 @@ def rendezvous(d):
 
 @pytest.fixture
 def with_map(daemon, tmp_path):
-    """A daemon with three workers and a big map, which nothing but the admin socket changes."""
+    """A daemon with three workers and a large map, which only the admin socket changes."""
     path, port = tmp_path / "m", free_port()
     path.write_text("".join(f"key{i} value{i:060}\n" for i in range(ENTRIES)))
     d = daemon(f"frontend f\n    mode http\n    bind 127.0.0.1:{port}\n"
@@ -47,17 +47,17 @@ def test_clients_that_never_read_cost_a_slice_each(with_map):
     with contextlib.ExitStack() as stack:
         for _ in range(45):
             stack.enter_context(ask(d, f"show map {d.map}"))
-        # All have come to where the socket is full.
+        # All have filled the socket.
         wait_for(lambda: int(d.info()["Jobs"]) >= jobs + 45)
         time.sleep(0.5)
         assert rss_kib(d.pid) - before < 8 << 10
-        # And others are served.
+        # Others are served meanwhile.
         assert len(d.admin(f"show map {d.map}").splitlines()) == ENTRIES + 1
     assert wait_for(lambda: int(d.info()["Jobs"]) == jobs)
 
 
 def test_a_walk_sees_what_stays_once(with_map):
-    """Of entries that come and go meanwhile, some; of those that stay, each once and in order."""
+    """Of entries that are added and removed meanwhile, some; of the others, each once and in order."""
     d = with_map
     stays = {f"key{i}" for i in range(ENTRIES) if i % 10 == 0}
     with ask(d, f"show map {d.map}") as s:
@@ -103,14 +103,14 @@ def test_reading_stops_nobody(daemon, origin):
 
 
 def sessions(d):
-    """`show sess`: {session: its worker's lines}, which has each once."""
+    """`show sess`: {session: its worker's lines}; each must be there once."""
     ids = re.findall(r"^(0x[0-9a-f]+): ", d.admin("show sess"), re.MULTILINE)
     assert len(ids) == len(set(ids))
     return set(ids)
 
 
 def test_sessions_of_all_workers_are_seen_once(daemon, origins):
-    """Those that stay, while others come and go; then all are ended, each by its own worker."""
+    """Those that stay, while others begin and end; then all are ended, each by its own worker."""
     front = free_port()
     o = origins(lambda conn: conn.recv(1))
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    server s 127.0.0.1:{o.port}\n",

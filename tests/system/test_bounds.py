@@ -59,7 +59,7 @@ def small_client(port):
 
 
 def fill(sender, data):
-    """Sends until nothing is taken any more for a while; how much was."""
+    """Sends until nothing is accepted for a while; returns the number of bytes."""
     sender.setblocking(False)
     at, last = 0, time.monotonic()
     while at < len(data) and time.monotonic() < last + 0.5:
@@ -80,7 +80,8 @@ def send_rest(sender, data):
 @pytest.mark.parametrize("way", ["up", "down"])
 @pytest.mark.parametrize("more", ["", pytest.param(NOTSENT, marks=only_tacit)], ids=["buffers", "notsent"])
 def test_slow_reader_bounds_what_is_taken_from_the_source(proxy, origin_of_one, way, more):
-    """A reader that rests stops the writer at the other end after a few small buffers; all bytes come in the end."""
+    """A reader that pauses stops the writer at the other end after a few small buffers; all bytes arrive in the end.
+    """
     p = proxy(origin_of_one.port, options=LONG, extra=SMALL + more, log=False)
     body = random.Random(1).randbytes(BODY)
     with small_client(p.port) as c:
@@ -89,7 +90,7 @@ def test_slow_reader_bounds_what_is_taken_from_the_source(proxy, origin_of_one, 
             assert s.recv(1) == b"x"
             sender, reader = (c, s) if way == "up" else (s, c)
             taken = fill(sender, body)
-            # Four sockets of twice 8 KiB each, the kernel's slack, and one buffer of ours.
+            # Four sockets of twice 8 KiB each, the kernel's overhead, and one buffer of tacit.
             assert 8192 < taken < 256 << 10, taken
             rest = threading.Thread(target=send_rest, args=(sender, body[taken:]), daemon=True)
             rest.start()
@@ -99,7 +100,7 @@ def test_slow_reader_bounds_what_is_taken_from_the_source(proxy, origin_of_one, 
 
 
 def test_without_bounds_the_kernel_takes_more(proxy, origin_of_one):
-    """The test above can fail: without the four lines far more is under way."""
+    """The test above can fail: without the four lines far more is buffered."""
     p = proxy(origin_of_one.port, options=LONG, log=False)
     with small_client(p.port) as c:
         c.sendall(b"x")
@@ -109,7 +110,7 @@ def test_without_bounds_the_kernel_takes_more(proxy, origin_of_one):
 
 @only_tacit
 def test_buffers_cost_no_call_per_client(proxy, origins):
-    """Accepted sockets inherit what the listener was given once; a socket to a server is told before it connects."""
+    """Accepted sockets inherit the sizes of the listener; a socket to a server is set before it connects."""
     p = proxy(origins(lambda conn: conn.sendall(conn.recv(1))).port, extra=SMALL, log=False)
 
     def setsockopts():
@@ -131,13 +132,13 @@ ANSWER = random.Random(2).randbytes(300_000)
 
 
 def answers(conn):
-    """Small buffers, so that the proxy has to keep what the reader does not take."""
+    """Small buffers, so that the proxy has to keep what the reader does not read."""
     if conn.recv(1):
         conn.sendall(ANSWER)
 
 
 class Reader:
-    """A client that asks and does not read until it is told."""
+    """A client that sends a request and does not read until the test says so."""
 
     def __init__(self, port):
         self.sock = socket.socket()
@@ -175,7 +176,7 @@ def serve(readers, limit=60):
 @needs_descriptors
 @only_tacit
 def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
-    """Slow readers in numbers: new ones wait while memory is short, all bytes are right in the end."""
+    """Many slow readers: new ones wait while memory is short, and all bytes are right in the end."""
     o = origins(answers)
     p = proxy(o.port, options="timeout client 90s\ntimeout server 90s\nbacklog 2000", log=False,
               extra=SMALL + "\n    tune.memory 2\n    maxconn 2000")
@@ -188,11 +189,11 @@ def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
     try:
         assert wait_for(lambda: int(p.info()["Memory_holds"]) > 0), p.info()
         held_at = p.sessions
-        # The rest comes while memory is short, and waits in the backlog.
+        # The others connect while memory is short, and wait in the backlog.
         readers += [Reader(p.port) for _ in range(READERS // 2)]
         time.sleep(0.5)
         info = p.info()
-        # Each worker holds for itself: where one does, others go on until they have to.
+        # Each worker stops accepting for itself: the others continue until they have to stop.
         most = held_at if info["Nbthread"] == "1" else READERS - 1
         assert 10 < int(info["CurrConns"]) <= most < READERS
         assert int(info["PoolAlloc_MB"]) <= 2
@@ -208,13 +209,13 @@ def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
     info = p.info()
     assert int(p.frontend("conn_tot")) == READERS + 1
     assert info["Fsm_bugs"] == "0"
-    # Nothing is out of memory: there was a bound, and it was waited for.
+    # No allocation failed: the limit was reached, and sessions waited for memory.
     assert info["PoolFailed"] == "0"
 
 
 @only_tacit
 def test_little_memory_is_enough_for_one(proxy, origins):
-    """The least that is accepted: bytes both ways, and clients one after the other."""
+    """The smallest accepted limit: bytes in both directions, and clients one after the other."""
     p = proxy(origins().port, options=LONG, extra="nbthread 1\n    tune.memory 128k\n    tune.bufsize 16384", log=False)
     body = random.Random(3).randbytes(1 << 20)
     for _ in range(3):

@@ -10,7 +10,7 @@ from conftest import TACIT
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = sorted(glob.glob(os.path.join(ROOT, "conf", "*.cfg")))
-OURS = ("demo.cfg",)    # it has keywords of our own
+OURS = ("demo.cfg",)    # it has keywords that HAProxy does not know
 HAPROXY = shutil.which("haproxy") or "/usr/sbin/haproxy"
 
 

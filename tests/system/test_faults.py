@@ -1,5 +1,5 @@
-"""Faults: what the other ends, the kernel and the machine can do to it. After each, it is alive, has no session left,
-its descriptors are back where they were, and it serves the next client."""
+"""Faults of the other ends, the kernel and the machine. After each, the daemon runs, has no session left, its extra
+descriptors are closed, and it serves the next client."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ def talk(port, data=b"hello"):
 
 
 def ends(sock):
-    """Reads to the end, whichever it is; what came."""
+    """Reads up to a clean end or a reset; returns the bytes."""
     got = bytearray()
     with contextlib.suppress(ConnectionResetError):
         while True:
@@ -40,7 +40,7 @@ def ends(sock):
 
 # --- the server ------------------------------------------------------------------------------------------
 def test_server_killed_in_the_middle_of_its_answer(proxy):
-    """The kernel ends the connections of a killed process: what it had said comes first."""
+    """The kernel closes the connections of a killed process: what it had sent is delivered first."""
     script = ("import socket,time\ns=socket.socket()\ns.bind(('127.0.0.1',0))\ns.listen(5)\n"
               "print(s.getsockname()[1],flush=True)\nc,_=s.accept()\nc.recv(4)\nc.sendall(b'x'*50000)\n"
               "print('sent',flush=True)\ntime.sleep(30)\n")
@@ -60,8 +60,8 @@ def test_server_killed_in_the_middle_of_its_answer(proxy):
 @pytest.mark.parametrize("poller", ["epoll", "ev:epoll", "ev:poll", "ev:select"])
 @only_tacit
 def test_a_refused_connection_is_one_with_every_poller(proxy, poller):
-    """libev does not tell an error from the end of connect(): it must not be taken for a connection. The client says
-    nothing, as a send would say it too."""
+    """libev does not distinguish an error from the end of connect(): the failure must not be taken for a connection.
+    The client sends nothing, since a send would report it too."""
     p = proxy(free_port(), options="retries 0", extra=f"use-poller {poller}")
     with connect(p.port) as c:
         assert ends(c) == b""
@@ -69,7 +69,7 @@ def test_a_refused_connection_is_one_with_every_poller(proxy, poller):
 
 
 def full_queue():
-    """A listener whose queue is full and stays so: SYNs to it are dropped."""
+    """A listener whose queue is full and stays full: SYNs to it are dropped."""
     s = socket.socket()
     s.bind(("127.0.0.1", 0))
     s.listen(0)
@@ -115,7 +115,7 @@ def test_server_that_does_not_accept_is_left(proxy, origin):
 
 
 def test_server_that_answers_and_closes_at_once(proxy, origins):
-    """Its end, or even its reset, may be there before connect() is known to have worked."""
+    """Its end, or even its reset, may arrive before connect() is known to have succeeded."""
     def handle(conn):
         conn.sendall(b"bye")
 
@@ -132,7 +132,7 @@ def test_server_that_resets_at_once(proxy, origins):
 
     p = proxy(origins(handle).port, options="retries 1\ntimeout connect 200ms")
     for _ in range(20):
-        # The reset may come before our own connect() returns, and is its result then.
+        # The reset may arrive before the test's own connect() returns, and is its result then.
         with contextlib.suppress(ConnectionResetError), connect(p.port) as c:
             assert ends(c) == b""
     assert {fields(x)["end"] for x in p.log.wait(20)} <= {"SC", "SD"}
@@ -141,7 +141,7 @@ def test_server_that_resets_at_once(proxy, origins):
 @pytest.mark.skipif(os.geteuid() != 0, reason="ss -K needs root")
 @pytest.mark.parametrize("whose", ["server", "client"])
 def test_connection_destroyed_by_the_administrator(proxy, origins, whose):
-    """ss -K: the socket sees ECONNABORTED out of nothing. It is an error, and no reason to spin."""
+    """ss -K: the socket gets ECONNABORTED without a cause. This is an error, and must not spin."""
     def handle(conn):
         conn.recv(4)
         conn.sendall(b"part")
@@ -165,8 +165,8 @@ def test_connection_destroyed_by_the_administrator(proxy, origins, whose):
 # --- descriptors -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("extra", ["", "no strict-limits\nmaxconn 4000"], ids=["its own limit", "more than there are"])
 def test_thousand_clients_with_256_descriptors(proxy, listener, extra):
-    """All are served in the end, and waiting for descriptors costs nothing. With maxconn above what there is,
-    accept4() or socket() really fail; without, it does not come to that."""
+    """All are served in the end, and waiting for descriptors costs nothing. With maxconn above the limit of
+    descriptors accept4() or socket() really fail; without it they do not."""
     if extra and not IS_TACIT:
         pytest.skip("haproxy refuses sessions instead of waiting")
     p = proxy(listener.getsockname()[1], extra=extra, options="timeout connect 20s\nretries 10", log=False,
@@ -176,7 +176,7 @@ def test_thousand_clients_with_256_descriptors(proxy, listener, extra):
                "--pid", p.pid)
     assert got["served"] == 1000
     assert got["max_fds"] <= 256
-    assert got["seconds"] > 1.5  # they did have to wait for each other
+    assert got["seconds"] > 1.5  # they had to wait for each other
     assert got["cpu_share"] < 0.05 or IS_SANITIZED
     assert talk_storm(listener, p)
 
@@ -219,7 +219,7 @@ class Injected:
         self.proc.stderr.close()
 
 
-# (rules, all must be served): what a call may say at any time, and whether a client may notice.
+# (rules, all must be served): errors that a call may return at any time, and whether a client may notice.
 FAULTS = [
     ("accept4:error=EMFILE:when=2+3", True),
     ("accept4:error=ENFILE:when=2+3", True),
@@ -235,8 +235,8 @@ FAULTS = [
     ("connect:error=ENETUNREACH:when=1+5", True),
     ("epoll_ctl:error=ENOMEM:when=5+5", False),
     ("epoll_ctl:error=ENOSPC:when=4+7", False),
-    # Not to the end: strace would let go in the middle of a call whose number it has taken away, and only of this one
-    # no caller can live with ENOSYS.
+    # Not to the end: strace would detach in the middle of a call whose number it has replaced, and this is the only
+    # call whose callers cannot handle ENOSYS.
     ("epoll_wait:error=EINTR:when=1..41+2", True),
     ("recvfrom:error=EINTR:when=1+3", True),
     ("recvfrom:error=ENOMEM:when=3+5", False),
@@ -252,7 +252,7 @@ FAULTS = [
 @only_tacit
 @pytest.mark.parametrize("rule, whole", FAULTS, ids=[f[0].split(":when")[0].replace(":error=", "-") for f in FAULTS])
 def test_failing_call(proxy, origin, rule, whole):
-    # With edge-triggered polling an EAGAIN that is not true is never followed by an event.
+    # With edge-triggered polling an injected EAGAIN is never followed by an event.
     mode = "merged" if "EAGAIN" in rule else "edge"
     p = proxy(origin.port, options="timeout connect 100ms\nretries 3\ntimeout client 3s\ntimeout server 3s",
               extra=f"tune.epoll.mode {mode}", log=False)
@@ -265,7 +265,7 @@ def test_failing_call(proxy, origin, rule, whole):
             try:
                 c = connect(p.port, timeout=8)
             except ConnectionResetError:
-                # Reset before connect() had even returned.
+                # Reset before connect() had returned.
                 assert not whole
                 continue
             with c:
@@ -282,7 +282,7 @@ def test_failing_call(proxy, origin, rule, whole):
 
 @only_tacit
 def test_a_poller_that_fails_ends_the_process(daemon, origin):
-    """No session could go on: whoever started it has to know."""
+    """No session could continue: the process must exit with an error."""
     port = free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", checked=False)
     assert talk(port) == b"hello"
@@ -290,7 +290,7 @@ def test_a_poller_that_fails_ends_the_process(daemon, origin):
         with contextlib.suppress(OSError):
             talk(port)
         assert d.proc.wait(10) == 1, d.stderr
-    # One worker says it so, several otherwise.
+    # With one worker the message is this, with several the other.
     assert "for events" in d.stderr
 
 
@@ -308,7 +308,7 @@ def test_out_of_descriptors_is_said_once_a_second(proxy, origin, tmp_path):
             clients[-1].sendall(b"hello")
         time.sleep(1.5)
         c1, _ = schedstat(p.pid)
-    # It looks again about every 100 ms.
+    # It tries again about every 100 ms.
     assert 5 <= (tmp_path / "calls").read_text().count("EMFILE") <= 30
     assert c1 - c0 < 75e6
     for c in clients:
@@ -348,7 +348,7 @@ def test_log_to_one_who_does_not_read(proxy, origin, tmp_path):
         kept = 0
 
         def every_line_is_known():
-            """A line may be on its way after its session has ended."""
+            """A line may arrive after its session has ended."""
             nonlocal kept
             with contextlib.suppress(BlockingIOError):
                 while True:
@@ -358,7 +358,7 @@ def test_log_to_one_who_does_not_read(proxy, origin, tmp_path):
 
         assert wait_for(every_line_is_known), (kept, log_dropped(p))
         assert 0 < kept < total
-    # and when its target is gone and comes back
+    # the target stops and comes back
     assert talk(p.port) == b"hello"
     path.unlink()
     assert talk(p.port) == b"hello"
@@ -375,7 +375,7 @@ def test_log_to_one_who_does_not_read(proxy, origin, tmp_path):
 
 
 def test_log_to_a_stdout_nobody_reads(origin, tmp_path):
-    """A pipe whose reader is gone: SIGPIPE must not end it."""
+    """A pipe whose reader is gone: SIGPIPE must not end the process."""
     from subject import SUBJECT
     port = free_port()
     cfg = tmp_path / "cfg"
@@ -399,7 +399,7 @@ def test_log_to_a_stdout_nobody_reads(origin, tmp_path):
 
 
 # --- the network, in a namespace of its own --------------------------------------------------------------
-# 10.9.0.2 answers nothing (a neighbour nobody has), 10.9.1.1 cannot be reached, 10.9.2.1 is a black hole.
+# 10.9.0.2 does not answer (no such neighbour), 10.9.1.1 has no route, 10.9.2.1 is a black hole.
 SETUP = """ip link set lo up && ip link add d0 type veth peer name d1 && ip link set d1 up &&
 ip addr add 10.9.0.1/24 dev d0 && ip link set d0 up &&
 ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 nud permanent dev d0 && ip route add unreachable 10.9.1.0/24 &&
@@ -407,7 +407,8 @@ ip route add blackhole 10.9.2.0/24 && {more} exec "$@" """
 
 
 class Namespaced:
-    """The subject in a network of its own; clients come through a unix socket, the log goes to another one."""
+    """The subject in a network namespace of its own; clients come through a unix socket, the log goes to another
+    one."""
 
     def __init__(self, daemon, tmp_path, servers, options="", more="true &&"):
         from subject import SUBJECT
@@ -454,7 +455,7 @@ def namespaced(daemon, tmp_path):
 
 
 def test_server_that_is_not_there(namespaced):
-    """SYNs go out and nothing ever comes back."""
+    """SYNs are sent and never answered."""
     n = namespaced("server s 10.9.0.2:80", options="timeout connect 400ms\nretries 1")
     with n.connect() as c:
         assert ends(c) == b""
@@ -466,7 +467,7 @@ def test_server_that_is_not_there(namespaced):
 
 @pytest.mark.parametrize("address", ["10.9.1.1", "10.9.2.1"], ids=["unreachable", "blackhole"])
 def test_server_without_a_route(namespaced, address):
-    """connect() fails at once; trying again is not a tight loop."""
+    """connect() fails at once; retries are not a tight loop."""
     n = namespaced(f"server s {address}:80", options="timeout connect 300ms\nretries 2")
     with n.connect() as c:
         assert ends(c) == b""
@@ -491,8 +492,8 @@ while True:
 
 
 def test_out_of_local_ports(namespaced, tmp_path):
-    """Eight connections to the server are all the kernel has ports for; the ninth is told so, and once one has ended
-    the next is served."""
+    """The kernel has ports for eight connections to the server; the ninth fails, and after one has ended the next is
+    served."""
     script = tmp_path / "origin.py"
     script.write_text(ORIGIN)
     more = (f"sysctl -qw net.ipv4.ip_local_port_range='40000 40007' net.ipv4.tcp_tw_reuse=1 && "
@@ -509,7 +510,7 @@ def test_out_of_local_ports(namespaced, tmp_path):
             c.sendall(b"y")
             assert ends(c) == b""
         line = n.line()
-        assert line["end"] in ("RC", "SC")  # haproxy has it that the server is to blame
+        assert line["end"] in ("RC", "SC")  # haproxy attributes it to the server
         for c in held[:4]:
             c.close()
 
@@ -519,7 +520,7 @@ def test_out_of_local_ports(namespaced, tmp_path):
                 with contextlib.suppress(OSError):
                     return c.recv(1) == b"z"
 
-        # The ports that its own side closed first are in TIME_WAIT for a while.
+        # Ports that its own side closed first are in TIME_WAIT for a while.
         assert wait_for(works, 5, 0.3)
         for c in held[4:]:
             c.close()

@@ -1,5 +1,5 @@
-"""Hostile messages through the whole program, judged by the bytes that came out on the other side: a reader of our own,
-stricter than any server, may find the beginning of a message there when its body turned bad, and nothing else."""
+"""Hostile messages through the whole program, judged by the bytes that arrive on the other side: a reader stricter
+than any server may find the beginning of a message there when its body turned out bad, and nothing else."""
 
 import collections
 import re
@@ -78,9 +78,9 @@ def read_body(data, at, fields, otherwise):
 
 
 def read_message(data, first_line, otherwise):
-    """What stands at the beginning of data: a whole message, one begun, or a bad one."""
+    """Parses the beginning of data: a complete message, an incomplete one, or a bad one."""
     if b"\r\n\r\n" not in data:
-        # who sends heads sends them whole
+        # heads are sent as a whole
         return BAD if data else Message("nothing", None, [], 0)
     first = first_line.match(data)
     if not first:
@@ -106,7 +106,7 @@ def read_request(data):
 
 # --- both ends -------------------------------------------------------------------------------------------
 class Recorder:
-    """An origin that keeps what it is sent, one piece per connection, and answers whole requests."""
+    """An origin that records what it receives, one text per connection, and answers complete requests."""
 
     def __init__(self):
         self.sock = socket.socket()
@@ -152,7 +152,7 @@ class Recorder:
                 self.got.append(data)
 
     def take(self):
-        """What came since the last time, when all connections have ended."""
+        """What has arrived since the last call, when all connections have ended."""
         assert wait_for(lambda: self.open == 0, 10)
         with self.lock:
             got, self.got = self.got, []
@@ -160,7 +160,7 @@ class Recorder:
 
 
 class Keeper(Recorder):
-    """The same, but it keeps connections, and what it keeps are messages: (state, bytes)."""
+    """The same, but it keeps connections and records messages: (state, bytes)."""
 
     def _one(self, conn):
         data = b""
@@ -193,7 +193,7 @@ def answer_of(sock):
 
 
 def send(port, text, size):
-    """Sends it in pieces of that size until an answer comes; the answer up to its end."""
+    """Sends it in pieces of that size until a response arrives; returns the response up to its end."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
@@ -224,7 +224,7 @@ def start(proxy, origin, **kw):
 
 
 def has_http():
-    """A build that says that it does not know the mode yet is not asked; one that fails otherwise is."""
+    """False for a build without mode http; another error fails the test."""
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as cfg:
         cfg.write("defaults\n mode http\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n")
         cfg.flush()
@@ -259,15 +259,15 @@ def test_what_is_good_goes_through(proxy, origin):  # noqa: F811
             assert send(p.port, closing, size).startswith(b"HTTP/1.1 200 "), text
             got = origin.take()
             assert [read_request(g).state for g in got] == ["whole"], (text, got)
-    # two at once arrive as two
+    # two sent at once arrive as two
     both = chunked + NEXT.replace(b"\r\nHost", b"\r\nConnection: close\r\nHost")
     assert send(p.port, both, 1 << 16).count(b" 200 ") == 2
     assert [read_request(g).state for g in origin.take()] == ["whole", "whole"]
 
 
 def look_at(name, got, good=0):
-    """What came to the origin: as many good requests as were sent, whole, and beginnings at most of others. One may
-    still be of the case before: it was in the backlog when that client had its answer."""
+    """What arrived at the origin: as many good requests as were sent, complete, and at most beginnings of others.
+    One may belong to the case before: it was in the backlog when that client got its response."""
     whole = [g for g in got if g.startswith(b"GET /next ")]
     assert len(whole) == good, f"{name}: {got}"
     for data in whole:
@@ -303,7 +303,8 @@ def test_no_hostile_request_reaches_a_server(proxy, origin):  # noqa: F811
 
 @only_http
 def test_nobody_else_gets_what_a_hostile_request_leaves(proxy):  # noqa: F811
-    """Connections to the server are used again by all clients: what one leaves behind would be another's beginning."""
+    """Connections to the server are reused for all clients: a rest of one request would become the beginning of
+    another."""
     origin = Keeper()
     p = proxy(origin.port, options="mode http\nhttp-reuse always\ntimeout http-request 5s", log=False)
     good = 0

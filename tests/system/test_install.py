@@ -62,7 +62,7 @@ def test_the_unit_names_the_installed_program(root):
 
 @pytest.mark.skipif(not shutil.which('systemd-analyze'), reason='no systemd-analyze')
 def test_systemd_accepts_the_unit_and_rates_it_as_closed(root, tmp_path):
-    # verify looks for the program on this machine: give it one that exists
+    # verify checks that the program exists on this machine: use one that does
     unit = tmp_path / 'tacit.service'
     text = (root / 'usr/lib/systemd/system/tacit.service').read_text()
     unit.write_text(text.replace('/usr/sbin/tacit', str(root / 'usr/sbin/tacit')))
@@ -89,7 +89,7 @@ def test_every_keyword_is_in_the_manual_page(root):
 
 
 def test_switches_for_measurements_are_apart(root):
-    """Whoever looks for what to tune does not meet them."""
+    """They are in a section of their own, apart from the settings for users."""
     text = (root / 'usr/share/man/man5/tacit.cfg.5').read_text().replace('\\-', '-')
     part = text.split('.SH SWITCHES FOR MEASUREMENTS\n')[1].split('\n.SH ')[0]
     assert re.findall(r'^\\fB(\S+)\\fR', part, re.M) == [
@@ -109,7 +109,7 @@ def test_uninstall_leaves_nothing_but_what_is_the_users(root, tmp_path, changed)
     left = {str(p.relative_to(tmp_path / 'r')) for p in (tmp_path / 'r').rglob('*') if p.is_file()}
     assert left == {'usr/sbin/other'} | ({'etc/tacit/tacit.cfg'} if changed else set())
     assert (tmp_path / 'r/etc/tacit').exists() == changed
-    # once more: nothing is there, and that is no error
+    # again: nothing is there, and that is no error
     assert run('make', 'NOINSTALL=1', 'uninstall', f'DESTDIR={tmp_path}/r', 'prefix=/usr').returncode == 0
 
 

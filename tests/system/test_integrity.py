@@ -62,7 +62,7 @@ def test_hundred_thousand_bodies(proxy, listener):
 
 # --- the tool itself -------------------------------------------------------------------------------------
 def pump(source, sink, spoil):
-    """Forwards one direction the way spoil says."""
+    """Forwards one direction, with the fault that `spoil` names."""
     total = 0
     try:
         while True:
@@ -140,7 +140,7 @@ def test_peers_sees_a_wrong_proxy(listener, spoil):
 
 
 def test_peers_sees_a_clean_end_of_what_was_reset(listener):
-    """The forwarder above is honest with bytes, but ends a reset like a whole stream."""
+    """The forwarder above does not change bytes, but ends a stream cleanly after a reset."""
     front = bad_proxy(listen_port(listener), lambda data, _: data)
     try:
         got = tool("peers", listener, front.getsockname()[1], "--bodies", 200, "--seed", 4, "--concurrency", 10,

@@ -9,7 +9,7 @@ import pytest
 from conftest import TACIT, connect, demo_origin, free_port, free_ports, recv_all
 
 CONNECTIONS = 10000
-# What only the daemon's own code calls; the rest libc and the loader call too.
+# Calls made only by the daemon's own code; the others are made by libc and the loader too.
 OURS = ("accept4 bind close_range connect epoll_create1 epoll_ctl epoll_wait getpeername getsockname getsockopt listen "
         "recvfrom sendmsg sendto setsockopt shutdown signalfd4 socket").split()
 ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +\S+  (\w+)$", re.MULTILINE)
@@ -33,7 +33,7 @@ def test_agrees_with_strace(daemon, tmp_path, mode):
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    server s 127.0.0.1:{back}\n",
                extra=f"tune.ledger.at-exit all\n    tune.epoll.mode {mode}\n    nbthread 1",
                program="strace", mode=("-c", "-o", counted, TACIT, "-db"), checked=False,
-               env={"ASAN_OPTIONS": "detect_leaks=0"})  # which cannot be done while traced
+               env={"ASAN_OPTIONS": "detect_leaks=0"})  # it does not work under a tracer
     with open(f"/proc/{d.pid}/task/{d.pid}/children") as f:
         pid = int(f.read().split()[0])
     n = CONNECTIONS if mode == "merged" else CONNECTIONS // 20
@@ -54,7 +54,7 @@ def test_agrees_with_strace(daemon, tmp_path, mode):
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 def test_all_workers_agree_with_strace(daemon, tmp_path, origins):
-    """Wake-ups, hand-overs and standstills are calls like all others."""
+    """Wake-ups, hand-overs and standstills are counted as well."""
     def handle(conn):
         conn.recv(100)
         conn.sendall(b"bye")

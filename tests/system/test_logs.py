@@ -51,7 +51,7 @@ backend dead
 
 
 class Origin:
-    """Answers with the status that stands in the path; /slow does not answer in time."""
+    """Answers with the status code in the path; /slow does not answer in time."""
 
     def __init__(self):
         self.sock = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -112,7 +112,7 @@ def play(port):
 
 @pytest.fixture
 def lines_of(tmp_path):
-    """Factory: the log lines that a program writes about REQUESTS."""
+    """Factory: the log lines that a program writes for REQUESTS."""
     made = []
 
     def get(program, form="local", extra=""):
@@ -127,7 +127,7 @@ def lines_of(tmp_path):
                     return s.connect_ex(("127.0.0.1", port)) == 0
             assert wait_for(lambda: p.poll() is not None or answers())
             assert p.poll() is None
-            # the probe's own line, which not every program writes
+            # the line of the probe itself, which not every program writes
             time.sleep(0.2)
             log.lines.clear()
             play(port)
@@ -144,14 +144,15 @@ def lines_of(tmp_path):
 
 
 def halog(lines, *options):
-    # halog reads what a syslog daemon wrote: the priority has become the name of the host
+    # halog reads the files of a syslog daemon: the priority is replaced by the host's name
     text = "".join(re.sub(r"^<\d+>(\w+ +\d+ [\d:]+) ", r"\1 host ", line) + "\n" for line in lines)
     done = subprocess.run([HALOG, *options], input=text, capture_output=True, text=True, timeout=WAIT, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-# Of each output the columns that say nothing of time and bytes: the heads of the two programs' own answers differ.
+# For each output the columns that do not depend on time and bytes: the heads of the two programs' own responses
+# differ.
 OUTPUTS = [
     (["-st"], lambda row: row),
     (["-tc"], lambda row: row),
@@ -180,7 +181,7 @@ def test_halog_gives_the_same_answers(lines_of):
                      for lines in (ours, theirs))
         assert got == want, options
         assert want, options
-    # what depends on time has the same form, and counts the same
+    # columns that depend on time have the same form, and the same counts
     for options in (["-pct"], ["-gt"], ["-ad", "0"], ["-ac", "1"], ["-u", "-uto"], ["-ut"]):
         got, want = (halog(lines, *options).splitlines() for lines in (ours, theirs))
         if options == ["-pct"]:

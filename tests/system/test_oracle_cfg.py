@@ -1,4 +1,4 @@
-"""Debian's haproxy as the oracle: both programs accept or refuse the same lines (only what both support)."""
+"""Debian's haproxy as the oracle: both programs accept or reject the same lines (only what both support)."""
 
 import shutil
 import subprocess
@@ -67,7 +67,7 @@ thread-groups 0|thread-groups 2|numa-cpu-mapping|no numa-cpu-mapping|stats socke
 stats socket /tmp/x thread 64|stats socket /tmp/x thread 2/1|stats socket /tmp/x shards 2|tune.listener.multi-queue on
 tune.listener.multi-queue off|tune.listener.multi-queue|tune.listener.multi-queue x|no tune.listener.multi-queue"""
 
-# What stands on the wrong side is ignored with a warning, or refused, also where it is not supported here.
+# A keyword for the other side is ignored with a warning, or rejected, even if it is not supported here.
 IN_FRONTEND = """option http-pretend-keepalive|stick on src|stick match src|option httpchk|http-check send meth GET
 tcp-check connect|balance roundrobin|cookie x insert|force-persist if TRUE|ignore-persist if TRUE|use-server s if TRUE
 default-server weight 5|server-template s 3 127.0.0.1:1|server s 127.0.0.1:1|retries 3|option redispatch
@@ -170,14 +170,14 @@ def test_same_severity(line, text, tmp_path):
     assert ours == theirs and (ours or ("[WARNING]" in said) == ("[WARNING]" in told)), f"{said}\n---\n{told}"
 
 
-# HAProxy lets these pass and takes something else than what is written; here they are errors.
+# HAProxy accepts these with another meaning than what is written; here they are errors.
 STRICTER = [
     "maxconn 10x", "maxconn -1", "maxconn 4294967296", "retries x", "retries -1", "fullconn 1x", "backlog x",
     "option redispatch x", "balance random(99999999999)", "balance leastconn x", "bind :81 mss -5",
     "bind :81 shards 1x", "bind :81 shards 4294967297",
 ]
 
-# The same of global: also what its manual refuses, and HAProxy does not.
+# The same for global: also lines that its manual excludes, and HAProxy accepts.
 STRICTER_GLOBAL = [
     "cpu-map 1/1 1x", "cpu-map 1/1 0,1", "cpu-map 1/1 5-6-7", "cpu-map 1/1 4294967296", "cpu-map 1/4294967297 0",
     "cpu-map auto:1/1-4 0", "cpu-map auto:1 0", "cpu-map auto:1-2/1-2 0-1",
@@ -207,7 +207,7 @@ def test_stricter_global(line, tmp_path):
 
 
 def test_stock_configuration(tmp_path):
-    """Debian's own file, in mode tcp, without what is about HTTP and TLS."""
+    """Debian's own file, in mode tcp, without the lines for HTTP and TLS."""
     path = tmp_path / "haproxy.cfg"
     path.write_text("""\
 global

@@ -40,7 +40,7 @@ GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
 def leave(port, data=b"", reset=False):
-    """Says that and goes."""
+    """Sends that and closes."""
     with connect(port) as s:
         if data:
             s.sendall(data)
@@ -50,7 +50,7 @@ def leave(port, data=b"", reset=False):
 
 
 def stay(port, data=b""):
-    """Says that and waits for the end."""
+    """Sends that and waits for the end."""
     with connect(port) as s, contextlib.suppress(OSError):
         if data:
             s.sendall(data)
@@ -84,7 +84,7 @@ WAYS = {
 
 
 def run_ways(both, origins, lines):
-    """[{way: (when it began, lines)}] of both programs."""
+    """[{way: (start time, lines)}] of both programs."""
     o = origins(http_origin)
     f, d = free_ports(2)
     log = LogServer()
@@ -104,7 +104,7 @@ def run_ways(both, origins, lines):
 
 
 def settle(log, n):
-    """Until no line has come for a while; those from number n on."""
+    """Waits until no line has arrived for a while; returns those from number n on."""
     quiet, before = time.monotonic(), len(log.lines)
     while time.monotonic() < quiet + 0.25:
         time.sleep(0.02)
@@ -121,7 +121,7 @@ def test_default_format(both, origins):
     theirs, ours = run_ways(both, origins, "")
     for name in WAYS:
         assert list(map(without_port, ours[name][1])) == list(map(without_port, theirs[name][1])), name
-    # It does tell of some, and not of others.
+    # It logs some of them, and not others.
     assert len(theirs["a request"][1]) == 1 and not theirs["silence"][1]
 
 
@@ -136,7 +136,8 @@ HTTPLOG = re.compile(r"\S+ \[(\S+)\] (\S+ \S+) (\S+) (\S+) (\d+) (.*)$")
 
 
 def parts(line):
-    """When it began (seconds), what has to be the same, its timers, and its bytes: None where there was a message."""
+    """The start time (seconds), the parts that must be the same, its timers, and its bytes: None if there was a
+    message."""
     date, where, timers, status, count, rest = HTTPLOG.match(line).groups()
     sec, ms = date.rsplit(".", 1)
     began = time.mktime(time.strptime(sec, "%d/%b/%Y:%H:%M:%S")) + int(ms) / 1000
@@ -149,7 +150,7 @@ def test_httplog(both, origins):
         got, want = ([parts(line) for line in x[name][1]] for x in (ours, theirs))
         assert [g[1] for g in got] == [w[1] for w in want], name
         for (began, _, ours_t), (_, _, theirs_t) in zip(got, want):
-            # The date is when the request could begin, however long it was waited for.
+            # The date is the time when the request could begin, however long it was waited for.
             assert abs(began - ours[name][0]) < NEAR_MS / 1000, (name, began)
             for a, b in zip(ours_t, theirs_t):
                 assert (a == -1) == (b == -1) and abs(a - b) < NEAR_MS, (name, ours_t, theirs_t)

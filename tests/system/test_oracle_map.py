@@ -9,7 +9,7 @@ from conftest import TACIT, admin, free_port, wait_for
 FILES = {"i.map": "a 1\nb 2\n", "ip.map": "10.0.0.0/8 ten\n10.1.2.3 host\n::/0 six\n", "r.map": "^/x xs\nb bs\n",
          "a.map": "a 1.2.3.4\n", "n.map": "1 one\n5:9 many\n", "b.map": "a A\na B\n# no entry\nc two  words \n",
          "s.acl": "x\ny\nx\n"}
-# The order of the lines is one in which HAProxy gives the numbers that we give: it reads the names of backends last.
+# HAProxy assigns numbers in this order of lines as we do: it reads the names of backends last.
 LINES = """
     acl h hdr(host) -i foo.com bar.com
     acl h hdr(host) -m end .baz.com
@@ -58,13 +58,13 @@ PAYLOADS = ["add map DIR/i.map <<\nc 3\nd 4\n", "add map DIR/a.map <<\nb  1.2.3.
 
 
 def cleaned(text):
-    """Without what is each one's own: the numbers of entries, ACLs of HAProxy's inside; it counts entries once for
-    each way of looking at them, and forgets to take off what was deleted."""
+    """Removes the differences: numbers of entries, internal ACLs of HAProxy; it counts entries once for each match
+    method, and does not subtract deleted ones."""
     text = re.sub(r"^0x[0-9a-f]+ ", "0x ", text, flags=re.MULTILINE)
-    # two ACLs of its own have numbers in front of those of use_backend
+    # two internal ACLs have numbers before those of use_backend
     text = re.sub(r"^(1[2-9]|2\d) \(", "N (", text, flags=re.MULTILINE)
     text = re.sub(r"entry_cnt=\d+", "entry_cnt=", text)
-    # an IPv4 address that nobody can read is each one's own words
+    # the message about an invalid IPv4 address differs
     text = re.sub(r"^(unable to parse 'x'\.|the value 'x' is not an address\.)$", "bad value", text, flags=re.MULTILINE)
     return "".join(l for l in text.splitlines(keepends=True) if "httpclient" not in l)
 

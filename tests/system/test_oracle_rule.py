@@ -50,7 +50,7 @@ def ask(port, i):
 @pytest.mark.parametrize("path", TABLES, ids=lambda p: p.name.split(".")[0])
 def test_table(path, tmp_path):
     rows, port = rows_of(path), free_port()
-    # each line but the comment was understood
+    # each line but the comment was parsed
     assert rows and len(rows) == path.read_text().count("\n") - 1
     (tmp_path / "h.cfg").write_text(configuration(port, rows))
     p = subprocess.Popen(["haproxy", "-db", "-f", tmp_path / "h.cfg"], stderr=subprocess.DEVNULL)

@@ -15,30 +15,30 @@ HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 SLOW = 1.2          # seconds that the origin takes for /slow
-NEAR_MS = 600       # how far apart two times may be: the machine may be busy
+NEAR_MS = 600       # maximum difference of two times: the machine may be busy
 
 # --- what may differ, and why ---
 
 TIMES_MS = {"qtime", "ctime", "rtime", "ttime", "qtime_max", "ctime_max", "rtime_max", "ttime_max"}
 TIMES_S = {"lastchg": 1, "lastsess": 2}
-# The most in one second: where seconds begin is each program's own.
+# The maximum in one second: each program has its own seconds.
 RATES = {"rate_max", "conn_rate_max", "req_rate_max", "MaxConnRate", "MaxSessRate"}
-# A connection that its client has closed may still be there when the next one comes.
+# A connection that its client has closed may still be there when the next one is accepted.
 MOST = {"smax": 2}
-# How many idle connections are kept, and which request goes over one, is each program's own.
+# The number of idle connections, and the choice among them, is specific to each program.
 POOLS = {"srv_icur", "idle_conn_cur", "safe_conn_cur", "need_conn_est", "connect", "reuse", "h1_open_connections",
          "h1_total_connections"}
-# HAProxy counts attempts as sessions of a server (tacit.cfg(5)): of one that does not answer.
+# HAProxy counts connection attempts as sessions of a server (tacit.cfg(5)): of a server that does not answer.
 ATTEMPTS = {("dead", "d", "stot"), ("gone", "d", "stot")}
-# In mode tcp HAProxy divides by the sessions that were balanced, which are not those that came out of a queue.
+# In mode tcp HAProxy divides by the balanced sessions, which do not include those from a queue.
 AVERAGES = {("waits", col) for col in ("qtime", "ctime", "rtime", "ttime")}
 INFO_OWN = {
     "Version", "Release_date", "Build info",                 # another program
     "Pid", "Uptime", "Uptime_sec", "Start_time_sec",         # another process, a little later
-    "Ulimit-n", "Maxsock",                                   # descriptors that each needs for itself
+    "Ulimit-n", "Maxsock",                                   # descriptors for internal use
     "PoolAlloc_MB", "PoolUsed_MB", "PoolAlloc_bytes", "PoolUsed_bytes", "Maxpipes", "PipesFree",
-    "Tasks", "Run_queue", "Idle_pct",                        # how each works inside
-    "BytesOutRate",                                          # of this second: answers of different lengths
+    "Tasks", "Run_queue", "Idle_pct",                        # internal to each program
+    "BytesOutRate",                                          # of the current second: responses of different lengths
 }
 
 
@@ -53,7 +53,7 @@ def is_rate_near(a, b):
 # --- both programs ---
 
 class Subject:
-    """One of them with a configuration; its stats socket is not among what is compared."""
+    """One of them with a configuration; its stats socket is not compared."""
 
     def __init__(self, program, directory, cfg):
         self.dir = directory
@@ -98,7 +98,8 @@ class Subject:
 
 @pytest.fixture
 def both(tmp_path):
-    """Factory: both(cfg, traffic) -> what reading(subject) said, of haproxy and of tacit, one after the other."""
+    """Factory: both(cfg, traffic) -> the results of reading(subject), for haproxy and for tacit, one after the
+    other."""
     def run(cfg, traffic, reading):
         out = []
         for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
@@ -116,8 +117,8 @@ def both(tmp_path):
 
 # --- http ---
 
-# Three fields in every message: HAProxy counts a message in its own form, which is longer by 15 bytes and shorter by
-# four for each field.
+# Three fields in every message: HAProxy counts a message in its internal form, which is longer by 15 bytes and
+# shorter by four for each field.
 FORM = 15 - 4 * 3
 
 
@@ -155,7 +156,7 @@ def http_origin(conn):
 
 
 def talk(port, *requests, answers=None, head=False):
-    """Sends them on one connection, and reads as many answers."""
+    """Sends them on one connection, and reads as many responses."""
     with connect(port) as s:
         for r in requests:
             s.sendall(r)
@@ -231,7 +232,7 @@ def http_traffic(ports):
         time.sleep(2.5)
         subject.admin("disable server b/s2")
         subject.admin("enable server b/s2")
-        # A burst of connections that are no sessions.
+        # A burst of connections without sessions.
         for _ in range(50):
             with contextlib.suppress(OSError), connect(ports["refused"]) as s:
                 s.recv(1)
@@ -253,7 +254,7 @@ def http_traffic(ports):
         for s in slow:
             s.recv(65536)
             s.close()
-        # Rates of this second are to be over, and what ends by itself has ended.
+        # The rates of this second must be over, and sessions that time out must have ended.
         time.sleep(2.2)
     return traffic
 
@@ -322,7 +323,7 @@ def tcp_traffic(ports):
                 say("refused", b"x")
         for text in (b"one", b"two", b"big", b"cut", b"bad", b"x"):
             say("t", text)
-        # Nobody reads what has nowhere to go.
+        # Without a server the data is not read.
         for port, text in (("gone", b"hello"), ("moved", b"hello"), ("nobody", b"")):
             with contextlib.suppress(OSError):
                 say(port, text)
@@ -333,7 +334,7 @@ def tcp_traffic(ports):
         for s in slow:
             recv_all(s)
             s.close()
-        with connect(ports["t"]) as s:    # says nothing until it is late
+        with connect(ports["t"]) as s:    # silent until its timeout
             recv_all(s)
         time.sleep(2.2)
         subject.admin("disable server tb/a")
@@ -342,8 +343,8 @@ def tcp_traffic(ports):
 
 
 def compare_rows(ours, theirs, forms, slack):
-    """What is wrong, a line each. forms: columns of rows where HAProxy's own form of messages counts. slack: the
-    seconds by which the same traffic took one of the two longer."""
+    """The differences, a line each. forms: columns of rows for which HAProxy's internal form of messages counts.
+    slack: the seconds by which the same traffic took longer in one of the two."""
     wrong = []
     for key, row in theirs.items():
         for col, want in row.items():
@@ -378,7 +379,7 @@ def compare_info(ours, theirs, told):
         if key in INFO_OWN:
             ok = got is not None
         elif key == "TotalBytesOut":
-            # Without what this test was told itself.
+            # Without the messages to this test itself.
             ok = int(got) - told[1] == int(want) - told[0]
         elif key in RATES:
             ok = is_rate_near(got, want)

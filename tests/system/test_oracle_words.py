@@ -1,4 +1,4 @@
-"""Debian's haproxy as the oracle for quoting, variables and conditions: `.notice` prints the word it was given."""
+"""Debian's haproxy as the oracle for quoting, variables and conditions: `.notice` prints its argument."""
 
 import os
 import re
@@ -107,7 +107,7 @@ def environment():
 
 
 def told(program, path):
-    """{line: what is said about it}: the text of a notice, or None for an error."""
+    """{line: message}: the text of a notice, or None for an error."""
     done = subprocess.run([program, "-c", "-f", str(path)], capture_output=True, text=True, timeout=20, check=False,
                           env=environment())
     out = {}
@@ -118,7 +118,7 @@ def told(program, path):
 
 def test_same_words(tmp_path):
     path = tmp_path / "t.cfg"
-    # a long line first, for this oracle reads a line twice while its buffer grows
+    # a long line first, since this oracle reads a line twice while its buffer grows
     path.write_text(f".notice {'0' * 500}\n" + "".join(f".notice {w}\n" for w in WORDS))
     theirs, ours = told(HAPROXY, path), told(TACIT, path)
     wrong = [f"{w}: haproxy {theirs.get(n)}, tacit {ours.get(n)}" for n, w in enumerate(WORDS, 2)
@@ -131,5 +131,5 @@ def test_same_words(tmp_path):
 def test_same_condition(expr):
     codes = [subprocess.run([program, "-cc", expr], capture_output=True, timeout=20, check=False,
                             env=environment()).returncode for program in (HAPROXY, TACIT)]
-    # What cannot be read is 2 there and 1 here: drivers of tests take 1 for "not this one".
+    # A syntax error exits with 2 there and with 1 here: test drivers take 1 for "false".
     assert min(codes[0], 1) == codes[1]

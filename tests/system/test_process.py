@@ -108,7 +108,7 @@ def test_check_bad(cfg_file):
     assert r.returncode == 1 and r.stdout == ""
     assert f"[{path}:2:5]" in r.stderr and f"[{path}:3:14]" in r.stderr
     assert "maxconn" in r.stderr
-    # quiet still says why
+    # quiet mode still prints the reason
     r = run("-c", "-q", "-f", path)
     assert r.returncode == 1 and "maxcon" in r.stderr
 
@@ -171,7 +171,7 @@ def test_environment(cfg_file):
 
 
 def test_debian_stock_configuration(cfg_file):
-    """Debian's haproxy.cfg for TCP: what only HTTP has is out, all else stands."""
+    """Debian's haproxy.cfg for TCP: without the lines for HTTP."""
     stock = "/etc/haproxy/haproxy.cfg"
     if not os.path.exists(stock):
         pytest.skip("Debian's haproxy is not installed")
@@ -225,7 +225,7 @@ def test_foreground_pid_file(daemon, origin, tmp_path):
 
 
 def test_what_another_process_put_there_stays(daemon, origin, tmp_path):
-    """The pid file and the stats socket are taken over by one that was started while this one was to end."""
+    """A process started while this one was ending has replaced the pid file and the stats socket."""
     d = daemon(listen_on(free_port(), origin), "-p", tmp_path / "pid")
     (tmp_path / "pid").write_text("1\n")
     d.sock.unlink()
@@ -242,7 +242,7 @@ def test_background(cfg_file, origin, tmp_path):
     assert r.returncode == 0, r.stderr
     pid = int((tmp_path / "pid").read_text())
     try:
-        # the parent left only once it served
+        # the parent exited after the daemon was ready
         assert talks(port)
         assert os.getsid(pid) == pid
         open_now = fds(pid)
@@ -295,8 +295,8 @@ KEPT = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 def test_soft_stop_lets_kept_http_clients_go(daemon):
-    """Who asks once more is answered, and told that it was the last time; who does not is let go soon. Neither has to
-    wait for timeout http-keep-alive."""
+    """A client that sends another request gets a response with Connection: close; an idle one is closed soon.
+    Neither has to wait for timeout http-keep-alive."""
     port = free_port()
     d = daemon(f"listen l\n    mode http\n    bind 127.0.0.1:{port}\n    timeout http-keep-alive 30s\n",
                checked=False)
@@ -323,7 +323,7 @@ def test_soft_stop_lets_kept_http_clients_go(daemon):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_soft_stop_serves_the_queue(daemon, threads):
-    """Who has connected is served, though nobody had the time to accept it. Closing the socket would reset it."""
+    """Connections in the backlog are accepted and served. Closing the socket would reset them."""
     port = free_port()
     d = daemon(f"listen l\n    mode http\n    backlog 1000\n    bind 127.0.0.1:{port}\n", extra=f"nbthread {threads}",
                checked=False)
@@ -346,7 +346,7 @@ def test_soft_stop_serves_the_queue(daemon, threads):
 
 
 def ask_until_refused(port, outcomes):
-    """A connection for each request, until nobody listens any more."""
+    """A connection for each request, until connections are refused."""
     while True:
         try:
             c = connect(port)
@@ -452,7 +452,7 @@ def test_notify_abstract(daemon, origin):
 
 
 def test_inherited_listener(daemon, origin):
-    """fd@N: clients that connected before the program was there are served."""
+    """fd@N: clients that connected before the program was started are served."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         s.listen(100)
@@ -467,7 +467,8 @@ def test_inherited_listener(daemon, origin):
 
 @pytest.mark.parametrize("poller", ["epoll", "ev:poll"])
 def test_inherited_listener_that_others_keep(daemon, origin, poller):
-    """As from a service manager: after our close it is open, and clients come to it while our sessions end."""
+    """As from a service manager: the socket stays open after our close, and clients connect to it while our sessions
+    end."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         s.listen(100)
@@ -489,7 +490,7 @@ def test_inherited_listener_that_others_keep(daemon, origin, poller):
 
 
 def test_numbers_above_the_limit(daemon, origin):
-    """Descriptors that were left open push ours above what maxconn asks for."""
+    """Inherited open descriptors move our numbers above what maxconn requires."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         s.listen(100)
@@ -524,7 +525,7 @@ def test_inherited_nonsense(cfg_file, what, tmp_path):
 def test_unix_listener(daemon, origin, tmp_path):
     path = tmp_path / "u.sock"
     cfg = f"listen l\n    bind {path} mode 620\n    server s 127.0.0.1:{origin.port}\n"
-    for _ in range(2):  # the second replaces what the first left
+    for _ in range(2):  # the second one replaces the files that the first has left
         d = daemon(cfg)
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o620
         with socket.socket(socket.AF_UNIX) as c:
@@ -538,7 +539,7 @@ def test_abstract_listener(daemon, origin):
     name = f"tacit-test-{os.getpid()}"
     daemon(f"listen l\n    bind abns@{name}\n    server s 127.0.0.1:{origin.port}\n")
     with socket.socket(socket.AF_UNIX) as c:
-        c.connect(("\0" + name).ljust(108, "\0"))  # as HAProxy, the whole name counts
+        c.connect(("\0" + name).ljust(108, "\0"))  # as in HAProxy, the whole name counts
         c.sendall(b"hi")
         assert c.recv(10) == b"hi"
 
@@ -547,10 +548,10 @@ def test_abstract_listener(daemon, origin):
 
 
 def test_maxconn_is_held(daemon, origin):
-    """At maxconn nobody else is accepted; who waits is served when one leaves."""
+    """At maxconn no further connection is accepted; a waiting client is served when one leaves."""
     port = free_port()
     daemon(listen_on(port, origin), extra="maxconn 2")
-    # Each is served before the next one comes: workers do not accept in the order of arrival.
+    # Each is served before the next one connects: workers do not accept in the order of arrival.
     with served(port) as a, served(port), connect(port) as c:
         c.sendall(b"x")
         c.settimeout(0.3)
@@ -570,7 +571,7 @@ def test_frontend_maxconn_is_held(daemon, origin):
         b.settimeout(0.3)
         with pytest.raises(socket.timeout):
             b.recv(1)
-        # the other frontend is not concerned
+        # the other frontend is not affected
         assert talks(p2)
         a.close()
         b.settimeout(10)
@@ -589,7 +590,7 @@ def test_strict_limits(cfg_file):
     def lower():
         resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
 
-    # Root may raise it again. Without that capability it may not, and reaches the program wherever it lies, which
+    # Root may raise it again. Without that capability root may not, and finds the program in any directory, which
     # another user need not.
     like_others = ["setpriv", "--bounding-set=-sys_resource"] if os.getuid() == 0 else []
     text = "global\n    maxconn 1000\n" + GOOD.replace("65000", str(free_port()))
@@ -604,7 +605,7 @@ def test_privileges_are_dropped(daemon, origin, tmp_path):
     jail = tmp_path / "jail"
     jail.mkdir()
     port = free_port()
-    # a leak check needs /proc, which the jail has not
+    # a leak check needs /proc, which the jail does not have
     d = daemon(listen_on(port, origin), extra=f"uid 65534\n    gid 65534\n    chroot {jail}",
                env={"ASAN_OPTIONS": "detect_leaks=0"})
     with open(f"/proc/{d.pid}/status") as f:
@@ -620,7 +621,7 @@ def test_privileges_are_dropped(daemon, origin, tmp_path):
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 @pytest.mark.parametrize("more,warns", [("", True), ("\n    group root", False), ("\n    group nogroup", False)])
 def test_a_user_without_a_group_is_warned_of(daemon, origin, more, warns):
-    """Root's group stays, as with HAProxy; but not without a word."""
+    """Root's group is kept, as with HAProxy, with a warning."""
     d = daemon(listen_on(free_port(), origin), extra=f"user nobody{more}", env={"ASAN_OPTIONS": "detect_leaks=0"})
     assert ("'user nobody' without 'group'" in d.stderr) == warns
     gid = "65534" if "nogroup" in more else "0"
@@ -631,7 +632,7 @@ def test_a_user_without_a_group_is_warned_of(daemon, origin, more, warns):
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 @pytest.mark.skipif(not os.path.exists("/usr/share/zoneinfo/Asia/Kolkata"), reason="needs time zones")
 def test_the_time_zone_is_known_in_a_jail(daemon, origin, tmp_path):
-    """What says where we are is read before it is out of reach."""
+    """The time zone is read before chroot()."""
     jail = tmp_path / "jail"
     jail.mkdir()
     port = free_port()
@@ -643,8 +644,9 @@ def test_the_time_zone_is_known_in_a_jail(daemon, origin, tmp_path):
     assert "+0530" in d.stdout
 
 
-def test_who_cannot_start_takes_nothing_from_who_runs(daemon, origin):
-    """The same configuration once more, by mistake: the port is taken, and the first one's stats socket stays its."""
+def test_a_failed_start_does_not_affect_the_running_process(daemon, origin):
+    """The same configuration is started twice by mistake: the port is in use, and the first process keeps its stats
+    socket."""
     d = daemon(listen_on(free_port(), origin))
     r = run("-db", "-f", d.cfg)
     assert r.returncode == 1
@@ -660,7 +662,8 @@ def test_no_core_dumps(daemon, origin):
 @needs_descriptors
 @pytest.mark.parametrize("how,code", [(signal.SIGINT, 0), (signal.SIGKILL, -signal.SIGKILL)])
 def test_demonstration(daemon, how, code):
-    """conf/demo.cfg on other ports: forwards, redirects, denies, answers by itself, and leaves the ledger behind."""
+    """conf/demo.cfg on other ports: forwards, redirects, denies, replies by itself, and prints the ledger at its
+    end."""
     port, answers, back = free_ports(3)
     text = Path(__file__).parents[2].joinpath("conf", "demo.cfg").read_text()
     for old, new in (("127.0.0.1:8080", port), ("127.0.0.1:8081", answers), ("127.0.0.1:18080", back)):
@@ -684,7 +687,7 @@ def test_demonstration(daemon, how, code):
     assert ask("/private/a")[0].startswith(b"HTTP/1.1 403 ")
     assert os.readlink(f"/proc/{d.pid}/exe") == os.path.realpath(TACIT)
     assert d.stop(how) == code
-    # the origin goes with it, however it ends
+    # the origin ends with it, however it ends
     assert wait_for(lambda: not is_open(back))
     if code == 0:
         assert "per conn." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
@@ -694,11 +697,11 @@ def test_demonstration(daemon, how, code):
 def test_few_descriptors_many_clients(daemon, origin):
     """256 descriptors, 1,000 clients at once: all are served in the end, and waiting costs nothing."""
     port = free_port()
-    # Room for all: a full queue has the kernel send SYN cookies, of which it may refuse one with a reset.
+    # The queue has room for all: when it is full the kernel sends SYN cookies, and may reset such a connection.
     d = daemon(listen_on(port, origin) + "    backlog 2000\n", limits=[(resource.RLIMIT_NOFILE, 256, 256)])
     waiting = []
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as sel:
-        # the clients are ours: users often start with 1024
+        # the clients are in this process: the default limit is often 1024
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -708,7 +711,7 @@ def test_few_descriptors_many_clients(daemon, origin):
             c.connect_ex(("127.0.0.1", port))
             waiting.append(c)
             sel.register(c, selectors.EVENT_WRITE)
-        # those that are connected now hold all there is; nobody says anything
+        # the connected clients use all descriptors, and none sends anything
         time.sleep(0.3)
         before = cpu_ticks(d.pid)
         time.sleep(1)
@@ -731,7 +734,7 @@ def test_few_descriptors_many_clients(daemon, origin):
 
 
 def test_out_of_descriptors(daemon, origin):
-    """EMFILE: a pause and one line a second, no spinning; all is well again when there are some."""
+    """EMFILE: a pause and one line a second, no spinning; it resumes when there are descriptors."""
     port = free_port()
     d = daemon(listen_on(port, origin), extra="log stderr format raw local0")
     assert talks(port)
@@ -754,7 +757,8 @@ def test_out_of_descriptors(daemon, origin):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 def test_debian_stock_configuration_forwards(daemon, origin, tmp_path):
-    """The whole of it: its user, chroot, logs and defaults; only the path of its stats socket is ours."""
+    """The whole configuration: its user, chroot, logs and defaults; only the path of its stats socket is replaced.
+    """
     stock = "/etc/haproxy/haproxy.cfg"
     if not os.path.exists(stock):
         pytest.skip("Debian's haproxy is not installed")
@@ -765,7 +769,7 @@ def test_debian_stock_configuration_forwards(daemon, origin, tmp_path):
     port = free_port()
     d = daemon(text + "\n" + listen_on(port, origin), raw=True, env={"ASAN_OPTIONS": "detect_leaks=0"})
     assert talks(port)
-    # Nothing is opened while it serves, the sockets of logs among them.
+    # Nothing is opened while it serves, including sockets for logs.
     assert wait_for(lambda: len(d.fds()) == len(d.base))
     assert talks(port)
     assert stat.S_IMODE(os.stat(tmp_path / "admin.sock").st_mode) == 0o660

@@ -28,7 +28,7 @@ def listen_port(s):
 
 
 def spliced(p):
-    """After the last session: nothing is left in a pipe. The bytes that went through one."""
+    """After the last session no bytes are left in a pipe. Returns the number of spliced bytes."""
     assert wait_for(lambda: p.sessions == 0)
     info = p.info()
     assert info["PipesUsed"] == "0"
@@ -78,7 +78,7 @@ def test_switched_off(proxy, origin, extra, mode):
 
 @only_slow
 def test_a_million_spliced_bodies(proxy, listener):
-    """HAProxy lost the tail of one in 50,000 (its issue 2505)."""
+    """HAProxy lost the end of one in 50,000 (its issue 2505)."""
     n = 20000 if IS_SANITIZED else 1000000
     p = proxy(listen_port(listener), options=f"{LONG}\n{BOTH}", log=False, checked=IS_TACIT)
     got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", 1), "--concurrency", 200,
@@ -90,7 +90,7 @@ def test_a_million_spliced_bodies(proxy, listener):
 
 # --- one long stream -------------------------------------------------------------------------------------
 def stream(port, size, slow=0.0, half_close=True):
-    """Sends size bytes to an echo server and reads them back, pausing now and then; both SHA-256."""
+    """Sends size bytes to an echo server and reads them back, with pauses; returns both SHA-256."""
     sent, got = hashlib.sha256(), hashlib.sha256()
     with connect(port, timeout=30) as c:
         def send():
@@ -137,7 +137,7 @@ def test_a_connection_at_rest_owns_no_pipe(proxy, origin):
             while left:
                 left -= len(c.recv(65536))
             assert wait_for(lambda: p.info()["PipesUsed"] == "0")
-            # Those that lie idle are closed in the end: two descriptors are left.
+            # Idle pipes are closed in the end: two descriptors are left.
             assert wait_for(lambda: len(p.fds()) == len(p.base) + 2), p.fds()
             assert p.sessions == 1
     assert int(p.info()["TotalSplicdedBytesOut"]) > 2000000
@@ -146,7 +146,7 @@ def test_a_connection_at_rest_owns_no_pipe(proxy, origin):
 @only_tacit
 @pytest.mark.parametrize("poller", ["epoll", "ev:poll"])
 def test_urgent_data_in_a_stream(proxy, origins, poller):
-    """splice() stops for ever at urgent data, and calls it the end once a FIN stands behind it."""
+    """splice() stops for ever at urgent data, and reports an end when a FIN follows it."""
     def serve(conn):
         conn.recv(10)
         for _ in range(20):
@@ -159,7 +159,7 @@ def test_urgent_data_in_a_stream(proxy, origins, poller):
         with connect(p.port, timeout=20) as c:
             c.sendall(b"go")
             got = recv_all(c)
-        # Urgent bytes themselves do not go through: they are not in the stream.
+        # The urgent bytes themselves are not forwarded: they are not part of the stream.
         assert got.replace(b"!", b"") == b"a" * 6000000 + b"b" * 5
     spliced(p)
 
@@ -173,7 +173,7 @@ RULES = ["pipe2:error=EMFILE:when=1+2", "pipe2:error=ENFILE", "pipe2:error=ENOME
 @only_tacit
 @pytest.mark.parametrize("rule", RULES, ids=[r.replace(":error=", "-").replace(":when=", "-") for r in RULES])
 def test_failing_call(proxy, origin, rule):
-    # With edge-triggered polling an EAGAIN that is not true is never followed by an event.
+    # With edge-triggered polling an injected EAGAIN is never followed by an event.
     mode = "merged" if "EAGAIN" in rule else "edge"
     p = proxy(origin.port, options=f"{LONG}\n{BOTH}", extra=f"tune.epoll.mode {mode}", log=False)
     with Injected(p.pid, rule):
@@ -183,12 +183,13 @@ def test_failing_call(proxy, origin, rule):
     spliced(p)
     if "EINTR" not in rule and "EAGAIN" not in rule:
         assert p.info()["Splice_fallbacks"] != "0"
-    # And again, when all is well: no pipe is asked for within a second of a failure.
+    # And again without faults: no pipe is created within a second of a failure.
     assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 1000000)
 
 
 def hold(uid, out, until):
-    """In a child: as that user, as many pipes as there may be, until the other end of `until` is closed."""
+    """In a child process: as that user, creates as many pipes as possible, and holds them until the other end of
+    `until` is closed."""
     os.setgroups([])
     os.setgid(uid)
     os.setuid(uid)
@@ -202,7 +203,8 @@ def hold(uid, out, until):
 
 @contextlib.contextmanager
 def holding_pipes(uid):
-    """A process of that user with more pipes than fs.pipe-user-pages-soft allows to be of full size; their number."""
+    """A process of that user with more pipes than fs.pipe-user-pages-soft allows to be of full size; their number.
+    """
     said, out = os.pipe()
     until, end = os.pipe()
     resource.setrlimit(resource.RLIMIT_NOFILE, (6200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
@@ -223,7 +225,7 @@ def holding_pipes(uid):
         os.waitpid(pid, 0)
 
 
-# LeakSanitizer may not look at a process that has changed its user.
+# LeakSanitizer may not inspect a process that has changed its user.
 @only_tacit
 @only_root
 @not_sanitized
@@ -238,7 +240,7 @@ def test_a_user_with_too_many_pipes(proxy, origin):
         assert n * 16 > soft
         sent, got = stream(p.port, 4000000)
         assert sent == got
-        # Two pages are not worth a system call: copied.
+        # Pipes of two pages are not worth a system call: the bytes are copied.
         assert spliced(p) == 0
         assert int(p.info()["Splice_fallbacks"]) > 0
     assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 0)
@@ -247,7 +249,7 @@ def test_a_user_with_too_many_pipes(proxy, origin):
 @needs_descriptors
 @only_tacit
 def test_pipes_take_descriptors(proxy, origin):
-    """ulimit -n grows with maxpipes, and maxconn shrinks where it is derived: as HAProxy."""
+    """ulimit -n grows with maxpipes, and a derived maxconn shrinks, as in HAProxy."""
     p = proxy(origin.port, options=AUTO, extra="maxconn 1000", log=False)
     q = proxy(origin.port, options=AUTO, extra="maxconn 1000\nmaxpipes 10", log=False)
     r = proxy(origin.port, options="no option splice-auto", extra="maxconn 1000", log=False)
@@ -262,7 +264,7 @@ def test_pipes_take_descriptors(proxy, origin):
 @needs_descriptors
 @only_tacit
 def test_streams_are_spliced_unless_told_otherwise(proxy, origin):
-    """Nothing said: on, and maxconn is what it was."""
+    """By default splicing is on, and maxconn does not change."""
     p = proxy(origin.port, options=LONG, extra="maxconn 1000", log=False)
     q = proxy(origin.port, options=f"{LONG}\nno option splice-auto", extra="maxconn 1000", log=False)
     assert p.info()["Maxpipes"] == "250"

@@ -17,14 +17,14 @@ from test_faults import Injected
 HTTP = "mode http\ntimeout client 60s\ntimeout server 60s\ntimeout connect 10s"
 BOTH = "option splice-request\noption splice-response"
 AUTO = "option splice-auto"
-# What a body is cut from: the same for both ends, and no piece of it like another.
+# Bodies are cut from this text, the same for both ends; all its parts differ.
 POOL = random.Random(4).randbytes(4 << 20)
-# Small ones, those around a buffer and a stream, and long ones.
+# Small ones, those near the size of a buffer or of a bulk transfer, and long ones.
 SIZES = [0, 1, 500, 15000, 16383, 16384, 16385, 65535, 65536, 65537, 100000, 300001, 1 << 20, 2500000]
 
 
 def server(port):
-    """Connections at rest are not kept for long: descriptors are counted in the end."""
+    """Idle connections are closed soon: descriptors are counted in the end."""
     return f"server s 127.0.0.1:{port} pool-purge-delay 200"
 
 
@@ -34,7 +34,7 @@ def body_of(seed, size):
 
 
 def send_slowly(sock, data, rng):
-    """Now and then a pause, at places that have nothing to do with anybody's buffer."""
+    """Sometimes pauses, at positions that do not depend on buffer sizes."""
     while data:
         n = min(len(data), rng.choice([1, 1000, 20000, 70000, 1 << 20]))
         sock.sendall(data[:n])
@@ -44,8 +44,8 @@ def send_slowly(sock, data, rng):
 
 
 class Origin(socketserver.ThreadingTCPServer):
-    """Sums up what it is sent; answers with a body that the path asks for: /seed/size/how, how being one of
-    length, chunked and close."""
+    """Computes a digest of what it receives; responds with the body that the path names: /seed/size/how, how being
+    one of length, chunked and close."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -113,7 +113,7 @@ def web():
 
 
 class Client:
-    """One after the other over as few connections as may be; counts what came whole."""
+    """Sends requests one after the other over as few connections as possible; counts complete responses."""
 
     def __init__(self, port, seed):
         self.rng = random.Random(seed)
@@ -150,7 +150,7 @@ class Client:
 
 
 def crowd(port, n, each, plan, seed=1):
-    """n clients at once, each asking so often what plan(rng) says; the bytes that came."""
+    """n clients at once, with the requests of plan(rng); returns the number of bytes."""
     failed, clients = [], [Client(port, seed * 1000 + i) for i in range(n)]
 
     def run(c):
@@ -176,7 +176,7 @@ def mixed(rng):
 
 
 def spliced(p):
-    """When all is over: nothing is left in a pipe. The bytes that went through one."""
+    """In the end no bytes are left in a pipe. Returns the number of spliced bytes."""
     assert wait_for(lambda: p.sessions == 0)
     info = p.info()
     assert info["PipesUsed"] == "0"
@@ -197,7 +197,7 @@ def test_bodies(proxy, web, options):
         assert total * 0.2 < spliced(p) < total
         assert p.info()["Splice_fallbacks"] == "0"
     else:
-        # As in HAProxy: only where it is asked for.
+        # As in HAProxy: only with the option.
         assert spliced(p) == 0
 
 
@@ -229,7 +229,7 @@ def test_failing_call(proxy, web, rule):
 
 @only_tacit
 def test_connections_are_kept(proxy, web):
-    """A body that went through a pipe ends where it ends: both connections go on."""
+    """A body that was spliced ends exactly: both connections are kept."""
     p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", log=False)
     c = Client(p.port, 5)
     for size in (1 << 20, 10, 300000, 0, 70000):
@@ -242,7 +242,7 @@ def test_connections_are_kept(proxy, web):
 
 @only_tacit
 def test_a_message_behind_a_body(proxy, web):
-    """Two requests in one go, the second behind a long body."""
+    """Two pipelined requests, the second after a long body."""
     p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", log=False)
     data = bytes(body_of(1, 500000))
     with socket.create_connection(("127.0.0.1", p.port), timeout=20) as s, s.makefile("rb") as f:
@@ -262,7 +262,7 @@ def test_a_message_behind_a_body(proxy, web):
 
 @only_tacit
 def test_a_tunnel(proxy, listener_of):
-    """After an upgrade bytes go both ways, and through pipes."""
+    """After an upgrade bytes are spliced in both directions."""
     def serve(conn):
         while not conn.recv(65536).endswith(b"\r\n\r\n"):
             pass
@@ -285,7 +285,7 @@ def test_a_tunnel(proxy, listener_of):
 
 @pytest.fixture
 def listener_of():
-    """Factory: a port behind which serve(conn) runs for one connection."""
+    """Factory: a port at which serve(conn) runs for one connection."""
     made = []
 
     def start(serve):
@@ -307,7 +307,7 @@ def listener_of():
 
 @only_slow
 def test_many_bodies(proxy, web):
-    """BODIES of them, 20,000 unless it says otherwise."""
+    """BODIES of them, 20,000 by default."""
     n = int(os.environ.get("BODIES", 2000 if IS_SANITIZED else 20000))
     p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", log=False)
     total = 0

@@ -27,7 +27,7 @@ def test_it_loads(tmp_path):
 
 @only_tacit
 def test_as_shipped_it_loads():
-    """Its TLS settings have no effect while no line uses TLS, and each of them gets a notice."""
+    """Its TLS settings have no effect while no line uses TLS, and each of them causes a notice."""
     done = run("-c", "-f", STOCK, program=SUBJECT)
     assert done.returncode == 0, done.stderr
     for number, line in enumerate(STOCK.read_text().split("\n"), 1):

@@ -1,5 +1,5 @@
-"""Where connections go and where they come from: mapped ports, mapped addresses, source, unix and abstract sockets,
-weights. SUBJECT=/usr/sbin/haproxy runs the tests with HAProxy."""
+"""Where connections go to and come from: mapped ports, mapped addresses, source, unix and abstract sockets, weights.
+SUBJECT=/usr/sbin/haproxy runs the tests with HAProxy."""
 
 import socket
 from collections import Counter
@@ -19,7 +19,7 @@ def _run(daemon):
 
 @pytest.fixture(name="telling")
 def _telling():
-    """Factory of origins that tell where a connection came from and went to."""
+    """Factory of origins that send the addresses of their connection."""
     made = []
 
     def start(address=("127.0.0.1", 0), family=socket.AF_INET, word=None):
@@ -40,7 +40,7 @@ def ask(port, host="127.0.0.1"):
 
 
 def test_port_offset(run, telling):
-    """A port and the one the client came to are as far apart as the line says, in both directions."""
+    """The server's port is the client's destination port plus the offset, in both directions."""
     o = telling(word="here")
     front = free_ports(1)[0]
     run(f"listen l\n bind 127.0.0.1:{front}\n server s 127.0.0.1:{o.port - front:+d}\n")
@@ -48,14 +48,14 @@ def test_port_offset(run, telling):
 
 
 def test_same_port(run, telling):
-    """No port: the client's own."""
+    """Without a port: the client's destination port."""
     o = telling(("127.0.0.2", 0), word="there")
     run(f"listen l\n bind 127.0.0.1:{o.port}\n server s 127.0.0.2\n")
     assert ask(o.port) == "there"
 
 
 def test_same_address(run, telling):
-    """No address: the one the client came to."""
+    """Without an address: the client's destination address."""
     o = telling(("0.0.0.0", 0))
     front = free_ports(1)[0]
     run(f"listen l\n bind 0.0.0.0:{front}\n server s 0.0.0.0:{o.port}\n")
@@ -93,7 +93,7 @@ listen any
 
 
 def test_source_ports(run, telling):
-    """Ports come from the range, and a port in use is passed over."""
+    """Ports come from the range, and a port in use is skipped."""
     o = telling()
     front, low = free_ports(2)
     low = min(low, 65000)
@@ -119,7 +119,7 @@ def test_unix_and_abstract(run, telling, tmp_path):
 
 @pytest.mark.parametrize("algorithm", ["roundrobin", "static-rr"])
 def test_weights(run, telling, algorithm):
-    """After whole cycles everyone has had exactly its part."""
+    """After complete cycles each server has had exactly its share."""
     weights = {"A": 1, "B": 2, "C": 4}
     servers = "".join(f" server {n} 127.0.0.1:{telling(word=n).port} weight {w}\n" for n, w in weights.items())
     front = free_ports(1)[0]
@@ -130,7 +130,7 @@ def test_weights(run, telling, algorithm):
 
 
 def test_source_hash(run, telling):
-    """A client's address decides its server, for equal weights the same one as in HAProxy."""
+    """The client's address determines the server; with equal weights it is the same one as in HAProxy."""
     names = "ABCD"
     servers = "".join(f" server {n} 127.0.0.1:{telling(word=n).port}\n" for n in names)
     front = free_ports(1)[0]

@@ -116,14 +116,14 @@ def test_reset_of_the_client_reaches_the_server(proxy, origins):
 
 
 def drained(conn):
-    """Everything written to this socket has been taken by the other end's kernel."""
+    """Everything written to this socket was received by the other end's kernel."""
     return struct.unpack("i", fcntl.ioctl(conn, termios.TIOCOUTQ, b"\0" * 4))[0] == 0
 
 
 @only_tacit
 @pytest.mark.parametrize("size", [1, 1000, 100_000, 400_000])
 def test_what_came_before_a_reset_is_delivered_before_it(proxy, origins, size):
-    """All of it was in the proxy or in its kernel buffers when the reset came, and the client was slow to read."""
+    """All of it was in the proxy or in its kernel buffers when the reset arrived, and the client read slowly."""
     data = pattern(size)
     sent = threading.Event()
 
@@ -205,7 +205,7 @@ def test_large_body_to_a_slow_reader_costs_no_memory(proxy, origins):
 
 
 def test_both_directions_at_once(proxy, origin):
-    """More than fits into all buffers together is on its way in both directions."""
+    """More bytes than fit into all buffers together are in transit in both directions."""
     p = proxy(origin.port)
     size = 16 << 20
     data = pattern(1 << 20) * 16
@@ -229,7 +229,7 @@ def test_both_directions_at_once(proxy, origin):
 
 
 def test_an_ended_direction_outlives_a_silence(proxy, origins):
-    """A client that half-closed is served long after; without timeout client-fin that is `timeout client`."""
+    """A client that half-closed is served long after; without timeout client-fin the limit is `timeout client`."""
     def handle(conn):
         assert recv_all(conn) == b"all"
         time.sleep(1.5)
@@ -274,7 +274,7 @@ def test_urgent_data_does_not_stop_it(proxy, origin):
 
 
 def test_urgent_data_and_the_end_found_at_once(proxy, origin):
-    """recv() stops at the urgent mark: a short read and a FIN behind it do not mean that there is no more."""
+    """recv() stops at the urgent mark: a short read and a FIN do not mean that nothing is left."""
     p = proxy(origin.port)
     for _ in range(5):
         with connect(p.port) as c:
@@ -292,7 +292,7 @@ def test_urgent_data_and_the_end_found_at_once(proxy, origin):
 
 
 def test_short_connections_leave_nothing(proxy, listener):
-    # One worker: which of several gets how many at once is chance, and so is when each needs most. For two there is
+    # One worker: with several the distribution of clients, and their peaks of memory, vary. For two there is
     # test_million_short_connections.
     p = proxy(listener.getsockname()[1], log=False, extra="nbthread 1")
     total = 4000 if IS_SANITIZED else 100000 if os.environ.get("CI") else 10000
@@ -332,7 +332,7 @@ bind unix@{path} mode 600""")
     lines = p.log.wait(10)
     assert any(line.startswith("unix:") for line in lines)
     assert any(line.startswith("::1:") for line in lines)
-    # A client on IPv4 is logged as one, also when it came through an IPv6 socket.
+    # A client on IPv4 is logged as such, also through an IPv6 socket.
     assert sum(line.startswith("127.0.0.1:") or line.startswith("::ffff:127.0.0.1:") for line in lines) >= 4
 
 
@@ -363,7 +363,7 @@ def test_source_address(proxy, origins):
 
 
 def test_server_port_follows_the_listener(proxy, origins):
-    """No port: the one the client came to. +N: that much further."""
+    """No port: the client's destination port. +N: that plus N."""
     front, = free_ports(1)
     same = origins(lambda c: c.sendall(b"same"), address=("127.0.0.8", front))
     p = proxy("server s 127.0.0.8", port=front)
@@ -408,7 +408,7 @@ def test_server_that_does_not_listen_is_left_for_one_that_does(proxy, origin):
 
 # --- what idle connections cost --------------------------------------------------------------------------
 def flood(sock):
-    """Writes until nobody takes any more."""
+    """Writes until nothing more is accepted."""
     sock.setblocking(False)
     refused = 0
     while refused < 20:
@@ -421,7 +421,7 @@ def flood(sock):
 
 
 def states(p, o):
-    """Sessions in every state that may rest; their clients' sockets."""
+    """Sessions in every state that may be idle; their clients' sockets."""
     kept = []
 
     def client(first=b""):
@@ -433,17 +433,17 @@ def states(p, o):
         kept.append(c)
         return c, o[-1]
 
-    client()                                    # open, nobody speaks
-    c, _ = client(b"hello")                     # the client has ended its side
+    client()                                    # established, no data
+    c, _ = client(b"hello")                     # the client has half-closed
     c.shutdown(socket.SHUT_WR)
-    _, s = client(b"hello")                     # the server has ended its side
+    _, s = client(b"hello")                     # the server has half-closed
     s.shutdown(socket.SHUT_WR)
-    _, s = client()                             # the server says more than anyone takes
+    _, s = client()                             # the server sends more than the client reads
     flood(s)
-    c, s = client(b"hello")                     # the same, and the client has ended its side
+    c, s = client(b"hello")                     # the same, and the client has half-closed
     c.shutdown(socket.SHUT_WR)
     flood(s)
-    c, s = client()                             # the client says more than anyone takes, the server has ended
+    c, s = client()                             # the client sends more than is read, the server has half-closed
     s.shutdown(socket.SHUT_WR)
     flood(c)
     return kept
@@ -497,7 +497,7 @@ def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
         time.sleep(1)
         w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
         release.set()
-    assert w1 - w0 <= 25  # a session that lingers may look every 50 ms
+    assert w1 - w0 <= 25  # a session that lingers may check every 50 ms
     assert c1 - c0 < 20e6
 
 
@@ -515,7 +515,7 @@ def test_a_process_without_clients_sleeps(proxy, origin):
 @only_tacit
 @pytest.mark.parametrize("how", ["reset", "close"])
 def test_bytes_for_one_who_is_gone_are_not_waited_for(proxy, origins, how):
-    """The client resets while the server has not taken all it said; then the server goes too."""
+    """The client resets while the server has not read all its data; then the server closes too."""
     held = []
 
     def handle(conn):
@@ -560,8 +560,8 @@ def test_descriptors_sent_along_a_unix_socket_stop_nothing(proxy, origin, tmp_pa
 
 @only_tacit
 def test_answer_of_a_server_that_resets_an_upload(proxy, listener):
-    """The write that finds the server reset comes before the read of what it had answered: both have happened while
-    the proxy was stopped, the client's bytes first."""
+    """The write that fails because of the server's reset comes before the read of its response: both have happened
+    while the proxy was stopped, the client's bytes first."""
     p = proxy(listener.getsockname()[1], options="timeout client 5s\ntimeout server 5s\ntimeout connect 2s", log=False)
     for mode in range(5):
         with connect(p.port) as c:

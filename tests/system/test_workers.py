@@ -1,4 +1,4 @@
-"""Several workers: operations on descriptors and sessions of other workers, at any stage of their life."""
+"""Several workers: operations on descriptors and sessions of other workers, at any stage."""
 
 import contextlib
 import os
@@ -17,13 +17,13 @@ FOUR = "nbthread 4\n    tune.listener.multi-queue fair"
 
 
 def activity(p):
-    """`show activity`: {name: [of each worker]}."""
+    """`show activity`: {name: [number of each worker]}."""
     rows = re.findall(r"^(\w+): \d+ \[ ([\d ]+) \]$", p.admin("show activity"), re.MULTILINE)
     return {name: [int(n) for n in each.split()] for name, each in rows}
 
 
 def allowed_cpus(pid):
-    """The CPUs that each worker may run on, as the kernel has them. A sanitizer has threads of its own."""
+    """The CPUs that each worker may run on, from the kernel. A sanitizer has threads of its own."""
     out = []
     for task in sorted(os.listdir(f"/proc/{pid}/task"), key=int):
         with open(f"/proc/{pid}/task/{task}/comm", encoding="ascii") as f:
@@ -35,7 +35,7 @@ def allowed_cpus(pid):
 
 
 def test_workers_run_on_their_cpus(daemon):
-    """cpu-map is what the kernel is told, of the first worker as of the others."""
+    """cpu-map is applied to the first worker and to the others."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         pytest.skip("needs two CPUs")
@@ -48,8 +48,8 @@ def test_workers_run_on_their_cpus(daemon):
 
 @pytest.mark.parametrize("mode", ["unmerged", "merged", "edge"])
 def test_numbers_change_hands(proxy, listener, mode):
-    """Few connections at a time, each taken by the next worker: a number that one closes is mostly the one that another
-    gets next. Every body says whose it is."""
+    """Few connections at a time, each accepted by the next worker: a number closed by one is usually reused by
+    another one. Every body names its connection."""
     p = proxy(listener.getsockname()[1], options="timeout client 60s\ntimeout server 60s", log=False,
               extra=f"{FOUR}\n    tune.epoll.mode {mode}")
     n = 300 if IS_SANITIZED else 2000
@@ -60,12 +60,13 @@ def test_numbers_change_hands(proxy, listener, mode):
         assert abs(served - n // 8) <= 1
     info = p.info()
     assert info["Fsm_bugs"] == "0"
-    # However many connections: no more numbers than there were at once.
+    # However many connections: no more numbers than were open at once.
     assert max(p.fds()) < 100
 
 
 def talk_on(port, seconds, ends):
-    """Sends and takes back, in many pieces, one connection after the other; whoever is ended comes again."""
+    """Sends and receives many pieces, one connection after the other; a connection that was ended is opened again.
+    """
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with contextlib.suppress(OSError), connect(port) as c:
@@ -78,8 +79,7 @@ def talk_on(port, seconds, ends):
 
 @pytest.mark.parametrize("mode", ["merged", "edge"])
 def test_sessions_are_ended_while_their_events_wait(proxy, origin, mode):
-    """By the admin socket, which the first worker serves, while the others stand still with what the kernel told them
-    in their hands."""
+    """By the admin socket, which the first worker serves, while the others stand still with undelivered events."""
     p = proxy(origin.port, log=False, extra=f"{FOUR}\n    tune.epoll.mode {mode}")
     ends = []
     clients = [threading.Thread(target=talk_on, args=(p.port, 2, ends), daemon=True) for _ in range(16)]
@@ -111,7 +111,7 @@ MAP_RULES = """
 
 
 def change_map(port, seconds, seed, asked, wrong):
-    """Sets, removes and looks up keys that others do too: what is found is a value of that key."""
+    """Sets, removes and looks up keys that other clients use too: a found value is one of that key."""
     dice, until = random.Random(seed), time.monotonic() + seconds
     while time.monotonic() < until:
         with connect(port) as c, c.makefile("rb") as answers:
@@ -130,7 +130,7 @@ def change_map(port, seconds, seed, asked, wrong):
 
 
 def test_rules_change_maps_that_are_replaced(daemon, tmp_path):
-    """On four workers at once, while the admin socket clears them and commits other versions."""
+    """On four workers at once, while the admin socket clears the maps and commits other versions."""
     files = {"map": tmp_path / "m", "acl": tmp_path / "l"}
     for f in files.values():
         f.write_text("")
@@ -154,14 +154,14 @@ def test_rules_change_maps_that_are_replaced(daemon, tmp_path):
     assert not wrong and len(asked) > 200 and commits > 10
     for kind, f in files.items():
         keys = [line.split()[1] for line in d.admin(f"show {kind} {f}").splitlines() if line]
-        # The one that was committed may be there beside the one that a rule had added to it.
+        # The committed entry may be there beside the one that a rule has added.
         assert all(keys.count(k) == 1 for k in keys if k != "<1>"), keys
     assert d.info()["Fsm_bugs"] == "0"
     assert min(activity(d)["connections"]) > 0
 
 
 def talk_admin(sock, lines, until, answers):
-    """One line after the other, each on a connection of its own, and one in three hangs up before its answer."""
+    """One line after the other, each on a connection of its own; every third client closes before its answer."""
     dice = random.Random(len(lines))
     while time.monotonic() < until:
         line = dice.choice(lines)
@@ -185,7 +185,8 @@ CHANGES = ["disable server w/s1", "enable server w/s1", "set weight w/s2 7", "se
 
 
 def test_a_storm_of_admin_commands(daemon, origin, tmp_path):
-    """While four workers forward, answer and change maps: every answer is whole, and ThreadSanitizer silent."""
+    """While four workers forward, answer and change maps: every answer is complete, and ThreadSanitizer reports
+    nothing."""
     files = {"map": tmp_path / "m", "acl": tmp_path / "l"}
     files["map"].write_text("".join(f"k{i} value\n" for i in range(3000)))
     files["acl"].write_text("")

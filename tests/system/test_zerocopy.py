@@ -1,6 +1,6 @@
-"""Sends without a copy, over a veth pair between two network namespaces: to the host's own loopback addresses they
-are never tried. What the kernel does with the pages is real here, though it has to copy them in the end, on arrival
-in the other namespace: a buffer that is used again too early shows as a wrong digest."""
+"""Zero-copy sends, over a veth pair between two network namespaces: to the host's own loopback addresses they are
+not used. The kernel really uses the pages, though it has to copy them on arrival in the other namespace: a buffer
+that is reused too early shows as a wrong digest."""
 
 import ctypes
 import hashlib
@@ -25,7 +25,7 @@ ZEROCOPY = "tune.bufsize 65536\n    tune.zerocopy.threshold 16384"
 
 
 class Net:
-    """Two namespaces and the wire between them."""
+    """Two namespaces and the link between them."""
 
     def __init__(self):
         self.holders = []
@@ -48,7 +48,7 @@ class Net:
         assert done.returncode == 0, done.stderr
 
     def at(self, pid, make):
-        """What make() returns, called in that namespace: sockets stay where they were made."""
+        """The result of make(), called in that namespace: sockets stay in the namespace where they were made."""
         out = []
 
         def enter():
@@ -83,7 +83,7 @@ def net():
 
 @pytest.fixture
 def far(net, daemon):
-    """Factory: a daemon at NEAR whose server and clients are at FAR: far(handle, extra=...) -> it."""
+    """Factory: a daemon at NEAR whose server and clients are at FAR: far(handle, extra=...) -> the daemon."""
     origins = []
 
     def start(handle, extra="", options=""):
@@ -123,12 +123,12 @@ def body_of(seed, size):
 
 
 def echo_all(conn):
-    """Takes everything, then gives it back."""
+    """Reads everything, then sends it back."""
     conn.sendall(recv_all(conn))
 
 
 def gives(conn):
-    """The body that the first bytes name: "seed size\\n"."""
+    """Sends the body that the first bytes name: "seed size\\n"."""
     words = b""
     while not words.endswith(b"\n"):
         got = conn.recv(64)
@@ -152,7 +152,7 @@ def test_bodies_have_their_digests(far, fast, mode):
             sender.join(10)
     assert wait_for(lambda: number(d, "CurrConns") == 0)
     assert number(d, "Zerocopy_bytes") > 0
-    # It says that it had to copy: each connection stops asking.
+    # The kernel reports that it had to copy: each connection stops using it.
     assert number(d, "Zerocopy_copied") > 0
     assert number(d, "Zerocopy_bytes") < 6 * size
     assert number(d, "Zerocopy_pinned") == 0
@@ -160,7 +160,7 @@ def test_bodies_have_their_digests(far, fast, mode):
 
 
 def test_slow_peers_pin_no_more_than_they_may(far):
-    """Readers that rest: what waits for them is bounded, the rest of their bytes is copied, all are right."""
+    """Slow readers: the pinned buffers are limited, the rest of the bytes is copied, and all are right."""
     d = far(gives, extra="tune.zerocopy.max 512k\n    tune.sndbuf.client 262144")
     readers = [d.dial(rcvbuf=8192) for _ in range(20)]
     for seed, r in enumerate(readers):
@@ -177,13 +177,13 @@ def test_slow_peers_pin_no_more_than_they_may(far):
 
 
 def test_buffers_of_closed_connections_are_used_again(far):
-    """The daemon has given everything to the kernel and closed; the reader has yet to come. Meanwhile others use the
-    same buffers."""
+    """The daemon has sent everything and closed; the reader has not read yet. Meanwhile other sessions use the same
+    buffers."""
     d = far(gives, extra="tune.sndbuf.client 1048576")
     late = [d.dial(rcvbuf=8192) for _ in range(5)]
     for seed, r in enumerate(late):
         r.sendall(b"%d %d\n" % (seed, 400_000))
-    # All of it is in the kernel, and the sessions are closed by the server's FIN and ours.
+    # All of it is in the kernel, and the sessions were closed by the FINs of both sides.
     for r in late:
         r.shutdown(socket.SHUT_WR)
     assert wait_for(lambda: number(d, "CurrConns") == 0), d.admin("show sess")
@@ -218,8 +218,8 @@ def test_resets_while_bytes_are_pinned(far):
 
 
 def test_without_room_in_the_kernel_it_is_copied(far, net):
-    """net.core.optmem_max bounds what the answers may take: ENOBUFS, here for the first one already. How many there are
-    at once is up to the kernel, which joins those of sends that wait."""
+    """net.core.optmem_max limits the acknowledgements: ENOBUFS, here for the first one already. Their number is up
+    to the kernel, which merges those of waiting sends."""
     before = open("/proc/sys/net/core/optmem_max", encoding="ascii").read().strip()
     done = subprocess.run(["nsenter", f"--net=/proc/{net.near}/ns/net", "sysctl", "-qw", "net.core.optmem_max=100"],
                           check=False, capture_output=True)
@@ -245,6 +245,6 @@ def test_loopback_is_never_asked(proxy, origins):
         sender.join(10)
     got = info(p.admin("show info"))
     assert got["Zerocopy_bytes"] == got["Zerocopy_copied"] == "0"
-    # The error queue is not read. One call may have asked for the server's first bytes and the end behind them.
+    # The error queue is not read. One call may have read the server's first bytes and the end behind them.
     calls = re.search(r"^recvmmsg +(\d+)", p.admin("show syscalls"), re.MULTILINE)
     assert not calls or int(calls[1]) <= 1

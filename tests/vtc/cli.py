@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Says commands to a stats socket, one after the other, and prints what comes back until it is closed.
+"""Sends commands to a stats socket, one after the other, and prints the answers until it is closed.
 
-    cli.py PATH COMMAND...
-"""
+    cli.py PATH COMMAND..."""
 import socket
 import sys
 import time

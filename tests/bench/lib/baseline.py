@@ -1,20 +1,19 @@
-"""The committed report, baseline.json, and how a run compares with it.
+"""The committed report, baseline.json, and the comparison of a run with it.
 
-Only what means the same on another machine of this kind is compared: counts, and ratios of two rows measured in
-turn. Times and rates themselves are not.
-"""
+Only values that are comparable between machines of this kind are compared: counts, and ratios of two rows measured in
+turn. Times and rates are not."""
 
 import json
 from collections import namedtuple
 
 from .targets import SLOW_P99, mean_ratio, ratio, value
 
-# less: whether less is better. Of the committed value a share of `within` is no difference, nor is `floor`.
+# less: less is better. Differences below the share `within` of the committed value, or below `floor`, are ignored.
 Compared = namedtuple("Compared", "section what get less within floor")
 Difference = namedtuple("Difference", "section what committed now verdict")
 
 TACIT = ("tacit default", "tacit unmerged", "tacit merged", "tacit edge", "tacit tuned")
-# Each below what one call or segment more would be; a busy machine moves them by less.
+# Each floor is below the effect of one call or segment; a busy machine changes the values by less.
 CALLS, ALL_CALLS, SEGMENTS = 0.01, 0.04, 0.03
 BYTES, CPU, TIME = 0.02, 0.08, 0.20
 
@@ -36,7 +35,7 @@ def means(mine, theirs, metric):
 
 
 def but_waits(row, load):
-    """How often it waits depends on what comes at the same time; the other calls do not."""
+    """The calls without waits: the number of waits depends on what arrives at the same time."""
     def get(rows):
         total, waits = value(rows, row, load), value(rows, row, load + ".waits")
         return None if total is None or waits is None else total - waits
@@ -138,7 +137,7 @@ COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *t
 
 
 def values(results):
-    """{section: {what: value}} of {section: {row: {metric: [samples]}}}; what was not measured is not there."""
+    """{section: {what: value}} of {section: {row: {metric: [samples]}}}, without what was not measured."""
     out = {}
     for c in COMPARED:
         got = c.get(results[c.section]) if c.section in results else None
@@ -158,7 +157,7 @@ def verdict(c, was, now):
 
 
 def compare(committed, results):
-    """A Difference for everything that the sections of this run tell of."""
+    """A Difference for each value in the sections of this run."""
     now, was, out = values(results), committed.get("values", {}), []
     for c in COMPARED:
         if c.section in results:
@@ -183,13 +182,13 @@ def grid(found):
 
 
 def summary(found):
-    """ "3 better, 40 same": in this order, without what there is none of."""
+    """ "3 better, 40 same": in this order, without zeroes."""
     count = [(sum(d.verdict == v for d in found), v) for v in ("worse", "better", "same", "new", "no data")]
     return ", ".join("%d %s" % c for c in count if c[0]) or "nothing to compare"
 
 
 def load(path):
-    """The committed report; without the file one that knows nothing. ValueError when it is not one."""
+    """The committed report; an empty one without the file. ValueError for an invalid one."""
     try:
         with open(path, encoding="utf-8") as f:
             got = json.load(f)
@@ -201,12 +200,12 @@ def load(path):
 
 
 def elsewhere(committed, results, machine):
-    """The other machines that the committed values of these sections are from."""
+    """The other machines that the committed values of these sections come from."""
     return sorted({a["machine"] for s, a in committed["about"].items() if s in results} - {machine})
 
 
 def renewed(committed, results, about):
-    """The committed report with the sections of this run in the place of what they were."""
+    """The committed report with the sections of this run replaced."""
     new = values(results)
     return {"about": {**committed["about"], **{s: about for s in new}}, "values": {**committed["values"], **new}}
 

@@ -1,4 +1,4 @@
-"""The sections about long transfers: what a byte costs, and what they cost those who have little to say."""
+"""The sections about bulk transfers: their cost per byte, and their effect on small requests."""
 
 import signal
 import subprocess
@@ -9,9 +9,9 @@ from .measuring import ERRORS, interleaved
 from .world import Failed
 
 STREAMS = (1, 8, 64)
-BYTES = 512 << 20       # of each measurement, all streams together
-ROUNDS = 3              # times the rounds of a run: splicing has cheap rounds and dear ones
-BESIDE = 16             # streams beside small requests
+BYTES = 512 << 20       # of each measurement, all transfers together
+ROUNDS = 3              # times the rounds of a run: with splicing the cost of a round varies
+BESIDE = 16             # transfers beside small requests
 RATE = 2000             # small requests per second
 GIB = 1 << 30
 SETTLE = 0.3
@@ -35,7 +35,7 @@ def transfer(run, proc, streams, total):
 
 
 def started(run, rows, start):
-    """[(subject, process)] of those that start."""
+    """[(subject, process)] of those that could be started."""
     live = []
     for subject in run.binaries.present(rows, run.notes):
         try:
@@ -46,7 +46,7 @@ def started(run, rows, start):
 
 
 def bulk(run):
-    """CPU per GiB and GiB per second, for 1, 8 and 64 streams at once."""
+    """CPU per GiB and GiB per second, for 1, 8 and 64 transfers at once."""
     total = run.n(BYTES)
     source = S.start_source(run.world, run.binaries)
     live = started(run, S.BULK, lambda s: S.start(run.world, run.binaries, s, source.address))
@@ -76,7 +76,7 @@ def small(run, proc, seconds=1):
 
 
 def small_beside(run, proc):
-    """The same while streams run through the other port; what these got, in GiB per second."""
+    """The same during transfers through the other port; their throughput, in GiB per second."""
     client = run.world.spawn(sink(run, BESIDE, 0, proc.beside), cpu=run.world.cpu_peers, idle=True,
                              stdout=subprocess.PIPE)
     start = time.monotonic()
@@ -94,10 +94,9 @@ def small_beside(run, proc):
 
 
 def mixed(run):
-    """Small requests through a worker that does nothing else, and beside 16 streams that take what they get.
+    """Small requests alone, and beside 16 transfers without a rate limit.
 
-    The ends of the streams run at idle priority: the measurement shows the wait in the proxy.
-    """
+    The ends of the transfers run at idle priority, so that the measurement shows the wait in the proxy."""
     origin = S.start_nginx_origin(run.world, run.binaries)
     source = S.start_source(run.world, run.binaries, idle=True)
     live = started(run, S.BULK, lambda s: S.start(run.world, run.binaries, s, origin.address, source.address))

@@ -1,4 +1,4 @@
-"""The gate for CI: system calls per connection and per request against their bounds, in a few seconds."""
+"""The gate for CI: system calls per connection and per request, compared with their limits, in a few seconds."""
 
 from . import http, report, subjects as S, targets
 from .sections import counted, origin_of
@@ -7,7 +7,7 @@ REQUESTS = ((1, 300), (50, 3000))
 
 
 def gate(run):
-    """0 when tacit's default stays within the bounds, 1 when not or when it could not be counted."""
+    """0 if tacit's default stays within the limits, 1 if not or if it could not be measured."""
     run.reps = 1
     origin = origin_of(run)
     samples = counted(run, (S.DEFAULT, S.BARE), origin.address, REQUESTS, "gate")

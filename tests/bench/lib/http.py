@@ -1,4 +1,5 @@
-"""The sections of mode http: a connection per request, kept ones with reuse, a far server, and clients at rest."""
+"""The sections about mode http: a connection per request, kept connections with reuse, a far server, and idle
+clients."""
 
 import socket
 
@@ -7,7 +8,7 @@ from .measuring import ERRORS, SAMPLE_SECONDS, interleaved, running, warm
 from .world import Failed
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
-AT_REST = 10            # seconds that a client waits for an answer
+AT_REST = 10            # seconds that a client waits for a response
 
 
 def origin_of(run, far=False, closes=True):
@@ -15,7 +16,8 @@ def origin_of(run, far=False, closes=True):
 
 
 def calls_sample(counts, load, requests):
-    """System calls per request: metrics cN, cN.waits, cN.clock, and cN:call and cN!call (calls, how many failed)."""
+    """System calls per request: metrics cN, cN.waits, cN.clock, and cN:call and cN!call (calls, and failed calls).
+    """
     total, waits, clock = parse.split_calls(counts)
     sample = {load: total / requests, load + ".waits": waits / requests, load + ".clock": clock / requests}
     for name, value in parse.per_connection(counts, requests).items():
@@ -27,7 +29,7 @@ def calls_sample(counts, load, requests):
 
 
 def counted(run, rows, origin, loads, keepalive, what, times=1):
-    """Calls of each row over loads of (concurrency, requests)."""
+    """Calls of each row under loads of (concurrency, requests)."""
     def measure(proc):
         sample = {}
         for concurrency, requests in loads:
@@ -35,7 +37,7 @@ def counted(run, rows, origin, loads, keepalive, what, times=1):
             taken = parse.accepted(counts)
             if taken < (concurrency if keepalive else requests):
                 raise Failed("%d connections taken for %d requests" % (taken, requests))
-            # ab opens up to `concurrency` connections more than it has requests for.
+            # ab opens up to `concurrency` connections more than it sends requests.
             sample.update(calls_sample(counts, "c%d" % concurrency, requests if keepalive else taken))
         return sample
 
@@ -44,7 +46,7 @@ def counted(run, rows, origin, loads, keepalive, what, times=1):
 
 
 def close(run):
-    """System calls per request, each on a connection of its own, from an origin that closes."""
+    """System calls per request, each on a connection of its own, with an origin that closes."""
     return counted(run, S.HTTP, origin_of(run), ((1, run.n(300)), (50, run.n(3000))), False, "http")
 
 
@@ -59,7 +61,7 @@ def far(run):
 
 
 def kept(run):
-    """System calls per request on kept connections, those to the origin reused."""
+    """System calls per request on kept connections, with reuse of server connections."""
     return counted(run, S.HTTP_KEPT, origin_of(run, closes=False), ((50, run.n(20000)),), True, "httpkept")
 
 
@@ -82,7 +84,7 @@ def kept_cpu(run):
 
 
 def resting(port, count):
-    """So many clients that have had one answer each and stay: their sockets."""
+    """Opens n clients that have had one response each and stay idle: their sockets."""
     clients = []
     try:
         for _ in range(count):
@@ -103,7 +105,7 @@ def resting(port, count):
 
 
 def memory(run):
-    """Anonymous memory per idle kept client, in bytes: the growth since just started."""
+    """Anonymous memory per idle kept client, in bytes: the growth since the start."""
     table, origin = {}, origin_of(run)
     for count in (1000, 9000):
         for subject in run.binaries.present(S.HTTP_PLAIN, run.notes):

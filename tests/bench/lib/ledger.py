@@ -1,4 +1,4 @@
-"""Whether tacit's own count of its system calls, `show syscalls`, is what strace sees."""
+"""Compares tacit's own count of its system calls, `show syscalls`, with strace."""
 
 import time
 
@@ -6,11 +6,11 @@ from . import parse, probe, subjects as S
 from .world import Failed
 
 CONNECTIONS = 10000
-QUIET = 0.05            # seconds, so that each question costs the same calls
+QUIET = 0.05            # seconds, so that each command costs the same calls
 
 
 def ask(path):
-    """The ledger by name, through the admin socket."""
+    """The ledger by name, read from the admin socket."""
     text = probe.admin(path, "show syscalls", QUIET)
     found = parse.ledger_counts(text)
     if not found:
@@ -19,7 +19,7 @@ def ask(path):
 
 
 def agreement(run, origin):
-    """{row: {metric: [sample]}}: calls counted by both over CONNECTIONS, and on how many they differ."""
+    """{row: {metric: [sample]}}: calls counted by both over CONNECTIONS, and the number of differences."""
     path = run.world.path("admin.sock")
     proxy = S.start(run.world, run.binaries, S.tacit("ledger", "stats socket " + path), origin.address)
     try:

@@ -1,6 +1,5 @@
-"""How any section measures: its subjects run at the same time and are measured in turn, so that a change of the
-machine's mood during the run falls on all of them. One that fails loses its row, with the reason, and nothing else.
-"""
+"""How sections measure: their subjects run at the same time and are measured in turn, so that a change of the
+machine's load affects all of them. A subject that fails loses its row, with the reason, and the others continue."""
 
 import sys
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ ERRORS = (Failed, parse.LoadFailed, ValueError, OSError)
 
 
 class Run:
-    """What every section needs: the world, the binaries, how much to do, and where reasons go."""
+    """What every section needs: the world, the binaries, the amount of work, and notes for the report."""
 
     def __init__(self, world, binaries, reps, quick):
         self.world, self.binaries, self.reps, self.quick = world, binaries, reps, quick
@@ -29,7 +28,7 @@ class Run:
 
 @contextmanager
 def running(run, rows, server):
-    """Starts the rows in front of server: a list of (subject, process), shorter for each that fails."""
+    """Starts the rows in front of server: a list of (subject, process), without those that failed."""
     live = []
     try:
         for s in run.binaries.present(rows, run.notes):
@@ -44,7 +43,7 @@ def running(run, rows, server):
 
 
 def interleaved(run, live, measure, what, times=1):
-    """measure(process) for each row in turn, reps * times; gathers {row: {metric: [samples]}}."""
+    """measure(process) for each row in turn, reps * times; collects {row: {metric: [samples]}}."""
     table, broken = {}, set()
     for rep in range(run.reps * times):
         for subject, proc in live:
@@ -64,10 +63,9 @@ def interleaved(run, live, measure, what, times=1):
 
 
 def warm(run, live, what, requests=200, keepalive=False):
-    """One round that counts for nothing: lets lazily made things be made, drops rows that do not forward.
+    """One round that is not counted: lets subjects allocate and connect, drops rows that do not forward.
 
-    Returns the rows that do, and the least requests per second.
-    """
+    Returns the remaining rows, and the lowest number of requests per second."""
     good, rates = [], []
     for subject, proc in live:
         try:

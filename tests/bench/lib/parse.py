@@ -1,10 +1,10 @@
-"""Reads what the kernel and the tools print, and the statistics over it. Pure: no files, no processes."""
+"""Parses the output of the kernel and of tools, and computes statistics. Pure: no files, no processes."""
 
 import re
 
 CLOCK_CALLS = ("clock_gettime", "gettimeofday", "time", "clock_getres")
 WAIT_CALLS = ("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6")
-BETWEEN = ("restart_syscall",)  # what strace makes of a wait it interrupted by attaching
+BETWEEN = ("restart_syscall",)  # strace's name for a wait that it interrupted by attaching
 
 
 def strace_counts(text):
@@ -26,14 +26,14 @@ def strace_counts(text):
 
 
 def split_calls(counts):
-    """(calls without clock reads, of these waits, clock reads) of a table of strace_counts."""
+    """(calls without clock reads, the waits among them, clock reads) of a table of strace_counts."""
     clock = sum(n for name, (n, _) in counts.items() if name in CLOCK_CALLS)
     waits = sum(n for name, (n, _) in counts.items() if name in WAIT_CALLS)
     return sum(n for n, _ in counts.values()) - clock, waits, clock
 
 
 def ledger_counts(text):
-    """The table of `show syscalls`: {name: (calls, of these failed, of these interrupted or worse)}."""
+    """The table of `show syscalls`: {name: (calls, failed calls, interrupted or worse)}."""
     out = {}
     for line in text.splitlines():
         words = line.split()
@@ -44,7 +44,7 @@ def ledger_counts(text):
 
 
 def between(before, after, less=None):
-    """What a ledger counted from one table to a later one, less what some third span counted."""
+    """The calls between two tables of a ledger, without those of a third interval."""
     none = (0, 0, 0)
     return {name: tuple(b - a - c for a, b, c in zip(before.get(name, none), now, (less or {}).get(name, none)))
             for name, now in after.items()}
@@ -53,9 +53,8 @@ def between(before, after, less=None):
 def disagreement(ledger, strace):
     """[(name, (calls, failed) by the ledger, the same by strace)] where the two differ.
 
-    Clock reads need not enter the kernel. strace interrupts a wait when it attaches and another when it lets
-    go: the ledger counts both as failed, strace neither, so failed waits are no part of the comparison.
-    """
+    Clock reads need not enter the kernel. strace interrupts one wait when it attaches and another when it detaches:
+    the ledger counts both as failed, strace does not, so failed waits are not compared."""
     out = []
     for name in sorted(set(ledger) | set(strace)):
         if name in CLOCK_CALLS:
@@ -70,7 +69,7 @@ def disagreement(ledger, strace):
 
 
 def activity(text):
-    """The lines of `show activity`: {name: [what each worker has]}."""
+    """The lines of `show activity`: {name: [number of each worker]}."""
     out = {}
     for line in text.splitlines():
         found = re.match(r"(\w+): (\d+)(?: \[ ([\d ]+) \])?$", line)
@@ -80,22 +79,22 @@ def activity(text):
 
 
 def grown(before, after):
-    """What each worker did between two tables of activity()."""
+    """The difference between two tables of activity() for each worker."""
     return {name: [b - a for a, b in zip(before.get(name, [0] * len(now)), now)] for name, now in after.items()}
 
 
 def larger(shares):
-    """The percentage that the one with most has; None of nothing."""
+    """The share of the largest number, in percent; None for no numbers."""
     return 100 * max(shares) / sum(shares) if sum(shares) else None
 
 
 def accepted(counts):
-    """How many connections a process took."""
+    """Number of connections that a process accepted."""
     return sum(calls - errors for name, (calls, errors) in counts.items() if name in ("accept", "accept4"))
 
 
 def per_connection(counts, connections):
-    """{name: calls per connection}; waits of every kind are one name, as are the two ways to close."""
+    """{name: calls per connection}; the kinds of waits have one name, and so have the two calls that close."""
     out = {}
     for name, (calls, _) in counts.items():
         key = "wait" if name in WAIT_CALLS else "clock" if name in CLOCK_CALLS else name
@@ -118,12 +117,12 @@ def snmp(text, proto, field):
 
 
 def schedstat(text):
-    """Nanoseconds on the CPU from the text of one task's schedstat."""
+    """CPU nanoseconds from the text of one task's schedstat."""
     return int(text.split()[0])
 
 
 def anonymous_kb(text):
-    """Memory of its own in KiB from the text of smaps_rollup: no pages of files, which come and go."""
+    """Anonymous memory in KiB from the text of smaps_rollup: pages of files come and go."""
     found = re.search(r"^Anonymous:\s+(\d+) kB$", text, re.M)
     if not found:
         raise ValueError("no Anonymous line")
@@ -131,11 +130,11 @@ def anonymous_kb(text):
 
 
 class LoadFailed(Exception):
-    """The load generator did not do what was asked of it."""
+    """The load generator did not complete its work."""
 
 
 def ab_result(text, wanted):
-    """Requests per second of `ab`; LoadFailed unless every one of the wanted requests succeeded."""
+    """Requests per second of `ab`; LoadFailed unless all requests succeeded."""
     done = re.search(r"^Complete requests:\s+(\d+)", text, re.M)
     failed = re.search(r"^Failed requests:\s+(\d+)", text, re.M)
     wrong = re.search(r"^Non-2xx responses:\s+(\d+)", text, re.M)
@@ -149,7 +148,7 @@ def ab_result(text, wanted):
 
 
 def key_values(line):
-    """{"p50": 12.0, ...} from a line "p50=12 ..." of our own tools."""
+    """{"p50": 12.0, ...} from a line "p50=12 ..." of the benchmark's tools."""
     out = {}
     for word in line.split():
         key, eq, value = word.partition("=")
@@ -159,7 +158,7 @@ def key_values(line):
 
 
 def named_values(text):
-    """{"name": key_values of its line} from a tool that prints one line per case, the name first."""
+    """{"name": key_values of its line} from a tool that prints one line per case, beginning with a name."""
     out = {}
     for line in text.splitlines():
         name, _, values = line.partition(" ")
@@ -171,7 +170,7 @@ def named_values(text):
 
 
 def median(values):
-    """The middle value; the mean of the middle two; None of nothing."""
+    """The middle value; the mean of the middle two; None for no values."""
     ordered = sorted(values)
     if not ordered:
         return None
@@ -182,7 +181,7 @@ def median(values):
 
 
 def paired(mine, theirs):
-    """How many times theirs mine is: the median over the rounds, so that a slow round cancels out."""
+    """The ratio mine / theirs: the median over the rounds, so that a slow round has no effect."""
     if not mine or not theirs:
         return None
     if len(mine) != len(theirs):
@@ -195,12 +194,12 @@ def mean(values):
 
 
 def of_means(mine, theirs):
-    """How many times theirs mine is on average: a rare and dear round counts as what it cost."""
+    """The ratio of the means: a rare, expensive round counts with its cost."""
     return mean(mine) / mean(theirs) if mine and theirs and mean(theirs) else None
 
 
 def spread(values):
-    """Half the distance between the quartiles, relative to the median: how far one sample is to be trusted."""
+    """Half the distance between the quartiles, relative to the median: the uncertainty of one sample."""
     ordered = sorted(values)
     middle = median(ordered)
     if len(ordered) < 4 or not middle:
@@ -210,6 +209,6 @@ def spread(values):
 
 
 def median_of(tables):
-    """Median of each key over several {key: number}; a key that a table lacks counts as 0 there."""
+    """Median of each key over several {key: number}; a missing key counts as 0."""
     keys = {k for t in tables for k in t}
     return {k: median([t.get(k, 0.0) for t in tables]) for k in keys}

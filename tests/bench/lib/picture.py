@@ -11,7 +11,7 @@ STYLE = "text{font:12px sans-serif;fill:#222}.grid{stroke:#ddd}.axis{stroke:#222
 
 
 class Scale:
-    """Where a value is between two ends of the picture, by its logarithm."""
+    """The position of a value between two ends of the picture, on a logarithmic scale."""
 
     def __init__(self, low, high, start, end):
         self.low, self.span = log10(low), (log10(high) - log10(low)) or 1
@@ -58,7 +58,7 @@ def curve(points, colour):
 
 
 def lines_svg(title, labels, curves):
-    """A picture of {name: {x: y}}, both positive, both axes logarithmic; None when there is nothing to show."""
+    """A picture of {name: {x: y}}, both positive, both axes logarithmic; None without data."""
     curves = {name: dict(sorted(c.items())) for name, c in curves.items() if c}
     if not curves:
         return None
@@ -70,7 +70,7 @@ def lines_svg(title, labels, curves):
            % (WIDTH, HEIGHT, WIDTH, HEIGHT), "<title>%s</title>" % escape(title), "<style>%s</style>" % STYLE,
            '<rect width="100%" height="100%" fill="#fff"/>', text(WIDTH / 2, 25, title)]
     out += axes(xs, ys, x, y, labels)
-    # The legend in the order of the ends of the curves, the most expensive first.
+    # The legend is in the order of the ends of the curves, the most expensive first.
     ranked = sorted(curves, key=lambda name: list(curves[name].values())[-1], reverse=True)
     out.append(text(WIDTH - RIGHT + 15, TOP - 10, "at {:,}".format(xs[-1]), "start"))
     for i, name in enumerate(ranked):
@@ -84,7 +84,8 @@ def lines_svg(title, labels, curves):
 
 
 def idle_svg(rows):
-    """CPU at one message per millisecond against open connections, out of the medians of the section "idle"."""
+    """CPU at one message per millisecond by the number of open connections, from the medians of the section "idle".
+    """
     curves = {name: {int(key[1:].split(".")[0]): value for key, value in row.items()
                      if key.endswith(".percent") and value > 0} for name, row in rows.items()}
     return lines_svg("CPU of the proxy at one message per millisecond", ("open connections", "CPU, % of one"), curves)

@@ -1,4 +1,4 @@
-"""One measurement of one running subject: a load, and what the kernel counted meanwhile."""
+"""One measurement of one running subject: a load, and the kernel's counters."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ import time
 from . import parse
 from .world import Failed, wait_for
 
-SETTLE = 0.05          # seconds for the last FIN to be handled before a counter is read
+SETTLE = 0.05          # seconds for the last FIN to be handled before counters are read
 LOAD_SECONDS = 60
 
 
@@ -26,7 +26,7 @@ def cpu_ns(pid):
 
 
 def tcp_counts():
-    """(segments sent, sent again, connections accepted) in this namespace so far."""
+    """(segments sent, retransmitted, connections accepted) in this namespace so far."""
     with open("/proc/self/net/snmp", encoding="ascii") as f:
         text = f.read()
     return tuple(parse.snmp(text, "Tcp", field) for field in ("OutSegs", "RetransSegs", "PassiveOpens"))
@@ -44,7 +44,7 @@ def client_start(world, argv, cpus=None):
 
 
 def client_end(world, p):
-    """Waits for a load generator: (what it printed, its CPU nanoseconds)."""
+    """Waits for a load generator: (its output, its CPU nanoseconds)."""
     name = p.args[0]
     watchdog = time.monotonic() + LOAD_SECONDS
     try:
@@ -64,12 +64,12 @@ def client_end(world, p):
 
 
 def client(world, argv):
-    """Runs a load generator to its end: (what it printed, its CPU nanoseconds)."""
+    """Runs a load generator to its end: (its output, its CPU nanoseconds)."""
     return client_end(world, client_start(world, argv))
 
 
 def ab(world, port, requests, concurrency, keepalive=False, clients=1, cpus=None):
-    """One run of ab, or of several that share the work: (requests per second, their CPU nanoseconds)."""
+    """One run of ab, or of several that share the requests: (requests per second, their CPU nanoseconds)."""
     each = requests // clients
     argv = ["timeout", str(LOAD_SECONDS), "ab", "-q", "-n", str(each), "-c", str(concurrency // clients)]
     argv += ["-k"] if keepalive else []
@@ -88,7 +88,8 @@ def ab(world, port, requests, concurrency, keepalive=False, clients=1, cpus=None
 
 
 def admin(path, command, quiet=0):
-    """The answer of an admin socket; with `quiet` seconds around the question, so that each costs the same."""
+    """The answer of an admin socket; with a pause of `quiet` seconds before and after, so that each costs the same.
+    """
     text = b""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(5)
@@ -107,9 +108,8 @@ def admin(path, command, quiet=0):
 def cost(world, proxy, origins, requests, concurrency, keepalive=False, clients=1, cpus=None):
     """Microseconds of CPU of the proxy, origin and client; segments; requests per second.
 
-    Per request on kept connections, otherwise per forwarded connection, of which ab opens up to
-    `concurrency` more than it has requests for. A forwarded connection is accepted twice.
-    """
+    Per request on kept connections, otherwise per forwarded connection; ab opens up to `concurrency` connections more
+    than it sends requests. A forwarded connection is accepted twice."""
     def counters():
         return cpu_ns(proxy.pid), sum(cpu_ns(o.pid) for o in origins), *tcp_counts()
 
@@ -124,7 +124,7 @@ def cost(world, proxy, origins, requests, concurrency, keepalive=False, clients=
 
 
 def strace(world, pid, load):
-    """Calls of a process while load() runs: the table of parse.strace_counts."""
+    """Calls of a process during load(): the table of parse.strace_counts."""
     out = world.path("strace.out")
     p = world.spawn(["strace", "-c", "-f", "-o", out, "-p", str(pid)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
@@ -143,5 +143,5 @@ def strace(world, pid, load):
 
 
 def calls(world, proxy, requests, concurrency, keepalive=False):
-    """System calls of a proxy over ab's requests."""
+    """System calls of a proxy for ab's requests."""
     return strace(world, proxy.pid, lambda: ab(world, proxy.port, requests, concurrency, keepalive))

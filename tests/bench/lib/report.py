@@ -33,7 +33,7 @@ TITLES = {
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
 
 
-# Whose targets are ratios of means (targets.mean_ratio).
+# The targets of these metrics are ratios of means (targets.mean_ratio).
 AVERAGED = ("bulk", "handover")
 
 
@@ -53,7 +53,7 @@ def number(value, digits=1):
 
 
 def calls_grid(rows, loads):
-    """One line per row and load, with a column for each call that any row makes at least 0.05 of."""
+    """One line per row and load, with a column for each call that a row makes at least 0.05 times."""
     used = {}
     for row in rows.values():
         for key, value in row.items():
@@ -93,7 +93,7 @@ def plain_grid(rows, columns):
 
 
 def worst_grid(samples, metric):
-    """Of a metric whose worst round counts."""
+    """For a metric of which the worst round counts."""
     grid = [["", "median", "worst", "rounds"]]
     for name, row in samples.items():
         values = row.get(metric, [])
@@ -102,7 +102,7 @@ def worst_grid(samples, metric):
 
 
 def merge_grid(rows):
-    """The before/after table of idea one, per 10,000 connections: unmerged against merged, far server."""
+    """The table that compares unmerged with merged epoll updates, per 10,000 connections with a far server."""
     before, after = rows.get("tacit unmerged"), rows.get("tacit merged")
     if not before or not after:
         return None
@@ -185,7 +185,7 @@ def grids(section, samples):
 
 
 def markdown(about, results, pictures, tables, notes):
-    """The whole report. pictures: {section: [file]}; tables: (title, grid) that follow those of the sections."""
+    """The whole report. pictures: {section: [file]}; tables: (title, grid) after those of the sections."""
     parts = ["# tacit: measurements", "", "%(machine)s; medians of %(rounds)d interleaved rounds; %(when)s." % about]
     for name, samples in results.items():
         for title, grid in grids(name, samples):

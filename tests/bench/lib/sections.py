@@ -11,13 +11,13 @@ from .world import Failed
 
 
 def counted(run, rows, server, loads, what, times=1):
-    """System calls: metrics cN, cN.waits, cN.clock, and cN:call and cN!call (calls, and how many failed)."""
+    """System calls: metrics cN, cN.waits, cN.clock, and cN:call and cN!call (calls, and failed calls)."""
     def measure(proc):
         sample = {}
         for concurrency, requests in loads:
             counts = probe.calls(run.world, proc, requests, concurrency)
             total, waits, clock = parse.split_calls(counts)
-            # Not by requests: ab opens up to `concurrency` connections more than it has requests for.
+            # Not by requests: ab opens up to `concurrency` connections more than it sends requests.
             taken = parse.accepted(counts)
             if taken < requests:
                 raise Failed("%d connections taken for %d requests" % (taken, requests))
@@ -51,7 +51,7 @@ def far(run):
     except Failed as why:
         run.notes.append("far: skipped: %s" % why)
         return {}
-    # Few connections and many rounds: where now and then data and FIN arrive together, the median stays exact.
+    # Few connections and many rounds: if data and FIN sometimes arrive together, the median is still exact.
     return counted(run, S.FAR, origin.address, ((1, 12),), "far", 1 if run.quick else 2)
 
 
@@ -59,14 +59,14 @@ def costs(run, rows, requests, concurrency, keepalive, what, times=1):
     origin = origin_of(run)
     with running(run, rows, origin.address) as live:
         live, rate = warm(run, live, what, 200, keepalive)
-        # On a slow or busy machine fewer, so that the whole run stays at its minutes.
+        # Fewer on a slow or busy machine, so that the run takes as many minutes.
         requests = max(min(requests, int(rate * SAMPLE_SECONDS)), requests // 10)
         return interleaved(run, live, lambda p: probe.cost(run.world, p, (origin,), requests, concurrency, keepalive),
                            what, times)
 
 
 def segments(run):
-    """TCP segments per connection at c=1; those at c=50 come with the CPU table."""
+    """TCP segments per connection at c=1; those at c=50 are in the CPU table."""
     return costs(run, S.NEAR, run.n(600), 1, False, "segments")
 
 
@@ -101,7 +101,7 @@ def latency(run):
 
 
 class Idle:
-    """An idle client with its connections open through a subject to an echo origin of its own."""
+    """A client with idle connections through a subject to an echo origin."""
 
     def __init__(self, run, subject, count):
         self.run, self.subject, self.client, self.proxy = run, subject, None, None
@@ -125,7 +125,7 @@ class Idle:
                 self.run.world.forget(p)
 
     def messages(self, ms):
-        """One message per ms for so long: CPU per message, the share of a CPU that makes, and latency."""
+        """One message per ms for some time: CPU per message, the share of a CPU, and latency."""
         ran = probe.cpu_ns(self.proxy.pid)
         self.client.stdin.write(b"run %d 1000\n" % ms)
         self.client.stdin.flush()
@@ -137,7 +137,7 @@ class Idle:
 
 
 def memory(run):
-    """Anonymous memory per idle forwarded connection, in bytes: the growth since just started."""
+    """Anonymous memory per idle forwarded connection, in bytes: the growth since the start."""
     table = {}
     for count in (1000, 9000):
         for subject in run.binaries.present(S.PLAIN, run.notes):
@@ -175,7 +175,7 @@ def idle(run):
 
 
 def ledger(run):
-    """Whether `show syscalls` and strace agree."""
+    """True if `show syscalls` and strace agree."""
     if not run.binaries.present((S.DEFAULT,), run.notes):
         return {}
     try:
@@ -186,7 +186,7 @@ def ledger(run):
 
 
 def tool_values(run, tool, count):
-    """What a program of ours prints, round by round."""
+    """The output of a tool of the benchmark, round by round."""
     table = {}
     for _ in range(run.reps):
         out = probe.client(run.world, [run.binaries.tool(tool), str(run.n(count))])[0]
@@ -197,7 +197,7 @@ def tool_values(run, tool, count):
 
 
 def ranges(run):
-    """Nanoseconds per acknowledged range of sends, with the fast path, without, and in a general ordered set."""
+    """Nanoseconds per acknowledged range of sends: with the fast path, without, and in a general ordered set."""
     return tool_values(run, "ranges", 1000000)
 
 

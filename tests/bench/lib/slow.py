@@ -1,14 +1,13 @@
-"""The section about slow senders: what thousands of heads that come a byte at a time cost a client that behaves.
+"""The section about slow senders: the effect of thousands of heads that arrive one byte at a time on another client.
 
-What is measured begins when each sender has sent a few bytes: a proxy may know by then whom it deals with.
-In each round a kept load runs alone; then beside the slow senders; then beside as many senders to a program that
-holds their connections and reads nothing; then alone again. Thousands of senders on this very machine cost the good
-client something whoever they send to: they, the kernel's work for their sockets and the good client share two CPUs.
-What they cost it through the proxy is the difference to the program that does nothing.
+The measurement begins when each sender has sent a few bytes: a proxy may have recognized them by then. In each round
+a load on kept connections runs alone; then beside the slow senders; then beside as many senders to a program that
+accepts their connections and reads nothing; then alone again. Thousands of senders on the same machine slow down the
+other client in any case: they, the kernel's work for their sockets and the client share two CPUs. The effect of the
+proxy is the difference to the program that reads nothing.
 
-Before that the senders have the proxy to themselves for a while: only then is what a byte costs not mixed up with
-what requests cost.
-"""
+Before that the senders are alone with the proxy for a while: only then the cost of a byte is not mixed with the cost
+of requests."""
 
 import os
 import subprocess
@@ -19,14 +18,14 @@ from .bulk import small
 from .measuring import interleaved, running, warm
 from .world import Failed, wait_for
 
-SENDERS = 9400          # with the good client's connections below what the proxies' descriptors allow
-PERIOD_MS = 3000        # of each sender's bytes: 3,133 bytes a second in all
-LOADS = 3               # one after the other beside the same senders: a p99 is one of the less steady figures
+SENDERS = 9400          # with the other client's connections below the proxies' limit of descriptors
+PERIOD_MS = 3000        # of each sender's bytes: 3,133 bytes a second in total
+LOADS = 3               # one after the other beside the same senders: a p99 varies
 SECONDS = 2             # of each load
-SETTLE = 2              # periods that pass before anything is measured
-QUIET = 1.0             # seconds of slow bytes and nothing else
-OTHERS = 300            # more descriptors than these a proxy has for slow senders only
-LATE_SHARE = 0.95       # of the bytes that are due the sender has to have sent
+SETTLE = 2              # periods before the measurement begins
+QUIET = 1.0             # seconds of slow bytes alone
+OTHERS = 300            # a proxy with more descriptors than these has slow senders
+LATE_SHARE = 0.95       # share of the due bytes that the senders must have sent
 
 
 def descriptors(pid):
@@ -34,7 +33,7 @@ def descriptors(pid):
 
 
 class Senders:
-    """The slow clients, all of them accepted by proc. They run at idle priority."""
+    """The slow clients, all accepted by proc. They run at idle priority."""
 
     def __init__(self, run, proc, count=SENDERS):
         self.run, self.pid, self.count = run, proc.pid, count
@@ -62,13 +61,13 @@ class Senders:
         self.run.world.forget(self.client)
 
     def sent(self):
-        """What they have sent since this was last asked."""
+        """The bytes they have sent since the last call."""
         self.client.stdin.write(b"\n")
         self.client.stdin.flush()
         return parse.key_values(self.client.stdout.readline().decode())
 
     def sent_in_time(self):
-        """The same; Failed when the proxy ended one of them, or the machine let them send too little."""
+        """The same; Failed if the proxy closed one of them, or the machine was too busy for them."""
         out = self.sent()
         if not out or out["gone"]:
             raise Failed("slow senders were ended: %s" % out)
@@ -79,18 +78,18 @@ class Senders:
 
 
 def calls(admin):
-    """All calls so far, by the proxy's own ledger; no clock reads, which do not enter the kernel."""
+    """All calls so far, by the proxy's own ledger, without clock reads, which do not enter the kernel."""
     counts = parse.ledger_counts(probe.admin(admin, "show syscalls"))
     return parse.split_calls({name: (n, failed) for name, (n, failed, _) in counts.items()})[0]
 
 
 def question(admin):
-    """How many calls asking for calls() takes, while nothing else happens; 0 of a proxy that cannot be asked."""
+    """The number of calls that calls() itself costs; 0 for a proxy without a ledger."""
     return -calls(admin) + calls(admin) if admin else 0
 
 
 def alone(proc, senders, asking):
-    """What a slow byte costs a proxy that has nothing else to do: CPU, and calls where it can be asked."""
+    """The cost of a slow byte for a proxy that does nothing else: CPU, and calls if it has a ledger."""
     before = calls(proc.admin) if proc.admin else 0
     senders.sent()
     ran = probe.cpu_ns(proc.pid)
@@ -104,7 +103,7 @@ def alone(proc, senders, asking):
 
 
 def loads(run, proc, senders):
-    """The latencies of the good client beside the senders, and how late their bytes were."""
+    """The latencies of the other client beside the senders, and the delays of the senders' bytes."""
     senders.sent()
     out = parse.median_of([small(run, proc, SECONDS) for _ in range(LOADS)])
     out["late"] = senders.sent_in_time()["p99"]
@@ -112,7 +111,7 @@ def loads(run, proc, senders):
 
 
 def round_of(run, proc, holder, fresh):
-    """One round; fresh: the proxy's own bytes when it had just started."""
+    """One round; fresh: the proxy's memory right after its start."""
     before, asking = small(run, proc, SECONDS), question(proc.admin)
     with Senders(run, proc) as senders:
         time.sleep(SETTLE * PERIOD_MS / 1e3)

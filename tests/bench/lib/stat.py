@@ -1,8 +1,8 @@
-"""The section about readers of statistics: what `show stat` of 4,000 servers, ten times a second, costs everybody else.
+"""The section about readers of statistics: the effect of `show stat` of 4,000 servers, ten times a second, on other
+clients.
 
-Small requests at a fixed rate, alone and beside the reader, in turn and several times in a round. The reader runs
-at idle priority, so that the measurement shows the wait in the proxy.
-"""
+Small requests at a fixed rate, alone and beside the reader, in turn and several times in a round. The reader runs at
+idle priority, so that the measurement shows the wait in the proxy."""
 
 import os
 import signal
@@ -17,14 +17,14 @@ from .world import Failed
 
 READER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reader.py")
 PERIOD_MS = 100
-PAIRS = 3               # loads alone and beside the reader in a round: a p99 is one of the less steady figures
+PAIRS = 3               # loads alone and beside the reader in a round: a p99 varies
 SECONDS = 1             # of each
 SETTLE = 0.3
 LEAST_BYTES = 100       # of a row of `show stat`
 
 
 def beside(run, proc):
-    """The load while the reader asks; how many answers it got in a second, and of how many bytes."""
+    """The load beside the reader; the reader's answers per second, and their length in bytes."""
     start = time.monotonic()
     reader = run.world.spawn([sys.executable, READER, proc.admin, str(PERIOD_MS), "show stat"], cpu=run.world.cpu_peers,
                              idle=True, stdout=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""What is measured: each row of a table is a Subject, a forwarder with the options it was given."""
+"""What is measured: each row of a table is a Subject, a forwarder with its options."""
 
 import os
 import shutil
@@ -14,9 +14,8 @@ STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 class Subject:
     """kind: tacit, bare, haproxy, nginx, peer. words: the lines or flags that make this row differ.
 
-    options: lines of the proxy. threads: the workers, for kinds that have them. admin: whether it has a socket to
-    ask it, at .admin. mode: tcp or http. reuse: in mode http connections to the server are kept and shared.
-    """
+    options: lines of the proxy. threads: the workers, for kinds that have them. admin: it has an admin socket, at
+    .admin. mode: tcp or http. reuse: in mode http connections to the server are kept and shared."""
     name: str
     kind: str
     words: tuple = ()
@@ -26,7 +25,7 @@ class Subject:
     options: tuple = ()
     mode: str = "tcp"
     reuse: bool = False
-    idle_servers: int = 0    # of a second backend that nothing goes to
+    idle_servers: int = 0    # of a second backend without traffic
 
 
 def tacit(name, *words, tuned=False):
@@ -85,7 +84,7 @@ STAT = http((replace(DEFAULT, admin=True, idle_servers=STAT_SERVERS),
              replace(HAPROXY, admin=True, idle_servers=STAT_SERVERS)), reuse=True)
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 
-# HAProxy's splice-auto is there for the record: it hardly ever splices; with the others it always does.
+# HAProxy's splice-auto hardly ever splices; with the other options it always does.
 SPLICE = ("option splice-request", "option splice-response")
 PIPES = ("maxpipes 128",)
 BULK = (tacit("copy", "nosplice"), replace(tacit("splice", *PIPES), options=("option splice-auto",)),
@@ -95,18 +94,18 @@ BULK = (tacit("copy", "nosplice"), replace(tacit("splice", *PIPES), options=("op
 
 
 def several(threads):
-    """The rows of so many workers, in the default setting."""
+    """The rows with this number of workers, in the default setting."""
     what = "%d worker%s" % (threads, "s" if threads > 1 else "")
     return tuple(replace(s, name="%s %s" % (s.kind, what), threads=threads, admin=s.kind == "tacit")
                  for s in (DEFAULT, HAPROXY, PEER))
 
 
 class Binaries:
-    """Where each kind's program is, and why a kind is not here."""
+    """The program of each kind, and the reason if there is none."""
 
     def __init__(self, tacit_path, build):
         self.build = build
-        self.only = []           # texts of which a row's name must contain one, if there are any
+        self.only = []           # if there are any: texts of which a row's name must contain one
         self.paths = {
             "tacit": tacit_path,
             "bare": os.path.join(build, "bare"),
@@ -119,7 +118,7 @@ class Binaries:
         return os.path.join(self.build, name)
 
     def missing(self, kind):
-        """None when it can be run, otherwise the reason."""
+        """None if it can be run, otherwise the reason."""
         path = self.paths[kind]
         if kind == "peer" and not path:
             return "TACIT_BENCH_PEER is not set"
@@ -130,7 +129,7 @@ class Binaries:
         return None
 
     def present(self, subjects, notes):
-        """Those of the subjects that can be run; the reasons of the others go to notes, once."""
+        """The subjects that can be run; the reasons of the others go to notes, once."""
         out = []
         for s in subjects:
             if self.only and not any(text in s.name for text in self.only):
@@ -177,7 +176,7 @@ stream {
     access_log off; proxy_connect_timeout 10s; proxy_timeout 1h;
     server { listen 127.0.0.1:%d backlog=4096; proxy_pass %s; } %s
 }
-""" % (STREAM_MODULE, directory, port, port, server, more)
+"""% (STREAM_MODULE, directory, port, port, server, more)
 
 
 def nginx_http_config(subject, port, server, directory):
@@ -191,7 +190,7 @@ http {
     upstream origin { server %s; %s }
     server { listen 127.0.0.1:%d backlog=4096; location / { proxy_pass http://origin; %s } }
 }
-""" % (directory, port, directory, directory, directory, directory, directory, server,
+"""% (directory, port, directory, directory, directory, directory, directory, server,
        "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port, kept)
 
 
@@ -205,14 +204,13 @@ http {
     scgi_temp_path %s/s;
     server { listen %s:%d backlog=4096; location / { default_type text/plain; return 200 "ok\\n"; } }
 }
-""" % (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port)
+"""% (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port)
 
 
 def start(world, binaries, subject, server, beside=None):
     """Starts a subject in front of server; returns its process, with .port, .subject and .admin.
 
-    beside: the address behind a second port of it, .beside (not for kind bare). Failed when it does not listen.
-    """
+    beside: the address behind a second port, .beside (not for kind bare). Failed when it does not listen."""
     port = free_port()
     admin = world.path("admin.%d" % port) if subject.admin else None
     second = (free_port(), beside) if beside else None
@@ -246,10 +244,9 @@ def listening(world, p, port, name):
 
 
 def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
-    """The origin that closes after each answer (keep-alive when asked, unless it always closes).
+    """The origin that closes after each response (keep-alive on request, unless it always closes).
 
-    .address is what to connect to.
-    """
+    .address is its address."""
     path = binaries.paths["nginx"]
     if not os.access(path, os.X_OK):
         raise Failed("the origin needs nginx: " + path + " is not there")
@@ -265,7 +262,7 @@ def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
 
 
 def start_source(world, binaries, idle=False):
-    """The origin of long transfers."""
+    """The origin of bulk transfers."""
     port = free_port()
     address = "127.0.0.1:%d" % port
     p = world.spawn([binaries.tool("bulk"), "source", address], cpu=world.cpu_peers, idle=idle)
@@ -275,7 +272,7 @@ def start_source(world, binaries, idle=False):
 
 
 def start_echo(world, binaries, *how, cpu=None):
-    """The echo origin, for idle connections; with "hold" one that takes connections and reads nothing."""
+    """The echo origin, for idle connections; with "hold" it accepts connections and reads nothing."""
     port = free_port()
     address = "127.0.0.1:%d" % port
     argv = [binaries.tool("echo"), *how, address]

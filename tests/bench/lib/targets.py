@@ -1,4 +1,4 @@
-"""What the measurements must show: each target with its value and its verdict. Pure."""
+"""The targets of the measurements: each with its value and its verdict. Pure."""
 
 from collections import namedtuple
 
@@ -6,7 +6,7 @@ from . import parse
 
 Verdict = namedtuple("Verdict", "section what bound value verdict")
 
-# Calls per connection, TCP close, near server: what the fast gate holds too.
+# Calls per connection, TCP close, near server: the gate uses these, too.
 GATE = {"c50": 10.0, "c1": 15.1}
 # The same of mode http, per request.
 HTTP_GATE = {"c50": 10.0, "c1": 13.0}
@@ -19,20 +19,19 @@ def value(rows, row, metric):
 
 
 def ratio(rows, mine, theirs, metric, other=None):
-    """Of one metric of two rows, or of two metrics of one."""
+    """The ratio of one metric of two rows, or of two metrics of one row."""
     return parse.paired(rows.get(mine, {}).get(metric), rows.get(theirs, {}).get(other or metric))
 
 
 def mean_ratio(rows, mine, theirs, metric):
-    """The same of what is paid for: as much was done in every round, so the means are what all of it cost.
+    """The same for costs: each round did the same work, so the means are the total cost.
 
-    For what has two modes, or differs by less than one round from the next: a median tells such apart badly.
-    """
+    For values with two modes, or that differ less than the rounds: a median is unsuitable there."""
     return parse.of_means(rows.get(mine, {}).get(metric), rows.get(theirs, {}).get(metric))
 
 
 def saved(before, after):
-    """The share of calls that went away, in percent."""
+    """The share of calls that were saved, in percent."""
     return 100 * (before - after) / before if after is not None and before else None
 
 
@@ -140,14 +139,15 @@ def ranges(rows):
 
 
 def rules(rows):
-    """A hundred times as many patterns cost less than four times as much, where the list would cost a hundred."""
+    """A look-up among a hundred times as many patterns costs less than four times as much; in a list it would cost a
+    hundred times as much."""
     return [at_most("rules", "%s: a look-up among %s patterns / among %s" % (what, many, few), 4,
                     ratio(rows, what, what, "n" + many.replace(",", ""), "n" + few.replace(",", "")))
             for what in ("exact", "prefix", "ip") for few, many in (("10", "1,000"), ("1,000", "100,000"))]
 
 
 def to_the_better(rows, mine, peers, metric):
-    """Of the best of the peers: the largest of the ratios, when all of them were measured."""
+    """Compared with the best of the peers: the largest ratio, if all of them were measured."""
     got = [ratio(rows, mine, peer, metric) for peer in peers]
     return None if None in got else max(got)
 
@@ -188,7 +188,8 @@ def httpmem(rows):
 
 
 def slow(rows):
-    """A wait and a recv for every few bytes, and now and then a mark to say how many: below one call for a byte."""
+    """A wait and a recv for every few bytes, and sometimes a setsockopt for the low-water mark: below one call per
+    byte."""
     mine = "tacit default"
     return [at_most("slow", "p99 of kept requests beside slow senders / alone, tacit", 1.10,
                     ratio(rows, mine, mine, "beside.p99", "alone.p99")),

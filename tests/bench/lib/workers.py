@@ -1,8 +1,7 @@
-"""The sections about several workers: what a second one brings, what waking it costs, and who gets what.
+"""The sections about several workers: the gain of a second one, the cost of waking it, and the distribution of load.
 
-Workers run on the first CPUs, the origins and clients on those that are left, or on all when there are none:
-then requests per second say how much CPU all of it takes together, not what the workers could do.
-"""
+Workers run on the first CPUs, the origins and clients on the remaining ones, or on all if none remain: then requests
+per second show the total CPU usage, not the capacity of the workers."""
 
 import os
 import subprocess
@@ -13,16 +12,16 @@ from .measuring import SAMPLE_SECONDS, interleaved, running, warm
 from .world import Failed
 
 COUNTS = (1, 2, 4)
-CONCURRENCY = 48        # can be halved and halved again between clients
+CONCURRENCY = 48        # divisible by the number of clients
 LONG = 100
-HANDOVER_ROUNDS = 24    # times the rounds of a run: what a wake-up costs is a small part of a connection
-SPLIT_ROUNDS = 4        # times the rounds of a run: it is the worst that counts
+HANDOVER_ROUNDS = 24    # times the rounds of a run: a wake-up is a small part of a connection's cost
+SPLIT_ROUNDS = 4        # times the rounds of a run: the worst one counts
 GONE_SECONDS = 5
 MODES = (("close", False, 10000), ("kept", True, 30000))
 
 
 def ask(path):
-    """What each worker has done so far."""
+    """The activity of each worker so far."""
     found = parse.activity(probe.admin(path, "show activity"))
     if "mail_eventfd_writes" not in found:
         raise Failed("show activity does not tell of mail")
@@ -30,12 +29,13 @@ def ask(path):
 
 
 def peers_of(run):
-    """How many origins and how many clients it takes that they are not what is measured."""
+    """The number of origins and clients needed so that they are not the bottleneck."""
     return max(1, len(run.world.cpus) // 2)
 
 
 def load(run, proc, origins, requests, keepalive):
-    """The cost of a load, with origins and clients on the CPUs that these workers leave; and what each worker did."""
+    """The cost of a load, with origins and clients on the CPUs that the workers leave; and each worker's activity.
+    """
     cpus = run.world.cpus_beside(proc.subject.threads)
     for o in origins:
         os.sched_setaffinity(o.pid, cpus)
@@ -45,7 +45,7 @@ def load(run, proc, origins, requests, keepalive):
 
 
 def work(run, full, rate, peers):
-    """How many requests: fewer on a slow machine, and as many for each client."""
+    """The number of requests: fewer on a slow machine, and divisible by the number of clients."""
     wanted = max(min(run.n(full), int(rate * SAMPLE_SECONDS)), run.n(full) // 10)
     return max(wanted // peers, CONCURRENCY) * peers
 
@@ -59,7 +59,7 @@ def addresses(origins):
 
 
 def per_connection(done):
-    """What `show activity` says of a load of short connections."""
+    """`show activity` for a load of short connections."""
     connections = sum(done["connections"])
     if not connections:
         raise Failed("show activity counted no connection")
@@ -70,7 +70,8 @@ def per_connection(done):
 
 
 def workers(run):
-    """1, 2 and 4 workers in the default setting, as far as there are CPUs, against as many threads of the peers."""
+    """1, 2 and 4 workers in the default setting, as far as there are CPUs, compared with as many threads of the
+    peers."""
     rows = [s for n in COUNTS if n <= max(len(run.world.cpus), 2) for s in S.several(n)]
     origins, table = origins_of(run), {}
     for mode, keepalive, full in MODES:
@@ -102,7 +103,7 @@ def per_handover(done, sample, requests):
 
 
 def handover(run):
-    """Every other connection handed to another worker, with and without sparing it the wake-up."""
+    """Every other connection is handed to another worker, with and without wake-up elision."""
     origins = origins_of(run)
 
     def measure(proc):
@@ -116,7 +117,7 @@ def handover(run):
 
 
 def at_rest(proc):
-    """Waits until no session is left."""
+    """Waits until there is no session."""
     end = time.monotonic() + GONE_SECONDS
     while sum(ask(proc.admin)["sessions"]):
         if time.monotonic() > end:
@@ -125,7 +126,7 @@ def at_rest(proc):
 
 
 def split_once(run, proc):
-    """Opens LONG connections that stay: the percentage that the worker with most of them has."""
+    """Opens LONG connections that stay: the share of the worker with most of them, in percent."""
     at_rest(proc)
     client = run.world.spawn([run.binaries.tool("idle"), str(LONG), "127.0.0.1:%d" % proc.port],
                              cpu=run.world.cpu_peers, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -142,7 +143,7 @@ def split_once(run, proc):
 
 
 def split(run):
-    """How evenly connections that stay are spread over two workers."""
+    """The distribution of connections that stay over two workers."""
     origin = S.start_echo(run.world, run.binaries)
     with running(run, S.SPLIT, origin.address) as live:
         return interleaved(run, live, lambda p: split_once(run, p), "split", SPLIT_ROUNDS)

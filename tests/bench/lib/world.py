@@ -1,8 +1,7 @@
-"""Where a run happens: a network namespace of its own, a temporary directory, and the processes in it.
+"""The environment of a run: a network namespace, a temporary directory, and processes.
 
-Everything here ends with the World: processes die with this one even if it is killed, the namespaces go
-with their last process, and the directory is removed.
-"""
+Everything ends with the World: processes die with this one even if it is killed, the namespaces with their last
+process, and the directory is removed."""
 
 import ctypes
 import os
@@ -30,11 +29,11 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Failed(Exception):
-    """Something that the benchmark started did not start or did not work."""
+    """Something that the benchmark started could not be started or did not work."""
 
 
 class World:
-    """A namespace (when root), a directory and processes. Use it as a context manager."""
+    """A namespace (if root), a directory and processes. A context manager."""
 
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="tacit-bench-")
@@ -84,10 +83,9 @@ class World:
                 f.write(value)
 
     def far_open(self, flood):
-        """A second namespace behind a link that delays; its address, or None where that cannot be had.
+        """A second namespace behind a link with a delay; its address, or None where that is impossible.
 
-        The program `flood` keeps the link busy from both ends.
-        """
+        The program `flood` keeps the link busy from both ends."""
         if self.far is not None or not self.private:
             return self.far and FAR_LINK[1][0]
         holder = self.spawn(["unshare", "-n", "sleep", "1800"], cpu=self.cpu_peers)
@@ -111,11 +109,11 @@ class World:
         return far_ip
 
     def cpus_of(self, threads):
-        """Where a subject of so many threads runs."""
+        """The CPUs for a subject with this number of threads."""
         return set(self.cpus[:threads])
 
     def cpus_beside(self, threads):
-        """Where its peers do: on the CPUs that it leaves, on all of them when there are none."""
+        """The CPUs for its peers: those that it leaves, or all of them when there are none."""
         return set(self.cpus[threads:] or self.cpus)
 
     def path(self, name):
@@ -129,12 +127,11 @@ class World:
     def spawn(self, argv, cpu=None, far=False, idle=False, **kw):
         """Starts a process that dies with this one, on a CPU or a set of them.
 
-        idle: it runs when nobody else wants to. Its output goes to a file unless told otherwise.
-        """
+        idle: with idle priority. Its output goes to a file by default."""
         def prepare():
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            # A group, not a session: with sched_autogroup each session gets its even share of a CPU,
-            # and SCHED_IDLE means nothing between them.
+            # A process group, not a session: with sched_autogroup each session gets an even share of a CPU, and
+            # SCHED_IDLE has no effect between them.
             os.setpgid(0, 0)
             if cpu is not None:
                 os.sched_setaffinity(0, cpu if isinstance(cpu, set) else {cpu})
@@ -165,7 +162,7 @@ class World:
 
 
 def log_of(p):
-    """The end of what a process wrote."""
+    """The last lines of a process's output."""
     if not p.log:
         return ""
     p.log.flush()
@@ -187,7 +184,7 @@ def stop(p):
 
 
 def run(command):
-    """A short administrative command; Failed with what it said."""
+    """Runs a short administrative command; Failed with its output."""
     done = subprocess.run(command.split(), capture_output=True, text=True, timeout=20, check=False)
     if done.returncode:
         raise Failed("%s: %s" % (command, done.stderr.strip()))
@@ -209,7 +206,7 @@ def free_port():
 
 
 def listens(pid, port):
-    """Whether a socket listens on the port in that process's namespace; asks without connecting."""
+    """True if a socket listens on the port in that process's namespace; makes no connection."""
     want = ":%04X" % port
     with open("/proc/%d/net/tcp" % pid, encoding="ascii") as f:
         return any(w[1].endswith(want) and w[3] == "0A" for w in map(str.split, f) if len(w) > 3)

@@ -1,4 +1,5 @@
-/* Prints the hostile messages, one a line: "request" or "response", its name, its bytes in hex. */
+/* Prints the hostile messages, one per line: "request" or "response", its name, its bytes in
+ * hex. */
 #include <stdio.h>
 
 #include "unit/http/hostile.h"

@@ -1,25 +1,24 @@
 /*
- * peers: both ends of many connections through a proxy, checking every byte.
+ * peers: both ends of many connections through a proxy, verifying every byte.
  *
  *     peers --listen FD --connect HOST:PORT|/PATH [--bodies N] [--seed S] [--concurrency C]
  *           [--max BYTES] [--timeout SECONDS] [--lenient]
  *
- * Each connection carries two bodies, one each way, of 1 byte to --max (1 MiB), sizes spread
- * evenly over their logarithm. A body is a pseudo-random stream whose bytes depend on who sends
- * it and on their position, so a byte lost, doubled, moved or from another connection is seen.
- * In front of it stands a header that tells the reader what is coming: how long, and whether the
- * writer means to cut it short by a reset or to leave without reading everything.
+ * Each connection carries two bodies, one in each direction, of 1 byte to --max (1 MiB), with sizes
+ * distributed evenly over their logarithm. A body is a pseudo-random stream whose bytes depend on
+ * the sender and on their position, so a byte that is lost, duplicated, moved or from another
+ * connection is detected. It begins with a header that tells the reader what to expect: the length,
+ * and whether the writer will truncate it by a reset or close without reading everything.
  *
- * Writers and readers pause at random; writers end with a half-close, a reset (SO_LINGER 0) or
- * by leaving. It is an error when
+ * Writers and readers pause at random; writers end with a half-close, a reset (SO_LINGER 0) or a
+ * close. It is an error when
  *   - a byte is not the expected one, or comes after the end;
- *   - a body is short and yet ends like a whole one (recv() = 0): the worst that can happen;
- *   - a connection that nobody reset or left is reset, or is still for --timeout seconds;
- *   - resets are seen before a header that nobody can have sent.
- * --lenient only counts the second kind: Debian's haproxy ends the other side of a reset
- * cleanly.
+ *   - a body is truncated and yet ends cleanly (recv() = 0): the worst error;
+ *   - a connection that no end has reset or closed is reset, or is idle for --timeout seconds;
+ *   - there are resets before the header that no end can have sent.
+ * --lenient only counts the second kind: Debian's haproxy ends the other side of a reset cleanly.
  *
- * Prints one line of JSON; exit 0 when all is well. The same seed makes the same plans.
+ * Prints one line of JSON; exits 0 if there was no error. The same seed makes the same plans.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,7 +54,7 @@ struct header {
 	uint64_t key;
 	uint64_t len; /* of the whole stream, this header included */
 	uint64_t
-		answer; /* the key of the stream this one answers; 0 when the origin speaks first */
+		answer; /* the key of the stream that this one answers; 0 if the origin is first */
 	uint32_t ending;
 	uint32_t sum;
 };
@@ -440,7 +439,7 @@ end_next(struct end *e)
 			ev.events |= EPOLLOUT;
 	}
 	if (ev.events == 0)
-		ev.events = EPOLLET; /* HUP and ERR cannot be masked; told once they do not spin */
+		ev.events = EPOLLET; /* HUP and ERR cannot be masked; as edges they do not spin */
 	if (ev.events != e->mask)
 		epoll_ctl(opt.epfd, EPOLL_CTL_MOD, e->fd, &ev);
 	e->mask = ev.events;
@@ -648,7 +647,7 @@ parse_args(int argc, char **argv)
 	}
 }
 
-/* A reset before the header has no name, but it cannot be one more than there were. */
+/* A reset before the header cannot be attributed, but there cannot be more than were sent. */
 static void
 check_resets(void)
 {

@@ -4,11 +4,11 @@
  *     storm --listen FD --connect HOST:PORT [--total N] [--concurrency C] [--hold MS]
  *           [--timeout SECONDS] [--pid PID] [--mark N]
  *
- * It is both ends: each client sends one line, the origin answers it with the same line after
- * --hold milliseconds and closes, and the client checks what came. With --pid it samples that
- * process: the CPU time it had during the run, its resident set and the anonymous part of it
- * (KiB) after --mark connections and after the last, and the most descriptors seen. Prints one
- * line of JSON; exit 0 when every client was served.
+ * It is both ends: each client sends one line, the origin sends the same line back after --hold
+ * milliseconds and closes, and the client verifies it. With --pid it samples that process: its CPU
+ * time during the run, its resident set and the anonymous part of that (KiB) after --mark
+ * connections and after the last, and the maximum number of descriptors. Prints one line of JSON;
+ * exits 0 if every client was served.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -41,7 +41,7 @@ struct peer {
 	int64_t since;
 	char line[LINE + 1];
 	struct peer *next,
-		*prev; /* the origins that hold their answer, or the clients, oldest first */
+		*prev; /* the origins that delay their answer, or the clients, oldest first */
 };
 
 struct queue {
@@ -94,7 +94,7 @@ queue_del(struct peer *p)
 }
 
 /* --- the process under test ------------------------------------------------------------ */
-/* A field of smaps_rollup, which is exact; VmRSS lags by what each CPU has not added up yet. */
+/* A field of smaps_rollup, which is exact; VmRSS lags behind by the counts of each CPU. */
 static long
 memory_kib(const char *field)
 {
@@ -265,7 +265,7 @@ origin_event(struct peer *p)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		peer_free(p); /* the client gave up: it says so itself */
+		peer_free(p); /* the client gave up, and reports it */
 		return;
 	}
 	p->got += (unsigned)n;
