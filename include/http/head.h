@@ -69,9 +69,6 @@ enum http_method http_method_of(struct str text);
 /* HTTP_F_OTHER for other names. Case-insensitive. */
 enum http_field_id http_field_id(struct str name);
 const char *http_field_name(enum http_field_id id);
-/* "Not Found": http/status.tbl.h. An unknown status has the phrase of its class, as in HAProxy:
- * "Client Error". */
-const char *http_status_reason(unsigned int status);
 
 /*
  * True if this is a valid field name or value (RFC 9110, 5.1 and 5.5), so that decoded text cannot

@@ -54,7 +54,7 @@ struct conn {
 	uint64_t sent; /* bytes written that the owner has not counted yet */
 };
 
-/* --- with a transport: net/xprt.c --- */
+/* --- with a transport: net/conn_xprt.c --- */
 int conn_xprt_can(const struct conn *c, unsigned int cap);
 void conn_xprt_want(struct conn *c, unsigned int dirs);
 int conn_xprt_is_ready(const struct conn *c, enum dir d);
@@ -172,5 +172,12 @@ void conn_close(struct conn *c);
 /* Closes the connection at the end of the turn, in one call with neighbouring descriptors. May be
  * closed already. */
 void conn_close_late(struct conn *c);
+
+/* --- the socket, for transports --- */
+
+/* One recv() on the socket, as conn_recv(): IO_EOF is the peer's FIN. */
+enum io_result conn_sock_recv(struct conn *c, void *buf, size_t len, size_t *got);
+/* One send() on the socket, as conn_send(). */
+enum io_result conn_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
 
 #endif

@@ -66,7 +66,7 @@ struct xprt {
 	loop_fd_fn *fn;    /* the user's handler */
 	void *owner;
 	uint8_t holds;     /* set by the transport: see recv */
-	/* Maintained by net/xprt.c: */
+	/* Maintained by net/conn_xprt.c: */
 	uint8_t wanted;    /* directions that the user wants */
 	uint8_t is_up;     /* step has returned IO_OK */
 	uint8_t ended;     /* the peer's FIN was seen */
@@ -95,12 +95,5 @@ conn_open_xprt(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *own
 }
 /* 0, or -ERR_UNKNOWN: the socket and most transports have no answer. */
 int conn_query(const struct conn *c, enum xprt_query what, struct str *out) must_check;
-
-/* --- the socket, for transports --- */
-
-/* One recv() on the socket, as conn_recv(): IO_EOF is the peer's FIN. */
-enum io_result xprt_sock_recv(struct conn *c, void *buf, size_t len, size_t *got);
-/* One send() on the socket, as conn_send(). */
-enum io_result xprt_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
 
 #endif

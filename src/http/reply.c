@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "http/h1_write.h"
+#include "http/status.h"
 
 #define STR_INIT(literal) { literal, sizeof(literal) - 1 }
 

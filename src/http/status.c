@@ -1,5 +1,5 @@
 /* Reason phrases, one for each row of status.tbl.h. Constant data. */
-#include "http/head.h"
+#include "http/status.h"
 
 static const char *const classes[] = { "Other", "Informational", "Success", "Redirection",
 	"Client Error", "Server Error" };

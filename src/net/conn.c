@@ -1,6 +1,6 @@
 /* The socket of a connection, on the worker that owns it. A read or write is at most one call, and
- * the loop is told at once what it said. A transport (net/xprt.c) uses the same functions for the
- * socket beneath it. */
+ * its result is passed to the loop at once. A transport (net/xprt.h) uses the same functions for
+ * its socket. */
 #define _GNU_SOURCE
 #include "net/conn.h"
 
@@ -197,7 +197,7 @@ conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
 }
 
 enum io_result
-xprt_sock_recv(struct conn *c, void *buf, size_t len, size_t *got)
+conn_sock_recv(struct conn *c, void *buf, size_t len, size_t *got)
 {
 	enum io_result r = sock_recv(c, &c->xprt->ended, buf, len, got);
 
@@ -291,7 +291,7 @@ conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 }
 
 enum io_result
-xprt_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+conn_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 {
 	int in_place = 0;
 

@@ -14,7 +14,7 @@
 
 #include "cfg/env.h"
 #include "cfg/reader.h"
-#include "rule/match/cond.h"
+#include "rule/match/acl.h"
 #include "rule/match/pattern.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_live.h"

@@ -103,7 +103,7 @@ flush(struct conn *c, struct scripted *s)
 {
 	while (s->rec.n_out) {
 		size_t put;
-		enum io_result r = xprt_sock_send(c, s->rec.out, s->rec.n_out, 0, &put);
+		enum io_result r = conn_sock_send(c, s->rec.out, s->rec.n_out, 0, &put);
 
 		if (r != IO_OK)
 			return r;
@@ -117,7 +117,7 @@ fill(struct conn *c, struct scripted *s)
 {
 	size_t room = sizeof(s->rec.in) - s->rec.n_in, got;
 	size_t most = s->script->read_max ? s->script->read_max : room;
-	enum io_result r = xprt_sock_recv(c, s->rec.in + s->rec.n_in, MIN(room, most), &got);
+	enum io_result r = conn_sock_recv(c, s->rec.in + s->rec.n_in, MIN(room, most), &got);
 
 	s->rec.n_in += got;
 	if (r == IO_EOF) {

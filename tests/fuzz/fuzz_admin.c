@@ -13,7 +13,8 @@
 #include "app/process/process.h"
 #include "cfg/reader.h"
 #include "fake/kernel.h"
-#include "proxy/session/session_life.h"
+#include "proxy/config/proxies_finish.h"
+#include "proxy/session/session.h"
 #include "proxy/config/proxy_life.h"
 
 #define ADMIN_PORT 1001

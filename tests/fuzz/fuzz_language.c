@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "cfg/reader.h"
+#include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 
 int

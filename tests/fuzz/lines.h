@@ -13,7 +13,7 @@
 #include "base/names.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
-#include "rule/match/cond.h"
+#include "rule/match/acl.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/tables.h"
 

@@ -1,7 +1,7 @@
 #include "sim/chance_run.h"
 
 #include "proxy/backend/queue.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 #include "proxy/backend/server_control.h"
 
 #define LIMIT (4000 * FAKE_SEC)

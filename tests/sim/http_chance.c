@@ -11,7 +11,7 @@
 #include "sim/http_client.h"
 #include "sim/http_origin.h"
 #include "sim/http_plan.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #define CLIENTS_MAX 24
 #define REQUESTS_MAX 6 /* of a client */

@@ -153,10 +153,6 @@ extern const struct cfg_module global_cfg_module;
 extern const struct cfg_module tune_cfg_module;
 /* Keywords that limit memory. */
 extern const struct cfg_module bounds_cfg_module;
-/* Checks that need other keywords and -m (0: not given), before limits are computed: 0, or -1 with
- * the error in d. */
-int bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb,
-		  struct cfg_diag *d) must_check;
 /* cpu-map. */
 extern const struct cfg_module cpu_map_module;
 extern const struct cfg_module splice_cfg_module;

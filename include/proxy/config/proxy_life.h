@@ -1,4 +1,4 @@
-/* Creating, copying, checking and freeing the configuration of proxies. */
+/* Creating, copying and freeing the configuration of proxies. */
 #ifndef TACIT_PROXY_CONFIG_PROXY_LIFE_H
 #define TACIT_PROXY_CONFIG_PROXY_LIFE_H
 
@@ -11,11 +11,5 @@ int proxy_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 
 void proxies_init(struct proxies *ps);
 void proxies_fini(struct proxies *ps);
-
-/*
- * Called when the configuration is complete: resolves names, assigns ids, sets defaults, prepares
- * load balancing, and reports errors and warnings to `d`. 0, or -1 when there were errors.
- */
-int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
 
 #endif

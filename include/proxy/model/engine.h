@@ -153,16 +153,6 @@ void engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int m
 /* Makes it number `index` of shared->n engines; shared must outlive it. To be called before it has
  * sessions. */
 void engine_join(struct engine *e, struct engine_shared *shared, unsigned int index);
-/* Sets the parameters of bulk transfers: see struct bulk_shared. To be called before it has
- * sessions. 0 or -ERR_NOMEM. */
-int engine_allow_bulk(struct engine *e, unsigned int after, unsigned int bufsize,
-	unsigned int per_turn) must_check;
-/* Allows this many pipes of this size (0: the system's default) for splicing. The default is
- * none. */
-void engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_size);
-/* Enables zero-copy sends of at least `threshold` bytes, with at most `max` bytes of pinned
- * buffers. To be called on a new engine, before memory_bound(). */
-void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast_path);
 /* No session may be left (asserted). */
 void engine_fini(struct engine *e);
 /* For a session, or a request after the first one of a session. */

@@ -6,9 +6,10 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
+#include "cfg/diag.h"
 
-struct cfg_diag;
 struct proxy;
+struct rule_cond;
 
 /* http-reuse: which requests may use an idle connection of another session. */
 enum http_reuse {
@@ -32,6 +33,13 @@ enum http_retry {
 	HTTP_RETRIES
 };
 
+/* A line `monitor fail`: requests for monitor-uri are answered with 503 if the condition holds. */
+struct monitor_rule {
+	struct list link;        /* http_conf.monitor_fails */
+	struct rule_cond *cond;
+	struct cfg_where where;
+};
+
 struct http_conf {
 	enum http_reuse reuse;
 	enum http_persistence persistence;
@@ -48,6 +56,9 @@ void http_conf_fini(struct http_conf *c);
 /* Copies the defaults section's settings that apply to a proxy with caps. 0 or -ERR_NOMEM. */
 int http_conf_inherit(struct http_conf *c, const struct http_conf *defaults,
 	unsigned int caps) must_check;
+
+/* Removes it from its list, too. */
+void monitor_rule_free(struct monitor_rule **r);
 
 /* True if the connection to the client is closed after the response. Only the frontend decides. */
 int http_closes_client(const struct proxy *fe);

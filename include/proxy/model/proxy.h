@@ -25,6 +25,7 @@
 #include "proxy/model/server.h"
 #include "proxy/model/shard.h"
 #include "proxy/model/unique_id_conf.h"
+#include "rule/match/acl.h"
 #include "rule/match/cond.h"
 
 /* Capabilities of a section. `listen` has both. */

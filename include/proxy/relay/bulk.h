@@ -16,6 +16,10 @@
 /* Initializes the engine's part, for session.c. */
 void bulk_init(struct engine *e);
 void bulk_fini(struct engine *e);
+/* Sets the parameters of bulk transfers: see struct bulk_shared. To be called before it has
+ * sessions. 0 or -ERR_NOMEM. */
+int engine_allow_bulk(struct engine *e, unsigned int after, unsigned int bufsize,
+	unsigned int per_turn) must_check;
 
 /* To be called after each read with the requested and the returned size: a direction with enough
  * consecutive full reads is a bulk transfer. A short read is a pause. */

@@ -113,9 +113,15 @@ void direction_pipe_put(struct engine *e, struct pipe *p);
 void direction_pipe_took(struct engine *e, struct direction *h, size_t n);
 void engine_splice_init(struct engine *e);
 void engine_splice_fini(struct engine *e);
+/* Allows this many pipes of this size (0: the system's default) for splicing. The default is
+ * none. */
+void engine_allow_splice(struct engine *e, unsigned int max_pipes, unsigned int pipe_size);
 
 /* --- direction_zerocopy.c --- */
 
+/* Enables zero-copy sends of at least `threshold` bytes, with at most `max` bytes of pinned
+ * buffers. To be called on a new engine, before memory_bound(). */
+void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast_path);
 /* In addition to EV_x: the error of EV_ERR was read; see conn.err. */
 #define DIRECTION_EV_TAKEN (1u << 31)
 

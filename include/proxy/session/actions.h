@@ -23,13 +23,12 @@ enum session_event session_do_retry(struct session *s);
 enum session_event session_do_retry_timeout(struct session *s);
 enum session_event session_do_give_up(struct session *s);
 enum session_event session_do_established(struct session *s);
-/* proxy_protocol_in.c */
+/* early_actions.c */
 enum session_event session_do_proxy_header_timeout(struct session *s);
 enum session_event session_do_proxy_header_abort(struct session *s);
-/* tcp_content_rules.c */
 enum session_event session_do_inspect_abort(struct session *s);
 enum session_event session_do_inspect_timeout(struct session *s);
-/* last_look.c */
+/* last_look_actions.c */
 enum session_event session_do_header_last_look(struct session *s);
 enum session_event session_do_read_last_look(struct session *s);
 enum session_event session_do_inspect_last_look(struct session *s);

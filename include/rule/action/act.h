@@ -5,6 +5,12 @@
 #include "cfg/ctx.h"
 #include "rule/action/action.h"
 
+/* Checks that arguments arg..arg+n-1 exist: 0, or -1 after an error that
+ * shows the action's syntax. */
+int act_need(const struct rule *r, struct cfg_ctx *ctx, int arg, int n) must_check;
+/* Parses argument `arg` as an expression and replaces *out: 0, or -1 after an error. */
+int act_expr(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, struct rule_expr **out) must_check;
 /* True if argument arg is `word`. */
 int act_is(const struct cfg_ctx *ctx, int arg, const char *word);
 /*
@@ -27,4 +33,7 @@ extern const struct rule_action rule_redirect_keyword;
 
 /* The text of a format, in the arena or static. 0, or -1: it does not fit. */
 int act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out) must_check;
+/* A rewrite failed: ends the message in strict mode, otherwise continues with the next rule. */
+enum rule_result act_failed(const struct rule *r, struct rule_outcome *out);
+
 #endif

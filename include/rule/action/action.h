@@ -109,15 +109,6 @@ extern const struct rule_action rule_head_actions[], rule_uri_actions[], rule_va
 	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[],
 	rule_auth_actions[], rule_map_actions[];
 
-/* For parsers of actions. Checks that arguments arg..arg+n-1 exist: 0, or -1 after an error that
- * shows the action's syntax. */
-int act_need(const struct rule *r, struct cfg_ctx *ctx, int arg, int n) must_check;
-/* Parses argument `arg` as an expression and replaces *out: 0, or -1 after an error. */
-int act_expr(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
-	unsigned int at, struct rule_expr **out) must_check;
-/* A rewrite failed: ends the message in strict mode, otherwise continues with the next rule. */
-enum rule_result act_failed(const struct rule *r, struct rule_outcome *out);
-
 /*
  * Parses a line "http-request ACTION ... [if|unless ...]"; ctx's argument 0 is the action. Appends
  * to rules. acls: those of the section. 0, or -1 after cfg_error().

@@ -1,12 +1,20 @@
 /*
- * An ACL: tests of samples, combined by OR (manual 7.1). Named ACLs belong to the section's struct
- * rule_acls, anonymous ones to their condition.
+ * ACLs (manual 7.1), "acl NAME FETCH [flags] [patterns]": tests of samples, combined by OR. Named
+ * ACLs belong to the section's struct rule_acls, anonymous ones to their condition.
  */
 #ifndef TACIT_RULE_MATCH_ACL_H
 #define TACIT_RULE_MATCH_ACL_H
 
+#include "base/list.h"
+#include "base/name_index.h"
 #include "rule/match/cond.h"
 #include "rule/match/pattern.h"
+
+/* The named ACLs of a section: several lines of one name are combined by OR. */
+struct rule_acls {
+	struct list all;         /* struct rule_acl */
+	struct name_index by_name;
+};
 
 /* An expression, a matching method, and patterns. */
 struct acl_test {
@@ -34,9 +42,14 @@ struct acl_words {
 	const char *const *fixed; /* used instead; errors are reported at argument `first` */
 };
 
-/* Frees an ACL that is in no list. */
+void rule_acls_init(struct rule_acls *a);
+void rule_acls_fini(struct rule_acls *a);
+/* Parses the line "acl ..." of ctx (argument 0 is the name). 0, or -1 after cfg_error(). */
+int rule_acl_parse(struct rule_acls *a, const struct rule_vocab *v, struct cfg_ctx *ctx) must_check;
+
 void acl_test_free(struct acl_test *t);
 struct rule_acl *rule_acl_new(const char *name) must_check;
+/* The ACL must be in no list. */
 void rule_acl_free(struct rule_acl **a);
 /* "criterion [flags] [operator] [values]". 0, or -1 after cfg_error(). */
 int rule_acl_add(struct rule_acl *a, const struct rule_vocab *v,

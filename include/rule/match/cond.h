@@ -1,29 +1,12 @@
-/*
- * ACLs and conditions (manual 7.1, 7.2): "acl NAME FETCH [flags] [patterns]", and "if/unless"
- * with names, !, ||, or, { anonymous }.
- */
+/* Conditions (manual 7.2): "if/unless" with names of ACLs, !, ||, or, { anonymous }. */
 #ifndef TACIT_RULE_MATCH_COND_H
 #define TACIT_RULE_MATCH_COND_H
 
-#include "base/list.h"
-#include "base/name_index.h"
 #include "cfg/ctx.h"
 #include "rule/sample/expr.h"
 
+struct rule_acls;
 struct rule_cond;
-
-/*
- * The named ACLs of a section: several lines of one name are combined by OR.
- */
-struct rule_acls {
-	struct list all;         /* struct rule_acl, cond.c's own */
-	struct name_index by_name;
-};
-
-void rule_acls_init(struct rule_acls *a);
-void rule_acls_fini(struct rule_acls *a);
-/* Parses the line "acl ..." of ctx (argument 0 is the name). 0, or -1 after cfg_error(). */
-int rule_acl_parse(struct rule_acls *a, const struct rule_vocab *v, struct cfg_ctx *ctx) must_check;
 
 /*
  * Parses "if ..." or "unless ..." from argument `first` to the end of the line. acls: those of the

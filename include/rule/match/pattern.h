@@ -19,6 +19,7 @@
 #include "base/shared_lock.h"
 #include "rule/sample/expr.h"
 #include "rule/match/pattern_index.h"
+#include "rule/match/pattern_net.h"
 #include "rule/sample/regex.h"
 #include "rule/sample/sample.h"
 
@@ -64,13 +65,6 @@ enum pattern_op pattern_op_of(struct str word);
 #define PATTERN_TEXT_MAX 65535   /* bytes of one */
 #define PATTERN_SET_MAX (1u << 24)
 #define PATTERN_PART_MAX 255     /* longer path and domain parts are tried one by one */
-
-/* An address and its prefix length. IPv4 is in the upper half of hi. */
-struct pattern_net {
-	uint64_t hi, lo;
-	uint8_t bits;
-	uint8_t v6;
-};
 
 struct pattern {
 	struct str text;         /* as written */
@@ -153,9 +147,6 @@ void pattern_set_fill(struct pattern_set *to);
 void pattern_set_swap(struct pattern_set *p, struct pattern_set *to);
 /* Frees a set whose patterns have another owner; also a plan that is not applied. */
 void pattern_set_forget(struct pattern_set *to);
-
-/* An address or network in pattern syntax (7.1.6), without name resolution. */
-int pattern_net_parse(struct str text, struct pattern_net *out, const char **why) must_check;
 
 /*
  * The entry that matches the sample, or NULL: the longest of several prefixes or networks,

@@ -10,6 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/str.h"
+#include "rule/sample/arena.h"
 
 struct http_head;
 struct random_source;
@@ -50,31 +51,6 @@ struct sample {
 	 */
 	uint8_t may_change;
 };
-
-/*
- * Memory for texts made by an evaluation: one per worker, of tune.bufsize bytes. Marked and
- * released like a stack; if a text does not fit the sample is not found, which is counted.
- */
-struct arena {
-	char *p;
-	size_t used, cap;
-	uint64_t refused;
-};
-
-/* NULL when it does not fit. */
-char *arena_get(struct arena *a, size_t n) must_check;
-/* A copy. p is NULL if it does not fit. */
-struct str arena_copy(struct arena *a, struct str s);
-static inline size_t
-arena_mark(const struct arena *a)
-{
-	return a->used;
-}
-static inline void
-arena_release(struct arena *a, size_t mark)
-{
-	a->used = mark;
-}
 
 /* Parts of the traffic that are available, one bit each. */
 enum sample_scope {

@@ -24,13 +24,4 @@ extern const struct rule_conv rule_regsub_convs[];
 extern const struct rule_conv rule_json_convs[];
 extern const struct rule_conv rule_language_convs[];
 
-/* The value of base32, or of url32 with the query: 1, or 0, as a fetch. */
-int rule_base_hash(struct sample_ctx *cx, int with_query, struct sample *s);
-
-/*
- * The client's user and password (scheme Basic), in the arena. 1, or 0: absent; s->may_change then
- * says whether they may arrive.
- */
-int rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struct str *pass);
-
 #endif

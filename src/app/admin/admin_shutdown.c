@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "app/admin/admin_int.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 #include "proxy/session/session_walk.h"
 
 /* Sessions closed, and examined for it, in one turn of the worker. */

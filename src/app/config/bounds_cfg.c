@@ -1,7 +1,7 @@
 /* Keywords of `global` that bound what is held: by the kernel for each socket, and by us. */
 #include <string.h>
 
-#include "app/config/global.h"
+#include "app/config/bounds_cfg.h"
 #include "cfg/ctx.h"
 #include "event/poller.h"
 #include "net/zerocopy.h"

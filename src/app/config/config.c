@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "app/config/bounds_cfg.h"
 #include "app/config/modules.h"
 #include "app/config/options.h"
 #include "app/config/version.h"
@@ -15,6 +16,7 @@
 #include "cfg/files.h"
 #include "cfg/reader.h"
 #include "net/listener.h"
+#include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 
 int

@@ -9,7 +9,7 @@
 #include "net/listener.h"
 #include "net/shards.h"
 #include "proxy/session/conn_limits.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 /* Time that handshakes in progress get before the listeners are closed. */
 #define HANDSHAKE_MS 1

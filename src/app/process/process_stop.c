@@ -6,7 +6,7 @@
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "net/listener.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 static void
 close_frontends(struct process *p)

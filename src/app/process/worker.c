@@ -17,8 +17,10 @@
 #include "net/listener.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/memory.h"
+#include "proxy/relay/bulk.h"
+#include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 /* Interval of retries for which there is no event. */
 #define PAUSE_MS 10

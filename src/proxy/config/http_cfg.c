@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
-#include "proxy/model/monitor.h"
 #include "proxy/model/proxies.h"
 
 /* The keywords, for http_conf.given. Timeouts and persistence are not included: they are harmless,

@@ -7,12 +7,11 @@
 #include "proxy/backend/balance.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/log/log_conf.h"
-#include "proxy/model/monitor.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_ids.h"
 #include "proxy/sample/route.h"
 #include "proxy/config/http_cfg.h"
-#include "proxy/config/proxy_life.h"
+#include "proxy/config/proxies_finish.h"
 #include "proxy/sample/unique_id.h"
 
 static struct proxy *

@@ -14,7 +14,6 @@
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
 #include "proxy/http1/monitor.h"
-#include "proxy/model/monitor.h"
 #include "proxy/http1/request.h"
 
 /* A head is slow if this many consecutive reads brought fewer bytes than that. */

@@ -3,7 +3,6 @@
 
 #include "http/uri.h"
 #include "proxy/model/http_txn.h"
-#include "proxy/model/monitor.h"
 #include "proxy/sample/eval.h"
 #include "proxy/sample/route.h"
 

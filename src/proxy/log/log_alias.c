@@ -7,7 +7,7 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "proxy/model/byte_count.h"
-#include "proxy/log/log_render.h"
+#include "proxy/log/log_alias_int.h"
 #include "proxy/model/http_txn.h"
 
 /* NULL: nothing is known. */

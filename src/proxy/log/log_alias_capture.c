@@ -1,5 +1,5 @@
 /* The variables of log formats that are about captures (manual 8.7, 8.8), and the unique id. */
-#include "proxy/log/log_render.h"
+#include "proxy/log/log_alias_int.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/unique_id.h"

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "http/uri.h"
-#include "proxy/log/log_render.h"
+#include "proxy/log/log_alias_int.h"
 #include "proxy/sample/http_line.h"
 #include "proxy/model/persist_state.h"
 

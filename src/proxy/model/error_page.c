@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "http/status.h"
 
 struct error_page *
 error_page_new(unsigned int status)

@@ -6,8 +6,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "cfg/diag.h"
-#include "proxy/model/monitor.h"
 #include "proxy/model/proxy.h"
 
 void

@@ -7,6 +7,7 @@
 #include "cfg/ctx.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/session.h"
+#include "rule/action/act.h"
 
 #define PORT_MAX 65535
 

@@ -7,6 +7,7 @@
 #include "cfg/ctx.h"
 #include "proxy/sample/capture_rule.h"
 #include "proxy/model/session.h"
+#include "rule/action/act.h"
 
 enum { NUM_KIND, NUM_INDEX };
 

@@ -5,7 +5,7 @@
 #include "net/proxy_header.h"
 #include "proxy/sample/fetch.h"
 #include "proxy/model/session.h"
-#include "rule/sample/tables.h"
+#include "rule/sample/fetch.h"
 
 /* --- TCP_INFO --- */
 

@@ -1,7 +1,7 @@
 /* Fetches of who a client is, as far as a userlist knows him (manual 7.3.6; RFC 7617). */
 #include "proxy/sample/fetch.h"
 #include "proxy/model/proxies.h"
-#include "rule/sample/tables.h"
+#include "rule/sample/fetch.h"
 
 static int
 check_list(struct rule_args *a, void *root, const char **why)

@@ -1,6 +1,6 @@
 /* Sessions are made by a listener, on its worker, and freed at the end of the turn that closed
  * them. */
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/handlers.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 #include "proxy/session/session_post.h"
 
 void

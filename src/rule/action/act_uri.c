@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "http/head.h"
 #include "http/reply.h"
+#include "http/status.h"
 #include "http/uri.h"
 #include "rule/action/act.h"
 #include "rule/sample/regex.h"

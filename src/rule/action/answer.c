@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "http/head.h"
+#include "http/status.h"
 #include "rule/action/answer_int.h"
 
 static void

@@ -1,11 +1,11 @@
 /* Addresses and networks as patterns: 10.12/8, 192.168.0.0/255.255.0.0, 2001:db8::/32. */
+#include "rule/match/pattern_net.h"
+
 #include <arpa/inet.h>
 #include <endian.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "rule/match/pattern.h"
-#include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
 
 /* One to four numbers; the last is the last byte, and missing ones before it are 0. */

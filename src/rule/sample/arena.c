@@ -1,6 +1,6 @@
-/* The texts that an evaluation makes. An arena belongs to one worker. It is a stack: what is
- * behind a mark goes when the mark is released; without room nothing is written. */
-#include "rule/sample/sample.h"
+/* Memory for the texts of one evaluation, on the worker that owns the arena. Nothing is written
+ * beyond cap. */
+#include "rule/sample/arena.h"
 
 char *
 arena_get(struct arena *a, size_t n)

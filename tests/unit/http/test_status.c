@@ -1,5 +1,6 @@
 #include "base/compiler.h"
 #include "http/head.h"
+#include "http/status.h"
 #include "unit/test.h"
 
 static void

@@ -14,6 +14,7 @@
 #include "proxy/config/forward_cfg.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
+#include "proxy/config/proxies_finish.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/rules_cfg.h"

@@ -10,6 +10,7 @@
 #include "http/h1_parse.h"
 #include "http/h1_write.h"
 #include "rule/action/action.h"
+#include "rule/match/acl.h"
 #include "rule/match/pattern_file.h"
 #include "rule/sample/regex.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/sys.h"
 #include "cfg/reader.h"
-#include "rule/match/cond.h"
+#include "rule/match/acl.h"
 #include "rule/match/pattern_file.h"
 
 enum { CONDS_MAX = 16 };

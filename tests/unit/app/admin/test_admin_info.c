@@ -2,6 +2,7 @@
 #include "unit/app/admin_rig.h"
 
 #include "app/config/version.h"
+#include "proxy/relay/direction.h"
 
 static int
 setup(void **st)

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/config/bounds_cfg.h"
 #include "unit/app/world.h"
 #include "unit/test.h"
 

@@ -2,7 +2,6 @@
 
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/monitor.h"
-#include "proxy/model/monitor.h"
 #include "proxy/backend/server_control.h"
 
 static struct world w;

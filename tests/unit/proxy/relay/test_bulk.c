@@ -6,7 +6,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
 #include "sim/faults.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #define SMALL .sndbuf = 65536, .rcvbuf = 65536, .bufsize = 4096
 #define ASKS { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 }

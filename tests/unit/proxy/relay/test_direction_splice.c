@@ -5,7 +5,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #define SMALL .sndbuf = 20000, .rcvbuf = 20000, .bufsize = 4096
 #define SPLICED(opt, after) .options = OPT_SPLICE_##opt, .maxpipes = 4, .splice_after = after

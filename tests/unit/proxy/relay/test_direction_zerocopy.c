@@ -8,7 +8,7 @@
 
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #define THRESHOLD 2048
 #define ZC RIG_WORLD, .zerocopy = THRESHOLD, .bufsize = 8192

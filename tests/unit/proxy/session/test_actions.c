@@ -2,7 +2,7 @@
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/session/actions.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 #include "proxy/backend/server_control.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };

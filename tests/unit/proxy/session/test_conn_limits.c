@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "net/bind_conf.h"
 #include "proxy/session/conn_limits.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #define OTHER_PORT (WORLD_PORT + 1)
 

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "net/proxy_header.h"
 #include "proxy/model/shard.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 #define TCP4 "PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n"
 #define UNKNOWN "PROXY UNKNOWN\r\n"

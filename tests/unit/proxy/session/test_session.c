@@ -2,7 +2,7 @@
 #include "unit/proxy/session_rig.h"
 
 #include "sim/faults.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, { STEP_SEND, 200 },

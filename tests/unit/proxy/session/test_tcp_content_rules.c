@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "proxy/model/shard.h"
-#include "proxy/session/session_life.h"
+#include "proxy/session/session.h"
 #include "proxy/config/proxy_life.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };

@@ -1,7 +1,7 @@
 /* The life of sessions: from accept to the end of the turn that closed them. Called on their
  * worker. */
-#ifndef TACIT_PROXY_SESSION_SESSION_LIFE_H
-#define TACIT_PROXY_SESSION_SESSION_LIFE_H
+#ifndef TACIT_PROXY_SESSION_SESSION_H
+#define TACIT_PROXY_SESSION_SESSION_H
 
 #include "proxy/model/session.h"
 

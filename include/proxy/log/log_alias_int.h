@@ -1,6 +1,6 @@
 /* Shared by the files of log aliases. */
-#ifndef TACIT_PROXY_LOG_LOG_RENDER_H
-#define TACIT_PROXY_LOG_LOG_RENDER_H
+#ifndef TACIT_PROXY_LOG_LOG_ALIAS_INT_H
+#define TACIT_PROXY_LOG_LOG_ALIAS_INT_H
 
 #include "proxy/sample/eval.h"
 #include "proxy/model/session.h"

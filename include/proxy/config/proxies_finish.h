@@ -1,0 +1,13 @@
+/* The end of reading: what needs the complete configuration. */
+#ifndef TACIT_PROXY_CONFIG_PROXIES_FINISH_H
+#define TACIT_PROXY_CONFIG_PROXIES_FINISH_H
+
+#include "proxy/model/proxies.h"
+
+/*
+ * Called when the configuration is complete: resolves names, assigns ids, sets defaults, prepares
+ * load balancing, and reports errors and warnings to `d`. 0, or -1 when there were errors.
+ */
+int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
+
+#endif

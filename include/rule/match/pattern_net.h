@@ -1,0 +1,30 @@
+/* Addresses and networks as patterns (manual 7.1.6). */
+#ifndef TACIT_RULE_MATCH_PATTERN_NET_H
+#define TACIT_RULE_MATCH_PATTERN_NET_H
+
+#include "base/keyhash.h"
+#include "rule/sample/sample.h"
+
+#define PATTERN_NET_KEY 18   /* hi, lo, bits, family */
+
+/* An address and its prefix length. IPv4 is in the upper half of hi. */
+struct pattern_net {
+	uint64_t hi, lo;
+	uint8_t bits;
+	uint8_t v6;
+};
+
+/* An address or network in pattern syntax, without name resolution. */
+int pattern_net_parse(struct str text, struct pattern_net *out, const char **why) must_check;
+/* One complete address, as in values of maps: no mask, no omitted parts. 0 or -1. */
+int pattern_address_parse(struct str text, struct sample *s) must_check;
+/* The address of a sample of type IPV4 or IPV6, with all its bits; and the reverse. */
+void pattern_net_of(const struct sample *s, struct pattern_net *net);
+void pattern_net_sample(const struct pattern_net *net, struct sample *s);
+/* Keeps `bits` bits of it. */
+void pattern_net_cut(struct pattern_net *net, unsigned int bits);
+/* key: PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. */
+void pattern_net_key(const struct pattern_net *net, char *key);
+uint64_t pattern_net_hash(const struct keyhash *key, const struct pattern_net *net);
+
+#endif
