@@ -1,7 +1,4 @@
-/*
- * The end of a message (RFC 9112, 6): its framing, derived from the head, and a parser for the
- * bytes of the body.
- */
+/* The body of a message in HTTP/1 (RFC 9112, 6 and 7): a parser for its bytes. */
 #ifndef TACIT_HTTP_H1_BODY_H
 #define TACIT_HTTP_H1_BODY_H
 
@@ -10,14 +7,6 @@
 
 #include "http/bad.h"
 #include "http/head.h"
-
-enum http_framing {
-	HTTP_BODY_NONE,    /* the message has no body */
-	HTTP_BODY_LENGTH,  /* Content-Length */
-	HTTP_BODY_CHUNKED,
-	HTTP_BODY_CLOSE,   /* until the sender closes: responses only */
-	HTTP_BODY_TUNNEL   /* no HTTP any more: after CONNECT or 101 */
-};
 
 struct h1_body {
 	enum http_framing framing;
@@ -43,14 +32,8 @@ enum h1_piece {
 	H1_PIECE_BAD     /* b->bad has the reason */
 };
 
-/* For a complete request head. */
-void h1_body_of_request(struct h1_body *b, const struct http_head *req);
-/*
- * For a final response head to a request with this method. 1xx have no body; 101 and 2xx to
- * CONNECT: TUNNEL.
- */
-void h1_body_of_response(struct h1_body *b, const struct http_head *res,
-	enum http_method method);
+/* The body that follows this head, from its first byte on. */
+void h1_body_begin(struct h1_body *b, const struct http_head *h);
 /* True after the last byte of the message. Never true for CLOSE and TUNNEL. */
 int h1_body_is_over(const struct h1_body *b);
 /* Parses p[0..n), n > 0, up to the next change of kind. Returns the kind, and the number of bytes

@@ -32,7 +32,8 @@ struct h1_parser {
  * the empty line. HTTP_BAD: p->bad and p->bad_at have the reason and position; do not call it
  * again. One empty line before a request is skipped (RFC 9112, 2.2) and counted in *used. Host is
  * checked (one, valid, equal to the authority of an absolute target), and so are Content-Length and
- * Transfer-Encoding; see http/h1_body.h for their meaning.
+ * Transfer-Encoding, from which the framing is set at the end. The framing of a response depends on
+ * out->method too, the method of its request.
  */
 enum h1_parse_status h1_parse_request(struct h1_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);

@@ -1,8 +1,8 @@
 /*
- * The head of a message as data (RFC 9110, 6): control data and fields, as slices. Nothing is
- * copied: the texts are in the parsed buffer, in memory of the code that added a field, or static,
- * and must outlive the head. http/h1_parse.h parses HTTP/1 and http/h1_write.h writes it. No I/O,
- * no clock, no configuration.
+ * The head of a message as data (RFC 9110, 6): control data, fields, as slices, and what body
+ * follows. Nothing is copied: the texts are in the parsed buffer, in memory of the code that added
+ * a field, or static, and must outlive the head. http/h1_parse.h parses HTTP/1 and http/h1_write.h
+ * writes it. No I/O, no clock, no configuration.
  */
 #ifndef TACIT_HTTP_HEAD_H
 #define TACIT_HTTP_HEAD_H
@@ -40,6 +40,16 @@ enum http_field_id {
 	HTTP_FIELD_IDS
 };
 
+/* What follows a head (RFC 9110, 6.4). */
+enum http_framing {
+	HTTP_BODY_NONE,    /* the message has no body */
+	HTTP_BODY_LENGTH,  /* as many bytes as the head says */
+	/* of unknown length, and its end is marked: by the last chunk, in HTTP/2 by END_STREAM */
+	HTTP_BODY_CHUNKED,
+	HTTP_BODY_CLOSE,   /* until the sender closes: responses of HTTP/1 only */
+	HTTP_BODY_TUNNEL   /* no HTTP any more: after CONNECT or 101 */
+};
+
 struct http_field {
 	struct str name, value; /* the value without surrounding blanks */
 	uint16_t id;            /* enum http_field_id */
@@ -49,14 +59,18 @@ struct http_field {
 struct http_head {
 	enum http_kind kind;
 	enum http_version version;
-	/* Requests only. */
+	/* Of the request. In a response: of the request that it answers, set before its end is
+	 * parsed. */
 	enum http_method method;
+	/* Requests only. */
 	struct str method_text;
 	struct str target;      /* as received (RFC 9112, 3.2) */
 	/* Responses only. */
 	unsigned int status;    /* 100..999 */
 	struct str reason;
-	/* Both. */
+	/* Both. Content-Length, if there is a body, says the same. */
+	enum http_framing framing;
+	uint64_t length;        /* of the body: HTTP_BODY_LENGTH */
 	struct http_field *field; /* array of the caller */
 	unsigned int n, max;
 };
@@ -79,6 +93,8 @@ int http_value_is_valid(struct str value);
 
 /* Maximum number of digits of a Content-Length, including leading zeros. */
 #define HTTP_LENGTH_DIGITS 20
+/* Writes a length to digits, which has room for that many. */
+struct str http_length_text(uint64_t n, char *digits);
 /* Parses a Content-Length: 0, -ERR_SYNTAX unless all are digits, -ERR_RANGE above 2^63 - 1. */
 int http_length_of(struct str value, uint64_t *n) must_check;
 
@@ -109,6 +125,13 @@ int http_set_value(struct http_head *h, unsigned int place, struct str value) mu
 void http_drop(struct http_head *h, unsigned int place);
 /* Drops all fields of this name; returns their number. */
 unsigned int http_drop_all(struct http_head *h, struct str name);
+void http_drop_id(struct http_head *h, enum http_field_id id);
+/*
+ * A body of this length follows: Content-Length is added, and what said otherwise is dropped. Its
+ * text is written to digits, HTTP_LENGTH_DIGITS bytes that must outlive the head. 0 or -ERR_RANGE:
+ * the array is full.
+ */
+int http_set_length(struct http_head *h, uint64_t length, char *digits) must_check;
 
 /* --- its texts --- */
 

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "http/h1_body.h"
 #include "http/h1_parse.h"
 
 /*
@@ -37,19 +36,6 @@ normalise_lines(struct str text, char *out, size_t *used)
 	return 0;
 }
 
-/* The file's Content-Length is the length of its body. */
-static int
-has_length(const struct http_head *h, size_t length)
-{
-	int i = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
-	struct h1_body b;
-
-	if (i < 0)
-		return 1;
-	h1_body_of_response(&b, h, HTTP_GET);
-	return (b.framing == HTTP_BODY_LENGTH ? b.left : 0) == length;
-}
-
 static int
 parse_head(const char *head, size_t len, struct str body, struct http_head *h, const char **why)
 {
@@ -65,7 +51,7 @@ parse_head(const char *head, size_t len, struct str body, struct http_head *h, c
 		*why = "a status that has no body, or is none to end with";
 	else if (http_find_id(h, HTTP_F_TRANSFER_ENCODING, 0) >= 0)
 		*why = "a body in chunks is not supported";
-	else if (!has_length(h, body.len))
+	else if (h->framing == HTTP_BODY_LENGTH && h->length != body.len)
 		*why = "Content-Length is not the length of the body";
 	else
 		*why = NULL;

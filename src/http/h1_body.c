@@ -8,36 +8,12 @@
 #include "base/err.h"
 #include "http/scan.h"
 
-/* --- the framing --- */
-
-/* Chunked, or with a length, or `otherwise`. The parser has rejected contradictions. */
-static void
-set_framing(struct h1_body *b, const struct http_head *h, enum http_framing otherwise)
-{
-	int at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
-
-	*b = (struct h1_body){ .framing = otherwise };
-	if (http_find_id(h, HTTP_F_TRANSFER_ENCODING, 0) >= 0)
-		b->framing = HTTP_BODY_CHUNKED;
-	else if (at >= 0 && http_length_of(h->field[at].value, &b->left) == 0)
-		b->framing = HTTP_BODY_LENGTH;
-}
-
 void
-h1_body_of_request(struct h1_body *b, const struct http_head *req)
+h1_body_begin(struct h1_body *b, const struct http_head *h)
 {
-	set_framing(b, req, HTTP_BODY_NONE);
-}
-
-void
-h1_body_of_response(struct h1_body *b, const struct http_head *res, enum http_method method)
-{
-	*b = (struct h1_body){ .framing = HTTP_BODY_NONE };
-	if (res->status == 101 || (method == HTTP_CONNECT && res->status / 100 == 2))
-		b->framing = HTTP_BODY_TUNNEL;
-	else if (method != HTTP_HEAD && res->status >= 200 && res->status != 204 &&
-		 res->status != 304)
-		set_framing(b, res, HTTP_BODY_CLOSE);
+	*b = (struct h1_body){ .framing = h->framing };
+	if (h->framing == HTTP_BODY_LENGTH)
+		b->left = h->length;
 }
 
 int

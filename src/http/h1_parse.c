@@ -1,6 +1,7 @@
 /* The reader of HTTP/1 heads. Pure: the caller keeps the state. Each byte is looked at once. */
 #include "http/h1_parse.h"
 
+#include "http/h1_framing.h"
 #include "http/validate.h"
 #include "http/scan.h"
 #include "http/target.h"
@@ -300,7 +301,10 @@ on_end_lf(struct work *w)
 	if (v != HTTP_COMPLETE)
 		return v;
 	why = http_validate_head(w->h);
-	return why == HTTP_BAD_NONE ? v : bad_at(w, why, w->p->at - 1);
+	if (why != HTTP_BAD_NONE)
+		return bad_at(w, why, w->p->at - 1);
+	h1_framing_from_fields(w->h);
+	return v;
 }
 
 /* --- all of it --- */

@@ -107,6 +107,18 @@ http_length_of(struct str value, uint64_t *n)
 	return 0;
 }
 
+struct str
+http_length_text(uint64_t n, char *digits)
+{
+	size_t len = 1;
+
+	for (uint64_t rest = n; rest >= 10; rest /= 10)
+		len++;
+	for (size_t i = len; i-- > 0; n /= 10)
+		digits[i] = (char)('0' + n % 10);
+	return (struct str){ digits, len };
+}
+
 /* --- looking --- */
 
 int
@@ -240,6 +252,24 @@ http_drop_all(struct http_head *h, struct str name)
 		n++;
 	}
 	return n;
+}
+
+void
+http_drop_id(struct http_head *h, enum http_field_id id)
+{
+	for (int i = http_find_id(h, id, 0); i >= 0; i = http_find_id(h, id, (unsigned int)i + 1))
+		http_drop(h, (unsigned int)i);
+}
+
+int
+http_set_length(struct http_head *h, uint64_t length, char *digits)
+{
+	http_drop_id(h, HTTP_F_TRANSFER_ENCODING);
+	http_drop_id(h, HTTP_F_CONTENT_LENGTH);
+	h->framing = HTTP_BODY_LENGTH;
+	h->length = length;
+	return http_add(h, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)),
+		http_length_text(length, digits));
 }
 
 /* --- its texts --- */

@@ -81,21 +81,6 @@ http_error(enum http_error_id id)
 
 /* --- of the configuration --- */
 
-/* Maximum digits of a decimal number. */
-#define DIGITS_MAX 20
-
-static unsigned int
-put_decimal(size_t v, char *out)
-{
-	unsigned int n = 1;
-
-	for (size_t rest = v; rest >= 10; rest /= 10)
-		n++;
-	for (unsigned int i = n; i-- > 0; v /= 10)
-		out[i] = (char)('0' + v % 10);
-	return n;
-}
-
 int
 http_status_has_no_body(unsigned int status)
 {
@@ -118,8 +103,8 @@ int
 http_reply_make(unsigned int status, struct str reason, const struct http_field *field,
 	unsigned int n, struct str body, struct http_reply **out)
 {
-	char digits[DIGITS_MAX], *at;
-	struct str length = { digits, put_decimal(body.len, digits) };
+	char digits[HTTP_LENGTH_DIGITS], *at;
+	struct str length = http_length_text(body.len, digits);
 	size_t bytes = reason.len + body.len + length.len;
 	struct http_reply *r;
 	struct http_field *f;
@@ -197,6 +182,8 @@ http_reply_head(const struct http_reply *r, enum http_conn conn, struct http_hea
 	out->version = HTTP_1_1;
 	out->status = r->status;
 	out->reason = r->reason;
+	out->framing = http_status_has_no_body(r->status) ? HTTP_BODY_NONE : HTTP_BODY_LENGTH;
+	out->length = r->body.len;
 	if (r->n)
 		memcpy(out->field, r->field, r->n * sizeof(*r->field));
 	out->n = r->n;

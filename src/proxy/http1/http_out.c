@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "http/h1_framing.h"
 #include "http/h1_write.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
@@ -22,14 +23,6 @@ may_be_named(struct str name)
 	enum http_field_id id = http_field_id(name);
 
 	return id == HTTP_F_OTHER || id == HTTP_F_TE || id == HTTP_F_KEEP_ALIVE;
-}
-
-static void
-drop_id(struct http_head *h, enum http_field_id id)
-{
-	for (int at = http_find_id(h, id, 0); at >= 0;
-		at = http_find_id(h, id, (unsigned int)at + 1))
-		http_drop(h, (unsigned int)at);
 }
 
 int
@@ -65,12 +58,12 @@ http_strip_hop(struct http_head *h)
 {
 	int upgrade = requests_upgrade(h);
 
-	drop_id(h, HTTP_F_CONNECTION);
-	drop_id(h, HTTP_F_PROXY_CONNECTION);
-	drop_id(h, HTTP_F_KEEP_ALIVE);
-	drop_id(h, HTTP_F_TE);
+	http_drop_id(h, HTTP_F_CONNECTION);
+	http_drop_id(h, HTTP_F_PROXY_CONNECTION);
+	http_drop_id(h, HTTP_F_KEEP_ALIVE);
+	http_drop_id(h, HTTP_F_TE);
 	if (!upgrade)
-		drop_id(h, HTTP_F_UPGRADE);
+		http_drop_id(h, HTTP_F_UPGRADE);
 	return upgrade;
 }
 
@@ -126,7 +119,9 @@ write_request(struct session *s)
 	/* The rules have run and may have changed it. */
 	capture_cookie(s, &t->req);
 	t->keep_alive[SERVER] = (uint8_t)exchange_may_reuse(s);
-	r = persist_strip(s, &s->engine->eval.arena);
+	r = h1_framing_to_fields(&t->req, HTTP_1_1);
+	if (r == 0)
+		r = persist_strip(s, &s->engine->eval.arena);
 	if (r == 0)
 		r = unique_id_add(s, &t->req);
 	if (r == 0)
@@ -170,7 +165,7 @@ offer_upgrade(struct http_txn *t)
 		return 0;
 	if (t->version != HTTP_1_0)
 		return add_connection(&t->res, "upgrade");
-	drop_id(&t->res, HTTP_F_UPGRADE);
+	http_drop_id(&t->res, HTTP_F_UPGRADE);
 	return 0;
 }
 
@@ -181,7 +176,7 @@ say_connection(struct http_txn *t)
 	struct http_head *h = &t->res;
 	int r;
 
-	if (t->body[SERVER].framing == HTTP_BODY_TUNNEL)
+	if (h->framing == HTTP_BODY_TUNNEL)
 		return h->status == 101 ? add_connection(h, "upgrade") : 0;
 	r = offer_upgrade(t);
 	if (r < 0)

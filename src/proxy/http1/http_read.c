@@ -106,7 +106,7 @@ complete_head(struct session *s, size_t used)
 	h->tail += (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;
-	h1_body_of_request(&t->body[CLIENT], &t->req);
+	h1_body_begin(&t->body[CLIENT], &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keep_alive[CLIENT] = 0;
 		return request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));

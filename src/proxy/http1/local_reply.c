@@ -128,8 +128,10 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	int r = 0;
 
 	check_request_end(s);
-	if (s->txn->method == HTTP_HEAD)
+	if (s->txn->method == HTTP_HEAD) {
+		head->framing = HTTP_BODY_NONE;
 		body = (struct str){ NULL, 0 };
+	}
 	if (run_after_rules(s, head) < 0)
 		r = -ERR_INVAL;
 	if (r == 0)

@@ -61,7 +61,7 @@ ask_for_body(struct session *s)
 
 	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
 		return SESSION_EV_NONE;
-	(void)http_drop_all(&t->req, str_of(http_field_name(HTTP_F_EXPECT)));
+	http_drop_id(&t->req, HTTP_F_EXPECT);
 	if (informational_send(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0)
 		return SESSION_EV_NONE;
 	session_blame(s, 'R', 'R');

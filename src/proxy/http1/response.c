@@ -11,6 +11,7 @@
 #include "proxy/relay/direction.h"
 #include "base/counter.h"
 #include "http/auth.h"
+#include "http/h1_framing.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
 #include "net/silent_drop.h"
@@ -110,32 +111,25 @@ open_tunnel(struct session *s)
 	return 0;
 }
 
-/* Decides whether the connections are kept, and how the body is framed for an HTTP/1.0 client. */
+static int
+ends_with_connection(enum http_framing framing)
+{
+	return framing == HTTP_BODY_CLOSE || framing == HTTP_BODY_TUNNEL;
+}
+
+/* Decides whether the connections are kept. The head says how the body is sent; that may differ
+ * from how it is received. */
 static void
 decide_keep_alive(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct h1_body *b = &t->body[SERVER];
+	enum http_framing received = t->body[SERVER].framing, sent = t->res.framing;
 
-	if (!h1_persists(&t->res) || b->framing == HTTP_BODY_CLOSE ||
-		b->framing == HTTP_BODY_TUNNEL)
+	if (!h1_persists(&t->res) || ends_with_connection(received))
 		t->keep_alive[SERVER] = 0;
-	if (b->framing == HTTP_BODY_CLOSE || b->framing == HTTP_BODY_TUNNEL)
+	if (ends_with_connection(sent))
 		t->keep_alive[CLIENT] = 0;
-	/* A successful CONNECT has no body, whatever its response says (RFC 9110, 9.3.6). */
-	if (b->framing == HTTP_BODY_TUNNEL && t->res.status / 100 == 2) {
-		(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)));
-		(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
-	}
-	if (t->version != HTTP_1_0)
-		return;
-	/* Also without a body, as to HEAD (RFC 9112, 6.1). */
-	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
-	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_TRAILER)));
-	if (b->framing == HTTP_BODY_CHUNKED) {
-		t->dechunks = 1;
-		t->keep_alive[CLIENT] = 0;
-	}
+	t->dechunks = sent != received;
 }
 
 /* The server has responded: the request is not retried. */
@@ -221,7 +215,7 @@ obey_close(struct http_txn *t)
 {
 	if (http_lists(&t->res, HTTP_F_CONNECTION, STR("close")))
 		t->keep_alive[CLIENT] = 0;
-	(void)http_drop_all(&t->res, str_of(http_field_name(HTTP_F_CONNECTION)));
+	http_drop_id(&t->res, HTTP_F_CONNECTION);
 }
 
 /* NONE: it is being sent; else a local reply replaces it, or it is retried. The texts made by rules
@@ -294,7 +288,9 @@ pass_final(struct session *s, size_t used)
 	t->has_res_version = 1;
 	capture_fields(s, &t->res);
 	http_txn_allow_added(s, &t->res);
-	h1_body_of_response(&t->body[SERVER], &t->res, t->method);
+	h1_body_begin(&t->body[SERVER], &t->res);
+	if (h1_framing_to_fields(&t->res, t->version) < 0)
+		return io_event(bad_response(s));
 	decide_keep_alive(s);
 	if (http_strip_named(&t->res) < 0)
 		return io_event(bad_response(s));
@@ -326,6 +322,7 @@ parse_heads(struct session *s)
 	size_t used;
 
 	while (h->lookahead && step.more) {
+		t->res.method = t->method;
 		switch (h1_parse_response(
 			&t->parser[SERVER], h->buf + h->tail, h->lookahead, &t->res, &used)) {
 		case HTTP_MORE:

@@ -71,22 +71,12 @@ add_page_field(struct http_head *head, struct str name, struct str value)
 	return http_add(head, name, value) < 0 ? -1 : 0;
 }
 
-static int
-add_length(struct http_head *head, struct arena *a, size_t n)
-{
-	char text[24];
-	struct str s;
-
-	(void)snprintf(text, sizeof(text), "%zu", n);
-	s = arena_copy(a, str_of(text));
-	return s.p ? add_page_field(head, STR("Content-Length"), s) : -1;
-}
-
 int
 error_page_make(const struct error_page *p, struct sample_ctx *cx, struct http_head *head,
 	struct str *body)
 {
 	struct str value;
+	char *digits;
 
 	head->version = HTTP_1_1;
 	head->status = p->status;
@@ -102,7 +92,8 @@ error_page_make(const struct error_page *p, struct sample_ctx *cx, struct http_h
 	*body = (struct str){ p->text, p->len };
 	if (p->fmt && rule_fmt_text(p->fmt, cx, body) < 0)
 		return -1;
-	if (add_length(head, cx->arena, body->len) < 0)
+	digits = arena_get(cx->arena, HTTP_LENGTH_DIGITS);
+	if (!digits || http_set_length(head, body->len, digits) < 0)
 		return -1;
 	return body->len ? add_page_field(head, STR("Content-Type"), str_of(p->type)) : 0;
 }

@@ -45,7 +45,7 @@ body_content(const struct session *s, struct arena *a)
 	struct h1_body b;
 	char *to = arena_get(a, n);
 
-	h1_body_of_request(&b, &s->txn->req);
+	h1_body_begin(&b, &s->txn->req);
 	if (to)
 		(void)!h1_body_decode(&b, to, p, n, &used, &out);
 	return (struct str){ to, out };

@@ -191,13 +191,11 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 
 /* A response without a body becomes one with an empty body; 101 is not a final response. */
 static int
-give_body(struct http_head *h)
+give_body(struct http_head *h, struct arena *a)
 {
-	if (h->status < 200)
-		return -ERR_INVAL;
-	(void)http_drop_all(h, str_of(http_field_name(HTTP_F_TRANSFER_ENCODING)));
-	(void)http_drop_all(h, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)));
-	return http_add(h, STR("Content-Length"), STR("0"));
+	char *digits = h->status >= 200 ? arena_get(a, HTTP_LENGTH_DIGITS) : NULL;
+
+	return digits ? http_set_length(h, 0, digits) : -ERR_INVAL;
 }
 
 static enum rule_result
@@ -205,7 +203,7 @@ run_status(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 {
 	struct http_head *h = cx->res;
 
-	if (http_status_has_no_body(h->status) && give_body(h) < 0)
+	if (http_status_has_no_body(h->status) && give_body(h, cx->arena) < 0)
 		return act_failed(r, out);
 	h->status = (unsigned int)r->num[0];
 	h->reason = r->text[0].p ? r->text[0] : str_of(http_status_reason(h->status));

@@ -74,14 +74,12 @@ answer_field(struct rule_outcome *v, struct str name, struct str value)
 int
 answer_length(struct sample_ctx *cx, struct rule_outcome *v)
 {
-	char text[24];
-	struct str s;
+	char *digits;
 
 	if (http_status_has_no_body(v->status))
 		return 0;
-	(void)snprintf(text, sizeof(text), "%zu", v->body.len);
-	s = arena_copy(cx->arena, str_of(text));
-	return s.p ? answer_field(v, STR("Content-Length"), s) : -1;
+	digits = arena_get(cx->arena, HTTP_LENGTH_DIGITS);
+	return digits && http_set_length(v->head, v->body.len, digits) == 0 ? 0 : -1;
 }
 
 void
@@ -94,6 +92,7 @@ answer_begin(struct rule_outcome *v, unsigned int status)
 	v->head->version = HTTP_1_1;
 	v->head->status = status;
 	v->head->reason = str_of(http_status_reason(status));
+	v->head->framing = HTTP_BODY_NONE;
 	v->head->n = 0;
 }
 
@@ -113,13 +112,9 @@ write_reply(const struct http_reply *reply, struct rule_outcome *v)
 	v->is_empty = reply->status == 0;
 	if (v->is_empty)
 		return 0;
-	v->status = v->head->status = reply->status;
-	v->head->reason = reply->reason;
+	v->status = reply->status;
 	v->body = reply->body;
-	for (unsigned int i = 0; i < reply->n; i++)
-		if (answer_field(v, reply->field[i].name, reply->field[i].value) < 0)
-			return -1;
-	return 0;
+	return http_reply_head(reply, HTTP_CONN_UNSAID, v->head) < 0 ? -1 : 0;
 }
 
 int

@@ -24,14 +24,12 @@ static int
 fetch_body_size(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
-	int i = h ? http_find_id(h, HTTP_F_CONTENT_LENGTH, 0) : -1;
-	int64_t n;
 
 	if (!h)
 		return 0;
-	if (i < 0 || sample_parse_int(h->field[i].value, &n))
+	if (h->framing != HTTP_BODY_LENGTH)
 		return fetch_body_len(a, cx, s);
-	sample_set_int(s, n);
+	sample_set_int(s, (int64_t)h->length);
 	return 1;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "http/h1_body.h"
+#include "http/h1_framing.h"
 #include "http/h1_parse.h"
 
 #define FEED_FIELDS 110
@@ -78,7 +79,8 @@ feed_same_head(const struct fed *a, const struct fed *b)
 	const struct http_head *x = &a->head, *y = &b->head;
 
 	if (x->kind != y->kind || x->version != y->version || x->method != y->method ||
-		x->status != y->status || x->n != y->n)
+		x->status != y->status || x->n != y->n || x->framing != y->framing ||
+		x->length != y->length)
 		return 0;
 	if (!feed_same_slice(a, x->method_text, b, y->method_text) ||
 		!feed_same_slice(a, x->target, b, y->target) ||

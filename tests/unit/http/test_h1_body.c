@@ -60,6 +60,19 @@ refused(const char *text, size_t len, enum http_bad why)
 
 #define REFUSED(text, why) refused(text, sizeof(text) - 1, HTTP_BAD_##why)
 
+/* The parser of a head has set its framing. */
+static void
+assert_parsed_framing(const struct http_head *parsed)
+{
+	struct http_head h = *parsed;
+
+	h.framing = HTTP_BODY_TUNNEL;
+	h.length = 0;
+	h1_framing_from_fields(&h);
+	assert_int_equal(parsed->framing, h.framing);
+	assert_true(parsed->length == h.length);
+}
+
 /* The framing by a head with this line of fields; "" for none. */
 static struct h1_body
 body_of(enum http_kind kind, unsigned int status, enum http_method method, const char *fields)
@@ -74,10 +87,12 @@ body_of(enum http_kind kind, unsigned int status, enum http_method method, const
 
 	feed_pieces(&f, kind, 8, keep, text, (size_t)n, (size_t)n, 0);
 	assert_int_equal(f.verdict, HTTP_COMPLETE);
-	if (kind == HTTP_REQUEST)
-		h1_body_of_request(&b, &f.head);
-	else
-		h1_body_of_response(&b, &f.head, method);
+	assert_parsed_framing(&f.head);
+	if (kind == HTTP_RESPONSE) {
+		f.head.method = method;
+		h1_framing_from_fields(&f.head);
+	}
+	h1_body_begin(&b, &f.head);
 	return b;
 }
 
@@ -147,6 +162,79 @@ framing_of_responses(void **st)
 			fail_msg("%u to method %d with %s: %d", rows[i].status, (int)rows[i].method,
 				rows[i].fields, (int)b.framing);
 		assert_int_equal(h1_body_is_over(&b), b.framing == HTTP_BODY_NONE);
+	}
+}
+
+/* The fields for a receiver of each version. */
+static void
+framing_in_fields(void **st)
+{
+	static const struct {
+		enum http_framing framing;
+		unsigned int status; /* 0: a request */
+		const char *fields[3];
+		enum http_version receiver;
+		const char *expected; /* names of fields, "|" behind each */
+		enum http_framing becomes;
+		enum http_method method;
+	} rows[] = {
+		{ HTTP_BODY_NONE, 0, { "A" }, HTTP_1_1, "A|", HTTP_BODY_NONE, HTTP_GET },
+		{ HTTP_BODY_LENGTH, 0, { "Content-Length" }, HTTP_1_1, "Content-Length|",
+			HTTP_BODY_LENGTH, HTTP_GET },
+		{ HTTP_BODY_CHUNKED, 0, { "Transfer-Encoding", "A" }, HTTP_1_1,
+			"Transfer-Encoding|A|", HTTP_BODY_CHUNKED, HTTP_GET },
+		/* HTTP/2 has no such field. */
+		{ HTTP_BODY_CHUNKED, 0, { "A" }, HTTP_1_1, "A|Transfer-Encoding|",
+			HTTP_BODY_CHUNKED, HTTP_GET },
+		{ HTTP_BODY_CHUNKED, 200, { "A" }, HTTP_1_1, "A|Transfer-Encoding|",
+			HTTP_BODY_CHUNKED, HTTP_GET },
+		{ HTTP_BODY_CLOSE, 200, { "A" }, HTTP_1_1, "A|", HTTP_BODY_CLOSE, HTTP_GET },
+		{ HTTP_BODY_CHUNKED, 200, { "Transfer-Encoding", "Trailer", "A" }, HTTP_1_0, "A|",
+			HTTP_BODY_CLOSE, HTTP_GET },
+		{ HTTP_BODY_CHUNKED, 200, { "A" }, HTTP_1_0, "A|", HTTP_BODY_CLOSE, HTTP_GET },
+		{ HTTP_BODY_LENGTH, 200, { "Content-Length" }, HTTP_1_0, "Content-Length|",
+			HTTP_BODY_LENGTH, HTTP_GET },
+		{ HTTP_BODY_NONE, 200, { "Transfer-Encoding" }, HTTP_1_1, "Transfer-Encoding|",
+			HTTP_BODY_NONE, HTTP_HEAD },
+		{ HTTP_BODY_NONE, 200, { "Transfer-Encoding", "A" }, HTTP_1_0, "A|", HTTP_BODY_NONE,
+			HTTP_HEAD },
+		/* An empty stream of HTTP/2. */
+		{ HTTP_BODY_NONE, 200, { "A" }, HTTP_1_1, "A|Content-Length|", HTTP_BODY_NONE,
+			HTTP_GET },
+		{ HTTP_BODY_NONE, 404, { "Content-Length" }, HTTP_1_0, "Content-Length|",
+			HTTP_BODY_NONE, HTTP_GET },
+		{ HTTP_BODY_NONE, 204, { "A" }, HTTP_1_1, "A|", HTTP_BODY_NONE, HTTP_GET },
+		{ HTTP_BODY_NONE, 304, { "A" }, HTTP_1_1, "A|", HTTP_BODY_NONE, HTTP_GET },
+		{ HTTP_BODY_TUNNEL, 200, { "Content-Length", "A" }, HTTP_1_1, "A|",
+			HTTP_BODY_TUNNEL, HTTP_GET },
+		{ HTTP_BODY_TUNNEL, 299, { "Transfer-Encoding" }, HTTP_1_1, "", HTTP_BODY_TUNNEL,
+			HTTP_GET },
+		{ HTTP_BODY_TUNNEL, 101, { "A" }, HTTP_1_1, "A|", HTTP_BODY_TUNNEL, HTTP_GET },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_field field[8];
+		struct http_head h;
+		char names[256] = "";
+
+		http_head_init(&h, rows[i].status ? HTTP_RESPONSE : HTTP_REQUEST, field, 8);
+		h.framing = rows[i].framing;
+		h.status = rows[i].status;
+		h.method = rows[i].method;
+		for (size_t k = 0; k < 3 && rows[i].fields[k]; k++)
+			assert_int_equal(
+				http_add(&h, str_of(rows[i].fields[k]), STR("chunked")), 0);
+		assert_int_equal(h1_framing_to_fields(&h, rows[i].receiver), 0);
+		for (unsigned int k = 0; k < h.n; k++)
+			if (!field[k].dropped)
+				snprintf(names + strlen(names), sizeof(names) - strlen(names),
+					"%.*s|", (int)field[k].name.len, field[k].name.p);
+		if (strcmp(names, rows[i].expected) != 0 || h.framing != rows[i].becomes)
+			fail_msg("row %zu: '%s', %d", i, names, (int)h.framing);
+		h.n = h.max = 1;
+		if (strcmp(rows[i].expected, "A|Transfer-Encoding|") == 0)
+			assert_int_equal(h1_framing_to_fields(&h, HTTP_1_1), -ERR_RANGE);
 	}
 }
 
@@ -477,6 +565,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(framing_of_requests),
 		cmocka_unit_test(framing_of_responses),
+		cmocka_unit_test(framing_in_fields),
 		cmocka_unit_test(persistence),
 		cmocka_unit_test(by_length),
 		cmocka_unit_test(bytes_can_be_skipped),

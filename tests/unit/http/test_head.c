@@ -198,6 +198,36 @@ test_lists(void **state)
 	assert_false(http_lists(&h, HTTP_F_CONNECTION, STR("keep-alive")));
 }
 
+/* Sets the length of the body. */
+static void
+test_set_length(void **state)
+{
+	struct http_head h = a_request();
+	char digits[HTTP_LENGTH_DIGITS];
+
+	(void)state;
+	assert_str(http_length_text(0, digits), "0");
+	assert_str(http_length_text(9, digits), "9");
+	assert_str(http_length_text(10, digits), "10");
+	assert_str(http_length_text(UINT64_MAX, digits), "18446744073709551615");
+	add(&h, "Transfer-Encoding", "chunked");
+	add(&h, "A", "");
+	h.framing = HTTP_BODY_CHUNKED;
+	assert_int_equal(http_set_length(&h, 120, digits), 0);
+	assert_int_equal(h.framing, HTTP_BODY_LENGTH);
+	assert_int_equal(h.length, 120);
+	assert_int_equal(http_find_id(&h, HTTP_F_TRANSFER_ENCODING, 0), -1);
+	assert_int_equal(http_find_id(&h, HTTP_F_CONTENT_LENGTH, 0), 2);
+	assert_str(h.field[2].value, "120");
+	assert_int_equal(http_set_length(&h, 0, digits), 0);
+	assert_int_equal(http_find(&h, STR("content-length"), 0), 3);
+	assert_str(h.field[3].value, "0");
+	while (h.n < PLACES)
+		add(&h, "A", "");
+	http_head_init(&h, HTTP_RESPONSE, places, 0);
+	assert_int_equal(http_set_length(&h, 1, digits), -ERR_RANGE);
+}
+
 static void
 test_add_refuses(void **state)
 {
@@ -378,6 +408,7 @@ main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_set_length),
 		cmocka_unit_test(test_add_refuses),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_pack),

@@ -71,6 +71,8 @@ test_table(void **state)
 		assert_int_equal(http_find(&h, STR("content-length"), 0), at);
 		snprintf(text, sizeof(text), "%zu", r->body.len);
 		assert_true(str_is(h.field[at].value, str_of(text)));
+		assert_int_equal(h.framing, HTTP_BODY_LENGTH);
+		assert_int_equal(h.length, r->body.len);
 		snprintf(text, sizeof(text), "<h1>%u ", r->status);
 		assert_non_null(strstr(r->body.p, text));
 		assert_true(http_find_id(&h, HTTP_F_CACHE_CONTROL, 0) >= 0);

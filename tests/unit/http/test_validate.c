@@ -248,10 +248,7 @@ body_is_refused(const struct fed *f, const char *name, const char *text, size_t 
 	struct h1_body b;
 	const char *differs;
 
-	if (f->head.kind == HTTP_REQUEST)
-		h1_body_of_request(&b, &f->head);
-	else
-		h1_body_of_response(&b, &f->head, HTTP_GET);
+	h1_body_begin(&b, &f->head);
 	differs = feed_body_all_ways(&got, &b, text, len, 0);
 	if (differs)
 		fail_msg("%s: %s its body is judged otherwise", name, differs);

@@ -48,6 +48,8 @@ made(void)
 
 	if (error_page_make(p, &h.r.cx, &head, &body) < 0)
 		return "-";
+	assert_int_equal(head.framing, HTTP_BODY_LENGTH);
+	assert_int_equal(head.length, body.len);
 	assert_true(h1_size(&head) + body.len < sizeof(text));
 	n = h1_write(&head, text);
 	memcpy(text + n, body.p, body.len);

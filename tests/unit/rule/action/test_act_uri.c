@@ -118,6 +118,8 @@ test_status(void **state)
 	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
 		"HTTP/1.1 304 Not Modified\r\nContent-Length: 70\r\nETag: \"a\""),
 		"HTTP/1.1 200 OK|ETag: \"a\"|Content-Length: 0|");
+	assert_int_equal(r.res.framing, HTTP_BODY_LENGTH);
+	assert_int_equal(r.res.length, 0);
 	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
 		"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked"),
 		"HTTP/1.1 200 OK|Content-Length: 0|");

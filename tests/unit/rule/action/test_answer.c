@@ -20,6 +20,10 @@ answer(const char *arguments)
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_FINAL);
 	if (r.v.what != RULE_END_REPLY || !r.v.has_answer)
 		fail_msg("%s: no answer", line);
+	assert_int_equal(r.answer.framing,
+		r.v.is_empty || http_status_has_no_body(r.v.status) ? HTTP_BODY_NONE
+								    : HTTP_BODY_LENGTH);
+	assert_int_equal(r.answer.length, r.v.body.len);
 	(void)snprintf(text, sizeof(text), "%s|%.*s", action_rig_show(&r, &r.answer),
 		(int)r.v.body.len, r.v.body.p ? r.v.body.p : "");
 	return text;

@@ -1,0 +1,25 @@
+/*
+ * The framing of a message (enum http_framing) and the fields of HTTP/1 that say it (RFC 9112, 6):
+ * Content-Length and Transfer-Encoding.
+ */
+#ifndef TACIT_HTTP_H1_FRAMING_H
+#define TACIT_HTTP_H1_FRAMING_H
+
+#include "base/compiler.h"
+#include "http/head.h"
+
+/*
+ * Sets the framing of a received head from its fields, status and method. The parser does so at the
+ * end of a head. Only final responses have a body; 101 and 2xx to CONNECT: TUNNEL.
+ */
+void h1_framing_from_fields(struct http_head *h);
+/*
+ * The other way round, before a head is written for a receiver of this version: Transfer-Encoding
+ * is there if the body is sent in chunks. HTTP/1.0 does not know it: such a body ends when the
+ * connection is closed, which becomes the framing. A response that could have a body and has none
+ * says so with a Content-Length of 0. A successful CONNECT has no body, whatever its response says
+ * (RFC 9110, 9.3.6). 0 or -ERR_RANGE: the field does not fit.
+ */
+int h1_framing_to_fields(struct http_head *h, enum http_version receiver) must_check;
+
+#endif
