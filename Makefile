@@ -12,6 +12,7 @@
 #   make fuzz T=x S=60  fuzz one target (default: each) for S seconds
 #   make bench          the measurements (twenty-three minutes), into build/bench/
 #   make cov            line coverage of the tests, into build/cov/html/
+#   make path           the files that one TCP connection passes, from accept to its log line
 #   make install        DESTDIR= prefix=/usr/local
 #   make uninstall      with the same DESTDIR and prefix; a configuration that was changed stays
 #   make configure      make ./configure, which a packed release brings; then ./configure && make
@@ -27,13 +28,14 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 
 # Each flavour has a directory of its own and may have words for configure.
-FLAVOURS = release clang dev tsan cov fuzz
+FLAVOURS = release clang dev tsan cov fuzz path
 DIR_release = build
 DIR_clang = build/clang
 DIR_dev = build/dev
 DIR_tsan = build/tsan
 DIR_cov = build/cov
 DIR_fuzz = build/fuzz
+DIR_path = build/path
 CONF_clang = CC=clang
 CONF_dev = --without-jemalloc
 CONF_tsan = --without-jemalloc
@@ -166,11 +168,18 @@ cov: deps-ci $(DIR_cov)/config.mk
 	$(call inner,cov) tests
 	@sh build-aux/run-cov $(DIR_cov)
 
+# Functions say when they are entered: which files has one to know who follows a connection?
+.PHONY: path
+path: deps-test all $(DIR_path)/config.mk
+	$(call inner,path) all path
+	@rm -f $(DIR_path)/files.txt
+	@sh build-aux/run-pytest path $(TALLY) $(DIR_path) tests/system/path; rc=$$?; cat $(DIR_path)/files.txt; exit $$rc
+
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system
 CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system tsan tsan-system workers-system \
-	clang ci-fuzz distcheck
+	clang path ci-fuzz distcheck
 
 .PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system clang ci-fuzz
 check: deps-test

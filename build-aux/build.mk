@@ -9,6 +9,8 @@ FLAGS_clang = -O2 -g $(HARDEN)
 FLAGS_dev = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FLAGS_tsan = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread
 FLAGS_cov = -O0 -g -DTACIT_MAGIC --coverage
+# with DWARF 4, since addr2line takes the wrong file for the first function that DWARF 5 has of a header
+FLAGS_path = -O2 -gdwarf-4 -finstrument-functions
 FLAGS_fuzz = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined
 
@@ -43,7 +45,7 @@ REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
-.PHONY: all demo tests replay benches
+.PHONY: all demo tests replay benches path
 all: $(LIB) $(BIN)
 	@:
 demo: $(B)/origin
@@ -53,6 +55,8 @@ tests: all demo $(TESTS) $(TOOLS)
 replay: all $(REPLAY)
 	@:
 benches: $(BENCHES)
+	@:
+path: $(B)/path.so
 	@:
 
 # V=1 shows the commands, otherwise one short line each.
@@ -112,6 +116,10 @@ $(B)/origin: $(O)/demo/origin.o
 $(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS) -lm
+
+# Preloaded into the flavour path: hears of each function that is entered.
+$(B)/path.so: tests/system/path/hook.c $(B)/config.mk
+	$(call say,LD)$(CC) -std=gnu11 -O2 $(WARN) -shared -fPIC -o $@ $<
 
 $(O)/tests/%.o: tests/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)
