@@ -8,14 +8,12 @@
 #include "base/compiler.h"
 #include "base/str.h"
 #include "proxy/model/balance_conf.h"
+#include "proxy/model/session.h"
 
 struct addr;
 struct cfg_diag;
 struct http_head;
 struct proxies;
-struct proxy;
-struct server;
-struct session;
 
 void balance_by_fini(struct balance_by *by);
 /* Copies the defaults section's settings; expr stays owned by it. 0 or -ERR_NOMEM. */
@@ -50,11 +48,6 @@ int balance_wants_body(enum balance_algo algo, const struct http_head *req);
 /* The key from urlencoded parameters: 0 if there is none. */
 int balance_key_of_form(const struct balance_by *by, const struct hash_type *t, struct str body,
 	uint32_t *key);
-/*
- * Stores the key for the algorithm of s->be in s->key, if there is any (s->has_key). Called once
- * for a session, or for each request of mode http while it can be read.
- */
-void balance_take_key(struct session *s);
 /* To be called when all proxies are known: reports algorithms that do not fit the mode, and unknown
  * names. */
 void balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d);
@@ -71,6 +64,19 @@ void balance_seed(struct proxy *be, uint64_t seed);
 const char *balance_name(enum balance_algo algo);
 /* True if it uses a key. */
 int balance_hashes(enum balance_algo algo);
+/* The key of a session for the algorithm of s->be, which hashes: 0 if there is none. */
+int balance_key_of_session(struct session *s, uint32_t *key);
+
+/*
+ * Stores the key for the algorithm of s->be in s->key, if there is any (s->has_key). Called once
+ * for a session, or for each request of mode http while it can be read.
+ */
+static inline void
+balance_take_key(struct session *s)
+{
+	s->has_key = balance_hashes(s->be->balance) && balance_key_of_session(s, &s->key);
+}
+
 /* True if weights are static: run-time weights other than 0 and the configured one are rejected. */
 int balance_is_static(const struct proxy *be);
 

@@ -62,8 +62,16 @@ void conn_pool_release(struct engine *e, struct idle_conn **holder);
 /* Closes those of a server on all workers, which must be paused: the server goes into
  * maintenance. */
 void conn_pool_drop_server(struct server *srv);
+/* Closes the idle connection that is the oldest; there must be one. */
+void conn_pool_drop_oldest(struct engine *e);
+
 /* A new connection is opened: if descriptors are short the oldest idle one is closed. */
-void conn_pool_make_room(struct engine *e);
+static inline void
+conn_pool_make_room(struct engine *e)
+{
+	if (loop_fds(e->loop) > e->idle.high_fds && !list_is_empty(&e->idle.all))
+		conn_pool_drop_oldest(e);
+}
 
 /* Numbers for all workers: idle connections, and those of them used more than once. */
 void conn_pool_count(const struct server *srv, unsigned int *all, unsigned int *safe);

@@ -15,8 +15,20 @@ extern const struct relay_ops http_request_ops, http_body_ops, http_reply_ops;
 /* relay_ops.opaque of directions whose bytes need parsing: 0. */
 uint64_t exchange_opaque_none(const struct session *s, int side);
 
+/* True after 101, or a successful CONNECT. */
+static inline int
+exchange_is_tunnel(const struct http_txn *t)
+{
+	return t->body[SERVER].framing == HTTP_BODY_TUNNEL;
+}
+
 /* True if all bytes are forwarded without parsing: mode tcp, or a tunnel. */
-int exchange_is_plain(const struct session *s);
+static inline int
+exchange_is_plain(const struct session *s)
+{
+	return !s->txn || exchange_is_tunnel(s->txn);
+}
+
 /* The body of that side's message begins: if it is known to be long it is a bulk transfer. */
 void exchange_foresee(struct session *s, int side);
 /* True if the whole request has been read. */
@@ -40,9 +52,16 @@ int exchange_take_ahead(struct session *s, int side) must_check;
 size_t exchange_reach(const struct session *s, int side, size_t room);
 /* Reads and keeps the body that the client has sent so far while there is no server. */
 enum session_event exchange_collect(struct session *s) must_check;
+/* True if the client has sent its request and nothing more, and there is no response. */
+int exchange_awaits_response(const struct session *s);
 /* True if a client that closes while it waits for its response is to be noticed (manual, option
  * abortonclose). */
-int exchange_watches_client(const struct session *s);
+static inline int
+exchange_watches_client(const struct session *s)
+{
+	return s->txn && (s->be->options & OPT_ABORTONCLOSE) && exchange_awaits_response(s);
+}
+
 /* The client's side is readable: 1 if it has closed (abortonclose), or 0. */
 int exchange_client_left(struct session *s);
 /* Sets the status of a local reply; returns the event for it. */

@@ -9,18 +9,26 @@
 #ifndef TACIT_PROXY_HTTP1_PERSIST_H
 #define TACIT_PROXY_HTTP1_PERSIST_H
 
-#include <stdint.h>
-
-#include "base/compiler.h"
+#include "proxy/model/session.h"
 
 struct arena;
-struct session;
+
+/* persist_choose(), for a backend with persistence. */
+void persist_apply(struct session *s);
 
 /*
  * Called when s->be is set and the request (mode http) can still be read: binds the session to a
  * server, if any. Costs nothing without persistence.
  */
-void persist_choose(struct session *s);
+static inline void
+persist_choose(struct session *s)
+{
+	s->bound = NULL;
+	s->forced = 0;
+	if (!persist_conf_is_empty(&s->be->persist))
+		persist_apply(s);
+}
+
 /*
  * Removes from the request's head what the server must not see: the cookie set by tacit, or its
  * prefix of the server's cookie. Texts lie in the arena. 0, or -ERR_RANGE when they do not fit.

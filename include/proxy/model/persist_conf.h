@@ -76,8 +76,13 @@ void persist_rule_free(struct persist_rule **r);
  */
 int persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d) must_check;
 
-/* True if any persistence is configured. */
-int persist_conf_is_empty(const struct persist_conf *c);
+/* True if no persistence is configured. */
+static inline int
+persist_conf_is_empty(const struct persist_conf *c)
+{
+	return !c->name && list_is_empty(&c->rules) && list_is_empty(&c->uses);
+}
+
 /* True if the log shows the state of the cookie (manual 8.5). */
 int persist_conf_shows(const struct persist_conf *c);
 /* The servers with this cookie, in file order: the first index, and their number. */

@@ -2,9 +2,7 @@
 #ifndef TACIT_PROXY_MODEL_PERSIST_STATE_H
 #define TACIT_PROXY_MODEL_PERSIST_STATE_H
 
-#include <stdint.h>
-
-struct session;
+#include "proxy/model/session.h"
 
 /* Persistence state of a transaction. */
 struct persist_state {
@@ -16,7 +14,12 @@ struct persist_state {
 };
 
 /* The request is at the server that it was bound to. */
-int persist_holds(const struct session *s);
+static inline int
+persist_holds(const struct session *s)
+{
+	return s->bound && s->srv == s->bound;
+}
+
 /* The third and fourth letter of the termination code. */
 void persist_letters(const struct session *s, char out[2]);
 

@@ -42,7 +42,14 @@ int bulk_take_turn(struct session *s, int side);
 uint64_t bulk_turn(struct engine *e);
 void bulk_used(struct engine *e, uint64_t n);
 /* To be called when the direction or its session ends. */
-void bulk_leave(struct direction *h);
+static inline void
+bulk_leave(struct direction *h)
+{
+	if (!h->waits)
+		return;
+	h->waits = 0;
+	list_remove(&h->turn_link);
+}
 
 /* The option that splices a direction, whatever it carries. */
 unsigned int bulk_splice_option(int side);

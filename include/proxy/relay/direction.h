@@ -125,15 +125,15 @@ void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int
 /* In addition to EV_x: the error of EV_ERR was read; see conn.err. */
 #define DIRECTION_EV_TAKEN (1u << 31)
 
-/* Both sides are connected: determines which can use zero-copy sends. */
+/* Both sides are connected, and zero-copy sends are enabled: determines which can use them. */
 void direction_plan_zerocopy(struct session *s);
 /*
  * A buffer to read into if the sink can use zero-copy sends, or NULL: use the scratch buffer. It is
  * owned by the direction (h->buf) and empty; a buffer must be available (memory_reserve_buffer).
  */
 char *direction_zc_buf_get(struct session *s, int side);
-/* Reads zero-copy completions. Returns the events without EV_ERR, unless there was an error too,
- * which is then in conn.err. */
+/* EV_ERR: reads zero-copy completions. Returns the events without it, unless there was an error
+ * too, which is then in conn.err. */
 uint32_t direction_take_zc_completions(struct session *s, int side, uint32_t ev);
 /* A direction that waits for memory first asks the kernel for the state of its descriptor: without
  * interest it may not be registered and reports nothing. */

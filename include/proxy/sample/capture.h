@@ -8,23 +8,32 @@
 #define TACIT_PROXY_SAMPLE_CAPTURE_H
 
 #include "base/str.h"
-#include "proxy/model/capture_conf.h"
+#include "proxy/model/session.h"
 
-struct engine;
 struct http_head;
-struct proxy;
-struct session;
-
-struct captures;
 
 /* Creates the pool of objects of this size, the maximum of all frontends. Nothing is captured
  * before. To be called on an engine without sessions, before memory_bound(). */
 void engine_allow_captures(struct engine *e, size_t size);
 /* True if memory is available, or s has no captures. */
 int captures_have_room(struct session *s);
+void captures_alloc(struct session *s);
+void captures_free(struct session *s);
+
 /* Allocates the empty captures of a transaction or session; without memory there are none. */
-void captures_begin(struct session *s);
-void captures_end(struct session *s);
+static inline void
+captures_begin(struct session *s)
+{
+	if (s->fe->captures.size)
+		captures_alloc(s);
+}
+
+static inline void
+captures_end(struct session *s)
+{
+	if (s->captures)
+		captures_free(s);
+}
 
 /* No effect if there is no such slot: the rule may be another frontend's. */
 void capture_put(const struct session *s, enum capture_kind kind, unsigned int i, struct str text);

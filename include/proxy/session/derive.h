@@ -25,15 +25,6 @@ void derive_reply(const struct session *s, struct derived *d);
 void derive_linger(const struct session *s, struct derived *d);
 void derive_nothing(const struct session *s, struct derived *d);
 
-/* What the session waits for in its state. */
-struct derived session_derive(const struct session *s);
-/* Single values of it. */
-static inline uint64_t
-session_deadline(const struct session *s)
-{
-	return session_derive(s).deadline;
-}
-
 /* Maximum idle time of one side in ms; 0: no limit. */
 unsigned int session_idle_limit(const struct session *s, int side, int half_closed);
 /* The side whose timeout would end a RELAY first: CLIENT or SERVER. */

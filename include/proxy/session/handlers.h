@@ -35,4 +35,20 @@ struct session_state_row {
 
 extern const struct session_state_row session_states[]; /* SESSION_STATES */
 
+/* What the session waits for in its state. */
+static inline struct derived
+session_derive(const struct session *s)
+{
+	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
+
+	session_states[s->state].derive(s, &d);
+	return d;
+}
+
+static inline uint64_t
+session_deadline(const struct session *s)
+{
+	return session_derive(s).deadline;
+}
+
 #endif

@@ -1,4 +1,4 @@
-/* Events that are delivered later in the turn. */
+/* Events that are delivered later in the turn, by the session's task. */
 #ifndef TACIT_PROXY_SESSION_SESSION_POST_H
 #define TACIT_PROXY_SESSION_SESSION_POST_H
 
@@ -6,6 +6,11 @@
 
 /* Delivers ev in this turn, after the current handler; NONE: runs the task of its state. At most
  * one event may be pending. */
-void session_post(struct session *s, enum session_event ev);
+static inline void
+session_post(struct session *s, enum session_event ev)
+{
+	s->posted = ev;
+	loop_post(s->engine->loop, &s->task);
+}
 
 #endif

@@ -8,13 +8,26 @@
 #include "proxy/model/session.h"
 
 /* True if the rules may reject a client. */
-int tcp_conn_rules_exist(const struct proxy *fe);
+static inline int
+tcp_conn_rules_exist(const struct proxy *fe)
+{
+	return proxy_has_rules(&fe->rules, RULE_TCP_CONNECTION) ||
+		proxy_has_rules(&fe->rules, RULE_TCP_SESSION);
+}
+
+/* tcp_conn_rules_allow(), if there are rules for this place. */
+int tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects);
+
 /*
- * Runs the rules for the client of a new session. Its conn has the descriptor, which is not in the
- * loop yet. 1, or 0: it is rejected and counted, and the caller has to close it. Neither is logged.
- * Sets *expects to 1 if a rule requires a PROXY header.
+ * Runs the rules of RULE_TCP_CONNECTION or RULE_TCP_SESSION for the client of a new session. Its
+ * conn has the descriptor, which is not in the loop yet. 1, or 0: it is rejected and counted, and
+ * the caller has to close it. Neither is logged. Sets *expects to 1 if a rule requires a PROXY
+ * header.
  */
-int tcp_conn_rules_allow_connection(struct session *s, int *expects);
-int tcp_conn_rules_allow_session(struct session *s);
+static inline int
+tcp_conn_rules_allow(struct session *s, enum rule_place place, int *expects)
+{
+	return !proxy_has_rules(&s->fe->rules, place) || tcp_conn_rules_apply(s, place, expects);
+}
 
 #endif

@@ -6,13 +6,22 @@
 #ifndef TACIT_PROXY_SESSION_TCP_CONTENT_RULES_H
 #define TACIT_PROXY_SESSION_TCP_CONTENT_RULES_H
 
-#include "proxy/sample/eval.h"
 #include "proxy/model/session.h"
+#include "proxy/relay/relay_ops.h"
 
 /* True if in mode tcp data from a client of this frontend is needed before anything is decided. */
-int tcp_content_rules_of_frontend(const struct proxy *fe);
+static inline int
+tcp_content_rules_of_frontend(const struct proxy *fe)
+{
+	return proxy_has_rules(&fe->rules, RULE_TCP_REQ_CONTENT) || fe->route_looks;
+}
+
 /* The same for the chosen backend; the rules of a listen section have run already. */
-int tcp_content_rules_of_backend(const struct session *s);
+static inline int
+tcp_content_rules_of_backend(const struct session *s)
+{
+	return s->be != s->fe && proxy_has_rules(&s->be->rules, RULE_TCP_REQ_CONTENT);
+}
 
 /* --- a session in INSPECT --- */
 
@@ -24,11 +33,26 @@ uint64_t tcp_content_deadline(const struct session *s);
 
 /* --- what a server sends, in mode tcp --- */
 
+/* The operations of dir[SERVER] while its bytes are held back. */
+extern const struct relay_ops tcp_content_ops;
+
+/* True if the server's first bytes are to be held back, in mode tcp. */
+static inline int
+tcp_content_rules_of_response(const struct session *s)
+{
+	return !s->txn && proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT);
+}
+
 /* To be called when the server is connected: holds its first bytes back if rules need them. Returns
  * the event for the session, as tcp_content_end_response(). */
 enum session_event tcp_content_begin_response(struct session *s) must_check;
 /* True while they are held back. */
-int tcp_content_holds_response(const struct session *s);
+static inline int
+tcp_content_holds_response(const struct session *s)
+{
+	return s->dir[SERVER].ops == &tcp_content_ops;
+}
+
 /* No more data is waited for: the rules decide now. */
 enum session_event tcp_content_end_response(struct session *s) must_check;
 uint64_t tcp_content_response_deadline(const struct session *s);

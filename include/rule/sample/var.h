@@ -33,7 +33,14 @@ struct vars {
 #define VARS_BYTES_MAX 65536
 #define VAR_NAME_MAX 255
 
-void vars_init(struct vars *v);
+static inline void
+vars_init(struct vars *v)
+{
+	list_init(&v->all);
+	v->bytes = 0;
+	v->lock = NULL;
+}
+
 /* Deletes all variables. */
 void vars_fini(struct vars *v);
 /* "txn.name": 0, or -1 with *why. */

@@ -369,10 +369,9 @@ conn_pool_drop_server(struct server *srv)
 }
 
 void
-conn_pool_make_room(struct engine *e)
+conn_pool_drop_oldest(struct engine *e)
 {
-	if (loop_fds(e->loop) > e->idle.high_fds && !list_is_empty(&e->idle.all))
-		drop_idle(e, list_first(&e->idle.all, struct idle_conn, age));
+	drop_idle(e, list_first(&e->idle.all, struct idle_conn, age));
 }
 
 void

@@ -25,18 +25,6 @@ exchange_fail(struct session *s, unsigned int status, char cause, char phase)
 		: SESSION_EV_NONE;
 }
 
-static int
-is_tunnel(const struct http_txn *t)
-{
-	return t->body[SERVER].framing == HTTP_BODY_TUNNEL;
-}
-
-int
-exchange_is_plain(const struct session *s)
-{
-	return !s->txn || is_tunnel(s->txn);
-}
-
 /*
  * True if the next bytes_left() bytes from that side are payload that is only forwarded, so that
  * they need not be read into user space. Always true in mode tcp.
@@ -109,7 +97,7 @@ http_is_cut(const struct session *s, int side)
 {
 	const struct http_txn *t = s->txn;
 
-	if (!t || is_tunnel(t))
+	if (!t || exchange_is_tunnel(t))
 		return 0;
 	return side == CLIENT ? !exchange_has_request(t)
 			      : http_has_answer(t) && !h1_body_is_over(&t->body[SERVER]);
@@ -169,7 +157,7 @@ ends_with_source(const struct session *s, int side)
 {
 	const struct http_txn *t = s->txn;
 
-	if (is_tunnel(t))
+	if (exchange_is_tunnel(t))
 		return 1;
 	return side == SERVER && t->body[SERVER].framing == HTTP_BODY_CLOSE;
 }
@@ -388,12 +376,11 @@ exchange_collect(struct session *s)
 }
 
 int
-exchange_watches_client(const struct session *s)
+exchange_awaits_response(const struct session *s)
 {
 	const struct direction *h = &s->dir[CLIENT];
 
-	return s->txn && (s->be->options & OPT_ABORTONCLOSE) && !h->lookahead &&
-		!s->txn->client_sent_more && !http_has_answer(s->txn) &&
+	return !h->lookahead && !s->txn->client_sent_more && !http_has_answer(s->txn) &&
 		(h->state == DIRECTION_TAIL || h->state == DIRECTION_DONE);
 }
 

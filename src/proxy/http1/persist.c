@@ -131,15 +131,11 @@ ask_cookies(struct session *s, int64_t now)
 }
 
 void
-persist_choose(struct session *s)
+persist_apply(struct session *s)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct eval look;
 
-	s->bound = NULL;
-	s->forced = 0;
-	if (persist_conf_is_empty(c))
-		return;
 	eval_init(&look, s, persist_scope(s->be));
 	look.cx.req_ended = 1;
 	if (!look.cx.req)

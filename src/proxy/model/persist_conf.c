@@ -81,12 +81,6 @@ persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults
 }
 
 int
-persist_conf_is_empty(const struct persist_conf *c)
-{
-	return !c->name && list_is_empty(&c->rules) && list_is_empty(&c->uses);
-}
-
-int
 persist_conf_shows(const struct persist_conf *c)
 {
 	return c->name && (c->way != PERSIST_PASSIVE || c->indirect);

@@ -3,12 +3,6 @@
 
 #include "proxy/model/http_txn.h"
 
-int
-persist_holds(const struct session *s)
-{
-	return s->bound && s->srv == s->bound;
-}
-
 void
 persist_letters(const struct session *s, char out[2])
 {

@@ -191,15 +191,6 @@ bulk_take_turn(struct session *s, int side)
 	return 0;
 }
 
-void
-bulk_leave(struct direction *h)
-{
-	if (!h->waits)
-		return;
-	h->waits = 0;
-	list_remove(&h->turn_link);
-}
-
 /* All other sessions have been served: the waiting transfers continue, one after the other. */
 static void
 on_turn(struct task *t)

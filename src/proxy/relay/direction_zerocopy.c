@@ -25,8 +25,6 @@ engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast
 void
 direction_plan_zerocopy(struct session *s)
 {
-	if (!s->engine->zerocopy.threshold)
-		return;
 	s->conn[CLIENT].no_zerocopy = (uint8_t)addr_is_loopback(&s->peer);
 	s->conn[SERVER].no_zerocopy = (uint8_t)addr_is_loopback(&s->srv->addr);
 }
@@ -54,7 +52,7 @@ direction_take_zc_completions(struct session *s, int side, uint32_t ev)
 	struct engine *e = s->engine;
 	unsigned int answers;
 
-	if (!(ev & EV_ERR) || !c->zerocopy)
+	if (!c->zerocopy)
 		return ev;
 	answers = zerocopy_reap(&e->zerocopy, c);
 	if (answers)

@@ -67,19 +67,16 @@ key_of_request(struct session *s, uint32_t *key)
 	return known;
 }
 
-void
-balance_take_key(struct session *s)
+int
+balance_key_of_session(struct session *s, uint32_t *key)
 {
 	const struct proxy *be = s->be;
-	int known = 0;
 
 	if (be->balance == BALANCE_SOURCE)
-		known = balance_key_of_addr(&be->hash_type, addr_override_source(s), &s->key);
-	else if (be->balance == BALANCE_HASH)
-		known = key_of_expr(s, be->balance_by.expr, &s->key);
-	else if (s->txn && balance_needs_http(be->balance))
-		known = key_of_request(s, &s->key);
-	s->has_key = (uint8_t)known;
+		return balance_key_of_addr(&be->hash_type, addr_override_source(s), key);
+	if (be->balance == BALANCE_HASH)
+		return key_of_expr(s, be->balance_by.expr, key);
+	return s->txn ? key_of_request(s, key) : 0;
 }
 
 void

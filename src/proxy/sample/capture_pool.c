@@ -19,12 +19,12 @@ captures_have_room(struct session *s)
 }
 
 void
-captures_begin(struct session *s)
+captures_alloc(struct session *s)
 {
 	const struct capture_conf *c = &s->fe->captures;
 	struct pool *p = &s->engine->capture_pool;
 
-	if (!c->size || c->size > p->size || !captures_have_room(s))
+	if (c->size > p->size || !captures_have_room(s))
 		return;
 	s->captures = pool_get(p);
 	if (!s->captures)
@@ -36,10 +36,8 @@ captures_begin(struct session *s)
 }
 
 void
-captures_end(struct session *s)
+captures_free(struct session *s)
 {
-	if (!s->captures)
-		return;
 	pool_put(&s->engine->capture_pool, s->captures);
 	s->captures = NULL;
 	memory_watch(s->engine);

@@ -9,7 +9,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
-#include "proxy/session/derive.h"
+#include "proxy/session/handlers.h"
 #include "proxy/session/http_upgrade.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/response.h"

@@ -152,7 +152,7 @@ enum session_event
 session_do_established(struct session *s)
 {
 	uint64_t now = session_now_ms(s);
-	enum session_event ev;
+	enum session_event ev = SESSION_EV_NONE;
 
 	s->connected_ms = now;
 	/* The client could not send anything meanwhile: its timeout starts now. */
@@ -164,8 +164,10 @@ session_do_established(struct session *s)
 	} else {
 		session_log_early(s);
 	}
-	direction_plan_zerocopy(s);
-	ev = tcp_content_begin_response(s);
+	if (s->engine->zerocopy.threshold)
+		direction_plan_zerocopy(s);
+	if (tcp_content_rules_of_response(s))
+		ev = tcp_content_begin_response(s);
 	/* Also for a bulk transfer, whose head must not wait for its turn. */
 	return ev == SESSION_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
 }

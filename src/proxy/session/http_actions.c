@@ -4,7 +4,6 @@
 #include "proxy/sample/capture.h"
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
-#include "proxy/session/derive.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"

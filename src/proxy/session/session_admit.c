@@ -123,8 +123,8 @@ session_admit(struct session *s, int fd, int *expects)
 	*expects = s->listener->bind->accept_proxy;
 	/* Fetches of the connection need the descriptor. */
 	s->conn[CLIENT].fd = fd;
-	if (!tcp_conn_rules_allow_connection(s, expects) ||
-		(!*expects && !tcp_conn_rules_allow_session(s)) ||
+	if (!tcp_conn_rules_allow(s, RULE_TCP_CONNECTION, expects) ||
+		(!*expects && !tcp_conn_rules_allow(s, RULE_TCP_SESSION, expects)) ||
 		(*expects && addr_override_reserve(s) < 0) || open_client(s, fd) < 0)
 		return -1;
 	register_session(s);
@@ -148,11 +148,12 @@ enum session_event
 session_admit_again(struct session *s)
 {
 	struct second none = { 0 };
+	int expects = 0;
 
 	s->has_header = 1;
 	/* It is treated as just accepted, whatever time the header has taken. */
 	s->last_ms[CLIENT] = session_now_ms(s);
-	if (!tcp_conn_rules_allow_session(s)) {
+	if (!tcp_conn_rules_allow(s, RULE_TCP_SESSION, &expects)) {
 		/* These are not logged (manual, tcp-request session). */
 		s->logged = 1;
 		return SESSION_EV_DENIED;

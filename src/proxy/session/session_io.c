@@ -43,7 +43,8 @@ on_session_io(void *owner, int fd, uint32_t ev)
 	/* It was ended earlier in this turn: data that arrives now is not counted. */
 	if (s->state == SESSION_CLOSED)
 		return;
-	ev = direction_take_zc_completions(s, side, ev);
+	if (ev & EV_ERR)
+		ev = direction_take_zc_completions(s, side, ev);
 	if (ev & EV_SPIN)
 		end_spinning(s, side);
 	else if (session_states[s->state].io)

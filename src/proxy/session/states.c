@@ -8,12 +8,3 @@ const struct session_state_row session_states[SESSION_STATES] = {
 #include "proxy/model/fsm.tbl.h"
 #undef SESSION_STATE
 };
-
-struct derived
-session_derive(const struct session *s)
-{
-	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
-
-	session_states[s->state].derive(s, &d);
-	return d;
-}

@@ -26,46 +26,22 @@ eval_conn_rules(struct session *s, enum rule_place place, int *expects)
 }
 
 int
-tcp_conn_rules_exist(const struct proxy *fe)
+tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects)
 {
-	return proxy_has_rules(&fe->rules, RULE_TCP_CONNECTION) ||
-		proxy_has_rules(&fe->rules, RULE_TCP_SESSION);
-}
+	struct proxy_stat *st = fe_stat(s);
+	enum rule_end end = eval_conn_rules(s, place, expects);
 
-/* denied counts rejected connections. */
-static int
-apply_conn_rules(struct session *s, enum rule_place place, _Atomic uint64_t *denied, int *expects)
-{
-	enum rule_end end;
-
-	if (likely(!proxy_has_rules(&s->fe->rules, place)))
-		return 1;
-	end = eval_conn_rules(s, place, expects);
 	if (end == RULE_END_NONE)
 		return 1;
 	if (end == RULE_END_DROP) {
 		/* As in HAProxy: counted as a request, whatever the place. */
-		counter_add(&fe_stat(s)->denied_req, 1);
+		counter_add(&st->denied_req, 1);
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
 		return 0;
 	}
-	counter_add(denied, 1);
+	counter_add(place == RULE_TCP_CONNECTION ? &st->denied_conn : &st->denied_sess, 1);
 	/* As in HAProxy: mass rejections leave no TIME_WAIT. */
 	if (place == RULE_TCP_CONNECTION)
 		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);
 	return 0;
-}
-
-int
-tcp_conn_rules_allow_connection(struct session *s, int *expects)
-{
-	return apply_conn_rules(s, RULE_TCP_CONNECTION, &fe_stat(s)->denied_conn, expects);
-}
-
-int
-tcp_conn_rules_allow_session(struct session *s)
-{
-	int nothing = 0;
-
-	return apply_conn_rules(s, RULE_TCP_SESSION, &fe_stat(s)->denied_sess, &nothing);
 }

@@ -6,29 +6,17 @@
 
 #include "proxy/model/termination.h"
 #include "proxy/model/count.h"
-#include "proxy/session/derive.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/sample/eval.h"
 #include "proxy/sample/tcp_eval.h"
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 
 /* --- rules --- */
-
-int
-tcp_content_rules_of_frontend(const struct proxy *fe)
-{
-	return proxy_has_rules(&fe->rules, RULE_TCP_REQ_CONTENT) || fe->route_looks;
-}
-
-int
-tcp_content_rules_of_backend(const struct session *s)
-{
-	return s->be != s->fe && proxy_has_rules(&s->be->rules, RULE_TCP_REQ_CONTENT);
-}
 
 /* The proxy whose rules run in INSPECT. */
 static const struct proxy *
@@ -164,8 +152,6 @@ tcp_content_deadline(const struct session *s)
 
 /* --- a server in mode tcp --- */
 
-static const struct relay_ops tcp_content_ops;
-
 static int
 is_response_due(const struct session *s)
 {
@@ -214,17 +200,9 @@ evaluate_response(struct session *s, int ended)
 enum session_event
 tcp_content_begin_response(struct session *s)
 {
-	if (s->txn || !proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT))
-		return SESSION_EV_NONE;
 	s->dir[SERVER].ops = &tcp_content_ops;
 	/* Some rules need no data. */
 	return evaluate_response(s, 0);
-}
-
-int
-tcp_content_holds_response(const struct session *s)
-{
-	return s->dir[SERVER].ops == &tcp_content_ops;
 }
 
 uint64_t
@@ -319,6 +297,6 @@ read_held(struct session *s, int side)
 	return tcp_content_holds_response(s) ? io_more(1) : send_held(s);
 }
 
-static const struct relay_ops tcp_content_ops = {
+const struct relay_ops tcp_content_ops = {
 	.read = read_held,
 };

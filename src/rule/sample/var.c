@@ -13,14 +13,6 @@ struct var {
 	char text[];
 };
 
-void
-vars_init(struct vars *v)
-{
-	list_init(&v->all);
-	v->bytes = 0;
-	v->lock = NULL;
-}
-
 static void
 vars_drop(struct vars *v, struct var *x)
 {

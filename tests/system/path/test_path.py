@@ -11,7 +11,7 @@ import pytest
 from conftest import BUILD, ROOT, TACIT, WAIT, connect, free_port
 from subject import LogServer
 
-FILES_MAX = 42
+FILES_MAX = 32
 FIRST, LAST = "on_accepted", "log_send_sd"
 CONNECTIONS = 3
 

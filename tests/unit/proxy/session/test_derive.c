@@ -1,7 +1,7 @@
 /* Interest and deadline of sessions: tables of states, without a kernel. */
 #include <string.h>
 
-#include "proxy/session/derive.h"
+#include "proxy/session/handlers.h"
 #include "proxy/model/http_txn.h"
 #include "unit/test.h"
 
