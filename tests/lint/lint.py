@@ -23,6 +23,7 @@ import sizes
 import tested
 import text as text_rule
 import used
+import walks
 import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -41,6 +42,7 @@ RULES = {
     'tested': tested.check,
     'text': text_rule.check,
     'used': used.check,
+    'walks': walks.check,
 }
 NEED_OBJECTS = ('links', 'knots', 'objects', 'tested', 'used')
 FOLDERS = ('src', 'include', 'demo', 'tests', 'build-aux', 'conf', 'man', '.ci')

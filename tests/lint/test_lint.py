@@ -161,6 +161,18 @@ def test_what_a_header_of_another_unit_declares_is_red(root):
     assert not broken(root)['owner']
 
 
+@pytest.mark.parametrize('text,red', [
+    ('`good_add` (base/good.c) adds', None),
+    ('`good_add()`\n(base/good.c) adds', None),
+    ('`good_add` (base/good.h) is only declared there', 'good_add is not defined in base/good.h'),
+    ('`good_sub` (base/good.c) subtracts', 'good_sub is not defined in base/good.c'),
+    ('`good_add` (base/gone.c) adds', 'base/gone.c does not exist'),
+])
+def test_a_walk_names_what_is_there(root, text, red):
+    write(root, 'src/ARCHITECTURE.md', '# Architecture\n\n' + text + '\n')
+    assert broken(root)['walks'] == ([f'src/ARCHITECTURE.md:3: walks: {red}'] if red else [])
+
+
 def test_a_median_that_is_too_long_is_red(root):
     write(root, 'src/base/bad.c', '/* What. */\n' + body(11) + body(10))
     assert [line for line in broken(root)['sizes'] if 'median' in line]
@@ -340,4 +352,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 13 1 0\n'
+    assert (root / 't').read_text() == 'lint 14 1 0\n'
