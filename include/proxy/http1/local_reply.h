@@ -1,6 +1,7 @@
 /*
- * The bytes of local replies: error pages and replies of rules. They are written to the server's
- * buffer (txn->has_made, txn->answer_len) and sent later by http_reply.c. Private to proxy.
+ * The bytes of local replies: error pages and replies of rules. They are written to the buffer of
+ * the direction to the client, as its lookahead (txn->has_reply), and sent later by http_reply.c.
+ * Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_LOCAL_REPLY_H
 #define TACIT_PROXY_HTTP1_LOCAL_REPLY_H
@@ -20,7 +21,7 @@ int local_reply_make(struct session *s, struct http_head *head, struct str body)
 int local_reply_make_page_with(struct session *s, struct str name, struct str value) must_check;
 /* True if the page for txn->status has formats, which need the request. */
 int local_reply_has_formats(const struct session *s);
-/* Writes the proxies' page for txn->status. If has_made is 0 after 0, nothing is to be sent. */
+/* Writes the proxies' page for txn->status. If has_reply is 0 after 0, nothing is to be sent. */
 int local_reply_make_page(struct session *s) must_check;
 
 #endif

@@ -66,7 +66,8 @@ struct http_txn {
 	uint8_t no_l7_retry;     /* retried only after a connection failure: disable-l7-retry */
 	uint8_t stage;           /* progress of the request in request.c */
 	uint8_t non_strict;             /* strict-mode off, for the current rules */
-	uint8_t has_made;        /* a local reply is in the server's buffer: see answer_len */
+	uint8_t has_reply;       /* a local reply is made: it is the lookahead of dir[SERVER] until
+				  * it is sent */
 	uint8_t no_after;        /* an http-after-response rule failed: no more are run */
 	uint8_t is_unsaid;       /* no byte of it has arrived */
 	uint8_t is_mute;         /* the local reply is an empty file: nothing is sent */
@@ -75,7 +76,6 @@ struct http_txn {
 	uint8_t no_timers;         /* it ended before it was accepted: logs have no TR and Tq */
 	struct rules_at at;      /* the rule at which the request waits */
 	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
-	uint32_t answer_len;
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
 	char line[HTTP_LINE_MAX];
 	struct addr_override endpoints; /* address changes by rules */

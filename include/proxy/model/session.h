@@ -26,7 +26,11 @@ struct http_txn;
 struct relay_ops;
 struct zerocopy_pin;
 
-/* One direction. dir[CLIENT] reads from the client and writes to the server. */
+/*
+ * One direction. dir[CLIENT] reads from the client and writes to the server. dir[SERVER] is all
+ * that goes to the client: what is read from the server, and what tacit says itself (informational
+ * responses, local replies).
+ */
 struct direction {
 	enum direction_state state;
 	const struct relay_ops *ops; /* processing of its bytes: proxy/relay/relay_ops.h */

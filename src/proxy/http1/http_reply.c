@@ -15,17 +15,6 @@
 #define DRAIN_MS 1000u
 #define DRAIN_READS 8
 
-/* It is a different message now. */
-static void
-count_out(struct session *s, uint64_t n)
-{
-	struct direction *h = &s->dir[SERVER];
-
-	h->bytes = n;
-	h->counted = 0;
-	counter_add(&s->engine->bytes_out, n);
-}
-
 /* The reply is sent. Further data from the client is discarded. */
 static void
 end_of_reply(struct session *s)
@@ -60,17 +49,18 @@ http_reply_send(struct session *s)
 	h->ops = &http_reply_ops;
 	t->local = 1;
 	t->res_ms = session_now_ms(s);
-	if (!t->has_made && !t->is_mute)
+	if (!t->has_reply && !t->is_mute)
 		r = local_reply_make_page(s);
 	http_count_response(s);
 	/* An empty file means that no reply is sent; a reply that cannot be made is treated
 	 * alike. */
-	if (r < 0 || !t->has_made) {
+	if (r < 0 || !t->has_reply) {
 		direction_event(s, SERVER, DIRECTION_EV_ABORT);
 		return;
 	}
-	h->tail += t->answer_len;
-	count_out(s, t->answer_len);
+	counter_add(&s->engine->bytes_out, h->lookahead);
+	h->tail += h->lookahead;
+	h->lookahead = 0;
 	direction_event(s, SERVER, DIRECTION_EV_MSG_END);
 	flush_reply(s);
 }

@@ -1,5 +1,5 @@
-/* Makes the bytes of responses of our own. On the session's worker; they lie in the server's
- * direction until http_reply.c sends them. */
+/* Makes local replies. On the session's worker; until http_reply.c sends one it is lookahead of the
+ * direction to the client, as a response of a server would be. */
 #include "proxy/http1/local_reply.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ take_buf(struct session *s)
  * follows. Returns its length.
  */
 static uint32_t
-keep_interim(struct direction *h)
+keep_informational(struct direction *h)
 {
 	uint32_t n = direction_buffered(h);
 
@@ -62,12 +62,16 @@ keep_interim(struct direction *h)
 	return n;
 }
 
-/* The bytes are there, after those pending. */
+/* Its bytes are there, after those pending. It replaces what the server has sent of a response. */
 static void
-mark_made(struct session *s, size_t n)
+hold_reply(struct session *s, size_t n)
 {
-	s->txn->answer_len = (uint32_t)n;
-	s->txn->has_made = 1;
+	struct direction *h = &s->dir[SERVER];
+
+	h->bytes = n;
+	h->counted = 0;
+	h->lookahead = (uint32_t)n;
+	s->txn->has_reply = 1;
 }
 
 static int
@@ -146,8 +150,8 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 		memcpy(e->scratch + n, body.p, body.len);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
-	memcpy(h->buf + keep_interim(h), e->scratch, n + body.len);
-	mark_made(s, n + body.len);
+	memcpy(h->buf + keep_informational(h), e->scratch, n + body.len);
+	hold_reply(s, n + body.len);
 	s->txn->status = head->status;
 	return 0;
 }
@@ -238,10 +242,10 @@ local_reply_make_page(struct session *s)
 	check_request_end(s);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
-	before = keep_interim(&s->dir[SERVER]);
+	before = keep_informational(&s->dir[SERVER]);
 	n = http_reply_write(r, connection_of_reply(s->txn), s->txn->method,
 		s->dir[SERVER].buf + before, s->engine->bufsize - before);
 	if (n > 0)
-		mark_made(s, (size_t)n);
+		hold_reply(s, (size_t)n);
 	return n < 0 ? (int)n : 0;
 }

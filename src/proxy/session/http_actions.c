@@ -240,7 +240,7 @@ goes_on(const struct session *s)
 }
 
 static void
-reset_half(struct session *s, int side)
+reset_direction(struct session *s, int side)
 {
 	struct direction *h = &s->dir[side];
 
@@ -259,8 +259,8 @@ reset_half(struct session *s, int side)
 static void
 reset_session(struct session *s)
 {
-	reset_half(s, CLIENT);
-	reset_half(s, SERVER);
+	reset_direction(s, CLIENT);
+	reset_direction(s, SERVER);
 	s->be = s->upgraded_to = NULL;
 	s->srv = s->bound = NULL;
 	s->waits_since_ms = s->queued_ms = s->connected_ms = 0;
