@@ -7,6 +7,7 @@
 
 #include "http/bad.h"
 #include "http/head.h"
+#include "http/validate.h"
 
 struct h1_body {
 	enum http_framing framing;
@@ -15,6 +16,7 @@ struct h1_body {
 	uint16_t bad;      /* enum http_bad */
 	uint16_t line;     /* bytes of the current chunk line or trailer so far */
 	uint32_t overhead; /* bytes of framing that exceed the allowance */
+	char name[HTTP_FORBIDDEN_TRAILER_MAX]; /* start of the current trailer's name */
 };
 
 /* Maximum bytes of a chunk line, including extensions, and of a trailer section. */

@@ -1,4 +1,4 @@
-/* Writes heads in HTTP/1 syntax (RFC 9112, 2 to 5). */
+/* Writes heads in HTTP/1 syntax (RFC 9112, 2 to 5), and trailers (7.1.2). */
 #ifndef TACIT_HTTP_H1_WRITE_H
 #define TACIT_HTTP_H1_WRITE_H
 

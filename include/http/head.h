@@ -12,7 +12,8 @@
 #include "base/compiler.h"
 #include "base/str.h"
 
-enum http_kind { HTTP_REQUEST, HTTP_RESPONSE };
+/* Trailers are the fields behind a body: a head without control data and without framing. */
+enum http_kind { HTTP_REQUEST, HTTP_RESPONSE, HTTP_TRAILERS };
 
 enum http_version { HTTP_1_0, HTTP_1_1 };
 

@@ -161,48 +161,18 @@ chunk_extension(struct h1_body *b, enum state state, char c)
 
 /* --- trailers --- */
 
-/* The name of a trailer may arrive in pieces and is not stored: its hash is (FNV-1a, 64 bits). */
-#define HASH_FIRST UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t
-hash_on(uint64_t hash, char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		c |= 0x20;
-	return (hash ^ (unsigned char)c) * HASH_PRIME;
-}
-
-/*
- * Fields for framing, routing, authentication or content format are not allowed in trailers (RFC
- * 9110, 6.5.1): some recipients merge trailers into the head. Another name with the same hash is
- * rejected too, which is harmless.
- */
+/* Names may arrive in pieces. They are stored up to the length of the longest forbidden one. */
 static int
-is_forbidden(uint64_t hash)
+trailer_is_forbidden(const struct h1_body *b)
 {
-	static const char *const names[] = { "authorization", "cache-control", "connection",
-		"content-encoding", "content-length", "content-range", "content-type", "cookie",
-		"expect", "forwarded", "host", "keep-alive", "max-forwards", "proxy-authorization",
-		"proxy-connection", "range", "set-cookie", "te", "trailer", "transfer-encoding",
-		"upgrade", "x-forwarded-for" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		uint64_t h = HASH_FIRST;
-
-		for (const char *p = names[i]; *p; p++)
-			h = hash_on(h, *p);
-		if (h == hash)
-			return 1;
-	}
-	return 0;
+	return b->line <= sizeof(b->name) &&
+		http_is_forbidden_trailer((struct str){ b->name, b->line });
 }
 
 static int
 trailer_byte(struct h1_body *b, enum state state, char c)
 {
 	if (state == TRAILER) {
-		b->left = HASH_FIRST;
 		b->line = 0;
 		if (c == '\r')
 			return body_goto(b, END_LF);
@@ -215,10 +185,11 @@ trailer_byte(struct h1_body *b, enum state state, char c)
 		return http_is(c, HTTP_C_VALUE) ? 0 : body_fail(b, HTTP_BAD_TRAILER);
 	}
 	if (http_is(c, HTTP_C_TOKEN)) {
-		b->left = hash_on(b->left, c);
+		if (b->line < sizeof(b->name))
+			b->name[b->line] = c;
 		return body_goto(b, TRAILER_NAME);
 	}
-	if (c != ':' || is_forbidden(b->left))
+	if (c != ':' || trailer_is_forbidden(b))
 		return body_fail(b, HTTP_BAD_TRAILER);
 	return body_goto(b, TRAILER_VALUE);
 }

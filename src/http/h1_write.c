@@ -18,7 +18,7 @@ h1_size(const struct http_head *h)
 
 	if (h->kind == HTTP_REQUEST)
 		n += h->method_text.len + h->target.len + REQUEST_EXTRA;
-	else
+	else if (h->kind == HTTP_RESPONSE)
 		n += h->reason.len + RESPONSE_EXTRA;
 	for (unsigned int i = 0; i < h->n; i++)
 		if (!h->field[i].dropped)
@@ -44,7 +44,7 @@ put_start_line(char *out, const struct http_head *h)
 		*out++ = ' ';
 		out = write_text(out, h->target);
 		*out++ = ' ';
-		return write_text(out, version);
+		return write_text(write_text(out, version), STR("\r\n"));
 	}
 	out = write_text(out, version);
 	*out++ = ' ';
@@ -52,7 +52,7 @@ put_start_line(char *out, const struct http_head *h)
 	*out++ = (char)('0' + h->status / 10 % 10);
 	*out++ = (char)('0' + h->status % 10);
 	*out++ = ' ';
-	return write_text(out, h->reason);
+	return write_text(write_text(out, h->reason), STR("\r\n"));
 }
 
 static inline char *
@@ -65,7 +65,7 @@ put_field(char *out, struct str name, struct str value)
 size_t
 h1_write(const struct http_head *h, char *out)
 {
-	char *p = write_text(put_start_line(out, h), STR("\r\n"));
+	char *p = h->kind == HTTP_TRAILERS ? out : put_start_line(out, h);
 
 	for (unsigned int i = 0; i < h->n; i++)
 		if (!h->field[i].dropped)

@@ -41,9 +41,30 @@ judge_encoding(const struct http_head *h, struct str v)
 	return HTTP_BAD_NONE;
 }
 
+/* --- trailers --- */
+
+int
+http_is_forbidden_trailer(struct str name)
+{
+	static const char names[][HTTP_FORBIDDEN_TRAILER_MAX + 1] = { "authorization",
+		"cache-control", "connection", "content-encoding", "content-length",
+		"content-range", "content-type", "cookie", "expect", "forwarded", "host",
+		"keep-alive", "max-forwards", "proxy-authorization", "proxy-connection", "range",
+		"set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "x-forwarded-for" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is_nocase(str_of(names[i]), name))
+			return 1;
+	return 0;
+}
+
+/* --- all of it --- */
+
 enum http_bad
 http_validate_field(const struct http_head *h, const struct http_field *f)
 {
+	if (h->kind == HTTP_TRAILERS)
+		return http_is_forbidden_trailer(f->name) ? HTTP_BAD_TRAILER : HTTP_BAD_NONE;
 	if (f->id == HTTP_F_HOST && h->kind == HTTP_REQUEST)
 		return judge_host(h, f->value);
 	if (f->id == HTTP_F_CONTENT_LENGTH)
@@ -96,5 +117,7 @@ judge_response(const struct http_head *h)
 enum http_bad
 http_validate_head(const struct http_head *h)
 {
+	if (h->kind == HTTP_TRAILERS)
+		return HTTP_BAD_NONE;
 	return h->kind == HTTP_REQUEST ? judge_request(h) : judge_response(h);
 }

@@ -464,12 +464,13 @@ trailers(void **st)
 {
 	static const char *const forbidden[] = { "Content-Length", "TRANSFER-ENCODING", "host",
 		"Connection", "Set-Cookie", "te", "Trailer", "Authorization", "X-Forwarded-For",
-		"Expect", "Upgrade", "Cookie", "Content-Type" };
+		"Expect", "Upgrade", "Cookie", "Content-Type", "Proxy-Authorization" };
 
 	(void)st;
 	complete("0\r\nA: b\r\n\r\n", "");
 	complete("1\r\nx\r\n0\r\nServer-Timing:a\tb\x80\r\nEmpty:\r\n\r\n", "x");
 	complete("0\r\nHos: b\r\nHostt: b\r\nContent-Lengt: 1\r\n\r\n", "");
+	complete("0\r\nProxy-Authorizations: b\r\nA-Name-That-Is-Longer-Than-All: 1\r\n\r\n", "");
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
 		char text[80];
 		int n = snprintf(text, sizeof(text), "0\r\nA: b\r\n%s: 1\r\n\r\n", forbidden[i]);

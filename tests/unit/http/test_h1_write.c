@@ -42,6 +42,10 @@ test_write(void **state)
 	h.version = HTTP_1_0;
 	h.status = 999;
 	assert_written(&h, "HTTP/1.0 999 Reset Content\r\nVia: 1.1 a\r\n\r\n");
+	http_head_init(&h, HTTP_TRAILERS, places, PLACES);
+	assert_written(&h, "\r\n");
+	add(&h, "A", "b");
+	assert_written(&h, "A: b\r\n\r\n");
 }
 
 int

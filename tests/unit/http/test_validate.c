@@ -291,6 +291,37 @@ all_hostile_messages_are_rejected(void **st)
 	assert_true(count.n[1] >= HOSTILE_RESPONSES);
 }
 
+/* For names that arrive in pieces see test_h1_body.c. */
+static void
+trailers(void **st)
+{
+	static const struct {
+		struct http_field field;
+		enum http_bad bad;
+	} rows[] = {
+		{ { .name = { "A", 1 } }, HTTP_BAD_NONE },
+		{ { .name = { "Server-Timing", 13 } }, HTTP_BAD_NONE },
+		{ { .name = { "Content-Length", 14 }, .id = HTTP_F_CONTENT_LENGTH },
+			HTTP_BAD_TRAILER },
+		{ { .name = { "transfer-encoding", 17 }, .id = HTTP_F_TRANSFER_ENCODING },
+			HTTP_BAD_TRAILER },
+		{ { .name = { "HOST", 4 }, .id = HTTP_F_HOST }, HTTP_BAD_TRAILER },
+		{ { .name = { "Proxy-Authorization", 19 } }, HTTP_BAD_TRAILER },
+		{ { .name = { "Proxy-Authorizations", 20 } }, HTTP_BAD_NONE },
+		{ { .name = { "Content-Range", 13 } }, HTTP_BAD_TRAILER },
+	};
+	struct http_field field[1];
+	struct http_head h;
+
+	(void)st;
+	http_head_init(&h, HTTP_TRAILERS, field, 1);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(http_validate_field(&h, &rows[i].field), rows[i].bad);
+	assert_int_equal(http_validate_head(&h), HTTP_BAD_NONE);
+	h.kind = HTTP_REQUEST;
+	assert_int_equal(http_validate_head(&h), HTTP_BAD_HOST);
+}
+
 int
 main(void)
 {
@@ -302,6 +333,7 @@ main(void)
 		cmocka_unit_test(responses),
 		cmocka_unit_test(other_fields_are_ignored),
 		cmocka_unit_test(all_hostile_messages_are_rejected),
+		cmocka_unit_test(trailers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
