@@ -41,7 +41,4 @@ int cfg_cond_line(const struct cfg_facts *facts, const char *line, struct cfg_co
 /* Joins words with single blanks to one expression; free with mem_free(). NULL: no memory. */
 char *cfg_cond_join(const struct cfg_word *word, unsigned n);
 
-/* Compare versions as HAProxy writes them ("2.6.12", "3.4-dev10"): <0, 0, >0. */
-int cfg_version_cmp(const char *a, const char *b);
-
 #endif

@@ -37,17 +37,9 @@ int http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w
 	struct http_cookie *out);
 
 /*
- * Removes a cookie, with its separator, from the Cookie field in which the iteration has just found
- * it; a field that becomes empty is dropped. The new value is written to out, which must outlive
- * the head and needs the length of the field. 0, or -ERR_RANGE when out is too small and the head
- * is unchanged. Cookies and iterations of that field become invalid.
- */
-int http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out,
-	size_t cap) must_check;
-
-/*
- * The same in place, if the field's text is writable, for the cookie c that the iteration has just
- * found; the iteration continues with the next one.
+ * Removes the cookie c that the iteration has just found, with its separator, from its Cookie
+ * field, whose text must be writable; a field that becomes empty is dropped. The iteration
+ * continues with the next cookie; other cookies and iterations of that field become invalid.
  */
 void http_cookie_erase(struct http_head *req, struct http_cookie_walk *w,
 	const struct http_cookie *c);

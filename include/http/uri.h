@@ -60,8 +60,6 @@ enum http_part {
 	HTTP_PART_URI    /* the whole target */
 };
 
-/* True if these bytes are a valid target for this method, as in the parser. */
-int http_target_is_valid(enum http_method method, struct str target);
 /*
  * Replaces this part of req->target. The new text is written to out, which must outlive the head
  * and must not contain the old texts; it needs the length of both plus one. 0, -ERR_RANGE when out

@@ -80,8 +80,9 @@ version_split(const char *s, int64_t out[3])
 	}
 }
 
-int
-cfg_version_cmp(const char *a, const char *b)
+/* Compares versions as HAProxy writes them ("2.6.12", "3.4-dev10"): <0, 0, >0. */
+static int
+version_cmp(const char *a, const char *b)
 {
 	int64_t va[3], vb[3];
 
@@ -145,25 +146,25 @@ test_strstr(const struct parse *ps)
 static int
 test_version_atleast(const struct parse *ps)
 {
-	return ps->facts->version && cfg_version_cmp(ps->facts->version, ps->arg[0]) >= 0;
+	return ps->facts->version && version_cmp(ps->facts->version, ps->arg[0]) >= 0;
 }
 
 static int
 test_version_before(const struct parse *ps)
 {
-	return ps->facts->version && cfg_version_cmp(ps->facts->version, ps->arg[0]) < 0;
+	return ps->facts->version && version_cmp(ps->facts->version, ps->arg[0]) < 0;
 }
 
 static int
 test_ssl_atleast(const struct parse *ps)
 {
-	return ps->facts->ssl_version && cfg_version_cmp(ps->facts->ssl_version, ps->arg[0]) >= 0;
+	return ps->facts->ssl_version && version_cmp(ps->facts->ssl_version, ps->arg[0]) >= 0;
 }
 
 static int
 test_ssl_before(const struct parse *ps)
 {
-	return ps->facts->ssl_version && cfg_version_cmp(ps->facts->ssl_version, ps->arg[0]) < 0;
+	return ps->facts->ssl_version && version_cmp(ps->facts->ssl_version, ps->arg[0]) < 0;
 }
 
 static int

@@ -79,22 +79,16 @@ http_set_cookie_next(const struct http_head *res, struct http_cookie_walk *w,
 
 /* --- editing --- */
 
-/* Replaces the bytes from p to end of the field; out may be its own text. */
-static int
-splice_in(struct http_field *f, const char *p, const char *end, struct str by, char *out,
-	size_t cap)
+/* Removes the bytes from p to end of the field's text, which is writable. */
+static void
+cut_out(struct http_field *f, const char *p, const char *end)
 {
+	char *text = (char *)(uintptr_t)f->value.p;
 	size_t before = (size_t)(p - f->value.p);
 	size_t behind = f->value.len - (size_t)(end - f->value.p);
 
-	if (cap < before + by.len + behind)
-		return -ERR_RANGE;
-	memmove(out, f->value.p, before);
-	if (by.len)
-		memmove(out + before, by.p, by.len);
-	memmove(out + before + by.len, end, behind);
-	f->value = str_trim((struct str){ out, before + by.len + behind });
-	return 0;
+	memmove(text + before, end, behind);
+	f->value = str_trim((struct str){ text, before + behind });
 }
 
 static inline int
@@ -103,10 +97,10 @@ is_separator(char c)
 	return c == ';' || c == ',' || str_is_blank(c);
 }
 
-int
-http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out, size_t cap)
+/* Removes a cookie with its separator; drops a field that becomes empty. */
+static void
+remove_cookie(struct http_field *f, const struct http_cookie *c)
 {
-	struct http_field *f = &req->field[c->place];
 	const char *first = f->value.p, *last = first + f->value.len;
 	const char *p = c->name.p, *end = c->value.p + c->value.len;
 
@@ -117,11 +111,11 @@ http_cookie_remove(struct http_head *req, const struct http_cookie *c, char *out
 		p--;
 	if (p == first && end == last) {
 		f->dropped = 1;
-		return 0;
+		return;
 	}
 	if (p > first && end < last)
 		p = c->name.p;
-	return splice_in(f, p, end, (struct str){ NULL, 0 }, out, cap);
+	cut_out(f, p, end);
 }
 
 /* The rest of the iteration is the end of the new field value. */
@@ -137,15 +131,12 @@ void
 http_cookie_erase(struct http_head *req, struct http_cookie_walk *w, const struct http_cookie *c)
 {
 	struct http_field *f = &req->field[c->place];
-	int r;
 
 	while (w->rest.len && is_separator(w->rest.p[0])) {
 		w->rest.p++;
 		w->rest.len--;
 	}
-	r = http_cookie_remove(req, c, (char *)(uintptr_t)f->value.p, f->value.len);
-	assert(r == 0);
-	(void)r;
+	remove_cookie(f, c);
 	walk_on(w, f);
 }
 
@@ -154,13 +145,8 @@ http_cookie_cut(struct http_head *req, struct http_cookie_walk *w, const struct 
 	size_t n)
 {
 	struct http_field *f = &req->field[c->place];
-	const char *p = c->value.p;
-	int r;
 
 	assert(n <= c->value.len);
-	r = splice_in(f, p, p + n, (struct str){ NULL, 0 }, (char *)(uintptr_t)f->value.p,
-		f->value.len);
-	assert(r == 0);
-	(void)r;
+	cut_out(f, c->value.p, c->value.p + n);
 	walk_on(w, f);
 }

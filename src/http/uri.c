@@ -161,8 +161,8 @@ http_param_next(struct str *rest, char delim, struct str *name, struct str *valu
 
 /* --- new targets --- */
 
-int
-http_target_is_valid(enum http_method method, struct str target)
+static int
+target_is_valid(enum http_method method, struct str target)
 {
 	struct str authority;
 
@@ -218,7 +218,7 @@ take_target(struct http_head *req, const struct joint *j)
 
 	if (j->failed)
 		return -ERR_RANGE;
-	if (!http_target_is_valid(req->method, target))
+	if (!target_is_valid(req->method, target))
 		return -ERR_INVAL;
 	http_uri_split(target, &uri);
 	host = http_find_id(req, HTTP_F_HOST, 0);

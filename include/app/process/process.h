@@ -92,10 +92,6 @@ int process_bind(struct process *p) must_check;
 int process_start(struct process *p) must_check;
 /* Serves until it has stopped and all sessions are closed. */
 void process_run(struct process *p);
-/* Stops accepting; sessions finish by themselves, or are closed at hard-stop-after. */
-void process_soft_stop(struct process *p);
-/* Stops accepting and closes every session. */
-void process_hard_stop(struct process *p);
 /* SIGUSR1 starts a soft stop, SIGTERM and SIGINT a hard one, and a second one exits at once; others
  * are logged. */
 void process_on_signal(struct process *p, int sig);

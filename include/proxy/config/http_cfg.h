@@ -11,9 +11,6 @@ struct proxy;
 /* ctx->obj is a struct proxy. */
 extern const struct cfg_module http_cfg_module;
 
-/* The name of keyword number `which`, a bit of http_conf.given. NULL: none. */
-const char *http_cfg_name(unsigned int which);
-
 /* Warns of keywords without effect in a proxy that is not in mode http. */
 void http_conf_check(const struct proxy *p, struct cfg_diag *d);
 /* Resolves names in the `monitor fail` lines of fe when all proxies are known. Errors are reported

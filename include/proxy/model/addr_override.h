@@ -32,7 +32,6 @@ void addr_override_free(struct session *s);
 
 /* The client's address: the session's or the transaction's; short for an inet address. */
 const struct addr *addr_override_source(const struct session *s);
-const struct addr *addr_override_connection_source(const struct session *s);
 /* A complete copy, with zeros after a short address. */
 void addr_override_copy_source(const struct session *s, struct addr *out);
 void addr_override_copy_connection_source(const struct session *s, struct addr *out);

@@ -25,7 +25,6 @@ struct forward_net {
 
 /* 0 or -ERR_SYNTAX. An IPv4 mask may be dotted. */
 int forward_net_parse(const char *text, struct forward_net *out) must_check;
-int forward_net_has(const struct forward_net *n, const struct addr *a);
 
 /* Options that add an address in a field. */
 enum forward_kind { FORWARD_FOR, FORWARD_ORIGINAL_TO, FORWARD_KINDS };
@@ -58,18 +57,13 @@ int forward_conf_inherit(struct forward_conf *c, const struct forward_conf *defa
 /* Warns of options without effect in the proxy's mode. */
 void forward_conf_check(const struct proxy *p, struct cfg_diag *d);
 
-/* True if one of the two needs the destination address. */
-int forward_wants_own(const struct proxy *fe, const struct proxy *be);
-/*
- * Adds the fields of both proxies' options to the request. peer: the client's address, own: the
- * destination, used only if needed. Texts are put into the arena. 0, or -ERR_RANGE when the head or
- * the arena is full; some fields may have been added then.
- */
-int forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *peer,
-	const struct addr *own, struct http_head *req, struct arena *a) must_check;
-/* Maximum number of arena bytes that it uses. */
+/* Maximum number of arena bytes that http_add_forwarding() uses. */
 #define FORWARD_TEXT_MAX 1280
-/* The same for a session, after the rules have processed its request. */
+/*
+ * Adds the fields of both proxies' options to the request, after the rules have processed it: the
+ * addresses of its client and its destination. Texts are put into the arena. 0, or -ERR_RANGE when
+ * the head or the arena is full; some fields may have been added then.
+ */
 int http_add_forwarding(struct session *s, struct http_head *req, struct arena *a) must_check;
 
 #endif

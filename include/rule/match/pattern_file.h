@@ -64,7 +64,5 @@ struct pattern_ref *pattern_files_line(struct pattern_files *f, const struct pat
 int pattern_files_finish(struct pattern_files *f) must_check;
 /* By "#<number>" or by file. NULL: none. */
 struct pattern_ref *pattern_files_find(const struct pattern_files *f, const char *name);
-/* Parses the lines of a file's text. 0, or a negative reason with *why naming the line. */
-int pattern_file_parse(struct pattern_ref *ref, struct str text, struct rule_err *why) must_check;
 
 #endif

@@ -18,9 +18,8 @@ struct pattern_net {
 int pattern_net_parse(struct str text, struct pattern_net *out, const char **why) must_check;
 /* One complete address, as in values of maps: no mask, no omitted parts. 0 or -1. */
 int pattern_address_parse(struct str text, struct sample *s) must_check;
-/* The address of a sample of type IPV4 or IPV6, with all its bits; and the reverse. */
+/* The address of a sample of type IPV4 or IPV6, with all its bits. */
 void pattern_net_of(const struct sample *s, struct pattern_net *net);
-void pattern_net_sample(const struct pattern_net *net, struct sample *s);
 /* Keeps `bits` bits of it. */
 void pattern_net_cut(struct pattern_net *net, unsigned int bits);
 /* key: PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. */

@@ -45,18 +45,15 @@ vars_init(struct vars *v)
 void vars_fini(struct vars *v);
 /* "txn.name": 0, or -1 with *why. */
 int var_name_parse(struct str text, struct var_name *out, const char **why) must_check;
-/* The set of this scope in cx, or NULL. */
-struct vars *var_scope_of(const struct sample_ctx *cx, enum var_scope s);
 
-/* Stores a copy. 0, or -ERR_NOMEM (also above the limit), when the variable is unchanged. */
-int var_set(struct vars *v, struct var_name name, const struct sample *s) must_check;
-/* 1 found. Its text belongs to the set and is valid until the variable changes. */
-int var_get(const struct vars *v, struct var_name name, struct sample *s);
-
-/* The same for the scope of the name in cx; without such a set: -ERR_MISSING, nothing, 0. */
+/* Stores a copy in the scope of the name. 0, -ERR_MISSING: cx has no such scope, or -ERR_NOMEM
+ * (also above the limit), when the variable is unchanged. */
 int var_store(const struct sample_ctx *cx, struct var_name name, const struct sample *s) must_check;
 void var_forget(const struct sample_ctx *cx, struct var_name name);
-/* Variables shared by workers are copied into cx's arena. */
+/*
+ * 1 found. Its text belongs to the scope and is valid until the variable changes; the text of a
+ * variable shared by workers is copied into cx's arena.
+ */
 int var_find(const struct sample_ctx *cx, struct var_name name, struct sample *s);
 
 #endif

@@ -63,8 +63,9 @@ stop_listening(struct process *p, int drains)
 		set_stop_timer(p, p->cfg->global.hard_stop_after_ms);
 }
 
-void
-process_soft_stop(struct process *p)
+/* Stops accepting; sessions finish by themselves, or are closed at hard-stop-after. */
+static void
+soft_stop(struct process *p)
 {
 	if (p->state == PROCESS_RUNNING && p->cfg->global.grace_ms) {
 		p->state = PROCESS_GRACE;
@@ -74,8 +75,9 @@ process_soft_stop(struct process *p)
 	stop_listening(p, 1);
 }
 
-void
-process_hard_stop(struct process *p)
+/* Stops accepting and closes every session. */
+static void
+hard_stop(struct process *p)
 {
 	stop_listening(p, 0);
 	if (p->state == PROCESS_KILLING)
@@ -99,7 +101,7 @@ process_on_stop_timer(struct timer *t)
 		log_msg(process_log(p), LOG_LEVEL_WARNING,
 			"soft stop took longer than hard-stop-after: ending %u connections",
 			process_sessions(p));
-		process_hard_stop(p);
+		hard_stop(p);
 	} else {
 		p->state = PROCESS_GONE;
 	}
@@ -155,11 +157,11 @@ process_on_signal(struct process *p, int sig)
 		if (++p->stop_signals > 1)
 			p->state = PROCESS_GONE;
 		else
-			process_hard_stop(p);
+			hard_stop(p);
 		break;
 	case SIGUSR1:
 		p->exit_signal = sig;
-		process_soft_stop(p);
+		soft_stop(p);
 		break;
 	case SIGUSR2:
 		log_msg(process_log(p), LOG_LEVEL_WARNING,

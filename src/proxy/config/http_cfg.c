@@ -28,12 +28,6 @@ static const char *const names[GIVENS] = {
 	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
 };
 
-const char *
-http_cfg_name(unsigned int which)
-{
-	return which < GIVENS ? names[which] : NULL;
-}
-
 static struct http_conf *
 mark_given(struct cfg_ctx *ctx, enum given which)
 {
@@ -260,11 +254,11 @@ http_conf_check(const struct proxy *p, struct cfg_diag *d)
 {
 	if (p->mode == PROXY_HTTP || p->disabled)
 		return;
-	for (unsigned int i = 0; http_cfg_name(i); i++)
+	for (unsigned int i = 0; i < GIVENS; i++)
 		if (p->http.given & 1u << i)
 			cfg_diag_add(d, CFG_WARNING, &p->where,
 				"'%s' ignored for proxy '%s': it needs 'mode http'.",
-				http_cfg_name(i), p->name);
+				names[i], p->name);
 }
 
 void

@@ -62,8 +62,8 @@ addr_override_source(const struct session *s)
 	return a ? a : &s->peer;
 }
 
-const struct addr *
-addr_override_connection_source(const struct session *s)
+static const struct addr *
+connection_source(const struct session *s)
 {
 	const struct addr *a = said_of_connection(s, ENDPOINT_SRC);
 
@@ -87,7 +87,7 @@ addr_override_copy_source(const struct session *s, struct addr *out)
 void
 addr_override_copy_connection_source(const struct session *s, struct addr *out)
 {
-	copy_short(addr_override_connection_source(s), out);
+	copy_short(connection_source(s), out);
 }
 
 static int

@@ -63,8 +63,8 @@ forward_net_parse(const char *text, struct forward_net *out)
 	return 0;
 }
 
-int
-forward_net_has(const struct forward_net *n, const struct addr *a)
+static int
+net_has_address(const struct forward_net *n, const struct addr *a)
 {
 	const unsigned char *p = NULL;
 	unsigned int whole = n->bits / 8, rest = n->bits % 8;
@@ -120,8 +120,9 @@ forward_conf_check(const struct proxy *p, struct cfg_diag *d)
 				names[i], p->name);
 }
 
-int
-forward_wants_own(const struct proxy *fe, const struct proxy *be)
+/* True if one of the two needs the destination address. */
+static int
+needs_destination(const struct proxy *fe, const struct proxy *be)
 {
 	return fe->forward.to[FORWARD_ORIGINAL_TO].on || be->forward.to[FORWARD_ORIGINAL_TO].on ||
 		(be->forward.forwarded & FORWARDED_BY);
@@ -159,7 +160,7 @@ add_forward_address(const struct proxy *fe, const struct proxy *be, enum forward
 		return 0;
 	if ((!f->on || f->if_none) && (!b->on || b->if_none) && http_find(req, name, 0) >= 0)
 		return 0;
-	if (forward_net_has(&f->except, addr) || forward_net_has(&b->except, addr))
+	if (net_has_address(&f->except, addr) || net_has_address(&b->except, addr))
 		return 0;
 	return add_forward_field(req, a, name, str_of(addr_host_text(addr, text)));
 }
@@ -232,24 +233,19 @@ add_forwarded(unsigned int parts, const struct addr *peer, const struct addr *ow
 }
 
 int
-forward_add(const struct proxy *fe, const struct proxy *be, const struct addr *peer,
-	const struct addr *own, struct http_head *req, struct arena *a)
-{
-	int rc = add_forward_address(fe, be, FORWARD_FOR, peer, req, a);
-
-	if (rc == 0)
-		rc = add_forward_address(fe, be, FORWARD_ORIGINAL_TO, own, req, a);
-	if (rc == 0 && be->forward.forwarded)
-		rc = add_forwarded(be->forward.forwarded, peer, own, req, a);
-	return rc;
-}
-
-int
 http_add_forwarding(struct session *s, struct http_head *req, struct arena *a)
 {
+	const struct proxy *fe = s->fe, *be = s->be;
+	const struct addr *peer = addr_override_source(s);
 	struct addr own = { .len = 0 };
+	int rc;
 
-	if (forward_wants_own(s->fe, s->be) && addr_override_destination(s, &own) < 0)
+	if (needs_destination(fe, be) && addr_override_destination(s, &own) < 0)
 		own.len = 0;
-	return forward_add(s->fe, s->be, addr_override_source(s), &own, req, a);
+	rc = add_forward_address(fe, be, FORWARD_FOR, peer, req, a);
+	if (rc == 0)
+		rc = add_forward_address(fe, be, FORWARD_ORIGINAL_TO, &own, req, a);
+	if (rc == 0 && be->forward.forwarded)
+		rc = add_forwarded(be->forward.forwarded, peer, &own, req, a);
+	return rc;
 }

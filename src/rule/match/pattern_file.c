@@ -113,8 +113,8 @@ add_pattern_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
 	return pattern_ref_add(ref, ref->version, key, value, why);
 }
 
-int
-pattern_file_parse(struct pattern_ref *ref, struct str text, struct rule_err *why)
+static int
+parse_patterns(struct pattern_ref *ref, struct str text, struct rule_err *why)
 {
 	struct rule_err reason = { 0 };
 	unsigned long number = 0;
@@ -189,7 +189,7 @@ read_pattern_file(struct pattern_files *f, struct pattern_ref *ref)
 		rc = file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
 	if (rc < 0)
 		return report_file(f, ref->path, rc);
-	rc = pattern_file_parse(ref, (struct str){ text, len }, &f->why);
+	rc = parse_patterns(ref, (struct str){ text, len }, &f->why);
 	mem_free(text);
 	return rc < 0 ? -1 : 0;
 }

@@ -122,8 +122,8 @@ pattern_net_of(const struct sample *s, struct pattern_net *net)
 	net->lo = be64toh(half[1]);
 }
 
-void
-pattern_net_sample(const struct pattern_net *net, struct sample *s)
+static void
+set_sample(const struct pattern_net *net, struct sample *s)
 {
 	uint64_t half[2] = { htobe64(net->hi), htobe64(net->lo) };
 
@@ -172,6 +172,6 @@ pattern_address_parse(struct str text, struct sample *s)
 	}
 	if (pattern_net_parse(text, &net, &why) < 0 || (!net.v6 && dots != 3))
 		return -1;
-	pattern_net_sample(&net, s);
+	set_sample(&net, s);
 	return 0;
 }

@@ -87,8 +87,8 @@ var_name_parse(struct str text, struct var_name *out, const char **why)
 	return -1;
 }
 
-struct vars *
-var_scope_of(const struct sample_ctx *cx, enum var_scope s)
+static struct vars *
+vars_of_scope(const struct sample_ctx *cx, enum var_scope s)
 {
 	switch (s) {
 	case VAR_PROC:
@@ -157,8 +157,8 @@ vars_exchange(struct vars *v, struct var *x)
 	return old;
 }
 
-int
-var_set(struct vars *v, struct var_name name, const struct sample *s)
+static int
+vars_set(struct vars *v, struct var_name name, const struct sample *s)
 {
 	struct var *x = var_new(name.id, s), *old;
 
@@ -169,8 +169,8 @@ var_set(struct vars *v, struct var_name name, const struct sample *s)
 	return old == x ? -ERR_NOMEM : 0;
 }
 
-int
-var_get(const struct vars *v, struct var_name name, struct sample *s)
+static int
+vars_get(const struct vars *v, struct var_name name, struct sample *s)
 {
 	const struct var *x = vars_find(v, name.id);
 
@@ -185,13 +185,13 @@ var_get(const struct vars *v, struct var_name name, struct sample *s)
 int
 var_store(const struct sample_ctx *cx, struct var_name name, const struct sample *s)
 {
-	struct vars *v = var_scope_of(cx, name.scope);
+	struct vars *v = vars_of_scope(cx, name.scope);
 	struct var *x, *old;
 
 	if (!v)
 		return -ERR_MISSING;
 	if (!v->lock)
-		return var_set(v, name, s);
+		return vars_set(v, name, s);
 	x = var_new(name.id, s);
 	if (!x)
 		return -ERR_NOMEM;
@@ -205,7 +205,7 @@ var_store(const struct sample_ctx *cx, struct var_name name, const struct sample
 void
 var_forget(const struct sample_ctx *cx, struct var_name name)
 {
-	struct vars *v = var_scope_of(cx, name.scope);
+	struct vars *v = vars_of_scope(cx, name.scope);
 	struct var *x;
 
 	if (!v)
@@ -223,15 +223,15 @@ var_forget(const struct sample_ctx *cx, struct var_name name)
 int
 var_find(const struct sample_ctx *cx, struct var_name name, struct sample *s)
 {
-	struct vars *v = var_scope_of(cx, name.scope);
+	struct vars *v = vars_of_scope(cx, name.scope);
 	int r;
 
 	if (!v)
 		return 0;
 	if (!v->lock)
-		return var_get(v, name, s);
+		return vars_get(v, name, s);
 	lock_take(v->lock, cx->sys);
-	r = var_get(v, name, s);
+	r = vars_get(v, name, s);
 	if (r && (s->type == SAMPLE_STR || s->type == SAMPLE_BIN)) {
 		s->u.str = arena_copy(cx->arena, s->u.str);
 		r = s->u.str.p != NULL;

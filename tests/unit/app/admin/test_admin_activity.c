@@ -1,6 +1,8 @@
 /* show activity: one line per counter, with one number per worker. */
 #include "unit/app/admin_rig.h"
 
+#include <signal.h>
+
 static void
 one_worker_has_one_number(void **st)
 {
@@ -36,7 +38,7 @@ each_worker_has_its_own(void **st)
 	assert_non_null(strstr(a, "rendezvous: 1 [ 1 0 ]\n"));
 	close(c);
 	close(s);
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	rig_close();

@@ -4,6 +4,8 @@
 #include "app/config/version.h"
 #include "proxy/relay/direction.h"
 
+#include <signal.h>
+
 static int
 setup(void **st)
 {
@@ -153,7 +155,7 @@ connections_are_counted(void **st)
 	assert_int_equal(number(a, "CurrConns"), 0);
 	assert_int_equal(number(a, "CumConns"), 1);
 	free(a);
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	assert_int_equal(number(rig_say("show info"), "Stopping"), 1);
 }
 

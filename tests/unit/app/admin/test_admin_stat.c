@@ -2,6 +2,8 @@
  * numbers. */
 #include "unit/app/admin_rig.h"
 
+#include <signal.h>
+
 /* The header line of HAProxy 2.6. */
 static const char header[] =
 	"# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,"
@@ -288,7 +290,7 @@ states_limits_and_times_show(void **st)
 	(void)rig_say("disable server two/b");
 	a = rig_say("show stat two -1 -1");
 	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "DOWN");
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	assert_string_equal(named(row(rig_say("show stat"), "l", "FRONTEND"), "status"), "STOP");
 }
 

@@ -1,6 +1,7 @@
 /* Answers that are produced in slices, over a real socket, with a part from each worker. */
 #include "unit/app/admin_rig.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -148,7 +149,7 @@ each_worker_makes_its_part_in_turn(void **st)
 	}
 	assert_string_equal(got, want);
 	close(fd);
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	rig_close();

@@ -1,5 +1,6 @@
 /* Connections that one worker accepts and hands over to another. */
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -65,7 +66,7 @@ stop(int n)
 		close(client[i]);
 		close(server[i]);
 	}
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	process_run(&proc);
 	assert_int_equal(process_sessions(&proc), 0);
 	assert_int_equal(process_join(&proc), 0);
@@ -223,7 +224,7 @@ a_handover_during_a_stop_is_served(void **state)
 		assert_true(ln->may_accept(ln));
 		assert_int_equal(ln->route(ln, pair[1], &peer), 1);
 		assert_int_equal(worker_load(&proc.workers[1]), 1);
-		process_soft_stop(&proc);
+		process_on_signal(&proc, SIGUSR1);
 	}
 	/* No worker has the connection yet: only the place in the gate counts it. */
 	assert_int_equal(worker_sessions(), 0);

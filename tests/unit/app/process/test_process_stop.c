@@ -144,7 +144,7 @@ other_signals_are_ignored(void **state)
 		process_on_signal(&proc, sigs[i]);
 	assert_int_equal(proc.state, PROCESS_RUNNING);
 	assert_int_equal(proc.exit_signal, 0);
-	process_hard_stop(&proc);
+	process_on_signal(&proc, SIGTERM);
 	process_run(&proc);
 	finish();
 }

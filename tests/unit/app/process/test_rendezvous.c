@@ -1,4 +1,5 @@
 /* Workers that stand still while a command changes what they read without a lock. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -34,7 +35,7 @@ start(const char *global)
 static void
 stop(void)
 {
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	bench_close();

@@ -1,4 +1,5 @@
 /* Slots and places that a session of one worker frees for sessions of another. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,7 +25,7 @@ start(const char *global, const char *proxy)
 static void
 stop(void)
 {
-	process_soft_stop(&proc);
+	process_on_signal(&proc, SIGUSR1);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	bench_close();

@@ -140,18 +140,19 @@ test_values(void **state)
 static void
 test_tcp(void **state)
 {
+	static const char *const given[][2] = { { "http-reuse", " safe" }, { "retry-on", " 503" },
+		{ "monitor-uri", " /x" }, { "monitor fail", " if TRUE" },
+		{ "option http-buffer-request", "" }, { "option http-ignore-probes", "" } };
 	struct world w;
 
 	(void)state;
-	for (unsigned int i = 0; http_cfg_name(i); i++) {
-		static const char *const args[] = { "safe", "503", "/x", "if TRUE",
-			"", "" };
+	for (size_t i = 0; i < ARRAY_LEN(given); i++) {
 		char text[512], want[128];
 
-		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "listen l\n bind :80\n %s %s\n",
-			http_cfg_name(i), args[i]);
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "listen l\n bind :80\n %s%s\n",
+			given[i][0], given[i][1]);
 		(void)snprintf(want, sizeof(want),
-			"'%s' ignored for proxy 'l': it needs 'mode http'", http_cfg_name(i));
+			"'%s' ignored for proxy 'l': it needs 'mode http'", given[i][0]);
 		world_says(text, 0, want);
 	}
 	world_good(&w, WORLD_DEFAULTS " http-reuse safe\n monitor-uri /x\n"

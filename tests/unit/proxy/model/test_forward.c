@@ -3,9 +3,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "net/bind_conf.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
 #include "http/h1_write.h"
+#include "proxy/model/session.h"
 #include "unit/test.h"
 
 static struct addr
@@ -16,6 +18,78 @@ addr(const char *text)
 
 	assert_int_equal(addr_parse(text, ADDR_ALLOW_UNIX, &spec, &why), 0);
 	return spec.addr;
+}
+
+/* A frontend and a backend, and a request with or without its own X-Forwarded-For. */
+struct world {
+	struct proxy *fe, *be;
+	struct http_field places[8];
+	struct http_head req;
+	char text[512];
+	struct arena arena;
+	struct addr peer, own;
+	struct listener ln;
+	struct bind_conf bind;
+	struct session s;
+};
+
+static void
+begin(struct world *w, int has_field)
+{
+	http_head_init(&w->req, HTTP_REQUEST, w->places, ARRAY_LEN(w->places));
+	assert_int_equal(http_add(&w->req, STR("Host"), STR("h.x:8080")), 0);
+	if (has_field)
+		assert_int_equal(http_add(&w->req, STR("x-forwarded-for"), STR("9.9.9.9")), 0);
+	w->arena = (struct arena){ .p = w->text, .cap = sizeof(w->text) };
+}
+
+static void
+init(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->fe = proxy_new("f", PROXY_FE);
+	w->be = proxy_new("b", PROXY_BE);
+	assert_true(w->fe && w->be);
+	w->peer = addr("127.0.0.1:4000");
+	w->own = addr("127.0.0.2:80");
+}
+
+/* For a session from peer to own. */
+static int
+add_fields(struct world *w)
+{
+	memset(&w->s, 0, sizeof(w->s));
+	w->s.fe = w->fe;
+	w->s.be = w->be;
+	w->s.peer = w->peer;
+	w->s.listener = &w->ln;
+	conn_init(&w->s.conn[CLIENT]);
+	w->ln = (struct listener){ .bind = &w->bind, .addr = w->own };
+	return http_add_forwarding(&w->s, &w->req, &w->arena);
+}
+
+static void
+fini(struct world *w)
+{
+	proxy_free(&w->fe);
+	proxy_free(&w->be);
+}
+
+/* True if a client's address is not added since it is in the network of `except`. */
+static int
+is_excepted(const struct forward_net *net, const struct addr *client)
+{
+	struct world w;
+	int added;
+
+	init(&w);
+	begin(&w, 0);
+	w.be->forward.to[FORWARD_FOR] = (struct forward_option){ .on = 1, .except = *net };
+	w.peer = *client;
+	assert_int_equal(add_fields(&w), 0);
+	added = w.req.n > 1;
+	fini(&w);
+	return !added;
 }
 
 static void
@@ -44,13 +118,10 @@ test_nets(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct addr in = addr(rows[i].in), out = addr(rows[i].out);
-		struct addr none = { .len = 0 }, un = addr("unix@/x");
 
 		assert_int_equal(forward_net_parse(rows[i].net, &n), 0);
-		assert_true(forward_net_has(&n, &in));
-		assert_false(forward_net_has(&n, &out));
-		assert_false(forward_net_has(&n, &none));
-		assert_false(forward_net_has(&n, &un));
+		assert_true(is_excepted(&n, &in));
+		assert_false(is_excepted(&n, &out));
 	}
 	for (unsigned int i = 0; i < ARRAY_LEN(bad); i++)
 		assert_int_equal(forward_net_parse(bad[i], &n), -ERR_SYNTAX);
@@ -58,46 +129,8 @@ test_nets(void **state)
 	{
 		struct addr any = addr("0.0.0.0:0");
 
-		assert_false(forward_net_has(&n, &any));
+		assert_false(is_excepted(&n, &any));
 	}
-}
-
-/* A frontend and a backend, and a request with or without its own X-Forwarded-For. */
-struct world {
-	struct proxy *fe, *be;
-	struct http_field places[8];
-	struct http_head req;
-	char text[512];
-	struct arena arena;
-	struct addr peer, own;
-};
-
-static void
-begin(struct world *w, int has_field)
-{
-	http_head_init(&w->req, HTTP_REQUEST, w->places, ARRAY_LEN(w->places));
-	assert_int_equal(http_add(&w->req, STR("Host"), STR("h.x:8080")), 0);
-	if (has_field)
-		assert_int_equal(http_add(&w->req, STR("x-forwarded-for"), STR("9.9.9.9")), 0);
-	w->arena = (struct arena){ .p = w->text, .cap = sizeof(w->text) };
-}
-
-static void
-init(struct world *w)
-{
-	memset(w, 0, sizeof(*w));
-	w->fe = proxy_new("f", PROXY_FE);
-	w->be = proxy_new("b", PROXY_BE);
-	assert_true(w->fe && w->be);
-	w->peer = addr("127.0.0.1:4000");
-	w->own = addr("127.0.0.2:80");
-}
-
-static void
-fini(struct world *w)
-{
-	proxy_free(&w->fe);
-	proxy_free(&w->be);
 }
 
 /* The fields after Host, as they are sent. */
@@ -109,8 +142,7 @@ assert_adds(struct world *w, int has_field, const char *expected)
 	size_t n;
 
 	begin(w, has_field);
-	assert_int_equal(
-		forward_add(w->fe, w->be, &w->peer, &w->own, &w->req, &w->arena), 0);
+	assert_int_equal(add_fields(w), 0);
 	n = h1_write(&w->req, out);
 	out[n - 2] = '\0';
 	p = strstr(out, "8080\r\n");
@@ -182,9 +214,7 @@ test_originalto(void **state)
 
 	(void)state;
 	init(&w);
-	assert_false(forward_wants_own(w.fe, w.be));
 	say(&w.fe->forward.to[FORWARD_ORIGINAL_TO], "Q", 0, NULL);
-	assert_true(forward_wants_own(w.fe, w.be));
 	assert_adds(&w, 0, "Q: 127.0.0.2\r\n");
 	say(&w.be->forward.to[FORWARD_ORIGINAL_TO], NULL, 0, NULL);
 	say(&w.be->forward.to[FORWARD_FOR], NULL, 0, NULL);
@@ -208,12 +238,10 @@ test_forwarded(void **state)
 	init(&w);
 	parts = &w.be->forward.forwarded;
 	*parts = FORWARDED_PROTO | FORWARDED_FOR;
-	assert_false(forward_wants_own(w.fe, w.be));
 	assert_adds(&w, 0, "Forwarded: proto=http;for=127.0.0.1\r\n");
 	*parts = FORWARDED_HOST | FORWARDED_FOR | FORWARDED_FOR_PORT;
 	assert_adds(&w, 0, "Forwarded: host=\"h.x:8080\";for=\"127.0.0.1:4000\"\r\n");
 	*parts = FORWARDED_BY | FORWARDED_BY_PORT | FORWARDED_FOR;
-	assert_true(forward_wants_own(w.fe, w.be));
 	w.peer = addr("[2001:db8::1]:5");
 	assert_adds(&w, 0, "Forwarded: by=\"127.0.0.2:80\";for=\"[2001:db8::1]\"\r\n");
 	w.peer = addr("unix@/run/x");
@@ -222,7 +250,7 @@ test_forwarded(void **state)
 	begin(&w, 0);
 	assert_int_equal(http_set_value(&w.req, 0, STR("a\"b\\c")), 0);
 	*parts = FORWARDED_HOST;
-	assert_int_equal(forward_add(w.fe, w.be, &w.peer, &w.own, &w.req, &w.arena), 0);
+	assert_int_equal(add_fields(&w), 0);
 	assert_int_equal(w.req.field[1].value.len, strlen("host=\"a\\\"b\\\\c\""));
 	assert_memory_equal(w.req.field[1].value.p, "host=\"a\\\"b\\\\c\"", 14);
 	fini(&w);
@@ -238,13 +266,11 @@ test_full(void **state)
 	say(&w.be->forward.to[FORWARD_FOR], NULL, 0, NULL);
 	begin(&w, 0);
 	w.arena.cap = strlen("127.0.0.1") - 1;
-	assert_int_equal(
-		forward_add(w.fe, w.be, &w.peer, &w.own, &w.req, &w.arena), -ERR_RANGE);
+	assert_int_equal(add_fields(&w), -ERR_RANGE);
 	assert_int_equal(w.req.n, 1);
 	begin(&w, 0);
 	w.req.max = 1;
-	assert_int_equal(
-		forward_add(w.fe, w.be, &w.peer, &w.own, &w.req, &w.arena), -ERR_RANGE);
+	assert_int_equal(add_fields(&w), -ERR_RANGE);
 	fini(&w);
 }
 

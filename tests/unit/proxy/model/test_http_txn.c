@@ -107,7 +107,7 @@ rules_look_at_it(void **st)
 	assert_null(l.cx.req);
 	assert_null(l.cx.res);
 	/* Variables of the transaction end with it. */
-	assert_int_equal(var_set(l.cx.txn, (struct var_name){ .scope = VAR_TXN, .id = 1 }, &value),
+	assert_int_equal(var_store(&l.cx, (struct var_name){ .scope = VAR_TXN, .id = 1 }, &value),
 		0);
 	http_txn_put(&s);
 	rig_close();

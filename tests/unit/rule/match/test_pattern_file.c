@@ -36,26 +36,21 @@ static const struct pattern_file_use map_use = {
 	.two_columns = 1,
 };
 
-static struct pattern_set set;
-static struct pattern_ref *ref;
+static struct pattern_files files;
 
-static void
-open_ref(enum pattern_method m, enum sample_type out, int two_columns)
+/* The set of a file with this text, or NULL. */
+static const struct pattern_set *
+read_file(const struct pattern_file_use *as, struct str text)
 {
-	struct rule_err why;
+	struct pattern_file_use use = *as;
+	const struct pattern_set *set;
 
-	pattern_set_init(&set, m, out, &keyhash_known);
-	ref = pattern_ref_new("x", &keyhash_known);
-	assert_non_null(ref);
-	ref->two_columns = two_columns != 0;
-	assert_int_equal(pattern_ref_feed(ref, &set, PATTERN_NO_DNS, &why), 0);
-}
-
-static void
-close_ref(void)
-{
-	pattern_set_forget(&set);
-	pattern_ref_free(&ref);
+	write_file(text.p, text.len);
+	pattern_files_init(&files, &sys);
+	use.path = path;
+	set = pattern_files_get(&files, &use);
+	unlink(path);
+	return set;
 }
 
 /* The result of Debian's haproxy 2.6 for the same bytes. */
@@ -64,15 +59,14 @@ lines(void **state)
 {
 	static const char text[] = "# comment\nb x y\n\n #d\n\t \n\tlead trail  \ncr\r\n##\nlast";
 	static const char *const want[] = { "b x y", "#d", "lead trail  ", "cr", "last" };
-	struct rule_err why;
+	const struct pattern_set *set = read_file(&acl_use, STR(text));
 
 	(void)state;
-	open_ref(PATTERN_STR, SAMPLE_ANY, 0);
-	assert_int_equal(pattern_file_parse(ref, STR(text), &why), 0);
-	assert_int_equal(set.n, ARRAY_LEN(want));
+	assert_non_null(set);
+	assert_int_equal(set->n, ARRAY_LEN(want));
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
-		assert_string_equal(set.all[i]->text.p, want[i]);
-	close_ref();
+		assert_string_equal(set->all[i]->text.p, want[i]);
+	pattern_files_fini(&files);
 }
 
 static void
@@ -87,33 +81,38 @@ columns(void **state)
 		{ "#d", "z" },
 		{ "2.22.246.0/23", "United Kingdom" },
 	};
-	struct rule_err why;
+	const struct pattern_set *set = read_file(&map_use, STR(text));
 
 	(void)state;
-	open_ref(PATTERN_STR, SAMPLE_STR, 1);
-	assert_int_equal(pattern_file_parse(ref, STR(text), &why), 0);
-	assert_int_equal(set.n, ARRAY_LEN(want));
+	assert_non_null(set);
+	assert_int_equal(set->n, ARRAY_LEN(want));
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		assert_string_equal(set.all[i]->text.p, want[i][0]);
-		assert_string_equal(set.all[i]->value.p, want[i][1]);
+		assert_string_equal(set->all[i]->text.p, want[i][0]);
+		assert_string_equal(set->all[i]->value.p, want[i][1]);
 	}
-	close_ref();
+	pattern_files_fini(&files);
+}
+
+static void
+assert_wrong(enum pattern_method m, struct str text, const char *want)
+{
+	struct pattern_file_use use = acl_use;
+	char message[200];
+
+	use.method = m;
+	assert_null(read_file(&use, text));
+	(void)snprintf(message, sizeof(message), want, path);
+	assert_string_equal(files.why.text, message);
+	pattern_files_fini(&files);
 }
 
 static void
 wrong_lines(void **state)
 {
-	struct rule_err why;
-
 	(void)state;
-	open_ref(PATTERN_INT, SAMPLE_ANY, 0);
-	assert_true(pattern_file_parse(ref, STR("1\n# 2\n\nthree\n4"), &why) < 0);
-	assert_string_equal(why.text, "line 4 of 'x': 'three' is not a number");
-	close_ref();
-	open_ref(PATTERN_STR, SAMPLE_ANY, 0);
-	assert_true(pattern_file_parse(ref, STR("a\nb\0c\n"), &why) < 0);
-	assert_string_equal(why.text, "line 2 of 'x': a NUL byte");
-	close_ref();
+	assert_wrong(
+		PATTERN_INT, STR("1\n# 2\n\nthree\n4"), "line 4 of '%s': 'three' is not a number");
+	assert_wrong(PATTERN_STR, STR("a\nb\0c\n"), "line 2 of '%s': a NUL byte");
 }
 
 /* Two uses of one file for the same purpose share a set. */

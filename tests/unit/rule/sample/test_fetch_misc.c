@@ -131,7 +131,7 @@ variables(void **state)
 	IS("var(txn.x,def)", "def");
 	IS("var(txn.x,)", "");
 	assert_int_equal(var_name_parse(STR("txn.x"), &n, &why), 0);
-	assert_int_equal(var_set(&rig.vars[VAR_TXN], n, &s), 0);
+	assert_int_equal(var_store(&rig.cx, n, &s), 0);
 	IS("var(txn.x)", "5");
 	IS("var(txn.x,def)", "5");
 	IS("var(req.x,def)", "def");

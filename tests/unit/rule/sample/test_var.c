@@ -52,33 +52,34 @@ static void
 setting(void **state)
 {
 	struct vars v;
+	struct sample_ctx cx = { .txn = &v };
 	struct sample s;
 	struct var_name a = name("txn.a"), b = name("txn.b");
 	char owned[] = "hello";
 
 	(void)state;
 	vars_init(&v);
-	assert_false(var_get(&v, a, &s));
+	assert_false(var_find(&cx, a, &s));
 	s = text(owned);
 	s.has_more = s.may_change = 1;
-	assert_int_equal(var_set(&v, a, &s), 0);
+	assert_int_equal(var_store(&cx, a, &s), 0);
 	memset(owned, 'x', 5);
 	s = (struct sample){ .type = SAMPLE_SINT, .u.sint = 7 };
-	assert_int_equal(var_set(&v, b, &s), 0);
-	assert_true(var_get(&v, a, &s));
+	assert_int_equal(var_store(&cx, b, &s), 0);
+	assert_true(var_find(&cx, a, &s));
 	assert_true(str_is(s.u.str, STR("hello")));
 	assert_false(s.has_more || s.may_change);
 	/* set from itself, truncated */
 	s.u.str.len = 4;
-	assert_int_equal(var_set(&v, a, &s), 0);
-	assert_true(var_get(&v, a, &s));
+	assert_int_equal(var_store(&cx, a, &s), 0);
+	assert_true(var_find(&cx, a, &s));
 	assert_true(str_is(s.u.str, STR("hell")));
 	/* of another type */
 	s = (struct sample){ .type = SAMPLE_BOOL, .u.sint = 1 };
-	assert_int_equal(var_set(&v, a, &s), 0);
-	assert_true(var_get(&v, a, &s));
+	assert_int_equal(var_store(&cx, a, &s), 0);
+	assert_true(var_find(&cx, a, &s));
 	assert_int_equal(s.type, SAMPLE_BOOL);
-	assert_true(var_get(&v, b, &s));
+	assert_true(var_find(&cx, b, &s));
 	assert_int_equal(s.u.sint, 7);
 	vars_fini(&v);
 	assert_int_equal(v.bytes, 0);
@@ -90,20 +91,21 @@ the_bound(void **state)
 {
 	static char big[VARS_BYTES_MAX];
 	struct vars v;
+	struct sample_ctx cx = { .txn = &v };
 	struct sample s = { .type = SAMPLE_BIN, .u.str = { big, VARS_BYTES_MAX } }, got;
 	struct var_name a = name("txn.a"), b = name("txn.b");
 
 	(void)state;
 	vars_init(&v);
-	assert_int_equal(var_set(&v, a, &s), -ERR_NOMEM);
+	assert_int_equal(var_store(&cx, a, &s), -ERR_NOMEM);
 	s.u.str.len = VARS_BYTES_MAX / 2 + 100;
-	assert_int_equal(var_set(&v, a, &s), 0);
-	assert_int_equal(var_set(&v, b, &s), -ERR_NOMEM);
+	assert_int_equal(var_store(&cx, a, &s), 0);
+	assert_int_equal(var_store(&cx, b, &s), -ERR_NOMEM);
 	/* replacing a value does not count its memory twice */
-	assert_int_equal(var_set(&v, a, &s), 0);
+	assert_int_equal(var_store(&cx, a, &s), 0);
 	s.u.str.len = VARS_BYTES_MAX - 1;
-	assert_int_equal(var_set(&v, a, &s), -ERR_NOMEM);
-	assert_true(var_get(&v, a, &got));
+	assert_int_equal(var_store(&cx, a, &s), -ERR_NOMEM);
+	assert_true(var_find(&cx, a, &got));
 	assert_int_equal(got.u.str.len, VARS_BYTES_MAX / 2 + 100);
 	vars_fini(&v);
 }
@@ -119,8 +121,14 @@ in_a_context(void **state)
 	(void)state;
 	rig_init(&r);
 	r.vars[VAR_PROC].lock = &lock;
-	for (int i = 0; i < VAR_SCOPES; i++)
-		assert_ptr_equal(var_scope_of(&r.cx, (enum var_scope)i), &r.vars[i]);
+	for (int i = 0; i < VAR_SCOPES; i++) {
+		struct var_name n = { .scope = (enum var_scope)i, .id = 1 };
+
+		assert_int_equal(var_store(&r.cx, n, &s), 0);
+		assert_true(r.vars[i].bytes > 0);
+		var_forget(&r.cx, n);
+		assert_int_equal(r.vars[i].bytes, 0);
+	}
 	assert_int_equal(var_store(&r.cx, p, &s), 0);
 	assert_int_equal(var_store(&r.cx, t, &s), 0);
 	assert_false(var_find(&r.cx, q, &s));
