@@ -1,6 +1,9 @@
 /* Local replies, and the changes that http-after-response makes to them. */
 #include "unit/proxy/http_rig.h"
 
+#include "proxy/model/byte_count.h"
+#include "proxy/relay/direction.h"
+
 #define NOBODY .n_servers = 1, .server = { { .absent = 1 } }
 #define BODY                                             \
 	"<html><body><h1>503 Service Unavailable</h1>\n" \
@@ -153,6 +156,37 @@ a_reply_that_is_too_long(void **st)
 	}
 }
 
+/* While a tarpit holds a reply it is lookahead: neither pending nor counted. It is counted as a
+ * whole when it is sent. */
+static void
+a_held_reply_is_lookahead(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
+		.rules = "http-request tarpit content-type a/b string held",
+		.to = { .connect = 5000, .client = 5000, .server = 5000, .tarpit = 700 } };
+	struct session *s;
+	uint64_t all;
+
+	(void)st;
+	rig_open(&cfg, NULL);
+	(void)world_client(&w, client, 0);
+	world_run(&w, 100 * FAKE_MS);
+	s = rig_session(0);
+	assert_int_equal(s->state, SESSION_TARPIT);
+	assert_int_equal(direction_pending(&s->dir[SERVER]), 0);
+	assert_true(s->dir[SERVER].lookahead > strlen("held"));
+	all = s->dir[SERVER].lookahead;
+	assert_int_equal(session_message_bytes(s, SERVER), 0);
+	assert_int_equal(w.px->shard[0].fe.bytes_out, 0);
+	world_run(&w, RIG_LIMIT);
+	assert_non_null(strstr(w.client[0].text, "\r\n\r\nheld"));
+	assert_int_equal(strlen(w.client[0].text), all);
+	assert_int_equal(w.px->shard[0].fe.bytes_out, all);
+	assert_int_equal(w.engine.bytes_out, all);
+	rig_close();
+}
+
 int
 main(void)
 {
@@ -161,6 +195,7 @@ main(void)
 		cmocka_unit_test(a_failed_rewrite_sends_an_error_page),
 		cmocka_unit_test(a_format_is_too_long),
 		cmocka_unit_test(a_reply_that_is_too_long),
+		cmocka_unit_test(a_held_reply_is_lookahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
