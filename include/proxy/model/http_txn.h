@@ -40,6 +40,7 @@ struct http_txn {
 	uint32_t looked_at; /* length of the head when it was last parsed */
 	uint32_t line_len;       /* length of line: "GET /path HTTP/1.1", truncated to
 				  * HTTP_LINE_MAX; 0: invalid */
+	uint16_t line_method, line_target; /* lengths of its parts, as far as they are in it */
 	/* Times on the loop's clock in ms; 0: not yet. */
 	uint64_t began_ms;       /* first byte of the request */
 	uint64_t began_wall_ns;

@@ -4,6 +4,10 @@
 
 #include "proxy/model/http_txn.h"
 
+/* Keeps the line of t->req. */
+void http_line_keep(struct http_txn *t);
+/* The request is logged without one. */
+void http_line_drop(struct http_txn *t);
 /*
  * Its parts, as far as they were kept. Empty if the head was never complete; p is NULL without a
  * transaction.

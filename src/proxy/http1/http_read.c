@@ -12,6 +12,7 @@
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
 #include "proxy/sample/capture.h"
+#include "proxy/sample/http_line.h"
 #include "proxy/model/memory.h"
 #include "proxy/http1/monitor.h"
 #include "proxy/http1/request.h"
@@ -56,21 +57,6 @@ http_read_deadline(const struct session *s)
 
 /* --- the head --- */
 
-static void
-copy_line(struct http_txn *t)
-{
-	const struct http_head *h = &t->req;
-	const char *version = h->version == HTTP_1_0 ? " HTTP/1.0" : " HTTP/1.1";
-	struct str part[] = { h->method_text, STR(" "), h->target, str_of(version) };
-
-	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
-		size_t n = MIN(part[i].len, HTTP_LINE_MAX - t->line_len);
-
-		memcpy(t->line + t->line_len, part[i].p, n);
-		t->line_len += (uint32_t)n;
-	}
-}
-
 /* More of the body has arrived. */
 static enum session_event
 take_body(struct session *s)
@@ -96,7 +82,7 @@ complete_head(struct session *s, size_t used)
 	t->head_ms = session_now_ms(s);
 	t->method = t->req.method;
 	t->version = t->req.version;
-	copy_line(t);
+	http_line_keep(t);
 	capture_fields(s, &t->req);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);

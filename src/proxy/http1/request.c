@@ -15,6 +15,7 @@
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/eval.h"
+#include "proxy/sample/http_line.h"
 #include "proxy/sample/route.h"
 #include "proxy/http1/rule_outcome.h"
 
@@ -179,7 +180,7 @@ note_end(struct session *s, enum rule_end what)
 		capture_cookie(s, &t->req);
 	t->no_timers = (is_silent(what) || what == RULE_END_TARPIT) && !was_buffered(s);
 	if (is_silent(what) && t->stage == STAGE_FE_CONTENT) {
-		t->line_len = 0;
+		http_line_drop(t);
 		capture_drop_fields(s, CAPTURE_REQUEST);
 	}
 }

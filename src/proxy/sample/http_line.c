@@ -3,28 +3,46 @@
 
 #include <string.h>
 
+/* Returns how much of it there was room for. */
+static uint16_t
+keep_part(struct http_txn *t, struct str part)
+{
+	size_t n = MIN(part.len, HTTP_LINE_MAX - t->line_len);
+
+	memcpy(t->line + t->line_len, part.p, n);
+	t->line_len += (uint32_t)n;
+	return (uint16_t)n;
+}
+
+void
+http_line_keep(struct http_txn *t)
+{
+	const struct http_head *h = &t->req;
+
+	t->line_len = 0;
+	t->line_method = keep_part(t, h->method_text);
+	(void)keep_part(t, STR(" "));
+	t->line_target = keep_part(t, h->target);
+	(void)keep_part(t, h->version == HTTP_1_0 ? STR(" HTTP/1.0") : STR(" HTTP/1.1"));
+}
+
+void
+http_line_drop(struct http_txn *t)
+{
+	t->line_len = t->line_method = t->line_target = 0;
+}
+
 struct str
 http_line_method(const struct http_txn *t)
 {
-	const char *end = t && t->line_len ? memchr(t->line, ' ', t->line_len) : NULL;
-
-	if (!t)
-		return (struct str){ NULL, 0 };
-	return (struct str){ t->line, end ? (size_t)(end - t->line) : t->line_len };
+	return t ? (struct str){ t->line, t->line_method } : (struct str){ NULL, 0 };
 }
 
-/* The parts between the blanks; a truncated line has only the first ones. */
+/* A truncated line may end before it. */
 struct str
 http_line_target(const struct http_txn *t)
 {
-	struct str method = http_line_method(t), rest;
-	const char *end;
-
 	if (!t)
 		return (struct str){ NULL, 0 };
-	if (method.len == t->line_len)
-		return (struct str){ t->line + t->line_len, 0 };
-	rest = (struct str){ t->line + method.len + 1, t->line_len - method.len - 1 };
-	end = memrchr(rest.p, ' ', rest.len);
-	return end ? (struct str){ rest.p, (size_t)(end - rest.p) } : rest;
+	return (struct str){ t->line + MIN(t->line_method + 1u, t->line_len), t->line_target };
 }

@@ -1,6 +1,7 @@
 #include "proxy/log/log_json.h"
 
 #include "unit/proxy/capture_rig.h"
+#include "unit/proxy/line_rig.h"
 
 static char room[8192];
 
@@ -19,8 +20,7 @@ static void
 open_request(const char *text)
 {
 	capture_open();
-	capture_txn.line_len = (uint32_t)strlen(text);
-	memcpy(capture_txn.line, text, capture_txn.line_len);
+	line_rig_keep(&capture_txn, text);
 	capture_txn.version = HTTP_1_1;
 	capture_txn.began_ms = 1005;
 	capture_txn.idle_ms = 5;

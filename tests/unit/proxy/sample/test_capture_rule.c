@@ -1,6 +1,7 @@
 #include "proxy/sample/capture_rule.h"
 
 #include "unit/proxy/capture_rig.h"
+#include "unit/proxy/line_rig.h"
 
 static const char *
 written(const char *format)
@@ -22,8 +23,7 @@ written(const char *format)
 static void
 line_is(const char *text)
 {
-	capture_txn.line_len = (uint32_t)strlen(text);
-	memcpy(capture_txn.line, text, capture_txn.line_len);
+	line_rig_keep(&capture_txn, text);
 }
 
 static void
@@ -56,7 +56,7 @@ test_request_line(void **state)
 	line_is("OPTIONS * HTTP/1.1");
 	assert_string_equal(written("%[capture.req.uri]"), "-");
 	/* No request was parsed. */
-	capture_txn.line_len = 0;
+	line_is("");
 	capture_txn.head_ms = 0;
 	capture_txn.has_res_version = 0;
 	assert_string_equal(written(LINE), "- - - -");

@@ -4,41 +4,80 @@
 #include <string.h>
 
 static struct http_txn room;
+static char text[2 * HTTP_LINE_MAX];
 
-static struct http_txn *
-with(const char *line)
+/* A request whose method and target are padded with 'x' to these lengths. */
+static const struct http_txn *
+with(const char *method, size_t method_len, const char *target, size_t target_len,
+	enum http_version version)
 {
 	memset(&room, 0, sizeof(room));
-	room.line_len = (uint32_t)strlen(line);
-	memcpy(room.line, line, room.line_len);
+	memset(text, 'x', sizeof(text));
+	memcpy(text, method, strlen(method));
+	memcpy(text + method_len, target, strlen(target));
+	room.req.method_text = (struct str){ text, method_len };
+	room.req.target = (struct str){ text + method_len, target_len };
+	room.req.version = version;
+	http_line_keep(&room);
 	return &room;
+}
+
+static void
+assert_kept(const struct http_txn *t, const char *line)
+{
+	assert_true(str_is((struct str){ t->line, t->line_len }, str_of(line)));
+	assert_true(str_is(http_line_method(t), t->req.method_text));
+	assert_true(str_is(http_line_target(t), t->req.target));
 }
 
 static void
 test_parts(void **state)
 {
+	const struct http_txn *t;
+
+	(void)state;
+	assert_kept(with("GET", 3, "/a?b", 4, HTTP_1_1), "GET /a?b HTTP/1.1");
+	assert_kept(with("OPTIONS", 7, "*", 1, HTTP_1_0), "OPTIONS * HTTP/1.0");
+	http_line_drop(&room);
+	t = &room;
+	assert_int_equal(t->line_len, 0);
+	assert_true(str_is(http_line_method(t), STR("")));
+	assert_true(str_is(http_line_target(t), STR("")));
+	assert_non_null(http_line_target(t).p);
+	assert_null(http_line_method(NULL).p);
+	assert_null(http_line_target(NULL).p);
+}
+
+/* Lines that are truncated in each of their parts. */
+static void
+test_truncated(void **state)
+{
 	static const struct {
-		const char *line, *method, *target;
+		size_t method, target;           /* as received */
+		size_t kept_method, kept_target;
 	} rows[] = {
-		{ "GET /a?b HTTP/1.1", "GET", "/a?b" },
-		{ "OPTIONS * HTTP/1.0", "OPTIONS", "*" },
-		/* Truncated. */
-		{ "GET /a", "GET", "/a" },
-		{ "GET ", "GET", "" },
-		{ "GET", "GET", "" },
-		{ "", "", "" },
+		{ 3, HTTP_LINE_MAX - 4 - 8, 3, HTTP_LINE_MAX - 4 - 8 },
+		{ 3, HTTP_LINE_MAX - 4, 3, HTTP_LINE_MAX - 4 },
+		{ 3, HTTP_LINE_MAX - 3, 3, HTTP_LINE_MAX - 4 },
+		{ 3, HTTP_LINE_MAX + 99, 3, HTTP_LINE_MAX - 4 },
+		{ HTTP_LINE_MAX - 1, 4, HTTP_LINE_MAX - 1, 0 },
+		{ HTTP_LINE_MAX, 4, HTTP_LINE_MAX, 0 },
+		{ HTTP_LINE_MAX + 9, 4, HTTP_LINE_MAX, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct http_txn *t = with(rows[i].line);
+		const struct http_txn *t =
+			with("GET", rows[i].method, "/a", rows[i].target, HTTP_1_1);
+		struct str method = t->req.method_text, target = t->req.target;
 
-		assert_true(str_is(http_line_method(t), str_of(rows[i].method)));
-		assert_true(str_is(http_line_target(t), str_of(rows[i].target)));
-		assert_non_null(http_line_target(t).p);
+		method.len = rows[i].kept_method;
+		target.len = rows[i].kept_target;
+		assert_int_equal(t->line_len, HTTP_LINE_MAX);
+		assert_true(str_is(http_line_method(t), method));
+		assert_true(str_is(http_line_target(t), target));
+		assert_true(http_line_target(t).p <= t->line + HTTP_LINE_MAX);
 	}
-	assert_null(http_line_method(NULL).p);
-	assert_null(http_line_target(NULL).p);
 }
 
 int
@@ -46,6 +85,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_truncated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
