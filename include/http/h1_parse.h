@@ -40,6 +40,9 @@ enum h1_parse_status h1_parse_request(struct h1_parser *p, const char *buf, size
 enum h1_parse_status h1_parse_response(struct h1_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
 
+/* The same in one call, for bytes that are only looked at. */
+enum h1_parse_status h1_peek_request(const char *buf, size_t len, struct http_head *out);
+
 /*
  * The minimum number of further bytes that can complete a request head, after HTTP_MORE; 0 < result
  * <= H1_NEEDS_MAX. Reading fewer can only show that the head is invalid.

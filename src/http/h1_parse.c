@@ -384,6 +384,15 @@ h1_parse_response(struct h1_parser *p, const char *buf, size_t len, struct http_
 	return parse_bytes(&w, used);
 }
 
+enum h1_parse_status
+h1_peek_request(const char *buf, size_t len, struct http_head *out)
+{
+	struct h1_parser p = { 0 };
+	size_t used;
+
+	return h1_parse_request(&p, buf, len, out, &used);
+}
+
 /* The shortest request is "M / HTTP/1.0", CRLF, CRLF. */
 unsigned int
 h1_parse_needs(const struct h1_parser *p, const struct http_head *h)

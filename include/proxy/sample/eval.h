@@ -36,5 +36,8 @@ struct eval {
 /* at: SAMPLE_AT_x that are available. Does not touch the worker's arena: the caller marks and
  * releases it. */
 void eval_init(struct eval *l, struct session *s, unsigned int at);
+/* The received content of the request, without framing: in the client's buffer or, if it came in
+ * chunks, in the worker's arena. For a session with a complete head. */
+struct str eval_received_body(const struct session *s);
 
 #endif

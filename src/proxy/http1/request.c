@@ -108,36 +108,15 @@ request_is_taken(const struct session *s)
 	return t->stage == STAGE_KEY;
 }
 
-/* The data of a chunked body is split by framing: it is copied together. */
-static struct str
-copy_dechunked(struct session *s, const char *p, size_t n)
-{
-	struct arena *a = &s->engine->eval.arena;
-	struct h1_body body = { .framing = HTTP_BODY_CHUNKED };
-	char *to = arena_get(a, n);
-	size_t used, out = 0;
-
-	/* Invalid data is rejected where it is parsed. */
-	if (to)
-		(void)!h1_body_decode(&body, to, p, n, &used, &out);
-	return (struct str){ to, out };
-}
-
 static void
 look_at_body(struct session *s, struct sample_ctx *cx)
 {
 	const struct http_txn *t = s->txn;
-	const struct direction *h = &s->dir[CLIENT];
-	const char *p = h->buf + t->head_end;
-	size_t n = h->tail - t->head_end;
 
-	if (n && t->body[CLIENT].framing == HTTP_BODY_CHUNKED)
-		cx->req_body = copy_dechunked(s, p, n);
-	else
-		cx->req_body = (struct str){ p, n };
+	cx->req_body = eval_received_body(s);
 	cx->req_body_whole = h1_body_is_over(&t->body[CLIENT]);
 	cx->req_body_full = !body_may_grow(s);
-	cx->req_len = t->parser[CLIENT].at + n;
+	cx->req_len = t->parser[CLIENT].at + s->dir[CLIENT].tail - t->head_end;
 }
 
 /* --- rules --- */

@@ -35,22 +35,6 @@ key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 	return known;
 }
 
-/* The received content of the request, without framing, in the arena. */
-static struct str
-body_content(const struct session *s, struct arena *a)
-{
-	const struct direction *h = &s->dir[CLIENT];
-	const char *p = h->buf + s->txn->head_end;
-	size_t n = h->tail - s->txn->head_end, used, out = 0;
-	struct h1_body b;
-	char *to = arena_get(a, n);
-
-	h1_body_begin(&b, &s->txn->req);
-	if (to)
-		(void)!h1_body_decode(&b, to, p, n, &used, &out);
-	return (struct str){ to, out };
-}
-
 static int
 key_of_request(struct session *s, uint32_t *key)
 {
@@ -62,7 +46,7 @@ key_of_request(struct session *s, uint32_t *key)
 
 	if (known || !balance_wants_body(be->balance, req))
 		return known;
-	known = balance_key_of_form(&be->balance_by, &be->hash_type, body_content(s, a), key);
+	known = balance_key_of_form(&be->balance_by, &be->hash_type, eval_received_body(s), key);
 	arena_release(a, mark);
 	return known;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "http/h1_body.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
 
@@ -52,4 +53,23 @@ eval_init(struct eval *l, struct session *s, unsigned int at)
 	l->cx.random = &e->eval.random;
 	l->cx.sys = e->sys;
 	l->cx.worker = e->index;
+}
+
+struct str
+eval_received_body(const struct session *s)
+{
+	const struct http_txn *t = s->txn;
+	const char *p = s->dir[CLIENT].buf + t->head_end;
+	size_t n = s->dir[CLIENT].tail - t->head_end, used, out = 0;
+	struct h1_body body;
+	char *to;
+
+	if (!n || t->req.framing != HTTP_BODY_CHUNKED)
+		return (struct str){ p, n };
+	to = arena_get(&s->engine->eval.arena, n);
+	h1_body_begin(&body, &t->req);
+	/* Invalid data is rejected where it is parsed. */
+	if (to)
+		(void)!h1_body_decode(&body, to, p, n, &used, &out);
+	return (struct str){ to, out };
 }

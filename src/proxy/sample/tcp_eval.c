@@ -2,6 +2,7 @@
  * they may be. Runs on the session's worker. */
 #include "proxy/sample/tcp_eval.h"
 
+#include "http/h1_parse.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
@@ -20,10 +21,8 @@ static void
 look_for_request(struct eval *look, struct session *s)
 {
 	struct engine *e = s->engine;
-	struct h1_parser parser = { 0 };
 	struct str b = look->cx.req_bytes;
 	struct http_txn *t;
-	size_t used;
 
 	if (!b.len || !memory_reserve(e, &e->txn_pool))
 		return;
@@ -31,7 +30,7 @@ look_for_request(struct eval *look, struct session *s)
 	if (!t)
 		return;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
-	switch (h1_parse_request(&parser, b.p, b.len, &t->req, &used)) {
+	switch (h1_peek_request(b.p, b.len, &t->req)) {
 	case HTTP_COMPLETE:
 		look->cx.req = &t->req;
 		look->borrowed = t;
