@@ -14,7 +14,6 @@
 /* Puts data that different workers write on different cache lines. */
 #define CACHE_LINE 64
 #define cacheline_aligned __attribute__((aligned(CACHE_LINE)))
-#define noreturn_fn __attribute__((noreturn))
 /* Not inlined, so that the functions it calls in a loop have one call site and can be inlined. */
 #define one_copy __attribute__((noinline))
 

@@ -1,4 +1,4 @@
-"""What the checks need to know of C: code without comments and strings, and where functions begin and end."""
+"""Parsing of C for the checks: code without comments and strings, and the extent of functions."""
 import re
 
 _TOKEN = re.compile(
@@ -18,7 +18,7 @@ def code_of(text):
 
 
 def functions_of(text):
-    """[(name, first line, last line)] of each function body, found by the house style: braces at column 0."""
+    """[(name, first line, last line)] of each function body, found by the style: braces at column 0."""
     found = []
     lines = code_of(text).split('\n')
     name = start = None
@@ -63,7 +63,7 @@ class Function:
 
 
 def _split(text):
-    """Parameters are parted by the commas that stand in no parentheses."""
+    """Splits parameters at the commas outside of parentheses."""
     depth, part, found = 0, '', []
     for char in text:
         depth += (char == '(') - (char == ')')
@@ -76,7 +76,7 @@ def _split(text):
 
 
 def definitions_of(text):
-    """[Function] of a .c or a header, in the house style: result, name at column 0, brace at column 0."""
+    """[Function] of a .c or a header, by the style: type, name at column 0, brace at column 0."""
     code = code_of(text)
     return [Function(m, code) for m in _DEFINITION.finditer(code)]
 
@@ -92,7 +92,7 @@ def includes_of(text):
 
 
 def calls_of(text, names):
-    """[(line, name)] of each call of one of these functions; members (x->close(), x.close()) are not calls of it."""
+    """[(line, name)] of each call of one of these functions; members (x->close(), x.close()) do not count."""
     pattern = re.compile(r'(?<![\w.>])(' + '|'.join(names) + r')\s*\(')
     found = []
     for number, line in enumerate(code_of(text).split('\n'), 1):

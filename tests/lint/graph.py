@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Who needs whom at link time, from the objects' symbols: an undefined symbol leads to the object that defines it.
-No link goes up or sideways (the order stands in layers.py), and no knot grows: a component is a set of files that
-all need each other. Headers form no circle at all.
+"""The links between files, from the symbols of the objects: an undefined symbol leads to the object that defines
+it. Links go down only (layers.py has the order), and a component, a set of files that all need each other, has a
+maximum size. Headers do not include each other in a cycle.
 
 graph.py --objects build/obj [--root DIR] [--layout FILE]   print components, upward links with their symbols, upward
-    includes; FILE asks "what if": lines of `path<TAB>path it would have`"""
+    includes; FILE simulates another layout: lines of `path<TAB>path it would have`"""
 import argparse
 import os
 import re
@@ -38,7 +38,7 @@ def symbols_of(objects, sources):
 
 
 def links_of(symbols):
-    """{source: {source: [symbol]}}: each file, the files that it needs, and what for."""
+    """{source: {source: [symbol]}}: for each file the files that it needs, with the symbols."""
     owner = {name: source for source, (defined, _) in symbols.items() for name in defined}
     links = {source: {} for source in symbols}
     for source, (_, undefined) in symbols.items():
@@ -49,7 +49,7 @@ def links_of(symbols):
 
 
 def components_of(links):
-    """The sets of more than one node that all reach each other, largest first (Tarjan)."""
+    """The sets of nodes that all reach each other, largest first (Tarjan)."""
     order, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -75,13 +75,13 @@ def components_of(links):
 
 
 def upward(links, at=lambda path: path):
-    """[(source, target, symbols)] of what no row of layers.py allows."""
+    """[(source, target, symbols)] of the links that layers.py does not allow."""
     return [(source, target, names) for source, targets in sorted(links.items())
             for target, names in sorted(targets.items()) if not layers.may_link(at(source), at(target))]
 
 
 def line_of(text, names):
-    """Where the first of these names stands in the code; 1 if a header brought it."""
+    """The first line with one of these names; 1 if they come from a header."""
     pattern = re.compile(r'\b(?:' + '|'.join(map(re.escape, names)) + r')\b')
     return next((n for n, line in enumerate(code_of(text).split('\n'), 1) if pattern.search(line)), 1)
 
@@ -100,7 +100,7 @@ def headers_of(tree):
 
 
 def upward_includes(tree, at=lambda path: path):
-    """[(source, line, header)] of what no row of layers.py allows."""
+    """[(source, line, header)] of the includes that layers.py does not allow."""
     for source in tree.c_files('src', 'include'):
         for line, header in included_by(tree, source):
             name = at(header).split('/', 1)[1]
@@ -112,7 +112,7 @@ def check_links(tree):
     if not tree.objects:
         return
     for source, target, names in upward(tree.links()):
-        yield source, line_of(tree.text(source), names), f'needs {target}, which is no room below: {" ".join(names)}', target
+        yield source, line_of(tree.text(source), names), f'needs {target}, which is not in a lower folder: {" ".join(names)}', target
 
 
 def check_knots(tree):

@@ -1,4 +1,4 @@
-"""Each .c of src begins with what it is: a comment of one to three lines."""
+"""Each .c of src begins with a comment of one to three lines that says what it is."""
 import re
 
 LINES_MAX = 3

@@ -1,7 +1,7 @@
-"""Who may include whom: never up, never sideways."""
+"""The folders that each folder may include: never up, never sideways."""
 from ctext import includes_of
 
-# Each folder: the folders and single headers it may include, beside itself.
+# For each folder the other folders and single headers that it may include.
 MAY = {
     'base': (),
     'event': ('base/',),
@@ -14,8 +14,8 @@ MAY = {
     'app': ('',),
 }
 
-# A folder that is cut into sub-folders: each of them, and the others that it may use. Without a row here a folder's
-# files stand in the folder itself.
+# For folders with sub-folders: each sub-folder, and the others that it may include. Other folders have no
+# sub-folders.
 INSIDE = {
     'rule': {
         'sample': (),
@@ -40,7 +40,7 @@ INSIDE = {
     },
 }
 
-# Libraries that live in one room: header, and the places that may include it.
+# Headers of libraries, and the only places that may include them.
 ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
@@ -57,14 +57,14 @@ def room_of(path):
 
 
 def may_use(here, there, name):
-    """May a file of the room `here` include `name`, which is of the room `there`?"""
+    """True if a file of folder `here` may include `name`, a header of folder `there`."""
     if here[0] != there[0]:
         return name.startswith(MAY.get(here[0], ()))
     return here[1] == there[1] or there[1] in INSIDE.get(here[0], {}).get(here[1], ())
 
 
 def may_link(source, target):
-    """The same for the two files behind a symbol. A single header that may be included stands for its folder."""
+    """The same for a link between two files. A single header that may be included permits its folder."""
     here, there = room_of(source), room_of(target)
     if here[0] != there[0]:
         return any(name == '' or name.startswith(there[0] + '/') for name in MAY.get(here[0], ()))
@@ -72,7 +72,7 @@ def may_link(source, target):
 
 
 def circles():
-    """The folders and sub-folders whose rows of the two tables lead back to them."""
+    """The folders and sub-folders that may include themselves through others."""
     found = []
     for rows in ({f: {n.split('/')[0] for n in may if n} for f, may in MAY.items()}, *INSIDE.values()):
         for start in rows:
@@ -89,12 +89,12 @@ def circles():
 
 def check(tree):
     for name in circles():
-        yield 'tests/lint/layers.py', 1, f'{name} may use itself through others: that is no order'
+        yield 'tests/lint/layers.py', 1, f'{name} may include itself through others'
     files = tree.c_files('src', 'include')
     for path in files:
         here = folder, sub = room_of(path)
         if sub not in INSIDE.get(folder, {'': ()}):
-            yield path, 1, f'{sub or "the folder itself"} is no sub-folder of {folder}'
+            yield path, 1, f'{sub or "the folder itself"} is not a sub-folder of {folder}'
         for line, name, quoted in includes_of(tree.text(path)):
             if not quoted:
                 for header, places in ROOMS.items():
@@ -102,10 +102,10 @@ def check(tree):
                         yield path, line, f'<{name}> belongs to {", ".join(places)}'
                 continue
             if '/' not in name and tree.exists(path.rsplit('/', 1)[0] + '/' + name):
-                continue  # private to its folder
+                continue  # a private header of the folder
             if '/' not in name:
                 yield path, line, f'"{name}" does not name its folder'
             elif folder not in MAY:
-                yield path, line, f'{folder} is no layer'
+                yield path, line, f'{folder} is not in the table of layers.py'
             elif not may_use(here, room_of(name), name):
                 yield path, line, f'{"/".join(filter(None, here))} may not include {name}'

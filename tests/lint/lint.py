@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
-"""The house rules that a compiler does not know. Each module beside this one is a rule: check(tree) yields
-(path, line, text) or (path, line, text, name) for what breaks it. What is excepted stands in `exceptions`. What the
-tree still owes to a rule stands in `debt`, as a number: it may only go down, and the file follows (--record).
+"""Checks the rules of the house that a compiler does not know. Each module in this folder is a rule: check(tree)
+yields (path, line, text) or (path, line, text, name) for each violation. Exceptions are listed in `exceptions`.
 
-lint.py [--root DIR] [--objects DIR] [--tally FILE] [--all] [--record]
-    --all     show the places that are owed, too
-    --record  write the numbers that went down into `debt`
-LINT_LOOSE=1 lets a number be too high, while many changes are landing."""
+lint.py [--root DIR] [--objects DIR] [--tally FILE]"""
 import argparse
 import os
 import sys
@@ -50,7 +46,7 @@ SKIPPED = {'build', '__pycache__', '.git', '.pytest_cache', 'corpus', 'autom4te.
 
 
 class Tree:
-    """The files of one checkout, read once."""
+    """The files of a checkout, read once."""
 
     def __init__(self, root, objects_dir=None):
         self.root = root
@@ -89,13 +85,13 @@ class Tree:
         return graph.symbols_of(self.objects, sources)
 
     def symbols(self):
-        """What each object of src defines and needs: graph.symbols_of(), read once."""
+        """The symbols of the objects of src: graph.symbols_of(), read once."""
         if self._symbols is None:
             self._symbols = self.symbols_of(self.files('src', '.c'))
         return self._symbols
 
     def links(self):
-        """Who needs whom at link time: graph.links_of() of src."""
+        """The links between the objects of src: graph.links_of(), computed once."""
         if self._links is None:
             self._links = graph.links_of(self.symbols())
         return self._links
@@ -120,44 +116,8 @@ def read_exceptions(root):
     return found
 
 
-def read_debt(root):
-    """{rule: how many places still break it}"""
-    path = os.path.join(root, 'tests/lint/debt')
-    found = {}
-    if os.path.exists(path):
-        with open(path, encoding='utf-8') as file:
-            for line in file:
-                if line.strip() and not line.startswith('#'):
-                    rule, number = line.split()
-                    if rule not in RULES or int(number) < 1:
-                        raise SystemExit(f'{path}: {line.strip()}: no rule, or nothing owed')
-                    found[rule] = int(number)
-    return found
-
-
-def write_debt(root, debt):
-    with open(os.path.join(root, 'tests/lint/debt'), 'w', encoding='utf-8') as file:
-        file.write('# How many places still break a rule. A number may only go down: lint.py --record\n')
-        for rule, number in debt.items():
-            file.write(f'{rule}\t{number}\n')
-
-
-def settle(broken, debt, objects):
-    """{rule: [line]} of what is left to complain of, once the debt is taken off."""
-    left = {}
-    for rule, lines in broken.items():
-        owed = debt.get(rule, 0) if objects or rule not in NEED_OBJECTS else 0
-        if len(lines) > owed:
-            left[rule] = lines + ([f'tests/lint/debt: {rule}: {len(lines)} places, and {owed} are owed'] if owed else [])
-        elif len(lines) < owed and os.environ.get('LINT_LOOSE') != '1':
-            left[rule] = [f'tests/lint/debt: {rule}: {len(lines)} places are left of {owed}: lint.py --record']
-        else:
-            left[rule] = []
-    return left
-
-
 def run(tree, exceptions):
-    """{rule: [line of text]}; an exception that nothing needed any more breaks its rule too."""
+    """{rule: [line of text]}; an exception that is not needed is a violation of its rule."""
     used = set()
     broken = {}
     for rule, check in RULES.items():
@@ -179,16 +139,9 @@ def main():
     parser.add_argument('--root', default=os.path.dirname(os.path.dirname(HERE)))
     parser.add_argument('--objects')
     parser.add_argument('--tally', default='-')
-    parser.add_argument('--all', action='store_true')
-    parser.add_argument('--record', action='store_true')
     args = parser.parse_args()
     tree = Tree(args.root, args.objects)
-    found = run(tree, read_exceptions(args.root))
-    debt = read_debt(args.root)
-    if args.record:
-        debt = {rule: min(owed, len(found[rule])) for rule, owed in debt.items() if found[rule]}
-        write_debt(args.root, debt)
-    broken = found if args.all else settle(found, debt, tree.objects)
+    broken = run(tree, read_exceptions(args.root))
     for line in tree.notes:
         print(line)
     for lines in broken.values():
@@ -200,7 +153,7 @@ def main():
         with open(args.tally, 'a', encoding='utf-8') as file:
             file.write(f'lint {passed} {failed} 0\n')
     print(f'lint: {passed} passed, {failed} failed ({len(tree.all)} files, '
-          f'{sum(len(lines) for lines in broken.values())} places, {sum(debt.values())} owed)')
+          f'{sum(len(lines) for lines in broken.values())} places)')
     return 1 if failed else 0
 
 

@@ -1,4 +1,5 @@
-"""Who needs a lock held says so in its name, asserts it, and is called by those only who hold it."""
+"""A function that requires a held lock is called NAME_locked(), asserts the lock, and is called by functions that hold
+it only."""
 import re
 
 from ctext import definitions_of

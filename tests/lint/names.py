@@ -1,4 +1,4 @@
-"""A static function can be searched for: its name is more than one common word, and only one file has it."""
+"""A static function can be found by its name: it has more than one common word, and is defined in one file only."""
 from ctext import definitions_of
 
 WORD_MAX = 12
@@ -12,6 +12,6 @@ def check(tree):
                 continue
             name = function.name
             if '_' not in name and len(name) <= WORD_MAX:
-                yield path, function.line, f'{name}() is a name of one word', name
+                yield path, function.line, f'{name}() has a name of one word', name
             elif first.setdefault(name, path) != path:
-                yield path, function.line, f'{name}() stands in {first[name]}, too', name
+                yield path, function.line, f'{name}() is defined in {first[name]}, too', name

@@ -1,4 +1,4 @@
-"""No variables that live as long as the process, outside src/app/: state is passed by pointer."""
+"""No static variables outside src/app/: state is passed by pointer."""
 import os
 import re
 import subprocess
@@ -12,7 +12,7 @@ def _readelf(option, path):
 
 
 def variables_of(path):
-    """[(name, section)] of what may be written."""
+    """[(name, section)] of the writable objects."""
     sections = dict(re.findall(r'^\s*\[\s*(\d+)\]\s+(\S+)', _readelf('-SW', path), re.MULTILINE))
     found = []
     for row in _readelf('-sW', path).split('\n'):

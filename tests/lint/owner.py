@@ -1,5 +1,5 @@
-"""The header that declares what a .c defines is that .c's own, or that of the group that its name begins or
-ends with: loop_fds.c has loop.h and loop_int.h, http_actions.c has actions.h."""
+"""Each function is declared once, in the header of its own .c or of the group that its name begins or ends with:
+loop_fds.c has loop.h and loop_int.h, http_actions.c has actions.h."""
 import os
 import re
 
@@ -10,7 +10,7 @@ def declared_in(tree):
     """{function: [header]} of each name that a header declares."""
     found = {}
     for path in tree.files('include', '.h') + tree.files('src', '.h'):
-        code = re.sub(r'^\s*#.*(?:\\\n.*)*', '', code_of(tree.text(path)), flags=re.MULTILINE)
+        code = re.sub(r'^\s*#.*(?:\\\n.*)*|^typedef\b[^;]*;', '', code_of(tree.text(path)), flags=re.MULTILINE)
         for name in set(re.findall(r'^[A-Za-z_][\w \t*]*?[\s*](\w+)\([^;{}]*\)[^;{}]*;', code, re.MULTILINE)):
             found.setdefault(name, []).append(path)
     return found
@@ -27,6 +27,12 @@ def is_own(header, path):
 
 def check(tree):
     headers = declared_in(tree)
+    defined = {f.name for path in tree.c_files('include', 'src') for f in definitions_of(tree.text(path))}
+    for name, paths in headers.items():
+        if name not in defined:
+            yield paths[0], 1, f'{name}() is not defined', name
+        for path in paths[1:]:
+            yield path, 1, f'{name}() is declared in {paths[0]}, too', name
     for path in tree.files('src', '.c'):
         for function in definitions_of(tree.text(path)):
             if function.static or function.name not in headers:

@@ -1,4 +1,4 @@
-"""A question changes nothing: functions named is, has, can, may or wants take pointers to const only."""
+"""Functions named is, has, can, may or wants change nothing: their pointers are to const."""
 import re
 
 from ctext import definitions_of
@@ -7,7 +7,7 @@ QUESTION = re.compile(r'(?:^|_)(?:is|has|can|may|wants)(?:_|$)')
 
 
 def is_const(param):
-    """Is what this pointer leads to const? A parameter that is no pointer is, too."""
+    """True for a pointer to const, and for a parameter that is not a pointer."""
     param = re.sub(r'\w+\s*\[[^\]]*\]', '*', param)
     if '*' not in param or '(' in param:
         return True
@@ -21,4 +21,4 @@ def check(tree):
             if QUESTION.search(function.name):
                 for param in function.params:
                     if not is_const(param):
-                        yield path, function.line, f'{function.name}() asks, and may change "{param}"', function.name
+                        yield path, function.line, f'{function.name}() may change "{param}"', function.name

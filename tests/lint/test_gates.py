@@ -1,4 +1,4 @@
-"""The scripts that run tests and add them up must not call anything good that was not."""
+"""The scripts that run tests and add up their results must not report success without it."""
 import os
 import subprocess
 
@@ -32,7 +32,7 @@ def run(*command, cwd=TOP, **env):
     (GOOD + '; sleep 20', '2 1 0'),
     ('true', '0 1 0'),
 ], ids=['good', 'skip', 'fail', 'fail-exit-0', 'exit', 'crash', 'fail-crash', 'hang', 'silent'])
-def test_a_program_is_counted_for_what_it_did(tmp_path, text, tally):
+def test_results_of_a_program_are_counted(tmp_path, text, tally):
     program = script(tmp_path / 'test_x', text)
     done = run('build-aux/run-tests', 'unit', tmp_path / 'tally', program, TEST_TIMEOUT='2')
     assert (tmp_path / 'tally').read_text() == f'unit {tally}\n', done.stdout + done.stderr
@@ -48,7 +48,7 @@ def test_several_programs_are_added_up(tmp_path):
     assert f'failed test: {bad}: the reason\n' in done.stdout and str(good) not in done.stdout
 
 
-def test_a_program_that_is_not_there_is_a_failure(tmp_path):
+def test_a_missing_program_is_a_failure(tmp_path):
     done = run('build-aux/run-tests', 'unit', '-', tmp_path / 'nothing')
     assert done.returncode == 1 and '1 failed' in done.stdout
     assert f'failed test: {tmp_path}/nothing\n' in done.stdout
@@ -88,7 +88,7 @@ def test_a_gate_that_fails_shows_why_and_the_others_still_run(gates):
     done = gates('bad', 'broken', 'good')
     assert 'the reason' in done.stdout and 'cannot build' in done.stdout
     assert 'good' in done.stdout.rsplit('----', 1)[1]
-    # last, where nobody has to look for it: one name a line
+    # at the end: one name per line
     assert done.stdout.split('\nfailed:\n')[1].split('\n')[:2] == ['    bad: x::one', '    broken: build/log/broken.log']
     assert 'failed:' not in gates('good').stdout
 
@@ -120,7 +120,7 @@ def test_pytest_is_counted(tmp_path, text, counts, named):
 
 
 def test_files_are_run_side_by_side_and_added_up(tmp_path):
-    """Two that wait for each other, one that has nothing for -k."""
+    """Two files that wait for each other, and one without a test that matches -k."""
     (tmp_path / 't').mkdir()
     for mine, other in (('a', 'b'), ('b', 'a')):
         (tmp_path / f't/test_{mine}.py').write_text(
@@ -152,7 +152,7 @@ def test_a_failed_script_is_named(tmp_path):
     ('none', 1000, 1, 'apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev autoconf'),
     ('none', 0, 0, 'installing: gcc'),
 ])
-def test_what_is_missing_is_installed_or_named(tmp_path, have, uid, code, says):
+def test_missing_packages_are_installed_or_named(tmp_path, have, uid, code, says):
     shown = 'for p; do case $p in -*|*Status*) ;; *) echo "installed:$p ";; esac; done' if have == 'all' else 'exit 1'
     script(tmp_path / 'bin/dpkg-query', shown)
     script(tmp_path / 'bin/id', f'echo {uid}')
@@ -167,7 +167,7 @@ def test_what_is_missing_is_installed_or_named(tmp_path, have, uid, code, says):
 
 @pytest.mark.parametrize('apt', ['true', 'exit 1'])
 def test_a_daemon_is_disabled_only_if_it_was_not_there_before(tmp_path, apt):
-    """It is not started while it is installed, and not when the machine boots."""
+    """It is not started during the installation, and not when the machine boots."""
     units, policy = tmp_path / 'units', tmp_path / 'policy-rc.d'
     units.mkdir()
     (units / 'nginx.service').touch()

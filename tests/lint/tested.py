@@ -1,5 +1,5 @@
-"""Unit tests are filed by feature, not by file: each folder of src has its folder of tests, with the same name, and
-each .c that has something to run is linked into a unit test of its own folder. (`make cov` shows how much of it runs.)"""
+"""Unit tests are filed by feature, not by file: each folder of src has a folder of tests with the same name, and each
+.c with code is linked into a unit test of that folder. (`make cov` shows how much of it runs.)"""
 import os
 
 from ctext import functions_of
@@ -11,14 +11,14 @@ def is_test(path):
 
 
 def rigs_of(tree):
-    """What the tests are linked with beside the program: the fake kernel, the simulated worlds."""
+    """The other files that tests are linked with: the fake kernel, the simulated worlds."""
     return [p for folder in ('tests/fake', 'tests/sim') for p in tree.files(folder, '.c') if not is_test(p)]
 
 
 def reached_by(tests, symbols, links):
-    """The files that these tests need, and those that they need, as a linker finds them."""
+    """The files that these tests need, directly or not, as a linker finds them."""
     owner = {name: source for source, (defined, _) in symbols.items() for name in defined}
-    # a test that defines it, too, has included the .c itself
+    # a test that defines the same symbol has included the .c
     todo = [owner[name] for defined, undefined in tests for name in (defined | undefined) - {'main'} if name in owner]
     seen = set()
     while todo:
@@ -38,7 +38,7 @@ def check(tree):
             tests.setdefault(os.path.dirname(path)[len('tests/unit/'):], []).append(path)
     sources = {}
     for path in tree.files('src', '.c'):
-        # a table has nothing to run: whoever reads it tests it
+        # tables have no code, and are tested with their readers
         if functions_of(tree.text(path)):
             sources.setdefault(os.path.dirname(path)[len('src/'):], []).append(path)
     for folder in sorted(set(tests) - set(sources)):

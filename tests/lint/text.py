@@ -1,11 +1,11 @@
-"""What the text looks like: blanks, width, and that it speaks of the project only."""
+"""The form of text files: blanks, width, and no words about anything but the project."""
 import re
 
 COLUMNS = 100  # tables (*.tbl.h) may be wider
 MARKS = ('<<<<' + '<<< ', '>>>>' + '>>> ')
 
-# A path of somebody's machine, the tools it was written with, or where packages came from has no business here.
-# (Written so that the expressions do not find themselves.)
+# Paths of one machine, tools used for writing, and hosts of package registries do not belong into the project.
+# (The expressions are written so that they do not match themselves.)
 PLACES = re.compile(
     r'(?<![\w./-])/(?:roo[t]|hom[e]/\w+|wor[k]|far[m]|tmp/w[t])/'
     r'|sub[-]?agen[t]|language mode[l]|chatbo[t]|\bLL[M]s?\b'

@@ -1,4 +1,4 @@
-"""Each public function has a caller in the program outside its own file."""
+"""Each public function and table has a user in the program outside its own file."""
 from ctext import definitions_of
 
 
@@ -9,7 +9,9 @@ def check(tree):
     needed = {name for _, undefined in symbols.values() for name in undefined}
     for path in symbols:
         defined, _ = symbols[path]
-        for function in definitions_of(tree.text(path)):
-            name = function.name
-            if not function.static and name in defined and name not in needed and name != 'main':
-                yield path, function.line, f'{name}() has no caller outside this file', name
+        functions = {f.name: f.line for f in definitions_of(tree.text(path))}
+        for name in sorted(defined - needed - {'main'}):
+            if name in functions:
+                yield path, functions[name], f'{name}() has no caller outside this file', name
+            else:
+                yield path, 1, f'{name} is not used outside this file', name

@@ -1,4 +1,4 @@
-"""src/ARCHITECTURE.md names functions with their files, as `name` (folder/file.c): each is defined there."""
+"""Functions that src/ARCHITECTURE.md names with their file, as `name` (folder/file.c), are defined there."""
 import os
 import re
 

@@ -1,7 +1,7 @@
-"""Functions that may not be called, or only in one place."""
+"""Functions that must not be called, or only in one place."""
 from ctext import calls_of
 
-# (what, where it may be called, names)
+# (reason, places where they may be called, names)
 GROUPS = (
     ('allocation belongs to src/base/mem.c', ('src/base/mem.c',), '''
         malloc calloc realloc reallocarray free strdup strndup asprintf vasprintf posix_memalign aligned_alloc
