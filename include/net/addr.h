@@ -56,6 +56,10 @@ struct addr_spec {
 	unsigned int port_lo, port_hi; /* equal unless a range; both 0 when no port was given */
 	int port_offset;        /* has_offset: signed, 0 when no port was given */
 	int has_offset;
+	int family;             /* required by the prefix, or AF_UNSPEC */
+	int is_stream;          /* the prefix names a stream socket */
+	const char *name;       /* ADDR_KEEP_NAME: the host name, in the text; NULL: none */
+	size_t name_len;
 };
 
 #define ADDR_WANT_PORT    1u  /* an inet address needs a port of 1..65535 */
@@ -65,7 +69,11 @@ struct addr_spec {
 #define ADDR_ALLOW_NAME   16u /* host names, resolved by libc; may block for seconds */
 #define ADDR_ALLOW_UNIX   32u /* paths and abstract names */
 #define ADDR_NO_PORT      64u /* a port is an error */
+#define ADDR_KEEP_NAME    128u /* host names are not resolved: spec.name, and addr.len is 0 */
+#define ADDR_ALLOW_DGRAM  256u /* udp@ udp4@ udp6@ dgram+ */
 
+/* Parses an IPv4 or IPv6 address, perhaps in brackets, without a port: 0 or -ERR_SYNTAX. */
+int addr_parse_ip(const char *s, struct addr *out) must_check;
 /* Parses one address. On failure a negative reason, and *why is a static text that describes it. */
 int addr_parse(const char *s, unsigned int flags, struct addr_spec *out,
 	       const char **why) must_check;

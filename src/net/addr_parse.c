@@ -18,6 +18,8 @@ struct prefix {
 	const char *why; /* not NULL: the address is unusable */
 };
 
+static const char why_datagram[] = "datagram addresses are not acceptable here";
+
 static const struct prefix prefixes[] = {
 	{ "ip@", ADDR_INET, AF_UNSPEC, NULL },
 	{ "ipv4@", ADDR_INET, AF_INET, NULL },
@@ -28,10 +30,10 @@ static const struct prefix prefixes[] = {
 	{ "unix@", ADDR_UNIX, AF_UNIX, NULL },
 	{ "abns@", ADDR_ABNS, AF_UNIX, NULL },
 	{ "fd@", ADDR_FD, AF_UNSPEC, NULL },
-	{ "udp@", ADDR_INET, AF_UNSPEC, "datagram addresses are not acceptable here" },
-	{ "udp4@", ADDR_INET, AF_INET, "datagram addresses are not acceptable here" },
-	{ "udp6@", ADDR_INET, AF_INET6, "datagram addresses are not acceptable here" },
-	{ "dgram+", ADDR_INET, AF_UNSPEC, "datagram addresses are not acceptable here" },
+	{ "udp@", ADDR_INET, AF_UNSPEC, why_datagram },
+	{ "udp4@", ADDR_INET, AF_INET, why_datagram },
+	{ "udp6@", ADDR_INET, AF_INET6, why_datagram },
+	{ "dgram+", ADDR_INET, AF_UNSPEC, why_datagram },
 	{ "quic4@", ADDR_INET, AF_INET, "QUIC is not supported" },
 	{ "quic6@", ADDR_INET, AF_INET6, "QUIC is not supported" },
 	{ "mptcp@", ADDR_INET, AF_UNSPEC, "MPTCP is not supported" },
@@ -48,16 +50,18 @@ static const struct prefix a_path = { "", ADDR_UNIX, AF_UNIX, NULL };
 
 /* Skips the prefix. */
 static const struct prefix *
-take_prefix(const char **s)
+take_prefix(const char **s, int *is_stream)
 {
 	static const char stream[] = "stream+";
 
-	if (!strncmp(*s, stream, sizeof(stream) - 1))
+	*is_stream = !strncmp(*s, stream, sizeof(stream) - 1);
+	if (*is_stream)
 		*s += sizeof(stream) - 1;
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
 		size_t n = strlen(prefixes[i].text);
 
 		if (!strncmp(*s, prefixes[i].text, n)) {
+			*is_stream |= !strncmp(*s, "tcp", 3);
 			*s += n;
 			return &prefixes[i];
 		}
@@ -248,8 +252,11 @@ parse_host(const char *host, int family, unsigned int flags, struct addr *a, con
 		: family == AF_INET6 ? "this is no IPv6 address"
 				     : "this is no address";
 	/* Text with colons is no host name: not resolved. */
-	if (!(flags & ADDR_ALLOW_NAME) || (strchr(host, ':') && !strchr(host, '%')))
+	if (!(flags & (ADDR_ALLOW_NAME | ADDR_KEEP_NAME)) ||
+		(strchr(host, ':') && !strchr(host, '%')))
 		return -ERR_SYNTAX;
+	if (flags & ADDR_KEEP_NAME)
+		return 0;
 	if (resolve_host(host, family, a) < 0) {
 		*why = "the host name could not be resolved";
 		return -ERR_RESOLVE;
@@ -287,6 +294,10 @@ parse_inet(const char *s, int family, unsigned int flags, struct addr_spec *out,
 	r = parse_host(host, family, flags, &out->addr, why);
 	if (r < 0)
 		return r;
+	if (!out->addr.len) {
+		out->name = s;
+		out->name_len = n;
+	}
 	addr_set_port(&out->addr, out->port_lo);
 	return 0;
 }
@@ -302,9 +313,10 @@ addr_parse(const char *s, unsigned int flags, struct addr_spec *out, const char 
 		*why = "the address is empty (is an environment variable missing?)";
 		return -ERR_SYNTAX;
 	}
-	p = take_prefix(&s);
+	p = take_prefix(&s, &out->is_stream);
 	out->kind = p->kind;
-	if (p->why) {
+	out->family = p->family;
+	if (p->why && !(p->why == why_datagram && (flags & ADDR_ALLOW_DGRAM))) {
 		*why = p->why;
 		return -ERR_UNSUPPORTED;
 	}
@@ -318,4 +330,22 @@ addr_parse(const char *s, unsigned int flags, struct addr_spec *out, const char 
 		break;
 	}
 	return parse_inet(s, p->family, flags, out, why);
+}
+
+int
+addr_parse_ip(const char *s, struct addr *out)
+{
+	size_t n = strlen(s), skip = n > 2 && s[0] == '[' && s[n - 1] == ']';
+	char host[INET6_ADDRSTRLEN];
+
+	memset(out, 0, sizeof(*out));
+	if (n - 2 * skip >= sizeof(host))
+		return -ERR_SYNTAX;
+	memcpy(host, s + skip, n - 2 * skip);
+	host[n - 2 * skip] = '\0';
+	if (inet_pton(AF_INET, host, &out->u.in.sin_addr) == 1)
+		set_any(out, AF_INET);
+	else if (inet_pton(AF_INET6, host, &out->u.in6.sin6_addr) == 1)
+		set_any(out, AF_INET6);
+	return out->len ? 0 : -ERR_SYNTAX;
 }

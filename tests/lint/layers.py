@@ -7,10 +7,11 @@ MAY = {
     'event': ('base/',),
     'cfg': ('base/',),
     'net': ('event/', 'cfg/', 'base/'),
+    'dns': ('net/', 'event/', 'cfg/', 'base/'),
     'http': ('base/',),
     'tls': ('net/', 'cfg/', 'base/'),
     'rule': ('net/', 'http/', 'cfg/', 'base/'),
-    'proxy': ('rule/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/timer.h'),
+    'proxy': ('rule/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/timer.h'),
     'app': ('',),
 }
 
@@ -26,6 +27,7 @@ INSIDE = {
         'model': (),
         'relay': ('model',),
         'backend': ('model',),
+        'resolve': ('backend', 'model'),
         'sample': ('backend', 'relay', 'model'),
         'log': ('sample', 'backend', 'model'),
         'config': ('log', 'sample', 'backend', 'model'),
@@ -44,6 +46,7 @@ INSIDE = {
 ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
+    'ares.h': ('src/dns/message.c',),
     'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
 }
 

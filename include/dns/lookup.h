@@ -1,0 +1,74 @@
+/*
+ * The name server protocol for one name, which is asked for again every `timeout resolve`:
+ *
+ * 1. All name servers are asked at once, and the first valid response counts.
+ * 2. When all have sent errors the other address type is asked for, then the first one again: a
+ *    try is over. (For SRV records there is no other type.)
+ * 3. After `timeout retry` without enough responses the try is over, too. After `resolve_retries`
+ *    tries the lookup has failed, with the last error or a timeout.
+ * 4. A truncated response is asked for again over TCP.
+ *
+ * The time to live of records is not looked at, as in HAProxy: the settings of the section say how
+ * often names are asked for and how long they hold.
+ */
+#ifndef TACIT_DNS_LOOKUP_H
+#define TACIT_DNS_LOOKUP_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "dns/answer.h"
+#include "dns/message.h"
+#include "dns/nameserver.h"
+#include "event/timer.h"
+
+struct resolvers;
+
+struct dns_lookup {
+	struct list link;       /* resolvers.lookups */
+	struct resolvers *res;
+	char name[DNS_NAME_MAX + 1];
+	enum dns_type prefer;   /* the type that is asked for first */
+	struct list watches;    /* struct dns_watch.link */
+	int notifying;          /* watches are being called: it must not be freed */
+	struct dns_answer answer;
+	uint64_t valid_ms;      /* the last valid response; 0: none */
+	enum dns_status status; /* of the last lookup that is over; DNS_STATUSES: none */
+	/* The current one. */
+	int is_asking;
+	enum dns_type type;
+	enum dns_status error;  /* the last error of this try; DNS_STATUSES: none */
+	unsigned int tries;     /* left, with this one */
+	unsigned int asked, answered; /* name servers in this try */
+	struct timer timer;     /* end of the try, or the next lookup */
+	struct dns_query query[]; /* one for each name server */
+};
+
+/* Who wants to know. */
+struct dns_watch {
+	struct list link;
+	struct dns_lookup *lookup; /* NULL: none */
+	/* A valid response has come and is part of lookup->answer. May unwatch and watch others.
+	 * by: its server; NULL if another watch of the lookup was told first. */
+	void (*on_answer)(struct dns_watch *w, struct dns_nameserver *by);
+	/* The lookup has failed, and the last valid response is older than `hold`. */
+	void (*on_failure)(struct dns_watch *w, enum dns_status status);
+};
+
+void dns_watch_init(struct dns_watch *w);
+/*
+ * Looks a name up for w from now on, together with others that watch the same name and type; while
+ * the section runs. The types of addresses are the same name for each other. 0, -ERR_INVAL: this is
+ * no host name, or -ERR_NOMEM; w watches nothing then.
+ */
+int dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type prefer,
+	struct dns_watch *w) must_check;
+/* It may watch nothing. */
+void dns_lookup_unwatch(struct dns_watch *w);
+/* For the section: begins a lookup, or stops it. */
+void dns_lookup_start(struct dns_lookup *l);
+void dns_lookup_stop(struct dns_lookup *l);
+void dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n);
+
+#endif

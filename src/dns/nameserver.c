@@ -1,0 +1,222 @@
+/* Queries to one name server and their responses, over UDP and TCP. On the first worker. A message
+ * is handed on only if its id is that of an unanswered query. */
+#include "dns/nameserver.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "dns/resolvers.h"
+
+/* Datagrams taken in a turn: the rest has to wait for the next one. */
+#define DATAGRAMS_MAX 64
+/* Tries to find an id that is not in use. */
+#define ID_TRIES 32
+
+struct dns_nameserver *
+dns_nameserver_new(struct resolvers *res, const char *name)
+{
+	struct dns_nameserver *ns = mem_zalloc(sizeof(*ns));
+
+	if (!ns)
+		return NULL;
+	ns->name = mem_strdup(name);
+	if (!ns->name) {
+		mem_free(ns);
+		return NULL;
+	}
+	ns->res = res;
+	ns->fd = -1;
+	list_init(&ns->link);
+	list_init(&ns->queries);
+	return ns;
+}
+
+void
+dns_nameserver_free(struct dns_nameserver **nsp)
+{
+	struct dns_nameserver *ns = *nsp;
+
+	*nsp = NULL;
+	assert(ns->fd < 0 && list_is_empty(&ns->queries));
+	list_remove(&ns->link);
+	mem_free(ns->name);
+	mem_free(ns);
+}
+
+/* --- messages --- */
+
+static struct dns_query *
+find_query(const struct dns_nameserver *ns, uint16_t id)
+{
+	list_each(it, &ns->queries) {
+		struct dns_query *q = list_entry(it, struct dns_query, link);
+
+		if (q->id == id)
+			return q;
+	}
+	return NULL;
+}
+
+static void
+take_message(struct dns_nameserver *ns, const uint8_t *p, size_t n, int by_stream)
+{
+	struct dns_query *q = n >= 2 ? find_query(ns, dns_message_id(p)) : NULL;
+
+	if (n < 2)
+		ns->stat.invalid++;
+	else if (!q || q->by_stream != by_stream)
+		ns->stat.outdated++;
+	else
+		ns->res->on_message(q, p, n);
+}
+
+static void
+on_stream_message(void *owner, const uint8_t *p, size_t n)
+{
+	take_message(owner, p, n, 1);
+}
+
+/* Reads one datagram: 1, or 0: there is none. An error that a former query met is read like one. */
+static int
+read_datagram(struct dns_nameserver *ns)
+{
+	struct resolvers *res = ns->res;
+	int fd = ns->fd;
+	long n = sys_recvfrom(loop_sys(res->loop), fd, res->buf, res->payload + 1, 0);
+
+	if (n == -EAGAIN) {
+		loop_again(res->loop, fd, DIR_R);
+		return 0;
+	}
+	if (n < 0)
+		return 1;
+	loop_progress(res->loop, fd);
+	if (n > (long)res->payload)
+		ns->stat.too_big++;
+	else
+		take_message(ns, res->buf, (size_t)n, 0);
+	return 1;
+}
+
+static void
+on_datagram(void *owner, int fd, uint32_t ev)
+{
+	struct dns_nameserver *ns = owner;
+
+	if (ev & EV_SPIN) {
+		dns_nameserver_renew(ns);
+		return;
+	}
+	/* What it tells of may close the socket. */
+	for (int i = 0; i < DATAGRAMS_MAX && ns->fd == fd; i++)
+		if (!read_datagram(ns))
+			return;
+}
+
+/* --- life --- */
+
+void
+dns_nameserver_start(struct dns_nameserver *ns)
+{
+	dns_stream_init(&ns->stream, ns->res->loop, &ns->addr);
+	ns->stream.on_message = on_stream_message;
+	ns->stream.owner = ns;
+}
+
+void
+dns_nameserver_renew(struct dns_nameserver *ns)
+{
+	if (ns->fd < 0)
+		return;
+	loop_close(ns->res->loop, ns->fd);
+	ns->fd = -1;
+}
+
+void
+dns_nameserver_stop(struct dns_nameserver *ns)
+{
+	dns_nameserver_renew(ns);
+	dns_stream_close(&ns->stream);
+}
+
+/* --- queries --- */
+
+int
+dns_nameserver_draw_id(struct dns_nameserver *ns, uint16_t *id)
+{
+	for (int i = 0; i < ID_TRIES; i++) {
+		int r = random_bytes(&ns->res->random, id, sizeof(*id));
+
+		if (r < 0)
+			return r;
+		if (!find_query(ns, *id))
+			return 0;
+	}
+	return -ERR_FULL;
+}
+
+static int
+open_datagram(struct dns_nameserver *ns)
+{
+	struct loop *l = ns->res->loop;
+	long fd, r;
+
+	if (ns->fd >= 0)
+		return 0;
+	fd = sys_socket(loop_sys(l), addr_family(&ns->addr),
+		SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return (int)fd;
+	r = sys_connect(loop_sys(l), (int)fd, &ns->addr.u.sa, ns->addr.len);
+	if (r >= 0)
+		r = loop_add(l, (int)fd, LOOP_CONN, on_datagram, ns);
+	if (r < 0) {
+		(void)sys_close(loop_sys(l), (int)fd);
+		return (int)r;
+	}
+	ns->fd = (int)fd;
+	loop_presume_again(l, ns->fd, DIR_R);
+	loop_want(l, ns->fd, EV_R);
+	return 0;
+}
+
+static int
+send_datagram(struct dns_nameserver *ns, const uint8_t *p, size_t n)
+{
+	int r = open_datagram(ns);
+	long put;
+
+	if (r < 0)
+		return r;
+	put = sys_sendto(loop_sys(ns->res->loop), ns->fd, p, n, MSG_NOSIGNAL);
+	/* An earlier datagram was refused, which is told once; this one was not sent. */
+	if (put == -ECONNREFUSED)
+		put = sys_sendto(loop_sys(ns->res->loop), ns->fd, p, n, MSG_NOSIGNAL);
+	return put < 0 ? (int)put : 0;
+}
+
+int
+dns_nameserver_send(struct dns_query *q, const uint8_t *p, size_t n)
+{
+	struct dns_nameserver *ns = q->ns;
+	int r;
+
+	r = q->by_stream ? dns_stream_send(&ns->stream, p, n) : send_datagram(ns, p, n);
+	if (r < 0) {
+		ns->stat.send_error++;
+		return r;
+	}
+	ns->stat.sent++;
+	if (list_is_empty(&q->link))
+		list_append(&ns->queries, &q->link);
+	return 0;
+}
+
+void
+dns_nameserver_forget(struct dns_query *q)
+{
+	list_remove(&q->link);
+}

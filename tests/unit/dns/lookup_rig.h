@@ -1,0 +1,177 @@
+/* A section with name servers of the test's own: sockets on loopback, and a watch that notes what
+ * it is told. */
+#ifndef TACIT_TESTS_LOOKUP_RIG_H
+#define TACIT_TESTS_LOOKUP_RIG_H
+
+#include "dns/lookup.h"
+#include "dns/nameserver.h"
+#include "dns/resolvers.h"
+#include "unit/dns/dns_rig.h"
+#include "unit/net/net_rig.h"
+
+#define SERVERS_MAX 3
+/* A wait that ends at once if what is waited for comes. */
+#define PATIENCE_MS 5000
+
+struct server_rig {
+	struct dns_nameserver *ns;
+	int udp, tcp, conn;
+	struct sockaddr_in from; /* of the last query */
+	uint8_t query[DNS_QUERY_MAX];
+	long n;
+};
+
+struct watch_rig {
+	struct dns_watch w;
+	unsigned int answers, failures;
+	enum dns_status status;
+	struct dns_nameserver *by;
+};
+
+static struct resolvers *rig_res;
+static struct server_rig rig_ns[SERVERS_MAX];
+static struct watch_rig rig_watch;
+static struct dns_text rig_msg;
+
+static void
+note_answer(struct dns_watch *w, struct dns_nameserver *by)
+{
+	struct watch_rig *r = container_of(w, struct watch_rig, w);
+
+	r->answers++;
+	r->by = by ? by : r->by;
+}
+
+static void
+note_failure(struct dns_watch *w, enum dns_status status)
+{
+	struct watch_rig *r = container_of(w, struct watch_rig, w);
+
+	r->failures++;
+	r->status = status;
+}
+
+static void
+watch_init(struct watch_rig *r)
+{
+	memset(r, 0, sizeof(*r));
+	dns_watch_init(&r->w);
+	r->w.on_answer = note_answer;
+	r->w.on_failure = note_failure;
+}
+
+/* A name server: its UDP socket, and a listening one on the same port. */
+static void
+add_server(struct server_rig *s, const char *name)
+{
+	struct addr a;
+	int r;
+
+	s->conn = -1;
+	/* Somebody else may have the port for TCP. */
+	do {
+		a = rig_any();
+		s->udp = socket(AF_INET, SOCK_DGRAM, 0);
+		s->tcp = socket(AF_INET, SOCK_STREAM, 0);
+		assert_int_equal(bind(s->udp, &a.u.sa, a.len), 0);
+		assert_int_equal(addr_of_socket(&rig_sys, s->udp, &a), 0);
+		r = bind(s->tcp, &a.u.sa, a.len);
+		if (r < 0) {
+			close(s->udp);
+			close(s->tcp);
+		}
+	} while (r < 0);
+	assert_int_equal(listen(s->tcp, 4), 0);
+	s->ns = dns_nameserver_new(rig_res, name);
+	assert_non_null(s->ns);
+	s->ns->addr = a;
+	list_append(&rig_res->nameservers, &s->ns->link);
+	rig_res->n_nameservers++;
+}
+
+/* Stopped, so that a test can change settings; n servers: ns1, ns2, ... */
+static void
+lookup_rig_open(unsigned int n)
+{
+	static const char *const names[SERVERS_MAX] = { "ns1", "ns2", "ns3" };
+
+	rig_open(INTEREST_EDGE);
+	rig_res = resolvers_new("res");
+	assert_non_null(rig_res);
+	/* Nothing happens by itself but what a test waits for. */
+	rig_res->retry_ms = rig_res->resolve_ms = 60000;
+	memset(rig_ns, 0, sizeof(rig_ns));
+	for (unsigned int i = 0; i < n; i++)
+		add_server(&rig_ns[i], names[i]);
+	watch_init(&rig_watch);
+}
+
+static void
+lookup_rig_close(void)
+{
+	dns_lookup_unwatch(&rig_watch.w);
+	resolvers_stop(rig_res);
+	/* What was closed is closed at the end of a turn. */
+	rig_turn(0);
+	resolvers_free(&rig_res);
+	for (unsigned int i = 0; i < SERVERS_MAX && rig_ns[i].ns; i++) {
+		close(rig_ns[i].udp);
+		close(rig_ns[i].tcp);
+		if (rig_ns[i].conn >= 0)
+			close(rig_ns[i].conn);
+	}
+	rig_close();
+}
+
+static int
+wait_for_query(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, PATIENCE_MS);
+}
+
+/* Takes the next query of a server, which must be there. Its id. */
+unused static uint16_t
+take_query(struct server_rig *s, enum dns_type type)
+{
+	socklen_t len = sizeof(s->from);
+
+	assert_int_equal(wait_for_query(s->udp), 1);
+	s->n = recvfrom(s->udp, s->query, sizeof(s->query), MSG_DONTWAIT,
+		(struct sockaddr *)&s->from, &len);
+	assert_true(s->n > 17);
+	/* Before the OPT record of 11 bytes stand type and class. */
+	assert_int_equal(s->query[s->n - 14], type);
+	return dns_message_id(s->query);
+}
+
+unused static void
+no_query(const struct server_rig *s)
+{
+	char c;
+
+	assert_int_equal(recv(s->udp, &c, 1, MSG_DONTWAIT | MSG_PEEK), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+/* Sends rig_msg to whom the last query came from, and has it read. */
+unused static void
+send_response(const struct server_rig *s)
+{
+	assert_int_equal(sendto(s->udp, rig_msg.p, rig_msg.n, 0,
+				 (const struct sockaddr *)&s->from, sizeof(s->from)),
+		rig_msg.n);
+	rig_turn(PATIENCE_MS);
+}
+
+unused static void
+start_lookup(const char *name, enum dns_type type)
+{
+	assert_int_equal(resolvers_start(rig_res, rig_loop), 0);
+	assert_int_equal(dns_lookup_watch(rig_res, name, type, &rig_watch.w), 0);
+	/* The registration of sockets is a part of the turn. */
+	rig_turn(0);
+}
+
+#endif

@@ -1,0 +1,378 @@
+/* Who is asked, what counts as an answer, what follows an error, a silence, a truncated
+ * response. */
+#include "lookup_rig.h"
+
+#define NAME "app.example"
+
+static void
+respond(struct server_rig *s, enum dns_type type, unsigned int flags, const char *ip)
+{
+	uint16_t id = take_query(s, type);
+
+	put_head(&rig_msg, id, flags, NAME, type);
+	if (ip && type == DNS_A)
+		put_a(&rig_msg, 0, NULL, ip);
+	else if (ip)
+		put_aaaa(&rig_msg, 0, NULL, ip);
+	send_response(s);
+}
+
+static const struct dns_record *
+only_record(void)
+{
+	const struct dns_answer *a = &rig_watch.w.lookup->answer;
+
+	assert_int_equal(a->n, 1);
+	return &list_first(&a->items, struct dns_item, link)->record;
+}
+
+static void
+expect_address(const char *ip)
+{
+	char text[ADDR_TEXT];
+
+	assert_string_equal(addr_host_text(&only_record()->addr, text), ip);
+}
+
+static void
+the_first_valid_answer_counts(void **st)
+{
+	(void)st;
+	lookup_rig_open(2);
+	start_lookup(NAME, DNS_A);
+	respond(&rig_ns[1], DNS_A, 0x8180, "10.0.0.2");
+	assert_int_equal(rig_watch.answers, 1);
+	assert_ptr_equal(rig_watch.by, rig_ns[1].ns);
+	expect_address("10.0.0.2");
+	/* The other one is late. */
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	assert_int_equal(rig_watch.answers, 1);
+	expect_address("10.0.0.2");
+	assert_int_equal(rig_ns[0].ns->stat.outdated, 1);
+	assert_int_equal(rig_ns[0].ns->stat.sent, 1);
+	assert_int_equal(rig_ns[0].ns->stat.valid, 0);
+	assert_int_equal(rig_ns[1].ns->stat.valid, 1);
+	lookup_rig_close();
+}
+
+static void
+an_error_waits_for_the_others(void **st)
+{
+	(void)st;
+	lookup_rig_open(2);
+	start_lookup(NAME, DNS_A);
+	respond(&rig_ns[0], DNS_A, 0x8183, NULL);
+	no_query(&rig_ns[0]);
+	respond(&rig_ns[1], DNS_A, 0x8180, "10.0.0.2");
+	assert_int_equal(rig_watch.answers, 1);
+	assert_int_equal(rig_ns[0].ns->stat.nx, 1);
+	lookup_rig_close();
+}
+
+/* The other type, then the first one again; three tries in all. */
+static void
+errors_are_asked_again(void **st)
+{
+	static const enum dns_type types[] = { DNS_AAAA, DNS_A, DNS_AAAA, DNS_A, DNS_AAAA, DNS_A };
+
+	(void)st;
+	lookup_rig_open(1);
+	start_lookup(NAME, DNS_AAAA);
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		assert_int_equal(rig_watch.failures, 0);
+		respond(&rig_ns[0], types[i], i % 2 ? 0x8185 : 0x8183, NULL);
+	}
+	assert_int_equal(rig_watch.failures, 1);
+	assert_int_equal(rig_watch.status, DNS_REFUSED);
+	no_query(&rig_ns[0]);
+	assert_int_equal(rig_ns[0].ns->stat.nx, 3);
+	assert_int_equal(rig_ns[0].ns->stat.refused, 3);
+	lookup_rig_close();
+}
+
+static void
+the_other_type_may_have_the_answer(void **st)
+{
+	(void)st;
+	lookup_rig_open(1);
+	start_lookup(NAME, DNS_AAAA);
+	respond(&rig_ns[0], DNS_AAAA, 0x8180, NULL);
+	assert_int_equal(rig_ns[0].ns->stat.any_err, 1);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	assert_int_equal(rig_watch.answers, 1);
+	expect_address("10.0.0.1");
+	lookup_rig_close();
+}
+
+/* The same type again, since nobody has said that it is wrong. */
+static void
+silence_is_a_timeout(void **st)
+{
+	(void)st;
+	lookup_rig_open(1);
+	rig_res->retry_ms = 20;
+	start_lookup(NAME, DNS_AAAA);
+	for (int i = 0; i < 3; i++) {
+		(void)take_query(&rig_ns[0], DNS_AAAA);
+		assert_int_equal(rig_watch.failures, 0);
+		rig_turn(PATIENCE_MS);
+	}
+	assert_int_equal(rig_watch.failures, 1);
+	assert_int_equal(rig_watch.status, DNS_TIMEOUT);
+	assert_int_equal(rig_ns[0].ns->stat.timeout, 3);
+	assert_int_equal(rig_ns[0].ns->stat.sent, 3);
+	lookup_rig_close();
+}
+
+static void
+forged_answers_are_dropped(void **st)
+{
+	struct sockaddr_in other = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct server_rig *s = &rig_ns[0];
+	int fd;
+	uint16_t id;
+
+	(void)st;
+	lookup_rig_open(1);
+	start_lookup(NAME, DNS_A);
+	id = take_query(s, DNS_A);
+	/* A wrong id. */
+	put_head(&rig_msg, id ^ 1, 0x8180, NAME, DNS_A);
+	put_a(&rig_msg, 0, NULL, "10.6.6.6");
+	send_response(s);
+	assert_int_equal(s->ns->stat.outdated, 1);
+	/* The answer to another question. */
+	put_head(&rig_msg, id, 0x8180, "bank.example", DNS_A);
+	put_a(&rig_msg, 0, NULL, "10.6.6.6");
+	send_response(s);
+	assert_int_equal(s->ns->stat.invalid, 1);
+	/* Another port: the kernel does not deliver it, and it is no event. */
+	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
+	put_a(&rig_msg, 0, NULL, "10.6.6.6");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&other, sizeof(other)), 0);
+	assert_true(sendto(fd, rig_msg.p, rig_msg.n, 0, (struct sockaddr *)&s->from,
+			    sizeof(s->from)) > 0);
+	rig_turn(20);
+	close(fd);
+	assert_int_equal(rig_watch.answers + rig_watch.failures, 0);
+	/* The right one still counts. */
+	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
+	put_a(&rig_msg, 0, NULL, "10.0.0.1");
+	send_response(s);
+	assert_int_equal(rig_watch.answers, 1);
+	expect_address("10.0.0.1");
+	assert_int_equal(s->ns->stat.valid, 1);
+	lookup_rig_close();
+}
+
+/* Each lookup has another id, and another port, which is as good as the kernel's choice. */
+static void
+ids_and_ports_change(void **st)
+{
+	struct server_rig *s = &rig_ns[0];
+	uint16_t id[6];
+	unsigned int port[6], same_ids = 0, same_ports = 0;
+
+	(void)st;
+	lookup_rig_open(1);
+	start_lookup(NAME, DNS_A);
+	for (int i = 0; i < 6; i++) {
+		id[i] = take_query(s, DNS_A);
+		port[i] = s->from.sin_port;
+		put_head(&rig_msg, id[i], 0x8180, NAME, DNS_A);
+		put_a(&rig_msg, 0, NULL, "10.0.0.1");
+		send_response(s);
+		dns_lookup_start(rig_watch.w.lookup);
+		rig_turn(0);
+		same_ids += i && id[i] == id[i - 1];
+		same_ports += i && port[i] == port[i - 1];
+	}
+	assert_true(same_ids < 3 && same_ports < 3);
+	lookup_rig_close();
+}
+
+static void
+serve_stream(struct server_rig *s, const char *ip, size_t first)
+{
+	uint8_t q[2 + DNS_QUERY_MAX], head[2];
+	long n;
+
+	assert_int_equal(wait_for_query(s->tcp), 1);
+	s->conn = accept(s->tcp, NULL, NULL);
+	/* When it is connected, the query goes out. */
+	for (int i = 0; i < 500 && recv(s->conn, q, 1, MSG_DONTWAIT | MSG_PEEK) < 0; i++)
+		rig_turn(10);
+	n = recv(s->conn, q, sizeof(q), MSG_DONTWAIT);
+	assert_int_equal(n, 2 + ((int)q[0] << 8 | q[1]));
+	put_head(&rig_msg, dns_message_id(q + 2), 0x8180, NAME, DNS_A);
+	put_a(&rig_msg, 0, NULL, ip);
+	head[0] = (uint8_t)(rig_msg.n >> 8);
+	head[1] = (uint8_t)rig_msg.n;
+	assert_int_equal(send(s->conn, head, 2, MSG_MORE), 2);
+	assert_int_equal(send(s->conn, rig_msg.p, first, 0), first);
+	rig_turn(PATIENCE_MS);
+	if (first == rig_msg.n)
+		return;
+	assert_int_equal(rig_watch.answers, 0);
+	assert_int_equal(send(s->conn, rig_msg.p + first, rig_msg.n - first, 0), rig_msg.n - first);
+	rig_turn(PATIENCE_MS);
+}
+
+static void
+what_is_truncated_comes_over_tcp(void **st)
+{
+	struct server_rig *s = &rig_ns[0];
+
+	(void)st;
+	lookup_rig_open(1);
+	start_lookup(NAME, DNS_A);
+	respond(s, DNS_A, 0x8380, NULL);
+	assert_int_equal(s->ns->stat.truncated, 1);
+	serve_stream(s, "10.0.0.7", 20);
+	assert_int_equal(rig_watch.answers, 1);
+	expect_address("10.0.0.7");
+	assert_int_equal(s->ns->stat.sent, 2);
+	lookup_rig_close();
+}
+
+static void
+a_stream_server_is_asked_over_tcp(void **st)
+{
+	struct server_rig *s = &rig_ns[0];
+
+	(void)st;
+	lookup_rig_open(1);
+	s->ns->is_stream = 1;
+	start_lookup(NAME, DNS_A);
+	serve_stream(s, "10.0.0.8", 12 + 4);
+	assert_int_equal(rig_watch.answers, 1);
+	no_query(s);
+	/* It closes: the next query opens another one. */
+	close(s->conn);
+	s->conn = -1;
+	rig_turn(PATIENCE_MS);
+	dns_lookup_start(rig_watch.w.lookup);
+	rig_watch.answers = 0;
+	rig_turn(0);
+	serve_stream(s, "10.0.0.9", 5);
+	assert_int_equal(rig_watch.answers, 1);
+	lookup_rig_close();
+}
+
+/* Too long for what was announced: as if it had not come. */
+static void
+big_datagrams_are_dropped(void **st)
+{
+	struct server_rig *s = &rig_ns[0];
+	uint16_t id;
+
+	(void)st;
+	lookup_rig_open(1);
+	start_lookup(NAME, DNS_A);
+	id = take_query(s, DNS_A);
+	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
+	while (rig_msg.n <= 512)
+		put_a(&rig_msg, 0, NULL, "10.0.0.1");
+	send_response(s);
+	assert_int_equal(s->ns->stat.too_big, 1);
+	assert_int_equal(rig_watch.answers, 0);
+	lookup_rig_close();
+}
+
+/* An error counts only when the last valid answer is older than `hold`. */
+static void
+hold_ignores_errors(void **st)
+{
+	(void)st;
+	lookup_rig_open(1);
+	rig_res->retries = 1;
+	start_lookup(NAME, DNS_A);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	dns_lookup_start(rig_watch.w.lookup);
+	respond(&rig_ns[0], DNS_A, 0x8183, NULL);
+	respond(&rig_ns[0], DNS_AAAA, 0x8183, NULL);
+	assert_int_equal(rig_watch.failures, 0);
+	rig_res->hold_ms[HOLD_NX] = 0;
+	dns_lookup_start(rig_watch.w.lookup);
+	respond(&rig_ns[0], DNS_A, 0x8183, NULL);
+	respond(&rig_ns[0], DNS_AAAA, 0x8183, NULL);
+	assert_int_equal(rig_watch.failures, 1);
+	assert_int_equal(rig_watch.status, DNS_NX);
+	lookup_rig_close();
+}
+
+/* One lookup for all who watch a name; the last one ends it, also when it is told of an answer. */
+static struct watch_rig second;
+
+static void
+leave_all(struct dns_watch *w, struct dns_nameserver *by)
+{
+	note_answer(w, by);
+	dns_lookup_unwatch(&rig_watch.w);
+	dns_lookup_unwatch(&second.w);
+}
+
+static void
+watches_share_a_lookup(void **st)
+{
+	(void)st;
+	lookup_rig_open(1);
+	watch_init(&second);
+	start_lookup(NAME, DNS_A);
+	assert_int_equal(dns_lookup_watch(rig_res, "APP.example.", DNS_A, &second.w), 0);
+	assert_ptr_equal(second.w.lookup, rig_watch.w.lookup);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	no_query(&rig_ns[0]);
+	assert_int_equal(rig_watch.answers, 1);
+	assert_int_equal(second.answers, 1);
+	rig_watch.w.on_answer = second.w.on_answer = leave_all;
+	dns_lookup_start(second.w.lookup);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	assert_int_equal(rig_watch.answers + second.answers, 3);
+	assert_true(list_is_empty(&rig_res->lookups));
+	assert_int_equal(dns_lookup_watch(rig_res, "no..name", DNS_A, &second.w), -ERR_INVAL);
+	lookup_rig_close();
+}
+
+/* Nobody can be asked: that is a timeout, too. */
+static void
+servers_that_cannot_be_asked_time_out(void **st)
+{
+	(void)st;
+	lookup_rig_open(1);
+	rig_res->retry_ms = 5;
+	rig_res->retries = 2;
+	/* The broadcast address is forbidden without the socket option. */
+	rig_ns[0].ns->addr.u.in.sin_addr.s_addr = htonl(INADDR_BROADCAST);
+	start_lookup(NAME, DNS_A);
+	for (int i = 0; i < 100 && !rig_watch.failures; i++)
+		rig_turn(PATIENCE_MS);
+	assert_int_equal(rig_watch.status, DNS_TIMEOUT);
+	assert_int_equal(rig_ns[0].ns->stat.send_error, 2);
+	assert_int_equal(rig_ns[0].ns->stat.sent, 0);
+	lookup_rig_close();
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_valid_answer_counts),
+		cmocka_unit_test(an_error_waits_for_the_others),
+		cmocka_unit_test(errors_are_asked_again),
+		cmocka_unit_test(the_other_type_may_have_the_answer),
+		cmocka_unit_test(silence_is_a_timeout),
+		cmocka_unit_test(forged_answers_are_dropped),
+		cmocka_unit_test(ids_and_ports_change),
+		cmocka_unit_test(what_is_truncated_comes_over_tcp),
+		cmocka_unit_test(a_stream_server_is_asked_over_tcp),
+		cmocka_unit_test(big_datagrams_are_dropped),
+		cmocka_unit_test(hold_ignores_errors),
+		cmocka_unit_test(watches_share_a_lookup),
+		cmocka_unit_test(servers_that_cannot_be_asked_time_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
