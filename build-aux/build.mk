@@ -87,8 +87,8 @@ $(filter $(B)/tests/sim/%,$(TESTS)) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm: ALL
 ADDED_STATE := tests/unit/proxy/session/added_state
 $(O)/tests/unit/proxy/session/test_added_state.o: ALL_CPPFLAGS := -I$(ADDED_STATE) $(ALL_CPPFLAGS)
 
-# Fuzzed words are no names to ask anybody for.
-$(B)/tests/fuzz/fuzz_acl $(B)/tests/fuzz/fuzz_rules: ALL_LDFLAGS += -Wl,--wrap=names_host
+# Words of tests are no names to ask anybody for.
+$(B)/tests/fuzz/fuzz_acl $(B)/tests/fuzz/fuzz_rules $(B)/tests/unit/proxy/config/test_server_name_cfg: ALL_LDFLAGS += -Wl,--wrap=names_host
 $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
 
 # With clang each fuzz target is a libFuzzer program; in every other flavour it gets a main that replays files,

@@ -39,6 +39,7 @@ struct conn {
 	int fd;        /* -1: none */
 	int err;       /* errno of the first IO_ERR, 0 before */
 	int late_err;  /* errno that was told before the data that preceded it: reported after it */
+	uint32_t addr_gen; /* for the owner: generation of the address it was opened to */
 	uint8_t eof;   /* IO_EOF was or will be reported: RDHUP and a short read, or recv() = 0 */
 	uint8_t sends; /* number of sends up to CONN_SENDS_MAX: TCP_NODELAY is set before the
 		        * second */

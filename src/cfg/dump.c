@@ -30,6 +30,7 @@ static const struct {
 	{ "listen", CFG_LISTEN },
 	{ "http-errors", CFG_HTTP_ERRORS },
 	{ "userlist", CFG_USERLIST },
+	{ "resolvers", CFG_RESOLVERS },
 };
 
 /* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
@@ -241,7 +242,8 @@ man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *
 			(kw->flags & CFG_KW_SWITCH) != switches)
 			continue;
 		put_man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
-			bits == CFG_PROXIES ? kw->sections & ~(unsigned)(CFG_GLOBAL | CFG_USERLIST)
+			bits == CFG_PROXIES ? kw->sections &
+					~(unsigned)(CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS)
 					    : 0);
 	}
 }
@@ -287,7 +289,8 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 		const char *title;
 		unsigned bits;
 	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
-		{ "USERLIST KEYWORDS", CFG_USERLIST } };
+		{ "USERLIST KEYWORDS", CFG_USERLIST },
+		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS } };
 
 	man_sections(reg, to);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {

@@ -88,6 +88,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_LISTEN, "listen" },
 		{ CFG_HTTP_ERRORS, "http-errors" },
 		{ CFG_USERLIST, "userlist" },
+		{ CFG_RESOLVERS, "resolvers" },
 	};
 	size_t len = 0;
 
@@ -178,9 +179,8 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 	}
 	if (k->sections & ctx->section->bit)
 		return report_unsupported(ctx, k->name, k->fix);
-	/* HAProxy ignores keywords of the other side, except for this one. */
-	if ((ctx->section->bit & (CFG_FRONTEND | CFG_BACKEND)) && (k->sections & CFG_LISTEN) &&
-		strcmp(k->name, "server-template") != 0)
+	/* HAProxy ignores keywords of the other side. */
+	if ((ctx->section->bit & (CFG_FRONTEND | CFG_BACKEND)) && (k->sections & CFG_LISTEN))
 		return warn_misplaced(ctx, k->name);
 	return cfg_error(ctx, -1,
 		"unknown keyword '%s' in '%s' section; it belongs to %s and is not supported.",

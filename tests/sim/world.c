@@ -189,15 +189,16 @@ add_server(struct world *w, unsigned int i)
 {
 	const struct world_server *c = &w->cfg.server[i];
 	unsigned int port = WORLD_ORIGIN_PORT + i;
+	struct addr to = loopback(port);
 	char name[16];
 
 	snprintf(name, sizeof(name), "s%u", i + 1);
 	w->srv[i] = server_new(w->px, name, &w->px->default_server);
 	if (!w->srv[i])
 		return -1;
-	w->srv[i]->addr = loopback(port);
 	if (w->cfg.zerocopy)
-		w->srv[i]->addr.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (9 << 24));
+		to.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (9 << 24));
+	addr_cell_set(&w->srv[i]->addr, &to);
 	w->srv[i]->conf.maxconn = c->maxconn;
 	if (w->cfg.server_xprt)
 		w->srv[i]->xprt = &w->cfg.server_xprt->maker;

@@ -157,6 +157,7 @@ extern const struct admin_cmd admin_activity_cmds[];
 extern const struct admin_cmd admin_shutdown_cmds[];
 extern const struct admin_cmd admin_trace_cmds[];
 extern const struct admin_cmd admin_server_cmds[];
+extern const struct admin_cmd admin_resolve_cmds[];
 extern const struct admin_cmd admin_map_cmds[];
 
 static inline uint64_t

@@ -46,6 +46,7 @@ enum options_place {
 #define OPTIONS_NO_POLL  32u  /* -dp */
 #define OPTIONS_MASTER   64u  /* -W or -Ws */
 #define OPTIONS_NO_SPLICE 128u /* -dS */
+#define OPTIONS_KEEP_NAMES 256u /* -dr */
 
 struct options {
 	const char *progname; /* last part of argv[0] */

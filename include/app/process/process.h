@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/sys.h"
 #include "event/timer.h"
+#include "proxy/resolve/resolve.h"
 
 enum {
 	PROCESS_STATUS_MS = 10000, /* interval of STATUS= messages to the service manager */
@@ -50,6 +51,7 @@ struct process {
 	const struct report *report;
 	struct notify *notify;
 	struct limits limits;
+	struct resolve resolve;    /* names of servers */
 	struct engine_shared shared; /* shared by the workers' engines */
 	struct worker *workers;
 	unsigned int n_workers;

@@ -62,6 +62,9 @@ void conn_pool_release(struct engine *e, struct idle_conn **holder);
 /* Closes those of a server on all workers, which must be paused: the server goes into
  * maintenance. */
 void conn_pool_drop_server(struct server *srv);
+/* On e's own thread: closes those to an address that the server no longer has. They are not used
+ * even before that. */
+void conn_pool_drop_stale(struct engine *e, struct server *srv);
 /* Closes the idle connection that is the oldest; there must be one. */
 void conn_pool_drop_oldest(struct engine *e);
 

@@ -131,6 +131,8 @@ struct engine {
 	/* Makes the worker `target` call queue_collect(its engine, be) soon; must not get lost. Not
 	 * called with one worker. */
 	void (*wake_worker)(struct engine *e, unsigned int target, struct proxy *be);
+	/* The same for conn_pool_drop_stale(its engine, srv). */
+	void (*wake_pool)(struct engine *e, unsigned int target, struct server *srv);
 	/* The same for conn_limits_resume(its engine, fe); fe may be NULL. */
 	void (*wake_resume)(struct engine *e, unsigned int target, struct proxy *fe);
 	/* Callbacks into sessions for lower layers: events of a session's descriptor (owner: the

@@ -25,6 +25,7 @@ struct forward_net {
 
 /* 0 or -ERR_SYNTAX. An IPv4 mask may be dotted. */
 int forward_net_parse(const char *text, struct forward_net *out) must_check;
+int forward_net_has(const struct forward_net *n, const struct addr *a);
 
 /* Options that add an address in a field. */
 enum forward_kind { FORWARD_FOR, FORWARD_ORIGINAL_TO, FORWARD_KINDS };

@@ -11,6 +11,7 @@
 #include "rule/sample/vocab.h"
 
 struct cfg_diag;
+struct resolvers;
 
 #define PROXIES_MAX 65535
 
@@ -28,6 +29,8 @@ struct proxies {
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* pattern files that they use */
 	struct userlists userlists; /* sections userlist */
+	struct list resolvers; /* struct resolvers.link: sections resolvers */
+	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
 	size_t capture_size;     /* largest capture memory of a transaction, after
 				  * proxies_finish() */
@@ -37,6 +40,7 @@ struct proxies {
 int proxies_add(struct proxies *ps, struct proxy *p) must_check;
 /* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
+struct resolvers *proxies_find_resolvers(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
 
 #endif

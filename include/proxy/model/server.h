@@ -8,10 +8,14 @@
 #include "base/freq.h"
 #include "base/list.h"
 #include "cfg/diag.h"
+#include "net/addr_cell.h"
 #include "net/listener.h"
+#include "proxy/model/resolve_conf.h"
 #include "proxy/model/shard.h"
 
 struct proxy;
+struct resolvers;
+struct server_dns;
 
 #define SERVER_WEIGHT_MAX 256
 
@@ -39,6 +43,7 @@ struct server_conf {
 	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
 	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
 	int max_reuse;           /* requests after the first one of a connection; -1: no limit */
+	struct resolve_conf resolve;
 };
 
 struct server {
@@ -49,8 +54,13 @@ struct server {
 	struct cfg_where where;
 	struct addr_spec spec;   /* the address as written */
 	/* Port: the client's plus spec.port_offset, if spec.has_offset. Wildcard address (0.0.0.0,
-	 * ::): the destination of the client (manual 5, `server`). */
-	struct addr addr;
+	 * ::): the destination of the client (manual 5, `server`). The first worker may change it
+	 * while others connect. */
+	struct addr_cell addr;
+	char *fqdn;              /* its host name, as written or changed since; NULL: none */
+	struct resolvers *resolvers; /* NULL: the name is not looked up at run time */
+	struct server_dns *dns;  /* while it is looked up: proxy/resolve */
+	int unresolved;          /* it has no address: in maintenance (atomic) */
 	struct server_conf conf;
 	enum server_admin admin;
 	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
@@ -89,6 +99,8 @@ int server_source_addr(struct server *s, struct addr *out);
 
 /* True if it may get new sessions: up, and weight above zero. */
 int server_is_usable(const struct server *s);
+/* True if an operator has put it into maintenance, or it has no address. */
+int server_is_in_maint(const struct server *s);
 /* True if it has a free slot. */
 int server_has_room(const struct server *s);
 /* Takes and returns a slot; st is the worker's shard. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/admin/admin_resolve.h"
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "cfg/value.h"
@@ -151,6 +152,25 @@ do_set_weight(struct admin_conn *c, int argc, char **argv)
 }
 
 static void
+set_addr(struct admin_conn *c, struct server *s, int argc, char **argv)
+{
+	if (argc > 0)
+		admin_set_addr(c, s, argc, argv);
+	else
+		admin_msg(c, ADMIN_ERR,
+			"set server <b>/<s> addr requires an address and optionally a port.");
+}
+
+static void
+set_fqdn(struct admin_conn *c, struct server *s, int argc, char **argv)
+{
+	if (argc > 0)
+		admin_set_fqdn(c, s, argv[0]);
+	else
+		admin_msg(c, ADMIN_ERR, "set server <b>/<s> fqdn requires a FQDN.");
+}
+
+static void
 do_set_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
@@ -165,10 +185,14 @@ do_set_server(struct admin_conn *c, int argc, char **argv)
 		change_state(c, s, SERVER_DRAIN);
 	else if (argc == 3 && strcmp(argv[1], "state") == 0 && strcmp(argv[2], "maint") == 0)
 		change_state(c, s, SERVER_MAINT);
+	else if (argc >= 2 && strcmp(argv[1], "addr") == 0)
+		set_addr(c, s, argc - 2, argv + 2);
+	else if (argc >= 2 && strcmp(argv[1], "fqdn") == 0)
+		set_fqdn(c, s, argc - 2, argv + 2);
 	else
 		admin_msg(c, ADMIN_ERR,
-			"'set server <srv>' only supports 'state ready|drain|maint' and 'weight "
-			"<n>'.");
+			"'set server <srv>' only supports 'state ready|drain|maint', 'weight "
+			"<n>', 'addr' and 'fqdn'.");
 }
 
 /* --- show servers conn --- */
@@ -179,13 +203,15 @@ print_conns(struct admin_conn *c, const struct server *s)
 	char host[ADDR_TEXT] = "-";
 	unsigned int idle, safe;
 	struct server_stat sum;
+	struct addr a;
 
 	conn_pool_count(s, &idle, &safe);
 	server_stat_sum(s, &sum);
-	if (addr_family(&s->addr) != AF_UNIX)
-		(void)addr_host_text(&s->addr, host);
+	(void)addr_cell_get(&s->addr, &a);
+	if (addr_family(&a) != AF_UNIX)
+		(void)addr_host_text(&a, host);
 	sbuf_addf(&c->out, "%s/%s %d/%d %s %u - %u %u %u %u %u %u %d %u", s->be->name, s->name,
-		s->be->id, s->id, host, addr_port(&s->addr), s->conf.pool_purge_ms,
+		s->be->id, s->id, host, addr_port(&a), s->conf.pool_purge_ms,
 		atomic_read(&s->cur), counter_read(&sum.cur_max), conn_pool_needed(s), idle - safe,
 		safe, s->conf.pool_max, idle);
 	for (unsigned int i = 0; i < s->be->n_shards; i++)
@@ -246,8 +272,8 @@ const struct admin_cmd admin_server_cmds[] = {
 		do_get_weight },
 	{ "set weight", "<bk>/<srv> <n>[%]", "change a server's weight", BIND_ADMIN,
 		do_set_weight },
-	{ "set server", "<bk>/<srv> state|weight ...", "change a server's state or weight",
-		BIND_ADMIN, do_set_server },
+	{ "set server", "<bk>/<srv> state|weight|addr|fqdn ...",
+		"change a server's state, weight, address or name", BIND_ADMIN, do_set_server },
 	{ "show servers conn", "[<backend>]", "dump the connections of servers, idle ones too",
 		BIND_USER, do_show_conn },
 	{ NULL, NULL, NULL, BIND_USER, NULL },

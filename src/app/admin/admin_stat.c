@@ -155,6 +155,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	uint64_t now = admin_now_ms(c);
 	struct server_stat sum, *st = &sum;
 	unsigned int idle, safe;
+	struct addr a;
 
 	server_stat_sum(s, st);
 	conn_pool_count(s, &idle, &safe);
@@ -191,7 +192,8 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	put_stat(r, STAT_srv_abrt, st->srv_abrt);
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
-	put_text(r, STAT_addr, addr_text(&s->addr, addr));
+	(void)addr_cell_get(&s->addr, &a);
+	put_text(r, STAT_addr, s->unresolved ? "" : addr_text(&a, addr));
 	put_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);

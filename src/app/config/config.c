@@ -18,6 +18,7 @@
 #include "net/listener.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
+#include "proxy/config/resolvers_cfg.h"
 
 int
 config_init(struct config *c, const char *const *environment)
@@ -238,8 +239,10 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	c->diag.pid = (int)sys_getpid(sys);
 	c->diag.werror = (o->flags & OPTIONS_WERROR) != 0;
 	c->diag.diagmode = (o->flags & OPTIONS_DIAG) != 0;
+	c->proxies.keep_unresolved = (o->flags & OPTIONS_KEEP_NAMES) != 0;
 	bad = draw_key(c, sys) != 0;
 	bad |= read_files(c, sys, o);
+	bad |= resolvers_add_default(&c->proxies, sys) != 0;
 	apply_options(c, o);
 	bad |= bounds_finish(&c->global, global_threads(&c->global, sys), o->memory_mb,
 		       &c->diag) != 0;

@@ -11,7 +11,9 @@
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
 #include "proxy/config/proxy_cfg.h"
+#include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/rules_cfg.h"
+#include "proxy/config/server_name_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 
@@ -33,12 +35,14 @@ static const struct cfg_module *const modules[] = {
 	&forward_cfg_module,
 	&rules_cfg_module,
 	&server_cfg_module,
+	&server_name_cfg_module,
 	&balance_cfg_module,
 	&persist_cfg_module,
 	&log_cfg_module,
 	&capture_cfg_module,
 	&unique_id_cfg_module,
 	&userlist_cfg_module,
+	&resolvers_cfg_module,
 };
 
 int

@@ -47,7 +47,8 @@ options_usage(void)
 	       "        -de does without epoll() ; -dp without poll() ; -dS without splice()\n"
 	       "        -dW treats warnings as errors ; -dD also shows suspicious settings\n"
 	       "        -dK<class> dumps the keywords: cfg, all, man, vim, smp, cnv (or help)\n"
-	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF -dr are accepted without effect\n"
+	       "        -dr starts servers whose names cannot be resolved without an address\n"
+	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF are accepted without effect\n"
 	       "        -S, -sf, -st and -x are not supported yet\n";
 }
 
@@ -219,6 +220,7 @@ static const struct option_row rows[] = {
 	{ "dS", on_flag, OPTIONS_NO_SPLICE },
 	{ "dW", on_flag, OPTIONS_WERROR },
 	{ "dD", on_flag, OPTIONS_DIAG },
+	{ "dr", on_flag, OPTIONS_KEEP_NAMES },
 	{ "dL", on_unsupported, 0 },
 	{ "S", on_unsupported, 0 },
 	{ "x", on_unsupported, 0 },
@@ -244,14 +246,13 @@ on_keywords(struct walk *w, const char *kind)
 }
 
 /*
- * -dM poisons memory, -dI checks it, -dG and -dr are about unresolvable names (always an error
- * here), -dZ and -dF disable features that do not exist here, -dR SO_REUSEPORT, -dV certificate
- * checks.
+ * -dM poisons memory, -dI checks it, -dG is about getaddrinfo(), -dZ and -dF disable features that
+ * do not exist here, -dR SO_REUSEPORT, -dV certificate checks.
  */
 static int
 is_hint(const char *word)
 {
-	return word[0] == 'd' && word[1] && strchr("MIGrZFRV", word[1]) &&
+	return word[0] == 'd' && word[1] && strchr("MIGZFRV", word[1]) &&
 		(word[1] == 'M' || !word[2]);
 }
 

@@ -164,6 +164,8 @@ process_start(struct process *p)
 
 	if (!r)
 		r = open_own(p);
+	if (!r)
+		r = resolve_start(&p->resolve, &first->engine, &p->cfg->proxies);
 	if (!r) {
 		process_each_listener(p, start_one, p);
 		r = p->start_error;
@@ -250,6 +252,7 @@ process_fini(struct process *p)
 	struct worker *w = process_first(p);
 
 	process_close_listeners(p, 1);
+	resolve_stop(&p->resolve);
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		timer_stop(loop_timers(w->loop), &p->status_timer);

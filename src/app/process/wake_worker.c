@@ -5,6 +5,7 @@
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
+#include "proxy/backend/conn_pool.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/backend/queue.h"
 
@@ -14,6 +15,14 @@ on_slots(void *worker, struct mail *m)
 	struct worker *w = worker;
 
 	queue_collect(&w->engine, m->arg);
+}
+
+static void
+on_moved(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	conn_pool_drop_stale(&w->engine, m->arg);
 }
 
 static void
@@ -53,6 +62,12 @@ wake_for_slots(struct engine *e, unsigned int target, struct proxy *be)
 }
 
 static void
+wake_for_pool(struct engine *e, unsigned int target, struct server *srv)
+{
+	post_to_worker(e, target, on_moved, srv);
+}
+
+static void
 wake_for_room(struct engine *e, unsigned int target, struct proxy *fe)
 {
 	post_to_worker(e, target, on_room, fe);
@@ -63,6 +78,7 @@ wake_worker_enable(struct worker *w)
 {
 	w->engine.wake_worker = wake_for_slots;
 	w->engine.wake_resume = wake_for_room;
+	w->engine.wake_pool = wake_for_pool;
 }
 
 void
@@ -77,7 +93,10 @@ wake_worker_catch_up(struct worker *w)
 
 		if (p->caps & PROXY_FE)
 			conn_limits_resume(&w->engine, p);
-		if (p->caps & PROXY_BE)
-			queue_collect(&w->engine, p);
+		if (!(p->caps & PROXY_BE))
+			continue;
+		queue_collect(&w->engine, p);
+		list_each(at, &p->servers)
+			conn_pool_drop_stale(&w->engine, list_entry(at, struct server, link));
 	}
 }

@@ -185,7 +185,17 @@ is_sound(const struct engine *e, const struct conn *c)
 static int
 is_one_place(const struct server *srv)
 {
-	return !srv->spec.has_offset && !addr_is_any(&srv->addr);
+	struct addr a;
+
+	(void)addr_cell_get(&srv->addr, &a);
+	return !srv->spec.has_offset && !addr_is_any(&a);
+}
+
+/* True if it leads to the address that the server has now. */
+static int
+is_current(const struct server *srv, const struct conn *c)
+{
+	return c->addr_gen == addr_cell_gen(&srv->addr);
 }
 
 /* Takes a place among the idle connections of all workers. */
@@ -201,9 +211,10 @@ enter_idle_total(struct server *srv)
 }
 
 static int
-is_idle_wanted(const struct engine *e, const struct server *srv, unsigned int uses, int is_held)
+is_idle_wanted(const struct engine *e, const struct server *srv, const struct conn *c,
+	unsigned int uses, int is_held)
 {
-	if (srv->admin == SERVER_MAINT || !is_one_place(srv) ||
+	if (server_is_in_maint(srv) || !is_current(srv, c) || !is_one_place(srv) ||
 		(srv->conf.max_reuse >= 0 && uses > (unsigned int)srv->conf.max_reuse))
 		return 0;
 	return is_held || (srv->conf.pool_purge_ms && !e->memory_tight &&
@@ -230,7 +241,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	struct idle_list *l;
 	struct idle_conn *ic;
 
-	if (!is_sound(e, c) || !is_idle_wanted(e, srv, uses, holder != NULL) ||
+	if (!is_sound(e, c) || !is_idle_wanted(e, srv, c, uses, holder != NULL) ||
 		!memory_reserve(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
@@ -312,7 +323,7 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 
 		if (c->uses < least)
 			continue;
-		if (!probe_unsoiled(e, c)) {
+		if (!is_current(srv, &c->conn) || !probe_unsoiled(e, c)) {
 			drop_idle(e, c);
 			continue;
 		}
@@ -330,7 +341,7 @@ conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn,
 {
 	struct server *srv = (*holder)->of->srv;
 
-	if (!probe_unsoiled(e, *holder)) {
+	if (!is_current(srv, &(*holder)->conn) || !probe_unsoiled(e, *holder)) {
 		drop_idle(e, *holder);
 		return 0;
 	}
@@ -365,6 +376,27 @@ conn_pool_drop_server(struct server *srv)
 			if (c->of == l)
 				drop_idle(l->engine, c);
 		}
+	}
+}
+
+void
+conn_pool_drop_stale(struct engine *e, struct server *srv)
+{
+	struct idle_list *l = &srv->shard[e->index].idle;
+
+	if (!l->engine)
+		return;
+	list_each_safe(it, &l->conns) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, link);
+
+		if (!is_current(srv, &c->conn))
+			drop_idle(e, c);
+	}
+	list_each_safe(it, &e->idle.held) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, age);
+
+		if (c->of == l && !is_current(srv, &c->conn))
+			drop_idle(e, c);
 	}
 }
 

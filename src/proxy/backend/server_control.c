@@ -2,6 +2,7 @@
  * start. */
 #include "proxy/backend/server_control.h"
 
+#include "base/atomic.h"
 #include "base/err.h"
 #include "proxy/backend/balance.h"
 
@@ -12,7 +13,7 @@ server_set_weight(struct server *s, int weight)
 		return -ERR_RANGE;
 	if (balance_is_static(s->be) && weight != 0 && weight != s->conf.weight)
 		return -ERR_UNSUPPORTED;
-	s->uweight = weight;
+	atomic_write(&s->uweight, weight);
 	balance_refresh(s->be);
 	return 0;
 }

@@ -60,16 +60,18 @@ count_usable(const struct proxy *be, unsigned int *active, unsigned int *backup)
 	}
 }
 
+/* why: "", or " (...)". */
 static void
-say_maint(struct engine *e, const struct server *s, const struct server_before *before)
+say_maint(struct engine *e, const struct server *s, const struct server_before *before,
+	const char *why)
 {
 	unsigned int active, backup;
 
 	count_usable(s->be, &active, &backup);
 	say(e, s, before->admin == SERVER_UP ? LOG_LEVEL_ALERT : LOG_LEVEL_NOTICE,
-		"is going DOWN for maintenance. %u active and %u backup servers left.%s "
+		"is going DOWN for maintenance%s. %u active and %u backup servers left.%s "
 		"%u sessions active, %u requeued, %u remaining in queue.",
-		active, backup, !active && backup ? " Running on backup." : "", s->cur,
+		why, active, backup, !active && backup ? " Running on backup." : "", s->cur,
 		before->queued - MIN(before->queued, s->queued), s->queued);
 }
 
@@ -94,9 +96,16 @@ say_drain(struct engine *e, const struct server *s, const struct server_before *
 static void
 say_state(struct engine *e, const struct server *s, const struct server_before *before)
 {
+	/* Without an address it is down whatever an operator does. */
+	if (s->unresolved) {
+		if (before->admin == SERVER_MAINT)
+			say(e, s, LOG_LEVEL_NOTICE,
+				"is leaving forced maintenance but remains in maintenance.");
+		return;
+	}
 	switch (s->admin) {
 	case SERVER_MAINT:
-		say_maint(e, s, before);
+		say_maint(e, s, before, "");
 		break;
 	case SERVER_DRAIN:
 		say_drain(e, s, before);
@@ -130,4 +139,72 @@ server_report(struct engine *e, const struct server *s, const struct server_befo
 		say(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 	if (before->usable && !proxy_usable_servers(s->be))
 		report_backend_down(e, s->be);
+}
+
+/* --- names --- */
+
+static void
+format_change(char *text, size_t size, const struct server *s, const char *fmt, va_list ap)
+{
+	int n = snprintf(text, size, "%s/%s ", s->be->name, s->name);
+
+	if (n > 0 && (size_t)n < size)
+		(void)vsnprintf(text + n, size - (size_t)n, fmt, ap);
+}
+
+void
+server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)
+{
+	char text[2 * TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	format_change(text, sizeof(text), s, fmt, ap);
+	va_end(ap);
+	send_notice(e, 0, text);
+	log_to_backend(e, s->be, LOG_LEVEL_NOTICE, text);
+}
+
+void
+server_log_change(struct engine *e, const struct server *s, const char *fmt, ...)
+{
+	char text[2 * TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	format_change(text, sizeof(text), s, fmt, ap);
+	va_end(ap);
+	log_to_backend(e, s->be, LOG_LEVEL_NOTICE, text);
+}
+
+void
+server_report_unresolved(struct engine *e, const struct server *s,
+	const struct server_before *before, const char *why)
+{
+	char text[TEXT_MAX];
+
+	/* An operator has done so before. */
+	if (s->admin == SERVER_MAINT)
+		return;
+	(void)snprintf(text, sizeof(text), " (%s)", why);
+	say_maint(e, s, before, text);
+	if (before->usable && !proxy_usable_servers(s->be))
+		report_backend_down(e, s->be);
+}
+
+void
+server_report_resolved(struct engine *e, const struct server *s)
+{
+	if (s->admin == SERVER_MAINT)
+		return;
+	say(e, s, LOG_LEVEL_NOTICE, "('%s') is UP/%s (resolves again).", s->fqdn ? s->fqdn : "",
+		s->admin == SERVER_DRAIN ? "DRAIN" : "READY");
+	if (s->admin == SERVER_DRAIN)
+		say(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
+}
+
+void
+server_report_ready(struct engine *e, const struct server *s)
+{
+	say(e, s, LOG_LEVEL_NOTICE, "administratively READY thanks to valid DNS answer.");
 }

@@ -136,7 +136,7 @@ is_tied(const struct session *s)
 	unsigned int options = s->be->options;
 
 	return s->srv == s->bound &&
-		(s->forced || s->srv->admin != SERVER_MAINT || (options & OPT_PERSIST) ||
+		(s->forced || !server_is_in_maint(s->srv) || (options & OPT_PERSIST) ||
 			!(options & OPT_REDISPATCH));
 }
 

@@ -12,6 +12,7 @@
 #include "proxy/sample/route.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/proxies_finish.h"
+#include "proxy/config/server_name_cfg.h"
 #include "proxy/sample/unique_id.h"
 
 static struct proxy *
@@ -178,6 +179,7 @@ static void
 fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag *d)
 {
 	struct source_conf *src = &s->conf.source;
+	struct addr to;
 
 	if (!src->addr.len && !src->interface[0])
 		*src = *backend;
@@ -185,8 +187,9 @@ fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag
 	 * connection. */
 	if (addr_is_any(&src->addr) && !src->port_lo)
 		src->addr.len = 0;
-	if (src->addr.len && s->addr.len && addr_family(&s->addr) != AF_UNIX &&
-		addr_family(&src->addr) != addr_family(&s->addr))
+	(void)addr_cell_get(&s->addr, &to);
+	if (src->addr.len && to.len && addr_family(&to) != AF_UNIX &&
+		addr_family(&src->addr) != addr_family(&to))
 		cfg_diag_add(d, CFG_WARNING, &s->where,
 			"server '%s/%s' : the source and the address are of different families; "
 			"connections will fail.",
@@ -194,15 +197,16 @@ fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag
 }
 
 static void
-fill_servers(struct proxy *p, struct cfg_diag *d)
+fill_servers(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 {
 	list_each(it, &p->servers) {
 		fill_source(list_entry(it, struct server, link), &p->source, d);
+		server_cfg_find_resolvers(list_entry(it, struct server, link), ps, d);
 	}
 }
 
 static void
-finish_proxy(struct proxy *p, struct cfg_diag *d)
+finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 {
 	int r = proxy_assign_ids(p, d);
 
@@ -212,7 +216,7 @@ finish_proxy(struct proxy *p, struct cfg_diag *d)
 		p->to.tarpit = p->to.connect;
 	http_conf_check(p, d);
 	forward_conf_check(p, d);
-	fill_servers(p, d);
+	fill_servers(p, ps, d);
 	if (r == 0)
 		r = balance_init(p);
 	if (r < 0)
@@ -261,7 +265,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	}
 	capture_cfg_finish(ps, d);
 	list_each(it, &ps->all) {
-		finish_proxy(proxy_of(it), d);
+		finish_proxy(proxy_of(it), ps, d);
 		balance_check(proxy_of(it), ps, d);
 		if (persist_conf_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "dns/resolvers.h"
 #include "net/bind_conf.h"
 #include "proxy/backend/balance.h"
 #include "proxy/config/vocab.h"
@@ -144,6 +145,8 @@ proxies_init(struct proxies *ps)
 	pattern_files_init(&ps->files, NULL);
 	ps->vocab.files = &ps->files;
 	userlists_init(&ps->userlists);
+	list_init(&ps->resolvers);
+	ps->keep_unresolved = 0;
 }
 
 static void
@@ -161,6 +164,11 @@ proxies_fini(struct proxies *ps)
 {
 	free_all(&ps->all);
 	free_all(&ps->defaults);
+	list_each_safe(it, &ps->resolvers) {
+		struct resolvers *res = list_entry(it, struct resolvers, link);
+
+		resolvers_free(&res);
+	}
 	pattern_files_fini(&ps->files);
 	userlists_fini(&ps->userlists);
 	name_index_fini(&ps->frontends);

@@ -11,12 +11,11 @@
 #include "http/head.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_cfg.h"
+#include "proxy/config/server_name_cfg.h"
 
-/* What the options of a line apply to: a server, or the defaults of those that follow. */
-struct target {
-	struct server_conf *conf;
-	struct server *server; /* NULL for default-server */
-};
+/* server-template */
+#define TEMPLATE_NUMBER_MAX 65535
+#define TEMPLATE_NAME_MAX 256
 
 /* --- source --- */
 
@@ -70,7 +69,7 @@ parse_source(struct cfg_ctx *ctx)
 static int
 opt_source(struct cfg_ctx *ctx, void *obj)
 {
-	struct target *t = obj;
+	struct server_target *t = obj;
 	int n, rc = take_server_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source, &n);
 
 	cfg_take(ctx, n);
@@ -82,7 +81,7 @@ opt_source(struct cfg_ctx *ctx, void *obj)
 #define FIELD(name) ((intptr_t)offsetof(struct server_conf, name))
 
 static int *
-server_field(const struct cfg_ctx *ctx, const struct target *t)
+server_field(const struct cfg_ctx *ctx, const struct server_target *t)
 {
 	return (int *)(void *)((char *)t->conf + (ctx->opt->arg >> 1));
 }
@@ -111,7 +110,7 @@ opt_bound(struct cfg_ctx *ctx, void *obj)
 static int
 opt_purge(struct cfg_ctx *ctx, void *obj)
 {
-	struct target *t = obj;
+	struct server_target *t = obj;
 
 	return cfg_arg_timeout(ctx, 0, &t->conf->pool_purge_ms);
 }
@@ -119,7 +118,7 @@ opt_purge(struct cfg_ctx *ctx, void *obj)
 static int
 opt_weight(struct cfg_ctx *ctx, void *obj)
 {
-	struct target *t = obj;
+	struct server_target *t = obj;
 
 	return cfg_arg_int(ctx, 0, 0, SERVER_WEIGHT_MAX, &t->conf->weight);
 }
@@ -127,7 +126,7 @@ opt_weight(struct cfg_ctx *ctx, void *obj)
 static int
 server_opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
 {
-	struct target *t = obj;
+	struct server_target *t = obj;
 
 	return cfg_arg_timeout(ctx, 0, &t->conf->user_timeout_ms);
 }
@@ -135,7 +134,7 @@ server_opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
 static int
 server_opt_id(struct cfg_ctx *ctx, void *obj)
 {
-	struct target *t = obj;
+	struct server_target *t = obj;
 	int id;
 
 	if (!t->server)
@@ -157,7 +156,7 @@ server_opt_id(struct cfg_ctx *ctx, void *obj)
 static int
 opt_cookie(struct cfg_ctx *ctx, void *obj)
 {
-	struct target *t = obj;
+	struct server_target *t = obj;
 	const char *value = cfg_arg(ctx, 0);
 
 	if (!*value || strpbrk(value, ";, \t") || !http_value_is_valid(str_of(value)))
@@ -266,34 +265,25 @@ check_name(struct cfg_ctx *ctx, const struct proxy *be, const char *name)
 	return 0;
 }
 
+/* The server of a line with its address in argument i, and options behind it. like: as for
+ * server_cfg_init_addr(). */
 static int
-parse_server_address(struct cfg_ctx *ctx, struct server *s)
-{
-	const char *why = "";
-
-	if (addr_parse(cfg_arg(ctx, 1), ADDR_ALLOW_OFFSET | ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME,
-		    &s->spec, &why) < 0)
-		return cfg_error(ctx, 1, "'server %s/%s' : '%.200s' : %s", s->be->name, s->name,
-			cfg_arg(ctx, 1), why);
-	s->addr = s->spec.addr;
-	return 0;
-}
-
-static int
-parse_server(struct cfg_ctx *ctx)
+add_server(struct cfg_ctx *ctx, const char *name, int i, const struct server *like)
 {
 	struct proxy *p = ctx->obj;
 	struct server *s;
-	struct target t;
-	int bad = check_name(ctx, p, cfg_arg(ctx, 0));
+	struct server_target t;
+	int bad = check_name(ctx, p, name);
 
-	s = server_new(p, cfg_arg(ctx, 0), &p->default_server);
+	s = server_new(p, name, &p->default_server);
 	if (!s)
 		return cfg_nomem(ctx);
-	t = (struct target){ .conf = &s->conf, .server = s };
+	t = (struct server_target){ .conf = &s->conf, .server = s };
 	s->where = cfg_arg_where(ctx, 0);
-	bad |= parse_server_address(ctx, s);
-	bad |= cfg_parse_opts(ctx, CFG_OPT_SERVER, 2, &t);
+	bad |= server_cfg_address(ctx, i, s);
+	bad |= cfg_parse_opts(ctx, CFG_OPT_SERVER, i + 1, &t);
+	if (!bad)
+		bad = server_cfg_init_addr(ctx, i, s, like);
 	/* Kept even if it is invalid: references to it are valid. */
 	s->uweight = s->conf.weight;
 	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
@@ -303,10 +293,63 @@ parse_server(struct cfg_ctx *ctx)
 }
 
 static int
+parse_server(struct cfg_ctx *ctx)
+{
+	return add_server(ctx, cfg_arg(ctx, 0), 1, NULL);
+}
+
+/* "3" is 1 to 3, "2-4" is 2 to 4: 0, or -1. */
+static int
+parse_numbers(const char *text, int64_t *low, int64_t *high)
+{
+	const char *dash = strchr(text, '-');
+	char first[16];
+	size_t n = dash ? (size_t)(dash - text) : 0;
+
+	*low = 1;
+	if (!dash)
+		return cfg_value_int(text, 1, TEMPLATE_NUMBER_MAX, high, NULL);
+	if (n >= sizeof(first))
+		return -1;
+	memcpy(first, text, n);
+	first[n] = '\0';
+	if (cfg_value_int(first, 0, TEMPLATE_NUMBER_MAX, low, NULL) < 0 ||
+		cfg_value_int(dash + 1, 0, TEMPLATE_NUMBER_MAX, high, NULL) < 0)
+		return -1;
+	return *low <= *high ? 0 : -1;
+}
+
+/* Each server is read from the same line. The first one alone asks for the name's address. */
+static int
+parse_server_template(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	const struct server *like = NULL;
+	char name[TEMPLATE_NAME_MAX];
+	int64_t low, high;
+
+	if (parse_numbers(cfg_arg(ctx, 1), &low, &high) < 0)
+		return cfg_error(ctx, 1, "Wrong server-template number or range arg '%.60s'.",
+			cfg_arg(ctx, 1));
+	for (int64_t i = low; i <= high; i++) {
+		int n = snprintf(name, sizeof(name), "%s%d", cfg_arg(ctx, 0), (int)i);
+
+		if (n < 0 || n >= (int)sizeof(name))
+			return cfg_error(ctx, 0, "the prefix '%.60s' is too long.",
+				cfg_arg(ctx, 0));
+		if (add_server(ctx, name, 2, like))
+			return -1;
+		if (!like)
+			like = list_entry(p->servers.prev, struct server, link);
+	}
+	return 0;
+}
+
+static int
 parse_default_server(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
-	struct target t = { .conf = &p->default_server };
+	struct server_target t = { .conf = &p->default_server };
 
 	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
 }
@@ -328,6 +371,16 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_server,
 		.syntax = "<name> <address>[:<port>] [<option>...]",
 		.doc = "Defines a server of the backend." },
+	{ .name = "server-template",
+		.sections = CFG_BACKEND | CFG_LISTEN,
+		.flags = CFG_KW_STRICT,
+		.min = 3,
+		.max = CFG_ANY,
+		.parse = parse_server_template,
+		.syntax = "<prefix> <number | range> <name>[:<port>] [<option>...]",
+		.doc = "Defines servers that differ in their names only: the prefix and a number, "
+		       "1 to <number> or those of the range <low>-<high>. With resolvers they get "
+		       "different addresses of the name, or its SRV records." },
 	{ .name = "source",
 		.sections = CFG_BE,
 		.min = 1,

@@ -91,10 +91,10 @@ server_address(const struct log_render *r, struct addr *space)
 
 	if (!srv)
 		return NULL;
+	(void)addr_cell_get(&srv->addr, space);
 	if (!srv->spec.has_offset)
-		return &srv->addr;
+		return space;
 	port = (int)addr_port(front_address(r, &front)) + srv->spec.port_offset;
-	*space = srv->addr;
 	addr_set_port(space, (unsigned int)port & 0xffffu);
 	return space;
 }

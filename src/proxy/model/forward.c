@@ -63,8 +63,8 @@ forward_net_parse(const char *text, struct forward_net *out)
 	return 0;
 }
 
-static int
-net_has_address(const struct forward_net *n, const struct addr *a)
+int
+forward_net_has(const struct forward_net *n, const struct addr *a)
 {
 	const unsigned char *p = NULL;
 	unsigned int whole = n->bits / 8, rest = n->bits % 8;
@@ -160,7 +160,7 @@ add_forward_address(const struct proxy *fe, const struct proxy *be, enum forward
 		return 0;
 	if ((!f->on || f->if_none) && (!b->on || b->if_none) && http_find(req, name, 0) >= 0)
 		return 0;
-	if (net_has_address(&f->except, addr) || net_has_address(&b->except, addr))
+	if (forward_net_has(&f->except, addr) || forward_net_has(&b->except, addr))
 		return 0;
 	return add_forward_field(req, a, name, str_of(addr_host_text(addr, text)));
 }

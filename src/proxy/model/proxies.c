@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "dns/resolvers.h"
 
 int
 proxies_add(struct proxies *ps, struct proxy *p)
@@ -29,6 +30,18 @@ proxies_find(const struct proxies *ps, const char *name, unsigned int caps)
 
 		if ((p->caps & caps) && strcmp(p->name, name) == 0)
 			return p;
+	}
+	return NULL;
+}
+
+struct resolvers *
+proxies_find_resolvers(const struct proxies *ps, const char *name)
+{
+	list_each(it, &ps->resolvers) {
+		struct resolvers *res = list_entry(it, struct resolvers, link);
+
+		if (strcmp(res->name, name) == 0)
+			return res;
 	}
 	return NULL;
 }

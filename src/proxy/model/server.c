@@ -23,6 +23,7 @@ server_conf_init(struct server_conf *c)
 	c->pool_max = -1;
 	c->pool_purge_ms = POOL_PURGE_MS_DEFAULT;
 	c->max_reuse = -1;
+	resolve_conf_init(&c->resolve);
 }
 
 void
@@ -30,17 +31,22 @@ server_conf_fini(struct server_conf *c)
 {
 	mem_free(c->cookie);
 	c->cookie = NULL;
+	resolve_conf_fini(&c->resolve);
 }
 
 int
 server_conf_copy(struct server_conf *to, const struct server_conf *from)
 {
 	char *cookie = from->cookie ? mem_strdup(from->cookie) : NULL;
+	struct resolve_conf resolve;
 
-	if (from->cookie && !cookie)
+	if ((from->cookie && !cookie) || resolve_conf_copy(&resolve, &from->resolve) < 0) {
+		mem_free(cookie);
 		return -ERR_NOMEM;
+	}
 	*to = *from;
 	to->cookie = cookie;
+	to->resolve = resolve;
 	return 0;
 }
 
@@ -77,6 +83,7 @@ server_free(struct server **sp)
 	list_remove(&s->link);
 	server_conf_fini(&s->conf);
 	mem_free(s->shard);
+	mem_free(s->fqdn);
 	mem_free(s->name);
 	mem_free(s);
 }
@@ -101,7 +108,14 @@ server_source_addr(struct server *s, struct addr *out)
 int
 server_is_usable(const struct server *s)
 {
-	return s->admin == SERVER_UP && s->uweight > 0;
+	return s->admin == SERVER_UP && !atomic_read(&s->unresolved) &&
+		atomic_read(&s->uweight) > 0;
+}
+
+int
+server_is_in_maint(const struct server *s)
+{
+	return s->admin == SERVER_MAINT || atomic_read(&s->unresolved);
 }
 
 int
@@ -131,11 +145,11 @@ server_status_text(const struct server *s)
 	case SERVER_MAINT:
 		return "MAINT";
 	case SERVER_DRAIN:
-		return "DRAIN";
+		return s->unresolved ? "MAINT (resolution)" : "DRAIN";
 	case SERVER_UP:
 		break;
 	}
-	return "no check";
+	return s->unresolved ? "MAINT (resolution)" : "no check";
 }
 
 /*

@@ -25,8 +25,11 @@ engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast
 void
 direction_plan_zerocopy(struct session *s)
 {
+	struct addr to;
+
 	s->conn[CLIENT].no_zerocopy = (uint8_t)addr_is_loopback(&s->peer);
-	s->conn[SERVER].no_zerocopy = (uint8_t)addr_is_loopback(&s->srv->addr);
+	(void)addr_cell_get(&s->srv->addr, &to);
+	s->conn[SERVER].no_zerocopy = (uint8_t)addr_is_loopback(&to);
 }
 
 char *

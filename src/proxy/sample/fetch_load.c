@@ -244,13 +244,13 @@ server_value(struct server *srv, enum server_value what, struct sample_ctx *cx)
 		lock_drop(&srv->be->lock);
 		return v;
 	case SRV_WEIGHT:
-		return server_is_usable(srv) ? srv->uweight : 0;
+		return server_is_usable(srv) ? atomic_read(&srv->uweight) : 0;
 	case SRV_UWEIGHT:
-		return srv->uweight;
+		return atomic_read(&srv->uweight);
 	case SRV_IS_UP:
 		break;
 	}
-	return srv->admin != SERVER_MAINT;
+	return !server_is_in_maint(srv);
 }
 
 static int

@@ -94,10 +94,11 @@ bind_source(struct session *s, int fd)
  * an address uses the destination address.
  */
 static struct addr
-target_of(const struct session *s)
+target_of(const struct session *s, uint32_t *gen)
 {
-	struct addr a = s->srv->addr, own;
+	struct addr a, own;
 
+	*gen = addr_cell_get(&s->srv->addr, &a);
 	if (addr_is_any(&a) && addr_override_destination(s, &own) == 0 &&
 		addr_family(&own) != AF_UNIX) {
 		addr_set_port(&own, addr_port(&a));
@@ -148,7 +149,8 @@ int
 connect_server(struct session *s)
 {
 	struct sys *sys = s->engine->sys;
-	struct addr to = target_of(s);
+	uint32_t gen;
+	struct addr to = target_of(s, &gen);
 	int family = addr_family(&to);
 	long fd, r = 0;
 	int e;
@@ -174,5 +176,6 @@ connect_server(struct session *s)
 		(void)sys_close(sys, (int)fd);
 		return -EMFILE;
 	}
+	s->conn[SERVER].addr_gen = gen;
 	return r == 0;
 }

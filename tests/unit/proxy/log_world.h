@@ -55,6 +55,7 @@ static inline void
 log_world_init(struct log_world *w)
 {
 	static char fnt[] = "fnt", bck[] = "bck", srv1[] = "srv1";
+	struct addr a;
 
 	memset(w, 0, sizeof(*w));
 	setenv("TZ", "UTC0", 1);
@@ -66,7 +67,8 @@ log_world_init(struct log_world *w)
 	w->listener.bind = &w->bind;
 	w->listener.id = 2;
 	log_world_addr(&w->listener.addr, "10.0.3.31", 8012);
-	log_world_addr(&w->srv.addr, "127.0.0.1", 8000);
+	log_world_addr(&a, "127.0.0.1", 8000);
+	addr_cell_set(&w->srv.addr, &a);
 	w->s.engine = &w->engine;
 	w->engine.eval.arena = (struct arena){ .p = w->room, .cap = sizeof(w->room) };
 	vars_init(&w->s.vars);

@@ -17,7 +17,9 @@
 #include "proxy/config/proxies_finish.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
+#include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/rules_cfg.h"
+#include "proxy/config/server_name_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/config/proxy_life.h"
@@ -52,7 +54,8 @@ world_load(struct world *w, const char *text)
 		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module, &forward_cfg_module,
 		&rules_cfg_module,
 		&server_cfg_module, &balance_cfg_module, &persist_cfg_module, &log_cfg_module,
-		&capture_cfg_module, &unique_id_cfg_module, &userlist_cfg_module };
+		&capture_cfg_module, &unique_id_cfg_module, &userlist_cfg_module,
+		&server_name_cfg_module, &resolvers_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

@@ -25,6 +25,7 @@ static const struct {
 	{ "set weight", BIND_ADMIN },
 	{ "set server", BIND_ADMIN },
 	{ "show activity", BIND_OPERATOR },
+	{ "show resolvers", BIND_USER },
 	{ "shutdown session", BIND_ADMIN },
 	{ "shutdown sessions server", BIND_ADMIN },
 	{ "show map", BIND_USER },
@@ -55,7 +56,7 @@ static const struct {
 static const struct admin_cmd *const tables[] = {
 	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
-	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds,
+	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
 };
 
 static int
@@ -136,8 +137,8 @@ help_lists_permitted_commands_only(void **st)
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_say("help show")), 15 + 1);
-	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 9 + 1);
+	assert_int_equal(rig_lines(rig_say("help show")), 16 + 1);
+	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 10 + 1);
 }
 
 static void

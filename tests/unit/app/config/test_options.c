@@ -104,8 +104,8 @@ static void
 hints(void **state)
 {
 	(void)state;
-	assert_int_equal(parse("-f a -dM -dMff -dM=1 -dI -dr -dZ"), 0);
-	assert_string_equal(o.hints, "MIrZ");
+	assert_int_equal(parse("-f a -dM -dMff -dM=1 -dI -dZ"), 0);
+	assert_string_equal(o.hints, "MIZ");
 	assert_int_equal(parse("-f a -dIx"), -ERR_UNKNOWN);
 }
 

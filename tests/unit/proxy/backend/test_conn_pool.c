@@ -2,7 +2,10 @@
  * closed. */
 #include "unit/proxy/session_rig.h"
 
+#include "base/err.h"
+
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_addr.h"
 
 #define PORT 3000
 #define USERS 12
@@ -99,6 +102,7 @@ connect_user(struct user *u)
 	turn();
 	peer[fd] = fake_origin_accept(origin);
 	assert_non_null(peer[fd]);
+	u->conn.addr_gen = addr_cell_gen(&srv->addr);
 	u->uses = 1;
 	u->ev = 0;
 }
@@ -632,6 +636,62 @@ random_operations_keep_one_owner(void **st)
 	}
 }
 
+/* What leads to a former address is closed, and not kept, not even by a session for itself. */
+static void
+a_server_that_moves_leaves_none_behind(void **st)
+{
+	struct idle_conn *mine = NULL;
+	struct addr to;
+	uint32_t gen = addr_cell_get(&srv->addr, &to);
+	unsigned int uses;
+
+	(void)st;
+	fill(2);
+	connect_user(&user[2]);
+	connect_user(&user[3]);
+	assert_int_equal(conn_pool_put(e, srv, &user[3].conn, 1, &mine), 1);
+	addr_set_port(&to, PORT + 1);
+	server_set_addr(e, srv, &to);
+	assert_true(addr_cell_gen(&srv->addr) != gen);
+	assert_int_equal(count(), 0);
+	assert_null(mine);
+	assert_int_equal(put(&user[2]), 0);
+	conn_close(&user[2].conn);
+	turn();
+	assert_int_equal(fake_fds(w.k), base_fds);
+	/* Before its worker is told it is not used either. */
+	fill(1);
+	connect_user(&user[3]);
+	assert_int_equal(conn_pool_put(e, srv, &user[3].conn, 1, &mine), 1);
+	addr_set_port(&to, PORT);
+	addr_cell_set(&srv->addr, &to);
+	assert_int_equal(get(&user[0], 0), 0);
+	assert_int_equal(conn_pool_take_held(e, &mine, on_user, &user[3], &user[3].conn, &uses), 0);
+	assert_null(mine);
+	assert_int_equal(count(), 0);
+	turn();
+}
+
+/* Without an address it is in maintenance: none is kept, and what it had may be used again. */
+static void
+a_server_without_an_address_is_not_used(void **st)
+{
+	(void)st;
+	fill(1);
+	connect_user(&user[1]);
+	server_set_unresolved(e, srv, 1);
+	assert_false(server_is_usable(srv));
+	assert_true(server_is_in_maint(srv));
+	assert_string_equal(server_status_text(srv), "MAINT (resolution)");
+	assert_int_equal(put(&user[1]), 0);
+	server_set_unresolved(e, srv, 0);
+	assert_true(server_is_usable(srv));
+	assert_int_equal(get(&user[0], 0), 1);
+	assert_int_equal(server_change_weight(e, srv, 0), 0);
+	assert_false(server_is_usable(srv));
+	assert_int_equal(server_change_weight(e, srv, 1000), -ERR_RANGE);
+}
+
 int
 main(void)
 {
@@ -648,6 +708,8 @@ main(void)
 		T(connections_used_from_time_to_time_stay),
 		T(a_session_may_hold_a_private_connection),
 		T(the_oldest_is_closed_to_make_room),
+		T(a_server_that_moves_leaves_none_behind),
+		T(a_server_without_an_address_is_not_used),
 		T(a_pending_end_is_delivered_to_the_new_user),
 		T(random_operations_keep_one_owner),
 	};

@@ -110,7 +110,17 @@ static const struct world_line lines[] = {
 	{ "source 10.0.0.1 usesrc client", "'usesrc' is not supported" },
 	{ "source", "<address>" },
 	{ "dispatch 10.0.0.1:80", "not supported" },
-	{ "server-template s 3 10.0.0.1:80", "not supported" },
+	{ "server-template s 3 10.0.0.1:80", NULL },
+	{ "server-template s 2-4 localhost:80 weight 3", NULL },
+	{ "server-template s 3", "<prefix> <number | range> <name>" },
+	{ "server-template s 0 localhost:80", "Wrong server-template number or range arg '0'" },
+	{ "server-template s x localhost:80", "Wrong server-template number or range arg 'x'" },
+	{ "server-template s 3-1 localhost:80", "Wrong server-template number or range arg" },
+	{ "server-template s 3-x localhost:80", "Wrong server-template number or range arg" },
+	{ "server-template s -3 localhost:80", "Wrong server-template number or range arg" },
+	{ "server-template s 70000 localhost:80", "Wrong server-template number or range arg" },
+	{ "server-template s! 3 localhost:80", "character '!' is not permitted" },
+	{ "server-template s 3 localhost:80 bogus", "unknown keyword 'bogus'" },
 };
 
 static void
@@ -126,6 +136,7 @@ test_values(void **state)
 	struct world w;
 	const struct server *s;
 	char buf[ADDR_TEXT];
+	struct addr a;
 
 	(void)state;
 	world_good(&w,
@@ -138,7 +149,8 @@ test_values(void **state)
 		" server two 10.0.0.2:+9 disabled source 10.8.8.8:1000-1009\n");
 	s = world_server(world_proxy(&w, "b"), 0);
 	assert_string_equal(s->name, "one");
-	assert_string_equal(addr_text(&s->addr, buf), "10.0.0.1:80");
+	(void)addr_cell_get(&s->addr, &a);
+	assert_string_equal(addr_text(&a, buf), "10.0.0.1:80");
 	assert_int_equal(s->conf.weight, 30);
 	assert_int_equal(s->uweight, 30);
 	assert_int_equal(s->conf.backup, 0);

@@ -99,12 +99,14 @@ static void
 test_unix_and_ipv6(void **state)
 {
 	static struct log_world w;
+	struct addr a;
 
 	(void)state;
 	log_world_init(&w);
 	log_world_unix(&w.s.peer);
 	log_world_unix(&w.listener.addr);
-	log_world_unix(&w.srv.addr);
+	log_world_unix(&a);
+	addr_cell_set(&w.srv.addr, &a);
 	assert_string_equal(log_world_line(&w, "%ci:%cp %fi:%fp %si:%sp %{+Q}ci %{+X}cp"),
 			    "unix:2 unix:2 unix:3 \"unix\" 0002");
 	log_world_addr(&w.s.peer, "::1", 38754);

@@ -74,11 +74,14 @@ loopback_is_not_used(void **st)
 	static const struct step client[] = { { STEP_SEND, 50000 }, { STEP_SHUT, 0 },
 					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	struct world_config cfg = { ZC };
+	struct addr to;
 
 	(void)st;
 	rig_open(&cfg, origin_waits);
 	fake_trace_on(w.k, 1);
-	w.srv[0]->addr.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	(void)addr_cell_get(&w.srv[0]->addr, &to);
+	to.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	addr_cell_set(&w.srv[0]->addr, &to);
 	(void)world_client(&w, client, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.served[0].got, 50000);

@@ -301,6 +301,7 @@ static void
 unix_sockets_have_no_tcp_options(void **st)
 {
 	static const struct sockbuf buf = { .rcv = 4096, .snd = 8192, .notsent = 2048 };
+	struct addr to;
 
 	(void)st;
 	w.engine.server_buf = &buf;
@@ -309,10 +310,11 @@ unix_sockets_have_no_tcp_options(void **st)
 	srv->conf.tfo = 1;
 	srv->conf.source.addr = local(0);
 	srv->spec.has_offset = 1;
-	memset(&srv->addr, 0, sizeof(srv->addr));
-	srv->addr.u.un.sun_family = AF_UNIX;
-	memcpy(srv->addr.u.un.sun_path, "/none", 6);
-	srv->addr.len = sizeof(srv->addr.u.un);
+	memset(&to, 0, sizeof(to));
+	to.u.un.sun_family = AF_UNIX;
+	memcpy(to.u.un.sun_path, "/none", 6);
+	to.len = sizeof(to.u.un);
+	addr_cell_set(&srv->addr, &to);
 	assert_true(connect_server(&s) < 0);
 	assert_true(was_called("socket(UNIX)"));
 	/* Except the option that applies there. */

@@ -1,0 +1,25 @@
+/*
+ * Servers whose address changes while they run: by DNS answers and by operators. The first worker
+ * makes the changes. Other workers read addresses without a lock (net/addr_cell.h), and close idle
+ * connections to former addresses when they are told; a connection to one is not kept or used
+ * again before that either.
+ */
+#ifndef TACIT_PROXY_BACKEND_SERVER_ADDR_H
+#define TACIT_PROXY_BACKEND_SERVER_ADDR_H
+
+#include "base/compiler.h"
+#include "proxy/model/engine.h"
+#include "proxy/model/server.h"
+
+/* Sets an IPv4 or IPv6 address with its port. e: the first worker's. */
+void server_set_addr(struct engine *e, struct server *s, const struct addr *a);
+/* The same IP address? Ports do not count. */
+int server_addr_is_same(const struct addr *a, const struct addr *b);
+/* on: the server has no address and goes into maintenance; off: it is usable again. What it had
+ * stays for sessions that are about to connect. */
+void server_set_unresolved(struct engine *e, struct server *s, int on);
+/* A weight from outside an operator's command, while the other workers run. 0, or as
+ * server_set_weight(). */
+int server_change_weight(struct engine *e, struct server *s, int weight) must_check;
+
+#endif

@@ -1,0 +1,30 @@
+/* Names in server lines, and what their options say about resolving them. */
+#ifndef TACIT_PROXY_CONFIG_SERVER_NAME_CFG_H
+#define TACIT_PROXY_CONFIG_SERVER_NAME_CFG_H
+
+#include "base/compiler.h"
+#include "cfg/registry.h"
+
+struct cfg_diag;
+struct proxies;
+struct server;
+struct server_conf;
+
+/* What the options of a line apply to: a server, or the defaults of those that follow. */
+struct server_target {
+	struct server_conf *conf;
+	struct server *server; /* NULL for default-server */
+};
+
+extern const struct cfg_module server_name_cfg_module; /* options about names */
+
+/* Parses the address in argument i; a host name is kept in s->fqdn. 0, or -1 after an error. */
+int server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s) must_check;
+/* Finds the address of a server with a name, as its init-addr says. like: a server of the same
+ * name that has one, or NULL. 0, or -1 after an error, which argument i gets. */
+int server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s,
+	const struct server *like) must_check;
+/* To be called when all sections are known. */
+void server_cfg_find_resolvers(struct server *s, const struct proxies *ps, struct cfg_diag *d);
+
+#endif

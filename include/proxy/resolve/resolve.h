@@ -1,0 +1,68 @@
+/*
+ * Names of servers, looked up while tacit runs (manual 5.3): DNS answers become addresses of
+ * servers, SRV records become servers. All of it runs on the first worker.
+ */
+#ifndef TACIT_PROXY_RESOLVE_RESOLVE_H
+#define TACIT_PROXY_RESOLVE_RESOLVE_H
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "dns/lookup.h"
+#include "proxy/model/engine.h"
+#include "proxy/model/proxies.h"
+
+/* A name of SRV records in a backend. Its records are given to the servers of its lines. */
+struct service {
+	struct list link;      /* resolve.services */
+	struct resolve *of;
+	struct proxy *be;
+	struct resolvers *res;
+	char *name;
+	struct dns_watch watch;
+};
+
+/* What is looked up for a server. */
+struct server_dns {
+	struct resolve *of;
+	struct server *srv;
+	struct service *service; /* NULL: the server's line names a host */
+	unsigned int port;       /* of the service's record */
+	struct dns_watch watch;  /* of the host */
+};
+
+struct resolve {
+	struct engine *engine;   /* NULL: not started */
+	struct proxies *ps;
+	struct list services;    /* struct service.link */
+};
+
+/* Starts the sections and the lookups of all servers. 0 or -ERR_NOMEM. */
+int resolve_start(struct resolve *r, struct engine *e, struct proxies *ps) must_check;
+/* The most descriptors that the sections of the configuration may have open. */
+unsigned int resolve_descriptors(const struct proxies *ps);
+/* Ends what was started, also after a failure. */
+void resolve_stop(struct resolve *r);
+
+/* --- resolve_server.c --- */
+void resolve_server_init(struct server_dns *d);
+/* Looks up the host srv->fqdn: 0 or as dns_lookup_watch(). */
+int resolve_server_watch(struct server_dns *d) must_check;
+/* An address is known, with its port: sets it if it is another one. by: who has told it, for the
+ * log. 1 if it was changed. */
+int resolve_server_set(struct server_dns *d, const struct addr *a, const char *by);
+/* It has an address: out of maintenance. */
+void resolve_server_up(struct server_dns *d);
+/* There is none: into maintenance. */
+void resolve_server_down(struct server_dns *d, const char *why);
+/* `set server fqdn`: another host, looked up from now on. 0; -ERR_INVAL: this is no host name, or
+ * the server belongs to a service; or -ERR_NOMEM. */
+int resolve_server_rename(struct server *s, const char *fqdn) must_check;
+
+/* --- resolve_service.c --- */
+/* The server belongs to the service that its name says. 0 or -ERR_NOMEM. */
+int resolve_service_join(struct server_dns *d) must_check;
+/* 0 or -ERR_NOMEM. */
+int resolve_service_watch(struct service *v) must_check;
+void resolve_service_free(struct service **v);
+
+#endif

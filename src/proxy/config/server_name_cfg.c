@@ -1,0 +1,307 @@
+/* Servers with a name: what their lines say about resolving it, and their first address. Main
+ * thread, while the configuration is read. */
+#include "proxy/config/server_name_cfg.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "cfg/ctx.h"
+#include "dns/message.h"
+#include "proxy/model/proxies.h"
+
+/* --- options --- */
+
+static struct resolve_conf *
+resolve_of(void *obj)
+{
+	return &((struct server_target *)obj)->conf->resolve;
+}
+
+static int
+opt_resolvers(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_dup(ctx, 0, &resolve_of(obj)->section);
+}
+
+static int
+opt_resolve_prefer(struct cfg_ctx *ctx, void *obj)
+{
+	static const struct cfg_enum families[] = {
+		{ "ipv4", AF_INET },
+		{ "ipv6", AF_INET6 },
+		{ NULL, 0 },
+	};
+
+	return cfg_arg_enum(ctx, 0, families, &resolve_of(obj)->prefer);
+}
+
+/* Calls fn for each word of a list with commas: 0, or what fn returned. */
+static int
+each_word(struct cfg_ctx *ctx, struct resolve_conf *c,
+	int (*fn)(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word))
+{
+	const char *p = cfg_arg(ctx, 0);
+	char word[ADDR_TEXT];
+
+	for (;;) {
+		size_t n = strcspn(p, ",");
+
+		if (n >= sizeof(word))
+			return cfg_error(ctx, 0, "'%s' : '%.60s' is too long.", ctx->opt->name, p);
+		memcpy(word, p, n);
+		word[n] = '\0';
+		if (fn(ctx, c, word))
+			return -1;
+		if (!p[n])
+			return 0;
+		p += n + 1;
+	}
+}
+
+static int
+take_resolve_net(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
+{
+	if (c->n_nets == RESOLVE_NETS_MAX)
+		return cfg_error(ctx, 0, "'%s' exceed %d networks.", ctx->opt->name,
+			RESOLVE_NETS_MAX);
+	if (forward_net_parse(word, &c->net[c->n_nets]) < 0)
+		return cfg_error(ctx, 0, "'%s' invalid network '%s'.", ctx->opt->name, word);
+	c->n_nets++;
+	return 0;
+}
+
+static int
+opt_resolve_net(struct cfg_ctx *ctx, void *obj)
+{
+	struct resolve_conf *c = resolve_of(obj);
+
+	c->n_nets = 0;
+	return each_word(ctx, c, take_resolve_net);
+}
+
+static int
+take_resolve_opt(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
+{
+	if (strcmp(word, "allow-dup-ip") == 0)
+		c->opts |= RESOLVE_ALLOW_DUP;
+	else if (strcmp(word, "prevent-dup-ip") == 0)
+		c->opts &= ~RESOLVE_ALLOW_DUP;
+	else if (strcmp(word, "ignore-weight") == 0)
+		c->opts |= RESOLVE_IGNORE_WEIGHT;
+	else
+		return cfg_error(ctx, 0,
+			"'%s' : unknown resolve-opts option '%s', supported methods are "
+			"'allow-dup-ip', 'ignore-weight', and 'prevent-dup-ip'.",
+			ctx->opt->name, word);
+	return 0;
+}
+
+static int
+opt_resolve_opts(struct cfg_ctx *ctx, void *obj)
+{
+	return each_word(ctx, resolve_of(obj), take_resolve_opt);
+}
+
+static int
+take_init_addr(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
+{
+	static const struct cfg_enum methods[] = {
+		{ "last", INIT_ADDR_LAST },
+		{ "libc", INIT_ADDR_LIBC },
+		{ "none", INIT_ADDR_NONE },
+		{ NULL, 0 },
+	};
+	struct addr a;
+	int method;
+
+	if (c->n_init == INIT_ADDR_MAX)
+		return cfg_error(ctx, 0,
+			"'%s' : too many initialization methods (%d allowed at most).",
+			ctx->opt->name, INIT_ADDR_MAX);
+	if (cfg_value_enum(word, methods, &method, NULL) == 0) {
+		c->init[c->n_init++] = (enum init_addr)method;
+		return 0;
+	}
+	if (addr_parse_ip(word, &a) < 0)
+		return cfg_error(ctx, 0,
+			"'%s' : unknown init-addr method '%s', supported methods are 'libc', "
+			"'last', 'none'.",
+			ctx->opt->name, word);
+	if (c->init_ip.len)
+		return cfg_error(ctx, 0, "'%s' : initial address already specified, cannot add "
+			"'%s'.", ctx->opt->name, word);
+	c->init_ip = a;
+	c->init[c->n_init++] = INIT_ADDR_IP;
+	return 0;
+}
+
+static int
+opt_init_addr(struct cfg_ctx *ctx, void *obj)
+{
+	struct resolve_conf *c = resolve_of(obj);
+
+	c->n_init = 0;
+	c->init_ip.len = 0;
+	return each_word(ctx, c, take_init_addr);
+}
+
+#define OPT(n, fn, syn, text)                                                              \
+	{                                                                                  \
+		.name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text     \
+	}
+
+static const struct cfg_opt opts[] = {
+	OPT("init-addr", opt_init_addr, "<method>[,<method>]...",
+		"What finds the address of a name at start, in order: libc asks the C library, an "
+		"address is used as it is, none starts the server without an address, in "
+		"maintenance, and last is skipped, since no states are saved. If none of them "
+		"finds one, tacit does not start; the default is last,libc."),
+	OPT("resolve-net", opt_resolve_net, "<network>[,<network>]...",
+		"Networks whose addresses are preferred, at most five."),
+	OPT("resolve-opts", opt_resolve_opts, "<option>[,<option>]...",
+		"allow-dup-ip: several servers of a backend may have one address of their name; "
+		"prevent-dup-ip: they may not, which is the default; ignore-weight: the weights "
+		"of SRV records are ignored."),
+	OPT("resolve-prefer", opt_resolve_prefer, "ipv4|ipv6",
+		"The type of address that is asked for first; the default is ipv6."),
+	OPT("resolvers", opt_resolvers, "<id>",
+		"The section whose name servers resolve the server's name while tacit runs. A name "
+		"that begins with an underscore stands for SRV records."),
+	{ 0 },
+};
+
+const struct cfg_module server_name_cfg_module = {
+	.name = "server-name",
+	.opts = { [CFG_OPT_SERVER] = opts },
+};
+
+/* --- addresses --- */
+
+int
+server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s)
+{
+	const char *why = "";
+
+	if (addr_parse(cfg_arg(ctx, i), ADDR_ALLOW_OFFSET | ADDR_ALLOW_UNIX | ADDR_KEEP_NAME,
+		    &s->spec, &why) < 0)
+		return cfg_error(ctx, i, "'server %s/%s' : '%.200s' : %s", s->be->name, s->name,
+			cfg_arg(ctx, i), why);
+	if (s->spec.name) {
+		s->fqdn = mem_strndup(s->spec.name, s->spec.name_len);
+		s->spec.name = NULL;
+		if (!s->fqdn)
+			return cfg_nomem(ctx);
+	}
+	addr_cell_set(&s->addr, &s->spec.addr);
+	return 0;
+}
+
+static int
+is_service_name(const struct server *s)
+{
+	return s->fqdn[0] == '_';
+}
+
+static void
+set_first_addr(struct server *s, struct addr *a)
+{
+	addr_set_port(a, s->spec.port_lo);
+	addr_cell_set(&s->addr, a);
+	s->unresolved = 0;
+}
+
+/* A name of a service is nothing that libc could find. */
+static int
+ask_libc(struct server *s)
+{
+	struct sockaddr_storage ss;
+	struct addr a;
+
+	if (is_service_name(s) || names_host(s->fqdn, s->spec.family, &ss, &a.len) < 0 ||
+		a.len > sizeof(a.u))
+		return 0;
+	memcpy(&a.u, &ss, a.len);
+	set_first_addr(s, &a);
+	return 1;
+}
+
+/* 1 when the method has decided. */
+static int
+try_init_addr(struct server *s, enum init_addr method)
+{
+	struct addr a;
+
+	switch (method) {
+	case INIT_ADDR_LAST:
+		return 0;
+	case INIT_ADDR_LIBC:
+		return ask_libc(s);
+	case INIT_ADDR_NONE:
+		s->unresolved = 1;
+		return 1;
+	case INIT_ADDR_IP:
+		a = s->conf.resolve.init_ip;
+		set_first_addr(s, &a);
+		return 1;
+	}
+	return 0;
+}
+
+int
+server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct server *like)
+{
+	const struct resolve_conf *c = &s->conf.resolve;
+	const struct proxies *ps = ctx->root;
+	int done = 0, asked = !c->n_init;
+	struct addr a;
+
+	if (!s->fqdn)
+		return 0;
+	/* SRV records are asked for at run time only. */
+	if (is_service_name(s) && c->section) {
+		s->unresolved = 1;
+		/* Ports come with the records. */
+		s->spec.has_offset = 0;
+		return 0;
+	}
+	if (like) {
+		(void)addr_cell_get(&like->addr, &a);
+		addr_cell_set(&s->addr, &a);
+		s->unresolved = like->unresolved;
+		return 0;
+	}
+	for (unsigned int k = 0; k < c->n_init && !done; k++) {
+		done = try_init_addr(s, c->init[k]);
+		asked |= c->init[k] == INIT_ADDR_LIBC;
+	}
+	if (!c->n_init)
+		done = ask_libc(s);
+	if (!done && ps->keep_unresolved)
+		done = s->unresolved = 1;
+	if (!done)
+		return cfg_error(ctx, i, "'server %s/%s' : %s '%s'.", s->be->name, s->name,
+			asked && !is_service_name(s) ? "could not resolve address"
+						     : "no method found to resolve address",
+			s->fqdn);
+	if (s->unresolved && asked)
+		cfg_warn(ctx, i,
+			"'server %s/%s' : could not resolve address '%s', disabling server.",
+			s->be->name, s->name, s->fqdn);
+	return 0;
+}
+
+void
+server_cfg_find_resolvers(struct server *s, const struct proxies *ps, struct cfg_diag *d)
+{
+	const char *section = s->conf.resolve.section;
+
+	if (!section)
+		return;
+	s->resolvers = proxies_find_resolvers(ps, section);
+	if (!s->resolvers && !cfg_diag_is_lost(d, section))
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"proxy '%s', server '%s': unable to find required resolvers '%s'",
+			s->be->name, s->name, section);
+}

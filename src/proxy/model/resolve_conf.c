@@ -1,0 +1,33 @@
+/* How a server's name is resolved, as its line says. Set while the configuration is read. */
+#include "proxy/model/resolve_conf.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+void
+resolve_conf_init(struct resolve_conf *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->prefer = AF_INET6;
+}
+
+void
+resolve_conf_fini(struct resolve_conf *c)
+{
+	mem_free(c->section);
+	c->section = NULL;
+}
+
+int
+resolve_conf_copy(struct resolve_conf *to, const struct resolve_conf *from)
+{
+	char *section = from->section ? mem_strdup(from->section) : NULL;
+
+	if (from->section && !section)
+		return -ERR_NOMEM;
+	*to = *from;
+	to->section = section;
+	return 0;
+}

@@ -1,0 +1,403 @@
+"""Names that are looked up while the program runs: what it does with the answers of a name server of the test's, and
+that it says and shows the same as HAProxy."""
+
+import http.client
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import TACIT, WAIT, admin, free_port, wait_for
+from nameserver import A, AAAA, REFUSED, SERVFAIL, Nameserver
+from subject import LogServer
+
+HAPROXY = shutil.which("haproxy")
+SERVICE = "_http._tcp.x"
+
+DEFAULTS = """
+defaults
+    mode http
+    log global
+    timeout client 5s
+    timeout server 5s
+    timeout connect 1s
+"""
+
+
+def section(nameserver, lines=""):
+    return f"""
+resolvers res
+    nameserver ns1 127.0.0.1:{nameserver.port}
+    hold nx 600ms
+    hold refused 600ms
+    hold timeout 600ms
+    hold other 600ms
+    timeout resolve 200ms
+    timeout retry 150ms
+    accepted_payload_size 8192
+    {lines}
+"""
+
+
+class Web:
+    """An origin that says which one it is, on an address and port of its own; it may keep connections."""
+
+    def __init__(self, name, address, port=0):
+        from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):  # noqa: N802
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(name)))
+                self.end_headers()
+                self.wfile.write(name.encode())
+
+            def log_message(self, *args):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+        self.server = Server((address, port), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Subject:
+    def __init__(self, program, directory, cfg, workers=1):
+        self.sock = directory / "s.sock"
+        self.log = LogServer()
+        (directory / "t.cfg").write_text(f"global\n    stats socket {self.sock} level admin\n    nbthread {workers}\n"
+                                         f"    log 127.0.0.1:{self.log.port} local0\n{DEFAULTS}{cfg}")
+        self.errors = directory / "err"
+        with open(self.errors, "wb") as err:
+            self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")],
+                                         stdin=subprocess.DEVNULL, stdout=err, stderr=err)
+        try:
+            assert wait_for(lambda: self.sock.exists() or self.proc.poll() is not None), "no socket"
+            assert self.proc.poll() is None, self.errors.read_text()
+        except BaseException:
+            self.stop()
+            raise
+
+    def admin(self, command):
+        return admin(self.sock, command)
+
+    def servers(self, backend="b"):
+        """{name: (status, address, weight)}"""
+        head, *rows = self.admin("show stat").strip().split("\n")
+        names = head[2:].rstrip(",").split(",")
+        out = {}
+        for row in rows:
+            got = dict(zip(names, row.split(",")))
+            if got["pxname"] == backend and got["svname"] not in ("BACKEND", "FRONTEND"):
+                out[got["svname"]] = (got["status"], got["addr"], got["weight"])
+        return out
+
+    def wait_until(self, name, status, addr=None, backend="b"):
+        assert wait_for(lambda: self.servers(backend)[name][0] == status and
+                        addr in (None, self.servers(backend)[name][1])), (self.servers(backend), self.said())
+
+    def said(self):
+        """Log lines about servers, without their headers."""
+        return [re.sub(r"^<(\d+)>.*?\]: ", r"\1 ", line) for line in self.log.lines]
+
+    def stop(self):
+        if self.proc.poll() is None:
+            self.proc.terminate()
+        assert self.proc.wait(WAIT) is not None
+        self.log.close()
+
+
+@pytest.fixture
+def subject(tmp_path):
+    made = []
+
+    def start(cfg, program=TACIT, workers=1):
+        directory = tmp_path / f"s{len(made)}"
+        directory.mkdir()
+        made.append(Subject(program, directory, cfg, workers))
+        return made[-1]
+
+    yield start
+    for s in made:
+        s.stop()
+
+
+@pytest.fixture
+def ns():
+    server = Nameserver()
+    yield server
+    server.close()
+
+
+def get(port, path="/", conn=None):
+    c = conn or http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
+    c.request("GET", path)
+    r = c.getresponse()
+    return r.status, r.read().decode()
+
+
+# --- both programs say the same ---
+
+def play_addresses(s, ns):
+    s.wait_until("s1", "no check", "127.0.0.2:80")
+    ns.zone["app.x"] = {"a": ["127.0.0.3", "127.0.0.4"]}
+    s.wait_until("s2", "no check", "127.0.0.4:80")
+    ns.zone["app.x"] = {"aaaa": ["::1"]}
+    s.wait_until("s1", "no check", "[::1]:80")
+    s.wait_until("s2", "MAINT (resolution)", "")
+    del ns.zone["app.x"]
+    s.wait_until("s1", "MAINT (resolution)", "")
+    ns.zone["app.x"] = {"cname": "real.x"}
+    ns.zone["real.x"] = {"a": ["127.0.0.9"]}
+    s.wait_until("s1", "no check", "127.0.0.9:80")
+    ns.rcode = REFUSED
+    s.wait_until("s1", "MAINT (resolution)")
+    ns.rcode = 0
+    s.wait_until("s1", "no check")
+    ns.rcode = SERVFAIL
+    s.wait_until("s1", "MAINT (resolution)")
+    ns.rcode = 0
+    s.wait_until("s1", "no check")
+    ns.silent = True
+    s.wait_until("s1", "MAINT (resolution)")
+    ns.silent = False
+    s.wait_until("s1", "no check")
+    return s.said(), s.servers(), re.sub(r"\d+", "N", s.admin("show resolvers res")), s.admin("show resolvers q")
+
+
+def play_records(s, ns):
+    s.wait_until("s1", "no check")
+    s.wait_until("t1", "no check", backend="c")
+    ns.zone[SERVICE] = {"srv": [(500, 8001, "n1.x", "127.0.0.21")]}
+    assert wait_for(lambda: s.servers()["s1"] == ("no check", "127.0.0.21:8001", "2")), s.servers()
+    del ns.zone[SERVICE]
+    s.wait_until("s1", "MAINT (resolution)", "")
+    return s.said(), s.servers(), s.servers("c")
+
+
+ADDRESSES = """
+backend b
+    server s1 app.x:80 resolvers res init-addr none
+    server s2 app.x:80 resolvers res init-addr none
+    server s3 127.0.0.1:80
+"""
+RECORDS = f"""
+backend b
+    server-template s 2 {SERVICE} resolvers res init-addr none
+    server other 127.0.0.1:1
+backend c
+    server-template t 1 _other._tcp.x resolvers res init-addr none resolve-opts ignore-weight
+"""
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+@pytest.mark.parametrize("cfg, play", [(ADDRESSES, play_addresses), (RECORDS, play_records)],
+                         ids=["addresses", "records"])
+def test_haproxy_says_and_shows_the_same(subject, cfg, play):
+    seen = []
+    for program in (HAPROXY, TACIT):
+        ns = Nameserver()
+        ns.zone["app.x"] = {"a": ["127.0.0.2"]}
+        ns.zone[SERVICE] = {"srv": [(1, 8001, "n1.x", "127.0.0.11")]}
+        ns.zone["_other._tcp.x"] = {"srv": [(1000, 8001, "n2.x")]}
+        ns.zone["n2.x"] = {"a": ["127.0.0.12"]}
+        try:
+            seen.append(play(subject(section(ns) + cfg, program), ns))
+        finally:
+            ns.close()
+    for theirs, ours in zip(*seen):
+        assert sorted(ours) == sorted(theirs) if isinstance(ours, list) else ours == theirs
+
+
+ANSWERS = [
+    "set server b/s2 addr 127.0.0.99", "set server b/s2 addr 127.0.0.99", "set server b/s2 addr 127.0.0.99 port 81",
+    "set server b/s2 addr 127.0.0.99 port 82", "set server b/s2 addr 127.0.0.98 port 83",
+    "set server b/s2 addr 127.0.0.98 port +1", "set server b/s2 addr 127.0.0.98 port abc",
+    "set server b/s2 addr 127.0.0.98 port", "set server b/s2 addr", "set server b/s2 addr foo",
+    "set server b/s2 addr 127.0.0.97:80", "set server b/s2 addr ::1", "set server b/s2 addr ::1 port 84",
+    "set server b/s2 addr [::1]", "set server b/s3 addr 127.0.0.20", "set server b/s3 addr 127.0.0.20 port 80",
+    "set server b/s3 addr 127.0.0.20 port +5", "set server b/s4 addr 127.0.0.20 port 80",
+    "set server b/s5 addr 127.0.0.1 port 80", "set server b/s1 fqdn new.x", "set server b/s1 fqdn new.x",
+    "set server b/s1 fqdn", "set server b/s2 fqdn new.x", "set server b/s1 fqdn bad..name",
+    "show resolvers nope",
+]
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+def test_commands_are_answered_as_by_haproxy(subject):
+    seen = []
+    for program in (HAPROXY, TACIT):
+        ns = Nameserver()
+        ns.zone["app.x"] = ns.zone["new.x"] = {"a": ["127.0.0.2"]}
+        s = subject(section(ns) + """
+backend b
+    server s1 app.x:80 resolvers res init-addr none
+    server s2 127.0.0.9:81
+    server s3 127.0.0.10
+    server s4 127.0.0.11:+10
+    server s5 unix@/tmp/x
+""", program)
+        s.wait_until("s1", "no check")
+        seen.append([(command, s.admin(command)) for command in ANSWERS])
+        ns.close()
+    assert seen[0] == seen[1]
+
+
+# --- start ---
+
+def check(tmp_path, *args, cfg):
+    file = tmp_path / "c.cfg"
+    file.write_text(DEFAULTS + f"frontend f\n bind 127.0.0.1:{free_port()}\n default_backend b\n" + cfg)
+    done = subprocess.run([TACIT, "-c", "-f", str(file), *args], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("how, code", [("", 1), ("init-addr last,libc,none", 0), ("init-addr none", 0),
+                                       ("init-addr 127.0.0.1", 0)])
+def test_names_stop_the_start_only_if_the_line_says_so(tmp_path, how, code):
+    assert check(tmp_path, cfg=f"backend b\n server s no.such.name.invalid:80 {how}\n")[0] == code
+    assert check(tmp_path, "-dr", cfg=f"backend b\n server s no.such.name.invalid:80 {how}\n")[0] == 0
+
+
+def test_a_dead_name_server_stops_nothing(subject):
+    nobody = Nameserver()
+    nobody.close()
+    port = free_port()
+    web = Web("up", "127.0.0.1")
+    s = subject(section(nobody) + f"""
+frontend f
+    bind 127.0.0.1:{port}
+    default_backend b
+backend b
+    server s1 app.x:80 resolvers res init-addr last,none
+    server s2 127.0.0.1:{web.port}
+""")
+    assert get(port) == (200, "up")
+    assert s.servers()["s1"][0] == "MAINT (resolution)"
+    web.close()
+
+
+# --- the protocol ---
+
+def test_what_is_truncated_is_asked_for_over_tcp(subject, ns):
+    ns.truncate = True
+    ns.zone["app.x"] = {"a": ["127.0.0.5"]}
+    s = subject(section(ns) + "backend b\n server s app.x:80 resolvers res init-addr none resolve-prefer ipv4\n")
+    s.wait_until("s", "no check", "127.0.0.5:80")
+    assert ("app.x", A, "udp") in ns.queries and ("app.x", A, "tcp") in ns.queries
+    assert re.search(r"truncated: +[1-9]", s.admin("show resolvers res"))
+
+
+def test_tcp_name_servers_are_asked_over_tcp_only(subject, ns):
+    ns.zone["app.x"] = {"a": ["127.0.0.5"]}
+    s = subject(section(ns).replace("ns1 127", "ns1 tcp@127") +
+                "backend b\n server s app.x:80 resolvers res init-addr none\n")
+    s.wait_until("s", "no check", "127.0.0.5:80")
+    ns.zone["app.x"] = {"a": ["127.0.0.6"]}
+    s.wait_until("s", "no check", "127.0.0.6:80")
+    assert {over for _, _, over in ns.queries} == {"tcp"}
+
+
+def test_forged_answers_change_nothing(subject, ns):
+    """Each answer is preceded by one with another id that has the address of somebody else."""
+    ns.wrong_id = True
+    ns.zone["app.x"] = {"a": ["127.0.0.5"]}
+    s = subject(section(ns) + "backend b\n server s app.x:80 resolvers res init-addr none resolve-prefer ipv4\n")
+    s.wait_until("s", "no check", "127.0.0.5:80")
+    assert re.search(r"outdated: +[1-9]", s.admin("show resolvers res"))
+    assert not [line for line in s.said() if "DOWN" in line]
+
+
+def test_the_other_name_server_answers(subject, ns):
+    silent = Nameserver()
+    silent.silent = True
+    ns.zone["app.x"] = {"a": ["127.0.0.5"]}
+    s = subject(section(ns, f"nameserver ns2 127.0.0.1:{silent.port}") +
+                "backend b\n server s app.x:80 resolvers res init-addr none\n")
+    s.wait_until("s", "no check", "127.0.0.5:80")
+    time.sleep(1)
+    assert s.servers()["s"][0] == "no check"
+    assert silent.asked("app.x", AAAA) and "by res/ns1." in "".join(s.said())
+    silent.close()
+
+
+def test_five_hundred_records(subject, ns):
+    ns.zone[SERVICE] = {"srv": [(1, 10000 + i, f"n{i}.x", f"127.1.{i // 250}.{i % 250 + 1}") for i in range(500)]}
+    s = subject(section(ns).replace("8192", "65535") +
+                f"backend b\n server-template s 500 {SERVICE} resolvers res init-addr none\n")
+    assert wait_for(lambda: {status for status, _, _ in s.servers().values()} == {"no check"})
+    assert s.servers()["s500"][1] == "127.1.1.250:10499"
+    # The same over TCP, for an answer that has no room in 512 bytes.
+    ns.zone[SERVICE]["srv"].pop()
+    ns.truncate = True
+    assert wait_for(lambda: s.servers()["s500"][0] == "MAINT (resolution)")
+    assert sum(status == "no check" for status, _, _ in s.servers().values()) == 499
+
+
+# --- under traffic ---
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_servers_move_under_traffic(subject, ns, workers):
+    """The address changes every few milliseconds, by answers and by commands, while clients use kept connections: no
+    request fails, and after the last change none goes to a former address."""
+    origins = [Web(f"o{i}", f"127.0.0.{10 + i}") if i == 0 else None for i in range(3)]
+    origins[1:] = [Web(f"o{i}", f"127.0.0.{10 + i}", origins[0].port) for i in (1, 2)]
+    ns.zone["app.x"] = {"a": ["127.0.0.10"]}
+    port = free_port()
+    s = subject(section(ns).replace("timeout resolve 200ms", "timeout resolve 20ms") + f"""
+frontend f
+    bind 127.0.0.1:{port}
+    default_backend b
+backend b
+    http-reuse always
+    server s app.x:{origins[0].port} resolvers res init-addr none resolve-prefer ipv4
+""", workers=workers)
+    s.wait_until("s", "no check")
+    stop, bad, done = threading.Event(), [], []
+
+    def client():
+        while not stop.is_set():
+            conn = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
+            for _ in range(5):
+                got = get(port, conn=conn)
+                done.append(got)
+                if got[0] != 200:
+                    bad.append(got)
+            conn.close()
+
+    clients = [threading.Thread(target=client) for _ in range(4)]
+    for c in clients:
+        c.start()
+    end = time.time() + 3
+    turn = 0
+    while time.time() < end:
+        turn += 1
+        where = f"127.0.0.{10 + turn % 3}"
+        if turn % 2:
+            ns.zone["app.x"] = {"a": [where]}
+        else:
+            s.admin(f"set server b/s addr {where}")
+        time.sleep(0.03)
+    ns.zone["app.x"] = {"a": ["127.0.0.12"]}
+    s.wait_until("s", "no check", f"127.0.0.12:{origins[0].port}")
+    time.sleep(0.2)
+    after = [get(port) for _ in range(20)]
+    stop.set()
+    for c in clients:
+        c.join()
+    assert not bad, bad[:5]
+    assert len(done) > 100 and {body for _, body in done} == {"o0", "o1", "o2"}
+    assert after == [(200, "o2")] * 20
+    for o in origins:
+        o.close()
