@@ -42,12 +42,15 @@ INSIDE = {
     },
 }
 
-# Headers of libraries, and the only places that may include them.
+# Headers of libraries and of HTTP/1's bytes, and the only places that may include them.
 ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
     'ares.h': ('src/dns/message.c',),
     'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
+    # All other files work on heads.
+    'http/h1_': ('src/http/', 'include/http/', 'src/proxy/http1/', 'include/proxy/http1/', 'src/proxy/model/http_txn.c',
+                 'src/proxy/sample/eval.c', 'src/proxy/sample/tcp_eval.c'),
 }
 
 
@@ -99,10 +102,10 @@ def check(tree):
         if sub not in INSIDE.get(folder, {'': ()}):
             yield path, 1, f'{sub or "the folder itself"} is not a sub-folder of {folder}'
         for line, name, quoted in includes_of(tree.text(path)):
+            for header, places in ROOMS.items():
+                if name.startswith(header) and not path.startswith(places):
+                    yield path, line, f'{name} belongs to {", ".join(places)}'
             if not quoted:
-                for header, places in ROOMS.items():
-                    if name.startswith(header) and not path.startswith(places):
-                        yield path, line, f'<{name}> belongs to {", ".join(places)}'
                 continue
             if '/' not in name and tree.exists(path.rsplit('/', 1)[0] + '/' + name):
                 continue  # a private header of the folder

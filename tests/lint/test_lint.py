@@ -62,6 +62,7 @@ PLANTED = [
     ('layers', 'src/event/bad.c', '#include <ev.h>\n'),
     ('layers', 'src/net/bad.c', '#include <openssl/ssl.h>\n'),
     ('layers', 'src/cfg/bad.c', '#include <jemalloc/jemalloc.h>\n'),
+    ('layers', 'src/rule/action/bad.c', '#include "http/h1_write.h"\n'),
     ('tested', 'src/net/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
     ('tested', 'src/proxy/model/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
     ('tested', 'tests/unit/gone/test_bad.c', TEST),

@@ -6,6 +6,7 @@
 #ifndef TACIT_PROXY_HTTP1_EXCHANGE_H
 #define TACIT_PROXY_HTTP1_EXCHANGE_H
 
+#include "http/h1_message.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/relay/relay_ops.h"
 
@@ -19,7 +20,7 @@ uint64_t exchange_opaque_none(const struct session *s, int side);
 static inline int
 exchange_is_tunnel(const struct http_txn *t)
 {
-	return t->body[SERVER].framing == HTTP_BODY_TUNNEL;
+	return t->h1[SERVER]->body.framing == HTTP_BODY_TUNNEL;
 }
 
 /* True if all bytes are forwarded without parsing: mode tcp, or a tunnel. */

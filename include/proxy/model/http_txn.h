@@ -7,9 +7,7 @@
 
 #include <stdint.h>
 
-#include "http/h1_body.h"
 #include "http/head.h"
-#include "http/h1_parse.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/persist_state.h"
 #include "proxy/model/rules.h"
@@ -20,10 +18,11 @@
 /* Space for fields that rules and options add, in addition to tune.http.maxhdr. */
 #define HTTP_FIELDS_ADDED 64
 
+struct h1_message; /* http/h1_message.h */
+
 struct http_txn {
-	/* [CLIENT]: the request's, [SERVER]: the response's. */
-	struct h1_parser parser[SIDES];
-	struct h1_body body[SIDES];
+	/* The bytes of the request and of the response. In the same memory. */
+	struct h1_message *h1[SIDES];
 	/*
 	 * The request's texts lie in the client's buffer until it is sent. After that it must not
 	 * be used (req.n is 0), nor the response after its head was sent.
@@ -80,7 +79,7 @@ struct http_txn {
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
 	char line[HTTP_LINE_MAX];
 	struct addr_override endpoints; /* address changes by rules */
-	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED) */
+	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED), then h1 */
 };
 
 /* Pools of the engine, for session.c. */
@@ -92,6 +91,8 @@ struct http_txn *http_txn_get(struct session *s) must_check;
 struct http_txn *http_txn_get_unsaid(struct session *s) must_check;
 /* Frees it and sets s->txn to NULL; NULL before is allowed. */
 void http_txn_put(struct session *s);
+/* True if its response has begun and is incomplete, so far; never for a tunnel. */
+int http_response_is_cut(const struct http_txn *t);
 /* To be called when a head is complete: fields may now be added beyond tune.http.maxhdr. */
 void http_txn_allow_added(struct session *s, struct http_head *h);
 /* Its backend as far as known; NULL: not yet, or none. */

@@ -39,15 +39,15 @@ body_is_opaque(const struct session *s, int side)
 	/* These bytes share a buffer with data to be kept or parsed. */
 	if (h->resend || h->lookahead || (side == SERVER && !http_has_answer(s->txn)))
 		return 0;
-	return s->txn->body[side].framing == HTTP_BODY_LENGTH ||
-		s->txn->body[side].framing == HTTP_BODY_CLOSE;
+	return s->txn->h1[side]->body.framing == HTTP_BODY_LENGTH ||
+		s->txn->h1[side]->body.framing == HTTP_BODY_CLOSE;
 }
 
 /* Number of bytes left of that side's message, if it is known; UINT64_MAX otherwise. */
 static uint64_t
 bytes_left(const struct session *s, int side)
 {
-	const struct h1_body *b = s->txn ? &s->txn->body[side] : NULL;
+	const struct h1_body *b = s->txn ? &s->txn->h1[side]->body : NULL;
 
 	return b && b->framing == HTTP_BODY_LENGTH ? b->left : UINT64_MAX;
 }
@@ -64,7 +64,7 @@ exchange_foresee(struct session *s, int side)
 int
 exchange_has_request(const struct http_txn *t)
 {
-	return t->head_ms && h1_body_is_over(&t->body[CLIENT]);
+	return t->head_ms && h1_body_is_over(&t->h1[CLIENT]->body);
 }
 
 int
@@ -99,8 +99,7 @@ http_is_cut(const struct session *s, int side)
 
 	if (!t || exchange_is_tunnel(t))
 		return 0;
-	return side == CLIENT ? !exchange_has_request(t)
-			      : http_has_answer(t) && !h1_body_is_over(&t->body[SERVER]);
+	return side == CLIENT ? !exchange_has_request(t) : http_response_is_cut(t);
 }
 
 int
@@ -114,7 +113,7 @@ exchange_may_reuse(const struct session *s)
 size_t
 exchange_reach(const struct session *s, int side, size_t room)
 {
-	const struct h1_body *b = &s->txn->body[side];
+	const struct h1_body *b = &s->txn->h1[side]->body;
 
 	/* Data after it stays in the kernel and is the next message. After a response there is no
 	 * more, as a short read shows. */
@@ -131,7 +130,7 @@ static enum relay_status
 body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
 {
 	struct http_txn *t = s->txn;
-	struct h1_body *b = &t->body[side];
+	struct h1_body *b = &t->h1[side]->body;
 	long n = (long)got;
 
 	*used = *out = got;
@@ -159,14 +158,14 @@ ends_with_source(const struct session *s, int side)
 
 	if (exchange_is_tunnel(t))
 		return 1;
-	return side == SERVER && t->body[SERVER].framing == HTTP_BODY_CLOSE;
+	return side == SERVER && t->h1[SERVER]->body.framing == HTTP_BODY_CLOSE;
 }
 
 /* If framing is removed peeking is not enough. Invalid data is left to body_step(). */
 static size_t
 body_look(const struct session *s, int side, const char *p, size_t n)
 {
-	struct h1_body b = s->txn->body[side];
+	struct h1_body b = s->txn->h1[side]->body;
 	long used;
 
 	if (b.framing == HTTP_BODY_TUNNEL)
@@ -212,7 +211,7 @@ exchange_reject_body(struct session *s, int side)
 		counter_add(&fe_stat(s)->failed_req, 1);
 		if (!http_has_answer(t))
 			return exchange_fail(s,
-				http_bad_status((enum http_bad)t->body[CLIENT].bad), 'P', 'R');
+				http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad), 'P', 'R');
 	} else {
 		http_count_bad_response(s);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "http/h1_message.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -65,7 +66,7 @@ take_body(struct session *s)
 		s->txn->keep_alive[CLIENT] = 0;
 		s->txn->no_timers = 1;
 		return request_refuse(
-			s, http_bad_status((enum http_bad)s->txn->body[CLIENT].bad));
+			s, http_bad_status((enum http_bad)s->txn->h1[CLIENT]->body.bad));
 	}
 	/* The body it waits for counts as part of the request, as in HAProxy's TR. */
 	if (!request_is_taken(s))
@@ -92,10 +93,10 @@ complete_head(struct session *s, size_t used)
 	h->tail += (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;
-	h1_body_begin(&t->body[CLIENT], &t->req);
+	h1_body_begin(&t->h1[CLIENT]->body, &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keep_alive[CLIENT] = 0;
-		return request_refuse(s, http_bad_status((enum http_bad)t->body[CLIENT].bad));
+		return request_refuse(s, http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad));
 	}
 	if (http_strip_named(&t->req) < 0) {
 		t->keep_alive[CLIENT] = 0;
@@ -126,7 +127,7 @@ parse_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
-	struct h1_parser *p = &t->parser[CLIENT];
+	struct h1_parser *p = &t->h1[CLIENT]->parser;
 	size_t used;
 
 	if (t->head_ms)
@@ -159,7 +160,7 @@ http_read_low_water(const struct session *s)
 	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS ||
 		http_read_deadline(s) == TIMER_NEVER)
 		return 1;
-	return (unsigned int)MIN(h1_parse_needs(&t->parser[CLIENT], &t->req),
+	return (unsigned int)MIN(h1_parse_needs(&t->h1[CLIENT]->parser, &t->req),
 		s->engine->bufsize - h->tail - h->lookahead);
 }
 

@@ -12,6 +12,7 @@
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
 #include "base/counter.h"
+#include "http/h1_message.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/eval.h"
@@ -114,9 +115,9 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 	const struct http_txn *t = s->txn;
 
 	cx->req_body = eval_received_body(s);
-	cx->req_body_whole = h1_body_is_over(&t->body[CLIENT]);
+	cx->req_body_whole = h1_body_is_over(&t->h1[CLIENT]->body);
 	cx->req_body_full = !body_may_grow(s);
-	cx->req_len = t->parser[CLIENT].at + s->dir[CLIENT].tail - t->head_end;
+	cx->req_len = t->h1[CLIENT]->parser.at + s->dir[CLIENT].tail - t->head_end;
 }
 
 /* --- rules --- */

@@ -12,6 +12,7 @@
 #include "base/counter.h"
 #include "http/auth.h"
 #include "http/h1_framing.h"
+#include "http/h1_message.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
 #include "net/silent_drop.h"
@@ -69,6 +70,15 @@ bad_response(struct session *s)
 	return ev != SESSION_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
 }
 
+void
+response_expect_head(struct session *s)
+{
+	struct http_txn *t = s->txn;
+
+	memset(&t->h1[SERVER]->parser, 0, sizeof(t->h1[SERVER]->parser));
+	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
+}
+
 /* Forwards an informational response to the client (RFC 9110, 15.2), but not to an HTTP/1.0 client.
  * more: it is sent. */
 static struct io_step
@@ -79,7 +89,6 @@ pass_informational(struct session *s, size_t used)
 
 	h->head = h->tail = h->tail + (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
-	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
 	if (t->version != HTTP_1_0) {
 		if (http_strip_named(&t->res) < 0)
 			return io_event(bad_response(s));
@@ -87,7 +96,7 @@ pass_informational(struct session *s, size_t used)
 		if (http_place_response(s, h->tail) < 0)
 			return io_event(bad_response(s));
 	}
-	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
+	response_expect_head(s);
 	return direction_flush(s, SERVER);
 }
 
@@ -103,7 +112,7 @@ open_tunnel(struct session *s)
 		return -1;
 	direction_event(s, CLIENT, DIRECTION_EV_RESET);
 	h->ops = &relay_plain;
-	t->body[CLIENT].framing = HTTP_BODY_TUNNEL;
+	t->h1[CLIENT]->body.framing = HTTP_BODY_TUNNEL;
 	/* Data that the client has sent early belongs to the tunnel. */
 	h->tail += h->lookahead;
 	h->lookahead = 0;
@@ -123,7 +132,7 @@ static void
 decide_keep_alive(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	enum http_framing received = t->body[SERVER].framing, sent = t->res.framing;
+	enum http_framing received = t->h1[SERVER]->body.framing, sent = t->res.framing;
 
 	if (!h1_persists(&t->res) || ends_with_connection(received))
 		t->keep_alive[SERVER] = 0;
@@ -199,7 +208,7 @@ run_rules(struct session *s)
 			capture_cookie(s, &s->txn->res);
 		eval_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
 		look.cx.req_ended = 1;
-		look.cx.res_len = s->txn->parser[SERVER].at + s->dir[SERVER].lookahead;
+		look.cx.res_len = s->txn->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
 		ev = run_response_list(s, s->be, lists[i], &look);
 		if (ev == SESSION_EV_NONE && has_fe)
 			ev = run_response_list(s, s->fe, lists[i], &look);
@@ -288,7 +297,7 @@ pass_final(struct session *s, size_t used)
 	t->has_res_version = 1;
 	capture_fields(s, &t->res);
 	http_txn_allow_added(s, &t->res);
-	h1_body_begin(&t->body[SERVER], &t->res);
+	h1_body_begin(&t->h1[SERVER]->body, &t->res);
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);
@@ -324,7 +333,7 @@ parse_heads(struct session *s)
 	while (h->lookahead && step.more) {
 		t->res.method = t->method;
 		switch (h1_parse_response(
-			&t->parser[SERVER], h->buf + h->tail, h->lookahead, &t->res, &used)) {
+			&t->h1[SERVER]->parser, h->buf + h->tail, h->lookahead, &t->res, &used)) {
 		case HTTP_MORE:
 			if (h->tail + h->lookahead < s->engine->bufsize)
 				return step;
@@ -352,7 +361,7 @@ learn_quickness(struct session *s, int came)
 		return;
 	s->speculates_read[SERVER] = 0;
 	server_learn(srv_shard(s, s->srv), SERVER_QUICK,
-		came && s->txn->body[SERVER].framing != HTTP_BODY_CLOSE);
+		came && s->txn->h1[SERVER]->body.framing != HTTP_BODY_CLOSE);
 }
 
 /* More data follows an informational response that was sent. */
@@ -361,7 +370,7 @@ has_next_head(const struct session *s)
 {
 	const struct direction *h = &s->dir[SERVER];
 
-	return h->lookahead && !s->txn->parser[SERVER].at && !direction_pending(h);
+	return h->lookahead && !s->txn->h1[SERVER]->parser.at && !direction_pending(h);
 }
 
 /* The source has closed after the parsed data. */

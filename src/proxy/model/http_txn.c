@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "http/h1_message.h"
 #include "proxy/model/count.h"
 #include "proxy/model/memory.h"
 
@@ -20,7 +21,8 @@ fields_of(const struct engine *e)
 void
 http_txn_pool_init(struct engine *e)
 {
-	size_t size = sizeof(struct http_txn) + 2 * fields_of(e) * sizeof(struct http_field);
+	size_t size = sizeof(struct http_txn) + 2 * fields_of(e) * sizeof(struct http_field) +
+		SIDES * sizeof(struct h1_message);
 
 	pool_init(&e->txn_pool, "http_txn", size, TXNS_KEPT);
 }
@@ -30,12 +32,17 @@ http_txn_get(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct http_txn *t = pool_get(&e->txn_pool);
+	struct h1_message *h1;
 
 	if (!t)
 		return NULL;
 	memory_watch(e);
 	/* line and endpoints are large and have their own lengths, so they are not zeroed. */
 	memset(t, 0, offsetof(struct http_txn, line));
+	h1 = (struct h1_message *)(void *)(t->field + 2 * fields_of(e));
+	memset(h1, 0, SIDES * sizeof(*h1));
+	t->h1[CLIENT] = h1;
+	t->h1[SERVER] = h1 + 1;
 	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);
@@ -84,4 +91,12 @@ void
 http_txn_allow_added(struct session *s, struct http_head *h)
 {
 	h->max = fields_of(s->engine);
+}
+
+int
+http_response_is_cut(const struct http_txn *t)
+{
+	const struct h1_body *b = &t->h1[SERVER]->body;
+
+	return http_has_answer(t) && b->framing != HTTP_BODY_TUNNEL && !h1_body_is_over(b);
 }

@@ -42,13 +42,6 @@ session_note_abandoned(struct session *s)
 	session_blame(s, 'C', 'H');
 }
 
-static int
-response_is_cut(const struct http_txn *t)
-{
-	return t && http_has_answer(t) && t->body[SERVER].framing != HTTP_BODY_TUNNEL &&
-		!h1_body_is_over(&t->body[SERVER]);
-}
-
 /* A client that fails before the response counts as failing during the data phase, as in
  * HAProxy. */
 void
@@ -58,7 +51,7 @@ session_note_failure(struct session *s, int side)
 
 	if (s->state != SESSION_RELAY)
 		return;
-	if (side == SERVER && s->term[0] == '-' && response_is_cut(s->txn))
+	if (side == SERVER && s->term[0] == '-' && s->txn && http_response_is_cut(s->txn))
 		http_count_bad_response(s);
 	count_abort(s, side);
 	session_blame(s, side == CLIENT ? 'C' : 'S', head ? 'H' : 'D');

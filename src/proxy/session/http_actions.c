@@ -15,6 +15,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/backend/queue.h"
 #include "proxy/http1/request.h"
+#include "proxy/http1/response.h"
 #include "proxy/session/session_post.h"
 
 #include <string.h>
@@ -215,8 +216,7 @@ session_do_l7_retry(struct session *s)
 	if (res->buf && !direction_pending(res))
 		direction_buf_free(s->engine, res);
 	res->bytes = res->counted = 0;
-	memset(&t->parser[SERVER], 0, sizeof(t->parser[SERVER]));
-	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
+	response_expect_head(s);
 	if (s->retries)
 		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
 	t->reused = 0;

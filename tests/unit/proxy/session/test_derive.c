@@ -1,6 +1,7 @@
 /* Interest and deadline of sessions: tables of states, without a kernel. */
 #include <string.h>
 
+#include "http/h1_message.h"
 #include "proxy/session/handlers.h"
 #include "proxy/model/http_txn.h"
 #include "unit/test.h"
@@ -11,7 +12,8 @@
 static struct engine engine;
 static struct proxy fe, be;
 static struct session s;
-static struct http_txn txn;
+static struct h1_message h1;
+static struct http_txn txn = { .h1 = { &h1, &h1 } };
 static char buf[BUFSIZE];
 
 /* A session in which all times are different. */
@@ -299,7 +301,7 @@ a_tunnel_has_a_timeout_of_its_own(void **st)
 	set_half(CLIENT, DIRECTION_OPEN, 0);
 	s.txn = &txn;
 	assert_int_equal(session_deadline(&s), 20100);
-	txn.body[SERVER].framing = HTTP_BODY_TUNNEL;
+	h1.body.framing = HTTP_BODY_TUNNEL;
 	assert_int_equal(session_deadline(&s), 25000);
 	s.txn = NULL;
 	s.state = SESSION_CONNECT;
