@@ -56,7 +56,7 @@ def test_a_run_is_compared_with_the_committed_one():
                    "calls, c=1, tacit default": "worse", "calls on which show syscalls and strace differ": "worse"}
 
 
-def test_what_is_no_longer_measured_is_said():
+def test_a_value_that_is_no_longer_measured_is_reported():
     committed = baseline.renewed(baseline.load("/nonexistent"), run_of(600.0), {})
     assert [d.verdict for d in baseline.compare(committed, {"memory": {}})] == ["no data"]
     assert baseline.compare(committed, {}) == []
@@ -83,7 +83,7 @@ def test_a_committed_report_of_another_machine_is_named():
     assert baseline.elsewhere(committed, {"cpu": {}, "memory": {}}, "b") == ["a"]
 
 
-def test_a_file_that_is_none_is_an_error(tmp_path):
+def test_an_invalid_file_is_an_error(tmp_path):
     bad = tmp_path / "b.json"
     for text in ("[]", "{}", '{"about": {}, "values": 3}', '{"values": {}}', "junk"):
         bad.write_text(text)

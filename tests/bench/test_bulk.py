@@ -56,7 +56,7 @@ def test_all_of_it_comes(source, streams, each):
 
 
 @needs_tool
-def test_the_source_sends_what_it_is_asked_for(source):
+def test_the_source_sends_the_requested_bytes(source):
     with socket.create_connection(("127.0.0.1", source), 10) as c:
         c.sendall(b"1000")
         time.sleep(0.05)
@@ -89,7 +89,7 @@ def test_a_sink_sees_too_little_and_too_much(spoil):
 
 
 @needs_tool
-def test_without_an_end_it_goes_on_until_it_is_told(source):
+def test_without_a_size_it_continues_until_sigterm(source):
     p = subprocess.Popen([TOOL, "sink", "3", "0", "127.0.0.1:%d" % source], stdout=subprocess.PIPE, text=True)
     time.sleep(0.3)
     assert p.poll() is None
@@ -109,7 +109,7 @@ def test_a_second_proxy_stands_beside_the_first():
     assert subjects.nginx_stream_config(1, "o:2", "/d").count("proxy_pass") == 1
 
 
-def test_a_dear_round_counts_as_what_it_cost():
+def test_an_expensive_round_counts_with_its_cost():
     rows = {"tacit splice": {"n8.cpu": [100.0] * 3}, "haproxy splice": {"n8.cpu": [90.0, 90.0, 180.0]}}
     got = {v.what: v.value for v in targets.bulk(rows)}
     assert got["CPU per GiB of all rounds, 8 at once, tacit splice / haproxy splice"] == "0.83"

@@ -76,7 +76,7 @@ def test_ledger_counts():
                                            "clock_gettime": (586, 0, 0)}
 
 
-def test_what_a_question_costs_is_taken_off():
+def test_the_cost_of_a_command_is_subtracted():
     got = parse.between({"a": (10, 1, 0)}, {"a": (30, 4, 0), "b": (2, 0, 0)}, {"a": (1, 1, 0), "b": (1, 0, 0)})
     assert got == {"a": (19, 2, 0), "b": (1, 0, 0)}
 
@@ -136,7 +136,7 @@ def test_ratios_are_taken_within_a_round():
     assert parse.paired([1, 1], [1, 0]) is None
 
 
-def test_what_all_rounds_cost_counts_the_dear_ones():
+def test_the_total_cost_counts_expensive_rounds():
     assert parse.of_means([10, 10, 40], [20, 20, 20]) == 1.0
     assert parse.of_means([10], [20, 40]) == pytest.approx(1 / 3)
     assert parse.of_means([], [1]) is None and parse.of_means([1], []) is None and parse.of_means([1], [0]) is None

@@ -14,7 +14,7 @@ def test_medians_are_taken_per_row_and_metric():
     assert report.medians({"a": {"x": [3, 1, 2]}, "b": {"x": [7]}}) == {"a": {"x": 2}, "b": {"x": 7}}
 
 
-def test_calls_grid_leaves_out_calls_nobody_makes():
+def test_calls_grid_omits_calls_that_no_row_makes():
     rows = {"a": {"c1": 3.0, "c1.clock": 1.0, "c1:wait": 2.0, "c1:brk": 0.01, "c1:clock": 1.0, "c1:recvfrom": 1.0,
                   "c1!recvfrom": 0.5}}
     assert report.calls_grid(rows, ("c1", "c50")) == [

@@ -111,7 +111,7 @@ def test_one_byte_after_the_other_as_slowly_as_told(tool):
 
 
 @needs_tool
-def test_who_was_let_go_is_counted(tool):
+def test_closed_senders_are_counted(tool):
     t = tool(5, 1000)
     t.taken[1].close()
     t.taken[3].sendall(b"HTTP/1.0 408 Request Timeout\r\n\r\n")
@@ -230,7 +230,7 @@ def test_the_ratio_is_taken_within_a_round():
     assert targets.slow(rows)[0].value == "1.05"
 
 
-def test_what_is_not_asked_of_a_peer_is_a_dash():
+def test_values_not_measured_for_a_peer_are_a_dash():
     grid = report.grids("slow", once({"haproxy": {"us": 3.0, "beside.late": 9.0}}))[0][1]
     assert len(grid[0]) == len(grid[1]) == 13
     assert grid[1][-5:] == ["3.00", "-", "-", "9", "-"]

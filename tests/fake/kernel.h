@@ -107,7 +107,7 @@ uint64_t fake_fd_unread(const struct fake *k, int fd);
 /* Bytes that have arrived and were not read. */
 uint64_t fake_peer_unread(const struct fake_sock *s);
 /* Bytes that the peer has sent and the other side has not read. */
-uint64_t fake_peer_owes(const struct fake_sock *s);
+uint64_t fake_peer_undelivered(const struct fake_sock *s);
 /* The EPOLLx mask of the socket now. */
 uint32_t fake_peer_poll(struct fake_sock *s);
 

@@ -160,7 +160,7 @@ fake_peer_unread(const struct fake_sock *s)
 }
 
 uint64_t
-fake_peer_owes(const struct fake_sock *s)
+fake_peer_undelivered(const struct fake_sock *s)
 {
 	return s->peer ? s->peer->in.written - s->peer->in.read : 0;
 }

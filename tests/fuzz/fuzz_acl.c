@@ -1,6 +1,7 @@
 /*
- * Any lines of ACLs and a condition: they are refused with a reason and its place, or what they say
- * of any traffic is yes, no or wait, the same twice, and never wait once nothing more can come.
+ * Any lines of ACLs and a condition: they are rejected with a reason and its place, or the
+ * condition is yes, no or wait for any traffic, with the same result twice, and it never waits when
+ * no more data can arrive.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,29 +72,29 @@ parse_when(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = { LINES_ACL, LINES_KW("when", parse_when, 0), { 0 } };
 
 static void
-judge(const struct rule_cond *c)
+check_condition(const struct rule_cond *c)
 {
 	static char room[16384];
 	static struct regex_work *work;
 	struct arena arena = { room, 0, sizeof(room), 0 };
-	struct fake_random chance;
-	struct sample_ctx cx = { .at = ~0u, .arena = &arena, .random = &chance.source };
+	struct fake_random random_world;
+	struct sample_ctx cx = { .at = ~0u, .arena = &arena, .random = &random_world.source };
 	enum rule_truth t;
 
 	if (!work)
 		work = regex_work_new();
 	cx.regex = work;
-	fake_random_init(&chance);
+	fake_random_init(&random_world);
 	t = rule_cond_eval(c, &cx);
 	expect(t == RULE_YES || t == RULE_NO || t == RULE_WAIT);
-	fake_random_init(&chance);
+	fake_random_init(&random_world);
 	expect(rule_cond_eval(c, &cx) == t);
 	cx.req_ended = 1;
 	expect(rule_cond_eval(c, &cx) != RULE_WAIT);
 	expect(arena.used == 0 && cx.nth == 0);
 }
 
-/* The first line is the traffic, the others are the section's. */
+/* The first line is the traffic, the others belong to the section. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -110,7 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	expect(rule_vocab_add_fetches(&w.lines.vocab, fetches) == 0);
 	(void)lines_read(&w.lines, kws, end ? end + 1 : NULL, end ? size - first - 1 : 0);
 	if (w.cond)
-		judge(w.cond);
+		check_condition(w.cond);
 	rule_cond_free(&w.cond);
 	lines_close(&w.lines);
 	free(seen);

@@ -1,8 +1,7 @@
 /*
  * Any bytes sent to the admin socket, in pieces, on a worker that runs on the fake kernel and has a
- * session open. Whatever they are: answers have no byte of their own invention and end with an
- * empty line, a level keeps what is not its own from being changed, and once the client has gone
- * nothing of it is left.
+ * session open. Answers contain no NUL and end with a line or a prompt; a level cannot change what
+ * it is not permitted to change; and after the client has closed nothing of it is left.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -123,7 +122,7 @@ close_scene(void)
 	fake_free(&c.k);
 }
 
-/* Takes what there is: 0 once the daemon has closed. */
+/* Reads what is available: 0 after the daemon has closed. */
 static int
 take(void)
 {
@@ -138,7 +137,7 @@ take(void)
 	return n == -EAGAIN;
 }
 
-/* Sends it in pieces; a daemon that closes early has said why. */
+/* Sends it in pieces; a daemon that closes early has sent a reason. */
 static void
 play(const uint8_t *p, size_t len, size_t piece, int shut)
 {
@@ -171,7 +170,8 @@ play(const uint8_t *p, size_t len, size_t piece, int shut)
 	check(left > 0);
 }
 
-/* With a line, or in a dialogue with what asks for the next command or for lines of a payload. */
+/* Ends with an empty line, or in prompt mode with a prompt for a command or for a line of a
+ * payload. */
 static int
 ends_well(void)
 {

@@ -1,5 +1,5 @@
-/* Chunked bodies: the input is what follows the head. The same verdict however it arrives, and
- * what is accepted ends where a second, slower reading of the whole ends, with as much payload. */
+/* Chunked bodies: the input follows the head. The result is the same however it arrives, and an
+ * accepted body ends where a second, slower parser ends, with the same payload. */
 #include "unit/http/feed.h"
 
 #define SPLITS 8
@@ -11,7 +11,7 @@ hold(int ok)
 		abort();
 }
 
-/* The line at p: its length without CRLF. It has to be there, free of control bytes. */
+/* The length of the line at p without CRLF. It must be complete, without control bytes. */
 static size_t
 line(const char *p, const char *end)
 {
@@ -33,7 +33,7 @@ digits(const char *p, size_t n)
 	return i;
 }
 
-/* Of a message that the judge took: how long it is; its payload into *payload. */
+/* The length of a message that the parser accepted; its payload goes to *payload. */
 static size_t
 read_slowly(const char *text, size_t len, size_t *payload)
 {
@@ -78,7 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct h1_body chunked = { .framing = HTTP_BODY_CHUNKED };
 	struct fed_body got;
 	size_t payload;
-	/* strtoull() wants an end. */
+	/* strtoull() needs a terminator. */
 	char *text = malloc(size + 1);
 
 	hold(text != NULL);

@@ -1,5 +1,5 @@
-/* Conditions: the input is the argument of -cc. Whatever it is, the answer is true, false or an
- * error with a text and a place inside the expression. */
+/* Conditions: the input is the argument of -cc. The result is true, false or an error with a text
+ * and a place inside the expression. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

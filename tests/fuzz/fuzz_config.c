@@ -1,6 +1,6 @@
-/* Configurations: the input is one file, read with a small language that uses every helper a
- * keyword has. Whatever it is, reading ends, every error has a text and a place inside the file,
- * sections that were opened are closed, and the messages can be printed. */
+/* Configurations: the input is one file, read with a small language that uses every helper for
+ * keywords. Reading always ends, every error has a text and a place inside the file, sections that
+ * were opened are closed, and the messages can be printed. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +173,8 @@ check_diag(const struct cfg_diag *d)
 		expect(d->entry[i].text[0] != '\0');
 		expect(w->file && w->line > 0);
 		cfg_file_line(w->file, w->line, &n);
-		/* one past the end, or past a CR that was dropped, or past the bound of a line */
+		/* one past the end, or past a CR that was dropped, or past the maximum length of a
+		 * line */
 		expect(w->col <= n + 2);
 	}
 	f = open_memstream(&out, &len);

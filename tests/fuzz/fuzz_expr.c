@@ -1,7 +1,7 @@
 /*
- * Expressions of rules: the first byte says how much room there is for texts, the rest is the
- * expression. It is parsed, or refused with a text and a place inside it; what is parsed is
- * evaluated on a request and a response until it has no more values, and stays in its room.
+ * Expressions of rules: the first byte says how much memory there is for texts, the rest is the
+ * expression. It is rejected with a text and a place inside it, or evaluated on a request and a
+ * response until it has no more values, within its memory.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ make_world(void)
 	fake_random_init(&world.random);
 }
 
-/* Reads all of it: what is not ours is for the sanitizer to see. */
+/* Reads all bytes: the sanitizer detects those outside of a block. */
 static void
 read_all(const struct sample *s)
 {
@@ -73,7 +73,7 @@ read_all(const struct sample *s)
 static void
 evaluate(const struct rule_expr *e, size_t room)
 {
-	/* of exactly that size, so that what goes beyond is seen */
+	/* of exactly that size, so that accesses beyond it are detected */
 	struct arena arena = { .p = malloc(room + 1), .cap = room };
 	struct sample_ctx cx = {
 		.at = EVERYWHERE,
@@ -117,7 +117,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_world();
 	vars_init(&world.vars);
 	memcpy(text, data + 1, len);
-	/* the text is not looked at any more once it is parsed */
+	/* the text is not used after it was parsed */
 	if (rule_expr_parse(&world.vocab, text, len, EVERYWHERE, data[0] & 1, &e, &used, &why)) {
 		expect(!e && why.at <= len && why.text[0]);
 		free(text);

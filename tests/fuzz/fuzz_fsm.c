@@ -1,12 +1,12 @@
 /*
- * The fuzzer's bytes are the dice of tests/sim/chance.h: what it finds interesting is another order
- * of events, another size, another fault. Whatever the judge of the world minds is a crash.
+ * The fuzzer's bytes replace the random numbers of tests/sim/random_world.h: other orders of
+ * events, other sizes, other faults. An error found by the world is a crash.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/chance.h"
+#include "sim/random_world.h"
 
 #define CLIENTS 6
 #define BYTES 30000
@@ -17,9 +17,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dice d = dice_bytes(data, size);
-	struct chance_result r;
+	struct random_world_result r;
 
-	if (chance_play(&d, CLIENTS, BYTES, getenv("SHOW") != NULL, &r) < 0) {
+	if (random_world_play(&d, CLIENTS, BYTES, getenv("SHOW") != NULL, &r) < 0) {
 		fprintf(stderr, "%s\n", r.why);
 		abort();
 	}

@@ -1,6 +1,6 @@
 /*
- * What connections begin with. Whatever the bytes are: a verdict stands once it is given, a whole
- * hello needs all of its bytes and none behind them, and what it says lies in it.
+ * The first bytes of connections: a result is final, a complete hello needs all of its bytes and
+ * none after them, and its names are slices of it.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ expect(int ok)
 		abort();
 }
 
-/* In memory of exactly that size, so that one byte too far is seen. */
+/* The memory has exactly that size, so that a read beyond it is detected. */
 static enum hello_found
-judge(const uint8_t *data, size_t n, struct hello *h, uint32_t *version, int *versions)
+parse_copy(const uint8_t *data, size_t n, struct hello *h, uint32_t *version, int *versions)
 {
 	char *copy = malloc(n ? n : 1);
 	enum hello_found found;
@@ -65,7 +65,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 2048)
 		size = 2048;
 	for (size_t n = 0; n <= size; n++) {
-		next = judge(data, n, &g, &next_version, &next_versions);
+		next = parse_copy(data, n, &g, &next_version, &next_versions);
 		expect(now == HELLO_MORE || next == now);
 		expect(versions == HELLO_MORE || next_versions == versions);
 		expect(now != HELLO_WHOLE || is_same(&g, &h));

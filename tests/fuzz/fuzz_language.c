@@ -1,5 +1,5 @@
 /* The whole language: the input is one file, read by the real keywords and then checked as a whole.
- * Nothing is bound, and names are not looked up: this program brings its own names. */
+ * Nothing is bound, and names are not resolved: this program has its own names. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Any text as a log-format: it is refused with a reason and its place, or what it makes of a
- * session is the same twice, has no byte a reader could take for the end of a line but the text's
- * own, and stays in its buffer. The first bytes choose what the session looks like.
+ * Any text as a log-format: it is rejected with a reason and its place, or its result for a session
+ * is the same twice, contains no byte that could end a line except those of the text itself, and
+ * stays in its buffer. The first bytes choose the session.
  */
 #include <stdint.h>
 #include <stdlib.h>

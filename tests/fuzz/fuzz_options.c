@@ -1,5 +1,5 @@
-/* The command line: the input is words with a NUL after each. Whatever they are, the answer is a
- * plan whose strings are those words and whose numbers are in range, or a reason with a text. */
+/* The command line: the input is words with a NUL after each. The result is a plan whose strings
+ * are those words and whose numbers are in range, or an error with a text. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct options o;
 	static char *argv[WORDS_MAX + 1];
 	char *text = malloc(size + 1);
-	char why[32]; /* short, to have it cut */
+	char why[32]; /* short, so that it is truncated */
 	int argc = 0;
 
 	if (!text)

@@ -1,7 +1,6 @@
 /*
- * Headers of the PROXY protocol. Whatever the bytes are: a verdict stands once it is given, a whole
- * header needs all of its bytes and none behind them, and what it announces is two addresses of one
- * family.
+ * PROXY protocol headers: a result is final, a complete header needs all of its bytes and none
+ * after them, and it contains two addresses of one family.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,9 +19,9 @@ expect(int ok)
 		abort();
 }
 
-/* In memory of exactly that size, so that one byte too far is seen. */
+/* The memory has exactly that size, so that a read beyond it is detected. */
 static enum proxy_header_found
-judge(const uint8_t *data, size_t n, size_t max, struct proxy_header *out)
+parse_copy(const uint8_t *data, size_t n, size_t max, struct proxy_header *out)
 {
 	uint8_t *copy = malloc(n ? n : 1);
 	enum proxy_header_found found;
@@ -48,13 +47,13 @@ check(const struct proxy_header *h, size_t n, size_t max)
 }
 
 static void
-judge_with_room(const uint8_t *data, size_t size, size_t max)
+check_with_room(const uint8_t *data, size_t size, size_t max)
 {
 	enum proxy_header_found now = PROXY_HEADER_MORE, next;
 	struct proxy_header h = { 0 }, g = { 0 };
 
 	for (size_t n = 0; n <= size; n++) {
-		next = judge(data, n, max, &g);
+		next = parse_copy(data, n, max, &g);
 		expect(now == PROXY_HEADER_MORE || (next == now && g.len == h.len &&
 			g.err == h.err && g.announces == h.announces &&
 			same_addr(&g.src, &h.src) && same_addr(&g.dst, &h.dst)));
@@ -71,7 +70,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size = MIN(size, 1024);
-	judge_with_room(data, size, PROXY_HEADER_MAX);
-	judge_with_room(data, size, PROXY_HEADER_V1_MAX);
+	check_with_room(data, size, PROXY_HEADER_MAX);
+	check_with_room(data, size, PROXY_HEADER_V1_MAX);
 	return 0;
 }

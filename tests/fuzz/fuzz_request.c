@@ -1,4 +1,4 @@
-/* Requests: the input is what a client sends; see head.h for what is held. */
+/* Requests: the input is a client's data; see head.h for the checks. */
 #include "fuzz/head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

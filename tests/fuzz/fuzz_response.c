@@ -1,4 +1,4 @@
-/* Responses: the input is what a server sends; see head.h for what is held. */
+/* Responses: the input is a server's data; see head.h for the checks. */
 #include "fuzz/head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

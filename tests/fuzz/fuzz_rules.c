@@ -1,8 +1,8 @@
 /*
- * Rules: the first byte says how much room there is for texts, the rest are lines of a section,
- * rules and ACLs of every place. They are read, or refused with a text; what is read runs on a
- * request and a response. Whatever it does to them, heads stay heads: written out they are read
- * again as the same message, and so is an answer of the rules' own.
+ * Rules: the first byte says how much memory there is for texts, the rest are lines of a section,
+ * rules and ACLs of every place. They are rejected with a text, or run on a request and a response.
+ * Heads stay valid: written out they are parsed as the same message, and so is a response made by
+ * the rules.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ read_lines(struct world *w, const uint8_t *data, size_t size)
 	return bad;
 }
 
-/* Another reader of the bytes sees one message, all of it and nothing behind. */
+/* Another parser reads one complete message from the bytes, and nothing after it. */
 static void
 check_head(const struct http_head *h)
 {
@@ -104,7 +104,7 @@ run(struct world *w, int place)
 		expect(r == RULE_CONT || r == RULE_STOP || r == RULE_FINAL || r == RULE_YIELD);
 		expect((r == RULE_YIELD) == (next != NULL));
 		expect((r == RULE_FINAL) == (v.what != RULE_END_NONE));
-		/* It waits for something only while that may come. */
+		/* It waits only while more data may arrive. */
 		w->cx.req_ended = times > 0;
 		w->cx.req_body_whole = 1;
 		expect(times++ < AGAIN_MAX);
@@ -122,10 +122,10 @@ run_all(struct world *w, size_t room)
 	static struct regex_work *work;
 	struct h1_parser p = { 0 }, q = { 0 };
 	struct arena arena = { .p = malloc(room + 1), .cap = room };
-	struct fake_random chance;
+	struct fake_random random_world;
 	size_t used;
 
-	fake_random_init(&chance);
+	fake_random_init(&random_world);
 	if (!work)
 		work = regex_work_new();
 	expect(arena.p && work);
@@ -147,7 +147,7 @@ run_all(struct world *w, size_t room)
 		.resv = &w->vars[VAR_RES],
 		.arena = &arena,
 		.regex = work,
-		.random = &chance.source,
+		.random = &random_world.source,
 		.wall_ns = UINT64_C(1700000000123456789),
 	};
 	for (int i = 0; i <= RULE_PLACES; i++)

@@ -1,7 +1,7 @@
 /*
- * The readers of what heads hold: targets, parameters, lists, cookies, and whole error files. The
- * first byte says how the rest is used. What comes out lies in what went in, and what is changed is
- * what was asked for and nothing else.
+ * The parsers of the texts in heads: targets, parameters, lists, cookies, and complete error files.
+ * The first byte says how the rest is used. Results are slices of the input, and a change affects
+ * only the named part.
  */
 #include <stdint.h>
 #include <stdlib.h>

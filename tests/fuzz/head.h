@@ -1,7 +1,7 @@
 /*
- * What both fuzzers of heads hold: the same verdict however the bytes arrive, slices inside the
- * buffer, nothing in an accepted head that may not stand there by a second, slower reading, and
- * that a head written is the head read.
+ * The checks of both fuzzers of heads: the result is the same however the bytes arrive, slices are
+ * inside the buffer, a second, slower parser finds nothing invalid in an accepted head, and a head
+ * that was written is parsed as the same head.
  */
 #ifndef TESTS_FUZZ_HEAD_H
 #define TESTS_FUZZ_HEAD_H
@@ -9,7 +9,7 @@
 #include "unit/http/feed.h"
 #include "http/h1_write.h"
 
-/* Split points that are tried of each input. */
+/* Number of split points tried for each input. */
 #define SPLITS 8
 
 static inline void
@@ -25,7 +25,7 @@ hold_inside(const struct fed *f, struct str s)
 	hold(!s.len || (s.p >= f->buf && s.p + s.len <= f->buf + f->used));
 }
 
-/* The lines of an accepted head, read the slow way. */
+/* Parses the lines of an accepted head in the slow way. */
 static inline void
 hold_lines(const struct fed *f)
 {

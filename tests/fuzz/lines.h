@@ -1,7 +1,7 @@
 /*
- * Lines of a section, for targets that read rules: the words they may use, files that are there
- * already, and nobody who is asked for names (--wrap=names_host). A target has this first in its
- * own structure, which its parsers find in ctx->root.
+ * Lines of a section, for targets that read rules: their vocabulary, files that exist already, and
+ * a resolver that sends no query (--wrap=names_host). It is the first member of a target's own
+ * structure, which its parsers find in ctx->root.
  */
 #ifndef TACIT_TEST_FUZZ_LINES_H
 #define TACIT_TEST_FUZZ_LINES_H
@@ -25,7 +25,7 @@ struct lines {
 	struct rule_acls acls;
 	struct cfg_diag diag;
 	struct cfg_env env;
-	char *text;              /* what was read: rules say where in it they stand */
+	char *text;              /* the text that was read: places of rules refer to it */
 };
 
 static inline void
@@ -44,7 +44,7 @@ __wrap_names_host(const char *host, int family, struct sockaddr_storage *out, so
 	return -ERR_RESOLVE;
 }
 
-/* A file of that name, which nobody reads. */
+/* A file of that name, which is not opened. */
 static inline void
 lines_add_file(struct lines *l, const char *name, int two_columns)
 {
@@ -100,14 +100,14 @@ lines_acl(struct cfg_ctx *ctx)
 	return rule_acl_parse(&l->acls, &l->vocab, ctx);
 }
 
-/* Keywords of the section; the line "acl" is one for all. */
+/* Keywords of the section; the line "acl" is common to all. */
 #define LINES_KW(n, fn, a)                                                                 \
 	{                                                                                  \
 		.name = n, .sections = CFG_FRONTEND, .max = CFG_ANY, .parse = fn, .arg = a \
 	}
 #define LINES_ACL LINES_KW("acl", lines_acl, 0)
 
-/* What is wrong is said. 0, or not. */
+/* 0, or nonzero after errors, each of which has a text. */
 static inline int
 lines_read(struct lines *l, const struct cfg_kw *kws, const uint8_t *data, size_t size)
 {

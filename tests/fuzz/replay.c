@@ -1,8 +1,7 @@
 /*
- * The main() of a fuzz target where there is no libFuzzer: replays the target's corpus, one TAP
- * line per file, so that what was once found is looked at in every build. The corpus of fuzz_x is
- * tests/fuzz/corpus/x, seen from the top of the tree; other files may be named on the command line
- * instead.
+ * The main() of a fuzz target without libFuzzer: replays the target's corpus, one TAP line per
+ * file, so that every build repeats earlier findings. The corpus of fuzz_x is tests/fuzz/corpus/x,
+ * relative to the top of the tree; other files may be given on the command line instead.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -15,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 
-/* A heap copy of the exact size, so that a sanitizer sees one byte too many. */
+/* A heap copy of the exact size, so that a sanitizer detects reads beyond it. */
 static int
 replay_file(const char *path, int n)
 {

@@ -21,7 +21,7 @@ static void run(struct fake *k, void *arg);
 
 /* Reads all available data. */
 static void
-hear(struct agent *a)
+read_available(struct agent *a)
 {
 	uint8_t buf[CHUNK];
 	long n;
@@ -49,7 +49,7 @@ hear(struct agent *a)
 /* One send: the number of bytes sent, 0 when the socket is full, -1 when the peer is gone; earlier
  * data can still be read. */
 static long
-give(struct agent *a, const void *p, size_t n)
+send_once(struct agent *a, const void *p, size_t n)
 {
 	long r = a->wire ? fake_wire_send(a->wire, a->s, p, n) : fake_peer_send(a->s, p, n);
 
@@ -64,7 +64,7 @@ give(struct agent *a, const void *p, size_t n)
 
 /* 1 when the step is done. */
 static int
-say(struct agent *a, uint32_t n)
+send_bytes(struct agent *a, uint32_t n)
 {
 	uint8_t buf[CHUNK];
 
@@ -74,7 +74,7 @@ say(struct agent *a, uint32_t n)
 
 		for (size_t i = 0; i < want; i++)
 			buf[i] = byte_at(a->id, a->sent + i);
-		r = give(a, buf, want);
+		r = send_once(a, buf, want);
 		if (r <= 0)
 			return r < 0;
 		a->sent += (uint64_t)r;
@@ -84,11 +84,11 @@ say(struct agent *a, uint32_t n)
 
 /* Sends the part of a text that is due. */
 static int
-say_text(struct agent *a, const char *text, size_t n)
+send_text(struct agent *a, const char *text, size_t n)
 {
 	while (a->sent - a->base < n) {
 		size_t at = (size_t)(a->sent - a->base);
-		long r = give(a, text + at, n - at);
+		long r = send_once(a, text + at, n - at);
 
 		if (r <= 0)
 			return r < 0;
@@ -99,12 +99,12 @@ say_text(struct agent *a, const char *text, size_t n)
 
 /* Sends one byte, and the next one when its time has come. */
 static int
-drip(struct agent *a, const char *text)
+send_slowly(struct agent *a, const char *text)
 {
 	size_t due = (size_t)((fake_now(a->k) - a->began) / (STEP_DRIP_MS * FAKE_MS)) + 1;
 	size_t n = strlen(text);
 
-	if (!say_text(a, text, MIN(due, n)))
+	if (!send_text(a, text, MIN(due, n)))
 		return 0;
 	if (a->err || due >= n)
 		return 1;
@@ -137,7 +137,7 @@ end(struct agent *a, int reset)
 
 /* 1 when it is sent, or the peer is gone. */
 static int
-says_end(struct agent *a)
+sends_end(struct agent *a)
 {
 	return !a->wire || a->err || a->fin || !fake_peer_is_connected(a->s) ||
 		fake_wire_end(a->wire, a->s);
@@ -153,7 +153,7 @@ begin(struct agent *a, const struct step *st)
 		a->due += st->n;
 	if (st->kind == STEP_WAIT || st->kind == STEP_WAIT_EOF || st->kind == STEP_AWAIT) {
 		a->deaf = 0;
-		hear(a);
+		read_available(a);
 	}
 	if (st->kind == STEP_PAUSE)
 		fake_after(a->k, st->n * FAKE_MS, run, a);
@@ -165,21 +165,21 @@ step_run(struct agent *a, const struct step *st)
 {
 	switch (st->kind) {
 	case STEP_SEND:
-		return a->fin || say(a, (uint32_t)st->n);
+		return a->fin || send_bytes(a, (uint32_t)st->n);
 	case STEP_WAIT:
 		return a->got >= a->due || a->eof || a->err;
 	case STEP_WAIT_EOF:
 		return a->eof || a->err;
 	case STEP_SAY:
-		return a->fin || say_text(a, (const char *)st->n, strlen((const char *)st->n));
+		return a->fin || send_text(a, (const char *)st->n, strlen((const char *)st->n));
 	case STEP_DRIP:
-		return a->fin || drip(a, (const char *)st->n);
+		return a->fin || send_slowly(a, (const char *)st->n);
 	case STEP_AWAIT:
 		return has_read(a, (const char *)st->n) || a->eof || a->err;
 	case STEP_PAUSE:
 		return fake_now(a->k) >= a->began + st->n * FAKE_MS;
 	case STEP_SHUT:
-		if (!says_end(a))
+		if (!sends_end(a))
 			return 0;
 		if (fake_peer_is_connected(a->s) && !a->fin) {
 			fake_peer_shut(a->s);
@@ -189,14 +189,14 @@ step_run(struct agent *a, const struct step *st)
 	case STEP_DEAF:
 	case STEP_HEAR:
 		a->deaf = st->kind == STEP_DEAF;
-		hear(a);
+		read_available(a);
 		return 1;
 	case STEP_RESET:
 		end(a, 1);
 		return 0;
 	case STEP_CLOSE:
 	case STEP_END:
-		if (says_end(a))
+		if (sends_end(a))
 			end(a, 0);
 		return 0;
 	}
@@ -205,13 +205,13 @@ step_run(struct agent *a, const struct step *st)
 
 /* 1 when that is done. */
 static int
-says_first(struct agent *a)
+sends_first(struct agent *a)
 {
 	size_t n = a->first ? strlen(a->first) : 0;
 
 	while (a->first_at < n) {
 		size_t upto = a->first_ms && a->first_at < a->first_stop ? a->first_stop : n;
-		long r = give(a, a->first + a->first_at, upto - a->first_at);
+		long r = send_once(a, a->first + a->first_at, upto - a->first_at);
 
 		if (r <= 0)
 			return r < 0;
@@ -240,8 +240,8 @@ run(struct fake *k, void *arg)
 		return;
 	if (a->wire)
 		(void)fake_wire_flush(a->wire, a->s);
-	hear(a);
-	if (!says_first(a))
+	read_available(a);
+	if (!sends_first(a))
 		return;
 	while (!a->closed) {
 		const struct step *st = &a->step[a->at];
@@ -278,13 +278,13 @@ agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
 }
 
 void
-agent_speaks_records(struct agent *a, struct fake_wire *w)
+agent_uses_records(struct agent *a, struct fake_wire *w)
 {
 	a->wire = w;
 }
 
 void
-agent_says_first(struct agent *a, const char *text, size_t stop, uint64_t ms)
+agent_sends_first(struct agent *a, const char *text, size_t stop, uint64_t ms)
 {
 	a->first = text;
 	a->first_stop = MIN(stop, strlen(text));

@@ -75,9 +75,9 @@ void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t 
 		 const struct step *steps, uint64_t react_ns);
 /* Sends this text before the first step, a valid or invalid PROXY header: with a pause after `stop`
  * bytes of it if ms is not 0. */
-void agent_says_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
+void agent_sends_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
 /* Sends records over w from its first byte on; w belongs to the agent. */
-void agent_speaks_records(struct agent *a, struct fake_wire *w);
+void agent_uses_records(struct agent *a, struct fake_wire *w);
 /* Both agents' names for messages. */
 const char *step_name(enum step_kind k);
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sim/http_bound.h"
+#include "sim/http_persist.h"
 
 #define CHUNK 4096
 #define EXPECT_MS 300 /* it then sends the body without waiting */
@@ -34,7 +34,7 @@ compose(struct http_client *c, struct http_request *q)
 		http_text_add(t, "%s /%u HTTP/1.%u\r\nHost: a\r\n", http_verb_name(q->verb), q->id,
 			q->minor);
 	http_text_add(t, "X-Id: %u\r\n", q->id);
-	http_bound_ask(c->book, q, c->jar, t);
+	http_persist_request_fields(c->book, q, c->jar, t);
 	if (q->bad == HTTP_BAD_HEAD && q->len % 7 == 6)
 		for (int i = 0; i < 200; i++)
 			http_text_add(t, "X-Long-%d: %0100d\r\n", i, i);
@@ -68,9 +68,9 @@ later(struct http_client *c, uint64_t ms)
 	fake_after(c->k, ms * FAKE_MS, run, c);
 }
 
-/* 1 when there is something new to say. */
+/* 1 when there is something new to send_request. */
 static int
-begin(struct http_client *c)
+begin_request(struct http_client *c)
 {
 	struct http_request *q;
 
@@ -95,20 +95,20 @@ pause_at(const struct http_client *c, const struct http_request *q)
 }
 
 static void
-say(struct http_client *c)
+send_request(struct http_client *c)
 {
 	while (!c->closed && !c->mute && !c->shut && fake_now(c->k) >= c->due) {
 		struct http_request *q;
 		size_t upto;
 		int r;
 
-		if (http_text_is_out(&c->text) && !begin(c))
+		if (http_text_is_out(&c->text) && !begin_request(c))
 			return;
 		if (fake_now(c->k) < c->due)
 			return;
 		q = request(c, c->out - 1);
 		upto = c->held || c->tunnel ? c->text.n : pause_at(c, q);
-		r = http_text_say(&c->text, c->s, upto);
+		r = http_text_send(&c->text, c->s, upto);
 		if (c->text.at && !c->tunnel && !q->said_ns)
 			q->said_ns = fake_now(c->k);
 		c->mute |= r < 0;
@@ -143,8 +143,8 @@ static void
 found(struct http_client *c)
 {
 	struct http_request *q = request(c, c->in);
-	const struct http_said *m = &c->reader.said;
-	enum http_shape shape = http_judge_answer(c->book, q, m);
+	const struct http_parsed *m = &c->reader.said;
+	enum http_shape shape = http_book_response(c->book, q, m);
 
 	fake_note(c->k, "# client %u: %u for request %u, id %u, try %u", fake_peer_port(c->s),
 		m->status, q->id, m->id, m->nth);
@@ -157,7 +157,7 @@ found(struct http_client *c)
 		http_reader_begin(&c->reader);
 		return;
 	}
-	c->jar = http_bound_judge_answer(c->book, q, m, c->jar);
+	c->jar = http_persist_check_response(c->book, q, m, c->jar);
 	if (shape == HTTP_SHAPE_TUNNEL)
 		open_tunnel(c, q);
 	http_reader_expect(&c->reader, shape,
@@ -169,7 +169,7 @@ answered(struct http_client *c)
 {
 	struct http_request *q = request(c, c->in);
 
-	http_judge_content(c->book, q, &c->reader, HTTP_HOW_WHOLE);
+	http_book_body(c->book, q, &c->reader, HTTP_HOW_WHOLE);
 	c->in++;
 	/* It will receive no more. */
 	if (q->closes)
@@ -181,18 +181,18 @@ answered(struct http_client *c)
 static void
 unasked(struct http_client *c)
 {
-	const struct http_said *m = &c->reader.said;
+	const struct http_parsed *m = &c->reader.said;
 	int over = c->in && request(c, c->in - 1)->closes;
 
 	if (over || m->id || m->extra || m->status < 400 || c->book->kind)
-		world_blame(c->book->w, "an unasked answer %u, id %u, after %u of %u requests",
+		world_error(c->book->w, "an unasked answer %u, id %u, after %u of %u requests",
 			m->status, m->id, c->in, c->out);
 	c->mute = 1;
 	http_reader_expect(&c->reader, HTTP_SHAPE_TUNNEL, 0);
 }
 
 static void
-take(struct http_client *c, const uint8_t *p, size_t n)
+take_bytes(struct http_client *c, const uint8_t *p, size_t n)
 {
 	while (n) {
 		size_t used = http_reader_take(&c->reader, p, n);
@@ -200,7 +200,7 @@ take(struct http_client *c, const uint8_t *p, size_t n)
 		p += used;
 		n -= used;
 		if (c->reader.state == HTTP_READER_BAD) {
-			world_blame(c->book->w, "no HTTP has come for request %u: %.40s",
+			world_error(c->book->w, "no HTTP has come for request %u: %.40s",
 				c->first + c->in + 1, c->reader.line);
 			return;
 		}
@@ -214,7 +214,7 @@ take(struct http_client *c, const uint8_t *p, size_t n)
 }
 
 static void
-hear(struct http_client *c)
+read_available(struct http_client *c)
 {
 	uint8_t buf[CHUNK];
 	long n;
@@ -228,19 +228,19 @@ hear(struct http_client *c)
 		else if (n == 0)
 			c->eof = 1;
 		else
-			take(c, buf, (size_t)n);
+			take_bytes(c, buf, (size_t)n);
 	}
 	if (c->eof || c->err)
 		fake_note(c->k, "# client %u: end, errno %d", fake_peer_port(c->s), c->err);
 	if ((c->eof || c->err) && c->in < c->out)
-		http_judge_content(c->book, request(c, c->in), &c->reader,
+		http_book_body(c->book, request(c, c->in), &c->reader,
 			c->eof && !c->broken ? HTTP_HOW_EOF : HTTP_HOW_CUT);
 }
 
 /* --- leaving --- */
 
 static void
-leave(struct http_client *c, enum http_leave how)
+close_client(struct http_client *c, enum http_leave how)
 {
 	if (how == HTTP_LEAVE_WAIT || (how == HTTP_LEAVE_SHUT && c->shut))
 		return;
@@ -278,14 +278,14 @@ run(struct fake *k, void *arg)
 		return;
 	if (!fake_peer_is_connected(c->s) && !(fake_peer_poll(c->s) & (EPOLLHUP | EPOLLERR)))
 		return;
-	hear(c);
-	say(c);
+	read_available(c);
+	send_request(c);
 	/* A response may have let it continue. */
-	hear(c);
+	read_available(c);
 	if (c->eof || c->err)
-		leave(c, HTTP_LEAVE_CLOSE);
+		close_client(c, HTTP_LEAVE_CLOSE);
 	else if (is_content(c))
-		leave(c, c->leave);
+		close_client(c, c->leave);
 }
 
 static void
@@ -305,14 +305,14 @@ has_enough(struct fake *k, void *arg)
 	struct http_client *c = arg;
 
 	if (!c->closed && c->leave != HTTP_LEAVE_WAIT)
-		leave(c, c->leave);
+		close_client(c, c->leave);
 	run(k, c);
 }
 
 void
 http_client_start(struct http_client *c)
 {
-	c->s = world_knock(c->book->w);
+	c->s = world_connect(c->book->w);
 	c->k = c->book->w->k;
 	http_reader_begin(&c->reader);
 	if (c->deaf_for)

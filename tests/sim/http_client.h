@@ -5,7 +5,7 @@
 #ifndef TACIT_SIM_HTTP_CLIENT_H
 #define TACIT_SIM_HTTP_CLIENT_H
 
-#include "sim/http_judge.h"
+#include "sim/http_book.h"
 #include "sim/http_text.h"
 
 /* Its state: running, finished, or given up. */

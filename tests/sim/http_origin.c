@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/http_bound.h"
+#include "sim/http_persist.h"
 
 #define CHUNK 4096
 #define EXTRA_MAX 1500 /* what arrives as one piece, whatever the buffers */
@@ -21,7 +21,7 @@ later(struct http_origin *o, uint64_t ms)
 }
 
 static void
-leave(struct http_origin *o, int reset)
+close_connection(struct http_origin *o, int reset)
 {
 	/* closing with bytes unread is a reset */
 	if (!reset && fake_peer_is_connected(o->s) && !fake_peer_unread(o->s) && o->t)
@@ -85,7 +85,7 @@ compose(struct http_origin *o)
 		http_text_add(x, "HTTP/1.1 %u Wait\r\nX-Id: %u\r\nX-Try: %u\r\n\r\n",
 			i ? 103u : 100u, q->id, nth);
 	http_text_add(x, "HTTP/1.1 %u Said\r\nX-Id: %u\r\nX-Try: %u\r\n", t->status, q->id, nth);
-	http_bound_tell(o->book, q, o->server, x);
+	http_persist_response_fields(o->book, q, o->server, x);
 	if (t->status == 101)
 		http_text_add(x, "Connection: upgrade\r\nUpgrade: sim\r\n");
 	else if (o->announced)
@@ -143,9 +143,9 @@ finished(struct http_origin *o)
 	struct http_try *t = o->t;
 
 	if (o->then == HTTP_THEN_RESET) {
-		leave(o, 1);
+		close_connection(o, 1);
 	} else if (o->then == HTTP_THEN_CLOSE) {
-		leave(o, 0);
+		close_connection(o, 0);
 	} else {
 		http_reader_begin(&o->reader);
 		o->t = NULL;
@@ -159,7 +159,7 @@ finished(struct http_origin *o)
 
 /* The whole text was sent. */
 static void
-said(struct http_origin *o)
+text_sent(struct http_origin *o)
 {
 	struct http_try *t = o->t;
 
@@ -172,10 +172,10 @@ said(struct http_origin *o)
 	case HTTP_WAY_CUT:
 	case HTTP_WAY_JUNK:
 	case HTTP_WAY_BAD_BODY:
-		leave(o, 0);
+		close_connection(o, 0);
 		return;
 	case HTTP_WAY_CUT_RESET:
-		leave(o, 1);
+		close_connection(o, 1);
 		return;
 	case HTTP_WAY_ANSWER:
 	case HTTP_WAY_EARLY:
@@ -196,13 +196,13 @@ said(struct http_origin *o)
 }
 
 static void
-say(struct http_origin *o)
+send_response(struct http_origin *o)
 {
 	struct http_text *x = &o->text;
 
 	while (!o->closed && o->answers && !o->dead && fake_now(o->k) >= o->due) {
 		size_t before = x->at, upto = MIN(o->hold, o->upto);
-		int r = http_text_say(x, o->s, upto);
+		int r = http_text_send(x, o->s, upto);
 
 		o->t->said |= x->at > 0;
 		o->t->head_out |= x->at >= o->head;
@@ -221,7 +221,7 @@ say(struct http_origin *o)
 		/* The rest of the request is still read. */
 		if (o->t->whole)
 			return;
-		said(o);
+		text_sent(o);
 		return;
 	}
 }
@@ -229,17 +229,17 @@ say(struct http_origin *o)
 /* --- requests --- */
 
 static void
-found(struct http_origin *o)
+head_complete(struct http_origin *o)
 {
-	const struct http_said *m = &o->reader.said;
+	const struct http_parsed *m = &o->reader.said;
 	enum http_shape shape = HTTP_SHAPE_NONE;
 
 	if (o->soiled)
-		world_blame(o->book->w, "request %u over a connection with bytes in it", m->id);
+		world_error(o->book->w, "request %u over a connection with bytes in it", m->id);
 	o->due = 0;
-	o->t = http_judge_request(o->book, m, o->server, o->nth, &o->q);
+	o->t = http_book_request(o->book, m, o->server, o->nth, &o->q);
 	if (!o->t) {
-		leave(o, 1);
+		close_connection(o, 1);
 		return;
 	}
 	o->t->way = choose(o);
@@ -258,13 +258,13 @@ found(struct http_origin *o)
 	if (o->t->way == HTTP_WAY_EARLY || o->t->way == HTTP_WAY_EARLY_CLOSE)
 		begin_answer(o);
 	else if (o->t->way == HTTP_WAY_CLOSE || o->t->way == HTTP_WAY_RESET)
-		leave(o, o->t->way == HTTP_WAY_RESET);
+		close_connection(o, o->t->way == HTTP_WAY_RESET);
 }
 
 static void
 complete(struct http_origin *o)
 {
-	http_judge_request_body(o->book, o->q, &o->reader);
+	http_book_request_body(o->book, o->q, &o->reader);
 	if (o->t->shape == HTTP_SHAPE_TUNNEL) {
 		/* The following data is the client's part of it. */
 		o->tunnel = 1;
@@ -278,13 +278,13 @@ complete(struct http_origin *o)
 }
 
 static void
-take(struct http_origin *o, const uint8_t *p, size_t n)
+take_bytes(struct http_origin *o, const uint8_t *p, size_t n)
 {
 	while (n && !o->closed) {
 		size_t used;
 
 		if (o->reader.state == HTTP_READER_OVER) {
-			world_blame(o->book->w, "more has come before request %u was answered",
+			world_error(o->book->w, "more has come before request %u was answered",
 				o->q->id);
 			return;
 		}
@@ -292,23 +292,23 @@ take(struct http_origin *o, const uint8_t *p, size_t n)
 		p += used;
 		n -= used;
 		if (o->reader.state == HTTP_READER_BAD) {
-			world_blame(
+			world_error(
 				o->book->w, "no HTTP has come to a server: %.40s", o->reader.line);
-			leave(o, 1);
+			close_connection(o, 1);
 			return;
 		}
 		if (o->reader.state == HTTP_READER_FOUND)
-			found(o);
+			head_complete(o);
 		if (!o->closed && o->reader.state == HTTP_READER_OVER)
 			complete(o);
 	}
 	if (o->tunnel && o->reader.wrong)
-		world_blame(o->book->w, "a tunnel's bytes are wrong");
+		world_error(o->book->w, "a tunnel's bytes are wrong");
 }
 
 /* 1 when the other side has closed. */
 static int
-hear(struct http_origin *o)
+read_available(struct http_origin *o)
 {
 	uint8_t buf[CHUNK];
 	long n = 0;
@@ -317,21 +317,21 @@ hear(struct http_origin *o)
 		n = fake_peer_recv(o->s, buf, sizeof(buf));
 		if (n <= 0)
 			break;
-		take(o, buf, (size_t)n);
+		take_bytes(o, buf, (size_t)n);
 	}
 	return n != -EAGAIN;
 }
 
 /* Between requests, with nothing in transit: errors are not its fault. */
 static void
-rests(struct http_origin *o)
+idle_connection(struct http_origin *o)
 {
 	if (o->closed || o->t || !o->nth || !o->due || fake_now(o->k) < o->due)
 		return;
 	o->due = 0;
 	if (o->then == HTTP_THEN_PAUSE_CLOSE) {
-		leave(o, 0);
-	} else if (!o->far && !fake_peer_unread(o->s) && !fake_peer_owes(o->s) &&
+		close_connection(o, 0);
+	} else if (!o->far && !fake_peer_unread(o->s) && !fake_peer_undelivered(o->s) &&
 		o->reader.lines == 0 && !o->reader.n) {
 		/* Not with a full buffer: it must have arrived. */
 		o->soiled = fake_peer_send(o->s, EXTRA, sizeof(EXTRA) - 1) > 0;
@@ -349,13 +349,13 @@ run(struct fake *k, void *arg)
 		return;
 	if (!fake_peer_is_connected(o->s) && !(fake_peer_poll(o->s) & (EPOLLHUP | EPOLLERR)))
 		return;
-	ended = hear(o);
+	ended = read_available(o);
 	if (o->closed)
 		return;
-	say(o);
+	send_response(o);
 	if (!o->closed && ended && (!o->tunnel || o->dead || o->text.at >= o->upto))
-		leave(o, 0);
-	rests(o);
+		close_connection(o, 0);
+	idle_connection(o);
 }
 
 void

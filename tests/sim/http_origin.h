@@ -6,7 +6,7 @@
 #define TACIT_SIM_HTTP_ORIGIN_H
 
 #include "sim/dice.h"
-#include "sim/http_judge.h"
+#include "sim/http_book.h"
 #include "sim/http_text.h"
 
 /* What it does after its response. */

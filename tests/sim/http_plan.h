@@ -3,7 +3,7 @@
 #define TACIT_SIM_HTTP_PLAN_H
 
 #include "sim/dice.h"
-#include "sim/http_judge.h"
+#include "sim/http_book.h"
 
 struct http_plan {
 	struct dice *d;

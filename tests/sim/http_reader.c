@@ -41,7 +41,7 @@ http_reader_expect(struct http_reader *r, enum http_shape shape, uint32_t seed)
 /* --- heads --- */
 
 static int
-first_line(struct http_said *m, const char *line)
+first_line(struct http_parsed *m, const char *line)
 {
 	if (strncmp(line, "HTTP/1.", 7) == 0)
 		return sscanf(line, "HTTP/1.%u %3u", &m->minor, &m->status) == 2;
@@ -54,7 +54,7 @@ first_line(struct http_said *m, const char *line)
 
 /* The relevant part of "a=1; SRV=s1; b=2" or "SRV=s1; path=/". */
 static void
-cookies(struct http_said *m, const char *value)
+cookies(struct http_parsed *m, const char *value)
 {
 	const char *srv = strstr(value, "SRV=");
 
@@ -67,7 +67,7 @@ cookies(struct http_said *m, const char *value)
 }
 
 static int
-field(struct http_said *m, const char *line)
+field(struct http_parsed *m, const char *line)
 {
 	const char *colon = strchr(line, ':'), *value = colon ? colon + 1 : NULL;
 	size_t n = colon ? (size_t)(colon - line) : 0;

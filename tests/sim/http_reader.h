@@ -31,7 +31,7 @@ enum http_shape {
 };
 
 /* The contents of a head. */
-struct http_said {
+struct http_parsed {
 	char method[12]; /* "" in a response */
 	unsigned int status, minor;
 	uint32_t path;    /* /17 is 17 */
@@ -47,7 +47,7 @@ struct http_said {
 
 struct http_reader {
 	enum http_reader_state state;
-	struct http_said said;
+	struct http_parsed said;
 	uint64_t left; /* of the body or chunk */
 	uint64_t got;  /* bytes of the body */
 	uint32_t seed;

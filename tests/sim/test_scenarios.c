@@ -35,7 +35,7 @@ golden(struct world *w, const char *name)
 	memset(want, 0, sizeof(want));
 	f = fopen(path, "r");
 	if (!f) {
-		world_blame(w, "%s: %s", path, strerror(errno));
+		world_error(w, "%s: %s", path, strerror(errno));
 		return;
 	}
 	(void)!fread(want, 1, sizeof(want) - 1, f);
@@ -48,7 +48,7 @@ golden(struct world *w, const char *name)
 	}
 	while (at && want[at - 1] != '\n')
 		at--;
-	world_blame(w, "%s:%zu: was: %.*s, is: %.*s", path, line + 1, (int)strcspn(want + at, "\n"),
+	world_error(w, "%s:%zu: was: %.*s, is: %.*s", path, line + 1, (int)strcspn(want + at, "\n"),
 		    want + at, (int)strcspn(got + at, "\n"), got + at);
 }
 
@@ -60,22 +60,22 @@ check(struct world *w, const struct scenario *sc)
 
 	world_terms(w, terms, sizeof(terms));
 	if (strcmp(terms, sc->terms) != 0)
-		world_blame(w, "ends are %s, not %s", terms, sc->terms);
+		world_error(w, "ends are %s, not %s", terms, sc->terms);
 	for (unsigned int i = 0; i < n; i++)
 		if (w->client[i].got != sc->to_client && !strstr(sc->terms, "Q"))
-			world_blame(w, "client %u read %llu bytes, not %llu", i,
+			world_error(w, "client %u read %llu bytes, not %llu", i,
 				    (unsigned long long)w->client[i].got,
 				    (unsigned long long)sc->to_client);
 	for (unsigned int i = 0; i < w->n_served; i++)
 		if (w->served[i].got != sc->to_server && !sc->uneven)
-			world_blame(w, "the origin read %llu bytes, not %llu",
+			world_error(w, "the origin read %llu bytes, not %llu",
 				    (unsigned long long)w->served[i].got,
 				    (unsigned long long)sc->to_server);
 	if (sc->max_ms && w->ended - w->opened > sc->max_ms * FAKE_MS)
-		world_blame(w, "took %llu ms, at most %u",
+		world_error(w, "took %llu ms, at most %u",
 			    (unsigned long long)((w->ended - w->opened) / FAKE_MS), sc->max_ms);
 	if (sc->max_calls && world_calls(w) > sc->max_calls)
-		world_blame(w, "%llu calls, at most %u", (unsigned long long)world_calls(w),
+		world_error(w, "%llu calls, at most %u", (unsigned long long)world_calls(w),
 		    sc->max_calls);
 }
 

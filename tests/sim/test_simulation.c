@@ -1,13 +1,13 @@
 /*
- * Worlds by chance, each a seed: SEED=n plays one of them (SHOW=1 with its calls), SEEDS=n so many
- * instead of the usual number; HTTP_SEED and HTTP_SEEDS for those of mode http. What fails prints
- * its seed.
+ * Worlds by random_world, each a seed: SEED=n plays one of them (SHOW=1 with its calls), SEEDS=n so
+ * many instead of the usual number; HTTP_SEED and HTTP_SEEDS for those of mode http. What fails
+ * prints its seed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/chance.h"
-#include "sim/http_chance.h"
+#include "sim/random_world.h"
+#include "sim/http_random.h"
 #include "unit/test.h"
 
 #define SEEDS 2000
@@ -34,7 +34,7 @@ static uint32_t rows[SESSION_STATES];
 static int is_partial;
 
 static void
-add(struct totals *t, const struct chance_result *r)
+add(struct totals *t, const struct random_world_result *r)
 {
 	t->worlds++;
 	t->kind += (unsigned int)r->kind;
@@ -54,8 +54,8 @@ static void
 play(uint64_t seed, int show, struct totals *t)
 {
 	struct dice d = dice_seed(seed);
-	struct chance_result r;
-	int bad = chance_play(&d, CLIENTS, BYTES, show, &r);
+	struct random_world_result r;
+	int bad = random_world_play(&d, CLIENTS, BYTES, show, &r);
 
 	add(t, &r);
 	if (!bad)
@@ -68,8 +68,8 @@ static void
 play_http(uint64_t seed, int show, struct http_totals *t)
 {
 	struct dice d = dice_seed(seed);
-	struct http_chance_result r;
-	int bad = http_chance_play(&d, HTTP_CLIENTS, HTTP_BYTES, show, &r);
+	struct http_random_result r;
+	int bad = http_random_play(&d, HTTP_CLIENTS, HTTP_BYTES, show, &r);
 
 	add(&t->all, &r.base);
 	t->requests += r.requests;
@@ -133,7 +133,7 @@ test_every_row_was_taken(void **state)
 }
 
 static void
-test_worlds_by_chance(void **state)
+test_random_worlds(void **state)
 {
 	uint64_t one = number("SEED", 0), n = number("SEEDS", SEEDS);
 	struct totals t = { 0 };
@@ -163,7 +163,7 @@ test_worlds_by_chance(void **state)
 
 /* No response is ever given to another request, whatever servers and clients do. */
 static void
-test_http_worlds_by_chance(void **state)
+test_random_http_worlds(void **state)
 {
 	uint64_t one = number("HTTP_SEED", 0), n = number("HTTP_SEEDS", HTTP_SEEDS);
 	struct http_totals t = { 0 };
@@ -193,8 +193,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worlds_by_chance),
-		cmocka_unit_test(test_http_worlds_by_chance),
+		cmocka_unit_test(test_random_worlds),
+		cmocka_unit_test(test_random_http_worlds),
 		cmocka_unit_test(test_every_row_was_taken),
 	};
 

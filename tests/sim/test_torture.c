@@ -36,7 +36,7 @@ struct outcome {
 static struct world w;
 
 static void
-judge(struct outcome *out, const struct scenario *sc, const struct fault *f)
+check_outcome(struct outcome *out, const struct scenario *sc, const struct fault *f)
 {
 	int harmless = out->failed != SYS_CALLS && (out->err == EAGAIN || out->err == EINTR) &&
 		       out->failed != SYS_CALL_connect;
@@ -47,10 +47,10 @@ judge(struct outcome *out, const struct scenario *sc, const struct fault *f)
 	if (!harmless && (f->call || f->alloc))
 		return;
 	if (strcmp(out->terms, sc->terms) != 0)
-		world_blame(&w, "ends are %s, not %s", out->terms, sc->terms);
+		world_error(&w, "ends are %s, not %s", out->terms, sc->terms);
 	for (unsigned int i = 0; i < w.n_clients; i++)
 		if (w.client[i].got != sc->to_client && !strstr(sc->terms, "Q"))
-			world_blame(&w, "client %u read %llu bytes", i,
+			world_error(&w, "client %u read %llu bytes", i,
 				    (unsigned long long)w.client[i].got);
 }
 
@@ -78,7 +78,7 @@ play(struct outcome *out, const struct scenario *sc, const struct fault *f, int 
 	out->failed = fake_failed_call(w.k);
 	out->err = fake_failed_errno(w.k);
 	fake_fail(w.k, FAKE_ANY_CALL, 0, 0);
-	judge(out, sc, f);
+	check_outcome(out, sc, f);
 	if (show)
 		print_message("%s", fake_trace(w.k));
 	out->bad = world_close(&w) < 0;

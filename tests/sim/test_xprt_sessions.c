@@ -1,7 +1,7 @@
 /*
  * Whole sessions over transports: the same dialogues with the scripted transport of fake/xprt.h on
  * one side or both, whatever it does to the bytes. What the ends read and how sessions end must be
- * as on plain sockets; the world judges the bytes.
+ * as on plain sockets; the world checks the bytes.
  */
 #include "unit/proxy/http_rig.h"
 
@@ -324,14 +324,14 @@ it_waits_for_a_buffer(void **st)
 		(void)world_client(&w, client, 0);
 		world_run(&w, 20 * FAKE_MS);
 		assert_int_equal(w.served[0].got, 4);
-		kept = rig_wants_memory();
+		kept = rig_exhaust_memory();
 		world_run(&w, 200 * FAKE_MS);
 		/* A side without a transport is served directly from its socket. */
 		assert_int_equal(w.engine.n_sessions, 1);
 		assert_true(w.engine.buf_waits > 0);
 		assert_int_equal(w.served[0].got, sides & 1 ? 4 : 100);
 		assert_int_equal(w.client[0].got, 0);
-		rig_has_memory(kept);
+		rig_restore_memory(kept);
 		world_run(&w, RIG_LIMIT);
 		assert_int_equal(w.client[0].got, 300);
 		assert_string_equal(rig_terms(), "--");

@@ -36,7 +36,7 @@ void __real_http_txn_put(struct session *s);
 void __wrap_http_txn_put(struct session *s);
 
 void
-world_blame(struct world *w, const char *fmt, ...)
+world_error(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -81,7 +81,7 @@ __wrap_session_log(struct session *s)
 
 	__real_session_log(s);
 	if (w->n_ends == WORLD_AGENTS && !w->session_ended) {
-		world_blame(w, "more sessions ended than there were clients");
+		world_error(w, "more sessions ended than there were clients");
 		return;
 	}
 	e = &w->end[w->n_ends++ % WORLD_AGENTS];
@@ -141,7 +141,7 @@ give_wire(const struct world *w, struct agent *a, const struct fake_script *scri
 	assert(wire);
 	wire->is_client = is_client;
 	wire->update_every = w->cfg.update_every;
-	agent_speaks_records(a, wire);
+	agent_uses_records(a, wire);
 }
 
 static void
@@ -170,7 +170,7 @@ origin_accepts(struct fake *k, void *arg)
 				continue;
 			}
 			if (nth == WORLD_AGENTS) {
-				world_blame(w, "too many connections to the origins");
+				world_error(w, "too many connections to the origins");
 				fake_peer_reset(s);
 				continue;
 			}
@@ -293,7 +293,7 @@ build_listener(struct world *w)
 	if (w->cfg.client_xprt)
 		w->ln->xprt = &w->cfg.client_xprt->maker;
 	if (listener_bind(w->ln, &w->sys, 128, why, sizeof(why)) < 0) {
-		world_blame(w, "%s", why);
+		world_error(w, "%s", why);
 		return -1;
 	}
 	return listener_start(w->ln, w->loop);
@@ -335,7 +335,7 @@ world_open(struct world *w, const struct world_config *cfg)
 	    engine_init(&w->engine, &w->sys, w->loop, cfg->bufsize ? cfg->bufsize : BUFSIZE,
 	    100000) < 0 ||
 	    build_listener(w) < 0) {
-		world_blame(w, "the world could not be built");
+		world_error(w, "the world could not be built");
 		return -1;
 	}
 	if (engine_allow_bulk(&w->engine, cfg->splice_after, cfg->bulk_bufsize,
@@ -374,7 +374,7 @@ world_client(struct world *w, const struct step *steps, uint64_t react_ns)
 }
 
 struct fake_sock *
-world_knock(struct world *w)
+world_connect(struct world *w)
 {
 	return fake_client(w->k, WORLD_PORT);
 }
@@ -395,7 +395,7 @@ has_timeouts(const struct world *w)
 
 /* Invariants between two turns. */
 static void
-look_at_sessions(struct world *w)
+check_sessions(struct world *w)
 {
 	uint64_t piped = 0;
 
@@ -408,43 +408,43 @@ look_at_sessions(struct world *w)
 				continue;
 			piped += s->dir[h].pipe->bytes;
 			if (!s->dir[h].pipe->bytes)
-				world_blame(w, "session %llu rests with an empty pipe",
+				world_error(w, "session %llu rests with an empty pipe",
 					(unsigned long long)s->id);
 		}
 		if (!session_state_is_resting(s->state))
-			world_blame(w, "session %llu rests in %s", (unsigned long long)s->id,
+			world_error(w, "session %llu rests in %s", (unsigned long long)s->id,
 				    session_state_name(s->state));
 		if (has_timeouts(w) && !s->timer.pos)
-			world_blame(w, "session %llu has no deadline in %s (directions %s, %s)",
+			world_error(w, "session %llu has no deadline in %s (directions %s, %s)",
 				    (unsigned long long)s->id, session_state_name(s->state),
 				    direction_state_name(s->dir[CLIENT].state),
 				    direction_state_name(s->dir[SERVER].state));
 	}
 	if (piped != w->engine.pipes.bytes)
-		world_blame(w, "%llu bytes in pipes count as %llu", (unsigned long long)piped,
+		world_error(w, "%llu bytes in pipes count as %llu", (unsigned long long)piped,
 			(unsigned long long)w->engine.pipes.bytes);
 	/* One session may be accepted before the end of the last one is noticed. */
 	if (w->cfg.memory &&
 		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size +
 			(w->cfg.announced ? 2 * w->engine.addr_override_pool.size : 0))
-		world_blame(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
+		world_error(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
 			"transactions, %u buffers, %u idle connections",
 			(unsigned long long)memory_used(&w->engine),
 			(unsigned long long)w->cfg.memory, w->engine.session_pool.live,
 			w->engine.txn_pool.live, w->engine.buf_pool.live,
 			w->engine.idle.pool.live);
 	if (w->engine.zerocopy.pinned > w->engine.zerocopy.max)
-		world_blame(w, "%llu bytes are pinned, the bound is %llu",
+		world_error(w, "%llu bytes are pinned, the bound is %llu",
 			    (unsigned long long)w->engine.zerocopy.pinned,
 			    (unsigned long long)w->engine.zerocopy.max);
 	if (w->engine.fsm_bugs)
-		world_blame(w, "an event came that the table does not know");
+		world_error(w, "an event came that the table does not know");
 	if (w->cfg.maxconn && w->px->fe_gate.n > (unsigned int)w->cfg.maxconn)
-		world_blame(w, "%u sessions, maxconn is %d", w->px->fe_gate.n, w->cfg.maxconn);
+		world_error(w, "%u sessions, maxconn is %d", w->px->fe_gate.n, w->cfg.maxconn);
 	for (unsigned int i = 0; i < w->px->n_servers; i++)
 		if (w->cfg.server[i].maxconn &&
 		    w->srv[i]->cur > (unsigned int)w->cfg.server[i].maxconn)
-			world_blame(w, "%u connections to server %u, its maxconn is %d",
+			world_error(w, "%u connections to server %u, its maxconn is %d",
 				    w->srv[i]->cur, i, w->cfg.server[i].maxconn);
 }
 
@@ -472,7 +472,7 @@ world_run(struct world *w, uint64_t max_ns)
 
 	while (fake_now(w->k) < until && !w->why[0]) {
 		if (++turns > TURNS_MAX) {
-			world_blame(w, "no end after %d turns", TURNS_MAX);
+			world_error(w, "no end after %d turns", TURNS_MAX);
 			return;
 		}
 		w->turns++;
@@ -480,8 +480,8 @@ world_run(struct world *w, uint64_t max_ns)
 		r = loop_turn(w->loop, (int)((until - fake_now(w->k)) / FAKE_MS) + 1);
 		faults_apply(0);
 		if (r < 0)
-			world_blame(w, "loop_turn: %d", r);
-		look_at_sessions(w);
+			world_error(w, "loop_turn: %d", r);
+		check_sessions(w);
 		if (w->meddle)
 			w->meddle(w);
 		fake_run_due(w->k);
@@ -524,7 +524,7 @@ may_look_ended(const struct world *w, const struct world_end *e, enum side from)
 
 /* What `to` has read of the data from `from`. */
 static void
-judge_stream(struct world *w, const struct agent *from, const struct agent *to, const char *way,
+check_stream(struct world *w, const struct agent *from, const struct agent *to, const char *way,
 	     const struct world_end *e, enum side side)
 {
 	const char *term = e->term;
@@ -532,20 +532,20 @@ judge_stream(struct world *w, const struct agent *from, const struct agent *to, 
 	uint32_t mask = n < 4 ? (1u << 8 * n) - 1 : ~0u;
 
 	if (to->wrong || ((to->heard ^ from->id) & mask))
-		world_blame(w, "%s: wrong bytes (stream %x heard as %x, %s)", way, from->id,
+		world_error(w, "%s: wrong bytes (stream %x heard as %x, %s)", way, from->id,
 		    to->heard, term);
 	if (to->got > from->sent)
-		world_blame(w, "%s: %llu bytes came of %llu sent", way, (unsigned long long)to->got,
+		world_error(w, "%s: %llu bytes came of %llu sent", way, (unsigned long long)to->got,
 			    (unsigned long long)from->sent);
 	if (to->eof && (!from->fin || to->got != from->sent) && !may_look_ended(w, e, side))
-		world_blame(w, "%s: a clean end after %llu of %llu bytes (%s), sender %s (%s)", way,
+		world_error(w, "%s: a clean end after %llu of %llu bytes (%s), sender %s (%s)", way,
 			    (unsigned long long)to->got, (unsigned long long)from->sent, term,
 			    from->fin ? "sent FIN" : "did not end", from->closed ? "closed" :
 			    "open");
 }
 
 static void
-judge_pairs(struct world *w)
+check_pairs(struct world *w)
 {
 	/* Input and output differ. */
 	if (w->cfg.http || w->cfg.texts)
@@ -555,21 +555,21 @@ judge_pairs(struct world *w)
 		const struct agent *c = client_of(w, e->client_port), *o;
 
 		if (!c) {
-			world_blame(w, "a session for client port %u", e->client_port);
+			world_error(w, "a session for client port %u", e->client_port);
 			continue;
 		}
 		o = e->server_port ? served_by(w, e->server_port) : NULL;
 		if (o) {
-			judge_stream(w, c, o, "client to server", e, CLIENT);
-			judge_stream(w, o, c, "server to client", e, SERVER);
+			check_stream(w, c, o, "client to server", e, CLIENT);
+			check_stream(w, o, c, "server to client", e, SERVER);
 		} else if (c->got) {
-			world_blame(w, "bytes from no server");
+			world_error(w, "bytes from no server");
 		}
 	}
 }
 
 static void
-judge_leftovers(struct world *w)
+check_leftovers(struct world *w)
 {
 	static const enum fake_abuse never[] = { FAKE_BAD_FD, FAKE_RECV_ZERO, FAKE_BUSY,
 	    FAKE_BLOCKED,
@@ -577,26 +577,26 @@ judge_leftovers(struct world *w)
 
 	for (size_t i = 0; i < ARRAY_LEN(never); i++)
 		if (fake_abuse(w->k, never[i]))
-			world_blame(w, "%s", fake_abuse_name(never[i]));
+			world_error(w, "%s", fake_abuse_name(never[i]));
 	if (!w->allow_del && fake_abuse(w->k, FAKE_DEL_BEFORE_CLOSE))
-		world_blame(w, "%s", fake_abuse_name(FAKE_DEL_BEFORE_CLOSE));
+		world_error(w, "%s", fake_abuse_name(FAKE_DEL_BEFORE_CLOSE));
 	if (w->engine.n_sessions)
-		world_blame(w, "%u sessions are left, the first in %s", w->engine.n_sessions,
+		world_error(w, "%u sessions are left, the first in %s", w->engine.n_sessions,
 			    session_state_name(list_first(&w->engine.sessions, struct session,
 			    link)->state));
 	for (unsigned int i = 0; i < w->n_clients; i++)
 		if (!w->client[i].over)
-			world_blame(w, "client %u hangs in step %u (%s)", i, w->client[i].at,
+			world_error(w, "client %u hangs in step %u (%s)", i, w->client[i].at,
 				    step_name(w->client[i].step[w->client[i].at].kind));
 	for (unsigned int i = 0; i < w->n_served; i++)
 		if (!w->served[i].over)
-			world_blame(w, "origin's connection %u hangs in step %u (%s)", i,
+			world_error(w, "origin's connection %u hangs in step %u (%s)", i,
 			    w->served[i].at,
 				    step_name(w->served[i].step[w->served[i].at].kind));
 }
 
 static void
-judge_baseline(struct world *w)
+check_baseline(struct world *w)
 {
 	unsigned int cur = 0;
 
@@ -604,27 +604,27 @@ judge_baseline(struct world *w)
 	if (w->engine.session_pool.live || w->engine.zerocopy.states.live ||
 		w->engine.txn_pool.live ||
 		w->engine.buf_pool.live * w->engine.buf_pool.size != w->engine.zerocopy.pinned)
-		world_blame(w, "pools: %u sessions, %u buffers are out",
+		world_error(w, "pools: %u sessions, %u buffers are out",
 		    w->engine.session_pool.live,
 			    w->engine.buf_pool.live);
 	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
 		cur += w->srv[i]->cur + w->srv[i]->queued;
 	if (cur || w->px->fe_gate.n || w->px->be_cur || w->px->queued || w->ln->conns)
-		world_blame(w, "counts: %u slots, %u frontend, %u backend, %u queued, %u listener",
+		world_error(w, "counts: %u slots, %u frontend, %u backend, %u queued, %u listener",
 			    cur, w->px->fe_gate.n, w->px->be_cur, w->px->queued, w->ln->conns);
 	if (w->engine.shared->gate.n || w->engine.shared->gate.held || w->px->fe_gate.held)
-		world_blame(w, "gates: %u in the process, held %llx, %llx",
+		world_error(w, "gates: %u in the process, held %llx, %llx",
 			    w->engine.shared->gate.n,
 			    (unsigned long long)w->engine.shared->gate.held,
 			    (unsigned long long)w->px->fe_gate.held);
 	if (loop_fds(w->loop) != 1)
-		world_blame(w, "%u fds are left in the loop", loop_fds(w->loop));
+		world_error(w, "%u fds are left in the loop", loop_fds(w->loop));
 	if (w->engine.bulk.bufs.live || !list_is_empty(&w->engine.bulk.waiting))
-		world_blame(w, "%u big buffers are out", w->engine.bulk.bufs.live);
+		world_error(w, "%u big buffers are out", w->engine.bulk.bufs.live);
 	if (w->engine.pipes.used)
-		world_blame(w, "%u pipes are in use", w->engine.pipes.used);
+		world_error(w, "%u pipes are in use", w->engine.pipes.used);
 	if (fake_fds(w->k) != 2 + 2 * w->engine.pipes.n_idle)
-		world_blame(w, "%u fds are open, not 2 and %u pipes", fake_fds(w->k),
+		world_error(w, "%u fds are open, not 2 and %u pipes", fake_fds(w->k),
 			w->engine.pipes.n_idle);
 }
 
@@ -632,13 +632,13 @@ int
 world_close(struct world *w)
 {
 	if (w->loop && w->ln && w->ln->state != LISTENER_NEW) {
-		judge_leftovers(w);
+		check_leftovers(w);
 		if (w->engine.n_sessions) {
 			engine_kill_all(&w->engine);
 			(void)!loop_turn(w->loop, 0);
 		}
-		judge_pairs(w);
-		judge_baseline(w);
+		check_pairs(w);
+		check_baseline(w);
 	}
 	if (w->ln)
 		listener_close(w->ln, &w->sys);
@@ -649,7 +649,7 @@ world_close(struct world *w)
 	world_rules_free(&w->rules);
 	loop_free(&w->loop);
 	if (fake_fds(w->k))
-		world_blame(w, "fd %d was not closed", fake_any_fd(w->k));
+		world_error(w, "fd %d was not closed", fake_any_fd(w->k));
 	fake_free(&w->k);
 	free_wires(w);
 	return w->why[0] ? -1 : 0;

@@ -132,8 +132,8 @@ const char *world_terms(const struct world *w, char *buf, size_t len);
 /* Calls of the daemon since it listens, without clock reads and the once-a-second sample. */
 uint64_t world_calls(const struct world *w);
 /* A client's connection for ends other than agents. */
-struct fake_sock *world_knock(struct world *w);
+struct fake_sock *world_connect(struct world *w);
 /* Records an error, unless there was one before. */
-void world_blame(struct world *w, const char *fmt, ...) fmt_printf(2, 3);
+void world_error(struct world *w, const char *fmt, ...) fmt_printf(2, 3);
 
 #endif

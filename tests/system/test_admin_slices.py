@@ -56,7 +56,7 @@ def test_clients_that_never_read_cost_a_slice_each(with_map):
     assert wait_for(lambda: int(d.info()["Jobs"]) == jobs)
 
 
-def test_a_walk_sees_what_stays_once(with_map):
+def test_a_walk_shows_unchanged_entries_once(with_map):
     """Of entries that are added and removed meanwhile, some; of the others, each once and in order."""
     d = with_map
     stays = {f"key{i}" for i in range(ENTRIES) if i % 10 == 0}
@@ -78,7 +78,7 @@ def test_a_walk_sees_what_stays_once(with_map):
     assert len(keys) == len(set(keys)) and stays <= set(keys)
 
 
-def test_clearing_what_is_shown_ends_the_answer(with_map):
+def test_clearing_a_shown_map_ends_the_answer(with_map):
     d = with_map
     with ask(d, f"show map {d.map}") as s:
         s.shutdown(socket.SHUT_WR)
@@ -89,7 +89,7 @@ def test_clearing_what_is_shown_ends_the_answer(with_map):
     assert d.admin(f"show map {d.map}") == "\n"
 
 
-def test_reading_stops_nobody(daemon, origin):
+def test_reading_does_not_stop_workers(daemon, origin):
     port = free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", extra="nbthread 3")
     before = rendezvous(d)
@@ -151,7 +151,7 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
     assert d.info()["Fsm_bugs"] == "0"
 
 
-def test_a_client_that_hangs_up_while_a_worker_is_asked(daemon, origin):
+def test_a_client_that_closes_while_a_worker_answers(daemon, origin):
     port = free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n",
                extra="nbthread 4\n    stats maxconn 20")

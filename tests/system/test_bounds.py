@@ -175,7 +175,7 @@ def serve(readers, limit=60):
 
 @needs_descriptors
 @only_tacit
-def test_memory_is_bounded_and_everybody_is_served(proxy, origins):
+def test_memory_is_bounded_and_all_are_served(proxy, origins):
     """Many slow readers: new ones wait while memory is short, and all bytes are right in the end."""
     o = origins(answers)
     p = proxy(o.port, options="timeout client 90s\ntimeout server 90s\nbacklog 2000", log=False,

@@ -26,7 +26,7 @@ def test_an_example_is_right(path):
 
 
 @pytest.mark.parametrize("path", [f for f in FILES if os.path.basename(f) not in OURS], ids=os.path.basename)
-def test_haproxy_takes_it_too(path):
+def test_haproxy_accepts_it_too(path):
     if not os.access(HAPROXY, os.X_OK):
         pytest.skip("haproxy is not installed")
     done = check(HAPROXY, path)

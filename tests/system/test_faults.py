@@ -295,7 +295,7 @@ def test_a_poller_that_fails_ends_the_process(daemon, origin):
 
 
 @only_tacit
-def test_out_of_descriptors_is_said_once_a_second(proxy, origin, tmp_path):
+def test_out_of_descriptors_is_logged_once_a_second(proxy, origin, tmp_path):
     """By each listener: with one worker there is one."""
     log = LogServer()
     p = proxy(origin.port, extra=f"log 127.0.0.1:{log.port} daemon\n    nbthread 1", log=False)
@@ -332,7 +332,7 @@ def test_log_to_a_closed_port(proxy, origin):
     assert wait_for(lambda: p.sessions == 0)
 
 
-def test_log_to_one_who_does_not_read(proxy, origin, tmp_path):
+def test_log_to_a_reader_that_does_not_read(proxy, origin, tmp_path):
     path = tmp_path / "log"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
         s.bind(str(path))
@@ -374,7 +374,7 @@ def test_log_to_one_who_does_not_read(proxy, origin, tmp_path):
         assert wait_for(heard, 5, 0.2)
 
 
-def test_log_to_a_stdout_nobody_reads(origin, tmp_path):
+def test_log_to_a_closed_stdout(origin, tmp_path):
     """A pipe whose reader is gone: SIGPIPE must not end the process."""
     from subject import SUBJECT
     port = free_port()

@@ -250,7 +250,7 @@ def test_the_reader_itself():
 
 
 @only_http
-def test_what_is_good_goes_through(proxy, origin):  # noqa: F811
+def test_valid_messages_are_forwarded(proxy, origin):  # noqa: F811
     p = start(proxy, origin)
     chunked = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nA: b\r\n\r\n"
     for text in (NEXT, b"\r\n" + NEXT, chunked, b"GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n"):
@@ -265,7 +265,7 @@ def test_what_is_good_goes_through(proxy, origin):  # noqa: F811
     assert [read_request(g).state for g in origin.take()] == ["whole", "whole"]
 
 
-def look_at(name, got, good=0):
+def check_origin(name, got, good=0):
     """What arrived at the origin: as many good requests as were sent, complete, and at most beginnings of others.
     One may belong to the case before: it was in the backlog when that client got its response."""
     whole = [g for g in got if g.startswith(b"GET /next ")]
@@ -286,23 +286,23 @@ def test_no_hostile_request_reaches_a_server(proxy, origin):  # noqa: F811
     assert len(cases) >= 1000
     for n, (name, text) in enumerate(cases):
         whole = send(p.port, text, len(text))
-        look_at(name, origin.take())
+        check_origin(name, origin.take())
         assert not whole or re.match(rb"HTTP/1\.[01] (4|5)", whole), f"{name}: {whole!r}"
         both = send(p.port, text + NEXT, len(text + NEXT))
-        look_at(f"{name}, with another one", origin.take())
+        check_origin(f"{name}, with another one", origin.take())
         assert both[:12] == whole[:12], f"{name}: {whole!r}, with another one {both!r}"
         behind = send(p.port, NEXT + text, len(NEXT + text))
-        look_at(f"{name}, behind a good one", origin.take(), 1)
+        check_origin(f"{name}, behind a good one", origin.take(), 1)
         assert behind.startswith(b"HTTP/1.1 200 ") and whole[:12] in behind, f"{name}: {behind!r}"
         if SLOW or n % 8 == 0:
             slow = send(p.port, text, 1)
-            look_at(f"{name}, a byte at a time", origin.take())
+            check_origin(f"{name}, a byte at a time", origin.take())
             assert not slow or slow[:12] == whole[:12], f"{name}: {whole!r}, a byte at a time {slow!r}"
     assert send(p.port, NEXT.replace(b"\r\nHost", b"\r\nConnection: close\r\nHost"), 100).startswith(b"HTTP/1.1 200 ")
 
 
 @only_http
-def test_nobody_else_gets_what_a_hostile_request_leaves(proxy):  # noqa: F811
+def test_the_rest_of_a_hostile_request_reaches_no_other_client(proxy):  # noqa: F811
     """Connections to the server are reused for all clients: a rest of one request would become the beginning of
     another."""
     origin = Keeper()

@@ -99,7 +99,7 @@ def test_switches_for_measurements_are_apart(root):
 
 
 @pytest.mark.parametrize('changed', [False, True])
-def test_uninstall_leaves_nothing_but_what_is_the_users(root, tmp_path, changed):
+def test_uninstall_leaves_files_of_the_user_only(root, tmp_path, changed):
     shutil.copytree(root, tmp_path / 'r')
     (tmp_path / 'r/usr/sbin/other').touch()
     if changed:

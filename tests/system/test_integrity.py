@@ -124,7 +124,7 @@ def cut(data, total):
 
 
 @pytest.mark.parametrize("spoil", [flip, lose, double, cut])
-def test_peers_sees_a_wrong_proxy(listener, spoil):
+def test_peers_detects_a_faulty_proxy(listener, spoil):
     front = bad_proxy(listen_port(listener), spoil)
     try:
         got = tool("peers", listener, front.getsockname()[1], "--bodies", 100, "--seed", 3, "--concurrency", 10,
@@ -139,7 +139,7 @@ def test_peers_sees_a_wrong_proxy(listener, spoil):
         front.close()
 
 
-def test_peers_sees_a_clean_end_of_what_was_reset(listener):
+def test_peers_detects_a_clean_end_after_a_reset(listener):
     """The forwarder above does not change bytes, but ends a stream cleanly after a reset."""
     front = bad_proxy(listen_port(listener), lambda data, _: data)
     try:

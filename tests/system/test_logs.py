@@ -174,7 +174,7 @@ OUTPUTS = [
 
 @pytest.mark.skipif(not HALOG or not shutil.which("haproxy"), reason="needs haproxy and its halog")
 @only_tacit
-def test_halog_gives_the_same_answers(lines_of):
+def test_halog_gives_the_same_output(lines_of):
     ours, theirs = lines_of(TACIT), lines_of("haproxy")
     for options, keep in OUTPUTS:
         got, want = (sorted(keep(row.split()) for row in halog(lines, *options).splitlines() if row.split())

@@ -224,7 +224,7 @@ def test_foreground_pid_file(daemon, origin, tmp_path):
     assert not (tmp_path / "pid").exists() and not d.sock.exists()
 
 
-def test_what_another_process_put_there_stays(daemon, origin, tmp_path):
+def test_files_of_another_process_stay(daemon, origin, tmp_path):
     """A process started while this one was ending has replaced the pid file and the stats socket."""
     d = daemon(listen_on(free_port(), origin), "-p", tmp_path / "pid")
     (tmp_path / "pid").write_text("1\n")
@@ -294,7 +294,7 @@ def test_soft_stop_lets_sessions_end(daemon, origin):
 KEPT = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
-def test_soft_stop_lets_kept_http_clients_go(daemon):
+def test_soft_stop_closes_kept_http_clients(daemon):
     """A client that sends another request gets a response with Connection: close; an idle one is closed soon.
     Neither has to wait for timeout http-keep-alive."""
     port = free_port()
@@ -362,7 +362,7 @@ def ask_until_refused(port, outcomes):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_soft_stop_resets_nobody_under_load(daemon, threads):
+def test_soft_stop_under_load_resets_no_connection(daemon, threads):
     outcomes = []
     for _ in range(5):
         port = free_port()
@@ -547,7 +547,7 @@ def test_abstract_listener(daemon, origin):
 # --- limits and privileges ----------------------------------------------------------------------------------
 
 
-def test_maxconn_is_held(daemon, origin):
+def test_maxconn_is_enforced(daemon, origin):
     """At maxconn no further connection is accepted; a waiting client is served when one leaves."""
     port = free_port()
     daemon(listen_on(port, origin), extra="maxconn 2")
@@ -562,7 +562,7 @@ def test_maxconn_is_held(daemon, origin):
         assert c.recv(1) == b"x"
 
 
-def test_frontend_maxconn_is_held(daemon, origin):
+def test_frontend_maxconn_is_enforced(daemon, origin):
     p1, p2 = free_ports(2)
     daemon(f"listen one\n    bind 127.0.0.1:{p1}\n    maxconn 1\n    server s 127.0.0.1:{origin.port}\n"
            f"listen two\n    bind 127.0.0.1:{p2}\n    server s 127.0.0.1:{origin.port}\n")

@@ -128,7 +128,7 @@ def test_a_long_stream(proxy, origin, options, slow):
 
 
 @only_tacit
-def test_a_connection_at_rest_owns_no_pipe(proxy, origin):
+def test_an_idle_connection_owns_no_pipe(proxy, origin):
     p = proxy(origin.port, options=f"{LONG}\n{BOTH}", log=False)
     with connect(p.port) as c:
         for _ in range(2):
@@ -263,7 +263,7 @@ def test_pipes_take_descriptors(proxy, origin):
 
 @needs_descriptors
 @only_tacit
-def test_streams_are_spliced_unless_told_otherwise(proxy, origin):
+def test_bulk_transfers_are_spliced_by_default(proxy, origin):
     """By default splicing is on, and maxconn does not change."""
     p = proxy(origin.port, options=LONG, extra="maxconn 1000", log=False)
     q = proxy(origin.port, options=f"{LONG}\nno option splice-auto", extra="maxconn 1000", log=False)

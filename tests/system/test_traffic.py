@@ -122,7 +122,7 @@ def drained(conn):
 
 @only_tacit
 @pytest.mark.parametrize("size", [1, 1000, 100_000, 400_000])
-def test_what_came_before_a_reset_is_delivered_before_it(proxy, origins, size):
+def test_bytes_before_a_reset_are_delivered_before_it(proxy, origins, size):
     """All of it was in the proxy or in its kernel buffers when the reset arrived, and the client read slowly."""
     data = pattern(size)
     sent = threading.Event()
@@ -149,7 +149,7 @@ def test_what_came_before_a_reset_is_delivered_before_it(proxy, origins, size):
 
 @only_tacit
 @pytest.mark.parametrize("size", [1, 1000, 100_000])
-def test_what_the_client_said_before_its_reset_is_delivered(proxy, origins, size):
+def test_bytes_of_a_client_before_its_reset_are_delivered(proxy, origins, size):
     data = pattern(size, 1)
     got, end = bytearray(), []
     go = threading.Event()
@@ -228,7 +228,7 @@ def test_both_directions_at_once(proxy, origin):
         assert c.recv(1) == b""
 
 
-def test_an_ended_direction_outlives_a_silence(proxy, origins):
+def test_a_half_closed_connection_survives_idle_time(proxy, origins):
     """A client that half-closed is served long after; without timeout client-fin the limit is `timeout client`."""
     def handle(conn):
         assert recv_all(conn) == b"all"
@@ -395,7 +395,7 @@ def test_listening_socket_from_the_parent(proxy, origin):
         p.log.wait(2)
 
 
-def test_server_that_does_not_listen_is_left_for_one_that_does(proxy, origin):
+def test_a_refused_connection_is_retried_on_another_server(proxy, origin):
     p = proxy(f"server dead 127.0.0.1:{free_port()}\nserver live 127.0.0.1:{origin.port}",
               options="option redispatch\nretries 1\ntimeout connect 150ms")
     for _ in range(6):
@@ -454,7 +454,7 @@ VARIANTS = ["", "tune.epoll.mode unmerged", "tune.epoll.mode edge", "tune.lazy-r
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_resting_sessions_do_not_wake_it(proxy, origins, variant):
+def test_idle_sessions_do_not_wake_it(proxy, origins, variant):
     servers, release = [], threading.Event()
 
     def handle(conn):
@@ -514,7 +514,7 @@ def test_a_process_without_clients_sleeps(proxy, origin):
 
 @only_tacit
 @pytest.mark.parametrize("how", ["reset", "close"])
-def test_bytes_for_one_who_is_gone_are_not_waited_for(proxy, origins, how):
+def test_bytes_for_a_closed_client_are_not_waited_for(proxy, origins, how):
     """The client resets while the server has not read all its data; then the server closes too."""
     held = []
 

@@ -47,7 +47,7 @@ def test_workers_run_on_their_cpus(daemon):
 
 
 @pytest.mark.parametrize("mode", ["unmerged", "merged", "edge"])
-def test_numbers_change_hands(proxy, listener, mode):
+def test_descriptor_numbers_are_reused_by_other_workers(proxy, listener, mode):
     """Few connections at a time, each accepted by the next worker: a number closed by one is usually reused by
     another one. Every body names its connection."""
     p = proxy(listener.getsockname()[1], options="timeout client 60s\ntimeout server 60s", log=False,

@@ -159,7 +159,7 @@ def test_bodies_have_their_digests(far, fast, mode):
     assert number(d, "Fsm_bugs") == 0
 
 
-def test_slow_peers_pin_no_more_than_they_may(far):
+def test_slow_readers_pin_a_bounded_number_of_buffers(far):
     """Slow readers: the pinned buffers are limited, the rest of the bytes is copied, and all are right."""
     d = far(gives, extra="tune.zerocopy.max 512k\n    tune.sndbuf.client 262144")
     readers = [d.dial(rcvbuf=8192) for _ in range(20)]
@@ -235,7 +235,7 @@ def test_without_room_in_the_kernel_it_is_copied(far, net):
     c.close()
 
 
-def test_loopback_is_never_asked(proxy, origins):
+def test_loopback_does_not_use_it(proxy, origins):
     p = proxy(origins(echo_all).port, extra=ZEROCOPY, log=False)
     body = body_of(1, 4 * MB)
     with connect(p.port) as c:

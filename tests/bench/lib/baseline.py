@@ -34,7 +34,7 @@ def means(mine, theirs, metric):
     return lambda rows: mean_ratio(rows, mine, theirs, metric)
 
 
-def but_waits(row, load):
+def without_waits(row, load):
     """The calls without waits: the number of waits depends on what arrives at the same time."""
     def get(rows):
         total, waits = value(rows, row, load), value(rows, row, load + ".waits")
@@ -45,7 +45,7 @@ def but_waits(row, load):
 def calls():
     for load in ("c1", "c50"):
         for row in TACIT:
-            yield less("syscalls", "calls but waits, c=%s, %s" % (load[1:], row), but_waits(row, load), CALLS)
+            yield less("syscalls", "calls but waits, c=%s, %s" % (load[1:], row), without_waits(row, load), CALLS)
         yield less("syscalls", "calls, c=%s, tacit default" % load[1:], one("tacit default", load), ALL_CALLS)
     for row in TACIT[:4]:
         yield less("far", "calls, %s" % row, one(row, "c1"), ALL_CALLS)
@@ -55,10 +55,10 @@ def calls():
 def http():
     for load in ("c1", "c50"):
         for row in TACIT:
-            yield less("http", "calls but waits per request, c=%s, %s" % (load[1:], row), but_waits(row, load), CALLS)
+            yield less("http", "calls but waits per request, c=%s, %s" % (load[1:], row), without_waits(row, load), CALLS)
     for row in TACIT[:4]:
         yield less("httpfar", "calls per request, %s" % row, one(row, "c1"), ALL_CALLS)
-        yield less("httpkept", "calls but waits per request, %s" % row, but_waits(row, "c50"), CALLS)
+        yield less("httpkept", "calls but waits per request, %s" % row, without_waits(row, "c50"), CALLS)
     for row in ("tacit default", "tacit tuned"):
         yield less("httpcpu", "segments per request, %s" % row, one(row, "segments"), SEGMENTS)
     for section, kind in (("httpcpu", "request"), ("httpkeptcpu", "kept request")):

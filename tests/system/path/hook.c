@@ -1,7 +1,7 @@
 /*
  * Preloaded into a program built with -finstrument-functions: writes the address of each function
- * that its main thread enters, less the address it is loaded at, to the file $PATH_TRACE: a count,
- * then so many words.
+ * that its main thread enters, relative to its load address, to the file $PATH_TRACE: a count, then
+ * that many words.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static uint64_t *trace;
 static uintptr_t base;
 static _Thread_local int is_main;
 
-/* The program comes first. */
+/* The program is the first object. */
 static int
 on_object(struct dl_phdr_info *info, size_t size, void *arg)
 {

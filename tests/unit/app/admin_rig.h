@@ -80,7 +80,7 @@ rig_run(enum bind_level level, const char *line)
 }
 
 static inline const char *
-rig_say(const char *line)
+rig_command(const char *line)
 {
 	return rig_run(BIND_ADMIN, line);
 }

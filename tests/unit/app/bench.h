@@ -31,7 +31,7 @@ bench_addr(const char *name)
 }
 
 static inline int
-bench_dial(const char *name)
+bench_connect(const char *name)
 {
 	struct sockaddr_un un = bench_addr(name);
 	struct timeval limit = { .tv_sec = 5 };

@@ -57,7 +57,7 @@ world_global(const char *lines)
 
 /* The text of the diagnostic that the last lines made or extended; "" for none. */
 static inline const char *
-world_said(void)
+world_diagnostic(void)
 {
 	const struct cfg_file *last = cfg.diag.nfile ? cfg.diag.file[cfg.diag.nfile - 1] : NULL;
 

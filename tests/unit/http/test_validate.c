@@ -251,7 +251,7 @@ body_is_refused(const struct fed *f, const char *name, const char *text, size_t 
 	h1_body_begin(&b, &f->head);
 	differs = feed_body_all_ways(&got, &b, text, len, 0);
 	if (differs)
-		fail_msg("%s: %s its body is judged otherwise", name, differs);
+		fail_msg("%s: %s the result for its body differs", name, differs);
 	return got.bad != HTTP_BAD_NONE;
 }
 
@@ -267,7 +267,7 @@ is_refused(void *arg, const char *name, int is_response, const char *text, size_
 	differs = feed_all_ways(&f, is_response ? HTTP_RESPONSE : HTTP_REQUEST, 16, keep, text, len,
 		0);
 	if (differs)
-		fail_msg("%s: %s it is judged otherwise", name, differs);
+		fail_msg("%s: %s the result differs", name, differs);
 	if (f.verdict == HTTP_MORE ||
 		(f.verdict == HTTP_COMPLETE &&
 			!body_is_refused(&f, name, text + f.used, len - f.used))) {

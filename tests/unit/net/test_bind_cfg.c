@@ -161,7 +161,7 @@ test_long_address(void **state)
 
 	(void)state;
 	(void)snprintf(text, sizeof(text), "frontend f\n bind %0600d:80\n", 1);
-	world_says(text, -1, "the limit is 511 bytes");
+	world_reports(text, -1, "the limit is 511 bytes");
 }
 
 static void
@@ -268,8 +268,9 @@ static void
 test_one_id(void **state)
 {
 	(void)state;
-	world_says("frontend f\n bind :80,:81 id 3\n", -1, "'id' can only be used with a single");
-	world_says("frontend f\n bind :80-81 id 3\n", -1, "'id' can only be used with a single");
+	world_reports(
+		"frontend f\n bind :80,:81 id 3\n", -1, "'id' can only be used with a single");
+	world_reports("frontend f\n bind :80-81 id 3\n", -1, "'id' can only be used with a single");
 }
 
 /* The caret is below the error. */
@@ -277,8 +278,8 @@ static void
 test_caret(void **state)
 {
 	(void)state;
-	world_says("frontend f\n bind :80 maxconn 5x\n", -1, "[t.cfg:2:19]");
-	world_says("frontend f\n bind :80x tfo\n", -1, "[t.cfg:2:7]");
+	world_reports("frontend f\n bind :80 maxconn 5x\n", -1, "[t.cfg:2:19]");
+	world_reports("frontend f\n bind :80x tfo\n", -1, "[t.cfg:2:7]");
 }
 
 int

@@ -45,9 +45,9 @@ rig_play(const struct world_config *cfg, const struct step *client, const struct
 	world_run(&w, RIG_LIMIT);
 }
 
-/* No further buffer can be allocated until rig_has_memory(). */
+/* No further buffer can be allocated until rig_restore_memory(). */
 static inline void *
-rig_wants_memory(void)
+rig_exhaust_memory(void)
 {
 	void *kept = NULL;
 
@@ -62,7 +62,7 @@ rig_wants_memory(void)
 }
 
 static inline void
-rig_has_memory(void *kept)
+rig_restore_memory(void *kept)
 {
 	while (kept) {
 		void *next = *(void **)kept;

@@ -108,7 +108,7 @@ world_good(struct world *w, const char *text)
 
 /* Fails (result -1) or loads (0), and prints `what` if it is not NULL. */
 static inline void
-world_says(const char *text, int result, const char *what)
+world_reports(const char *text, int result, const char *what)
 {
 	struct world w;
 

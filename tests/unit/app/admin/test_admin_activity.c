@@ -10,7 +10,7 @@ one_worker_has_one_number(void **st)
 
 	(void)st;
 	rig_open("nbthread 1", "");
-	a = rig_say("show activity");
+	a = rig_command("show activity");
 	rig_check_shape(a);
 	assert_non_null(strstr(a, "\nhanded_over: 0\n"));
 	assert_null(strchr(a, '['));
@@ -25,13 +25,13 @@ each_worker_has_its_own(void **st)
 
 	(void)st;
 	rig_open("nbthread 2\ntune.listener.multi-queue off", "");
-	c = bench_dial("front");
+	c = bench_connect("front");
 	for (s = -1; s < 0;) {
 		assert_int_equal(loop_turn(w->loop, 1), 0);
 		s = accept(origin, NULL, NULL);
 	}
 	rendezvous_begin(&proc);
-	a = rig_say("show activity");
+	a = rig_command("show activity");
 	rendezvous_end(&proc);
 	assert_true(strstr(a, "sessions: 1 [ 1 0 ]\n") || strstr(a, "sessions: 1 [ 0 1 ]\n"));
 	assert_true(strstr(a, "accepted: 1 [ 1 0 ]\n") || strstr(a, "accepted: 1 [ 0 1 ]\n"));

@@ -137,7 +137,7 @@ help_lists_permitted_commands_only(void **st)
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_say("help show")), 16 + 1);
+	assert_int_equal(rig_lines(rig_command("help show")), 16 + 1);
 	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 10 + 1);
 }
 
@@ -147,15 +147,15 @@ an_unknown_command_gets_suggestions(void **st)
 	const char *a;
 
 	(void)st;
-	a = rig_say("show nothing of this");
+	a = rig_command("show nothing of this");
 	assert_non_null(strstr(a, "Unknown command: 'show'"));
 	assert_non_null(strstr(a, "\n  show info "));
 	assert_null(strstr(a, "\n  quit "));
 	rig_check_shape(a);
 	/* Only whole words match. */
-	assert_non_null(strstr(rig_say("show inf"), "Unknown command"));
-	assert_non_null(strstr(rig_say("show infos"), "Unknown command"));
-	assert_non_null(strstr(rig_say("SHOW INFO"), "Unknown command"));
+	assert_non_null(strstr(rig_command("show inf"), "Unknown command"));
+	assert_non_null(strstr(rig_command("show infos"), "Unknown command"));
+	assert_non_null(strstr(rig_command("SHOW INFO"), "Unknown command"));
 	/* A command that is not permitted is not suggested either. */
 	assert_null(strstr(rig_run(BIND_USER, "set x"), "set server"));
 }
@@ -188,7 +188,7 @@ lines_are_split_at_blanks_and_semicolons(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		const char *a = rig_say(t[i].line);
+		const char *a = rig_command(t[i].line);
 
 		if (t[i].answer ? strcmp(a, t[i].answer) != 0 : !strstr(a, "Unknown command"))
 			fail_msg("'%s': '%s'", t[i].line, a);
@@ -205,20 +205,20 @@ the_number_of_arguments_is_limited(void **st)
 	n = (size_t)snprintf(line, sizeof(line), "show cli level");
 	for (int i = 3; i < ADMIN_ARGS_MAX; i++)
 		n += (size_t)snprintf(line + n, sizeof(line) - n, " %d", i);
-	assert_string_equal(rig_say(line), "admin\n\n");
+	assert_string_equal(rig_command(line), "admin\n\n");
 	snprintf(line + n, sizeof(line) - n, " x;show cli level");
-	assert_string_equal(rig_say(line), "Too many arguments\n\n");
+	assert_string_equal(rig_command(line), "Too many arguments\n\n");
 }
 
 static void
 prompt_mode_prints_a_prompt_after_each_answer(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_say("prompt"), "\n> ");
+	assert_string_equal(rig_command("prompt"), "\n> ");
 	assert_int_equal(rig_conn.prompt, 1);
-	assert_string_equal(rig_say("prompt;show cli level"), "\n> admin\n\n> ");
-	assert_string_equal(rig_say("prompt;prompt"), "\n> \n");
-	assert_string_equal(rig_say("prompt;quit"), "\n> \n");
+	assert_string_equal(rig_command("prompt;show cli level"), "\n> admin\n\n> ");
+	assert_string_equal(rig_command("prompt;prompt"), "\n> \n");
+	assert_string_equal(rig_command("prompt;quit"), "\n> \n");
 	assert_int_equal(rig_conn.quit, 1);
 }
 
@@ -240,7 +240,7 @@ timeouts_are_checked(void **st)
 		const char *a;
 
 		snprintf(line, sizeof(line), "set timeout cli %s", t[i].arg);
-		a = rig_say(line);
+		a = rig_command(line);
 		assert_string_equal(a, t[i].ms ? "\n" : "Invalid timeout value.\n\n");
 		assert_int_equal(rig_conn.timeout_ms, t[i].ms ? t[i].ms : 10000);
 	}
@@ -250,15 +250,15 @@ static void
 severity_output_prefixes_messages(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_say("set severity-output number;get weight x"),
+	assert_string_equal(rig_command("set severity-output number;get weight x"),
 			    "\n[3]: Require 'backend/server'.\n\n");
-	assert_string_equal(rig_say("set severity-output string;get weight x"),
+	assert_string_equal(rig_command("set severity-output string;get weight x"),
 			    "\n[err]: Require 'backend/server'.\n\n");
-	assert_string_equal(rig_say("set severity-output string;set severity-output none;"
+	assert_string_equal(rig_command("set severity-output string;set severity-output none;"
 				    "get weight x"),
 			    "\n\nRequire 'backend/server'.\n\n");
-	assert_non_null(strstr(rig_say("set severity-output loud"), "required argument"));
-	assert_non_null(strstr(rig_say("set severity-output"), "required argument"));
+	assert_non_null(strstr(rig_command("set severity-output loud"), "required argument"));
+	assert_non_null(strstr(rig_command("set severity-output"), "required argument"));
 }
 
 int

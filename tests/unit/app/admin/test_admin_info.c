@@ -57,7 +57,7 @@ number(const char *answer, const char *key)
 static void
 every_line_is_a_key_and_a_value(void **st)
 {
-	const char *a = rig_say("show info");
+	const char *a = rig_command("show info");
 	unsigned int n = rig_lines(a);
 
 	(void)st;
@@ -85,7 +85,7 @@ has_what_hatop_and_the_exporters_read(void **st)
 		"TotalBytesOut", "BytesOutRate", "Memmax_bytes", "PoolAlloc_bytes",
 		"PoolUsed_bytes", "DebugCommandsIssued", "CumRecvLogs", "Start_time_sec",
 		"Tainted" };
-	char *a = strdup(rig_say("show info"));
+	char *a = strdup(rig_command("show info"));
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
@@ -122,8 +122,8 @@ uptime_is_in_days_hours_minutes_seconds(void **st)
 		/* The arithmetic is modular, so the test also works shortly after the machine has
 		 * booted. */
 		proc.started_ms = now - t[i].sec * 1000;
-		assert_string_equal(value(rig_say("show info"), "Uptime"), t[i].text);
-		assert_int_equal(number(rig_say("show info"), "Uptime_sec"), t[i].sec);
+		assert_string_equal(value(rig_command("show info"), "Uptime"), t[i].text);
+		assert_int_equal(number(rig_command("show info"), "Uptime_sec"), t[i].sec);
 	}
 }
 
@@ -134,13 +134,13 @@ connections_are_counted(void **st)
 	int c, s;
 
 	(void)st;
-	c = bench_dial("front");
+	c = bench_connect("front");
 	assert_int_equal(send(c, "hello", 5, 0), 5);
 	bench_turns();
 	s = accept(origin, NULL, NULL);
 	assert_int_equal(send(s, "four", 4, 0), 4);
 	bench_turns();
-	a = strdup(rig_say("show info"));
+	a = strdup(rig_command("show info"));
 	assert_int_equal(number(a, "CurrConns"), 1);
 	assert_int_equal(number(a, "CumConns"), 1);
 	assert_int_equal(number(a, "CumReq"), 1);
@@ -151,12 +151,12 @@ connections_are_counted(void **st)
 	close(c);
 	close(s);
 	bench_turns();
-	a = strdup(rig_say("show info"));
+	a = strdup(rig_command("show info"));
 	assert_int_equal(number(a, "CurrConns"), 0);
 	assert_int_equal(number(a, "CumConns"), 1);
 	free(a);
 	process_on_signal(&proc, SIGUSR1);
-	assert_int_equal(number(rig_say("show info"), "Stopping"), 1);
+	assert_int_equal(number(rig_command("show info"), "Stopping"), 1);
 }
 
 static void
@@ -165,7 +165,7 @@ memory_is_shown(void **st)
 	char *a;
 
 	(void)st;
-	assert_int_equal(number(rig_say("show info"), "Memmax_MB"), 0);
+	assert_int_equal(number(rig_command("show info"), "Memmax_MB"), 0);
 	cfg.global.memory = 5 << 20;
 	w->engine.memory_holds = 3;
 	w->engine.buf_waits = 4;
@@ -174,7 +174,7 @@ memory_is_shown(void **st)
 	w->engine.zerocopy.copied = 7;
 	w->engine.zerocopy.refused = 8;
 	w->engine.zerocopy.full = 9;
-	a = strdup(rig_say("show info"));
+	a = strdup(rig_command("show info"));
 	assert_int_equal(number(a, "Memmax_MB"), 5);
 	assert_int_equal(number(a, "Memory_holds"), 3);
 	assert_int_equal(number(a, "Buffer_waits"), 4);
@@ -201,7 +201,7 @@ pipes_are_counted(void **st)
 	pipe_put(&w->engine.pipes, q);
 	w->engine.spliced = 12345;
 	w->engine.splice_fallbacks = 6;
-	a = strdup(rig_say("show info"));
+	a = strdup(rig_command("show info"));
 	assert_int_equal(number(a, "Maxpipes"), 9);
 	assert_int_equal(number(a, "PipesUsed"), 1);
 	assert_int_equal(number(a, "PipesFree"), 1);
@@ -216,8 +216,8 @@ static void
 other_forms_are_refused(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_say("show info json"), "show info json: not supported\n\n");
-	assert_string_equal(rig_say("show version"), VERSION_COMPAT "\n\n");
+	assert_string_equal(rig_command("show info json"), "show info json: not supported\n\n");
+	assert_string_equal(rig_command("show version"), VERSION_COMPAT "\n\n");
 }
 
 int

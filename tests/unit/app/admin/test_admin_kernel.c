@@ -20,7 +20,7 @@ teardown(void **st)
 static void
 forward_something(void)
 {
-	int c = bench_dial("front"), s;
+	int c = bench_connect("front"), s;
 
 	assert_int_equal(send(c, "hello", 5, 0), 5);
 	bench_turns();
@@ -55,7 +55,7 @@ syscalls_are_the_ledger(void **st)
 	forward_something();
 	sys.ledger.n[SYS_CALL_accept4][SYS_AGAIN] += 3;
 	sys.ledger.n[SYS_CALL_connect][SYS_ERROR] += 5;
-	a = rig_say("show syscalls");
+	a = rig_command("show syscalls");
 	rig_check_shape(a);
 	for (unsigned int i = 1; i + 2 < rig_lines(a); i++) {
 		const char *line = rig_line(a, (int)i);
@@ -89,9 +89,9 @@ static void
 syscalls_before_the_first_connection(void **st)
 {
 	(void)st;
-	assert_non_null(strstr(rig_say("show syscalls"), " 0.000"));
-	assert_null(strstr(rig_say("show syscalls"), "nan"));
-	assert_null(strstr(rig_say("show syscalls"), "inf"));
+	assert_non_null(strstr(rig_command("show syscalls"), " 0.000"));
+	assert_null(strstr(rig_command("show syscalls"), "nan"));
+	assert_null(strstr(rig_command("show syscalls"), "inf"));
 }
 
 static void
@@ -99,11 +99,11 @@ fds_are_those_of_the_loop(void **st)
 {
 	char line[64];
 	const char *a;
-	int c = bench_dial("front"), fd, seen = 0;
+	int c = bench_connect("front"), fd, seen = 0;
 
 	(void)st;
 	bench_turns();
-	a = rig_say("show fd");
+	a = rig_command("show fd");
 	rig_check_shape(a);
 	assert_int_equal(rig_lines(a), loop_fds(w->loop));
 	for (unsigned int i = 0; i < rig_lines(a); i++) {
@@ -112,11 +112,11 @@ fds_are_those_of_the_loop(void **st)
 	}
 	assert_int_equal(seen, 1);
 	snprintf(line, sizeof(line), "show fd %d", rig_listener->fd);
-	a = rig_say(line);
+	a = rig_command(line);
 	assert_int_equal(rig_lines(a), 1);
 	assert_non_null(strstr(a, "r=BLOCKED w=IDLE polled=R "));
 	/* The descriptor is not in the loop: the answer is empty. */
-	assert_string_equal(rig_say("show fd 255"), "\n");
+	assert_string_equal(rig_command("show fd 255"), "\n");
 	close(c);
 	close(accept(origin, NULL, NULL));
 	bench_turns();
@@ -130,12 +130,12 @@ fds_are_checked(void **st)
 	(void)st;
 	/* The limit may be lower than the number of descriptors that were open at start. */
 	proc.limits.fds = 4;
-	assert_int_equal(rig_lines(rig_say("show fd")), loop_fds(w->loop));
+	assert_int_equal(rig_lines(rig_command("show fd")), loop_fds(w->loop));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		char line[64];
 
 		snprintf(line, sizeof(line), "show fd %s", bad[i]);
-		assert_string_equal(rig_say(line),
+		assert_string_equal(rig_command(line),
 			"Invalid descriptor: expects a number from 0 to 255.\n\n");
 	}
 }
@@ -148,7 +148,7 @@ pools_are_counted(void **st)
 
 	(void)st;
 	forward_something();
-	a = rig_say("show pools");
+	a = rig_command("show pools");
 	rig_check_shape(a);
 	assert_int_equal(rig_lines(a), 3);
 	snprintf(want, sizeof(want), "Pool session (%zu bytes) : 0 used", sizeof(struct session));

@@ -13,11 +13,11 @@ changing(void **st)
 	assert_string_equal(SAY("del map %s a"), "\n");
 	assert_string_equal(SAY("clear map %s"), "\n");
 	assert_string_equal(SAY("show map %s"), "\n");
-	assert_string_equal(rig_say("add acl #0 7"), "\n");
-	assert_string_equal(rig_say("del acl #0 101:"), "\n");
-	assert_string_equal(rig_say("show acl #0"), "0x2 7\n\n");
-	assert_string_equal(rig_say("clear acl #0"), "\n");
-	assert_string_equal(rig_say("show acl #0"), "\n");
+	assert_string_equal(rig_command("add acl #0 7"), "\n");
+	assert_string_equal(rig_command("del acl #0 101:"), "\n");
+	assert_string_equal(rig_command("show acl #0"), "0x2 7\n\n");
+	assert_string_equal(rig_command("clear acl #0"), "\n");
+	assert_string_equal(rig_command("show acl #0"), "\n");
 }
 
 static void
@@ -27,7 +27,7 @@ entries_from_a_payload(void **st)
 
 	(void)st;
 	(void)SAY("clear map %s");
-	(void)rig_say("show cli level");
+	(void)rig_command("show cli level");
 	snprintf(line, sizeof(line), "add map %s", map);
 	assert_string_equal(rig_run_line(line, text), "Missing value for key 'k3'.\n\n");
 	assert_string_equal(SAY("show map %s"), "0x4 k1 v1\n0x5 k2 v2 with  blanks \n\n");
@@ -42,15 +42,15 @@ whole_versions(void **st)
 	assert_string_equal(SAY("add map @2 %s z 26"),
 		"Version number in the future, please use 'prepare map' before.\n\n");
 	assert_string_equal(SAY("show map @1 %s"), "0x4 z 26\n\n");
-	assert_non_null(strstr(rig_say("show map"), "curr_ver=0 next_ver=1 entry_cnt=4\n"));
+	assert_non_null(strstr(rig_command("show map"), "curr_ver=0 next_ver=1 entry_cnt=4\n"));
 	assert_string_equal(SAY("commit map @2 %s"), "Version number out of range.\n\n");
 	assert_string_equal(SAY("commit map @1 %s"), "\n");
 	assert_string_equal(SAY("show map %s"), "0x4 z 26\n\n");
 	assert_string_equal(SAY("clear map @0 %s"), "\n");
-	assert_non_null(strstr(rig_say("show map"), "curr_ver=1 next_ver=1 entry_cnt=1\n"));
-	assert_string_equal(rig_say("prepare acl #0"), "New version created: 1\n\n");
-	assert_string_equal(rig_say("commit acl @1 #0"), "\n");
-	assert_string_equal(rig_say("show acl #0"), "\n");
+	assert_non_null(strstr(rig_command("show map"), "curr_ver=1 next_ver=1 entry_cnt=1\n"));
+	assert_string_equal(rig_command("prepare acl #0"), "New version created: 1\n\n");
+	assert_string_equal(rig_command("commit acl @1 #0"), "\n");
+	assert_string_equal(rig_command("show acl #0"), "\n");
 }
 
 static void
@@ -85,8 +85,8 @@ mistakes(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
-		if (strcmp(rig_line(rig_say(t[i][0]), 0), t[i][1]) != 0)
-			fail_msg("%s: %s", t[i][0], rig_say(t[i][0]));
+		if (strcmp(rig_line(rig_command(t[i][0]), 0), t[i][1]) != 0)
+			fail_msg("%s: %s", t[i][0], rig_command(t[i][0]));
 }
 
 /* A user whose level permits no changes cannot change these (manual, `level`). */

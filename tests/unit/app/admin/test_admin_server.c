@@ -61,7 +61,7 @@ a_change_of_state_prints_nothing(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		assert_string_equal(rig_say(t[i].line), "\n");
+		assert_string_equal(rig_command(t[i].line), "\n");
 		assert_int_equal(a->admin, t[i].admin);
 		assert_string_equal(server_status_text(a), t[i].status);
 		assert_int_equal(proxy_usable_servers(a->be), t[i].admin == SERVER_UP ? 2 : 1);
@@ -96,12 +96,12 @@ weights_are_absolute_or_relative(void **st)
 			assert_int_equal(server_set_weight(a, 50), 0);
 			snprintf(line, sizeof(line), "%s %s", forms[f], t[i].arg);
 			if (t[i].weight >= 0) {
-				assert_string_equal(rig_say(line), "\n");
+				assert_string_equal(rig_command(line), "\n");
 				assert_int_equal(a->uweight, t[i].weight);
 				snprintf(want, sizeof(want), "%d (initial 50)\n\n", t[i].weight);
-				assert_string_equal(rig_say("get weight rr/a"), want);
+				assert_string_equal(rig_command("get weight rr/a"), want);
 			} else {
-				assert_true(rig_lines(rig_say(line)) == 1);
+				assert_true(rig_lines(rig_command(line)) == 1);
 				assert_int_equal(a->uweight, 50);
 			}
 		}
@@ -113,12 +113,12 @@ static void
 static_algorithms_permit_weights_0_and_100_percent(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_say("set weight st/c 0%"), "\n");
+	assert_string_equal(rig_command("set weight st/c 0%"), "\n");
 	assert_int_equal(c->uweight, 0);
-	assert_string_equal(rig_say("set weight st/c 100%"), "\n");
+	assert_string_equal(rig_command("set weight st/c 100%"), "\n");
 	assert_int_equal(c->uweight, 7);
-	assert_non_null(strstr(rig_say("set weight st/c 50%"), "static LB algorithm"));
-	assert_non_null(strstr(rig_say("set weight st/c 8"), "static LB algorithm"));
+	assert_non_null(strstr(rig_command("set weight st/c 50%"), "static LB algorithm"));
+	assert_non_null(strstr(rig_command("set weight st/c 8"), "static LB algorithm"));
 	assert_int_equal(c->uweight, 7);
 }
 
@@ -147,12 +147,12 @@ missing_servers_are_reported(void **st)
 			char line[80];
 
 			snprintf(line, sizeof(line), "%s %s", heads[h], t[i].arg);
-			assert_string_equal(rig_say(line), t[i].answer);
+			assert_string_equal(rig_command(line), t[i].answer);
 		}
-	assert_non_null(strstr(rig_say("set server rr/a"), "only supports"));
-	assert_non_null(strstr(rig_say("set server rr/a state"), "only supports"));
-	assert_non_null(strstr(rig_say("set server rr/a state up"), "only supports"));
-	assert_non_null(strstr(rig_say("set server rr/a ssl off"), "only supports"));
+	assert_non_null(strstr(rig_command("set server rr/a"), "only supports"));
+	assert_non_null(strstr(rig_command("set server rr/a state"), "only supports"));
+	assert_non_null(strstr(rig_command("set server rr/a state up"), "only supports"));
+	assert_non_null(strstr(rig_command("set server rr/a ssl off"), "only supports"));
 	assert_int_equal(a->admin, SERVER_UP);
 }
 
@@ -163,20 +163,20 @@ servers_are_found_by_id(void **st)
 	char line[80];
 
 	(void)st;
-	assert_string_equal(rig_say("get weight rr/#1"), "50 (initial 50)\n\n");
-	assert_string_equal(rig_say("disable server rr/#2"), "\n");
+	assert_string_equal(rig_command("get weight rr/#1"), "50 (initial 50)\n\n");
+	assert_string_equal(rig_command("disable server rr/#2"), "\n");
 	assert_int_equal(server_named("rr", "b")->admin, SERVER_MAINT);
-	assert_string_equal(rig_say("disable server rr/#3"), "No such server.\n\n");
-	assert_string_equal(rig_say("disable server rr/#"), "No such server.\n\n");
-	assert_string_equal(rig_say("disable server rr/#1x"), "No such server.\n\n");
+	assert_string_equal(rig_command("disable server rr/#3"), "No such server.\n\n");
+	assert_string_equal(rig_command("disable server rr/#"), "No such server.\n\n");
+	assert_string_equal(rig_command("disable server rr/#1x"), "No such server.\n\n");
 	assert_int_equal(a->admin, SERVER_UP);
 	snprintf(line, sizeof(line), "get weight #%d/a", a->be->id);
-	assert_string_equal(rig_say(line), "50 (initial 50)\n\n");
+	assert_string_equal(rig_command(line), "50 (initial 50)\n\n");
 	/* The id of a frontend is not the id of a backend. */
 	snprintf(line, sizeof(line), "get weight #%d/a",
 		 proxies_find(&cfg.proxies, "f", PROXY_FE)->id);
-	assert_string_equal(rig_say(line), "No such backend.\n\n");
-	assert_string_equal(rig_say("get weight #99/a"), "No such backend.\n\n");
+	assert_string_equal(rig_command(line), "No such backend.\n\n");
+	assert_string_equal(rig_command("get weight #99/a"), "No such backend.\n\n");
 }
 
 static void
@@ -184,10 +184,10 @@ the_change_is_dated(void **st)
 {
 	(void)st;
 	a->last_change_ms = 0;
-	(void)rig_say("disable server rr/a");
+	(void)rig_command("disable server rr/a");
 	assert_int_equal(a->last_change_ms, loop_now_ms(w->loop));
 	a->last_change_ms = 1;
-	(void)rig_say("disable server rr/a");
+	(void)rig_command("disable server rr/a");
 	assert_int_equal(a->last_change_ms, 1);
 }
 
@@ -201,11 +201,11 @@ queued_sessions_are_served_when_a_server_comes_back(void **st)
 	(void)st;
 	s->conf.maxconn = 1;
 	for (int i = 0; i < 2; i++)
-		client[i] = bench_dial("front");
+		client[i] = bench_connect("front");
 	bench_turns();
 	assert_int_equal(s->be->queued, 1);
 	s->conf.maxconn = 2;
-	assert_string_equal(rig_say("set weight l/s 2"), "\n");
+	assert_string_equal(rig_command("set weight l/s 2"), "\n");
 	assert_int_equal(s->be->queued, 0);
 	bench_turns();
 	for (int i = 0; i < 2; i++) {
@@ -223,15 +223,15 @@ connections_are_shown(void **st)
 	const char *said;
 
 	(void)st;
-	said = rig_say("show servers conn st");
+	said = rig_command("show servers conn st");
 	assert_string_equal(rig_line(said, 0),
 		"# bkname/svname bkid/svid addr port - purge_delay used_cur used_max need_est "
 		"unsafe_nb safe_nb idle_lim idle_cur idle_per_thr[1]");
 	assert_int_equal(rig_lines(said), 3);
 	assert_non_null(strstr(rig_line(said, 1), "st/c "));
 	assert_non_null(strstr(rig_line(said, 1), "/1 127.0.0.1 3 - 5000 0 0 0 0 0 -1 0 0"));
-	assert_true(rig_lines(rig_say("show servers conn")) > 3);
-	assert_string_equal(rig_say("show servers conn nobody"), "Can't find backend.\n\n");
+	assert_true(rig_lines(rig_command("show servers conn")) > 3);
+	assert_string_equal(rig_command("show servers conn nobody"), "Can't find backend.\n\n");
 }
 
 int

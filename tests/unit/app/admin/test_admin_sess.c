@@ -11,7 +11,7 @@ setup(void **st)
 	(void)st;
 	rig_open("", "");
 	for (int i = 0; i < CLIENTS; i++) {
-		client[i] = bench_dial("front");
+		client[i] = bench_connect("front");
 		assert_int_equal(send(client[i], "hello", 5, 0), 5);
 	}
 	bench_turns();
@@ -39,7 +39,7 @@ teardown(void **st)
 static void
 there_is_a_line_for_each_session(void **st)
 {
-	const char *a = rig_say("show sess");
+	const char *a = rig_command("show sess");
 
 	(void)st;
 	rig_check_shape(a);
@@ -58,19 +58,19 @@ there_is_a_line_for_each_session(void **st)
 		assert_non_null(strstr(line, " retries=0 term=-- hist=INIT:ACCEPTED,"));
 		assert_non_null(strstr(line, ",CONNECT:UP"));
 	}
-	assert_int_equal(rig_lines(rig_say("show sess all")), CLIENTS);
+	assert_int_equal(rig_lines(rig_command("show sess all")), CLIENTS);
 }
 
 static void
 one_session_is_shown_by_its_id(void **st)
 {
-	const char *a = rig_say("show sess 0x2");
+	const char *a = rig_command("show sess 0x2");
 
 	(void)st;
 	assert_int_equal(rig_lines(a), 1);
 	assert_int_equal(strncmp(a, "0x2: ", 5), 0);
-	assert_int_equal(strncmp(rig_say("show sess 3"), "0x3: ", 5), 0);
-	assert_string_equal(rig_say("show sess 0x99"), "\n");
+	assert_int_equal(strncmp(rig_command("show sess 3"), "0x3: ", 5), 0);
+	assert_string_equal(rig_command("show sess 0x99"), "\n");
 }
 
 static void
@@ -83,7 +83,7 @@ invalid_ids_are_rejected(void **st)
 		char line[64];
 
 		snprintf(line, sizeof(line), "show sess %s", bad[i]);
-		assert_int_equal(strncmp(rig_say(line), "Invalid session", 15), 0);
+		assert_int_equal(strncmp(rig_command(line), "Invalid session", 15), 0);
 	}
 }
 
@@ -95,13 +95,13 @@ the_deadline_is_shown_as_the_remaining_time(void **st)
 	unsigned int ms;
 
 	(void)st;
-	exp = strstr(rig_say("show sess 1"), "exp=");
+	exp = strstr(rig_command("show sess 1"), "exp=");
 	assert_non_null(exp);
 	assert_int_equal(sscanf(exp, "exp=%ums ", &ms), 1);
 	assert_in_range(ms, 4000, 5000);
 	timer_stop(loop_timers(w->loop), &s->timer);
 	s->timer.deadline = TIMER_NEVER;
-	assert_non_null(strstr(rig_say("show sess 1"), "exp= "));
+	assert_non_null(strstr(rig_command("show sess 1"), "exp= "));
 }
 
 /* Only the last pairs are kept; they are shown oldest first. */
@@ -114,7 +114,7 @@ the_history_is_a_ring(void **st)
 	(void)st;
 	for (int i = 0; i < SESSION_HISTORY + 2; i++)
 		session_event(s, SESSION_EV_CLIENT_GONE);
-	hist = strstr(rig_say("show sess 1"), "hist=");
+	hist = strstr(rig_command("show sess 1"), "hist=");
 	assert_null(strstr(hist, "INIT"));
 	for (int i = 0; i < SESSION_HISTORY; i++) {
 		assert_int_equal(strncmp(hist + 5, "RELAY:CLIENT_GONE", 17), 0);
@@ -123,7 +123,7 @@ the_history_is_a_ring(void **st)
 	assert_int_equal(hist[5 - 1], '\n');
 	for (int i = 0; i < 300; i++)
 		session_event(s, SESSION_EV_CLIENT_GONE);
-	hist = strstr(rig_say("show sess 1"), "hist=");
+	hist = strstr(rig_command("show sess 1"), "hist=");
 	assert_int_equal(strlen(hist), 5 + SESSION_HISTORY * 18 + 1);
 }
 
@@ -137,14 +137,14 @@ without_sessions_the_answer_is_empty(void **st)
 		client[i] = served[i] = -1;
 	}
 	bench_turns();
-	assert_string_equal(rig_say("show sess"), "\n");
-	assert_string_equal(rig_say("show sess all"), "\n");
+	assert_string_equal(rig_command("show sess"), "\n");
+	assert_string_equal(rig_command("show sess all"), "\n");
 }
 
 static void
 there_are_no_protocol_errors(void **st)
 {
-	const char *a = rig_say("show errors");
+	const char *a = rig_command("show errors");
 
 	(void)st;
 	rig_check_shape(a);

@@ -9,7 +9,7 @@ setup(void **st)
 	(void)st;
 	rig_open("nbthread 1", "");
 	for (int i = 0; i < 3; i++) {
-		c[i] = bench_dial("front");
+		c[i] = bench_connect("front");
 		bench_turns();
 		s[i] = accept(origin, NULL, NULL);
 		assert_true(s[i] >= 0);
@@ -40,19 +40,19 @@ shutdown_session_ends_one_session(void **st)
 
 	(void)st;
 	snprintf(line, sizeof(line), "shutdown session 0x%llx", (unsigned long long)second->id);
-	assert_string_equal(rig_say(line), "\n");
+	assert_string_equal(rig_command(line), "\n");
 	bench_turns();
 	assert_int_equal(w->engine.n_sessions, 2);
-	assert_non_null(strstr(rig_say(line), "No such session"));
+	assert_non_null(strstr(rig_command(line), "No such session"));
 }
 
 static void
 shutdown_sessions_ends_all_on_a_server(void **st)
 {
 	(void)st;
-	assert_non_null(strstr(rig_say("shutdown sessions server l/other"), "No such server"));
+	assert_non_null(strstr(rig_command("shutdown sessions server l/other"), "No such server"));
 	assert_int_equal(w->engine.n_sessions, 3);
-	assert_string_equal(rig_say("shutdown sessions server l/s"), "\n");
+	assert_string_equal(rig_command("shutdown sessions server l/s"), "\n");
 	bench_turns();
 	assert_int_equal(w->engine.n_sessions, 0);
 }
@@ -61,10 +61,10 @@ static void
 invalid_arguments_are_reported(void **st)
 {
 	(void)st;
-	assert_non_null(strstr(rig_say("shutdown session"), "Session pointer expected"));
-	assert_non_null(strstr(rig_say("shutdown session zzz"), "No such session"));
-	assert_non_null(strstr(rig_say("shutdown session 0"), "No such session"));
-	assert_non_null(strstr(rig_say("shutdown sessions server l"), "backend/server"));
+	assert_non_null(strstr(rig_command("shutdown session"), "Session pointer expected"));
+	assert_non_null(strstr(rig_command("shutdown session zzz"), "No such session"));
+	assert_non_null(strstr(rig_command("shutdown session 0"), "No such session"));
+	assert_non_null(strstr(rig_command("shutdown sessions server l"), "backend/server"));
 	assert_int_equal(w->engine.n_sessions, 3);
 }
 

@@ -105,14 +105,14 @@ static void
 the_header_is_haproxys(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_line(rig_say("show stat"), 0), header);
-	assert_string_equal(rig_line(rig_say("show stats"), 0), header);
+	assert_string_equal(rig_line(rig_command("show stat"), 0), header);
+	assert_string_equal(rig_line(rig_command("show stats"), 0), header);
 }
 
 static void
 every_row_is_as_wide_as_the_header(void **st)
 {
-	const char *a = rig_say("show stat");
+	const char *a = rig_command("show stat");
 
 	(void)st;
 	rig_check_shape(a);
@@ -129,7 +129,7 @@ numeric_columns_are_numbers(void **st)
 {
 	static const char *const texts[] = { "svname", "status", "tracked", "check_status",
 					     "hanafail" };
-	const char *a = rig_say("show stat");
+	const char *a = rig_command("show stat");
 
 	(void)st;
 	for (unsigned int i = 1; i < rig_lines(a); i++) {
@@ -162,7 +162,7 @@ the_type_column_is_right(void **st)
 		{ "two", "b", "2", "7", "no check", "1", "0", "1", "" },
 		{ "two", "BACKEND", "1", "0", "UP", "50", "1", "1", "leastconn" },
 	};
-	const char *a = rig_say("show stat"), *r;
+	const char *a = rig_command("show stat"), *r;
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
@@ -200,13 +200,13 @@ filters_select(void **st)
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		snprintf(line, sizeof(line), "show stat %s", t[i].arg);
-		if (rig_lines(rig_say(line)) != t[i].rows + 1)
-			fail_msg("%s: %u rows", line, rig_lines(rig_say(line)) - 1);
-		rig_check_shape(rig_say(line));
+		if (rig_lines(rig_command(line)) != t[i].rows + 1)
+			fail_msg("%s: %u rows", line, rig_lines(rig_command(line)) - 1);
+		rig_check_shape(rig_command(line));
 	}
 	snprintf(line, sizeof(line), "show stat %d 4 -1",
 		 proxies_find(&cfg.proxies, "two", PROXY_BE)->id);
-	assert_int_equal(rig_lines(rig_say(line)), 3);
+	assert_int_equal(rig_lines(rig_command(line)), 3);
 }
 
 static void
@@ -220,14 +220,14 @@ other_filters_are_refused(void **st)
 		char line[80];
 
 		snprintf(line, sizeof(line), "show stat %s", bad[i]);
-		assert_int_equal(strncmp(rig_say(line), "Invalid filter", 14), 0);
+		assert_int_equal(strncmp(rig_command(line), "Invalid filter", 14), 0);
 	}
 }
 
 static void
 connections_and_bytes_are_counted(void **st)
 {
-	int c = bench_dial("front"), s;
+	int c = bench_connect("front"), s;
 	char buf[16];
 	const char *a;
 
@@ -238,7 +238,7 @@ connections_and_bytes_are_counted(void **st)
 	assert_int_equal(recv(s, buf, sizeof(buf), 0), 5);
 	assert_int_equal(send(s, "answer!", 7, 0), 7);
 	bench_turns();
-	a = rig_say("show stat l -1 -1");
+	a = rig_command("show stat l -1 -1");
 	for (unsigned int i = 1; i < rig_lines(a); i++) {
 		const char *line = rig_line(a, (int)i);
 
@@ -256,7 +256,7 @@ connections_and_bytes_are_counted(void **st)
 	close(c);
 	close(s);
 	bench_turns();
-	a = rig_say("show stat l -1 -1");
+	a = rig_command("show stat l -1 -1");
 	for (unsigned int i = 1; i < rig_lines(a); i++) {
 		assert_string_equal(named(rig_line(a, (int)i), "scur"), "0");
 		assert_string_equal(named(rig_line(a, (int)i), "stot"), "1");
@@ -278,8 +278,8 @@ states_limits_and_times_show(void **st)
 	sum->times.ctime = 400;
 	sum->times.ttime = 4000;
 	sum->times.ttime_max = 2222;
-	(void)rig_say("disable server two/a");
-	a = rig_say("show stat two -1 -1");
+	(void)rig_command("disable server two/a");
+	a = rig_command("show stat two -1 -1");
 	assert_string_equal(named(row(a, "two", "a"), "status"), "MAINT");
 	assert_string_equal(named(row(a, "two", "a"), "qtime"), "10");
 	assert_string_equal(named(row(a, "two", "a"), "ctime"), "100");
@@ -287,11 +287,12 @@ states_limits_and_times_show(void **st)
 	assert_string_equal(named(row(a, "two", "a"), "ttime_max"), "2222");
 	assert_string_equal(named(row(a, "two", "BACKEND"), "act"), "0");
 	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "UP");
-	(void)rig_say("disable server two/b");
-	a = rig_say("show stat two -1 -1");
+	(void)rig_command("disable server two/b");
+	a = rig_command("show stat two -1 -1");
 	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "DOWN");
 	process_on_signal(&proc, SIGUSR1);
-	assert_string_equal(named(row(rig_say("show stat"), "l", "FRONTEND"), "status"), "STOP");
+	assert_string_equal(
+		named(row(rig_command("show stat"), "l", "FRONTEND"), "status"), "STOP");
 }
 
 /* A comma in a name must not move the columns after it. */
@@ -303,7 +304,7 @@ odd_names_are_quoted(void **st)
 
 	(void)st;
 	p->name = odd;
-	assert_int_equal(strncmp(rig_line(rig_say("show stat -1 2 -1"), 2),
+	assert_int_equal(strncmp(rig_line(rig_command("show stat -1 2 -1"), 2),
 				 "\"t,\"\"o\",BACKEND,", 16), 0);
 	p->name = was;
 }

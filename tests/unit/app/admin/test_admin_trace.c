@@ -20,7 +20,7 @@ teardown(void **st)
 static void
 forward_something(void)
 {
-	int c = bench_dial("front"), s;
+	int c = bench_connect("front"), s;
 	char buf[8];
 
 	assert_int_equal(send(c, "hello", 5, 0), 5);
@@ -37,7 +37,7 @@ nothing_is_recorded_before_trace_on(void **st)
 {
 	(void)st;
 	forward_something();
-	assert_string_equal(rig_say("show trace"), "level: off, records so far: 0\n\n");
+	assert_string_equal(rig_command("show trace"), "level: off, records so far: 0\n\n");
 	assert_null(w->trace.ring);
 }
 
@@ -47,30 +47,30 @@ changes_of_state_are_recorded(void **st)
 	const char *a;
 
 	(void)st;
-	assert_string_equal(rig_say("trace state"), "\n");
+	assert_string_equal(rig_command("trace state"), "\n");
 	assert_int_equal(w->trace.level, TRACE_STATE);
 	forward_something();
-	a = rig_say("show trace");
+	a = rig_command("show trace");
 	rig_check_shape(a);
 	assert_int_equal(strncmp(a, "level: state, records so far: ", 30), 0);
 	assert_int_equal(rig_lines(a), 1 + w->trace.seq);
 	assert_true(w->trace.seq >= 4);
 	assert_non_null(strstr(a, "ACCEPTED"));
 	assert_non_null(strstr(a, "BOTH_CLOSED"));
-	assert_int_equal(rig_lines(rig_say("show trace 2")), 1 + 2);
+	assert_int_equal(rig_lines(rig_command("show trace 2")), 1 + 2);
 	/* After "trace off" the recorded lines stay. */
-	assert_string_equal(rig_say("trace off"), "\n");
+	assert_string_equal(rig_command("trace off"), "\n");
 	forward_something();
-	assert_non_null(strstr(rig_say("show trace"), "ACCEPTED"));
-	assert_string_equal(rig_say("trace clear"), "\n");
-	assert_int_equal(rig_lines(rig_say("show trace")), 1);
+	assert_non_null(strstr(rig_command("show trace"), "ACCEPTED"));
+	assert_string_equal(rig_command("trace clear"), "\n");
+	assert_int_equal(rig_lines(rig_command("show trace")), 1);
 }
 
 static void
 one_session_can_be_selected(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_say("trace state 0x2"), "\n");
+	assert_string_equal(rig_command("trace state 0x2"), "\n");
 	assert_int_equal(w->trace.only, 2);
 	forward_something();
 	assert_int_equal(w->trace.seq, 0);
@@ -87,14 +87,14 @@ arguments_are_checked(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		assert_int_equal(strncmp(rig_say(bad[i]), "trace: expects", 14), 0);
+		assert_int_equal(strncmp(rig_command(bad[i]), "trace: expects", 14), 0);
 		assert_int_equal(w->trace.level, TRACE_OFF);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
 		char line[64];
 
 		snprintf(line, sizeof(line), "show trace %s", counts[i]);
-		assert_int_equal(strncmp(rig_say(line), "show trace: expects", 19), 0);
+		assert_int_equal(strncmp(rig_command(line), "show trace: expects", 19), 0);
 	}
 }
 

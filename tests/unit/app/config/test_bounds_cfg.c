@@ -35,7 +35,7 @@ the_first_line_counts(void **state)
 		0);
 	assert_int_equal(cfg.global.client_buf.rcv, 4096);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 1);
-	assert_non_null(strstr(world_said(), "it is already set to 4096"));
+	assert_non_null(strstr(world_diagnostic(), "it is already set to 4096"));
 }
 
 /* A number without a unit is in megabytes. */
@@ -90,11 +90,11 @@ zero_copy_without_effect(void **state)
 	assert_int_equal(bounds_finish(g, 1, 0, &cfg.diag), 0);
 	assert_int_equal(world_global("tune.zerocopy.threshold 16385"), 0);
 	assert_int_equal(bounds_finish(g, 1, 0, &cfg.diag), -1);
-	assert_non_null(strstr(world_said(), "is never reached"));
+	assert_non_null(strstr(world_diagnostic(), "is never reached"));
 	assert_int_equal(world_global("tune.zerocopy.threshold 8k\nnoepoll"), 0);
 	assert_int_equal(bounds_finish(g, 1, 0, &cfg.diag), 0);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 1);
-	assert_non_null(strstr(world_said(), "no effect with poller 'ev:poll'"));
+	assert_non_null(strstr(world_diagnostic(), "no effect with poller 'ev:poll'"));
 }
 
 static void
@@ -131,7 +131,7 @@ mistakes(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(world_global(bad[i]), -1);
-		assert_true(world_said()[0] != '\0');
+		assert_true(world_diagnostic()[0] != '\0');
 	}
 	assert_int_equal(cfg.global.client_buf.rcv, 0);
 	assert_int_equal(cfg.global.server_buf.snd, 0);

@@ -105,7 +105,7 @@ memory(void **state)
 		assert_int_equal(config_load(&cfg, &sys, &o), t[i].bad ? -ERR_INVAL : 0);
 		assert_int_equal(cfg.global.memory, t[i].bytes);
 		if (t[i].bad)
-			assert_non_null(strstr(world_said(), "8 buffers of tune.bufsize"));
+			assert_non_null(strstr(world_diagnostic(), "8 buffers of tune.bufsize"));
 		assert_int_equal(world_close(state), 0);
 		assert_int_equal(world_open(state), 0);
 	}

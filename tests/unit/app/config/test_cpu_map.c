@@ -42,7 +42,7 @@ check(const struct want *t, size_t n)
 		void *none = NULL;
 
 		if (world_global(t[i].lines))
-			fail_msg("%s: %s", t[i].lines, world_said());
+			fail_msg("%s: %s", t[i].lines, world_diagnostic());
 		if (strcmp(cpus_of(t[i].thread), t[i].cpus))
 			fail_msg("%s: thread %u on '%s'", t[i].lines, t[i].thread,
 				cpus_of(t[i].thread));
@@ -75,9 +75,9 @@ examples_of_the_manual(void **state)
 	(void)state;
 	check(t, ARRAY_LEN(t));
 	assert_int_equal(world_global("cpu-map auto:1/1-4 0"), -1);
-	assert_non_null(strstr(world_said(), "takes 4 CPUs, not 1"));
+	assert_non_null(strstr(world_diagnostic(), "takes 4 CPUs, not 1"));
 	assert_int_equal(world_global("cpu-map auto:1/1 0-3"), -1);
-	assert_non_null(strstr(world_said(), "takes 1 CPUs, not 4"));
+	assert_non_null(strstr(world_diagnostic(), "takes 1 CPUs, not 4"));
 	assert_null(global_cpus(&cfg.global, 0));
 }
 
@@ -200,8 +200,8 @@ mistakes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		snprintf(line, sizeof(line), "cpu-map %s", t[i].args);
 		assert_int_equal(world_global(line), -1);
-		if (!strstr(world_said(), t[i].why))
-			fail_msg("%s: %s", line, world_said());
+		if (!strstr(world_diagnostic(), t[i].why))
+			fail_msg("%s: %s", line, world_diagnostic());
 	}
 	assert_int_equal(world_global("no cpu-map 1/1 0"), -1);
 	assert_null(global_cpus(&cfg.global, 0));

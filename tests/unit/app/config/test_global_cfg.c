@@ -67,10 +67,10 @@ names(void **state)
 	assert_int_equal(world_global("user root\ngroup root"), 0);
 	assert_int_equal(cfg.global.uid, 0);
 	assert_int_equal(world_global("user no-such-user-here"), -1);
-	assert_non_null(strstr(world_said(), "no-such-user-here"));
+	assert_non_null(strstr(world_diagnostic(), "no-such-user-here"));
 	assert_int_equal(world_global("group no-such-group-here"), -1);
 	assert_int_equal(world_global("node a.b"), -1);
-	assert_non_null(strstr(world_said(), "character '.' is not permitted"));
+	assert_non_null(strstr(world_diagnostic(), "character '.' is not permitted"));
 	assert_int_equal(world_global("chroot relative"), -1);
 }
 
@@ -126,9 +126,9 @@ workers(void **state)
 	assert_int_equal(world_global("thread-groups 2"), -1);
 	assert_int_equal(world_global("nbthread 64"), 0);
 	assert_int_equal(world_global("nbthread 65"), -1);
-	assert_non_null(strstr(world_said(), "(1..64)"));
+	assert_non_null(strstr(world_diagnostic(), "(1..64)"));
 	assert_int_equal(world_global("nbthread 0"), -1);
-	assert_non_null(strstr(world_said(), "(1..64)"));
+	assert_non_null(strstr(world_diagnostic(), "(1..64)"));
 	assert_int_equal(world_global("nbthread"), -1);
 	assert_int_equal(world_global("nbthread 1"), 0);
 	assert_int_equal(cfg.global.nbthread, 1);

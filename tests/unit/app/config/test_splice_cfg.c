@@ -41,7 +41,7 @@ the_first_maxpipes_counts(void **state)
 	assert_int_equal(world_global("maxpipes 0\nmaxpipes 5\nmaxpipes 6"), 0);
 	assert_int_equal(cfg.global.splice.maxpipes, 5);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 1);
-	assert_non_null(strstr(world_said(), "it is already set to 5"));
+	assert_non_null(strstr(world_diagnostic(), "it is already set to 5"));
 }
 
 static void
@@ -62,7 +62,7 @@ mistakes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		if (world_global(bad[i]) != -1)
 			fail_msg("%s was accepted", bad[i]);
-		assert_true(world_said()[0] != '\0');
+		assert_true(world_diagnostic()[0] != '\0');
 	}
 	assert_int_equal(cfg.global.splice.maxpipes | cfg.global.splice.pipesize, 0);
 	assert_int_equal(cfg.global.splice.after, BULK_AFTER_DEFAULT);

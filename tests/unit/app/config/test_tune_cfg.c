@@ -107,7 +107,7 @@ mistakes(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(world_global(bad[i]), -1);
-		assert_true(world_said()[0] != '\0');
+		assert_true(world_diagnostic()[0] != '\0');
 	}
 	assert_int_equal(cfg.global.bufsize, GLOBAL_BUFSIZE_DEFAULT);
 }

@@ -31,7 +31,7 @@ static void
 connect_all(int n)
 {
 	for (int i = 0; i < n; i++) {
-		client[i] = bench_dial("front");
+		client[i] = bench_connect("front");
 		assert_true(client[i] >= 0);
 		server[i] = -1;
 		for (int k = 0; k < 2000 && server[i] < 0; k++) {

@@ -15,7 +15,7 @@ forwards(void **state)
 	assert_int_equal(process_bind(&proc), 0);
 	assert_int_equal(process_start(&proc), 0);
 	assert_int_equal(proc.state, PROCESS_RUNNING);
-	c = bench_dial("front");
+	c = bench_connect("front");
 	assert_true(c >= 0);
 	assert_int_equal(send(c, "hello", 5, 0), 5);
 	bench_turns();
@@ -43,7 +43,7 @@ maxconn_of_the_process(void **state)
 	assert_int_equal(process_bind(&proc), 0);
 	assert_int_equal(process_start(&proc), 0);
 	for (int i = 0; i < 3; i++)
-		c[i] = bench_dial("front");
+		c[i] = bench_connect("front");
 	bench_turns();
 	assert_int_equal(w->engine.n_sessions, 2);
 	assert_true(w->full);

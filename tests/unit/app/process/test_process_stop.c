@@ -16,7 +16,7 @@ with_session(const char *global)
 	assert_int_equal(bench_open(global, ""), 0);
 	assert_int_equal(process_bind(&proc), 0);
 	assert_int_equal(process_start(&proc), 0);
-	client = bench_dial("front");
+	client = bench_connect("front");
 	assert_int_equal(send(client, "x", 1, 0), 1);
 	bench_turns();
 	server = accept(origin, NULL, NULL);
@@ -42,7 +42,7 @@ soft_stop(void **state)
 	process_on_signal(&proc, SIGUSR1);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	assert_int_equal(proc.exit_signal, SIGUSR1);
-	assert_int_equal(bench_dial("front"), -1);
+	assert_int_equal(bench_connect("front"), -1);
 	/* the session is still forwarded */
 	assert_int_equal(recv(server, &byte, 1, 0), 1);
 	assert_int_equal(send(server, "y", 1, 0), 1);
@@ -112,13 +112,13 @@ grace(void **state)
 	process_on_signal(&proc, SIGUSR1);
 	assert_int_equal(proc.state, PROCESS_GRACE);
 	/* it still accepts */
-	c = bench_dial("front");
+	c = bench_connect("front");
 	assert_true(c >= 0);
 	close(c);
 	usleep(40000);
 	bench_turns();
 	assert_int_equal(proc.state, PROCESS_STOPPING);
-	assert_int_equal(bench_dial("front"), -1);
+	assert_int_equal(bench_connect("front"), -1);
 	close(client);
 	close(server);
 	process_run(&proc);

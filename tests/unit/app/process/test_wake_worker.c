@@ -50,7 +50,7 @@ static void
 serve_all(int n)
 {
 	for (int i = 0; i < n; i++)
-		client[i] = bench_dial("front");
+		client[i] = bench_connect("front");
 	for (int i = 0; i < n; i++) {
 		char c = 0;
 		int s = turn_and_accept(3000);

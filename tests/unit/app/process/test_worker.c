@@ -70,7 +70,7 @@ flushes_its_log(void **state)
 	log_msg(&w->log, LOG_LEVEL_NOTICE, "hello");
 	assert_true(log_has_pending(&w->log));
 	/* A connection ends the wait. */
-	c = bench_dial("front");
+	c = bench_connect("front");
 	assert_int_equal(worker_turn(w), 0);
 	assert_false(log_has_pending(&w->log));
 	s = accept(origin, NULL, NULL);

@@ -93,7 +93,8 @@ test_lines(void **state)
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
 	world_lines("backend b\n mode http\n ", http_lines, ARRAY_LEN(http_lines), "");
 	/* There is no request in mode tcp. */
-	world_says("backend b\n mode tcp\n balance uri\n", -1, "'balance uri' needs 'mode http'");
+	world_reports(
+		"backend b\n mode tcp\n balance uri\n", -1, "'balance uri' needs 'mode http'");
 }
 
 static void

@@ -34,11 +34,12 @@ static void
 test_sections(void **state)
 {
 	(void)state;
-	world_says("defaults\n capture request header Host len 10\n", -1, "capture request header");
-	world_says("defaults\n declare capture request len 10\n", -1, "declare capture");
-	world_says(WORLD_DEFAULTS "backend b\n capture cookie A len 3\n", 0,
+	world_reports(
+		"defaults\n capture request header Host len 10\n", -1, "capture request header");
+	world_reports("defaults\n declare capture request len 10\n", -1, "declare capture");
+	world_reports(WORLD_DEFAULTS "backend b\n capture cookie A len 3\n", 0,
 		"'capture cookie' ignored because backend 'b' has no frontend capability");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n capture cookie A len 3\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n capture cookie A len 3\n", 0,
 		"'capture cookie' ignored for frontend 'f': it needs 'mode http'");
 }
 

@@ -141,7 +141,7 @@ test_files(void **state)
 	(void)state;
 	(void)snprintf(text, sizeof(text),
 		WORLD_DEFAULTS "listen a\n bind :1\n errorfile 403 %s\n", file("hello\n\n"));
-	world_says(text, -1, "malformed status line");
+	world_reports(text, -1, "malformed status line");
 	(void)snprintf(text, sizeof(text), WORLD_DEFAULTS
 		"listen a\n bind :1\n http-error status 403 content-type a/b file %s\n",
 		file("raw\r\n"));
@@ -184,15 +184,16 @@ static void
 test_warnings(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "listen a\n bind :1\n"
+	world_reports(WORLD_DEFAULTS "listen a\n bind :1\n"
 		" http-error status 403 content-type a/b hdr Content-Length 5 string x\n", 0,
 		"header 'Content-Length' always ignored");
-	world_says(WORLD_DEFAULTS "listen a\n bind :1\n http-error status 403 content-type a/b\n",
+	world_reports(WORLD_DEFAULTS
+		"listen a\n bind :1\n http-error status 403 content-type a/b\n",
 		0, "content-type 'a/b' ignored");
-	world_says(WORLD_DEFAULTS "listen a\n bind :1\n"
+	world_reports(WORLD_DEFAULTS "listen a\n bind :1\n"
 		" http-error status 403 errorfile /dev/null hdr a b\n", 0,
 		"'http-error' : 'hdr' has no effect on a page");
-	world_says(WORLD_DEFAULTS "listen a\n bind :1\n"
+	world_reports(WORLD_DEFAULTS "listen a\n bind :1\n"
 		" http-error status 403 content-type a/b default-errorfiles\n", 0,
 		"'http-error' : 'content-type' has no effect without a payload.");
 }
@@ -222,10 +223,10 @@ static void
 test_sections(void **state)
 {
 	(void)state;
-	world_says("http-errors g\n errorloc 403 /x\n", -1,
+	world_reports("http-errors g\n errorloc 403 /x\n", -1,
 		"unknown keyword 'errorloc' in 'http-errors' section");
-	world_says("http-errors g\nhttp-errors g\n", -1, "'g' already exists");
-	world_says("http-errors\n errorfile 403 /dev/null\n", -1, "http-errors");
+	world_reports("http-errors g\nhttp-errors g\n", -1, "'g' already exists");
+	world_reports("http-errors\n errorfile 403 /dev/null\n", -1, "http-errors");
 }
 
 int

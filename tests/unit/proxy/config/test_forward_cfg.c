@@ -66,11 +66,11 @@ static void
 test_mode(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "listen a\n bind :1\n option forwardfor\n", 0,
+	world_reports(WORLD_DEFAULTS "listen a\n bind :1\n option forwardfor\n", 0,
 		"'option forwardfor' ignored for proxy 'a' as it requires HTTP mode.");
-	world_says(WORLD_DEFAULTS "backend a\n option forwarded\n", 0,
+	world_reports(WORLD_DEFAULTS "backend a\n option forwarded\n", 0,
 		"'option forwarded' ignored for proxy 'a' as it requires HTTP mode.");
-	world_says(WORLD_DEFAULTS "frontend a\n bind :1\n option forwarded\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend a\n bind :1\n option forwarded\n", 0,
 		"has no backend capability");
 }
 

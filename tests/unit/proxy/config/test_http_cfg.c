@@ -50,14 +50,14 @@ static void
 test_sections(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n http-reuse safe\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n http-reuse safe\n", 0,
 		"'http-reuse' ignored because frontend 'f' has no backend capability");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n retry-on 503\n", -1, "retry-on");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n option abortonclose\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n retry-on 503\n", -1, "retry-on");
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n option abortonclose\n", 0,
 		"'option abortonclose' ignored because frontend 'f' has no backend capability");
-	world_says(WORLD_DEFAULTS "backend b\n monitor-uri /\n", 0,
+	world_reports(WORLD_DEFAULTS "backend b\n monitor-uri /\n", 0,
 		"'monitor-uri' ignored because backend 'b' has no frontend capability");
-	world_says(WORLD_DEFAULTS "backend b\n option http-ignore-probes\n", 0,
+	world_reports(WORLD_DEFAULTS "backend b\n option http-ignore-probes\n", 0,
 		"'option http-ignore-probes' ignored because backend 'b'");
 }
 
@@ -153,7 +153,7 @@ test_tcp(void **state)
 			given[i][0], given[i][1]);
 		(void)snprintf(want, sizeof(want),
 			"'%s' ignored for proxy 'l': it needs 'mode http'", given[i][0]);
-		world_says(text, 0, want);
+		world_reports(text, 0, want);
 	}
 	world_good(&w, WORLD_DEFAULTS " http-reuse safe\n monitor-uri /x\n"
 				      "listen l\n bind :80\n option http-server-close\n");

@@ -42,9 +42,9 @@ test_lines(void **state)
 {
 	(void)state;
 	world_lines("backend b\n mode http\n ", lines, ARRAY_LEN(lines), AFTER);
-	world_says(WORLD_DEFAULTS "backend b\n mode http\n cookie S insert domain x\n" AFTER, 0,
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n cookie S insert domain x\n" AFTER, 0,
 		"domain 'x' contains no embedded dot");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n use-server a if TRUE\n", -1,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n use-server a if TRUE\n", -1,
 		"'use-server'");
 }
 

@@ -20,7 +20,7 @@ test_timeouts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
-		world_says(t[i].text, 0, t[i].says);
+		world_reports(t[i].text, 0, t[i].says);
 	world_good(&w,
 		"backend without-servers\nfrontend f\n bind :1\n timeout client 1\n"
 		"listen l\n bind :1\n timeout client 1\nlisten off\n disabled\n");
@@ -43,10 +43,10 @@ static void
 test_no_bind(void **state)
 {
 	(void)state;
-	world_says(
+	world_reports(
 		WORLD_DEFAULTS "frontend f\n", 0, "frontend 'f' has no 'bind' directive. Please");
-	world_says(WORLD_DEFAULTS "listen f\n", 0, "proxy 'f' has no 'bind' directive. Please");
-	world_says(WORLD_DEFAULTS "listen f\n", 0, "[t.cfg:5:8]");
+	world_reports(WORLD_DEFAULTS "listen f\n", 0, "proxy 'f' has no 'bind' directive. Please");
+	world_reports(WORLD_DEFAULTS "listen f\n", 0, "[t.cfg:5:8]");
 }
 
 /* Errors that may be caused by a reported error are not reported. */
@@ -110,19 +110,19 @@ static void
 test_bad_targets(void **state)
 {
 	(void)state;
-	world_says("frontend f\n bind :1\n default_backend x\n", -1,
+	world_reports("frontend f\n bind :1\n default_backend x\n", -1,
 		"Proxy 'f': unable to find required default_backend: 'x'.");
-	world_says("frontend f\n bind :1\n default_backend f\n", -1,
+	world_reports("frontend f\n bind :1\n default_backend f\n", -1,
 		"Proxy 'f': unable to find required default_backend: 'f'.");
-	world_says("frontend f\n bind :1\n use_backend x\n", -1,
+	world_reports("frontend f\n bind :1\n use_backend x\n", -1,
 		"Proxy 'f': unable to find required use_backend: 'x'.");
-	world_says("frontend f\n bind :1\n use_backend b\n use_backend x\nbackend b\n", -1,
+	world_reports("frontend f\n bind :1\n use_backend b\n use_backend x\nbackend b\n", -1,
 		"Proxy 'f': unable to find required use_backend: 'x'.");
-	world_says("listen f\n bind :1\n default_backend f\n", -1,
+	world_reports("listen f\n bind :1\n default_backend f\n", -1,
 		"Proxy 'f': loop detected for default_backend: 'f'.");
-	world_says("listen f\n bind :1\n use_backend f\n", -1,
+	world_reports("listen f\n bind :1\n use_backend f\n", -1,
 		"Proxy 'f': loop detected for use_backend: 'f'.");
-	world_says("defaults\n default_backend x\nfrontend f\n bind :1\n", -1, "[t.cfg:2:18]");
+	world_reports("defaults\n default_backend x\nfrontend f\n bind :1\n", -1, "[t.cfg:2:18]");
 }
 
 static void
@@ -131,9 +131,9 @@ test_offsets(void **state)
 	struct world w;
 
 	(void)state;
-	world_says(WORLD_DEFAULTS "listen l\n bind :60000-60010\n server s 10.0.0.1:+6000\n", 0,
+	world_reports(WORLD_DEFAULTS "listen l\n bind :60000-60010\n server s 10.0.0.1:+6000\n", 0,
 		"port 60000 of proxy 'l' maps to port 66000");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :10\n default_backend b\n"
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :10\n default_backend b\n"
 				  "backend b\n server s 10.0.0.1:-10\n",
 		0, "maps to port 0, which is out of range");
 	world_good(&w,
@@ -161,7 +161,7 @@ test_sources(void **state)
 	assert_string_equal(world_server(b, 1)->conf.source.interface, "");
 	assert_int_equal(addr_family(&world_server(b, 2)->conf.source.addr), AF_INET);
 	world_fini(&w);
-	world_says(WORLD_DEFAULTS "backend b\n server s 10.1.1.1:1 source [::1]\n", 0,
+	world_reports(WORLD_DEFAULTS "backend b\n server s 10.1.1.1:1 source [::1]\n", 0,
 		"of different families");
 }
 
@@ -184,9 +184,9 @@ test_log_format(void **state)
 {
 #define LOGS WORLD_DEFAULTS "frontend f\n bind :1\n log 127.0.0.1 local0\n log-format "
 	(void)state;
-	world_says(LOGS "%[nbsrv(none)]\n", -1,
+	world_reports(LOGS "%[nbsrv(none)]\n", -1,
 		"[t.cfg:8:13] : 'log-format' : 'nbsrv': there is no such backend.");
-	world_says(LOGS "%[nbsrv(b)]\nbackend b\n", 0, "");
+	world_reports(LOGS "%[nbsrv(b)]\nbackend b\n", 0, "");
 #undef LOGS
 }
 

@@ -125,9 +125,9 @@ test_sections(void **state)
 	assert_int_equal(w.proxies.n, 3);
 	assert_int_equal(world_proxy(&w, "f")->retries, 3);
 	world_fini(&w);
-	world_says("frontend\n", -1, "expects an <id> argument");
-	world_says("frontend a/b\n", -1, "character '/' is not permitted");
-	world_says(WORLD_DEFAULTS "frontend f from x\n", -1, "defaults section 'x' not found");
+	world_reports("frontend\n", -1, "expects an <id> argument");
+	world_reports("frontend a/b\n", -1, "character '/' is not permitted");
+	world_reports(WORLD_DEFAULTS "frontend f from x\n", -1, "defaults section 'x' not found");
 }
 
 /* All settings of the defaults apply to the proxy; later lines override them; named defaults are
@@ -223,16 +223,16 @@ test_misplaced(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(fe); i++) {
 		(void)snprintf(
 			text, sizeof(text), WORLD_DEFAULTS "frontend f\n bind :1\n %s\n", fe[i]);
-		world_says(text, 0, "has no backend capability");
+		world_reports(text, 0, "has no backend capability");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(be); i++) {
 		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "backend b\n %s\n", be[i]);
-		world_says(text, 0, "has no frontend capability");
+		world_reports(text, 0, "has no frontend capability");
 	}
-	world_says("defaults\n bind :80\n", -1, "'bind' not allowed in 'defaults'");
-	world_says("defaults\n use_backend x\n", -1, "'use_backend' not allowed in 'defaults'");
-	world_says("defaults\n id 3\n", -1, "'id' not allowed in 'defaults'");
-	world_says("frontend f\n bind :1\n server s :1\n", -1,
+	world_reports("defaults\n bind :80\n", -1, "'bind' not allowed in 'defaults'");
+	world_reports("defaults\n use_backend x\n", -1, "'use_backend' not allowed in 'defaults'");
+	world_reports("defaults\n id 3\n", -1, "'id' not allowed in 'defaults'");
+	world_reports("frontend f\n bind :1\n server s :1\n", -1,
 		"'server' not allowed because frontend");
 }
 
@@ -240,7 +240,7 @@ static void
 test_use_backend_twice(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n use_backend a\n use_backend b\n"
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n use_backend a\n use_backend b\n"
 				  "backend a\nbackend b\n",
 		0, "never reached");
 }

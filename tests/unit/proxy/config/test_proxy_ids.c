@@ -22,7 +22,7 @@ test_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
-		world_says(t[i].text, -1, t[i].says);
+		world_reports(t[i].text, -1, t[i].says);
 	world_good(&w, WORLD_DEFAULTS "frontend f\n bind :1\nbackend f\nbackend F\n");
 	world_fini(&w);
 }
@@ -33,9 +33,9 @@ test_ids(void **state)
 	struct world w;
 
 	(void)state;
-	world_says("backend b\n id 5\nbackend c\n id 5\n", -1,
+	world_reports("backend b\n id 5\nbackend c\n id 5\n", -1,
 		"backend 'c' reuses the custom id 5 of backend 'b' (declared at t.cfg:1)");
-	world_says("frontend f\n bind :1 id 3\n bind :2 id 3\n", -1,
+	world_reports("frontend f\n bind :1 id 3\n bind :2 id 3\n", -1,
 		"'id' : custom id 3 already used at t.cfg:2");
 	/* The ids that HAProxy 2.6 assigns for the same file (observed). */
 	world_good(&w,

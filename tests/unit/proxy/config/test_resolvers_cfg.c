@@ -58,10 +58,10 @@ static void
 sections_have_names_and_servers(void **st)
 {
 	(void)st;
-	world_says("resolvers r\nresolvers r\n", -1,
+	world_reports("resolvers r\nresolvers r\n", -1,
 		"resolvers 'r' has same name as another resolvers (declared at t.cfg:1)");
-	world_says("resolvers\n", -1, "'resolvers'");
-	world_says("resolvers r\n", 0, "resolvers 'r' has no nameservers configured!");
+	world_reports("resolvers\n", -1, "'resolvers'");
+	world_reports("resolvers r\n", 0, "resolvers 'r' has no nameservers configured!");
 }
 
 static void

@@ -185,9 +185,9 @@ static void
 test_distinct(void **state)
 {
 	(void)state;
-	world_says("backend b\n server s :1\n server s :2\n", -1,
+	world_reports("backend b\n server s :1\n server s :2\n", -1,
 		"another server named 's' was already defined at line 2");
-	world_says("backend b\n server s :1 id 5\n server t :2 id 5\n", -1,
+	world_reports("backend b\n server s :1 id 5\n server t :2 id 5\n", -1,
 		"custom id 5 already used by server 's'");
 }
 
@@ -198,10 +198,10 @@ test_all_errors(void **state)
 	static const char text[] = "backend b\n server s! 1.2.3.4:x weight 300 maxconn -1\n";
 
 	(void)state;
-	world_says(text, -1, "[t.cfg:2:9]");
-	world_says(text, -1, "[t.cfg:2:12]");
-	world_says(text, -1, "[t.cfg:2:29]");
-	world_says(text, -1, "[t.cfg:2:41]");
+	world_reports(text, -1, "[t.cfg:2:9]");
+	world_reports(text, -1, "[t.cfg:2:12]");
+	world_reports(text, -1, "[t.cfg:2:29]");
+	world_reports(text, -1, "[t.cfg:2:41]");
 }
 
 int

@@ -77,15 +77,15 @@ static void
 test_misplaced(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n timeout server 1\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n timeout server 1\n", 0,
 		"'timeout server' ignored because frontend 'f' has no backend capability");
-	world_says(WORLD_DEFAULTS "backend b\n timeout client 1\n", 0,
+	world_reports(WORLD_DEFAULTS "backend b\n timeout client 1\n", 0,
 		"'timeout client' ignored because backend 'b' has no frontend capability");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n timeout tunnel 1\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n timeout tunnel 1\n", 0,
 		"'timeout tunnel' ignored because frontend 'f' has no backend capability");
-	world_says("defaults\n contimeout 5\n", -1, "use 'timeout connect'");
-	world_says("defaults\n clitimeout 5\n", -1, "use 'timeout client'");
-	world_says("defaults\n srvtimeout 5\n", -1, "use 'timeout server'");
+	world_reports("defaults\n contimeout 5\n", -1, "use 'timeout connect'");
+	world_reports("defaults\n clitimeout 5\n", -1, "use 'timeout client'");
+	world_reports("defaults\n srvtimeout 5\n", -1, "use 'timeout server'");
 }
 
 int

@@ -29,13 +29,13 @@ static void
 test_modes_and_sections(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "backend b\n unique-id-format %ci\n", 0,
+	world_reports(WORLD_DEFAULTS "backend b\n unique-id-format %ci\n", 0,
 		"'unique-id-format' ignored because backend 'b' has no frontend capability");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n unique-id-format %r\n", -1,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n unique-id-format %r\n", -1,
 		"variable '%r' is reserved for mode http");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n unique-id-format %[nbsrv(x)]\n", -1,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n unique-id-format %[nbsrv(x)]\n", -1,
 		"failed to parse unique-id");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :80\n unique-id-format %ci\n"
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n unique-id-format %ci\n"
 				  " unique-id-header x\n",
 		0, "'unique-id-header' ignored for frontend 'f': it needs 'mode http'");
 }

@@ -66,9 +66,9 @@ static void
 test_sections(void **state)
 {
 	(void)state;
-	world_says("userlist L\nuserlist L\n", -1, "userlist 'L' already exists");
-	world_says("userlist\n", -1, "'userlist'");
-	world_says(WORLD_DEFAULTS "listen l\n bind :80\n user a\n", -1, "'userlist'");
+	world_reports("userlist L\nuserlist L\n", -1, "userlist 'L' already exists");
+	world_reports("userlist\n", -1, "'userlist'");
+	world_reports(WORLD_DEFAULTS "listen l\n bind :80\n user a\n", -1, "'userlist'");
 }
 
 /* Groups may be defined after the users who are members. */

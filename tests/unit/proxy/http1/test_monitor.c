@@ -63,9 +63,9 @@ static void
 test_check(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n mode http\n"
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n mode http\n"
 		" monitor fail if { nbsrv(no) 1 }\n", -1, "'monitor fail' : ");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n monitor fail if TRUE\n", 0,
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n monitor fail if TRUE\n", 0,
 		"'monitor fail' ignored for proxy 'f'");
 }
 

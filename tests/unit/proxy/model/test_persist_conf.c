@@ -82,14 +82,14 @@ test_modes(void **state)
 	static const struct proxy tcp = { .mode = PROXY_TCP };
 
 	(void)state;
-	world_says(WORLD_DEFAULTS "backend b\n cookie S insert\n" SERVERS, 0,
+	world_reports(WORLD_DEFAULTS "backend b\n cookie S insert\n" SERVERS, 0,
 		"cookie will be ignored for backend 'b' (needs 'mode http')");
-	world_says(WORLD_DEFAULTS "backend b\n use-server s1 if { path / }\n" SERVERS, -1,
+	world_reports(WORLD_DEFAULTS "backend b\n use-server s1 if { path / }\n" SERVERS, -1,
 		"'use-server' : what clients send cannot be looked at in mode tcp");
-	world_says(WORLD_DEFAULTS "backend b\n use-server s1 if { src ::1 }\n" SERVERS, 0, "");
-	world_says(WORLD_DEFAULTS "backend b\n use-server %[nbsrv(x)] if TRUE\n" SERVERS, -1,
+	world_reports(WORLD_DEFAULTS "backend b\n use-server s1 if { src ::1 }\n" SERVERS, 0, "");
+	world_reports(WORLD_DEFAULTS "backend b\n use-server %[nbsrv(x)] if TRUE\n" SERVERS, -1,
 		"'use-server' : ");
-	world_says(WORLD_DEFAULTS "backend b\n force-persist if { nbsrv(x) 1 }\n" SERVERS, -1,
+	world_reports(WORLD_DEFAULTS "backend b\n force-persist if { nbsrv(x) 1 }\n" SERVERS, -1,
 		"'force-persist' : ");
 	assert_int_equal(persist_scope(&tcp),
 		SAMPLE_AT_CONN | SAMPLE_AT_BACK);

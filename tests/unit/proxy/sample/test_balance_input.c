@@ -137,15 +137,15 @@ static void
 test_check(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "backend b\n balance hash path\n" SERVERS, -1,
+	world_reports(WORLD_DEFAULTS "backend b\n balance hash path\n" SERVERS, -1,
 		"what clients send cannot be looked at in mode tcp");
-	world_says(WORLD_DEFAULTS "backend b\n balance hash nbsrv(none)\n" SERVERS, -1,
+	world_reports(WORLD_DEFAULTS "backend b\n balance hash nbsrv(none)\n" SERVERS, -1,
 		"'balance hash' : ");
-	world_says(WORLD_DEFAULTS
+	world_reports(WORLD_DEFAULTS
 		" mode http\n balance hash path\nfrontend f\n mode tcp\n bind :1\n"
 		"backend b\n" SERVERS,
 		0, "");
-	world_says(WORLD_DEFAULTS " mode http\n balance uri\nfrontend f\n mode tcp\n bind :1\n"
+	world_reports(WORLD_DEFAULTS " mode http\n balance uri\nfrontend f\n mode tcp\n bind :1\n"
 		"backend b\n" SERVERS, 0, "");
 }
 

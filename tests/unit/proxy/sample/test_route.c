@@ -146,16 +146,16 @@ refused(void **state)
 {
 #define FE WORLD_DEFAULTS "frontend f\n bind :1\n "
 	(void)state;
-	world_says(FE "use_backend a if nope\n" TWO, -1, "no such ACL : 'nope'");
-	world_says(FE "use_backend a when TRUE\n" TWO, -1, "'if' or 'unless' is expected");
-	world_says(FE "use_backend c if TRUE\n" TWO, -1,
+	world_reports(FE "use_backend a if nope\n" TWO, -1, "no such ACL : 'nope'");
+	world_reports(FE "use_backend a when TRUE\n" TWO, -1, "'if' or 'unless' is expected");
+	world_reports(FE "use_backend c if TRUE\n" TWO, -1,
 		"Proxy 'f': unable to find required use_backend: 'c'.");
-	world_says(FE "use_backend a\n use_backend b if TRUE\n" TWO, 0, "never reached");
-	world_says(FE "acl a/b always_true\n" TWO, -1, "not permitted in acl name");
-	world_says(WORLD_DEFAULTS " acl x always_true\n", -1, "without a name");
-	world_says("defaults d\n acl x always_true\n", 0, "");
+	world_reports(FE "use_backend a\n use_backend b if TRUE\n" TWO, 0, "never reached");
+	world_reports(FE "acl a/b always_true\n" TWO, -1, "not permitted in acl name");
+	world_reports(WORLD_DEFAULTS " acl x always_true\n", -1, "without a name");
+	world_reports("defaults d\n acl x always_true\n", 0, "");
 	/* ACLs belong to one section */
-	world_says(
+	world_reports(
 		"defaults d\n timeout client 1s\n acl x always_true\nfrontend f from d\n bind :1\n"
 		" use_backend a if x\n" TWO,
 		-1, "no such ACL : 'x'");

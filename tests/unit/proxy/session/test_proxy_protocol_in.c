@@ -270,9 +270,9 @@ reasons_are_kept(void **st)
 		w.server_accepted = nobody_serves;
 		(void)world_client(&w, t[i / 2].client, 0);
 		world_run(&w, 10 * FAKE_MS);
-		kept = i % 2 ? rig_wants_memory() : NULL;
+		kept = i % 2 ? rig_exhaust_memory() : NULL;
 		world_run(&w, RIG_LIMIT);
-		rig_has_memory(kept);
+		rig_restore_memory(kept);
 		assert_int_equal(why, t[i / 2].err);
 		assert_int_equal(came, t[i / 2].came);
 		rig_close();

@@ -34,7 +34,7 @@ questions(void **state)
 }
 
 static void
-lines_are_judged(void **state)
+valid_and_invalid_lines(void **state)
 {
 	(void)state;
 	action_rig_refuses(&r, "http-request auth realm", "expects [realm <realm>]");
@@ -64,7 +64,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(questions, setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_are_judged, setup, teardown),
+		cmocka_unit_test_setup_teardown(valid_and_invalid_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_room, setup, teardown),
 	};
 

@@ -2,7 +2,7 @@
 #include "unit/rule/conv_test.h"
 
 static void
-our_own(void **state)
+differs_from_haproxy(void **state)
 {
 	(void)state;
 	IS("str(a:b:c),port_only", "0");
@@ -18,7 +18,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_haproxy),
-		cmocka_unit_test_setup_teardown(our_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(differs_from_haproxy, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

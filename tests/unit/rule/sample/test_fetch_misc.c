@@ -76,7 +76,7 @@ time_of_day(void **state)
 }
 
 static void
-chance(void **state)
+random_world(void **state)
 {
 	static const char pattern[] = "xxxxxxxx-xxxx-4xxx-?xxx-xxxxxxxxxxxx";
 	char first[64];
@@ -147,7 +147,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(constants, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(time_of_day, setup, teardown),
-		cmocka_unit_test_setup_teardown(chance, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_world, setup, teardown),
 		cmocka_unit_test_setup_teardown(variables, setup, teardown),
 	};
 

@@ -1,9 +1,9 @@
-#include "sim/http_judge.h"
+#include "sim/http_book.h"
 
 #include <string.h>
 
 #include "proxy/model/http_conf.h"
-#include "sim/http_bound.h"
+#include "sim/http_persist.h"
 
 const char *
 http_verb_name(enum http_verb v)
@@ -89,7 +89,7 @@ may_come_again(const struct http_book *b, const struct http_request *q)
 }
 
 static int
-is_as_sent(const struct http_request *q, const struct http_said *m)
+is_as_sent(const struct http_request *q, const struct http_parsed *m)
 {
 	if (strcmp(m->method, http_verb_name(q->verb)) != 0 ||
 		(q->verb != HTTP_VERB_CONNECT && m->path != q->id))
@@ -100,7 +100,7 @@ is_as_sent(const struct http_request *q, const struct http_said *m)
 }
 
 struct http_try *
-http_judge_request(struct http_book *b, const struct http_said *m, unsigned int server,
+http_book_request(struct http_book *b, const struct http_parsed *m, unsigned int server,
 	unsigned int nth, struct http_request **out)
 {
 	struct http_request *q = m->id && m->id <= b->n ? &b->req[m->id - 1] : NULL;
@@ -108,17 +108,17 @@ http_judge_request(struct http_book *b, const struct http_said *m, unsigned int 
 
 	*out = q;
 	if (!q || !is_as_sent(q, m) || q->bad == HTTP_BAD_HEAD) {
-		world_blame(b->w, "a request that nobody sent: %s /%u, id %u", m->method, m->path,
+		world_error(b->w, "a request that nobody sent: %s /%u, id %u", m->method, m->path,
 			m->id);
 		return NULL;
 	}
 	if (q->answered && !q->own && !may_come_late(b))
-		world_blame(b->w, "request %u (%s) comes again after its answer %u, try %u", q->id,
+		world_error(b->w, "request %u (%s) comes again after its answer %u, try %u", q->id,
 			m->method, q->came_status, q->n_tries + 1);
 	if (q->n_tries && nth)
-		world_blame(b->w, "request %u comes again over a kept connection", q->id);
+		world_error(b->w, "request %u comes again over a kept connection", q->id);
 	if (q->n_tries && !may_come_again(b, q))
-		world_blame(b->w, "request %u (%s) comes again, try %u", q->id, m->method,
+		world_error(b->w, "request %u (%s) comes again, try %u", q->id, m->method,
 			q->n_tries + 1);
 	if (q->n_tries == HTTP_TRIES_MAX)
 		return NULL;
@@ -129,25 +129,25 @@ http_judge_request(struct http_book *b, const struct http_said *m, unsigned int 
 	t->status = q->status;
 	t->shape = q->wish;
 	t->len = q->wish_len;
-	http_bound_judge_request(b, q, m, server);
+	http_persist_check_request(b, q, m, server);
 	return t;
 }
 
 void
-http_judge_request_body(
+http_book_request_body(
 	struct http_book *b, const struct http_request *q, const struct http_reader *r)
 {
 	if (!q->sent || q->bad)
-		world_blame(b->w, "request %u has ended for the server only", q->id);
+		world_error(b->w, "request %u has ended for the server only", q->id);
 	if (r->wrong || r->got != q->len)
-		world_blame(b->w, "request %u has another body, %llu bytes of %u", q->id,
+		world_error(b->w, "request %u has another body, %llu bytes of %u", q->id,
 			(unsigned long long)r->got, q->len);
 }
 
 /* --- answers --- */
 
 static enum http_shape
-shape_of(const struct http_request *q, const struct http_said *m)
+shape_of(const struct http_request *q, const struct http_parsed *m)
 {
 	/* A server that has not read the request's head does not know that no body is expected. */
 	if (!m->id && m->status >= 400 && m->close)
@@ -164,59 +164,59 @@ shape_of(const struct http_request *q, const struct http_said *m)
 
 /* Sent by tacit, which adds no id. */
 static void
-judge_own(struct http_book *b, struct http_request *q, const struct http_said *m)
+check_local_reply(struct http_book *b, struct http_request *q, const struct http_parsed *m)
 {
 	if (m->status == 100 && q->expect)
 		return;
 	if (b->kind)
-		world_blame(b->w, "request %u gets %u for an answer", q->id, m->status);
+		world_error(b->w, "request %u gets %u for an answer", q->id, m->status);
 	if (m->status < 400 && !b->rules)
-		world_blame(b->w, "request %u gets an own %u", q->id, m->status);
+		world_error(b->w, "request %u gets an own %u", q->id, m->status);
 	q->own = 1;
 	b->own++;
 }
 
 static void
-judge_servers(struct http_book *b, const struct http_request *q, const struct http_said *m,
-	enum http_shape shape)
+check_servers_response(struct http_book *b, const struct http_request *q,
+	const struct http_parsed *m, enum http_shape shape)
 {
 	const struct http_try *t = &q->tries[m->nth];
 
 	if (m->extra)
-		world_blame(b->w, "request %u gets an answer that nobody asked for", q->id);
+		world_error(b->w, "request %u gets an answer that nobody asked for", q->id);
 	if (m->id != q->id)
-		world_blame(b->w, "request %u gets the answer to %u", q->id, m->id);
+		world_error(b->w, "request %u gets the answer to %u", q->id, m->id);
 	else if (m->nth >= q->n_tries ||
 		(m->nth + 1 != q->n_tries && q->answered && !may_come_late(b)))
-		world_blame(b->w, "request %u gets the answer to try %u of %u", q->id, m->nth + 1,
+		world_error(b->w, "request %u gets the answer to try %u of %u", q->id, m->nth + 1,
 			q->n_tries);
 	else if (m->status >= 200 && m->status != t->status)
-		world_blame(b->w, "request %u gets %u, not %u", q->id, m->status, t->status);
+		world_error(b->w, "request %u gets %u, not %u", q->id, m->status, t->status);
 	else if (m->status >= 200 && shape == HTTP_SHAPE_LENGTH && (uint32_t)m->length != t->len)
-		world_blame(b->w, "the answer to %u is to have %ld bytes, not %u", q->id, m->length,
+		world_error(b->w, "the answer to %u is to have %ld bytes, not %u", q->id, m->length,
 			t->len);
 }
 
 enum http_shape
-http_judge_answer(struct http_book *b, struct http_request *q, const struct http_said *m)
+http_book_response(struct http_book *b, struct http_request *q, const struct http_parsed *m)
 {
 	enum http_shape shape = shape_of(q, m);
 
 	if (!q->minor && (m->status / 100 == 1 || m->chunked))
-		world_blame(b->w, "request %u is of 1.0 and gets %u%s", q->id, m->status,
+		world_error(b->w, "request %u is of 1.0 and gets %u%s", q->id, m->status,
 			m->chunked ? " in chunks" : "");
 	q->answered = m->status >= 200 || m->status == 101;
 	if (m->id)
-		judge_servers(b, q, m, shape);
+		check_servers_response(b, q, m, shape);
 	else
-		judge_own(b, q, m);
+		check_local_reply(b, q, m);
 	if (!q->answered)
 		return shape;
 	q->closes = m->close;
 	/* No client that connected later is kept. */
 	if (b->stopped_ns && q->said_ns > b->stopped_ns && q->minor && !m->close &&
 		shape != HTTP_SHAPE_TUNNEL)
-		world_blame(b->w, "request %u may be followed by others after the stop", q->id);
+		world_error(b->w, "request %u may be followed by others after the stop", q->id);
 	q->came_status = m->status;
 	q->came_nth = m->nth;
 	q->came = shape;
@@ -224,13 +224,13 @@ http_judge_answer(struct http_book *b, struct http_request *q, const struct http
 }
 
 void
-http_judge_content(
+http_book_body(
 	struct http_book *b, struct http_request *q, const struct http_reader *r, enum http_how how)
 {
 	if (!q->answered)
 		return;
 	if (r->wrong && !q->own)
-		world_blame(b->w, "the answer to %u has wrong bytes", q->id);
+		world_error(b->w, "the answer to %u has wrong bytes", q->id);
 	q->got = r->got;
 	q->whole = how == HTTP_HOW_WHOLE || (how == HTTP_HOW_EOF && q->came == HTTP_SHAPE_END);
 	b->whole += (unsigned int)q->whole;
@@ -238,7 +238,7 @@ http_judge_content(
 
 /* It looks complete: checks that it was sent so. */
 static void
-judge_whole(const struct http_book *b, const struct http_request *q)
+check_whole(const struct http_book *b, const struct http_request *q)
 {
 	const struct http_try *t = &q->tries[q->came_nth];
 	int by_end = q->came == HTTP_SHAPE_END;
@@ -248,17 +248,17 @@ judge_whole(const struct http_book *b, const struct http_request *q)
 	if (q->came == HTTP_SHAPE_NONE || q->came == HTTP_SHAPE_TUNNEL)
 		return;
 	if (q->got != t->len || !t->whole)
-		world_blame(b->w, "the answer to %u looks whole with %llu bytes of %u%s", q->id,
+		world_error(b->w, "the answer to %u looks whole with %llu bytes of %u%s", q->id,
 			(unsigned long long)q->got, t->len, t->whole ? "" : ", not all said");
 	if (by_end && t->shape == HTTP_SHAPE_END && !t->fin)
-		world_blame(
+		world_error(
 			b->w, "the answer to %u has an end that its server did not make", q->id);
 }
 
 void
-http_judge_all(struct http_book *b)
+http_book_check(struct http_book *b)
 {
 	for (unsigned int i = 0; i < b->n; i++)
 		if (b->req[i].answered && b->req[i].whole && !b->req[i].own)
-			judge_whole(b, &b->req[i]);
+			check_whole(b, &b->req[i]);
 }

@@ -4,13 +4,13 @@
  * world.h decide. In kind worlds, where all ends are patient and correct, every byte must be
  * delivered and every session end well.
  */
-#ifndef TACIT_SIM_CHANCE_H
-#define TACIT_SIM_CHANCE_H
+#ifndef TACIT_SIM_RANDOM_WORLD_H
+#define TACIT_SIM_RANDOM_WORLD_H
 
 #include "sim/dice.h"
 #include "sim/world.h"
 
-struct chance_result {
+struct random_world_result {
 	int kind;
 	unsigned int clients;
 	uint64_t bytes;      /* read by all ends */
@@ -24,7 +24,7 @@ struct chance_result {
 };
 
 /* Plays one world; with show the trace is printed on stdout. 0, or -1 with r->why. */
-int chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
-		struct chance_result *r);
+int random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
+		struct random_world_result *r);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sim/chance_config.h"
+#include "sim/random_config.h"
 
 #include "proxy/model/session.h"
 
@@ -49,7 +49,7 @@ streams(struct dice *d, struct world_config *c)
 
 /* Rules that inspect data before it is forwarded, and rules that end sessions. */
 const char *
-chance_rules(struct dice *d, int kind)
+random_rules(struct dice *d, int kind)
 {
 	static const char *const pass[] = {
 		"tcp-request inspect-delay 100ms\n"
@@ -74,7 +74,7 @@ chance_rules(struct dice *d, int kind)
 }
 
 struct world_config
-chance_config(struct dice *d, int kind)
+random_config(struct dice *d, int kind)
 {
 	struct world_config c = { 0 };
 
@@ -147,7 +147,7 @@ zerocopy(struct dice *d, struct world_config *c)
 }
 
 const char *
-chance_header(struct dice *d, int kind)
+random_header(struct dice *d, int kind)
 {
 	static const char *const headers[] = { "PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n",
 		"PROXY UNKNOWN\r\n", "PROXY TCP6 2001:db8::1 ::2 65535 0\r\n",
@@ -158,7 +158,7 @@ chance_header(struct dice *d, int kind)
 }
 
 void
-chance_bounds(struct dice *d, struct world_config *c)
+random_bounds(struct dice *d, struct world_config *c)
 {
 	c->memory = memory(d, c->bufsize);
 	zerocopy(d, c);

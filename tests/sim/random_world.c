@@ -1,10 +1,10 @@
-#include "sim/chance.h"
+#include "sim/random_world.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/chance_config.h"
-#include "sim/chance_run.h"
+#include "sim/random_config.h"
+#include "sim/random_run.h"
 
 struct plan {
 	struct world w;
@@ -136,9 +136,9 @@ client_arrives(struct fake *k, void *arg)
 	a = world_client(&p->w, p->client[i], i % 3 ? 0 : FAKE_MS * (i % 7));
 	if (!p->w.cfg.announced)
 		return;
-	header = chance_header(p->d, p->kind);
+	header = random_header(p->d, p->kind);
 	stop = dice(p->d, 40);
-	agent_says_first(a, header, stop, dice_is(p->d, 3) ? pause_ms(p) : 0);
+	agent_sends_first(a, header, stop, dice_is(p->d, 3) ? pause_ms(p) : 0);
 }
 
 static void
@@ -151,27 +151,27 @@ origin_script(struct world *w, unsigned int nth, struct step *steps)
 
 /* Everything was sent and received. */
 static void
-judge_kind(struct plan *p)
+check_kind(struct plan *p)
 {
 	struct world *w = &p->w;
 
 	for (unsigned int i = 0; i < w->n_ends; i++)
 		if (strcmp(w->end[i].term, "--") != 0)
-			world_blame(w, "a kind session ended with %s", w->end[i].term);
+			world_error(w, "a kind session ended with %s", w->end[i].term);
 	if (w->n_ends != w->n_clients)
-		world_blame(w, "%u sessions for %u clients", w->n_ends, w->n_clients);
+		world_error(w, "%u sessions for %u clients", w->n_ends, w->n_clients);
 	for (unsigned int i = 0; i < w->n_clients; i++)
 		if (!w->client[i].eof || w->client[i].err)
-			world_blame(w, "client %u saw no clean end (errno %d)", i,
+			world_error(w, "client %u saw no clean end (errno %d)", i,
 				    w->client[i].err);
 	for (unsigned int i = 0; i < w->n_served; i++)
 		if (!w->served[i].eof || w->served[i].err)
-			world_blame(w, "origin's connection %u saw no clean end (errno %d)",
+			world_error(w, "origin's connection %u saw no clean end (errno %d)",
 				    i, w->served[i].err);
 }
 
 static void
-measure(struct plan *p, struct chance_result *r)
+measure(struct plan *p, struct random_world_result *r)
 {
 	struct world *w = &p->w;
 
@@ -193,14 +193,14 @@ measure(struct plan *p, struct chance_result *r)
 	/* each wait must have a result: bytes moved since the last one, however few, or steps,
 	 * retries, checks of lingering sessions */
 	if (r->empty_waits > 100 + 100u * p->n)
-		world_blame(w, "%llu of %llu waits for %u clients came of nothing",
+		world_error(w, "%llu of %llu waits for %u clients came of nothing",
 			(unsigned long long)r->empty_waits, (unsigned long long)r->waits,
 			p->n);
 }
 
 int
-chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
-	    struct chance_result *r)
+random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
+	    struct random_world_result *r)
 {
 	static struct plan p;
 	struct world_config cfg;
@@ -212,11 +212,11 @@ chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int sh
 	p.max_bytes = max_bytes;
 	p.kind = dice_is(d, 2);
 	p.n = 1 + dice(d, max_clients);
-	cfg = chance_config(d, p.kind);
-	cfg.rules = chance_rules(d, p.kind);
+	cfg = random_config(d, p.kind);
+	cfg.rules = random_rules(d, p.kind);
 	for (unsigned int i = 0; i < p.n; i++)
 		scripts(&p, i);
-	chance_bounds(d, &cfg);
+	random_bounds(d, &cfg);
 	cfg.announced = dice_is(d, 6);
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->why, sizeof(r->why), "%s", p.w.why);
@@ -228,9 +228,9 @@ chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int sh
 	p.w.origin_script = origin_script;
 	for (unsigned int i = 0; i < p.n; i++)
 		fake_after(p.w.k, dice_is(d, 3) ? dice(d, 2000) * FAKE_MS : 0, client_arrives, &p);
-	chance_run(&p.w, d, p.kind, p.n);
+	random_run(&p.w, d, p.kind, p.n);
 	if (p.kind)
-		judge_kind(&p);
+		check_kind(&p);
 	measure(&p, r);
 	if (show)
 		printf("%s", fake_trace(p.w.k));

@@ -1,13 +1,13 @@
-#include "sim/http_chance.h"
+#include "sim/http_random.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "proxy/model/http_conf.h"
 #include "proxy/model/memory.h"
-#include "sim/chance_config.h"
-#include "sim/chance_run.h"
-#include "sim/http_bound.h"
+#include "sim/random_config.h"
+#include "sim/random_run.h"
+#include "sim/http_persist.h"
 #include "sim/http_client.h"
 #include "sim/http_origin.h"
 #include "sim/http_plan.h"
@@ -54,7 +54,7 @@ plan_client(struct plan *p, struct http_client *c)
 		struct http_request *q = http_book_add(&p->book);
 
 		http_plan_request(&how, q);
-		http_bound_plan(&p->book, d, q);
+		http_persist_plan(&p->book, d, q);
 		/* Nothing is sent after a request that ends the connection: it would be lost and
 		 * cause a reset. */
 		last = q->upgrade || q->verb == HTTP_VERB_CONNECT || q->close || !q->minor ||
@@ -68,7 +68,7 @@ plan_client(struct plan *p, struct http_client *c)
 	c->up = http_plan_size(&how);
 	c->down = p->book.req[p->book.n - 1].wish_len;
 	if (p->w.cfg.announced)
-		c->header = chance_header(d, 1);
+		c->header = random_header(d, 1);
 	c->leave = HTTP_LEAVE_CLOSE;
 	if (dice_is(d, 4)) {
 		c->deaf_at = dice(d, 100) * FAKE_MS;
@@ -96,7 +96,7 @@ server_accepted(struct world *w, unsigned int server, struct fake_sock *s)
 	struct http_origin *o = &p->origin[p->n_origins];
 
 	if (p->n_origins == CONNECTIONS_MAX) {
-		world_blame(w, "too many connections to the servers");
+		world_error(w, "too many connections to the servers");
 		fake_peer_reset(s);
 		return;
 	}
@@ -130,8 +130,8 @@ session_ended(struct world *w, const struct world_end *e)
 	struct plan *p = w->arg;
 
 	if (p->kind && strcmp(e->term, "--") != 0)
-		world_blame(w, "a kind request ended with %s", e->term);
-	http_bound_judge_log(&p->book, e->session);
+		world_error(w, "a kind request ended with %s", e->term);
+	http_persist_check_log(&p->book, e->session);
 }
 
 /* --- the world --- */
@@ -203,7 +203,7 @@ config(struct plan *p)
 	static const unsigned int options[] = { OPT_ABORTONCLOSE, OPT_HTTP_BUFFER_REQUEST,
 		OPT_HTTP_IGNORE_PROBES, OPT_REDISPATCH };
 	struct dice *d = p->d;
-	struct world_config c = chance_config(d, p->kind);
+	struct world_config c = random_config(d, p->kind);
 
 	c.http = 1;
 	c.reuse = (enum http_reuse)dice(d, HTTP_REUSE_ALWAYS + 1);
@@ -223,9 +223,9 @@ config(struct plan *p)
 		rules(p);
 	p->book.bound.n_servers = c.n_servers;
 	(void)snprintf(p->lines, sizeof(p->lines), "%s%s", p->rules,
-		http_bound_chance(&p->book, d));
+		http_persist_configure(&p->book, d));
 	c.rules = p->lines[0] ? p->lines : NULL;
-	c.prepare = http_bound_name;
+	c.prepare = http_persist_set_cookies;
 	return c;
 }
 
@@ -280,7 +280,7 @@ crosses_stop(const struct plan *p, const struct http_request *q)
 
 /* Every request was answered, up to one whose response ended the connection. */
 static void
-judge_kind(struct plan *p)
+check_kind(struct plan *p)
 {
 	for (unsigned int i = 0; i < p->n; i++) {
 		const struct http_client *c = &p->client[i];
@@ -292,34 +292,34 @@ judge_kind(struct plan *p)
 		if (n < c->n && crosses_stop(p, q + n))
 			continue;
 		if (n < c->n && !(q[n].whole && q[n].closes))
-			world_blame(&p->w, "kind request %u has no answer (%s)", q[n].id,
+			world_error(&p->w, "kind request %u has no answer (%s)", q[n].id,
 				http_verb_name(q[n].verb));
 		if (c->err || (c->tunnel && c->reader.got != c->down))
-			world_blame(&p->w, "kind client %u: errno %d", i, c->err);
+			world_error(&p->w, "kind client %u: errno %d", i, c->err);
 	}
 }
 
 static void
-judge(struct plan *p)
+check_world(struct plan *p)
 {
 	struct world *w = &p->w;
 
-	http_judge_all(&p->book);
+	http_book_check(&p->book);
 	if (p->kind)
-		judge_kind(p);
+		check_kind(p);
 	for (unsigned int i = 0; i < p->n; i++)
 		if (!p->client[i].closed)
-			world_blame(w, "client %u hangs, %u of %u requests said, %u answered", i,
+			world_error(w, "client %u hangs, %u of %u requests said, %u answered", i,
 				p->client[i].out, p->client[i].n, p->client[i].in);
 	for (unsigned int i = 0; i < p->n_origins; i++)
 		if (!p->origin[i].closed)
-			world_blame(w, "a server's connection %u hangs in request %u, way %d", i,
+			world_error(w, "a server's connection %u hangs in request %u, way %d", i,
 				p->origin[i].q ? p->origin[i].q->id : 0,
 				p->origin[i].t ? (int)p->origin[i].t->way : -1);
 }
 
 static void
-measure(struct plan *p, struct http_chance_result *r)
+measure(struct plan *p, struct http_random_result *r)
 {
 	struct world *w = &p->w;
 
@@ -342,7 +342,7 @@ measure(struct plan *p, struct http_chance_result *r)
 	for (unsigned int i = 0; i < p->book.n; i++)
 		r->base.bytes += p->book.req[i].got;
 	if (fake_empty_waits(w->k) > 100 + 100u * p->book.n)
-		world_blame(w, "%llu waits for %u requests came of nothing",
+		world_error(w, "%llu waits for %u requests came of nothing",
 			(unsigned long long)fake_empty_waits(w->k), p->book.n);
 }
 
@@ -358,8 +358,8 @@ stops(struct fake *k, void *arg)
 }
 
 int
-http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
-	struct http_chance_result *r)
+http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,
+	struct http_random_result *r)
 {
 	static struct plan p;
 	struct world_config cfg;
@@ -375,7 +375,7 @@ http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	p.stops = dice_is(d, 4);
 	p.n = 1 + dice(d, MIN(max_clients, CLIENTS_MAX));
 	cfg = config(&p);
-	chance_bounds(d, &cfg);
+	random_bounds(d, &cfg);
 	/* No random choice here, to keep existing worlds unchanged. */
 	cfg.announced = p.n % 6 == 0;
 	bounded = cfg.memory != 0;
@@ -390,8 +390,8 @@ http_chance_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 		fake_after(p.w.k, dice_is(d, 3) ? dice(d, 2000) * FAKE_MS : 0, client_arrives, &p);
 	if (p.stops)
 		fake_after(p.w.k, dice(d, 2000) * FAKE_MS, stops, &p);
-	chance_run(&p.w, d, p.kind, p.n);
-	judge(&p);
+	random_run(&p.w, d, p.kind, p.n);
+	check_world(&p);
 	measure(&p, r);
 	if (show)
 		printf("%s", fake_trace(p.w.k));

@@ -1,4 +1,4 @@
-#include "sim/chance_run.h"
+#include "sim/random_run.h"
 
 #include "proxy/backend/queue.h"
 #include "proxy/session/session.h"
@@ -52,7 +52,7 @@ meddle(struct world *w)
 }
 
 void
-chance_run(struct world *w, struct dice *d, int kind, unsigned int n)
+random_run(struct world *w, struct dice *d, int kind, unsigned int n)
 {
 	w->dice = d;
 	if (!kind && dice_is(d, 3)) {

@@ -4,8 +4,8 @@
  * once: a response to another request, an unrequested one, one that differs from the server's, a
  * retry that was not permitted.
  */
-#ifndef TACIT_SIM_HTTP_JUDGE_H
-#define TACIT_SIM_HTTP_JUDGE_H
+#ifndef TACIT_SIM_HTTP_BOOK_H
+#define TACIT_SIM_HTTP_BOOK_H
 
 #include "proxy/model/persist_conf.h"
 #include "sim/http_reader.h"
@@ -68,7 +68,7 @@ struct http_request {
 	enum http_shape wish;
 	uint32_t wish_len;
 	unsigned int interims;
-	/* Persistence (http_bound.h): X-Use, the server + 1; that of its cookie; the server sets
+	/* Persistence (http_persist.h): X-Use, the server + 1; that of its cookie; the server sets
 	 * one; it has none, or an unknown one. */
 	unsigned int use, brings;
 	int sets, forgets, strays;
@@ -93,7 +93,7 @@ struct http_request {
 #define HTTP_BAD_BODY 2
 
 /* Persistence and captures in use, and their counters. */
-struct http_bound {
+struct http_persist {
 	unsigned int n_servers;
 	int cookie, ignores, uses, captures;
 	enum persist_way way;
@@ -107,7 +107,7 @@ struct http_book {
 	int kind;
 	int rules;             /* some rules may reply */
 	uint64_t stopped_ns;   /* start of a soft stop; 0: none */
-	struct http_bound bound;
+	struct http_persist bound;
 	struct http_request req[HTTP_BOOK_MAX];
 	unsigned int n;
 	unsigned int whole, own, again; /* responses, and retries */
@@ -123,19 +123,19 @@ uint32_t http_seed_down(const struct http_request *q);
 
 /* A request's head has reached that server as number nth + 1 on that connection: a new try, or NULL
  * if none is left. *out: the request. */
-struct http_try *http_judge_request(struct http_book *b, const struct http_said *said,
+struct http_try *http_book_request(struct http_book *b, const struct http_parsed *said,
 	unsigned int server, unsigned int nth, struct http_request **out);
 /* Its whole body has arrived. */
-void http_judge_request_body(
+void http_book_request_body(
 	struct http_book *b, const struct http_request *q, const struct http_reader *r);
 /* A head has reached the client where the response to q is expected: returns what follows it. */
 enum http_shape
-http_judge_answer(struct http_book *b, struct http_request *q, const struct http_said *said);
+http_book_response(struct http_book *b, struct http_request *q, const struct http_parsed *said);
 /* Its body has ended: complete, at a clean end of the connection, or truncated. */
 enum http_how { HTTP_HOW_WHOLE, HTTP_HOW_EOF, HTTP_HOW_CUT };
-void http_judge_content(struct http_book *b, struct http_request *q, const struct http_reader *r,
+void http_book_body(struct http_book *b, struct http_request *q, const struct http_reader *r,
 	enum http_how how);
 /* Final checks. */
-void http_judge_all(struct http_book *b);
+void http_book_check(struct http_book *b);
 
 #endif

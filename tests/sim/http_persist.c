@@ -1,4 +1,4 @@
-#include "sim/http_bound.h"
+#include "sim/http_persist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 /* --- what there is --- */
 
 static void
-add_line(struct http_bound *k, const char *line)
+add_line(struct http_persist *k, const char *line)
 {
 	size_t n = strlen(k->lines);
 
@@ -20,7 +20,7 @@ add_line(struct http_bound *k, const char *line)
 }
 
 static void
-chance_cookie(struct http_bound *k, struct dice *d)
+random_cookie(struct http_persist *k, struct dice *d)
 {
 	static const char *const ways[] = { "", " rewrite", " insert", " prefix" };
 	char line[100];
@@ -42,7 +42,7 @@ chance_cookie(struct http_bound *k, struct dice *d)
 }
 
 static void
-chance_uses(struct http_bound *k, struct dice *d)
+random_use_server(struct http_persist *k, struct dice *d)
 {
 	k->uses = 1;
 	if (dice_is(d, 2)) {
@@ -59,15 +59,15 @@ chance_uses(struct http_bound *k, struct dice *d)
 }
 
 const char *
-http_bound_chance(struct http_book *b, struct dice *d)
+http_persist_configure(struct http_book *b, struct dice *d)
 {
-	struct http_bound *k = &b->bound;
+	struct http_persist *k = &b->bound;
 
 	k->lines[0] = '\0';
 	if (dice_is(d, 3))
-		chance_cookie(k, d);
+		random_cookie(k, d);
 	if (dice_is(d, 4))
-		chance_uses(k, d);
+		random_use_server(k, d);
 	k->captures = dice_is(d, 3);
 	if (k->captures)
 		add_line(k, "capture request header X-Id len 9\n"
@@ -77,7 +77,7 @@ http_bound_chance(struct http_book *b, struct dice *d)
 }
 
 void
-http_bound_name(struct proxy *px)
+http_persist_set_cookies(struct proxy *px)
 {
 	list_each(it, &px->servers) {
 		struct server *s = list_entry(it, struct server, link);
@@ -90,9 +90,9 @@ http_bound_name(struct proxy *px)
 /* --- what is said --- */
 
 void
-http_bound_plan(struct http_book *b, struct dice *d, struct http_request *q)
+http_persist_plan(struct http_book *b, struct dice *d, struct http_request *q)
 {
-	const struct http_bound *k = &b->bound;
+	const struct http_persist *k = &b->bound;
 
 	if (k->uses && dice_is(d, 3))
 		q->use = 1 + dice(d, k->n_servers);
@@ -117,7 +117,7 @@ brought(const struct http_book *b, const struct http_request *q, char out[40])
 }
 
 void
-http_bound_ask(
+http_persist_request_fields(
 	const struct http_book *b, struct http_request *q, unsigned int jar, struct http_text *t)
 {
 	char value[40];
@@ -146,8 +146,8 @@ servers_own(const struct http_book *b, unsigned int server, char out[40])
 }
 
 void
-http_bound_tell(const struct http_book *b, const struct http_request *q, unsigned int server,
-	struct http_text *t)
+http_persist_response_fields(const struct http_book *b, const struct http_request *q,
+	unsigned int server, struct http_text *t)
 {
 	char value[40];
 
@@ -189,15 +189,15 @@ is_steady(const struct http_book *b, const struct http_request *q)
 }
 
 void
-http_bound_judge_request(struct http_book *b, const struct http_request *q,
-	const struct http_said *m, unsigned int server)
+http_persist_check_request(struct http_book *b, const struct http_request *q,
+	const struct http_parsed *m, unsigned int server)
 {
-	struct http_bound *k = &b->bound;
+	struct http_persist *k = &b->bound;
 	unsigned int to = names(b, q);
 	char want[40];
 
 	if (to && to != server + 1 && is_steady(b, q))
-		world_blame(b->w, "request %u is for server %u and comes to %u, try %u", q->id, to,
+		world_error(b->w, "request %u is for server %u and comes to %u, try %u", q->id, to,
 			server + 1, q->n_tries);
 	k->came += to != 0;
 	if (!k->cookie)
@@ -208,7 +208,7 @@ http_bound_judge_request(struct http_book *b, const struct http_request *q,
 	else if (k->way == PERSIST_PREFIX && want[0])
 		(void)snprintf(want, sizeof(want), OWN);
 	if (strcmp(m->cookie, want) != 0 || m->crumbs != 2)
-		world_blame(b->w, "server %u sees cookie '%s' of request %u, not '%s'; %u others",
+		world_error(b->w, "server %u sees cookie '%s' of request %u, not '%s'; %u others",
 			server + 1, m->cookie, q->id, want, m->crumbs);
 }
 
@@ -217,7 +217,7 @@ static int
 to_be_set(const struct http_book *b, const struct http_request *q, unsigned int server,
 	char out[40])
 {
-	const struct http_bound *k = &b->bound;
+	const struct http_persist *k = &b->bound;
 	int held = names(b, q) == server + 1, knows = held && q->brings == server + 1 && !q->use;
 	int ours = k->way == PERSIST_INSERT;
 	/* If persistence is ignored HAProxy 2.6 leaves the server's cookie unchanged. */
@@ -239,9 +239,9 @@ to_be_set(const struct http_book *b, const struct http_request *q, unsigned int 
 }
 
 static void
-judge_set(struct http_book *b, const struct http_request *q, const struct http_said *m)
+check_set_cookie(struct http_book *b, const struct http_request *q, const struct http_parsed *m)
 {
-	const struct http_bound *k = &b->bound;
+	const struct http_persist *k = &b->bound;
 	unsigned int server = q->tries[m->nth % HTTP_TRIES_MAX].server;
 	int inserted = 0, is_private;
 	char want[40] = "";
@@ -249,21 +249,21 @@ judge_set(struct http_book *b, const struct http_request *q, const struct http_s
 	if (m->id)
 		inserted = to_be_set(b, q, server, want);
 	if (strcmp(m->cookie, want) != 0 || m->sets != (want[0] != '\0'))
-		world_blame(b->w, "request %u gets cookie '%s' of server %u, not '%s' (%u)", q->id,
+		world_error(b->w, "request %u gets cookie '%s' of server %u, not '%s' (%u)", q->id,
 			m->cookie, server + 1, want, m->sets);
 	if (m->id && m->crumbs != (unsigned int)q->sets)
-		world_blame(b->w, "request %u gets %u other cookies", q->id, m->crumbs);
+		world_error(b->w, "request %u gets %u other cookies", q->id, m->crumbs);
 	is_private = inserted && k->nocache &&
 		(q->verb == HTTP_VERB_GET || q->verb == HTTP_VERB_HEAD);
 	if (m->is_private != is_private)
-		world_blame(b->w, "the answer to %u is%s private", q->id,
+		world_error(b->w, "the answer to %u is%s private", q->id,
 			m->is_private ? "" : " not");
 	b->bound.told += (unsigned int)inserted;
 }
 
 unsigned int
-http_bound_judge_answer(struct http_book *b, const struct http_request *q,
-	const struct http_said *m, unsigned int jar)
+http_persist_check_response(struct http_book *b, const struct http_request *q,
+	const struct http_parsed *m, unsigned int jar)
 {
 	unsigned int told = 0;
 
@@ -271,7 +271,7 @@ http_bound_judge_answer(struct http_book *b, const struct http_request *q,
 		return 0;
 	/* While a server is in maintenance no client is bound to it; later it is back. */
 	if (!b->w->meddled)
-		judge_set(b, q, m);
+		check_set_cookie(b, q, m);
 	if (sscanf(m->cookie, "s%u", &told) == 1 && told <= b->bound.n_servers)
 		return told;
 	return jar;
@@ -293,7 +293,7 @@ captured_id(const struct session *s, enum capture_kind kind)
 }
 
 static void
-judge_cookie_log(struct http_book *b, const struct session *s, const struct http_request *q)
+check_cookie_log(struct http_book *b, const struct session *s, const struct http_request *q)
 {
 	char value[40], want[50] = "";
 	struct str text = STR("");
@@ -307,12 +307,12 @@ judge_cookie_log(struct http_book *b, const struct session *s, const struct http
 		!http_has_answer(s->txn))
 		return;
 	if (text.len != strlen(want) || (text.len && memcmp(text.p, want, text.len) != 0))
-		world_blame(b->w, "request %u is logged with cookie '%.*s', not '%s'", q->id,
+		world_error(b->w, "request %u is logged with cookie '%.*s', not '%s'", q->id,
 			(int)text.len, text.p, want);
 }
 
 void
-http_bound_judge_log(struct http_book *b, const struct session *s)
+http_persist_check_log(struct http_book *b, const struct session *s)
 {
 	const struct http_txn *t = s->txn;
 	uint32_t id, of_answer;
@@ -328,12 +328,12 @@ http_bound_judge_log(struct http_book *b, const struct session *s)
 		return;
 	(void)snprintf(line, sizeof(line), "%.*s", (int)t->line_len, t->line);
 	if (!id || id > b->n || (sscanf(line, "%*s /%u", &path) == 1 && path != id))
-		world_blame(b->w, "%s is logged with %u for its id", line, id);
+		world_error(b->w, "%s is logged with %u for its id", line, id);
 	else if (of_answer && of_answer != id)
-		world_blame(b->w, "request %u is logged with an answer to %u", id, of_answer);
+		world_error(b->w, "request %u is logged with an answer to %u", id, of_answer);
 	else if (!of_answer && http_has_answer(t) && !t->local)
-		world_blame(b->w, "request %u is logged without its answer", id);
+		world_error(b->w, "request %u is logged without its answer", id);
 	else
-		judge_cookie_log(b, s, &b->req[id - 1]);
+		check_cookie_log(b, s, &b->req[id - 1]);
 	b->bound.logged++;
 }
