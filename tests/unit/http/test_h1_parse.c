@@ -465,6 +465,26 @@ parsed_bytes_are_not_read_again(void **st)
 	}
 }
 
+/* A request that is only looked at. */
+static void
+requests_can_be_peeked_at(void **st)
+{
+	static const char text[] = "GET /a HTTP/1.1\r\nHost: a\r\n\r\nbody";
+	size_t end = sizeof(text) - sizeof("body");
+	struct http_field field[4];
+	struct http_head h;
+
+	(void)st;
+	for (size_t n = 0; n < sizeof(text); n++) {
+		http_head_init(&h, HTTP_REQUEST, field, 4);
+		assert_int_equal(h1_peek_request(text, n, &h), n < end ? HTTP_MORE : HTTP_COMPLETE);
+	}
+	assert_true(str_is(h.target, STR("/a")));
+	assert_int_equal(h.n, 1);
+	http_head_init(&h, HTTP_REQUEST, field, 4);
+	assert_int_equal(h1_peek_request("\x16\x03", 2, &h), HTTP_BAD);
+}
+
 int
 main(void)
 {
@@ -482,6 +502,7 @@ main(void)
 		cmocka_unit_test(needs_is_a_lower_bound),
 		cmocka_unit_test_teardown(lengths_do_not_wrap, forget),
 		cmocka_unit_test(parsed_bytes_are_not_read_again),
+		cmocka_unit_test(requests_can_be_peeked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
