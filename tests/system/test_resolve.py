@@ -112,10 +112,12 @@ class Subject:
         return [re.sub(r"^<(\d+)>.*?\]: ", r"\1 ", line) for line in self.log.lines]
 
     def stop(self):
-        if self.proc.poll() is None:
+        was_running = self.proc.poll() is None
+        if was_running:
             self.proc.terminate()
-        assert self.proc.wait(WAIT) is not None
+        code = self.proc.wait(WAIT)
         self.log.close()
+        assert was_running and code in (0, 143, -15), (code, self.errors.read_text())
 
 
 @pytest.fixture

@@ -58,9 +58,16 @@ the_scope_is_kept(void **st)
 }
 
 /* Each half of the address is the port: a mixture would show. */
-#define CHANGES 200000
+#define READS 300000
+#define LAST 65535
 
 static struct addr_cell shared;
+
+struct reader {
+	pthread_t thread;
+	_Atomic unsigned int reads;
+	unsigned int torn, changes;
+};
 
 static void
 set_number(unsigned int n)
@@ -78,37 +85,40 @@ set_number(unsigned int n)
 static void *
 read_numbers(void *arg)
 {
-	unsigned int *torn = arg;
+	struct reader *r = arg;
 	uint64_t half[2];
 	struct addr a;
 	uint32_t gen, last = 0;
 
-	for (;;) {
+	do {
 		gen = addr_cell_get(&shared, &a);
 		memcpy(half, &a.u.in6.sin6_addr, sizeof(half));
-		*torn += half[0] != half[1] || half[0] != addr_port(&a) || gen < last;
+		r->torn += half[0] != half[1] || half[0] != addr_port(&a) || gen < last;
+		r->changes += gen != last;
 		last = gen;
-		if (addr_port(&a) == 65535)
-			return NULL;
-	}
+		r->reads++;
+	} while (addr_port(&a) != LAST);
+	return NULL;
 }
 
 static void
 readers_see_whole_addresses(void **st)
 {
-	unsigned int torn[2] = { 0, 0 };
-	pthread_t t[2];
+	struct reader r[2] = { { .torn = 0 }, { .torn = 0 } };
 
 	(void)st;
 	set_number(1);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&t[i], NULL, read_numbers, &torn[i]), 0);
-	for (unsigned int i = 0; i < CHANGES; i++)
-		set_number(i % 60000 + 1);
-	set_number(65535);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_join(t[i], NULL), 0);
-	assert_int_equal(torn[0] + torn[1], 0);
+		assert_int_equal(pthread_create(&r[i].thread, NULL, read_numbers, &r[i]), 0);
+	for (unsigned int n = 1; r[0].reads < READS || r[1].reads < READS; n++)
+		set_number(n % 60000 + 1);
+	set_number(LAST);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(r[i].thread, NULL), 0);
+		assert_int_equal(r[i].torn, 0);
+		/* They have read while it changed. */
+		assert_true(r[i].changes > 1);
+	}
 }
 
 int
