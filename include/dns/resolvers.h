@@ -25,7 +25,6 @@ struct dns_query;
 #define DNS_PAYLOAD_MAX 65535
 
 enum resolvers_hold {
-	HOLD_VALID,
 	HOLD_OBSOLETE,
 	HOLD_NX,
 	HOLD_TIMEOUT,

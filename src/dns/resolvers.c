@@ -12,7 +12,6 @@
 /* HAProxy's. */
 #define RETRIES_DEFAULT 3
 #define TIMEOUT_DEFAULT_MS 1000
-#define HOLD_VALID_DEFAULT_MS 10000
 #define HOLD_ERROR_DEFAULT_MS 30000
 
 struct resolvers *
@@ -35,7 +34,6 @@ resolvers_new(const char *name)
 	res->resolve_ms = res->retry_ms = TIMEOUT_DEFAULT_MS;
 	for (int i = HOLD_NX; i < HOLDS; i++)
 		res->hold_ms[i] = HOLD_ERROR_DEFAULT_MS;
-	res->hold_ms[HOLD_VALID] = HOLD_VALID_DEFAULT_MS;
 	res->on_message = dns_lookup_on_message;
 	return res;
 }

@@ -1,5 +1,5 @@
-/* A look-up over UDP and then TCP with each of its system calls failing once: it is tried again, and in the end there
- * is an answer, and nothing left open. */
+/* A look-up over UDP and then TCP with each of its system calls failing once: it is tried again,
+ * and in the end there is an answer, and nothing left open. */
 #include "lookup_rig.h"
 
 #define NAME "app.example"

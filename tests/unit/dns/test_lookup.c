@@ -261,6 +261,28 @@ a_stream_server_is_asked_over_tcp(void **st)
 	lookup_rig_close();
 }
 
+static void
+an_idle_stream_is_closed(void **st)
+{
+	struct server_rig *s = &rig_ns[0];
+	struct timer *idle;
+	char c;
+
+	(void)st;
+	lookup_rig_open(1);
+	s->ns->is_stream = 1;
+	start_lookup(NAME, DNS_A);
+	serve_stream(s, "10.0.0.8", 12 + 4);
+	idle = &s->ns->stream.idle;
+	assert_true(idle->deadline > loop_now_ms(rig_loop) &&
+		idle->deadline <= loop_now_ms(rig_loop) + DNS_STREAM_IDLE_MS);
+	timer_stop(loop_timers(rig_loop), idle);
+	idle->fn(idle);
+	rig_turn(0);
+	assert_int_equal(recv(s->conn, &c, 1, 0), 0);
+	lookup_rig_close();
+}
+
 /* Too long for what was announced: as if it had not come. */
 static void
 big_datagrams_are_dropped(void **st)
@@ -368,6 +390,7 @@ main(void)
 		cmocka_unit_test(ids_and_ports_change),
 		cmocka_unit_test(what_is_truncated_comes_over_tcp),
 		cmocka_unit_test(a_stream_server_is_asked_over_tcp),
+		cmocka_unit_test(an_idle_stream_is_closed),
 		cmocka_unit_test(big_datagrams_are_dropped),
 		cmocka_unit_test(hold_ignores_errors),
 		cmocka_unit_test(watches_share_a_lookup),
