@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "addr.h"
+#include "stats.h"
 
 enum {
 	LIFE_SECONDS = 1200,
@@ -143,15 +144,6 @@ on_term(int sig)
 {
 	(void)sig;
 	stop = 1;
-}
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static struct stream *

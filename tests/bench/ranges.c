@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/ranges.h"
+#include "stats.h"
 
 enum {
 	ROUNDS = 7,
@@ -20,26 +21,6 @@ enum {
 	WINDOW = 64, /* acknowledgements that are shuffled */
 	LATE = 100,  /* one of so many comes WINDOW / 2 later */
 };
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static uint32_t
-dice(void)
-{
-	static uint32_t x = 1;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	return x;
-}
 
 static void
 swap(struct range *a, struct range *b)
@@ -58,7 +39,7 @@ make_acks(struct range *a, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++) {
 		a[i].lo = at;
-		a[i].hi = at + dice() % 4;
+		a[i].hi = at + random_number() % 4;
 		at = a[i].hi + 1;
 	}
 }
@@ -76,7 +57,7 @@ make_random(struct range *a, uint32_t n)
 {
 	for (uint32_t i = 0; i + WINDOW <= n; i += WINDOW)
 		for (uint32_t k = WINDOW - 1; k > 0; k--)
-			swap(&a[i + k], &a[i + dice() % (k + 1)]);
+			swap(&a[i + k], &a[i + random_number() % (k + 1)]);
 }
 
 static double

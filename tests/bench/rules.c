@@ -20,6 +20,7 @@
 #include "rule/match/pattern_live.h"
 #include "rule/match/tables.h"
 #include "rule/sample/tables.h"
+#include "stats.h"
 
 enum {
 	ROUNDS = 7,
@@ -34,26 +35,6 @@ static struct str at_hand;
 static char room[16384];
 static struct arena arena = { room, 0, sizeof(room), 0 };
 static struct sample_ctx cx = { .at = ~0u, .arena = &arena };
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static uint32_t
-dice(void)
-{
-	static uint32_t x = 1;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	return x;
-}
 
 /* Key number i of n; for prefixes with additional text. */
 static void
@@ -94,7 +75,7 @@ time_lookups(enum pattern_method m, uint32_t n, uint32_t lookups)
 
 	fill(&p, m, n);
 	for (int i = 0; i < SUBJECTS; i++) {
-		make_key(m, i % 2 ? dice() % n : n + dice() % n, 1, subject[i]);
+		make_key(m, i % 2 ? random_number() % n : n + random_number() % n, 1, subject[i]);
 		s[i] = (struct sample){ .type = SAMPLE_STR, .u.str = str_of(subject[i]) };
 		if (m == PATTERN_IP && sample_cast(&s[i], SAMPLE_ADDR, &arena))
 			exit(1);
@@ -138,7 +119,7 @@ time_changes(uint32_t n, int come_and_go, uint32_t changes)
 	for (int round = 0; round < ROUNDS; round++) {
 		start = now_ns();
 		for (uint32_t i = 0; i < changes; i++) {
-			make_key(PATTERN_STR, come_and_go ? n : dice() % n, 0, key);
+			make_key(PATTERN_STR, come_and_go ? n : random_number() % n, 0, key);
 			snprintf(value, sizeof(value), "%u", i);
 			if (come_and_go && i % 2)
 				(void)pattern_live_del(ref, NULL, str_of(key));

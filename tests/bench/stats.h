@@ -1,5 +1,6 @@
 /*
- * Latencies of the benchmark's clients: a bounded array, sorted once at the end, and the clock.
+ * Latencies of the benchmark's clients: a bounded array, sorted once at the end; the clock, and
+ * random numbers that are the same in every run.
  */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
@@ -23,6 +24,17 @@ now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint32_t
+random_number(void)
+{
+	static uint32_t x = 1;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return x;
 }
 
 static inline void

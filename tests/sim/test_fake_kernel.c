@@ -626,35 +626,34 @@ test_useless_waits_are_counted(void **state)
 	assert_int_equal(fake_empty_waits(r->k), 3);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_fd_numbers_are_the_lowest_free),
-		T(test_accept_without_descriptors_fails_and_keeps_the_connection),
-		T(test_near_connect_completes_at_once),
-		T(test_far_connect_takes_a_round_trip),
-		T(test_refused_and_unanswered_connects),
-		T(test_full_backlog_delays_the_client),
-		T(test_deferred_accept_waits_for_bytes),
-		T(test_buffers_are_bounded_and_signal_free_space),
-		T(test_bytes_before_a_reset_can_still_be_read),
-		T(test_closing_with_unread_bytes_resets),
-		T(test_msg_more_holds_until_the_fin_and_stalls_without),
-		T(test_faults_hit_the_call_they_name),
-		T(test_an_injected_eagain_is_followed_by_a_wake_up),
-		T(test_misuse_is_counted),
-		T(test_a_quiet_world_is_detected),
-		T(test_the_trace_reads_like_strace),
-		T(test_peers_are_notified_of_changes),
-		T(test_signals_come_through_a_signalfd),
-		T(test_unix_connects_complete_at_once),
-		T(test_the_cpu_affinity_is_within_the_present_cpus),
-		T(test_a_pipe_is_full_when_its_slots_are),
-		T(test_a_cut_splice_hides_the_reset),
-		T(test_useless_waits_are_counted),
+		CASE(test_fd_numbers_are_the_lowest_free),
+		CASE(test_accept_without_descriptors_fails_and_keeps_the_connection),
+		CASE(test_near_connect_completes_at_once),
+		CASE(test_far_connect_takes_a_round_trip),
+		CASE(test_refused_and_unanswered_connects),
+		CASE(test_full_backlog_delays_the_client),
+		CASE(test_deferred_accept_waits_for_bytes),
+		CASE(test_buffers_are_bounded_and_signal_free_space),
+		CASE(test_bytes_before_a_reset_can_still_be_read),
+		CASE(test_closing_with_unread_bytes_resets),
+		CASE(test_msg_more_holds_until_the_fin_and_stalls_without),
+		CASE(test_faults_hit_the_call_they_name),
+		CASE(test_an_injected_eagain_is_followed_by_a_wake_up),
+		CASE(test_misuse_is_counted),
+		CASE(test_a_quiet_world_is_detected),
+		CASE(test_the_trace_reads_like_strace),
+		CASE(test_peers_are_notified_of_changes),
+		CASE(test_signals_come_through_a_signalfd),
+		CASE(test_unix_connects_complete_at_once),
+		CASE(test_the_cpu_affinity_is_within_the_present_cpus),
+		CASE(test_a_pipe_is_full_when_its_slots_are),
+		CASE(test_a_cut_splice_hides_the_reset),
+		CASE(test_useless_waits_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,4 +9,7 @@
 
 #include <cmocka.h>
 
+/* A test that runs between the file's setup() and teardown(). */
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_APP_BENCH_H
 #define TESTS_UNIT_APP_BENCH_H
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -94,6 +95,26 @@ bench_close(void)
 	world_close(NULL);
 	fclose(report.to);
 	files_close(NULL);
+}
+
+/* The same, and accepts connections. */
+static inline void
+bench_start(const char *global, const char *proxy)
+{
+	assert_int_equal(bench_open(global, proxy), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+}
+
+/* A soft stop of all workers, which waits until their sessions have ended. */
+static inline void
+bench_stop(void)
+{
+	process_on_signal(&proc, SIGUSR1);
+	process_run(&proc);
+	assert_int_equal(process_sessions(&proc), 0);
+	assert_int_equal(process_join(&proc), 0);
+	bench_close();
 }
 
 /* Runs a few turns of the loop, enough for what is pending. */

@@ -44,6 +44,6 @@ teardown(void **st)
 	return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) CASE(name)
 
 #endif

@@ -85,10 +85,9 @@ an_old_kernel_closes_them_one_by_one(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(neighbours_go_in_one_call),
-		T(an_old_kernel_closes_them_one_by_one),
+		CASE(neighbours_go_in_one_call),
+		CASE(an_old_kernel_closes_them_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,20 +335,19 @@ reads_the_clock_once_a_turn(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(listeners_then_tasks_then_connections_then_the_end),
-		T(tasks_posted_for_the_next_turn_run_after_its_events),
-		T(an_event_for_a_forgotten_fd_is_dropped),
-		T(an_event_of_the_last_owner_is_not_the_next_ones),
-		T(a_number_reused_by_another_loop_starts_clean),
-		T(an_fd_that_wakes_for_nothing_is_given_up),
-		T(unwanted_edges_do_not_count_as_spinning),
-		T(directions_that_are_never_tried_are_given_up),
-		T(waits_for_the_next_timer_and_no_longer),
-		T(timers_wait_for_events_that_did_not_fit),
-		T(events_can_be_queried_before_delivery),
-		T(reads_the_clock_once_a_turn),
+		CASE(listeners_then_tasks_then_connections_then_the_end),
+		CASE(tasks_posted_for_the_next_turn_run_after_its_events),
+		CASE(an_event_for_a_forgotten_fd_is_dropped),
+		CASE(an_event_of_the_last_owner_is_not_the_next_ones),
+		CASE(a_number_reused_by_another_loop_starts_clean),
+		CASE(an_fd_that_wakes_for_nothing_is_given_up),
+		CASE(unwanted_edges_do_not_count_as_spinning),
+		CASE(directions_that_are_never_tried_are_given_up),
+		CASE(waits_for_the_next_timer_and_no_longer),
+		CASE(timers_wait_for_events_that_did_not_fit),
+		CASE(events_can_be_queried_before_delivery),
+		CASE(reads_the_clock_once_a_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

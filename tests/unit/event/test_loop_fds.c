@@ -227,19 +227,18 @@ an_fd_with_a_new_owner_keeps_its_state(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(what_is_believed_ready_is_tried_in_the_next_turn),
-		T(without_lazy_registration_nothing_is_tried_first),
-		T(edge_registers_once),
-		T(listeners_stay_level_triggered_in_edge_mode),
-		T(a_presumption_is_for_merged_modes_only),
-		T(data_without_an_event_can_be_tried),
-		T(a_failed_registration_is_reported),
-		T(numbers_beyond_the_table_are_refused),
-		T(an_error_ends_waiting_both_ways),
-		T(an_entry_of_the_error_queue_is_no_error),
-		T(an_fd_with_a_new_owner_keeps_its_state),
+		CASE(what_is_believed_ready_is_tried_in_the_next_turn),
+		CASE(without_lazy_registration_nothing_is_tried_first),
+		CASE(edge_registers_once),
+		CASE(listeners_stay_level_triggered_in_edge_mode),
+		CASE(a_presumption_is_for_merged_modes_only),
+		CASE(data_without_an_event_can_be_tried),
+		CASE(a_failed_registration_is_reported),
+		CASE(numbers_beyond_the_table_are_refused),
+		CASE(an_error_ends_waiting_both_ways),
+		CASE(an_entry_of_the_error_queue_is_no_error),
+		CASE(an_fd_with_a_new_owner_keeps_its_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

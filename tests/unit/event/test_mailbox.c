@@ -546,23 +546,22 @@ a_failed_open_returns_the_error(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(an_awake_worker_costs_no_call),
-		T(a_sleeping_worker_is_woken_once_for_a_turn_of_mail),
-		T(only_a_level_triggered_eventfd_is_read),
-		T(without_elision_each_post_is_a_write),
-		T(mail_to_oneself_runs_this_turn_without_a_call),
-		T(mail_to_oneself_does_not_hold_up_the_turn),
-		T(a_stream_of_mail_does_not_hold_up_the_turn),
-		T(a_full_queue_says_so_and_loses_nothing),
-		T(a_full_queue_wakes_its_owner_at_once),
-		T(a_failed_wakeup_is_retried),
-		T(a_pending_wakeup_shortens_the_wait),
-		T(mail_runs_after_listeners_and_before_tasks),
-		T(a_turn_that_does_not_block_does_not_announce_sleep),
-		T(without_a_registration_it_polls),
-		T(a_failed_open_returns_the_error),
+		CASE(an_awake_worker_costs_no_call),
+		CASE(a_sleeping_worker_is_woken_once_for_a_turn_of_mail),
+		CASE(only_a_level_triggered_eventfd_is_read),
+		CASE(without_elision_each_post_is_a_write),
+		CASE(mail_to_oneself_runs_this_turn_without_a_call),
+		CASE(mail_to_oneself_does_not_hold_up_the_turn),
+		CASE(a_stream_of_mail_does_not_hold_up_the_turn),
+		CASE(a_full_queue_says_so_and_loses_nothing),
+		CASE(a_full_queue_wakes_its_owner_at_once),
+		CASE(a_failed_wakeup_is_retried),
+		CASE(a_pending_wakeup_shortens_the_wait),
+		CASE(mail_runs_after_listeners_and_before_tasks),
+		CASE(a_turn_that_does_not_block_does_not_announce_sleep),
+		CASE(without_a_registration_it_polls),
+		CASE(a_failed_open_returns_the_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,19 +5,6 @@
 #include "unit/http/head_rig.h"
 #include "unit/test.h"
 
-/* The written text is the expected one, and as long as announced. */
-static void
-assert_written(const struct http_head *h, const char *expected)
-{
-	char out[1024];
-
-	memset(out, '#', sizeof(out));
-	assert_int_equal(h1_size(h), strlen(expected));
-	assert_int_equal(h1_write(h, out), strlen(expected));
-	assert_memory_equal(out, expected, strlen(expected));
-	assert_int_equal(out[strlen(expected)], '#');
-}
-
 static void
 test_write(void **state)
 {

@@ -16,19 +16,6 @@ assert_str(struct str s, const char *expected)
 	assert_memory_equal(s.p, expected, s.len);
 }
 
-/* The written text is the expected one, and as long as announced. */
-static void
-assert_written(const struct http_head *h, const char *expected)
-{
-	char out[1024];
-
-	memset(out, '#', sizeof(out));
-	assert_int_equal(h1_size(h), strlen(expected));
-	assert_int_equal(h1_write(h, out), strlen(expected));
-	assert_memory_equal(out, expected, strlen(expected));
-	assert_int_equal(out[strlen(expected)], '#');
-}
-
 static void
 test_methods(void **state)
 {

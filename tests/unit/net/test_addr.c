@@ -3,34 +3,23 @@
 
 #include "base/sys.h"
 #include "net/addr.h"
-#include "unit/net/same_addr.h"
+#include "unit/net/addr_rig.h"
 #include "unit/test.h"
-
-/* An address from text, so that the tables below stay readable. */
-static struct addr
-make(const char *text)
-{
-	struct addr_spec spec;
-	const char *why = NULL;
-
-	assert_int_equal(addr_parse(text, ADDR_ALLOW_UNIX, &spec, &why), 0);
-	return spec.addr;
-}
 
 static void
 test_port(void **state)
 {
-	struct addr a = make("127.0.0.1:80");
+	struct addr a = addr_of("127.0.0.1:80");
 
 	(void)state;
 	assert_int_equal(addr_port(&a), 80);
 	addr_set_port(&a, 65535);
 	assert_int_equal(addr_port(&a), 65535);
-	a = make("[::1]:8080");
+	a = addr_of("[::1]:8080");
 	assert_int_equal(addr_port(&a), 8080);
 	addr_set_port(&a, 1);
 	assert_int_equal(addr_port(&a), 1);
-	a = make("/tmp/x");
+	a = addr_of("/tmp/x");
 	addr_set_port(&a, 99);
 	assert_int_equal(addr_port(&a), 0);
 	assert_string_equal(a.u.un.sun_path, "/tmp/x");
@@ -54,7 +43,7 @@ test_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct addr a = make(t[i].given);
+		struct addr a = addr_of(t[i].given);
 
 		assert_string_equal(addr_host_text(&a, buf), t[i].host);
 		assert_string_equal(addr_text(&a, buf), t[i].whole);
@@ -98,7 +87,7 @@ test_any(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct addr a = make(t[i].text);
+		struct addr a = addr_of(t[i].text);
 
 		assert_int_equal(addr_is_any(&a), t[i].any);
 	}
@@ -120,7 +109,7 @@ test_loopback(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct addr a = make(t[i].text);
+		struct addr a = addr_of(t[i].text);
 
 		assert_int_equal(addr_is_loopback(&a), t[i].loopback);
 	}
@@ -135,7 +124,7 @@ test_equal(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		for (size_t k = 0; k < ARRAY_LEN(all); k++) {
-			struct addr a = make(all[i]), b = make(all[k]);
+			struct addr a = addr_of(all[i]), b = addr_of(all[k]);
 
 			assert_int_equal(same_addr(&a, &b), i == k);
 		}
@@ -147,7 +136,7 @@ static void
 test_from_kernel(void **state)
 {
 	struct sys sys;
-	struct addr want = make("127.0.0.1:0"), server, own, peer;
+	struct addr want = addr_of("127.0.0.1:0"), server, own, peer;
 	int ln, cl, ac;
 
 	(void)state;

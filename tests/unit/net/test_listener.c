@@ -335,19 +335,18 @@ a_drained_one_keeps_to_its_limits(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(all_waiting_connections_are_accepted),
-		T(accepted_sockets_are_nonblocking_and_closed_on_exec),
-		T(its_maxconn_leaves_the_rest_in_the_backlog),
-		T(a_hold_lasts_until_the_last_reason_is_gone),
-		T(it_asks_before_each_accept),
-		T(without_descriptors_it_pauses),
-		T(a_closed_listener_accepts_no_connection),
-		T(a_closed_inherited_listener_does_not_wake),
-		T(an_accepted_unix_socket_is_given_its_buffer),
-		T(draining_accepts_the_queue_only),
-		T(a_drained_one_keeps_to_its_limits),
+		CASE(all_waiting_connections_are_accepted),
+		CASE(accepted_sockets_are_nonblocking_and_closed_on_exec),
+		CASE(its_maxconn_leaves_the_rest_in_the_backlog),
+		CASE(a_hold_lasts_until_the_last_reason_is_gone),
+		CASE(it_asks_before_each_accept),
+		CASE(without_descriptors_it_pauses),
+		CASE(a_closed_listener_accepts_no_connection),
+		CASE(a_closed_inherited_listener_does_not_wake),
+		CASE(an_accepted_unix_socket_is_given_its_buffer),
+		CASE(draining_accepts_the_queue_only),
+		CASE(a_drained_one_keeps_to_its_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,16 +213,15 @@ a_unix_socket_that_fails_leaves_nothing(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(accepted_sockets_inherit_what_the_listener_was_given),
-		T(port_zero_becomes_known),
-		T(options_of_the_listener_itself),
-		T(a_taken_port_is_an_error_that_names_it),
-		T(an_inherited_socket_is_served),
-		T(a_descriptor_that_is_no_socket_is_refused),
-		T(a_unix_socket_replaces_the_old_one),
-		T(a_unix_socket_that_fails_leaves_nothing),
+		CASE(accepted_sockets_inherit_what_the_listener_was_given),
+		CASE(port_zero_becomes_known),
+		CASE(options_of_the_listener_itself),
+		CASE(a_taken_port_is_an_error_that_names_it),
+		CASE(an_inherited_socket_is_served),
+		CASE(a_descriptor_that_is_no_socket_is_refused),
+		CASE(a_unix_socket_replaces_the_old_one),
+		CASE(a_unix_socket_that_fails_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

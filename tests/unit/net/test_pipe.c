@@ -244,23 +244,22 @@ the_idle_ones_are_bounded(void **st)
 	assert_int_equal(fake_fds(k), 2 * PIPES_KEPT);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(nothing_is_opened_before_it_is_needed),
-		T(the_last_one_put_back_is_the_next),
-		T(there_are_never_more_than_max),
-		T(a_pipe_with_bytes_is_closed),
-		T(a_failure_is_not_tried_again_at_once),
-		T(a_pipe_too_small_is_not_used),
-		T(a_size_is_asked_for_and_not_insisted_on),
-		T(the_first_ones_are_big),
-		T(an_unknown_size_is_not_trusted),
-		T(idle_ones_are_closed_in_time),
-		T(the_idle_ones_are_bounded),
+		CASE(nothing_is_opened_before_it_is_needed),
+		CASE(the_last_one_put_back_is_the_next),
+		CASE(there_are_never_more_than_max),
+		CASE(a_pipe_with_bytes_is_closed),
+		CASE(a_failure_is_not_tried_again_at_once),
+		CASE(a_pipe_too_small_is_not_used),
+		CASE(a_size_is_asked_for_and_not_insisted_on),
+		CASE(the_first_ones_are_big),
+		CASE(an_unknown_size_is_not_trusted),
+		CASE(idle_ones_are_closed_in_time),
+		CASE(the_idle_ones_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,16 +281,15 @@ what_is_routed_is_the_takers(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(one_worker_changes_nothing),
-		T(each_worker_has_a_socket_of_its_own),
-		T(a_port_that_is_served_is_refused),
-		T(all_workers_share_one_socket),
-		T(shards_are_of_equal_size),
-		T(addresses_stay_in_order),
-		T(a_shared_socket_is_registered_for_one),
-		T(what_is_routed_is_the_takers),
+		CASE(one_worker_changes_nothing),
+		CASE(each_worker_has_a_socket_of_its_own),
+		CASE(a_port_that_is_served_is_refused),
+		CASE(all_workers_share_one_socket),
+		CASE(shards_are_of_equal_size),
+		CASE(addresses_stay_in_order),
+		CASE(a_shared_socket_is_registered_for_one),
+		CASE(what_is_routed_is_the_takers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,13 +116,12 @@ a_probe_finds_the_kernels_limits(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(configured_sizes_are_set),
-		T(without_a_size_no_call_is_made),
-		T(a_unix_socket_has_one_buffer),
-		T(a_failure_names_the_option),
-		T(a_probe_finds_the_kernels_limits),
+		CASE(configured_sizes_are_set),
+		CASE(without_a_size_no_call_is_made),
+		CASE(a_unix_socket_has_one_buffer),
+		CASE(a_failure_names_the_option),
+		CASE(a_probe_finds_the_kernels_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,23 +324,22 @@ only_tcp_is_spliced(void **st)
 	assert_false(splice_can(&sink, &src));
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(bytes_go_through),
-		T(zero_is_not_taken_for_the_end),
-		T(eagain_before_urgent_data_is_verified),
-		T(eagain_is_verified_on_a_poller_without_pri),
-		T(the_end_is_left_to_recv),
-		T(a_reset_is_reported_after_the_data),
-		T(a_sink_that_is_gone_is_an_error),
-		T(a_full_sink_blocks_writing),
-		T(nodelay_is_set_before_the_second_send),
-		T(a_failed_splice_is_no_error_of_the_connection),
-		T(only_tcp_is_spliced),
+		CASE(bytes_go_through),
+		CASE(zero_is_not_taken_for_the_end),
+		CASE(eagain_before_urgent_data_is_verified),
+		CASE(eagain_is_verified_on_a_poller_without_pri),
+		CASE(the_end_is_left_to_recv),
+		CASE(a_reset_is_reported_after_the_data),
+		CASE(a_sink_that_is_gone_is_an_error),
+		CASE(a_full_sink_blocks_writing),
+		CASE(nodelay_is_set_before_the_second_send),
+		CASE(a_failed_splice_is_no_error_of_the_connection),
+		CASE(only_tcp_is_spliced),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

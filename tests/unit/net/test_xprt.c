@@ -585,27 +585,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_socket_can_do_everything, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_transport_can_do_what_it_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			one_that_cannot_be_made_leaves_the_fd, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_handshake_is_part_of_the_first_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			what_is_on_the_wire_is_not_what_is_written, setup, teardown),
-		cmocka_unit_test_setup_teardown(records_are_cut_anywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(held_bytes_are_readable, setup, teardown),
+		CASE(the_socket_can_do_everything),
+		CASE(a_transport_can_do_what_it_says),
+		CASE(one_that_cannot_be_made_leaves_the_fd),
+		CASE(a_handshake_is_part_of_the_first_write),
+		CASE(what_is_on_the_wire_is_not_what_is_written),
+		CASE(records_are_cut_anywhere),
+		CASE(held_bytes_are_readable),
 		cmocka_unit_test_setup_teardown(it_writes_while_it_reads, setup_small, teardown),
-		cmocka_unit_test_setup_teardown(it_reads_while_it_writes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_writer_waits_for_the_reader, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_end_is_said_before_the_fin, setup, teardown),
+		CASE(it_reads_while_it_writes),
+		CASE(a_writer_waits_for_the_reader),
+		CASE(the_end_is_said_before_the_fin),
 		cmocka_unit_test_setup_teardown(
 			an_end_that_finds_no_room_is_said_later, setup_small, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_close_says_the_end_but_not_a_reset, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_fin_without_a_closing_message_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(events_go_to_the_new_owner, setup, teardown),
+		CASE(a_close_says_the_end_but_not_a_reset),
+		CASE(a_fin_without_a_closing_message_is_an_error),
+		CASE(events_go_to_the_new_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

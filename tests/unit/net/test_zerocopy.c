@@ -578,25 +578,24 @@ the_real_kernel_does_the_same(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(few_bytes_are_copied),
-		T(a_buffer_is_pinned_until_it_is_acknowledged),
-		T(acknowledgements_in_order),
-		T(acknowledgements_in_any_order),
-		T(it_is_disabled_when_the_kernel_copies),
-		T(an_unsupported_kernel_is_probed_once),
-		T(without_room_in_the_kernel_it_is_copied),
-		T(without_any_room_it_is_given_up),
-		T(pinned_buffers_are_bounded),
-		T(a_held_buffer_outlives_its_acknowledgements),
-		T(a_closed_connection_gives_its_buffers_up),
-		T(a_close_reads_the_last_acknowledgements),
-		T(memory_that_cannot_be_given_up_is_lost),
-		T(other_entries_of_the_error_queue_are_ignored),
-		T(a_reset_is_distinguished_from_acknowledgements),
-		T(a_poller_without_error_events_disables_it),
-		T(the_real_kernel_does_the_same),
+		CASE(few_bytes_are_copied),
+		CASE(a_buffer_is_pinned_until_it_is_acknowledged),
+		CASE(acknowledgements_in_order),
+		CASE(acknowledgements_in_any_order),
+		CASE(it_is_disabled_when_the_kernel_copies),
+		CASE(an_unsupported_kernel_is_probed_once),
+		CASE(without_room_in_the_kernel_it_is_copied),
+		CASE(without_any_room_it_is_given_up),
+		CASE(pinned_buffers_are_bounded),
+		CASE(a_held_buffer_outlives_its_acknowledgements),
+		CASE(a_closed_connection_gives_its_buffers_up),
+		CASE(a_close_reads_the_last_acknowledgements),
+		CASE(memory_that_cannot_be_given_up_is_lost),
+		CASE(other_entries_of_the_error_queue_are_ignored),
+		CASE(a_reset_is_distinguished_from_acknowledgements),
+		CASE(a_poller_without_error_events_disables_it),
+		CASE(the_real_kernel_does_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

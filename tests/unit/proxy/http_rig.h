@@ -3,15 +3,10 @@
 #define TESTS_UNIT_PROXY_HTTP_RIG_H
 
 #include "session_rig.h"
+#include "sim/http_texts.h"
 #include "unit/test.h"
 
 #define HTTP_WORLD RIG_WORLD, .http = 1
-#define SAY(t) { STEP_SAY, (uintptr_t)(t) }
-#define AWAIT(t) { STEP_AWAIT, (uintptr_t)(t) }
-#define EOF_CLOSE { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 }
-
-#define GET "GET / HTTP/1.1\r\nHost: a\r\n"
-#define GET_CLOSE GET "Connection: close\r\n\r\n"
 /* A client with one request, an origin that has read the head, and one that responds. */
 #define CLIENT_ASKS .client = { SAY(GET "\r\n"), EOF_CLOSE }
 #define HEARS(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }

@@ -104,9 +104,9 @@ log_world_init(struct log_world *w)
 	w->cx.wall = &w->wall;
 }
 
-/* The text that a format produces for the session. */
+/* The text that a format produces for the session; http: as a log line of mode http. */
 static inline const char *
-log_world_line(struct log_world *w, const char *format)
+log_world_format(struct log_world *w, const char *format, int http)
 {
 	struct rule_vocab vocab;
 	struct rule_fmt *f;
@@ -114,12 +114,19 @@ log_world_line(struct log_world *w, const char *format)
 	struct sbuf b;
 
 	proxy_vocab_init(&vocab);
-	assert_int_equal(log_format_compile(&vocab, format, 0, &f, &why), 0);
+	if (log_format_compile(&vocab, format, http, &f, &why) < 0)
+		fail_msg("%s: %s", format, why.text);
 	sbuf_init_fixed(&b, w->line, sizeof(w->line));
 	log_format_render(f, &w->s, &w->cx, &b);
 	assert_false(b.failed);
 	rule_fmt_free(&f);
 	return w->line;
+}
+
+static inline const char *
+log_world_line(struct log_world *w, const char *format)
+{
+	return log_world_format(w, format, 0);
 }
 
 #endif

@@ -413,24 +413,23 @@ ends_with_the_worker(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(one_line_is_answered_and_the_connection_closed),
-		T(commands_are_chained_with_semicolons),
-		T(a_half_closed_client_gets_its_answer),
-		T(a_line_may_come_in_pieces),
-		T(no_command_gets_no_answer),
-		T(prompt_mode_lasts_until_quit),
-		T(prompt_mode_ends_with_its_input),
-		T(a_payload_is_part_of_its_command),
-		T(a_line_has_a_maximum_length),
-		T(many_lines_at_once),
-		T(a_slow_reader_loses_nothing),
-		T(a_client_that_closes_early_leaves_nothing),
-		T(an_idle_connection_is_closed),
-		T(maxconn_is_enforced),
-		T(the_level_is_that_of_the_bind_line),
-		T(ends_with_the_worker),
+		CASE(one_line_is_answered_and_the_connection_closed),
+		CASE(commands_are_chained_with_semicolons),
+		CASE(a_half_closed_client_gets_its_answer),
+		CASE(a_line_may_come_in_pieces),
+		CASE(no_command_gets_no_answer),
+		CASE(prompt_mode_lasts_until_quit),
+		CASE(prompt_mode_ends_with_its_input),
+		CASE(a_payload_is_part_of_its_command),
+		CASE(a_line_has_a_maximum_length),
+		CASE(many_lines_at_once),
+		CASE(a_slow_reader_loses_nothing),
+		CASE(a_client_that_closes_early_leaves_nothing),
+		CASE(an_idle_connection_is_closed),
+		CASE(maxconn_is_enforced),
+		CASE(the_level_is_that_of_the_bind_line),
+		CASE(ends_with_the_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

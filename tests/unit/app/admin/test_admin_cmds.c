@@ -264,17 +264,16 @@ severity_output_prefixes_messages(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(every_command_is_in_the_table_above),
-		T(levels_are_enforced),
-		T(help_lists_permitted_commands_only),
-		T(an_unknown_command_gets_suggestions),
-		T(lines_are_split_at_blanks_and_semicolons),
-		T(the_number_of_arguments_is_limited),
-		T(prompt_mode_prints_a_prompt_after_each_answer),
-		T(timeouts_are_checked),
-		T(severity_output_prefixes_messages),
+		CASE(every_command_is_in_the_table_above),
+		CASE(levels_are_enforced),
+		CASE(help_lists_permitted_commands_only),
+		CASE(an_unknown_command_gets_suggestions),
+		CASE(lines_are_split_at_blanks_and_semicolons),
+		CASE(the_number_of_arguments_is_limited),
+		CASE(prompt_mode_prints_a_prompt_after_each_answer),
+		CASE(timeouts_are_checked),
+		CASE(severity_output_prefixes_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,15 +223,14 @@ other_forms_are_refused(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(every_line_is_a_key_and_a_value),
-		T(has_what_hatop_and_the_exporters_read),
-		T(uptime_is_in_days_hours_minutes_seconds),
-		T(connections_are_counted),
-		T(memory_is_shown),
-		T(pipes_are_counted),
-		T(other_forms_are_refused),
+		CASE(every_line_is_a_key_and_a_value),
+		CASE(has_what_hatop_and_the_exporters_read),
+		CASE(uptime_is_in_days_hours_minutes_seconds),
+		CASE(connections_are_counted),
+		CASE(memory_is_shown),
+		CASE(pipes_are_counted),
+		CASE(other_forms_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

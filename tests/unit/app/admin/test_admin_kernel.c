@@ -162,13 +162,12 @@ pools_are_counted(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(syscalls_are_the_ledger),
-		T(syscalls_before_the_first_connection),
-		T(fds_are_those_of_the_loop),
-		T(fds_are_checked),
-		T(pools_are_counted),
+		CASE(syscalls_are_the_ledger),
+		CASE(syscalls_before_the_first_connection),
+		CASE(fds_are_those_of_the_loop),
+		CASE(fds_are_checked),
+		CASE(pools_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

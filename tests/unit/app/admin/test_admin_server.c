@@ -237,16 +237,15 @@ connections_are_shown(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_change_of_state_prints_nothing),
-		T(weights_are_absolute_or_relative),
-		T(static_algorithms_permit_weights_0_and_100_percent),
-		T(missing_servers_are_reported),
-		T(servers_are_found_by_id),
-		T(the_change_is_dated),
-		T(queued_sessions_are_served_when_a_server_comes_back),
-		T(connections_are_shown),
+		CASE(a_change_of_state_prints_nothing),
+		CASE(weights_are_absolute_or_relative),
+		CASE(static_algorithms_permit_weights_0_and_100_percent),
+		CASE(missing_servers_are_reported),
+		CASE(servers_are_found_by_id),
+		CASE(the_change_is_dated),
+		CASE(queued_sessions_are_served_when_a_server_comes_back),
+		CASE(connections_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,15 +155,14 @@ there_are_no_protocol_errors(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(there_is_a_line_for_each_session),
-		T(one_session_is_shown_by_its_id),
-		T(invalid_ids_are_rejected),
-		T(the_deadline_is_shown_as_the_remaining_time),
-		T(the_history_is_a_ring),
-		T(without_sessions_the_answer_is_empty),
-		T(there_are_no_protocol_errors),
+		CASE(there_is_a_line_for_each_session),
+		CASE(one_session_is_shown_by_its_id),
+		CASE(invalid_ids_are_rejected),
+		CASE(the_deadline_is_shown_as_the_remaining_time),
+		CASE(the_history_is_a_ring),
+		CASE(without_sessions_the_answer_is_empty),
+		CASE(there_are_no_protocol_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

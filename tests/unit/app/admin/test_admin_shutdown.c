@@ -80,12 +80,11 @@ needs_the_admin(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(shutdown_session_ends_one_session),
-		T(shutdown_sessions_ends_all_on_a_server),
-		T(invalid_arguments_are_reported),
-		T(needs_the_admin),
+		CASE(shutdown_session_ends_one_session),
+		CASE(shutdown_sessions_ends_all_on_a_server),
+		CASE(invalid_arguments_are_reported),
+		CASE(needs_the_admin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,17 +312,16 @@ odd_names_are_quoted(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(the_header_is_haproxys),
-		T(every_row_is_as_wide_as_the_header),
-		T(numeric_columns_are_numbers),
-		T(the_type_column_is_right),
-		T(filters_select),
-		T(other_filters_are_refused),
-		T(connections_and_bytes_are_counted),
-		T(states_limits_and_times_show),
-		T(odd_names_are_quoted),
+		CASE(the_header_is_haproxys),
+		CASE(every_row_is_as_wide_as_the_header),
+		CASE(numeric_columns_are_numbers),
+		CASE(the_type_column_is_right),
+		CASE(filters_select),
+		CASE(other_filters_are_refused),
+		CASE(connections_and_bytes_are_counted),
+		CASE(states_limits_and_times_show),
+		CASE(odd_names_are_quoted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,12 +101,11 @@ arguments_are_checked(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(nothing_is_recorded_before_trace_on),
-		T(changes_of_state_are_recorded),
-		T(one_session_can_be_selected),
-		T(arguments_are_checked),
+		CASE(nothing_is_recorded_before_trace_on),
+		CASE(changes_of_state_are_recorded),
+		CASE(one_session_can_be_selected),
+		CASE(arguments_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,9 +82,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_widest_row_fits, setup, teardown),
-		cmocka_unit_test_setup_teardown(numbers_and_texts_alternate, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_header_has_as_many_columns, setup, teardown),
+		CASE(the_widest_row_fits),
+		CASE(numbers_and_texts_alternate),
+		CASE(the_header_has_as_many_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

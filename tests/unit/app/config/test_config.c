@@ -322,11 +322,10 @@ conditions(void **state)
 int
 main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = { T(loads), T(command_line_wins), T(memory),
-		T(pipes_are_needed_only_for_splicing), T(every_error_is_reported), T(warnings),
-		T(variables), T(default_peer), T(listeners), T(secrets), T(conditions),
-		T(too_many_threads), T(bind_threads) };
+	const struct CMUnitTest tests[] = { CASE(loads), CASE(command_line_wins), CASE(memory),
+		CASE(pipes_are_needed_only_for_splicing), CASE(every_error_is_reported),
+		CASE(warnings), CASE(variables), CASE(default_peer), CASE(listeners), CASE(secrets),
+		CASE(conditions), CASE(too_many_threads), CASE(bind_threads) };
 
 	sys_init(&sys, &sys_linux, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);

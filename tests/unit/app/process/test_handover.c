@@ -21,9 +21,7 @@ start(const char *global)
 	char text[128];
 
 	snprintf(text, sizeof(text), "maxconn 64\n%s", global);
-	assert_int_equal(bench_open(text, ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	bench_start(text, "");
 }
 
 /* Opens n connections one after the other, each after the one before was served. */
@@ -66,11 +64,7 @@ stop(int n)
 		close(client[i]);
 		close(server[i]);
 	}
-	process_on_signal(&proc, SIGUSR1);
-	process_run(&proc);
-	assert_int_equal(process_sessions(&proc), 0);
-	assert_int_equal(process_join(&proc), 0);
-	bench_close();
+	bench_stop();
 }
 
 static uint64_t handed, taken, accepted;

@@ -11,9 +11,7 @@ forwards(void **state)
 	int c, s;
 
 	(void)state;
-	assert_int_equal(bench_open("", ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	bench_start("", "");
 	assert_int_equal(proc.state, PROCESS_RUNNING);
 	c = bench_connect("front");
 	assert_true(c >= 0);
@@ -39,9 +37,7 @@ maxconn_of_the_process(void **state)
 	int c[3], s[3];
 
 	(void)state;
-	assert_int_equal(bench_open("maxconn 2", ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	bench_start("maxconn 2", "");
 	for (int i = 0; i < 3; i++)
 		c[i] = bench_connect("front");
 	bench_turns();
@@ -75,9 +71,7 @@ leaves_nothing(void **state)
 	(void)state;
 	close(before);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(bench_open("stats socket unix@adm", ""), 0);
-		assert_int_equal(process_bind(&proc), 0);
-		assert_int_equal(process_start(&proc), 0);
+		bench_start("stats socket unix@adm", "");
 		bench_turns();
 		bench_close();
 	}

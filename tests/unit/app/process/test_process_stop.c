@@ -13,9 +13,7 @@ static int client, server;
 static void
 with_session(const char *global)
 {
-	assert_int_equal(bench_open(global, ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	bench_start(global, "");
 	client = bench_connect("front");
 	assert_int_equal(send(client, "x", 1, 0), 1);
 	bench_turns();

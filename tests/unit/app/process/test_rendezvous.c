@@ -33,15 +33,6 @@ start(const char *global)
 }
 
 static void
-stop(void)
-{
-	process_on_signal(&proc, SIGUSR1);
-	process_run(&proc);
-	assert_int_equal(process_join(&proc), 0);
-	bench_close();
-}
-
-static void
 no_worker_runs_meanwhile(void **state)
 {
 	uint64_t turns[3];
@@ -61,7 +52,7 @@ no_worker_runs_meanwhile(void **state)
 		rendezvous_end(&proc);
 	}
 	assert_int_equal(proc.meet.held, 20);
-	stop();
+	bench_stop();
 }
 
 static void
@@ -77,7 +68,7 @@ a_nested_standstill_is_one(void **state)
 	rendezvous_end(&proc);
 	assert_int_equal(proc.meet.round, 1);
 	assert_int_equal(proc.meet.held, 1);
-	stop();
+	bench_stop();
 }
 
 /* With one worker there is nothing to wait for, and no system call is made. */
@@ -93,7 +84,7 @@ one_worker_makes_no_call(void **state)
 	rendezvous_end(&proc);
 	assert_int_equal(ledger_total(&w->sys->ledger), before);
 	assert_int_equal(proc.meet.held, 0);
-	stop();
+	bench_stop();
 }
 
 /* A worker that stands still sleeps: a few calls for each standstill, however long it lasts. */
@@ -117,7 +108,7 @@ standing_still_does_not_spin(void **state)
 	/* Two workers wait, and the first one waits for them, each perhaps twice; two are woken. */
 	assert_in_range(ledger_sum(&now.ledger, SYS_CALL_futex) -
 		ledger_sum(&before.ledger, SYS_CALL_futex), 3 * ROUNDS - 2, 8 * ROUNDS);
-	stop();
+	bench_stop();
 }
 
 static uint32_t ran;
@@ -151,7 +142,7 @@ works_with_full_mailboxes(void **state)
 	for (int i = 0; i < 3000 && atomic_read(&ran) < sent; i++)
 		rest(1);
 	assert_int_equal(atomic_read(&ran), sent);
-	stop();
+	bench_stop();
 }
 
 static int epoll_fails;

@@ -14,23 +14,6 @@
 
 static int client[CLIENTS];
 
-static void
-start(const char *global, const char *proxy)
-{
-	assert_int_equal(bench_open(global, proxy), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
-}
-
-static void
-stop(void)
-{
-	process_on_signal(&proc, SIGUSR1);
-	process_run(&proc);
-	assert_int_equal(process_join(&proc), 0);
-	bench_close();
-}
-
 static int
 turn_and_accept(int ms)
 {
@@ -78,31 +61,31 @@ static void
 a_slot_goes_from_worker_to_worker(void **state)
 {
 	(void)state;
-	start("maxconn 40\nnbthread 3\ntune.listener.multi-queue fair",
+	bench_start("maxconn 40\nnbthread 3\ntune.listener.multi-queue fair",
 	      "timeout queue 60s");
 	list_each(it, &proc.cfg->proxies.all)
 		list_each(st, &list_entry(it, struct proxy, link)->servers)
 			list_entry(st, struct server, link)->conf.maxconn = 1;
 	serve_all(CLIENTS);
-	stop();
+	bench_stop();
 }
 
 static void
 a_frontend_at_its_maxconn_resumes_on_every_worker(void **state)
 {
 	(void)state;
-	start("maxconn 40\nnbthread 2", "maxconn 1\nbacklog 64");
+	bench_start("maxconn 40\nnbthread 2", "maxconn 1\nbacklog 64");
 	serve_all(CLIENTS);
-	stop();
+	bench_stop();
 }
 
 static void
 a_process_at_its_maxconn_resumes_on_every_worker(void **state)
 {
 	(void)state;
-	start("maxconn 1\nnbthread 2", "backlog 64");
+	bench_start("maxconn 1\nnbthread 2", "backlog 64");
 	serve_all(CLIENTS);
-	stop();
+	bench_stop();
 }
 
 static void
@@ -122,7 +105,7 @@ a_full_mailbox_loses_no_wakeup(void **state)
 	struct timespec ms = { .tv_nsec = 1000000 };
 
 	(void)state;
-	start("nbthread 2", "");
+	bench_start("nbthread 2", "");
 	other = &proc.workers[1];
 	rendezvous_begin(&proc);
 	while (mailbox_post(w->mailbox, other->mailbox, &m) == 0)
@@ -134,7 +117,7 @@ a_full_mailbox_loses_no_wakeup(void **state)
 	for (int i = 0; i < 3000 && atomic_read(&other->behind); i++)
 		nanosleep(&ms, NULL);
 	assert_int_equal(atomic_read(&other->behind), 0);
-	stop();
+	bench_stop();
 }
 
 int

@@ -64,9 +64,7 @@ flushes_its_log(void **state)
 	int c, s;
 
 	(void)state;
-	assert_int_equal(bench_open("log 127.0.0.1:9 local0", ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	bench_start("log 127.0.0.1:9 local0", "");
 	log_msg(&w->log, LOG_LEVEL_NOTICE, "hello");
 	assert_true(log_has_pending(&w->log));
 	/* A connection ends the wait. */
@@ -94,9 +92,7 @@ memory_holds_its_listeners(void **state)
 	struct listener *front, *stats;
 
 	(void)state;
-	assert_int_equal(bench_open("tune.memory 1m\n stats socket unix@adm", ""), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
+	bench_start("tune.memory 1m\n stats socket unix@adm", "");
 	assert_int_equal(w->engine.max_memory, 1 << 20);
 	front = first_of(&proxies_find(&cfg.proxies, "l", PROXY_FE)->binds);
 	stats = first_of(&cfg.global.admin_binds);

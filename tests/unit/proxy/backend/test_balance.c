@@ -1,5 +1,6 @@
 #include "proxy/backend/balance.h"
 #include "sim/dice.h"
+#include "unit/net/addr_rig.h"
 #include "unit/proxy/balance_rig.h"
 #include "proxy/backend/server_control.h"
 
@@ -180,20 +181,10 @@ test_first(void **state)
 	destroy(&be);
 }
 
-static struct addr
-from(const char *text)
-{
-	struct addr_spec spec;
-	const char *why;
-
-	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
-	return spec.addr;
-}
-
 static char
 by_source(struct proxy *be, const char *text, int *full)
 {
-	struct addr a = from(text);
+	struct addr a = addr_of(text);
 	uint32_t key;
 	const struct server *s;
 

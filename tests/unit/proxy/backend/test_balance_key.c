@@ -7,23 +7,15 @@
 #include "http/h1_parse.h"
 #include "net/addr.h"
 #include "proxy/backend/balance.h"
+#include "unit/net/addr_rig.h"
 #include "unit/test.h"
-
-static struct addr
-from(const char *text)
-{
-	struct addr_spec spec;
-	const char *why;
-
-	assert_int_equal(addr_parse(text, ADDR_ALLOW_UNIX, &spec, &why), 0);
-	return spec.addr;
-}
 
 static void
 test_addresses(void **state)
 {
 	const struct hash_type plain = { 0 }, mixed = { .avalanche = 1 };
-	struct addr four = from("10.1.2.3"), six = from("[2001:db8::1]"), un = from("/run/x");
+	struct addr four = addr_of("10.1.2.3"), six = addr_of("[2001:db8::1]"),
+		    un = addr_of("/run/x");
 	uint32_t key;
 
 	(void)state;

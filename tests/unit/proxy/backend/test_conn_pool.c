@@ -695,23 +695,22 @@ a_server_without_an_address_is_not_used(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(the_newest_is_taken_without_a_call),
-		T(a_connection_closed_by_the_server_is_closed),
-		T(undrained_connections_are_peeked_at),
-		T(pending_events_of_an_idle_connection_are_checked),
-		T(unusable_connections_are_not_kept),
-		T(http_reuse_modes),
-		T(bounds_are_kept),
-		T(unneeded_connections_are_closed_by_halves),
-		T(connections_used_from_time_to_time_stay),
-		T(a_session_may_hold_a_private_connection),
-		T(the_oldest_is_closed_to_make_room),
-		T(a_server_that_moves_leaves_none_behind),
-		T(a_server_without_an_address_is_not_used),
-		T(a_pending_end_is_delivered_to_the_new_user),
-		T(random_operations_keep_one_owner),
+		CASE(the_newest_is_taken_without_a_call),
+		CASE(a_connection_closed_by_the_server_is_closed),
+		CASE(undrained_connections_are_peeked_at),
+		CASE(pending_events_of_an_idle_connection_are_checked),
+		CASE(unusable_connections_are_not_kept),
+		CASE(http_reuse_modes),
+		CASE(bounds_are_kept),
+		CASE(unneeded_connections_are_closed_by_halves),
+		CASE(connections_used_from_time_to_time_stay),
+		CASE(a_session_may_hold_a_private_connection),
+		CASE(the_oldest_is_closed_to_make_room),
+		CASE(a_server_that_moves_leaves_none_behind),
+		CASE(a_server_without_an_address_is_not_used),
+		CASE(a_pending_end_is_delivered_to_the_new_user),
+		CASE(random_operations_keep_one_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

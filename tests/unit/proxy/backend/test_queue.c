@@ -779,19 +779,18 @@ a_waiting_session_may_get_its_slot_at_once(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(without_a_slot_a_session_waits),
-		T(a_slot_stays_with_its_worker),
-		T(a_slot_for_another_worker_is_mailed_and_collected),
-		T(a_granted_session_that_ends_passes_its_slot_on),
-		T(a_message_for_one_serves_another),
-		T(a_granted_session_is_killed_as_if_queued),
-		T(a_change_of_servers_serves_all_workers),
-		T(sessions_queued_for_a_stopped_server_are_moved),
-		T(a_redispatch_passes_its_slot_on),
-		T(a_bound_session_uses_its_server_or_waits),
-		T(counts_hold_in_random_order),
+		CASE(without_a_slot_a_session_waits),
+		CASE(a_slot_stays_with_its_worker),
+		CASE(a_slot_for_another_worker_is_mailed_and_collected),
+		CASE(a_granted_session_that_ends_passes_its_slot_on),
+		CASE(a_message_for_one_serves_another),
+		CASE(a_granted_session_is_killed_as_if_queued),
+		CASE(a_change_of_servers_serves_all_workers),
+		CASE(sessions_queued_for_a_stopped_server_are_moved),
+		CASE(a_redispatch_passes_its_slot_on),
+		CASE(a_bound_session_uses_its_server_or_waits),
+		CASE(counts_hold_in_random_order),
 		cmocka_unit_test(threads_never_exceed_maxconn_and_are_all_served),
 		cmocka_unit_test(a_waiting_session_may_get_its_slot_at_once),
 	};

@@ -194,8 +194,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_change_is_logged_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_change_is_printed, setup, teardown),
+		CASE(every_change_is_logged_once),
+		CASE(every_change_is_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -556,27 +556,26 @@ a_wait_ends_with_its_timeout_or_its_client(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_slot_is_counted_once),
-		T(slots_go_to_the_oldest),
-		T(the_server_queue_and_the_backend_queue_share_by_age),
-		T(a_session_bound_to_a_server_is_not_served_by_another),
-		T(positions_are_counted_for_each_queue),
-		T(an_unusable_server_gets_no_session),
-		T(sessions_queued_for_a_stopped_server_use_another),
-		T(bound_sessions_wait_for_their_server),
-		T(a_backup_serves_the_queue_only_while_it_stands_in),
-		T(without_maxconn_all_are_served),
-		T(own_sessions_come_first_for_a_while),
-		T(sessions_that_waited_too_long_come_before_own),
-		T(own_sessions_come_first_after_the_same_wait),
-		T(of_other_workers_the_oldest_is_served),
-		T(sessions_queued_for_another_server_are_not_served),
-		T(a_second_grant_needs_no_second_message),
-		T(sessions_of_all_workers_leave_a_server_in_order),
-		T(clients_wait_their_turn),
-		T(a_wait_ends_with_its_timeout_or_its_client),
+		CASE(a_slot_is_counted_once),
+		CASE(slots_go_to_the_oldest),
+		CASE(the_server_queue_and_the_backend_queue_share_by_age),
+		CASE(a_session_bound_to_a_server_is_not_served_by_another),
+		CASE(positions_are_counted_for_each_queue),
+		CASE(an_unusable_server_gets_no_session),
+		CASE(sessions_queued_for_a_stopped_server_use_another),
+		CASE(bound_sessions_wait_for_their_server),
+		CASE(a_backup_serves_the_queue_only_while_it_stands_in),
+		CASE(without_maxconn_all_are_served),
+		CASE(own_sessions_come_first_for_a_while),
+		CASE(sessions_that_waited_too_long_come_before_own),
+		CASE(own_sessions_come_first_after_the_same_wait),
+		CASE(of_other_workers_the_oldest_is_served),
+		CASE(sessions_queued_for_another_server_are_not_served),
+		CASE(a_second_grant_needs_no_second_message),
+		CASE(sessions_of_all_workers_leave_a_server_in_order),
+		CASE(clients_wait_their_turn),
+		CASE(a_wait_ends_with_its_timeout_or_its_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

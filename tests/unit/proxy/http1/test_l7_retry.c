@@ -4,8 +4,7 @@
 #include <errno.h>
 
 #define ASK SAY(GET_CLOSE), EOF_CLOSE
-#define TEN "0123456789"
-#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define HUNDRED TEN("0123456789")
 #define RETRY(what) { HTTP_WORLD, .retries = 2, .retry_on = 1u << HTTP_RETRY_##what }
 
 static void

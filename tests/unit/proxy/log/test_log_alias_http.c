@@ -34,18 +34,7 @@ transaction(const char *line)
 static const char *
 written(const char *format)
 {
-	struct rule_vocab vocab;
-	struct rule_fmt *f;
-	struct rule_err why;
-	struct sbuf b;
-
-	proxy_vocab_init(&vocab);
-	if (log_format_compile(&vocab, format, 1, &f, &why) < 0)
-		fail_msg("%s: %s", format, why.text);
-	sbuf_init_fixed(&b, w.line, sizeof(w.line));
-	log_format_render(f, &w.s, &w.cx, &b);
-	rule_fmt_free(&f);
-	return w.line;
+	return log_world_format(&w, format, 1);
 }
 
 static void

@@ -6,23 +6,13 @@
 #include "base/pool.h"
 #include "net/listener.h"
 #include "proxy/model/http_txn.h"
-#include "unit/net/same_addr.h"
+#include "unit/net/addr_rig.h"
 
 static struct engine e;
 static struct listener ln;
 static struct bind_conf bind_conf;
 static struct session s;
 static struct http_txn txn;
-
-static struct addr
-inet(const char *text)
-{
-	struct addr_spec spec;
-	const char *why;
-
-	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
-	return spec.addr;
-}
 
 static int
 setup(void **state)
@@ -33,10 +23,10 @@ setup(void **state)
 	memset(&txn, 0, sizeof(txn));
 	engine_addr_override_init(&e);
 	bind_conf = (struct bind_conf){ .transparent = 0 };
-	ln = (struct listener){ .bind = &bind_conf, .addr = inet("10.0.0.9:80") };
+	ln = (struct listener){ .bind = &bind_conf, .addr = addr_of("10.0.0.9:80") };
 	s.engine = &e;
 	s.listener = &ln;
-	s.peer = inet("10.0.0.1:1000");
+	s.peer = addr_of("10.0.0.1:1000");
 	/* A short address: the bytes after it belong to another object. */
 	memset((char *)&s.peer.u + s.peer.len, 0xee, sizeof(s.peer.u) - s.peer.len);
 	conn_init(&s.conn[CLIENT]);
@@ -58,7 +48,7 @@ teardown(void **state)
 static void
 set_override(enum rule_place place, enum endpoint which, const char *text)
 {
-	struct addr a = inet(text);
+	struct addr a = addr_of(text);
 
 	assert_int_equal(addr_override_set(&s, place, which, &a), 0);
 }
@@ -75,7 +65,7 @@ is(const struct addr *a, const char *want)
 static void
 copies(void (*copy)(const struct session *, struct addr *), const char *want)
 {
-	struct addr a, whole = { 0 }, expected = inet(want);
+	struct addr a, whole = { 0 }, expected = addr_of(want);
 
 	memset(&a, 0xee, sizeof(a));
 	copy(&s, &a);
@@ -156,13 +146,13 @@ test_unknown_after_the_close(void **state)
 	struct addr a;
 
 	(void)state;
-	ln.addr = inet("0.0.0.0:80");
+	ln.addr = addr_of("0.0.0.0:80");
 	assert_int_equal(addr_override_destination(&s, &a), -1);
 	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
 	set_override(RULE_TCP_SESSION, ENDPOINT_DST, "9.9.9.9:99");
 	assert_int_equal(addr_override_destination(&s, &a), 0);
 	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
-	ln.addr = inet("10.0.0.9:80");
+	ln.addr = addr_of("10.0.0.9:80");
 	bind_conf.transparent = 1;
 	assert_int_equal(addr_override_connection_destination(&s, &a), -1);
 }
@@ -172,7 +162,8 @@ test_unknown_after_the_close(void **state)
 static void
 addresses_of_a_proxy_header(void **state)
 {
-	struct addr src = inet("192.0.2.1:5"), dst = inet("192.0.2.2:6"), other = inet("9.9.9.9:9");
+	struct addr src = addr_of("192.0.2.1:5"), dst = addr_of("192.0.2.2:6"),
+		    other = addr_of("9.9.9.9:9");
 	struct addr out;
 
 	(void)state;
@@ -195,11 +186,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_without_an_override, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_destination, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_after_the_close, setup, teardown),
-		cmocka_unit_test_setup_teardown(addresses_of_a_proxy_header, setup, teardown),
+		CASE(test_without_an_override),
+		CASE(test_levels),
+		CASE(test_destination),
+		CASE(test_unknown_after_the_close),
+		CASE(addresses_of_a_proxy_header),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

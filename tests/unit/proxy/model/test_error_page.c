@@ -132,11 +132,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(formats_are_written, setup, teardown),
-		cmocka_unit_test_setup_teardown(text_stays_as_it_is, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_to_say, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_room, setup, teardown),
-		cmocka_unit_test_setup_teardown(references, setup, teardown),
+		CASE(formats_are_written),
+		CASE(text_stays_as_it_is),
+		CASE(nothing_to_say),
+		CASE(without_room),
+		CASE(references),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

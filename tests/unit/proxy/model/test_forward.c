@@ -8,17 +8,8 @@
 #include "proxy/config/proxy_life.h"
 #include "http/h1_write.h"
 #include "proxy/model/session.h"
+#include "unit/net/addr_rig.h"
 #include "unit/test.h"
-
-static struct addr
-addr(const char *text)
-{
-	struct addr_spec spec;
-	const char *why = NULL;
-
-	assert_int_equal(addr_parse(text, ADDR_ALLOW_UNIX, &spec, &why), 0);
-	return spec.addr;
-}
 
 /* A frontend and a backend, and a request with or without its own X-Forwarded-For. */
 struct world {
@@ -50,8 +41,8 @@ init(struct world *w)
 	w->fe = proxy_new("f", PROXY_FE);
 	w->be = proxy_new("b", PROXY_BE);
 	assert_true(w->fe && w->be);
-	w->peer = addr("127.0.0.1:4000");
-	w->own = addr("127.0.0.2:80");
+	w->peer = addr_of("127.0.0.1:4000");
+	w->own = addr_of("127.0.0.2:80");
 }
 
 /* For a session from peer to own. */
@@ -117,7 +108,7 @@ test_nets(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
-		struct addr in = addr(rows[i].in), out = addr(rows[i].out);
+		struct addr in = addr_of(rows[i].in), out = addr_of(rows[i].out);
 
 		assert_int_equal(forward_net_parse(rows[i].net, &n), 0);
 		assert_true(is_excepted(&n, &in));
@@ -127,7 +118,7 @@ test_nets(void **state)
 		assert_int_equal(forward_net_parse(bad[i], &n), -ERR_SYNTAX);
 	n = (struct forward_net){ .family = 0 };
 	{
-		struct addr any = addr("0.0.0.0:0");
+		struct addr any = addr_of("0.0.0.0:0");
 
 		assert_false(is_excepted(&n, &any));
 	}
@@ -200,9 +191,9 @@ test_forwardfor(void **state)
 	say(f, NULL, 0, NULL);
 	say(b, NULL, 0, "127.0.0.1");
 	assert_adds(&w, 1, "");
-	w.peer = addr("[2001:db8::1]:5");
+	w.peer = addr_of("[2001:db8::1]:5");
 	assert_adds(&w, 0, "X-Forwarded-For: 2001:db8::1\r\n");
-	w.peer = addr("unix@/run/x");
+	w.peer = addr_of("unix@/run/x");
 	assert_adds(&w, 0, "");
 	fini(&w);
 }
@@ -242,9 +233,9 @@ test_forwarded(void **state)
 	*parts = FORWARDED_HOST | FORWARDED_FOR | FORWARDED_FOR_PORT;
 	assert_adds(&w, 0, "Forwarded: host=\"h.x:8080\";for=\"127.0.0.1:4000\"\r\n");
 	*parts = FORWARDED_BY | FORWARDED_BY_PORT | FORWARDED_FOR;
-	w.peer = addr("[2001:db8::1]:5");
+	w.peer = addr_of("[2001:db8::1]:5");
 	assert_adds(&w, 0, "Forwarded: by=\"127.0.0.2:80\";for=\"[2001:db8::1]\"\r\n");
-	w.peer = addr("unix@/run/x");
+	w.peer = addr_of("unix@/run/x");
 	*parts = FORWARDED_FOR | FORWARDED_FOR_PORT;
 	assert_adds(&w, 0, "Forwarded: for=unknown\r\n");
 	begin(&w, 0);

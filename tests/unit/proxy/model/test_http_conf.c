@@ -86,11 +86,10 @@ defaults_are_inherited(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(the_strongest_mode_holds),
-		T(by_default_only_connection_failures_are_retried),
-		T(defaults_are_inherited),
+		CASE(the_strongest_mode_holds),
+		CASE(by_default_only_connection_failures_are_retried),
+		CASE(defaults_are_inherited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

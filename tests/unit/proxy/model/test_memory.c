@@ -221,12 +221,11 @@ many_slow_readers_are_served(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(without_a_limit_nothing_waits),
-		T(the_limit_is_kept),
-		T(pipes_count),
-		T(without_sessions_new_ones_do_not_wait),
+		CASE(without_a_limit_nothing_waits),
+		CASE(the_limit_is_kept),
+		CASE(pipes_count),
+		CASE(without_sessions_new_ones_do_not_wait),
 		cmocka_unit_test(without_memory_new_sessions_wait),
 		cmocka_unit_test(many_slow_readers_are_served),
 	};

@@ -211,14 +211,13 @@ rates_of_frontends_are_added(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(shards_share_no_cache_line),
-		T(a_servers_counters_are_added),
-		T(a_proxys_counters_are_added_separately),
-		T(maxima_and_last_times_are_the_largest),
-		T(averages_are_weighted),
-		T(rates_of_frontends_are_added),
+		CASE(shards_share_no_cache_line),
+		CASE(a_servers_counters_are_added),
+		CASE(a_proxys_counters_are_added_separately),
+		CASE(maxima_and_last_times_are_the_largest),
+		CASE(averages_are_weighted),
+		CASE(rates_of_frontends_are_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

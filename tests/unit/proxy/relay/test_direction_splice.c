@@ -427,24 +427,20 @@ one_dispatch_is_bounded(void **st)
 
 /* --- bodies of mode http --- */
 
-#define TEN(x) x x x x x x x x x x
-#define BODY TEN(TEN("0123456789abcdefghij<>"))
-#define LONG_POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2200\r\n\r\n"
-#define LONG_OK "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
 #define SPLICES .http = 1, .bufsize = 1024, .maxpipes = 4, .splice_after = 1
 #define HTTP_BOTH RIG_WORLD, SPLICES, .options = OPT_SPLICE_REQUEST | OPT_SPLICE_RESPONSE
 
 /* Two pipelined requests, and a response to each. */
-static const struct step two_posts[] = { SAY(LONG_POST BODY LONG_POST BODY), AWAIT(BODY),
-	AWAIT(BODY), { STEP_PAUSE, 10 }, { STEP_CLOSE, 0 } };
-static const struct step two_answers[] = { AWAIT(BODY), SAY(LONG_OK), { STEP_PAUSE, 5 },
-	SAY(BODY), AWAIT(BODY), SAY(LONG_OK BODY "\r\n"), EOF_CLOSE };
+static const struct step two_posts[] = { SAY(LONG_POST LONG_BODY LONG_POST LONG_BODY),
+	AWAIT(LONG_BODY), AWAIT(LONG_BODY), { STEP_PAUSE, 10 }, { STEP_CLOSE, 0 } };
+static const struct step two_answers[] = { AWAIT(LONG_BODY), SAY(LONG_OK), { STEP_PAUSE, 5 },
+	SAY(LONG_BODY), AWAIT(LONG_BODY), SAY(LONG_OK LONG_BODY "\r\n"), EOF_CLOSE };
 
 static void
 both_came_whole(const char *what, unsigned int n)
 {
-	if (strcmp(w.served[0].text, LONG_POST BODY LONG_POST BODY) != 0 ||
-		strcmp(w.client[0].text, LONG_OK BODY LONG_OK BODY) != 0 ||
+	if (strcmp(w.served[0].text, LONG_POST LONG_BODY LONG_POST LONG_BODY) != 0 ||
+		strcmp(w.client[0].text, LONG_OK LONG_BODY LONG_OK LONG_BODY) != 0 ||
 		strcmp(rig_terms(), "-- --") != 0 || w.n_served != 1)
 		fail_msg("%s %u: %llu and %llu bytes over %u connections, %s", what, n,
 			(unsigned long long)w.served[0].got, (unsigned long long)w.client[0].got,
@@ -524,7 +520,8 @@ static void
 a_lost_rest_of_a_body_is_no_end(void **st)
 {
 	static const struct step client[] = { SAY(GET "\r\n"), EOF_CLOSE };
-	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(LONG_OK LONG_BODY),
+		EOF_CLOSE };
 	struct world_config cfg = { HTTP_BOTH };
 	struct sys_ops ops = sys_fake;
 
@@ -537,7 +534,7 @@ a_lost_rest_of_a_body_is_no_end(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.splice_fallbacks, 1);
-	assert_true(w.client[0].got > 0 && w.client[0].got < strlen(LONG_OK BODY));
+	assert_true(w.client[0].got > 0 && w.client[0].got < strlen(LONG_OK LONG_BODY));
 	assert_false(w.client[0].eof);
 	assert_int_equal(w.client[0].err, ECONNRESET);
 	assert_string_equal(rig_terms(), "SD");
@@ -553,23 +550,23 @@ not_every_body_is_spliced(void **st)
 		{ .name = "chunks", .cfg = { HTTP_BOTH }, .reuses = 1, .served = 1,
 		  .client = { SAY(GET "\r\n"), AWAIT("0\r\n\r\n"), { STEP_CLOSE, 0 } },
 		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
-			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" BODY "\r\n0\r\n\r\n"),
+			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" LONG_BODY "\r\n0\r\n\r\n"),
 			  EOF_CLOSE },
 		  .to_client = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-			       "898\r\n" BODY "\r\n0\r\n\r\n",
+			       "898\r\n" LONG_BODY "\r\n0\r\n\r\n",
 		  .terms = "--" },
 		{ .name = "chunks for an old client", .cfg = { HTTP_BOTH }, .served = 1,
 		  .client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
 		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
-			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" BODY "\r\n0\r\n\r\n"),
+			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" LONG_BODY "\r\n0\r\n\r\n"),
 			  EOF_CLOSE },
-		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY,
+		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" LONG_BODY,
 		  .terms = "--" },
 		{ .name = "no option", .cfg = { RIG_WORLD, SPLICES }, .served = 1,
 		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
-		  .origin = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY), EOF_CLOSE },
+		  .origin = { AWAIT("\r\n\r\n"), SAY(LONG_OK LONG_BODY), EOF_CLOSE },
 		  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\nConnection: close"
-			       "\r\n\r\n" BODY,
+			       "\r\n\r\n" LONG_BODY,
 		  .terms = "--" },
 	};
 
@@ -585,21 +582,29 @@ static void
 bodies_of_unknown_length(void **st)
 {
 	static const struct http_dialogue d[] = {
-		{ .name = "until the end", .served = 1,
-		  .cfg = { RIG_WORLD, SPLICES, .options = OPT_SPLICE_AUTO },
-		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
-		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" BODY),
-			  { STEP_PAUSE, 5 }, SAY(BODY), { STEP_CLOSE, 0 } },
-		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY BODY,
-		  .terms = "--" },
-		{ .name = "tunnel", .cfg = { HTTP_BOTH }, .served = 1,
-		  .client = { SAY(GET "Connection: upgrade\r\nUpgrade: x\r\n\r\n"),
-			  AWAIT("\r\n\r\n"), SAY(BODY), AWAIT(BODY), { STEP_CLOSE, 0 } },
-		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 OK\r\nUpgrade: x\r\n"
-			  "Connection: upgrade\r\n\r\n"), AWAIT(BODY), SAY(BODY), EOF_CLOSE },
-		  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n" BODY,
-		  .to_client = "HTTP/1.1 101 OK\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n" BODY,
-		  .terms = "--" },
+		{ .name = "until the end",
+			.served = 1,
+			.cfg = { RIG_WORLD, SPLICES, .options = OPT_SPLICE_AUTO },
+			.client = { SAY(GET_CLOSE), EOF_CLOSE },
+			.origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" LONG_BODY),
+				{ STEP_PAUSE, 5 }, SAY(LONG_BODY), { STEP_CLOSE, 0 } },
+			.to_client =
+				"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" LONG_BODY LONG_BODY,
+			.terms = "--" },
+		{ .name = "tunnel",
+			.cfg = { HTTP_BOTH },
+			.served = 1,
+			.client = { SAY(GET "Connection: upgrade\r\nUpgrade: x\r\n\r\n"),
+				AWAIT("\r\n\r\n"), SAY(LONG_BODY), AWAIT(LONG_BODY),
+				{ STEP_CLOSE, 0 } },
+			.origin = { AWAIT("\r\n\r\n"),
+				SAY("HTTP/1.1 101 OK\r\nUpgrade: x\r\n"
+				    "Connection: upgrade\r\n\r\n"),
+				AWAIT(LONG_BODY), SAY(LONG_BODY), EOF_CLOSE },
+			.to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n" LONG_BODY,
+			.to_client = "HTTP/1.1 101 OK\r\nUpgrade: x\r\n"
+				     "Connection: upgrade\r\n\r\n" LONG_BODY,
+			.terms = "--" },
 	};
 
 	(void)st;

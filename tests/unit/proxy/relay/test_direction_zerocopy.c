@@ -260,10 +260,6 @@ a_reset_among_acknowledgements_is_a_reset(void **st)
 	rig_close();
 }
 
-#define TEN(x) x x x x x x x x x x
-#define BODY TEN(TEN("0123456789abcdefghij<>"))
-#define LONG_POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2200\r\n\r\n"
-#define LONG_OK "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
 #define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 /* Bodies that need not be parsed; bytes after a body are not sent with it. */
@@ -272,22 +268,26 @@ bodies_are_sent_in_place(void **st)
 {
 #define LATE { .late = 20 * FAKE_MS }
 	static const struct http_dialogue d[] = {
-		{ .name = "by length", .reuses = 1, .served = 2,
-		  .cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
-			   .client_delay = 5 * FAKE_MS },
-		  .client = { SAY(LONG_POST BODY GET "\r\n"), AWAIT(BODY), AWAIT(BODY),
-			  { STEP_PAUSE, 50 }, { STEP_CLOSE, 0 } },
-		  .origin = { AWAIT("\r\n\r\n"), SAY(LONG_OK BODY "HTTP/1.1 500 NO\r\n\r\n"),
-			  EOF_CLOSE },
-		  .to_client = LONG_OK BODY LONG_OK BODY, .terms = "-- --" },
-		{ .name = "until the end", .served = 1,
-		  .cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
-			   .client_delay = 5 * FAKE_MS },
-		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
-		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" BODY),
-			  { STEP_CLOSE, 0 } },
-		  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" BODY,
-		  .terms = "--" },
+		{ .name = "by length",
+			.reuses = 1,
+			.served = 2,
+			.cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
+				.client_delay = 5 * FAKE_MS },
+			.client = { SAY(LONG_POST LONG_BODY GET "\r\n"), AWAIT(LONG_BODY),
+				AWAIT(LONG_BODY), { STEP_PAUSE, 50 }, { STEP_CLOSE, 0 } },
+			.origin = { AWAIT("\r\n\r\n"),
+				SAY(LONG_OK LONG_BODY "HTTP/1.1 500 NO\r\n\r\n"), EOF_CLOSE },
+			.to_client = LONG_OK LONG_BODY LONG_OK LONG_BODY,
+			.terms = "-- --" },
+		{ .name = "until the end",
+			.served = 1,
+			.cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
+				.client_delay = 5 * FAKE_MS },
+			.client = { SAY(GET_CLOSE), EOF_CLOSE },
+			.origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\n" LONG_BODY),
+				{ STEP_CLOSE, 0 } },
+			.to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" LONG_BODY,
+			.terms = "--" },
 	};
 
 	(void)st;
@@ -305,9 +305,9 @@ chunks_are_copied(void **st)
 	static const struct http_dialogue d = { .name = "chunks", .reuses = 1, .served = 1,
 		.cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024 },
 		.client = { SAY(GET "\r\n"), AWAIT("0\r\n\r\n"), { STEP_CLOSE, 0 } },
-		.origin = { AWAIT("\r\n\r\n"), SAY(CHUNKED "898\r\n" BODY "\r\n0\r\n\r\n"),
+		.origin = { AWAIT("\r\n\r\n"), SAY(CHUNKED "898\r\n" LONG_BODY "\r\n0\r\n\r\n"),
 			EOF_CLOSE },
-		.to_client = CHUNKED "898\r\n" BODY "\r\n0\r\n\r\n", .terms = "--" };
+		.to_client = CHUNKED "898\r\n" LONG_BODY "\r\n0\r\n\r\n", .terms = "--" };
 
 	(void)st;
 	http_play(&d);

@@ -5,6 +5,7 @@
 
 #include "proxy/model/addr_override.h"
 #include "proxy/model/http_txn.h"
+#include "unit/net/addr_rig.h"
 
 static struct world w;
 
@@ -53,16 +54,6 @@ has(const struct addr *a, const char *want)
 	assert_string_equal(addr_text(a, text), want);
 }
 
-static void
-inet(struct addr *a, const char *text)
-{
-	struct addr_spec spec;
-	const char *why;
-
-	assert_int_equal(addr_parse(text, 0, &spec, &why), 0);
-	*a = spec.addr;
-}
-
 /* One frontend with one rule, run on a session from 10.0.0.1:1000 to 10.0.0.9:80. */
 static enum rule_result
 run(const char *rule, int txn_is_there)
@@ -83,8 +74,8 @@ run(const char *rule, int txn_is_there)
 	s = (struct session){ .engine = &e, .listener = &ln, .txn = txn_is_there ? &txn : NULL };
 	bind_conf = (struct bind_conf){ .transparent = 0 };
 	ln = (struct listener){ .bind = &bind_conf };
-	inet(&s.peer, "10.0.0.1:1000");
-	inet(&ln.addr, "10.0.0.9:80");
+	s.peer = addr_of("10.0.0.1:1000");
+	ln.addr = addr_of("10.0.0.9:80");
 	engine_addr_override_init(&e);
 	r = rules_run(&world_proxy(&w, "p")->rules.own[txn_is_there ? RULE_HTTP_REQUEST
 								     : RULE_TCP_SESSION],

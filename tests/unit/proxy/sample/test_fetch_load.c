@@ -209,11 +209,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(backends, setup, teardown),
-		cmocka_unit_test_setup_teardown(by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(rates, setup, teardown),
-		cmocka_unit_test_setup_teardown(servers, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_names, setup, teardown),
+		CASE(backends),
+		CASE(by_name),
+		CASE(rates),
+		CASE(servers),
+		CASE(unknown_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(users_and_groups, setup, teardown),
+		CASE(users_and_groups),
 		cmocka_unit_test(conditions),
 	};
 

@@ -348,19 +348,18 @@ a_number_beyond_the_table_is_a_shortage(void **st)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(takes_two_calls),
-		T(options_are_set_before),
-		T(buffers_are_set_before),
-		T(a_source_leaves_the_port_to_the_kernel),
-		T(ports_of_a_range_are_used_in_turn),
-		T(ports_in_use_are_skipped),
-		T(failures_leave_nothing),
-		T(local_shortages_are_distinguished),
-		T(the_port_may_follow_the_clients),
-		T(unix_sockets_have_no_tcp_options),
-		T(a_number_beyond_the_table_is_a_shortage),
+		CASE(takes_two_calls),
+		CASE(options_are_set_before),
+		CASE(buffers_are_set_before),
+		CASE(a_source_leaves_the_port_to_the_kernel),
+		CASE(ports_of_a_range_are_used_in_turn),
+		CASE(ports_in_use_are_skipped),
+		CASE(failures_leave_nothing),
+		CASE(local_shortages_are_distinguished),
+		CASE(the_port_may_follow_the_clients),
+		CASE(unix_sockets_have_no_tcp_options),
+		CASE(a_number_beyond_the_table_is_a_shortage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

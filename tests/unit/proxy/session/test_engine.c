@@ -84,8 +84,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(no_id_is_given_twice, setup, teardown),
-		cmocka_unit_test_setup_teardown(half_of_a_buffer_is_for_heads, setup, teardown),
+		CASE(no_id_is_given_twice),
+		CASE(half_of_a_buffer_is_for_heads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,9 +69,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_failed, setup, teardown),
+		CASE(test_bytes),
+		CASE(test_write),
+		CASE(test_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,9 +63,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(questions, setup, teardown),
-		cmocka_unit_test_setup_teardown(valid_and_invalid_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_room, setup, teardown),
+		CASE(questions),
+		CASE(valid_and_invalid_lines),
+		CASE(without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

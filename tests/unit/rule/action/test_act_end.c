@@ -97,9 +97,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_answers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		CASE(test_ends),
+		CASE(test_answers),
+		CASE(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,12 +142,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_changes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_framing_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_host_and_target, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_injection, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		CASE(test_changes),
+		CASE(test_framing_stays),
+		CASE(test_host_and_target),
+		CASE(test_refused),
+		CASE(test_injection),
+		CASE(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,10 +185,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_changes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_places, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wrong, setup, teardown),
+		CASE(test_changes),
+		CASE(test_places),
+		CASE(test_refused),
+		CASE(test_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,11 +123,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_expect_proxy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_log_level, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_strict_mode, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wait_for_body, setup, teardown),
+		CASE(test_expect_proxy),
+		CASE(test_log_level),
+		CASE(test_timeouts),
+		CASE(test_strict_mode),
+		CASE(test_wait_for_body),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,11 +112,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_redirects, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ignore_empty, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_injection, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		CASE(test_redirects),
+		CASE(test_ignore_empty),
+		CASE(test_injection),
+		CASE(test_refused),
+		CASE(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,11 +142,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_smuggling, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_status, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		CASE(test_targets),
+		CASE(test_no_smuggling),
+		CASE(test_methods),
+		CASE(test_status),
+		CASE(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,11 +96,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sets, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_conditions_of_scope_proc, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bound, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		CASE(test_sets),
+		CASE(test_conditions),
+		CASE(test_conditions_of_scope_proc),
+		CASE(test_bound),
+		CASE(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

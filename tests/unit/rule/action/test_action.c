@@ -101,12 +101,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unsupported_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_tables, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_places, setup, teardown),
+		CASE(test_unknown),
+		CASE(test_unsupported_table),
+		CASE(test_tables),
+		CASE(test_conditions),
+		CASE(test_order),
+		CASE(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,12 +182,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_what_has_no_effect, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_payloads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_injection, setup, teardown),
+		CASE(test_what_has_no_effect),
+		CASE(test_payloads),
+		CASE(test_files),
+		CASE(test_sections),
+		CASE(test_refused),
+		CASE(test_injection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -431,14 +431,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_requests, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_responses, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_old_receiver, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_answers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_page, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_trailers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_invalid, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_from_http1, setup, teardown),
+		CASE(test_requests),
+		CASE(test_responses),
+		CASE(test_old_receiver),
+		CASE(test_answers),
+		CASE(test_page),
+		CASE(test_trailers),
+		CASE(test_invalid),
+		CASE(test_from_http1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,10 +138,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(users_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(groups_are_tied, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_users_and_groups, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists_are_found, setup, teardown),
+		CASE(users_are_found),
+		CASE(groups_are_tied),
+		CASE(unknown_users_and_groups),
+		CASE(lists_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,8 +44,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_haproxy),
-		cmocka_unit_test_setup_teardown(differs_from_haproxy, setup, teardown),
-		cmocka_unit_test_setup_teardown(encode_and_decode, setup, teardown),
+		CASE(differs_from_haproxy),
+		CASE(encode_and_decode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

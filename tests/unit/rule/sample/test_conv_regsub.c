@@ -74,9 +74,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(replacing, setup, teardown),
-		cmocka_unit_test_setup_teardown(mistakes, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_room, setup, teardown),
+		CASE(replacing),
+		CASE(mistakes),
+		CASE(without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

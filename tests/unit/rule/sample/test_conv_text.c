@@ -25,7 +25,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_haproxy),
-		cmocka_unit_test_setup_teardown(differs_from_haproxy, setup, teardown),
+		CASE(differs_from_haproxy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -313,13 +313,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(chains, setup, teardown),
-		cmocka_unit_test_setup_teardown(mistakes, setup, teardown),
-		cmocka_unit_test_setup_teardown(scopes, setup, teardown),
-		cmocka_unit_test_setup_teardown(open_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(for_acls, setup, teardown),
-		cmocka_unit_test_setup_teardown(checks, setup, teardown),
-		cmocka_unit_test_setup_teardown(results, setup, teardown),
+		CASE(chains),
+		CASE(mistakes),
+		CASE(scopes),
+		CASE(open_end),
+		CASE(for_acls),
+		CASE(checks),
+		CASE(results),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

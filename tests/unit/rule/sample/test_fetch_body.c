@@ -160,11 +160,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(bodies, setup, teardown),
-		cmocka_unit_test_setup_teardown(bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(counted_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(messages, setup, teardown),
-		cmocka_unit_test_setup_teardown(bytes_of_a_response, setup, teardown),
+		CASE(bodies),
+		CASE(bytes),
+		CASE(counted_bytes),
+		CASE(messages),
+		CASE(bytes_of_a_response),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

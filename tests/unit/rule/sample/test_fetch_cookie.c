@@ -76,8 +76,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(of_requests, setup, teardown),
-		cmocka_unit_test_setup_teardown(of_responses, setup, teardown),
+		CASE(of_requests),
+		CASE(of_responses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,13 +176,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(occurrences, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_types, setup, teardown),
-		cmocka_unit_test_setup_teardown(in_acls, setup, teardown),
-		cmocka_unit_test_setup_teardown(start_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(all_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(before_there_is_one, setup, teardown),
+		CASE(occurrences),
+		CASE(counts),
+		CASE(other_types),
+		CASE(in_acls),
+		CASE(start_lines),
+		CASE(all_fields),
+		CASE(before_there_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

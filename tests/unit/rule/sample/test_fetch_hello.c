@@ -123,8 +123,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(hellos, setup, teardown),
-		cmocka_unit_test_setup_teardown(rdp_cookies, setup, teardown),
+		CASE(hellos),
+		CASE(rdp_cookies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

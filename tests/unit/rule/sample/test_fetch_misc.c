@@ -144,11 +144,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(constants, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(time_of_day, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_world, setup, teardown),
-		cmocka_unit_test_setup_teardown(variables, setup, teardown),
+		CASE(constants),
+		CASE(the_process),
+		CASE(time_of_day),
+		CASE(random_world),
+		CASE(variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,11 +115,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(parts, setup, teardown),
-		cmocka_unit_test_setup_teardown(parameters, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_forms, setup, teardown),
-		cmocka_unit_test_setup_teardown(hashes, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_request, setup, teardown),
+		CASE(parts),
+		CASE(parameters),
+		CASE(other_forms),
+		CASE(hashes),
+		CASE(without_a_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,12 +283,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_both_styles, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_odd_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_literal, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_check, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+		CASE(test_both_styles),
+		CASE(test_odd_bytes),
+		CASE(test_refused),
+		CASE(test_literal),
+		CASE(test_check),
+		CASE(test_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ all_of_a_set_have_to_hold(void **state)
 	assert_false(var_cond_hold(set | full, &r.cx, name("txn.a"), &v));
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST(t) CASE(t)
 
 int
 main(void)

@@ -1,10 +1,22 @@
-/* Compares two addresses, including the port. */
-#ifndef TACIT_TESTS_SAME_ADDR_H
-#define TACIT_TESTS_SAME_ADDR_H
+/* Addresses from text, and comparing addresses including the port. */
+#ifndef TACIT_TESTS_ADDR_RIG_H
+#define TACIT_TESTS_ADDR_RIG_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/addr.h"
+
+static inline struct addr
+addr_of(const char *text)
+{
+	struct addr_spec spec;
+	const char *why;
+
+	if (addr_parse(text, ADDR_ALLOW_UNIX, &spec, &why) < 0)
+		abort();
+	return spec.addr;
+}
 
 static inline int
 same_addr(const struct addr *a, const struct addr *b)
