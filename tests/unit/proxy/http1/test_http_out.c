@@ -9,17 +9,17 @@
 static const struct http_dialogue requests[] = {
 	{ .name = "plain", .cfg = { HTTP_WORLD }, ASK("X-A: b\r\n"), SERVES,
 	  .to_server = GET "X-A: b\r\nConnection: close\r\n\r\n", ANSWERED },
-	{ .name = "what is for us goes no further", .cfg = { HTTP_WORLD },
+	{ .name = "hop-by-hop fields of a request", .cfg = { HTTP_WORLD },
 	  ASK("Keep-Alive: 3\r\nConnection: X-A, keep-alive\r\nX-A: b\r\nTE: gzip\r\n"
 		  "Proxy-Connection: x\r\nX-B: c\r\nUpgrade: h2c\r\n"), SERVES,
 	  .to_server = GET "X-B: c\r\nConnection: close\r\n\r\n", ANSWERED },
 	/* CVE-2025-48865: Connection cannot remove fields that servers rely on */
-	{ .name = "what may not be named", .cfg = { HTTP_WORLD },
+	{ .name = "fields that Connection cannot name", .cfg = { HTTP_WORLD },
 	  ASK("Connection: X-Forwarded-For, Authorization, Host, Cookie, Forwarded\r\n"
 		  "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"), SERVES,
 	  .to_server = GET "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"
 		  "Connection: close\r\n\r\n", ANSWERED },
-	{ .name = "bytes of the body are behind it", .cfg = { HTTP_WORLD },
+	{ .name = "a request with a body", .cfg = { HTTP_WORLD },
 	  .client = { SAY("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
 		  AWAIT("ok"), { STEP_CLOSE, 0 } },
 	  .origin = { AWAIT("abc"), SAY(OK2 "\r\nok"), EOF_CLOSE },
@@ -40,7 +40,7 @@ request_heads_are_written(void **st)
 #define CONNECT "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"
 
 static const struct http_dialogue responses[] = {
-	{ .name = "what is for us",
+	{ .name = "hop-by-hop fields of a response",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		.origin = { AWAIT("\r\n\r\n"),
@@ -48,13 +48,13 @@ static const struct http_dialogue responses[] = {
 			    "Keep-Alive: 5\r\nContent-Length: 2\r\n\r\nok"),
 			EOF_CLOSE },
 		ANSWERED },
-	{ .name = "an old server",
+	{ .name = "an HTTP/1.0 server",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		.origin = { AWAIT("\r\n\r\n"),
 			SAY("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"), EOF_CLOSE },
 		ANSWERED },
-	{ .name = "an old server that is chatty",
+	{ .name = "an HTTP/1.0 server with hop-by-hop fields",
 		.cfg = { HTTP_WORLD, .rules = "http-response set-header A %[res.ver]" },
 		.client = { SAY(GET "\r\n"), AWAIT("no"), { STEP_CLOSE, 0 } },
 		.origin = { AWAIT("\r\n\r\n"),
@@ -62,7 +62,7 @@ static const struct http_dialogue responses[] = {
 		.to_client = "HTTP/1.1 404 No\r\nContent-Length: 2\r\nA: 1.0\r\n\r\nno",
 		.terms = "--",
 		.served = 1 },
-	{ .name = "an old client of an old server",
+	{ .name = "HTTP/1.0 on both sides",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
 		.origin = { AWAIT("\r\n\r\n"),
@@ -98,7 +98,7 @@ static const struct http_dialogue responses[] = {
 		.to_client = "HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno",
 		.terms = "--",
 		.served = 1 },
-	{ .name = "an old client that stays",
+	{ .name = "an HTTP/1.0 client with keep-alive",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"), AWAIT("ok"),
 			{ STEP_CLOSE, 0 } },
@@ -106,7 +106,7 @@ static const struct http_dialogue responses[] = {
 		.to_client = OK2 "Connection: keep-alive\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
-	{ .name = "an old client",
+	{ .name = "an HTTP/1.0 client",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
 		SERVES,
@@ -137,18 +137,18 @@ static void
 the_number_of_names_is_limited(void **st)
 {
 	static const struct http_dialogue d[] = {
-		{ .name = "as many as may be", .cfg = { HTTP_WORLD },
+		{ .name = "the maximum number of names", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET "Connection: " NAMES31 ", close\r\nX-A: b\r\n\r\n"),
 			  EOF_CLOSE },
 		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "Connection: " NAMES31 ", z\r\nZ: z\r\n"
 			  "X-A: c\r\n\r\nok"), EOF_CLOSE },
 		  .to_server = GET "Connection: close\r\n\r\n",
 		  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
-		{ .name = "one more", .cfg = { HTTP_WORLD },
+		{ .name = "one name too many", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET "Connection: " NAMES31 "\r\nConnection: y, z\r\n\r\n"),
 			  EOF_CLOSE },
 		  .origin = { EOF_CLOSE }, .terms = "PR" },
-		{ .name = "one more of a server's", .cfg = { HTTP_WORLD },
+		{ .name = "one name too many in a response", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET "\r\n"), AWAIT("502 "), { STEP_CLOSE, 0 } },
 		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "Connection: " NAMES31 ", y, z\r\n\r\nok"),
 			  EOF_CLOSE },
@@ -164,19 +164,19 @@ static void
 old_requests_do_not_upgrade(void **st)
 {
 	static const struct http_dialogue d[] = {
-		{ .name = "to the server", .cfg = { HTTP_WORLD },
+		{ .name = "Upgrade of HTTP/1.0", .cfg = { HTTP_WORLD },
 		  .client = { SAY("GET / HTTP/1.0\r\n" UPGRADES "\r\n"), EOF_CLOSE },
 		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
 		  .to_server = "GET / HTTP/1.0\r\n\r\n",
 		  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
-		{ .name = "and back", .cfg = { HTTP_WORLD },
+		{ .name = "101 to a request of HTTP/1.0", .cfg = { HTTP_WORLD },
 		  .client = { SAY("GET / HTTP/1.0\r\n" UPGRADES "\r\n"), AWAIT("502 "),
 			  { STEP_CLOSE, 0 } },
 		  .origin = { AWAIT("\r\n\r\n"),
 			  SAY("HTTP/1.1 101 Go\r\n" UPGRADES "\r\nhello"), EOF_CLOSE },
 		  .to_server = "GET / HTTP/1.0\r\n\r\n", .terms = "PH", .served = 1 },
 		/* A client of HTTP/1.1 gets the server's offer of protocols. */
-		{ .name = "an offer", .cfg = { HTTP_WORLD },
+		{ .name = "Upgrade in a response", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 UPGRADES "\r\nok"), EOF_CLOSE },
 		  .to_client = OK2 "Upgrade: sim\r\nConnection: upgrade\r\n\r\nok",

@@ -14,7 +14,7 @@
 
 static const struct http_dialogue answers[] = {
 	/* The request was parsed completely, so the client's connection is kept. */
-	{ .name = "twice", .cfg = { HTTP_WORLD, REFUSED },
+	{ .name = "two requests", .cfg = { HTTP_WORLD, REFUSED },
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>\n"), SAY(GET "\r\n"), AWAIT("</html>\n"),
 		  { STEP_CLOSE, 0 } },
 	  .origin = { EOF_CLOSE }, .to_client = UNAVAILABLE("") BODY UNAVAILABLE("") BODY,
@@ -27,13 +27,13 @@ static const struct http_dialogue answers[] = {
 		  { STEP_CLOSE, 0 } },
 	  .origin = { EOF_CLOSE }, .to_client = UNAVAILABLE("Connection: keep-alive\r\n"),
 	  .terms = "SC" },
-	{ .name = "a body that has come", .cfg = { HTTP_WORLD, REFUSED },
+	{ .name = "a body that has arrived", .cfg = { HTTP_WORLD, REFUSED },
 	  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" GET "\r\n"),
 		  AWAIT("</html>\n"), AWAIT("</html>\n"), { STEP_CLOSE, 0 } },
 	  .origin = { EOF_CLOSE }, .to_client = UNAVAILABLE("") BODY UNAVAILABLE("") BODY,
 	  .terms = "SC SC" },
 	/* The rest of the request is read and discarded: a reset would destroy the reply. */
-	{ .name = "a body that still comes", .cfg = { HTTP_WORLD, REFUSED },
+	{ .name = "a body that still arrives", .cfg = { HTTP_WORLD, REFUSED },
 	  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"),
 		  AWAIT("</html>\n"), SAY("defghi"), EOF_CLOSE },
 	  .origin = { EOF_CLOSE }, .to_client = UNAVAILABLE("Connection: close\r\n") BODY,

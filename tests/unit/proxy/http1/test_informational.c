@@ -23,7 +23,7 @@ static const struct http_dialogue dialogues[] = {
 	  .origin = { AWAIT("abc"), SAY(CLOSED), EOF_CLOSE }, .to_server = SENT,
 	  .to_client = CONTINUE CLOSED, .terms = "--", .served = 1 },
 	/* The response before it has filled the socket buffers. */
-	{ .name = "late", .cfg = { BUFFERS, .sndbuf = 20, .rcvbuf = 20 },
+	{ .name = "behind another response", .cfg = { BUFFERS, .sndbuf = 20, .rcvbuf = 20 },
 	  .client = { DEAF, SAY("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), SAY(ASKS), HEAR,
 		  AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
 	  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("abc"), SAY(CLOSED),
@@ -31,19 +31,19 @@ static const struct http_dialogue dialogues[] = {
 	  .to_client = OK2 "\r\nok" CONTINUE CLOSED, .terms = "-- --", .served = 1,
 	  .reuses = 1 },
 	/* A client that continues without waiting still gets it, before the response. */
-	{ .name = "unasked", .cfg = { BUFFERS, NARROW },
+	{ .name = "the client does not wait", .cfg = { BUFFERS, NARROW },
 	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 100 }, HEAR,
 		  EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(CLOSED), EOF_CLOSE }, .to_server = SENT,
 	  .to_client = CONTINUE CLOSED, .terms = "--", .served = 1 },
-	{ .name = "and no", .cfg = { HTTP_WORLD, NARROW,
+	{ .name = "a local reply", .cfg = { HTTP_WORLD, NARROW,
 		.rules = WAITS "http-request return status 200 content-type a/b string no" },
 	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 200 }, HEAR,
 		  EOF_CLOSE },
 	  .origin = { EOF_CLOSE },
 	  .to_client = CONTINUE "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: a/b\r\n"
 		  "Connection: close\r\n\r\nno", .terms = "LR" },
-	{ .name = "and no server", .cfg = { BUFFERS, NARROW, .n_servers = 1,
+	{ .name = "no server", .cfg = { BUFFERS, NARROW, .n_servers = 1,
 		.server = { { .absent = 1 } },
 		.rules = "http-after-response set-status 200 reason OK" },
 	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 200 }, HEAR,
@@ -55,7 +55,7 @@ static const struct http_dialogue dialogues[] = {
 		  "<html><body><h1>503 Service Unavailable</h1>\n"
 		  "No server is available to handle this request.\n</body></html>\n",
 	  .terms = "SC" },
-	{ .name = "it leaves", .cfg = { BUFFERS, NARROW },
+	{ .name = "the client closes", .cfg = { BUFFERS, NARROW },
 	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 20 }, { STEP_RESET, 0 } },
 	  .origin = { EOF_CLOSE }, .terms = "CR" },
 };

@@ -32,7 +32,7 @@ static const struct http_dialogue pages[] = {
 	  .client = { SAY("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("\r\n\r\n"),
 		  { STEP_CLOSE, 0 } },
 	  .origin = { EOF_CLOSE }, .to_client = PAGE("X-A: b\r\n"), .terms = "SC" },
-	{ .name = "rules before", .cfg = { HTTP_WORLD,
+	{ .name = "a field that a rule has set", .cfg = { HTTP_WORLD,
 		.rules = "http-request return content-type a/b string ok hdr X-B c\n"
 			 "http-after-response set-header X-A %[res.hdr(x-b)]" },
 	  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } }, .origin = { EOF_CLOSE },
@@ -50,7 +50,7 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 503 Service Unavailable\r\nX-P: /q\r\nContent-Length: 5\r\n"
 		  "Content-Type: a/b\r\nX-A: /q\r\n\r\nat /q",
 	  .terms = "SC" },
-	{ .name = "formats of what a rule refuses", .cfg = { HTTP_WORLD,
+	{ .name = "formats for a denied request", .cfg = { HTTP_WORLD,
 		.rules = "http-error status 403 content-type a/b lf-string \"no %[path]\"\n"
 			 "http-request set-path /changed\n"
 			 "http-request deny" },
@@ -60,7 +60,7 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 403 Forbidden\r\nContent-Length: 11\r\n"
 		  "Content-Type: a/b\r\n\r\nno /changed",
 	  .terms = "PR" },
-	{ .name = "a question with formats", .cfg = { HTTP_WORLD,
+	{ .name = "auth with formats", .cfg = { HTTP_WORLD,
 		.rules = "http-error status 401 hdr X-P %[path] hdr WWW-Authenticate Digest\n"
 			 "http-request auth realm r" },
 	  .client = { SAY("GET /q HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("\r\n\r\n"),
@@ -69,7 +69,7 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 401 Unauthorized\r\nX-P: /q\r\nContent-Length: 0\r\n"
 		  "WWW-Authenticate: Basic realm=\"r\"\r\n\r\n",
 	  .terms = "LR" },
-	{ .name = "a question", .cfg = { HTTP_WORLD,
+	{ .name = "auth", .cfg = { HTTP_WORLD,
 		.rules = "http-request auth realm \"a b\\\"\\\\\"\n"
 			 "http-after-response set-header X-A %[res.hdr(www-authenticate)]" },
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>"), { STEP_CLOSE, 0 } },

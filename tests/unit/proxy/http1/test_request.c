@@ -23,14 +23,14 @@ static const struct http_dialogue rewrites[] = {
 		.terms = "--",
 		.served = 1 },
 	/* Fields named by Connection are dropped before rules add any. */
-	{ .name = "what the client names is not ours",
+	{ .name = "fields named by Connection",
 		RULES("http-request set-header X-A ours"),
 		ASKS(GET "Connection: X-A\r\nX-A: theirs\r\n\r\n"),
 		SERVES,
 		.to_server = GET "X-A: ours\r\nConnection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
-	{ .name = "Connection can be asked",
+	{ .name = "fetches of Connection",
 		RULES("http-request set-header X-A yes if { hdr(connection) -i upgrade }"),
 		ASKS(GET "Connection: upgrade\r\nUpgrade: x\r\n\r\n"),
 		SERVES,
@@ -56,7 +56,7 @@ requests_are_rewritten(void **st)
 static const struct http_dialogue ends[] = {
 	{ .name = "deny", RULES("http-request deny if { path / }"), REFUSED(GET "\r\n"), SERVES,
 		.to_client = FORBIDDEN, .terms = "PR" },
-	{ .name = "and the next one", RULES("http-request deny if { path / }"),
+	{ .name = "the next request", RULES("http-request deny if { path / }"),
 		.client = { SAY(GET "\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("ok"),
 			{ STEP_CLOSE, 0 } },
 		SERVES, .to_client = FORBIDDEN OK2 "\r\nok", .terms = "PR --", .served = 1 },
@@ -101,22 +101,22 @@ static const struct http_dialogue waits[] = {
 			{ STEP_PAUSE, 100 }, SAY("1\r\nc\r\n0\r\n\r\n"), AWAIT("ok"),
 			{ STEP_CLOSE, 0 } },
 		SERVES, .to_client = ANSWER("\r\n<abc>ok", "7"), .terms = "LR" },
-	{ .name = "enough", RULES("http-request wait-for-body time 1s at-least 3\n"
+	{ .name = "a part of the body", RULES("http-request wait-for-body time 1s at-least 3\n"
 		"http-request return content-type a/b lf-string \"<%[req.body]>ok\""),
 		.client = { SAY(POST "Content-Length: 6\r\n\r\nab"), { STEP_PAUSE, 100 }, SAY("cd"),
 			AWAIT("ok"), { STEP_PAUSE, 50 }, SAY("ef"), EOF_CLOSE },
 		SERVES, .to_client = ANSWER("Connection: close\r\n\r\n<abcd>ok", "8"),
 		.terms = "LR" },
-	{ .name = "late", RULES(WAITS),
+	{ .name = "the body is late", RULES(WAITS),
 		.client = { SAY(POST "Content-Length: 6\r\n\r\nab"), EOF_CLOSE }, SERVES,
 		.terms = "cR" },
-	{ .name = "asked to go on", RULES(WAITS),
+	{ .name = "100 (Continue)", RULES(WAITS),
 		.client = { SAY(POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n"),
 			AWAIT("100 Continue\r\n\r\n"), SAY("ab"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		SERVES, .to_client = "HTTP/1.1 100 Continue\r\n\r\n" ANSWER("\r\n<ab>ok", "6"),
 		.terms = "LR" },
 	/* Changes that rules made before and after they waited. */
-	{ .name = "and goes to the server",
+	{ .name = "forwarding after the wait",
 		RULES("http-request set-header X-A %[method]\nhttp-request wait-for-body time 1s\n"
 		      "http-request set-header X-B %[req.body]"),
 		.client = { SAY(POST "Content-Length: 4\r\n\r\nab"), { STEP_PAUSE, 100 }, SAY("cd"),
@@ -141,11 +141,18 @@ a_tarpit_holds(void **st)
 #define TARPIT .cfg = { .mode = INTEREST_EDGE, .rules = "http-request tarpit deny_status 403", \
 	.to = { .connect = 5000, .client = 5000, .server = 5000, .queue = 100, .tarpit = 700 } }
 	static const struct http_dialogue d[] = {
-		{ .name = "held", TARPIT, REFUSED(GET "\r\n"), SERVES, .to_client = FORBIDDEN,
+		{ .name = "the reply is delayed",
+			TARPIT,
+			REFUSED(GET "\r\n"),
+			SERVES,
+			.to_client = FORBIDDEN,
 			.terms = "PT" },
-		{ .name = "leaves", TARPIT,
+		{ .name = "the client closes",
+			TARPIT,
 			.client = { SAY(GET "\r\n"), { STEP_PAUSE, 100 }, { STEP_RESET, 0 } },
-			SERVES, .to_client = "", .terms = "PT" },
+			SERVES,
+			.to_client = "",
+			.terms = "PT" },
 	};
 	static const struct step client[] = { SAY(GET "\r\n"), AWAIT("</html>\n"),
 		{ STEP_CLOSE, 0 } };

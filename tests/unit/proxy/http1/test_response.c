@@ -4,7 +4,7 @@
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct http_dialogue interim[] = {
-	{ .name = "interim responses",
+	{ .name = "informational responses",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
 				"Content-Length: 3\r\nConnection: close\r\n\r\n"),
@@ -17,7 +17,7 @@ static const struct http_dialogue interim[] = {
 			"Connection: close\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
-	{ .name = "none for an old client",
+	{ .name = "none for an HTTP/1.0 client",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
 		HEARS(SAY("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
@@ -38,7 +38,7 @@ static const struct http_dialogue interim[] = {
 /* The client reads an informational response in pieces, and the server has closed meanwhile. */
 static const struct http_dialogue slowly[] = {
 	/* The response before it takes most of the space. */
-	{ .name = "its answer is behind it",
+	{ .name = "the response follows",
 		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 70, .rcvbuf = 70,
 			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
 		.client = { DEAF, SAY(GET "\r\n"), SAY(GET_CLOSE), HEAR, EOF_CLOSE },
@@ -48,14 +48,14 @@ static const struct http_dialogue slowly[] = {
 		.terms = "-- --",
 		.served = 1,
 		.reuses = 1 },
-	{ .name = "nothing is behind it",
+	{ .name = "no response follows",
 		.cfg = { HTTP_WORLD, .sndbuf = 16, .rcvbuf = 8 },
 		.client = { DEAF, SAY(GET_CLOSE), HEAR, EOF_CLOSE },
 		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), { STEP_CLOSE, 0 } },
 		.to_client = HINTS BAD_GATEWAY("Connection: close\r\n"),
 		.terms = "SH",
 		.served = 1 },
-	{ .name = "the client is late with its body",
+	{ .name = "timeout of the client's body",
 		.cfg = { .mode = INTEREST_EDGE, .sndbuf = 16, .rcvbuf = 8,
 			.to = { .connect = 5000, .client = 100, .server = 30000 },
 			.rules = "http-after-response set-status 200 reason OK\n" },
@@ -64,7 +64,7 @@ static const struct http_dialogue slowly[] = {
 		.origin = { AWAIT("\r\n\r\n"), SAY(HINTS), EOF_CLOSE },
 		.terms = "cD",
 		.served = 1 },
-	{ .name = "it is asked once more",
+	{ .name = "a retry",
 		.cfg = { HTTP_WORLD, .sndbuf = 16, .rcvbuf = 8, .retries = 1,
 			.retry_on = 1u << HTTP_RETRY_JUNK_RESPONSE },
 		.client = { DEAF, SAY(GET_CLOSE), HEAR, EOF_CLOSE },
@@ -101,7 +101,7 @@ static const struct http_dialogue failures[] = {
 		HEARS({ STEP_RESET, 0 }),
 		.terms = "SH",
 		.served = 1 },
-	{ .name = "half a head",
+	{ .name = "a truncated head",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
 		HEARS(SAY("HTTP/1.1 200 OK\r\n"), { STEP_CLOSE, 0 }),
@@ -113,7 +113,7 @@ static const struct http_dialogue failures[] = {
 		HEARS(SAY("hello\r\n\r\n"), EOF_CLOSE),
 		.terms = "PH",
 		.served = 1 },
-	{ .name = "no end of the head",
+	{ .name = "a head without an end",
 		.cfg = { HTTP_WORLD, .bufsize = 1024 },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
 		HEARS(SAY("HTTP/1.1 200 OK\r\nX: "), { STEP_SEND, 0 },
@@ -128,7 +128,7 @@ static const struct http_dialogue failures[] = {
 		.terms = "PH",
 		.served = 1 },
 	/* After the head the client sees a truncated response, never a clean end. */
-	{ .name = "late",
+	{ .name = "timeout in the body",
 		.cfg = { .mode = INTEREST_EDGE,
 			.to = { .connect = 5000, .client = 30000, .server = 100, .queue = 5000 } },
 		.client = { SAY(GET_CLOSE), EOF_CLOSE },
@@ -183,7 +183,7 @@ a_tunnel_forwards_any_bytes(void **st)
 		  .to_client = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
 			  "Connection: upgrade\r\n\r\nhibye", .terms = "--", .served = 1 },
 		/* unrequested data */
-		{ .name = "unasked", .cfg = { HTTP_WORLD },
+		{ .name = "unrequested data", .cfg = { HTTP_WORLD },
 		  .client = { SAY(GET_CLOSE), EOF_CLOSE },
 		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Switching Protocols\r\n\r\nhi"),
 			  EOF_CLOSE },
@@ -234,30 +234,53 @@ fast_responses_are_read_early(void **st)
 #define CLOSING .client = { SAY(GET_CLOSE), EOF_CLOSE }
 
 static const struct http_dialogue rules[] = {
-	{ .name = "fields", RULES("http-response set-header X-A %[status]\n"
-		"http-response del-header X-B\nhttp-after-response add-header X-C %[res.hdr(x-a)]"),
-	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
-	  .to_client = OK2 "X-A: 200\r\nX-C: 200\r\nConnection: close\r\n\r\nok", .terms = "--",
-	  .served = 1 },
-	{ .name = "its body comes later", RULES("http-response set-header X-A %[res.hdr(x-b)]"),
-	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\no"), { STEP_PAUSE, 20 }, SAY("k"), EOF_CLOSE),
-	  .to_client = OK2 "X-B: x\r\nX-A: x\r\nConnection: close\r\n\r\nok", .terms = "--",
-	  .served = 1 },
-	{ .name = "return", RULES("http-response return content-type a/b "
-		"lf-string \"%[status] %[res.hdr(x-b)]\""),
-	  CLOSING, HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
-	  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: a/b\r\n"
-		  "Connection: close\r\n\r\n200 x", .terms = "LH", .served = 1 },
-	{ .name = "deny", RULES("http-response deny if { status 200 }"),
-	  CLOSING, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE), .terms = "PH", .served = 1 },
+	{ .name = "fields",
+		RULES("http-response set-header X-A %[status]\n"
+		      "http-response del-header X-B\n"
+		      "http-after-response add-header X-C %[res.hdr(x-a)]"),
+		CLOSING,
+		HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
+		.to_client = OK2 "X-A: 200\r\nX-C: 200\r\nConnection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "the body arrives later",
+		RULES("http-response set-header X-A %[res.hdr(x-b)]"),
+		CLOSING,
+		HEARS(SAY(OK2 "X-B: x\r\n\r\no"), { STEP_PAUSE, 20 }, SAY("k"), EOF_CLOSE),
+		.to_client = OK2 "X-B: x\r\nX-A: x\r\nConnection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "return",
+		RULES("http-response return content-type a/b "
+		      "lf-string \"%[status] %[res.hdr(x-b)]\""),
+		CLOSING,
+		HEARS(SAY(OK2 "X-B: x\r\n\r\nok"), EOF_CLOSE),
+		.to_client = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: a/b\r\n"
+			     "Connection: close\r\n\r\n200 x",
+		.terms = "LH",
+		.served = 1 },
+	{ .name = "deny",
+		RULES("http-response deny if { status 200 }"),
+		CLOSING,
+		HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE),
+		.terms = "PH",
+		.served = 1 },
 	/* a rule closes a connection that would have been kept */
-	{ .name = "close", RULES("http-response set-header Connection close"),
-	  .client = { SAY(GET "\r\n"), EOF_CLOSE }, HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE),
-	  .to_client = OK2 "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
-	{ .name = "not of interim ones", RULES("http-response set-header X-A b"),
-	  CLOSING, HEARS(SAY("HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
-	  .to_client = "HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "X-A: b\r\n"
-		  "Connection: close\r\n\r\nok", .terms = "--", .served = 1 },
+	{ .name = "close",
+		RULES("http-response set-header Connection close"),
+		.client = { SAY(GET "\r\n"), EOF_CLOSE },
+		HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE),
+		.to_client = OK2 "Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "no rules for informational responses",
+		RULES("http-response set-header X-A b"),
+		CLOSING,
+		HEARS(SAY("HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "\r\nok"), EOF_CLOSE),
+		.to_client = "HTTP/1.1 103 Early Hints\r\n\r\n" OK2 "X-A: b\r\n"
+			     "Connection: close\r\n\r\nok",
+		.terms = "--",
+		.served = 1 },
 };
 
 static void

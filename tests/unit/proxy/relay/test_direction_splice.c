@@ -555,7 +555,7 @@ not_every_body_is_spliced(void **st)
 		  .to_client = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 			       "898\r\n" LONG_BODY "\r\n0\r\n\r\n",
 		  .terms = "--" },
-		{ .name = "chunks for an old client", .cfg = { HTTP_BOTH }, .served = 1,
+		{ .name = "chunks for an HTTP/1.0 client", .cfg = { HTTP_BOTH }, .served = 1,
 		  .client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
 		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n"
 			  "Transfer-Encoding: chunked\r\n\r\n898\r\n" LONG_BODY "\r\n0\r\n\r\n"),
@@ -582,7 +582,7 @@ static void
 bodies_of_unknown_length(void **st)
 {
 	static const struct http_dialogue d[] = {
-		{ .name = "until the end",
+		{ .name = "until the close",
 			.served = 1,
 			.cfg = { RIG_WORLD, SPLICES, .options = OPT_SPLICE_AUTO },
 			.client = { SAY(GET_CLOSE), EOF_CLOSE },

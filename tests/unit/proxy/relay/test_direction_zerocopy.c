@@ -268,7 +268,7 @@ bodies_are_sent_in_place(void **st)
 {
 #define LATE { .late = 20 * FAKE_MS }
 	static const struct http_dialogue d[] = {
-		{ .name = "by length",
+		{ .name = "a length",
 			.reuses = 1,
 			.served = 2,
 			.cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
@@ -279,7 +279,7 @@ bodies_are_sent_in_place(void **st)
 				SAY(LONG_OK LONG_BODY "HTTP/1.1 500 NO\r\n\r\n"), EOF_CLOSE },
 			.to_client = LONG_OK LONG_BODY LONG_OK LONG_BODY,
 			.terms = "-- --" },
-		{ .name = "until the end",
+		{ .name = "until the close",
 			.served = 1,
 			.cfg = { RIG_WORLD, .zerocopy = 600, .bufsize = 1024, .zc = LATE,
 				.client_delay = 5 * FAKE_MS },

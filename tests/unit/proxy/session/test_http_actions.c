@@ -21,7 +21,7 @@ static const struct http_dialogue kept[] = {
 		.to_client = ANSWER ANSWER OK2 "Connection: close\r\n\r\nok",
 		.terms = "-- -- --",
 		.served = 3 },
-	{ .name = "pipelined behind a body",
+	{ .name = "pipelined after a body",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("POST / HTTP/1.1\r\nHost: a\r\n"
 				"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n"),
@@ -31,14 +31,14 @@ static const struct http_dialogue kept[] = {
 		.to_client = ANSWER ANSWER,
 		.terms = "-- --",
 		.served = 2 },
-	{ .name = "pipelined, then gone",
+	{ .name = "pipelined, then closed",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET "\r\n" GET "\r\n"), { STEP_SHUT, 0 }, EOF_CLOSE },
 		.origin = { ORIGIN },
 		.to_client = ANSWER ANSWER,
 		.terms = "-- --",
 		.served = 2 },
-	{ .name = "a failure in between",
+	{ .name = "an invalid request",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY(GET "\r\n"), AWAIT("</html>"), SAY("XX\r\n\r\n"), EOF_CLOSE },
 		.origin = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
@@ -52,7 +52,7 @@ static const struct http_dialogue kept[] = {
 #define LATE_READER { STEP_PAUSE, 200 }, { STEP_HEAR, 0 }, EOF_CLOSE
 
 static const struct http_dialogue overheard[] = {
-	{ .name = "said while the server thinks",
+	{ .name = "sent while the server processes",
 		.cfg = { HTTP_WORLD, .persistence = HTTP_CLOSE },
 		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n"), { STEP_PAUSE, 10 },
 			SAY(GET "\r\n"), LATE_READER },
@@ -60,7 +60,7 @@ static const struct http_dialogue overheard[] = {
 		.to_client = LAST,
 		.terms = "--",
 		.served = 1 },
-	{ .name = "said at once, and more behind it",
+	{ .name = "sent at once, with more data",
 		.cfg = { HTTP_WORLD },
 		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
 			SAY(GET "\r\n"), LATE_READER },
@@ -68,7 +68,7 @@ static const struct http_dialogue overheard[] = {
 		.to_client = LAST,
 		.terms = "--",
 		.served = 1 },
-	{ .name = "behind an answer of our own",
+	{ .name = "after a local reply",
 		.cfg = { HTTP_WORLD },
 		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
 			SAY(GET "\r\n"), LATE_READER },
@@ -133,7 +133,7 @@ requests_are_counted(void **st)
 #define POST1 "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na"
 
 static const struct http_dialogue reused[] = {
-	{ .name = "one connection",
+	{ .name = "a reused connection",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
 		.client = { ASK3 },
@@ -142,7 +142,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER ANSWER ANSWER,
 		.terms = "-- -- --",
 		.served = 1 },
-	{ .name = "its own",
+	{ .name = "http-reuse never",
 		.cfg = { HTTP_WORLD, .reuse = HTTP_REUSE_NEVER },
 		.reuses = 1,
 		.client = { ASK3 },
@@ -151,7 +151,7 @@ static const struct http_dialogue reused[] = {
 		.terms = "-- -- --",
 		.served = 1 },
 	/* The server closes an idle connection: the client does not notice. */
-	{ .name = "it ends in between",
+	{ .name = "the server closes between two requests",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_PAUSE, 50 }, SAY(GET "\r\n"),
@@ -161,7 +161,7 @@ static const struct http_dialogue reused[] = {
 		.terms = "-- --",
 		.served = 2 },
 	/* The server closes while the next request is on its way: the client may retry. */
-	{ .name = "it ends too late to be noticed",
+	{ .name = "the server closes during the next request",
 		.cfg = { HTTP_WORLD, .retries = 3 },
 		.reuses = 1,
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), EOF_CLOSE },
@@ -170,7 +170,7 @@ static const struct http_dialogue reused[] = {
 		.to_client = ANSWER,
 		.terms = "-- SH",
 		.served = 1 },
-	{ .name = "the same by a reset",
+	{ .name = "the server resets during the next request",
 		.cfg = { HTTP_WORLD, .retries = 3 },
 		.reuses = 1,
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), EOF_CLOSE },
@@ -206,7 +206,7 @@ static const struct http_dialogue reused[] = {
 		.terms = "-- SH",
 		.served = 1 },
 	/* Nor after a part of a response was sent. */
-	{ .name = "half an answer",
+	{ .name = "a truncated response",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("</html>"),
@@ -216,7 +216,7 @@ static const struct http_dialogue reused[] = {
 		.terms = "-- SH",
 		.served = 1 },
 	/* Bytes after a response belong to no response. */
-	{ .name = "more than an answer",
+	{ .name = "bytes after the response",
 		.cfg = { HTTP_WORLD },
 		.reuses = 1,
 		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
@@ -226,7 +226,7 @@ static const struct http_dialogue reused[] = {
 		.terms = "-- --",
 		.served = 2 },
 	/* Nor do bytes that arrive while a slow client reads the response. */
-	{ .name = "more than an answer, later",
+	{ .name = "bytes after the response, later",
 		.cfg = { .mode = INTEREST_UNMERGED, .eager = 1, .sndbuf = 5, .rcvbuf = 30,
 			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
 		.reuses = 1,

@@ -304,12 +304,14 @@ in_mode_http(void **st)
 	static const char rules[] = "http-request deny unless " ANNOUNCED;
 	struct http_dialogue t[] = {
 		{ .name = "in one piece", .client = { SAY(TCP4 GET_CLOSE), EOF_CLOSE } },
-		{ .name = "alone", .client = { SAY(TCP4), { STEP_PAUSE, 20 }, SAY(GET_CLOSE),
-			EOF_CLOSE } },
-		{ .name = "in pieces", .client = { SAY("PRO"), { STEP_PAUSE, 20 },
-			SAY("XY TCP4 1.2.3.4 5.6.7.8 1111 2222\r"), { STEP_PAUSE, 20 },
-			SAY("\nGET / HT"), { STEP_PAUSE, 20 },
-			SAY("TP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), EOF_CLOSE } },
+		{ .name = "only the header",
+			.client = { SAY(TCP4), { STEP_PAUSE, 20 }, SAY(GET_CLOSE), EOF_CLOSE } },
+		{ .name = "in pieces",
+			.client = { SAY("PRO"), { STEP_PAUSE, 20 },
+				SAY("XY TCP4 1.2.3.4 5.6.7.8 1111 2222\r"), { STEP_PAUSE, 20 },
+				SAY("\nGET / HT"), { STEP_PAUSE, 20 },
+				SAY("TP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
+				EOF_CLOSE } },
 	};
 
 	(void)st;
@@ -322,7 +324,7 @@ in_mode_http(void **st)
 		http_play(&t[i]);
 	}
 	http_play(&(struct http_dialogue){
-		.name = "two requests behind it",
+		.name = "two requests after it",
 		.cfg = { RIG_WORLD, .announced = 1, .rules = rules },
 		.client = { SAY(TCP4 GET "\r\n" GET_CLOSE), EOF_CLOSE },
 		.origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("\r\n\r\n"),
