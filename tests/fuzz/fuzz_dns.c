@@ -1,7 +1,7 @@
 /*
- * DNS responses. The first byte says what was asked for; the rest is the message, with the name of
- * its own question. Whatever the bytes are: only a valid response has records, all of the type that
- * was asked for, with whole names and addresses.
+ * DNS responses. The first byte selects the question; the rest is the message, with the name of its
+ * own question. Only a valid response has records, all of the requested type, with complete names
+ * and addresses.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ check_record(const struct dns_record *r, enum dns_type type)
 		expect(addr_port(&r->addr) == 0);
 }
 
-/* The labels of the question, as far as they are plain; "app.x" otherwise. */
+/* The labels of the question if they are plain; "app.x" otherwise. */
 static void
 read_question(const uint8_t *p, size_t n, char name[DNS_NAME_MAX + 1])
 {

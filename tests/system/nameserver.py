@@ -1,5 +1,5 @@
-"""A name server for tests, over UDP and TCP on one port of loopback: it answers what a test has told it to, and can be
-silent, late, wrong or hostile."""
+""" A name server for tests, over UDP and TCP on one port of loopback: it sends the answers that a test has set, and
+can be silent, late, wrong or hostile."""
 import socket
 import socketserver
 import struct
@@ -28,8 +28,8 @@ def record(owner, kind, data, ttl=0):
 
 
 class Nameserver:
-    """`zone` maps a name to what is known of it: 'a' and 'aaaa' are lists of addresses, 'srv' of (weight, port, target)
-    or (weight, port, target, address), 'cname' is a name. `rcode` and `silent` are about every answer."""
+    """ `zone` maps a name to its records: 'a' and 'aaaa' are lists of addresses, 'srv' of (weight, port, target) or
+    (weight, port, target, address), 'cname' is a name. `rcode` and `silent` apply to every answer."""
 
     def __init__(self, address='127.0.0.1'):
         self.zone = {}
@@ -65,7 +65,7 @@ class Nameserver:
             return sum(1 for n, k, _ in self.queries if n == name and kind in (None, k))
 
     def wait_for(self, name, times=1, seconds=10):
-        """Until the name was asked for so many times more."""
+        """ Waits until the name was queried so many times more."""
         end, target = time.time() + seconds, self.asked(name) + times
         while self.asked(name) < target:
             assert time.time() < end, f'{name} is not asked for'

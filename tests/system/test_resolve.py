@@ -1,5 +1,5 @@
-"""Names that are looked up while the program runs: what it does with the answers of a name server of the test's, and
-that it says and shows the same as HAProxy."""
+""" Names that are resolved at run time: the effects of a name server's answers, and that messages and columns are the
+same as HAProxy's."""
 
 import http.client
 import re
@@ -42,7 +42,7 @@ resolvers res
 
 
 class Web:
-    """An origin that says which one it is, on an address and port of its own; it may keep connections."""
+    """ An origin that returns its own name, on an address and port of its own; it may keep connections."""
 
     def __init__(self, name, address, port=0):
         from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -312,7 +312,7 @@ def test_tcp_name_servers_are_asked_over_tcp_only(subject, ns):
 
 
 def test_forged_answers_change_nothing(subject, ns):
-    """Each answer is preceded by one with another id that has the address of somebody else."""
+    """ Each answer is preceded by one with another id and another host's address."""
     ns.wrong_id = True
     ns.zone["app.x"] = {"a": ["127.0.0.5"]}
     s = subject(section(ns) + "backend b\n server s app.x:80 resolvers res init-addr none resolve-prefer ipv4\n")
@@ -340,7 +340,7 @@ def test_five_hundred_records(subject, ns):
                 f"backend b\n server-template s 500 {SERVICE} resolvers res init-addr none\n")
     assert wait_for(lambda: {status for status, _, _ in s.servers().values()} == {"no check"})
     assert s.servers()["s500"][1] == "127.1.1.250:10499"
-    # The same over TCP, for an answer that has no room in 512 bytes.
+    # The same over TCP, for an answer that does not fit into 512 bytes.
     ns.zone[SERVICE]["srv"].pop()
     ns.truncate = True
     assert wait_for(lambda: s.servers()["s500"][0] == "MAINT (resolution)")
@@ -351,8 +351,8 @@ def test_five_hundred_records(subject, ns):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_servers_move_under_traffic(subject, ns, workers):
-    """The address changes every few milliseconds, by answers and by commands, while clients use kept connections: no
-    request fails, and after the last change none goes to a former address."""
+    """ The address changes every few milliseconds, by answers and by commands, while clients use kept connections: no
+    request fails, and after the last change none is sent to a former address."""
     origins = [Web(f"o{i}", f"127.0.0.{10 + i}") if i == 0 else None for i in range(3)]
     origins[1:] = [Web(f"o{i}", f"127.0.0.{10 + i}", origins[0].port) for i in (1, 2)]
     ns.zone["app.x"] = {"a": ["127.0.0.10"]}

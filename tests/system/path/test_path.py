@@ -1,6 +1,7 @@
-"""How many files one goes through who follows a TCP connection from its accept to its log line: those whose functions
-the program enters (make path). A header counts if one of its inline functions is a function in the release build; a
-row of a table (*.tbl.h) belongs to the .c that makes a function of it. The files are listed in build/path/files.txt."""
+""" The number of files that a reader passes who follows a TCP connection from its accept to its log line: those whose
+functions the program enters (make path). A header counts if one of its inline functions is a function in the release
+build; a row of a table (*.tbl.h) belongs to the .c that makes a function of it. The files are listed in
+build/path/files.txt."""
 
 import os
 import re
@@ -44,7 +45,7 @@ def server_ends(port):
 
 
 def origin_of(conn):
-    """Ends after "bye", and otherwise after its client."""
+    """ Closes after "bye", otherwise after its client."""
     while (got := conn.recv(100)):
         conn.sendall(got)
         if got == b"bye":
@@ -116,6 +117,6 @@ def test_a_connection_passes_few_files(daemon, origins, tmp_path, talk):
     title = f"{talk.__name__}: {len(most)} files of proxy and rule, the most is {FILES_MAX}\n"
     with open(BUILD / "files.txt", "a", encoding="utf-8") as out:
         out.writelines([title, *lines])
-    # it really went from one end to the other
+    # the whole connection was seen
     assert {"src/proxy/session/session.c", "src/proxy/relay/direction.c", "src/proxy/log/log_alias.c"} <= most.keys()
     assert len(most) <= FILES_MAX, title + "".join(lines)

@@ -9,7 +9,7 @@
 #include "dns/message.h"
 #include "unit/test.h"
 
-#define QUESTION_AT 12 /* of the question's name: names may point there */
+#define QUESTION_AT 12 /* offset of the question's name: names may point there */
 
 struct dns_text {
 	uint8_t p[70000];
@@ -45,7 +45,7 @@ put_name(struct dns_text *m, const char *name)
 		put_u16(m, 0xc000 | QUESTION_AT);
 		return;
 	}
-	/* "." is the root: no label at all. */
+	/* "." is the root: it has no labels. */
 	if (*name == '.')
 		name++;
 	while (*name) {
@@ -73,7 +73,7 @@ put_head(struct dns_text *m, uint16_t id, unsigned int flags, const char *name, 
 	put_u16(m, 1);
 }
 
-/* Counts a record of a section: 0 answer, 1 authority, 2 additional. */
+/* Increments the record count of a section: 0 answer, 1 authority, 2 additional. */
 unused static void
 count_record(struct dns_text *m, int section)
 {
@@ -84,7 +84,7 @@ count_record(struct dns_text *m, int section)
 	at[1] = (uint8_t)n;
 }
 
-/* A record up to its data, whose length follows from what is written before end_record(). */
+/* A record up to its data, whose length is set by end_record(). */
 unused static size_t
 begin_record(struct dns_text *m, int section, const char *owner, unsigned int type)
 {

@@ -1,5 +1,5 @@
-/* A section with name servers of the test's own: sockets on loopback, and a watch that notes what
- * it is told. */
+/* A resolvers section with name servers of the test: sockets on loopback, and a watch that records
+ * its results. */
 #ifndef TACIT_TESTS_LOOKUP_RIG_H
 #define TACIT_TESTS_LOOKUP_RIG_H
 
@@ -10,7 +10,7 @@
 #include "unit/net/net_rig.h"
 
 #define SERVERS_MAX 3
-/* A wait that ends at once if what is waited for comes. */
+/* The limit of a wait that ends as soon as the event happens. */
 #define PATIENCE_MS 5000
 
 struct server_rig {
@@ -68,7 +68,7 @@ add_server(struct server_rig *s, const char *name)
 	int r;
 
 	s->conn = -1;
-	/* Somebody else may have the port for TCP. */
+	/* Another process may have the port for TCP. */
 	do {
 		a = rig_any();
 		s->udp = socket(AF_INET, SOCK_DGRAM, 0);
@@ -89,7 +89,7 @@ add_server(struct server_rig *s, const char *name)
 	rig_res->n_nameservers++;
 }
 
-/* Stopped, so that a test can change settings; n servers: ns1, ns2, ... */
+/* Timers are stopped, so that a test can change settings; n servers: ns1, ns2, ... */
 static void
 lookup_rig_open(unsigned int n)
 {
@@ -98,7 +98,7 @@ lookup_rig_open(unsigned int n)
 	rig_open(INTEREST_EDGE);
 	rig_res = resolvers_new("res");
 	assert_non_null(rig_res);
-	/* Nothing happens by itself but what a test waits for. */
+	/* Nothing happens by itself except what a test waits for. */
 	rig_res->retry_ms = rig_res->resolve_ms = 60000;
 	memset(rig_ns, 0, sizeof(rig_ns));
 	for (unsigned int i = 0; i < n; i++)
@@ -111,7 +111,7 @@ lookup_rig_close(void)
 {
 	dns_lookup_unwatch(&rig_watch.w);
 	resolvers_stop(rig_res);
-	/* What was closed is closed at the end of a turn. */
+	/* Descriptors are closed at the end of a turn. */
 	rig_turn(0);
 	resolvers_free(&rig_res);
 	for (unsigned int i = 0; i < SERVERS_MAX && rig_ns[i].ns; i++) {
@@ -131,7 +131,7 @@ wait_for_query(int fd)
 	return poll(&p, 1, PATIENCE_MS);
 }
 
-/* Takes the next query of a server, which must be there. Its id. */
+/* Receives the next query of a server, which must have arrived. Returns its id. */
 unused static uint16_t
 take_query(struct server_rig *s, enum dns_type type)
 {
@@ -141,7 +141,7 @@ take_query(struct server_rig *s, enum dns_type type)
 	s->n = recvfrom(s->udp, s->query, sizeof(s->query), MSG_DONTWAIT,
 		(struct sockaddr *)&s->from, &len);
 	assert_true(s->n > 17);
-	/* Before the OPT record of 11 bytes stand type and class. */
+	/* Type and class are before the OPT record of 11 bytes. */
 	assert_int_equal(s->query[s->n - 14], type);
 	return dns_message_id(s->query);
 }
@@ -155,7 +155,7 @@ no_query(const struct server_rig *s)
 	assert_int_equal(errno, EAGAIN);
 }
 
-/* Sends rig_msg to whom the last query came from, and has it read. */
+/* Sends rig_msg to the sender of the last query, and waits until it is read. */
 unused static void
 send_response(const struct server_rig *s)
 {
@@ -170,7 +170,7 @@ start_lookup(const char *name, enum dns_type type)
 {
 	assert_int_equal(resolvers_start(rig_res, rig_loop), 0);
 	assert_int_equal(dns_lookup_watch(rig_res, name, type, &rig_watch.w), 0);
-	/* The registration of sockets is a part of the turn. */
+	/* Sockets are registered during a turn. */
 	rig_turn(0);
 }
 

@@ -1,13 +1,13 @@
-/* A look-up over UDP and then TCP with each of its system calls failing once: it is tried again,
- * and in the end there is an answer, and nothing left open. */
+/* A lookup over UDP and then TCP with each of its system calls failing once: it is tried again, and
+ * in the end there is an answer, and no descriptor is left open. */
 #include "lookup_rig.h"
 
 #define NAME "app.example"
-/* More calls than a look-up makes. */
+/* More calls than a lookup makes. */
 #define CALLS_MAX 60
 #define TURNS_MAX 400
 
-static unsigned int calls_left; /* before the one that fails; 0: none does */
+static unsigned int calls_left; /* calls before the one that fails; 0: none fails */
 static int fault;
 static int has_failed;
 
@@ -55,7 +55,7 @@ failing_ops(void)
 	return &ops;
 }
 
-/* Whatever it is asked over UDP is truncated. */
+/* All responses over UDP are truncated. */
 static void
 serve_udp(struct server_rig *s)
 {
@@ -124,7 +124,7 @@ any_call_may_fail(void **st)
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		for (nth = 1, has_failed = 1; has_failed && nth < CALLS_MAX; nth++)
 			look_up_with_fault(nth, errors[i]);
-	/* There were calls to fail, and all of them did. */
+	/* Each call failed once. */
 	assert_true(nth > 6 && nth < CALLS_MAX);
 }
 

@@ -1,5 +1,5 @@
-/* Who is asked, what counts as an answer, what follows an error, a silence, a truncated
- * response. */
+/* Lookups: the servers that are queried, valid responses, and what follows errors, timeouts and
+ * truncated responses. */
 #include "lookup_rig.h"
 
 #define NAME "app.example"
@@ -44,7 +44,7 @@ the_first_valid_answer_counts(void **st)
 	assert_int_equal(rig_watch.answers, 1);
 	assert_ptr_equal(rig_watch.by, rig_ns[1].ns);
 	expect_address("10.0.0.2");
-	/* The other one is late. */
+	/* The response of the other server is late. */
 	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
 	assert_int_equal(rig_watch.answers, 1);
 	expect_address("10.0.0.2");
@@ -69,9 +69,9 @@ an_error_waits_for_the_others(void **st)
 	lookup_rig_close();
 }
 
-/* The other type, then the first one again; three tries in all. */
+/* The other type, then the first one again; three attempts in total. */
 static void
-errors_are_asked_again(void **st)
+errors_are_retried(void **st)
 {
 	static const enum dns_type types[] = { DNS_AAAA, DNS_A, DNS_AAAA, DNS_A, DNS_AAAA, DNS_A };
 
@@ -104,9 +104,9 @@ the_other_type_may_have_the_answer(void **st)
 	lookup_rig_close();
 }
 
-/* The same type again, since nobody has said that it is wrong. */
+/* The same type again: no server has rejected it. */
 static void
-silence_is_a_timeout(void **st)
+no_response_is_a_timeout(void **st)
 {
 	(void)st;
 	lookup_rig_open(1);
@@ -142,12 +142,12 @@ forged_answers_are_dropped(void **st)
 	put_a(&rig_msg, 0, NULL, "10.6.6.6");
 	send_response(s);
 	assert_int_equal(s->ns->stat.outdated, 1);
-	/* The answer to another question. */
+	/* The response to another question. */
 	put_head(&rig_msg, id, 0x8180, "bank.example", DNS_A);
 	put_a(&rig_msg, 0, NULL, "10.6.6.6");
 	send_response(s);
 	assert_int_equal(s->ns->stat.invalid, 1);
-	/* Another port: the kernel does not deliver it, and it is no event. */
+	/* From another port: the kernel does not deliver it, and there is no event. */
 	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
 	put_a(&rig_msg, 0, NULL, "10.6.6.6");
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -167,7 +167,7 @@ forged_answers_are_dropped(void **st)
 	lookup_rig_close();
 }
 
-/* Each lookup has another id, and another port, which is as good as the kernel's choice. */
+/* Each lookup has another id and another port, which the kernel chooses. */
 static void
 ids_and_ports_change(void **st)
 {
@@ -201,7 +201,7 @@ serve_stream(struct server_rig *s, const char *ip, size_t first)
 
 	assert_int_equal(wait_for_query(s->tcp), 1);
 	s->conn = accept(s->tcp, NULL, NULL);
-	/* When it is connected, the query goes out. */
+	/* When the connection is established the query is sent. */
 	for (int i = 0; i < 500 && recv(s->conn, q, 1, MSG_DONTWAIT | MSG_PEEK) < 0; i++)
 		rig_turn(10);
 	n = recv(s->conn, q, sizeof(q), MSG_DONTWAIT);
@@ -249,7 +249,7 @@ a_stream_server_is_asked_over_tcp(void **st)
 	serve_stream(s, "10.0.0.8", 12 + 4);
 	assert_int_equal(rig_watch.answers, 1);
 	no_query(s);
-	/* It closes: the next query opens another one. */
+	/* The server closes: the next query opens another connection. */
 	close(s->conn);
 	s->conn = -1;
 	rig_turn(PATIENCE_MS);
@@ -283,7 +283,7 @@ an_idle_stream_is_closed(void **st)
 	lookup_rig_close();
 }
 
-/* Too long for what was announced: as if it had not come. */
+/* Larger than the announced payload size: it is ignored. */
 static void
 big_datagrams_are_dropped(void **st)
 {
@@ -303,7 +303,7 @@ big_datagrams_are_dropped(void **st)
 	lookup_rig_close();
 }
 
-/* An error counts only when the last valid answer is older than `hold`. */
+/* An error counts only if the last valid response is older than `hold`. */
 static void
 hold_ignores_errors(void **st)
 {
@@ -325,7 +325,7 @@ hold_ignores_errors(void **st)
 	lookup_rig_close();
 }
 
-/* One lookup for all who watch a name; the last one ends it, also when it is told of an answer. */
+/* One lookup serves all watches of a name; removing the last one ends it, also during a result. */
 static struct watch_rig second;
 
 static void
@@ -358,15 +358,15 @@ watches_share_a_lookup(void **st)
 	lookup_rig_close();
 }
 
-/* Nobody can be asked: that is a timeout, too. */
+/* No server can be queried: this is a timeout, too. */
 static void
-servers_that_cannot_be_asked_time_out(void **st)
+servers_that_cannot_be_queried_time_out(void **st)
 {
 	(void)st;
 	lookup_rig_open(1);
 	rig_res->retry_ms = 5;
 	rig_res->retries = 2;
-	/* The broadcast address is forbidden without the socket option. */
+	/* The broadcast address is not permitted without the socket option. */
 	rig_ns[0].ns->addr.u.in.sin_addr.s_addr = htonl(INADDR_BROADCAST);
 	start_lookup(NAME, DNS_A);
 	for (int i = 0; i < 100 && !rig_watch.failures; i++)
@@ -383,9 +383,9 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_valid_answer_counts),
 		cmocka_unit_test(an_error_waits_for_the_others),
-		cmocka_unit_test(errors_are_asked_again),
+		cmocka_unit_test(errors_are_retried),
 		cmocka_unit_test(the_other_type_may_have_the_answer),
-		cmocka_unit_test(silence_is_a_timeout),
+		cmocka_unit_test(no_response_is_a_timeout),
 		cmocka_unit_test(forged_answers_are_dropped),
 		cmocka_unit_test(ids_and_ports_change),
 		cmocka_unit_test(what_is_truncated_comes_over_tcp),
@@ -394,7 +394,7 @@ main(void)
 		cmocka_unit_test(big_datagrams_are_dropped),
 		cmocka_unit_test(hold_ignores_errors),
 		cmocka_unit_test(watches_share_a_lookup),
-		cmocka_unit_test(servers_that_cannot_be_asked_time_out),
+		cmocka_unit_test(servers_that_cannot_be_queried_time_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Queries as they are written, and responses as name servers and forgers send them. */
+/* Queries as they are written, and responses of name servers and of forgers. */
 #include "dns_rig.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static enum dns_status
 parse(const char *name, enum dns_type type)
 {
 	dns_response_fini(&r);
-	/* Beyond its end memory is not the message's. */
+	/* The memory after the end does not belong to the message. */
 	{
 		uint8_t *exact = test_malloc(m.n ? m.n : 1);
 
@@ -102,9 +102,9 @@ addresses_are_read(void **st)
 	assert_false(r.has_cname);
 }
 
-/* Records of other names are nobody's answer. */
+/* Records of other names are ignored. */
 static void
-what_was_not_asked_for_is_left_out(void **st)
+other_records_are_ignored(void **st)
 {
 	(void)st;
 	put_head(&m, 7, 0x8180, NAME, DNS_A);
@@ -239,7 +239,7 @@ malformed_messages_are_invalid(void **st)
 	assert_int_equal(parse("_s._t.x", DNS_SRV), DNS_INVALID);
 }
 
-/* Every prefix of a message that is valid is not. */
+/* No prefix of a valid message is valid. */
 static void
 cut_messages_are_invalid(void **st)
 {
@@ -283,7 +283,7 @@ main(void)
 		cmocka_unit_test(names_are_made_plain),
 		cmocka_unit_test(a_query_is_written),
 		cmocka_unit_test_teardown(addresses_are_read, teardown),
-		cmocka_unit_test_teardown(what_was_not_asked_for_is_left_out, teardown),
+		cmocka_unit_test_teardown(other_records_are_ignored, teardown),
 		cmocka_unit_test_teardown(a_chain_of_aliases_is_followed, teardown),
 		cmocka_unit_test_teardown(aliases_that_lead_nowhere_are_an_error, teardown),
 		cmocka_unit_test_teardown(services_are_read, teardown),

@@ -1,4 +1,4 @@
-/* Records that come and go, and the name servers of resolv.conf. */
+/* Records that appear and disappear, and the name servers of resolv.conf. */
 #include "dns/answer.h"
 #include "dns/nameserver.h"
 #include "dns/resolv_conf.h"

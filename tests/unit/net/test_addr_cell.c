@@ -57,7 +57,7 @@ the_scope_is_kept(void **st)
 	assert_int_equal(got.u.in6.sin6_scope_id, 7);
 }
 
-/* Each half of the address is the port: a mixture would show. */
+/* Each half of the address contains the port, so that a mixture is detected. */
 #define READS 300000
 #define LAST 65535
 
@@ -116,7 +116,7 @@ readers_see_whole_addresses(void **st)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(pthread_join(r[i].thread, NULL), 0);
 		assert_int_equal(r[i].torn, 0);
-		/* They have read while it changed. */
+		/* They have read during changes. */
 		assert_true(r[i].changes > 1);
 	}
 }

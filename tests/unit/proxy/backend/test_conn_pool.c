@@ -659,7 +659,7 @@ a_server_that_moves_leaves_none_behind(void **st)
 	conn_close(&user[2].conn);
 	turn();
 	assert_int_equal(fake_fds(w.k), base_fds);
-	/* Before its worker is told it is not used either. */
+	/* It is not used even before its worker has received the message. */
 	fill(1);
 	connect_user(&user[3]);
 	assert_int_equal(conn_pool_put(e, srv, &user[3].conn, 1, &mine), 1);

@@ -1,4 +1,4 @@
-/* Sections resolvers: their lines, their defaults, and the section that is there by itself. */
+/* Sections resolvers: their lines, their defaults, and the default section. */
 #include "base/err.h"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
@@ -105,7 +105,7 @@ settings_are_stored(void **st)
 	world_fini(&w);
 }
 
-/* A section of that name is the user's own. */
+/* A section of that name in the configuration is used. */
 static void
 the_default_section_is_not_replaced(void **st)
 {
@@ -119,7 +119,7 @@ the_default_section_is_not_replaced(void **st)
 	assert_int_equal(res->n_nameservers, 1);
 	assert_false(res->is_implicit);
 	world_fini(&w);
-	/* Otherwise it is made, if there is a file with name servers. */
+	/* Otherwise it is created if there is a file with name servers. */
 	world_good(&w, "resolvers r\n nameserver mine 127.0.0.1:53\n");
 	assert_int_equal(resolvers_add_default(&w.proxies, &w.sys), 0);
 	res = proxies_find_resolvers(&w.proxies, "default");

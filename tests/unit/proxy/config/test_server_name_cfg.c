@@ -1,5 +1,4 @@
-/* Servers with a name: options, and the address that they start with. The C library's resolver is
- * the test's. */
+/* Servers with a name: options, and their initial address. The C library's resolver is replaced. */
 #include <arpa/inet.h>
 
 #include "base/err.h"
@@ -115,7 +114,7 @@ init_addr_is_tried_in_order(void **st)
 	expect_addr(world_server(p, 5), "", 1);
 	assert_string_equal(world_server(p, 2)->fqdn, "known.x");
 	assert_string_equal(world_server(p, 4)->resolvers->name, "r");
-	/* The client's port is for servers without records. */
+	/* The client's port applies to servers without SRV records. */
 	assert_int_equal(world_server(p, 4)->spec.has_offset, 0);
 	assert_null(world_server(p, 3)->resolvers);
 	world_fini(&w);

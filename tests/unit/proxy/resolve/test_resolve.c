@@ -1,4 +1,4 @@
-/* DNS answers that become addresses and servers. The name server is a socket of the test. */
+/* DNS responses become addresses and servers. The name server is a socket of the test. */
 #include "unit/dns/dns_rig.h"
 #include "unit/net/net_rig.h"
 #include "unit/proxy/world.h"
@@ -30,7 +30,7 @@ on_notice(struct engine *by, int is_alert, const char *text)
 	snprintf(noticed + n, sizeof(noticed) - n, "%s%s\n", is_alert ? "! " : "", text);
 }
 
-/* What was said since the last time. */
+/* The messages since the last call. */
 static void
 expect_said(const char *text)
 {
@@ -83,7 +83,7 @@ stop(void **st)
 	return 0;
 }
 
-/* The next query has to be this one. Begins its answer. */
+/* The next query must be this one. Begins the response. */
 static struct sockaddr_in asker;
 
 static void
@@ -98,7 +98,7 @@ expect_query(const char *name, enum dns_type type)
 	assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
 	n = recvfrom(udp, q, sizeof(q), 0, (struct sockaddr *)&asker, &len);
 	put_head(&asked, dns_message_id(q), 0x0100, name, type);
-	/* Without the header's counts and the OPT record. */
+	/* Without the counts of the header and the OPT record. */
 	assert_int_equal(n, asked.n + 11);
 	assert_memory_equal(q + 12, asked.p + 12, asked.n - 12);
 	put_head(&m, dns_message_id(q), 0x8180, name, type);
@@ -118,9 +118,9 @@ fail_with(unsigned int code)
 	answer();
 }
 
-/* Asks again, as its timer would. */
+/* Queries again, as the timer would. */
 static void
-ask_again(struct dns_watch *watch)
+query_again(struct dns_watch *watch)
 {
 	dns_lookup_start(watch->lookup);
 	rig_turn(0);
@@ -162,7 +162,7 @@ one_name_has_addresses_for_several_servers(void **st)
 	expect_query("app.x", DNS_A);
 	put_a(&m, 0, NULL, "10.0.0.1");
 	answer();
-	/* One of its own for each, unless the line says otherwise. */
+	/* Each server gets an address of its own, unless its line permits duplicates. */
 	expect_addrs("10.0.0.1:80 - 10.0.0.1:82 ");
 	expect_said("b/s1 changed its IP from (none) to 10.0.0.1 by res/ns1.\n"
 		"Server b/s1 ('app.x') is UP/READY (resolves again).\n"
@@ -170,23 +170,23 @@ one_name_has_addresses_for_several_servers(void **st)
 		"b/s3 changed its IP from (none) to 10.0.0.1 by DNS cache.\n"
 		"Server b/s3 ('app.x') is UP/READY (resolves again).\n"
 		"Server b/s3 administratively READY thanks to valid DNS answer.\n");
-	ask_again(watch_of(0));
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_AAAA);
 	answer();
 	expect_query("app.x", DNS_A);
 	put_a(&m, 0, NULL, "10.0.0.2");
 	put_a(&m, 0, NULL, "10.0.0.1");
 	answer();
-	/* Who has an address keeps it. */
+	/* A server with an address keeps it. */
 	expect_addrs("10.0.0.1:80 10.0.0.2:81 10.0.0.1:82 ");
 	noticed[0] = '\0';
-	ask_again(watch_of(0));
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_AAAA);
 	answer();
 	expect_query("app.x", DNS_A);
 	put_a(&m, 0, NULL, "10.0.0.2");
 	answer();
-	/* s2 has it, and s1 finds no other. */
+	/* s2 has the address, and there is no other one for s1. */
 	expect_addrs("- 10.0.0.2:81 10.0.0.2:82 ");
 	assert_non_null(strstr(noticed,
 		"Server b/s1 is going DOWN for maintenance (No IP for server ). "
@@ -205,7 +205,7 @@ failures_put_it_into_maintenance(void **st)
 	answer();
 	expect_addrs("10.0.0.1:80 ");
 	noticed[0] = '\0';
-	ask_again(watch_of(0));
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
 	fail_with(3);
 	expect_query("app.x", DNS_AAAA);
@@ -215,14 +215,14 @@ failures_put_it_into_maintenance(void **st)
 		"0 active and 0 backup servers left. "
 		"0 sessions active, 0 requeued, 0 remaining in queue.\n"
 		"! backend 'b' has no server available!\n");
-	/* The same again says nothing. */
-	ask_again(watch_of(0));
+	/* The same response causes no message. */
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
 	fail_with(2);
 	expect_query("app.x", DNS_AAAA);
 	fail_with(2);
 	expect_said("");
-	ask_again(watch_of(0));
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
 	put_a(&m, 0, NULL, "10.0.0.1");
 	answer();
@@ -239,13 +239,13 @@ networks_and_families_are_preferred(void **st)
 	put_a(&m, 0, NULL, "10.2.0.1");
 	answer();
 	expect_addrs("10.2.0.1:80 ");
-	ask_again(watch_of(0));
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
 	put_a(&m, 0, NULL, "10.1.0.1");
 	answer();
 	expect_addrs("10.1.0.1:80 ");
-	/* Better than the one that it has. */
-	ask_again(watch_of(0));
+	/* The preferred address replaces the current one. */
+	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
 	put_a(&m, 0, NULL, "10.1.0.1");
 	put_a(&m, 0, NULL, "10.2.0.9");
@@ -272,7 +272,7 @@ records_become_servers(void **st)
 	answer();
 	expect_addrs("10.0.0.1:8001 - - - ");
 	assert_int_equal(world_server(be, 1)->uweight, 4);
-	/* Its address is asked for. */
+	/* Its address is queried. */
 	expect_query("n2.x", DNS_AAAA);
 	answer();
 	expect_query("n2.x", DNS_A);
@@ -284,8 +284,8 @@ records_become_servers(void **st)
 		"b/s2 changed its IP from (none) to 10.0.0.2 by res/ns1.\n"
 		"Server b/s2 ('n2.x') is UP/READY (resolves again).\n"
 		"Server b/s2 administratively READY thanks to valid DNS answer.\n");
-	/* All change: the new ones come before the old ones go. */
-	ask_again(service_watch());
+	/* All records change: new servers are added before old ones are removed. */
+	query_again(service_watch());
 	expect_query(SERVICE, DNS_SRV);
 	put_srv(&m, NULL, 1, 8011, "n1.x");
 	put_srv(&m, NULL, 1, 8012, "n1.x");
@@ -298,9 +298,9 @@ records_become_servers(void **st)
 		"SRV record). 3 active and 0 backup servers left."));
 	assert_null(strstr(noticed, "no server available"));
 	assert_null(world_server(be, 1)->fqdn);
-	/* A failure takes them all away. */
+	/* A failure removes all of them. */
 	noticed[0] = '\0';
-	ask_again(service_watch());
+	query_again(service_watch());
 	expect_query(SERVICE, DNS_SRV);
 	fail_with(3);
 	expect_addrs("- - - - ");
@@ -323,7 +323,7 @@ weights_follow_the_records(void **st)
 		put_a(&m, 2, "n.x", "10.0.0.1");
 		answer();
 		assert_int_equal(world_server(be, 0)->uweight, t[i].weight);
-		ask_again(service_watch());
+		query_again(service_watch());
 	}
 	(void)stop(NULL);
 	start(" server-template s 1 " SERVICE " resolve-opts ignore-weight weight 7\n");

@@ -197,7 +197,7 @@ as_http1(struct http_head *h, enum http_version receiver)
 struct row {
 	struct block block;
 	const char *rules;
-	const char *http2, *http1; /* what comes out */
+	const char *http2, *http1; /* the results */
 };
 
 #define HTTPS { ":scheme", "https" }, { ":authority", "h.org" }
@@ -306,7 +306,7 @@ test_responses(void **state)
 	}
 }
 
-/* For HTTP/1.0 a body of unknown length ends with the connection. */
+/* To a receiver of HTTP/1.0 a body of unknown length ends with the connection. */
 static void
 test_old_receiver(void **state)
 {
@@ -386,7 +386,7 @@ test_trailers(void **state)
 		assert_int_equal(fill(&t, HTTP_TRAILERS, r.fields[2], &bad[i]), HTTP_BAD_TRAILER);
 }
 
-/* Heads of HTTP/2 are validated as heads of HTTP/1 are. */
+/* Heads from HTTP/2 are validated like heads from HTTP/1. */
 static void
 test_invalid(void **state)
 {
