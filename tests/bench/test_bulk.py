@@ -13,17 +13,12 @@ import pytest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from lib import bulk, parse, report, subjects, targets  # noqa: E402
+from lib.world import free_port  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 TOOL = os.path.join(BUILD, "bench", "bulk")
 
 needs_tool = pytest.mark.skipif(not os.access(TOOL, os.X_OK), reason="bulk is not built")
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 @pytest.fixture(name="source")

@@ -49,6 +49,16 @@ class Proxy:
         assert wait_for(lambda: self.sessions == 0, limit), self.admin("show sess")
         assert not self.d.leaked(limit), self.d.leaked(0)
 
+    def spliced(self):
+        """After the last session no bytes are left in a pipe. Returns the number of spliced bytes."""
+        assert wait_for(lambda: self.sessions == 0)
+        info = self.info()
+        assert info["PipesUsed"] == "0"
+        if IS_TACIT:
+            assert info["Fsm_bugs"] == "0"
+            assert info["Loop_spins"] == "0"
+        return int(info["TotalSplicdedBytesOut"])
+
 
 class LogServer:
     """A syslog server on UDP; the lines go to .lines without their header."""

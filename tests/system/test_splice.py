@@ -27,17 +27,6 @@ def listen_port(s):
     return s.getsockname()[1]
 
 
-def spliced(p):
-    """After the last session no bytes are left in a pipe. Returns the number of spliced bytes."""
-    assert wait_for(lambda: p.sessions == 0)
-    info = p.info()
-    assert info["PipesUsed"] == "0"
-    if IS_TACIT:
-        assert info["Fsm_bugs"] == "0"
-        assert info["Loop_spins"] == "0"
-    return int(info["TotalSplicdedBytesOut"])
-
-
 def bodies(proxy, listener, n, options, extra="", seed=1, **kw):
     # HAProxy keeps its pipes.
     p = proxy(listen_port(listener), options=f"{LONG}\n{options}", extra=extra, log=False, checked=IS_TACIT)
@@ -53,7 +42,7 @@ def test_bodies(proxy, listener, options):
     n = 400 if IS_SANITIZED else 2000
     p, got = bodies(proxy, listener, n, options, SOON if IS_TACIT else "")
     if IS_TACIT:
-        assert spliced(p) > got["bytes"] * 0.2
+        assert p.spliced() > got["bytes"] * 0.2
         assert p.info()["Splice_fallbacks"] == "0"
 
 
@@ -63,7 +52,7 @@ def test_bodies(proxy, listener, options):
                                    "tune.bufsize 1024"])
 def test_bodies_in_each_way(proxy, listener, extra):
     p, got = bodies(proxy, listener, 200 if IS_SANITIZED else 600, BOTH, extra, seed=7)
-    assert spliced(p) > got["bytes"] * 0.2
+    assert p.spliced() > got["bytes"] * 0.2
 
 
 @only_tacit
@@ -72,7 +61,7 @@ def test_switched_off(proxy, origin, extra, mode):
     p = proxy(origin.port, options=BOTH, extra=extra, log=False, mode=("-db", *mode))
     sent, got = stream(p.port, 2000000)
     assert sent == got
-    assert spliced(p) == 0
+    assert p.spliced() == 0
     assert "splice" not in p.admin("show syscalls")
 
 
@@ -85,7 +74,7 @@ def test_a_million_spliced_bodies(proxy, listener):
                "--max", 300000, *LENIENT, timeout=1700)
     print(got, p.info()["TotalSplicdedBytesOut"])
     assert got["connections"] == n // 2
-    assert spliced(p) > 0
+    assert p.spliced() > 0
 
 
 # --- one long stream -------------------------------------------------------------------------------------
@@ -124,7 +113,7 @@ def test_a_long_stream(proxy, origin, options, slow):
     p = proxy(origin.port, options=f"{LONG}\n{options}", log=False, checked=IS_TACIT)
     sent, got = stream(p.port, (8 if IS_SANITIZED else 64) << 20, slow)
     assert sent == got
-    assert spliced(p) >= (4 << 20 if IS_TACIT else 0)
+    assert p.spliced() >= (4 << 20 if IS_TACIT else 0)
 
 
 @only_tacit
@@ -161,7 +150,7 @@ def test_urgent_data_in_a_stream(proxy, origins, poller):
             got = recv_all(c)
         # The urgent bytes themselves are not forwarded: they are not part of the stream.
         assert got.replace(b"!", b"") == b"a" * 6000000 + b"b" * 5
-    spliced(p)
+    p.spliced()
 
 
 # --- nothing to splice with ------------------------------------------------------------------------------
@@ -180,11 +169,11 @@ def test_failing_call(proxy, origin, rule):
         for _ in range(3):
             sent, got = stream(p.port, 3000000, half_close=False)
             assert sent == got
-    spliced(p)
+    p.spliced()
     if "EINTR" not in rule and "EAGAIN" not in rule:
         assert p.info()["Splice_fallbacks"] != "0"
     # And again without faults: no pipe is created within a second of a failure.
-    assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 1000000)
+    assert wait_for(lambda: stream(p.port, 3000000) and p.spliced() > 1000000)
 
 
 def hold(uid, out, until):
@@ -241,9 +230,9 @@ def test_a_user_with_too_many_pipes(proxy, origin):
         sent, got = stream(p.port, 4000000)
         assert sent == got
         # Pipes of two pages are not worth a system call: the bytes are copied.
-        assert spliced(p) == 0
+        assert p.spliced() == 0
         assert int(p.info()["Splice_fallbacks"]) > 0
-    assert wait_for(lambda: stream(p.port, 3000000) and spliced(p) > 0)
+    assert wait_for(lambda: stream(p.port, 3000000) and p.spliced() > 0)
 
 
 @needs_descriptors
@@ -272,5 +261,5 @@ def test_bulk_transfers_are_spliced_by_default(proxy, origin):
     for x in (p, q):
         sent, got = stream(x.port, 3000000)
         assert sent == got
-    assert spliced(p) > 1000000
-    assert spliced(q) == 0
+    assert p.spliced() > 1000000
+    assert q.spliced() == 0

@@ -10,7 +10,6 @@ import threading
 import time
 
 import pytest
-from conftest import wait_for
 from subject import IS_SANITIZED, IS_TACIT, only_slow, only_tacit, proxy  # noqa: F401
 from test_faults import Injected
 
@@ -175,17 +174,6 @@ def mixed(rng):
     return rng.choice(SIZES), rng.choice(SIZES), rng.choice(["length"] * 4 + ["chunked", "close"])
 
 
-def spliced(p):
-    """In the end no bytes are left in a pipe. Returns the number of spliced bytes."""
-    assert wait_for(lambda: p.sessions == 0)
-    info = p.info()
-    assert info["PipesUsed"] == "0"
-    if IS_TACIT:
-        assert info["Fsm_bugs"] == "0"
-        assert info["Loop_spins"] == "0"
-    return int(info["TotalSplicdedBytesOut"])
-
-
 @pytest.mark.parametrize("options", [BOTH, AUTO, "option splice-response", "option splice-request", ""],
                          ids=["both", "auto", "response", "request", "none"])
 def test_bodies(proxy, web, options):
@@ -194,11 +182,11 @@ def test_bodies(proxy, web, options):
     if not IS_TACIT:
         return
     if options:
-        assert total * 0.2 < spliced(p) < total
+        assert total * 0.2 < p.spliced() < total
         assert p.info()["Splice_fallbacks"] == "0"
     else:
         # As in HAProxy: only with the option.
-        assert spliced(p) == 0
+        assert p.spliced() == 0
 
 
 @only_tacit
@@ -208,7 +196,7 @@ def test_bodies(proxy, web, options):
 def test_bodies_in_each_way(proxy, web, extra):
     p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", extra=extra, log=False)
     total = crowd(p.port, 6, 4 if IS_SANITIZED else 8, mixed, seed=7)
-    assert spliced(p) > total * 0.1
+    assert p.spliced() > total * 0.1
 
 
 @only_tacit
@@ -222,7 +210,7 @@ def test_failing_call(proxy, web, rule):
         for _ in range(4):
             c.ask(1500000, 1500000, slow=False)
         c.close()
-    spliced(p)
+    p.spliced()
     if "EINTR" not in rule:
         assert p.info()["Splice_fallbacks"] != "0"
 
@@ -237,7 +225,7 @@ def test_connections_are_kept(proxy, web):
     assert web.connections == 1
     assert p.frontend("conn_tot") == "1"
     c.close()
-    assert spliced(p) > 1 << 20
+    assert p.spliced() > 1 << 20
 
 
 @only_tacit
@@ -257,7 +245,7 @@ def test_a_message_behind_a_body(proxy, web):
             assert hashlib.sha256(data).hexdigest().encode() in head
             assert f.read(size) == bytes(body_of(seed, size))
         t.join(10)
-    assert spliced(p) > 1000000
+    assert p.spliced() > 1000000
 
 
 @only_tacit
@@ -280,7 +268,7 @@ def test_a_tunnel(proxy, listener_of):
         t.join(10)
         s.shutdown(socket.SHUT_WR)
         assert f.read(1) == b""
-    assert spliced(p) > 1000000
+    assert p.spliced() > 1000000
 
 
 @pytest.fixture
@@ -315,6 +303,6 @@ def test_many_bodies(proxy, web):
         total += crowd(p.port, 20, max(1, n // 400), lambda rng: (
             int(2 ** (rng.random() * 18)), int(2 ** (rng.random() * 18)),
             rng.choice(["length"] * 6 + ["chunked", "close"])), seed=100 + i)
-    got = spliced(p)
+    got = p.spliced()
     print(total, got)
     assert got > total * 0.3

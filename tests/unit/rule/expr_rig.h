@@ -101,4 +101,21 @@ rig_eval(struct expr_rig *r, const char *text)
 	return result;
 }
 
+/* Found (1) or not, and "+" if more data may change it. */
+static inline const char *
+rig_state(struct expr_rig *r, const char *text)
+{
+	struct rule_expr *e;
+	struct sample s;
+	size_t used;
+
+	assert_int_equal(
+		rule_expr_parse(&r->vocab, text, strlen(text), r->cx.at, 0, &e, &used, &r->why), 0);
+	snprintf(r->text, sizeof(r->text), "%d", rule_expr_eval(e, &r->cx, &s));
+	if (s.may_change)
+		strcat(r->text, "+");
+	rule_expr_free(&e);
+	return r->text;
+}
+
 #endif

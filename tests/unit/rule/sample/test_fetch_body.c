@@ -1,45 +1,7 @@
-#include "unit/rule/http_rig.h"
-
-static struct http_rig h;
-
-#define IS(text, result) assert_string_equal(rig_eval(&h.r, text), result)
-#define EACH(text, result) assert_string_equal(rig_each(&h, text), result)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rig_init(&h.r);
-	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\n"
-			"p=1&x=&w&y=2&p=3&z");
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rig_fini(&h.r);
-	return 0;
-}
-
-/* Found (1) or not, and "+" if more data may change it. */
-static const char *
-state_of(const char *text)
-{
-	static char out[8];
-	struct rule_expr *e;
-	struct sample s;
-	size_t used;
-
-	assert_int_equal(rule_expr_parse(&h.r.vocab, text, strlen(text), h.r.cx.at, 0, &e, &used,
-				 &h.r.why), 0);
-	snprintf(out, sizeof(out), "%d", rule_expr_eval(e, &h.r.cx, &s));
-	if (s.may_change)
-		strcat(out, "+");
-	rule_expr_free(&e);
-	return out;
-}
+#define MESSAGE \
+	"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\n" \
+	"p=1&x=&w&y=2&p=3&z"
+#include "unit/rule/fetch_test.h"
 
 static void
 bodies(void **state)
@@ -55,11 +17,11 @@ bodies(void **state)
 	IS("req.body_param(z)", "(none)");
 	EACH("req.body_param(p)", "1|3|");
 	EACH("req.body_param", "1||2|3|");
-	assert_string_equal(state_of("req.body"), "1");
+	assert_string_equal(rig_state(&h.r, "req.body"), "1");
 	h.r.cx.req_body_whole = 0;
-	assert_string_equal(state_of("req.body"), "1+");
-	assert_string_equal(state_of("req.body_len"), "1+");
-	assert_string_equal(state_of("req.body_param(nope)"), "0+");
+	assert_string_equal(rig_state(&h.r, "req.body"), "1+");
+	assert_string_equal(rig_state(&h.r, "req.body_len"), "1+");
+	assert_string_equal(rig_state(&h.r, "req.body_param(nope)"), "0+");
 	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
 	h.r.cx.req_body = STR("abc");
 	IS("req.body_size", "3");
@@ -73,20 +35,20 @@ bytes(void **state)
 	(void)state;
 	h.r.cx.req_bytes = STR("\0\3abcdef");
 	IS("req.len", "8");
-	assert_string_equal(state_of("req.len"), "1+");
+	assert_string_equal(rig_state(&h.r, "req.len"), "1+");
 	IS("req.payload(2,3)", "616263");
-	assert_string_equal(state_of("req.payload(2,3)"), "1");
+	assert_string_equal(rig_state(&h.r, "req.payload(2,3)"), "1");
 	IS("req.payload(2,6)", "616263646566");
 	IS("req.payload(2,0)", "616263646566");
-	assert_string_equal(state_of("req.payload(2,0)"), "1+");
-	assert_string_equal(state_of("req.payload(2,7)"), "0+");
-	assert_string_equal(state_of("req.payload(8,0)"), "0+");
-	assert_string_equal(state_of("req.payload(9,1)"), "0+");
-	assert_string_equal(state_of("wait_end"), "0+");
+	assert_string_equal(rig_state(&h.r, "req.payload(2,0)"), "1+");
+	assert_string_equal(rig_state(&h.r, "req.payload(2,7)"), "0+");
+	assert_string_equal(rig_state(&h.r, "req.payload(8,0)"), "0+");
+	assert_string_equal(rig_state(&h.r, "req.payload(9,1)"), "0+");
+	assert_string_equal(rig_state(&h.r, "wait_end"), "0+");
 	h.r.cx.req_ended = 1;
-	assert_string_equal(state_of("req.payload(2,7)"), "0");
-	assert_string_equal(state_of("req.payload(2,0)"), "1");
-	assert_string_equal(state_of("req.len"), "1");
+	assert_string_equal(rig_state(&h.r, "req.payload(2,7)"), "0");
+	assert_string_equal(rig_state(&h.r, "req.payload(2,0)"), "1");
+	assert_string_equal(rig_state(&h.r, "req.len"), "1");
 	IS("wait_end", "1");
 	IS("payload(0,1)", "00");
 	IS("req_len", "8");
@@ -119,17 +81,17 @@ bytes_of_a_response(void **state)
 	h.r.cx.res_bytes = STR("\2abcd");
 	IS("res.len", "5");
 	IS("req.len", "7");
-	assert_string_equal(state_of("res.len"), "1+");
+	assert_string_equal(rig_state(&h.r, "res.len"), "1+");
 	IS("res.payload(1,2)", "6162");
 	IS("payload(1,2)", "6162");
 	IS("res.payload_lv(0,1)", "6162");
 	IS("payload_lv(0,1)", "6162");
 	IS("req.payload(1,2)", "6571");
-	assert_string_equal(state_of("res.payload(1,9)"), "0+");
-	assert_string_equal(state_of("wait_end"), "0+");
+	assert_string_equal(rig_state(&h.r, "res.payload(1,9)"), "0+");
+	assert_string_equal(rig_state(&h.r, "wait_end"), "0+");
 	h.r.cx.req_ended = 1;
-	assert_string_equal(state_of("res.payload(1,9)"), "0");
-	assert_string_equal(state_of("wait_end"), "1");
+	assert_string_equal(rig_state(&h.r, "res.payload(1,9)"), "0");
+	assert_string_equal(rig_state(&h.r, "wait_end"), "1");
 	h.r.cx.at = RIG_EVERYWHERE & ~(unsigned int)SAMPLE_AT_RES;
 	IS("payload(1,2)", "6571");
 }
@@ -144,8 +106,8 @@ counted_bytes(void **state)
 	IS("req.payload_lv(0,2,+1)", "626364");
 	IS("req.payload_lv(0,2,-1)", "036162");
 	IS("payload_lv(1,1)", "616263");
-	assert_string_equal(state_of("req.payload_lv(0,2,+4)"), "0+");
-	assert_string_equal(state_of("req.payload_lv(7,2)"), "0+");
+	assert_string_equal(rig_state(&h.r, "req.payload_lv(0,2,+4)"), "0+");
+	assert_string_equal(rig_state(&h.r, "req.payload_lv(7,2)"), "0+");
 	/* a length of zero, and one that exceeds every buffer */
 	IS("req.payload_lv(0,1)", "(none)");
 	h.r.cx.req_bytes = STR("\377\377\377\377\377\377\377\377abc");

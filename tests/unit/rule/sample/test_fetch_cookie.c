@@ -1,28 +1,8 @@
-#include "unit/rule/http_rig.h"
-
-static struct http_rig h;
-
-#define IS(text, result) assert_string_equal(rig_eval(&h.r, text), result)
-#define EACH(text, result) assert_string_equal(rig_each(&h, text), result)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rig_init(&h.r);
-	rig_request(&h, "GET /p HTTP/1.1\r\nHost: h\r\n"
-			"Cookie: c1=v1; c2=v 2 ;c3=; c4; dup=1; dup=2\r\n"
-			"Cookie: dup=3; q=\"a;b\"; n=42z\r\n\r\n");
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rig_fini(&h.r);
-	return 0;
-}
+#define MESSAGE \
+	"GET /p HTTP/1.1\r\nHost: h\r\n" \
+	"Cookie: c1=v1; c2=v 2 ;c3=; c4; dup=1; dup=2\r\n" \
+	"Cookie: dup=3; q=\"a;b\"; n=42z\r\n\r\n"
+#include "unit/rule/fetch_test.h"
 
 /* The results of HAProxy 2.6. */
 static void

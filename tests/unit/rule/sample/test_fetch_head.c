@@ -1,29 +1,9 @@
-#include "unit/rule/http_rig.h"
-
-static struct http_rig h;
-
-#define IS(text, result) assert_string_equal(rig_eval(&h.r, text), result)
-#define EACH(text, result) assert_string_equal(rig_each(&h, text), result)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rig_init(&h.r);
-	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h.example:8080\r\nX-A: 1, 2\r\nX-B: z\r\n"
-			"X-A: 3,\r\nx-a: \"q,r\" \r\nX-E: \r\nX-E2: ,\r\nX-Q: \"a\\\",b\",c\r\n"
-			"X-IP: 1.2.3.4, 5.6.7.8:80, [1::2], 1::3, bad\r\nX-N: 12x, 7\r\n"
-			"Content-Length: 0\r\n\r\n");
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rig_fini(&h.r);
-	return 0;
-}
+#define MESSAGE \
+	"POST /p HTTP/1.1\r\nHost: h.example:8080\r\nX-A: 1, 2\r\nX-B: z\r\n" \
+	"X-A: 3,\r\nx-a: \"q,r\" \r\nX-E: \r\nX-E2: ,\r\nX-Q: \"a\\\",b\",c\r\n" \
+	"X-IP: 1.2.3.4, 5.6.7.8:80, [1::2], 1::3, bad\r\nX-N: 12x, 7\r\n" \
+	"Content-Length: 0\r\n\r\n"
+#include "unit/rule/fetch_test.h"
 
 /* The results of HAProxy 2.6. */
 static void

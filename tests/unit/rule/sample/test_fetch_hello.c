@@ -22,25 +22,6 @@ teardown(void **state)
 	return 0;
 }
 
-/* Found (1) or not, and "+" if more data may change it. */
-static const char *
-state_of(const char *text)
-{
-	static char out[8];
-	struct rule_expr *e;
-	struct sample s;
-	size_t used;
-
-	assert_int_equal(
-		rule_expr_parse(&rig.vocab, text, strlen(text), rig.cx.at, 0, &e, &used, &rig.why),
-		0);
-	snprintf(out, sizeof(out), "%d", rule_expr_eval(e, &rig.cx, &s));
-	if (s.may_change)
-		strcat(out, "+");
-	rule_expr_free(&e);
-	return out;
-}
-
 static void
 hellos(void **state)
 {
@@ -60,10 +41,10 @@ hellos(void **state)
 	IS("req.ssl_st_ext", "0");
 	IS("res.ssl_hello_type", "(none)");
 	rig.cx.req_bytes.len--;
-	assert_string_equal(state_of("req.ssl_sni"), "0+");
-	assert_string_equal(state_of("req.ssl_ver"), "0+");
+	assert_string_equal(rig_state(&rig, "req.ssl_sni"), "0+");
+	assert_string_equal(rig_state(&rig, "req.ssl_ver"), "0+");
 	rig.cx.req_ended = 1;
-	assert_string_equal(state_of("req.ssl_sni"), "0");
+	assert_string_equal(rig_state(&rig, "req.ssl_sni"), "0");
 	rig.cx.req_ended = 0;
 	rig.cx.req_bytes = hello_make(&bare);
 	IS("req_ssl_ver", "196609");
@@ -71,9 +52,9 @@ hellos(void **state)
 	IS("req.ssl_alpn", "(none)");
 	IS("req.ssl_ec_ext", "(none)");
 	IS("req.ssl_st_ext", "0");
-	assert_string_equal(state_of("req.ssl_sni"), "0");
+	assert_string_equal(rig_state(&rig, "req.ssl_sni"), "0");
 	rig.cx.req_bytes = STR("GET");
-	assert_string_equal(state_of("req.ssl_hello_type"), "0");
+	assert_string_equal(rig_state(&rig, "req.ssl_hello_type"), "0");
 	rig.cx.res_bytes = hello_make(&servers);
 	IS("res.ssl_hello_type", "2");
 	IS("rep_ssl_hello_type", "2");
@@ -114,9 +95,9 @@ rdp_cookies(void **state)
 	IS("rdp_cookie_cnt(mst)", "0");
 	/* The complete cookie is waited for, but only where more data may arrive. */
 	while (rig.cx.req_bytes.len-- > 0)
-		assert_string_equal(state_of("req.rdp_cookie"), "0+");
+		assert_string_equal(rig_state(&rig, "req.rdp_cookie"), "0+");
 	rig.cx.req_bytes = STR("\3\0\0\52\45\340\0\0\0\0\0X");
-	assert_string_equal(state_of("req.rdp_cookie"), "0");
+	assert_string_equal(rig_state(&rig, "req.rdp_cookie"), "0");
 }
 
 int

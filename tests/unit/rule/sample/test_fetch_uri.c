@@ -1,26 +1,5 @@
-#include "unit/rule/http_rig.h"
-
-static struct http_rig h;
-
-#define IS(text, result) assert_string_equal(rig_eval(&h.r, text), result)
-#define EACH(text, result) assert_string_equal(rig_each(&h, text), result)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rig_init(&h.r);
-	rig_request(&h, "GET /p/a.html?a=12&b=x%20y;s=9&e=&f&a=3 HTTP/1.1\r\nHost: h:80\r\n\r\n");
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rig_fini(&h.r);
-	return 0;
-}
+#define MESSAGE "GET /p/a.html?a=12&b=x%20y;s=9&e=&f&a=3 HTTP/1.1\r\nHost: h:80\r\n\r\n"
+#include "unit/rule/fetch_test.h"
 
 /* The results of HAProxy 2.6. */
 static void
