@@ -26,7 +26,7 @@ read_available(struct agent *a)
 	uint8_t buf[CHUNK];
 	long n;
 
-	while (!a->deaf && !a->closed && !a->eof && !a->err) {
+	while (!a->stalled && !a->closed && !a->eof && !a->err) {
 		n = a->wire ? fake_wire_recv(a->wire, a->s, buf, sizeof(buf))
 			    : fake_peer_recv(a->s, buf, sizeof(buf));
 		if (n == -EAGAIN)
@@ -152,7 +152,7 @@ begin(struct agent *a, const struct step *st)
 	if (st->kind == STEP_WAIT)
 		a->due += st->n;
 	if (st->kind == STEP_WAIT || st->kind == STEP_WAIT_EOF || st->kind == STEP_AWAIT) {
-		a->deaf = 0;
+		a->stalled = 0;
 		read_available(a);
 	}
 	if (st->kind == STEP_PAUSE)
@@ -186,9 +186,9 @@ step_run(struct agent *a, const struct step *st)
 			a->fin = 1;
 		}
 		return 1;
-	case STEP_DEAF:
-	case STEP_HEAR:
-		a->deaf = st->kind == STEP_DEAF;
+	case STEP_STALL:
+	case STEP_READ:
+		a->stalled = st->kind == STEP_STALL;
 		read_available(a);
 		return 1;
 	case STEP_RESET:
@@ -296,7 +296,7 @@ step_name(enum step_kind k)
 {
 	static const char *const names[] = { "end", "send", "wait", "wait_eof", "pause", "shut",
 	    "close",
-		"reset", "deaf", "hear", "say", "drip", "await" };
+		"reset", "stall", "read", "say", "drip", "await" };
 
 	return names[k];
 }

@@ -21,8 +21,8 @@ enum step_kind {
 	STEP_SHUT,
 	STEP_CLOSE,
 	STEP_RESET,
-	STEP_DEAF,     /* reads nothing until a WAIT or HEAR step */
-	STEP_HEAR,     /* reads again */
+	STEP_STALL,    /* reads nothing until a WAIT or READ step */
+	STEP_READ,     /* reads again */
 	STEP_SAY,      /* sends the text, in mode http */
 	STEP_DRIP,     /* sends it a byte at a time, STEP_DRIP_MS apart */
 	STEP_AWAIT     /* until the text was read, after the text awaited before */
@@ -57,7 +57,7 @@ struct agent {
 	uint32_t heard;      /* id of what it reads, once four bytes came */
 	uint64_t sent, got;
 	uint64_t react;      /* ns */
-	int deaf;
+	int stalled;
 	int fin;             /* it has sent FIN: `sent` is final */
 	int eof;             /* it has read EOF */
 	int err;             /* errno, 0: none */

@@ -219,7 +219,7 @@ read_available(struct http_client *c)
 	uint8_t buf[CHUNK];
 	long n;
 
-	while (!c->deaf && !c->closed && !c->eof && !c->err) {
+	while (!c->stalled && !c->closed && !c->eof && !c->err) {
 		n = fake_peer_recv(c->s, buf, sizeof(buf));
 		if (n == -EAGAIN)
 			return;
@@ -293,8 +293,8 @@ loses_hearing(struct fake *k, void *arg)
 {
 	struct http_client *c = arg;
 
-	c->deaf = !c->deaf;
-	if (c->deaf)
+	c->stalled = !c->stalled;
+	if (c->stalled)
 		fake_after(k, c->deaf_for, loses_hearing, c);
 	run(k, c);
 }

@@ -34,7 +34,7 @@ struct http_client {
 	int broken;           /* because of a reset */
 	unsigned int jar;     /* the server in its cookie + 1 */
 	int tunnel;
-	int deaf, quit;
+	int stalled, quit;
 	int eof, err, shut, closed;
 };
 

@@ -64,9 +64,9 @@ kind_script(struct plan *p, struct step *s, int first)
 		add(s, &n, STEP_SEND, size(p));
 	}
 	if (dice_is(p->d, 4)) {
-		add(s, &n, STEP_DEAF, 0);
+		add(s, &n, STEP_STALL, 0);
 		add(s, &n, STEP_PAUSE, pause_ms(p));
-		add(s, &n, STEP_HEAR, 0);
+		add(s, &n, STEP_READ, 0);
 	}
 	if (dice_is(p->d, 3))
 		add(s, &n, STEP_WAIT_EOF, 0);
@@ -81,7 +81,7 @@ wild_script(struct plan *p, struct step *s)
 
 	for (uint32_t i = dice(p->d, 7); i > 0; i--) {
 		static const enum step_kind kinds[] = { STEP_SEND, STEP_SEND, STEP_SEND, STEP_WAIT,
-			STEP_PAUSE, STEP_SHUT, STEP_DEAF, STEP_HEAR, STEP_WAIT_EOF, STEP_RESET,
+			STEP_PAUSE, STEP_SHUT, STEP_STALL, STEP_READ, STEP_WAIT_EOF, STEP_RESET,
 			STEP_CLOSE };
 		enum step_kind k = kinds[dice(p->d, ARRAY_LEN(kinds))];
 		uint32_t arg = 0;

@@ -63,8 +63,8 @@
 #define FOUR .maxpipes = 4, TO, NEAR
 #define ASKS .client = { { STEP_SEND, 100 }, EOF_CLOSE }
 #define ASKS_DEAF(ms)                                                                     \
-	.client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, ms },             \
-		    { STEP_HEAR, 0 }, EOF_CLOSE }
+	.client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, ms },             \
+		    { STEP_READ, 0 }, EOF_CLOSE }
 #define SENDS(bytes)                                                                      \
 	.origin = { { STEP_WAIT, 100 }, { STEP_SEND, bytes }, { STEP_CLOSE, 0 } },        \
 	.to_server = 100
@@ -146,7 +146,7 @@ const struct scenario scenarios[] = {
 	  .terms = "SD", .to_server = 100, .to_client = 40000 },
 	{ .name = "server_resets_slow_client",
 	  .cfg = { .mode = INTEREST_MERGED, .sndbuf = 8192, .rcvbuf = 8192, TO, NEAR },
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 300 }, { STEP_HEAR, 0 },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 300 }, { STEP_READ, 0 },
 	    EOF_CLOSE },
 	  /* the pause: a speculative read takes one byte more */
 	  .origin = { { STEP_WAIT, 100 }, { STEP_PAUSE, 5 }, { STEP_SEND, 20000 },
@@ -206,7 +206,7 @@ const struct scenario scenarios[] = {
 	{ .name = "short_writes",
 	  .cfg = { .mode = INTEREST_MERGED, .sndbuf = 5000, .rcvbuf = 4000, .bufsize = 4096, TO,
 		  NEAR },
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 100 }, EOF_CLOSE },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 100 }, EOF_CLOSE },
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 30000 }, { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 30000, .max_ms = 150, .golden = 1 },
 	{ .name = "queue_timeout", .n_clients = 2,
@@ -250,7 +250,7 @@ const struct scenario scenarios[] = {
 	  .cfg = { .mode = INTEREST_UNMERGED, .sndbuf = 8192, .rcvbuf = 8192, NEAR,
 		  .to = { .connect = 5000, .client = 300, .server = 5000, .queue = 5000 } },
 	  .client = { { STEP_SEND, 60000 }, { STEP_SHUT, 0 }, EOF_CLOSE },
-	  .origin = { { STEP_DEAF, 0 }, { STEP_PAUSE, 1000 }, { STEP_WAIT_EOF, 0 },
+	  .origin = { { STEP_STALL, 0 }, { STEP_PAUSE, 1000 }, { STEP_WAIT_EOF, 0 },
 		  { STEP_SEND, 10 } },
 	  .terms = "--", .to_server = 60000, .to_client = 10 },
 	{ .name = "patience_with_a_far_server",
@@ -264,7 +264,7 @@ const struct scenario scenarios[] = {
 	  .cfg = { .mode = INTEREST_MERGED, .sndbuf = 2048, .rcvbuf = 2048, .bufsize = 4096, NEAR,
 		  .to = { .connect = 5000, .client = 5000, .server = 300, .queue = 5000 } },
 	  .client = { { STEP_WAIT_EOF, 0 }, { STEP_PAUSE, 1000 }, { STEP_SEND, 60000 } },
-	  .origin = { { STEP_SHUT, 0 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 1200 },
+	  .origin = { { STEP_SHUT, 0 }, { STEP_STALL, 0 }, { STEP_PAUSE, 1200 },
 		  { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = 60000 },
 	{ .name = "big_both_ways",
@@ -282,21 +282,21 @@ const struct scenario scenarios[] = {
 	{ .name = "slow_client",
 	  .cfg = { .mode = INTEREST_MERGED, .sndbuf = 8192, .rcvbuf = 8192, .bufsize = 4096, TO,
 	    NEAR },
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 500 }, { STEP_HEAR, 0 },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 500 }, { STEP_READ, 0 },
 	    EOF_CLOSE },
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 60000 }, { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 60000, .golden = 1 },
 	{ .name = "slow_client_edge",
 	  .cfg = { .mode = INTEREST_EDGE, .sndbuf = 8192, .rcvbuf = 8192, .bufsize = 4096, TO,
 	    NEAR },
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 500 }, { STEP_HEAR, 0 },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 500 }, { STEP_READ, 0 },
 	    EOF_CLOSE },
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 60000 }, { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 60000 },
 	{ .name = "zerocopy_slow_client",
 	  .cfg = { .mode = INTEREST_EDGE, .sndbuf = 20000, .rcvbuf = 8192, .bufsize = 4096,
 		  .zerocopy = 2048, TO, NEAR },
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 500 }, { STEP_HEAR, 0 },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 500 }, { STEP_READ, 0 },
 	    EOF_CLOSE },
 	  .origin = { { STEP_WAIT, 100 }, { STEP_SEND, 60000 }, { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 60000, .golden = 1 },
@@ -341,7 +341,7 @@ const struct scenario scenarios[] = {
 	{ .name = "splice_server_resets_slow_client", PIPES(EDGE, RESPONSE, 1, FOUR),
 	  ASKS_DEAF(300), SENDS_AND_RESETS(60000), .golden = 1 },
 	{ .name = "splice_client_resets", PIPES(EDGE, RESPONSE, 1, FOUR), SENDS(90000),
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 100 },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 100 },
 		  { STEP_RESET, 0 } },
 	  .terms = "CD" },
 	{ .name = "splice_client_half_close", PIPES(EDGE, RESPONSE, 1, FOUR), WHOLE(60000),
@@ -362,7 +362,7 @@ const struct scenario scenarios[] = {
 	{ .name = "splice_client_timeout", SENDS(90000),
 	  PIPES(EDGE, RESPONSE, 1, .maxpipes = 4, NEAR,
 		.to = { .connect = 5000, .client = 1000, .server = 5000, .queue = 5000 }),
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 3000 }, EOF_CLOSE },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 3000 }, EOF_CLOSE },
 	  .terms = "cD", .to_client = 20000 },
 	/* bursts with pauses: copied again when they become small */
 	{ .name = "splice_comes_and_goes", PIPES(EDGE, AUTO, 4096, FOUR), ASKS,
@@ -587,8 +587,8 @@ const struct scenario scenarios[] = {
 	  ASKS, SENDS(5000), .terms = "--", .to_client = 5000, .max_ms = 100 },
 	{ .name = "hold_slow_client", RULES(EDGE, HOLDS_FOR("300", "5s"), .sndbuf = 500,
 		.rcvbuf = 500),
-	  .client = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 100 },
-		  { STEP_HEAR, 0 }, EOF_CLOSE },
+	  .client = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 100 },
+		  { STEP_READ, 0 }, EOF_CLOSE },
 	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 4900), { STEP_CLOSE, 0 } },
 	  .terms = "--", .to_server = 100, .to_client = 5000 },
 	{ .name = "hold_then_a_stream", PIPES(EDGE, RESPONSE, 1, FOUR,

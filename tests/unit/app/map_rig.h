@@ -9,7 +9,7 @@
 
 static char map[64];
 
-#define SAY(fmt) (snprintf(line, sizeof(line), fmt, map), rig_command(line))
+#define COMMAND(fmt) (snprintf(line, sizeof(line), fmt, map), rig_command(line))
 
 static char line[500];
 

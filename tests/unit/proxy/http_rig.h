@@ -7,10 +7,11 @@
 #include "unit/test.h"
 
 #define HTTP_WORLD RIG_WORLD, .http = 1
-/* A client with one request, an origin that has read the head, and one that responds. */
-#define CLIENT_ASKS .client = { SAY(GET "\r\n"), EOF_CLOSE }
-#define HEARS(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }
-#define SERVES HEARS(SAY(OK2 "\r\nok"), EOF_CLOSE)
+/* A client with one request. An origin that reads a request head and then plays the steps. One that
+ * sends a 200. */
+#define CLIENT_GET .client = { SAY(GET "\r\n"), EOF_CLOSE }
+#define REPLY(...) .origin = { AWAIT("\r\n\r\n"), __VA_ARGS__ }
+#define REPLY_OK REPLY(SAY(OK2 "\r\nok"), EOF_CLOSE)
 #define OK2 "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
 
 struct http_dialogue {

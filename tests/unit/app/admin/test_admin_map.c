@@ -5,14 +5,14 @@ static void
 changing(void **st)
 {
 	(void)st;
-	assert_string_equal(SAY("add map %s c 4"), "\n");
-	assert_string_equal(SAY("set map %s a x"), "\n");
-	assert_string_equal(SAY("set map %s #0x2 y"), "\n");
-	assert_string_equal(SAY("del map %s #0x3"), "\n");
-	assert_string_equal(SAY("show map %s"), "0x1 a x\n0x2 b y\n0x4 c 4\n\n");
-	assert_string_equal(SAY("del map %s a"), "\n");
-	assert_string_equal(SAY("clear map %s"), "\n");
-	assert_string_equal(SAY("show map %s"), "\n");
+	assert_string_equal(COMMAND("add map %s c 4"), "\n");
+	assert_string_equal(COMMAND("set map %s a x"), "\n");
+	assert_string_equal(COMMAND("set map %s #0x2 y"), "\n");
+	assert_string_equal(COMMAND("del map %s #0x3"), "\n");
+	assert_string_equal(COMMAND("show map %s"), "0x1 a x\n0x2 b y\n0x4 c 4\n\n");
+	assert_string_equal(COMMAND("del map %s a"), "\n");
+	assert_string_equal(COMMAND("clear map %s"), "\n");
+	assert_string_equal(COMMAND("show map %s"), "\n");
 	assert_string_equal(rig_command("add acl #0 7"), "\n");
 	assert_string_equal(rig_command("del acl #0 101:"), "\n");
 	assert_string_equal(rig_command("show acl #0"), "0x2 7\n\n");
@@ -26,27 +26,27 @@ entries_from_a_payload(void **st)
 	static char text[] = "k1 v1\r\n\tk2   v2 with  blanks \n\nk3\nk4 v4\n";
 
 	(void)st;
-	(void)SAY("clear map %s");
+	(void)COMMAND("clear map %s");
 	(void)rig_command("show cli level");
 	snprintf(line, sizeof(line), "add map %s", map);
 	assert_string_equal(rig_run_line(line, text), "Missing value for key 'k3'.\n\n");
-	assert_string_equal(SAY("show map %s"), "0x4 k1 v1\n0x5 k2 v2 with  blanks \n\n");
+	assert_string_equal(COMMAND("show map %s"), "0x4 k1 v1\n0x5 k2 v2 with  blanks \n\n");
 }
 
 static void
 whole_versions(void **st)
 {
 	(void)st;
-	assert_string_equal(SAY("prepare map %s"), "New version created: 1\n\n");
-	assert_string_equal(SAY("add map @1 %s z 26"), "\n");
-	assert_string_equal(SAY("add map @2 %s z 26"),
+	assert_string_equal(COMMAND("prepare map %s"), "New version created: 1\n\n");
+	assert_string_equal(COMMAND("add map @1 %s z 26"), "\n");
+	assert_string_equal(COMMAND("add map @2 %s z 26"),
 		"Version number in the future, please use 'prepare map' before.\n\n");
-	assert_string_equal(SAY("show map @1 %s"), "0x4 z 26\n\n");
+	assert_string_equal(COMMAND("show map @1 %s"), "0x4 z 26\n\n");
 	assert_non_null(strstr(rig_command("show map"), "curr_ver=0 next_ver=1 entry_cnt=4\n"));
-	assert_string_equal(SAY("commit map @2 %s"), "Version number out of range.\n\n");
-	assert_string_equal(SAY("commit map @1 %s"), "\n");
-	assert_string_equal(SAY("show map %s"), "0x4 z 26\n\n");
-	assert_string_equal(SAY("clear map @0 %s"), "\n");
+	assert_string_equal(COMMAND("commit map @2 %s"), "Version number out of range.\n\n");
+	assert_string_equal(COMMAND("commit map @1 %s"), "\n");
+	assert_string_equal(COMMAND("show map %s"), "0x4 z 26\n\n");
+	assert_string_equal(COMMAND("clear map @0 %s"), "\n");
 	assert_non_null(strstr(rig_command("show map"), "curr_ver=1 next_ver=1 entry_cnt=1\n"));
 	assert_string_equal(rig_command("prepare acl #0"), "New version created: 1\n\n");
 	assert_string_equal(rig_command("commit acl @1 #0"), "\n");

@@ -17,8 +17,8 @@ show_map_and_show_acl(void **st)
 	assert_non_null(strstr(rig_command("show acl"), "\n0 () acl 'req.hdr_val' file '"));
 	assert_non_null(strstr(rig_command("show acl"), "\n40 () acl 'req.hdr' file '"));
 	assert_null(strstr(rig_command("show acl"), "t.map"));
-	assert_string_equal(SAY("show map %s"), "0x1 a 1\n0x2 b two words\n0x3 a 3\n\n");
-	assert_string_equal(SAY("show map @7 %s"), "\n");
+	assert_string_equal(COMMAND("show map %s"), "0x1 a 1\n0x2 b two words\n0x3 a 3\n\n");
+	assert_string_equal(COMMAND("show map @7 %s"), "\n");
 	assert_string_equal(rig_command("show acl #0"), "0x1 101:\n\n");
 	assert_string_equal(rig_command("show acl #40"), "0x1 FOO.com\n\n");
 }
@@ -27,10 +27,10 @@ static void
 get_map_and_get_acl(void **st)
 {
 	(void)st;
-	assert_string_equal(SAY("get map %s a"),
+	assert_string_equal(COMMAND("get map %s a"),
 		"type=str, case=sensitive, found=yes, idx=tree, "
 		"key=\"a\", value=\"1\", type=\"str\"\n\n");
-	assert_string_equal(SAY("get map %s c"), "type=str, case=sensitive, found=no\n\n");
+	assert_string_equal(COMMAND("get map %s c"), "type=str, case=sensitive, found=no\n\n");
 	assert_string_equal(rig_command("get acl #0 101"),
 		"type=int, case=sensitive, match=yes, "
 		"idx=list, pattern=\"101:\"\n\n");

@@ -7,16 +7,16 @@
 #define ASK(fields) .client = { SAY(GET fields "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } }
 
 static const struct http_dialogue requests[] = {
-	{ .name = "plain", .cfg = { HTTP_WORLD }, ASK("X-A: b\r\n"), SERVES,
+	{ .name = "plain", .cfg = { HTTP_WORLD }, ASK("X-A: b\r\n"), REPLY_OK,
 	  .to_server = GET "X-A: b\r\nConnection: close\r\n\r\n", ANSWERED },
 	{ .name = "hop-by-hop fields of a request", .cfg = { HTTP_WORLD },
 	  ASK("Keep-Alive: 3\r\nConnection: X-A, keep-alive\r\nX-A: b\r\nTE: gzip\r\n"
-		  "Proxy-Connection: x\r\nX-B: c\r\nUpgrade: h2c\r\n"), SERVES,
+		  "Proxy-Connection: x\r\nX-B: c\r\nUpgrade: h2c\r\n"), REPLY_OK,
 	  .to_server = GET "X-B: c\r\nConnection: close\r\n\r\n", ANSWERED },
 	/* CVE-2025-48865: Connection cannot remove fields that servers rely on */
 	{ .name = "fields that Connection cannot name", .cfg = { HTTP_WORLD },
 	  ASK("Connection: X-Forwarded-For, Authorization, Host, Cookie, Forwarded\r\n"
-		  "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"), SERVES,
+		  "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"), REPLY_OK,
 	  .to_server = GET "X-Forwarded-For: 1.2.3.4\r\nAuthorization: x\r\nCookie: a=b\r\n"
 		  "Connection: close\r\n\r\n", ANSWERED },
 	{ .name = "a request with a body", .cfg = { HTTP_WORLD },
@@ -26,7 +26,7 @@ static const struct http_dialogue requests[] = {
 	  .to_server = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
 		  "Connection: close\r\n\r\nabc", ANSWERED },
 	{ .name = "an upgrade", .cfg = { HTTP_WORLD },
-	  ASK("Connection: upgrade, X-A\r\nUpgrade: x\r\n"), SERVES,
+	  ASK("Connection: upgrade, X-A\r\nUpgrade: x\r\n"), REPLY_OK,
 	  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n", ANSWERED },
 };
 
@@ -102,21 +102,21 @@ static const struct http_dialogue responses[] = {
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"), AWAIT("ok"),
 			{ STEP_CLOSE, 0 } },
-		SERVES,
+		REPLY_OK,
 		.to_client = OK2 "Connection: keep-alive\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
 	{ .name = "an HTTP/1.0 client",
 		.cfg = { HTTP_WORLD },
 		.client = { SAY("GET / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
-		SERVES,
+		REPLY_OK,
 		.to_client = OK2 "Connection: close\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
 	{ .name = "option httpclose",
 		.cfg = { HTTP_WORLD, .persistence = HTTP_CLOSE },
 		.client = { SAY(GET "\r\n"), EOF_CLOSE },
-		SERVES,
+		REPLY_OK,
 		.to_client = OK2 "Connection: close\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },

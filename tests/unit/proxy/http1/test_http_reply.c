@@ -76,7 +76,7 @@ a_deaf_client_is_not_waited_for(void **st)
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, REFUSED, .http = 1,
 		.sndbuf = 64, .rcvbuf = 64,
 		.to = { .connect = 5000, .client = 300, .server = 5000, .queue = 5000 } };
-	static const struct step client[] = { { STEP_DEAF, 0 }, SAY(GET "\r\n"),
+	static const struct step client[] = { { STEP_STALL, 0 }, SAY(GET "\r\n"),
 		{ STEP_PAUSE, 5000 }, { STEP_CLOSE, 0 } };
 	static const struct step origin[] = { { STEP_END, 0 } };
 
@@ -107,8 +107,8 @@ static void
 a_reply_needs_no_more_memory(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD, REFUSED, .sndbuf = 64, .rcvbuf = 64 };
-	static const struct step client[] = { { STEP_DEAF, 0 }, SAY(GET_CLOSE),
-		{ STEP_PAUSE, 50 }, { STEP_HEAR, 0 }, EOF_CLOSE };
+	static const struct step client[] = { { STEP_STALL, 0 }, SAY(GET_CLOSE),
+		{ STEP_PAUSE, 50 }, { STEP_READ, 0 }, EOF_CLOSE };
 	static const struct step origin[] = { { STEP_END, 0 } };
 
 	(void)st;

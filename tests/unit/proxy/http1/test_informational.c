@@ -1,30 +1,30 @@
 /* Informational responses of tacit to clients that read them late, in pieces, or not at all. */
 #include "unit/proxy/http_rig.h"
 
-#define DEAF { STEP_DEAF, 0 }
-#define HEAR { STEP_PAUSE, 20 }, { STEP_HEAR, 0 }
+#define STALL { STEP_STALL, 0 }
+#define READ { STEP_PAUSE, 20 }, { STEP_READ, 0 }
 /* The buffers on both sides of a connection together take half of it. */
 #define NARROW .sndbuf = 8, .rcvbuf = 8
 #define BUFFERS HTTP_WORLD, .options = OPT_HTTP_BUFFER_REQUEST
 #define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 #define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
-#define ASKS POST "Expect: 100-continue\r\nConnection: close\r\n\r\n"
+#define EXPECT POST "Expect: 100-continue\r\nConnection: close\r\n\r\n"
 #define SENT POST "Connection: close\r\n\r\nabc"
 #define CLOSED OK2 "Connection: close\r\n\r\nok"
 #define WAITS "http-request wait-for-body time 100ms\n"
 
 static const struct http_dialogue dialogues[] = {
 	{ .name = "at once", .cfg = { BUFFERS },
-	  .client = { SAY(ASKS), AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
+	  .client = { SAY(EXPECT), AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(CLOSED), EOF_CLOSE }, .to_server = SENT,
 	  .to_client = CONTINUE CLOSED, .terms = "--", .served = 1 },
 	{ .name = "in pieces", .cfg = { BUFFERS, NARROW },
-	  .client = { DEAF, SAY(ASKS), HEAR, AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
+	  .client = { STALL, SAY(EXPECT), READ, AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(CLOSED), EOF_CLOSE }, .to_server = SENT,
 	  .to_client = CONTINUE CLOSED, .terms = "--", .served = 1 },
 	/* The response before it has filled the socket buffers. */
 	{ .name = "behind another response", .cfg = { BUFFERS, .sndbuf = 20, .rcvbuf = 20 },
-	  .client = { DEAF, SAY("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), SAY(ASKS), HEAR,
+	  .client = { STALL, SAY("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), SAY(EXPECT), READ,
 		  AWAIT(CONTINUE), SAY("abc"), EOF_CLOSE },
 	  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("abc"), SAY(CLOSED),
 		  EOF_CLOSE },
@@ -32,13 +32,13 @@ static const struct http_dialogue dialogues[] = {
 	  .reuses = 1 },
 	/* A client that continues without waiting still gets it, before the response. */
 	{ .name = "the client does not wait", .cfg = { BUFFERS, NARROW },
-	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 100 }, HEAR,
+	  .client = { STALL, SAY(EXPECT), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 100 }, READ,
 		  EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(CLOSED), EOF_CLOSE }, .to_server = SENT,
 	  .to_client = CONTINUE CLOSED, .terms = "--", .served = 1 },
 	{ .name = "a local reply", .cfg = { HTTP_WORLD, NARROW,
 		.rules = WAITS "http-request return status 200 content-type a/b string no" },
-	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 200 }, HEAR,
+	  .client = { STALL, SAY(EXPECT), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 200 }, READ,
 		  EOF_CLOSE },
 	  .origin = { EOF_CLOSE },
 	  .to_client = CONTINUE "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: a/b\r\n"
@@ -46,7 +46,7 @@ static const struct http_dialogue dialogues[] = {
 	{ .name = "no server", .cfg = { BUFFERS, NARROW, .n_servers = 1,
 		.server = { { .absent = 1 } },
 		.rules = "http-after-response set-status 200 reason OK" },
-	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 200 }, HEAR,
+	  .client = { STALL, SAY(EXPECT), { STEP_PAUSE, 10 }, SAY("abc"), { STEP_PAUSE, 200 }, READ,
 		  EOF_CLOSE },
 	  .origin = { EOF_CLOSE },
 	  .to_client = CONTINUE "HTTP/1.1 200 OK\r\nContent-Length: 107\r\n"
@@ -56,7 +56,7 @@ static const struct http_dialogue dialogues[] = {
 		  "No server is available to handle this request.\n</body></html>\n",
 	  .terms = "SC" },
 	{ .name = "the client closes", .cfg = { BUFFERS, NARROW },
-	  .client = { DEAF, SAY(ASKS), { STEP_PAUSE, 20 }, { STEP_RESET, 0 } },
+	  .client = { STALL, SAY(EXPECT), { STEP_PAUSE, 20 }, { STEP_RESET, 0 } },
 	  .origin = { EOF_CLOSE }, .terms = "CR" },
 };
 
@@ -71,9 +71,9 @@ all_of_it_is_sent(void **st)
 static void
 without_memory_a_partial_one_ends_the_connection(void **st)
 {
-	static const struct step client[] = { DEAF, SAY("POST / HTTP/1.1\r\n"),
+	static const struct step client[] = { STALL, SAY("POST / HTTP/1.1\r\n"),
 		{ STEP_PAUSE, 20 }, SAY("Host: a\r\nContent-Length: 3\r\n"
-			"Expect: 100-continue\r\n\r\n"), HEAR, EOF_CLOSE };
+			"Expect: 100-continue\r\n\r\n"), READ, EOF_CLOSE };
 	struct world_config cfg = { BUFFERS, NARROW };
 	void *kept = NULL;
 

@@ -144,7 +144,7 @@ a_partially_sent_request_is_retried(void **st)
 {
 	static const char text[] = "PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
 				   "Content-Length: 400\r\n\r\n" HUNDRED HUNDRED HUNDRED HUNDRED;
-	static const struct step resets[] = { { STEP_DEAF, 0 }, { STEP_PAUSE, 50 },
+	static const struct step resets[] = { { STEP_STALL, 0 }, { STEP_PAUSE, 50 },
 		{ STEP_RESET, 0 }, { STEP_END, 0 } };
 	static const struct step client[] = { SAY(text), EOF_CLOSE };
 	struct world_config cfg = RETRY(EMPTY_RESPONSE);

@@ -4,7 +4,7 @@
 #include "proxy/model/byte_count.h"
 #include "proxy/relay/direction.h"
 
-#define NOBODY .n_servers = 1, .server = { { .absent = 1 } }
+#define ABSENT .n_servers = 1, .server = { { .absent = 1 } }
 #define BODY                                             \
 	"<html><body><h1>503 Service Unavailable</h1>\n" \
 	"No server is available to handle this request.\n</body></html>\n"
@@ -13,21 +13,21 @@
 	"Cache-Control: no-cache\r\nContent-Type: text/html\r\n" more "\r\n"
 
 static const struct http_dialogue pages[] = {
-	{ .name = "fields", .cfg = { HTTP_WORLD, NOBODY,
+	{ .name = "fields", .cfg = { HTTP_WORLD, ABSENT,
 		.rules = "http-after-response set-header X-A %[status]\n"
 			 "http-after-response del-header Cache-Control" },
 	  .client = { SAY(GET_CLOSE), EOF_CLOSE }, .origin = { EOF_CLOSE },
 	  .to_client = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 107\r\n"
 		  "Content-Type: text/html\r\nX-A: 503\r\nConnection: close\r\n\r\n" BODY,
 	  .terms = "SC" },
-	{ .name = "another status", .cfg = { HTTP_WORLD, NOBODY,
+	{ .name = "another status", .cfg = { HTTP_WORLD, ABSENT,
 		.rules = "http-after-response set-status 500 reason Oh" },
 	  .client = { SAY(GET_CLOSE), EOF_CLOSE }, .origin = { EOF_CLOSE },
 	  .to_client = "HTTP/1.1 500 Oh\r\nContent-Length: 107\r\n"
 		  "Cache-Control: no-cache\r\nContent-Type: text/html\r\n"
 		  "Connection: close\r\n\r\n" BODY,
 	  .terms = "SC" },
-	{ .name = "HEAD", .cfg = { HTTP_WORLD, NOBODY,
+	{ .name = "HEAD", .cfg = { HTTP_WORLD, ABSENT,
 		.rules = "http-after-response set-header X-A b" },
 	  .client = { SAY("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("\r\n\r\n"),
 		  { STEP_CLOSE, 0 } },
@@ -39,7 +39,7 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 200 OK\r\nX-B: c\r\nContent-Length: 2\r\nContent-Type: a/b\r\n"
 		  "X-A: c\r\n\r\nok",
 	  .terms = "LR" },
-	{ .name = "formats", .cfg = { HTTP_WORLD, NOBODY,
+	{ .name = "formats", .cfg = { HTTP_WORLD, ABSENT,
 		.rules = "http-request set-var(txn.p) path\n"
 			 "http-error status 503 content-type a/b hdr X-P %[var(txn.p)] "
 			 "lf-string \"at %[var(txn.p)]%[path]\"\n"

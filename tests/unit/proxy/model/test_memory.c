@@ -7,8 +7,8 @@
 #define BUF 4096u
 #define MAX_BYTES ((uint64_t)32 * BUF)
 
-static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 }, { STEP_PAUSE, 2000 },
-	{ STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 }, { STEP_PAUSE, 2000 },
+	{ STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_PAUSE, 10 }, { STEP_SEND, 60000 },
 	{ STEP_END, 0 } };
 

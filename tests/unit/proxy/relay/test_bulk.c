@@ -13,8 +13,8 @@
 #define SENDS(n) { STEP_WAIT, 100 }, { STEP_SEND, n }, { STEP_CLOSE, 0 }
 
 static const struct step asks[] = { ASKS };
-static const struct step deaf[] = { { STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, 1000 },
-	{ STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+static const struct step stalled[] = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, 1000 },
+	{ STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 
 /* A session by itself, with only the results of its reads. */
 static struct engine e;
@@ -173,7 +173,7 @@ unsent_bytes_are_kept_in_a_big_buffer(void **st)
 
 	(void)st;
 	rig_open(&cfg, origin);
-	(void)world_client(&w, deaf, 0);
+	(void)world_client(&w, stalled, 0);
 	world_run(&w, 100 * FAKE_MS);
 	h = &rig_session(0)->dir[SERVER];
 	assert_true(h->is_big);

@@ -48,8 +48,8 @@ bytes_are_forwarded_and_no_buffer_is_kept(void **st)
 static void
 a_slow_sink_stops_reading(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 100000 },
 					      { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL, .bufsize = 1024 };
@@ -81,8 +81,8 @@ a_slow_sink_stops_reading(void **st)
 static void
 the_fin_waits_for_pending_bytes(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_PAUSE, 10 },
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_PAUSE, 10 },
 		{ STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 20000 },
 					      { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
@@ -184,14 +184,14 @@ with_memory(void *kept)
 static void
 play_without_memory(enum interest_mode mode, enum side from)
 {
-	static const struct step deaf_client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step deaf_client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_PAUSE, 10 },
 		{ STEP_SEND, 100000 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 20 },
 		{ STEP_SEND, 99996 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
-	static const struct step deaf_origin[] = { { STEP_WAIT, 4 }, { STEP_DEAF, 0 },
-		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step deaf_origin[] = { { STEP_WAIT, 4 }, { STEP_STALL, 0 },
+		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL };
 	struct session *s;
 	uint64_t waits, stuck_at;
@@ -243,8 +243,8 @@ forwarding_works_without_memory(void **st)
 static void
 bytes_left_in_the_kernel_are_pending(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 5000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 5000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_PAUSE, 10 },
 		{ STEP_SEND, 100000 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL };

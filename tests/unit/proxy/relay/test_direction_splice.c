@@ -10,13 +10,13 @@
 #define SMALL .sndbuf = 20000, .rcvbuf = 20000, .bufsize = 4096
 #define SPLICED(opt, after) .options = OPT_SPLICE_##opt, .maxpipes = 4, .splice_after = after
 #define ASKS { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 }
-#define DEAF_FOR(ms)                                                          \
-	{ STEP_SEND, 100 }, { STEP_DEAF, 0 }, { STEP_PAUSE, ms }, { STEP_HEAR, 0 }, \
+#define STALL_FOR(ms)                                                          \
+	{ STEP_SEND, 100 }, { STEP_STALL, 0 }, { STEP_PAUSE, ms }, { STEP_READ, 0 }, \
 		{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 }
 #define SENDS(n) { STEP_WAIT, 100 }, { STEP_SEND, n }, { STEP_CLOSE, 0 }
 
 static const struct step asks[] = { ASKS };
-static const struct step deaf[] = { DEAF_FOR(1000) };
+static const struct step stalled[] = { STALL_FOR(1000) };
 
 static uint64_t
 splices(void)
@@ -126,7 +126,7 @@ a_slow_sink_keeps_the_pipe(void **st)
 
 	(void)st;
 	rig_open(&cfg, origin);
-	(void)world_client(&w, deaf, 0);
+	(void)world_client(&w, stalled, 0);
 	world_run(&w, 100 * FAKE_MS);
 	h = &rig_session(0)->dir[SERVER];
 	assert_non_null(h->pipe);
@@ -249,7 +249,7 @@ a_failed_splice_loses_no_byte(void **st)
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		for (uint64_t nth = 1; nth <= 6; nth++) {
 			fails_at(nth, errors[i], asks);
-			fails_at(nth, errors[i], deaf);
+			fails_at(nth, errors[i], stalled);
 		}
 }
 
@@ -311,7 +311,7 @@ bytes_lost_in_a_pipe_break_the_stream(void **st)
 	ops.read = no_read;
 	rig_open(&cfg, origin);
 	w.sys.ops = &ops;
-	(void)world_client(&w, deaf, 0);
+	(void)world_client(&w, stalled, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.pipes.used, 0);
 	assert_true(w.client[0].got > 0 && w.client[0].got < 100000);
@@ -356,7 +356,7 @@ pipes_stay_within_the_memory(void **st)
 	(void)st;
 	rig_open(&cfg, origin);
 	for (int i = 0; i < 4; i++)
-		(void)world_client(&w, deaf, 0);
+		(void)world_client(&w, stalled, 0);
 	for (int i = 0; i < 50; i++) {
 		world_run(&w, 10 * FAKE_MS);
 		most = MAX(most, w.engine.pipes.bytes);
@@ -376,7 +376,7 @@ static void
 an_end_closes_the_pipe(void **st)
 {
 	static const struct step origin[] = { SENDS(100000) };
-	static const struct step leaves[] = { { STEP_SEND, 100 }, { STEP_DEAF, 0 },
+	static const struct step leaves[] = { { STEP_SEND, 100 }, { STEP_STALL, 0 },
 					      { STEP_PAUSE, 100 }, { STEP_RESET, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
 
@@ -384,7 +384,7 @@ an_end_closes_the_pipe(void **st)
 	for (int how = 0; how < 3; how++) {
 		cfg.to.client = how == 2 ? 300 : 30000;
 		rig_open(&cfg, origin);
-		(void)world_client(&w, how == 1 ? leaves : deaf, 0);
+		(void)world_client(&w, how == 1 ? leaves : stalled, 0);
 		world_run(&w, 90 * FAKE_MS);
 		assert_int_equal(w.engine.pipes.used, 1);
 		if (how == 0)

@@ -94,8 +94,8 @@ loopback_is_not_used(void **st)
 static void
 a_slow_reader_pins_a_bounded_number_of_buffers(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 300000 },
 					      { STEP_END, 0 } };
 	struct world_config cfg = { ZC, .sndbuf = 200000, .rcvbuf = 8192, .pinned = 32768 };
@@ -118,8 +118,8 @@ a_slow_reader_pins_a_bounded_number_of_buffers(void **st)
 static void
 pinned_buffers_count_as_memory(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 1000 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 300000 },
 					      { STEP_END, 0 } };
 	struct world_config cfg = { ZC, .sndbuf = 200000, .rcvbuf = 8192, .memory = 65536 };
@@ -172,9 +172,9 @@ a_session_ends_before_its_acknowledgements(void **st)
 static void
 acknowledgements_do_not_end_lingering(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
-		{ STEP_PAUSE, 100 }, { STEP_HEAR, 0 }, { STEP_WAIT, 20000 }, { STEP_DEAF, 0 },
-		{ STEP_PAUSE, 100 }, { STEP_HEAR, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
+		{ STEP_PAUSE, 100 }, { STEP_READ, 0 }, { STEP_WAIT, 20000 }, { STEP_STALL, 0 },
+		{ STEP_PAUSE, 100 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 60000 },
 					      { STEP_PAUSE, 5 }, { STEP_RESET, 0 } };
 	struct world_config cfg = { ZC, .sndbuf = 100000, .rcvbuf = 8192,
@@ -233,7 +233,7 @@ a_reset_among_acknowledgements_is_a_reset(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_WAIT, 60000 },
 					      { STEP_PAUSE, 20 }, { STEP_RESET, 0 } };
-	static const struct step deaf[] = { { STEP_DEAF, 0 }, { STEP_SEND, 4 },
+	static const struct step stalled[] = { { STEP_STALL, 0 }, { STEP_SEND, 4 },
 					    { STEP_PAUSE, 100 }, { STEP_RESET, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 60000 },
 					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -252,7 +252,7 @@ a_reset_among_acknowledgements_is_a_reset(void **st)
 	slow.mode = INTEREST_EDGE;
 	rig_open(&slow, resets);
 	began = fake_now(w.k);
-	(void)world_client(&w, deaf, 0);
+	(void)world_client(&w, stalled, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "SD");
 	/* Not when a timeout expires. */

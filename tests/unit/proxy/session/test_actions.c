@@ -200,7 +200,7 @@ bytes_before_a_reset_are_delivered(void **st)
 static void
 lingering_is_limited(void **st)
 {
-	static const struct step client[] = { { STEP_DEAF, 0 }, { STEP_SEND, 100 },
+	static const struct step client[] = { { STEP_STALL, 0 }, { STEP_SEND, 100 },
 					      { STEP_PAUSE, 60000 }, { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 8000 },
 					      { STEP_PAUSE, 10 }, { STEP_RESET, 0 } };

@@ -49,12 +49,12 @@ static const struct http_dialogue kept[] = {
 /* A request that gets no response must not cost the client the response before it (RFC 9112,
  * 9.6). */
 #define LAST OK2 "Connection: close\r\n\r\nok"
-#define LATE_READER { STEP_PAUSE, 200 }, { STEP_HEAR, 0 }, EOF_CLOSE
+#define LATE_READER { STEP_PAUSE, 200 }, { STEP_READ, 0 }, EOF_CLOSE
 
 static const struct http_dialogue overheard[] = {
 	{ .name = "sent while the server processes",
 		.cfg = { HTTP_WORLD, .persistence = HTTP_CLOSE },
-		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n"), { STEP_PAUSE, 10 },
+		.client = { { STEP_STALL, 0 }, SAY(GET "\r\n"), { STEP_PAUSE, 10 },
 			SAY(GET "\r\n"), LATE_READER },
 		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 50 }, SAY(LAST), { STEP_CLOSE, 0 } },
 		.to_client = LAST,
@@ -62,7 +62,7 @@ static const struct http_dialogue overheard[] = {
 		.served = 1 },
 	{ .name = "sent at once, with more data",
 		.cfg = { HTTP_WORLD },
-		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
+		.client = { { STEP_STALL, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
 			SAY(GET "\r\n"), LATE_READER },
 		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 50 }, SAY(LAST), { STEP_CLOSE, 0 } },
 		.to_client = LAST,
@@ -70,7 +70,7 @@ static const struct http_dialogue overheard[] = {
 		.served = 1 },
 	{ .name = "after a local reply",
 		.cfg = { HTTP_WORLD },
-		.client = { { STEP_DEAF, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
+		.client = { { STEP_STALL, 0 }, SAY(GET_CLOSE GET "\r\n"), { STEP_PAUSE, 100 },
 			SAY(GET "\r\n"), LATE_READER },
 		.origin = { AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
 		.terms = "SH",
@@ -230,8 +230,8 @@ static const struct http_dialogue reused[] = {
 		.cfg = { .mode = INTEREST_UNMERGED, .eager = 1, .sndbuf = 5, .rcvbuf = 30,
 			.to = { .connect = 5000, .client = 30000, .server = 30000 } },
 		.reuses = 1,
-		.client = { { STEP_DEAF, 0 }, SAY(GET "\r\n" GET "\r\n"), { STEP_PAUSE, 500 },
-			{ STEP_HEAR, 0 }, AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.client = { { STEP_STALL, 0 }, SAY(GET "\r\n" GET "\r\n"), { STEP_PAUSE, 500 },
+			{ STEP_READ, 0 }, AWAIT("ok"), AWAIT("ok"), { STEP_CLOSE, 0 } },
 		.origin = { AWAIT("\r\n\r\n"), SAY(ANSWER), { STEP_PAUSE, 50 }, SAY("HTTP/1."),
 			EOF_CLOSE },
 		.to_client = ANSWER ANSWER,
