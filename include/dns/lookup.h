@@ -32,6 +32,7 @@ struct dns_lookup {
 	enum dns_type prefer;   /* the type that is asked for first */
 	struct list watches;    /* struct dns_watch.link */
 	int notifying;          /* watches are being called: it must not be freed */
+	int is_kept;            /* somebody has asked once: the answer stays for `hold valid` */
 	struct dns_answer answer;
 	uint64_t valid_ms;      /* the last valid response; 0: none */
 	enum dns_status status; /* of the last lookup that is over; DNS_STATUSES: none */
@@ -49,6 +50,7 @@ struct dns_lookup {
 struct dns_watch {
 	struct list link;
 	struct dns_lookup *lookup; /* NULL: none */
+	int asks_once;             /* it is told of any failure: `hold` is for servers */
 	/* A valid response has come and is part of lookup->answer. May unwatch and watch others.
 	 * by: its server; NULL if another watch of the lookup was told first. */
 	void (*on_answer)(struct dns_watch *w, struct dns_nameserver *by);
@@ -64,9 +66,16 @@ void dns_watch_init(struct dns_watch *w);
  */
 int dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type prefer,
 	struct dns_watch *w) must_check;
+/*
+ * Asks once: w is told as above, and has to unwatch then. 1: the answer is known, in *known until
+ * the next call, and w watches nothing. 0, or as dns_lookup_watch(), or -ERR_FULL: too many names
+ * are being asked for.
+ */
+int dns_lookup_ask(struct resolvers *res, const char *name, enum dns_type prefer,
+	struct dns_watch *w, const struct dns_answer **known) must_check;
 /* It may watch nothing. */
 void dns_lookup_unwatch(struct dns_watch *w);
-/* For the section: begins a lookup, or stops it. */
+/* For the section: begins a lookup, or stops it and frees it if nobody watches it. */
 void dns_lookup_start(struct dns_lookup *l);
 void dns_lookup_stop(struct dns_lookup *l);
 void dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n);

@@ -24,7 +24,12 @@ struct dns_query;
 #define DNS_PAYLOAD_MIN 512
 #define DNS_PAYLOAD_MAX 65535
 
+/* Names that are looked up at the same time, or whose answers are kept: rules may ask for what
+ * clients send. */
+#define RESOLVERS_LOOKUPS_MAX 10000
+
 enum resolvers_hold {
+	HOLD_VALID,
 	HOLD_OBSOLETE,
 	HOLD_NX,
 	HOLD_TIMEOUT,
@@ -38,6 +43,7 @@ struct resolvers {
 	char *name;
 	struct cfg_where where;
 	int is_implicit;            /* no section of the configuration */
+	int is_asked;               /* by rules */
 	struct list nameservers;    /* struct dns_nameserver.link */
 	unsigned int n_nameservers;
 	unsigned int payload;       /* accepted_payload_size */
@@ -49,6 +55,7 @@ struct resolvers {
 	struct random_source random;
 	uint8_t *buf;               /* for one datagram */
 	struct list lookups;        /* struct dns_lookup.link */
+	unsigned int n_lookups;
 	unsigned int n_asking;      /* lookups that wait for responses */
 	void (*on_message)(struct dns_query *q, const uint8_t *p, size_t n);
 };

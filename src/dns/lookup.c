@@ -48,17 +48,51 @@ hold_of(const struct dns_lookup *l, enum dns_status status)
 }
 
 static void
+stop_asking(struct dns_lookup *l)
+{
+	if (!l->is_asking)
+		return;
+	for (unsigned int i = 0; i < l->res->n_nameservers; i++)
+		dns_nameserver_forget(&l->query[i]);
+	l->is_asking = 0;
+	l->res->n_asking--;
+}
+
+static void
 free_lookup(struct dns_lookup *l)
 {
-	dns_lookup_stop(l);
+	stop_asking(l);
+	if (l->res->loop)
+		timer_stop(timers_of(l), &l->timer);
 	list_remove(&l->link);
+	l->res->n_lookups--;
 	dns_answer_fini(&l->answer);
 	mem_free(l);
 }
 
-/* Each watch is called once, even if it or others unwatch meanwhile. */
+static int
+is_answer_fresh(const struct dns_lookup *l)
+{
+	return l->valid_ms && lookup_now(l) < l->valid_ms + l->res->hold_ms[HOLD_VALID];
+}
+
+/* Nobody watches it. Answers that rules have asked for stay until they are old. */
 static void
-notify_watches(struct dns_lookup *l, struct dns_nameserver *by)
+leave_lookup(struct dns_lookup *l)
+{
+	if (!list_is_empty(&l->watches) || l->notifying)
+		return;
+	if (!l->is_kept || !l->res->loop || !is_answer_fresh(l) ||
+		timer_set(timers_of(l), &l->timer, l->valid_ms + l->res->hold_ms[HOLD_VALID]) < 0)
+		free_lookup(l);
+	else
+		stop_asking(l);
+}
+
+/* Each watch is called once, even if it or others unwatch meanwhile. is_held: a failure that only
+ * those learn of that ask once. */
+static void
+notify_watches(struct dns_lookup *l, struct dns_nameserver *by, int is_held)
 {
 	struct list todo;
 
@@ -77,24 +111,12 @@ notify_watches(struct dns_lookup *l, struct dns_nameserver *by)
 		list_append(&l->watches, &w->link);
 		if (l->status == DNS_VALID)
 			w->on_answer(w, by);
-		else
+		else if (!is_held || w->asks_once)
 			w->on_failure(w, l->status);
 		by = NULL;
 	}
 	l->notifying = 0;
-	if (list_is_empty(&l->watches))
-		free_lookup(l);
-}
-
-static void
-stop_asking(struct dns_lookup *l)
-{
-	if (!l->is_asking)
-		return;
-	for (unsigned int i = 0; i < l->res->n_nameservers; i++)
-		dns_nameserver_forget(&l->query[i]);
-	l->is_asking = 0;
-	l->res->n_asking--;
+	leave_lookup(l);
 }
 
 /* The lookup is over; l may be gone afterwards. */
@@ -108,9 +130,7 @@ end_lookup(struct dns_lookup *l, enum dns_status status, struct dns_nameserver *
 	(void)!timer_set(timers_of(l), &l->timer, now + l->res->resolve_ms);
 	if (by)
 		l->valid_ms = now;
-	else if (l->valid_ms && now < l->valid_ms + hold_of(l, status))
-		return;
-	notify_watches(l, by);
+	notify_watches(l, by, !by && l->valid_ms && now < l->valid_ms + hold_of(l, status));
 }
 
 /* --- tries --- */
@@ -189,8 +209,9 @@ void
 dns_lookup_stop(struct dns_lookup *l)
 {
 	stop_asking(l);
-	if (l->res->loop)
-		timer_stop(timers_of(l), &l->timer);
+	timer_stop(timers_of(l), &l->timer);
+	if (list_is_empty(&l->watches))
+		free_lookup(l);
 }
 
 static void
@@ -198,6 +219,10 @@ on_lookup_timer(struct timer *t)
 {
 	struct dns_lookup *l = container_of(t, struct dns_lookup, timer);
 
+	if (list_is_empty(&l->watches)) {
+		free_lookup(l);
+		return;
+	}
 	if (!l->is_asking) {
 		dns_lookup_start(l);
 		return;
@@ -311,6 +336,7 @@ new_lookup(struct resolvers *res, const char *name, enum dns_type prefer)
 		q->ns = list_entry(it, struct dns_nameserver, link);
 	}
 	list_append(&res->lookups, &l->link);
+	res->n_lookups++;
 	return l;
 }
 
@@ -319,6 +345,7 @@ dns_watch_init(struct dns_watch *w)
 {
 	list_init(&w->link);
 	w->lookup = NULL;
+	w->asks_once = 0;
 }
 
 int
@@ -353,6 +380,29 @@ dns_lookup_unwatch(struct dns_watch *w)
 		return;
 	list_remove(&w->link);
 	w->lookup = NULL;
-	if (list_is_empty(&l->watches) && !l->notifying)
-		free_lookup(l);
+	leave_lookup(l);
+}
+
+int
+dns_lookup_ask(struct resolvers *res, const char *name, enum dns_type prefer, struct dns_watch *w,
+	const struct dns_answer **known)
+{
+	char plain[DNS_NAME_MAX + 1];
+	struct dns_lookup *l;
+	int r = dns_name_set(plain, name);
+
+	if (r < 0)
+		return r;
+	l = find_lookup(res, plain, prefer);
+	if (l && is_answer_fresh(l)) {
+		*known = &l->answer;
+		return 1;
+	}
+	w->asks_once = 1;
+	if (!l && res->n_lookups >= RESOLVERS_LOOKUPS_MAX)
+		return -ERR_FULL;
+	r = dns_lookup_watch(res, plain, prefer, w);
+	if (r == 0)
+		w->lookup->is_kept = 1;
+	return r;
 }

@@ -12,6 +12,7 @@
 /* HAProxy's. */
 #define RETRIES_DEFAULT 3
 #define TIMEOUT_DEFAULT_MS 1000
+#define HOLD_VALID_DEFAULT_MS 10000
 #define HOLD_ERROR_DEFAULT_MS 30000
 
 struct resolvers *
@@ -34,6 +35,7 @@ resolvers_new(const char *name)
 	res->resolve_ms = res->retry_ms = TIMEOUT_DEFAULT_MS;
 	for (int i = HOLD_NX; i < HOLDS; i++)
 		res->hold_ms[i] = HOLD_ERROR_DEFAULT_MS;
+	res->hold_ms[HOLD_VALID] = HOLD_VALID_DEFAULT_MS;
 	res->on_message = dns_lookup_on_message;
 	return res;
 }
@@ -87,7 +89,7 @@ resolvers_stop(struct resolvers *res)
 {
 	if (!res->loop)
 		return;
-	list_each(it, &res->lookups)
+	list_each_safe(it, &res->lookups)
 		dns_lookup_stop(list_entry(it, struct dns_lookup, link));
 	list_each(it, &res->nameservers)
 		dns_nameserver_stop(list_entry(it, struct dns_nameserver, link));

@@ -1,15 +1,17 @@
 """ Names that are resolved at run time: the effects of a name server's answers, and that messages and columns are the
 same as HAProxy's."""
 
+import contextlib
 import http.client
 import re
 import shutil
+import socket
 import subprocess
 import threading
 import time
 
 import pytest
-from conftest import TACIT, WAIT, admin, free_port, wait_for
+from conftest import TACIT, WAIT, admin, free_port, recv_all, wait_for
 from nameserver import A, AAAA, REFUSED, SERVFAIL, Nameserver
 from subject import LogServer
 
@@ -76,6 +78,7 @@ class Subject:
     def __init__(self, program, directory, cfg, workers=1):
         self.sock = directory / "s.sock"
         self.log = LogServer()
+        self.is_over = False
         (directory / "t.cfg").write_text(f"global\n    stats socket {self.sock} level admin\n    nbthread {workers}\n"
                                          f"    log 127.0.0.1:{self.log.port} local0\n{DEFAULTS}{cfg}")
         self.errors = directory / "err"
@@ -112,6 +115,9 @@ class Subject:
         return [re.sub(r"^<(\d+)>.*?\]: ", r"\1 ", line) for line in self.log.lines]
 
     def stop(self):
+        if self.is_over:
+            return
+        self.is_over = True
         was_running = self.proc.poll() is None
         if was_running:
             self.proc.terminate()
@@ -403,3 +409,173 @@ backend b
     assert after == [(200, "o2")] * 20
     for o in origins:
         o.close()
+
+
+# --- do-resolve ---
+
+def asking(ns, port, lines="", family=",ipv4"):
+    """A frontend that answers with the address of the host that a request names."""
+    return section(ns, lines) + f"""
+frontend f
+    bind 127.0.0.1:{port}
+    http-request do-resolve(txn.ip,res{family}) hdr(host),host_only
+    http-request return status 200 content-type text/plain lf-string "%[var(txn.ip)]"
+"""
+
+
+def ask(port, host, conn=None):
+    c = conn or http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
+    c.request("GET", "/", headers={"Host": host})
+    r = c.getresponse()
+    return r.status, r.read().decode().strip()
+
+
+def raw(port, data):
+    s = socket.create_connection(("127.0.0.1", port), timeout=WAIT)
+    s.sendall(data)
+    return s
+
+
+@pytest.mark.parametrize("program", [p for p in (HAPROXY, TACIT) if p])
+def test_a_rule_asks_for_a_name(subject, ns, program):
+    ns.zone["app.x"] = {"a": ["127.0.0.7"]}
+    ns.zone["six.x"] = {"aaaa": ["::7"]}
+    ns.zone["alias.x"] = {"cname": "app.x"}
+    port = free_port()
+    s = subject(asking(ns, port), program)
+    assert ask(port, "app.x") == (200, "127.0.0.7")
+    assert ask(port, "APP.x:80") == (200, "127.0.0.7")
+    assert ask(port, "alias.x") == (200, "127.0.0.7")
+    assert ask(port, "six.x") == (200, "::7")
+    assert ask(port, "no.x") == (200, "")
+    before = ns.asked("app.x")
+    for _ in range(3):
+        assert ask(port, "app.x") == (200, "127.0.0.7")
+    # The answer is used again for `hold valid`, 10 s. HAProxy 2.6 asks each time.
+    if program == TACIT:
+        assert ns.asked("app.x") == before
+    ns.rcode = SERVFAIL
+    assert ask(port, "other.x") == (200, "")
+    assert s.proc.poll() is None
+
+
+def test_a_name_may_be_no_name(subject, ns):
+    port = free_port()
+    subject(asking(ns, port))
+    for host in ("", "..", "a..b", "x" * 64 + ".x", "a" * 300):
+        assert ask(port, host) == (200, "")
+    assert not ns.queries
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_many_requests_wait_at_once(subject, ns, workers):
+    names = {f"n{i}.x": f"127.0.{i // 200}.{i % 200 + 1}" for i in range(300)}
+    for name, ip in names.items():
+        ns.zone[name] = {"a": [ip]}
+    port = free_port()
+    s = subject(asking(ns, port), workers=workers)
+    bad = []
+
+    def client(mine):
+        conn = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
+        for name in mine:
+            got = ask(port, name, conn)
+            if got != (200, names[name]):
+                bad.append((name, got))
+        conn.close()
+
+    clients = [threading.Thread(target=client, args=(list(names)[i::6] * 2,)) for i in range(6)]
+    for c in clients:
+        c.start()
+    for c in clients:
+        c.join()
+    assert not bad, bad[:5]
+    assert wait_for(lambda: "CurrConns: 0" in s.admin("show info"))
+
+
+def test_it_connects_to_what_it_found(subject, ns):
+    web = Web("found", "127.0.0.14")
+    ns.zone["app.x"] = {"a": ["127.0.0.14"]}
+    port = free_port()
+    subject(section(ns) + f"""
+frontend f
+    bind 127.0.0.1:{port}
+    http-request do-resolve(txn.ip,res,ipv4) hdr(host)
+    use_backend none unless {{ var(txn.ip) -m found }}
+    default_backend b
+backend none
+    http-request deny status 503
+backend b
+    http-request set-dst var(txn.ip)
+    server clear 0.0.0.0:{web.port}
+""")
+    assert ask(port, "app.x") == (200, "found")
+    assert ask(port, "no.x")[0] == 503
+    web.close()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_clients_do_while_they_wait(subject, ns, workers):
+    """The name server is silent until the clients have done it."""
+    ns.silent = True
+    ns.zone["app.x"] = {"a": ["127.0.0.7"]}
+    port = free_port()
+    s = subject(asking(ns, port).replace("timeout retry 150ms", "timeout retry 1s"), workers=workers)
+    get_one = b"GET / HTTP/1.1\r\nHost: app.x\r\n\r\n"
+    gone = raw(port, get_one)
+    reset = raw(port, get_one)
+    half = raw(port, get_one.replace(b"1.1\r", b"1.1\r\nConnection: close\r", 1))
+    half.shutdown(socket.SHUT_WR)
+    two = raw(port, get_one + get_one)
+    body = raw(port, b"POST / HTTP/1.1\r\nHost: app.x\r\nContent-Length: 10\r\n\r\n01234")
+    killed = raw(port, get_one)
+    assert wait_for(lambda: "CurrConns: 6" in s.admin("show info") or "CurrConns: 7" in s.admin("show info"))
+    gone.close()
+    reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    reset.close()
+    mine = f"{killed.getsockname()[1]}"
+    line = next(row for row in s.admin("show sess").split("\n") if f":{mine} " in row)
+    s.admin("shutdown session " + line.split(":")[0])
+    body.sendall(b"56789")
+    time.sleep(0.2)
+    ns.silent = False
+    assert recv_all(half).endswith(b"127.0.0.7")
+    got = b""
+    while got.count(b"127.0.0.7") < 2:
+        part = two.recv(65536)
+        assert part, got
+        got += part
+    assert b"127.0.0.7" in body.recv(65536)
+    with contextlib.suppress(ConnectionResetError):
+        assert recv_all(killed) == b""
+    for c in (half, two, body, killed):
+        c.close()
+    assert wait_for(lambda: "CurrConns: 0" in s.admin("show info")), s.admin("show sess")
+    assert ask(port, "app.x") == (200, "127.0.0.7")
+
+
+def test_without_an_answer_the_request_goes_on(subject, ns):
+    """After all tries; other names are held meanwhile, and answered by what is known."""
+    ns.zone["app.x"] = {"a": ["127.0.0.7"]}
+    port = free_port()
+    subject(asking(ns, port))
+    assert ask(port, "app.x") == (200, "127.0.0.7")
+    ns.silent = True
+    begun = time.time()
+    assert ask(port, "late.x") == (200, "")
+    assert 0.4 < time.time() - begun < 2
+    assert ask(port, "app.x") == (200, "127.0.0.7")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_it_stops_while_requests_wait(subject, ns, workers):
+    ns.silent = True
+    port = free_port()
+    s = subject(asking(ns, port).replace("timeout retry 150ms", "timeout retry 5s"), workers=workers)
+    waiting = [raw(port, b"GET / HTTP/1.1\r\nHost: app.x\r\n\r\n") for _ in range(6)]
+    assert wait_for(lambda: ns.asked("app.x") > 0)
+    begun = time.time()
+    s.stop()
+    assert time.time() - begun < 4
+    for c in waiting:
+        c.close()

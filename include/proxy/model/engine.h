@@ -18,6 +18,7 @@
 #include "proxy/model/proxy.h"
 #include "rule/sample/var.h"
 
+struct dns_asks;
 struct log_sink;
 struct session;
 struct sockbuf;
@@ -65,6 +66,7 @@ struct engine_shared {
 	uint64_t second;             /* connections in this second (base/freq.h) */
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
+	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
 	int screens;                 /* a rule may reject connections before they become sessions */
 	char apart_too[CACHE_LINE];
 };
@@ -133,12 +135,16 @@ struct engine {
 	void (*wake_worker)(struct engine *e, unsigned int target, struct proxy *be);
 	/* The same for conn_pool_drop_stale(its engine, srv). */
 	void (*wake_pool)(struct engine *e, unsigned int target, struct server *srv);
+	/* Makes the worker `target` call dns_ask_collect(its engine) soon, the first worker also
+	 * resolve_take_asks(). */
+	void (*wake_asks)(struct engine *e, unsigned int target);
 	/* The same for conn_limits_resume(its engine, fe); fe may be NULL. */
 	void (*wake_resume)(struct engine *e, unsigned int target, struct proxy *fe);
 	/* Callbacks into sessions for lower layers: events of a session's descriptor (owner: the
 	 * session), a slot granted to one of our sessions, the turn of a bulk transfer. */
 	loop_fd_fn *on_io;
 	void (*on_slot)(struct session *s);
+	void (*on_resolved)(struct session *s); /* its question to name servers is done */
 	void (*on_bulk_turn)(struct session *s, int side);
 	void *owner;
 };

@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "dns/lookup.h"
+#include "proxy/model/dns_ask.h"
 #include "proxy/model/engine.h"
 #include "proxy/model/proxies.h"
 
@@ -32,6 +33,7 @@ struct server_dns {
 
 struct resolve {
 	struct engine *engine;   /* NULL: not started */
+	struct dns_asks asks;    /* of rules */
 	struct proxies *ps;
 	struct list services;    /* struct service.link */
 };
@@ -57,6 +59,13 @@ void resolve_server_down(struct server_dns *d, const char *why);
 /* `set server fqdn`: another host, looked up from now on. 0; -ERR_INVAL: this is no host name, or
  * the server belongs to a service; or -ERR_NOMEM. */
 int resolve_server_rename(struct server *s, const char *fqdn) must_check;
+
+/* --- resolve_ask.c --- */
+void resolve_asks_start(struct dns_asks *all, struct engine *first);
+/* No session may be left. */
+void resolve_asks_stop(struct dns_asks *all);
+/* On the first worker: looks up what sessions have asked for. */
+void resolve_take_asks(struct dns_asks *all);
 
 /* --- resolve_service.c --- */
 /* The server belongs to the service that its name says. 0 or -ERR_NOMEM. */

@@ -62,6 +62,7 @@ struct rule_outcome {
 	int no_l7_retry;         /* disable-l7-retry */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay */
+	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */
 	void *proxy;             /* for the actions of the proxy layer: struct session */
 	const char *name;        /* of the proxy whose rules run */
 };

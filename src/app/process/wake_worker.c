@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "event/mailbox.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/resolve/resolve.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/backend/queue.h"
 
@@ -23,6 +24,23 @@ on_moved(void *worker, struct mail *m)
 	struct worker *w = worker;
 
 	conn_pool_drop_stale(&w->engine, m->arg);
+}
+
+static void
+collect_asks(struct worker *w)
+{
+	if (!w->engine.shared->asks)
+		return;
+	if (w->index == 0)
+		resolve_take_asks(w->engine.shared->asks);
+	dns_ask_collect(&w->engine);
+}
+
+static void
+on_asks_mail(void *worker, struct mail *m)
+{
+	(void)m;
+	collect_asks(worker);
 }
 
 static void
@@ -68,6 +86,12 @@ wake_for_pool(struct engine *e, unsigned int target, struct server *srv)
 }
 
 static void
+wake_for_asks(struct engine *e, unsigned int target)
+{
+	post_to_worker(e, target, on_asks_mail, NULL);
+}
+
+static void
 wake_for_room(struct engine *e, unsigned int target, struct proxy *fe)
 {
 	post_to_worker(e, target, on_room, fe);
@@ -79,6 +103,7 @@ wake_worker_enable(struct worker *w)
 	w->engine.wake_worker = wake_for_slots;
 	w->engine.wake_resume = wake_for_room;
 	w->engine.wake_pool = wake_for_pool;
+	w->engine.wake_asks = wake_for_asks;
 }
 
 void
@@ -87,6 +112,7 @@ wake_worker_catch_up(struct worker *w)
 	if (likely(!atomic_read(&w->behind)) || !atomic_swap(&w->behind, 0))
 		return;
 	rendezvous_attend(w);
+	collect_asks(w);
 	conn_limits_resume(&w->engine, NULL);
 	list_each(it, &w->process->cfg->proxies.all) {
 		struct proxy *p = list_entry(it, struct proxy, link);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "http/h1_message.h"
 #include "proxy/model/count.h"
+#include "proxy/model/dns_ask.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
@@ -250,6 +251,12 @@ read_client(struct session *s)
 	return io_event(client_gone(s));
 }
 
+int
+http_read_awaits_name(const struct session *s)
+{
+	return s->txn && s->txn->ask && exchange_has_request(s->txn);
+}
+
 enum session_event
 http_read(struct session *s)
 {
@@ -258,6 +265,13 @@ http_read(struct session *s)
 	struct io_step step = io_more(h->lookahead && !s->txn);
 
 	h->waits_for_buffer = 0;
+	if (s->txn && s->txn->ask && s->txn->ask->is_done) {
+		step = io_event(request_process(s));
+		if (step.ev != SESSION_EV_NONE)
+			return step.ev;
+	}
+	if (http_read_awaits_name(s))
+		return SESSION_EV_NONE;
 	do {
 		if (!step.more)
 			step = read_client(s);

@@ -195,6 +195,17 @@ wait_for_body(struct session *s, unsigned int ms)
 	return ask_for_body(s);
 }
 
+/* It waits for a name server; the body may come meanwhile. */
+static enum session_event
+wait_for_answer(struct session *s, unsigned int ms)
+{
+	struct http_txn *t = s->txn;
+
+	if (!t->wait_until_ms)
+		t->wait_until_ms = session_now_ms(s) + ms;
+	return SESSION_EV_NONE;
+}
+
 /* Runs one list of rules: returns the event with which a rule, or a failure, has ended the
  * request. */
 static enum session_event
@@ -217,7 +228,8 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 		s->txn->req_is_gone = 1;
 		ev = request_refuse(s, 500);
 	} else if (result == RULE_YIELD) {
-		ev = wait_for_body(s, v->wait_ms);
+		ev = v->awaits_answer ? wait_for_answer(s, v->wait_ms)
+				      : wait_for_body(s, v->wait_ms);
 	}
 	arena_release(a, mark);
 	return ev;

@@ -7,6 +7,7 @@
 #include "base/counter.h"
 #include "http/h1_message.h"
 #include "proxy/model/count.h"
+#include "proxy/model/dns_ask.h"
 #include "proxy/model/memory.h"
 
 /* Transactions kept for reuse. */
@@ -79,6 +80,7 @@ http_txn_put(struct session *s)
 	if (!s->txn)
 		return;
 	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
+	dns_ask_drop(&s->txn->ask);
 	vars_fini(&s->txn->vars);
 	vars_fini(&s->txn->req_vars);
 	vars_fini(&s->txn->res_vars);

@@ -46,6 +46,7 @@ resolve_start(struct resolve *r, struct engine *e, struct proxies *ps)
 	r->engine = e;
 	r->ps = ps;
 	list_init(&r->services);
+	resolve_asks_start(&r->asks, e);
 	rc = add_servers(r);
 	list_each(it, &r->services)
 		if (rc == 0)
@@ -54,7 +55,7 @@ resolve_start(struct resolve *r, struct engine *e, struct proxies *ps)
 		struct resolvers *res = list_entry(it, struct resolvers, link);
 
 		/* A section that nobody uses opens nothing. */
-		if (rc == 0 && !list_is_empty(&res->lookups))
+		if (rc == 0 && (res->is_asked || !list_is_empty(&res->lookups)))
 			rc = resolvers_start(res, e->loop);
 	}
 	return rc;
@@ -75,6 +76,7 @@ resolve_stop(struct resolve *r)
 {
 	if (!r->engine)
 		return;
+	resolve_asks_stop(&r->asks);
 	list_each(it, &r->ps->resolvers)
 		resolvers_stop(list_entry(it, struct resolvers, link));
 	list_each(it, &r->ps->all)
@@ -97,7 +99,7 @@ resolve_descriptors(const struct proxies *ps)
 		const struct resolvers *res = list_entry(it, const struct resolvers, link);
 
 		/* A UDP socket and a connection. */
-		if (!res->is_implicit)
+		if (!res->is_implicit || res->is_asked)
 			n += 2 * res->n_nameservers;
 	}
 	return n;

@@ -123,9 +123,18 @@ on_slot(struct session *s)
 	session_post(s, SESSION_EV_SLOT);
 }
 
+/* Its rules go on. */
+static void
+on_resolved(struct session *s)
+{
+	if (s->state == SESSION_READ)
+		session_post(s, SESSION_EV_NONE);
+}
+
 void
 session_hooks(struct engine *e)
 {
+	e->on_resolved = on_resolved;
 	e->on_io = on_session_io;
 	e->on_slot = on_slot;
 	e->on_bulk_turn = on_bulk_turn;

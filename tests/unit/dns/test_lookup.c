@@ -358,6 +358,130 @@ watches_share_a_lookup(void **st)
 	lookup_rig_close();
 }
 
+/* --- rules ask once --- */
+
+static void
+note_and_leave(struct dns_watch *w, struct dns_nameserver *by)
+{
+	note_answer(w, by);
+	dns_lookup_unwatch(w);
+}
+
+static void
+fail_and_leave(struct dns_watch *w, enum dns_status status)
+{
+	note_failure(w, status);
+	dns_lookup_unwatch(w);
+}
+
+static void
+open_for_asking(void)
+{
+	lookup_rig_open(1);
+	rig_res->retries = 1;
+	rig_watch.w.on_answer = note_and_leave;
+	rig_watch.w.on_failure = fail_and_leave;
+	assert_int_equal(resolvers_start(rig_res, rig_loop), 0);
+}
+
+static int
+ask_for(const char *name, const struct dns_answer **known)
+{
+	int r = dns_lookup_ask(rig_res, name, DNS_A, &rig_watch.w, known);
+
+	rig_turn(0);
+	return r;
+}
+
+/* The answer is used again while it is fresh, and nobody is asked for it meanwhile. */
+static void
+answers_are_kept_for_rules(void **st)
+{
+	const struct dns_answer *known = NULL;
+
+	(void)st;
+	open_for_asking();
+	rig_res->hold_ms[HOLD_VALID] = 60000;
+	rig_res->resolve_ms = 1;
+	assert_int_equal(ask_for(NAME, &known), 0);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	assert_int_equal(rig_watch.answers, 1);
+	assert_int_equal(rig_res->n_lookups, 1);
+	rig_turn(10);
+	no_query(&rig_ns[0]);
+	assert_int_equal(ask_for("APP.example", &known), 1);
+	assert_int_equal(known->n, 1);
+	assert_null(rig_watch.w.lookup);
+	lookup_rig_close();
+}
+
+static void
+old_answers_are_forgotten(void **st)
+{
+	const struct dns_answer *known = NULL;
+
+	(void)st;
+	open_for_asking();
+	rig_res->hold_ms[HOLD_VALID] = 20;
+	assert_int_equal(ask_for(NAME, &known), 0);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	for (int i = 0; i < 100 && rig_res->n_lookups; i++)
+		rig_turn(10);
+	assert_int_equal(rig_res->n_lookups, 0);
+	assert_int_equal(ask_for(NAME, &known), 0);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.2");
+	assert_int_equal(rig_watch.answers, 2);
+	/* A failure is not kept at all. */
+	assert_int_equal(ask_for("no.example", &known), 0);
+	(void)take_query(&rig_ns[0], DNS_A);
+	put_head(&rig_msg, dns_message_id(rig_ns[0].query), 0x8183, "no.example", DNS_A);
+	send_response(&rig_ns[0]);
+	(void)take_query(&rig_ns[0], DNS_AAAA);
+	put_head(&rig_msg, dns_message_id(rig_ns[0].query), 0x8183, "no.example", DNS_AAAA);
+	send_response(&rig_ns[0]);
+	assert_int_equal(rig_watch.failures, 1);
+	assert_true(rig_res->n_lookups <= 1);
+	lookup_rig_close();
+}
+
+/* A server holds on to its last answer; who asks once learns of the failure. */
+static void
+hold_is_for_servers(void **st)
+{
+	const struct dns_answer *known = NULL;
+
+	(void)st;
+	open_for_asking();
+	rig_res->hold_ms[HOLD_VALID] = 0;
+	watch_init(&second);
+	assert_int_equal(dns_lookup_watch(rig_res, NAME, DNS_A, &second.w), 0);
+	rig_turn(0);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	assert_int_equal(second.answers, 1);
+	assert_int_equal(ask_for(NAME, &known), 0);
+	respond(&rig_ns[0], DNS_A, 0x8185, NULL);
+	respond(&rig_ns[0], DNS_AAAA, 0x8185, NULL);
+	assert_int_equal(rig_watch.failures, 1);
+	assert_int_equal(second.failures, 0);
+	dns_lookup_unwatch(&second.w);
+	lookup_rig_close();
+}
+
+static void
+names_asked_for_are_bounded(void **st)
+{
+	const struct dns_answer *known = NULL;
+
+	(void)st;
+	open_for_asking();
+	rig_res->n_lookups = RESOLVERS_LOOKUPS_MAX;
+	assert_int_equal(ask_for(NAME, &known), -ERR_FULL);
+	assert_null(rig_watch.w.lookup);
+	assert_int_equal(ask_for("no..name", &known), -ERR_INVAL);
+	rig_res->n_lookups = 0;
+	lookup_rig_close();
+}
+
 /* No server can be queried: this is a timeout, too. */
 static void
 servers_that_cannot_be_queried_time_out(void **st)
@@ -394,6 +518,10 @@ main(void)
 		cmocka_unit_test(big_datagrams_are_dropped),
 		cmocka_unit_test(hold_ignores_errors),
 		cmocka_unit_test(watches_share_a_lookup),
+		cmocka_unit_test(answers_are_kept_for_rules),
+		cmocka_unit_test(old_answers_are_forgotten),
+		cmocka_unit_test(hold_is_for_servers),
+		cmocka_unit_test(names_asked_for_are_bounded),
 		cmocka_unit_test(servers_that_cannot_be_queried_time_out),
 	};
 

@@ -86,6 +86,7 @@ settings_are_stored(void **st)
 	assert_int_equal(res->hold_ms[HOLD_TIMEOUT], 2);
 	assert_int_equal(res->hold_ms[HOLD_REFUSED], 3);
 	assert_int_equal(res->hold_ms[HOLD_OTHER], 4);
+	assert_int_equal(res->hold_ms[HOLD_VALID], 5);
 	assert_int_equal(res->hold_ms[HOLD_OBSOLETE], 6);
 	assert_int_equal(res->retries, 7);
 	assert_int_equal(res->resolve_ms, 8);
@@ -98,6 +99,7 @@ settings_are_stored(void **st)
 	assert_false(resolvers_find_nameserver(res, "a")->is_stream);
 	res = proxies_find_resolvers(&w.proxies, "q");
 	assert_int_equal(res->hold_ms[HOLD_NX], 30000);
+	assert_int_equal(res->hold_ms[HOLD_VALID], 10000);
 	assert_int_equal(res->hold_ms[HOLD_OBSOLETE], 0);
 	assert_int_equal(res->retries, 3);
 	assert_int_equal(res->resolve_ms, 1000);

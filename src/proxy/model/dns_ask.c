@@ -1,0 +1,78 @@
+/* Questions of rules to name servers, on the worker of their session. After dns_ask_new() and until
+ * it is done only `session` may be used here. */
+#include "proxy/model/dns_ask.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "proxy/model/session.h"
+
+struct dns_ask *
+dns_ask_new(struct session *s, struct resolvers *res, const char *name, enum dns_type prefer)
+{
+	struct engine *e = s->engine;
+	struct dns_asks *all = e->shared->asks;
+	struct dns_ask *a = all && all->first ? mem_zalloc(sizeof(*a)) : NULL;
+
+	if (!a)
+		return NULL;
+	if (dns_name_set(a->name, name) < 0) {
+		mem_free(a);
+		return NULL;
+	}
+	a->worker = e->index;
+	a->session = s;
+	a->res = res;
+	a->prefer = prefer;
+	a->of = all;
+	list_init(&a->link);
+	dns_watch_init(&a->watch);
+	lock_take(&all->lock, e->sys);
+	list_append(&all->todo, &a->link);
+	lock_drop(&all->lock);
+	if (e == all->first)
+		loop_post(e->loop, &all->task);
+	else
+		e->wake_asks(e, all->first->index);
+	return a;
+}
+
+void
+dns_ask_drop(struct dns_ask **ap)
+{
+	struct dns_ask *a = *ap;
+
+	*ap = NULL;
+	if (!a)
+		return;
+	a->session = NULL;
+	if (a->is_done)
+		mem_free(a);
+}
+
+void
+dns_ask_collect(struct engine *e)
+{
+	struct dns_asks *all = e->shared->asks;
+	struct list done;
+
+	list_init(&done);
+	lock_take(&all->lock, e->sys);
+	while (!list_is_empty(&all->done[e->index])) {
+		struct list *it = all->done[e->index].next;
+
+		list_remove(it);
+		list_append(&done, it);
+	}
+	lock_drop(&all->lock);
+	while (!list_is_empty(&done)) {
+		struct dns_ask *a = list_first(&done, struct dns_ask, link);
+
+		list_remove(&a->link);
+		a->is_done = 1;
+		if (a->session)
+			e->on_resolved(a->session);
+		else
+			mem_free(a);
+	}
+}
