@@ -31,12 +31,14 @@ enum rule_fmt_flag {
 	/* Consecutive blanks become one, as in a log line; no other change. */
 	RULE_FMT_MERGE = 1u << 5,
 	/* For a request line: '"' and '#' are written as #XX, even where E would escape '"'. */
-	RULE_FMT_MARK = 1u << 6
+	RULE_FMT_MARK = 1u << 6,
+	/* Nothing is escaped: for bytes that are no line of a protocol, such as a body. */
+	RULE_FMT_RAW = 1u << 7
 };
 
 /*
- * at: SAMPLE_AT_x available where it is evaluated. style: 0, RULE_FMT_LOG or RULE_FMT_MERGE. 0 or a
- * negative reason with *why.
+ * at: SAMPLE_AT_x available where it is evaluated. style: 0, RULE_FMT_LOG, RULE_FMT_MERGE or
+ * RULE_FMT_RAW. 0 or a negative reason with *why.
  */
 int rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int style,
 	unsigned int at, struct rule_fmt **out, struct rule_err *why) must_check;

@@ -61,7 +61,8 @@ enum sample_scope {
 	SAMPLE_AT_RES    = 1u << 4, /* a response's head */
 	SAMPLE_AT_END    = 1u << 5, /* the log line: totals and times */
 	SAMPLE_AT_BODY   = 1u << 6, /* the request's body, buffered */
-	SAMPLE_AT_TXN    = 1u << 7  /* a transaction: what is kept of its heads for the log */
+	SAMPLE_AT_TXN    = 1u << 7, /* a transaction: what is kept of its heads for the log */
+	SAMPLE_AT_CHECK  = 1u << 8  /* a health check of a server */
 };
 
 struct vars;
@@ -89,7 +90,9 @@ struct sample_ctx {
 	int req_ended;
 	const void *session;       /* for the fetches of the proxy: struct session */
 	const void *log;           /* struct log_context, in log formats */
-	struct vars *proc, *sess, *txn, *reqv, *resv; /* rule/sample/var.h: by scope; NULL: none */
+	const void *server;        /* SAMPLE_AT_CHECK: struct server */
+	/* rule/sample/var.h: by scope; NULL: none */
+	struct vars *proc, *sess, *txn, *reqv, *resv, *check;
 	struct arena *arena;
 	struct regex_work *regex;  /* the worker's; NULL: regexes never match */
 	uint64_t now_ms;           /* the loop's clock */

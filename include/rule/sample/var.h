@@ -9,7 +9,7 @@
 #include "base/lock.h"
 #include "rule/sample/sample.h"
 
-enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_SCOPES };
+enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK, VAR_SCOPES };
 
 /*
  * A resolved name: a 64-bit hash of name and scope. 64 bits are sufficient for the names of a

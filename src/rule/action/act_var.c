@@ -46,6 +46,10 @@ parse_in_paren(struct rule *r, struct cfg_ctx *ctx, int arg, char *text, int con
 	if (var_name_parse(str_of(word), &name, &why) < 0)
 		return cfg_error(ctx, arg - 1, "'%s %s' : variable '%s': %s.",
 			rule_place_name(r->place), r->action->name, word, why);
+	if (name.scope == VAR_CHECK)
+		return cfg_error(ctx, arg - 1,
+			"'%s %s' : variable '%s': the scope 'check' is for health checks.",
+			rule_place_name(r->place), r->action->name, word);
 	r->num[AT_SCOPE] = name.scope;
 	r->num[AT_ID] = (int64_t)name.id;
 	while ((word = strsep(&rest, ",")) != NULL) {

@@ -94,6 +94,7 @@ scope_text(unsigned int missing)
 		"the end of a session",
 		"a request's body",
 		"a request of mode http",
+		"a health check",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(text); i++)
@@ -144,6 +145,32 @@ parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_f
 	if (f->init && f->init(&e->args, v, &reason))
 		return fail_arg(why, text, e->at, &e->args, f->name, reason);
 	return 0;
+}
+
+/* Variables of scope check exist in health checks only. */
+static int
+check_var_scope(const struct rule_args *a, struct str text, size_t open, unsigned int at,
+	struct rule_err *why)
+{
+	for (unsigned int i = 0; i < a->n; i++) {
+		if (a->arg[i].type != ARG_VAR || a->arg[i].u.var.scope != VAR_CHECK ||
+			(at & SAMPLE_AT_CHECK))
+			continue;
+		return rule_fail(why, rule_args_place(text, open, i), -ERR_INVAL,
+			"variables of scope 'check' are for health checks");
+	}
+	return 0;
+}
+
+/* The variables of all arguments of a parsed expression. */
+static int
+check_var_scopes(const struct rule_expr *e, struct str text, unsigned int at, struct rule_err *why)
+{
+	int r = check_var_scope(&e->args, text, e->at, at, why);
+
+	for (unsigned int i = 0; !r && i < e->n; i++)
+		r = check_var_scope(&e->step[i].args, text, e->step[i].at, at, why);
+	return r;
 }
 
 static struct step *
@@ -239,6 +266,8 @@ parse_expr(const struct rule_vocab *v, const struct rule_fetch *f, struct str te
 		return rule_fail(why, 0, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
 	*used = name.len;
 	r = parse_all(e, v, f, text, used, open, why);
+	if (!r)
+		r = check_var_scopes(e, text, at, why);
 	if (r)
 		rule_expr_free(&e);
 	*out = e;

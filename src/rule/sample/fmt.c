@@ -306,6 +306,8 @@ rule_fmt_literal(const struct rule_fmt *f)
 static char
 mark_of(unsigned int flags, unsigned char ch)
 {
+	if (flags & RULE_FMT_RAW)
+		return '\0';
 	if ((flags & RULE_FMT_LIST) && (ch == '{' || ch == '|' || ch == '}'))
 		return '#';
 	if ((flags & (RULE_FMT_LIST | RULE_FMT_MARK)) && (ch == '"' || ch == '#'))

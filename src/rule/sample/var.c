@@ -60,6 +60,7 @@ var_name_parse(struct str text, struct var_name *out, const char **why)
 		[VAR_TXN] = { "txn.", 4 },
 		[VAR_REQ] = { "req.", 4 },
 		[VAR_RES] = { "res.", 4 },
+		[VAR_CHECK] = { "check.", 6 },
 	};
 
 	const struct str whole = text;
@@ -83,7 +84,8 @@ var_name_parse(struct str text, struct var_name *out, const char **why)
 		*out = (struct var_name){ .scope = (enum var_scope)i, .id = hash_of(whole) };
 		return 0;
 	}
-	*why = "a variable's name begins with its scope: proc. sess. txn. req. or res.";
+	*why = "a variable's name begins with its scope: proc. sess. txn. req. res. or "
+	       "check.";
 	return -1;
 }
 
@@ -101,6 +103,8 @@ vars_of_scope(const struct sample_ctx *cx, enum var_scope s)
 		return cx->reqv;
 	case VAR_RES:
 		return cx->resv;
+	case VAR_CHECK:
+		return cx->check;
 	case VAR_SCOPES:
 		break;
 	}

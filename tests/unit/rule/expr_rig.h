@@ -48,6 +48,7 @@ rig_init(struct expr_rig *r)
 		.txn = &r->vars[VAR_TXN],
 		.reqv = &r->vars[VAR_REQ],
 		.resv = &r->vars[VAR_RES],
+		.check = &r->vars[VAR_CHECK],
 		.wall_ns = UINT64_C(1700000000123456789),
 		.random = &r->random.source,
 	};

@@ -104,7 +104,7 @@ mistakes(void **state)
 	BAD(1, "(129)", 1, RANGE, "'129' is out of range", ARG_IPMASK6);
 	BAD(1, "(x)", 1, INVAL, "'x' is not an IPv4 mask", ARG_IPMASK4);
 	BAD(1, "(foo.x)", 1, INVAL, "'foo.x': a variable's name begins with its scope: "
-				    "proc. sess. txn. req. or res.", ARG_VAR);
+				    "proc. sess. txn. req. res. or check.", ARG_VAR);
 	BAD(1, "(x)", 1, INVAL, "'x' is not an integer or a variable", ARG_INTVAR);
 }
 

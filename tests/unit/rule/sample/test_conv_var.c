@@ -7,8 +7,8 @@ differs_from_haproxy(void **state)
 	(void)state;
 	IS("str(a),add_item(\",\",,)", "20: 'add_item': a variable or a suffix is needed");
 	IS("str(a),concat(<,bad,>)",
-		"16: 'bad': a variable's name begins with its scope: proc. sess. txn. req. or "
-		"res.");
+		"16: 'bad': a variable's name begins with its scope: proc. sess. txn. req. res. or "
+		"check.");
 	IS("str(a),set-var(txn.x,foo)",
 		"21: 'set-var': the conditions are ifexists, ifnotexists, ifempty, ifnotempty, "
 		"ifset, ifnotset, ifgt and iflt");

@@ -135,8 +135,9 @@ variables(void **state)
 	IS("var(txn.x)", "5");
 	IS("var(txn.x,def)", "5");
 	IS("var(req.x,def)", "def");
-	IS("var(x)", "4: 'x': a variable's name begins with its scope: proc. sess. txn. req. or "
-		     "res.");
+	IS("var(x)",
+		"4: 'x': a variable's name begins with its scope: proc. sess. txn. req. res. or "
+		"check.");
 	IS("var", "3: 'var' needs a variable as argument 1");
 }
 
