@@ -16,6 +16,7 @@
 #include "net/listener.h"
 #include "proxy/model/balance_conf.h"
 #include "proxy/model/capture_conf.h"
+#include "proxy/model/check_conf.h"
 #include "proxy/model/errors.h"
 #include "proxy/model/forward.h"
 #include "proxy/model/http_conf.h"
@@ -55,6 +56,7 @@ enum proxy_option {
 	OPT_HTTP_IGNORE_PROBES = 1u << 16,
 	OPT_DONTLOG_NORMAL   = 1u << 21,
 	OPT_LOG_ERRORS       = 1u << 22, /* option log-separate-errors */
+	OPT_LOG_CHECKS       = 1u << 23, /* option log-health-checks */
 	OPT_PERSIST          = 1u << 20
 };
 
@@ -117,6 +119,7 @@ struct proxy {
 	struct hash_type hash_type;
 	unsigned int hash_balance_factor; /* per cent; 0: no bound */
 	struct persist_conf persist;
+	struct check_conf check;
 	int fullconn;             /* 0: a tenth of the possible connections, see
 				   * proxies_set_fullconn() */
 	uint64_t reach;           /* maximum number of connections from frontends */

@@ -10,6 +10,7 @@
 #include "cfg/diag.h"
 #include "net/addr_cell.h"
 #include "net/listener.h"
+#include "proxy/model/check_conf.h"
 #include "proxy/model/resolve_conf.h"
 #include "proxy/model/shard.h"
 
@@ -44,6 +45,7 @@ struct server_conf {
 	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
 	int max_reuse;           /* requests after the first one of a connection; -1: no limit */
 	struct resolve_conf resolve;
+	struct check_server_conf check;
 };
 
 struct server {
@@ -62,6 +64,10 @@ struct server {
 	struct server_dns *dns;  /* while it is looked up: proxy/resolve */
 	int unresolved;          /* it has no address: in maintenance (atomic) */
 	struct server_conf conf;
+	/* The server whose state this one has (`track`), and those that have the state of this one:
+	 * track_link of each. */
+	struct server *track;
+	struct list trackers, track_link;
 	enum server_admin admin;
 	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
 	int uweight;             /* run-time weight, initially conf.weight */

@@ -42,6 +42,7 @@ proxy_new(const char *name, unsigned int caps)
 	rule_acls_init(&p->acls);
 	proxy_rules_init(&p->rules);
 	persist_conf_init(&p->persist);
+	check_conf_init(&p->check);
 	return p;
 }
 
@@ -82,6 +83,7 @@ proxy_free(struct proxy **pp)
 	}
 	proxy_rules_fini(&p->rules);
 	persist_conf_fini(&p->persist);
+	check_conf_fini(&p->check);
 	server_conf_fini(&p->default_server);
 	rule_acls_fini(&p->acls);
 	mem_free(p->shard);
@@ -122,6 +124,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 		forward_conf_inherit(&p->forward, &defaults->forward) < 0 ||
 		server_conf_copy(&p->default_server, &defaults->default_server) < 0 ||
 		persist_conf_inherit(&p->persist, &defaults->persist) < 0 ||
+		check_conf_inherit(&p->check, &defaults->check) < 0 ||
 		((p->caps & (PROXY_FE | PROXY_DEFAULTS)) &&
 			unique_id_conf_inherit(&p->unique_id, &defaults->unique_id) < 0))
 		return -ERR_NOMEM;
@@ -139,6 +142,8 @@ proxies_init(struct proxies *ps)
 	memset(&ps->backends, 0, sizeof(ps->backends));
 	memset(&ps->error_group_names, 0, sizeof(ps->error_group_names));
 	ps->cookie_max = CAPTURE_COOKIE_MAX;
+	ps->spread_checks = 0;
+	ps->max_spread_checks_ms = 0;
 	ps->capture_size = 0;
 	log_global_init(&ps->log);
 	proxy_vocab_init(&ps->vocab);

@@ -24,6 +24,7 @@ server_conf_init(struct server_conf *c)
 	c->pool_purge_ms = POOL_PURGE_MS_DEFAULT;
 	c->max_reuse = -1;
 	resolve_conf_init(&c->resolve);
+	check_server_conf_init(&c->check);
 }
 
 void
@@ -32,21 +33,29 @@ server_conf_fini(struct server_conf *c)
 	mem_free(c->cookie);
 	c->cookie = NULL;
 	resolve_conf_fini(&c->resolve);
+	check_server_conf_fini(&c->check);
 }
 
 int
 server_conf_copy(struct server_conf *to, const struct server_conf *from)
 {
 	char *cookie = from->cookie ? mem_strdup(from->cookie) : NULL;
+	struct check_server_conf check;
 	struct resolve_conf resolve;
 
 	if ((from->cookie && !cookie) || resolve_conf_copy(&resolve, &from->resolve) < 0) {
 		mem_free(cookie);
 		return -ERR_NOMEM;
 	}
+	if (check_server_conf_copy(&check, &from->check) < 0) {
+		resolve_conf_fini(&resolve);
+		mem_free(cookie);
+		return -ERR_NOMEM;
+	}
 	*to = *from;
 	to->cookie = cookie;
 	to->resolve = resolve;
+	to->check = check;
 	return 0;
 }
 
@@ -64,6 +73,8 @@ server_new(struct proxy *be, const char *name, const struct server_conf *default
 		return NULL;
 	}
 	list_init(&s->link);
+	list_init(&s->trackers);
+	list_init(&s->track_link);
 	s->be = be;
 	s->spec.fd = -1;
 	s->uweight = s->conf.weight;
@@ -81,6 +92,10 @@ server_free(struct server **sp)
 	*sp = NULL;
 	assert(s->cur == 0 && s->queued == 0 && s->waiting == 0);
 	list_remove(&s->link);
+	list_remove(&s->track_link);
+	list_each_safe(it, &s->trackers) {
+		list_remove(it);
+	}
 	server_conf_fini(&s->conf);
 	mem_free(s->shard);
 	mem_free(s->fqdn);
