@@ -91,14 +91,34 @@ fetch_port(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 enum what { FE_NAME, FE_DEFBE, BE_NAME, SRV_NAME, SO_NAME };
 
+/* Server and backend of the session, or of the health check; NULL: not known. */
+static const struct server *
+fetched_server(const struct sample_ctx *cx)
+{
+	return cx->at & SAMPLE_AT_CHECK ? cx->server
+		: fetched_session(cx)	? fetched_session(cx)->srv
+					: NULL;
+}
+
+static const struct proxy *
+fetched_backend(const struct sample_ctx *cx)
+{
+	const struct server *srv = cx->at & SAMPLE_AT_CHECK ? cx->server : NULL;
+
+	if (srv)
+		return srv->be;
+	return fetched_session(cx) ? session_backend(fetched_session(cx)) : NULL;
+}
+
 static int
 fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct session *x = fetched_session(cx);
-	const struct proxy *be = x ? session_backend(x) : NULL;
+	const struct proxy *be = fetched_backend(cx);
+	const struct server *srv = fetched_server(cx);
 	const char *name = NULL;
 
-	if (!x)
+	if (!x && !srv)
 		return 0;
 	switch ((enum what)a->kind) {
 	case FE_NAME:
@@ -111,7 +131,7 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		name = be ? be->name : NULL;
 		break;
 	case SRV_NAME:
-		name = x->srv ? x->srv->name : NULL;
+		name = srv ? srv->name : NULL;
 		break;
 	case SO_NAME:
 		name = x->listener->bind->name;
@@ -137,10 +157,11 @@ static int
 fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct session *x = fetched_session(cx);
-	const struct proxy *be = x ? session_backend(x) : NULL;
+	const struct proxy *be = fetched_backend(cx);
+	const struct server *srv = fetched_server(cx);
 	int64_t v = -1;
 
-	if (!x)
+	if (!x && !srv)
 		return 0;
 	switch ((enum number)a->kind) {
 	case FE_ID:
@@ -150,7 +171,7 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		v = be ? be->id : -1;
 		break;
 	case SRV_ID:
-		v = x->srv ? x->srv->id : -1;
+		v = srv ? srv->id : -1;
 		break;
 	case SO_ID:
 		v = x->listener->id;
@@ -195,8 +216,9 @@ fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, stru
 }
 
 #define CONN .needs = SAMPLE_AT_CONN
-#define BACK .needs = SAMPLE_AT_BACK
+#define BACK .either = SAMPLE_AT_BACK | SAMPLE_AT_CHECK
 #define SRV .needs = SAMPLE_AT_SERVER
+#define SRV_OF .either = SAMPLE_AT_SERVER | SAMPLE_AT_CHECK
 #define IP(n, scope, end, text)                                                          \
 	{ .name = n, scope, .out = SAMPLE_ADDR, .fetch = fetch_ip, .kind = end, .doc = text }
 #define PORT(n, scope, end, text)                                                        \
@@ -238,8 +260,8 @@ const struct rule_fetch session_fetches[] = {
 	NAME("so_name", CONN, SO_NAME, "The name of the bind line."),
 	IP("src", CONN, CLIENT_PEER, "The address of the client."),
 	PORT("src_port", CONN, CLIENT_PEER, "The port of the client."),
-	NUMBER("srv_id", SRV, SRV_ID, "The number of the server."),
-	NAME("srv_name", SRV, SRV_NAME, "The name of the server."),
+	NUMBER("srv_id", SRV_OF, SRV_ID, "The number of the server."),
+	NAME("srv_name", SRV_OF, SRV_NAME, "The name of the server."),
 	{ .name = "stopping",
 		CONN,
 		.out = SAMPLE_BOOL,

@@ -1,0 +1,29 @@
+/*
+ * What a health check sends (manual 4.2: http-check send, tcp-check send). Pure: no descriptor, no
+ * clock.
+ */
+#ifndef TACIT_PROXY_CHECK_CHECK_SEND_H
+#define TACIT_PROXY_CHECK_CHECK_SEND_H
+
+#include "base/compiler.h"
+#include "base/sbuf.h"
+#include "base/str.h"
+#include "proxy/model/check_conf.h"
+
+struct sample_ctx;
+
+/*
+ * Appends the bytes of a rule to out. state_header: the value of X-Haproxy-Server-State (http-check
+ * send-state), or empty. 0; -ERR_RANGE: they do not fit; -ERR_SYNTAX: a format has not made
+ * hexadecimal digits.
+ */
+int check_send_build(const struct check_send *s, struct sample_ctx *cx, struct str state_header,
+	struct sbuf *out) must_check;
+
+/*
+ * Replaces the hexadecimal digits of b from offset `from` on by the bytes that they mean. 0 or
+ * -ERR_SYNTAX.
+ */
+int check_unhex(struct sbuf *b, size_t from) must_check;
+
+#endif

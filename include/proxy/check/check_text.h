@@ -1,0 +1,24 @@
+/* What is said of a check that ended without a verdict of an expect rule, in HAProxy's words.
+ * Pure. */
+#ifndef TACIT_PROXY_CHECK_CHECK_TEXT_H
+#define TACIT_PROXY_CHECK_CHECK_TEXT_H
+
+#include "proxy/check/check_expect.h"
+
+/* The verdict when the last rule was a connect or a send. */
+void check_passed(enum check_method method, const struct check_rule *last,
+	struct check_verdict *out);
+
+/*
+ * The text about a step that failed on its connection. r: its rule. why: the text of errno, or ""
+ * for a timeout. out holds CHECK_INFO_MAX bytes.
+ */
+void check_step_text(enum check_method method, const struct check_rule *r, const char *why,
+	char *out);
+/* The status of a timeout in this rule. */
+enum check_status check_timeout_status(const struct check_rule *r);
+/* The verdict when check_send_build() failed. */
+void check_send_failed(enum check_method method, const struct check_rule *r,
+	struct check_verdict *out);
+
+#endif

@@ -1,0 +1,294 @@
+/* Evaluates the answers of built-in methods. Pure. Each looks at all bytes since the last send; a
+ * field beyond them is never read. */
+#include "proxy/check/protocol_eval.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proxy/check/check_expect_int.h"
+#include "proxy/check/protocol.h"
+
+/* The bytes from offset `at` on. */
+static struct str
+bytes_from(struct str s, size_t at)
+{
+	return at < s.len ? (struct str){ s.p + at, s.len - at } : (struct str){ "", 0 };
+}
+
+/* As much as a text may be: up to a NUL, as an argument for "%.*s". */
+static int
+text_len(struct str s)
+{
+	return (int)MIN(strnlen(s.p, s.len), (size_t)CHECK_INFO_MAX);
+}
+
+/* Up to the end of the line. */
+static int
+line_len(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.len && s.p[n] != '\r' && s.p[n] != '\n' && s.p[n])
+		n++;
+	return (int)MIN(n, (size_t)CHECK_INFO_MAX);
+}
+
+static unsigned int
+byte_at(struct str s, size_t at)
+{
+	assert(at < s.len);
+	return (unsigned char)s.p[at];
+}
+
+/* --- MySQL --- */
+
+#define MYSQL_HEADER 4
+#define MYSQL_ERROR 0xff
+#define MYSQL_ERROR_TEXT 3   /* type, code */
+
+/* The payload of the packet at the beginning. 0: it is incomplete. */
+static int
+mysql_packet(struct str data, struct str *payload)
+{
+	size_t len;
+
+	if (data.len < MYSQL_HEADER)
+		return 0;
+	len = byte_at(data, 0) | byte_at(data, 1) << 8 | (size_t)byte_at(data, 2) << 16;
+	*payload = bytes_from(data, MYSQL_HEADER);
+	if (payload->len < len)
+		return 0;
+	payload->len = len;
+	return 1;
+}
+
+static enum check_step
+mysql_error(struct str payload, struct check_verdict *out)
+{
+	int code = payload.len < MYSQL_ERROR_TEXT
+		? 0
+		: (int)(byte_at(payload, 1) | byte_at(payload, 2) << 8);
+	struct str text = bytes_from(payload, MYSQL_ERROR_TEXT);
+
+	return check_fail(out, CHECK_L7STS, code, "%.*s", text_len(text), text.p);
+}
+
+/* is_result: the second packet, too. The text is the server's version. */
+static enum check_step
+eval_mysql(struct str data, int is_result, int is_last, struct check_verdict *out)
+{
+	struct str greeting, result, version;
+	int complete = mysql_packet(data, &greeting);
+
+	if (complete && greeting.len == 0)
+		return check_fail(out, CHECK_L7RSP, -1, "%s", "");
+	if (complete && byte_at(greeting, 0) == MYSQL_ERROR)
+		return mysql_error(greeting, out);
+	if (complete && is_result) {
+		complete = mysql_packet(bytes_from(data, MYSQL_HEADER + greeting.len), &result);
+		if (complete && result.len && byte_at(result, 0) == MYSQL_ERROR)
+			return mysql_error(result, out);
+	}
+	if (!complete)
+		return is_last ? check_fail(out, CHECK_L7RSP, -1, "%s", "") : CHECK_STEP_WAIT;
+	version = bytes_from(greeting, 1);
+	return check_next(out, CHECK_L7OK, 0, "%.*s", text_len(version), version.p);
+}
+
+/* --- PostgreSQL --- */
+
+#define PGSQL_ERROR_TEXT 6   /* type, length, kind of the first field */
+#define PGSQL_AUTH_MIN 9
+
+static enum check_step
+eval_pgsql(struct str data, int is_last, struct check_verdict *out)
+{
+	struct str text = bytes_from(data, PGSQL_ERROR_TEXT);
+
+	if (byte_at(data, 0) == 'E')
+		return check_fail(out, CHECK_L7RSP, -1, "%.*s", text_len(text), text.p);
+	if (byte_at(data, 0) == 'R' && data.len >= PGSQL_AUTH_MIN)
+		return check_next(out, CHECK_L7OK, 0, "PostgreSQL server is ok");
+	if (!is_last)
+		return CHECK_STEP_WAIT;
+	return check_fail(out, CHECK_L7STS, 0, "PostgreSQL unknown error");
+}
+
+/* --- Redis --- */
+
+static enum check_step
+eval_redis(struct str data, int is_last, struct check_verdict *out)
+{
+	if (memmem(data.p, data.len, "+PONG\r\n", 7))
+		return check_next(out, CHECK_L7OK, 0, "Redis server is ok");
+	if (!is_last)
+		return CHECK_STEP_WAIT;
+	return check_fail(out, CHECK_L7STS, 0, "%.*s", line_len(data), data.p);
+}
+
+/* --- SMTP --- */
+
+#define SMTP_CODE_LEN 3
+#define SMTP_LINE_MIN 4
+
+/* Three digits and one of these bytes. */
+static int
+is_smtp_line(struct str line, const char *after)
+{
+	if (line.len < SMTP_LINE_MIN || !strchr(after, line.p[SMTP_CODE_LEN]) ||
+		!line.p[SMTP_CODE_LEN])
+		return 0;
+	for (size_t i = 0; i < SMTP_CODE_LEN; i++)
+		if (!isdigit((unsigned char)line.p[i]))
+			return 0;
+	return 1;
+}
+
+static int
+smtp_code(struct str line)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < MIN(line.len, (size_t)SMTP_CODE_LEN); i++) {
+		if (!isdigit((unsigned char)line.p[i]))
+			break;
+		code = code * 10 + line.p[i] - '0';
+	}
+	return code;
+}
+
+static enum check_step
+smtp_done(struct str line, int passed, struct check_verdict *out)
+{
+	struct str text = bytes_from(line, SMTP_LINE_MIN);
+
+	if (passed)
+		return check_next(out, CHECK_L7OK, smtp_code(line), "%.*s", line_len(text), text.p);
+	return check_fail(out, CHECK_L7STS, smtp_code(line), "%.*s", line_len(text), text.p);
+}
+
+/* The greeting, or the answer to QUIT: one line. */
+static enum check_step
+eval_smtp_line(struct str data, int is_banner, int is_last, struct check_verdict *out)
+{
+	int valid;
+
+	if (data.len < SMTP_LINE_MIN && !is_last)
+		return CHECK_STEP_WAIT;
+	valid = is_smtp_line(data, " \r");
+	if (!valid && is_banner)
+		return check_fail(out, CHECK_L7RSP, -1, "%.*s", line_len(data), data.p);
+	return smtp_done(data, valid && data.p[0] == '2', out);
+}
+
+/* The answer to EHLO: lines "250-x" and a last one "250 x". */
+static enum check_step
+eval_smtp_hello(struct str data, int is_last, struct check_verdict *out)
+{
+	struct str line = data;
+
+	while (is_smtp_line(line, "-") && line.p[0] == '2') {
+		const char *end = memmem(line.p, line.len, "\r\n", 2);
+
+		line = end ? bytes_from(line, (size_t)(end - line.p) + 2)
+			   : bytes_from(line, line.len);
+	}
+	if (is_smtp_line(line, " \r") && line.p[0] == '2')
+		return smtp_done(line, 1, out);
+	return is_last ? smtp_done(data, 0, out) : CHECK_STEP_WAIT;
+}
+
+/* --- LDAP --- */
+
+#define LDAP_RESPONSE_MIN 14
+#define LDAP_RFC "See RFC: http://tools.ietf.org/html/rfc4511#section-4.1.9"
+
+/* Skips a tag and its length (BER, X.690): 0 if the tag is another one. */
+static int
+skip_ber(struct str *s, unsigned int tag)
+{
+	unsigned int len;
+
+	if (s->len < 2 || byte_at(*s, 0) != tag)
+		return 0;
+	len = byte_at(*s, 1);
+	*s = bytes_from(*s, 2 + (len & 0x80 ? len & 0x7f : 0));
+	return 1;
+}
+
+/* A BindResponse to message 1: its resultCode, or -1. */
+static int
+ldap_result(struct str s)
+{
+	static const struct str message_id = { "\x02\x01\x01", 3 };
+	static const struct str enumerated = { "\x0a\x01", 2 };
+
+	if (!skip_ber(&s, 0x30) || s.len < 3 || !str_is((struct str){ s.p, 3 }, message_id))
+		return -1;
+	s = bytes_from(s, 3);
+	if (!skip_ber(&s, 0x61) || s.len < 3 || !str_is((struct str){ s.p, 2 }, enumerated))
+		return -1;
+	return (int)byte_at(s, 2);
+}
+
+static enum check_step
+eval_ldap(struct str data, int is_last, struct check_verdict *out)
+{
+	int result;
+
+	if (data.len < LDAP_RESPONSE_MIN)
+		return is_last ? check_fail(out, CHECK_L7RSP, -1, "%s", "") : CHECK_STEP_WAIT;
+	result = ldap_result(data);
+	if (result < 0)
+		return check_fail(out, CHECK_L7RSP, -1, "Not LDAPv3 protocol");
+	if (result > 0)
+		return check_fail(out, CHECK_L7STS, result, LDAP_RFC);
+	return check_next(out, CHECK_L7OK, 0, "Success");
+}
+
+/* --- TLS --- */
+
+#define SSL_HEADER 5
+#define SSL_ALERT 0x15
+#define SSL_HANDSHAKE 0x16
+
+/* Any handshake record or alert: most servers refuse SSLv3. */
+static enum check_step
+eval_ssl(struct str data, int is_last, struct check_verdict *out)
+{
+	unsigned int type = byte_at(data, 0);
+
+	if (data.len < SSL_HEADER && !is_last)
+		return CHECK_STEP_WAIT;
+	if (type == SSL_ALERT || type == SSL_HANDSHAKE)
+		return check_next(out, CHECK_L6OK, -1, "%s", "");
+	return check_fail(out, CHECK_L6RSP, -1, "%s", "");
+}
+
+enum check_step
+check_protocol_eval(const struct check_rule *r, struct str data, int is_last,
+	struct check_verdict *out)
+{
+	assert(data.len > 0);
+	switch ((enum check_protocol)r->u.expect.protocol) {
+	case CHECK_MYSQL_GREETING:
+		return eval_mysql(data, 0, is_last, out);
+	case CHECK_MYSQL_RESULT:
+		return eval_mysql(data, 1, is_last, out);
+	case CHECK_PGSQL_AUTH:
+		return eval_pgsql(data, is_last, out);
+	case CHECK_REDIS_PONG:
+		return eval_redis(data, is_last, out);
+	case CHECK_SMTP_BANNER:
+		return eval_smtp_line(data, 1, is_last, out);
+	case CHECK_SMTP_HELLO:
+		return eval_smtp_hello(data, is_last, out);
+	case CHECK_SMTP_BYE:
+		return eval_smtp_line(data, 0, is_last, out);
+	case CHECK_LDAP_BIND:
+		return eval_ldap(data, is_last, out);
+	case CHECK_SSL_RECORD:
+		return eval_ssl(data, is_last, out);
+	}
+	return check_fail(out, CHECK_L7RSP, -1, "%s", "");
+}
