@@ -14,6 +14,15 @@ extern const struct cfg_module persist_cfg_module;  /* cookie, use-server, ... *
 
 #define RETRIES_MAX 65535
 
+struct server;
+struct server_conf;
+
+/* What the options of a server line apply to: a server, or the defaults of those that follow. */
+struct server_target {
+	struct server_conf *conf;
+	struct server *server; /* NULL for default-server */
+};
+
 /* Parses an option with one bit, the keyword's arg. */
 struct cfg_ctx;
 int proxy_cfg_option(struct cfg_ctx *ctx);

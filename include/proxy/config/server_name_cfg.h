@@ -8,13 +8,6 @@
 struct cfg_diag;
 struct proxies;
 struct server;
-struct server_conf;
-
-/* What the options of a line apply to: a server, or the defaults of those that follow. */
-struct server_target {
-	struct server_conf *conf;
-	struct server *server; /* NULL for default-server */
-};
 
 extern const struct cfg_module server_name_cfg_module; /* options about names */
 

@@ -11,7 +11,6 @@
 #define TLS "TLS is not supported"
 #define H2 "HTTP/2 is not supported"
 #define COMPRESSION "compression is not supported"
-#define CHECKS "health checks are not supported"
 #define ABSENT "tacit has nothing of the kind"
 #define NEVER "tacit never does it"
 
@@ -48,8 +47,6 @@ static const struct cfg_kw kws[] = {
 	HINT("maxcompcpuusage", 1, COMPRESSION),
 	HINT("maxcomprate", 1, COMPRESSION),
 	HINT("maxzlibmem", 1, COMPRESSION),
-	HINT("spread-checks", 1, CHECKS),
-	HINT("max-spread-checks", 1, CHECKS),
 	HINT("tune.buffers.limit", 1, ABSENT),
 	HINT("tune.buffers.reserve", 1, ABSENT),
 	HINT("tune.idletimer", 1, ABSENT),

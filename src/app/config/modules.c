@@ -6,6 +6,7 @@
 #include "cfg/env_cfg.h"
 #include "net/bind_cfg.h"
 #include "proxy/config/capture_cfg.h"
+#include "proxy/config/check_cfg.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/forward_cfg.h"
 #include "proxy/config/http_cfg.h"
@@ -36,6 +37,11 @@ static const struct cfg_module *const modules[] = {
 	&rules_cfg_module,
 	&server_cfg_module,
 	&server_name_cfg_module,
+	&check_cfg_module,
+	&http_check_cfg_module,
+	&tcp_check_cfg_module,
+	&check_server_cfg_module,
+	&check_global_cfg_module,
 	&balance_cfg_module,
 	&persist_cfg_module,
 	&log_cfg_module,

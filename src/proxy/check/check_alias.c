@@ -57,16 +57,23 @@ static void
 write_server_host(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out)
 {
 	char text[ADDR_TEXT];
+	struct addr a;
 
-	if (checked_server(cx))
-		write_name(out, flags, addr_host_text(&checked_server(cx)->addr, text));
+	if (!checked_server(cx))
+		return;
+	(void)addr_cell_get(&checked_server(cx)->addr, &a);
+	write_name(out, flags, addr_host_text(&a, text));
 }
 
 static void
 write_server_port(const struct sample_ctx *cx, unsigned int flags unused, struct sbuf *out)
 {
-	if (checked_server(cx))
-		sbuf_addu(out, addr_port(&checked_server(cx)->addr));
+	struct addr a;
+
+	if (!checked_server(cx))
+		return;
+	(void)addr_cell_get(&checked_server(cx)->addr, &a);
+	sbuf_addu(out, addr_port(&a));
 }
 
 static time_t

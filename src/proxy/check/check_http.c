@@ -37,12 +37,11 @@ decode_chunks(struct h1_body *b, struct str bytes, struct arena *a, struct str *
 }
 
 static enum parsed
-parse_body(struct response *res, struct str bytes, const struct check_expect *e, int ended,
-	struct arena *a)
+parse_body(struct response *res, struct str bytes, int ended, struct arena *a)
 {
 	struct h1_body b;
 
-	h1_body_of_response(&b, &res->head, (enum http_method)e->request_method);
+	h1_body_begin(&b, &res->head);
 	res->body = bytes;
 	switch (b.framing) {
 	case HTTP_BODY_NONE:
@@ -76,6 +75,7 @@ parse_response(struct response *res, const struct check_input *in, const struct 
 
 	res->is_complete = 0;
 	http_head_init(&res->head, HTTP_RESPONSE, res->field, FIELDS_MAX);
+	res->head.method = (enum http_method)e->request_method;
 	switch (h1_parse_response(&p, in->received.p, in->received.len, &res->head, &used)) {
 	case HTTP_MORE:
 		return in->ended || in->full ? PARSED_BAD : PARSED_MORE;
@@ -85,7 +85,7 @@ parse_response(struct response *res, const struct check_input *in, const struct 
 		break;
 	}
 	rest = (struct str){ in->received.p + used, in->received.len - used };
-	return parse_body(res, rest, e, in->ended, a);
+	return parse_body(res, rest, in->ended, a);
 }
 
 /* --- matching --- */

@@ -6,6 +6,8 @@
 #include "cfg/diag.h"
 #include "proxy/backend/balance.h"
 #include "proxy/config/capture_cfg.h"
+#include "proxy/config/check_finish.h"
+#include "proxy/config/check_track.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_ids.h"
@@ -264,10 +266,18 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 			failed = 1;
 	}
 	capture_cfg_finish(ps, d);
+	list_each(it, &ps->defaults) {
+		if (check_conf_check_rules(&proxy_of(it)->check, ps, d) < 0)
+			failed = 1;
+	}
+	if (check_track_resolve(ps, d) < 0)
+		failed = 1;
 	list_each(it, &ps->all) {
 		finish_proxy(proxy_of(it), ps, d);
 		balance_check(proxy_of(it), ps, d);
 		if (persist_conf_finish(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (check_conf_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;
 		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
 			failed = 1;

@@ -182,7 +182,6 @@ opt_never(struct cfg_ctx *ctx, void *obj)
 #define OPT_COUNT(n, f, text) OPT(n, 1, server_opt_count, FIELD(f) << 1, "<number>", text)
 #define OPT_FLAG(n, f, value, text) OPT(n, 0, server_opt_flag, (FIELD(f) << 1) | value, NULL, text)
 #define OPT_NEVER(n, text) OPT(n, 0, opt_never, 0, NULL, text)
-#define CHECKS "there are no health checks yet"
 #define HINT(n, why)                                                                              \
 	{                                                                                         \
 		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = "<value>", .doc = why \
@@ -202,9 +201,7 @@ static const struct cfg_opt opts[] = {
 		"sets no limit."),
 	OPT_COUNT("maxqueue", maxqueue,
 		"Maximum number of connections in the server's queue; 0 sets no limit."),
-	OPT_NEVER("no-agent-check", "Agent checks are not supported, so none are made."),
 	OPT_FLAG("no-backup", backup, 0, "The server is no backup, whatever the defaults say."),
-	OPT_NEVER("no-check", "Health checks are not supported, so none are made."),
 	OPT_NEVER("no-check-ssl", "Health checks do not use TLS."),
 	OPT_NEVER("no-send-proxy", "No PROXY header is sent."),
 	OPT_NEVER("no-send-proxy-v2", "No PROXY header is sent."),
@@ -227,18 +224,7 @@ static const struct cfg_opt opts[] = {
 		"Maximum time that sent data may stay unacknowledged."),
 	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256."),
-	HINT("addr", CHECKS),
-	HINT("downinter", CHECKS),
-	HINT("error-limit", CHECKS),
-	HINT("fall", CHECKS),
-	HINT("fastinter", CHECKS),
-	HINT("inter", CHECKS),
 	HINT("pool-low-conn", "each worker keeps its own idle connections"),
-	HINT("port", CHECKS),
-	HINT("rise", CHECKS),
-	HINT("slowstart", "servers take their full part of the load at once"),
-	{ .name = "check", .class = CFG_UNSUPPORTED, .doc = CHECKS },
-	{ .name = "agent-check", .class = CFG_UNSUPPORTED, .doc = CHECKS },
 	{ 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "cfg/ctx.h"
 #include "dns/message.h"
+#include "proxy/config/proxy_cfg.h"
 #include "proxy/model/proxies.h"
 
 /* --- options --- */

@@ -10,6 +10,7 @@
 #include "cfg/reader.h"
 #include "net/bind_cfg.h"
 #include "proxy/config/capture_cfg.h"
+#include "proxy/config/check_cfg.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/forward_cfg.h"
 #include "proxy/config/http_cfg.h"
@@ -50,12 +51,12 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
-		&proxy_cfg_options_module, &http_error_cfg_module,
-		&timeouts_cfg_module, &http_cfg_module, &errors_cfg_module, &forward_cfg_module,
-		&rules_cfg_module,
-		&server_cfg_module, &balance_cfg_module, &persist_cfg_module, &log_cfg_module,
-		&capture_cfg_module, &unique_id_cfg_module, &userlist_cfg_module,
-		&server_name_cfg_module, &resolvers_cfg_module };
+		&proxy_cfg_options_module, &http_error_cfg_module, &timeouts_cfg_module,
+		&http_cfg_module, &errors_cfg_module, &forward_cfg_module, &rules_cfg_module,
+		&server_cfg_module, &check_cfg_module, &http_check_cfg_module,
+		&tcp_check_cfg_module, &check_server_cfg_module, &balance_cfg_module,
+		&persist_cfg_module, &log_cfg_module, &capture_cfg_module, &unique_id_cfg_module,
+		&userlist_cfg_module, &server_name_cfg_module, &resolvers_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

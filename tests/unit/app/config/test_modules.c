@@ -97,8 +97,8 @@ try_number(const char *section, const char *before)
 	const size_t n = sizeof(hostile) / sizeof(hostile[0]);
 	uint64_t bad;
 
-	/* the argument is an address, and "1" and "0x10" are valid addresses */
-	if (strstr(before, "source"))
+	/* an address, of which "1" and "0x10" are spellings; hexadecimal digits */
+	if (strstr(before, "source") || strstr(before, "send-binary"))
 		return 0;
 	/* one at a time: a keyword may be rejected the second time */
 	for (size_t i = 0; i < nh; i++)

@@ -1,0 +1,372 @@
+/* What the rules of health checks imply, and what can only be said of them when the configuration
+ * is complete. Main thread, before the workers start. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/check/protocol.h"
+#include "http/head.h"
+#include "proxy/config/check_finish.h"
+#include "proxy/model/proxies.h"
+
+/* --- names in expressions --- */
+
+static int
+check_fmt_names(struct rule_fmt *f, const struct check_rule *r, struct proxies *root,
+	struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	if (!f || rule_fmt_check(f, root, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &r->where, "%s.", why.text);
+	return -1;
+}
+
+static int
+check_expr_names(struct rule_expr *e, const struct check_rule *r, struct proxies *root,
+	struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	if (!e || rule_expr_check(e, root, &why) == 0)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &r->where, "%s.", why.text);
+	return -1;
+}
+
+static int
+check_rule_names(const struct check_rule *r, struct proxies *root, struct cfg_diag *d)
+{
+	int bad = 0;
+
+	switch (r->kind) {
+	case CHECK_RULE_CONNECT:
+		return check_expr_names(r->u.connect.port_expr, r, root, d);
+	case CHECK_RULE_SEND:
+		bad |= check_fmt_names(r->u.send.data.fmt, r, root, d);
+		bad |= check_fmt_names(r->u.send.uri.fmt, r, root, d);
+		bad |= check_fmt_names(r->u.send.body.fmt, r, root, d);
+		for (unsigned int i = 0; i < r->u.send.n_headers; i++)
+			bad |= check_fmt_names(r->u.send.headers[i].value, r, root, d);
+		return bad;
+	case CHECK_RULE_EXPECT:
+		bad |= check_fmt_names(r->u.expect.pattern.text.fmt, r, root, d);
+		bad |= check_fmt_names(r->u.expect.value.text.fmt, r, root, d);
+		bad |= check_fmt_names(r->u.expect.on_success, r, root, d);
+		bad |= check_fmt_names(r->u.expect.on_error, r, root, d);
+		bad |= check_expr_names(r->u.expect.status_code, r, root, d);
+		return bad;
+	case CHECK_RULE_SET_VAR:
+	case CHECK_RULE_UNSET_VAR:
+		break;
+	}
+	bad |= check_fmt_names(r->u.var.fmt, r, root, d);
+	bad |= check_expr_names(r->u.var.expr, r, root, d);
+	return bad;
+}
+
+int
+check_conf_check_rules(struct check_conf *c, struct proxies *root, struct cfg_diag *d)
+{
+	int bad = 0;
+
+	list_each(it, &c->rules) {
+		const struct check_rule *r = list_entry(it, const struct check_rule, link);
+
+		if (!r->is_borrowed)
+			bad |= check_rule_names(r, root, d);
+	}
+	return bad;
+}
+
+/* --- what is implied --- */
+
+static struct check_rule *
+rule_of(struct list *it)
+{
+	return list_entry(it, struct check_rule, link);
+}
+
+static int
+is_var_rule(const struct check_rule *r)
+{
+	return r->kind == CHECK_RULE_SET_VAR || r->kind == CHECK_RULE_UNSET_VAR;
+}
+
+/* A rule before this place of the list. */
+static struct check_rule *
+imply_rule(struct check_conf *c, struct list *before, enum check_rule_kind kind)
+{
+	unsigned int steps = c->steps;
+	struct check_rule *r = check_rule_add(c, kind, c->where);
+
+	if (!r)
+		return NULL;
+	c->steps = steps;
+	r->step = 0;
+	list_remove(&r->link);
+	list_append(before, &r->link);
+	return r;
+}
+
+/* The first place behind the rules on variables at the beginning. */
+static struct list *
+skip_vars(struct check_conf *c)
+{
+	struct list *it = c->rules.next;
+
+	while (it != &c->rules && is_var_rule(rule_of(it)))
+		it = it->next;
+	return it;
+}
+
+/* Without one, a connect is the first step. */
+static int
+imply_connect(struct check_conf *c)
+{
+	struct list *first = skip_vars(c);
+
+	if (first != &c->rules && rule_of(first)->kind == CHECK_RULE_CONNECT)
+		return 0;
+	return imply_rule(c, c->rules.next, CHECK_RULE_CONNECT) ? 0 : -ERR_NOMEM;
+}
+
+/* The last rule that is not on a variable. */
+static struct check_rule *
+last_rule(struct check_conf *c)
+{
+	struct list *it = c->rules.prev;
+
+	while (it != &c->rules && is_var_rule(rule_of(it)))
+		it = it->prev;
+	return it == &c->rules ? NULL : rule_of(it);
+}
+
+static int
+imply_status(struct check_conf *c)
+{
+	struct check_rule *r = imply_rule(c, &c->rules, CHECK_RULE_EXPECT);
+	struct check_expect *e;
+
+	if (!r)
+		return -ERR_NOMEM;
+	e = &r->u.expect;
+	e->is_http = e->has_match = 1;
+	e->match = CHECK_MATCH_STATUS;
+	e->ranges = mem_alloc(sizeof(*e->ranges));
+	if (!e->ranges)
+		return -ERR_NOMEM;
+	e->ranges[0] = (struct check_range){ 200, 399 };
+	e->n_ranges = 1;
+	return 0;
+}
+
+static struct list *
+find_kind(struct check_conf *c, struct list *it, enum check_rule_kind kind)
+{
+	while (it != &c->rules && rule_of(it)->kind != kind)
+		it = it->next;
+	return it;
+}
+
+/* A request behind the first connect; its line is that of option httpchk. */
+static int
+imply_send(struct check_conf *c)
+{
+	struct list *connect = find_kind(c, c->rules.next, CHECK_RULE_CONNECT);
+	struct list *next = connect->next;
+	struct check_rule *r;
+
+	while (next != &c->rules && is_var_rule(rule_of(next)))
+		next = next->next;
+	if (next == &c->rules || rule_of(next)->kind != CHECK_RULE_SEND) {
+		r = imply_rule(c, next, CHECK_RULE_SEND);
+		if (!r)
+			return -ERR_NOMEM;
+		r->u.send.is_http = 1;
+	} else {
+		r = rule_of(next);
+	}
+	r->u.send.request = &c->request;
+	return 0;
+}
+
+/* Responses to HEAD have no body. */
+static void
+tell_methods(struct check_conf *c)
+{
+	enum http_method method = HTTP_OTHER;
+
+	list_each(it, &c->rules) {
+		struct check_rule *r = rule_of(it);
+		const struct check_send *s = &r->u.send;
+
+		if (r->kind == CHECK_RULE_EXPECT)
+			r->u.expect.request_method = method;
+		if (r->kind != CHECK_RULE_SEND)
+			continue;
+		method = HTTP_OPTIONS;
+		if (s->method)
+			method = http_method_of(str_of(s->method));
+		else if (s->request && s->request->method)
+			method = http_method_of(str_of(s->request->method));
+	}
+}
+
+static int
+complete_http(struct check_conf *c)
+{
+	int rc = imply_connect(c);
+
+	if (rc == 0)
+		rc = imply_send(c);
+	if (rc == 0 && last_rule(c)->kind != CHECK_RULE_EXPECT)
+		rc = imply_status(c);
+	if (rc == 0)
+		tell_methods(c);
+	return rc;
+}
+
+static int
+complete_rules(struct check_conf *c)
+{
+	static const enum check_family families[] = { [CHECK_TCP] = CHECK_FAMILY_TCP,
+		[CHECK_HTTP] = CHECK_FAMILY_HTTP };
+	enum check_family family =
+		c->method < ARRAY_LEN(families) ? families[c->method] : CHECK_FAMILY_NONE;
+
+	if (c->family != family)
+		check_conf_drop_rules(c);
+	if (c->method == CHECK_HTTP)
+		return complete_http(c);
+	if (family == CHECK_FAMILY_NONE && c->method != CHECK_CONNECT)
+		return check_protocol_rules(c);
+	return imply_connect(c);
+}
+
+/* --- what does not fit --- */
+
+static void
+warn_ignored(const struct proxy *p, struct cfg_diag *d)
+{
+	const struct check_conf *c = &p->check;
+
+	if (c->own_rules && c->family == CHECK_FAMILY_HTTP && c->method != CHECK_HTTP)
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"%s '%s' uses http-check rules without 'option httpchk', so the rules are "
+			"ignored.",
+			proxy_kind(p), p->name);
+	if (c->own_rules && c->family == CHECK_FAMILY_TCP && c->method != CHECK_TCP)
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"%s '%s' uses tcp-check rules without 'option tcp-check', so the rules are "
+			"ignored.",
+			proxy_kind(p), p->name);
+	if (c->method == CHECK_HTTP || c->method == CHECK_CONNECT)
+		return;
+	if (c->disable_on_404)
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"'disable-on-404' will be ignored for %s '%s' (requires 'option httpchk').",
+			proxy_kind(p), p->name);
+	if (c->send_state)
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"'send-state' will be ignored for %s '%s' (requires 'option httpchk').",
+			proxy_kind(p), p->name);
+}
+
+/* True if every connect says which port it means. */
+static int
+rules_have_ports(const struct check_conf *c)
+{
+	int any = 0;
+
+	list_each(it, &c->rules) {
+		const struct check_rule *r = rule_of(it);
+
+		if (r->kind != CHECK_RULE_CONNECT)
+			continue;
+		if (!r->u.connect.port && !addr_port(&r->u.connect.addr) &&
+			addr_family(&r->u.connect.addr) != AF_UNIX)
+			return 0;
+		any = 1;
+	}
+	return any;
+}
+
+static int
+has_check_port(const struct server *s)
+{
+	const struct check_server_conf *c = &s->conf.check;
+	struct addr own;
+
+	(void)addr_cell_get(&s->addr, &own);
+	if (c->port || addr_port(&c->addr) || addr_family(&c->addr) == AF_UNIX)
+		return 1;
+	if (!c->addr.len && (addr_family(&own) == AF_UNIX || addr_is_any(&own)))
+		return 1;
+	return !s->spec.has_offset && addr_port(&own) != 0;
+}
+
+static int
+check_proto_of(const struct server *s, struct cfg_diag *d)
+{
+	enum check_proto needed =
+		s->be->check.method == CHECK_HTTP ? CHECK_PROTO_H1 : CHECK_PROTO_NONE;
+
+	if (s->conf.check.proto == CHECK_PROTO_DEFAULT || s->conf.check.proto == needed)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &s->where,
+		"%s '%s': server '%s' uses an incompatible protocol for the selected check type "
+		"(see 'check-proto').",
+		proxy_kind(s->be), s->be->name, s->name);
+	return -1;
+}
+
+static int
+check_server_options(const struct server *s, struct cfg_diag *d)
+{
+	const struct check_server_conf *c = &s->conf.check;
+	int bad = 0;
+
+	if (c->check && !has_check_port(s) && !rules_have_ports(&s->be->check)) {
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"%s '%s': server '%s' has neither service port nor check port%s.",
+			proxy_kind(s->be), s->be->name, s->name,
+			s->be->check.own_rules
+				? ", and a rule 'connect' has no port either"
+				: "");
+		bad = -1;
+	}
+	if (c->check)
+		bad |= check_proto_of(s, d);
+	if (c->agent && !c->agent_port) {
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"'server %s/%s' : server %s does not have agent port, which 'agent-check' "
+			"needs.",
+			s->be->name, s->name, s->name);
+		bad = -1;
+	}
+	if (c->observe == CHECK_OBSERVE_LAYER7 && s->be->mode != PROXY_HTTP)
+		cfg_diag_add(d, CFG_WARNING, &s->where,
+			"'server %s/%s' : 'observe layer7' can only be used in http proxies.",
+			s->be->name, s->name);
+	return bad;
+}
+
+int
+check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	int bad = check_conf_check_rules(&p->check, root, d);
+
+	if (!(p->caps & PROXY_BE))
+		return bad;
+	warn_ignored(p, d);
+	if (complete_rules(&p->check) < 0) {
+		cfg_diag_add(d, CFG_ALERT, &p->where, "%s", err_text(-ERR_NOMEM));
+		return -1;
+	}
+	list_each(it, &p->servers) {
+		bad |= check_server_options(list_entry(it, struct server, link), d);
+	}
+	return bad;
+}

@@ -1,0 +1,446 @@
+/* Rules of health checks: the words of a line, and the rules that http-check and tcp-check share.
+ * Main thread, while the configuration is read. */
+#include "proxy/config/check_rule_cfg.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proxy/check/check_alias.h"
+#include "proxy/check/check_send.h"
+#include "proxy/model/proxies.h"
+
+/* What formats and expressions may use: the server, and the last response. */
+#define CHECK_SCOPE (SAMPLE_AT_CHECK | SAMPLE_AT_RES)
+
+/* --- words --- */
+
+static const struct check_word *
+find_check_word(const struct check_word *table, const char *name)
+{
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0)
+			return table;
+	return NULL;
+}
+
+/* An empty argument counts as missing. */
+static int
+is_any_empty(const struct cfg_ctx *ctx, int i, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (!*cfg_arg(ctx, i + k))
+			return 1;
+	return 0;
+}
+
+static int
+take_check_word(struct cfg_ctx *ctx, int i, const struct check_word *w, struct check_rule *r)
+{
+	int n;
+
+	if (w->why_not)
+		return cfg_error(ctx, i, "'%s' : '%s' is not supported (%s).", cfg_kw_name(ctx),
+			w->name, w->why_not);
+	if (i + w->args >= ctx->argc || is_any_empty(ctx, i + 1, w->args))
+		return cfg_error(ctx, MIN(i + 1, ctx->argc), "'%s' : '%s' expects %s.",
+			cfg_kw_name(ctx), w->name, w->args > 1 ? "two arguments" : "an argument");
+	n = w->take(ctx, i + 1, r, w->arg);
+	return n < 0 ? -1 : 1 + n;
+}
+
+/* "!" negates the match that follows, also without a blank between them. */
+static const char *
+skip_negation(const char *name, struct check_rule *r)
+{
+	if (*name != '!' || r->kind != CHECK_RULE_EXPECT)
+		return name;
+	r->u.expect.negate = 1;
+	return name + 1;
+}
+
+int
+check_cfg_words(struct cfg_ctx *ctx, int first, const struct check_word *table,
+	struct check_rule *r)
+{
+	for (int i = first, n; i < ctx->argc; i += n) {
+		const char *name = skip_negation(cfg_arg(ctx, i), r);
+		const struct check_word *w;
+		int negates = name != cfg_arg(ctx, i), had_match = r->u.expect.has_match;
+
+		n = 1;
+		while (negates && !*name && i + 1 < ctx->argc)
+			name = skip_negation(cfg_arg(ctx, ++i), r);
+		w = find_check_word(table, name);
+		if (!w)
+			return cfg_error(ctx, i, "'%s' : unknown argument '%.60s'.",
+				cfg_kw_name(ctx), cfg_arg(ctx, i));
+		n = take_check_word(ctx, i, w, r);
+		if (n < 0)
+			return -1;
+		if (negates && r->u.expect.has_match == had_match)
+			return cfg_error(ctx, i, "'%s' : '!' is not supported with '%s'.",
+				cfg_kw_name(ctx), w->name);
+	}
+	return 0;
+}
+
+static enum check_family
+family_of(const struct cfg_ctx *ctx)
+{
+	return strncmp(cfg_kw_name(ctx), "http-check", 10) == 0 ? CHECK_FAMILY_HTTP
+								: CHECK_FAMILY_TCP;
+}
+
+/* The last rule of the section, without those on variables; NULL: none. */
+static const struct check_rule *
+last_check_rule(const struct check_conf *c)
+{
+	if (!c->own_rules)
+		return NULL;
+	for (const struct list *it = c->rules.prev; it != &c->rules; it = it->prev) {
+		const struct check_rule *r = list_entry(it, const struct check_rule, link);
+
+		if (r->kind != CHECK_RULE_SET_VAR && r->kind != CHECK_RULE_UNSET_VAR)
+			return r;
+	}
+	return NULL;
+}
+
+/* Whether the rules before this one allow it. -1 after an error. */
+static int
+check_order(struct cfg_ctx *ctx, const struct check_conf *c, enum check_family family,
+	enum check_rule_kind kind)
+{
+	const struct check_rule *last = last_check_rule(c);
+	const char *missing = NULL;
+
+	if (!last || c->family != family)
+		return 0;
+	if (kind == CHECK_RULE_CONNECT && !c->begins_with_connect)
+		return cfg_error(ctx, -1,
+			"'%s' : the first step must also be a 'connect', optionally preceded by a "
+			"'set-var', an 'unset-var' or a 'comment', when there is a 'connect' step.",
+			cfg_kw_name(ctx));
+	if (family != CHECK_FAMILY_HTTP)
+		return 0;
+	if (kind == CHECK_RULE_CONNECT && last->kind != CHECK_RULE_EXPECT)
+		missing = "expect";
+	if (kind == CHECK_RULE_SEND && last->kind != CHECK_RULE_CONNECT)
+		missing = "connect";
+	if (kind == CHECK_RULE_EXPECT && last->kind == CHECK_RULE_CONNECT)
+		missing = "send";
+	if (!missing)
+		return 0;
+	return cfg_error(ctx, -1, "'%s' : unable to add the rule at step %u (missing %s rule).",
+		cfg_kw_name(ctx), c->steps + 1, missing);
+}
+
+struct check_rule *
+check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind)
+{
+	enum check_family family = family_of(ctx);
+	struct check_conf *c = &((struct proxy *)ctx->obj)->check;
+	struct check_rule *r;
+
+	if (check_order(ctx, c, family, kind))
+		return NULL;
+	check_conf_set_family(c, family);
+	if (!last_check_rule(c) && kind == CHECK_RULE_CONNECT)
+		c->begins_with_connect = 1;
+	r = check_rule_add(c, kind, cfg_arg_where(ctx, -1));
+	if (!r)
+		(void)cfg_nomem(ctx);
+	return r;
+}
+
+/* --- texts, formats, expressions --- */
+
+/* The vocabulary with the variables that formats of checks may use. */
+static struct rule_vocab
+check_vocab(const struct cfg_ctx *ctx)
+{
+	struct rule_vocab v = ((const struct proxies *)ctx->root)->vocab;
+
+	v.aliases = check_aliases;
+	return v;
+}
+
+static int
+report_expr_error(struct cfg_ctx *ctx, int i, const struct rule_err *why)
+{
+	return cfg_error(ctx, i, "'%s' : %s (byte %zu of '%.60s').", cfg_kw_name(ctx), why->text,
+		why->at + 1, cfg_arg(ctx, i));
+}
+
+int
+check_cfg_fmt(struct cfg_ctx *ctx, int i, unsigned int style, struct rule_fmt **out)
+{
+	struct rule_vocab v = check_vocab(ctx);
+	struct rule_err why = { 0 };
+
+	rule_fmt_free(out);
+	if (rule_fmt_compile(&v, cfg_arg(ctx, i), style, CHECK_SCOPE, out, &why) < 0)
+		return report_expr_error(ctx, i, &why);
+	return 0;
+}
+
+int
+check_cfg_expr(struct cfg_ctx *ctx, int i, struct rule_expr **out)
+{
+	struct rule_vocab v = check_vocab(ctx);
+	const char *text = cfg_arg(ctx, i);
+	struct rule_err why = { 0 };
+	size_t used;
+
+	rule_expr_free(out);
+	if (rule_expr_parse(&v, text, strlen(text), CHECK_SCOPE, 0, out, &used, &why) < 0)
+		return report_expr_error(ctx, i, &why);
+	return 0;
+}
+
+int
+check_cfg_regex(struct cfg_ctx *ctx, int i, unsigned int flags, struct regex **out)
+{
+	struct regex_err why;
+
+	if (regex_new(str_of(cfg_arg(ctx, i)), flags, out, &why) == 0)
+		return 0;
+	return cfg_error(ctx, i, "'%s' : bad regular expression : %s (byte %zu of '%.60s').",
+		cfg_kw_name(ctx), why.text, why.at + 1, cfg_arg(ctx, i));
+}
+
+static struct check_text *
+text_of(struct check_rule *r, intptr_t offset)
+{
+	return (struct check_text *)(void *)((char *)r + offset);
+}
+
+int
+check_cfg_text(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	struct check_text *t = text_of(r, arg);
+
+	rule_fmt_free(&t->fmt);
+	if (cfg_arg_dup(ctx, i, &t->p))
+		return -1;
+	t->len = strlen(t->p);
+	return 1;
+}
+
+int
+check_cfg_text_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	struct check_text *t = text_of(r, arg);
+
+	mem_free(t->p);
+	t->p = NULL;
+	t->len = 0;
+	return check_cfg_fmt(ctx, i, RULE_FMT_RAW, &t->fmt) ? -1 : 1;
+}
+
+static int
+report_bad_hex(struct cfg_ctx *ctx, int i)
+{
+	const char *bad = cfg_arg(ctx, i);
+
+	while (isxdigit((unsigned char)*bad))
+		bad++;
+	if (!*bad)
+		return cfg_error(ctx, i, "'%s' : an even number of hexadecimal digits is expected.",
+			cfg_kw_name(ctx));
+	return cfg_error(ctx, i, "'%s' : '%c' is not a hexadecimal digit.", cfg_kw_name(ctx),
+		isprint((unsigned char)*bad) ? *bad : '?');
+}
+
+int
+check_cfg_text_hex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	struct check_text *t = text_of(r, arg);
+	struct sbuf bytes;
+
+	if (check_cfg_text(ctx, i, r, arg) < 0)
+		return -1;
+	bytes = (struct sbuf){ .p = t->p, .len = t->len, .cap = t->len + 1 };
+	if (check_unhex(&bytes, 0) < 0)
+		return report_bad_hex(ctx, i);
+	t->len = bytes.len;
+	return 1;
+}
+
+int
+check_cfg_comment(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	return cfg_arg_dup(ctx, i, &r->comment) ? -1 : 1;
+}
+
+int
+check_cfg_parse_comment(struct cfg_ctx *ctx)
+{
+	struct check_conf *c = &((struct proxy *)ctx->obj)->check;
+
+	check_conf_set_family(c, family_of(ctx));
+	c->steps++;
+	if (ctx->argc > 1)
+		cfg_warn(ctx, 1, "'%s' : only the first word is the comment; quotes make it one.",
+			cfg_kw_name(ctx));
+	return cfg_arg_dup(ctx, 0, &c->comment);
+}
+
+/* --- connect --- */
+
+/* The keyword's arg is the offset of a flag. */
+static int
+take_connect_flag(struct cfg_ctx *ctx unused, int i unused, struct check_rule *r, intptr_t arg)
+{
+	*((uint8_t *)r + arg) = 1;
+	return 0;
+}
+
+/* A number, or an expression. */
+static int
+take_connect_port(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	struct check_connect *c = &r->u.connect;
+	int port;
+
+	rule_expr_free(&c->port_expr);
+	c->port = 0;
+	if (!isdigit((unsigned char)cfg_arg(ctx, i)[0]))
+		return check_cfg_expr(ctx, i, &c->port_expr) ? -1 : 1;
+	if (cfg_arg_int(ctx, i, 1, 65535, &port))
+		return -1;
+	c->port = (unsigned int)port;
+	return 1;
+}
+
+static int
+take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	struct addr_spec spec;
+	const char *why = "";
+
+	if (addr_parse(cfg_arg(ctx, i), ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX, &spec, &why) < 0)
+		return cfg_error(ctx, i, "'%s' : '%.200s' : %s", cfg_kw_name(ctx), cfg_arg(ctx, i),
+			why);
+	r->u.connect.addr = spec.addr;
+	return 1;
+}
+
+/* Of the protocols of HAProxy there is one here for each family: the one that it uses anyway. */
+static int
+take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intptr_t arg unused)
+{
+	const char *only = strncmp(cfg_kw_name(ctx), "http-check", 10) == 0 ? "h1" : "none";
+
+	if (strcmp(cfg_arg(ctx, i), only) != 0)
+		return cfg_error(ctx, i, "'%s' : protocol '%.40s' is not supported here ('%s' is).",
+			cfg_kw_name(ctx), cfg_arg(ctx, i), only);
+	return 1;
+}
+
+#define NO_TLS "there is no TLS"
+
+int
+check_cfg_parse_connect(struct cfg_ctx *ctx)
+{
+	static const struct check_word words[] = {
+		{ "addr", 1, take_connect_addr, 0, NULL },
+		{ "alpn", 1, NULL, 0, NO_TLS },
+		{ "comment", 1, check_cfg_comment, 0, NULL },
+		{ "default", 0, take_connect_flag, offsetof(struct check_rule, u.connect.defaults),
+			NULL },
+		{ "linger", 0, take_connect_flag, offsetof(struct check_rule, u.connect.linger),
+			NULL },
+		{ "port", 1, take_connect_port, 0, NULL },
+		{ "proto", 1, take_connect_proto, 0, NULL },
+		{ "send-proxy", 0, take_connect_flag,
+			offsetof(struct check_rule, u.connect.send_proxy), NULL },
+		{ "sni", 1, NULL, 0, NO_TLS },
+		{ "ssl", 0, NULL, 0, NO_TLS },
+		{ "via-socks4", 0, NULL, 0, "there are no SOCKS proxies" },
+		{ NULL, 0, NULL, 0, NULL },
+	};
+	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_CONNECT);
+
+	return r ? check_cfg_words(ctx, 0, words, r) : -1;
+}
+
+/* --- variables --- */
+
+/* "check.name,ifexists": the text is split in place. */
+static int
+parse_check_var_name(struct cfg_ctx *ctx, char *text, int may_have_conds, struct check_set_var *out)
+{
+	const char *why = NULL;
+	char *rest = text, *word = strsep(&rest, ",");
+
+	if (var_name_parse(str_of(word), &out->name, &why) < 0)
+		return cfg_error(
+			ctx, 0, "'%s' : variable '%.60s': %s.", cfg_kw_name(ctx), word, why);
+	if (out->name.scope != VAR_PROC && out->name.scope != VAR_SESS &&
+		out->name.scope != VAR_CHECK)
+		return cfg_error(ctx, 0,
+			"'%s' : variable '%.60s': the scopes proc, sess and check are allowed "
+			"here.",
+			cfg_kw_name(ctx), word);
+	while ((word = strsep(&rest, ",")) != NULL) {
+		unsigned int bit = may_have_conds ? var_cond_parse(str_of(word)) : 0;
+
+		if (!bit)
+			return cfg_error(ctx, 0, "'%s' : unexpected '%.60s'%s.", cfg_kw_name(ctx),
+				word,
+				may_have_conds ? "; there are " VAR_COND_WORDS : "");
+		out->conds |= bit;
+	}
+	return 0;
+}
+
+/* The name in brackets of "set-var(name)". */
+static int
+parse_check_var_brackets(struct cfg_ctx *ctx, size_t open, int may_have_conds,
+	struct check_set_var *out)
+{
+	const char *word = cfg_arg(ctx, 0);
+	size_t len = strlen(word);
+	char *text;
+	int rc;
+
+	if (len < open + 2 || word[len - 1] != ')')
+		return cfg_error(ctx, 0, "'%s' : ')' is missing at the end of '%.60s'.",
+			cfg_kw_name(ctx), word);
+	text = mem_strndup(word + open + 1, len - open - 2);
+	if (!text)
+		return cfg_nomem(ctx);
+	rc = parse_check_var_name(ctx, text, may_have_conds, out);
+	mem_free(text);
+	return rc;
+}
+
+int
+check_cfg_parse_var(struct cfg_ctx *ctx)
+{
+	const char *word = cfg_arg(ctx, 0);
+	size_t n = strcspn(word, "(");
+	struct str name = { word, n };
+	int is_set = str_is(name, STR("set-var")), is_fmt = str_is(name, STR("set-var-fmt"));
+	int is_unset = str_is(name, STR("unset-var"));
+	struct check_rule *r;
+
+	if (word[n] != '(' || (!is_set && !is_fmt && !is_unset))
+		return cfg_error(ctx, 0, "'%s' : unknown rule '%.60s'.", cfg_kw_name(ctx), word);
+	if (ctx->argc < 2 && !is_unset)
+		return cfg_error(ctx, ctx->argc, "'%s %.*s' expects %s.", cfg_kw_name(ctx), (int)n,
+			word, is_set ? "an expression" : "a format");
+	if (ctx->argc > (is_unset ? 1 : 2))
+		return cfg_error(ctx, is_unset ? 1 : 2,
+			"'%s %.*s' cannot handle unexpected argument '%.60s'.", cfg_kw_name(ctx),
+			(int)n, word, cfg_arg(ctx, is_unset ? 1 : 2));
+	r = check_cfg_add(ctx, is_unset ? CHECK_RULE_UNSET_VAR : CHECK_RULE_SET_VAR);
+	if (!r || parse_check_var_brackets(ctx, n, !is_unset, &r->u.var))
+		return -1;
+	if (is_unset)
+		return 0;
+	return is_fmt ? check_cfg_fmt(ctx, 1, RULE_FMT_RAW, &r->u.var.fmt)
+		      : check_cfg_expr(ctx, 1, &r->u.var.expr);
+}
