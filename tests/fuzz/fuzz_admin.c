@@ -194,7 +194,7 @@ look_at_servers(int level)
 
 			check(s->uweight >= 0 && s->uweight <= SERVER_WEIGHT_MAX);
 			if (level < BIND_ADMIN)
-				check(s->admin == SERVER_UP && s->uweight == s->conf.weight);
+				check(s->admin == SERVER_READY && s->uweight == s->conf.weight);
 		}
 	}
 	if (level < BIND_ADMIN)

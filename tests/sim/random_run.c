@@ -2,7 +2,8 @@
 
 #include "proxy/backend/queue.h"
 #include "proxy/session/session.h"
-#include "proxy/backend/server_control.h"
+#include "proxy/session/session.h"
+#include "unit/proxy/states.h"
 
 #define LIMIT (4000 * FAKE_SEC)
 
@@ -31,15 +32,14 @@ meddle(struct world *w)
 	case 0:
 		s = any_session(w, d);
 		if (s)
-			session_kill(s);
+			session_kill(s, 'K');
 		break;
 	case 1:
-		server_set_admin(srv, (enum server_admin)dice(d, SERVER_DRAIN + 1),
-				 loop_now_ms(w->loop));
+		put_admin(srv, forced_states[dice(d, 3)], loop_now_ms(w->loop));
 		queue_serve(&w->engine, w->px);
 		break;
 	case 2:
-		(void)!server_set_weight(srv, (int)dice(d, 4));
+		(void)!put_weight(srv, (int)dice(d, 4));
 		queue_serve(&w->engine, w->px);
 		break;
 	case 3:

@@ -23,6 +23,20 @@ struct stat_row {
 	} v[STAT_COLS];
 };
 
+static inline void
+stat_row_int(struct stat_row *r, enum stat_col c, int64_t n)
+{
+	r->v[c].kind = VAL_INT;
+	r->v[c].n = n;
+}
+
+static inline void
+stat_row_text(struct stat_row *r, enum stat_col c, const char *s)
+{
+	r->v[c].kind = VAL_TEXT;
+	r->v[c].s = s;
+}
+
 /* "# " and the names of the columns. */
 void stat_row_header(struct sbuf *out);
 void stat_row_print(struct sbuf *out, const struct stat_row *r);

@@ -35,6 +35,7 @@ enum process_state {
 };
 
 struct admin;
+struct checker;
 
 /* The service of the stats sockets: app/admin/admin.h. */
 struct process_service {
@@ -63,6 +64,7 @@ struct process {
 	struct signals signals;
 	const struct process_service *service; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
+	struct checker *checker;   /* NULL: no server is checked */
 	struct timer status_timer;
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
 	const char *node;          /* global `node`, or hostname */

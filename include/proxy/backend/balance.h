@@ -54,9 +54,6 @@ void balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag
 /* True if it needs requests: the backend's mode must be http. */
 int balance_needs_http(enum balance_algo algo);
 
-/* True if this server is in the group in use. */
-int balance_has(const struct proxy *be, const struct server *srv);
-
 /* Seeds the worker's generator for `random`. */
 void balance_seed(struct proxy *be, uint64_t seed);
 

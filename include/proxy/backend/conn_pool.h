@@ -59,9 +59,8 @@ conn_pool_server(const struct idle_conn *c)
 /* The session no longer needs it. NULL is allowed. */
 void conn_pool_release(struct engine *e, struct idle_conn **holder);
 
-/* Closes those of a server on all workers, which must be paused: the server goes into
- * maintenance. */
-void conn_pool_drop_server(struct server *srv);
+/* Closes those of a server that this worker has: the server takes no more sessions. */
+void conn_pool_drop_server(struct engine *e, struct server *srv);
 /* On e's own thread: closes those to an address that the server no longer has. They are not used
  * even before that. */
 void conn_pool_drop_stale(struct engine *e, struct server *srv);

@@ -15,11 +15,5 @@
 void server_set_addr(struct engine *e, struct server *s, const struct addr *a);
 /* The same IP address? Ports do not count. */
 int server_addr_is_same(const struct addr *a, const struct addr *b);
-/* on: the server has no address and goes into maintenance; off: it is usable again. What it had
- * stays for sessions that are about to connect. */
-void server_set_unresolved(struct engine *e, struct server *s, int on);
-/* A weight from outside an operator's command, while the other workers run. 0, or as
- * server_set_weight(). */
-int server_change_weight(struct engine *e, struct server *s, int weight) must_check;
 
 #endif

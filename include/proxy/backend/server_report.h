@@ -3,32 +3,34 @@
 #define TACIT_PROXY_BACKEND_SERVER_REPORT_H
 
 #include "base/compiler.h"
+#include "base/log.h"
 #include "proxy/model/engine.h"
 #include "proxy/model/server.h"
 
 /* The state of a server and its backend before a change. */
 struct server_before {
-	enum server_admin admin;
+	unsigned int admin;
+	enum server_oper oper;
 	int uweight;
 	unsigned int usable;  /* servers of the backend */
 	unsigned int queued;  /* sessions waiting for this server */
+	unsigned int waiting; /* sessions waiting for any server */
 };
 
 struct server_before server_before(const struct server *s);
 /* To be called after the change, when the sessions that waited for the server were redistributed.
- * Reports the difference through this engine's log. */
-void server_report(struct engine *e, const struct server *s, const struct server_before *before);
+ * Reports the difference through this engine's log. cause: follows the state. */
+void server_report(struct engine *e, const struct server *s, const struct server_before *before,
+	const char *cause);
+/* Any other message about a server. */
+void server_log(struct engine *e, const struct server *s, enum log_level level, const char *text);
 
 /* "<backend>/<server> ...": in the log and on the terminal, or in the log only. */
 void server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)
 	fmt_printf(3, 4);
 void server_log_change(struct engine *e, const struct server *s, const char *fmt, ...)
 	fmt_printf(3, 4);
-/* It has no address any more, or one again. */
-void server_report_unresolved(struct engine *e, const struct server *s,
-	const struct server_before *before, const char *why);
-void server_report_resolved(struct engine *e, const struct server *s);
-/* The address was looked up: after server_report_resolved(). */
+/* The address was looked up: after the report of its state. */
 void server_report_ready(struct engine *e, const struct server *s);
 
 #endif

@@ -10,11 +10,9 @@
 
 #include "base/compiler.h"
 #include "base/str.h"
-#include "proxy/model/check_conf.h"
+#include "proxy/model/check.h"
 
 struct sample_ctx;
-
-#define CHECK_INFO_MAX 512
 
 enum check_step {
 	CHECK_STEP_WAIT,   /* more data may change it */

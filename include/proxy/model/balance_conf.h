@@ -65,6 +65,7 @@ struct hash_type {
 struct balance {
 	struct server **group;   /* in file order; by id for `first` */
 	unsigned int n;
+	unsigned int usable;     /* the same, to be read without the lock (atomic_read) */
 	unsigned int cap;
 	uint64_t seq;            /* number of choices made */
 	uint64_t rnd;

@@ -69,7 +69,6 @@ struct check_connect {
 	unsigned int port;           /* 0: port_expr, or the server's check port or port */
 	struct rule_expr *port_expr;
 	uint8_t defaults;            /* `default`: encapsulation as on the server line */
-	uint8_t send_proxy;
 	uint8_t linger;              /* closes with FIN, not with a reset */
 };
 
@@ -214,8 +213,6 @@ void check_request_fini(struct check_request *r);
 enum check_result check_status_result(enum check_status s);
 const char *check_status_code(enum check_status s);
 const char *check_status_text(enum check_status s);
-/* By code; -ERR_UNKNOWN. */
-int check_status_find(const char *code, enum check_status *out) must_check;
 
 /* Of a server (manual 5.2). Part of struct server_conf: owns agent_send and track. */
 enum check_on_error {

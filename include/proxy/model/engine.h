@@ -140,12 +140,16 @@ struct engine {
 	void (*wake_asks)(struct engine *e, unsigned int target);
 	/* The same for conn_limits_resume(its engine, fe); fe may be NULL. */
 	void (*wake_resume)(struct engine *e, unsigned int target, struct proxy *fe);
+	/* The same for on_server_change(its engine, srv). */
+	void (*wake_for_server)(struct engine *e, unsigned int target, struct server *srv);
 	/* Callbacks into sessions for lower layers: events of a session's descriptor (owner: the
 	 * session), a slot granted to one of our sessions, the turn of a bulk transfer. */
 	loop_fd_fn *on_io;
 	void (*on_slot)(struct session *s);
 	void (*on_resolved)(struct session *s); /* its question to name servers is done */
 	void (*on_bulk_turn)(struct session *s, int side);
+	/* The state of a server has changed: see proxy/session/server_change.h. */
+	void (*on_server_change)(struct engine *e, struct server *srv);
 	void *owner;
 };
 

@@ -128,7 +128,9 @@ struct proxy {
 	int redispatch_every;     /* option redispatch N: 0 off, -1 last retry, N every Nth */
 	struct server_conf default_server;
 	struct source_conf source; /* for servers without their own */
-	uint64_t last_change_ms;
+	/* As those of a server; down: no server is usable. */
+	uint64_t last_change_ms, down_since_ms, down_ms;
+	unsigned int downs;
 	struct proxy_shard *shard; /* one for each worker */
 	unsigned int n_shards;
 	/* Atomic: open sessions of the frontend, and its connections in this second. */

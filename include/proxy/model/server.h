@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/freq.h"
 #include "base/list.h"
@@ -14,13 +15,35 @@
 #include "proxy/model/resolve_conf.h"
 #include "proxy/model/shard.h"
 
+struct check;
 struct proxy;
 struct resolvers;
 struct server_dns;
 
 #define SERVER_WEIGHT_MAX 256
 
-enum server_admin { SERVER_UP, SERVER_MAINT, SERVER_DRAIN };
+/* Why a server gets no new sessions, apart from its checks. One bit each. */
+enum server_admin {
+	SERVER_MAINT_FORCED     = 1u << 0, /* by the operator, or `disabled` */
+	SERVER_MAINT_TRACKED    = 1u << 1, /* the server that it tracks is in maintenance */
+	SERVER_MAINT_UNRESOLVED = 1u << 2, /* its name has no address */
+	SERVER_DRAIN_FORCED     = 1u << 3, /* by the operator */
+	SERVER_DRAIN_TRACKED    = 1u << 4
+};
+
+#define SERVER_READY 0u
+#define SERVER_MAINT (SERVER_MAINT_FORCED | SERVER_MAINT_TRACKED | SERVER_MAINT_UNRESOLVED)
+#define SERVER_DRAIN (SERVER_DRAIN_FORCED | SERVER_DRAIN_TRACKED)
+
+/* What its checks have found. */
+enum server_oper {
+	SERVER_RUNNING,  /* also without checks */
+	SERVER_STOPPING, /* only for sessions that persistence binds to it (disable-on-404) */
+	SERVER_STOPPED
+};
+
+/* Room for the text of server_status_text(). */
+#define SERVER_STATUS_MAX 160
 
 /* `source`: local address of connections to servers. */
 struct source_conf {
@@ -62,23 +85,34 @@ struct server {
 	char *fqdn;              /* its host name, as written or changed since; NULL: none */
 	struct resolvers *resolvers; /* NULL: the name is not looked up at run time */
 	struct server_dns *dns;  /* while it is looked up: proxy/resolve */
-	int unresolved;          /* it has no address: in maintenance (atomic) */
 	struct server_conf conf;
-	/* The server whose state this one has (`track`), and those that have the state of this one:
-	 * track_link of each. */
+	/*
+	 * Its state: proxy/backend/server_state.h. Only the first worker changes it, under
+	 * be->lock. admin and oper may be read without the lock (atomic_read).
+	 */
+	unsigned int admin;      /* enum server_admin */
+	enum server_oper oper;
+	struct check *check;     /* NULL: no `check` */
+	struct check *agent;     /* NULL: no `agent-check` */
+	uint64_t last_change_ms; /* of the state */
+	uint64_t down_since_ms;  /* while it is not running */
+	uint64_t down_ms;        /* total of earlier times */
+	unsigned int downs;      /* number of times that it went down */
+	unsigned int changes;    /* of the state; any worker may read it (atomic_read) */
+	/* `track`: the server whose state it has, and those that have its state. */
 	struct server *track;
-	struct list trackers, track_link;
-	enum server_admin admin;
+	struct list trackers;    /* struct server.track_link */
+	struct list track_link;
 	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
 	int uweight;             /* run-time weight, initially conf.weight */
 	struct server_shard *shard; /* one for each worker: be->n_shards */
-	uint64_t last_change_ms; /* of admin state */
 	/*
 	 * Everything below changes under be->lock. Gauges may be read without it (atomic_read).
 	 * Balancing state, owned by balance.c.
 	 */
 	cacheline_aligned uint64_t lb_last; /* number of the choice that selected it last; 0:
 					     * never */
+	int in_group;            /* in the group in use; may be read without the lock */
 	/* Load. */
 	unsigned int cur;        /* sessions with a slot (connecting or connected) */
 	unsigned int queued;     /* sessions waiting for this server */
@@ -103,17 +137,25 @@ void server_free(struct server **s);
 /* The local address to bind before connect(), with the next port of a range: 0 if there is none. */
 int server_source_addr(struct server *s, struct addr *out);
 
-/* True if it may get new sessions: up, and weight above zero. */
+/* True if it may get new sessions: running, not drained, and weight above zero. */
 int server_is_usable(const struct server *s);
-/* True if an operator has put it into maintenance, or it has no address. */
-int server_is_in_maint(const struct server *s);
+/* True if it is neither down nor in maintenance: sessions that persistence binds to it may use it.
+ * Any worker may ask. */
+int server_is_running(const struct server *s);
+/* True if its name has no address. Any worker may ask. */
+static inline int
+server_is_unresolved(const struct server *s)
+{
+	return (atomic_read(&s->admin) & SERVER_MAINT_UNRESOLVED) != 0;
+}
 /* True if it has a free slot. */
 int server_has_room(const struct server *s);
 /* Takes and returns a slot; st is the worker's shard. */
 void server_get_slot(struct server *s, struct server_stat *st);
 void server_put_slot(struct server *s);
-/* Text of show stat's status column: "UP", "no check", "MAINT", "DRAIN". */
-const char *server_status_text(const struct server *s);
+/* Text of show stat's status column: "UP", "UP 1/3", "no check", "MAINT (via b/s)", ... In buf, or
+ * static. On the first worker. */
+const char *server_status_text(const struct server *s, char buf[SERVER_STATUS_MAX]);
 
 /*
  * Whether a speculative call is worth a try; a failed one is a wasted call. It is if it succeeds

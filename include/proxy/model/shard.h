@@ -106,6 +106,7 @@ struct server_shard {
 	struct server_stat stat;
 	struct idle_list idle;
 	struct guess guess[SERVER_GUESSES];
+	unsigned int seen_changes; /* server.changes that this worker has applied */
 	/* Queues of this worker's sessions; under the backend's lock, as below. */
 	struct list queue;      /* sessions waiting for this server */
 } cacheline_aligned;

@@ -13,8 +13,8 @@ void session_listen(struct listener *ln, struct proxy *fe, struct engine *e);
 void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
 /* Frees a session in CLOSED, as its last task. */
 void session_on_end(struct task *t);
-/* Closes it with cause 'K' (killed). */
-void session_kill(struct session *s);
+/* Closes it. cause: K, killed; D or U, a server went down or came up (manual 8.5). */
+void session_kill(struct session *s, char cause);
 /* The process is stopping: connections are not kept for further requests. */
 void engine_soft_stop(struct engine *e);
 /* Closes all sessions, at a hard stop. */

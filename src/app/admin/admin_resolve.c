@@ -8,6 +8,7 @@
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
 #include "proxy/backend/server_addr.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/backend/server_report.h"
 #include "proxy/resolve/resolve.h"
 
@@ -132,10 +133,7 @@ apply_addr(struct admin_conn *c, struct server *s, const struct addr *a, int por
 		admin_resume_workers(c);
 	}
 	server_set_addr(e, s, a);
-	if (s->unresolved) {
-		server_set_unresolved(e, s, 0);
-		server_report_resolved(e, s);
-	}
+	server_set_admin(e, s, SERVER_MAINT_UNRESOLVED, 0, "");
 }
 
 void
@@ -158,8 +156,8 @@ admin_set_addr(struct admin_conn *c, struct server *s, int argc, char **argv)
 		return;
 	}
 	sbuf_init_fixed(&b, text, sizeof(text));
-	moved = s->unresolved || !server_addr_is_same(&own, &to);
-	if (own.len && !s->unresolved)
+	moved = server_is_unresolved(s) || !server_addr_is_same(&own, &to);
+	if (own.len && !server_is_unresolved(s))
 		(void)addr_host_text(&own, was);
 	if (moved)
 		sbuf_addf(&b, "IP changed from '%s' to '%s'", was,

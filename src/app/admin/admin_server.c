@@ -1,16 +1,13 @@
 /* Changes to servers at run time: state and weight (management manual 9.3). */
 #include <string.h>
 
+#include "app/admin/admin_server.h"
 #include "app/admin/admin_int.h"
-#include "app/admin/admin_resolve.h"
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "cfg/value.h"
-#include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
-#include "proxy/backend/queue.h"
-#include "proxy/backend/server_report.h"
-#include "proxy/backend/server_control.h"
+#include "proxy/backend/server_state.h"
 
 /* Backends and servers are identified by name, or by id as #N: the id, or 0. */
 static int
@@ -63,27 +60,12 @@ admin_find_server(struct admin_conn *c, int argc, char **argv)
 }
 
 static void
-change_state(struct admin_conn *c, struct server *s, enum server_admin to)
-{
-	struct server_before before;
-
-	admin_stop_workers(c);
-	before = server_before(s);
-	server_set_admin(s, to, admin_now_ms(c));
-	if (to == SERVER_MAINT)
-		conn_pool_drop_server(s);
-	queue_serve(&c->admin->worker->engine, s->be);
-	server_report(&c->admin->worker->engine, s, &before);
-	admin_resume_workers(c);
-}
-
-static void
 do_enable(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
 	if (s)
-		change_state(c, s, SERVER_UP);
+		server_set_forced(&c->admin->worker->engine, s, SERVER_READY);
 }
 
 static void
@@ -92,7 +74,7 @@ do_disable(struct admin_conn *c, int argc, char **argv)
 	struct server *s = admin_find_server(c, argc, argv);
 
 	if (s)
-		change_state(c, s, SERVER_MAINT);
+		server_set_forced(&c->admin->worker->engine, s, SERVER_MAINT_FORCED);
 }
 
 static void
@@ -105,14 +87,13 @@ do_get_weight(struct admin_conn *c, int argc, char **argv)
 }
 
 /* "N" sets the weight, "N%" sets that percentage of the configured one, limited to the maximum. */
-static void
-set_weight(struct admin_conn *c, struct server *s, const char *text)
+void
+admin_set_weight(struct admin_conn *c, struct server *s, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
-	struct server_before before;
 	char num[16];
 	int64_t w;
-	int r, relative, percent = len > 1 && text[len - 1] == '%';
+	int r, percent = len > 1 && text[len - 1] == '%';
 
 	if (!len || len >= sizeof(num)) {
 		admin_msg(c, ADMIN_ERR, "Require <weight> or <weight%%>.");
@@ -127,15 +108,8 @@ set_weight(struct admin_conn *c, struct server *s, const char *text)
 			"must be positive.");
 		return;
 	}
-	relative = (int)MIN(s->conf.weight * w / 100, (int64_t)SERVER_WEIGHT_MAX);
-	admin_stop_workers(c);
-	before = server_before(s);
-	r = server_set_weight(s, percent ? relative : (int)w);
-	if (r == 0) {
-		queue_serve(&c->admin->worker->engine, s->be);
-		server_report(&c->admin->worker->engine, s, &before);
-	}
-	admin_resume_workers(c);
+	r = server_set_weight(
+		&c->admin->worker->engine, s, percent ? server_weight_of(s, w) : (int)w);
 	if (r < 0)
 		admin_msg(c, ADMIN_ERR,
 			"Backend is using a static LB algorithm and only accepts weights '0%%' "
@@ -148,51 +122,21 @@ do_set_weight(struct admin_conn *c, int argc, char **argv)
 	struct server *s = admin_find_server(c, argc, argv);
 
 	if (s)
-		set_weight(c, s, argc > 1 ? argv[1] : NULL);
+		admin_set_weight(c, s, argc > 1 ? argv[1] : NULL);
 }
 
 static void
-set_addr(struct admin_conn *c, struct server *s, int argc, char **argv)
-{
-	if (argc > 0)
-		admin_set_addr(c, s, argc, argv);
-	else
-		admin_msg(c, ADMIN_ERR,
-			"set server <b>/<s> addr requires an address and optionally a port.");
-}
-
-static void
-set_fqdn(struct admin_conn *c, struct server *s, int argc, char **argv)
-{
-	if (argc > 0)
-		admin_set_fqdn(c, s, argv[0]);
-	else
-		admin_msg(c, ADMIN_ERR, "set server <b>/<s> fqdn requires a FQDN.");
-}
-
-static void
-do_set_server(struct admin_conn *c, int argc, char **argv)
+do_set_maxconn(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
+	int64_t n;
 
-	if (!s)
-		return;
-	if (argc == 3 && strcmp(argv[1], "weight") == 0)
-		set_weight(c, s, argv[2]);
-	else if (argc == 3 && strcmp(argv[1], "state") == 0 && strcmp(argv[2], "ready") == 0)
-		change_state(c, s, SERVER_UP);
-	else if (argc == 3 && strcmp(argv[1], "state") == 0 && strcmp(argv[2], "drain") == 0)
-		change_state(c, s, SERVER_DRAIN);
-	else if (argc == 3 && strcmp(argv[1], "state") == 0 && strcmp(argv[2], "maint") == 0)
-		change_state(c, s, SERVER_MAINT);
-	else if (argc >= 2 && strcmp(argv[1], "addr") == 0)
-		set_addr(c, s, argc - 2, argv + 2);
-	else if (argc >= 2 && strcmp(argv[1], "fqdn") == 0)
-		set_fqdn(c, s, argc - 2, argv + 2);
-	else
-		admin_msg(c, ADMIN_ERR,
-			"'set server <srv>' only supports 'state ready|drain|maint', 'weight "
-			"<n>', 'addr' and 'fqdn'.");
+	if (s && argc < 2)
+		admin_msg(c, ADMIN_ERR, "Require <maxconn>.");
+	else if (s && cfg_value_int(argv[1], 0, INT32_MAX, &n, NULL) < 0)
+		sbuf_adds(&c->out, "maxconn string empty or preceded by garbage");
+	else if (s)
+		server_set_maxconn(&c->admin->worker->engine, s, (int)n);
 }
 
 /* --- show servers conn --- */
@@ -203,15 +147,15 @@ print_conns(struct admin_conn *c, const struct server *s)
 	char host[ADDR_TEXT] = "-";
 	unsigned int idle, safe;
 	struct server_stat sum;
-	struct addr a;
+	struct addr own;
 
+	(void)addr_cell_get(&s->addr, &own);
 	conn_pool_count(s, &idle, &safe);
 	server_stat_sum(s, &sum);
-	(void)addr_cell_get(&s->addr, &a);
-	if (addr_family(&a) != AF_UNIX)
-		(void)addr_host_text(&a, host);
+	if (addr_family(&own) != AF_UNIX)
+		(void)addr_host_text(&own, host);
 	sbuf_addf(&c->out, "%s/%s %d/%d %s %u - %u %u %u %u %u %u %d %u", s->be->name, s->name,
-		s->be->id, s->id, host, addr_port(&a), s->conf.pool_purge_ms,
+		s->be->id, s->id, host, addr_port(&own), s->conf.pool_purge_ms,
 		atomic_read(&s->cur), counter_read(&sum.cur_max), conn_pool_needed(s), idle - safe,
 		safe, s->conf.pool_max, idle);
 	for (unsigned int i = 0; i < s->be->n_shards; i++)
@@ -272,8 +216,8 @@ const struct admin_cmd admin_server_cmds[] = {
 		do_get_weight },
 	{ "set weight", "<bk>/<srv> <n>[%]", "change a server's weight", BIND_ADMIN,
 		do_set_weight },
-	{ "set server", "<bk>/<srv> state|weight|addr|fqdn ...",
-		"change a server's state, weight, address or name", BIND_ADMIN, do_set_server },
+	{ "set maxconn server", "<bk>/<srv> <n>", "change a server's maxconn", BIND_ADMIN,
+		do_set_maxconn },
 	{ "show servers conn", "[<backend>]", "dump the connections of servers, idle ones too",
 		BIND_USER, do_show_conn },
 	{ NULL, NULL, NULL, BIND_USER, NULL },

@@ -35,7 +35,7 @@ end_one(struct session *s, void *arg)
 {
 	struct end_tour *t = arg;
 
-	session_kill(s);
+	session_kill(s, 'K');
 	t->ended++;
 }
 

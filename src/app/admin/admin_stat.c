@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/admin/stat_check.h"
 #include "app/admin/stat_row.h"
 #include "base/atomic.h"
 #include "cfg/value.h"
@@ -19,35 +20,20 @@ struct filter {
 static void
 put_stat(struct stat_row *r, enum stat_col c, uint64_t n)
 {
-	r->v[c].kind = VAL_INT;
-	r->v[c].n = (int64_t)n;
-}
-
-static void
-put_int(struct stat_row *r, enum stat_col c, int64_t n)
-{
-	r->v[c].kind = VAL_INT;
-	r->v[c].n = n;
-}
-
-static void
-put_text(struct stat_row *r, enum stat_col c, const char *s)
-{
-	r->v[c].kind = VAL_TEXT;
-	r->v[c].s = s;
+	stat_row_int(r, c, (int64_t)n);
 }
 
 static void
 put_common(struct stat_row *r, const struct proxy *p, const char *svname, int type)
 {
 	memset(r, 0, sizeof(*r));
-	put_text(r, STAT_pxname, p->name);
-	put_text(r, STAT_svname, svname);
+	stat_row_text(r, STAT_pxname, p->name);
+	stat_row_text(r, STAT_svname, svname);
 	put_stat(r, STAT_pid, 1);
-	put_int(r, STAT_iid, p->id);
-	put_int(r, STAT_type, type);
-	put_text(r, STAT_mode, p->mode == PROXY_HTTP ? "http" : "tcp");
-	put_text(r, STAT_separator, "-");
+	stat_row_int(r, STAT_iid, p->id);
+	stat_row_int(r, STAT_type, type);
+	stat_row_text(r, STAT_mode, p->mode == PROXY_HTTP ? "http" : "tcp");
+	stat_row_text(r, STAT_separator, "-");
 }
 
 static void
@@ -103,7 +89,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	put_stat(r, STAT_dreq, st->denied_req);
 	put_stat(r, STAT_dresp, st->denied_resp);
 	put_stat(r, STAT_ereq, st->failed_req);
-	put_text(r, STAT_status, w->process->state >= PROCESS_STOPPING ? "STOP" : "OPEN");
+	stat_row_text(r, STAT_status, w->process->state >= PROCESS_STOPPING ? "STOP" : "OPEN");
 	put_stat(r, STAT_sid, 0);
 	put_stat(r, STAT_rate, freq_read(&st->sess_rate, now));
 	put_stat(r, STAT_rate_lim, 0);
@@ -146,11 +132,13 @@ static void
 put_last_session(struct stat_row *r, uint64_t last_ms, uint64_t now)
 {
 	/* Another worker's clock may be slightly ahead. */
-	put_int(r, STAT_lastsess, last_ms ? (int64_t)((MAX(now, last_ms) - last_ms) / 1000) : -1);
+	stat_row_int(
+		r, STAT_lastsess, last_ms ? (int64_t)((MAX(now, last_ms) - last_ms) / 1000) : -1);
 }
 
 static void
-server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, char *addr)
+server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
+	struct stat_texts *texts)
 {
 	uint64_t now = admin_now_ms(c);
 	struct server_stat sum, *st = &sum;
@@ -165,7 +153,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	put_stat(r, STAT_scur, atomic_read(&s->cur));
 	put_stat(r, STAT_smax, st->cur_max);
 	if (s->conf.maxconn)
-		put_int(r, STAT_slim, s->conf.maxconn);
+		stat_row_int(r, STAT_slim, s->conf.maxconn);
 	put_stat(r, STAT_stot, st->cum_sess);
 	put_stat(r, STAT_bin, st->bytes_in);
 	put_stat(r, STAT_bout, st->bytes_out);
@@ -174,17 +162,16 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	put_stat(r, STAT_eresp, st->eresp);
 	put_stat(r, STAT_wretr, st->wretr);
 	put_stat(r, STAT_wredis, st->wredis);
-	put_text(r, STAT_status, server_status_text(s));
-	put_int(r, STAT_weight, s->uweight);
+	stat_put_server_state(r, s, texts, now);
+	stat_row_int(r, STAT_weight, s->uweight);
 	put_stat(r, STAT_act, !s->conf.backup);
 	put_stat(r, STAT_bck, s->conf.backup != 0);
-	put_stat(r, STAT_lastchg, (now - s->last_change_ms) / 1000);
 	if (s->conf.maxqueue)
-		put_int(r, STAT_qlimit, s->conf.maxqueue);
+		stat_row_int(r, STAT_qlimit, s->conf.maxqueue);
 	put_responses(r, s->be, st->hrsp);
 	if (s->be->mode == PROXY_HTTP)
 		put_stat(r, STAT_req_tot, st->req_tot);
-	put_int(r, STAT_sid, s->id);
+	stat_row_int(r, STAT_sid, s->id);
 	put_stat(r, STAT_lbtot, st->lbtot);
 	put_stat(r, STAT_rate, freq_read(&s->sess_rate, now));
 	put_stat(r, STAT_rate_max, atomic_read(&s->sess_rate.max));
@@ -193,8 +180,8 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
 	(void)addr_cell_get(&s->addr, &a);
-	put_text(r, STAT_addr, s->unresolved ? "" : addr_text(&a, addr));
-	put_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
+	stat_row_text(r, STAT_addr, server_is_unresolved(s) ? "" : addr_text(&a, texts->addr));
+	stat_row_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);
 	put_stat(r, STAT_wrew, st->failed_rewrites);
@@ -204,7 +191,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r, cha
 	put_stat(r, STAT_safe_conn_cur, safe);
 	put_stat(r, STAT_used_conn_cur, atomic_read(&s->cur));
 	put_stat(r, STAT_need_conn_est, conn_pool_needed(s));
-	put_int(r, STAT_uweight, s->conf.weight);
+	stat_row_int(r, STAT_uweight, s->conf.weight);
 	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
 }
 
@@ -226,7 +213,7 @@ count_servers(const struct proxy *p, struct stat_row *r)
 	/* Servers that are in use. */
 	if (!act)
 		weight = spare;
-	put_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
+	stat_row_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
 	put_stat(r, STAT_weight, weight);
 	put_stat(r, STAT_uweight, weight);
 	put_stat(r, STAT_act, act);
@@ -263,7 +250,7 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	put_stat(r, STAT_qmax, st->queued_max);
 	put_stat(r, STAT_scur, atomic_read(&p->be_cur));
 	put_stat(r, STAT_smax, st->cur_max);
-	put_int(r, STAT_slim, p->fullconn);
+	stat_row_int(r, STAT_slim, p->fullconn);
 	put_stat(r, STAT_stot, st->cum_sess);
 	put_stat(r, STAT_bin, st->bytes_in);
 	put_stat(r, STAT_bout, st->bytes_out);
@@ -273,10 +260,12 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	put_stat(r, STAT_eresp, st->eresp);
 	put_stat(r, STAT_wretr, st->wretr);
 	put_stat(r, STAT_wredis, st->wredis);
-	put_stat(r, STAT_chkdown, 0);
+	put_stat(r, STAT_chkdown, p->downs);
 	put_stat(r, STAT_lastchg, (now - p->last_change_ms) / 1000);
 	if (p->n_servers)
-		put_stat(r, STAT_downtime, 0);
+		put_stat(r, STAT_downtime,
+			(p->down_ms + (proxy_usable_servers(p) ? 0 : now - p->down_since_ms)) /
+				1000);
 	put_stat(r, STAT_sid, 0);
 	put_stat(r, STAT_lbtot, st->lbtot);
 	put_stat(r, STAT_rate, freq_read(&p->be_rate, now));
@@ -289,8 +278,8 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	put_responses(r, p, st->hrsp);
 	if (p->mode == PROXY_HTTP)
 		put_stat(r, STAT_req_tot, st->req_tot);
-	put_text(r, STAT_algo, balance_name(p->balance));
-	put_text(r, STAT_cookie, p->persist.name ? p->persist.name : "");
+	stat_row_text(r, STAT_algo, balance_name(p->balance));
+	stat_row_text(r, STAT_cookie, p->persist.name ? p->persist.name : "");
 	put_stat(r, STAT_wrew, st->failed_rewrites);
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);
@@ -320,7 +309,7 @@ next_row(struct admin_conn *c, void *state)
 	struct stat_walk *w = state;
 	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
 	const struct server *s;
-	char addr[ADDR_TEXT];
+	struct stat_texts texts;
 	struct stat_row r;
 
 	if (w->proxy == &c->admin->process->cfg->proxies.all)
@@ -339,7 +328,7 @@ next_row(struct admin_conn *c, void *state)
 		w->server = w->server->next;
 		if (!filter_shows(&w->filter, ROW_SERVER, s->id))
 			return 1;
-		server_row(c, s, &r, addr);
+		server_row(c, s, &r, &texts);
 	} else {
 		w->server = NULL;
 		w->proxy = w->proxy->next;

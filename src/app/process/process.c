@@ -14,6 +14,7 @@
 #include "event/mailbox.h"
 #include "net/listener.h"
 #include "proxy/backend/balance.h"
+#include "proxy/check/checker.h"
 
 static void
 read_hostname(struct process *p)
@@ -104,6 +105,18 @@ open_own(struct process *p)
 	return signals_open(&p->signals, w->loop, on_signal, p);
 }
 
+static int
+start_checks(struct process *p)
+{
+	struct checker_config conf = {
+		.spread = (unsigned int)p->cfg->proxies.spread_checks,
+		.max_spread_ms = p->cfg->proxies.max_spread_checks_ms,
+		.node = p->node,
+	};
+
+	return checker_new(&process_first(p)->engine, &p->cfg->proxies, &conf, &p->checker);
+}
+
 static void
 start_one(struct listener *ln, void *arg)
 {
@@ -136,10 +149,13 @@ date_states(struct process *p)
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
 
-		px->last_change_ms = p->started_ms;
+		px->last_change_ms = px->down_since_ms = p->started_ms;
 		balance_seed(px, seed ^ (uint64_t)px->id << 32);
-		list_each(st, &px->servers)
-			list_entry(st, struct server, link)->last_change_ms = p->started_ms;
+		list_each(st, &px->servers) {
+			struct server *s = list_entry(st, struct server, link);
+
+			s->last_change_ms = s->down_since_ms = p->started_ms;
+		}
 	}
 }
 
@@ -166,6 +182,8 @@ process_start(struct process *p)
 		r = open_own(p);
 	if (!r)
 		r = resolve_start(&p->resolve, &first->engine, &p->cfg->proxies);
+	if (!r)
+		r = start_checks(p);
 	if (!r) {
 		process_each_listener(p, start_one, p);
 		r = p->start_error;
@@ -253,6 +271,7 @@ process_fini(struct process *p)
 
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
+	checker_free(&p->checker);
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		timer_stop(loop_timers(w->loop), &p->status_timer);

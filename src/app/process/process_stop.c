@@ -118,12 +118,13 @@ log_proxies(struct process *p)
 		proxy_stat_sum(px, PROXY_FE, &fe);
 		list_each(st, &px->servers) {
 			struct server *s = list_entry(st, struct server, link);
+			char status[SERVER_STATUS_MAX];
 			struct server_stat sum;
 
 			server_stat_sum(s, &sum);
 			log_msg(process_log(p), LOG_LEVEL_NOTICE,
 				"Server %s/%s is %s. Conn: %u act, %u pend, %llu tot.", px->name,
-				s->name, server_status_text(s), atomic_read(&s->cur),
+				s->name, server_status_text(s, status), atomic_read(&s->cur),
 				atomic_read(&s->queued),
 				(unsigned long long)sum.cum_sess);
 		}

@@ -8,6 +8,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/resolve/resolve.h"
 #include "proxy/session/conn_limits.h"
+#include "proxy/session/server_change.h"
 #include "proxy/backend/queue.h"
 
 static void
@@ -49,6 +50,14 @@ on_room(void *worker, struct mail *m)
 	struct worker *w = worker;
 
 	conn_limits_resume(&w->engine, m->arg);
+}
+
+static void
+on_server(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	server_change_apply(&w->engine, m->arg);
 }
 
 /*
@@ -97,13 +106,28 @@ wake_for_room(struct engine *e, unsigned int target, struct proxy *fe)
 	post_to_worker(e, target, on_room, fe);
 }
 
+static void
+wake_for_server(struct engine *e, unsigned int target, struct server *srv)
+{
+	post_to_worker(e, target, on_server, srv);
+}
+
 void
 wake_worker_enable(struct worker *w)
 {
+	w->engine.wake_for_server = wake_for_server;
 	w->engine.wake_worker = wake_for_slots;
 	w->engine.wake_resume = wake_for_room;
 	w->engine.wake_pool = wake_for_pool;
 	w->engine.wake_asks = wake_for_asks;
+}
+
+static void
+catch_up_with_backend(struct engine *e, struct proxy *be)
+{
+	queue_collect(e, be);
+	list_each(it, &be->servers)
+		server_change_apply(e, list_entry(it, struct server, link));
 }
 
 void
@@ -119,10 +143,7 @@ wake_worker_catch_up(struct worker *w)
 
 		if (p->caps & PROXY_FE)
 			conn_limits_resume(&w->engine, p);
-		if (!(p->caps & PROXY_BE))
-			continue;
-		queue_collect(&w->engine, p);
-		list_each(at, &p->servers)
-			conn_pool_drop_stale(&w->engine, list_entry(at, struct server, link));
+		if (p->caps & PROXY_BE)
+			catch_up_with_backend(&w->engine, p);
 	}
 }

@@ -301,17 +301,6 @@ balance_pick(struct proxy *be, const uint32_t *key, const struct server *avoid, 
 	return s;
 }
 
-int
-balance_has(const struct proxy *be, const struct server *srv)
-{
-	if (!srv->conf.backup)
-		return server_is_usable(srv);
-	for (unsigned int i = 0; i < be->lb.n; i++)
-		if (be->lb.group[i] == srv)
-			return 1;
-	return 0;
-}
-
 void
 balance_seed(struct proxy *be, uint64_t seed)
 {

@@ -1,6 +1,7 @@
 /* The servers that are to be chosen from, and what choices look them up in. */
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/backend/balance.h"
@@ -27,6 +28,8 @@ collect_group(struct proxy *be, int backup)
 	struct balance *lb = &be->lb;
 
 	lb->n = 0;
+	list_each(it, &be->servers)
+		atomic_write(&list_entry(it, struct server, link)->in_group, 0);
 	list_each(it, &be->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
@@ -36,6 +39,7 @@ collect_group(struct proxy *be, int backup)
 			insert_by_id(lb, s);
 		else
 			lb->group[lb->n++] = s;
+		atomic_write(&s->in_group, 1);
 		/* Without `option allbackups` only one backup server is used, whatever the load. */
 		if (backup && !(be->options & OPT_ALLBACKUPS))
 			break;
@@ -86,6 +90,7 @@ balance_refresh(struct proxy *be)
 	collect_group(be, 0);
 	if (lb->n == 0)
 		collect_group(be, 1);
+	atomic_write(&lb->usable, lb->n);
 	if (lb->map.cap)
 		build_map(be);
 	if (lb->ring.cap)

@@ -214,7 +214,7 @@ static int
 is_idle_wanted(const struct engine *e, const struct server *srv, const struct conn *c,
 	unsigned int uses, int is_held)
 {
-	if (server_is_in_maint(srv) || !is_current(srv, c) || !is_one_place(srv) ||
+	if (!server_is_running(srv) || !is_current(srv, c) || !is_one_place(srv) ||
 		(srv->conf.max_reuse >= 0 && uses > (unsigned int)srv->conf.max_reuse))
 		return 0;
 	return is_held || (srv->conf.pool_purge_ms && !e->memory_tight &&
@@ -361,21 +361,19 @@ conn_pool_release(struct engine *e, struct idle_conn **holder)
 /* --- from outside --- */
 
 void
-conn_pool_drop_server(struct server *srv)
+conn_pool_drop_server(struct engine *e, struct server *srv)
 {
-	for (unsigned int i = 0; i < srv->be->n_shards; i++) {
-		struct idle_list *l = &srv->shard[i].idle;
+	struct idle_list *l = &srv->shard[e->index].idle;
 
-		if (!l->engine)
-			continue;
-		while (l->n)
-			drop_idle(l->engine, list_first(&l->conns, struct idle_conn, link));
-		list_each_safe(it, &l->engine->idle.held) {
-			struct idle_conn *c = list_entry(it, struct idle_conn, age);
+	if (!l->engine)
+		return;
+	while (l->n)
+		drop_idle(e, list_first(&l->conns, struct idle_conn, link));
+	list_each_safe(it, &e->idle.held) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, age);
 
-			if (c->of == l)
-				drop_idle(l->engine, c);
-		}
+		if (c->of == l)
+			drop_idle(e, c);
 	}
 }
 

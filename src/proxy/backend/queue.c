@@ -43,7 +43,7 @@ authenticated_server(const struct session *s)
 {
 	struct server *srv = s->held && s->held_private ? conn_pool_server(s->held) : NULL;
 
-	return srv && srv->be == s->be && !server_is_in_maint(srv) &&
+	return srv && srv->be == s->be && server_is_running(srv) &&
 			!balance_hashes(s->be->balance)
 		? srv
 		: NULL;

@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-#include "base/atomic.h"
-#include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
-#include "proxy/backend/queue.h"
-#include "proxy/backend/server_control.h"
 #include "proxy/model/proxy.h"
 
 void
@@ -35,27 +31,4 @@ server_addr_is_same(const struct addr *a, const struct addr *b)
 	default:
 		return 0;
 	}
-}
-
-void
-server_set_unresolved(struct engine *e, struct server *s, int on)
-{
-	lock_take(&s->be->lock, e->sys);
-	atomic_write(&s->unresolved, on);
-	s->last_change_ms = loop_now_ms(e->loop);
-	balance_refresh(s->be);
-	lock_drop(&s->be->lock);
-	queue_serve(e, s->be);
-}
-
-int
-server_change_weight(struct engine *e, struct server *s, int weight)
-{
-	int r;
-
-	lock_take(&s->be->lock, e->sys);
-	r = server_set_weight(s, weight);
-	lock_drop(&s->be->lock);
-	queue_serve(e, s->be);
-	return r;
 }

@@ -1,5 +1,5 @@
-/* What is said of servers that change, in HAProxy's words: tools that read logs look for them. Runs
- * on the worker of the engine, while the others stand still. */
+/* Messages about servers that change, in HAProxy's words: tools that read logs look for them. On
+ * the first worker; the numbers of sessions are those of that moment. */
 #include "proxy/backend/server_report.h"
 
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 struct server_before
 server_before(const struct server *s)
 {
-	return (struct server_before){ s->admin, s->uweight, proxy_usable_servers(s->be),
-		s->queued };
+	return (struct server_before){ s->admin, s->oper, s->uweight, proxy_usable_servers(s->be),
+		s->queued, s->be->queued };
 }
 
 static void
@@ -33,19 +33,33 @@ log_to_backend(struct engine *e, const struct proxy *be, enum log_level level,
 	log_send(e->log, &be->logs, level, be->log.tag, text, strlen(text));
 }
 
-static void fmt_printf(4, 5)
-say(struct engine *e, const struct server *s, enum log_level level, const char *fmt, ...)
+void
+server_log(struct engine *e, const struct server *s, enum log_level level, const char *text)
 {
-	char what[TEXT_MAX], text[2 * TEXT_MAX];
+	send_notice(e, 0, text);
+	log_to_backend(e, s->be, level, text);
+}
+
+static void
+say_line(struct engine *e, const struct server *s, enum log_level level, const char *what)
+{
+	char text[2 * TEXT_MAX];
+
+	(void)snprintf(text, sizeof(text), "%sServer %s/%s %s", s->conf.backup ? "Backup " : "",
+		s->be->name, s->name, what);
+	server_log(e, s, level, text);
+}
+
+static void fmt_printf(4, 5)
+say_of_server(struct engine *e, const struct server *s, enum log_level level, const char *fmt, ...)
+{
+	char what[TEXT_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	(void)snprintf(text, sizeof(text), "%sServer %s/%s %s", s->conf.backup ? "Backup " : "",
-		s->be->name, s->name, what);
-	send_notice(e, 0, text);
-	log_to_backend(e, s->be, level, text);
+	say_line(e, s, level, what);
 }
 
 static void
@@ -60,62 +74,132 @@ count_usable(const struct proxy *be, unsigned int *active, unsigned int *backup)
 	}
 }
 
-/* why: "", or " (...)". */
+/* What happened to a server that takes no more sessions. */
+static void
+say_less(struct engine *e, const struct server *s, const struct server_before *before,
+	enum log_level level, const char *what, const char *cause)
+{
+	unsigned int active, backup;
+
+	count_usable(s->be, &active, &backup);
+	say_of_server(e, s, level,
+		"%s%s. %u active and %u backup servers left.%s %u sessions active, %u requeued, "
+		"%u remaining in queue.",
+		what, cause, active, backup, !active && backup ? " Running on backup." : "",
+		s->cur, before->queued - MIN(before->queued, s->queued), s->queued);
+}
+
+static void
+say_online(struct engine *e, const struct server *s, unsigned int requeued, const char *what,
+	const char *cause)
+{
+	unsigned int active, backup;
+
+	count_usable(s->be, &active, &backup);
+	say_of_server(e, s, LOG_LEVEL_NOTICE,
+		"%s%s. %u active and %u backup servers online.%s %u sessions requeued, %u total in "
+		"queue.",
+		what, cause, active, backup, !active && backup ? " Running on backup." : "",
+		requeued, s->queued);
+}
+
+static const char *
+up_or_down(const struct server *s)
+{
+	return s->oper == SERVER_STOPPED ? "DOWN" : "UP";
+}
+
 static void
 say_maint(struct engine *e, const struct server *s, const struct server_before *before,
-	const char *why)
+	const char *cause)
 {
-	unsigned int active, backup;
-
-	count_usable(s->be, &active, &backup);
-	say(e, s, before->admin == SERVER_UP ? LOG_LEVEL_ALERT : LOG_LEVEL_NOTICE,
-		"is going DOWN for maintenance%s. %u active and %u backup servers left.%s "
-		"%u sessions active, %u requeued, %u remaining in queue.",
-		why, active, backup, !active && backup ? " Running on backup." : "", s->cur,
-		before->queued - MIN(before->queued, s->queued), s->queued);
+	if (before->oper == SERVER_STOPPED)
+		say_of_server(
+			e, s, LOG_LEVEL_NOTICE, "was DOWN and now enters maintenance%s.", cause);
+	else
+		say_less(e, s, before, before->admin & SERVER_DRAIN ? LOG_LEVEL_NOTICE
+							     : LOG_LEVEL_ALERT,
+			"is going DOWN for maintenance", cause);
 }
 
 static void
-say_drain(struct engine *e, const struct server *s, const struct server_before *before)
+say_left_maint(struct engine *e, const struct server *s, const struct server_before *before)
 {
-	unsigned int active, backup;
+	const char *kind = before->admin & SERVER_MAINT_FORCED ? "forced maintenance"
+							       : "maintenance";
+	const char *mode = s->admin & SERVER_DRAIN ? "DRAIN" : "READY";
 
-	if (before->admin == SERVER_MAINT) {
-		say(e, s, LOG_LEVEL_NOTICE, "is UP/DRAIN (leaving forced maintenance).");
-		say(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
-		return;
-	}
-	count_usable(s->be, &active, &backup);
-	say(e, s, LOG_LEVEL_NOTICE,
-		"enters drain state. %u active and %u backup servers online.%s %u sessions "
-		"requeued, %u total in queue.",
-		active, backup, !active && backup ? " Running on backup." : "",
-		before->queued - MIN(before->queued, s->queued), s->queued);
+	if (before->admin & SERVER_MAINT_UNRESOLVED)
+		say_of_server(e, s, LOG_LEVEL_NOTICE, "('%s') is %s/%s (resolves again).",
+			s->fqdn ? s->fqdn : "", up_or_down(s), mode);
+	else
+		say_of_server(e, s, LOG_LEVEL_NOTICE, "is %s/%s (leaving %s).", up_or_down(s), mode,
+			kind);
+	if (s->admin & SERVER_DRAIN_FORCED)
+		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
+	else if (s->admin & SERVER_DRAIN)
+		say_of_server(e, s, LOG_LEVEL_NOTICE,
+			"is leaving forced drain but remains in drain mode via %s/%s.",
+			s->track->be->name, s->track->name);
 }
 
 static void
-say_state(struct engine *e, const struct server *s, const struct server_before *before)
+say_drain(struct engine *e, const struct server *s, const struct server_before *before,
+	const char *cause)
 {
-	/* Without an address it is down whatever an operator does. */
-	if (s->unresolved) {
-		if (before->admin == SERVER_MAINT)
-			say(e, s, LOG_LEVEL_NOTICE,
+	if (s->oper == SERVER_STOPPED)
+		say_less(e, s, before, LOG_LEVEL_NOTICE, "enters drain state", cause);
+	else
+		say_online(e, s, before->queued - MIN(before->queued, s->queued),
+			"enters drain state", cause);
+}
+
+static void
+say_admin(struct engine *e, const struct server *s, const struct server_before *before,
+	const char *cause)
+{
+	int was_drained = (before->admin & SERVER_DRAIN) != 0;
+	int is_drained = (s->admin & SERVER_DRAIN) != 0;
+
+	if (s->admin & SERVER_MAINT) {
+		if (!(before->admin & SERVER_MAINT))
+			say_maint(e, s, before, cause);
+		else if ((before->admin & ~s->admin) & SERVER_MAINT_FORCED)
+			say_of_server(e, s, LOG_LEVEL_NOTICE,
 				"is leaving forced maintenance but remains in maintenance.");
-		return;
+	} else if (before->admin & SERVER_MAINT) {
+		say_left_maint(e, s, before);
+	} else if (is_drained && !was_drained) {
+		say_drain(e, s, before, cause);
+	} else if (!is_drained && was_drained) {
+		say_of_server(
+			e, s, LOG_LEVEL_NOTICE, "is %s (leaving forced drain).", up_or_down(s));
 	}
-	switch (s->admin) {
-	case SERVER_MAINT:
-		say_maint(e, s, before, "");
+}
+
+static void
+say_oper(struct engine *e, const struct server *s, const struct server_before *before,
+	const char *cause)
+{
+	unsigned int served = before->waiting - MIN(before->waiting, s->be->queued);
+
+	switch (s->oper) {
+	case SERVER_STOPPED:
+		say_less(e, s, before,
+			before->oper == SERVER_STOPPING || (s->admin & SERVER_DRAIN)
+				? LOG_LEVEL_NOTICE : LOG_LEVEL_ALERT,
+			"is DOWN", cause);
 		break;
-	case SERVER_DRAIN:
-		say_drain(e, s, before);
+	case SERVER_STOPPING:
+		say_online(e, s, before->queued - MIN(before->queued, s->queued), "is stopping",
+			cause);
 		break;
-	case SERVER_UP:
-		say(e, s, LOG_LEVEL_NOTICE,
-			before->admin == SERVER_MAINT ? "is UP/READY (leaving forced maintenance)."
-						      : "is UP (leaving forced drain).");
+	case SERVER_RUNNING:
+		say_online(e, s, served, "is UP", cause);
 		break;
 	}
+	if (s->admin & SERVER_DRAIN_FORCED)
+		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 }
 
 static void
@@ -131,12 +215,16 @@ report_backend_down(struct engine *e, const struct proxy *be)
 }
 
 void
-server_report(struct engine *e, const struct server *s, const struct server_before *before)
+server_report(struct engine *e, const struct server *s, const struct server_before *before,
+	const char *cause)
 {
 	if (s->admin != before->admin)
-		say_state(e, s, before);
-	else if (s->admin == SERVER_DRAIN && !before->uweight && s->uweight)
-		say(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
+		say_admin(e, s, before, cause);
+	else if (s->oper != before->oper)
+		say_oper(e, s, before, cause);
+	else if ((s->admin & SERVER_DRAIN) &&
+		((s->check && !s->agent) || (!before->uweight && s->uweight)))
+		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 	if (before->usable && !proxy_usable_servers(s->be))
 		report_backend_down(e, s->be);
 }
@@ -178,33 +266,7 @@ server_log_change(struct engine *e, const struct server *s, const char *fmt, ...
 }
 
 void
-server_report_unresolved(struct engine *e, const struct server *s,
-	const struct server_before *before, const char *why)
-{
-	char text[TEXT_MAX];
-
-	/* An operator has done so before. */
-	if (s->admin == SERVER_MAINT)
-		return;
-	(void)snprintf(text, sizeof(text), " (%s)", why);
-	say_maint(e, s, before, text);
-	if (before->usable && !proxy_usable_servers(s->be))
-		report_backend_down(e, s->be);
-}
-
-void
-server_report_resolved(struct engine *e, const struct server *s)
-{
-	if (s->admin == SERVER_MAINT)
-		return;
-	say(e, s, LOG_LEVEL_NOTICE, "('%s') is UP/%s (resolves again).", s->fqdn ? s->fqdn : "",
-		s->admin == SERVER_DRAIN ? "DRAIN" : "READY");
-	if (s->admin == SERVER_DRAIN)
-		say(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
-}
-
-void
 server_report_ready(struct engine *e, const struct server *s)
 {
-	say(e, s, LOG_LEVEL_NOTICE, "administratively READY thanks to valid DNS answer.");
+	say_of_server(e, s, LOG_LEVEL_NOTICE, "administratively READY thanks to valid DNS answer.");
 }

@@ -136,7 +136,7 @@ is_tied(const struct session *s)
 	unsigned int options = s->be->options;
 
 	return s->srv == s->bound &&
-		(s->forced || !server_is_in_maint(s->srv) || (options & OPT_PERSIST) ||
+		(s->forced || server_is_running(s->srv) || (options & OPT_PERSIST) ||
 			!(options & OPT_REDISPATCH));
 }
 
@@ -166,7 +166,7 @@ next_waiting_locked(const struct engine *e, const struct server *srv)
 	int any;
 
 	lock_assert_held(&srv->be->lock);
-	any = balance_has(srv->be, srv);
+	any = atomic_read(&srv->in_group);
 	who = srv->waiting | (any ? srv->be->waiting : 0);
 	best = ours = who & worker_bit(e->index) ? next_of(srv, e->index, any) : NULL;
 	for (who &= ~worker_bit(e->index); who; who &= who - 1) {

@@ -65,7 +65,9 @@ take_maxconn(struct words *w, struct str word)
 	int n;
 	size_t digits = take_digits(number, &n);
 
-	if (digits == 0)
+	if (number.len == 0)
+		w->warning = "Require <maxconn>.";
+	else if (digits == 0)
 		w->warning = "maxconn string empty or preceded by garbage";
 	else if (digits != number.len)
 		w->warning = "Trailing garbage in maxconn string";

@@ -322,6 +322,24 @@ check_proto_of(const struct server *s, struct cfg_diag *d)
 	return -1;
 }
 
+/* What is read but has no effect yet. */
+static int
+report_unbuilt(const struct server *s, struct cfg_diag *d)
+{
+	const struct check_server_conf *c = &s->conf.check;
+
+	if (c->slowstart_ms)
+		cfg_diag_add(d, CFG_NOTICE, &s->where,
+			"'server %s/%s' : 'slowstart' has no effect: servers take their full part "
+			"of the load at once.",
+			s->be->name, s->name);
+	if (c->observe == CHECK_OBSERVE_NONE && !c->send_proxy)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &s->where, "'server %s/%s' : '%s' is not supported.",
+		s->be->name, s->name, c->send_proxy ? "check-send-proxy" : "observe");
+	return -1;
+}
+
 static int
 check_server_options(const struct server *s, struct cfg_diag *d)
 {
@@ -346,11 +364,7 @@ check_server_options(const struct server *s, struct cfg_diag *d)
 			s->be->name, s->name, s->name);
 		bad = -1;
 	}
-	if (c->observe == CHECK_OBSERVE_LAYER7 && s->be->mode != PROXY_HTTP)
-		cfg_diag_add(d, CFG_WARNING, &s->where,
-			"'server %s/%s' : 'observe layer7' can only be used in http proxies.",
-			s->be->name, s->name);
-	return bad;
+	return bad | report_unbuilt(s, d);
 }
 
 int

@@ -182,7 +182,7 @@ static const struct cfg_opt opts[] = {
 	OPT_ADDR("agent-addr", agent_addr, "Address of the agent, instead of the server's."),
 	OPT_FLAG("agent-check", agent, 1, "Asks an agent on the server for its state and weight."),
 	OPT_TIME("agent-inter", agent_inter_ms,
-		"Interval between questions to the agent; the default is inter."),
+		"Interval between questions to the agent; the default is 2 s."),
 	OPT_PORT("agent-port", agent_port, "Port of the agent."),
 	OPT("agent-send", 1, opt_check_text, FIELD(agent_send) << 1, "<text>",
 		"Text that is sent to the agent."),

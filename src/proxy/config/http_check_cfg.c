@@ -274,7 +274,7 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = check_cfg_parse_connect,
 		.syntax =
-			"[default] [port <expr>] [addr <ip>] [send-proxy] [linger] [proto <name>] "
+			"[default] [port <expr>] [addr <ip>] [linger] [proto <name>] "
 			"[comment <text>]",
 		.doc = "Opens a new connection." },
 	{ .name = "http-check disable-on-404",

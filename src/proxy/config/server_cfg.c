@@ -272,7 +272,8 @@ add_server(struct cfg_ctx *ctx, const char *name, int i, const struct server *li
 		bad = server_cfg_init_addr(ctx, i, s, like);
 	/* Kept even if it is invalid: references to it are valid. */
 	s->uweight = s->conf.weight;
-	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
+	s->admin = (s->admin & SERVER_MAINT_UNRESOLVED) |
+		(s->conf.disabled ? SERVER_MAINT_FORCED : SERVER_READY);
 	list_append(&p->servers, &s->link);
 	p->n_servers++;
 	return bad ? -1 : 0;

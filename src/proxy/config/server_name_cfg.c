@@ -210,7 +210,7 @@ set_first_addr(struct server *s, struct addr *a)
 {
 	addr_set_port(a, s->spec.port_lo);
 	addr_cell_set(&s->addr, a);
-	s->unresolved = 0;
+	s->admin &= ~(unsigned int)SERVER_MAINT_UNRESOLVED;
 }
 
 /* A name of a service is nothing that libc could find. */
@@ -240,7 +240,7 @@ try_init_addr(struct server *s, enum init_addr method)
 	case INIT_ADDR_LIBC:
 		return ask_libc(s);
 	case INIT_ADDR_NONE:
-		s->unresolved = 1;
+		s->admin |= SERVER_MAINT_UNRESOLVED;
 		return 1;
 	case INIT_ADDR_IP:
 		a = s->conf.resolve.init_ip;
@@ -262,7 +262,7 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 		return 0;
 	/* SRV records are asked for at run time only. */
 	if (is_service_name(s) && c->section) {
-		s->unresolved = 1;
+		s->admin |= SERVER_MAINT_UNRESOLVED;
 		/* Ports come with the records. */
 		s->spec.has_offset = 0;
 		return 0;
@@ -270,7 +270,7 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 	if (like) {
 		(void)addr_cell_get(&like->addr, &a);
 		addr_cell_set(&s->addr, &a);
-		s->unresolved = like->unresolved;
+		s->admin |= like->admin & SERVER_MAINT_UNRESOLVED;
 		return 0;
 	}
 	for (unsigned int k = 0; k < c->n_init && !done; k++) {
@@ -280,13 +280,13 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 	if (!c->n_init)
 		done = ask_libc(s);
 	if (!done && ps->keep_unresolved)
-		done = s->unresolved = 1;
+		s->admin |= SERVER_MAINT_UNRESOLVED, done = 1;
 	if (!done)
 		return cfg_error(ctx, i, "'server %s/%s' : %s '%s'.", s->be->name, s->name,
 			asked && !is_service_name(s) ? "could not resolve address"
 						     : "no method found to resolve address",
 			s->fqdn);
-	if (s->unresolved && asked)
+	if (server_is_unresolved(s) && asked)
 		cfg_warn(ctx, i,
 			"'server %s/%s' : could not resolve address '%s', disabling server.",
 			s->be->name, s->name, s->fqdn);

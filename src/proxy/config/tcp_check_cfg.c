@@ -83,7 +83,7 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = check_cfg_parse_connect,
 		.syntax =
-			"[default] [port <expr>] [addr <ip>] [send-proxy] [linger] [proto <name>] "
+			"[default] [port <expr>] [addr <ip>] [linger] [proto <name>] "
 			"[comment <text>]",
 		.doc = "Opens a new connection." },
 	{ .name = "tcp-check expect",

@@ -20,7 +20,7 @@
 static int
 may_bind(const struct session *s, const struct server *srv)
 {
-	return !server_is_in_maint(srv) || s->forced || (s->be->options & OPT_PERSIST);
+	return server_is_running(srv) || s->forced || (s->be->options & OPT_PERSIST);
 }
 
 static void
@@ -76,7 +76,7 @@ find_server(struct session *s, struct str who)
 	unsigned int n, at = persist_conf_find(c, who, &n);
 
 	for (unsigned int i = at; i < at + n; i++)
-		if (!server_is_in_maint(c->entry[i].srv)) {
+		if (server_is_running(c->entry[i].srv)) {
 			s->bound = c->entry[i].srv;
 			return 'V';
 		}

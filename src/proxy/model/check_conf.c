@@ -222,18 +222,6 @@ check_status_text(enum check_status s)
 	return statuses[s].text;
 }
 
-int
-check_status_find(const char *code, enum check_status *out)
-{
-	for (unsigned int i = 0; i < CHECK_STATUSES; i++) {
-		if (strcmp(statuses[i].code, code) != 0)
-			continue;
-		*out = (enum check_status)i;
-		return 0;
-	}
-	return -ERR_UNKNOWN;
-}
-
 /* --- of a server --- */
 
 #define RISE_DEFAULT 2

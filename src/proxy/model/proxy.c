@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/bind_conf.h"
@@ -37,7 +38,7 @@ proxy_file(const struct proxy *p)
 unsigned int
 proxy_usable_servers(const struct proxy *be)
 {
-	return be->lb.n;
+	return atomic_read(&be->lb.usable);
 }
 
 unsigned int

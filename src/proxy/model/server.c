@@ -2,12 +2,14 @@
  * under the backend's lock or while workers stand still. */
 #include "proxy/model/server.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
 
 /* Connections after which a guess that mostly fails is tried again: one failed call in so many. */
@@ -78,7 +80,9 @@ server_new(struct proxy *be, const char *name, const struct server_conf *default
 	s->be = be;
 	s->spec.fd = -1;
 	s->uweight = s->conf.weight;
-	s->admin = s->conf.disabled ? SERVER_MAINT : SERVER_UP;
+	s->admin = s->conf.disabled ? SERVER_MAINT_FORCED : SERVER_READY;
+	list_init(&s->trackers);
+	list_init(&s->track_link);
 	return s;
 }
 
@@ -123,14 +127,14 @@ server_source_addr(struct server *s, struct addr *out)
 int
 server_is_usable(const struct server *s)
 {
-	return s->admin == SERVER_UP && !atomic_read(&s->unresolved) &&
+	return !atomic_read(&s->admin) && atomic_read(&s->oper) == SERVER_RUNNING &&
 		atomic_read(&s->uweight) > 0;
 }
 
 int
-server_is_in_maint(const struct server *s)
+server_is_running(const struct server *s)
 {
-	return s->admin == SERVER_MAINT || atomic_read(&s->unresolved);
+	return !(atomic_read(&s->admin) & SERVER_MAINT) && atomic_read(&s->oper) != SERVER_STOPPED;
 }
 
 int
@@ -153,18 +157,66 @@ server_put_slot(struct server *s)
 	atomic_write(&s->cur, s->cur - 1);
 }
 
-const char *
-server_status_text(const struct server *s)
+/* Its own check, or that of the server at the end of a chain of `track`. NULL: none, or it is
+ * disabled. */
+static const struct check *
+shown_check(const struct server *s)
 {
-	switch (s->admin) {
-	case SERVER_MAINT:
+	while (s->track)
+		s = s->track;
+	return s->check && s->check->enabled ? s->check : NULL;
+}
+
+static const char *
+maint_text(const struct server *s, char *buf)
+{
+	if (s->admin & SERVER_MAINT_FORCED)
 		return "MAINT";
-	case SERVER_DRAIN:
-		return s->unresolved ? "MAINT (resolution)" : "DRAIN";
-	case SERVER_UP:
-		break;
-	}
-	return s->unresolved ? "MAINT (resolution)" : "no check";
+	if (s->admin & SERVER_MAINT_UNRESOLVED)
+		return "MAINT (resolution)";
+	(void)snprintf(buf, SERVER_STATUS_MAX, "MAINT (via %s/%s)", s->track->be->name,
+		s->track->name);
+	return buf;
+}
+
+static int
+has_agent(const struct server *s)
+{
+	return s->agent && s->agent->enabled;
+}
+
+/* The number of checks on the way to the opposite state, or only the word. */
+static const char *
+health_text(const struct check *c, const char *word, char *buf)
+{
+	if (c->health >= c->rise && c->health < check_full_health(c))
+		(void)snprintf(buf, SERVER_STATUS_MAX, "%s %d/%d", word, c->health - c->rise + 1,
+			c->fall);
+	else if (c->health > 0 && c->health < c->rise)
+		(void)snprintf(buf, SERVER_STATUS_MAX, "%s %d/%d", word, c->health, c->rise);
+	else
+		return word;
+	return buf;
+}
+
+const char *
+server_status_text(const struct server *s, char buf[SERVER_STATUS_MAX])
+{
+	const struct check *c = shown_check(s);
+	const char *word = s->oper == SERVER_STOPPED ? "DOWN"
+		: s->admin & SERVER_DRAIN            ? "DRAIN"
+		: s->oper == SERVER_STOPPING         ? "NOLB"
+						     : "UP";
+
+	if (s->admin & SERVER_MAINT)
+		return maint_text(s, buf);
+	if (s->oper == SERVER_STOPPED && has_agent(s) && s->agent->health == 0)
+		return "DOWN (agent)";
+	if (s->oper != SERVER_STOPPED && (s->admin & SERVER_DRAIN) && has_agent(s))
+		return "DRAIN (agent)";
+	if (c)
+		return health_text(c, word, buf);
+	return s->oper == SERVER_RUNNING && !(s->admin & SERVER_DRAIN) ? "no check" : word;
 }
 
 /*

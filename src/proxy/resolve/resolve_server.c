@@ -8,9 +8,11 @@
 #include "dns/resolvers.h"
 #include "proxy/backend/server_addr.h"
 #include "proxy/backend/server_report.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/resolve/resolve.h"
 
 #define BY_MAX 160
+#define CAUSE_MAX 160
 
 /* --- choosing --- */
 
@@ -27,7 +29,7 @@ is_taken(const struct server_dns *d, const struct addr *a, int is_own)
 		if (s == d->srv && is_own)
 			return 0;
 		if (s == d->srv || !s->dns || s->dns->watch.lookup != d->watch.lookup ||
-			s->unresolved)
+			server_is_unresolved(s))
 			continue;
 		(void)addr_cell_get(&s->addr, &own);
 		if (server_addr_is_same(&own, a))
@@ -64,7 +66,7 @@ choose_address(const struct server_dns *d, struct addr *out)
 	struct addr own = { .len = 0 };
 	int best = -1;
 
-	if (!d->srv->unresolved)
+	if (!server_is_unresolved(d->srv))
 		(void)addr_cell_get(&d->srv->addr, &own);
 	list_each(it, &answer->items) {
 		const struct dns_item *i = list_entry(it, const struct dns_item, link);
@@ -95,9 +97,9 @@ resolve_server_set(struct server_dns *d, const struct addr *a, const char *by)
 	/* The same one again keeps its idle connections. */
 	if (!same)
 		server_set_addr(e, s, a);
-	if (!s->unresolved && same_ip)
+	if (!server_is_unresolved(s) && same_ip)
 		return !same;
-	if (!s->unresolved && own.len)
+	if (!server_is_unresolved(s) && own.len)
 		(void)addr_host_text(&own, from);
 	server_report_change(e, s, "changed its IP from %s to %s by %s.", from,
 		addr_host_text(a, to), by);
@@ -107,25 +109,16 @@ resolve_server_set(struct server_dns *d, const struct addr *a, const char *by)
 void
 resolve_server_up(struct server_dns *d)
 {
-	struct engine *e = d->of->engine;
-
-	if (!d->srv->unresolved)
-		return;
-	server_set_unresolved(e, d->srv, 0);
-	server_report_resolved(e, d->srv);
+	server_set_admin(d->of->engine, d->srv, SERVER_MAINT_UNRESOLVED, 0, "");
 }
 
 void
 resolve_server_down(struct server_dns *d, const char *why)
 {
-	struct engine *e = d->of->engine;
-	struct server_before before;
+	char cause[CAUSE_MAX];
 
-	if (d->srv->unresolved)
-		return;
-	before = server_before(d->srv);
-	server_set_unresolved(e, d->srv, 1);
-	server_report_unresolved(e, d->srv, &before, why);
+	(void)snprintf(cause, sizeof(cause), " (%s)", why);
+	server_set_admin(d->of->engine, d->srv, SERVER_MAINT_UNRESOLVED, 1, cause);
 }
 
 static void
@@ -134,7 +127,7 @@ on_host_answer(struct dns_watch *w, struct dns_nameserver *by)
 	struct server_dns *d = container_of(w, struct server_dns, watch);
 	char who[BY_MAX] = "DNS cache";
 	struct addr a, own;
-	int was_down = d->srv->unresolved;
+	int was_down = server_is_unresolved(d->srv);
 
 	if (!choose_address(d, &a)) {
 		resolve_server_down(d, "No IP for server ");

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "dns/resolvers.h"
 #include "proxy/backend/server_addr.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/backend/server_report.h"
 #include "proxy/resolve/resolve.h"
 
@@ -22,7 +23,7 @@ take_record_weight(struct server_dns *d, const struct dns_record *rec)
 	if ((d->srv->conf.resolve.opts & RESOLVE_IGNORE_WEIGHT) || weight == d->srv->uweight)
 		return;
 	/* With a static algorithm it has the configured weight. */
-	(void)!server_change_weight(d->of->engine, d->srv, weight);
+	(void)!server_set_weight(d->of->engine, d->srv, weight);
 }
 
 /* The address that came with the record, or else one that is looked up. */

@@ -119,9 +119,9 @@ free_slots(const struct proxy *be, int queues)
 
 		if (!server_is_usable(srv) || (active && srv->conf.backup))
 			continue;
-		if (srv->conf.maxconn == 0 || (queues && srv->conf.maxqueue == 0))
+		if (atomic_read(&srv->conf.maxconn) == 0 || (queues && srv->conf.maxqueue == 0))
 			return -1;
-		room = (int64_t)srv->conf.maxconn - atomic_read(&srv->cur);
+		room = (int64_t)atomic_read(&srv->conf.maxconn) - atomic_read(&srv->cur);
 		n += MAX(room, 0);
 		if (queues) {
 			room = (int64_t)srv->conf.maxqueue - atomic_read(&srv->queued);
@@ -232,8 +232,8 @@ server_value(struct server *srv, enum server_value what, struct sample_ctx *cx)
 	case SRV_CONN:
 		return atomic_read(&srv->cur);
 	case SRV_CONN_FREE:
-		v = (int64_t)srv->conf.maxconn - atomic_read(&srv->cur);
-		return srv->conf.maxconn == 0 ? -1 : MAX(v, 0);
+		v = (int64_t)atomic_read(&srv->conf.maxconn) - atomic_read(&srv->cur);
+		return atomic_read(&srv->conf.maxconn) == 0 ? -1 : MAX(v, 0);
 	case SRV_IWEIGHT:
 		return srv->conf.weight;
 	case SRV_QUEUE:
@@ -250,7 +250,7 @@ server_value(struct server *srv, enum server_value what, struct sample_ctx *cx)
 	case SRV_IS_UP:
 		break;
 	}
-	return !server_is_in_maint(srv);
+	return server_is_running(srv);
 }
 
 static int

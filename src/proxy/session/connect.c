@@ -12,6 +12,7 @@
 #include "net/xprt.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_connect.h"
 #include "proxy/model/count.h"
 #include "proxy/session/session_post.h"
 
@@ -60,32 +61,6 @@ set_server_options(struct session *s, int fd)
 		r = set_sockopt_int(s, fd, IPPROTO_TCP, TCP_QUICKACK, 0);
 	if (r >= 0 && srv->conf.tfo)
 		r = set_sockopt_int(s, fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
-	return r;
-}
-
-/* The source address; with a port range, the first free port. */
-static long
-bind_source(struct session *s, int fd)
-{
-	const struct source_conf *src = &s->srv->conf.source;
-	unsigned int tries = src->port_lo ? src->port_hi - src->port_lo + 1 : 1;
-	struct addr a;
-	long r = 0;
-
-	if (src->interface[0])
-		r = sys_setsockopt(s->engine->sys, fd, SOL_SOCKET, SO_BINDTODEVICE, src->interface,
-			(socklen_t)strlen(src->interface) + 1);
-	if (r < 0 || !src->addr.len)
-		return r;
-	if (!src->port_lo)
-		r = set_sockopt_int(s, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-	while (r >= 0 && tries-- > 0) {
-		(void)server_source_addr(s->srv, &a);
-		r = sys_bind(s->engine->sys, fd, &a.u.sa, a.len);
-		if (r != -EADDRINUSE || !tries)
-			break;
-		r = 0;
-	}
 	return r;
 }
 
@@ -163,7 +138,7 @@ connect_server(struct session *s)
 	if (r >= 0 && family != AF_UNIX) {
 		r = set_server_options(s, (int)fd);
 		if (r >= 0)
-			r = bind_source(s, (int)fd);
+			r = server_bind_source(s->engine, s->srv, (int)fd);
 	}
 	if (r >= 0)
 		r = sys_connect(sys, (int)fd, &to.u.sa, to.len);

@@ -10,6 +10,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/relay/bulk.h"
+#include "proxy/session/server_change.h"
 #include "proxy/session/session_io.h"
 
 /* Objects kept for reuse; others are freed. */
@@ -52,6 +53,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->max_reads = MAX_READS;
 	list_init(&e->sessions);
 	session_hooks(e);
+	e->on_server_change = server_change_apply;
 	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
 	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
 	bulk_init(e);

@@ -1,6 +1,7 @@
 /* Sessions are made by a listener, on its worker, and freed at the end of the turn that closed
  * them. */
 #include "proxy/session/session.h"
+#include "proxy/model/termination.h"
 
 #include <string.h>
 
@@ -109,10 +110,11 @@ session_listen(struct listener *ln, struct proxy *fe, struct engine *e)
 }
 
 void
-session_kill(struct session *s)
+session_kill(struct session *s, char cause)
 {
 	if (s->state == SESSION_CLOSED)
 		return;
+	session_blame(s, cause, '-');
 	session_event(s, SESSION_EV_KILL);
 	session_settle(s);
 }
@@ -133,5 +135,5 @@ void
 engine_kill_all(struct engine *e)
 {
 	list_each_safe(it, &e->sessions)
-		session_kill(list_entry(it, struct session, link));
+		session_kill(list_entry(it, struct session, link), 'K');
 }

@@ -24,6 +24,11 @@ static const struct {
 	{ "get weight", BIND_USER },
 	{ "set weight", BIND_ADMIN },
 	{ "set server", BIND_ADMIN },
+	{ "set maxconn server", BIND_ADMIN },
+	{ "enable health", BIND_ADMIN },
+	{ "disable health", BIND_ADMIN },
+	{ "enable agent", BIND_ADMIN },
+	{ "disable agent", BIND_ADMIN },
 	{ "show activity", BIND_OPERATOR },
 	{ "show resolvers", BIND_USER },
 	{ "shutdown session", BIND_ADMIN },
@@ -57,6 +62,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
 	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
+	admin_set_server_cmds,
 };
 
 static int

@@ -1,6 +1,6 @@
 /* Changing states and weights of servers at run time. */
 #include "unit/app/admin_rig.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 
 #define MORE                                                                                      \
 	"backend rr\n balance roundrobin\n server a 127.0.0.1:1 weight 50 maxconn 1\n"            \
@@ -48,25 +48,26 @@ a_change_of_state_prints_nothing(void **st)
 {
 	static const struct {
 		const char *line;
-		enum server_admin admin;
+		unsigned int admin;
 		const char *status;
 	} t[] = {
-		{ "disable server rr/a", SERVER_MAINT, "MAINT" },
-		{ "disable server rr/a", SERVER_MAINT, "MAINT" },
-		{ "enable server rr/a", SERVER_UP, "no check" },
-		{ "set server rr/a state drain", SERVER_DRAIN, "DRAIN" },
-		{ "set server rr/a state maint", SERVER_MAINT, "MAINT" },
-		{ "set server rr/a state ready", SERVER_UP, "no check" },
+		{ "disable server rr/a", SERVER_MAINT_FORCED, "MAINT" },
+		{ "disable server rr/a", SERVER_MAINT_FORCED, "MAINT" },
+		{ "enable server rr/a", SERVER_READY, "no check" },
+		{ "set server rr/a state drain", SERVER_DRAIN_FORCED, "DRAIN" },
+		{ "set server rr/a state maint", SERVER_MAINT_FORCED, "MAINT" },
+		{ "set server rr/a state ready", SERVER_READY, "no check" },
 	};
+	char text[SERVER_STATUS_MAX];
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		assert_string_equal(rig_command(t[i].line), "\n");
 		assert_int_equal(a->admin, t[i].admin);
-		assert_string_equal(server_status_text(a), t[i].status);
-		assert_int_equal(proxy_usable_servers(a->be), t[i].admin == SERVER_UP ? 2 : 1);
+		assert_string_equal(server_status_text(a, text), t[i].status);
+		assert_int_equal(proxy_usable_servers(a->be), t[i].admin == SERVER_READY ? 2 : 1);
 	}
-	assert_int_equal(server_named("rr", "b")->admin, SERVER_UP);
+	assert_int_equal(server_named("rr", "b")->admin, SERVER_READY);
 }
 
 static void
@@ -93,7 +94,7 @@ weights_are_absolute_or_relative(void **st)
 		for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
 			char line[80], want[40];
 
-			assert_int_equal(server_set_weight(a, 50), 0);
+			assert_int_equal(put_weight(a, 50), 0);
 			snprintf(line, sizeof(line), "%s %s", forms[f], t[i].arg);
 			if (t[i].weight >= 0) {
 				assert_string_equal(rig_command(line), "\n");
@@ -149,11 +150,11 @@ missing_servers_are_reported(void **st)
 			snprintf(line, sizeof(line), "%s %s", heads[h], t[i].arg);
 			assert_string_equal(rig_command(line), t[i].answer);
 		}
-	assert_non_null(strstr(rig_command("set server rr/a"), "only supports"));
-	assert_non_null(strstr(rig_command("set server rr/a state"), "only supports"));
-	assert_non_null(strstr(rig_command("set server rr/a state up"), "only supports"));
-	assert_non_null(strstr(rig_command("set server rr/a ssl off"), "only supports"));
-	assert_int_equal(a->admin, SERVER_UP);
+	assert_non_null(strstr(rig_command("set server rr/a"), "usage: set server"));
+	assert_non_null(strstr(rig_command("set server rr/a state"), "expects 'ready'"));
+	assert_non_null(strstr(rig_command("set server rr/a state up"), "expects 'ready'"));
+	assert_non_null(strstr(rig_command("set server rr/a ssl off"), "usage: set server"));
+	assert_int_equal(a->admin, SERVER_READY);
 }
 
 /* Management manual, 9.3: servers are given by name, or by id with a #. */
@@ -165,11 +166,11 @@ servers_are_found_by_id(void **st)
 	(void)st;
 	assert_string_equal(rig_command("get weight rr/#1"), "50 (initial 50)\n\n");
 	assert_string_equal(rig_command("disable server rr/#2"), "\n");
-	assert_int_equal(server_named("rr", "b")->admin, SERVER_MAINT);
+	assert_int_equal(server_named("rr", "b")->admin, SERVER_MAINT_FORCED);
 	assert_string_equal(rig_command("disable server rr/#3"), "No such server.\n\n");
 	assert_string_equal(rig_command("disable server rr/#"), "No such server.\n\n");
 	assert_string_equal(rig_command("disable server rr/#1x"), "No such server.\n\n");
-	assert_int_equal(a->admin, SERVER_UP);
+	assert_int_equal(a->admin, SERVER_READY);
 	snprintf(line, sizeof(line), "get weight #%d/a", a->be->id);
 	assert_string_equal(rig_command(line), "50 (initial 50)\n\n");
 	/* The id of a frontend is not the id of a backend. */

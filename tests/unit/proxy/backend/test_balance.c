@@ -2,7 +2,7 @@
 #include "sim/dice.h"
 #include "unit/net/addr_rig.h"
 #include "unit/proxy/balance_rig.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 
 static void
 test_order(void **state)
@@ -78,8 +78,8 @@ test_none(void **state)
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
 
 	(void)state;
-	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
-	server_set_admin(nth(be, 1), SERVER_DRAIN, 0);
+	put_admin(nth(be, 0), SERVER_MAINT_FORCED, 0);
+	put_admin(nth(be, 1), SERVER_DRAIN_FORCED, 0);
 	assert_string_equal(picks(be, 2), "--");
 	destroy(&be);
 	be = farm(BALANCE_LEASTCONN, (const int[]){ -1 });
@@ -109,8 +109,8 @@ test_avoid(void **state)
 			assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
 			assert_int_equal(full, 0);
 		}
-		server_set_admin(nth(be, 1), SERVER_MAINT, 0);
-		server_set_admin(nth(be, 2), SERVER_MAINT, 0);
+		put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
+		put_admin(nth(be, 2), SERVER_MAINT_FORCED, 0);
 		assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
 		destroy(&be);
 	}
@@ -249,9 +249,9 @@ test_source_sticks(void **state)
 	assert_int_equal(full, 0);
 	unload(be);
 	/* In maintenance: another server is chosen; back up: the same one as before. */
-	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
 	assert_int_not_equal(by_source(be, "127.0.0.1", &full), 'B');
-	server_set_admin(nth(be, 1), SERVER_UP, 0);
+	put_admin(nth(be, 1), SERVER_READY, 0);
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
 	/* Without an address to hash: round robin. */
 	assert_string_equal(picks(be, 4), "ABCD");
@@ -360,7 +360,7 @@ test_consistent(void **state)
 		of_b += before[k] == 'B';
 	}
 	assert_in_range(of_b, KEYS / 5, KEYS / 2);
-	assert_int_equal(server_set_weight(nth(be, 1), 4), 0);
+	assert_int_equal(put_weight(nth(be, 1), 4), 0);
 	balance_refresh(be);
 	for (uint32_t k = 0; k < KEYS; k++) {
 		char now = by_key(be, k);
@@ -369,7 +369,7 @@ test_consistent(void **state)
 		still_b += now == 'B';
 	}
 	assert_in_range(still_b, of_b / 3, of_b * 4 / 5);
-	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
 	for (uint32_t k = 0; k < KEYS; k++) {
 		char now = by_key(be, k);
 

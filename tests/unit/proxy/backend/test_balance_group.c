@@ -1,6 +1,6 @@
 #include "proxy/backend/balance.h"
 #include "unit/proxy/balance_rig.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 #include "proxy/config/proxy_life.h"
 
 /* Over a full cycle every server is chosen as often as its weight says, wherever the cycle
@@ -61,13 +61,13 @@ test_weight_changes(void **state)
 	unsigned int times[MAX_SERVERS];
 
 	(void)state;
-	assert_int_equal(server_set_weight(nth(be, 0), 256), 0);
+	assert_int_equal(put_weight(nth(be, 0), 256), 0);
 	count(be, 257, times);
 	assert_int_equal(times[0], 256);
 	assert_int_equal(times[1], 1);
-	assert_int_equal(server_set_weight(nth(be, 0), 0), 0);
+	assert_int_equal(put_weight(nth(be, 0), 0), 0);
 	assert_string_equal(picks(be, 4), "BBBB");
-	assert_int_equal(server_set_weight(nth(be, 0), 3), 0);
+	assert_int_equal(put_weight(nth(be, 0), 3), 0);
 	count(be, 4, times);
 	assert_int_equal(times[0], 3);
 	destroy(&be);
@@ -84,7 +84,7 @@ test_flapping(void **state)
 	for (int i = 0; i < 400; i++) {
 		int full;
 
-		server_set_admin(nth(be, 3), i & 1 ? SERVER_UP : SERVER_MAINT, 0);
+		put_admin(nth(be, 3), i & 1 ? SERVER_READY : SERVER_MAINT_FORCED, 0);
 		times[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
 	}
 	for (int k = 0; k < 3; k++)
@@ -101,18 +101,18 @@ test_backup(void **state)
 	nth(be, 1)->conf.backup = nth(be, 2)->conf.backup = 1;
 	balance_refresh(be);
 	assert_string_equal(picks(be, 4), "ADAD");
-	server_set_admin(nth(be, 0), SERVER_MAINT, 0);
+	put_admin(nth(be, 0), SERVER_MAINT_FORCED, 0);
 	assert_string_equal(picks(be, 2), "DD");
-	server_set_admin(nth(be, 3), SERVER_MAINT, 0);
+	put_admin(nth(be, 3), SERVER_MAINT_FORCED, 0);
 	assert_string_equal(picks(be, 3), "BBB");
-	server_set_admin(nth(be, 1), SERVER_MAINT, 0);
+	put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
 	assert_string_equal(picks(be, 3), "CCC");
-	server_set_admin(nth(be, 1), SERVER_UP, 0);
+	put_admin(nth(be, 1), SERVER_READY, 0);
 	assert_string_equal(picks(be, 3), "BBB");
 	be->options |= OPT_ALLBACKUPS;
 	balance_refresh(be);
 	assert_string_equal(picks(be, 4), "BCBC");
-	server_set_admin(nth(be, 0), SERVER_UP, 0);
+	put_admin(nth(be, 0), SERVER_READY, 0);
 	assert_string_equal(picks(be, 2), "AA");
 	/* Backup servers are not used because the active ones are full. */
 	nth(be, 0)->conf.maxconn = nth(be, 0)->cur = 1;

@@ -5,6 +5,7 @@
 #include "base/err.h"
 
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/backend/server_addr.h"
 
 #define PORT 3000
@@ -67,7 +68,7 @@ teardown(void **st)
 	(void)st;
 	for (int i = 0; i < USERS; i++)
 		conn_close(&user[i].conn);
-	conn_pool_drop_server(srv);
+	conn_pool_drop_server(e, srv);
 	assert_int_equal(loop_turn(e->loop, 0), 0);
 	assert_int_equal(fake_fds(w.k), base_fds);
 	assert_int_equal(e->idle.pool.live, 0);
@@ -335,7 +336,7 @@ http_reuse_modes(void **st)
 		if (get(&user[0], t[i].first) != t[i].got)
 			fail_msg("row %zu: not %d", i, t[i].got);
 		conn_close(&user[0].conn);
-		conn_pool_drop_server(srv);
+		conn_pool_drop_server(e, srv);
 		turn();
 	}
 	/* An older connection that was reused, after a new one that was not. */
@@ -361,7 +362,7 @@ bounds_are_kept(void **st)
 	assert_int_equal(put(&user[2]), 1);
 	assert_int_equal(put(&user[0]), 0);
 	srv->conf.pool_max = 0;
-	conn_pool_drop_server(srv);
+	conn_pool_drop_server(e, srv);
 	assert_int_equal(put(&user[0]), 0);
 	srv->conf.pool_max = -1;
 	srv->idle_total = 0;
@@ -384,9 +385,9 @@ bounds_are_kept(void **st)
 	e->memory_tight = 1;
 	assert_int_equal(put(&user[0]), 0);
 	e->memory_tight = 0;
-	srv->admin = SERVER_MAINT;
+	srv->admin = SERVER_MAINT_FORCED;
 	assert_int_equal(put(&user[0]), 0);
-	srv->admin = SERVER_UP;
+	srv->admin = SERVER_READY;
 	/* The server's port depends on the client's: the next client may need another port. */
 	srv->spec.has_offset = 1;
 	assert_int_equal(put(&user[0]), 0);
@@ -461,7 +462,7 @@ a_session_may_hold_a_private_connection(void **st)
 	turn();
 	assert_null(other);
 	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
-	conn_pool_drop_server(srv);
+	conn_pool_drop_server(e, srv);
 	assert_null(mine);
 	connect_user(&user[0]);
 	assert_int_equal(conn_pool_put(e, srv, &user[0].conn, 2, &mine), 1);
@@ -601,7 +602,7 @@ play(struct user *u)
 		break;
 	default:
 		if (!dice(8))
-			conn_pool_drop_server(srv);
+			conn_pool_drop_server(e, srv);
 		else
 			conn_pool_make_room(e);
 		break;
@@ -672,24 +673,26 @@ a_server_that_moves_leaves_none_behind(void **st)
 	turn();
 }
 
-/* Without an address it is in maintenance: none is kept, and what it had may be used again. */
+/* Without an address it is in maintenance: none is kept, and what it had is closed. */
 static void
 a_server_without_an_address_is_not_used(void **st)
 {
+	char text[SERVER_STATUS_MAX];
+
 	(void)st;
 	fill(1);
 	connect_user(&user[1]);
-	server_set_unresolved(e, srv, 1);
+	server_set_admin(e, srv, SERVER_MAINT_UNRESOLVED, 1, "");
 	assert_false(server_is_usable(srv));
-	assert_true(server_is_in_maint(srv));
-	assert_string_equal(server_status_text(srv), "MAINT (resolution)");
+	assert_false(server_is_running(srv));
+	assert_string_equal(server_status_text(srv, text), "MAINT (resolution)");
 	assert_int_equal(put(&user[1]), 0);
-	server_set_unresolved(e, srv, 0);
+	server_set_admin(e, srv, SERVER_MAINT_UNRESOLVED, 0, "");
 	assert_true(server_is_usable(srv));
-	assert_int_equal(get(&user[0], 0), 1);
-	assert_int_equal(server_change_weight(e, srv, 0), 0);
+	assert_int_equal(get(&user[0], 0), 0);
+	assert_int_equal(server_set_weight(e, srv, 0), 0);
 	assert_false(server_is_usable(srv));
-	assert_int_equal(server_change_weight(e, srv, 1000), -ERR_RANGE);
+	assert_int_equal(server_set_weight(e, srv, 1000), -ERR_RANGE);
 }
 
 int

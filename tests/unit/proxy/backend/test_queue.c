@@ -10,7 +10,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
 #include "sim/dice.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 #include "proxy/config/proxy_life.h"
 #include "sim/world_rules.h"
 
@@ -254,12 +254,12 @@ static void
 a_change_of_servers_serves_all_workers(void **st)
 {
 	(void)st;
-	server_set_admin(b, SERVER_MAINT, 1);
+	put_admin(b, SERVER_MAINT_FORCED, 1);
 	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
 	for (int i = 1; i < 4; i++)
 		assert_int_equal(enter(&s[i]), SESSION_EV_FULL);
 	b->conf.maxconn = 3;
-	server_set_admin(b, SERVER_UP, 2);
+	put_admin(b, SERVER_READY, 2);
 	queue_serve(e[1], px);
 	assert_true(got_slot(&s[1]));
 	assert_true(is_granted(&s[2]));
@@ -283,7 +283,7 @@ sessions_queued_for_a_stopped_server_are_moved(void **st)
 	}
 	assert_int_equal(a->cur + b->cur, 1);
 	assert_int_equal(a->queued + b->queued, 5);
-	server_set_admin(s[0].srv, SERVER_MAINT, 1);
+	put_admin(s[0].srv, SERVER_MAINT_FORCED, 1);
 	queue_serve(e[0], px);
 	assert_int_equal(a->queued + b->queued, 0);
 	assert_int_equal(px->queued, 4);
@@ -344,7 +344,7 @@ a_bound_session_uses_its_server_or_waits(void **st)
 	leave(&s[0]);
 	assert_true(got_slot(&s[1]) || is_granted(&s[1]));
 	px->options &= ~OPT_REDISPATCH;
-	server_set_admin(a, SERVER_MAINT, 1);
+	put_admin(a, SERVER_MAINT_FORCED, 1);
 	assert_int_equal(enter(&s[0]), SESSION_EV_FULL);
 	assert_ptr_equal(s[0].srv, a);
 }
@@ -399,7 +399,7 @@ random_step(struct dice *d)
 
 	switch (dice(d, 16)) {
 	case 0:
-		server_set_admin(dice(d, 2) ? a : b, (enum server_admin)dice(d, 3), 1);
+		put_admin(dice(d, 2) ? a : b, forced_states[dice(d, 3)], 1);
 		queue_serve(e[worker], px);
 		break;
 	case 1:
@@ -423,7 +423,7 @@ random_step(struct dice *d)
 		/* One of four is bound. */
 		x->bound = dice(d, 4) ? NULL : dice(d, 2) ? a : b;
 		x->forced = (uint8_t)dice(d, 2);
-		if (x->bound && x->bound->admin == SERVER_MAINT && !x->forced &&
+		if (x->bound && (x->bound->admin & SERVER_MAINT) && !x->forced &&
 			!(px->options & OPT_PERSIST))
 			x->bound = NULL;
 		if (enter(x) == SESSION_EV_NO_SERVER)
@@ -459,8 +459,8 @@ counts_hold_in_random_order(void **st)
 			collect(i);
 		check_counts();
 		assert_int_equal(a->cur + b->cur + px->be_cur, 0);
-		server_set_admin(a, SERVER_UP, 2);
-		server_set_admin(b, SERVER_UP, 2);
+		put_admin(a, SERVER_READY, 2);
+		put_admin(b, SERVER_READY, 2);
 	}
 	assert_true(e[0]->granted > 0 && e[0]->elided_inline > 0);
 }

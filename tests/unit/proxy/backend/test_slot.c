@@ -3,7 +3,7 @@
 
 #include "proxy/backend/balance.h"
 #include "proxy/backend/slot.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 
 #define SESSIONS 6
 
@@ -231,15 +231,15 @@ an_unusable_server_gets_no_session(void **st)
 	hold(&s[0], a);
 	wait_for(&s[1], a);
 	wait_for(&s[2], NULL);
-	server_set_admin(a, SERVER_DRAIN, 1);
+	server_put_state_locked(a, (struct server_state){ SERVER_DRAIN_FORCED, SERVER_RUNNING }, 1);
 	give_back(&s[0]);
 	assert_false(s[1].has_slot);
 	assert_false(s[2].has_slot);
 	assert_int_equal(a->cur, 0);
 	/* It comes back, now with two slots. */
 	a->conf.maxconn = 2;
-	server_set_admin(a, SERVER_UP, 2);
-	server_set_admin(b, SERVER_MAINT, 2);
+	server_put_state_locked(a, (struct server_state){ SERVER_READY, SERVER_RUNNING }, 2);
+	server_put_state_locked(b, (struct server_state){ SERVER_MAINT_FORCED, SERVER_RUNNING }, 2);
 	serve();
 	assert_true(got_slot(&s[1]));
 	assert_true(got_slot(&s[2]));
@@ -258,7 +258,7 @@ sessions_queued_for_a_stopped_server_use_another(void **st)
 	hold(&s[1], b);
 	wait_for(&s[2], a);
 	wait_for(&s[3], a);
-	server_set_admin(a, SERVER_MAINT, 1);
+	server_put_state_locked(a, (struct server_state){ SERVER_MAINT_FORCED, SERVER_RUNNING }, 1);
 	serve();
 	assert_int_equal(a->queued, 0);
 	assert_int_equal(px->queued, 2);
@@ -281,14 +281,14 @@ bound_sessions_wait_for_their_server(void **st)
 	hold(&s[5], b);
 	for (int i = 1; i < 5; i++)
 		wait_for(&s[i], a);
-	server_set_admin(a, SERVER_DRAIN, 1);
+	server_put_state_locked(a, (struct server_state){ SERVER_DRAIN_FORCED, SERVER_RUNNING }, 1);
 	serve();
 	assert_int_equal(a->queued, 3);
 	assert_null(s[4].srv);
 	give_back(&s[0]);
 	assert_true(got_slot(&s[1]));
 	/* The server is down; without `option redispatch` its sessions stay. */
-	server_set_admin(a, SERVER_MAINT, 1);
+	server_put_state_locked(a, (struct server_state){ SERVER_MAINT_FORCED, SERVER_RUNNING }, 1);
 	serve();
 	assert_int_equal(a->queued, 2);
 	px->options |= OPT_REDISPATCH;
@@ -323,7 +323,7 @@ a_backup_serves_the_queue_only_while_it_stands_in(void **st)
 	hold(&s[5], b);
 	give_back(&s[5]);
 	assert_false(s[1].has_slot);
-	server_set_admin(a, SERVER_MAINT, 1);
+	server_put_state_locked(a, (struct server_state){ SERVER_MAINT_FORCED, SERVER_RUNNING }, 1);
 	serve();
 	assert_true(got_slot(&s[1]));
 	assert_ptr_equal(s[1].srv, b);

@@ -85,7 +85,7 @@ static const struct {
 	{ "MAXCONN:5\n", NONE, SAME, -1, 5, "" },
 	{ "maxconn:0\n", NONE, SAME, -1, 0, "" },
 	{ "maxconn:10 50% ready up\n", UP, AGENT_ADMIN_READY, 50, 10, "via agent : up" },
-	{ "maxconn:\n", NONE, SAME, -1, -1, NO_MAXCONN },
+	{ "maxconn:\n", NONE, SAME, -1, -1, "agent warns : Require <maxconn>." },
 	{ "maxconn:x\n", NONE, SAME, -1, -1, NO_MAXCONN },
 	{ "maxconn:-1\n", NONE, SAME, -1, -1, NO_MAXCONN },
 	{ "maxconn:10x\n", NONE, SAME, -1, -1, BAD_MAXCONN },

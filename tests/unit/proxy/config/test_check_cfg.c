@@ -64,7 +64,7 @@ static const struct world_line http_rules[] = {
 	{ "send-state", NULL },
 	{ "bogus", "7:13] : 'http-check' : unknown rule 'bogus'" },
 	{ "connect", NULL },
-	{ "connect default port 80 addr 1.2.3.4 send-proxy linger comment x", NULL },
+	{ "connect default port 80 addr 1.2.3.4 linger comment x", NULL },
 	{ "connect port 0", "7:26] : 'http-check connect': '0' is out of range" },
 	{ "connect port 65536", "'65536' is out of range" },
 	{ "connect port 80x", "80x" },
@@ -249,7 +249,7 @@ test_order(void **state)
 		char text[1024];
 
 		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "%s", all[i].text);
-		world_says(text, all[i].error ? -1 : 0, all[i].error ? all[i].error : "");
+		world_reports(text, all[i].error ? -1 : 0, all[i].error ? all[i].error : "");
 	}
 }
 
@@ -259,22 +259,23 @@ static void
 test_ignored_rules(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS BACKEND "http-check expect status 200\n", 0,
+	world_reports(WORLD_DEFAULTS BACKEND "http-check expect status 200\n", 0,
 		"backend 'b' uses http-check rules without 'option httpchk', so the rules are "
 		"ignored.");
-	world_says(WORLD_DEFAULTS BACKEND "option mysql-check\n tcp-check send x\n", 0,
+	world_reports(WORLD_DEFAULTS BACKEND "option mysql-check\n tcp-check send x\n", 0,
 		"backend 'b' uses tcp-check rules without 'option tcp-check', so the rules are "
 		"ignored.");
-	world_says(WORLD_DEFAULTS BACKEND "option tcp-check\n http-check disable-on-404\n", 0,
+	world_reports(WORLD_DEFAULTS BACKEND "option tcp-check\n http-check disable-on-404\n", 0,
 		"'disable-on-404' will be ignored for backend 'b' (requires 'option httpchk').");
-	world_says(WORLD_DEFAULTS BACKEND "option tcp-check\n http-check send-state\n", 0,
+	world_reports(WORLD_DEFAULTS BACKEND "option tcp-check\n http-check send-state\n", 0,
 		"'send-state' will be ignored for backend 'b' (requires 'option httpchk').");
-	world_says(WORLD_DEFAULTS BACKEND "option httpchk GET / HTTP/1.1\\r\\nHost:\\ a\n", 0,
+	world_reports(WORLD_DEFAULTS BACKEND "option httpchk GET / HTTP/1.1\\r\\nHost:\\ a\n", 0,
 		"is deprecated");
-	world_says(WORLD_DEFAULTS BACKEND "http-check comment a b\n", 0,
+	world_reports(WORLD_DEFAULTS BACKEND "http-check comment a b\n", 0,
 		"only the first word is the comment");
-	world_says(WORLD_DEFAULTS BACKEND "option smtpchk FOO x\n", 0, "'HELO localhost' is sent");
-	world_says(WORLD_DEFAULTS "frontend f\n bind :1\n option httpchk\n", 0,
+	world_reports(
+		WORLD_DEFAULTS BACKEND "option smtpchk FOO x\n", 0, "'HELO localhost' is sent");
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n option httpchk\n", 0,
 		"'option httpchk' ignored because frontend 'f' has no backend capability");
 }
 
@@ -283,14 +284,15 @@ static void
 test_scope(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "backend b\n mode http\n http-request set-var(check.a) int(1)\n",
+	world_reports(WORLD_DEFAULTS
+		"backend b\n mode http\n http-request set-var(check.a) int(1)\n",
 		-1, "7:15] : 'http-request set-var' : variable 'check.a': the scope 'check' is");
-	world_says(WORLD_DEFAULTS "backend b\n mode http\n http-request unset-var(check.a)\n", -1,
-		"the scope 'check' is");
-	world_says(WORLD_DEFAULTS
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n http-request unset-var(check.a)\n",
+		-1, "the scope 'check' is");
+	world_reports(WORLD_DEFAULTS
 		"backend b\n mode http\n http-request set-var(txn.a) var(check.a)\n",
 		-1, "variables of scope 'check' are for health checks (byte 5 of 'var(check.a)')");
-	world_says(WORLD_DEFAULTS
+	world_reports(WORLD_DEFAULTS
 		"backend b\n mode http\n http-request set-var(txn.a) str(a),concat(x,check.b)\n",
 		-1, "variables of scope 'check' are for health checks");
 }

@@ -163,10 +163,10 @@ static void
 test_names(void **state)
 {
 	(void)state;
-	world_says(WORLD_DEFAULTS "backend b\n option tcp-check\n"
+	world_reports(WORLD_DEFAULTS "backend b\n option tcp-check\n"
 		" tcp-check send-lf %[str(a),map(/nonexistent)]\n server s 10.0.0.1:80 check\n",
 		-1, "/nonexistent");
-	world_says(WORLD_DEFAULTS
+	world_reports(WORLD_DEFAULTS
 		" option tcp-check\n tcp-check send-lf %[str(a),map(/nonexistent)]\n",
 		-1, "/nonexistent");
 }

@@ -26,8 +26,7 @@ static const struct world_line options[] = {
 	{ "addr ::1", "::1" },
 	{ "error-limit 0", "'0' is out of range" },
 	{ "error-limit 5", NULL },
-	{ "observe layer4", NULL },
-	{ "observe layer7", NULL },
+	{ "observe layer4", "'observe' is not supported" },
 	{ "observe none", NULL },
 	{ "observe foo", "'foo' is not one of none, layer4, layer7" },
 	{ "on-error fastinter on-error fail-check on-error sudden-death on-error mark-down", NULL },
@@ -81,9 +80,8 @@ test_values(void **state)
 		"backend b\n server s 10.0.0.1:80\n"
 		" default-server check inter 5s rise 4 agent-check agent-port 8"
 		" agent-send \"x\\n\"\n"
-		" server t 10.0.0.1:81 fall 5 no-agent-check on-error mark-down observe layer4\n"
-		" server u 10.0.0.1:82 no-check agent-send y fastinter 1 downinter 2"
-		" slowstart 3s\n");
+		" server t 10.0.0.1:81 fall 5 no-agent-check on-error mark-down\n"
+		" server u 10.0.0.1:82 no-check agent-send y fastinter 1 downinter 2\n");
 	p = world_proxy(&w, "b");
 	c = &world_server(p, 0)->conf.check;
 	assert_false(c->check);
@@ -100,7 +98,6 @@ test_values(void **state)
 	assert_int_equal(c->rise, 4);
 	assert_int_equal(c->fall, 5);
 	assert_int_equal(c->on_error, CHECK_ON_MARK_DOWN);
-	assert_int_equal(c->observe, CHECK_OBSERVE_LAYER4);
 	assert_string_equal(c->agent_send, "x\n");
 	c = &world_server(p, 2)->conf.check;
 	assert_false(c->check);
@@ -108,7 +105,6 @@ test_values(void **state)
 	assert_int_equal(c->agent_port, 8);
 	assert_int_equal(c->fastinter_ms, 1);
 	assert_int_equal(c->downinter_ms, 2);
-	assert_int_equal(c->slowstart_ms, 3000);
 	assert_string_equal(c->agent_send, "y");
 	world_fini(&w);
 }
@@ -159,7 +155,7 @@ test_ports(void **state)
 
 static const struct world_line tracks[] = {
 	{ S1 " server s2 10.0.0.2:80 track s1", NULL },
-	{ S1 " server s2 10.0.0.2:80 track b/s1 inter 5s observe layer4 disabled", NULL },
+	{ S1 " server s2 10.0.0.2:80 track b/s1 inter 5s disabled", NULL },
 	{ " server s1 10.0.0.1:80 agent-check agent-port 80\n server s2 10.0.0.2:80 track s1",
 		NULL },
 	{ S1 " server s2 10.0.0.2:80 track s1\n server s3 10.0.0.3:80 track s2", NULL },

@@ -156,7 +156,7 @@ test_values(void **state)
 	assert_int_equal(s->conf.user_timeout_ms, 6000);
 	assert_int_equal(s->id, 7);
 	assert_string_equal(s->conf.cookie, "c1");
-	assert_int_equal(s->admin, SERVER_UP);
+	assert_int_equal(s->admin, SERVER_READY);
 	assert_string_equal(addr_text(&s->conf.source.addr, buf), "10.9.9.9:0");
 	assert_string_equal(s->conf.source.interface, "lo");
 	assert_int_equal(s->where.line, 9);
@@ -166,7 +166,7 @@ test_values(void **state)
 	assert_int_equal(s->conf.backup, 1);
 	assert_int_equal(s->conf.maxconn, 8);
 	assert_string_equal(s->conf.cookie, "d");
-	assert_int_equal(s->admin, SERVER_MAINT);
+	assert_int_equal(s->admin, SERVER_MAINT_FORCED);
 	assert_int_equal(s->spec.has_offset, 1);
 	assert_int_equal(s->spec.port_offset, 9);
 	assert_int_equal(s->conf.source.port_lo, 1000);

@@ -81,14 +81,15 @@ lines_say_what_is_wrong(void **st)
 static void
 expect_addr(const struct server *s, const char *text, int unresolved)
 {
-	char shown[ADDR_TEXT];
+	char shown[ADDR_TEXT], status[SERVER_STATUS_MAX];
 	struct addr a;
 
 	(void)addr_cell_get(&s->addr, &a);
 	assert_string_equal(addr_text(&a, shown), text);
-	assert_int_equal(s->unresolved, unresolved);
+	assert_int_equal(server_is_unresolved(s), unresolved);
 	assert_int_equal(server_is_usable(s), !unresolved);
-	assert_string_equal(server_status_text(s), unresolved ? "MAINT (resolution)" : "no check");
+	assert_string_equal(server_status_text(s, status),
+		unresolved ? "MAINT (resolution)" : "no check");
 }
 
 static void

@@ -2,7 +2,7 @@
 
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/monitor.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 
 static struct world w;
 static struct engine e;
@@ -30,7 +30,7 @@ status(const char *lines, const char *target, int down)
 	t.head_ms = 1;
 	t.req.target = str_of(target);
 	if (down)
-		server_set_admin(world_server(world_proxy(&w, "b"), 0), SERVER_MAINT, 1);
+		put_admin(world_server(world_proxy(&w, "b"), 0), SERVER_MAINT_FORCED, 1);
 	st = monitor_status(&s);
 	eval_scratch_fini(&e.eval);
 	world_fini(&w);

@@ -4,7 +4,7 @@
 #include "proxy/model/http_txn.h"
 #include "base/err.h"
 #include "proxy/http1/persist.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 #include "proxy/model/persist_state.h"
 
 #define SERVERS                                                                             \
@@ -158,14 +158,14 @@ test_drain(void **state)
 	(void)state;
 	choose("cookie SRV insert", "Cookie: SRV=A\r\n");
 	srv = world_server(s.be, 0);
-	server_set_admin(srv, SERVER_DRAIN, 1);
+	put_admin(srv, SERVER_DRAIN_FORCED, 1);
 	persist_choose(&s);
 	assert_ptr_equal(s.bound, srv);
-	server_set_admin(srv, SERVER_UP, 1);
-	assert_int_equal(server_set_weight(srv, 0), 0);
+	put_admin(srv, SERVER_READY, 1);
+	assert_int_equal(put_weight(srv, 0), 0);
 	persist_choose(&s);
 	assert_ptr_equal(s.bound, srv);
-	server_set_admin(srv, SERVER_MAINT, 1);
+	put_admin(srv, SERVER_MAINT_FORCED, 1);
 	persist_choose(&s);
 	assert_null(s.bound);
 	done();

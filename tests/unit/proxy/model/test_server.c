@@ -4,7 +4,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 #include "proxy/config/proxy_life.h"
 #include "unit/test.h"
 
@@ -42,7 +42,7 @@ test_new(void **state)
 	assert_string_equal(s->name, "s1");
 	assert_int_equal(s->uweight, 7);
 	assert_int_equal(s->conf.maxconn, 3);
-	assert_int_equal(s->admin, SERVER_MAINT);
+	assert_int_equal(s->admin, SERVER_MAINT_FORCED);
 	assert_int_equal(s->spec.fd, -1);
 	assert_false(server_is_usable(s));
 	proxy_free(&be);
@@ -77,21 +77,22 @@ test_admin(void **state)
 {
 	struct proxy *be = backend();
 	struct server *s = add(be, "s");
+	char text[SERVER_STATUS_MAX];
 
 	(void)state;
 	assert_int_equal(balance_init(be), 0);
 	assert_int_equal(proxy_usable_servers(be), 1);
-	assert_string_equal(server_status_text(s), "no check");
-	server_set_admin(s, SERVER_MAINT, 5000);
-	assert_string_equal(server_status_text(s), "MAINT");
+	assert_string_equal(server_status_text(s, text), "no check");
+	put_admin(s, SERVER_MAINT_FORCED, 5000);
+	assert_string_equal(server_status_text(s, text), "MAINT");
 	assert_int_equal(s->last_change_ms, 5000);
 	assert_int_equal(proxy_usable_servers(be), 0);
-	server_set_admin(s, SERVER_MAINT, 6000);
+	put_admin(s, SERVER_MAINT_FORCED, 6000);
 	assert_int_equal(s->last_change_ms, 5000);
-	server_set_admin(s, SERVER_DRAIN, 7000);
-	assert_string_equal(server_status_text(s), "DRAIN");
+	put_admin(s, SERVER_DRAIN_FORCED, 7000);
+	assert_string_equal(server_status_text(s, text), "DRAIN");
 	assert_false(server_is_usable(s));
-	server_set_admin(s, SERVER_UP, 8000);
+	put_admin(s, SERVER_READY, 8000);
 	assert_int_equal(proxy_usable_servers(be), 1);
 	proxy_free(&be);
 }
@@ -105,16 +106,16 @@ test_weight(void **state)
 	(void)state;
 	s->conf.weight = s->uweight = 10;
 	assert_int_equal(balance_init(be), 0);
-	assert_int_equal(server_set_weight(s, -1), -ERR_RANGE);
-	assert_int_equal(server_set_weight(s, 257), -ERR_RANGE);
-	assert_int_equal(server_set_weight(s, 256), 0);
+	assert_int_equal(put_weight(s, -1), -ERR_RANGE);
+	assert_int_equal(put_weight(s, 257), -ERR_RANGE);
+	assert_int_equal(put_weight(s, 256), 0);
 	assert_int_equal(s->uweight, 256);
-	assert_int_equal(server_set_weight(s, 0), 0);
+	assert_int_equal(put_weight(s, 0), 0);
 	assert_int_equal(proxy_usable_servers(be), 0);
 	be->balance = BALANCE_SOURCE;
-	assert_int_equal(server_set_weight(s, 9), -ERR_UNSUPPORTED);
-	assert_int_equal(server_set_weight(s, 10), 0);
-	assert_int_equal(server_set_weight(s, 0), 0);
+	assert_int_equal(put_weight(s, 9), -ERR_UNSUPPORTED);
+	assert_int_equal(put_weight(s, 10), 0);
+	assert_int_equal(put_weight(s, 0), 0);
 	proxy_free(&be);
 }
 

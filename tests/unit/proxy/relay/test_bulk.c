@@ -370,7 +370,7 @@ a_session_that_ends_leaves_the_queue(void **st)
 		struct session *x = list_entry(it, struct session, link);
 
 		if (x->dir[SERVER].waits && ++n)
-			session_kill(x);
+			session_kill(x, 'K');
 	}
 	assert_true(n >= 3);
 	assert_int_equal(loop_turn(w.loop, 0), 0);

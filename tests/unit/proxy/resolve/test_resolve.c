@@ -137,9 +137,9 @@ expect_addrs(const char *list)
 		const struct server *s = list_entry(it, const struct server, link);
 
 		(void)addr_cell_get(&s->addr, &a);
-		strcat(all, s->unresolved ? "-" : addr_text(&a, text));
+		strcat(all, server_is_unresolved(s) ? "-" : addr_text(&a, text));
 		strcat(all, " ");
-		assert_int_equal(server_is_usable(s), !s->unresolved);
+		assert_int_equal(server_is_usable(s), !server_is_unresolved(s));
 	}
 	assert_string_equal(all, list);
 }

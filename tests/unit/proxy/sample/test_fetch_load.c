@@ -4,7 +4,7 @@
 
 #include "proxy/model/session.h"
 #include "rule/sample/expr.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 
 static struct world w;
 static struct session s;
@@ -87,12 +87,12 @@ backends(void **state)
 	assert_int_equal(value("queue"), 5);
 	assert_int_equal(value("avg_queue"), 3);
 	/* backup servers count when no other is up */
-	server_set_admin(a, SERVER_MAINT, 1);
+	put_admin(a, SERVER_MAINT_FORCED, 1);
 	assert_int_equal(value("nbsrv"), 1);
-	server_set_admin(b, SERVER_MAINT, 1);
+	put_admin(b, SERVER_MAINT_FORCED, 1);
 	assert_int_equal(value("nbsrv"), 1);
 	assert_int_equal(value("be_conn_free"), 9);
-	server_set_admin(c, SERVER_MAINT, 1);
+	put_admin(c, SERVER_MAINT_FORCED, 1);
 	assert_int_equal(value("nbsrv"), 0);
 	assert_int_equal(value("avg_queue"), 10);
 	/* before a backend is chosen, and without a session */
@@ -171,7 +171,7 @@ servers(void **state)
 	b->uweight = 3;
 	assert_int_equal(value("srv_iweight(b)"), 7);
 	assert_int_equal(value("srv_uweight(b)"), 3);
-	server_set_admin(b, SERVER_MAINT, 1);
+	put_admin(b, SERVER_MAINT_FORCED, 1);
 	assert_int_equal(value("srv_is_up(b)"), 0);
 	assert_int_equal(value("srv_weight(b)"), 0);
 	s.be = bare;

@@ -3,7 +3,8 @@
 
 #include "proxy/session/actions.h"
 #include "proxy/session/session.h"
-#include "proxy/backend/server_control.h"
+#include "proxy/session/session.h"
+#include "unit/proxy/states.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 }, { STEP_END, 0 } };
@@ -69,7 +70,7 @@ without_a_server_it_ends_at_once(void **st)
 
 	(void)st;
 	rig_open(&cfg, answers);
-	server_set_admin(w.srv[0], SERVER_MAINT, 1);
+	put_admin(w.srv[0], SERVER_MAINT_FORCED, 1);
 	(void)world_client(&w, asks, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "SC");
@@ -106,8 +107,8 @@ kills_log_the_state(void **st)
 	(void)world_client(&w, waits, 0);
 	(void)world_client(&w, waits, 0);
 	world_run(&w, FAKE_MS);
-	session_kill(rig_session(1));
-	session_kill(rig_session(0));
+	session_kill(rig_session(1), 'K');
+	session_kill(rig_session(0), 'K');
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "KQ KD");
 	rig_close();

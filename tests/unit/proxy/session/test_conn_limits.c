@@ -115,7 +115,7 @@ client(unsigned int worker)
 static void
 end_one(unsigned int worker)
 {
-	session_kill(list_first(&e[worker]->sessions, struct session, link));
+	session_kill(list_first(&e[worker]->sessions, struct session, link), 'K');
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 }
 

@@ -3,7 +3,7 @@
 
 #include "proxy/backend/balance.h"
 #include "proxy/session/actions.h"
-#include "proxy/backend/server_control.h"
+#include "unit/proxy/states.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 }, { STEP_END, 0 } };
@@ -92,18 +92,18 @@ without_another_server_there_is_no_redispatch(void **st)
 	(void)st;
 	rig_open(&cfg, NULL);
 	s = rig_hand_made();
-	server_set_admin(w.srv[1], SERVER_MAINT, 1);
+	put_admin(w.srv[1], SERVER_MAINT_FORCED, 1);
 	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 	assert_false(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
 	/* The other way round: this server is down. */
-	server_set_admin(w.srv[1], SERVER_UP, 1);
-	server_set_admin(w.srv[0], SERVER_MAINT, 1);
+	put_admin(w.srv[1], SERVER_READY, 1);
+	put_admin(w.srv[0], SERVER_MAINT_FORCED, 1);
 	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
 	assert_true(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
 	/* A backup server named by a cookie, while an active server is up. */
-	server_set_admin(w.srv[0], SERVER_UP, 1);
+	put_admin(w.srv[0], SERVER_READY, 1);
 	w.srv[0]->conf.backup = 1;
 	balance_refresh(w.px);
 	s->retries = 0;

@@ -432,7 +432,7 @@ kill_it(struct world *x)
 	s = list_entry(x->engine.sessions.next, struct session, link);
 	assert_int_equal(s->state, SESSION_PROXY_HEADER);
 	assert_null(s->dir[CLIENT].buf);
-	session_kill(s);
+	session_kill(s, 'K');
 }
 
 /* A client that has sent nothing owns no buffer, and can be killed. */

@@ -87,7 +87,7 @@ a_reused_session_starts_clean(void **st)
 	assert_int_equal(s->term[0], '-');
 	assert_int_equal(s->conn[CLIENT].err, 0);
 	assert_int_equal(s->retries + s->redispatched + s->logged + s->linger_checks, 0);
-	session_kill(s);
+	session_kill(s, 'K');
 	world_run(&w, FAKE_SEC);
 	rig_close();
 }
@@ -164,9 +164,9 @@ killing_one_leaves_the_others(void **st)
 	for (int i = 0; i < 3; i++)
 		(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
-	session_kill(rig_session(1));
+	session_kill(rig_session(1), 'K');
 	/* Killing it again changes nothing. */
-	session_kill(rig_session(1));
+	session_kill(rig_session(1), 'K');
 	assert_int_equal(rig_session(1)->state, SESSION_CLOSED);
 	/* Its descriptors are closed at the end of the turn. */
 	assert_true(conn_is_open(&rig_session(1)->conn[CLIENT]));

@@ -1,0 +1,11 @@
+/* What the commands about servers share. */
+#ifndef TACIT_APP_ADMIN_ADMIN_SERVER_H
+#define TACIT_APP_ADMIN_ADMIN_SERVER_H
+
+struct admin_conn;
+struct server;
+
+/* Sets the weight, "N" or "N%", or answers why not. text NULL: it is missing. */
+void admin_set_weight(struct admin_conn *c, struct server *s, const char *text);
+
+#endif

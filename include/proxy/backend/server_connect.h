@@ -1,0 +1,14 @@
+/* Sockets for connections to servers, for sessions and checks. */
+#ifndef TACIT_PROXY_BACKEND_SERVER_CONNECT_H
+#define TACIT_PROXY_BACKEND_SERVER_CONNECT_H
+
+#include "base/compiler.h"
+#include "proxy/model/engine.h"
+#include "proxy/model/server.h"
+
+/* Binds fd to the server's `source`; of a range of ports to the first free one. 0 or -errno. */
+long server_bind_source(struct engine *e, struct server *srv, int fd) must_check;
+/* A new non-blocking socket, bound to the server's `source`: the descriptor or -errno. */
+int server_socket(struct engine *e, struct server *srv, int family) must_check;
+
+#endif

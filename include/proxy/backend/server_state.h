@@ -1,0 +1,46 @@
+/*
+ * The state of servers: what the operator wants and what checks find. Everything here runs on the
+ * first worker and takes the backend's lock; other workers are not stopped. Each change is applied
+ * to the balancing, the queues and the servers that track the server, and is reported in HAProxy's
+ * words (server_report.h).
+ */
+#ifndef TACIT_PROXY_BACKEND_SERVER_STATE_H
+#define TACIT_PROXY_BACKEND_SERVER_STATE_H
+
+#include "proxy/model/engine.h"
+#include "proxy/model/server.h"
+
+/* Sets the operator's part of admin: SERVER_READY, SERVER_MAINT_FORCED or SERVER_DRAIN_FORCED. */
+void server_set_forced(struct engine *e, struct server *s, unsigned int forced);
+/* Sets or clears one of the other bits. cause: as below. */
+void server_set_admin(struct engine *e, struct server *s, enum server_admin bit, int on,
+	const char *cause);
+/* What checks have found. cause: follows the state in messages: ", changed from CLI". A server in
+ * maintenance does not change. */
+void server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const char *cause);
+/*
+ * Sets the run-time weight, 0..256: 0 or -ERR_RANGE; -ERR_UNSUPPORTED when the algorithm is static
+ * and the weight is neither 0 nor the configured one.
+ */
+int server_set_weight(struct engine *e, struct server *s, int weight) must_check;
+
+/* The weight that is `percent` of the configured one, limited to the maximum. */
+int server_weight_of(const struct server *s, int64_t percent);
+/* Sets the maximum of concurrent connections; 0: no limit. */
+void server_set_maxconn(struct engine *e, struct server *s, int maxconn);
+
+struct server_state {
+	unsigned int admin; /* enum server_admin */
+	enum server_oper oper;
+};
+
+/* The change itself: state, balancing and the times of show stat; nobody is informed. now_ms: the
+ * loop's clock. */
+void server_put_state_locked(struct server *s, struct server_state to, uint64_t now_ms);
+/* The same for the weight, with the results of server_set_weight(). */
+int server_put_weight_locked(struct server *s, int weight) must_check;
+
+/* Time that it was down or in maintenance, in ms. */
+uint64_t server_down_ms(const struct server *s, uint64_t now_ms);
+
+#endif

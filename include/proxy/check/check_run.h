@@ -1,0 +1,94 @@
+/*
+ * One check at a time of one server: connects, and runs the rules of its list. All on the first
+ * worker. Memory: a buffer only while an answer is incomplete.
+ */
+#ifndef TACIT_PROXY_CHECK_CHECK_RUN_H
+#define TACIT_PROXY_CHECK_CHECK_RUN_H
+
+#include "base/list.h"
+#include "base/pool.h"
+#include "event/timer.h"
+#include "net/conn.h"
+#include "proxy/check/check_expect.h"
+#include "proxy/model/check.h"
+#include "proxy/model/engine.h"
+#include "rule/sample/var.h"
+
+/* Runs after which a server that was far is tried as a near one again. */
+#define CHECK_FAR_RUNS 32
+
+/* What the runs share. */
+struct check_shared {
+	struct engine *engine;
+	struct pool bufs;            /* of engine->bufsize bytes */
+	char *scratch;               /* the same size: the answer that is being looked at */
+	unsigned int spread;         /* spread-checks, per cent */
+	const char *node;
+};
+
+enum check_run_state {
+	CHECK_IDLE,
+	CHECK_CONNECTING,
+	CHECK_SENDING,
+	CHECK_EXPECTING
+};
+
+struct check_run {
+	struct check *check;
+	struct check_shared *shared;
+	const struct check_conf *conf; /* its rules are not empty */
+	enum check_run_state state;
+	struct timer timer;          /* the next start, or the deadline of this run */
+	uint64_t due_ms;             /* when this run was to start */
+	uint64_t start_ms;
+	const struct check_rule *rule; /* the current one; NULL: none yet */
+	struct conn conn;
+	int spare;                   /* a socket that is not connected, or -1 */
+	int spare_family;
+	struct vars vars;            /* of scope check */
+	char *buf;                   /* from shared->bufs, or NULL */
+	uint32_t len;                /* bytes to send, or received since the last send */
+	uint32_t sent;               /* bytes of them that were sent */
+	uint8_t ended;               /* no more bytes will come */
+	uint8_t is_connected;        /* known, not only believed */
+	uint8_t far;                 /* connections take time: no call is made early */
+};
+
+/*
+ * A step begins a rule, or goes on with it when its descriptor is ready. CHECK_STEP_WAIT: r->state
+ * says for what. CHECK_STEP_FAIL: *v is the result of the check.
+ */
+typedef enum check_step check_step_fn(struct check_run *r, struct check_verdict *v);
+
+/* Plans the first run at at_ms. 0 or -ERR_NOMEM. */
+int check_run_open(struct check_run *r, struct check *c, struct check_shared *shared,
+	const struct check_conf *conf, uint64_t at_ms) must_check;
+/* Closes what is open; no result. */
+void check_run_close(struct check_run *r);
+
+/* --- for its steps --- */
+
+/* The handler of its descriptor. */
+void check_run_on_io(void *owner, int fd, uint32_t ev);
+/* The result of a call that failed with this errno: CHECK_STEP_FAIL. */
+enum check_step check_run_fail(struct check_run *r, int err, struct check_verdict *v);
+
+static inline const struct server *
+check_run_server(const struct check_run *r)
+{
+	return r->check->srv;
+}
+
+static inline uint64_t
+check_run_now(const struct check_run *r)
+{
+	return loop_now_ms(r->shared->engine->loop);
+}
+
+static inline struct timers *
+check_run_timers(const struct check_run *r)
+{
+	return loop_timers(r->shared->engine->loop);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Health checks: one checker for the whole process, on the first worker's loop. It checks each
+ * server once, whatever the number of workers, and changes the states of servers
+ * (backend/server_state.h). Everything here runs on that worker.
+ */
+#ifndef TACIT_PROXY_CHECK_CHECKER_H
+#define TACIT_PROXY_CHECK_CHECKER_H
+
+#include "base/compiler.h"
+#include "proxy/model/engine.h"
+
+struct check;
+struct checker;
+struct proxies;
+
+struct checker_config {
+	unsigned int spread;        /* spread-checks: random part of intervals, per cent */
+	unsigned int max_spread_ms; /* max-spread-checks; 0: no limit */
+	const char *node;           /* the name of this host */
+};
+
+/*
+ * Makes the checks of all servers that have some and plans the first ones, spread over the shortest
+ * interval. *out stays NULL if there is nothing to check. 0 or -ERR_NOMEM.
+ */
+int checker_new(struct engine *e, struct proxies *ps, const struct checker_config *conf,
+	struct checker **out) must_check;
+/* Ends running checks. NULL is allowed. */
+void checker_free(struct checker **c);
+
+#endif

@@ -1,0 +1,192 @@
+/* States of servers. On the first worker, which is the only one to change them; under the
+ * backend's lock, which others hold while they choose. */
+#include "proxy/backend/server_state.h"
+
+#include <stdio.h>
+
+#include "base/atomic.h"
+#include "base/err.h"
+#include "proxy/backend/balance.h"
+#include "proxy/backend/queue.h"
+#include "proxy/backend/server_report.h"
+#include "proxy/model/check.h"
+
+static void
+count_downs_locked(struct server *s, int was_running, unsigned int was_usable, uint64_t now)
+{
+	struct proxy *be = s->be;
+	unsigned int usable = proxy_usable_servers(be);
+
+	lock_assert_held(&be->lock);
+	s->last_change_ms = now;
+	if (was_running && !server_is_running(s)) {
+		s->downs++;
+		s->down_since_ms = now;
+	} else if (!was_running && server_is_running(s)) {
+		s->down_ms += now - s->down_since_ms;
+	}
+	if (was_usable && !usable) {
+		be->downs++;
+		be->last_change_ms = be->down_since_ms = now;
+	} else if (!was_usable && usable) {
+		be->down_ms += now - be->down_since_ms;
+		be->last_change_ms = now;
+	}
+}
+
+void
+server_put_state_locked(struct server *s, struct server_state to, uint64_t now_ms)
+{
+	unsigned int was_usable = proxy_usable_servers(s->be);
+	int was_running = server_is_running(s);
+
+	lock_assert_held(&s->be->lock);
+	if (to.admin == s->admin && to.oper == s->oper)
+		return;
+	atomic_write(&s->admin, to.admin);
+	atomic_write(&s->oper, to.oper);
+	atomic_write(&s->changes, s->changes + 1);
+	balance_refresh(s->be);
+	count_downs_locked(s, was_running, was_usable, now_ms);
+}
+
+/* Idle connections to a server that takes no sessions are closed, on each worker by itself. */
+static void
+inform_workers(struct engine *e, struct server *s)
+{
+	if (e->on_server_change)
+		e->on_server_change(e, s);
+	for (unsigned int i = 0; e->wake_for_server && i < s->be->n_shards; i++)
+		if (i != e->index)
+			e->wake_for_server(e, i, s);
+}
+
+static void
+change_state(struct engine *e, struct server *s, struct server_state to, const char *cause);
+
+/* Servers that track it are in the same state. */
+static void
+change_trackers(struct engine *e, struct server *s)
+{
+	unsigned int inherited = (s->admin & SERVER_MAINT ? SERVER_MAINT_TRACKED : 0u) |
+		(s->admin & SERVER_DRAIN ? SERVER_DRAIN_TRACKED : 0u);
+	char via[SERVER_STATUS_MAX];
+
+	(void)snprintf(via, sizeof(via), " via %s/%s", s->be->name, s->name);
+	list_each(it, &s->trackers) {
+		struct server *t = list_entry(it, struct server, track_link);
+		unsigned int own = t->admin & ~(unsigned int)(SERVER_MAINT_TRACKED |
+			SERVER_DRAIN_TRACKED);
+
+		change_state(e, t, (struct server_state){ own | inherited, s->oper }, via);
+	}
+}
+
+static void
+change_state(struct engine *e, struct server *s, struct server_state to, const char *cause)
+{
+	struct server_before before = server_before(s);
+
+	if (to.admin == s->admin && to.oper == s->oper)
+		return;
+	lock_take(&s->be->lock, e->sys);
+	server_put_state_locked(s, to, loop_now_ms(e->loop));
+	lock_drop(&s->be->lock);
+	queue_serve(e, s->be);
+	server_report(e, s, &before, cause);
+	inform_workers(e, s);
+	change_trackers(e, s);
+}
+
+/* A server that leaves maintenance counts as up until its next check. */
+static enum server_oper
+oper_after_maint(struct server *s)
+{
+	if (s->check)
+		s->check->health = check_initial_health(s->check);
+	if (s->agent)
+		s->agent->health = check_initial_health(s->agent);
+	return s->track ? s->track->oper : SERVER_RUNNING;
+}
+
+static void
+set_admin(struct engine *e, struct server *s, unsigned int admin, const char *cause)
+{
+	enum server_oper oper = s->oper;
+
+	if ((s->admin & SERVER_MAINT) && !(admin & SERVER_MAINT))
+		oper = oper_after_maint(s);
+	change_state(e, s, (struct server_state){ admin, oper }, cause);
+}
+
+void
+server_set_forced(struct engine *e, struct server *s, unsigned int forced)
+{
+	unsigned int others = s->admin & ~(unsigned int)(SERVER_MAINT_FORCED | SERVER_DRAIN_FORCED);
+
+	set_admin(e, s, others | forced, "");
+}
+
+void
+server_set_admin(struct engine *e, struct server *s, enum server_admin bit, int on,
+	const char *cause)
+{
+	set_admin(e, s, on ? s->admin | bit : s->admin & ~(unsigned int)bit, cause);
+}
+
+void
+server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const char *cause)
+{
+	if (!(s->admin & SERVER_MAINT))
+		change_state(e, s, (struct server_state){ s->admin, oper }, cause);
+}
+
+int
+server_put_weight_locked(struct server *s, int weight)
+{
+	lock_assert_held(&s->be->lock);
+	if (weight < 0 || weight > SERVER_WEIGHT_MAX)
+		return -ERR_RANGE;
+	if (balance_is_static(s->be) && weight != 0 && weight != s->conf.weight)
+		return -ERR_UNSUPPORTED;
+	atomic_write(&s->uweight, weight);
+	balance_refresh(s->be);
+	return 0;
+}
+
+int
+server_set_weight(struct engine *e, struct server *s, int weight)
+{
+	struct server_before before = server_before(s);
+	int r;
+
+	lock_take(&s->be->lock, e->sys);
+	r = server_put_weight_locked(s, weight);
+	lock_drop(&s->be->lock);
+	if (r < 0)
+		return r;
+	queue_serve(e, s->be);
+	server_report(e, s, &before, "");
+	return 0;
+}
+
+int
+server_weight_of(const struct server *s, int64_t percent)
+{
+	return (int)MIN(s->conf.weight * percent / 100, (int64_t)SERVER_WEIGHT_MAX);
+}
+
+void
+server_set_maxconn(struct engine *e, struct server *s, int maxconn)
+{
+	lock_take(&s->be->lock, e->sys);
+	atomic_write(&s->conf.maxconn, maxconn);
+	lock_drop(&s->be->lock);
+	queue_serve(e, s->be);
+}
+
+uint64_t
+server_down_ms(const struct server *s, uint64_t now_ms)
+{
+	return s->down_ms + (server_is_running(s) ? 0 : now_ms - s->down_since_ms);
+}

@@ -1,0 +1,209 @@
+/* Connections of checks. On the first worker; a run has one socket at most. */
+#include "proxy/check/check_connect.h"
+
+#include <errno.h>
+
+#include "net/xprt.h"
+#include "proxy/backend/server_connect.h"
+#include "proxy/check/check_steps.h"
+#include "proxy/model/proxy.h"
+
+/* --- where to --- */
+
+static unsigned int
+port_of_rule(struct check_run *r, const struct check_connect *c)
+{
+	struct sample_ctx cx;
+	struct sample s;
+	size_t mark;
+	int found;
+
+	if (c->port || !c->port_expr)
+		return c->port;
+	check_context_init(r, &cx);
+	mark = arena_mark(cx.arena);
+	found = rule_expr_eval_as(c->port_expr, &cx, SAMPLE_SINT, &s);
+	arena_release(cx.arena, mark);
+	return found && s.u.sint > 0 && s.u.sint <= 65535 ? (unsigned int)s.u.sint : 0;
+}
+
+/* The address of the rule, of the check, or of the server; and likewise the port. */
+static struct addr
+check_target(struct check_run *r)
+{
+	const struct check_connect *c = &r->rule->u.connect;
+	const struct check_server_conf *conf = &check_run_server(r)->conf.check;
+	const struct addr *own = r->check->is_agent ? &conf->agent_addr : &conf->addr;
+	unsigned int port = r->check->is_agent ? conf->agent_port : conf->port;
+	unsigned int asked = port_of_rule(r, c);
+	struct addr server, a;
+
+	(void)addr_cell_get(&check_run_server(r)->addr, &server);
+	a = c->addr.len ? c->addr : own->len ? *own : server;
+	if (addr_family(&a) == AF_UNIX)
+		return a;
+	if (asked || port)
+		addr_set_port(&a, asked ? asked : port);
+	else if (!addr_port(&a))
+		addr_set_port(&a, addr_port(&server));
+	return a;
+}
+
+/* The first rule that uses the network is one. */
+const struct check_rule *
+check_connect_rule(const struct check_run *r)
+{
+	const struct check_rule *rule = r->rule;
+
+	while (rule->kind != CHECK_RULE_CONNECT)
+		rule = list_entry(rule->link.prev, const struct check_rule, link);
+	return rule;
+}
+
+/*
+ * Asks whether the connection is there. On a host that is near it is, before any event could say
+ * so.
+ */
+static long
+ask_connected(struct check_run *r, int fd, const struct addr *to)
+{
+	long e;
+
+	if (r->far) {
+		r->far--;
+		return -EALREADY;
+	}
+	e = sys_connect(r->shared->engine->sys, fd, &to->u.sa, to->len);
+	return e == -EISCONN ? 0 : e;
+}
+
+static int
+sends_next(const struct check_run *r)
+{
+	const struct list *next = r->rule->link.next;
+
+	return next != &r->conf->rules &&
+		list_entry(next, const struct check_rule, link)->kind == CHECK_RULE_SEND;
+}
+
+static int
+is_last_rule(const struct check_run *r)
+{
+	return r->rule->link.next == &r->conf->rules;
+}
+
+/*
+ * A server that is only connected to keeps its socket for the next check. Connecting it to no
+ * address (connect(2), AF_UNSPEC) resets the connection as a close with SO_LINGER would: three
+ * calls are saved. 1: it is kept.
+ */
+static int
+keep_socket(struct check_run *r, int fd, int family)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	if (!is_last_rule(r) || r->rule->u.connect.linger || family == AF_UNIX ||
+		check_run_server(r)->conf.source.port_lo ||
+		sys_connect(r->shared->engine->sys, fd, &none, sizeof(none)) < 0)
+		return 0;
+	r->spare = fd;
+	r->spare_family = family;
+	return 1;
+}
+
+void
+check_connect_drop_spare(struct check_run *r)
+{
+	if (r->spare >= 0)
+		(void)sys_close(r->shared->engine->sys, r->spare);
+	r->spare = -1;
+}
+
+/* The socket of the last check, or a new one: -errno. */
+static int
+take_socket(struct check_run *r, int family)
+{
+	int fd = r->spare;
+
+	if (fd >= 0 && r->spare_family == family) {
+		r->spare = -1;
+		return fd;
+	}
+	check_connect_drop_spare(r);
+	return server_socket(r->shared->engine, r->check->srv, family);
+}
+
+/* Waits until it is connected, or goes on as if it were. */
+static enum check_step
+open_connection(struct check_run *r, int fd, int family, long c, struct check_verdict *v)
+{
+	struct engine *e = r->shared->engine;
+
+	if (conn_open(&r->conn, e->loop, fd, check_run_on_io, r,
+		    family == AF_UNIX ? CONN_UNIX : CONN_TCP) < 0) {
+		(void)sys_close(e->sys, fd);
+		return check_run_fail(r, EMFILE, v);
+	}
+	loop_presume_again(e->loop, fd, DIR_R);
+	if (c == 0 || (c == -EINPROGRESS && !r->far))
+		return CHECK_STEP_NEXT;
+	if (!r->far)
+		r->far = CHECK_FAR_RUNS;
+	loop_presume_again(e->loop, fd, DIR_W);
+	r->state = CHECK_CONNECTING;
+	conn_want(&r->conn, EV_W);
+	return CHECK_STEP_WAIT;
+}
+
+enum check_step
+check_connect_begin(struct check_run *r, struct check_verdict *v)
+{
+	struct engine *e = r->shared->engine;
+	struct addr to = check_target(r);
+	int fd, family = addr_family(&to);
+	long c;
+
+	if (conn_is_open(&r->conn))
+		conn_close(&r->conn);
+	check_bytes_drop(r);
+	r->ended = r->is_connected = 0;
+	fd = take_socket(r, family);
+	if (fd < 0)
+		return check_run_fail(r, -fd, v);
+	c = sys_connect(e->sys, fd, &to.u.sa, to.len);
+	/* A send that follows asks the same. */
+	if (c == -EINPROGRESS && !sends_next(r))
+		c = ask_connected(r, fd, &to);
+	if (c < 0 && c != -EINPROGRESS && c != -EALREADY) {
+		(void)sys_close(e->sys, fd);
+		return check_run_fail(r, (int)-c, v);
+	}
+	r->is_connected = c == 0;
+	if (c == 0 && keep_socket(r, fd, family))
+		return CHECK_STEP_NEXT;
+	return open_connection(r, fd, family, c, v);
+}
+
+enum check_step
+check_connect_proceed(struct check_run *r, struct check_verdict *v)
+{
+	int err = loop_seen(r->conn.loop, r->conn.fd) & (EV_ERR | EV_HUP)
+		? conn_take_error(&r->conn) : 0;
+
+	if (err)
+		return check_run_fail(r, err, v);
+	r->is_connected = 1;
+	return CHECK_STEP_NEXT;
+}
+
+/* Without a reset each check would leave a port in TIME_WAIT; a server that has closed first leaves
+ * none. */
+void
+check_connect_end(struct check_run *r)
+{
+	if (!conn_is_open(&r->conn))
+		return;
+	if (!r->conn.eof && !r->conn.err && !check_connect_rule(r)->u.connect.linger)
+		conn_reset_on_close(&r->conn);
+	conn_close_late(&r->conn);
+}

@@ -1,0 +1,222 @@
+/* The run of a check: its rules one after the other, its deadline, and the next run. On the first
+ * worker; a run that is not going on has only its timer and perhaps a socket. */
+#include "proxy/check/check_run.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "proxy/check/check_connect.h"
+#include "proxy/check/check_result.h"
+#include "proxy/check/check_steps.h"
+#include "proxy/check/check_text.h"
+#include "proxy/model/proxy.h"
+
+/* What a rule begins with, and what goes on when the descriptor is ready. */
+static check_step_fn *const begin[] = {
+	[CHECK_RULE_CONNECT] = check_connect_begin,
+	[CHECK_RULE_SEND] = check_send_begin,
+	[CHECK_RULE_EXPECT] = check_expect_begin,
+	[CHECK_RULE_SET_VAR] = check_var_begin,
+	[CHECK_RULE_UNSET_VAR] = check_var_begin,
+};
+
+static check_step_fn *const proceed[] = {
+	[CHECK_CONNECTING] = check_connect_proceed,
+	[CHECK_SENDING] = check_send_proceed,
+	[CHECK_EXPECTING] = check_expect_proceed,
+};
+
+static int
+is_local_error(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS ||
+		err == EADDRNOTAVAIL || err == EADDRINUSE;
+}
+
+enum check_step
+check_run_fail(struct check_run *r, int err, struct check_verdict *v)
+{
+	const struct check_rule *rule = r->is_connected ? r->rule : check_connect_rule(r);
+
+	v->code = -1;
+	v->status = is_local_error(err) ? CHECK_SOCKERR
+		: rule->kind == CHECK_RULE_CONNECT ? CHECK_L4CON
+						   : CHECK_L7RSP;
+	check_step_text(r->conf->method, rule, strerror(err), v->info);
+	return CHECK_STEP_FAIL;
+}
+
+/* At random within `spread-checks` per cent. */
+static unsigned int
+interval_of(const struct check_run *r)
+{
+	unsigned int ms = check_result_interval(r->check);
+	unsigned int part = (unsigned int)((uint64_t)ms * r->shared->spread / 100);
+	uint32_t random = 0;
+
+	if (!part || random_bytes(&r->shared->engine->eval.random, &random, sizeof(random)) < 0)
+		return ms;
+	return ms - part + (unsigned int)((uint64_t)random * (2u * part + 1) >> 32);
+}
+
+static void
+end_run(struct check_run *r)
+{
+	check_connect_end(r);
+	check_bytes_drop(r);
+	vars_fini(&r->vars);
+	r->state = CHECK_IDLE;
+	r->check->is_running = 0;
+}
+
+static void
+plan_run(struct check_run *r, uint64_t at_ms)
+{
+	if (r->state != CHECK_IDLE)
+		return;
+	r->due_ms = at_ms;
+	/* The heap has room for it: the timer has been in it. */
+	(void)!timer_set(check_run_timers(r), &r->timer, at_ms);
+}
+
+static void
+finish_run(struct check_run *r, const struct check_verdict *v)
+{
+	uint64_t now = check_run_now(r);
+
+	end_run(r);
+	check_result_apply(r->shared->engine, r->check, v, (unsigned int)(now - r->start_ms));
+	plan_run(r, MAX(r->due_ms + interval_of(r), now));
+}
+
+static const struct check_rule *
+next_rule(const struct check_run *r)
+{
+	const struct list *next = r->rule ? r->rule->link.next : r->conf->rules.next;
+
+	return next == &r->conf->rules ? NULL : list_entry(next, const struct check_rule, link);
+}
+
+/* `timeout check` is for what follows the connection. HAProxy never makes the deadline earlier. */
+static void
+set_read_deadline(struct check_run *r)
+{
+	unsigned int ms = check_run_server(r)->be->to.check;
+
+	if (ms)
+		(void)!timer_set(check_run_timers(r), &r->timer,
+			MAX(r->timer.deadline, check_run_now(r) + ms));
+}
+
+/* Runs rules until one has to wait. step: what has become of the current one. */
+static void
+advance_run(struct check_run *r, enum check_step step, struct check_verdict *v)
+{
+	while (step == CHECK_STEP_NEXT) {
+		const struct check_rule *next = next_rule(r);
+
+		if (!next) {
+			if (r->rule->kind != CHECK_RULE_EXPECT)
+				check_passed(r->conf->method, r->rule, v);
+			finish_run(r, v);
+			return;
+		}
+		if (r->rule && r->rule->kind == CHECK_RULE_CONNECT)
+			set_read_deadline(r);
+		r->rule = next;
+		step = begin[next->kind](r, v);
+	}
+	if (step == CHECK_STEP_FAIL)
+		finish_run(r, v);
+}
+
+void
+check_run_on_io(void *owner, int fd, uint32_t ev)
+{
+	struct check_run *r = owner;
+	struct check_verdict v = { .status = CHECK_UNK };
+
+	(void)fd;
+	(void)ev;
+	advance_run(r, proceed[r->state](r, &v), &v);
+}
+
+/* The time to connect, if the rest has its own (manual, timeout check), or the time for all. */
+static unsigned int
+first_timeout(const struct check_run *r)
+{
+	const struct proxy_timeouts *to = &check_run_server(r)->be->to;
+	unsigned int inter = check_result_interval(r->check);
+
+	return to->check && to->connect ? MIN(to->connect, inter) : inter;
+}
+
+static void
+start_run(struct check_run *r)
+{
+	struct check_verdict v = { .status = CHECK_UNK };
+
+	/* A server in maintenance is not checked (manual 5.2, disabled); only its agent can end
+	 * that. */
+	if (!r->check->enabled ||
+		(!r->check->is_agent && (check_run_server(r)->admin & SERVER_MAINT))) {
+		plan_run(r, check_run_now(r) + interval_of(r));
+		return;
+	}
+	r->start_ms = check_run_now(r);
+	r->check->is_running = 1;
+	r->rule = NULL;
+	vars_init(&r->vars);
+	if (timer_set(check_run_timers(r), &r->timer, r->start_ms + first_timeout(r)) < 0)
+		return;
+	advance_run(r, CHECK_STEP_NEXT, &v);
+}
+
+static void
+put_timeout(const struct check_run *r, struct check_verdict *v)
+{
+	const struct check_rule *rule = r->is_connected ? r->rule : check_connect_rule(r);
+
+	v->code = -1;
+	v->status = check_timeout_status(rule);
+	check_step_text(r->conf->method, rule, "", v->info);
+}
+
+static void
+on_timer(struct timer *t)
+{
+	struct check_run *r = container_of(t, struct check_run, timer);
+	struct check_verdict v = { .status = CHECK_UNK };
+
+	if (r->state == CHECK_IDLE) {
+		start_run(r);
+		return;
+	}
+	put_timeout(r, &v);
+	finish_run(r, &v);
+}
+
+int
+check_run_open(struct check_run *r, struct check *c, struct check_shared *shared,
+	const struct check_conf *conf, uint64_t at_ms)
+{
+	memset(r, 0, sizeof(*r));
+	r->check = c;
+	r->shared = shared;
+	r->conf = conf;
+	r->due_ms = at_ms;
+	r->spare = -1;
+	conn_init(&r->conn);
+	timer_init(&r->timer, on_timer);
+	return timer_set(check_run_timers(r), &r->timer, at_ms);
+}
+
+void
+check_run_close(struct check_run *r)
+{
+	if (r->state != CHECK_IDLE)
+		end_run(r);
+	check_connect_drop_spare(r);
+	timer_stop(check_run_timers(r), &r->timer);
+}

@@ -1,0 +1,52 @@
+/* What a server is told about its state. On the first worker. */
+#include "proxy/check/check_state.h"
+
+#include <stdio.h>
+
+#include "base/atomic.h"
+#include "proxy/model/proxy.h"
+
+/* Of the servers in use. */
+static unsigned int
+sum_weights(const struct proxy *be)
+{
+	unsigned int n = 0;
+
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (atomic_read(&s->in_group))
+			n += (unsigned int)s->uweight;
+	}
+	return n;
+}
+
+static unsigned int
+sum_sessions(const struct proxy *be)
+{
+	unsigned int n = 0;
+
+	list_each(it, &be->servers)
+		n += atomic_read(&list_entry(it, const struct server, link)->cur);
+	return n;
+}
+
+struct str
+check_state_text(const struct server *s, const char *node, char buf[CHECK_STATE_MAX])
+{
+	char status[SERVER_STATUS_MAX], host[ADDR_TEXT] = "unix", port[8] = "unix";
+	struct addr own;
+	int n;
+
+	(void)addr_cell_get(&s->addr, &own);
+	if (addr_family(&own) != AF_UNIX) {
+		(void)addr_host_text(&own, host);
+		(void)snprintf(port, sizeof(port), "%u", addr_port(&own));
+	}
+	n = snprintf(buf, CHECK_STATE_MAX,
+		"%s; address=%s; port=%s; name=%s/%s; node=%s; weight=%d/%u; scur=%u/%u; qcur=%u",
+		server_status_text(s, status), host, port, s->be->name, s->name, node, s->uweight,
+		sum_weights(s->be), atomic_read(&s->cur), sum_sessions(s->be),
+		atomic_read(&s->queued));
+	return (struct str){ buf, (size_t)MIN(n, CHECK_STATE_MAX - 1) };
+}

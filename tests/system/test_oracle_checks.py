@@ -1,0 +1,186 @@
+"""HAProxy and tacit check servers that follow the same random schedules: what each logs and shows is compared.
+
+A server knows which check of a program it is being asked for by counting them, and its schedule says what it
+answers to that one, and which admin commands are given before the answer. So the lines of a server come in an order
+that does not depend on time. Each backend has one server, so that no line depends on another schedule.
+"""
+
+import asyncio
+import os
+import random
+import re
+import shutil
+import threading
+import time
+
+import pytest
+from conftest import TACIT, WAIT, admin, free_ports, wait_for
+from subject import LogServer
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+SCHEDULES = 1000 if os.environ.get("TACIT_SLOW") else 60
+AT_ONCE = 30
+CHECKS = 24          # of each server
+INTER_MS = 40
+COLUMNS = ("status", "weight", "act", "bck", "chkfail", "chkdown", "check_status", "check_code", "check_desc",
+           "last_chk", "check_rise", "check_fall", "check_health", "tracked")
+
+# What a server does with a check, by the method of its backend.
+HTTP = {
+    "ok": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "moved": b"HTTP/1.0 301 Over there\r\n\r\n",
+    "gone": b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+    "sick": b"HTTP/1.1 503 Out of order\r\nContent-Length: 4\r\n\r\nsick",
+    "garbage": b"SSH-2.0-x\r\n",
+    "nothing": b"",
+    "half": b"HTTP/1.1 200 OK\r\nContent-Le",
+    "silence": None,
+}
+TCP = {
+    "ok": b"+PONG\r\nrole:master\r\n",
+    "sick": b"-ERR loading\r\n",
+    "nothing": b"",
+    "half": b"+PO",
+    "silence": None,
+}
+COMMANDS = ("state drain", "state ready", "health up", "health down", "health stopping", "weight 7", "weight 0")
+
+METHODS = (
+    ("option httpchk", HTTP),
+    ("option httpchk GET /status\n http-check disable-on-404", HTTP),
+    ("option httpchk\n http-check expect status 200", HTTP),
+    ("option httpchk\n http-check expect ! rstatus ^5", HTTP),
+    ("option httpchk\n http-check expect string hello", HTTP),
+    ("option httpchk\n http-check expect ! string sick", HTTP),
+    ("option httpchk\n http-check expect comment word rstring h[ea]l", HTTP),
+    ("option tcp-check\n tcp-check send PING\\r\\n\n tcp-check expect string +PONG\n tcp-check expect string role:master", TCP),
+    ("option tcp-check\n tcp-check send PING\\r\\n\n tcp-check expect comment pong rstring ^.P", TCP),
+    ("option tcp-check\n tcp-check send-binary 50494e470d0a\n tcp-check expect binary 2b504F4e47", TCP),
+)
+
+
+class Schedule:
+    def __init__(self, seed):
+        dice = random.Random(seed)
+        self.seed = seed
+        self.method, self.answers = dice.choice(METHODS)
+        self.rise, self.fall = dice.randint(1, 4), dice.randint(1, 4)
+        self.logs = dice.random() < 0.5
+        self.steps = []
+        mood = "ok"
+        for _ in range(CHECKS):
+            if dice.random() < 0.45:
+                mood = dice.choice([*self.answers, "ok", "ok"])
+            self.steps.append((dice.choice(COMMANDS) if dice.random() < 0.12 else None, mood))
+        # At the end nothing changes any more.
+        self.steps.append((None, "ok"))
+
+    def config(self, name, port):
+        log = " option log-health-checks\n" if self.logs else ""
+        return (f"backend {name}\n mode http\n timeout check 250ms\n {self.method}\n{log}"
+                f" server s 127.0.0.1:{port} check inter {INTER_MS} rise {self.rise} fall {self.fall}\n")
+
+    def __str__(self):
+        return f"schedule {self.seed}: {self.method!r} rise {self.rise} fall {self.fall}: {self.steps}"
+
+
+class Servers:
+    """The servers of all schedules for one program, in a thread of their own."""
+
+    def __init__(self, schedules, ports, order):
+        self.schedules, self.ports = schedules, ports
+        self.asked = [0] * len(schedules)
+        self.order = order  # gives a command to the program
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+        self.listening = [asyncio.run_coroutine_threadsafe(self.listen(i), self.loop).result(WAIT)
+                          for i in range(len(schedules))]
+
+    async def listen(self, i):
+        return await asyncio.start_server(lambda r, w: self.serve(i, r, w), "127.0.0.1", self.ports[i], backlog=64)
+
+    async def serve(self, i, reader, writer):
+        n, self.asked[i] = self.asked[i], self.asked[i] + 1
+        schedule = self.schedules[i]
+        command, mood = schedule.steps[min(n, len(schedule.steps) - 1)]
+        try:
+            await reader.read(4096)
+            if command and n < len(schedule.steps):
+                await self.loop.run_in_executor(None, self.order, f"set server b{i}/s {command}")
+            answer = schedule.answers[mood]
+            if answer is None:
+                await reader.read()  # until the check gives up
+            else:
+                writer.write(answer)
+                await writer.drain()
+            writer.close()
+        except (OSError, asyncio.CancelledError):
+            pass
+
+    def are_done(self):
+        return all(n > len(s.steps) + s.rise for n, s in zip(self.asked, self.schedules))
+
+    def stop(self):
+        async def close():
+            for server in self.listening:
+                server.close()
+            for task in asyncio.all_tasks():
+                if task is not asyncio.current_task():
+                    task.cancel()
+        asyncio.run_coroutine_threadsafe(close(), self.loop).result(WAIT)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(WAIT)
+
+
+def words(line):
+    """A log line without what is each program's own: date, name, and how long the check took."""
+    line = re.sub(r"^<(\d+)>.*?\]: ", r"<\1>", line)
+    return re.sub(r"check duration: \d+ms", "check duration: Nms", line)
+
+
+def played(program, directory, schedules):
+    """{name of the backend: (its lines, its row of show stat)}"""
+    directory.mkdir()
+    ports = free_ports(len(schedules))
+    servers, log = Servers(schedules, ports, lambda command: admin(directory / "s.sock", command)), LogServer()
+    try:
+        cfg = f" log 127.0.0.1:{log.port} local0\ndefaults\n log global\n timeout connect 1s\n timeout client 5s\n timeout server 5s\n"
+        cfg += "".join(s.config(f"b{i}", port) for i, (s, port) in enumerate(zip(schedules, ports)))
+        cfg += f"frontend f\n bind 127.0.0.1:{free_ports(1)[0]}\n mode http\n"
+        subject = Subject(program, directory, cfg)
+        try:
+            assert wait_for(servers.are_done, 3 * WAIT), servers.asked
+            time.sleep(3 * INTER_MS / 1000)
+            rows = subject.stat()[1]
+        finally:
+            subject.stop()
+        lines = [words(line) for line in list(log.lines) if " stopped (cumulated conns: " not in line]
+        return {f"b{i}": ([line for line in lines if f" b{i}/s" in line or f" b{i} " in line],
+                          {c: rows[f"b{i}", "s"][c] for c in COLUMNS}) for i in range(len(schedules))}
+    finally:
+        servers.stop()
+        log.close()
+
+
+def differences(directory, schedules):
+    """[(schedule, what HAProxy did, what tacit did)] where they differ."""
+    theirs = played(HAPROXY, directory / "haproxy", schedules)
+    ours = played(TACIT, directory / "tacit", schedules)
+    return [(s, theirs[name], ours[name]) for s, name in zip(schedules, theirs) if theirs[name] != ours[name]]
+
+
+@pytest.mark.parametrize("first", range(0, SCHEDULES, AT_ONCE))
+def test_random_schedules(tmp_path, first):
+    """On a busy machine an answer may come too late, for either program: a difference counts that shows three times."""
+    left = [Schedule(seed) for seed in range(first, first + AT_ONCE)]
+    for attempt in range(3):
+        (tmp_path / str(attempt)).mkdir()
+        wrong = differences(tmp_path / str(attempt), left)
+        left = [s for s, _, _ in wrong]
+        if not wrong:
+            break
+    assert not wrong, "\n".join(f"{s}\n haproxy: {a}\n tacit:   {b}\n" for s, a, b in wrong)

@@ -1,0 +1,325 @@
+/* The checker over real sockets: what it connects to, sends and concludes, and the calls that it
+ * makes for that. The servers are sockets of the test, served between two turns of the loop. */
+#include "unit/proxy/world.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/ledger.h"
+#include "base/log.h"
+#include "proxy/backend/server_state.h"
+#include "proxy/check/checker.h"
+#include "proxy/model/check.h"
+#include "proxy/model/engine.h"
+
+#define TURNS_MAX 2000 /* of 2 ms */
+
+static struct world w;
+static struct engine e;
+static struct sys sys;
+static struct log_sink sink;
+static struct checker *checker;
+static int listening[2];
+static unsigned int port[2];
+static const char *answer; /* to each connection; NULL: none */
+static char heard[200];    /* what the last one has sent */
+static unsigned int taken; /* connections */
+
+static int
+listen_at(unsigned int at)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)at) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	return fd;
+}
+
+static unsigned int
+port_of(int fd)
+{
+	struct sockaddr_in a;
+	socklen_t len = sizeof(a);
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	return ntohs(a.sin_port);
+}
+
+/* Takes what has come to a listening socket, and answers. */
+static void
+serve(int lfd)
+{
+	int fd = accept(lfd, NULL, NULL);
+	char text[sizeof(heard)];
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	taken++;
+	if (answer) {
+		n = recv(fd, text, sizeof(text) - 1, 0);
+		text[n > 0 ? n : 0] = '\0';
+		if (n > 0)
+			memcpy(heard, text, sizeof(heard));
+		(void)!send(fd, answer, strlen(answer), MSG_NOSIGNAL);
+	}
+	close(fd);
+}
+
+static void
+turn(void)
+{
+	assert_int_equal(loop_turn(e.loop, 2), 0);
+	for (int i = 0; i < 2; i++)
+		if (listening[i] >= 0)
+			serve(listening[i]);
+}
+
+/* Turns until the first server of the backend has this status. */
+static void
+until(const char *status)
+{
+	struct server *s = world_server(world_proxy(&w, "b"), 0);
+	char text[SERVER_STATUS_MAX];
+
+	for (int i = 0; i < TURNS_MAX; i++) {
+		turn();
+		if (strcmp(server_status_text(s, text), status) == 0)
+			return;
+	}
+	fail_msg("'%s', not '%s'", text, status);
+}
+
+/* options: of the server line, where %u is the port of the second socket. */
+static void
+start(const char *lines, const char *options)
+{
+	static const struct log_ident id = { "tacit", NULL, 1, NULL };
+	struct loop_config lc = { .poller = poller_find("epoll"), .mode = INTEREST_EDGE,
+		.max_fd = 64, .max_events = 8, .lazy = 1 };
+	struct checker_config cc = { .node = "n" };
+	char more[200], text[1000];
+	int why;
+
+	for (int i = 0; i < 2; i++) {
+		listening[i] = listen_at(0);
+		port[i] = port_of(listening[i]);
+	}
+	(void)snprintf(more, sizeof(more), options, port[1]);
+	(void)snprintf(text, sizeof(text),
+		WORLD_DEFAULTS
+		"backend b\n mode http\n%s server s 127.0.0.1:%u check inter 10 %s\n",
+		lines, port[0], more);
+	world_good(&w, text);
+	assert_int_equal(proxies_shard(&w.proxies, 1), 0);
+	sys_init(&sys, &sys_linux, NULL);
+	log_sink_init(&sink, &sys, &id);
+	assert_int_equal(engine_init(&e, &sys, loop_new(&sys, &lc, &why), 16384, 10), 0);
+	e.log = &sink;
+	answer = NULL;
+	taken = 0;
+	assert_int_equal(checker_new(&e, &w.proxies, &cc, &checker), 0);
+	assert_non_null(checker);
+}
+
+static void
+stop(void)
+{
+	checker_free(&checker);
+	assert_int_equal(loop_turn(e.loop, 0), 0);
+	engine_fini(&e);
+	loop_free(&e.loop);
+	log_sink_fini(&sink);
+	world_fini(&w);
+	for (int i = 0; i < 2; i++)
+		if (listening[i] >= 0)
+			close(listening[i]);
+}
+
+static void
+a_server_goes_down_and_comes_back(void **st)
+{
+	(void)st;
+	start("", "rise 2 fall 2");
+	until("UP");
+	close(listening[0]);
+	listening[0] = -1;
+	until("UP 1/2");
+	until("DOWN");
+	listening[0] = listen_at(port[0]);
+	until("DOWN 1/2");
+	until("UP");
+	stop();
+}
+
+static uint64_t
+calls(enum sys_call c)
+{
+	return ledger_sum(&sys.ledger, c);
+}
+
+/* One socket for all checks of a near server: connect, ask, reset. */
+static void
+a_connection_costs_three_calls(void **st)
+{
+	uint64_t connects, others;
+
+	(void)st;
+	start("", "");
+	until("UP");
+	connects = calls(SYS_CALL_connect);
+	others = calls(SYS_CALL_socket) + calls(SYS_CALL_close) + calls(SYS_CALL_close_range) +
+		calls(SYS_CALL_setsockopt) + calls(SYS_CALL_epoll_ctl) +
+		calls(SYS_CALL_getsockopt) + calls(SYS_CALL_sendto) + calls(SYS_CALL_recvfrom);
+	taken = 0;
+	while (taken < 20)
+		turn();
+	/* The last one may be between two turns. */
+	assert_in_range(calls(SYS_CALL_connect) - connects, 60, 63);
+	assert_int_equal(calls(SYS_CALL_socket) + calls(SYS_CALL_close) +
+		calls(SYS_CALL_close_range) + calls(SYS_CALL_setsockopt) +
+		calls(SYS_CALL_epoll_ctl) + calls(SYS_CALL_getsockopt) +
+		calls(SYS_CALL_sendto) + calls(SYS_CALL_recvfrom), others);
+	stop();
+}
+
+static void
+http_is_asked_and_understood(void **st)
+{
+	(void)st;
+	start(" option httpchk GET /x HTTP/1.1\n http-check send hdr Host h\n", "fall 1");
+	answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	until("UP");
+	assert_string_equal(heard, "GET /x HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
+	answer = "HTTP/1.1 503 No\r\n\r\n";
+	until("DOWN");
+	assert_int_equal(world_server(world_proxy(&w, "b"), 0)->check->code, 503);
+	assert_string_equal(world_server(world_proxy(&w, "b"), 0)->check->info, "No");
+	stop();
+}
+
+static void
+servers_are_told_their_state(void **st)
+{
+	char expected[200];
+
+	(void)st;
+	start(" option httpchk\n http-check send-state\n", "weight 3");
+	answer = "HTTP/1.0 200 OK\r\n\r\n";
+	until("UP");
+	(void)snprintf(expected, sizeof(expected), "x-haproxy-server-state: UP; address=127.0.0.1; "
+		"port=%u; name=b/s; node=n; weight=3/3; scur=0/0; qcur=0\r\n", port[0]);
+	for (int i = 0; i < TURNS_MAX && !strstr(heard, expected); i++)
+		turn();
+	assert_non_null(strstr(heard, expected));
+	stop();
+}
+
+/* A check that is not answered ends with its interval; the connection with it. */
+static void
+silence_is_a_failure(void **st)
+{
+	int silent = listen_at(0);
+
+	(void)st;
+	start(" option tcp-check\n tcp-check expect string x\n", "rise 1 fall 1");
+	close(listening[0]);
+	listening[0] = -1;
+	close(silent);
+	silent = listen_at(port[0]);
+	until("DOWN");
+	assert_int_equal(world_server(world_proxy(&w, "b"), 0)->check->status, CHECK_L7TOUT);
+	stop();
+	close(silent);
+}
+
+static void
+variables_live_as_long_as_a_check(void **st)
+{
+	(void)st;
+	start(" option tcp-check\n tcp-check set-var-fmt(check.word) %[str(ping)]\n"
+	      " tcp-check set-var(check.word,ifset) str(never)\n"
+	      " tcp-check unset-var(check.other)\n tcp-check connect\n"
+	      " tcp-check send-lf %[var(check.word)]\n tcp-check expect string pong\n", "");
+	answer = "pong";
+	until("UP");
+	assert_string_equal(heard, "never");
+	stop();
+}
+
+static void
+an_agent_sets_weight_state_and_limit(void **st)
+{
+	struct server *s;
+
+	(void)st;
+	start("", "weight 10 maxconn 9 agent-check agent-port %u agent-inter 10 agent-send hi\\n");
+	s = world_server(world_proxy(&w, "b"), 0);
+	answer = "50% maxconn:7\n";
+	for (int i = 0; i < TURNS_MAX && s->uweight != 5; i++)
+		turn();
+	assert_int_equal(s->uweight, 5);
+	assert_int_equal(s->conf.maxconn, 7);
+	assert_string_equal(heard, "hi\n");
+	answer = "down\n";
+	until("DOWN (agent)");
+	answer = "up drain\n";
+	until("DRAIN (agent)");
+	answer = "maint\n";
+	until("MAINT");
+	answer = "ready\n";
+	until("UP");
+	/* Whether it can be reached says nothing. */
+	answer = "";
+	for (int i = 0; i < 50; i++)
+		turn();
+	until("UP");
+	stop();
+}
+
+/* A server in maintenance is left alone, and counts as up when it comes back. */
+static void
+maintenance_stops_checks(void **st)
+{
+	struct server *s;
+
+	(void)st;
+	start("", "rise 2 fall 2");
+	s = world_server(world_proxy(&w, "b"), 0);
+	until("UP");
+	server_set_forced(&e, s, SERVER_MAINT_FORCED);
+	for (int i = 0; i < 20; i++)
+		turn();
+	taken = 0;
+	for (int i = 0; i < 30; i++)
+		turn();
+	assert_int_equal(taken, 0);
+	server_set_forced(&e, s, SERVER_READY);
+	assert_int_equal(s->check->health, 2);
+	until("UP");
+	stop();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_goes_down_and_comes_back),
+		cmocka_unit_test(a_connection_costs_three_calls),
+		cmocka_unit_test(http_is_asked_and_understood),
+		cmocka_unit_test(servers_are_told_their_state),
+		cmocka_unit_test(silence_is_a_failure),
+		cmocka_unit_test(variables_live_as_long_as_a_check),
+		cmocka_unit_test(an_agent_sets_weight_state_and_limit),
+		cmocka_unit_test(maintenance_stops_checks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
