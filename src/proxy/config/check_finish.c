@@ -304,7 +304,7 @@ has_check_port(const struct server *s)
 		return 1;
 	if (!c->addr.len && (addr_family(&own) == AF_UNIX || addr_is_any(&own)))
 		return 1;
-	return !s->spec.has_offset && addr_port(&own) != 0;
+	return addr_port(&own) != 0;
 }
 
 static int
