@@ -1,0 +1,132 @@
+"""Health checks beside traffic: servers that die and come back, with one worker and with several."""
+
+import contextlib
+import os
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD, WAIT, Origin, connect, free_ports, wait_for
+
+REQUESTS = 60000 if os.environ.get("TACIT_SLOW") else 6000
+
+
+def statuses(d, backend):
+    """{server: status} of show stat."""
+    head, *rows = d.admin("show stat").strip().split("\n")
+    names = head[2:].split(",")
+    found = [dict(zip(names, row.split(","))) for row in rows]
+    return {r["svname"]: r["status"] for r in found if r["pxname"] == backend and r["type"] == "2"}
+
+
+class Program:
+    """build/origin on a port, to be killed and started again."""
+
+    def __init__(self, port):
+        self.port, self.proc = port, None
+        self.start()
+
+    def start(self):
+        self.proc = subprocess.Popen([BUILD / "origin", "127.0.0.1", str(self.port)], stdout=subprocess.PIPE)
+        assert self.proc.stdout.readline() == b"listening\n"
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait(WAIT)
+        self.proc.stdout.close()
+
+
+@pytest.fixture
+def origins():
+    programs = [Program(port) for port in free_ports(2)]
+    yield programs
+    for p in programs:
+        if p.proc.poll() is None:
+            p.kill()
+
+
+def load(port, requests):
+    return subprocess.Popen(["ab", "-q", "-r", "-s", "20", "-n", str(requests), "-c", "20", f"http://127.0.0.1:{port}/"],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_killed_server_costs_no_request(daemon, origins, workers):
+    """What was in flight on it is sent again (retry-on), what comes later goes to the other one."""
+    port, = free_ports(1)
+    d = daemon(f"""\
+frontend f
+    mode http
+    bind 127.0.0.1:{port}
+    default_backend b
+backend b
+    mode http
+    option httpchk GET /
+    option redispatch
+    retries 3
+    retry-on all-retryable-errors
+    server s1 127.0.0.1:{origins[0].port} check inter 100ms fall 2 rise 2
+    server s2 127.0.0.1:{origins[1].port} check inter 100ms fall 2 rise 2
+""", extra=f"nbthread {workers}")
+    assert wait_for(lambda: statuses(d, "b") == {"s1": "UP", "s2": "UP"}), statuses(d, "b")
+    ab = load(port, REQUESTS)
+    time.sleep(0.3)
+    for origin, name in zip(origins, ("s1", "s2")):
+        origin.kill()
+        assert wait_for(lambda n=name: statuses(d, "b")[n] == "DOWN"), statuses(d, "b")
+        origin.start()
+        assert wait_for(lambda n=name: statuses(d, "b")[n] == "UP"), statuses(d, "b")
+    out = ab.communicate(timeout=6 * WAIT)[0]
+    assert f"Complete requests:      {REQUESTS}" in out, out
+    assert "Failed requests:        0" in out and "Non-2xx" not in out, out
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_sessions_end_with_their_server(daemon, workers):
+    """on-marked-down shutdown-sessions, on whichever worker they are; others go on."""
+    def echo(sock):
+        while data := sock.recv(100):
+            sock.sendall(data)
+
+    ports = free_ports(3)
+    servers = [Origin(echo, ("127.0.0.1", p)) for p in ports[:2]]
+    d = daemon(f"""\
+listen l
+    bind 127.0.0.1:{ports[2]}
+    balance roundrobin
+    option log-health-checks
+    server s1 127.0.0.1:{ports[0]} check inter 50ms fall 2 on-marked-down shutdown-sessions
+    server s2 127.0.0.1:{ports[1]}
+""", extra=f"nbthread {workers}")
+    with contextlib.ExitStack() as stack:
+        clients = []
+        for _ in range(12):
+            c = stack.enter_context(connect(ports[2]))
+            c.sendall(b"hello")
+            assert c.recv(100) == b"hello"
+            clients.append(c)
+        d.admin("set server l/s1 health down")
+        ended = 0
+        for c in clients:
+            try:
+                c.sendall(b"again")
+                ended += c.recv(100) != b"again"
+            except OSError:
+                ended += 1
+        assert ended == 6
+    for s in servers:
+        s.close()
+
+
+def test_a_server_is_checked_once(daemon):
+    """Not once per worker."""
+    ports = free_ports(9)
+    servers = [Origin(lambda sock: sock.recv(1), ("127.0.0.1", p)) for p in ports[:8]]
+    lines = "".join(f"    server s{i} 127.0.0.1:{p} check inter 200ms\n" for i, p in enumerate(ports[:8]))
+    d = daemon(f"listen l\n    bind 127.0.0.1:{ports[8]}\n{lines}", extra="nbthread 4")
+    time.sleep(0.3)
+    before = [s.count for s in servers]
+    time.sleep(1)
+    for s, n in zip(servers, before):
+        assert 3 <= s.count - n <= 6, [s.count - n for s, n in zip(servers, before)]
+        s.close()
