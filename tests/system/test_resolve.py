@@ -228,6 +228,41 @@ def test_haproxy_says_and_shows_the_same(subject, cfg, play):
         assert sorted(ours) == sorted(theirs) if isinstance(ours, list) else ours == theirs
 
 
+CHECKED = f"""
+backend b
+    server s1 app.x:80 resolvers res init-addr none check inter 100ms addr 127.0.0.1 port PORT
+backend c
+    server-template t 1 {SERVICE} resolvers res init-addr none check inter 100ms addr 127.0.0.1 port PORT
+"""
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+def test_haproxy_checks_the_same(subject):
+    """What DNS and checks say of one server: up, down by a name, down by a check, and both."""
+    seen = []
+    for program in (HAPROXY, TACIT):
+        ns, web = Nameserver(), Web("up", "127.0.0.1")
+        ns.zone["app.x"] = {"a": ["127.0.0.2"]}
+        ns.zone[SERVICE] = {"srv": [(1, 8001, "n1.x", "127.0.0.11")]}
+        s = subject(section(ns) + CHECKED.replace("PORT", str(web.port)), program)
+        s.wait_until("s1", "UP", "127.0.0.2:80")
+        s.wait_until("t1", "UP", "127.0.0.11:8001", backend="c")
+        del ns.zone["app.x"]
+        s.wait_until("s1", "MAINT (resolution)", "")
+        ns.zone["app.x"] = {"a": ["127.0.0.3"]}
+        s.wait_until("s1", "UP", "127.0.0.3:80")
+        web.close()
+        s.wait_until("s1", "DOWN")
+        s.wait_until("t1", "DOWN", backend="c")
+        del ns.zone["app.x"]
+        s.wait_until("s1", "MAINT (resolution)", "")
+        ns.zone[SERVICE] = {}
+        s.wait_until("t1", "MAINT (resolution)", "", backend="c")
+        seen.append(sorted(re.sub(r"duration: \d+ms", "duration: Nms", line) for line in s.said()))
+        ns.close()
+    assert seen[0] == seen[1]
+
+
 ANSWERS = [
     "set server b/s2 addr 127.0.0.99", "set server b/s2 addr 127.0.0.99", "set server b/s2 addr 127.0.0.99 port 81",
     "set server b/s2 addr 127.0.0.99 port 82", "set server b/s2 addr 127.0.0.98 port 83",

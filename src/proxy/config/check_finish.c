@@ -302,6 +302,9 @@ has_check_port(const struct server *s)
 	(void)addr_cell_get(&s->addr, &own);
 	if (c->port || addr_port(&c->addr) || addr_family(&c->addr) == AF_UNIX)
 		return 1;
+	/* The port comes with the address, perhaps with an SRV record. */
+	if (!own.len)
+		return 1;
 	if (!c->addr.len && (addr_family(&own) == AF_UNIX || addr_is_any(&own)))
 		return 1;
 	return addr_port(&own) != 0;

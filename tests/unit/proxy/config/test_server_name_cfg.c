@@ -55,6 +55,9 @@ static const struct world_line lines[] = {
 	{ "server s known.x:80 resolve-opts allow-dup-ip,ignore-weight,prevent-dup-ip", NULL },
 	{ "server s known.x:80 resolve-opts x", "unknown resolve-opts option 'x'" },
 	{ "server s _http._tcp.x resolvers r", NULL },
+	/* The port of its checks may come later, with the address. */
+	{ "server s unknown.x:80 init-addr none check", NULL },
+	{ "server-template s 2 _http._tcp.x resolvers r check", NULL },
 	{ "server s _http._tcp.x", "no method found to resolve address '_http._tcp.x'" },
 	{ "default-server init-addr none resolvers r resolve-prefer ipv4", NULL },
 	{ "server-template s 3 unknown.x:80", "'server b/s1' : could not resolve address" },
