@@ -34,4 +34,4 @@ def test_haproxy_accepts_it_too(path):
 
 
 def test_there_are_examples():
-    assert len(FILES) >= 5
+    assert len(FILES) >= 11
