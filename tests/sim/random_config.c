@@ -126,7 +126,7 @@ memory(struct dice *d, unsigned int bufsize)
 		return 0;
 	sessions = dice(d, 8);
 	buffers = dice(d, 4);
-	return sessions * sizeof(struct session) + buffers * bufsize;
+	return sessions * SESSION_SIZE + buffers * bufsize;
 }
 
 /* Zero-copy sends, and a kernel that completes them in one of several ways. */

@@ -60,6 +60,7 @@ struct direction {
 
 struct session {
 	enum session_state state;
+	enum session_event posted; /* the event for its task to deliver; NONE: first I/O */
 	struct direction dir[SIDES];
 	struct conn conn[SIDES];
 	struct timer timer;
@@ -80,7 +81,6 @@ struct session {
 	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
 	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
 	struct server *bound;   /* the server that persistence requires; NULL: none */
-	enum session_event posted; /* the event for its task to deliver; NONE: first I/O */
 	uint64_t state_ms;      /* when the state was entered */
 	uint64_t
 		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
@@ -124,8 +124,16 @@ struct session {
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
 	uint8_t hist_n;
 	struct vars vars;       /* of scope sess */
-	struct addr peer;       /* the client's address; short for inet */
+	/* The client's address: no more of it than SESSION_SIZE is there. Of a unix socket only the
+	 * family. */
+	struct addr peer;
 };
+
+/* What a session takes: room for an inet address. One more byte would cost each session 128: the
+ * next size of the allocator. */
+#define SESSION_SIZE \
+	(offsetof(struct session, peer) + offsetof(struct addr, u) + sizeof(struct sockaddr_in6))
+_Static_assert(SESSION_SIZE <= 768, "a size of the allocator");
 
 /* The clock of its worker's loop. */
 static inline uint64_t

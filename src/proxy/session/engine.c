@@ -54,7 +54,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	list_init(&e->sessions);
 	session_hooks(e);
 	e->on_server_change = server_change_apply;
-	pool_init(&e->session_pool, "session", sizeof(struct session), SESSIONS_KEPT);
+	pool_init(&e->session_pool, "session", SESSION_SIZE, SESSIONS_KEPT);
 	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
 	bulk_init(e);
 	conn_pool_init(e);

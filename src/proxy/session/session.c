@@ -54,6 +54,15 @@ session_on_end(struct task *t)
 	conn_limits_left_process(e);
 }
 
+static void
+store_peer(struct session *s, const struct addr *peer)
+{
+	s->peer.len = peer->len;
+	if (addr_family(peer) == AF_UNIX)
+		s->peer.len = MIN(peer->len, (socklen_t)offsetof(struct sockaddr_un, sun_path));
+	memcpy(&s->peer.u, &peer->u, s->peer.len);
+}
+
 static struct session *
 session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 {
@@ -62,7 +71,7 @@ session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 	if (!s)
 		return NULL;
 	memset(s, 0, offsetof(struct session, peer));
-	memcpy(&s->peer, peer, offsetof(struct addr, u) + peer->len);
+	store_peer(s, peer);
 	s->engine = e;
 	s->listener = ln;
 	s->fe = ln->owner;

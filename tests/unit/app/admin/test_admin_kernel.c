@@ -151,7 +151,7 @@ pools_are_counted(void **st)
 	a = rig_command("show pools");
 	rig_check_shape(a);
 	assert_int_equal(rig_lines(a), 3);
-	snprintf(want, sizeof(want), "Pool session (%zu bytes) : 0 used", sizeof(struct session));
+	snprintf(want, sizeof(want), "Pool session (%zu bytes) : 0 used", SESSION_SIZE);
 	assert_non_null(strstr(a, want));
 	snprintf(want, sizeof(want), "%llu gets, 0 failures",
 		 (unsigned long long)w->engine.session_pool.gets);

@@ -316,7 +316,7 @@ an_idle_kept_connection_owns_nothing(void **st)
 	assert_int_equal(rig_session(0)->state, SESSION_READ);
 	assert_int_equal(w.engine.buf_pool.live, 0);
 	assert_int_equal(w.engine.txn_pool.live, 0);
-	assert_true(sizeof(struct session) <= 1024);
+	assert_true(SESSION_SIZE <= 1024);
 	world_run(&w, 150 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 0);
 	assert_string_equal(w.client[0].text, OK2 "\r\nok");

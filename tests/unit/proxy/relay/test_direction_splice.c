@@ -350,7 +350,7 @@ pipes_stay_within_the_memory(void **st)
 {
 	static const struct step origin[] = { SENDS(100000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1),
-				    .memory = 4 * sizeof(struct session) + 40000 };
+				    .memory = 4 * SESSION_SIZE + 40000 };
 	uint64_t most = 0, room = cfg.memory / 4 * 3;
 
 	(void)st;
