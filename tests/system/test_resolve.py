@@ -213,19 +213,22 @@ backend c
 @pytest.mark.parametrize("cfg, play", [(ADDRESSES, play_addresses), (RECORDS, play_records)],
                          ids=["addresses", "records"])
 def test_haproxy_says_and_shows_the_same(subject, cfg, play):
-    seen = []
-    for program in (HAPROXY, TACIT):
-        ns = Nameserver()
-        ns.zone["app.x"] = {"a": ["127.0.0.2"]}
-        ns.zone[SERVICE] = {"srv": [(1, 8001, "n1.x", "127.0.0.11")]}
-        ns.zone["_other._tcp.x"] = {"srv": [(1000, 8001, "n2.x")]}
-        ns.zone["n2.x"] = {"a": ["127.0.0.12"]}
-        try:
-            seen.append(play(subject(section(ns) + cfg, program), ns))
-        finally:
-            ns.close()
-    for theirs, ours in zip(*seen):
-        assert sorted(ours) == sorted(theirs) if isinstance(ours, list) else ours == theirs
+    """On a busy machine an answer may come too late, for either program: a difference counts that shows three times."""
+    for _ in range(3):
+        seen = []
+        for program in (HAPROXY, TACIT):
+            ns = Nameserver()
+            ns.zone["app.x"] = {"a": ["127.0.0.2"]}
+            ns.zone[SERVICE] = {"srv": [(1, 8001, "n1.x", "127.0.0.11")]}
+            ns.zone["_other._tcp.x"] = {"srv": [(1000, 8001, "n2.x")]}
+            ns.zone["n2.x"] = {"a": ["127.0.0.12"]}
+            try:
+                seen.append([sorted(x) if isinstance(x, list) else x for x in play(subject(section(ns) + cfg, program), ns)])
+            finally:
+                ns.close()
+        if seen[0] == seen[1]:
+            break
+    assert seen[1] == seen[0]
 
 
 CHECKED = f"""
