@@ -109,15 +109,14 @@ static void
 take_check_target(struct admin_conn *c, int argc, char **argv, struct addr *to, unsigned int *port)
 {
 	const char *text = argc > 0 ? argv[0] : "";
-	struct addr_spec spec;
-	const char *why;
+	struct addr a;
 
-	if (addr_parse(text, ADDR_NO_PORT, &spec, &why) < 0)
+	if (addr_parse_ip(text, &a) < 0)
 		sbuf_addf(&c->out, "invalid addr '%s'", text);
 	else if (argc > 2 && strcmp(argv[1], "port") == 0 && !take_check_port(c, argv[2], port))
 		return;
 	else
-		*to = spec.addr;
+		*to = a;
 }
 
 static int
