@@ -1,6 +1,7 @@
 """HAProxy and tacit get the same traffic: every column of `show stat` and every line of `show info` is compared."""
 
 import contextlib
+import csv
 import re
 import shutil
 import socket
@@ -86,7 +87,7 @@ class Subject:
         names = head[2:].rstrip(",").split(",")
         out = {}
         for row in rows:
-            fields = row.split(",")
+            fields = next(csv.reader([row]))
             assert len(fields) == len(names) + 1, row
             out[tuple(fields[:2])] = dict(zip(names, fields))
         return names, out

@@ -3,6 +3,7 @@
 #ifndef TACIT_PROXY_CHECK_CHECK_RESULT_H
 #define TACIT_PROXY_CHECK_CHECK_RESULT_H
 
+#include "proxy/backend/server_observe.h"
 #include "proxy/check/check_expect.h"
 #include "proxy/model/check.h"
 #include "proxy/model/engine.h"
@@ -10,6 +11,9 @@
 /* Stores the result of a check that took duration_ms, and applies it. */
 void check_result_apply(struct engine *e, struct check *c, const struct check_verdict *v,
 	unsigned int duration_ms);
+/* Applies on-error: the sessions of the server have had error-limit consecutive errors, the last
+ * one of this kind. */
+void check_result_observed(struct engine *e, struct check *c, enum server_finding last);
 /* The interval until the next check, in ms, by the server's health (manual 5.2, inter). */
 unsigned int check_result_interval(const struct check *c);
 

@@ -38,6 +38,7 @@ struct check_run {
 	struct check_shared *shared;
 	const struct check_conf *conf; /* its rules are not empty */
 	enum check_run_state state;
+	struct task alarm;           /* sessions have had errors (observe) */
 	struct timer timer;          /* the next start, or the deadline of this run */
 	uint64_t due_ms;             /* when this run was to start */
 	uint64_t start_ms;
@@ -63,6 +64,8 @@ typedef enum check_step check_step_fn(struct check_run *r, struct check_verdict 
 /* Plans the first run at at_ms. 0 or -ERR_NOMEM. */
 int check_run_open(struct check_run *r, struct check *c, struct check_shared *shared,
 	const struct check_conf *conf, uint64_t at_ms) must_check;
+/* engine.on_alarm */
+void check_run_on_alarm(struct engine *e, struct server *srv);
 /* Closes what is open; no result. */
 void check_run_close(struct check_run *r);
 

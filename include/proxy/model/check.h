@@ -39,6 +39,13 @@ check_has_code(const struct check *c)
 		c->status == CHECK_PROCOK;
 }
 
+/* True if the result comes from a check, not from sessions (observe). */
+static inline int
+check_has_duration(const struct check *c)
+{
+	return c->status != CHECK_HANA;
+}
+
 /* The health of a server that has not been checked yet, or is checked again: one failure is
  * enough. */
 static inline int

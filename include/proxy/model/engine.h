@@ -142,6 +142,8 @@ struct engine {
 	void (*wake_resume)(struct engine *e, unsigned int target, struct proxy *fe);
 	/* The same for on_server_change(its engine, srv). */
 	void (*wake_for_server)(struct engine *e, unsigned int target, struct server *srv);
+	/* The same for on_alarm(its engine, srv); target: the first worker. */
+	void (*wake_for_alarm)(struct engine *e, unsigned int target, struct server *srv);
 	/* Callbacks into sessions for lower layers: events of a session's descriptor (owner: the
 	 * session), a slot granted to one of our sessions, the turn of a bulk transfer. */
 	loop_fd_fn *on_io;
@@ -150,6 +152,9 @@ struct engine {
 	void (*on_bulk_turn)(struct session *s, int side);
 	/* The state of a server has changed: see proxy/session/server_change.h. */
 	void (*on_server_change)(struct engine *e, struct server *srv);
+	/* Sessions on a server with `observe` have had error-limit errors: it is applied later in
+	 * this turn. Only the first worker has it; NULL: there are no checks. */
+	void (*on_alarm)(struct engine *e, struct server *srv);
 	void *owner;
 };
 

@@ -120,6 +120,10 @@ struct server {
 				  * 2^32 */
 	uint64_t waiting;        /* workers whose queue for it is not empty, one bit each */
 	struct freq sess_rate;
+	/* `observe`: any worker writes them, without the lock: proxy/backend/server_observe.h. */
+	cacheline_aligned unsigned int errors; /* consecutive ones of its sessions */
+	unsigned int alarms;     /* times that error-limit was reached, not yet applied */
+	unsigned int last_error; /* enum server_finding */
 	/* Not under the lock. */
 	unsigned int source_next; /* `source` with a port range: number of ports used */
 	unsigned int idle_total; /* idle connections of all workers, if pool_max limits them */

@@ -29,7 +29,8 @@ put_result(struct stat_row *r, const struct check *c, const struct check_cols *c
 	stat_row_text(r, cols->status, status);
 	if (check_has_code(c))
 		stat_row_int(r, cols->code, c->code);
-	stat_row_int(r, cols->duration, c->duration_ms);
+	if (check_has_duration(c))
+		stat_row_int(r, cols->duration, c->duration_ms);
 	stat_row_text(r, cols->desc, check_status_text(c->status));
 	if (!running)
 		stat_row_text(r, cols->last, c->info);
@@ -45,6 +46,7 @@ put_checks(struct stat_row *r, const struct server *s, struct stat_texts *texts,
 
 	if (c && c->enabled) {
 		stat_row_int(r, STAT_chkfail, (int64_t)c->fails);
+		stat_row_int(r, STAT_hanafail, (int64_t)c->observed_fails);
 		stat_row_int(r, STAT_chkdown, s->downs);
 		stat_row_int(r, STAT_downtime, (int64_t)(server_down_ms(s, now) / 1000));
 	}

@@ -60,6 +60,19 @@ on_server(void *worker, struct mail *m)
 	server_change_apply(&w->engine, m->arg);
 }
 
+static void
+pass_alarm(struct worker *w, struct server *srv)
+{
+	if (w->engine.on_alarm)
+		w->engine.on_alarm(&w->engine, srv);
+}
+
+static void
+on_alarm_mail(void *worker, struct mail *m)
+{
+	pass_alarm(worker, m->arg);
+}
+
 /*
  * A full mailbox will be emptied, and wake_worker_catch_up() follows. If it was full only before
  * the flag was set, the second try finds room.
@@ -112,6 +125,12 @@ wake_for_server(struct engine *e, unsigned int target, struct server *srv)
 	post_to_worker(e, target, on_server, srv);
 }
 
+static void
+wake_for_alarm(struct engine *e, unsigned int target, struct server *srv)
+{
+	post_to_worker(e, target, on_alarm_mail, srv);
+}
+
 void
 wake_worker_enable(struct worker *w)
 {
@@ -119,15 +138,20 @@ wake_worker_enable(struct worker *w)
 	w->engine.wake_worker = wake_for_slots;
 	w->engine.wake_resume = wake_for_room;
 	w->engine.wake_pool = wake_for_pool;
+	w->engine.wake_for_alarm = wake_for_alarm;
 	w->engine.wake_asks = wake_for_asks;
 }
 
 static void
-catch_up_with_backend(struct engine *e, struct proxy *be)
+catch_up_with_backend(struct worker *w, struct proxy *be)
 {
-	queue_collect(e, be);
-	list_each(it, &be->servers)
-		server_change_apply(e, list_entry(it, struct server, link));
+	queue_collect(&w->engine, be);
+	list_each(it, &be->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		server_change_apply(&w->engine, s);
+		pass_alarm(w, s);
+	}
 }
 
 void
@@ -144,6 +168,6 @@ wake_worker_catch_up(struct worker *w)
 		if (p->caps & PROXY_FE)
 			conn_limits_resume(&w->engine, p);
 		if (p->caps & PROXY_BE)
-			catch_up_with_backend(&w->engine, p);
+			catch_up_with_backend(w, p);
 	}
 }

@@ -16,14 +16,16 @@
 static void
 reason_text(const struct check *c, char *out, size_t size)
 {
-	char code[32] = "", info[CHECK_INFO_MAX + 16] = "";
+	char code[32] = "", info[CHECK_INFO_MAX + 16] = "", time[48] = "";
 
 	if (check_has_code(c))
 		(void)snprintf(code, sizeof(code), ", code: %d", c->code);
 	if (c->info[0])
 		(void)snprintf(info, sizeof(info), ", info: \"%s\"", c->info);
-	(void)snprintf(out, size, "reason: %s%s%s, check duration: %ums",
-		check_status_text(c->status), code, info, c->duration_ms);
+	if (check_has_duration(c))
+		(void)snprintf(time, sizeof(time), ", check duration: %ums", c->duration_ms);
+	(void)snprintf(out, size, "reason: %s%s%s%s", check_status_text(c->status), code, info,
+		time);
 }
 
 static const char *
@@ -132,13 +134,41 @@ check_result_apply(struct engine *e, struct check *c, const struct check_verdict
 	(void)snprintf(c->info, sizeof(c->info), "%s", v->info);
 	if (c->srv->admin & SERVER_MAINT)
 		return;
-	if (result == CHECK_FAILED)
+	if (result == CHECK_FAILED) {
 		lose_health(c);
-	else if (result == CHECK_PASSED || result == CHECK_CONDPASS)
+	} else if (result == CHECK_PASSED || result == CHECK_CONDPASS) {
 		gain_health(c);
+		if (!c->is_agent)
+			server_forget_errors(c->srv);
+	}
 	if ((c->srv->be->options & OPT_LOG_CHECKS) && (c->health != health || before != c->status))
 		log_result(e, c, result);
 	change_server(e, c, result);
+}
+
+void
+check_result_observed(struct engine *e, struct check *c, enum server_finding last)
+{
+	const struct check_server_conf *conf = &c->srv->conf.check;
+	struct check_verdict v = { .status = CHECK_HANA, .code = -1 };
+
+	c->observed_fails++;
+	switch (conf->on_error) {
+	case CHECK_ON_FASTINTER:
+		return;
+	case CHECK_ON_SUDDEN_DEATH:
+		c->health = MIN(c->health, c->rise + 1);
+		break;
+	case CHECK_ON_MARK_DOWN:
+		c->health = MIN(c->health, c->rise);
+		break;
+	case CHECK_ON_FAIL:
+		break;
+	}
+	(void)snprintf(v.info, sizeof(v.info),
+		"Detected %d consecutive errors, last one was: %s", conf->error_limit,
+		server_finding_text(last));
+	check_result_apply(e, c, &v, 0);
 }
 
 unsigned int

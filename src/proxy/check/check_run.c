@@ -197,6 +197,40 @@ on_timer(struct timer *t)
 	finish_run(r, &v);
 }
 
+/* --- observe --- */
+
+static void
+hurry_run(struct check_run *r)
+{
+	unsigned int fast = check_run_server(r)->conf.check.fastinter_ms;
+	uint64_t at = check_run_now(r) + fast;
+
+	if (fast && at < r->due_ms)
+		plan_run(r, at);
+}
+
+/* Not within the session that has seen the error: it may be closed here. */
+static void
+on_alarm_task(struct task *t)
+{
+	struct check_run *r = container_of(t, struct check_run, alarm);
+	enum server_finding last;
+	unsigned int n = server_take_alarms(r->check->srv, &last);
+
+	if (!n || !r->check->enabled || (check_run_server(r)->admin & SERVER_MAINT))
+		return;
+	while (n-- > 0)
+		check_result_observed(r->shared->engine, r->check, last);
+	hurry_run(r);
+}
+
+void
+check_run_on_alarm(struct engine *e, struct server *srv)
+{
+	if (srv->check && srv->check->run)
+		loop_post(e->loop, &srv->check->run->alarm);
+}
+
 int
 check_run_open(struct check_run *r, struct check *c, struct check_shared *shared,
 	const struct check_conf *conf, uint64_t at_ms)
@@ -209,6 +243,7 @@ check_run_open(struct check_run *r, struct check *c, struct check_shared *shared
 	r->spare = -1;
 	conn_init(&r->conn);
 	timer_init(&r->timer, on_timer);
+	task_init(&r->alarm, on_alarm_task);
 	return timer_set(check_run_timers(r), &r->timer, at_ms);
 }
 
@@ -218,5 +253,6 @@ check_run_close(struct check_run *r)
 	if (r->state != CHECK_IDLE)
 		end_run(r);
 	check_connect_drop_spare(r);
+	task_cancel(&r->alarm);
 	timer_stop(check_run_timers(r), &r->timer);
 }

@@ -151,6 +151,7 @@ checker_new(struct engine *e, struct proxies *ps, const struct checker_config *c
 		checker_free(&k);
 		return -ERR_NOMEM;
 	}
+	e->on_alarm = check_run_on_alarm;
 	*out = k;
 	return 0;
 }
@@ -163,6 +164,7 @@ checker_free(struct checker **kp)
 	if (!k)
 		return;
 	*kp = NULL;
+	k->shared.engine->on_alarm = NULL;
 	for (unsigned int i = 0; i < k->n; i++) {
 		struct entry *e = &k->entry[i];
 

@@ -336,11 +336,27 @@ report_unbuilt(const struct server *s, struct cfg_diag *d)
 			"'server %s/%s' : 'slowstart' has no effect: servers take their full part "
 			"of the load at once.",
 			s->be->name, s->name);
-	if (c->observe == CHECK_OBSERVE_NONE && !c->send_proxy)
+	if (!c->send_proxy)
 		return 0;
-	cfg_diag_add(d, CFG_ALERT, &s->where, "'server %s/%s' : '%s' is not supported.",
-		s->be->name, s->name, c->send_proxy ? "check-send-proxy" : "observe");
+	cfg_diag_add(d, CFG_ALERT, &s->where,
+		"'server %s/%s' : 'check-send-proxy' is not supported.", s->be->name, s->name);
 	return -1;
+}
+
+/* Without checks there is no health to adjust. */
+static void
+settle_observe(struct server *s, struct cfg_diag *d)
+{
+	struct check_server_conf *c = &s->conf.check;
+
+	if (c->observe == CHECK_OBSERVE_LAYER7 && s->be->mode != PROXY_HTTP) {
+		cfg_diag_add(d, CFG_WARNING, &s->where,
+			"'server %s/%s' : 'observe layer7' requires 'mode http', so it is ignored.",
+			s->be->name, s->name);
+		c->observe = CHECK_OBSERVE_NONE;
+	}
+	if (!c->check)
+		c->observe = CHECK_OBSERVE_NONE;
 }
 
 static int
@@ -383,7 +399,10 @@ check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		return -1;
 	}
 	list_each(it, &p->servers) {
-		bad |= check_server_options(list_entry(it, struct server, link), d);
+		struct server *s = list_entry(it, struct server, link);
+
+		settle_observe(s, d);
+		bad |= check_server_options(s, d);
 	}
 	return bad;
 }

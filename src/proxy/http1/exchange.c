@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/l7_retry.h"
+#include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
@@ -214,6 +215,7 @@ exchange_reject_body(struct session *s, int side)
 				http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad), 'P', 'R');
 	} else {
 		http_count_bad_response(s);
+		server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
 	}
 	session_blame(s, 'P', 'D');
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);

@@ -6,6 +6,7 @@
 
 #include "proxy/http1/l7_retry.h"
 #include "proxy/model/count.h"
+#include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -22,18 +23,15 @@
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/sample/eval.h"
 
-static uint64_t
-now_ms(const struct session *s)
-{
-	return session_now_ms(s);
-}
-
-/* The server closed or failed before that. */
+/* The server closed or failed before that; a kept connection may be closed at any time. */
 static enum session_event
 no_answer(struct session *s)
 {
 	enum session_event ev = l7_retry_without_answer(s);
 
+	if (!s->txn->reused)
+		server_observe(s->engine, s->srv,
+			s->conn[SERVER].err ? SERVER_READ_ERROR : SERVER_CLOSED_EARLY);
 	if (ev != SESSION_EV_NONE)
 		return ev;
 	http_count_bad_response(s);
@@ -53,6 +51,7 @@ response_late(struct session *s, int side)
 		s->txn->keep_alive[CLIENT] = 0;
 		return exchange_fail(s, 408, 'c', 'D');
 	}
+	server_observe(s->engine, s->srv, SERVER_READ_TIMEOUT);
 	ev = l7_retry_for(s, HTTP_RETRY_RESPONSE_TIMEOUT);
 	if (ev != SESSION_EV_NONE)
 		return ev;
@@ -66,6 +65,7 @@ bad_response(struct session *s)
 	enum session_event ev;
 
 	http_count_bad_response(s);
+	server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
 	ev = l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
 	return ev != SESSION_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
 }
@@ -260,7 +260,7 @@ start_body(struct session *s)
 	enum session_event ev = SESSION_EV_NONE;
 	struct io_step step;
 
-	s->txn->res_ms = now_ms(s);
+	s->txn->res_ms = session_now_ms(s);
 	h->ops = exchange_is_plain(s) ? &relay_plain : &http_body_ops;
 	forget_copy(s);
 	http_count_response(s);
@@ -287,6 +287,7 @@ pass_final(struct session *s, size_t used)
 	enum session_event ev;
 	size_t mark;
 
+	server_observe_status(s->engine, s->srv, t->res.status);
 	ev = l7_retry_for_status(s, t->res.status);
 	if (ev != SESSION_EV_NONE)
 		return io_event(ev);

@@ -3,6 +3,7 @@
 #include "proxy/session/actions.h"
 
 #include "proxy/backend/balance.h"
+#include "proxy/backend/server_observe.h"
 #include "proxy/http1/l7_retry.h"
 #include "proxy/http1/response.h"
 #include "proxy/model/termination.h"
@@ -105,6 +106,9 @@ plan_retry(struct session *s, uint64_t delay)
 		conn_close(&s->conn[SERVER]);
 	}
 	counter_add(&srv_stat(s)->failed_conns, 1);
+	/* What this host lacks says nothing about the server. */
+	if (!connect_is_resource(s->connect_err))
+		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
 	if (s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))
 		return SESSION_EV_GIVE_UP;
@@ -155,6 +159,7 @@ session_do_established(struct session *s)
 	enum session_event ev = SESSION_EV_NONE;
 
 	s->connected_ms = now;
+	server_observe(s->engine, s->srv, SERVER_CONNECTED);
 	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
 	if (s->txn) {

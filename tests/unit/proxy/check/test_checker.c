@@ -11,6 +11,7 @@
 
 #include "base/ledger.h"
 #include "base/log.h"
+#include "proxy/backend/server_observe.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/check/checker.h"
 #include "proxy/model/check.h"
@@ -307,6 +308,110 @@ maintenance_stops_checks(void **st)
 	stop();
 }
 
+/* Reports n errors of sessions, and what follows from them within this turn. */
+static void
+fail_sessions(struct server *s, int n)
+{
+	while (n-- > 0)
+		server_observe(&e, s, SERVER_BAD_STATUS);
+	assert_int_equal(loop_turn(e.loop, 0), 0);
+}
+
+#define OBSERVED "fall 3 observe layer7 error-limit 2 on-error "
+
+static struct server *
+start_observed(const char *options)
+{
+	start("", options);
+	until("UP");
+	/* No check of its own comes between. */
+	world_server(world_proxy(&w, "b"), 0)->conf.check.inter_ms = 60000;
+	until("UP");
+	for (int i = 0; i < 20; i++)
+		turn();
+	return world_server(world_proxy(&w, "b"), 0);
+}
+
+static void
+errors_of_sessions_count_as_a_failed_check(void **st)
+{
+	struct server *s;
+	char text[SERVER_STATUS_MAX];
+
+	(void)st;
+	s = start_observed(OBSERVED "fail-check");
+	fail_sessions(s, 1);
+	server_observe(&e, s, SERVER_GOOD_STATUS);
+	fail_sessions(s, 1);
+	assert_string_equal(server_status_text(s, text), "UP");
+	fail_sessions(s, 1);
+	assert_string_equal(server_status_text(s, text), "UP 2/3");
+	assert_int_equal(s->check->status, CHECK_HANA);
+	assert_string_equal(s->check->info,
+		"Detected 2 consecutive errors, last one was: Wrong http response");
+	assert_int_equal(s->check->fails, 1);
+	/* Each alarm counts, also two of one turn. */
+	fail_sessions(s, 4);
+	assert_string_equal(server_status_text(s, text), "DOWN");
+	assert_int_equal(s->check->observed_fails, 3);
+	stop();
+}
+
+static void
+on_error_may_be_harder(void **st)
+{
+	struct server *s;
+	char text[SERVER_STATUS_MAX];
+
+	(void)st;
+	s = start_observed(OBSERVED "sudden-death");
+	fail_sessions(s, 2);
+	assert_string_equal(server_status_text(s, text), "UP 1/3");
+	fail_sessions(s, 2);
+	assert_string_equal(server_status_text(s, text), "DOWN");
+	stop();
+	s = start_observed(OBSERVED "mark-down");
+	fail_sessions(s, 2);
+	assert_string_equal(server_status_text(s, text), "DOWN");
+	stop();
+}
+
+/* The next check comes after fastinter, and its success forgets earlier errors. */
+static void
+on_error_hastens_the_next_check(void **st)
+{
+	struct server *s;
+
+	(void)st;
+	s = start_observed(OBSERVED "fastinter fastinter 10");
+	taken = 0;
+	for (int i = 0; i < 30; i++)
+		turn();
+	assert_int_equal(taken, 0);
+	fail_sessions(s, 3);
+	assert_int_equal(s->check->observed_fails, 1);
+	assert_int_equal(s->check->status, CHECK_L4OK);
+	assert_int_equal(s->errors, 1);
+	for (int i = 0; i < TURNS_MAX && !taken; i++)
+		turn();
+	assert_int_equal(taken, 1);
+	assert_int_equal(s->errors, 0);
+	stop();
+}
+
+static void
+errors_of_servers_in_maintenance_are_ignored(void **st)
+{
+	struct server *s;
+
+	(void)st;
+	s = start_observed(OBSERVED "mark-down");
+	server_set_forced(&e, s, SERVER_MAINT_FORCED);
+	fail_sessions(s, 2);
+	assert_int_equal(s->check->observed_fails, 0);
+	stop();
+}
+
 int
 main(void)
 {
@@ -319,6 +424,10 @@ main(void)
 		cmocka_unit_test(variables_live_as_long_as_a_check),
 		cmocka_unit_test(an_agent_sets_weight_state_and_limit),
 		cmocka_unit_test(maintenance_stops_checks),
+		cmocka_unit_test(errors_of_sessions_count_as_a_failed_check),
+		cmocka_unit_test(on_error_may_be_harder),
+		cmocka_unit_test(on_error_hastens_the_next_check),
+		cmocka_unit_test(errors_of_servers_in_maintenance_are_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

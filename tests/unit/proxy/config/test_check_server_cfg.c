@@ -26,7 +26,7 @@ static const struct world_line options[] = {
 	{ "addr ::1", "::1" },
 	{ "error-limit 0", "'0' is out of range" },
 	{ "error-limit 5", NULL },
-	{ "observe layer4", "'observe' is not supported" },
+	{ "observe layer4", NULL },
 	{ "observe none", NULL },
 	{ "observe foo", "'foo' is not one of none, layer4, layer7" },
 	{ "on-error fastinter on-error fail-check on-error sudden-death on-error mark-down", NULL },
@@ -79,7 +79,7 @@ test_values(void **state)
 		WORLD_DEFAULTS
 		"backend b\n server s 10.0.0.1:80\n"
 		" default-server check inter 5s rise 4 agent-check agent-port 8"
-		" agent-send \"x\\n\"\n"
+		" agent-send \"x\\n\" observe layer4\n"
 		" server t 10.0.0.1:81 fall 5 no-agent-check on-error mark-down\n"
 		" server u 10.0.0.1:82 no-check agent-send y fastinter 1 downinter 2\n");
 	p = world_proxy(&w, "b");
@@ -99,13 +99,33 @@ test_values(void **state)
 	assert_int_equal(c->fall, 5);
 	assert_int_equal(c->on_error, CHECK_ON_MARK_DOWN);
 	assert_string_equal(c->agent_send, "x\n");
+	assert_int_equal(c->observe, CHECK_OBSERVE_LAYER4);
 	c = &world_server(p, 2)->conf.check;
 	assert_false(c->check);
+	assert_int_equal(c->observe, CHECK_OBSERVE_NONE);
 	assert_true(c->agent);
 	assert_int_equal(c->agent_port, 8);
 	assert_int_equal(c->fastinter_ms, 1);
 	assert_int_equal(c->downinter_ms, 2);
 	assert_string_equal(c->agent_send, "y");
+	world_fini(&w);
+}
+
+static void
+test_observe_needs_its_mode(void **state)
+{
+	static const char text[] =
+		WORLD_DEFAULTS "backend b\n mode %s\n server s 10.0.0.1:80 check observe layer7\n";
+	struct world w;
+	char cfg[300];
+
+	(void)state;
+	(void)snprintf(cfg, sizeof(cfg), text, "tcp");
+	world_reports(cfg, 0, "'observe layer7' requires 'mode http', so it is ignored");
+	(void)snprintf(cfg, sizeof(cfg), text, "http");
+	world_good(&w, cfg);
+	assert_int_equal(world_server(world_proxy(&w, "b"), 0)->conf.check.observe,
+		CHECK_OBSERVE_LAYER7);
 	world_fini(&w);
 }
 
@@ -218,6 +238,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_observe_needs_its_mode),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_track),
 	};
