@@ -617,3 +617,91 @@ def test_it_stops_while_requests_wait(subject, ns, workers):
     assert time.time() - begun < 4
     for c in waiting:
         c.close()
+
+
+def tcp_asking(ns, port, to, lines):
+    return section(ns) + f"""
+frontend f
+    mode tcp
+    bind 127.0.0.1:{port}
+    tcp-request inspect-delay 2s
+    {lines}
+    default_backend b
+backend b
+    mode tcp
+    server clear 0.0.0.0:{to}
+"""
+
+
+SNIFF = """tcp-request content do-resolve(txn.ip,res,ipv4) req.payload(0,5) if { req.len ge 5 }
+    tcp-request content set-dst var(txn.ip) if { var(txn.ip) -m found }
+    tcp-request content accept if { req.len ge 5 }"""
+
+
+@pytest.mark.parametrize("program", [p for p in (HAPROXY, TACIT) if p])
+def test_a_rule_of_mode_tcp_asks_for_a_name(subject, ns, origins, program):
+    """The first bytes say where a connection goes, and may come one by one."""
+    def greet(conn):
+        conn.sendall(b"here ")
+        while got := conn.recv(4096):
+            conn.sendall(got)
+
+    there = origins(greet, address=("127.0.0.16", 0))
+    ns.zone["app.x"] = {"a": ["127.0.0.16"]}
+    port = free_port()
+    subject(tcp_asking(ns, port, there.port, SNIFF), program)
+    for pieces in ([b"app.x and more"], [b"a", b"pp.", b"x", b" later"]):
+        c = raw(port, b"")
+        for piece in pieces:
+            c.sendall(piece)
+            time.sleep(0.05)
+        c.shutdown(socket.SHUT_WR)
+        assert recv_all(c) == b"here " + b"".join(pieces)
+        c.close()
+    there.close()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
+    """Two names, without an inspect-delay that matters; who leaves or is killed meanwhile is no trouble."""
+    there = origins(address=("127.0.0.17", 0))
+    ns.zone["one.x"] = {"a": ["127.0.0.1"]}
+    ns.zone["two.x"] = {"a": ["127.0.0.17"]}
+    ns.silent = True
+    port = free_port()
+    lines = """tcp-request content do-resolve(txn.one,res,ipv4) str(one.x)
+    tcp-request content do-resolve(txn.two,res,ipv4) str(two.x)
+    tcp-request content reject unless { var(txn.one) -m ip 127.0.0.1 }
+    tcp-request content set-dst var(txn.two)"""
+    s = subject(tcp_asking(ns, port, there.port, lines).replace("2s", "100ms")
+                .replace("timeout retry 150ms", "timeout retry 1s"), workers=workers)
+    stay, gone, reset, half, killed = (raw(port, b"hello") for _ in range(5))
+    half.shutdown(socket.SHUT_WR)
+    assert wait_for(lambda: ns.asked("one.x") > 0)
+    time.sleep(0.3)
+    gone.close()
+    reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    reset.close()
+    mine = f"{killed.getsockname()[1]}"
+    line = next(row for row in s.admin("show sess").split("\n") if f":{mine} " in row)
+    s.admin("shutdown session " + line.split(":")[0])
+    stay.sendall(b" and more" * 5000)
+    ns.silent = False
+    assert recv_all(half) == b"hello"
+    stay.shutdown(socket.SHUT_WR)
+    assert recv_all(stay) == b"hello" + b" and more" * 5000
+    for c in (stay, half, killed):
+        c.close()
+    assert wait_for(lambda: "CurrConns: 0" in s.admin("show info")), s.admin("show sess")
+    there.close()
+
+
+def test_without_an_answer_mode_tcp_goes_on(subject, ns):
+    port = free_port()
+    subject(tcp_asking(ns, port, 1, """tcp-request content do-resolve(txn.ip,res) str(no.x)
+    tcp-request content reject unless { var(txn.ip) -m found }"""))
+    c = raw(port, b"hello")
+    with contextlib.suppress(ConnectionResetError):
+        assert recv_all(c) == b""
+    assert ns.asked("no.x")
+    c.close()

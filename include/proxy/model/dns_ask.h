@@ -26,6 +26,7 @@ struct dns_ask {
 	char name[DNS_NAME_MAX + 1];
 	/* Its worker's. */
 	const struct rule *by;   /* the rule that asks */
+	struct dns_ask *next;    /* of the same session */
 	struct session *session; /* NULL: it has ended */
 	int is_done;
 	/* The first worker's, until it is done. */
@@ -43,12 +44,17 @@ struct dns_asks {
 	struct list done[ENGINES_MAX];
 };
 
-/* A question of a session, on its worker; it comes back through engine.on_resolved(). NULL when
- * memory is out or no names are looked up. */
-struct dns_ask *dns_ask_new(struct session *s, struct resolvers *res, const char *name,
-	enum dns_type prefer) must_check;
+/* A question of a session's rule, on its worker; it comes back through engine.on_resolved(). NULL
+ * when memory is out or no names are looked up. */
+struct dns_ask *dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res,
+	const char *name, enum dns_type prefer) must_check;
+/* That of this rule; NULL: none. */
+struct dns_ask *dns_ask_find(const struct session *s, const struct rule *by);
+/* True if the session waits for one. */
+int dns_ask_is_pending(const struct session *s);
 /* The session needs it no longer. Frees it if it is done, or when it comes back. */
-void dns_ask_drop(struct dns_ask **a);
+void dns_ask_drop(struct session *s, struct dns_ask *a);
+void dns_ask_drop_all(struct session *s);
 /* On e's own thread: takes the questions that have come back. */
 void dns_ask_collect(struct engine *e);
 

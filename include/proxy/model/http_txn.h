@@ -75,7 +75,6 @@ struct http_txn {
 				  * head */
 	uint8_t no_timers;         /* it ended before it was accepted: logs have no TR and Tq */
 	struct rules_at at;      /* the rule at which the request waits */
-	struct dns_ask *ask;     /* do-resolve: the name that it waits for; NULL: none */
 	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
 	char line[HTTP_LINE_MAX];

@@ -22,6 +22,7 @@ enum side { CLIENT, SERVER, SIDES };
 
 struct session;
 struct captures;
+struct dns_ask;
 struct http_txn;
 struct relay_ops;
 struct zerocopy_pin;
@@ -76,6 +77,7 @@ struct session {
 	unsigned int uses;      /* requests carried by conn[SERVER] */
 	uint8_t is_private;     /* conn[SERVER] is authenticated: other sessions must not use it */
 	uint8_t held_private;   /* the same for `held` */
+	uint16_t linger_checks; /* in LINGER */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
 	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
@@ -98,9 +100,9 @@ struct session {
 	uint32_t requests;      /* mode http: number of requests so far, including the current
 				 * one */
 	uint16_t retries;       /* number of retries so far */
-	uint16_t linger_checks; /* in LINGER */
+	int16_t connect_err;    /* errno of the last failed connect(); 0: timeout */
 	uint32_t key;           /* the balancing key, if has_key */
-	int connect_err;        /* errno of the last failed connect(); 0: timeout */
+	unsigned int left_be_cur, left_srv_cur; /* has_left: values for its last log line */
 	uint8_t redispatch;     /* the next assignment avoids srv */
 	uint8_t redispatched;
 	uint8_t forced;         /* force-persist: only that server may be used */
@@ -109,8 +111,7 @@ struct session {
 	/* True while other workers may see it: srv, has_slot, queue_link and its positions in
 	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
 	uint8_t waits;
-	uint8_t has_left;       /* it left the backend; values for its last log line: */
-	unsigned int left_be_cur, left_srv_cur;
+	uint8_t has_left;       /* it left the backend */
 	uint8_t counts_be, counts_srv; /* all bytes of the request so far are counted:
 				        * byte_count.c */
 	uint8_t is_http;        /* its frontend is in mode http, or http_upgrade.c changed it */
@@ -123,6 +124,7 @@ struct session {
 	char term[2];           /* termination code: cause and phase, '-' while unknown */
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
 	uint8_t hist_n;
+	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
 	struct vars vars;       /* of scope sess */
 	/* The client's address: no more of it than SESSION_SIZE is there. Of a unix socket only the
 	 * family. */

@@ -254,7 +254,7 @@ read_client(struct session *s)
 int
 http_read_awaits_name(const struct session *s)
 {
-	return s->txn && s->txn->ask && exchange_has_request(s->txn);
+	return s->txn && exchange_has_request(s->txn) && dns_ask_is_pending(s);
 }
 
 enum session_event
@@ -265,7 +265,7 @@ http_read(struct session *s)
 	struct io_step step = io_more(h->lookahead && !s->txn);
 
 	h->waits_for_buffer = 0;
-	if (s->txn && s->txn->ask && s->txn->ask->is_done) {
+	if (s->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
 		step = io_event(request_process(s));
 		if (step.ev != SESSION_EV_NONE)
 			return step.ev;

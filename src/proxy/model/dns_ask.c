@@ -8,7 +8,8 @@
 #include "proxy/model/session.h"
 
 struct dns_ask *
-dns_ask_new(struct session *s, struct resolvers *res, const char *name, enum dns_type prefer)
+dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res, const char *name,
+	enum dns_type prefer)
 {
 	struct engine *e = s->engine;
 	struct dns_asks *all = e->shared->asks;
@@ -22,6 +23,9 @@ dns_ask_new(struct session *s, struct resolvers *res, const char *name, enum dns
 	}
 	a->worker = e->index;
 	a->session = s;
+	a->by = by;
+	a->next = s->asks;
+	s->asks = a;
 	a->res = res;
 	a->prefer = prefer;
 	a->of = all;
@@ -37,17 +41,44 @@ dns_ask_new(struct session *s, struct resolvers *res, const char *name, enum dns
 	return a;
 }
 
-void
-dns_ask_drop(struct dns_ask **ap)
+struct dns_ask *
+dns_ask_find(const struct session *s, const struct rule *by)
 {
-	struct dns_ask *a = *ap;
+	struct dns_ask *a = s->asks;
 
-	*ap = NULL;
-	if (!a)
-		return;
+	while (a && a->by != by)
+		a = a->next;
+	return a;
+}
+
+int
+dns_ask_is_pending(const struct session *s)
+{
+	const struct dns_ask *a = s->asks;
+
+	while (a && a->is_done)
+		a = a->next;
+	return a != NULL;
+}
+
+void
+dns_ask_drop(struct session *s, struct dns_ask *a)
+{
+	struct dns_ask **at = &s->asks;
+
+	while (*at != a)
+		at = &(*at)->next;
+	*at = a->next;
 	a->session = NULL;
 	if (a->is_done)
 		mem_free(a);
+}
+
+void
+dns_ask_drop_all(struct session *s)
+{
+	while (s->asks)
+		dns_ask_drop(s, s->asks);
 }
 
 void

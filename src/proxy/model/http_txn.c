@@ -80,7 +80,7 @@ http_txn_put(struct session *s)
 	if (!s->txn)
 		return;
 	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
-	dns_ask_drop(&s->txn->ask);
+	dns_ask_drop_all(s);
 	vars_fini(&s->txn->vars);
 	vars_fini(&s->txn->req_vars);
 	vars_fini(&s->txn->res_vars);

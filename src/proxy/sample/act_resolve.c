@@ -1,5 +1,5 @@
 /* Action do-resolve: the request waits until a name is looked up. Parsed on the main thread, run on
- * the session's worker; the transaction owns the question. */
+ * the session's worker; the session owns the question. */
 #include "proxy/sample/act_resolve.h"
 
 #include <string.h>
@@ -123,32 +123,34 @@ ask_for_name(const struct rule *r, struct sample_ctx *cx, struct session *s)
 		found.u.str.len < sizeof(name) && !memchr(found.u.str.p, '\0', found.u.str.len)) {
 		memcpy(name, found.u.str.p, found.u.str.len);
 		name[found.u.str.len] = '\0';
-		a = dns_ask_new(s, r->ref, name, (enum dns_type)r->num[AT_TYPE]);
+		a = dns_ask_new(s, r, r->ref, name, (enum dns_type)r->num[AT_TYPE]);
 	}
 	arena_release(cx->arena, mark);
 	return a;
+}
+
+/* In mode tcp all rules run again whenever data arrives, so that the answer is kept. */
+static enum rule_result
+take_resolved(const struct rule *r, struct sample_ctx *cx, struct session *s, struct dns_ask *a)
+{
+	store_answer(r, cx, &a->addr);
+	if (s->txn) {
+		s->txn->wait_until_ms = 0;
+		dns_ask_drop(s, a);
+	}
+	return RULE_CONT;
 }
 
 static enum rule_result
 run_resolve(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	struct session *s = out->proxy;
-	struct http_txn *t = s->txn;
+	struct dns_ask *a = dns_ask_find(s, r);
 
-	/* Another rule's, whose condition does not hold any more. */
-	if (t->ask && t->ask->by != r)
-		dns_ask_drop(&t->ask);
-	if (t->ask && t->ask->is_done) {
-		store_answer(r, cx, &t->ask->addr);
-		dns_ask_drop(&t->ask);
-		t->wait_until_ms = 0;
+	if (a && a->is_done)
+		return take_resolved(r, cx, s, a);
+	if (!a && !ask_for_name(r, cx, s))
 		return RULE_CONT;
-	}
-	if (!t->ask)
-		t->ask = ask_for_name(r, cx, s);
-	if (!t->ask)
-		return RULE_CONT;
-	t->ask->by = r;
 	out->awaits_answer = 1;
 	out->wait_ms = longest_wait(r->ref);
 	return RULE_YIELD;
@@ -156,7 +158,7 @@ run_resolve(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 
 const struct rule_action resolve_actions[] = {
 	{ .name = "do-resolve",
-		.places = RULE_IN(HTTP_REQUEST),
+		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(TCP_REQ_CONTENT),
 		.paren = 1,
 		.inner = "<var>,<resolvers>,[ipv4,ipv6]",
 		.parse = parse_resolve,
@@ -165,7 +167,7 @@ const struct rule_action resolve_actions[] = {
 		.syntax = "<expr>",
 		.doc = "Looks up the host name that the expression gives, with the name servers "
 		       "of the section, and stores an address of it in the variable; the "
-		       "preferred type is IPv6 unless the line says ipv4. The request waits. "
+		       "preferred type is IPv6 unless the line says ipv4. The client waits. "
 		       "After a failure the variable is not set." },
 	{ 0 },
 };

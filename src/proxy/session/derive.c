@@ -157,10 +157,14 @@ derive_header(const struct session *s, struct derived *d)
 	derive_buffer_wait(s, CLIENT, d);
 }
 
+/* What waits for a name server only may have all of the client's data. */
 void
 derive_inspect(const struct session *s, struct derived *d)
 {
-	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
+	const struct direction *h = &s->dir[CLIENT];
+
+	if (!h->waits_for_buffer && h->state == DIRECTION_OPEN && direction_has_room(s->engine, h))
+		d->wants[CLIENT] = EV_R;
 	d->deadline = tcp_content_deadline(s);
 	derive_buffer_wait(s, CLIENT, d);
 }

@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "proxy/model/count.h"
+#include "proxy/model/dns_ask.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
@@ -40,6 +41,7 @@ session_on_end(struct task *t)
 	conn_close_late(&s->conn[CLIENT]);
 	conn_close_late(&s->conn[SERVER]);
 	http_txn_put(s);
+	dns_ask_drop_all(s);
 	captures_end(s);
 	conn_pool_release(e, &s->held);
 	cursors_leave(&e->walks, &s->link);

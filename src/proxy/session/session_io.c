@@ -127,7 +127,7 @@ on_slot(struct session *s)
 static void
 on_resolved(struct session *s)
 {
-	if (s->state == SESSION_READ)
+	if (s->state == SESSION_READ || s->state == SESSION_INSPECT)
 		session_post(s, SESSION_EV_NONE);
 }
 

@@ -6,6 +6,7 @@
 
 #include "proxy/model/termination.h"
 #include "proxy/model/count.h"
+#include "proxy/model/dns_ask.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "base/counter.h"
@@ -110,9 +111,8 @@ judge_client(struct session *s, struct rule_outcome *v)
 	return r;
 }
 
-/* The result of the rules on the data so far: PASSED, DENIED, or NONE while they wait. */
-enum session_event
-tcp_content_decide(struct session *s)
+static enum session_event
+run_client_rules(struct session *s)
 {
 	struct rule_outcome v;
 
@@ -120,6 +120,11 @@ tcp_content_decide(struct session *s)
 	s->dir[CLIENT].waits_for_buffer = 0;
 	switch (judge_client(s, &v)) {
 	case RULE_YIELD:
+		/* A name server answers, or the look-up fails, before that. */
+		if (v.awaits_answer) {
+			s->wake_ms = session_now_ms(s) + v.wait_ms;
+			return SESSION_EV_NONE;
+		}
 		return is_final(s) ? SESSION_EV_PASSED : SESSION_EV_NONE;
 	case RULE_FINAL:
 		refuse_request(s, v.what);
@@ -129,6 +134,17 @@ tcp_content_decide(struct session *s)
 		break;
 	}
 	return SESSION_EV_PASSED;
+}
+
+/* The result of the rules on the data so far: PASSED, DENIED, or NONE while they wait. */
+enum session_event
+tcp_content_decide(struct session *s)
+{
+	enum session_event ev = run_client_rules(s);
+
+	if (ev != SESSION_EV_NONE)
+		dns_ask_drop_all(s);
+	return ev;
 }
 
 enum session_event
@@ -147,6 +163,8 @@ tcp_content_read(struct session *s)
 uint64_t
 tcp_content_deadline(const struct session *s)
 {
+	if (dns_ask_is_pending(s))
+		return s->wake_ms;
 	return MIN(delay_end(s), timer_key_after(s->last_ms[CLIENT], s->fe->to.client));
 }
 

@@ -17,7 +17,9 @@ static const struct {
 	{ "http-request do-resolve(nope.ip,r) hdr(host)", "variable 'nope.ip'" },
 	{ "http-request do-resolve(txn.ip,r)", "<expr>" },
 	{ "http-request do-resolve hdr(host)", "is followed by '(...)'" },
-	{ "tcp-request content do-resolve(txn.ip,r) src", "is not for 'tcp-request content'" },
+	{ "tcp-request content do-resolve(txn.ip,r) req.ssl_sni", "" },
+	{ "tcp-request connection do-resolve(txn.ip,r) src",
+		"is not for 'tcp-request connection'" },
 	{ "http-response do-resolve(txn.ip,r) src", "is not for 'http-response'" },
 };
 
