@@ -18,6 +18,9 @@ void server_set_admin(struct engine *e, struct server *s, enum server_admin bit,
 /* What checks have found. cause: follows the state in messages: ", changed from CLI". A server in
  * maintenance does not change. */
 void server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const char *cause);
+/* Before the first check: it counts as stopped, and so do servers that track it. This is neither
+ * reported nor counted. */
+void server_begin_stopped(struct engine *e, struct server *s);
 /*
  * Sets the run-time weight, 0..256: 0 or -ERR_RANGE; -ERR_UNSUPPORTED when the algorithm is static
  * and the weight is neither 0 nor the configured one.

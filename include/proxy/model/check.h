@@ -19,6 +19,7 @@ struct check {
 	uint8_t enabled;         /* not disabled by the operator */
 	uint8_t is_running;      /* now; the last result is that of the one before */
 	int rise, fall;
+	enum check_init_state init_state;
 	int health;              /* 0 to rise + fall - 1; the server is up from `rise` on */
 	/* The last result. */
 	enum check_status status;
@@ -46,18 +47,27 @@ check_has_duration(const struct check *c)
 	return c->status != CHECK_HANA;
 }
 
-/* The health of a server that has not been checked yet, or is checked again: one failure is
- * enough. */
-static inline int
-check_initial_health(const struct check *c)
-{
-	return c->rise;
-}
-
 static inline int
 check_full_health(const struct check *c)
 {
 	return c->rise + c->fall - 1;
+}
+
+/* The health of a server that has not been checked yet, or is checked again (init-state). */
+static inline int
+check_initial_health(const struct check *c)
+{
+	switch (c->init_state) {
+	case CHECK_INIT_FULLY_UP:
+		return check_full_health(c);
+	case CHECK_INIT_DOWN:
+		return c->rise - 1;
+	case CHECK_INIT_FULLY_DOWN:
+		return 0;
+	case CHECK_INIT_UP:
+		break;
+	}
+	return c->rise;
 }
 
 #endif

@@ -222,11 +222,12 @@ enum check_on_error {
 	CHECK_ON_MARK_DOWN
 };
 enum check_observe { CHECK_OBSERVE_NONE, CHECK_OBSERVE_LAYER4, CHECK_OBSERVE_LAYER7 };
+/* What a server is before its first check, and how many checks change that. */
 enum check_init_state {
-	CHECK_INIT_UP,
-	CHECK_INIT_FULLY_UP,
-	CHECK_INIT_DOWN,
-	CHECK_INIT_FULLY_DOWN
+	CHECK_INIT_UP,           /* one */
+	CHECK_INIT_FULLY_UP,     /* `fall` */
+	CHECK_INIT_DOWN,         /* one */
+	CHECK_INIT_FULLY_DOWN    /* `rise` */
 };
 
 enum check_proto { CHECK_PROTO_DEFAULT, CHECK_PROTO_H1, CHECK_PROTO_NONE };

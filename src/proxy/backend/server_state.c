@@ -98,7 +98,20 @@ change_state(struct engine *e, struct server *s, struct server_state to, const c
 	change_trackers(e, s);
 }
 
-/* A server that leaves maintenance counts as up until its next check. */
+void
+server_begin_stopped(struct engine *e, struct server *s)
+{
+	lock_take(&s->be->lock, e->sys);
+	server_put_state_locked(s, (struct server_state){ s->admin, SERVER_STOPPED },
+		loop_now_ms(e->loop));
+	s->downs = s->be->downs = 0;
+	lock_drop(&s->be->lock);
+	list_each(it, &s->trackers) {
+		server_begin_stopped(e, list_entry(it, struct server, track_link));
+	}
+}
+
+/* A server that leaves maintenance is in its initial state until its next check. */
 static enum server_oper
 oper_after_maint(struct server *s)
 {
@@ -106,7 +119,9 @@ oper_after_maint(struct server *s)
 		s->check->health = check_initial_health(s->check);
 	if (s->agent)
 		s->agent->health = check_initial_health(s->agent);
-	return s->track ? s->track->oper : SERVER_RUNNING;
+	if (s->track)
+		return s->track->oper;
+	return s->check && s->check->health < s->check->rise ? SERVER_STOPPED : SERVER_RUNNING;
 }
 
 static void

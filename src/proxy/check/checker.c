@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/check/check_result.h"
 #include "proxy/check/check_run.h"
 #include "proxy/model/proxies.h"
@@ -55,6 +56,7 @@ add_check(struct checker *k, struct server *s, int is_agent)
 		.enabled = 1,
 		.rise = is_agent ? 1 : s->conf.check.rise,
 		.fall = is_agent ? 1 : s->conf.check.fall,
+		.init_state = is_agent ? CHECK_INIT_UP : s->conf.check.init_state,
 		.status = CHECK_INI,
 	};
 	e->check.health = check_initial_health(&e->check);
@@ -91,8 +93,9 @@ add_checks(struct checker *k, struct proxies *ps)
 
 			if (be->disabled)
 				continue;
-			if (s->conf.check.check)
-				(void)add_check(k, s, 0);
+			if (s->conf.check.check &&
+				add_check(k, s, 0)->check.health < s->check->rise)
+				server_begin_stopped(k->shared.engine, s);
 			if (s->conf.check.agent && make_agent_rules(add_check(k, s, 1)) < 0)
 				return -ERR_NOMEM;
 		}

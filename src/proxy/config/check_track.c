@@ -112,6 +112,15 @@ resolve_server(const struct proxies *root, struct server *s, struct cfg_diag *d)
 	return s->track ? 0 : -1;
 }
 
+/* A server is in maintenance as long as the one that it tracks. */
+static void
+inherit_maint(struct server *s)
+{
+	for (const struct server *it = s->track; it; it = it->track)
+		if (it->admin & SERVER_MAINT)
+			s->admin |= SERVER_MAINT_TRACKED;
+}
+
 /* Loops are found when all are resolved; a list of trackers is made only without errors. */
 int
 check_track_resolve(struct proxies *root, struct cfg_diag *d)
@@ -127,10 +136,14 @@ check_track_resolve(struct proxies *root, struct cfg_diag *d)
 		list_each(at, &list_entry(it, struct proxy, link)->servers) {
 			struct server *s = list_entry(at, struct server, link);
 
-			if (s->track && check_tracked(s, d))
+			if (!s->track)
+				continue;
+			if (check_tracked(s, d)) {
 				bad = -1;
-			else if (s->track)
-				list_append(&s->track->trackers, &s->track_link);
+				continue;
+			}
+			list_append(&s->track->trackers, &s->track_link);
+			inherit_maint(s);
 		}
 	}
 	return bad;

@@ -308,6 +308,62 @@ maintenance_stops_checks(void **st)
 	stop();
 }
 
+/* The first statuses of a server whose checks pass, or fail. */
+static void
+begin(const char *options, int passes, const char *first, const char *second)
+{
+	char text[SERVER_STATUS_MAX];
+	struct server *s;
+
+	start("", options);
+	s = world_server(world_proxy(&w, "b"), 0);
+	if (!passes) {
+		close(listening[0]);
+		listening[0] = -1;
+	}
+	assert_string_equal(server_status_text(s, text), first);
+	assert_int_equal(proxy_usable_servers(s->be), s->oper == SERVER_RUNNING);
+	for (int i = 0; i < TURNS_MAX && s->check->status == CHECK_INI; i++)
+		turn();
+	assert_string_equal(server_status_text(s, text), second);
+	assert_int_equal(s->downs, strncmp(first, "UP", 2) == 0 && strcmp(second, "DOWN") == 0);
+	assert_int_equal(s->be->downs, s->downs);
+	stop();
+}
+
+static void
+the_initial_state_is_configured(void **st)
+{
+	(void)st;
+	begin("rise 3 fall 4", 1, "UP 1/4", "UP");
+	begin("rise 3 fall 4 init-state up", 0, "UP 1/4", "DOWN");
+	begin("rise 3 fall 4 init-state fully-up", 1, "UP", "UP");
+	begin("rise 3 fall 4 init-state fully-up", 0, "UP", "UP 3/4");
+	begin("rise 3 fall 4 init-state down", 1, "DOWN 2/3", "UP");
+	begin("rise 3 fall 4 init-state down", 0, "DOWN 2/3", "DOWN");
+	begin("rise 3 fall 4 init-state fully-down", 1, "DOWN", "DOWN 1/3");
+	begin("rise 3 fall 4 init-state fully-down", 0, "DOWN", "DOWN");
+	begin("rise 1 init-state down", 1, "DOWN", "UP");
+}
+
+/* Also after maintenance. */
+static void
+maintenance_ends_in_the_initial_state(void **st)
+{
+	struct server *s;
+
+	(void)st;
+	start("", "rise 2 fall 2 init-state down");
+	s = world_server(world_proxy(&w, "b"), 0);
+	until("UP");
+	server_set_forced(&e, s, SERVER_MAINT_FORCED);
+	server_set_forced(&e, s, SERVER_READY);
+	until("DOWN 1/2");
+	assert_int_equal(s->oper, SERVER_STOPPED);
+	until("UP");
+	stop();
+}
+
 /* Reports n errors of sessions, and what follows from them within this turn. */
 static void
 fail_sessions(struct server *s, int n)
@@ -424,6 +480,8 @@ main(void)
 		cmocka_unit_test(variables_live_as_long_as_a_check),
 		cmocka_unit_test(an_agent_sets_weight_state_and_limit),
 		cmocka_unit_test(maintenance_stops_checks),
+		cmocka_unit_test(the_initial_state_is_configured),
+		cmocka_unit_test(maintenance_ends_in_the_initial_state),
 		cmocka_unit_test(errors_of_sessions_count_as_a_failed_check),
 		cmocka_unit_test(on_error_may_be_harder),
 		cmocka_unit_test(on_error_hastens_the_next_check),

@@ -232,6 +232,29 @@ test_track(void **state)
 	world_fini(&w);
 }
 
+/* From the beginning, through a chain, also of servers that come first. */
+static void
+test_track_maint(void **state)
+{
+	struct world w;
+	struct proxy *p;
+	char text[SERVER_STATUS_MAX];
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS "backend b\n"
+		" server s4 10.0.0.2:80 track s3\n server s3 10.0.0.2:80 track s2\n"
+		" server s2 10.0.0.2:80 track s1\n server s1 10.0.0.1:80 check disabled\n"
+		" server s5 10.0.0.2:80 track s6\n server s6 10.0.0.2:80 check\n");
+	p = world_proxy(&w, "b");
+	assert_string_equal(server_status_text(world_server(p, 0), text), "MAINT (via b/s3)");
+	assert_string_equal(server_status_text(world_server(p, 1), text), "MAINT (via b/s2)");
+	assert_string_equal(server_status_text(world_server(p, 2), text), "MAINT (via b/s1)");
+	assert_string_equal(server_status_text(world_server(p, 3), text), "MAINT");
+	assert_int_equal(world_server(p, 4)->admin, SERVER_READY);
+	assert_int_equal(proxy_usable_servers(p), 2);
+	world_fini(&w);
+}
+
 int
 main(void)
 {
@@ -241,6 +264,7 @@ main(void)
 		cmocka_unit_test(test_observe_needs_its_mode),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_track),
+		cmocka_unit_test(test_track_maint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
