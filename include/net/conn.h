@@ -30,6 +30,7 @@ enum io_result { IO_OK, IO_AGAIN, IO_EOF, IO_ERR };
 #define XPRT_CAPS_TCP  (XPRT_PEEK | XPRT_LOW_WATER | XPRT_SPLICE | XPRT_ZEROCOPY | XPRT_MORE)
 #define XPRT_CAPS_UNIX (XPRT_PEEK | XPRT_MORE)
 
+struct conn_preface;
 struct xprt;
 struct zerocopy;
 
@@ -43,15 +44,17 @@ struct conn {
 	uint8_t eof;   /* IO_EOF was or will be reported: RDHUP and a short read, or recv() = 0 */
 	uint8_t sends; /* number of sends up to CONN_SENDS_MAX: TCP_NODELAY is set before the
 		        * second */
-	uint8_t nodelay; /* TCP_NODELAY is set, or the socket is not TCP */
-	uint8_t is_unix;
 	uint8_t shut; /* the FIN was sent */
 	uint8_t no_zerocopy; /* zero-copy is disabled: the kernel copies anyway or does not support
 			      * it, or it does not pay */
-	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
 	uint8_t low_water; /* SO_RCVLOWAT as set; 0: the initial value, 1 */
-	uint8_t expects_end; /* the next read also asks for what follows the data */
-	uint8_t cut;  /* a splice() to it was short, which may hide an error */
+	uint8_t nodelay : 1; /* TCP_NODELAY is set, or the socket is not TCP */
+	uint8_t is_unix : 1;
+	uint8_t expects_end : 1; /* the next read also asks for what follows the data */
+	uint8_t cut : 1; /* a splice() to it was short, which may hide an error */
+	uint8_t owes_preface : 1; /* some of its preface is left to send */
+	struct conn_preface *preface; /* NULL: none; see conn_set_preface() */
+	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
 	uint64_t sent; /* bytes written that the owner has not counted yet */
 };
 
@@ -83,6 +86,8 @@ conn_can(const struct conn *c, unsigned int cap)
 {
 	if (unlikely(c->xprt))
 		return conn_xprt_can(c, cap);
+	if (unlikely(c->owes_preface))
+		cap &= ~XPRT_SPLICE;
 	return (cap & (c->is_unix ? XPRT_CAPS_UNIX : XPRT_CAPS_TCP)) != 0;
 }
 
@@ -145,6 +150,16 @@ conn_is_ready(const struct conn *c, enum dir d)
 		return conn_xprt_is_ready(c, d);
 	return loop_is_ready(c->loop, c->fd, d);
 }
+/*
+ * A preface: bytes of the socket itself, before those of any transport (a PROXY header). They leave
+ * in one call with the first send, and are not counted as sent. 0 or -ERR_NOMEM; the connection has
+ * sent nothing yet.
+ */
+int conn_set_preface(struct conn *c, const void *bytes, size_t n) must_check;
+/* True if the connection began with these bytes. */
+int conn_has_preface(const struct conn *c, const void *bytes, size_t n);
+/* Sends what is left of it without data: IO_OK, IO_AGAIN or IO_ERR. */
+enum io_result conn_send_preface(struct conn *c);
 /* Changes the event handler, as loop_set_owner(). */
 void conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner);
 /* Sends the FIN, once, after the transport's closing message. */
@@ -173,6 +188,12 @@ void conn_close(struct conn *c);
 /* Closes the connection at the end of the turn, in one call with neighbouring descriptors. May be
  * closed already. */
 void conn_close_late(struct conn *c);
+
+/* --- the preface, for conn.c: net/conn_preface.c --- */
+
+/* What is left of it and then data, in one call: bytes of the data that were sent, or -errno. */
+long conn_preface_send(struct conn *c, const void *buf, size_t len, int flags);
+void conn_preface_drop(struct conn *c);
 
 /* --- the socket, for transports --- */
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "net/addr.h"
 
 /* The longest version 1 header, with its CRLF. */
@@ -40,6 +41,22 @@ struct proxy_header {
  */
 enum proxy_header_found proxy_header_parse(
 	const void *bytes, size_t n, size_t max, struct proxy_header *out);
+
+/* What a header says. */
+struct proxy_header_fields {
+	int version;                 /* 1 or 2 */
+	const struct addr *src, *dst; /* NULL: unknown */
+	/* Version 2 only. */
+	int has_crc32c, has_unique_id;
+	struct str unique_id;        /* at most 128 bytes, or it is cut */
+};
+
+/* Room for any header that is written. */
+#define PROXY_HEADER_OUT_MAX 256
+
+/* Writes a header and returns its length. UNKNOWN or LOCAL unless both addresses are inet ones. */
+size_t proxy_header_write(const struct proxy_header_fields *f, char out[PROXY_HEADER_OUT_MAX]);
+
 /* Number and text of fc_err. */
 int proxy_header_err_number(enum proxy_header_err err);
 const char *proxy_header_err_text(enum proxy_header_err err);

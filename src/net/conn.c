@@ -264,7 +264,12 @@ sock_send(struct conn *c, const void *buf, size_t len, int flags, size_t *put, i
 	if (c->err)
 		return IO_ERR;
 	conn_will_send(c);
-	r = sys_sendto(sys_of(c), c->fd, buf, len, flags | MSG_NOSIGNAL);
+	if (unlikely(c->owes_preface)) {
+		*in_place = 0;
+		r = conn_preface_send(c, buf, len, flags);
+	} else {
+		r = sys_sendto(sys_of(c), c->fd, buf, len, flags | MSG_NOSIGNAL);
+	}
 	if (r == -ENOBUFS && *in_place) {
 		*in_place = 0;
 		r = sys_sendto(sys_of(c), c->fd, buf, len, (flags & ~MSG_ZEROCOPY) | MSG_NOSIGNAL);
@@ -324,6 +329,8 @@ conn_shut(struct conn *c)
 {
 	if (c->shut || c->err)
 		return;
+	if (unlikely(c->owes_preface))
+		(void)conn_send_preface(c);
 	c->shut = 1;
 	if (unlikely(c->xprt))
 		conn_xprt_shut(c);
@@ -395,6 +402,8 @@ conn_close(struct conn *c)
 	if (!conn_is_open(c))
 		return;
 	assert(!c->zerocopy);
+	if (unlikely(c->preface))
+		conn_preface_drop(c);
 	if (unlikely(c->xprt))
 		conn_xprt_close(c);
 	loop_forget(c->loop, c->fd);
@@ -408,6 +417,8 @@ conn_close_late(struct conn *c)
 	if (!conn_is_open(c))
 		return;
 	assert(!c->zerocopy);
+	if (unlikely(c->preface))
+		conn_preface_drop(c);
 	if (unlikely(c->xprt))
 		conn_xprt_close(c);
 	loop_close(c->loop, c->fd);

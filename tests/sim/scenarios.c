@@ -74,6 +74,32 @@
 	.to_server = 100, .terms = "SD", .to_client = bytes
 #define WHOLE(bytes) SENDS(bytes), .terms = "--", .to_client = bytes
 
+/* Servers that want a PROXY header, which begins what they read. */
+static void
+want_proxy_v1(struct proxy *px)
+{
+	list_each(it, &px->servers) {
+		list_entry(it, struct server, link)->conf.proxy_header = SERVER_PROXY_V1;
+	}
+}
+
+static void
+want_proxy_v2(struct proxy *px)
+{
+	list_each(it, &px->servers) {
+		list_entry(it, struct server, link)->conf.proxy_header =
+			SERVER_PROXY_V2 | SERVER_PROXY_CRC32C;
+	}
+}
+
+#define ANNOUNCES(mode_, v, ...)                                                          \
+	.cfg = { .mode = INTEREST_##mode_, TO, .texts = 1, .prepare = want_proxy_##v, __VA_ARGS__ }
+#define V1_LEN 42 /* "PROXY TCP4 127.0.0.1 127.0.0.1 <5 digits> 1000\r\n" */
+#define V2_LEN (16 + 12 + 7)
+#define HEARS(bytes, text)                                                                \
+	.origin = { { STEP_AWAIT, (uintptr_t)(text) }, SAY("there"), { STEP_CLOSE, 0 } }, \
+	.terms = "--", .to_server = bytes, .to_client = 5
+
 const struct scenario scenarios[] = {
 #include "sim/http_scenarios.tbl.h"
 	{ .name = "near_merged", REQUEST(MERGED, NEAR, 17) },
@@ -549,6 +575,42 @@ const struct scenario scenarios[] = {
 	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n\r\n" }, SAY(CLOSED_OK),
 		  { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(GET_CLOSE), .to_client = LEN(CLOSED_OK) },
+	/* send-proxy: in one call with the client's first bytes, or alone */
+	{ .name = "send_proxy_near", ANNOUNCES(EDGE, v1, NEAR),
+	  .client = { SAY("hello"), EOF_CLOSE }, HEARS(V1_LEN + 5, " 1000\r\nhello"),
+	  .max_calls = 16, .golden = 1 },
+	{ .name = "send_proxy_v2_far", ANNOUNCES(EDGE, v2, FAR),
+	  .client = { SAY("hello"), EOF_CLOSE },
+	  .origin = { { STEP_WAIT, V2_LEN + 5 }, SAY("there"), { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = V2_LEN + 5, .to_client = 5, .max_calls = 19, .golden = 1 },
+	{ .name = "send_proxy_merged", ANNOUNCES(MERGED, v1, FAR),
+	  .client = { SAY("hello"), EOF_CLOSE }, HEARS(V1_LEN + 5, " 1000\r\nhello"),
+	  .max_calls = 19 },
+	{ .name = "send_proxy_greeting", ANNOUNCES(EDGE, v1, FAR),
+	  .client = { { STEP_AWAIT, (uintptr_t)"there" }, SAY("hello"), EOF_CLOSE },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n" }, SAY("there"),
+		  { STEP_AWAIT, (uintptr_t)"hello" }, { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = V1_LEN + 5, .to_client = 5, .golden = 1 },
+	{ .name = "send_proxy_silence", ANNOUNCES(EDGE, v1, FAR),
+	  .client = { { STEP_PAUSE, 50 }, { STEP_SHUT, 0 }, EOF_CLOSE },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"\r\n" }, { STEP_WAIT_EOF, 0 }, SAY("there"),
+		  { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = V1_LEN, .to_client = 5 },
+	{ .name = "send_proxy_reset", ANNOUNCES(EDGE, v1, FAR),
+	  .client = { EOF_CLOSE }, .origin = { { STEP_RESET, 0 } }, .terms = "SD" },
+	/* a kept connection has one, and belongs to its client */
+	{ .name = "send_proxy_http", ANNOUNCES(EDGE, v1, NEAR, .http = 1,
+		.reuse = HTTP_REUSE_ALWAYS),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { AWAIT_HEAD, SAY(OK), AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = V1_LEN + 2 * LEN(GET "\r\n"), .to_client = 2 * LEN(OK),
+	  .golden = 1 },
+	{ .name = "send_proxy_http_again", ANNOUNCES(EDGE, v1, NEAR, .http = 1, .retries = 1,
+		.retry_on = 1u << HTTP_RETRY_EMPTY_RESPONSE),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { { STEP_AWAIT, (uintptr_t)"PROXY " }, AWAIT_HEAD, SAY(OK), AWAIT_HEAD, END },
+	  .terms = "-- --", .to_client = 2 * LEN(OK), .to_server = 2 * LEN(GET "\r\n"),
+	  .uneven = 1, .golden = 1 },
 	/* inspection of the server's data before it is forwarded */
 	{ .name = "hold_response", RULES(EDGE, HOLDS_FOR("300", "5s")), ASKS,
 	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },

@@ -52,6 +52,15 @@ struct source_conf {
 	char interface[IFACE_MAX]; /* "": any */
 };
 
+/* The PROXY header of connections to a server; one bit each. Any of them sends one, in version 2 if
+ * that is among them. */
+enum server_proxy_header {
+	SERVER_PROXY_V1        = 1u << 0, /* send-proxy */
+	SERVER_PROXY_V2        = 1u << 1, /* send-proxy-v2 */
+	SERVER_PROXY_CRC32C    = 1u << 2, /* proxy-v2-options */
+	SERVER_PROXY_UNIQUE_ID = 1u << 3
+};
+
 /* Settings of `default-server` that `server` overrides (manual 5.2). */
 struct server_conf {
 	int weight;              /* 0..256 */
@@ -60,6 +69,7 @@ struct server_conf {
 	int disabled;
 	int backup;
 	int tfo;
+	unsigned int proxy_header; /* enum server_proxy_header; 0: none */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
 	struct source_conf source; /* after loading, the backend's if it has none */
 	/* Idle connections in mode http: proxy/backend/conn_pool.h. */

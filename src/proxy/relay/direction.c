@@ -409,6 +409,15 @@ pump_reads(struct session *s, int side)
 	return step.ev;
 }
 
+/* A preface that had no data to leave with: a server that speaks first waits for it. */
+static enum session_event
+send_preface(struct session *s, int side)
+{
+	if (!conn_is_ready(&s->conn[!side], DIR_W) || conn_send_preface(&s->conn[!side]) != IO_ERR)
+		return SESSION_EV_NONE;
+	return sink_failed(s, side);
+}
+
 enum session_event
 direction_pump_now(struct session *s, int side)
 {
@@ -422,6 +431,8 @@ direction_pump_now(struct session *s, int side)
 	per = bulk_share(s, side);
 	bulk_leave(h);
 	ev = pump_reads(s, side);
+	if (unlikely(s->conn[!side].owes_preface) && ev == SESSION_EV_NONE)
+		ev = send_preface(s, side);
 	in = h->bytes - before;
 	out = in + owed - direction_pending(h);
 	if (h->is_bulk)

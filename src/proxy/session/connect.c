@@ -14,6 +14,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_connect.h"
 #include "proxy/model/count.h"
+#include "proxy/session/proxy_protocol_out.h"
 #include "proxy/session/session_post.h"
 
 int
@@ -103,7 +104,6 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 	loop_presume_again(e->loop, fd, DIR_R);
 	if (!server_guess(srv_shard(s, s->srv), SERVER_NEAR))
 		loop_presume_again(e->loop, fd, DIR_W);
-	session_post(s, SESSION_EV_NONE);
 	return 0;
 }
 
@@ -113,7 +113,8 @@ connect_reuse(struct session *s)
 	struct engine *e = s->engine;
 	struct conn *c = &s->conn[SERVER];
 
-	if (s->held && conn_pool_server(s->held) == s->srv) {
+	if (s->held && conn_pool_server(s->held) == s->srv &&
+		proxy_protocol_is_announced(s, &s->held->conn)) {
 		s->is_private = s->held_private;
 		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
 	}
@@ -152,5 +153,10 @@ connect_server(struct session *s)
 		return -EMFILE;
 	}
 	s->conn[SERVER].addr_gen = gen;
+	if (proxy_protocol_announce(s) < 0) {
+		conn_close(&s->conn[SERVER]);
+		return -ENOMEM;
+	}
+	session_post(s, SESSION_EV_NONE);
 	return r == 0;
 }

@@ -293,7 +293,8 @@ static void
 keep_server(struct session *s)
 {
 	struct engine *e = s->engine;
-	int own = s->is_private || (s->be && s->be->http.reuse == HTTP_REUSE_NEVER);
+	int own = s->is_private || (s->be && s->be->http.reuse == HTTP_REUSE_NEVER) ||
+		(s->srv && s->srv->conf.proxy_header);
 
 	if (!conn_is_open(&s->conn[SERVER]) || !s->txn->keep_alive[SERVER] ||
 		s->dir[CLIENT].state != DIRECTION_DONE || s->dir[SERVER].state != DIRECTION_DONE)

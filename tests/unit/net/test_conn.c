@@ -388,6 +388,63 @@ a_full_socket_blocks_writing(void **st)
 }
 
 static void
+a_preface_leaves_with_the_first_bytes(void **st)
+{
+	char buf[64];
+	size_t put;
+
+	(void)st;
+	assert_int_equal(conn_set_preface(&c, "first ", 6), 0);
+	assert_true(conn_has_preface(&c, "first ", 6));
+	assert_false(conn_has_preface(&c, "first", 5));
+	assert_false(conn_has_preface(&c, "worst ", 6));
+	assert_int_equal(conn_send(&c, "hello", 5, 0, &put), IO_OK);
+	assert_int_equal(put, 5);
+	assert_int_equal(c.sent, 5);
+	assert_int_equal(rig_calls(SYS_CALL_sendmsg), 1);
+	assert_int_equal(rig_calls(SYS_CALL_sendto), 0);
+	assert_int_equal(read(peer, buf, sizeof(buf)), 11);
+	assert_memory_equal(buf, "first hello", 11);
+	assert_int_equal(conn_send(&c, "more", 4, 0, &put), IO_OK);
+	assert_int_equal(read(peer, buf, sizeof(buf)), 4);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 1);
+	assert_true(conn_has_preface(&c, "first ", 6));
+}
+
+static void
+a_preface_leaves_alone(void **st)
+{
+	char buf[64];
+	size_t put;
+
+	(void)st;
+	assert_int_equal(conn_send_preface(&c), IO_OK);
+	assert_int_equal(conn_set_preface(&c, "first ", 6), 0);
+	assert_false(conn_can(&c, XPRT_SPLICE));
+	assert_int_equal(conn_send_preface(&c), IO_OK);
+	assert_int_equal(conn_send_preface(&c), IO_OK);
+	assert_true(conn_can(&c, XPRT_SPLICE));
+	assert_int_equal(c.sent, 0);
+	assert_int_equal(read(peer, buf, sizeof(buf)), 6);
+	/* Nagle's algorithm would hold back a second send. */
+	assert_int_equal(conn_send(&c, "hello", 5, 0, &put), IO_OK);
+	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 1);
+	assert_int_equal(read(peer, buf, sizeof(buf)), 5);
+}
+
+static void
+a_preface_leaves_before_the_fin(void **st)
+{
+	char buf[64];
+
+	(void)st;
+	assert_int_equal(conn_set_preface(&c, "first ", 6), 0);
+	conn_shut(&c);
+	assert_int_equal(read(peer, buf, sizeof(buf)), 6);
+	assert_int_equal(read(peer, buf, sizeof(buf)), 0);
+}
+
+static void
 a_fin_is_sent_once(void **st)
 {
 	char b;
@@ -525,6 +582,9 @@ main(void)
 		CASE(bytes_below_the_low_water_mark_do_not_wake),
 		CASE(an_end_below_the_low_water_mark_wakes),
 		CASE(a_full_socket_blocks_writing),
+		CASE(a_preface_leaves_with_the_first_bytes),
+		CASE(a_preface_leaves_alone),
+		CASE(a_preface_leaves_before_the_fin),
 		CASE(a_fin_is_sent_once),
 		CASE(a_reset_is_seen_as_one),
 		CASE(late_closes_happen_at_the_end_of_the_turn),

@@ -382,6 +382,93 @@ errors_have_numbers(void **st)
 		"Truncated PROXY protocol header received");
 }
 
+/* --- written --- */
+
+struct written {
+	const char *src, *dst; /* addresses; NULL: unknown */
+	int version, has_crc32c;
+	const char *unique_id; /* NULL: none */
+	struct str want;
+};
+
+/* As Debian's haproxy 2.6.12 writes them. */
+static const struct written headers[] = {
+	{ "127.0.0.1", "127.0.0.2", 1, 0, NULL, STR("PROXY TCP4 127.0.0.1 127.0.0.2 258 772\r\n") },
+	{ "::1", "2001:db8::1", 1, 0, NULL, STR("PROXY TCP6 ::1 2001:db8::1 258 772\r\n") },
+	{ "1.2.3.4", "::1", 1, 0, NULL, STR("PROXY TCP6 ::ffff:1.2.3.4 ::1 258 772\r\n") },
+	{ "::1", "1.2.3.4", 1, 0, NULL, STR("PROXY TCP6 ::1 ::ffff:1.2.3.4 258 772\r\n") },
+	{ NULL, "1.2.3.4", 1, 1, "I", STR("PROXY UNKNOWN\r\n") },
+	{ "1.2.3.4", NULL, 1, 0, NULL, STR("PROXY UNKNOWN\r\n") },
+	{ "127.0.0.1", "127.0.0.2", 2, 0, NULL,
+		STR(SIG "\x21\x11\0\14\x7f\0\0\1\x7f\0\0\2\1\2\3\4") },
+	{ "::1", "::2", 2, 0, NULL,
+		STR(SIG "\x21\x21\0\44\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"
+			"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\1\2\3\4") },
+	{ "1.2.3.4", "::2", 2, 0, NULL,
+		STR(SIG "\x21\x21\0\44\0\0\0\0\0\0\0\0\0\0\xff\xff\1\2\3\4"
+			"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\1\2\3\4") },
+	{ NULL, NULL, 2, 0, NULL, STR(SIG "\x20\0\0\0") },
+	{ NULL, NULL, 2, 1, NULL, STR(SIG "\x20\0\0\7\3\0\4\xa9\xb8\x7e\x8f") },
+	{ NULL, NULL, 2, 1, "I", STR(SIG "\x20\0\0\13\3\0\4\x71\x29\x90\x14\5\0\1I") },
+	{ NULL, NULL, 2, 0, "", STR(SIG "\x20\0\0\3\5\0\0") },
+};
+
+static const struct addr *
+addr_of_text(const char *text, unsigned int port, struct addr *a)
+{
+	if (!text)
+		return NULL;
+	assert_int_equal(addr_parse_ip(text, a), 0);
+	addr_set_port(a, port);
+	return a;
+}
+
+static void
+headers_are_written_as_by_haproxy(void **state)
+{
+	char out[PROXY_HEADER_OUT_MAX];
+	struct addr src, dst;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
+		const struct written *h = &headers[i];
+		struct proxy_header_fields f = { .version = h->version,
+			.src = addr_of_text(h->src, 258, &src),
+			.dst = addr_of_text(h->dst, 772, &dst),
+			.has_crc32c = h->has_crc32c, .has_unique_id = h->unique_id != NULL };
+		size_t n;
+
+		if (h->unique_id)
+			f.unique_id = str_of(h->unique_id);
+		n = proxy_header_write(&f, out);
+		assert_int_equal(n, h->want.len);
+		assert_memory_equal(out, h->want.p, n);
+	}
+}
+
+/* The longest of both versions have room, and the reader accepts them. */
+static void
+the_longest_headers_have_room(void **state)
+{
+	static const char id[300];
+	char out[PROXY_HEADER_OUT_MAX];
+	struct addr a;
+	struct proxy_header_fields f = { .version = 1, .has_crc32c = 1, .has_unique_id = 1,
+		.unique_id = { id, sizeof(id) } };
+	struct proxy_header h;
+
+	(void)state;
+	f.src = f.dst = addr_of_text("1111:2222:3333:4444:5555:6666:7777:8888", 65535, &a);
+	for (; f.version <= 2; f.version++) {
+		size_t n = proxy_header_write(&f, out);
+
+		assert_true(n < sizeof(out));
+		assert_int_equal(proxy_header_parse(out, n, 1024, &h), PROXY_HEADER_WHOLE);
+		assert_int_equal(h.len, n);
+		assert_memory_equal(&h.src.u.in6, &a.u.in6, sizeof(a.u.in6));
+	}
+}
+
 int
 main(void)
 {
@@ -395,6 +482,8 @@ main(void)
 		cmocka_unit_test(identifiers_have_a_length),
 		cmocka_unit_test(room_is_bounded),
 		cmocka_unit_test(errors_have_numbers),
+		cmocka_unit_test(headers_are_written_as_by_haproxy),
+		cmocka_unit_test(the_longest_headers_have_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,13 @@
+/* PROXY protocol headers of connections to servers (`send-proxy`). Private to proxy. */
+#ifndef TACIT_PROXY_SESSION_PROXY_PROTOCOL_OUT_H
+#define TACIT_PROXY_SESSION_PROXY_PROTOCOL_OUT_H
+
+#include "proxy/model/session.h"
+
+/* Has the new connection to s->srv begin with a header, if the server wants one: 0 or
+ * -ERR_NOMEM. */
+int proxy_protocol_announce(struct session *s) must_check;
+/* True if the kept connection c began with what s would announce. */
+int proxy_protocol_is_announced(const struct session *s, const struct conn *c);
+
+#endif

@@ -1,0 +1,49 @@
+/* The PROXY header that a connection to a server begins with. On the session's worker; it leaves
+ * with the first bytes of the client, or alone. */
+#include "proxy/session/proxy_protocol_out.h"
+
+#include "net/proxy_header.h"
+#include "proxy/model/addr_override.h"
+#include "proxy/sample/unique_id.h"
+
+/* The addresses are those that rules see: src and dst. */
+static size_t
+write_announcement(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
+{
+	unsigned int wants = s->srv->conf.proxy_header;
+	struct arena *a = &s->engine->eval.arena;
+	struct proxy_header_fields f = { .version = wants & SERVER_PROXY_V2 ? 2 : 1,
+		.has_crc32c = (wants & SERVER_PROXY_CRC32C) != 0,
+		.has_unique_id = (wants & SERVER_PROXY_UNIQUE_ID) != 0 };
+	struct addr src, dst;
+	size_t mark = arena_mark(a), n;
+
+	addr_override_copy_source(s, &src);
+	f.src = &src;
+	if (addr_override_destination(s, &dst) == 0)
+		f.dst = &dst;
+	if (f.has_unique_id && f.version == 2)
+		(void)unique_id_get(s, a, &f.unique_id);
+	n = proxy_header_write(&f, out);
+	arena_release(a, mark);
+	return n;
+}
+
+int
+proxy_protocol_announce(struct session *s)
+{
+	char text[PROXY_HEADER_OUT_MAX];
+
+	if (likely(!s->srv->conf.proxy_header))
+		return 0;
+	return conn_set_preface(&s->conn[SERVER], text, write_announcement(s, text));
+}
+
+int
+proxy_protocol_is_announced(const struct session *s, const struct conn *c)
+{
+	char text[PROXY_HEADER_OUT_MAX];
+
+	return !s->srv->conf.proxy_header ||
+		conn_has_preface(c, text, write_announcement(s, text));
+}
