@@ -69,6 +69,7 @@ struct check_connect {
 	unsigned int port;           /* 0: port_expr, or the server's check port or port */
 	struct rule_expr *port_expr;
 	uint8_t defaults;            /* `default`: encapsulation as on the server line */
+	uint8_t send_proxy;          /* begins with a PROXY header */
 	uint8_t linger;              /* closes with FIN, not with a reset */
 };
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "net/xprt.h"
+#include "net/proxy_header.h"
 #include "proxy/backend/server_connect.h"
 #include "proxy/check/check_steps.h"
 #include "proxy/model/proxy.h"
@@ -133,20 +133,78 @@ take_socket(struct check_run *r, int family)
 	return server_socket(r->shared->engine, r->check->srv, family);
 }
 
+/* --- the PROXY header --- */
+
+/* The server line is for checks too, unless they go elsewhere (manual 5.2, check-send-proxy). */
+static int
+sends_proxy_header(const struct check_run *r)
+{
+	const struct server_conf *conf = &check_run_server(r)->conf;
+	const struct check_connect *c = &r->rule->u.connect;
+
+	if (r->check->is_agent || !(c->send_proxy || c->defaults))
+		return 0;
+	return c->send_proxy || conf->check.send_proxy ||
+		(conf->proxy_header && !conf->check.port && !conf->check.addr.len);
+}
+
+/* The check's own connection: in version 1 its addresses, in version 2 LOCAL. */
+static int
+announce_check(struct check_run *r, const struct addr *to)
+{
+	unsigned int wants = check_run_server(r)->conf.proxy_header;
+	struct proxy_header_fields f = { .version = wants & SERVER_PROXY_V2 ? 2 : 1,
+		.has_crc32c = (wants & SERVER_PROXY_CRC32C) != 0 };
+	char text[PROXY_HEADER_OUT_MAX];
+	struct addr own;
+
+	if (f.version == 1 && addr_family(to) != AF_UNIX &&
+		addr_of_socket(r->shared->engine->sys, r->conn.fd, &own) == 0) {
+		f.src = &own;
+		f.dst = to;
+	}
+	return conn_set_preface(&r->conn, text, proxy_header_write(&f, text));
+}
+
+/* The header goes with what a rule `send` sends, or alone. */
+static enum check_step
+send_header_alone(struct check_run *r, struct check_verdict *v)
+{
+	if (sends_next(r))
+		return CHECK_STEP_NEXT;
+	switch (conn_send_preface(&r->conn)) {
+	case IO_OK:
+		return CHECK_STEP_NEXT;
+	case IO_AGAIN:
+		r->state = CHECK_CONNECTING;
+		conn_want(&r->conn, EV_W);
+		return CHECK_STEP_WAIT;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	return check_run_fail(r, r->conn.err, v);
+}
+
+/* --- opening --- */
+
 /* Waits until it is connected, or goes on as if it were. */
 static enum check_step
-open_connection(struct check_run *r, int fd, int family, long c, struct check_verdict *v)
+open_connection(
+	struct check_run *r, int fd, const struct addr *to, long c, struct check_verdict *v)
 {
 	struct engine *e = r->shared->engine;
 
 	if (conn_open(&r->conn, e->loop, fd, check_run_on_io, r,
-		    family == AF_UNIX ? CONN_UNIX : CONN_TCP) < 0) {
+		    addr_family(to) == AF_UNIX ? CONN_UNIX : CONN_TCP) < 0) {
 		(void)sys_close(e->sys, fd);
 		return check_run_fail(r, EMFILE, v);
 	}
 	loop_presume_again(e->loop, fd, DIR_R);
+	if (sends_proxy_header(r) && announce_check(r, to) < 0)
+		return check_run_fail(r, ENOMEM, v);
 	if (c == 0 || (c == -EINPROGRESS && !r->far))
-		return CHECK_STEP_NEXT;
+		return send_header_alone(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
 	loop_presume_again(e->loop, fd, DIR_W);
@@ -179,9 +237,9 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 		return check_run_fail(r, (int)-c, v);
 	}
 	r->is_connected = c == 0;
-	if (c == 0 && keep_socket(r, fd, family))
+	if (c == 0 && !sends_proxy_header(r) && keep_socket(r, fd, family))
 		return CHECK_STEP_NEXT;
-	return open_connection(r, fd, family, c, v);
+	return open_connection(r, fd, &to, c, v);
 }
 
 enum check_step
@@ -193,7 +251,7 @@ check_connect_proceed(struct check_run *r, struct check_verdict *v)
 	if (err)
 		return check_run_fail(r, err, v);
 	r->is_connected = 1;
-	return CHECK_STEP_NEXT;
+	return send_header_alone(r, v);
 }
 
 /* Without a reset each check would leave a port in TIME_WAIT; a server that has closed first leaves

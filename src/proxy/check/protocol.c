@@ -23,7 +23,12 @@ add_protocol_step(struct check_conf *c, enum check_rule_kind kind, unsigned int 
 static int
 add_connect(struct check_conf *c, unsigned int step)
 {
-	return add_protocol_step(c, CHECK_RULE_CONNECT, step) ? 0 : -ERR_NOMEM;
+	struct check_rule *r = add_protocol_step(c, CHECK_RULE_CONNECT, step);
+
+	if (!r)
+		return -ERR_NOMEM;
+	r->u.connect.defaults = 1;
+	return 0;
 }
 
 static int

@@ -126,10 +126,15 @@ static int
 imply_connect(struct check_conf *c)
 {
 	struct list *first = skip_vars(c);
+	struct check_rule *r;
 
 	if (first != &c->rules && rule_of(first)->kind == CHECK_RULE_CONNECT)
 		return 0;
-	return imply_rule(c, c->rules.next, CHECK_RULE_CONNECT) ? 0 : -ERR_NOMEM;
+	r = imply_rule(c, c->rules.next, CHECK_RULE_CONNECT);
+	if (!r)
+		return -ERR_NOMEM;
+	r->u.connect.defaults = 1;
+	return 0;
 }
 
 /* The last rule that is not on a variable. */
@@ -326,7 +331,7 @@ check_proto_of(const struct server *s, struct cfg_diag *d)
 }
 
 /* What is read but has no effect yet. */
-static int
+static void
 report_unbuilt(const struct server *s, struct cfg_diag *d)
 {
 	const struct check_server_conf *c = &s->conf.check;
@@ -336,11 +341,6 @@ report_unbuilt(const struct server *s, struct cfg_diag *d)
 			"'server %s/%s' : 'slowstart' has no effect: servers take their full part "
 			"of the load at once.",
 			s->be->name, s->name);
-	if (!c->send_proxy)
-		return 0;
-	cfg_diag_add(d, CFG_ALERT, &s->where,
-		"'server %s/%s' : 'check-send-proxy' is not supported.", s->be->name, s->name);
-	return -1;
 }
 
 /* Without checks there is no health to adjust. */
@@ -383,7 +383,8 @@ check_server_options(const struct server *s, struct cfg_diag *d)
 			s->be->name, s->name, s->name);
 		bad = -1;
 	}
-	return bad | report_unbuilt(s, d);
+	report_unbuilt(s, d);
+	return bad;
 }
 
 int

@@ -1,0 +1,82 @@
+"""HAProxy and tacit connect to servers that want a PROXY header: what a health check sends first is compared."""
+
+import shutil
+import socket
+import threading
+
+import pytest
+from conftest import TACIT, wait_for
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+# Options of the server, and lines of its backend. PORT is the server's.
+CHECKS = (
+    ("send-proxy", ""),
+    ("send-proxy-v2", ""),
+    ("check-send-proxy", ""),
+    ("send-proxy-v2 proxy-v2-options crc32c,unique-id", ""),
+    ("proxy-v2-options crc32c", ""),
+    ("send-proxy check-send-proxy port PORT", ""),
+    ("send-proxy no-check-send-proxy", ""),
+    ("", " default-server send-proxy-v2\n"),
+    ("send-proxy", " option httpchk\n"),
+    ("send-proxy port PORT", " option httpchk\n"),
+    ("send-proxy addr 127.0.0.1", " option httpchk\n"),
+    ("send-proxy-v2", " option httpchk\n"),
+    ("send-proxy", " option httpchk\n http-check connect\n"),
+    ("send-proxy", " option httpchk\n http-check connect default\n"),
+    ("", " option httpchk\n http-check connect send-proxy\n"),
+    ("send-proxy-v2", " option httpchk\n http-check connect send-proxy\n"),
+    ("check-send-proxy", " option httpchk\n http-check connect\n"),
+    ("send-proxy", " option tcp-check\n tcp-check send foo\n"),
+    ("send-proxy", " option tcp-check\n tcp-check expect string there\n"),
+    ("", " option tcp-check\n tcp-check connect send-proxy\n tcp-check send foo\n"),
+    ("send-proxy", " option smtpchk\n"),
+)
+
+
+class Server:
+    """Reads what its first connection brings within a while."""
+
+    def __init__(self):
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.got = None
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while not self.got:
+            s, peer = self.sock.accept()
+            s.settimeout(.3)
+            got = b""
+            try:
+                while part := s.recv(4096):
+                    got += part
+            except OSError:
+                pass
+            s.close()
+            self.got = got.replace(b"%d %d\r\n" % (peer[1], self.port), b"PORTS\r\n")
+
+
+def first_bytes(program, directory):
+    servers = [Server() for _ in CHECKS]
+    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n"
+    for i, (options, lines) in enumerate(CHECKS):
+        port = str(servers[i].port)
+        cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 500 {options.replace('PORT', port)}\n"
+    directory.mkdir()
+    subject = Subject(program, directory, cfg)
+    try:
+        wait_for(lambda: all(s.got for s in servers))
+    finally:
+        subject.stop()
+    return {check: s.got for check, s in zip(CHECKS, servers)}
+
+
+def test_checks_begin_with_the_same_header(tmp_path):
+    want = first_bytes(HAPROXY, tmp_path / "haproxy")
+    assert None not in want.values()
+    assert any(got.startswith(b"PROXY TCP4 127.0.0.1 127.0.0.1 PORTS\r\n") for got in want.values())
+    assert first_bytes(TACIT, tmp_path / "tacit") == want
