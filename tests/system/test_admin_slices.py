@@ -89,7 +89,7 @@ def test_clearing_a_shown_map_ends_the_answer(with_map):
     assert d.admin(f"show map {d.map}") == "\n"
 
 
-def test_only_changes_of_patterns_stop_workers(daemon, origin, tmp_path):
+def test_only_changes_of_patterns_and_counters_stop_workers(daemon, origin, tmp_path):
     port = free_port()
     names = tmp_path / "names"
     names.write_text("127.0.0.9\n")
@@ -97,13 +97,16 @@ def test_only_changes_of_patterns_stop_workers(daemon, origin, tmp_path):
                f"    server s 127.0.0.1:{origin.port}\n", extra="nbthread 3")
     before = rendezvous(d)
     for line in ("help", "show stat", "show info", "show sess", "show fd", "show trace", "show syscalls", "show pools",
-                 "show servers conn", "show map", "show errors", "get weight l/s", "trace state", "trace off",
+                 "show servers conn", "show servers state", "show backend",
+                 "show map", "show errors", "get weight l/s", "trace state", "trace off",
                  "shutdown sessions server l/s", "shutdown session 0x7", "set weight l/s 50%", "disable server l/s",
                  "set server l/s state ready", "set server l/s health down", "set maxconn server l/s 7"):
         d.admin(line)
     assert rendezvous(d) == before
     d.admin(f"add acl {names} 127.0.0.8")
     assert rendezvous(d) == before + 1
+    d.admin("clear counters")
+    assert rendezvous(d) == before + 2
 
 
 def sessions(d):

@@ -160,6 +160,7 @@ extern const struct admin_cmd admin_server_cmds[];
 extern const struct admin_cmd admin_resolve_cmds[];
 extern const struct admin_cmd admin_set_server_cmds[];
 extern const struct admin_cmd admin_map_cmds[];
+extern const struct admin_cmd admin_states_cmds[]; /* show servers state, show backend ... */
 
 static inline uint64_t
 admin_now_ms(const struct admin_conn *c)

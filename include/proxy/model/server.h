@@ -86,6 +86,7 @@ struct server {
 	struct proxy *be;
 	char *name;
 	int id;                  /* 1.. in file order, or `id` */
+	int has_own_id;          /* `id` is set */
 	struct cfg_where where;
 	struct addr_spec spec;   /* the address as written */
 	/* Port: the client's plus spec.port_offset, if spec.has_offset. Wildcard address (0.0.0.0,

@@ -131,4 +131,8 @@ void server_stat_sum(const struct server *s, struct server_stat *out);
 /* side: PROXY_FE or PROXY_BE. */
 void proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out);
 
+/* Clears the maxima of a proxy and its servers, with `all` every counter too. All workers but the
+ * caller's are paused. */
+void proxy_clear_stat(struct proxy *p, int all);
+
 #endif

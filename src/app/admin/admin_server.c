@@ -19,8 +19,8 @@ number_of(const char *text)
 										       : 0;
 }
 
-static struct proxy *
-find_backend(const struct proxies *ps, const char *text)
+struct proxy *
+admin_find_backend(const struct proxies *ps, const char *text)
 {
 	struct proxy *p = proxies_find(ps, text, PROXY_BE);
 	int id = number_of(text);
@@ -42,7 +42,7 @@ admin_find_server(struct admin_conn *c, int argc, char **argv)
 		return NULL;
 	}
 	*slash = '\0';
-	be = find_backend(&c->admin->process->cfg->proxies, argv[0]);
+	be = admin_find_backend(&c->admin->process->cfg->proxies, argv[0]);
 	*slash = '/';
 	if (!be) {
 		admin_msg(c, ADMIN_ERR, "No such backend.");
@@ -196,7 +196,7 @@ do_show_conn(struct admin_conn *c, int argc, char **argv)
 	const struct proxies *ps = &c->admin->process->cfg->proxies;
 	struct conn_walk w = { .proxy = ps->all.next };
 
-	w.only = argc > 0 ? find_backend(ps, argv[0]) : NULL;
+	w.only = argc > 0 ? admin_find_backend(ps, argv[0]) : NULL;
 	if (argc > 0 && !w.only) {
 		admin_msg(c, ADMIN_ERR, "Can't find backend.");
 		return;

@@ -1,7 +1,6 @@
-/* show sess: what every session is doing, and how it got there; show errors. */
+/* show sess: what every session is doing, and how it got there. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/admin/admin_int.h"
 #include "cfg/value.h"
@@ -150,26 +149,8 @@ do_sess(struct admin_conn *c, int argc, char **argv)
 	admin_tour(c, &t, sizeof(t));
 }
 
-/* Protocol errors, which a TCP proxy does not see. */
-static void
-do_errors(struct admin_conn *c, int argc, char **argv)
-{
-	uint64_t ns = loop_wall_ns(c->admin->worker->loop);
-	time_t sec = (time_t)(ns / 1000000000u);
-	struct tm tm;
-	char date[40];
-
-	(void)argc;
-	(void)argv;
-	localtime_r(&sec, &tm);
-	strftime(date, sizeof(date), "%d/%b/%Y:%H:%M:%S", &tm);
-	sbuf_addf(&c->out, "Total events captured on [%s.%03u] : 0\n", date,
-		  (unsigned int)(ns / 1000000u % 1000));
-}
-
 const struct admin_cmd admin_sess_cmds[] = {
 	{ "show sess", "[<id>|all]", "report the list of current sessions or one of them",
 		BIND_OPERATOR, do_sess },
-	{ "show errors", "", "report last request and response errors", BIND_OPERATOR, do_errors },
 	{ NULL, NULL, NULL, BIND_USER, NULL },
 };

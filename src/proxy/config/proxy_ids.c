@@ -127,8 +127,10 @@ assign_proxy_ids(struct proxies *ps, int *used)
 			used[c.n_used++] = proxy_at(it)->id;
 	}
 	qsort(used, c.n_used, sizeof(*used), compare_ids);
-	list_each(it, &ps->all)
+	list_each(it, &ps->all) {
+		proxy_at(it)->has_own_id = proxy_at(it)->id != 0;
 		proxy_at(it)->id = next_id(&c, proxy_at(it)->id);
+	}
 }
 
 static int
@@ -149,6 +151,7 @@ assign_server_ids(struct proxy *p)
 	list_each(it, &p->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
+		s->has_own_id = s->id != 0;
 		s->id = next_id(&c, s->id);
 	}
 	mem_free(used);

@@ -14,6 +14,9 @@ static const struct {
 	{ "show servers conn", BIND_USER },
 	{ "show sess", BIND_OPERATOR },
 	{ "show errors", BIND_OPERATOR },
+	{ "show servers state", BIND_USER },
+	{ "show backend", BIND_USER },
+	{ "clear counters", BIND_OPERATOR },
 	{ "show syscalls", BIND_USER },
 	{ "show fd", BIND_OPERATOR },
 	{ "show pools", BIND_OPERATOR },
@@ -62,7 +65,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
 	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
-	admin_set_server_cmds,
+	admin_set_server_cmds, admin_states_cmds,
 };
 
 static int
@@ -143,8 +146,8 @@ help_lists_permitted_commands_only(void **st)
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_command("help show")), 16 + 1);
-	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 10 + 1);
+	assert_int_equal(rig_lines(rig_command("help show")), 18 + 1);
+	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 12 + 1);
 }
 
 static void

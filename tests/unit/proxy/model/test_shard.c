@@ -208,6 +208,69 @@ rates_of_frontends_are_added(void **st)
 	assert_int_equal(freq_read(&sum.sess_rate, 5500), 0);
 }
 
+static void
+fill_all(void)
+{
+	for (unsigned int i = 0; i < SHARDS; i++) {
+		struct proxy_shard *s = &px->shard[i];
+
+		fill((uint64_t *)(void *)&s->fe, sizeof(s->fe), 1000);
+		fill((uint64_t *)(void *)&s->be, sizeof(s->be), 2000);
+		fill((uint64_t *)(void *)&srv->shard[i].stat, sizeof(srv->shard[i].stat), 3000);
+		s->fe.h1.streams = 12;
+		s->fe.h1.streams_over = 5;
+	}
+	px->be_rate.max = srv->sess_rate.max = srv->downs = 7;
+}
+
+static void
+clearing_maxima_keeps_counters(void **st)
+{
+	const struct proxy_stat *fe = &px->shard[1].fe;
+	const struct server_stat *s = &srv->shard[2].stat;
+	uint64_t sess, bytes, last;
+
+	(void)st;
+	fill_all();
+	sess = fe->cum_sess;
+	bytes = s->bytes_in;
+	last = s->last_sess_ms;
+	proxy_clear_stat(px, 0);
+	assert_int_equal(fe->cur_max, 0);
+	assert_int_equal(fe->times.rtime_max, 0);
+	assert_int_equal(fe->conn_rate.max, 0);
+	assert_int_equal(fe->h1.in, 0);
+	assert_int_equal(s->queued_max, 0);
+	assert_int_equal(px->be_rate.max, 0);
+	assert_int_equal(srv->sess_rate.max, 0);
+	assert_int_equal(fe->cum_sess, sess);
+	assert_int_equal(s->bytes_in, bytes);
+	assert_int_equal(s->last_sess_ms, last);
+	assert_int_equal(srv->downs, 7);
+}
+
+/* What is counted up and down must not be lost. */
+static void
+clearing_all_keeps_gauges(void **st)
+{
+	static const struct server_stat none;
+	const struct proxy_stat *fe = &px->shard[1].fe;
+	uint32_t rate;
+
+	(void)st;
+	fill_all();
+	rate = fe->conn_rate.cur;
+	assert_int_not_equal(rate, 0);
+	proxy_clear_stat(px, 1);
+	assert_int_equal(fe->cum_sess, 0);
+	assert_int_equal(fe->last_sess_ms, 0);
+	assert_int_equal(fe->h1.streams - fe->h1.streams_over, 7);
+	assert_int_equal(fe->conn_rate.cur, rate);
+	assert_int_equal(px->shard[0].be.hrsp[5], 0);
+	assert_memory_equal(&srv->shard[0].stat, &none, sizeof(none));
+	assert_int_equal(srv->downs, 0);
+}
+
 int
 main(void)
 {
@@ -218,6 +281,8 @@ main(void)
 		CASE(maxima_and_last_times_are_the_largest),
 		CASE(averages_are_weighted),
 		CASE(rates_of_frontends_are_added),
+		CASE(clearing_maxima_keeps_counters),
+		CASE(clearing_all_keeps_gauges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

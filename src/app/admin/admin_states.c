@@ -1,0 +1,279 @@
+/* show servers state, show backend, show errors, clear counters (management manual 9.3). On the
+ * first worker, which owns the states of servers and checks. */
+#include <string.h>
+
+#include "app/admin/admin_int.h"
+#include "app/admin/admin_server.h"
+#include "base/atomic.h"
+#include "base/wall.h"
+#include "cfg/value.h"
+#include "proxy/model/check.h"
+#include "proxy/model/proxies.h"
+
+/* --- show servers state --- */
+
+/* Bits of srv_check_state and srv_agent_state. */
+enum {
+	STATE_RUNNING = 1,
+	STATE_CONFIGURED = 2,
+	STATE_ENABLED = 4,
+	STATE_PAUSED = 8,
+	STATE_AGENT = 16
+};
+
+/* Bits of srv_admin_state. */
+static unsigned int
+admin_bits(const struct server *s)
+{
+	static const struct {
+		unsigned int own, shown;
+	} bits[] = {
+		{ SERVER_MAINT_FORCED, 0x01 },
+		{ SERVER_MAINT_TRACKED, 0x02 },
+		{ SERVER_DRAIN_FORCED, 0x08 },
+		{ SERVER_DRAIN_TRACKED, 0x10 },
+		{ SERVER_MAINT_UNRESOLVED, 0x20 },
+	};
+	/* `disabled` in the configuration is shown for ever. */
+	unsigned int out = s->conf.disabled ? 0x04 : 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(bits); i++)
+		if (s->admin & bits[i].own)
+			out |= bits[i].shown;
+	return out;
+}
+
+static unsigned int
+oper_number(const struct server *s)
+{
+	static const unsigned int numbers[] = {
+		[SERVER_STOPPED] = 0, [SERVER_RUNNING] = 2, [SERVER_STOPPING] = 3
+	};
+
+	return s->admin & SERVER_MAINT ? 0 : numbers[s->oper];
+}
+
+/* HAProxy's numbers of the results. */
+static unsigned int
+status_number(enum check_status s)
+{
+	static const unsigned char numbers[CHECK_STATUSES] = {
+		[CHECK_UNK] = 0, [CHECK_INI] = 1, [CHECK_CHECKED] = 3, [CHECK_HANA] = 4,
+		[CHECK_SOCKERR] = 5, [CHECK_L4OK] = 6, [CHECK_L4TOUT] = 7, [CHECK_L4CON] = 8,
+		[CHECK_L6OK] = 9, [CHECK_L6TOUT] = 10, [CHECK_L6RSP] = 11, [CHECK_L7TOUT] = 12,
+		[CHECK_L7RSP] = 13, [CHECK_L7OK] = 15, [CHECK_L7OKC] = 16, [CHECK_L7STS] = 17,
+		[CHECK_PROCERR] = 18, [CHECK_PROCTOUT] = 19, [CHECK_PROCOK] = 20
+	};
+
+	return numbers[s];
+}
+
+static unsigned int
+check_bits(const struct check *c)
+{
+	if (!c)
+		return 0;
+	return STATE_CONFIGURED | (c->enabled ? STATE_ENABLED : 0u) |
+		(c->is_running ? STATE_RUNNING : 0u) | (c->is_agent ? STATE_AGENT : 0u);
+}
+
+/* Also without checks a server that is `disabled` has paused ones. */
+static unsigned int
+pause_bit(const struct server *s)
+{
+	int paused = s->check ? (s->admin & SERVER_MAINT) != 0 : s->conf.disabled;
+
+	return paused ? STATE_PAUSED : 0;
+}
+
+static int
+shown_health(const struct server *s)
+{
+	if (s->admin & SERVER_MAINT)
+		return 0;
+	return s->check ? s->check->health : s->conf.check.rise;
+}
+
+/* " <status> <result> <health> <check> <agent>" */
+static void
+print_check_state(struct sbuf *o, const struct server *s)
+{
+	enum check_status status = s->check ? s->check->status : CHECK_INI;
+	/* The result of a check that is running is not known yet. */
+	int known = s->check && !s->check->is_running;
+
+	sbuf_addf(o, " %u %u %d %u %u", status_number(status),
+		known ? (unsigned int)check_status_result(status) : 0, shown_health(s),
+		check_bits(s->check) | pause_bit(s), check_bits(s->agent));
+}
+
+static void
+print_host(struct sbuf *o, const struct addr *a)
+{
+	char host[ADDR_TEXT] = "-";
+
+	if (a->len && addr_family(a) != AF_UNIX)
+		(void)addr_host_text(a, host);
+	sbuf_addf(o, " %s", host);
+}
+
+/* " <srvrecord> <use_ssl> <check_port> <check_addr> <agent_addr> <agent_port>" */
+static void
+print_check_target(struct sbuf *o, const struct server *s)
+{
+	const struct check_server_conf *c = &s->conf.check;
+
+	sbuf_addf(o, " - %d %u", s->xprt != NULL, c->port);
+	print_host(o, &c->addr);
+	print_host(o, &c->agent_addr);
+	/* Without agent-port it is the port of checks. */
+	sbuf_addf(o, " %u\n", c->agent_port ? c->agent_port : c->port);
+}
+
+/* Also of a server whose name has no address. */
+static unsigned int
+server_port(const struct server *s, const struct addr *own)
+{
+	if (s->spec.has_offset)
+		return (unsigned int)s->spec.port_offset;
+	return server_is_unresolved(s) ? s->spec.port_lo : addr_port(own);
+}
+
+static void
+print_server(struct admin_conn *c, const struct server *s)
+{
+	struct addr own, none = { .len = 0 };
+	struct sbuf *o = &c->out;
+
+	(void)addr_cell_get(&s->addr, &own);
+	sbuf_addf(o, "%d %s %d %s", s->be->id, s->be->name, s->id, s->name);
+	print_host(o, server_is_unresolved(s) ? &none : &own);
+	sbuf_addf(o, " %u %u %d %d %llu", oper_number(s), admin_bits(s), s->uweight, s->conf.weight,
+		(unsigned long long)((admin_now_ms(c) - s->last_change_ms) / 1000));
+	print_check_state(o, s);
+	sbuf_addf(o, " %d %d %s %u", s->be->has_own_id, s->has_own_id, s->fqdn ? s->fqdn : "-",
+		server_port(s, &own));
+	print_check_target(o, s);
+}
+
+struct state_walk {
+	const struct proxy *only; /* NULL: all */
+	struct list *proxy;
+	struct list *server;      /* NULL: the first one */
+};
+
+static int
+next_state(struct admin_conn *c, void *state)
+{
+	struct state_walk *w = state;
+	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
+
+	if (w->proxy == &c->admin->process->cfg->proxies.all)
+		return 0;
+	if (!w->server)
+		w->server = p->servers.next;
+	if (w->server == &p->servers || p->disabled || (w->only && p != w->only)) {
+		w->proxy = w->proxy->next;
+		w->server = NULL;
+	} else {
+		print_server(c, list_entry(w->server, struct server, link));
+		w->server = w->server->next;
+	}
+	return 1;
+}
+
+static void
+do_show_state(struct admin_conn *c, int argc, char **argv)
+{
+	const struct proxies *ps = &c->admin->process->cfg->proxies;
+	struct state_walk w = { .proxy = ps->all.next };
+
+	w.only = argc > 0 ? admin_find_backend(ps, argv[0]) : NULL;
+	if (argc > 0 && !w.only) {
+		admin_msg(c, ADMIN_ERR, "Can't find backend.");
+		return;
+	}
+	sbuf_adds(&c->out,
+		"1\n# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state "
+		"srv_uweight srv_iweight srv_time_since_last_change srv_check_status "
+		"srv_check_result srv_check_health srv_check_state srv_agent_state bk_f_forced_id "
+		"srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl srv_check_port "
+		"srv_check_addr srv_agent_addr srv_agent_port\n");
+	admin_walk(c, next_state, &w, sizeof(w));
+}
+
+/* --- show backend, show errors --- */
+
+static void
+do_show_backend(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	sbuf_adds(&c->out, "# name\n");
+	list_each(it, &c->admin->process->cfg->proxies.all) {
+		const struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (p->caps & PROXY_BE)
+			sbuf_addf(&c->out, "%s\n", p->name);
+	}
+}
+
+static int
+names_proxy(const struct proxies *ps, const char *text)
+{
+	int64_t id;
+
+	if (proxies_find(ps, text, PROXY_FE | PROXY_BE))
+		return 1;
+	return cfg_value_int(text, -1, INT32_MAX, &id, NULL) == 0 &&
+		(id == -1 || proxies_find_id(ps, (int)id));
+}
+
+/* No message is captured: it is logged, and counted by the proxy. */
+static void
+do_show_errors(struct admin_conn *c, int argc, char **argv)
+{
+	uint64_t ms = loop_wall_ns(c->admin->worker->loop) / 1000000;
+	struct wall wall = { 0 };
+
+	if (argc > 0 && !names_proxy(&c->admin->process->cfg->proxies, argv[0])) {
+		admin_msg(c, ADMIN_ERR, "No such proxy.");
+		return;
+	}
+	sbuf_adds(&c->out, "Total events captured on [");
+	wall_add_clf(&c->out, wall_local(&wall, (int64_t)(ms / 1000)));
+	sbuf_addf(&c->out, ".%03u] : 0\n", (unsigned int)(ms % 1000));
+}
+
+/* --- clear counters --- */
+
+static void
+do_clear_counters(struct admin_conn *c, int argc, char **argv)
+{
+	int all = argc > 0 && strcmp(argv[0], "all") == 0;
+	const struct process *p = c->admin->process;
+
+	if (all && c->level < BIND_ADMIN) {
+		admin_msg(c, ADMIN_ERR, "Permission denied");
+		return;
+	}
+	admin_stop_workers(c);
+	list_each(it, &p->cfg->proxies.all)
+		proxy_clear_stat(list_entry(it, struct proxy, link), all);
+	for (unsigned int i = 0; i < p->n_workers; i++) {
+		p->workers[i].engine.conn_rate.max = 0;
+		p->workers[i].engine.sess_rate.max = 0;
+	}
+	admin_resume_workers(c);
+}
+
+const struct admin_cmd admin_states_cmds[] = {
+	{ "show servers state", "[<backend>]", "dump the states of servers and their checks",
+		BIND_USER, do_show_state },
+	{ "show backend", "", "list the backends", BIND_USER, do_show_backend },
+	{ "show errors", "[<iid>|<proxy>] [request|response]",
+		"always none: errors are not captured", BIND_OPERATOR, do_show_errors },
+	{ "clear counters", "[all]", "clear the maxima of the statistics, or all counters",
+		BIND_OPERATOR, do_clear_counters },
+	{ NULL, NULL, NULL, BIND_USER, NULL },
+};
