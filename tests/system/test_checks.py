@@ -121,9 +121,13 @@ listen l
 def test_a_server_is_checked_once(daemon):
     """Not once per worker."""
     ports = free_ports(9)
-    servers = [Origin(lambda sock: sock.recv(1), ("127.0.0.1", p)) for p in ports[:8]]
+    def answer(sock):
+        sock.recv(1000)
+        sock.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+
+    servers = [Origin(answer, ("127.0.0.1", p)) for p in ports[:8]]
     lines = "".join(f"    server s{i} 127.0.0.1:{p} check inter 200ms\n" for i, p in enumerate(ports[:8]))
-    d = daemon(f"listen l\n    bind 127.0.0.1:{ports[8]}\n{lines}", extra="nbthread 4")
+    d = daemon(f"listen l\n    bind 127.0.0.1:{ports[8]}\n    option httpchk\n{lines}", extra="nbthread 4")
     time.sleep(0.3)
     before = [s.count for s in servers]
     time.sleep(1)

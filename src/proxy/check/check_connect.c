@@ -2,6 +2,7 @@
 #include "proxy/check/check_connect.h"
 
 #include <errno.h>
+#include <netinet/tcp.h>
 
 #include "net/proxy_header.h"
 #include "proxy/backend/server_connect.h"
@@ -213,6 +214,17 @@ open_connection(
 	return CHECK_STEP_WAIT;
 }
 
+/* The handshake's ACK waits, and the reset comes before it: a server that is only connected to is
+ * not woken for that. */
+static void
+hold_back_ack(struct check_run *r, int fd)
+{
+	int off = 0;
+
+	(void)!sys_setsockopt(r->shared->engine->sys, fd, IPPROTO_TCP, TCP_QUICKACK, &off,
+		sizeof(off));
+}
+
 enum check_step
 check_connect_begin(struct check_run *r, struct check_verdict *v)
 {
@@ -228,6 +240,8 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 	fd = take_socket(r, family);
 	if (fd < 0)
 		return check_run_fail(r, -fd, v);
+	if (is_last_rule(r) && family != AF_UNIX)
+		hold_back_ack(r, fd);
 	c = sys_connect(e->sys, fd, &to.u.sa, to.len);
 	/* A send that follows asks the same. */
 	if (c == -EINPROGRESS && !sends_next(r))
