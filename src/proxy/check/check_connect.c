@@ -240,7 +240,7 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 	fd = take_socket(r, family);
 	if (fd < 0)
 		return check_run_fail(r, -fd, v);
-	if (is_last_rule(r) && family != AF_UNIX)
+	if (is_last_rule(r) && family != AF_UNIX && !sends_proxy_header(r))
 		hold_back_ack(r, fd);
 	c = sys_connect(e->sys, fd, &to.u.sa, to.len);
 	/* A send that follows asks the same. */

@@ -12,6 +12,8 @@
 #include "proxy/check/check_text.h"
 #include "proxy/model/proxy.h"
 
+#define SLOT_MS 10
+
 /* What a rule begins with, and what goes on when the descriptor is ready. */
 static check_step_fn *const begin[] = {
 	[CHECK_RULE_CONNECT] = check_connect_begin,
@@ -70,14 +72,21 @@ end_run(struct check_run *r)
 	r->check->is_running = 0;
 }
 
+/* Checks begin at multiples of SLOT_MS: of many, several share a wake-up of the loop. */
+static uint64_t
+next_slot(uint64_t at_ms)
+{
+	return (at_ms + SLOT_MS - 1) / SLOT_MS * SLOT_MS;
+}
+
 static void
 plan_run(struct check_run *r, uint64_t at_ms)
 {
 	if (r->state != CHECK_IDLE)
 		return;
-	r->due_ms = at_ms;
+	r->due_ms = next_slot(at_ms);
 	/* The heap has room for it: the timer has been in it. */
-	(void)!timer_set(check_run_timers(r), &r->timer, at_ms);
+	(void)!timer_set(check_run_timers(r), &r->timer, r->due_ms);
 }
 
 static void
@@ -239,12 +248,12 @@ check_run_open(struct check_run *r, struct check *c, struct check_shared *shared
 	r->check = c;
 	r->shared = shared;
 	r->conf = conf;
-	r->due_ms = at_ms;
+	r->due_ms = next_slot(at_ms);
 	r->spare = -1;
 	conn_init(&r->conn);
 	timer_init(&r->timer, on_timer);
 	task_init(&r->alarm, on_alarm_task);
-	return timer_set(check_run_timers(r), &r->timer, at_ms);
+	return timer_set(check_run_timers(r), &r->timer, r->due_ms);
 }
 
 void
