@@ -12,6 +12,7 @@
 #include "cfg/reader.h"
 #include "proxy/check/agent.h"
 #include "proxy/check/check_expect.h"
+#include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 #include "rule/sample/regex.h"
 

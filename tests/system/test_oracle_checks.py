@@ -21,7 +21,7 @@ from test_oracle_stat import Subject
 HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
-SCHEDULES = 1000 if os.environ.get("TACIT_SLOW") else 60
+SCHEDULES = 1000 if os.environ.get("TACIT_SLOW") else 30
 AT_ONCE = 30
 CHECKS = 24          # of each server
 INTER_MS = 40
