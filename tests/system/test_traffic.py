@@ -13,7 +13,7 @@ import threading
 import time
 
 import pytest
-from conftest import connect, echo, free_port, free_ports, needs_descriptors, recv_all, rss_kib, wait_for
+from conftest import WORKERS, connect, echo, free_port, free_ports, needs_descriptors, recv_all, rss_kib, wait_for
 from subject import (IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized, only_tacit, proxy, schedstat,  # noqa: F401
                      storm_leaves_nothing, tool, wakes, warm)
 
@@ -472,7 +472,7 @@ def test_idle_sessions_do_not_wake_it(proxy, origins, variant):
         release.set()
         for c in kept:
             c.close()
-    assert w1 - w0 <= 10 * rested, rested
+    assert w1 - w0 <= 10 * rested + 2 * WORKERS, rested  # each worker wakes now and then by itself
     assert c1 - c0 < 15e6
 
 
