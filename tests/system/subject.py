@@ -92,6 +92,14 @@ class LogServer:
     def sessions(self):
         return [line.split("]: ", 1)[1] for line in self.lines if "] " in line and "/" in line.split("]: ")[-1]]
 
+    def drain(self):
+        """All lines that have been sent so far: the socket keeps their order."""
+        end = f"end of {len(self.lines)}"
+        self.sock.sendto(end.encode(), self.sock.getsockname())
+        assert wait_for(lambda: end in self.lines), self.lines
+        self.lines.remove(end)
+        return list(self.lines)
+
     def close(self):
         self.sock.close()
 

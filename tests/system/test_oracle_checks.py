@@ -158,7 +158,7 @@ def played(program, directory, schedules):
             rows = subject.stat()[1]
         finally:
             subject.stop()
-        lines = [words(line) for line in list(log.lines) if " stopped (cumulated conns: " not in line]
+        lines = [words(line) for line in log.drain() if " stopped (cumulated conns: " not in line]
         return {f"b{i}": ([line for line in lines if f" b{i}/s" in line or f" b{i} " in line],
                           {c: rows[f"b{i}", "s"][c] for c in COLUMNS}) for i in range(len(schedules))}
     finally:

@@ -89,7 +89,7 @@ def played(program, directory, layer, on_error, limit):
             rows = subject.stat()[1]
         finally:
             subject.stop()
-        lines = [words(line) for line in list(log.lines) if "Health analyze" in line]
+        lines = [words(line) for line in log.drain() if "Health analyze" in line]
         return [line for line in lines if " b/s" in line], [line for line in lines if " deaf/s" in line], \
             [{c: rows[b, "s"][c] for c in ("status", "hanafail", "chkfail", "chkdown", "check_status", "last_chk")}
              for b in ("b", "deaf")]

@@ -112,7 +112,7 @@ class Subject:
 
     def said(self):
         """Log lines about servers, without their headers."""
-        return [re.sub(r"^<(\d+)>.*?\]: ", r"\1 ", line) for line in self.log.lines]
+        return [re.sub(r"^<(\d+)>.*?\]: ", r"\1 ", line) for line in self.log.drain()]
 
     def stop(self):
         if self.is_over:

@@ -1,11 +1,12 @@
 /* Messages about servers that change, in HAProxy's words: tools that read logs look for them. On
- * the first worker; the numbers of sessions are those of that moment. */
+ * the first worker, without the backend's lock: numbers of sessions are those of that moment. */
 #include "proxy/backend/server_report.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/log.h"
 #include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
@@ -16,7 +17,20 @@ struct server_before
 server_before(const struct server *s)
 {
 	return (struct server_before){ s->admin, s->oper, s->uweight, proxy_usable_servers(s->be),
-		s->queued, s->be->queued };
+		atomic_read(&s->queued), atomic_read(&s->be->queued) };
+}
+
+/* By how many a queue has become shorter. */
+static unsigned int
+count_left(unsigned int before, unsigned int now)
+{
+	return before - MIN(before, now);
+}
+
+static unsigned int
+count_requeued(const struct server *s, const struct server_before *before)
+{
+	return count_left(before->queued, atomic_read(&s->queued));
 }
 
 static void
@@ -86,7 +100,7 @@ say_less(struct engine *e, const struct server *s, const struct server_before *b
 		"%s%s. %u active and %u backup servers left.%s %u sessions active, %u requeued, "
 		"%u remaining in queue.",
 		what, cause, active, backup, !active && backup ? " Running on backup." : "",
-		s->cur, before->queued - MIN(before->queued, s->queued), s->queued);
+		atomic_read(&s->cur), count_requeued(s, before), atomic_read(&s->queued));
 }
 
 static void
@@ -100,7 +114,7 @@ say_online(struct engine *e, const struct server *s, unsigned int requeued, cons
 		"%s%s. %u active and %u backup servers online.%s %u sessions requeued, %u total in "
 		"queue.",
 		what, cause, active, backup, !active && backup ? " Running on backup." : "",
-		requeued, s->queued);
+		requeued, atomic_read(&s->queued));
 }
 
 static const char *
@@ -150,8 +164,7 @@ say_drain(struct engine *e, const struct server *s, const struct server_before *
 	if (s->oper == SERVER_STOPPED)
 		say_less(e, s, before, LOG_LEVEL_NOTICE, "enters drain state", cause);
 	else
-		say_online(e, s, before->queued - MIN(before->queued, s->queued),
-			"enters drain state", cause);
+		say_online(e, s, count_requeued(s, before), "enters drain state", cause);
 }
 
 static void
@@ -181,7 +194,7 @@ static void
 say_oper(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause)
 {
-	unsigned int served = before->waiting - MIN(before->waiting, s->be->queued);
+	unsigned int served = count_left(before->waiting, atomic_read(&s->be->queued));
 
 	switch (s->oper) {
 	case SERVER_STOPPED:
@@ -191,8 +204,7 @@ say_oper(struct engine *e, const struct server *s, const struct server_before *b
 			"is DOWN", cause);
 		break;
 	case SERVER_STOPPING:
-		say_online(e, s, before->queued - MIN(before->queued, s->queued), "is stopping",
-			cause);
+		say_online(e, s, count_requeued(s, before), "is stopping", cause);
 		break;
 	case SERVER_RUNNING:
 		say_online(e, s, served, "is UP", cause);
