@@ -172,13 +172,22 @@ check_result_observed(struct engine *e, struct check *c, enum server_finding las
 }
 
 unsigned int
+check_result_inter(const struct check *c)
+{
+	const struct check_server_conf *conf = &c->srv->conf.check;
+	unsigned int inter = c->is_agent ? conf->agent_inter_ms : conf->inter_ms;
+
+	return inter ? inter : INTER_DEFAULT_MS;
+}
+
+unsigned int
 check_result_interval(const struct check *c)
 {
 	const struct check_server_conf *conf = &c->srv->conf.check;
-	unsigned int inter = conf->inter_ms ? conf->inter_ms : INTER_DEFAULT_MS;
+	unsigned int inter = check_result_inter(c);
 
 	if (c->is_agent)
-		return conf->agent_inter_ms ? conf->agent_inter_ms : INTER_DEFAULT_MS;
+		return inter;
 	if (c->health == 0)
 		return conf->downinter_ms ? conf->downinter_ms : inter;
 	if (c->health == check_full_health(c) && c->status != CHECK_INI)

@@ -151,12 +151,13 @@ check_run_on_io(void *owner, int fd, uint32_t ev)
 	advance_run(r, proceed[r->state](r, &v), &v);
 }
 
-/* The time to connect, if the rest has its own (manual, timeout check), or the time for all. */
+/* The time to connect, if the rest has its own (manual, timeout check), or the time for all: always
+ * `inter`, also while `fastinter` or `downinter` is the time between checks. */
 static unsigned int
 first_timeout(const struct check_run *r)
 {
 	const struct proxy_timeouts *to = &check_run_server(r)->be->to;
-	unsigned int inter = check_result_interval(r->check);
+	unsigned int inter = check_result_inter(r->check);
 
 	return to->check && to->connect ? MIN(to->connect, inter) : inter;
 }

@@ -245,6 +245,38 @@ silence_is_a_failure(void **st)
 	close(silent);
 }
 
+/* Turns until a check of the first server has begun, or has ended. */
+static void
+until_running(int is_running)
+{
+	struct check *c = world_server(world_proxy(&w, "b"), 0)->check;
+
+	for (int i = 0; i < TURNS_MAX && c->is_running != is_running; i++)
+		turn();
+	assert_int_equal(c->is_running, is_running);
+}
+
+/* Also while checks are further apart than `inter`, or closer. */
+static void
+inter_is_the_timeout(void **st)
+{
+	struct check *c;
+	int silent;
+
+	(void)st;
+	start(" option tcp-check\n tcp-check expect string x\n", "inter 30 downinter 400 fall 1");
+	close(listening[0]);
+	listening[0] = -1;
+	silent = listen_at(port[0]);
+	until("DOWN");
+	c = world_server(world_proxy(&w, "b"), 0)->check;
+	until_running(1);
+	until_running(0);
+	assert_in_range(c->duration_ms, 30, 300);
+	stop();
+	close(silent);
+}
+
 static void
 variables_live_as_long_as_a_check(void **st)
 {
@@ -483,6 +515,7 @@ main(void)
 		cmocka_unit_test(http_is_asked_and_understood),
 		cmocka_unit_test(servers_are_told_their_state),
 		cmocka_unit_test(silence_is_a_failure),
+		cmocka_unit_test(inter_is_the_timeout),
 		cmocka_unit_test(variables_live_as_long_as_a_check),
 		cmocka_unit_test(an_agent_sets_weight_state_and_limit),
 		cmocka_unit_test(maintenance_stops_checks),
