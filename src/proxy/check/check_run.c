@@ -89,14 +89,16 @@ plan_run(struct check_run *r, uint64_t at_ms)
 	(void)!timer_set(check_run_timers(r), &r->timer, r->due_ms);
 }
 
+/* The interval is between the end of a check and the start of the next one. What the loop was late
+ * with is not added to it. */
 static void
 finish_run(struct check_run *r, const struct check_verdict *v)
 {
-	uint64_t now = check_run_now(r);
+	uint64_t now = check_run_now(r), took = now - r->start_ms;
 
 	end_run(r);
-	check_result_apply(r->shared->engine, r->check, v, (unsigned int)(now - r->start_ms));
-	plan_run(r, MAX(r->due_ms + interval_of(r), now));
+	check_result_apply(r->shared->engine, r->check, v, (unsigned int)took);
+	plan_run(r, MAX(r->due_ms + took + interval_of(r), now));
 }
 
 static const struct check_rule *

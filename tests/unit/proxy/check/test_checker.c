@@ -277,6 +277,28 @@ inter_is_the_timeout(void **st)
 	close(silent);
 }
 
+/* From the end of a check, so that a server that does not answer is left alone for a while. */
+static void
+intervals_begin_at_the_end_of_a_check(void **st)
+{
+	uint64_t ended;
+	int silent;
+
+	(void)st;
+	start(" option tcp-check\n tcp-check expect string x\n", "inter 100 downinter 60 fall 1");
+	close(listening[0]);
+	listening[0] = -1;
+	silent = listen_at(port[0]);
+	until("DOWN");
+	until_running(1);
+	until_running(0);
+	ended = loop_now_ms(e.loop);
+	until_running(1);
+	assert_in_range(loop_now_ms(e.loop) - ended, 58, 1000);
+	stop();
+	close(silent);
+}
+
 static void
 variables_live_as_long_as_a_check(void **st)
 {
@@ -516,6 +538,7 @@ main(void)
 		cmocka_unit_test(servers_are_told_their_state),
 		cmocka_unit_test(silence_is_a_failure),
 		cmocka_unit_test(inter_is_the_timeout),
+		cmocka_unit_test(intervals_begin_at_the_end_of_a_check),
 		cmocka_unit_test(variables_live_as_long_as_a_check),
 		cmocka_unit_test(an_agent_sets_weight_state_and_limit),
 		cmocka_unit_test(maintenance_stops_checks),
