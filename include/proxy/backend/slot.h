@@ -2,8 +2,9 @@
  * Slots of servers and the queues for them. The caller of each function holds the backend's lock
  * (proxy.lock). Nothing here waits, logs or calls the loop.
  *
- * Each worker's sessions wait in separate lists, so that a freed slot finds one of the same worker
- * first; the masks server.waiting and proxy.waiting say which lists are not empty.
+ * Each worker's sessions wait in separate queues (proxy/model/session_queue.h), so that a freed
+ * slot finds one of the same worker first; the masks server.waiting and proxy.waiting say which
+ * queues are not empty.
  */
 #ifndef TACIT_PROXY_BACKEND_SLOT_H
 #define TACIT_PROXY_BACKEND_SLOT_H
@@ -28,7 +29,8 @@ void slot_queue_locked(struct session *s);
 void slot_unqueue_locked(struct session *s);
 
 /*
- * Gives free slots of srv to the sessions that have waited longest, ours first (QUEUE_UNFAIR_MS).
+ * Gives free slots of srv to the sessions of the best priority, among them to those that have
+ * waited longest, ours first (QUEUE_UNFAIR_MS).
  * Sessions of e's worker are appended to `ours` by queue_link, those of others to `granted` of
  * their shard. Returns the workers (one bit each) that have to be notified: their list was empty.
  */

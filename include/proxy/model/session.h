@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "event/loop.h"
 #include "event/timer.h"
@@ -34,19 +35,19 @@ struct zerocopy_pin;
  */
 struct direction {
 	enum direction_state state;
+	uint32_t burst;         /* bytes since the source was last drained */
 	const struct relay_ops *ops; /* processing of its bytes: proxy/relay/relay_ops.h */
 	uint8_t broken;         /* ended by a reset: must not look like a normal end */
 	uint8_t left_in_kernel; /* unread data stays in the kernel: no buffer */
-	uint32_t head, tail;    /* unsent bytes in buf */
-	uint32_t lookahead;     /* bytes after them that may not be forwarded yet */
 	uint8_t resend;         /* sent data is kept in buf for a retry */
 	uint8_t waits_for_buffer;        /* a head has to be read, and no buffer is available */
+	uint32_t head, tail;    /* unsent bytes in buf */
+	uint32_t lookahead;     /* bytes after them that may not be forwarded yet */
 	char *buf;              /* data that the sink did not accept; NULL if none */
 	struct pipe *pipe;      /* data after that in buf; NULL if it is empty */
 	struct zerocopy_pin *pin; /* for buf, after a zero-copy send from it */
 	uint64_t bytes;         /* read from the source */
 	uint64_t counted;       /* bytes of its message counted by byte_count.c */
-	uint32_t burst;         /* bytes since the source was last drained */
 	uint8_t short_bursts;          /* consecutive bursts that were too short */
 	uint8_t is_bulk;        /* a bulk transfer: uses a pipe or a larger buffer */
 	uint8_t no_splice;      /* splicing is not supported by the kernel */
@@ -67,7 +68,10 @@ struct session {
 	struct timer timer;
 	struct task task;       /* first I/O, later the end of the turn */
 	struct list link;       /* engine.sessions */
-	struct list queue_link; /* in a shard: server's queue, proxy's queue or granted */
+	/* In a shard: in the server's or the backend's queue by the first or by the second, and by
+	 * the first in `granted`. */
+	struct list queue_link;
+	struct heap_node queue_node;
 	struct engine *engine;
 	struct listener *listener;
 	struct proxy *fe;
@@ -102,13 +106,15 @@ struct session {
 	uint16_t retries;       /* number of retries so far */
 	int16_t connect_err;    /* errno of the last failed connect(); 0: timeout */
 	uint32_t key;           /* the balancing key, if has_key */
+	/* Its priority in queues (set-priority-class, set-priority-offset). */
+	int32_t prio_class : 12, prio_offset : 20;
 	unsigned int left_be_cur, left_srv_cur; /* has_left: values for its last log line */
 	uint8_t redispatch;     /* the next assignment avoids srv */
 	uint8_t redispatched;
 	uint8_t forced;         /* force-persist: only that server may be used */
 	uint8_t has_key;
 	uint8_t has_slot;
-	/* True while other workers may see it: srv, has_slot, queue_link and its positions in
+	/* True while other workers may see it: srv, has_slot, its links and its positions in
 	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
 	uint8_t waits;
 	uint8_t has_left;       /* it left the backend */

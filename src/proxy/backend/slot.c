@@ -59,6 +59,13 @@ slot_put_locked(struct session *s)
 
 /* --- queues --- */
 
+/* In a queue, or in the list of those granted a slot. */
+static int
+is_linked(const struct session *s)
+{
+	return heap_has(&s->queue_node) || !list_is_empty(&s->queue_link);
+}
+
 static void
 count_queued(unsigned int *queued, unsigned int n, _Atomic unsigned int *max)
 {
@@ -79,16 +86,16 @@ slot_queue_locked(struct session *s)
 	unsigned int w = s->engine->index;
 
 	lock_assert_held(&s->be->lock);
-	assert(list_is_empty(&s->queue_link));
+	assert(!is_linked(s));
 	s->waits = 1;
 	if (srv) {
 		s->queue_before -= srv->queue_served;
-		list_append(&queue_of_server(s)->queue, &s->queue_link);
+		session_queue_add(&queue_of_server(s)->queue, s);
 		srv->waiting |= worker_bit(w);
 		count_queued(&srv->queued, srv->queued + 1, &srv_stat(s)->queued_max);
 	} else {
 		s->be_queue_before -= be->queue_served;
-		list_append(&queue_of_backend(s)->queue, &s->queue_link);
+		session_queue_add(&queue_of_backend(s)->queue, s);
 		be->waiting |= worker_bit(w);
 		count_queued(&be->queued, be->queued + 1, &be_stat(s)->queued_max);
 	}
@@ -102,32 +109,29 @@ slot_unqueue_locked(struct session *s)
 	unsigned int w = s->engine->index;
 
 	lock_assert_held(&s->be->lock);
-	if (list_is_empty(&s->queue_link))
+	if (!is_linked(s))
 		return;
-	list_remove(&s->queue_link);
 	/* It was granted a slot and is in no queue. */
-	if (s->has_slot)
+	if (s->has_slot) {
+		list_remove(&s->queue_link);
 		return;
+	}
 	if (srv) {
+		session_queue_remove(&queue_of_server(s)->queue, s);
 		s->queue_before += srv->queue_served + 1;
 		atomic_write(&srv->queued, srv->queued - 1);
-		if (list_is_empty(&queue_of_server(s)->queue))
+		if (session_queue_is_empty(&queue_of_server(s)->queue))
 			srv->waiting &= ~worker_bit(w);
 	} else {
+		session_queue_remove(&queue_of_backend(s)->queue, s);
 		s->be_queue_before += be->queue_served + 1;
 		atomic_write(&be->queued, be->queued - 1);
-		if (list_is_empty(&queue_of_backend(s)->queue))
+		if (session_queue_is_empty(&queue_of_backend(s)->queue))
 			be->waiting &= ~worker_bit(w);
 	}
 }
 
 /* --- who is next --- */
-
-static struct session *
-head_of(const struct list *queue)
-{
-	return list_is_empty(queue) ? NULL : list_first(queue, struct session, queue_link);
-}
 
 /* It is bound to this server by force-persist, or by persistence while the server is up. */
 static int
@@ -140,18 +144,28 @@ is_tied(const struct session *s)
 			!(options & OPT_REDISPATCH));
 }
 
-/* The earliest of one worker's sessions; any: including the backend's queue. */
+/* The first one of one worker's sessions; any: including the backend's queue. */
 static struct session *
 next_of(const struct server *srv, unsigned int worker, int any)
 {
-	struct session *own = head_of(&srv->shard[worker].queue);
-	struct session *other = any ? head_of(&srv->be->shard[worker].queue) : NULL;
+	struct session *own = session_queue_first(&srv->shard[worker].queue);
+	struct session *other = any ? session_queue_first(&srv->be->shard[worker].queue) : NULL;
 
 	if (own && !server_is_usable(srv) && !is_tied(own))
 		own = NULL;
 	if (!own || !other)
 		return own ? own : other;
-	return own->id < other->id ? own : other;
+	return session_queue_is_before(other, own) ? other : own;
+}
+
+/* A session of another worker, which would have to be mailed, is served before ours if it has
+ * another priority and comes first, or if it has waited too long. */
+static int
+comes_before_ours(const struct session *s, const struct session *ours, uint64_t now)
+{
+	if (s->prio_class != ours->prio_class || s->prio_offset != ours->prio_offset)
+		return session_queue_is_before(s, ours);
+	return s->waits_since_ms + QUEUE_UNFAIR_MS < now;
 }
 
 /*
@@ -172,9 +186,9 @@ next_waiting_locked(const struct engine *e, const struct server *srv)
 	for (who &= ~worker_bit(e->index); who; who &= who - 1) {
 		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
 
-		if (!s || (ours && s->waits_since_ms + QUEUE_UNFAIR_MS >= now))
+		if (!s || (ours && !comes_before_ours(s, ours, now)))
 			continue;
-		if (!best || s->waits_since_ms < best->waits_since_ms)
+		if (!best || session_queue_is_before(s, best))
 			best = s;
 	}
 	return best;
@@ -223,21 +237,54 @@ slot_offer_locked(struct engine *e, struct server *srv, struct list *ours)
 	return tell;
 }
 
+/* It waits for any server from now on. */
+static void
+move_to_backend_locked(struct session *s)
+{
+	lock_assert_held(&s->be->lock);
+	slot_unqueue_locked(s);
+	s->srv = NULL;
+	slot_queue_locked(s);
+}
+
+/* Those with a priority, in their order. What stays is out of the queue for a moment. */
+static void
+move_prioritized_locked(struct server *srv, struct session_queue *queue)
+{
+	struct list kept;
+	struct session *s;
+
+	lock_assert_held(&srv->be->lock);
+	list_init(&kept);
+	while ((s = session_queue_first_prioritized(queue))) {
+		if (!is_tied(s)) {
+			move_to_backend_locked(s);
+			continue;
+		}
+		session_queue_remove(queue, s);
+		list_append(&kept, &s->queue_link);
+	}
+	while (!list_is_empty(&kept)) {
+		s = list_first(&kept, struct session, queue_link);
+		list_remove(&s->queue_link);
+		session_queue_add(queue, s);
+		srv->waiting |= worker_bit(s->engine->index);
+	}
+}
+
 void
 slot_move_waiting_locked(struct server *srv)
 {
 	lock_assert_held(&srv->be->lock);
 	for (uint64_t who = srv->waiting; who; who &= who - 1) {
-		struct list *queue = &srv->shard[__builtin_ctzll(who)].queue;
+		struct session_queue *queue = &srv->shard[__builtin_ctzll(who)].queue;
 
-		list_each_safe(it, queue) {
+		list_each_safe(it, &queue->fifo) {
 			struct session *s = list_entry(it, struct session, queue_link);
 
-			if (is_tied(s))
-				continue;
-			slot_unqueue_locked(s);
-			s->srv = NULL;
-			slot_queue_locked(s);
+			if (!is_tied(s))
+				move_to_backend_locked(s);
 		}
+		move_prioritized_locked(srv, queue);
 	}
 }

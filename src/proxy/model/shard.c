@@ -18,7 +18,7 @@ proxy_make_shards(struct proxy *p, unsigned int n)
 	if (!p->shard)
 		return -ERR_NOMEM;
 	for (unsigned int i = 0; i < n; i++) {
-		list_init(&p->shard[i].queue);
+		session_queue_init(&p->shard[i].queue);
 		list_init(&p->shard[i].granted);
 	}
 	list_each(it, &p->servers) {
@@ -29,7 +29,7 @@ proxy_make_shards(struct proxy *p, unsigned int n)
 		if (!s->shard)
 			return -ERR_NOMEM;
 		for (unsigned int i = 0; i < n; i++)
-			list_init(&s->shard[i].queue);
+			session_queue_init(&s->shard[i].queue);
 	}
 	p->n_shards = n;
 	return 0;

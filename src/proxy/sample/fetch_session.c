@@ -190,6 +190,19 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return v >= 0;
 }
 
+enum priority { PRIO_CLASS, PRIO_OFFSET };
+
+static int
+fetch_priority(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = fetched_session(cx);
+
+	if (!x)
+		return 0;
+	sample_set_int(s, a->kind == PRIO_CLASS ? x->prio_class : x->prio_offset);
+	return 1;
+}
+
 static int
 fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
@@ -228,6 +241,9 @@ fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, stru
 #define NUMBER(n, scope, what, text)                                                     \
 	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_number, .kind = what,      \
 		.doc = text }
+#define PRIORITY(n, scope, which, text)                                                  \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_priority, .kind = which,    \
+		.doc = text }
 #define MAJOR(n, scope, text)                                                            \
 	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .doc = text }
 #define NO(n, scope, text)                                                               \
@@ -256,6 +272,9 @@ const struct rule_fetch session_fetches[] = {
 	NAME("fe_defbe", CONN, FE_DEFBE, "The name of the frontend's default_backend."),
 	NUMBER("fe_id", CONN, FE_ID, "The number of the frontend."),
 	NAME("fe_name", CONN, FE_NAME, "The name of the frontend."),
+	PRIORITY("prio_class", CONN, PRIO_CLASS, "The class that set-priority-class has set; 0."),
+	PRIORITY("prio_offset", CONN, PRIO_OFFSET,
+		"The offset that set-priority-offset has set, in ms; 0."),
 	NUMBER("so_id", CONN, SO_ID, "The number of the listener."),
 	NAME("so_name", CONN, SO_NAME, "The name of the bind line."),
 	IP("src", CONN, CLIENT_PEER, "The address of the client."),

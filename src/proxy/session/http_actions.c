@@ -268,6 +268,7 @@ reset_session(struct session *s)
 	s->retries = s->linger_checks = 0;
 	s->connect_err = 0;
 	s->log_level = 0;
+	s->prio_class = s->prio_offset = 0;
 	s->redispatch = s->redispatched = s->has_left = s->looked_again = 0;
 	s->speculates_read[SERVER] = 0;
 	s->counts_be = s->counts_srv = 0;

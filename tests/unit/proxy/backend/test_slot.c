@@ -489,10 +489,107 @@ sessions_of_all_workers_leave_a_server_in_order(void **st)
 	assert_int_equal(px->queued, SESSIONS);
 	assert_int_equal(px->waiting, 7);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_ptr_equal(px->shard[i].queue.next, &s[i].queue_link);
-		assert_ptr_equal(px->shard[i].queue.prev, &s[i + 3].queue_link);
+		assert_ptr_equal(px->shard[i].queue.fifo.next, &s[i].queue_link);
+		assert_ptr_equal(px->shard[i].queue.fifo.prev, &s[i + 3].queue_link);
 		assert_null(s[i + 3].srv);
 	}
+}
+
+/* --- priorities --- */
+
+static void
+wait_with(struct session *x, struct engine *e, struct server *srv, int class, int offset)
+{
+	x->prio_class = class;
+	x->prio_offset = offset;
+	wait_since(x, e, srv, 500);
+}
+
+static void
+classes_come_first_then_times(void **st)
+{
+	static const int order[] = { 3, 5, 2, 1, 4 };
+
+	(void)st;
+	hold(&s[0], a);
+	wait_with(&s[1], &w.engine, NULL, 0, 0);
+	wait_with(&s[2], &w.engine, a, 0, -1);
+	wait_with(&s[3], &w.engine, NULL, -1, 100);
+	wait_with(&s[4], &w.engine, a, 1, -524287);
+	wait_with(&s[5], &w.engine, a, 0, -2);
+	assert_int_equal(a->queued, 3);
+	assert_int_equal(px->queued, 2);
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		give_back(&s[i ? order[i - 1] : 0]);
+		assert_true(got_slot(&s[order[i]]));
+	}
+	assert_int_equal(a->queued + px->queued, 0);
+	assert_int_equal(a->waiting | px->waiting, 0);
+}
+
+/* Sessions of other workers have to be mailed, but their priority is what counts. */
+static void
+classes_count_across_workers(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_with(&s[1], &w.engine, a, 0, 0);
+	wait_with(&s[2], &others[0], NULL, -2, 0);
+	wait_with(&s[3], &others[1], a, -3, 0);
+	s[2].waits_since_ms = s[3].waits_since_ms = loop_now_ms(w.loop);
+	assert_int_equal(free_one(&s[3]), 1u << 2);
+}
+
+static void
+lower_classes_of_other_workers_wait(void **st)
+{
+	(void)st;
+	more_workers();
+	hold(&s[0], a);
+	wait_with(&s[1], &others[0], a, 1, 0);
+	s[1].waits_since_ms = 0;
+	wait_with(&s[2], &w.engine, NULL, 0, 0);
+	assert_int_equal(free_one(&s[2]), 0);
+}
+
+static void
+a_prioritized_session_may_give_up(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	for (int i = 1; i < 4; i++)
+		wait_with(&s[i], &w.engine, i == 1 ? a : NULL, -i, 0);
+	slot_unqueue_locked(&s[3]);
+	slot_unqueue_locked(&s[1]);
+	assert_int_equal(a->waiting, 0);
+	assert_int_equal(a->queued, 0);
+	assert_int_equal(px->queued, 1);
+	give_back(&s[0]);
+	assert_true(got_slot(&s[2]));
+	assert_false(s[1].has_slot || s[3].has_slot);
+}
+
+/* Those that persistence binds to the server stay, in the same order. */
+static void
+prioritized_sessions_leave_a_server_too(void **st)
+{
+	(void)st;
+	hold(&s[0], a);
+	for (int i = 1; i < 5; i++) {
+		wait_with(&s[i], &w.engine, a, -i, 0);
+		s[i].bound = i & 1 ? a : NULL;
+		s[i].forced = 1;
+	}
+	slot_move_waiting_locked(a);
+	assert_int_equal(a->queued, 2);
+	assert_int_equal(px->queued, 2);
+	assert_int_equal(a->waiting, 1);
+	assert_int_equal(px->waiting, 1);
+	assert_ptr_equal(session_queue_first(&a->shard->queue), &s[3]);
+	assert_ptr_equal(session_queue_first(&px->shard->queue), &s[4]);
+	assert_null(s[2].srv);
+	assert_ptr_equal(s[1].srv, a);
 }
 
 /* --- whole sessions, with one worker --- */
@@ -574,6 +671,11 @@ main(void)
 		CASE(sessions_queued_for_another_server_are_not_served),
 		CASE(a_second_grant_needs_no_second_message),
 		CASE(sessions_of_all_workers_leave_a_server_in_order),
+		CASE(classes_come_first_then_times),
+		CASE(classes_count_across_workers),
+		CASE(lower_classes_of_other_workers_wait),
+		CASE(a_prioritized_session_may_give_up),
+		CASE(prioritized_sessions_leave_a_server_too),
 		CASE(clients_wait_their_turn),
 		CASE(a_wait_ends_with_its_timeout_or_its_client),
 	};

@@ -67,6 +67,16 @@ the_end(void **state)
 }
 
 static void
+priorities(void **state)
+{
+	(void)state;
+	IS("%[prio_class] %[prio_offset]", "0 0");
+	w.s.prio_class = -2047;
+	w.s.prio_offset = 524287;
+	IS("%[prio_class] %[prio_offset]", "-2047 524287");
+}
+
+static void
 rows(void **state)
 {
 	struct sample_ctx cx = { .at = 0 };
@@ -90,6 +100,7 @@ main(void)
 		cmocka_unit_test_setup(addresses, setup),
 		cmocka_unit_test_setup(names, setup),
 		cmocka_unit_test_setup(the_end, setup),
+		cmocka_unit_test_setup(priorities, setup),
 		cmocka_unit_test(rows),
 	};
 
