@@ -40,6 +40,19 @@ list_remove(struct list *node)
 	list_init(node);
 }
 
+/* Moves all nodes behind those of another list; their order stays. */
+static inline void
+list_move_all(struct list *from, struct list *to)
+{
+	if (list_is_empty(from))
+		return;
+	from->next->prev = to->prev;
+	to->prev->next = from->next;
+	from->prev->next = to;
+	to->prev = from->prev;
+	list_init(from);
+}
+
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
 #define list_first(head, type, member) list_entry((head)->next, type, member)
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/compiler.h"
+#include "base/err.h"
 
 void *mem_alloc(size_t size) must_check;
 void *mem_zalloc(size_t size) must_check;
@@ -22,5 +23,13 @@ char *mem_strndup(const char *s, size_t n) must_check;
 void mem_free(void *p);
 /* Name and version of the allocator in use, for -vv. */
 const char *mem_allocator(void);
+
+/* Copies a string that may be NULL: 0 or -ERR_NOMEM. */
+static inline must_check int
+mem_copy_string(char **to, const char *from)
+{
+	*to = from ? mem_strdup(from) : NULL;
+	return from && !*to ? -ERR_NOMEM : 0;
+}
 
 #endif

@@ -50,6 +50,16 @@ str_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+/* The value of a hexadecimal digit, or -1. */
+static inline int
+str_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = str_lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* For eight bytes at once: the top bit of a byte says that its lower seven bits are between A and
  * Z. */
 static inline uint64_t

@@ -35,6 +35,8 @@ const char *addr_text(const struct addr *a, char *buf);
 int addr_is_any(const struct addr *a);
 /* 127.0.0.0/8 (also IPv4-mapped), ::1, or a unix socket. */
 int addr_is_loopback(const struct addr *a);
+/* The same IP address, with any port. */
+int addr_is_same_host(const struct addr *a, const struct addr *b);
 /* Peer or local address of a socket: 0 or -errno. */
 struct sys;
 int addr_of_peer(struct sys *sys, int fd, struct addr *a) must_check;

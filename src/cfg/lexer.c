@@ -21,7 +21,7 @@ struct scan {
 	bool vanish;	/* the current word is an expansion that yielded nothing */
 };
 
-static const char *const err_text[CFG_LEX_ERR_COUNT] = {
+static const char *const lex_texts[CFG_LEX_ERR_COUNT] = {
 	[CFG_LEX_OK] = "no error",
 #define X(name, text) [CFG_LEX_##name] = (text),
 	CFG_LEX_ERRS(X)
@@ -119,18 +119,6 @@ word_end(struct scan *s)
 	return 0;
 }
 
-static int
-hex_digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* \xNN; s->p is on the backslash. */
 static int
 escape_hex(struct scan *s)
@@ -140,8 +128,8 @@ escape_hex(struct scan *s)
 
 	if (s->end - at < 4)
 		return lex_fail(s, CFG_LEX_HEX, at);
-	hi = hex_digit_value(at[2]);
-	lo = hex_digit_value(at[3]);
+	hi = str_hex_digit(at[2]);
+	lo = str_hex_digit(at[3]);
 	if (hi < 0 || lo < 0)
 		return lex_fail(s, CFG_LEX_HEX, at);
 	rc = put_char(s, (char)(hi * 16 + lo));
@@ -444,5 +432,5 @@ cfg_lexer_strerror(int err)
 {
 	unsigned i = err < 0 ? 0u - (unsigned)err : (unsigned)err;
 
-	return i < CFG_LEX_ERR_COUNT ? err_text[i] : "unknown error";
+	return i < CFG_LEX_ERR_COUNT ? lex_texts[i] : "unknown error";
 }

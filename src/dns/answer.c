@@ -36,10 +36,7 @@ is_same_record(const struct dns_record *x, const struct dns_record *y)
 		return 0;
 	if (x->type == DNS_SRV)
 		return x->port == y->port && strcmp(x->target, y->target) == 0;
-	if (x->type == DNS_A)
-		return x->addr.u.in.sin_addr.s_addr == y->addr.u.in.sin_addr.s_addr;
-	return memcmp(&x->addr.u.in6.sin6_addr, &y->addr.u.in6.sin6_addr,
-		       sizeof(x->addr.u.in6.sin6_addr)) == 0;
+	return addr_is_same_host(&x->addr, &y->addr);
 }
 
 static struct dns_item *

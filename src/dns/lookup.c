@@ -98,12 +98,7 @@ notify_watches(struct dns_lookup *l, struct dns_nameserver *by, int is_held)
 
 	list_init(&todo);
 	l->notifying = 1;
-	while (!list_is_empty(&l->watches)) {
-		struct list *it = l->watches.next;
-
-		list_remove(it);
-		list_append(&todo, it);
-	}
+	list_move_all(&l->watches, &todo);
 	while (!list_is_empty(&todo)) {
 		struct dns_watch *w = list_first(&todo, struct dns_watch, link);
 

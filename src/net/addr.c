@@ -123,6 +123,22 @@ addr_is_loopback(const struct addr *a)
 	}
 }
 
+int
+addr_is_same_host(const struct addr *a, const struct addr *b)
+{
+	if (addr_family(a) != addr_family(b))
+		return 0;
+	switch (addr_family(a)) {
+	case AF_INET:
+		return a->u.in.sin_addr.s_addr == b->u.in.sin_addr.s_addr;
+	case AF_INET6:
+		return memcmp(&a->u.in6.sin6_addr, &b->u.in6.sin6_addr,
+			       sizeof(a->u.in6.sin6_addr)) == 0;
+	default:
+		return 0;
+	}
+}
+
 /* The kernel returns the required length, which may exceed the given one. */
 static int
 set_len(struct addr *a, long r, socklen_t len)

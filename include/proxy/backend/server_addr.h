@@ -13,7 +13,5 @@
 
 /* Sets an IPv4 or IPv6 address with its port. e: the first worker's. */
 void server_set_addr(struct engine *e, struct server *s, const struct addr *a);
-/* The same IP address? Ports do not count. */
-int server_addr_is_same(const struct addr *a, const struct addr *b);
 
 #endif

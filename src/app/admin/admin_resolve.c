@@ -156,7 +156,7 @@ admin_set_addr(struct admin_conn *c, struct server *s, int argc, char **argv)
 		return;
 	}
 	sbuf_init_fixed(&b, text, sizeof(text));
-	moved = server_is_unresolved(s) || !server_addr_is_same(&own, &to);
+	moved = server_is_unresolved(s) || !addr_is_same_host(&own, &to);
 	if (own.len && !server_is_unresolved(s))
 		(void)addr_host_text(&own, was);
 	if (moved)

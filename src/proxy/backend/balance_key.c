@@ -22,9 +22,9 @@ balance_by_fini(struct balance_by *by)
 int
 balance_by_inherit(struct balance_by *by, const struct balance_by *defaults)
 {
-	char *name = defaults->name ? mem_strdup(defaults->name) : NULL;
+	char *name;
 
-	if (defaults->name && !name)
+	if (mem_copy_string(&name, defaults->name) < 0)
 		return -ERR_NOMEM;
 	*by = *defaults;
 	by->name = name;

@@ -16,19 +16,3 @@ server_set_addr(struct engine *e, struct server *s, const struct addr *a)
 		if (i != e->index)
 			e->wake_pool(e, i, s);
 }
-
-int
-server_addr_is_same(const struct addr *a, const struct addr *b)
-{
-	if (addr_family(a) != addr_family(b))
-		return 0;
-	switch (addr_family(a)) {
-	case AF_INET:
-		return a->u.in.sin_addr.s_addr == b->u.in.sin_addr.s_addr;
-	case AF_INET6:
-		return memcmp(&a->u.in6.sin6_addr, &b->u.in6.sin6_addr,
-			       sizeof(a->u.in6.sin6_addr)) == 0;
-	default:
-		return 0;
-	}
-}

@@ -6,19 +6,11 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "http/head.h"
 #include "rule/sample/fmt.h"
 
 /* --- bytes --- */
-
-static int
-nibble_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = str_lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 int
 check_unhex(struct sbuf *b, size_t from)
@@ -28,7 +20,7 @@ check_unhex(struct sbuf *b, size_t from)
 	if (n % 2)
 		return -ERR_SYNTAX;
 	for (size_t i = 0; i < n; i += 2) {
-		int hi = nibble_of(b->p[from + i]), lo = nibble_of(b->p[from + i + 1]);
+		int hi = str_hex_digit(b->p[from + i]), lo = str_hex_digit(b->p[from + i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return -ERR_SYNTAX;

@@ -74,21 +74,14 @@ unique_id_conf_fini(struct unique_id_conf *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static int
-copy_text(char **to, const char *from)
-{
-	*to = from ? mem_strdup(from) : NULL;
-	return *to || !from ? 0 : -ERR_NOMEM;
-}
-
 int
 unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *defaults)
 {
 	c->where = defaults->where;
 	c->header_where = defaults->header_where;
-	if (copy_text(&c->text, defaults->text) < 0)
+	if (mem_copy_string(&c->text, defaults->text) < 0)
 		return -ERR_NOMEM;
-	return copy_text(&c->header, defaults->header);
+	return mem_copy_string(&c->header, defaults->header);
 }
 
 static int

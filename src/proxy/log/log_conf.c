@@ -59,33 +59,24 @@ log_lines_free(struct list *lines)
 	}
 }
 
-static int
-dup_string(char **to, const char *from)
-{
-	if (!from)
-		return 0;
-	*to = mem_strdup(from);
-	return *to ? 0 : -ERR_NOMEM;
-}
-
 int
 proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 {
 	int r = copy_log_lines(&p->logs, &defaults->logs);
 
 	if (r == 0)
-		r = dup_string(&p->log.tag, defaults->log.tag);
+		r = mem_copy_string(&p->log.tag, defaults->log.tag);
 	/* Only frontends use a format; a backend's would be compiled for nothing. */
 	if (r == 0 && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
-		r = dup_string(&p->log.format_text, defaults->log.format_text);
+		r = mem_copy_string(&p->log.format_text, defaults->log.format_text);
 		p->log.format_where = defaults->log.format_where;
 		p->log.preset = defaults->log.preset;
 		p->log.error.where = defaults->log.error.where;
 		p->log.sd.where = defaults->log.sd.where;
 		if (r == 0)
-			r = dup_string(&p->log.error.text, defaults->log.error.text);
+			r = mem_copy_string(&p->log.error.text, defaults->log.error.text);
 		if (r == 0)
-			r = dup_string(&p->log.sd.text, defaults->log.sd.text);
+			r = mem_copy_string(&p->log.sd.text, defaults->log.sd.text);
 	}
 	return r;
 }

@@ -150,14 +150,6 @@ check_conf_fini(struct check_conf *c)
 	c->user = c->comment = NULL;
 }
 
-/* 0 or -ERR_NOMEM. NULL is copied as NULL. */
-static int
-copy_string(char **to, const char *from)
-{
-	*to = from ? mem_strdup(from) : NULL;
-	return from && !*to ? -ERR_NOMEM : 0;
-}
-
 static int
 borrow_rules(struct check_conf *to, const struct check_conf *from)
 {
@@ -184,11 +176,11 @@ check_conf_inherit(struct check_conf *to, const struct check_conf *from)
 	to->disable_on_404 = from->disable_on_404;
 	to->send_state = from->send_state;
 	to->family = from->family;
-	if (copy_string(&to->user, from->user) < 0 ||
-		copy_string(&to->request.method, from->request.method) < 0 ||
-		copy_string(&to->request.uri, from->request.uri) < 0 ||
-		copy_string(&to->request.version, from->request.version) < 0 ||
-		copy_string(&to->request.raw, from->request.raw) < 0)
+	if (mem_copy_string(&to->user, from->user) < 0 ||
+		mem_copy_string(&to->request.method, from->request.method) < 0 ||
+		mem_copy_string(&to->request.uri, from->request.uri) < 0 ||
+		mem_copy_string(&to->request.version, from->request.version) < 0 ||
+		mem_copy_string(&to->request.raw, from->request.raw) < 0)
 		return -ERR_NOMEM;
 	return borrow_rules(to, from);
 }
@@ -250,9 +242,9 @@ check_server_conf_copy(struct check_server_conf *to, const struct check_server_c
 {
 	char *agent_send, *track;
 
-	if (copy_string(&agent_send, from->agent_send) < 0)
+	if (mem_copy_string(&agent_send, from->agent_send) < 0)
 		return -ERR_NOMEM;
-	if (copy_string(&track, from->track) < 0) {
+	if (mem_copy_string(&track, from->track) < 0) {
 		mem_free(agent_send);
 		return -ERR_NOMEM;
 	}

@@ -89,12 +89,7 @@ dns_ask_collect(struct engine *e)
 
 	list_init(&done);
 	lock_take(&all->lock, e->sys);
-	while (!list_is_empty(&all->done[e->index])) {
-		struct list *it = all->done[e->index].next;
-
-		list_remove(it);
-		list_append(&done, it);
-	}
+	list_move_all(&all->done[e->index], &done);
 	lock_drop(&all->lock);
 	while (!list_is_empty(&done)) {
 		struct dns_ask *a = list_first(&done, struct dns_ask, link);

@@ -50,7 +50,7 @@ proxy_errors_add(struct proxy_errors *e, uint32_t which, struct http_reply *repl
 	l->which = which;
 	l->reply = reply;
 	l->where = where;
-	if (group && !(l->group = mem_strdup(group))) {
+	if (mem_copy_string(&l->group, group) < 0) {
 		free_line(l);
 		return -ERR_NOMEM;
 	}

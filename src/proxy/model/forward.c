@@ -98,8 +98,7 @@ forward_conf_inherit(struct forward_conf *c, const struct forward_conf *defaults
 	for (int k = 0; k < FORWARD_KINDS; k++)
 		c->to[k].header = NULL;
 	for (int k = 0; k < FORWARD_KINDS; k++)
-		if (defaults->to[k].header &&
-			!(c->to[k].header = mem_strdup(defaults->to[k].header)))
+		if (mem_copy_string(&c->to[k].header, defaults->to[k].header) < 0)
 			return -ERR_NOMEM;
 	return 0;
 }

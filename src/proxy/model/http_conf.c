@@ -34,10 +34,9 @@ http_conf_inherit(struct http_conf *c, const struct http_conf *defaults, unsigne
 	c->reuse = defaults->reuse;
 	c->persistence = defaults->persistence;
 	c->retry_on = defaults->retry_on;
-	if (!defaults->monitor_uri || !(caps & (PROXY_FE | PROXY_DEFAULTS)))
+	if (!(caps & (PROXY_FE | PROXY_DEFAULTS)))
 		return 0;
-	c->monitor_uri = mem_strdup(defaults->monitor_uri);
-	return c->monitor_uri ? 0 : -ERR_NOMEM;
+	return mem_copy_string(&c->monitor_uri, defaults->monitor_uri);
 }
 
 int

@@ -73,11 +73,9 @@ persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults
 	c->max_idle = defaults->max_idle;
 	c->max_life = defaults->max_life;
 	c->where = defaults->where;
-	if (defaults->name && !(c->name = mem_strdup(defaults->name)))
+	if (mem_copy_string(&c->name, defaults->name) < 0)
 		return -ERR_NOMEM;
-	if (defaults->attrs && !(c->attrs = mem_strdup(defaults->attrs)))
-		return -ERR_NOMEM;
-	return 0;
+	return mem_copy_string(&c->attrs, defaults->attrs);
 }
 
 int

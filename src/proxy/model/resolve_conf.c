@@ -23,9 +23,9 @@ resolve_conf_fini(struct resolve_conf *c)
 int
 resolve_conf_copy(struct resolve_conf *to, const struct resolve_conf *from)
 {
-	char *section = from->section ? mem_strdup(from->section) : NULL;
+	char *section;
 
-	if (from->section && !section)
+	if (mem_copy_string(&section, from->section) < 0)
 		return -ERR_NOMEM;
 	*to = *from;
 	to->section = section;

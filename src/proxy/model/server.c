@@ -41,11 +41,13 @@ server_conf_fini(struct server_conf *c)
 int
 server_conf_copy(struct server_conf *to, const struct server_conf *from)
 {
-	char *cookie = from->cookie ? mem_strdup(from->cookie) : NULL;
 	struct check_server_conf check;
 	struct resolve_conf resolve;
+	char *cookie;
 
-	if ((from->cookie && !cookie) || resolve_conf_copy(&resolve, &from->resolve) < 0) {
+	if (mem_copy_string(&cookie, from->cookie) < 0)
+		return -ERR_NOMEM;
+	if (resolve_conf_copy(&resolve, &from->resolve) < 0) {
 		mem_free(cookie);
 		return -ERR_NOMEM;
 	}

@@ -80,12 +80,7 @@ resolve_take_asks(struct dns_asks *all)
 
 	list_init(&todo);
 	lock_take(&all->lock, e->sys);
-	while (!list_is_empty(&all->todo)) {
-		struct list *it = all->todo.next;
-
-		list_remove(it);
-		list_append(&todo, it);
-	}
+	list_move_all(&all->todo, &todo);
 	lock_drop(&all->lock);
 	while (!list_is_empty(&todo)) {
 		struct dns_ask *a = list_first(&todo, struct dns_ask, link);

@@ -32,7 +32,7 @@ is_taken(const struct server_dns *d, const struct addr *a, int is_own)
 			server_is_unresolved(s))
 			continue;
 		(void)addr_cell_get(&s->addr, &own);
-		if (server_addr_is_same(&own, a))
+		if (addr_is_same_host(&own, a))
 			return 1;
 	}
 	return 0;
@@ -44,7 +44,7 @@ static int
 score_address(const struct server_dns *d, const struct addr *a, const struct addr *own)
 {
 	const struct resolve_conf *c = &d->srv->conf.resolve;
-	int is_own = server_addr_is_same(a, own), taken = is_taken(d, a, is_own), score = 0;
+	int is_own = addr_is_same_host(a, own), taken = is_taken(d, a, is_own), score = 0;
 
 	if (taken && !(c->opts & RESOLVE_ALLOW_DUP))
 		return -1;
@@ -92,7 +92,7 @@ resolve_server_set(struct server_dns *d, const struct addr *a, const char *by)
 	int same_ip, same;
 
 	(void)addr_cell_get(&s->addr, &own);
-	same_ip = server_addr_is_same(&own, a);
+	same_ip = addr_is_same_host(&own, a);
 	same = same_ip && addr_port(&own) == addr_port(a);
 	/* The same one again keeps its idle connections. */
 	if (!same)

@@ -83,8 +83,7 @@ rule_acl_new(const char *name)
 		return NULL;
 	list_init(&a->link);
 	list_init(&a->tests);
-	a->name = name ? mem_strdup(name) : NULL;
-	if (name && !a->name) {
+	if (mem_copy_string(&a->name, name) < 0) {
 		mem_free(a);
 		return NULL;
 	}

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/str.h"
 #include "rule/match/pattern.h"
 #include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
@@ -49,22 +50,13 @@ make_number(
 }
 
 static int
-hex_nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static int
 make_bytes(struct pattern *t, char *to, struct rule_err *why)
 {
 	if (t->text.len % 2)
 		return pattern_fail(why, -ERR_SYNTAX,
 			"'%.60s' has an odd number of hexadecimal digits", t->text.p);
 	for (size_t i = 0; i < t->text.len; i += 2) {
-		int high = hex_nibble(t->text.p[i]), low = hex_nibble(t->text.p[i + 1]);
+		int high = str_hex_digit(t->text.p[i]), low = str_hex_digit(t->text.p[i + 1]);
 
 		if (high < 0 || low < 0) {
 			why->at = i;

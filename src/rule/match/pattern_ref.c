@@ -24,8 +24,7 @@ pattern_ref_new(const char *path, const struct keyhash *key)
 	sbuf_init(&ref->where, PATTERN_WHERE_MAX);
 	ref->id = PATTERN_ID_NONE;
 	pattern_table_init(&ref->table, key);
-	ref->path = path ? mem_strdup(path) : NULL;
-	if (path && !ref->path) {
+	if (mem_copy_string(&ref->path, path) < 0) {
 		mem_free(ref);
 		return NULL;
 	}

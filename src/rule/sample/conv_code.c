@@ -1,17 +1,8 @@
 /* Converters between bytes and their notations (manual 7.3.1). */
 #include <stdio.h>
 
+#include "base/str.h"
 #include "rule/sample/conv.h"
-
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 static char *
 put_hex(char *p, unsigned char c)
@@ -132,7 +123,7 @@ conv_hex2i(const struct rule_args *a unused, struct sample_ctx *cx unused, struc
 	uint64_t v = 0;
 
 	for (size_t i = 0; i < s->u.str.len; i++) {
-		int d = hex_digit(s->u.str.p[i]);
+		int d = str_hex_digit(s->u.str.p[i]);
 
 		if (d < 0)
 			return 0;
@@ -220,8 +211,8 @@ conv_url_dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		char c = t.p[i];
 
 		if (c == '%') {
-			int hi = i + 2 < t.len ? hex_digit(t.p[i + 1]) : -1;
-			int lo = i + 2 < t.len ? hex_digit(t.p[i + 2]) : -1;
+			int hi = i + 2 < t.len ? str_hex_digit(t.p[i + 1]) : -1;
+			int lo = i + 2 < t.len ? str_hex_digit(t.p[i + 2]) : -1;
 
 			if (i + 2 >= t.len || hi < 0 || lo < 0)
 				return 0;
