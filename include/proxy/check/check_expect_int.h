@@ -20,6 +20,13 @@ enum check_step check_rule_passed(const struct check_rule *r, struct sample_ctx 
 enum check_step check_rule_failed(const struct check_rule *r, struct sample_ctx *cx,
 	enum check_status status, int code, const char *text, struct check_verdict *out);
 
+/* The status of a failed rule: error-status, or this one. */
+static inline enum check_status
+check_error_status(const struct check_expect *e, enum check_status built_in)
+{
+	return e->error_status != CHECK_UNK ? e->error_status : built_in;
+}
+
 /* What the pattern's search needs. */
 struct check_search {
 	const struct check_rule *r;

@@ -1,5 +1,5 @@
-/* What is said of a check that ended without a verdict of an expect rule, in HAProxy's words.
- * Pure. */
+/* Verdicts and texts, in HAProxy's words, of checks that no expect rule has decided: passed without
+ * one, a connection that failed, a timeout. Pure. */
 #ifndef TACIT_PROXY_CHECK_CHECK_TEXT_H
 #define TACIT_PROXY_CHECK_CHECK_TEXT_H
 

@@ -47,4 +47,32 @@ int check_cfg_parse_comment(struct cfg_ctx *ctx) must_check;
 int check_cfg_parse_connect(struct cfg_ctx *ctx) must_check;
 int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 
+/*
+ * The rows of these keywords in a table of struct cfg_kw. ruleset: "http-check" or "tcp-check",
+ * which is a keyword by itself for the rules on variables.
+ */
+#define CHECK_RULE_KWS(ruleset)                                                                    \
+	{ .name = ruleset,                                                                         \
+		.sections = CFG_BE,                                                                \
+		.min = 1,                                                                          \
+		.max = CFG_ANY,                                                                    \
+		.parse = check_cfg_parse_var,                                                      \
+		.syntax = "{set-var(<name>[,<cond>...]) <expr> | set-var-fmt(<name>[,<cond>...]) " \
+			  "<fmt> | unset-var(<name>)}",                                            \
+		.doc = "Sets or deletes a variable in a health check." },                          \
+	{ .name = ruleset " comment",                                                              \
+		.sections = CFG_BE,                                                                \
+		.min = 1,                                                                          \
+		.max = CFG_ANY,                                                                    \
+		.parse = check_cfg_parse_comment,                                                  \
+		.syntax = "<text>",                                                                \
+		.doc = "A comment on the next " ruleset " rule, for the log." },                   \
+	{ .name = ruleset " connect",                                                              \
+		.sections = CFG_BE,                                                                \
+		.max = CFG_ANY,                                                                    \
+		.parse = check_cfg_parse_connect,                                                  \
+		.syntax = "[default] [port <expr>] [addr <ip>] [send-proxy] [linger] "             \
+			  "[proto <name>] [comment <text>]",                                       \
+		.doc = "Opens a new connection." }
+
 #endif

@@ -42,8 +42,8 @@ enum check_status {
 };
 
 enum check_result {
-	CHECK_UNKNOWN,    /* none yet, or it says nothing */
-	CHECK_NEUTRAL,    /* an agent that did not speak of health */
+	CHECK_UNKNOWN,    /* none yet, or without a meaning for the state */
+	CHECK_NEUTRAL,    /* an agent's answer without a word on health */
 	CHECK_FAILED,
 	CHECK_PASSED,
 	CHECK_CONDPASS    /* passed, but no new sessions (disable-on-404) */
@@ -208,6 +208,10 @@ void check_conf_drop_rules(struct check_conf *c);
 /* A new rule, at the end of the list, with the comment of the line before. NULL without memory. */
 struct check_rule *check_rule_add(struct check_conf *c, enum check_rule_kind kind,
 	struct cfg_where where) must_check;
+/* set-var, set-var-fmt, unset-var. */
+int check_rule_is_on_var(const struct check_rule *r);
+/* The last rule, without those on variables; NULL: none. */
+const struct check_rule *check_conf_last_rule(const struct check_conf *c);
 void check_request_fini(struct check_request *r);
 
 /* Properties of a status: its result, code ("L4OK") and text ("Layer4 check passed"). */

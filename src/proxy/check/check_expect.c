@@ -206,12 +206,6 @@ describe_content(const struct check_expect *e, char *buf, size_t size)
 	return "";
 }
 
-static enum check_status
-error_status(const struct check_expect *e, enum check_status built_in)
-{
-	return e->error_status != CHECK_UNK ? e->error_status : built_in;
-}
-
 static enum check_step
 tcp_mismatch(const struct check_rule *r, struct sample_ctx *cx, struct check_verdict *out)
 {
@@ -221,7 +215,7 @@ tcp_mismatch(const struct check_rule *r, struct sample_ctx *cx, struct check_ver
 	(void)snprintf(text, sizeof(text), "TCPCHK %s content %s at step %u",
 		e->negate ? "matched unwanted" : "did not match",
 		describe_content(e, content, sizeof(content)), r->step);
-	return check_rule_failed(r, cx, error_status(e, CHECK_L7RSP), 0, text, out);
+	return check_rule_failed(r, cx, check_error_status(e, CHECK_L7RSP), 0, text, out);
 }
 
 static enum check_step
@@ -245,7 +239,7 @@ tcp_eval(const struct check_rule *r, const struct check_input *in, struct sample
 static enum check_step
 empty_response(const struct check_rule *r, struct check_verdict *out)
 {
-	return check_fail(out, error_status(&r->u.expect, CHECK_L7RSP), 0,
+	return check_fail(out, check_error_status(&r->u.expect, CHECK_L7RSP), 0,
 		"TCPCHK got an empty response at step %u%s%s%s", r->step,
 		r->comment ? " comment: '" : "", r->comment ? r->comment : "",
 		r->comment ? "'" : "");

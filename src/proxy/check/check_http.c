@@ -194,9 +194,8 @@ evaluate_head(const struct check_rule *r, struct sample_ctx *cx, const struct ht
 		return check_rule_passed(r, cx, (int)h->status, out);
 	(void)snprintf(text, sizeof(text), "%.*s", (int)MIN(h->reason.len, sizeof(text) - 1),
 		h->reason.len ? h->reason.p : "");
-	return check_rule_failed(r, cx,
-		e->error_status != CHECK_UNK ? e->error_status : CHECK_L7STS, (int)h->status, text,
-		out);
+	return check_rule_failed(
+		r, cx, check_error_status(e, CHECK_L7STS), (int)h->status, text, out);
 }
 
 static enum check_step
@@ -219,9 +218,8 @@ evaluate_body(const struct check_rule *r, struct sample_ctx *cx, const struct re
 		why = "HTTP content check could not find a response body";
 	else if (step == CHECK_STEP_NEXT && s.found != e->negate)
 		return check_rule_passed(r, cx, (int)res->head.status, out);
-	return check_rule_failed(r, cx,
-		e->error_status != CHECK_UNK ? e->error_status : CHECK_L7RSP,
-		(int)res->head.status, why, out);
+	return check_rule_failed(
+		r, cx, check_error_status(e, CHECK_L7RSP), (int)res->head.status, why, out);
 }
 
 enum check_step

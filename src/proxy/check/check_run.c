@@ -79,14 +79,20 @@ next_slot(uint64_t at_ms)
 	return (at_ms + SLOT_MS - 1) / SLOT_MS * SLOT_MS;
 }
 
+/* It cannot fail: the timer is in its heap, or has left it just now. */
+static void
+set_timer(struct check_run *r, uint64_t at_ms)
+{
+	(void)!timer_set(check_run_timers(r), &r->timer, at_ms);
+}
+
 static void
 plan_run(struct check_run *r, uint64_t at_ms)
 {
 	if (r->state != CHECK_IDLE)
 		return;
 	r->due_ms = next_slot(at_ms);
-	/* The heap has room for it: the timer has been in it. */
-	(void)!timer_set(check_run_timers(r), &r->timer, r->due_ms);
+	set_timer(r, r->due_ms);
 }
 
 /* The interval is between the end of a check and the start of the next one. What the loop was late
@@ -116,8 +122,7 @@ set_read_deadline(struct check_run *r)
 	unsigned int ms = check_run_server(r)->be->to.check;
 
 	if (ms)
-		(void)!timer_set(check_run_timers(r), &r->timer,
-			MAX(r->timer.deadline, check_run_now(r) + ms));
+		set_timer(r, MAX(r->timer.deadline, check_run_now(r) + ms));
 }
 
 /* Runs rules until one has to wait. step: what has become of the current one. */
@@ -180,8 +185,7 @@ start_run(struct check_run *r)
 	r->check->is_running = 1;
 	r->rule = NULL;
 	vars_init(&r->vars);
-	if (timer_set(check_run_timers(r), &r->timer, r->start_ms + first_timeout(r)) < 0)
-		return;
+	set_timer(r, r->start_ms + first_timeout(r));
 	advance_run(r, CHECK_STEP_NEXT, &v);
 }
 
@@ -205,6 +209,8 @@ on_timer(struct timer *t)
 		start_run(r);
 		return;
 	}
+	/* Others set timers while the result is applied: it keeps its place in the heap. */
+	set_timer(r, check_run_now(r));
 	put_timeout(r, &v);
 	finish_run(r, &v);
 }

@@ -93,12 +93,11 @@ check_send_proceed(struct check_run *r, struct check_verdict *v)
 }
 
 /* agent-send may be changed at run time. */
-static int
+static void
 put_agent_text(const struct server *s, struct sbuf *out)
 {
 	if (s->conf.check.agent_send)
 		sbuf_adds(out, s->conf.check.agent_send);
-	return 0;
 }
 
 enum check_step
@@ -110,7 +109,7 @@ check_send_begin(struct check_run *r, struct check_verdict *v)
 	struct sample_ctx cx;
 	struct sbuf out;
 	size_t mark;
-	int bad;
+	int bad = 0;
 
 	check_bytes_drop(r);
 	if (check_run_server(r)->be->check.send_state)
@@ -119,7 +118,7 @@ check_send_begin(struct check_run *r, struct check_verdict *v)
 	mark = arena_mark(cx.arena);
 	sbuf_init_fixed(&out, r->shared->scratch, e->bufsize);
 	if (r->check->is_agent)
-		bad = put_agent_text(r->check->srv, &out);
+		put_agent_text(r->check->srv, &out);
 	else
 		bad = check_send_build(&r->rule->u.send, &cx, state, &out);
 	arena_release(cx.arena, mark);
@@ -145,16 +144,11 @@ look_at_answer(struct check_run *r, struct check_verdict *v)
 		.accepts_404 = r->conf->disable_on_404 && r->check->srv->oper != SERVER_STOPPED,
 	};
 	struct sample_ctx cx;
-	size_t mark;
-	enum check_step how;
 
 	if (r->check->is_agent)
 		return check_agent_look(r->shared->engine, r->check, &in, v);
 	check_context_init(r, &cx);
-	mark = arena_mark(cx.arena);
-	how = check_expect_eval(r->rule, &in, &cx, v);
-	arena_release(cx.arena, mark);
-	return how;
+	return check_expect_eval(r->rule, &in, &cx, v);
 }
 
 enum check_step

@@ -1,4 +1,5 @@
-/* What is said of a check that ended without a verdict of an expect rule. Pure. */
+/* Verdicts and texts of checks that no expect rule has decided: passed without one, a connection
+ * that failed, a timeout. Pure. */
 #include "proxy/check/check_text.h"
 
 #include <stdio.h>
@@ -9,10 +10,10 @@
 void
 check_passed(enum check_method method, const struct check_rule *last, struct check_verdict *out)
 {
-	int is_send = last && last->kind == CHECK_RULE_SEND;
+	int is_send = last->kind == CHECK_RULE_SEND;
 
 	(void)check_next(out, is_send ? CHECK_L7OK : CHECK_L4OK, is_send ? 0 : -1, "%s",
-		method == CHECK_TCP && last && last->step ? "(tcp-check)" : "");
+		method == CHECK_TCP && last->step ? "(tcp-check)" : "");
 }
 
 /* "expect string 'abc'", "connect port 80": what a rule does. */

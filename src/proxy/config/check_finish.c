@@ -88,12 +88,6 @@ rule_of(struct list *it)
 	return list_entry(it, struct check_rule, link);
 }
 
-static int
-is_var_rule(const struct check_rule *r)
-{
-	return r->kind == CHECK_RULE_SET_VAR || r->kind == CHECK_RULE_UNSET_VAR;
-}
-
 /* A rule before this place of the list. */
 static struct check_rule *
 imply_rule(struct check_conf *c, struct list *before, enum check_rule_kind kind)
@@ -116,7 +110,7 @@ skip_vars(struct check_conf *c)
 {
 	struct list *it = c->rules.next;
 
-	while (it != &c->rules && is_var_rule(rule_of(it)))
+	while (it != &c->rules && check_rule_is_on_var(rule_of(it)))
 		it = it->next;
 	return it;
 }
@@ -135,17 +129,6 @@ imply_connect(struct check_conf *c)
 		return -ERR_NOMEM;
 	r->u.connect.defaults = 1;
 	return 0;
-}
-
-/* The last rule that is not on a variable. */
-static struct check_rule *
-last_rule(struct check_conf *c)
-{
-	struct list *it = c->rules.prev;
-
-	while (it != &c->rules && is_var_rule(rule_of(it)))
-		it = it->prev;
-	return it == &c->rules ? NULL : rule_of(it);
 }
 
 static int
@@ -183,7 +166,7 @@ imply_send(struct check_conf *c)
 	struct list *next = connect->next;
 	struct check_rule *r;
 
-	while (next != &c->rules && is_var_rule(rule_of(next)))
+	while (next != &c->rules && check_rule_is_on_var(rule_of(next)))
 		next = next->next;
 	if (next == &c->rules || rule_of(next)->kind != CHECK_RULE_SEND) {
 		r = imply_rule(c, next, CHECK_RULE_SEND);
@@ -199,7 +182,7 @@ imply_send(struct check_conf *c)
 
 /* Responses to HEAD have no body. */
 static void
-tell_methods(struct check_conf *c)
+note_methods(struct check_conf *c)
 {
 	enum http_method method = HTTP_OTHER;
 
@@ -226,10 +209,10 @@ complete_http(struct check_conf *c)
 
 	if (rc == 0)
 		rc = imply_send(c);
-	if (rc == 0 && last_rule(c)->kind != CHECK_RULE_EXPECT)
+	if (rc == 0 && check_conf_last_rule(c)->kind != CHECK_RULE_EXPECT)
 		rc = imply_status(c);
 	if (rc == 0)
-		tell_methods(c);
+		note_methods(c);
 	return rc;
 }
 

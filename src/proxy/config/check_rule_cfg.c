@@ -92,19 +92,11 @@ family_of(const struct cfg_ctx *ctx)
 								: CHECK_FAMILY_TCP;
 }
 
-/* The last rule of the section, without those on variables; NULL: none. */
+/* The last rule of the section itself, without those on variables; NULL: none. */
 static const struct check_rule *
-last_check_rule(const struct check_conf *c)
+last_own_rule(const struct check_conf *c)
 {
-	if (!c->own_rules)
-		return NULL;
-	for (const struct list *it = c->rules.prev; it != &c->rules; it = it->prev) {
-		const struct check_rule *r = list_entry(it, const struct check_rule, link);
-
-		if (r->kind != CHECK_RULE_SET_VAR && r->kind != CHECK_RULE_UNSET_VAR)
-			return r;
-	}
-	return NULL;
+	return c->own_rules ? check_conf_last_rule(c) : NULL;
 }
 
 /* Whether the rules before this one allow it. -1 after an error. */
@@ -112,7 +104,7 @@ static int
 check_order(struct cfg_ctx *ctx, const struct check_conf *c, enum check_family family,
 	enum check_rule_kind kind)
 {
-	const struct check_rule *last = last_check_rule(c);
+	const struct check_rule *last = last_own_rule(c);
 	const char *missing = NULL;
 
 	if (!last || c->family != family)
@@ -146,7 +138,7 @@ check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind)
 	if (check_order(ctx, c, family, kind))
 		return NULL;
 	check_conf_set_family(c, family);
-	if (!last_check_rule(c) && kind == CHECK_RULE_CONNECT)
+	if (!last_own_rule(c) && kind == CHECK_RULE_CONNECT)
 		c->begins_with_connect = 1;
 	r = check_rule_add(c, kind, cfg_arg_where(ctx, -1));
 	if (!r)
@@ -331,7 +323,7 @@ take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 static int
 take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intptr_t arg unused)
 {
-	const char *only = strncmp(cfg_kw_name(ctx), "http-check", 10) == 0 ? "h1" : "none";
+	const char *only = family_of(ctx) == CHECK_FAMILY_HTTP ? "h1" : "none";
 
 	if (strcmp(cfg_arg(ctx, i), only) != 0)
 		return cfg_error(ctx, i, "'%s' : protocol '%.40s' is not supported here ('%s' is).",

@@ -254,29 +254,7 @@ parse_http_check_flag(struct cfg_ctx *ctx)
 }
 
 static const struct cfg_kw kws[] = {
-	{ .name = "http-check",
-		.sections = CFG_BE,
-		.min = 1,
-		.max = CFG_ANY,
-		.parse = check_cfg_parse_var,
-		.syntax = "{set-var(<name>[,<cond>...]) <expr> | set-var-fmt(<name>[,<cond>...]) "
-			  "<fmt> | unset-var(<name>)}",
-		.doc = "Sets or deletes a variable in a health check." },
-	{ .name = "http-check comment",
-		.sections = CFG_BE,
-		.min = 1,
-		.max = CFG_ANY,
-		.parse = check_cfg_parse_comment,
-		.syntax = "<text>",
-		.doc = "A comment on the next http-check rule, for the log." },
-	{ .name = "http-check connect",
-		.sections = CFG_BE,
-		.max = CFG_ANY,
-		.parse = check_cfg_parse_connect,
-		.syntax =
-			"[default] [port <expr>] [addr <ip>] [linger] [proto <name>] "
-			"[comment <text>]",
-		.doc = "Opens a new connection." },
+	CHECK_RULE_KWS("http-check"),
 	{ .name = "http-check disable-on-404",
 		.sections = CFG_BE,
 		.parse = parse_http_check_flag,

@@ -63,29 +63,7 @@ parse_tcp_check_expect(struct cfg_ctx *ctx)
 	}
 
 static const struct cfg_kw kws[] = {
-	{ .name = "tcp-check",
-		.sections = CFG_BE,
-		.min = 1,
-		.max = CFG_ANY,
-		.parse = check_cfg_parse_var,
-		.syntax = "{set-var(<name>[,<cond>...]) <expr> | set-var-fmt(<name>[,<cond>...]) "
-			  "<fmt> | unset-var(<name>)}",
-		.doc = "Sets or deletes a variable in a health check." },
-	{ .name = "tcp-check comment",
-		.sections = CFG_BE,
-		.min = 1,
-		.max = CFG_ANY,
-		.parse = check_cfg_parse_comment,
-		.syntax = "<text>",
-		.doc = "A comment on the next tcp-check rule, for the log." },
-	{ .name = "tcp-check connect",
-		.sections = CFG_BE,
-		.max = CFG_ANY,
-		.parse = check_cfg_parse_connect,
-		.syntax =
-			"[default] [port <expr>] [addr <ip>] [linger] [proto <name>] "
-			"[comment <text>]",
-		.doc = "Opens a new connection." },
+	CHECK_RULE_KWS("tcp-check"),
 	{ .name = "tcp-check expect",
 		.sections = CFG_BE,
 		.min = 1,

@@ -130,6 +130,24 @@ check_conf_init(struct check_conf *c)
 	list_init(&c->rules);
 }
 
+int
+check_rule_is_on_var(const struct check_rule *r)
+{
+	return r->kind == CHECK_RULE_SET_VAR || r->kind == CHECK_RULE_UNSET_VAR;
+}
+
+const struct check_rule *
+check_conf_last_rule(const struct check_conf *c)
+{
+	for (const struct list *it = c->rules.prev; it != &c->rules; it = it->prev) {
+		const struct check_rule *r = list_entry(it, const struct check_rule, link);
+
+		if (!check_rule_is_on_var(r))
+			return r;
+	}
+	return NULL;
+}
+
 void
 check_request_fini(struct check_request *r)
 {
