@@ -32,7 +32,8 @@ struct dns_lookup {
 	enum dns_type prefer;   /* the type that is asked for first */
 	struct list watches;    /* struct dns_watch.link */
 	int notifying;          /* watches are being called: it must not be freed */
-	int is_kept;            /* somebody has asked once: the answer stays for `hold valid` */
+	int is_kept;            /* dns_lookup_ask() has used it: it is not freed before the answer
+				 * is older than `hold valid` */
 	struct dns_answer answer;
 	uint64_t valid_ms;      /* the last valid response; 0: none */
 	enum dns_status status; /* of the last lookup that is over; DNS_STATUSES: none */
@@ -46,11 +47,11 @@ struct dns_lookup {
 	struct dns_query query[]; /* one for each name server */
 };
 
-/* Who wants to know. */
+/* A user of a lookup: it is called with each answer. */
 struct dns_watch {
 	struct list link;
 	struct dns_lookup *lookup; /* NULL: none */
-	int asks_once;             /* it is told of any failure: `hold` is for servers */
+	int asks_once;             /* on_failure() comes at once, whatever `hold` says */
 	/* A valid response has come and is part of lookup->answer. May unwatch and watch others.
 	 * by: its server; NULL if another watch of the lookup was told first. */
 	void (*on_answer)(struct dns_watch *w, struct dns_nameserver *by);
@@ -75,7 +76,7 @@ int dns_lookup_ask(struct resolvers *res, const char *name, enum dns_type prefer
 	struct dns_watch *w, const struct dns_answer **known) must_check;
 /* It may watch nothing. */
 void dns_lookup_unwatch(struct dns_watch *w);
-/* For the section: begins a lookup, or stops it and frees it if nobody watches it. */
+/* Called by resolvers.c: begins a lookup, or stops it and frees it if it has no watch. */
 void dns_lookup_start(struct dns_lookup *l);
 void dns_lookup_stop(struct dns_lookup *l);
 void dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n);

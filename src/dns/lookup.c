@@ -1,5 +1,5 @@
-/* One name's lookups: who is asked, what counts, when it is asked again. On the first worker. While
- * it is asking, each query is linked to its name server or was answered, and the timer runs. */
+/* Queries for one name: name servers, tries, retries, TCP. On the first worker. During a try each
+ * query is linked to its name server or was answered, and the timer runs. */
 #include "dns/lookup.h"
 
 #include <string.h>

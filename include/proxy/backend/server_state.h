@@ -37,8 +37,8 @@ struct server_state {
 	enum server_oper oper;
 };
 
-/* The change itself: state, balancing and the times of show stat; nobody is informed. now_ms: the
- * loop's clock. */
+/* Changes the state, the balancing and the times of show stat only; there is no report, and queues
+ * and trackers do not change. now_ms: the loop's clock. */
 void server_put_state_locked(struct server *s, struct server_state to, uint64_t now_ms);
 /* The same for the weight, with the results of server_set_weight(). */
 int server_put_weight_locked(struct server *s, int weight) must_check;

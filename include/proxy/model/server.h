@@ -163,6 +163,12 @@ server_is_unresolved(const struct server *s)
 {
 	return (atomic_read(&s->admin) & SERVER_MAINT_UNRESOLVED) != 0;
 }
+/* True if its name is that of a service, of which SRV records list the servers. fqdn is set. */
+static inline int
+server_names_service(const struct server *s)
+{
+	return s->fqdn[0] == '_';
+}
 /* True if it has a free slot. */
 int server_has_room(const struct server *s);
 /* Takes and returns a slot; st is the worker's shard. */

@@ -49,12 +49,12 @@ void resolve_stop(struct resolve *r);
 void resolve_server_init(struct server_dns *d);
 /* Looks up the host srv->fqdn: 0 or as dns_lookup_watch(). */
 int resolve_server_watch(struct server_dns *d) must_check;
-/* An address is known, with its port: sets it if it is another one. by: who has told it, for the
- * log. 1 if it was changed. */
+/* Sets the server's address and port if they differ. by: the source of the address, for the log. 1
+ * if it was changed. */
 int resolve_server_set(struct server_dns *d, const struct addr *a, const char *by);
-/* It has an address: out of maintenance. */
+/* The server has an address: ends its maintenance. */
 void resolve_server_up(struct server_dns *d);
-/* There is none: into maintenance. */
+/* The server has no address: begins maintenance. */
 void resolve_server_down(struct server_dns *d, const char *why);
 /* `set server fqdn`: another host, looked up from now on. 0; -ERR_INVAL: this is no host name, or
  * the server belongs to a service; or -ERR_NOMEM. */

@@ -22,27 +22,44 @@ insert_by_id(struct balance *lb, struct server *s)
 	lb->group[at] = s;
 }
 
-static void
-collect_group(struct proxy *be, int backup)
+static int
+needs_backup(const struct proxy *be)
 {
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (!s->conf.backup && server_is_usable(s))
+			return 0;
+	}
+	return 1;
+}
+
+/* Without `option allbackups` only one backup server is used, whatever the load. */
+static int
+belongs_to_group(const struct proxy *be, const struct server *s, int backup)
+{
+	if (!!s->conf.backup != backup || !server_is_usable(s) || be->lb.n == be->lb.cap)
+		return 0;
+	return !backup || be->lb.n == 0 || (be->options & OPT_ALLBACKUPS);
+}
+
+/* Others read in_group without the lock: it is written once, with its new value. */
+static void
+collect_group(struct proxy *be)
+{
+	int backup = needs_backup(be);
 	struct balance *lb = &be->lb;
 
 	lb->n = 0;
-	list_each(it, &be->servers)
-		atomic_write(&list_entry(it, struct server, link)->in_group, 0);
 	list_each(it, &be->servers) {
 		struct server *s = list_entry(it, struct server, link);
+		int belongs = belongs_to_group(be, s, backup);
 
-		if (!!s->conf.backup != backup || !server_is_usable(s) || lb->n == lb->cap)
-			continue;
-		if (be->balance == BALANCE_FIRST)
+		if (belongs && be->balance == BALANCE_FIRST)
 			insert_by_id(lb, s);
-		else
+		else if (belongs)
 			lb->group[lb->n++] = s;
-		atomic_write(&s->in_group, 1);
-		/* Without `option allbackups` only one backup server is used, whatever the load. */
-		if (backup && !(be->options & OPT_ALLBACKUPS))
-			break;
+		atomic_write(&s->in_group, belongs);
 	}
 }
 
@@ -87,9 +104,7 @@ balance_refresh(struct proxy *be)
 
 	if (!lb->cap)
 		return;
-	collect_group(be, 0);
-	if (lb->n == 0)
-		collect_group(be, 1);
+	collect_group(be);
 	atomic_write(&lb->usable, lb->n);
 	if (lb->map.cap)
 		build_map(be);

@@ -261,8 +261,7 @@ server_report_change(struct engine *e, const struct server *s, const char *fmt, 
 	va_start(ap, fmt);
 	format_change(text, sizeof(text), s, fmt, ap);
 	va_end(ap);
-	send_notice(e, 0, text);
-	log_to_backend(e, s->be, LOG_LEVEL_NOTICE, text);
+	server_log(e, s, LOG_LEVEL_NOTICE, text);
 }
 
 void

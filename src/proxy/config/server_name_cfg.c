@@ -199,12 +199,6 @@ server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s)
 	return 0;
 }
 
-static int
-is_service_name(const struct server *s)
-{
-	return s->fqdn[0] == '_';
-}
-
 static void
 set_first_addr(struct server *s, struct addr *a)
 {
@@ -220,7 +214,7 @@ ask_libc(struct server *s)
 	struct sockaddr_storage ss;
 	struct addr a;
 
-	if (is_service_name(s) || names_host(s->fqdn, s->spec.family, &ss, &a.len) < 0 ||
+	if (server_names_service(s) || names_host(s->fqdn, s->spec.family, &ss, &a.len) < 0 ||
 		a.len > sizeof(a.u))
 		return 0;
 	memcpy(&a.u, &ss, a.len);
@@ -261,7 +255,7 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 	if (!s->fqdn)
 		return 0;
 	/* SRV records are asked for at run time only. */
-	if (is_service_name(s) && c->section) {
+	if (server_names_service(s) && c->section) {
 		s->admin |= SERVER_MAINT_UNRESOLVED;
 		/* Ports come with the records. */
 		s->spec.has_offset = 0;
@@ -279,11 +273,13 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 	}
 	if (!c->n_init)
 		done = ask_libc(s);
-	if (!done && ps->keep_unresolved)
-		s->admin |= SERVER_MAINT_UNRESOLVED, done = 1;
+	if (!done && ps->keep_unresolved) {
+		s->admin |= SERVER_MAINT_UNRESOLVED;
+		done = 1;
+	}
 	if (!done)
 		return cfg_error(ctx, i, "'server %s/%s' : %s '%s'.", s->be->name, s->name,
-			asked && !is_service_name(s) ? "could not resolve address"
+			asked && !server_names_service(s) ? "could not resolve address"
 						     : "no method found to resolve address",
 			s->fqdn);
 	if (server_is_unresolved(s) && asked)

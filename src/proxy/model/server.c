@@ -77,8 +77,6 @@ server_new(struct proxy *be, const char *name, const struct server_conf *default
 		return NULL;
 	}
 	list_init(&s->link);
-	list_init(&s->trackers);
-	list_init(&s->track_link);
 	s->be = be;
 	s->spec.fd = -1;
 	s->uweight = s->conf.weight;

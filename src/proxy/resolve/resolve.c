@@ -18,7 +18,7 @@ add_server_dns(struct resolve *r, struct server *s)
 	d->srv = s;
 	resolve_server_init(d);
 	s->dns = d;
-	return s->fqdn[0] == '_' ? resolve_service_join(d) : resolve_server_watch(d);
+	return server_names_service(s) ? resolve_service_join(d) : resolve_server_watch(d);
 }
 
 static int

@@ -80,7 +80,7 @@ take_record_away(struct server_dns *d)
 
 /* --- all of them --- */
 
-/* Calls fn for each server of the service that has, or has not, a record. */
+/* Each server of the service; `d` is its struct server_dns. */
 #define EACH_SERVER(d, v)                                                                  \
 	list_each(it_, &(v)->be->servers)                                                  \
 		for (struct server_dns *d = list_entry(it_, struct server, link)->dns;     \
