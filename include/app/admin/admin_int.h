@@ -12,7 +12,9 @@
 enum {
 	ADMIN_LINE_MAX = 16384,      /* maximum length of a line with all its commands */
 	ADMIN_ARGS_MAX = 64,
-	ADMIN_SLICE = 16384,         /* bytes of a response produced before they are sent */
+	ADMIN_SLICE = 65536,         /* bytes of a response produced before they are sent: each
+				      * time the client wakes up, on a CPU that others need */
+	ADMIN_TURN = 4096,           /* bytes produced in one turn of the loop: others wait */
 	ADMIN_STEPS = 256,           /* steps of a response in one turn, even if they produce
 				      * little */
 	ADMIN_OUT_MAX = 4 << 20      /* maximum output of one step: a slice and the longest row */

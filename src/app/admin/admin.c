@@ -206,7 +206,15 @@ end_line(struct admin_conn *c)
 		c->state = ADMIN_CLOSING;
 }
 
-/* Produces one slice of a long response per turn, and waits until the client has read it. */
+/* A slice of a long response is incomplete: nothing of it has been sent. */
+static int
+is_filling_slice(const struct admin_conn *c)
+{
+	return c->line && c->sent == 0 && c->out.len < ADMIN_SLICE;
+}
+
+/* Produces a part of a long response per turn, and waits after each slice until the client has read
+ * it. */
 static void
 run_lines(struct admin_conn *c)
 {
@@ -226,7 +234,7 @@ run_lines(struct admin_conn *c)
 		}
 		if (!c->line)
 			end_line(c);
-		if (admin_flush(c) || c->line)
+		if (is_filling_slice(c) || admin_flush(c) || c->line)
 			return;
 	}
 }
@@ -296,7 +304,7 @@ admin_settle(struct admin_conn *c)
 static void
 go_on(struct admin_conn *c)
 {
-	if (!c->ask.worker && !admin_flush(c)) {
+	if (!c->ask.worker && (is_filling_slice(c) || !admin_flush(c))) {
 		if (!c->line)
 			read_input(c);
 		else

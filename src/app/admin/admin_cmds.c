@@ -154,7 +154,9 @@ admin_begin_line(struct admin_conn *c, char *line, char *payload)
 void
 admin_run_line(struct admin_conn *c)
 {
-	for (unsigned int n = 0; n < ADMIN_STEPS && c->out.len < ADMIN_SLICE; n++) {
+	size_t end = c->out.len + ADMIN_TURN;
+
+	for (unsigned int n = 0; n < ADMIN_STEPS && c->out.len < end; n++) {
 		if (!c->walk.step)
 			run_next(c);
 		else if (!admin_walk_on(c))
