@@ -9,6 +9,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/errors_cfg.h"
+#include "proxy/config/http_cfg.h"
 #include "proxy/model/persist_conf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
@@ -43,6 +44,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	const struct cfg_module proxies = { .name = "proxies", .kws = proxy_cfg_module.kws };
 	const struct cfg_module persist = { .name = "persist", .kws = persist_cfg_module.kws };
 	const struct cfg_module capture = { .name = "capture", .kws = capture_cfg_module.kws };
+	const struct cfg_module http = { .name = "http", .kws = http_cfg_module.kws };
 	const struct cfg_module errors = { .name = "errors", .kws = errors_cfg_module.kws };
 	const struct cfg_module http_error = { .name = "http-error",
 		.kws = http_error_cfg_module.kws };
@@ -61,10 +63,9 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	cfg_registry_init(&registry);
 	cfg_env_init(&env);
 	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies) |
-		cfg_registry_add(&registry, &persist) | cfg_registry_add(&registry, &capture) |
-		cfg_registry_add(&registry, &errors) |
-		cfg_registry_add(&registry, &http_error) |
-		cfg_registry_add(&registry, &options);
+		cfg_registry_add(&registry, &http) | cfg_registry_add(&registry, &persist) |
+		cfg_registry_add(&registry, &capture) | cfg_registry_add(&registry, &errors) |
+		cfg_registry_add(&registry, &http_error) | cfg_registry_add(&registry, &options);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |

@@ -46,6 +46,7 @@ struct http_conf {
 	uint32_t retry_on;   /* 1 << enum http_retry */
 	char *monitor_uri;   /* NULL: none */
 	struct list monitor_fails; /* struct monitor_rule, of this section only */
+	char *send_name;     /* http-send-name-header: a field name; NULL: none */
 	/* HTTP keywords of the section itself, one bit each, for warnings in mode tcp. */
 	uint32_t given;
 };

@@ -53,6 +53,8 @@ struct http_txn {
 	uint8_t has_res_version;
 	uint8_t keep_alive[SIDES];    /* the connection of that side is kept after the exchange */
 	uint32_t start;          /* offset of the request in that buffer, once it is placed */
+	uint32_t name_len;       /* http-send-name-header: length of the server's name, the last
+				  * value of the placed head */
 	uint8_t persists;        /* the client keeps its connection open */
 	uint8_t upgrades;        /* the client requests an upgrade */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */

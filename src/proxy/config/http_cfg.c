@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
+#include "http/head.h"
+#include "http/reply.h"
 #include "proxy/model/proxies.h"
 
 /* The keywords, for http_conf.given. Timeouts and persistence are not included: they are harmless,
@@ -16,6 +18,7 @@ enum given {
 	GIVEN_MONITOR_FAIL,
 	GIVEN_BUFFER_REQUEST,
 	GIVEN_IGNORE_PROBES,
+	GIVEN_SEND_NAME,
 	GIVENS
 };
 
@@ -26,6 +29,7 @@ static const char *const names[GIVENS] = {
 	[GIVEN_MONITOR_FAIL] = "monitor fail",
 	[GIVEN_BUFFER_REQUEST] = "option http-buffer-request",
 	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
+	[GIVEN_SEND_NAME] = "http-send-name-header",
 };
 
 static struct http_conf *
@@ -137,6 +141,31 @@ parse_monitor_uri(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &mark_given(ctx, GIVEN_MONITOR_URI)->monitor_uri);
 }
 
+/* Fields that only concern one connection, or the body's framing: the request would be read in
+ * another way than it was written. */
+static int
+is_of_transport(enum http_field_id id)
+{
+	return http_field_is_framing(id) || id == HTTP_F_TE || id == HTTP_F_TRAILER ||
+		id == HTTP_F_UPGRADE || id == HTTP_F_KEEP_ALIVE || id == HTTP_F_PROXY_CONNECTION ||
+		id == HTTP_F_HTTP2_SETTINGS || id == HTTP_F_EXPECT;
+}
+
+static int
+parse_send_name(struct cfg_ctx *ctx)
+{
+	struct str name = str_of(cfg_arg(ctx, 0));
+
+	if (!http_name_is_valid(name))
+		return cfg_error(ctx, 0,
+			"'http-send-name-header' : '%s' is not a valid header name.", name.p);
+	if (is_of_transport(http_field_id(name)))
+		return cfg_error(ctx, 0,
+			"'http-send-name-header' : '%s' controls how the request is sent, and a "
+			"server's name would break it.", name.p);
+	return cfg_arg_dup(ctx, 0, &mark_given(ctx, GIVEN_SEND_NAME)->send_name);
+}
+
 /* Data available when a request's head is complete. */
 #define MONITOR_SCOPES (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
 
@@ -198,6 +227,15 @@ static const struct cfg_kw kws[] = {
 		.syntax = "never|safe|aggressive|always",
 		.doc = "Which requests may use an idle connection that another session left; the "
 			"default is safe." },
+	{ .name = "http-send-name-header",
+		.once = "http-send-name-header",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_send_name,
+		.syntax = "<header>",
+		.doc = "Sets this header field to the name of the server that the request is sent "
+			"to." },
 	{ .name = "monitor fail",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 2,

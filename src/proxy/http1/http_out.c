@@ -12,6 +12,9 @@
 #include "proxy/http1/persist.h"
 #include "proxy/sample/unique_id.h"
 
+/* The end of the last field, and of the head: CRLF CRLF. */
+#define HEAD_TAIL 4
+
 /*
  * Fields that Connection may name. Fields that framing or access decisions depend on are not
  * included: a client that names X-Forwarded-For or Authorization wants them to be removed
@@ -108,6 +111,20 @@ add_connection(struct http_head *h, const char *value)
 	return http_add(h, STR("Connection"), str_of(value));
 }
 
+/* http-send-name-header. The last field, where change_server_name() finds it. */
+static int
+add_server_name(struct session *s)
+{
+	const char *field = s->be->http.send_name;
+	struct str name = str_of(s->srv->name);
+
+	if (!field)
+		return 0;
+	(void)http_drop_all(&s->txn->req, str_of(field));
+	s->txn->name_len = (uint32_t)name.len;
+	return http_add(&s->txn->req, str_of(field), name);
+}
+
 static int
 write_request(struct session *s)
 {
@@ -134,7 +151,30 @@ write_request(struct session *s)
 		r = add_connection(&t->req, "keep-alive");
 	else if (!t->keep_alive[SERVER] && t->version != HTTP_1_0)
 		r = add_connection(&t->req, "close");
+	if (r == 0)
+		r = add_server_name(s);
 	return r == 0 ? place_head(s, CLIENT, &t->req, t->head_end) : r;
+}
+
+/* The request was placed for an attempt at another server, maybe, and nothing of it is sent: the
+ * head grows or shrinks at its start. */
+static int
+change_server_name(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct direction *h = &s->dir[CLIENT];
+	struct str name = str_of(s->srv->name);
+	char *end = h->buf + t->head_end - HEAD_TAIL, *start = h->buf + t->start;
+
+	assert(h->head == t->start);
+	if (t->start + t->name_len < name.len)
+		return -ERR_RANGE;
+	t->start = t->start + t->name_len - (uint32_t)name.len;
+	h->head = t->start;
+	memmove(h->buf + t->start, start, (size_t)(end - t->name_len - start));
+	memcpy(end - name.len, name.p, name.len);
+	t->name_len = (uint32_t)name.len;
+	return 0;
 }
 
 int
@@ -146,7 +186,7 @@ http_place_request(struct session *s)
 	int r;
 
 	if (t->placed)
-		return 0;
+		return s->be->http.send_name ? change_server_name(s) : 0;
 	r = write_request(s);
 	arena_release(a, mark);
 	if (r < 0)

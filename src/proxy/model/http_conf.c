@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "proxy/model/proxy.h"
 
@@ -21,6 +20,8 @@ http_conf_fini(struct http_conf *c)
 {
 	mem_free(c->monitor_uri);
 	c->monitor_uri = NULL;
+	mem_free(c->send_name);
+	c->send_name = NULL;
 	list_each_safe(it, &c->monitor_fails) {
 		struct monitor_rule *r = list_entry(it, struct monitor_rule, link);
 
@@ -31,12 +32,16 @@ http_conf_fini(struct http_conf *c)
 int
 http_conf_inherit(struct http_conf *c, const struct http_conf *defaults, unsigned int caps)
 {
+	int r = 0;
+
 	c->reuse = defaults->reuse;
 	c->persistence = defaults->persistence;
 	c->retry_on = defaults->retry_on;
-	if (!(caps & (PROXY_FE | PROXY_DEFAULTS)))
-		return 0;
-	return mem_copy_string(&c->monitor_uri, defaults->monitor_uri);
+	if (caps & (PROXY_FE | PROXY_DEFAULTS))
+		r = mem_copy_string(&c->monitor_uri, defaults->monitor_uri);
+	if (r == 0 && caps & (PROXY_BE | PROXY_DEFAULTS))
+		r = mem_copy_string(&c->send_name, defaults->send_name);
+	return r;
 }
 
 int

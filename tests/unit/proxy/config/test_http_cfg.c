@@ -18,6 +18,17 @@ static const struct world_line lines[] = {
 	{ "retry-on 0rtt-rejected", "not supported" },
 	{ "retry-on bogus", "unknown keyword 'bogus'" },
 	{ "retry-on", "<failure or status>" },
+	{ "http-send-name-header X-Server", NULL },
+	{ "http-send-name-header Host", NULL },
+	{ "http-send-name-header", "<header>" },
+	{ "http-send-name-header \"\"", "<header>" },
+	{ "http-send-name-header X:Y", "'X:Y' is not a valid header name" },
+	{ "http-send-name-header connection", "'connection' controls how the request is sent" },
+	{ "http-send-name-header Content-Length", "would break it" },
+	{ "http-send-name-header Transfer-Encoding", "would break it" },
+	{ "http-send-name-header TE", "would break it" },
+	{ "http-send-name-header Expect", "would break it" },
+	{ "http-send-name-header X-A X-B", "unexpected argument 'X-B'" },
 	{ "monitor-uri /alive", NULL },
 	{ "monitor-uri", "<uri>" },
 	{ "monitor fail if { path /x }", NULL },
@@ -106,8 +117,9 @@ test_values(void **state)
 		WORLD_DEFAULTS
 		" http-reuse always\n retry-on 503 empty-response\n monitor-uri /x\n"
 		" option httpclose\n option abortonclose\n option http-buffer-request\n"
+		" http-send-name-header X-A\n"
 		"listen a\n bind :1\n"
-		"listen b\n bind :2\n http-reuse never\n"
+		"listen b\n bind :2\n http-reuse never\n http-send-name-header X-B\n"
 		"  retry-on all-retryable-errors\n"
 		"  no option abortonclose\n  no option http-buffer-request\n"
 		"frontend f\n bind :3\nbackend c\n retry-on none\n"
@@ -126,6 +138,10 @@ test_values(void **state)
 		BIT(CONN_FAILURE) | BIT(EMPTY_RESPONSE) | BIT(JUNK_RESPONSE) |
 			BIT(RESPONSE_TIMEOUT) | BIT(500) | BIT(502) | BIT(503) | BIT(504));
 	assert_int_equal(p->options, 0);
+	assert_string_equal(p->http.send_name, "X-B");
+	assert_string_equal(world_proxy(&w, "a")->http.send_name, "X-A");
+	assert_null(world_proxy(&w, "f")->http.send_name);
+	assert_string_equal(world_proxy(&w, "c")->http.send_name, "X-A");
 	assert_string_equal(world_proxy(&w, "f")->http.monitor_uri, "/x");
 	assert_null(world_proxy(&w, "c")->http.monitor_uri);
 	assert_int_equal(world_proxy(&w, "c")->http.retry_on, 0);

@@ -30,6 +30,36 @@ static const struct http_dialogue requests[] = {
 	  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n", ANSWERED },
 };
 
+#define SEND_NAME { HTTP_WORLD, .rules = "http-send-name-header X-Server" }
+
+static const struct http_dialogue named[] = {
+	{ .name = "the name of the server", .cfg = SEND_NAME,
+	  ASK("x-server: a\r\nX-A: b\r\nX-SERVER: c\r\n"), REPLY_OK,
+	  .to_server = GET "X-A: b\r\nConnection: close\r\nX-Server: s1\r\n\r\n", ANSWERED },
+	{ .name = "instead of Host", .cfg = { HTTP_WORLD, .rules = "http-send-name-header Host" },
+	  ASK("X-A: b\r\n"), REPLY_OK,
+	  .to_server = "GET / HTTP/1.1\r\nX-A: b\r\nConnection: close\r\nHost: s1\r\n\r\n",
+	  ANSWERED },
+	{ .name = "rules do not override it",
+	  .cfg = { HTTP_WORLD, .rules = "http-send-name-header X-Server\n"
+		  "http-request set-header X-Server forged" },
+	  ASK(""), REPLY_OK,
+	  .to_server = GET "Connection: close\r\nX-Server: s1\r\n\r\n", ANSWERED },
+	{ .name = "with a body", .cfg = SEND_NAME,
+	  .client = { SAY("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
+		  AWAIT("ok"), { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("abc"), SAY(OK2 "\r\nok"), EOF_CLOSE },
+	  .to_server = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+		  "Connection: close\r\nX-Server: s1\r\n\r\nabc", ANSWERED },
+};
+
+static void
+servers_are_named(void **st)
+{
+	(void)st;
+	http_play_all(named, ARRAY_LEN(named));
+}
+
 static void
 request_heads_are_written(void **st)
 {
@@ -192,6 +222,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(request_heads_are_written),
+		cmocka_unit_test(servers_are_named),
 		cmocka_unit_test(response_heads_are_written),
 		cmocka_unit_test(the_number_of_names_is_limited),
 		cmocka_unit_test(old_requests_do_not_upgrade),

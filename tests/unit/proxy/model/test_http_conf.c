@@ -60,7 +60,7 @@ static void
 defaults_are_inherited(void **st)
 {
 	struct http_conf defaults, c;
-	char uri[] = "/x";
+	char uri[] = "/x", field[] = "X-A";
 
 	(void)st;
 	http_conf_init(&defaults);
@@ -68,6 +68,7 @@ defaults_are_inherited(void **st)
 	defaults.persistence = HTTP_CLOSE;
 	defaults.retry_on = 0;
 	defaults.monitor_uri = uri;
+	defaults.send_name = field;
 	defaults.given = 7;
 	http_conf_init(&c);
 	assert_int_equal(http_conf_inherit(&c, &defaults, PROXY_FE), 0);
@@ -76,11 +77,16 @@ defaults_are_inherited(void **st)
 	assert_int_equal(c.retry_on, 0);
 	assert_string_equal(c.monitor_uri, "/x");
 	assert_ptr_not_equal(c.monitor_uri, uri);
+	assert_null(c.send_name);
 	assert_int_equal(c.given, 0);
 	http_conf_fini(&c);
 	http_conf_init(&c);
 	assert_int_equal(http_conf_inherit(&c, &defaults, PROXY_BE), 0);
 	assert_null(c.monitor_uri);
+	assert_string_equal(c.send_name, "X-A");
+	assert_ptr_not_equal(c.send_name, field);
+	http_conf_fini(&c);
+	assert_null(c.send_name);
 }
 
 int
