@@ -71,6 +71,7 @@ enum listener_state {
 	LISTENER_READY,
 	LISTENER_FULL,
 	LISTENER_PAUSED,
+	LISTENER_SUSPENDED, /* by the operator: not in the loop */
 	LISTENER_CLOSED
 };
 
@@ -99,6 +100,8 @@ struct listener {
 	int id;                  /* 1.., unique in its frontend: show stat's sid */
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
+	int backlog;             /* of its socket */
+	int any_port;            /* the kernel chose the port of its socket */
 	int fd;
 	dev_t made_dev;          /* the socket that was created at the path of addr */
 	ino_t made_ino;          /* 0: none */
@@ -160,6 +163,17 @@ void listener_release(struct listener *ln);
 /* Stops accepting for one reason, without closing. It accepts again when no reason is left. */
 void listener_hold(struct listener *ln, enum listener_hold why);
 void listener_resume(struct listener *ln, enum listener_hold why);
+/*
+ * Gives up listening until listener_restart(): clients are refused, and those in the backlog are
+ * reset. On a socket that another process may hold too they wait instead. Unix sockets cannot be
+ * suspended. Its worker must be paused, or be the caller.
+ */
+void listener_suspend(struct listener *ln);
+/* 0, or a negative reason: another process may listen on the port now. Every listener of a
+ * suspended socket has to be restarted. */
+int listener_restart(struct listener *ln) must_check;
+/* Has its suspended socket listen again. 0 or a negative reason. */
+int listener_listen_again(struct listener *ln, struct sys *sys) must_check;
 /* Stops and closes, unless the socket is its lead's; the path is kept. Leads must be closed
  * last. */
 void listener_close(struct listener *ln, struct sys *sys);

@@ -65,7 +65,7 @@ listener_start(struct listener *ln, struct loop *l)
 {
 	int r;
 
-	assert(ln->state == LISTENER_BOUND);
+	assert(ln->state == LISTENER_BOUND || ln->state == LISTENER_SUSPENDED);
 	r = loop_add(l, ln->fd, ln->shared ? LOOP_SHARED_LISTENER : LOOP_LISTENER, on_event, ln);
 	if (r < 0)
 		return r;
@@ -224,7 +224,8 @@ listener_resume(struct listener *ln, enum listener_hold why)
 static int
 is_ours_alone(const struct listener *ln)
 {
-	return ln->fd >= 0 && ln->loop && !ln->lead && ln->inherit_fd < 0;
+	return ln->fd >= 0 && ln->loop && !ln->lead && ln->inherit_fd < 0 &&
+		ln->state != LISTENER_SUSPENDED;
 }
 
 void
@@ -276,12 +277,53 @@ forget_fd(struct listener *ln)
 		loop_forget(ln->loop, ln->fd);
 }
 
+/* A disconnected listening socket keeps its address and its options. */
+static void
+disconnect_socket(struct listener *ln)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	(void)sys_connect(loop_sys(ln->loop), ln->fd, &none, sizeof(none));
+}
+
+void
+listener_suspend(struct listener *ln)
+{
+	int owns = is_ours_alone(ln);
+
+	if (!ln->loop || ln->state == LISTENER_CLOSED || ln->state == LISTENER_SUSPENDED ||
+		addr_family(&ln->addr) == AF_UNIX)
+		return;
+	timer_stop(loop_timers(ln->loop), &ln->timer);
+	/* The kernel would report a socket that does not listen for ever. */
+	loop_detach(ln->loop, ln->fd);
+	counter_set(&ln->state, LISTENER_SUSPENDED);
+	if (owns)
+		disconnect_socket(ln);
+}
+
+int
+listener_restart(struct listener *ln)
+{
+	int r = 0;
+
+	if (ln->state != LISTENER_SUSPENDED)
+		return 0;
+	if (!ln->lead && ln->inherit_fd < 0)
+		r = listener_listen_again(ln, loop_sys(ln->loop));
+	if (r == 0)
+		r = listener_start(ln, ln->loop);
+	if (r == 0 && (ln->held || is_full(ln)))
+		stop_wanting(ln, LISTENER_FULL);
+	return r;
+}
+
 void
 listener_close(struct listener *ln, struct sys *sys)
 {
 	if (ln->loop) {
 		timer_stop(loop_timers(ln->loop), &ln->timer);
-		if (ln->fd >= 0)
+		if (ln->fd >= 0 && ln->state != LISTENER_SUSPENDED)
 			forget_fd(ln);
 	}
 	if (ln->fd >= 0 && !ln->lead)

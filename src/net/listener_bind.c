@@ -308,6 +308,7 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 	int backlog = ln->bind->backlog ? ln->bind->backlog : default_backlog;
 	int r;
 
+	ln->backlog = backlog;
 	if (ln->lead) {
 		assert(ln->lead->state == LISTENER_BOUND);
 		ln->fd = ln->lead->fd;
@@ -327,7 +328,28 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 	ln->fd = m.fd;
 	counter_set(&ln->state, LISTENER_BOUND);
 	/* Port 0 means any port: asks which one was assigned. */
-	if (addr_family(&ln->addr) != AF_UNIX && !addr_port(&ln->addr))
+	if (addr_family(&ln->addr) != AF_UNIX && !addr_port(&ln->addr)) {
+		ln->any_port = 1;
 		(void)!addr_of_socket(sys, ln->fd, &ln->addr);
+	}
 	return 0;
+}
+
+int
+listener_listen_again(struct listener *ln, struct sys *sys)
+{
+	char why[128];
+	struct maker m = {
+		.ln = ln, .sys = sys, .fd = ln->fd, .why = why, .why_len = sizeof(why)
+	};
+	long r;
+
+	/* The socket has lost a port that it did not ask for. */
+	if (ln->any_port) {
+		r = sys_bind(sys, ln->fd, &ln->addr.u.sa, ln->addr.len);
+		if (r < 0)
+			return (int)r;
+		ln->any_port = 0;
+	}
+	return start_listening(&m, ln->backlog);
 }

@@ -56,14 +56,14 @@ def is_rate_near(a, b):
 class Subject:
     """One of them with a configuration; its stats socket is not compared."""
 
-    def __init__(self, program, directory, cfg):
+    def __init__(self, program, directory, cfg, **popen):
         self.dir = directory
         self.sock = directory / "s.sock"
         self.told = 0
         (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
         with open(directory / "err", "wb") as err:
             self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL,
-                                         stdout=err, stderr=err)
+                                         stdout=err, stderr=err, **popen)
         self.started = time.monotonic()
         try:
             assert wait_for(lambda: self.sock.exists() or self.proc.poll() is not None) and self.proc.poll() is None, self.err

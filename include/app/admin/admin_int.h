@@ -115,7 +115,8 @@ void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_pri
 void admin_stop_workers(struct admin_conn *c);
 void admin_resume_workers(struct admin_conn *c);
 
-/* Finds "<backend>/<server>" by names or ids: NULL after a message. */
+/* Finds "<backend>/<server>" by names or ids for a change, which a proxy that is disabled or
+ * stopped does not allow: NULL after a message. */
 struct server *admin_find_server(struct admin_conn *c, int argc, char **argv);
 
 /* Starts a line: each of its commands, separated by `;`; the last one gets the payload, NULL: none.
@@ -158,6 +159,7 @@ extern const struct admin_cmd admin_kernel_cmds[];  /* show fd, show syscalls, s
 extern const struct admin_cmd admin_activity_cmds[];
 extern const struct admin_cmd admin_shutdown_cmds[];
 extern const struct admin_cmd admin_trace_cmds[];
+extern const struct admin_cmd admin_frontend_cmds[];
 extern const struct admin_cmd admin_server_cmds[];
 extern const struct admin_cmd admin_resolve_cmds[];
 extern const struct admin_cmd admin_set_server_cmds[];

@@ -7,7 +7,8 @@ struct proxies;
 struct proxy;
 struct server;
 
-/* By name, or by id as #N. NULL: none. */
+/* By name, or by id as #N; of one of these capabilities (PROXY_x). NULL: none. */
+struct proxy *admin_find_proxy(const struct proxies *ps, const char *text, unsigned int caps);
 struct proxy *admin_find_backend(const struct proxies *ps, const char *text);
 
 /* Sets the weight, "N" or "N%", or answers why not. text NULL: it is missing. */

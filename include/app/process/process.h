@@ -116,6 +116,8 @@ int process_make_listeners(struct process *p) must_check;
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);
+/* Closes the listeners of these bind lines. */
+void process_close_binds(struct process *p, struct list *binds);
 /* Closes the frontends' listeners; with all, also those of the stats sockets. */
 void process_close_listeners(struct process *p, int all);
 /* Calls fn for each listener of the frontends that are not disabled, then of the stats sockets. */

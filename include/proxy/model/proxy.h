@@ -74,6 +74,13 @@ struct proxy_timeouts {
 	unsigned int http_request, http_keep_alive, tarpit, tunnel;
 };
 
+/* What a proxy does with its listeners; changes only while the workers are paused. */
+enum proxy_listening {
+	PROXY_LISTENS,
+	PROXY_PAUSED,
+	PROXY_STOPPED /* its sockets are closed; its servers cannot be changed any more */
+};
+
 struct proxy {
 	struct list link;         /* in proxies.all, file order */
 	char *name;
@@ -84,6 +91,7 @@ struct proxy {
 	unsigned int errors_read; /* errors in its section and in its defaults section */
 	enum proxy_mode mode;
 	int disabled;
+	enum proxy_listening listening;
 	char *description;
 	unsigned int options;     /* enum proxy_option */
 	unsigned int no_options;  /* bits cleared by `no option` here or in the defaults section */

@@ -10,7 +10,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_info_cmds, admin_stat_cmds, admin_sess_cmds,  admin_kernel_cmds,
 	admin_activity_cmds, admin_trace_cmds, admin_server_cmds, admin_set_server_cmds,
 	admin_map_cmds, admin_resolve_cmds, admin_states_cmds,
-	admin_shutdown_cmds, admin_session_cmds,
+	admin_frontend_cmds, admin_shutdown_cmds, admin_session_cmds,
 };
 
 /* Number of words of the command at the start of argv, 0: none. */

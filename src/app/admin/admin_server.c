@@ -20,18 +20,25 @@ number_of(const char *text)
 }
 
 struct proxy *
-admin_find_backend(const struct proxies *ps, const char *text)
+admin_find_proxy(const struct proxies *ps, const char *text, unsigned int caps)
 {
-	struct proxy *p = proxies_find(ps, text, PROXY_BE);
+	struct proxy *p = proxies_find(ps, text, caps);
 	int id = number_of(text);
 
 	if (!p && id)
 		p = proxies_find_id(ps, id);
-	return p && (p->caps & PROXY_BE) ? p : NULL;
+	return p && (p->caps & caps) ? p : NULL;
 }
 
-struct server *
-admin_find_server(struct admin_conn *c, int argc, char **argv)
+struct proxy *
+admin_find_backend(const struct proxies *ps, const char *text)
+{
+	return admin_find_proxy(ps, text, PROXY_BE);
+}
+
+/* Also of a proxy that is disabled or stopped. */
+static struct server *
+server_named(struct admin_conn *c, int argc, char **argv)
 {
 	char *slash = argc > 0 ? strchr(argv[0], '/') : NULL;
 	struct proxy *be;
@@ -59,6 +66,17 @@ admin_find_server(struct admin_conn *c, int argc, char **argv)
 	return NULL;
 }
 
+struct server *
+admin_find_server(struct admin_conn *c, int argc, char **argv)
+{
+	struct server *s = server_named(c, argc, argv);
+
+	if (!s || (!s->be->disabled && s->be->listening != PROXY_STOPPED))
+		return s;
+	admin_msg(c, ADMIN_ERR, "Proxy is disabled.");
+	return NULL;
+}
+
 static void
 do_enable(struct admin_conn *c, int argc, char **argv)
 {
@@ -80,7 +98,7 @@ do_disable(struct admin_conn *c, int argc, char **argv)
 static void
 do_get_weight(struct admin_conn *c, int argc, char **argv)
 {
-	struct server *s = admin_find_server(c, argc, argv);
+	struct server *s = server_named(c, argc, argv);
 
 	if (s)
 		sbuf_addf(&c->out, "%d (initial %d)\n", s->uweight, s->conf.weight);

@@ -71,6 +71,16 @@ put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t str
 	put_stat(r, STAT_cache_hits, 0);
 }
 
+static const char *
+frontend_status(const struct proxy *p)
+{
+	static const char *const names[] = {
+		[PROXY_LISTENS] = "OPEN", [PROXY_PAUSED] = "PAUSED", [PROXY_STOPPED] = "STOP"
+	};
+
+	return names[p->listening];
+}
+
 static void
 frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 {
@@ -89,7 +99,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	put_stat(r, STAT_dreq, st->denied_req);
 	put_stat(r, STAT_dresp, st->denied_resp);
 	put_stat(r, STAT_ereq, st->failed_req);
-	stat_row_text(r, STAT_status, w->process->state >= PROCESS_STOPPING ? "STOP" : "OPEN");
+	stat_row_text(r, STAT_status, frontend_status(p));
 	put_stat(r, STAT_sid, 0);
 	put_stat(r, STAT_rate, freq_read(&st->sess_rate, now));
 	put_stat(r, STAT_rate_lim, 0);

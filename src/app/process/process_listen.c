@@ -61,7 +61,7 @@ process_listeners(const struct process *p)
 	list_each(it, &p->cfg->proxies.all) {
 		const struct proxy *px = list_entry(it, struct proxy, link);
 
-		if (!px->disabled)
+		if (!px->disabled && px->listening != PROXY_STOPPED)
 			n += count_of(&px->binds);
 	}
 	return n;
@@ -107,8 +107,8 @@ process_make_listeners(struct process *p)
 }
 
 /* Copies that share a socket are closed before the one that owns it. */
-static void
-close_of(struct process *p, struct list *binds)
+void
+process_close_binds(struct process *p, struct list *binds)
 {
 	list_each(it, binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
@@ -154,11 +154,11 @@ void
 process_close_listeners(struct process *p, int all)
 {
 	list_each(it, &p->cfg->proxies.all)
-		close_of(p, &list_entry(it, struct proxy, link)->binds);
+		process_close_binds(p, &list_entry(it, struct proxy, link)->binds);
 	if (!all)
 		return;
 	each_of(&p->cfg->global.admin_binds, remove_path, p);
-	close_of(p, &p->cfg->global.admin_binds);
+	process_close_binds(p, &p->cfg->global.admin_binds);
 }
 
 static int

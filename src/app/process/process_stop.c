@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "app/process/frontend.h"
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "base/counter.h"
@@ -11,23 +12,11 @@
 static void
 close_frontends(struct process *p)
 {
-	process_close_listeners(p, 0);
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
-		struct proxy_stat fe, be;
 
-		if (px->disabled)
-			continue;
-		proxy_stat_sum(px, PROXY_FE, &fe);
-		proxy_stat_sum(px, PROXY_BE, &be);
-		log_msg(process_log(p), LOG_LEVEL_WARNING,
-			"Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", px->name,
-			(unsigned long long)fe.cum_conn,
-			(unsigned long long)be.cum_conn);
-		report_msg(p->report, REPORT_WARNING,
-			"Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", px->name,
-			(unsigned long long)fe.cum_conn,
-			(unsigned long long)be.cum_conn);
+		if (!px->disabled && px->listening != PROXY_STOPPED)
+			frontend_stop(p, px);
 	}
 }
 

@@ -90,7 +90,7 @@ complete_head(struct session *s, size_t used)
 	http_txn_allow_added(s, &t->req);
 	t->persists = (uint8_t)h1_persists(&t->req);
 	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
-		!s->engine->stop_ms);
+		!s->engine->stop_ms && s->fe->listening != PROXY_STOPPED);
 	h->tail += (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;

@@ -332,6 +332,117 @@ a_drained_one_keeps_to_its_limits(void **st)
 	close_some(fd, 5);
 }
 
+/* What connect() returns: 0, or -errno. */
+static int
+try_connect(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int r = connect(fd, &ln.addr.u.sa, ln.addr.len) == 0 ? 0 : -errno;
+
+	close(fd);
+	return r;
+}
+
+static void
+a_suspended_one_refuses_until_it_is_restarted(void **st)
+{
+	unsigned int port = addr_port(&ln.addr);
+	uint64_t waits;
+	int fd[2];
+
+	(void)st;
+	connect_some(fd, 1);
+	for (int round = 0; round < 2; round++) {
+		listener_suspend(&ln);
+		listener_suspend(&ln);
+		assert_int_equal(ln.state, LISTENER_SUSPENDED);
+		assert_int_equal(loop_fds(rig_loop), 0);
+		assert_int_equal(try_connect(), -ECONNREFUSED);
+		waits = rig_calls(SYS_CALL_epoll_wait);
+		rig_turn(5);
+		assert_int_equal(rig_calls(SYS_CALL_epoll_wait) - waits, 1);
+		assert_int_equal(listener_restart(&ln), 0);
+		assert_int_equal(listener_restart(&ln), 0);
+		assert_int_equal(ln.state, LISTENER_READY);
+		assert_int_equal(addr_port(&ln.addr), port);
+		n_got = 0;
+		connect_some(fd + 1, 1);
+		turns(3);
+		assert_int_equal(n_got, 1);
+		close(got[0]);
+		close(fd[1]);
+	}
+	/* who waited in the backlog was reset */
+	assert_int_equal(recv(fd[0], &(char){ 0 }, 1, 0), -1);
+	assert_int_equal(errno, ECONNRESET);
+	close(fd[0]);
+	n_got = 0;
+}
+
+static void
+a_busy_port_keeps_it_suspended(void **st)
+{
+	int other = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	(void)st;
+	listener_suspend(&ln);
+	assert_int_equal(setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	assert_int_equal(bind(other, &ln.addr.u.sa, ln.addr.len), 0);
+	assert_int_equal(listen(other, 1), 0);
+	assert_int_equal(listener_restart(&ln), -EADDRINUSE);
+	assert_int_equal(ln.state, LISTENER_SUSPENDED);
+	close(other);
+	assert_int_equal(listener_restart(&ln), 0);
+	assert_int_equal(try_connect(), 0);
+}
+
+/* Holds change while it is suspended, and are looked at again afterwards. */
+static void
+a_held_one_is_restarted_full(void **st)
+{
+	(void)st;
+	listener_suspend(&ln);
+	listener_hold(&ln, LISTENER_HOLD_PROCESS);
+	assert_int_equal(listener_restart(&ln), 0);
+	assert_int_equal(ln.state, LISTENER_FULL);
+	listener_suspend(&ln);
+	listener_resume(&ln, LISTENER_HOLD_PROCESS);
+	assert_int_equal(ln.state, LISTENER_SUSPENDED);
+	assert_int_equal(listener_restart(&ln), 0);
+	assert_int_equal(ln.state, LISTENER_READY);
+}
+
+/* Clients of a socket that a parent holds too wait. */
+static void
+a_suspended_inherited_one_leaves_clients_waiting(void **st)
+{
+	int fd[1];
+
+	(void)st;
+	ln.inherit_fd = ln.fd;
+	listener_suspend(&ln);
+	connect_some(fd, 1);
+	turns(3);
+	assert_int_equal(n_got, 0);
+	assert_int_equal(listener_restart(&ln), 0);
+	turns(3);
+	assert_int_equal(n_got, 1);
+	ln.inherit_fd = -1;
+	close(fd[0]);
+}
+
+static void
+a_suspended_one_can_be_closed(void **st)
+{
+	(void)st;
+	listener_suspend(&ln);
+	listener_drain(&ln);
+	listener_close(&ln, &rig_sys);
+	assert_int_equal(ln.state, LISTENER_CLOSED);
+	listener_suspend(&ln);
+	assert_int_equal(ln.state, LISTENER_CLOSED);
+}
+
 int
 main(void)
 {
@@ -347,6 +458,11 @@ main(void)
 		CASE(an_accepted_unix_socket_is_given_its_buffer),
 		CASE(draining_accepts_the_queue_only),
 		CASE(a_drained_one_keeps_to_its_limits),
+		CASE(a_suspended_one_refuses_until_it_is_restarted),
+		CASE(a_busy_port_keeps_it_suspended),
+		CASE(a_held_one_is_restarted_full),
+		CASE(a_suspended_inherited_one_leaves_clients_waiting),
+		CASE(a_suspended_one_can_be_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

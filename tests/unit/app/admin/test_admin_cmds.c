@@ -34,6 +34,9 @@ static const struct {
 	{ "disable agent", BIND_ADMIN },
 	{ "show activity", BIND_OPERATOR },
 	{ "show resolvers", BIND_USER },
+	{ "enable frontend", BIND_ADMIN },
+	{ "disable frontend", BIND_ADMIN },
+	{ "shutdown frontend", BIND_ADMIN },
 	{ "shutdown session", BIND_ADMIN },
 	{ "shutdown sessions server", BIND_ADMIN },
 	{ "show map", BIND_USER },
@@ -65,7 +68,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
 	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
-	admin_set_server_cmds, admin_states_cmds,
+	admin_set_server_cmds, admin_states_cmds, admin_frontend_cmds,
 };
 
 static int

@@ -1,0 +1,255 @@
+"""HAProxy and tacit get the same commands about frontends: `disable`, `enable` and `shutdown frontend`. Their answers,
+the state in `show stat`, what clients see and the messages are compared."""
+
+import contextlib
+import re
+import shutil
+import socket
+import threading
+
+import pytest
+from conftest import TACIT, Origin, connect, free_ports, recv_all, wait_for
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+CFG = """
+defaults
+ mode http
+ timeout connect 1s
+ timeout client 5s
+ timeout server 5s
+frontend f
+ bind 127.0.0.1:{p0}
+ bind 127.0.0.1:{p1} defer-accept
+ bind {dir}/unix
+ default_backend b
+backend b
+ server s 127.0.0.1:{origin}
+listen l
+ id 9
+ bind 127.0.0.1:{p2}
+ server s 127.0.0.1:{origin}
+frontend off
+ disabled
+ bind 127.0.0.1:{p3}
+frontend inherited
+ bind fd@{fd}
+ default_backend b
+frontend none
+"""
+
+
+def serve(conn):
+    buf = b""
+    while True:
+        while b"\r\n\r\n" not in buf:
+            got = conn.recv(4096)
+            if not got:
+                return
+            buf += got
+        buf = buf.partition(b"\r\n\r\n")[2]
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+
+def ask(conn):
+    """What comes back for a request: the status and whether the connection stays; "silence", or the error."""
+    try:
+        conn.settimeout(0.4)
+        conn.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        got = conn.recv(4096).lower()
+        return got[9:12], b"connection: close" in got
+    except TimeoutError:
+        return "silence"
+    except OSError as e:
+        return type(e).__name__
+
+
+class Player:
+    """One program, and the clients that it has had."""
+
+    def __init__(self, program, directory, stack):
+        directory.mkdir()
+        self.dir = directory
+        self.ports = free_ports(4)
+        self.held = stack.enter_context(socket.socket())
+        self.held.bind(("127.0.0.1", 0))
+        self.held.listen(5)
+        self.held.set_inheritable(True)
+        self.stack = stack
+        origin = Origin(serve)
+        stack.callback(origin.close)
+        cfg = CFG.format(dir=directory, origin=origin.port, fd=self.held.fileno(),
+                         **{f"p{i}": p for i, p in enumerate(self.ports)})
+        self.subject = Subject(program, directory, cfg, pass_fds=[self.held.fileno()])
+        stack.callback(self.subject.stop)
+        self.addresses = [("127.0.0.1", self.ports[0]), ("127.0.0.1", self.ports[1]), str(directory / "unix"),
+                          ("127.0.0.1", self.ports[2]), self.held.getsockname()]
+
+    def connect(self, address):
+        conn = self.stack.enter_context(socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET))
+        try:
+            conn.connect(address)
+            return conn
+        except OSError as e:
+            return type(e).__name__
+
+    def clients(self):
+        """What a new client of each address sees."""
+        out = []
+        for address in self.addresses:
+            conn = self.connect(address)
+            out.append(conn if isinstance(conn, str) else ask(conn))
+            if not isinstance(conn, str):
+                conn.close()
+        return out
+
+    def states(self):
+        return {key: row["status"] for key, row in self.subject.stat()[1].items() if key[1] == "FRONTEND"}
+
+    def listeners(self):
+        return re.search(r"\nListeners: (\d+)", self.subject.admin("show info")).group(1)
+
+    def do(self, *commands):
+        return [(c, self.subject.admin(c)) for c in commands]
+
+    def messages(self):
+        """Without the port and the pid."""
+        found = re.findall(r"\) : ((?:Paused|Resumed|Port|Proxy [fl] ).*)", self.subject.err)
+        return [re.sub(r"Port \d+", "Port N", re.sub(r"conns: .*", "", m)) for m in found]
+
+
+@pytest.fixture
+def players(tmp_path):
+    with contextlib.ExitStack() as stack:
+        yield [Player(program, tmp_path / name, stack) for name, program in (("haproxy", HAPROXY), ("tacit", TACIT))]
+
+
+def same(players, fn):
+    theirs, ours = (fn(p) for p in players)
+    assert theirs == ours
+    return ours
+
+
+def test_pause_and_resume(players):
+    def paused(p):
+        return p.do("disable frontend f", "disable frontend f", "disable frontend #9", "disable frontend inherited"), \
+            p.clients(), p.states(), p.listeners()
+
+    def resumed(p):
+        return p.do("enable frontend f", "enable frontend f", "enable frontend l", "enable frontend inherited"), \
+            p.clients(), p.states(), p.messages()
+    same(players, lambda p: (p.clients(), p.states(), p.listeners()))
+    seen = same(players, paused)
+    # unix sockets go on; clients of an inherited socket wait
+    assert seen[1] == ["ConnectionRefusedError"] * 2 + [(b"200", False), "ConnectionRefusedError", "silence"]
+    assert seen[2]["f", "FRONTEND"] == seen[2]["inherited", "FRONTEND"] == "PAUSED"
+    seen = same(players, resumed)
+    assert seen[1] == [(b"200", False)] * 5
+    assert "Paused proxy l." in seen[3] and "Resumed frontend f." in seen[3]
+
+
+def test_connections_of_a_paused_frontend(players):
+    """Those that are open go on; one that defer-accept has held back is reset."""
+    def play(p):
+        kept, deferred = p.connect(p.addresses[0]), p.connect(p.addresses[1])
+        out = [ask(kept)] + p.do("disable frontend f")
+        out += [ask(kept), ask(kept), ask(deferred)]
+        return out
+    assert same(players, play)[2:4] == [(b"200", False)] * 2
+
+
+def test_busy_port(players):
+    def play(p):
+        out = p.do("disable frontend f")
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(p.addresses[1])
+            other.listen(1)
+            out += p.do("enable frontend f")
+            out += [p.states(), p.connect(p.addresses[0])]
+        return out + p.do("enable frontend f") + [p.states(), p.clients(), p.messages()]
+    seen = same(players, play)
+    assert "Port N busy while trying to enable frontend f." in seen[-1]
+    assert seen[-2] == [(b"200", False)] * 5
+
+
+def test_shutdown(players):
+    def play(p):
+        kept = p.connect(p.addresses[0])
+        out = [ask(kept), p.listeners()]
+        out += p.do("disable frontend l", "shutdown frontend f", "shutdown frontend l", "shutdown frontend inherited")
+        out += [p.states(), p.listeners(), ask(kept), recv_all(kept)]
+        refused = p.connect(p.addresses[0]), p.connect(p.addresses[2]), p.connect(p.addresses[3])
+        waits = p.connect(p.addresses[4])
+        return out + [refused, ask(waits), p.messages()]
+    seen = same(players, play)
+    assert seen[8:11] == [(b"200", True), b"", ("ConnectionRefusedError",) * 3]
+    assert {"Proxy f stopped (cumulated ", "Proxy l stopped (cumulated "} <= set(seen[-1])
+
+
+QUESTIONS = ("enable frontend", "disable frontend", "shutdown frontend", "disable frontend x", "disable frontend b",
+             "enable frontend off", "disable frontend off", "shutdown frontend off", "disable frontend 9",
+             "disable frontend #55", "enable frontend #9", "disable frontend none", "enable frontend none",
+             "disable frontend f more", "disable frontend f", "enable frontend f")
+STOPPED = ("enable frontend l", "disable frontend l", "shutdown frontend l", "disable frontend #9",
+           "set server l/s state ready", "set server l/s weight 5", "set server l/x state", "set server l/s",
+           "disable server l/s", "enable server l/s", "get weight l/s", "set weight l/s 5", "set weight l/s",
+           "set maxconn server l/s 3", "enable health l/s", "disable agent l/s", "shutdown sessions server l/s",
+           "shutdown sessions server l/x", "show backend")
+
+
+@pytest.mark.parametrize("severity", ["", "set severity-output number;"])
+def test_answers(players, severity):
+    same(players, lambda p: p.do(*(severity + c for c in QUESTIONS)))
+    for p in players:
+        p.subject.admin("shutdown frontend l")
+    same(players, lambda p: p.do(*(severity + c for c in STOPPED)))
+
+
+# --- several workers, tacit only ---
+
+@pytest.mark.parametrize("bind", ["", "shards by-thread", "shards 2 defer-accept"])
+def test_pauses_under_load(daemon, bind):
+    """Three workers serve clients while their frontend is paused and resumed: a client is served, refused, or reset in
+    the backlog. Other frontends do not notice."""
+    origin = Origin(serve)
+    port, other = free_ports(2)
+    d = daemon(f"defaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
+               f"frontend f\n bind 127.0.0.1:{port} {bind}\n default_backend b\n"
+               f"frontend g\n bind 127.0.0.1:{other} {bind}\n default_backend b\n"
+               f"backend b\n server s 127.0.0.1:{origin.port}\n", extra="nbthread 3", checked=False)
+    over = threading.Event()
+    seen = {port: {}, other: {}}
+
+    def client(to):
+        while not over.is_set():
+            try:
+                with connect(to) as c:
+                    got = ask(c)
+            except OSError as e:
+                got = type(e).__name__
+            seen[to][got] = seen[to].get(got, 0) + 1
+    threads = [threading.Thread(target=client, args=(p,)) for p in (port, port, other)]
+    for t in threads:
+        t.start()
+    try:
+        for _ in range(30):
+            assert d.admin("disable frontend f") == "\n"
+            with pytest.raises(ConnectionRefusedError), connect(port):
+                pass
+            assert d.admin("enable frontend f") == "\n"
+            want = sum(seen[port].values()) + 2
+            assert wait_for(lambda want=want: sum(seen[port].values()) >= want)
+    finally:
+        over.set()
+        for t in threads:
+            t.join()
+    ok = (b"200", False)
+    assert set(seen[other]) == {ok} and seen[other][ok] > 30
+    assert set(seen[port]) <= {ok, "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError"}
+    assert seen[port][ok] > 10 and "ConnectionRefusedError" in seen[port]
+    with connect(port) as c:
+        assert ask(c) == ok
+    origin.close()
