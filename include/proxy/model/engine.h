@@ -115,6 +115,9 @@ struct engine {
 	struct conn_pool idle;
 	struct pipe_pool pipes;
 	struct timer pipe_timer;     /* closes idle pipes */
+	/* First worker: struct server.start_link, and the next step of one of them. */
+	struct list starting;
+	struct timer start_timer;
 	_Atomic uint64_t spliced;            /* bytes spliced out of pipes */
 	_Atomic uint64_t splice_fallbacks;   /* reads that were copied although splicing was
 					      * enabled */

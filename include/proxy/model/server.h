@@ -21,6 +21,8 @@ struct resolvers;
 struct server_dns;
 
 #define SERVER_WEIGHT_MAX 256
+/* Balancing uses weights multiplied by this, so that a server can have a fraction of its weight. */
+#define SERVER_WEIGHT_SCALE 16u
 
 /* Why a server gets no new sessions, apart from its checks. One bit each. */
 enum server_admin {
@@ -38,6 +40,7 @@ enum server_admin {
 /* What its checks have found. */
 enum server_oper {
 	SERVER_RUNNING,  /* also without checks */
+	SERVER_STARTING, /* running since a while ago, with `slowstart` */
 	SERVER_STOPPING, /* only for sessions that persistence binds to it (disable-on-404) */
 	SERVER_STOPPED
 };
@@ -116,6 +119,10 @@ struct server {
 	struct list track_link;
 	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
 	int uweight;             /* run-time weight, initially conf.weight */
+	/* slowstart: proxy/backend/slowstart.h. */
+	unsigned int weight_part; /* part of uweight in use: 1..SERVER_WEIGHT_SCALE */
+	unsigned int start_age_ms; /* time since it came up, as of the last step */
+	struct list start_link;  /* in engine.starting while it is SERVER_STARTING */
 	struct server_shard *shard; /* one for each worker: be->n_shards */
 	/*
 	 * Everything below changes under be->lock. Gauges may be read without it (atomic_read).
@@ -157,6 +164,24 @@ int server_is_usable(const struct server *s);
 /* True if it is neither down nor in maintenance: sessions that persistence binds to it may use it.
  * Any worker may ask. */
 int server_is_running(const struct server *s);
+/* True if checks allow new sessions. */
+static inline int
+server_oper_is_up(enum server_oper oper)
+{
+	return oper == SERVER_RUNNING || oper == SERVER_STARTING;
+}
+/* The weight in use, multiplied by SERVER_WEIGHT_SCALE; and as it is shown, rounded up. Any worker
+ * may ask. */
+static inline unsigned int
+server_eweight(const struct server *s)
+{
+	return (unsigned int)atomic_read(&s->uweight) * atomic_read(&s->weight_part);
+}
+static inline unsigned int
+server_shown_weight(const struct server *s)
+{
+	return (server_eweight(s) + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE;
+}
 /* True if its name has no address. Any worker may ask. */
 static inline int
 server_is_unresolved(const struct server *s)
@@ -169,6 +194,8 @@ server_names_service(const struct server *s)
 {
 	return s->fqdn[0] == '_';
 }
+/* Maximum number of sessions with a slot at present; 0: no limit. Any worker may ask. */
+unsigned int server_limit(const struct server *s);
 /* True if it has a free slot. */
 int server_has_room(const struct server *s);
 /* Takes and returns a slot; st is the worker's shard. */

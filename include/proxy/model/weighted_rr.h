@@ -39,7 +39,8 @@ struct weighted_rr {
 int weighted_rr_init(struct weighted_rr *m, unsigned int n) must_check;
 void weighted_rr_fini(struct weighted_rr *m);
 void weighted_rr_clear(struct weighted_rr *m);
-/* Adds a member with a weight from 1 to WEIGHTED_RR_WEIGHT_MAX. */
+/* Adds a member with a weight from 1 on. The sum of the weights of the members must not exceed
+ * their number times WEIGHTED_RR_WEIGHT_MAX, unless they have a common divisor. */
 void weighted_rr_add(struct weighted_rr *m, unsigned int weight);
 /* Builds the cycle of all members. Its length is the sum of the weights divided by their greatest
  * common divisor; 0 without members. Once: clear and add them again for another cycle. */

@@ -146,6 +146,20 @@ put_last_session(struct stat_row *r, uint64_t last_ms, uint64_t now)
 		r, STAT_lastsess, last_ms ? (int64_t)((MAX(now, last_ms) - last_ms) / 1000) : -1);
 }
 
+/* The weight is that in use, of which a server that starts has a part. */
+static void
+put_weights(struct stat_row *r, const struct server *s)
+{
+	unsigned int all = (unsigned int)atomic_read(&s->uweight);
+
+	put_stat(r, STAT_weight, server_shown_weight(s));
+	put_stat(r, STAT_uweight, all);
+	if (s->oper == SERVER_STARTING && server_is_usable(s))
+		put_stat(r, STAT_throttle,
+			(100 * server_eweight(s) + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE /
+				all);
+}
+
 static void
 server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	struct stat_texts *texts)
@@ -173,7 +187,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	put_stat(r, STAT_wretr, st->wretr);
 	put_stat(r, STAT_wredis, st->wredis);
 	stat_put_server_state(r, s, texts, now);
-	stat_row_int(r, STAT_weight, s->uweight);
+	put_weights(r, s);
 	put_stat(r, STAT_act, !s->conf.backup);
 	put_stat(r, STAT_bck, s->conf.backup != 0);
 	if (s->conf.maxqueue)
@@ -201,31 +215,28 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	put_stat(r, STAT_safe_conn_cur, safe);
 	put_stat(r, STAT_used_conn_cur, atomic_read(&s->cur));
 	put_stat(r, STAT_need_conn_est, conn_pool_needed(s));
-	stat_row_int(r, STAT_uweight, s->conf.weight);
 	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
 }
 
 static void
 count_servers(const struct proxy *p, struct stat_row *r)
 {
-	uint64_t act = 0, bck = 0, weight = 0, spare = 0;
+	uint64_t act = 0, bck = 0, part = 0, all = 0;
 
 	list_each(it, &p->servers) {
 		const struct server *s = list_entry(it, struct server, link);
 
 		if (!server_is_usable(s))
 			continue;
-		if (!s->conf.backup)
-			act++, weight += (uint64_t)s->uweight;
-		else if (!bck++ || (p->options & OPT_ALLBACKUPS))
-			spare += (uint64_t)s->uweight;
+		*(s->conf.backup ? &bck : &act) += 1;
+		if (!atomic_read(&s->in_group))
+			continue;
+		part += server_eweight(s);
+		all += (uint64_t)s->uweight;
 	}
-	/* Servers that are in use. */
-	if (!act)
-		weight = spare;
 	stat_row_text(r, STAT_status, act || bck || !p->n_servers ? "UP" : "DOWN");
-	put_stat(r, STAT_weight, weight);
-	put_stat(r, STAT_uweight, weight);
+	put_stat(r, STAT_weight, (part + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE);
+	put_stat(r, STAT_uweight, all);
 	put_stat(r, STAT_act, act);
 	put_stat(r, STAT_bck, bck);
 }

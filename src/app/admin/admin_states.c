@@ -47,7 +47,8 @@ static unsigned int
 oper_number(const struct server *s)
 {
 	static const unsigned int numbers[] = {
-		[SERVER_STOPPED] = 0, [SERVER_RUNNING] = 2, [SERVER_STOPPING] = 3
+		[SERVER_STOPPED] = 0, [SERVER_STARTING] = 1, [SERVER_RUNNING] = 2,
+		[SERVER_STOPPING] = 3
 	};
 
 	return s->admin & SERVER_MAINT ? 0 : numbers[s->oper];

@@ -67,8 +67,7 @@ load_of(const struct server *s)
 static int
 is_less_loaded(const struct server *a, const struct server *b)
 {
-	return (uint64_t)load_of(a) * (unsigned int)b->uweight <
-		(uint64_t)load_of(b) * (unsigned int)a->uweight;
+	return (uint64_t)load_of(a) * server_eweight(b) < (uint64_t)load_of(b) * server_eweight(a);
 }
 
 static int
@@ -99,7 +98,7 @@ sum_group(const struct proxy *be)
 		return all;
 	for (unsigned int i = 0; i < be->lb.n; i++) {
 		all.conns += load_of(be->lb.group[i]);
-		all.weights += (unsigned int)be->lb.group[i]->uweight;
+		all.weights += server_eweight(be->lb.group[i]);
 	}
 	return all;
 }
@@ -116,7 +115,7 @@ is_above_share(const struct proxy *be, const struct server *s, const struct grou
 	if (!be->hash_balance_factor)
 		return 0;
 	/* Rounded up: a share below one is one. */
-	share = all->conns * (unsigned int)s->uweight * be->hash_balance_factor;
+	share = all->conns * server_eweight(s) * be->hash_balance_factor;
 	return load_of(s) >= (share + all->weights * 100 - 1) / (all->weights * 100);
 }
 

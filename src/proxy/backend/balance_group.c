@@ -11,6 +11,7 @@
 _Static_assert(SERVER_WEIGHT_MAX <= WEIGHTED_RR_WEIGHT_MAX &&
 	SERVER_WEIGHT_MAX * CONSISTENT_HASH_POINTS_PER_WEIGHT <= CONSISTENT_HASH_ROW,
 	"any weight has its slots and points");
+_Static_assert(CONSISTENT_HASH_POINTS_PER_WEIGHT == SERVER_WEIGHT_SCALE, "a point for each part");
 
 static void
 insert_by_id(struct balance *lb, struct server *s)
@@ -63,21 +64,43 @@ collect_group(struct proxy *be)
 	}
 }
 
+/*
+ * What scaled weights are divided by in the map: as little as there is room for, so that also a
+ * small weight has a fraction. Without a common divisor the map of weights in full is no longer.
+ */
+static unsigned int
+map_divisor(const struct balance *lb)
+{
+	unsigned int sum = 0, by = 1;
+
+	for (unsigned int i = 0; i < lb->n; i++)
+		sum += server_eweight(lb->group[i]);
+	while (by < SERVER_WEIGHT_SCALE && sum / by + lb->n > lb->map.cap)
+		by *= 2;
+	return by;
+}
+
+/* Its slots; at least one: static, configured with 0 and raised since. */
+static unsigned int
+slots_of(const struct server *s, int is_static, unsigned int by)
+{
+	unsigned int n = is_static ? (unsigned int)s->conf.weight
+				   : (server_eweight(s) + by - 1) / by;
+
+	return n ? n : 1;
+}
+
 static void
 build_map(struct proxy *be)
 {
 	struct balance *lb = &be->lb;
 	unsigned int old = lb->map.len;
 	int is_static = balance_is_static(be);
+	unsigned int by = is_static ? 1 : map_divisor(lb);
 
 	weighted_rr_clear(&lb->map);
-	for (unsigned int i = 0; i < lb->n; i++) {
-		const struct server *s = lb->group[i];
-		int weight = is_static ? s->conf.weight : s->uweight;
-
-		/* Static, configured with 0 and raised since: counts as one. */
-		weighted_rr_add(&lb->map, weight ? (unsigned int)weight : 1);
-	}
+	for (unsigned int i = 0; i < lb->n; i++)
+		weighted_rr_add(&lb->map, slots_of(lb->group[i], is_static, by));
 	weighted_rr_build(&lb->map, is_static ? WEIGHTED_RR_CLAIMS : WEIGHTED_RR_EVEN);
 	/* Continues at about the same position: a restart at each change would favour the first
 	 * servers. */
@@ -92,7 +115,7 @@ build_ring(struct proxy *be)
 	consistent_hash_clear(&lb->ring);
 	for (unsigned int i = 0; i < lb->n; i++)
 		consistent_hash_add(&lb->ring, (uint16_t)i, (uint32_t)lb->group[i]->id,
-			(unsigned int)lb->group[i]->uweight * CONSISTENT_HASH_POINTS_PER_WEIGHT);
+			server_eweight(lb->group[i]));
 	consistent_hash_sort(&lb->ring);
 }
 
@@ -111,7 +134,7 @@ balance_refresh(struct proxy *be)
 	if (lb->ring.cap)
 		build_ring(be);
 	for (unsigned int i = 0; lb->sums && i < lb->n; i++) {
-		sum += (uint32_t)lb->group[i]->uweight;
+		sum += server_eweight(lb->group[i]);
 		lb->sums[i] = sum;
 	}
 }

@@ -206,6 +206,7 @@ say_oper(struct engine *e, const struct server *s, const struct server_before *b
 	case SERVER_STOPPING:
 		say_online(e, s, count_requeued(s, before), "is stopping", cause);
 		break;
+	case SERVER_STARTING:
 	case SERVER_RUNNING:
 		say_online(e, s, served, "is UP", cause);
 		break;

@@ -9,6 +9,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
 #include "proxy/backend/server_report.h"
+#include "proxy/backend/slowstart.h"
 #include "proxy/model/check.h"
 
 static void
@@ -18,7 +19,6 @@ count_downs_locked(struct server *s, int was_running, unsigned int was_usable, u
 	unsigned int usable = proxy_usable_servers(be);
 
 	lock_assert_held(&be->lock);
-	s->last_change_ms = now;
 	if (was_running && !server_is_running(s)) {
 		s->downs++;
 		s->down_since_ms = now;
@@ -46,6 +46,8 @@ server_put_state_locked(struct server *s, struct server_state to, uint64_t now_m
 	atomic_write(&s->admin, to.admin);
 	atomic_write(&s->oper, to.oper);
 	atomic_write(&s->changes, s->changes + 1);
+	s->last_change_ms = now_ms;
+	(void)slowstart_update_locked(s, now_ms);
 	balance_refresh(s->be);
 	count_downs_locked(s, was_running, was_usable, now_ms);
 }
@@ -61,8 +63,37 @@ inform_workers(struct engine *e, struct server *s)
 			e->wake_for_server(e, i, s);
 }
 
+/*
+ * Whether a server that is up now has to start slowly: not when it is up for the first time, having
+ * waited for a check (init-state) or an address since tacit started.
+ */
+static int
+is_back(const struct server *s)
+{
+	if (s->changes == 0)
+		return (s->admin & (SERVER_MAINT_FORCED | SERVER_MAINT_TRACKED)) != 0;
+	return (s->admin & SERVER_MAINT) || !server_oper_is_up(s->oper);
+}
+
+static enum server_oper
+up_or_starting(const struct server *s, unsigned int admin)
+{
+	if ((admin & SERVER_MAINT) || !s->conf.check.slowstart_ms)
+		return SERVER_RUNNING;
+	if (is_back(s))
+		return SERVER_STARTING;
+	return server_oper_is_up(s->oper) ? s->oper : SERVER_RUNNING;
+}
+
 static void
 change_state(struct engine *e, struct server *s, struct server_state to, const char *cause);
+
+/* The cause of changes of servers that track s. */
+static void
+put_via(char out[SERVER_STATUS_MAX], const struct server *s)
+{
+	(void)snprintf(out, SERVER_STATUS_MAX, " via %s/%s", s->be->name, s->name);
+}
 
 /* Servers that track it are in the same state. */
 static void
@@ -72,7 +103,7 @@ change_trackers(struct engine *e, struct server *s)
 		(s->admin & SERVER_DRAIN ? SERVER_DRAIN_TRACKED : 0u);
 	char via[SERVER_STATUS_MAX];
 
-	(void)snprintf(via, sizeof(via), " via %s/%s", s->be->name, s->name);
+	put_via(via, s);
 	list_each(it, &s->trackers) {
 		struct server *t = list_entry(it, struct server, track_link);
 		unsigned int own = t->admin & ~(unsigned int)(SERVER_MAINT_TRACKED |
@@ -83,19 +114,38 @@ change_trackers(struct engine *e, struct server *s)
 }
 
 static void
-change_state(struct engine *e, struct server *s, struct server_state to, const char *cause)
+apply_state(struct engine *e, struct server *s, struct server_state to, const char *cause)
 {
 	struct server_before before = server_before(s);
 
-	if (to.admin == s->admin && to.oper == s->oper)
-		return;
 	lock_take(&s->be->lock, e->sys);
 	server_put_state_locked(s, to, loop_now_ms(e->loop));
 	lock_drop(&s->be->lock);
 	queue_serve(e, s->be);
 	server_report(e, s, &before, cause);
+	slowstart_follow(e, s);
+}
+
+static void
+change_state(struct engine *e, struct server *s, struct server_state to, const char *cause)
+{
+	if (server_oper_is_up(to.oper))
+		to.oper = up_or_starting(s, to.admin);
+	if (to.admin == s->admin && to.oper == s->oper)
+		return;
+	apply_state(e, s, to, cause);
 	inform_workers(e, s);
 	change_trackers(e, s);
+}
+
+void
+server_end_start(struct engine *e, struct server *s)
+{
+	char via[SERVER_STATUS_MAX] = "";
+
+	if (s->track)
+		put_via(via, s->track);
+	apply_state(e, s, (struct server_state){ s->admin, SERVER_RUNNING }, via);
 }
 
 void
@@ -104,7 +154,7 @@ server_begin_stopped(struct engine *e, struct server *s)
 	lock_take(&s->be->lock, e->sys);
 	server_put_state_locked(s, (struct server_state){ s->admin, SERVER_STOPPED },
 		loop_now_ms(e->loop));
-	s->downs = s->be->downs = 0;
+	s->downs = s->be->downs = s->changes = 0;
 	lock_drop(&s->be->lock);
 	list_each(it, &s->trackers) {
 		server_begin_stopped(e, list_entry(it, struct server, track_link));

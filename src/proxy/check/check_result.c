@@ -107,7 +107,7 @@ change_server(struct engine *e, struct check *c, enum check_result result)
 		return;
 	else if (result == CHECK_PASSED)
 		server_set_oper(e, s, SERVER_RUNNING, cause);
-	else if (result == CHECK_CONDPASS && s->oper == SERVER_RUNNING)
+	else if (result == CHECK_CONDPASS && server_oper_is_up(s->oper))
 		server_set_oper(e, s, SERVER_STOPPING, cause);
 }
 

@@ -16,9 +16,9 @@ sum_weights(const struct proxy *be)
 		const struct server *s = list_entry(it, const struct server, link);
 
 		if (atomic_read(&s->in_group))
-			n += (unsigned int)s->uweight;
+			n += server_eweight(s);
 	}
-	return n;
+	return (n + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE;
 }
 
 static unsigned int
@@ -35,6 +35,7 @@ struct str
 check_state_text(const struct server *s, const char *node, char buf[CHECK_STATE_MAX])
 {
 	char status[SERVER_STATUS_MAX], host[ADDR_TEXT] = "unix", port[8] = "unix";
+	char throttle[32] = "";
 	struct addr own;
 	int n;
 
@@ -43,10 +44,14 @@ check_state_text(const struct server *s, const char *node, char buf[CHECK_STATE_
 		(void)addr_host_text(&own, host);
 		(void)snprintf(port, sizeof(port), "%u", addr_port(&own));
 	}
+	if (s->oper == SERVER_STARTING)
+		(void)snprintf(throttle, sizeof(throttle), "; throttle=%llu%%",
+			100ull * s->start_age_ms / s->conf.check.slowstart_ms);
 	n = snprintf(buf, CHECK_STATE_MAX,
-		"%s; address=%s; port=%s; name=%s/%s; node=%s; weight=%d/%u; scur=%u/%u; qcur=%u",
-		server_status_text(s, status), host, port, s->be->name, s->name, node, s->uweight,
+		"%s; address=%s; port=%s; name=%s/%s; node=%s; weight=%u/%u; scur=%u/%u; qcur=%u%s",
+		server_status_text(s, status), host, port, s->be->name, s->name, node,
+		server_shown_weight(s),
 		sum_weights(s->be), atomic_read(&s->cur), sum_sessions(s->be),
-		atomic_read(&s->queued));
+		atomic_read(&s->queued), throttle);
 	return (struct str){ buf, (size_t)MIN(n, CHECK_STATE_MAX - 1) };
 }

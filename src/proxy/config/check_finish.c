@@ -313,19 +313,6 @@ check_proto_of(const struct server *s, struct cfg_diag *d)
 	return -1;
 }
 
-/* What is read but has no effect yet. */
-static void
-report_unbuilt(const struct server *s, struct cfg_diag *d)
-{
-	const struct check_server_conf *c = &s->conf.check;
-
-	if (c->slowstart_ms)
-		cfg_diag_add(d, CFG_NOTICE, &s->where,
-			"'server %s/%s' : 'slowstart' has no effect: servers take their full part "
-			"of the load at once.",
-			s->be->name, s->name);
-}
-
 /* Without checks there is no health to adjust. */
 static void
 settle_observe(struct server *s, struct cfg_diag *d)
@@ -366,7 +353,6 @@ check_server_options(const struct server *s, struct cfg_diag *d)
 			s->be->name, s->name, s->name);
 		bad = -1;
 	}
-	report_unbuilt(s, d);
 	return bad;
 }
 

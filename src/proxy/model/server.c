@@ -77,12 +77,14 @@ server_new(struct proxy *be, const char *name, const struct server_conf *default
 		return NULL;
 	}
 	list_init(&s->link);
+	list_init(&s->trackers);
+	list_init(&s->track_link);
+	list_init(&s->start_link);
 	s->be = be;
 	s->spec.fd = -1;
 	s->uweight = s->conf.weight;
+	s->weight_part = SERVER_WEIGHT_SCALE;
 	s->admin = s->conf.disabled ? SERVER_MAINT_FORCED : SERVER_READY;
-	list_init(&s->trackers);
-	list_init(&s->track_link);
 	return s;
 }
 
@@ -97,6 +99,7 @@ server_free(struct server **sp)
 	assert(s->cur == 0 && s->queued == 0 && s->waiting == 0);
 	list_remove(&s->link);
 	list_remove(&s->track_link);
+	list_remove(&s->start_link);
 	list_each_safe(it, &s->trackers) {
 		list_remove(it);
 	}
@@ -127,7 +130,7 @@ server_source_addr(struct server *s, struct addr *out)
 int
 server_is_usable(const struct server *s)
 {
-	return !atomic_read(&s->admin) && atomic_read(&s->oper) == SERVER_RUNNING &&
+	return !atomic_read(&s->admin) && server_oper_is_up(atomic_read(&s->oper)) &&
 		atomic_read(&s->uweight) > 0;
 }
 
@@ -137,10 +140,24 @@ server_is_running(const struct server *s)
 	return !(atomic_read(&s->admin) & SERVER_MAINT) && atomic_read(&s->oper) != SERVER_STOPPED;
 }
 
+unsigned int
+server_limit(const struct server *s)
+{
+	uint64_t max = (unsigned int)atomic_read(&s->conf.maxconn);
+
+	if (max && atomic_read(&s->oper) == SERVER_STARTING) {
+		max = max * atomic_read(&s->start_age_ms) / s->conf.check.slowstart_ms;
+		max = MAX(max, 1u);
+	}
+	return (unsigned int)max;
+}
+
 int
 server_has_room(const struct server *s)
 {
-	return s->conf.maxconn == 0 || s->cur < (unsigned int)s->conf.maxconn;
+	unsigned int limit = server_limit(s);
+
+	return limit == 0 || s->cur < limit;
 }
 
 void
@@ -216,7 +233,7 @@ server_status_text(const struct server *s, char buf[SERVER_STATUS_MAX])
 		return "DRAIN (agent)";
 	if (c)
 		return health_text(c, word, buf);
-	return s->oper == SERVER_RUNNING && !(s->admin & SERVER_DRAIN) ? "no check" : word;
+	return server_oper_is_up(s->oper) && !(s->admin & SERVER_DRAIN) ? "no check" : word;
 }
 
 /*

@@ -184,6 +184,7 @@ reduce_weights(struct weighted_rr *m)
 		m->member[i].weight = (uint16_t)(m->member[i].weight / common);
 		m->len += m->member[i].weight;
 	}
+	assert(m->len <= m->cap);
 }
 
 void

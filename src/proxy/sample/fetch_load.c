@@ -121,7 +121,7 @@ free_slots(const struct proxy *be, int queues)
 			continue;
 		if (atomic_read(&srv->conf.maxconn) == 0 || (queues && srv->conf.maxqueue == 0))
 			return -1;
-		room = (int64_t)atomic_read(&srv->conf.maxconn) - atomic_read(&srv->cur);
+		room = (int64_t)server_limit(srv) - atomic_read(&srv->cur);
 		n += MAX(room, 0);
 		if (queues) {
 			room = (int64_t)srv->conf.maxqueue - atomic_read(&srv->queued);
@@ -232,8 +232,8 @@ server_value(struct server *srv, enum server_value what, struct sample_ctx *cx)
 	case SRV_CONN:
 		return atomic_read(&srv->cur);
 	case SRV_CONN_FREE:
-		v = (int64_t)atomic_read(&srv->conf.maxconn) - atomic_read(&srv->cur);
-		return atomic_read(&srv->conf.maxconn) == 0 ? -1 : MAX(v, 0);
+		v = (int64_t)server_limit(srv) - atomic_read(&srv->cur);
+		return server_limit(srv) == 0 ? -1 : MAX(v, 0);
 	case SRV_IWEIGHT:
 		return srv->conf.weight;
 	case SRV_QUEUE:
@@ -244,7 +244,7 @@ server_value(struct server *srv, enum server_value what, struct sample_ctx *cx)
 		lock_drop(&srv->be->lock);
 		return v;
 	case SRV_WEIGHT:
-		return server_is_usable(srv) ? atomic_read(&srv->uweight) : 0;
+		return server_is_usable(srv) ? server_shown_weight(srv) : 0;
 	case SRV_UWEIGHT:
 		return atomic_read(&srv->uweight);
 	case SRV_IS_UP:

@@ -133,6 +133,51 @@ test_bounds(void **state)
 	proxy_free(&be);
 }
 
+static void
+give_part(struct proxy *be, int n, unsigned int part)
+{
+	nth(be, n)->weight_part = part;
+	balance_refresh(be);
+}
+
+/* Also a weight of one has sixteenths, and large ones are rounded up where room is short. */
+static void
+test_parts(void **state)
+{
+	static const struct {
+		int weights[4];
+		unsigned int part, of_first, of_others;
+	} rows[] = {
+		{ { 1, 1, -1 }, 1, 1, 16 },
+		{ { 1, 1, -1 }, 12, 3, 4 },
+		{ { 10, 5, -1 }, 1, 1, 8 },
+		{ { 256, 256, -1 }, 1, 1, 16 },
+		{ { 255, 256, -1 }, 1, 32, 512 },
+		{ { 100, 7, 9, -1 }, 8, 25, 8 },
+	};
+	static const enum balance_algo algos[] = { BALANCE_ROUNDROBIN, BALANCE_RANDOM };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows) * ARRAY_LEN(algos); i++) {
+		enum balance_algo algo = algos[i % ARRAY_LEN(algos)];
+		unsigned int first = rows[i / 2].of_first, all = first + rows[i / 2].of_others;
+		struct proxy *be = farm(algo, rows[i / 2].weights);
+		unsigned int times[MAX_SERVERS];
+
+		be->balance_draws = 1;
+		give_part(be, 0, rows[i / 2].part);
+		count(be, (int)all * 20, times);
+		if (algo == BALANCE_ROUNDROBIN)
+			assert_int_equal(times[0], first * 20);
+		else
+			assert_in_range(times[0], first * 20 / 3, first * 60);
+		give_part(be, 0, SERVER_WEIGHT_SCALE);
+		if (algo == BALANCE_ROUNDROBIN)
+			assert_in_range(be->lb.map.len, 1, 2 * 256);
+		destroy(&be);
+	}
+}
+
 /* The maximum number of servers, with weights without a common divisor. */
 static void
 test_many(void **state)
@@ -168,6 +213,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_smooth),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_weight_changes),
 		cmocka_unit_test(test_flapping),
 		cmocka_unit_test(test_backup),

@@ -1,0 +1,323 @@
+/* Servers that start slowly, on a clock of the test. Weights and lines are those of HAProxy 2.6. */
+#define STATE_RIG_CONFIG                                                                     \
+	"backend b\n server s 127.0.0.1:1 weight 100 maxconn 50 slowstart 8s\n"              \
+	" server t 127.0.0.1:1 weight 30 slowstart 40s\n server u 127.0.0.1:1 weight 5\n"    \
+	"backend fix\n balance static-rr\n server x 127.0.0.1:1 weight 9 maxconn 8 slowstart 2s\n"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/backend/server_state.h"
+#include "proxy/backend/slowstart.h"
+#include "unit/proxy/state_rig.h"
+
+static struct sys_ops ops;
+static uint64_t clock_ms;
+static struct server *s, *t;
+
+static long
+read_clock(void *ctx, clockid_t id, struct timespec *ts)
+{
+	(void)ctx, (void)id;
+	*ts = (struct timespec){ (time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000 };
+	return 0;
+}
+
+/* To this many ms after the beginning of the test. */
+static void
+go_to(uint64_t ms)
+{
+	clock_ms = 1000000 + ms;
+	assert_int_equal(loop_turn(e.loop, 0), 0);
+}
+
+static int
+setup_starting(void **st)
+{
+	if (setup(st))
+		return -1;
+	ops = sys_linux;
+	ops.clock_gettime = read_clock;
+	sys.ops = &ops;
+	slowstart_init(&e);
+	go_to(0);
+	s = named("b", "s");
+	t = named("b", "t");
+	return 0;
+}
+
+static int
+teardown_starting(void **st)
+{
+	slowstart_fini(&e);
+	return teardown(st);
+}
+
+static void
+restart(struct server *srv)
+{
+	server_set_oper(&e, srv, SERVER_STOPPED, "");
+	server_set_oper(&e, srv, SERVER_RUNNING, "");
+	(void)logged();
+}
+
+/* Of the turns of its backend, in thousandths. */
+static unsigned int
+share_of(const struct server *srv)
+{
+	const struct balance *lb = &srv->be->lb;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < lb->map.len; i++)
+		n += lb->group[lb->map.slot[i]] == srv;
+	return n * 1000 / lb->map.len;
+}
+
+static void
+weight_and_maxconn_grow_with_time(void **st)
+{
+	static const struct {
+		unsigned int ms, weight, limit;
+	} rows[] = { { 0, 7, 1 }, { 499, 7, 1 }, { 500, 13, 3 }, { 1000, 19, 6 }, { 2000, 32, 12 },
+		{ 4000, 57, 25 }, { 7000, 94, 43 }, { 7500, 100, 46 }, { 7999, 100, 46 },
+		{ 8000, 100, 50 } };
+
+	(void)st;
+	restart(s);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(s->oper, SERVER_STARTING);
+		go_to(rows[i].ms);
+		assert_int_equal(server_shown_weight(s), rows[i].weight);
+		assert_int_equal(server_limit(s), rows[i].limit);
+		assert_in_range(share_of(s), rows[i].weight * 1000 / (rows[i].weight + 35) - 20,
+			rows[i].weight * 1000 / (rows[i].weight + 35));
+	}
+	assert_int_equal(s->oper, SERVER_RUNNING);
+	assert_string_equal(logged(), "<5>Server b/s is UP. 3 active and 0 backup servers online. "
+		"0 sessions requeued, 0 total in queue.");
+	go_to(20000);
+	assert_string_equal(logged(), "");
+}
+
+/* Nothing wakes the loop once the last one is done; until then each second at least. */
+static void
+there_are_steps_only_while_a_server_starts(void **st)
+{
+	struct timers *timers = loop_timers(e.loop);
+
+	(void)st;
+	assert_int_equal(timers_next(timers), TIMER_NEVER);
+	restart(t);
+	assert_int_equal(timers_next(timers), clock_ms + 1000);
+	go_to(300);
+	restart(s);
+	assert_int_equal(timers_next(timers), clock_ms + 500);
+	server_set_oper(&e, s, SERVER_STOPPED, "");
+	go_to(38900);
+	assert_int_equal(server_shown_weight(t), 30);
+	go_to(39100);
+	assert_int_equal(timers_next(timers), 1000000 + 40000);
+	assert_int_equal(t->oper, SERVER_STARTING);
+	go_to(40000);
+	assert_int_equal(t->oper, SERVER_RUNNING);
+	assert_int_equal(timers_next(timers), TIMER_NEVER);
+	restart(s);
+	server_set_forced(&e, s, SERVER_MAINT_FORCED);
+	assert_int_equal(timers_next(timers), TIMER_NEVER);
+}
+
+static void
+only_those_that_come_back_start_slowly(void **st)
+{
+	(void)st;
+	assert_int_equal(s->oper, SERVER_RUNNING);
+	assert_int_equal(server_limit(s), 50);
+	server_set_forced(&e, s, SERVER_DRAIN_FORCED);
+	server_set_forced(&e, s, SERVER_READY);
+	assert_int_equal(s->oper, SERVER_RUNNING);
+	server_set_forced(&e, s, SERVER_MAINT_FORCED);
+	server_set_forced(&e, s, SERVER_READY);
+	assert_int_equal(s->oper, SERVER_STARTING);
+	go_to(8000);
+	server_set_oper(&e, s, SERVER_STOPPING, "");
+	server_set_oper(&e, s, SERVER_RUNNING, "");
+	assert_int_equal(s->oper, SERVER_STARTING);
+	restart(named("b", "u"));
+	assert_int_equal(named("b", "u")->oper, SERVER_RUNNING);
+	/* For the first time. */
+	server_begin_stopped(&e, t);
+	server_set_oper(&e, t, SERVER_RUNNING, "");
+	assert_int_equal(t->oper, SERVER_RUNNING);
+	restart(t);
+	assert_int_equal(t->oper, SERVER_STARTING);
+}
+
+/* Drain and weight 0 do not stop the time, but a change of state begins it anew. */
+static void
+time_goes_on_whatever_else_changes(void **st)
+{
+	(void)st;
+	restart(s);
+	go_to(2000);
+	assert_int_equal(server_set_weight(&e, s, 50), 0);
+	assert_int_equal(server_shown_weight(s), 16);
+	assert_int_equal(server_set_weight(&e, s, 0), 0);
+	assert_int_equal(server_shown_weight(s), 0);
+	assert_false(server_is_usable(s));
+	go_to(3100);
+	assert_int_equal(server_set_weight(&e, s, 100), 0);
+	assert_int_equal(server_shown_weight(s), 44);
+	server_set_forced(&e, s, SERVER_DRAIN_FORCED);
+	go_to(11099);
+	assert_int_equal(s->oper, SERVER_STARTING);
+	(void)logged();
+	go_to(11100);
+	assert_int_equal(s->oper, SERVER_RUNNING);
+	assert_string_equal(logged(), "<5>Server b/s is UP. 2 active and 0 backup servers online. "
+		"0 sessions requeued, 0 total in queue.|"
+		"<5>Server b/s remains in forced drain mode.");
+}
+
+/* Of a server that is down again the weight stays what it was. */
+static void
+a_server_that_fails_again_begins_again(void **st)
+{
+	(void)st;
+	restart(s);
+	go_to(3000);
+	server_set_oper(&e, s, SERVER_STOPPED, "");
+	assert_int_equal(server_shown_weight(s), 44);
+	go_to(30000);
+	assert_int_equal(server_shown_weight(s), 44);
+	server_set_oper(&e, s, SERVER_RUNNING, "");
+	assert_int_equal(server_shown_weight(s), 7);
+	assert_int_equal(server_limit(s), 1);
+	go_to(37999);
+	assert_int_equal(s->oper, SERVER_STARTING);
+	go_to(38000);
+	assert_int_equal(s->oper, SERVER_RUNNING);
+}
+
+static void
+with_a_static_algorithm_only_maxconn_grows(void **st)
+{
+	struct server *x = named("fix", "x");
+
+	(void)st;
+	restart(x);
+	assert_int_equal(x->oper, SERVER_STARTING);
+	assert_int_equal(server_shown_weight(x), 9);
+	assert_int_equal(server_limit(x), 1);
+	go_to(1000);
+	assert_int_equal(server_limit(x), 4);
+	go_to(2000);
+	assert_int_equal(server_limit(x), 8);
+	assert_int_equal(x->oper, SERVER_RUNNING);
+}
+
+static void
+a_tracking_server_starts_in_its_own_time(void **st)
+{
+	(void)st;
+	t->track = named("b", "u");
+	list_append(&t->track->trackers, &t->track_link);
+	restart(t->track);
+	assert_int_equal(t->track->oper, SERVER_RUNNING);
+	assert_int_equal(t->oper, SERVER_STARTING);
+	s->track = t;
+	list_append(&t->trackers, &s->track_link);
+	restart(t);
+	go_to(8000);
+	assert_int_equal(s->oper, SERVER_RUNNING);
+	go_to(40000);
+	assert_int_equal(t->oper, SERVER_RUNNING);
+	assert_int_equal(s->oper, SERVER_RUNNING);
+}
+
+/*
+ * This program has its own allocator, so that an array cannot grow. A server that cannot get its
+ * timer has all of its load at once, and none remains behind.
+ */
+static int mem_is_out;
+
+void *
+mem_alloc(size_t size)
+{
+	return malloc(size ? size : 1);
+}
+
+void *
+mem_zalloc(size_t size)
+{
+	return calloc(1, size ? size : 1);
+}
+
+void *
+mem_alloc_aligned(size_t align, size_t size)
+{
+	return aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+void *
+mem_zalloc_aligned(size_t align, size_t size)
+{
+	void *p = mem_alloc_aligned(align, size);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
+void *
+mem_resize(void *p, size_t n, size_t size)
+{
+	return mem_is_out ? NULL : reallocarray(p, n ? n : 1, size);
+}
+
+char *
+mem_strndup(const char *text, size_t n)
+{
+	return strndup(text, n);
+}
+
+char *
+mem_strdup(const char *text)
+{
+	return strdup(text);
+}
+
+void
+mem_free(void *p)
+{
+	free(p);
+}
+
+static void
+without_memory_none_starts_slowly(void **st)
+{
+	(void)st;
+	server_set_oper(&e, s, SERVER_STOPPED, "");
+	mem_is_out = 1;
+	server_set_oper(&e, s, SERVER_RUNNING, "");
+	mem_is_out = 0;
+	assert_int_equal(s->oper, SERVER_RUNNING);
+	assert_int_equal(server_shown_weight(s), 100);
+	assert_int_equal(server_limit(s), 50);
+	assert_true(list_is_empty(&e.starting));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_starting, teardown_starting)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(weight_and_maxconn_grow_with_time),
+		TEST(there_are_steps_only_while_a_server_starts),
+		TEST(only_those_that_come_back_start_slowly),
+		TEST(time_goes_on_whatever_else_changes),
+		TEST(a_server_that_fails_again_begins_again),
+		TEST(with_a_static_algorithm_only_maxconn_grows),
+		TEST(a_tracking_server_starts_in_its_own_time),
+		TEST(without_memory_none_starts_slowly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
