@@ -101,7 +101,8 @@ fk_connect(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
 
 	memcpy(&to, sa, MIN((size_t)len, sizeof(to)));
 	if (r == 0 && (s = fake_sock_of(k, fd, &r)))
-		r = fake_sock_connect(s, sa, len);
+		r = sa->sa_family == AF_UNSPEC ? fake_file_disconnect(s->file)
+					       : fake_sock_connect(s, sa, len);
 	return fake_leave(k, r, "connect(%d, :%u)", fd, fake_addr_port(&to));
 }
 

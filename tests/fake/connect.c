@@ -198,6 +198,13 @@ fake_route(struct fake *k, unsigned int port, enum fake_path path, uint64_t one_
 		k->n_routes++;
 }
 
+void
+fake_on_connect(struct fake *k, fake_connect_fn *fn, void *arg)
+{
+	k->on_connect = fn;
+	k->on_connect_arg = arg;
+}
+
 static struct fake_route
 route_to(const struct fake *k, unsigned int port)
 {
@@ -232,8 +239,11 @@ connect_again(struct fake_sock *s)
 static void
 send_syn(struct fake_sock *s)
 {
-	struct fake_route r = route_to(s->k, fake_addr_port(&s->remote));
+	struct fake_route r;
 
+	if (s->was_fd && s->k->on_connect)
+		s->k->on_connect(s->k, fake_addr_port(&s->remote), s->k->on_connect_arg);
+	r = route_to(s->k, fake_addr_port(&s->remote));
 	if (s->was_fd)
 		s->k->segments++;
 	s->delay = r.delay;
@@ -266,6 +276,7 @@ fake_sock_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len)
 		fake_addr_set_port(&s->local, s->k->next_port++);
 	s->state = FAKE_SYN_SENT;
 	s->phase = FAKE_CONNECTING;
+	s->err = 0;
 	send_syn(s);
 	if (s->family != AF_UNIX)
 		return -EINPROGRESS;
@@ -275,6 +286,27 @@ fake_sock_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len)
 		return -EAGAIN;
 	}
 	s->phase = FAKE_CONNECTED;
+	return 0;
+}
+
+/* What is on its way to the former connection does not reach the next one: that is a new socket. */
+long
+fake_file_disconnect(struct fake_file *f)
+{
+	struct fake_sock *old = f->sock, *s = fake_sock_new(old->k, old->family);
+
+	s->file = f;
+	s->was_fd = old->was_fd;
+	s->linger0 = old->linger0;
+	s->sndbuf = old->sndbuf;
+	s->rcvbuf = old->rcvbuf;
+	s->fixed_bufs = old->fixed_bufs;
+	s->err = old->state == FAKE_EST || old->state == FAKE_SYN_SENT ? ECONNRESET : 0;
+	f->sock = s;
+	old->file = NULL;
+	old->linger0 = 1;
+	fake_sock_close(old);
+	fake_file_wake(f, 0);
 	return 0;
 }
 

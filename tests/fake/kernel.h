@@ -49,6 +49,9 @@ enum fake_path {
 };
 /* The path of connections to a port from now on; one_way in ns. The default is FAKE_NEAR, 0. */
 void fake_route(struct fake *k, unsigned int port, enum fake_path path, uint64_t one_way);
+/* fn is called for each connection that the daemon opens, before it is: it may set the route. */
+typedef void fake_connect_fn(struct fake *k, unsigned int port, void *arg);
+void fake_on_connect(struct fake *k, fake_connect_fn *fn, void *arg);
 /* Buffer sizes of sockets created from now on. */
 void fake_set_buffers(struct fake *k, unsigned int sndbuf, unsigned int rcvbuf);
 /* The machine's CPUs from now on, 0 to n - 1 (n 1..64), all available to the process. One at

@@ -136,6 +136,8 @@ struct fake {
 	struct fake_sock *socks;
 	struct fake_route routes[FAKE_MAX_ROUTES];
 	unsigned int n_routes;
+	fake_connect_fn *on_connect;
+	void *on_connect_arg;
 	unsigned int sndbuf, rcvbuf;
 	struct fake_zc_conf zc;
 	unsigned int pipe_slots, fragment;
@@ -219,6 +221,8 @@ long fake_sock_shutdown(struct fake_sock *s, int how);
 void fake_sock_close(struct fake_sock *s);
 void fake_sock_reset(struct fake_sock *s); /* sends RST and is closed */
 long fake_sock_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len);
+/* connect(2) to no address: the file has a socket again that is not connected. */
+long fake_file_disconnect(struct fake_file *f);
 long fake_sock_listen(struct fake_sock *s, int backlog);
 struct fake_sock *fake_sock_accept(struct fake_sock *l);
 void fake_sock_embryo_ready(struct fake_sock *s);

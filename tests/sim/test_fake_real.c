@@ -306,6 +306,8 @@ draw(uint64_t *state)
 	return (unsigned int)(*state >> 33);
 }
 
+typedef void script_fn(struct box *b, uint64_t seed);
+
 static void
 run_script(struct box *b, uint64_t seed)
 {
@@ -321,7 +323,7 @@ run_script(struct box *b, uint64_t seed)
 
 /* 0 when both kernels say the same. */
 static int
-compare(uint64_t seed, unsigned int settle_us, int report)
+compare(script_fn *script, uint64_t seed, unsigned int settle_us, int report)
 {
 	static struct box real, made;
 	struct fake *k = fake_new();
@@ -329,11 +331,11 @@ compare(uint64_t seed, unsigned int settle_us, int report)
 	int differ;
 
 	box_open(&made, k, 0);
-	run_script(&made, seed);
+	script(&made, seed);
 	box_close(&made);
 	fake_free(&k);
 	box_open(&real, NULL, settle_us);
-	run_script(&real, seed);
+	script(&real, seed);
 	box_close(&real);
 	differ = strcmp(made.log, real.log) != 0;
 	if (!differ || !report)
@@ -358,7 +360,8 @@ test_random_scripts_agree(void **state)
 	(void)state;
 	for (uint64_t seed = first; seed < first + n; seed++)
 		/* a loaded machine may deliver late: only a lasting difference counts */
-		if (compare(seed, 100, 0) && compare(seed, 3000, 0) && compare(seed, 20000, 1))
+		if (compare(run_script, seed, 100, 0) && compare(run_script, seed, 3000, 0) &&
+			compare(run_script, seed, 20000, 1))
 			bad++;
 	assert_int_equal(bad, 0);
 }
@@ -419,10 +422,74 @@ test_eventfds_agree(void **state)
 	fake_free(&k);
 }
 
+static void
+say_error(struct box *b, int slot)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+	long r = sys_getsockopt(&b->sys, b->fd[slot], SOL_SOCKET, SO_ERROR, &err, &len);
+
+	say(b, "error %d %d %ld\n", slot, err, r);
+}
+
+/* A socket that is connected to no address resets its connection, and may be connected again. */
+static void
+run_disconnects(struct box *b, uint64_t seed)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	int asks;
+
+	(void)seed;
+	for (int i = 0; i < 8; i++) {
+		op_connect(b, 0, 1);
+		op_ctl(b, 0, 3 * 4); /* ADD, IN and OUT */
+		if (i & 1)
+			op_bytes(b, 1, 0, 30);
+		if (i & 2)
+			op_bytes(b, 0, 0, 40);
+		if (i & 4)
+			say(b, "shutdown %s\n",
+				result(sys_shutdown(&b->sys, b->fd[1], SHUT_WR)));
+		op_wait(b, 1);
+		say(b, "none %s\n",
+			result(sys_connect(&b->sys, b->fd[0], &none, sizeof(none))));
+		op_wait(b, 1);
+		op_bytes(b, 1, 1, 31);
+		op_close(b, 1, 0);
+		asks = i % 3 == 0;
+		if (asks)
+			say_error(b, 0);
+		say(b, "again %s\n", result(sys_connect(&b->sys, b->fd[0],
+			(struct sockaddr *)(i == 5 ? &b->nobody : &b->addr), sizeof(b->addr))));
+		settle(b, 1);
+		op_wait(b, 1);
+		if (i != 5)
+			b->fd[1] = (int)sys_accept4(&b->sys, b->listener, NULL, NULL,
+				SOCK_NONBLOCK);
+		else
+			say_error(b, 0);
+		if (i != 5)
+			op_bytes(b, 0, 0, 50);
+		if (i != 5)
+			op_bytes(b, 1, 1, 99);
+		op_close(b, 0, 0);
+		if (i != 5)
+			op_close(b, 1, 0);
+	}
+}
+
+static void
+test_disconnects_agree(void **state)
+{
+	(void)state;
+	assert_int_equal(compare(run_disconnects, 0, 3000, 1), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_disconnects_agree),
 		cmocka_unit_test(test_random_scripts_agree),
 		cmocka_unit_test(test_eventfds_agree),
 	};
