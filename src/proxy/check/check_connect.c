@@ -208,7 +208,7 @@ open_connection(
 		return send_header_alone(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
-	loop_presume_again(e->loop, fd, DIR_W);
+	loop_again(e->loop, fd, DIR_W);
 	r->state = CHECK_CONNECTING;
 	conn_want(&r->conn, EV_W);
 	return CHECK_STEP_WAIT;
@@ -259,8 +259,10 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 enum check_step
 check_connect_proceed(struct check_run *r, struct check_verdict *v)
 {
-	int err = loop_seen(r->conn.loop, r->conn.fd) & (EV_ERR | EV_HUP)
-		? conn_take_error(&r->conn) : 0;
+	/* Some pollers do not tell errors. */
+	int may_have_failed = loop_seen(r->conn.loop, r->conn.fd) & (EV_ERR | EV_HUP) ||
+		!loop_has_errors(r->conn.loop);
+	int err = may_have_failed ? conn_take_error(&r->conn) : 0;
 
 	if (err)
 		return check_run_fail(r, err, v);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/backend/server_state.h"
+#include "proxy/check/check_run.h"
 #include "proxy/check/checker.h"
 #include "proxy/model/check.h"
 #include "proxy/model/engine.h"
@@ -29,6 +30,8 @@ static unsigned int port[2];
 static const char *answer; /* to each connection; NULL: none */
 static char heard[200];    /* what the last one has sent */
 static unsigned int taken; /* connections */
+static const char *poller = "epoll";
+static enum interest_mode mode = INTEREST_EDGE;
 
 static int
 listen_at(unsigned int at)
@@ -103,7 +106,7 @@ static void
 start(const char *lines, const char *options)
 {
 	static const struct log_ident id = { "tacit", NULL, 1, NULL };
-	struct loop_config lc = { .poller = poller_find("epoll"), .mode = INTEREST_EDGE,
+	struct loop_config lc = { .poller = poller_find(poller), .mode = mode,
 		.max_fd = 64, .max_events = 8, .lazy = 1 };
 	struct checker_config cc = { .node = "n" };
 	char more[200], text[1000];
@@ -254,6 +257,45 @@ until_running(int is_running)
 	for (int i = 0; i < TURNS_MAX && c->is_running != is_running; i++)
 		turn();
 	assert_int_equal(c->is_running, is_running);
+}
+
+/* Checks that wait for their connection, as those of far servers do. */
+static void
+far_server_is_refused(const char *with, enum interest_mode how)
+{
+	struct check *c;
+
+	poller = with;
+	mode = how;
+	start("", "rise 1 fall 1");
+	until("UP");
+	close(listening[0]);
+	listening[0] = -1;
+	c = world_server(world_proxy(&w, "b"), 0)->check;
+	c->run->far = CHECK_FAR_RUNS;
+	until("DOWN");
+	assert_int_equal(c->status, CHECK_L4CON);
+	for (int i = 0; i < 60; i++) {
+		c->run->far = CHECK_FAR_RUNS;
+		turn();
+		assert_int_equal(c->health, 0);
+	}
+	assert_string_equal(c->info, "Connection refused");
+	stop();
+	poller = "epoll";
+	mode = INTEREST_EDGE;
+}
+
+/* With each poller and mode, also those that cannot tell errors, or try before they wait. */
+static void
+a_far_server_that_refuses_is_down(void **st)
+{
+	(void)st;
+	far_server_is_refused("epoll", INTEREST_EDGE);
+	far_server_is_refused("epoll", INTEREST_MERGED);
+	far_server_is_refused("epoll", INTEREST_UNMERGED);
+	far_server_is_refused("ev:select", INTEREST_MERGED);
+	far_server_is_refused("ev:poll", INTEREST_MERGED);
 }
 
 /* Also while checks are further apart than `inter`, or closer. */
@@ -538,6 +580,7 @@ main(void)
 		cmocka_unit_test(http_is_asked_and_understood),
 		cmocka_unit_test(servers_are_told_their_state),
 		cmocka_unit_test(silence_is_a_failure),
+		cmocka_unit_test(a_far_server_that_refuses_is_down),
 		cmocka_unit_test(inter_is_the_timeout),
 		cmocka_unit_test(intervals_begin_at_the_end_of_a_check),
 		cmocka_unit_test(variables_live_as_long_as_a_check),
