@@ -52,6 +52,7 @@ struct check_run {
 	uint32_t sent;               /* bytes of them that were sent */
 	uint8_t ended;               /* no more bytes will come */
 	uint8_t is_connected;        /* known, not only believed */
+	uint8_t has_read_deadline;   /* `timeout check` applies */
 	uint8_t far;                 /* connections take time: no call is made early */
 };
 

@@ -236,7 +236,7 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 	if (conn_is_open(&r->conn))
 		conn_close(&r->conn);
 	check_bytes_drop(r);
-	r->ended = r->is_connected = 0;
+	r->ended = r->is_connected = r->has_read_deadline = 0;
 	fd = take_socket(r, family);
 	if (fd < 0)
 		return check_run_fail(r, -fd, v);

@@ -121,6 +121,7 @@ set_read_deadline(struct check_run *r)
 {
 	unsigned int ms = check_run_server(r)->be->to.check;
 
+	r->has_read_deadline = 1;
 	if (ms)
 		set_timer(r, MAX(r->timer.deadline, check_run_now(r) + ms));
 }
@@ -138,7 +139,7 @@ advance_run(struct check_run *r, enum check_step step, struct check_verdict *v)
 			finish_run(r, v);
 			return;
 		}
-		if (r->rule && r->rule->kind == CHECK_RULE_CONNECT)
+		if (r->is_connected && !r->has_read_deadline)
 			set_read_deadline(r);
 		r->rule = next;
 		step = begin[next->kind](r, v);
@@ -184,6 +185,7 @@ start_run(struct check_run *r)
 	r->start_ms = check_run_now(r);
 	r->check->is_running = 1;
 	r->rule = NULL;
+	r->is_connected = 0;
 	vars_init(&r->vars);
 	set_timer(r, r->start_ms + first_timeout(r));
 	advance_run(r, CHECK_STEP_NEXT, &v);
