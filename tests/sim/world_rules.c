@@ -8,6 +8,8 @@
 #include "cfg/reader.h"
 #include "proxy/sample/capture.h"
 #include "proxy/config/capture_cfg.h"
+#include "proxy/config/check_cfg.h"
+#include "proxy/config/check_finish.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/model/persist_conf.h"
@@ -50,6 +52,9 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		.kws = http_error_cfg_module.kws };
 	const struct cfg_module options = { .name = "options",
 		.kws = proxy_cfg_options_module.kws };
+	const struct cfg_module check = { .name = "check", .kws = check_cfg_module.kws };
+	const struct cfg_module tcp_check = { .name = "tcp-check",
+		.kws = tcp_check_cfg_module.kws };
 	const struct cfg_facts facts = { .version = "1" };
 	struct cfg_registry registry;
 	struct cfg_env env;
@@ -65,14 +70,16 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	r = cfg_registry_add(&registry, &rules) | cfg_registry_add(&registry, &proxies) |
 		cfg_registry_add(&registry, &http) | cfg_registry_add(&registry, &persist) |
 		cfg_registry_add(&registry, &capture) | cfg_registry_add(&registry, &errors) |
-		cfg_registry_add(&registry, &http_error) | cfg_registry_add(&registry, &options);
+		cfg_registry_add(&registry, &http_error) | cfg_registry_add(&registry, &options) |
+		cfg_registry_add(&registry, &check) | cfg_registry_add(&registry, &tcp_check);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
 			cfg_reader_end(&reader) |
 			proxy_errors_resolve(&root->p->errors, &root->ps, d) |
 			proxy_rules_check(root->p, &root->ps, d) |
-			persist_conf_finish(root->p, &root->ps, d);
+			persist_conf_finish(root->p, &root->ps, d) |
+			check_conf_finish(root->p, &root->ps, d);
 	capture_conf_finish(&root->p->captures);
 	if (pattern_files_finish(&root->ps.files) < 0)
 		r = -1;
