@@ -4,11 +4,13 @@
 
 #include "app/admin/stat_row.h"
 #include "net/addr.h"
+#include "proxy/model/dynamic_cookie.h"
 #include "proxy/model/server.h"
 
 /* Texts that a row refers to. */
 struct stat_texts {
 	char addr[ADDR_TEXT];
+	char cookie[DYNAMIC_COOKIE_TEXT];
 	char status[SERVER_STATUS_MAX], tracked[SERVER_STATUS_MAX];
 	char check_status[16], agent_status[16];
 };

@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "cfg/diag.h"
+#include "proxy/model/dynamic_cookie.h"
 #include "rule/match/cond.h"
 #include "rule/sample/fmt.h"
 
@@ -61,6 +62,7 @@ struct persist_conf {
 	struct list uses;      /* struct persist_rule: use-server */
 	struct persist_entry *entry; /* sorted by cookie, then by file order */
 	unsigned int n_entries;
+	struct dynamic_cookies dynamic;
 };
 
 void persist_conf_init(struct persist_conf *c);

@@ -16,6 +16,7 @@
 #include "proxy/model/shard.h"
 
 struct check;
+struct dynamic_cookie;
 struct proxy;
 struct resolvers;
 struct server_dns;
@@ -117,6 +118,7 @@ struct server {
 	struct server *track;
 	struct list trackers;    /* struct server.track_link */
 	struct list track_link;
+	struct dynamic_cookie *dynamic; /* its cookie if conf has none: dynamic_cookie.h; or NULL */
 	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
 	int uweight;             /* run-time weight, initially conf.weight */
 	/* slowstart: proxy/backend/slowstart.h. */

@@ -166,6 +166,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 {
 	uint64_t now = admin_now_ms(c);
 	struct server_stat sum, *st = &sum;
+	const char *cookie = server_cookie(s, texts->cookie);
 	unsigned int idle, safe;
 	struct addr a;
 
@@ -205,7 +206,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	put_times(r, &st->times);
 	(void)addr_cell_get(&s->addr, &a);
 	stat_row_text(r, STAT_addr, server_is_unresolved(s) ? "" : addr_text(&a, texts->addr));
-	stat_row_text(r, STAT_cookie, s->conf.cookie ? s->conf.cookie : "");
+	stat_row_text(r, STAT_cookie, cookie ? cookie : "");
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);
 	put_stat(r, STAT_wrew, st->failed_rewrites);

@@ -11,6 +11,7 @@ void
 server_set_addr(struct engine *e, struct server *s, const struct addr *a)
 {
 	addr_cell_set(&s->addr, a);
+	dynamic_cookie_set(s);
 	conn_pool_drop_stale(e, s);
 	for (unsigned int i = 0; i < e->shared->n; i++)
 		if (i != e->index)

@@ -81,6 +81,8 @@ take_flag(struct line *l, const char *word)
 			*flags[i] = 1;
 			return 1;
 		}
+	if (strcmp(word, "dynamic") == 0)
+		return l->conf->dynamic.is_on = 1;
 	if (strcmp(word, "httponly") == 0)
 		return l->httponly = 1;
 	if (strcmp(word, "secure") == 0)
@@ -109,12 +111,10 @@ take_word(struct cfg_ctx *ctx, struct line *l)
 		return take_age(ctx, l, &l->conf->max_idle);
 	if (strcmp(word, "maxlife") == 0)
 		return take_age(ctx, l, &l->conf->max_life);
-	if (strcmp(word, "dynamic") == 0)
-		return cfg_error(ctx, l->at, "'cookie' : 'dynamic' is not supported.");
 	return cfg_error(ctx, l->at,
 		"'cookie' supports 'rewrite', 'insert', 'prefix', 'indirect', 'nocache', "
-		"'postonly', 'preserve', 'httponly', 'secure', 'domain', 'maxidle', 'maxlife' and "
-		"'attr', not '%.40s'.",
+		"'postonly', 'preserve', 'httponly', 'secure', 'domain', 'maxidle', 'maxlife', "
+		"'dynamic' and 'attr', not '%.40s'.",
 		word);
 }
 
@@ -175,6 +175,17 @@ parse_persist_cookie(struct cfg_ctx *ctx)
 	return r;
 }
 
+static int
+parse_dynamic_key(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	if (strlen(cfg_arg(ctx, 0)) > DYNAMIC_COOKIE_KEY_MAX)
+		return cfg_error(ctx, 0, "'dynamic-cookie-key' : the key is longer than %d bytes.",
+			DYNAMIC_COOKIE_KEY_MAX);
+	return cfg_arg_dup(ctx, 0, &p->persist.dynamic.key);
+}
+
 /* --- lines with a condition --- */
 
 /* Places where a backend may evaluate it in either mode: persist_conf_finish() knows which one
@@ -231,10 +242,20 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_persist_cookie,
 		.syntax = "<name> [rewrite|insert|prefix] [indirect] [nocache] [postonly] "
 			  "[preserve] [httponly] [secure] [domain <domain>]... [maxidle <time>] "
-			  "[maxlife <time>] [attr <value>]...",
+			  "[maxlife <time>] [dynamic] [attr <value>]...",
 		.doc = "Binds clients to a server by a cookie that names it (see server option "
-			"cookie). With nocache every response that sets the cookie is made "
-			"private, unless its header restricts caching already." },
+		       "cookie). With nocache every response that sets the cookie is made "
+		       "private, unless its header restricts caching already. With dynamic a "
+		       "server without an own cookie gets one made of its address, its port and "
+		       "the dynamic-cookie-key, the same as in HAProxy." },
+	{ .name = "dynamic-cookie-key",
+		.once = "dynamic-cookie-key",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_dynamic_key,
+		.syntax = "<key>",
+		.doc = "The secret key that dynamic cookies are made with (see cookie)." },
 	{ .name = "force-persist",
 		.sections = BACKENDS,
 		.min = 2,
@@ -251,7 +272,7 @@ static const struct cfg_kw kws[] = {
 		.arg = PERSIST_IGNORE,
 		.syntax = "{if | unless} <condition>",
 		.doc = "Ignores the persistence cookie and sets none. The first line of "
-			"ignore-persist and force-persist whose condition is true applies." },
+		       "ignore-persist and force-persist whose condition is true applies." },
 	{ .name = "use-server",
 		.sections = BACKENDS,
 		.flags = CFG_KW_STRICT,
@@ -261,7 +282,7 @@ static const struct cfg_kw kws[] = {
 		.arg = PERSIST_USE,
 		.syntax = "{<server> | <format>} {if | unless} <condition>",
 		.doc = "Uses this server if the condition is true, unless the server is down. It "
-			"takes precedence over cookies." },
+		       "takes precedence over cookies." },
 	{ 0 },
 };
 

@@ -68,21 +68,36 @@ ask_uses(struct session *s, struct sample_ctx *cx)
 	}
 }
 
+static int
+bind_running(struct session *s, struct server *srv)
+{
+	if (!server_is_running(srv))
+		return 0;
+	s->bound = srv;
+	return 1;
+}
+
 /* The first server with this cookie that is up, or the first one if that does not matter. */
 static char
 find_server(struct session *s, struct str who)
 {
 	const struct persist_conf *c = &s->be->persist;
-	unsigned int n, at = persist_conf_find(c, who, &n);
+	unsigned int n, at = persist_conf_find(c, who, &n), made_at = 0;
+	uint64_t made = dynamic_cookie_parse(who);
+	struct server *srv, *first = n ? c->entry[at].srv : NULL;
 
 	for (unsigned int i = at; i < at + n; i++)
-		if (server_is_running(c->entry[i].srv)) {
-			s->bound = c->entry[i].srv;
+		if (bind_running(s, c->entry[i].srv))
 			return 'V';
-		}
-	if (n && may_bind(s, c->entry[at].srv))
-		s->bound = c->entry[at].srv;
-	return n ? 'D' : 'I';
+	while ((srv = dynamic_cookie_next(&c->dynamic, made, &made_at))) {
+		if (bind_running(s, srv))
+			return 'V';
+		if (!first)
+			first = srv;
+	}
+	if (first && may_bind(s, first))
+		s->bound = first;
+	return first ? 'D' : 'I';
 }
 
 static char

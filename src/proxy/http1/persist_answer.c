@@ -17,13 +17,13 @@ is_named(const struct http_cookie *one, const struct persist_conf *c)
 
 /* The server's cookie names the server, alone or as a prefix of its own value. */
 static int
-rewrite_cookie(struct session *s, const struct http_cookie *one, struct arena *a)
+rewrite_cookie(struct session *s, const struct http_cookie *one, const char *who, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct str value = s->txn->res.field[one->place].value;
 	const char *from = one->value.p, *end = value.p + value.len;
 	const char *rest = c->way == PERSIST_PREFIX ? from : from + one->value.len;
-	size_t room = value.len + strlen(s->srv->conf.cookie) + 2;
+	size_t room = value.len + strlen(who) + 2;
 	char *p = arena_get(a, room);
 	struct sbuf b;
 
@@ -31,7 +31,7 @@ rewrite_cookie(struct session *s, const struct http_cookie *one, struct arena *a
 		return -ERR_RANGE;
 	sbuf_init_fixed(&b, p, room);
 	sbuf_add(&b, value.p, (size_t)(from - value.p));
-	sbuf_adds(&b, s->srv->conf.cookie);
+	sbuf_adds(&b, who);
 	if (c->way == PERSIST_PREFIX)
 		sbuf_addc(&b, PERSIST_DELIMITER);
 	sbuf_add(&b, rest, (size_t)(end - rest));
@@ -40,7 +40,7 @@ rewrite_cookie(struct session *s, const struct http_cookie *one, struct arena *a
 
 /* The handling of cookies set by the server, as logged. */
 static char
-cookie_treatment(const struct session *s)
+cookie_treatment(const struct session *s, const char *who)
 {
 	const struct persist_conf *c = &s->be->persist;
 
@@ -51,17 +51,17 @@ cookie_treatment(const struct session *s)
 	/* The client has an equivalent one. */
 	if (c->indirect && s->txn->persist.asked == 'V' && persist_holds(s))
 		return 'D';
-	return c->way != PERSIST_PASSIVE && s->srv->conf.cookie ? 'R' : 'P';
+	return c->way != PERSIST_PASSIVE && who ? 'R' : 'P';
 }
 
 static int
-treat_cookies(struct session *s, struct arena *a)
+treat_cookies(struct session *s, const char *who, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct http_head *res = &s->txn->res;
 	struct http_cookie_walk w = { 0 };
 	struct http_cookie one;
-	char how = cookie_treatment(s);
+	char how = cookie_treatment(s, who);
 	int r = 0;
 
 	while (r == 0 && http_set_cookie_next(res, &w, &one)) {
@@ -71,7 +71,7 @@ treat_cookies(struct session *s, struct arena *a)
 		if (how == 'D')
 			http_drop(res, (unsigned int)one.place);
 		else if (how == 'R')
-			r = rewrite_cookie(s, &one, a);
+			r = rewrite_cookie(s, &one, who, a);
 	}
 	return r;
 }
@@ -91,11 +91,10 @@ hide_from_caches(const struct session *s, struct http_head *res)
 }
 
 static int
-insert_cookie(struct session *s, struct arena *a)
+insert_cookie(struct session *s, const char *who, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct persist_state *p = &s->txn->persist;
-	const char *who = s->srv->conf.cookie;
 	size_t room = strlen(c->name) + (who ? strlen(who) : 0) +
 		(c->attrs ? strlen(c->attrs) : 0) + PERSIST_COOKIE_EXTRA;
 	int renewed = persist_holds(s);
@@ -121,14 +120,17 @@ persist_answer(struct session *s, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	const struct persist_state *p = &s->txn->persist;
+	char text[DYNAMIC_COOKIE_TEXT];
+	const char *who;
 	int r;
 
 	/* If persistence is ignored, cookies set by the server are not changed either. */
 	if (!p->asked || p->ignored || !s->srv || !persist_conf_shows(c))
 		return 0;
-	r = treat_cookies(s, a);
+	who = server_cookie(s->srv, text);
+	r = treat_cookies(s, who, a);
 	if (r < 0 || c->way != PERSIST_INSERT || p->answered == 'P' ||
 		(c->postonly && s->txn->method != HTTP_POST) || (persist_holds(s) && !p->is_due))
 		return r;
-	return insert_cookie(s, a);
+	return insert_cookie(s, who, a);
 }

@@ -39,6 +39,7 @@ persist_conf_drop_cookie(struct persist_conf *c)
 	c->way = PERSIST_PASSIVE;
 	c->indirect = c->nocache = c->postonly = c->preserve = 0;
 	c->max_idle = c->max_life = 0;
+	c->dynamic.is_on = 0;
 }
 
 static void
@@ -57,6 +58,7 @@ persist_conf_fini(struct persist_conf *c)
 	persist_conf_drop_cookie(c);
 	free_rules(&c->rules);
 	free_rules(&c->uses);
+	dynamic_cookies_fini(&c->dynamic);
 	mem_free(c->entry);
 	c->entry = NULL;
 	c->n_entries = 0;
@@ -73,6 +75,9 @@ persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults
 	c->max_idle = defaults->max_idle;
 	c->max_life = defaults->max_life;
 	c->where = defaults->where;
+	c->dynamic.is_on = defaults->dynamic.is_on;
+	if (mem_copy_string(&c->dynamic.key, defaults->dynamic.key) < 0)
+		return -ERR_NOMEM;
 	if (mem_copy_string(&c->name, defaults->name) < 0)
 		return -ERR_NOMEM;
 	return mem_copy_string(&c->attrs, defaults->attrs);
@@ -182,6 +187,23 @@ check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct
 			p->name, r->name);
 }
 
+static void
+check_dynamic(const struct proxy *p, struct cfg_diag *d)
+{
+	const struct persist_conf *c = &p->persist;
+
+	if (c->dynamic.is_on && !c->dynamic.key)
+		cfg_diag_add(d, CFG_WARNING, &c->where,
+			"backend '%s' : without a 'dynamic-cookie-key' servers have no dynamic "
+			"cookies.",
+			p->name);
+	if (dynamic_cookies_collide(&c->dynamic))
+		cfg_diag_add(d, CFG_WARNING, &c->where,
+			"We generated two equal cookies for two different servers. Please change "
+			"the secret key for '%s'.",
+			p->name);
+}
+
 int
 persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
@@ -196,5 +218,8 @@ persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	if (p->mode != PROXY_HTTP && !p->disabled)
 		cfg_diag_add(d, CFG_WARNING, &c->where,
 			"cookie will be ignored for backend '%s' (needs 'mode http').", p->name);
-	return index_servers(p);
+	if (index_servers(p) < 0 || dynamic_cookies_make(p) < 0)
+		return -ERR_NOMEM;
+	check_dynamic(p, d);
+	return 0;
 }

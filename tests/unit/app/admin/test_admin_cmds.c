@@ -24,6 +24,9 @@ static const struct {
 	{ "show trace", BIND_OPERATOR },
 	{ "enable server", BIND_ADMIN },
 	{ "disable server", BIND_ADMIN },
+	{ "disable dynamic-cookie backend", BIND_ADMIN },
+	{ "enable dynamic-cookie backend", BIND_ADMIN },
+	{ "set dynamic-cookie-key backend", BIND_ADMIN },
 	{ "get weight", BIND_USER },
 	{ "set weight", BIND_ADMIN },
 	{ "set server", BIND_ADMIN },
@@ -68,7 +71,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
 	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
-	admin_set_server_cmds, admin_states_cmds, admin_frontend_cmds,
+	admin_set_server_cmds, admin_states_cmds, admin_cookie_cmds, admin_frontend_cmds,
 };
 
 static int

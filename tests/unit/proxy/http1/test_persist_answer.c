@@ -8,7 +8,7 @@
 
 /* The persistence settings of the next world's proxy. */
 static struct persist_conf want;
-static const char *server_cookie;
+static const char *own_cookie;
 
 static void
 prepare(struct proxy *px)
@@ -26,7 +26,7 @@ prepare(struct proxy *px)
 	c->max_life = want.max_life;
 	c->name = mem_strdup("SRV");
 	c->attrs = want.attrs ? mem_strdup(want.attrs) : NULL;
-	srv->conf.cookie = server_cookie ? mem_strdup(server_cookie) : NULL;
+	srv->conf.cookie = own_cookie ? mem_strdup(own_cookie) : NULL;
 	cfg_diag_init(&d, 0);
 	assert_int_equal(persist_conf_finish(px, NULL, &d), 0);
 	cfg_diag_fini(&d);
@@ -135,7 +135,7 @@ play(const struct row *r, const char *expected)
 	snprintf(says, sizeof(says), OK2 "%s\r\nok", r->says);
 	snprintf(gets, sizeof(gets), OK2 "%s\r\nok", r->gets);
 	want = r->conf;
-	server_cookie = r->cookie;
+	own_cookie = r->cookie;
 	http_play(&d);
 	if (strcmp(w.end[0].cookie, expected) != 0)
 		fail_msg("%s: %s", r->name, w.end[0].cookie);

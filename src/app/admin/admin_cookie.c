@@ -1,0 +1,85 @@
+/* Dynamic cookies of a backend at run time (management manual 9.3). On the first worker; others
+ * read cookies without a lock. */
+#include <string.h>
+
+#include "app/admin/admin_int.h"
+#include "app/admin/admin_server.h"
+#include "base/mem.h"
+#include "proxy/model/proxy.h"
+
+/* NULL after a message. */
+static struct proxy *
+named_backend(struct admin_conn *c, int argc, char **argv)
+{
+	struct proxy *be;
+
+	if (argc < 1) {
+		admin_msg(c, ADMIN_ERR, "A backend name is expected.");
+		return NULL;
+	}
+	be = admin_find_backend(&c->admin->process->cfg->proxies, argv[0]);
+	if (!be)
+		admin_msg(c, ADMIN_ERR, "No such backend.");
+	return be;
+}
+
+static void
+switch_cookies(struct admin_conn *c, int argc, char **argv, int on)
+{
+	struct proxy *be = named_backend(c, argc, argv);
+
+	if (!be)
+		return;
+	be->persist.dynamic.is_on = on;
+	dynamic_cookies_set(be);
+}
+
+static void
+do_enable_cookies(struct admin_conn *c, int argc, char **argv)
+{
+	switch_cookies(c, argc, argv, 1);
+}
+
+static void
+do_disable_cookies(struct admin_conn *c, int argc, char **argv)
+{
+	switch_cookies(c, argc, argv, 0);
+}
+
+static void
+do_set_cookie_key(struct admin_conn *c, int argc, char **argv)
+{
+	struct proxy *be = named_backend(c, argc, argv);
+	char *key;
+
+	if (!be)
+		return;
+	if (argc < 2 || !*argv[1]) {
+		admin_msg(c, ADMIN_ERR, "String value expected.");
+		return;
+	}
+	if (strlen(argv[1]) > DYNAMIC_COOKIE_KEY_MAX) {
+		admin_msg(c, ADMIN_ERR, "The key is longer than %d bytes.",
+			DYNAMIC_COOKIE_KEY_MAX);
+		return;
+	}
+	key = mem_strdup(argv[1]);
+	if (!key) {
+		admin_msg(c, ADMIN_ERR, "Failed to allocate memory for new dynamic cookie key");
+		return;
+	}
+	mem_free(be->persist.dynamic.key);
+	be->persist.dynamic.key = key;
+	dynamic_cookies_set(be);
+}
+
+const struct admin_cmd admin_cookie_cmds[] = {
+	{ "disable dynamic-cookie backend", "<bk>", "disable dynamic cookies of a backend",
+		BIND_ADMIN, do_disable_cookies },
+	{ "enable dynamic-cookie backend", "<bk>", "enable dynamic cookies of a backend",
+		BIND_ADMIN, do_enable_cookies },
+	{ "set dynamic-cookie-key backend", "<bk> <k>",
+		"change a backend's secret key for dynamic cookies", BIND_ADMIN,
+		do_set_cookie_key },
+	{ NULL, NULL, NULL, BIND_USER, NULL },
+};
