@@ -3,7 +3,8 @@
 #   make                the release build: build/tacit
 #   make run            build, then start conf/demo.cfg and its origin in the foreground
 #   make check          everything that must hold; the last line is the totals
-#   make unit|lint|replay|torture|sim|vtc|system     one part of it (SEED=n for torture and sim)
+#   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
+#   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
 #   make slow           a hundred thousand bodies checked, a million connections, 10^8 mails: minutes
 #   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
 #   make tsan           the same under ThreadSanitizer
@@ -77,8 +78,8 @@ run: all
 	@exec $(DIR_release)/origin 127.0.0.1 18080 $(DIR_release)/tacit -db -f conf/demo.cfg
 
 # --- set-up ----------------------------------------------------------------------------------------------
-.PHONY: deps-build deps-test deps-ci deps-bench deps-doc
-deps-build deps-test deps-ci deps-bench deps-doc: deps-%:
+.PHONY: deps-build deps-test deps-ci deps-servers deps-bench deps-doc
+deps-build deps-test deps-ci deps-servers deps-bench deps-doc: deps-%:
 	@$(if $(NOINSTALL),:,sh build-aux/install-deps $*)
 
 configure: configure.ac | deps-build
@@ -96,7 +97,7 @@ endef
 $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
-.PHONY: tests unit torture sim replay vtc system slow lint bare bench-self
+.PHONY: tests unit torture sim replay vtc system servers all-servers slow lint bare bench-self
 tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
@@ -118,6 +119,13 @@ vtc: deps-test tests
 
 system: deps-test tests bare
 	@sh build-aux/run-pytest system-$(F) $(TALLY) $(DIR_$(F)) tests/system
+
+# Health checks against the servers that they are made for: those that start at once, if they are installed; and all.
+servers: deps-test tests
+	@sh build-aux/run-pytest servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
+
+all-servers: deps-servers tests
+	@TACIT_SERVERS=all sh build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
 # The benchmark's own parts: its readers, its verdicts, and that the limit forwards correctly.
 bench-self: deps-test bare
@@ -177,9 +185,9 @@ path: deps-test all $(DIR_path)/config.mk
 
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
-CHECK_GATES = tests unit lint replay torture sim bench-self vtc system
+CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
 CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system tsan tsan-system workers-system \
-	clang path ci-fuzz distcheck
+	all-servers clang path ci-fuzz distcheck
 
 .PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system clang ci-fuzz
 check: deps-test

@@ -159,7 +159,8 @@ def test_missing_packages_are_installed_or_named(tmp_path, have, uid, code, says
     script(tmp_path / 'bin/apt-get', f'echo "$@" >>{tmp_path}/apt')
     (tmp_path / 'units').mkdir()
     done = run('sh', 'build-aux/install-deps', 'build', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
-               POLICY_RC_D=str(tmp_path / 'policy-rc.d'), UNITS=str(tmp_path / 'units'))
+               POLICY_RC_D=str(tmp_path / 'policy-rc.d'), UNITS=str(tmp_path / 'units'),
+               INIT_SCRIPTS=str(tmp_path / 'init.d'))
     assert done.returncode == code and says in done.stdout + done.stderr
     assert not (tmp_path / 'policy-rc.d').exists()
     assert (tmp_path / 'apt').exists() == (have == 'none' and uid == 0)
@@ -168,15 +169,17 @@ def test_missing_packages_are_installed_or_named(tmp_path, have, uid, code, says
 @pytest.mark.parametrize('apt', ['true', 'exit 1'])
 def test_a_daemon_is_disabled_only_if_it_was_not_there_before(tmp_path, apt):
     """It is not started during the installation, and not when the machine boots."""
-    units, policy = tmp_path / 'units', tmp_path / 'policy-rc.d'
+    units, scripts, policy = tmp_path / 'units', tmp_path / 'init.d', tmp_path / 'policy-rc.d'
     units.mkdir()
+    scripts.mkdir()
     (units / 'nginx.service').touch()
     script(tmp_path / 'bin/dpkg-query', 'exit 1')
     script(tmp_path / 'bin/id', 'echo 0')
-    script(tmp_path / 'bin/apt-get', f'{policy} && echo "may start"; touch {units}/haproxy.service; {apt}')
+    script(tmp_path / 'bin/apt-get', f'{policy} && echo "may start"; touch {units}/haproxy.service '
+                                         f'{scripts}/slapd; {apt}')
     script(tmp_path / 'bin/update-rc.d', f'echo "$@" >>{tmp_path}/said')
     done = run('sh', 'build-aux/install-deps', 'test', PATH=f'{tmp_path}/bin:/usr/bin:/bin', POLICY_RC_D=str(policy),
-               UNITS=str(units))
+               UNITS=str(units), INIT_SCRIPTS=str(scripts))
     assert (done.returncode == 0) == (apt == 'true') and 'may start' not in done.stdout
-    assert (tmp_path / 'said').read_text() == 'haproxy disable\n'
+    assert (tmp_path / 'said').read_text() == 'haproxy disable\nslapd disable\n'
     assert not policy.exists()
