@@ -75,6 +75,8 @@ PLAIN(epoll_create1, epoll_create1, (, int flags), (flags))
 PLAIN(epoll_ctl, epoll_ctl, (, int ep, int op, int fd, struct epoll_event *ev), (ep, op, fd, ev))
 PLAIN(epoll_wait, epoll_wait, (, int ep, struct epoll_event *ev, int n, int ms), (ep, ev, n, ms))
 PLAIN(eventfd2, eventfd, (, unsigned int count, int flags), (count, flags))
+PLAIN(execve, execve, (, const char *path, const char *const *args, const char *const *env),
+	(path, (char *const *)(uintptr_t)args, (char *const *)(uintptr_t)env))
 PLAIN(fcntl, fcntl, (, int fd, int cmd, long arg), (fd, cmd, arg))
 PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
 PLAIN(futex, syscall, (, uint32_t *word, int op, uint32_t val, const struct timespec *ts),

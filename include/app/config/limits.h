@@ -50,6 +50,7 @@ struct limits {
 	unsigned int pipes;        /* maximum number of pipes */
 	unsigned int overhead;     /* the part of fds that is neither for connections nor for
 				    * pipes */
+	uint64_t soft;             /* RLIMIT_NOFILE at start, as in limits_in */
 	int derived;               /* maxconn was derived */
 	int short_of;              /* fds exceeds the hard limit */
 };

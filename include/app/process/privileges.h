@@ -17,6 +17,9 @@ int privileges_keeps_group(struct sys *sys, const struct global_conf *g);
 /* 0, or -errno (-ERR_PERM if root could be regained) with why naming the failed step. */
 int privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
 	must_check;
+/* The same, but for the root directory, which stays. */
+int privileges_drop_user(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
+	must_check;
 /* Forbids new processes and threads, after the workers' threads were created. 0 or -errno. */
 int privileges_seal(struct sys *sys, const struct global_conf *g) must_check;
 

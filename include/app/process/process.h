@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/sys.h"
 #include "event/timer.h"
+#include "proxy/check/external.h"
 #include "proxy/resolve/resolve.h"
 
 enum {
@@ -64,6 +65,7 @@ struct process {
 	struct signals signals;
 	const struct process_service *service; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
+	struct external_helper helper; /* runs the commands of external checks */
 	struct checker *checker;   /* NULL: no server is checked */
 	struct timer status_timer;
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */

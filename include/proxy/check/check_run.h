@@ -1,6 +1,6 @@
 /*
- * One check at a time of one server: connects, and runs the rules of its list. All on the first
- * worker. Memory: a buffer only while an answer is incomplete.
+ * One check at a time of one server: connects, and runs the rules of its list; or has a command
+ * run. All on the first worker. Memory: a buffer only while an answer is incomplete.
  */
 #ifndef TACIT_PROXY_CHECK_CHECK_RUN_H
 #define TACIT_PROXY_CHECK_CHECK_RUN_H
@@ -10,6 +10,7 @@
 #include "event/timer.h"
 #include "net/conn.h"
 #include "proxy/check/check_expect.h"
+#include "proxy/check/external.h"
 #include "proxy/model/check.h"
 #include "proxy/model/engine.h"
 #include "rule/sample/var.h"
@@ -24,19 +25,21 @@ struct check_shared {
 	char *scratch;               /* the same size: the answer that is being looked at */
 	unsigned int spread;         /* spread-checks, per cent */
 	const char *node;
+	struct external *external;   /* NULL: there is no external check */
 };
 
 enum check_run_state {
 	CHECK_IDLE,
 	CHECK_CONNECTING,
 	CHECK_SENDING,
-	CHECK_EXPECTING
+	CHECK_EXPECTING,
+	CHECK_COMMAND                /* an external check: its command runs, or is about to */
 };
 
 struct check_run {
 	struct check *check;
 	struct check_shared *shared;
-	const struct check_conf *conf; /* its rules are not empty */
+	const struct check_conf *conf; /* its rules are not empty, but for CHECK_EXTERNAL */
 	enum check_run_state state;
 	struct task alarm;           /* sessions have had errors (observe) */
 	struct timer timer;          /* the next start, or the deadline of this run */
@@ -47,6 +50,7 @@ struct check_run {
 	int spare;                   /* a socket that is not connected, or -1 */
 	int spare_family;
 	struct vars vars;            /* of scope check */
+	struct external_job job;     /* of CHECK_EXTERNAL */
 	char *buf;                   /* from shared->bufs, or NULL */
 	uint32_t len;                /* bytes to send, or received since the last send */
 	uint32_t sent;               /* bytes of them that were sent */

@@ -11,13 +11,18 @@
 
 struct check;
 struct checker;
+struct external_helper;
 struct proxies;
 
 struct checker_config {
 	unsigned int spread;        /* spread-checks: random part of intervals, per cent */
 	unsigned int max_spread_ms; /* max-spread-checks; 0: no limit */
 	const char *node;           /* the name of this host */
+	struct external_helper *helper; /* of external checks; borrowed */
 };
+
+/* True if the process needs a helper that runs commands: servers have external checks. */
+int checker_needs_helper(const struct proxies *ps);
 
 /*
  * Makes the checks of all servers that have some and plans the first ones, spread over the shortest

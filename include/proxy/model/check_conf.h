@@ -18,6 +18,9 @@
 #include "rule/sample/regex.h"
 #include "rule/sample/var_cond.h"
 
+/* Maximum length of the texts of external-check. */
+#define CHECK_EXTERNAL_TEXT_MAX 4096
+
 /* How a server is checked. All but CHECK_EXTERNAL run a list of rules. */
 enum check_method {
 	CHECK_CONNECT,    /* no option: the connection is enough */
@@ -30,7 +33,7 @@ enum check_method {
 	CHECK_LDAP,
 	CHECK_SSL_HELLO,
 	CHECK_AGENT,      /* agent-check of a server */
-	CHECK_EXTERNAL
+	CHECK_EXTERNAL    /* option external-check */
 };
 
 /* Results, with the manual's codes (show stat, check_status). */
@@ -182,6 +185,8 @@ struct check_conf {
 	enum check_method method;
 	struct cfg_where where;      /* of the option */
 	struct check_request request;
+	char *command;               /* external-check command; NULL: not set */
+	char *path;                  /* external-check path: $PATH of the command; NULL: not set */
 	char *user; /* of mysql-check, pgsql-check; smtpchk: "EHLO host"; or NULL */
 	uint8_t pre_41;              /* mysql-check user <name> pre-41 */
 	uint8_t disable_on_404;

@@ -32,6 +32,7 @@ struct proxies {
 	struct list resolvers; /* struct resolvers.link: sections resolvers */
 	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
+	int external_checks;     /* global external-check: commands may be run */
 	int spread_checks;       /* per cent of a check's interval that are random */
 	unsigned int max_spread_checks_ms; /* between the first checks of a backend; 0: no limit */
 	size_t capture_size;     /* largest capture memory of a transaction, after

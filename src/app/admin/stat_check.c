@@ -28,7 +28,7 @@ put_result(struct stat_row *r, const struct check *c, const struct check_cols *c
 		running ? "* " : "", check_status_code(c->status));
 	stat_row_text(r, cols->status, status);
 	if (check_has_code(c))
-		stat_row_int(r, cols->code, c->code);
+		stat_row_int(r, cols->code, (uint32_t)c->code);
 	if (check_has_duration(c))
 		stat_row_int(r, cols->duration, c->duration_ms);
 	stat_row_text(r, cols->desc, check_status_text(c->status));

@@ -132,6 +132,7 @@ limits_plan(const struct limits_in *in)
 {
 	struct limits l = plan_fds(in);
 
+	l.soft = in->soft;
 	l.table = MAX(l.fds, (unsigned int)MIN(in->soft, LIMITS_TABLE_MAX));
 	return l;
 }

@@ -13,6 +13,7 @@
 #include "app/config/limits.h"
 #include "app/config/options.h"
 #include "app/config/version.h"
+#include "app/process/check_helper.h"
 #include "app/process/daemon.h"
 #include "app/process/ledger_report.h"
 #include "app/process/notify.h"
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "base/sbuf.h"
 #include "cfg/dump.h"
+#include "proxy/check/checker.h"
 #include "proxy/sample/route.h"
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
@@ -237,6 +239,26 @@ open_pidfile(struct start *st)
 	return r;
 }
 
+/* A process of its own runs commands: this one will not be allowed to. */
+static int
+start_helper(struct start *st)
+{
+	struct check_helper_conf conf = {
+		.global = &st->cfg.global,
+		.soft_fds = st->process.limits.soft,
+		.background = st->daemon.report_fd >= 0 || st->report.quiet,
+	};
+	int r;
+
+	if (!checker_needs_helper(&st->cfg.proxies))
+		return 0;
+	r = check_helper_start(&st->sys, &conf, &st->process.helper);
+	if (r)
+		report_msg(&st->report, REPORT_ALERT,
+			"cannot start the helper process of external checks: %s", err_text(r));
+	return r;
+}
+
 /* Opens what needs privileges, drops them, and starts to serve. */
 static int
 bring_up(struct start *st, const char *notify_path)
@@ -247,6 +269,8 @@ bring_up(struct start *st, const char *notify_path)
 
 	process_open_log(p, st->opts.progname);
 	r = signals_block(&st->sys);
+	if (!r)
+		r = start_helper(st);
 	if (!r)
 		r = open_pidfile(st);
 	if (r)

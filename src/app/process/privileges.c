@@ -82,13 +82,21 @@ privileges_keeps_group(struct sys *sys, const struct global_conf *g)
 int
 privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
 {
-	const char *what = "chroot";
-	int r = 0;
+	int r = g->chroot ? change_root(sys, g->chroot) : 0;
 
-	if (g->chroot)
-		r = change_root(sys, g->chroot);
-	if (!r)
-		r = change_user(sys, g, &what);
+	if (r) {
+		snprintf(why, why_len, "chroot: %s", err_text(r));
+		return r;
+	}
+	return privileges_drop_user(sys, g, why, why_len);
+}
+
+int
+privileges_drop_user(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
+{
+	const char *what = "";
+	int r = change_user(sys, g, &what);
+
 	if (!r && !g->insecure_setuid) {
 		what = "no_new_privs";
 		r = (int)sys_prctl(sys, PR_SET_NO_NEW_PRIVS, 1);

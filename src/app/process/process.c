@@ -51,6 +51,7 @@ process_init(struct process *p, struct sys *sys, struct config *cfg, const struc
 	p->report = report;
 	p->notify = notify;
 	p->signals.fd = -1;
+	p->helper.fd = -1;
 	timer_init(&p->status_timer, on_status);
 	timer_init(&p->stop_timer, process_on_stop_timer);
 	read_hostname(p);
@@ -112,6 +113,7 @@ start_checks(struct process *p)
 		.spread = (unsigned int)p->cfg->proxies.spread_checks,
 		.max_spread_ms = p->cfg->proxies.max_spread_checks_ms,
 		.node = p->node,
+		.helper = &p->helper,
 	};
 
 	return checker_new(&process_first(p)->engine, &p->cfg->proxies, &conf, &p->checker);
@@ -272,6 +274,7 @@ process_fini(struct process *p)
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
 	checker_free(&p->checker);
+	external_helper_end(&p->helper, p->sys);
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		timer_stop(loop_timers(w->loop), &p->status_timer);

@@ -65,6 +65,8 @@ interval_of(const struct check_run *r)
 static void
 end_run(struct check_run *r)
 {
+	if (r->state == CHECK_COMMAND)
+		external_cancel(r->shared->external, &r->job);
 	check_connect_end(r);
 	check_bytes_drop(r);
 	vars_fini(&r->vars);
@@ -170,6 +172,45 @@ first_timeout(const struct check_run *r)
 	return to->check && to->connect ? MIN(to->connect, inter) : inter;
 }
 
+/* --- external checks --- */
+
+static struct check_run *
+run_of_job(struct external_job *j)
+{
+	return container_of(j, struct check_run, job);
+}
+
+/* If it has waited for other commands to end, that was no time of this server. */
+static void
+on_command_start(struct external_job *j)
+{
+	struct check_run *r = run_of_job(j);
+	uint64_t now = check_run_now(r);
+
+	if (now == r->start_ms)
+		return;
+	r->start_ms = r->due_ms = now;
+	set_timer(r, now + first_timeout(r));
+}
+
+static void
+on_command_end(struct external_job *j, int status)
+{
+	struct check_verdict v = { .status = CHECK_UNK };
+
+	external_verdict(status, &v);
+	finish_run(run_of_job(j), &v);
+}
+
+static void
+start_command(struct check_run *r)
+{
+	r->state = CHECK_COMMAND;
+	external_start(r->shared->external, &r->job);
+}
+
+/* --- the timer --- */
+
 static void
 start_run(struct check_run *r)
 {
@@ -188,14 +229,22 @@ start_run(struct check_run *r)
 	r->is_connected = 0;
 	vars_init(&r->vars);
 	set_timer(r, r->start_ms + first_timeout(r));
-	advance_run(r, CHECK_STEP_NEXT, &v);
+	if (r->conf->method == CHECK_EXTERNAL)
+		start_command(r);
+	else
+		advance_run(r, CHECK_STEP_NEXT, &v);
 }
 
 static void
 put_timeout(const struct check_run *r, struct check_verdict *v)
 {
-	const struct check_rule *rule = r->is_connected ? r->rule : check_connect_rule(r);
+	const struct check_rule *rule;
 
+	if (r->state == CHECK_COMMAND) {
+		*v = (struct check_verdict){ .status = CHECK_PROCTOUT };
+		return;
+	}
+	rule = r->is_connected ? r->rule : check_connect_rule(r);
 	v->code = -1;
 	v->status = check_timeout_status(rule);
 	check_step_text(r->conf->method, rule, "", v->info);
@@ -209,6 +258,11 @@ on_timer(struct timer *t)
 
 	if (r->state == CHECK_IDLE) {
 		start_run(r);
+		return;
+	}
+	/* The commands that it waits for have deadlines. */
+	if (r->state == CHECK_COMMAND && !r->job.is_running) {
+		set_timer(r, check_run_now(r) + first_timeout(r));
 		return;
 	}
 	/* Others set timers while the result is applied: it keeps its place in the heap. */
@@ -262,6 +316,9 @@ check_run_open(struct check_run *r, struct check *c, struct check_shared *shared
 	r->due_ms = next_slot(at_ms);
 	r->spare = -1;
 	conn_init(&r->conn);
+	external_job_init(&r->job, c->srv);
+	r->job.on_start = on_command_start;
+	r->job.on_end = on_command_end;
 	timer_init(&r->timer, on_timer);
 	task_init(&r->alarm, on_alarm_task);
 	return timer_set(check_run_timers(r), &r->timer, r->due_ms);

@@ -44,6 +44,26 @@ count_checks(const struct proxies *ps)
 	return n;
 }
 
+static int
+has_external_check(const struct proxy *be)
+{
+	if (be->disabled || be->check.method != CHECK_EXTERNAL)
+		return 0;
+	list_each(it, &be->servers)
+		if (list_entry(it, const struct server, link)->conf.check.check)
+			return 1;
+	return 0;
+}
+
+int
+checker_needs_helper(const struct proxies *ps)
+{
+	list_each(it, &ps->all)
+		if (has_external_check(list_entry(it, const struct proxy, link)))
+			return 1;
+	return 0;
+}
+
 /* An agent has a bound of one for either direction (manual 5.2, agent-check). */
 static struct entry *
 add_check(struct checker *k, struct server *s, int is_agent)
@@ -132,6 +152,15 @@ plan_checks(struct checker *k, unsigned int over_ms)
 	return 0;
 }
 
+static int
+open_external(struct checker *k, const struct proxies *ps, const struct checker_config *conf)
+{
+	if (!checker_needs_helper(ps))
+		return 0;
+	k->shared.external = external_new(k->shared.engine, conf->helper);
+	return k->shared.external ? 0 : -ERR_NOMEM;
+}
+
 int
 checker_new(struct engine *e, struct proxies *ps, const struct checker_config *conf,
 	struct checker **out)
@@ -149,7 +178,7 @@ checker_new(struct engine *e, struct proxies *ps, const struct checker_config *c
 	k->shared.node = conf->node;
 	pool_init(&k->shared.bufs, "check", e->bufsize, BUFS_KEPT);
 	k->shared.scratch = mem_alloc(e->bufsize);
-	if (!k->shared.scratch || add_checks(k, ps) < 0 ||
+	if (!k->shared.scratch || open_external(k, ps, conf) < 0 || add_checks(k, ps) < 0 ||
 		plan_checks(k, spread_of(k, conf->max_spread_ms)) < 0) {
 		checker_free(&k);
 		return -ERR_NOMEM;
@@ -177,6 +206,7 @@ checker_free(struct checker **kp)
 			check_conf_fini(&e->agent);
 		*(e->check.is_agent ? &e->check.srv->agent : &e->check.srv->check) = NULL;
 	}
+	external_free(&k->shared.external);
 	pool_fini(&k->shared.bufs);
 	mem_free(k->shared.scratch);
 	mem_free(k);

@@ -2,6 +2,7 @@
  * configuration is read. The last option of a section applies. */
 #include "proxy/config/check_cfg.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,6 +142,20 @@ parse_smtpchk(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* --- external --- */
+
+/* The keyword's arg is the place of the text in struct check_conf. */
+static int
+parse_external(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	if (strlen(cfg_arg(ctx, 0)) > CHECK_EXTERNAL_TEXT_MAX)
+		return cfg_error(ctx, 0, "'%s' : too long; the limit is %d characters.",
+			cfg_kw_name(ctx), CHECK_EXTERNAL_TEXT_MAX);
+	return cfg_arg_dup(ctx, 0, (char **)((char *)&p->check + ctx->kw->arg));
+}
+
 #define METHOD(n, method, text)                                                           \
 	{                                                                                 \
 		.name = "option " n, .sections = CFG_BE, .parse = parse_method, .arg = method, \
@@ -148,6 +163,25 @@ parse_smtpchk(struct cfg_ctx *ctx)
 	}
 
 static const struct cfg_kw kws[] = {
+	{ .name = "external-check command",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_external,
+		.arg = offsetof(struct check_conf, command),
+		.syntax = "<command>",
+		.doc = "Command that checks a server; its arguments are the proxy's address and "
+		       "port, and the server's." },
+	{ .name = "external-check path",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_external,
+		.arg = offsetof(struct check_conf, path),
+		.syntax = "<path>",
+		.doc = "PATH of the command of external checks; the default is empty." },
+	METHOD("external-check", CHECK_EXTERNAL,
+		"Checks servers by running a command: 'external-check command'."),
 	{ .name = "option httpchk",
 		.sections = CFG_BE,
 		.max = 3,
@@ -208,7 +242,20 @@ parse_max_spread(struct cfg_ctx *ctx)
 	return cfg_arg_timeout(ctx, 0, &ps->max_spread_checks_ms);
 }
 
+static int
+parse_allow_external(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+
+	ps->external_checks = 1;
+	return 0;
+}
+
 static const struct cfg_kw global_kws[] = {
+	{ .name = "external-check",
+		.sections = CFG_GLOBAL,
+		.parse = parse_allow_external,
+		.doc = "Allows health checks to run commands; a helper process runs them." },
 	{ .name = "max-spread-checks",
 		.sections = CFG_GLOBAL,
 		.min = 1,

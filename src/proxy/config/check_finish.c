@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "proxy/check/protocol.h"
 #include "http/head.h"
+#include "proxy/config/check_external.h"
 #include "proxy/config/check_finish.h"
 #include "proxy/model/proxies.h"
 
@@ -228,6 +229,8 @@ complete_rules(struct check_conf *c)
 		check_conf_drop_rules(c);
 	if (c->method == CHECK_HTTP)
 		return complete_http(c);
+	if (c->method == CHECK_EXTERNAL)
+		return 0;
 	if (family == CHECK_FAMILY_NONE && c->method != CHECK_CONNECT)
 		return check_protocol_rules(c);
 	return imply_connect(c);
@@ -364,6 +367,7 @@ check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	if (!(p->caps & PROXY_BE))
 		return bad;
 	warn_ignored(p, d);
+	bad |= check_external_finish(p, root, d);
 	if (complete_rules(&p->check) < 0) {
 		cfg_diag_add(d, CFG_ALERT, &p->where, "%s", err_text(-ERR_NOMEM));
 		return -1;

@@ -163,9 +163,11 @@ check_conf_fini(struct check_conf *c)
 {
 	check_conf_drop_rules(c);
 	check_request_fini(&c->request);
+	mem_free(c->command);
+	mem_free(c->path);
 	mem_free(c->user);
 	mem_free(c->comment);
-	c->user = c->comment = NULL;
+	c->command = c->path = c->user = c->comment = NULL;
 }
 
 static int
@@ -195,6 +197,8 @@ check_conf_inherit(struct check_conf *to, const struct check_conf *from)
 	to->send_state = from->send_state;
 	to->family = from->family;
 	if (mem_copy_string(&to->user, from->user) < 0 ||
+		mem_copy_string(&to->command, from->command) < 0 ||
+		mem_copy_string(&to->path, from->path) < 0 ||
 		mem_copy_string(&to->request.method, from->request.method) < 0 ||
 		mem_copy_string(&to->request.uri, from->request.uri) < 0 ||
 		mem_copy_string(&to->request.version, from->request.version) < 0 ||

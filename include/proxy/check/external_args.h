@@ -1,0 +1,15 @@
+/* What the command of an external check is told of the server: its arguments and its environment
+ * (manual 4.2, external-check command). */
+#ifndef TACIT_PROXY_CHECK_EXTERNAL_ARGS_H
+#define TACIT_PROXY_CHECK_EXTERNAL_ARGS_H
+
+#include <stdint.h>
+
+#include "base/sbuf.h"
+#include "proxy/model/server.h"
+
+/* Appends the request to run the command of the server's backend. On the first worker. out->failed:
+ * it does not fit. */
+void external_args_write(const struct server *s, uint32_t id, struct sbuf *out);
+
+#endif

@@ -1,0 +1,319 @@
+"""External checks: commands that the daemon has run by its helper process, and the same in HAProxy."""
+
+import os
+import pwd
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from conftest import TACIT, WAIT, free_ports, is_alive, run, wait_for
+from subject import LogServer
+from test_checks import statuses
+from test_oracle_checks import words
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+needs_haproxy = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+# What a server's command does is said by the server's name.
+COMMAND = """\
+#!/bin/sh
+dir=$(dirname "$0")
+case $HAPROXY_SERVER_NAME in
+pass*)   exit 0 ;;
+fail*)   exit 7 ;;
+last*)   exit 255 ;;
+killed*) kill -9 $$ ;;
+slow*)   echo $$ >>"$dir/slow.pids"; exec sleep 60 ;;
+huge*)   head -c 3000000 /dev/zero; exit 0 ;;
+forks*)  sleep 3 & exit 0 ;;
+file*)   test -e "$dir/up" ;;
+told*)   { echo "$@"; env | grep -E '^(HAPROXY_|PATH=)' | sort; } >"$dir/$HAPROXY_SERVER_NAME.tmp"
+         mv "$dir/$HAPROXY_SERVER_NAME.tmp" "$dir/$HAPROXY_SERVER_NAME.told" ;;
+user*)   id -u >"$dir/id.tmp"; mv "$dir/id.tmp" "$dir/id" ;;
+esac
+"""
+GLOBAL = "external-check\n    insecure-fork-wanted"
+
+
+@pytest.fixture
+def command(tmp_path):
+    path = tmp_path / "check.sh"
+    path.write_text(COMMAND)
+    path.chmod(0o755)
+    return path
+
+
+def lines(command, servers, options="inter 200ms fall 1 rise 1", name="b", more=""):
+    return (f"backend {name}\n option external-check\n external-check command {command}\n"
+            f" external-check path /usr/bin:/bin\n{more}"
+            + "".join(f" server {s} 127.0.0.1:{i + 1} check {options}\n" for i, s in enumerate(servers)))
+
+
+def listening(port):
+    return f"listen l\n bind 127.0.0.1:{port}\n server s 127.0.0.1:1\n"
+
+
+def children(pid):
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def helper_of(d):
+    found, = children(d.pid)
+    assert wait_for(lambda: Path(f"/proc/{found}/comm").read_text() == "external-check\n")
+    return found
+
+
+def external(daemon, command, servers, extra="", **kw):
+    return daemon(listening(*free_ports(1)) + lines(command, servers, **kw), extra="external-check\n    " + extra)
+
+
+# --- results ---
+
+def test_up_and_down(daemon, command):
+    """The server follows the exit status of its command."""
+    d = external(daemon, command, ["file"])
+    assert wait_for(lambda: statuses(d, "b") == {"file": "DOWN"}), statuses(d, "b")
+    (command.parent / "up").touch()
+    assert wait_for(lambda: statuses(d, "b") == {"file": "UP"}), statuses(d, "b")
+    (command.parent / "up").unlink()
+    assert wait_for(lambda: statuses(d, "b") == {"file": "DOWN"}), statuses(d, "b")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_end(daemon, command, workers):
+    expected = {"pass": "UP", "fail": "DOWN", "killed": "DOWN", "slow": "DOWN", "huge": "UP", "forks": "UP"}
+    d = daemon(listening(*free_ports(1)) + lines(command, expected, options="inter 1s fall 1"),
+               extra=f"external-check\n    nbthread {workers}")
+    assert wait_for(lambda: statuses(d, "b")["slow"] == "DOWN"), statuses(d, "b")
+    assert wait_for(lambda: statuses(d, "b") == expected), statuses(d, "b")
+
+
+def test_a_slow_command_is_killed(daemon, command):
+    """By SIGKILL, one at a time: none is left from an earlier check, nor when the daemon has ended."""
+    d = external(daemon, command, ["slow"])
+    pids = command.parent / "slow.pids"
+    assert wait_for(lambda: pids.exists() and len(pids.read_text().split()) >= 4)
+    alive = [p for p in pids.read_text().split()[:-1] if is_alive(int(p))]
+    assert not alive, alive
+    helper = helper_of(d)
+    d.stop()
+    assert wait_for(lambda: not is_alive(helper) and not any(is_alive(int(p)) for p in pids.read_text().split()))
+
+
+def test_commands_end_with_a_killed_daemon(daemon, command):
+    """Nobody is there to tell the helper but its socket."""
+    d = daemon(listening(*free_ports(1)) + lines(command, ["slow"], options="inter 60s"), extra="external-check",
+               checked=False)
+    pids = command.parent / "slow.pids"
+    assert wait_for(lambda: pids.exists() and pids.read_text().strip())
+    helper, pid = helper_of(d), int(pids.read_text())
+    assert is_alive(pid)
+    d.kill()
+    assert wait_for(lambda: not is_alive(helper) and not is_alive(pid))
+
+
+def test_commands_that_cannot_be_run(daemon, command):
+    """Said once in the daemon's messages; the check ends with HAProxy's status and code."""
+    plain = command.parent / "plain"
+    plain.write_text("#!/bin/sh\nexit 0\n")
+    d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], name="missing") + lines(plain, ["b"], name="plain"),
+               extra="external-check")
+    assert wait_for(lambda: {**statuses(d, "missing"), **statuses(d, "plain")} == {"a": "DOWN", "b": "DOWN"})
+    time.sleep(0.5)
+    for text in ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
+                 f"External check of server plain/b: cannot execute {plain}: Permission denied."):
+        assert d.stderr.count(text) == 1, d.stderr
+
+
+def test_a_killed_helper_is_reported(daemon, command):
+    """Checks end with PROCERR, and it is not started again; the daemon serves on."""
+    d = external(daemon, command, ["pass", "slow"])
+    assert wait_for(lambda: statuses(d, "b")["pass"] == "UP")
+    helper = helper_of(d)
+    pids = command.parent / "slow.pids"
+    assert wait_for(pids.exists)
+    os.kill(helper, signal.SIGKILL)
+    assert wait_for(lambda: statuses(d, "b") == {"pass": "DOWN", "slow": "DOWN"}), statuses(d, "b")
+    time.sleep(0.5)
+    assert children(d.pid) == []
+    assert d.stderr.count("The helper process of external checks has ended") == 1, d.stderr
+    assert "External check error, code: -1, info: \"the helper process has ended\"" in d.stderr, d.stderr
+    assert wait_for(lambda: not any(is_alive(int(p)) for p in pids.read_text().split()))
+    assert len(d.fds()) == len(d.base) - 1
+
+
+def test_a_stopped_helper_blocks_nothing(daemon, command):
+    """The daemon answers, checks end in time, and go on when the helper does."""
+    d = external(daemon, command, ["pass"])
+    assert wait_for(lambda: statuses(d, "b")["pass"] == "UP")
+    helper = helper_of(d)
+    os.kill(helper, signal.SIGSTOP)
+    assert wait_for(lambda: statuses(d, "b")["pass"] == "DOWN"), statuses(d, "b")
+    os.kill(helper, signal.SIGCONT)
+    assert wait_for(lambda: statuses(d, "b")["pass"] == "UP"), statuses(d, "b")
+
+
+def test_more_commands_than_are_allowed(daemon, command):
+    """300 servers with 128 places: all are checked in the end."""
+    names = [f"pass{i}" for i in range(300)]
+    d = external(daemon, command, names, options="inter 30s", more=" default-server init-addr none\n")
+    assert wait_for(lambda: set(statuses(d, "b").values()) == {"UP"} and
+                    d.admin("show stat").count(",PROCOK,") == 300, 6 * WAIT)
+
+
+# --- the helper ---
+
+def test_no_helper_without_external_checks(daemon, command):
+    d = daemon(listening(*free_ports(1)) + "backend b\n server s 127.0.0.1:1 check\n", extra="external-check")
+    assert children(d.pid) == []
+
+
+def test_signals_of_the_group_do_not_end_the_helper(daemon, command):
+    d = external(daemon, command, ["pass"])
+    helper = helper_of(d)
+    for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP, signal.SIGPIPE):
+        os.kill(helper, sig)
+    time.sleep(0.3)
+    assert helper_of(d) == helper
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_commands_run_as_the_user_of_the_daemon(daemon, command):
+    """Not in its chroot."""
+    nobody = pwd.getpwnam("nobody")
+    command.parent.chmod(0o777)
+    for parent in list(command.parents)[:-1]:
+        parent.chmod(parent.stat().st_mode | 0o055)
+    jail = command.parent / "jail"
+    jail.mkdir()
+    d = external(daemon, command, ["user"], extra=f"uid {nobody.pw_uid}\n    gid {nobody.pw_gid}\n    chroot {jail}")
+    assert wait_for((command.parent / "id").exists), d.stderr
+    assert (command.parent / "id").read_text() == f"{nobody.pw_uid}\n"
+    status = Path(f"/proc/{helper_of(d)}/status").read_text()
+    assert re.search(rf"^Uid:\t{nobody.pw_uid}\t{nobody.pw_uid}\t", status, re.MULTILINE)
+    assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
+
+
+def test_in_the_background(tmp_path, command):
+    """The helper does not hold the streams that the daemon was started with: run() would wait for their end."""
+    port, = free_ports(1)
+    (tmp_path / "t.cfg").write_text(f"global\n external-check\n pidfile {tmp_path}/pid\ndefaults\n timeout client 1s\n"
+                                    " timeout server 1s\n timeout connect 1s\n" + listening(port) + lines(command, ["file"]))
+    assert run("-D", "-f", tmp_path / "t.cfg").returncode == 0
+    pid = int((tmp_path / "pid").read_text())
+    try:
+        helper, = children(pid)
+        assert [os.readlink(f"/proc/{helper}/fd/{n}") for n in (0, 1, 2)] == ["/dev/null"] * 3
+        assert sorted(os.listdir(f"/proc/{helper}/fd"), key=int) == ["0", "1", "2", "3", "4", "5"]
+    finally:
+        os.kill(pid, signal.SIGTERM)
+    assert wait_for(lambda: not is_alive(pid) and not is_alive(helper))
+
+
+# --- as HAProxy does it ---
+
+def played(program, directory, cfg, is_done, also=lambda subject: None):
+    directory.mkdir()
+    log = LogServer()
+    try:
+        subject = Subject(program, directory, f" {GLOBAL}\n log 127.0.0.1:{log.port} local0\ndefaults\n log global\n"
+                          " timeout connect 1s\n timeout client 5s\n timeout server 5s\n" + cfg)
+        try:
+            assert wait_for(lambda: is_done(subject)), subject.stat()[1]
+            rows, extra = subject.stat()[1], also(subject)
+        finally:
+            subject.stop()
+        return [words(line) for line in log.drain() if " stopped (cumulated conns: " not in line], rows, extra
+    finally:
+        log.close()
+
+
+@needs_haproxy
+def test_words_of_haproxy(tmp_path, command):
+    """Columns and log lines of each end of a command. Each server has a backend of its own: no line depends on
+    another one's."""
+    servers = {"pass": "UP", "fail": "DOWN", "last": "DOWN", "killed": "DOWN", "slow": "DOWN", "huge": "UP", "missing": "DOWN"}
+    cfg = listening(*free_ports(1))
+    for name in servers:
+        for health in ("", " option log-health-checks\n"):
+            cfg += lines("/nonexistent" if name == "missing" else command, [name], name=name + ("h" if health else ""),
+                         options="inter 1s fall 1", more=health)
+    columns = ("status", "check_status", "check_code", "check_desc", "last_chk", "chkfail", "chkdown", "check_rise",
+               "check_fall", "check_health")
+
+    def is_done(subject):
+        rows = subject.stat()[1]
+        return all(rows[name + h, name]["status"] == status and "INI" not in rows[name + h, name]["check_status"]
+                   for name, status in servers.items() for h in ("", "h"))
+
+    results = []
+    for program in (HAPROXY, TACIT):
+        log, rows, _ = played(program, tmp_path / Path(program).name, cfg, is_done)
+        results.append({name + h: ([line for line in log if f" {name}{h}" in line],
+                                   [rows[name + h, name][c].removeprefix("* ") for c in columns])
+                        for name in servers for h in ("", "h")})
+    theirs, ours = results
+    for name, row in theirs.items():
+        if name.startswith("missing"):  # said in words, too
+            ours[name] = ([line for line in ours[name][0] if "cannot execute" not in line], ours[name][1])
+        assert ours[name] == row, name
+        assert row[0] or name == "pass", name
+
+
+@needs_haproxy
+def test_arguments_and_environment(tmp_path, command):
+    """What the command of each kind of proxy and server is told."""
+    ports = free_ports(5)
+    check = (f" option external-check\n external-check command {command}\n external-check path /usr/bin:/bin\n")
+    cfg = (f"listen l1\n bind 127.0.0.1:{ports[0]}\n{check} server told1 127.0.0.1:7001 check inter 1s maxconn 7\n"
+           f"listen l2\n mode http\n bind {tmp_path}/l.sock\n{check} server told2 [::1]:7001 check inter 1s id 77\n"
+           f"listen l3\n id 99\n bind :::{ports[1]}\n bind 127.0.0.1:{ports[2]}\n{check}"
+           f" server told3 /run/x.sock check inter 1s\n"
+           f"listen l4\n bind abns@tacit-{ports[3]}\n{check} server told4 abns@x check inter 1s\n"
+           f"backend b5\n{check} server told5 127.0.0.1:7002 check inter 1s port 8888 addr 127.0.0.5\n"
+           f"frontend f\n bind :{ports[4]}\n default_backend b6\n"
+           f"backend b6\n mode tcp\n option external-check\n external-check command {command}\n"
+           f" external-check path /bin:/usr/bin\n server told6 *:0 check port 5 inter 1s\n")
+    names = [f"told{i}" for i in range(1, 7)]
+
+    def told(_):
+        return {n: (command.parent / f"{n}.told").read_text() for n in names}
+
+    results = []
+    for program in (HAPROXY, TACIT):
+        for n in names:
+            (command.parent / f"{n}.told").unlink(missing_ok=True)
+        results.append(played(program, tmp_path / Path(program).name, cfg,
+                              lambda _: all((command.parent / f"{n}.told").exists() for n in names), told)[2])
+    theirs, ours = results
+    assert theirs["told1"].startswith(f"127.0.0.1 {ports[0]} 127.0.0.1 7001\n")
+    assert ours == theirs
+
+
+@needs_haproxy
+def test_configurations(tmp_path):
+    """Both reject what lacks a permission or a command, in the same words."""
+    front = "frontend f\n bind 127.0.0.1:1999\n default_backend b\n"
+    times = "defaults\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n"
+    allowed = f"global\n {GLOBAL}\n"
+    option = " option external-check\n"
+    for text in (times + front + "backend b\n" + option + " external-check command /bin/true\n",
+                 allowed + times + front + "backend b\n" + option,
+                 times + front + "backend b\n" + option,
+                 allowed + times + front + "backend b\n" + option + " external-check command true\n",
+                 allowed + times + front + "backend b\n" + option + " external-check command true\n external-check path /bin\n",
+                 allowed + times + option + " external-check command /bin/true\n" + front + "backend b\n server s :1 check\n",
+                 times + front + "backend b\n external-check command /bin/true\n external-check path /bin\n"):
+        path = tmp_path / "t.cfg"
+        path.write_text(text)
+        theirs, ours = run("-c", "-f", path, program=HAPROXY), run("-c", "-f", path)
+        assert ours.returncode == theirs.returncode, text
+        said = re.findall(r"[^:]*external-check.*", theirs.stderr)
+        assert said or theirs.returncode == 0
+        for line in said:
+            if "insecure-fork-wanted" not in line:  # the helper needs no such permission
+                assert line.split(" : ", 1)[-1].strip() in ours.stderr, (line, ours.stderr)
