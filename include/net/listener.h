@@ -79,7 +79,8 @@ enum listener_state {
 enum listener_hold {
 	LISTENER_HOLD_FRONTEND = 1, /* its maxconn */
 	LISTENER_HOLD_PROCESS = 2,  /* the process's maxconn */
-	LISTENER_HOLD_MEMORY = 4
+	LISTENER_HOLD_MEMORY = 4,
+	LISTENER_HOLD_RATE = 8      /* rate limits of the process */
 };
 
 struct listener {

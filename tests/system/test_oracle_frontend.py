@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import threading
+import time
 
 import pytest
 from conftest import TACIT, Origin, connect, free_ports, recv_all, wait_for
@@ -208,7 +209,102 @@ def test_answers(players, severity):
     same(players, lambda p: p.do(*(severity + c for c in STOPPED)))
 
 
+# --- limits ---
+
+# HAProxy takes "5x" for 5 and "x" for 0, and numbers modulo 2^32; both of them refuse what is too large
+LIMITS = ("set maxconn frontend", "set maxconn frontend f", "set maxconn frontend f 5", "set maxconn frontend f -1",
+          "set maxconn frontend f 0", "set maxconn frontend #9 7", "set maxconn frontend x 4", "set maxconn frontend b 4",
+          "set maxconn frontend f 2147483648", "set maxconn frontend f 99999999", "set maxconn frontend f 6 7",
+          "set maxconn global", "set maxconn global 100", "set maxconn global 50 60", "set maxconn global 201",
+          "set maxconn global 200", "set maxconn global -5", "set maxconn global 70", "set maxconn global 0",
+          "set rate-limit connections global", "set rate-limit connections global 10",
+          "set rate-limit sessions global 12", "set rate-limit sessions global", "set rate-limit sessions global -3",
+          "set rate-limit connections global 0", "operator; set maxconn global 3", "user; set rate-limit x",
+          "operator; set maxconn frontend")
+
+
+def shown_limits(p):
+    return [re.search(rf"\n{name}: \d+", p.subject.admin("show info")).group(0)
+            for name in ("Maxconn", "Hard_maxconn", "ConnRateLimit", "SessRateLimit")], \
+        [row["slim"] for key, row in p.subject.stat()[1].items() if key[1] == "FRONTEND"]
+
+
+def test_limits(players):
+    for severity in ("", "set severity-output number; "):
+        for command in LIMITS:
+            same(players, lambda p, c=severity + command: (p.do(c), shown_limits(p)))
+    usage = [p.subject.admin("set rate-limit foo global 3").split("\n")[:3] for p in players]
+    assert usage[0] == usage[1]
+
+
+def test_maxconn_of_a_frontend(players):
+    """With 0 nobody is accepted. HAProxy 2.6 dies when the limit is raised while clients wait."""
+    def play(p):
+        kept = p.connect(p.addresses[0])
+        out = [ask(kept)] + p.do("set maxconn frontend f 1")
+        waits = p.connect(p.addresses[0])
+        out += [ask(waits)] + p.do("set maxconn frontend f 0")
+        kept.close()
+        return out + [ask(p.connect(p.addresses[0]))], waits
+    theirs, ours = map(play, players)
+    assert theirs[0] == ours[0]
+    assert ours[0][2::2] == ["silence"] * 2
+    assert players[1].do("set maxconn frontend f 5")[0][1] == "\n"
+    assert ours[1].recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("what", ["connections", "sessions"])
+def test_rate(players, what):
+    """A burst of the limit, then none for a second, then an even rate."""
+    def play(p):
+        assert p.subject.admin(f"set rate-limit {what} global 10") == "\n"
+        start, out = time.monotonic(), []
+        for _ in range(16):
+            with connect(p.ports[0]) as c:
+                c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert c.recv(100)
+            out.append(time.monotonic() - start)
+        return out
+    for times in map(play, players):
+        assert times[9] < 0.8 and 0.9 < times[10] < 1.9 and times[15] - times[10] > 0.38, times
+
+
+def test_configured_rate(tmp_path):
+    """maxconnrate and maxsessrate."""
+    with contextlib.ExitStack() as stack:
+        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+            (tmp_path / name).mkdir()
+            cfg = f" maxconnrate 11\n maxsessrate 12\ndefaults\n mode http\nfrontend f\n bind 127.0.0.1:{free_ports(1)[0]}\n"
+            s = Subject(program, tmp_path / name, cfg)
+            stack.callback(s.stop)
+            text = s.admin("show info")
+            assert "\nConnRateLimit: 11\n" in text and "\nSessRateLimit: 12\n" in text
+
+
 # --- several workers, tacit only ---
+
+def test_limits_of_all_workers(daemon):
+    """Each worker holds its listeners at the limit, and all resume when it is raised."""
+    origin = Origin(serve)
+    port, = free_ports(1)
+    d = daemon(f"defaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
+               f"listen l\n bind 127.0.0.1:{port} shards by-thread\n server s 127.0.0.1:{origin.port}\n",
+               extra="nbthread 4", checked=False)
+    with contextlib.ExitStack() as stack:
+        for limit in ("set maxconn frontend l", "set maxconn global"):
+            assert d.admin(f"{limit} 3") == "\n"
+            clients = [stack.enter_context(connect(port)) for _ in range(20)]
+            assert [ask(c) for c in clients[:8]].count("silence") >= 5
+            assert d.admin(f"{limit} 60") == "\n"
+            for c in clients:
+                c.settimeout(5)
+                c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert c.recv(100).startswith(b"HTTP/1.1 200")
+                c.close()
+            assert wait_for(lambda: d.info()["CurrConns"] in ("0", "1"))
+    origin.close()
+
+
 
 @pytest.mark.parametrize("bind", ["", "shards by-thread", "shards 2 defer-accept"])
 def test_pauses_under_load(daemon, bind):

@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "base/cursors.h"
 #include "base/gate.h"
+#include "base/rate_limit.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/pool.h"
@@ -60,10 +61,11 @@ struct conn_pool {
 /* State shared by the engines of all workers. Nothing else of it changes while they run. */
 struct engine_shared {
 	unsigned int n;              /* engines */
-	unsigned int max_sessions;   /* of the process */
+	unsigned int max_sessions;   /* of the process; changes while the workers are paused */
 	char apart[CACHE_LINE];
 	struct gate gate;            /* counts open sessions */
 	uint64_t second;             /* connections in this second (base/freq.h) */
+	struct rate_limit conn_limit, sess_limit; /* new ones of the process */
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
 	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
@@ -122,6 +124,8 @@ struct engine {
 	_Atomic uint64_t splice_fallbacks;   /* reads that were copied although splicing was
 					      * enabled */
 	struct freq conn_rate, sess_rate;
+	int rate_held;               /* the listeners wait until a rate limit allows more */
+	struct timer rate_timer;     /* its end */
 	struct freq sent_rate;       /* in units of SENT_PIECE bytes */
 	struct log_sink *log;        /* sink of session log lines (base/log.h) */
 	struct trace *trace;         /* base/trace.h; NULL: off */
@@ -131,6 +135,8 @@ struct engine {
 	void (*on_release)(struct engine *e);
 	/* Called when memory_tight changes. May be NULL. */
 	void (*on_memory)(struct engine *e);
+	/* Called when rate_held changes. May be NULL. */
+	void (*on_rate)(struct engine *e);
 	/* Prints a message on the terminal in addition to the logs. May be NULL. */
 	void (*on_notice)(struct engine *e, int is_alert, const char *text);
 	/* Makes the worker `target` call queue_collect(its engine, be) soon; must not get lost. Not

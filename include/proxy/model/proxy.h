@@ -74,6 +74,9 @@ struct proxy_timeouts {
 	unsigned int http_request, http_keep_alive, tarpit, tunnel;
 };
 
+/* A maxconn of 0 that the operator has set: no connection is accepted. */
+#define PROXY_MAXCONN_NONE (-1)
+
 /* What a proxy does with its listeners; changes only while the workers are paused. */
 enum proxy_listening {
 	PROXY_LISTENS,
@@ -105,7 +108,7 @@ struct proxy {
 	struct capture_conf captures;
 	struct unique_id_conf unique_id;
 	struct list binds;        /* struct bind_conf */
-	int maxconn;              /* 0: from global */
+	int maxconn;              /* 0: from global, or PROXY_MAXCONN_NONE */
 	int backlog;              /* 0: from maxconn */
 	char *default_be_name;    /* default_backend */
 	struct cfg_where default_be_where;

@@ -3,6 +3,8 @@
  * place is taken before a connection is accepted, so the limit is never exceeded; other connections
  * stay in the kernel's backlog. A worker holds only its own listeners and wakes other workers
  * (engine.wake_resume).
+ * Rates of connections and sessions of the process are limited too: at a limit each worker that
+ * would exceed it holds its listeners until the rate has fallen.
  */
 #ifndef TACIT_PROXY_SESSION_CONN_LIMITS_H
 #define TACIT_PROXY_SESSION_CONN_LIMITS_H
@@ -23,5 +25,10 @@ void conn_limits_give_back(struct listener *ln);
 
 /* On e's own thread: resumes listeners after a place of fe or (NULL) of the process became free. */
 void conn_limits_resume(struct engine *e, struct proxy *fe);
+
+/* For a new engine. */
+void conn_limits_init(struct engine *e);
+/* Ends the wait for a rate limit: when one has changed, and at the engine's end. */
+void conn_limits_stop_rates(struct engine *e);
 
 #endif

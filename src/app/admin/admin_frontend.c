@@ -1,10 +1,12 @@
-/* Changes to frontends at run time (management manual 9.3): they are paused, resumed and stopped.
- * On the first worker. */
+/* Changes to frontends at run time (management manual 9.3): they are paused, resumed and stopped,
+ * and limits are changed, those of the process too. On the first worker. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
 #include "app/process/frontend.h"
+#include "cfg/value.h"
+#include "proxy/session/conn_limits.h"
 
 /* The named frontend, or NULL after a message. */
 static struct proxy *
@@ -71,6 +73,90 @@ do_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
 		frontend_stop(c->admin->process, fe);
 }
 
+/* --- limits --- */
+
+/* Changes a limit while the workers are paused; each of them then holds its listeners or resumes
+ * them. fe NULL: one of the process. */
+static void
+set_limit(struct admin_conn *c, int *limit, int value, struct proxy *fe)
+{
+	const struct process *p = c->admin->process;
+
+	admin_stop_workers(c);
+	*limit = value;
+	for (unsigned int i = 0; i < p->n_workers; i++) {
+		conn_limits_resume(&p->workers[i].engine, fe);
+		if (!fe)
+			conn_limits_stop_rates(&p->workers[i].engine);
+	}
+	admin_resume_workers(c);
+}
+
+static void
+do_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
+{
+	struct proxy *fe = named_frontend(c, argc, argv);
+	int64_t n;
+
+	if (!fe)
+		return;
+	if (argc < 2)
+		admin_msg(c, ADMIN_ERR, "Integer value expected.");
+	else if (cfg_value_int(argv[1], 0, INT32_MAX, &n, NULL) < 0)
+		admin_msg(c, ADMIN_ERR, "Value out of range.");
+	else
+		set_limit(c, &fe->maxconn, n ? (int)n : PROXY_MAXCONN_NONE, fe);
+}
+
+/* 0 restores the configured value, which is the maximum. */
+static void
+do_set_maxconn_global(struct admin_conn *c, int argc, char **argv)
+{
+	struct process *p = c->admin->process;
+	unsigned int most = p->limits.maxconn;
+	int64_t n;
+
+	if (argc < 1)
+		admin_msg(c, ADMIN_ERR, "Expects an integer value.");
+	else if (cfg_value_int(argv[0], INT32_MIN, most, &n, NULL) < 0)
+		admin_msg(c, ADMIN_ERR, "Value out of range.");
+	else
+		set_limit(c, (int *)&p->shared.max_sessions, n > 0 ? (int)n : (int)most, NULL);
+}
+
+static void
+set_rate(struct admin_conn *c, struct rate_limit *r, const char *text)
+{
+	int64_t n;
+
+	if (!text)
+		admin_msg(c, ADMIN_ERR, "Expects an integer value.");
+	else if (cfg_value_int(text, 0, INT32_MAX, &n, NULL) < 0)
+		admin_msg(c, ADMIN_ERR, "Value out of range.");
+	else
+		set_limit(c, (int *)&r->max, (int)n, NULL);
+}
+
+static void
+do_set_rate_limit(struct admin_conn *c, int argc, char **argv)
+{
+	struct engine_shared *sh = &c->admin->process->shared;
+	const char *what = argc > 1 && strcmp(argv[1], "global") == 0 ? argv[0] : "";
+	const char *value = argc > 2 ? argv[2] : NULL;
+
+	if (strcmp(what, "connections") == 0)
+		set_rate(c, &sh->conn_limit, value);
+	else if (strcmp(what, "sessions") == 0)
+		set_rate(c, &sh->sess_limit, value);
+	else if (strcmp(what, "ssl-sessions") == 0 || strcmp(what, "http-compression") == 0)
+		admin_msg(c, ADMIN_ERR, "'set rate-limit %s' is not supported.", what);
+	else
+		admin_msg(c, ADMIN_ERR,
+			"'set rate-limit' only supports :\n"
+			"   - 'connections global' to set the per-process maximum connection rate\n"
+			"   - 'sessions global' to set the per-process maximum session rate");
+}
+
 const struct admin_cmd admin_frontend_cmds[] = {
 	{ "disable frontend", "<frontend>", "temporarily disable specific frontend", BIND_ADMIN,
 		do_disable_frontend },
@@ -78,5 +164,11 @@ const struct admin_cmd admin_frontend_cmds[] = {
 		do_enable_frontend },
 	{ "shutdown frontend", "<frontend>", "stop a specific frontend", BIND_ADMIN,
 		do_shutdown_frontend },
+	{ "set maxconn frontend", "<frontend> <n>", "change a frontend's maxconn setting",
+		BIND_ADMIN, do_set_maxconn_frontend },
+	{ "set maxconn global", "<n>", "change the per-process maxconn setting", BIND_ADMIN,
+		do_set_maxconn_global },
+	{ "set rate-limit", "{connections|sessions} global <n>", "change a rate limiting value",
+		BIND_ADMIN, do_set_rate_limit },
 	{ NULL, NULL, NULL, BIND_USER, NULL },
 };

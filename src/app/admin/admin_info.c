@@ -40,11 +40,12 @@ static void
 add_load(struct admin_conn *c, const struct totals *t, struct sbuf *o)
 {
 	const struct limits *l = &c->admin->process->limits;
+	const struct engine_shared *sh = &c->admin->process->shared;
 	uint64_t now = admin_now_ms(c);
 
 	add_u(o, "Ulimit-n", l->fds);
 	add_u(o, "Maxsock", l->fds);
-	add_u(o, "Maxconn", l->maxconn);
+	add_u(o, "Maxconn", sh->max_sessions);
 	add_u(o, "Hard_maxconn", l->maxconn);
 	add_u(o, "CurrConns", t->sessions);
 	/* As in HAProxy connections of this socket are included. */
@@ -55,10 +56,10 @@ add_load(struct admin_conn *c, const struct totals *t, struct sbuf *o)
 	add_u(o, "PipesUsed", t->pipes_used);
 	add_u(o, "PipesFree", t->pipes_idle);
 	add_u(o, "ConnRate", freq_read(&t->conn_rate, now));
-	add_u(o, "ConnRateLimit", 0);
+	add_u(o, "ConnRateLimit", sh->conn_limit.max);
 	add_u(o, "MaxConnRate", t->conn_rate.max);
 	add_u(o, "SessRate", freq_read(&t->sess_rate, now));
-	add_u(o, "SessRateLimit", 0);
+	add_u(o, "SessRateLimit", sh->sess_limit.max);
 	add_u(o, "MaxSessRate", t->sess_rate.max);
 	sbuf_adds(o,
 		"SslRate: 0\nSslRateLimit: 0\nMaxSslRate: 0\nSslFrontendKeyRate: 0\n"

@@ -53,6 +53,12 @@ parse_time(struct cfg_ctx *ctx)
 }
 
 static int
+parse_rate(struct cfg_ctx *ctx)
+{
+	return cfg_arg_int(ctx, 0, 0, INT32_MAX, global_field(ctx));
+}
+
+static int
 parse_maxconn(struct cfg_ctx *ctx)
 {
 	return cfg_arg_int(ctx, 0, 0, GLOBAL_MAXCONN_MAX, global_field(ctx));
@@ -231,6 +237,10 @@ static const struct cfg_kw kws[] = {
 	KW_FIELD("maxconn", parse_maxconn, maxconn, "<number>",
 		"Maximum number of concurrent connections; the default is derived from the limit "
 		"on descriptors."),
+	KW_FIELD("maxconnrate", parse_rate, maxconnrate, "<number>",
+		"Maximum number of new connections per second; 0: no limit."),
+	KW_FIELD("maxsessrate", parse_rate, maxsessrate, "<number>",
+		"Maximum number of new sessions per second; 0: no limit."),
 	KW_FIELD("ulimit-n", parse_fds, ulimit_n, "<number>",
 		"Limit on descriptors; the default is derived from maxconn."),
 	KW_FIELD("fd-hard-limit", parse_fds, fd_hard_limit, "<number>",

@@ -198,6 +198,27 @@ on_memory(struct engine *e)
 		process_each_listener(w->process, hold_for_memory, w);
 }
 
+static void
+hold_for_rate(struct listener *ln, void *arg)
+{
+	struct engine *e = arg;
+
+	if (ln->worker != e || ln->on_accept != session_on_accept || ln->state == LISTENER_CLOSED)
+		return;
+	if (e->rate_held)
+		listener_hold(ln, LISTENER_HOLD_RATE);
+	else
+		listener_resume(ln, LISTENER_HOLD_RATE);
+}
+
+static void
+on_rate(struct engine *e)
+{
+	const struct worker *w = e->owner;
+
+	process_each_listener(w->process, hold_for_rate, e);
+}
+
 /* A worker's share of a percentage of the process's descriptors. */
 static unsigned int
 fd_share(const struct process *p, unsigned int percent)
@@ -254,11 +275,14 @@ worker_open(struct worker *w)
 		return r;
 	}
 	w->process->shared.max_sessions = p->limits.maxconn;
+	w->process->shared.conn_limit.max = (unsigned int)g->maxconnrate;
+	w->process->shared.sess_limit.max = (unsigned int)g->maxsessrate;
 	engine_join(&w->engine, &w->process->shared, w->index);
 	w->engine.owner = w;
 	w->engine.on_full = on_full;
 	w->engine.on_release = on_release;
 	w->engine.on_memory = on_memory;
+	w->engine.on_rate = on_rate;
 	w->engine.on_notice = on_notice;
 	engine_allow_zerocopy(&w->engine, (size_t)g->zerocopy_threshold,
 		g->zerocopy_max / p->n_workers, g->ranges_fast_path);

@@ -5,6 +5,19 @@
 #include "base/atomic.h"
 #include "net/listener.h"
 
+/* Set by the operator: no connection at all. */
+static int
+is_shut(const struct proxy *fe)
+{
+	return fe->maxconn == PROXY_MAXCONN_NONE;
+}
+
+static int
+frontend_is_full(const struct proxy *fe)
+{
+	return is_shut(fe) || gate_is_full(&fe->fe_gate, (unsigned int)fe->maxconn);
+}
+
 static uint64_t
 own_bit(const struct engine *e)
 {
@@ -35,7 +48,7 @@ static void
 hold_frontend(struct engine *e, struct proxy *fe)
 {
 	hold_listeners(e, fe, 1);
-	if (!gate_hold(&fe->fe_gate, (unsigned int)fe->maxconn, e->index))
+	if (!is_shut(fe) && !gate_hold(&fe->fe_gate, (unsigned int)fe->maxconn, e->index))
 		hold_listeners(e, fe, 0);
 }
 
@@ -52,6 +65,55 @@ hold_process(struct engine *e)
 	e->is_full = 0;
 	if (e->on_release)
 		e->on_release(e);
+}
+
+/* --- rates --- */
+
+static void
+set_rate_held(struct engine *e, int held)
+{
+	if (e->rate_held == held)
+		return;
+	e->rate_held = held;
+	if (e->on_rate)
+		e->on_rate(e);
+}
+
+static void
+on_rate_timer(struct timer *t)
+{
+	set_rate_held(container_of(t, struct engine, rate_timer), 0);
+}
+
+void
+conn_limits_init(struct engine *e)
+{
+	timer_init(&e->rate_timer, on_rate_timer);
+}
+
+void
+conn_limits_stop_rates(struct engine *e)
+{
+	timer_stop(loop_timers(e->loop), &e->rate_timer);
+	set_rate_held(e, 0);
+}
+
+/* Counts a connection; its session is counted later. Without memory for a timer the listener tries
+ * again in the next turn. */
+static int
+enter_rates(struct engine *e)
+{
+	struct engine_shared *sh = e->shared;
+	uint64_t now = loop_now_ms(e->loop);
+	uint64_t wait = rate_limit_wait(&sh->sess_limit, e->sys, now, 0);
+
+	if (!wait)
+		wait = rate_limit_wait(&sh->conn_limit, e->sys, now, 1);
+	if (likely(!wait))
+		return 1;
+	if (timer_set(loop_timers(e->loop), &e->rate_timer, now + wait) == 0)
+		set_rate_held(e, 1);
+	return 0;
 }
 
 /* --- places --- */
@@ -99,7 +161,7 @@ conn_limits_left_process(struct engine *e)
 void
 conn_limits_entered(struct engine *e, struct proxy *fe)
 {
-	if (gate_is_full(&fe->fe_gate, (unsigned int)fe->maxconn))
+	if (frontend_is_full(fe))
 		hold_frontend(e, fe);
 	if (gate_is_full(&e->shared->gate, e->shared->max_sessions))
 		hold_process(e);
@@ -111,7 +173,7 @@ conn_limits_resume(struct engine *e, struct proxy *fe)
 	if (fe) {
 		/* Another worker may have taken the place: the listener is held again without a
 		 * try. */
-		if (gate_is_full(&fe->fe_gate, (unsigned int)fe->maxconn))
+		if (frontend_is_full(fe))
 			hold_frontend(e, fe);
 		else
 			hold_listeners(e, fe, 0);
@@ -137,15 +199,29 @@ enter_gates(struct listener *ln)
 	struct engine *e = ln->worker;
 	struct proxy *fe = ln->owner;
 
+	if (!enter_rates(e))
+		return 0;
 	if (!gate_enter(&e->shared->gate, e->shared->max_sessions)) {
+		rate_limit_give_back(&e->shared->conn_limit, e->sys);
 		hold_process(e);
 		return 0;
 	}
-	if (gate_enter(&fe->fe_gate, (unsigned int)fe->maxconn))
+	if (!is_shut(fe) && gate_enter(&fe->fe_gate, (unsigned int)fe->maxconn))
 		return 1;
+	rate_limit_give_back(&e->shared->conn_limit, e->sys);
 	leave_process(e, 0);
 	hold_frontend(e, fe);
 	return 0;
+}
+
+/* A permitted accept found no client. */
+static void
+not_accepted(struct listener *ln)
+{
+	struct engine *e = ln->worker;
+
+	rate_limit_give_back(&e->shared->conn_limit, e->sys);
+	conn_limits_give_back(ln);
 }
 
 void
@@ -161,5 +237,5 @@ conn_limits_listener(struct listener *ln, struct proxy *fe, struct engine *e)
 	ln->owner = fe;
 	ln->worker = e;
 	ln->may_accept = enter_gates;
-	ln->not_accepted = conn_limits_give_back;
+	ln->not_accepted = not_accepted;
 }

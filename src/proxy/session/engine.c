@@ -11,6 +11,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/slowstart.h"
 #include "proxy/relay/bulk.h"
+#include "proxy/session/conn_limits.h"
 #include "proxy/session/server_change.h"
 #include "proxy/session/session_io.h"
 
@@ -61,6 +62,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	conn_pool_init(e);
 	engine_splice_init(e);
 	slowstart_init(e);
+	conn_limits_init(e);
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
 	e->low_water = 1;
@@ -102,6 +104,7 @@ engine_fini(struct engine *e)
 	bulk_fini(e);
 	engine_splice_fini(e);
 	slowstart_fini(e);
+	conn_limits_stop_rates(e);
 	zerocopy_fini(&e->zerocopy);
 	pool_fini(&e->session_pool);
 	pool_fini(&e->buf_pool);

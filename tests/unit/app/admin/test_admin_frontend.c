@@ -1,4 +1,4 @@
-/* disable, enable and shutdown frontend. */
+/* disable, enable and shutdown frontend; set maxconn and set rate-limit. */
 #include "unit/app/admin_rig.h"
 
 static int
@@ -76,6 +76,101 @@ a_shut_down_one_stays_so(void **st)
 	IS("enable frontend off", "Frontend was previously shut down, cannot enable.\n\n");
 }
 
+static int
+has_line(const char *answer, const char *line)
+{
+	const char *at = strstr(answer, line);
+
+	return at && at > answer && at[-1] == '\n' && at[strlen(line)] == '\n';
+}
+
+static void
+maxconn_of_a_frontend(void **st)
+{
+	struct proxy *fe = proxies_find(&cfg.proxies, "l", PROXY_FE);
+	int c[3];
+
+	(void)st;
+	IS("set maxconn frontend", "A frontend name is expected.\n\n");
+	IS("set maxconn frontend nof 1", "No such frontend.\n\n");
+	IS("set maxconn frontend l", "Integer value expected.\n\n");
+	IS("set maxconn frontend l -1", "Value out of range.\n\n");
+	IS("set maxconn frontend l 2147483648", "Value out of range.\n\n");
+	assert_int_equal(fe->maxconn, 0);
+	IS("set maxconn frontend l 1", "\n");
+	for (int i = 0; i < 3; i++)
+		c[i] = bench_connect("front");
+	bench_turns();
+	assert_int_equal(fe->fe_gate.n, 1);
+	IS("set maxconn frontend l 2", "\n");
+	bench_turns();
+	assert_int_equal(fe->fe_gate.n, 2);
+	/* 0: nothing is accepted any more, and later everything again */
+	IS("set maxconn frontend l 0", "\n");
+	for (int i = 0; i < 2; i++)
+		close(c[i]);
+	for (int i = 0; i < 2; i++)
+		close(accept(origin, NULL, NULL));
+	bench_turns();
+	bench_turns();
+	assert_int_equal(fe->fe_gate.n, 0);
+	IS("set maxconn frontend l 5", "\n");
+	bench_turns();
+	assert_int_equal(fe->fe_gate.n, 1);
+	close(c[2]);
+	close(accept(origin, NULL, NULL));
+	bench_turns();
+}
+
+static void
+maxconn_of_the_process(void **st)
+{
+	(void)st;
+	IS("set maxconn global", "Expects an integer value.\n\n");
+	IS("set maxconn global 17", "Value out of range.\n\n");
+	IS("set maxconn global 3", "\n");
+	assert_true(has_line(rig_command("show info"), "Maxconn: 3"));
+	assert_true(has_line(rig_command("show info"), "Hard_maxconn: 16"));
+	IS("set maxconn global 0", "\n");
+	assert_true(has_line(rig_command("show info"), "Maxconn: 16"));
+	IS("set maxconn global 16", "\n");
+	IS("set maxconn global -1", "\n");
+}
+
+static void
+rates_of_the_process(void **st)
+{
+	const char *usage = "'set rate-limit' only supports :\n";
+	struct proxy *fe = proxies_find(&cfg.proxies, "l", PROXY_FE);
+	int c[3];
+
+	(void)st;
+	IS("set rate-limit connections global", "Expects an integer value.\n\n");
+	IS("set rate-limit sessions global -3", "Value out of range.\n\n");
+	IS("set rate-limit ssl-sessions global 1",
+		"'set rate-limit ssl-sessions' is not supported.\n\n");
+	assert_memory_equal(rig_command("set rate-limit"), usage, strlen(usage));
+	assert_memory_equal(rig_command("set rate-limit sessions"), usage, strlen(usage));
+	assert_memory_equal(rig_command("set rate-limit sessions all 1"), usage, strlen(usage));
+	IS("set rate-limit sessions global 7", "\n");
+	IS("set rate-limit connections global 2", "\n");
+	assert_true(has_line(rig_command("show info"), "ConnRateLimit: 2"));
+	assert_true(has_line(rig_command("show info"), "SessRateLimit: 7"));
+	for (int i = 0; i < 3; i++)
+		c[i] = bench_connect("front");
+	bench_turns();
+	assert_int_equal(fe->fe_gate.n, 2);
+	/* A change is effective at once. */
+	IS("set rate-limit connections global 0", "\n");
+	bench_turns();
+	assert_int_equal(fe->fe_gate.n, 3);
+	for (int i = 0; i < 3; i++) {
+		close(c[i]);
+		close(accept(origin, NULL, NULL));
+	}
+	bench_turns();
+}
+
 int
 main(void)
 {
@@ -84,6 +179,9 @@ main(void)
 		CASE(one_can_be_disabled_and_enabled),
 		CASE(one_without_sockets_is_both),
 		CASE(a_shut_down_one_stays_so),
+		CASE(maxconn_of_a_frontend),
+		CASE(maxconn_of_the_process),
+		CASE(rates_of_the_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
