@@ -22,12 +22,13 @@ enum balance_algo {
 	BALANCE_URI,
 	BALANCE_URL_PARAM,
 	BALANCE_HDR,
-	BALANCE_HASH
+	BALANCE_HASH,
+	BALANCE_RDP_COOKIE
 };
 
 /* What a hash algorithm uses as key (manual, `balance uri`, `url_param`, `hdr`, `hash`). */
 struct balance_by {
-	char *name;          /* of the parameter or field; owned */
+	char *name;          /* of the parameter, field or cookie; owned */
 	unsigned int len;    /* uri: maximum number of bytes, 0: all */
 	unsigned int depth;  /* uri: maximum number of path levels, 0: all */
 	uint8_t whole;       /* uri: include the query */

@@ -63,6 +63,8 @@ struct persist_conf {
 	struct persist_entry *entry; /* sorted by cookie, then by file order */
 	unsigned int n_entries;
 	struct dynamic_cookies dynamic;
+	char *rdp_cookie;      /* persist rdp-cookie: its name; NULL: none */
+	struct cfg_where rdp_where;
 };
 
 void persist_conf_init(struct persist_conf *c);
@@ -82,7 +84,7 @@ int persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *
 static inline int
 persist_conf_is_empty(const struct persist_conf *c)
 {
-	return !c->name && list_is_empty(&c->rules) && list_is_empty(&c->uses);
+	return !c->name && !c->rdp_cookie && list_is_empty(&c->rules) && list_is_empty(&c->uses);
 }
 
 /* True if the log shows the state of the cookie (manual 8.5). */

@@ -32,6 +32,8 @@ balance_name(enum balance_algo algo)
 		return "hdr";
 	case BALANCE_HASH:
 		return "hash";
+	case BALANCE_RDP_COOKIE:
+		return "rdp-cookie";
 	}
 	return "?";
 }
@@ -39,7 +41,8 @@ balance_name(enum balance_algo algo)
 int
 balance_hashes(enum balance_algo algo)
 {
-	return algo == BALANCE_SOURCE || algo == BALANCE_HASH || balance_needs_http(algo);
+	return algo == BALANCE_SOURCE || algo == BALANCE_HASH || algo == BALANCE_RDP_COOKIE ||
+		balance_needs_http(algo);
 }
 
 int
@@ -269,6 +272,7 @@ pick_from_group(struct proxy *be, const uint32_t *key, const struct server *avoi
 	case BALANCE_URL_PARAM:
 	case BALANCE_HDR:
 	case BALANCE_HASH:
+	case BALANCE_RDP_COOKIE:
 		return pick_hash(be, key, avoid, full);
 	case BALANCE_FIRST:
 		return pick_first(lb, avoid);

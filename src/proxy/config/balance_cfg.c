@@ -125,6 +125,19 @@ parse_hdr(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
 	return by->name ? 0 : cfg_nomem(ctx);
 }
 
+/* "rdp-cookie[(<name>)]" */
+static int
+parse_rdp_cookie(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
+{
+	size_t n = strlen(paren);
+
+	if (n && (n < 3 || paren[n - 1] != ')'))
+		return cfg_error(ctx, 0,
+			"'balance rdp-cookie' expects the name of a cookie in parentheses.");
+	by->name = n ? mem_strndup(paren + 1, n - 2) : mem_strdup("mstshash");
+	return by->name ? 0 : cfg_nomem(ctx);
+}
+
 static int
 parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 {
@@ -146,6 +159,9 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 	case BALANCE_HASH:
 		r = parse_hash(ctx, &by);
 		break;
+	case BALANCE_RDP_COOKIE:
+		r = parse_rdp_cookie(ctx, paren, &by);
+		break;
 	case BALANCE_RANDOM:
 		r = *paren ? parse_draws(ctx, paren, &p->balance_draws) : 0;
 		break;
@@ -166,7 +182,7 @@ parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 static int
 parse_balance(struct cfg_ctx *ctx)
 {
-	static const char *const others[] = { "rdp-cookie", "sticky", "log-sticky", "log-hash" };
+	static const char *const others[] = { "sticky", "log-sticky", "log-hash" };
 	struct proxy *p = ctx->obj;
 	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
 	size_t n = strcspn(arg, "(");
@@ -176,9 +192,10 @@ parse_balance(struct cfg_ctx *ctx)
 			return cfg_error(
 				ctx, 0, "'balance %.*s' is not supported.", (int)n, arg);
 	}
-	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_HASH; algo++) {
+	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_RDP_COOKIE; algo++) {
 		const char *name = balance_name((enum balance_algo)algo);
-		int takes = algo == BALANCE_RANDOM || algo == BALANCE_HDR;
+		int takes = algo == BALANCE_RANDOM || algo == BALANCE_HDR ||
+			algo == BALANCE_RDP_COOKIE;
 
 		if (strlen(name) == (takes ? n : strlen(arg)) && strncmp(arg, name, n) == 0) {
 			p->balance = (enum balance_algo)algo;
@@ -187,8 +204,8 @@ parse_balance(struct cfg_ctx *ctx)
 	}
 	return cfg_error(ctx, 0,
 		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
-		"'source', 'first', 'random', 'uri', 'url_param', 'hdr' and 'hash' are "
-		"supported",
+		"'source', 'first', 'random', 'uri', 'url_param', 'hdr', 'hash' and 'rdp-cookie' "
+		"are supported",
 		arg);
 }
 
@@ -248,7 +265,8 @@ static const struct cfg_kw kws[] = {
 		.syntax = "roundrobin|static-rr|leastconn|source|first|random[(<draws>)]|"
 			  "uri [whole] [path-only] [len <n>] [depth <n>]|"
 			  "url_param <name> [check_post]|"
-			  "hdr(<name>) [use_domain_only]|hash <expression>",
+			  "hdr(<name>) [use_domain_only]|hash <expression>|"
+			  "rdp-cookie[(<name>)]",
 		.doc = "Selects the load balancing algorithm." },
 	{ .name = "hash-type",
 		.once = "hash-type",

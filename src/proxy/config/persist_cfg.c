@@ -186,6 +186,32 @@ parse_dynamic_key(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &p->persist.dynamic.key);
 }
 
+/* "rdp-cookie[(<name>)]" */
+static int
+parse_persist(struct cfg_ctx *ctx)
+{
+	static const char word[] = "rdp-cookie";
+	struct proxy *p = ctx->obj;
+	const char *paren = cfg_arg(ctx, 0) + sizeof(word) - 1;
+	char *name;
+	size_t n;
+
+	if (strncmp(cfg_arg(ctx, 0), word, sizeof(word) - 1) != 0 || (*paren && *paren != '('))
+		return cfg_error(ctx, 0, "'persist' : unknown method '%.40s'; 'rdp-cookie' is the "
+			"only one.", cfg_arg(ctx, 0));
+	n = strlen(paren);
+	if (n && (n < 3 || paren[n - 1] != ')'))
+		return cfg_error(ctx, 0,
+			"'persist rdp-cookie' expects the name of a cookie in parentheses.");
+	name = n ? mem_strndup(paren + 1, n - 2) : mem_strdup("msts");
+	if (!name)
+		return cfg_nomem(ctx);
+	mem_free(p->persist.rdp_cookie);
+	p->persist.rdp_cookie = name;
+	p->persist.rdp_where = cfg_arg_where(ctx, 0);
+	return 0;
+}
+
 /* --- lines with a condition --- */
 
 /* Places where a backend may evaluate it in either mode: persist_conf_finish() knows which one
@@ -273,6 +299,16 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{if | unless} <condition>",
 		.doc = "Ignores the persistence cookie and sets none. The first line of "
 		       "ignore-persist and force-persist whose condition is true applies." },
+	{ .name = "persist",
+		.once = "persist",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_persist,
+		.syntax = "rdp-cookie[(<name>)]",
+		.doc = "Mode tcp: uses the server whose IPv4 address and port are in the cookie "
+			"that an RDP client begins with, msts if no name is given. tcp-request "
+			"content rules have to wait for it." },
 	{ .name = "use-server",
 		.sections = BACKENDS,
 		.flags = CFG_KW_STRICT,

@@ -10,6 +10,8 @@
 #include "proxy/http1/persist_cookie.h"
 #include "proxy/model/persist_state.h"
 #include "proxy/sample/eval.h"
+#include "proxy/sample/tcp_eval.h"
+#include "rule/sample/rdp.h"
 
 /* Maximum length of a formatted server name. */
 #define NAME_MAX_BYTES 255
@@ -145,6 +147,30 @@ ask_cookies(struct session *s, int64_t now)
 	}
 }
 
+/* Mode tcp: the first server at the address in the client's token. */
+static void
+ask_rdp_cookie(struct session *s)
+{
+	struct str value;
+	uint32_t ip;
+	uint16_t port;
+
+	if (!rdp_find_named(tcp_received(s), s->be->persist.rdp_cookie, &value) ||
+		rdp_parse_token(value, &ip, &port) < 0)
+		return;
+	list_each(it, &s->be->servers) {
+		struct server *srv = list_entry(it, struct server, link);
+		struct addr a;
+
+		(void)addr_cell_get(&srv->addr, &a);
+		if (addr_family(&a) == AF_INET && a.u.in.sin_addr.s_addr == htonl(ip) &&
+			addr_port(&a) == port && may_bind(s, srv)) {
+			s->bound = srv;
+			return;
+		}
+	}
+}
+
 void
 persist_apply(struct session *s)
 {
@@ -157,6 +183,8 @@ persist_apply(struct session *s)
 		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
 	ask_rules(s, &look.cx);
 	ask_uses(s, &look.cx);
+	if (!s->txn && c->rdp_cookie && !s->bound)
+		ask_rdp_cookie(s);
 	if (!s->txn || !c->name)
 		return;
 	s->txn->persist.asked = s->txn->persist.answered = 'N';

@@ -59,6 +59,8 @@ persist_conf_fini(struct persist_conf *c)
 	free_rules(&c->rules);
 	free_rules(&c->uses);
 	dynamic_cookies_fini(&c->dynamic);
+	mem_free(c->rdp_cookie);
+	c->rdp_cookie = NULL;
 	mem_free(c->entry);
 	c->entry = NULL;
 	c->n_entries = 0;
@@ -76,7 +78,9 @@ persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults
 	c->max_life = defaults->max_life;
 	c->where = defaults->where;
 	c->dynamic.is_on = defaults->dynamic.is_on;
-	if (mem_copy_string(&c->dynamic.key, defaults->dynamic.key) < 0)
+	c->rdp_where = defaults->rdp_where;
+	if (mem_copy_string(&c->dynamic.key, defaults->dynamic.key) < 0 ||
+		mem_copy_string(&c->rdp_cookie, defaults->rdp_cookie) < 0)
 		return -ERR_NOMEM;
 	if (mem_copy_string(&c->name, defaults->name) < 0)
 		return -ERR_NOMEM;
@@ -213,6 +217,10 @@ persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
 	list_each(it, &c->uses)
 		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
+	if ((p->caps & PROXY_BE) && c->rdp_cookie && p->mode == PROXY_HTTP && !p->disabled)
+		cfg_diag_add(d, CFG_WARNING, &c->rdp_where,
+			"'persist rdp-cookie' will be ignored for backend '%s' (needs 'mode tcp').",
+			p->name);
 	if (!(p->caps & PROXY_BE) || !c->name)
 		return 0;
 	if (p->mode != PROXY_HTTP && !p->disabled)

@@ -5,6 +5,8 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/proxies.h"
 #include "proxy/sample/eval.h"
+#include "proxy/sample/tcp_eval.h"
+#include "rule/sample/rdp.h"
 
 static unsigned int
 balance_scope(const struct proxy *be)
@@ -51,6 +53,18 @@ key_of_request(struct session *s, uint32_t *key)
 	return known;
 }
 
+static int
+key_of_rdp(const struct session *s, uint32_t *key)
+{
+	struct str value;
+
+	if (s->txn || !rdp_find_named(tcp_received(s), s->be->balance_by.name, &value) ||
+		!value.len)
+		return 0;
+	*key = balance_key_of_text(&s->be->hash_type, value.p, value.len);
+	return 1;
+}
+
 int
 balance_key_of_session(struct session *s, uint32_t *key)
 {
@@ -60,6 +74,8 @@ balance_key_of_session(struct session *s, uint32_t *key)
 		return balance_key_of_addr(&be->hash_type, addr_override_source(s), key);
 	if (be->balance == BALANCE_HASH)
 		return key_of_expr(s, be->balance_by.expr, key);
+	if (be->balance == BALANCE_RDP_COOKIE)
+		return key_of_rdp(s, key);
 	return s->txn ? key_of_request(s, key) : 0;
 }
 
@@ -75,6 +91,10 @@ balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d)
 		cfg_diag_add(d, CFG_ALERT, &be->where,
 			"backend '%s': 'balance %s' needs 'mode http'.", be->name,
 			balance_name(be->balance));
+	if (be->mode == PROXY_HTTP && be->balance == BALANCE_RDP_COOKIE)
+		cfg_diag_add(d, CFG_WARNING, &be->where,
+			"backend '%s': 'balance rdp-cookie' is roundrobin without 'mode tcp'.",
+			be->name);
 	if (be->balance != BALANCE_HASH || !by->expr)
 		return;
 	/* Bytes are only available where connections wait for them. */

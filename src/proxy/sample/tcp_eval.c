@@ -7,9 +7,11 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
 
-static struct str
-pending_bytes(const struct direction *h)
+struct str
+tcp_received(const struct session *s)
 {
+	const struct direction *h = &s->dir[CLIENT];
+
 	return (struct str){ h->buf ? h->buf + h->head : "", direction_buffered(h) };
 }
 
@@ -48,7 +50,7 @@ void
 tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at)
 {
 	eval_init(look, s, at);
-	look->cx.req_bytes = pending_bytes(&s->dir[CLIENT]);
+	look->cx.req_bytes = tcp_received(s);
 	look->cx.req_ended = 1;
 	if (look->cx.req_bytes.len)
 		look_for_request(look, s);

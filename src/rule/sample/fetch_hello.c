@@ -4,6 +4,7 @@
 
 #include "rule/sample/fetch.h"
 #include "rule/sample/hello.h"
+#include "rule/sample/rdp.h"
 
 static struct str
 first_bytes(const struct rule_args *a, const struct sample_ctx *cx)
@@ -93,51 +94,12 @@ fetch_ticket(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* --- RDP --- */
 
-enum { RDP_HEAD = 11 }; /* bytes of TPKT and X.224 before the cookie */
-
-static const char rdp_word[] = "Cookie:";
-
-enum rdp_found { RDP_NOT, RDP_MORE, RDP_COOKIE };
-
-/* An X.224 connection request with "Cookie: name=value" and CR LF (MS-RDPBCGR 2.2.1.1). */
-static enum rdp_found
-find_cookie(struct str b, struct str *name, struct str *value)
-{
-	static const unsigned char fixed[RDP_HEAD][2] = { { 0, 3 }, { 5, 0xe0 } };
-	const size_t word = sizeof(rdp_word) - 1;
-	const char *equals, *end;
-	struct str line;
-
-	for (int i = 0; i < 2; i++)
-		if (b.len > fixed[i][0] && (unsigned char)b.p[fixed[i][0]] != fixed[i][1])
-			return RDP_NOT;
-	if (b.len <= RDP_HEAD)
-		return RDP_MORE;
-	line = (struct str){ b.p + RDP_HEAD, b.len - RDP_HEAD };
-	if (strncasecmp(line.p, rdp_word, MIN(word, line.len)) != 0)
-		return RDP_NOT;
-	end = memchr(line.p, '\r', line.len);
-	if (!end || end + 1 == line.p + line.len)
-		return RDP_MORE;
-	equals = memchr(line.p, '=', (size_t)(end - line.p));
-	if (!equals || end[1] != '\n')
-		return RDP_NOT;
-	line = (struct str){ line.p + word, (size_t)(equals - line.p) - word };
-	while (line.len && *line.p == ' ') {
-		line.p++;
-		line.len--;
-	}
-	*name = line;
-	*value = (struct str){ equals + 1, (size_t)(end - equals) - 1 };
-	return RDP_COOKIE;
-}
-
 static int
 find_named(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct str *value,
 	int *is_named)
 {
 	struct str name, want = a->arg[0].text;
-	enum rdp_found found = find_cookie(cx->req_bytes, &name, value);
+	enum rdp_found found = rdp_find_cookie(cx->req_bytes, &name, value);
 
 	s->may_change = found == RDP_MORE && !cx->req_ended;
 	if (found != RDP_COOKIE)

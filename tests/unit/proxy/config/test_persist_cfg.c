@@ -37,7 +37,14 @@ static const struct world_line lines[] = {
 	{ "use-server %[nope] if TRUE", "'use-server' : " },
 	{ "use-server s1", "<condition>" },
 	{ "use-server s9 if TRUE", "unable to find server 's9'" },
-	{ "persist rdp-cookie", "not supported" },
+	{ "persist rdp-cookie", NULL },
+	{ "persist rdp-cookie(x)", NULL },
+	{ "persist", "rdp-cookie[(<name>)]" },
+	{ "persist rdp-cookie()", "the name of a cookie in parentheses" },
+	{ "persist rdp-cookie(x", "the name of a cookie in parentheses" },
+	{ "persist rdp-cookiex", "unknown method 'rdp-cookiex'" },
+	{ "persist foo", "unknown method 'foo'" },
+	{ "persist rdp-cookie x", "unexpected argument 'x'" },
 };
 
 static void
@@ -45,6 +52,10 @@ test_lines(void **state)
 {
 	(void)state;
 	world_lines("backend b\n mode http\n ", lines, ARRAY_LEN(lines), AFTER);
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n persist rdp-cookie\n" AFTER, 0,
+		"'persist rdp-cookie' will be ignored for backend 'b' (needs 'mode tcp')");
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n balance rdp-cookie\n" AFTER, 0,
+		"'balance rdp-cookie' is roundrobin without 'mode tcp'");
 	world_reports(WORLD_DEFAULTS "backend b\n mode http\n cookie S insert domain x\n" AFTER, 0,
 		"domain 'x' contains no embedded dot");
 	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n use-server a if TRUE\n", -1,

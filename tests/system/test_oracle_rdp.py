@@ -1,0 +1,86 @@
+"""RDP clients reach the same servers through HAProxy and tacit: `balance rdp-cookie` and `persist rdp-cookie`."""
+
+import shutil
+import socket
+import struct
+import threading
+
+import pytest
+from conftest import TACIT, free_ports, is_open, wait_for
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+LINES = {
+    "persist": " persist rdp-cookie\n",
+    "named": " persist rdp-cookie(Token)\n balance first\n",
+    "ignored": " persist rdp-cookie\n ignore-persist if { src 127.0.0.1 }\n",
+    "use": " persist rdp-cookie\n use-server s2 if { src 127.0.0.1 }\n",
+    "hash": " balance rdp-cookie\n",
+    "user": " balance rdp-cookie(user)\n hash-type consistent crc32\n",
+    "both": " persist rdp-cookie\n balance rdp-cookie\n hash-type map-based djb2\n",
+}
+USERS = ("mstshash=a", "MSTSHASH=a", "mstshash=" + "x" * 200, "mstshash=", "user=bob", "USER=carol", "user=dave")
+
+
+class Server:
+    def __init__(self, name):
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.name = name
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                s = self.sock.accept()[0]
+            except OSError:
+                return
+            s.sendall(self.name)
+            s.close()
+
+
+def ask(port, cookie):
+    body = b"Cookie: " + cookie.encode() + b"\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+        s.sendall(struct.pack(">BBHBBHHB", 3, 0, 11 + len(body), 6 + len(body), 0xe0, 0, 0, 0) + body)
+        return s.recv(10)
+
+
+def tokens(server):
+    ip, port = struct.unpack("<I", socket.inet_aton("127.0.0.1"))[0], socket.htons(server.port)
+    for name in ("msts", "MsTs", "token", "other"):
+        for form in ("%d.%d.0000", "%d.%d.", "%d.%d", "0%d.0%d.x", "x%d.%d.0000"):
+            yield name + "=" + form % (ip, port)
+    yield "msts=%d" % ip
+
+
+def script(program, directory, servers):
+    ports = dict(zip(LINES, free_ports(len(LINES))))
+    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n"
+    for name, lines in LINES.items():
+        cfg += f"listen {name}\n bind 127.0.0.1:{ports[name]}\n tcp-request inspect-delay 2s\n"
+        cfg += " tcp-request content accept if RDP_COOKIE\n" + lines
+        cfg += "".join(f" server s{i} 127.0.0.1:{s.port}\n" for i, s in enumerate(servers))
+    directory.mkdir()
+    subject = Subject(program, directory, cfg)
+    try:
+        wait_for(lambda: all(is_open(p) for p in ports.values()))
+        # Without a key HAProxy walks along the ring of consistent hashing.
+        return [(name, c, ask(ports[name], c)) for name in LINES for c in [*tokens(servers[1]), *USERS] for _ in range(2)
+                if name != "user" or c.lower().startswith("user=")]
+    finally:
+        subject.stop()
+
+
+def test_the_same_servers(tmp_path):
+    servers = [Server(b"s%d" % i) for i in range(3)]
+    try:
+        want = script(HAPROXY, tmp_path / "haproxy", servers)
+        got = script(TACIT, tmp_path / "tacit", servers)
+    finally:
+        for s in servers:
+            s.sock.close()
+    assert {name for name, _, answer in want if answer} == set(LINES)
+    assert [(a, b) for a, b in zip(want, got) if a != b] == []
