@@ -26,7 +26,7 @@ thread 64-|thread 63 thread 64|shards 1|shards 2|shards 0|shards -1|shards by-th
 shards 2 shards 3|shards +2"""
 
 SERVER_OPTIONS = """weight 0|weight 256|weight 257|weight -1|maxconn 0|maxconn 9|maxqueue 0|maxqueue 9|disabled|enabled
-backup|no-backup|tfo|no-tfo|tcp-ut 5|tcp-ut -1|inter 2s|rise 2|fall 3|port 80|no-check|slowstart 5s|no-ssl
+backup|no-backup|tfo|no-tfo|tcp-ut 5|tcp-ut -1|inter 2s|rise 2|fall 3|port 80|no-check|slowstart 5s|minconn 5|no-ssl
 no-send-proxy|source 1.2.3.4|source 1.2.3.4:10-20|source 1.2.3.4 interface lo|source 1.2.3.4:+1|source|bogus
 weight 5 weight 6"""
 

@@ -125,6 +125,7 @@ struct proxy {
 	/* Backend. */
 	struct list servers;      /* struct server */
 	unsigned int n_servers;
+	int has_minconn;          /* some server has `minconn` */
 	enum balance_algo balance;
 	unsigned int balance_draws; /* random(N) */
 	struct balance_by balance_by;

@@ -68,7 +68,8 @@ enum server_proxy_header {
 /* Settings of `default-server` that `server` overrides (manual 5.2). */
 struct server_conf {
 	int weight;              /* 0..256 */
-	int maxconn;             /* 0: no limit */
+	int maxconn;             /* 0: no limit; after loading, not below minconn */
+	int minconn;             /* 0: maxconn is the limit, whatever the load of the backend */
 	int maxqueue;            /* 0: no limit */
 	int disabled;
 	int backup;

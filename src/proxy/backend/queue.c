@@ -94,8 +94,25 @@ wait_in_queue_locked(struct session *s)
 	slot_queue_locked(s);
 }
 
-static void
-join_backend_locked(struct session *s)
+/* One session more raises the limits of servers with minconn, for those that wait already. Result
+ * and ours: as those of slot_offer_locked(). */
+static uint64_t
+offer_raised_locked(struct engine *e, struct proxy *be, struct list *ours)
+{
+	uint64_t who = 0;
+
+	lock_assert_held(&be->lock);
+	list_each(it, &be->servers) {
+		struct server *srv = list_entry(it, struct server, link);
+
+		if (srv->conf.minconn)
+			who |= slot_offer_locked(e, srv, ours);
+	}
+	return who;
+}
+
+static uint64_t
+join_backend_locked(struct session *s, struct list *ours)
 {
 	struct proxy *be = s->be;
 	struct proxy_stat *st = be_stat(s);
@@ -104,6 +121,7 @@ join_backend_locked(struct session *s)
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	counter_max(&st->cur_max, be->be_cur);
 	freq_add(&be->be_rate, session_now_ms(s), 1);
+	return be->has_minconn ? offer_raised_locked(s->engine, be, ours) : 0;
 }
 
 static enum session_event
@@ -126,21 +144,36 @@ choose_or_wait_locked(struct session *s, int *moved)
 enum session_event
 queue_enter(struct session *s, int *moved)
 {
+	struct engine *e = s->engine;
+	struct proxy *be = s->be;
 	enum session_event ev;
+	struct list ours;
+	uint64_t who;
 
-	lock_take(&s->be->lock, s->engine->sys);
-	join_backend_locked(s);
+	list_init(&ours);
+	lock_take(&be->lock, e->sys);
+	who = join_backend_locked(s, &ours);
 	ev = choose_or_wait_locked(s, moved);
-	lock_drop(&s->be->lock);
+	lock_drop(&be->lock);
+	deliver_granted(&ours);
+	wake_workers(e, be, who);
 	return ev;
 }
 
 void
 queue_join(struct session *s)
 {
-	lock_take(&s->be->lock, s->engine->sys);
-	join_backend_locked(s);
-	lock_drop(&s->be->lock);
+	struct engine *e = s->engine;
+	struct proxy *be = s->be;
+	struct list ours;
+	uint64_t who;
+
+	list_init(&ours);
+	lock_take(&be->lock, e->sys);
+	who = join_backend_locked(s, &ours);
+	lock_drop(&be->lock);
+	deliver_granted(&ours);
+	wake_workers(e, be, who);
 }
 
 enum session_event

@@ -199,11 +199,21 @@ fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag
 }
 
 static void
+settle_minconn(struct server *s)
+{
+	s->conf.maxconn = MAX(s->conf.maxconn, s->conf.minconn);
+	s->be->has_minconn |= s->conf.minconn > 0;
+}
+
+static void
 fill_servers(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 {
 	list_each(it, &p->servers) {
-		fill_source(list_entry(it, struct server, link), &p->source, d);
-		server_cfg_find_resolvers(list_entry(it, struct server, link), ps, d);
+		struct server *s = list_entry(it, struct server, link);
+
+		fill_source(s, &p->source, d);
+		settle_minconn(s);
+		server_cfg_find_resolvers(s, ps, d);
 	}
 }
 

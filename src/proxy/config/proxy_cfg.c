@@ -321,7 +321,7 @@ static const struct cfg_kw kws[] = {
 		.arg = 0,
 		.doc = "Enables a proxy that the defaults disabled." },
 	COUNT("fullconn", CFG_BE, fullconn,
-		"Load at which servers reach their maxconn when it is dynamic; only shown."),
+		"Number of sessions at which servers with minconn reach their maxconn."),
 	{ .name = "id",
 		.sections = ANYWHERE,
 		.min = 1,

@@ -140,11 +140,23 @@ server_is_running(const struct server *s)
 	return !(atomic_read(&s->admin) & SERVER_MAINT) && atomic_read(&s->oper) != SERVER_STOPPED;
 }
 
+/* On the way from minconn to maxconn (manual 4.2, fullconn). */
+static uint64_t
+limit_at_load(const struct server *s, uint64_t max)
+{
+	uint64_t full = (unsigned int)MAX(s->be->fullconn, 1);
+	uint64_t limit = max * atomic_read(&s->be->be_cur) / full;
+
+	return MIN(max, MAX(limit, (unsigned int)s->conf.minconn));
+}
+
 unsigned int
 server_limit(const struct server *s)
 {
 	uint64_t max = (unsigned int)atomic_read(&s->conf.maxconn);
 
+	if (max && s->conf.minconn)
+		max = limit_at_load(s, max);
 	if (max && atomic_read(&s->oper) == SERVER_STARTING) {
 		max = max * atomic_read(&s->start_age_ms) / s->conf.check.slowstart_ms;
 		max = MAX(max, 1u);

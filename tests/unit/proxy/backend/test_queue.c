@@ -1,5 +1,5 @@
 /* Critical sections of several workers, one after the other and in real threads. */
-#include "unit/proxy/session_rig.h"
+#include "unit/proxy/queue_rig.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -7,118 +7,8 @@
 #include "base/atomic.h"
 #include "event/poller.h"
 #include "proxy/session/actions.h"
-#include "proxy/backend/balance.h"
-#include "proxy/backend/queue.h"
 #include "sim/dice.h"
-#include "unit/proxy/states.h"
-#include "proxy/config/proxy_life.h"
 #include "sim/world_rules.h"
-
-#define WORKERS 3
-#define SESSIONS 24
-
-static struct engine *e[WORKERS];
-static struct engine other[WORKERS - 1];
-static struct session s[SESSIONS];
-static struct server *a, *b;
-static struct proxy *px;
-static unsigned int messages_sent[WORKERS]; /* messages that were sent and not delivered */
-
-static void
-on_task(struct task *t)
-{
-	(void)t;
-}
-
-static void
-send_message(struct engine *from, unsigned int target, struct proxy *be)
-{
-	assert_ptr_equal(be, px);
-	assert_int_not_equal(from->index, target);
-	messages_sent[target]++;
-}
-
-/* Three workers on one loop, a backend of two servers with one slot each, sessions of each worker
- * in turn. */
-static int
-setup(void **st)
-{
-	struct world_config cfg = { RIG_WORLD, .n_servers = 2,
-				    .server = { { .maxconn = 1 }, { .maxconn = 1 } } };
-
-	(void)st;
-	rig_open(&cfg, NULL);
-	px = w.px;
-	a = w.srv[0];
-	b = w.srv[1];
-	assert_int_equal(proxy_make_shards(px, WORKERS), 0);
-	e[0] = &w.engine;
-	memset(other, 0, sizeof(other));
-	memset(messages_sent, 0, sizeof(messages_sent));
-	for (unsigned int i = 1; i < WORKERS; i++) {
-		e[i] = &other[i - 1];
-		assert_int_equal(engine_init(e[i], &w.sys, w.loop, 1024, 1000), 0);
-		e[i]->index = i;
-		e[i]->owner = &w;
-	}
-	for (unsigned int i = 0; i < WORKERS; i++)
-		e[i]->wake_worker = send_message;
-	memset(s, 0, sizeof(s));
-	for (int i = 0; i < SESSIONS; i++) {
-		s[i].engine = e[i % WORKERS];
-		s[i].fe = px;
-		s[i].id = (uint64_t)i + 1;
-		s[i].term[0] = s[i].term[1] = '-';
-		list_init(&s[i].queue_link);
-		task_init(&s[i].task, on_task);
-		conn_init(&s[i].conn[CLIENT]);
-		conn_init(&s[i].conn[SERVER]);
-	}
-	return 0;
-}
-
-static enum session_event
-enter(struct session *x)
-{
-	int moved;
-
-	x->be = px;
-	x->has_left = 0;
-	balance_take_key(x);
-	return queue_enter(x, &moved);
-}
-
-static void
-leave(struct session *x)
-{
-	queue_leave(x);
-	task_cancel(&x->task);
-	x->posted = SESSION_EV_NONE;
-	x->be = NULL;
-	x->srv = NULL;
-	x->queued_ms = 0;
-}
-
-static void
-collect(unsigned int worker)
-{
-	queue_collect(e[worker], px);
-	messages_sent[worker] = 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	for (int i = 0; i < SESSIONS; i++)
-		if (s[i].be)
-			leave(&s[i]);
-	for (unsigned int i = 1; i < WORKERS; i++)
-		engine_fini(e[i]);
-	w.n_ends = 0; /* no session had connected */
-	rig_close();
-	return 0;
-}
 
 static int
 got_slot(const struct session *x)
@@ -351,6 +241,43 @@ a_bound_session_uses_its_server_or_waits(void **st)
 
 /* --- random operations --- */
 
+/* At this load the limit grows by one for every two sessions. */
+static void
+with_minconn_a_session_makes_room_for_those_before_it(void **st)
+{
+	(void)st;
+	put_admin(b, SERVER_MAINT_FORCED, 1);
+	a->conf.minconn = px->has_minconn = 1;
+	a->conf.maxconn = 4;
+	px->fullconn = 8;
+	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[3]), SESSION_EV_FULL);
+	assert_int_equal(enter(&s[6]), SESSION_EV_FULL);
+	assert_int_equal(server_limit(a), 1);
+	assert_int_equal(enter(&s[9]), SESSION_EV_FULL);
+	assert_int_equal(server_limit(a), 2);
+	assert_true(got_slot(&s[3]));
+	/* In two steps, and for another worker. */
+	s[1].be = s[4].be = px;
+	queue_join(&s[1]);
+	assert_true(s[6].waits);
+	queue_join(&s[4]);
+	assert_int_equal(server_limit(a), 3);
+	assert_true(is_granted(&s[6]));
+	assert_int_equal(messages_sent[0], 1);
+	collect(0);
+	/* Less load, a lower limit: two have to leave before the next one gets a slot. */
+	leave(&s[1]);
+	leave(&s[4]);
+	leave(&s[0]);
+	assert_true(s[9].waits);
+	assert_int_equal(a->cur, 2);
+	leave(&s[3]);
+	assert_true(s[9].waits);
+	leave(&s[6]);
+	assert_true(got_slot(&s[9]));
+}
+
 static void
 check_counts(void)
 {
@@ -447,6 +374,9 @@ counts_hold_in_random_order(void **st)
 		a->conf.maxconn = 1 + (int)dice(&d, 3);
 		b->conf.maxconn = 1 + (int)dice(&d, 6);
 		a->conf.maxqueue = (int)dice(&d, 2) * 3;
+		b->conf.minconn = (int)dice(&d, 3);
+		px->has_minconn = b->conf.minconn > 0;
+		px->fullconn = 1 + (int)dice(&d, SESSIONS);
 		px->options = (dice(&d, 2) ? OPT_REDISPATCH : 0) | (dice(&d, 4) ? 0 : OPT_PERSIST);
 		for (int i = 0; i < 4000; i++) {
 			random_step(&d);
@@ -789,6 +719,7 @@ main(void)
 		CASE(a_change_of_servers_serves_all_workers),
 		CASE(sessions_queued_for_a_stopped_server_are_moved),
 		CASE(a_redispatch_passes_its_slot_on),
+		CASE(with_minconn_a_session_makes_room_for_those_before_it),
 		CASE(a_bound_session_uses_its_server_or_waits),
 		CASE(counts_hold_in_random_order),
 		cmocka_unit_test(threads_never_exceed_maxconn_and_are_all_served),
