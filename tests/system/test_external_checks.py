@@ -5,6 +5,7 @@ import pwd
 import re
 import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -182,20 +183,25 @@ def test_signals_of_the_group_do_not_end_the_helper(daemon, command):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
-def test_commands_run_as_the_user_of_the_daemon(daemon, command):
-    """Not in its chroot."""
+def test_commands_run_as_the_user_of_the_daemon(daemon):
+    """Not in its chroot. Other users cannot enter pytest's directories."""
     nobody = pwd.getpwnam("nobody")
-    command.parent.chmod(0o777)
-    for parent in list(command.parents)[:-1]:
-        parent.chmod(parent.stat().st_mode | 0o055)
-    jail = command.parent / "jail"
-    jail.mkdir()
-    d = external(daemon, command, ["user"], extra=f"uid {nobody.pw_uid}\n    gid {nobody.pw_gid}\n    chroot {jail}")
-    assert wait_for((command.parent / "id").exists), d.stderr
-    assert (command.parent / "id").read_text() == f"{nobody.pw_uid}\n"
-    status = Path(f"/proc/{helper_of(d)}/status").read_text()
-    assert re.search(rf"^Uid:\t{nobody.pw_uid}\t{nobody.pw_uid}\t", status, re.MULTILINE)
-    assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o777)
+        command = directory / "check.sh"
+        command.write_text(COMMAND)
+        command.chmod(0o755)
+        (directory / "jail").mkdir()
+        d = daemon(listening(*free_ports(1)) + lines(command, ["user"]),
+                   extra=f"external-check\n    uid {nobody.pw_uid}\n    gid {nobody.pw_gid}\n    chroot {directory}/jail",
+                   env={"ASAN_OPTIONS": "detect_leaks=0"})  # it needs /proc
+        assert wait_for((directory / "id").exists), d.stderr
+        assert (directory / "id").read_text() == f"{nobody.pw_uid}\n"
+        status = Path(f"/proc/{helper_of(d)}/status").read_text()
+        assert re.search(rf"^Uid:\t{nobody.pw_uid}\t{nobody.pw_uid}\t", status, re.MULTILINE)
+        assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
+        d.stop()
 
 
 def test_in_the_background(tmp_path, command):

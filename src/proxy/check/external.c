@@ -127,6 +127,14 @@ send_request(struct external *x, const struct sbuf *request)
 	return r < 0 ? (int)r : 0;
 }
 
+/* The kernel has no memory now: the helper is as it was. */
+static int
+is_short_of_memory(int r)
+{
+	return r == -ENOBUFS || r == -ENOMEM;
+}
+
+/* Without memory it is sent with the next request. */
 static int
 send_kill(struct external *x, struct slot *s)
 {
@@ -138,7 +146,7 @@ send_kill(struct external *x, struct slot *s)
 	r = send_request(x, &out);
 	if (r == 0)
 		s->kill_due = 0;
-	return r;
+	return is_short_of_memory(r) ? 0 : r;
 }
 
 static unsigned int
@@ -160,12 +168,12 @@ send_run(struct external *x, struct external_job *j)
 
 	sbuf_init_fixed(&out, x->request, sizeof(x->request));
 	external_args_write(j->srv, x->next_id, &out);
-	if (out.failed) {
-		report_not_executed(x, j, E2BIG);
+	r = out.failed ? -E2BIG : send_request(x, &out);
+	if (r == -E2BIG || is_short_of_memory(r)) {
+		report_not_executed(x, j, -r);
 		end_job(j, EXTERNAL_NOT_EXECUTED << 8);
 		return 0;
 	}
-	r = send_request(x, &out);
 	if (r < 0)
 		return r;
 	list_remove(&j->link);

@@ -23,6 +23,7 @@
 
 static struct world w;
 static struct engine e;
+static struct sys_ops ops;
 static struct sys sys;
 static struct log_sink sink;
 static struct checker *checker;
@@ -40,6 +41,14 @@ on_notice(struct engine *unused_e, int is_alert, const char *text)
 		return;
 	n_alerts++;
 	(void)snprintf(alert, sizeof(alert), "%s", text);
+}
+
+static int send_error;     /* errno of sendto(); 0: it works */
+
+static long
+maybe_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
+{
+	return send_error ? -send_error : sys_linux.sendto(ctx, fd, buf, len, flags);
 }
 
 /* A process that does nothing, as the helper that is killed with its socket. */
@@ -82,7 +91,10 @@ start(unsigned int n, const char *lines, const char *options)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
 	helper = (struct external_helper){ fds[0], fork_idler() };
 	far_end = fds[1];
-	sys_init(&sys, &sys_linux, NULL);
+	send_error = 0;
+	ops = sys_linux;
+	ops.sendto = maybe_sendto;
+	sys_init(&sys, &ops, NULL);
 	log_sink_init(&sink, &sys, &id);
 	assert_int_equal(engine_init(&e, &sys, loop_new(&sys, &lc, &why), 16384, 10), 0);
 	e.log = &sink;
@@ -338,6 +350,30 @@ garbage_ends_the_helper(void **state)
 	stop();
 }
 
+/* The check fails, the helper stays. A kill is sent later. */
+static void
+no_memory_for_a_request(void **state)
+{
+	struct external_request q;
+	uint32_t first;
+
+	(void)state;
+	start(1, "", "");
+	first = request(EXTERNAL_RUN).id;
+	send_error = ENOBUFS;
+	assert_false(next_request(&q, 60));
+	expect_result(0, CHECK_PROCERR, EXTERNAL_NOT_EXECUTED);
+	assert_int_equal(n_alerts, 1);
+	assert_non_null(strstr(alert, "No buffer space available"));
+	send_error = 0;
+	q = request(EXTERNAL_KILL);
+	assert_int_equal(q.id, first);
+	q = request(EXTERNAL_RUN);
+	answer(EXTERNAL_ENDED, q.id, 0);
+	expect_result(0, CHECK_PROCOK, 0);
+	stop();
+}
+
 /* The helper does not read: requests wait for room in the socket, and none is lost. */
 static void
 full_socket(void **state)
@@ -370,6 +406,7 @@ main(void)
 		cmocka_unit_test(killed_commands_count),
 		cmocka_unit_test(helper_that_dies),
 		cmocka_unit_test(garbage_ends_the_helper),
+		cmocka_unit_test(no_memory_for_a_request),
 		cmocka_unit_test(full_socket),
 	};
 
