@@ -15,6 +15,7 @@ struct server_before {
 	unsigned int usable;  /* servers of the backend */
 	unsigned int queued;  /* sessions waiting for this server */
 	unsigned int waiting; /* sessions waiting for any server */
+	int panic;            /* of the backend */
 };
 
 struct server_before server_before(const struct server *s);

@@ -59,14 +59,17 @@ struct hash_type {
 
 /*
  * Balancing state of a backend. The group in use is the active servers, or the backup servers when
- * no active one is usable. The map contains each server of the group in proportion to its weight:
- * roundrobin and static-rr iterate over it, and map-based hashing indexes it; consistent hashing
- * uses a ring.
+ * no active one is usable; in panic it is the active servers that are up or down. The map contains
+ * each server of the group in proportion to its weight: roundrobin and static-rr iterate over it,
+ * and map-based hashing indexes it; consistent hashing uses a ring.
  */
 struct balance {
 	struct server **group;   /* in file order; by id for `first` */
 	unsigned int n;
-	unsigned int usable;     /* the same, to be read without the lock (atomic_read) */
+	/* To be read without the lock (atomic_read). */
+	unsigned int usable;     /* usable servers of the group: all of it, unless in panic */
+	unsigned int n_known;    /* active servers that are usable unless checks say otherwise */
+	int panic;               /* so few are usable that all of these are in the group */
 	unsigned int cap;
 	uint64_t seq;            /* number of choices made */
 	uint64_t rnd;

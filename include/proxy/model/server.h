@@ -164,6 +164,15 @@ int server_source_addr(struct server *s, struct addr *out);
 
 /* True if it may get new sessions: running, not drained, and weight above zero. */
 int server_is_usable(const struct server *s);
+/* True if only checks can keep it from new sessions: neither in maintenance nor drained, its weight
+ * is above zero, it has not asked for none (disable-on-404), and has been up before. */
+int server_may_serve(const struct server *s);
+/* True if it takes new sessions: usable, or in the group of a backend in panic. */
+static inline int
+server_takes_sessions(const struct server *s)
+{
+	return server_is_usable(s) || atomic_read(&s->in_group);
+}
 /* True if it is neither down nor in maintenance: sessions that persistence binds to it may use it.
  * Any worker may ask. */
 int server_is_running(const struct server *s);

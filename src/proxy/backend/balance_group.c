@@ -39,18 +39,44 @@ needs_backup(const struct proxy *be)
 static int
 belongs_to_group(const struct proxy *be, const struct server *s, int backup)
 {
-	if (!!s->conf.backup != backup || !server_is_usable(s) || be->lb.n == be->lb.cap)
+	if (!!s->conf.backup != backup || be->lb.n == be->lb.cap)
+		return 0;
+	if (!server_is_usable(s) && !(be->lb.panic && server_may_serve(s)))
 		return 0;
 	return !backup || be->lb.n == 0 || (be->options & OPT_ALLBACKUPS);
+}
+
+/* Counts the servers that only checks can take out of use. */
+static void
+count_group(struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+	unsigned int up = 0, all = 0, backups = 0;
+
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (s->conf.backup) {
+			backups += (unsigned int)server_is_usable(s);
+		} else if (server_may_serve(s)) {
+			all++;
+			up += (unsigned int)server_is_usable(s);
+		}
+	}
+	atomic_write(&lb->n_known, all);
+	atomic_write(&lb->panic, up * 100 < all * be->panic_threshold && (up || !backups));
 }
 
 /* Others read in_group without the lock: it is written once, with its new value. */
 static void
 collect_group(struct proxy *be)
 {
-	int backup = needs_backup(be);
 	struct balance *lb = &be->lb;
+	unsigned int usable = 0;
+	int backup;
 
+	count_group(be);
+	backup = !lb->panic && needs_backup(be);
 	lb->n = 0;
 	list_each(it, &be->servers) {
 		struct server *s = list_entry(it, struct server, link);
@@ -61,7 +87,9 @@ collect_group(struct proxy *be)
 		else if (belongs)
 			lb->group[lb->n++] = s;
 		atomic_write(&s->in_group, belongs);
+		usable += (unsigned int)(belongs && server_is_usable(s));
 	}
+	atomic_write(&lb->usable, usable);
 }
 
 /*
@@ -128,7 +156,6 @@ balance_refresh(struct proxy *be)
 	if (!lb->cap)
 		return;
 	collect_group(be);
-	atomic_write(&lb->usable, lb->n);
 	if (lb->map.cap)
 		build_map(be);
 	if (lb->ring.cap)

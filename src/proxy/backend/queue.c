@@ -268,7 +268,7 @@ queue_serve(struct engine *e, struct proxy *be)
 	list_each(it, &be->servers) {
 		struct server *srv = list_entry(it, struct server, link);
 
-		if (!server_is_usable(srv))
+		if (!server_takes_sessions(srv))
 			slot_move_waiting_locked(srv);
 	}
 	list_each(it, &be->servers)

@@ -17,7 +17,8 @@ struct server_before
 server_before(const struct server *s)
 {
 	return (struct server_before){ s->admin, s->oper, s->uweight, proxy_usable_servers(s->be),
-		atomic_read(&s->queued), atomic_read(&s->be->queued) };
+		atomic_read(&s->queued), atomic_read(&s->be->queued),
+		atomic_read(&s->be->lb.panic) };
 }
 
 /* By how many a queue has become shorter. */
@@ -227,6 +228,22 @@ report_backend_down(struct engine *e, const struct proxy *be)
 	log_to_backend(e, be, LOG_LEVEL_EMERG, text);
 }
 
+static void
+report_panic(struct engine *e, const struct proxy *be)
+{
+	unsigned int known = atomic_read(&be->lb.n_known), active, backup;
+	int began = atomic_read(&be->lb.panic);
+	char text[TEXT_MAX];
+
+	count_usable(be, &active, &backup);
+	(void)snprintf(text, sizeof(text), "%s %s %s panic: %u of %u servers usable, the threshold "
+		"is %u%%. Balancing over %s.",
+		be->caps & PROXY_FE ? "proxy" : "backend", be->name, began ? "enters" : "leaves",
+		active, known, be->panic_threshold, began ? "all of them" : "the usable ones");
+	send_notice(e, began, text);
+	log_to_backend(e, be, began ? LOG_LEVEL_ALERT : LOG_LEVEL_NOTICE, text);
+}
+
 void
 server_report(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause)
@@ -240,6 +257,8 @@ server_report(struct engine *e, const struct server *s, const struct server_befo
 		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 	if (before->usable && !proxy_usable_servers(s->be))
 		report_backend_down(e, s->be);
+	if (before->panic != atomic_read(&s->be->lb.panic))
+		report_panic(e, s->be);
 }
 
 /* --- names --- */

@@ -155,6 +155,8 @@ server_begin_stopped(struct engine *e, struct server *s)
 	server_put_state_locked(s, (struct server_state){ s->admin, SERVER_STOPPED },
 		loop_now_ms(e->loop));
 	s->downs = s->be->downs = s->changes = 0;
+	/* It has never been up. */
+	balance_refresh(s->be);
 	lock_drop(&s->be->lock);
 	list_each(it, &s->trackers) {
 		server_begin_stopped(e, list_entry(it, struct server, track_link));

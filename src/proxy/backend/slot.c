@@ -151,7 +151,7 @@ next_of(const struct server *srv, unsigned int worker, int any)
 	struct session *own = session_queue_first(&srv->shard[worker].queue);
 	struct session *other = any ? session_queue_first(&srv->be->shard[worker].queue) : NULL;
 
-	if (own && !server_is_usable(srv) && !is_tied(own))
+	if (own && !server_takes_sessions(srv) && !is_tied(own))
 		own = NULL;
 	if (!own || !other)
 		return own ? own : other;

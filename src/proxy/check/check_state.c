@@ -15,7 +15,7 @@ sum_weights(const struct proxy *be)
 	list_each(it, &be->servers) {
 		const struct server *s = list_entry(it, const struct server, link);
 
-		if (atomic_read(&s->in_group))
+		if (server_is_usable(s) && atomic_read(&s->in_group))
 			n += server_eweight(s);
 	}
 	return (n + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE;

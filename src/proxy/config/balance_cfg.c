@@ -256,6 +256,18 @@ parse_factor(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_panic(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	int v;
+
+	if (cfg_arg_int(ctx, 0, 0, 100, &v) < 0)
+		return -1;
+	p->panic_threshold = (unsigned int)v;
+	return 0;
+}
+
 static const struct cfg_kw kws[] = {
 	{ .name = "balance",
 		.once = "balance",
@@ -285,6 +297,15 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<percent>",
 		.doc = "Limits each server's load to this percentage of its share of the sessions, "
 			"with consistent hashing and balance random; 0 sets no limit." },
+	{ .name = "balance-panic-threshold",
+		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
+		.min = 1,
+		.max = 1,
+		.parse = parse_panic,
+		.syntax = "<percent>",
+		.doc = "While fewer than this percentage of the servers are up, sessions also go "
+			"to those that are down; 0, the default, is off. HAProxy does not have "
+			"this keyword." },
 	{ 0 },
 };
 

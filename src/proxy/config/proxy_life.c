@@ -113,6 +113,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->balance_draws = defaults->balance_draws;
 	p->hash_type = defaults->hash_type;
 	p->hash_balance_factor = defaults->hash_balance_factor;
+	p->panic_threshold = defaults->panic_threshold;
 	p->fullconn = defaults->fullconn;
 	p->retries = defaults->retries;
 	p->redispatch_every = defaults->redispatch_every;

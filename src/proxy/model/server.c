@@ -135,6 +135,15 @@ server_is_usable(const struct server *s)
 }
 
 int
+server_may_serve(const struct server *s)
+{
+	enum server_oper oper = atomic_read(&s->oper);
+
+	return !atomic_read(&s->admin) && atomic_read(&s->uweight) > 0 &&
+		(oper == SERVER_STOPPED ? atomic_read(&s->changes) > 0 : server_oper_is_up(oper));
+}
+
+int
 server_is_running(const struct server *s)
 {
 	return !(atomic_read(&s->admin) & SERVER_MAINT) && atomic_read(&s->oper) != SERVER_STOPPED;

@@ -131,7 +131,16 @@ free_slots(const struct proxy *be, int queues)
 	return n;
 }
 
-enum backend_value { AVG_QUEUE, BE_CONN, BE_CONN_FREE, CONNSLOTS, NBSRV, QUEUE, BE_SESS_RATE };
+enum backend_value {
+	AVG_QUEUE,
+	BE_CONN,
+	BE_CONN_FREE,
+	BE_PANIC,
+	CONNSLOTS,
+	NBSRV,
+	QUEUE,
+	BE_SESS_RATE
+};
 
 /* Rounded up; without a usable server one is expected back soon, and counts half. */
 static int64_t
@@ -159,6 +168,9 @@ fetch_backend(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 		break;
 	case BE_CONN_FREE:
 		v = free_slots(be, 0);
+		break;
+	case BE_PANIC:
+		v = atomic_read(&be->lb.panic);
 		break;
 	case CONNSLOTS:
 		v = free_slots(be, 1);
@@ -291,6 +303,9 @@ const struct rule_fetch load_fetches[] = {
 		"Number of free connection slots of the usable servers; -1 if one of them has no "
 		"maxconn."),
 	BACKEND("be_sess_rate", BE_SESS_RATE, "New sessions of the backend per second."),
+	BACKEND("be_panic", BE_PANIC,
+		"1 while the backend is in panic (balance-panic-threshold), otherwise 0. HAProxy "
+		"does not have this fetch."),
 	BACKEND("connslots", CONNSLOTS,
 		"Number of free connection slots and queue places of the usable servers; -1 if one "
 		"of them has no maxconn or maxqueue."),
@@ -310,7 +325,8 @@ const struct rule_fetch load_fetches[] = {
 	SERVER_IS("srv_queue", SAMPLE_SINT, SRV_QUEUE, "Number of sessions in the server's queue."),
 	SERVER_IS("srv_sess_rate", SAMPLE_SINT, SRV_SESS_RATE,
 		"New sessions of the server per second."),
-	SERVER_IS("srv_uweight", SAMPLE_SINT, SRV_UWEIGHT, "The server's weight as set by the "
+	SERVER_IS("srv_uweight", SAMPLE_SINT, SRV_UWEIGHT,
+		"The server's weight as set by the "
 		"configuration or an operator."),
 	SERVER_IS("srv_weight", SAMPLE_SINT, SRV_WEIGHT, "The server's effective weight."),
 	{ .name = NULL },

@@ -88,7 +88,8 @@ session_redispatches(const struct session *s, int n)
 	if (!(be->options & OPT_REDISPATCH) || !every || s->forced)
 		return 0;
 	/* Without another server this one is tried again after a delay. */
-	if (proxy_usable_servers(be) <= (unsigned int)atomic_read(&s->srv->in_group))
+	if (!atomic_read(&be->lb.panic) &&
+		proxy_usable_servers(be) <= (unsigned int)atomic_read(&s->srv->in_group))
 		return 0;
 	if (!balance_hashes(be->balance) && !persist_holds(s))
 		return 1;

@@ -178,6 +178,73 @@ test_parts(void **state)
 	}
 }
 
+static void
+put_oper(struct server *s, enum server_oper oper)
+{
+	lock_take(&s->be->lock, NULL);
+	server_put_state_locked(s, (struct server_state){ s->admin, oper }, 1);
+	lock_drop(&s->be->lock);
+}
+
+/* Below half of the servers all of them are used, but not those that checks did not stop. */
+static void
+test_panic(void **state)
+{
+	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
+
+	(void)state;
+	be->panic_threshold = 50;
+	put_oper(nth(be, 0), SERVER_STOPPED);
+	put_oper(nth(be, 1), SERVER_STOPPED);
+	assert_int_equal(be->lb.panic, 0);
+	assert_string_equal(picks(be, 4), "CDCD");
+	put_oper(nth(be, 2), SERVER_STOPPED);
+	assert_int_equal(be->lb.panic, 1);
+	assert_string_equal(picks(be, 4), "ABCD");
+	assert_int_equal(proxy_usable_servers(be), 1);
+	/* Of three. */
+	put_admin(nth(be, 2), SERVER_MAINT_FORCED, 1);
+	assert_int_equal(be->lb.panic, 1);
+	assert_int_equal(be->lb.n_known, 3);
+	assert_null(strchr(picks(be, 6), 'C'));
+	/* Of two, then. */
+	assert_int_equal(put_weight(nth(be, 1), 0), 0);
+	assert_int_equal(be->lb.panic, 0);
+	assert_string_equal(picks(be, 3), "DDD");
+	put_admin(nth(be, 3), SERVER_DRAIN_FORCED, 1);
+	assert_int_equal(be->lb.panic, 1);
+	assert_string_equal(picks(be, 3), "AAA");
+	assert_int_equal(proxy_usable_servers(be), 0);
+	put_oper(nth(be, 0), SERVER_STOPPING);
+	assert_int_equal(be->lb.panic, 0);
+	assert_string_equal(picks(be, 1), "-");
+	put_oper(nth(be, 0), SERVER_RUNNING);
+	assert_string_equal(picks(be, 3), "AAA");
+	destroy(&be);
+}
+
+/* Off by default; a usable backup comes before servers that are down. */
+static void
+test_panic_and_backups(void **state)
+{
+	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 1, 1));
+
+	(void)state;
+	nth(be, 2)->conf.backup = 1;
+	put_oper(nth(be, 0), SERVER_STOPPED);
+	assert_string_equal(picks(be, 2), "BB");
+	be->panic_threshold = 100;
+	balance_refresh(be);
+	assert_string_equal(picks(be, 2), "AB");
+	put_oper(nth(be, 1), SERVER_STOPPED);
+	assert_int_equal(be->lb.panic, 0);
+	assert_string_equal(picks(be, 2), "CC");
+	put_oper(nth(be, 2), SERVER_STOPPED);
+	assert_int_equal(be->lb.panic, 1);
+	assert_string_equal(picks(be, 2), "AB");
+	destroy(&be);
+}
+
 /* The maximum number of servers, with weights without a common divisor. */
 static void
 test_many(void **state)
@@ -214,6 +281,8 @@ main(void)
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_smooth),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_panic),
+		cmocka_unit_test(test_panic_and_backups),
 		cmocka_unit_test(test_weight_changes),
 		cmocka_unit_test(test_flapping),
 		cmocka_unit_test(test_backup),

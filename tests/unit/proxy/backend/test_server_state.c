@@ -161,6 +161,53 @@ a_backend_goes_down_with_its_last_server(void **st)
 		strstr(logged(), "0 active and 1 backup servers online. Running on backup."));
 }
 
+/* b/t follows b/s: the backend is in panic from the first of both. */
+static void
+the_log_says_when_panic_begins_and_ends(void **st)
+{
+	const char *text;
+
+	(void)st;
+	s->be->panic_threshold = 60;
+	server_set_oper(&e, named("b", "v"), SERVER_STOPPED, "");
+	server_set_oper(&e, named("b", "u"), SERVER_STOPPED, "");
+	assert_false(s->be->lb.panic);
+	(void)logged();
+	server_set_oper(&e, s, SERVER_STOPPED, "");
+	assert_true(s->be->lb.panic);
+	text = logged();
+	assert_non_null(strstr(text,
+		"queue.|<1>backend b enters panic: 1 of 3 servers usable, the threshold is 60%. "
+		"Balancing over all of them.|<1>Server b/t is DOWN via b/s."));
+	assert_null(strstr(text, "leaves"));
+	server_set_oper(&e, s, SERVER_RUNNING, "");
+	assert_false(s->be->lb.panic);
+	text = logged();
+	assert_non_null(strstr(text,
+		"queue.|<5>backend b leaves panic: 2 of 3 servers usable, the threshold is 60%. "
+		"Balancing over the usable ones."));
+	assert_null(strstr(text, "enters"));
+}
+
+/* Servers that wait for their first check are not tried. */
+static void
+there_is_no_panic_before_the_first_check(void **st)
+{
+	static const char *const names[] = { "s", "u", "v" };
+
+	(void)st;
+	s->be->panic_threshold = 60;
+	for (int i = 0; i < 3; i++)
+		server_begin_stopped(&e, named("b", names[i]));
+	assert_false(s->be->lb.panic);
+	assert_int_equal(s->be->lb.n, 0);
+	server_set_oper(&e, named("b", "u"), SERVER_RUNNING, "");
+	assert_int_equal(s->be->lb.n, 1);
+	server_set_oper(&e, named("b", "u"), SERVER_STOPPED, "");
+	assert_true(s->be->lb.panic);
+	assert_int_equal(s->be->lb.n, 1);
+}
+
 int
 main(void)
 {
@@ -172,6 +219,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(downs_and_their_time_are_counted, setup_tracked,
 			teardown),
 		cmocka_unit_test_setup_teardown(a_backend_goes_down_with_its_last_server,
+			setup_tracked, teardown),
+		cmocka_unit_test_setup_teardown(the_log_says_when_panic_begins_and_ends,
+			setup_tracked, teardown),
+		cmocka_unit_test_setup_teardown(there_is_no_panic_before_the_first_check,
 			setup_tracked, teardown),
 	};
 

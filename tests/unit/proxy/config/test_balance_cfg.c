@@ -67,6 +67,11 @@ static const struct world_line lines[] = {
 	{ "hash-balance-factor 65536", "65536" },
 	{ "hash-balance-factor 10x", "'10x'" },
 	{ "hash-balance-factor", "<percent>" },
+	{ "balance-panic-threshold 0", NULL },
+	{ "balance-panic-threshold 100", NULL },
+	{ "balance-panic-threshold 101", "101" },
+	{ "balance-panic-threshold -1", "'-1'" },
+	{ "balance-panic-threshold", "<percent>" },
 };
 
 static const struct world_line http_lines[] = {
