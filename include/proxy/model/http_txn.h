@@ -53,6 +53,9 @@ struct http_txn {
 	uint8_t has_res_version;
 	uint8_t keep_alive[SIDES];    /* the connection of that side is kept after the exchange */
 	uint32_t start;          /* offset of the request in that buffer, once it is placed */
+	/* source usesrc hdr_ip: the address in the header; AF_UNSPEC: none. */
+	sa_family_t source_family;
+	unsigned char source_ip[16];
 	uint32_t name_len;       /* http-send-name-header: length of the server's name, the last
 				  * value of the placed head */
 	uint8_t persists;        /* the client keeps its connection open */

@@ -49,11 +49,27 @@ enum server_oper {
 /* Room for the text of server_status_text(). */
 #define SERVER_STATUS_MAX 160
 
+/* `source ... usesrc`: whose address sessions show to a server. */
+enum source_as {
+	SOURCE_AS_SELF,      /* this host's */
+	SOURCE_AS_ADDR,      /* the same one for all */
+	SOURCE_AS_CLIENT,    /* the client's, with its port */
+	SOURCE_AS_CLIENT_IP,
+	SOURCE_AS_HEADER     /* that in a header of the request */
+};
+
+#define SOURCE_HEADER_MAX 64
+
 /* `source`: local address of connections to servers. */
 struct source_conf {
 	struct addr addr;        /* len 0: chosen by the kernel */
 	unsigned int port_lo, port_hi; /* 0: chosen by the kernel */
 	char interface[IFACE_MAX]; /* "": any */
+	enum source_as as;
+	struct addr as_addr;     /* SOURCE_AS_ADDR */
+	char header[SOURCE_HEADER_MAX]; /* SOURCE_AS_HEADER, and which of its elements: 1 is the
+					 * first, -1 the last */
+	int occurrence;
 };
 
 /* The PROXY header of connections to a server; one bit each. Any of them sends one, in version 2 if
@@ -158,6 +174,13 @@ int server_conf_copy(struct server_conf *to, const struct server_conf *from) mus
 struct server *server_new(struct proxy *be, const char *name,
 			  const struct server_conf *defaults) must_check;
 void server_free(struct server **s);
+
+/* True if connections show an address of their client: others must not use them. */
+static inline int
+source_is_of_client(const struct source_conf *c)
+{
+	return c->as != SOURCE_AS_SELF && c->as != SOURCE_AS_ADDR;
+}
 
 /* The local address to bind before connect(), with the next port of a range: 0 if there is none. */
 int server_source_addr(struct server *s, struct addr *out);

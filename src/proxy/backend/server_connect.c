@@ -12,22 +12,55 @@ count_ports(const struct source_conf *src)
 	return src->port_lo ? (int)(src->port_hi - src->port_lo + 1) : 1;
 }
 
+static long
+bind_interface(struct engine *e, const struct source_conf *src, int fd)
+{
+	return src->interface[0] ? sys_setsockopt(e->sys, fd, SOL_SOCKET, SO_BINDTODEVICE,
+					   src->interface,
+					   (socklen_t)strlen(src->interface) + 1)
+				 : 0;
+}
+
+/* The kernel chooses the port when it knows the destination. */
+static long
+leave_port_open(struct engine *e, int fd)
+{
+	int on = 1;
+
+	return sys_setsockopt(e->sys, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+}
+
+long
+server_bind_as(struct engine *e, const struct server *srv, const struct addr *as, int fd)
+{
+	long r = bind_interface(e, &srv->conf.source, fd);
+	int on = 1;
+
+	if (r < 0 || !as)
+		return r;
+	r = addr_family(as) == AF_INET6
+		? sys_setsockopt(e->sys, fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof(on))
+		: sys_setsockopt(e->sys, fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
+	/* The client's port may still be bound by an earlier connection that has ended. */
+	if (r >= 0)
+		r = addr_port(as)
+			? sys_setsockopt(e->sys, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on))
+			: leave_port_open(e, fd);
+	return r < 0 ? r : sys_bind(e->sys, fd, &as->u.sa, as->len);
+}
+
 long
 server_bind_source(struct engine *e, struct server *srv, int fd)
 {
 	const struct source_conf *src = &srv->conf.source;
-	int tries = count_ports(src), on = 1;
+	int tries = count_ports(src);
 	struct addr a;
-	long r = 0;
+	long r = bind_interface(e, src, fd);
 
-	if (src->interface[0])
-		r = sys_setsockopt(e->sys, fd, SOL_SOCKET, SO_BINDTODEVICE, src->interface,
-			(socklen_t)strlen(src->interface) + 1);
 	if (r < 0 || !src->addr.len)
 		return r;
 	if (!src->port_lo)
-		r = sys_setsockopt(e->sys, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on,
-			sizeof(on));
+		r = leave_port_open(e, fd);
 	while (r >= 0 && tries-- > 0) {
 		(void)server_source_addr(srv, &a);
 		r = sys_bind(e->sys, fd, &a.u.sa, a.len);

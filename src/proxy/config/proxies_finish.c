@@ -15,6 +15,7 @@
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/server_name_cfg.h"
+#include "proxy/config/source_cfg.h"
 #include "proxy/sample/unique_id.h"
 
 static struct proxy *
@@ -178,27 +179,6 @@ check_frontend(struct proxy *p, struct cfg_diag *d)
 }
 
 static void
-fill_source(struct server *s, const struct source_conf *backend, struct cfg_diag *d)
-{
-	struct source_conf *src = &s->conf.source;
-	struct addr to;
-
-	if (!src->addr.len && !src->interface[0])
-		*src = *backend;
-	/* Binding to any address and port has no effect: skipping it saves two calls per
-	 * connection. */
-	if (addr_is_any(&src->addr) && !src->port_lo)
-		src->addr.len = 0;
-	(void)addr_cell_get(&s->addr, &to);
-	if (src->addr.len && to.len && addr_family(&to) != AF_UNIX &&
-		addr_family(&src->addr) != addr_family(&to))
-		cfg_diag_add(d, CFG_WARNING, &s->where,
-			"server '%s/%s' : the source and the address are of different families; "
-			"connections will fail.",
-			s->be->name, s->name);
-}
-
-static void
 settle_minconn(struct server *s)
 {
 	s->conf.maxconn = MAX(s->conf.maxconn, s->conf.minconn);
@@ -211,7 +191,7 @@ fill_servers(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	list_each(it, &p->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
-		fill_source(s, &p->source, d);
+		source_cfg_finish(s, p, d);
 		settle_minconn(s);
 		server_cfg_find_resolvers(s, ps, d);
 	}

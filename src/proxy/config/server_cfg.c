@@ -12,71 +12,21 @@
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
+#include "proxy/config/source_cfg.h"
 
 /* server-template */
 #define TEMPLATE_NUMBER_MAX 65535
 #define TEMPLATE_NAME_MAX 256
 
-/* --- source --- */
-
-/*
- * <address>[:<port>[-<port>]] [interface <name>] from argument 0 on. *taken is the number of
- * arguments that it used, also after an error.
- */
-static int
-take_server_source(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
-{
-	struct addr_spec spec;
-	const char *why = "", *name;
-
-	*taken = 1;
-	if (addr_parse(cfg_arg(ctx, 0), flags | ADDR_ALLOW_NAME, &spec, &why) < 0)
-		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", cfg_arg(ctx, 0), why);
-	memset(out, 0, sizeof(*out));
-	out->addr = spec.addr;
-	out->port_lo = spec.port_lo;
-	out->port_hi = spec.port_hi;
-	if (strcmp(cfg_arg(ctx, 1), "usesrc") == 0) {
-		*taken = MIN(3, ctx->argc);
-		return cfg_error(ctx, 1, "'source' : 'usesrc' is not supported.");
-	}
-	if (strcmp(cfg_arg(ctx, 1), "interface") == 0) {
-		*taken = MIN(3, ctx->argc);
-		name = cfg_arg(ctx, 2);
-		if (!*name || strlen(name) >= sizeof(out->interface))
-			return cfg_error(ctx, 2,
-				"'source' : 'interface' expects a name of 1 to %d bytes.",
-				IFACE_MAX - 1);
-		memcpy(out->interface, name, strlen(name) + 1);
-	}
-	return 0;
-}
-
-static int
-parse_source(struct cfg_ctx *ctx)
-{
-	struct proxy *p = ctx->obj;
-	int n;
-
-	if (take_server_source(ctx, 0, &p->source, &n))
-		return -1;
-	if (n < ctx->argc)
-		return cfg_error(ctx, n, "'source' cannot handle unexpected argument '%.60s'.",
-			cfg_arg(ctx, n));
-	return 0;
-}
+/* --- options of a server --- */
 
 static int
 opt_source(struct cfg_ctx *ctx, void *obj)
 {
 	struct server_target *t = obj;
-	int n, rc = take_server_source(ctx, ADDR_ALLOW_RANGE, &t->conf->source, &n);
 
-	cfg_take(ctx, n);
-	return rc;
+	return source_cfg_option(ctx, &t->conf->source);
 }
-
-/* --- options of a server --- */
 
 #define FIELD(name) ((intptr_t)offsetof(struct server_conf, name))
 
@@ -282,8 +232,8 @@ static const struct cfg_opt opts[] = {
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = opt_source,
-		.syntax = "<address>[:<port>[-<port>]] [interface <name>]",
-		.doc = "Source address of connections to the server." },
+		.syntax = "<address>[:<port>[-<port>]] " SOURCE_SYNTAX,
+		.doc = "Source address of connections to the server, as the keyword source." },
 	OPT("tcp-ut", 1, server_opt_tcp_ut, 0, "<time>",
 		"Maximum time that sent data may stay unacknowledged."),
 	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
@@ -436,9 +386,12 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_BE,
 		.min = 1,
 		.max = CFG_ANY,
-		.parse = parse_source,
-		.syntax = "<address>[:<port>] [interface <name>]",
-		.doc = "Source address of connections to servers." },
+		.parse = source_cfg_line,
+		.syntax = "<address>[:<port>] " SOURCE_SYNTAX,
+		.doc = "Source address of connections to servers, and the one that they see "
+		       "instead: usesrc needs the capability CAP_NET_ADMIN at run time, and "
+		       "servers that route their answers through this host. Checks do not use "
+		       "it." },
 	{ 0 },
 };
 

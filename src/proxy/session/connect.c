@@ -14,6 +14,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_connect.h"
 #include "proxy/model/count.h"
+#include "proxy/session/connect_source.h"
 #include "proxy/session/proxy_protocol_out.h"
 #include "proxy/session/session_post.h"
 
@@ -107,6 +108,16 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 	return 0;
 }
 
+static long
+bind_source(struct session *s, int fd)
+{
+	struct addr as;
+
+	if (likely(s->srv->conf.source.as == SOURCE_AS_SELF))
+		return server_bind_source(s->engine, s->srv, fd);
+	return server_bind_as(s->engine, s->srv, connect_source_get(s, &as) ? &as : NULL, fd);
+}
+
 int
 connect_reuse(struct session *s)
 {
@@ -114,7 +125,8 @@ connect_reuse(struct session *s)
 	struct conn *c = &s->conn[SERVER];
 
 	if (s->held && conn_pool_server(s->held) == s->srv &&
-		proxy_protocol_is_announced(s, &s->held->conn)) {
+		proxy_protocol_is_announced(s, &s->held->conn) &&
+		connect_source_is(s, &s->held->conn)) {
 		s->is_private = s->held_private;
 		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
 	}
@@ -139,7 +151,7 @@ connect_server(struct session *s)
 	if (r >= 0 && family != AF_UNIX) {
 		r = set_server_options(s, (int)fd);
 		if (r >= 0)
-			r = server_bind_source(s->engine, s->srv, (int)fd);
+			r = bind_source(s, (int)fd);
 	}
 	if (r >= 0)
 		r = sys_connect(sys, (int)fd, &to.u.sa, to.len);

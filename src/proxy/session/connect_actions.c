@@ -8,6 +8,7 @@
 #include "proxy/http1/response.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/connect.h"
+#include "proxy/session/connect_source.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -45,6 +46,8 @@ session_do_connect(struct session *s)
 {
 	int r;
 
+	if (s->txn)
+		connect_source_note(s);
 	if (s->txn && http_place_request(s) < 0) {
 		session_blame(s, 'P', 'R');
 		return session_failure_event(s, 500);

@@ -54,7 +54,10 @@ static const struct world_line options[] = {
 	{ "source", "<address>" },
 	{ "source 10.0.0.1 interface", "1 to 15 bytes" },
 	{ "source 10.0.0.1 interface abcdefghijklmnop", "1 to 15 bytes" },
-	{ "source 0.0.0.0 usesrc clientip", "'usesrc' is not supported" },
+	{ "source 0.0.0.0 usesrc clientip", NULL },
+	{ "source 0.0.0.0:1-10 usesrc client weight 5", NULL },
+	{ "source 0.0.0.0 usesrc", "'usesrc' expects an address" },
+	{ "source 0.0.0.0 usesrc hdr_ip(x)", NULL },
 	{ "ssl verify none", "'ssl' is known but not supported" },
 	{ "send-proxy", NULL },
 	{ "send-proxy-v2 no-send-proxy", NULL },
@@ -82,6 +85,8 @@ test_options(void **state)
 	(void)state;
 	world_lines("backend b\n server s 10.0.0.1:80 ", options, ARRAY_LEN(options), "");
 	world_lines("backend b\n default-server ", options, ARRAY_LEN(options), "");
+	world_reports(WORLD_DEFAULTS "backend b\n server s 10.0.0.1:80 source * usesrc hdr_ip(x)\n",
+		0, "server 's' cannot use header x as source IP in non-HTTP mode");
 }
 
 static const struct world_line lines[] = {
@@ -112,7 +117,23 @@ static const struct world_line lines[] = {
 	{ "source 10.0.0.1 interface lo", NULL },
 	{ "source 10.0.0.1:80-90", "range" },
 	{ "source 10.0.0.1 bogus", "unexpected argument 'bogus'" },
-	{ "source 10.0.0.1 usesrc client", "'usesrc' is not supported" },
+	{ "source 10.0.0.1 usesrc client", NULL },
+	{ "source 10.0.0.1 usesrc clientip interface lo", NULL },
+	{ "source 10.0.0.1 interface lo usesrc 10.0.0.2:80", NULL },
+	{ "source 10.0.0.1 usesrc hdr_ip(x-forwarded-for,-10)", NULL },
+	{ "source 10.0.0.1 usesrc hdr_ip(x,0)", NULL },
+	{ "source 10.0.0.1 usesrc clientip foo", "unexpected argument 'foo'" },
+	{ "source 10.0.0.1 usesrc", ":6:24] : 'source' : 'usesrc' expects an address" },
+	{ "source 10.0.0.1 usesrc foo.invalid", ":6:25] : 'source' : 'usesrc' : 'foo.invalid'" },
+	{ "source 10.0.0.1 usesrc 10.0.0.2:80-90", "'usesrc' : '10.0.0.2:80-90'" },
+	{ "source 10.0.0.1 usesrc hdr_ip", "'usesrc' : 'hdr_ip'" },
+	{ "source 10.0.0.1 usesrc hdr_ip()", "expects the name of a header" },
+	{ "source 10.0.0.1 usesrc hdr_ip(,1)", "expects the name of a header" },
+	{ "source 10.0.0.1 usesrc hdr_ip(x", "expects the name of a header" },
+	{ "source 10.0.0.1 usesrc hdr_ip(x:y)", "expects the name of a header" },
+	{ "source 10.0.0.1 usesrc hdr_ip(x,y)", "occurrence of 'hdr_ip' : 'y'" },
+	{ "source 10.0.0.1 usesrc hdr_ip(x,)", "occurrence of 'hdr_ip'" },
+	{ "source 10.0.0.1 usesrc hdr_ip(x,-11)", "occurrence of 'hdr_ip' : '-11'" },
 	{ "source", "<address>" },
 	{ "dispatch 10.0.0.1:80", "not supported" },
 	{ "server-template s 3 10.0.0.1:80", NULL },

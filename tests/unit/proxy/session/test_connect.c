@@ -183,6 +183,51 @@ a_source_leaves_the_port_to_the_kernel(void **st)
 	assert_false(was_called("bind("));
 }
 
+static unsigned int
+calls_of(const char *name)
+{
+	unsigned int n = 0;
+
+	for (const char *at = fake_trace(w.k); (at = strstr(at, name)) != NULL; at++)
+		n++;
+	return n;
+}
+
+/* usesrc: the address need not be this host's. */
+static void
+the_client_may_be_shown(void **st)
+{
+	(void)st;
+	srv->conf.source.addr = local(0);
+	srv->conf.source.as = SOURCE_AS_ADDR;
+	srv->conf.source.as_addr = local(0);
+	assert_int_equal(connect_server(&s), 0);
+	assert_true(was_called("0:19")); /* IP_TRANSPARENT */
+	assert_true(was_called("0:24"));
+	assert_int_equal(calls_of("bind("), 1);
+	again();
+	srv->conf.source.as = SOURCE_AS_CLIENT;
+	s.peer = local(SOURCE_PORT);
+	assert_int_equal(connect_server(&s), 0);
+	assert_true(was_called("0:19"));
+	assert_false(was_called("0:24"));
+	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), SOURCE_PORT);
+	again();
+	/* No header has brought an address. */
+	srv->conf.source.as = SOURCE_AS_HEADER;
+	assert_int_equal(connect_server(&s), 0);
+	assert_false(was_called("0:19"));
+	assert_false(was_called("bind("));
+	again();
+	srv->conf.source.as = SOURCE_AS_CLIENT_IP;
+	fake_fail(w.k, SYS_CALL_setsockopt,
+		ledger_sum(&w.sys.ledger, SYS_CALL_setsockopt) + 1, EPERM);
+	assert_int_equal(connect_server(&s), -EPERM);
+	assert_false(conn_is_open(&s.conn[SERVER]));
+	assert_int_equal(fake_fds(w.k), 2);
+	s.peer.len = 0;
+}
+
 static void
 ports_of_a_range_are_used_in_turn(void **st)
 {
@@ -198,16 +243,6 @@ ports_of_a_range_are_used_in_turn(void **st)
 		assert_false(was_called("0:24"));
 		again();
 	}
-}
-
-static unsigned int
-calls_of(const char *name)
-{
-	unsigned int n = 0;
-
-	for (const char *at = fake_trace(w.k); (at = strstr(at, name)) != NULL; at++)
-		n++;
-	return n;
 }
 
 static void
@@ -353,6 +388,7 @@ main(void)
 		CASE(options_are_set_before),
 		CASE(buffers_are_set_before),
 		CASE(a_source_leaves_the_port_to_the_kernel),
+		CASE(the_client_may_be_shown),
 		CASE(ports_of_a_range_are_used_in_turn),
 		CASE(ports_in_use_are_skipped),
 		CASE(failures_leave_nothing),
