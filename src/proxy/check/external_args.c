@@ -2,7 +2,6 @@
  * worker, at the beginning of each check: what it says of the server is true at that time. */
 #include "proxy/check/external_args.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 
 #include "proxy/check/external_msg.h"
@@ -21,20 +20,12 @@ static void
 format_endpoint(const struct addr *a, struct endpoint_text *out)
 {
 	out->host[0] = out->port[0] = '\0';
-	switch (addr_family(a)) {
-	case AF_INET:
-		(void)!inet_ntop(AF_INET, &a->u.in.sin_addr, out->host, sizeof(out->host));
-		break;
-	case AF_INET6:
-		(void)!inet_ntop(AF_INET6, &a->u.in6.sin6_addr, out->host, sizeof(out->host));
-		break;
-	case AF_UNIX:
+	if (addr_family(a) == AF_UNIX) {
 		(void)snprintf(out->host, sizeof(out->host), "%s", a->u.un.sun_path);
-		return;
-	default:
-		return;
+	} else if (a->len) {
+		(void)addr_host_text(a, out->host);
+		(void)snprintf(out->port, sizeof(out->port), "%u", addr_port(a));
 	}
-	(void)snprintf(out->port, sizeof(out->port), "%u", addr_port(a));
 }
 
 /* The address of the proxy's first listener; NULL: it has none. */
