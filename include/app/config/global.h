@@ -69,6 +69,7 @@ struct splice_conf {
 struct global_conf {
 	/* The process. */
 	int maxconn;         /* 0: derived from the limit on descriptors */
+	char *state_file, *state_base; /* server-state-file and its directory; NULL: none */
 	int maxconnrate, maxsessrate; /* per second, of the process; 0: none */
 	int ulimit_n;        /* 0: derived from maxconn */
 	int fd_hard_limit;   /* 0: none */

@@ -13,6 +13,7 @@
 #include "app/process/rendezvous.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
+#include "app/process/state_file.h"
 #include "app/process/worker.h"
 #include "base/compiler.h"
 #include "base/sys.h"
@@ -63,6 +64,7 @@ struct process {
 				    * first */
 	struct rendezvous meet;
 	struct signals signals;
+	struct state_texts states; /* of servers, until the start */
 	const struct process_service *service; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
 	struct external_helper helper; /* runs the commands of external checks */

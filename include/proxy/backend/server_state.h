@@ -15,6 +15,9 @@ void server_set_forced(struct engine *e, struct server *s, unsigned int forced);
 /* Sets or clears one of the other bits. cause: as below. */
 void server_set_admin(struct engine *e, struct server *s, enum server_admin bit, int on,
 	const char *cause);
+/* At start: sets admin as it was before, with the servers that track it. This is neither reported
+ * nor counted. */
+void server_restore(struct engine *e, struct server *s, unsigned int admin);
 /* What checks have found. cause: follows the state in messages: ", changed from CLI". A server in
  * maintenance does not change. */
 void server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const char *cause);

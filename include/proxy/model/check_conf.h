@@ -221,6 +221,9 @@ void check_request_fini(struct check_request *r);
 
 /* Properties of a status: its result, code ("L4OK") and text ("Layer4 check passed"). */
 enum check_result check_status_result(enum check_status s);
+/* Its number in show servers state, and back: CHECK_STATUSES for an unknown one. */
+unsigned int check_status_number(enum check_status s);
+enum check_status check_status_of_number(unsigned int n);
 const char *check_status_code(enum check_status s);
 const char *check_status_text(enum check_status s);
 

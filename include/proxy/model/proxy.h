@@ -84,6 +84,9 @@ enum proxy_listening {
 	PROXY_STOPPED /* its sockets are closed; its servers cannot be changed any more */
 };
 
+/* Where the states of its servers are loaded from at start. */
+enum state_file { STATE_FILE_NONE, STATE_FILE_GLOBAL, STATE_FILE_LOCAL };
+
 struct proxy {
 	struct list link;         /* in proxies.all, file order */
 	char *name;
@@ -141,6 +144,8 @@ struct proxy {
 	int retries;              /* default 3 */
 	int redispatch_every;     /* option redispatch N: 0 off, -1 last retry, N every Nth */
 	struct server_conf default_server;
+	enum state_file state_file;
+	char *state_file_name;    /* of STATE_FILE_LOCAL; NULL: the name of the proxy */
 	struct source_conf source; /* for servers without their own */
 	/* As those of a server; down: no server is usable. */
 	uint64_t last_change_ms, down_since_ms, down_ms;

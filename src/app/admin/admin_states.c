@@ -54,21 +54,6 @@ oper_number(const struct server *s)
 	return s->admin & SERVER_MAINT ? 0 : numbers[s->oper];
 }
 
-/* HAProxy's numbers of the results. */
-static unsigned int
-status_number(enum check_status s)
-{
-	static const unsigned char numbers[CHECK_STATUSES] = {
-		[CHECK_UNK] = 0, [CHECK_INI] = 1, [CHECK_CHECKED] = 3, [CHECK_HANA] = 4,
-		[CHECK_SOCKERR] = 5, [CHECK_L4OK] = 6, [CHECK_L4TOUT] = 7, [CHECK_L4CON] = 8,
-		[CHECK_L6OK] = 9, [CHECK_L6TOUT] = 10, [CHECK_L6RSP] = 11, [CHECK_L7TOUT] = 12,
-		[CHECK_L7RSP] = 13, [CHECK_L7OK] = 15, [CHECK_L7OKC] = 16, [CHECK_L7STS] = 17,
-		[CHECK_PROCERR] = 18, [CHECK_PROCTOUT] = 19, [CHECK_PROCOK] = 20
-	};
-
-	return numbers[s];
-}
-
 static unsigned int
 check_bits(const struct check *c)
 {
@@ -103,7 +88,7 @@ print_check_state(struct sbuf *o, const struct server *s)
 	/* The result of a check that is running is not known yet. */
 	int known = s->check && !s->check->is_running;
 
-	sbuf_addf(o, " %u %u %d %u %u", status_number(status),
+	sbuf_addf(o, " %u %u %d %u %u", check_status_number(status),
 		known ? (unsigned int)check_status_result(status) : 0, shown_health(s),
 		check_bits(s->check) | pause_bit(s), check_bits(s->agent));
 }

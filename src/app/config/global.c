@@ -40,7 +40,8 @@ void
 global_fini(struct global_conf *g)
 {
 	char **strings[] = { &g->user,	      &g->group,     &g->chroot, &g->pidfile, &g->node,
-			     &g->description, &g->localpeer, &g->poller };
+			     &g->description, &g->localpeer, &g->poller,
+			     &g->state_file, &g->state_base };
 
 	for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
 		mem_free(*strings[i]);

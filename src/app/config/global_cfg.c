@@ -259,6 +259,10 @@ static const struct cfg_kw kws[] = {
 		"Changes the root directory to this one after the sockets are bound."),
 	KW_FIELD("pidfile", parse_string, pidfile, "<file>", "File that the process id is written "
 		"to."),
+	KW_FIELD("server-state-file", parse_string, state_file, "<file>",
+		"File that states of servers are loaded from at start."),
+	KW_FIELD("server-state-base", parse_string, state_base, "<directory>",
+		"Directory of files with states of servers."),
 	KW_FIELD("node", parse_node, node, "<name>", "Name shown by show info."),
 	KW("description", 1, CFG_ANY, parse_description, "<text>", "Text shown by show info."),
 	KW("localpeer", 1, 1, parse_localpeer, "<name>", "Sets HAPROXY_LOCALPEER."),

@@ -15,6 +15,7 @@
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
+#include "proxy/config/server_state_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 
@@ -47,6 +48,7 @@ static const struct cfg_module *const modules[] = {
 	&log_cfg_module,
 	&capture_cfg_module,
 	&unique_id_cfg_module,
+	&server_state_cfg_module,
 	&userlist_cfg_module,
 	&resolvers_cfg_module,
 };

@@ -281,6 +281,7 @@ bring_up(struct start *st, const char *notify_path)
 	r = process_bind(p);
 	if (r)
 		return r;
+	state_files_read(p);
 	if (privileges_keeps_group(&st->sys, &st->cfg.global))
 		report_msg(&st->report, REPORT_WARNING,
 			"'user %s' without 'group': the process keeps the group of root.",

@@ -204,6 +204,7 @@ process_start(struct process *p)
 	p->started_ms = loop_now_ms(first->loop);
 	p->started_wall_ns = loop_wall_ns(first->loop);
 	date_states(p);
+	state_files_apply(p);
 	totals_read(p, &now);
 	p->at_start = now.ledger;
 	p->state = PROCESS_RUNNING;
@@ -271,6 +272,7 @@ process_fini(struct process *p)
 {
 	struct worker *w = process_first(p);
 
+	state_files_free(p);
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
 	checker_free(&p->checker);

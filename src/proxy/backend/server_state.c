@@ -163,6 +163,23 @@ server_begin_stopped(struct engine *e, struct server *s)
 	}
 }
 
+void
+server_restore(struct engine *e, struct server *s, unsigned int admin)
+{
+	unsigned int of_trackers = (admin & SERVER_MAINT ? SERVER_MAINT_TRACKED : 0u) |
+		(admin & SERVER_DRAIN ? SERVER_DRAIN_TRACKED : 0u);
+
+	lock_take(&s->be->lock, e->sys);
+	server_put_state_locked(s, (struct server_state){ admin, s->oper }, loop_now_ms(e->loop));
+	s->downs = s->be->downs = s->changes = 0;
+	lock_drop(&s->be->lock);
+	list_each(it, &s->trackers) {
+		struct server *t = list_entry(it, struct server, track_link);
+
+		server_restore(e, t, t->admin | of_trackers);
+	}
+}
+
 /* A server that leaves maintenance is in its initial state until its next check. */
 static enum server_oper
 oper_after_maint(struct server *s)

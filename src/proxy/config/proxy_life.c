@@ -88,6 +88,7 @@ proxy_free(struct proxy **pp)
 	rule_acls_fini(&p->acls);
 	mem_free(p->shard);
 	mem_free(p->description);
+	mem_free(p->state_file_name);
 	mem_free(p->name);
 	mem_free(p);
 }
@@ -118,6 +119,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->retries = defaults->retries;
 	p->redispatch_every = defaults->redispatch_every;
 	p->source = defaults->source;
+	p->state_file = defaults->state_file;
 	proxy_rules_inherit(&p->rules, &defaults->rules);
 	if (balance_by_inherit(&p->balance_by, &defaults->balance_by) < 0 ||
 		http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||

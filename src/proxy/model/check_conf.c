@@ -275,3 +275,27 @@ check_server_conf_copy(struct check_server_conf *to, const struct check_server_c
 	to->track = track;
 	return 0;
 }
+
+unsigned int
+check_status_number(enum check_status s)
+{
+	static const unsigned char numbers[CHECK_STATUSES] = {
+		[CHECK_UNK] = 0, [CHECK_INI] = 1, [CHECK_CHECKED] = 3, [CHECK_HANA] = 4,
+		[CHECK_SOCKERR] = 5, [CHECK_L4OK] = 6, [CHECK_L4TOUT] = 7, [CHECK_L4CON] = 8,
+		[CHECK_L6OK] = 9, [CHECK_L6TOUT] = 10, [CHECK_L6RSP] = 11, [CHECK_L7TOUT] = 12,
+		[CHECK_L7RSP] = 13, [CHECK_L7OK] = 15, [CHECK_L7OKC] = 16, [CHECK_L7STS] = 17,
+		[CHECK_PROCERR] = 18, [CHECK_PROCTOUT] = 19, [CHECK_PROCOK] = 20
+	};
+
+	return numbers[s];
+}
+
+enum check_status
+check_status_of_number(unsigned int n)
+{
+	int s = 0;
+
+	while (s < CHECK_STATUSES && check_status_number((enum check_status)s) != n)
+		s++;
+	return (enum check_status)s;
+}

@@ -1,0 +1,244 @@
+"""HAProxy and tacit load the same files of server states: the states afterwards and the warnings are compared, and each
+program loads what the other one has written."""
+
+import contextlib
+import re
+import shutil
+
+import pytest
+from conftest import TACIT, Origin, free_port
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+PROGRAMS = (("haproxy", HAPROXY), ("tacit", TACIT))
+
+NAMES = ("be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight "
+         "srv_time_since_last_change srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state "
+         "bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl srv_check_port srv_check_addr "
+         "srv_agent_addr srv_agent_port").split()
+HEAD = "1\n# " + " ".join(NAMES) + "\n"
+PLAIN = dict(zip(NAMES, "2 b 1 s 127.0.0.1 2 0 10 10 50 1 0 2 0 0 0 0 - 80 - 0 0 - - 0".split()))
+SINCE, RESULT, HEALTH, CHECK, AGENT = 9, 11, 12, 13, 14
+NUMBERS = ("srv_op_state", "srv_admin_state", "srv_uweight", "srv_iweight", "srv_time_since_last_change",
+           "srv_check_status", "srv_check_result", "srv_check_state", "srv_agent_state", "bk_f_forced_id",
+           "srv_f_forced_id", "srv_port")
+CHECKED = {"srv_check_state": "6", "srv_check_status": "15", "srv_check_result": "3"}
+# options of the server, and what its row has instead of PLAIN's fields
+CASES = [("", {})] + [
+    ("", {name: "99999" if name in ("srv_uweight", "srv_iweight", "srv_port") else "99"}) for name in NUMBERS
+    if name != "srv_time_since_last_change"] + [
+    ("", {"srv_time_since_last_change": "x"}),
+    ("", {"srv_uweight": "300", "srv_iweight": "999", "bk_f_forced_id": "5"}),
+    ("", {"srv_op_state": "0"}), ("", {"srv_op_state": "3"}), ("", {"srv_admin_state": "1", "srv_op_state": "0"}),
+    ("", {"srv_admin_state": "2"}), ("", {"srv_admin_state": "8"}), ("", {"srv_admin_state": "9"}),
+    ("", {"srv_admin_state": "16"}), ("", {"srv_admin_state": "40"}), ("", {"srv_admin_state": "5"}),
+    ("", {"srv_uweight": "3"}), ("", {"srv_uweight": "0"}), ("", {"srv_uweight": "3", "srv_iweight": "5"}),
+    ("", {"srv_uweight": "256"}), ("", {"srv_time_since_last_change": "0"}), ("", {"srv_port": "7777"}),
+    ("", {"srv_addr": "127.0.0.9"}), ("", {"srv_fqdn": "localhost"}), ("", {"srv_check_port": "99"}),
+    ("", {"srv_check_addr": "127.0.0.3"}), ("", {"srv_agent_addr": "127.0.0.3"}), ("", {"srv_agent_port": "99"}),
+    ("disabled", {}), ("disabled", {"srv_admin_state": "1", "srv_op_state": "0"}),
+    ("disabled", {"srv_admin_state": "5", "srv_op_state": "0"}), ("backup", {"srv_op_state": "0"}),
+    ("check", CHECKED), ("check", CHECKED | {"srv_op_state": "0"}), ("check", CHECKED | {"srv_op_state": "3"}),
+    ("check", CHECKED | {"srv_admin_state": "1", "srv_op_state": "0"}), ("check", CHECKED | {"srv_admin_state": "8"}),
+    ("check", CHECKED | {"srv_check_state": "2"}), ("check", CHECKED | {"srv_check_port": "99"}),
+    ("check", CHECKED | {"srv_check_addr": "127.0.0.3"}), ("check", CHECKED | {"srv_agent_port": "99"}),
+    ("check", CHECKED | {"srv_check_status": "17", "srv_check_result": "2", "srv_op_state": "0"}),
+    ("check agent-check agent-port {agent}", CHECKED | {"srv_agent_state": "22", "srv_agent_port": "{agent}"}),
+    ("check agent-check agent-port {agent}", CHECKED | {"srv_agent_state": "18", "srv_agent_port": "{agent}"}),
+    ("check agent-check agent-port {agent}", CHECKED | {"srv_agent_state": "22", "srv_agent_addr": "127.0.0.3"}),
+    ("track b/t1", {}), ("track b/t2", {}), ("track b/t3", {}),
+]
+# names: options with the address, and the row's fields
+NAMED = [
+    ("localhost:{port}", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("localhost:{port} init-addr last,libc", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("localhost:{port} init-addr libc,last", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("localhost:{port} init-addr 127.0.0.5", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("nosuch.invalid:{port} init-addr last,none", {"srv_addr": "127.0.0.7", "srv_fqdn": "nosuch.invalid"}),
+    ("nosuch.invalid:{port} init-addr last,none", {"srv_addr": "::7", "srv_fqdn": "other.invalid", "srv_port": "99"}),
+    ("nosuch.invalid:{port} init-addr last,none", {"srv_addr": "-", "srv_op_state": "0", "srv_admin_state": "32"}),
+    ("localhost:{port}", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost", "srv_op_state": "0"}),
+]
+TRACKED = {"t1": {"srv_op_state": "0"}, "t2": {"srv_admin_state": "1", "srv_op_state": "0"}, "t3": {"srv_admin_state": "8"}}
+
+CFG = """{glob}
+defaults
+ timeout connect 1s
+ timeout client 5s
+ timeout server 5s
+ default-server inter 1h
+ {load}
+backend b
+ {name}
+ server first 127.0.0.1:{port} weight 10 check
+{servers}
+"""
+
+
+def row(**fields):
+    return " ".join((PLAIN | fields).values()) + "\n"
+
+
+class World:
+    def __init__(self, directory, stack):
+        self.dir = directory
+        self.stack = stack
+        origin = Origin(lambda c: c.recv(1))
+        agent = Origin(lambda c: c.sendall(b"up\n"))
+        stack.callback(origin.close)
+        stack.callback(agent.close)
+        self.ports = {"port": str(origin.port), "agent": str(agent.port)}
+
+    def start(self, name, program, text, servers="", load="load-server-state-from-file global", glob="", own=""):
+        d = self.dir / f"{name}{len(list(self.dir.iterdir()))}"
+        d.mkdir()
+        if text is not None:
+            (d / "states").write_text(text)
+        s = Subject(program, d, CFG.format(glob=glob or f" server-state-file {d}/states", load=load, name=own,
+                                           servers=servers, **self.ports))
+        self.stack.callback(s.stop)
+        return s
+
+    def both(self, *args, **kw):
+        return [self.start(name, program, *args, **kw) for name, program in PROGRAMS]
+
+
+@pytest.fixture
+def world(tmp_path):
+    with contextlib.ExitStack() as stack:
+        yield World(tmp_path, stack)
+
+
+def rows(subject):
+    """Without what depends on the moment, and the health of servers without checks: HAProxy counts it."""
+    out = {}
+    for line in subject.admin("show servers state").split("\n")[2:]:
+        fields = line.split(" ")
+        if len(fields) != len(NAMES):
+            continue
+        fields[SINCE] = min((0, 50), key=lambda x, n=int(fields[SINCE]): abs(n - x))
+        if not int(fields[CHECK]) & 2:
+            fields[HEALTH] = fields[RESULT] = fields[10] = ""
+        if int(fields[CHECK]) & 1:
+            fields[RESULT] = ""
+        fields[CHECK], fields[AGENT] = int(fields[CHECK]) & ~1, int(fields[AGENT]) & ~1
+        out[fields[3]] = dict(zip(NAMES, fields))
+    return out
+
+
+def warnings(subject):
+    """About files, and about servers that have changed; tacit logs the latter, too."""
+    text = re.sub(r"\[WARNING\] +\(\d+\) : (config : )?", "W ", subject.err).replace(str(subject.dir), "DIR")
+    return sorted(re.sub(r"\d+ active.*", "", line) for line in text.split("\n")
+                  if line.startswith("W ") and " via " not in line and "reason:" not in line
+                  and "remains in" not in line and " can be " not in line and "stopped" not in line)
+
+
+def test_each_field(world):
+    lines, text = [], HEAD
+    for i, (options, fields) in enumerate(CASES, 1):
+        port = {"srv_port": world.ports["port"], "srv_name": f"s{i}", "srv_id": str(i)}
+        lines.append(f" server s{i} 127.0.0.1:{{port}} weight 10 {options}")
+        text += row(**(port | {k: v.format(**world.ports) for k, v in fields.items()}))
+    for name, fields in TRACKED.items():
+        lines.append(f" server {name} 127.0.0.1:{{port}} weight 10 check")
+        text += row(srv_name=name, srv_port=world.ports["port"], **fields)
+    for i, (address, fields) in enumerate(NAMED, 1):
+        lines.append(f" server n{i} {address} weight 10")
+        text += row(**({"srv_name": f"n{i}", "srv_port": world.ports["port"]} | fields))
+    theirs, ours = world.both(text, servers="\n".join(lines).format(**world.ports))
+    a, b = rows(theirs), rows(ours)
+    assert a.keys() == b.keys()
+    different = {}
+    for name in a:
+        # the check of a server that is up may have ended already in one of them
+        skip = {"srv_check_status", "srv_check_result"}
+        if a[name]["srv_op_state"] == "0":
+            skip.add("srv_check_health")
+        # without agent-port that of checks is shown; HAProxy shows the one of the configuration
+        if not a[name]["srv_agent_state"]:
+            skip.add("srv_agent_port")
+        one, two = ({k: v for k, v in r[name].items() if k not in skip} for r in (a, b))
+        if one != two:
+            different[name] = {k: (one[k], two[k]) for k in one if one[k] != two[k]}
+    assert not different
+    # a server in maintenance is not reported to be down besides
+    kept = [w for w in warnings(theirs) if not any(f"b/{n} is DOWN" in w for n in b if int(b[n]["srv_admin_state"]) & 0x25)]
+    assert kept == warnings(ours)
+
+
+FILES = {
+    "missing": None, "empty": "", "version": HEAD.replace("1\n", "2\n", 1) + row(srv_name="first"),
+    "no version": row(srv_name="first"), "short": HEAD + "2 b 1 first 127.0.0.1\n",
+    "incomplete": HEAD + row(srv_name="first", srv_uweight="3").rstrip("\n"),
+    "twenty": HEAD + " ".join(row(srv_name="first", srv_uweight="3").split()[:20]) + "\n",
+    "nineteen": HEAD + " ".join(row(srv_name="first", srv_uweight="3").split()[:19]) + "\n",
+    "more": HEAD + row(srv_name="first", srv_uweight="3").rstrip("\n") + " a b\n",
+    "comments": HEAD + "# x\n\n" + row(srv_name="first", srv_uweight="3"),
+    "half": HEAD + row(srv_name="first", srv_uweight="3") + "2 b 1\n" + row(srv_name="first", srv_uweight="4"),
+    "others": HEAD + row(srv_name="nosuch", srv_uweight="3") + row(be_name="x", srv_name="first", srv_uweight="3"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("load", ["global", "local"])
+def test_bad_files(world, name, load):
+    """Each is a warning at most, and never a failed start."""
+    theirs, ours = world.both(
+        FILES[name], **({} if load == "global" else {"load": "load-server-state-from-file local",
+                                                     "own": f"server-state-file-name {world.dir}/f", "glob": " "}))
+    if load == "local":
+        for s in (theirs, ours):
+            s.stop()
+        if FILES[name] is not None:
+            (world.dir / "f").write_text(FILES[name])
+        theirs, ours = world.both(None, load="load-server-state-from-file local", glob=f" server-state-base {world.dir}",
+                                  own="server-state-file-name f")
+    assert rows(theirs)["first"]["srv_uweight"] == rows(ours)["first"]["srv_uweight"]
+    assert warnings(theirs) == warnings(ours)
+
+
+def test_which_file(world):
+    (world.dir / "b").write_text(HEAD + row(srv_name="first", srv_uweight="6"))
+    (world.dir / "other").write_text(HEAD + row(srv_name="first", srv_uweight="7"))
+    base = f" server-state-base {world.dir}\n server-state-file other"
+    for load, own, weight in (("none", "", "10"), ("global", "", "7"), ("local", "", "6"), ("local", "server-state-file-name", "6"),
+                              ("local", "server-state-file-name use-backend-name", "6"),
+                              ("local", "server-state-file-name other", "7"),
+                              ("local", f"server-state-file-name {world.dir}/other", "7"),
+                              ("none", "load-server-state-from-file local", "6")):
+        for s in world.both(None, load=f"load-server-state-from-file {load}", own=own, glob=base):
+            assert rows(s)["first"]["srv_uweight"] == weight
+            s.stop()
+    theirs, ours = world.both(None, glob=" #")
+    assert warnings(theirs) == warnings(ours) and "'server-state-file' is not set!" in ours.err
+
+
+SERVERS = """ server a 127.0.0.1:{port} weight 20 check
+ server b 127.0.0.1:{port} weight 20
+ server c 127.0.0.1:{port} weight 20 check disabled
+ server d localhost:{port} weight 20
+ server e 127.0.0.1:{port} weight 20 track b/a
+ server f 127.0.0.1:{port} weight 20 check
+"""
+
+
+@pytest.mark.parametrize("writer", PROGRAMS, ids=lambda p: p[0])
+@pytest.mark.parametrize("reader", PROGRAMS, ids=lambda p: p[0])
+def test_round_trip(world, writer, reader):
+    servers = SERVERS.format(**world.ports)
+    first = world.start(*writer, None, servers=servers)
+    for c in ("set server b/a state drain", "set server b/b weight 5", "disable server b/f", "set server b/d state maint", "set server b/b addr 127.0.0.1"):
+        first.admin(c)
+    text = first.admin("show servers state")
+    first.stop()
+    again = world.start(*reader, text, servers=servers)
+    want = {"a": ("2", "8", "20"), "b": ("2", "0", "5"), "c": ("0", "5", "20"), "d": ("0", "1", "20"), "e": ("2", "16", "20"),
+            "f": ("0", "1", "20")}
+    got = rows(again)
+    assert {n: (got[n]["srv_op_state"], got[n]["srv_admin_state"], got[n]["srv_uweight"]) for n in want} == want
+    assert "application failed" not in again.err and "corrupted" not in again.err
+    # and they can be changed as before
+    again.admin("set server b/d state ready")
+    assert rows(again)["d"]["srv_op_state"] == "2"
