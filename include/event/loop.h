@@ -5,7 +5,7 @@
  *   1. listeners' events   (accept and connect for everyone)
  *   2. mail, then posted tasks (first reads and sends for everyone)
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
- *   4. due timers, then tasks they posted, then mail to oneself
+ *   4. due starts and timers, then tasks they posted, then mail to oneself
  *   5. end-of-turn tasks   (freeing, log lines), then what loop_close() was told
  *   6. workers that got mail and sleep are woken
  */
@@ -69,6 +69,9 @@ void loop_free(struct loop **l);
 
 struct sys *loop_sys(struct loop *l);
 struct timers *loop_timers(struct loop *l);
+/* Of what begins at a time and ends nothing: these are not delayed by events that did not fit into
+ * a turn, which the others wait for, since the event of a deadline may be among them. */
+struct timers *loop_starts(struct loop *l);
 const struct loop_stats *loop_stats(const struct loop *l);
 /* Monotonic milliseconds / nanoseconds, read once per turn after waiting. */
 uint64_t loop_now_ms(const struct loop *l);

@@ -38,7 +38,7 @@ struct loop {
 	unsigned int n_spec;
 	int *trying;   /* spec of the current turn */
 	struct poll_event *events;
-	struct timers timers;
+	struct timers timers, starts;
 	struct list tasks;
 	struct list next; /* tasks for the next turn */
 	struct list due;  /* tasks of the current turn from `next` */

@@ -26,6 +26,7 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	l->max_fd = cfg->max_fd;
 	l->max_events = cfg->max_events;
 	timers_init(&l->timers);
+	timers_init(&l->starts);
 	list_init(&l->tasks);
 	list_init(&l->next);
 	list_init(&l->due);
@@ -66,6 +67,7 @@ loop_free(struct loop **lp)
 	closing_flush(&l->closing, l->sys);
 	closing_fini(&l->closing);
 	timers_fini(&l->timers);
+	timers_fini(&l->starts);
 	mem_free(l->events);
 	mem_free(l->trying);
 	mem_free(l->spec);
@@ -85,6 +87,12 @@ struct timers *
 loop_timers(struct loop *l)
 {
 	return &l->timers;
+}
+
+struct timers *
+loop_starts(struct loop *l)
+{
+	return &l->starts;
 }
 
 const struct loop_stats *
@@ -199,8 +207,8 @@ run_tasks(struct list *tasks)
 static int
 wait_ms(const struct loop *l, int max_ms)
 {
-	uint64_t next = timers_next(&l->timers), now = loop_now_ms(l);
-	uint64_t ms;
+	uint64_t next = MIN(timers_next(&l->timers), timers_next(&l->starts));
+	uint64_t ms, now = loop_now_ms(l);
 
 	if (l->n_spec || !list_is_empty(&l->tasks) || !list_is_empty(&l->next) ||
 		!list_is_empty(&l->ends))
@@ -316,11 +324,12 @@ dispatch_class(struct loop *l, int n, int conns)
 
 /*
  * A full array may have left events behind, possibly the data that a deadline waits for. Timers are
- * delayed then.
+ * delayed then, but for those that only begin something.
  */
 static void
 run_timers(struct loop *l)
 {
+	(void)timers_run(&l->starts, loop_now_ms(l));
 	if (l->left_events && l->full_turns < FULL_TURNS_MAX) {
 		l->full_turns++;
 		return;

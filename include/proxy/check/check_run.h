@@ -42,7 +42,8 @@ struct check_run {
 	const struct check_conf *conf; /* its rules are not empty, but for CHECK_EXTERNAL */
 	enum check_run_state state;
 	struct task alarm;           /* sessions have had errors (observe) */
-	struct timer timer;          /* the next start, or the deadline of this run */
+	struct timer start;          /* of the next run */
+	struct timer deadline;       /* of this run */
 	uint64_t due_ms;             /* when this run was to start */
 	uint64_t start_ms;
 	const struct check_rule *rule; /* the current one; NULL: none yet */
@@ -94,9 +95,15 @@ check_run_now(const struct check_run *r)
 }
 
 static inline struct timers *
-check_run_timers(const struct check_run *r)
+check_run_deadlines(const struct check_run *r)
 {
 	return loop_timers(r->shared->engine->loop);
+}
+
+static inline struct timers *
+check_run_starts(const struct check_run *r)
+{
+	return loop_starts(r->shared->engine->loop);
 }
 
 #endif

@@ -47,7 +47,7 @@ add_loop(struct totals *t, struct loop *l)
 {
 	const struct loop_stats *s = loop_stats(l);
 
-	t->timers += counter_read(&loop_timers(l)->n);
+	t->timers += counter_read(&loop_timers(l)->n) + counter_read(&loop_starts(l)->n);
 	t->idle_pct += loop_idle_pct(l);
 	counter_add(&t->loop.turns, counter_read(&s->turns));
 	counter_add(&t->loop.waits, counter_read(&s->waits));

@@ -1,5 +1,5 @@
 /* The run of a check: its rules one after the other, its deadline, and the next run. On the first
- * worker; a run that is not going on has only its timer and perhaps a socket. */
+ * worker; a run that is not going on has only its start and perhaps a socket. */
 #include "proxy/check/check_run.h"
 
 #include <errno.h>
@@ -67,6 +67,7 @@ end_run(struct check_run *r)
 {
 	if (r->state == CHECK_COMMAND)
 		external_cancel(r->shared->external, &r->job);
+	timer_stop(check_run_deadlines(r), &r->deadline);
 	check_connect_end(r);
 	check_bytes_drop(r);
 	vars_fini(&r->vars);
@@ -81,11 +82,11 @@ next_slot(uint64_t at_ms)
 	return (at_ms + SLOT_MS - 1) / SLOT_MS * SLOT_MS;
 }
 
-/* It cannot fail: the timer is in its heap, or has left it just now. */
+/* It cannot fail during a run: the timer is in its heap, or has left it just now. */
 static void
-set_timer(struct check_run *r, uint64_t at_ms)
+move_deadline(struct check_run *r, uint64_t at_ms)
 {
-	(void)!timer_set(check_run_timers(r), &r->timer, at_ms);
+	(void)!timer_set(check_run_deadlines(r), &r->deadline, at_ms);
 }
 
 static void
@@ -94,7 +95,8 @@ plan_run(struct check_run *r, uint64_t at_ms)
 	if (r->state != CHECK_IDLE)
 		return;
 	r->due_ms = next_slot(at_ms);
-	set_timer(r, r->due_ms);
+	/* Its heap has had all starts of checks at once, and nothing else is in it. */
+	(void)!timer_set(check_run_starts(r), &r->start, r->due_ms);
 }
 
 /* The interval is between the end of a check and the start of the next one. What the loop was late
@@ -125,7 +127,7 @@ set_read_deadline(struct check_run *r)
 
 	r->has_read_deadline = 1;
 	if (ms)
-		set_timer(r, MAX(r->timer.deadline, check_run_now(r) + ms));
+		move_deadline(r, MAX(r->deadline.deadline, check_run_now(r) + ms));
 }
 
 /* Runs rules until one has to wait. step: what has become of the current one. */
@@ -190,7 +192,7 @@ on_command_start(struct external_job *j)
 	if (now == r->start_ms)
 		return;
 	r->start_ms = r->due_ms = now;
-	set_timer(r, now + first_timeout(r));
+	move_deadline(r, now + first_timeout(r));
 }
 
 static void
@@ -209,7 +211,7 @@ start_command(struct check_run *r)
 	external_start(r->shared->external, &r->job);
 }
 
-/* --- the timer --- */
+/* --- the timers --- */
 
 static void
 start_run(struct check_run *r)
@@ -217,9 +219,11 @@ start_run(struct check_run *r)
 	struct check_verdict v = { .status = CHECK_UNK };
 
 	/* A server in maintenance is not checked (manual 5.2, disabled); only its agent can end
-	 * that. */
+	 * that. Without memory for its deadline a check might not end. */
 	if (!r->check->enabled ||
-		(!r->check->is_agent && (check_run_server(r)->admin & SERVER_MAINT))) {
+		(!r->check->is_agent && (check_run_server(r)->admin & SERVER_MAINT)) ||
+		timer_set(check_run_deadlines(r), &r->deadline,
+			check_run_now(r) + first_timeout(r)) < 0) {
 		plan_run(r, check_run_now(r) + interval_of(r));
 		return;
 	}
@@ -228,7 +232,6 @@ start_run(struct check_run *r)
 	r->rule = NULL;
 	r->is_connected = 0;
 	vars_init(&r->vars);
-	set_timer(r, r->start_ms + first_timeout(r));
 	if (r->conf->method == CHECK_EXTERNAL)
 		start_command(r);
 	else
@@ -251,22 +254,22 @@ put_timeout(const struct check_run *r, struct check_verdict *v)
 }
 
 static void
-on_timer(struct timer *t)
+on_start_due(struct timer *t)
 {
-	struct check_run *r = container_of(t, struct check_run, timer);
+	start_run(container_of(t, struct check_run, start));
+}
+
+static void
+on_deadline(struct timer *t)
+{
+	struct check_run *r = container_of(t, struct check_run, deadline);
 	struct check_verdict v = { .status = CHECK_UNK };
 
-	if (r->state == CHECK_IDLE) {
-		start_run(r);
-		return;
-	}
 	/* The commands that it waits for have deadlines. */
 	if (r->state == CHECK_COMMAND && !r->job.is_running) {
-		set_timer(r, check_run_now(r) + first_timeout(r));
+		move_deadline(r, check_run_now(r) + first_timeout(r));
 		return;
 	}
-	/* Others set timers while the result is applied: it keeps its place in the heap. */
-	set_timer(r, check_run_now(r));
 	put_timeout(r, &v);
 	finish_run(r, &v);
 }
@@ -319,9 +322,10 @@ check_run_open(struct check_run *r, struct check *c, struct check_shared *shared
 	external_job_init(&r->job, c->srv);
 	r->job.on_start = on_command_start;
 	r->job.on_end = on_command_end;
-	timer_init(&r->timer, on_timer);
+	timer_init(&r->start, on_start_due);
+	timer_init(&r->deadline, on_deadline);
 	task_init(&r->alarm, on_alarm_task);
-	return timer_set(check_run_timers(r), &r->timer, r->due_ms);
+	return timer_set(check_run_starts(r), &r->start, r->due_ms);
 }
 
 void
@@ -331,5 +335,5 @@ check_run_close(struct check_run *r)
 		end_run(r);
 	check_connect_drop_spare(r);
 	task_cancel(&r->alarm);
-	timer_stop(check_run_timers(r), &r->timer);
+	timer_stop(check_run_starts(r), &r->start);
 }

@@ -285,6 +285,41 @@ timers_wait_for_events_that_did_not_fit(void **st)
 	assert_non_null(strchr(rig.log, 'd'));
 }
 
+static void
+on_start(struct timer *t)
+{
+	(void)t;
+	note('s');
+}
+
+/* What begins something has no event to wait for. */
+static void
+starts_do_not_wait_for_events(void **st)
+{
+	struct timer s, t;
+
+	teardown(st);
+	setup_events(INTEREST_MERGED, 1, 1);
+	want_read(rig.a[0], LOOP_CONN, "a");
+	want_read(rig.b[0], LOOP_CONN, "b");
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	timer_init(&t, on_due);
+	timer_init(&s, on_start);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	assert_int_equal(timer_set(loop_starts(rig.l), &s, loop_now_ms(rig.l)), 0);
+	turn();
+	assert_string_equal(rig.log, "as");
+	turn();
+	turn();
+	assert_string_equal(rig.log, "asbd");
+	/* The loop wakes for them. */
+	assert_int_equal(timer_set(loop_starts(rig.l), &s, loop_now_ms(rig.l) + 15), 0);
+	for (rig.n = 0; !rig.n;)
+		assert_int_equal(loop_turn(rig.l, -1), 0);
+}
+
 static int news_of_b;
 
 static void
@@ -346,6 +381,7 @@ main(void)
 		CASE(directions_that_are_never_tried_are_given_up),
 		CASE(waits_for_the_next_timer_and_no_longer),
 		CASE(timers_wait_for_events_that_did_not_fit),
+		CASE(starts_do_not_wait_for_events),
 		CASE(events_can_be_queried_before_delivery),
 		CASE(reads_the_clock_once_a_turn),
 	};
