@@ -27,6 +27,8 @@ TITLES = {
             "and beside the same sent to a program that reads nothing; what a slow byte and a slow sender cost",
     "stat": "Small kept requests (2,000/s, microseconds) alone, and beside a reader that asks for `show stat` of 4,000 servers "
             "ten times a second",
+    "checks": "1,000 health checks a second: how late they begin (milliseconds), at rest and while kept requests saturate the "
+              "same worker, by clients at once",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
@@ -158,6 +160,11 @@ def grids(section, samples):
     elif section == "stat":
         columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
         columns += [("answers/s", "beside.answers", 1), ("bytes of each", "beside.bytes", 0)]
+    elif section == "checks":
+        columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 1) for w in ("rest", "c100", "c500") for p in ("p50", "p99", "max")]
+        columns += [("%s: %% of a CPU %s" % (w, h), w + "." + k, 0) for w in ("c100", "c500")
+                    for h, k in (("used", "busy"), ("waited for", "waited"))]
+        columns += [("requests/s", "c500.rate", 0), ("checks/s", "c500.checks", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

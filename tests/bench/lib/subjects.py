@@ -26,6 +26,7 @@ class Subject:
     mode: str = "tcp"
     reuse: bool = False
     idle_servers: int = 0    # of a second backend without traffic
+    checked_servers: int = 0 # the same, which are checked
 
 
 def tacit(name, *words, tuned=False):
@@ -82,6 +83,12 @@ STAT_SERVERS = 4000
 STAT = http((replace(DEFAULT, admin=True, idle_servers=STAT_SERVERS),
              replace(DEFAULT, name="tacit 2 workers", threads=2, admin=True, idle_servers=STAT_SERVERS),
              replace(HAPROXY, admin=True, idle_servers=STAT_SERVERS)), reuse=True)
+# Requests that cost the proxy more than the client and the origin together.
+COSTLY = ("http-request set-var(txn.n) url,sha2(512),hex",) * 10
+CHECKED_SERVERS = 1000
+CHECKED_PORT = 7
+CHECK_SECONDS = 1
+CHECKED = http((replace(DEFAULT, options=COSTLY, checked_servers=CHECKED_SERVERS),), reuse=True)
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 
 # HAProxy's splice-auto hardly ever splices; with the other options it always does.
@@ -164,6 +171,9 @@ def haproxy_config(subject, port, servers, admin=None, beside=None):
         lines += ["    server beside " + beside[1]]
     if subject.idle_servers:
         lines += ["backend idle"] + ["    server s%d 127.0.0.1:9" % i for i in range(subject.idle_servers)]
+    if subject.checked_servers:
+        lines += ["backend checked"] + ["    server s%d 127.9.%d.%d:%d check inter %ds" % (
+            i, i // 250, i % 250 + 1, CHECKED_PORT, CHECK_SECONDS) for i in range(subject.checked_servers)]
     return "\n".join(lines) + "\n"
 
 
@@ -269,6 +279,12 @@ def start_source(world, binaries, idle=False):
     p = listening(world, p, port, "bulk source")
     p.address = address
     return p
+
+
+def start_checked(world, binaries):
+    """What is there at every server that is checked: it accepts connections."""
+    p = world.spawn([binaries.tool("echo"), "hold", "0.0.0.0:%d" % CHECKED_PORT], cpu=world.cpu_peers)
+    return listening(world, p, CHECKED_PORT, "the checked servers")
 
 
 def start_echo(world, binaries, *how, cpu=None):

@@ -204,11 +204,18 @@ def stat(rows):
             for row in ("tacit default", "tacit 2 workers")]
 
 
+def checks(rows):
+    """Beside the most clients, a turn of the loop serves all of them before it comes to its timers."""
+    return [at_most("checks", "ms by which checks begin late (p99), saturated, %d clients" % n, 50,
+                    value(rows, "tacit default", "c%d.p99" % n), 1) for n in (100, 500)]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
-          "httpmem": httpmem, "slow": slow, "stat": stat}
+          "httpmem": httpmem, "slow": slow, "stat": stat,
+          "checks": checks}
 
 
 def verdicts(results):
