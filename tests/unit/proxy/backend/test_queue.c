@@ -290,7 +290,8 @@ check_counts(void)
 		here += s[i].be != NULL;
 		for_any |= s[i].waits && !s[i].has_slot && !s[i].srv;
 		assert_false(s[i].has_slot && !s[i].srv);
-		assert_int_equal(s[i].waits, !list_is_empty(&s[i].queue_link));
+		assert_int_equal(s[i].waits,
+			!list_is_empty(&s[i].queue_link) || heap_has(&s[i].queue_node));
 	}
 	assert_int_equal(slots, a->cur + b->cur);
 	assert_int_equal(queued, a->queued + b->queued + px->queued);
@@ -353,6 +354,9 @@ random_step(struct dice *d)
 		if (x->bound && (x->bound->admin & SERVER_MAINT) && !x->forced &&
 			!(px->options & OPT_PERSIST))
 			x->bound = NULL;
+		/* Half of them have a priority. */
+		x->prio_class = dice(d, 2) ? (int)dice(d, 3) - 1 : 0;
+		x->prio_offset = dice(d, 4) ? 0 : (int)dice(d, 100) - 50;
 		if (enter(x) == SESSION_EV_NO_SERVER)
 			leave(x);
 		break;
@@ -485,6 +489,7 @@ storm_enter(struct thread *t, int i)
 	x->id = ++t->engine.next_id;
 	list_init(&x->queue_link);
 	task_init(&x->task, storm_on_slot);
+	x->prio_class = dice(&t->dice, 2) ? (int)dice(&t->dice, 4) - 2 : 0;
 	t->started++;
 	if (queue_enter(x, &moved) == SESSION_EV_ASSIGNED)
 		storm_holds(t, i);
