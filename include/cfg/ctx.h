@@ -59,6 +59,7 @@ struct cfg_ctx {
 	unsigned n_once;
 	unsigned errors_before;		/* errors before the section began */
 	bool is_section;		/* the line begins a section with a misspelt name */
+	bool at_run_time;		/* no line of a file, but a command */
 };
 
 /* Argument i, or "" when there is none. Valid while the line is parsed. */

@@ -2,6 +2,7 @@
 #define TACIT_CFG_REGISTRY_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -117,6 +118,7 @@ struct cfg_opt {
 	const char *syntax;
 	const char *doc;
 	intptr_t arg;		/* for the owner: ctx->opt->arg */
+	bool only_at_start;	/* not for a server that is added at run time */
 };
 
 enum {

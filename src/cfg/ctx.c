@@ -309,6 +309,11 @@ run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *f
 			  cfg_kw_name(ctx), o->name, o->doc ? ": " : ".", o->doc ? o->doc : "");
 		return o->max < 0 ? 0 : 1 + o->min;
 	}
+	if (ctx->at_run_time && o->only_at_start) {
+		*failed = true;
+		cfg_error(ctx, at, "'%s' option is not accepted for dynamic server", o->name);
+		return o->max < 0 ? 0 : 1 + o->min;
+	}
 	if (o->class == CFG_HINT) {
 		cfg_note(ctx, at, "'%s' : '%s' has no effect here%s%s", cfg_kw_name(ctx), o->name,
 			 o->doc ? ": " : ".", o->doc ? o->doc : "");

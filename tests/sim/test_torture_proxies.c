@@ -14,6 +14,7 @@ static unsigned int calls, fail_at, armed;
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
+#include "proxy/config/server_add.h"
 #include "proxy/sample/route.h"
 
 static int
@@ -106,7 +107,7 @@ describe_proxy(const struct proxy *p, struct sbuf *out)
 	list_each(it, &p->logs) {
 		sbuf_adds(out, " log");
 	}
-	sbuf_addf(out, " %u of %u\n", p->lb.n, p->lb.cap);
+	sbuf_addf(out, " %u of %u\n", p->lb.n, p->n_servers);
 }
 
 static void
@@ -177,12 +178,63 @@ test_shards(void **state)
 	assert_int_equal(refused, 9);
 }
 
+/* Adds a server while the k-th allocation fails; renewed: in the memory of another one. 1: it was
+ * added without a failure. Otherwise nothing has changed. */
+static int
+try_to_add(unsigned int k, int renewed)
+{
+	static char before_text[4096], now_text[4096];
+	char *argv[] = { "n", "10.0.0.9:80", "cookie", "x", "enabled", NULL };
+	struct server_line line = { .argc = 5, .argv = argv };
+	struct sbuf before, now;
+	struct server *s;
+	struct world w;
+
+	sbuf_init_fixed(&before, before_text, sizeof(before_text));
+	sbuf_init_fixed(&now, now_text, sizeof(now_text));
+	fail_at = 0;
+	world_good(&w, text);
+	assert_int_equal(proxies_shard(&w.proxies, 4), 0);
+	line.proxies = &w.proxies;
+	line.registry = &w.registry;
+	line.env = &w.env;
+	line.be = proxies_find(&w.proxies, "b", PROXY_BE);
+	s = renewed ? server_add(&line, &w.diag) : NULL;
+	if (s)
+		server_remove(&w.proxies, s);
+	describe(&w, &before);
+	fail_at = k;
+	WORLD_BEGINS();
+	s = server_add(&line, &w.diag);
+	WORLD_ENDS();
+	describe(&w, &now);
+	if (!s)
+		assert_string_equal(now_text, before_text);
+	assert_int_equal(line.be->lb.n, s ? 2 : 1);
+	world_fini(&w);
+	return s && calls < k;
+}
+
+static void
+test_added_server(void **state)
+{
+	(void)state;
+	for (int renewed = 0; renewed < 2; renewed++) {
+		unsigned int k = 1;
+
+		while (!try_to_add(k, renewed))
+			k++;
+		assert_in_range(k, 6, 60);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_torture),
 		cmocka_unit_test(test_shards),
+		cmocka_unit_test(test_added_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,6 +161,7 @@ extern const struct admin_cmd admin_shutdown_cmds[];
 extern const struct admin_cmd admin_trace_cmds[];
 extern const struct admin_cmd admin_frontend_cmds[];
 extern const struct admin_cmd admin_server_cmds[];
+extern const struct admin_cmd admin_add_server_cmds[];
 extern const struct admin_cmd admin_cookie_cmds[];
 extern const struct admin_cmd admin_resolve_cmds[];
 extern const struct admin_cmd admin_set_server_cmds[];

@@ -13,6 +13,7 @@ struct check;
 struct checker;
 struct external_helper;
 struct proxies;
+struct server;
 
 struct checker_config {
 	unsigned int spread;        /* spread-checks: random part of intervals, per cent */
@@ -21,15 +22,19 @@ struct checker_config {
 	struct external_helper *helper; /* of external checks; borrowed */
 };
 
-/* True if the process needs a helper that runs commands: servers have external checks. */
+/* True if the process needs a helper that runs commands: a backend has external checks. */
 int checker_needs_helper(const struct proxies *ps);
 
 /*
  * Makes the checks of all servers that have some and plans the first ones, spread over the shortest
- * interval. *out stays NULL if there is nothing to check. 0 or -ERR_NOMEM.
+ * interval. 0 or -ERR_NOMEM.
  */
 int checker_new(struct engine *e, struct proxies *ps, const struct checker_config *conf,
 	struct checker **out) must_check;
+/* A server that is added at run time: its checks are disabled. 0, or -ERR_NOMEM: it has none. */
+int checker_add(struct checker *k, struct server *s) must_check;
+/* Ends its checks and frees them. */
+void checker_remove(struct checker *k, struct server *s);
 /* Ends running checks. NULL is allowed. */
 void checker_free(struct checker **c);
 

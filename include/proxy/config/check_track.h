@@ -6,6 +6,7 @@
 
 struct cfg_diag;
 struct proxies;
+struct server;
 
 /*
  * Resolves it for all servers: sets server.track and server.trackers. A server that is tracked has
@@ -13,5 +14,8 @@ struct proxies;
  * which are in d.
  */
 int check_track_resolve(struct proxies *root, struct cfg_diag *d) must_check;
+/* The same for a server that is added at run time: it cannot track another such. */
+int check_track_resolve_one(const struct proxies *root, struct server *s,
+	struct cfg_diag *d) must_check;
 
 #endif

@@ -9,5 +9,7 @@
  * load balancing, and reports errors and warnings to `d`. 0, or -1 when there were errors.
  */
 int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
+/* The defaults of one server, which come from its backend; reports errors to d. */
+void proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_diag *d);
 
 #endif

@@ -74,6 +74,11 @@ void persist_conf_drop_cookie(struct persist_conf *c);
 /* Copies the cookie settings of the defaults section. 0 or -ERR_NOMEM. */
 int persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults) must_check;
 void persist_rule_free(struct persist_rule **r);
+/* Makes the index of its servers by cookie, and their dynamic cookies, if it has a cookie: 0, or
+ * -ERR_NOMEM: a server may be missing. */
+int persist_conf_index(struct proxy *p) must_check;
+/* A server is removed, which may be in the index. */
+void persist_conf_forget(struct persist_conf *c, struct server *s);
 /*
  * Resolves the names in the lines of p when all proxies are known, and reports errors to d. 0 or
  * -ERR_NOMEM.

@@ -126,8 +126,10 @@ struct proxy {
 	struct proxy *default_be;
 	struct proxy *fallback_be; /* default_backend: used when a formatted name does not exist */
 	/* Backend. */
-	struct list servers;      /* struct server */
+	struct list servers;      /* struct server: server_list.h */
 	unsigned int n_servers;
+	uint64_t last_serial;     /* of a server */
+	unsigned int removals;    /* of servers, at run time */
 	int has_minconn;          /* some server has `minconn` */
 	enum balance_algo balance;
 	unsigned int balance_draws; /* random(N) */

@@ -108,6 +108,9 @@ struct server {
 	char *name;
 	int id;                  /* 1.. in file order, or `id` */
 	int has_own_id;          /* `id` is set */
+	int is_dynamic;          /* added at run time */
+	int is_referenced;       /* by name in the configuration: it cannot be removed */
+	uint64_t serial;         /* ascending in the list */
 	struct cfg_where where;
 	struct addr_spec spec;   /* the address as written */
 	/* Port: the client's plus spec.port_offset, if spec.has_offset. Wildcard address (0.0.0.0,
@@ -174,6 +177,14 @@ int server_conf_copy(struct server_conf *to, const struct server_conf *from) mus
 struct server *server_new(struct proxy *be, const char *name,
 			  const struct server_conf *defaults) must_check;
 void server_free(struct server **s);
+/*
+ * A server that was removed at run time: mail of other workers may still name it, so its memory is
+ * kept for another server. server_retire() frees the rest; server_renew() makes it as server_new()
+ * does, with cleared shards: 0 or -ERR_NOMEM. All workers but the caller's are paused.
+ */
+void server_retire(struct server *s);
+int server_renew(struct server *s, struct proxy *be, const char *name,
+	const struct server_conf *defaults) must_check;
 
 /* True if connections show an address of their client: others must not use them. */
 static inline int

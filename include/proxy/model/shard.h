@@ -123,6 +123,10 @@ struct proxy_shard {
 int proxy_make_shards(struct proxy *p, unsigned int n) must_check;
 /* The same for all proxies; n is the number of workers, 1..ENGINES_MAX. */
 int proxies_shard(struct proxies *ps, unsigned int n) must_check;
+/* The same for one server. */
+int server_make_shards(struct server *s, unsigned int n) must_check;
+/* Makes its n shards as they were when they were allocated. */
+void server_clear_shards(struct server *s, unsigned int n);
 
 /* Adds a session to times: sessions is the number so far, including this one. */
 void stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_times *one);

@@ -9,7 +9,8 @@
 static const struct admin_cmd *const tables[] = {
 	admin_info_cmds, admin_stat_cmds, admin_sess_cmds,  admin_kernel_cmds,
 	admin_activity_cmds, admin_trace_cmds, admin_server_cmds, admin_set_server_cmds,
-	admin_map_cmds, admin_resolve_cmds, admin_states_cmds, admin_cookie_cmds,
+	admin_map_cmds, admin_add_server_cmds, admin_resolve_cmds, admin_states_cmds,
+	admin_cookie_cmds,
 	admin_frontend_cmds, admin_shutdown_cmds, admin_session_cmds,
 };
 

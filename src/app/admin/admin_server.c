@@ -8,6 +8,7 @@
 #include "cfg/value.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_state.h"
+#include "proxy/model/server_list.h"
 
 /* Backends and servers are identified by name, or by id as #N: the id, or 0. */
 static int
@@ -184,7 +185,7 @@ print_conns(struct admin_conn *c, const struct server *s)
 struct conn_walk {
 	const struct proxy *only; /* NULL: all */
 	struct list *proxy;
-	struct list *server;      /* NULL: the first one */
+	struct server_walk server;
 };
 
 static int
@@ -192,17 +193,17 @@ next_conns(struct admin_conn *c, void *state)
 {
 	struct conn_walk *w = state;
 	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
+	const struct server *s = NULL;
 
 	if (w->proxy == &c->admin->process->cfg->proxies.all)
 		return 0;
-	if (!w->server)
-		w->server = p->servers.next;
-	if (w->server == &p->servers || (w->only && p != w->only)) {
-		w->proxy = w->proxy->next;
-		w->server = NULL;
+	if (!w->only || p == w->only)
+		s = server_walk_next(p, &w->server);
+	if (s) {
+		print_conns(c, s);
 	} else {
-		print_conns(c, list_entry(w->server, struct server, link));
-		w->server = w->server->next;
+		w->proxy = w->proxy->next;
+		w->server = (struct server_walk){ 0 };
 	}
 	return 1;
 }

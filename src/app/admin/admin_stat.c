@@ -8,6 +8,7 @@
 #include "cfg/value.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/model/server_list.h"
 
 /* Row types: the filter's bits, and the numbers of 9.1. */
 enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
@@ -163,6 +164,18 @@ put_weights(struct stat_row *r, const struct server *s)
 				all);
 }
 
+/* Of a unix socket HAProxy shows no path. */
+static const char *
+address_text(const struct server *s, char *buf)
+{
+	struct addr a;
+
+	if (server_is_unresolved(s))
+		return "";
+	(void)addr_cell_get(&s->addr, &a);
+	return addr_family(&a) == AF_UNIX ? "unix" : addr_text(&a, buf);
+}
+
 static void
 server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	struct stat_texts *texts)
@@ -171,7 +184,6 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	struct server_stat sum, *st = &sum;
 	const char *cookie = server_cookie(s, texts->cookie);
 	unsigned int idle, safe;
-	struct addr a;
 
 	server_stat_sum(s, st);
 	conn_pool_count(s, &idle, &safe);
@@ -207,8 +219,7 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	put_stat(r, STAT_srv_abrt, st->srv_abrt);
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
-	(void)addr_cell_get(&s->addr, &a);
-	stat_row_text(r, STAT_addr, server_is_unresolved(s) ? "" : addr_text(&a, texts->addr));
+	stat_row_text(r, STAT_addr, address_text(s, texts->addr));
 	stat_row_text(r, STAT_cookie, cookie ? cookie : "");
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);
@@ -321,11 +332,12 @@ filter_shows(const struct filter *f, int type, int sid)
 	return (f->types < 0 || (f->types & type)) && (f->sid < 0 || f->sid == sid);
 }
 
-/* Position of `show stat`: proxies and servers do not change while the process runs. */
+/* Position of `show stat`: proxies do not change while the process runs. */
 struct stat_walk {
 	struct filter filter;
 	struct list *proxy;  /* its link */
-	struct list *server; /* link of the next one; NULL: the frontend comes next */
+	int is_past_frontend;
+	struct server_walk server;
 };
 
 static int
@@ -333,7 +345,7 @@ next_row(struct admin_conn *c, void *state)
 {
 	struct stat_walk *w = state;
 	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
-	const struct server *s;
+	const struct server *s = NULL;
 	struct stat_texts texts;
 	struct stat_row r;
 
@@ -343,19 +355,20 @@ next_row(struct admin_conn *c, void *state)
 		w->proxy = w->proxy->next;
 		return 1;
 	}
-	if (!w->server) {
-		w->server = p->servers.next;
+	if (w->is_past_frontend)
+		s = server_walk_next(p, &w->server);
+	if (!w->is_past_frontend) {
+		w->is_past_frontend = 1;
 		if (!(p->caps & PROXY_FE) || !filter_shows(&w->filter, ROW_FRONTEND, 0))
 			return 1;
 		frontend_row(c, p, &r);
-	} else if (w->server != &p->servers) {
-		s = list_entry(w->server, struct server, link);
-		w->server = w->server->next;
+	} else if (s) {
 		if (!filter_shows(&w->filter, ROW_SERVER, s->id))
 			return 1;
 		server_row(c, s, &r, &texts);
 	} else {
-		w->server = NULL;
+		w->is_past_frontend = 0;
+		w->server = (struct server_walk){ 0 };
 		w->proxy = w->proxy->next;
 		if (!(p->caps & PROXY_BE) || !filter_shows(&w->filter, ROW_BACKEND, 0))
 			return 1;

@@ -9,6 +9,7 @@
 #include "cfg/value.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxies.h"
+#include "proxy/model/server_list.h"
 
 /* --- show servers state --- */
 
@@ -145,7 +146,7 @@ print_server(struct admin_conn *c, const struct server *s)
 struct state_walk {
 	const struct proxy *only; /* NULL: all */
 	struct list *proxy;
-	struct list *server;      /* NULL: the first one */
+	struct server_walk server;
 };
 
 static int
@@ -153,17 +154,17 @@ next_state(struct admin_conn *c, void *state)
 {
 	struct state_walk *w = state;
 	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
+	const struct server *s = NULL;
 
 	if (w->proxy == &c->admin->process->cfg->proxies.all)
 		return 0;
-	if (!w->server)
-		w->server = p->servers.next;
-	if (w->server == &p->servers || p->disabled || (w->only && p != w->only)) {
-		w->proxy = w->proxy->next;
-		w->server = NULL;
+	if (!p->disabled && (!w->only || p == w->only))
+		s = server_walk_next(p, &w->server);
+	if (s) {
+		print_server(c, s);
 	} else {
-		print_server(c, list_entry(w->server, struct server, link));
-		w->server = w->server->next;
+		w->proxy = w->proxy->next;
+		w->server = (struct server_walk){ 0 };
 	}
 	return 1;
 }

@@ -182,17 +182,18 @@ has_map(const struct proxy *be)
 		balance_hashes(be->balance);
 }
 
-int
-balance_init(struct proxy *be)
+static void
+free_balance(struct balance *lb)
 {
-	struct balance *lb = &be->lb;
-	unsigned int n = be->n_servers;
+	mem_free(lb->group);
+	mem_free(lb->sums);
+	weighted_rr_fini(&lb->map);
+	consistent_hash_fini(&lb->ring);
+}
 
-	if (n > BALANCE_SERVERS_MAX)
-		return -ERR_FULL;
-	balance_fini(be);
-	if (n == 0)
-		return 0;
+static int
+make_balance(const struct proxy *be, struct balance *lb, unsigned int n)
+{
 	lb->group = mem_zalloc(n * sizeof(struct server *));
 	if (!lb->group)
 		return -ERR_NOMEM;
@@ -202,9 +203,23 @@ balance_init(struct proxy *be)
 	if ((be->balance == BALANCE_RANDOM && !lb->sums) ||
 		(has_map(be) && weighted_rr_init(&lb->map, n) < 0) ||
 		(has_ring(be) && consistent_hash_init(&lb->ring, n * CONSISTENT_HASH_ROW) < 0)) {
-		balance_fini(be);
+		free_balance(lb);
 		return -ERR_NOMEM;
 	}
+	return 0;
+}
+
+int
+balance_init(struct proxy *be)
+{
+	struct balance next = { .seq = be->lb.seq, .rnd = be->lb.rnd };
+
+	if (be->n_servers > BALANCE_SERVERS_MAX)
+		return -ERR_FULL;
+	if (be->n_servers && make_balance(be, &next, be->n_servers) < 0)
+		return -ERR_NOMEM;
+	free_balance(&be->lb);
+	be->lb = next;
 	balance_refresh(be);
 	return 0;
 }
@@ -212,13 +227,8 @@ balance_init(struct proxy *be)
 void
 balance_fini(struct proxy *be)
 {
-	struct balance *lb = &be->lb;
-	uint64_t rnd = lb->rnd;
+	uint64_t rnd = be->lb.rnd;
 
-	mem_free(lb->group);
-	mem_free(lb->sums);
-	weighted_rr_fini(&lb->map);
-	consistent_hash_fini(&lb->ring);
-	memset(lb, 0, sizeof(*lb));
-	lb->rnd = rnd;
+	free_balance(&be->lb);
+	be->lb = (struct balance){ .rnd = rnd };
 }

@@ -101,6 +101,30 @@ conn_pool_fini(struct engine *e)
 	pool_fini(&e->idle.pool);
 }
 
+int
+conn_pool_has_server(const struct engine *e, const struct server *srv)
+{
+	const struct idle_list *l = &srv->shard[e->index].idle;
+
+	list_each(it, &e->idle.held) {
+		if (list_entry(it, const struct idle_conn, age)->of == l)
+			return 1;
+	}
+	return l->n > 0;
+}
+
+void
+conn_pool_forget_server(struct engine *e, struct server *srv)
+{
+	struct idle_list *l = &srv->shard[e->index].idle;
+
+	if (!l->engine)
+		return;
+	timer_stop(loop_timers(e->loop), &l->timer);
+	list_remove(&l->link);
+	l->engine = NULL;
+}
+
 /* --- watching --- */
 
 /* A server must not send anything before a request: data is treated like a close and discarded. */
@@ -360,25 +384,9 @@ conn_pool_release(struct engine *e, struct idle_conn **holder)
 
 /* --- from outside --- */
 
-void
-conn_pool_drop_server(struct engine *e, struct server *srv)
-{
-	struct idle_list *l = &srv->shard[e->index].idle;
-
-	if (!l->engine)
-		return;
-	while (l->n)
-		drop_idle(e, list_first(&l->conns, struct idle_conn, link));
-	list_each_safe(it, &e->idle.held) {
-		struct idle_conn *c = list_entry(it, struct idle_conn, age);
-
-		if (c->of == l)
-			drop_idle(e, c);
-	}
-}
-
-void
-conn_pool_drop_stale(struct engine *e, struct server *srv)
+/* Those of a server that this worker has, or only those to an address that it no longer has. */
+static void
+drop_conns_to(struct engine *e, struct server *srv, int only_stale)
 {
 	struct idle_list *l = &srv->shard[e->index].idle;
 
@@ -387,15 +395,27 @@ conn_pool_drop_stale(struct engine *e, struct server *srv)
 	list_each_safe(it, &l->conns) {
 		struct idle_conn *c = list_entry(it, struct idle_conn, link);
 
-		if (!is_current(srv, &c->conn))
+		if (!only_stale || !is_current(srv, &c->conn))
 			drop_idle(e, c);
 	}
 	list_each_safe(it, &e->idle.held) {
 		struct idle_conn *c = list_entry(it, struct idle_conn, age);
 
-		if (c->of == l && !is_current(srv, &c->conn))
+		if (c->of == l && (!only_stale || !is_current(srv, &c->conn)))
 			drop_idle(e, c);
 	}
+}
+
+void
+conn_pool_drop_server(struct engine *e, struct server *srv)
+{
+	drop_conns_to(e, srv, 0);
+}
+
+void
+conn_pool_drop_stale(struct engine *e, struct server *srv)
+{
+	drop_conns_to(e, srv, 1);
 }
 
 void

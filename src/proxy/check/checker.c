@@ -1,5 +1,5 @@
-/* The checker: a check and its run for each server that has some. On the first worker; made once,
- * when the configuration is complete. */
+/* The checker: a check and its run for each server that has some. On the first worker; servers that
+ * are added and removed at run time bring theirs and take them along. */
 #include "proxy/check/checker.h"
 
 #include <string.h>
@@ -15,6 +15,7 @@
 #define BUFS_KEPT 4
 
 struct entry {
+	struct list link;            /* checker.entries */
 	struct check check;
 	struct check_run run;
 	struct check_conf agent;     /* the rules of an agent check */
@@ -23,53 +24,27 @@ struct entry {
 struct checker {
 	struct check_shared shared;
 	unsigned int n;
-	struct entry entry[];
+	struct list entries;         /* struct entry */
 };
 
-static unsigned int
-count_checks(const struct proxies *ps)
-{
-	unsigned int n = 0;
-
-	list_each(it, &ps->all) {
-		const struct proxy *be = list_entry(it, const struct proxy, link);
-
-		list_each(st, &be->servers) {
-			const struct server *s = list_entry(st, const struct server, link);
-
-			if (!be->disabled)
-				n += !!s->conf.check.check + !!s->conf.check.agent;
-		}
-	}
-	return n;
-}
-
-static int
-has_external_check(const struct proxy *be)
-{
-	if (be->disabled || be->check.method != CHECK_EXTERNAL)
-		return 0;
-	list_each(it, &be->servers)
-		if (list_entry(it, const struct server, link)->conf.check.check)
-			return 1;
-	return 0;
-}
-
+/* Servers with checks may be added. */
 int
 checker_needs_helper(const struct proxies *ps)
 {
-	list_each(it, &ps->all)
-		if (has_external_check(list_entry(it, const struct proxy, link)))
+	list_each(it, &ps->all) {
+		const struct proxy *be = list_entry(it, const struct proxy, link);
+
+		if ((be->caps & PROXY_BE) && !be->disabled &&
+			be->check.method == CHECK_EXTERNAL)
 			return 1;
+	}
 	return 0;
 }
 
 /* An agent has a bound of one for either direction (manual 5.2, agent-check). */
-static struct entry *
-add_check(struct checker *k, struct server *s, int is_agent)
+static void
+init_check(struct entry *e, struct server *s, int is_agent)
 {
-	struct entry *e = &k->entry[k->n++];
-
 	e->check = (struct check){
 		.srv = s,
 		.is_agent = (uint8_t)is_agent,
@@ -80,8 +55,6 @@ add_check(struct checker *k, struct server *s, int is_agent)
 		.status = CHECK_INI,
 	};
 	e->check.health = check_initial_health(&e->check);
-	*(is_agent ? &s->agent : &s->check) = &e->check;
-	return e;
 }
 
 /* Connects, sends what agent-send says at that time, and waits for a line. */
@@ -102,21 +75,62 @@ make_agent_rules(struct entry *e)
 	return 0;
 }
 
+static void
+free_entry(struct checker *k, struct entry *e)
+{
+	if (e->check.run)
+		check_run_close(&e->run);
+	if (e->check.is_agent)
+		check_conf_fini(&e->agent);
+	*(e->check.is_agent ? &e->check.srv->agent : &e->check.srv->check) = NULL;
+	list_remove(&e->link);
+	k->n--;
+	mem_free(e);
+}
+
+/* NULL without memory. */
+static struct entry *
+add_check(struct checker *k, struct server *s, int is_agent)
+{
+	struct entry *e = mem_zalloc(sizeof(*e));
+
+	if (!e)
+		return NULL;
+	init_check(e, s, is_agent);
+	*(is_agent ? &s->agent : &s->check) = &e->check;
+	list_append(&k->entries, &e->link);
+	k->n++;
+	if (!is_agent || make_agent_rules(e) == 0)
+		return e;
+	free_entry(k, e);
+	return NULL;
+}
+
 static int
-add_checks(struct checker *k, struct proxies *ps)
+add_checks(struct checker *k, struct server *s)
+{
+	struct entry *e;
+
+	if (s->conf.check.check) {
+		e = add_check(k, s, 0);
+		if (!e)
+			return -ERR_NOMEM;
+		if (e->check.health < e->check.rise)
+			server_begin_stopped(k->shared.engine, s);
+	}
+	return s->conf.check.agent && !add_check(k, s, 1) ? -ERR_NOMEM : 0;
+}
+
+static int
+add_all(struct checker *k, struct proxies *ps)
 {
 	list_each(it, &ps->all) {
 		struct proxy *be = list_entry(it, struct proxy, link);
 
+		if (be->disabled)
+			continue;
 		list_each(st, &be->servers) {
-			struct server *s = list_entry(st, struct server, link);
-
-			if (be->disabled)
-				continue;
-			if (s->conf.check.check &&
-				add_check(k, s, 0)->check.health < s->check->rise)
-				server_begin_stopped(k->shared.engine, s);
-			if (s->conf.check.agent && make_agent_rules(add_check(k, s, 1)) < 0)
+			if (add_checks(k, list_entry(st, struct server, link)) < 0)
 				return -ERR_NOMEM;
 		}
 	}
@@ -129,25 +143,35 @@ spread_of(const struct checker *k, unsigned int max_ms)
 {
 	unsigned int shortest = UINT32_MAX;
 
-	for (unsigned int i = 0; i < k->n; i++)
-		shortest = MIN(shortest, check_result_interval(&k->entry[i].check));
+	list_each(it, &k->entries) {
+		const struct entry *e = list_entry(it, const struct entry, link);
+
+		shortest = MIN(shortest, check_result_interval(&e->check));
+	}
 	return max_ms ? MIN(shortest, max_ms) : shortest;
 }
 
 static int
-plan_checks(struct checker *k, unsigned int over_ms)
+plan_check(struct checker *k, struct entry *e, uint64_t at_ms)
+{
+	const struct check_conf *conf = e->check.is_agent ? &e->agent : &e->check.srv->be->check;
+
+	if (check_run_open(&e->run, &e->check, &k->shared, conf, at_ms) < 0)
+		return -ERR_NOMEM;
+	e->check.run = &e->run;
+	return 0;
+}
+
+static int
+plan_all(struct checker *k, unsigned int over_ms)
 {
 	uint64_t now = loop_now_ms(k->shared.engine->loop);
+	unsigned int i = 0;
 
-	for (unsigned int i = 0; i < k->n; i++) {
-		struct entry *e = &k->entry[i];
-		const struct check_conf *conf =
-			e->check.is_agent ? &e->agent : &e->check.srv->be->check;
-
-		if (check_run_open(&e->run, &e->check, &k->shared, conf,
-			    now + (uint64_t)over_ms * i / k->n) < 0)
+	list_each(it, &k->entries) {
+		if (plan_check(k, list_entry(it, struct entry, link),
+			    now + (uint64_t)over_ms * i++ / k->n) < 0)
 			return -ERR_NOMEM;
-		e->check.run = &e->run;
 	}
 	return 0;
 }
@@ -165,27 +189,57 @@ int
 checker_new(struct engine *e, struct proxies *ps, const struct checker_config *conf,
 	struct checker **out)
 {
-	unsigned int n = count_checks(ps);
-	struct checker *k;
+	struct checker *k = mem_zalloc(sizeof(*k));
 
-	if (!n)
-		return 0;
-	k = mem_zalloc(sizeof(*k) + n * sizeof(k->entry[0]));
 	if (!k)
 		return -ERR_NOMEM;
 	k->shared.engine = e;
 	k->shared.spread = conf->spread;
 	k->shared.node = conf->node;
+	list_init(&k->entries);
 	pool_init(&k->shared.bufs, "check", e->bufsize, BUFS_KEPT);
 	k->shared.scratch = mem_alloc(e->bufsize);
-	if (!k->shared.scratch || open_external(k, ps, conf) < 0 || add_checks(k, ps) < 0 ||
-		plan_checks(k, spread_of(k, conf->max_spread_ms)) < 0) {
+	if (!k->shared.scratch || open_external(k, ps, conf) < 0 || add_all(k, ps) < 0 ||
+		plan_all(k, spread_of(k, conf->max_spread_ms)) < 0) {
 		checker_free(&k);
 		return -ERR_NOMEM;
 	}
 	e->on_alarm = check_run_on_alarm;
 	*out = k;
 	return 0;
+}
+
+int
+checker_add(struct checker *k, struct server *s)
+{
+	uint64_t now = loop_now_ms(k->shared.engine->loop);
+	struct list *last = k->entries.prev;
+
+	if (add_checks(k, s) < 0) {
+		checker_remove(k, s);
+		return -ERR_NOMEM;
+	}
+	for (struct list *it = last->next; it != &k->entries; it = it->next) {
+		struct entry *e = list_entry(it, struct entry, link);
+
+		e->check.enabled = 0;
+		if (plan_check(k, e, now + check_result_interval(&e->check)) < 0) {
+			checker_remove(k, s);
+			return -ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+void
+checker_remove(struct checker *k, struct server *s)
+{
+	list_each_safe(it, &k->entries) {
+		struct entry *e = list_entry(it, struct entry, link);
+
+		if (e->check.srv == s)
+			free_entry(k, e);
+	}
 }
 
 void
@@ -197,14 +251,8 @@ checker_free(struct checker **kp)
 		return;
 	*kp = NULL;
 	k->shared.engine->on_alarm = NULL;
-	for (unsigned int i = 0; i < k->n; i++) {
-		struct entry *e = &k->entry[i];
-
-		if (e->check.run)
-			check_run_close(&e->run);
-		if (e->check.is_agent)
-			check_conf_fini(&e->agent);
-		*(e->check.is_agent ? &e->check.srv->agent : &e->check.srv->check) = NULL;
+	list_each_safe(it, &k->entries) {
+		free_entry(k, list_entry(it, struct entry, link));
 	}
 	external_free(&k->shared.external);
 	pool_fini(&k->shared.bufs);

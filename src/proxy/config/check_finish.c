@@ -333,7 +333,7 @@ settle_observe(struct server *s, struct cfg_diag *d)
 }
 
 static int
-check_server_options(const struct server *s, struct cfg_diag *d)
+check_options(const struct server *s, struct cfg_diag *d)
 {
 	const struct check_server_conf *c = &s->conf.check;
 	int bad = 0;
@@ -360,6 +360,13 @@ check_server_options(const struct server *s, struct cfg_diag *d)
 }
 
 int
+check_server_finish(struct server *s, struct cfg_diag *d)
+{
+	settle_observe(s, d);
+	return check_options(s, d);
+}
+
+int
 check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
 	int bad = check_conf_check_rules(&p->check, root, d);
@@ -373,10 +380,7 @@ check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		return -1;
 	}
 	list_each(it, &p->servers) {
-		struct server *s = list_entry(it, struct server, link);
-
-		settle_observe(s, d);
-		bad |= check_server_options(s, d);
+		bad |= check_server_finish(list_entry(it, struct server, link), d);
 	}
 	return bad;
 }

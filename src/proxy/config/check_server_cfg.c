@@ -5,6 +5,7 @@
 #include "cfg/ctx.h"
 #include "proxy/config/check_cfg.h"
 #include "proxy/config/proxy_cfg.h"
+#include "proxy/config/server_name_cfg.h"
 #include "proxy/model/server.h"
 
 #define FIELD(name) ((intptr_t)offsetof(struct check_server_conf, name))
@@ -79,7 +80,7 @@ opt_check_addr(struct cfg_ctx *ctx, void *obj)
 	struct addr_spec spec;
 	const char *why = "";
 
-	if (addr_parse(cfg_arg(ctx, 0), flags | ADDR_ALLOW_NAME, &spec, &why) < 0)
+	if (addr_parse(cfg_arg(ctx, 0), flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
 		return cfg_error(ctx, 0, "'%s' : '%.200s' : %s", ctx->opt->name, cfg_arg(ctx, 0),
 			why);
 	*field = spec.addr;

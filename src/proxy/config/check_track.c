@@ -121,6 +121,30 @@ inherit_maint(struct server *s)
 			s->admin |= SERVER_MAINT_TRACKED;
 }
 
+static int
+follow_tracked(struct server *s, struct cfg_diag *d)
+{
+	if (check_tracked(s, d))
+		return -1;
+	list_append(&s->track->trackers, &s->track_link);
+	inherit_maint(s);
+	return 0;
+}
+
+int
+check_track_resolve_one(const struct proxies *root, struct server *s, struct cfg_diag *d)
+{
+	if (resolve_server(root, s, d))
+		return -1;
+	if (!s->track)
+		return 0;
+	/* It may be removed. */
+	if (s->track->is_dynamic)
+		return report_track(
+			s, d, "unable to use", s->track, "for tracking as it is a dynamic server");
+	return follow_tracked(s, d);
+}
+
 /* Loops are found when all are resolved; a list of trackers is made only without errors. */
 int
 check_track_resolve(struct proxies *root, struct cfg_diag *d)
@@ -136,14 +160,8 @@ check_track_resolve(struct proxies *root, struct cfg_diag *d)
 		list_each(at, &list_entry(it, struct proxy, link)->servers) {
 			struct server *s = list_entry(at, struct server, link);
 
-			if (!s->track)
-				continue;
-			if (check_tracked(s, d)) {
-				bad = -1;
-				continue;
-			}
-			list_append(&s->track->trackers, &s->track_link);
-			inherit_maint(s);
+			if (s->track)
+				bad |= follow_tracked(s, d);
 		}
 	}
 	return bad;

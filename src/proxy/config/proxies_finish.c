@@ -185,15 +185,19 @@ settle_minconn(struct server *s)
 	s->be->has_minconn |= s->conf.minconn > 0;
 }
 
+void
+proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_diag *d)
+{
+	source_cfg_finish(s, s->be, d);
+	settle_minconn(s);
+	server_cfg_find_resolvers(s, ps, d);
+}
+
 static void
 fill_servers(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 {
 	list_each(it, &p->servers) {
-		struct server *s = list_entry(it, struct server, link);
-
-		source_cfg_finish(s, p, d);
-		settle_minconn(s);
-		server_cfg_find_resolvers(s, ps, d);
+		proxies_finish_server(list_entry(it, struct server, link), ps, d);
 	}
 }
 

@@ -158,6 +158,27 @@ assign_server_ids(struct proxy *p)
 	return 0;
 }
 
+int
+proxy_next_server_id(const struct proxy *p)
+{
+	unsigned int n = p->n_servers + 1;
+	char *used = mem_zalloc(n);
+	unsigned int id = 1;
+
+	if (!used)
+		return -ERR_NOMEM;
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (s->id <= (int)n)
+			used[s->id - 1] = 1;
+	}
+	while (used[id - 1])
+		id++;
+	mem_free(used);
+	return (int)id;
+}
+
 /* Returns the number of lines with an id; used NULL: only counts. */
 static unsigned int
 bind_ids(struct proxy *p, int *used)

@@ -155,6 +155,7 @@ proxies_init(struct proxies *ps)
 	userlists_init(&ps->userlists);
 	list_init(&ps->resolvers);
 	ps->keep_unresolved = 0;
+	list_init(&ps->removed);
 }
 
 static void
@@ -172,6 +173,11 @@ proxies_fini(struct proxies *ps)
 {
 	free_all(&ps->all);
 	free_all(&ps->defaults);
+	list_each_safe(it, &ps->removed) {
+		struct server *s = list_entry(it, struct server, link);
+
+		server_free(&s);
+	}
 	list_each_safe(it, &ps->resolvers) {
 		struct resolvers *res = list_entry(it, struct resolvers, link);
 

@@ -1,6 +1,5 @@
 /* The keywords server and default-server, and their options. Main thread, while the
  * configuration is read. */
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "cfg/ctx.h"
 #include "http/head.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server_list.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/source_cfg.h"
@@ -247,12 +247,8 @@ static const struct cfg_opt opts[] = {
 static int
 check_name(struct cfg_ctx *ctx, const struct proxy *be, const char *name)
 {
-	for (const char *p = name; *p; p++) {
-		if (!isalnum((unsigned char)*p) && !strchr("_-.:", *p))
-			return cfg_error(ctx, 0,
-				"character '%c' is not permitted in server name '%.60s'.",
-				isprint((unsigned char)*p) ? *p : '?', name);
-	}
+	if (server_cfg_check_name(ctx, name))
+		return -1;
 	list_each(it, &be->servers) {
 		const struct server *s = list_entry(it, const struct server, link);
 
@@ -288,8 +284,7 @@ add_server(struct cfg_ctx *ctx, const char *name, int i, const struct server *li
 	s->uweight = s->conf.weight;
 	s->admin = (s->admin & SERVER_MAINT_UNRESOLVED) |
 		(s->conf.disabled ? SERVER_MAINT_FORCED : SERVER_READY);
-	list_append(&p->servers, &s->link);
-	p->n_servers++;
+	server_list_append(p, s);
 	return bad ? -1 : 0;
 }
 

@@ -2,6 +2,7 @@
  * thread, while the configuration is read. */
 #include "proxy/config/server_name_cfg.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -150,7 +151,8 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 
 #define OPT(n, fn, syn, text)                                                              \
 	{                                                                                  \
-		.name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text     \
+		.name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text,    \
+		.only_at_start = true                                                      \
 	}
 
 static const struct cfg_opt opts[] = {
@@ -178,7 +180,19 @@ const struct cfg_module server_name_cfg_module = {
 	.opts = { [CFG_OPT_SERVER] = opts },
 };
 
-/* --- addresses --- */
+/* --- names and addresses --- */
+
+int
+server_cfg_check_name(struct cfg_ctx *ctx, const char *name)
+{
+	for (const char *p = name; *p; p++) {
+		if (!isalnum((unsigned char)*p) && !strchr("_-.:", *p))
+			return cfg_error(ctx, 0,
+				"character '%c' is not permitted in server name '%.60s'.",
+				isprint((unsigned char)*p) ? *p : '?', name);
+	}
+	return 0;
+}
 
 int
 server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s)

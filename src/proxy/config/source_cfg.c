@@ -5,6 +5,7 @@
 
 #include "cfg/value.h"
 #include "http/head.h"
+#include "proxy/config/server_name_cfg.h"
 #include "proxy/model/proxy.h"
 
 /* The limits of HAProxy. */
@@ -73,7 +74,7 @@ parse_usesrc(struct cfg_ctx *ctx, int i, struct source_conf *out)
 					       : SOURCE_AS_ADDR;
 	if (out->as != SOURCE_AS_ADDR)
 		return 0;
-	if (addr_parse(arg, ADDR_ALLOW_NAME, &spec, &why) < 0)
+	if (addr_parse(arg, server_cfg_name_flag(ctx), &spec, &why) < 0)
 		return cfg_error(ctx, i, "'source' : 'usesrc' : '%.200s' : %s", arg, why);
 	out->as_addr = spec.addr;
 	return 0;
@@ -91,7 +92,7 @@ parse_source_args(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *o
 	int r = 0;
 
 	*taken = 1;
-	if (addr_parse(cfg_arg(ctx, 0), flags | ADDR_ALLOW_NAME, &spec, &why) < 0)
+	if (addr_parse(cfg_arg(ctx, 0), flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
 		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", cfg_arg(ctx, 0), why);
 	memset(out, 0, sizeof(*out));
 	out->addr = spec.addr;

@@ -67,13 +67,14 @@ dynamic_cookies_set(struct proxy *p)
 int
 dynamic_cookies_make(struct proxy *p)
 {
+	struct dynamic_cookie *entry = mem_zalloc(MAX(p->n_servers, 1) * sizeof(*entry));
 	struct dynamic_cookies *d = &p->persist.dynamic;
 
-	mem_free(d->entry);
-	d->n = 0;
-	d->entry = mem_zalloc(MAX(p->n_servers, 1) * sizeof(*d->entry));
-	if (!d->entry)
+	if (!entry)
 		return -ERR_NOMEM;
+	mem_free(d->entry);
+	d->entry = entry;
+	d->n = 0;
 	list_each(it, &p->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
@@ -84,6 +85,21 @@ dynamic_cookies_make(struct proxy *p)
 	}
 	dynamic_cookies_set(p);
 	return 0;
+}
+
+void
+dynamic_cookies_forget(struct dynamic_cookies *d, struct server *s)
+{
+	unsigned int at;
+
+	if (!s->dynamic)
+		return;
+	at = (unsigned int)(s->dynamic - d->entry);
+	s->dynamic = NULL;
+	for (d->n--; at < d->n; at++) {
+		d->entry[at] = d->entry[at + 1];
+		d->entry[at].srv->dynamic = &d->entry[at];
+	}
 }
 
 void

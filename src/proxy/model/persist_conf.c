@@ -113,17 +113,21 @@ by_cookie(const void *a, const void *b)
 	return r ? r : x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int
-index_servers(struct proxy *p)
+int
+persist_conf_index(struct proxy *p)
 {
 	struct persist_conf *c = &p->persist;
+	struct persist_entry *entry;
 	unsigned int n = 0;
 
-	mem_free(c->entry);
-	c->n_entries = 0;
-	c->entry = mem_alloc(MAX(p->n_servers, 1) * sizeof(*c->entry));
-	if (!c->entry)
+	if (!c->name)
+		return 0;
+	entry = mem_alloc(MAX(p->n_servers, 1) * sizeof(*entry));
+	if (!entry)
 		return -ERR_NOMEM;
+	mem_free(c->entry);
+	c->entry = entry;
+	c->n_entries = 0;
 	list_each(it, &p->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
@@ -132,7 +136,19 @@ index_servers(struct proxy *p)
 		n++;
 	}
 	qsort(c->entry, c->n_entries, sizeof(*c->entry), by_cookie);
-	return 0;
+	return dynamic_cookies_make(p);
+}
+
+void
+persist_conf_forget(struct persist_conf *c, struct server *s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < c->n_entries; i++)
+		if (c->entry[i].srv != s)
+			c->entry[n++] = c->entry[i];
+	c->n_entries = n;
+	dynamic_cookies_forget(&c->dynamic, s);
 }
 
 unsigned int
@@ -184,7 +200,9 @@ check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct
 	if (r->what != PERSIST_USE || r->fmt)
 		return;
 	r->srv = proxy_find_server(p, str_of(r->name));
-	if (!r->srv)
+	if (r->srv)
+		r->srv->is_referenced = 1;
+	else
 		cfg_diag_add(d, CFG_ALERT, &r->where,
 			"backend '%s' : unable to find server '%s' referenced in a 'use-server' "
 			"rule.",
@@ -226,7 +244,7 @@ persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	if (p->mode != PROXY_HTTP && !p->disabled)
 		cfg_diag_add(d, CFG_WARNING, &c->where,
 			"cookie will be ignored for backend '%s' (needs 'mode http').", p->name);
-	if (index_servers(p) < 0 || dynamic_cookies_make(p) < 0)
+	if (persist_conf_index(p) < 0)
 		return -ERR_NOMEM;
 	check_dynamic(p, d);
 	return 0;

@@ -63,6 +63,27 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 	return 0;
 }
 
+static int
+init_server(struct server *s, struct proxy *be, const char *name,
+	const struct server_conf *defaults)
+{
+	s->be = be;
+	s->spec.fd = -1;
+	s->weight_part = SERVER_WEIGHT_SCALE;
+	list_init(&s->trackers);
+	list_init(&s->track_link);
+	list_init(&s->start_link);
+	s->name = mem_strdup(name);
+	if (!s->name || server_conf_copy(&s->conf, defaults) < 0) {
+		mem_free(s->name);
+		s->name = NULL;
+		return -ERR_NOMEM;
+	}
+	s->uweight = s->conf.weight;
+	s->admin = s->conf.disabled ? SERVER_MAINT_FORCED : SERVER_READY;
+	return 0;
+}
+
 struct server *
 server_new(struct proxy *be, const char *name, const struct server_conf *defaults)
 {
@@ -70,21 +91,11 @@ server_new(struct proxy *be, const char *name, const struct server_conf *default
 
 	if (!s)
 		return NULL;
-	s->name = mem_strdup(name);
-	if (!s->name || server_conf_copy(&s->conf, defaults) < 0) {
-		mem_free(s->name);
+	list_init(&s->link);
+	if (init_server(s, be, name, defaults) < 0) {
 		mem_free(s);
 		return NULL;
 	}
-	list_init(&s->link);
-	list_init(&s->trackers);
-	list_init(&s->track_link);
-	list_init(&s->start_link);
-	s->be = be;
-	s->spec.fd = -1;
-	s->uweight = s->conf.weight;
-	s->weight_part = SERVER_WEIGHT_SCALE;
-	s->admin = s->conf.disabled ? SERVER_MAINT_FORCED : SERVER_READY;
 	return s;
 }
 
@@ -96,20 +107,40 @@ server_free(struct server **sp)
 	if (!s)
 		return;
 	*sp = NULL;
-	assert(s->cur == 0 && s->queued == 0 && s->waiting == 0);
 	list_remove(&s->link);
+	server_retire(s);
+	mem_free(s->shard);
+	mem_free(s);
+}
+
+void
+server_retire(struct server *s)
+{
+	assert(s->cur == 0 && s->queued == 0 && s->waiting == 0);
 	list_remove(&s->track_link);
 	list_remove(&s->start_link);
 	list_each_safe(it, &s->trackers) {
 		list_remove(it);
 	}
 	server_conf_fini(&s->conf);
-	mem_free(s->shard);
 	mem_free(s->fqdn);
 	mem_free(s->name);
-	mem_free(s);
+	s->fqdn = s->name = NULL;
 }
 
+int
+server_renew(struct server *s, struct proxy *be, const char *name,
+	const struct server_conf *defaults)
+{
+	struct list link = s->link;
+	struct server_shard *shard = s->shard;
+
+	memset(s, 0, sizeof(*s));
+	s->link = link;
+	s->shard = shard;
+	server_clear_shards(s, be->n_shards);
+	return init_server(s, be, name, defaults);
+}
 
 int
 server_source_addr(struct server *s, struct addr *out)

@@ -8,6 +8,25 @@
 #include "base/mem.h"
 #include "proxy/model/proxies.h"
 
+void
+server_clear_shards(struct server *s, unsigned int n)
+{
+	memset(s->shard, 0, n * sizeof(*s->shard));
+	for (unsigned int i = 0; i < n; i++)
+		session_queue_init(&s->shard[i].queue);
+}
+
+int
+server_make_shards(struct server *s, unsigned int n)
+{
+	mem_free(s->shard);
+	s->shard = mem_alloc_aligned(CACHE_LINE, n * sizeof(*s->shard));
+	if (!s->shard)
+		return -ERR_NOMEM;
+	server_clear_shards(s, n);
+	return 0;
+}
+
 int
 proxy_make_shards(struct proxy *p, unsigned int n)
 {
@@ -22,14 +41,8 @@ proxy_make_shards(struct proxy *p, unsigned int n)
 		list_init(&p->shard[i].granted);
 	}
 	list_each(it, &p->servers) {
-		struct server *s = list_entry(it, struct server, link);
-
-		mem_free(s->shard);
-		s->shard = mem_zalloc_aligned(CACHE_LINE, n * sizeof(*s->shard));
-		if (!s->shard)
+		if (server_make_shards(list_entry(it, struct server, link), n) < 0)
 			return -ERR_NOMEM;
-		for (unsigned int i = 0; i < n; i++)
-			session_queue_init(&s->shard[i].queue);
 	}
 	p->n_shards = n;
 	return 0;

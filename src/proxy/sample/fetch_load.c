@@ -58,6 +58,7 @@ check_server(struct rule_args *a, void *root, const char **why)
 	struct str text = a->arg[0].text;
 	const char *slash = memchr(text.p, '/', text.len);
 	const struct proxies *ps = root;
+	struct server *srv;
 	size_t n;
 
 	if (!slash)
@@ -70,8 +71,12 @@ check_server(struct rule_args *a, void *root, const char **why)
 		if (!(p->caps & PROXY_BE) || !str_is(str_of(p->name), (struct str){ text.p, n }))
 			continue;
 		*why = "the backend has no such server";
-		a->arg[0].ref = proxy_find_server(p, (struct str){ slash + 1, text.len - n - 1 });
-		return a->arg[0].ref ? 0 : -1;
+		srv = proxy_find_server(p, (struct str){ slash + 1, text.len - n - 1 });
+		if (!srv)
+			return -1;
+		srv->is_referenced = 1;
+		a->arg[0].ref = srv;
+		return 0;
 	}
 	return -1;
 }

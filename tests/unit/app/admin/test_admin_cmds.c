@@ -24,6 +24,8 @@ static const struct {
 	{ "show trace", BIND_OPERATOR },
 	{ "enable server", BIND_ADMIN },
 	{ "disable server", BIND_ADMIN },
+	{ "add server", BIND_ADMIN },
+	{ "del server", BIND_ADMIN },
 	{ "disable dynamic-cookie backend", BIND_ADMIN },
 	{ "enable dynamic-cookie backend", BIND_ADMIN },
 	{ "set dynamic-cookie-key backend", BIND_ADMIN },
@@ -75,6 +77,7 @@ static const struct admin_cmd *const tables[] = {
 	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
 	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
 	admin_set_server_cmds, admin_states_cmds, admin_cookie_cmds, admin_frontend_cmds,
+	admin_add_server_cmds,
 };
 
 static int
