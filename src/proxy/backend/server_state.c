@@ -154,7 +154,8 @@ server_begin_stopped(struct engine *e, struct server *s)
 	lock_take(&s->be->lock, e->sys);
 	server_put_state_locked(s, (struct server_state){ s->admin, SERVER_STOPPED },
 		loop_now_ms(e->loop));
-	s->downs = s->be->downs = s->changes = 0;
+	s->downs = s->be->downs = 0;
+	atomic_write(&s->changes, 0u);
 	/* It has never been up. */
 	balance_refresh(s->be);
 	lock_drop(&s->be->lock);
