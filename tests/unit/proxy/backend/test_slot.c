@@ -570,7 +570,8 @@ a_prioritized_session_may_give_up(void **st)
 	assert_false(s[1].has_slot || s[3].has_slot);
 }
 
-/* Those that persistence binds to the server stay, in the same order. */
+/* Those that persistence binds to the server stay, in the same order. The last one that is looked
+ * at leaves while they are out of the queue. */
 static void
 prioritized_sessions_leave_a_server_too(void **st)
 {
@@ -578,7 +579,7 @@ prioritized_sessions_leave_a_server_too(void **st)
 	hold(&s[0], a);
 	for (int i = 1; i < 5; i++) {
 		wait_with(&s[i], &w.engine, a, -i, 0);
-		s[i].bound = i & 1 ? a : NULL;
+		s[i].bound = i & 1 ? NULL : a;
 		s[i].forced = 1;
 	}
 	slot_move_waiting_locked(a);
@@ -586,10 +587,10 @@ prioritized_sessions_leave_a_server_too(void **st)
 	assert_int_equal(px->queued, 2);
 	assert_int_equal(a->waiting, 1);
 	assert_int_equal(px->waiting, 1);
-	assert_ptr_equal(session_queue_first(&a->shard->queue), &s[3]);
-	assert_ptr_equal(session_queue_first(&px->shard->queue), &s[4]);
-	assert_null(s[2].srv);
-	assert_ptr_equal(s[1].srv, a);
+	assert_ptr_equal(session_queue_first(&a->shard->queue), &s[4]);
+	assert_ptr_equal(session_queue_first(&px->shard->queue), &s[3]);
+	assert_null(s[1].srv);
+	assert_ptr_equal(s[2].srv, a);
 }
 
 /* --- whole sessions, with one worker --- */
