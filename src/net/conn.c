@@ -329,6 +329,7 @@ conn_shut(struct conn *c)
 {
 	if (c->shut || c->err)
 		return;
+	/* The socket is connected and has sent nothing yet: there is room for it. */
 	if (unlikely(c->owes_preface))
 		(void)conn_send_preface(c);
 	c->shut = 1;

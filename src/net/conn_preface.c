@@ -60,7 +60,7 @@ conn_preface_send(struct conn *c, const void *buf, size_t len, int flags)
 	}
 	c->owes_preface = 0;
 	r -= (long)left;
-	/* Nothing else tells that something was sent. */
+	/* conn_send() counts only the bytes behind it. */
 	if (!r)
 		conn_sent(c, 0, 0);
 	return r || !len ? r : -EAGAIN;

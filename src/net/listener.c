@@ -305,14 +305,17 @@ listener_suspend(struct listener *ln)
 int
 listener_restart(struct listener *ln)
 {
-	int r = 0;
+	int owns = !ln->lead && ln->inherit_fd < 0, r = 0;
 
 	if (ln->state != LISTENER_SUSPENDED)
 		return 0;
-	if (!ln->lead && ln->inherit_fd < 0)
+	if (owns)
 		r = listener_listen_again(ln, loop_sys(ln->loop));
-	if (r == 0)
+	if (r == 0) {
 		r = listener_start(ln, ln->loop);
+		if (r < 0 && owns)
+			disconnect_socket(ln);
+	}
 	if (r == 0 && (ln->held || is_full(ln)))
 		stop_wanting(ln, LISTENER_FULL);
 	return r;

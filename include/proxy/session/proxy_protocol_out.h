@@ -6,8 +6,8 @@
 
 /* Has the new connection to s->srv begin with a header, if the server wants one: 0 or
  * -ERR_NOMEM. */
-int proxy_protocol_announce(struct session *s) must_check;
-/* True if the kept connection c began with what s would announce. */
-int proxy_protocol_is_announced(const struct session *s, const struct conn *c);
+int proxy_protocol_begin(struct session *s) must_check;
+/* True if the kept connection c began with the header that s would send. */
+int proxy_protocol_matches(const struct session *s, const struct conn *c);
 
 #endif

@@ -113,7 +113,8 @@ take_check_target(struct admin_conn *c, int argc, char **argv, struct addr *to, 
 
 	if (addr_parse_ip(text, &a) < 0)
 		sbuf_addf(&c->out, "invalid addr '%s'", text);
-	else if (argc > 2 && strcmp(argv[1], "port") == 0 && !take_check_port(c, argv[2], port))
+	else if (argc > 1 && strcmp(argv[1], "port") == 0 &&
+		!take_check_port(c, argc > 2 ? argv[2] : "", port))
 		return;
 	else
 		*to = a;

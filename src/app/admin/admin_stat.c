@@ -82,6 +82,14 @@ frontend_status(const struct proxy *p)
 	return names[p->listening];
 }
 
+static unsigned int
+frontend_limit(const struct proxy *fe, const struct process *p)
+{
+	if (fe->maxconn == PROXY_MAXCONN_NONE)
+		return 0;
+	return fe->maxconn ? (unsigned int)fe->maxconn : p->limits.maxconn;
+}
+
 static void
 frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 {
@@ -93,10 +101,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	put_common(r, p, "FRONTEND", TYPE_FRONTEND);
 	put_stat(r, STAT_scur, atomic_read(&p->fe_gate.n));
 	put_stat(r, STAT_smax, st->cur_max);
-	put_stat(r, STAT_slim,
-		p->maxconn > 0 ? (unsigned int)p->maxconn
-			: p->maxconn ? 0
-				     : w->process->limits.maxconn);
+	put_stat(r, STAT_slim, frontend_limit(p, w->process));
 	put_stat(r, STAT_stot, st->cum_sess);
 	put_stat(r, STAT_bin, st->bytes_in);
 	put_stat(r, STAT_bout, st->bytes_out);

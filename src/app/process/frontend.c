@@ -14,7 +14,7 @@
 
 /* To the terminal and the proxy's own logs. */
 static void fmt_printf(3, 4)
-say(struct process *p, const struct proxy *fe, const char *fmt, ...)
+log_frontend(struct process *p, const struct proxy *fe, const char *fmt, ...)
 {
 	char text[TEXT_MAX];
 	va_list ap;
@@ -44,7 +44,7 @@ frontend_pause(struct process *p, struct proxy *fe)
 	rendezvous_begin(p);
 	suspend_all(fe);
 	rendezvous_end(p);
-	say(p, fe, "Paused %s %s.", proxy_kind(fe), fe->name);
+	log_frontend(p, fe, "Paused %s %s.", proxy_kind(fe), fe->name);
 }
 
 /* The first listener that cannot listen again; NULL: all do. */
@@ -78,9 +78,9 @@ frontend_resume(struct process *p, struct proxy *fe)
 		suspend_all(fe);
 	rendezvous_end(p);
 	if (failed)
-		say(p, fe, "Port %u busy while trying to enable %s %s.", addr_port(&failed->addr),
-			proxy_kind(fe), fe->name);
-	say(p, fe, "%s %s %s.", failed ? "Paused" : "Resumed", proxy_kind(fe), fe->name);
+		log_frontend(p, fe, "Port %u busy while trying to enable %s %s.",
+			addr_port(&failed->addr), proxy_kind(fe), fe->name);
+	log_frontend(p, fe, "%s %s %s.", failed ? "Paused" : "Resumed", proxy_kind(fe), fe->name);
 	return reason;
 }
 
@@ -95,6 +95,6 @@ frontend_stop(struct process *p, struct proxy *fe)
 	rendezvous_end(p);
 	proxy_stat_sum(fe, PROXY_FE, &front);
 	proxy_stat_sum(fe, PROXY_BE, &back);
-	say(p, fe, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", fe->name,
+	log_frontend(p, fe, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", fe->name,
 		(unsigned long long)front.cum_conn, (unsigned long long)back.cum_conn);
 }

@@ -125,7 +125,7 @@ connect_reuse(struct session *s)
 	struct conn *c = &s->conn[SERVER];
 
 	if (s->held && conn_pool_server(s->held) == s->srv &&
-		proxy_protocol_is_announced(s, &s->held->conn) &&
+		proxy_protocol_matches(s, &s->held->conn) &&
 		connect_source_is(s, &s->held->conn)) {
 		s->is_private = s->held_private;
 		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
@@ -165,7 +165,7 @@ connect_server(struct session *s)
 		return -EMFILE;
 	}
 	s->conn[SERVER].addr_gen = gen;
-	if (proxy_protocol_announce(s) < 0) {
+	if (proxy_protocol_begin(s) < 0) {
 		conn_close(&s->conn[SERVER]);
 		return -ENOMEM;
 	}

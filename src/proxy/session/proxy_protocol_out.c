@@ -8,7 +8,7 @@
 
 /* The addresses are those that rules see: src and dst. */
 static size_t
-write_announcement(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
+write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 {
 	unsigned int wants = s->srv->conf.proxy_header;
 	struct arena *a = &s->engine->eval.arena;
@@ -30,20 +30,20 @@ write_announcement(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 }
 
 int
-proxy_protocol_announce(struct session *s)
+proxy_protocol_begin(struct session *s)
 {
 	char text[PROXY_HEADER_OUT_MAX];
 
 	if (likely(!s->srv->conf.proxy_header))
 		return 0;
-	return conn_set_preface(&s->conn[SERVER], text, write_announcement(s, text));
+	return conn_set_preface(&s->conn[SERVER], text, write_proxy_header(s, text));
 }
 
 int
-proxy_protocol_is_announced(const struct session *s, const struct conn *c)
+proxy_protocol_matches(const struct session *s, const struct conn *c)
 {
 	char text[PROXY_HEADER_OUT_MAX];
 
 	return !s->srv->conf.proxy_header ||
-		conn_has_preface(c, text, write_announcement(s, text));
+		conn_has_preface(c, text, write_proxy_header(s, text));
 }
