@@ -18,8 +18,10 @@ enum stat_col {
 struct stat_row {
 	struct {
 		enum { VAL_NONE, VAL_INT, VAL_TEXT } kind;
-		int64_t n;
-		const char *s; /* owned by the caller */
+		union {
+			int64_t n;
+			const char *s; /* owned by the caller */
+		} u;
 	} v[STAT_COLS];
 };
 
@@ -27,14 +29,14 @@ static inline void
 stat_row_int(struct stat_row *r, enum stat_col c, int64_t n)
 {
 	r->v[c].kind = VAL_INT;
-	r->v[c].n = n;
+	r->v[c].u.n = n;
 }
 
 static inline void
 stat_row_text(struct stat_row *r, enum stat_col c, const char *s)
 {
 	r->v[c].kind = VAL_TEXT;
-	r->v[c].s = s;
+	r->v[c].u.s = s;
 }
 
 /* "# " and the names of the columns. */

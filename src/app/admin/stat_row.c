@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { NUMBER_MAX = 20 }; /* digits, or a sign and 19 digits */
+enum {
+	NUMBER_MAX = 20, /* digits, or a sign and 19 digits */
+	PLAIN_MAX = 32   /* text that is copied as it is; not less than a number */
+};
 
 void
 stat_row_header(struct sbuf *out)
@@ -24,12 +27,8 @@ stat_row_header(struct sbuf *out)
 
 /* Text with a comma or quote is quoted as in RFC 4180. */
 static void
-print_text(struct sbuf *out, const char *s)
+print_quoted(struct sbuf *out, const char *s)
 {
-	if (!strpbrk(s, ",\"\n")) {
-		sbuf_adds(out, s);
-		return;
-	}
 	sbuf_addc(out, '"');
 	for (; *s; s++) {
 		if (*s == '"')
@@ -57,20 +56,49 @@ put_number(char *to, int64_t n)
 	return sizeof(digits) - at;
 }
 
-/* Numbers are buffered: a row has about a hundred, and there are many rows. */
+/* Copies a text that needs no quotes and is short. Returns its length, or -1. */
+static int
+put_plain(char *to, const char *s)
+{
+	int n = 0;
+
+	for (; s[n]; n++) {
+		if (n == PLAIN_MAX || s[n] == ',' || s[n] == '"' || s[n] == '\n')
+			return -1;
+		to[n] = s[n];
+	}
+	return n;
+}
+
+static void
+print_text(struct sbuf *out, const char *s)
+{
+	if (strpbrk(s, ",\"\n"))
+		print_quoted(out, s);
+	else
+		sbuf_adds(out, s);
+}
+
+/* Most values are buffered: a row has about a hundred, and there are many rows. */
 void
 stat_row_print(struct sbuf *out, const struct stat_row *r)
 {
-	char text[STAT_COLS * (NUMBER_MAX + 1) + 1];
+	char text[STAT_COLS * (PLAIN_MAX + 1) + 1];
 	size_t n = 0;
+	int len;
 
 	for (int c = 0; c < STAT_COLS; c++) {
 		if (r->v[c].kind == VAL_INT) {
-			n += put_number(text + n, r->v[c].n);
+			n += put_number(text + n, r->v[c].u.n);
 		} else if (r->v[c].kind == VAL_TEXT) {
-			sbuf_add(out, text, n);
-			n = 0;
-			print_text(out, r->v[c].s);
+			len = put_plain(text + n, r->v[c].u.s);
+			if (len >= 0) {
+				n += (size_t)len;
+			} else {
+				sbuf_add(out, text, n);
+				n = 0;
+				print_text(out, r->v[c].u.s);
+			}
 		}
 		text[n++] = ',';
 	}

@@ -29,7 +29,7 @@ static void
 set(enum stat_col c, int64_t n)
 {
 	row.v[c].kind = VAL_INT;
-	row.v[c].n = n;
+	row.v[c].u.n = n;
 }
 
 static void
@@ -55,14 +55,37 @@ numbers_and_texts_alternate(void **state)
 
 	(void)state;
 	row.v[STAT_pxname].kind = row.v[STAT_svname].kind = VAL_TEXT;
-	row.v[STAT_pxname].s = "a,\"b\"";
-	row.v[STAT_svname].s = "";
+	row.v[STAT_pxname].u.s = "a,\"b\"";
+	row.v[STAT_svname].u.s = "";
 	set((enum stat_col)(STAT_svname + 1), 0);
 	set((enum stat_col)(STAT_svname + 2), INT64_MAX);
 	set((enum stat_col)(STAT_COLS - 1), -1);
 	stat_row_print(&out, &row);
 	assert_int_equal(strncmp(out.p, want, sizeof(want) - 1), 0);
 	assert_string_equal(out.p + out.len - 5, ",-1,\n");
+}
+
+/* Around the length up to which they are copied with the numbers, with and without quotes. */
+static void
+texts_of_any_length_are_whole(void **state)
+{
+	char text[STAT_COLS][80], want[STAT_COLS * 100] = "", *end = want;
+
+	(void)state;
+	for (int c = 0; c < STAT_COLS; c++) {
+		int len = c % 70, quoted = c % 3 == 2 && len > 0;
+
+		memset(text[c], 'x', (size_t)len);
+		text[c][len] = '\0';
+		if (quoted)
+			text[c][len - 1] = ',';
+		row.v[c].kind = VAL_TEXT;
+		row.v[c].u.s = text[c];
+		end += sprintf(end, quoted ? "\"%s\"," : "%s,", text[c]);
+	}
+	(void)strcpy(end, "\n");
+	stat_row_print(&out, &row);
+	assert_string_equal(out.p, want);
 }
 
 static void
@@ -84,6 +107,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(the_widest_row_fits),
 		CASE(numbers_and_texts_alternate),
+		CASE(texts_of_any_length_are_whole),
 		CASE(the_header_has_as_many_columns),
 	};
 
