@@ -95,14 +95,15 @@ def test_a_session_keeps_its_server(daemon):
     origin, port = Origin(echo), free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    balance leastconn\n")
     assert d.admin(f"add server l/n 127.0.0.1:{origin.port} maxconn 1 enabled") == "New server registered.\n\n"
-    with connect(port) as c, connect(port) as waits:
+    with connect(port) as c:
         c.sendall(b"hello")
         assert c.recv(100) == b"hello"
-        waits.sendall(b"second")
-        d.admin("disable server l/n")
-        assert d.admin("del server l/n") == "Server still has connections attached to it, cannot remove it.\n\n"
-        c.sendall(b"again")
-        assert c.recv(100) == b"again"
+        with connect(port) as waits:
+            waits.sendall(b"second")
+            d.admin("disable server l/n")
+            assert d.admin("del server l/n") == "Server still has connections attached to it, cannot remove it.\n\n"
+            c.sendall(b"again")
+            assert c.recv(100) == b"again"
     assert wait_for(lambda: d.admin("del server l/n") == "Server deleted.\n\n")
     origin.close()
 

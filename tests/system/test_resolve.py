@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -567,7 +568,8 @@ def test_what_clients_do_while_they_wait(subject, ns, workers):
     two = raw(port, get_one + get_one)
     body = raw(port, b"POST / HTTP/1.1\r\nHost: app.x\r\nContent-Length: 10\r\n\r\n01234")
     killed = raw(port, get_one)
-    assert wait_for(lambda: "CurrConns: 6" in s.admin("show info") or "CurrConns: 7" in s.admin("show info"))
+    assert wait_for(lambda: "CurrConns: 6" in s.admin("show info") or "CurrConns: 7" in s.admin("show info")), \
+        s.admin("show info;show sess;show resolvers")
     gone.close()
     reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     reset.close()
@@ -590,6 +592,25 @@ def test_what_clients_do_while_they_wait(subject, ns, workers):
         c.close()
     assert wait_for(lambda: "CurrConns: 0" in s.admin("show info")), s.admin("show sess")
     assert ask(port, "app.x") == (200, "127.0.0.7")
+
+
+def test_a_request_that_came_with_its_fin_waits(subject, ns):
+    """The daemon waits for the client, and stands still while that sends both: one event has both."""
+    ns.silent = True
+    ns.zone["app.x"] = {"a": ["127.0.0.7"]}
+    port = free_port()
+    s = subject(asking(ns, port).replace("timeout retry 150ms", "timeout retry 1s"))
+    c = raw(port, b"")
+    assert wait_for(lambda: "CurrConns: 1" in s.admin("show info"))
+    time.sleep(0.1)
+    s.proc.send_signal(signal.SIGSTOP)
+    c.sendall(b"GET / HTTP/1.1\r\nHost: app.x\r\nConnection: close\r\n\r\n")
+    c.shutdown(socket.SHUT_WR)
+    s.proc.send_signal(signal.SIGCONT)
+    time.sleep(0.3)
+    ns.silent = False
+    assert recv_all(c).endswith(b"127.0.0.7")
+    c.close()
 
 
 def test_without_an_answer_the_request_goes_on(subject, ns):

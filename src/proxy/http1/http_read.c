@@ -278,7 +278,8 @@ http_read(struct session *s)
 		if (!step.more || begin_request(s) < 0)
 			return step.ev;
 		step = io_event(parse_request(s));
-	} while (step.ev == SESSION_EV_NONE);
+		/* A FIN behind the request is no reason to give it up meanwhile. */
+	} while (step.ev == SESSION_EV_NONE && !http_read_awaits_name(s));
 	return step.ev;
 }
 
