@@ -142,6 +142,14 @@ def words(line):
     return re.sub(r"check duration: \d+ms", "check duration: Nms", line)
 
 
+def at_rest(subject):
+    """The rows of show stat while no check is running: its result is not known yet."""
+    rows = {}
+    assert wait_for(lambda: (rows.update(subject.stat()[1]) or
+                             not any(row["check_status"].startswith("* ") for row in rows.values())), WAIT), rows
+    return rows
+
+
 def played(program, directory, schedules, pace):
     """{name of the backend: (its lines, its row of show stat)}. pace: a factor of all intervals and timeouts."""
     directory.mkdir()
@@ -155,7 +163,7 @@ def played(program, directory, schedules, pace):
         try:
             assert wait_for(servers.are_done, 3 * pace * WAIT), servers.asked
             time.sleep(3 * pace * INTER_MS / 1000)
-            rows = subject.stat()[1]
+            rows = at_rest(subject)
         finally:
             subject.stop()
         lines = [words(line) for line in log.drain() if " stopped (cumulated conns: " not in line]
