@@ -80,7 +80,8 @@ enum listener_hold {
 	LISTENER_HOLD_FRONTEND = 1, /* its maxconn */
 	LISTENER_HOLD_PROCESS = 2,  /* the process's maxconn */
 	LISTENER_HOLD_MEMORY = 4,
-	LISTENER_HOLD_RATE = 8      /* rate limits of the process */
+	LISTENER_HOLD_RATE = 8,     /* rate limits of the process */
+	LISTENER_HOLD_FRONTEND_RATE = 16 /* `rate-limit sessions`, until a time */
 };
 
 struct listener {
@@ -117,6 +118,7 @@ struct listener {
 	const struct xprt_maker *xprt; /* of accepted connections; NULL: the socket itself */
 	struct log_sink *log;    /* for messages about pauses; NULL: none */
 	struct timer timer;      /* end of a pause */
+	struct timer hold_timer; /* end of LISTENER_HOLD_FRONTEND_RATE */
 	struct accept_budget budget;
 	unsigned int max_accept; /* tune.maxaccept */
 	/* Options that accepted sockets inherit. */
@@ -164,6 +166,9 @@ void listener_release(struct listener *ln);
 /* Stops accepting for one reason, without closing. It accepts again when no reason is left. */
 void listener_hold(struct listener *ln, enum listener_hold why);
 void listener_resume(struct listener *ln, enum listener_hold why);
+/* Holds it for its frontend's rate, and resumes it at `until_ms` of the loop's clock. Without
+ * memory for a timer it is not held: the next try asks again. */
+void listener_hold_until(struct listener *ln, uint64_t until_ms);
 /*
  * Gives up listening until listener_restart(): clients are refused, and those in the backlog are
  * reset. On a socket that another process may hold too they wait instead. Unix sockets cannot be

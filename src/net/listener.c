@@ -47,6 +47,12 @@ on_pause_end(struct timer *t)
 	accept_again(ln);
 }
 
+static void
+on_hold_end(struct timer *t)
+{
+	listener_resume(container_of(t, struct listener, hold_timer), LISTENER_HOLD_FRONTEND_RATE);
+}
+
 void
 listener_init(struct listener *ln, struct bind_conf *b)
 {
@@ -58,6 +64,7 @@ listener_init(struct listener *ln, struct bind_conf *b)
 	ln->max_accept = 1;
 	accept_budget_init(&ln->budget);
 	timer_init(&ln->timer, on_pause_end);
+	timer_init(&ln->hold_timer, on_hold_end);
 }
 
 int
@@ -220,6 +227,22 @@ listener_resume(struct listener *ln, enum listener_hold why)
 	accept_again(ln);
 }
 
+void
+listener_hold_until(struct listener *ln, uint64_t until_ms)
+{
+	if (timer_set(loop_timers(ln->loop), &ln->hold_timer, until_ms) == 0)
+		listener_hold(ln, LISTENER_HOLD_FRONTEND_RATE);
+}
+
+/* It is no longer started: no time may bring it back. */
+static void
+stop_timers(struct listener *ln)
+{
+	timer_stop(loop_timers(ln->loop), &ln->timer);
+	timer_stop(loop_timers(ln->loop), &ln->hold_timer);
+	ln->held &= ~(unsigned int)LISTENER_HOLD_FRONTEND_RATE;
+}
+
 /* It listens, and no other process or listener uses its socket. */
 static int
 is_ours_alone(const struct listener *ln)
@@ -294,7 +317,7 @@ listener_suspend(struct listener *ln)
 	if (!ln->loop || ln->state == LISTENER_CLOSED || ln->state == LISTENER_SUSPENDED ||
 		addr_family(&ln->addr) == AF_UNIX)
 		return;
-	timer_stop(loop_timers(ln->loop), &ln->timer);
+	stop_timers(ln);
 	/* The kernel would report a socket that does not listen for ever. */
 	loop_detach(ln->loop, ln->fd);
 	counter_set(&ln->state, LISTENER_SUSPENDED);
@@ -325,7 +348,7 @@ void
 listener_close(struct listener *ln, struct sys *sys)
 {
 	if (ln->loop) {
-		timer_stop(loop_timers(ln->loop), &ln->timer);
+		stop_timers(ln);
 		if (ln->fd >= 0 && ln->state != LISTENER_SUSPENDED)
 			forget_fd(ln);
 	}

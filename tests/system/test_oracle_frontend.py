@@ -293,6 +293,69 @@ def test_configured_rate(tmp_path):
             assert "\nConnRateLimit: 11\n" in text and "\nSessRateLimit: 12\n" in text
 
 
+FRONTEND_RATE = """ {extra}
+defaults
+ mode {mode}
+ timeout connect 1s
+ timeout client 5s
+ timeout server 5s
+ rate-limit sessions 99
+frontend f
+ bind 127.0.0.1:{p[0]}
+ rate-limit sessions 8
+ default_backend b
+frontend g
+ bind 127.0.0.1:{p[1]}
+ default_backend b
+backend b
+ server s 127.0.0.1:{origin}
+"""
+
+
+def times_of_answers(port, n):
+    """Clients that all arrive at once: when each of them was answered."""
+    start, out = time.monotonic(), []
+
+    def one():
+        with connect(port) as c:
+            c.settimeout(5)
+            c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            assert c.recv(100)
+            out.append(time.monotonic() - start)
+    threads = [threading.Thread(target=one) for _ in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return sorted(out)
+
+
+@pytest.mark.parametrize("mode", ["tcp", "http"])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_rate_of_a_frontend(tmp_path, mode, threads):
+    """rate-limit sessions: a burst of the limit, then none for a second; clients wait, and another frontend does not."""
+    origin = Origin(serve)
+    with contextlib.ExitStack() as stack:
+        stack.callback(origin.close)
+        rows = []
+        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+            (tmp_path / name).mkdir()
+            ports = free_ports(2)
+            s = Subject(program, tmp_path / name, FRONTEND_RATE.format(
+                extra=f"nbthread {threads}", mode=mode, p=ports, origin=origin.port))
+            stack.callback(s.stop)
+            times = times_of_answers(ports[0], 12)
+            # HAProxy's threads exceed the limit: each compares before any counts
+            assert times[6] < 0.8 and 0.9 < times[11] < 2.2, times
+            if program == TACIT or threads == 1:
+                assert times[7] < 0.8 and 0.9 < times[8], times
+            assert times_of_answers(ports[1], 12)[11] < 0.8
+            stat = s.stat()[1]
+            rows.append([(stat[fe, "FRONTEND"]["rate_lim"], stat[fe, "FRONTEND"]["stot"], stat[fe, "FRONTEND"]["status"])
+                         for fe in "fg"])
+        assert rows[0] == rows[1] == [("8", "12", "OPEN"), ("99", "12", "OPEN")]
+
+
 # --- several workers, tacit only ---
 
 def test_limits_of_all_workers(daemon):

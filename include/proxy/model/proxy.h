@@ -13,6 +13,7 @@
 #include "base/gate.h"
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/rate_limit.h"
 #include "net/listener.h"
 #include "proxy/model/balance_conf.h"
 #include "proxy/model/capture_conf.h"
@@ -113,6 +114,7 @@ struct proxy {
 	struct list binds;        /* struct bind_conf */
 	int maxconn;              /* 0: from global, or PROXY_MAXCONN_NONE */
 	int backlog;              /* 0: from maxconn */
+	struct rate_limit sess_limit; /* `rate-limit sessions`: of all workers together */
 	char *default_be_name;    /* default_backend */
 	struct cfg_where default_be_where;
 	struct rule_acls acls;    /* ACLs of the section */

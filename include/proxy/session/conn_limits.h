@@ -4,7 +4,8 @@
  * stay in the kernel's backlog. A worker holds only its own listeners and wakes other workers
  * (engine.wake_resume).
  * Rates of connections and sessions of the process are limited too: at a limit each worker that
- * would exceed it holds its listeners until the rate has fallen.
+ * would exceed it holds its listeners until the rate has fallen. `rate-limit sessions` of a
+ * frontend holds the one listener that has a client.
  */
 #ifndef TACIT_PROXY_SESSION_CONN_LIMITS_H
 #define TACIT_PROXY_SESSION_CONN_LIMITS_H
@@ -22,6 +23,11 @@ void conn_limits_left_frontend(struct engine *e, struct proxy *fe);
 void conn_limits_left_process(struct engine *e);
 /* Returns the places of a connection that did not arrive or could not be served. */
 void conn_limits_give_back(struct listener *ln);
+
+/* A session of its frontend begins: counts it among those of this second. */
+void conn_limits_count_session(struct listener *ln, uint64_t now_ms);
+/* An accepted connection became no session: `rate-limit sessions` does not count it. */
+void conn_limits_no_session(struct listener *ln);
 
 /* On e's own thread: resumes listeners after a place of fe or (NULL) of the process became free. */
 void conn_limits_resume(struct engine *e, struct proxy *fe);

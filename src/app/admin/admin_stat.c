@@ -111,7 +111,7 @@ frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	stat_row_text(r, STAT_status, frontend_status(p));
 	put_stat(r, STAT_sid, 0);
 	put_stat(r, STAT_rate, freq_read(&st->sess_rate, now));
-	put_stat(r, STAT_rate_lim, 0);
+	put_stat(r, STAT_rate_lim, p->sess_limit.max);
 	put_stat(r, STAT_rate_max, st->sess_rate.max);
 	put_responses(r, p, st->hrsp);
 	put_stat(r, STAT_req_rate, freq_read(&st->req_rate, now));

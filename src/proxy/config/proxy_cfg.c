@@ -341,6 +341,9 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_mode,
 		.syntax = "{ tcp | http }",
 		.doc = "Forwards TCP connections (tcp, the default) or HTTP requests (http)." },
+	COUNT("rate-limit sessions", CFG_FE, sess_limit.max,
+		"Maximum number of new sessions per second; at the limit no connection is "
+		"accepted. 0, the default, sets none."),
 	{ .name = "retries",
 		.once = "retries",
 		.sections = CFG_BE,

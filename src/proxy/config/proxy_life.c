@@ -110,6 +110,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->to = defaults->to;
 	p->maxconn = defaults->maxconn;
 	p->backlog = defaults->backlog;
+	p->sess_limit.max = defaults->sess_limit.max;
 	p->balance = defaults->balance;
 	p->balance_draws = defaults->balance_draws;
 	p->hash_type = defaults->hash_type;

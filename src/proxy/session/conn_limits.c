@@ -98,10 +98,53 @@ conn_limits_stop_rates(struct engine *e)
 	set_rate_held(e, 0);
 }
 
+/* A client's PROXY header makes the session: counted then. */
+static int
+counts_at_accept(const struct listener *ln)
+{
+	return !ln->bind->accept_proxy;
+}
+
+void
+conn_limits_no_session(struct listener *ln)
+{
+	struct proxy *fe = ln->owner;
+	struct engine *e = ln->worker;
+
+	if (counts_at_accept(ln))
+		rate_limit_give_back(&fe->sess_limit, e->sys);
+}
+
+void
+conn_limits_count_session(struct listener *ln, uint64_t now_ms)
+{
+	struct proxy *fe = ln->owner;
+	struct engine *e = ln->worker;
+
+	rate_limit_count(&e->shared->sess_limit, e->sys, now_ms);
+	if (!counts_at_accept(ln))
+		rate_limit_count(&fe->sess_limit, e->sys, now_ms);
+}
+
+/* `rate-limit sessions`. Counts the session, so that workers together do not exceed the limit. */
+static int
+enter_frontend_rate(struct listener *ln)
+{
+	struct proxy *fe = ln->owner;
+	struct engine *e = ln->worker;
+	uint64_t now = loop_now_ms(e->loop);
+	uint64_t wait = rate_limit_wait(&fe->sess_limit, e->sys, now, counts_at_accept(ln));
+
+	if (likely(!wait))
+		return 1;
+	listener_hold_until(ln, now + wait);
+	return 0;
+}
+
 /* Counts a connection; its session is counted later. Without memory for a timer the listener tries
  * again in the next turn. */
 static int
-enter_rates(struct engine *e)
+enter_process_rates(struct engine *e)
 {
 	struct engine_shared *sh = e->shared;
 	uint64_t now = loop_now_ms(e->loop);
@@ -114,6 +157,26 @@ enter_rates(struct engine *e)
 	if (timer_set(loop_timers(e->loop), &e->rate_timer, now + wait) == 0)
 		set_rate_held(e, 1);
 	return 0;
+}
+
+static int
+enter_rates(struct listener *ln)
+{
+	if (!enter_frontend_rate(ln))
+		return 0;
+	if (enter_process_rates(ln->worker))
+		return 1;
+	conn_limits_no_session(ln);
+	return 0;
+}
+
+static void
+leave_rates(struct listener *ln)
+{
+	const struct engine *e = ln->worker;
+
+	conn_limits_no_session(ln);
+	rate_limit_give_back(&e->shared->conn_limit, e->sys);
 }
 
 /* --- places --- */
@@ -199,16 +262,16 @@ enter_gates(struct listener *ln)
 	struct engine *e = ln->worker;
 	struct proxy *fe = ln->owner;
 
-	if (!enter_rates(e))
+	if (!enter_rates(ln))
 		return 0;
 	if (!gate_enter(&e->shared->gate, e->shared->max_sessions)) {
-		rate_limit_give_back(&e->shared->conn_limit, e->sys);
+		leave_rates(ln);
 		hold_process(e);
 		return 0;
 	}
 	if (!is_shut(fe) && gate_enter(&fe->fe_gate, (unsigned int)fe->maxconn))
 		return 1;
-	rate_limit_give_back(&e->shared->conn_limit, e->sys);
+	leave_rates(ln);
 	leave_process(e, 0);
 	hold_frontend(e, fe);
 	return 0;
@@ -218,9 +281,7 @@ enter_gates(struct listener *ln)
 static void
 not_accepted(struct listener *ln)
 {
-	struct engine *e = ln->worker;
-
-	rate_limit_give_back(&e->shared->conn_limit, e->sys);
+	leave_rates(ln);
 	conn_limits_give_back(ln);
 }
 

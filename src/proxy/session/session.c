@@ -105,6 +105,7 @@ session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 			session_free(s);
 		(void)sys_close(e->sys, fd);
 		listener_release(ln);
+		conn_limits_no_session(ln);
 		conn_limits_give_back(ln);
 		return;
 	}

@@ -61,7 +61,7 @@ count_session_rates(const struct session *s, struct second n)
 	struct proxy_stat *st = fe_stat(s);
 	uint64_t now = s->begun_ms;
 
-	rate_limit_count(&e->shared->sess_limit, e->sys, now);
+	conn_limits_count_session(s->listener, now);
 	freq_add(&e->sess_rate, now, 1);
 	freq_add(&st->sess_rate, now, 1);
 	if (is_screened(s))

@@ -412,6 +412,24 @@ a_held_one_is_restarted_full(void **st)
 	assert_int_equal(ln.state, LISTENER_READY);
 }
 
+/* A time that a limit of its frontend names does not outlast a pause. */
+static void
+a_suspended_one_waits_for_no_time(void **st)
+{
+	uint64_t now = loop_now_ms(rig_loop);
+
+	(void)st;
+	listener_hold_until(&ln, now + 1);
+	assert_int_equal(ln.state, LISTENER_FULL);
+	for (int i = 0; i < 20 && ln.state != LISTENER_READY; i++)
+		rig_turn(5);
+	assert_int_equal(ln.state, LISTENER_READY);
+	listener_hold_until(&ln, now + 3600000);
+	listener_suspend(&ln);
+	assert_int_equal(listener_restart(&ln), 0);
+	assert_int_equal(ln.state, LISTENER_READY);
+}
+
 /* Clients of a socket that a parent holds too wait. */
 static void
 a_suspended_inherited_one_leaves_clients_waiting(void **st)
@@ -461,6 +479,7 @@ main(void)
 		CASE(a_suspended_one_refuses_until_it_is_restarted),
 		CASE(a_busy_port_keeps_it_suspended),
 		CASE(a_held_one_is_restarted_full),
+		CASE(a_suspended_one_waits_for_no_time),
 		CASE(a_suspended_inherited_one_leaves_clients_waiting),
 		CASE(a_suspended_one_can_be_closed),
 	};

@@ -287,6 +287,73 @@ the_highest_rate_is_that_of_all(void **st)
 	close_two();
 }
 
+static uint64_t
+sessions_so_far(void)
+{
+	return w.px->shard[0].fe.cum_sess + w.px->shard[1].fe.cum_sess;
+}
+
+static void
+the_session_rate_of_a_frontend_counts_all_workers(void **st)
+{
+	uint64_t from;
+
+	(void)st;
+	open_two(0, 100);
+	from = loop_now_ms(w.loop);
+	w.px->sess_limit.max = 3;
+	client(0);
+	client(1);
+	client(0);
+	assert_int_equal(w.px->sess_limit.cur, 3);
+	/* At the limit the client waits in the backlog, and only this listener with it. */
+	client(1);
+	assert_int_equal(ln[1]->state, LISTENER_FULL);
+	assert_int_equal(ln[0]->state, LISTENER_READY);
+	assert_int_equal(e[0]->n_sessions + e[1]->n_sessions, 3);
+	for (int i = 0; i < 3000 && sessions_so_far() < 4; i++)
+		world_run(&w, FAKE_MS);
+	assert_int_equal(sessions_so_far(), 4);
+	/* One place is free again when a part of that second is out of sight. */
+	assert_in_range(loop_now_ms(w.loop) - from, 1000, 1100);
+	world_run(&w, RIG_LIMIT);
+	close_two();
+}
+
+/* What is no session is not counted; with accept-proxy the session begins with the header. */
+static void
+the_session_rate_counts_sessions_only(void **st)
+{
+	(void)st;
+	open_two(1, 100);
+	w.px->sess_limit.max = 3;
+	assert_int_equal(ln[0]->may_accept(ln[0]), 1);
+	assert_int_equal(w.px->sess_limit.cur, 1);
+	/* maxconn refuses it */
+	assert_int_equal(ln[1]->may_accept(ln[1]), 0);
+	assert_int_equal(w.px->sess_limit.cur, 1);
+	ln[0]->not_accepted(ln[0]);
+	assert_int_equal(w.px->sess_limit.cur, 0);
+	/* so does a limit of the process */
+	shared.conn_limit.max = 1;
+	shared.conn_limit.cur = 1;
+	shared.conn_limit.start_ms = loop_now_ms(w.loop);
+	assert_int_equal(ln[0]->may_accept(ln[0]), 0);
+	assert_int_equal(w.px->sess_limit.cur, 0);
+	conn_limits_stop_rates(e[0]);
+	shared.conn_limit.max = 0;
+	ln[0]->bind->accept_proxy = 1;
+	assert_int_equal(ln[0]->may_accept(ln[0]), 1);
+	assert_int_equal(w.px->sess_limit.cur, 0);
+	ln[0]->not_accepted(ln[0]);
+	conn_limits_count_session(ln[0], loop_now_ms(w.loop));
+	assert_int_equal(w.px->sess_limit.cur, 1);
+	conn_limits_no_session(ln[0]);
+	assert_int_equal(w.px->sess_limit.cur, 1);
+	ln[0]->bind->accept_proxy = 0;
+	close_two();
+}
+
 int
 main(void)
 {
@@ -297,6 +364,8 @@ main(void)
 		cmocka_unit_test(a_place_freed_meanwhile_is_noticed),
 		cmocka_unit_test(sessions_have_ids_of_their_own),
 		cmocka_unit_test(the_highest_rate_is_that_of_all),
+		cmocka_unit_test(the_session_rate_of_a_frontend_counts_all_workers),
+		cmocka_unit_test(the_session_rate_counts_sessions_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
