@@ -159,6 +159,16 @@ def run(*args, cfg=None, env=None, cwd=None, timeout=WAIT, program=None):
                           env=full, cwd=cwd, timeout=timeout, check=False)
 
 
+def doing(pid):
+    """What the threads of a process wait for in the kernel, for the message of a test that gave up on it."""
+    found = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        for name in ("comm", "wchan", "syscall", "stack"):
+            with contextlib.suppress(OSError):
+                found.append(f"{task.name} {name}: {(task / name).read_text(errors='replace').strip()}")
+    return "\n".join(found)
+
+
 class Notify:
     """A $NOTIFY_SOCKET."""
 
@@ -211,9 +221,9 @@ class Daemon:
                 stderr=err, env=full, cwd=self.dir, pass_fds=pass_fds, preexec_fn=setup if limits else None)
         self.pid = self.proc.pid
         if ready and not self._wait_ready():
-            code = self.proc.poll()
+            code, found = self.proc.poll(), doing(self.pid)
             self.kill()
-            raise AssertionError(f"not ready (exit {code}):\n{self.stderr}{self.stdout}")
+            raise AssertionError(f"not ready (exit {code}):\n{self.stderr}{self.stdout}{found}")
         self.base = fds(self.pid) if ready else {}
 
     def _wait_ready(self):

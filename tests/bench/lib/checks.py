@@ -104,7 +104,7 @@ def preferred():
     try:
         with open(path, encoding="ascii") as f:
             group = f.read().split()[-1]
-    except OSError:
+    except (OSError, IndexError):  # the kernel has none, or a process of the root group has no line
         path, group = os.devnull, "0"
     os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     set_group(path, str(PRIORITY))
