@@ -27,7 +27,7 @@ struct maker {
 	struct sys *sys;
 	int fd;
 	int shares_port; /* other sockets of this process are bound to it */
-	char *why;
+	char *why;       /* NULL: the reason is enough */
 	size_t why_len;
 };
 
@@ -338,10 +338,7 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 int
 listener_listen_again(struct listener *ln, struct sys *sys)
 {
-	char why[128];
-	struct maker m = {
-		.ln = ln, .sys = sys, .fd = ln->fd, .why = why, .why_len = sizeof(why)
-	};
+	struct maker m = { .ln = ln, .sys = sys, .fd = ln->fd };
 	long r;
 
 	/* The socket has lost a port that it did not ask for. */

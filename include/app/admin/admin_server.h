@@ -1,17 +1,40 @@
-/* What the commands about servers share. */
+/* What the commands about proxies and servers share. */
 #ifndef TACIT_APP_ADMIN_ADMIN_SERVER_H
 #define TACIT_APP_ADMIN_ADMIN_SERVER_H
 
-struct admin_conn;
-struct proxies;
-struct proxy;
-struct server;
+#include "proxy/model/server_list.h"
 
-/* By name, or by id as #N; of one of these capabilities (PROXY_x). NULL: none. */
-struct proxy *admin_find_proxy(const struct proxies *ps, const char *text, unsigned int caps);
+struct admin_conn;
+struct addr;
+struct proxies;
+struct sbuf;
+
+/* By name, or by id as #N. NULL: none. */
 struct proxy *admin_find_backend(const struct proxies *ps, const char *text);
+
+/* The frontend (PROXY_FE) or backend (PROXY_BE) that argv[0] names; NULL after a message. */
+struct proxy *admin_named_proxy(struct admin_conn *c, int argc, char **argv, unsigned int cap);
 
 /* Sets the weight, "N" or "N%", or answers why not. text NULL: it is missing. */
 void admin_set_weight(struct admin_conn *c, struct server *s, const char *text);
+
+/* A walk over the servers of one backend, or of all; they may change between its steps. */
+struct admin_servers {
+	const struct proxy *only; /* NULL: all */
+	struct list *proxy;
+	struct server_walk server;
+};
+
+/* Begins a walk over the backend that argv[0] names, argc 0: all. 0, or -1 after a message. */
+int admin_servers_begin(struct admin_conn *c, int argc, char **argv, struct admin_servers *w)
+	must_check;
+/* The next server, or NULL. */
+const struct server *admin_servers_next(struct admin_conn *c, struct admin_servers *w);
+
+/* The IP address, "-" without one. */
+void admin_print_host(struct sbuf *o, const struct addr *a);
+
+/* A decimal port: 0, -ERR_SYNTAX, or -ERR_RANGE. */
+int admin_parse_port(const char *text, unsigned int *port) must_check;
 
 #endif

@@ -68,7 +68,7 @@ struct process {
 	const struct process_service *service; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
 	struct external_helper helper; /* runs the commands of external checks */
-	struct checker *checker;   /* NULL: no server is checked */
+	struct checker *checker;   /* since the start */
 	struct timer status_timer;
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
 	const char *node;          /* global `node`, or hostname */
@@ -127,6 +127,8 @@ void process_close_listeners(struct process *p, int all);
 /* Calls fn for each listener of the frontends that are not disabled, then of the stats sockets. */
 typedef void process_listener_fn(struct listener *ln, void *arg);
 void process_each_listener(struct process *p, process_listener_fn *fn, void *arg);
+/* The same for the listeners of these bind lines. */
+void process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg);
 unsigned int process_listeners(const struct process *p);
 
 /* The worker that does the process's own work. */

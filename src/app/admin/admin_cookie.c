@@ -7,26 +7,10 @@
 #include "base/mem.h"
 #include "proxy/model/proxy.h"
 
-/* NULL after a message. */
-static struct proxy *
-named_backend(struct admin_conn *c, int argc, char **argv)
-{
-	struct proxy *be;
-
-	if (argc < 1) {
-		admin_msg(c, ADMIN_ERR, "A backend name is expected.");
-		return NULL;
-	}
-	be = admin_find_backend(&c->admin->process->cfg->proxies, argv[0]);
-	if (!be)
-		admin_msg(c, ADMIN_ERR, "No such backend.");
-	return be;
-}
-
 static void
 switch_cookies(struct admin_conn *c, int argc, char **argv, int on)
 {
-	struct proxy *be = named_backend(c, argc, argv);
+	struct proxy *be = admin_named_proxy(c, argc, argv, PROXY_BE);
 
 	if (!be)
 		return;
@@ -49,7 +33,7 @@ do_disable_cookies(struct admin_conn *c, int argc, char **argv)
 static void
 do_set_cookie_key(struct admin_conn *c, int argc, char **argv)
 {
-	struct proxy *be = named_backend(c, argc, argv);
+	struct proxy *be = admin_named_proxy(c, argc, argv, PROXY_BE);
 	char *key;
 
 	if (!be)

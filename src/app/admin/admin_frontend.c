@@ -8,22 +8,6 @@
 #include "cfg/value.h"
 #include "proxy/session/conn_limits.h"
 
-/* The named frontend, or NULL after a message. */
-static struct proxy *
-named_frontend(struct admin_conn *c, int argc, char **argv)
-{
-	struct proxy *fe;
-
-	if (argc < 1) {
-		admin_msg(c, ADMIN_ERR, "A frontend name is expected.");
-		return NULL;
-	}
-	fe = admin_find_proxy(&c->admin->process->cfg->proxies, argv[0], PROXY_FE);
-	if (!fe)
-		admin_msg(c, ADMIN_ERR, "No such frontend.");
-	return fe;
-}
-
 static int
 is_shut_down(const struct proxy *fe)
 {
@@ -33,7 +17,7 @@ is_shut_down(const struct proxy *fe)
 static void
 do_disable_frontend(struct admin_conn *c, int argc, char **argv)
 {
-	struct proxy *fe = named_frontend(c, argc, argv);
+	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 
 	if (!fe)
 		return;
@@ -48,7 +32,7 @@ do_disable_frontend(struct admin_conn *c, int argc, char **argv)
 static void
 do_enable_frontend(struct admin_conn *c, int argc, char **argv)
 {
-	struct proxy *fe = named_frontend(c, argc, argv);
+	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 
 	if (!fe)
 		return;
@@ -65,7 +49,7 @@ do_enable_frontend(struct admin_conn *c, int argc, char **argv)
 static void
 do_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
 {
-	struct proxy *fe = named_frontend(c, argc, argv);
+	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 
 	if (fe && is_shut_down(fe))
 		admin_msg(c, ADMIN_NOTICE, "Frontend was already shut down.");
@@ -75,15 +59,13 @@ do_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
 
 /* --- limits --- */
 
-/* Changes a limit while the workers are paused; each of them then holds its listeners or resumes
+/* A limit was changed while the workers are paused: each of them holds its listeners or resumes
  * them. fe NULL: one of the process. */
 static void
-set_limit(struct admin_conn *c, int *limit, int value, struct proxy *fe)
+resume_workers(struct admin_conn *c, struct proxy *fe)
 {
 	const struct process *p = c->admin->process;
 
-	admin_stop_workers(c);
-	*limit = value;
 	for (unsigned int i = 0; i < p->n_workers; i++) {
 		conn_limits_resume(&p->workers[i].engine, fe);
 		if (!fe)
@@ -93,9 +75,17 @@ set_limit(struct admin_conn *c, int *limit, int value, struct proxy *fe)
 }
 
 static void
+set_process_limit(struct admin_conn *c, unsigned int *limit, unsigned int value)
+{
+	admin_stop_workers(c);
+	*limit = value;
+	resume_workers(c, NULL);
+}
+
+static void
 do_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
 {
-	struct proxy *fe = named_frontend(c, argc, argv);
+	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 	int64_t n;
 
 	if (!fe)
@@ -104,8 +94,11 @@ do_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
 		admin_msg(c, ADMIN_ERR, "Integer value expected.");
 	else if (cfg_value_int(argv[1], 0, INT32_MAX, &n, NULL) < 0)
 		admin_msg(c, ADMIN_ERR, "Value out of range.");
-	else
-		set_limit(c, &fe->maxconn, n ? (int)n : PROXY_MAXCONN_NONE, fe);
+	else {
+		admin_stop_workers(c);
+		fe->maxconn = n ? (int)n : PROXY_MAXCONN_NONE;
+		resume_workers(c, fe);
+	}
 }
 
 /* 0 restores the configured value, which is the maximum. */
@@ -121,7 +114,7 @@ do_set_maxconn_global(struct admin_conn *c, int argc, char **argv)
 	else if (cfg_value_int(argv[0], INT32_MIN, most, &n, NULL) < 0)
 		admin_msg(c, ADMIN_ERR, "Value out of range.");
 	else
-		set_limit(c, (int *)&p->shared.max_sessions, n > 0 ? (int)n : (int)most, NULL);
+		set_process_limit(c, &p->shared.max_sessions, n > 0 ? (unsigned int)n : most);
 }
 
 static void
@@ -134,7 +127,7 @@ set_rate(struct admin_conn *c, struct rate_limit *r, const char *text)
 	else if (cfg_value_int(text, 0, INT32_MAX, &n, NULL) < 0)
 		admin_msg(c, ADMIN_ERR, "Value out of range.");
 	else
-		set_limit(c, (int *)&r->max, (int)n, NULL);
+		set_process_limit(c, &r->max, (unsigned int)n);
 }
 
 static void

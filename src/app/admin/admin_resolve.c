@@ -5,6 +5,7 @@
 
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_resolve.h"
+#include "app/admin/admin_server.h"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
 #include "proxy/backend/server_addr.h"
@@ -96,8 +97,7 @@ add_port(struct sbuf *b, const struct server *s, const struct addr *a)
 static int
 take_port(const struct server *s, const char *text, struct addr *a, struct sbuf *b)
 {
-	char *end;
-	long port = strtol(text, &end, 10);
+	unsigned int port;
 
 	if (*text == '+' || *text == '-') {
 		sbuf_adds(b,
@@ -106,18 +106,18 @@ take_port(const struct server *s, const char *text, struct addr *a, struct sbuf 
 			"directive.");
 		return 0;
 	}
-	if (end == text || *end || port < 0 || port > 65535) {
+	if (admin_parse_port(text, &port) < 0) {
 		sbuf_addf(b, "problem converting port '%.40s' to an int", text);
 		return 0;
 	}
-	if (!s->spec.has_offset && (unsigned int)port == addr_port(a)) {
+	if (!s->spec.has_offset && port == addr_port(a)) {
 		sbuf_adds(b, "no need to change the port");
 		return 0;
 	}
 	sbuf_adds(b, "port changed from '");
 	add_port(b, s, a);
-	sbuf_addf(b, "' to '%ld'", port);
-	addr_set_port(a, (unsigned int)port);
+	sbuf_addf(b, "' to '%u'", port);
+	addr_set_port(a, port);
 	return 1;
 }
 

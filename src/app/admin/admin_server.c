@@ -6,10 +6,10 @@
 #include "app/admin/admin_int.h"
 #include "base/atomic.h"
 #include "base/counter.h"
+#include "base/err.h"
 #include "cfg/value.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_state.h"
-#include "proxy/model/server_list.h"
 
 /* Backends and servers are identified by name, or by id as #N: the id, or 0. */
 static int
@@ -21,8 +21,9 @@ number_of(const char *text)
 										       : 0;
 }
 
-struct proxy *
-admin_find_proxy(const struct proxies *ps, const char *text, unsigned int caps)
+/* By name or id; of one of these capabilities (PROXY_x). NULL: none. */
+static struct proxy *
+find_proxy_of(const struct proxies *ps, const char *text, unsigned int caps)
 {
 	struct proxy *p = proxies_find(ps, text, caps);
 	int id = number_of(text);
@@ -35,7 +36,35 @@ admin_find_proxy(const struct proxies *ps, const char *text, unsigned int caps)
 struct proxy *
 admin_find_backend(const struct proxies *ps, const char *text)
 {
-	return admin_find_proxy(ps, text, PROXY_BE);
+	return find_proxy_of(ps, text, PROXY_BE);
+}
+
+struct proxy *
+admin_named_proxy(struct admin_conn *c, int argc, char **argv, unsigned int cap)
+{
+	const struct proxies *ps = &c->admin->process->cfg->proxies;
+	const char *kind = cap & PROXY_FE ? "frontend" : "backend";
+	struct proxy *p = argc > 0 ? find_proxy_of(ps, argv[0], cap) : NULL;
+
+	if (argc < 1)
+		admin_msg(c, ADMIN_ERR, "A %s name is expected.", kind);
+	else if (!p)
+		admin_msg(c, ADMIN_ERR, "No such %s.", kind);
+	return p;
+}
+
+int
+admin_parse_port(const char *text, unsigned int *port)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (end == text || *end)
+		return -ERR_SYNTAX;
+	if (n < 0 || n > 65535)
+		return -ERR_RANGE;
+	*port = (unsigned int)n;
+	return 0;
 }
 
 /* Also of a proxy that is disabled or stopped. */
@@ -167,12 +196,55 @@ do_set_maxconn(struct admin_conn *c, int argc, char **argv)
 		server_set_maxconn(&c->admin->worker->engine, s, (int)n);
 }
 
+/* --- walks over servers --- */
+
+int
+admin_servers_begin(struct admin_conn *c, int argc, char **argv, struct admin_servers *w)
+{
+	const struct proxies *ps = &c->admin->process->cfg->proxies;
+
+	*w = (struct admin_servers){ .proxy = ps->all.next };
+	if (argc < 1)
+		return 0;
+	w->only = admin_find_backend(ps, argv[0]);
+	if (w->only)
+		return 0;
+	admin_msg(c, ADMIN_ERR, "Can't find backend.");
+	return -1;
+}
+
+const struct server *
+admin_servers_next(struct admin_conn *c, struct admin_servers *w)
+{
+	while (w->proxy != &c->admin->process->cfg->proxies.all) {
+		const struct proxy *p = list_entry(w->proxy, struct proxy, link);
+		const struct server *s = NULL;
+
+		if (!w->only || p == w->only)
+			s = server_walk_next(p, &w->server);
+		if (s)
+			return s;
+		w->proxy = w->proxy->next;
+		w->server = (struct server_walk){ 0 };
+	}
+	return NULL;
+}
+
+void
+admin_print_host(struct sbuf *o, const struct addr *a)
+{
+	char host[ADDR_TEXT] = "-";
+
+	if (a->len && addr_family(a) != AF_UNIX)
+		(void)addr_host_text(a, host);
+	sbuf_adds(o, host);
+}
+
 /* --- show servers conn --- */
 
 static void
-print_conns(struct admin_conn *c, const struct server *s)
+print_conns(struct sbuf *o, const struct server *s)
 {
-	char host[ADDR_TEXT] = "-";
 	unsigned int idle, safe;
 	struct server_stat sum;
 	struct addr own;
@@ -180,55 +252,34 @@ print_conns(struct admin_conn *c, const struct server *s)
 	(void)addr_cell_get(&s->addr, &own);
 	conn_pool_count(s, &idle, &safe);
 	server_stat_sum(s, &sum);
-	if (addr_family(&own) != AF_UNIX)
-		(void)addr_host_text(&own, host);
-	sbuf_addf(&c->out, "%s/%s %d/%d %s %u - %u %u %u %u %u %u %d %u", s->be->name, s->name,
-		s->be->id, s->id, host, addr_port(&own), s->conf.pool_purge_ms,
+	sbuf_addf(o, "%s/%s %d/%d ", s->be->name, s->name, s->be->id, s->id);
+	admin_print_host(o, &own);
+	sbuf_addf(o, " %u - %u %u %u %u %u %u %d %u", addr_port(&own), s->conf.pool_purge_ms,
 		atomic_read(&s->cur), counter_read(&sum.cur_max), conn_pool_needed(s), idle - safe,
 		safe, s->conf.pool_max, idle);
 	for (unsigned int i = 0; i < s->be->n_shards; i++)
-		sbuf_addf(&c->out, " %u", atomic_read(&s->shard[i].idle.n));
-	sbuf_addc(&c->out, '\n');
+		sbuf_addf(o, " %u", atomic_read(&s->shard[i].idle.n));
+	sbuf_addc(o, '\n');
 }
 
-struct conn_walk {
-	const struct proxy *only; /* NULL: all */
-	struct list *proxy;
-	struct server_walk server;
-};
-
 static int
-next_conns(struct admin_conn *c, void *state)
+next_conns(struct admin_conn *c, void *walk)
 {
-	struct conn_walk *w = state;
-	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
-	const struct server *s = NULL;
+	const struct server *s = admin_servers_next(c, walk);
 
-	if (w->proxy == &c->admin->process->cfg->proxies.all)
-		return 0;
-	if (!w->only || p == w->only)
-		s = server_walk_next(p, &w->server);
-	if (s) {
-		print_conns(c, s);
-	} else {
-		w->proxy = w->proxy->next;
-		w->server = (struct server_walk){ 0 };
-	}
-	return 1;
+	if (s)
+		print_conns(&c->out, s);
+	return s != NULL;
 }
 
 /* One number per worker at the end of each line. */
 static void
 do_show_conn(struct admin_conn *c, int argc, char **argv)
 {
-	const struct proxies *ps = &c->admin->process->cfg->proxies;
-	struct conn_walk w = { .proxy = ps->all.next };
+	struct admin_servers w;
 
-	w.only = argc > 0 ? admin_find_backend(ps, argv[0]) : NULL;
-	if (argc > 0 && !w.only) {
-		admin_msg(c, ADMIN_ERR, "Can't find backend.");
+	if (admin_servers_begin(c, argc, argv, &w) < 0)
 		return;
-	}
 	sbuf_addf(&c->out,
 		"# bkname/svname bkid/svid addr port - purge_delay used_cur used_max need_est "
 		"unsafe_nb safe_nb idle_lim idle_cur idle_per_thr[%u]\n",

@@ -88,20 +88,17 @@ set_agent(struct admin_conn *c, struct server *s, int argc, char **argv)
 
 /* --- where checks go --- */
 
-/* HAProxy ends answers about addresses with one line feed only. */
+/* HAProxy ends answers about addresses with one line feed only. 0 or a negative reason. */
 static int
 take_check_port(struct admin_conn *c, const char *text, unsigned int *port)
 {
-	char *end;
-	long n = strtol(text, &end, 10);
+	int r = admin_parse_port(text, port);
 
-	if (!*text || *end)
+	if (r == -ERR_SYNTAX)
 		sbuf_adds(&c->out, "provided port is not an integer");
-	else if (n < 0 || n > 65535)
+	else if (r)
 		sbuf_adds(&c->out, "provided port is invalid");
-	else
-		*port = (unsigned int)n;
-	return *text && !*end && n >= 0 && n <= 65535;
+	return r;
 }
 
 /* <ip> [port <port>] */
@@ -114,7 +111,7 @@ take_check_target(struct admin_conn *c, int argc, char **argv, struct addr *to, 
 	if (addr_parse_ip(text, &a) < 0)
 		sbuf_addf(&c->out, "invalid addr '%s'", text);
 	else if (argc > 1 && strcmp(argv[1], "port") == 0 &&
-		!take_check_port(c, argc > 2 ? argv[2] : "", port))
+		take_check_port(c, argc > 2 ? argv[2] : "", port) < 0)
 		return;
 	else
 		*to = a;

@@ -9,7 +9,6 @@
 #include "cfg/value.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxies.h"
-#include "proxy/model/server_list.h"
 
 /* --- show servers state --- */
 
@@ -94,25 +93,16 @@ print_check_state(struct sbuf *o, const struct server *s)
 		check_bits(s->check) | pause_bit(s), check_bits(s->agent));
 }
 
-static void
-print_host(struct sbuf *o, const struct addr *a)
-{
-	char host[ADDR_TEXT] = "-";
-
-	if (a->len && addr_family(a) != AF_UNIX)
-		(void)addr_host_text(a, host);
-	sbuf_addf(o, " %s", host);
-}
-
 /* " <srvrecord> <use_ssl> <check_port> <check_addr> <agent_addr> <agent_port>" */
 static void
 print_check_target(struct sbuf *o, const struct server *s)
 {
 	const struct check_server_conf *c = &s->conf.check;
 
-	sbuf_addf(o, " - %d %u", s->xprt != NULL, c->port);
-	print_host(o, &c->addr);
-	print_host(o, &c->agent_addr);
+	sbuf_addf(o, " - %d %u ", s->xprt != NULL, c->port);
+	admin_print_host(o, &c->addr);
+	sbuf_addc(o, ' ');
+	admin_print_host(o, &c->agent_addr);
 	/* Without agent-port it is the port of checks. */
 	sbuf_addf(o, " %u\n", c->agent_port ? c->agent_port : c->port);
 }
@@ -133,8 +123,8 @@ print_server(struct admin_conn *c, const struct server *s)
 	struct sbuf *o = &c->out;
 
 	(void)addr_cell_get(&s->addr, &own);
-	sbuf_addf(o, "%d %s %d %s", s->be->id, s->be->name, s->id, s->name);
-	print_host(o, server_is_unresolved(s) ? &none : &own);
+	sbuf_addf(o, "%d %s %d %s ", s->be->id, s->be->name, s->id, s->name);
+	admin_print_host(o, server_is_unresolved(s) ? &none : &own);
 	sbuf_addf(o, " %u %u %d %d %llu", oper_number(s), admin_bits(s), s->uweight, s->conf.weight,
 		(unsigned long long)((admin_now_ms(c) - s->last_change_ms) / 1000));
 	print_check_state(o, s);
@@ -143,43 +133,23 @@ print_server(struct admin_conn *c, const struct server *s)
 	print_check_target(o, s);
 }
 
-struct state_walk {
-	const struct proxy *only; /* NULL: all */
-	struct list *proxy;
-	struct server_walk server;
-};
-
 static int
-next_state(struct admin_conn *c, void *state)
+next_state(struct admin_conn *c, void *walk)
 {
-	struct state_walk *w = state;
-	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
-	const struct server *s = NULL;
+	const struct server *s = admin_servers_next(c, walk);
 
-	if (w->proxy == &c->admin->process->cfg->proxies.all)
-		return 0;
-	if (!p->disabled && (!w->only || p == w->only))
-		s = server_walk_next(p, &w->server);
-	if (s) {
+	if (s)
 		print_server(c, s);
-	} else {
-		w->proxy = w->proxy->next;
-		w->server = (struct server_walk){ 0 };
-	}
-	return 1;
+	return s != NULL;
 }
 
 static void
 do_show_state(struct admin_conn *c, int argc, char **argv)
 {
-	const struct proxies *ps = &c->admin->process->cfg->proxies;
-	struct state_walk w = { .proxy = ps->all.next };
+	struct admin_servers w;
 
-	w.only = argc > 0 ? admin_find_backend(ps, argv[0]) : NULL;
-	if (argc > 0 && !w.only) {
-		admin_msg(c, ADMIN_ERR, "Can't find backend.");
+	if (admin_servers_begin(c, argc, argv, &w) < 0)
 		return;
-	}
 	sbuf_adds(&c->out,
 		"1\n# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state "
 		"srv_uweight srv_iweight srv_time_since_last_change srv_check_status "

@@ -2,11 +2,13 @@
  * the first worker; HAProxy's log messages. */
 #include "app/process/frontend.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/process/process.h"
+#include "base/err.h"
 #include "net/listener.h"
 #include "proxy/model/proxy.h"
 
@@ -27,14 +29,16 @@ log_frontend(struct process *p, const struct proxy *fe, const char *fmt, ...)
 }
 
 static void
+suspend_one(struct listener *ln, void *arg)
+{
+	(void)arg;
+	listener_suspend(ln);
+}
+
+static void
 suspend_all(struct proxy *fe)
 {
-	list_each(it, &fe->binds) {
-		struct bind_conf *b = list_entry(it, struct bind_conf, link);
-
-		list_each(lt, &b->listeners)
-			listener_suspend(list_entry(lt, struct listener, link));
-	}
+	process_each_of_binds(&fe->binds, suspend_one, NULL);
 	fe->listening = PROXY_PAUSED;
 }
 
@@ -47,41 +51,55 @@ frontend_pause(struct process *p, struct proxy *fe)
 	log_frontend(p, fe, "Paused %s %s.", proxy_kind(fe), fe->name);
 }
 
-/* The first listener that cannot listen again; NULL: all do. */
-static const struct listener *
-restart_all(struct proxy *fe, int *reason)
+/* The first listener that cannot listen again, and why. */
+struct restart {
+	const struct listener *failed;
+	int reason;
+};
+
+static void
+restart_one(struct listener *ln, void *arg)
 {
-	list_each(it, &fe->binds) {
-		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+	struct restart *all = arg;
 
-		list_each(lt, &b->listeners) {
-			struct listener *ln = list_entry(lt, struct listener, link);
+	if (all->failed)
+		return;
+	all->reason = listener_restart(ln);
+	if (all->reason)
+		all->failed = ln;
+}
 
-			*reason = listener_restart(ln);
-			if (*reason)
-				return ln;
-		}
-	}
-	fe->listening = PROXY_LISTENS;
-	return NULL;
+static void
+log_failed(struct process *p, const struct proxy *fe, const struct restart *all)
+{
+	char text[ADDR_TEXT];
+
+	if (all->reason == -EADDRINUSE)
+		log_frontend(p, fe, "Port %u busy while trying to enable %s %s.",
+			addr_port(&all->failed->addr), proxy_kind(fe), fe->name);
+	else
+		log_frontend(p, fe, "Cannot listen on %s while trying to enable %s %s: %s.",
+			addr_text(&all->failed->addr, text), proxy_kind(fe), fe->name,
+			err_text(all->reason));
 }
 
 int
 frontend_resume(struct process *p, struct proxy *fe)
 {
-	const struct listener *failed;
-	int reason = 0;
+	struct restart all = { 0 };
 
 	rendezvous_begin(p);
-	failed = restart_all(fe, &reason);
-	if (failed)
+	process_each_of_binds(&fe->binds, restart_one, &all);
+	if (all.failed)
 		suspend_all(fe);
+	else
+		fe->listening = PROXY_LISTENS;
 	rendezvous_end(p);
-	if (failed)
-		log_frontend(p, fe, "Port %u busy while trying to enable %s %s.",
-			addr_port(&failed->addr), proxy_kind(fe), fe->name);
-	log_frontend(p, fe, "%s %s %s.", failed ? "Paused" : "Resumed", proxy_kind(fe), fe->name);
-	return reason;
+	if (all.failed)
+		log_failed(p, fe, &all);
+	log_frontend(p, fe, "%s %s %s.", all.failed ? "Paused" : "Resumed", proxy_kind(fe),
+		fe->name);
+	return all.reason;
 }
 
 void

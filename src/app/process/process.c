@@ -85,8 +85,12 @@ on_signal(void *owner, int sig)
 static int
 open_workers(struct process *p)
 {
+	const struct global_conf *g = &p->cfg->global;
 	int r = 0;
 
+	p->shared.max_sessions = p->limits.maxconn;
+	p->shared.conn_limit.max = (unsigned int)g->maxconnrate;
+	p->shared.sess_limit.max = (unsigned int)g->maxsessrate;
 	for (unsigned int i = 0; i < p->n_workers && !r; i++)
 		r = worker_open(&p->workers[i]);
 	return r;

@@ -14,8 +14,8 @@
 /* Time that handshakes in progress get before the listeners are closed. */
 #define HANDSHAKE_MS 1
 
-static void
-each_of(struct list *binds, process_listener_fn *fn, void *arg)
+void
+process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg)
 {
 	list_each(it, binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
@@ -32,7 +32,7 @@ each_of_frontends(struct process *p, process_listener_fn *fn, void *arg)
 		struct proxy *px = list_entry(it, struct proxy, link);
 
 		if (!px->disabled)
-			each_of(&px->binds, fn, arg);
+			process_each_of_binds(&px->binds, fn, arg);
 	}
 }
 
@@ -40,7 +40,7 @@ void
 process_each_listener(struct process *p, process_listener_fn *fn, void *arg)
 {
 	each_of_frontends(p, fn, arg);
-	each_of(&p->cfg->global.admin_binds, fn, arg);
+	process_each_of_binds(&p->cfg->global.admin_binds, fn, arg);
 }
 
 static unsigned int
@@ -157,7 +157,7 @@ process_close_listeners(struct process *p, int all)
 		process_close_binds(p, &list_entry(it, struct proxy, link)->binds);
 	if (!all)
 		return;
-	each_of(&p->cfg->global.admin_binds, remove_path, p);
+	process_each_of_binds(&p->cfg->global.admin_binds, remove_path, p);
 	process_close_binds(p, &p->cfg->global.admin_binds);
 }
 

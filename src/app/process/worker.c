@@ -274,9 +274,6 @@ worker_open(struct worker *w)
 		loop_free(&w->loop);
 		return r;
 	}
-	w->process->shared.max_sessions = p->limits.maxconn;
-	w->process->shared.conn_limit.max = (unsigned int)g->maxconnrate;
-	w->process->shared.sess_limit.max = (unsigned int)g->maxsessrate;
 	engine_join(&w->engine, &w->process->shared, w->index);
 	w->engine.owner = w;
 	w->engine.on_full = on_full;

@@ -14,7 +14,7 @@ opens_and_closes(void **state)
 	assert_int_equal(worker_open(w), 0);
 	assert_ptr_equal(w->engine.loop, w->loop);
 	assert_int_equal(w->engine.bufsize, 4096);
-	assert_int_equal(w->engine.shared->max_sessions, proc.limits.maxconn);
+	assert_ptr_equal(w->engine.shared, &proc.shared);
 	assert_int_equal(loop_fds(w->loop), 0);
 	bench_close();
 }
