@@ -76,7 +76,7 @@ is_answer_fresh(const struct dns_lookup *l)
 	return l->valid_ms && lookup_now(l) < l->valid_ms + l->res->hold_ms[HOLD_VALID];
 }
 
-/* Nobody watches it. Answers that rules have asked for stay until they are old. */
+/* The question has no watcher. Answers that rules have asked for stay until they are old. */
 static void
 leave_lookup(struct dns_lookup *l)
 {

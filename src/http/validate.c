@@ -11,7 +11,7 @@ has_field(const struct http_head *h, enum http_field_id id)
 }
 
 static enum http_bad
-judge_host(const struct http_head *h, struct str v)
+validate_host(const struct http_head *h, struct str v)
 {
 	struct str host, port;
 
@@ -22,7 +22,7 @@ judge_host(const struct http_head *h, struct str v)
 }
 
 static enum http_bad
-judge_length(const struct http_head *h, struct str v)
+validate_length(const struct http_head *h, struct str v)
 {
 	uint64_t n;
 
@@ -33,7 +33,7 @@ judge_length(const struct http_head *h, struct str v)
 
 /* HTTP/1.0 has no Transfer-Encoding: the sender did not understand it (RFC 9112, 6.1). */
 static enum http_bad
-judge_encoding(const struct http_head *h, struct str v)
+validate_encoding(const struct http_head *h, struct str v)
 {
 	if (h->version == HTTP_1_0 || has_field(h, HTTP_F_TRANSFER_ENCODING) ||
 		has_field(h, HTTP_F_CONTENT_LENGTH) || !str_is_nocase(v, STR("chunked")))
@@ -66,11 +66,11 @@ http_validate_field(const struct http_head *h, const struct http_field *f)
 	if (h->kind == HTTP_TRAILERS)
 		return http_is_forbidden_trailer(f->name) ? HTTP_BAD_TRAILER : HTTP_BAD_NONE;
 	if (f->id == HTTP_F_HOST && h->kind == HTTP_REQUEST)
-		return judge_host(h, f->value);
+		return validate_host(h, f->value);
 	if (f->id == HTTP_F_CONTENT_LENGTH)
-		return judge_length(h, f->value);
+		return validate_length(h, f->value);
 	if (f->id == HTTP_F_TRANSFER_ENCODING)
-		return judge_encoding(h, f->value);
+		return validate_encoding(h, f->value);
 	return HTTP_BAD_NONE;
 }
 
@@ -86,7 +86,7 @@ has_content(const struct http_head *h)
 /* CONNECT has no content (RFC 9110, 9.3.6): recipients would disagree whether data is content or
  * tunnelled. */
 static enum http_bad
-judge_request(const struct http_head *h)
+validate_request(const struct http_head *h)
 {
 	struct str authority;
 	enum http_form form = http_target_form(h->method, h->target, &authority);
@@ -105,7 +105,7 @@ judge_request(const struct http_head *h)
 
 /* 1xx and 204 have no body: framing fields in them are an attack or an error (RFC 9112, 6.1). */
 static enum http_bad
-judge_response(const struct http_head *h)
+validate_response(const struct http_head *h)
 {
 	if (h->status >= 200 && h->status != 204)
 		return HTTP_BAD_NONE;
@@ -119,5 +119,5 @@ http_validate_head(const struct http_head *h)
 {
 	if (h->kind == HTTP_TRAILERS)
 		return HTTP_BAD_NONE;
-	return h->kind == HTTP_REQUEST ? judge_request(h) : judge_response(h);
+	return h->kind == HTTP_REQUEST ? validate_request(h) : validate_response(h);
 }

@@ -24,7 +24,7 @@ enum check_try_kind {
 	TRY_WRONG,
 	TRY_WRONG_PIECES,
 	TRY_CLOSE,      /* instead of an answer */
-	TRY_CUT,        /* half a good answer, then FIN */
+	TRY_CUT,        /* the first half of a good answer, then FIN */
 	TRY_CUT_RESET,
 	TRY_RESET,      /* once the request is there */
 	TRY_KINDS

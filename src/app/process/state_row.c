@@ -1,5 +1,5 @@
-/* Applies a row of a state file to its server, as HAProxy does. First worker, at start: nobody else
- * uses the server. */
+/* Applies a row of a state file to its server, as HAProxy does. On the first worker, before the
+ * other threads start. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -101,7 +101,7 @@ fail_jobs(struct external *x)
 	x->n_taken = 0;
 }
 
-/* It is not started again: who has the privileges to do so has given them up. */
+/* The helper is not started again: the process has dropped the privileges that this needs. */
 static void
 lose_helper(struct external *x)
 {

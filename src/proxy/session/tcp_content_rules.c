@@ -98,7 +98,7 @@ is_final(const struct session *s)
 }
 
 static enum rule_result
-judge_client(struct session *s, struct rule_outcome *v)
+evaluate_client_rules(struct session *s, struct rule_outcome *v)
 {
 	unsigned int at = rule_place_scope(RULE_TCP_REQ_CONTENT) | (s->be ? SAMPLE_AT_BACK : 0);
 	struct eval look;
@@ -118,7 +118,7 @@ run_client_rules(struct session *s)
 
 	/* A buffer that it waited for is no longer needed, or needed again. */
 	s->dir[CLIENT].waits_for_buffer = 0;
-	switch (judge_client(s, &v)) {
+	switch (evaluate_client_rules(s, &v)) {
 	case RULE_YIELD:
 		/* A name server answers, or the look-up fails, before that. */
 		if (v.awaits_answer) {

@@ -182,7 +182,7 @@ fetch_date_us(const struct rule_args *a unused, struct sample_ctx *cx, struct sa
 	return 1;
 }
 
-/* --- chance: nobody can foresee it --- */
+/* --- random numbers, which cannot be predicted --- */
 
 static int
 init_rand(struct rule_args *a, const struct rule_vocab *v unused, const char **why)

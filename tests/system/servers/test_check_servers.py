@@ -22,7 +22,7 @@ ALL = os.environ.get("TACIT_SERVERS") == "all"
 START = 6 * WAIT
 COLUMNS = ("status", "check_status", "check_code", "check_desc", "last_chk", "check_rise", "check_fall", "check_health")
 
-# Of nobody, for localhost.
+# A self-signed certificate and its key, for localhost.
 CERTIFICATE = """\
 -----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgb8iF8QDiYludqkmg

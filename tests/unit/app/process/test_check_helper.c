@@ -148,7 +148,7 @@ several_at_once(void **state)
 	kill_it(9);
 	kill_it(1);
 	expect(EXTERNAL_ENDED, 1, SIGKILL);
-	/* It has ended: nobody is killed. */
+	/* The command has ended: no process is killed. */
 	kill_it(1);
 	shell(1, "exit 5");
 	expect(EXTERNAL_ENDED, 1, 5 << 8);

@@ -219,7 +219,7 @@ timeout_kills(void **state)
 	assert_true(check_of(0)->is_running);
 	answer(EXTERNAL_ENDED, next.id, 0);
 	expect_result(0, CHECK_PROCOK, 0);
-	/* An id that nobody knows. */
+	/* No job has this id. */
 	answer(EXTERNAL_ENDED, 12345, 0);
 	later = request(EXTERNAL_RUN);
 	answer(EXTERNAL_ENDED, later.id, 1 << 8);
