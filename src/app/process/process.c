@@ -255,6 +255,14 @@ process_run(struct process *p)
 	}
 }
 
+void
+process_run_mail(struct process *p)
+{
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		if (p->workers[i].mailbox)
+			mailbox_run(p->workers[i].mailbox);
+}
+
 int
 process_join(struct process *p)
 {
@@ -264,10 +272,7 @@ process_join(struct process *p)
 		if (p->workers[i].has_thread)
 			worker_leave(&p->workers[i], process_first(p)->mailbox);
 	p->running = 0;
-	/* The workers have ended: runs the mails that they have left unread. */
-	for (unsigned int i = 0; i < p->n_workers; i++)
-		if (p->workers[i].mailbox)
-			mailbox_run(p->workers[i].mailbox);
+	process_run_mail(p);
 	return 0;
 }
 

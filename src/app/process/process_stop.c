@@ -73,6 +73,8 @@ hard_stop(struct process *p)
 		return;
 	p->state = PROCESS_KILLING;
 	rendezvous_begin(p);
+	/* Connections that are being handed over become sessions, which are closed too. */
+	process_run_mail(p);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		engine_kill_all(&p->workers[i].engine);
 	rendezvous_end(p);

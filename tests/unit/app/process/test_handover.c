@@ -189,6 +189,28 @@ end_standstill(struct timer *t)
 	rendezvous_end(&proc);
 }
 
+/* Two workers stand still, and the first one has handed over one end of the pair. */
+static void
+hand_over_one(int pair[2])
+{
+	struct addr peer = { .len = sizeof(sa_family_t), .u.sa.sa_family = AF_UNIX };
+	struct listener *ln;
+
+	start("nbthread 2\ntune.listener.multi-queue off");
+	second_listener = NULL;
+	process_each_listener(&proc, find_second, NULL);
+	assert_non_null(second_listener);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	rendezvous_begin(&proc);
+	ln = second_listener->first;
+	proc.cfg->global.multi_queue = MULTI_QUEUE_FAIR;
+	handover_enable(&proc, ln);
+	ln->group->next = 1;
+	assert_true(ln->may_accept(ln));
+	assert_int_equal(ln->route(ln, pair[1], &peer), 1);
+	assert_int_equal(worker_load(&proc.workers[1]), 1);
+}
+
 /*
  * A connection is being handed over when the listeners close: it was accepted, so it is served, and
  * neither the process nor the receiving worker ends before.
@@ -202,24 +224,8 @@ a_handover_during_a_stop_is_served(void **state)
 	char c = 0;
 
 	(void)state;
-	start("nbthread 2\ntune.listener.multi-queue off");
-	second_listener = NULL;
-	process_each_listener(&proc, find_second, NULL);
-	assert_non_null(second_listener);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-	rendezvous_begin(&proc);
-	{
-		struct listener *ln = second_listener->first;
-		struct addr peer = { .len = sizeof(sa_family_t), .u.sa.sa_family = AF_UNIX };
-
-		proc.cfg->global.multi_queue = MULTI_QUEUE_FAIR;
-		handover_enable(&proc, ln);
-		ln->group->next = 1;
-		assert_true(ln->may_accept(ln));
-		assert_int_equal(ln->route(ln, pair[1], &peer), 1);
-		assert_int_equal(worker_load(&proc.workers[1]), 1);
-		process_on_signal(&proc, SIGUSR1);
-	}
+	hand_over_one(pair);
+	process_on_signal(&proc, SIGUSR1);
 	/* No worker has the connection yet: only the place in the gate counts it. */
 	assert_int_equal(worker_sessions(), 0);
 	assert_int_equal(process_sessions(&proc), 1);
@@ -240,6 +246,27 @@ a_handover_during_a_stop_is_served(void **state)
 	bench_close();
 }
 
+/* SIGTERM closes such a connection with the others. */
+static void
+a_handover_during_a_hard_stop_is_closed(void **state)
+{
+	int pair[2];
+	char c;
+
+	(void)state;
+	hand_over_one(pair);
+	assert_int_equal(process_sessions(&proc), 1);
+	process_on_signal(&proc, SIGTERM);
+	rendezvous_end(&proc);
+	process_run(&proc);
+	/* Not the limit of time has ended it. */
+	assert_int_equal(proc.state, PROCESS_KILLING);
+	assert_int_equal(recv(pair[0], &c, 1, MSG_DONTWAIT), 0);
+	close(pair[0]);
+	assert_int_equal(process_join(&proc), 0);
+	bench_close();
+}
+
 int
 main(void)
 {
@@ -249,6 +276,7 @@ main(void)
 		cmocka_unit_test(off_disables_handover),
 		cmocka_unit_test(one_worker_hands_nothing_over),
 		cmocka_unit_test(a_handover_during_a_stop_is_served),
+		cmocka_unit_test(a_handover_during_a_hard_stop_is_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
