@@ -151,7 +151,7 @@ sends_proxy_header(const struct check_run *r)
 
 /* The check's own connection: in version 1 its addresses, in version 2 LOCAL. */
 static int
-write_proxy_header(struct check_run *r, const struct addr *to)
+write_check_proxy_header(struct check_run *r, const struct addr *to)
 {
 	unsigned int wants = check_run_server(r)->conf.proxy_header;
 	struct proxy_header_fields f = { .version = wants & SERVER_PROXY_V2 ? 2 : 1,
@@ -202,7 +202,7 @@ open_connection(
 		return check_run_fail(r, EMFILE, v);
 	}
 	loop_presume_again(e->loop, fd, DIR_R);
-	if (sends_proxy_header(r) && write_proxy_header(r, to) < 0)
+	if (sends_proxy_header(r) && write_check_proxy_header(r, to) < 0)
 		return check_run_fail(r, ENOMEM, v);
 	if (c == 0 || (c == -EINPROGRESS && !r->far))
 		return send_header_alone(r, v);
