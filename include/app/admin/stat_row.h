@@ -1,28 +1,26 @@
-/* A row of `show stat`: an optional value for each of HAProxy's columns, and its CSV text. */
+/* A row of `show stat`: an optional value for each of HAProxy's columns, and its forms as text. */
 #ifndef TACIT_APP_ADMIN_STAT_ROW_H
 #define TACIT_APP_ADMIN_STAT_ROW_H
 
 #include <stdint.h>
 
+#include "app/admin/field.h"
 #include "base/sbuf.h"
 
 enum stat_col {
-#define STAT_NAMED(id, text) STAT_##id,
-#define STAT_COL(name) STAT_NAMED(name, #name)
+#define STAT_NAMED(id, text, tags, type, desc) STAT_##id,
+#define STAT_COL(name, tags, type, desc) STAT_NAMED(name, #name, tags, type, desc)
 #include "app/admin/stat.tbl.h"
 #undef STAT_COL
 #undef STAT_NAMED
 	STAT_COLS
 };
 
+/* Numbers of 9.1. */
+enum stat_type { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER };
+
 struct stat_row {
-	struct {
-		enum { VAL_NONE, VAL_INT, VAL_TEXT } kind;
-		union {
-			int64_t n;
-			const char *s; /* owned by the caller */
-		} u;
-	} v[STAT_COLS];
+	struct field_value v[STAT_COLS]; /* texts are owned by the caller */
 };
 
 static inline void

@@ -1,141 +1,288 @@
-/* show info: the process in lines "Key: value", HAProxy's keys (management manual 9.3). */
+/* show info: the process as fields in HAProxy's forms (management manual 9.3). On the first
+ * worker; counters of others are read as they are. */
+#include <stdio.h>
 #include <string.h>
 
 #include "app/admin/admin_int.h"
-#include "app/process/totals.h"
+#include "app/admin/field.h"
 #include "app/config/version.h"
+#include "app/process/totals.h"
+
+enum info_field {
+#define INFO_ROW(id, pos, name, tags, type, desc) INFO_##id,
+#include "app/admin/info.tbl.h"
+#undef INFO_ROW
+	INFO_FIELDS
+};
+
+static const struct field fields[INFO_FIELDS] = {
+#define INFO_ROW(id, pos, name, tags, type, desc) { name, pos, tags, type, desc },
+#include "app/admin/info.tbl.h"
+#undef INFO_ROW
+};
+
+struct info {
+	struct field_value v[INFO_FIELDS];
+	char uptime[64];
+	int is_float;   /* of a few numbers */
+};
 
 static void
-add_u(struct sbuf *o, const char *key, uint64_t v)
+info_put(struct info *i, enum info_field f, uint64_t n)
 {
-	sbuf_addf(o, "%s: %llu\n", key, (unsigned long long)v);
+	i->v[f] = (struct field_value){ .kind = VAL_INT, .u.n = (int64_t)n };
 }
 
 static void
-add_process(struct admin_conn *c, struct sbuf *o)
+info_put_text(struct info *i, enum info_field f, const char *s)
+{
+	i->v[f] = (struct field_value){ .kind = VAL_TEXT, .u.s = s };
+}
+
+/* d with the argument float, else n. */
+static void
+info_put_either(struct info *i, enum info_field f, uint64_t n, double d)
+{
+	if (i->is_float)
+		i->v[f] = (struct field_value){ .kind = VAL_FLOAT, .u.d = d };
+	else
+		info_put(i, f, n);
+}
+
+static void
+info_put_rate(struct info *i, enum info_field f, uint64_t n)
+{
+	info_put_either(i, f, n, (double)n);
+}
+
+static void
+info_put_process(struct admin_conn *c, struct info *i)
 {
 	const struct process *p = c->admin->process;
-	uint64_t up = (admin_now_ms(c) - p->started_ms) / 1000;
+	uint64_t ms = admin_now_ms(c) - p->started_ms, up = ms / 1000;
 
-	sbuf_addf(
-		o, "Name: HAProxy\nVersion: %s\nRelease_date: %s\n", VERSION_COMPAT, VERSION_DATE);
-	sbuf_addf(o, "Nbthread: %u\nNbproc: 1\nProcess_num: 1\n", p->n_workers);
-	add_u(o, "Pid", (uint64_t)process_log(p)->id.pid);
-	sbuf_addf(o, "Uptime: %llud %lluh%02llum%02llus\n", (unsigned long long)(up / 86400),
-		  (unsigned long long)(up / 3600 % 24), (unsigned long long)(up / 60 % 60),
-		  (unsigned long long)(up % 60));
-	add_u(o, "Uptime_sec", up);
+	info_put_text(i, INFO_name, "HAProxy");
+	info_put_text(i, INFO_version, VERSION_COMPAT);
+	info_put_text(i, INFO_release_date, VERSION_DATE);
+	info_put(i, INFO_nbthread, p->n_workers);
+	info_put(i, INFO_nbproc, 1);
+	info_put(i, INFO_process_num, 1);
+	info_put(i, INFO_pid, (uint64_t)process_log(p)->id.pid);
+	(void)snprintf(i->uptime, sizeof(i->uptime), "%llud %lluh%02llum%02llus",
+		(unsigned long long)(up / 86400), (unsigned long long)(up / 3600 % 24),
+		(unsigned long long)(up / 60 % 60), (unsigned long long)(up % 60));
+	info_put_text(i, INFO_uptime, i->uptime);
+	info_put_either(i, INFO_uptime_sec, up, (double)ms / 1e3);
+	info_put_either(i, INFO_start_time_sec, p->started_wall_ns / 1000000000u,
+		(double)p->started_wall_ns / 1e9);
+	info_put_text(i, INFO_node, p->node);
+	if (p->cfg->global.description)
+		info_put_text(i, INFO_description, p->cfg->global.description);
+	info_put_text(i, INFO_build_info, VERSION_COMPAT);
 }
 
 static void
-add_pools(struct admin_conn *c, const struct totals *t, struct sbuf *o)
+info_put_memory(struct admin_conn *c, const struct totals *t, struct info *i)
 {
-	add_u(o, "Memmax_MB", c->admin->process->cfg->global.memory >> 20);
-	add_u(o, "PoolAlloc_MB", t->memory_used >> 20);
-	add_u(o, "PoolUsed_MB", t->memory_live >> 20);
-	add_u(o, "PoolFailed", t->pool_fails);
+	uint64_t max = c->admin->process->cfg->global.memory;
+
+	info_put(i, INFO_memmax_mb, max >> 20);
+	info_put(i, INFO_poolalloc_mb, t->memory_used >> 20);
+	info_put(i, INFO_poolused_mb, t->memory_live >> 20);
+	info_put(i, INFO_poolfailed, t->pool_fails);
+	info_put(i, INFO_memmax_bytes, max);
+	info_put(i, INFO_poolalloc_bytes, t->memory_used);
+	info_put(i, INFO_poolused_bytes, t->memory_live);
 }
 
 static void
-add_load(struct admin_conn *c, const struct totals *t, struct sbuf *o)
+info_put_load(struct admin_conn *c, const struct totals *t, struct info *i)
 {
 	const struct limits *l = &c->admin->process->limits;
 	const struct engine_shared *sh = &c->admin->process->shared;
 	uint64_t now = admin_now_ms(c);
 
-	add_u(o, "Ulimit-n", l->fds);
-	add_u(o, "Maxsock", l->fds);
-	add_u(o, "Maxconn", sh->max_sessions);
-	add_u(o, "Hard_maxconn", l->maxconn);
-	add_u(o, "CurrConns", t->sessions);
+	info_put(i, INFO_ulimit_n, l->fds);
+	info_put(i, INFO_maxsock, l->fds);
+	info_put(i, INFO_maxconn, sh->max_sessions);
+	info_put(i, INFO_hard_maxconn, l->maxconn);
+	info_put(i, INFO_currconns, t->sessions);
 	/* As in HAProxy connections of this socket are included. */
-	add_u(o, "CumConns", t->cum_conns + c->admin->accepted);
-	add_u(o, "CumReq", t->requests + c->admin->accepted);
-	sbuf_adds(o, "MaxSslConns: 0\nCurrSslConns: 0\nCumSslConns: 0\n");
-	add_u(o, "Maxpipes", l->pipes);
-	add_u(o, "PipesUsed", t->pipes_used);
-	add_u(o, "PipesFree", t->pipes_idle);
-	add_u(o, "ConnRate", freq_read(&t->conn_rate, now));
-	add_u(o, "ConnRateLimit", sh->conn_limit.max);
-	add_u(o, "MaxConnRate", t->conn_rate.max);
-	add_u(o, "SessRate", freq_read(&t->sess_rate, now));
-	add_u(o, "SessRateLimit", sh->sess_limit.max);
-	add_u(o, "MaxSessRate", t->sess_rate.max);
-	sbuf_adds(o,
-		"SslRate: 0\nSslRateLimit: 0\nMaxSslRate: 0\nSslFrontendKeyRate: 0\n"
-		"SslFrontendMaxKeyRate: 0\nSslFrontendSessionReuse_pct: 0\nSslBackendKeyRate: 0\n"
-		"SslBackendMaxKeyRate: 0\nSslCacheLookups: 0\nSslCacheMisses: 0\n"
-		"CompressBpsIn: 0\nCompressBpsOut: 0\nCompressBpsRateLim: 0\n");
-	add_u(o, "Tasks", t->timers);
-	add_u(o, "Run_queue", 0);
-	add_u(o, "Idle_pct", t->idle_pct);
+	info_put(i, INFO_cumconns, t->cum_conns + c->admin->accepted);
+	info_put(i, INFO_cumreq, t->requests + c->admin->accepted);
+	info_put(i, INFO_maxpipes, l->pipes);
+	info_put(i, INFO_pipesused, t->pipes_used);
+	info_put(i, INFO_pipesfree, t->pipes_idle);
+	info_put_rate(i, INFO_connrate, freq_read(&t->conn_rate, now));
+	info_put(i, INFO_connratelimit, sh->conn_limit.max);
+	info_put(i, INFO_maxconnrate, t->conn_rate.max);
+	info_put_rate(i, INFO_sessrate, freq_read(&t->sess_rate, now));
+	info_put(i, INFO_sessratelimit, sh->sess_limit.max);
+	info_put(i, INFO_maxsessrate, t->sess_rate.max);
+	info_put(i, INFO_tasks, t->timers);
+	info_put(i, INFO_run_queue, 0);
+	info_put(i, INFO_idle_pct, t->idle_pct);
+	info_put(i, INFO_droppedlogs, t->logs_dropped);
+	info_put(i, INFO_totalbytesout, t->bytes_sent);
+	info_put(i, INFO_totalspliced, t->spliced);
+	info_put(i, INFO_bytesoutrate, (uint64_t)freq_read(&t->sent_rate, now) * SENT_PIECE);
+}
+
+/* Without TLS, compression, peers and the like there is nothing to count. */
+static void
+info_put_absent(struct info *i)
+{
+	static const enum info_field zeros[] = { INFO_maxsslconns, INFO_currsslconns,
+		INFO_cumsslconns, INFO_sslratelimit, INFO_maxsslrate, INFO_sslfrontendmaxkeyrate,
+		INFO_sslbackendmaxkeyrate, INFO_sslcachelookups, INFO_sslcachemisses,
+		INFO_compressbpsratelim, INFO_unstoppable_jobs, INFO_activepeers,
+		INFO_connectedpeers, INFO_busypolling, INFO_failedresolutions, INFO_debugcommands,
+		INFO_cumrecvlogs, INFO_tainted };
+	static const enum info_field rates[] = { INFO_sslrate, INFO_sslfrontendkeyrate,
+		INFO_sslfrontendsessionreuse, INFO_sslbackendkeyrate, INFO_compressbpsin,
+		INFO_compressbpsout };
+
+	for (size_t f = 0; f < ARRAY_LEN(zeros); f++)
+		info_put(i, zeros[f], 0);
+	for (size_t f = 0; f < ARRAY_LEN(rates); f++)
+		info_put_rate(i, rates[f], 0);
 }
 
 static void
-add_state(struct admin_conn *c, const struct totals *t, struct sbuf *o)
+info_put_state(struct admin_conn *c, const struct totals *t, struct info *i)
 {
 	const struct process *p = c->admin->process;
+
+	info_put(i, INFO_stopping, p->state >= PROCESS_STOPPING);
+	info_put(i, INFO_jobs, t->sessions + c->admin->n + process_listeners(p));
+	info_put(i, INFO_listeners, process_listeners(p));
+}
+
+/* Fields of tacit only. */
+static void
+info_put_own(const struct process *p, const struct totals *t, struct info *i)
+{
 	const struct loop *l = process_loop(p);
 	const struct loop_stats *ls = &t->loop;
 
-	sbuf_addf(o, "node: %s\n", p->node);
-	if (p->cfg->global.description)
-		sbuf_addf(o, "description: %s\n", p->cfg->global.description);
-	add_u(o, "Stopping", p->state >= PROCESS_STOPPING);
-	add_u(o, "Jobs", t->sessions + c->admin->n + process_listeners(p));
-	add_u(o, "Unstoppable Jobs", 0);
-	add_u(o, "Listeners", process_listeners(p));
-	sbuf_adds(o, "ActivePeers: 0\nConnectedPeers: 0\n");
-	add_u(o, "DroppedLogs", t->logs_dropped);
-	sbuf_adds(o, "BusyPolling: 0\nFailedResolutions: 0\n");
-	add_u(o, "TotalBytesOut", t->bytes_sent);
-	add_u(o, "TotalSplicdedBytesOut", t->spliced);
-	add_u(o, "BytesOutRate", (uint64_t)freq_read(&t->sent_rate, admin_now_ms(c)) * SENT_PIECE);
-	sbuf_adds(o, "DebugCommandsIssued: 0\nCumRecvLogs: 0\n");
-	sbuf_addf(o, "Build info: %s\n", VERSION_COMPAT);
-	add_u(o, "Memmax_bytes", p->cfg->global.memory);
-	add_u(o, "PoolAlloc_bytes", t->memory_used);
-	add_u(o, "PoolUsed_bytes", t->memory_live);
-	add_u(o, "Start_time_sec", p->started_wall_ns / 1000000000u);
-	add_u(o, "Tainted", 0);
-	/* Fields of tacit only. */
-	sbuf_addf(o, "Poller: %s\nEpoll_mode: %s\n", loop_poller_name(l),
-		  interest_mode_name(loop_mode(l)));
-	add_u(o, "Loop_turns", ls->turns);
-	add_u(o, "Loop_events", ls->events);
-	add_u(o, "Loop_speculative_turns", ls->spec_turns);
-	add_u(o, "Loop_stale_events", ls->stale);
-	add_u(o, "Loop_spins", ls->spins);
-	add_u(o, "Loop_refused_registrations", ls->set_errors);
-	add_u(o, "Fsm_bugs", t->fsm_bugs);
-	add_u(o, "Lingers", t->lingers);
-	add_u(o, "Memory_holds", t->memory_holds);
-	add_u(o, "Buffer_waits", t->buf_waits);
-	add_u(o, "Stream_waits", t->bulk_waits);
-	add_u(o, "Splice_bytes", t->spliced);
-	add_u(o, "Splice_fallbacks", t->splice_fallbacks);
-	add_u(o, "Zerocopy_pinned", t->zerocopy.pinned);
-	add_u(o, "Zerocopy_bytes", t->zerocopy.bytes);
-	add_u(o, "Zerocopy_copied", t->zerocopy.copied);
-	add_u(o, "Zerocopy_refused", t->zerocopy.refused);
-	add_u(o, "Zerocopy_full", t->zerocopy.full);
-	add_u(o, "Syscalls", ledger_total(&t->ledger));
+	info_put_text(i, INFO_poller, loop_poller_name(l));
+	info_put_text(i, INFO_epoll_mode, interest_mode_name(loop_mode(l)));
+	info_put(i, INFO_loop_turns, ls->turns);
+	info_put(i, INFO_loop_events, ls->events);
+	info_put(i, INFO_loop_speculative_turns, ls->spec_turns);
+	info_put(i, INFO_loop_stale_events, ls->stale);
+	info_put(i, INFO_loop_spins, ls->spins);
+	info_put(i, INFO_loop_refused, ls->set_errors);
+	info_put(i, INFO_fsm_bugs, t->fsm_bugs);
+	info_put(i, INFO_lingers, t->lingers);
+	info_put(i, INFO_memory_holds, t->memory_holds);
+	info_put(i, INFO_buffer_waits, t->buf_waits);
+	info_put(i, INFO_stream_waits, t->bulk_waits);
+	info_put(i, INFO_splice_bytes, t->spliced);
+	info_put(i, INFO_splice_fallbacks, t->splice_fallbacks);
+	info_put(i, INFO_zerocopy_pinned, t->zerocopy.pinned);
+	info_put(i, INFO_zerocopy_bytes, t->zerocopy.bytes);
+	info_put(i, INFO_zerocopy_copied, t->zerocopy.copied);
+	info_put(i, INFO_zerocopy_refused, t->zerocopy.refused);
+	info_put(i, INFO_zerocopy_full, t->zerocopy.full);
+	info_put(i, INFO_syscalls, ledger_total(&t->ledger));
+}
+
+/* --- forms --- */
+
+static void
+info_print_plain(struct sbuf *o, const struct info *i, int has_desc)
+{
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		if (i->v[f].kind == VAL_NONE)
+			continue;
+		sbuf_addf(o, "%s: ", fields[f].name);
+		field_put_value(o, &i->v[f]);
+		if (has_desc)
+			sbuf_addf(o, ":\"%s\"", fields[f].desc);
+		sbuf_addc(o, '\n');
+	}
+}
+
+/* HAProxy calls these gauges, except as floating-point numbers. */
+static struct field
+info_field(const struct info *i, enum info_field f)
+{
+	struct field d = fields[f];
+
+	if (i->is_float && (f == INFO_sslfrontendkeyrate || f == INFO_sslfrontendsessionreuse))
+		d.tags = "MRP";
+	return d;
+}
+
+static void
+info_print_typed(struct sbuf *o, const struct info *i, int has_desc)
+{
+	struct field d;
+
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		if (i->v[f].kind == VAL_NONE)
+			continue;
+		d = info_field(i, (enum info_field)f);
+		sbuf_addf(o, "%u.%s.1", d.pos, d.name);
+		field_put_typed(o, &d, &i->v[f], has_desc);
+	}
+}
+
+static void
+info_print_json(struct sbuf *o, const struct info *i)
+{
+	const char *before = "[{";
+	struct field d;
+
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		if (i->v[f].kind == VAL_NONE)
+			continue;
+		sbuf_adds(o, before);
+		d = info_field(i, (enum info_field)f);
+		field_put_json(o, &d, &i->v[f]);
+		before = "},{";
+	}
+	sbuf_adds(o, "}]\n");
 }
 
 static void
 do_info(struct admin_conn *c, int argc, char **argv)
 {
+	struct info i = { .v = { { VAL_NONE, { 0 } } } };
+	enum field_form form = FORM_PLAIN;
 	struct totals t;
+	int has_desc = 0;
 
-	if (argc > 0) {
-		admin_msg(c, ADMIN_ERR, "show info %s: not supported", argv[0]);
-		return;
+	for (int a = 0; a < argc; a++) {
+		if (strcmp(argv[a], "typed") == 0) {
+			form = FORM_TYPED;
+		} else if (strcmp(argv[a], "json") == 0) {
+			form = FORM_JSON;
+		} else if (strcmp(argv[a], "desc") == 0) {
+			has_desc = 1;
+		} else if (strcmp(argv[a], "float") == 0) {
+			i.is_float = 1;
+		} else {
+			admin_msg(c, ADMIN_ERR,
+				"Invalid argument '%s': expects desc, float, json or typed.",
+				argv[a]);
+			return;
+		}
 	}
-	add_process(c, &c->out);
 	totals_read(c->admin->process, &t);
-	add_pools(c, &t, &c->out);
-	add_load(c, &t, &c->out);
-	add_state(c, &t, &c->out);
+	info_put_process(c, &i);
+	info_put_memory(c, &t, &i);
+	info_put_load(c, &t, &i);
+	info_put_absent(&i);
+	info_put_state(c, &t, &i);
+	info_put_own(c->admin->process, &t, &i);
+	if (form == FORM_JSON)
+		info_print_json(&c->out, &i);
+	else if (form == FORM_TYPED)
+		info_print_typed(&c->out, &i, has_desc);
+	else
+		info_print_plain(&c->out, &i, has_desc);
 }
 
 static void
@@ -146,8 +293,18 @@ do_version(struct admin_conn *c, int argc, char **argv)
 	sbuf_addf(&c->out, "%s\n", VERSION_COMPAT);
 }
 
+static void
+do_schema(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	field_put_schema(&c->out);
+}
+
 const struct admin_cmd admin_info_cmds[] = {
-	{ "show info", "", "report information about the running process", BIND_USER, do_info },
+	{ "show info", "[desc|json|typed|float]*", "report information about the running process",
+		BIND_USER, do_info },
+	{ "show schema json", "", "report schema used for stats", BIND_USER, do_schema },
 	{ "show version", "", "show version of the current process", BIND_USER, do_version },
 	{ NULL, NULL, NULL, BIND_USER, NULL },
 };

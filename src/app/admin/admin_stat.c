@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/admin/stat_args.h"
 #include "app/admin/stat_check.h"
+#include "app/admin/stat_forms.h"
 #include "app/admin/stat_row.h"
 #include "base/atomic.h"
 #include "cfg/value.h"
@@ -10,13 +12,8 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/server_list.h"
 
-/* Row types: the filter's bits, and the numbers of 9.1. */
+/* Bits of the filter. */
 enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
-enum { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER };
-
-struct filter {
-	int64_t iid, types, sid; /* -1: all */
-};
 
 static void
 put_stat(struct stat_row *r, enum stat_col c, uint64_t n)
@@ -225,7 +222,8 @@ server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
 	stat_row_text(r, STAT_addr, address_text(s, texts->addr));
-	stat_row_text(r, STAT_cookie, cookie ? cookie : "");
+	if (cookie)
+		stat_row_text(r, STAT_cookie, cookie);
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);
 	put_stat(r, STAT_wrew, st->failed_rewrites);
@@ -320,7 +318,8 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 	if (p->mode == PROXY_HTTP)
 		put_stat(r, STAT_req_tot, st->req_tot);
 	stat_row_text(r, STAT_algo, balance_name(p->balance));
-	stat_row_text(r, STAT_cookie, p->persist.name ? p->persist.name : "");
+	if (p->persist.name)
+		stat_row_text(r, STAT_cookie, p->persist.name);
 	put_stat(r, STAT_wrew, st->failed_rewrites);
 	put_stat(r, STAT_connect, st->connect);
 	put_stat(r, STAT_reuse, st->reuse);
@@ -332,14 +331,41 @@ backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
 }
 
 static int
-filter_shows(const struct filter *f, int type, int sid)
+is_type_shown(const struct stat_args *a, int type, int sid)
 {
-	return (f->types < 0 || (f->types & type)) && (f->sid < 0 || f->sid == sid);
+	return (a->types < 0 || (a->types & type)) && (a->sid < 0 || a->sid == sid);
+}
+
+static int
+is_server_wanted(const struct stat_args *a, const struct server *s)
+{
+	unsigned int admin = atomic_read(&s->admin);
+
+	if (a->hide == STAT_HIDE_MAINT && (admin & SERVER_MAINT))
+		return 0;
+	if (a->hide == STAT_HIDE_DOWN && !server_is_running(s))
+		return 0;
+	return is_type_shown(a, ROW_SERVER, s->id);
+}
+
+static void
+print_stat(struct sbuf *out, const struct stat_args *a, int is_first, const struct stat_row *r)
+{
+	if (a->form == FORM_TYPED) {
+		stat_row_print_typed(out, r, a->has_desc);
+	} else if (a->form == FORM_JSON) {
+		if (!is_first)
+			sbuf_addc(out, ',');
+		stat_row_print_json(out, r);
+	} else {
+		stat_row_print(out, r);
+	}
 }
 
 /* Position of `show stat`: proxies do not change while the process runs. */
 struct stat_walk {
-	struct filter filter;
+	struct stat_args args;
+	int has_rows;
 	struct list *proxy;  /* its link */
 	int is_past_frontend;
 	struct server_walk server;
@@ -354,9 +380,12 @@ next_row(struct admin_conn *c, void *state)
 	struct stat_texts texts;
 	struct stat_row r;
 
-	if (w->proxy == &c->admin->process->cfg->proxies.all)
+	if (w->proxy == &c->admin->process->cfg->proxies.all) {
+		if (w->args.form == FORM_JSON)
+			sbuf_adds(&c->out, "]\n");
 		return 0;
-	if (p->disabled || (w->filter.iid >= 0 && w->filter.iid != p->id)) {
+	}
+	if (p->disabled || (w->args.iid >= 0 && w->args.iid != p->id)) {
 		w->proxy = w->proxy->next;
 		return 1;
 	}
@@ -364,45 +393,24 @@ next_row(struct admin_conn *c, void *state)
 		s = server_walk_next(p, &w->server);
 	if (!w->is_past_frontend) {
 		w->is_past_frontend = 1;
-		if (!(p->caps & PROXY_FE) || !filter_shows(&w->filter, ROW_FRONTEND, 0))
+		if (!(p->caps & PROXY_FE) || !is_type_shown(&w->args, ROW_FRONTEND, 0))
 			return 1;
 		frontend_row(c, p, &r);
 	} else if (s) {
-		if (!filter_shows(&w->filter, ROW_SERVER, s->id))
+		if (!is_server_wanted(&w->args, s))
 			return 1;
 		server_row(c, s, &r, &texts);
 	} else {
 		w->is_past_frontend = 0;
 		w->server = (struct server_walk){ 0 };
 		w->proxy = w->proxy->next;
-		if (!(p->caps & PROXY_BE) || !filter_shows(&w->filter, ROW_BACKEND, 0))
+		if (!(p->caps & PROXY_BE) || !is_type_shown(&w->args, ROW_BACKEND, 0))
 			return 1;
 		backend_row(c, p, &r);
 	}
-	stat_row_print(&c->out, &r);
+	print_stat(&c->out, &w->args, !w->has_rows, &r);
+	w->has_rows = 1;
 	return 1;
-}
-
-/* <iid> is an id or a proxy's name. */
-static int
-parse_filter(struct admin_conn *c, int argc, char **argv, struct filter *f)
-{
-	const struct proxies *ps = &c->admin->process->cfg->proxies;
-
-	*f = (struct filter){ -1, -1, -1 };
-	if (argc == 0)
-		return 0;
-	if (argc != 3)
-		return -1;
-	if (cfg_value_int(argv[0], -1, INT32_MAX, &f->iid, NULL) < 0) {
-		const struct proxy *p = proxies_find(ps, argv[0], PROXY_FE | PROXY_BE);
-
-		if (!p)
-			return -1;
-		f->iid = p->id;
-	}
-	return cfg_value_int(argv[1], -1, INT32_MAX, &f->types, NULL) < 0 ||
-	       cfg_value_int(argv[2], -1, INT32_MAX, &f->sid, NULL) < 0 ? -1 : 0;
 }
 
 static void
@@ -410,19 +418,18 @@ do_stat(struct admin_conn *c, int argc, char **argv)
 {
 	struct stat_walk w = { .proxy = c->admin->process->cfg->proxies.all.next };
 
-	if (parse_filter(c, argc, argv, &w.filter) < 0) {
-		admin_msg(c, ADMIN_ERR,
-			"Invalid filter: expects <iid|proxy> <type> <sid>; other outputs are not "
-			"supported.");
+	if (stat_args_parse(c, argc, argv, &w.args) < 0)
 		return;
-	}
-	stat_row_header(&c->out);
+	if (w.args.form == FORM_PLAIN)
+		stat_row_header(&c->out);
+	else if (w.args.form == FORM_JSON)
+		sbuf_addc(&c->out, '[');
 	admin_walk(c, next_row, &w, sizeof(w));
 }
 
 const struct admin_cmd admin_stat_cmds[] = {
-	{ "show stat", "[<iid> <type> <sid>]", "report counters for each proxy and server",
-		BIND_USER, do_stat },
-	{ "show stats", "[<iid> <type> <sid>]", "same as show stat", BIND_USER, do_stat },
+	{ "show stat", "[desc|json|no-maint|typed|up]*",
+		"report counters for each proxy and server", BIND_USER, do_stat },
+	{ "show stats", "[desc|json|no-maint|typed|up]*", "same as show stat", BIND_USER, do_stat },
 	{ NULL, NULL, NULL, BIND_USER, NULL },
 };

@@ -39,6 +39,19 @@ put_result(struct stat_row *r, const struct check *c, const struct check_cols *c
 	stat_row_int(r, cols->health, c->health);
 }
 
+/* Of servers with observe, and of those that track one. */
+static void
+put_observed(struct stat_row *r, const struct server *s)
+{
+	const struct server *from = s;
+
+	while (from->track)
+		from = from->track;
+	if (from->check && from->check->enabled &&
+		from->conf.check.observe != CHECK_OBSERVE_NONE)
+		stat_row_int(r, STAT_hanafail, s->check ? (int64_t)s->check->observed_fails : 0);
+}
+
 static void
 put_checks(struct stat_row *r, const struct server *s, struct stat_texts *texts, uint64_t now)
 {
@@ -46,7 +59,6 @@ put_checks(struct stat_row *r, const struct server *s, struct stat_texts *texts,
 
 	if (c && c->enabled) {
 		stat_row_int(r, STAT_chkfail, (int64_t)c->fails);
-		stat_row_int(r, STAT_hanafail, (int64_t)c->observed_fails);
 		stat_row_int(r, STAT_chkdown, s->downs);
 		stat_row_int(r, STAT_downtime, (int64_t)(server_down_ms(s, now) / 1000));
 	}
@@ -63,6 +75,7 @@ stat_put_server_state(struct stat_row *r, const struct server *s, struct stat_te
 	stat_row_text(r, STAT_status, server_status_text(s, texts->status));
 	stat_row_int(r, STAT_lastchg, (int64_t)((now_ms - s->last_change_ms) / 1000));
 	put_checks(r, s, texts, now_ms);
+	put_observed(r, s);
 	if (s->track) {
 		(void)snprintf(texts->tracked, sizeof(texts->tracked), "%s/%s", s->track->be->name,
 			s->track->name);

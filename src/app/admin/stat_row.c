@@ -12,8 +12,8 @@ void
 stat_row_header(struct sbuf *out)
 {
 	static const char *const names[STAT_COLS] = {
-#define STAT_NAMED(id, text) text,
-#define STAT_COL(name) STAT_NAMED(name, #name)
+#define STAT_NAMED(id, text, tags, type, desc) text,
+#define STAT_COL(name, tags, type, desc) STAT_NAMED(name, #name, tags, type, desc)
 #include "app/admin/stat.tbl.h"
 #undef STAT_COL
 #undef STAT_NAMED

@@ -108,6 +108,13 @@ rig_lines(const char *answer)
 	return n - 1;
 }
 
+static inline void
+rig_check_start(const char *answer, const char *start)
+{
+	if (strncmp(answer, start, strlen(start)) != 0)
+		fail_msg("'%.300s' does not start with '%s'", answer, start);
+}
+
 /* The nth line, without its newline. */
 static inline const char *
 rig_line(const char *answer, int nth)

@@ -8,6 +8,7 @@ static const struct {
 	enum bind_level level;
 } commands[] = {
 	{ "show info", BIND_USER },
+	{ "show schema json", BIND_USER },
 	{ "show version", BIND_USER },
 	{ "show stat", BIND_USER },
 	{ "show stats", BIND_USER },
@@ -158,8 +159,8 @@ help_lists_permitted_commands_only(void **st)
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_command("help show")), 18 + 1);
-	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 12 + 1);
+	assert_int_equal(rig_lines(rig_command("help show")), 19 + 1);
+	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 13 + 1);
 }
 
 static void

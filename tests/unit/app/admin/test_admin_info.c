@@ -213,10 +213,57 @@ pipes_are_counted(void **st)
 }
 
 static void
+fields_have_positions_tags_and_types(void **st)
+{
+	char want[80];
+	char *a = strdup(rig_command("show info typed"));
+
+	(void)st;
+	rig_check_shape(a);
+	rig_check_start(a,
+		"0.Name.1:POS:str:HAProxy\n");
+	snprintf(want, sizeof(want), "\n6.Pid.1:SGP:u32:%d\n", (int)getpid());
+	assert_non_null(strstr(a, want));
+	assert_non_null(strstr(a, "\n71.Tainted.1:SGP:str:0\n"));
+	assert_non_null(strstr(a, "\n1000.Poller.1:COS:str:"));
+	assert_int_equal(rig_lines(a), rig_lines(rig_command("show info")));
+	free(a);
+	a = strdup(rig_command("show info desc typed"));
+	rig_check_start(a,
+		"0.Name.1:POS:str:HAProxy:\"Name of the product\"\n");
+	free(a);
+	a = strdup(rig_command("show info desc"));
+	rig_check_start(a,
+		"Name: HAProxy:\"Name of the product\"\n");
+	free(a);
+	a = strdup(rig_command("show info json"));
+	rig_check_start(a, "[{\"field\":{\"pos\":0,\"name\":\"Name\"},\"processNum\":1,");
+	assert_non_null(strstr(a, "\"value\":{\"type\":\"str\",\"value\":\"0\"}},{"));
+	assert_string_equal(a + strlen(a) - 5, "}}]\n\n");
+	free(a);
+}
+
+static void
+some_numbers_may_be_floating_point(void **st)
+{
+	(void)st;
+	proc.started_ms = loop_now_ms(w->loop) - 61500;
+	proc.started_wall_ns = 1700000000250000000u;
+	assert_string_equal(value(rig_command("show info"), "Uptime_sec"), "61");
+	assert_string_equal(value(rig_command("show info float"), "Uptime_sec"), "61.5");
+	assert_string_equal(value(rig_command("show info float"), "Start_time_sec"),
+			    "1700000000.25");
+	assert_string_equal(value(rig_command("show info float"), "ConnRate"), "0");
+	assert_non_null(strstr(rig_command("show info typed float"),
+		".Uptime_sec.1:MDP:flt:61.5\n"));
+}
+
+static void
 other_forms_are_refused(void **st)
 {
 	(void)st;
-	assert_string_equal(rig_command("show info json"), "show info json: not supported\n\n");
+	assert_string_equal(rig_command("show info typed xml"),
+			    "Invalid argument 'xml': expects desc, float, json or typed.\n\n");
 	assert_string_equal(rig_command("show version"), VERSION_COMPAT "\n\n");
 }
 
@@ -230,6 +277,8 @@ main(void)
 		CASE(connections_are_counted),
 		CASE(memory_is_shown),
 		CASE(pipes_are_counted),
+		CASE(fields_have_positions_tags_and_types),
+		CASE(some_numbers_may_be_floating_point),
 		CASE(other_forms_are_refused),
 	};
 

@@ -212,16 +212,91 @@ filters_select(void **st)
 static void
 other_filters_are_refused(void **st)
 {
-	static const char *const bad[] = { "1", "1 2", "nobody -1 -1", "l x -1", "l -1 x", "json",
-					   "-2 -1 -1", "l -1 -1 typed", "l 99999999999 -1" };
+	static const struct {
+		const char *args, *answer;
+	} bad[] = {
+		{ "1", "Invalid argument '1'" }, { "1 2", "Invalid argument '1'" },
+		{ "l json", "Invalid argument 'l'" }, { "l -1 -1 x", "Invalid argument 'x'" },
+		{ "typed l -1", "Invalid argument 'l'" }, { "nobody -1 -1", "No such proxy." },
+		{ "-2 -1 -1", "No such proxy." }, { "l x -1", "Invalid filter" },
+		{ "l -1 x", "Invalid filter" }, { "l 99999999999 -1", "Invalid filter" },
+		{ "domain", "Invalid statistics domain." },
+		{ "domain dns", "Invalid statistics domain." },
+		{ "domain proxy l", "Invalid argument 'l'" },
+	};
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		const char *a;
 		char line[80];
 
-		snprintf(line, sizeof(line), "show stat %s", bad[i]);
-		assert_int_equal(strncmp(rig_command(line), "Invalid filter", 14), 0);
+		snprintf(line, sizeof(line), "show stat %s", bad[i].args);
+		a = rig_command(line);
+		if (strncmp(a, bad[i].answer, strlen(bad[i].answer)) != 0)
+			fail_msg("%s: %s", line, a);
 	}
+}
+
+/* A value of the typed form: the text behind its tags and type. */
+static const char *
+typed(const char *args, const char *field)
+{
+	static char found[160];
+	char line[80], head[80];
+	const char *at;
+
+	snprintf(line, sizeof(line), "show stat %s", args);
+	snprintf(head, sizeof(head), "\n%s:", field);
+	at = strstr(rig_command(line), head);
+	if (!at)
+		fail_msg("%s: no %s", line, field);
+	snprintf(found, sizeof(found), "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+	return found + strlen(head) - 1;
+}
+
+static void
+values_are_shown_with_their_type(void **st)
+{
+	(void)st;
+	assert_string_equal(typed("two -1 -1 typed", "S.3.7.1.svname.1"), "KNS:str:b");
+	assert_string_equal(typed("two -1 -1 typed", "S.3.7.28.sid.1"), "KGS:u32:7");
+	assert_string_equal(typed("two -1 -1 typed", "S.3.7.20.bck.1"), "SGP:u32:1");
+	assert_string_equal(typed("two -1 -1 typed", "B.3.0.19.act.1"), "MGP:u32:1");
+	assert_string_equal(typed("two -1 -1 typed", "B.3.0.55.lastsess.1"), "MAP:s32:-1");
+	assert_string_equal(typed("two -1 -1 typed", "B.3.0.103.ssl_sess.1"), "MCP:u64:0");
+	assert_string_equal(typed("two -1 -1 desc typed", "B.3.0.28.sid.1"),
+		"KGS:u32:0:\"Number of the server in its proxy\"");
+	assert_null(strstr(rig_command("show stat typed"), "separator"));
+	rig_check_shape(rig_command("show stat typed"));
+}
+
+static void
+rows_are_arrays_in_json(void **st)
+{
+	const char *a;
+
+	(void)st;
+	assert_string_equal(rig_command("show stat two 4 8 json"), "[]\n\n");
+	a = rig_command("show stat two 6 -1 json");
+	rig_check_shape(a);
+	rig_check_start(a,
+		"[[{\"objType\":\"Server\",\"proxyId\":3,\"id\":1,\"field\":"
+		"{\"pos\":0,\"name\":\"pxname\"},\"processNum\":1,\"tags\":"
+		"{\"origin\":\"Key\",\"nature\":\"Name\",\"scope\":\"Service\"},"
+		"\"value\":{\"type\":\"str\",\"value\":\"two\"}},{");
+	assert_non_null(strstr(a, "}}],[{\"objType\":\"Backend\",\"proxyId\":3,\"id\":0,"));
+	assert_string_equal(a + strlen(a) - 5, "}]]\n\n");
+}
+
+static void
+servers_that_are_down_may_be_hidden(void **st)
+{
+	(void)st;
+	assert_int_equal(rig_lines(rig_command("show stat two 4 -1 up")), 1 + 2);
+	(void)rig_command("disable server two/#7");
+	assert_int_equal(rig_lines(rig_command("show stat two 4 -1")), 1 + 2);
+	assert_int_equal(rig_lines(rig_command("show stat two 4 -1 up")), 1 + 1);
+	assert_int_equal(rig_lines(rig_command("show stat two 4 -1 no-maint")), 1 + 1);
 }
 
 static void
@@ -305,7 +380,7 @@ odd_names_are_quoted(void **st)
 	(void)st;
 	p->name = odd;
 	assert_int_equal(strncmp(rig_line(rig_command("show stat -1 2 -1"), 2),
-				 "\"t,\"\"o\",BACKEND,", 16), 0);
+		"\"t,\"\"o\",BACKEND,", 16), 0);
 	p->name = was;
 }
 
@@ -319,6 +394,9 @@ main(void)
 		CASE(the_type_column_is_right),
 		CASE(filters_select),
 		CASE(other_filters_are_refused),
+		CASE(values_are_shown_with_their_type),
+		CASE(rows_are_arrays_in_json),
+		CASE(servers_that_are_down_may_be_hidden),
 		CASE(connections_and_bytes_are_counted),
 		CASE(states_limits_and_times_show),
 		CASE(odd_names_are_quoted),

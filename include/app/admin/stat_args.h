@@ -1,0 +1,20 @@
+/* The arguments of `show stat` (management manual 9.3). */
+#ifndef TACIT_APP_ADMIN_STAT_ARGS_H
+#define TACIT_APP_ADMIN_STAT_ARGS_H
+
+#include "app/admin/field.h"
+#include "base/compiler.h"
+
+struct admin_conn;
+
+struct stat_args {
+	int64_t iid, types, sid; /* -1: all */
+	enum field_form form;
+	int has_desc;
+	enum { STAT_HIDE_NONE, STAT_HIDE_MAINT, STAT_HIDE_DOWN } hide; /* servers */
+};
+
+/* 0, or -1 after a message. */
+int stat_args_parse(struct admin_conn *c, int argc, char **argv, struct stat_args *a) must_check;
+
+#endif

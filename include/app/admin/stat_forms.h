@@ -1,0 +1,12 @@
+/* The typed and JSON forms of a row of `show stat`. */
+#ifndef TACIT_APP_ADMIN_STAT_FORMS_H
+#define TACIT_APP_ADMIN_STAT_FORMS_H
+
+#include "app/admin/stat_row.h"
+
+/* A line for each value of a row, with its description if has_desc. */
+void stat_row_print_typed(struct sbuf *out, const struct stat_row *r, int has_desc);
+/* The row as an array of its values. */
+void stat_row_print_json(struct sbuf *out, const struct stat_row *r);
+
+#endif
