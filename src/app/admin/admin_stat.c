@@ -1,19 +1,22 @@
-/* show stat: the counters of every proxy, listener and server, as CSV with HAProxy's columns. */
+/* The rows of show stat: the counters of every proxy and server, with HAProxy's columns. On the
+ * first worker; others count meanwhile. */
 #include <string.h>
 
-#include "app/admin/admin_int.h"
-#include "app/admin/stat_args.h"
-#include "app/admin/stat_check.h"
+#include "app/admin/admin_stat.h"
 #include "app/admin/stat_forms.h"
-#include "app/admin/stat_row.h"
+#include "app/process/process.h"
 #include "base/atomic.h"
-#include "cfg/value.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
-#include "proxy/model/server_list.h"
 
 /* Bits of the filter. */
 enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
+
+static uint64_t
+stat_now_ms(const struct process *p)
+{
+	return loop_now_ms(process_loop(p));
+}
 
 static void
 put_stat(struct stat_row *r, enum stat_col c, uint64_t n)
@@ -88,17 +91,16 @@ frontend_limit(const struct proxy *fe, const struct process *p)
 }
 
 static void
-frontend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
+frontend_row(const struct process *process, const struct proxy *p, struct stat_row *r)
 {
-	const struct worker *w = c->admin->worker;
-	uint64_t now = admin_now_ms(c);
+	uint64_t now = stat_now_ms(process);
 	struct proxy_stat sum, *st = &sum;
 
 	proxy_stat_sum(p, PROXY_FE, st);
 	put_common(r, p, "FRONTEND", TYPE_FRONTEND);
 	put_stat(r, STAT_scur, atomic_read(&p->fe_gate.n));
 	put_stat(r, STAT_smax, st->cur_max);
-	put_stat(r, STAT_slim, frontend_limit(p, w->process));
+	put_stat(r, STAT_slim, frontend_limit(p, process));
 	put_stat(r, STAT_stot, st->cum_sess);
 	put_stat(r, STAT_bin, st->bytes_in);
 	put_stat(r, STAT_bout, st->bytes_out);
@@ -179,10 +181,10 @@ address_text(const struct server *s, char *buf)
 }
 
 static void
-server_row(struct admin_conn *c, const struct server *s, struct stat_row *r,
+server_row(const struct process *process, const struct server *s, struct stat_row *r,
 	struct stat_texts *texts)
 {
-	uint64_t now = admin_now_ms(c);
+	uint64_t now = stat_now_ms(process);
 	struct server_stat sum, *st = &sum;
 	const char *cookie = server_cookie(s, texts->cookie);
 	unsigned int idle, safe;
@@ -277,9 +279,9 @@ put_backend_h1(struct stat_row *r, const struct proxy *p, const struct proxy_sta
 }
 
 static void
-backend_row(struct admin_conn *c, const struct proxy *p, struct stat_row *r)
+backend_row(const struct process *process, const struct proxy *p, struct stat_row *r)
 {
-	uint64_t now = admin_now_ms(c);
+	uint64_t now = stat_now_ms(process);
 	struct proxy_stat sum, *st = &sum;
 
 	proxy_stat_sum(p, PROXY_BE, st);
@@ -348,88 +350,70 @@ is_server_wanted(const struct stat_args *a, const struct server *s)
 	return is_type_shown(a, ROW_SERVER, s->id);
 }
 
-static void
-print_stat(struct sbuf *out, const struct stat_args *a, int is_first, const struct stat_row *r)
-{
-	if (a->form == FORM_TYPED) {
-		stat_row_print_typed(out, r, a->has_desc);
-	} else if (a->form == FORM_JSON) {
-		if (!is_first)
-			sbuf_addc(out, ',');
-		stat_row_print_json(out, r);
-	} else {
-		stat_row_print(out, r);
-	}
-}
-
-/* Position of `show stat`: proxies do not change while the process runs. */
-struct stat_walk {
-	struct stat_args args;
-	int has_rows;
-	struct list *proxy;  /* its link */
-	int is_past_frontend;
-	struct server_walk server;
-};
-
 static int
-next_row(struct admin_conn *c, void *state)
+is_proxy_wanted(const struct stat_walk *w, const struct proxy *p)
 {
-	struct stat_walk *w = state;
-	const struct proxy *p = list_entry(w->proxy, struct proxy, link);
-	const struct server *s = NULL;
-	struct stat_texts texts;
-	struct stat_row r;
-
-	if (w->proxy == &c->admin->process->cfg->proxies.all) {
-		if (w->args.form == FORM_JSON)
-			sbuf_adds(&c->out, "]\n");
-		return 0;
-	}
-	if (p->disabled || (w->args.iid >= 0 && w->args.iid != p->id)) {
-		w->proxy = w->proxy->next;
-		return 1;
-	}
-	if (w->is_past_frontend)
-		s = server_walk_next(p, &w->server);
-	if (!w->is_past_frontend) {
-		w->is_past_frontend = 1;
-		if (!(p->caps & PROXY_FE) || !is_type_shown(&w->args, ROW_FRONTEND, 0))
-			return 1;
-		frontend_row(c, p, &r);
-	} else if (s) {
-		if (!is_server_wanted(&w->args, s))
-			return 1;
-		server_row(c, s, &r, &texts);
-	} else {
-		w->is_past_frontend = 0;
-		w->server = (struct server_walk){ 0 };
-		w->proxy = w->proxy->next;
-		if (!(p->caps & PROXY_BE) || !is_type_shown(&w->args, ROW_BACKEND, 0))
-			return 1;
-		backend_row(c, p, &r);
-	}
-	print_stat(&c->out, &w->args, !w->has_rows, &r);
-	w->has_rows = 1;
-	return 1;
+	return !p->disabled && (w->args.iid < 0 || w->args.iid == p->id) &&
+		(!w->shows || w->shows(p, w->arg));
 }
 
-static void
-do_stat(struct admin_conn *c, int argc, char **argv)
-{
-	struct stat_walk w = { .proxy = c->admin->process->cfg->proxies.all.next };
+/* --- all rows --- */
 
-	if (stat_args_parse(c, argc, argv, &w.args) < 0)
-		return;
-	if (w.args.form == FORM_PLAIN)
-		stat_row_header(&c->out);
-	else if (w.args.form == FORM_JSON)
-		sbuf_addc(&c->out, '[');
-	admin_walk(c, next_row, &w, sizeof(w));
+void
+stat_walk_init(struct stat_walk *w, const struct process *p)
+{
+	*w = (struct stat_walk){
+		.args = { .iid = -1, .types = -1, .sid = -1 }, .proxy = p->cfg->proxies.all.next
+	};
 }
 
-const struct admin_cmd admin_stat_cmds[] = {
-	{ "show stat", "[desc|json|no-maint|typed|up]*",
-		"report counters for each proxy and server", BIND_USER, do_stat },
-	{ "show stats", "[desc|json|no-maint|typed|up]*", "same as show stat", BIND_USER, do_stat },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};
+static enum stat_step
+next_frontend(struct stat_walk *w, const struct process *process, struct stat_item *out)
+{
+	w->is_past_frontend = 1;
+	if (!(out->proxy->caps & PROXY_FE) || !is_type_shown(&w->args, ROW_FRONTEND, 0))
+		return STAT_NOTHING;
+	out->type = TYPE_FRONTEND;
+	frontend_row(process, out->proxy, &out->row);
+	return STAT_ITEM;
+}
+
+static enum stat_step
+next_server(struct stat_walk *w, const struct process *process, struct stat_item *out)
+{
+	if (!is_server_wanted(&w->args, out->server))
+		return STAT_NOTHING;
+	out->type = TYPE_SERVER;
+	server_row(process, out->server, &out->row, &out->texts);
+	return STAT_ITEM;
+}
+
+static enum stat_step
+next_backend(struct stat_walk *w, const struct process *process, struct stat_item *out)
+{
+	w->is_past_frontend = 0;
+	w->server = (struct server_walk){ 0 };
+	w->proxy = w->proxy->next;
+	if (!(out->proxy->caps & PROXY_BE) || !is_type_shown(&w->args, ROW_BACKEND, 0))
+		return STAT_NOTHING;
+	out->type = TYPE_BACKEND;
+	backend_row(process, out->proxy, &out->row);
+	return STAT_ITEM;
+}
+
+enum stat_step
+stat_walk_next(struct stat_walk *w, const struct process *process, struct stat_item *out)
+{
+	if (w->proxy == &process->cfg->proxies.all)
+		return STAT_END;
+	out->proxy = list_entry(w->proxy, struct proxy, link);
+	out->server = NULL;
+	if (!is_proxy_wanted(w, out->proxy)) {
+		w->proxy = w->proxy->next;
+		return STAT_NOTHING;
+	}
+	if (!w->is_past_frontend)
+		return next_frontend(w, process, out);
+	out->server = server_walk_next(out->proxy, &w->server);
+	return out->server ? next_server(w, process, out) : next_backend(w, process, out);
+}

@@ -1,0 +1,44 @@
+/* The rows of show stat, one after the other, for the admin socket and the statistics page. On the
+ * first worker. */
+#ifndef TACIT_APP_ADMIN_ADMIN_STAT_H
+#define TACIT_APP_ADMIN_ADMIN_STAT_H
+
+#include "app/admin/stat_args.h"
+#include "app/admin/stat_check.h"
+#include "app/admin/stat_row.h"
+#include "proxy/model/server_list.h"
+
+struct process;
+
+/* A position. Proxies do not change while the process runs. */
+struct stat_walk {
+	struct stat_args args;
+	/* Which proxies; NULL: all. */
+	int (*shows)(const struct proxy *p, const void *arg);
+	const void *arg;
+	int has_rows;        /* one has been printed */
+	struct list *proxy;  /* its link */
+	int is_past_frontend;
+	struct server_walk server;
+};
+
+struct stat_item {
+	enum stat_type type;
+	const struct proxy *proxy;
+	const struct server *server; /* TYPE_SERVER */
+	struct stat_row row;
+	struct stat_texts texts;     /* that the row refers to */
+};
+
+enum stat_step {
+	STAT_END,
+	STAT_NOTHING, /* no row this time */
+	STAT_ITEM
+};
+
+/* From the first proxy on; all of them. */
+void stat_walk_init(struct stat_walk *w, const struct process *p);
+enum stat_step stat_walk_next(struct stat_walk *w, const struct process *p,
+	struct stat_item *out) must_check;
+
+#endif
