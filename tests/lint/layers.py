@@ -39,7 +39,8 @@ INSIDE = {
         'config': (),
         'process': ('config',),
         'admin': ('process', 'config'),
-        'main': ('admin', 'process', 'config'),
+        'stats': ('admin', 'process', 'config'),
+        'main': ('stats', 'admin', 'process', 'config'),
     },
 }
 

@@ -19,6 +19,7 @@
 #include "base/sys.h"
 #include "event/timer.h"
 #include "proxy/check/external.h"
+#include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
 
 enum {
@@ -66,6 +67,8 @@ struct process {
 	struct signals signals;
 	struct state_texts states; /* of servers, until the start */
 	const struct process_service *service; /* may be NULL */
+	struct services services;  /* local ones: responses of their own */
+	const struct local_service *stats; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
 	struct external_helper helper; /* runs the commands of external checks */
 	struct checker *checker;   /* since the start */
@@ -86,7 +89,7 @@ struct process {
 
 /*
  * The caller owns the arguments, which must outlive the process. Makes no system call. `service`
- * may be set afterwards, before process_start(). 0 or -ERR_NOMEM.
+ * and `stats` may be set afterwards, before process_start(). 0 or -ERR_NOMEM.
  */
 int process_init(struct process *p, struct sys *sys, struct config *cfg,
 		 const struct report *report, struct notify *notify) must_check;

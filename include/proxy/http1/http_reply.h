@@ -6,6 +6,8 @@
 
 /* Makes the reply for s->txn->status and starts sending it. */
 void http_reply_send(struct session *s);
+/* In REPLY, the session's task: a local service has generated more. */
+enum session_event http_reply_task(struct session *s) must_check;
 /* I/O events of the client in REPLY: returns the event that follows. */
 enum session_event http_reply_io(struct session *s, int side, uint32_t ev) must_check;
 /* The same in TARPIT. */

@@ -3,6 +3,7 @@
 #define TACIT_PROXY_LOG_LOG_ALIAS_INT_H
 
 #include "proxy/sample/eval.h"
+#include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
 #include "rule/sample/fmt.h"
 
@@ -41,6 +42,13 @@ log_handshake_ms(const struct session *s)
 	return s->begun_ms && s->requests <= 1 ? s->begun_ms - s->accept_ms : 0;
 }
 
+/* The request was for a local service, which takes the place of a server. */
+static inline int
+log_is_served(const struct session *s)
+{
+	return s->txn && s->txn->served_by;
+}
+
 /* The aliases of mode http, log_alias_http.c: put_<fn> of log_alias.tbl.h. */
 void put_r(struct log_render *r);
 void put_HM(struct log_render *r);
@@ -53,6 +61,7 @@ void put_ST(struct log_render *r);
 void put_tsc(struct log_render *r);
 void put_TR(struct log_render *r);
 void put_Tr(struct log_render *r);
+void put_Td(struct log_render *r);
 void put_Ta(struct log_render *r);
 void put_Ti(struct log_render *r);
 void put_Tq(struct log_render *r);

@@ -21,6 +21,7 @@
 
 struct dns_asks;
 struct log_sink;
+struct services;
 struct session;
 struct sockbuf;
 struct trace;
@@ -69,6 +70,7 @@ struct engine_shared {
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
 	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
+	struct services *services;   /* NULL: there are no local services */
 	int screens;                 /* a rule may reject connections before they become sessions */
 	char apart_too[CACHE_LINE];
 };
@@ -147,6 +149,8 @@ struct engine {
 	/* Makes the worker `target` call dns_ask_collect(its engine) soon, the first worker also
 	 * resolve_take_asks(). */
 	void (*wake_asks)(struct engine *e, unsigned int target);
+	/* The same for services_collect(its engine). */
+	void (*wake_services)(struct engine *e, unsigned int target);
 	/* The same for conn_limits_resume(its engine, fe); fe may be NULL. */
 	void (*wake_resume)(struct engine *e, unsigned int target, struct proxy *fe);
 	/* The same for on_server_change(its engine, srv). */
@@ -158,6 +162,7 @@ struct engine {
 	loop_fd_fn *on_io;
 	void (*on_slot)(struct session *s);
 	void (*on_resolved)(struct session *s); /* its question to name servers is done */
+	void (*on_service)(struct session *s);  /* its job has come back: model/service.h */
 	void (*on_bulk_turn)(struct session *s, int side);
 	/* The state of a server has changed: see proxy/session/server_change.h. */
 	void (*on_server_change)(struct engine *e, struct server *srv);

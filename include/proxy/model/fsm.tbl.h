@@ -33,7 +33,7 @@ SESSION_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   
 	"waits to connect again")
 SESSION_STATE(RELAY,        1, relay_io,        NULL,                LAST_LOOK, derive_relay,        relay_outcome,
 	"both sides are connected, the directions forward")
-SESSION_STATE(REPLY,        1, http_reply_io,   NULL,                TIMEOUT,   derive_reply,        http_reply_outcome,
+SESSION_STATE(REPLY,        1, http_reply_io,   http_reply_task,     TIMEOUT,   derive_reply,        http_reply_outcome,
 	"a local reply is sent, or the rest of a request is discarded")
 SESSION_STATE(LINGER,       1, linger_io,       NULL,                TIMEOUT,   derive_linger,       NULL,
 	"one side was reset: the other gets the rest first, then a reset")

@@ -19,6 +19,7 @@
 #define HTTP_FIELDS_ADDED 64
 
 struct h1_message; /* http/h1_message.h */
+struct service_job;
 
 struct http_txn {
 	/* The bytes of the request and of the response. In the same memory. */
@@ -78,7 +79,12 @@ struct http_txn {
 	uint8_t is_mute;         /* the local reply is an empty file: nothing is sent */
 	uint8_t slow_reads;      /* consecutive reads that brought few bytes of the request's
 				  * head */
+	uint8_t is_served;       /* the response is the service's own: chunked, if is_chunked */
+	uint8_t is_chunked;
 	uint8_t no_timers;         /* it ended before it was accepted: logs have no TR and Tq */
+	struct service_job *job; /* a local service generates the response; NULL: none, or it has
+				  * ended */
+	const char *served_by;   /* the name of that service; NULL: none */
 	struct rules_at at;      /* the rule at which the request waits */
 	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
@@ -96,6 +102,8 @@ struct http_txn *http_txn_get(struct session *s) must_check;
 struct http_txn *http_txn_get_unsaid(struct session *s) must_check;
 /* Frees it and sets s->txn to NULL; NULL before is allowed. */
 void http_txn_put(struct session *s);
+/* Its service has ended, or is not needed any more. */
+void http_txn_drop_job(struct http_txn *t);
 /* True if its response has begun and is incomplete, so far; never for a tunnel. */
 int http_response_is_cut(const struct http_txn *t);
 /* To be called when a head is complete: fields may now be added beyond tune.http.maxhdr. */

@@ -88,6 +88,8 @@ enum proxy_listening {
 /* Where the states of its servers are loaded from at start. */
 enum state_file { STATE_FILE_NONE, STATE_FILE_GLOBAL, STATE_FILE_LOCAL };
 
+struct stats_conf;
+
 struct proxy {
 	struct list link;         /* in proxies.all, file order */
 	char *name;
@@ -104,6 +106,8 @@ struct proxy {
 	unsigned int no_options;  /* bits cleared by `no option` here or in the defaults section */
 	struct proxy_timeouts to;
 	struct http_conf http;
+	struct stats_conf *stats; /* NULL: no statistics page */
+	int has_own_stats;        /* it is not that of the defaults section */
 	struct proxy_errors errors;
 	struct forward_conf forward;
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */

@@ -10,9 +10,11 @@ struct cfg_diag;
 struct proxy;
 struct proxies;
 
-/* Rule lists: one for each place, and the `redirect` lines, which follow http-request. */
+/* Rule lists: one for each place, the `redirect` lines, which follow http-request, and `stats
+ * http-request`. */
 #define RULES_REDIRECT RULE_PLACES
-#define RULES_LISTS (RULE_PLACES + 1)
+#define RULES_STATS (RULE_PLACES + 1)
+#define RULES_LISTS (RULE_PLACES + 2)
 
 struct proxy_rules {
 	struct list own[RULES_LISTS];      /* struct rule.link */

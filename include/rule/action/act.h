@@ -31,6 +31,9 @@ int act_is_value(struct str s);
 /* Of the keyword `redirect`: act_redirect.c. */
 extern const struct rule_action rule_redirect_keyword;
 
+/* "Basic realm=..." for WWW-Authenticate (RFC 7617), in the arena; p NULL: it does not fit. */
+struct str act_basic_challenge(const char *realm, struct arena *a);
+
 /* The text of a format, in the arena or static. 0, or -1: it does not fit. */
 int act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out) must_check;
 /* A rewrite failed: ends the message in strict mode, otherwise continues with the next rule. */

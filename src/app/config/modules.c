@@ -16,6 +16,7 @@
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_state_cfg.h"
+#include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 
@@ -49,6 +50,7 @@ static const struct cfg_module *const modules[] = {
 	&capture_cfg_module,
 	&unique_id_cfg_module,
 	&server_state_cfg_module,
+	&stats_cfg_module,
 	&userlist_cfg_module,
 	&resolvers_cfg_module,
 };

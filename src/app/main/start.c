@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "app/admin/admin.h"
+#include "app/stats/stats.h"
 #include "app/config/config.h"
 #include "app/config/limits.h"
 #include "app/config/options.h"
@@ -360,6 +361,7 @@ run_process(struct start *st)
 		return 1;
 	}
 	p->service = &admin_service;
+	p->stats = &stats_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
 	if (set_limits(st) || set_memory(st)) {
 		process_fini(p);

@@ -107,6 +107,8 @@ open_own(struct process *p)
 		if (!p->admin)
 			return -ERR_NOMEM;
 	}
+	services_start(&p->services, &w->engine, p);
+	p->services.stats = p->stats;
 	return signals_open(&p->signals, w->loop, on_signal, p);
 }
 
@@ -284,6 +286,7 @@ process_fini(struct process *p)
 	state_files_free(p);
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
+	services_stop(&p->services);
 	checker_free(&p->checker);
 	external_helper_end(&p->helper, p->sys);
 	/* Time is up: what is still open is closed at exit. */

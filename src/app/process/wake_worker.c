@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "event/mailbox.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/server_change.h"
@@ -42,6 +43,15 @@ on_asks_mail(void *worker, struct mail *m)
 {
 	(void)m;
 	collect_asks(worker);
+}
+
+static void
+on_services_mail(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	(void)m;
+	services_collect(&w->engine);
 }
 
 static void
@@ -114,6 +124,12 @@ wake_for_asks(struct engine *e, unsigned int target)
 }
 
 static void
+wake_for_services(struct engine *e, unsigned int target)
+{
+	post_to_worker(e, target, on_services_mail, NULL);
+}
+
+static void
 wake_for_room(struct engine *e, unsigned int target, struct proxy *fe)
 {
 	post_to_worker(e, target, on_room, fe);
@@ -140,6 +156,7 @@ wake_worker_enable(struct worker *w)
 	w->engine.wake_pool = wake_for_pool;
 	w->engine.wake_for_alarm = wake_for_alarm;
 	w->engine.wake_asks = wake_for_asks;
+	w->engine.wake_services = wake_for_services;
 }
 
 static void
@@ -161,6 +178,7 @@ wake_worker_catch_up(struct worker *w)
 		return;
 	rendezvous_attend(w);
 	collect_asks(w);
+	services_collect(&w->engine);
 	conn_limits_resume(&w->engine, NULL);
 	list_each(it, &w->process->cfg->proxies.all) {
 		struct proxy *p = list_entry(it, struct proxy, link);

@@ -16,6 +16,7 @@
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/source_cfg.h"
+#include "proxy/config/stats_cfg.h"
 #include "proxy/sample/unique_id.h"
 
 static struct proxy *
@@ -276,6 +277,8 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
 			failed = 1;
 		if (proxy_rules_check(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (stats_cfg_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;
 		if (proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0)
 			failed = 1;

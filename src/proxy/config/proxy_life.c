@@ -9,6 +9,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/config/vocab.h"
 #include "proxy/log/log_conf.h"
+#include "proxy/model/stats_conf.h"
 #include "proxy/sample/route.h"
 #include "proxy/sample/unique_id.h"
 #include <string.h>
@@ -71,6 +72,7 @@ proxy_free(struct proxy **pp)
 	capture_conf_fini(&p->captures);
 	unique_id_conf_fini(&p->unique_id);
 	http_conf_fini(&p->http);
+	stats_conf_free(&p->stats);
 	proxy_errors_fini(&p->errors);
 	forward_conf_fini(&p->forward);
 	mem_free(p->default_be_name);
@@ -122,6 +124,11 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->source = defaults->source;
 	p->state_file = defaults->state_file;
 	proxy_rules_inherit(&p->rules, &defaults->rules);
+	if (defaults->stats) {
+		p->stats = stats_conf_copy(defaults->stats);
+		if (!p->stats)
+			return -ERR_NOMEM;
+	}
 	if (balance_by_inherit(&p->balance_by, &defaults->balance_by) < 0 ||
 		http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
 		proxy_errors_inherit(&p->errors, &defaults->errors) < 0 ||

@@ -7,6 +7,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
+#include "proxy/http1/service_reply.h"
 #include "base/counter.h"
 #include "proxy/sample/capture.h"
 #include "proxy/log/session_log.h"
@@ -28,12 +29,51 @@ end_of_reply(struct session *s)
 	conn_shut(&s->conn[CLIENT]);
 }
 
+/* Without a server a failed write causes no event: the direction was notified. */
 static void
 flush_reply(struct session *s)
 {
-	/* Without a server a failed write causes no event: the direction was notified. */
-	if (direction_flush(s, SERVER).more)
+	const struct direction *h = &s->dir[SERVER];
+	int more = direction_flush(s, SERVER).more;
+
+	while (more && h->state == DIRECTION_OPEN && service_reply_fill(s))
+		more = direction_flush(s, SERVER).more;
+	if (more && h->state == DIRECTION_TAIL)
 		end_of_reply(s);
+}
+
+static void
+start_sending(struct session *s)
+{
+	struct direction *h = &s->dir[SERVER];
+
+	counter_add(&s->engine->bytes_out, h->lookahead);
+	h->tail += h->lookahead;
+	h->lookahead = 0;
+	/* The first part of a body leaves with the head. */
+	if (service_reply_follows(s))
+		(void)service_reply_fill(s);
+	else
+		direction_event(s, SERVER, DIRECTION_EV_MSG_END);
+	flush_reply(s);
+}
+
+/* The reply that is made, or the page for txn->status. An empty file means that nothing is sent; a
+ * reply that cannot be made is treated alike. */
+static void
+send_made(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	int r = 0;
+
+	t->res_ms = session_now_ms(s);
+	if (!t->has_reply && !t->is_mute)
+		r = local_reply_make_page(s);
+	http_count_response(s);
+	if (r < 0 || !t->has_reply)
+		direction_event(s, SERVER, DIRECTION_EV_ABORT);
+	else
+		start_sending(s);
 }
 
 void
@@ -41,28 +81,28 @@ http_reply_send(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[SERVER];
-	int r = 0;
 
 	if (t->head_ms && !t->placed && !t->req_is_gone)
 		capture_cookie(s, &t->req);
 	assert(!h->pipe && !h->left_in_kernel);
 	h->ops = &http_reply_ops;
 	t->local = 1;
-	t->res_ms = session_now_ms(s);
-	if (!t->has_reply && !t->is_mute)
-		r = local_reply_make_page(s);
-	http_count_response(s);
-	/* An empty file means that no reply is sent; a reply that cannot be made is treated
-	 * alike. */
-	if (r < 0 || !t->has_reply) {
-		direction_event(s, SERVER, DIRECTION_EV_ABORT);
-		return;
+	if (t->job)
+		service_reply_begin(s);
+	else
+		send_made(s);
+}
+
+enum session_event
+http_reply_task(struct session *s)
+{
+	if (!service_reply_has_head(s)) {
+		service_reply_make_head(s);
+		send_made(s);
+	} else if (s->dir[SERVER].state == DIRECTION_OPEN) {
+		flush_reply(s);
 	}
-	counter_add(&s->engine->bytes_out, h->lookahead);
-	h->tail += h->lookahead;
-	h->lookahead = 0;
-	direction_event(s, SERVER, DIRECTION_EV_MSG_END);
-	flush_reply(s);
+	return SESSION_EV_NONE;
 }
 
 /* A response that ended with the server's connection has closed its direction. */
@@ -123,7 +163,7 @@ http_reply_io(struct session *s, int side, uint32_t ev)
 	struct conn *c = &s->conn[CLIENT];
 
 	(void)side;
-	if ((ev & EV_W) && s->dir[SERVER].state == DIRECTION_TAIL)
+	if ((ev & EV_W) && !direction_is_over(&s->dir[SERVER]) && http_has_answer(s->txn))
 		flush_reply(s);
 	if ((ev & EV_R) && http_reply_drains(s))
 		(void)throw_away(s);

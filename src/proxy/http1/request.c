@@ -19,17 +19,22 @@
 #include "proxy/sample/http_line.h"
 #include "proxy/sample/route.h"
 #include "proxy/http1/rule_outcome.h"
+#include "proxy/http1/stats.h"
 
 /* In this order, for the frontend and then for a different backend (manual 4.2). */
 enum stage {
 	STAGE_FE_CONTENT,
 	STAGE_FE_BODY,
 	STAGE_FE_RULES,
+	STAGE_FE_STATS,
+	STAGE_FE_SERVE,
 	STAGE_FE_REDIRECT,
 	STAGE_ROUTE,
 	STAGE_BE_CONTENT,
 	STAGE_BE_BODY,
 	STAGE_BE_RULES,
+	STAGE_BE_STATS,
+	STAGE_BE_SERVE,
 	STAGE_BE_REDIRECT,
 	STAGE_KEY, /* the balancing key in the body */
 	STAGE_END
@@ -257,6 +262,42 @@ apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 	return io_more(1);
 }
 
+/* --- the statistics --- */
+
+/* more: it is not for them, or the client may see them. */
+static struct io_step
+admit_to_stats(struct session *s, const struct proxy *px)
+{
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	struct rule_outcome v = { .proxy = s };
+	struct io_step step = io_more(1);
+
+	if (!stats_are_asked_for(s, px))
+		return step;
+	if (!stats_admit(s, px, &v))
+		step = io_event(apply_outcome(s, &v));
+	arena_release(a, mark);
+	return step.more ? apply_rules(s, px, RULES_STATS) : step;
+}
+
+/* A form is small: it is waited for in the buffer. */
+static struct io_step
+serve_stats(struct session *s, struct proxy *px)
+{
+	struct io_step step = io_more(1);
+
+	if (!stats_are_asked_for(s, px))
+		return step;
+	if (s->txn->req.method == HTTP_POST)
+		step = await_body(s, px, 1);
+	if (!step.more)
+		return step;
+	if (!s->txn->be)
+		counter_add(&fe_stat(s)->intercepted, 1);
+	return io_event(stats_serve(s, px) < 0 ? request_refuse(s, 500) : SESSION_EV_ANSWER);
+}
+
 /* --- all of it --- */
 
 /* Its body is truncated: it is sent to no server. */
@@ -298,6 +339,10 @@ run_stage(struct session *s)
 		return await_body(s, s->fe, buffers_request(s->fe));
 	case STAGE_FE_RULES:
 		return apply_rules(s, s->fe, RULE_HTTP_REQUEST);
+	case STAGE_FE_STATS:
+		return admit_to_stats(s, s->fe);
+	case STAGE_FE_SERVE:
+		return serve_stats(s, s->fe);
 	case STAGE_FE_REDIRECT:
 		return apply_rules(s, s->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
@@ -311,6 +356,10 @@ run_stage(struct session *s)
 		return t->be ? await_body(s, t->be, buffers_request(t->be)) : io_more(1);
 	case STAGE_BE_RULES:
 		return be ? apply_rules(s, be, RULE_HTTP_REQUEST) : io_more(1);
+	case STAGE_BE_STATS:
+		return admit_to_stats(s, be);
+	case STAGE_BE_SERVE:
+		return serve_stats(s, be);
 	case STAGE_BE_REDIRECT:
 		return be ? apply_rules(s, be, RULES_REDIRECT) : io_more(1);
 	case STAGE_KEY:

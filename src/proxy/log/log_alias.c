@@ -185,7 +185,12 @@ put_b(struct log_render *r)
 static void
 put_s(struct log_render *r)
 {
-	put_string(r, r->s->srv ? r->s->srv->name : "<NOSRV>");
+	const struct session *s = r->s;
+
+	if (log_is_served(s))
+		put_string(r, s->txn->served_by);
+	else
+		put_string(r, s->srv ? s->srv->name : "<NOSRV>");
 }
 
 static void
@@ -264,7 +269,9 @@ put_Tw(struct log_render *r)
 {
 	const struct session *s = r->s;
 
-	if (!s->queued_ms && s->term[1] == 'Q')
+	if (log_is_served(s))
+		sbuf_addc(r->out, '0');
+	else if (!s->queued_ms && s->term[1] == 'Q')
 		log_put_timer(r, 1, wait_from(s), r->cx->now_ms);
 	else
 		log_put_timer(r, s->queued_ms != 0, wait_from(s), s->queued_ms);
@@ -275,19 +282,10 @@ put_Tc(struct log_render *r)
 {
 	const struct session *s = r->s;
 
-	log_put_timer(r, s->connected_ms != 0, s->queued_ms, s->connected_ms);
-}
-
-static void
-put_Td(struct log_render *r)
-{
-	const struct session *s = r->s;
-	const struct http_txn *t = s->txn;
-
-	if (t)
-		log_put_timer(r, t->res_ms && !t->local, t->res_ms, r->cx->now_ms);
+	if (log_is_served(s))
+		sbuf_addc(r->out, '0');
 	else
-		log_put_timer(r, s->connected_ms != 0, s->connected_ms, r->cx->now_ms);
+		log_put_timer(r, s->connected_ms != 0, s->queued_ms, s->connected_ms);
 }
 
 static void

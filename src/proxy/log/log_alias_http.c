@@ -140,7 +140,22 @@ put_Tr(struct log_render *r)
 	const struct http_txn *t = r->s->txn;
 	int reached = t && t->res_ms && !t->local && r->s->connected_ms;
 
-	log_put_timer(r, reached, r->s->connected_ms, t ? t->res_ms : 0);
+	if (log_is_served(r->s))
+		sbuf_adds(r->out, t->is_served ? "0" : "-1");
+	else
+		log_put_timer(r, reached, r->s->connected_ms, t ? t->res_ms : 0);
+}
+
+void
+put_Td(struct log_render *r)
+{
+	const struct session *s = r->s;
+	const struct http_txn *t = s->txn;
+
+	if (t)
+		log_put_timer(r, t->res_ms && !t->local, t->res_ms, r->cx->now_ms);
+	else
+		log_put_timer(r, s->connected_ms != 0, s->connected_ms, r->cx->now_ms);
 }
 
 void

@@ -87,7 +87,12 @@ put_backend(struct json *j)
 static void
 put_server(struct json *j)
 {
-	put_name(j, j->s->srv ? j->s->srv->name : NULL);
+	const struct session *s = j->s;
+
+	if (s->txn && s->txn->served_by)
+		put_name(j, s->txn->served_by);
+	else
+		put_name(j, s->srv ? s->srv->name : NULL);
 }
 
 static void

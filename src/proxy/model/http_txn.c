@@ -9,6 +9,7 @@
 #include "proxy/model/count.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/service.h"
 
 /* Transactions kept for reuse. */
 #define TXNS_KEPT 256
@@ -73,6 +74,14 @@ http_txn_get_unsaid(struct session *s)
 }
 
 void
+http_txn_drop_job(struct http_txn *t)
+{
+	if (t->job)
+		service_drop(t->job);
+	t->job = NULL;
+}
+
+void
 http_txn_put(struct session *s)
 {
 	struct engine *e = s->engine;
@@ -81,6 +90,7 @@ http_txn_put(struct session *s)
 		return;
 	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
 	dns_ask_drop_all(s);
+	http_txn_drop_job(s->txn);
 	vars_fini(&s->txn->vars);
 	vars_fini(&s->txn->req_vars);
 	vars_fini(&s->txn->res_vars);

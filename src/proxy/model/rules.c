@@ -11,6 +11,8 @@
 static const char *
 list_name(unsigned int list)
 {
+	if (list == RULES_STATS)
+		return "stats http-request";
 	return list == RULES_REDIRECT ? "redirect" : rule_place_name((enum rule_place)list);
 }
 

@@ -179,6 +179,7 @@ derive_reply(const struct session *s, struct derived *d)
 	if (http_reply_drains(s))
 		d->wants[CLIENT] |= EV_R;
 	d->deadline = http_reply_deadline(s);
+	derive_buffer_wait(s, SERVER, d);
 }
 
 /* Before a server has responded. */

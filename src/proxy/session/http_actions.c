@@ -190,6 +190,8 @@ session_do_reply_timeout(struct session *s)
 {
 	if (http_reply_drains(s))
 		return extend_lingering(s) ? SESSION_EV_NONE : SESSION_EV_CLOSE;
+	if (session_now_ms(s) < http_reply_deadline(s))
+		return http_reply_task(s);
 	session_blame(s, 'c', 'D');
 	if (!s->conn[CLIENT].err)
 		conn_reset_on_close(&s->conn[CLIENT]);

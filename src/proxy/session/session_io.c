@@ -131,10 +131,19 @@ on_resolved(struct session *s)
 		session_post(s, SESSION_EV_NONE);
 }
 
+/* The head of its response, or the next slice of it, is there. */
+static void
+on_service(struct session *s)
+{
+	if (s->state == SESSION_REPLY)
+		session_post(s, SESSION_EV_NONE);
+}
+
 void
 session_hooks(struct engine *e)
 {
 	e->on_resolved = on_resolved;
+	e->on_service = on_service;
 	e->on_io = on_session_io;
 	e->on_slot = on_slot;
 	e->on_bulk_turn = on_bulk_turn;

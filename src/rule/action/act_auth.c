@@ -28,8 +28,8 @@ parse_auth(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 }
 
 /* As a quoted-string (RFC 9110, 5.6.4). */
-static struct str
-basic_challenge(const char *realm, struct arena *a)
+struct str
+act_basic_challenge(const char *realm, struct arena *a)
 {
 	char text[CHALLENGE_MAX];
 	struct sbuf b;
@@ -52,7 +52,7 @@ basic_challenge(const char *realm, struct arena *a)
 static enum rule_result
 run_auth(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct str value = basic_challenge(r->text[0].p ? r->text[0].p : out->name, cx->arena);
+	struct str value = act_basic_challenge(r->text[0].p ? r->text[0].p : out->name, cx->arena);
 
 	out->what = value.p ? RULE_END_REPLY : RULE_END_ERROR;
 	out->status = value.p ? 401 : 500;

@@ -22,6 +22,7 @@
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_state_cfg.h"
+#include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/config/proxy_life.h"
@@ -57,7 +58,7 @@ world_load(struct world *w, const char *text)
 		&server_cfg_module, &check_cfg_module, &http_check_cfg_module,
 		&tcp_check_cfg_module, &check_server_cfg_module, &balance_cfg_module,
 		&persist_cfg_module, &log_cfg_module, &capture_cfg_module, &unique_id_cfg_module,
-		&server_state_cfg_module,
+		&server_state_cfg_module, &stats_cfg_module,
 		&userlist_cfg_module, &server_name_cfg_module, &resolvers_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
