@@ -36,6 +36,11 @@ read_available(struct agent *a)
 		else if (n == 0)
 			a->eof = 1;
 		for (long i = 0; i < n; i++, a->got++) {
+			if (a->takes_first) {
+				a->takes_first--;
+				a->got--;
+				continue;
+			}
 			if (a->got < AGENT_TEXT - 1)
 				a->text[a->got] = (char)buf[i];
 			if (a->got < HEADER)
@@ -241,6 +246,8 @@ run(struct fake *k, void *arg)
 	if (a->wire)
 		(void)fake_wire_flush(a->wire, a->s);
 	read_available(a);
+	if (a->takes_first && !a->eof && !a->err)
+		return;
 	if (!sends_first(a))
 		return;
 	while (!a->closed) {
@@ -281,6 +288,12 @@ void
 agent_uses_records(struct agent *a, struct fake_wire *w)
 {
 	a->wire = w;
+}
+
+void
+agent_takes_first(struct agent *a, uint32_t bytes)
+{
+	a->takes_first = bytes;
 }
 
 void

@@ -51,6 +51,7 @@ struct agent {
 	/* Sent before the first step, with a pause after some bytes of it; not counted in
 	 * `sent`. */
 	const char *first;
+	uint32_t takes_first; /* bytes of a request read before all that; not counted in `got` */
 	size_t first_at, first_stop;
 	uint64_t first_ms, first_due;
 	uint32_t id;         /* of what it sends */
@@ -76,6 +77,8 @@ void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t 
 /* Sends this text before the first step, a valid or invalid PROXY header: with a pause after `stop`
  * bytes of it if ms is not 0. */
 void agent_sends_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
+/* It is a SOCKS4 proxy first: reads a request of this length before it sends its first text. */
+void agent_takes_first(struct agent *a, uint32_t bytes);
 /* Sends records over w from its first byte on; w belongs to the agent. */
 void agent_uses_records(struct agent *a, struct fake_wire *w);
 /* Both agents' names for messages. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/socks4.h"
 #include "sim/random_config.h"
 #include "sim/random_run.h"
 
@@ -149,6 +150,28 @@ origin_script(struct world *w, unsigned int nth, struct step *steps)
 	memcpy(steps, p->origin[nth % p->n], sizeof(p->origin[0]));
 }
 
+/* Before its script it is a proxy, perhaps one that says no, leaves within its reply or is
+ * silent. */
+static void
+origin_starts(struct world *w, struct agent *a)
+{
+	static const char *const replies[] = { "?Z------", "?Z======", "?[------", "?Z-", "" };
+	static const struct step leaves[] = { { STEP_CLOSE, 0 }, { STEP_RESET, 0 } };
+	struct plan *p = w->arg;
+	const char *reply = replies[dice(p->d, p->kind ? 2 : ARRAY_LEN(replies))];
+
+	if (!w->cfg.socks4)
+		return;
+	agent_takes_first(a, SOCKS4_REQUEST_LEN);
+	agent_sends_first(a, reply, dice(p->d, 8), dice_is(p->d, 3) ? pause_ms(p) : 0);
+	if (strlen(reply) == SOCKS4_REPLY_LEN)
+		return;
+	a->step[0] = (struct step){ STEP_WAIT_EOF, 0 };
+	if (dice_is(p->d, 2))
+		a->step[0] = leaves[dice(p->d, 2)];
+	a->step[1] = (struct step){ STEP_CLOSE, 0 };
+}
+
 /* Everything was sent and received. */
 static void
 check_kind(struct plan *p)
@@ -218,6 +241,7 @@ random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, 
 		scripts(&p, i);
 	random_bounds(d, &cfg);
 	cfg.announced = dice_is(d, 6);
+	cfg.socks4 = dice_is(d, 6);
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->why, sizeof(r->why), "%s", p.w.why);
 		return -1;
@@ -226,6 +250,7 @@ random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, 
 	p.w.allow_del = cfg.mode == INTEREST_UNMERGED;
 	p.w.arg = &p;
 	p.w.origin_script = origin_script;
+	p.w.origin_starts = origin_starts;
 	for (unsigned int i = 0; i < p.n; i++)
 		fake_after(p.w.k, dice_is(d, 3) ? dice(d, 2000) * FAKE_MS : 0, client_arrives, &p);
 	random_run(&p.w, d, p.kind, p.n);

@@ -92,6 +92,23 @@ want_proxy_v2(struct proxy *px)
 	}
 }
 
+/* The server is its own SOCKS4 proxy. The request has zeros: it is no text. */
+static void
+want_socks4(struct proxy *px)
+{
+	list_each(it, &px->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		(void)addr_cell_get(&s->addr, &s->conf.socks4);
+	}
+}
+
+#define SOCKS4(mode_, ...)                                                                \
+	.cfg = { .mode = INTEREST_##mode_, TO, .texts = 1, .prepare = want_socks4, __VA_ARGS__ }
+#define SOCKS4_ASKED { STEP_WAIT, 16 }
+#define SOCKS4_YES "?Z------"
+#define SOCKS4_NO "?[------"
+
 #define ANNOUNCES(mode_, v, ...)                                                          \
 	.cfg = { .mode = INTEREST_##mode_, TO, .texts = 1, .prepare = want_proxy_##v, __VA_ARGS__ }
 #define V1_LEN 42 /* "PROXY TCP4 127.0.0.1 127.0.0.1 <5 digits> 1000\r\n" */
@@ -611,6 +628,41 @@ const struct scenario scenarios[] = {
 	  .origin = { { STEP_AWAIT, (uintptr_t)"PROXY " }, AWAIT_HEAD, SAY(OK), AWAIT_HEAD, END },
 	  .terms = "-- --", .to_client = 2 * LEN(OK), .to_server = 2 * LEN(GET "\r\n"),
 	  .uneven = 1, .golden = 1 },
+	/* a SOCKS4 proxy is asked before the first byte */
+	{ .name = "socks4_near", SOCKS4(EDGE, NEAR), .client = { SAY("hello"), EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, SAY(SOCKS4_YES), { STEP_WAIT, 5 }, SAY("there"),
+		  { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 16 + 5, .to_client = 5, .golden = 1 },
+	{ .name = "socks4_pieces", SOCKS4(EDGE, FAR), .client = { SAY("hello"), EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, { STEP_DRIP, (uintptr_t)SOCKS4_YES }, { STEP_WAIT, 5 },
+		  SAY("there"), { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 16 + 5, .to_client = 5, .golden = 1 },
+	{ .name = "socks4_greeting", SOCKS4(MERGED, FAR),
+	  .client = { AWAIT("there"), SAY("hello"), EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, SAY(SOCKS4_YES "there"), { STEP_WAIT, 5 },
+		  { STEP_CLOSE, 0 } },
+	  .terms = "--", .to_server = 16 + 5, .to_client = 5, .golden = 1 },
+	{ .name = "socks4_denied", SOCKS4(EDGE, FAR, .retries = 1),
+	  .client = { SAY("hello"), EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, SAY(SOCKS4_NO), { STEP_WAIT_EOF, 0 } },
+	  .terms = "SC", .uneven = 1, .golden = 1 },
+	{ .name = "socks4_closed", SOCKS4(UNMERGED, NEAR), .client = { EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, SAY("?Z-"), { STEP_CLOSE, 0 } },
+	  .terms = "SC", .to_server = 16 },
+	{ .name = "socks4_reset", SOCKS4(EDGE, FAR), .client = { EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, { STEP_RESET, 0 } }, .terms = "SC", .to_server = 16 },
+	{ .name = "socks4_silent", SOCKS4(EDGE, NEAR), .client = { EOF_CLOSE },
+	  .origin = { SOCKS4_ASKED, SAY("?"), { STEP_WAIT_EOF, 0 } }, .terms = "sC",
+	  .to_server = 16, .golden = 1 },
+	{ .name = "socks4_client_leaves", SOCKS4(EDGE, NEAR),
+	  .client = { { STEP_PAUSE, 20 }, { STEP_CLOSE, 0 } },
+	  .origin = { SOCKS4_ASKED, { STEP_WAIT_EOF, 0 } }, .terms = "CC", .to_server = 16 },
+	{ .name = "socks4_http", SOCKS4(EDGE, NEAR, .http = 1, .reuse = HTTP_REUSE_ALWAYS),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { SOCKS4_ASKED, SAY(SOCKS4_YES), { STEP_WAIT, LEN(GET "\r\n") }, SAY(OK),
+		  { STEP_WAIT, LEN(GET "\r\n") }, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = 16 + 2 * LEN(GET "\r\n"), .to_client = 2 * LEN(OK),
+	  .golden = 1 },
 	/* inspection of the server's data before it is forwarded */
 	{ .name = "hold_response", RULES(EDGE, HOLDS_FOR("300", "5s")), ASKS,
 	  .origin = { { STEP_WAIT, 100 }, SENDS_TWICE(100, 900), { STEP_CLOSE, 0 } },

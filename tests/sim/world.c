@@ -180,6 +180,8 @@ origin_accepts(struct fake *k, void *arg)
 			agent_start(&w->served[nth], k, s, 0x80000000u + nth,
 				    w->origin_script ? steps : w->origin_steps, w->origin_react);
 			give_wire(w, &w->served[nth], w->cfg.server_xprt, 0);
+			if (w->origin_starts)
+				w->origin_starts(w, &w->served[nth]);
 		}
 	}
 }
@@ -200,6 +202,8 @@ add_server(struct world *w, unsigned int i)
 		to.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (9 << 24));
 	addr_cell_set(&w->srv[i]->addr, &to);
 	w->srv[i]->conf.maxconn = c->maxconn;
+	if (w->cfg.socks4)
+		w->srv[i]->conf.socks4 = to;
 	if (w->cfg.server_xprt)
 		w->srv[i]->xprt = &w->cfg.server_xprt->maker;
 	w->srv[i]->id = (int)i + 1;

@@ -53,6 +53,7 @@ struct world_config {
 	unsigned int maxhdr;  /* 0: the default */
 	int defer;
 	int announced; /* accept-proxy */
+	int socks4;    /* each server is its own SOCKS4 proxy */
 	struct fake_script *client_xprt, *server_xprt; /* transports of the sides; NULL: none */
 	unsigned int update_every; /* key updates in records of agents; 0: never */
 	unsigned int maxpipes;  /* 0: nothing is spliced */
@@ -98,6 +99,8 @@ struct world {
 	/* The script of an origin, chosen by the connection's number. */
 	void (*origin_script)(struct world *w, unsigned int nth, struct step *steps);
 	const struct step *origin_steps; /* used without a function */
+	/* Prepares an agent before its script begins. May be NULL. */
+	void (*origin_starts)(struct world *w, struct agent *a);
 	uint64_t origin_react;
 	/* For ends other than agents, all three; else NULL. */
 	void (*server_accepted)(struct world *w, unsigned int server, struct fake_sock *s);

@@ -4,7 +4,7 @@
 
 #include "proxy/check/check_run.h"
 
-check_step_fn check_connect_begin, check_connect_proceed;
+check_step_fn check_connect_begin, check_connect_proceed, check_handshake_proceed;
 
 /* The connect rule that the current connection comes from. */
 const struct check_rule *check_connect_rule(const struct check_run *r);

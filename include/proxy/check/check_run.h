@@ -31,6 +31,7 @@ struct check_shared {
 enum check_run_state {
 	CHECK_IDLE,
 	CHECK_CONNECTING,
+	CHECK_HANDSHAKING,           /* with a SOCKS4 proxy */
 	CHECK_SENDING,
 	CHECK_EXPECTING,
 	CHECK_COMMAND                /* an external check: its command runs, or is about to */
@@ -55,6 +56,7 @@ struct check_run {
 	char *buf;                   /* from shared->bufs, or NULL */
 	uint32_t len;                /* bytes to send, or received since the last send */
 	uint32_t sent;               /* bytes of them that were sent */
+	uint8_t handshake_got;       /* bytes of a SOCKS4 proxy's reply */
 	uint8_t ended;               /* no more bytes will come */
 	uint8_t is_connected;        /* known, not only believed */
 	uint8_t has_read_deadline;   /* `timeout check` applies */

@@ -41,8 +41,11 @@ void addr_override_copy_connection_source(const struct session *s, struct addr *
  */
 int addr_override_destination(const struct session *s, struct addr *out) must_check;
 int addr_override_connection_destination(const struct session *s, struct addr *out) must_check;
-/* The destination port, which every listener knows. */
-unsigned int addr_override_destination_port(const struct session *s);
+/*
+ * Where the session's server is: a server line without a port, or with an offset, uses the client's
+ * destination port; one without an address uses the destination address. *gen: of its addr_cell.
+ */
+void addr_override_target(const struct session *s, uint32_t *gen, struct addr *out);
 /* Allocates memory for a session that requires a PROXY header: 0, or -ERR_NOMEM. */
 int addr_override_reserve(struct session *s) must_check;
 /* Applies the addresses of a PROXY header to the session, like `tcp-request session` rules. */

@@ -73,6 +73,7 @@ struct check_connect {
 	struct rule_expr *port_expr;
 	uint8_t defaults;            /* `default`: encapsulation as on the server line */
 	uint8_t send_proxy;          /* begins with a PROXY header */
+	uint8_t via_socks4;          /* through the server's SOCKS4 proxy, if it has one */
 	uint8_t linger;              /* closes with FIN, not with a reset */
 };
 
@@ -251,6 +252,7 @@ struct check_server_conf {
 	unsigned int inter_ms, fastinter_ms, downinter_ms, agent_inter_ms; /* 0: not set */
 	int rise, fall;
 	int send_proxy;              /* check-send-proxy */
+	int via_socks4;              /* check-via-socks4 */
 	struct addr addr, agent_addr; /* len 0: the server's */
 	unsigned int port, agent_port;
 	char *agent_send;

@@ -92,6 +92,7 @@ struct server_conf {
 	int tfo;
 	unsigned int proxy_header; /* enum server_proxy_header; 0: none */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
+	struct addr socks4;      /* the SOCKS4 proxy on the way to it; len 0: none */
 	struct source_conf source; /* after loading, the backend's if it has none */
 	/* Idle connections in mode http: proxy/backend/conn_pool.h. */
 	int pool_max;            /* pool-max-conn, over all workers; -1: no limit */

@@ -90,7 +90,7 @@ struct session {
 	uint64_t state_ms;      /* when the state was entered */
 	uint64_t
 		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
-			  * continue */
+			  * continue; in CONNECT, for HANDSHAKE: end of timeout connect */
 	uint64_t accept_wall_ns;
 	uint64_t accept_ms;
 	uint64_t begun_ms;      /* accept_ms, or the time its PROXY header arrived; 0: not yet */
@@ -125,6 +125,7 @@ struct session {
 	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	uint8_t has_header;     /* the connection began with a PROXY header */
+	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
 	uint8_t header_err;     /* enum proxy_header_err: why the header was rejected */
 	uint8_t looked_again;   /* it has checked for a FIN after the server's first bytes */
 	char term[2];           /* termination code: cause and phase, '-' while unknown */

@@ -19,6 +19,7 @@ void derive_tarpit(const struct session *s, struct derived *d);
 void derive_inspect(const struct session *s, struct derived *d);
 void derive_queue(const struct session *s, struct derived *d);
 void derive_connect(const struct session *s, struct derived *d);
+void derive_handshake(const struct session *s, struct derived *d);
 void derive_retry(const struct session *s, struct derived *d);
 void derive_relay(const struct session *s, struct derived *d);
 void derive_reply(const struct session *s, struct derived *d);

@@ -9,6 +9,7 @@
 #include "proxy/http1/http_reply.h"
 #include "proxy/model/session.h"
 #include "proxy/session/derive.h"
+#include "proxy/session/handshake.h"
 #include "proxy/session/proxy_protocol_in.h"
 #include "proxy/session/tcp_content_rules.h"
 

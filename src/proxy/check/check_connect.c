@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "net/proxy_header.h"
+#include "net/socks4.h"
 #include "proxy/backend/server_connect.h"
 #include "proxy/check/check_steps.h"
+#include "proxy/check/check_text.h"
 #include "proxy/model/proxy.h"
 
 /* --- where to --- */
@@ -187,25 +191,105 @@ send_header_alone(struct check_run *r, struct check_verdict *v)
 	return check_run_fail(r, r->conn.err, v);
 }
 
+/* --- the SOCKS4 proxy --- */
+
+/* As the PROXY header: the server line is for checks only if it says so. NULL: none. */
+static const struct addr *
+proxy_on_the_way(const struct check_run *r)
+{
+	const struct server_conf *conf = &check_run_server(r)->conf;
+	const struct check_connect *c = &r->rule->u.connect;
+
+	if (r->check->is_agent || !conf->socks4.len)
+		return NULL;
+	return c->via_socks4 || (c->defaults && conf->check.via_socks4) ? &conf->socks4 : NULL;
+}
+
+static enum check_step
+fail_handshake(struct check_run *r, enum socks4_step step, struct check_verdict *v)
+{
+	char why[CHECK_INFO_MAX];
+
+	(void)snprintf(why, sizeof(why), "%s%s%s%s", socks4_error_text(step),
+		step == SOCKS4_FAILED ? " (" : "",
+		step == SOCKS4_FAILED ? strerror(r->conn.err) : "",
+		step == SOCKS4_FAILED ? ")" : "");
+	v->code = -1;
+	v->status = CHECK_SOCKERR;
+	check_step_text(r->conf->method, r->rule, why, v->info);
+	return CHECK_STEP_FAIL;
+}
+
+/* The server is reached: from now on the connection is as any other. */
+static enum check_step
+end_handshake(struct check_run *r, struct check_verdict *v)
+{
+	struct addr to = check_target(r);
+
+	if (sends_proxy_header(r) && write_check_proxy_header(r, &to) < 0)
+		return check_run_fail(r, ENOMEM, v);
+	return send_header_alone(r, v);
+}
+
+enum check_step
+check_handshake_proceed(struct check_run *r, struct check_verdict *v)
+{
+	enum socks4_step step = socks4_proceed(&r->conn, &r->handshake_got);
+
+	switch (step) {
+	case SOCKS4_SENDS:
+	case SOCKS4_READS:
+		r->state = CHECK_HANDSHAKING;
+		conn_want(&r->conn, step == SOCKS4_SENDS ? EV_W : EV_R);
+		return CHECK_STEP_WAIT;
+	case SOCKS4_GRANTED:
+		return end_handshake(r, v);
+	case SOCKS4_DENIED:
+	case SOCKS4_CLOSED:
+	case SOCKS4_FAILED:
+		break;
+	}
+	return fail_handshake(r, step, v);
+}
+
 /* --- opening --- */
+
+/* The request to the proxy, or the PROXY header: 0 or an errno. */
+static int
+prepare_preface(struct check_run *r, const struct addr *to)
+{
+	r->handshake_got = 0;
+	if (proxy_on_the_way(r))
+		return -socks4_begin(&r->conn, to);
+	return sends_proxy_header(r) && write_check_proxy_header(r, to) < 0 ? ENOMEM : 0;
+}
+
+static enum check_step
+go_on_connected(struct check_run *r, struct check_verdict *v)
+{
+	return proxy_on_the_way(r) ? check_handshake_proceed(r, v) : send_header_alone(r, v);
+}
 
 /* Waits until it is connected, or goes on as if it were. */
 static enum check_step
-open_connection(
-	struct check_run *r, int fd, const struct addr *to, long c, struct check_verdict *v)
+open_connection(struct check_run *r, int fd, int family, long c, struct check_verdict *v)
 {
 	struct engine *e = r->shared->engine;
+	struct addr to;
+	int err;
 
 	if (conn_open(&r->conn, e->loop, fd, check_run_on_io, r,
-		    addr_family(to) == AF_UNIX ? CONN_UNIX : CONN_TCP) < 0) {
+		    family == AF_UNIX ? CONN_UNIX : CONN_TCP) < 0) {
 		(void)sys_close(e->sys, fd);
 		return check_run_fail(r, EMFILE, v);
 	}
 	loop_presume_again(e->loop, fd, DIR_R);
-	if (sends_proxy_header(r) && write_check_proxy_header(r, to) < 0)
-		return check_run_fail(r, ENOMEM, v);
-	if (c == 0 || (c == -EINPROGRESS && !r->far))
-		return send_header_alone(r, v);
+	to = check_target(r);
+	err = prepare_preface(r, &to);
+	if (err)
+		return check_run_fail(r, err, v);
+	if (c == 0 || (c == -EINPROGRESS && !r->far && !proxy_on_the_way(r)))
+		return go_on_connected(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
 	loop_again(e->loop, fd, DIR_W);
@@ -229,7 +313,8 @@ enum check_step
 check_connect_begin(struct check_run *r, struct check_verdict *v)
 {
 	struct engine *e = r->shared->engine;
-	struct addr to = check_target(r);
+	const struct addr *via = proxy_on_the_way(r);
+	struct addr to = via ? *via : check_target(r);
 	int fd, family = addr_family(&to);
 	long c;
 
@@ -240,7 +325,7 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 	fd = take_socket(r, family);
 	if (fd < 0)
 		return check_run_fail(r, -fd, v);
-	if (is_last_rule(r) && family != AF_UNIX && !sends_proxy_header(r))
+	if (is_last_rule(r) && family != AF_UNIX && !via && !sends_proxy_header(r))
 		hold_back_ack(r, fd);
 	c = sys_connect(e->sys, fd, &to.u.sa, to.len);
 	/* A send that follows asks the same. */
@@ -251,9 +336,9 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 		return check_run_fail(r, (int)-c, v);
 	}
 	r->is_connected = c == 0;
-	if (c == 0 && !sends_proxy_header(r) && keep_socket(r, fd, family))
+	if (c == 0 && !via && !sends_proxy_header(r) && keep_socket(r, fd, family))
 		return CHECK_STEP_NEXT;
-	return open_connection(r, fd, &to, c, v);
+	return open_connection(r, fd, family, c, v);
 }
 
 enum check_step
@@ -267,7 +352,7 @@ check_connect_proceed(struct check_run *r, struct check_verdict *v)
 	if (err)
 		return check_run_fail(r, err, v);
 	r->is_connected = 1;
-	return send_header_alone(r, v);
+	return go_on_connected(r, v);
 }
 
 /* Without a reset each check would leave a port in TIME_WAIT; a server that has closed first leaves

@@ -25,6 +25,7 @@ static check_step_fn *const begin[] = {
 
 static check_step_fn *const proceed[] = {
 	[CHECK_CONNECTING] = check_connect_proceed,
+	[CHECK_HANDSHAKING] = check_handshake_proceed,
 	[CHECK_SENDING] = check_send_proceed,
 	[CHECK_EXPECTING] = check_expect_proceed,
 };
@@ -247,9 +248,10 @@ put_timeout(const struct check_run *r, struct check_verdict *v)
 		*v = (struct check_verdict){ .status = CHECK_PROCTOUT };
 		return;
 	}
-	rule = r->is_connected ? r->rule : check_connect_rule(r);
 	v->code = -1;
-	v->status = check_timeout_status(rule);
+	rule = r->is_connected ? r->rule : check_connect_rule(r);
+	/* A proxy that is connected, and says nothing of the server, has passed layer 4. */
+	v->status = r->state == CHECK_HANDSHAKING ? CHECK_L7TOUT : check_timeout_status(rule);
 	check_step_text(r->conf->method, rule, "", v->info);
 }
 

@@ -350,7 +350,8 @@ check_cfg_parse_connect(struct cfg_ctx *ctx)
 			offsetof(struct check_rule, u.connect.send_proxy), NULL },
 		{ "sni", 1, NULL, 0, NO_TLS },
 		{ "ssl", 0, NULL, 0, NO_TLS },
-		{ "via-socks4", 0, NULL, 0, "there are no SOCKS proxies" },
+		{ "via-socks4", 0, take_connect_flag,
+			offsetof(struct check_rule, u.connect.via_socks4), NULL },
 		{ NULL, 0, NULL, 0, NULL },
 	};
 	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_CONNECT);

@@ -191,6 +191,8 @@ static const struct cfg_opt opts[] = {
 	OPT("check-proto", 1, opt_check_proto, 0, "{h1 | none}",
 		"Protocol of health checks: h1 with option httpchk, otherwise none."),
 	OPT_FLAG("check-send-proxy", send_proxy, 1, "Sends a PROXY header with health checks."),
+	OPT_FLAG("check-via-socks4", via_socks4, 1,
+		"Health checks use the proxy of socks4 too; those of agents do not."),
 	OPT_TIME("downinter", downinter_ms,
 		"Interval between checks of a server that is down; the default is inter."),
 	OPT_COUNT("error-limit", error_limit,

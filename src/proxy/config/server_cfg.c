@@ -65,6 +65,21 @@ opt_purge(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_timeout(ctx, 0, &t->conf->pool_purge_ms);
 }
 
+/* A proxy is reached over TCP. */
+static int
+opt_socks4(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+	struct addr_spec spec;
+	const char *why = "";
+
+	if (addr_parse(cfg_arg(ctx, 0), ADDR_WANT_PORT | server_cfg_name_flag(ctx), &spec, &why) <
+		0)
+		return cfg_error(ctx, 0, "'socks4' : '%.200s' : %s", cfg_arg(ctx, 0), why);
+	t->conf->socks4 = spec.addr;
+	return 0;
+}
+
 static int
 opt_weight(struct cfg_ctx *ctx, void *obj)
 {
@@ -228,6 +243,9 @@ static const struct cfg_opt opts[] = {
 		"Begins connections with a PROXY header, which has the client's address."),
 	OPT("send-proxy-v2", 0, opt_proxy_header, SERVER_PROXY_V2 << 1 | 1, NULL,
 		"Begins connections with a PROXY header of version 2."),
+	OPT("socks4", 1, opt_socks4, 0, "<address>:<port>",
+		"Connects to the server through this SOCKS4 proxy. The server's address has to be "
+		"an IPv4 address. Health checks do not use the proxy, see check-via-socks4."),
 	{ .name = "source",
 		.min = 1,
 		.max = CFG_ANY,

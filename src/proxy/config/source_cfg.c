@@ -138,6 +138,8 @@ check_family(const struct server *s, const struct addr *a, struct cfg_diag *d)
 	struct addr to;
 
 	(void)addr_cell_get(&s->addr, &to);
+	if (s->conf.socks4.len)
+		to = s->conf.socks4;
 	if (a->len && to.len && addr_family(&to) != AF_UNIX && addr_family(a) != addr_family(&to))
 		cfg_diag_add(d, CFG_WARNING, &s->where,
 			"server '%s/%s' : the source and the address are of different families; "

@@ -119,12 +119,31 @@ addr_override_connection_destination(const struct session *s, struct addr *out)
 	return known_destination(s, said_of_connection(s, ENDPOINT_DST), out);
 }
 
-unsigned int
-addr_override_destination_port(const struct session *s)
+/* Every listener knows it. */
+static unsigned int
+destination_port(const struct session *s)
 {
 	const struct addr *a = said_of(s, ENDPOINT_DST);
 
 	return addr_port(a ? a : &s->listener->addr);
+}
+
+void
+addr_override_target(const struct session *s, uint32_t *gen, struct addr *out)
+{
+	struct addr own;
+
+	*gen = addr_cell_get(&s->srv->addr, out);
+	if (addr_is_any(out) && addr_override_destination(s, &own) == 0 &&
+		addr_family(&own) != AF_UNIX) {
+		addr_set_port(&own, addr_port(out));
+		*out = own;
+	}
+	if (s->srv->spec.has_offset && addr_family(out) != AF_UNIX)
+		addr_set_port(out,
+			(destination_port(s) +
+				(unsigned int)s->srv->spec.port_offset) &
+				0xffff);
 }
 
 /* --- who says --- */

@@ -9,6 +9,7 @@
 
 #include "proxy/relay/direction.h"
 #include "net/sockbuf.h"
+#include "net/socks4.h"
 #include "net/xprt.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/backend/conn_pool.h"
@@ -66,29 +67,6 @@ set_server_options(struct session *s, int fd)
 	return r;
 }
 
-/*
- * A server line without a port, or with an offset, uses the client's destination port; one without
- * an address uses the destination address.
- */
-static struct addr
-target_of(const struct session *s, uint32_t *gen)
-{
-	struct addr a, own;
-
-	*gen = addr_cell_get(&s->srv->addr, &a);
-	if (addr_is_any(&a) && addr_override_destination(s, &own) == 0 &&
-		addr_family(&own) != AF_UNIX) {
-		addr_set_port(&own, addr_port(&a));
-		a = own;
-	}
-	if (s->srv->spec.has_offset && addr_family(&a) != AF_UNIX)
-		addr_set_port(&a,
-			(addr_override_destination_port(s) +
-				(unsigned int)s->srv->spec.port_offset) &
-				0xffff);
-	return a;
-}
-
 /* Takes ownership of the socket of a connect() in progress. 0, or a negative reason, and the caller
  * still owns fd. */
 static int
@@ -133,15 +111,28 @@ connect_reuse(struct session *s)
 	return conn_pool_get(e, s->srv, s->requests == 1, e->on_io, s, c, &s->uses);
 }
 
+/* What the connection begins with, besides data. */
+static int
+begin_preface(struct session *s, const struct addr *to)
+{
+	if (unlikely(s->srv->conf.socks4.len))
+		return socks4_begin(&s->conn[SERVER], to);
+	return proxy_protocol_begin(s) < 0 ? -ENOMEM : 0;
+}
+
 int
 connect_server(struct session *s)
 {
+	const struct addr *via = &s->srv->conf.socks4;
 	struct sys *sys = s->engine->sys;
 	uint32_t gen;
-	struct addr to = target_of(s, &gen);
-	int family = addr_family(&to);
+	struct addr target, to;
 	long fd, r = 0;
-	int e;
+	int e, family;
+
+	addr_override_target(s, &gen, &target);
+	to = unlikely(via->len) ? *via : target;
+	family = addr_family(&to);
 
 	conn_pool_make_room(s->engine);
 	fd = sys_socket(sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -165,9 +156,10 @@ connect_server(struct session *s)
 		return -EMFILE;
 	}
 	s->conn[SERVER].addr_gen = gen;
-	if (proxy_protocol_begin(s) < 0) {
+	e = begin_preface(s, &target);
+	if (e < 0) {
 		conn_close(&s->conn[SERVER]);
-		return -ENOMEM;
+		return e;
 	}
 	session_post(s, SESSION_EV_NONE);
 	return r == 0;

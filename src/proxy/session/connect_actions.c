@@ -9,6 +9,7 @@
 #include "proxy/model/termination.h"
 #include "proxy/session/connect.h"
 #include "proxy/session/connect_source.h"
+#include "proxy/session/handshake.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -54,6 +55,7 @@ session_do_connect(struct session *s)
 	}
 	if (s->txn && take_idle_connection(s))
 		return SESSION_EV_UP;
+	s->wake_ms = timer_key_after(session_now_ms(s), s->be->to.connect);
 	r = connect_server(s);
 	counter_add(&srv_stat(s)->connect, 1);
 	counter_add(&be_stat(s)->connect, 1);
@@ -61,7 +63,7 @@ session_do_connect(struct session *s)
 		s->connect_err = -r;
 		return SESSION_EV_REFUSED;
 	}
-	return r > 0 ? SESSION_EV_UP : SESSION_EV_NONE;
+	return r > 0 ? handshake_or_up(s) : SESSION_EV_NONE;
 }
 
 enum session_event

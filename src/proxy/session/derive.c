@@ -209,6 +209,15 @@ derive_connect(const struct session *s, struct derived *d)
 	d->deadline = timer_key_after(s->state_ms, s->be->to.connect);
 }
 
+/* `timeout connect` is for the connection and the handshake together. */
+void
+derive_handshake(const struct session *s, struct derived *d)
+{
+	derive_early(s, d);
+	d->wants[SERVER] = s->conn[SERVER].owes_preface ? EV_W : EV_R;
+	d->deadline = s->wake_ms;
+}
+
 void
 derive_retry(const struct session *s, struct derived *d)
 {

@@ -3,6 +3,7 @@
 #include "proxy/model/fsm.h"
 
 #include "proxy/session/actions.h"
+#include "proxy/session/handshake.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"

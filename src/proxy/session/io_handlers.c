@@ -100,7 +100,7 @@ connect_io(struct session *s, int side, uint32_t ev)
 		return early_io(s, side, ev);
 	if (may_have_failed && conn_take_error(&s->conn[SERVER]))
 		return SESSION_EV_REFUSED;
-	return ev & EV_RW ? SESSION_EV_UP : SESSION_EV_NONE;
+	return ev & EV_RW ? handshake_or_up(s) : SESSION_EV_NONE;
 }
 
 /*
@@ -115,7 +115,8 @@ first_io(struct session *s)
 
 	if (next != SESSION_EV_NONE)
 		return next;
-	sent = direction_speculative_send(s);
+	/* A proxy has to be asked for the server first. */
+	sent = unlikely(s->srv->conf.socks4.len) ? 0 : direction_speculative_send(s);
 	if (sent < 0)
 		return SESSION_EV_REFUSED;
 	if (sent > 0)

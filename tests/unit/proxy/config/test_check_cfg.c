@@ -91,7 +91,7 @@ static const struct world_line http_rules[] = {
 		"7:21] : 'http-check connect' : 'ssl' is not supported (there is no TLS)" },
 	{ "connect sni str(x)", "'sni' is not supported" },
 	{ "connect alpn h2", "'alpn' is not supported" },
-	{ "connect via-socks4", "'via-socks4' is not supported" },
+	{ "connect via-socks4", NULL },
 	{ "connect bogus", "unknown argument 'bogus'" },
 	{ "send", NULL },
 	{ "send meth GET uri / ver HTTP/1.1 hdr a b body c comment d", NULL },

@@ -41,7 +41,7 @@ static const struct world_line options[] = {
 	{ "check-ssl", "'check-ssl' is known but not supported" },
 	{ "check-sni x", "'check-sni' is known but not supported" },
 	{ "check-alpn h2", "'check-alpn' is known but not supported" },
-	{ "check-via-socks4", "'check-via-socks4' is known but not supported" },
+	{ "check-via-socks4", NULL },
 	{ "check-proto none", NULL },
 	{ "check-proto h2", "'h2' is not one of h1, none" },
 	{ "agent-check agent-port 80 agent-inter 5s agent-addr 1.2.3.4 agent-send x", NULL },

@@ -53,6 +53,22 @@ set_override(enum rule_place place, enum endpoint which, const char *text)
 	assert_int_equal(addr_override_set(&s, place, which, &a), 0);
 }
 
+/* Of a server at 1.2.3.4 with this offset for a port. */
+static unsigned int
+target_port(int offset)
+{
+	static struct server srv;
+	struct addr to = addr_of("1.2.3.4:0");
+	uint32_t gen;
+
+	srv.spec = (struct addr_spec){ .has_offset = 1, .port_offset = offset };
+	addr_cell_set(&srv.addr, &to);
+	s.srv = &srv;
+	addr_override_target(&s, &gen, &to);
+	s.srv = NULL;
+	return addr_port(&to);
+}
+
 static void
 is(const struct addr *a, const char *want)
 {
@@ -100,7 +116,9 @@ test_without_an_override(void **state)
 	(void)state;
 	is_source("10.0.0.1:1000", "10.0.0.1:1000");
 	is_destination("10.0.0.9:80", "10.0.0.9:80");
-	assert_int_equal(addr_override_destination_port(&s), 80);
+	assert_int_equal(target_port(0), 80);
+	assert_int_equal(target_port(7), 87);
+	assert_int_equal(target_port(-81), 65535);
 	assert_null(s.endpoints);
 }
 
@@ -132,7 +150,7 @@ test_destination(void **state)
 	set_override(RULE_HTTP_REQUEST, ENDPOINT_DST, "9.9.9.9:99");
 	assert_null(s.endpoints);
 	is_destination("9.9.9.9:99", "10.0.0.9:80");
-	assert_int_equal(addr_override_destination_port(&s), 99);
+	assert_int_equal(target_port(0), 99);
 	s.txn = NULL;
 	set_override(RULE_TCP_CONNECTION, ENDPOINT_DST, "8.8.8.8:88");
 	is_destination("8.8.8.8:88", "8.8.8.8:88");
@@ -175,7 +193,7 @@ addresses_of_a_proxy_header(void **state)
 	assert_true(same_addr(&out, &s.peer));
 	assert_int_equal(addr_override_destination(&s, &out), 0);
 	assert_true(same_addr(&out, &dst));
-	assert_int_equal(addr_override_destination_port(&s), 6);
+	assert_int_equal(target_port(0), 6);
 	assert_int_equal(addr_override_connection_destination(&s, &out), 0);
 	assert_true(same_addr(&out, &ln.addr));
 	assert_int_equal(addr_override_set(&s, RULE_TCP_SESSION, ENDPOINT_SRC, &other), 0);

@@ -169,6 +169,12 @@ before_there_is_a_server_the_client_is_read_into_a_buffer(void **st)
 		set_half(CLIENT, DIRECTION_DRAIN, 5);
 		assert_int_equal(session_derive(&s).wants[CLIENT], 0);
 	}
+	/* the proxy's reply, once all of the request is sent */
+	s.state = SESSION_HANDSHAKE;
+	assert_int_equal(session_derive(&s).wants[SERVER], EV_R);
+	s.conn[SERVER].owes_preface = 1;
+	assert_int_equal(session_derive(&s).wants[SERVER], EV_W);
+	s.conn[SERVER].owes_preface = 0;
 	s.state = SESSION_LINGER;
 	assert_int_equal(session_derive(&s).wants[CLIENT] | session_derive(&s).wants[SERVER], 0);
 	s.state = SESSION_CLOSED;
@@ -191,6 +197,7 @@ every_state_has_its_deadline(void **st)
 		{ SESSION_ASSIGN, TIMER_NEVER, TIMER_NEVER },
 		{ SESSION_QUEUE, 10300, TIMER_NEVER },
 		{ SESSION_CONNECT, 10400, TIMER_NEVER },
+		{ SESSION_HANDSHAKE, 45678, 45678 },
 		{ SESSION_RETRY, 45678, 45678 },
 		{ SESSION_RELAY, 20100, TIMER_NEVER },
 		{ SESSION_LINGER, 45678, 45678 },

@@ -1,0 +1,123 @@
+"""Health checks through a SOCKS4 proxy: what HAProxy and tacit send to it and to the server behind it, and what they say
+of the server. Sessions are compared by tests/vtc/socks4.vtc."""
+
+import re
+import shutil
+import socket
+import struct
+import threading
+import time
+
+import pytest
+from conftest import TACIT, wait_for
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+YES, NO = b"\0\x5a\0\0\0\0\0\0", b"\0\x5b\0\0\0\0\0\0"
+HTTP = " option httpchk\n"
+# What the proxy does after the request, options of the server, lines of its backend
+CHECKS = (
+    ([YES], "check-via-socks4", ""),
+    ([NO], "check-via-socks4", ""),
+    ([b"\4\x5a\1\2\3\4\5\6"], "check-via-socks4", ""),
+    ([b"\0\x5c\0\0\0\0\0\0"], "check-via-socks4", HTTP),
+    ([b"\0", b"\x5a\0\0", b"\0\0\0\0"], "check-via-socks4", ""),
+    (["close"], "check-via-socks4", ""),
+    (["reset"], "check-via-socks4", ""),
+    (["wait"], "check-via-socks4", ""),
+    (["wait"], "check-via-socks4", HTTP),
+    ([b"\0", "wait"], "check-via-socks4", " option tcp-check\n tcp-check connect default\n"),
+    ([NO], "check-via-socks4", " option tcp-check\n tcp-check connect default port 99 comment abc\n"),
+    ([YES, "http"], "check-via-socks4", HTTP),
+    ([YES, "http"], "check-via-socks4 send-proxy", HTTP),
+    ([YES, "http"], "check-via-socks4 port 99", HTTP),
+    ([YES, "http"], "", HTTP + " http-check connect via-socks4\n http-check send meth GET uri /x\n"),
+    ([YES, "http"], "", HTTP + " http-check connect via-socks4 addr 9.8.7.6 port 99\n"),
+    ([YES + b"ready\r\n"], "check-via-socks4", " option tcp-check\n tcp-check expect string ready\n"),
+    ([YES, "http"], "check-via-socks4 check-send-proxy addr 9.8.7.6", HTTP),
+)
+
+
+class Proxy:
+    """What came over its first connection that has ended, behind it all that it was sent after its reply."""
+
+    def __init__(self, script):
+        self.sock = socket.create_server(("127.0.0.1", 0), backlog=50)
+        self.port = self.sock.getsockname()[1]
+        self.script = script
+        self.heard = []
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                s, peer = self.sock.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(s, peer), daemon=True).start()
+
+    def serve(self, s, peer):
+        s.settimeout(3)
+        got = b""
+        try:
+            while len(got) < 16:
+                part = s.recv(16 - len(got))
+                if not part:
+                    break
+                got += part
+            for step in self.script:
+                if step == "reset":
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                elif step == "wait":
+                    s.recv(1)
+                elif step == "http":
+                    while b"\r\n\r\n" not in got:
+                        got += s.recv(4096) or b"\r\n\r\n"
+                    s.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+                elif step != "close":
+                    s.sendall(step)
+                    time.sleep(.02)
+        except OSError:
+            pass
+        self.heard.append(got.replace(b" %d " % peer[1], b" PORT "))
+        s.close()
+
+
+def play(program, directory):
+    proxies = [Proxy(script) for script, _, _ in CHECKS]
+    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n timeout check 200ms\n"
+    for i, (_, options, lines) in enumerate(CHECKS):
+        cfg += (f"backend b{i}\n{lines} server s 1.2.3.4:8765 check inter 300 rise 1 fall 1 socks4 127.0.0.1:{proxies[i].port}"
+                f" {options}\n")
+    directory.mkdir()
+    subject = Subject(program, directory, cfg)
+
+    def rows():
+        stat = subject.stat()[1]
+        return [tuple(stat[f"b{i}", "s"][c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
+                for i in range(len(CHECKS))]
+    try:
+        # 200 of them say so at once, others after the time
+        time.sleep(1.5)
+        assert wait_for(lambda: all(r[1] and not r[1].startswith("*") for r in rows()))
+        said = rows()
+        added = subject.admin("add server b0/new 5.6.7.8:1 socks4 127.0.0.1:1 check check-via-socks4")
+    finally:
+        subject.stop()
+        for p in proxies:
+            p.sock.close()
+    return said, [p.heard[0] if p.heard else None for p in proxies], added
+
+
+def test_checks(tmp_path):
+    theirs, ours = play(HAPROXY, tmp_path / "haproxy"), play(TACIT, tmp_path / "tacit")
+    # HAProxy tells the error of some other call here
+    theirs[0][:] = [tuple(re.sub(r"(deny the request|read error during handshake) \([A-Z][a-z ]+\)", r"\1", c) for c in row)
+                    for row in theirs[0]]
+    for i, check in enumerate(CHECKS):
+        assert (ours[0][i], ours[1][i]) == (theirs[0][i], theirs[1][i]), check
+    assert [r[1] for r in theirs[0]][:3] == ["L4OK", "SOCKERR", "L4OK"]
+    # HAProxy 2.6 has no socks4 for servers that are added at run time
+    assert ours[2] == "New server registered.\n\n"
