@@ -17,6 +17,7 @@
 #   make install        DESTDIR= prefix=/usr/local
 #   make uninstall      with the same DESTDIR and prefix; a configuration that was changed stays
 #   make configure      make ./configure, which a packed release brings; then ./configure && make
+#   make deb            the Debian packages, into build/deb/
 #   make dist           pack the sources; distcheck: build and test what was packed, too
 #   make fsm.svg        the picture of the state machines, build/fsm.svg
 #   make format         break the lines that are too wide, as .clang-format says
@@ -78,8 +79,8 @@ run: all
 	@exec $(DIR_release)/origin 127.0.0.1 18080 $(DIR_release)/tacit -db -f conf/demo.cfg
 
 # --- set-up ----------------------------------------------------------------------------------------------
-.PHONY: deps-build deps-test deps-ci deps-servers deps-bench deps-doc
-deps-build deps-test deps-ci deps-servers deps-bench deps-doc: deps-%:
+.PHONY: deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb
+deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb: deps-%:
 	@$(if $(NOINSTALL),:,sh build-aux/install-deps $*)
 
 configure: configure.ac | deps-build
@@ -187,7 +188,7 @@ path: deps-test all $(DIR_path)/config.mk
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
 CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system tsan tsan-system workers-system \
-	all-servers clang path ci-fuzz distcheck
+	all-servers clang path ci-fuzz distcheck packages
 
 .PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system clang ci-fuzz
 check: deps-test
@@ -206,7 +207,7 @@ ci-fuzz:
 	@$(MAKE) fuzz S=20
 
 # --- packing and installing ------------------------------------------------------------------------------
-.PHONY: man install uninstall dist distcheck fsm.svg format clean distclean
+.PHONY: man install uninstall dist distcheck deb packages fsm.svg format clean distclean
 man install uninstall: all
 	$(call inner,release) $@
 
@@ -215,6 +216,12 @@ dist: configure
 
 distcheck: configure
 	@sh build-aux/dist $(DIR_release) check
+
+deb: deps-deb configure
+	@sh build-aux/deb $(DIR_release)
+
+packages: deb
+	@sh build-aux/run-pytest packages $(TALLY) $(DIR_release) tests/packages
 
 # The picture of the state machines, out of the rows that the program runs on.
 fsm.svg: deps-doc

@@ -1,0 +1,1 @@
+autocmd BufRead,BufNewFile /etc/tacit/*.cfg setfiletype tacit
