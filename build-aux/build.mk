@@ -21,7 +21,7 @@ WARN += -Werror=implicit-function-declaration -Werror=int-conversion -Werror=inc
 WARN += $(if $(filter 1 yes true,$(WERROR)),-Werror)
 
 ALL_CPPFLAGS = -D_GNU_SOURCE= -DTACIT_VERSION='"$(VERSION)"' $(if $(filter 1,$(HAVE_JEMALLOC)),-DTACIT_JEMALLOC) \
-	-Iinclude $(CPPFLAGS)
+	-Iinclude -I$(B)/gen $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -fPIE -fstack-protector-strong -fno-strict-aliasing $(FLAGS_$(FLAVOUR)) $(WARN) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(filter -fsanitize% --coverage,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
 SYSLIBS = $(LIBS) -pthread
@@ -128,6 +128,13 @@ $(O)/tests/%.o: tests/%.c $(B)/config.mk build-aux/build.mk
 $(O)/demo/%.o: demo/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What browsers get of the statistics page, as C strings.
+PAGE_FILES := src/app/stats/page.css src/app/stats/page.js
+$(B)/gen/app/stats/page_files.h: build-aux/embed $(PAGE_FILES)
+	@mkdir -p $(@D)
+	$(call say,GEN)sh build-aux/embed $(PAGE_FILES) >$@.new && mv $@.new $@
+$(O)/src/app/stats/stats_page.o: $(B)/gen/app/stats/page_files.h
 
 $(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)

@@ -32,8 +32,9 @@ enum {
 /* Runs on the first worker. The owner is that of struct services. */
 struct local_service {
 	const char *name;    /* logs show it as the server: "<STATS>" */
-	/* Sets the status and fields of the response, and has_body if steps follow. */
-	void (*begin)(struct service_job *j, void *owner);
+	/* Sets the status and fields of the response, and has_body if steps follow. 1: it is called
+	 * again in the next turn. */
+	int (*begin)(struct service_job *j, void *owner);
 	/* Appends about a row to j->out. 1: there is more, 0: this was the last one. The data may
 	 * change between two steps. */
 	int (*step)(struct service_job *j, void *owner);

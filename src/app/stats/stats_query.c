@@ -1,5 +1,7 @@
 /* What a request for the statistics asks for: ";csv", "?scope=name". Pure. */
-#include "app/stats/stats_int.h"
+#include "app/stats/stats_query.h"
+
+#include "base/compiler.h"
 
 /* Words may follow the prefix in any order, each behind one of these. */
 static int
@@ -8,18 +10,42 @@ ends_word(char c)
 	return c == ';' || c == '?' || c == '&';
 }
 
+/* The value behind "name=", if the word is that. */
 static int
+take_query_value(struct str word, struct str name, struct str *out)
+{
+	if (word.len < name.len || !str_is((struct str){ word.p, name.len }, name))
+		return 0;
+	*out = (struct str){ word.p + name.len, word.len - name.len };
+	return 1;
+}
+
+/* A form sends "up=" for "up". */
+static void
 take_query_word(struct str word, struct stats_query *q)
 {
-	struct str scope = STR("scope=");
+	static const struct {
+		const char *name;
+		int output; /* -1: none */
+		unsigned int word;
+	} words[] = {
+		{ "csv", STATS_CSV, 0 },   { "typed", STATS_TYPED, 0 },
+		{ "json", STATS_JSON, 0 }, { "up", -1, STATS_UP },
+		{ "norefresh", -1, STATS_NOREFRESH },
+	};
 
-	if (str_is(word, STR("csv")))
-		q->output = STATS_CSV;
-	else if (word.len >= scope.len && str_is((struct str){ word.p, scope.len }, scope))
-		q->scope = (struct str){ word.p + scope.len, word.len - scope.len };
-	else
-		return 0;
-	return 1;
+	if (take_query_value(word, STR("scope="), &q->scope) ||
+		take_query_value(word, STR("st="), &q->result))
+		return;
+	if (word.len && word.p[word.len - 1] == '=')
+		word.len--;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (!str_is(word, str_of(words[i].name)))
+			continue;
+		q->words |= words[i].word;
+		if (words[i].output >= 0)
+			q->output = (enum stats_output)words[i].output;
+	}
 }
 
 void
@@ -27,13 +53,59 @@ stats_query_parse(struct str target, struct str prefix, struct stats_query *out)
 {
 	size_t at = prefix.len;
 
-	*out = (struct stats_query){ .output = STATS_HTML, .scope = STR("") };
+	*out = (struct stats_query){ .scope = STR(""), .result = STR("") };
 	while (at < target.len) {
 		size_t from = at;
 
 		while (at < target.len && !ends_word(target.p[at]))
 			at++;
-		(void)take_query_word((struct str){ target.p + from, at - from }, out);
+		take_query_word((struct str){ target.p + from, at - from }, out);
 		at++;
 	}
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte at text.p[*at], which moves on; -1: invalid. */
+static int
+decode_byte(struct str text, size_t *at)
+{
+	char c = text.p[(*at)++];
+	int hi, lo;
+
+	if (c == '+')
+		return ' ';
+	if (c != '%')
+		return (unsigned char)c;
+	if (text.len - *at < 2)
+		return -1;
+	hi = hex_digit(text.p[*at]);
+	lo = hex_digit(text.p[*at + 1]);
+	*at += 2;
+	return hi < 0 || lo < 0 ? -1 : hi << 4 | lo;
+}
+
+int
+stats_decode(struct str text, char *to, size_t max)
+{
+	size_t n = 0, at = 0;
+
+	while (at < text.len) {
+		int c = decode_byte(text, &at);
+
+		if (c <= 0 || n + 1 >= max) {
+			to[0] = '\0';
+			return -1;
+		}
+		to[n++] = (char)c;
+	}
+	to[n] = '\0';
+	return 0;
 }

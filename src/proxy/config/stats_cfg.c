@@ -5,12 +5,16 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/sbuf.h"
 #include "cfg/ctx.h"
 #include "http/head.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/stats_conf.h"
+#include "rule/action/action.h"
+#include "rule/match/cond.h"
 
 #define REALM_MAX 512
+#define DESC_MAX 1024
 
 /* The settings that the section's first line begins: those of the defaults section no longer apply,
  * as in HAProxy. */
@@ -101,6 +105,93 @@ parse_stats_flag(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_stats_refresh(struct cfg_ctx *ctx)
+{
+	struct stats_conf *c = own_stats(ctx);
+	uint64_t ms;
+
+	if (!c || cfg_arg_time(ctx, 0, CFG_UNIT_S, 0, CFG_TIME_MAX_MS, &ms) < 0)
+		return -1;
+	c->refresh_s = (unsigned int)((ms + 999) / 1000);
+	return 0;
+}
+
+static int
+parse_stats_node(struct cfg_ctx *ctx)
+{
+	struct stats_conf *c = own_stats(ctx);
+
+	if (!c)
+		return -1;
+	c->flags |= STATS_NODE;
+	return ctx->argc ? cfg_arg_dup(ctx, 0, &c->node) : 0;
+}
+
+/* All words of the line, joined. */
+static int
+parse_stats_desc(struct cfg_ctx *ctx)
+{
+	struct stats_conf *c = own_stats(ctx);
+	struct sbuf text;
+
+	if (!c)
+		return -1;
+	c->flags |= STATS_DESC;
+	mem_free(c->desc);
+	c->desc = NULL;
+	if (!ctx->argc)
+		return 0;
+	sbuf_init(&text, DESC_MAX);
+	for (int i = 0; i < ctx->argc; i++)
+		sbuf_addf(&text, "%s%s", i ? " " : "", cfg_arg(ctx, i));
+	if (!text.failed)
+		c->desc = mem_strdup(text.p);
+	sbuf_fini(&text);
+	return c->desc ? 0
+		       : cfg_error(ctx, 0, "'stats show-desc' : too long; the limit is %d bytes.",
+				 DESC_MAX);
+}
+
+/* --- conditions --- */
+
+static int
+parse_stats_admin(struct cfg_ctx *ctx)
+{
+	struct stats_conf *c = own_stats(ctx);
+	struct proxy *p = ctx->obj;
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	struct stats_admin_rule *r = c ? mem_zalloc(sizeof(*r)) : NULL;
+
+	if (!c)
+		return -1;
+	if (!r)
+		return cfg_nomem(ctx);
+	list_append(&c->admin_rules, &r->link);
+	r->where = cfg_arg_where(ctx, 0);
+	return rule_cond_parse(
+		&p->acls, v, ctx, 0, rule_place_scope(RULE_HTTP_REQUEST), &r->cond);
+}
+
+static int
+parse_stats_rule(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum names[] = {
+		{ "allow", 0 }, { "deny", 0 }, { "auth", 0 }, { NULL, 0 }
+	};
+	struct proxy *p = ctx->obj;
+	struct proxies *ps = ctx->root;
+	int name;
+
+	if (!own_stats(ctx) || cfg_arg_enum(ctx, 0, names, &name) < 0 ||
+		rule_parse(&p->rules.own[RULES_STATS], RULE_HTTP_REQUEST, &p->acls, &ps->vocab,
+			ctx) < 0)
+		return -1;
+	p->rules.has |= 1u << RULES_STATS;
+	return 0;
+}
+
+#define SECTIONS (CFG_FRONTEND | CFG_LISTEN | CFG_BACKEND)
 #define STATS(n, lo, hi, fn, args, text)                                                   \
 	{                                                                                  \
 		.name = "stats " n, .sections = CFG_PROXIES, .min = lo, .max = hi,         \
@@ -108,6 +199,16 @@ parse_stats_flag(struct cfg_ctx *ctx)
 	}
 
 static const struct cfg_kw kws[] = {
+	{ .name = "stats admin",
+		.sections = SECTIONS,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_stats_admin,
+		.syntax = "{if | unless} <condition>",
+		.doc = "Lets those to whom the condition applies change servers on the page. A "
+			"browser has to say, in Sec-Fetch-Site, Origin or Referer, that the form "
+			"comes from the host that it is sent to; clients that say nothing of it, "
+			"such as curl, are let." },
 	STATS("auth", 1, 1, parse_stats_auth, "<user>:<password>",
 		"A user who may see the statistics, with a password in clear text. Without such a "
 		"line anybody may."),
@@ -119,11 +220,36 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_stats_flag,
 		.arg = STATS_HIDE_VERSION,
 		.doc = "The page does not say which version this is." },
+	{ .name = "stats http-request",
+		.sections = SECTIONS,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_stats_rule,
+		.syntax = "{allow | deny | auth [realm <realm>]} [{if | unless} <condition>]",
+		.doc = "Who may see the statistics: the first rule that applies decides. It cannot "
+			"be used with 'stats auth' and 'stats realm'." },
 	STATS("realm", 1, 1, parse_stats_realm, "<text>",
 		"What a browser shows when it asks for the password; the default is 'HAProxy "
 		"Statistics'."),
+	STATS("refresh", 1, 1, parse_stats_refresh, "<time>",
+		"Has browsers ask for the page again after this time, in seconds by default."),
 	STATS("scope", 1, 1, parse_stats_scope, "{<name> | .}",
 		"Shows only the proxies of such lines; '.' is the section itself."),
+	STATS("show-desc", 0, CFG_ANY, parse_stats_desc, "[<text>]",
+		"Shows a description on the page; the default is that of the section global."),
+	{ .name = "stats show-legends",
+		.sections = CFG_PROXIES,
+		.parse = parse_stats_flag,
+		.arg = STATS_LEGENDS,
+		.doc = "Shows ids, modes, addresses, cookies and algorithms on the page." },
+	{ .name = "stats show-modules",
+		.sections = CFG_PROXIES,
+		.parse = parse_stats_flag,
+		.arg = STATS_MODULES,
+		.doc = "Shows the counters of HTTP/1 on the page." },
+	STATS("show-node", 0, 1, parse_stats_node, "[<name>]",
+		"Shows the node's name on the page; the default is 'node' of the section global, "
+		"or the host's name."),
 	STATS("uri", 1, 1, parse_stats_uri, "<prefix>",
 		"Requests whose path and query begin with this text get the statistics; the "
 		"default is /haproxy?stats. With ';csv' behind it they are a table for programs."),
@@ -135,16 +261,41 @@ const struct cfg_module stats_cfg_module = {
 	.kws = kws,
 };
 
+static int
+check_admin_rules(const struct stats_conf *c, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+	int result = 0;
+
+	list_each(it, &c->admin_rules) {
+		const struct stats_admin_rule *r =
+			list_entry(it, const struct stats_admin_rule, link);
+
+		if (!r->cond || rule_cond_check(r->cond, root, &why) == 0)
+			continue;
+		cfg_diag_add(d, CFG_ALERT, &r->where, "'stats admin' : %s.", why.text);
+		result = -1;
+	}
+	return result;
+}
+
 /* A section that only has the settings of its defaults section is not warned about. */
 int
 stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
-	(void)root;
 	if (!p->stats || p->disabled)
 		return 0;
+	if (proxy_has_rules(&p->rules, RULES_STATS) &&
+		(p->stats->realm || !list_is_empty(&p->stats->users))) {
+		cfg_diag_add(d, CFG_ALERT, &p->where,
+			"proxy '%s': 'stats auth' and 'stats realm' cannot be used together with "
+			"'stats http-request'.",
+			p->name);
+		return -1;
+	}
 	if (p->mode != PROXY_HTTP && p->has_own_stats)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
 			"'stats' statement ignored for proxy '%s' as it requires HTTP mode.",
 			p->name);
-	return 0;
+	return check_admin_rules(p->stats, root, d);
 }

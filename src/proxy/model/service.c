@@ -152,8 +152,9 @@ generate_slice(struct service_job *j)
 	size_t upto = j->out.len + SERVICE_TURN;
 
 	if (!j->has_begun) {
+		if (j->service->begin(j, sv->owner))
+			return;
 		j->has_begun = 1;
-		j->service->begin(j, sv->owner);
 		finish_head(j);
 		j->is_over = !j->status || !j->has_body;
 	}

@@ -2,12 +2,20 @@
 #include "unit/app/bench.h"
 #include "unit/test.h"
 
+#include "app/config/version.h"
 #include "app/stats/stats_int.h"
+#include "proxy/model/server.h"
 
-#define PAGES                                                                              \
-	"backend be\n server a 127.0.0.1:1\n server b 127.0.0.1:2 disabled\n"              \
-	"listen page\n mode http\n bind abns@tacit-unit-page\n stats uri /stats\n"         \
-	"listen part\n mode http\n bind abns@tacit-unit-part\n stats scope .\n stats scope be\n"
+#define DESC "a&b"
+#define EVIL "<script>alert('1')</script>"
+#define EVIL_SAFE "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"
+
+#define PAGES                                                                                    \
+	"backend be\n server a 127.0.0.1:1\n server b 127.0.0.1:2 disabled\n"                    \
+	"listen page\n mode http\n bind abns@tacit-unit-page\n stats uri /stats\n"               \
+	"listen part\n mode http\n bind abns@tacit-unit-part\n stats scope .\n stats scope be\n" \
+	" stats hide-version\n stats refresh 7\n stats show-legends\n stats show-node n<1>\n"    \
+	" stats show-desc " DESC "\n description \"" EVIL "\"\n"
 
 static struct service_job *job;
 static char rig_text[1 << 16];
@@ -56,7 +64,8 @@ ask(const char *section, const char *target, unsigned int flags, const char *bod
 	job->flags = flags;
 	sbuf_init(&job->texts, SERVICE_HEAD_MAX);
 	sbuf_init(&job->out, sizeof(rig_text) - 1);
-	stats_service.begin(job, &proc);
+	while (stats_service.begin(job, &proc))
+		;
 	assert_false(job->texts.failed);
 	while (job->has_body && stats_service.step(job, &proc))
 		assert_false(job->out.failed);
@@ -71,6 +80,15 @@ says(const char *value)
 	return job->texts.p && strstr(job->texts.p, value) != NULL;
 }
 
+static int
+has_field(const char *name)
+{
+	for (unsigned int i = 0; i < job->n_fields; i++)
+		if (str_is(job->field[i].name, str_of(name)))
+			return 1;
+	return 0;
+}
+
 static unsigned int
 lines_of(const char *text)
 {
@@ -79,6 +97,28 @@ lines_of(const char *text)
 	for (; *text; text++)
 		n += *text == '\n';
 	return n;
+}
+
+static unsigned int
+count_of(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, what))) {
+		n++;
+		text += strlen(what);
+	}
+	return n;
+}
+
+static struct server *
+bench_server(const char *be, const char *name)
+{
+	struct proxy *p = proxies_find(&cfg.proxies, be, PROXY_BE);
+	struct server *s = p ? proxy_find_server(p, str_of(name)) : NULL;
+
+	assert_non_null(s);
+	return s;
 }
 
 static void
@@ -112,12 +152,131 @@ scopes_hide_proxies(void **st)
 	assert_int_equal(lines_of(text), 1);
 }
 
+/* The page is balanced, needs nothing from outside, and is what its readers look for. */
+static void
+the_page_is_one_file(void **st)
+{
+	const char *text = ask("page", "/stats", 0, "");
+
+	(void)st;
+	assert_int_equal(job->status, 200);
+	assert_true(says("text/html; charset=utf-8"));
+	assert_true(says("default-src 'none'; style-src 'nonce-"));
+	assert_true(says("frame-ancestors 'none'"));
+	assert_memory_equal(text, "<!DOCTYPE html>", 15);
+	assert_string_equal(text + strlen(text) - 8, "</html>\n");
+	assert_non_null(strstr(text, "HAProxy version " VERSION_COMPAT ", released "));
+	assert_non_null(strstr(text, "<b>uptime = </b> 0d 0h00m00s"));
+	assert_null(strstr(text, "http:"));
+	assert_null(strstr(text, "https:"));
+	assert_null(strstr(text, "//cdn"));
+	assert_int_equal(count_of(text, "<section>"), 4);
+	assert_int_equal(count_of(text, "</section>"), 4);
+	assert_int_equal(count_of(text, "<table>"), count_of(text, "</table>"));
+	assert_int_equal(count_of(text, "<tr "), count_of(text, "</tr>\n"));
+	/* Each row has a cell for each column. */
+	assert_int_equal(count_of(text, "<td"), 16 * count_of(text, "<tr "));
+	assert_int_equal(count_of(text, "<th scope"), 16 * 4);
+	assert_non_null(strstr(text, "<tr class=\"srv maint\"><td>b</td><td>MAINT"));
+	/* Nobody may change anything. */
+	assert_null(strstr(text, "method=post"));
+	assert_null(strstr(text, "name=action"));
+}
+
+static void
+an_admin_gets_forms(void **st)
+{
+	const char *text = ask("page", "/stats;up;norefresh", STATS_JOB_ADMIN, "");
+
+	(void)st;
+	assert_int_equal(count_of(text, "<form method=post action=\"/stats;up;norefresh\">"), 2);
+	assert_int_equal(count_of(text, "<form"), count_of(text, "</form>"));
+	assert_non_null(strstr(text, "<input type=checkbox name=s value=\"a\">"));
+	/* Hidden: it is in maintenance. */
+	assert_null(strstr(text, "value=\"b\""));
+	assert_non_null(strstr(text, "<option value=\"drain\">"));
+	assert_null(strstr(text, "<option value=\"enable\">"));
+}
+
+static void
+texts_are_escaped(void **st)
+{
+	const char *text = ask("part", "/haproxy?stats&scope=%3Cscript%3E\"", 0, "");
+
+	(void)st;
+	assert_null(strstr(text, "<script>"));
+	assert_null(strstr(text, "%3E\""));
+	text = ask("part", "/haproxy?stats;st=<script>", 0, "");
+	assert_null(strstr(text, "<script>"));
+	assert_non_null(strstr(text, "Unexpected result."));
+	assert_non_null(strstr(text, EVIL_SAFE));
+	assert_non_null(strstr(text, "Report on n&lt;1&gt;"));
+	assert_non_null(strstr(text, "a&amp;b"));
+	assert_null(strstr(text, "HAProxy version"));
+	assert_null(strstr(text, VERSION_COMPAT));
+	assert_non_null(strstr(text, "id: "));
+	assert_true(has_field("Refresh"));
+}
+
+/* The URI's part behind the question mark has to survive the form for the scope. */
+static void
+links_lead_back_to_the_page(void **st)
+{
+	const char *text = ask("part", "/haproxy?stats;norefresh;st=DONE&scope=be", 0, "");
+
+	(void)st;
+	assert_non_null(strstr(text, "<form method=get action=\"/haproxy\">"
+		"<input type=hidden name=\"stats\" value=\"\">"
+		"<input type=hidden name=\"norefresh\" value=\"\">"));
+	assert_non_null(strstr(text, "<a href=\"/haproxy?stats;norefresh;scope=be\">Refresh now"));
+	assert_non_null(strstr(text, "<a href=\"/haproxy?stats;scope=be\">Start refreshing"));
+	assert_non_null(strstr(text, "<a href=\"/haproxy?stats;up;norefresh;scope=be\">Hide"));
+	assert_non_null(strstr(text, "class=\"msg done\""));
+	assert_int_equal(count_of(text, "<section>"), 1);
+	assert_false(has_field("Refresh"));
+}
+
+/* Where the answer to a form leads to. */
+static const char *
+form(unsigned int flags, const char *target, const char *body)
+{
+	(void)ask("page", target, STATS_JOB_POST | flags, body);
+	assert_int_equal(job->status, 303);
+	assert_false(job->has_body);
+	return strstr(job->texts.p, "/stats");
+}
+
+static void
+forms_need_permission(void **st)
+{
+	struct server *a = bench_server("be", "a");
+
+	(void)st;
+	assert_string_equal(form(0, "/stats", "s=a&action=maint&b=be"), "/stats;st=DENY");
+	assert_string_equal(form(STATS_JOB_ADMIN | STATS_JOB_FOREIGN, "/stats",
+		"s=a&action=maint&b=be"), "/stats;st=DENY");
+	assert_string_equal(form(STATS_JOB_ADMIN | STATS_JOB_CUT, "/stats",
+		"s=a&action=maint&b=be"), "/stats;st=EXCD");
+	assert_int_equal(a->admin, 0);
+	assert_string_equal(form(STATS_JOB_ADMIN, "/stats;up", "s=a&action=maint&b=be"),
+		"/stats;st=DONE;up");
+	assert_int_equal(a->admin, SERVER_MAINT_FORCED);
+	assert_string_equal(form(STATS_JOB_ADMIN, "/stats;norefresh", "s=a&action=ready&b=be"),
+		"/stats;st=DONE;norefresh");
+	assert_int_equal(a->admin, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(csv_has_a_row_for_each),
 		cmocka_unit_test(scopes_hide_proxies),
+		cmocka_unit_test(the_page_is_one_file),
+		cmocka_unit_test(an_admin_gets_forms),
+		cmocka_unit_test(texts_are_escaped),
+		cmocka_unit_test(links_lead_back_to_the_page),
+		cmocka_unit_test(forms_need_permission),
 	};
 	int r = cmocka_run_group_tests(tests, setup, teardown);
 

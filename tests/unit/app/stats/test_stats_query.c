@@ -1,7 +1,7 @@
 /* What follows the prefix in a request for the statistics. */
 #include "unit/test.h"
 
-#include "app/stats/stats_int.h"
+#include "app/stats/stats_query.h"
 
 static struct stats_query
 query(const char *target)
@@ -24,6 +24,15 @@ outputs_are_words(void **st)
 	assert_int_equal(query("/s;csvx").output, STATS_HTML);
 	assert_int_equal(query("/s;xcsv").output, STATS_HTML);
 	assert_int_equal(query("/s;cs").output, STATS_HTML);
+	assert_int_equal(query("/s;json").output, STATS_JSON);
+	assert_int_equal(query("/s;typed;norefresh").output, STATS_TYPED);
+	assert_int_equal(query("/s;up;csv").words, STATS_UP);
+	assert_int_equal(query("/s;up;norefresh").words, STATS_UP | STATS_NOREFRESH);
+	/* As a form sends them. */
+	assert_int_equal(query("/s?up=&scope=").words, STATS_UP);
+	assert_int_equal(query("/s;upper").words, 0);
+	assert_true(str_is(query("/s;st=DONE;up").result, STR("DONE")));
+	assert_int_equal(query("/s").result.len, 0);
 }
 
 static void
@@ -38,11 +47,41 @@ a_scope_ends_at_the_next_word(void **st)
 	assert_int_equal(query("/s;scope").scope.len, 0);
 }
 
+static void
+values_are_decoded(void **st)
+{
+	static const struct {
+		const char *text, *value; /* NULL: invalid */
+	} cases[] = {
+		{ "", "" },
+		{ "abc", "abc" },
+		{ "%23a+b", "#a b" },
+		{ "%3c%3E", "<>" },
+		{ "%", NULL },
+		{ "%2", NULL },
+		{ "a%zz", NULL },
+		{ "%00", NULL },
+		{ "1234567", "1234567" },
+		{ "12345678", NULL },
+	};
+	char to[8];
+
+	(void)st;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *value = cases[i].value;
+
+		assert_int_equal(stats_decode(str_of(cases[i].text), to, sizeof(to)),
+			value ? 0 : -1);
+		assert_string_equal(to, value ? value : "");
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outputs_are_words),
+		cmocka_unit_test(values_are_decoded),
 		cmocka_unit_test(a_scope_ends_at_the_next_word),
 	};
 

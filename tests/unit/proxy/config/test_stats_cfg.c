@@ -25,6 +25,35 @@ static const struct world_line lines[] = {
 	{ "stats scope", "{<name> | .}" },
 	{ "stats hide-version", NULL },
 	{ "stats hide-version x", "unexpected argument 'x'" },
+	{ "stats refresh 5", NULL },
+	{ "stats refresh 500ms", NULL },
+	{ "stats refresh 0", NULL },
+	{ "stats refresh", "expects an integer value" },
+	{ "stats refresh abc", "'abc'" },
+	{ "stats refresh -1", "'-1'" },
+	{ "stats show-legends", NULL },
+	{ "stats show-modules", NULL },
+	{ "stats show-modules x", "unexpected argument 'x'" },
+	{ "stats show-node", NULL },
+	{ "stats show-node n", NULL },
+	{ "stats show-node n m", "unexpected argument 'm'" },
+	{ "stats show-desc", NULL },
+	{ "stats show-desc a b c", NULL },
+	{ "stats admin if TRUE", NULL },
+	{ "stats admin unless { src 127.0.0.1 }", NULL },
+	{ "stats admin if { path /x } || { method POST }", NULL },
+	{ "stats admin", "{if | unless} <condition>" },
+	{ "stats admin TRUE x", "'if' or 'unless' is expected" },
+	{ "stats admin if nope", "nope" },
+	{ "stats admin if { http_auth(nobody) }", "there is no such userlist" },
+	{ "stats http-request allow", NULL },
+	{ "stats http-request deny unless { src 127.0.0.1 }", NULL },
+	{ "stats http-request auth realm x if TRUE", NULL },
+	{ "stats http-request", "{allow | deny | auth" },
+	{ "stats http-request foo", "'foo'" },
+	{ "stats http-request set-header a b", "'set-header'" },
+	{ "stats http-request auth realm", "realm" },
+	{ "stats http-request allow x", "'x'" },
 	{ "stats hideversion", "did you mean 'stats hide-version'" },
 	{ "stats", "expects one more word" },
 };
@@ -102,6 +131,14 @@ static void
 test_modes(void **state)
 {
 	(void)state;
+	world_reports(WORLD_DEFAULTS "listen l\n bind :80\n mode http\n stats realm x\n"
+		" stats http-request deny\n", -1, "cannot be used together");
+	world_reports(WORLD_DEFAULTS "listen l\n bind :80\n mode http\n stats auth u:p\n"
+		" stats http-request deny\n", -1, "cannot be used together");
+	world_reports(WORLD_DEFAULTS "backend l\n stats http-request deny\n", 0,
+		"'stats http-request' rules ignored for proxy 'l'");
+	world_reports("defaults\n stats admin if TRUE\n", -1, "stats admin");
+	world_reports("defaults\n stats http-request deny\n", -1, "stats http-request");
 	world_reports(WORLD_DEFAULTS "listen l\n bind :80\n mode tcp\n stats enable\n", 0,
 		"'stats' statement ignored for proxy 'l' as it requires HTTP mode.");
 	world_reports(WORLD_DEFAULTS "listen l\n bind :80\n mode tcp\n stats enable\n disabled\n",

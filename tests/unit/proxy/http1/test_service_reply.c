@@ -13,18 +13,23 @@
 static struct services services;
 static int rows, fails_at, begun, steps, ended;
 
-static void
+static int
 begin_rows(struct service_job *j, void *owner)
 {
 	(void)owner;
+	/* It needs a second turn. */
+	if (!j->state) {
+		j->state = mem_alloc(1);
+		return 1;
+	}
 	begun++;
-	j->state = mem_alloc(1);
 	if (fails_at == 0)
-		return;
+		return 0;
 	j->status = 200;
 	j->has_body = rows > 0;
 	service_field(j, STR("X-Rows"), "%d", rows);
 	service_field(j, STR("X-Target"), "%.*s", (int)j->target.len, j->target.p);
+	return 0;
 }
 
 static int

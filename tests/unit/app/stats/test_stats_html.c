@@ -1,0 +1,104 @@
+/* Rows of the page: escaping, and values that are not there. */
+#include "unit/test.h"
+
+#include "app/stats/stats_html.h"
+#include "proxy/model/proxy.h"
+
+static struct sbuf out;
+
+static const char *
+escaped(const char *text, size_t len)
+{
+	sbuf_fini(&out);
+	sbuf_init(&out, 0);
+	html_text(&out, (struct str){ text, len });
+	return out.len ? out.p : "";
+}
+
+#define ESCAPED(text) escaped(text, sizeof(text) - 1)
+
+static void
+texts_cannot_leave_their_place(void **st)
+{
+	(void)st;
+	assert_string_equal(ESCAPED(""), "");
+	assert_string_equal(ESCAPED("plain"), "plain");
+	assert_string_equal(ESCAPED("<script>"), "&lt;script&gt;");
+	assert_string_equal(ESCAPED("\"'&"), "&quot;&#39;&amp;");
+	assert_string_equal(ESCAPED("a&amp;b"), "a&amp;amp;b");
+	assert_string_equal(ESCAPED("a\0b\nc\x7f"), "a b c ");
+	assert_string_equal(ESCAPED("\xc3\xa9"), "\xc3\xa9");
+}
+
+static const char *
+row(struct stat_item *item, unsigned int flags, int boxes)
+{
+	sbuf_fini(&out);
+	sbuf_init(&out, 0);
+	html_row(&out, item, flags, boxes);
+	return out.p;
+}
+
+static void
+values_of_checks_are_escaped(void **st)
+{
+	struct stat_item item = { .type = TYPE_SERVER };
+	const char *text;
+
+	(void)st;
+	stat_row_text(&item.row, STAT_svname, "a\"><b>");
+	stat_row_text(&item.row, STAT_status, "UP 1/3");
+	stat_row_text(&item.row, STAT_check_status, "L7RSP");
+	stat_row_int(&item.row, STAT_check_code, 404);
+	stat_row_int(&item.row, STAT_check_duration, 12);
+	stat_row_text(&item.row, STAT_last_chk, "<script>alert(1)</script>");
+	stat_row_text(&item.row, STAT_last_agt, "<i>");
+	stat_row_text(&item.row, STAT_agent_status, "L7OK");
+	stat_row_text(&item.row, STAT_addr, "<addr>");
+	stat_row_text(&item.row, STAT_cookie, "<cookie>");
+	stat_row_int(&item.row, STAT_bck, 1);
+	stat_row_int(&item.row, STAT_lastsess, 90061);
+	text = row(&item, STATS_LEGENDS | STATS_MODULES, 1);
+	assert_memory_equal(text, "<tr class=\"srv going backup\">", 29);
+	assert_null(strstr(text, "<script"));
+	assert_null(strstr(text, "<b>"));
+	assert_null(strstr(text, "<i>"));
+	assert_null(strstr(text, "<addr>"));
+	assert_null(strstr(text, "<cookie>"));
+	assert_non_null(strstr(text, "L7RSP/404 in 12ms <small>&lt;script&gt;"));
+	assert_non_null(strstr(text, " agent: L7OK <small>&lt;i&gt;"));
+	assert_non_null(strstr(text, "value=\"a&quot;&gt;&lt;b&gt;\""));
+	assert_non_null(strstr(text, "<td>1d 1h</td></tr>"));
+	assert_non_null(strstr(row(&item, 0, 0), "<td>a&quot;&gt;"));
+}
+
+static void
+what_a_row_does_not_have_is_empty(void **st)
+{
+	struct stat_item item = { .type = TYPE_FRONTEND };
+
+	(void)st;
+	stat_row_text(&item.row, STAT_status, "OPEN");
+	stat_row_int(&item.row, STAT_scur, 1);
+	stat_row_int(&item.row, STAT_slim, 9);
+	stat_row_int(&item.row, STAT_lastsess, -1);
+	assert_string_equal(row(&item, 0, 1),
+		"<tr class=\"front open\"><td>Frontend</td><td>OPEN</td><td class=n></td>"
+		"<td class=n></td><td class=n>1/9</td><td class=n></td><td class=n></td>"
+		"<td class=n></td><td class=n></td><td class=n></td><td class=n></td>"
+		"<td class=n></td><td class=n></td><td></td><td></td><td></td></tr>\n");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_cannot_leave_their_place),
+		cmocka_unit_test(values_of_checks_are_escaped),
+		cmocka_unit_test(what_a_row_does_not_have_is_empty),
+	};
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+
+	sbuf_fini(&out);
+	return r;
+}
