@@ -48,6 +48,14 @@ struct hash_type {
 	uint8_t avalanche;
 };
 
+/* `hash-preserve-affinity`: when consistent hashing uses another server than the one of the
+ * hash. */
+enum hash_affinity {
+	HASH_AFFINITY_QUEUE, /* its queue is full: the default */
+	HASH_AFFINITY_CONN,  /* it has no free slot */
+	HASH_AFFINITY_ALWAYS /* never */
+};
+
 /* `hash-balance-factor`: maximum load of a server in percent of the average. */
 #define BALANCE_FACTOR_MIN 101
 #define BALANCE_FACTOR_MAX 65535

@@ -30,9 +30,10 @@ struct consistent_hash {
 int consistent_hash_init(struct consistent_hash *r, unsigned int cap) must_check;
 void consistent_hash_fini(struct consistent_hash *r);
 void consistent_hash_clear(struct consistent_hash *r);
-/* Adds the first n points of a member; they depend only on id. CONSISTENT_HASH_ROW points per id;
- * call consistent_hash_sort() after the last one. */
+/* Adds the first n points of a member; they depend only on id, or on all bits of a key.
+ * CONSISTENT_HASH_ROW points per id; call consistent_hash_sort() after the last one. */
 void consistent_hash_add(struct consistent_hash *r, uint16_t who, uint32_t id, unsigned int n);
+void consistent_hash_add_key(struct consistent_hash *r, uint16_t who, uint32_t key, unsigned int n);
 void consistent_hash_sort(struct consistent_hash *r);
 /*
  * Index of the point that a hash belongs to; the following point is (index + 1) % r->n. The ring

@@ -142,6 +142,7 @@ struct proxy {
 	struct balance_by balance_by;
 	struct hash_type hash_type;
 	unsigned int hash_balance_factor; /* per cent; 0: no bound */
+	enum hash_affinity hash_affinity;
 	unsigned int panic_threshold; /* per cent of servers; 0: off */
 	struct persist_conf persist;
 	struct check_conf check;

@@ -81,6 +81,13 @@ enum server_proxy_header {
 	SERVER_PROXY_UNIQUE_ID = 1u << 3
 };
 
+/* What a server's points on the ring of consistent hashing depend on. */
+enum server_hash_key {
+	SERVER_HASH_ID,
+	SERVER_HASH_ADDR,
+	SERVER_HASH_ADDR_PORT
+};
+
 /* Settings of `default-server` that `server` overrides (manual 5.2). */
 struct server_conf {
 	int weight;              /* 0..256 */
@@ -90,6 +97,7 @@ struct server_conf {
 	int disabled;
 	int backup;
 	int tfo;
+	enum server_hash_key hash_key;
 	unsigned int proxy_header; /* enum server_proxy_header; 0: none */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
 	struct addr socks4;      /* the SOCKS4 proxy on the way to it; len 0: none */

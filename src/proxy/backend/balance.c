@@ -226,9 +226,34 @@ hash_candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned
 	return lb->group[lb->map.slot[(key + nth) % lb->map.len]];
 }
 
+/* Without a free slot: is it the server nevertheless, for its queue? */
+static int
+hash_waits_for(const struct proxy *be, const struct server *s)
+{
+	if (be->lb.ring.cap && be->hash_affinity == HASH_AFFINITY_ALWAYS)
+		return 1;
+	if (be->lb.ring.cap && be->hash_affinity == HASH_AFFINITY_CONN)
+		return 0;
+	return s->conf.maxqueue == 0 || has_queue_room(s);
+}
+
+/* With `hash-preserve-affinity maxconn` a session waits for the server before the one of its hash
+ * (manual), if no server has a free slot and that queue is not full. */
+static struct server *
+hash_last_resort(const struct proxy *be, unsigned int at)
+{
+	const struct consistent_hash *r = &be->lb.ring;
+	struct server *s;
+
+	if (!r->cap || be->hash_affinity != HASH_AFFINITY_CONN)
+		return NULL;
+	s = be->lb.group[r->point[(at + r->n - 1) % r->n].who];
+	return s->conf.maxqueue == 0 || has_queue_room(s) ? s : NULL;
+}
+
 /*
  * The server that a hash selects is the result even if it has no free slot, unless its queue is
- * full too or its load limit is reached.
+ * full too or its load limit is reached; or as hash-preserve-affinity says.
  */
 static struct server *
 pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)
@@ -236,6 +261,7 @@ pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int
 	struct balance *lb = &be->lb;
 	unsigned int steps = MIN(lb->ring.cap ? lb->ring.n : lb->map.len, MAP_STEPS_MAX);
 	struct group_load all;
+	struct server *free;
 	unsigned int at;
 
 	if (!key)
@@ -249,12 +275,16 @@ pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int
 			continue;
 		if (server_has_room(s))
 			return s;
-		if (s->conf.maxqueue == 0 || has_queue_room(s)) {
+		if (hash_waits_for(be, s)) {
 			*full = 1;
 			return s;
 		}
 	}
-	return pick_least(lb, avoid, 0);
+	free = pick_least(lb, avoid, 0);
+	if (!free)
+		free = hash_last_resort(be, at);
+	*full = free && !server_has_room(free);
+	return free;
 }
 
 static struct server *

@@ -1,8 +1,10 @@
 /* The servers that are to be chosen from, and what choices look them up in. */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
@@ -135,6 +137,37 @@ build_map(struct proxy *be)
 	lb->map_pos = old ? (unsigned int)((uint64_t)lb->map_pos * lb->map.len / old) : 0;
 }
 
+/* 1 and the key of an address, the same on every machine; 0: there is none. */
+static int
+address_key(const struct server *s, uint32_t *key)
+{
+	struct addr a;
+	uint16_t port;
+
+	(void)addr_cell_get(&s->addr, &a);
+	if (addr_family(&a) == AF_INET)
+		*key = hash_crc32c(0, &a.u.in.sin_addr, sizeof(a.u.in.sin_addr));
+	else if (addr_family(&a) == AF_INET6)
+		*key = hash_crc32c(0, &a.u.in6.sin6_addr, sizeof(a.u.in6.sin6_addr));
+	else
+		return 0;
+	port = htons((uint16_t)addr_port(&a));
+	if (s->conf.hash_key == SERVER_HASH_ADDR_PORT)
+		*key = hash_crc32c(*key, &port, sizeof(port));
+	return 1;
+}
+
+static void
+add_to_ring(struct consistent_hash *r, unsigned int i, const struct server *s)
+{
+	uint32_t key;
+
+	if (s->conf.hash_key != SERVER_HASH_ID && address_key(s, &key))
+		consistent_hash_add_key(r, (uint16_t)i, key, server_eweight(s));
+	else
+		consistent_hash_add(r, (uint16_t)i, (uint32_t)s->id, server_eweight(s));
+}
+
 static void
 build_ring(struct proxy *be)
 {
@@ -142,8 +175,7 @@ build_ring(struct proxy *be)
 
 	consistent_hash_clear(&lb->ring);
 	for (unsigned int i = 0; i < lb->n; i++)
-		consistent_hash_add(&lb->ring, (uint16_t)i, (uint32_t)lb->group[i]->id,
-			server_eweight(lb->group[i]));
+		add_to_ring(&lb->ring, i, lb->group[i]);
 	consistent_hash_sort(&lb->ring);
 }
 

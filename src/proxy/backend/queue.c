@@ -49,6 +49,12 @@ authenticated_server(const struct session *s)
 		: NULL;
 }
 
+static int
+queue_is_full(const struct server *srv)
+{
+	return srv->conf.maxqueue && srv->queued >= (unsigned int)srv->conf.maxqueue;
+}
+
 /* The server for the session, or a place in its queue. Another server may be used if it is full and
  * the configuration permits it (manual 5.2, maxqueue). */
 static enum session_event
@@ -60,9 +66,7 @@ choose_that_locked(struct session *s, struct server *srv)
 		slot_get_locked(s);
 		return SESSION_EV_ASSIGNED;
 	}
-	if (s->srv->conf.maxqueue == 0 || s->srv->queued < (unsigned int)s->srv->conf.maxqueue)
-		return SESSION_EV_FULL;
-	return SESSION_EV_NO_SERVER;
+	return queue_is_full(srv) ? SESSION_EV_NO_SERVER : SESSION_EV_FULL;
 }
 
 static int
@@ -79,7 +83,7 @@ choose_server_locked(struct session *s, const struct server *avoid)
 	lock_assert_held(&s->be->lock);
 	s->srv = balance_pick(s->be, s->has_key ? &s->key : NULL, avoid, &full);
 	if (full)
-		return SESSION_EV_FULL;
+		return s->srv && queue_is_full(s->srv) ? SESSION_EV_NO_SERVER : SESSION_EV_FULL;
 	if (!s->srv)
 		return SESSION_EV_NO_SERVER;
 	slot_get_locked(s);

@@ -4,14 +4,27 @@
 
 #include <string.h>
 
+#include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/proxy.h"
+
+/* Its place on the ring may have changed. */
+static void
+move_on_ring(struct engine *e, struct server *s)
+{
+	if (s->conf.hash_key == SERVER_HASH_ID)
+		return;
+	lock_take(&s->be->lock, e->sys);
+	balance_refresh(s->be);
+	lock_drop(&s->be->lock);
+}
 
 void
 server_set_addr(struct engine *e, struct server *s, const struct addr *a)
 {
 	addr_cell_set(&s->addr, a);
 	dynamic_cookie_set(s);
+	move_on_ring(e, s);
 	conn_pool_drop_stale(e, s);
 	for (unsigned int i = 0; i < e->shared->n; i++)
 		if (i != e->index)

@@ -257,6 +257,21 @@ parse_factor(struct cfg_ctx *ctx)
 }
 
 static int
+parse_affinity(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum when[] = { { "always", HASH_AFFINITY_ALWAYS },
+		{ "maxconn", HASH_AFFINITY_CONN }, { "maxqueue", HASH_AFFINITY_QUEUE },
+		{ NULL, 0 } };
+	struct proxy *p = ctx->obj;
+	int v;
+
+	if (cfg_arg_enum(ctx, 0, when, &v) < 0)
+		return -1;
+	p->hash_affinity = (enum hash_affinity)v;
+	return 0;
+}
+
+static int
 parse_panic(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
@@ -297,6 +312,15 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<percent>",
 		.doc = "Limits each server's load to this percentage of its share of the sessions, "
 			"with consistent hashing and balance random; 0 sets no limit." },
+	{ .name = "hash-preserve-affinity",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_affinity,
+		.syntax = "{always | maxconn | maxqueue}",
+		.doc = "With consistent hashing: never uses another server than the one of the "
+			"hash (always), passes over those without a free slot (maxconn), or those "
+			"whose queue is full (maxqueue, the default)." },
 	{ .name = "balance-panic-threshold",
 		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
 		.min = 1,

@@ -117,6 +117,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->balance_draws = defaults->balance_draws;
 	p->hash_type = defaults->hash_type;
 	p->hash_balance_factor = defaults->hash_balance_factor;
+	p->hash_affinity = defaults->hash_affinity;
 	p->panic_threshold = defaults->panic_threshold;
 	p->fullconn = defaults->fullconn;
 	p->retries = defaults->retries;

@@ -65,6 +65,20 @@ opt_purge(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_timeout(ctx, 0, &t->conf->pool_purge_ms);
 }
 
+static int
+opt_hash_key(struct cfg_ctx *ctx, void *obj)
+{
+	static const struct cfg_enum keys[] = { { "id", SERVER_HASH_ID },
+		{ "addr", SERVER_HASH_ADDR }, { "addr-port", SERVER_HASH_ADDR_PORT }, { NULL, 0 } };
+	struct server_target *t = obj;
+	int key;
+
+	if (cfg_arg_enum(ctx, 0, keys, &key))
+		return -1;
+	t->conf->hash_key = (enum server_hash_key)key;
+	return 0;
+}
+
 /* A proxy is reached over TCP. */
 static int
 opt_socks4(struct cfg_ctx *ctx, void *obj)
@@ -212,6 +226,11 @@ static const struct cfg_opt opts[] = {
 		"The server's value in the persistence cookie; several servers may share one."),
 	OPT_FLAG("disabled", disabled, 1, "Starts the server in maintenance."),
 	OPT_FLAG("enabled", disabled, 0, "Starts the server ready, whatever the defaults say."),
+	OPT("hash-key", 1, opt_hash_key, 0, "{id | addr | addr-port}",
+		"What the server's place in consistent hashing depends on: its id, the default, or "
+		"its address, without or with the port. Processes that list the same addresses in "
+		"another order choose the same servers, but with addr and addr-port not those that "
+		"HAProxy chooses. Without an address it is the id."),
 	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics."),
 	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit."),
 	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",

@@ -29,13 +29,26 @@ consistent_hash_clear(struct consistent_hash *r)
 	r->n = 0;
 }
 
+static void
+add_point(struct consistent_hash *r, uint16_t who, uint32_t at)
+{
+	if (r->n < r->cap)
+		r->point[r->n++] = (struct consistent_hash_point){ .at = at, .who = who };
+}
+
 void
 consistent_hash_add(struct consistent_hash *r, uint16_t who, uint32_t id, unsigned int n)
 {
-	for (unsigned int i = 0; i < n && r->n < r->cap; i++)
-		r->point[r->n++] = (struct consistent_hash_point){
-			.at = hash_avalanche(id * CONSISTENT_HASH_ROW + i), .who = who
-		};
+	for (unsigned int i = 0; i < n; i++)
+		add_point(r, who, hash_avalanche(id * CONSISTENT_HASH_ROW + i));
+}
+
+/* The steps are large: the points of two keys that are close have nothing in common. */
+void
+consistent_hash_add_key(struct consistent_hash *r, uint16_t who, uint32_t key, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		add_point(r, who, hash_avalanche(key + i * 0x9e3779b9u));
 }
 
 static int

@@ -258,6 +258,67 @@ test_source_sticks(void **state)
 	destroy(&be);
 }
 
+/* The servers of one key: '-' none, '!' the backend's queue, lower case the queue of that one. */
+static char
+letter_of_key(struct proxy *be, uint32_t key)
+{
+	int full;
+	struct server *s = balance_pick(be, &key, NULL, &full);
+
+	return (char)(!s ? (full ? '!' : '-') : s->name[0] + (full ? 'a' - 'A' : 0));
+}
+
+static void
+test_affinity(void **state)
+{
+	struct proxy *be = farm(BALANCE_HASH, W(1, 1, 1));
+	const uint32_t key = 12345;
+	struct server *own, *other;
+	char of;
+
+	(void)state;
+	be->hash_type.consistent = 1;
+	assert_int_equal(balance_init(be), 0);
+	of = letter_of_key(be, key);
+	own = nth(be, of - 'A');
+	for (int k = 0; k < 3; k++)
+		nth(be, k)->conf.maxconn = 1;
+	own->cur = 1;
+	/* without a limit of its queue, only `maxconn` passes over it */
+	for (enum hash_affinity a = HASH_AFFINITY_QUEUE; a <= HASH_AFFINITY_ALWAYS; a++) {
+		be->hash_affinity = a;
+		assert_int_equal(letter_of_key(be, key) == of + 'a' - 'A', a != HASH_AFFINITY_CONN);
+	}
+	be->hash_affinity = HASH_AFFINITY_CONN;
+	other = nth(be, letter_of_key(be, key) - 'A');
+	assert_ptr_not_equal(other, own);
+	/* its queue is full: only `always` stays with it */
+	own->conf.maxqueue = own->queued = 1;
+	be->hash_affinity = HASH_AFFINITY_QUEUE;
+	assert_int_equal(letter_of_key(be, key), other->name[0]);
+	be->hash_affinity = HASH_AFFINITY_ALWAYS;
+	assert_int_equal(letter_of_key(be, key), of + 'a' - 'A');
+	/* all are full: `maxconn` waits for the one before it on the ring */
+	be->hash_affinity = HASH_AFFINITY_CONN;
+	for (int k = 0; k < 3; k++)
+		nth(be, k)->cur = 1;
+	own = be->lb.group[be->lb.ring.point[(consistent_hash_find(&be->lb.ring, key) +
+		be->lb.ring.n - 1) % be->lb.ring.n].who];
+	own->conf.maxqueue = 0;
+	assert_int_equal(letter_of_key(be, key), own->name[0] + 'a' - 'A');
+	own->conf.maxqueue = own->queued = 1;
+	assert_int_equal(letter_of_key(be, key), '!');
+	/* map-based hashing has no ring */
+	be->hash_type.consistent = 0;
+	assert_int_equal(balance_init(be), 0);
+	unload(be);
+	own = nth(be, letter_of_key(be, key) - 'A');
+	own->cur = 1;
+	own->conf.maxqueue = 0;
+	assert_int_equal(letter_of_key(be, key), own->name[0] + 'a' - 'A');
+	destroy(&be);
+}
+
 static void
 test_source_weights(void **state)
 {
@@ -482,6 +543,7 @@ main(void)
 		cmocka_unit_test(test_leastconn_queues),
 		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_source_places),
+		cmocka_unit_test(test_affinity),
 		cmocka_unit_test(test_source_sticks),
 		cmocka_unit_test(test_source_weights),
 		cmocka_unit_test(test_random),

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "proxy/backend/balance.h"
 #include "unit/proxy/balance_rig.h"
 #include "unit/proxy/states.h"
@@ -274,10 +275,66 @@ test_many(void **state)
 	destroy(&be);
 }
 
+/* The servers of 1000 keys, by name; of addresses in the order of `text`, at the same time. */
+static void
+owners(const char *const *text, enum server_hash_key by, char *out)
+{
+	struct proxy *be = farm(BALANCE_HASH, W(1, 1, 1));
+
+	be->hash_type.consistent = 1;
+	for (int k = 0; k < 3; k++) {
+		struct addr_spec spec;
+		const char *why;
+
+		assert_int_equal(addr_parse(text[k], 0, &spec, &why), 0);
+		addr_cell_set(&nth(be, k)->addr, &spec.addr);
+		nth(be, k)->conf.hash_key = by;
+	}
+	assert_int_equal(balance_init(be), 0);
+	for (uint32_t key = 0; key < 1000; key++) {
+		uint32_t hash = hash_avalanche(key);
+		int full;
+		const struct server *s = balance_pick(be, &hash, NULL, &full);
+
+		out[key] = (char)(text[s->name[0] - 'A'][strlen(text[s->name[0] - 'A']) - 1]);
+	}
+	destroy(&be);
+}
+
+/* With a key of addresses the order of the servers does not matter; with that of ids it does. */
+static void
+test_hash_keys(void **state)
+{
+	static const char *const one[] = { "10.0.0.1:81", "10.0.0.2:82", "[::1]:83" };
+	static const char *const two[] = { "[::1]:83", "10.0.0.1:81", "10.0.0.2:82" };
+	static const char *const ports[] = { "10.0.0.1:81", "10.0.0.1:82", "10.0.0.1:83" };
+	char a[1000], b[1000];
+	unsigned int times[3] = { 0 };
+
+	(void)state;
+	for (enum server_hash_key by = SERVER_HASH_ID; by <= SERVER_HASH_ADDR_PORT; by++) {
+		owners(one, by, a);
+		owners((const char *const[]){ two[1], two[2], two[0] }, by, b);
+		assert_memory_equal(a, b, sizeof(a));
+		owners((const char *const[]){ one[1], one[0], one[2] }, by, b);
+		assert_int_equal(memcmp(a, b, sizeof(a)) == 0, by != SERVER_HASH_ID);
+	}
+	/* the port counts if it should */
+	owners(ports, SERVER_HASH_ADDR_PORT, a);
+	for (size_t i = 0; i < sizeof(a); i++)
+		times[a[i] - '1']++;
+	for (int k = 0; k < 3; k++)
+		assert_in_range(times[k], 100, 700);
+	/* and only then: of three servers at the same points two are next to keys */
+	owners(ports, SERVER_HASH_ADDR, b);
+	assert_null(memchr(b, '2', sizeof(b)));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hash_keys),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_smooth),
 		cmocka_unit_test(test_parts),

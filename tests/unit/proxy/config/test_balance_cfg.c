@@ -67,6 +67,11 @@ static const struct world_line lines[] = {
 	{ "hash-balance-factor 65536", "65536" },
 	{ "hash-balance-factor 10x", "'10x'" },
 	{ "hash-balance-factor", "<percent>" },
+	{ "hash-preserve-affinity always", NULL },
+	{ "hash-preserve-affinity maxconn", NULL },
+	{ "hash-preserve-affinity maxqueue", NULL },
+	{ "hash-preserve-affinity never", "'never'" },
+	{ "hash-preserve-affinity", "{always | maxconn | maxqueue}" },
 	{ "balance-panic-threshold 0", NULL },
 	{ "balance-panic-threshold 100", NULL },
 	{ "balance-panic-threshold 101", "101" },
@@ -118,6 +123,7 @@ test_values(void **state)
 	world_good(&w,
 		"defaults\n mode tcp\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
 		" hash-type consistent\n hash-balance-factor 150\n"
+		" hash-preserve-affinity always\n"
 		"backend b\n balance source\n"
 		"backend c\n hash-type map-based crc32\n hash-balance-factor 0\n");
 	p = world_proxy(&w, "b");
@@ -126,6 +132,7 @@ test_values(void **state)
 	assert_int_equal(p->hash_type.function, HASH_SDBM);
 	assert_int_equal(p->hash_type.avalanche, 1);
 	assert_int_equal(p->hash_balance_factor, 150);
+	assert_int_equal(p->hash_affinity, HASH_AFFINITY_ALWAYS);
 	p = world_proxy(&w, "c");
 	assert_int_equal(p->hash_type.consistent, 0);
 	assert_int_equal(p->hash_type.function, HASH_CRC32);
