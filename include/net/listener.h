@@ -102,6 +102,8 @@ struct listener {
 	int id;                  /* 1.., unique in its frontend: show stat's sid */
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
+	int kept_fd;             /* a socket bound before for this address, or -1 */
+	int kept_open;           /* another process keeps the socket open, and will go on with it */
 	int backlog;             /* of its socket */
 	int any_port;            /* the kernel chose the port of its socket */
 	int fd;
@@ -141,8 +143,9 @@ struct listener {
 };
 
 void listener_init(struct listener *ln, struct bind_conf *b);
-/* Creates, binds and listens; or takes over fd@N; or shares the socket of its lead, which must be
- * bound. 0 or a negative reason; why (why_len bytes) describes the failure and the address. */
+/* Creates, binds and listens; or takes over fd@N or kept_fd; or shares the socket of its lead,
+ * which must be bound. 0 or a negative reason; why (why_len bytes) describes the failure and the
+ * address. */
 int listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *why,
 	size_t why_len) must_check;
 /* Takes over a connection that another worker accepted for the same address. */

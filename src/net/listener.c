@@ -61,6 +61,7 @@ listener_init(struct listener *ln, struct bind_conf *b)
 	ln->bind = b;
 	ln->fd = -1;
 	ln->inherit_fd = -1;
+	ln->kept_fd = -1;
 	ln->max_accept = 1;
 	accept_budget_init(&ln->budget);
 	timer_init(&ln->timer, on_pause_end);
@@ -247,7 +248,7 @@ stop_timers(struct listener *ln)
 static int
 is_ours_alone(const struct listener *ln)
 {
-	return ln->fd >= 0 && ln->loop && !ln->lead && ln->inherit_fd < 0 &&
+	return ln->fd >= 0 && ln->loop && !ln->lead && ln->inherit_fd < 0 && !ln->kept_open &&
 		ln->state != LISTENER_SUSPENDED;
 }
 
@@ -289,12 +290,12 @@ listener_drain(struct listener *ln)
 	}
 }
 
-/* The process that passed it to us may still hold it: then closing unregisters nothing, and it
- * would report clients for ever. */
+/* Another process may hold it too: then closing unregisters nothing, and it would report clients
+ * for ever. */
 static void
 forget_fd(struct listener *ln)
 {
-	if (ln->inherit_fd >= 0)
+	if (ln->inherit_fd >= 0 || ln->kept_open)
 		loop_detach(ln->loop, ln->fd);
 	else
 		loop_forget(ln->loop, ln->fd);

@@ -301,6 +301,50 @@ take_over(struct maker *m, int backlog)
 	return start_listening(m, backlog);
 }
 
+/* What set_tcp_options() sets only if the configuration has it: the socket may have it from a
+ * former one. The values are the kernel's defaults. */
+static int
+clear_tcp_options(struct maker *m)
+{
+	const struct listener *ln = m->ln;
+	const struct bind_conf *b = ln->bind;
+	int r = 0;
+
+	if (!ln->keepalive)
+		r = set_int(m, "clear SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE, 0);
+	if (r == 0 && !b->user_timeout_ms)
+		r = set_int(m, "clear TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
+	if (r == 0 && !b->defer_accept)
+		r = set_int(m, "clear TCP_DEFER_ACCEPT", IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);
+	if (r == 0 && !b->tfo)
+		r = set_int(m, "clear TCP_FASTOPEN", IPPROTO_TCP, TCP_FASTOPEN, 0);
+	if (r == 0 && !ln->quickack_off)
+		r = set_int(m, "set TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 1);
+	return r;
+}
+
+/* A socket that was bound for this address before, and listens. It may be joined by others. */
+static int
+use_kept(struct maker *m, int backlog)
+{
+	long r;
+	int e = 0;
+
+	m->fd = m->ln->kept_fd;
+	r = sys_fcntl(m->sys, m->fd, F_SETFD, FD_CLOEXEC);
+	if (r < 0)
+		return bind_failed(m, "set up the kept socket", r);
+	if (addr_family(&m->ln->addr) != AF_UNIX) {
+		if (m->ln->reuseport)
+			e = set_int(m, "set SO_REUSEPORT", SOL_SOCKET, SO_REUSEPORT, 1);
+		if (e == 0)
+			e = clear_tcp_options(m);
+		if (e == 0)
+			e = set_tcp_options(m);
+	}
+	return e < 0 ? e : start_listening(m, backlog);
+}
+
 int
 listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *why, size_t why_len)
 {
@@ -319,7 +363,10 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 	/* Any port: the same one for all copies. */
 	if (ln->first)
 		ln->addr = ln->first->addr;
-	r = ln->inherit_fd >= 0 ? take_over(&m, backlog) : make_socket(&m, backlog);
+	if (ln->kept_fd >= 0)
+		r = use_kept(&m, backlog);
+	else
+		r = ln->inherit_fd >= 0 ? take_over(&m, backlog) : make_socket(&m, backlog);
 	if (r < 0) {
 		if (m.fd >= 0)
 			(void)sys_close(sys, m.fd);

@@ -40,7 +40,8 @@ INSIDE = {
         'process': ('config',),
         'admin': ('process', 'config'),
         'stats': ('admin', 'process', 'config'),
-        'main': ('stats', 'admin', 'process', 'config'),
+        'master': ('process', 'config'),
+        'main': ('stats', 'admin', 'master', 'process', 'config'),
     },
 }
 

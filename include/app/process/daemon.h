@@ -26,5 +26,9 @@ int
 daemon_fork(struct daemon *d, struct sys *sys, enum daemon_side *side, int *exit_code) must_check;
 /* In the child: replaces the standard streams and notifies the parent. */
 void daemon_ready(struct daemon *d);
+/* In a child of the child: leaves notifying the parent to the child. */
+void daemon_leave(struct daemon *d);
+/* And replaces its standard streams. */
+void daemon_detach(struct daemon *d);
 
 #endif

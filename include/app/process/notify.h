@@ -10,7 +10,8 @@ struct sys;
 
 struct notify {
 	struct sys *sys;
-	int fd; /* -1: no messages are sent */
+	int fd;       /* -1: no messages are sent */
+	int periodic; /* somebody reads STATUS= while nothing happens */
 };
 
 /*

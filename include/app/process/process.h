@@ -9,6 +9,7 @@
 
 #include "app/config/config.h"
 #include "app/config/limits.h"
+#include "app/process/master_link.h"
 #include "app/process/notify.h"
 #include "app/process/rendezvous.h"
 #include "app/process/report.h"
@@ -54,6 +55,7 @@ struct process {
 	struct config *cfg;
 	const struct report *report;
 	struct notify *notify;
+	struct master_link *master; /* NULL: there is none */
 	struct limits limits;
 	struct resolve resolve;    /* names of servers */
 	struct engine_shared shared; /* shared by the workers' engines */
@@ -104,7 +106,7 @@ int process_start(struct process *p) must_check;
 /* Serves until it has stopped and all sessions are closed. */
 void process_run(struct process *p);
 /* SIGUSR1 starts a soft stop, SIGTERM and SIGINT a hard one, and a second one exits at once; others
- * are logged. */
+ * are logged. Under a master SIGINT is ignored: a terminal sends it to both. */
 void process_on_signal(struct process *p, int sig);
 /* The end of a time limit of a stop: grace, hard-stop-after, PROCESS_KILL_MS. */
 void process_on_stop_timer(struct timer *t);
@@ -123,6 +125,15 @@ int process_make_listeners(struct process *p) must_check;
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);
+/* Under a master: finds the socket that the master has for this listener, before it is bound; and
+ * passes the listener's socket to the master afterwards. 0 or a negative reason that was
+ * reported. */
+void process_find_kept(struct process *p, struct listener *ln);
+int process_keep(struct process *p, struct listener *ln) must_check;
+/* What the master says; a master_link_fn. */
+void process_on_master(void *process, const char *line);
+/* Closes the stats sockets that the master keeps. */
+void process_close_kept_admin(struct process *p);
 /* Closes the listeners of these bind lines. */
 void process_close_binds(struct process *p, struct list *binds);
 /* Closes the frontends' listeners; with all, also those of the stats sockets. */

@@ -14,8 +14,9 @@ struct signals {
 	void *owner;
 };
 
-/* Ignores SIGPIPE and the terminal's stop signals; blocks SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP
- * and SIGQUIT, which stay pending until the loop runs. To be called early. 0 or -errno. */
+/* Ignores SIGPIPE and the terminal's stop signals; blocks SIGTERM, SIGINT, SIGUSR1, SIGUSR2,
+ * SIGHUP, SIGQUIT and SIGCHLD, which stay pending until the loop runs. To be called early. 0 or
+ * -errno. */
 int signals_block(struct sys *sys) must_check;
 /* Adds them to the loop: fn is called for each signal. 0 or a negative reason. */
 int signals_open(struct signals *s, struct loop *l, signals_fn *fn, void *owner) must_check;

@@ -151,6 +151,28 @@ parse_chroot(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &g->chroot);
 }
 
+static int
+parse_master_worker(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	g->master = ctx->form == CFG_FORM_SET;
+	g->no_exit_on_failure = ctx->argc > 0;
+	if (ctx->argc > 0 && strcmp(cfg_arg(ctx, 0), "no-exit-on-failure") != 0)
+		return cfg_error(ctx, 0,
+			"'master-worker' : only 'no-exit-on-failure' is supported, not '%s'.",
+			cfg_arg(ctx, 0));
+	return 0;
+}
+
+static int
+parse_max_reloads(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 0, INT32_MAX, &g->max_reloads);
+}
+
 /* Names used in other protocols and in file names. */
 static int
 parse_node(struct cfg_ctx *ctx)
@@ -290,10 +312,12 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.min = 0,
 		.max = 1,
-		.parse = parse_flag,
+		.parse = parse_master_worker,
 		.syntax = "[no-exit-on-failure]",
-		.arg = FIELD(master),
-		.doc = "As -W: stays in the foreground for a supervisor." },
+		.doc = "As -W: a master that starts the worker processes. With no-exit-on-failure "
+			"it replaces one that dies, otherwise it ends." },
+	KW("mworker-max-reloads", 1, 1, parse_max_reloads, "<number>",
+		"Number of reloads that a worker process may survive; the default is no limit."),
 	{ 0 },
 };
 

@@ -54,7 +54,6 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.runqueue-depth", 1, ABSENT),
 	HINT("tune.sched.low-latency", 1, ABSENT),
 	HINT("tune.idle-pool.shared", 1, "each worker keeps its own idle connections"),
-	HINT("mworker-max-reloads", 1, "a reload is not supported yet"),
 	HINT("stats bind-process", CFG_ANY, "there is one process"),
 	HINT_NO("numa-cpu-mapping", 0, "workers run where the system or cpu-map lets them"),
 	HINT("noevports", 0, NEVER),

@@ -37,7 +37,7 @@ options_usage(void)
 	       "        -f <file|dir> adds a configuration file, or the *.cfg of a directory\n"
 	       "        -C <dir> changes to <dir> before loading files\n"
 	       "        -D runs in the background ; -db never does ; -d also says what it does\n"
-	       "        -W, -Ws run for a supervisor (one process); -Ws stays in the foreground\n"
+	       "        -W runs a master: SIGUSR2 reloads ; -Ws also stays in the foreground\n"
 	       "        -p <file> writes the process's pid to <file>\n"
 	       "        -q is quiet ; -V is verbose\n"
 	       "        -n <max> sets the most connections at once (global maxconn)\n"

@@ -61,15 +61,31 @@ daemon_fork(struct daemon *d, struct sys *sys, enum daemon_side *side, int *exit
 }
 
 void
-daemon_ready(struct daemon *d)
+daemon_detach(struct daemon *d)
 {
-	if (d->report_fd < 0)
+	if (d->null_fd < 0)
 		return;
 	for (int fd = 0; fd <= 2; fd++)
 		(void)sys_dup2(d->sys, d->null_fd, fd);
 	if (d->null_fd > 2)
 		(void)sys_close(d->sys, d->null_fd);
-	(void)sys_write(d->sys, d->report_fd, "", 1);
-	(void)sys_close(d->sys, d->report_fd);
+	d->null_fd = -1;
+}
+
+void
+daemon_leave(struct daemon *d)
+{
+	if (d->report_fd >= 0)
+		(void)sys_close(d->sys, d->report_fd);
 	d->report_fd = -1;
+}
+
+void
+daemon_ready(struct daemon *d)
+{
+	if (d->report_fd < 0)
+		return;
+	daemon_detach(d);
+	(void)sys_write(d->sys, d->report_fd, "", 1);
+	daemon_leave(d);
 }

@@ -20,6 +20,7 @@ notify_open(struct notify *n, struct sys *sys, const char *path)
 
 	n->sys = sys;
 	n->fd = -1;
+	n->periodic = 1;
 	if (!path || !path[0])
 		return 0;
 	len = strlen(path);

@@ -109,6 +109,12 @@ open_own(struct process *p)
 	}
 	services_start(&p->services, &w->engine, p);
 	p->services.stats = p->stats;
+	if (p->master) {
+		int r = master_link_open(p->master, w->loop, process_on_master, p);
+
+		if (r)
+			return r;
+	}
 	return signals_open(&p->signals, w->loop, on_signal, p);
 }
 
@@ -196,7 +202,7 @@ process_start(struct process *p)
 		process_each_listener(p, start_one, p);
 		r = p->start_error;
 	}
-	if (!r && p->notify->fd >= 0)
+	if (!r && p->notify->fd >= 0 && p->notify->periodic)
 		r = timer_set(loop_timers(first->loop), &p->status_timer,
 			      loop_now_ms(first->loop) + PROCESS_STATUS_MS);
 	if (r) {
@@ -294,6 +300,8 @@ process_fini(struct process *p)
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);
 		signals_close(&p->signals);
+		if (p->master)
+			master_link_close(p->master);
 		if (p->service)
 			p->service->close(&p->admin);
 	}

@@ -161,15 +161,34 @@ process_close_listeners(struct process *p, int all)
 	process_close_binds(p, &p->cfg->global.admin_binds);
 }
 
+/* Another process accepts from them. */
+void
+process_close_kept_admin(struct process *p)
+{
+	list_each(it, &p->cfg->global.admin_binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners) {
+			struct listener *ln = list_entry(lt, struct listener, link);
+
+			if (ln->kept_open && ln->fd >= 0)
+				listener_close(ln, p->sys);
+		}
+	}
+}
+
 static int
 bind_one(struct process *p, struct listener *ln, const char *what, const char *name, int backlog)
 {
 	const struct cfg_where *at = &ln->bind->where;
 	char why[256] = "";
-	int r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+	int r;
 
-	if (r)
-		report_msg(p->report, REPORT_ALERT, "Binding [%s:%u] for %s %s: %s",
+	process_find_kept(p, ln);
+	r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+	if (!r)
+		return process_keep(p, ln);
+	report_msg(p->report, REPORT_ALERT, "Binding [%s:%u] for %s %s: %s",
 			   at->file ? at->file->name : "-", at->line, what, name, why);
 	return r;
 }

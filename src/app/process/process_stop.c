@@ -35,6 +35,9 @@ stop_listening(struct process *p, int drains)
 {
 	if (p->state >= PROCESS_STOPPING)
 		return;
+	/* Which sockets does the master keep? */
+	if (p->master)
+		master_link_read(p->master);
 	rendezvous_begin(p);
 	p->state = PROCESS_STOPPING;
 	(void)atomic_swap(&p->draining, 1);
@@ -43,6 +46,7 @@ stop_listening(struct process *p, int drains)
 	if (drains)
 		process_drain_listeners(p);
 	close_frontends(p);
+	process_close_kept_admin(p);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		engine_soft_stop(&p->workers[i].engine);
 	rendezvous_end(p);
@@ -142,6 +146,8 @@ log_pools(struct process *p, const struct engine *e)
 void
 process_on_signal(struct process *p, int sig)
 {
+	if (p->master && sig == SIGINT)
+		return;
 	switch (sig) {
 	case SIGTERM:
 	case SIGINT:
@@ -157,8 +163,9 @@ process_on_signal(struct process *p, int sig)
 		break;
 	case SIGUSR2:
 		log_msg(process_log(p), LOG_LEVEL_WARNING,
-			"SIGUSR2: reload is not supported yet");
-		report_msg(p->report, REPORT_WARNING, "SIGUSR2: reload is not supported yet");
+			"SIGUSR2: there is no reload without a master (-W)");
+		report_msg(p->report, REPORT_WARNING,
+			"SIGUSR2: there is no reload without a master (-W)");
 		break;
 	case SIGHUP:
 		log_proxies(p);

@@ -13,7 +13,7 @@
 static void
 handled_signals(sigset_t *set)
 {
-	static const int sigs[] = { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT };
+	static const int sigs[] = { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT, SIGCHLD };
 
 	sigemptyset(set);
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)

@@ -1,0 +1,38 @@
+/* What the parts of the start share. */
+#ifndef TACIT_APP_MAIN_START_INT_H
+#define TACIT_APP_MAIN_START_INT_H
+
+#include "app/config/config.h"
+#include "app/config/options.h"
+#include "app/master/master.h"
+#include "app/process/daemon.h"
+#include "app/process/master_link.h"
+#include "app/process/notify.h"
+#include "app/process/process.h"
+#include "app/process/report.h"
+#include "base/sys.h"
+
+/* Data that lives as long as the process. */
+struct start {
+	struct sys sys;
+	struct options opts;
+	struct config cfg;
+	int config_is_gone;
+	struct report report;
+	struct notify notify;
+	struct daemon daemon;
+	struct process process;
+	int pid_fd;
+	struct master_link link; /* in a worker process */
+	struct master master;    /* in the master */
+	char *pidfile;           /* the master's */
+	char *const *argv;
+	const char *const *environment;
+};
+
+/* The process that was started becomes a master, and is not one's worker process. */
+int start_has_master(const struct start *st);
+/* Runs what the configuration says; returns the exit code. */
+int start_run(struct start *st);
+
+#endif

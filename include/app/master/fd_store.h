@@ -1,0 +1,46 @@
+/*
+ * The listening sockets that the master keeps open over reloads, by name (net/listener_key.h). They
+ * come from worker processes; whoever makes the next one passes all of them on.
+ */
+#ifndef TACIT_APP_MASTER_FD_STORE_H
+#define TACIT_APP_MASTER_FD_STORE_H
+
+#include <sys/types.h>
+
+#include "base/compiler.h"
+
+struct sbuf;
+struct sys;
+
+struct stored_socket {
+	int fd;
+	char *key;
+	pid_t from;  /* the process that bound it */
+	pid_t user;  /* the latest process that said it uses it */
+	dev_t dev;   /* the socket at the path of a unix socket */
+	ino_t ino;   /* 0: none */
+};
+
+struct fd_store {
+	struct sys *sys;
+	struct stored_socket *v;
+	unsigned int n, cap;
+};
+
+void fd_store_init(struct fd_store *s, struct sys *sys);
+/* Closes all sockets, and removes the paths of unix sockets unless they have been replaced. */
+void fd_store_fini(struct fd_store *s);
+/* Takes the descriptor. 0 or -ERR_NOMEM, with the descriptor closed. */
+int fd_store_add(struct fd_store *s, int fd, const char *key, pid_t from) must_check;
+/* This process uses the socket with this number. */
+void fd_store_use(struct fd_store *s, int fd, pid_t user);
+/* Closes the sockets that a process bound which did not get ready. */
+void fd_store_drop_of(struct fd_store *s, pid_t from);
+/* To be called when a process is ready: closes the sockets that it does not use, after fn was
+ * called with each name. 0: all. */
+typedef void fd_store_fn(void *arg, const char *key);
+void fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg);
+/* The list of numbers and names for a new process (app/process/master_link.h). */
+void fd_store_list(const struct fd_store *s, struct sbuf *out);
+
+#endif

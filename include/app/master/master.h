@@ -1,0 +1,122 @@
+/*
+ * The master: a process without network input that starts worker processes, keeps their listening
+ * sockets open for its whole life, and replaces a worker process by one with a new configuration.
+ * The new one reads the configuration, takes the sockets and says that it is ready; only then the
+ * former one is told to stop. If it does not get ready nothing changes for the former one.
+ */
+#ifndef TACIT_APP_MASTER_MASTER_H
+#define TACIT_APP_MASTER_MASTER_H
+
+#include <stdint.h>
+
+#include "app/master/fd_store.h"
+#include "app/master/spawn.h"
+#include "app/process/daemon.h"
+#include "app/process/notify.h"
+#include "app/process/report.h"
+#include "app/process/signals.h"
+#include "base/compiler.h"
+#include "base/list.h"
+#include "base/sys.h"
+#include "event/loop.h"
+
+enum {
+	MASTER_STABLE_MS =
+		10000,         /* a worker process that served this long has not failed at once */
+	MASTER_DELAY_MS = 100, /* before the second attempt to replace one; then doubled */
+	MASTER_DELAY_MAX_MS = 10000,
+	MASTER_KILL_MS = 5000,   /* for the end after SIGTERM; then SIGKILL */
+	MASTER_LOG_MAX = 1 << 20 /* bytes of a startup log that are kept */
+};
+
+enum master_state {
+	MASTER_STARTING, /* the first worker process is not ready yet */
+	MASTER_RUNNING,
+	MASTER_STOPPING, /* the worker processes have been told to stop */
+	MASTER_OVER
+};
+
+enum worker_state {
+	WORKER_STARTING,
+	WORKER_CURRENT,
+	WORKER_LEAVING  /* told to stop */
+};
+
+/* A worker process. */
+struct worker_process {
+	struct list link;
+	struct master *master;
+	enum worker_state state;
+	struct spawned own;
+	unsigned int reloads; /* that it has survived */
+	uint64_t started_ms;  /* loop clock; from when it was ready on, since then */
+	int is_reload;        /* started by a reload, not for one that had died */
+};
+
+struct master {
+	struct sys *sys;
+	const struct report *report; /* its pid is the master's */
+	struct notify notify;
+	struct daemon *daemon;       /* told when the first worker process is ready */
+	struct spawn_conf spawn;
+	const char *pidfile;         /* NULL: none */
+	int pid_fd;                  /* open until it is written, -1 then */
+	enum master_state state;
+	struct loop *loop;
+	struct signals signals;
+	struct fd_store store;
+	struct list workers;         /* struct worker_process, the latest last */
+	struct timer respawn_timer;
+	struct timer kill_timer;
+	unsigned int failures;       /* of worker processes in a row */
+	unsigned int max_reloads;    /* mworker-max-reloads; UINT32_MAX: none */
+	int exit_on_failure;
+	int reload_again;            /* a reload was requested while another one was going on */
+	unsigned int n_reloads, n_failed_reloads;
+	int reload_failed;           /* the latest one */
+	char reason[256];            /* why, "" if it did not fail */
+	char *startup_log;           /* of the latest start; NULL: none */
+	int stop_signal;             /* the signal that requested the stop */
+	int exit_code;
+};
+
+/*
+ * Begins: opens the pid file and the connection to the service manager, blocks signals, and forks
+ * the first worker process. In it: 0, with *link_fd and *stderr_fd. In the master: 1. Or a negative
+ * reason that was reported.
+ */
+int master_start(struct master *m, const char *notify_path, int *link_fd, int *stderr_fd)
+	must_check;
+/* Runs until all worker processes have ended; returns the exit code. */
+int master_run(struct master *m);
+
+/* --- parts of the master, each in a file of its own --- */
+
+/* Stops all worker processes with this signal; the master ends with the last of them. */
+void master_stop(struct master *m, int sig);
+/* Closes the sockets that the process `user` does not use, and tells the current worker process. 0:
+ * all. */
+void master_release_sockets(struct master *m, pid_t user);
+/* Adds a worker process that was forked. NULL when memory is out: it was killed. */
+struct worker_process *master_add_worker(struct master *m, const struct spawned *own);
+void master_drop_worker(struct worker_process *w);
+/* Collects the worker processes that have ended. */
+void master_reap(struct master *m);
+/* The worker process that serves; the one that starts; NULL: none. */
+struct worker_process *master_find_worker(const struct master *m, enum worker_state state);
+/* Starts a reload, or notes that one is to follow that which is going on. */
+void master_reload(struct master *m);
+/* A worker process has said that it is ready: it takes the place of the former one. */
+void master_on_ready(struct worker_process *w, const char *status);
+/* A worker process has ended with this exit code, 128 and the signal if it was killed. */
+void master_on_exit(struct worker_process *w, int code);
+/* Timer: replaces a worker process that has died. */
+void master_on_respawn(struct timer *t);
+/* The time before the next attempt, after that many failures in a row. */
+unsigned int master_respawn_delay(unsigned int failures);
+/* The text of the first alert in a startup log, without its head; "" if there is none. */
+void master_first_alert(const char *log, char *out, size_t len);
+/* STATUS= for the service manager, after what has to be said of the latest reload. */
+void master_say_status(struct master *m, const char *first, const char *status);
+
+#endif

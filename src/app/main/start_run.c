@@ -1,0 +1,365 @@
+/* From a configuration to the exit code: the process that serves, or the master. Main thread; what
+ * was begun is undone in reverse order. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "app/admin/admin.h"
+#include "app/config/limits.h"
+#include "app/main/start_int.h"
+#include "app/process/check_helper.h"
+#include "app/process/ledger_report.h"
+#include "app/process/pidfile.h"
+#include "app/process/privileges.h"
+#include "app/process/totals.h"
+#include "app/stats/stats.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/check/checker.h"
+#include "proxy/sample/route.h"
+
+/* Determines the number of connections and their descriptors. */
+static int
+set_limits(struct start *st)
+{
+	const struct global_conf *g = &st->cfg.global;
+	struct limits *l = &st->process.limits;
+	struct limits_in in = {
+		.maxconn = (unsigned int)g->maxconn,
+		.ulimit_n = (unsigned int)g->ulimit_n,
+		.hard_limit = (unsigned int)g->fd_hard_limit,
+		.listeners = process_listeners(&st->process) +
+			resolve_descriptors(&st->cfg.proxies),
+		.workers = st->process.n_workers,
+		.admin_conns = list_is_empty(&g->admin_binds) ? 0 : (unsigned int)g->stats_maxconn,
+		.maxpipes = (unsigned int)g->splice.maxpipes,
+		.splices = config_splices(&st->cfg),
+		.may_splice = !g->splice.off && config_may_splice(&st->cfg),
+	};
+	char text[160];
+	int r = limits_read(&st->sys, &in);
+
+	if (r) {
+		report_msg(&st->report, REPORT_ALERT, "cannot read the limit on descriptors: %s",
+			err_text(r));
+		return r;
+	}
+	*l = limits_plan(&in);
+	limits_explain(l, text, sizeof(text));
+	r = l->short_of ? -EPERM : limits_apply(&st->sys, &in, l);
+	if (!r) {
+		report_msg(&st->report, REPORT_NOTICE, "%s", text);
+		return 0;
+	}
+	if (g->strict_limits) {
+		report_msg(&st->report, REPORT_ALERT,
+			"%s, but only %llu can be had (%s). Raise 'ulimit -n', lower maxconn, or "
+			"say 'no strict-limits'.",
+			text, (unsigned long long)in.hard, err_text(r));
+		return r;
+	}
+	limits_lower(&in, l, (unsigned int)in.hard);
+	report_msg(&st->report, REPORT_WARNING,
+		"%s, but only %llu can be had: maxconn lowered to %u", text,
+		(unsigned long long)in.hard, l->maxconn);
+	return limits_apply(&st->sys, &in, l);
+}
+
+/* -m also limits mapped memory, as in HAProxy. */
+static int
+set_memory(struct start *st)
+{
+	int mb = st->opts.memory_mb;
+	int r = mb ? limits_memory(&st->sys, (unsigned int)mb) : 0;
+
+	if (r)
+		report_msg(&st->report, REPORT_ALERT, "cannot limit memory to %d MB: %s", mb,
+			err_text(r));
+	return r;
+}
+
+static int
+wants_background(const struct start *st)
+{
+	return st->opts.place == OPTIONS_DAEMON ||
+	       (st->opts.place == OPTIONS_AS_CONFIGURED && st->cfg.global.daemon);
+}
+
+static const char *
+pidfile_path(const struct start *st)
+{
+	/* The master writes its own pid. */
+	if (st->link.fd >= 0)
+		return NULL;
+	return st->opts.pidfile ? st->opts.pidfile : st->cfg.global.pidfile;
+}
+
+static int
+open_pidfile(struct start *st)
+{
+	const char *path = pidfile_path(st);
+	int r;
+
+	st->pid_fd = -1;
+	if (!path)
+		return 0;
+	r = pidfile_open(&st->sys, path, &st->pid_fd);
+	if (r)
+		report_msg(&st->report, REPORT_ALERT, "cannot create pidfile %s: %s", path,
+			err_text(r));
+	return r;
+}
+
+/* A process of its own runs commands: this one will not be allowed to. */
+static int
+start_helper(struct start *st)
+{
+	struct check_helper_conf conf = {
+		.global = &st->cfg.global,
+		.soft_fds = st->process.limits.soft,
+		.background = wants_background(st) || st->report.quiet,
+	};
+	int r;
+
+	if (!checker_needs_helper(&st->cfg.proxies))
+		return 0;
+	r = check_helper_start(&st->sys, &conf, &st->process.helper);
+	if (r)
+		report_msg(&st->report, REPORT_ALERT,
+			"cannot start the helper process of external checks: %s", err_text(r));
+	return r;
+}
+
+static void
+say_ready(struct start *st)
+{
+	const struct global_conf *g = &st->cfg.global;
+
+	if (st->link.fd >= 0) {
+		notify_send(&st->notify, "X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u",
+			!g->no_exit_on_failure, (unsigned int)g->max_reloads);
+		fflush(stderr);
+		master_link_restore_stderr(&st->link);
+		daemon_detach(&st->daemon);
+	}
+	notify_send(&st->notify, "READY=1\nSTATUS=Serving, at most %u connections",
+		st->process.limits.maxconn);
+	daemon_ready(&st->daemon);
+}
+
+/* Opens what needs privileges, drops them, and starts to serve. */
+static int
+bring_up(struct start *st, const char *notify_path)
+{
+	struct process *p = &st->process;
+	char why[160] = "";
+	int r;
+
+	process_open_log(p, st->opts.progname);
+	r = signals_block(&st->sys);
+	if (!r)
+		r = start_helper(st);
+	if (!r)
+		r = open_pidfile(st);
+	if (r)
+		return r;
+	if (st->link.fd >= 0) {
+		st->notify = (struct notify){ &st->sys, st->link.fd, notify_path != NULL };
+		p->master = &st->link;
+	} else if (notify_open(&st->notify, &st->sys, notify_path)) {
+		report_msg(&st->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
+			notify_path);
+	}
+	r = process_bind(p);
+	if (r)
+		return r;
+	master_link_close_rest(&st->link);
+	state_files_read(p);
+	if (privileges_keeps_group(&st->sys, &st->cfg.global))
+		report_msg(&st->report, REPORT_WARNING,
+			"'user %s' without 'group': the process keeps the group of root.",
+			st->cfg.global.user);
+	r = privileges_drop(&st->sys, &st->cfg.global, why, sizeof(why));
+	if (r) {
+		report_msg(&st->report, REPORT_ALERT, "cannot drop privileges: %s", why);
+		return r;
+	}
+	r = process_start(p);
+	if (!r) {
+		r = privileges_seal(&st->sys, &st->cfg.global);
+		if (r)
+			report_msg(&st->report, REPORT_ALERT, "cannot limit processes: %s",
+				err_text(r));
+	}
+	if (!r && st->pid_fd >= 0) {
+		r = pidfile_write(&st->sys, st->pid_fd, (pid_t)sys_getpid(&st->sys));
+		st->pid_fd = -1;
+		if (r)
+			report_msg(&st->report, REPORT_ALERT, "cannot write the pidfile: %s",
+				err_text(r));
+	}
+	if (!r)
+		say_ready(st);
+	return r;
+}
+
+static int
+exit_code(const struct start *st)
+{
+	if (st->process.failed)
+		return 1;
+	return 0;
+}
+
+static void
+report_ledger(const struct start *st)
+{
+	const struct process *p = &st->process;
+	int what = st->cfg.global.ledger_at_exit;
+	struct totals now;
+	char wakes[200];
+
+	if (what == LEDGER_SILENT)
+		return;
+	totals_read(p, &now);
+	ledger_report(stdout, &now.ledger, what == LEDGER_ALL ? NULL : &p->at_start, now.cum_conns);
+	if (p->n_workers > 1) {
+		totals_wakes_text(&now, wakes, sizeof(wakes));
+		puts(wakes);
+	}
+}
+
+/* If it is asked for. 1 in the process that goes on; 0 and the exit code in the one that ends. */
+static int
+go_to_background(struct start *st, int *code)
+{
+	enum daemon_side side = DAEMON_CHILD;
+	int r;
+
+	if (!wants_background(st))
+		return 1;
+	fflush(NULL);
+	r = daemon_fork(&st->daemon, &st->sys, &side, code);
+	if (r) {
+		report_msg(&st->report, REPORT_ALERT, "cannot go to the background: %s",
+			err_text(r));
+		*code = 1;
+		return 0;
+	}
+	st->report.pid = (int)sys_getpid(&st->sys);
+	return side == DAEMON_CHILD;
+}
+
+static int
+run_process(struct start *st)
+{
+	struct process *p = &st->process;
+	int code = 0;
+	int r;
+
+	if (process_init(p, &st->sys, &st->cfg, &st->report, &st->notify)) {
+		report_msg(&st->report, REPORT_ALERT, "cannot start: %s", err_text(-ERR_NOMEM));
+		return 1;
+	}
+	p->service = &admin_service;
+	p->stats = &stats_service;
+	p->debug = st->opts.place == OPTIONS_DEBUG;
+	if (set_limits(st) || set_memory(st)) {
+		process_fini(p);
+		return 1;
+	}
+	proxies_set_fullconn(&st->cfg.proxies, p->limits.maxconn);
+	fflush(NULL);
+	if (st->link.fd < 0 && !go_to_background(st, &code)) {
+		process_fini(p);
+		return code;
+	}
+	r = bring_up(st, cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET"));
+	if (!r) {
+		process_run(p);
+		/* Other workers use memory that would be freed, and there is no time to wait. */
+		if (process_join(p)) {
+			fflush(NULL);
+			_Exit(exit_code(st));
+		}
+		report_ledger(st);
+	}
+	process_fini(p);
+	if (st->link.fd < 0)
+		notify_close(&st->notify);
+	if (st->pid_fd >= 0)
+		(void)sys_close(&st->sys, st->pid_fd);
+	else if (pidfile_path(st))
+		pidfile_remove(&st->sys, pidfile_path(st), (pid_t)sys_getpid(&st->sys));
+	return r ? 1 : exit_code(st);
+}
+
+/* --- the master --- */
+
+static int
+init_master(struct start *st)
+{
+	const char *path = pidfile_path(st);
+	struct master *m = &st->master;
+
+	m->sys = &st->sys;
+	m->report = &st->report;
+	m->daemon = &st->daemon;
+	m->spawn.argv = st->argv;
+	m->spawn.environment = st->environment;
+	/* The configuration will be gone. */
+	if (mem_copy_string(&st->pidfile, path)) {
+		report_msg(&st->report, REPORT_ALERT, "cannot start: %s", err_text(-ERR_NOMEM));
+		return -ERR_NOMEM;
+	}
+	m->pidfile = st->pidfile;
+	return 0;
+}
+
+/* The first worker process goes on with the configuration that was read. */
+static int
+run_first_worker(struct start *st)
+{
+	daemon_leave(&st->daemon);
+	st->report.pid = (int)sys_getpid(&st->sys);
+	st->cfg.diag.pid = st->report.pid;
+	cfg_diag_print(&st->cfg.diag, stderr, st->cfg.global.quiet);
+	return run_process(st);
+}
+
+static int
+run_master(struct start *st)
+{
+	const char *notify_path = cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET");
+	int code = 0;
+	int r;
+
+	fflush(NULL);
+	if (!go_to_background(st, &code))
+		return code;
+	r = init_master(st);
+	if (!r)
+		r = master_start(&st->master, notify_path, &st->link.fd, &st->link.stderr_fd);
+	if (r == 0)
+		code = run_first_worker(st);
+	else if (r < 0)
+		code = 1;
+	if (r == 1) {
+		config_fini(&st->cfg);
+		st->config_is_gone = 1;
+		code = master_run(&st->master);
+	}
+	mem_free(st->pidfile);
+	return code;
+}
+
+int
+start_run(struct start *st)
+{
+	if (!config_has_listener(&st->cfg)) {
+		report_msg(&st->report, REPORT_ALERT,
+			   "No enabled listener found (check for 'bind' directives) ! Exiting.");
+		return 1;
+	}
+	return start_has_master(st) ? run_master(st) : run_process(st);
+}

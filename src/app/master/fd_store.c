@@ -1,0 +1,124 @@
+/* The master's listening sockets. Master process, one thread. */
+#include "app/master/fd_store.h"
+
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/mem.h"
+#include "base/sbuf.h"
+#include "base/sys.h"
+#include "net/listener_key.h"
+
+#define FIRST_SOCKETS 16
+
+void
+fd_store_init(struct fd_store *s, struct sys *sys)
+{
+	memset(s, 0, sizeof(*s));
+	s->sys = sys;
+}
+
+/* The path may belong to another process by now. */
+static void
+remove_own_path(struct fd_store *s, const struct stored_socket *k)
+{
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
+	struct stat st;
+
+	if (k->ino && listener_key_path(k->key, path, sizeof(path)) == 0 &&
+	    sys_stat(s->sys, path, &st) == 0 && st.st_dev == k->dev && st.st_ino == k->ino)
+		(void)sys_unlink(s->sys, path);
+}
+
+/* The last one takes its place. */
+static void
+close_stored(struct fd_store *s, unsigned int i)
+{
+	remove_own_path(s, &s->v[i]);
+	(void)sys_close(s->sys, s->v[i].fd);
+	mem_free(s->v[i].key);
+	s->v[i] = s->v[--s->n];
+}
+
+void
+fd_store_fini(struct fd_store *s)
+{
+	while (s->n)
+		close_stored(s, s->n - 1);
+	mem_free(s->v);
+	s->v = NULL;
+	s->cap = 0;
+}
+
+static int
+grow_store(struct fd_store *s)
+{
+	unsigned int cap = s->cap ? 2 * s->cap : FIRST_SOCKETS;
+	struct stored_socket *v;
+
+	if (s->n < s->cap)
+		return 0;
+	v = mem_resize(s->v, cap, sizeof(*v));
+	if (!v)
+		return -ERR_NOMEM;
+	s->v = v;
+	s->cap = cap;
+	return 0;
+}
+
+int
+fd_store_add(struct fd_store *s, int fd, const char *key, pid_t from)
+{
+	struct stored_socket k = { .fd = fd, .from = from, .user = from };
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
+	struct stat st;
+
+	k.key = mem_strdup(key);
+	if (!k.key || grow_store(s)) {
+		mem_free(k.key);
+		(void)sys_close(s->sys, fd);
+		return -ERR_NOMEM;
+	}
+	if (listener_key_path(key, path, sizeof(path)) == 0 && sys_stat(s->sys, path, &st) == 0) {
+		k.dev = st.st_dev;
+		k.ino = st.st_ino;
+	}
+	s->v[s->n++] = k;
+	return 0;
+}
+
+void
+fd_store_use(struct fd_store *s, int fd, pid_t user)
+{
+	for (unsigned int i = 0; i < s->n; i++)
+		if (s->v[i].fd == fd)
+			s->v[i].user = user;
+}
+
+void
+fd_store_drop_of(struct fd_store *s, pid_t from)
+{
+	for (unsigned int i = s->n; i-- > 0;)
+		if (s->v[i].from == from)
+			close_stored(s, i);
+}
+
+void
+fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg)
+{
+	for (unsigned int i = s->n; i-- > 0;) {
+		/* Its process is ready: a later process may have the same pid. */
+		s->v[i].from = 0;
+		if (!user || s->v[i].user != user) {
+			fn(arg, s->v[i].key);
+			close_stored(s, i);
+		}
+	}
+}
+
+void
+fd_store_list(const struct fd_store *s, struct sbuf *out)
+{
+	for (unsigned int i = 0; i < s->n; i++)
+		sbuf_addf(out, "%d %s\n", s->v[i].fd, s->v[i].key);
+}

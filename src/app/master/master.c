@@ -1,0 +1,236 @@
+/* The master's life: start, signals, end. Master process, one thread; nothing from the network is
+ * read here. */
+#include "app/master/master.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/process/master_link.h"
+#include "app/process/pidfile.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "event/poller.h"
+
+#define POLLER "ev:epoll"
+#define EVENTS_MAX 64
+/* Numbers of descriptors that the loop has room for: one for each worker process. */
+#define FDS_MAX 65536
+
+static int
+report_failure(const struct master *m, const char *what, int reason)
+{
+	report_msg(m->report, REPORT_ALERT, "%s: %s", what, err_text(reason));
+	return reason;
+}
+
+static int
+open_files(struct master *m, const char *notify_path)
+{
+	int r;
+
+	m->pid_fd = -1;
+	if (m->pidfile) {
+		r = pidfile_open(m->sys, m->pidfile, &m->pid_fd);
+		if (r) {
+			report_msg(m->report, REPORT_ALERT, "cannot create pidfile %s: %s",
+				m->pidfile, err_text(r));
+			return r;
+		}
+	}
+	if (notify_open(&m->notify, m->sys, notify_path))
+		report_msg(m->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
+			notify_path);
+	return 0;
+}
+
+/* As many sockets as all configurations together may have. */
+static void
+raise_descriptors(struct master *m)
+{
+	struct rlimit most = m->spawn.fds;
+
+	most.rlim_cur = most.rlim_max;
+	(void)!sys_prlimit64(m->sys, RLIMIT_NOFILE, &most, NULL);
+}
+
+static void
+on_kill_timer(struct timer *t)
+{
+	struct master *m = container_of(t, struct master, kill_timer);
+
+	list_each(it, &m->workers)
+		(void)sys_kill(m->sys, list_entry(it, struct worker_process, link)->own.pid,
+			SIGKILL);
+}
+
+/* --- signals --- */
+
+static void
+on_released(void *master, const char *key)
+{
+	char text[MASTER_LINK_MSG_MAX];
+	struct master *m = master;
+	int n = snprintf(text, sizeof(text), MASTER_RELEASED "%s", key);
+
+	/* One that does not read them closes the socket without a look at its backlog. */
+	list_each(it, &m->workers) {
+		struct worker_process *w = list_entry(it, struct worker_process, link);
+
+		if (w->state == WORKER_CURRENT)
+			(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
+	}
+}
+
+/* Sockets that no later worker process will use: they are closed when the present one has closed
+ * them. 0: all. */
+void
+master_release_sockets(struct master *m, pid_t user)
+{
+	fd_store_release(&m->store, user, on_released, m);
+}
+
+void
+master_stop(struct master *m, int sig)
+{
+	if (m->state < MASTER_STOPPING) {
+		m->state = MASTER_STOPPING;
+		timer_stop(loop_timers(m->loop), &m->respawn_timer);
+		notify_send(&m->notify, "STOPPING=1\nSTATUS=Stopping");
+	}
+	master_release_sockets(m, 0);
+	list_each(it, &m->workers) {
+		struct worker_process *w = list_entry(it, struct worker_process, link);
+		int starts = w->state == WORKER_STARTING;
+
+		(void)sys_kill(m->sys, w->own.pid, starts ? SIGTERM : sig);
+		if (!starts)
+			w->state = WORKER_LEAVING;
+	}
+	/* Its timers are few: the heap has room. */
+	if (sig == SIGTERM)
+		(void)!timer_set(loop_timers(m->loop), &m->kill_timer,
+			loop_now_ms(m->loop) + MASTER_KILL_MS);
+	if (list_is_empty(&m->workers))
+		m->state = MASTER_OVER;
+}
+
+static void
+on_master_signal(void *owner, int sig)
+{
+	struct master *m = owner;
+
+	switch (sig) {
+	case SIGTERM:
+	case SIGINT:
+		m->exit_code = sig == SIGINT ? 128 + SIGINT : 0;
+		master_stop(m, SIGTERM);
+		break;
+	case SIGUSR1:
+		master_stop(m, SIGUSR1);
+		break;
+	case SIGUSR2:
+	case SIGHUP:
+		master_reload(m);
+		break;
+	case SIGCHLD:
+		master_reap(m);
+		break;
+	case SIGQUIT:
+		list_each(it, &m->workers)
+			(void)sys_kill(m->sys,
+				list_entry(it, struct worker_process, link)->own.pid, SIGQUIT);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- start and end --- */
+
+static int
+open_master_loop(struct master *m)
+{
+	struct loop_config conf = {
+		.poller = poller_find(POLLER),
+		.mode = INTEREST_MERGED,
+		.max_fd = FDS_MAX,
+		.max_events = EVENTS_MAX,
+		.lazy = 1,
+	};
+	int r = 0;
+
+	m->loop = loop_new(m->sys, &conf, &r);
+	if (!m->loop)
+		return r;
+	return signals_open(&m->signals, m->loop, on_master_signal, m);
+}
+
+int
+master_start(struct master *m, const char *notify_path, int *link_fd, int *stderr_fd)
+{
+	struct spawned first;
+	int r = open_files(m, notify_path);
+
+	if (r)
+		return r;
+	list_init(&m->workers);
+	timer_init(&m->respawn_timer, master_on_respawn);
+	timer_init(&m->kill_timer, on_kill_timer);
+	fd_store_init(&m->store, m->sys);
+	m->signals.fd = -1;
+	m->max_reloads = UINT32_MAX;
+	m->exit_on_failure = 1;
+	spawn_find_program(&m->spawn, m->sys);
+	(void)!sys_prlimit64(m->sys, RLIMIT_NOFILE, NULL, &m->spawn.fds);
+	r = signals_block(m->sys);
+	if (!r)
+		r = spawn_fork(m->sys, &first, link_fd, stderr_fd);
+	if (r < 0)
+		return report_failure(m, "cannot fork a worker process", r);
+	if (r == 0) {
+		notify_close(&m->notify);
+		if (m->pid_fd >= 0)
+			(void)sys_close(m->sys, m->pid_fd);
+		return 0;
+	}
+	raise_descriptors(m);
+	r = open_master_loop(m);
+	if (!r && !master_add_worker(m, &first))
+		r = -ERR_NOMEM;
+	return r ? report_failure(m, "cannot start the master", r) : 1;
+}
+
+static void
+close_master(struct master *m)
+{
+	list_each_safe(it, &m->workers)
+		master_drop_worker(list_entry(it, struct worker_process, link));
+	timer_stop(loop_timers(m->loop), &m->respawn_timer);
+	timer_stop(loop_timers(m->loop), &m->kill_timer);
+	signals_close(&m->signals);
+	loop_free(&m->loop);
+	fd_store_fini(&m->store);
+	notify_close(&m->notify);
+	if (m->pid_fd >= 0)
+		(void)sys_close(m->sys, m->pid_fd);
+	else if (m->pidfile)
+		pidfile_remove(m->sys, m->pidfile, (pid_t)sys_getpid(m->sys));
+	mem_free(m->startup_log);
+}
+
+int
+master_run(struct master *m)
+{
+	while (m->state != MASTER_OVER) {
+		int r = loop_turn(m->loop, -1);
+
+		if (r && r != -EINTR) {
+			(void)report_failure(m, "waiting for events failed", r);
+			m->exit_code = 1;
+			break;
+		}
+	}
+	close_master(m);
+	return m->exit_code;
+}

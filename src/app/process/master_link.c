@@ -1,0 +1,263 @@
+/* The worker process's end of its connection to the master. First worker; blocking until it is
+ * added to the loop, since what it says before must arrive. */
+#include "app/process/master_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+void
+master_link_init(struct master_link *m, struct sys *sys)
+{
+	memset(m, 0, sizeof(*m));
+	m->sys = sys;
+	m->fd = m->stderr_fd = -1;
+}
+
+/* The whole list, with a NUL. */
+static char *
+read_list(struct sys *sys, int fd)
+{
+	struct stat st;
+	size_t have = 0;
+	char *list;
+
+	if (sys_fstat(sys, fd, &st) < 0 || st.st_size < 0)
+		return NULL;
+	list = mem_alloc((size_t)st.st_size + 1);
+	while (list && have < (size_t)st.st_size) {
+		long r = sys_pread64(
+			sys, fd, list + have, (size_t)st.st_size - have, (off_t)have);
+
+		if (r <= 0) {
+			mem_free(list);
+			return NULL;
+		}
+		have += (size_t)r;
+	}
+	if (list)
+		list[have] = '\0';
+	return list;
+}
+
+static unsigned int
+count_lines(const char *s)
+{
+	unsigned int n = 0;
+
+	for (; *s; s++)
+		n += *s == '\n';
+	return n;
+}
+
+/* Lines of the form "17 127.0.0.1:80". */
+static int
+parse_socket_list(struct master_link *m)
+{
+	unsigned int lines = count_lines(m->list);
+	char *at = m->list;
+
+	m->sockets = lines ? mem_zalloc(lines * sizeof(*m->sockets)) : NULL;
+	if (lines && !m->sockets)
+		return -ERR_NOMEM;
+	for (char *nl; (nl = strchr(at, '\n')) != NULL; at = nl + 1) {
+		struct inherited_socket *s = &m->sockets[m->n_sockets];
+		char *end;
+
+		*nl = '\0';
+		s->fd = (int)strtol(at, &end, 10);
+		if (end == at || *end != ' ')
+			return -ERR_SYNTAX;
+		s->key = end + 1;
+		(void)!sys_fcntl(m->sys, s->fd, F_SETFD, FD_CLOEXEC);
+		m->n_sockets++;
+	}
+	return 0;
+}
+
+/* Three numbers with commas between them. */
+static int
+parse_link_value(const char *s, int out[3])
+{
+	for (int i = 0; i < 3; i++) {
+		char *end;
+		long n = strtol(s, &end, 10);
+
+		if (end == s || n < 0 || n > INT32_MAX || *end != (i < 2 ? ',' : '\0'))
+			return -ERR_SYNTAX;
+		out[i] = (int)n;
+		s = end + 1;
+	}
+	return 0;
+}
+
+int
+master_link_inherit(struct master_link *m, const char *value)
+{
+	int fds[3];
+	int r = parse_link_value(value, fds);
+
+	if (r)
+		return r;
+	for (int i = 0; i < 3; i++) {
+		long e = sys_fcntl(m->sys, fds[i], F_SETFD, FD_CLOEXEC);
+
+		if (e < 0)
+			return (int)e;
+	}
+	m->fd = fds[0];
+	m->stderr_fd = fds[2];
+	m->list = read_list(m->sys, fds[1]);
+	(void)sys_close(m->sys, fds[1]);
+	return m->list ? parse_socket_list(m) : -ERR_SYS;
+}
+
+int
+master_link_take(struct master_link *m, const char *key)
+{
+	for (unsigned int i = 0; i < m->n_sockets; i++) {
+		struct inherited_socket *s = &m->sockets[i];
+
+		if (!s->taken && strcmp(s->key, key) == 0) {
+			s->taken = 1;
+			return s->fd;
+		}
+	}
+	return -1;
+}
+
+int
+master_link_keep(struct master_link *m, const char *key, int fd, int is_new)
+{
+	char text[MASTER_LINK_MSG_MAX];
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = text };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	long r;
+
+	if (is_new) {
+		memset(&control, 0, sizeof(control));
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+		iov.iov_len = (size_t)snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", key);
+	} else {
+		iov.iov_len = (size_t)snprintf(text, sizeof(text), "X_USES=%d", fd);
+	}
+	r = sys_sendmsg(m->sys, m->fd, &msg, MSG_NOSIGNAL);
+	return r < 0 ? (int)r : 0;
+}
+
+void
+master_link_close_rest(struct master_link *m)
+{
+	for (unsigned int i = 0; i < m->n_sockets; i++)
+		if (!m->sockets[i].taken)
+			(void)sys_close(m->sys, m->sockets[i].fd);
+	mem_free(m->sockets);
+	mem_free(m->list);
+	m->sockets = NULL;
+	m->list = NULL;
+	m->n_sockets = 0;
+}
+
+void
+master_link_restore_stderr(struct master_link *m)
+{
+	if (m->stderr_fd < 0)
+		return;
+	(void)sys_dup2(m->sys, m->stderr_fd, 2);
+	(void)sys_close(m->sys, m->stderr_fd);
+	m->stderr_fd = -1;
+}
+
+static void
+pass_lines(struct master_link *m, char *text)
+{
+	for (char *nl; text; text = nl ? nl + 1 : NULL) {
+		nl = strchr(text, '\n');
+		if (nl)
+			*nl = '\0';
+		if (*text)
+			m->fn(m->owner, text);
+	}
+}
+
+void
+master_link_read(struct master_link *m)
+{
+	char text[MASTER_LINK_MSG_MAX + 1];
+	long r;
+
+	if (!m->loop)
+		return;
+	while ((r = sys_recvfrom(m->sys, m->fd, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
+		text[r] = '\0';
+		pass_lines(m, text);
+	}
+	if (r == -EAGAIN) {
+		loop_again(m->loop, m->fd, DIR_R);
+		return;
+	}
+	master_link_close(m);
+	m->fn(m->owner, NULL);
+}
+
+static void
+on_master(void *owner, int fd, uint32_t ev)
+{
+	struct master_link *m = owner;
+
+	(void)ev;
+	loop_progress(m->loop, fd);
+	master_link_read(m);
+}
+
+int
+master_link_open(struct master_link *m, struct loop *l, master_link_fn *fn, void *owner)
+{
+	long flags = sys_fcntl(m->sys, m->fd, F_GETFL, 0);
+	int r;
+
+	if (flags < 0 || (flags = sys_fcntl(m->sys, m->fd, F_SETFL, flags | O_NONBLOCK)) < 0)
+		return (int)flags;
+	r = loop_add(l, m->fd, LOOP_CONN, on_master, m);
+	if (r)
+		return r;
+	m->loop = l;
+	m->fn = fn;
+	m->owner = owner;
+	loop_want(l, m->fd, EV_R);
+	return 0;
+}
+
+void
+master_link_close(struct master_link *m)
+{
+	if (m->loop)
+		loop_detach(m->loop, m->fd);
+	m->loop = NULL;
+}
+
+void
+master_link_fini(struct master_link *m)
+{
+	master_link_close(m);
+	master_link_close_rest(m);
+	master_link_restore_stderr(m);
+	if (m->fd >= 0)
+		(void)sys_close(m->sys, m->fd);
+	m->fd = -1;
+}

@@ -1,0 +1,42 @@
+/* What the master says to the process. First worker. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/process/process.h"
+#include "net/listener.h"
+#include "net/listener_key.h"
+
+/* The name of a socket that the master has closed, and its copies. */
+static void
+release_named(struct listener *ln, void *arg)
+{
+	const struct listener *lead = ln->lead ? ln->lead : ln;
+	char key[LISTENER_KEY_MAX];
+
+	if (!ln->kept_open)
+		return;
+	listener_key(lead, key);
+	if (strcmp(key, arg) == 0)
+		ln->kept_open = 0;
+}
+
+void
+process_on_master(void *process, const char *line)
+{
+	struct process *p = process;
+	size_t n = strlen(MASTER_RELEASED), l = strlen(MASTER_LOG);
+
+	if (!line) {
+		log_msg(process_log(p), LOG_LEVEL_ALERT, "the master has ended: stopping");
+		report_msg(p->report, REPORT_ALERT, "the master has ended: stopping");
+		process_on_signal(p, SIGTERM);
+	} else if (strncmp(line, MASTER_RELEASED, n) == 0) {
+		char key[LISTENER_KEY_MAX];
+
+		(void)snprintf(key, sizeof(key), "%s", line + n);
+		process_each_listener(p, release_named, key);
+	} else if (strncmp(line, MASTER_LOG, l) == 0) {
+		log_msg(process_log(p), LOG_LEVEL_ALERT, "%s", line + l);
+	}
+}

@@ -1,0 +1,454 @@
+"""The master: reloads, failed reloads, worker processes that die, and what the service manager is told."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import BUILD, WAIT, connect, fds, free_port, free_ports, info, is_alive, is_open, recv_all, wait_for
+
+MASTER = ("-Ws",)
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+SITE = """\
+listen site
+    mode http
+    timeout http-keep-alive 5s
+    bind 127.0.0.1:{port}
+    http-request return status 200 content-type text/plain string "{text}"
+"""
+
+
+def site(port, text="one"):
+    return SITE.format(port=port, text=text)
+
+
+def children(pid):
+    with contextlib.suppress(FileNotFoundError):
+        return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def worker_of(d):
+    (only,) = children(d.pid)
+    return only
+
+
+def change(d, old, new):
+    d.cfg.write_text(d.cfg.read_text().replace(old, new))
+
+
+def status(d):
+    """The latest STATUS= of the service manager's messages so far."""
+    d.notify.wait("none", 0.05)
+    return [m.split("STATUS=")[1] for m in d.notify.seen if "STATUS=" in m][-1]
+
+
+def reload(d, sig=signal.SIGUSR2, settle=True):
+    """Reloads and waits for the end of it. True if the reload was successful."""
+    d.notify.seen.clear()
+    d.send(sig)
+    assert d.notify.wait("READY=1")
+    assert any("RELOADING=1" in m and re.search(r"MONOTONIC_USEC=\d+", m) for m in d.notify.seen)
+    if settle:
+        assert wait_for(lambda: len(children(d.pid)) == 1)
+    return "Reload failed" not in status(d)
+
+
+def get(port):
+    """The body of the answer to one request."""
+    with connect(port) as c:
+        c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return recv_all(c).split(b"\r\n\r\n", 1)[1].decode()
+
+
+def listening_inodes(port):
+    """The inodes of the sockets that listen on this port."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sorted(r[9] for r in rows if r[3] == "0A" and int(r[1].split(":")[1], 16) == port)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGUSR2, signal.SIGHUP])
+def test_reload_takes_the_new_configuration(daemon, sig):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    assert d.notify.seen[0].split("\n")[:2] == ["READY=1", f"MAINPID={d.pid}"]
+    first, inodes = worker_of(d), listening_inodes(port)
+    assert get(port) == "one"
+    change(d, "one", "two")
+    assert reload(d, sig)
+    assert get(port) == "two"
+    assert worker_of(d) != first
+    assert inodes and listening_inodes(port) == inodes
+    assert info(d.admin("show info"))["Pid"] == str(worker_of(d))
+
+
+def test_open_connections_end_in_the_former_worker(daemon, origin):
+    port = free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", mode=MASTER)
+    with connect(port) as c:
+        c.sendall(b"before")
+        assert c.recv(100) == b"before"
+        first = worker_of(d)
+        assert reload(d, settle=False)
+        assert len(children(d.pid)) == 2
+        c.sendall(b"after")
+        assert c.recv(100) == b"after"
+        assert is_alive(first)
+    assert wait_for(lambda: children(d.pid) and first not in children(d.pid))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_addresses_come_and_go(daemon, workers, tmp_path):
+    """A client in the backlog of an address that the new configuration does not have is still served."""
+    a, b, c = free_ports(3)
+    path = tmp_path / "s"
+    text = f"    bind 127.0.0.1:{b}\n    bind unix@{path} mode 600\n"
+    d = daemon(site(a) + text, mode=MASTER, extra="nbthread 1")
+    change(d, "nbthread 1\nd", f"nbthread {workers}\nd")
+    kept = listening_inodes(a)
+    assert path.exists()
+    change(d, text, f"    bind 127.0.0.1:{c}\n")
+    assert reload(d)
+    assert not path.exists()
+    assert [is_open(p) for p in (a, b, c)] == [True, False, True]
+    assert set(kept) <= set(listening_inodes(a))
+    assert get(a) == get(c) == "one"
+    change(d, f"    bind 127.0.0.1:{c}\n", text)
+    assert reload(d)
+    assert [is_open(p) for p in (a, b, c)] == [True, True, False]
+    assert path.exists()
+    d.base = d.fds()
+
+
+def test_the_number_of_workers_changes(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER, extra="nbthread 1")
+    first, = listening_inodes(port)
+    for n in (3, 1, 2):
+        d.cfg.write_text(re.sub(r"nbthread \d+", f"nbthread {n}", d.cfg.read_text()))
+        assert reload(d), d.stderr
+        assert len(listening_inodes(port)) == n
+        assert {get(port) for _ in range(30)} == {"one"}
+        assert first in listening_inodes(port)
+    d.base = d.fds()
+
+
+def test_options_of_a_kept_socket_change(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    inodes = listening_inodes(port)
+    bind = f"bind 127.0.0.1:{port}"
+    change(d, bind, bind + " defer-accept tfo tcp-ut 5s backlog 7")
+    assert reload(d)
+    with connect(port) as c:
+        c.settimeout(0.3)
+        with pytest.raises(socket.timeout):
+            c.recv(1)  # deferred: nothing has accepted it
+        c.settimeout(WAIT)
+        c.sendall(REQUEST)
+        assert b"200" in c.recv(4096)
+    change(d, " defer-accept tfo tcp-ut 5s backlog 7", "")
+    assert reload(d)
+    assert listening_inodes(port) == inodes
+    with connect(port):
+        assert wait_for(lambda: d.info()["CurrConns"] != "0")
+
+
+# What is wrong, by what the reason says.
+BAD = [
+    (lambda d, port: change(d, "mode http", "mode htpt"), "htpt"),
+    (lambda d, port: d.cfg.unlink(), "tacit.cfg"),
+    (lambda d, port: change(d, f"127.0.0.1:{port}", f"127.0.0.1:{port},127.0.0.1:{port}"), "in use"),
+    (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    chroot /nowhere"), "chroot"),
+    (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    maxconn 1000000\n    fd-hard-limit 1000"), "maxconn"),
+    (lambda d, port: d.cfg.write_text("defaults\n"), "listener"),
+]
+
+
+@pytest.mark.parametrize("break_it, reason", BAD)
+def test_failed_reload_changes_nothing(daemon, break_it, reason):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    good, first, inodes = d.cfg.read_text(), worker_of(d), listening_inodes(port)
+    sockets = (len(fds(d.pid)), len(fds(first)))
+    for _ in range(3):
+        break_it(d, port)
+        assert not reload(d)
+        assert reason in status(d) and reason in d.stderr
+        assert get(port) == "one"
+        assert worker_of(d) == first
+        assert listening_inodes(port) == inodes
+        d.cfg.write_text(good)
+    assert wait_for(lambda: (len(fds(d.pid)), len(fds(first))) == sockets)
+    assert reload(d)
+    assert "failed" not in status(d)
+    assert worker_of(d) != first
+
+
+def test_a_reload_during_a_reload_follows_it(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    for i in range(10):
+        change(d, f'"{"one" if i == 0 else i - 1}"', f'"{i}"')
+        d.send(signal.SIGUSR2)
+        time.sleep(0.01)
+    assert wait_for(lambda: get(port) == "9")
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+    assert get(port) == "9"
+
+
+def test_nothing_is_left_after_many_reloads(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    baseline, worker = fds(d.pid), len(fds(worker_of(d)))
+    for i in range(20):
+        if i % 4 == 1:
+            change(d, "mode http", "mode htpt")
+        assert reload(d) == (i % 4 != 1)
+        change(d, "mode htpt", "mode http")
+    assert wait_for(lambda: len(fds(d.pid)) == len(baseline)), (fds(d.pid), baseline)
+    assert len(fds(worker_of(d))) == worker
+    assert len(children(d.pid)) == 1
+
+
+# --- ends ---
+
+def test_a_dead_worker_is_replaced_behind_its_sockets(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER, extra="master-worker no-exit-on-failure")
+    inodes = listening_inodes(port)
+    first = worker_of(d)
+    os.kill(first, signal.SIGKILL)
+    began = time.monotonic()
+    assert get(port) == "one"
+    assert time.monotonic() - began < (0.2 if BUILD.name == "build" else 5)
+    assert worker_of(d) != first
+    assert listening_inodes(port) == inodes
+    assert f"Current worker ({first}) exited with code 137 (Killed)" in d.stderr
+
+
+def test_attempts_to_replace_a_worker_get_rarer(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER, extra="master-worker no-exit-on-failure")
+    change(d, "mode http", "mode htpt")
+    os.kill(worker_of(d), signal.SIGKILL)
+    time.sleep(2.5)
+    attempts = d.stderr.count("a worker cannot start")
+    assert 3 <= attempts <= 6
+    # clients wait; a reload is tried at once
+    with connect(port) as c:
+        c.sendall(REQUEST)
+        change(d, "mode htpt", "mode http")
+        d.send(signal.SIGUSR2)
+        assert b"one" in c.recv(4096)
+
+
+@pytest.mark.parametrize("sig, code", [(signal.SIGKILL, 137), (signal.SIGTERM, 0)])
+def test_the_master_ends_with_its_worker(daemon, sig, code):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER, checked=False)
+    os.kill(worker_of(d), sig)
+    assert d.wait() == code
+    assert not is_open(port)
+    assert not children(d.pid)
+
+
+def test_a_killed_master_takes_its_workers_along(daemon, origin):
+    port = free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", mode=MASTER,
+               checked=False)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        assert reload(d, settle=False)
+        both = children(d.pid)
+        assert len(both) == 2
+        d.send(signal.SIGKILL)
+        d.wait()
+        assert wait_for(lambda: not any(is_running(pid) for pid in both))
+    assert not is_open(port)
+    assert "the master has ended" in d.stderr
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.parametrize("sig, code", [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGUSR1, 0)])
+def test_a_stop_ends_all(daemon, origin, sig, code):
+    port = free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", mode=MASTER,
+               checked=False)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        assert reload(d, settle=False)
+        both = children(d.pid)
+        d.notify.seen.clear()
+        d.send(sig)
+        assert d.notify.wait("STOPPING=1")
+        assert wait_for(lambda: not is_open(port))
+        if sig == signal.SIGUSR1:
+            assert d.is_running()
+            c.sendall(b"y")
+            assert c.recv(1) == b"y"
+    assert d.wait() == code
+    assert not any(is_running(pid) for pid in both)
+
+
+def test_a_worker_that_survives_too_many_reloads_is_ended(daemon, origin):
+    port = free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", mode=MASTER,
+               extra="mworker-max-reloads 2")
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        first = worker_of(d)
+        for n in range(3):
+            assert is_running(first)
+            assert reload(d, settle=False)
+        assert wait_for(lambda: not is_running(first))
+        assert f"Former worker ({first}) has survived 3 reloads" in d.stderr
+
+
+def test_first_start_that_fails(cfg_file, tmp_path):
+    port = free_port()
+    for text in (site(port, "a").replace("mode http", "mode x"), site(port) + f"    bind 127.0.0.1:{port}\n"):
+        r = subprocess.run([os.environ.get("TACIT") or BUILD / "tacit", "-W", "-f", cfg_file(text), "-p",
+                            tmp_path / "pid"], capture_output=True, text=True, timeout=WAIT, check=False)
+        assert r.returncode == 1
+        assert r.stderr.count("[ALERT]") >= 1
+        assert not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text()
+
+
+def test_background_with_a_master(cfg_file, tmp_path):
+    port = free_port()
+    pid_file = tmp_path / "pid"
+    cfg = cfg_file(site(port) + f"global\n    stats socket {tmp_path}/s\n")
+    r = subprocess.run([os.environ.get("TACIT") or BUILD / "tacit", "-D", "-W", "-f", cfg, "-p", pid_file],
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=WAIT, check=False)
+    assert r.returncode == 0
+    pid = int(pid_file.read_text())
+    try:
+        assert get(port) == "one"
+        first, = children(pid)
+        for process in (pid, first):
+            assert [os.readlink(f"/proc/{process}/fd/{n}") for n in range(3)] == ["/dev/null"] * 3
+        os.kill(pid, signal.SIGUSR2)
+        assert wait_for(lambda: len(children(pid)) == 1 and children(pid) != [first])
+        assert get(port) == "one"
+    finally:
+        os.kill(pid, signal.SIGTERM)
+    assert wait_for(lambda: not is_running(pid))
+    assert not pid_file.exists()
+
+
+@pytest.fixture
+def cfg_file(tmp_path):
+    def write(text):
+        path = tmp_path / "test.cfg"
+        path.write_text("defaults\n    timeout connect 1s\n    timeout client 5s\n    timeout server 5s\n" + text)
+        return path
+    return write
+
+
+# --- under load ---
+
+class Load:
+    """Clients of several kinds until stop(); `failed` says what went wrong."""
+
+    def __init__(self, port, bulk_port, size):
+        self.port, self.bulk_port, self.size = port, bulk_port, size
+        self.failed, self.done = [], {}
+        self._end = threading.Event()
+        kinds = [self.short] * 4 + [self.kept] * 2 + [self.mid_header] * 2 + [self.download] * 2
+        self._threads = [threading.Thread(target=self._run, args=(kind,)) for kind in kinds]
+        for t in self._threads:
+            t.start()
+
+    def _run(self, kind):
+        name = kind.__name__
+        while not self._end.is_set():
+            try:
+                kind()
+            except (OSError, AssertionError) as e:
+                self.failed.append(f"{name}: {e!r}")
+            self.done[name] = self.done.get(name, 0) + 1
+
+    def short(self):
+        assert get(self.port) == "one"
+        time.sleep(0.006)
+
+    def kept(self):
+        """As a client is to do, it sends nothing on a connection that the server has closed."""
+        with connect(self.port) as c:
+            while not self._end.is_set():
+                c.setblocking(False)
+                try:
+                    assert c.recv(1, socket.MSG_PEEK) == b""
+                    return
+                except BlockingIOError:
+                    c.settimeout(WAIT)
+                c.sendall(REQUEST)
+                got = c.recv(4096)
+                assert got.endswith(b"one"), got
+                if b"connection: close" in got.lower():
+                    return
+                time.sleep(0.01)
+
+    def mid_header(self):
+        with connect(self.port) as c:
+            c.sendall(REQUEST[:20])
+            time.sleep(1.2)
+            c.sendall(REQUEST[20:])
+            got = c.recv(4096)
+            assert got.endswith(b"one"), got
+
+    def download(self):
+        with connect(self.bulk_port) as c:
+            c.sendall(b"x")
+            got = 0
+            while chunk := c.recv(65536):
+                got += len(chunk)
+                time.sleep(0.005)
+            assert got == self.size, got
+
+    def stop(self):
+        self._end.set()
+        for t in self._threads:
+            t.join(2 * WAIT)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_client_notices_reloads(daemon, origins, workers):
+    size = 8 << 20
+
+    def big(conn):
+        if conn.recv(1):
+            conn.sendall(b"\0" * size)
+
+    bulk = origins(big)
+    port, bulk_port = free_ports(2)
+    d = daemon(site(port) + f"listen bulk\n    mode tcp\n    bind 127.0.0.1:{bulk_port}\n    server s 127.0.0.1:{bulk.port}\n",
+               mode=MASTER, extra=f"nbthread {workers}")
+    inodes = listening_inodes(port)
+    load = Load(port, bulk_port, size)
+    try:
+        for _ in range(8):
+            time.sleep(1)
+            assert reload(d, settle=False)
+    finally:
+        load.stop()
+    assert not load.failed, (load.failed[:5], len(load.failed), load.done)
+    assert load.done["short"] > 500 and load.done["download"] > 4 and load.done["mid_header"] > 6, load.done
+    assert listening_inodes(port) == inodes
+    assert wait_for(lambda: len(children(d.pid)) == 1)

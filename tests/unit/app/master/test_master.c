@@ -1,0 +1,175 @@
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/master/master.h"
+#include "app/process/master_link.h"
+#include "unit/test.h"
+
+static struct sys sys;
+static struct report report;
+static struct daemon daemon_none = { .report_fd = -1, .null_fd = -1 };
+
+/* A master whose first worker process is `first` and whose later ones are a shell with a script;
+ * its exit code. In a process of its own: it collects all children. */
+static int
+run_with(void (*first)(struct master_link *link), const char *script)
+{
+	static const char *const env[] = { "LISTEN_PID=1", "TACIT_MASTER=1", NULL };
+	char *argv[] = { (char *)"/bin/sh", (char *)"-c", (char *)(uintptr_t)script, NULL };
+	struct master m = { .sys = &sys, .report = &report, .daemon = &daemon_none };
+	struct master_link link;
+	int status = 0, r;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sys_init(&sys, &sys_linux, NULL);
+		report.to = fopen("/dev/null", "w");
+		master_link_init(&link, &sys);
+		m.spawn.argv = argv;
+		m.spawn.environment = env;
+		r = master_start(&m, NULL, &link.fd, &link.stderr_fd);
+		if (r == 0) {
+			first(&link);
+			_exit(99);
+		}
+		if (r < 0)
+			_exit(98);
+		r = master_run(&m);
+		fclose(report.to);
+		_exit(r);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+say(struct master_link *link, const char *text)
+{
+	if (send(link->fd, text, strlen(text), 0) < 0)
+		_exit(97);
+}
+
+static void
+fails_to_start(struct master_link *link)
+{
+	(void)link;
+	_exit(3);
+}
+
+static void
+dies_later(struct master_link *link)
+{
+	say(link, "READY=1\nSTATUS=Serving");
+	_exit(7);
+}
+
+static void
+is_killed(struct master_link *link)
+{
+	say(link, "READY=1");
+	raise(SIGKILL);
+}
+
+static void
+the_first_one_decides(void **st)
+{
+	(void)st;
+	assert_int_equal(run_with(fails_to_start, "exit 0"), 3);
+	assert_int_equal(run_with(dies_later, "exit 0"), 7);
+	assert_int_equal(run_with(is_killed, "exit 0"), 128 + SIGKILL);
+}
+
+/* It is replaced until one stays, which asks its master to stop. */
+static void
+needs_another(struct master_link *link)
+{
+	say(link, "X_EXIT_ON_FAILURE=0\nX_MAX_RELOADS=3");
+	say(link, "READY=1");
+	_exit(7);
+}
+
+static void
+one_that_dies_is_replaced(void **st)
+{
+	(void)st;
+	assert_int_equal(run_with(needs_another,
+		"test \"$LISTEN_PID\" = $$ -a \"$TACIT_MASTER\" != 1 && kill -INT $PPID"), 130);
+	/* the first attempts fail; a file of the parent's counts them */
+	assert_int_equal(run_with(needs_another,
+		"f=/tmp/test_master.$PPID; echo x >> $f; test $(wc -l < $f) -lt 4 && exit 1;"
+		"rm $f; kill -TERM $PPID"), 0);
+}
+
+/* The script asks for a reload, and sees the socket that the first one bound. */
+static void
+passes_a_socket(struct master_link *link)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	sigset_t none;
+
+	if (master_link_keep(link, "127.0.0.1:1", fd, 1))
+		_exit(96);
+	say(link, "READY=1");
+	kill(getppid(), SIGHUP);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	pause();
+	_exit(95);
+}
+
+static void
+sockets_are_inherited(void **st)
+{
+	(void)st;
+	assert_int_equal(run_with(passes_a_socket,
+		"IFS=,; set -- $TACIT_MASTER; IFS=' '; read fd key < /proc/self/fd/$2;"
+			"test \"$key\" = 127.0.0.1:1 -a -S /proc/self/fd/$fd && kill -INT $PPID;"
+			"exec sleep 5"),
+		130);
+}
+
+static void
+later_attempts_wait_longer(void **st)
+{
+	(void)st;
+	assert_int_equal(master_respawn_delay(0), 0);
+	assert_int_equal(master_respawn_delay(1), MASTER_DELAY_MS);
+	assert_int_equal(master_respawn_delay(2), 2 * MASTER_DELAY_MS);
+	assert_int_equal(master_respawn_delay(1000000), MASTER_DELAY_MAX_MS);
+}
+
+static void
+the_first_alert_is_the_reason(void **st)
+{
+	char text[32];
+
+	(void)st;
+	master_first_alert("[WARNING]  (7) : hm\n[ALERT]    (7) : config : bad.\n  bad\n"
+		"[ALERT]    (7) : fatal\n", text, sizeof(text));
+	assert_string_equal(text, "config : bad");
+	master_first_alert("[WARNING]  (7) : hm\n", text, sizeof(text));
+	assert_string_equal(text, "");
+	master_first_alert("[ALERT] cut", text, sizeof(text));
+	assert_string_equal(text, "");
+	master_first_alert(
+		"[ALERT] (1) : 0123456789012345678901234567890123456789", text, sizeof(text));
+	assert_int_equal(strlen(text), sizeof(text) - 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_one_decides),
+		cmocka_unit_test(one_that_dies_is_replaced),
+		cmocka_unit_test(sockets_are_inherited),
+		cmocka_unit_test(later_attempts_wait_longer),
+		cmocka_unit_test(the_first_alert_is_the_reason),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
