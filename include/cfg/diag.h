@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
+#include "base/sbuf.h"
 #include "cfg/places.h"
 
 /*
@@ -98,7 +99,8 @@ bool cfg_diag_is_fatal(const struct cfg_diag *d);
 void cfg_diag_lose(struct cfg_diag *d, const char *name);
 bool cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
 
-/* Prints all entries in order; `quiet` prints only those that reject the configuration. */
+/* All entries in order; with `quiet` only those that reject the configuration. */
+void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, bool quiet);
 void cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet);
 
 /* "web.cfg: 3 errors (5 lines), 1 warning": the number of different messages. */

@@ -147,6 +147,9 @@ void loop_post(struct loop *l, struct task *t);
 void loop_post_next(struct loop *l, struct task *t);
 /* Runs the task at the end of this turn. */
 void loop_post_end(struct loop *l, struct task *t);
+/* Number of tasks posted that have not run, without those for the end of the turn. On the loop's
+ * thread. */
+unsigned int loop_posted(const struct loop *l);
 void task_cancel(struct task *t);
 
 #endif

@@ -214,7 +214,7 @@ cfg_file_line(const struct cfg_file *f, unsigned line, size_t *len)
 /* Prints the source line, limited to a window around the column, and a caret under it. Tabs are
  * kept so that the caret is aligned; other control characters become '?'. */
 static void
-print_source(const struct cfg_where *w, FILE *to)
+print_source(const struct cfg_where *w, struct sbuf *to)
 {
 	size_t len, start = 0, stop;
 	const char *line = cfg_file_line(w->file, w->line, &len);
@@ -226,46 +226,46 @@ print_source(const struct cfg_where *w, FILE *to)
 	stop = len - start > CFG_DIAG_SHOWN_MAX ? start + CFG_DIAG_SHOWN_MAX : len;
 	if (len == 0)
 		return;
-	fputs("  ", to);
+	sbuf_adds(to, "  ");
 	for (size_t i = start; i < stop; i++) {
 		unsigned char c = (unsigned char)line[i];
 
-		fputc(c == '\t' || (c >= ' ' && c != 127) ? c : '?', to);
+		sbuf_addc(to, (char)(c == '\t' || (c >= ' ' && c != 127) ? c : '?'));
 	}
-	fputs("\n", to);
+	sbuf_adds(to, "\n");
 	if (w->col == 0)
 		return;
-	fputs("  ", to);
+	sbuf_adds(to, "  ");
 	for (size_t i = start; i + 1 < w->col; i++)
-		fputc(i < len && line[i] == '\t' ? '\t' : ' ', to);
-	fputs("^\n", to);
+		sbuf_addc(to, i < len && line[i] == '\t' ? '\t' : ' ');
+	sbuf_adds(to, "^\n");
 }
 
 static void
-print_head(const struct cfg_diag *d, enum cfg_sev sev, FILE *to)
+print_head(const struct cfg_diag *d, enum cfg_sev sev, struct sbuf *to)
 {
 	char tag[16];
 
 	snprintf(tag, sizeof(tag), "[%s]", sev_name[sev]);
-	fprintf(to, "%-10s ", tag);
+	sbuf_addf(to, "%-10s ", tag);
 	if (d->pid)
-		fprintf(to, "(%d) : ", d->pid);
-	fputs("config : ", to);
+		sbuf_addf(to, "(%d) : ", d->pid);
+	sbuf_adds(to, "config : ");
 }
 
 /* Prints the text on one line, without characters that a terminal would interpret. */
 static void
-print_indented(const char *s, FILE *to)
+print_indented(const char *s, struct sbuf *to)
 {
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
 
 		if (c == '\n')
-			fputs("\n   | ", to);
+			sbuf_adds(to, "\n   | ");
 		else
-			fputc(c == '\t' || (c >= ' ' && c != 127) ? c : '?', to);
+			sbuf_addc(to, (char)(c == '\t' || (c >= ' ' && c != 127) ? c : '?'));
 	}
-	fputc('\n', to);
+	sbuf_addc(to, '\n');
 }
 
 /* True if the place is omitted: a notice about a line that has an error. */
@@ -293,7 +293,7 @@ first_shown(const struct cfg_diag *d, const struct cfg_diag_entry *e, struct cfg
 /* Prints the numbers of the other lines of the entry. */
 static void
 print_more(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *first,
-	   FILE *to)
+	   struct sbuf *to)
 {
 	const struct cfg_file *file = first->file;
 	unsigned n = 0, shown = 0;
@@ -302,30 +302,30 @@ print_more(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struc
 		n += !is_hidden(d, e, &e->places.at[i]);
 	if (n < 2)
 		return;
-	fprintf(to, "   | and %u more line%s:", n - 1, n > 2 ? "s" : "");
+	sbuf_addf(to, "   | and %u more line%s:", n - 1, n > 2 ? "s" : "");
 	for (unsigned i = 0; i < e->places.n && shown < CFG_DIAG_LINES_MAX; i++) {
 		const struct cfg_where *w = &e->places.at[i];
 
 		if (is_hidden(d, e, w) || (w->file == first->file && w->line == first->line))
 			continue;
-		fputs(shown++ ? ", " : " ", to);
+		sbuf_adds(to, shown++ ? ", " : " ");
 		if (w->file != file)
-			fprintf(to, "%s:", w->file->name);
+			sbuf_addf(to, "%s:", w->file->name);
 		file = w->file;
-		fprintf(to, "%u", w->line);
+		sbuf_addf(to, "%u", w->line);
 	}
-	fputs(n - 1 > shown ? ", ...\n" : "\n", to);
+	sbuf_adds(to, n - 1 > shown ? ", ...\n" : "\n");
 }
 
 static void
 print_diag_entry(const struct cfg_diag *d, const struct cfg_diag_entry *e,
-	const struct cfg_where *w, FILE *to)
+	const struct cfg_where *w, struct sbuf *to)
 {
 	print_head(d, e->sev, to);
 	if (w->file && w->col)
-		fprintf(to, "parsing [%s:%u:%u] : ", w->file->name, w->line, w->col);
+		sbuf_addf(to, "parsing [%s:%u:%u] : ", w->file->name, w->line, w->col);
 	else if (w->file)
-		fprintf(to, "parsing [%s:%u] : ", w->file->name, w->line);
+		sbuf_addf(to, "parsing [%s:%u] : ", w->file->name, w->line);
 	print_indented(e->text, to);
 	if (w->file && w->line)
 		print_source(w, to);
@@ -333,7 +333,7 @@ print_diag_entry(const struct cfg_diag *d, const struct cfg_diag_entry *e,
 }
 
 void
-cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet)
+cfg_diag_text(const struct cfg_diag *d, struct sbuf *to, bool quiet)
 {
 	struct cfg_where first;
 
@@ -347,8 +347,20 @@ cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet)
 	}
 	if (d->dropped) {
 		print_head(d, CFG_ALERT, to);
-		fprintf(to, "%u more messages are not shown.\n", d->dropped);
+		sbuf_addf(to, "%u more messages are not shown.\n", d->dropped);
 	}
+}
+
+void
+cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet)
+{
+	struct sbuf text;
+
+	sbuf_init(&text, 0);
+	cfg_diag_text(d, &text, quiet);
+	if (text.len)
+		fputs(text.p, to);
+	sbuf_fini(&text);
 }
 
 static unsigned

@@ -185,6 +185,22 @@ loop_post_end(struct loop *l, struct task *t)
 	list_append(&l->ends, &t->link);
 }
 
+static unsigned int
+list_length(const struct list *l)
+{
+	unsigned int n = 0;
+
+	list_each(it, l)
+		n++;
+	return n;
+}
+
+unsigned int
+loop_posted(const struct loop *l)
+{
+	return list_length(&l->tasks) + list_length(&l->next) + list_length(&l->due);
+}
+
 void
 task_cancel(struct task *t)
 {

@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from conftest import Origin, admin, free_ports, wait_for
+from conftest import ROOT, Origin, admin, free_ports, wait_for
 from test_oracle_stat import HAPROXY, TACIT, Subject, http_origin, request, talk
 
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
@@ -47,7 +47,7 @@ def both(tmp_path_factory):
         for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
             directory = tmp_path_factory.mktemp(name)
             f, t, d = free_ports(3)
-            cfg = "".join(f" stats socket {directory}/{level}.sock level {level}\n" for level in ("user", "operator"))
+            cfg = f" stats socket ipv4@127.0.0.1:{free_ports(1)[0]} level user\n setenv KEY some=value\n" + "".join(f" stats socket {directory}/{level}.sock level {level}\n" for level in ("user", "operator"))
             subjects.append(Subject(program, directory, cfg + CFG.format(f=f, t=t, d=d, o=origin.port)))
             talk(f, request("/a"))
         for s in subjects:
@@ -158,3 +158,144 @@ def test_stat_typed_desc(both):
 def test_schema(both):
     theirs, ours = (json.loads(s.admin("show schema json")) for s in both)
     assert ours == theirs
+
+
+# --- commands ---
+
+TABLE = (ROOT / "include/app/admin/commands.tbl.h").read_text()
+# words: level
+COMMANDS = dict(re.findall(r'ADMIN_CMD\("([^"]+)",\s*"[^"]*",\s*"[^"]*",\s*([A-Z]+)', TABLE))
+MISSING = dict(re.findall(r'ADMIN_NOT\("([^"]+)",\s*"([^"]+)"\)', TABLE))
+# Usages in HAProxy's help that do not end where the command's words do.
+USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
+
+
+# Of tacit alone, or with words of its own.
+OWN_HELP = {"add server", "clear counters", "clear counters all", "disable agent", "disable health", "disable server", "enable agent",
+            "enable health", "enable server", "get map", "prepare map", "set maxconn server", "set server", "set weight", "show acl",
+            "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace"}
+ANOTHER = "another command of this name"
+OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER}
+
+
+def help_of(subject, args=""):
+    """{usage: help}"""
+    out = {}
+    for line in subject.admin(f"expert-mode on;experimental-mode on;help {args}").split("\n"):
+        if line.startswith("  "):
+            usage, _, text = line[2:].partition(":") if line[42:44] != ": " else (line[2:42], "", line[44:])
+            out[usage.strip()] = text.strip()
+    return out
+
+
+def test_each_command_is_there_or_listed_as_missing(both):
+    words = {USAGE_ENDS.sub("", usage) for usage in help_of(both[0])}
+    # `set timeout [cli]` and the like have a word in brackets; a typing error in HAProxy's help.
+    words = {w.replace("new ssl crlfile", "new ssl crl-file") for w in words}
+    words = {"debug dev" if w.startswith("debug dev") else w for w in words}
+    assert len(words) > 80
+    assert words - set(COMMANDS) - set(MISSING) == set()
+    assert set(MISSING) - words == set()
+
+
+def test_the_manual_lists_what_is_missing():
+    text = (ROOT / "man/tacit.8").read_text()
+    section = text[text.index(".SS Commands of HAProxy that are missing"):]
+    section = section[:section.index(".SH ")]
+    listed = {}
+    for reason, names in re.findall(r"^\.TP\n(.*):\n((?:\.BR .*\n)+)", section, re.MULTILINE):
+        for name in re.findall(r'^\.BR "([^"]+)"', names, re.MULTILINE):
+            listed[name] = reason[0].lower() + reason[1:]
+    assert listed == {w: r[0].lower() + r[1:] for w, r in MISSING.items()}
+
+
+def test_help_has_the_same_form(both):
+    theirs, ours = (help_of(s) for s in both)
+    same = {usage for usage in ours if ours[usage] == theirs.get(usage)}
+    # Those of tacit alone, and where the words are tacit's because it does something else.
+    own = {usage for usage in ours if USAGE_ENDS.sub("", usage) in OWN_HELP}
+    assert set(ours) - own == same
+    for s in both:
+        lines = s.admin("help show info").split("\n")
+        assert lines[0] == "The following commands are valid at this level:"
+        assert [line[2:].split()[0] for line in lines[2:5]] == ["help", "prompt", "quit"]
+        assert lines[5:] == ["", ""]
+
+
+
+
+@pytest.mark.parametrize("line", [
+    "expert-mode", "expert-mode on;expert-mode", "expert-mode on;expert-mode off;expert-mode", "expert-mode nothing",
+    "experimental-mode on;experimental-mode;operator;experimental-mode", "user;experimental-mode on", "user;expert-mode",
+    "show cli level;operator;show cli level;user;show cli level;operator", "operator 1 2;show cli level",
+    "set severity-output", "set severity-output loud", "set severity-output number;set severity-output", "set timeout",
+    "set timeout cli", "set timeout cli x", "set timeout cli -1", "set timeout cli 0", "set timeout client 5", "set timeout cli 1h;show cli level",
+    "set severity-output number;show cli level", "set severity-output string;get weight b/nobody",
+    "set severity-output number;expert-mode;user;expert-mode", "set severity-output string;set timeout cli",
+    "set severity-output number;get weight b/s1", "show cli level;show cli level ;  show cli level",
+    "show cli level extra words # and more", "quit;show cli level", "show\\ cli level;quit", "get weight b\\;c/s1;get weight b/s1",
+])
+def test_dialogue(both, line):
+    """Suggestions differ: HAProxy's have another spelling, tacit's the same start."""
+    theirs, ours = (re.sub(r"\n  .*", "", s.admin(line)) for s in both)
+    assert ours == theirs
+
+
+def test_prompt(both):
+    lines = "prompt\nshow cli level\nset severity-output number\nget weight x\nshow cli level;operator;show cli level\nprompt"
+    theirs, ours = (admin(s.sock, lines) for s in both)
+    assert ours == theirs
+
+
+# --- the process ---
+
+@pytest.mark.parametrize("line", [
+    "show env KEY", "show env key", "set severity-output number;show env NONE", "get var", "get var proc.none", "get var txn.x",
+    "set severity-output number;get var;get var proc.none", "set var proc.x int(1)", "expert-mode on;set var proc.x int(1)",
+    *("experimental-mode on;set var proc.x " + value + ";get var proc.x" for value in (
+        "int(-5)", "str(abc)", "bool(true)", "str(ab),upper", "expr int(6)", "fmt a%[int(5)]", "fmt plain", "expr str(a\\ b)",
+        "str(192.168.1.2),ipmask(16)")),
+    "set severity-output string;experimental-mode on;set var proc.x int(1);get var proc.x",
+    "experimental-mode on;set var", "experimental-mode on;set var proc.z", "experimental-mode on;set var proc.z int(7) extra",
+    "experimental-mode on;set var sess.z int(4)", "experimental-mode on;operator;set var proc.z int(4)", "show tasks",
+])
+def test_words(both, line):
+    theirs, ours = (s.admin(line).split("\n  function")[0].strip() for s in both)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("words", ["show cli sockets", "show env", "show libs", "show threads", "show startup-logs"])
+def test_forms(both, words):
+    """The same number of lines of the same form, where the values are those of each process."""
+    forms = []
+    for s in both:
+        text = s.admin(words)
+        assert re.fullmatch(r"(.+\n)*\n+", text), text
+        forms.append(text)
+    theirs, ours = forms
+    if words == "show cli sockets":
+        assert [re.sub(r"\d+|[^/@ ]*/", "", line) for line in ours.split("\n")] == \
+            [re.sub(r"\d+|[^/@ ]*/", "", line) for line in theirs.split("\n")]
+    elif words == "show env":
+        assert set(ours.split("\n")) >= {line for line in theirs.split("\n") if not line.startswith("HAPROXY_")}
+    elif words == "show libs":
+        for text in forms:
+            assert re.fullmatch(r"(0x[0-9a-f]{12}-0x[0-9a-f]{12} \(0x[0-9a-f]{7}\) \S+\n)+\n", text), text
+    elif words == "show threads":
+        for text in forms:
+            assert re.match(r"\* Thread 1 : id=0x[0-9a-f]+ ", text), text
+
+
+# A command that changes nothing when it is run without arguments, in HAProxy at the same level. HAProxy allows every
+# user to change maps.
+LEVELS = {w: level for w, level in COMMANDS.items() if not re.match(r"(add|set|del|clear|prepare|commit) (map|acl)$", w)}
+
+
+@pytest.mark.parametrize("words", sorted(LEVELS))
+def test_levels(both, words):
+    """Whether a user and an operator may run it."""
+    if words in OWN_LEVELS:
+        pytest.skip(OWN_LEVELS[words])
+    for level in ("user", "operator"):
+        theirs, ours = (admin(s.dir / f"{level}.sock", words) == "Permission denied\n\n" for s in both)
+        assert ours == theirs, level

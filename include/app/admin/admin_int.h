@@ -71,6 +71,7 @@ struct admin_conn {
 	char *line_payload;  /* the payload lines after "<<", or NULL */
 	struct admin_walk walk;
 	struct admin_ask ask;
+	unsigned int modes;  /* a bit for each enum admin_mode that is on */
 	int prompt;          /* interactive: "> " after each response */
 	int quit;            /* `quit` was received */
 	char *payload;       /* the payload lines after "<<" of the current command; NULL: none */
@@ -89,6 +90,14 @@ struct admin {
 	uint64_t accepted;   /* connections */
 };
 
+/* What a command requires besides a level. */
+enum admin_mode {
+	ADMIN_MODE_NONE,
+	ADMIN_MODE_HIDDEN,       /* nothing, but help does not list it */
+	ADMIN_MODE_EXPERIMENTAL, /* experimental-mode on */
+	ADMIN_MODE_EXPERT        /* expert-mode on */
+};
+
 /*
  * A command: its words, required level, and help text. run() appends to c->out while the other
  * workers continue: counters are read as they are (base/counter.h). A command that changes data of
@@ -97,16 +106,28 @@ struct admin {
 struct admin_cmd {
 	const char *words;   /* "show stat" */
 	const char *args;    /* for help: "[<iid> <type> <sid>]" */
-	const char *help;
+	const char *help;    /* without run: why it is not supported */
 	enum bind_level level;
-	void (*run)(struct admin_conn *c, int argc, char **argv);
+	enum admin_mode mode;
+	void (*run)(struct admin_conn *c, int argc, char **argv); /* NULL: not supported */
 };
+
+/* All commands, NULL-terminated; those that are not supported last. */
+extern const struct admin_cmd admin_cmds[];
+
+#define ADMIN_CMD(words, args, help, level, mode, run) \
+	void run(struct admin_conn *c, int argc, char **argv);
+#include "app/admin/commands.tbl.h"
+#undef ADMIN_CMD
 
 /* Severities of messages, as syslog's. */
 enum { ADMIN_ERR = 3, ADMIN_NOTICE = 5, ADMIN_INFO = 6 };
 
 /* A message for the user, prefixed with its severity if the user asked for that. */
 void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_printf(3, 4);
+
+/* "user", "operator" or "admin". */
+const char *admin_level_name(enum bind_level level);
 
 /*
  * To be called around changes of other workers' data and walks over it: they are paused in between
@@ -149,24 +170,6 @@ struct admin_tour {
 			        * worker */
 };
 void admin_tour(struct admin_conn *c, const void *state, size_t size);
-
-/* The tables of commands, NULL-terminated. */
-extern const struct admin_cmd admin_session_cmds[]; /* help prompt quit ... */
-extern const struct admin_cmd admin_info_cmds[];
-extern const struct admin_cmd admin_stat_cmds[];
-extern const struct admin_cmd admin_sess_cmds[];
-extern const struct admin_cmd admin_kernel_cmds[];  /* show fd, show syscalls, show pools */
-extern const struct admin_cmd admin_activity_cmds[];
-extern const struct admin_cmd admin_shutdown_cmds[];
-extern const struct admin_cmd admin_trace_cmds[];
-extern const struct admin_cmd admin_frontend_cmds[];
-extern const struct admin_cmd admin_server_cmds[];
-extern const struct admin_cmd admin_add_server_cmds[];
-extern const struct admin_cmd admin_cookie_cmds[];
-extern const struct admin_cmd admin_resolve_cmds[];
-extern const struct admin_cmd admin_set_server_cmds[];
-extern const struct admin_cmd admin_map_cmds[];
-extern const struct admin_cmd admin_states_cmds[]; /* show servers state, show backend ... */
 
 static inline uint64_t
 admin_now_ms(const struct admin_conn *c)

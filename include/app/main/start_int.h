@@ -19,6 +19,7 @@ struct start {
 	struct config cfg;
 	int config_is_gone;
 	struct report report;
+	struct sbuf startup; /* messages for `show startup-logs` */
 	struct notify notify;
 	struct daemon daemon;
 	struct process process;

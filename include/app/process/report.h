@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
+#include "base/sbuf.h"
 
 enum report_level { REPORT_ALERT, REPORT_WARNING, REPORT_NOTICE };
 
@@ -13,6 +14,8 @@ struct report {
 	int pid;
 	int quiet;   /* alerts only */
 	int verbose; /* also notices */
+	struct sbuf *kept; /* messages are appended to it until is_started is set; NULL: none */
+	int is_started;
 };
 
 void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)

@@ -112,8 +112,8 @@ read_worker(struct process *p, const struct worker *w, struct reading *r)
 }
 
 /* "name: total [ first second ... ]"; for percentages the average. */
-static void
-do_activity(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_activity(struct admin_conn *c, int argc, char **argv)
 {
 	struct process *p = c->admin->process;
 	struct reading *r = mem_zalloc(p->n_workers * sizeof(*r));
@@ -142,9 +142,3 @@ do_activity(struct admin_conn *c, int argc, char **argv)
 	}
 	mem_free(r);
 }
-
-const struct admin_cmd admin_activity_cmds[] = {
-	{ "show activity", "", "what each worker does, and the wake-ups that were saved",
-		BIND_OPERATOR, do_activity },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -97,8 +97,8 @@ add_and_report(struct admin_conn *c, const struct server_line *line)
 	cfg_diag_fini(&d);
 }
 
-static void
-do_add_server(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_add_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct config *cfg = c->admin->process->cfg;
 	char *name;
@@ -170,8 +170,8 @@ remove_server(struct process *p, struct server *s)
 	return 1;
 }
 
-static void
-do_del_server(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_del_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 	const char *why = s ? why_not_removed(s) : NULL;
@@ -192,11 +192,3 @@ do_del_server(struct admin_conn *c, int argc, char **argv)
 		admin_msg(c, ADMIN_ERR,
 			"Server still has connections attached to it, cannot remove it.");
 }
-
-const struct admin_cmd admin_add_server_cmds[] = {
-	{ "add server", "<bk>/<srv> <addr> [<option>...]", "create a new server", BIND_ADMIN,
-		do_add_server },
-	{ "del server", "<bk>/<srv>", "remove a server in maintenance", BIND_ADMIN,
-		do_del_server },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

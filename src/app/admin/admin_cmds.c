@@ -1,17 +1,17 @@
-/* Lines into commands: splitting, looking up, permissions, and the commands about the dialogue
- * itself. */
+/* Lines into commands: splitting, looking up, permissions and help. On the first worker. */
 #include <string.h>
-#include <strings.h>
 
 #include "app/admin/admin_int.h"
-#include "cfg/value.h"
 
-static const struct admin_cmd *const tables[] = {
-	admin_info_cmds, admin_stat_cmds, admin_sess_cmds,  admin_kernel_cmds,
-	admin_activity_cmds, admin_trace_cmds, admin_server_cmds, admin_set_server_cmds,
-	admin_map_cmds, admin_add_server_cmds, admin_resolve_cmds, admin_states_cmds,
-	admin_cookie_cmds,
-	admin_frontend_cmds, admin_shutdown_cmds, admin_session_cmds,
+const struct admin_cmd admin_cmds[] = {
+#define ADMIN_CMD(words, args, help, level, mode, run) \
+	{ words, args, help, BIND_##level, ADMIN_MODE_##mode, run },
+#define ADMIN_NOT(words, reason) \
+	{ words, "", reason, BIND_USER, ADMIN_MODE_HIDDEN, NULL },
+#include "app/admin/commands.tbl.h"
+#undef ADMIN_CMD
+#undef ADMIN_NOT
+	{ NULL, NULL, NULL, BIND_USER, ADMIN_MODE_NONE, NULL },
 };
 
 /* Number of words of the command at the start of argv, 0: none. */
@@ -40,34 +40,93 @@ find_cmd(int argc, char **argv, int *words)
 	const struct admin_cmd *best = NULL;
 
 	*words = 0;
-	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-		for (const struct admin_cmd *c = tables[t]; c->words; c++) {
-			int n = cmd_matches(c, argc, argv);
+	for (const struct admin_cmd *c = admin_cmds; c->words; c++) {
+		int n = cmd_matches(c, argc, argv);
 
-			if (n > *words) {
-				*words = n;
-				best = c;
-			}
+		if (n > *words) {
+			*words = n;
+			best = c;
 		}
+	}
 	return best;
 }
 
-static void
-list_commands(struct admin_conn *c, const char *prefix)
+static int
+has_mode(const struct admin_conn *c, enum admin_mode mode)
 {
-	size_t len = prefix ? strlen(prefix) : 0;
+	return mode <= ADMIN_MODE_HIDDEN || (c->modes & (1u << mode));
+}
 
-	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-		for (const struct admin_cmd *cmd = tables[t]; cmd->words; cmd++) {
-			char left[80];
-			struct sbuf b;
+/* The last ones are listed always. */
+static int
+is_dialogue(const struct admin_cmd *cmd)
+{
+	return cmd->run == admin_cmd_help || cmd->run == admin_cmd_prompt ||
+		cmd->run == admin_cmd_quit;
+}
 
-			if (cmd->level > c->level || (len && strncmp(cmd->words, prefix, len) != 0))
-				continue;
-			sbuf_init_fixed(&b, left, sizeof(left));
-			sbuf_addf(&b, "%s%s%s", cmd->words, *cmd->args ? " " : "", cmd->args);
-			sbuf_addf(&c->out, "  %-40s: %s\n", left, cmd->help);
+static int
+is_in_help(const struct admin_conn *c, const struct admin_cmd *cmd)
+{
+	return cmd->run && cmd->level <= c->level && cmd->mode != ADMIN_MODE_HIDDEN &&
+		has_mode(c, cmd->mode) && !is_dialogue(cmd);
+}
+
+static void
+list_cmd(struct admin_conn *c, const struct admin_cmd *cmd)
+{
+	char left[80];
+	struct sbuf b;
+
+	sbuf_init_fixed(&b, left, sizeof(left));
+	sbuf_addf(&b, "%s%s%s", cmd->words, *cmd->args ? " " : "", cmd->args);
+	sbuf_addf(&c->out, "  %-40s: %s\n", left, cmd->help);
+}
+
+/* Those that begin with this text. Returns their number. */
+static unsigned int
+list_matches(struct admin_conn *c, const char *prefix)
+{
+	unsigned int n = 0;
+
+	for (const struct admin_cmd *cmd = admin_cmds; cmd->words; cmd++)
+		if (is_in_help(c, cmd) && strncmp(cmd->words, prefix, strlen(prefix)) == 0) {
+			list_cmd(c, cmd);
+			n++;
 		}
+	return n;
+}
+
+static void
+list_dialogue(struct admin_conn *c)
+{
+	for (const struct admin_cmd *cmd = admin_cmds; cmd->words; cmd++)
+		if (is_dialogue(cmd))
+			list_cmd(c, cmd);
+}
+
+static int
+has_matches(const struct admin_conn *c, const char *prefix)
+{
+	for (const struct admin_cmd *cmd = admin_cmds; cmd->words; cmd++)
+		if (is_in_help(c, cmd) && strncmp(cmd->words, prefix, strlen(prefix)) == 0)
+			return 1;
+	return 0;
+}
+
+static void
+suggest_commands(struct admin_conn *c, const char *word)
+{
+	if (has_matches(c, word)) {
+		admin_msg(c, ADMIN_INFO,
+			"Unknown command, but maybe one of the following ones is a better match:");
+		(void)list_matches(c, word);
+	} else {
+		admin_msg(c, ADMIN_INFO,
+			"Unknown command. Please enter one of the following commands only:");
+		(void)list_matches(c, "");
+	}
+	list_dialogue(c);
 }
 
 static void
@@ -76,19 +135,17 @@ run_one(struct admin_conn *c, int argc, char **argv)
 	int words;
 	const struct admin_cmd *cmd = find_cmd(argc, argv, &words);
 
-	if (!cmd) {
-		admin_msg(c, ADMIN_ERR,
-			"Unknown command: '%s', but maybe one of the following ones is a better "
-			"match:",
-			argv[0]);
-		list_commands(c, argv[0]);
-		sbuf_addf(&c->out, "  %-40s: %s\n", "help [<command>]",
-			"list matching or all commands");
-	} else if (cmd->level > c->level) {
+	if (!cmd)
+		suggest_commands(c, argv[0]);
+	else if (!cmd->run)
+		admin_msg(c, ADMIN_ERR, "'%s' is not supported: %s.", cmd->words, cmd->help);
+	else if (!has_mode(c, cmd->mode))
+		admin_msg(c, ADMIN_ERR, "This command is restricted to %s mode only.",
+			cmd->mode == ADMIN_MODE_EXPERT ? "expert" : "experimental");
+	else if (cmd->level > c->level)
 		admin_msg(c, ADMIN_ERR, "Permission denied");
-	} else {
+	else
 		cmd->run(c, argc - words, argv + words);
-	}
 }
 
 /* Splits at blanks, up to an unescaped `;`: arguments, or -1 when there are too many. */
@@ -120,11 +177,13 @@ split_words(char **line, char **argv)
 	return argc;
 }
 
-/* Every response ends with an empty line, and in interactive mode with the prompt. */
+/* Every response ends with an empty line, and in interactive mode with the prompt. After `quit`
+ * nothing follows. */
 static void
 end_answer(struct admin_conn *c)
 {
-	sbuf_adds(&c->out, c->prompt && !c->quit ? "\n> " : "\n");
+	if (!c->quit)
+		sbuf_adds(&c->out, c->prompt ? "\n> " : "\n");
 }
 
 static void
@@ -171,99 +230,18 @@ admin_run_line(struct admin_conn *c)
 	}
 }
 
-static void
-do_help(struct admin_conn *c, int argc, char **argv)
+/* The words are one prefix. */
+void
+admin_cmd_help(struct admin_conn *c, int argc, char **argv)
 {
-	sbuf_adds(&c->out, "The following commands are valid at this level:\n");
-	list_commands(c, argc > 0 ? argv[0] : NULL);
+	char prefix[80];
+	struct sbuf b;
+
+	sbuf_init_fixed(&b, prefix, sizeof(prefix));
+	sbuf_adds(&b, "");
+	for (int i = 0; i < argc; i++)
+		sbuf_addf(&b, "%s%s", i ? " " : "", argv[i]);
+	admin_msg(c, ADMIN_INFO, "The following commands are valid at this level:");
+	(void)list_matches(c, prefix);
+	list_dialogue(c);
 }
-
-static void
-do_prompt(struct admin_conn *c, int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	c->prompt = !c->prompt;
-}
-
-static void
-do_quit(struct admin_conn *c, int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	c->quit = 1;
-}
-
-static void
-do_timeout(struct admin_conn *c, int argc, char **argv)
-{
-	uint64_t ms;
-
-	if (argc != 1 || cfg_value_time(argv[0], CFG_UNIT_S, 1, CFG_TIME_MAX_MS, &ms, NULL) < 0)
-		admin_msg(c, ADMIN_ERR, "Invalid timeout value.");
-	else
-		c->timeout_ms = (uint32_t)ms;
-}
-
-static void
-do_severity(struct admin_conn *c, int argc, char **argv)
-{
-	static const char *const names[] = { "none", "number", "string" };
-
-	for (int i = 0; argc == 1 && i < (int)ARRAY_LEN(names); i++)
-		if (strcmp(argv[0], names[i]) == 0) {
-			c->severity = (enum bind_severity)i;
-			return;
-		}
-	admin_msg(c, ADMIN_ERR, "one of 'none', 'number', 'string' is a required argument");
-}
-
-static void
-lower_level(struct admin_conn *c, enum bind_level level)
-{
-	if (c->level < level)
-		admin_msg(c, ADMIN_ERR, "Permission denied");
-	else
-		c->level = level;
-}
-
-static void
-do_user(struct admin_conn *c, int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	lower_level(c, BIND_USER);
-}
-
-static void
-do_operator(struct admin_conn *c, int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	lower_level(c, BIND_OPERATOR);
-}
-
-static void
-do_show_level(struct admin_conn *c, int argc, char **argv)
-{
-	static const char *const names[] = { "user", "operator", "admin" };
-
-	(void)argc;
-	(void)argv;
-	sbuf_addf(&c->out, "%s\n", names[c->level]);
-}
-
-const struct admin_cmd admin_session_cmds[] = {
-	{ "set timeout cli", "<delay>", "change the idle timeout of this connection", BIND_USER,
-		do_timeout },
-	{ "set severity-output", "[none|number|string]", "show the severity of messages", BIND_USER,
-		do_severity },
-	{ "show cli level", "", "display the level of this connection", BIND_USER, do_show_level },
-	{ "operator", "", "lower the level of this connection to operator", BIND_OPERATOR,
-		do_operator },
-	{ "user", "", "lower the level of this connection to user", BIND_USER, do_user },
-	{ "help", "[<command>]", "list matching or all commands", BIND_USER, do_help },
-	{ "prompt", "", "toggle the dialogue with a prompt", BIND_USER, do_prompt },
-	{ "quit", "", "disconnect", BIND_USER, do_quit },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

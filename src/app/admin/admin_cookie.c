@@ -18,20 +18,20 @@ switch_cookies(struct admin_conn *c, int argc, char **argv, int on)
 	dynamic_cookies_set(be);
 }
 
-static void
-do_enable_cookies(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_enable_dynamic_cookie_backend(struct admin_conn *c, int argc, char **argv)
 {
 	switch_cookies(c, argc, argv, 1);
 }
 
-static void
-do_disable_cookies(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_disable_dynamic_cookie_backend(struct admin_conn *c, int argc, char **argv)
 {
 	switch_cookies(c, argc, argv, 0);
 }
 
-static void
-do_set_cookie_key(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_dynamic_cookie_key_backend(struct admin_conn *c, int argc, char **argv)
 {
 	struct proxy *be = admin_named_proxy(c, argc, argv, PROXY_BE);
 	char *key;
@@ -56,14 +56,3 @@ do_set_cookie_key(struct admin_conn *c, int argc, char **argv)
 	be->persist.dynamic.key = key;
 	dynamic_cookies_set(be);
 }
-
-const struct admin_cmd admin_cookie_cmds[] = {
-	{ "disable dynamic-cookie backend", "<bk>", "disable dynamic cookies of a backend",
-		BIND_ADMIN, do_disable_cookies },
-	{ "enable dynamic-cookie backend", "<bk>", "enable dynamic cookies of a backend",
-		BIND_ADMIN, do_enable_cookies },
-	{ "set dynamic-cookie-key backend", "<bk> <k>",
-		"change a backend's secret key for dynamic cookies", BIND_ADMIN,
-		do_set_cookie_key },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -14,8 +14,8 @@ is_shut_down(const struct proxy *fe)
 	return fe->disabled || fe->listening == PROXY_STOPPED;
 }
 
-static void
-do_disable_frontend(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_disable_frontend(struct admin_conn *c, int argc, char **argv)
 {
 	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 
@@ -29,8 +29,8 @@ do_disable_frontend(struct admin_conn *c, int argc, char **argv)
 		frontend_pause(c->admin->process, fe);
 }
 
-static void
-do_enable_frontend(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_enable_frontend(struct admin_conn *c, int argc, char **argv)
 {
 	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 
@@ -46,8 +46,8 @@ do_enable_frontend(struct admin_conn *c, int argc, char **argv)
 			"conflict?).");
 }
 
-static void
-do_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
 {
 	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 
@@ -82,8 +82,8 @@ set_process_limit(struct admin_conn *c, unsigned int *limit, unsigned int value)
 	resume_workers(c, NULL);
 }
 
-static void
-do_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
 {
 	struct proxy *fe = admin_named_proxy(c, argc, argv, PROXY_FE);
 	int64_t n;
@@ -102,8 +102,8 @@ do_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
 }
 
 /* 0 restores the configured value, which is the maximum. */
-static void
-do_set_maxconn_global(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_maxconn_global(struct admin_conn *c, int argc, char **argv)
 {
 	struct process *p = c->admin->process;
 	unsigned int most = p->limits.maxconn;
@@ -130,8 +130,8 @@ set_rate(struct admin_conn *c, struct rate_limit *r, const char *text)
 		set_process_limit(c, &r->max, (unsigned int)n);
 }
 
-static void
-do_set_rate_limit(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_rate_limit(struct admin_conn *c, int argc, char **argv)
 {
 	struct engine_shared *sh = &c->admin->process->shared;
 	const char *what = argc > 1 && strcmp(argv[1], "global") == 0 ? argv[0] : "";
@@ -149,19 +149,3 @@ do_set_rate_limit(struct admin_conn *c, int argc, char **argv)
 			"   - 'connections global' to set the per-process maximum connection rate\n"
 			"   - 'sessions global' to set the per-process maximum session rate");
 }
-
-const struct admin_cmd admin_frontend_cmds[] = {
-	{ "disable frontend", "<frontend>", "temporarily disable specific frontend", BIND_ADMIN,
-		do_disable_frontend },
-	{ "enable frontend", "<frontend>", "re-enable specific frontend", BIND_ADMIN,
-		do_enable_frontend },
-	{ "shutdown frontend", "<frontend>", "stop a specific frontend", BIND_ADMIN,
-		do_shutdown_frontend },
-	{ "set maxconn frontend", "<frontend> <n>", "change a frontend's maxconn setting",
-		BIND_ADMIN, do_set_maxconn_frontend },
-	{ "set maxconn global", "<n>", "change the per-process maxconn setting", BIND_ADMIN,
-		do_set_maxconn_global },
-	{ "set rate-limit", "{connections|sessions} global <n>", "change a rate limiting value",
-		BIND_ADMIN, do_set_rate_limit },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

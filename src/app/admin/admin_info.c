@@ -246,8 +246,8 @@ info_print_json(struct sbuf *o, const struct info *i)
 	sbuf_adds(o, "}]\n");
 }
 
-static void
-do_info(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_info(struct admin_conn *c, int argc, char **argv)
 {
 	struct info i = { .v = { { VAL_NONE, { 0 } } } };
 	enum field_form form = FORM_PLAIN;
@@ -285,26 +285,18 @@ do_info(struct admin_conn *c, int argc, char **argv)
 		info_print_plain(&c->out, &i, has_desc);
 }
 
-static void
-do_version(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_version(struct admin_conn *c, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	sbuf_addf(&c->out, "%s\n", VERSION_COMPAT);
+	admin_msg(c, ADMIN_INFO, "%s", VERSION_COMPAT);
 }
 
-static void
-do_schema(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_schema_json(struct admin_conn *c, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
 	field_put_schema(&c->out);
 }
-
-const struct admin_cmd admin_info_cmds[] = {
-	{ "show info", "[desc|json|typed|float]*", "report information about the running process",
-		BIND_USER, do_info },
-	{ "show schema json", "", "report schema used for stats", BIND_USER, do_schema },
-	{ "show version", "", "show version of the current process", BIND_USER, do_version },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -10,8 +10,8 @@
 /* Number of descriptors examined in one step; most are closed. */
 #define FDS_PER_VISIT 8192
 
-static void
-do_syscalls(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_syscalls(struct admin_conn *c, int argc, char **argv)
 {
 	const struct ledger *l;
 	uint64_t conns, total;
@@ -87,8 +87,8 @@ show_fds(struct admin_conn *c, struct worker *w, void *state)
 	t->tour.is_said = fd > t->to;
 }
 
-static void
-do_fd(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_fd(struct admin_conn *c, int argc, char **argv)
 {
 	int64_t from = 0, to = (int64_t)c->admin->process->limits.table - 1;
 	struct fd_tour t = { .tour.visit = show_fds };
@@ -117,8 +117,8 @@ add_pool(struct sbuf *o, const struct pool *p)
 		(unsigned long long)counter_read(&p->fails));
 }
 
-static void
-do_pools(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_pools(struct admin_conn *c, int argc, char **argv)
 {
 	const struct process *p = c->admin->process;
 
@@ -132,13 +132,3 @@ do_pools(struct admin_conn *c, int argc, char **argv)
 		add_pool(&c->out, &p->workers[i].engine.buf_pool);
 	}
 }
-
-const struct admin_cmd admin_kernel_cmds[] = {
-	{ "show syscalls", "", "system calls by name and outcome, and per connection", BIND_USER,
-		do_syscalls },
-	{ "show fd", "[num]", "interest and registration of every descriptor", BIND_OPERATOR,
-		do_fd },
-	{ "show pools", "", "report information about the memory pools usage", BIND_OPERATOR,
-		do_pools },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

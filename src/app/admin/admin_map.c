@@ -327,55 +327,20 @@ run_map_change(void (*what)(struct admin_map_asked *), int is_map, struct admin_
 	admin_resume_workers(c);
 }
 
-#define COMMAND(how, what, name, is_map)                                             \
-	static void do_##what##_##name(struct admin_conn *c, int argc, char **argv)  \
-	{                                                                            \
-		how(what, is_map, c, argc, argv);                                    \
+#define COMMAND(verb, how, what, name, is_map)                                         \
+	void admin_cmd_##verb##_##name(struct admin_conn *c, int argc, char **argv)    \
+	{                                                                              \
+		how(what, is_map, c, argc, argv);                                      \
 	}
-#define COMMANDS(how, what)        \
-	COMMAND(how, what, map, 1) \
-	COMMAND(how, what, acl, 0)
+#define COMMANDS(verb, how, what)        \
+	COMMAND(verb, how, what, map, 1) \
+	COMMAND(verb, how, what, acl, 0)
 
-COMMANDS(run_map_cmd, admin_map_show)
-COMMANDS(run_map_cmd, admin_map_get)
-COMMANDS(run_map_change, map_cmd_add)
-COMMAND(run_map_cmd, map_cmd_set, map, 1)
-COMMANDS(run_map_cmd, map_cmd_del)
-COMMANDS(run_map_cmd, map_cmd_clear)
-COMMANDS(run_map_change, map_cmd_prepare)
-COMMANDS(run_map_cmd, map_cmd_commit)
-
-const struct admin_cmd admin_map_cmds[] = {
-	{ "show map", "[@<ver>] [<map>]", "report available maps or dump a map's contents",
-		BIND_USER, do_admin_map_show_map },
-	{ "show acl", "[@<ver>] [<acl>]", "report available acls or dump an acl's contents",
-		BIND_USER, do_admin_map_show_acl },
-	{ "get map", "<map> <value>", "report the keys and values matching a sample for a map",
-		BIND_USER, do_admin_map_get_map },
-	{ "get acl", "<acl> <value>", "report the patterns matching a sample for an ACL", BIND_USER,
-		do_admin_map_get_acl },
-	{ "add map", "[@<ver>] <map> <key> <val>",
-		"add a map entry (payload supported instead of key/val)", BIND_ADMIN,
-		do_map_cmd_add_map },
-	{ "add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", BIND_ADMIN,
-		do_map_cmd_add_acl },
-	{ "set map", "<map> [<key>|#<ref>] <value>", "modify a map entry", BIND_ADMIN,
-		do_map_cmd_set_map },
-	{ "del map", "<map> [<key>|#<ref>]", "delete map entries matching <key>", BIND_ADMIN,
-		do_map_cmd_del_map },
-	{ "del acl", "<acl> [<key>|#<ref>]", "delete acl entries matching <key>", BIND_ADMIN,
-		do_map_cmd_del_acl },
-	{ "clear map", "[@<ver>] <map>", "clear the contents of this map", BIND_ADMIN,
-		do_map_cmd_clear_map },
-	{ "clear acl", "[@<ver>] <acl>", "clear the contents of this acl", BIND_ADMIN,
-		do_map_cmd_clear_acl },
-	{ "prepare map", "<map>", "prepare a new version for atomic map replacement", BIND_ADMIN,
-		do_map_cmd_prepare_map },
-	{ "prepare acl", "<acl>", "prepare a new version for atomic ACL replacement", BIND_ADMIN,
-		do_map_cmd_prepare_acl },
-	{ "commit map", "@<ver> <map>", "commit the map at this version", BIND_ADMIN,
-		do_map_cmd_commit_map },
-	{ "commit acl", "@<ver> <acl>", "commit the ACL at this version", BIND_ADMIN,
-		do_map_cmd_commit_acl },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};
+COMMANDS(show, run_map_cmd, admin_map_show)
+COMMANDS(get, run_map_cmd, admin_map_get)
+COMMANDS(add, run_map_change, map_cmd_add)
+COMMAND(set, run_map_cmd, map_cmd_set, map, 1)
+COMMANDS(del, run_map_cmd, map_cmd_del)
+COMMANDS(clear, run_map_cmd, map_cmd_clear)
+COMMANDS(prepare, run_map_change, map_cmd_prepare)
+COMMANDS(commit, run_map_cmd, map_cmd_commit)

@@ -60,8 +60,8 @@ next_resolvers(struct admin_conn *c, void *state)
 	return 1;
 }
 
-static void
-do_show_resolvers(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_resolvers(struct admin_conn *c, int argc, char **argv)
 {
 	const struct proxies *ps = &c->admin->process->cfg->proxies;
 	struct resolvers_walk w = { .section = ps->resolvers.next };
@@ -74,12 +74,6 @@ do_show_resolvers(struct admin_conn *c, int argc, char **argv)
 	}
 	admin_walk(c, next_resolvers, &w, sizeof(w));
 }
-
-const struct admin_cmd admin_resolve_cmds[] = {
-	{ "show resolvers", "[<id>]", "dump the counters of name servers", BIND_USER,
-		do_show_resolvers },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};
 
 /* --- set server addr --- */
 

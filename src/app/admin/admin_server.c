@@ -108,8 +108,8 @@ admin_find_server(struct admin_conn *c, int argc, char **argv)
 	return NULL;
 }
 
-static void
-do_enable(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_enable_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -117,8 +117,8 @@ do_enable(struct admin_conn *c, int argc, char **argv)
 		server_set_forced(&c->admin->worker->engine, s, SERVER_READY);
 }
 
-static void
-do_disable(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_disable_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -126,8 +126,8 @@ do_disable(struct admin_conn *c, int argc, char **argv)
 		server_set_forced(&c->admin->worker->engine, s, SERVER_MAINT_FORCED);
 }
 
-static void
-do_get_weight(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_get_weight(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = server_named(c, argc, argv);
 
@@ -173,8 +173,8 @@ admin_set_weight(struct admin_conn *c, struct server *s, const char *text)
 			"and '100%%'.");
 }
 
-static void
-do_set_weight(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_weight(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -182,8 +182,8 @@ do_set_weight(struct admin_conn *c, int argc, char **argv)
 		admin_set_weight(c, s, argc > 1 ? argv[1] : NULL);
 }
 
-static void
-do_set_maxconn(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_maxconn_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 	int64_t n;
@@ -273,8 +273,8 @@ next_conns(struct admin_conn *c, void *walk)
 }
 
 /* One number per worker at the end of each line. */
-static void
-do_show_conn(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_servers_conn(struct admin_conn *c, int argc, char **argv)
 {
 	struct admin_servers w;
 
@@ -286,18 +286,3 @@ do_show_conn(struct admin_conn *c, int argc, char **argv)
 		c->admin->process->n_workers);
 	admin_walk(c, next_conns, &w, sizeof(w));
 }
-
-const struct admin_cmd admin_server_cmds[] = {
-	{ "enable server", "<bk>/<srv>", "enable a disabled server", BIND_ADMIN, do_enable },
-	{ "disable server", "<bk>/<srv>", "disable a server for maintenance", BIND_ADMIN,
-		do_disable },
-	{ "get weight", "<bk>/<srv>", "report a server's current weight", BIND_USER,
-		do_get_weight },
-	{ "set weight", "<bk>/<srv> <n>[%]", "change a server's weight", BIND_ADMIN,
-		do_set_weight },
-	{ "set maxconn server", "<bk>/<srv> <n>", "change a server's maxconn", BIND_ADMIN,
-		do_set_maxconn },
-	{ "show servers conn", "[<backend>]", "dump the connections of servers, idle ones too",
-		BIND_USER, do_show_conn },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -132,8 +132,8 @@ show_sessions(struct admin_conn *c, struct worker *w, void *state)
 	t->tour.after = walk.after;
 }
 
-static void
-do_sess(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_sess(struct admin_conn *c, int argc, char **argv)
 {
 	struct sess_tour t = { .tour.visit = show_sessions };
 	char *end = NULL;
@@ -148,9 +148,3 @@ do_sess(struct admin_conn *c, int argc, char **argv)
 	}
 	admin_tour(c, &t, sizeof(t));
 }
-
-const struct admin_cmd admin_sess_cmds[] = {
-	{ "show sess", "[<id>|all]", "report the list of current sessions or one of them",
-		BIND_OPERATOR, do_sess },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -219,8 +219,8 @@ static const struct {
 	{ "weight", set_weight },
 };
 
-static void
-do_set_server(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_set_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -238,8 +238,8 @@ do_set_server(struct admin_conn *c, int argc, char **argv)
 
 /* --- enable and disable --- */
 
-static void
-do_enable_health(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_enable_health(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -250,8 +250,8 @@ do_enable_health(struct admin_conn *c, int argc, char **argv)
 		s->check->enabled = 1;
 }
 
-static void
-do_disable_health(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_disable_health(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -259,8 +259,8 @@ do_disable_health(struct admin_conn *c, int argc, char **argv)
 		s->check->enabled = 0;
 }
 
-static void
-do_enable_agent(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_enable_agent(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
@@ -270,21 +270,11 @@ do_enable_agent(struct admin_conn *c, int argc, char **argv)
 		s->agent->enabled = 1;
 }
 
-static void
-do_disable_agent(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_disable_agent(struct admin_conn *c, int argc, char **argv)
 {
 	struct server *s = admin_find_server(c, argc, argv);
 
 	if (s && s->agent)
 		s->agent->enabled = 0;
 }
-
-const struct admin_cmd admin_set_server_cmds[] = {
-	{ "enable health", "<bk>/<srv>", "enable health checks", BIND_ADMIN, do_enable_health },
-	{ "disable health", "<bk>/<srv>", "disable health checks", BIND_ADMIN, do_disable_health },
-	{ "enable agent", "<bk>/<srv>", "enable agent checks", BIND_ADMIN, do_enable_agent },
-	{ "disable agent", "<bk>/<srv>", "disable agent checks", BIND_ADMIN, do_disable_agent },
-	{ "set server", "<bk>/<srv> ...", "change a server's state, weight, address or checks",
-		BIND_ADMIN, do_set_server },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -52,8 +52,8 @@ next_row(struct admin_conn *c, void *state)
 	return stat_print_next(state, c->admin->process, &c->out);
 }
 
-static void
-do_stat(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_stat(struct admin_conn *c, int argc, char **argv)
 {
 	struct stat_walk w;
 
@@ -63,10 +63,3 @@ do_stat(struct admin_conn *c, int argc, char **argv)
 	stat_print_begin(&w, &c->out);
 	admin_walk(c, next_row, &w, sizeof(w));
 }
-
-const struct admin_cmd admin_stat_cmds[] = {
-	{ "show stat", "[desc|json|no-maint|typed|up]*",
-		"report counters for each proxy and server", BIND_USER, do_stat },
-	{ "show stats", "[desc|json|no-maint|typed|up]*", "same as show stat", BIND_USER, do_stat },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

@@ -59,8 +59,8 @@ end_sessions(struct admin_conn *c, struct worker *w, void *state)
 		admin_msg(c, ADMIN_ERR, "No such session (use 'show sess').");
 }
 
-static void
-do_session(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_shutdown_session(struct admin_conn *c, int argc, char **argv)
 {
 	struct end_tour t = { .tour.visit = end_sessions, .pick = has_id };
 	char *end = NULL;
@@ -74,8 +74,8 @@ do_session(struct admin_conn *c, int argc, char **argv)
 		admin_tour(c, &t, sizeof(t));
 }
 
-static void
-do_sessions_server(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_shutdown_sessions_server(struct admin_conn *c, int argc, char **argv)
 {
 	struct end_tour t = { .tour.visit = end_sessions, .pick = is_on };
 
@@ -83,11 +83,3 @@ do_sessions_server(struct admin_conn *c, int argc, char **argv)
 	if (t.srv)
 		admin_tour(c, &t, sizeof(t));
 }
-
-const struct admin_cmd admin_shutdown_cmds[] = {
-	{ "shutdown session", "<id>", "end a session, as show sess names it", BIND_ADMIN,
-		do_session },
-	{ "shutdown sessions server", "<bk>/<srv>", "end all sessions on a server", BIND_ADMIN,
-		do_sessions_server },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

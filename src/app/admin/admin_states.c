@@ -143,8 +143,8 @@ next_state(struct admin_conn *c, void *walk)
 	return s != NULL;
 }
 
-static void
-do_show_state(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_servers_state(struct admin_conn *c, int argc, char **argv)
 {
 	struct admin_servers w;
 
@@ -161,8 +161,8 @@ do_show_state(struct admin_conn *c, int argc, char **argv)
 
 /* --- show backend, show errors --- */
 
-static void
-do_show_backend(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_backend(struct admin_conn *c, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
@@ -187,8 +187,8 @@ names_proxy(const struct proxies *ps, const char *text)
 }
 
 /* No message is captured: it is logged, and counted by the proxy. */
-static void
-do_show_errors(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_errors(struct admin_conn *c, int argc, char **argv)
 {
 	uint64_t ms = loop_wall_ns(c->admin->worker->loop) / 1000000;
 	struct wall wall = { 0 };
@@ -205,15 +205,10 @@ do_show_errors(struct admin_conn *c, int argc, char **argv)
 /* --- clear counters --- */
 
 static void
-do_clear_counters(struct admin_conn *c, int argc, char **argv)
+clear_counters(struct admin_conn *c, int all)
 {
-	int all = argc > 0 && strcmp(argv[0], "all") == 0;
 	const struct process *p = c->admin->process;
 
-	if (all && c->level < BIND_ADMIN) {
-		admin_msg(c, ADMIN_ERR, "Permission denied");
-		return;
-	}
 	admin_stop_workers(c);
 	list_each(it, &p->cfg->proxies.all)
 		proxy_clear_stat(list_entry(it, struct proxy, link), all);
@@ -224,13 +219,18 @@ do_clear_counters(struct admin_conn *c, int argc, char **argv)
 	admin_resume_workers(c);
 }
 
-const struct admin_cmd admin_states_cmds[] = {
-	{ "show servers state", "[<backend>]", "dump the states of servers and their checks",
-		BIND_USER, do_show_state },
-	{ "show backend", "", "list the backends", BIND_USER, do_show_backend },
-	{ "show errors", "[<iid>|<proxy>] [request|response]",
-		"always none: errors are not captured", BIND_OPERATOR, do_show_errors },
-	{ "clear counters", "[all]", "clear the maxima of the statistics, or all counters",
-		BIND_OPERATOR, do_clear_counters },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};
+void
+admin_cmd_clear_counters(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	clear_counters(c, 0);
+}
+
+void
+admin_cmd_clear_counters_all(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	clear_counters(c, 1);
+}

@@ -28,8 +28,8 @@ set_level(struct admin_conn *c, struct worker *w, void *state)
 		admin_msg(c, ADMIN_ERR, "trace: worker %u is out of memory.", w->index + 1);
 }
 
-static void
-do_trace(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_trace(struct admin_conn *c, int argc, char **argv)
 {
 	struct trace_tour t = { .tour.visit = set_level };
 	unsigned long long only = 0;
@@ -84,8 +84,8 @@ show_records(struct admin_conn *c, struct worker *w, void *state)
 	r->tour.after = next;
 }
 
-static void
-do_show_trace(struct admin_conn *c, int argc, char **argv)
+void
+admin_cmd_show_trace(struct admin_conn *c, int argc, char **argv)
 {
 	struct records_tour r = { .tour.visit = show_records };
 	int64_t max = 0;
@@ -98,10 +98,3 @@ do_show_trace(struct admin_conn *c, int argc, char **argv)
 	r.max = (unsigned int)max;
 	admin_tour(c, &r, sizeof(r));
 }
-
-const struct admin_cmd admin_trace_cmds[] = {
-	{ "trace", "<off|error|state|io|clear> [<session>]", "record state changes of sessions",
-		BIND_ADMIN, do_trace },
-	{ "show trace", "[<max>]", "show what was recorded", BIND_OPERATOR, do_show_trace },
-	{ NULL, NULL, NULL, BIND_USER, NULL },
-};

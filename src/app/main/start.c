@@ -164,6 +164,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	st.environment = environment;
 	master_link_init(&st.link, &st.sys);
 	st.report.to = stderr;
+	st.report.kept = &st.startup;
 	st.report.pid = (int)sys_getpid(&st.sys);
 	if (options_parse(&st.opts, argc, argv, why, sizeof(why)))
 		return usage_error(&st, why);
@@ -196,5 +197,6 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	master_link_fini(&st.link);
 	if (!st.config_is_gone)
 		config_fini(&st.cfg);
+	sbuf_fini(&st.startup);
 	return code;
 }

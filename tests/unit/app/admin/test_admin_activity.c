@@ -44,23 +44,12 @@ each_worker_has_its_own(void **st)
 	rig_close();
 }
 
-static void
-needs_the_operator(void **st)
-{
-	(void)st;
-	rig_open("nbthread 1", "");
-	assert_non_null(strstr(rig_run(BIND_USER, "show activity"), "Permission denied"));
-	assert_null(strstr(rig_run(BIND_OPERATOR, "show activity"), "Permission denied"));
-	rig_close();
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_worker_has_one_number),
 		cmocka_unit_test(each_worker_has_its_own),
-		cmocka_unit_test(needs_the_operator),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

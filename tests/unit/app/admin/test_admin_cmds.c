@@ -2,85 +2,6 @@
  * connection itself. */
 #include "unit/app/admin_rig.h"
 
-/* Every command and the level it needs; a new command needs a line here. */
-static const struct {
-	const char *words;
-	enum bind_level level;
-} commands[] = {
-	{ "show info", BIND_USER },
-	{ "show schema json", BIND_USER },
-	{ "show version", BIND_USER },
-	{ "show stat", BIND_USER },
-	{ "show stats", BIND_USER },
-	{ "show servers conn", BIND_USER },
-	{ "show sess", BIND_OPERATOR },
-	{ "show errors", BIND_OPERATOR },
-	{ "show servers state", BIND_USER },
-	{ "show backend", BIND_USER },
-	{ "clear counters", BIND_OPERATOR },
-	{ "show syscalls", BIND_USER },
-	{ "show fd", BIND_OPERATOR },
-	{ "show pools", BIND_OPERATOR },
-	{ "trace", BIND_ADMIN },
-	{ "show trace", BIND_OPERATOR },
-	{ "enable server", BIND_ADMIN },
-	{ "disable server", BIND_ADMIN },
-	{ "add server", BIND_ADMIN },
-	{ "del server", BIND_ADMIN },
-	{ "disable dynamic-cookie backend", BIND_ADMIN },
-	{ "enable dynamic-cookie backend", BIND_ADMIN },
-	{ "set dynamic-cookie-key backend", BIND_ADMIN },
-	{ "get weight", BIND_USER },
-	{ "set weight", BIND_ADMIN },
-	{ "set server", BIND_ADMIN },
-	{ "set maxconn server", BIND_ADMIN },
-	{ "enable health", BIND_ADMIN },
-	{ "disable health", BIND_ADMIN },
-	{ "enable agent", BIND_ADMIN },
-	{ "disable agent", BIND_ADMIN },
-	{ "show activity", BIND_OPERATOR },
-	{ "show resolvers", BIND_USER },
-	{ "enable frontend", BIND_ADMIN },
-	{ "disable frontend", BIND_ADMIN },
-	{ "shutdown frontend", BIND_ADMIN },
-	{ "set maxconn frontend", BIND_ADMIN },
-	{ "set maxconn global", BIND_ADMIN },
-	{ "set rate-limit", BIND_ADMIN },
-	{ "shutdown session", BIND_ADMIN },
-	{ "shutdown sessions server", BIND_ADMIN },
-	{ "show map", BIND_USER },
-	{ "show acl", BIND_USER },
-	{ "get map", BIND_USER },
-	{ "get acl", BIND_USER },
-	{ "add map", BIND_ADMIN },
-	{ "add acl", BIND_ADMIN },
-	{ "set map", BIND_ADMIN },
-	{ "del map", BIND_ADMIN },
-	{ "del acl", BIND_ADMIN },
-	{ "clear map", BIND_ADMIN },
-	{ "clear acl", BIND_ADMIN },
-	{ "prepare map", BIND_ADMIN },
-	{ "prepare acl", BIND_ADMIN },
-	{ "commit map", BIND_ADMIN },
-	{ "commit acl", BIND_ADMIN },
-	{ "set timeout cli", BIND_USER },
-	{ "set severity-output", BIND_USER },
-	{ "show cli level", BIND_USER },
-	{ "operator", BIND_OPERATOR },
-	{ "user", BIND_USER },
-	{ "help", BIND_USER },
-	{ "prompt", BIND_USER },
-	{ "quit", BIND_USER },
-};
-
-static const struct admin_cmd *const tables[] = {
-	admin_session_cmds, admin_info_cmds,  admin_stat_cmds,	admin_sess_cmds,
-	admin_kernel_cmds,  admin_trace_cmds, admin_server_cmds,
-	admin_activity_cmds, admin_shutdown_cmds, admin_map_cmds, admin_resolve_cmds,
-	admin_set_server_cmds, admin_states_cmds, admin_cookie_cmds, admin_frontend_cmds,
-	admin_add_server_cmds,
-};
-
 static int
 setup(void **st)
 {
@@ -97,35 +18,91 @@ teardown(void **st)
 	return 0;
 }
 
-static void
-every_command_is_in_the_table_above(void **st)
+/* The next command after cmd that is supported; NULL: the first. */
+static const struct admin_cmd *
+next_cmd(const struct admin_cmd *cmd)
 {
-	size_t n = 0;
+	cmd = cmd ? cmd + 1 : admin_cmds;
+	while (cmd->words && !cmd->run)
+		cmd++;
+	return cmd->words ? cmd : NULL;
+}
 
+#define each_cmd(c) (const struct admin_cmd *c = next_cmd(NULL); c; c = next_cmd(c))
+
+static void
+the_table_is_sorted_and_complete(void **st)
+{
 	(void)st;
-	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-		for (const struct admin_cmd *c = tables[t]; c->words; c++, n++)
-			for (size_t u = 0; u < ARRAY_LEN(tables); u++)
-				for (const struct admin_cmd *d = tables[u]; d->words; d++)
-					assert_true(c == d || strcmp(c->words, d->words) != 0);
-	assert_int_equal(n, ARRAY_LEN(commands));
+	for (const struct admin_cmd *c = admin_cmds; c->words; c++) {
+		const struct admin_cmd *next = c + 1;
+
+		if (!*c->help || strchr(c->words, '\n') || strchr(c->help, '\n') ||
+			c->words[strlen(c->words) - 1] == ' ')
+			fail_msg("%s: %s", c->words, c->help);
+		if (next->words && !c->run == !next->run && strcmp(c->words, next->words) >= 0)
+			fail_msg("%s follows %s", next->words, c->words);
+		/* No command hides another one. */
+		for (const struct admin_cmd *d = admin_cmds; d->words; d++)
+			assert_true(c == d || strcmp(c->words, d->words) != 0);
+	}
 }
 
 static void
 levels_are_enforced(void **st)
 {
 	(void)st;
-	for (int level = BIND_USER; level <= BIND_ADMIN; level++)
-		for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-			const char *a = rig_run((enum bind_level)level, commands[i].words);
+	for each_cmd (c)
+		for (int level = BIND_USER; level <= BIND_ADMIN; level++) {
+			const char *a = rig_run((enum bind_level)level, c->words);
 			int denied = strcmp(a, "Permission denied\n\n") == 0;
+			int wants_mode = c->mode > ADMIN_MODE_HIDDEN;
 
-			if (strstr(a, "Unknown command") ||
-				denied != (level < (int)commands[i].level))
-				fail_msg("%s at level %d: %s", commands[i].words, level, a);
-			if (!rig_conn.prompt)
+			if (wants_mode && !strstr(a, "This command is restricted to "))
+				fail_msg("%s without its mode: %s", c->words, a);
+			if (strstr(a, "Unknown command") || strstr(a, "not supported") ||
+				(!wants_mode && denied != (level < (int)c->level)))
+				fail_msg("%s at level %d: %s", c->words, level, a);
+			if (!rig_conn.prompt && !rig_conn.quit)
 				rig_check_shape(a);
 		}
+}
+
+/* With the mode that it needs. */
+static void
+levels_are_enforced_in_other_modes_too(void **st)
+{
+	(void)st;
+	for each_cmd (c)
+		for (int level = BIND_USER; level <= BIND_ADMIN; level++) {
+			char line[80];
+			const char *a;
+
+			snprintf(line, sizeof(line), "%s", c->words);
+			(void)rig_run((enum bind_level)level, "");
+			rig_conn.modes = 1u << ADMIN_MODE_EXPERT | 1u << ADMIN_MODE_EXPERIMENTAL;
+			a = rig_run_line(line, NULL);
+			if ((strcmp(a, "Permission denied\n\n") == 0) != (level < (int)c->level))
+				fail_msg("%s at level %d: %s", c->words, level, a);
+		}
+}
+
+static void
+commands_without_support_say_why(void **st)
+{
+	unsigned int n = 0;
+	char want[200];
+
+	(void)st;
+	for (const struct admin_cmd *c = admin_cmds; c->words; c++) {
+		if (c->run)
+			continue;
+		snprintf(want, sizeof(want), "'%s' is not supported: %s.\n\n", c->words, c->help);
+		assert_string_equal(rig_command(c->words), want);
+		assert_null(strstr(rig_command("help"), c->words));
+		n++;
+	}
+	assert_true(n > 20);
 }
 
 /* True if the help lists this command, whatever its arguments. */
@@ -149,18 +126,40 @@ help_lists_permitted_commands_only(void **st)
 		unsigned int n = 0;
 		char *help = strdup(rig_run((enum bind_level)level, "help"));
 
-		for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-			int allowed = level >= (int)commands[i].level;
+		for each_cmd (c) {
+			int shown = c->mode == ADMIN_MODE_NONE && level >= (int)c->level;
 
-			n += (unsigned int)allowed;
-			if (is_listed(help, commands[i].words) != allowed)
-				fail_msg("%s at level %d", commands[i].words, level);
+			n += (unsigned int)shown;
+			if (is_listed(help, c->words) != shown)
+				fail_msg("%s at level %d", c->words, level);
 		}
 		assert_int_equal(rig_lines(help), n + 1);
 		free(help);
 	}
-	assert_int_equal(rig_lines(rig_command("help show")), 19 + 1);
-	assert_int_equal(rig_lines(rig_run(BIND_USER, "help show")), 13 + 1);
+}
+
+static void
+help_takes_the_start_of_a_command(void **st)
+{
+	static const char dialogue[] =
+		"  help [<command>]                        : list matching or all commands\n"
+		"  prompt                                  : toggle interactive mode with prompt\n"
+		"  quit                                    : disconnect\n\n";
+	char want[1000];
+
+	(void)st;
+	snprintf(want, sizeof(want),
+		"The following commands are valid at this level:\n"
+		"  show servers conn [<backend>]           : dump server connections status (all "
+		"or for a single backend)\n"
+		"  show servers state [<backend>]          : dump volatile server information (all "
+		"or for a single backend)\n%s",
+		dialogue);
+	assert_string_equal(rig_command("help show servers"), want);
+	snprintf(want, sizeof(want), "The following commands are valid at this level:\n%s",
+		 dialogue);
+	assert_string_equal(rig_command("help no such command"), want);
+	assert_string_equal(rig_run(BIND_USER, "help enable server"), want);
 }
 
 static void
@@ -170,9 +169,11 @@ an_unknown_command_gets_suggestions(void **st)
 
 	(void)st;
 	a = rig_command("show nothing of this");
-	assert_non_null(strstr(a, "Unknown command: 'show'"));
+	rig_check_start(a, "Unknown command, but maybe one of the following ones is a better "
+			   "match:\n");
 	assert_non_null(strstr(a, "\n  show info "));
-	assert_null(strstr(a, "\n  quit "));
+	assert_null(strstr(a, "\n  user "));
+	assert_non_null(strstr(a, "\n  quit "));
 	rig_check_shape(a);
 	/* Only whole words match. */
 	assert_non_null(strstr(rig_command("show inf"), "Unknown command"));
@@ -180,6 +181,8 @@ an_unknown_command_gets_suggestions(void **st)
 	assert_non_null(strstr(rig_command("SHOW INFO"), "Unknown command"));
 	/* A command that is not permitted is not suggested either. */
 	assert_null(strstr(rig_run(BIND_USER, "set x"), "set server"));
+	rig_check_start(rig_command("nothing like that"),
+		"Unknown command. Please enter one of the following commands only:\n  add acl ");
 }
 
 static void
@@ -201,7 +204,7 @@ lines_are_split_at_blanks_and_semicolons(void **st)
 		{ "user;show cli level", "\nuser\n\n" },
 		{ "operator;show cli level;user;show cli level;operator",
 			"\noperator\n\n\nuser\n\nPermission denied\n\n" },
-		{ "quit;show cli level", "\n" },
+		{ "quit;show cli level", "" },
 		{ "sh\\ow cli level", "admin\n\n" },
 		{ "show\\ cli level", NULL },
 		{ "show cli level\\;x", NULL },
@@ -240,7 +243,7 @@ prompt_mode_prints_a_prompt_after_each_answer(void **st)
 	assert_int_equal(rig_conn.prompt, 1);
 	assert_string_equal(rig_command("prompt;show cli level"), "\n> admin\n\n> ");
 	assert_string_equal(rig_command("prompt;prompt"), "\n> \n");
-	assert_string_equal(rig_command("prompt;quit"), "\n> \n");
+	assert_string_equal(rig_command("prompt;quit"), "\n> ");
 	assert_int_equal(rig_conn.quit, 1);
 }
 
@@ -249,23 +252,54 @@ timeouts_are_checked(void **st)
 {
 	static const struct {
 		const char *arg;
-		uint32_t ms; /* 0: refused */
+		uint32_t ms;          /* 0: refused */
+		const char *answer;
 	} t[] = {
-		{ "60", 60000 }, { "1", 1000 }, { "50ms", 50 }, { "2m", 120000 }, { "0", 0 },
-		{ "-1", 0 }, { "", 0 }, { "x", 0 }, { "10x", 0 }, { "1 2", 0 },
-		{ "99999999999999999999", 0 }, { "1e99", 0 }, { "2147483648", 0 },
+		{ "cli 60", 60000, "" }, { "cli 1", 1000, "" }, { "cli 50ms", 50, "" },
+		{ "cli 2m", 120000, "" }, { "cli 0", 0, "Invalid timeout value.\n" },
+		{ "cli -1", 0, "Invalid timeout value.\n" },
+		{ "cli x", 0, "Invalid timeout value.\n" },
+		{ "cli 10x", 0, "Invalid timeout value.\n" },
+		{ "cli 1 2", 0, "Invalid timeout value.\n" },
+		{ "cli 99999999999999999999", 0, "Invalid timeout value.\n" },
+		{ "cli 1e99", 0, "Invalid timeout value.\n" },
+		{ "cli 2147483648", 0, "Invalid timeout value.\n" },
+		{ "cli", 0, "Expects an integer value.\n" },
+		{ "", 0, "'set timeout' only supports 'cli'.\n" },
+		{ "10", 0, "'set timeout' only supports 'cli'.\n" },
 	};
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		char line[80];
+		char line[80], want[80];
 		const char *a;
 
-		snprintf(line, sizeof(line), "set timeout cli %s", t[i].arg);
+		snprintf(line, sizeof(line), "set timeout %s", t[i].arg);
+		snprintf(want, sizeof(want), "%s\n", t[i].answer);
 		a = rig_command(line);
-		assert_string_equal(a, t[i].ms ? "\n" : "Invalid timeout value.\n\n");
+		assert_string_equal(a, want);
 		assert_int_equal(rig_conn.timeout_ms, t[i].ms ? t[i].ms : 10000);
 	}
+}
+
+static void
+modes_last_until_the_level_is_lowered(void **st)
+{
+	(void)st;
+	assert_string_equal(rig_command("expert-mode"), "expert-mode is OFF\n\n");
+	assert_string_equal(rig_command("expert-mode on;expert-mode;experimental-mode"),
+			    "\nexpert-mode is ON\n\nexperimental-mode is OFF\n\n");
+	assert_string_equal(rig_command("experimental-mode on;experimental-mode;"
+				    "experimental-mode off;experimental-mode"),
+			    "\nexperimental-mode is ON\n\n\nexperimental-mode is OFF\n\n");
+	assert_string_equal(rig_command("expert-mode x;expert-mode"), "\nexpert-mode is OFF\n\n");
+	(void)rig_command("expert-mode on;experimental-mode on");
+	assert_int_equal(rig_conn.modes,
+		1u << ADMIN_MODE_EXPERT | 1u << ADMIN_MODE_EXPERIMENTAL);
+	(void)rig_command("expert-mode on;experimental-mode on;operator");
+	assert_int_equal(rig_conn.modes, 0);
+	(void)rig_command("expert-mode on;user");
+	assert_int_equal(rig_conn.modes, 0);
 }
 
 static void
@@ -279,6 +313,8 @@ severity_output_prefixes_messages(void **st)
 	assert_string_equal(rig_command("set severity-output string;set severity-output none;"
 				    "get weight x"),
 			    "\n\nRequire 'backend/server'.\n\n");
+	assert_string_equal(rig_command("set severity-output number;show cli level"),
+			    "\n[6]: admin\n\n");
 	assert_non_null(strstr(rig_command("set severity-output loud"), "required argument"));
 	assert_non_null(strstr(rig_command("set severity-output"), "required argument"));
 }
@@ -287,14 +323,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(every_command_is_in_the_table_above),
+		CASE(the_table_is_sorted_and_complete),
 		CASE(levels_are_enforced),
+		CASE(levels_are_enforced_in_other_modes_too),
+		CASE(commands_without_support_say_why),
 		CASE(help_lists_permitted_commands_only),
+		CASE(help_takes_the_start_of_a_command),
 		CASE(an_unknown_command_gets_suggestions),
 		CASE(lines_are_split_at_blanks_and_semicolons),
 		CASE(the_number_of_arguments_is_limited),
 		CASE(prompt_mode_prints_a_prompt_after_each_answer),
 		CASE(timeouts_are_checked),
+		CASE(modes_last_until_the_level_is_lowered),
 		CASE(severity_output_prefixes_messages),
 	};
 
