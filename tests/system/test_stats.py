@@ -3,8 +3,11 @@
 import base64
 import contextlib
 import csv
+import html.parser
 import http.client
 import io
+import json
+import re
 import socket
 import threading
 import time
@@ -163,3 +166,188 @@ def test_users(daemon):
         assert get(port, "/stats;csv", headers={"Authorization": header})[0] == 401
     assert get(port, "/stats;csv", "HEAD")[0] == 401
     assert get(port, "/stats", "POST", "s=x", {})[0] == 401
+
+
+# --- the page ---
+
+def test_the_page_has_all_servers(many):
+    status, headers, text = get(many.port, "/stats")
+    assert status == 200 and headers["Content-Type"] == "text/html; charset=utf-8"
+    assert text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n")
+    assert [f"s{i}" for i in range(SERVERS)] == re.findall(r'<tr class="srv [^"]*"><td>(s\d+)</td>', text)
+    # What Zabbix and Datadog look for.
+    version = re.findall(r"HAProxy version ([^,]*), ", text)
+    assert version == [many.info()["Version"]]
+    assert re.search(r"uptime = </b> \d+d \d+h\d\dm\d\ds<", text)
+    assert text.count("nonce=") == 2 and len(set(re.findall(r'nonce="?\'?-?([0-9a-f]{32})', text))) == 1
+    policy = headers["Content-Security-Policy"]
+    assert f"'nonce-{re.search('nonce=.([0-9a-f]+)', text).group(1)}'" in policy and "default-src 'none'" in policy
+    assert get(many.port, "/stats")[1]["Content-Security-Policy"] != policy
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+def test_json_is_json(many):
+    status, headers, text = get(many.port, "/stats;json")
+    assert status == 200 and headers["Content-Type"] == "application/json"
+    rows_of = json.loads(text)
+    assert len(rows_of) == SERVERS + 2
+    names = [next(f["value"]["value"] for f in row if f["field"]["name"] == "svname") for row in rows_of]
+    assert names == ["FRONTEND", *(f"s{i}" for i in range(SERVERS)), "BACKEND"]
+
+
+class Balance(html.parser.HTMLParser):
+    """Elements that are open, and what is wrong."""
+    VOID = {"meta", "link", "input", "br", "img", "hr"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.seen = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def test_the_page_is_well_formed(daemon):
+    port = free_port()
+    evil = "\"<script>alert('x')</script>\""
+    daemon(page(port, f"    description {evil}\n    stats show-desc {evil}\n    stats show-node {evil}\n"
+                      "    stats show-legends\n    stats show-modules\n    stats admin if TRUE\n    stats refresh 5s\n",
+                f"backend b\n    mode http\n    description {evil}\n    cookie C insert\n"
+                "    server s:1 127.0.0.1:1 cookie 'a<b' check\n    server s_2 127.0.0.1:2 backup\n"
+                "    server s3 127.0.0.1:3 disabled weight 7 maxconn 3 maxqueue 4\n"))
+    for query in ("", ";up", ";norefresh", "?scope=b", ";st=DONE", ";st=<script>", "?scope=%22%3E%3Cscript%3E"):
+        got = Balance(get(port, "/stats" + query)[2])
+        assert not got.wrong and not got.open
+        assert [tag for tag, _ in got.seen].count("script") == 1
+        # Nothing from outside.
+        links = [v for _, attrs in got.seen for k, v in attrs.items() if k in ("href", "src", "action")]
+        assert links and all(v.startswith(("/stats", "#px-", "data:,")) for v in links)
+        # Nothing that the policy would forbid.
+        assert not [k for _, attrs in got.seen for k in attrs if k.startswith("on") or k == "style"]
+
+
+# --- forms ---
+
+@pytest.fixture
+def forms(daemon, origins):
+    """Two pages, one with permission, and a backend."""
+    port, other = free_port(), free_port()
+    o = origins()
+    d = daemon(page(port, "    stats admin if TRUE\n") +
+               f"frontend readonly\n    mode http\n    bind 127.0.0.1:{other}\n    stats uri /stats\n"
+               "    stats admin if { src 192.0.2.1 }\n"
+               f"backend b\n    server a 127.0.0.1:{o.port}\n    server z 127.0.0.1:{o.port} check\n",
+               extra="nbthread 4\n    tune.listener.multi-queue fair")
+    d.port, d.other = port, other
+    return d
+
+
+def status_of(d, name="a"):
+    return next(r["status"] for r in rows(get(d.port, "/stats;csv")[2]) if r["svname"] == name)
+
+
+def post(port, body, headers=None, path="/stats"):
+    """The word of the result."""
+    status, fields, _ = get(port, path, "POST", body, headers)
+    assert status == 303 and fields["Location"].startswith("/stats;st=")
+    return fields["Location"].split("=")[1].split(";")[0]
+
+
+def test_forms_change_servers_from_any_worker(forms):
+    for _ in range(8):
+        assert post(forms.port, "s=a&action=drain&b=b") == "DONE"
+        assert status_of(forms) == "DRAIN"
+        assert post(forms.port, "s=a&s=z&action=maint&b=%23" + forms.admin("show stat b 4 -1").splitlines()[1]
+                    .split(",")[27]) == "DONE"
+        assert status_of(forms) == status_of(forms, "z") == "MAINT"
+        assert post(forms.port, "s=a&s=z&action=ready&b=b") == "DONE"
+        assert status_of(forms) == "no check"
+    assert post(forms.other, "s=a&action=drain&b=b") == "DENY"
+    assert post(forms.port, "s=q&action=drain&b=b") == "ERRP"
+    assert post(forms.port, "s=a&action=drain&b=b&x=" + "x" * 20000) == "EXCD"
+    assert get(forms.port, "/stats", "PUT", "s=a&action=maint&b=b")[0] == 503
+
+
+SAME, OTHER = "http://127.0.0.1:{}", "http://127.0.0.1.evil.example:{}"
+
+
+@pytest.mark.parametrize("headers,result", [
+    ({}, "DONE"),
+    ({"Origin": SAME}, "DONE"),
+    ({"Origin": SAME, "Sec-Fetch-Site": "same-origin", "Referer": SAME + "/stats"}, "DONE"),
+    ({"Sec-Fetch-Site": "none"}, "DONE"),
+    ({"Referer": SAME + "/stats?x"}, "DONE"),
+    ({"Origin": "null"}, "DENY"),
+    ({"Origin": ""}, "DENY"),
+    ({"Origin": OTHER}, "DENY"),
+    ({"Origin": "http://127.0.0.1"}, "DENY"),
+    ({"Origin": "http://127.0.0.1:1"}, "DENY"),
+    ({"Origin": SAME, "Sec-Fetch-Site": "cross-site"}, "DENY"),
+    ({"Origin": SAME, "Sec-Fetch-Site": "same-site"}, "DENY"),
+    ({"Sec-Fetch-Site": "Same-Origin"}, "DENY"),
+    ({"Referer": OTHER + "/stats"}, "DENY"),
+    ({"Referer": "http://evil.example/http://127.0.0.1:{}"}, "DENY"),
+    ({"Referer": "about:blank"}, "DENY"),
+    ({"Origin": OTHER, "Referer": SAME + "/"}, "DENY"),
+])
+def test_forms_of_other_sites_are_refused(forms, headers, result):
+    told = {name: value.format(forms.port) for name, value in headers.items()}
+    assert post(forms.port, "s=a&action=maint&b=b", told) == result
+    assert status_of(forms) == ("MAINT" if result == "DONE" else "no check")
+
+
+def test_sessions_of_all_workers_are_ended(daemon, origins):
+    port, front = free_port(), free_port()
+    o = origins()
+    d = daemon(page(port, "    stats admin if TRUE\n") + f"listen l\n    bind 127.0.0.1:{front}\n"
+               f"    server s 127.0.0.1:{o.port}\n", extra="nbthread 4\n    tune.listener.multi-queue fair")
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(connect(front)) for _ in range(40)]
+        for c in clients:
+            c.sendall(b"x")
+            assert c.recv(1) == b"x"
+        assert post(port, "s=s&action=shutdown&b=l") == "DONE"
+        for c in clients:
+            with contextlib.suppress(ConnectionResetError):
+                assert c.recv(1) == b""
+    assert d.info()["Fsm_bugs"] == "0"
+
+
+def test_forms_arrive_in_pieces(forms):
+    """And are answered when they are whole."""
+    body = b"s=a&action=drain&b=b"
+    with connect(forms.port) as s:
+        s.sendall(b"POST /stats HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body))
+        assert s.recv(100).startswith(b"HTTP/1.1 100 ")
+        for i in range(len(body)):
+            s.sendall(body[i:i + 1])
+            time.sleep(0.002)
+        assert b"Location: /stats;st=DONE\r\n" in s.recv(1000)
+    assert status_of(forms) == "DRAIN"
+
+
+def test_users_and_conditions_together(daemon):
+    """As in the manual's example."""
+    port = free_port()
+    d = daemon("userlist u\n    group admin users boss\n    user boss insecure-password b\n"
+               "    user clerk insecure-password c\n" +
+               page(port, "    acl known http_auth(u)\n    acl boss http_auth_group(u) admin\n"
+                          "    stats http-request auth unless known\n    stats admin if boss\n",
+                    "backend b\n    server a 127.0.0.1:1\n"))
+    d.port = port
+    form = "s=a&action=maint&b=b"
+    assert get(port, "/stats")[0] == 401
+    assert get(port, "/stats", "POST", form)[0] == 401
+    assert "<form method=post" not in get(port, "/stats", headers=basic("clerk:c"))[2]
+    assert "<form method=post" in get(port, "/stats", headers=basic("boss:b"))[2]
+    assert post(port, form, basic("clerk:c")) == "DENY"
+    assert post(port, form, basic("boss:b")) == "DONE"
+    assert "MAINT" in d.admin("show stat b 4 -1")

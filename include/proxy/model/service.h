@@ -24,6 +24,7 @@ enum {
 	SERVICE_SLICE = 12288,      /* bytes generated before the client has to take them */
 	SERVICE_TURN = 4096,        /* bytes generated in one turn of the loop: others wait */
 	SERVICE_STEPS = 256,        /* steps in one turn, even if they generate little */
+	SERVICE_JOBS = 8,           /* jobs that get their part in one turn */
 	SERVICE_OUT_MAX = 4 << 20,  /* maximum output of one step: a slice and the longest row */
 	SERVICE_FIELDS_MAX = 12,
 	SERVICE_HEAD_MAX = 4096     /* the texts of the head's fields */

@@ -180,16 +180,21 @@ take_todo(struct services *sv)
 	}
 }
 
+/* Those that are not done get behind the others. */
 static void
 run_active(struct services *sv)
 {
 	take_todo(sv);
-	list_each_safe(it, &sv->active) {
-		struct service_job *j = list_entry(it, struct service_job, link);
+	for (int i = 0; i < SERVICE_JOBS && !list_is_empty(&sv->active); i++) {
+		struct service_job *j = list_first(&sv->active, struct service_job, link);
 
 		generate_slice(j);
-		if (is_slice_full(j))
+		if (is_slice_full(j)) {
 			return_job(j);
+			continue;
+		}
+		list_remove(&j->link);
+		list_append(&sv->active, &j->link);
 	}
 	if (!list_is_empty(&sv->active))
 		loop_post_next(sv->first->loop, &sv->task);
