@@ -31,6 +31,7 @@ struct proxy_header {
 	 * (UNKNOWN, LOCAL, and protocols other than TCP over IPv4 or IPv6). */
 	int announces;
 	struct addr src, dst;
+	struct str tlvs; /* version 2: the fields behind the addresses, in the bytes parsed */
 	enum proxy_header_err err; /* the reason when BAD: OTHER, INVALID or UNHANDLED */
 };
 
@@ -42,19 +43,38 @@ struct proxy_header {
 enum proxy_header_found proxy_header_parse(
 	const void *bytes, size_t n, size_t max, struct proxy_header *out);
 
+/* Types of fields of version 2 (proxy-protocol.txt 2.2). */
+enum {
+	PROXY_TLV_AUTHORITY = 2,
+	PROXY_TLV_CRC32C = 3,
+	PROXY_TLV_UNIQUE_ID = 5
+};
+
+struct proxy_header_tlv {
+	uint8_t type;
+	struct str value;
+};
+
+/* 1 and the value of the last field of this type, or 0. */
+int proxy_header_find_tlv(struct str tlvs, unsigned int type, struct str *value);
+
 /* What a header says. */
 struct proxy_header_fields {
 	int version;                 /* 1 or 2 */
 	const struct addr *src, *dst; /* NULL: unknown */
 	/* Version 2 only. */
-	int has_crc32c, has_unique_id;
+	int has_crc32c, has_authority, has_unique_id;
+	struct str authority;        /* at most 255 bytes, or it is cut */
 	struct str unique_id;        /* at most 128 bytes, or it is cut */
+	const struct proxy_header_tlv *tlv; /* further fields */
+	unsigned int n_tlvs;
 };
 
 /* Room for any header that is written. */
-#define PROXY_HEADER_OUT_MAX 256
+#define PROXY_HEADER_OUT_MAX 8192
 
-/* Writes a header and returns its length. UNKNOWN or LOCAL unless both addresses are inet ones. */
+/* Writes a header and returns its length. UNKNOWN or LOCAL unless both addresses are inet ones.
+ * Fields that have no room are left out. */
 size_t proxy_header_write(const struct proxy_header_fields *f, char out[PROXY_HEADER_OUT_MAX]);
 
 /* Number and text of fc_err. */

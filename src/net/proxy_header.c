@@ -28,9 +28,8 @@ enum {
 	PROTOCOL_STREAM = 1,
 	PROTOCOL_DGRAM = 2,
 	TLV_HEAD = 3,
-	TLV_CRC32C = 3,
-	TLV_UNIQUE_ID = 5,
 	CRC32C_BYTES = 4,
+	AUTHORITY_MAX = 255,
 	UNIQUE_ID_MAX = 128
 };
 
@@ -235,9 +234,11 @@ check_tlvs(const unsigned char *p, size_t at, size_t len)
 		at += TLV_HEAD;
 		if (len - at < bytes)
 			return -1;
-		if (type == TLV_CRC32C && (bytes != CRC32C_BYTES || !checks_out(p, len, at)))
+		if (type == PROXY_TLV_CRC32C && (bytes != CRC32C_BYTES || !checks_out(p, len, at)))
 			return -1;
-		if (type == TLV_UNIQUE_ID && bytes > UNIQUE_ID_MAX)
+		if (type == PROXY_TLV_UNIQUE_ID && bytes > UNIQUE_ID_MAX)
+			return -1;
+		if (type == PROXY_TLV_AUTHORITY && bytes > AUTHORITY_MAX)
 			return -1;
 		at += bytes;
 	}
@@ -261,13 +262,16 @@ static enum proxy_header_found
 parse_v2_body(const unsigned char *p, size_t len, struct proxy_header *out)
 {
 	unsigned int family = p[V2_FAMILY_PROTOCOL] >> 4, protocol = p[V2_FAMILY_PROTOCOL] & 15;
+	size_t at;
 
 	/* For LOCAL the whole block is discarded; without a family the end of its addresses is
 	 * unknown. */
 	if (p[V2_VERSION_COMMAND] == V2_LOCAL || family == FAMILY_UNSPEC)
 		return header_whole(out, len);
-	if (check_tlvs(p, V2_ADDRESSES + (size_t)address_bytes(family), len) < 0)
+	at = V2_ADDRESSES + (size_t)address_bytes(family);
+	if (check_tlvs(p, at, len) < 0)
 		return header_bad(out, PROXY_HEADER_ERR_INVALID);
+	out->tlvs = (struct str){ (const char *)p + at, len - at };
 	if (protocol == PROTOCOL_STREAM && family != FAMILY_UNIX)
 		take_v2_addresses(p + V2_ADDRESSES, family, out);
 	return header_whole(out, len);
@@ -309,6 +313,24 @@ proxy_header_parse(const void *bytes, size_t n, size_t max, struct proxy_header 
 	if (n == 0)
 		return PROXY_HEADER_MORE;
 	return *p == v2_signature[0] ? parse_v2(p, n, max, out) : parse_v1(bytes, n, out);
+}
+
+int
+proxy_header_find_tlv(struct str tlvs, unsigned int type, struct str *value)
+{
+	const unsigned char *p = (const unsigned char *)tlvs.p;
+	int found = 0;
+
+	/* Their lengths were checked. */
+	for (size_t at = 0, n; at < tlvs.len; at += n) {
+		n = read_be16(p + at + 1);
+		at += TLV_HEAD;
+		if (p[at - TLV_HEAD] != type)
+			continue;
+		*value = (struct str){ tlvs.p + at, n };
+		found = 1;
+	}
+	return found;
 }
 
 struct err_row {

@@ -15,8 +15,8 @@ enum {
 	V2_PROXY = 0x21,
 	V2_TCP4 = 0x11,
 	V2_TCP6 = 0x21,
-	TLV_CRC32C = 3,
-	TLV_UNIQUE_ID = 5,
+	TLV_HEAD = 3,
+	AUTHORITY_MAX = 255,
 	UNIQUE_ID_MAX = 128
 };
 
@@ -133,11 +133,18 @@ write_v2(const struct proxy_header_fields *f, const struct endpoints *e, unsigne
 	out[13] = e->family == AF_UNSPEC ? 0 : e->family == AF_INET ? V2_TCP4 : V2_TCP6;
 	p = put_endpoints(p, e);
 	if (f->has_crc32c) {
-		p = put_tlv(p, TLV_CRC32C, zeros, sizeof(zeros));
+		p = put_tlv(p, PROXY_TLV_CRC32C, zeros, sizeof(zeros));
 		crc = p - sizeof(zeros);
 	}
+	if (f->has_authority)
+		p = put_tlv(p, PROXY_TLV_AUTHORITY, f->authority.p,
+			MIN(f->authority.len, AUTHORITY_MAX));
 	if (f->has_unique_id)
-		p = put_tlv(p, TLV_UNIQUE_ID, f->unique_id.p, MIN(f->unique_id.len, UNIQUE_ID_MAX));
+		p = put_tlv(p, PROXY_TLV_UNIQUE_ID, f->unique_id.p,
+			MIN(f->unique_id.len, UNIQUE_ID_MAX));
+	for (unsigned int i = 0; i < f->n_tlvs; i++)
+		if ((size_t)(p - out) + TLV_HEAD + f->tlv[i].value.len <= PROXY_HEADER_OUT_MAX)
+			p = put_tlv(p, f->tlv[i].type, f->tlv[i].value.p, f->tlv[i].value.len);
 	(void)put_be16(out + V2_LENGTH, (size_t)(p - out) - V2_HEAD);
 	if (crc) {
 		h = hash_crc32c(0, out, (size_t)(p - out));

@@ -24,6 +24,8 @@ struct addr_override {
  * something. */
 struct session_addr_override {
 	struct addr_override connection, session;
+	char *tlvs;              /* those of the client's PROXY header; owned; NULL: none */
+	size_t n_tlvs;           /* bytes */
 };
 
 void engine_addr_override_init(struct engine *e);
@@ -51,6 +53,10 @@ int addr_override_reserve(struct session *s) must_check;
 /* Applies the addresses of a PROXY header to the session, like `tcp-request session` rules. */
 void
 addr_override_proxy_protocol(struct session *s, const struct addr *src, const struct addr *dst);
+/* Keeps the fields of that header. Without memory there are none. */
+void addr_override_keep_tlvs(struct session *s, struct str tlvs);
+/* 1 and the value of the last one of this type, or 0. */
+int addr_override_tlv(const struct session *s, unsigned int type, struct str *value);
 /* Applies a change made by a rule at this place: 0, or -ERR_NOMEM. */
 int addr_override_set(struct session *s, enum rule_place place, enum endpoint which,
 	const struct addr *a) must_check;

@@ -78,7 +78,8 @@ enum server_proxy_header {
 	SERVER_PROXY_V1        = 1u << 0, /* send-proxy */
 	SERVER_PROXY_V2        = 1u << 1, /* send-proxy-v2 */
 	SERVER_PROXY_CRC32C    = 1u << 2, /* proxy-v2-options */
-	SERVER_PROXY_UNIQUE_ID = 1u << 3
+	SERVER_PROXY_UNIQUE_ID = 1u << 3,
+	SERVER_PROXY_AUTHORITY = 1u << 4
 };
 
 /* What a server's points on the ring of consistent hashing depend on. */

@@ -166,9 +166,10 @@ proxy_v2_option_bit(struct str word)
 		struct str name;
 		int bit;
 	} all[] = { { { "crc32c", 6 }, SERVER_PROXY_CRC32C },
-		{ { "unique-id", 9 }, SERVER_PROXY_UNIQUE_ID }, { { "authority", 9 }, 0 },
-		{ { "ssl", 3 }, 0 }, { { "cert-cn", 7 }, 0 }, { { "ssl-cipher", 10 }, 0 },
-		{ { "cert-sig", 8 }, 0 }, { { "cert-key", 8 }, 0 } };
+		{ { "unique-id", 9 }, SERVER_PROXY_UNIQUE_ID },
+		{ { "authority", 9 }, SERVER_PROXY_AUTHORITY }, { { "ssl", 3 }, 0 },
+		{ { "cert-cn", 7 }, 0 }, { { "ssl-cipher", 10 }, 0 }, { { "cert-sig", 8 }, 0 },
+		{ { "cert-key", 8 }, 0 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (str_is(word, all[i].name))
@@ -256,8 +257,9 @@ static const struct cfg_opt opts[] = {
 		"Interval at which half of the surplus idle connections are closed; the default is "
 		"5 s, and 0 keeps none."),
 	OPT("proxy-v2-options", 1, opt_proxy_v2_options, 0, "<option>[,<option>]...",
-		"What a PROXY header of version 2 has besides the addresses: crc32c, a checksum; "
-		"unique-id, the frontend's unique-id-format."),
+		"What a PROXY header of version 2 has besides the addresses: authority, that of the "
+		"client's PROXY header, if it had one; crc32c, a checksum; unique-id, the "
+		"frontend's unique-id-format."),
 	OPT("send-proxy", 0, opt_proxy_header, SERVER_PROXY_V1 << 1 | 1, NULL,
 		"Begins connections with a PROXY header, which has the client's address."),
 	OPT("send-proxy-v2", 0, opt_proxy_header, SERVER_PROXY_V2 << 1 | 1, NULL,

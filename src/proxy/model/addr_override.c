@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/pool.h"
+#include "net/proxy_header.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
 
@@ -25,6 +27,7 @@ addr_override_free(struct session *s)
 {
 	if (!s->endpoints)
 		return;
+	mem_free(s->endpoints->tlvs);
 	pool_put(&s->engine->addr_override_pool, s->endpoints);
 	s->endpoints = NULL;
 }
@@ -173,6 +176,28 @@ addr_override_proxy_protocol(struct session *s, const struct addr *src, const st
 	assert(s->endpoints);
 	s->endpoints->session.said[ENDPOINT_SRC] = *src;
 	s->endpoints->session.said[ENDPOINT_DST] = *dst;
+}
+
+void
+addr_override_keep_tlvs(struct session *s, struct str tlvs)
+{
+	assert(s->endpoints && !s->endpoints->tlvs);
+	if (!tlvs.len)
+		return;
+	s->endpoints->tlvs = mem_alloc(tlvs.len);
+	if (!s->endpoints->tlvs)
+		return;
+	memcpy(s->endpoints->tlvs, tlvs.p, tlvs.len);
+	s->endpoints->n_tlvs = tlvs.len;
+}
+
+int
+addr_override_tlv(const struct session *s, unsigned int type, struct str *value)
+{
+	const struct session_addr_override *e = s->endpoints;
+
+	return e && e->tlvs &&
+		proxy_header_find_tlv((struct str){ e->tlvs, e->n_tlvs }, type, value);
 }
 
 /* The structure that a rule at this place sets: NULL without memory. */

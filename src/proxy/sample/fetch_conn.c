@@ -1,8 +1,10 @@
 /* Fetches that ask the kernel about the client's connection (manual 7.3.3), when they are asked. */
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/proxy_header.h"
+#include "proxy/model/addr_override.h"
 #include "proxy/sample/fetch.h"
 #include "proxy/model/session.h"
 #include "rule/sample/fetch.h"
@@ -156,6 +158,47 @@ fetch_header_seen(const struct rule_args *a unused, struct sample_ctx *cx, struc
 	return 1;
 }
 
+/* The names of types are those of proxy-protocol.txt without PP2_TYPE_. */
+static int
+init_tlv_type(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	static const struct {
+		struct str name;
+		int type;
+	} names[] = { { { "ALPN", 4 }, 0x01 }, { { "AUTHORITY", 9 }, 0x02 },
+		{ { "CRC32C", 6 }, 0x03 }, { { "NOOP", 4 }, 0x04 }, { { "UNIQUE_ID", 9 }, 0x05 },
+		{ { "SSL", 3 }, 0x20 }, { { "SSL_VERSION", 11 }, 0x21 }, { { "SSL_CN", 6 }, 0x22 },
+		{ { "SSL_CIPHER", 10 }, 0x23 }, { { "SSL_SIG_ALG", 11 }, 0x24 },
+		{ { "SSL_KEY_ALG", 11 }, 0x25 }, { { "NETNS", 5 }, 0x30 } };
+	unsigned long n;
+	char *end;
+
+	a->bad = 0;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is(a->arg[0].text, names[i].name)) {
+			a->arg[0].num = names[i].type;
+			return 0;
+		}
+	*why = "the type is a number of 0 to 255, also as 0x20, or a name such as AUTHORITY";
+	n = strtoul(a->arg[0].text.p, &end, 0);
+	a->arg[0].num = (int64_t)n;
+	return a->arg[0].text.p[0] >= '0' && a->arg[0].text.p[0] <= '9' && !*end && n <= 255 ? 0
+											 : -1;
+}
+
+static int
+fetch_tlv(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = cx->session;
+	unsigned int type = a->kind ? (unsigned int)a->kind : (unsigned int)a->arg[0].num;
+	struct str value;
+
+	if (!x || !addr_override_tlv(x, type, &value))
+		return 0;
+	sample_set_str(s, value);
+	return 1;
+}
+
 static int
 fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
@@ -209,6 +252,29 @@ const struct rule_fetch conn_fetches[] = {
 		.doc = "fc_err as a text: Success, or what was wrong." },
 	FIGURE("fc_fackets", FACKETS, "forward acknowledged segments."),
 	FIGURE("fc_lost", LOST, "lost segments."),
+	{ .name = "fc_pp_authority",
+		CONN,
+		.out = SAMPLE_STR,
+		.fetch = fetch_tlv,
+		.kind = PROXY_TLV_AUTHORITY,
+		.doc = "The authority that the client's PROXY header names." },
+	{ .name = "fc_pp_tlv",
+		CONN,
+		.arg = { ARG_STR },
+		.min = 1,
+		.out = SAMPLE_STR,
+		.fetch = fetch_tlv,
+		.init = init_tlv_type,
+		.syntax = "<type>",
+		.doc = "The value of the last field of this type in the client's PROXY header. The "
+			"type is a number or one of ALPN, AUTHORITY, CRC32C, NOOP, UNIQUE_ID, SSL, "
+			"SSL_VERSION, SSL_CN, SSL_CIPHER, SSL_SIG_ALG, SSL_KEY_ALG and NETNS." },
+	{ .name = "fc_pp_unique_id",
+		CONN,
+		.out = SAMPLE_STR,
+		.fetch = fetch_tlv,
+		.kind = PROXY_TLV_UNIQUE_ID,
+		.doc = "The unique id in the client's PROXY header." },
 	{ .name = "fc_rcvd_proxy",
 		CONN,
 		.out = SAMPLE_BOOL,

@@ -60,6 +60,7 @@ accept_header(struct session *s, const struct proxy_header *header)
 {
 	if (header->announces)
 		addr_override_proxy_protocol(s, &header->src, &header->dst);
+	addr_override_keep_tlvs(s, header->tlvs);
 	keep_after_header(s, header->len);
 	return session_admit_again(s);
 }

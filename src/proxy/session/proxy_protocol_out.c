@@ -22,6 +22,8 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 	f.src = &src;
 	if (addr_override_destination(s, &dst) == 0)
 		f.dst = &dst;
+	if (wants & SERVER_PROXY_AUTHORITY)
+		f.has_authority = addr_override_tlv(s, PROXY_TLV_AUTHORITY, &f.authority);
 	if (f.has_unique_id && f.version == 2)
 		(void)unique_id_get(s, a, &f.unique_id);
 	n = proxy_header_write(&f, out);

@@ -469,10 +469,67 @@ the_longest_headers_have_room(void **state)
 	}
 }
 
+/* Fields are written in HAProxy's order and found again; those that have no room are left out. */
+static void
+fields_are_written_and_found(void **state)
+{
+	static const char big[PROXY_HEADER_OUT_MAX];
+	const struct proxy_header_tlv tlv[] = { { 0xe0, { "one", 3 } },
+		{ 0xe1, { big, sizeof(big) } }, { 0xe0, { "two", 3 } }, { 0xe2, { "", 0 } } };
+	struct addr a;
+	struct proxy_header_fields f = { .version = 2, .has_crc32c = 1, .has_authority = 1,
+		.has_unique_id = 1, .authority = STR("example.org"), .unique_id = STR("id"),
+		.tlv = tlv, .n_tlvs = ARRAY_LEN(tlv) };
+	char out[PROXY_HEADER_OUT_MAX];
+	struct proxy_header h;
+	struct str v;
+	size_t n;
+
+	(void)state;
+	f.src = f.dst = addr_of_text("1.2.3.4", 1, &a);
+	n = proxy_header_write(&f, out);
+	assert_int_equal(n, 16 + 12 + 7 + 14 + 5 + 6 + 6 + 3);
+	assert_memory_equal(
+		out + 35, "\2\0\13example.org\5\0\2id\xe0\0\3one\xe0\0\3two\xe2\0\0", 34);
+	assert_int_equal(proxy_header_parse(out, n, 1024, &h), PROXY_HEADER_WHOLE);
+	assert_int_equal(h.tlvs.len, n - 28);
+	assert_int_equal(proxy_header_find_tlv(h.tlvs, PROXY_TLV_AUTHORITY, &v), 1);
+	assert_true(str_is(v, STR("example.org")));
+	assert_int_equal(proxy_header_find_tlv(h.tlvs, 0xe0, &v), 1);
+	assert_true(str_is(v, STR("two")));
+	assert_int_equal(proxy_header_find_tlv(h.tlvs, 0xe2, &v), 1);
+	assert_int_equal(v.len, 0);
+	assert_int_equal(proxy_header_find_tlv(h.tlvs, 0xe1, &v), 0);
+}
+
+/* As HAProxy refuses them. */
+static void
+a_long_authority_is_invalid(void **state)
+{
+	static const char name[256];
+	struct addr a;
+	char out[PROXY_HEADER_OUT_MAX];
+	struct proxy_header h;
+
+	(void)state;
+	for (size_t len = 255; len <= 256; len++) {
+		struct proxy_header_tlv tlv = { PROXY_TLV_AUTHORITY, { name, len } };
+		struct proxy_header_fields f = { .version = 2, .tlv = &tlv, .n_tlvs = 1 };
+		size_t n;
+
+		f.src = f.dst = addr_of_text("1.2.3.4", 1, &a);
+		n = proxy_header_write(&f, out);
+		assert_int_equal(proxy_header_parse(out, n, 1024, &h),
+			len == 255 ? PROXY_HEADER_WHOLE : PROXY_HEADER_BAD);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_are_written_and_found),
+		cmocka_unit_test(a_long_authority_is_invalid),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(lines_that_are_refused),
 		cmocka_unit_test(blocks),

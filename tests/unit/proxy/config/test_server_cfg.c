@@ -77,7 +77,7 @@ static const struct world_line options[] = {
 	{ "proxy-v2-options", "<option>" },
 	{ "proxy-v2-options crc32c,", "'' : proxy v2 option not implemented" },
 	{ "proxy-v2-options crc32c,ssl", "'ssl' : not supported" },
-	{ "proxy-v2-options authority", "'authority' : not supported" },
+	{ "proxy-v2-options authority", NULL },
 	{ "proxy-v2-options crc32", "'crc32' : proxy v2 option not implemented" },
 	{ "minconn 3", NULL },
 	{ "minconn -3", "-3" },
