@@ -64,6 +64,8 @@ struct cfg_ctx {
 
 /* Argument i, or "" when there is none. Valid while the line is parsed. */
 const char *cfg_arg(const struct cfg_ctx *ctx, int i);
+/* Inside an option with parentheses: what is between them. 0, or -1 if they are missing. */
+int cfg_opt_parens(const struct cfg_ctx *ctx, const char **text, size_t *len) must_check;
 /* Its place, for later reports with cfg_diag_add(). */
 struct cfg_where cfg_arg_where(const struct cfg_ctx *ctx, int i);
 /* Number of errors in the section so far. */

@@ -118,6 +118,7 @@ struct cfg_opt {
 	const char *syntax;
 	const char *doc;
 	intptr_t arg;		/* for the owner: ctx->opt->arg */
+	bool in_parens;		/* something in parentheses follows the name: cfg_opt_parens() */
 	bool only_at_start;	/* not for a server that is added at run time */
 };
 
@@ -167,6 +168,7 @@ const struct cfg_section *cfg_registry_section(const struct cfg_registry *reg, c
 /* The keyword with this exact name in one of `sections`, or NULL. */
 const struct cfg_kw *cfg_registry_kw(const struct cfg_registry *reg, const char *name,
 				     unsigned sections);
+/* name may end with parentheses, if the option takes them. */
 const struct cfg_opt *cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place,
 				       const char *name);
 

@@ -22,6 +22,19 @@ cfg_arg(const struct cfg_ctx *ctx, int i)
 	return i >= 0 && i < ctx->argc ? ctx->word[ctx->base + (unsigned)i].text : "";
 }
 
+int
+cfg_opt_parens(const struct cfg_ctx *ctx, const char **text, size_t *len)
+{
+	const char *word = ctx->word[ctx->base - 1].text + strlen(ctx->opt->name);
+	size_t n = strlen(word);
+
+	if (n < 2 || word[0] != '(' || word[n - 1] != ')')
+		return -1;
+	*text = word + 1;
+	*len = n - 2;
+	return 0;
+}
+
 /* Column of argument i; a missing one is after the last word. */
 static unsigned
 arg_col(const struct cfg_ctx *ctx, int i)

@@ -60,13 +60,22 @@ cfg_registry_section(const struct cfg_registry *reg, const char *name)
 	return NULL;
 }
 
+static int
+opt_is_named(const struct cfg_opt *o, const char *name)
+{
+	size_t n = strlen(o->name);
+
+	return strncmp(name, o->name, n) == 0 &&
+		(!name[n] || (o->in_parens && name[n] == '('));
+}
+
 const struct cfg_opt *
 cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const char *name)
 {
 	assert(place < CFG_OPT_PLACES);
 	for (unsigned i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_opt *o = reg->module[i]->opts[place]; o && o->name; o++)
-			if (strcmp(o->name, name) == 0)
+			if (opt_is_named(o, name))
 				return o;
 	return NULL;
 }

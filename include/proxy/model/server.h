@@ -20,6 +20,7 @@ struct dynamic_cookie;
 struct proxy;
 struct resolvers;
 struct server_dns;
+struct server_tlv;
 
 #define SERVER_WEIGHT_MAX 256
 /* Balancing uses weights multiplied by this, so that a server can have a fraction of its weight. */
@@ -100,6 +101,7 @@ struct server_conf {
 	int tfo;
 	enum server_hash_key hash_key;
 	unsigned int proxy_header; /* enum server_proxy_header; 0: none */
+	struct server_tlv *tlvs; /* further fields of PROXY headers of version 2; owned */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */
 	struct addr socks4;      /* the SOCKS4 proxy on the way to it; len 0: none */
 	struct source_conf source; /* after loading, the backend's if it has none */

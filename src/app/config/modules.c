@@ -15,6 +15,7 @@
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
+#include "proxy/config/server_proxy_cfg.h"
 #include "proxy/config/server_state_cfg.h"
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
@@ -39,6 +40,7 @@ static const struct cfg_module *const modules[] = {
 	&rules_cfg_module,
 	&server_cfg_module,
 	&server_name_cfg_module,
+	&server_proxy_cfg_module,
 	&check_cfg_module,
 	&http_check_cfg_module,
 	&tcp_check_cfg_module,

@@ -14,6 +14,7 @@
 #include "proxy/sample/route.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/proxies_finish.h"
+#include "proxy/config/server_proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/source_cfg.h"
 #include "proxy/config/stats_cfg.h"
@@ -190,6 +191,7 @@ void
 proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_diag *d)
 {
 	source_cfg_finish(s, s->be, d);
+	server_proxy_cfg_finish(s, ps, d);
 	settle_minconn(s);
 	server_cfg_find_resolvers(s, ps, d);
 }

@@ -144,61 +144,6 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
-/* arg: the bit, and 1 behind it to set it. */
-static int
-opt_proxy_header(struct cfg_ctx *ctx, void *obj)
-{
-	struct server_target *t = obj;
-	unsigned int bit = (unsigned int)ctx->opt->arg >> 1;
-
-	if (ctx->opt->arg & 1)
-		t->conf->proxy_header |= bit;
-	else
-		t->conf->proxy_header &= ~bit;
-	return 0;
-}
-
-/* A bit, 0: known but not supported, -1: unknown. */
-static int
-proxy_v2_option_bit(struct str word)
-{
-	static const struct {
-		struct str name;
-		int bit;
-	} all[] = { { { "crc32c", 6 }, SERVER_PROXY_CRC32C },
-		{ { "unique-id", 9 }, SERVER_PROXY_UNIQUE_ID },
-		{ { "authority", 9 }, SERVER_PROXY_AUTHORITY }, { { "ssl", 3 }, 0 },
-		{ { "cert-cn", 7 }, 0 }, { { "ssl-cipher", 10 }, 0 }, { { "cert-sig", 8 }, 0 },
-		{ { "cert-key", 8 }, 0 } };
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (str_is(word, all[i].name))
-			return all[i].bit;
-	return -1;
-}
-
-/* As in HAProxy several lists add up, and any option has a header sent. */
-static int
-opt_proxy_v2_options(struct cfg_ctx *ctx, void *obj)
-{
-	struct server_target *t = obj;
-	const char *p = cfg_arg(ctx, 0);
-
-	for (;;) {
-		struct str word = { p, strcspn(p, ",") };
-		int bit = proxy_v2_option_bit(word);
-
-		if (bit <= 0)
-			return cfg_error(ctx, 0, "'proxy-v2-options' : '%.*s' : %s.",
-				(int)MIN(word.len, 60), word.p,
-				bit < 0 ? "proxy v2 option not implemented" : "not supported");
-		t->conf->proxy_header |= (unsigned int)bit;
-		p += word.len;
-		if (!*p++)
-			return 0;
-	}
-}
-
 /* Disables features that tacit does not have. */
 static int
 opt_never(struct cfg_ctx *ctx, void *obj)
@@ -243,10 +188,6 @@ static const struct cfg_opt opts[] = {
 		"fullconn."),
 	OPT_FLAG("no-backup", backup, 0, "The server is no backup, whatever the defaults say."),
 	OPT_NEVER("no-check-ssl", "Health checks do not use TLS."),
-	OPT("no-send-proxy", 0, opt_proxy_header, SERVER_PROXY_V1 << 1, NULL,
-		"Undoes send-proxy of the defaults."),
-	OPT("no-send-proxy-v2", 0, opt_proxy_header, SERVER_PROXY_V2 << 1, NULL,
-		"Undoes send-proxy-v2 of the defaults."),
 	OPT_NEVER("no-ssl", "TLS is not used."),
 	OPT_FLAG("no-tfo", tfo, 0, "Disables TCP Fast Open, whatever the defaults say."),
 	OPT_FLAG("non-backup", backup, 0, "As no-backup."),
@@ -256,14 +197,6 @@ static const struct cfg_opt opts[] = {
 	OPT("pool-purge-delay", 1, opt_purge, 0, "<time>",
 		"Interval at which half of the surplus idle connections are closed; the default is "
 		"5 s, and 0 keeps none."),
-	OPT("proxy-v2-options", 1, opt_proxy_v2_options, 0, "<option>[,<option>]...",
-		"What a PROXY header of version 2 has besides the addresses: authority, that of the "
-		"client's PROXY header, if it had one; crc32c, a checksum; unique-id, the "
-		"frontend's unique-id-format."),
-	OPT("send-proxy", 0, opt_proxy_header, SERVER_PROXY_V1 << 1 | 1, NULL,
-		"Begins connections with a PROXY header, which has the client's address."),
-	OPT("send-proxy-v2", 0, opt_proxy_header, SERVER_PROXY_V2 << 1 | 1, NULL,
-		"Begins connections with a PROXY header of version 2."),
 	OPT("socks4", 1, opt_socks4, 0, "<address>:<port>",
 		"Connects to the server through this SOCKS4 proxy. The server's address has to be "
 		"an IPv4 address. Health checks do not use the proxy, see check-via-socks4."),

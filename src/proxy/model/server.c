@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server_tlv.h"
 
 /* Connections after which a guess that mostly fails is tried again: one failed call in so many. */
 #define SKIPS 64
@@ -34,6 +35,7 @@ server_conf_fini(struct server_conf *c)
 {
 	mem_free(c->cookie);
 	c->cookie = NULL;
+	server_tlvs_free(&c->tlvs);
 	resolve_conf_fini(&c->resolve);
 	check_server_conf_fini(&c->check);
 }
@@ -43,6 +45,7 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 {
 	struct check_server_conf check;
 	struct resolve_conf resolve;
+	struct server_tlv *tlvs;
 	char *cookie;
 
 	if (mem_copy_string(&cookie, from->cookie) < 0)
@@ -51,12 +54,19 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 		mem_free(cookie);
 		return -ERR_NOMEM;
 	}
+	if (server_tlvs_copy(&tlvs, from->tlvs) < 0) {
+		resolve_conf_fini(&resolve);
+		mem_free(cookie);
+		return -ERR_NOMEM;
+	}
 	if (check_server_conf_copy(&check, &from->check) < 0) {
+		server_tlvs_free(&tlvs);
 		resolve_conf_fini(&resolve);
 		mem_free(cookie);
 		return -ERR_NOMEM;
 	}
 	*to = *from;
+	to->tlvs = tlvs;
 	to->cookie = cookie;
 	to->resolve = resolve;
 	to->check = check;

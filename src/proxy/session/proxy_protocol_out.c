@@ -4,7 +4,25 @@
 
 #include "net/proxy_header.h"
 #include "proxy/model/addr_override.h"
+#include "proxy/model/server_tlv.h"
+#include "proxy/sample/eval.h"
 #include "proxy/sample/unique_id.h"
+
+/* Fields of formats; one whose text does not fit is left out. */
+static unsigned int
+make_tlvs(const struct session *s, struct arena *a, struct proxy_header_tlv *out)
+{
+	unsigned int n = 0;
+	struct eval l;
+
+	eval_init(&l, (struct session *)(uintptr_t)s, SAMPLE_AT_CONN);
+	l.cx.arena = a;
+	for (const struct server_tlv *t = s->srv->conf.tlvs; t; t = t->next) {
+		out[n].type = t->type;
+		n += rule_fmt_text(t->fmt, &l.cx, &out[n].value) == 0;
+	}
+	return n;
+}
 
 /* The addresses are those that rules see: src and dst. */
 static size_t
@@ -15,6 +33,7 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 	struct proxy_header_fields f = { .version = wants & SERVER_PROXY_V2 ? 2 : 1,
 		.has_crc32c = (wants & SERVER_PROXY_CRC32C) != 0,
 		.has_unique_id = (wants & SERVER_PROXY_UNIQUE_ID) != 0 };
+	struct proxy_header_tlv tlv[SERVER_TLVS_MAX];
 	struct addr src, dst;
 	size_t mark = arena_mark(a), n;
 
@@ -26,6 +45,10 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 		f.has_authority = addr_override_tlv(s, PROXY_TLV_AUTHORITY, &f.authority);
 	if (f.has_unique_id && f.version == 2)
 		(void)unique_id_get(s, a, &f.unique_id);
+	if (s->srv->conf.tlvs && f.version == 2) {
+		f.tlv = tlv;
+		f.n_tlvs = make_tlvs(s, a, tlv);
+	}
 	n = proxy_header_write(&f, out);
 	arena_release(a, mark);
 	return n;

@@ -21,6 +21,7 @@
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
+#include "proxy/config/server_proxy_cfg.h"
 #include "proxy/config/server_state_cfg.h"
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
@@ -59,7 +60,8 @@ world_load(struct world *w, const char *text)
 		&tcp_check_cfg_module, &check_server_cfg_module, &balance_cfg_module,
 		&persist_cfg_module, &log_cfg_module, &capture_cfg_module, &unique_id_cfg_module,
 		&server_state_cfg_module, &stats_cfg_module,
-		&userlist_cfg_module, &server_name_cfg_module, &resolvers_cfg_module };
+		&userlist_cfg_module, &server_name_cfg_module,
+		&server_proxy_cfg_module, &resolvers_cfg_module };
 	static const struct cfg_facts facts = { .version = "3.4.0" };
 	struct cfg_reader_opts opts = {
 		.root = w,

@@ -1,0 +1,168 @@
+/* Options of servers about PROXY headers. Main thread, while the configuration is read, or the
+ * first worker when it adds a server. */
+#include "proxy/config/server_proxy_cfg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cfg/value.h"
+#include "proxy/config/proxy_cfg.h"
+#include "proxy/model/server.h"
+#include "proxy/model/server_tlv.h"
+#include "rule/sample/fmt.h"
+
+/* arg: the bit, and 1 behind it to set it. */
+static int
+opt_proxy_header(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+	unsigned int bit = (unsigned int)ctx->opt->arg >> 1;
+
+	if (ctx->opt->arg & 1)
+		t->conf->proxy_header |= bit;
+	else
+		t->conf->proxy_header &= ~bit;
+	return 0;
+}
+
+/* A bit, 0: known but not supported, -1: unknown. */
+static int
+proxy_v2_option_bit(struct str word)
+{
+	static const struct {
+		struct str name;
+		int bit;
+	} all[] = { { { "crc32c", 6 }, SERVER_PROXY_CRC32C },
+		{ { "unique-id", 9 }, SERVER_PROXY_UNIQUE_ID },
+		{ { "authority", 9 }, SERVER_PROXY_AUTHORITY }, { { "ssl", 3 }, 0 },
+		{ { "cert-cn", 7 }, 0 }, { { "ssl-cipher", 10 }, 0 }, { { "cert-sig", 8 }, 0 },
+		{ { "cert-key", 8 }, 0 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (str_is(word, all[i].name))
+			return all[i].bit;
+	return -1;
+}
+
+/* As in HAProxy several lists add up, and any option has a header sent. */
+static int
+opt_proxy_v2_options(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+	const char *p = cfg_arg(ctx, 0);
+
+	for (;;) {
+		struct str word = { p, strcspn(p, ",") };
+		int bit = proxy_v2_option_bit(word);
+
+		if (bit <= 0)
+			return cfg_error(ctx, 0, "'proxy-v2-options' : '%.*s' : %s.",
+				(int)MIN(word.len, 60), word.p,
+				bit < 0 ? "proxy v2 option not implemented" : "not supported");
+		t->conf->proxy_header |= (unsigned int)bit;
+		p += word.len;
+		if (!*p++)
+			return 0;
+	}
+}
+
+/* When a connection is made the request's head has been written already: variables are left. */
+#define SCOPE SAMPLE_AT_CONN
+
+static int
+parse_tlv_type(struct cfg_ctx *ctx, int64_t *type)
+{
+	const char *p;
+	size_t n;
+	char text[16], *end;
+
+	if (cfg_opt_parens(ctx, &p, &n) < 0 || n == 0 || n >= sizeof(text))
+		return -1;
+	memcpy(text, p, n);
+	text[n] = '\0';
+	if (strncmp(text, "0x", 2) != 0)
+		return cfg_value_int(text, 0, 255, type, NULL);
+	*type = (int64_t)strtoul(text + 2, &end, 16);
+	return n > 2 && !*end && *type >= 0 && *type <= 255 ? 0 : -1;
+}
+
+static int
+opt_proxy_v2_tlv(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_tlv **list = &((struct server_target *)obj)->conf->tlvs;
+	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
+	struct cfg_where where = cfg_arg_where(ctx, 0);
+	struct rule_err why = { 0 };
+	struct rule_fmt *f;
+	int64_t type;
+
+	if (parse_tlv_type(ctx, &type) < 0)
+		return cfg_error(ctx, -1,
+			"'%s' expects a type of 0 to 255 in parentheses, such as (0xE0).",
+			ctx->opt->name);
+	if (server_tlvs_count(*list) == SERVER_TLVS_MAX)
+		return cfg_error(ctx, -1, "'%s' : too many fields; the limit is %d.",
+			ctx->opt->name, SERVER_TLVS_MAX);
+	if (rule_fmt_compile(v, cfg_arg(ctx, 0), RULE_FMT_RAW, SCOPE, &f, &why) < 0) {
+		where.col += (unsigned int)why.at;
+		cfg_diag_add(ctx->diag, CFG_ALERT, &where, "'%s' : %s", ctx->opt->name, why.text);
+		return -1;
+	}
+	rule_fmt_free(&f);
+	if (server_tlv_add(list, (uint8_t)type, cfg_arg(ctx, 0), &where) < 0)
+		return cfg_nomem(ctx);
+	return 0;
+}
+
+void
+server_proxy_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
+{
+	void *root = (void *)(uintptr_t)ps;
+	struct rule_err why = { 0 };
+
+	for (struct server_tlv *t = s->conf.tlvs; t; t = t->next)
+		if (rule_fmt_compile(&ps->vocab, t->text, RULE_FMT_RAW, SCOPE, &t->fmt, &why) < 0 ||
+			rule_fmt_check(t->fmt, root, &why) < 0)
+			cfg_diag_add(d, CFG_ALERT, &t->where, "'set-proxy-v2-tlv-fmt' : %s",
+				why.text);
+}
+
+#define OPT(n, args, a, syn, text)                                                              \
+	{                                                                                       \
+		.name = n, .min = args, .max = args, .parse = opt_proxy_header, .arg = a,       \
+		.syntax = syn, .doc = text                                                      \
+	}
+
+static const struct cfg_opt opts[] = {
+	OPT("no-send-proxy", 0, SERVER_PROXY_V1 << 1, NULL, "Undoes send-proxy of the defaults."),
+	OPT("no-send-proxy-v2", 0, SERVER_PROXY_V2 << 1, NULL,
+		"Undoes send-proxy-v2 of the defaults."),
+	{ .name = "proxy-v2-options",
+		.min = 1,
+		.max = 1,
+		.parse = opt_proxy_v2_options,
+		.syntax = "<option>[,<option>]...",
+		.doc = "What a PROXY header of version 2 has besides the addresses: authority, "
+			"that of the client's PROXY header, if it had one; crc32c, a checksum; "
+			"unique-id, the frontend's unique-id-format." },
+	OPT("send-proxy", 0, SERVER_PROXY_V1 << 1 | 1, NULL,
+		"Begins connections with a PROXY header, which has the client's address."),
+	OPT("send-proxy-v2", 0, SERVER_PROXY_V2 << 1 | 1, NULL,
+		"Begins connections with a PROXY header of version 2."),
+	{ .name = "set-proxy-v2-tlv-fmt",
+		.min = 1,
+		.max = 1,
+		.in_parens = true,
+		.parse = opt_proxy_v2_tlv,
+		.syntax = "(<type>) <format>",
+		.doc = "A further field of PROXY headers of version 2: send-proxy-v2 sends them. "
+		       "The format is evaluated for each connection, after the request's head was "
+		       "written; what rules have put into variables is there. A field that makes "
+		       "the header longer than 8192 bytes is left out." },
+	{ 0 },
+};
+
+const struct cfg_module server_proxy_cfg_module = {
+	.name = "server PROXY headers",
+	.opts = { [CFG_OPT_SERVER] = opts },
+};
