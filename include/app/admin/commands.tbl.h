@@ -134,7 +134,7 @@ ADMIN_CMD("show servers conn", "[<backend>]",
 ADMIN_CMD("show servers state", "[<backend>]",
 	"dump volatile server information (all or for a single backend)",
 	USER, NONE, admin_cmd_show_servers_state)
-ADMIN_CMD("show sess", "[id|all]",
+ADMIN_CMD("show sess", "[<id>|all|older <age>]",
 	"report the list of current sessions or dump this exact session",
 	OPERATOR, NONE, admin_cmd_show_sess)
 ADMIN_CMD("show startup-logs", "",

@@ -107,20 +107,49 @@ admin_cmd_show_fd(struct admin_conn *c, int argc, char **argv)
 	admin_tour(c, &t, sizeof(t));
 }
 
+/* Sums over pools. */
+struct pool_sum {
+	unsigned int pools;
+	uint64_t bytes, used_bytes;
+};
+
+/* One without a name is not in use. */
 static void
-add_pool(struct sbuf *o, const struct pool *p)
+add_pool(struct sbuf *o, const struct pool *p, struct pool_sum *sum)
 {
+	unsigned int used = counter_read(&p->live), all = used + counter_read(&p->kept);
+
+	if (!p->name)
+		return;
 	sbuf_addf(o,
-		"  - Pool %s (%zu bytes) : %u used, %u kept, peak %u, %llu gets, %llu failures\n",
-		p->name, p->size, counter_read(&p->live), counter_read(&p->kept),
+		"  - Pool %s (%zu bytes) : %u allocated (%llu bytes), %u used, peak %u, %llu gets, "
+		"%llu failures\n",
+		p->name, p->size, all, (unsigned long long)all * p->size, used,
 		counter_read(&p->peak), (unsigned long long)counter_read(&p->gets),
 		(unsigned long long)counter_read(&p->fails));
+	sum->pools++;
+	sum->bytes += (uint64_t)all * p->size;
+	sum->used_bytes += (uint64_t)used * p->size;
+}
+
+static void
+add_pools_of(struct sbuf *o, const struct engine *e, struct pool_sum *sum)
+{
+	add_pool(o, &e->session_pool, sum);
+	add_pool(o, &e->txn_pool, sum);
+	add_pool(o, &e->capture_pool, sum);
+	add_pool(o, &e->addr_override_pool, sum);
+	add_pool(o, &e->buf_pool, sum);
+	add_pool(o, &e->bulk.bufs, sum);
+	add_pool(o, &e->idle.pool, sum);
+	add_pool(o, &e->pipes.objects, sum);
 }
 
 void
 admin_cmd_show_pools(struct admin_conn *c, int argc, char **argv)
 {
 	const struct process *p = c->admin->process;
+	struct pool_sum sum = { 0 };
 
 	(void)argc;
 	(void)argv;
@@ -128,7 +157,8 @@ admin_cmd_show_pools(struct admin_conn *c, int argc, char **argv)
 	for (unsigned int i = 0; i < p->n_workers; i++) {
 		if (p->n_workers > 1)
 			sbuf_addf(&c->out, "Worker %u:\n", i + 1);
-		add_pool(&c->out, &p->workers[i].engine.session_pool);
-		add_pool(&c->out, &p->workers[i].engine.buf_pool);
+		add_pools_of(&c->out, &p->workers[i].engine, &sum);
 	}
+	sbuf_addf(&c->out, "Total: %u pools, %llu bytes allocated, %llu used.\n", sum.pools,
+		(unsigned long long)sum.bytes, (unsigned long long)sum.used_bytes);
 }

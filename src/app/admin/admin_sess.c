@@ -98,6 +98,8 @@ add_session(struct admin_conn *c, const struct session *s)
 struct sess_tour {
 	struct admin_tour tour;
 	unsigned long long only; /* 0: all */
+	uint64_t min_age_ms;
+	unsigned int shown;
 };
 
 static int
@@ -105,46 +107,74 @@ is_shown(const struct session *s, const void *arg)
 {
 	const struct sess_tour *t = arg;
 
-	return !t->only || s->id == t->only;
+	return (!t->only || s->id == t->only) &&
+		session_now_ms(s) - s->accept_ms >= t->min_age_ms;
 }
+
+struct sess_answer {
+	struct admin_conn *conn;
+	struct sess_tour *tour;
+};
 
 static void
 show_session(struct session *s, void *arg)
 {
-	add_session(arg, s);
+	struct sess_answer *a = arg;
+
+	add_session(a->conn, s);
+	a->tour->shown++;
 }
 
 static void
 show_sessions(struct admin_conn *c, struct worker *w, void *state)
 {
 	struct sess_tour *t = state;
+	struct sess_answer answer = { c, t };
 	struct session_walk walk = {
 		.after = t->tour.after,
 		.pick = is_shown,
 		.pick_arg = t,
 		.fn = show_session,
-		.fn_arg = c,
+		.fn_arg = &answer,
 		.max = SESSIONS_PER_VISIT,
 		.max_looks = LOOKS_PER_VISIT,
 	};
 
 	t->tour.is_said = !engine_walk(&w->engine, &walk);
 	t->tour.after = walk.after;
+	if (t->only && !t->shown && t->tour.is_said &&
+		w->index == c->admin->process->n_workers - 1)
+		sbuf_adds(&c->out, "Session not found.\n");
+}
+
+/* [all | older <age> | <id>]: 0, or -1 after a message. */
+static int
+parse_sessions(struct admin_conn *c, int argc, char **argv, struct sess_tour *t)
+{
+	char *end = NULL;
+
+	if (argc == 0 || strcmp(argv[0], "all") == 0)
+		return 0;
+	if (strcmp(argv[0], "older") == 0) {
+		if (argc > 1 && cfg_value_time(argv[1], CFG_UNIT_S, 0, CFG_TIME_MAX_MS,
+				&t->min_age_ms, NULL) == 0)
+			return 0;
+		admin_msg(c, ADMIN_ERR, "Invalid age: expects a time such as 5s.");
+		return -1;
+	}
+	t->only = strtoull(argv[0], &end, 16);
+	if (!*end && t->only)
+		return 0;
+	admin_msg(c, ADMIN_ERR,
+		"Invalid session: expects 'all', 'older <age>' or an identifier such as 0x1f.");
+	return -1;
 }
 
 void
 admin_cmd_show_sess(struct admin_conn *c, int argc, char **argv)
 {
 	struct sess_tour t = { .tour.visit = show_sessions };
-	char *end = NULL;
 
-	if (argc > 0 && strcmp(argv[0], "all") != 0) {
-		t.only = strtoull(argv[0], &end, 16);
-		if (*end || !t.only) {
-			admin_msg(c, ADMIN_ERR,
-				"Invalid session: expects 'all' or an identifier such as 0x1f.");
-			return;
-		}
-	}
-	admin_tour(c, &t, sizeof(t));
+	if (parse_sessions(c, argc, argv, &t) == 0)
+		admin_tour(c, &t, sizeof(t));
 }

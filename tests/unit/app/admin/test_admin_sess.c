@@ -70,7 +70,23 @@ one_session_is_shown_by_its_id(void **st)
 	assert_int_equal(rig_lines(a), 1);
 	assert_int_equal(strncmp(a, "0x2: ", 5), 0);
 	assert_int_equal(strncmp(rig_command("show sess 3"), "0x3: ", 5), 0);
-	assert_string_equal(rig_command("show sess 0x99"), "\n");
+	assert_string_equal(rig_command("show sess 0x99"), "Session not found.\n\n");
+}
+
+static void
+sessions_of_an_age_are_shown(void **st)
+{
+	struct session *s = list_first(&w->engine.sessions, struct session, link);
+
+	(void)st;
+	assert_int_equal(rig_lines(rig_command("show sess older 0")), CLIENTS);
+	assert_string_equal(rig_command("show sess older 1h"), "\n");
+	s->accept_ms -= 5000;
+	assert_int_equal(rig_lines(rig_command("show sess older 5s")), 1);
+	assert_int_equal(rig_lines(rig_command("show sess older 4900ms")), 1);
+	assert_string_equal(rig_command("show sess older 1m"), "\n");
+	rig_check_start(rig_command("show sess older"), "Invalid age");
+	rig_check_start(rig_command("show sess older x"), "Invalid age");
 }
 
 static void
@@ -158,6 +174,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(there_is_a_line_for_each_session),
 		CASE(one_session_is_shown_by_its_id),
+		CASE(sessions_of_an_age_are_shown),
 		CASE(invalid_ids_are_rejected),
 		CASE(the_deadline_is_shown_as_the_remaining_time),
 		CASE(the_history_is_a_ring),
