@@ -16,6 +16,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
+#include "base/log_sample.h"
 #include "base/sys.h"
 #include "base/wall.h"
 
@@ -87,6 +88,7 @@ struct log_line {
 	enum log_level level;    /* less severe messages are not sent */
 	enum log_level minlevel; /* more severe messages are sent at this level */
 	unsigned int max_len;  /* of a message including its header */
+	struct log_sample sample; /* of the messages that the level permits */
 };
 
 /* Defaults: local format, every level, 1024 bytes. */

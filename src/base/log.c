@@ -265,9 +265,9 @@ log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level, 
 		return;
 	now_ns = sink_now(k);
 	list_each(it, (struct list *)(uintptr_t)lines) {
-		const struct log_line *l = list_entry(it, struct log_line, link);
+		struct log_line *l = list_entry(it, struct log_line, link);
 
-		if (level <= l->level)
+		if (level <= l->level && log_sample_take(&l->sample))
 			send_one(k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag,
 				sd ? sd : "-", msg, len, now_ns);
 	}

@@ -207,3 +207,51 @@ def test_servers_that_change(both):
     for key, want in theirs.items():
         assert ours[key] == want, key
     assert any("has no server available" in line for logged, _ in theirs.values() for line in logged)
+
+
+SAMPLED = """
+ log 127.0.0.1:{log} sample 2:3 local0
+defaults
+ mode http
+ log global
+ option httplog
+ option log-separate-errors
+ timeout client 1s
+ timeout server 1s
+ timeout connect 1s
+frontend f
+ bind 127.0.0.1:{f}
+ http-request return status 200
+frontend g
+ bind 127.0.0.1:{g}
+ no log
+ log 127.0.0.1:{log} sample 1,4-5:5 local0
+ http-request return status 200
+frontend e
+ bind 127.0.0.1:{e}
+ no log
+ log 127.0.0.1:{log} sample 1:2 local0 err
+ http-request return status 503 if {{ path_beg /error }}
+ http-request return status 200
+"""
+
+
+def test_samples(both):
+    """Each frontend counts the messages that its level permits."""
+    f, g, e = free_ports(3)
+    log = LogServer()
+
+    def traffic(subject):
+        for i in range(9):
+            for port in (f, g):
+                leave(port, path(b"/%d" % i))
+        for i in range(4):
+            leave(e, path(b"/good%d" % i))
+            leave(e, path(b"/error%d" % i))
+        time.sleep(0.3)
+        subject.lines = [line.split('"')[1].split()[1] for line in log.drain() if '"' in line]
+        log.lines.clear()
+
+    theirs, ours = both(SAMPLED.format(f=f, g=g, e=e, log=log.port), traffic, lambda s: s.lines)
+    assert [line for line in theirs if "good" in line or "error" in line] == ["/error0", "/error2"]
+    assert ours == theirs

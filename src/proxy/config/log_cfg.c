@@ -100,12 +100,12 @@ parse_target(struct cfg_ctx *ctx, struct log_dest *out)
 	return 0;
 }
 
-/* [len <n>] [format <f>], from argument *i on. */
+/* [len <n>] [format <f>] [sample <ranges>:<size>], from argument *i on. */
 static int
 parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 {
 	for (;; *i += 2) {
-		const char *word = cfg_arg(ctx, *i), *value = cfg_arg(ctx, *i + 1);
+		const char *word = cfg_arg(ctx, *i), *value = cfg_arg(ctx, *i + 1), *why;
 		int n;
 
 		if (strcmp(word, "len") == 0) {
@@ -123,7 +123,9 @@ parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 			l->form = (enum log_form)n;
 			l->form_set = 1;
 		} else if (strcmp(word, "sample") == 0) {
-			return cfg_error(ctx, *i, "'log' : 'sample' is not supported.");
+			if (log_sample_parse(value, &l->sample, &why) < 0)
+				return cfg_error(
+					ctx, *i + 1, "'log' : sample '%s': %s.", value, why);
 		} else {
 			return 0;
 		}
