@@ -361,6 +361,129 @@ def cfg_file(tmp_path):
     return write
 
 
+# --- the master's socket ---
+
+@pytest.fixture
+def mastered(daemon, tmp_path):
+    """A daemon with a socket of its master, and a function that asks it."""
+    def start(*options):
+        path = tmp_path / "master.sock"
+        d = daemon(site(free_port()), "-S", ",".join([str(path), *options]), mode=MASTER)
+        return d, path, lambda *lines: ask(path, *lines)
+    return start
+
+
+def ask(path, *lines):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(WAIT)
+        s.connect(str(path))
+        s.sendall("".join(line + "\n" for line in lines).encode())
+        s.shutdown(socket.SHUT_WR)
+        return recv_all(s).decode()
+
+
+def test_the_masters_socket_answers(mastered):
+    d, path, master = mastered()
+    assert path.stat().st_mode & 0o777 == 0o600
+    lines = master("show proc").splitlines()
+    assert lines[0].split() == ["#<PID>", "<type>", "<reloads>", "<uptime>", "<version>"]
+    version = lines[1].split()[-1]
+    assert re.fullmatch(rf"{d.pid} +master +0 \[failed: 0\] +0d00h00m\d\ds +{version} *", lines[1])
+    assert lines[2] == "# workers"
+    assert re.fullmatch(rf"{worker_of(d)} +worker +0 +0d00h00m\d\ds +{version} *", lines[3])
+    assert lines[4:] == ["# programs", ""]
+    assert master("@master show version") == master("@ show  version") == version + "\n\n"
+    assert "Unknown command: 'nonsense'" in master("nonsense")
+    assert "not supported" in master("@1 show info")
+    assert "reload" in master("help")
+    assert master("prompt", "show version", "quit").startswith(f"\nmaster> {version}\n\nmaster> ")
+    assert master("show version; show cli level") == f"{version}\n\nadmin\n\n"
+    # one line only, and it need not end
+    assert master("show version", "show version") == version + "\n\n"
+    assert master("x" * 5000) == "Command line too long\n\n"
+
+
+def test_reload_by_the_masters_socket(mastered):
+    d, path, master = mastered()
+    first = worker_of(d)
+    assert master("reload").startswith("Success=1\n--\n")
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+    assert worker_of(d) != first
+    change(d, "mode http", "mode htpt")
+    answer = master("reload")
+    assert answer.startswith("Success=0\n--\n") and "htpt" in answer
+    assert "htpt" in master("show startup-logs")
+    assert master("prompt", "quit") == "\nmaster[ReloadFailed]> "
+    assert "master          2 [failed: 1]" in master("show proc")
+    change(d, "mode htpt", "mode http")
+    # each of several clients gets the result of a reload that began after its request
+    answers = []
+    clients = [threading.Thread(target=lambda: answers.append(master("reload"))) for _ in range(5)]
+    for c in clients:
+        c.start()
+    for c in clients:
+        c.join()
+    assert [a[:10] for a in answers] == ["Success=1\n"] * 5
+    d.stop()
+    assert not path.exists()
+
+
+def test_a_hard_reload_ends_connections(daemon, origin, tmp_path):
+    port = free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", "-S", tmp_path / "m",
+               mode=MASTER)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        assert "Success=1" in ask(tmp_path / "m", "reload")
+        old, new = children(d.pid)
+        assert re.search(rf"# old workers\n{old} +worker +1 ", ask(tmp_path / "m", "show proc"))
+        assert "Success=1" in ask(tmp_path / "m", "hard-reload")
+        assert wait_for(lambda: not is_running(new))
+        # the one before it was told to stop softly
+        assert is_running(old)
+
+
+@pytest.mark.parametrize("level, permitted", [("user", False), ("operator", True)])
+def test_levels_of_the_masters_socket(mastered, level, permitted):
+    d, path, master = mastered("level", level, "mode", "660")
+    assert path.stat().st_mode & 0o777 == 0o660
+    assert ("Success=1" in master("reload")) == permitted
+    assert ("Permission denied" in master("reload")) != permitted
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+
+
+def test_reload_for_service_managers(mastered):
+    """tacit --reload PATH: its exit code is the result."""
+    d, path, _ = mastered()
+    tacit = os.environ.get("TACIT") or BUILD / "tacit"
+
+    def run(where):
+        return subprocess.run([tacit, "--reload", where], capture_output=True, text=True, timeout=WAIT, check=False)
+
+    good = run(path)
+    assert good.returncode == 0, good
+    change(d, "mode http", "mode htpt")
+    bad = run(path)
+    assert bad.returncode == 1 and "htpt" in bad.stdout
+    none = run(f"{path}.none")
+    assert none.returncode == 1 and "No such file" in none.stderr
+    change(d, "mode htpt", "mode http")
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+
+
+@pytest.mark.parametrize("value, why", [("0.0.0.0:8000", "loopback"), ("/tmp/x,mode,9", "mode"), ("/tmp/x,ssl", "ssl"),
+                                        ("/tmp/x,level", "level"), ("/nowhere/x", "No such file")])
+def test_bad_sockets_of_the_master(cfg_file, value, why):
+    r = subprocess.run([os.environ.get("TACIT") or BUILD / "tacit", "-W", "-S", value, "-f", cfg_file(site(free_port()))],
+                       capture_output=True, text=True, timeout=WAIT, check=False)
+    assert r.returncode == 1
+    assert why in r.stderr
+    r = subprocess.run([os.environ.get("TACIT") or BUILD / "tacit", "-S", "/tmp/x", "-f", cfg_file(site(free_port()))],
+                       capture_output=True, text=True, timeout=WAIT, check=False)
+    assert r.returncode == 1 and "needs a master" in r.stderr
+
+
 # --- under load ---
 
 class Load:

@@ -24,6 +24,7 @@ enum options_action {
 	OPTIONS_BUILD,     /* -vv */
 	OPTIONS_KEYWORDS,  /* -dK: `dump`, enum cfg_dump */
 	OPTIONS_DUMP_HELP, /* -dKhelp */
+	OPTIONS_RELOAD,    /* --reload: `reload_socket` */
 	OPTIONS_HELP,      /* --help */
 	OPTIONS_USAGE      /* -h, or nothing to do */
 };
@@ -58,6 +59,8 @@ struct options {
 	const char *pidfile;
 	const char *directory;  /* -C */
 	const char *local_peer; /* -L */
+	const char *master_socket; /* -S */
+	const char *reload_socket; /* --reload */
 	int maxconn;            /* -n, 0: not given */
 	int proxy_maxconn;      /* -N, 0: not given */
 	int memory_mb;          /* -m, 0: not given */

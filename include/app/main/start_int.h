@@ -36,4 +36,8 @@ int start_has_master(const struct start *st);
 /* Runs what the configuration says; returns the exit code. */
 int start_run(struct start *st);
 
+/* Asks the master with a unix socket at this path to reload, waits, and prints what it says.
+ * Returns the exit code: 0 if the reload was successful, otherwise 1. */
+int start_reload(struct sys *sys, const char *path);
+
 #endif

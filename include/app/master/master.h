@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "app/master/fd_store.h"
+#include "app/master/master_cli.h"
 #include "app/master/spawn.h"
 #include "app/process/daemon.h"
 #include "app/process/notify.h"
@@ -65,12 +66,15 @@ struct master {
 	struct loop *loop;
 	struct signals signals;
 	struct fd_store store;
+	struct master_cli cli;
+	uint64_t started_ms;         /* loop clock */
 	struct list workers;         /* struct worker_process, the latest last */
 	struct timer respawn_timer;
 	struct timer kill_timer;
 	unsigned int failures;       /* of worker processes in a row */
 	unsigned int max_reloads;    /* mworker-max-reloads; UINT32_MAX: none */
 	int exit_on_failure;
+	int is_hard;                 /* the former worker process ends at the next reload */
 	int reload_again;            /* a reload was requested while another one was going on */
 	unsigned int n_reloads, n_failed_reloads;
 	int reload_failed;           /* the latest one */

@@ -49,7 +49,9 @@ options_usage(void)
 	       "        -dK<class> dumps the keywords: cfg, all, man, vim, smp, cnv (or help)\n"
 	       "        -dr starts servers whose names cannot be resolved without an address\n"
 	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF are accepted without effect\n"
-	       "        -S, -sf, -st and -x are not supported yet\n";
+	       "        -S <addr>[,<option>...] opens a socket of the master with this address\n"
+	       "        --reload <path> asks the master with this socket to reload, and exits\n"
+	       "        -sf, -st and -x are not supported yet\n";
 }
 
 static int option_fail(struct walk *w, int reason, const char *fmt, ...) fmt_printf(3, 4);
@@ -163,15 +165,23 @@ on_file(struct walk *w, int arg)
 	return r ? r : add_file(w, path);
 }
 
-enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER };
+enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER, STR_MASTER_SOCKET, STR_RELOAD };
 
 static int
 on_string(struct walk *w, int arg)
 {
-	const char **to = arg == STR_PIDFILE ? &w->o->pidfile :
-			  arg == STR_DIRECTORY ? &w->o->directory : &w->o->local_peer;
+	struct options *o = w->o;
+	const char **to[] = {
+		[STR_PIDFILE] = &o->pidfile,
+		[STR_DIRECTORY] = &o->directory,
+		[STR_PEER] = &o->local_peer,
+		[STR_MASTER_SOCKET] = &o->master_socket,
+		[STR_RELOAD] = &o->reload_socket,
+	};
 
-	return next_word(w, to);
+	if (arg == STR_RELOAD)
+		set_action(o, OPTIONS_RELOAD);
+	return next_word(w, to[arg]);
 }
 
 enum { INT_MAXCONN, INT_PROXY_MAXCONN, INT_MEMORY };
@@ -202,6 +212,8 @@ static const struct option_row rows[] = {
 	/* Unknown to HAProxy, but users try them first. */
 	{ "-help", on_action, OPTIONS_HELP },
 	{ "-version", on_action, OPTIONS_VERSION },
+	/* For service managers: its exit code is the result. */
+	{ "-reload", on_string, STR_RELOAD },
 	{ "V", on_flag, OPTIONS_VERBOSE },
 	{ "q", on_flag, OPTIONS_QUIET },
 	{ "d", on_place, OPTIONS_DEBUG },
@@ -222,7 +234,7 @@ static const struct option_row rows[] = {
 	{ "dD", on_flag, OPTIONS_DIAG },
 	{ "dr", on_flag, OPTIONS_KEEP_NAMES },
 	{ "dL", on_unsupported, 0 },
-	{ "S", on_unsupported, 0 },
+	{ "S", on_string, STR_MASTER_SOCKET },
 	{ "x", on_unsupported, 0 },
 	{ "sf", on_unsupported, 0 },
 	{ "st", on_unsupported, 0 },

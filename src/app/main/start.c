@@ -80,6 +80,9 @@ do_without_files(struct start *st, int *code)
 	case OPTIONS_HELP:
 		print_usage(st, stdout);
 		return 0;
+	case OPTIONS_RELOAD:
+		*code = start_reload(&st->sys, st->opts.reload_socket);
+		return 0;
 	case OPTIONS_USAGE:
 		*code = usage_error(st, "");
 		return 0;

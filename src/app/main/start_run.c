@@ -303,6 +303,8 @@ init_master(struct start *st)
 	const char *path = pidfile_path(st);
 	struct master *m = &st->master;
 
+	char why[160] = "out of memory";
+
 	m->sys = &st->sys;
 	m->report = &st->report;
 	m->daemon = &st->daemon;
@@ -314,6 +316,12 @@ init_master(struct start *st)
 		return -ERR_NOMEM;
 	}
 	m->pidfile = st->pidfile;
+	if (st->opts.master_socket &&
+		master_cli_parse(&m->cli, st->opts.master_socket, why, sizeof(why))) {
+		report_msg(&st->report, REPORT_ALERT, "option '-S': '%s': %s",
+			st->opts.master_socket, why);
+		return -ERR_INVAL;
+	}
 	return 0;
 }
 
@@ -351,6 +359,7 @@ run_master(struct start *st)
 		code = master_run(&st->master);
 	}
 	mem_free(st->pidfile);
+	bind_conf_free(&st->master.cli.bind);
 	return code;
 }
 
@@ -362,5 +371,11 @@ start_run(struct start *st)
 			   "No enabled listener found (check for 'bind' directives) ! Exiting.");
 		return 1;
 	}
-	return start_has_master(st) ? run_master(st) : run_process(st);
+	if (start_has_master(st))
+		return run_master(st);
+	if (st->opts.master_socket && st->link.fd < 0) {
+		report_msg(&st->report, REPORT_ALERT, "option '-S' needs a master (-W)");
+		return 1;
+	}
+	return run_process(st);
 }

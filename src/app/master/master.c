@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/process/master_link.h"
 #include "app/process/pidfile.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -67,55 +66,6 @@ on_kill_timer(struct timer *t)
 /* --- signals --- */
 
 static void
-on_released(void *master, const char *key)
-{
-	char text[MASTER_LINK_MSG_MAX];
-	struct master *m = master;
-	int n = snprintf(text, sizeof(text), MASTER_RELEASED "%s", key);
-
-	/* One that does not read them closes the socket without a look at its backlog. */
-	list_each(it, &m->workers) {
-		struct worker_process *w = list_entry(it, struct worker_process, link);
-
-		if (w->state == WORKER_CURRENT)
-			(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
-	}
-}
-
-/* Sockets that no later worker process will use: they are closed when the present one has closed
- * them. 0: all. */
-void
-master_release_sockets(struct master *m, pid_t user)
-{
-	fd_store_release(&m->store, user, on_released, m);
-}
-
-void
-master_stop(struct master *m, int sig)
-{
-	if (m->state < MASTER_STOPPING) {
-		m->state = MASTER_STOPPING;
-		timer_stop(loop_timers(m->loop), &m->respawn_timer);
-		notify_send(&m->notify, "STOPPING=1\nSTATUS=Stopping");
-	}
-	master_release_sockets(m, 0);
-	list_each(it, &m->workers) {
-		struct worker_process *w = list_entry(it, struct worker_process, link);
-		int starts = w->state == WORKER_STARTING;
-
-		(void)sys_kill(m->sys, w->own.pid, starts ? SIGTERM : sig);
-		if (!starts)
-			w->state = WORKER_LEAVING;
-	}
-	/* Its timers are few: the heap has room. */
-	if (sig == SIGTERM)
-		(void)!timer_set(loop_timers(m->loop), &m->kill_timer,
-			loop_now_ms(m->loop) + MASTER_KILL_MS);
-	if (list_is_empty(&m->workers))
-		m->state = MASTER_OVER;
-}
-
-static void
 on_master_signal(void *owner, int sig)
 {
 	struct master *m = owner;
@@ -163,6 +113,7 @@ open_master_loop(struct master *m)
 	m->loop = loop_new(m->sys, &conf, &r);
 	if (!m->loop)
 		return r;
+	m->started_ms = loop_now_ms(m->loop);
 	return signals_open(&m->signals, m->loop, on_master_signal, m);
 }
 
@@ -170,10 +121,16 @@ int
 master_start(struct master *m, const char *notify_path, int *link_fd, int *stderr_fd)
 {
 	struct spawned first;
+	char why[256] = "";
 	int r = open_files(m, notify_path);
 
 	if (r)
 		return r;
+	r = master_cli_bind(m, why, sizeof(why));
+	if (r) {
+		report_msg(m->report, REPORT_ALERT, "the master's socket: %s", why);
+		return r;
+	}
 	list_init(&m->workers);
 	timer_init(&m->respawn_timer, master_on_respawn);
 	timer_init(&m->kill_timer, on_kill_timer);
@@ -190,12 +147,15 @@ master_start(struct master *m, const char *notify_path, int *link_fd, int *stder
 		return report_failure(m, "cannot fork a worker process", r);
 	if (r == 0) {
 		notify_close(&m->notify);
+		master_cli_leave(m);
 		if (m->pid_fd >= 0)
 			(void)sys_close(m->sys, m->pid_fd);
 		return 0;
 	}
 	raise_descriptors(m);
 	r = open_master_loop(m);
+	if (!r)
+		r = master_cli_start(m);
 	if (!r && !master_add_worker(m, &first))
 		r = -ERR_NOMEM;
 	return r ? report_failure(m, "cannot start the master", r) : 1;
@@ -209,6 +169,7 @@ close_master(struct master *m)
 	timer_stop(loop_timers(m->loop), &m->respawn_timer);
 	timer_stop(loop_timers(m->loop), &m->kill_timer);
 	signals_close(&m->signals);
+	master_cli_close(m);
 	loop_free(&m->loop);
 	fd_store_fini(&m->store);
 	notify_close(&m->notify);

@@ -120,12 +120,14 @@ static void
 fail_reload(struct master *m)
 {
 	m->reload_failed = 1;
+	m->is_hard = 0;
 	m->n_failed_reloads++;
 	report_msg(m->report, REPORT_WARNING, "Loading failure! %s",
 		master_find_worker(m, WORKER_CURRENT) ? "The former configuration is still used."
 						      : "");
 	log_failure(m);
 	master_say_status(m, "READY=1\n", "serving");
+	m->cli.on_reload(m, m->n_reloads, 0);
 }
 
 void
@@ -170,7 +172,7 @@ stop_former(struct master *m)
 			continue;
 		w->reloads++;
 		if (w->state == WORKER_CURRENT)
-			(void)sys_kill(m->sys, w->own.pid, SIGUSR1);
+			(void)sys_kill(m->sys, w->own.pid, m->is_hard ? SIGTERM : SIGUSR1);
 		w->state = WORKER_LEAVING;
 		if (w->reloads > m->max_reloads) {
 			report_msg(m->report, REPORT_WARNING,
@@ -212,6 +214,9 @@ master_on_ready(struct worker_process *w, const char *status)
 		begin_to_serve(m, status);
 	else
 		master_say_status(m, w->is_reload ? "READY=1\n" : "", status);
+	m->is_hard = 0;
+	if (w->is_reload)
+		m->cli.on_reload(m, m->n_reloads, 1);
 	if (m->reload_again)
 		master_reload(m);
 }

@@ -119,7 +119,7 @@ mistakes(void **state)
 		{ "-", -ERR_UNKNOWN, "'-'" },
 		{ "-cV", -ERR_UNKNOWN, "'-cV'" },
 		{ "a.cfg", -ERR_UNKNOWN, "'a.cfg'" },
-		{ "-S sock", -ERR_UNSUPPORTED, "'-S'" },
+		{ "-S", -ERR_SYNTAX, "'-S'" },
 		{ "-f a -sf 12", -ERR_UNSUPPORTED, "'-sf'" },
 		{ "-x sock", -ERR_UNSUPPORTED, "'-x'" },
 		{ "-n -1", -ERR_RANGE, "-1" },

@@ -1,0 +1,237 @@
+/* Connections of the master's socket, from accept to close. Master process, one thread. */
+#include "app/master/master_cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/master/master.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+static void
+end_master_conn(struct master_conn *c)
+{
+	if (c->gone)
+		return;
+	c->gone = 1;
+	timer_stop(loop_timers(c->master->loop), &c->timer);
+	loop_post_end(c->master->loop, &c->end);
+}
+
+static void
+free_master_conn(struct master_conn *c)
+{
+	struct master_cli *cli = &c->master->cli;
+
+	timer_stop(loop_timers(c->master->loop), &c->timer);
+	conn_close(&c->conn);
+	sbuf_fini(&c->in);
+	sbuf_fini(&c->out);
+	list_remove(&c->link);
+	cli->n--;
+	listener_release(&cli->listener);
+	mem_free(c);
+}
+
+static void
+on_conn_end(struct task *t)
+{
+	free_master_conn(container_of(t, struct master_conn, end));
+}
+
+static void
+on_conn_idle(struct timer *t)
+{
+	end_master_conn(container_of(t, struct master_conn, timer));
+}
+
+static void
+send_answers(struct master_conn *c)
+{
+	size_t put;
+
+	while (!c->gone && c->sent < c->out.len && loop_is_ready(c->conn.loop, c->conn.fd, DIR_W)) {
+		enum io_result r = conn_send(
+			&c->conn, c->out.p + c->sent, c->out.len - c->sent, 0, &put);
+
+		if (r == IO_AGAIN)
+			return;
+		if (r != IO_OK)
+			end_master_conn(c);
+		else
+			c->sent += put;
+	}
+	if (c->sent == c->out.len) {
+		sbuf_reset(&c->out);
+		c->sent = 0;
+	}
+}
+
+/* Without a prompt a connection is for one line. */
+static void
+run_master_lines(struct master_conn *c)
+{
+	while (!c->quit && !c->waits_for && c->in.len) {
+		char *nl = memchr(c->in.p, '\n', c->in.len);
+		size_t len = nl ? (size_t)(nl - c->in.p) : c->in.len;
+
+		if (!nl && !c->conn.eof)
+			return;
+		c->in.p[len] = '\0';
+		if (len && c->in.p[len - 1] == '\r')
+			c->in.p[len - 1] = '\0';
+		master_cli_run(c, c->in.p);
+		if (!c->prompt && !c->waits_for)
+			c->quit = 1;
+		len += nl != NULL;
+		memmove(c->in.p, c->in.p + len, c->in.len - len);
+		c->in.len -= len;
+	}
+}
+
+static void
+read_lines(struct master_conn *c)
+{
+	char buf[MASTER_CLI_LINE];
+	size_t got;
+
+	while (!c->gone && !c->quit && !c->conn.eof && !c->waits_for &&
+		loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
+		enum io_result r = conn_recv(&c->conn, buf, sizeof(buf), &got);
+
+		if (r == IO_ERR)
+			end_master_conn(c);
+		if (r != IO_OK)
+			break;
+		sbuf_add(&c->in, buf, got);
+		if (c->in.failed) {
+			sbuf_adds(&c->out, "Command line too long\n\n");
+			c->quit = 1;
+			return;
+		}
+		run_master_lines(c);
+	}
+	if (!c->gone)
+		run_master_lines(c);
+}
+
+static void
+serve_master_conn(struct master_conn *c)
+{
+	struct loop *l = c->master->loop;
+	int has_output;
+
+	read_lines(c);
+	send_answers(c);
+	has_output = c->sent < c->out.len;
+	if (!c->gone && !has_output && !c->waits_for && (c->quit || c->conn.eof))
+		end_master_conn(c);
+	if (c->gone)
+		return;
+	loop_want(l, c->conn.fd, has_output ? EV_W : c->waits_for ? 0 : EV_R);
+	/* A reload may take its time. */
+	if (timer_set(loop_timers(l), &c->timer,
+		    c->waits_for ? TIMER_NEVER : loop_now_ms(l) + MASTER_CLI_IDLE_MS))
+		end_master_conn(c);
+}
+
+static void
+on_master_conn(void *owner, int fd, uint32_t ev)
+{
+	struct master_conn *c = owner;
+
+	if (c->gone)
+		return;
+	loop_progress(c->master->loop, fd);
+	if (ev & EV_SPIN)
+		end_master_conn(c);
+	else
+		serve_master_conn(c);
+}
+
+static void
+on_master_accept(struct listener *ln, int fd, const struct addr *peer)
+{
+	struct master *m = ln->owner;
+	struct master_conn *c = mem_zalloc(sizeof(*c));
+
+	(void)peer;
+	if (!c || conn_open(&c->conn, m->loop, fd, on_master_conn, c, CONN_UNIX) < 0) {
+		mem_free(c);
+		(void)sys_close(m->sys, fd);
+		listener_release(ln);
+		return;
+	}
+	c->master = m;
+	c->level = ln->bind->level;
+	sbuf_init(&c->in, MASTER_CLI_LINE);
+	sbuf_init(&c->out, MASTER_CLI_OUT);
+	timer_init(&c->timer, on_conn_idle);
+	task_init(&c->end, on_conn_end);
+	list_append(&m->cli.conns, &c->link);
+	m->cli.n++;
+	loop_want(m->loop, fd, EV_R);
+	if (timer_set(loop_timers(m->loop), &c->timer,
+		    loop_now_ms(m->loop) + MASTER_CLI_IDLE_MS))
+		end_master_conn(c);
+}
+
+/* Answers those that wait for it. */
+static void
+answer_reload(struct master *m, unsigned int number, int success)
+{
+	list_each(it, &m->cli.conns) {
+		struct master_conn *c = list_entry(it, struct master_conn, link);
+
+		if (c->gone || !c->waits_for || c->waits_for > number)
+			continue;
+		sbuf_addf(&c->out, "Success=%d\n--\n%s\n", success,
+			m->startup_log ? m->startup_log : "");
+		c->waits_for = 0;
+		c->quit = 1;
+		serve_master_conn(c);
+	}
+}
+
+int
+master_cli_bind(struct master *m, char *why, size_t len)
+{
+	struct listener *ln = &m->cli.listener;
+
+	list_init(&m->cli.conns);
+	m->cli.on_reload = answer_reload;
+	if (!m->cli.bind)
+		return 0;
+	m->cli.bind->maxconn = MASTER_CLI_CONNS;
+	ln->owner = m;
+	ln->on_accept = on_master_accept;
+	return listener_bind(ln, m->sys, MASTER_CLI_CONNS, why, len);
+}
+
+int
+master_cli_start(struct master *m)
+{
+	return m->cli.bind ? listener_start(&m->cli.listener, m->loop) : 0;
+}
+
+void
+master_cli_leave(struct master *m)
+{
+	if (m->cli.bind)
+		listener_close(&m->cli.listener, m->sys);
+}
+
+void
+master_cli_close(struct master *m)
+{
+	if (!m->cli.bind)
+		return;
+	list_each_safe(it, &m->cli.conns) {
+		struct master_conn *c = list_entry(it, struct master_conn, link);
+
+		task_cancel(&c->end);
+		free_master_conn(c);
+	}
+	listener_unlink(&m->cli.listener, m->sys);
+	listener_close(&m->cli.listener, m->sys);
+}
