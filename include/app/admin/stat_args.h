@@ -7,6 +7,9 @@
 
 struct admin_conn;
 
+/* Bits of the types. */
+enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
+
 struct stat_args {
 	int64_t iid, types, sid; /* -1: all */
 	enum field_form form;

@@ -1,194 +1,10 @@
 /* show info: the process as fields in HAProxy's forms (management manual 9.3). On the first
- * worker; counters of others are read as they are. */
-#include <stdio.h>
+ * worker. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"
-#include "app/admin/field.h"
+#include "app/admin/info.h"
 #include "app/config/version.h"
-#include "app/process/totals.h"
-
-enum info_field {
-#define INFO_ROW(id, pos, name, tags, type, desc) INFO_##id,
-#include "app/admin/info.tbl.h"
-#undef INFO_ROW
-	INFO_FIELDS
-};
-
-static const struct field fields[INFO_FIELDS] = {
-#define INFO_ROW(id, pos, name, tags, type, desc) { name, pos, tags, type, desc },
-#include "app/admin/info.tbl.h"
-#undef INFO_ROW
-};
-
-struct info {
-	struct field_value v[INFO_FIELDS];
-	char uptime[64];
-	int is_float;   /* of a few numbers */
-};
-
-static void
-info_put(struct info *i, enum info_field f, uint64_t n)
-{
-	i->v[f] = (struct field_value){ .kind = VAL_INT, .u.n = (int64_t)n };
-}
-
-static void
-info_put_text(struct info *i, enum info_field f, const char *s)
-{
-	i->v[f] = (struct field_value){ .kind = VAL_TEXT, .u.s = s };
-}
-
-/* d with the argument float, else n. */
-static void
-info_put_either(struct info *i, enum info_field f, uint64_t n, double d)
-{
-	if (i->is_float)
-		i->v[f] = (struct field_value){ .kind = VAL_FLOAT, .u.d = d };
-	else
-		info_put(i, f, n);
-}
-
-static void
-info_put_rate(struct info *i, enum info_field f, uint64_t n)
-{
-	info_put_either(i, f, n, (double)n);
-}
-
-static void
-info_put_process(struct admin_conn *c, struct info *i)
-{
-	const struct process *p = c->admin->process;
-	uint64_t ms = admin_now_ms(c) - p->started_ms, up = ms / 1000;
-
-	info_put_text(i, INFO_name, "HAProxy");
-	info_put_text(i, INFO_version, VERSION_COMPAT);
-	info_put_text(i, INFO_release_date, VERSION_DATE);
-	info_put(i, INFO_nbthread, p->n_workers);
-	info_put(i, INFO_nbproc, 1);
-	info_put(i, INFO_process_num, 1);
-	info_put(i, INFO_pid, (uint64_t)process_log(p)->id.pid);
-	(void)snprintf(i->uptime, sizeof(i->uptime), "%llud %lluh%02llum%02llus",
-		(unsigned long long)(up / 86400), (unsigned long long)(up / 3600 % 24),
-		(unsigned long long)(up / 60 % 60), (unsigned long long)(up % 60));
-	info_put_text(i, INFO_uptime, i->uptime);
-	info_put_either(i, INFO_uptime_sec, up, (double)ms / 1e3);
-	info_put_either(i, INFO_start_time_sec, p->started_wall_ns / 1000000000u,
-		(double)p->started_wall_ns / 1e9);
-	info_put_text(i, INFO_node, p->node);
-	if (p->cfg->global.description)
-		info_put_text(i, INFO_description, p->cfg->global.description);
-	info_put_text(i, INFO_build_info, VERSION_COMPAT);
-}
-
-static void
-info_put_memory(struct admin_conn *c, const struct totals *t, struct info *i)
-{
-	uint64_t max = c->admin->process->cfg->global.memory;
-
-	info_put(i, INFO_memmax_mb, max >> 20);
-	info_put(i, INFO_poolalloc_mb, t->memory_used >> 20);
-	info_put(i, INFO_poolused_mb, t->memory_live >> 20);
-	info_put(i, INFO_poolfailed, t->pool_fails);
-	info_put(i, INFO_memmax_bytes, max);
-	info_put(i, INFO_poolalloc_bytes, t->memory_used);
-	info_put(i, INFO_poolused_bytes, t->memory_live);
-}
-
-static void
-info_put_load(struct admin_conn *c, const struct totals *t, struct info *i)
-{
-	const struct limits *l = &c->admin->process->limits;
-	const struct engine_shared *sh = &c->admin->process->shared;
-	uint64_t now = admin_now_ms(c);
-
-	info_put(i, INFO_ulimit_n, l->fds);
-	info_put(i, INFO_maxsock, l->fds);
-	info_put(i, INFO_maxconn, sh->max_sessions);
-	info_put(i, INFO_hard_maxconn, l->maxconn);
-	info_put(i, INFO_currconns, t->sessions);
-	/* As in HAProxy connections of this socket are included. */
-	info_put(i, INFO_cumconns, t->cum_conns + c->admin->accepted);
-	info_put(i, INFO_cumreq, t->requests + c->admin->accepted);
-	info_put(i, INFO_maxpipes, l->pipes);
-	info_put(i, INFO_pipesused, t->pipes_used);
-	info_put(i, INFO_pipesfree, t->pipes_idle);
-	info_put_rate(i, INFO_connrate, freq_read(&t->conn_rate, now));
-	info_put(i, INFO_connratelimit, sh->conn_limit.max);
-	info_put(i, INFO_maxconnrate, t->conn_rate.max);
-	info_put_rate(i, INFO_sessrate, freq_read(&t->sess_rate, now));
-	info_put(i, INFO_sessratelimit, sh->sess_limit.max);
-	info_put(i, INFO_maxsessrate, t->sess_rate.max);
-	info_put(i, INFO_tasks, t->timers);
-	info_put(i, INFO_run_queue, 0);
-	info_put(i, INFO_idle_pct, t->idle_pct);
-	info_put(i, INFO_droppedlogs, t->logs_dropped);
-	info_put(i, INFO_totalbytesout, t->bytes_sent);
-	info_put(i, INFO_totalspliced, t->spliced);
-	info_put(i, INFO_bytesoutrate, (uint64_t)freq_read(&t->sent_rate, now) * SENT_PIECE);
-}
-
-/* Without TLS, compression, peers and the like there is nothing to count. */
-static void
-info_put_absent(struct info *i)
-{
-	static const enum info_field zeros[] = { INFO_maxsslconns, INFO_currsslconns,
-		INFO_cumsslconns, INFO_sslratelimit, INFO_maxsslrate, INFO_sslfrontendmaxkeyrate,
-		INFO_sslbackendmaxkeyrate, INFO_sslcachelookups, INFO_sslcachemisses,
-		INFO_compressbpsratelim, INFO_unstoppable_jobs, INFO_activepeers,
-		INFO_connectedpeers, INFO_busypolling, INFO_failedresolutions, INFO_debugcommands,
-		INFO_cumrecvlogs, INFO_tainted };
-	static const enum info_field rates[] = { INFO_sslrate, INFO_sslfrontendkeyrate,
-		INFO_sslfrontendsessionreuse, INFO_sslbackendkeyrate, INFO_compressbpsin,
-		INFO_compressbpsout };
-
-	for (size_t f = 0; f < ARRAY_LEN(zeros); f++)
-		info_put(i, zeros[f], 0);
-	for (size_t f = 0; f < ARRAY_LEN(rates); f++)
-		info_put_rate(i, rates[f], 0);
-}
-
-static void
-info_put_state(struct admin_conn *c, const struct totals *t, struct info *i)
-{
-	const struct process *p = c->admin->process;
-
-	info_put(i, INFO_stopping, p->state >= PROCESS_STOPPING);
-	info_put(i, INFO_jobs, t->sessions + c->admin->n + process_listeners(p));
-	info_put(i, INFO_listeners, process_listeners(p));
-}
-
-/* Fields of tacit only. */
-static void
-info_put_own(const struct process *p, const struct totals *t, struct info *i)
-{
-	const struct loop *l = process_loop(p);
-	const struct loop_stats *ls = &t->loop;
-
-	info_put_text(i, INFO_poller, loop_poller_name(l));
-	info_put_text(i, INFO_epoll_mode, interest_mode_name(loop_mode(l)));
-	info_put(i, INFO_loop_turns, ls->turns);
-	info_put(i, INFO_loop_events, ls->events);
-	info_put(i, INFO_loop_speculative_turns, ls->spec_turns);
-	info_put(i, INFO_loop_stale_events, ls->stale);
-	info_put(i, INFO_loop_spins, ls->spins);
-	info_put(i, INFO_loop_refused, ls->set_errors);
-	info_put(i, INFO_fsm_bugs, t->fsm_bugs);
-	info_put(i, INFO_lingers, t->lingers);
-	info_put(i, INFO_memory_holds, t->memory_holds);
-	info_put(i, INFO_buffer_waits, t->buf_waits);
-	info_put(i, INFO_stream_waits, t->bulk_waits);
-	info_put(i, INFO_splice_bytes, t->spliced);
-	info_put(i, INFO_splice_fallbacks, t->splice_fallbacks);
-	info_put(i, INFO_zerocopy_pinned, t->zerocopy.pinned);
-	info_put(i, INFO_zerocopy_bytes, t->zerocopy.bytes);
-	info_put(i, INFO_zerocopy_copied, t->zerocopy.copied);
-	info_put(i, INFO_zerocopy_refused, t->zerocopy.refused);
-	info_put(i, INFO_zerocopy_full, t->zerocopy.full);
-	info_put(i, INFO_syscalls, ledger_total(&t->ledger));
-}
-
-/* --- forms --- */
 
 static void
 info_print_plain(struct sbuf *o, const struct info *i, int has_desc)
@@ -196,10 +12,10 @@ info_print_plain(struct sbuf *o, const struct info *i, int has_desc)
 	for (int f = 0; f < INFO_FIELDS; f++) {
 		if (i->v[f].kind == VAL_NONE)
 			continue;
-		sbuf_addf(o, "%s: ", fields[f].name);
+		sbuf_addf(o, "%s: ", info_field_of((enum info_field)f)->name);
 		field_put_value(o, &i->v[f]);
 		if (has_desc)
-			sbuf_addf(o, ":\"%s\"", fields[f].desc);
+			sbuf_addf(o, ":\"%s\"", info_field_of((enum info_field)f)->desc);
 		sbuf_addc(o, '\n');
 	}
 }
@@ -208,7 +24,7 @@ info_print_plain(struct sbuf *o, const struct info *i, int has_desc)
 static struct field
 info_field(const struct info *i, enum info_field f)
 {
-	struct field d = fields[f];
+	struct field d = *info_field_of(f);
 
 	if (i->is_float && (f == INFO_sslfrontendkeyrate || f == INFO_sslfrontendsessionreuse))
 		d.tags = "MRP";
@@ -249,10 +65,9 @@ info_print_json(struct sbuf *o, const struct info *i)
 void
 admin_cmd_show_info(struct admin_conn *c, int argc, char **argv)
 {
-	struct info i = { .v = { { VAL_NONE, { 0 } } } };
+	struct info i;
 	enum field_form form = FORM_PLAIN;
-	struct totals t;
-	int has_desc = 0;
+	int has_desc = 0, is_float = 0;
 
 	for (int a = 0; a < argc; a++) {
 		if (strcmp(argv[a], "typed") == 0) {
@@ -262,7 +77,7 @@ admin_cmd_show_info(struct admin_conn *c, int argc, char **argv)
 		} else if (strcmp(argv[a], "desc") == 0) {
 			has_desc = 1;
 		} else if (strcmp(argv[a], "float") == 0) {
-			i.is_float = 1;
+			is_float = 1;
 		} else {
 			admin_msg(c, ADMIN_ERR,
 				"Invalid argument '%s': expects desc, float, json or typed.",
@@ -270,13 +85,7 @@ admin_cmd_show_info(struct admin_conn *c, int argc, char **argv)
 			return;
 		}
 	}
-	totals_read(c->admin->process, &t);
-	info_put_process(c, &i);
-	info_put_memory(c, &t, &i);
-	info_put_load(c, &t, &i);
-	info_put_absent(&i);
-	info_put_state(c, &t, &i);
-	info_put_own(c->admin->process, &t, &i);
+	info_read(&i, c->admin->process, is_float);
 	if (form == FORM_JSON)
 		info_print_json(&c->out, &i);
 	else if (form == FORM_TYPED)

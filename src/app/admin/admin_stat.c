@@ -9,9 +9,6 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 
-/* Bits of the filter. */
-enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
-
 static uint64_t
 stat_now_ms(const struct process *p)
 {
@@ -414,6 +411,7 @@ stat_walk_next(struct stat_walk *w, const struct process *process, struct stat_i
 	}
 	if (!w->is_past_frontend)
 		return next_frontend(w, process, out);
-	out->server = server_walk_next(out->proxy, &w->server);
+	if (is_type_shown(&w->args, ROW_SERVER, w->args.sid))
+		out->server = server_walk_next(out->proxy, &w->server);
 	return out->server ? next_server(w, process, out) : next_backend(w, process, out);
 }

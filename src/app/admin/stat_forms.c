@@ -2,14 +2,20 @@
 #include "app/admin/stat_forms.h"
 
 /* Positions count the columns before it. */
-static const struct field cols[STAT_COLS] = {
+const struct field *
+stat_field(enum stat_col c)
+{
+	static const struct field cols[STAT_COLS] = {
 #define STAT_NAMED(id, text, tags, type, desc) \
 	{ text, STAT_##id - (STAT_##id > STAT_separator), tags, type, desc },
 #define STAT_COL(name, tags, type, desc) STAT_NAMED(name, #name, tags, type, desc)
 #include "app/admin/stat.tbl.h"
 #undef STAT_COL
 #undef STAT_NAMED
-};
+	};
+
+	return &cols[c];
+}
 
 static enum stat_type
 row_type(const struct stat_row *r)
@@ -21,7 +27,7 @@ row_type(const struct stat_row *r)
 static struct field
 stat_column(enum stat_col c, enum stat_type type)
 {
-	struct field f = cols[c];
+	struct field f = *stat_field(c);
 
 	if (type == TYPE_SERVER && (c == STAT_act || c == STAT_bck))
 		f.tags = "SGP";

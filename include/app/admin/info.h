@@ -1,0 +1,26 @@
+/* The fields of `show info` (management manual 9.3), for the admin socket and the metrics. */
+#ifndef TACIT_APP_ADMIN_INFO_H
+#define TACIT_APP_ADMIN_INFO_H
+
+#include "app/admin/field.h"
+
+struct process;
+
+enum info_field {
+#define INFO_ROW(id, pos, name, tags, type, desc) INFO_##id,
+#include "app/admin/info.tbl.h"
+#undef INFO_ROW
+	INFO_FIELDS
+};
+
+struct info {
+	struct field_value v[INFO_FIELDS]; /* texts are static, the process's or below */
+	char uptime[64];
+	int is_float;   /* times and rates are floating-point numbers */
+};
+
+const struct field *info_field_of(enum info_field f);
+/* The values of now. They refer to *i: it must not be copied. */
+void info_read(struct info *i, const struct process *p, int is_float);
+
+#endif
