@@ -160,7 +160,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
-		rule_auth_actions, rule_map_actions };
+		rule_auth_actions, rule_map_actions, rule_service_actions };
 	static struct world w;
 
 	memset(&w, 0, sizeof(w));

@@ -41,7 +41,8 @@ INSIDE = {
         'admin': ('process', 'config'),
         'stats': ('admin', 'process', 'config'),
         'master': ('process', 'config'),
-        'main': ('stats', 'admin', 'master', 'process', 'config'),
+        'promex': ('admin', 'process', 'config'),
+        'main': ('promex', 'stats', 'admin', 'master', 'process', 'config'),
     },
 }
 

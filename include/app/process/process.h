@@ -70,7 +70,7 @@ struct process {
 	struct state_texts states; /* of servers, until the start */
 	const struct process_service *service; /* may be NULL */
 	struct services services;  /* local ones: responses of their own */
-	const struct local_service *stats; /* may be NULL */
+	const struct local_service *stats, *metrics; /* may be NULL */
 	struct admin *admin;       /* NULL: no stats socket */
 	struct external_helper helper; /* runs the commands of external checks */
 	struct checker *checker;   /* since the start */
@@ -90,8 +90,8 @@ struct process {
 };
 
 /*
- * The caller owns the arguments, which must outlive the process. Makes no system call. `service`
- * and `stats` may be set afterwards, before process_start(). 0 or -ERR_NOMEM.
+ * The caller owns the arguments, which must outlive the process. Makes no system call. `service`,
+ * `stats` and `metrics` may be set afterwards, before process_start(). 0 or -ERR_NOMEM.
  */
 int process_init(struct process *p, struct sys *sys, struct config *cfg,
 		 const struct report *report, struct notify *notify) must_check;

@@ -18,6 +18,12 @@ enum rule_result rule_outcome_run(struct session *s, const struct proxy *px, uns
 	struct rules_at *at, struct eval *look, struct rule_outcome *v);
 /* Counts a request or response that a rule rejected. */
 void rule_outcome_count_denied(struct session *s, int side);
+/* True if a rule has responded as it should: no error, and nothing denied. */
+static inline int
+rule_outcome_is_reply(enum rule_end what)
+{
+	return what == RULE_END_REPLY || what == RULE_END_SERVICE;
+}
 /* Sets both characters of the termination code: for a request 'R' or 'T', for a response 'H'. */
 void rule_outcome_blame(struct session *s, const struct rule_outcome *v, char phase);
 /*

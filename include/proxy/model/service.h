@@ -77,7 +77,7 @@ struct service_job {
 struct services {
 	struct engine *first;    /* NULL: there are no services */
 	void *owner;             /* for the services: the process */
-	const struct local_service *stats;
+	const struct local_service *stats, *metrics;
 	size_t slice;            /* SERVICE_SLICE */
 	struct task task;        /* of the first worker */
 	struct list active;      /* struct service_job.link: the first worker generates them */

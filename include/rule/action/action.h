@@ -26,6 +26,7 @@ enum rule_end {
 	RULE_END_REJECT,      /* close without a response */
 	RULE_END_DROP,        /* silent-drop: close without notifying the client */
 	RULE_END_REPLY,       /* return, redirect: sends the answer; not counted as an error */
+	RULE_END_SERVICE,     /* use-service: the Prometheus exporter responds */
 	/* a rewrite failed in strict mode: the proxy's page for v->status, 500 */
 	RULE_END_ERROR
 };
@@ -108,7 +109,7 @@ struct rule_action {
 /* The actions of this layer, without those of the proxy layer. */
 extern const struct rule_action rule_head_actions[], rule_uri_actions[], rule_var_actions[],
 	rule_end_actions[], rule_redirect_actions[], rule_misc_actions[],
-	rule_auth_actions[], rule_map_actions[];
+	rule_auth_actions[], rule_map_actions[], rule_service_actions[];
 
 /*
  * Parses a line "http-request ACTION ... [if|unless ...]"; ctx's argument 0 is the action. Appends

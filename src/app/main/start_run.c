@@ -12,6 +12,7 @@
 #include "app/process/pidfile.h"
 #include "app/process/privileges.h"
 #include "app/process/totals.h"
+#include "app/promex/promex.h"
 #include "app/stats/stats.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -263,6 +264,7 @@ run_process(struct start *st)
 	}
 	p->service = &admin_service;
 	p->stats = &stats_service;
+	p->metrics = &promex_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
 	if (set_limits(st) || set_memory(st)) {
 		process_fini(p);

@@ -109,6 +109,7 @@ open_own(struct process *p)
 	}
 	services_start(&p->services, &w->engine, p);
 	p->services.stats = p->stats;
+	p->services.metrics = p->metrics;
 	if (p->master) {
 		int r = master_link_open(p->master, w->loop, process_on_master, p);
 

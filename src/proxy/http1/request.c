@@ -20,6 +20,7 @@
 #include "proxy/sample/route.h"
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/http1/stats.h"
+#include "proxy/http1/use_service.h"
 
 /* In this order, for the frontend and then for a different backend (manual 4.2). */
 enum stage {
@@ -177,12 +178,14 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 {
 	note_end(s, v->what);
 	rule_outcome_blame(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
-	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
+	if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, CLIENT);
-	else if (v->what == RULE_END_REPLY && !s->txn->be)
+	else if (rule_outcome_is_reply(v->what) && !s->txn->be)
 		counter_add(&fe_stat(s)->intercepted, 1);
 	if (v->what == RULE_END_DROP)
 		conn_silent_drop_on_close(&s->conn[CLIENT]);
+	else if (v->what == RULE_END_SERVICE)
+		use_service(s);
 	else if (v->what != RULE_END_REJECT)
 		rule_outcome_reply(s, v);
 	s->txn->req_is_gone = 1;

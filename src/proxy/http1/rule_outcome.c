@@ -80,7 +80,7 @@ rule_outcome_count_denied(struct session *s, int side)
 void
 rule_outcome_blame(struct session *s, const struct rule_outcome *v, char phase)
 {
-	session_blame(s, v->what == RULE_END_REPLY ? 'L' : 'P', phase);
+	session_blame(s, rule_outcome_is_reply(v->what) ? 'L' : 'P', phase);
 }
 
 void

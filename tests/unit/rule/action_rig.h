@@ -116,7 +116,7 @@ action_rig_init(struct action_rig *r)
 {
 	static const struct rule_action *const tables[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
-		rule_auth_actions, rule_map_actions };
+		rule_auth_actions, rule_map_actions, rule_service_actions };
 
 	memset(r, 0, sizeof(*r));
 	rig_init(&r->x);

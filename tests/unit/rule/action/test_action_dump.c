@@ -23,7 +23,7 @@ all_entries(void **state)
 {
 	static const struct rule_action *const tables[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
-		rule_auth_actions, rule_map_actions };
+		rule_auth_actions, rule_map_actions, rule_service_actions };
 	struct rule_vocab v = { 0 };
 	unsigned int entries = 0;
 	struct sbuf out;

@@ -1,0 +1,57 @@
+/* The metrics of the Prometheus exporter as a table, and their samples in the text format 0.0.4. */
+#ifndef TACIT_APP_PROMEX_METRIC_H
+#define TACIT_APP_PROMEX_METRIC_H
+
+#include "app/admin/admin_stat.h"
+#include "app/admin/info.h"
+#include "base/sbuf.h"
+#include "base/str.h"
+
+enum metric_scope {
+	SCOPE_GLOBAL, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER, METRIC_SCOPES
+};
+
+enum metric_type { METRIC_GAUGE, METRIC_COUNTER };
+
+/* How a column becomes samples. */
+enum metric_form {
+	METRIC_NUMBER,
+	METRIC_MS,     /* in seconds */
+	METRIC_CODES,  /* six columns, with the label code */
+	METRIC_STATE,  /* 0 or 1 for each state */
+	METRIC_CHECK,  /* the same for each result of a check */
+	METRIC_STATES, /* of a backend: the number of servers in each state */
+	METRIC_CHECKS  /* the same for each result of a check */
+};
+
+struct metric {
+	unsigned int scopes;    /* bits */
+	const struct field *field;
+	unsigned int value;     /* enum info_field of the global scope, enum stat_col of others */
+	enum metric_type type;
+	enum metric_form form;
+	const char *name;       /* behind "haproxy_SCOPE_" */
+	const char *help;
+};
+
+unsigned int metric_count(void);
+/* The one at this place, for 0 to metric_count() - 1. */
+struct metric metric_at(unsigned int i);
+/* The word of metrics' names. */
+const char *metric_scope_name(enum metric_scope scope);
+static inline int
+metric_has_scope(const struct metric *m, enum metric_scope scope)
+{
+	return (m->scopes >> scope & 1) != 0;
+}
+
+/* The lines HELP and TYPE. */
+void metric_put_header(struct sbuf *out, const struct metric *m, enum metric_scope scope);
+/* Appends the sample. It has none if there is no value. */
+void metric_put_global(struct sbuf *out, const struct metric *m, const struct info *i);
+int metric_has_samples(const struct metric *m, const struct stat_item *item);
+/* Appends the samples of a row that has them. */
+void metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scope,
+	const struct stat_item *item);
+
+#endif

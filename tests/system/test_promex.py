@@ -1,0 +1,312 @@
+"""Metrics for Prometheus: the exposition format 0.0.4 by the letter, the numbers of `show stat`, and filters."""
+
+import contextlib
+import csv
+import io
+import math
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import connect, free_port, recv_all, rss_kib, wait_for
+from subject import not_sanitized, only_tacit
+from test_stats import get
+
+pytestmark = only_tacit
+SERVERS = 4000
+METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"')
+SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)")
+
+
+def labels_of(text):
+    """{name: value} of what is between the braces; each is there once."""
+    out, at = {}, 0
+    while at < len(text):
+        m = LABEL.match(text, at)
+        assert m and m[1] not in out, text
+        out[m[1]] = m[2]
+        at = m.end()
+        assert at == len(text) or (text[at] == "," and at + 1 < len(text)), text
+        at += 1
+    return out
+
+
+def parse(text):
+    """{metric: (type, {labels as sorted pairs: value})}; an error in the format fails. The samples of a metric follow
+    its HELP and TYPE, in this order, and none stands elsewhere."""
+    assert not text or text.endswith("\n")
+    out, name, has_type = {}, None, False
+    for line in text.split("\n")[:-1]:
+        if line.startswith("#"):
+            _, word, at, rest = line.split(" ", 3)
+            if word == "HELP":
+                assert METRIC.fullmatch(at) and at not in out and rest, line
+                assert name is None or out[name][1], f"{name} has no sample"
+                name, has_type = at, False
+                out[name] = (None, {})
+            else:
+                assert word == "TYPE" and at == name and not has_type and rest in ("counter", "gauge"), line
+                has_type = True
+                out[name] = (rest, {})
+            continue
+        m = SAMPLE.fullmatch(line)
+        assert m and m[1] == name and has_type, line
+        key = tuple(sorted(labels_of(m[2]).items())) if m[2] is not None else ()
+        assert key not in out[name][1], f"twice: {line}"
+        value = float(m[3])
+        assert math.isfinite(value), line
+        out[name][1][key] = value
+    return out
+
+
+def metrics(port, query=""):
+    status, headers, text = get(port, "/metrics" + query)
+    assert (status, headers["Content-Type"]) == (200, "text/plain; version=0.0.4")
+    return parse(text)
+
+
+def value(found, name, **labels):
+    return found[name][1][tuple(sorted(labels.items()))]
+
+
+def exporter(port, lines=""):
+    return (f"frontend exporter\n    mode http\n    bind 127.0.0.1:{port}\n"
+            "    http-request use-service prometheus-exporter if { path /metrics }\n"
+            "    http-request return status 404\n" + lines)
+
+
+def show_stat(d):
+    text = d.admin("show stat").removeprefix("# ").strip()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def site(daemon, origins):
+    """An HTTP site with traffic behind it, and its exporter."""
+    port, front = free_port(), free_port()
+    o = origins()
+    d = daemon(exporter(port, f"""\
+frontend site:a.b-c_d
+    mode http
+    bind 127.0.0.1:{front}
+    http-request deny if {{ path /denied }}
+    http-request return status 204 if {{ path /none }}
+    default_backend app
+backend app
+    mode http
+    server good 127.0.0.1:{o.port} check inter 50ms
+    server down 127.0.0.1:1 check inter 50ms
+    server off 127.0.0.1:2 disabled
+    server unchecked 127.0.0.1:3 weight 0
+backend empty
+    mode http
+"""))
+    d.metrics_port, d.front = port, front
+    assert wait_for(lambda: value(metrics(port), "haproxy_server_status", proxy="app", server="down", state="DOWN"))
+    for path in ("/", "/none", "/denied", "/", "/"):
+        get(front, path)
+    return d
+
+
+def test_the_format(site):
+    found = metrics(site.metrics_port)
+    assert len(found) > 150
+    for name, (kind, _) in found.items():
+        if name != "haproxy_process_failed_resolutions":
+            assert (kind == "counter") == name.endswith("_total"), name
+    scopes = {name.split("_")[1] for name in found}
+    assert scopes == {"process", "frontend", "backend", "server"}
+
+
+def test_states(site):
+    found = metrics(site.metrics_port)
+    states = {server: state for (key, n) in found["haproxy_server_status"][1].items() if n
+              for server, state in [(dict(key)["server"], dict(key)["state"])]}
+    assert states == {"good": "UP", "down": "DOWN", "off": "MAINT", "unchecked": "UP"}
+    assert len(found["haproxy_server_status"][1]) == 4 * 5
+    checks = {dict(key)["server"]: dict(key)["state"] for key, n in found["haproxy_server_check_status"][1].items() if n}
+    assert checks == {"good": "L4OK", "down": "L4CON"}
+    assert value(found, "haproxy_frontend_status", proxy="site:a.b-c_d", state="UP") == 1
+    assert value(found, "haproxy_backend_status", proxy="app", state="UP") == 1
+    assert value(found, "haproxy_backend_agg_server_status", proxy="app", state="UP") == 2
+    assert value(found, "haproxy_backend_agg_server_status", proxy="app", state="MAINT") == 1
+    assert value(found, "haproxy_backend_agg_check_status", proxy="app", state="L4CON") == 1
+    assert value(found, "haproxy_backend_agg_server_status", proxy="empty", state="UP") == 0
+
+
+def test_numbers_are_those_of_show_stat(site):
+    """Of the sections that the scrape itself does not use."""
+    columns = {"sessions_total": "stot", "bytes_in_total": "bin", "bytes_out_total": "bout", "weight": "weight",
+               "requests_denied_total": "dreq", "http_requests_total": "req_tot", "connection_errors_total": "econ",
+               "intercepted_requests_total": "intercepted", "connection_attempts_total": "connect",
+               "check_up_down_total": "chkdown", "active": "act", "active_servers": "act", "uweight": "uweight"}
+    assert wait_for(lambda: all(r["scur"] == "0" for r in show_stat(site)))
+    found = metrics(site.metrics_port)
+    rows = [r for r in show_stat(site) if r["pxname"] != "exporter"]
+    compared = total = 0
+    for r in rows:
+        scope = {"0": "frontend", "1": "backend", "2": "server"}[r["type"]]
+        labels = {"proxy": r["pxname"]} | ({"server": r["svname"]} if scope == "server" else {})
+        for name, column in columns.items():
+            metric = found.get(f"haproxy_{scope}_{name}")
+            if metric and r[column]:
+                assert value(found, f"haproxy_{scope}_{name}", **labels) == int(r[column]), (labels, name)
+                compared += 1
+                total += int(r[column])
+        for code in ("1xx", "2xx", "3xx", "4xx", "5xx", "other"):
+            assert value(found, f"haproxy_{scope}_http_responses_total", code=code, **labels) == int(r[f"hrsp_{code}"])
+    assert compared > 50 and total > 100
+    assert value(found, "haproxy_frontend_http_responses_total", proxy="site:a.b-c_d", code="4xx") == 1
+    assert value(found, "haproxy_frontend_intercepted_requests_total", proxy="site:a.b-c_d") == 1
+    assert value(found, "haproxy_frontend_requests_denied_total", proxy="site:a.b-c_d") == 1
+
+
+def test_numbers_are_those_of_show_info(site):
+    found, info = metrics(site.metrics_port), site.info()
+    for name, field in (("nbthread", "Nbthread"), ("max_connections", "Maxconn"), ("listeners", "Listeners"),
+                        ("max_fds", "Ulimit-n"), ("stopping", "Stopping")):
+        assert value(found, f"haproxy_process_{name}") == int(info[field])
+    assert value(found, "haproxy_process_build_info", version=info["Version"]) == 1
+    assert abs(value(found, "haproxy_process_start_time_seconds") +
+               value(found, "haproxy_process_uptime_seconds") - time.time()) < 5
+
+
+def test_filters(site):
+    port = site.metrics_port
+    assert set(metrics(port, "?scope=server&metrics=haproxy_server_weight,haproxy_server_status")) == \
+        {"haproxy_server_weight", "haproxy_server_status"}
+    assert "haproxy_server_status" not in metrics(port, "?metrics=-haproxy_server_status")
+    assert {n.split("_")[1] for n in metrics(port, "?scope=global&scope=backend")} == {"process", "backend"}
+    assert metrics(port, "?scope=") == {}
+    weights = metrics(port, "?no-maint&extra-counters")["haproxy_server_weight"][1]
+    assert {dict(k)["server"] for k in weights} == {"good", "down", "unchecked"}
+    status, _, text = get(port, "/metrics?scope=servers")
+    assert status == 400 and "haproxy_" not in text
+
+
+def test_methods_and_versions(site):
+    """Kept and closed connections; what a HEAD says is not followed by a body."""
+    port = site.metrics_port
+    with connect(port) as s:
+        s.sendall(b"HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+                  b"POST /metrics?scope=global HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+                  b"GET /metrics?scope= HTTP/1.1\r\nHost: x\r\n\r\n"
+                  b"GET /other HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        got = recv_all(s).decode()
+    assert re.findall(r"HTTP/1\.1 (\d+) ", got) == ["200", "200", "200", "404"]
+    head, _, rest = got.partition("\r\n\r\n")
+    assert rest.startswith("HTTP/1.1 200 ") and "text/plain; version=0.0.4" in head
+    assert got.count("# TYPE haproxy_process_nbthread ") == 1
+    with connect(port) as s:
+        s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        head, body = recv_all(s).decode().split("\r\n\r\n", 1)
+    assert "ransfer-" not in head and len(parse(body)) > 150
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool of the package prometheus")
+def test_promtool_reads_it(site):
+    text = get(site.metrics_port, "/metrics")[2]
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    wrong = [line for line in (done.stdout + done.stderr).splitlines()
+             if "failed_resolutions" not in line and line.strip()]
+    assert done.returncode in (0, 3) and not wrong
+
+
+@pytest.fixture
+def many(daemon):
+    """Four workers, one address that all accept on, and 4,000 servers."""
+    port = free_port()
+    servers = "".join(f"    server s{i} 127.0.0.1:{1 + i % 60000}\n" for i in range(SERVERS))
+    d = daemon(exporter(port, f"backend big\n{servers}"), extra="nbthread 4\n    tune.listener.multi-queue fair")
+    d.port = port
+    return d
+
+
+def servers_in(found, name):
+    return [dict(k)["server"] for k in found[name][1] if dict(k).get("state", "UP") == "UP"]
+
+
+def test_all_servers_are_there_once(many):
+    for _ in range(4):
+        found = metrics(many.port, "?metrics=haproxy_server_status,haproxy_server_weight,haproxy_server_bytes_in_total")
+        assert len(found) == 3
+        for name in found:
+            assert servers_in(found, name) == [f"s{i}" for i in range(SERVERS)]
+
+
+def test_servers_come_and_go_while_they_are_listed(many):
+    stop = threading.Event()
+
+    def change():
+        i = 0
+        while not stop.is_set():
+            many.admin(f"add server big/new{i} 127.0.0.1:1; enable server big/new{i}")
+            many.admin(f"disable server big/new{i}; del server big/new{i}; set server big/s{i % 9} state drain")
+            i += 1
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    try:
+        for _ in range(4):
+            found = metrics(many.port, "?scope=server&scope=backend&metrics=haproxy_server_weight,"
+                            "haproxy_server_status,haproxy_backend_agg_server_status")
+            stay = [s for s in servers_in(found, "haproxy_server_weight") if s[0] == "s"]
+            assert stay == [f"s{i}" for i in range(SERVERS)]
+    finally:
+        stop.set()
+        changer.join()
+
+
+@not_sanitized
+def test_slow_clients_cost_a_slice_each(many):
+    """Clients that read nothing, of 13 MB each; others are served meanwhile."""
+    before = rss_kib(many.pid)
+    with contextlib.ExitStack() as stack:
+        for _ in range(40):
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.connect(("127.0.0.1", many.port))
+            stack.enter_context(s)
+            s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(0.5)
+        assert rss_kib(many.pid) - before < 8 << 10
+        assert len(metrics(many.port, "?metrics=haproxy_server_weight")["haproxy_server_weight"][1]) == SERVERS
+    assert wait_for(lambda: many.info()["CurrConns"] == "0")
+
+
+@not_sanitized
+def test_a_scrape_holds_no_worker(many):
+    """Short requests are answered while 13 MB of metrics are generated, most of them at once."""
+    stop, late = threading.Event(), []
+
+    def scrape():
+        while not stop.is_set():
+            get(many.port, "/metrics?scope=server")
+
+    scraper = threading.Thread(target=scrape)
+    scraper.start()
+    try:
+        for _ in range(100):
+            begin = time.monotonic()
+            assert get(many.port, "/metrics?metrics=haproxy_process_nbthread")[0] == 200
+            late.append(time.monotonic() - begin)
+    finally:
+        stop.set()
+        scraper.join()
+    # A whole scrape takes 100 ms, of one worker's time.
+    assert sorted(late)[len(late) // 2] < 0.03
+
+
+def test_clients_that_leave_in_the_middle(many):
+    for i in range(60):
+        with connect(many.port) as s:
+            s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            if i % 3:
+                s.recv(100 * i)
+    assert wait_for(lambda: many.info()["CurrConns"] == "0")
+    assert many.info()["Fsm_bugs"] == "0"

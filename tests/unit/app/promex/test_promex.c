@@ -1,0 +1,152 @@
+/* The exporter, as a local service of a process with one worker. */
+#include "unit/app/bench.h"
+#include "unit/test.h"
+
+#include "app/promex/promex.h"
+#include "base/sbuf.h"
+#include "proxy/model/service.h"
+
+#define SECTIONS                                                                             \
+	"backend be\n server a 127.0.0.1:1\n server b 127.0.0.1:2 disabled\n"                \
+	" server c 127.0.0.1:3\n"                                                            \
+	"frontend fe\n mode http\n bind abns@tacit-unit-promex\n"                            \
+	" http-request use-service prometheus-exporter\n"
+
+static struct service_job *job;
+static char rig_text[1 << 16];
+
+static int
+setup(void **st)
+{
+	(void)st;
+	assert_int_equal(bench_open("", SECTIONS), 0);
+	assert_int_equal(process_bind(&proc), 0);
+	assert_int_equal(process_start(&proc), 0);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	bench_close();
+	return 0;
+}
+
+static void
+end_job(void)
+{
+	if (!job)
+		return;
+	promex_service.end(job);
+	sbuf_fini(&job->texts);
+	sbuf_fini(&job->out);
+	free(job);
+	job = NULL;
+}
+
+/* The whole body for this target; the head is in job until the next call. */
+static const char *
+ask(const char *target)
+{
+	end_job();
+	job = calloc(1, sizeof(*job));
+	job->service = &promex_service;
+	job->target = str_of(target);
+	sbuf_init(&job->texts, SERVICE_HEAD_MAX);
+	sbuf_init(&job->out, sizeof(rig_text) - 1);
+	assert_int_equal(promex_service.begin(job, &proc), 0);
+	assert_false(job->texts.failed);
+	assert_true(job->has_body);
+	while (promex_service.step(job, &proc))
+		assert_false(job->out.failed);
+	(void)snprintf(rig_text, sizeof(rig_text), "%s", job->out.p ? job->out.p : "");
+	return rig_text;
+}
+
+static unsigned int
+count_of(const char *text, const char *part)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, part)) != NULL; text++)
+		n++;
+	return n;
+}
+
+static void
+the_head_names_the_format(void **st)
+{
+	(void)st;
+	ask("/metrics");
+	assert_int_equal(job->status, 200);
+	assert_non_null(strstr(job->texts.p, "text/plain; version=0.0.4"));
+}
+
+static void
+all_scopes_are_there(void **st)
+{
+	const char *text = ask("/metrics");
+
+	(void)st;
+	assert_non_null(strstr(text, "\nhaproxy_process_nbthread 1\n"));
+	assert_non_null(strstr(text, "\nhaproxy_process_build_info{version=\""));
+	assert_non_null(strstr(text, "\nhaproxy_frontend_status{proxy=\"fe\",state=\"UP\"} 1\n"));
+	assert_non_null(strstr(text, "\nhaproxy_backend_status{proxy=\"be\",state=\"UP\"} 1\n"));
+	assert_non_null(strstr(text,
+		"\nhaproxy_server_status{proxy=\"be\",server=\"b\",state=\"MAINT\"} 1\n"));
+	assert_int_equal(count_of(text, "# TYPE haproxy_server_status "), 1);
+	assert_int_equal(count_of(text, "# HELP haproxy_server_status "), 1);
+	/* No server has a value. */
+	assert_null(strstr(text, "haproxy_server_queue_limit"));
+}
+
+/* Of a backend with servers in several states. */
+static void
+states_are_counted(void **st)
+{
+	const char *text = ask("/metrics?metrics=haproxy_backend_agg_server_status");
+
+	(void)st;
+	assert_non_null(strstr(text, "{proxy=\"be\",state=\"UP\"} 2\n"));
+	assert_non_null(strstr(text, "{proxy=\"be\",state=\"MAINT\"} 1\n"));
+	assert_non_null(strstr(text, "{proxy=\"be\",state=\"DRAIN\"} 0\n"));
+	assert_null(strstr(text, "proxy=\"fe\""));
+}
+
+static void
+servers_in_maintenance_can_be_hidden(void **st)
+{
+	(void)st;
+	assert_int_equal(count_of(ask("/m?scope=server"), "server=\"b\"") > 30, 1);
+	assert_int_equal(count_of(ask("/m?scope=server&no-maint"), "server=\"b\""), 0);
+	assert_int_equal(count_of(rig_text, "haproxy_server_weight{"), 3);
+}
+
+static void
+filters_may_leave_nothing(void **st)
+{
+	(void)st;
+	assert_string_equal(ask("/m?scope="), "");
+	assert_int_equal(job->status, 200);
+	assert_string_equal(ask("/m?scope=listener"), "");
+	assert_string_equal(ask("/m?metrics=haproxy_no"), "");
+	assert_non_null(strstr(ask("/m?scope=no"), "scope"));
+	assert_int_equal(job->status, 400);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_head_names_the_format),
+		cmocka_unit_test(all_scopes_are_there),
+		cmocka_unit_test(states_are_counted),
+		cmocka_unit_test(servers_in_maintenance_can_be_hidden),
+		cmocka_unit_test(filters_may_leave_nothing),
+	};
+	int r = cmocka_run_group_tests(tests, setup, teardown);
+
+	end_job();
+	return r;
+}
