@@ -103,6 +103,15 @@ bool cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
 void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, bool quiet);
 void cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet);
 
+/* Prints all entries as one JSON document: {"valid":true,"messages":[{"severity":"warning",
+ * "text":"...","places":[{"file":"web.cfg","line":3,"column":8}]}],"not_shown":0}, and a newline.
+ * A message about a whole line has no column, one about the whole configuration no place. */
+void cfg_diag_print_json(const struct cfg_diag *d, FILE *to);
+
+/* False if the place is omitted: a notice about a line that has an error. */
+bool cfg_diag_shows(const struct cfg_diag *d, const struct cfg_diag_entry *e,
+		    const struct cfg_where *w);
+
 /* "web.cfg: 3 errors (5 lines), 1 warning": the number of different messages. */
 void cfg_diag_summary(const struct cfg_diag *d, char *out, size_t size);
 

@@ -268,11 +268,10 @@ print_indented(const char *s, struct sbuf *to)
 	sbuf_addc(to, '\n');
 }
 
-/* True if the place is omitted: a notice about a line that has an error. */
-static bool
-is_hidden(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *w)
+bool
+cfg_diag_shows(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struct cfg_where *w)
 {
-	return e->sev == CFG_NOTICE && cfg_places_has(&d->errors, w);
+	return e->sev != CFG_NOTICE || !cfg_places_has(&d->errors, w);
 }
 
 /* The place where the entry is shown; false if all its lines are omitted. */
@@ -280,11 +279,11 @@ static bool
 first_shown(const struct cfg_diag *d, const struct cfg_diag_entry *e, struct cfg_where *out)
 {
 	*out = e->where;
-	if (!out->file || !is_hidden(d, e, out))
+	if (!out->file || cfg_diag_shows(d, e, out))
 		return true;
 	for (unsigned i = 0; i < e->places.n; i++) {
 		*out = e->places.at[i];
-		if (!is_hidden(d, e, out))
+		if (cfg_diag_shows(d, e, out))
 			return true;
 	}
 	return false;
@@ -299,14 +298,14 @@ print_more(const struct cfg_diag *d, const struct cfg_diag_entry *e, const struc
 	unsigned n = 0, shown = 0;
 
 	for (unsigned i = 0; i < e->places.n; i++)
-		n += !is_hidden(d, e, &e->places.at[i]);
+		n += cfg_diag_shows(d, e, &e->places.at[i]);
 	if (n < 2)
 		return;
 	sbuf_addf(to, "   | and %u more line%s:", n - 1, n > 2 ? "s" : "");
 	for (unsigned i = 0; i < e->places.n && shown < CFG_DIAG_LINES_MAX; i++) {
 		const struct cfg_where *w = &e->places.at[i];
 
-		if (is_hidden(d, e, w) || (w->file == first->file && w->line == first->line))
+		if (!cfg_diag_shows(d, e, w) || (w->file == first->file && w->line == first->line))
 			continue;
 		sbuf_adds(to, shown++ ? ", " : " ");
 		if (w->file != file)

@@ -1,6 +1,7 @@
 """Messages of -c about a haproxy.cfg: each cause once, with all its lines, and no consequential errors."""
 
 import glob
+import json
 import os
 import re
 import subprocess
@@ -55,3 +56,28 @@ def test_mistakes():
             by_line.setdefault(line, []).append(text)
     assert len(by_line[31]) == 5
     assert by_line[31][:2] == by_line[32] == by_line[33]
+
+
+@pytest.mark.parametrize("path", FILES, ids=os.path.basename)
+def test_json_has_the_same_messages(path):
+    code, entries = check(path)
+    done = subprocess.run([TACIT, "-cj", "-f", os.path.basename(path)], cwd=os.path.dirname(path), capture_output=True,
+                          text=True, timeout=20, check=False)
+    found = json.loads(done.stdout)
+    assert (done.returncode, done.stdout.count("\n"), found["valid"]) == (code, 1, False)
+    severity = {"error": "ALERT", "warning": "WARNING", "notice": "NOTICE"}
+    texts = [(severity[m["severity"]], m["text"].split("\n")[0]) for m in found["messages"]]
+    assert texts == [(e[0], e[1]) for e in entries[:-1]]
+    for m, e in zip(found["messages"], entries):
+        lines = [p["line"] for p in m["places"]]
+        assert lines[:len(e[2])] == e[2] or sorted(set(lines))[:len(e[2])] == sorted(set(e[2]))
+        assert {p["file"] for p in m["places"]} <= {os.path.basename(path)}
+    assert done.stderr == ""
+
+
+def test_json_of_a_right_configuration(tmp_path):
+    cfg = tmp_path / "a.cfg"
+    cfg.write_text("listen l\n bind 127.0.0.1:80\n mode tcp\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
+                   " server s 127.0.0.1:81\n")
+    done = subprocess.run([TACIT, "-cj", "-f", cfg], capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, '{"valid":true,"messages":[],"not_shown":0}\n', "")

@@ -48,6 +48,7 @@ enum options_place {
 #define OPTIONS_MASTER   64u  /* -W or -Ws */
 #define OPTIONS_NO_SPLICE 128u /* -dS */
 #define OPTIONS_KEEP_NAMES 256u /* -dr */
+#define OPTIONS_JSON     512u /* -cj */
 
 struct options {
 	const char *progname; /* last part of argv[0] */

@@ -33,7 +33,8 @@ options_usage(void)
 	return " [-f <cfgfile|cfgdir>]* [options] [-- <cfgfile>*]\n"
 	       "        -v displays version, as --version ; -vv shows build options\n"
 	       "        -h displays this text, as --help\n"
-	       "        -c checks the configuration and exits ; -cc <cond> evaluates a condition\n"
+	       "        -c checks the configuration and exits ; -cj prints what it finds as JSON\n"
+	       "        -cc <cond> evaluates a condition and exits\n"
 	       "        -f <file|dir> adds a configuration file, or the *.cfg of a directory\n"
 	       "        -C <dir> changes to <dir> before loading files\n"
 	       "        -D runs in the background ; -db never does ; -d also says what it does\n"
@@ -122,6 +123,13 @@ on_action(struct walk *w, int arg)
 }
 
 static int
+on_check_json(struct walk *w, int arg)
+{
+	w->o->flags |= OPTIONS_JSON;
+	return on_action(w, arg);
+}
+
+static int
 on_flag(struct walk *w, int arg)
 {
 	w->o->flags |= (unsigned int)arg;
@@ -205,6 +213,7 @@ on_unsupported(struct walk *w, int arg)
 static const struct option_row rows[] = {
 	{ "f", on_file, 0 },
 	{ "c", on_action, OPTIONS_CHECK },
+	{ "cj", on_check_json, OPTIONS_CHECK },
 	{ "cc", on_cond, 0 },
 	{ "v", on_action, OPTIONS_VERSION },
 	{ "vv", on_action, OPTIONS_BUILD },

@@ -6,13 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "app/config/keywords.h"
 #include "app/config/version.h"
 #include "app/main/start_int.h"
 #include "base/err.h"
 #include "base/sbuf.h"
-#include "cfg/dump.h"
-#include "rule/action/action_dump.h"
-#include "rule/sample/dump.h"
 
 #define SUMMARY_MAX 512 /* size of the line with the number of errors */
 
@@ -32,31 +30,6 @@ usage_error(const struct start *st, const char *why)
 	return 1;
 }
 
-/* -dK: the keywords, then rules. Returns the exit code. */
-static int
-dump_words(struct start *st)
-{
-	const struct rule_vocab *v = &st->cfg.proxies.vocab;
-	struct sbuf out;
-	int failed;
-
-	cfg_dump(&st->cfg.registry, (enum cfg_dump)st->opts.dump, stdout);
-	sbuf_init(&out, 0);
-	if (st->opts.dump == CFG_DUMP_MAN) {
-		rule_dump_actions_man(v, &out);
-		rule_dump_man(v, &out);
-	}
-	if (st->opts.dump == CFG_DUMP_SMP || st->opts.dump == CFG_DUMP_ALL)
-		rule_dump_fetches(v, &out);
-	if (st->opts.dump == CFG_DUMP_CNV || st->opts.dump == CFG_DUMP_ALL)
-		rule_dump_convs(v, &out);
-	failed = out.failed;
-	if (out.len > 0)
-		fputs(out.p, stdout);
-	sbuf_fini(&out);
-	return failed;
-}
-
 /* Options without a configuration file. 1 when there is more to do, otherwise *code is the exit
  * code. */
 static int
@@ -72,7 +45,7 @@ do_without_files(struct start *st, int *code)
 		*code = config_cond(&st->cfg, st->opts.cond, stderr);
 		return 0;
 	case OPTIONS_KEYWORDS:
-		*code = dump_words(st);
+		*code = keywords_print(&st->cfg, (enum cfg_dump)st->opts.dump, stdout) < 0;
 		return 0;
 	case OPTIONS_DUMP_HELP:
 		fputs("Classes of -dK : cfg, all, man, vim, smp, cnv\n", stdout);
@@ -121,9 +94,16 @@ load_config(struct start *st)
 	char sum[SUMMARY_MAX];
 
 	st->report.quiet = quiet;
-	/* Otherwise the first worker process prints it: it belongs to the log of its start. */
-	if (r || !start_has_master(st))
+	/* With a master the first worker process prints what is no error: that belongs to the log
+	 * of its start. */
+	if (st->opts.flags & OPTIONS_JSON) {
+		cfg_diag_print_json(d, stdout);
+		if (r)
+			return 1;
+		quiet = 1;
+	} else if (r || !start_has_master(st)) {
 		cfg_diag_print(d, stderr, quiet);
+	}
 	cfg_diag_summary(d, sum, sizeof(sum));
 	if (r) {
 		report_msg(&st->report, REPORT_ALERT, "config : %s: %s.",

@@ -64,6 +64,44 @@ forms(void **state)
 	cfg_diag_fini(&d);
 }
 
+/* A notice on a line with an error is omitted; text is escaped. */
+static void
+as_json(void **state)
+{
+	struct cfg_where w = { .line = 2, .col = 6 };
+	struct cfg_diag d;
+	FILE *f;
+
+	(void)state;
+	cfg_diag_init(&d, 1234);
+	w.file = cfg_diag_file(&d, "a \"b\".cfg", "1\n2\n3\n", 6);
+	cfg_diag_add(&d, CFG_ALERT, &w, "bad 'x'");
+	w.line = 3;
+	cfg_diag_add(&d, CFG_ALERT, &w, "bad 'x'");
+	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
+	w.line = 1;
+	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
+	w.col = 0;
+	cfg_diag_add(&d, CFG_WARNING, &w, "a line");
+	cfg_diag_add(&d, CFG_WARNING, NULL, "no place\n\x1b");
+	f = fmemopen(out, sizeof(out), "w");
+	assert_non_null(f);
+	cfg_diag_print_json(&d, f);
+	fclose(f);
+	assert_string_equal(out,
+		"{\"valid\":false,\"messages\":["
+		"{\"severity\":\"error\",\"text\":\"bad 'x'\",\"places\":["
+		"{\"file\":\"a \\\"b\\\".cfg\",\"line\":2,\"column\":6},"
+		"{\"file\":\"a \\\"b\\\".cfg\",\"line\":3,\"column\":6}]},"
+		"{\"severity\":\"notice\",\"text\":\"no effect\",\"places\":["
+		"{\"file\":\"a \\\"b\\\".cfg\",\"line\":1,\"column\":6}]},"
+		"{\"severity\":\"warning\",\"text\":\"a line\",\"places\":["
+		"{\"file\":\"a \\\"b\\\".cfg\",\"line\":1}]},"
+		"{\"severity\":\"warning\",\"text\":\"no place\\u000a\\u001b\",\"places\":[]}"
+		"],\"not_shown\":0}\n");
+	cfg_diag_fini(&d);
+}
+
 static void
 fatality(void **state)
 {
@@ -234,6 +272,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forms),
+		cmocka_unit_test(as_json),
 		cmocka_unit_test(fatality),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(files),
