@@ -1,6 +1,7 @@
 """The master: reloads, failed reloads, worker processes that die, and what the service manager is told."""
 
 import contextlib
+import ctypes
 import os
 import re
 import signal
@@ -359,6 +360,54 @@ def cfg_file(tmp_path):
         path.write_text("defaults\n    timeout connect 1s\n    timeout client 5s\n    timeout server 5s\n" + text)
         return path
     return write
+
+
+# --- watchdog ---
+
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+
+
+@contextlib.contextmanager
+def stopped_thread(tid):
+    """A thread that does not run, while the others of its process do."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    if libc.ptrace(PTRACE_SEIZE, tid, None, None) or libc.ptrace(PTRACE_INTERRUPT, tid, None, None):
+        pytest.skip("threads cannot be traced here")
+    os.waitpid(tid, 0x40000000)  # __WALL
+    try:
+        yield
+    finally:
+        libc.ptrace(PTRACE_DETACH, tid, None, None)
+
+
+def feeds(d, seconds):
+    """The number of WATCHDOG=1 in this time."""
+    d.notify.wait("none", 0.01)
+    d.notify.seen.clear()
+    d.notify.wait("none", seconds)
+    return sum("WATCHDOG=1" in m for m in d.notify.seen)
+
+
+@pytest.mark.parametrize("mode", [MASTER, ("-db",)])
+def test_a_stalled_worker_stops_the_watchdogs_food(daemon, mode):
+    port = free_port()
+    d = daemon(site(port), extra="nbthread 3", mode=mode, env={"WATCHDOG_USEC": "400000"})
+    serving = worker_of(d) if mode == MASTER else d.pid
+    assert 5 <= feeds(d, 1) <= 11
+    for tid in sorted(int(t) for t in os.listdir(f"/proc/{serving}/task")):
+        with stopped_thread(tid):
+            feeds(d, 0.3)
+            assert feeds(d, 1) == 0
+        assert wait_for(lambda: feeds(d, 0.5) > 2)
+    if mode == MASTER:
+        os.kill(d.pid, signal.SIGUSR2)
+        assert feeds(d, 1) >= 5
+
+
+def test_no_watchdog_for_another_process(daemon):
+    d = daemon(site(free_port()), env={"WATCHDOG_USEC": "40000", "WATCHDOG_PID": "1"})
+    assert feeds(d, 0.3) == 0
 
 
 # --- the master's socket ---

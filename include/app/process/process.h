@@ -15,6 +15,7 @@
 #include "app/process/report.h"
 #include "app/process/signals.h"
 #include "app/process/state_file.h"
+#include "app/process/watchdog.h"
 #include "app/process/worker.h"
 #include "base/compiler.h"
 #include "base/sys.h"
@@ -75,6 +76,7 @@ struct process {
 	struct external_helper helper; /* runs the commands of external checks */
 	struct checker *checker;   /* since the start */
 	struct timer status_timer;
+	struct watchdog watchdog;
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
 	const char *node;          /* global `node`, or hostname */
 	char hostname[65];

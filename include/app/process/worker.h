@@ -37,6 +37,7 @@ struct worker {
 	int leave;               /* the thread has to end */
 	unsigned int coming;     /* connections that others have accepted for it; atomic */
 	int behind;              /* a mail did not fit: it has to check everything; atomic */
+	uint32_t watchdog_round; /* that it has answered; atomic */
 	int called;              /* a pause was requested; atomic */
 	int full;            /* maxconn sessions are open: its frontends' listeners are held */
 };

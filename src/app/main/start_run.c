@@ -153,6 +153,7 @@ static int
 bring_up(struct start *st, const char *notify_path)
 {
 	struct process *p = &st->process;
+	const struct cfg_env *env = &st->cfg.env;
 	char why[160] = "";
 	int r;
 
@@ -171,6 +172,9 @@ bring_up(struct start *st, const char *notify_path)
 		report_msg(&st->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
 			notify_path);
 	}
+	p->watchdog.interval_ms = watchdog_interval(cfg_env_get(env, "WATCHDOG_USEC"),
+		st->link.fd < 0 ? cfg_env_get(env, "WATCHDOG_PID") : NULL,
+		sys_getpid(&st->sys));
 	r = process_bind(p);
 	if (r)
 		return r;

@@ -206,6 +206,8 @@ process_start(struct process *p)
 	if (!r && p->notify->fd >= 0 && p->notify->periodic)
 		r = timer_set(loop_timers(first->loop), &p->status_timer,
 			      loop_now_ms(first->loop) + PROCESS_STATUS_MS);
+	if (!r)
+		r = watchdog_start(p);
 	if (r) {
 		report_msg(p->report, REPORT_ALERT, "cannot start: %s", err_text(r));
 		return r;
@@ -299,6 +301,7 @@ process_fini(struct process *p)
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		timer_stop(loop_timers(w->loop), &p->status_timer);
+		watchdog_stop(p);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);
 		signals_close(&p->signals);
 		if (p->master)
