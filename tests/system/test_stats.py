@@ -314,10 +314,13 @@ def test_sessions_of_all_workers_are_ended(daemon, origins):
         for c in clients:
             c.sendall(b"x")
             assert c.recv(1) == b"x"
+        began = time.monotonic()
         assert post(port, "s=s&action=shutdown&b=l") == "DONE"
         for c in clients:
             with contextlib.suppress(ConnectionResetError):
                 assert c.recv(1) == b""
+        # Not by a timeout.
+        assert time.monotonic() - began < 4
     assert d.info()["Fsm_bugs"] == "0"
 
 
