@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "proxy/model/service.h"
 #include "proxy/model/stats_conf.h"
+#include "sim/faults.h"
 
 #define ROW "row-%04d\n"
 #define ROW_LEN 9
@@ -287,6 +288,85 @@ a_response_waits_for_a_buffer(void **st)
 	close_rows(1);
 }
 
+/* What a client may have after a fault: nothing, an error, all of it, or what does not look
+ * whole. */
+static void
+check_after_fault(const char *what, uint64_t k)
+{
+	const char *text = w.client[0].text, *body = strstr(text, "\r\n\r\n");
+	static char content[ROWS * ROW_LEN + 1];
+	size_t chunks;
+
+	if (!body || strncmp(text, "HTTP/1.1 200 ", 13) != 0 || !strstr(body, "\r\n0\r\n\r\n"))
+		return;
+	(void)decode_chunks(body + 4, content, &chunks);
+	if (*check_rows(content))
+		fail_msg("%s %llu: more than all rows", what, (unsigned long long)k);
+}
+
+/* Plays one exchange in small pieces; the world's checks are about descriptors and pools. */
+static void
+play_fault(const char *what, uint64_t alloc, uint64_t call, unsigned int choice)
+{
+	static const struct world_config cfg = { HTTP_WORLD, .prepare = add_stats, .sndbuf = 300,
+		.rcvbuf = 300, .bufsize = 1024 };
+	static const struct step client[] = { ASK("GET", "1.1", "Connection: close\r\n"),
+		EOF_CLOSE };
+
+	open_rows(&cfg, ROWS, -1, 200);
+	w.non_strict = 1;
+	if (call)
+		fake_torture(w.k, fake_calls(w.k) + call, choice);
+	faults_set(alloc);
+	w.mem_faults = 1;
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	check_after_fault(what, alloc + call);
+}
+
+static void
+end_fault(void)
+{
+	faults_set(0);
+	fake_fail(w.k, FAKE_ANY_CALL, 0, 0);
+	services_stop(&services);
+	rig_close();
+}
+
+static void
+each_allocation_may_fail(void **st)
+{
+	int hit = 1;
+	uint64_t k = 0;
+
+	(void)st;
+	while (hit) {
+		play_fault("allocation", ++k, 0, 0);
+		hit = faults_hit();
+		end_fault();
+	}
+	assert_in_range(k, 5, 1000);
+}
+
+static void
+each_call_may_fail(void **st)
+{
+	int hit = 1;
+	uint64_t k = 0;
+
+	(void)st;
+	while (hit) {
+		hit = 0;
+		k++;
+		for (unsigned int choice = 0; choice < 8; choice++) {
+			play_fault("call", 0, k, choice);
+			hit |= fake_failed_call(w.k) != SYS_CALLS;
+			end_fault();
+		}
+	}
+	assert_in_range(k, 10, 2000);
+}
+
 int
 main(void)
 {
@@ -299,6 +379,8 @@ main(void)
 		cmocka_unit_test(a_client_that_leaves_ends_the_job),
 		cmocka_unit_test(a_service_that_fails_does_not_look_whole),
 		cmocka_unit_test(a_response_waits_for_a_buffer),
+		cmocka_unit_test(each_allocation_may_fail),
+		cmocka_unit_test(each_call_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
