@@ -57,6 +57,7 @@ struct resolvers {
 	struct list lookups;        /* struct dns_lookup.link */
 	unsigned int n_lookups;
 	unsigned int n_asking;      /* lookups that wait for responses */
+	uint64_t failures;          /* lookups that have failed */
 	void (*on_message)(struct dns_query *q, const uint8_t *p, size_t n);
 };
 

@@ -125,6 +125,8 @@ end_lookup(struct dns_lookup *l, enum dns_status status, struct dns_nameserver *
 	(void)!timer_set(timers_of(l), &l->timer, now + l->res->resolve_ms);
 	if (by)
 		l->valid_ms = now;
+	else
+		l->res->failures++;
 	notify_watches(l, by, !by && l->valid_ms && now < l->valid_ms + hold_of(l, status));
 }
 

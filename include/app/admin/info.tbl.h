@@ -63,7 +63,7 @@ INFO_ROW(compressbpsout, 43, "CompressBpsOut", "MRP", FIELD_U32,
 INFO_ROW(compressbpsratelim, 44, "CompressBpsRateLim", "CLP", FIELD_U32,
 	"Limit of compressed bytes per second")
 INFO_ROW(tasks, 47, "Tasks", "MGP", FIELD_U32, "Timers that are running")
-INFO_ROW(run_queue, 48, "Run_queue", "MGP", FIELD_U32, "Tasks that wait for the next turn")
+INFO_ROW(run_queue, 48, "Run_queue", "MGP", FIELD_U32, "Always 0: no task waits beyond a turn")
 INFO_ROW(idle_pct, 49, "Idle_pct", "MaP", FIELD_U32, "Percentage of the last second spent waiting")
 INFO_ROW(node, 50, "node", "COS", FIELD_STR, "Name of the node")
 INFO_ROW(description, 51, "description", "COS", FIELD_STR, "Description of the node")

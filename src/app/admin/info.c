@@ -7,6 +7,7 @@
 #include "app/admin/admin_int.h"
 #include "app/config/version.h"
 #include "app/process/totals.h"
+#include "dns/resolvers.h"
 
 const struct field *
 info_field_of(enum info_field f)
@@ -129,7 +130,7 @@ info_put_absent(struct info *i)
 		INFO_cumsslconns, INFO_sslratelimit, INFO_maxsslrate, INFO_sslfrontendmaxkeyrate,
 		INFO_sslbackendmaxkeyrate, INFO_sslcachelookups, INFO_sslcachemisses,
 		INFO_compressbpsratelim, INFO_unstoppable_jobs, INFO_activepeers,
-		INFO_connectedpeers, INFO_busypolling, INFO_failedresolutions, INFO_debugcommands,
+		INFO_connectedpeers, INFO_busypolling, INFO_debugcommands,
 		INFO_cumrecvlogs, INFO_tainted };
 	static const enum info_field rates[] = { INFO_sslrate, INFO_sslfrontendkeyrate,
 		INFO_sslfrontendsessionreuse, INFO_sslbackendkeyrate, INFO_compressbpsin,
@@ -141,6 +142,17 @@ info_put_absent(struct info *i)
 		info_put_rate(i, rates[f], 0);
 }
 
+/* The first worker has the resolvers. */
+static uint64_t
+failed_resolutions(const struct proxies *ps)
+{
+	uint64_t n = 0;
+
+	list_each(it, &ps->resolvers)
+		n += list_entry(it, struct resolvers, link)->failures;
+	return n;
+}
+
 static void
 info_put_state(const struct process *p, const struct totals *t, struct info *i)
 {
@@ -149,6 +161,7 @@ info_put_state(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_stopping, p->state >= PROCESS_STOPPING);
 	info_put(i, INFO_jobs, t->sessions + asking + process_listeners(p));
 	info_put(i, INFO_listeners, process_listeners(p));
+	info_put(i, INFO_failedresolutions, failed_resolutions(&p->cfg->proxies));
 }
 
 /* Fields of tacit only. */

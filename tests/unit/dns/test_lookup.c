@@ -83,6 +83,7 @@ errors_are_retried(void **st)
 		respond(&rig_ns[0], types[i], i % 2 ? 0x8185 : 0x8183, NULL);
 	}
 	assert_int_equal(rig_watch.failures, 1);
+	assert_int_equal(rig_watch.w.lookup->res->failures, 1);
 	assert_int_equal(rig_watch.status, DNS_REFUSED);
 	no_query(&rig_ns[0]);
 	assert_int_equal(rig_ns[0].ns->stat.nx, 3);

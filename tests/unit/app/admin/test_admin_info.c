@@ -2,6 +2,7 @@
 #include "unit/app/admin_rig.h"
 
 #include "app/config/version.h"
+#include "dns/resolvers.h"
 #include "proxy/relay/direction.h"
 
 #include <signal.h>
@@ -244,6 +245,25 @@ fields_have_positions_tags_and_types(void **st)
 }
 
 static void
+failed_lookups_of_names_are_counted(void **st)
+{
+	struct resolvers *one = resolvers_new("one"), *two = resolvers_new("two");
+
+	(void)st;
+	assert_true(one && two);
+	assert_int_equal(number(rig_command("show info"), "FailedResolutions"), 0);
+	one->failures = 3;
+	two->failures = 4;
+	list_append(&cfg.proxies.resolvers, &one->link);
+	list_append(&cfg.proxies.resolvers, &two->link);
+	assert_int_equal(number(rig_command("show info"), "FailedResolutions"), 7);
+	list_remove(&one->link);
+	list_remove(&two->link);
+	resolvers_free(&one);
+	resolvers_free(&two);
+}
+
+static void
 some_numbers_may_be_floating_point(void **st)
 {
 	(void)st;
@@ -278,6 +298,7 @@ main(void)
 		CASE(memory_is_shown),
 		CASE(pipes_are_counted),
 		CASE(fields_have_positions_tags_and_types),
+		CASE(failed_lookups_of_names_are_counted),
 		CASE(some_numbers_may_be_floating_point),
 		CASE(other_forms_are_refused),
 	};
