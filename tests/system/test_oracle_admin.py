@@ -299,3 +299,34 @@ def test_levels(both, words):
     for level in ("user", "operator"):
         theirs, ours = (admin(s.dir / f"{level}.sock", words) == "Permission denied\n\n" for s in both)
         assert ours == theirs, level
+
+
+# --- what each command says to arguments that name nothing, or are too many or too few ---
+
+ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 5", "f x", "x global 5", "5 6")
+NOT_ASKED = {
+    "quit", "prompt", "help",                                  # of the dialogue, above
+    "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
+    "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
+    "show cli sockets", "show startup-logs",                   # values, compared above
+    "show activity", "show fd", "show pools", "show sess", "show syscalls", "show trace", "trace",   # of each program's own form
+}
+OWN_WORDS = {
+    "set maxconn frontend f x": "a value must be a number",
+    "set server b/s1 x": "without ssl",
+    "shutdown session f x": "an identifier may be without 0x",
+    "show acl": "HAProxy's own client has some",
+    "del acl *": "HAProxy says map",
+}
+
+
+@pytest.mark.parametrize("words", sorted(set(COMMANDS) - NOT_ASKED))
+def test_wrong_arguments(both, words):
+    wrong = []
+    for line in (f"{words} {args}".strip() for args in ARGS):
+        if line in OWN_WORDS or (f"{words} *" in OWN_WORDS and line != words):
+            continue
+        theirs, ours = (re.sub(r"0x[0-9a-f]+|\d+", "N", s.admin(f"set severity-output number;{line}")).strip() for s in both)
+        if re.sub(r"\n  .*", "", ours) != re.sub(r"\n  .*", "", theirs):
+            wrong.append(f"{line}: {ours!r}, haproxy {theirs!r}")
+    assert not wrong, "\n".join(wrong)

@@ -125,6 +125,8 @@ enum { ADMIN_ERR = 3, ADMIN_NOTICE = 5, ADMIN_INFO = 6 };
 
 /* A message for the user, prefixed with its severity if the user asked for that. */
 void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_printf(3, 4);
+/* Only that prefix. */
+void admin_severity(struct admin_conn *c, int severity);
 
 /* "user", "operator" or "admin". */
 const char *admin_level_name(enum bind_level level);

@@ -47,10 +47,10 @@ why_not_added(const struct proxy *be, const char *name, int argc)
 {
 	if (!balances_dynamically(be))
 		return "Backend must use a dynamic load balancing to support dynamic servers.";
-	if (proxy_find_server(be, str_of(name)))
-		return "Already exists a server with the same name in backend.";
 	if (argc < 2)
 		return "'server' expects <name> and <addr>[:<port>] as arguments.";
+	if (proxy_find_server(be, str_of(name)))
+		return "Already exists a server with the same name in backend.";
 	return NULL;
 }
 

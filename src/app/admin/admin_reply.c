@@ -5,16 +5,23 @@
 #include "app/process/rendezvous.h"
 
 void
-admin_msg(struct admin_conn *c, int severity, const char *fmt, ...)
+admin_severity(struct admin_conn *c, int severity)
 {
 	static const char *const names[] = { "emerg", "alert", "crit", "err",
 					     "warning", "notice", "info", "debug" };
-	va_list ap;
 
 	if (c->severity == BIND_SEVERITY_NUMBER)
 		sbuf_addf(&c->out, "[%d]: ", severity);
 	else if (c->severity == BIND_SEVERITY_STRING)
 		sbuf_addf(&c->out, "[%s]: ", names[severity]);
+}
+
+void
+admin_msg(struct admin_conn *c, int severity, const char *fmt, ...)
+{
+	va_list ap;
+
+	admin_severity(c, severity);
 	va_start(ap, fmt);
 	sbuf_vaddf(&c->out, fmt, ap);
 	va_end(ap);

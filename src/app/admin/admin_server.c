@@ -135,6 +135,14 @@ admin_cmd_get_weight(struct admin_conn *c, int argc, char **argv)
 		sbuf_addf(&c->out, "%d (initial %d)\n", s->uweight, s->conf.weight);
 }
 
+/* As HAProxy writes it: no empty line follows. */
+static void
+add_unfinished(struct admin_conn *c, const char *text)
+{
+	admin_severity(c, ADMIN_ERR);
+	sbuf_adds(&c->out, text);
+}
+
 /* 0 with *weight, or -1 after one of HAProxy's messages; the first two end with one line feed. */
 static int
 parse_weight(struct admin_conn *c, const struct server *s, const char *text, int *weight)
@@ -144,9 +152,9 @@ parse_weight(struct admin_conn *c, const struct server *s, const char *text, int
 	int percent = strcmp(end, "%") == 0;
 
 	if (end == text)
-		sbuf_adds(&c->out, "Empty weight string empty or preceded by garbage");
+		add_unfinished(c, "Empty weight string empty or preceded by garbage");
 	else if (*end && !percent)
-		sbuf_adds(&c->out, "Trailing garbage in weight string");
+		add_unfinished(c, "Trailing garbage in weight string");
 	else if (percent && n < 0)
 		admin_msg(c, ADMIN_ERR, "Relative weight must be positive.");
 	else if (!percent && (n < 0 || n > SERVER_WEIGHT_MAX))
@@ -191,7 +199,7 @@ admin_cmd_set_maxconn_server(struct admin_conn *c, int argc, char **argv)
 	if (s && argc < 2)
 		admin_msg(c, ADMIN_ERR, "Require <maxconn>.");
 	else if (s && cfg_value_int(argv[1], 0, INT32_MAX, &n, NULL) < 0)
-		sbuf_adds(&c->out, "maxconn string empty or preceded by garbage");
+		add_unfinished(c, "maxconn string empty or preceded by garbage");
 	else if (s)
 		server_set_maxconn(&c->admin->worker->engine, s, (int)n);
 }

@@ -66,10 +66,8 @@ admin_cmd_shutdown_session(struct admin_conn *c, int argc, char **argv)
 	char *end = NULL;
 
 	t.id = argc > 0 ? strtoull(argv[0], &end, 16) : 0;
-	if (argc < 1)
+	if (!t.id || *end)
 		admin_msg(c, ADMIN_ERR, "Session pointer expected (use 'show sess').");
-	else if (*end || !t.id)
-		admin_msg(c, ADMIN_ERR, "No such session (use 'show sess').");
 	else
 		admin_tour(c, &t, sizeof(t));
 }

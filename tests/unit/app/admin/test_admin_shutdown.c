@@ -62,8 +62,9 @@ invalid_arguments_are_reported(void **st)
 {
 	(void)st;
 	assert_non_null(strstr(rig_command("shutdown session"), "Session pointer expected"));
-	assert_non_null(strstr(rig_command("shutdown session zzz"), "No such session"));
-	assert_non_null(strstr(rig_command("shutdown session 0"), "No such session"));
+	assert_non_null(strstr(rig_command("shutdown session zzz"), "Session pointer expected"));
+	assert_non_null(strstr(rig_command("shutdown session 0"), "Session pointer expected"));
+	assert_non_null(strstr(rig_command("shutdown session 0x99"), "No such session"));
 	assert_non_null(strstr(rig_command("shutdown sessions server l"), "backend/server"));
 	assert_int_equal(w->engine.n_sessions, 3);
 }
