@@ -98,7 +98,8 @@ def test_only_changes_of_patterns_and_counters_stop_workers(daemon, origin, tmp_
     before = rendezvous(d)
     for line in ("help", "show stat", "show info", "show sess", "show fd", "show trace", "show syscalls", "show pools",
                  "show servers conn", "show servers state", "show backend",
-                 "show map", "show errors", "get weight l/s", "trace state", "trace off",
+                 "show info json", "show stat typed", "show threads", "show tasks", "show libs", "get var proc.x",
+                 "experimental-mode on;set var proc.x int(1)", "show map", "show errors", "get weight l/s", "trace state", "trace off",
                  "shutdown sessions server l/s", "shutdown session 0x7", "set weight l/s 50%", "disable server l/s",
                  "set server l/s state ready", "set server l/s health down", "set maxconn server l/s 7"):
         d.admin(line)

@@ -1,6 +1,7 @@
 """Several workers: operations on descriptors and sessions of other workers, at any stage."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -178,10 +179,13 @@ def talk_admin(sock, lines, until, answers):
 
 LOOKS = ["help", "show stat", "show info", "show activity", "show syscalls", "show pools", "show fd", "show sess",
          "show servers conn", "show trace", "show errors", "get weight w/s1", "show map", "show map {map}",
-         "get map {map} <1>", "show acl {acl}"]
+         "get map {map} <1>", "show acl {acl}", "show threads", "show tasks", "show info typed desc", "show stat json",
+         "show stat typed up", "get var proc.x", "show env", "show libs", "show startup-logs", "show cli sockets",
+         "show sess older 1s"]
 CHANGES = ["disable server w/s1", "enable server w/s1", "set weight w/s2 7", "set weight w/s2 100%", "trace state",
            "trace off", "trace clear", "shutdown sessions server w/s2", "set map {map} <1> <1>set", "del acl {acl} <2>",
-           "add map {map} <7> <7>added", "clear acl {acl}", "del map {map} <7>"]
+           "add map {map} <7> <7>added", "clear acl {acl}", "del map {map} <7>",
+           "experimental-mode on;set var proc.x str(some),upper", "experimental-mode on;set var proc.x fmt %[rand]"]
 
 
 def test_a_storm_of_admin_commands(daemon, origin, tmp_path):
@@ -210,6 +214,10 @@ def test_a_storm_of_admin_commands(daemon, origin, tmp_path):
     assert not wrong and len(asked) > 50 and len(answers) > 50
     for line, answer in answers:
         assert answer.endswith("\n\n") or answer == "\n", (line, answer[-200:])
+        if line == "show threads":
+            assert re.findall(r"^[* ] Thread (\d) ", answer, re.MULTILINE) == ["1", "2", "3", "4"]
+        if line == "show stat json":
+            assert len(json.loads(answer)) == 1 + 4 + 5 * 101
         if line == "show stat":
             rows = answer.strip().splitlines()
             assert len(rows) == 1 + 1 + 4 + 5 * 101
