@@ -96,6 +96,7 @@ struct global_conf {
 	char *localpeer;
 	uint32_t hard_stop_after_ms; /* 0: no limit */
 	uint32_t grace_ms;
+	uint32_t close_spread_ms; /* as engine_shared.stop_spread_ms */
 
 	/* Stats socket. */
 	struct list admin_binds; /* struct bind_conf */

@@ -60,6 +60,9 @@ struct conn_pool {
 };
 
 /* State shared by the engines of all workers. Nothing else of it changes while they run. */
+/* No connection is closed because of a stop. */
+#define ENGINE_STOP_NEVER UINT32_MAX
+
 struct engine_shared {
 	unsigned int n;              /* engines */
 	unsigned int max_sessions;   /* of the process; changes while the workers are paused */
@@ -71,6 +74,7 @@ struct engine_shared {
 	struct lock vars_lock;
 	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
 	struct services *services;   /* NULL: there are no local services */
+	uint32_t stop_spread_ms;     /* close-spread-time; 0: not set, or ENGINE_STOP_NEVER */
 	int screens;                 /* a rule may reject connections before they become sessions */
 	char apart_too[CACHE_LINE];
 };

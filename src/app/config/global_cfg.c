@@ -9,6 +9,7 @@
 #include "cfg/ctx.h"
 #include "net/bind_cfg.h"
 #include "net/listener.h"
+#include "proxy/model/engine.h"
 
 static int
 begin_global(struct cfg_ctx *ctx)
@@ -166,6 +167,18 @@ parse_master_worker(struct cfg_ctx *ctx)
 }
 
 static int
+parse_close_spread(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	if (strcmp(cfg_arg(ctx, 0), "infinite") == 0) {
+		g->close_spread_ms = ENGINE_STOP_NEVER;
+		return 0;
+	}
+	return cfg_arg_timeout(ctx, 0, &g->close_spread_ms);
+}
+
+static int
 parse_max_reloads(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
@@ -290,6 +303,10 @@ static const struct cfg_kw kws[] = {
 	KW("localpeer", 1, 1, parse_localpeer, "<name>", "Sets HAPROXY_LOCALPEER."),
 	KW_FIELD("hard-stop-after", parse_time, hard_stop_after_ms, "<time>",
 		"Maximum duration of a soft stop; sessions that are left are closed."),
+	KW("close-spread-time", 1, 1, parse_close_spread, "<time>|infinite",
+		"Time over which a soft stop closes kept connections, idle or after their next "
+		"request. Without it idle ones are closed within a second, and others after their "
+		"next request; infinite: none is closed."),
 	KW_FIELD("grace", parse_time, grace_ms, "<time>",
 		"Time during which connections are still accepted after a soft stop is requested."),
 	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",

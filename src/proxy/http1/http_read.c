@@ -22,17 +22,35 @@
 /* A head is slow if this many consecutive reads brought fewer bytes than that. */
 #define HTTP_SLOW_READS 2u
 #define HTTP_SLOW_BYTES 16u
-/* Time over which idle clients are closed when the process stops. */
+/* Time over which idle clients are closed when the process stops, without close-spread-time. */
 #define HTTP_STOP_SPREAD_MS 1000u
 
 /* --- how long --- */
 
-/* At a stop idle clients are closed gradually: otherwise all would reconnect at once, and some have
- * sent a request already. */
-static unsigned int
-stop_delay(const struct session *s)
+/* When a stop closes the connection of this session; TIMER_NEVER: not. They are closed gradually:
+ * otherwise all clients would reconnect at once, and some have sent a request already. */
+static uint64_t
+stop_time(const struct session *s)
 {
-	return hash_avalanche((uint32_t)s->id) % HTTP_STOP_SPREAD_MS;
+	const struct engine *e = s->engine;
+	uint32_t spread = e->shared->stop_spread_ms;
+
+	if (!e->stop_ms || spread == ENGINE_STOP_NEVER)
+		return TIMER_NEVER;
+	return e->stop_ms +
+		hash_avalanche((uint32_t)s->id) % (spread ? spread : HTTP_STOP_SPREAD_MS);
+}
+
+/* Whether a request that comes now is the last one, since the process or its frontend stops. With
+ * close-spread-time it is not before the time at which an idle connection would be closed. */
+static int
+is_last_by_stop(const struct session *s)
+{
+	const struct engine *e = s->engine;
+
+	if (!e->stop_ms)
+		return s->fe->listening == PROXY_STOPPED;
+	return !e->shared->stop_spread_ms || session_now_ms(s) >= stop_time(s);
 }
 
 /* The first request is timed from the start of its session, others from their first byte. */
@@ -46,9 +64,8 @@ http_read_deadline(const struct session *s)
 		return s->txn->wait_until_ms;
 	if (s->requests > (s->txn != NULL) && !s->txn) {
 		uint64_t end = timer_key_after(s->state_ms, rest ? rest : to->client);
-		uint64_t stop = s->engine->stop_ms ? s->engine->stop_ms + stop_delay(s) : end;
 
-		return MIN(end, stop);
+		return MIN(end, stop_time(s));
 	}
 	/* A body that is waited for has the time above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
@@ -90,7 +107,7 @@ complete_head(struct session *s, size_t used)
 	http_txn_allow_added(s, &t->req);
 	t->persists = (uint8_t)h1_persists(&t->req);
 	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
-		!s->engine->stop_ms && s->fe->listening != PROXY_STOPPED);
+		!is_last_by_stop(s));
 	h->tail += (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;

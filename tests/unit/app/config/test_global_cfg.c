@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "net/listener.h"
+#include "proxy/model/engine.h"
 #include "unit/app/world.h"
 #include "unit/test.h"
 
@@ -38,6 +39,30 @@ values(void **state)
 	assert_true(g->daemon && g->quiet && g->zero_warning && g->set_dumpable);
 	assert_true(g->insecure_fork && g->insecure_setuid);
 	assert_string_equal(cfg_env_get(&cfg.env, "HAPROXY_LOCALPEER"), "me");
+}
+
+static void
+a_master_and_its_workers(void **state)
+{
+	(void)state;
+	assert_int_equal(world_global("maxconn 10"), 0);
+	assert_int_equal(cfg.global.max_reloads, -1);
+	assert_false(cfg.global.master || cfg.global.no_exit_on_failure);
+	assert_int_equal(cfg.global.close_spread_ms, 0);
+	assert_int_equal(world_global("master-worker\nmworker-max-reloads 0\n"
+				      "close-spread-time infinite"), 0);
+	assert_true(cfg.global.master && !cfg.global.no_exit_on_failure);
+	assert_int_equal(cfg.global.max_reloads, 0);
+	assert_true(cfg.global.close_spread_ms == ENGINE_STOP_NEVER);
+	assert_int_equal(
+		world_global("master-worker no-exit-on-failure\nclose-spread-time 2s"), 0);
+	assert_true(cfg.global.master && cfg.global.no_exit_on_failure);
+	assert_int_equal(cfg.global.close_spread_ms, 2000);
+	assert_int_equal(world_global("master-worker\nno master-worker"), 0);
+	assert_false(cfg.global.master);
+	assert_int_not_equal(world_global("master-worker exit"), 0);
+	assert_int_not_equal(world_global("mworker-max-reloads -1"), 0);
+	assert_int_not_equal(world_global("close-spread-time never"), 0);
 }
 
 static void
@@ -142,7 +167,8 @@ int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
-	const struct CMUnitTest tests[] = { T(values), T(sections_merge), T(switches), T(names),
+	const struct CMUnitTest tests[] = { T(values), T(a_master_and_its_workers),
+					    T(sections_merge), T(switches), T(names),
 					    T(stats_socket), T(ranges), T(workers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
