@@ -105,7 +105,7 @@ play_rows(const struct world_config *cfg, const struct step *client, int n, size
 static const char *
 check_rows(const char *at)
 {
-	char row[16];
+	char row[32];
 
 	for (int i = 0; i < ROWS; i++, at += ROW_LEN) {
 		(void)snprintf(row, sizeof(row), ROW, i);
