@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import json
 import math
 import re
 import shutil
@@ -12,7 +13,7 @@ import threading
 import time
 
 import pytest
-from conftest import connect, free_port, recv_all, rss_kib, wait_for
+from conftest import ROOT, connect, free_port, recv_all, rss_kib, wait_for
 from subject import not_sanitized, only_tacit
 from test_stats import get
 
@@ -206,6 +207,21 @@ def test_methods_and_versions(site):
         s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
         head, body = recv_all(s).decode().split("\r\n\r\n", 1)
     assert "ransfer-" not in head and len(parse(body)) > 150
+
+
+def test_the_dashboard_shows_metrics_that_are_there(site):
+    """Also their labels: what a query selects or groups by."""
+    found = metrics(site.metrics_port)
+    panels = json.loads((ROOT / "conf" / "grafana.json").read_text())["panels"]
+    queries = [t["expr"] for p in panels for t in p.get("targets", [])]
+    assert len(queries) > 20
+    for query in queries:
+        used = re.findall(r"(haproxy_\w+)\{([^}]*)\}", query)
+        assert used, query
+        groups = {name for inside in re.findall(r"\bby \(([^)]*)\)", query) for name in re.split(r",\s*", inside)}
+        for name, selectors in used:
+            labels = {k for key in found[name][1] for k, _ in key} | {"instance"}
+            assert groups | set(re.findall(r"(\w+)=", selectors)) <= labels, query
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool of the package prometheus")
