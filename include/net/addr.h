@@ -45,9 +45,9 @@ int addr_of_socket(struct sys *sys, int fd, struct addr *a) must_check;
 /*
  * An address as in `bind`, `server` and `source` (manual 11): [<prefix>@]<address>[:<port>]. The
  * address is an IPv4 or IPv6 address, `*`, empty, a host name, or a path; an IPv6 address may be in
- * brackets. Prefixes: ip ipv4 ipv6 tcp tcp4 tcp6 unix abns fd, each optionally after stream+.
- * Ports: 80, a range 80-90 (bind, source), or +N, -N, 0 or none (server: the client's port plus an
- * offset).
+ * brackets. Prefixes: ip ipv4 ipv6 tcp tcp4 tcp6 mptcp mptcp4 mptcp6 unix abns fd, each optionally
+ * after stream+. Ports: 80, a range 80-90 (bind, source), or +N, -N, 0 or none (server: the
+ * client's port plus an offset).
  */
 enum addr_kind { ADDR_INET, ADDR_UNIX, ADDR_ABNS, ADDR_FD };
 
@@ -60,6 +60,7 @@ struct addr_spec {
 	int has_offset;
 	int family;             /* required by the prefix, or AF_UNSPEC */
 	int is_stream;          /* the prefix names a stream socket */
+	int is_mptcp;           /* the prefix names Multipath TCP */
 	const char *name;       /* ADDR_KEEP_NAME: the host name, in the text; NULL: none */
 	size_t name_len;
 };
@@ -73,6 +74,7 @@ struct addr_spec {
 #define ADDR_NO_PORT      64u /* a port is an error */
 #define ADDR_KEEP_NAME    128u /* host names are not resolved: spec.name, and addr.len is 0 */
 #define ADDR_ALLOW_DGRAM  256u /* udp@ udp4@ udp6@ dgram+ */
+#define ADDR_ALLOW_MPTCP  512u /* mptcp@ mptcp4@ mptcp6@ */
 
 /* Parses an IPv4 or IPv6 address, perhaps in brackets, without a port: 0 or -ERR_SYNTAX. */
 int addr_parse_ip(const char *s, struct addr *out) must_check;

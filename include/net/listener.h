@@ -102,6 +102,7 @@ struct listener {
 	int id;                  /* 1.., unique in its frontend: show stat's sid */
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
+	int is_mptcp;            /* its socket is one of Multipath TCP */
 	int kept_fd;             /* a socket bound before for this address, or -1 */
 	int kept_open;           /* another process keeps the socket open, and will go on with it */
 	int backlog;             /* of its socket */

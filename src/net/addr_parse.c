@@ -19,6 +19,7 @@ struct prefix {
 };
 
 static const char why_datagram[] = "datagram addresses are not acceptable here";
+static const char why_mptcp[] = "MPTCP is not acceptable here";
 
 static const struct prefix prefixes[] = {
 	{ "ip@", ADDR_INET, AF_UNSPEC, NULL },
@@ -36,9 +37,9 @@ static const struct prefix prefixes[] = {
 	{ "dgram+", ADDR_INET, AF_UNSPEC, why_datagram },
 	{ "quic4@", ADDR_INET, AF_INET, "QUIC is not supported" },
 	{ "quic6@", ADDR_INET, AF_INET6, "QUIC is not supported" },
-	{ "mptcp@", ADDR_INET, AF_UNSPEC, "MPTCP is not supported" },
-	{ "mptcp4@", ADDR_INET, AF_INET, "MPTCP is not supported" },
-	{ "mptcp6@", ADDR_INET, AF_INET6, "MPTCP is not supported" },
+	{ "mptcp@", ADDR_INET, AF_UNSPEC, why_mptcp },
+	{ "mptcp4@", ADDR_INET, AF_INET, why_mptcp },
+	{ "mptcp6@", ADDR_INET, AF_INET6, why_mptcp },
 	{ "abnsz@", ADDR_ABNS, AF_UNIX, "\"abnsz@\" is not supported, only \"abns@\"" },
 	{ "uxst@", ADDR_UNIX, AF_UNIX, "\"uxst@\" is not supported, only \"unix@\"" },
 	{ "sockpair@", ADDR_FD, AF_UNSPEC, "\"sockpair@\" is not supported" },
@@ -61,7 +62,7 @@ take_prefix(const char **s, int *is_stream)
 		size_t n = strlen(prefixes[i].text);
 
 		if (!strncmp(*s, prefixes[i].text, n)) {
-			*is_stream |= !strncmp(*s, "tcp", 3);
+			*is_stream |= !strncmp(*s, "tcp", 3) || prefixes[i].why == why_mptcp;
 			*s += n;
 			return &prefixes[i];
 		}
@@ -316,7 +317,9 @@ addr_parse(const char *s, unsigned int flags, struct addr_spec *out, const char 
 	p = take_prefix(&s, &out->is_stream);
 	out->kind = p->kind;
 	out->family = p->family;
-	if (p->why && !(p->why == why_datagram && (flags & ADDR_ALLOW_DGRAM))) {
+	out->is_mptcp = p->why == why_mptcp;
+	if (p->why && !(p->why == why_datagram && (flags & ADDR_ALLOW_DGRAM)) &&
+		!(out->is_mptcp && (flags & ADDR_ALLOW_MPTCP))) {
 		*why = p->why;
 		return -ERR_UNSUPPORTED;
 	}

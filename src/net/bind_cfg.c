@@ -37,6 +37,7 @@ add_bind_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_sp
 	ln->addr = spec->addr;
 	addr_set_port(&ln->addr, port);
 	ln->inherit_fd = spec->fd;
+	ln->is_mptcp = spec->is_mptcp;
 	list_append(&b->listeners, &ln->link);
 	b->n_listeners++;
 	return 0;
@@ -46,7 +47,7 @@ static int
 add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b, void *owner)
 {
 	unsigned int flags = ADDR_WANT_PORT | ADDR_ALLOW_RANGE | ADDR_ALLOW_FD | ADDR_ALLOW_NAME |
-		ADDR_ALLOW_UNIX;
+		ADDR_ALLOW_UNIX | ADDR_ALLOW_MPTCP;
 	struct addr_spec spec;
 	const char *why = "";
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -228,7 +229,8 @@ bind_and_listen(struct maker *m, int backlog)
 static int
 open_socket(struct maker *m, int family)
 {
-	long fd = sys_socket(m->sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	long fd = sys_socket(m->sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		m->ln->is_mptcp ? IPPROTO_MPTCP : 0);
 
 	if (fd < 0)
 		return bind_failed(m, "make a socket", fd);

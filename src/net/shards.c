@@ -24,6 +24,7 @@ copy_of(const struct listener *first, unsigned int thread)
 	ln->id = first->id;
 	ln->addr = first->addr;
 	ln->inherit_fd = first->inherit_fd;
+	ln->is_mptcp = first->is_mptcp;
 	ln->thread = thread;
 	return ln;
 }

@@ -294,7 +294,9 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_bind,
 		.syntax = "<address>[,...] [<option>...]",
-		.doc = "Addresses to accept connections on." },
+		.doc = "Addresses to accept connections on. With mptcp@, mptcp4@ and mptcp6@ in "
+			"front they are of Multipath TCP; without it in the kernel the start "
+			"fails." },
 	{ .name = "default_backend",
 		.once = "default_backend",
 		.sections = CFG_FE,

@@ -338,7 +338,9 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_server,
 		.syntax = "<name> <address>[:<port>] [<option>...]",
-		.doc = "Defines a server of the backend." },
+		.doc = "Defines a server of the backend. With mptcp@, mptcp4@ or mptcp6@ in front "
+			"of the address Multipath TCP is used if the kernel has it; health checks "
+			"use TCP." },
 	{ .name = "server-template",
 		.sections = CFG_BACKEND | CFG_LISTEN,
 		.flags = CFG_KW_STRICT,

@@ -199,7 +199,8 @@ server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s)
 {
 	const char *why = "";
 
-	if (addr_parse(cfg_arg(ctx, i), ADDR_ALLOW_OFFSET | ADDR_ALLOW_UNIX | ADDR_KEEP_NAME,
+	if (addr_parse(cfg_arg(ctx, i),
+		    ADDR_ALLOW_OFFSET | ADDR_ALLOW_UNIX | ADDR_KEEP_NAME | ADDR_ALLOW_MPTCP,
 		    &s->spec, &why) < 0)
 		return cfg_error(ctx, i, "'server %s/%s' : '%.200s' : %s", s->be->name, s->name,
 			cfg_arg(ctx, i), why);

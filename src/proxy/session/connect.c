@@ -4,6 +4,7 @@
 #include "proxy/session/connect.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 
@@ -26,10 +27,13 @@ connect_is_resource(int err)
 		err == EADDRNOTAVAIL || err == EADDRINUSE || err == EAGAIN;
 }
 
+/* Options that MPTCP does not have are left out. */
 static long
 set_sockopt_int(struct session *s, int fd, int level, int opt, int value)
 {
-	return sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value));
+	long r = sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value));
+
+	return (r == -ENOPROTOOPT || r == -EOPNOTSUPP) && s->srv->spec.is_mptcp ? 0 : r;
 }
 
 /* The client's request is there or about to arrive: its segment can carry the handshake's ACK. */
@@ -120,6 +124,21 @@ begin_preface(struct session *s, const struct addr *to)
 	return proxy_protocol_begin(s) < 0 ? -ENOMEM : 0;
 }
 
+/* Without Multipath TCP in the kernel TCP is used: it is what both sides fall back to. */
+static long
+new_server_socket(struct session *s, int family)
+{
+	struct sys *sys = s->engine->sys;
+	int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+	long fd = -EPROTONOSUPPORT;
+
+	if (unlikely(s->srv->spec.is_mptcp) && !s->srv->conf.socks4.len)
+		fd = sys_socket(sys, family, type, IPPROTO_MPTCP);
+	if (likely(fd == -EPROTONOSUPPORT) || fd == -ENOPROTOOPT)
+		fd = sys_socket(sys, family, type, 0);
+	return fd;
+}
+
 int
 connect_server(struct session *s)
 {
@@ -135,7 +154,7 @@ connect_server(struct session *s)
 	family = addr_family(&to);
 
 	conn_pool_make_room(s->engine);
-	fd = sys_socket(sys, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = new_server_socket(s, family);
 	if (fd < 0)
 		return (int)fd;
 	r = set_server_buffers(s, (int)fd, family);
