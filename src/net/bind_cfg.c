@@ -378,6 +378,12 @@ static const struct cfg_opt opts[] = {
 	OPT("shards", 1, opt_shards, "<number>|by-thread|by-group",
 		"Number of sockets for each address, at most one for each worker that accepts on "
 		"it."),
+	{ .name = "tcp-md5sig",
+		.min = 1,
+		.max = 1,
+		.class = CFG_UNSUPPORTED,
+		.syntax = "<key>",
+		.doc = "there are no TCP MD5 signatures (RFC 2385), which routers use." },
 	OPT("tcp-ut", 1, opt_tcp_ut, "<time>",
 		"Maximum time that sent data may stay unacknowledged."),
 	OPT_FIELD("tfo", 0, opt_flag, tfo, NULL, "Accepts TCP Fast Open."),

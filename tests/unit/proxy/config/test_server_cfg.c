@@ -74,6 +74,8 @@ static const struct world_line options[] = {
 	{ "set-proxy-v2-tlv-fmt(1)", "(<type>) <format>" },
 	{ "set-proxy-v2-tlv-fmt(1) %[no_such_fetch]", "no_such_fetch" },
 	{ "set-proxy-v2-tlv-fmt(1) %[path]", "path" },
+	{ "tcp-md5sig key", "not supported: there are no TCP MD5 signatures" },
+	{ "tcp-md5sig", "<key>" },
 	{ "hash-key id", NULL },
 	{ "hash-key addr hash-key addr-port", NULL },
 	{ "hash-key name", "'name'" },
