@@ -221,9 +221,10 @@ def test_nothing_is_left_after_many_reloads(daemon):
 
 # --- ends ---
 
-def test_a_dead_worker_is_replaced_behind_its_sockets(daemon):
+@pytest.mark.parametrize("keyword", ["", "master-worker no-exit-on-failure"])
+def test_a_dead_worker_is_replaced_behind_its_sockets(daemon, keyword):
     port = free_port()
-    d = daemon(site(port), mode=MASTER, extra="master-worker no-exit-on-failure")
+    d = daemon(site(port), mode=MASTER, extra=keyword)
     inodes = listening_inodes(port)
     first = worker_of(d)
     os.kill(first, signal.SIGKILL)
@@ -237,7 +238,7 @@ def test_a_dead_worker_is_replaced_behind_its_sockets(daemon):
 
 def test_attempts_to_replace_a_worker_get_rarer(daemon):
     port = free_port()
-    d = daemon(site(port), mode=MASTER, extra="master-worker no-exit-on-failure")
+    d = daemon(site(port), mode=MASTER)
     change(d, "mode http", "mode htpt")
     os.kill(worker_of(d), signal.SIGKILL)
     time.sleep(2.5)
@@ -254,7 +255,7 @@ def test_attempts_to_replace_a_worker_get_rarer(daemon):
 @pytest.mark.parametrize("sig, code", [(signal.SIGKILL, 137), (signal.SIGTERM, 0)])
 def test_the_master_ends_with_its_worker(daemon, sig, code):
     port = free_port()
-    d = daemon(site(port), mode=MASTER, checked=False)
+    d = daemon(site(port), mode=MASTER, extra="master-worker exit-on-failure", checked=False)
     os.kill(worker_of(d), sig)
     assert d.wait() == code
     assert not is_open(port)

@@ -158,10 +158,12 @@ parse_master_worker(struct cfg_ctx *ctx)
 	struct global_conf *g = ctx->obj;
 
 	g->master = ctx->form == CFG_FORM_SET;
-	g->no_exit_on_failure = ctx->argc > 0;
-	if (ctx->argc > 0 && strcmp(cfg_arg(ctx, 0), "no-exit-on-failure") != 0)
+	g->exit_on_failure = ctx->argc > 0 && strcmp(cfg_arg(ctx, 0), "exit-on-failure") == 0;
+	if (ctx->argc > 0 && !g->exit_on_failure &&
+		strcmp(cfg_arg(ctx, 0), "no-exit-on-failure") != 0)
 		return cfg_error(ctx, 0,
-			"'master-worker' : only 'no-exit-on-failure' is supported, not '%s'.",
+			"'master-worker' : 'exit-on-failure' and 'no-exit-on-failure' are "
+			"supported, not '%s'.",
 			cfg_arg(ctx, 0));
 	return 0;
 }
@@ -330,9 +332,9 @@ static const struct cfg_kw kws[] = {
 		.min = 0,
 		.max = 1,
 		.parse = parse_master_worker,
-		.syntax = "[no-exit-on-failure]",
-		.doc = "As -W: a master that starts the worker processes. With no-exit-on-failure "
-			"it replaces one that dies, otherwise it ends." },
+		.syntax = "[exit-on-failure|no-exit-on-failure]",
+		.doc = "As -W: a master that starts the worker processes. It replaces one that "
+			"dies; with exit-on-failure, HAProxy's default, it ends instead." },
 	KW("mworker-max-reloads", 1, 1, parse_max_reloads, "<number>",
 		"Number of reloads that a worker process may survive; the default is no limit."),
 	{ 0 },

@@ -138,7 +138,7 @@ say_ready(struct start *st)
 
 	if (st->link.fd >= 0) {
 		notify_send(&st->notify, "X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u",
-			!g->no_exit_on_failure, (unsigned int)g->max_reloads);
+			g->exit_on_failure, (unsigned int)g->max_reloads);
 		fflush(stderr);
 		master_link_restore_stderr(&st->link);
 		daemon_detach(&st->daemon);

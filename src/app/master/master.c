@@ -137,7 +137,6 @@ master_start(struct master *m, const char *notify_path, int *link_fd, int *stder
 	fd_store_init(&m->store, m->sys);
 	m->signals.fd = -1;
 	m->max_reloads = UINT32_MAX;
-	m->exit_on_failure = 1;
 	spawn_find_program(&m->spawn, m->sys);
 	(void)!sys_prlimit64(m->sys, RLIMIT_NOFILE, NULL, &m->spawn.fds);
 	r = signals_block(m->sys);

@@ -47,17 +47,19 @@ a_master_and_its_workers(void **state)
 	(void)state;
 	assert_int_equal(world_global("maxconn 10"), 0);
 	assert_int_equal(cfg.global.max_reloads, -1);
-	assert_false(cfg.global.master || cfg.global.no_exit_on_failure);
+	assert_false(cfg.global.master || cfg.global.exit_on_failure);
 	assert_int_equal(cfg.global.close_spread_ms, 0);
 	assert_int_equal(world_global("master-worker\nmworker-max-reloads 0\n"
 				      "close-spread-time infinite"), 0);
-	assert_true(cfg.global.master && !cfg.global.no_exit_on_failure);
+	assert_true(cfg.global.master && !cfg.global.exit_on_failure);
 	assert_int_equal(cfg.global.max_reloads, 0);
 	assert_true(cfg.global.close_spread_ms == ENGINE_STOP_NEVER);
 	assert_int_equal(
 		world_global("master-worker no-exit-on-failure\nclose-spread-time 2s"), 0);
-	assert_true(cfg.global.master && cfg.global.no_exit_on_failure);
+	assert_true(cfg.global.master && !cfg.global.exit_on_failure);
 	assert_int_equal(cfg.global.close_spread_ms, 2000);
+	assert_int_equal(world_global("master-worker exit-on-failure"), 0);
+	assert_true(cfg.global.master && cfg.global.exit_on_failure);
 	assert_int_equal(world_global("master-worker\nno master-worker"), 0);
 	assert_false(cfg.global.master);
 	assert_int_not_equal(world_global("master-worker exit"), 0);

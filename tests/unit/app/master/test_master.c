@@ -63,6 +63,7 @@ fails_to_start(struct master_link *link)
 static void
 dies_later(struct master_link *link)
 {
+	say(link, "X_EXIT_ON_FAILURE=1\nX_MAX_RELOADS=3");
 	say(link, "READY=1\nSTATUS=Serving");
 	_exit(7);
 }
@@ -70,6 +71,7 @@ dies_later(struct master_link *link)
 static void
 is_killed(struct master_link *link)
 {
+	say(link, "X_EXIT_ON_FAILURE=1\nX_MAX_RELOADS=3");
 	say(link, "READY=1");
 	raise(SIGKILL);
 }
@@ -87,7 +89,6 @@ the_first_one_decides(void **st)
 static void
 needs_another(struct master_link *link)
 {
-	say(link, "X_EXIT_ON_FAILURE=0\nX_MAX_RELOADS=3");
 	say(link, "READY=1");
 	_exit(7);
 }
