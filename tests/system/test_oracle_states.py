@@ -198,6 +198,8 @@ def test_clear_counters(pair):
         for _ in range(3):
             use(port)
         assert wait_for(lambda s=subject: s.stat()[1]["b", "s3"]["status"] == "DOWN")
+        # the time since the last session, in seconds, is zero before
+        assert wait_for(lambda s=subject: int(s.stat()[1]["traffic", "w"]["lastsess"]) > 0)
     # what takes less than a millisecond is zero before
     brief = {"qtime_max", "ctime_max", "rtime_max", "ttime_max"}
     for command in ("", "clear counters", "clear counters all"):
