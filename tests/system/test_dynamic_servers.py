@@ -108,6 +108,41 @@ def test_a_session_keeps_its_server(daemon):
     origin.close()
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_one_line_removes_a_server_when_its_sessions_end(daemon, workers):
+    def echo(sock):
+        while data := sock.recv(100):
+            sock.sendall(data)
+
+    origin, port = Origin(echo), free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    balance leastconn\n", extra=f"nbthread {workers}")
+    assert d.admin(f"add server l/n 127.0.0.1:{origin.port} enabled") == "New server registered.\n\n"
+    with connect(port) as c, socket.socket(socket.AF_UNIX) as s:
+        c.sendall(b"hello")
+        assert c.recv(100) == b"hello"
+        s.settimeout(WAIT)
+        s.connect(str(d.sock))
+        s.sendall(b"disable server l/n; wait 1m srv-removable l/n; del server l/n; wait 20; show backend\n")
+        assert s.recv(100) == b"\n"
+        # others are served meanwhile, and it does not end by itself
+        assert d.admin("get weight l/n") == "1 (initial 1)\n\n"
+        c.sendall(b"again")
+        assert c.recv(100) == b"again"
+        c.close()
+        assert recv_all(s) == b"Done.\n\nServer deleted.\n\n\n# name\nl\n\n"
+    origin.close()
+
+
+def test_a_client_that_leaves_during_a_wait(daemon):
+    """Its connection ends with the wait at the latest."""
+    d = daemon(f"listen l\n    bind 127.0.0.1:{free_port()}\n    server s 127.0.0.1:1\n")
+    for line in (b"wait 100;show version\n", b"disable server l/s;wait 100 srv-removable l/s\n"):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(d.sock))
+            s.sendall(line)
+    assert not d.leaked()
+
+
 def test_checks_of_an_added_server(daemon, named):
     """They begin with `enable health`, and end with the server."""
     first, second = named("one"), named("two")

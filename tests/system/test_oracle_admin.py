@@ -173,7 +173,7 @@ USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 # Of tacit alone, or with words of its own.
 OWN_HELP = {"add server", "clear counters", "clear counters all", "disable agent", "disable health", "disable server", "enable agent",
             "enable health", "enable server", "get map", "prepare map", "set maxconn server", "set server", "set weight", "show acl",
-            "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace"}
+            "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace", "wait"}
 ANOTHER = "another command of this name"
 OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER}
 
@@ -306,6 +306,7 @@ def test_levels(both, words):
 ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 5", "f x", "x global 5", "5 6")
 NOT_ASKED = {
     "quit", "prompt", "help",                                  # of the dialogue, above
+    "wait",                                                    # later than 2.6
     "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
     "show cli sockets", "show startup-logs",                   # values, compared above

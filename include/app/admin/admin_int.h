@@ -70,6 +70,7 @@ struct admin_conn {
 	size_t line_len;     /* bytes of `in` that the line uses, with its payload */
 	char *line_payload;  /* the payload lines after "<<", or NULL */
 	struct admin_walk walk;
+	uint64_t wake_ms;    /* the walk's next step comes at this time of the loop; 0: now */
 	struct admin_ask ask;
 	unsigned int modes;  /* a bit for each enum admin_mode that is on */
 	int prompt;          /* interactive: "> " after each response */

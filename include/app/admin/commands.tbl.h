@@ -162,6 +162,8 @@ ADMIN_CMD("trace", "{off|error|state|io|clear} [<id>]",
 	"record state changes of sessions", ADMIN, NONE, admin_cmd_trace)
 ADMIN_CMD("user", "",
 	"lower the level of the current CLI session to user", USER, NONE, admin_cmd_user)
+ADMIN_CMD("wait", "{-h|<delay>} [srv-removable <bk>/<srv>]",
+	"wait the specified delay or condition", USER, NONE, admin_cmd_wait)
 #endif
 
 #ifdef ADMIN_NOT

@@ -78,7 +78,7 @@ struct global_conf {
 	cpu_set_t *cpu_map;  /* GLOBAL_THREADS_MAX of them, or NULL: none; see global_cpus() */
 	int daemon;
 	int master;          /* master-worker: as -W */
-	int exit_on_failure; /* the master ends when a worker process dies, and does not replace it */
+	int exit_on_failure; /* the master ends when a worker process dies */
 	int max_reloads;     /* mworker-max-reloads; -1: none */
 	int quiet;
 	int zero_warning;

@@ -11,6 +11,7 @@
 #define READ_CHUNK 4096
 
 static void on_io(void *owner, int fd, uint32_t ev);
+static void go_on(struct admin_conn *c);
 
 static void
 end_conn(struct admin_conn *c)
@@ -66,9 +67,14 @@ on_end(struct task *t)
 }
 
 static void
-on_idle(struct timer *t)
+on_timer(struct timer *t)
 {
-	end_conn(container_of(t, struct admin_conn, timer));
+	struct admin_conn *c = container_of(t, struct admin_conn, timer);
+
+	if (c->wake_ms)
+		go_on(c);
+	else
+		end_conn(c);
 }
 
 /* Sends pending output. 0 when all was sent, 1 when the peer is slow. */
@@ -210,7 +216,7 @@ end_line(struct admin_conn *c)
 static int
 is_filling_slice(const struct admin_conn *c)
 {
-	return c->line && c->sent == 0 && c->out.len < ADMIN_SLICE;
+	return c->line && !c->wake_ms && c->sent == 0 && c->out.len < ADMIN_SLICE;
 }
 
 /* Produces a part of a long response per turn, and waits after each slice until the client has read
@@ -226,6 +232,10 @@ run_lines(struct admin_conn *c)
 		admin_run_line(c);
 		if (c->ask.worker)
 			return;
+		if (c->wake_ms) {
+			(void)admin_flush(c);
+			return;
+		}
 		if (c->out.failed) {
 			sbuf_reset(&c->out);
 			sbuf_adds(&c->out, "Out of memory or answer too large\n\n");
@@ -275,6 +285,15 @@ read_input(struct admin_conn *c)
 	}
 }
 
+/* When it goes on, or has been idle for too long. */
+static uint64_t
+next_timer(const struct admin_conn *c)
+{
+	if (c->wake_ms)
+		return c->wake_ms;
+	return c->timeout_ms ? loop_now_ms(c->admin->worker->loop) + c->timeout_ms : TIMER_NEVER;
+}
+
 /* Sets the interest, or ends the connection. A half-close by the client is no abort: its response
  * is still sent. */
 static void
@@ -285,7 +304,7 @@ admin_settle(struct admin_conn *c)
 
 	if (c->state == ADMIN_CLOSED)
 		return;
-	if (c->ask.worker)
+	if (c->ask.worker || (c->wake_ms && c->sent == c->out.len))
 		dirs = 0;
 	else if (c->sent < c->out.len || c->line)
 		dirs = EV_W;
@@ -296,8 +315,7 @@ admin_settle(struct admin_conn *c)
 		dirs = EV_R;
 	}
 	loop_want(w->loop, c->conn.fd, dirs);
-	if (timer_set(loop_timers(w->loop), &c->timer,
-		    c->timeout_ms ? loop_now_ms(w->loop) + c->timeout_ms : TIMER_NEVER) < 0)
+	if (timer_set(loop_timers(w->loop), &c->timer, next_timer(c)) < 0)
 		end_conn(c);
 }
 
@@ -361,7 +379,7 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	c->timeout_ms = w->process->cfg->global.stats_timeout_ms;
 	sbuf_init(&c->in, ADMIN_LINE_MAX);
 	sbuf_init(&c->out, ADMIN_OUT_MAX);
-	timer_init(&c->timer, on_idle);
+	timer_init(&c->timer, on_timer);
 	task_init(&c->end, on_end);
 	admin_ask_init(&c->ask, on_answer);
 	list_append(&a->conns, &c->link);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/admin/admin_add_server.h"
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
 #include "base/err.h"
@@ -156,6 +157,22 @@ why_not_removed(const struct server *s)
 	if (!(s->admin & SERVER_MAINT))
 		return "Only servers in maintenance mode can be deleted.";
 	return NULL;
+}
+
+int
+admin_check_removal(struct admin_conn *c, const struct server *s, const char **why)
+{
+	int in_use;
+
+	*why = why_not_removed(s);
+	if (*why)
+		return -1;
+	if (s->cur || s->queued)
+		return 0;
+	admin_stop_workers(c);
+	in_use = is_in_use(c->admin->process, s);
+	admin_resume_workers(c);
+	return !in_use;
 }
 
 static int

@@ -23,11 +23,13 @@ end_walk(struct admin_conn *c)
 {
 	mem_free(c->walk.state);
 	c->walk = (struct admin_walk){ NULL, NULL };
+	c->wake_ms = 0;
 }
 
 int
 admin_walk_on(struct admin_conn *c)
 {
+	c->wake_ms = 0;
 	if (c->walk.step(c, c->walk.state))
 		return 1;
 	end_walk(c);

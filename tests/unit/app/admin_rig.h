@@ -56,6 +56,9 @@ rig_run_line(char *line, char *payload)
 		assert_false(rig_conn.out.failed);
 		sbuf_add(&rig_answer, rig_conn.out.p ? rig_conn.out.p : "", rig_conn.out.len);
 		sbuf_reset(&rig_conn.out);
+		/* `wait`: time passes. */
+		if (rig_conn.wake_ms)
+			assert_int_equal(loop_turn(w->loop, 5), 0);
 	}
 	return rig_answer.len ? rig_answer.p : "";
 }
