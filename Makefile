@@ -11,7 +11,7 @@
 #   make tsan-system    four workers under ThreadSanitizer, from outside
 #   make workers-system three workers of the release build, from outside
 #   make fuzz T=x S=60  fuzz one target (default: each) for S seconds
-#   make bench          the measurements (twenty-five minutes), into build/bench/
+#   make bench          the measurements (half an hour), into build/bench/
 #   make cov            line coverage of the tests, into build/cov/html/
 #   make path           the files that one TCP connection passes, from accept to its log line
 #   make install        DESTDIR= prefix=/usr/local

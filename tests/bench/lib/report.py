@@ -29,6 +29,8 @@ TITLES = {
             "ten times a second",
     "checks": "1,000 health checks a second: how late they begin (milliseconds), at rest and while kept requests saturate the "
               "same worker, by clients at once",
+    "reload": "A reload every two seconds: what fails of 2,000 connections a second, and of 1,000 requests a second on kept "
+              "connections; latencies in microseconds",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
@@ -165,6 +167,10 @@ def grids(section, samples):
         columns += [("%s: %% of a CPU %s" % (w, h), w + "." + k, 0) for w in ("c100", "c500")
                     for h, k in (("used", "busy"), ("waited for", "waited"))]
         columns += [("requests/s", "c500.rate", 0), ("checks/s", "c500.checks", 0)]
+    elif section == "reload":
+        columns = [("%s: %s" % (w, h), w + "." + k, 0) for w in ("close", "keepalive")
+                   for h, k in (("requests", "due"), ("failed", "failed"), ("p99 alone", "alone"), ("p99", "p99"), ("worst", "max"))]
+        columns += [("reloads", "close.reloads", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

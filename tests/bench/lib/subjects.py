@@ -25,6 +25,7 @@ class Subject:
     options: tuple = ()
     mode: str = "tcp"
     reuse: bool = False
+    master: bool = False     # a master starts the process that forwards
     idle_servers: int = 0    # of a second backend without traffic
     checked_servers: int = 0 # the same, which are checked
 
@@ -89,6 +90,8 @@ CHECKED_SERVERS = 1000
 CHECKED_PORT = 7
 CHECK_SECONDS = 1
 CHECKED = http((replace(DEFAULT, options=COSTLY, checked_servers=CHECKED_SERVERS),), reuse=True)
+RELOADED = tuple(replace(s, name=s.name + " master", master=True) for s in (DEFAULT, HAPROXY, NGINX))
+RELOADED += tuple(replace(s, name=s.name + " http") for s in http(RELOADED, reuse=True))
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 
 # HAProxy's splice-auto hardly ever splices; with the other options it always does.
@@ -177,21 +180,21 @@ def haproxy_config(subject, port, servers, admin=None, beside=None):
     return "\n".join(lines) + "\n"
 
 
-def nginx_stream_config(port, server, directory, beside=None):
+def nginx_stream_config(subject, port, server, directory, beside=None):
     more = "server { listen 127.0.0.1:%d backlog=4096; proxy_pass %s; }" % beside if beside else ""
     return """load_module %s;
-daemon off; master_process off; worker_processes 1; pid %s/stream.%d.pid; error_log stderr error;
+daemon off; master_process %s; worker_processes 1; pid %s/stream.%d.pid; error_log stderr error;
 events { worker_connections 19900; }
 stream {
     access_log off; proxy_connect_timeout 10s; proxy_timeout 1h;
     server { listen 127.0.0.1:%d backlog=4096; proxy_pass %s; } %s
 }
-"""% (STREAM_MODULE, directory, port, port, server, more)
+"""% (STREAM_MODULE, "on" if subject.master else "off", directory, port, port, server, more)
 
 
 def nginx_http_config(subject, port, server, directory):
     kept = 'proxy_http_version 1.1; proxy_set_header Connection "";' if subject.reuse else ""
-    return """daemon off; master_process off; worker_processes 1; pid %s/http.%d.pid; error_log stderr error;
+    return """daemon off; master_process %s; worker_processes 1; pid %s/http.%d.pid; error_log stderr error;
 events { worker_connections 19900; }
 http {
     access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
@@ -200,7 +203,7 @@ http {
     upstream origin { server %s; %s }
     server { listen 127.0.0.1:%d backlog=4096; location / { proxy_pass http://origin; %s } }
 }
-"""% (directory, port, directory, directory, directory, directory, directory, server,
+"""% ("on" if subject.master else "off", directory, port, directory, directory, directory, directory, directory, server,
        "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port, kept)
 
 
@@ -231,9 +234,9 @@ def start(world, binaries, subject, server, beside=None):
     elif subject.kind == "nginx" and subject.mode == "http":
         argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir))]
     elif subject.kind == "nginx":
-        argv = [path, "-c", world.write(name, nginx_stream_config(port, server, world.dir, second))]
+        argv = [path, "-c", world.write(name, nginx_stream_config(subject, port, server, world.dir, second))]
     else:
-        argv = [path, "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second))]
+        argv = [path, *(["-W"] if subject.master else []), "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second))]
     p = listening(world, world.spawn(argv, cpu=world.cpus_of(subject.threads)), port, subject.name)
     p.subject, p.admin, p.beside = subject, admin, second and second[0]
     return p

@@ -210,12 +210,18 @@ def checks(rows):
                     value(rows, "tacit default", "c%d.p99" % n), 1) for n in (100, 500)]
 
 
+def reload(rows):
+    return [at_most("reload", "requests that fail over reloads, %s, %s" % (row, how), 0, value(rows, row, how + ".failed"), 0)
+            for row, how in (("tacit default master", "close"), ("tacit default master http", "close"),
+                             ("tacit default master http", "keepalive"))]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem, "slow": slow, "stat": stat,
-          "checks": checks}
+          "checks": checks, "reload": reload}
 
 
 def verdicts(results):
