@@ -54,7 +54,7 @@ struct process {
 	enum process_state state;
 	struct sys *sys;           /* the first worker's ledger counts its calls */
 	struct config *cfg;
-	const struct report *report;
+	struct report *report;
 	struct notify *notify;
 	struct master_link *master; /* NULL: there is none */
 	struct limits limits;
@@ -96,7 +96,7 @@ struct process {
  * `stats` and `metrics` may be set afterwards, before process_start(). 0 or -ERR_NOMEM.
  */
 int process_init(struct process *p, struct sys *sys, struct config *cfg,
-		 const struct report *report, struct notify *notify) must_check;
+		 struct report *report, struct notify *notify) must_check;
 /* Sends messages to the logs of `global` from now on, with our pid and this name. */
 void process_open_log(struct process *p, const char *progname);
 /* Binds all listeners, the stats sockets last and only if nothing failed before; every failure is

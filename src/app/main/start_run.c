@@ -282,7 +282,6 @@ run_process(struct start *st)
 	}
 	r = bring_up(st, cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET"));
 	if (!r) {
-		st->report.is_started = 1;
 		process_run(p);
 		/* Other workers use memory that would be freed, and there is no time to wait. */
 		if (process_join(p)) {

@@ -40,7 +40,7 @@ on_status(struct timer *t)
 }
 
 int
-process_init(struct process *p, struct sys *sys, struct config *cfg, const struct report *report,
+process_init(struct process *p, struct sys *sys, struct config *cfg, struct report *report,
 	     struct notify *notify)
 {
 	unsigned int n;
@@ -180,6 +180,8 @@ start_threads(struct process *p)
 {
 	int r = 0;
 
+	/* Other threads report too from now on: the log of the start is complete. */
+	p->report->is_started = 1;
 	worker_bind_cpus(process_first(p));
 	for (unsigned int i = 1; i < p->n_workers && !r; i++)
 		r = worker_run(&p->workers[i]);

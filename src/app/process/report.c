@@ -1,4 +1,5 @@
-/* Messages of the process to its terminal, each flushed at once. Main thread. */
+/* Messages of the process to its terminal, each flushed at once. Any thread; only the main one
+ * before the others start, which is what is kept. */
 #include "app/process/report.h"
 
 #include <stdarg.h>

@@ -74,13 +74,12 @@ static void
 messages_of_the_start_are_kept(void **st)
 {
 	struct sbuf kept;
-	struct report r = *proc.report;
+	struct report r = { .to = fopen("/dev/null", "w") };
 
 	(void)st;
 	sbuf_init(&kept, 0);
 	assert_string_equal(rig_command("show startup-logs"), "\n");
 	r.kept = &kept;
-	r.to = fopen("/dev/null", "w");
 	r.pid = 5;
 	proc.report = &r;
 	cfg.diag.pid = 5;
