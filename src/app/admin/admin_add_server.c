@@ -6,6 +6,7 @@
 #include "app/admin/admin_add_server.h"
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
+#include "base/atomic.h"
 #include "base/err.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
@@ -167,7 +168,8 @@ admin_check_removal(struct admin_conn *c, const struct server *s, const char **w
 	*why = why_not_removed(s);
 	if (*why)
 		return -1;
-	if (s->cur || s->queued)
+	/* The workers need not stand still while it is obviously in use. */
+	if (atomic_read(&s->cur) || atomic_read(&s->queued))
 		return 0;
 	admin_stop_workers(c);
 	in_use = is_in_use(c->admin->process, s);
