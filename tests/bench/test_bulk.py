@@ -100,8 +100,8 @@ def test_a_second_proxy_stands_beside_the_first():
     assert text.count("option splice-auto") == 2
     assert text.index("bind 127.0.0.1:1") < text.index("o:2") < text.index("bind 127.0.0.1:3") < text.index("o:4")
     assert "splice" not in subjects.haproxy_config(copy, 1, "o:2").replace("nosplice", "")
-    assert subjects.nginx_stream_config(1, "o:2", "/d", (3, "o:4")).count("proxy_pass") == 2
-    assert subjects.nginx_stream_config(1, "o:2", "/d").count("proxy_pass") == 1
+    assert subjects.nginx_stream_config(subjects.NGINX, 1, "o:2", "/d", (3, "o:4")).count("proxy_pass") == 2
+    assert subjects.nginx_stream_config(subjects.NGINX, 1, "o:2", "/d").count("proxy_pass") == 1
 
 
 def test_an_expensive_round_counts_with_its_cost():
