@@ -42,9 +42,10 @@ def test_each_kind_has_a_master():
     assert "master_process off" in subjects.nginx_stream_config(subjects.NGINX, 1, "a:1", "/d")
 
 
-def test_no_request_may_fail():
+def test_no_connection_may_fail():
     rows = {"tacit default master": {"close.failed": [0]},
-            "tacit default master http": {"close.failed": [1], "keepalive.failed": [0]}}
+            "tacit default master http": {"close.failed": [1], "keepalive.failed": [3]},
+            "haproxy master http": {"keepalive.failed": [4]}}
     assert [v.verdict for v in targets.reload(rows)] == ["pass", "MISS", "pass"]
     assert [v.verdict for v in targets.reload({})] == ["no data"] * 3
     grid = report.grids("reload", rows)[0][1]

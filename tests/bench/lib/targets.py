@@ -211,9 +211,12 @@ def checks(rows):
 
 
 def reload(rows):
-    return [at_most("reload", "requests that fail over reloads, %s, %s" % (row, how), 0, value(rows, row, how + ".failed"), 0)
-            for row, how in (("tacit default master", "close"), ("tacit default master http", "close"),
-                             ("tacit default master http", "keepalive"))]
+    """An idle connection that is closed may cross a request on its way: no proxy can avoid that."""
+    mine = "tacit default master http"
+    return [at_most("reload", "connections that fail over reloads, %s" % row, 0, value(rows, row, "close.failed"), 0)
+            for row in ("tacit default master", mine)] + [
+        at_most("reload", "requests on kept connections that fail over reloads, tacit / haproxy", 1,
+                ratio(rows, mine, "haproxy master http", "keepalive.failed"))]
 
 
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
