@@ -1,6 +1,6 @@
 /*
  * The listening sockets that the master keeps open over reloads, by name (net/listener_key.h). They
- * come from worker processes; whoever makes the next one passes all of them on.
+ * are opened by worker processes; each new worker process inherits all of them.
  */
 #ifndef TACIT_APP_MASTER_FD_STORE_H
 #define TACIT_APP_MASTER_FD_STORE_H

@@ -11,7 +11,7 @@ struct sys;
 struct notify {
 	struct sys *sys;
 	int fd;       /* -1: no messages are sent */
-	int periodic; /* somebody reads STATUS= while nothing happens */
+	int periodic; /* STATUS= is sent at intervals, for the service manager */
 };
 
 /*

@@ -227,7 +227,7 @@ master_reap(struct master *m)
 
 		if (!w)
 			continue;
-		/* Its last words. */
+		/* Messages that it sent before its end. */
 		if (w->own.fd >= 0)
 			read_messages(w);
 		master_on_exit(w, WIFSIGNALED(status) ? 128 + WTERMSIG(status)

@@ -250,7 +250,7 @@ put_timeout(const struct check_run *r, struct check_verdict *v)
 	}
 	v->code = -1;
 	rule = r->is_connected ? r->rule : check_connect_rule(r);
-	/* A proxy that is connected, and says nothing of the server, has passed layer 4. */
+	/* The SOCKS proxy accepted the connection but did not answer: layer 4 has passed. */
 	v->status = r->state == CHECK_HANDSHAKING ? CHECK_L7TOUT : check_timeout_status(rule);
 	check_step_text(r->conf->method, rule, "", v->info);
 }

@@ -102,8 +102,8 @@ is_of_host(struct str uri, struct str host)
 
 /*
  * A page of another site can have a browser send the form, with the user's password. A browser says
- * where a form comes from in at least one of these fields; a client that says nothing is none, such
- * as curl.
+ * where a form comes from in at least one of these fields. A client without these fields, such as
+ * curl, is not a browser.
  */
 static int
 is_foreign(const struct http_head *h)

@@ -1,5 +1,5 @@
 /* The exporter, as a local service of a process with one worker. */
-#include "unit/app/bench.h"
+#include "unit/app/service_rig.h"
 #include "unit/test.h"
 
 #include "app/promex/promex.h"
@@ -12,17 +12,11 @@
 	"frontend fe\n mode http\n bind abns@tacit-unit-promex\n"                            \
 	" http-request use-service prometheus-exporter\n"
 
-static struct service_job *job;
-static char rig_text[1 << 16];
-
 static int
 setup(void **st)
 {
 	(void)st;
-	assert_int_equal(bench_open("", SECTIONS), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
-	return 0;
+	return service_rig_open(SECTIONS);
 }
 
 static int
@@ -33,34 +27,13 @@ teardown(void **st)
 	return 0;
 }
 
-static void
-end_job(void)
-{
-	if (!job)
-		return;
-	promex_service.end(job);
-	sbuf_fini(&job->texts);
-	sbuf_fini(&job->out);
-	free(job);
-	job = NULL;
-}
-
 /* The whole body for this target; the head is in job until the next call. */
 static const char *
 ask(const char *target)
 {
-	end_job();
-	job = calloc(1, sizeof(*job));
-	job->service = &promex_service;
-	job->target = str_of(target);
-	sbuf_init(&job->texts, SERVICE_HEAD_MAX);
-	sbuf_init(&job->out, sizeof(rig_text) - 1);
-	assert_int_equal(promex_service.begin(job, &proc), 0);
-	assert_false(job->texts.failed);
+	new_job(&promex_service, target);
+	(void)run_job();
 	assert_true(job->has_body);
-	while (promex_service.step(job, &proc))
-		assert_false(job->out.failed);
-	(void)snprintf(rig_text, sizeof(rig_text), "%s", job->out.p ? job->out.p : "");
 	return rig_text;
 }
 

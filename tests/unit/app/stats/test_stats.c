@@ -1,5 +1,5 @@
 /* The statistics over HTTP, as a local service of a process with one worker. */
-#include "unit/app/bench.h"
+#include "unit/app/service_rig.h"
 #include "unit/test.h"
 
 #include "app/config/version.h"
@@ -17,17 +17,11 @@
 	" stats hide-version\n stats refresh 7\n stats show-legends\n stats show-node n<1>\n"    \
 	" stats show-desc " DESC "\n description \"" EVIL "\"\n"
 
-static struct service_job *job;
-static char rig_text[1 << 16];
-
 static int
 setup(void **st)
 {
 	(void)st;
-	assert_int_equal(bench_open("", PAGES), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
-	return 0;
+	return service_rig_open(PAGES);
 }
 
 static int
@@ -38,39 +32,16 @@ teardown(void **st)
 	return 0;
 }
 
-static void
-end_job(void)
-{
-	if (!job)
-		return;
-	stats_service.end(job);
-	sbuf_fini(&job->texts);
-	sbuf_fini(&job->out);
-	free(job);
-	job = NULL;
-}
-
 /* The whole body for this target; "" without one. The head is in job until the next call. */
 static const char *
 ask(const char *section, const char *target, unsigned int flags, const char *body)
 {
-	end_job();
-	job = calloc(1, sizeof(*job));
-	job->service = &stats_service;
+	new_job(&stats_service, target);
 	job->conf = proxies_find(&cfg.proxies, section, PROXY_FE | PROXY_BE);
 	assert_non_null(job->conf);
-	job->target = str_of(target);
 	job->body = str_of(body);
 	job->flags = flags;
-	sbuf_init(&job->texts, SERVICE_HEAD_MAX);
-	sbuf_init(&job->out, sizeof(rig_text) - 1);
-	while (stats_service.begin(job, &proc))
-		;
-	assert_false(job->texts.failed);
-	while (job->has_body && stats_service.step(job, &proc))
-		assert_false(job->out.failed);
-	(void)snprintf(rig_text, sizeof(rig_text), "%s", job->out.p ? job->out.p : "");
-	return rig_text;
+	return run_job();
 }
 
 /* True if the head has this text among its fields' values. */
@@ -178,7 +149,7 @@ the_page_is_one_file(void **st)
 	assert_int_equal(count_of(text, "<td"), 16 * count_of(text, "<tr "));
 	assert_int_equal(count_of(text, "<th scope"), 16 * 4);
 	assert_non_null(strstr(text, "<tr class=\"srv maint\"><td>b</td><td>MAINT"));
-	/* Nobody may change anything. */
+	/* Without `stats admin` every form is refused. */
 	assert_null(strstr(text, "method=post"));
 	assert_null(strstr(text, "name=action"));
 }

@@ -1,5 +1,5 @@
 /* Forms of the statistics page: what they name, and what comes of it. */
-#include "unit/app/bench.h"
+#include "unit/app/service_rig.h"
 #include "unit/test.h"
 
 #include "app/stats/stats_form.h"
@@ -15,10 +15,7 @@ static int
 setup(void **st)
 {
 	(void)st;
-	assert_int_equal(bench_open("", BACKENDS), 0);
-	assert_int_equal(process_bind(&proc), 0);
-	assert_int_equal(process_start(&proc), 0);
-	return 0;
+	return service_rig_open(BACKENDS);
 }
 
 static int
