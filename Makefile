@@ -187,8 +187,8 @@ path: deps-test all $(DIR_path)/config.mk
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
-CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system tsan tsan-system workers-system \
-	all-servers clang path ci-fuzz distcheck packages
+CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
+	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck packages
 
 .PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system clang ci-fuzz
 check: deps-test

@@ -4,14 +4,16 @@ include $(B)/config.mk
 
 # --- flags -----------------------------------------------------------------------------------------------
 HARDEN = -D_FORTIFY_SOURCE=2
-FLAGS_release = -O2 -g $(HARDEN)
-FLAGS_clang = -O2 -g $(HARDEN)
-FLAGS_dev = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FLAGS_tsan = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread
-FLAGS_cov = -O0 -g -DTACIT_MAGIC --coverage
+# CI reads names and lines of a trace, and has a thousand programs to keep: no types and no variables there.
+DEBUG = $(if $(filter 1 yes true,$(CI)),-g1,-g)
+FLAGS_release = -O2 $(DEBUG) $(HARDEN)
+FLAGS_clang = -O2 $(DEBUG) $(HARDEN)
+FLAGS_dev = -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FLAGS_tsan = -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_cov = -O0 $(DEBUG) -DTACIT_MAGIC --coverage
 # with DWARF 4, since addr2line takes the wrong file for the first function that DWARF 5 has of a header
 FLAGS_path = -O2 -gdwarf-4 -finstrument-functions
-FLAGS_fuzz = -O1 -g -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+FLAGS_fuzz = -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined
 
 WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum
