@@ -177,6 +177,12 @@ def test_a_walk_names_what_is_there(root, text, red):
     assert broken(root)['walks'] == ([f'src/ARCHITECTURE.md:3: walks: {red}'] if red else [])
 
 
+@pytest.mark.parametrize('lines,red', [(250, False), (251, True)])
+def test_an_overview_that_is_too_long_is_red(root, lines, red):
+    write(root, 'src/ARCHITECTURE.md', '\n' * lines)
+    assert bool(broken(root)['walks']) == red
+
+
 def test_a_median_that_is_too_long_is_red(root):
     write(root, 'src/base/bad.c', '/* What. */\n' + body(11) + body(10))
     assert [line for line in broken(root)['sizes'] if 'median' in line]
