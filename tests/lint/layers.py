@@ -9,7 +9,7 @@ MAY = {
     'net': ('event/', 'cfg/', 'base/'),
     'dns': ('net/', 'event/', 'cfg/', 'base/'),
     'http': ('base/',),
-    'tls': ('net/', 'cfg/', 'base/'),
+    'tls': ('net/', 'cfg/', 'base/', 'event/loop.h'),
     'rule': ('net/', 'http/', 'cfg/', 'base/'),
     'proxy': ('rule/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/timer.h'),
     'app': ('',),

@@ -1,0 +1,30 @@
+/* What the TLS connections of one worker share, on that worker. */
+#include "tls/tls_io.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tls_bio.h"
+
+struct tls_io *
+tls_io_new(int *reason)
+{
+	struct tls_io *io = mem_zalloc(sizeof(*io));
+
+	*reason = -ERR_NOMEM;
+	if (io && tls_bio_open(io) < 0) {
+		mem_free(io);
+		io = NULL;
+	}
+	return io;
+}
+
+void
+tls_io_free(struct tls_io **io)
+{
+	if (!*io)
+		return;
+	assert(!(*io)->live);
+	tls_bio_close(*io);
+	mem_free(*io);
+	*io = NULL;
+}

@@ -1,0 +1,334 @@
+/* The operations of the transport, on the worker of the connection. Each is one operation of
+ * tls_io.h: at most one send() at its end, and no call into OpenSSL after it has failed once. */
+#include "tls/transport.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tls_bio.h"
+#include "tls_query.h"
+
+/* Records are small until the transfer is this long: the client can decrypt what has come. */
+#define SMALL_RECORD 4096
+#define SMALL_UNTIL  65536
+/* So long after the last data it begins anew. */
+#define SMALL_AGAIN_MS 1000
+
+static enum io_result
+tls_failed(struct tls *t, struct conn *c, int err)
+{
+	tls_note_failure(t);
+	t->has_failed = 1;
+	conn_failed(c, -err);
+	return IO_ERR;
+}
+
+/* What OpenSSL says after a call that did not succeed; dir: the user's direction. */
+static enum io_result
+why_not(struct tls *t, struct conn *c, int ret, uint8_t *waits)
+{
+	switch (SSL_get_error(t->ssl, ret)) {
+	case SSL_ERROR_WANT_READ:
+		*waits = EV_R;
+		return IO_AGAIN;
+	case SSL_ERROR_WANT_WRITE:
+		*waits = EV_W;
+		return IO_AGAIN;
+	case SSL_ERROR_ZERO_RETURN:
+		return IO_EOF;
+	default:
+		/* An end without the closing message is a truncated stream. */
+		return tls_failed(t, c, t->io->in_result == IO_EOF ? ECONNABORTED : EPROTO);
+	}
+}
+
+/* Nothing may be written before what is kept was sent. */
+static enum io_result
+flush_first(struct tls *t, struct conn *c, uint8_t *waits)
+{
+	enum io_result r;
+
+	if (t->has_failed)
+		return IO_ERR;
+	if (!t->out || t->out_waits)
+		return IO_OK;
+	r = tls_flush(t, c, 0);
+	if (r == IO_AGAIN)
+		*waits = EV_W;
+	return r;
+}
+
+/* The tickets that a server sends after a handshake of TLS 1.3 leave with its first data. */
+static int
+has_only_tickets(const struct tls *t)
+{
+	return SSL_is_server(t->ssl) && SSL_version(t->ssl) == TLS1_3_VERSION;
+}
+
+static enum io_result
+tls_step(struct conn *c)
+{
+	struct tls *t = tls_of(c);
+	enum io_result r = flush_first(t, c, &t->waits_r), out;
+	int ret;
+
+	t->waits_w = t->waits_r;
+	if (r != IO_OK)
+		return r;
+	tls_enter(t, c, TLS_IN_SIZE);
+	ret = SSL_do_handshake(t->ssl);
+	if (ret != 1)
+		r = why_not(t, c, ret, &t->waits_r);
+	out = tls_leave(t, c, r == IO_OK && has_only_tickets(t), 0);
+	if (r == IO_OK || r == IO_AGAIN) {
+		if (out == IO_AGAIN)
+			t->waits_r = EV_W;
+		if (out != IO_OK)
+			r = out;
+	}
+	t->waits_w = t->waits_r;
+	if (r == IO_EOF)
+		return tls_failed(t, c, ECONNABORTED);
+	if (r == IO_OK) {
+		t->waits_r = EV_R;
+		t->waits_w = EV_W;
+	}
+	t->x.holds = r == IO_OK && tls_has_record(t);
+	return r;
+}
+
+static enum io_result
+read_records(struct tls *t, struct conn *c, char *buf, size_t len, size_t *got)
+{
+	size_t n;
+
+	for (*got = 0; *got < len; *got += n) {
+		int ret = SSL_read_ex(t->ssl, buf + *got, len - *got, &n);
+
+		if (ret != 1)
+			return why_not(t, c, ret, &t->waits_r);
+		t->io->reads = 0;
+	}
+	return IO_OK;
+}
+
+static enum io_result
+tls_recv(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	struct tls *t = tls_of(c);
+	enum io_result r, out;
+
+	if (t->has_failed)
+		return IO_ERR;
+	t->waits_r = EV_R;
+	tls_enter(t, c, MAX(len, (size_t)TLS_READ_MIN) + TLS_READ_MORE);
+	r = read_records(t, c, buf, len, got);
+	out = tls_leave(t, c, 0, 0);
+	/* OpenSSL has an answer for the peer, and it could not be sent. */
+	if (out == IO_AGAIN)
+		t->waits_r |= EV_W;
+	if (out == IO_ERR && r != IO_EOF)
+		r = IO_ERR;
+	t->x.holds = !t->has_failed && (SSL_pending(t->ssl) > 0 || tls_has_record(t));
+	if (!*got)
+		return r;
+	if (r == IO_EOF)
+		c->eof = 1;
+	/* A failure is reported by the next call. */
+	t->x.holds |= r == IO_ERR;
+	return IO_OK;
+}
+
+/* --- writing --- */
+
+static size_t
+record_size(struct tls *t, uint64_t now_ms)
+{
+	if (now_ms - t->sent_ms >= SMALL_AGAIN_MS)
+		t->sent = 0;
+	return t->sent < SMALL_UNTIL ? SMALL_RECORD : TLS_RECORD;
+}
+
+/* Encrypts what fits into one send. *put: bytes of the user's data. */
+static enum io_result
+write_records(struct tls *t, struct conn *c, const char *buf, size_t len, size_t *put)
+{
+	uint64_t now_ms = loop_now_ms(c->loop);
+	size_t n;
+
+	for (*put = 0; *put < len && tls_has_room(t->io); *put += n) {
+		size_t most = record_size(t, now_ms);
+		int ret = SSL_write_ex(t->ssl, buf + *put, MIN(len - *put, most), &n);
+
+		if (ret != 1)
+			return *put ? IO_OK : why_not(t, c, ret, &t->waits_w);
+		t->sent += n;
+		t->sent_ms = now_ms;
+	}
+	return IO_OK;
+}
+
+/* The closing message: nothing is written after it. */
+static void
+write_end(struct tls *t)
+{
+	if (t->said_end)
+		return;
+	t->said_end = 1;
+	if (SSL_shutdown(t->ssl) < 0)
+		tls_note_failure(t);
+}
+
+/* The records that could not be sent at once were sent now, perhaps. */
+static enum io_result
+send_rest(struct tls *t, struct conn *c, int more, size_t *put)
+{
+	enum io_result r = tls_flush(t, c, more);
+
+	if (r == IO_OK) {
+		*put = t->taken;
+		t->taken = 0;
+	}
+	return r;
+}
+
+static enum io_result
+tls_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	struct tls *t = tls_of(c);
+	enum io_result r;
+	size_t n;
+
+	t->waits_w = EV_W;
+	if (t->taken)
+		return send_rest(t, c, more, put);
+	r = flush_first(t, c, &t->waits_w);
+	if (r != IO_OK)
+		return r;
+	tls_enter(t, c, TLS_IN_SIZE);
+	tls_take_waiting(t);
+	r = write_records(t, c, buf, len, &n);
+	/* The FIN follows. */
+	if (more && n == len)
+		write_end(t);
+	if (r == IO_OK)
+		r = tls_leave(t, c, 0, more);
+	else
+		(void)tls_leave(t, c, 0, 0);
+	if (r == IO_AGAIN)
+		t->taken = n;
+	else if (r == IO_OK)
+		*put = n;
+	return r;
+}
+
+static enum io_result
+tls_shutdown(struct conn *c)
+{
+	struct tls *t = tls_of(c);
+	enum io_result r = t->has_failed ? IO_ERR : IO_OK;
+
+	t->waits_w = EV_W;
+	if (r != IO_OK || t->said_end)
+		return r == IO_OK ? tls_flush(t, c, 1) : r;
+	tls_enter(t, c, TLS_IN_SIZE);
+	tls_take_waiting(t);
+	write_end(t);
+	return tls_leave(t, c, 0, 1);
+}
+
+static unsigned int
+tls_want(const struct xprt *x, unsigned int dir)
+{
+	const struct tls *t = container_of(x, struct tls, x);
+
+	return dir == EV_R ? t->waits_r : t->waits_w;
+}
+
+/* --- the life of one --- */
+
+static void
+tls_close(struct conn *c)
+{
+	struct tls *t = tls_of(c);
+
+	tls_drop_kept(t);
+	SSL_free(t->ssl);
+	ERR_clear_error();
+	t->io->live--;
+	mem_free(t);
+}
+
+static const struct xprt_ops tls_ops = {
+	XPRT_MORE, tls_step, tls_recv, tls_send, tls_shutdown, tls_want, tls_query, tls_close,
+};
+
+/* An SSL object that reads and writes through the worker's BIO, which has one more reference. */
+static SSL *
+new_ssl(const struct tls_maker *m)
+{
+	SSL *ssl = SSL_new(m->ctx);
+
+	if (!ssl || BIO_up_ref(m->io->bio) != 1) {
+		SSL_free(ssl);
+		ERR_clear_error();
+		return NULL;
+	}
+	SSL_set_bio(ssl, m->io->bio, m->io->bio);
+	if (m->role == TLS_CONNECTS)
+		SSL_set_connect_state(ssl);
+	else
+		SSL_set_accept_state(ssl);
+	return ssl;
+}
+
+static struct xprt *
+make_tls(const struct xprt_maker *maker, const struct conn *c, int *reason)
+{
+	const struct tls_maker *m = container_of(maker, struct tls_maker, maker);
+	struct tls *t = mem_zalloc(sizeof(*t));
+
+	(void)c;
+	*reason = -ERR_NOMEM;
+	if (!t)
+		return NULL;
+	t->ssl = new_ssl(m);
+	if (!t->ssl) {
+		mem_free(t);
+		return NULL;
+	}
+	t->x.ops = &tls_ops;
+	t->io = m->io;
+	t->waits_r = t->waits_w = m->role == TLS_CONNECTS ? EV_W : EV_R;
+	m->io->live++;
+	return &t->x;
+}
+
+static int
+set_ctx(struct tls_maker *m, SSL_CTX *ctx)
+{
+	if (SSL_CTX_up_ref(ctx) != 1)
+		return -ERR_NOMEM;
+	/* The buffers of a connection go when they are empty; data may move between two tries. */
+	(void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	(void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_free(m->ctx);
+	m->ctx = ctx;
+	return 0;
+}
+
+int
+tls_maker_init(struct tls_maker *m, struct tls_io *io, SSL_CTX *ctx, enum tls_role role)
+{
+	*m = (struct tls_maker){ .maker = { make_tls }, .io = io, .role = role };
+	return set_ctx(m, ctx);
+}
+
+void
+tls_maker_fini(struct tls_maker *m)
+{
+	SSL_CTX_free(m->ctx);
+	m->ctx = NULL;
+}
