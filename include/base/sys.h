@@ -21,6 +21,8 @@
 #include "base/compiler.h"
 #include "base/ledger.h"
 
+struct __user_cap_data_struct;
+struct __user_cap_header_struct;
 struct mmsghdr;
 struct utsname;
 

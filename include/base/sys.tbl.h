@@ -4,6 +4,8 @@
  */
 SYS_ROW(accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags), (, fd, sa, len, flags))
 SYS_ROW(bind, (, int fd, const struct sockaddr *sa, socklen_t len), (, fd, sa, len))
+SYS_ROW(capget, (, struct __user_cap_header_struct *h, struct __user_cap_data_struct *d), (, h, d))
+SYS_ROW(capset, (, struct __user_cap_header_struct *h, const struct __user_cap_data_struct *d), (, h, d))
 SYS_ROW(chdir, (, const char *path), (, path))
 SYS_ROW(chmod, (, const char *path, mode_t mode), (, path, mode))
 SYS_ROW(chown, (, const char *path, uid_t uid, gid_t gid), (, path, uid, gid))

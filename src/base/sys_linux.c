@@ -61,6 +61,11 @@ close_all(unsigned int lo, unsigned int hi)
 PLAIN(accept4, accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags),
 	(fd, sa, len, flags))
 PLAIN(bind, bind, (, int fd, const struct sockaddr *sa, socklen_t len), (fd, sa, len))
+PLAIN(capget, syscall, (, struct __user_cap_header_struct *h, struct __user_cap_data_struct *d),
+	(SYS_capget, h, d))
+PLAIN(capset, syscall,
+	(, struct __user_cap_header_struct *h, const struct __user_cap_data_struct *d),
+	(SYS_capset, h, d))
 PLAIN(chdir, chdir, (, const char *path), (path))
 PLAIN(chmod, chmod, (, const char *path, mode_t mode), (path, mode))
 PLAIN(chown, chown, (, const char *path, uid_t uid, gid_t gid), (path, uid, gid))

@@ -86,6 +86,8 @@ struct global_conf {
 	int set_dumpable;
 	int insecure_fork;   /* leaves RLIMIT_NPROC alone */
 	int insecure_setuid; /* leaves NO_NEW_PRIVS off */
+	int insecure_caps;   /* leaves capabilities alone */
+	uint64_t setcap;     /* capabilities to keep, 1 << CAP_X each */
 	uid_t uid;           /* 0: unchanged */
 	gid_t gid;           /* 0: unchanged */
 	char *user, *group;  /* as written, for messages */
@@ -161,6 +163,8 @@ extern const struct cfg_module bounds_cfg_module;
 /* cpu-map. */
 extern const struct cfg_module cpu_map_module;
 extern const struct cfg_module splice_cfg_module;
+/* Keywords of what the process may do while it serves. */
+extern const struct cfg_module confine_cfg_module;
 /* Keywords of `global` that are accepted without effect. */
 extern const struct cfg_module global_hints_module;
 

@@ -1,11 +1,12 @@
 /*
- * Dropping privileges: root, supplementary groups, the file system, and the ability to regain them.
- * Done when the process listens.
+ * Dropping privileges: root, supplementary groups, the file system, capabilities, and the ability
+ * to regain them. Done when the process listens.
  */
 #ifndef TACIT_APP_PROCESS_PRIVILEGES_H
 #define TACIT_APP_PROCESS_PRIVILEGES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "app/config/global.h"
 #include "base/compiler.h"
@@ -14,12 +15,13 @@ struct sys;
 
 /* True if it changes its user but keeps root's group. */
 int privileges_keeps_group(struct sys *sys, const struct global_conf *g);
-/* 0, or -errno (-ERR_PERM if root could be regained) with why naming the failed step. */
-int privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
-	must_check;
+/* `keep`: capabilities to keep (app/process/capabilities.h). 0, or -errno (-ERR_PERM if root could
+ * be regained) with why naming the failed step. */
+int privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
+	size_t why_len) must_check;
 /* The same, but for the root directory, which stays. */
-int privileges_drop_user(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
-	must_check;
+int privileges_drop_user(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
+	size_t why_len) must_check;
 /* Forbids new processes and threads, after the workers' threads were created. 0 or -errno. */
 int privileges_seal(struct sys *sys, const struct global_conf *g) must_check;
 

@@ -323,9 +323,6 @@ static const struct cfg_kw kws[] = {
 	KW_FLAG("strict-limits", strict_limits,
 		"Fails to start when a resource limit cannot be raised as needed."),
 	KW_FLAG("set-dumpable", set_dumpable, "Allows core dumps."),
-	KW_FLAG("insecure-fork-wanted", insecure_fork, "Allows the process to fork."),
-	KW_FLAG("insecure-setuid-wanted", insecure_setuid, "Allows the process to gain "
-		"privileges."),
 	{ .name = "master-worker",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,

@@ -23,6 +23,7 @@
 
 static const struct cfg_module *const modules[] = {
 	&global_cfg_module,
+	&confine_cfg_module,
 	&cpu_map_module,
 	&tune_cfg_module,
 	&bounds_cfg_module,

@@ -7,6 +7,7 @@
 #include "app/admin/admin.h"
 #include "app/config/limits.h"
 #include "app/main/start_int.h"
+#include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
 #include "app/process/ledger_report.h"
 #include "app/process/pidfile.h"
@@ -148,13 +149,69 @@ say_ready(struct start *st)
 	daemon_ready(&st->daemon);
 }
 
+static void
+open_notify(struct start *st, const char *path)
+{
+	const struct cfg_env *env = &st->cfg.env;
+	struct process *p = &st->process;
+
+	if (st->link.fd >= 0) {
+		st->notify = (struct notify){ &st->sys, st->link.fd, path != NULL };
+		p->master = &st->link;
+	} else if (notify_open(&st->notify, &st->sys, path)) {
+		report_msg(&st->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used", path);
+	}
+	p->watchdog.interval_ms = watchdog_interval(cfg_env_get(env, "WATCHDOG_USEC"),
+		st->link.fd < 0 ? cfg_env_get(env, "WATCHDOG_PID") : NULL,
+		sys_getpid(&st->sys));
+}
+
+static int
+drop_privileges(struct start *st, uint64_t keep)
+{
+	const struct global_conf *g = &st->cfg.global;
+	char why[160] = "";
+	int r;
+
+	if (privileges_keeps_group(&st->sys, g))
+		report_msg(&st->report, REPORT_WARNING,
+			"'user %s' without 'group': the process keeps the group of root.", g->user);
+	r = privileges_drop(&st->sys, g, keep, why, sizeof(why));
+	if (r)
+		report_msg(&st->report, REPORT_ALERT, "cannot drop privileges: %s", why);
+	return r;
+}
+
+static int
+seal_process(struct start *st)
+{
+	int r = privileges_seal(&st->sys, &st->cfg.global);
+
+	if (r)
+		report_msg(&st->report, REPORT_ALERT, "cannot limit processes: %s", err_text(r));
+	return r;
+}
+
+static int
+write_pidfile(struct start *st)
+{
+	int r;
+
+	if (st->pid_fd < 0)
+		return 0;
+	r = pidfile_write(&st->sys, st->pid_fd, (pid_t)sys_getpid(&st->sys));
+	st->pid_fd = -1;
+	if (r)
+		report_msg(&st->report, REPORT_ALERT, "cannot write the pidfile: %s", err_text(r));
+	return r;
+}
+
 /* Opens what needs privileges, drops them, and starts to serve. */
 static int
 bring_up(struct start *st, const char *notify_path)
 {
+	uint64_t keep = capabilities_wanted(&st->cfg);
 	struct process *p = &st->process;
-	const struct cfg_env *env = &st->cfg.env;
-	char why[160] = "";
 	int r;
 
 	process_open_log(p, st->opts.progname);
@@ -165,44 +222,21 @@ bring_up(struct start *st, const char *notify_path)
 		r = open_pidfile(st);
 	if (r)
 		return r;
-	if (st->link.fd >= 0) {
-		st->notify = (struct notify){ &st->sys, st->link.fd, notify_path != NULL };
-		p->master = &st->link;
-	} else if (notify_open(&st->notify, &st->sys, notify_path)) {
-		report_msg(&st->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
-			notify_path);
-	}
-	p->watchdog.interval_ms = watchdog_interval(cfg_env_get(env, "WATCHDOG_USEC"),
-		st->link.fd < 0 ? cfg_env_get(env, "WATCHDOG_PID") : NULL,
-		sys_getpid(&st->sys));
-	r = process_bind(p);
+	open_notify(st, notify_path);
+	r = capabilities_raise(&st->sys, keep);
+	if (!r)
+		r = process_bind(p);
 	if (r)
 		return r;
 	master_link_close_rest(&st->link);
 	state_files_read(p);
-	if (privileges_keeps_group(&st->sys, &st->cfg.global))
-		report_msg(&st->report, REPORT_WARNING,
-			"'user %s' without 'group': the process keeps the group of root.",
-			st->cfg.global.user);
-	r = privileges_drop(&st->sys, &st->cfg.global, why, sizeof(why));
-	if (r) {
-		report_msg(&st->report, REPORT_ALERT, "cannot drop privileges: %s", why);
-		return r;
-	}
-	r = process_start(p);
-	if (!r) {
-		r = privileges_seal(&st->sys, &st->cfg.global);
-		if (r)
-			report_msg(&st->report, REPORT_ALERT, "cannot limit processes: %s",
-				err_text(r));
-	}
-	if (!r && st->pid_fd >= 0) {
-		r = pidfile_write(&st->sys, st->pid_fd, (pid_t)sys_getpid(&st->sys));
-		st->pid_fd = -1;
-		if (r)
-			report_msg(&st->report, REPORT_ALERT, "cannot write the pidfile: %s",
-				err_text(r));
-	}
+	r = drop_privileges(st, keep);
+	if (!r)
+		r = process_start(p);
+	if (!r)
+		r = seal_process(st);
+	if (!r)
+		r = write_pidfile(st);
 	if (!r)
 		say_ready(st);
 	return r;

@@ -237,7 +237,7 @@ be_helper(struct sys *sys, const struct check_helper_conf *conf, int fd)
 
 	(void)!sys_prctl(sys, PR_SET_NAME, (unsigned long)(uintptr_t)"external-check");
 	if (take_descriptors(sys, fd, conf->background) < 0 ||
-		privileges_drop_user(sys, conf->global, why, sizeof(why)) < 0 ||
+		privileges_drop_user(sys, conf->global, 0, why, sizeof(why)) < 0 ||
 		open_descriptors(sys) < 0)
 		_Exit(1);
 	restore_limit(sys, conf->soft_fds);

@@ -1,11 +1,12 @@
-/* Drops privileges: chroot, groups, user, new privileges. Main thread, before workers run; a
- * step that fails ends the start. */
+/* Drops privileges: chroot, groups, user, capabilities, new privileges. Main thread, before workers
+ * run; a step that fails ends the start. */
 #include "app/process/privileges.h"
 
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "app/process/capabilities.h"
 #include "base/err.h"
 #include "base/sys.h"
 
@@ -47,30 +48,58 @@ change_root(struct sys *sys, const char *dir)
 
 /* Groups before users: it would not be permitted afterwards. */
 static int
-change_user(struct sys *sys, const struct global_conf *g, const char **what)
+change_groups(struct sys *sys, const struct global_conf *g, const char **what)
 {
-	long r;
+	long r = 0;
 
 	if ((g->gid || g->uid) && sys_getuid(sys) == 0) {
 		*what = "setgroups";
 		r = sys_setgroups(sys, 0, NULL);
-		if (r < 0)
-			return (int)r;
 	}
-	if (g->gid) {
-		*what = "setgid";
-		r = sys_setgid(sys, g->gid);
-		if (r < 0)
-			return (int)r;
-	}
+	if (r < 0 || !g->gid)
+		return (int)r;
+	*what = "setgid";
+	return (int)sys_setgid(sys, g->gid);
+}
+
+/* A new user has no capability unless the kernel is told to keep them. */
+static int
+change_user(struct sys *sys, const struct global_conf *g, uint64_t keep, const char **what)
+{
+	long r = 0;
+
 	if (!g->uid)
 		return 0;
-	*what = "setuid";
-	r = sys_setuid(sys, g->uid);
+	if (keep) {
+		*what = "keep capabilities";
+		r = sys_prctl(sys, PR_SET_KEEPCAPS, 1);
+	}
 	if (r < 0)
 		return (int)r;
+	*what = "setuid";
+	return (int)sys_setuid(sys, g->uid);
+}
+
+/* Programs that gain privileges, where that is wanted, need the bounding set. */
+static int
+bound_capabilities(struct sys *sys, const struct global_conf *g, uint64_t keep, const char **what)
+{
+	*what = "bounding set of capabilities";
+	return g->insecure_caps || g->insecure_setuid ? 0 : capabilities_bound(sys, keep);
+}
+
+static int
+drop_capabilities(struct sys *sys, const struct global_conf *g, uint64_t keep, const char **what)
+{
+	*what = "capabilities";
+	return g->insecure_caps ? 0 : capabilities_keep(sys, keep);
+}
+
+static int
+verify_user(struct sys *sys, const struct global_conf *g, const char **what)
+{
 	*what = "root can be regained after setuid";
-	return sys_setuid(sys, 0) >= 0 ? -ERR_PERM : 0;
+	return g->uid && sys_setuid(sys, 0) >= 0 ? -ERR_PERM : 0;
 }
 
 int
@@ -80,7 +109,8 @@ privileges_keeps_group(struct sys *sys, const struct global_conf *g)
 }
 
 int
-privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
+privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
+	size_t why_len)
 {
 	int r = g->chroot ? change_root(sys, g->chroot) : 0;
 
@@ -88,15 +118,24 @@ privileges_drop(struct sys *sys, const struct global_conf *g, char *why, size_t 
 		snprintf(why, why_len, "chroot: %s", err_text(r));
 		return r;
 	}
-	return privileges_drop_user(sys, g, why, why_len);
+	return privileges_drop_user(sys, g, keep, why, why_len);
 }
 
 int
-privileges_drop_user(struct sys *sys, const struct global_conf *g, char *why, size_t why_len)
+privileges_drop_user(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
+	size_t why_len)
 {
 	const char *what = "";
-	int r = change_user(sys, g, &what);
+	int r = bound_capabilities(sys, g, keep, &what);
 
+	if (!r)
+		r = change_groups(sys, g, &what);
+	if (!r)
+		r = change_user(sys, g, keep, &what);
+	if (!r)
+		r = drop_capabilities(sys, g, keep, &what);
+	if (!r)
+		r = verify_user(sys, g, &what);
 	if (!r && !g->insecure_setuid) {
 		what = "no_new_privs";
 		r = (int)sys_prctl(sys, PR_SET_NO_NEW_PRIVS, 1);

@@ -364,7 +364,7 @@ static const struct cfg_kw kws[] = {
 		.parse = source_cfg_line,
 		.syntax = "<address>[:<port>] " SOURCE_SYNTAX,
 		.doc = "Source address of connections to servers, and the one that they see "
-		       "instead: usesrc needs the capability CAP_NET_ADMIN at run time, and "
+		       "instead: usesrc needs the capability CAP_NET_RAW or CAP_NET_ADMIN, and "
 		       "servers that route their answers through this host. Checks do not use "
 		       "it." },
 	{ 0 },

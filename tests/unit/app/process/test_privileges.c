@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -10,11 +11,16 @@
 #include "base/sys.h"
 #include "unit/test.h"
 
+/* A later kernel's last capability. */
+#define LAST_CAP 45
+#define ALL_CAPS ((UINT64_C(2) << LAST_CAP) - 1)
+
 /* A kernel that records the calls in order and keeps one uid. */
 static char calls[512];
 static uid_t uid;
 static int leaky;           /* setuid(0) succeeds again: this must be detected */
 static const char *failing; /* the call that fails with EPERM */
+static uint64_t permitted, effective, bounding; /* capabilities */
 
 static long
 note(const char *name, const char *arg)
@@ -85,10 +91,38 @@ static long
 f_prctl(void *ctx, int op, unsigned long a)
 {
 	(void)ctx;
+	if (op == PR_CAPBSET_DROP) {
+		if (a > LAST_CAP)
+			return -EINVAL;
+		bounding &= ~(UINT64_C(1) << a);
+		return a ? 0 : note("bound", "");
+	}
 	return note_int(op == PR_SET_DUMPABLE       ? "dumpable"
+			: op == PR_SET_KEEPCAPS     ? "keepcaps"
 			: op == PR_SET_NO_NEW_PRIVS ? "nnp"
 						    : "prctl",
 		(long)a);
+}
+
+static long
+f_capget(void *ctx, struct __user_cap_header_struct *h, struct __user_cap_data_struct *d)
+{
+	(void)ctx;
+	assert_int_equal(h->version, _LINUX_CAPABILITY_VERSION_3);
+	d[0].permitted = (uint32_t)permitted;
+	d[1].permitted = (uint32_t)(permitted >> 32);
+	return note("capget", "");
+}
+
+static long
+f_capset(void *ctx, struct __user_cap_header_struct *h, const struct __user_cap_data_struct *d)
+{
+	(void)ctx;
+	assert_int_equal(h->version, _LINUX_CAPABILITY_VERSION_3);
+	assert_true(h->pid == 0 && d[0].inheritable == 0 && d[1].inheritable == 0);
+	effective = d[0].effective | (uint64_t)d[1].effective << 32;
+	permitted = d[0].permitted | (uint64_t)d[1].permitted << 32;
+	return note("capset", "");
 }
 
 static long
@@ -107,11 +141,13 @@ f_prlimit(void *ctx, int res, const struct rlimit *set, struct rlimit *get)
 static char why[160];
 
 static int
-drop(const struct global_conf *g)
+drop_but(const struct global_conf *g, uint64_t keep)
 {
 	struct sys_ops ops = sys_linux;
 	struct sys sys;
 
+	ops.capget = f_capget;
+	ops.capset = f_capset;
 	ops.chroot = f_chroot;
 	ops.chdir = f_chdir;
 	ops.setgroups = f_setgroups;
@@ -122,7 +158,13 @@ drop(const struct global_conf *g)
 	ops.prlimit64 = f_prlimit;
 	sys_init(&sys, &ops, NULL);
 	calls[0] = why[0] = '\0';
-	return privileges_drop(&sys, g, why, sizeof(why));
+	return privileges_drop(&sys, g, keep, why, sizeof(why));
+}
+
+static int
+drop(const struct global_conf *g)
+{
+	return drop_but(g, 0);
 }
 
 static int
@@ -132,6 +174,7 @@ reset(void **state)
 	uid = 0;
 	leaky = 0;
 	failing = NULL;
+	permitted = effective = bounding = ALL_CAPS;
 	return 0;
 }
 
@@ -144,14 +187,16 @@ calls_are_in_the_right_order(void **state)
 	(void)state;
 	assert_int_equal(drop(&g), 0);
 	assert_string_equal(calls,
-		"chroot(/var/empty) chdir(/) setgroups(0) setgid(200) setuid(100) "
-		"setuid(0) nnp(1) core(0) dumpable(0) ");
+		"chroot(/var/empty) chdir(/) bound() setgroups(0) setgid(200) setuid(100) "
+		"capget() capset() setuid(0) nnp(1) core(0) dumpable(0) ");
 }
 
 static void
 without_settings_nothing_is_called(void **state)
 {
-	struct global_conf g = { .set_dumpable = 1, .insecure_setuid = 1, .insecure_fork = 1 };
+	struct global_conf g = {
+		.set_dumpable = 1, .insecure_setuid = 1, .insecure_fork = 1, .insecure_caps = 1
+	};
 
 	(void)state;
 	assert_int_equal(drop(&g), 0);
@@ -180,6 +225,60 @@ root_keeps_its_group_without_a_setting(void **state)
 	assert_false(privileges_keeps_group(&s, &g));
 }
 
+#define CAP(name) (UINT64_C(1) << CAP_##name)
+
+static void
+no_capability_is_left(void **state)
+{
+	struct global_conf g = { 0 };
+
+	(void)state;
+	assert_int_equal(drop(&g), 0);
+	assert_true(permitted == 0 && effective == 0 && bounding == 0);
+	assert_string_equal(calls, "bound() capget() capset() nnp(1) core(0) dumpable(0) ");
+}
+
+static void
+wanted_capabilities_are_left(void **state)
+{
+	struct global_conf g = { .uid = 100 };
+
+	(void)state;
+	assert_int_equal(drop_but(&g, CAP(NET_BIND_SERVICE) | CAP(NET_RAW)), 0);
+	assert_true(effective == (CAP(NET_BIND_SERVICE) | CAP(NET_RAW)));
+	assert_true(permitted == effective && bounding == effective);
+	assert_non_null(strstr(calls, "keepcaps(1) setuid(100) capget() capset() setuid(0)"));
+}
+
+/* Only of those that the process has: others would be refused. */
+static void
+net_admin_is_in_the_place_of_net_raw(void **state)
+{
+	struct global_conf g = { 0 };
+
+	(void)state;
+	permitted = CAP(NET_ADMIN) | CAP(CHOWN);
+	assert_int_equal(drop_but(&g, CAP(NET_BIND_SERVICE) | CAP(NET_RAW)), 0);
+	assert_true(permitted == CAP(NET_ADMIN) && effective == CAP(NET_ADMIN));
+	permitted = CAP(NET_ADMIN) | CAP(NET_RAW);
+	assert_int_equal(drop_but(&g, CAP(NET_RAW)), 0);
+	assert_true(permitted == CAP(NET_RAW));
+}
+
+static void
+capabilities_stay_where_that_is_wanted(void **state)
+{
+	struct global_conf g = { .insecure_caps = 1 };
+
+	(void)state;
+	assert_int_equal(drop(&g), 0);
+	assert_true(permitted == ALL_CAPS && effective == ALL_CAPS && bounding == ALL_CAPS);
+	/* programs that may gain privileges are bounded by nothing, this process is */
+	g = (struct global_conf){ .insecure_setuid = 1 };
+	assert_int_equal(drop(&g), 0);
+	assert_true(permitted == 0 && bounding == ALL_CAPS);
+}
+
 static void
 root_must_not_be_regained(void **state)
 {
@@ -194,8 +293,8 @@ root_must_not_be_regained(void **state)
 static void
 every_failure_is_an_error(void **state)
 {
-	static const char *const steps[] = { "chroot", "chdir", "setgroups", "setgid", "setuid",
-					     "nnp",    "core",	"dumpable" };
+	static const char *const steps[] = { "chroot", "chdir", "setgroups", "setgid", "keepcaps",
+		"setuid", "capget", "capset", "nnp", "core", "dumpable" };
 	char jail[] = "/var/empty";
 	struct global_conf g = { .chroot = jail, .uid = 100, .gid = 200 };
 
@@ -203,7 +302,7 @@ every_failure_is_an_error(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		uid = 0;
 		failing = steps[i];
-		assert_int_equal(drop(&g), -EPERM);
+		assert_int_equal(drop_but(&g, CAP(NET_RAW)), -EPERM);
 		assert_true(why[0] != '\0');
 	}
 }
@@ -235,6 +334,10 @@ main(void)
 		cmocka_unit_test_setup(calls_are_in_the_right_order, reset),
 		cmocka_unit_test_setup(without_settings_nothing_is_called, reset),
 		cmocka_unit_test_setup(root_keeps_its_group_without_a_setting, reset),
+		cmocka_unit_test_setup(no_capability_is_left, reset),
+		cmocka_unit_test_setup(wanted_capabilities_are_left, reset),
+		cmocka_unit_test_setup(net_admin_is_in_the_place_of_net_raw, reset),
+		cmocka_unit_test_setup(capabilities_stay_where_that_is_wanted, reset),
 		cmocka_unit_test_setup(root_must_not_be_regained, reset),
 		cmocka_unit_test_setup(every_failure_is_an_error, reset),
 		cmocka_unit_test_setup(no_processes_from_now_on, reset),
