@@ -40,7 +40,8 @@ struct xprt_ops {
 	/* Continues the handshake: IO_OK when it is complete (not called again then), IO_AGAIN,
 	 * IO_EOF or IO_ERR. recv and send are not called before IO_OK. */
 	enum io_result (*step)(struct conn *c);
-	/* As conn_recv(). Sets x.holds: bytes are left in memory that recv would return now. */
+	/* As conn_recv(): sets eof of the connection with the last bytes if the end is behind them.
+	 * Sets x.holds: bytes are left in memory that recv would return now. */
 	enum io_result (*recv)(struct conn *c, void *buf, size_t len, size_t *got);
 	/*
 	 * As conn_send(). IO_AGAIN: no byte was accepted; some may be in transit, so the next call

@@ -127,7 +127,8 @@ conn_xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	r = go_up(c);
 	if (r == IO_OK)
 		r = c->xprt->ops->recv(c, buf, len, got);
-	c->eof = r == IO_EOF;
+	if (r == IO_EOF)
+		c->eof = 1;
 	if (r == IO_OK)
 		loop_progress(c->loop, c->fd);
 	tell_loop(c);

@@ -1,13 +1,23 @@
 /* TLS as a transport, on the fake kernel, with OpenSSL over memory as its peer. */
-#include "unit/tls/transport_rig.h"
+#include "unit/tls/dialogue.h"
 
 static struct rig g;
+
+#define SMALL 2048 /* of socket buffers: a record does not fit */
 
 static int
 setup(void **st)
 {
 	(void)st;
 	rig_open(&g, 0);
+	return 0;
+}
+
+static int
+setup_small(void **st)
+{
+	(void)st;
+	rig_open(&g, SMALL);
 	return 0;
 }
 
@@ -19,64 +29,260 @@ teardown(void **st)
 	return 0;
 }
 
-/* Both sides shake hands and read: what the daemon's side has read goes to text. The result is the
- * last one of conn_recv(). */
+static unsigned long
+calls(enum sys_call c)
+{
+	return (unsigned long)ledger_sum(&g.sys.ledger, c);
+}
+
+static void
+use_version(int version)
+{
+	SSL_CTX_set_min_proto_version(g.client_ctx, version);
+	SSL_CTX_set_max_proto_version(g.client_ctx, version);
+}
+
+static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+static const enum tls_role roles[] = { TLS_ACCEPTS, TLS_CONNECTS };
+
+static void
+both_roles_and_versions_work(void **st)
+{
+	(void)st;
+	for (size_t v = 0; v < ARRAY_LEN(versions); v++)
+		for (size_t r = 0; r < ARRAY_LEN(roles); r++) {
+			struct dialogue d = { .role = roles[r], .request = 100, .answer = 50000,
+					      .read_len = 16384, .write_len = 16384 };
+
+			use_version(versions[v]);
+			dialogue_run(&g, &d, 200);
+			dialogue_must_be_whole(&d);
+			rig_disconnect(&g);
+		}
+}
+
+/* However the bytes are split on the socket, and however little is read at a time. */
+static void
+records_are_cut_anywhere(void **st)
+{
+	(void)st;
+	for (size_t v = 0; v < ARRAY_LEN(versions); v++)
+		for (size_t cut = 1; cut <= 40; cut += cut < 8 ? 1 : 7) {
+			struct dialogue d = { .role = roles[cut & 1], .request = 60, .answer = 60,
+					      .read_len = cut, .write_len = 13, .uses_more = 1 };
+
+			use_version(versions[v]);
+			g.piece = cut;
+			dialogue_run(&g, &d, 10000);
+			dialogue_must_be_whole(&d);
+			rig_disconnect(&g);
+		}
+}
+
+/* Each record waits for room, in both directions, and what is left of one is in a kept buffer. */
+static void
+a_slow_peer_gets_all(void **st)
+{
+	(void)st;
+	for (size_t v = 0; v < ARRAY_LEN(versions); v++)
+		for (size_t r = 0; r < ARRAY_LEN(roles); r++) {
+			struct dialogue d = { .role = roles[r], .request = 150000, .answer = 300000,
+					      .read_len = 5000, .write_len = 66000,
+					      .uses_more = (int)r };
+
+			use_version(versions[v]);
+			dialogue_run(&g, &d, 5000);
+			dialogue_must_be_whole(&d);
+			rig_disconnect(&g);
+		}
+}
+
+/* --- calls --- */
+
+/* recv the hello, send the flight, recv the rest with the request, send the answer with the tickets
+ * and the closing message, in one. */
+static void
+a_full_handshake_takes_four_calls(void **st)
+{
+	struct dialogue d = { .role = TLS_ACCEPTS, .request = 100, .answer = 200,
+			      .read_len = 16384, .write_len = 16384, .uses_more = 1 };
+
+	(void)st;
+	use_version(TLS1_3_VERSION);
+	dialogue_run(&g, &d, 50);
+	dialogue_must_be_whole(&d);
+	assert_int_equal(calls(SYS_CALL_sendto), 2);
+	assert_int_equal(calls(SYS_CALL_recvfrom), 2);
+	assert_int_equal(calls(SYS_CALL_shutdown), 1);
+}
+
+/* --- ends --- */
+
+static void
+greet(enum tls_role role)
+{
+	struct dialogue d = { .role = role, .request = 10, .answer = 10, .read_len = 100,
+			      .write_len = 100 };
+
+	assert_int_equal(rig_connect(&g, role, NULL), 0);
+	for (int i = 0; i < 20 && d.heard < 10; i++) {
+		d.peer_said_end = 1;
+		dialogue_peer(&g, &d);
+		dialogue_read(&g, &d);
+		conn_want(&g.c, EV_R);
+		rig_turn(&g);
+	}
+	assert_int_equal(d.heard, 10);
+}
+
 static enum io_result
-converse(char *text, size_t size, size_t step, unsigned int turns)
+read_until_end(void)
 {
 	enum io_result r = IO_AGAIN;
-	size_t n = 0, got;
+	char buf[100];
+	size_t got;
 
-	for (unsigned int i = 0; i < turns && (r == IO_AGAIN || r == IO_OK); i++) {
-		if (!SSL_is_init_finished(g.peer))
-			(void)SSL_do_handshake(g.peer);
-		rig_peer_move(&g);
-		if (conn_is_ready(&g.c, DIR_R)) {
-			r = conn_recv(&g.c, text + n, MIN(step, size - 1 - n), &got);
-			n += got;
-		}
-		if (r == IO_AGAIN || r == IO_OK) {
-			conn_want(&g.c, EV_R);
-			rig_turn(&g);
-		}
-		rig_peer_move(&g);
+	for (int i = 0; i < 10 && (r == IO_AGAIN || r == IO_OK); i++) {
+		if (conn_is_ready(&g.c, DIR_R))
+			r = conn_recv(&g.c, buf, sizeof(buf), &got);
+		conn_want(&g.c, EV_R);
+		rig_turn(&g);
 	}
-	text[n] = '\0';
-	ERR_clear_error();
 	return r;
 }
 
+/* A FIN without the closing message may be an attacker's. */
 static void
-peer_reads(const char *want)
+a_truncated_stream_is_an_error(void **st)
 {
-	char buf[256] = "";
-	int n;
-
-	rig_peer_move(&g);
-	n = SSL_read(g.peer, buf, sizeof(buf) - 1);
-	assert_string_equal(n > 0 ? buf : "", want);
-	ERR_clear_error();
+	(void)st;
+	for (size_t v = 0; v < ARRAY_LEN(versions); v++) {
+		use_version(versions[v]);
+		greet(TLS_ACCEPTS);
+		fake_peer_shut(g.sock);
+		assert_int_equal(read_until_end(), IO_ERR);
+		assert_int_equal(g.c.err, ECONNABORTED);
+		rig_disconnect(&g);
+	}
 }
 
 static void
-a_client_is_served(void **st)
+a_closing_message_is_an_end(void **st)
 {
-	char text[64];
-	size_t put;
+	(void)st;
+	for (size_t v = 0; v < ARRAY_LEN(versions); v++) {
+		use_version(versions[v]);
+		greet(TLS_ACCEPTS);
+		(void)SSL_shutdown(g.peer);
+		rig_peer_move(&g);
+		fake_peer_shut(g.sock);
+		assert_int_equal(read_until_end(), IO_EOF);
+		assert_int_equal(g.c.err, 0);
+		rig_disconnect(&g);
+	}
+}
+
+static void
+a_reset_ends_without_closing_message(void **st)
+{
+	char raw[256];
 
 	(void)st;
-	assert_int_equal(rig_connect(&g, TLS_ACCEPTS), 0);
-	assert_int_equal(converse(text, sizeof(text), 64, 10), IO_AGAIN);
-	assert_int_equal(SSL_write(g.peer, "hello", 5), 5);
-	assert_int_equal(converse(text, sizeof(text), 64, 3), IO_OK);
-	assert_string_equal(text, "hello");
-	assert_int_equal(conn_send(&g.c, "answer", 6, 0, &put), IO_OK);
-	assert_int_equal(put, 6);
-	peer_reads("answer");
+	use_version(TLS1_3_VERSION);
+	greet(TLS_ACCEPTS);
+	(void)fake_peer_recv(g.sock, raw, sizeof(raw));
+	conn_reset_on_close(&g.c);
+	conn_close(&g.c);
+	assert_int_equal(fake_peer_recv(g.sock, raw, sizeof(raw)), -ECONNRESET);
 }
 
+/* --- what is no handshake --- */
+
+/* The peer sends that and perhaps ends: the handshake fails, and nothing was read. */
+static void
+must_be_refused(const void *bytes, size_t n, int ends, size_t piece)
+{
+	enum io_result r = IO_AGAIN;
+	char buf[64];
+	size_t got, at = 0;
+
+	assert_int_equal(rig_connect(&g, TLS_ACCEPTS, NULL), 0);
+	for (int i = 0; i < 2000 && r == IO_AGAIN; i++) {
+		if (at < n)
+			at += (size_t)fake_peer_send(g.sock, (const char *)bytes + at,
+				MIN(piece, n - at));
+		else if (ends)
+			fake_peer_shut(g.sock);
+		if (conn_is_ready(&g.c, DIR_R))
+			r = conn_recv(&g.c, buf, sizeof(buf), &got);
+		if (r == IO_AGAIN)
+			conn_want(&g.c, EV_R);
+		rig_turn(&g);
+	}
+	assert_int_equal(r, IO_ERR);
+	assert_int_equal(got, 0);
+	assert_true(g.c.err == EPROTO || g.c.err == ECONNABORTED);
+	assert_int_equal(conn_send(&g.c, "x", 1, 0, &got), IO_ERR);
+	conn_shut(&g.c);
+	rig_disconnect(&g);
+}
+
+static void
+what_is_no_hello_is_refused(void **st)
+{
+	static const uint8_t ssl2[] = { 0x80, 0x2e, 1, 0, 2, 0, 0x15, 0, 0, 0, 0x10, 1, 0, 0x80, 2,
+		0, 0x80, 3, 0, 0x80, 4, 0, 0x80, 5, 0, 0x80, 6, 0, 0x40, 7, 0, 0xc0, 1, 2, 3, 4, 5,
+		6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
+	static const char http[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	static const uint8_t record[] = { 0x16, 3, 1, 0xff, 0xff, 1, 2, 3 };
+	static const uint8_t zeros[64];
+
+	(void)st;
+	for (size_t piece = 1; piece <= 64; piece += 21) {
+		must_be_refused(http, sizeof(http) - 1, 0, piece);
+		must_be_refused(ssl2, sizeof(ssl2), 1, piece);
+		must_be_refused(record, sizeof(record), 1, piece);
+		must_be_refused(zeros, sizeof(zeros), 0, piece);
+	}
+	must_be_refused("", 0, 1, 1);
+	must_be_refused("\x16", 1, 1, 1);
+}
+
+static void
+queries_have_answers(void **st)
+{
+	struct str out;
+
+	(void)st;
+	use_version(TLS1_3_VERSION);
+	assert_int_equal(rig_connect(&g, TLS_ACCEPTS, NULL), 0);
+	assert_int_equal(conn_query(&g.c, XPRT_QUERY_SERVER_NAME, &out), -ERR_UNKNOWN);
+	rig_disconnect(&g);
+	greet(TLS_ACCEPTS);
+	assert_int_equal(conn_query(&g.c, XPRT_QUERY_NAME, &out), 0);
+	assert_true(str_is(out, STR("TLS")));
+	assert_int_equal(conn_query(&g.c, XPRT_QUERY_VERSION, &out), 0);
+	assert_true(str_is(out, STR("TLSv1.3")));
+	assert_int_equal(conn_query(&g.c, XPRT_QUERY_CIPHER, &out), 0);
+	assert_true(str_is(out, STR("TLS_AES_256_GCM_SHA384")));
+	assert_int_equal(conn_query(&g.c, XPRT_QUERY_PROTOCOL, &out), -ERR_UNKNOWN);
+}
+
+#define TLS_CASE(f)	      cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define SMALL_CASE(f) { "small buffers: " #f, f, setup_small, teardown, NULL }
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_client_is_served, setup, teardown),
+	TLS_CASE(both_roles_and_versions_work),
+	TLS_CASE(records_are_cut_anywhere),
+	SMALL_CASE(both_roles_and_versions_work),
+	SMALL_CASE(records_are_cut_anywhere),
+	SMALL_CASE(a_slow_peer_gets_all),
+	TLS_CASE(a_full_handshake_takes_four_calls),
+	TLS_CASE(a_truncated_stream_is_an_error),
+	TLS_CASE(a_closing_message_is_an_end),
+	TLS_CASE(a_reset_ends_without_closing_message),
+	TLS_CASE(what_is_no_hello_is_refused),
+	TLS_CASE(queries_have_answers),
 };
 
 int

@@ -2,9 +2,11 @@
 #ifndef TACIT_UNIT_TLS_TRANSPORT_RIG_H
 #define TACIT_UNIT_TLS_TRANSPORT_RIG_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "fake/kernel.h"
 #include "net/xprt.h"
 #include "tls/openssl.h"
@@ -28,6 +30,8 @@ struct rig {
 	SSL *peer;
 	BIO *to_peer, *from_peer;
 	int peer_eof;
+	uint64_t torture;  /* this call of the daemon's fails from its connection on; 0: none */
+	unsigned int torture_errno;
 	size_t piece;      /* bytes that it sends at a time; 0: all */
 };
 
@@ -112,7 +116,7 @@ rig_close(struct rig *g)
 
 /* A connection between the daemon's side, in that role, and the peer. 0 or a negative reason. */
 static inline int
-rig_connect(struct rig *g, enum tls_role role)
+rig_connect(struct rig *g, enum tls_role role, void (*on_daemon)(int))
 {
 	struct addr a = { .len = sizeof(a.u.in) };
 	long fd = sys_socket(&g->sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -127,11 +131,17 @@ rig_connect(struct rig *g, enum tls_role role)
 	assert_non_null(g->sock);
 	g->seen = 0;
 	tls_maker_fini(&g->maker);
+	if (g->torture)
+		fake_torture(g->k, fake_calls(g->k) + g->torture, g->torture_errno);
+	if (on_daemon)
+		on_daemon(1);
 	r = tls_maker_init(&g->maker, g->io,
 		role == TLS_ACCEPTS ? g->server_ctx : g->client_ctx, role);
 	if (r == 0)
 		r = conn_open_xprt(&g->c, g->loop, (int)fd, rig_on_io, g, CONN_TCP,
 			&g->maker.maker);
+	if (on_daemon)
+		on_daemon(0);
 	if (r < 0) {
 		(void)sys_close(&g->sys, (int)fd);
 		return r;
