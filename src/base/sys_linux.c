@@ -50,6 +50,18 @@ close_all(unsigned int lo, unsigned int hi)
 	return close_range(lo, hi, 0);
 }
 
+/* The address goes to *at: as a number it may look like an error. */
+static long
+map_shared(size_t len, int prot, int fd, void **at)
+{
+	void *p = mmap(NULL, len, prot, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -1;
+	*at = p;
+	return 0;
+}
+
 /* A call whose C function has the same name and parameters as the row. */
 #define PLAIN(name, fn, params, args)              \
 	static long lx_##name(void *ctx UNPAREN params) \
@@ -86,6 +98,7 @@ PLAIN(fcntl, fcntl, (, int fd, int cmd, long arg), (fd, cmd, arg))
 PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
 PLAIN(futex, syscall, (, uint32_t *word, int op, uint32_t val, const struct timespec *ts),
 	(SYS_futex, word, op, val, ts, NULL, 0))
+PLAIN(ftruncate, ftruncate, (, int fd, off_t len), (fd, len))
 PLAIN(getdents64, getdents64, (, int fd, void *buf, size_t len), (fd, buf, len))
 PLAIN(getpeername, getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
 PLAIN(getpid, getpid, (), ())
@@ -100,6 +113,8 @@ PLAIN(kill, kill, (, pid_t pid, int sig), (pid, sig))
 PLAIN(listen, listen, (, int fd, int backlog), (fd, backlog))
 PLAIN(madvise, madvise, (, void *p, size_t len, int advice), (p, len, advice))
 PLAIN(memfd_create, memfd_create, (, const char *name, unsigned int flags), (name, flags))
+PLAIN(mmap, map_shared, (, size_t len, int prot, int fd, void **at), (len, prot, fd, at))
+PLAIN(munmap, munmap, (, void *p, size_t len), (p, len))
 PLAIN(openat, openat, (, const char *path, int flags, mode_t mode), (AT_FDCWD, path, flags, mode))
 PLAIN(pipe2, pipe2, (, int *fds, int flags), (fds, flags))
 PLAIN(prctl, prctl, (, int op, unsigned long a), (op, a, 0ul, 0ul, 0ul))

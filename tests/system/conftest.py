@@ -124,7 +124,12 @@ def info(text):
 
 
 def fds(pid):
-    """The open descriptors of a process: {number: link}."""
+    """The open descriptors of a process: {number: link}; without the memory files that a master keeps, whose number
+    changes with the worker processes."""
+    return {n: link for n, link in all_fds(pid).items() if not link.startswith("/memfd:kept")}
+
+
+def all_fds(pid):
     out = {}
     for name in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):

@@ -3,6 +3,7 @@
 #define TACIT_APP_ADMIN_INFO_H
 
 #include "app/admin/field.h"
+#include "base/compiler.h"
 
 struct process;
 
@@ -20,7 +21,14 @@ struct info {
 };
 
 const struct field *info_field_of(enum info_field f);
+/* The numbers that outlive the process (process_service.keep and .note), and adding those of former
+ * processes to the values. */
+int info_keep(struct process *p) must_check;
+void info_note(struct process *p);
+void info_add_past(struct info *i, const struct process *p);
 /* The values of now. They refer to *i: it must not be copied. */
+/* Those of this process alone. */
+void info_read_own(struct info *i, const struct process *p, int is_float);
 void info_read(struct info *i, const struct process *p, int is_float);
 
 #endif

@@ -41,6 +41,12 @@ enum {
 	GLOBAL_POOL_HIGH_FDS = 25
 };
 
+/* tune.reload.keep: what outlives a worker process; one bit each. */
+enum reload_keep {
+	KEEP_COUNTERS = 1u << 0,
+	KEEP_ALL = KEEP_COUNTERS
+};
+
 struct sys;
 
 /* tune.listener.multi-queue: which worker gets an accepted connection. */
@@ -80,6 +86,7 @@ struct global_conf {
 	int master;          /* master-worker: as -W */
 	int exit_on_failure; /* the master ends when a worker process dies */
 	int max_reloads;     /* mworker-max-reloads; -1: none */
+	unsigned int reload_keep; /* tune.reload.keep: enum reload_keep */
 	int quiet;
 	int zero_warning;
 	int strict_limits;

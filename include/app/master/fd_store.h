@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "app/master/file_store.h"
 #include "base/compiler.h"
 
 struct sbuf;
@@ -25,6 +26,7 @@ struct fd_store {
 	struct sys *sys;
 	struct stored_socket *v;
 	unsigned int n, cap;
+	struct file_store files; /* of memory */
 };
 
 void fd_store_init(struct fd_store *s, struct sys *sys);

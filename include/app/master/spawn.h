@@ -35,7 +35,7 @@ void spawn_find_program(struct spawn_conf *c, struct sys *sys);
 int spawn_fork(struct sys *sys, struct spawned *out, int *link_fd, int *stderr_fd) must_check;
 /* Forks and executes the program, which inherits the sockets of the store. 0 or a negative
  * reason. */
-int spawn_exec(struct sys *sys, const struct spawn_conf *c, const struct fd_store *store,
+int spawn_exec(struct sys *sys, const struct spawn_conf *c, struct fd_store *store,
 	struct spawned *out) must_check;
 
 #endif

@@ -20,6 +20,11 @@ struct sys;
 /* Bytes of a message in either direction. */
 #define MASTER_LINK_MSG_MAX 4096
 
+/* Names of memory files among the sockets (app/process/keep.h): the process of the second has
+ * ended. */
+#define MASTER_LINK_FILE "@memory"
+#define MASTER_LINK_FILE_OF_ENDED "@memory-of-ended"
+
 /* Lines of the master's messages. */
 #define MASTER_RELEASED "X_RELEASED=" /* the name of a socket */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */

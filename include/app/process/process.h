@@ -9,6 +9,7 @@
 
 #include "app/config/config.h"
 #include "app/config/limits.h"
+#include "app/process/keep.h"
 #include "app/process/master_link.h"
 #include "app/process/notify.h"
 #include "app/process/rendezvous.h"
@@ -48,6 +49,11 @@ struct process_service {
 	struct admin *(*open)(struct worker *w);
 	/* Closes its connections; the listeners belong to the process. */
 	void (*close)(struct admin **a);
+	/* Before the start: takes room for the numbers that outlive the process
+	 * (keep_numbers()). */
+	int (*keep)(struct process *p);
+	/* Writes them. */
+	void (*note)(struct process *p);
 };
 
 struct process {
@@ -57,6 +63,8 @@ struct process {
 	struct report *report;
 	struct notify *notify;
 	struct master_link *master; /* NULL: there is none */
+	struct keep keep;          /* what outlives it */
+	struct keep_numbers info;  /* those of `show info`: app/admin/info_keep.c */
 	struct limits limits;
 	struct resolve resolve;    /* names of servers */
 	struct engine_shared shared; /* shared by the workers' engines */

@@ -161,6 +161,8 @@ struct proxy {
 	unsigned int downs;
 	struct proxy_shard *shard; /* one for each worker */
 	unsigned int n_shards;
+	int has_placed_shards;    /* they are not its own memory */
+	struct stat_past past[2]; /* of the frontend, of the backend */
 	/* Atomic: open sessions of the frontend, and its connections in this second. */
 	cacheline_aligned struct gate fe_gate;
 	uint64_t fe_second;

@@ -158,6 +158,8 @@ struct server {
 	unsigned int start_age_ms; /* time since it came up, as of the last step */
 	struct list start_link;  /* in engine.starting while it is SERVER_STARTING */
 	struct server_shard *shard; /* one for each worker: be->n_shards */
+	int has_placed_shards;   /* they are not its own memory */
+	struct stat_past past;
 	/*
 	 * Everything below changes under be->lock. Gauges may be read without it (atomic_read).
 	 * Balancing state, owned by balance.c.

@@ -56,7 +56,7 @@ struct server_stat {
 	_Atomic uint64_t cli_abrt, srv_abrt, connect, reuse, lbtot, failed_conns, denied_resp;
 	_Atomic uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; [0]: any other */
 	_Atomic uint64_t failed_rewrites; /* by rules */
-	_Atomic unsigned int cur_max, queued_max;
+	_Atomic unsigned int cur_max, queued_max, rate_max;
 	_Atomic uint64_t last_sess_ms;   /* loop clock, 0: never */
 	struct stat_times times;
 };
@@ -70,7 +70,7 @@ struct proxy_stat {
 	_Atomic uint64_t intercepted; /* frontends: requests answered by rules */
 	_Atomic uint64_t failed_rewrites;
 	struct h1_stat h1;
-	_Atomic unsigned int cur_max, queued_max;
+	_Atomic unsigned int cur_max, queued_max, rate_max; /* rate_max: of backends */
 	_Atomic uint64_t last_sess_ms;
 	struct stat_times times;
 	struct freq sess_rate, conn_rate, req_rate; /* frontends */
@@ -118,9 +118,40 @@ struct proxy_shard {
 	struct list granted;    /* sessions with a slot that this worker has not noticed yet */
 } cacheline_aligned;
 
+/*
+ * Counters of former worker processes (app/process/keep.h), which sums include: rows of struct
+ * proxy_stat or struct server_stat, `stride` bytes apart. They belong to other processes, which may
+ * still count: nothing but numbers is taken from them.
+ */
+struct stat_span {
+	const void *first;
+	size_t stride;
+	unsigned int n;
+	int is_cleared;         /* `clear counters`: nothing is added that it clears */
+};
+
+struct stat_past {
+	struct stat_span *span;
+	unsigned int n;
+};
+
+/* Adds a span. 0 or -ERR_NOMEM. */
+int stat_past_add(struct stat_past *past, struct stat_span span) must_check;
+void stat_past_fini(struct stat_past *past);
+/* Adds the rows of a span to a sum. Averages and rates are not added: they are of the last sessions
+ * and of this second. */
+void proxy_stat_add_span(struct proxy_stat *sum, const struct stat_span *span);
+void server_stat_add_span(struct server_stat *sum, const struct stat_span *span);
+/* A number that changes with the layout of a shard. */
+uint32_t shard_layout(void);
+
 /* Allocates n zeroed shards for a proxy and its servers and frees earlier ones: 0 or -ERR_NOMEM. To
  * be called before there are sessions and after the last server was added. Freed with the proxy. */
 int proxy_make_shards(struct proxy *p, unsigned int n) must_check;
+/* The shards of a proxy or server lie in this memory, of n zeroed ones, from now on; it is not
+ * freed with it. There are no sessions yet. */
+void proxy_place_shards(struct proxy *p, struct proxy_shard *at);
+void server_place_shards(struct server *s, struct server_shard *at, unsigned int n);
 /* The same for all proxies; n is the number of workers, 1..ENGINES_MAX. */
 int proxies_shard(struct proxies *ps, unsigned int n) must_check;
 /* The same for one server. */
@@ -136,6 +167,9 @@ void server_stat_sum(const struct server *s, struct server_stat *out);
 /* side: PROXY_FE or PROXY_BE. */
 void proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out);
 
+/* Clears what `clear counters` does. */
+void stat_clear_server(struct server_stat *st);
+void stat_clear_proxy(struct proxy_stat *st);
 /* Clears the maxima of a proxy and its servers, with `all` every counter too. All workers but the
  * caller's are paused. */
 void proxy_clear_stat(struct proxy *p, int all);

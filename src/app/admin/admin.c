@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/admin/info.h"
 #include "base/mem.h"
 #include "proxy/model/byte_count.h"
 
@@ -431,4 +432,5 @@ close_service(struct admin **ap)
 	*ap = NULL;
 }
 
-const struct process_service admin_service = { .open = open_service, .close = close_service };
+const struct process_service admin_service = { .open = open_service, .close = close_service,
+	.keep = info_keep, .note = info_note };

@@ -89,8 +89,10 @@ add_and_report(struct admin_conn *c, const struct server_line *line)
 		server_remove(&p->cfg->proxies, s);
 		s = NULL;
 	}
-	if (s)
+	if (s) {
 		s->last_change_ms = s->down_since_ms = admin_now_ms(c);
+		keep_add_server(p, s);
+	}
 	admin_resume_workers(c);
 	if (s)
 		admin_msg(c, ADMIN_INFO, "New server registered.");
@@ -183,6 +185,7 @@ remove_server(struct process *p, struct server *s)
 	if (is_in_use(p, s))
 		return 0;
 	checker_remove(p->checker, s);
+	keep_remove_server(p, s);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		conn_pool_forget_server(&p->workers[i].engine, s);
 	server_remove(&p->cfg->proxies, s);

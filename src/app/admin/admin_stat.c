@@ -215,7 +215,7 @@ server_row(const struct process *process, const struct server *s, struct stat_ro
 	stat_row_int(r, STAT_sid, s->id);
 	put_stat(r, STAT_lbtot, st->lbtot);
 	put_stat(r, STAT_rate, freq_read(&s->sess_rate, now));
-	put_stat(r, STAT_rate_max, atomic_read(&s->sess_rate.max));
+	put_stat(r, STAT_rate_max, st->rate_max);
 	put_stat(r, STAT_cli_abrt, st->cli_abrt);
 	put_stat(r, STAT_srv_abrt, st->srv_abrt);
 	put_last_session(r, st->last_sess_ms, now);
@@ -307,7 +307,7 @@ backend_row(const struct process *process, const struct proxy *p, struct stat_ro
 	put_stat(r, STAT_sid, 0);
 	put_stat(r, STAT_lbtot, st->lbtot);
 	put_stat(r, STAT_rate, freq_read(&p->be_rate, now));
-	put_stat(r, STAT_rate_max, atomic_read(&p->be_rate.max));
+	put_stat(r, STAT_rate_max, st->rate_max);
 	put_stat(r, STAT_cli_abrt, st->cli_abrt);
 	put_stat(r, STAT_srv_abrt, st->srv_abrt);
 	put_zeros(r, STAT_comp_in, STAT_comp_rsp);

@@ -216,6 +216,7 @@ clear_counters(struct admin_conn *c, int all)
 		p->workers[i].engine.conn_rate.max = 0;
 		p->workers[i].engine.sess_rate.max = 0;
 	}
+	keep_clear(c->admin->process, all);
 	admin_resume_workers(c);
 }
 

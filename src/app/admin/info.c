@@ -195,7 +195,7 @@ info_put_own(const struct process *p, const struct totals *t, struct info *i)
 }
 
 void
-info_read(struct info *i, const struct process *p, int is_float)
+info_read_own(struct info *i, const struct process *p, int is_float)
 {
 	struct totals t;
 
@@ -207,4 +207,11 @@ info_read(struct info *i, const struct process *p, int is_float)
 	info_put_absent(i);
 	info_put_state(p, &t, i);
 	info_put_own(p, &t, i);
+}
+
+void
+info_read(struct info *i, const struct process *p, int is_float)
+{
+	info_read_own(i, p, is_float);
+	info_add_past(i, p);
 }

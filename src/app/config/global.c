@@ -15,6 +15,7 @@ global_init(struct global_conf *g)
 	memset(g, 0, sizeof(*g));
 	g->strict_limits = 1;
 	g->max_reloads = -1;
+	g->reload_keep = KEEP_ALL;
 	g->stats_timeout_ms = GLOBAL_STATS_TIMEOUT_MS;
 	g->stats_maxconn = GLOBAL_STATS_MAXCONN;
 	g->epoll_mode = INTEREST_EDGE;

@@ -137,6 +137,32 @@ parse_maxpollevents(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 1, GLOBAL_POLLEVENTS_MAX, &g->maxpollevents);
 }
 
+/* Several words, or none. */
+static int
+parse_reload_keep(struct cfg_ctx *ctx)
+{
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} words[] = { { "counters", KEEP_COUNTERS } };
+	struct global_conf *g = ctx->obj;
+
+	g->reload_keep = 0;
+	for (int i = 0; i < ctx->argc; i++) {
+		size_t w = 0;
+
+		while (w < ARRAY_LEN(words) && strcmp(cfg_arg(ctx, i), words[w].name) != 0)
+			w++;
+		if (w < ARRAY_LEN(words))
+			g->reload_keep |= words[w].bit;
+		else if (strcmp(cfg_arg(ctx, i), "none") != 0 || ctx->argc > 1)
+			return cfg_error(ctx, i,
+				"'tune.reload.keep' : expects 'counters' or 'none', not '%s'.",
+				cfg_arg(ctx, i));
+	}
+	return 0;
+}
+
 #define KW(n, fn, syn, text)                                                                \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
 	  .doc = text }
@@ -209,6 +235,16 @@ static const struct cfg_kw kws[] = {
 		"is 64."),
 	KW("tune.maxpollevents", parse_maxpollevents, "<number>",
 		"Maximum number of events taken from the kernel at once; the default is 200."),
+	{ .name = "tune.reload.keep",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 4,
+		.parse = parse_reload_keep,
+		.syntax = "{ counters | none }",
+		.doc = "What outlives a worker process when it is reloaded, or dies and is "
+			"replaced. counters: those of the statistics and of show info do not begin "
+			"at zero again, and connections that a former process still has count "
+			"too. The default is all; none turns it off. It needs a master (-W)." },
 	{ 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "app/main/start_int.h"
 #include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
+#include "app/process/keep.h"
 #include "app/process/ledger_report.h"
 #include "app/process/pidfile.h"
 #include "app/process/privileges.h"
@@ -304,6 +305,12 @@ run_process(struct start *st)
 	p->stats = &stats_service;
 	p->metrics = &promex_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
+	if (st->link.fd >= 0)
+		p->master = &st->link;
+	if (keep_open(p)) {
+		process_fini(p);
+		return 1;
+	}
 	if (set_limits(st) || set_memory(st)) {
 		process_fini(p);
 		return 1;

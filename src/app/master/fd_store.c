@@ -16,6 +16,7 @@ fd_store_init(struct fd_store *s, struct sys *sys)
 {
 	memset(s, 0, sizeof(*s));
 	s->sys = sys;
+	s->files.sys = sys;
 }
 
 /* The path may belong to another process by now. */
@@ -48,6 +49,7 @@ fd_store_fini(struct fd_store *s)
 	mem_free(s->v);
 	s->v = NULL;
 	s->cap = 0;
+	file_store_fini(&s->files);
 }
 
 static int

@@ -204,6 +204,7 @@ master_on_ready(struct worker_process *w, const char *status)
 
 	take_log(w);
 	master_release_sockets(m, w->own.pid);
+	file_store_on_ready(&m->store.files, w->own.pid);
 	stop_former(m);
 	w->state = WORKER_CURRENT;
 	w->started_ms = loop_now_ms(m->loop);
@@ -276,6 +277,7 @@ master_on_exit(struct worker_process *w, int code)
 	struct master *m = w->master;
 	enum worker_state was = w->state;
 
+	file_store_on_end(&m->store.files, w->own.pid, was != WORKER_STARTING);
 	/* It is no longer among those that are told something. */
 	w->state = WORKER_LEAVING;
 	if (was == WORKER_STARTING)

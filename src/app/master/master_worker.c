@@ -67,7 +67,9 @@ act_on_message(struct worker_process *w, const struct worker_message *msg)
 	struct master *m = w->master;
 	int starts = w->state == WORKER_STARTING && m->state < MASTER_STOPPING;
 
-	if (msg->fd >= 0 && starts && msg->fd_name) {
+	if (msg->fd >= 0 && starts && msg->fd_name && strcmp(msg->fd_name, MASTER_LINK_FILE) == 0) {
+		(void)!file_store_add(&m->store.files, msg->fd, w->own.pid);
+	} else if (msg->fd >= 0 && starts && msg->fd_name) {
 		/* Without memory for it the socket is not kept: the next start fails, visibly. */
 		(void)!fd_store_add(&m->store, msg->fd, msg->fd_name, w->own.pid);
 	} else if (msg->fd >= 0) {

@@ -103,7 +103,7 @@ spawn_fork(struct sys *sys, struct spawned *out, int *link_fd, int *stderr_fd)
 
 /* The list of inherited sockets, as a file. */
 static int
-make_list(struct sys *sys, const struct fd_store *store)
+make_list(struct sys *sys, struct fd_store *store)
 {
 	struct sbuf text;
 	long fd = -ERR_NOMEM;
@@ -111,6 +111,7 @@ make_list(struct sys *sys, const struct fd_store *store)
 
 	sbuf_init(&text, 0);
 	fd_store_list(store, &text);
+	file_store_list(&store->files, &text);
 	if (!text.failed)
 		fd = sys_memfd_create(sys, "sockets", MFD_CLOEXEC);
 	while (fd >= 0 && put < text.len) {
@@ -184,6 +185,8 @@ become_worker(struct sys *sys, const struct spawn_conf *c, const struct fd_store
 		(void)!sys_fcntl(sys, fds[i], F_SETFD, 0);
 	for (unsigned int i = 0; i < store->n; i++)
 		(void)!sys_fcntl(sys, store->v[i].fd, F_SETFD, 0);
+	for (unsigned int i = 0; i < store->files.n; i++)
+		(void)!sys_fcntl(sys, store->files.v[i].fd, F_SETFD, 0);
 	reset_process(sys, c);
 	r = env ? sys_execve(sys, c->program, argv, env) : -ENOMEM;
 	/* An upgrade may be replacing the program. */
@@ -196,7 +199,7 @@ become_worker(struct sys *sys, const struct spawn_conf *c, const struct fd_store
 }
 
 int
-spawn_exec(struct sys *sys, const struct spawn_conf *c, const struct fd_store *store,
+spawn_exec(struct sys *sys, const struct spawn_conf *c, struct fd_store *store,
 	struct spawned *out)
 {
 	int link_fd = -1, stderr_fd = -1;

@@ -223,6 +223,7 @@ process_start(struct process *p)
 	p->started_wall_ns = loop_wall_ns(first->loop);
 	date_states(p);
 	state_files_apply(p);
+	keep_forget_names(p);
 	totals_read(p, &now);
 	p->at_start = now.ledger;
 	p->state = PROCESS_RUNNING;
@@ -256,6 +257,7 @@ process_run(struct process *p)
 		int r = worker_turn(process_first(p));
 		unsigned int failed = atomic_read(&p->failed_worker);
 
+		keep_after_turn(p);
 		if (failed)
 			give_up(p, failed);
 
@@ -314,6 +316,7 @@ process_fini(struct process *p)
 	}
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		worker_fini(&p->workers[i]);
+	keep_close(p);
 	mem_free(p->workers);
 	p->workers = NULL;
 	p->n_workers = 0;

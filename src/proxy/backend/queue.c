@@ -125,6 +125,7 @@ join_backend_locked(struct session *s, struct list *ours)
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	counter_max(&st->cur_max, be->be_cur);
 	freq_add(&be->be_rate, session_now_ms(s), 1);
+	counter_max(&st->rate_max, be->be_rate.max);
 	return be->has_minconn ? offer_raised_locked(s->engine, be, ours) : 0;
 }
 

@@ -45,6 +45,7 @@ slot_taken_locked(struct session *s)
 	counter_set(&srv_stat(s)->last_sess_ms, s->queued_ms);
 	counter_set(&be_stat(s)->last_sess_ms, s->queued_ms);
 	freq_add(&s->srv->sess_rate, s->queued_ms, 1);
+	counter_max(&srv_stat(s)->rate_max, s->srv->sess_rate.max);
 }
 
 void

@@ -88,7 +88,10 @@ proxy_free(struct proxy **pp)
 	check_conf_fini(&p->check);
 	server_conf_fini(&p->default_server);
 	rule_acls_fini(&p->acls);
-	mem_free(p->shard);
+	if (!p->has_placed_shards)
+		mem_free(p->shard);
+	stat_past_fini(&p->past[0]);
+	stat_past_fini(&p->past[1]);
 	mem_free(p->description);
 	mem_free(p->state_file_name);
 	mem_free(p->name);

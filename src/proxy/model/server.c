@@ -119,7 +119,8 @@ server_free(struct server **sp)
 	*sp = NULL;
 	list_remove(&s->link);
 	server_retire(s);
-	mem_free(s->shard);
+	if (!s->has_placed_shards)
+		mem_free(s->shard);
 	mem_free(s);
 }
 
@@ -133,6 +134,7 @@ server_retire(struct server *s)
 		list_remove(it);
 	}
 	server_conf_fini(&s->conf);
+	stat_past_fini(&s->past);
 	mem_free(s->fqdn);
 	mem_free(s->name);
 	s->fqdn = s->name = NULL;
@@ -144,10 +146,12 @@ server_renew(struct server *s, struct proxy *be, const char *name,
 {
 	struct list link = s->link;
 	struct server_shard *shard = s->shard;
+	int placed = s->has_placed_shards;
 
 	memset(s, 0, sizeof(*s));
 	s->link = link;
 	s->shard = shard;
+	s->has_placed_shards = placed;
 	server_clear_shards(s, be->n_shards);
 	return init_server(s, be, name, defaults);
 }

@@ -5,6 +5,7 @@
 
 #include "base/counter.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "proxy/model/proxies.h"
 
@@ -16,10 +17,19 @@ server_clear_shards(struct server *s, unsigned int n)
 		session_queue_init(&s->shard[i].queue);
 }
 
+static void
+free_server_shards(struct server *s)
+{
+	if (!s->has_placed_shards)
+		mem_free(s->shard);
+	s->has_placed_shards = 0;
+	s->shard = NULL;
+}
+
 int
 server_make_shards(struct server *s, unsigned int n)
 {
-	mem_free(s->shard);
+	free_server_shards(s);
 	s->shard = mem_alloc_aligned(CACHE_LINE, n * sizeof(*s->shard));
 	if (!s->shard)
 		return -ERR_NOMEM;
@@ -27,19 +37,46 @@ server_make_shards(struct server *s, unsigned int n)
 	return 0;
 }
 
+static void
+init_shards(struct proxy_shard *shard, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		session_queue_init(&shard[i].queue);
+		list_init(&shard[i].granted);
+	}
+}
+
+void
+server_place_shards(struct server *s, struct server_shard *at, unsigned int n)
+{
+	free_server_shards(s);
+	s->shard = at;
+	s->has_placed_shards = 1;
+	server_clear_shards(s, n);
+}
+
+void
+proxy_place_shards(struct proxy *p, struct proxy_shard *at)
+{
+	if (!p->has_placed_shards)
+		mem_free(p->shard);
+	p->shard = at;
+	p->has_placed_shards = 1;
+	init_shards(at, p->n_shards);
+}
+
 int
 proxy_make_shards(struct proxy *p, unsigned int n)
 {
 	assert(n >= 1 && n <= ENGINES_MAX);
 	p->n_shards = 0;
-	mem_free(p->shard);
+	if (!p->has_placed_shards)
+		mem_free(p->shard);
+	p->has_placed_shards = 0;
 	p->shard = mem_zalloc_aligned(CACHE_LINE, n * sizeof(*p->shard));
 	if (!p->shard)
 		return -ERR_NOMEM;
-	for (unsigned int i = 0; i < n; i++) {
-		session_queue_init(&p->shard[i].queue);
-		list_init(&p->shard[i].granted);
-	}
+	init_shards(p->shard, n);
 	list_each(it, &p->servers) {
 		if (server_make_shards(list_entry(it, struct server, link), n) < 0)
 			return -ERR_NOMEM;
@@ -86,112 +123,178 @@ stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_t
 
 /* --- sums --- */
 
+/* Each list has every counter of its structure. */
+#define SERVER_COUNTS(X) \
+	X(cum_sess) X(bytes_in) X(bytes_out) X(econ) X(eresp) X(wretr) X(wredis) X(cli_abrt) \
+	X(srv_abrt) X(connect) X(reuse) X(lbtot) X(failed_conns) X(denied_resp) \
+	X(failed_rewrites) X(req_tot) X(hrsp[0]) X(hrsp[1]) X(hrsp[2]) X(hrsp[3]) X(hrsp[4]) \
+	X(hrsp[5])
+#define PROXY_COUNTS(X) \
+	X(cum_conn) X(cum_sess) X(bytes_in) X(bytes_out) X(denied_req) X(failed_req) \
+	X(denied_conn) X(denied_sess) X(denied_resp) X(econ) X(eresp) X(wretr) X(wredis) \
+	X(cli_abrt) X(srv_abrt) X(lbtot) X(connect) X(reuse) X(failed_conns) X(failed_rewrites) \
+	X(req_tot) X(intercepted) X(hrsp[0]) X(hrsp[1]) X(hrsp[2]) X(hrsp[3]) X(hrsp[4]) \
+	X(hrsp[5]) X(h1.streams) X(h1.streams_over) X(h1.in) X(h1.out) X(h1.spliced_in) \
+	X(h1.spliced_out)
+#define MAXIMA(X) \
+	X(cur_max) X(queued_max) X(rate_max) X(last_sess_ms) X(times.qtime_max) \
+	X(times.ctime_max) X(times.rtime_max) X(times.ttime_max)
+
+#define ADD(f) counter_add(&out->f, counter_read(&st->f));
+#define RAISE(f) counter_max(&out->f, counter_read(&st->f));
+
 /* Each shard's average is weighted by the number of its sessions. */
 static void
-add_times(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
+add_averages(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
 {
 	counter_add(&sum->qtime, counter_read(&t->qtime));
 	counter_add(&sum->ctime, counter_read(&t->ctime));
 	counter_add(&sum->rtime, counter_read(&t->rtime));
 	counter_add(&sum->ttime, counter_read(&t->ttime));
-	counter_max(&sum->qtime_max, counter_read(&t->qtime_max));
-	counter_max(&sum->ctime_max, counter_read(&t->ctime_max));
-	counter_max(&sum->rtime_max, counter_read(&t->rtime_max));
-	counter_max(&sum->ttime_max, counter_read(&t->ttime_max));
 	counter_add(&sum->n, MIN(sessions, (uint64_t)STAT_AVERAGE_OVER));
 }
 
 static void
-add_h1(struct h1_stat *sum, const struct h1_stat *h)
+add_server_stat(struct server_stat *out, const struct server_stat *st)
 {
-	counter_add(&sum->streams, counter_read(&h->streams));
-	counter_add(&sum->streams_over, counter_read(&h->streams_over));
-	counter_add(&sum->in, counter_read(&h->in));
-	counter_add(&sum->out, counter_read(&h->out));
-	counter_add(&sum->spliced_in, counter_read(&h->spliced_in));
-	counter_add(&sum->spliced_out, counter_read(&h->spliced_out));
+	SERVER_COUNTS(ADD)
 }
 
 static void
-add_classes(_Atomic uint64_t *out, const _Atomic uint64_t *in)
+raise_server_stat(struct server_stat *out, const struct server_stat *st)
 {
-	for (int c = 0; c < 6; c++)
-		counter_add(&out[c], counter_read(&in[c]));
+	MAXIMA(RAISE)
+}
+
+static void
+add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
+{
+	PROXY_COUNTS(ADD)
+}
+
+static void
+raise_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
+{
+	MAXIMA(RAISE)
+}
+
+void
+server_stat_add_span(struct server_stat *sum, const struct stat_span *span)
+{
+	const char *row = span->first;
+
+	for (unsigned int i = 0; i < span->n; i++, row += span->stride) {
+		const struct server_stat *st = (const struct server_stat *)(const void *)row;
+
+		add_server_stat(sum, st);
+		if (!span->is_cleared)
+			raise_server_stat(sum, st);
+	}
+}
+
+/* The streams of other processes are not open here. */
+void
+proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
+{
+	uint64_t open = out->h1.streams - out->h1.streams_over;
+	struct h1_stat before = out->h1;
+	const char *row = span->first;
+
+	for (unsigned int i = 0; i < span->n; i++, row += span->stride) {
+		const struct proxy_stat *st = (const struct proxy_stat *)(const void *)row;
+
+		add_proxy_stat(out, st);
+		if (span->is_cleared)
+			continue;
+		raise_proxy_stat(out, st);
+		freq_raise(&out->sess_rate, st->sess_rate.max);
+		freq_raise(&out->conn_rate, st->conn_rate.max);
+		freq_raise(&out->req_rate, st->req_rate.max);
+	}
+	if (span->is_cleared)
+		out->h1 = before;
+	out->h1.streams_over = out->h1.streams - open;
 }
 
 void
 server_stat_sum(const struct server *s, struct server_stat *out)
 {
 	memset(out, 0, sizeof(*out));
+	for (unsigned int i = 0; i < s->past.n; i++)
+		server_stat_add_span(out, &s->past.span[i]);
 	for (unsigned int i = 0; i < s->be->n_shards; i++) {
 		const struct server_stat *st = &s->shard[i].stat;
 
-		counter_add(&out->cum_sess, counter_read(&st->cum_sess));
-		counter_add(&out->bytes_in, counter_read(&st->bytes_in));
-		counter_add(&out->bytes_out, counter_read(&st->bytes_out));
-		counter_add(&out->econ, counter_read(&st->econ));
-		counter_add(&out->eresp, counter_read(&st->eresp));
-		counter_add(&out->wretr, counter_read(&st->wretr));
-		counter_add(&out->wredis, counter_read(&st->wredis));
-		counter_add(&out->cli_abrt, counter_read(&st->cli_abrt));
-		counter_add(&out->srv_abrt, counter_read(&st->srv_abrt));
-		counter_add(&out->connect, counter_read(&st->connect));
-		counter_add(&out->reuse, counter_read(&st->reuse));
-		counter_add(&out->lbtot, counter_read(&st->lbtot));
-		counter_add(&out->failed_conns, counter_read(&st->failed_conns));
-		counter_add(&out->denied_resp, counter_read(&st->denied_resp));
-		counter_add(&out->failed_rewrites, counter_read(&st->failed_rewrites));
-		counter_add(&out->req_tot, counter_read(&st->req_tot));
-		add_classes(out->hrsp, st->hrsp);
-		counter_max(&out->cur_max, counter_read(&st->cur_max));
-		counter_max(&out->queued_max, counter_read(&st->queued_max));
-		counter_max(&out->last_sess_ms, counter_read(&st->last_sess_ms));
-		add_times(&out->times, &st->times, counter_read(&st->cum_sess));
+		add_server_stat(out, st);
+		raise_server_stat(out, st);
+		add_averages(&out->times, &st->times, counter_read(&st->cum_sess));
 	}
 	counter_max(&out->times.n, (uint64_t)1);
-}
-
-static void
-add_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
-{
-	counter_add(&out->cum_conn, counter_read(&st->cum_conn));
-	counter_add(&out->cum_sess, counter_read(&st->cum_sess));
-	counter_add(&out->bytes_in, counter_read(&st->bytes_in));
-	counter_add(&out->bytes_out, counter_read(&st->bytes_out));
-	counter_add(&out->denied_req, counter_read(&st->denied_req));
-	counter_add(&out->denied_conn, counter_read(&st->denied_conn));
-	counter_add(&out->denied_sess, counter_read(&st->denied_sess));
-	counter_add(&out->denied_resp, counter_read(&st->denied_resp));
-	counter_add(&out->failed_req, counter_read(&st->failed_req));
-	counter_add(&out->econ, counter_read(&st->econ));
-	counter_add(&out->eresp, counter_read(&st->eresp));
-	counter_add(&out->wretr, counter_read(&st->wretr));
-	counter_add(&out->wredis, counter_read(&st->wredis));
-	counter_add(&out->cli_abrt, counter_read(&st->cli_abrt));
-	counter_add(&out->srv_abrt, counter_read(&st->srv_abrt));
-	counter_add(&out->lbtot, counter_read(&st->lbtot));
-	counter_add(&out->connect, counter_read(&st->connect));
-	counter_add(&out->reuse, counter_read(&st->reuse));
-	counter_add(&out->failed_conns, counter_read(&st->failed_conns));
-	counter_add(&out->failed_rewrites, counter_read(&st->failed_rewrites));
-	counter_add(&out->req_tot, counter_read(&st->req_tot));
-	counter_add(&out->intercepted, counter_read(&st->intercepted));
-	add_h1(&out->h1, &st->h1);
-	add_classes(out->hrsp, st->hrsp);
-	counter_max(&out->cur_max, counter_read(&st->cur_max));
-	counter_max(&out->queued_max, counter_read(&st->queued_max));
-	counter_max(&out->last_sess_ms, counter_read(&st->last_sess_ms));
-	add_times(&out->times, &st->times, counter_read(&st->cum_sess));
-	freq_merge(&out->sess_rate, &st->sess_rate);
-	freq_merge(&out->conn_rate, &st->conn_rate);
-	freq_merge(&out->req_rate, &st->req_rate);
 }
 
 void
 proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out)
 {
+	const struct stat_past *past = &p->past[side == PROXY_BE];
+
 	memset(out, 0, sizeof(*out));
-	for (unsigned int i = 0; i < p->n_shards; i++)
-		add_proxy_stat(out, side == PROXY_FE ? &p->shard[i].fe : &p->shard[i].be);
+	for (unsigned int i = 0; i < past->n; i++)
+		proxy_stat_add_span(out, &past->span[i]);
+	for (unsigned int i = 0; i < p->n_shards; i++) {
+		const struct proxy_stat *st = side == PROXY_FE ? &p->shard[i].fe : &p->shard[i].be;
+
+		add_proxy_stat(out, st);
+		raise_proxy_stat(out, st);
+		add_averages(&out->times, &st->times, counter_read(&st->cum_sess));
+		freq_merge(&out->sess_rate, &st->sess_rate);
+		freq_merge(&out->conn_rate, &st->conn_rate);
+		freq_merge(&out->req_rate, &st->req_rate);
+	}
 	counter_max(&out->times.n, (uint64_t)1);
+}
+
+/* --- those of former processes --- */
+
+int
+stat_past_add(struct stat_past *past, struct stat_span span)
+{
+	struct stat_span *v = mem_resize(past->span, past->n + 1, sizeof(*v));
+
+	if (!v)
+		return -ERR_NOMEM;
+	past->span = v;
+	v[past->n++] = span;
+	return 0;
+}
+
+void
+stat_past_fini(struct stat_past *past)
+{
+	mem_free(past->span);
+	*past = (struct stat_past){ 0 };
+}
+
+uint32_t
+shard_layout(void)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} field[] = {
+#define IN_SERVER(f) { #f, offsetof(struct server_stat, f) },
+#define IN_PROXY(f) { #f, offsetof(struct proxy_stat, f) },
+		SERVER_COUNTS(IN_SERVER) MAXIMA(IN_SERVER)
+		PROXY_COUNTS(IN_PROXY) MAXIMA(IN_PROXY)
+		IN_PROXY(sess_rate.max) IN_PROXY(conn_rate.max) IN_PROXY(req_rate.max)
+	};
+	static const size_t size[] = { sizeof(struct server_shard), sizeof(struct proxy_shard),
+		offsetof(struct server_shard, stat), offsetof(struct proxy_shard, fe),
+		offsetof(struct proxy_shard, be) };
+	uint32_t h = hash_crc32c(0, size, sizeof(size));
+
+	for (size_t i = 0; i < ARRAY_LEN(field); i++) {
+		h = hash_crc32c(h, field[i].name, strlen(field[i].name));
+		h = hash_crc32c(h, &field[i].at, sizeof(field[i].at));
+	}
+	return h;
 }

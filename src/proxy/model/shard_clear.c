@@ -26,14 +26,24 @@ clear_h1(struct h1_stat *h)
 	h->streams = open;
 }
 
-static void
-clear_proxy_maxima(struct proxy_stat *st)
+void
+stat_clear_proxy(struct proxy_stat *st)
 {
 	counter_set(&st->cur_max, 0);
 	counter_set(&st->queued_max, 0);
+	counter_set(&st->rate_max, 0);
 	clear_time_maxima(&st->times);
-	clear_h1(&st->h1);
 	st->sess_rate.max = st->conn_rate.max = st->req_rate.max = 0;
+	clear_h1(&st->h1);
+}
+
+void
+stat_clear_server(struct server_stat *st)
+{
+	counter_set(&st->cur_max, 0);
+	counter_set(&st->queued_max, 0);
+	counter_set(&st->rate_max, 0);
+	clear_time_maxima(&st->times);
 }
 
 /* Rates remain. */
@@ -52,7 +62,7 @@ clear_proxy_counters(struct proxy_stat *st)
 static void
 clear_proxy_stat(struct proxy_stat *st, int all)
 {
-	clear_proxy_maxima(st);
+	stat_clear_proxy(st);
 	if (all)
 		clear_proxy_counters(st);
 }
@@ -64,18 +74,27 @@ clear_check(struct check *c)
 		c->fails = c->observed_fails = 0;
 }
 
+/* Former processes go on counting. */
+static void
+clear_past(struct stat_past *past, int all)
+{
+	for (unsigned int i = 0; i < past->n; i++)
+		past->span[i].is_cleared = 1;
+	if (all)
+		past->n = 0;
+}
+
 static void
 clear_server(struct server *s, int all)
 {
 	for (unsigned int i = 0; i < s->be->n_shards; i++) {
 		struct server_stat *st = &s->shard[i].stat;
 
-		counter_set(&st->cur_max, 0);
-		counter_set(&st->queued_max, 0);
-		clear_time_maxima(&st->times);
+		stat_clear_server(st);
 		if (all)
 			memset(st, 0, sizeof(*st));
 	}
+	clear_past(&s->past, all);
 	s->sess_rate.max = 0;
 	if (!all)
 		return;
@@ -91,6 +110,8 @@ proxy_clear_stat(struct proxy *p, int all)
 		clear_proxy_stat(&p->shard[i].fe, all);
 		clear_proxy_stat(&p->shard[i].be, all);
 	}
+	clear_past(&p->past[0], all);
+	clear_past(&p->past[1], all);
 	p->be_rate.max = 0;
 	list_each(it, &p->servers)
 		clear_server(list_entry(it, struct server, link), all);

@@ -208,6 +208,73 @@ rates_of_frontends_are_added(void **st)
 	assert_int_equal(freq_read(&sum.sess_rate, 5500), 0);
 }
 
+/* Former processes: their counts are added and their maxima taken, unless those were cleared. */
+static void
+former_counters_are_part_of_sums(void **st)
+{
+	static struct proxy_shard former[2];
+	struct stat_span span = { &former->fe, sizeof(former[0]), 2, 0 };
+	struct proxy_stat sum;
+
+	(void)st;
+	memset(former, 0, sizeof(former));
+	for (int i = 0; i < 2; i++) {
+		former[i].fe.hrsp[2] = 10;
+		former[i].fe.cur_max = 5 + (unsigned int)i;
+		former[i].fe.h1.streams = 7;
+		former[i].fe.conn_rate = (struct freq){ .sec = 5, .cur = 100, .max = 100 };
+		former[i].fe.times.qtime = 1000;
+	}
+	px->shard[1].fe.hrsp[2] = 1;
+	px->shard[1].fe.h1.streams = 3;
+	assert_int_equal(stat_past_add(&px->past[0], span), 0);
+	for (int cleared = 0; cleared < 2; cleared++) {
+		px->past[0].span[0].is_cleared = cleared;
+		proxy_stat_sum(px, PROXY_FE, &sum);
+		assert_int_equal(sum.hrsp[2], 21);
+		assert_int_equal(sum.cur_max, cleared ? 0 : 6);
+		assert_int_equal(sum.h1.streams, cleared ? 3 : 17);
+		assert_int_equal(sum.h1.streams - sum.h1.streams_over, 3);
+		assert_int_equal(sum.conn_rate.max, cleared ? 0 : 100);
+		assert_int_equal(freq_read(&sum.conn_rate, 5500), 0);
+		assert_int_equal(sum.times.qtime, 0);
+	}
+	/* It counts on. */
+	former[0].fe.hrsp[2]++;
+	proxy_stat_sum(px, PROXY_FE, &sum);
+	assert_int_equal(sum.hrsp[2], 22);
+	proxy_stat_sum(px, PROXY_BE, &sum);
+	assert_int_equal(sum.hrsp[2], 0);
+	proxy_clear_stat(px, 1);
+	proxy_stat_sum(px, PROXY_FE, &sum);
+	assert_int_equal(sum.hrsp[2], 0);
+}
+
+/* Every counter of a server, and of one side of a proxy, reaches a sum of former ones. */
+static void
+no_counter_of_a_former_process_is_missing(void **st)
+{
+	static struct server_stat row;
+	static struct proxy_stat both;
+	struct stat_span span = { &row, sizeof(row), 1, 0 };
+	struct stat_span side = { &both, sizeof(both), 1, 0 };
+	struct server_stat sum = { 0 };
+	struct proxy_stat total = { 0 };
+
+	(void)st;
+	fill((uint64_t *)(void *)&row, sizeof(row), 1000);
+	server_stat_add_span(&sum, &span);
+	/* Averages are not added. */
+	row.times.qtime = row.times.ctime = row.times.rtime = row.times.ttime = row.times.n = 0;
+	assert_memory_equal(&sum, &row, offsetof(struct server_stat, times));
+	assert_memory_equal(&sum.times, &row.times, sizeof(sum.times));
+	fill((uint64_t *)(void *)&both, offsetof(struct proxy_stat, sess_rate), 1000);
+	proxy_stat_add_span(&total, &side);
+	both.times = total.times;
+	both.h1.streams_over = both.h1.streams;
+	assert_memory_equal(&total, &both, offsetof(struct proxy_stat, times));
+}
+
 static void
 fill_all(void)
 {
@@ -280,6 +347,8 @@ main(void)
 		CASE(a_proxys_counters_are_added_separately),
 		CASE(maxima_and_last_times_are_the_largest),
 		CASE(averages_are_weighted),
+		CASE(former_counters_are_part_of_sums),
+		CASE(no_counter_of_a_former_process_is_missing),
 		CASE(rates_of_frontends_are_added),
 		CASE(clearing_maxima_keeps_counters),
 		CASE(clearing_all_keeps_gauges),

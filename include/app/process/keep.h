@@ -1,0 +1,116 @@
+/*
+ * What outlives a worker process. Under a master each has a memory file (base/memfile.h) in which
+ * its counters lie from the start: a worker counts there as it would anywhere else, and what it has
+ * counted survives its death. The master keeps the files and hands them to the next worker process.
+ * That one shows the sum of
+ *
+ *   - its own shards,
+ *   - its `base`, in its own file: all that processes had counted which had ended when it started;
+ *   - shards and base of each former process that had not ended then: it may count on while it
+ *     drains.
+ *
+ * So each number is in exactly one of the files that the master keeps, and nothing has to be moved
+ * at a moment that a death could hit: a base is complete before its process is ready, and only then
+ * the master closes the files that went into it. Proxies and servers are found by name, or by guid.
+ * What does not fit, of another version or damaged, starts anew, and a message says so.
+ */
+#ifndef TACIT_APP_PROCESS_KEEP_H
+#define TACIT_APP_PROCESS_KEEP_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/memfile.h"
+#include "proxy/model/proxy.h"
+#include "proxy/model/shard.h"
+
+struct process;
+
+/* Kinds of records. */
+enum keep_kind { KEEP_PROCESS = 1, KEEP_PROXY, KEEP_SERVER, KEEP_NUMBERS };
+
+enum {
+	KEEP_FORMER_MAX = 256,   /* files of former processes that are looked at */
+	KEEP_ROOM_SERVERS = 1024 /* for servers that are added at run time */
+};
+
+/* Of the record KEEP_PROCESS: commands have cleared what files of lower generations hold. */
+struct kept_process {
+	uint64_t cleared, maxima_cleared;
+};
+
+struct kept_proxy {
+	uint32_t n_shards;
+	struct proxy_stat base[2]; /* of the frontend, of the backend */
+	cacheline_aligned struct proxy_shard shard[];
+};
+
+struct kept_server {
+	uint32_t n_shards;
+	struct server_stat base;
+	cacheline_aligned struct server_shard shard[];
+};
+
+/* Numbers of the whole process: a record KEEP_NUMBERS has n own ones, then n of former processes
+ * that have ended. */
+struct keep_numbers {
+	uint64_t *own;           /* NULL: nothing is kept */
+	unsigned int n;
+	int (*is_maximum)(unsigned int i); /* of former ones the highest counts, not the sum */
+	const uint64_t *past[2 * KEEP_FORMER_MAX + 1]; /* own base, then both of former processes */
+	unsigned int n_past;
+};
+
+struct keep_former {
+	struct memfile_view view;
+	int has_ended;
+	int is_cleared;          /* `clear counters` was given since */
+};
+
+struct keep {
+	struct memfile own;
+	struct keep_former *former; /* in order of their generations */
+	unsigned int n_former;
+	struct kept_process *process; /* NULL: nothing is kept */
+	uint64_t generation;
+	uint64_t noted_ms;
+};
+
+/* Under a master: opens the files of former processes, makes the own file, moves the shards there
+ * and gives it to the master. To be called after process_init(). 0, or a negative reason that was
+ * reported. */
+int keep_open(struct process *p) must_check;
+/* Frees what only the start needs. */
+void keep_forget_names(struct process *p);
+/* Closes everything: no shard is used any more. */
+void keep_close(struct process *p);
+/* After each turn of the first worker: notes the numbers of the process now and then. */
+void keep_after_turn(struct process *p);
+/* A server was added at run time: its shards move to the file. All workers but the caller's are
+ * paused. */
+void keep_add_server(struct process *p, struct server *s);
+void keep_remove_server(struct process *p, struct server *s);
+/* `clear counters`, with all: everything, else maxima. What former processes have counted and will
+ * count is no longer shown, here and after reloads. */
+void keep_clear(struct process *p, int all);
+/* Takes room for n numbers, and finds those of former processes. name: changes with their meaning.
+ * During keep_open(). 0 or -ERR_FULL. */
+int keep_numbers(struct process *p, const char *name, unsigned int n,
+	int (*is_maximum)(unsigned int i), struct keep_numbers *out) must_check;
+/* What former processes have of number i. */
+uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
+
+/* --- parts, each in a file of its own --- */
+
+/* Opens the files that the master has handed over. */
+void keep_open_former(struct process *p);
+/* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */
+int keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own) must_check;
+int keep_join_server(struct process *p, struct server *s, struct kept_server *own) must_check;
+/* The keys of the records of a proxy in former files; side: PROXY_FE or PROXY_BE, or both for a
+ * listen section. */
+#define KEEP_KEY_MAX 1024
+void keep_proxy_key(char key[KEEP_KEY_MAX], const struct proxy *px, unsigned int side);
+void keep_server_key(char key[KEEP_KEY_MAX], const struct server *s);
+
+#endif

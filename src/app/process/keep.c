@@ -1,0 +1,250 @@
+/* The memory file of this worker process. First worker; others write only to their own shards in
+ * it. A record never moves, and its memory stays until the process ends. */
+#include "app/process/keep.h"
+
+#include <string.h>
+
+#include "app/process/process.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/model/proxies.h"
+#include "proxy/model/server_list.h"
+
+/* Time between two notes of the numbers of the process. */
+#define NOTE_MS 100
+
+static unsigned int
+side_of(const struct proxy *px)
+{
+	return px->caps & (PROXY_FE | PROXY_BE);
+}
+
+static size_t
+server_size(const struct server *s)
+{
+	return sizeof(struct kept_server) + s->be->n_shards * sizeof(struct server_shard);
+}
+
+static size_t
+proxy_size(const struct proxy *px)
+{
+	return sizeof(struct kept_proxy) + px->n_shards * sizeof(struct proxy_shard);
+}
+
+static size_t
+server_record_size(const struct server *s)
+{
+	char key[KEEP_KEY_MAX];
+
+	keep_server_key(key, s);
+	return memfile_record_size(key, "", server_size(s));
+}
+
+/* All records, and room for more: memory that is not written to is not taken. */
+static size_t
+file_size(const struct process *p)
+{
+	size_t size = (1u << 20) + KEEP_ROOM_SERVERS *
+		(2048 + sizeof(struct kept_server) + p->n_workers * sizeof(struct server_shard));
+	char key[KEEP_KEY_MAX];
+
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *px = list_entry(it, struct proxy, link);
+
+		keep_proxy_key(key, px, side_of(px));
+		size += memfile_record_size(key, "", proxy_size(px));
+		list_each(st, &px->servers)
+			size += server_record_size(list_entry(st, struct server, link));
+	}
+	return size;
+}
+
+/* Without room its counters stay in the process. */
+static int
+place_server(struct process *p, struct server *s)
+{
+	char key[KEEP_KEY_MAX];
+	struct kept_server *own;
+
+	keep_server_key(key, s);
+	own = memfile_add(&p->keep.own, KEEP_SERVER, key, "", server_size(s));
+	if (!own)
+		return -ERR_FULL;
+	own->n_shards = s->be->n_shards;
+	server_place_shards(s, own->shard, s->be->n_shards);
+	return keep_join_server(p, s, own);
+}
+
+static int
+place_proxy(struct process *p, struct proxy *px)
+{
+	char key[KEEP_KEY_MAX];
+	struct kept_proxy *own;
+	int r;
+
+	keep_proxy_key(key, px, side_of(px));
+	own = memfile_add(&p->keep.own, KEEP_PROXY, key, "", proxy_size(px));
+	if (!own)
+		return -ERR_FULL;
+	own->n_shards = px->n_shards;
+	proxy_place_shards(px, own->shard);
+	r = keep_join_proxy(p, px, own);
+	list_each(it, &px->servers) {
+		if (!r)
+			r = place_server(p, list_entry(it, struct server, link));
+	}
+	return r;
+}
+
+static int
+make_records(struct process *p)
+{
+	struct keep *k = &p->keep;
+	int r = 0;
+
+	k->process = memfile_add(&k->own, KEEP_PROCESS, "process", "", sizeof(*k->process));
+	if (!k->process)
+		return -ERR_FULL;
+	list_each(it, &p->cfg->proxies.all) {
+		if (!r)
+			r = place_proxy(p, list_entry(it, struct proxy, link));
+	}
+	if (!r && p->service)
+		r = p->service->keep(p);
+	return r;
+}
+
+/* What was cleared before stays so: files of that time may still be there at the next start. */
+static void
+inherit_marks(struct keep *k)
+{
+	for (unsigned int i = 0; i < k->n_former; i++) {
+		const struct memfile_item *item =
+			memfile_find(&k->former[i].view, KEEP_PROCESS, "process", "");
+		const struct kept_process *former = item ? item->payload : NULL;
+
+		if (!former || item->len < sizeof(*former))
+			continue;
+		k->process->cleared = MAX(k->process->cleared, former->cleared);
+		k->process->maxima_cleared =
+			MAX(k->process->maxima_cleared, former->maxima_cleared);
+	}
+}
+
+int
+keep_open(struct process *p)
+{
+	struct keep *k = &p->keep;
+	int r;
+
+	if (!p->master || !(p->cfg->global.reload_keep & KEEP_COUNTERS))
+		return 0;
+	keep_open_former(p);
+	r = memfile_create(&k->own, p->sys, file_size(p), shard_layout(), k->generation);
+	if (!r)
+		r = make_records(p);
+	if (!r) {
+		inherit_marks(k);
+		r = memfile_seal(&k->own);
+	}
+	if (!r)
+		r = master_link_keep(p->master, MASTER_LINK_FILE, k->own.fd, 1);
+	memfile_close_fd(&k->own);
+	if (r)
+		report_msg(p->report, REPORT_ALERT,
+			"cannot make the memory that outlives the process: %s", err_text(r));
+	return r;
+}
+
+void
+keep_forget_names(struct process *p)
+{
+	for (unsigned int i = 0; i < p->keep.n_former; i++)
+		memfile_forget_names(&p->keep.former[i].view);
+}
+
+void
+keep_close(struct process *p)
+{
+	struct keep *k = &p->keep;
+
+	for (unsigned int i = 0; i < k->n_former; i++)
+		memfile_close(&k->former[i].view);
+	mem_free(k->former);
+	k->former = NULL;
+	k->n_former = 0;
+	k->process = NULL;
+	memfile_free(&k->own);
+}
+
+void
+keep_after_turn(struct process *p)
+{
+	struct keep *k = &p->keep;
+	uint64_t now;
+
+	if (!k->process || !p->service)
+		return;
+	now = loop_now_ms(process_loop(p));
+	if (now - k->noted_ms < NOTE_MS)
+		return;
+	k->noted_ms = now;
+	p->service->note(p);
+}
+
+void
+keep_add_server(struct process *p, struct server *s)
+{
+	/* A message of each would be too many. */
+	if (p->keep.process)
+		(void)!place_server(p, s);
+}
+
+void
+keep_remove_server(struct process *p, struct server *s)
+{
+	if (p->keep.process && s->has_placed_shards)
+		memfile_remove(&p->keep.own, container_of(s->shard, struct kept_server, shard));
+}
+
+static void
+clear_base_of_proxy(struct kept_proxy *own, int all)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(own->base); i++) {
+		stat_clear_proxy(&own->base[i]);
+		if (all)
+			memset(&own->base[i], 0, sizeof(own->base[i]));
+	}
+}
+
+static void
+clear_base_of_server(struct kept_server *own, int all)
+{
+	stat_clear_server(&own->base);
+	if (all)
+		memset(&own->base, 0, sizeof(own->base));
+}
+
+void
+keep_clear(struct process *p, int all)
+{
+	struct keep *k = &p->keep;
+
+	if (!k->process)
+		return;
+	k->process->maxima_cleared = k->generation;
+	if (all)
+		k->process->cleared = k->generation;
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+
+		clear_base_of_proxy(container_of(px->shard, struct kept_proxy, shard), all);
+		list_each(st, &px->servers) {
+			struct server *s = list_entry(st, struct server, link);
+
+			if (s->has_placed_shards)
+				clear_base_of_server(
+					container_of(s->shard, struct kept_server, shard), all);
+		}
+	}
+}

@@ -1,0 +1,250 @@
+/* The files of former worker processes. First worker, before others run. Their processes may write
+ * on, and may be hostile: sizes are verified here, once, and the rest is numbers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/process/keep.h"
+#include "app/process/process.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "proxy/model/proxies.h"
+
+static void
+say_refused(struct process *p, const char *why)
+{
+	report_msg(p->report, REPORT_WARNING,
+		"the memory of a former worker process cannot be used: %s. What it has counted "
+		"starts anew.",
+		why);
+}
+
+static void
+open_one(struct process *p, int fd, int has_ended)
+{
+	struct keep *k = &p->keep;
+	struct keep_former *f = mem_resize(k->former, k->n_former + 1, sizeof(*f));
+	const char *why = "out of memory";
+
+	if (f)
+		k->former = f;
+	if (!f || memfile_open(&f[k->n_former].view, p->sys, fd, shard_layout(), &why)) {
+		say_refused(p, why);
+		return;
+	}
+	f += k->n_former++;
+	f->has_ended = has_ended;
+	f->is_cleared = 0;
+}
+
+static int
+by_generation(const void *a, const void *b)
+{
+	uint64_t x = ((const struct keep_former *)a)->view.generation;
+	uint64_t y = ((const struct keep_former *)b)->view.generation;
+
+	return (x > y) - (x < y);
+}
+
+static const struct kept_process *
+process_record(const struct keep_former *f)
+{
+	const struct memfile_item *item = memfile_find(&f->view, KEEP_PROCESS, "process", "");
+
+	return item && item->len >= sizeof(struct kept_process) ? item->payload : NULL;
+}
+
+static void
+drop_former(struct keep *k, unsigned int i)
+{
+	memfile_close(&k->former[i].view);
+	memmove(&k->former[i], &k->former[i + 1],
+		(--k->n_former - i) * sizeof(*k->former));
+}
+
+/* What the latest one says was cleared. */
+static void
+drop_cleared(struct keep *k)
+{
+	const struct kept_process *latest =
+		k->n_former ? process_record(&k->former[k->n_former - 1]) : NULL;
+	uint64_t cleared = latest ? latest->cleared : 0;
+	uint64_t maxima = latest ? latest->maxima_cleared : 0;
+
+	for (unsigned int i = k->n_former; i-- > 0;) {
+		struct keep_former *f = &k->former[i];
+
+		if (i + 1 < k->n_former && f->view.generation < cleared)
+			drop_former(k, i);
+		else if (i + 1 < k->n_former && f->view.generation < maxima)
+			f->is_cleared = 1;
+	}
+}
+
+static void
+open_all_of(struct process *p, const char *name, int has_ended)
+{
+	int fd;
+
+	while ((fd = master_link_take(p->master, name)) >= 0) {
+		if (p->keep.n_former < KEEP_FORMER_MAX)
+			open_one(p, fd, has_ended);
+		(void)sys_close(p->sys, fd);
+	}
+}
+
+void
+keep_open_former(struct process *p)
+{
+	struct keep *k = &p->keep;
+
+	open_all_of(p, MASTER_LINK_FILE, 0);
+	open_all_of(p, MASTER_LINK_FILE_OF_ENDED, 1);
+	if (k->n_former)
+		qsort(k->former, k->n_former, sizeof(*k->former), by_generation);
+	drop_cleared(k);
+	k->generation = 1;
+	if (k->n_former)
+		k->generation += k->former[k->n_former - 1].view.generation;
+}
+
+/* --- counters --- */
+
+/* The number of shards that a record says it has, if there is room for them. */
+static unsigned int
+shards_in(const struct memfile_item *item, uint32_t said, size_t head, size_t size)
+{
+	return said <= ENGINES_MAX && said <= (item->len - head) / size ? said : 0;
+}
+
+/* A row is added to the base, or from now on to each sum. */
+static int
+join_spans(struct stat_past *past, const struct keep_former *f, const struct stat_span *span,
+	unsigned int n, void *base, void (*add)(void *base, const struct stat_span *span))
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (f->has_ended)
+			add(base, &span[i]);
+		else if (stat_past_add(past, span[i]))
+			return -ERR_NOMEM;
+	}
+	return 0;
+}
+
+static void
+add_to_proxy(void *base, const struct stat_span *span)
+{
+	proxy_stat_add_span(base, span);
+}
+
+static void
+add_to_server(void *base, const struct stat_span *span)
+{
+	server_stat_add_span(base, span);
+}
+
+static int
+join_side(struct proxy *px, unsigned int side, const struct keep_former *f,
+	const struct memfile_item *item, struct kept_proxy *own)
+{
+	const struct kept_proxy *kept = item->payload;
+	unsigned int i = side == PROXY_BE;
+	unsigned int n = item->len < sizeof(*kept)
+		? 0 : shards_in(item, kept->n_shards, sizeof(*kept), sizeof(kept->shard[0]));
+	const struct stat_span span[] = {
+		{ &kept->base[i], sizeof(kept->base[i]), 1, f->is_cleared },
+		{ i ? &kept->shard->be : &kept->shard->fe, sizeof(kept->shard[0]), n,
+			f->is_cleared },
+	};
+
+	if (item->len < sizeof(*kept))
+		return 0;
+	return join_spans(&px->past[i], f, span, ARRAY_LEN(span), &own->base[i], add_to_proxy);
+}
+
+void
+keep_proxy_key(char key[KEEP_KEY_MAX], const struct proxy *px, unsigned int side)
+{
+	(void)snprintf(key, KEEP_KEY_MAX, "%c %s",
+		side == (PROXY_FE | PROXY_BE) ? 'l' : side == PROXY_FE ? 'f' : 'b', px->name);
+}
+
+void
+keep_server_key(char key[KEEP_KEY_MAX], const struct server *s)
+{
+	(void)snprintf(key, KEEP_KEY_MAX, "%s\n%s", s->be->name, s->name);
+}
+
+/* A section may have become two, or two one. */
+static const struct memfile_item *
+find_side(const struct keep_former *f, const struct proxy *px, unsigned int side)
+{
+	char key[KEEP_KEY_MAX];
+	const struct memfile_item *item;
+
+	keep_proxy_key(key, px, side);
+	item = memfile_find(&f->view, KEEP_PROXY, key, "");
+	if (item)
+		return item;
+	keep_proxy_key(key, px, PROXY_FE | PROXY_BE);
+	return memfile_find(&f->view, KEEP_PROXY, key, "");
+}
+
+int
+keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own)
+{
+	static const unsigned int sides[] = { PROXY_FE, PROXY_BE };
+	struct keep *k = &p->keep;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(sides); i++) {
+		const struct stat_span base = { &own->base[i], sizeof(own->base[i]), 1, 0 };
+
+		if (!(px->caps & sides[i]))
+			continue;
+		if (stat_past_add(&px->past[i], base))
+			return -ERR_NOMEM;
+		for (unsigned int f = 0; f < k->n_former; f++) {
+			const struct memfile_item *item = find_side(&k->former[f], px, sides[i]);
+
+			if (item && join_side(px, sides[i], &k->former[f], item, own))
+				return -ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+static int
+join_server_of(struct server *s, const struct keep_former *f, const struct memfile_item *item,
+	struct kept_server *own)
+{
+	const struct kept_server *kept = item->payload;
+	unsigned int n = item->len < sizeof(*kept)
+		? 0 : shards_in(item, kept->n_shards, sizeof(*kept), sizeof(kept->shard[0]));
+	const struct stat_span span[] = {
+		{ &kept->base, sizeof(kept->base), 1, f->is_cleared },
+		{ &kept->shard->stat, sizeof(kept->shard[0]), n, f->is_cleared },
+	};
+
+	if (item->len < sizeof(*kept))
+		return 0;
+	return join_spans(&s->past, f, span, ARRAY_LEN(span), &own->base, add_to_server);
+}
+
+int
+keep_join_server(struct process *p, struct server *s, struct kept_server *own)
+{
+	struct keep *k = &p->keep;
+	char key[KEEP_KEY_MAX];
+
+	keep_server_key(key, s);
+	if (stat_past_add(&s->past, (struct stat_span){ &own->base, sizeof(own->base), 1, 0 }))
+		return -ERR_NOMEM;
+	for (unsigned int f = 0; f < k->n_former; f++) {
+		const struct memfile_item *item =
+			memfile_find(&k->former[f].view, KEEP_SERVER, key, "");
+
+		if (item && join_server_of(s, &k->former[f], item, own))
+			return -ERR_NOMEM;
+	}
+	return 0;
+}

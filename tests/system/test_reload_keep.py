@@ -1,0 +1,285 @@
+"""What outlives a worker process: counters, over reloads and the death of a worker process."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import threading
+import time
+import urllib.request
+
+import pytest
+
+from conftest import all_fds, connect, free_port, free_ports, info, recv_all, wait_for
+from test_master import MASTER, change, children, get, reload, worker_of
+
+SITE = """\
+frontend site
+    mode http
+    bind 127.0.0.1:{port}
+    default_backend app
+backend app
+    mode http
+    server a 127.0.0.1:{server}
+    server b 127.0.0.1:{server}
+listen plain
+    mode tcp
+    bind 127.0.0.1:{tcp}
+    server s 127.0.0.1:{echo}
+listen page
+    mode http
+    bind 127.0.0.1:{page}
+    stats enable
+    stats uri /stats
+    http-request use-service prometheus-exporter if {{ path /metrics }}
+"""
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+def serve(c):
+    """Answers each request."""
+    data = b""
+    while more := c.recv(4096):
+        data += more
+        while b"\r\n\r\n" in data:
+            data = data.split(b"\r\n\r\n", 1)[1]
+            c.sendall(ANSWER)
+
+
+@pytest.fixture
+def site(daemon, origins, origin):
+    def start(extra="", **kw):
+        port, tcp, page = free_ports(3)
+        text = SITE.format(port=port, server=origins(serve).port, tcp=tcp, echo=origin.port, page=page)
+        d = daemon(text, mode=MASTER, extra=extra, **kw)
+        d.port, d.tcp, d.page = port, tcp, page
+        return d
+    return start
+
+
+def rows(d):
+    """{(proxy, server): {column: text}} of show stat."""
+    text = d.admin("show stat")
+    return {(r["# pxname"], r["svname"]): r for r in csv.DictReader(io.StringIO(text))}
+
+
+def lasting(d):
+    """Columns and fields that never go back: {(row, name): number}."""
+    found = {}
+    for item in json.loads(d.admin("show stat json")):
+        key, name = None, None
+        for f in item:
+            if f["tags"]["nature"] in ("Counter", "Max") and f["value"]["type"] in ("u32", "u64"):
+                key = (f["objType"], f["proxyId"], f["id"])
+                found[key, f["field"]["name"]] = f["value"]["value"]
+    for line in d.admin("show info typed").splitlines():
+        m = re.match(r"\d+\.([^.]+)\.1:M([CM])P:u\d+:(\d+)", line)
+        if m and m.group(1) != "MaxSslConns":
+            found["info", m.group(1)] = int(m.group(3))
+    for name in ("TotalBytesOut", "MaxSessRate"):
+        found["info", name] = int(info(d.admin("show info"))[name])
+    return found
+
+
+def gone_back(before, now):
+    return {k: (v, now.get(k)) for k, v in before.items() if now.get(k, -1) < v}
+
+
+def use(d, n=5):
+    for _ in range(n):
+        assert get(d.port) == "ok"
+        with connect(d.tcp) as c:
+            c.sendall(b"hello")
+            assert c.recv(5) == b"hello"
+
+
+def test_no_counter_goes_back_over_20_reloads(site):
+    """With traffic before, during and after, also of connections that stay in former worker processes."""
+    d = site()
+    use(d)
+    stop = threading.Event()
+
+    def traffic():
+        while not stop.is_set():
+            use(d, 1)
+
+    t = threading.Thread(target=traffic)
+    t.start()
+    kept = [connect(d.tcp)]
+    try:
+        before = lasting(d)
+        assert len(before) > 150
+        for i in range(20):
+            if i % 4 == 0:
+                kept.append(connect(d.tcp))
+            for c in kept:
+                c.sendall(b"x" * 100)
+                assert c.recv(100)
+            assert reload(d, settle=False)
+            for c in kept:
+                c.sendall(b"x" * 100)
+                assert c.recv(100)
+            now = lasting(d)
+            assert not gone_back(before, now)
+            before = now
+    finally:
+        stop.set()
+        t.join()
+    for c in kept:
+        c.close()
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+    assert not gone_back(before, lasting(d))
+    assert rows(d)["plain", "s"]["scur"] == "0"
+
+
+def count(d):
+    r = rows(d)
+    return {"site": int(r["site", "FRONTEND"]["req_tot"]), "app": int(r["app", "BACKEND"]["stot"]),
+            "a+b": sum(int(r["app", s]["stot"]) for s in "ab"), "tcp": int(r["plain", "FRONTEND"]["stot"]),
+            "bytes": int(r["plain", "s"]["bin"]), "reqs": int(info(d.admin("show info"))["CumReq"])}
+
+
+def test_counters_are_exact(site):
+    """What a former worker process counts after the reload is there at once, and once."""
+    d = site()
+    with connect(d.tcp) as c:
+        for n in range(1, 6):
+            use(d, 2)
+            c.sendall(b"x" * 1000)
+            assert c.recv(1000, 0x100) == b"x" * 1000
+            assert wait_for(lambda: count(d)["bytes"] == n * 1010), (n, count(d))
+            got = count(d)
+            assert (got["site"], got["app"], got["a+b"], got["tcp"]) == (2 * n, 2 * n, 2 * n, 2 * n + 1)
+            assert reload(d, settle=False)
+            assert count(d) | {"reqs": 0} == got | {"reqs": 0}
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+    assert count(d)["bytes"] == 5 * 1010
+    assert reload(d)
+    assert count(d)["bytes"] == 5 * 1010
+    # The files of those that have ended are closed once their numbers are in a later one.
+    assert sum(link.startswith("/memfd:kept") for link in all_fds(d.pid).values()) <= 2
+
+
+def test_a_killed_worker_loses_no_counter(site):
+    d = site()
+    use(d, 10)
+    time.sleep(0.3)
+    before, got = lasting(d), count(d)
+    for n in range(1, 4):
+        first = worker_of(d)
+        os.kill(first, signal.SIGKILL)
+        assert wait_for(lambda: children(d.pid) not in ([], [first]))
+        assert wait_for(lambda: os.path.exists(d.sock) and "Uptime" in d.admin("show info"))
+        assert not gone_back(before, lasting(d))
+        assert count(d)["site"] == got["site"] + n - 1
+        assert get(d.port) == "ok"
+
+
+def test_the_page_and_the_metrics_show_them(site):
+    d = site()
+    use(d, 3)
+    assert reload(d)
+
+    def fetch(path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{d.page}{path}", timeout=10) as r:
+            return r.read().decode()
+
+    assert re.search(r'haproxy_frontend_http_requests_total\{proxy="site"\} 3\n', fetch("/metrics"))
+    table = csv.DictReader(io.StringIO(fetch("/stats;csv")))
+    assert [r["req_tot"] for r in table if r["# pxname"] == "site"] == ["3"]
+
+
+def test_other_layouts(site):
+    """Servers and sections are found by name; what is new begins at zero."""
+    d = site()
+    use(d, 4)
+    was = rows(d)
+    change(d, "    server a", "    server c 127.0.0.1:1\n    server a")
+    assert reload(d)
+    now = rows(d)
+    assert [now["app", s]["stot"] for s in "cab"] == ["0", was["app", "a"]["stot"], was["app", "b"]["stot"]]
+    change(d, "    server c 127.0.0.1:1\n", "")
+    change(d, "    server b", "    server new")
+    d.cfg.write_text(re.sub(r"nbthread \d+\n", "", d.cfg.read_text()).replace("global\n", "global\n    nbthread 3\n", 1))
+    assert reload(d)
+    now = rows(d)
+    assert [now["app", s]["stot"] for s in ("a", "new")] == [was["app", "a"]["stot"], "0"]
+    assert now["app", "BACKEND"]["stot"] == "4"
+    # A listen section becomes two.
+    text = d.cfg.read_text()
+    d.cfg.write_text(re.sub(r"listen plain(.*?)    server s", r"frontend plain\1    default_backend plain\n"
+                            r"backend plain\n    server s", text, flags=re.S))
+    assert reload(d)
+    now = rows(d)
+    assert [now["plain", s]["stot"] for s in ("FRONTEND", "s", "BACKEND")] == ["4", "4", "4"]
+    assert "cannot be used" not in d.stderr
+    d.base = d.fds()
+
+
+def test_servers_added_at_run_time_count_too(site):
+    d = site()
+    port = re.search(r"server a 127.0.0.1:(\d+)", d.cfg.read_text()).group(1)
+    assert "registered" in d.admin(f"add server app/x 127.0.0.1:{port}")
+    d.admin("enable server app/x")
+    use(d, 6)
+    total = count(d)["app"]
+    change(d, "    server b", f"    server x 127.0.0.1:{port}\n    server b")
+    assert reload(d)
+    assert rows(d)["app", "x"]["stot"] == "2"
+    assert count(d)["app"] == total
+
+
+def test_cleared_counters_stay_cleared(site):
+    d = site()
+    with connect(d.tcp) as c:
+        use(d, 3)
+        assert reload(d, settle=False)
+        d.admin("clear counters all")
+        assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
+        assert rows(d)["site", "FRONTEND"]["rate_max"] == "0"
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        assert reload(d, settle=False)
+        assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
+        assert rows(d)["site", "FRONTEND"]["smax"] == "0"
+        use(d, 2)
+        d.admin("clear counters")
+        assert rows(d)["site", "FRONTEND"]["smax"] == "0"
+        assert reload(d, settle=False)
+        assert rows(d)["site", "FRONTEND"]["req_tot"] == "2"
+        assert rows(d)["site", "FRONTEND"]["smax"] == "0"
+
+
+def test_it_can_be_turned_off(site):
+    d = site(extra="tune.reload.keep none")
+    use(d, 3)
+    assert reload(d)
+    assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
+    assert not [link for link in all_fds(d.pid).values() if link.startswith("/memfd:kept")]
+
+
+def test_memory_that_cannot_be_used_is_refused(site):
+    """Bytes of another version, and damaged ones: the start goes on, and says so."""
+    d = site()
+    use(d, 3)
+    # The file is sealed: nobody but its process can write to it.
+    (path,) = [f"/proc/{d.pid}/fd/{n}" for n, link in all_fds(d.pid).items() if link.startswith("/memfd:kept")]
+    with pytest.raises(OSError):
+        with open(path, "r+b") as f:
+            f.write(b"x")
+    # As its process it can be damaged.
+    (line,) = [m for m in open(f"/proc/{worker_of(d)}/maps").read().splitlines() if "/memfd:kept" in m]
+    start = int(line.split("-")[0], 16)
+    for at, junk in ((8, b"\xff"), (64, b"\xff\xff\xff\x7f"), (72, b"\xff\xff"), (0, b"xxxxxxxx")):
+        with open(f"/proc/{worker_of(d)}/maps") as f:
+            line = [m for m in f.read().splitlines() if "/memfd:kept" in m and "rw" in m.split()[1]][0]
+        start = int(line.split("-")[0], 16)
+        with open(f"/proc/{worker_of(d)}/mem", "r+b", buffering=0) as f:
+            f.seek(start + at)
+            f.write(junk)
+        assert reload(d)
+        assert "the memory of a former worker process cannot be used" in d.stderr
+        assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
+        use(d, 3)
