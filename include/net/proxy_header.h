@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "net/addr.h"
+#include "net/conn_err.h"
 
 /* The longest version 1 header, with its CRLF. */
 #define PROXY_HEADER_V1_MAX 107
@@ -18,13 +19,6 @@
 
 enum proxy_header_found { PROXY_HEADER_MORE, PROXY_HEADER_WHOLE, PROXY_HEADER_BAD };
 
-/* Reasons for rejection. */
-enum proxy_header_err {
-#define PROXY_HEADER_ROW(id, number, text) PROXY_HEADER_ERR_##id,
-#include "net/proxy_header.tbl.h"
-#undef PROXY_HEADER_ROW
-};
-
 struct proxy_header {
 	size_t len;               /* its length; the bytes after it are the connection's data */
 	/* Addresses of the header, both AF_INET or both AF_INET6. 0: use the real addresses
@@ -32,7 +26,7 @@ struct proxy_header {
 	int announces;
 	struct addr src, dst;
 	struct str tlvs; /* version 2: the fields behind the addresses, in the bytes parsed */
-	enum proxy_header_err err; /* the reason when BAD: OTHER, INVALID or UNHANDLED */
+	enum conn_err err; /* the reason when BAD: OTHER, INVALID or UNHANDLED */
 };
 
 /*
@@ -76,9 +70,5 @@ struct proxy_header_fields {
 /* Writes a header and returns its length. UNKNOWN or LOCAL unless both addresses are inet ones.
  * Fields that have no room are left out. */
 size_t proxy_header_write(const struct proxy_header_fields *f, char out[PROXY_HEADER_OUT_MAX]);
-
-/* Number and text of fc_err. */
-int proxy_header_err_number(enum proxy_header_err err);
-const char *proxy_header_err_text(enum proxy_header_err err);
 
 #endif

@@ -6,7 +6,7 @@
  * use the transport; conn_want() and conn_is_ready() refer to the user's data and are translated
  * into what the socket has to be ready for, so that a transport may write while its user reads, and
  * vice versa. Bytes in the transport's memory count as readable, although no event reports them.
- * The handshake is part of the first reads and writes.
+ * The handshake is part of the first reads and writes, or done before: conn_handshake().
  *
  * Everything runs on the worker that owns the connection.
  */
@@ -67,6 +67,7 @@ struct xprt {
 	loop_fd_fn *fn;    /* the user's handler */
 	void *owner;
 	uint8_t holds;     /* set by the transport: see recv */
+	uint8_t failure;   /* the same: enum conn_err, why step has failed; 0: it does not say */
 	/* Maintained by net/conn_xprt.c: */
 	uint8_t wanted;    /* directions that the user wants */
 	uint8_t is_up;     /* step has returned IO_OK */
@@ -83,6 +84,19 @@ struct xprt_maker {
 	struct xprt *(*make)(const struct xprt_maker *m, const struct conn *c, int *reason);
 };
 
+/* Gives an open connection a transport made by m: after what the socket's first bytes were for
+ * others, a PROXY header. Its handler and owner become fn and owner. 0 or a negative reason. */
+int conn_begin_xprt(struct conn *c, loop_fd_fn *fn, void *owner, const struct xprt_maker *m)
+	must_check;
+/* True if the handshake of its transport is not complete. */
+static inline int
+conn_awaits_handshake(const struct conn *c)
+{
+	return c->xprt && !c->xprt->is_up;
+}
+/* Continues the handshake, which is otherwise part of the first reads and writes: IO_OK when it is
+ * complete, IO_AGAIN, IO_EOF or IO_ERR. */
+enum io_result conn_handshake(struct conn *c);
 /* As conn_open(), with a transport made by m. */
 int conn_open_over(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,
 	enum conn_kind kind, const struct xprt_maker *m) must_check;

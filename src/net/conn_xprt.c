@@ -51,6 +51,20 @@ on_sock(void *owner, int fd, uint32_t ev)
 }
 
 int
+conn_begin_xprt(struct conn *c, loop_fd_fn *fn, void *owner, const struct xprt_maker *m)
+{
+	int r = 0;
+
+	c->xprt = m->make(m, c, &r);
+	if (!c->xprt)
+		return r;
+	c->xprt->fn = fn;
+	c->xprt->owner = owner;
+	loop_set_owner(c->loop, c->fd, on_sock, c->xprt);
+	return 0;
+}
+
+int
 conn_open_over(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,
 	enum conn_kind kind, const struct xprt_maker *m)
 {
@@ -58,16 +72,12 @@ conn_open_over(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *own
 
 	if (r < 0)
 		return r;
-	c->xprt = m->make(m, c, &r);
-	if (!c->xprt) {
+	r = conn_begin_xprt(c, fn, owner, m);
+	if (r < 0) {
 		loop_forget(l, fd);
 		conn_init(c);
-		return r;
 	}
-	c->xprt->fn = fn;
-	c->xprt->owner = owner;
-	loop_set_owner(l, fd, on_sock, c->xprt);
-	return 0;
+	return r;
 }
 
 void
@@ -113,6 +123,20 @@ go_up(struct conn *c)
 		return IO_OK;
 	r = c->xprt->ops->step(c);
 	c->xprt->is_up = r == IO_OK;
+	return r;
+}
+
+enum io_result
+conn_handshake(struct conn *c)
+{
+	enum io_result r;
+
+	if (!c->xprt)
+		return c->err ? IO_ERR : IO_OK;
+	r = go_up(c);
+	if (r == IO_OK)
+		loop_progress(c->loop, c->fd);
+	tell_loop(c);
 	return r;
 }
 

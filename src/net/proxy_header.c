@@ -34,7 +34,7 @@ enum {
 };
 
 static enum proxy_header_found
-header_bad(struct proxy_header *out, enum proxy_header_err err)
+header_bad(struct proxy_header *out, enum conn_err err)
 {
 	out->err = err;
 	return PROXY_HEADER_BAD;
@@ -156,9 +156,9 @@ parse_v1_line(struct str line, size_t len, struct proxy_header *out)
 	else if (str_is(word, STR("TCP6")))
 		family = AF_INET6;
 	else
-		return header_bad(out, PROXY_HEADER_ERR_UNHANDLED);
+		return header_bad(out, CONN_ERR_UNHANDLED);
 	if (!more || parse_v1_addresses(family, line, out) < 0)
-		return header_bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, CONN_ERR_INVALID);
 	out->announces = 1;
 	return header_whole(out, len);
 }
@@ -169,7 +169,7 @@ parse_v1(const char *p, size_t n, struct proxy_header *out)
 	size_t prefix = sizeof(V1_PREFIX) - 1, at = prefix;
 
 	if (memcmp(p, V1_PREFIX, MIN(n, prefix)) != 0)
-		return header_bad(out, PROXY_HEADER_ERR_OTHER);
+		return header_bad(out, CONN_ERR_OTHER);
 	n = MIN(n, PROXY_HEADER_V1_MAX);
 	while (at < n && p[at] != '\r' && p[at] != '\n')
 		at++;
@@ -177,7 +177,7 @@ parse_v1(const char *p, size_t n, struct proxy_header *out)
 		return parse_v1_line((struct str){ p + prefix, at - prefix }, at + 2, out);
 	/* Another line end, or no room for CRLF. */
 	if (at + 1 < n || (at < n && p[at] == '\n') || at + 2 > PROXY_HEADER_V1_MAX)
-		return header_bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, CONN_ERR_INVALID);
 	return PROXY_HEADER_MORE;
 }
 
@@ -270,7 +270,7 @@ parse_v2_body(const unsigned char *p, size_t len, struct proxy_header *out)
 		return header_whole(out, len);
 	at = V2_ADDRESSES + (size_t)address_bytes(family);
 	if (check_tlvs(p, at, len) < 0)
-		return header_bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, CONN_ERR_INVALID);
 	out->tlvs = (struct str){ (const char *)p + at, len - at };
 	if (protocol == PROTOCOL_STREAM && family != FAMILY_UNIX)
 		take_v2_addresses(p + V2_ADDRESSES, family, out);
@@ -284,21 +284,21 @@ parse_v2(const unsigned char *p, size_t n, size_t max, struct proxy_header *out)
 	size_t len;
 
 	if (memcmp(p, v2_signature, MIN(n, sizeof(v2_signature))) != 0)
-		return header_bad(out, PROXY_HEADER_ERR_OTHER);
+		return header_bad(out, CONN_ERR_OTHER);
 	if (n > V2_VERSION_COMMAND && p[V2_VERSION_COMMAND] >> 4 != V2_LOCAL >> 4)
-		return header_bad(out, PROXY_HEADER_ERR_OTHER);
+		return header_bad(out, CONN_ERR_OTHER);
 	if (n > V2_VERSION_COMMAND && p[V2_VERSION_COMMAND] > V2_PROXY)
-		return header_bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, CONN_ERR_INVALID);
 	if (n > V2_FAMILY_PROTOCOL && p[V2_VERSION_COMMAND] == V2_PROXY) {
 		bytes = address_bytes(p[V2_FAMILY_PROTOCOL] >> 4);
 		if (bytes < 0 || (p[V2_FAMILY_PROTOCOL] & 15) > PROTOCOL_DGRAM)
-			return header_bad(out, PROXY_HEADER_ERR_INVALID);
+			return header_bad(out, CONN_ERR_INVALID);
 	}
 	if (n < V2_ADDRESSES)
 		return PROXY_HEADER_MORE;
 	len = V2_ADDRESSES + read_be16(p + V2_LENGTH);
 	if (len < V2_ADDRESSES + (size_t)bytes || len > MIN(max, PROXY_HEADER_MAX))
-		return header_bad(out, PROXY_HEADER_ERR_INVALID);
+		return header_bad(out, CONN_ERR_INVALID);
 	return n < len ? PROXY_HEADER_MORE : parse_v2_body(p, len, out);
 }
 
@@ -331,27 +331,4 @@ proxy_header_find_tlv(struct str tlvs, unsigned int type, struct str *value)
 		found = 1;
 	}
 	return found;
-}
-
-struct err_row {
-	int number;
-	const char *text;
-};
-
-static const struct err_row errs[] = {
-#define PROXY_HEADER_ROW(id, number, text) { number, text },
-#include "net/proxy_header.tbl.h"
-#undef PROXY_HEADER_ROW
-};
-
-int
-proxy_header_err_number(enum proxy_header_err err)
-{
-	return errs[err].number;
-}
-
-const char *
-proxy_header_err_text(enum proxy_header_err err)
-{
-	return errs[err].text;
 }

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "net/conn_err.h"
 
 /* Reads of the socket in one operation: more would keep other connections waiting. */
 #define READS_MAX 4
@@ -48,6 +49,7 @@ static enum io_result
 no_memory(struct tls *t, struct conn *c)
 {
 	t->has_failed = 1;
+	t->x.failure = CONN_ERR_TLS_NOMEM;
 	conn_failed(c, -ENOMEM);
 	return IO_ERR;
 }
@@ -70,6 +72,11 @@ read_socket(struct tls_io *io)
 	io->in_result = conn_sock_recv(io->conn, io->in, io->read_max, &got);
 	if (t->x.drained && !t->x.ended)
 		io->reads = 0;
+	/* A peer that has left before it was answered: no signature is made for it. */
+	if (t->x.ended && !t->x.is_up && !io->conn->sends)
+		got = 0;
+	if (!got && io->in_result == IO_OK)
+		io->in_result = IO_EOF;
 	io->p = io->in;
 	io->n = got;
 	return io->in_result == IO_OK;

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "net/conn_err.h"
 #include "tls_bio.h"
 #include "tls_query.h"
 
@@ -20,6 +21,8 @@ tls_failed(struct tls *t, struct conn *c, int err)
 {
 	tls_note_failure(t);
 	t->has_failed = 1;
+	/* Of a handshake, in HAProxy's words: the peer left before it said anything whole. */
+	t->x.failure = err == ECONNABORTED && !c->sends ? CONN_ERR_TLS_CLOSED : CONN_ERR_TLS_FAILED;
 	conn_failed(c, -err);
 	return IO_ERR;
 }

@@ -26,6 +26,7 @@ struct fake_script {
 	size_t read_max;         /* maximum size of a read from the socket; 0: no limit */
 	size_t record;           /* payload of one record; 0: FAKE_RECORD */
 	unsigned int ask_every;  /* so many records later it reads an answer before it writes on */
+	int peer_is_mute;        /* the peer does not say hello, though it should */
 	int refuses;             /* creating a transport fails */
 	/* Counters, for all connections together. */
 	unsigned int made, live, up;

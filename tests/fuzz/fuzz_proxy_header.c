@@ -37,7 +37,7 @@ parse_copy(const uint8_t *data, size_t n, size_t max, struct proxy_header *out)
 static void
 check(const struct proxy_header *h, size_t n, size_t max)
 {
-	expect(h->len == n && n >= 15 && n <= max && h->err == PROXY_HEADER_ERR_NONE);
+	expect(h->len == n && n >= 15 && n <= max && h->err == CONN_ERR_NONE);
 	if (!h->announces) {
 		expect(h->src.len == 0 && h->dst.len == 0);
 		return;
@@ -59,7 +59,7 @@ check_with_room(const uint8_t *data, size_t size, size_t max)
 			same_addr(&g.src, &h.src) && same_addr(&g.dst, &h.dst)));
 		if (next == PROXY_HEADER_WHOLE && now == PROXY_HEADER_MORE)
 			check(&g, n, max);
-		expect(next != PROXY_HEADER_BAD || g.err != PROXY_HEADER_ERR_NONE);
+		expect(next != PROXY_HEADER_BAD || g.err != CONN_ERR_NONE);
 		expect(next != PROXY_HEADER_MORE || n < max);
 		now = next;
 		h = g;

@@ -105,6 +105,9 @@ row_is_spare(enum session_state st, enum session_event ev)
 	/* A separate backend with rules or another mode: these worlds have one proxy. */
 	if (st == SESSION_ASSIGN && (ev == SESSION_EV_INSPECT || ev == SESSION_EV_AWAIT_REQUEST))
 		return 1;
+	/* These worlds have no transports: test_xprt_sessions.c, test_client_handshake.c. */
+	if (st == SESSION_CLIENT_HANDSHAKE || ev == SESSION_EV_AWAIT_CLIENT_HANDSHAKE)
+		return 1;
 	if (ev == SESSION_EV_KILL)
 		return !session_state_is_resting(st);
 	return st == SESSION_RELAY && ev == SESSION_EV_CLIENT_GONE;

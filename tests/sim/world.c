@@ -139,7 +139,7 @@ give_wire(const struct world *w, struct agent *a, const struct fake_script *scri
 	wire = calloc(1, sizeof(*wire));
 	fake_memory_is_ours--;
 	assert(wire);
-	wire->is_client = is_client;
+	wire->is_client = is_client && !script->peer_is_mute;
 	wire->update_every = w->cfg.update_every;
 	agent_uses_records(a, wire);
 }

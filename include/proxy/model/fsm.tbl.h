@@ -17,6 +17,8 @@ SESSION_STATE(INIT,         0, NULL,            NULL,                NONE,      
 	"allocated, owns the client's fd")
 SESSION_STATE(PROXY_HEADER, 1, header_io,       proxy_protocol_read, LAST_LOOK, derive_header,       NULL,
 	"waits for the PROXY header")
+SESSION_STATE(CLIENT_HANDSHAKE,1,client_handshake_io, client_handshake, LAST_LOOK, derive_client_handshake, NULL,
+	"the client and tacit shake hands (TLS)")
 SESSION_STATE(READ,         1, http_read_io,    http_read,           LAST_LOOK, derive_read,         NULL,
 	"waits for a request's head (mode http)")
 SESSION_STATE(TARPIT,       1, http_tarpit_io,  NULL,                TIMEOUT,   derive_tarpit,       NULL,
@@ -46,6 +48,7 @@ SESSION_STATE(CLOSED,       0, NULL,            NULL,                NONE,      
 #ifdef SESSION_EVENT
 SESSION_EVENT(NONE,               "nothing follows")
 SESSION_EVENT(AWAIT_PROXY_HEADER, "a client was accepted that has to send a PROXY header")
+SESSION_EVENT(AWAIT_CLIENT_HANDSHAKE, "the client's transport has a handshake")
 SESSION_EVENT(ACCEPTED,           "a client was accepted, or its PROXY header is complete")
 SESSION_EVENT(AWAIT_REQUEST,      "the same in mode http: a request has to come first")
 SESSION_EVENT(INSPECT,            "rules inspect the client's data")
@@ -84,11 +87,21 @@ SESSION_ROW(INIT,        INSPECT,            INSPECT,     await_data,           
 SESSION_ROW(INIT,        AWAIT_REQUEST,      READ,        await_data,           0)
 SESSION_ROW(INIT,        AWAIT_PROXY_HEADER, PROXY_HEADER,await_data,           0)
 SESSION_ROW(INIT,        KILL,               CLOSED,      close_killed,         0)
+SESSION_ROW(INIT,        AWAIT_CLIENT_HANDSHAKE, CLIENT_HANDSHAKE, await_data,     0)
+SESSION_ROW(PROXY_HEADER,AWAIT_CLIENT_HANDSHAKE, CLIENT_HANDSHAKE, await_data,     0)
+SESSION_ROW(CLIENT_HANDSHAKE,ACCEPTED,       ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT) | F(AWAIT_REQUEST))
+SESSION_ROW(CLIENT_HANDSHAKE,INSPECT,        INSPECT,     await_data,           0)
+SESSION_ROW(CLIENT_HANDSHAKE,AWAIT_REQUEST,  READ,        await_data,           0)
+SESSION_ROW(CLIENT_HANDSHAKE,DENIED,         CLOSED,      close,                0)
+SESSION_ROW(CLIENT_HANDSHAKE,LAST_LOOK,      CLIENT_HANDSHAKE, client_handshake_last_look, F(TIMEOUT) | F(ACCEPTED) | F(INSPECT) | F(AWAIT_REQUEST) | F(DENIED) | F(CLIENT_GONE))
+SESSION_ROW(CLIENT_HANDSHAKE,TIMEOUT,        CLOSED,      client_handshake_timeout, 0)
+SESSION_ROW(CLIENT_HANDSHAKE,CLIENT_GONE,    CLOSED,      client_handshake_abort, 0)
+SESSION_ROW(CLIENT_HANDSHAKE,KILL,           CLOSED,      close_killed,         0)
 SESSION_ROW(PROXY_HEADER,ACCEPTED,           ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT) | F(AWAIT_REQUEST))
 SESSION_ROW(PROXY_HEADER,INSPECT,            INSPECT,     await_data,           0)
 SESSION_ROW(PROXY_HEADER,AWAIT_REQUEST,      READ,        await_data,           0)
 SESSION_ROW(PROXY_HEADER,DENIED,             CLOSED,      close,                0)
-SESSION_ROW(PROXY_HEADER, LAST_LOOK,           PROXY_HEADER, header_last_look,      F(TIMEOUT) | F(ACCEPTED) | F(INSPECT) | F(AWAIT_REQUEST) | F(DENIED) | F(CLIENT_GONE))
+SESSION_ROW(PROXY_HEADER, LAST_LOOK,           PROXY_HEADER, header_last_look,      F(TIMEOUT) | F(ACCEPTED) | F(INSPECT) | F(AWAIT_REQUEST) | F(AWAIT_CLIENT_HANDSHAKE) | F(DENIED) | F(CLIENT_GONE))
 SESSION_ROW(PROXY_HEADER,TIMEOUT,            CLOSED,      proxy_header_timeout, 0)
 SESSION_ROW(PROXY_HEADER,CLIENT_GONE,        CLOSED,      proxy_header_abort,   0)
 SESSION_ROW(PROXY_HEADER,KILL,               CLOSED,      close_killed,         0)

@@ -71,7 +71,7 @@ enum proxy_option {
  * directions without parsing.
  */
 struct proxy_timeouts {
-	unsigned int connect, client, server, client_fin, server_fin, queue, check;
+	unsigned int connect, client, client_hs, server, client_fin, server_fin, queue, check;
 	unsigned int http_request, http_keep_alive, tarpit, tunnel;
 };
 

@@ -126,7 +126,7 @@ struct session {
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	uint8_t has_header;     /* the connection began with a PROXY header */
 	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
-	uint8_t header_err;     /* enum proxy_header_err: why the header was rejected */
+	uint8_t conn_err;       /* enum conn_err: why there was no PROXY header or handshake */
 	uint8_t looked_again;   /* it has checked for a FIN after the server's first bytes */
 	char term[2];           /* termination code: cause and phase, '-' while unknown */
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */

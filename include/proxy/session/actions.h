@@ -30,6 +30,9 @@ enum session_event session_do_inspect_abort(struct session *s);
 enum session_event session_do_inspect_timeout(struct session *s);
 /* last_look_actions.c */
 enum session_event session_do_header_last_look(struct session *s);
+enum session_event session_do_client_handshake_last_look(struct session *s);
+enum session_event session_do_client_handshake_timeout(struct session *s);
+enum session_event session_do_client_handshake_abort(struct session *s);
 enum session_event session_do_read_last_look(struct session *s);
 enum session_event session_do_inspect_last_look(struct session *s);
 enum session_event session_do_relay_last_look(struct session *s);

@@ -14,6 +14,7 @@ struct derived {
 /* One function for each state: sets what differs from zero. */
 void derive_early(const struct session *s, struct derived *d);
 void derive_header(const struct session *s, struct derived *d);
+void derive_client_handshake(const struct session *s, struct derived *d);
 void derive_read(const struct session *s, struct derived *d);
 void derive_tarpit(const struct session *s, struct derived *d);
 void derive_inspect(const struct session *s, struct derived *d);

@@ -8,6 +8,7 @@
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
 #include "proxy/model/session.h"
+#include "proxy/session/client_handshake.h"
 #include "proxy/session/derive.h"
 #include "proxy/session/handshake.h"
 #include "proxy/session/proxy_protocol_in.h"
@@ -15,6 +16,7 @@
 
 /* I/O handlers: ev is EV_x, of conn[side]. */
 enum session_event header_io(struct session *s, int side, uint32_t ev) must_check;
+enum session_event client_handshake_io(struct session *s, int side, uint32_t ev) must_check;
 enum session_event inspect_io(struct session *s, int side, uint32_t ev) must_check;
 /* Without a server. */
 enum session_event early_io(struct session *s, int side, uint32_t ev) must_check;

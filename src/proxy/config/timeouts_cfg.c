@@ -22,6 +22,8 @@ static const struct cfg_kw kws[] = {
 	TIMEOUT("client", CFG_FE, client, "Maximum time without activity on the client's side."),
 	TIMEOUT("client-fin", CFG_FE, client_fin,
 		"As timeout client, after one direction was closed."),
+	TIMEOUT("client-hs", CFG_FE, client_hs,
+		"Maximum time of a client's TLS handshake; the default is timeout client."),
 	TIMEOUT("connect", CFG_BE, connect, "Maximum time to connect to a server."),
 	TIMEOUT("check", CFG_BE, check, "Maximum time for a health check after the connection is "
 		"established."),

@@ -96,5 +96,5 @@ log_format_render_refused(struct session *s, const struct log_context *cx, struc
 		sbuf_adds(out, ln->bind->name);
 	else
 		sbuf_addu(out, (uint64_t)ln->id);
-	sbuf_addf(out, ": %s", proxy_header_err_text((enum proxy_header_err)s->header_err));
+	sbuf_addf(out, ": %s", conn_err_text((enum conn_err)s->conn_err));
 }

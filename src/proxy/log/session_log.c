@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
+#include "net/conn_err.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/log/log_format.h"
 #include "proxy/log/log_json.h"
@@ -33,11 +34,11 @@ render_line(struct session *s, const struct log_context *cx, size_t room, struct
 {
 	const struct proxy_log *conf = &s->fe->log;
 
-	if (conf->error.fmt && (is_bad(s) || s->header_err))
+	if (conf->error.fmt && (is_bad(s) || s->conn_err))
 		log_format_render(conf->error.fmt, s, cx, out);
 	else if (conf->json)
 		log_json_write(s, cx, room, out);
-	else if (s->header_err)
+	else if (s->conn_err)
 		log_format_render_refused(s, cx, out);
 	else if (conf->format)
 		log_format_render(conf->format, s, cx, out);
@@ -90,13 +91,13 @@ write_line(struct session *s)
 }
 
 /* The default format is only for sessions that reached a request, as in HAProxy. Those with an
- * invalid PROXY header have their own line. */
+ * invalid PROXY header, or no handshake, have their own line. */
 static int
 has_line(const struct session *s)
 {
 	const struct proxy_log *conf = &s->fe->log;
 
-	return conf->format || conf->json || conf->error.fmt || s->header_err || !is_bad(s);
+	return conf->format || conf->json || conf->error.fmt || s->conn_err || !is_bad(s);
 }
 
 static int
@@ -146,9 +147,12 @@ session_log_early(struct session *s)
 static int
 is_null(const struct session *s)
 {
+	/* Whatever has come of a handshake, as in HAProxy. */
+	if (s->conn_err == CONN_ERR_TLS_CLOSED || s->conn_err == CONN_ERR_TLS_LATE)
+		return 1;
 	/* Bytes of a PROXY header are not counted; they are still in the buffer. */
-	if (s->header_err)
-		return s->dir[CLIENT].lookahead == 0;
+	if (s->conn_err)
+		return s->conn_err < CONN_ERR_TLS_CLOSED && s->dir[CLIENT].lookahead == 0;
 	return s->dir[CLIENT].bytes == 0 &&
 	       (s->connected_ms || s->term[0] == '-' || s->term[0] == 'C' || s->term[0] == 'c');
 }

@@ -132,18 +132,18 @@ fetch_with_source(const struct rule_args *a, struct sample_ctx *cx, struct sampl
 	return 1;
 }
 
-/* Before a session begins only its PROXY header can be invalid: there is no TLS. */
+/* Before a session begins its PROXY header or its handshake can fail. */
 static int
 fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct session *x = cx->session;
-	enum proxy_header_err err =
-		x ? (enum proxy_header_err)x->header_err : PROXY_HEADER_ERR_NONE;
+	enum conn_err err =
+		x ? (enum conn_err)x->conn_err : CONN_ERR_NONE;
 
 	if (a->kind)
-		sample_set_str(s, str_of(proxy_header_err_text(err)));
+		sample_set_str(s, str_of(conn_err_text(err)));
 	else
-		sample_set_int(s, proxy_header_err_number(err));
+		sample_set_int(s, conn_err_number(err));
 	return 1;
 }
 

@@ -159,6 +159,16 @@ derive_header(const struct session *s, struct derived *d)
 	derive_buffer_wait(s, CLIENT, d);
 }
 
+/* The same: neither does a handshake that goes on slowly. */
+void
+derive_client_handshake(const struct session *s, struct derived *d)
+{
+	unsigned int hs = s->fe->to.client_hs;
+
+	d->wants[CLIENT] = EV_R;
+	d->deadline = timer_key_after(s->state_ms, hs ? hs : s->fe->to.client);
+}
+
 /* What waits for a name server only may have all of the client's data. */
 void
 derive_inspect(const struct session *s, struct derived *d)

@@ -3,7 +3,9 @@
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
+#include "net/xprt.h"
 #include "proxy/session/actions.h"
+#include "proxy/session/client_handshake.h"
 #include "proxy/session/proxy_protocol_in.h"
 #include "proxy/session/tcp_content_rules.h"
 #include "base/counter.h"
@@ -11,7 +13,7 @@
 enum session_event
 session_do_proxy_header_timeout(struct session *s)
 {
-	proxy_protocol_blame(s, PROXY_HEADER_ERR_LATE);
+	proxy_protocol_blame(s, CONN_ERR_LATE);
 	return session_do_close(s);
 }
 
@@ -21,11 +23,28 @@ session_do_proxy_header_abort(struct session *s)
 	int failed = s->conn[CLIENT].err != 0, cut = s->dir[CLIENT].lookahead != 0;
 
 	proxy_protocol_blame(s,
-		failed    ? PROXY_HEADER_ERR_FAILED
-			: cut ? PROXY_HEADER_ERR_CUT
-			      : PROXY_HEADER_ERR_CLOSED);
+		failed    ? CONN_ERR_FAILED
+			: cut ? CONN_ERR_CUT
+			      : CONN_ERR_CLOSED);
 	if (cut && !failed)
 		conn_reset_on_close(&s->conn[CLIENT]);
+	return session_do_close(s);
+}
+
+enum session_event
+session_do_client_handshake_timeout(struct session *s)
+{
+	client_handshake_blame(s, CONN_ERR_TLS_LATE);
+	return session_do_close(s);
+}
+
+enum session_event
+session_do_client_handshake_abort(struct session *s)
+{
+	const struct xprt *x = s->conn[CLIENT].xprt;
+
+	client_handshake_blame(
+		s, x && x->failure ? (enum conn_err)x->failure : CONN_ERR_TLS_FAILED);
 	return session_do_close(s);
 }
 

@@ -22,6 +22,17 @@ header_io(struct session *s, int side, uint32_t ev)
 }
 
 enum session_event
+client_handshake_io(struct session *s, int side, uint32_t ev)
+{
+	enum session_event next = client_handshake(s);
+
+	(void)side;
+	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
+		next = SESSION_EV_CLIENT_GONE;
+	return next;
+}
+
+enum session_event
 inspect_io(struct session *s, int side, uint32_t ev)
 {
 	enum session_event next = SESSION_EV_NONE;

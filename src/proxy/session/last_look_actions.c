@@ -73,6 +73,19 @@ session_do_header_last_look(struct session *s)
 }
 
 enum session_event
+session_do_client_handshake_last_look(struct session *s)
+{
+	const struct conn *c = &s->conn[CLIENT];
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (loop_left_events(c->loop)) {
+		loop_presume_ready(c->loop, c->fd, DIR_R);
+		ev = client_handshake(s);
+	}
+	return late_unless(s, ev);
+}
+
+enum session_event
 session_do_relay_last_look(struct session *s)
 {
 	struct loop *l = s->engine->loop;

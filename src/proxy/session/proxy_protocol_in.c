@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "proxy/session/client_handshake.h"
 #include "proxy/session/session_admit.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
@@ -15,15 +16,15 @@
 
 /* HAProxy has one code for all of them. */
 void
-proxy_protocol_blame(struct session *s, enum proxy_header_err err)
+proxy_protocol_blame(struct session *s, enum conn_err err)
 {
-	s->header_err = (uint8_t)err;
+	s->conn_err = (uint8_t)err;
 	session_blame(s, 'P', 'R');
 }
 
 /* The sender must notice (proxy-protocol.txt 2.1): a FIN could be that of an empty stream. */
 static enum session_event
-refuse_header(struct session *s, enum proxy_header_err err)
+refuse_header(struct session *s, enum conn_err err)
 {
 	proxy_protocol_blame(s, err);
 	conn_reset_on_close(&s->conn[CLIENT]);
@@ -62,7 +63,8 @@ accept_header(struct session *s, const struct proxy_header *header)
 		addr_override_proxy_protocol(s, &header->src, &header->dst);
 	addr_override_keep_tlvs(s, header->tlvs);
 	keep_after_header(s, header->len);
-	return session_admit_again(s);
+	s->has_header = 1;
+	return s->listener->xprt ? client_handshake_begin(s) : session_admit_again(s);
 }
 
 static enum session_event
@@ -132,6 +134,9 @@ read_header(struct session *s)
 	struct direction *h = &s->dir[CLIENT];
 	size_t got, at;
 
+	/* What follows it is for the transport, and stays in the kernel. */
+	if (s->listener->xprt)
+		return io_event(look_in_place(s));
 	if (!h->buf) {
 		if (!memory_reserve_client_buffer(s) || direction_buf_get(e, h) < 0) {
 			if (conn_can(&s->conn[CLIENT], XPRT_PEEK))

@@ -49,7 +49,8 @@ count_connection(const struct session *s)
 static int
 is_screened(const struct session *s)
 {
-	return tcp_conn_rules_exist(s->fe) || s->has_header || s->listener->bind->accept_proxy;
+	return tcp_conn_rules_exist(s->fe) || s->has_header || s->listener->bind->accept_proxy ||
+		s->listener->xprt;
 }
 
 /* If nothing can reject connections there are as many sessions as connections; otherwise the
@@ -102,8 +103,9 @@ count_session(struct session *s, struct second n)
 	s->listener->stat.cum_sess++;
 }
 
+/* A PROXY header comes before the bytes of a transport. */
 static int
-open_client(struct session *s, int fd)
+open_client(struct session *s, int fd, int has_proxy_header)
 {
 	const struct listener *ln = s->listener;
 
@@ -111,13 +113,14 @@ open_client(struct session *s, int fd)
 		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
 			: ln->nodelay             ? CONN_TCP_NODELAY
 						  : CONN_TCP,
-		ln->xprt);
+		has_proxy_header ? NULL : ln->xprt);
 }
 
 int
 session_admit(struct session *s, int fd, int *expects)
 {
 	struct second n = count_connection(s);
+	const struct xprt_maker *xprt = s->listener->xprt;
 
 	if (is_screened(s))
 		atomic_write(&s->engine->shared->screens, 1);
@@ -125,11 +128,11 @@ session_admit(struct session *s, int fd, int *expects)
 	/* Fetches of the connection need the descriptor. */
 	s->conn[CLIENT].fd = fd;
 	if (!tcp_conn_rules_allow(s, RULE_TCP_CONNECTION, expects) ||
-		(!*expects && !tcp_conn_rules_allow(s, RULE_TCP_SESSION, expects)) ||
-		(*expects && addr_override_reserve(s) < 0) || open_client(s, fd) < 0)
+		(!*expects && !xprt && !tcp_conn_rules_allow(s, RULE_TCP_SESSION, expects)) ||
+		(*expects && addr_override_reserve(s) < 0) || open_client(s, fd, *expects) < 0)
 		return -1;
 	register_session(s);
-	if (!*expects)
+	if (!*expects && !xprt)
 		count_session(s, n);
 	return 0;
 }
@@ -137,6 +140,8 @@ session_admit(struct session *s, int fd, int *expects)
 enum session_event
 session_first_event(struct session *s)
 {
+	if (unlikely(conn_awaits_handshake(&s->conn[CLIENT])))
+		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
 	if (s->is_http)
 		return SESSION_EV_AWAIT_REQUEST;
 	if (tcp_content_rules_of_frontend(s->fe))
@@ -151,8 +156,7 @@ session_admit_again(struct session *s)
 	struct second none = { 0 };
 	int expects = 0;
 
-	s->has_header = 1;
-	/* It is treated as just accepted, whatever time the header has taken. */
+	/* It is treated as just accepted, whatever time header and handshake have taken. */
 	s->last_ms[CLIENT] = session_now_ms(s);
 	if (!tcp_conn_rules_allow(s, RULE_TCP_SESSION, &expects)) {
 		/* These are not logged (manual, tcp-request session). */

@@ -47,9 +47,9 @@ text_of(enum proxy_header_found found, const struct proxy_header *h)
 	if (found == PROXY_HEADER_MORE)
 		return "more";
 	if (found == PROXY_HEADER_BAD)
-		return h->err == PROXY_HEADER_ERR_OTHER ? "other"
-			: h->err == PROXY_HEADER_ERR_INVALID ? "invalid"
-			: h->err == PROXY_HEADER_ERR_UNHANDLED ? "unhandled" : "?";
+		return h->err == CONN_ERR_OTHER ? "other"
+			: h->err == CONN_ERR_INVALID ? "invalid"
+			: h->err == CONN_ERR_UNHANDLED ? "unhandled" : "?";
 	if (!h->announces)
 		return "keep";
 	(void)snprintf(out, sizeof(out), "%s %s", addr_text(&h->src, a), addr_text(&h->dst, b));
@@ -376,9 +376,9 @@ static void
 errors_have_numbers(void **st)
 {
 	(void)st;
-	assert_int_equal(proxy_header_err_number(PROXY_HEADER_ERR_NONE), 0);
-	assert_int_equal(proxy_header_err_number(PROXY_HEADER_ERR_UNHANDLED), 17);
-	assert_string_equal(proxy_header_err_text(PROXY_HEADER_ERR_CUT),
+	assert_int_equal(conn_err_number(CONN_ERR_NONE), 0);
+	assert_int_equal(conn_err_number(CONN_ERR_UNHANDLED), 17);
+	assert_string_equal(conn_err_text(CONN_ERR_CUT),
 		"Truncated PROXY protocol header received");
 }
 

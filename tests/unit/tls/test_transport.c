@@ -1,4 +1,5 @@
 /* TLS as a transport, on the fake kernel, with OpenSSL over memory as its peer. */
+#include "net/conn_err.h"
 #include "unit/tls/dialogue.h"
 
 static struct rig g;
@@ -248,6 +249,28 @@ what_is_no_hello_is_refused(void **st)
 	must_be_refused("\x16", 1, 1, 1);
 }
 
+/* No signature is made for a peer that has said hello and left. */
+static void
+who_has_left_is_not_answered(void **st)
+{
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(rig_connect(&g, TLS_ACCEPTS, NULL), 0);
+	(void)SSL_do_handshake(g.peer);
+	ERR_clear_error();
+	conn_want(&g.c, EV_R);
+	assert_int_equal(conn_recv(&g.c, buf, sizeof(buf), &got), IO_AGAIN);
+	rig_turn(&g);
+	rig_peer_move(&g);
+	fake_peer_shut(g.sock);
+	rig_turn(&g);
+	assert_int_equal(conn_handshake(&g.c), IO_ERR);
+	assert_int_equal(g.c.xprt->failure, CONN_ERR_TLS_CLOSED);
+	assert_int_equal(calls(SYS_CALL_sendto), 0);
+}
+
 static void
 queries_have_answers(void **st)
 {
@@ -282,6 +305,7 @@ static const struct CMUnitTest tests[] = {
 	TLS_CASE(a_closing_message_is_an_end),
 	TLS_CASE(a_reset_ends_without_closing_message),
 	TLS_CASE(what_is_no_hello_is_refused),
+	TLS_CASE(who_has_left_is_not_answered),
 	TLS_CASE(queries_have_answers),
 };
 

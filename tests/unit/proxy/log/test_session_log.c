@@ -382,7 +382,7 @@ test_refused_headers(void **state)
 	for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
 		world_init(&w, i < ARRAY_LEN(rows) ? rows[i].options : 0, "%ci");
 		memcpy(w.log.s.term, "PR", 2);
-		w.log.s.header_err = PROXY_HEADER_ERR_CUT;
+		w.log.s.conn_err = CONN_ERR_CUT;
 		w.log.s.connected_ms = w.log.s.dir[CLIENT].bytes = 0;
 		if (i < ARRAY_LEN(rows)) {
 			w.log.s.dir[CLIENT].lookahead = rows[i].came;

@@ -75,7 +75,7 @@ errors(void **state)
 	IS("%[fc_err] %[fc_err_str] %[fc_rcvd_proxy]", "0 Success 0");
 	w.s.has_header = 1;
 	IS("%[fc_rcvd_proxy]", "1");
-	w.s.header_err = PROXY_HEADER_ERR_LATE;
+	w.s.conn_err = CONN_ERR_LATE;
 	IS("%[fc_err] %[fc_err_str]", "13 Timeout while waiting for PROXY protocol header");
 }
 

@@ -190,6 +190,7 @@ every_state_has_its_deadline(void **st)
 	} t[] = {
 		{ SESSION_INIT, TIMER_NEVER, TIMER_NEVER },
 		{ SESSION_PROXY_HEADER, 10100, TIMER_NEVER },
+		{ SESSION_CLIENT_HANDSHAKE, 10100, TIMER_NEVER },
 		{ SESSION_READ, 20100, TIMER_NEVER },
 		{ SESSION_INSPECT, 20100, TIMER_NEVER },
 		{ SESSION_REPLY, 20100, TIMER_NEVER },
@@ -210,6 +211,9 @@ every_state_has_its_deadline(void **st)
 		s.state = t[i].state;
 		assert_int_equal(session_deadline(&s), t[i].due);
 	}
+	s.state = SESSION_CLIENT_HANDSHAKE;
+	fe.to.client_hs = 7;
+	assert_int_equal(session_deadline(&s), 10007);
 	memset(&fe.to, 0, sizeof(fe.to));
 	memset(&be.to, 0, sizeof(be.to));
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {

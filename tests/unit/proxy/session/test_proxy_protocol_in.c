@@ -24,7 +24,7 @@ fe(void)
 
 /* It is counted as a connection in any case, and as a session after its header has arrived. */
 static void
-ends(const char *terms, uint64_t sessions, enum proxy_header_err err)
+ends(const char *terms, uint64_t sessions, enum conn_err err)
 {
 	assert_string_equal(rig_terms(), terms);
 	assert_int_equal(fe()->cum_conn, 1);
@@ -58,7 +58,7 @@ play(const char *rules, int announced, const char *first, const char *then)
 static void
 is_heard(void)
 {
-	ends("--", 1, PROXY_HEADER_ERR_NONE);
+	ends("--", 1, CONN_ERR_NONE);
 	assert_int_equal(w.n_served, 1);
 	assert_string_equal(w.served[0].text, "hello");
 	assert_string_equal(w.client[0].text, "there");
@@ -166,7 +166,7 @@ headers_that_are_refused(void **st)
 			struct step client[] = { SAY(bad[i]), EOF_CLOSE, { 0 } };
 
 			rig_play(&cfg, client, hears_hello);
-			ends("PR", 0, PROXY_HEADER_ERR_OTHER);
+			ends("PR", 0, CONN_ERR_OTHER);
 			assert_int_equal(w.client[0].err, ECONNRESET);
 			assert_int_equal(w.client[0].got, 0);
 			took(0);
@@ -188,17 +188,17 @@ headers_that_do_not_arrive(void **st)
 {
 	static const struct {
 		const struct step *client;
-		enum proxy_header_err err;
+		enum conn_err err;
 		unsigned int ms;
 		int is_reset;
 	} t[] = {
-		{ is_quiet, PROXY_HEADER_ERR_LATE, 1000, 0 },
+		{ is_quiet, CONN_ERR_LATE, 1000, 0 },
 		/* further bytes do not extend the timeout */
-		{ begins, PROXY_HEADER_ERR_LATE, 1000, 0 },
-		{ leaves, PROXY_HEADER_ERR_CLOSED, 0, 0 },
-		{ begins_and_leaves, PROXY_HEADER_ERR_CUT, 0, 1 },
-		{ resets, PROXY_HEADER_ERR_FAILED, 20, 0 },
-		{ begins_and_resets, PROXY_HEADER_ERR_FAILED, 20, 0 },
+		{ begins, CONN_ERR_LATE, 1000, 0 },
+		{ leaves, CONN_ERR_CLOSED, 0, 0 },
+		{ begins_and_leaves, CONN_ERR_CUT, 0, 1 },
+		{ resets, CONN_ERR_FAILED, 20, 0 },
+		{ begins_and_resets, CONN_ERR_FAILED, 20, 0 },
 	};
 
 	(void)st;
@@ -218,14 +218,14 @@ headers_that_do_not_arrive(void **st)
 }
 
 /* The reason is recorded in the session before it ends. */
-static enum proxy_header_err why;
+static enum conn_err why;
 static uint32_t came;
 
 static void
 look_at_it(struct world *x, const struct world_end *e)
 {
 	(void)x;
-	why = (enum proxy_header_err)e->session->header_err;
+	why = (enum conn_err)e->session->conn_err;
 	came = e->session->dir[CLIENT].lookahead;
 }
 
@@ -251,19 +251,19 @@ reasons_are_kept(void **st)
 	static const struct step begins_late[] = { { STEP_PAUSE, 20 }, SAY("PROXY TC"), EOF_CLOSE };
 	static const struct {
 		const struct step *client;
-		enum proxy_header_err err;
+		enum conn_err err;
 		uint32_t came;
-	} t[] = { { is_quiet, PROXY_HEADER_ERR_LATE, 0 }, { leaves, PROXY_HEADER_ERR_CLOSED, 0 },
-		{ begins_and_leaves, PROXY_HEADER_ERR_CUT, 8 },
-		{ resets, PROXY_HEADER_ERR_FAILED, 0 }, { says_else, PROXY_HEADER_ERR_OTHER, 5 },
-		{ begins_late, PROXY_HEADER_ERR_LATE, 8 } };
+	} t[] = { { is_quiet, CONN_ERR_LATE, 0 }, { leaves, CONN_ERR_CLOSED, 0 },
+		{ begins_and_leaves, CONN_ERR_CUT, 8 },
+		{ resets, CONN_ERR_FAILED, 0 }, { says_else, CONN_ERR_OTHER, 5 },
+		{ begins_late, CONN_ERR_LATE, 8 } };
 
 	(void)st;
 	for (size_t i = 0; i < 2 * ARRAY_LEN(t); i++) {
 		struct world_config cfg = { RIG_WORLD, .texts = 1, .announced = 1 };
 		void *kept;
 
-		why = PROXY_HEADER_ERR_NONE;
+		why = CONN_ERR_NONE;
 		rig_open(&cfg, NULL);
 		w.session_ended = look_at_it;
 		w.ends_are_over = it_is_over;
@@ -284,7 +284,7 @@ session_rules_see_its_addresses(void **st)
 {
 	(void)st;
 	play("tcp-request session reject if { src 1.2.3.4 }", 1, TCP4, "hello");
-	ends("--", 0, PROXY_HEADER_ERR_NONE);
+	ends("--", 0, CONN_ERR_NONE);
 	assert_int_equal(fe()->denied_sess, 1);
 	assert_int_equal(w.n_served, 0);
 	rig_close();

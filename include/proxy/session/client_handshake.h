@@ -1,0 +1,15 @@
+/* The handshake of a client's transport, before the session begins. Private to proxy. */
+#ifndef TACIT_PROXY_SESSION_CLIENT_HANDSHAKE_H
+#define TACIT_PROXY_SESSION_CLIENT_HANDSHAKE_H
+
+#include "net/conn_err.h"
+#include "proxy/model/session.h"
+
+/* The reason for the log. */
+void client_handshake_blame(struct session *s, enum conn_err err);
+/* Its bytes come next on the socket, after a PROXY header: the event that follows. */
+enum session_event client_handshake_begin(struct session *s);
+/* Continues it. */
+enum session_event client_handshake(struct session *s);
+
+#endif

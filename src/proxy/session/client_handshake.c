@@ -1,0 +1,42 @@
+/* State CLIENT_HANDSHAKE: the client's transport (TLS) shakes hands. On the session's worker; the
+ * session does not count as one, and has no server, before it is done. */
+#include "proxy/session/client_handshake.h"
+
+#include "net/xprt.h"
+#include "proxy/model/termination.h"
+#include "proxy/session/session_admit.h"
+
+void
+client_handshake_blame(struct session *s, enum conn_err err)
+{
+	s->conn_err = (uint8_t)err;
+	session_blame(s, 'P', 'R');
+}
+
+enum session_event
+client_handshake_begin(struct session *s)
+{
+	if (conn_begin_xprt(&s->conn[CLIENT], s->engine->on_io, s, s->listener->xprt) == 0)
+		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
+	client_handshake_blame(s, CONN_ERR_TLS_NOMEM);
+	return SESSION_EV_DENIED;
+}
+
+enum session_event
+client_handshake(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	if (!conn_is_ready(c, DIR_R))
+		return SESSION_EV_NONE;
+	switch (conn_handshake(c)) {
+	case IO_OK:
+		return session_admit_again(s);
+	case IO_AGAIN:
+		return SESSION_EV_NONE;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	return SESSION_EV_CLIENT_GONE;
+}
