@@ -1,0 +1,73 @@
+/*
+ * A certificate with its chain, its private key and what belongs to it, as it was read from files
+ * or a command. It does not change once it is complete; OpenSSL counts the references of the parts,
+ * so that handshakes keep what they use when the certificate is replaced.
+ *
+ * Main thread, or the first worker while the others stand still; other workers only read.
+ */
+#ifndef TACIT_TLS_CERT_H
+#define TACIT_TLS_CERT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+/* Of OpenSSL; stack_st_X509 is STACK_OF(X509). */
+struct evp_pkey_st;
+struct ocsp_cert_id_st;
+struct stack_st_X509;
+struct x509_st;
+
+#define TLS_WHY_MAX 512 /* size of a reason */
+
+/* What decides which clients can use it. */
+enum tls_key_kind { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_OTHER };
+
+/* Bytes from mem_alloc(). */
+struct tls_bytes {
+	unsigned char *p;
+	size_t len;
+};
+
+struct tls_cert {
+	unsigned int refs;
+	enum tls_key_kind kind;
+	struct x509_st *leaf;
+	struct stack_st_X509 *chain; /* may be NULL */
+	struct evp_pkey_st *key;
+	struct evp_pkey_st *dh;   /* DH parameters; NULL: none */
+	struct x509_st *issuer;   /* of the leaf, for OCSP; NULL: unknown */
+	int wants_ocsp;           /* there is an .ocsp file, which may be empty */
+	struct tls_bytes ocsp;    /* a response in DER; none: len 0 */
+	struct ocsp_cert_id_st *ocsp_id; /* what the response is about */
+	int64_t ocsp_expires;     /* seconds since the epoch */
+	struct tls_bytes sctl;    /* signed certificate timestamps (RFC 6962) */
+};
+
+/* An empty one with one reference, or NULL. */
+struct tls_cert *tls_cert_new(void) must_check;
+struct tls_cert *tls_cert_ref(struct tls_cert *c);
+/* Drops a reference; the last one frees it, and cleanses the key. NULL is allowed. */
+void tls_cert_put(struct tls_cert *c);
+/* An independent copy of what has been read so far, with one reference, or NULL. */
+struct tls_cert *tls_cert_copy(const struct tls_cert *c) must_check;
+
+/*
+ * Takes what PEM text has: the first certificate is the leaf and others are its chain, in any order
+ * with the key and DH parameters. Replaces those parts that the text has. Keys with a passphrase
+ * are an error, since nobody is there to type it. 0, or a negative reason with why (TLS_WHY_MAX).
+ */
+int tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why) must_check;
+/* The key alone, from PEM; the same. */
+int tls_cert_add_key(struct tls_cert *c, const char *text, size_t len, char *why) must_check;
+/* The issuer's certificate, from PEM. */
+int tls_cert_add_issuer(struct tls_cert *c, const char *text, size_t len, char *why) must_check;
+/* A signed certificate timestamp list; its syntax is checked. */
+int tls_cert_add_sctl(struct tls_cert *c, const void *p, size_t len, char *why) must_check;
+/* An OCSP response in DER, which may be empty. The certificate must be complete. */
+int tls_cert_add_ocsp(struct tls_cert *c, const void *p, size_t len, char *why) must_check;
+/* Whether key and certificate are there and belong to each other; finds the issuer in the chain. */
+int tls_cert_complete(struct tls_cert *c, char *why) must_check;
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Certificates in files: a PEM file and those beside it, `.key`, `.issuer`, `.ocsp` and `.sctl`.
+ * Main thread, while the configuration is read.
+ */
+#ifndef TACIT_TLS_CERT_FILES_H
+#define TACIT_TLS_CERT_FILES_H
+
+#include "base/compiler.h"
+#include "tls/cert.h"
+
+struct sys;
+
+#define TLS_FILE_MAX (16u << 20) /* bytes of a file */
+
+/* `ssl-load-extra-files`: which files beside a PEM file are read. */
+enum {
+	TLS_EXTRA_BUNDLE = 1,
+	TLS_EXTRA_SCTL = 2,
+	TLS_EXTRA_OCSP = 4,
+	TLS_EXTRA_ISSUER = 8,
+	TLS_EXTRA_KEY = 16,
+	TLS_EXTRA_ALL = 31
+};
+
+/* Where files are, and which. */
+struct tls_file_rules {
+	char *crt_base, *ca_base, *key_base; /* NULL: none */
+	unsigned int extra;
+	int del_ext;                         /* ssl-load-extra-del-ext */
+};
+
+/* `base`/`path`, or path alone if it is absolute or base is NULL; from mem_alloc(). NULL when
+ * memory is out. */
+char *tls_path(const char *base, const char *path) must_check;
+
+/*
+ * Reads a certificate. 0 and *out with one reference, or a negative reason with why (TLS_WHY_MAX).
+ * What is wrong with stapled data and has no effect on the certificate is said in warning
+ * (TLS_WHY_MAX, "" if nothing).
+ */
+int tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+	struct tls_cert **out, char *why, char *warning) must_check;
+
+/* The files of a directory that hold certificates, sorted by bytes. */
+struct tls_dir {
+	char **path; /* from mem_alloc(), as each path */
+	unsigned int n, cap;
+};
+
+/* Whether a directory's file is a certificate of its own. */
+typedef int tls_dir_filter(const char *name);
+/* Not hidden, and not one of the files beside a certificate. */
+int tls_is_cert_name(const char *name);
+/* 0, or a negative reason with nothing in *out. */
+int tls_dir_read(struct sys *sys, const char *dir, tls_dir_filter *is_wanted, struct tls_dir *out)
+	must_check;
+void tls_dir_free(struct tls_dir *d);
+
+#endif

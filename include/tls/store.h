@@ -1,0 +1,43 @@
+/*
+ * All certificates of the process by name, each parsed once, whatever the number of bind lines and
+ * workers. A name is the path of the file, or that of `new ssl cert`.
+ *
+ * Main thread, or the first worker while the others stand still; other workers only read.
+ */
+#ifndef TACIT_TLS_STORE_H
+#define TACIT_TLS_STORE_H
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "base/name_index.h"
+#include "tls/cert.h"
+#include "tls/cert_files.h"
+
+/* A name. It is never freed before the store, so that lines may point to it. */
+struct tls_entry {
+	struct list link;         /* in tls_store.entries, in the order of loading */
+	char *name;
+	struct tls_cert *cert;    /* NULL: none yet (`new ssl cert`), or removed */
+	int is_there;             /* 0: removed by `del ssl cert` */
+	unsigned int uses;        /* lines that name it: it cannot be removed */
+};
+
+struct tls_store {
+	struct list entries;
+	struct name_index index;
+};
+
+void tls_store_init(struct tls_store *s);
+void tls_store_fini(struct tls_store *s);
+/* NULL: unknown, or removed. */
+struct tls_entry *tls_store_find(const struct tls_store *s, const char *name);
+/* An entry without a certificate, also for a name that was removed. NULL when memory is out. */
+struct tls_entry *tls_store_add(struct tls_store *s, const char *name) must_check;
+/* The entry of a file, which is read if it is new. 0, or a negative reason with why; warning as
+ * tls_cert_read(). */
+int tls_store_load(struct tls_store *s, struct sys *sys, const struct tls_file_rules *rules,
+	const char *path, struct tls_entry **out, char *why, char *warning) must_check;
+/* The certificate from now on; takes over the reference. */
+void tls_entry_set(struct tls_entry *e, struct tls_cert *c);
+
+#endif

@@ -1,0 +1,168 @@
+/* A certificate's PEM file with the files beside it. Main thread, while the configuration is read;
+ * text that held a key is cleansed. */
+#include "tls/cert_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "tls/openssl.h"
+
+char *
+tls_path(const char *base, const char *path)
+{
+	size_t b = base ? strlen(base) : 0, n = strlen(path);
+	char *p;
+
+	if (!b || path[0] == '/')
+		return mem_strdup(path);
+	p = mem_alloc(b + n + 2);
+	if (!p)
+		return NULL;
+	memcpy(p, base, b);
+	if (base[b - 1] != '/')
+		p[b++] = '/';
+	memcpy(p + b, path, n + 1);
+	return p;
+}
+
+/* "foobar.crt" and ".key": "foobar.crt.key", or "foobar.key". */
+static char *
+side_path(const struct tls_file_rules *rules, const char *path, const char *ext)
+{
+	size_t n = strlen(path), e = strlen(ext);
+	char *p;
+
+	if (rules->del_ext && n > 4 && strcmp(path + n - 4, ".crt") == 0)
+		n -= 4;
+	p = mem_alloc(n + e + 1);
+	if (!p)
+		return NULL;
+	memcpy(p, path, n);
+	memcpy(p + n, ext, e + 1);
+	return p;
+}
+
+static int
+no_memory(char *why)
+{
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	return -ERR_NOMEM;
+}
+
+typedef int add_fn(struct tls_cert *c, const char *text, size_t len, char *why);
+
+static int
+add_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add, char *why)
+{
+	char *text, said[TLS_WHY_MAX];
+	size_t len;
+	long r = file_read(sys, path, TLS_FILE_MAX, &text, &len);
+
+	if (r < 0) {
+		(void)snprintf(why, TLS_WHY_MAX,
+			"unable to stat SSL certificate from file '%.300s' : %s", path,
+			err_text((int)r));
+		return (int)r;
+	}
+	r = add(c, text, len, said);
+	OPENSSL_cleanse(text, len);
+	mem_free(text);
+	if (r)
+		(void)snprintf(why, TLS_WHY_MAX,
+			"unable to load SSL certificate from file '%.250s': %.200s", path, said);
+	return (int)r;
+}
+
+/* As add_file(), for a file that need not exist: 1 if it does not. */
+static int
+add_side(struct sys *sys, const struct tls_file_rules *rules, const char *path, const char *ext,
+	struct tls_cert *c, add_fn *add, char *why)
+{
+	char *side = side_path(rules, path, ext);
+	int r;
+
+	if (!side)
+		return no_memory(why);
+	r = add_file(sys, side, c, add, why);
+	mem_free(side);
+	return r == -ENOENT ? 1 : r;
+}
+
+static int
+add_sctl(struct tls_cert *c, const char *text, size_t len, char *why)
+{
+	return tls_cert_add_sctl(c, text, len, why);
+}
+
+static int
+add_ocsp(struct tls_cert *c, const char *text, size_t len, char *why)
+{
+	return tls_cert_add_ocsp(c, text, len, why);
+}
+
+/* A response that cannot be used is left out, as in HAProxy. */
+static int
+read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+	struct tls_cert *c, char *why, char *warning)
+{
+	int r;
+
+	if ((rules->extra & TLS_EXTRA_ISSUER) && !c->issuer &&
+		add_side(sys, rules, path, ".issuer", c, tls_cert_add_issuer, why) < 0)
+		return -ERR_INVAL;
+	if (!(rules->extra & TLS_EXTRA_OCSP))
+		return 0;
+	r = add_side(sys, rules, path, ".ocsp", c, add_ocsp, why);
+	if (r < 0 && c->ocsp_id) {
+		memcpy(warning, why, TLS_WHY_MAX);
+		return 0;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int
+read_all(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+	struct tls_cert *c, char *why, char *warning)
+{
+	char said[TLS_WHY_MAX];
+	int r = add_file(sys, path, c, tls_cert_add_pem, why);
+
+	if (!r && !c->key && (rules->extra & TLS_EXTRA_KEY) &&
+		add_side(sys, rules, path, ".key", c, tls_cert_add_key, why) < 0)
+		return -ERR_INVAL;
+	if (r)
+		return r;
+	r = tls_cert_complete(c, said);
+	if (r) {
+		(void)snprintf(why, TLS_WHY_MAX,
+			"unable to load SSL certificate from file '%.250s': %.200s", path, said);
+		return r;
+	}
+	if ((rules->extra & TLS_EXTRA_SCTL) &&
+		add_side(sys, rules, path, ".sctl", c, add_sctl, why) < 0)
+		return -ERR_INVAL;
+	return read_ocsp(sys, rules, path, c, why, warning);
+}
+
+int
+tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+	struct tls_cert **out, char *why, char *warning)
+{
+	struct tls_cert *c = tls_cert_new();
+	int r;
+
+	*out = NULL;
+	warning[0] = '\0';
+	if (!c)
+		return no_memory(why);
+	r = read_all(sys, rules, path, c, why, warning);
+	if (r)
+		tls_cert_put(c);
+	else
+		*out = c;
+	return r;
+}

@@ -1,0 +1,103 @@
+/* All certificates of the process by name. Main thread, or the first worker while the others stand
+ * still; a name stays until the end. */
+#include "tls/store.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+void
+tls_store_init(struct tls_store *s)
+{
+	memset(s, 0, sizeof(*s));
+	list_init(&s->entries);
+}
+
+static void
+free_entry(struct tls_entry *e)
+{
+	tls_cert_put(e->cert);
+	mem_free(e->name);
+	mem_free(e);
+}
+
+void
+tls_store_fini(struct tls_store *s)
+{
+	list_each_safe(it, &s->entries)
+		free_entry(list_entry(it, struct tls_entry, link));
+	list_init(&s->entries);
+	name_index_fini(&s->index);
+}
+
+struct tls_entry *
+tls_store_find(const struct tls_store *s, const char *name)
+{
+	struct tls_entry *e = name_index_find(&s->index, name);
+
+	return e && e->is_there ? e : NULL;
+}
+
+static struct tls_entry *
+make_entry(struct tls_store *s, const char *name)
+{
+	struct tls_entry *e = mem_zalloc(sizeof(*e));
+
+	if (!e)
+		return NULL;
+	list_init(&e->link);
+	e->name = mem_strdup(name);
+	if (!e->name || name_index_add(&s->index, e->name, e) < 0) {
+		free_entry(e);
+		return NULL;
+	}
+	return e;
+}
+
+struct tls_entry *
+tls_store_add(struct tls_store *s, const char *name)
+{
+	struct tls_entry *e = name_index_find(&s->index, name);
+
+	if (!e)
+		e = make_entry(s, name);
+	if (!e)
+		return NULL;
+	list_remove(&e->link);
+	list_append(&s->entries, &e->link);
+	e->is_there = 1;
+	return e;
+}
+
+int
+tls_store_load(struct tls_store *s, struct sys *sys, const struct tls_file_rules *rules,
+	const char *path, struct tls_entry **out, char *why, char *warning)
+{
+	struct tls_entry *e = tls_store_find(s, path);
+	struct tls_cert *c;
+	int r;
+
+	*out = e;
+	warning[0] = '\0';
+	if (e && e->cert)
+		return 0;
+	r = tls_cert_read(sys, rules, path, &c, why, warning);
+	if (r)
+		return r;
+	e = tls_store_add(s, path);
+	if (!e) {
+		tls_cert_put(c);
+		return -ERR_NOMEM;
+	}
+	tls_entry_set(e, c);
+	*out = e;
+	return 0;
+}
+
+void
+tls_entry_set(struct tls_entry *e, struct tls_cert *c)
+{
+	tls_cert_put(e->cert);
+	e->cert = c;
+}

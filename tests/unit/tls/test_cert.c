@@ -1,0 +1,257 @@
+#include "tls/cert.h"
+
+#include "base/err.h"
+#include "tls/tls_error.h"
+#include "unit/tls/tls_rig.h"
+
+static struct rig_id ca, leaf, other;
+static char text[RIG_TEXT], why[TLS_WHY_MAX];
+static struct tls_cert *cert;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	ca = rig_identity(rig_ec(), "test CA", NULL, NULL, 10);
+	leaf = rig_identity(rig_ec(), "leaf.test", "DNS:leaf.test", &ca, 10);
+	other = rig_identity(EVP_RSA_gen(2048), "other.test", NULL, NULL, 10);
+	text[0] = why[0] = '\0';
+	cert = tls_cert_new();
+	return cert ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	tls_cert_put(cert);
+	rig_free(&ca);
+	rig_free(&leaf);
+	rig_free(&other);
+	return 0;
+}
+
+static void
+assert_is_leaf(void)
+{
+	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), 0);
+	assert_int_equal(tls_cert_complete(cert, why), 0);
+	assert_int_equal(X509_cmp(cert->leaf, leaf.cert), 0);
+	assert_int_equal(EVP_PKEY_eq(cert->key, leaf.key), 1);
+	assert_int_equal(sk_X509_num(cert->chain), 1);
+	assert_int_equal(X509_cmp(cert->issuer, ca.cert), 0);
+	assert_int_equal(cert->kind, TLS_KEY_ECDSA);
+}
+
+/* The key may stand anywhere, and text between the blocks is skipped. */
+static void
+test_any_order(void **state)
+{
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_cert(text, ca.cert);
+	rig_pem_key(text, leaf.key, NULL);
+	assert_is_leaf();
+	strcpy(text, "subject=leaf\n");
+	rig_pem_key(text, leaf.key, NULL);
+	strcat(text, "a remark\n");
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_cert(text, ca.cert);
+	assert_is_leaf();
+	text[0] = '\0';
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_key(text, leaf.key, NULL);
+	rig_pem_cert(text, ca.cert);
+	assert_is_leaf();
+}
+
+/* Nobody is there to type a passphrase, and nobody is asked. */
+static void
+test_passphrase(void **state)
+{
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_key(text, leaf.key, "secret");
+	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), -ERR_UNSUPPORTED);
+	assert_non_null(strstr(why, "passphrase"));
+}
+
+static void
+test_wrong_key(void **state)
+{
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), 0);
+	assert_int_equal(tls_cert_complete(cert, why), -ERR_MISSING);
+	assert_string_equal(why, "No Private Key found");
+	text[0] = '\0';
+	rig_pem_key(text, other.key, NULL);
+	assert_int_equal(tls_cert_add_key(cert, text, strlen(text), why), 0);
+	assert_int_equal(tls_cert_complete(cert, why), -ERR_INVAL);
+	assert_non_null(strstr(why, "inconsistencies between private key and certificate loaded"));
+	assert_int_equal(ERR_peek_error(), 0);
+}
+
+static void
+test_broken_text(void **state)
+{
+	(void)state;
+	assert_int_equal(tls_cert_add_pem(cert, "hello", 5, why), -ERR_MISSING);
+	rig_pem_cert(text, leaf.cert);
+	memset(strchr(text, '\n') + 5, '!', 20);
+	assert_true(tls_cert_add_pem(cert, text, strlen(text), why) < 0);
+	text[0] = '\0';
+	rig_pem_cert(text, leaf.cert);
+	memset(strchr(text, '\n') + 1, 'A', 20);
+	assert_true(tls_cert_add_pem(cert, text, strlen(text), why) < 0);
+	assert_non_null(strstr(why, "CERTIFICATE cannot be read"));
+	assert_int_equal(ERR_peek_error(), 0);
+	/* nothing was taken */
+	assert_int_equal(tls_cert_complete(cert, why), -ERR_MISSING);
+}
+
+static void
+test_issuer(void **state)
+{
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_key(text, leaf.key, NULL);
+	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), 0);
+	assert_int_equal(tls_cert_complete(cert, why), 0);
+	assert_null(cert->issuer);
+	text[0] = '\0';
+	rig_pem_cert(text, other.cert);
+	assert_int_equal(tls_cert_add_issuer(cert, text, strlen(text), why), -ERR_INVAL);
+	text[0] = '\0';
+	rig_pem_cert(text, ca.cert);
+	assert_int_equal(tls_cert_add_issuer(cert, text, strlen(text), why), 0);
+	assert_int_equal(X509_cmp(cert->issuer, ca.cert), 0);
+}
+
+static void
+test_sctl(void **state)
+{
+	static const unsigned char good[] = { 0, 6, 0, 1, 'a', 0, 1, 'b' };
+	static const unsigned char bad[][8] = {
+		{ 0, 7, 0, 1, 'a', 0, 1, 'b' },
+		{ 0, 6, 0, 2, 'a', 0, 1, 'b' },
+		{ 0, 6, 0, 0, 'a', 0, 1, 'b' },
+		{ 0, 6, 0, 1, 'a', 0, 2, 'b' },
+	};
+
+	(void)state;
+	assert_int_equal(tls_cert_add_sctl(cert, good, sizeof(good), why), 0);
+	assert_int_equal(cert->sctl.len, sizeof(good));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_true(tls_cert_add_sctl(cert, bad[i], sizeof(bad[i]), why) < 0);
+	assert_true(tls_cert_add_sctl(cert, good, 0, why) < 0);
+	assert_true(tls_cert_add_sctl(cert, good, 2, why) < 0);
+	assert_memory_equal(cert->sctl.p, good, sizeof(good));
+}
+
+/* An OCSP response about `id` with this status, that is valid for `seconds` from now on. */
+static size_t
+make_response(const struct rig_id *about, int status, long seconds, unsigned char **out)
+{
+	OCSP_BASICRESP *basic = OCSP_BASICRESP_new();
+	OCSP_CERTID *id = OCSP_cert_to_id(NULL, about->cert, ca.cert);
+	ASN1_TIME *from = X509_gmtime_adj(NULL, -3600), *until = X509_gmtime_adj(NULL, seconds);
+	OCSP_RESPONSE *resp;
+	int n;
+
+	assert_non_null(OCSP_basic_add1_status(basic, id, status, 0,
+		status == V_OCSP_CERTSTATUS_REVOKED ? from : NULL, from, until));
+	assert_int_equal(OCSP_basic_sign(basic, ca.cert, ca.key, EVP_sha256(), NULL, 0), 1);
+	resp = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic);
+	*out = NULL;
+	n = i2d_OCSP_RESPONSE(resp, out);
+	OCSP_RESPONSE_free(resp);
+	OCSP_BASICRESP_free(basic);
+	OCSP_CERTID_free(id);
+	ASN1_TIME_free(from);
+	ASN1_TIME_free(until);
+	assert_true(n > 0);
+	return (size_t)n;
+}
+
+static void
+assert_refused(const struct rig_id *about, int status, long seconds, const char *reason)
+{
+	unsigned char *p;
+	size_t n = make_response(about, status, seconds, &p);
+
+	assert_true(tls_cert_add_ocsp(cert, p, n, why) < 0);
+	assert_string_equal(why, reason);
+	assert_int_equal(cert->ocsp.len, 0);
+	OPENSSL_free(p);
+}
+
+static void
+test_ocsp(void **state)
+{
+	unsigned char *p;
+	size_t n;
+
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_key(text, leaf.key, NULL);
+	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), 0);
+	assert_int_equal(tls_cert_complete(cert, why), 0);
+	assert_true(tls_cert_add_ocsp(cert, "", 0, why) < 0); /* without an issuer */
+	assert_int_equal(cert->wants_ocsp, 0);
+	text[0] = '\0';
+	rig_pem_cert(text, ca.cert);
+	assert_int_equal(tls_cert_add_issuer(cert, text, strlen(text), why), 0);
+	assert_int_equal(tls_cert_add_ocsp(cert, "", 0, why), 0);
+	assert_int_equal(cert->wants_ocsp, 1);
+	assert_true(tls_cert_add_ocsp(cert, "abc", 3, why) < 0);
+	assert_refused(&leaf, V_OCSP_CERTSTATUS_REVOKED, 3600,
+		"OCSP single response: certificate status not good");
+	assert_refused(&leaf, V_OCSP_CERTSTATUS_GOOD, -1800,
+		"OCSP single response: no longer valid.");
+	assert_refused(&other, V_OCSP_CERTSTATUS_GOOD, 3600,
+		"OCSP single response: Certificate ID does not match certificate and issuer");
+	n = make_response(&leaf, V_OCSP_CERTSTATUS_GOOD, 3600, &p);
+	assert_int_equal(tls_cert_add_ocsp(cert, p, n, why), 0);
+	assert_int_equal(cert->ocsp.len, n);
+	OPENSSL_free(p);
+}
+
+/* A copy owns references of its own. */
+static void
+test_copy(void **state)
+{
+	struct tls_cert *copy;
+
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_key(text, leaf.key, NULL);
+	rig_pem_cert(text, ca.cert);
+	assert_is_leaf();
+	assert_int_equal(tls_cert_add_ocsp(cert, "", 0, why), 0);
+	copy = tls_cert_copy(cert);
+	assert_non_null(copy);
+	tls_cert_put(tls_cert_ref(cert));
+	tls_cert_put(cert);
+	cert = copy;
+	assert_int_equal(tls_cert_complete(cert, why), 0);
+	assert_int_equal(X509_cmp(cert->leaf, leaf.cert), 0);
+	assert_int_equal(sk_X509_num(cert->chain), 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_any_order),
+		CASE(test_passphrase),
+		CASE(test_wrong_key),
+		CASE(test_broken_text),
+		CASE(test_issuer),
+		CASE(test_sctl),
+		CASE(test_ocsp),
+		CASE(test_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
