@@ -30,6 +30,8 @@ enum {
 };
 #define BIND_THREADS_MAX 64
 
+struct tls_bind;
+
 /* A bind line's settings (manual 5.1), shared by all its listeners. Owned by the configuration. */
 struct bind_conf {
 	struct list link;        /* in its proxy, in file order */
@@ -56,6 +58,8 @@ struct bind_conf {
 	mode_t mode;             /* 0: by umask */
 	enum bind_level level;   /* stats sockets */
 	enum bind_severity severity;
+	struct tls_bind *tls;    /* options of TLS (tls/bind.h); NULL: none were given */
+	void (*tls_free)(struct tls_bind **b);
 };
 
 struct listener;

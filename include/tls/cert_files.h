@@ -41,19 +41,4 @@ char *tls_path(const char *base, const char *path) must_check;
 int tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *path,
 	struct tls_cert **out, char *why, char *warning) must_check;
 
-/* The files of a directory that hold certificates, sorted by bytes. */
-struct tls_dir {
-	char **path; /* from mem_alloc(), as each path */
-	unsigned int n, cap;
-};
-
-/* Whether a directory's file is a certificate of its own. */
-typedef int tls_dir_filter(const char *name);
-/* Not hidden, and not one of the files beside a certificate. */
-int tls_is_cert_name(const char *name);
-/* 0, or a negative reason with nothing in *out. */
-int tls_dir_read(struct sys *sys, const char *dir, tls_dir_filter *is_wanted, struct tls_dir *out)
-	must_check;
-void tls_dir_free(struct tls_dir *d);
-
 #endif

@@ -37,6 +37,8 @@ bind_conf_free(struct bind_conf **bp)
 			mem_free(ln->group);
 		mem_free(ln);
 	}
+	if (b->tls)
+		b->tls_free(&b->tls);
 	mem_free(b->name);
 	mem_free(b);
 }

@@ -97,7 +97,7 @@ tls_cert_copy(const struct tls_cert *c)
 }
 
 static enum tls_key_kind
-kind_of(const EVP_PKEY *key)
+key_kind_of(const EVP_PKEY *key)
 {
 	switch (EVP_PKEY_get_base_id(key)) {
 	case EVP_PKEY_RSA:
@@ -143,7 +143,7 @@ tls_cert_complete(struct tls_cert *c, char *why)
 			tls_error_take(reason, sizeof(reason)));
 		return -ERR_INVAL;
 	}
-	c->kind = kind_of(c->key);
+	c->kind = key_kind_of(c->key);
 	if (!c->issuer)
 		find_issuer(c);
 	return 0;

@@ -1,4 +1,6 @@
 /* Directories of certificates. Main thread, while the configuration is read. */
+#include "tls/cert_dir.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -47,7 +49,7 @@ append_file(struct tls_dir *d, char *path)
 }
 
 static int
-take_name(struct sys *sys, const char *dir, const char *name, struct tls_dir *out)
+take_dir_entry(struct sys *sys, const char *dir, const char *name, struct tls_dir *out)
 {
 	char *path = tls_path(dir, name);
 	struct stat st;
@@ -83,7 +85,7 @@ read_entries(struct sys *sys, int fd, char *buf, const char *dir, tls_dir_filter
 
 			at += e->d_reclen;
 			if (is_wanted(e->d_name))
-				r = take_name(sys, dir, e->d_name, out);
+				r = take_dir_entry(sys, dir, e->d_name, out);
 		}
 	}
 	return r;

@@ -98,7 +98,7 @@ find_single(OCSP_BASICRESP *basic, OCSP_CERTID *id, ASN1_GENERALIZEDTIME **until
 }
 
 static int64_t
-seconds_of(const ASN1_GENERALIZEDTIME *t)
+asn1_seconds(const ASN1_GENERALIZEDTIME *t)
 {
 	struct tm tm;
 
@@ -118,7 +118,7 @@ check_response(struct tls_cert *c, OCSP_RESPONSE *resp, OCSP_CERTID *id, char *w
 	if (!basic)
 		return bad_extra(why, "Failed to get basic response from OCSP Response");
 	if (find_single(basic, id, &until, why)) {
-		c->ocsp_expires = seconds_of(until) - OCSP_SKEW;
+		c->ocsp_expires = asn1_seconds(until) - OCSP_SKEW;
 		r = 0;
 	}
 	OCSP_BASICRESP_free(basic);
@@ -126,7 +126,7 @@ check_response(struct tls_cert *c, OCSP_RESPONSE *resp, OCSP_CERTID *id, char *w
 }
 
 static int
-make_id(struct tls_cert *c, char *why)
+make_ocsp_id(struct tls_cert *c, char *why)
 {
 	if (!c->issuer)
 		return bad_extra(why, "the issuer's certificate is not in the PEM file, nor in a "
@@ -142,7 +142,7 @@ tls_cert_add_ocsp(struct tls_cert *c, const void *p, size_t len, char *why)
 	const unsigned char *at = p;
 	char reason[TLS_ERROR_MAX];
 	OCSP_RESPONSE *resp;
-	int r = make_id(c, why);
+	int r = make_ocsp_id(c, why);
 
 	if (r)
 		return r;

@@ -47,7 +47,7 @@ side_path(const struct tls_file_rules *rules, const char *path, const char *ext)
 }
 
 static int
-no_memory(char *why)
+cert_nomem(char *why)
 {
 	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
 	return -ERR_NOMEM;
@@ -56,7 +56,7 @@ no_memory(char *why)
 typedef int add_fn(struct tls_cert *c, const char *text, size_t len, char *why);
 
 static int
-add_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add, char *why)
+add_cert_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add, char *why)
 {
 	char *text, said[TLS_WHY_MAX];
 	size_t len;
@@ -77,17 +77,17 @@ add_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add, cha
 	return (int)r;
 }
 
-/* As add_file(), for a file that need not exist: 1 if it does not. */
+/* As add_cert_file(), for a file that need not exist: 1 if it does not. */
 static int
-add_side(struct sys *sys, const struct tls_file_rules *rules, const char *path, const char *ext,
-	struct tls_cert *c, add_fn *add, char *why)
+add_side_file(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+	const char *ext, struct tls_cert *c, add_fn *add, char *why)
 {
 	char *side = side_path(rules, path, ext);
 	int r;
 
 	if (!side)
-		return no_memory(why);
-	r = add_file(sys, side, c, add, why);
+		return cert_nomem(why);
+	r = add_cert_file(sys, side, c, add, why);
 	mem_free(side);
 	return r == -ENOENT ? 1 : r;
 }
@@ -112,11 +112,11 @@ read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const char *path,
 	int r;
 
 	if ((rules->extra & TLS_EXTRA_ISSUER) && !c->issuer &&
-		add_side(sys, rules, path, ".issuer", c, tls_cert_add_issuer, why) < 0)
+		add_side_file(sys, rules, path, ".issuer", c, tls_cert_add_issuer, why) < 0)
 		return -ERR_INVAL;
 	if (!(rules->extra & TLS_EXTRA_OCSP))
 		return 0;
-	r = add_side(sys, rules, path, ".ocsp", c, add_ocsp, why);
+	r = add_side_file(sys, rules, path, ".ocsp", c, add_ocsp, why);
 	if (r < 0 && c->ocsp_id) {
 		memcpy(warning, why, TLS_WHY_MAX);
 		return 0;
@@ -129,10 +129,10 @@ read_all(struct sys *sys, const struct tls_file_rules *rules, const char *path,
 	struct tls_cert *c, char *why, char *warning)
 {
 	char said[TLS_WHY_MAX];
-	int r = add_file(sys, path, c, tls_cert_add_pem, why);
+	int r = add_cert_file(sys, path, c, tls_cert_add_pem, why);
 
 	if (!r && !c->key && (rules->extra & TLS_EXTRA_KEY) &&
-		add_side(sys, rules, path, ".key", c, tls_cert_add_key, why) < 0)
+		add_side_file(sys, rules, path, ".key", c, tls_cert_add_key, why) < 0)
 		return -ERR_INVAL;
 	if (r)
 		return r;
@@ -143,7 +143,7 @@ read_all(struct sys *sys, const struct tls_file_rules *rules, const char *path,
 		return r;
 	}
 	if ((rules->extra & TLS_EXTRA_SCTL) &&
-		add_side(sys, rules, path, ".sctl", c, add_sctl, why) < 0)
+		add_side_file(sys, rules, path, ".sctl", c, add_sctl, why) < 0)
 		return -ERR_INVAL;
 	return read_ocsp(sys, rules, path, c, why, warning);
 }
@@ -158,7 +158,7 @@ tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *p
 	*out = NULL;
 	warning[0] = '\0';
 	if (!c)
-		return no_memory(why);
+		return cert_nomem(why);
 	r = read_all(sys, rules, path, c, why, warning);
 	if (r)
 		tls_cert_put(c);

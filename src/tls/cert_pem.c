@@ -23,7 +23,7 @@ struct pem_parts {
 };
 
 static void
-free_block(struct pem_block *b)
+free_pem_block(struct pem_block *b)
 {
 	OPENSSL_free(b->name);
 	OPENSSL_free(b->header);
@@ -32,7 +32,7 @@ free_block(struct pem_block *b)
 }
 
 static void
-free_parts(struct pem_parts *p)
+free_pem_parts(struct pem_parts *p)
 {
 	X509_free(p->leaf);
 	sk_X509_pop_free(p->chain, X509_free);
@@ -51,7 +51,7 @@ bad_block(const struct pem_block *b, char *why)
 }
 
 static int
-take_cert(struct pem_parts *p, const struct pem_block *b, char *why)
+take_cert_block(struct pem_parts *p, const struct pem_block *b, char *why)
 {
 	const unsigned char *at = b->data;
 	X509 *x = strcmp(b->name, PEM_STRING_X509_TRUSTED) == 0 ? d2i_X509_AUX(NULL, &at, b->len)
@@ -73,7 +73,7 @@ take_cert(struct pem_parts *p, const struct pem_block *b, char *why)
 
 /* The first key counts, as in HAProxy. */
 static int
-take_key(struct pem_parts *p, const struct pem_block *b, char *why)
+take_key_block(struct pem_parts *p, const struct pem_block *b, char *why)
 {
 	const unsigned char *at = b->data;
 
@@ -89,7 +89,7 @@ take_key(struct pem_parts *p, const struct pem_block *b, char *why)
 }
 
 static int
-take_dh(struct pem_parts *p, const struct pem_block *b, char *why)
+take_dh_block(struct pem_parts *p, const struct pem_block *b, char *why)
 {
 	const unsigned char *at = b->data;
 	size_t len = (size_t)b->len;
@@ -106,24 +106,24 @@ take_dh(struct pem_parts *p, const struct pem_block *b, char *why)
 }
 
 static int
-take_block(struct pem_parts *p, const struct pem_block *b, char *why)
+take_pem_block(struct pem_parts *p, const struct pem_block *b, char *why)
 {
 	size_t n = strlen(b->name);
 	static const char key[] = "PRIVATE KEY";
 
 	if (strcmp(b->name, PEM_STRING_X509) == 0 || strcmp(b->name, PEM_STRING_X509_OLD) == 0 ||
 		strcmp(b->name, PEM_STRING_X509_TRUSTED) == 0)
-		return take_cert(p, b, why);
+		return take_cert_block(p, b, why);
 	if (n >= sizeof(key) - 1 && strcmp(b->name + n - (sizeof(key) - 1), key) == 0)
-		return take_key(p, b, why);
+		return take_key_block(p, b, why);
 	if (strcmp(b->name, PEM_STRING_DHPARAMS) == 0)
-		return take_dh(p, b, why);
+		return take_dh_block(p, b, why);
 	/* EC PARAMETERS and others */
 	return 0;
 }
 
 static int
-read_blocks(struct pem_parts *p, BIO *bio, char *why)
+read_pem_blocks(struct pem_parts *p, BIO *bio, char *why)
 {
 	char reason[TLS_ERROR_MAX];
 	unsigned long code;
@@ -134,8 +134,8 @@ read_blocks(struct pem_parts *p, BIO *bio, char *why)
 
 		if (!PEM_read_bio(bio, &b.name, &b.header, &b.data, &b.len))
 			break;
-		r = take_block(p, &b, why);
-		free_block(&b);
+		r = take_pem_block(p, &b, why);
+		free_pem_block(&b);
 	}
 	code = ERR_peek_last_error();
 	if (!r && ERR_GET_REASON(code) != PEM_R_NO_START_LINE && code) {
@@ -148,7 +148,7 @@ read_blocks(struct pem_parts *p, BIO *bio, char *why)
 }
 
 static int
-read_text(struct pem_parts *p, const char *text, size_t len, char *why)
+read_pem_text(struct pem_parts *p, const char *text, size_t len, char *why)
 {
 	BIO *bio = len <= INT32_MAX ? BIO_new_mem_buf(text, (int)len) : NULL;
 	int r;
@@ -159,12 +159,12 @@ read_text(struct pem_parts *p, const char *text, size_t len, char *why)
 		return -ERR_NOMEM;
 	}
 	ERR_clear_error();
-	r = read_blocks(p, bio, why);
+	r = read_pem_blocks(p, bio, why);
 	BIO_free(bio);
 	if (r == -ERR_NOMEM)
 		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
 	if (r)
-		free_parts(p);
+		free_pem_parts(p);
 	return r;
 }
 
@@ -172,7 +172,7 @@ int
 tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why)
 {
 	struct pem_parts p;
-	int r = read_text(&p, text, len, why);
+	int r = read_pem_text(&p, text, len, why);
 
 	if (r)
 		return r;
@@ -202,19 +202,19 @@ int
 tls_cert_add_key(struct tls_cert *c, const char *text, size_t len, char *why)
 {
 	struct pem_parts p;
-	int r = read_text(&p, text, len, why);
+	int r = read_pem_text(&p, text, len, why);
 
 	if (r)
 		return r;
 	if (!p.key) {
-		free_parts(&p);
+		free_pem_parts(&p);
 		(void)snprintf(why, TLS_WHY_MAX, "No Private Key found");
 		return -ERR_MISSING;
 	}
 	EVP_PKEY_free(c->key);
 	c->key = p.key;
 	p.key = NULL;
-	free_parts(&p);
+	free_pem_parts(&p);
 	return 0;
 }
 
@@ -222,23 +222,23 @@ int
 tls_cert_add_issuer(struct tls_cert *c, const char *text, size_t len, char *why)
 {
 	struct pem_parts p;
-	int r = read_text(&p, text, len, why);
+	int r = read_pem_text(&p, text, len, why);
 
 	if (r)
 		return r;
 	if (!p.leaf) {
-		free_parts(&p);
+		free_pem_parts(&p);
 		(void)snprintf(why, TLS_WHY_MAX, "there is no certificate");
 		return -ERR_MISSING;
 	}
 	if (c->leaf && X509_check_issued(p.leaf, c->leaf) != X509_V_OK) {
-		free_parts(&p);
+		free_pem_parts(&p);
 		(void)snprintf(why, TLS_WHY_MAX, "it is not the certificate's issuer");
 		return -ERR_INVAL;
 	}
 	X509_free(c->issuer);
 	c->issuer = p.leaf;
 	p.leaf = NULL;
-	free_parts(&p);
+	free_pem_parts(&p);
 	return 0;
 }

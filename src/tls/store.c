@@ -15,7 +15,7 @@ tls_store_init(struct tls_store *s)
 }
 
 static void
-free_entry(struct tls_entry *e)
+free_store_entry(struct tls_entry *e)
 {
 	tls_cert_put(e->cert);
 	mem_free(e->name);
@@ -26,7 +26,7 @@ void
 tls_store_fini(struct tls_store *s)
 {
 	list_each_safe(it, &s->entries)
-		free_entry(list_entry(it, struct tls_entry, link));
+		free_store_entry(list_entry(it, struct tls_entry, link));
 	list_init(&s->entries);
 	name_index_fini(&s->index);
 }
@@ -40,7 +40,7 @@ tls_store_find(const struct tls_store *s, const char *name)
 }
 
 static struct tls_entry *
-make_entry(struct tls_store *s, const char *name)
+make_store_entry(struct tls_store *s, const char *name)
 {
 	struct tls_entry *e = mem_zalloc(sizeof(*e));
 
@@ -49,7 +49,7 @@ make_entry(struct tls_store *s, const char *name)
 	list_init(&e->link);
 	e->name = mem_strdup(name);
 	if (!e->name || name_index_add(&s->index, e->name, e) < 0) {
-		free_entry(e);
+		free_store_entry(e);
 		return NULL;
 	}
 	return e;
@@ -61,7 +61,7 @@ tls_store_add(struct tls_store *s, const char *name)
 	struct tls_entry *e = name_index_find(&s->index, name);
 
 	if (!e)
-		e = make_entry(s, name);
+		e = make_store_entry(s, name);
 	if (!e)
 		return NULL;
 	list_remove(&e->link);

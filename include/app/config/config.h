@@ -14,6 +14,7 @@
 #include "cfg/env.h"
 #include "cfg/registry.h"
 #include "proxy/model/proxies.h"
+#include "tls/tls_conf.h"
 
 struct options;
 struct sys;
@@ -21,6 +22,7 @@ struct sys;
 struct config {
 	struct proxies proxies; /* first: ctx->root of the proxies' keywords */
 	struct global_conf global;
+	struct tls_conf tls;
 	struct cfg_registry registry;
 	struct cfg_diag diag;
 	struct cfg_env env;
@@ -38,6 +40,8 @@ void config_fini(struct config *c);
  */
 int config_load(struct config *c, struct sys *sys, const struct options *o) must_check;
 
+/* True if a listener accepts TLS. */
+int config_uses_tls(const struct config *c);
 /* True if it has any listener. */
 int config_has_listener(const struct config *c);
 /* True if any proxy asks for pipes, or would use them. */

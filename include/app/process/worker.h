@@ -18,6 +18,7 @@
 
 struct mailbox;
 struct process;
+struct tls_io;
 
 struct worker {
 	struct process *process;
@@ -31,6 +32,7 @@ struct worker {
 	uint64_t traced;     /* -d: records printed so far */
 	struct loop *loop;   /* NULL before worker_open() */
 	struct engine engine;
+	struct tls_io *tls;      /* of its TLS connections; NULL: there are none */
 	struct mailbox *mailbox; /* NULL: there is one worker */
 	struct thread thread;    /* not for the first worker */
 	int has_thread;          /* the thread runs */

@@ -9,6 +9,7 @@
 #include "app/config/bounds_cfg.h"
 #include "app/config/modules.h"
 #include "app/config/options.h"
+#include "app/config/tls_finish.h"
 #include "app/config/version.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -19,6 +20,7 @@
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/resolvers_cfg.h"
+#include "tls/bind.h"
 
 int
 config_init(struct config *c, const char *const *environment)
@@ -29,6 +31,7 @@ config_init(struct config *c, const char *const *environment)
 	memset(c, 0, sizeof(*c));
 	proxies_init(&c->proxies);
 	global_init(&c->global);
+	tls_conf_init(&c->tls);
 	cfg_registry_init(&c->registry);
 	cfg_diag_init(&c->diag, 0);
 	cfg_env_init(&c->env);
@@ -47,6 +50,7 @@ config_fini(struct config *c)
 {
 	proxies_fini(&c->proxies);
 	global_fini(&c->global);
+	tls_conf_fini(&c->tls);
 	cfg_env_fini(&c->env);
 	cfg_diag_fini(&c->diag);
 	cfg_registry_fini(&c->registry);
@@ -250,6 +254,7 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= proxies_fit_errors(&c->proxies, (size_t)(c->global.bufsize - c->global.maxrewrite),
 		&c->diag);
 	bad |= check_threads(c, sys);
+	bad |= tls_finish(c, sys);
 	return bad || cfg_diag_is_fatal(&c->diag) ? -ERR_INVAL : 0;
 }
 
@@ -263,6 +268,22 @@ config_has_listener(const struct config *c)
 
 		if (!p->disabled && !list_is_empty(&p->binds))
 			return 1;
+	}
+	return 0;
+}
+
+int
+config_uses_tls(const struct config *c)
+{
+	list_each(it, &c->proxies.all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		list_each(bt, &p->binds) {
+			const struct bind_conf *b = list_entry(bt, const struct bind_conf, link);
+
+			if (!p->disabled && b->tls && b->tls->is_on)
+				return 1;
+		}
 	}
 	return 0;
 }

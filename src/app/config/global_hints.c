@@ -8,36 +8,15 @@
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .min = 0, .max = hi,            \
 	  .class = CFG_HINT, .doc = why }
 
-#define TLS "TLS is not supported"
+#define CAPTURE "what clients offer in handshakes is not kept"
 #define H2 "HTTP/2 is not supported"
 #define COMPRESSION "compression is not supported"
 #define ABSENT "tacit has nothing of the kind"
 #define NEVER "tacit never does it"
 
 static const struct cfg_kw kws[] = {
-	HINT("ca-base", 1, TLS),
-	HINT("crt-base", 1, TLS),
-	HINT("issuers-chain-path", 1, TLS),
-	HINT("maxsslconn", 1, TLS),
-	HINT("maxsslrate", 1, TLS),
-	HINT("ssl-default-bind-ciphers", 1, TLS),
-	HINT("ssl-default-bind-ciphersuites", 1, TLS),
-	HINT("ssl-default-bind-curves", 1, TLS),
-	HINT("ssl-default-bind-options", CFG_ANY, TLS),
-	HINT("ssl-default-server-ciphers", 1, TLS),
-	HINT("ssl-default-server-ciphersuites", 1, TLS),
-	HINT("ssl-default-server-options", CFG_ANY, TLS),
-	HINT("ssl-dh-param-file", 1, TLS),
-	HINT("ssl-server-verify", 1, TLS),
-	HINT_NO("ssl-skip-self-issued-ca", 0, TLS),
-	HINT("tune.ssl.cachesize", 1, TLS),
-	HINT("tune.ssl.capture-buffer-size", 1, TLS),
-	HINT("tune.ssl.capture-cipherlist-size", 1, TLS),
-	HINT("tune.ssl.default-dh-param", 1, TLS),
-	HINT("tune.ssl.force-private-cache", 0, TLS),
-	HINT("tune.ssl.lifetime", 1, TLS),
-	HINT("tune.ssl.maxrecord", 1, TLS),
-	HINT("tune.ssl.ssl-ctx-cache-size", 1, TLS),
+	HINT("tune.ssl.capture-buffer-size", 1, CAPTURE),
+	HINT("tune.ssl.capture-cipherlist-size", 1, CAPTURE),
 	HINT("tune.h2.header-table-size", 1, H2),
 	HINT("tune.h2.initial-window-size", 1, H2),
 	HINT("tune.h2.max-concurrent-streams", 1, H2),

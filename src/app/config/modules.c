@@ -3,6 +3,7 @@
 #include "app/config/modules.h"
 
 #include "app/config/global.h"
+#include "app/config/tls_cfg.h"
 #include "cfg/env_cfg.h"
 #include "net/bind_cfg.h"
 #include "proxy/config/capture_cfg.h"
@@ -20,6 +21,7 @@
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
+#include "tls/bind_cfg_tls.h"
 
 static const struct cfg_module *const modules[] = {
 	&global_cfg_module,
@@ -27,10 +29,12 @@ static const struct cfg_module *const modules[] = {
 	&cpu_map_module,
 	&tune_cfg_module,
 	&bounds_cfg_module,
+	&tls_cfg_module,
 	&splice_cfg_module,
 	&global_hints_module,
 	&env_cfg_module,
 	&bind_cfg_module,
+	&bind_cfg_tls_module,
 	&proxy_cfg_module,
 	&proxy_cfg_options_module,
 	&timeouts_cfg_module,

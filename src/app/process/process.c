@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "app/process/process_tls.h"
 #include "app/process/totals.h"
 #include "base/atomic.h"
 #include "base/err.h"
@@ -44,6 +45,7 @@ process_init(struct process *p, struct sys *sys, struct config *cfg, struct repo
 	     struct notify *notify)
 {
 	unsigned int n;
+	int r;
 
 	memset(p, 0, sizeof(*p));
 	p->sys = sys;
@@ -66,7 +68,8 @@ process_init(struct process *p, struct sys *sys, struct config *cfg, struct repo
 		worker_init(&p->workers[i], p, i);
 	if (proxies_shard(&cfg->proxies, n) < 0)
 		return -ERR_NOMEM;
-	return process_make_listeners(p);
+	r = process_open_tls(p);
+	return r ? r : process_make_listeners(p);
 }
 
 void

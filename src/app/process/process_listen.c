@@ -10,6 +10,7 @@
 #include "net/shards.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/session.h"
+#include "tls/bind.h"
 
 /* Time that handshakes in progress get before the listeners are closed. */
 #define HANDSHAKE_MS 1
@@ -200,6 +201,7 @@ prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 	session_listen(ln, fe, &p->workers[ln->thread].engine);
 	ln->log = &p->workers[ln->thread].log;
 	handover_enable(p, ln);
+	ln->xprt = tls_bind_maker(ln->bind->tls, ln->thread);
 	ln->max_accept = (unsigned int)p->cfg->global.maxaccept;
 	ln->nodelay = 1;
 	ln->keepalive = (fe->options & OPT_CLITCPKA) != 0;

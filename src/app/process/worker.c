@@ -21,6 +21,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/session.h"
+#include "tls/tls_io.h"
 
 /* Interval of retries for which there is no event. */
 #define PAUSE_MS 10
@@ -415,6 +416,9 @@ worker_fini(struct worker *w)
 		mailbox_free(&w->mailbox);
 		engine_fini(&w->engine);
 		loop_free(&w->loop);
+		tls_io_free(&w->tls);
+	} else if (!w->loop) {
+		tls_io_free(&w->tls);
 	}
 	if (w->log_open) {
 		/* The loop's clock was freed with it. */

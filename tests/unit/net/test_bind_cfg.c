@@ -115,7 +115,6 @@ static const struct world_line lines[] = {
 	{ "thread 1/1 thread 2", "cannot name threads both" },
 	{ "thread 1 thread 1/2", "cannot name threads both" },
 	{ "thread", "[<group>/]<set>" },
-	{ "ssl", "not supported" },
 	{ "namespace x", "not supported" },
 	{ "backlgo 5", "did you mean 'backlog'" },
 	{ "tfo mss 0 maxconn -1", "'0' is out of range" },

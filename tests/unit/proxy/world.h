@@ -27,6 +27,7 @@
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/config/proxy_life.h"
+#include "tls/bind_cfg_tls.h"
 #include "unit/test.h"
 
 /* Timeouts, so that nothing is missing. Four lines: the tested lines begin at line 5. */
@@ -53,7 +54,8 @@ struct world {
 static inline void
 world_load(struct world *w, const char *text)
 {
-	static const struct cfg_module *const modules[] = { &bind_cfg_module, &proxy_cfg_module,
+	static const struct cfg_module *const modules[] = { &bind_cfg_module,
+		&bind_cfg_tls_module, &proxy_cfg_module,
 		&proxy_cfg_options_module, &http_error_cfg_module, &timeouts_cfg_module,
 		&http_cfg_module, &errors_cfg_module, &forward_cfg_module, &rules_cfg_module,
 		&server_cfg_module, &check_cfg_module, &http_check_cfg_module,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "tls/cert.h"
 #include "tls/openssl.h"
 #include "unit/test.h"
@@ -14,7 +15,7 @@ struct rig_id {
 	X509 *cert;
 };
 
-static void
+static unused void
 rig_add_ext(X509 *x, X509 *issuer, int nid, const char *value)
 {
 	X509V3_CTX ctx;
@@ -29,7 +30,7 @@ rig_add_ext(X509 *x, X509 *issuer, int nid, const char *value)
 
 /* An identity named cn, with these subjectAltNames ("DNS:a,DNS:b", or NULL), signed by `by` or by
  * itself. days: it is valid from a day ago until then. */
-static struct rig_id
+static unused struct rig_id
 rig_identity(EVP_PKEY *key, const char *cn, const char *names, const struct rig_id *by, long days)
 {
 	static long serial = 100;
@@ -52,13 +53,13 @@ rig_identity(EVP_PKEY *key, const char *cn, const char *names, const struct rig_
 	return id;
 }
 
-static EVP_PKEY *
+static unused EVP_PKEY *
 rig_ec(void)
 {
 	return EVP_EC_gen("P-256");
 }
 
-static void
+static unused void
 rig_free(struct rig_id *id)
 {
 	EVP_PKEY_free(id->key);
@@ -68,7 +69,7 @@ rig_free(struct rig_id *id)
 /* PEM texts, each up to RIG_TEXT bytes, appended to `out`. */
 #define RIG_TEXT 16384
 
-static void
+static unused void
 rig_append(char *out, BIO *b)
 {
 	char *p;
@@ -81,7 +82,7 @@ rig_append(char *out, BIO *b)
 	BIO_free(b);
 }
 
-static void
+static unused void
 rig_pem_cert(char *out, X509 *x)
 {
 	BIO *b = BIO_new(BIO_s_mem());
@@ -90,7 +91,7 @@ rig_pem_cert(char *out, X509 *x)
 	rig_append(out, b);
 }
 
-static void
+static unused void
 rig_pem_key(char *out, EVP_PKEY *key, const char *passphrase)
 {
 	BIO *b = BIO_new(BIO_s_mem());

@@ -1,0 +1,13 @@
+/* TLS of a configuration that has been read. Main thread. */
+#ifndef TACIT_APP_CONFIG_TLS_FINISH_H
+#define TACIT_APP_CONFIG_TLS_FINISH_H
+
+#include "base/compiler.h"
+
+struct config;
+struct sys;
+
+/* Reads the certificates of all bind lines. 0, or -1 after the errors were reported. */
+int tls_finish(struct config *c, struct sys *sys) must_check;
+
+#endif

@@ -1,0 +1,12 @@
+/* TLS of the process: what each worker accepts with. Main thread, before workers run. */
+#ifndef TACIT_APP_PROCESS_PROCESS_TLS_H
+#define TACIT_APP_PROCESS_PROCESS_TLS_H
+
+#include "base/compiler.h"
+
+struct process;
+
+/* Makes the contexts of all workers; nothing if there is no TLS. 0 or a negative reason. */
+int process_open_tls(struct process *p) must_check;
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * TLS of a bind line: what its options say, the certificates, and for each worker the contexts
+ * that its connections are accepted with.
+ *
+ * Main thread until the workers run, then the first worker while the others stand still; handshakes
+ * of all workers read.
+ */
+#ifndef TACIT_TLS_BIND_H
+#define TACIT_TLS_BIND_H
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "cfg/diag.h"
+#include "tls/names.h"
+#include "tls/settings.h"
+#include "tls/store.h"
+#include "tls/transport.h"
+
+struct sys;
+struct tls_conf;
+struct tls_io;
+struct x509_store_st;
+
+enum tls_source_kind { TLS_SOURCE_CRT, TLS_SOURCE_DEFAULT_CRT, TLS_SOURCE_LIST };
+
+/* `crt`, `default-crt` or `crt-list`, as written. */
+struct tls_source {
+	struct list link;
+	enum tls_source_kind kind;
+	char *path;
+	struct cfg_where where;
+};
+
+/* A certificate of a bind line. */
+struct tls_line {
+	struct list link;         /* in tls_bind.lines */
+	struct tls_entry *entry;
+	char **filter;            /* of a crt-list; none: the certificate's names */
+	unsigned int n_filters;
+	unsigned int variant;     /* its settings, tls_bind.variant */
+	int is_default;           /* for clients that ask for no name, or for an unknown one */
+	char *list;               /* the crt-list's path; NULL: of the bind line itself */
+	unsigned int number;      /* of the line there */
+};
+
+/* Settings that connections are accepted with: those of the bind line, then those of lines of a
+ * crt-list. */
+struct tls_variant {
+	struct tls_settings set;
+	struct x509_store_st *trusted; /* NULL: nothing is verified */
+	struct tls_ca *ca, *ca_verify, *crl;
+};
+
+/* What one worker accepts with. */
+struct tls_acceptor {
+	struct tls_bind *bind;
+	struct tls_maker maker;
+	struct ssl_ctx_st **ctx;  /* one per variant */
+};
+
+struct tls_bind {
+	int is_on;                /* `ssl` */
+	struct tls_settings set;
+	struct list sources;
+	struct list lines;
+	struct tls_names names;
+	struct tls_variant **variant;
+	unsigned int n_variants;
+	struct tls_acceptor *acceptor; /* one per worker */
+	unsigned int n_acceptors;
+	const struct tls_conf *conf;
+	struct cfg_where where;
+	char *id;                 /* sessions are resumed on bind lines of the same id only */
+};
+
+/* NULL when memory is out. */
+struct tls_bind *tls_bind_new(void) must_check;
+/* Connections that its makers made may live on. */
+void tls_bind_free(struct tls_bind **b);
+
+/* What a bind line is for. */
+struct tls_bind_use {
+	const char *proxy, *address; /* for messages, and for the id */
+	int is_http;                 /* its connections speak HTTP/1 */
+};
+
+/* Reads all files that it names. 0, or -1 after the errors were reported. */
+int tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_use *use,
+	struct sys *sys, struct cfg_diag *d) must_check;
+/* Whether contexts can be made of it. 0, or a negative reason with why (TLS_WHY_MAX). */
+int tls_bind_check(struct tls_bind *b, char *why) must_check;
+/* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
+int tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n) must_check;
+/* What makes the transports of a worker's connections; NULL: it does not accept TLS. */
+const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int worker);
+/* A line for an entry, at the end; the entry is used from now on. NULL when memory is out. */
+struct tls_line *tls_bind_add_line(struct tls_bind *b, struct tls_entry *e) must_check;
+void tls_line_free(struct tls_line *l);
+/* Makes the table of names anew from the lines. 0 or -ERR_NOMEM with the old one kept. */
+int tls_bind_index(struct tls_bind *b) must_check;
+/* The variant with these settings, which is new if there is none: its index, or -ERR_NOMEM. */
+int tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * What OpenSSL asks of us in a handshake: which certificate and settings a client gets. On the
+ * worker of the connection; reads the bind line's tables and changes nothing.
+ */
+#ifndef TACIT_TLS_CHOOSE_H
+#define TACIT_TLS_CHOOSE_H
+
+#include "tls/bind.h"
+
+struct ssl_ctx_st;
+struct x509_store_ctx_st;
+
+/* Has OpenSSL ask, for connections of this context. */
+void tls_choose_enable(struct ssl_ctx_st *ctx, struct tls_acceptor *a, unsigned int variant);
+/* The first line for clients that ask for no known name; NULL: there is none. */
+const struct tls_line *tls_default_line(const struct tls_bind *b);
+/* SSL_CTX_set_verify()'s callback: errors that the settings ignore do not end the handshake. */
+int tls_on_verify(int ok, struct x509_store_ctx_st *x);
+
+#endif

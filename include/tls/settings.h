@@ -1,0 +1,86 @@
+/*
+ * What words of the configuration say about TLS: the options that bind lines, lines of a crt-list,
+ * server lines and the defaults of `global` share. Main thread, while the configuration is read;
+ * workers only read.
+ */
+#ifndef TACIT_TLS_SETTINGS_H
+#define TACIT_TLS_SETTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "tls/cert.h"
+
+enum tls_version {
+	TLS_VERSION_UNSET,
+	TLS_VERSION_SSL30,
+	TLS_VERSION_10,
+	TLS_VERSION_11,
+	TLS_VERSION_12,
+	TLS_VERSION_13,
+	TLS_VERSIONS
+};
+
+enum tls_verify { TLS_VERIFY_UNSET, TLS_VERIFY_NONE, TLS_VERIFY_OPTIONAL, TLS_VERIFY_REQUIRED };
+
+/* Switches; 0 is the default of each. */
+enum {
+	TLS_NO_TICKETS = 1,
+	TLS_PREFER_CLIENT_CIPHERS = 2,
+	TLS_STRICT_SNI = 4,
+	TLS_NO_CA_NAMES = 8,
+	TLS_NO_REUSE = 16,
+	TLS_NO_ALPN = 32
+};
+
+/* X509_V_ERR_x whose handshakes go on: bit n is error n. */
+struct tls_error_set {
+	uint64_t bits[2];
+	int all;
+};
+
+struct tls_settings {
+	char *ciphers, *ciphersuites, *curves, *sigalgs, *client_sigalgs; /* NULL: OpenSSL's */
+	char *ca_file, *ca_verify_file, *crl_file;                        /* NULL: none */
+	char *crt;                /* of a server: the file of its client certificate */
+	char *verifyhost;
+	struct tls_bytes alpn;    /* as on the wire; len 0: none */
+	enum tls_verify verify;
+	enum tls_version min, max;
+	unsigned int off;         /* no-tlsv12 and so on: bit n is version n */
+	unsigned int flags;
+	struct tls_error_set crt_ignore, ca_ignore;
+};
+
+/* Where a setting may stand. */
+enum {
+	TLS_AT_BIND = 1,
+	TLS_AT_CRT_LIST = 2,
+	TLS_AT_SERVER = 4,
+	TLS_AT_BIND_DEFAULTS = 8,   /* ssl-default-bind-options */
+	TLS_AT_SERVER_DEFAULTS = 16 /* ssl-default-server-options */
+};
+
+/*
+ * Takes the setting called `name`, with its argument if it has one: the number of arguments, 0 or
+ * 1.
+ * -ERR_UNKNOWN: there is none of that name there; or another negative reason with why
+ * (TLS_WHY_MAX).
+ */
+int tls_settings_set(struct tls_settings *s, unsigned int at, const char *name, const char *arg,
+	char *why) must_check;
+/* Number of arguments of the setting, or -ERR_UNKNOWN. */
+int tls_settings_args(unsigned int at, const char *name);
+/* What s leaves unset is as in `defaults`. 0 or -ERR_NOMEM. */
+int tls_settings_inherit(struct tls_settings *s, const struct tls_settings *defaults) must_check;
+/* A copy; to is all zero. 0 or -ERR_NOMEM with `to` freed. */
+int tls_settings_copy(struct tls_settings *to, const struct tls_settings *from) must_check;
+int tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b);
+/* Leaves all zero. */
+void tls_settings_free(struct tls_settings *s);
+/* Removes protocols that only HTTP/2 and later speak from the list of ALPN. True if it had one. */
+int tls_alpn_drop_http2(struct tls_settings *s);
+int tls_error_is_in(const struct tls_error_set *set, int error);
+
+#endif

@@ -1,0 +1,48 @@
+/* What `global` says about TLS, and the files that have been read. One per process. Main thread,
+ * or the first worker while the others stand still; other workers only read. */
+#ifndef TACIT_TLS_TLS_CONF_H
+#define TACIT_TLS_TLS_CONF_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "tls/ca.h"
+#include "tls/cert_files.h"
+#include "tls/settings.h"
+#include "tls/store.h"
+
+enum {
+	TLS_TICKET_KEY = 80,            /* bytes: name, key of the MAC, key of the cipher */
+	TLS_CACHE_DEFAULT = 20000,
+	TLS_LIFETIME_DEFAULT_S = 300
+};
+
+struct evp_pkey_st;
+struct sys;
+
+struct tls_conf {
+	struct tls_file_rules files;
+	struct tls_settings bind_defaults, server_defaults;
+	int server_verify_none;         /* ssl-server-verify none */
+	char *dh_file;                  /* ssl-dh-param-file; NULL: none */
+	int default_dh;                 /* bits; 0: none */
+	struct evp_pkey_st *dh;         /* made of either */
+	int cache_size;                 /* sessions; 0: none */
+	uint32_t lifetime_s;
+	int maxrecord;                  /* bytes; 0: OpenSSL's */
+	struct tls_store certs;
+	struct tls_ca_files cas;
+	/* Of all bind lines without a file of ticket keys, whose contexts keep sessions apart. */
+	unsigned char ticket_key[TLS_TICKET_KEY];
+};
+
+/* The built-in values. */
+void tls_conf_init(struct tls_conf *t);
+/* When everything was read, and something uses TLS: ticket keys and DH parameters. 0, or a negative
+ * reason with why (TLS_WHY_MAX). */
+int tls_conf_finish(struct tls_conf *t, struct sys *sys, char *why) must_check;
+/* No listener and no server may use it any more. Cleanses the keys. */
+void tls_conf_fini(struct tls_conf *t);
+
+#endif

@@ -1,0 +1,220 @@
+/* Keywords of `global` that concern TLS. Main thread, while the configuration is read. */
+#include "app/config/tls_cfg.h"
+
+#include <string.h>
+
+#include "app/config/config.h"
+#include "cfg/ctx.h"
+
+#define FIELD(name) ((intptr_t)offsetof(struct tls_conf, name))
+
+static void *
+tls_field(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return (char *)&c->tls + ctx->kw->arg;
+}
+
+static int
+parse_tls_text(struct cfg_ctx *ctx)
+{
+	return cfg_arg_dup(ctx, 0, tls_field(ctx));
+}
+
+static int
+parse_tls_options(struct cfg_ctx *ctx, struct tls_settings *s, unsigned int at)
+{
+	char why[TLS_WHY_MAX];
+
+	for (int i = 0; i < ctx->argc;) {
+		const char *name = cfg_arg(ctx, i);
+		int args = tls_settings_args(at, name);
+
+		if (args < 0)
+			return cfg_error(
+				ctx, i, "'%s' : unknown option '%s'.", cfg_kw_name(ctx), name);
+		if (i + args >= ctx->argc)
+			return cfg_error(ctx, i, "'%s' : '%s' expects an argument.",
+				cfg_kw_name(ctx), name);
+		if (tls_settings_set(s, at, name, cfg_arg(ctx, i + 1), why) < 0)
+			return cfg_error(ctx, i, "'%s' : %s.", cfg_kw_name(ctx), why);
+		i += 1 + args;
+	}
+	return 0;
+}
+
+static int
+parse_bind_options(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return parse_tls_options(ctx, &c->tls.bind_defaults, TLS_AT_BIND_DEFAULTS);
+}
+
+static int
+parse_server_options(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return parse_tls_options(ctx, &c->tls.server_defaults, TLS_AT_SERVER_DEFAULTS);
+}
+
+static int
+parse_extra_files(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum names[] = {
+		{ "none", 0 },
+		{ "all", TLS_EXTRA_ALL },
+		{ "bundle", TLS_EXTRA_BUNDLE },
+		{ "sctl", TLS_EXTRA_SCTL },
+		{ "ocsp", TLS_EXTRA_OCSP },
+		{ "issuer", TLS_EXTRA_ISSUER },
+		{ "key", TLS_EXTRA_KEY },
+		{ NULL, 0 },
+	};
+	struct config *c = ctx->root;
+	unsigned int all = 0;
+	int one;
+
+	for (int i = 0; i < ctx->argc; i++) {
+		if (cfg_arg_enum(ctx, i, names, &one))
+			return -1;
+		if ((one == 0 || one == TLS_EXTRA_ALL) && ctx->argc > 1)
+			return cfg_error(ctx, i, "'%s' : '%s' stands alone.", cfg_kw_name(ctx),
+				cfg_arg(ctx, i));
+		all |= (unsigned int)one;
+	}
+	c->tls.files.extra = all;
+	return 0;
+}
+
+static int
+parse_del_ext(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	c->tls.files.del_ext = 1;
+	return 0;
+}
+
+static int
+parse_server_verify(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum names[] = { { "none", 1 }, { "required", 0 }, { NULL, 0 } };
+	struct config *c = ctx->root;
+
+	return cfg_arg_enum(ctx, 0, names, &c->tls.server_verify_none);
+}
+
+static int
+parse_default_dh(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return cfg_arg_int(ctx, 0, 1024, 16384, &c->tls.default_dh);
+}
+
+static int
+parse_cachesize(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return cfg_arg_int(ctx, 0, 0, INT32_MAX, &c->tls.cache_size);
+}
+
+static int
+parse_maxrecord(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return cfg_arg_int(ctx, 0, 0, 16384, &c->tls.maxrecord);
+}
+
+static int
+parse_lifetime(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+	uint64_t ms;
+
+	if (cfg_arg_time(ctx, 0, CFG_UNIT_S, 1000, CFG_TIME_MAX_MS, &ms))
+		return -1;
+	c->tls.lifetime_s = (uint32_t)(ms / 1000);
+	return 0;
+}
+
+#define TEXT(n, fld, syn, text)                                                              \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_tls_text,     \
+	  .syntax = syn, .arg = FIELD(fld), .doc = text }
+#define KW(n, hi, fn, syn, text)                                                            \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = hi, .parse = fn, .syntax = syn, \
+	  .doc = text }
+#define HINT(n, lo, why)                                                           \
+	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = lo, .class = CFG_HINT, \
+	  .doc = why }
+
+static const struct cfg_kw kws[] = {
+	TEXT("crt-base", files.crt_base, "<directory>",
+		"Directory of certificates and crt-lists that are named without one."),
+	TEXT("ca-base", files.ca_base, "<directory>",
+		"Directory of files of ca-file, ca-verify-file and crl-file that are named without "
+		"one."),
+	HINT("key-base", 1, "keys are read from the certificate's file, or from the one beside it"),
+	TEXT("ssl-default-bind-ciphers", bind_defaults.ciphers, "<list>",
+		"ciphers of bind lines without their own."),
+	TEXT("ssl-default-bind-ciphersuites", bind_defaults.ciphersuites, "<list>",
+		"ciphersuites of bind lines without their own."),
+	TEXT("ssl-default-bind-curves", bind_defaults.curves, "<list>",
+		"curves of bind lines without their own."),
+	TEXT("ssl-default-bind-sigalgs", bind_defaults.sigalgs, "<list>",
+		"sigalgs of bind lines without their own."),
+	TEXT("ssl-default-bind-client-sigalgs", bind_defaults.client_sigalgs, "<list>",
+		"client-sigalgs of bind lines without their own."),
+	KW("ssl-default-bind-options", CFG_ANY, parse_bind_options, "<option>...",
+		"Options of all bind lines: versions, no-tls-tickets, prefer-client-ciphers, "
+		"strict-sni."),
+	TEXT("ssl-default-server-ciphers", server_defaults.ciphers, "<list>",
+		"ciphers of servers without their own."),
+	TEXT("ssl-default-server-ciphersuites", server_defaults.ciphersuites, "<list>",
+		"ciphersuites of servers without their own."),
+	TEXT("ssl-default-server-curves", server_defaults.curves, "<list>",
+		"curves of servers without their own."),
+	TEXT("ssl-default-server-sigalgs", server_defaults.sigalgs, "<list>",
+		"sigalgs of servers without their own."),
+	TEXT("ssl-default-server-client-sigalgs", server_defaults.client_sigalgs, "<list>",
+		"client-sigalgs of servers without their own."),
+	KW("ssl-default-server-options", CFG_ANY, parse_server_options, "<option>...",
+		"Options of all servers: versions, no-tls-tickets."),
+	TEXT("ssl-dh-param-file", dh_file, "<file>",
+		"DH parameters for certificates whose file has none. Without them and without "
+		"tune.ssl.default-dh-param there is no DHE."),
+	KW("ssl-load-extra-files", CFG_ANY, parse_extra_files,
+		"none | all | { bundle | sctl | ocsp | issuer | key }...",
+		"Files that are read beside a certificate's if they exist; the default is all."),
+	{ .name = "ssl-load-extra-del-ext",
+		.sections = CFG_GLOBAL,
+		.parse = parse_del_ext,
+		.doc = "The names of these files have their ending instead of .crt." },
+	KW("ssl-server-verify", 1, parse_server_verify, "none|required",
+		"The default of verify for servers."),
+	KW("tune.ssl.default-dh-param", 1, parse_default_dh, "<bits>",
+		"Size of the standard group for DHE, 2048 to 4096, if there are no other DH "
+		"parameters; a smaller value means 2048."),
+	KW("tune.ssl.cachesize", 1, parse_cachesize, "<number>",
+		"Number of sessions that each worker keeps for bind lines without tickets; the "
+		"default is 20000."),
+	KW("tune.ssl.lifetime", 1, parse_lifetime, "<time>",
+		"Time during which a session can be resumed, in seconds; the default is 300."),
+	KW("tune.ssl.maxrecord", 1, parse_maxrecord, "<bytes>",
+		"Maximum size of a record that is sent, at least 512; 0 leaves it to the length "
+		"of the transfer."),
+	KW("tune.ssl.hard-maxrecord", 1, parse_maxrecord, "<bytes>", "The same."),
+	HINT("tune.ssl.force-private-cache", 0, "there is one process"),
+	HINT("tune.ssl.ssl-ctx-cache-size", 1, "no certificates are generated"),
+	{ 0 },
+};
+
+const struct cfg_module tls_cfg_module = {
+	.name = "tls",
+	.kws = kws,
+};

@@ -1,0 +1,80 @@
+/* Reads what bind lines name for TLS, when all of the configuration is known: its order does not
+ * matter. Main thread, before privileges are dropped. */
+#include "app/config/tls_finish.h"
+
+#include "app/config/config.h"
+#include "net/listener.h"
+#include "tls/bind.h"
+
+static int
+load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_conf *b)
+{
+	const struct listener *ln = list_first(&b->listeners, const struct listener, link);
+	char address[ADDR_TEXT] = "";
+	struct tls_bind_use use = {
+		.proxy = p->name,
+		.address = address,
+		.is_http = p->mode == PROXY_HTTP,
+	};
+
+	if (!list_is_empty(&b->listeners))
+		(void)addr_text(&ln->addr, address);
+	if (b->tls->is_on)
+		return tls_bind_load(b->tls, &c->tls, &use, sys, &c->diag);
+	if (!list_is_empty(&b->tls->sources))
+		cfg_diag_add(&c->diag, CFG_WARNING, &b->where,
+			"Proxy '%s': A certificate was specified but SSL was not enabled on bind "
+			"'%s' (use 'ssl').",
+			p->name, address);
+	return 0;
+}
+
+static int
+load_binds(struct config *c, struct sys *sys, const struct proxy *p)
+{
+	int bad = 0;
+
+	list_each(it, &p->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		if (b->tls)
+			bad |= load_bind(c, sys, p, b);
+	}
+	return bad;
+}
+
+static int
+refuse_admin(struct config *c)
+{
+	int bad = 0;
+
+	list_each(it, &c->global.admin_binds) {
+		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
+
+		if (!b->tls)
+			continue;
+		cfg_diag_add(&c->diag, CFG_ALERT, &b->where,
+			"'stats socket' : TLS is not supported here.");
+		bad = -1;
+	}
+	return bad;
+}
+
+int
+tls_finish(struct config *c, struct sys *sys)
+{
+	char why[TLS_WHY_MAX];
+	int bad = refuse_admin(c);
+
+	if (config_uses_tls(c) && tls_conf_finish(&c->tls, sys, why) < 0) {
+		cfg_diag_add(&c->diag, CFG_ALERT, NULL, "%s.", why);
+		bad = -1;
+	}
+	list_each(it, &c->proxies.all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		if (!p->disabled)
+			bad |= load_binds(c, sys, p);
+	}
+	return bad;
+}

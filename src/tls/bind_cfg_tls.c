@@ -1,0 +1,143 @@
+/* The options of bind lines that concern TLS. Main thread, while the configuration is read; files
+ * are read when all of it is known. */
+#include "tls/bind_cfg_tls.h"
+
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "net/listener.h"
+#include "tls/bind.h"
+
+/* The line's TLS, made for its first option. */
+static struct tls_bind *
+take_tls(struct cfg_ctx *ctx, struct bind_conf *b)
+{
+	if (!b->tls) {
+		b->tls = tls_bind_new();
+		b->tls_free = tls_bind_free;
+		if (!b->tls)
+			(void)cfg_nomem(ctx);
+		else
+			b->tls->where = b->where;
+	}
+	return b->tls;
+}
+
+static int
+opt_bind_ssl(struct cfg_ctx *ctx, void *obj)
+{
+	struct tls_bind *t = take_tls(ctx, obj);
+
+	if (!t)
+		return -1;
+	t->is_on = 1;
+	return 0;
+}
+
+static int
+opt_tls_setting(struct cfg_ctx *ctx, void *obj)
+{
+	struct tls_bind *t = take_tls(ctx, obj);
+	char why[TLS_WHY_MAX];
+
+	if (!t)
+		return -1;
+	if (tls_settings_set(&t->set, TLS_AT_BIND, ctx->opt->name, cfg_arg(ctx, 0), why) < 0)
+		return cfg_error(
+			ctx, 0, "'%s' : '%s' : %s.", cfg_kw_name(ctx), ctx->opt->name, why);
+	return 0;
+}
+
+/* A certificate's file, a directory of them, or a list. */
+static int
+opt_tls_source(struct cfg_ctx *ctx, void *obj)
+{
+	struct tls_bind *t = take_tls(ctx, obj);
+	struct tls_source *s = t ? mem_zalloc(sizeof(*s)) : NULL;
+
+	if (!s)
+		return t ? cfg_nomem(ctx) : -1;
+	s->kind = (enum tls_source_kind)ctx->opt->arg;
+	s->where = cfg_arg_where(ctx, 0);
+	list_append(&t->sources, &s->link);
+	return cfg_arg_dup(ctx, 0, &s->path);
+}
+
+#define SETTING(n, args, syn, text)                                                  \
+	{ .name = n, .min = args, .max = args, .parse = opt_tls_setting, .syntax = syn, \
+	  .doc = text }
+#define SOURCE(n, v, syn, text)                                                           \
+	{ .name = n, .min = 1, .max = 1, .parse = opt_tls_source, .arg = v, .syntax = syn,    \
+	  .doc = text }
+#define NEVER(n, args, why) \
+	{ .name = n, .min = args, .max = args, .class = CFG_UNSUPPORTED, .doc = why }
+
+static const struct cfg_opt opts[] = {
+	{ .name = "ssl", .parse = opt_bind_ssl, .doc = "Accepts TLS connections; needs crt." },
+	SOURCE("crt", TLS_SOURCE_CRT, "<file|directory>",
+		"PEM file with a certificate, its chain and its private key, in any order, or a "
+		"directory of them. Files <file>.key, .issuer, .ocsp and .sctl are read too (see "
+		"ssl-load-extra-files). A client gets the certificate for the name that it asks "
+		"for (SNI): an exact name, else a wildcard, else the first certificate of the "
+		"line. An ECDSA certificate and an RSA one may have the same names."),
+	SOURCE("default-crt", TLS_SOURCE_DEFAULT_CRT, "<file>",
+		"As crt; clients that ask for no name or an unknown one get it."),
+	SOURCE("crt-list", TLS_SOURCE_LIST, "<file>",
+		"File with lines '<file> [<option>...] <name>...': certificates with options of "
+		"their own, in brackets, and the names that they are used for; '!<name>' excludes "
+		"one."),
+	SETTING("alpn", 1, "<protocol>[,...]",
+		"Protocols offered by ALPN. There is no HTTP/2: in mode http 'h2' is accepted "
+		"with a warning and not offered, so that clients use HTTP/1.1."),
+	SETTING("no-alpn", 0, NULL, "Offers no protocol by ALPN."),
+	SETTING("ca-file", 1, "<file|directory>",
+		"Certificates that clients' certificates are verified with; '@system-ca': those "
+		"that the system trusts."),
+	SETTING("ca-verify-file", 1, "<file>",
+		"More of them, whose names are not told to clients."),
+	SETTING("crl-file", 1, "<file>",
+		"Revocation lists, one for each certificate of the chain that is verified."),
+	SETTING("verify", 1, "none|optional|required",
+		"Whether clients are asked for a certificate; the default is none. One that "
+		"cannot be verified ends the handshake."),
+	SETTING("crt-ignore-err", 1, "all|<error>[,...]",
+		"Errors of clients' certificates that do not end the handshake."),
+	SETTING("ca-ignore-err", 1, "all|<error>[,...]",
+		"Errors of the certificates above clients' that do not end the handshake."),
+	SETTING("no-ca-names", 0, NULL, "Does not tell clients the names of ca-file."),
+	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1)."),
+	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3."),
+	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons."),
+	SETTING("ecdhe", 1, "<group>", "The same for one group."),
+	SETTING("sigalgs", 1, "<list>", "Signature algorithms of handshakes."),
+	SETTING("client-sigalgs", 1, "<list>", "Signature algorithms of clients' certificates."),
+	SETTING("ssl-min-ver", 1, "<version>",
+		"Lowest version: TLSv1.0 to TLSv1.3; the default is TLSv1.2."),
+	SETTING("ssl-max-ver", 1, "<version>", "Highest version."),
+	SETTING("force-sslv3", 0, NULL, "SSL 3.0 only."),
+	SETTING("force-tlsv10", 0, NULL, "TLS 1.0 only."),
+	SETTING("force-tlsv11", 0, NULL, "TLS 1.1 only."),
+	SETTING("force-tlsv12", 0, NULL, "TLS 1.2 only."),
+	SETTING("force-tlsv13", 0, NULL, "TLS 1.3 only."),
+	SETTING("no-sslv3", 0, NULL, "Without SSL 3.0, as by default."),
+	SETTING("no-tlsv10", 0, NULL, "Without TLS 1.0."),
+	SETTING("no-tlsv11", 0, NULL, "Without TLS 1.1."),
+	SETTING("no-tlsv12", 0, NULL, "Without TLS 1.2."),
+	SETTING("no-tlsv13", 0, NULL, "Without TLS 1.3."),
+	SETTING("no-tls-tickets", 0, NULL, "Keeps sessions in memory instead of in tickets."),
+	SETTING("tls-tickets", 0, NULL, "Undoes no-tls-tickets of ssl-default-bind-options."),
+	SETTING("prefer-client-ciphers", 0, NULL, "The client's order of ciphers counts."),
+	SETTING("strict-sni", 0, NULL,
+		"Refuses clients that ask for no name or an unknown one."),
+	SETTING("no-strict-sni", 0, NULL, "Undoes strict-sni of ssl-default-bind-options."),
+	NEVER("allow-0rtt", 0, "early data can be replayed."),
+	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
+	NEVER("generate-certificates", 0, "certificates are not made at run time."),
+	NEVER("ca-sign-file", 1, "certificates are not made at run time."),
+	NEVER("ca-sign-pass", 1, "certificates are not made at run time."),
+	{ 0 },
+};
+
+const struct cfg_module bind_cfg_tls_module = {
+	.name = "bind-tls",
+	.opts = { [CFG_OPT_BIND] = opts },
+};

@@ -1,0 +1,359 @@
+/* The files of a bind line: certificates, lists of them, and what clients are verified with. Main
+ * thread, while the configuration is read. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "tls/bind.h"
+#include "tls/cert_dir.h"
+#include "tls/crt_list.h"
+#include "tls/tls_conf.h"
+
+/* Why a line is a default one. */
+enum { DEFAULT_FIRST = 1, DEFAULT_EXPLICIT };
+
+struct loading {
+	struct tls_bind *b;
+	struct tls_conf *conf;
+	struct sys *sys;
+	struct cfg_diag *d;
+	const struct cfg_where *where;
+	/* The line of the crt-list that is read; NULL: none. */
+	const struct tls_list_line *line;
+	const char *list;
+	unsigned int number;
+	int is_default;
+	int bad;
+};
+
+static void
+load_failed(struct loading *g, const char *why)
+{
+	cfg_diag_add(g->d, CFG_ALERT, g->where, "%s.", why);
+	g->bad = 1;
+}
+
+static int
+copy_filters(struct tls_line *l, const struct tls_list_line *from)
+{
+	if (!from->n_filters)
+		return 0;
+	l->filter = mem_zalloc(from->n_filters * sizeof(char *));
+	if (!l->filter)
+		return -ERR_NOMEM;
+	for (unsigned int i = 0; i < from->n_filters; i++) {
+		l->filter[i] = mem_strdup(from->filter[i]);
+		if (!l->filter[i])
+			return -ERR_NOMEM;
+		l->n_filters++;
+	}
+	return 0;
+}
+
+static int
+fill_line(struct loading *g, struct tls_line *l)
+{
+	int v;
+
+	l->is_default = g->is_default ? g->is_default : g->b->lines.next == &l->link;
+	l->number = g->number;
+	if (!g->line)
+		return 0;
+	v = tls_bind_variant(g->b, &g->line->own);
+	if (v < 0 || copy_filters(l, g->line) < 0 || mem_copy_string(&l->list, g->list) < 0)
+		return -ERR_NOMEM;
+	l->variant = (unsigned int)v;
+	return 0;
+}
+
+/* One PEM file. 0 or a negative reason, which has been reported unless the file is missing and may
+ * be a bundle. */
+static int
+load_cert(struct loading *g, const char *path, int may_be_missing)
+{
+	char why[TLS_WHY_MAX], warning[TLS_WHY_MAX];
+	struct tls_entry *e;
+	struct tls_line *l;
+	int r = tls_store_load(&g->conf->certs, g->sys, &g->conf->files, path, &e, why, warning);
+
+	if (r == -ENOENT && may_be_missing)
+		return r;
+	if (r) {
+		load_failed(g, why);
+		return r;
+	}
+	if (warning[0])
+		cfg_diag_add(g->d, CFG_WARNING, g->where, "%s.", warning);
+	l = tls_bind_add_line(g->b, e);
+	r = l ? fill_line(g, l) : -ERR_NOMEM;
+	if (r)
+		load_failed(g, "out of memory");
+	return r;
+}
+
+/* "example.pem.rsa", "example.pem.dsa", "example.pem.ecdsa" for "example.pem". The number found. */
+static int
+load_bundle(struct loading *g, const char *path)
+{
+	static const char *const kinds[] = { "rsa", "dsa", "ecdsa" };
+	int found = 0, was_default = g->is_default;
+	struct stat st;
+
+	if (!g->is_default && list_is_empty(&g->b->lines))
+		g->is_default = DEFAULT_FIRST;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		size_t n = strlen(path) + strlen(kinds[i]) + 2;
+		char *name = mem_alloc(n);
+
+		if (!name)
+			return 0;
+		(void)snprintf(name, n, "%s.%s", path, kinds[i]);
+		if (sys_stat(g->sys, name, &st) >= 0) {
+			(void)load_cert(g, name, 0);
+			found++;
+		}
+		mem_free(name);
+	}
+	g->is_default = was_default;
+	return found;
+}
+
+static void
+load_cert_or_bundle(struct loading *g, const char *path)
+{
+	char why[TLS_WHY_MAX];
+
+	if (load_cert(g, path, 1) != -ENOENT)
+		return;
+	if ((g->conf->files.extra & TLS_EXTRA_BUNDLE) && load_bundle(g, path))
+		return;
+	(void)snprintf(why, sizeof(why),
+		"unable to stat SSL certificate from file '%.300s' : %s", path, err_text(-ENOENT));
+	load_failed(g, why);
+}
+
+static void
+load_directory(struct loading *g, const char *path)
+{
+	char why[TLS_WHY_MAX];
+	struct tls_dir dir;
+	int r = tls_dir_read(g->sys, path, tls_is_cert_name, &dir);
+
+	if (r) {
+		(void)snprintf(why, sizeof(why),
+			"unable to scan directory '%.300s' : %s", path, err_text(r));
+		load_failed(g, why);
+		return;
+	}
+	for (unsigned int i = 0; i < dir.n; i++)
+		(void)load_cert(g, dir.path[i], 0);
+	tls_dir_free(&dir);
+}
+
+static void
+load_path(struct loading *g, const char *path)
+{
+	struct stat st;
+
+	if (sys_stat(g->sys, path, &st) >= 0 && S_ISDIR(st.st_mode))
+		load_directory(g, path);
+	else
+		load_cert_or_bundle(g, path);
+}
+
+static void
+load_list_line(struct loading *g, char *text)
+{
+	struct tls_list_line line;
+	char why[TLS_WHY_MAX];
+	int r = tls_list_line_parse(text, &line, why);
+
+	if (r) {
+		load_failed(g, why);
+	} else if (line.path) {
+		char *path = tls_path(g->conf->files.crt_base, line.path);
+
+		g->line = &line;
+		if (path)
+			load_cert_or_bundle(g, path);
+		else
+			load_failed(g, "out of memory");
+		mem_free(path);
+		g->line = NULL;
+	}
+	tls_settings_free(&line.own);
+}
+
+static void
+load_list_text(struct loading *g, const char *path, char *text, size_t len)
+{
+	const struct cfg_where *outer = g->where;
+	struct cfg_where at = { .file = cfg_diag_file(g->d, path, text, len) };
+
+	if (at.file)
+		g->where = &at;
+	g->list = path;
+	for (char *p = text; *p;) {
+		size_t n = strcspn(p, "\n");
+		int more = p[n] != '\0';
+
+		p[n] = '\0';
+		at.line = ++g->number;
+		load_list_line(g, p);
+		p += n + (size_t)more;
+	}
+	g->where = outer;
+	g->list = NULL;
+	g->number = 0;
+}
+
+static void
+load_list(struct loading *g, const char *path)
+{
+	char *text, why[TLS_WHY_MAX];
+	size_t len;
+	long r = file_read(g->sys, path, TLS_FILE_MAX, &text, &len);
+
+	if (r < 0) {
+		(void)snprintf(why, sizeof(why),
+			"'crt-list' : unable to open file '%.300s' : %s", path, err_text((int)r));
+		load_failed(g, why);
+		return;
+	}
+	load_list_text(g, path, text, len);
+	mem_free(text);
+}
+
+static void
+load_source(struct loading *g, const struct tls_source *s)
+{
+	char *path = tls_path(g->conf->files.crt_base, s->path);
+
+	g->where = &s->where;
+	g->is_default = s->kind == TLS_SOURCE_DEFAULT_CRT ? DEFAULT_EXPLICIT : 0;
+	if (!path)
+		load_failed(g, "out of memory");
+	else if (s->kind == TLS_SOURCE_LIST)
+		load_list(g, path);
+	else
+		load_path(g, path);
+	g->is_default = 0;
+	mem_free(path);
+}
+
+static struct tls_ca *
+load_ca(struct loading *g, enum tls_ca_kind kind, const char *name)
+{
+	char *path, why[TLS_WHY_MAX] = "out of memory";
+	struct tls_ca *ca = NULL;
+
+	if (!name)
+		return NULL;
+	path = tls_path(name[0] == '@' ? NULL : g->conf->files.ca_base, name);
+	if (!path || tls_ca_load(&g->conf->cas, g->sys, kind, path, &ca, why) < 0)
+		load_failed(g, why);
+	mem_free(path);
+	return ca;
+}
+
+static void
+load_trusted(struct loading *g, struct tls_variant *v)
+{
+	const struct tls_settings *set = &v->set;
+
+	v->ca = load_ca(g, TLS_CA_FILE, set->ca_file);
+	v->ca_verify = load_ca(g, TLS_CA_FILE, set->ca_verify_file);
+	v->crl = load_ca(g, TLS_CRL_FILE, set->crl_file);
+	if (set->verify != TLS_VERIFY_OPTIONAL && set->verify != TLS_VERIFY_REQUIRED)
+		return;
+	if (!set->ca_file && !set->ca_verify_file) {
+		load_failed(g, "verify is enabled but no CA file is specified");
+		return;
+	}
+	v->trusted = tls_ca_make_store(v->ca, v->ca_verify, v->crl);
+	if (!v->trusted)
+		load_failed(g, "out of memory");
+}
+
+/* HTTP/2 is offered only where bytes are forwarded as they are. */
+static void
+settle_alpn(struct loading *g, const struct tls_bind_use *use)
+{
+	int dropped = 0;
+
+	for (unsigned int i = 0; use->is_http && i < g->b->n_variants; i++)
+		dropped |= tls_alpn_drop_http2(&g->b->variant[i]->set);
+	if (dropped)
+		cfg_diag_add(g->d, CFG_WARNING, &g->b->where,
+			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "
+			"HTTP/1.1.");
+}
+
+static int
+make_session_id(struct tls_bind *b, const struct tls_bind_use *use)
+{
+	size_t n = strlen(use->proxy) + strlen(use->address) + 2;
+
+	b->id = mem_alloc(n);
+	if (!b->id)
+		return -ERR_NOMEM;
+	(void)snprintf(b->id, n, "%s %s", use->proxy, use->address);
+	return 0;
+}
+
+/* Default certificates are settled when all are known: `default-crt` may follow `crt`. */
+static void
+settle_defaults(struct tls_bind *b)
+{
+	const struct tls_source *explicit = NULL;
+
+	list_each(it, &b->sources) {
+		const struct tls_source *s = list_entry(it, const struct tls_source, link);
+
+		if (s->kind == TLS_SOURCE_DEFAULT_CRT)
+			explicit = s;
+	}
+	if (!explicit)
+		return;
+	list_each(it, &b->lines) {
+		struct tls_line *l = list_entry(it, struct tls_line, link);
+
+		l->is_default = l->is_default == DEFAULT_EXPLICIT;
+	}
+}
+
+int
+tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_use *use,
+	struct sys *sys, struct cfg_diag *d)
+{
+	static const struct tls_settings none;
+	struct loading g = { .b = b, .conf = conf, .sys = sys, .d = d, .where = &b->where };
+
+	char why[TLS_WHY_MAX] = "out of memory";
+
+	b->conf = conf;
+	if (tls_settings_inherit(&b->set, &conf->bind_defaults) < 0 ||
+		tls_bind_variant(b, &none) < 0 || make_session_id(b, use) < 0)
+		load_failed(&g, "out of memory");
+	list_each(it, &b->sources)
+		load_source(&g, list_entry(it, const struct tls_source, link));
+	g.where = &b->where;
+	settle_defaults(b);
+	for (unsigned int i = 0; i < b->n_variants; i++)
+		load_trusted(&g, b->variant[i]);
+	settle_alpn(&g, use);
+	if (!g.bad && list_is_empty(&b->lines)) {
+		cfg_diag_add(d, CFG_ALERT, &b->where,
+			"Proxy '%s': no SSL certificate specified for bind '%s' (use 'crt').",
+			use->proxy, use->address);
+		g.bad = 1;
+	}
+	if (!g.bad && (tls_bind_index(b) < 0 || tls_bind_check(b, why) < 0))
+		load_failed(&g, why);
+	return g.bad ? -1 : 0;
+}

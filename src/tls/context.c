@@ -1,0 +1,216 @@
+/* Contexts that connections are accepted with. Main thread, or the first worker while the others
+ * stand still; all contexts refer to the same certificates and keys. */
+#include "tls/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "tls/choose.h"
+#include "tls/openssl.h"
+#include "tls/tls_conf.h"
+#include "tls/tls_error.h"
+
+static const int versions[TLS_VERSIONS] = {
+	[TLS_VERSION_SSL30] = SSL3_VERSION,
+	[TLS_VERSION_10] = TLS1_VERSION,
+	[TLS_VERSION_11] = TLS1_1_VERSION,
+	[TLS_VERSION_12] = TLS1_2_VERSION,
+	[TLS_VERSION_13] = TLS1_3_VERSION,
+};
+
+static const uint64_t version_off[TLS_VERSIONS] = {
+	[TLS_VERSION_SSL30] = SSL_OP_NO_SSLv3,
+	[TLS_VERSION_10] = SSL_OP_NO_TLSv1,
+	[TLS_VERSION_11] = SSL_OP_NO_TLSv1_1,
+	[TLS_VERSION_12] = SSL_OP_NO_TLSv1_2,
+	[TLS_VERSION_13] = SSL_OP_NO_TLSv1_3,
+};
+
+static int
+context_failed(char *why, const char *what, const char *value)
+{
+	char reason[TLS_ERROR_MAX];
+
+	(void)snprintf(why, TLS_WHY_MAX, "unable to set %s to '%.200s': %s", what, value,
+		tls_error_take(reason, sizeof(reason)));
+	return -ERR_INVAL;
+}
+
+static int
+set_versions(SSL_CTX *ctx, const struct tls_settings *set, char *why)
+{
+	enum tls_version min = set->min ? set->min : TLS_VERSION_12;
+	unsigned int left = 0;
+
+	if (!set->min && set->max && set->max < min)
+		min = set->max;
+	for (unsigned int i = min; i < TLS_VERSIONS; i++) {
+		if (set->off & 1u << i)
+			(void)SSL_CTX_set_options(ctx, version_off[i]);
+		else if (!set->max || i <= set->max)
+			left++;
+	}
+	if (!left) {
+		(void)snprintf(why, TLS_WHY_MAX,
+			"all SSL/TLS versions are disabled by ssl-min-ver, ssl-max-ver and no-*");
+		return -ERR_INVAL;
+	}
+	if (!SSL_CTX_set_min_proto_version(ctx, versions[min]))
+		return context_failed(why, "ssl-min-ver", "this version");
+	if (set->max && !SSL_CTX_set_max_proto_version(ctx, versions[set->max]))
+		return context_failed(why, "ssl-max-ver", "this version");
+	return 0;
+}
+
+int
+tls_context_settle(SSL_CTX *ctx, const struct tls_settings *set, char *why)
+{
+	int r = set_versions(ctx, set, why);
+
+	if (r)
+		return r;
+	if (set->ciphers && !SSL_CTX_set_cipher_list(ctx, set->ciphers))
+		return context_failed(why, "SSL cipher list", set->ciphers);
+	if (set->ciphersuites && !SSL_CTX_set_ciphersuites(ctx, set->ciphersuites))
+		return context_failed(why, "TLS 1.3 cipher suites", set->ciphersuites);
+	if (set->curves && !SSL_CTX_set1_curves_list(ctx, set->curves))
+		return context_failed(why, "SSL curves list", set->curves);
+	if (set->sigalgs && !SSL_CTX_set1_sigalgs_list(ctx, set->sigalgs))
+		return context_failed(why, "SSL Signature Algorithm list", set->sigalgs);
+	if (set->client_sigalgs && !SSL_CTX_set1_client_sigalgs_list(ctx, set->client_sigalgs))
+		return context_failed(why, "SSL Signature Algorithm list", set->client_sigalgs);
+	return 0;
+}
+
+/* Names of the CAs are told to clients, so that they can choose a certificate. */
+static int
+add_ca_names(SSL_CTX *ctx, const struct tls_ca *ca)
+{
+	STACK_OF(X509_NAME) *names = sk_X509_NAME_new_null();
+
+	for (int i = 0; names && i < sk_X509_num(ca->certs); i++) {
+		X509_NAME *name =
+			X509_NAME_dup(X509_get_subject_name(sk_X509_value(ca->certs, i)));
+
+		if (!name || sk_X509_NAME_push(names, name) <= 0) {
+			X509_NAME_free(name);
+			sk_X509_NAME_pop_free(names, X509_NAME_free);
+			return -ERR_NOMEM;
+		}
+	}
+	if (!names)
+		return -ERR_NOMEM;
+	SSL_CTX_set_client_CA_list(ctx, names);
+	return 0;
+}
+
+static int
+set_verification(SSL_CTX *ctx, const struct tls_variant *v, char *why)
+{
+	int mode = SSL_VERIFY_PEER;
+
+	if (!v->trusted)
+		return 0;
+	if (v->set.verify == TLS_VERIFY_REQUIRED)
+		mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+	SSL_CTX_set_verify(ctx, mode, tls_on_verify);
+	if (SSL_CTX_set1_verify_cert_store(ctx, v->trusted) &&
+		(!v->ca || (v->set.flags & TLS_NO_CA_NAMES) || add_ca_names(ctx, v->ca) == 0))
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	return -ERR_NOMEM;
+}
+
+/* A session is resumed only where it was made: other lines may verify clients in another way. */
+static int
+set_sessions(SSL_CTX *ctx, const struct tls_acceptor *a, unsigned int variant)
+{
+	const struct tls_conf *conf = a->bind->conf;
+	unsigned char id[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+	char text[TLS_WHY_MAX];
+	int n = snprintf(text, sizeof(text), "%.400s/%u", a->bind->id, variant);
+	unsigned char key[TLS_TICKET_KEY];
+
+	memcpy(key, conf->ticket_key, sizeof(key));
+	if (n < 0 || !EVP_Digest(text, (size_t)n, id, &len, EVP_sha256(), NULL) ||
+		!SSL_CTX_set_session_id_context(ctx, id, len) ||
+		SSL_CTX_set_tlsext_ticket_keys(ctx, key, sizeof(key)) != 1)
+		return -ERR_INVAL;
+	OPENSSL_cleanse(key, sizeof(key));
+	(void)SSL_CTX_set_timeout(ctx, (long)conf->lifetime_s);
+	(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	if (conf->cache_size) {
+		(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
+		(void)SSL_CTX_sess_set_cache_size(ctx, conf->cache_size);
+	}
+	return 0;
+}
+
+static void
+set_accept_options(SSL_CTX *ctx, const struct tls_settings *set)
+{
+	uint64_t options = SSL_OP_ALL | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION;
+
+	if (!(set->flags & TLS_PREFER_CLIENT_CIPHERS))
+		options |= SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA;
+	if (set->flags & TLS_NO_TICKETS)
+		options |= SSL_OP_NO_TICKET;
+	(void)SSL_CTX_set_options(ctx, options);
+}
+
+int
+tls_context_set_default(struct tls_acceptor *a, unsigned int variant, char *why)
+{
+	SSL_CTX *ctx = a->ctx[variant];
+	const struct tls_line *l = tls_default_line(a->bind);
+	const struct tls_cert *c = l ? l->entry->cert : NULL;
+
+	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
+		return 0;
+	return context_failed(why, "the certificate", l->entry->name);
+}
+
+static int
+settle_accept(SSL_CTX *ctx, struct tls_acceptor *a, unsigned int variant, char *why)
+{
+	const struct tls_conf *conf = a->bind->conf;
+	const struct tls_variant *v = a->bind->variant[variant];
+	int r = tls_context_settle(ctx, &v->set, why);
+
+	if (!r)
+		r = set_verification(ctx, v, why);
+	if (r)
+		return r;
+	set_accept_options(ctx, &v->set);
+	if (set_sessions(ctx, a, variant) < 0)
+		return context_failed(why, "the session cache of", a->bind->id);
+	if (conf->dh && EVP_PKEY_up_ref(conf->dh) && !SSL_CTX_set0_tmp_dh_pkey(ctx, conf->dh)) {
+		EVP_PKEY_free(conf->dh);
+		return context_failed(why, "the DH parameters", "those of global");
+	}
+	if (conf->maxrecord)
+		(void)SSL_CTX_set_max_send_fragment(ctx, MAX(conf->maxrecord, 512));
+	tls_choose_enable(ctx, a, variant);
+	return 0;
+}
+
+SSL_CTX *
+tls_context_accept(struct tls_acceptor *a, unsigned int variant, char *why)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+
+	if (!ctx) {
+		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+		return NULL;
+	}
+	a->ctx[variant] = ctx;
+	if (settle_accept(ctx, a, variant, why) < 0 ||
+		tls_context_set_default(a, variant, why) < 0) {
+		a->ctx[variant] = NULL;
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	return ctx;
+}

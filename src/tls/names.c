@@ -1,0 +1,162 @@
+/* Names of certificates. Made by the main thread, or the first worker while the others stand
+ * still; a look-up changes nothing. */
+#include "tls/names.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "tls/openssl.h"
+
+void
+tls_names_init(struct tls_names *t)
+{
+	memset(t, 0, sizeof(*t));
+	list_init(&t->all);
+}
+
+void
+tls_names_fini(struct tls_names *t)
+{
+	list_each_safe(it, &t->all) {
+		struct tls_name *n = list_entry(it, struct tls_name, link);
+
+		mem_free(n->line);
+		mem_free(n->name);
+		mem_free(n);
+	}
+	list_init(&t->all);
+	name_index_fini(&t->exact);
+	name_index_fini(&t->wild);
+}
+
+/* The entry of a name, which is new if there is none. */
+static struct tls_name *
+take_tls_name(struct tls_names *t, struct name_index *index, const char *name)
+{
+	struct tls_name *n = name_index_find(index, name);
+
+	if (n)
+		return n;
+	n = mem_zalloc(sizeof(*n));
+	if (!n)
+		return NULL;
+	n->name = mem_strdup(name);
+	if (!n->name || name_index_add(index, n->name, n) < 0) {
+		mem_free(n->name);
+		mem_free(n);
+		return NULL;
+	}
+	list_append(&t->all, &n->link);
+	return n;
+}
+
+static int
+append_line(struct tls_name *n, struct tls_line *line)
+{
+	unsigned int cap = n->cap ? n->cap * 2 : 2;
+	struct tls_line **grown;
+
+	for (unsigned int i = 0; i < n->n; i++)
+		if (n->line[i] == line)
+			return 0;
+	if (n->n == n->cap) {
+		grown = mem_resize(n->line, cap, sizeof(struct tls_line *));
+		if (!grown)
+			return -ERR_NOMEM;
+		n->line = grown;
+		n->cap = cap;
+	}
+	n->line[n->n++] = line;
+	return 0;
+}
+
+int
+tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line)
+{
+	int is_excluded = pattern[0] == '!', is_wild;
+	char name[TLS_NAME_MAX + 1];
+	struct tls_name *n;
+	size_t len;
+
+	pattern += is_excluded;
+	is_wild = pattern[0] == '*';
+	pattern += is_wild;
+	len = strlen(pattern);
+	/* No client can ask for it. */
+	if (!len || len > TLS_NAME_MAX)
+		return 0;
+	for (size_t i = 0; i <= len; i++)
+		name[i] = str_lower(pattern[i]);
+	n = take_tls_name(t, is_wild ? &t->wild : &t->exact, name);
+	if (!n)
+		return -ERR_NOMEM;
+	if (!is_excluded)
+		return append_line(n, line);
+	n->is_excluded = 1;
+	return 0;
+}
+
+/* A name with a NUL inside is no name. */
+static int
+add_asn1(struct tls_names *t, const ASN1_STRING *s, struct tls_line *line)
+{
+	unsigned char *utf8;
+	int n = ASN1_STRING_to_UTF8(&utf8, s), r = 0;
+
+	if (n < 0)
+		return 0;
+	if ((size_t)n == strlen((const char *)utf8) && utf8[0] != '!')
+		r = tls_names_add(t, (const char *)utf8, line);
+	OPENSSL_free(utf8);
+	return r;
+}
+
+static int
+add_alt_names(struct tls_names *t, X509 *x, struct tls_line *line)
+{
+	GENERAL_NAMES *all = X509_get_ext_d2i(x, NID_subject_alt_name, NULL, NULL);
+	int r = 0;
+
+	for (int i = 0; i < sk_GENERAL_NAME_num(all) && !r; i++) {
+		const GENERAL_NAME *g = sk_GENERAL_NAME_value(all, i);
+
+		if (g->type == GEN_DNS)
+			r = add_asn1(t, g->d.dNSName, line);
+	}
+	GENERAL_NAMES_free(all);
+	return r;
+}
+
+int
+tls_names_add_cert(struct tls_names *t, X509 *x, struct tls_line *line)
+{
+	const X509_NAME *subject = X509_get_subject_name(x);
+	int at = -1, r = add_alt_names(t, x, line);
+
+	while (!r && (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0)
+		r = add_asn1(t, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)), line);
+	ERR_clear_error();
+	return r;
+}
+
+const struct tls_name *
+tls_names_find(const struct tls_names *t, const char *name, size_t len)
+{
+	char low[TLS_NAME_MAX + 1];
+	const struct tls_name *n;
+	const char *dot;
+
+	if (!len || len > TLS_NAME_MAX || memchr(name, '\0', len))
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		low[i] = str_lower(name[i]);
+	low[len] = '\0';
+	n = name_index_find(&t->exact, low);
+	if (n)
+		return n->n ? n : NULL;
+	dot = strchr(low, '.');
+	n = dot ? name_index_find(&t->wild, dot) : NULL;
+	return n && n->n ? n : NULL;
+}

@@ -1,0 +1,282 @@
+/* The options of TLS as words: which there are, where each may stand, and what it sets. Main
+ * thread, while the configuration is read. */
+#include "tls/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tls/verify_names.h"
+
+#define ALPN_MAX 255 /* bytes of a protocol's name (RFC 7301) */
+
+struct setting {
+	const char *name;
+	unsigned int at;
+	int args;
+	int (*set)(struct tls_settings *s, const struct setting *row, const char *arg, char *why);
+	size_t field;        /* of a text */
+	unsigned int value;  /* of a switch, or a version */
+};
+
+static int
+settings_nomem(char *why)
+{
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	return -ERR_NOMEM;
+}
+
+static char **
+text_field(struct tls_settings *s, size_t field)
+{
+	return (char **)(void *)((char *)s + field);
+}
+
+static int
+set_text(struct tls_settings *s, const struct setting *row, const char *arg, char *why)
+{
+	char **to = text_field(s, row->field), *copy = mem_strdup(arg);
+
+	if (!copy)
+		return settings_nomem(why);
+	mem_free(*to);
+	*to = copy;
+	return 0;
+}
+
+static int
+set_switch(struct tls_settings *s, const struct setting *row, const char *arg unused,
+	char *why unused)
+{
+	s->flags |= row->value;
+	return 0;
+}
+
+static int
+clear_switch(struct tls_settings *s, const struct setting *row, const char *arg unused,
+	char *why unused)
+{
+	s->flags &= ~row->value;
+	return 0;
+}
+
+static int
+find_version(const char *name, enum tls_version *out, char *why)
+{
+	static const char *const names[] = {
+		[TLS_VERSION_SSL30] = "SSLv3",
+		[TLS_VERSION_10] = "TLSv1.0",
+		[TLS_VERSION_11] = "TLSv1.1",
+		[TLS_VERSION_12] = "TLSv1.2",
+		[TLS_VERSION_13] = "TLSv1.3",
+	};
+
+	for (unsigned int i = TLS_VERSION_SSL30; i < TLS_VERSIONS; i++) {
+		if (strcmp(name, names[i]) == 0) {
+			*out = (enum tls_version)i;
+			return 0;
+		}
+	}
+	(void)snprintf(why, TLS_WHY_MAX,
+		"'%.60s' is no version; SSLv3, TLSv1.0, TLSv1.1, TLSv1.2 and TLSv1.3 are known",
+		name);
+	return -ERR_INVAL;
+}
+
+static int
+set_min(struct tls_settings *s, const struct setting *row unused, const char *arg, char *why)
+{
+	return find_version(arg, &s->min, why);
+}
+
+static int
+set_max(struct tls_settings *s, const struct setting *row unused, const char *arg, char *why)
+{
+	return find_version(arg, &s->max, why);
+}
+
+static int
+force_version(struct tls_settings *s, const struct setting *row, const char *arg unused,
+	char *why unused)
+{
+	s->min = s->max = (enum tls_version)row->value;
+	return 0;
+}
+
+static int
+forbid_version(struct tls_settings *s, const struct setting *row, const char *arg unused,
+	char *why unused)
+{
+	s->off |= 1u << row->value;
+	return 0;
+}
+
+static int
+set_verify(struct tls_settings *s, const struct setting *row, const char *arg, char *why)
+{
+	if (strcmp(arg, "none") == 0)
+		s->verify = TLS_VERIFY_NONE;
+	else if (strcmp(arg, "required") == 0)
+		s->verify = TLS_VERIFY_REQUIRED;
+	else if (strcmp(arg, "optional") == 0 && row->value)
+		s->verify = TLS_VERIFY_OPTIONAL;
+	else {
+		(void)snprintf(why, TLS_WHY_MAX, "'%.60s' is unknown; %s expected", arg,
+			row->value ? "'none', 'optional' or 'required'" : "'none' or 'required'");
+		return -ERR_INVAL;
+	}
+	return 0;
+}
+
+/* "h2,http/1.1": each name with its length before it. */
+static int
+set_alpn(struct tls_settings *s, const struct setting *row unused, const char *arg, char *why)
+{
+	size_t len = strlen(arg), at = 0;
+	unsigned char *p = mem_alloc(len + 1);
+
+	if (!p)
+		return settings_nomem(why);
+	for (size_t i = 0; i <= len;) {
+		size_t n = strcspn(arg + i, ",");
+
+		if (!n || n > ALPN_MAX) {
+			mem_free(p);
+			(void)snprintf(why, TLS_WHY_MAX,
+				"'%.60s' : the name of a protocol has 1 to %d bytes", arg,
+				ALPN_MAX);
+			return -ERR_INVAL;
+		}
+		p[at++] = (unsigned char)n;
+		memcpy(p + at, arg + i, n);
+		at += n;
+		i += n + 1;
+	}
+	mem_free(s->alpn.p);
+	s->alpn.p = p;
+	s->alpn.len = at;
+	s->flags &= ~(unsigned int)TLS_NO_ALPN;
+	return 0;
+}
+
+static int
+clear_alpn(struct tls_settings *s, const struct setting *row, const char *arg, char *why)
+{
+	mem_free(s->alpn.p);
+	memset(&s->alpn, 0, sizeof(s->alpn));
+	return set_switch(s, row, arg, why);
+}
+
+static int
+set_ignored(struct tls_settings *s, const struct setting *row, const char *arg, char *why)
+{
+	struct tls_error_set *set = row->value ? &s->ca_ignore : &s->crt_ignore;
+
+	if (strcmp(arg, "all") == 0) {
+		set->all = 1;
+		return 0;
+	}
+	for (const char *p = arg; *p;) {
+		size_t n = strcspn(p, ",");
+		int e = tls_verify_error_number(p, n);
+
+		if (e < 0) {
+			(void)snprintf(why, TLS_WHY_MAX,
+				"'%.*s' is no error of a verification (0..127, or its name)",
+				(int)MIN(n, 60), p);
+			return -ERR_INVAL;
+		}
+		set->bits[e / 64] |= UINT64_C(1) << e % 64;
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+int
+tls_error_is_in(const struct tls_error_set *set, int error)
+{
+	return set->all || (error >= 0 && error < 128 && (set->bits[error / 64] >> error % 64 & 1));
+}
+
+#define TEXT(n, where, f)                                           \
+	{                                                           \
+		.name = n, .at = where, .args = 1, .set = set_text, \
+		.field = offsetof(struct tls_settings, f)           \
+	}
+#define SWITCH(n, where, fn, v) { .name = n, .at = where, .set = fn, .value = v }
+#define ARG(n, where, fn, v) { .name = n, .at = where, .args = 1, .set = fn, .value = v }
+
+#define LISTENS (TLS_AT_BIND | TLS_AT_CRT_LIST)
+#define SIDES (TLS_AT_BIND | TLS_AT_SERVER)
+#define DEFAULTS (TLS_AT_BIND_DEFAULTS | TLS_AT_SERVER_DEFAULTS)
+#define ANYWHERE (LISTENS | TLS_AT_SERVER)
+
+static const struct setting table[] = {
+	TEXT("ca-file", ANYWHERE, ca_file),
+	TEXT("ca-verify-file", LISTENS, ca_verify_file),
+	TEXT("crl-file", ANYWHERE, crl_file),
+	TEXT("ciphers", ANYWHERE, ciphers),
+	TEXT("ciphersuites", ANYWHERE, ciphersuites),
+	TEXT("curves", ANYWHERE, curves),
+	TEXT("ecdhe", LISTENS, curves),
+	TEXT("sigalgs", ANYWHERE, sigalgs),
+	TEXT("client-sigalgs", ANYWHERE, client_sigalgs),
+	TEXT("crt", TLS_AT_SERVER, crt),
+	TEXT("verifyhost", TLS_AT_SERVER, verifyhost),
+	ARG("alpn", ANYWHERE, set_alpn, 0),
+	SWITCH("no-alpn", LISTENS, clear_alpn, TLS_NO_ALPN),
+	ARG("verify", LISTENS, set_verify, 1),
+	ARG("verify", TLS_AT_SERVER, set_verify, 0),
+	ARG("crt-ignore-err", TLS_AT_BIND, set_ignored, 0),
+	ARG("ca-ignore-err", TLS_AT_BIND, set_ignored, 1),
+	SWITCH("no-ca-names", LISTENS, set_switch, TLS_NO_CA_NAMES),
+	SWITCH("strict-sni", TLS_AT_BIND | TLS_AT_BIND_DEFAULTS, set_switch, TLS_STRICT_SNI),
+	SWITCH("no-strict-sni", TLS_AT_BIND, clear_switch, TLS_STRICT_SNI),
+	SWITCH("prefer-client-ciphers", TLS_AT_BIND | TLS_AT_BIND_DEFAULTS, set_switch,
+		TLS_PREFER_CLIENT_CIPHERS),
+	SWITCH("no-tls-tickets", SIDES | DEFAULTS, set_switch, TLS_NO_TICKETS),
+	SWITCH("tls-tickets", SIDES | DEFAULTS, clear_switch, TLS_NO_TICKETS),
+	SWITCH("no-ssl-reuse", TLS_AT_SERVER, set_switch, TLS_NO_REUSE),
+	SWITCH("ssl-reuse", TLS_AT_SERVER, clear_switch, TLS_NO_REUSE),
+	ARG("ssl-min-ver", ANYWHERE | DEFAULTS, set_min, 0),
+	ARG("ssl-max-ver", ANYWHERE | DEFAULTS, set_max, 0),
+	SWITCH("force-sslv3", SIDES | DEFAULTS, force_version, TLS_VERSION_SSL30),
+	SWITCH("force-tlsv10", SIDES | DEFAULTS, force_version, TLS_VERSION_10),
+	SWITCH("force-tlsv11", SIDES | DEFAULTS, force_version, TLS_VERSION_11),
+	SWITCH("force-tlsv12", SIDES | DEFAULTS, force_version, TLS_VERSION_12),
+	SWITCH("force-tlsv13", SIDES | DEFAULTS, force_version, TLS_VERSION_13),
+	SWITCH("no-sslv3", SIDES | DEFAULTS, forbid_version, TLS_VERSION_SSL30),
+	SWITCH("no-tlsv10", SIDES | DEFAULTS, forbid_version, TLS_VERSION_10),
+	SWITCH("no-tlsv11", SIDES | DEFAULTS, forbid_version, TLS_VERSION_11),
+	SWITCH("no-tlsv12", SIDES | DEFAULTS, forbid_version, TLS_VERSION_12),
+	SWITCH("no-tlsv13", SIDES | DEFAULTS, forbid_version, TLS_VERSION_13),
+};
+
+static const struct setting *
+find_setting(unsigned int at, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if ((table[i].at & at) && strcmp(table[i].name, name) == 0)
+			return &table[i];
+	return NULL;
+}
+
+int
+tls_settings_args(unsigned int at, const char *name)
+{
+	const struct setting *row = find_setting(at, name);
+
+	return row ? row->args : -ERR_UNKNOWN;
+}
+
+int
+tls_settings_set(struct tls_settings *s, unsigned int at, const char *name, const char *arg,
+	char *why)
+{
+	const struct setting *row = find_setting(at, name);
+	int r = row ? row->set(s, row, arg, why) : -ERR_UNKNOWN;
+
+	return r < 0 ? r : row->args;
+}

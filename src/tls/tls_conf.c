@@ -1,0 +1,94 @@
+/* What `global` says about TLS. Main thread. */
+#include "tls/tls_conf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "tls/openssl.h"
+
+void
+tls_conf_init(struct tls_conf *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->files.extra = TLS_EXTRA_ALL;
+	t->cache_size = TLS_CACHE_DEFAULT;
+	t->lifetime_s = TLS_LIFETIME_DEFAULT_S;
+	tls_store_init(&t->certs);
+	tls_ca_files_init(&t->cas);
+}
+
+void
+tls_conf_fini(struct tls_conf *t)
+{
+	mem_free(t->files.crt_base);
+	mem_free(t->files.ca_base);
+	mem_free(t->files.key_base);
+	tls_settings_free(&t->bind_defaults);
+	tls_settings_free(&t->server_defaults);
+	mem_free(t->dh_file);
+	EVP_PKEY_free(t->dh);
+	tls_store_fini(&t->certs);
+	tls_ca_files_fini(&t->cas);
+	OPENSSL_cleanse(t->ticket_key, sizeof(t->ticket_key));
+}
+
+static int
+load_dh(struct tls_conf *t, struct sys *sys, char *why)
+{
+	struct tls_cert *c = tls_cert_new();
+	char *text = NULL, said[TLS_WHY_MAX] = "out of memory";
+	size_t len = 0;
+	long r = file_read(sys, t->dh_file, TLS_FILE_MAX, &text, &len);
+
+	if (r < 0)
+		(void)snprintf(said, sizeof(said), "%s", err_text((int)r));
+	else if (c && tls_cert_add_pem(c, text, len, said) == 0 && c->dh && EVP_PKEY_up_ref(c->dh))
+		t->dh = c->dh;
+	mem_free(text);
+	tls_cert_put(c);
+	if (t->dh)
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX,
+		"'ssl-dh-param-file' : unable to load DH parameters from file <%.200s>: %.200s",
+		t->dh_file, said);
+	return -ERR_INVAL;
+}
+
+/* The standard group of at most so many bits (RFC 7919). */
+static int
+make_dh(struct tls_conf *t, char *why)
+{
+	const char *group = t->default_dh >= 4096 ? "ffdhe4096"
+		: t->default_dh >= 3072 ? "ffdhe3072"
+		: "ffdhe2048";
+	OSSL_PARAM params[2] = { OSSL_PARAM_construct_utf8_string("group", (char *)(uintptr_t)group,
+					 0),
+		OSSL_PARAM_construct_end() };
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "DH", NULL);
+
+	if (!ctx || EVP_PKEY_fromdata_init(ctx) != 1 ||
+		EVP_PKEY_fromdata(ctx, &t->dh, EVP_PKEY_KEY_PARAMETERS, params) != 1)
+		t->dh = NULL;
+	EVP_PKEY_CTX_free(ctx);
+	if (t->dh)
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX, "DH parameters cannot be made");
+	return -ERR_INVAL;
+}
+
+int
+tls_conf_finish(struct tls_conf *t, struct sys *sys, char *why)
+{
+	if (RAND_priv_bytes(t->ticket_key, sizeof(t->ticket_key)) != 1) {
+		(void)snprintf(why, TLS_WHY_MAX, "there are no random bytes for ticket keys");
+		return -ERR_SYS;
+	}
+	if (t->dh_file)
+		return load_dh(t, sys, why);
+	if (t->default_dh)
+		return make_dh(t, why);
+	return 0;
+}

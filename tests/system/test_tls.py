@@ -1,0 +1,209 @@
+"""bind ... ssl from outside: curl, openssl s_client and Python's ssl are the clients. Certificates are made here."""
+
+import socket
+import ssl
+import subprocess
+
+import pytest
+from certs import Authority
+from conftest import free_ports, run, wait_for
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs"))
+
+
+HTTP = """
+defaults
+    mode http
+    timeout client 5s
+    timeout server 5s
+    timeout connect 1s
+"""
+
+
+def context(ca, **kw):
+    c = ssl.create_default_context(cafile=str(ca.pem))
+    c.check_hostname = False
+    for k, v in kw.items():
+        setattr(c, k, v)
+    return c
+
+
+def meet(port, c, name=None):
+    """A handshake: (CN of the certificate, the socket)."""
+    raw = socket.create_connection(("127.0.0.1", port), timeout=5)
+    s = c.wrap_socket(raw, server_hostname=name)
+    return dict(x[0] for x in s.getpeercert()["subject"])["commonName"], s
+
+
+def cn(port, c, name=None):
+    got, s = meet(port, c, name)
+    s.close()
+    return got
+
+
+def refused(port, c, name=None):
+    try:
+        got, s = meet(port, c, name)
+        with s:
+            s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            return not s.recv(1)
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_https(daemon, ca, workers):
+    """A request and its response by curl, with the certificate verified, and kept connections."""
+    pem = ca.make("a.pem", "a.test", ["a.test"])
+    (port,) = free_ports(1)
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n"
+           " http-request return status 200 content-type text/plain string hello\n", extra=f"nbthread {workers}")
+    for version in ("--tlsv1.2 --tls-max 1.2", "--tlsv1.3"):
+        done = subprocess.run(["curl", "-sS", *version.split(), "--cacert", ca.pem, "--resolve",
+                               f"a.test:{port}:127.0.0.1"] + [f"https://a.test:{port}/"] * 3,
+                              capture_output=True, text=True, timeout=20, check=False)
+        assert done.stdout == "hello" * 3, done.stderr
+
+
+def test_body(daemon, ca, origin):
+    """A long body through mode tcp comes out as it went in."""
+    pem = ca.make("b.pem", "b.test")
+    (port,) = free_ports(1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        daemon(f"listen l\n bind 127.0.0.1:{port} ssl crt {pem}\n server s 127.0.0.1:{server.getsockname()[1]}\n")
+        _, s = meet(port, context(ca))
+        with s:
+            s.sendall(b"x" * 70000)
+            peer, _ = server.accept()
+            with peer:
+                got = b""
+                while len(got) < 70000:
+                    got += peer.recv(65536)
+                assert got == b"x" * 70000
+                data = bytes(range(256)) * 8192
+                peer.sendall(data[:1000000])
+                peer.sendall(data[1000000:])
+                peer.shutdown(socket.SHUT_WR)
+                back = b""
+                while True:
+                    part = s.recv(65536)
+                    if not part:
+                        break
+                    back += part
+                assert back == data
+
+
+def test_sni(daemon, ca):
+    """Exact names before wildcards before the first certificate; strict-sni refuses."""
+    a = ca.make("sni_a.pem", "a.test", ["a.test", "*.w.test"])
+    b = ca.make("sni_b.pem", "b.test", ["b.test", "x.w.test"])
+    p, q = free_ports(2)
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {a} crt {b}\n bind 127.0.0.1:{q} ssl crt {a} strict-sni\n"
+           " http-request return status 200\n", extra="nbthread 2")
+    c = context(ca)
+    assert [cn(p, c, n) for n in (None, "a.test", "B.test", "x.w.test", "y.w.test", "no")] == \
+        ["a.test", "a.test", "b.test", "b.test", "a.test", "a.test"]
+    assert cn(q, c, "a.test") == "a.test"
+    assert refused(q, c, "b.test")
+    assert refused(q, c)
+
+
+def test_crt_list(daemon, ca, tmp_path):
+    """Options of a line count for its names only."""
+    a = ca.make("list_a.pem", "a.test")
+    b = ca.make("list_b.pem", "b.test")
+    lst = tmp_path / "list"
+    lst.write_text(f"# certificates\n{a} [ssl-max-ver TLSv1.2 alpn http/1.0]\n{b} *.b.test !no.b.test\n")
+    (port,) = free_ports(1)
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt-list {lst} alpn http/1.1\n"
+           " http-request return status 200\n")
+    c = context(ca)
+    c.set_alpn_protocols(["http/1.1", "http/1.0"])
+    got, s = meet(port, c, "x.b.test")
+    with s:
+        assert (got, s.version(), s.selected_alpn_protocol()) == ("b.test", "TLSv1.3", "http/1.1")
+    for name in ("a.test", "no.b.test", "b.test"):
+        got, s = meet(port, c, name)
+        with s:
+            assert (got, s.version(), s.selected_alpn_protocol()) == ("a.test", "TLSv1.2", "http/1.0")
+
+
+def test_client_certificates(daemon, ca, tmp_path):
+    """verify required: with a certificate of the CA, without one, and with a stranger's."""
+    pem = ca.make("v.pem", "v.test")
+    good, bad = ca.make("good.pem", "client"), Authority(tmp_path / "other").make("bad.pem", "stranger")
+    p, q = free_ports(2)
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {pem} verify required ca-file {ca.pem}\n"
+           f" bind 127.0.0.1:{q} ssl crt {pem} verify optional ca-file {ca.pem}\n http-request return status 200\n")
+    without, known, stranger = context(ca), context(ca), context(ca)
+    known.load_cert_chain(good)
+    stranger.load_cert_chain(bad)
+    assert not refused(p, known)
+    assert refused(p, without)
+    assert refused(p, stranger)
+    assert not refused(q, known)
+    assert not refused(q, without)
+    assert refused(q, stranger)
+
+
+def test_chroot(daemon, ca):
+    """Certificates are read before the root directory changes."""
+    pem = ca.make("chroot.pem", "c.test")
+    (port,) = free_ports(1)
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n http-request return status 200\n",
+           extra="chroot /var/empty" if __import__("os").path.isdir("/var/empty") else "chroot /proc")
+    assert cn(port, context(ca)) == "c.test"
+
+
+def check(cfg, tmp_path):
+    path = tmp_path / "c.cfg"
+    path.write_text(cfg)
+    return run("-c", "-f", path)
+
+
+def test_errors(ca, tmp_path):
+    """What is wrong with a certificate is said with its file, the line of the configuration and the reason."""
+    locked = ca.make("locked.pem", "x", passphrase="secret")
+    empty = tmp_path / "empty.pem"
+    empty.write_text("nothing\n")
+    cases = {
+        "ssl": "no SSL certificate specified for bind",
+        f"ssl crt {tmp_path}/none.pem": "No such file or directory",
+        f"ssl crt {locked}": "the private key has a passphrase",
+        f"ssl crt {ca.pem}": "No Private Key found",
+        f"ssl crt {empty}": "there is no certificate",
+    }
+    for words, text in cases.items():
+        done = check(f"frontend f\n mode http\n timeout client 1s\n bind 127.0.0.1:1 {words}\n", tmp_path)
+        assert done.returncode == 1
+        assert text in done.stderr, done.stderr
+        assert "c.cfg:4" in done.stderr, done.stderr
+
+
+def test_alpn_h2(ca, tmp_path):
+    """h2 is not offered in mode http, and a warning says so; in mode tcp it is forwarded as it is."""
+    pem = ca.make("h2.pem", "h.test")
+    for mode, warns in (("http", True), ("tcp", False)):
+        done = check(f"frontend f\n mode {mode}\n timeout client 1s\n"
+                     f" bind 127.0.0.1:1 ssl crt {pem} alpn h2,http/1.1\n", tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert ("'h2' is not offered" in done.stderr) == warns
+
+
+def test_garbage(daemon, ca):
+    """A plain request, garbage and a client that says nothing on a TLS port: each is closed, and others are served."""
+    pem = ca.make("g.pem", "g.test")
+    (port,) = free_ports(1)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n http-request return status 200\n")
+    for data in (b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)), b"\x16\x03\x01\xff\xff", b""):
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+            s.sendall(data)
+            s.shutdown(socket.SHUT_WR)
+            while s.recv(4096):
+                pass
+    assert cn(port, context(ca)) == "g.test"
+    assert wait_for(lambda: int(d.info()["CurrConns"]) == 0)
