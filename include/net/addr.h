@@ -41,6 +41,9 @@ int addr_is_same_host(const struct addr *a, const struct addr *b);
 struct sys;
 int addr_of_peer(struct sys *sys, int fd, struct addr *a) must_check;
 int addr_of_socket(struct sys *sys, int fd, struct addr *a) must_check;
+/* The address that a client of this family connected to before NAT redirected it here: 0, or a
+ * negative reason if it was not (SO_ORIGINAL_DST of linux/netfilter_ipv4.h). */
+int addr_before_nat(struct sys *sys, int fd, int family, struct addr *a) must_check;
 
 /*
  * An address as in `bind`, `server` and `source` (manual 11): [<prefix>@]<address>[:<port>]. The

@@ -1,7 +1,9 @@
-/* Socket addresses. Pure, but for the two that ask the kernel; len 0 is no address. */
+/* Socket addresses. Pure, but for those that ask the kernel; len 0 is no address. */
 #include "net/addr.h"
 
 #include <arpa/inet.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6/ip6_tables.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,6 +167,17 @@ addr_of_socket(struct sys *sys, int fd, struct addr *a)
 {
 	socklen_t len = sizeof(a->u);
 	long r = sys_getsockname(sys, fd, &a->u.sa, &len);
+
+	return set_len(a, r, len);
+}
+
+int
+addr_before_nat(struct sys *sys, int fd, int family, struct addr *a)
+{
+	socklen_t len = sizeof(a->u);
+	long r = family == AF_INET6
+		? sys_getsockopt(sys, fd, IPPROTO_IPV6, IP6T_SO_ORIGINAL_DST, &a->u, &len)
+		: sys_getsockopt(sys, fd, IPPROTO_IP, SO_ORIGINAL_DST, &a->u, &len);
 
 	return set_len(a, r, len);
 }

@@ -58,6 +58,7 @@ enum proxy_option {
 	OPT_DONTLOG_NORMAL   = 1u << 21,
 	OPT_LOG_ERRORS       = 1u << 22, /* option log-separate-errors */
 	OPT_LOG_CHECKS       = 1u << 23, /* option log-health-checks */
+	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
 	OPT_PERSIST          = 1u << 20
 };
 
@@ -135,9 +136,13 @@ struct proxy {
 	struct list servers;      /* struct server: server_list.h */
 	unsigned int n_servers;
 	uint64_t last_serial;     /* of a server */
+	/* Gets the sessions that nothing binds to a server, in place of balancing; NULL: none.
+	 * Owned, and not in the list. */
+	struct server *dispatch;
 	unsigned int removals;    /* of servers, at run time */
 	int has_minconn;          /* some server has `minconn` */
 	enum balance_algo balance;
+	int has_balance;          /* `balance` is set */
 	unsigned int balance_draws; /* random(N) */
 	struct balance_by balance_by;
 	struct hash_type hash_type;

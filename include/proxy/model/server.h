@@ -121,6 +121,7 @@ struct server {
 	int id;                  /* 1.. in file order, or `id` */
 	int has_own_id;          /* `id` is set */
 	int is_dynamic;          /* added at run time */
+	int is_dispatch;         /* its backend's `dispatch`: its name is no server's */
 	int is_referenced;       /* by name in the configuration: it cannot be removed */
 	uint64_t serial;         /* ascending in the list */
 	struct cfg_where where;

@@ -8,6 +8,7 @@
 #include "net/bind_cfg.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"
+#include "proxy/config/dispatch_cfg.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/forward_cfg.h"
 #include "proxy/config/http_cfg.h"
@@ -37,6 +38,7 @@ static const struct cfg_module *const modules[] = {
 	&bind_cfg_tls_module,
 	&proxy_cfg_module,
 	&proxy_cfg_options_module,
+	&dispatch_cfg_module,
 	&timeouts_cfg_module,
 	&http_cfg_module,
 	&errors_cfg_module,

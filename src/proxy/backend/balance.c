@@ -322,6 +322,8 @@ balance_pick(struct proxy *be, const uint32_t *key, const struct server *avoid, 
 	struct server *s;
 
 	*full = 0;
+	if (be->dispatch)
+		return be->dispatch;
 	if (be->lb.n == 0)
 		return NULL;
 	s = pick_from_group(be, key, avoid, full);

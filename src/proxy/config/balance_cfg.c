@@ -199,6 +199,7 @@ parse_balance(struct cfg_ctx *ctx)
 
 		if (strlen(name) == (takes ? n : strlen(arg)) && strncmp(arg, name, n) == 0) {
 			p->balance = (enum balance_algo)algo;
+			p->has_balance = 1;
 			return parse_arguments(ctx, p, arg + n);
 		}
 	}

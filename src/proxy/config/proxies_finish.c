@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cfg/diag.h"
 #include "proxy/backend/balance.h"
+#include "proxy/config/dispatch_cfg.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_finish.h"
 #include "proxy/config/check_track.h"
@@ -216,6 +217,8 @@ finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	http_conf_check(p, d);
 	forward_conf_check(p, d);
 	fill_servers(p, ps, d);
+	if (r == 0)
+		r = dispatch_cfg_finish(p, ps, d);
 	if (r == 0)
 		r = balance_init(p);
 	if (r < 0)

@@ -68,6 +68,7 @@ proxy_free(struct proxy **pp)
 
 		server_free(&s);
 	}
+	server_free(&p->dispatch);
 	proxy_log_fini(p);
 	capture_conf_fini(&p->captures);
 	unique_id_conf_fini(&p->unique_id);
@@ -117,6 +118,7 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->backlog = defaults->backlog;
 	p->sess_limit.max = defaults->sess_limit.max;
 	p->balance = defaults->balance;
+	p->has_balance = defaults->has_balance;
 	p->balance_draws = defaults->balance_draws;
 	p->hash_type = defaults->hash_type;
 	p->hash_balance_factor = defaults->hash_balance_factor;

@@ -111,6 +111,13 @@ add_connection(struct http_head *h, const char *value)
 	return http_add(h, STR("Connection"), str_of(value));
 }
 
+/* A dispatch address has no name: a request that was made for a server loses it. */
+static struct str
+sent_server_name(const struct session *s)
+{
+	return s->srv->is_dispatch ? (struct str){ "", 0 } : str_of(s->srv->name);
+}
+
 /* http-send-name-header. The last field, where change_server_name() finds it. */
 static int
 add_server_name(struct session *s)
@@ -118,7 +125,7 @@ add_server_name(struct session *s)
 	const char *field = s->be->http.send_name;
 	struct str name = str_of(s->srv->name);
 
-	if (!field)
+	if (!field || s->srv->is_dispatch)
 		return 0;
 	(void)http_drop_all(&s->txn->req, str_of(field));
 	s->txn->name_len = (uint32_t)name.len;
@@ -163,7 +170,7 @@ change_server_name(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
-	struct str name = str_of(s->srv->name);
+	struct str name = sent_server_name(s);
 	char *end = h->buf + t->head_end - HEAD_TAIL, *start = h->buf + t->start;
 
 	assert(h->head == t->start);

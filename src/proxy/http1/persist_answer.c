@@ -125,7 +125,7 @@ persist_answer(struct session *s, struct arena *a)
 	int r;
 
 	/* If persistence is ignored, cookies set by the server are not changed either. */
-	if (!p->asked || p->ignored || !s->srv || !persist_conf_shows(c))
+	if (!p->asked || p->ignored || !s->srv || s->srv->is_dispatch || !persist_conf_shows(c))
 		return 0;
 	who = server_cookie(s->srv, text);
 	r = treat_cookies(s, who, a);

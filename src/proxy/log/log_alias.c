@@ -371,7 +371,10 @@ put_sc(struct log_render *r)
 {
 	const struct session *s = r->s;
 
-	sbuf_addu(r->out, s->has_left ? s->left_srv_cur : s->srv ? atomic_read(&s->srv->cur) : 0);
+	if (!s->srv || s->srv->is_dispatch)
+		put_string(r, "0");
+	else
+		sbuf_addu(r->out, s->has_left ? s->left_srv_cur : atomic_read(&s->srv->cur));
 }
 
 static void

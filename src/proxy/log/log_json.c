@@ -92,7 +92,7 @@ put_server(struct json *j)
 	if (s->txn && s->txn->served_by)
 		put_name(j, s->txn->served_by);
 	else
-		put_name(j, s->srv ? s->srv->name : NULL);
+		put_name(j, s->srv && !s->srv->is_dispatch ? s->srv->name : NULL);
 }
 
 static void

@@ -131,12 +131,24 @@ destination_port(const struct session *s)
 	return addr_port(a ? a : &s->listener->addr);
 }
 
+/* With option transparent the kernel may have redirected the client to this listener. */
+static int
+redirected_from(const struct session *s, struct addr *out)
+{
+	return s->srv->is_dispatch && (s->be->options & OPT_TRANSPARENT) &&
+		!said_of(s, ENDPOINT_DST) && conn_is_open(&s->conn[CLIENT]) &&
+		addr_before_nat(s->engine->sys, s->conn[CLIENT].fd, addr_family(&s->peer), out) ==
+		0;
+}
+
 void
 addr_override_target(const struct session *s, uint32_t *gen, struct addr *out)
 {
 	struct addr own;
 
 	*gen = addr_cell_get(&s->srv->addr, out);
+	if (addr_is_any(out) && redirected_from(s, out))
+		return;
 	if (addr_is_any(out) && addr_override_destination(s, &own) == 0 &&
 		addr_family(&own) != AF_UNIX) {
 		addr_set_port(&own, addr_port(out));

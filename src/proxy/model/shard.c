@@ -81,6 +81,8 @@ proxy_make_shards(struct proxy *p, unsigned int n)
 		if (server_make_shards(list_entry(it, struct server, link), n) < 0)
 			return -ERR_NOMEM;
 	}
+	if (p->dispatch && server_make_shards(p->dispatch, n) < 0)
+		return -ERR_NOMEM;
 	p->n_shards = n;
 	return 0;
 }

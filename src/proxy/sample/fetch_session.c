@@ -139,7 +139,7 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		name = be ? be->name : NULL;
 		break;
 	case SRV_NAME:
-		name = srv ? srv->name : NULL;
+		name = srv && !srv->is_dispatch ? srv->name : NULL;
 		break;
 	case SO_NAME:
 		name = x->listener->bind->name;
@@ -179,7 +179,7 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		v = be ? be->id : -1;
 		break;
 	case SRV_ID:
-		v = srv ? srv->id : -1;
+		v = srv && !srv->is_dispatch ? srv->id : -1;
 		break;
 	case SO_ID:
 		v = x->listener->id;

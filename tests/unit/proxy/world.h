@@ -11,6 +11,7 @@
 #include "net/bind_cfg.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"
+#include "proxy/config/dispatch_cfg.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/forward_cfg.h"
 #include "proxy/config/http_cfg.h"
@@ -55,7 +56,7 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module,
-		&bind_cfg_tls_module, &proxy_cfg_module,
+		&bind_cfg_tls_module, &proxy_cfg_module, &dispatch_cfg_module,
 		&proxy_cfg_options_module, &http_error_cfg_module, &timeouts_cfg_module,
 		&http_cfg_module, &errors_cfg_module, &forward_cfg_module, &rules_cfg_module,
 		&server_cfg_module, &check_cfg_module, &http_check_cfg_module,

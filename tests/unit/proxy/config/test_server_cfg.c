@@ -159,7 +159,6 @@ static const struct world_line lines[] = {
 	{ "source 10.0.0.1 usesrc hdr_ip(x,)", "occurrence of 'hdr_ip'" },
 	{ "source 10.0.0.1 usesrc hdr_ip(x,-11)", "occurrence of 'hdr_ip' : '-11'" },
 	{ "source", "<address>" },
-	{ "dispatch 10.0.0.1:80", "not supported" },
 	{ "server-template s 3 10.0.0.1:80", NULL },
 	{ "server-template s 2-4 localhost:80 weight 3", NULL },
 	{ "server-template s 3", "<prefix> <number | range> <name>" },
