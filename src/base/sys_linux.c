@@ -101,7 +101,8 @@ PLAIN(futex, syscall, (, uint32_t *word, int op, uint32_t val, const struct time
 PLAIN(ftruncate, ftruncate, (, int fd, off_t len), (fd, len))
 PLAIN(getdents64, getdents64, (, int fd, void *buf, size_t len), (fd, buf, len))
 PLAIN(getpeername, getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
-PLAIN(getpid, getpid, (), ())
+/* Not libc's, which the program replaces (app/main/own_pid.h). */
+PLAIN(getpid, syscall, (), (SYS_getpid))
 PLAIN(getrandom, getrandom, (, void *buf, size_t len, unsigned int flags), (buf, len, flags))
 PLAIN(getrusage, getrusage, (, int who, struct rusage *ru), (who, ru))
 PLAIN(getsockname, getsockname, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))

@@ -4,15 +4,19 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "app/config/keywords.h"
 #include "app/config/version.h"
+#include "app/main/own_pid.h"
 #include "app/main/start_int.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/sbuf.h"
 
 #define SUMMARY_MAX 512 /* size of the line with the number of errors */
+#define PID_PAGE 4096   /* where pages are larger the kernel refuses it */
 
 static void
 print_usage(const struct start *st, FILE *to)
@@ -127,6 +131,19 @@ load_config(struct start *st)
 	return 0;
 }
 
+static void
+keep_pid(struct sys *sys)
+{
+	void *page = mem_zalloc_aligned(PID_PAGE, PID_PAGE);
+
+	if (!page)
+		return;
+	if (sys_madvise(sys, page, PID_PAGE, MADV_WIPEONFORK) < 0)
+		mem_free(page);
+	else
+		own_pid_keep(page);
+}
+
 int
 start_main(int argc, char *const *argv, const char *const *environment)
 {
@@ -137,6 +154,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	int r;
 
 	sys_init(&st.sys, &sys_linux, NULL);
+	keep_pid(&st.sys);
 	/* Loads the time zone for log dates: its file is not accessible after a chroot. */
 	tzset();
 	/* One line at a time: output of several processes does not mix. */
