@@ -2,6 +2,7 @@
  * thread. */
 #include "app/process/pidfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 int
 pidfile_open(struct sys *sys, const char *path, int *fd)
 {
-	long r = sys_openat(sys, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	long r = sys_openat(sys, path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 
 	if (r < 0)
 		return (int)r;
@@ -24,8 +25,11 @@ pidfile_write(struct sys *sys, int fd, pid_t pid)
 {
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)pid);
-	long r = sys_write(sys, fd, text, (size_t)n);
+	long r = sys_ftruncate(sys, fd, 0);
 
+	/* A device has no length. */
+	if (r >= 0 || r == -EINVAL)
+		r = sys_write(sys, fd, text, (size_t)n);
 	(void)sys_close(sys, fd);
 	if (r < 0)
 		return (int)r;
