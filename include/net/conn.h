@@ -185,6 +185,8 @@ void conn_will_send(struct conn *c);
 void conn_sent(struct conn *c, size_t put, size_t len);
 void conn_failed(struct conn *c, long r);
 void conn_close(struct conn *c);
+/* Closes the connection but not its socket, which is returned: it has no transport. */
+int conn_take_fd(struct conn *c) must_check;
 /* Closes the connection at the end of the turn, in one call with neighbouring descriptors. May be
  * closed already. */
 void conn_close_late(struct conn *c);

@@ -50,6 +50,7 @@ struct bind_conf {
 	int accept_proxy;        /* connections begin with a PROXY header */
 	int defer_accept;
 	int tfo;
+	int expose_fd;           /* a stats socket may pass the listening sockets */
 	int transparent;
 	int v4v6, v6only;
 	char interface[IFACE_MAX]; /* "": any */
@@ -88,6 +89,12 @@ enum listener_hold {
 	LISTENER_HOLD_FRONTEND_RATE = 16 /* `rate-limit sessions`, until a time */
 };
 
+/* Other processes that have its socket open too and will go on with it. */
+enum listener_keeper {
+	LISTENER_KEPT_MASTER = 1,
+	LISTENER_KEPT_NEXT = 2 /* the process that replaces this one */
+};
+
 struct listener {
 	struct list link;        /* in bind_conf.listeners */
 	struct bind_conf *bind;
@@ -108,7 +115,7 @@ struct listener {
 	int inherit_fd;          /* fd@N, or -1 */
 	int is_mptcp;            /* its socket is one of Multipath TCP */
 	int kept_fd;             /* a socket bound before for this address, or -1 */
-	int kept_open;           /* another process keeps the socket open, and will go on with it */
+	unsigned int kept_open;  /* enum listener_keeper: its socket will go on */
 	int backlog;             /* of its socket */
 	int any_port;            /* the kernel chose the port of its socket */
 	int fd;

@@ -96,7 +96,6 @@ PLAIN(execve, execve, (, const char *path, const char *const *args, const char *
 	(path, (char *const *)(uintptr_t)args, (char *const *)(uintptr_t)env))
 PLAIN(fcntl, fcntl, (, int fd, int cmd, long arg), (fd, cmd, arg))
 PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
-PLAIN(ftruncate, ftruncate, (, int fd, off_t len), (fd, len))
 PLAIN(futex, syscall, (, uint32_t *word, int op, uint32_t val, const struct timespec *ts),
 	(SYS_futex, word, op, val, ts, NULL, 0))
 PLAIN(ftruncate, ftruncate, (, int fd, off_t len), (fd, len))

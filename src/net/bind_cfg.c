@@ -276,6 +276,18 @@ opt_level(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+/* Other descriptors cannot be passed. */
+static int
+opt_expose_fd(struct cfg_ctx *ctx, void *obj)
+{
+	struct bind_conf *b = obj;
+
+	if (strcmp(cfg_arg(ctx, 0), "listeners") != 0)
+		return cfg_error(ctx, 0, "'expose-fd' : 'listeners' is expected.");
+	b->expose_fd = 1;
+	return 0;
+}
+
 static int
 opt_severity(struct cfg_ctx *ctx, void *obj)
 {
@@ -360,6 +372,9 @@ static const struct cfg_opt opts[] = {
 		"frontend's value."),
 	OPT_FIELD("defer-accept", 0, opt_flag, defer_accept, NULL,
 		"Accepts a connection only when it has received data."),
+	OPT("expose-fd", 1, opt_expose_fd, "listeners",
+		"Lets a process that is started with -x take over all listening sockets through "
+		"this stats socket, whatever its level."),
 	OPT("gid", 1, opt_gid, "<gid>", "Group of a unix socket, as a number."),
 	OPT("group", 1, opt_group, "<name>", "Group of a unix socket."),
 	OPT_FIELD("id", 1, opt_id, id, "<number>", "The socket's number in the statistics."),
@@ -399,7 +414,6 @@ static const struct cfg_opt opts[] = {
 		.doc = "Makes an IPv6 socket accept IPv4 connections too." },
 	{ .name = "v6only", .parse = opt_v4v6, .arg = 1, .doc = "Makes an IPv6 socket accept IPv6 "
 		"connections only." },
-	HINT("expose-fd", "listeners", "sockets are not handed to another process yet"),
 	HINT("nice", "<number>", "all connections are treated alike"),
 	HINT("process", "<set>", "there is one process"),
 	{ 0 },

@@ -412,6 +412,17 @@ conn_close(struct conn *c)
 	c->fd = -1;
 }
 
+int
+conn_take_fd(struct conn *c)
+{
+	int fd = c->fd;
+
+	assert(conn_is_open(c) && !c->preface && !c->xprt && !c->zerocopy);
+	loop_detach(c->loop, fd);
+	c->fd = -1;
+	return fd;
+}
+
 void
 conn_close_late(struct conn *c)
 {

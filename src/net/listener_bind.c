@@ -344,7 +344,11 @@ use_kept(struct maker *m, int backlog)
 		if (e == 0)
 			e = set_tcp_options(m);
 	}
-	return e < 0 ? e : start_listening(m, backlog);
+	if (e == 0)
+		e = start_listening(m, backlog);
+	if (e == 0 && is_path(&m->ln->addr))
+		remember_path(m, m->ln->addr.u.un.sun_path);
+	return e;
 }
 
 int

@@ -66,6 +66,7 @@ struct admin_conn {
 	uint32_t timeout_ms;
 	enum bind_level level;
 	enum bind_severity severity;
+	int exposes_fd;      /* `expose-fd` of its socket */
 	char *line;          /* the unprocessed rest of the current line, in `in`; NULL: none */
 	size_t line_len;     /* bytes of `in` that the line uses, with its payload */
 	char *line_payload;  /* the payload lines after "<<", or NULL */

@@ -7,6 +7,8 @@
  * too.
  */
 #ifdef ADMIN_CMD
+ADMIN_CMD("_getsocks", "",
+	"pass the listening sockets to another process", USER, HIDDEN, admin_cmd_getsocks)
 ADMIN_CMD("add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", ADMIN, NONE, admin_cmd_add_acl)
 ADMIN_CMD("add map", "[@<ver>] <map> <key> <val>",
 	"add a map entry (payload supported instead of key/val)", ADMIN, NONE, admin_cmd_add_map)

@@ -7,11 +7,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/compiler.h"
 
 enum {
 	OPTIONS_FILES_MAX = 1024, /* -f and files after -- */
+	OPTIONS_FORMER_MAX = 256, /* -sf, -st */
 	OPTIONS_CONN_MAX = 10000000,
 	OPTIONS_MEM_MAX = 1 << 24 /* megabytes */
 };
@@ -62,6 +64,10 @@ struct options {
 	const char *local_peer; /* -L */
 	const char *master_socket; /* -S */
 	const char *reload_socket; /* --reload */
+	const char *fetch_from; /* -x; NULL: none */
+	pid_t former[OPTIONS_FORMER_MAX]; /* the processes to replace */
+	unsigned int n_former;
+	int former_sig;         /* SIGUSR1 (-sf) or SIGTERM (-st) */
 	int maxconn;            /* -n, 0: not given */
 	int proxy_maxconn;      /* -N, 0: not given */
 	int memory_mb;          /* -m, 0: not given */

@@ -6,6 +6,8 @@
 #include "app/config/options.h"
 #include "app/master/master.h"
 #include "app/process/daemon.h"
+#include "app/process/former.h"
+#include "app/process/inherited.h"
 #include "app/process/master_link.h"
 #include "app/process/notify.h"
 #include "app/process/process.h"
@@ -25,6 +27,8 @@ struct start {
 	struct process process;
 	int pid_fd;
 	struct master_link link; /* in a worker process */
+	struct inherited_sockets inherited;
+	struct former former;
 	struct master master;    /* in the master */
 	char *pidfile;           /* the master's */
 	char *const *argv;
@@ -36,6 +40,11 @@ int start_has_master(const struct start *st);
 /* Runs what the configuration says; returns the exit code. */
 int start_run(struct start *st);
 
+/* Tells st->former what the options say. */
+void start_name_former(struct start *st);
+/* Before anything is bound: fetches the sockets of the former process, if -x is given. 0 or a
+ * negative reason that was reported. */
+int start_prepare_former(struct start *st) must_check;
 /* Asks the master with a unix socket at this path to reload, waits, and prints what it says.
  * Returns the exit code: 0 if the reload was successful, otherwise 1. */
 int start_reload(struct sys *sys, const char *path);

@@ -36,6 +36,8 @@ void fd_store_fini(struct fd_store *s);
 int fd_store_add(struct fd_store *s, int fd, const char *key, pid_t from) must_check;
 /* This process uses the socket with this number. */
 void fd_store_use(struct fd_store *s, int fd, pid_t user);
+/* Another process goes on with the socket of this name: its path is no longer ours. */
+void fd_store_give(struct fd_store *s, const char *key);
 /* Closes the sockets that a process bound which did not get ready. */
 void fd_store_drop_of(struct fd_store *s, pid_t from);
 /* To be called when a process is ready: closes the sockets that it does not use, after fn was

@@ -13,6 +13,7 @@
 #include "app/master/master_cli.h"
 #include "app/master/spawn.h"
 #include "app/process/daemon.h"
+#include "app/process/former.h"
 #include "app/process/notify.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
@@ -60,6 +61,7 @@ struct master {
 	struct notify notify;
 	struct daemon *daemon;       /* told when the first worker process is ready */
 	struct spawn_conf spawn;
+	struct former *former;       /* told to stop when the first worker process is ready */
 	const char *pidfile;         /* NULL: none */
 	int pid_fd;                  /* open until it is written, -1 then */
 	enum master_state state;
@@ -101,6 +103,8 @@ void master_stop(struct master *m, int sig);
 /* Closes the sockets that the process `user` does not use, and tells the current worker process. 0:
  * all. */
 void master_release_sockets(struct master *m, pid_t user);
+/* Has the current worker process pass the sockets to a process that asked by signal. */
+void master_pass_sockets(struct master *m, pid_t to);
 /* Adds a worker process that was forked. NULL when memory is out: it was killed. */
 struct worker_process *master_add_worker(struct master *m, const struct spawned *own);
 void master_drop_worker(struct worker_process *w);

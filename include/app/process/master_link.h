@@ -10,6 +10,7 @@
 #ifndef TACIT_APP_PROCESS_MASTER_LINK_H
 #define TACIT_APP_PROCESS_MASTER_LINK_H
 
+#include "app/process/inherited.h"
 #include "app/process/notify.h"
 #include "base/compiler.h"
 #include "event/loop.h"
@@ -27,13 +28,8 @@ struct sys;
 
 /* Lines of the master's messages. */
 #define MASTER_RELEASED "X_RELEASED=" /* the name of a socket */
+#define MASTER_PASS "X_PASS="         /* the pid of a process that asks for the sockets */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */
-
-struct inherited_socket {
-	int fd;
-	char *key; /* listener_key() */
-	int taken;
-};
 
 /* What the master says: called by master_link_read(). A NULL text: the master has ended. */
 typedef void master_link_fn(void *owner, const char *line);
@@ -42,9 +38,6 @@ struct master_link {
 	struct sys *sys;
 	int fd;         /* -1: there is no master */
 	int stderr_fd;  /* the terminal; -1: standard error is it already */
-	struct inherited_socket *sockets;
-	unsigned int n_sockets;
-	char *list;     /* the names */
 	struct loop *loop;
 	master_link_fn *fn;
 	void *owner;
@@ -52,17 +45,17 @@ struct master_link {
 
 /* No master. */
 void master_link_init(struct master_link *m, struct sys *sys);
-/* Takes over what $TACIT_MASTER names, `value`. 0 or a negative reason. */
-int master_link_inherit(struct master_link *m, const char *value) must_check;
+/* Takes over what $TACIT_MASTER names, `value`, and adds the sockets to `to`. 0 or a negative
+ * reason. */
+int master_link_inherit(struct master_link *m, const char *value, struct inherited_sockets *to)
+	must_check;
+/* Tells the master that another process goes on with this socket, and with its path. */
+void master_link_given(struct master_link *m, const char *key);
 /* Closes what is left open. */
 void master_link_fini(struct master_link *m);
 
-/* An inherited socket of this name, each once; -1: none. */
-int master_link_take(struct master_link *m, const char *key);
 /* Tells the master that this socket is used; a new one is passed to it. 0 or -errno. */
 int master_link_keep(struct master_link *m, const char *key, int fd, int is_new) must_check;
-/* Closes the inherited sockets that were not taken. */
-void master_link_close_rest(struct master_link *m);
 /* Messages go to the terminal from now on. */
 void master_link_restore_stderr(struct master_link *m);
 

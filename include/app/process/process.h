@@ -9,12 +9,14 @@
 
 #include "app/config/config.h"
 #include "app/config/limits.h"
+#include "app/process/former.h"
 #include "app/process/keep.h"
 #include "app/process/master_link.h"
 #include "app/process/notify.h"
 #include "app/process/rendezvous.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
+#include "app/process/socket_pass.h"
 #include "app/process/state_file.h"
 #include "app/process/watchdog.h"
 #include "app/process/worker.h"
@@ -65,6 +67,9 @@ struct process {
 	struct master_link *master; /* NULL: there is none */
 	struct keep keep;          /* what outlives it */
 	struct keep_numbers info;  /* those of `show info`: app/admin/info_keep.c */
+	struct inherited_sockets *inherited; /* NULL: none; set before process_bind() */
+	struct former *former;     /* the processes that it replaces; NULL: none */
+	struct socket_pass pass;   /* of the sockets to the process that replaces it */
 	struct limits limits;
 	struct resolve resolve;    /* names of servers */
 	struct engine_shared shared; /* shared by the workers' engines */
@@ -115,9 +120,10 @@ int process_bind(struct process *p) must_check;
 int process_start(struct process *p) must_check;
 /* Serves until it has stopped and all sessions are closed. */
 void process_run(struct process *p);
-/* SIGUSR1 starts a soft stop, SIGTERM and SIGINT a hard one, and a second one exits at once; others
- * are logged. Under a master SIGINT is ignored: a terminal sends it to both. */
-void process_on_signal(struct process *p, int sig);
+/* SIGUSR1 starts a soft stop, SIGTERM and SIGINT a hard one, and a second one exits at once;
+ * SIGTTOU passes the listening sockets to the process that sent it; others are logged. Under a
+ * master SIGINT is ignored: a terminal sends it to both. */
+void process_on_signal(struct process *p, int sig, pid_t from);
 /* The end of a time limit of a stop: grace, hard-stop-after, PROCESS_KILL_MS. */
 void process_on_stop_timer(struct timer *t);
 /* Ends the other workers' threads: 0 when all sessions have ended, 1 when time ran out and nothing
@@ -135,11 +141,11 @@ int process_make_listeners(struct process *p) must_check;
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);
-/* Under a master: finds the socket that the master has for this listener, before it is bound; and
- * passes the listener's socket to the master afterwards. 0 or a negative reason that was
- * reported. */
-void process_find_kept(struct process *p, struct listener *ln);
-int process_keep(struct process *p, struct listener *ln) must_check;
+/* Finds an inherited socket for this listener, before it is bound; NULL: it has to open one. */
+struct inherited_socket *process_find_kept(struct process *p, struct listener *ln);
+/* Under a master: passes the listener's socket to it. 0 or a negative reason that was reported. */
+int process_keep(struct process *p, struct listener *ln, const struct inherited_socket *s)
+	must_check;
 /* What the master says; a master_link_fn. */
 void process_on_master(void *process, const char *line);
 /* Closes the stats sockets that the master keeps. */

@@ -377,6 +377,7 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	c->listener = ln;
 	c->level = ln->bind->level;
 	c->severity = ln->bind->severity;
+	c->exposes_fd = ln->bind->expose_fd;
 	c->timeout_ms = w->process->cfg->global.stats_timeout_ms;
 	sbuf_init(&c->in, ADMIN_LINE_MAX);
 	sbuf_init(&c->out, ADMIN_OUT_MAX);

@@ -8,6 +8,24 @@
 #include "app/process/report.h"
 #include "cfg/diag.h"
 
+/* The connection goes to what passes the sockets: it answers. */
+void
+admin_cmd_getsocks(struct admin_conn *c, int argc, char **argv)
+{
+	int fd;
+
+	(void)argc;
+	(void)argv;
+	if (!c->exposes_fd) {
+		admin_msg(c, ADMIN_ERR, "This socket has no 'expose-fd listeners'.");
+		return;
+	}
+	fd = conn_take_fd(&c->conn);
+	c->quit = 1;
+	sbuf_reset(&c->out);
+	(void)!socket_pass_start(&c->admin->process->pass, fd);
+}
+
 /* The environment as the configuration has left it. */
 void
 admin_cmd_show_env(struct admin_conn *c, int argc, char **argv)

@@ -1,6 +1,7 @@
 /* Parses the command line. Pure: nothing is opened, run or printed. */
 #include "app/config/options.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,8 @@ options_usage(void)
 	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF are accepted without effect\n"
 	       "        -S <addr>[,<option>...] opens a socket of the master with this address\n"
 	       "        --reload <path> asks the master with this socket to reload, and exits\n"
-	       "        -sf, -st and -x are not supported yet\n";
+	       "        -sf/-st [<pid>]* finishes/terminates these processes when ready\n"
+	       "        -x <path> takes over the listening sockets of who has this socket\n";
 }
 
 static int option_fail(struct walk *w, int reason, const char *fmt, ...) fmt_printf(3, 4);
@@ -173,7 +175,8 @@ on_file(struct walk *w, int arg)
 	return r ? r : add_file(w, path);
 }
 
-enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER, STR_MASTER_SOCKET, STR_RELOAD };
+enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER, STR_MASTER_SOCKET, STR_RELOAD,
+	STR_FETCH };
 
 static int
 on_string(struct walk *w, int arg)
@@ -185,6 +188,7 @@ on_string(struct walk *w, int arg)
 		[STR_PEER] = &o->local_peer,
 		[STR_MASTER_SOCKET] = &o->master_socket,
 		[STR_RELOAD] = &o->reload_socket,
+		[STR_FETCH] = &o->fetch_from,
 	};
 
 	if (arg == STR_RELOAD)
@@ -201,6 +205,28 @@ on_int(struct walk *w, int arg)
 		  arg == INT_PROXY_MAXCONN ? &w->o->proxy_maxconn : &w->o->memory_mb;
 
 	return next_int(w, arg == INT_MEMORY ? OPTIONS_MEM_MAX : OPTIONS_CONN_MAX, to);
+}
+
+/* The words up to the next option, perhaps none; the last list applies. */
+static int
+on_pids(struct walk *w, int sig)
+{
+	const char *opt = w->argv[w->i];
+	struct options *o = w->o;
+	struct cfg_value_err err;
+	int64_t pid;
+
+	o->n_former = 0;
+	o->former_sig = sig;
+	while (w->i + 1 < w->argc && w->argv[w->i + 1][0] != '-') {
+		if (cfg_value_int(w->argv[++w->i], 1, INT32_MAX, &pid, &err))
+			return option_fail(w, -ERR_RANGE, "option '%s': %s", opt, err.text);
+		if (o->n_former == OPTIONS_FORMER_MAX)
+			return option_fail(w, -ERR_FULL, "option '%s': more than %d processes", opt,
+				OPTIONS_FORMER_MAX);
+		o->former[o->n_former++] = (pid_t)pid;
+	}
+	return 0;
 }
 
 static int
@@ -244,9 +270,9 @@ static const struct option_row rows[] = {
 	{ "dr", on_flag, OPTIONS_KEEP_NAMES },
 	{ "dL", on_unsupported, 0 },
 	{ "S", on_string, STR_MASTER_SOCKET },
-	{ "x", on_unsupported, 0 },
-	{ "sf", on_unsupported, 0 },
-	{ "st", on_unsupported, 0 },
+	{ "x", on_string, STR_FETCH },
+	{ "sf", on_pids, SIGUSR1 },
+	{ "st", on_pids, SIGTERM },
 };
 
 static int

@@ -85,8 +85,14 @@ inherit_link(struct start *st, const char *const *environment)
 
 	for (; *environment; environment++)
 		if (strncmp(*environment, name, sizeof(name) - 1) == 0)
-			return master_link_inherit(&st->link, *environment + sizeof(name) - 1);
-	return 0;
+			break;
+	if (!*environment)
+		return 0;
+	/* The first worker process has replaced the former ones. */
+	st->opts.n_former = 0;
+	st->opts.fetch_from = NULL;
+	return master_link_inherit(
+		&st->link, *environment + sizeof(name) - 1, &st->inherited);
 }
 
 static int
@@ -164,6 +170,8 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	st.argv = argv;
 	st.environment = environment;
 	master_link_init(&st.link, &st.sys);
+	inherited_init(&st.inherited, &st.sys);
+	former_init(&st.former, &st.sys, &st.report, &st.inherited);
 	st.report.to = stderr;
 	st.report.kept = &st.startup;
 	st.report.pid = (int)sys_getpid(&st.sys);
@@ -195,6 +203,8 @@ start_main(int argc, char *const *argv, const char *const *environment)
 		else if (r)
 			code = 1;
 	}
+	former_close(&st.former);
+	inherited_fini(&st.inherited);
 	master_link_fini(&st.link);
 	if (!st.config_is_gone)
 		config_fini(&st.cfg);

@@ -138,6 +138,9 @@ say_ready(struct start *st)
 {
 	const struct global_conf *g = &st->cfg.global;
 
+	former_say_ready(&st->former);
+	if (st->link.fd < 0)
+		former_stop(&st->former);
 	if (st->link.fd >= 0) {
 		notify_send(&st->notify, "X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u",
 			g->exit_on_failure, (unsigned int)g->max_reloads);
@@ -218,6 +221,8 @@ bring_up(struct start *st, const char *notify_path)
 	process_open_log(p, st->opts.progname);
 	r = signals_block(&st->sys);
 	if (!r)
+		r = start_prepare_former(st);
+	if (!r)
 		r = start_helper(st);
 	if (!r)
 		r = open_pidfile(st);
@@ -229,7 +234,7 @@ bring_up(struct start *st, const char *notify_path)
 		r = process_bind(p);
 	if (r)
 		return r;
-	master_link_close_rest(&st->link);
+	inherited_close_rest(&st->inherited);
 	state_files_read(p);
 	r = drop_privileges(st, keep);
 	if (!r)
@@ -305,6 +310,7 @@ run_process(struct start *st)
 	p->stats = &stats_service;
 	p->metrics = &promex_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
+	p->inherited = &st->inherited;
 	if (st->link.fd >= 0)
 		p->master = &st->link;
 	if (keep_open(p)) {
@@ -354,6 +360,8 @@ init_master(struct start *st)
 	m->sys = &st->sys;
 	m->report = &st->report;
 	m->daemon = &st->daemon;
+	m->former = &st->former;
+	start_name_former(st);
 	m->spawn.argv = st->argv;
 	m->spawn.environment = st->environment;
 	/* The configuration will be gone. */

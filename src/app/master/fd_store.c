@@ -98,6 +98,14 @@ fd_store_use(struct fd_store *s, int fd, pid_t user)
 }
 
 void
+fd_store_give(struct fd_store *s, const char *key)
+{
+	for (unsigned int i = 0; i < s->n; i++)
+		if (strcmp(s->v[i].key, key) == 0)
+			s->v[i].ino = 0;
+}
+
+void
 fd_store_drop_of(struct fd_store *s, pid_t from)
 {
 	for (unsigned int i = s->n; i-- > 0;)

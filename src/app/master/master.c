@@ -66,7 +66,7 @@ on_kill_timer(struct timer *t)
 /* --- signals --- */
 
 static void
-on_master_signal(void *owner, int sig)
+on_master_signal(void *owner, int sig, pid_t from)
 {
 	struct master *m = owner;
 
@@ -85,6 +85,9 @@ on_master_signal(void *owner, int sig)
 		break;
 	case SIGCHLD:
 		master_reap(m);
+		break;
+	case SIGTTOU:
+		master_pass_sockets(m, from);
 		break;
 	case SIGQUIT:
 		list_each(it, &m->workers)

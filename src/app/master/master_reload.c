@@ -193,6 +193,7 @@ begin_to_serve(struct master *m, const char *status)
 	if (r)
 		report_msg(m->report, REPORT_ALERT, "cannot write the pidfile: %s", err_text(r));
 	m->state = MASTER_RUNNING;
+	former_stop(m->former);
 	notify_send(&m->notify, "READY=1\nMAINPID=%d\nSTATUS=%s", (int)pid, status);
 	daemon_ready(m->daemon);
 }

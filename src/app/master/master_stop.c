@@ -30,6 +30,17 @@ master_release_sockets(struct master *m, pid_t user)
 }
 
 void
+master_pass_sockets(struct master *m, pid_t to)
+{
+	struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
+	char text[64];
+	int n = snprintf(text, sizeof(text), MASTER_PASS "%ld", (long)to);
+
+	if (w && to > 0)
+		(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
+}
+
+void
 master_stop(struct master *m, int sig)
 {
 	if (m->state < MASTER_STOPPING) {

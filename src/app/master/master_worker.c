@@ -13,7 +13,7 @@
 
 /* What one message says. */
 struct worker_message {
-	const char *status, *fd_name;
+	const char *status, *fd_name, *given;
 	int is_ready, is_alive;
 	int uses_fd; /* -1: none */
 	int fd;      /* passed with it, -1: none */
@@ -55,6 +55,8 @@ read_worker_line(struct worker_process *w, const char *line, struct worker_messa
 		msg->status = v;
 	else if ((v = line_value(line, "FDNAME=")) != NULL)
 		msg->fd_name = v;
+	else if ((v = line_value(line, "X_GIVEN=")) != NULL)
+		msg->given = v;
 	else if ((v = line_value(line, "X_USES=")) != NULL)
 		msg->uses_fd = (int)strtol(v, NULL, 10);
 	else if (w->state == WORKER_STARTING)
@@ -75,6 +77,8 @@ act_on_message(struct worker_process *w, const struct worker_message *msg)
 	} else if (msg->fd >= 0) {
 		(void)sys_close(m->sys, msg->fd);
 	}
+	if (w->state == WORKER_CURRENT && msg->given)
+		fd_store_give(&m->store, msg->given);
 	if (starts && msg->uses_fd >= 0)
 		fd_store_use(&m->store, msg->uses_fd, w->own.pid);
 	if (starts && msg->is_ready)

@@ -84,12 +84,12 @@ drop_cleared(struct keep *k)
 static void
 open_all_of(struct process *p, const char *name, int has_ended)
 {
-	int fd;
+	const struct inherited_socket *s;
 
-	while ((fd = master_link_take(p->master, name)) >= 0) {
+	while (p->inherited && (s = inherited_take(p->inherited, name)) != NULL) {
 		if (p->keep.n_former < KEEP_FORMER_MAX)
-			open_one(p, fd, has_ended);
-		(void)sys_close(p->sys, fd);
+			open_one(p, s->fd, has_ended);
+		(void)sys_close(p->sys, s->fd);
 	}
 }
 

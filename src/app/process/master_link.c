@@ -46,37 +46,23 @@ read_list(struct sys *sys, int fd)
 	return list;
 }
 
-static unsigned int
-count_lines(const char *s)
-{
-	unsigned int n = 0;
-
-	for (; *s; s++)
-		n += *s == '\n';
-	return n;
-}
-
 /* Lines of the form "17 127.0.0.1:80". */
 static int
-parse_socket_list(struct master_link *m)
+parse_socket_list(char *list, struct inherited_sockets *to)
 {
-	unsigned int lines = count_lines(m->list);
-	char *at = m->list;
+	char *at = list;
 
-	m->sockets = lines ? mem_zalloc(lines * sizeof(*m->sockets)) : NULL;
-	if (lines && !m->sockets)
-		return -ERR_NOMEM;
 	for (char *nl; (nl = strchr(at, '\n')) != NULL; at = nl + 1) {
-		struct inherited_socket *s = &m->sockets[m->n_sockets];
 		char *end;
+		long fd = strtol(at, &end, 10);
+		int r;
 
 		*nl = '\0';
-		s->fd = (int)strtol(at, &end, 10);
 		if (end == at || *end != ' ')
 			return -ERR_SYNTAX;
-		s->key = end + 1;
-		(void)!sys_fcntl(m->sys, s->fd, F_SETFD, FD_CLOEXEC);
-		m->n_sockets++;
+		r = inherited_add(to, (int)fd, end + 1, INHERITED_MASTER);
+		if (r)
+			return r;
 	}
 	return 0;
 }
@@ -98,9 +84,10 @@ parse_link_value(const char *s, int out[3])
 }
 
 int
-master_link_inherit(struct master_link *m, const char *value)
+master_link_inherit(struct master_link *m, const char *value, struct inherited_sockets *to)
 {
 	int fds[3];
+	char *list;
 	int r = parse_link_value(value, fds);
 
 	if (r)
@@ -113,23 +100,11 @@ master_link_inherit(struct master_link *m, const char *value)
 	}
 	m->fd = fds[0];
 	m->stderr_fd = fds[2];
-	m->list = read_list(m->sys, fds[1]);
+	list = read_list(m->sys, fds[1]);
 	(void)sys_close(m->sys, fds[1]);
-	return m->list ? parse_socket_list(m) : -ERR_SYS;
-}
-
-int
-master_link_take(struct master_link *m, const char *key)
-{
-	for (unsigned int i = 0; i < m->n_sockets; i++) {
-		struct inherited_socket *s = &m->sockets[i];
-
-		if (!s->taken && strcmp(s->key, key) == 0) {
-			s->taken = 1;
-			return s->fd;
-		}
-	}
-	return -1;
+	r = list ? parse_socket_list(list, to) : -ERR_SYS;
+	mem_free(list);
+	return r;
 }
 
 int
@@ -161,16 +136,12 @@ master_link_keep(struct master_link *m, const char *key, int fd, int is_new)
 }
 
 void
-master_link_close_rest(struct master_link *m)
+master_link_given(struct master_link *m, const char *key)
 {
-	for (unsigned int i = 0; i < m->n_sockets; i++)
-		if (!m->sockets[i].taken)
-			(void)sys_close(m->sys, m->sockets[i].fd);
-	mem_free(m->sockets);
-	mem_free(m->list);
-	m->sockets = NULL;
-	m->list = NULL;
-	m->n_sockets = 0;
+	char text[MASTER_LINK_MSG_MAX];
+	int n = snprintf(text, sizeof(text), "X_GIVEN=%s", key);
+
+	(void)sys_sendto(m->sys, m->fd, text, (size_t)n, MSG_NOSIGNAL);
 }
 
 void
@@ -255,7 +226,6 @@ void
 master_link_fini(struct master_link *m)
 {
 	master_link_close(m);
-	master_link_close_rest(m);
 	master_link_restore_stderr(m);
 	if (m->fd >= 0)
 		(void)sys_close(m->sys, m->fd);

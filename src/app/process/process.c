@@ -54,6 +54,7 @@ process_init(struct process *p, struct sys *sys, struct config *cfg, struct repo
 	p->notify = notify;
 	p->signals.fd = -1;
 	p->helper.fd = -1;
+	socket_pass_init(&p->pass, p);
 	timer_init(&p->status_timer, on_status);
 	timer_init(&p->stop_timer, process_on_stop_timer);
 	read_hostname(p);
@@ -80,9 +81,9 @@ process_open_log(struct process *p, const char *progname)
 }
 
 static void
-on_signal(void *owner, int sig)
+on_signal(void *owner, int sig, pid_t from)
 {
-	process_on_signal(owner, sig);
+	process_on_signal(owner, sig, from);
 }
 
 static int
@@ -308,6 +309,7 @@ process_fini(struct process *p)
 	external_helper_end(&p->helper, p->sys);
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
+		socket_pass_close(&p->pass);
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		watchdog_stop(p);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);

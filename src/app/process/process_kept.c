@@ -1,41 +1,40 @@
-/* Under a master: the sockets of listeners are the master's, too. Before threads run. */
+/* Sockets of listeners that other processes opened or will go on with: the master, the process that
+ * this one replaces. Before threads run. */
 #include "app/process/process.h"
 #include "base/err.h"
 #include "net/listener.h"
 #include "net/listener_key.h"
 
-static int
-is_masters(const struct process *p, const struct listener *ln)
-{
-	return p->master && ln->inherit_fd < 0;
-}
-
-void
+struct inherited_socket *
 process_find_kept(struct process *p, struct listener *ln)
 {
+	struct inherited_socket *s;
 	char key[LISTENER_KEY_MAX];
 
-	if (!is_masters(p, ln) || ln->lead)
-		return;
+	if (!p->inherited || ln->inherit_fd >= 0 || ln->lead)
+		return NULL;
 	listener_key(ln, key);
-	ln->kept_fd = master_link_take(p->master, key);
+	s = inherited_take(p->inherited, key);
+	if (s)
+		ln->kept_fd = s->fd;
+	return s;
 }
 
 int
-process_keep(struct process *p, struct listener *ln)
+process_keep(struct process *p, struct listener *ln, const struct inherited_socket *s)
 {
 	char key[LISTENER_KEY_MAX];
 	int r;
 
-	if (!is_masters(p, ln))
+	if (!p->master || ln->inherit_fd >= 0)
 		return 0;
-	ln->kept_open = 1;
+	ln->kept_open |= LISTENER_KEPT_MASTER;
 	if (ln->lead)
 		return 0;
 	/* The master removes its path. */
 	ln->made_ino = 0;
 	listener_key(ln, key);
-	r = master_link_keep(p->master, key, ln->fd, ln->kept_fd < 0);
+	r = master_link_keep(p->master, key, ln->fd, !s || s->from != INHERITED_MASTER);
 	if (r)
 		report_msg(p->report, REPORT_ALERT, "cannot pass the socket %s to the master: %s",
 			key, err_text(r));

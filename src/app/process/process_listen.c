@@ -1,4 +1,5 @@
 /* The process's listeners: what they are told before they bind, and all of them in order. */
+#include <errno.h>
 #include <string.h>
 
 #include "app/process/handover.h"
@@ -182,13 +183,20 @@ static int
 bind_one(struct process *p, struct listener *ln, const char *what, const char *name, int backlog)
 {
 	const struct cfg_where *at = &ln->bind->where;
+	int tries = p->former && former_can_help(p->former) ? FORMER_PATIENCE_MS / FORMER_STEP_MS
+							    : 0;
+	const struct inherited_socket *kept = process_find_kept(p, ln);
 	char why[256] = "";
-	int r;
+	int r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
 
-	process_find_kept(p, ln);
-	r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+	/* By one of the processes that this one replaces? */
+	for (; r == -EADDRINUSE && tries; tries--) {
+		former_ask(p->former);
+		kept = process_find_kept(p, ln);
+		r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+	}
 	if (!r)
-		return process_keep(p, ln);
+		return process_keep(p, ln, kept);
 	report_msg(p->report, REPORT_ALERT, "Binding [%s:%u] for %s %s: %s",
 			   at->file ? at->file->name : "-", at->line, what, name, why);
 	return r;

@@ -1,6 +1,7 @@
 /* What the master says to the process. First worker. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/process/process.h"
@@ -18,7 +19,7 @@ release_named(struct listener *ln, void *arg)
 		return;
 	listener_key(lead, key);
 	if (strcmp(key, arg) == 0)
-		ln->kept_open = 0;
+		ln->kept_open &= ~(unsigned int)LISTENER_KEPT_MASTER;
 }
 
 void
@@ -30,12 +31,14 @@ process_on_master(void *process, const char *line)
 	if (!line) {
 		log_msg(process_log(p), LOG_LEVEL_ALERT, "the master has ended: stopping");
 		report_msg(p->report, REPORT_ALERT, "the master has ended: stopping");
-		process_on_signal(p, SIGTERM);
+		process_on_signal(p, SIGTERM, 0);
 	} else if (strncmp(line, MASTER_RELEASED, n) == 0) {
 		char key[LISTENER_KEY_MAX];
 
 		(void)snprintf(key, sizeof(key), "%s", line + n);
 		process_each_listener(p, release_named, key);
+	} else if (strncmp(line, MASTER_PASS, sizeof(MASTER_PASS) - 1) == 0) {
+		socket_pass_to(&p->pass, (pid_t)strtol(line + sizeof(MASTER_PASS) - 1, NULL, 10));
 	} else if (strncmp(line, MASTER_LOG, l) == 0) {
 		log_msg(process_log(p), LOG_LEVEL_ALERT, "%s", line + l);
 	}

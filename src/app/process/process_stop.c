@@ -35,6 +35,7 @@ stop_listening(struct process *p, int drains)
 {
 	if (p->state >= PROCESS_STOPPING)
 		return;
+	socket_pass_assume(&p->pass);
 	/* Which sockets does the master keep? */
 	if (p->master)
 		master_link_read(p->master);
@@ -144,7 +145,7 @@ log_pools(struct process *p, const struct engine *e)
 }
 
 void
-process_on_signal(struct process *p, int sig)
+process_on_signal(struct process *p, int sig, pid_t from)
 {
 	if (p->master && sig == SIGINT)
 		return;
@@ -166,6 +167,9 @@ process_on_signal(struct process *p, int sig)
 			"SIGUSR2: there is no reload without a master (-W)");
 		report_msg(p->report, REPORT_WARNING,
 			"SIGUSR2: there is no reload without a master (-W)");
+		break;
+	case SIGTTOU:
+		socket_pass_to(&p->pass, from);
 		break;
 	case SIGHUP:
 		log_proxies(p);

@@ -13,7 +13,8 @@
 static void
 handled_signals(sigset_t *set)
 {
-	static const int sigs[] = { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT, SIGCHLD };
+	static const int sigs[] = { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT, SIGCHLD,
+		SIGTTOU };
 
 	sigemptyset(set);
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
@@ -23,7 +24,7 @@ handled_signals(sigset_t *set)
 int
 signals_block(struct sys *sys)
 {
-	static const int ignored[] = { SIGPIPE, SIGTTOU, SIGTTIN };
+	static const int ignored[] = { SIGPIPE, SIGTTIN };
 	struct sigaction sa;
 	sigset_t set;
 
@@ -53,7 +54,8 @@ on_signals(void *owner, int fd, uint32_t ev)
 		loop_progress(l, fd);
 	/* fn may close the descriptor: s is not used after that. */
 	for (long i = 0; i < r / (long)sizeof(si[0]) && s->fd >= 0; i++)
-		s->fn(s->owner, (int)si[i].ssi_signo);
+		s->fn(s->owner, (int)si[i].ssi_signo,
+			si[i].ssi_code == SI_USER ? (pid_t)si[i].ssi_pid : 0);
 }
 
 int

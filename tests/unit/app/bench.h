@@ -110,7 +110,7 @@ bench_start(const char *global, const char *proxy)
 static inline void
 bench_stop(void)
 {
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	process_run(&proc);
 	assert_int_equal(process_sessions(&proc), 0);
 	assert_int_equal(process_join(&proc), 0);

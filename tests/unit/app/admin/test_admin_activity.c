@@ -38,7 +38,7 @@ each_worker_has_its_own(void **st)
 	assert_non_null(strstr(a, "rendezvous: 1 [ 1 0 ]\n"));
 	close(c);
 	close(s);
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	rig_close();

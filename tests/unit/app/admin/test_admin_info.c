@@ -156,7 +156,7 @@ connections_are_counted(void **st)
 	assert_int_equal(number(a, "CurrConns"), 0);
 	assert_int_equal(number(a, "CumConns"), 1);
 	free(a);
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(number(rig_command("show info"), "Stopping"), 1);
 }
 

@@ -365,7 +365,7 @@ states_limits_and_times_show(void **st)
 	(void)rig_command("disable server two/b");
 	a = rig_command("show stat two -1 -1");
 	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "DOWN");
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_string_equal(
 		named(row(rig_command("show stat"), "l", "FRONTEND"), "status"), "STOP");
 }

@@ -150,7 +150,7 @@ each_worker_makes_its_part_in_turn(void **st)
 	}
 	assert_string_equal(got, want);
 	close(fd);
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	rig_close();

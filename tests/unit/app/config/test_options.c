@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +13,12 @@ static char why[256];
 static int
 parse(const char *line)
 {
-	static char buf[1024];
-	static char *argv[64];
+	static char buf[4096];
+	static char *argv[512];
 	int argc = 0;
 
 	snprintf(buf, sizeof(buf), "/usr/sbin/tacit %s", line);
-	for (char *p = strtok(buf, " "); p && argc < 64; p = strtok(NULL, " "))
+	for (char *p = strtok(buf, " "); p && argc < 512; p = strtok(NULL, " "))
 		argv[argc++] = p;
 	return options_parse(&o, argc, argv, why, sizeof(why));
 }
@@ -110,6 +111,28 @@ hints(void **state)
 }
 
 static void
+former_processes(void **state)
+{
+	char many[4000] = "-f a -sf";
+
+	(void)state;
+	assert_int_equal(parse("-sf -f a"), 0);
+	assert_int_equal(o.n_former, 0);
+	assert_int_equal(parse("-sf 12 13 -x /s -f a"), 0);
+	assert_int_equal(o.n_former, 2);
+	assert_int_equal(o.former[1], 13);
+	assert_int_equal(o.former_sig, SIGUSR1);
+	assert_string_equal(o.fetch_from, "/s");
+	assert_int_equal(parse("-f a -sf 12 -st 14"), 0);
+	assert_int_equal(o.n_former, 1);
+	assert_int_equal(o.former[0], 14);
+	assert_int_equal(o.former_sig, SIGTERM);
+	for (int i = 0; i <= OPTIONS_FORMER_MAX; i++)
+		strcat(many, " 7");
+	assert_int_equal(parse(many), -ERR_FULL);
+}
+
+static void
 mistakes(void **state)
 {
 	static const struct { const char *line; int reason; const char *text; } t[] = {
@@ -120,8 +143,10 @@ mistakes(void **state)
 		{ "-cV", -ERR_UNKNOWN, "'-cV'" },
 		{ "a.cfg", -ERR_UNKNOWN, "'a.cfg'" },
 		{ "-S", -ERR_SYNTAX, "'-S'" },
-		{ "-f a -sf 12", -ERR_UNSUPPORTED, "'-sf'" },
-		{ "-x sock", -ERR_UNSUPPORTED, "'-x'" },
+		{ "-f a -sf 12 x", -ERR_RANGE, "'-sf'" },
+		{ "-f a -st 0", -ERR_RANGE, "'-st'" },
+		{ "-f a -sf 12 4294967298", -ERR_RANGE, "'-sf'" },
+		{ "-x", -ERR_SYNTAX, "'-x'" },
 		{ "-n -1", -ERR_RANGE, "-1" },
 		{ "-n 2147483648", -ERR_RANGE, "2147483648" },
 		{ "-n 4294967296", -ERR_RANGE, "4294967296" },
@@ -161,6 +186,7 @@ main(void)
 		cmocka_unit_test(places),
 		cmocka_unit_test(values),
 		cmocka_unit_test(hints),
+		cmocka_unit_test(former_processes),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(too_many_files),
 	};

@@ -10,6 +10,7 @@
 
 static struct sys sys;
 static struct report report;
+static struct former none_before = { .helper_fd = -1 };
 static struct daemon daemon_none = { .report_fd = -1, .null_fd = -1 };
 
 /* A master whose first worker process is `first` and whose later ones are a shell with a script;
@@ -19,7 +20,8 @@ run_with(void (*first)(struct master_link *link), const char *script)
 {
 	static const char *const env[] = { "LISTEN_PID=1", "TACIT_MASTER=1", NULL };
 	char *argv[] = { (char *)"/bin/sh", (char *)"-c", (char *)(uintptr_t)script, NULL };
-	struct master m = { .sys = &sys, .report = &report, .daemon = &daemon_none };
+	struct master m = { .sys = &sys, .report = &report, .daemon = &daemon_none,
+		.former = &none_before };
 	struct master_link link;
 	int status = 0, r;
 	pid_t pid = fork();

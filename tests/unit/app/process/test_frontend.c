@@ -41,7 +41,7 @@ stop(void)
 {
 	/* Takes connections that other workers have handed over. */
 	bench_turns();
-	process_on_signal(&proc, SIGTERM);
+	process_on_signal(&proc, SIGTERM, 0);
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	bench_close();
@@ -157,7 +157,7 @@ a_stopped_one_is_closed(void **state)
 	fclose(report.to);
 	free(text);
 	report.to = open_memstream(&text, &text_len);
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	check_text("Proxy l stopped");
 	assert_null(strstr(text, "Proxy f stopped"));
 	stop();

@@ -225,7 +225,7 @@ a_handover_during_a_stop_is_served(void **state)
 
 	(void)state;
 	hand_over_one(pair);
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	/* No worker has the connection yet: only the place in the gate counts it. */
 	assert_int_equal(worker_sessions(), 0);
 	assert_int_equal(process_sessions(&proc), 1);
@@ -256,7 +256,7 @@ a_handover_during_a_hard_stop_is_closed(void **state)
 	(void)state;
 	hand_over_one(pair);
 	assert_int_equal(process_sessions(&proc), 1);
-	process_on_signal(&proc, SIGTERM);
+	process_on_signal(&proc, SIGTERM, 0);
 	rendezvous_end(&proc);
 	process_run(&proc);
 	/* Not the limit of time has ended it. */

@@ -37,7 +37,7 @@ soft_stop(void **state)
 
 	(void)state;
 	with_session("");
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	assert_int_equal(proc.exit_signal, SIGUSR1);
 	assert_int_equal(bench_connect("front"), -1);
@@ -48,7 +48,7 @@ soft_stop(void **state)
 	assert_int_equal(recv(client, &byte, 1, 0), 1);
 	assert_int_equal(byte, 'y');
 	/* a second signal changes nothing */
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	close(client);
 	close(server);
@@ -65,7 +65,7 @@ hard_stop(void **state)
 
 	(void)state;
 	with_session("");
-	process_on_signal(&proc, SIGTERM);
+	process_on_signal(&proc, SIGTERM, 0);
 	assert_int_equal(proc.state, PROCESS_KILLING);
 	process_run(&proc);
 	assert_int_equal(w->engine.n_sessions, 0);
@@ -79,8 +79,8 @@ second_signal(void **state)
 {
 	(void)state;
 	with_session("");
-	process_on_signal(&proc, SIGINT);
-	process_on_signal(&proc, SIGTERM);
+	process_on_signal(&proc, SIGINT, 0);
+	process_on_signal(&proc, SIGTERM, 0);
 	assert_int_equal(proc.state, PROCESS_GONE);
 	process_run(&proc);
 	bench_turns();
@@ -92,7 +92,7 @@ hard_stop_after(void **state)
 {
 	(void)state;
 	with_session("hard-stop-after 20ms");
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
 	process_run(&proc);
 	assert_int_equal(proc.state, PROCESS_KILLING);
@@ -107,7 +107,7 @@ grace(void **state)
 
 	(void)state;
 	with_session("grace 30ms");
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(proc.state, PROCESS_GRACE);
 	/* it still accepts */
 	c = bench_connect("front");
@@ -123,10 +123,10 @@ grace(void **state)
 	bench_close();
 	/* a second signal ends the grace period */
 	with_session("grace 1h");
-	process_on_signal(&proc, SIGUSR1);
-	process_on_signal(&proc, SIGUSR1);
+	process_on_signal(&proc, SIGUSR1, 0);
+	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(proc.state, PROCESS_STOPPING);
-	process_on_signal(&proc, SIGTERM);
+	process_on_signal(&proc, SIGTERM, 0);
 	process_run(&proc);
 	finish();
 }
@@ -139,10 +139,10 @@ other_signals_are_ignored(void **state)
 	(void)state;
 	with_session("");
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
-		process_on_signal(&proc, sigs[i]);
+		process_on_signal(&proc, sigs[i], 0);
 	assert_int_equal(proc.state, PROCESS_RUNNING);
 	assert_int_equal(proc.exit_signal, 0);
-	process_on_signal(&proc, SIGTERM);
+	process_on_signal(&proc, SIGTERM, 0);
 	process_run(&proc);
 	finish();
 }

@@ -16,9 +16,10 @@ static int n_got;
 static int close_on;
 
 static void
-on_signal(void *owner, int sig)
+on_signal(void *owner, int sig, pid_t from)
 {
 	assert_ptr_equal(owner, got);
+	assert_int_equal(from, getpid());
 	got[n_got++] = sig;
 	if (sig == close_on)
 		signals_close(&sg);
@@ -51,7 +52,7 @@ signals_are_events(void **state)
 	assert_int_equal(got[1], SIGHUP);
 	/* writing to a closed pipe returns an error and does not end the process */
 	kill(getpid(), SIGPIPE);
-	kill(getpid(), SIGTTOU);
+	kill(getpid(), SIGTTIN);
 	assert_int_equal(loop_turn(l, 0), 0);
 	assert_int_equal(n_got, 2);
 	/* the owner may close it from its handler: further signals are not delivered */

@@ -1,0 +1,64 @@
+/*
+ * The processes that this one replaces (-sf, -st, -x). They are told to stop when this one is
+ * ready; if it does not get ready they go on.
+ */
+#ifndef TACIT_APP_PROCESS_FORMER_H
+#define TACIT_APP_PROCESS_FORMER_H
+
+#include <sys/types.h>
+
+#include "app/process/inherited.h"
+#include "app/process/report.h"
+#include "app/process/socket_fetch.h"
+#include "base/compiler.h"
+
+struct sys;
+
+enum {
+	FORMER_PATIENCE_MS = 1000, /* for addresses that they use */
+	FORMER_STEP_MS = 10,
+	FORMER_FETCHES = 8         /* processes that pass sockets: one is usual */
+};
+
+struct former {
+	struct sys *sys;
+	const struct report *report;
+	struct inherited_sockets *sockets; /* those that are fetched */
+	const pid_t *pids;
+	unsigned int n_pids;
+	int sig;            /* SIGUSR1 or SIGTERM */
+	uid_t user;         /* of theirs, besides root and ours */
+	int helper_fd;      /* of the process that sends the signals; -1: this one does */
+	pid_t helper;
+	int has_asked;      /* they got SIGTTOU */
+	int ask_fd;         /* where they connect then; -1: nowhere */
+	struct socket_fetch fetch[FORMER_FETCHES];
+	unsigned int n_fetches;
+};
+
+void former_init(struct former *f, struct sys *sys, const struct report *report,
+	struct inherited_sockets *sockets);
+/* -x: fetches the sockets of the process with this stats socket. 0, or a negative reason that was
+ * reported. */
+int former_fetch(struct former *f, const char *path) must_check;
+/* Privileges will be dropped: a process that keeps them will send the signals. 0 or -errno. */
+int former_keep_privileges(struct former *f) must_check;
+/*
+ * An address is in use: asks the processes for their sockets with SIGTTOU, once, and waits for an
+ * answer of one of them, FORMER_STEP_MS at most. HAProxy stops listening instead.
+ */
+void former_ask(struct former *f);
+static inline int
+former_can_help(const struct former *f)
+{
+	return f->n_pids > 0;
+}
+/* This process is ready: who passed sockets learns which ones go on. */
+void former_say_ready(struct former *f);
+/* And all are told to stop. */
+void former_stop(struct former *f);
+/* Closes everything. Unless former_say_ready() was called they go on, and listen again (SIGTTIN) if
+ * they had been asked. */
+void former_close(struct former *f);
+
+#endif

@@ -1,0 +1,87 @@
+/* Sockets that were opened by another process. Main thread, at start; each is owned by this list
+ * until it is taken. */
+#include "app/process/inherited.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+#define FIRST_INHERITED 16
+
+void
+inherited_init(struct inherited_sockets *s, struct sys *sys)
+{
+	memset(s, 0, sizeof(*s));
+	s->sys = sys;
+}
+
+static int
+grow_inherited(struct inherited_sockets *s)
+{
+	unsigned int cap = s->cap ? 2 * s->cap : FIRST_INHERITED;
+	struct inherited_socket *v;
+
+	if (s->n < s->cap)
+		return 0;
+	v = mem_resize(s->v, cap, sizeof(*v));
+	if (!v)
+		return -ERR_NOMEM;
+	s->v = v;
+	s->cap = cap;
+	return 0;
+}
+
+int
+inherited_add(struct inherited_sockets *s, int fd, const char *name, enum inherited_from from)
+{
+	struct inherited_socket k = { .fd = fd, .from = from, .name = mem_strdup(name) };
+
+	if (!k.name || grow_inherited(s)) {
+		mem_free(k.name);
+		(void)sys_close(s->sys, fd);
+		return -ERR_NOMEM;
+	}
+	(void)!sys_fcntl(s->sys, fd, F_SETFD, FD_CLOEXEC);
+	s->v[s->n++] = k;
+	return 0;
+}
+
+struct inherited_socket *
+inherited_take(struct inherited_sockets *s, const char *name)
+{
+	for (unsigned int i = 0; i < s->n; i++) {
+		unsigned int at = (s->next + i) % s->n;
+		struct inherited_socket *k = &s->v[at];
+
+		if (k->fd >= 0 && !k->taken && strcmp(k->name, name) == 0) {
+			k->taken = 1;
+			s->next = at + 1;
+			return k;
+		}
+	}
+	return NULL;
+}
+
+void
+inherited_close_rest(struct inherited_sockets *s)
+{
+	for (unsigned int i = 0; i < s->n; i++) {
+		if (s->v[i].taken || s->v[i].fd < 0)
+			continue;
+		(void)sys_close(s->sys, s->v[i].fd);
+		s->v[i].fd = -1;
+	}
+}
+
+void
+inherited_fini(struct inherited_sockets *s)
+{
+	inherited_close_rest(s);
+	for (unsigned int i = 0; i < s->n; i++)
+		mem_free(s->v[i].name);
+	mem_free(s->v);
+	inherited_init(s, s->sys);
+}

@@ -1,0 +1,92 @@
+"""Clients of several kinds that run while processes are replaced: none of them may notice it."""
+
+import socket
+import threading
+import time
+
+from conftest import WAIT, connect, recv_all
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+SITE = """\
+listen site
+    mode http
+    timeout http-keep-alive 5s
+    bind 127.0.0.1:{port}
+    http-request return status 200 content-type text/plain string "{text}"
+"""
+
+
+def site(port, text="one"):
+    return SITE.format(port=port, text=text)
+
+
+def get(port):
+    """The body of the answer to one request."""
+    with connect(port) as c:
+        c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return recv_all(c).split(b"\r\n\r\n", 1)[1].decode()
+
+
+class Load:
+    """Clients of several kinds until stop(); `failed` says what went wrong."""
+
+    def __init__(self, port, bulk_port, size):
+        self.port, self.bulk_port, self.size = port, bulk_port, size
+        self.failed, self.done = [], {}
+        self._end = threading.Event()
+        kinds = [self.short] * 4 + [self.kept] * 2 + [self.mid_header] * 2 + [self.download] * 2
+        self._threads = [threading.Thread(target=self._run, args=(kind,)) for kind in kinds]
+        for t in self._threads:
+            t.start()
+
+    def _run(self, kind):
+        name = kind.__name__
+        while not self._end.is_set():
+            try:
+                kind()
+            except (OSError, AssertionError) as e:
+                self.failed.append(f"{name}: {e!r}")
+            self.done[name] = self.done.get(name, 0) + 1
+
+    def short(self):
+        assert get(self.port) == "one"
+        time.sleep(0.006)
+
+    def kept(self):
+        """As a client is to do, it sends nothing on a connection that the server has closed."""
+        with connect(self.port) as c:
+            while not self._end.is_set():
+                c.setblocking(False)
+                try:
+                    assert c.recv(1, socket.MSG_PEEK) == b""
+                    return
+                except BlockingIOError:
+                    c.settimeout(WAIT)
+                c.sendall(REQUEST)
+                got = c.recv(4096)
+                assert got.endswith(b"one"), got
+                if b"connection: close" in got.lower():
+                    return
+                time.sleep(0.01)
+
+    def mid_header(self):
+        with connect(self.port) as c:
+            c.sendall(REQUEST[:20])
+            time.sleep(1.2)
+            c.sendall(REQUEST[20:])
+            got = c.recv(4096)
+            assert got.endswith(b"one"), got
+
+    def download(self):
+        with connect(self.bulk_port) as c:
+            c.sendall(b"x")
+            got = 0
+            while chunk := c.recv(65536):
+                got += len(chunk)
+                time.sleep(0.005)
+            assert got == self.size, got
+
+    def stop(self):
+        self._end.set()
+        for t in self._threads:
+            t.join(2 * WAIT)

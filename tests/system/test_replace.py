@@ -1,0 +1,253 @@
+"""Processes without a master that replace each other: -sf, -st, -x."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from clients import Load, get, site
+from conftest import admin, connect, free_port, free_ports, info, is_open, run, wait_for
+
+HAPROXY = shutil.which("haproxy") or "/usr/sbin/haproxy"
+has_haproxy = pytest.mark.skipif(not os.access(HAPROXY, os.X_OK), reason="no haproxy")
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change the user")
+
+GLOBAL = """\
+global
+    stats socket {sock} level user mode 600 {bind}
+    set-dumpable
+    {extra}
+defaults
+    timeout connect 2s
+    timeout client 10s
+    timeout server 10s
+"""
+
+
+@pytest.fixture
+def replace(daemon, tmp_path):
+    """Factory: a process with this configuration that replaces `old`, with one stats socket for all."""
+    sock = tmp_path / "s"
+
+    def start(cfg, old=None, how="-sf", fetch=True, extra="", bind="expose-fd listeners", **kw):
+        args = []
+        if old and fetch:
+            args += ["-x", sock]
+        if old:
+            args += [how, str(old.pid)]
+        return daemon(GLOBAL.format(sock=sock, extra=extra, bind=bind) + cfg, *args, raw=True, checked=False, **kw)
+    start.sock = sock
+    return start
+
+
+def serving_pid(replace):
+    return int(info(admin(replace.sock, "show info"))["Pid"])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("fetch", [True, False])
+def test_no_client_notices_a_replacement(replace, origins, workers, fetch):
+    size = 4 << 20
+
+    def big(conn):
+        if conn.recv(1):
+            conn.sendall(b"\0" * size)
+
+    bulk = origins(big)
+    port, bulk_port = free_ports(2)
+    cfg = site(port) + f"listen bulk\n    mode tcp\n    bind 127.0.0.1:{bulk_port}\n    server s 127.0.0.1:{bulk.port}\n"
+    d = replace(cfg, extra=f"nbthread {workers}")
+    load = Load(port, bulk_port, size)
+    try:
+        for _ in range(4):
+            time.sleep(0.7)
+            old, d = d, replace(cfg, d, fetch=fetch, extra=f"nbthread {workers}")
+            assert wait_for(lambda: serving_pid(replace) == d.pid)
+    finally:
+        load.stop()
+    assert not load.failed, (load.failed[:5], len(load.failed), load.done)
+    assert load.done["short"] > 200, load.done
+    assert old.wait() == 0
+    assert d.stop() in (0, 143, -signal.SIGTERM)
+    assert not replace.sock.exists()
+
+
+def test_deferred_clients_and_those_in_the_backlog(replace):
+    """They wait in the socket, which goes on."""
+    port = free_port()
+    cfg = site(port).replace(f"{port}\n", f"{port} defer-accept\n")
+    d = replace(cfg)
+    waiting = [connect(port) for _ in range(20)]
+    new = replace(cfg, d)
+    assert d.wait() == 0
+    for c in waiting:
+        with c:
+            c.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            assert b"one" in c.recv(1000)
+    new.stop()
+
+
+def test_addresses_that_go_and_come(replace):
+    a, b, c = free_ports(3)
+    d = replace(site(a) + f"    bind 127.0.0.1:{b}\n")
+    new = replace(site(a, "two") + f"    bind 127.0.0.1:{c}\n", d)
+    assert d.wait() == 0
+    assert [is_open(p) for p in (a, b, c)] == [True, False, True]
+    assert get(a) == "two"
+    new.stop()
+
+
+@pytest.mark.parametrize("fetch", [True, False])
+def test_a_start_that_fails_leaves_the_former_one(replace, fetch, tmp_path):
+    port = free_port()
+    pid_file = tmp_path / "pid"
+    d = replace(site(port))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        bad = site(port, "two") + f"    bind 127.0.0.1:{taken.getsockname()[1]}\n"
+        pid_file.write_text(f"{d.pid}\n")
+        new = replace(bad, d, fetch=fetch, ready=False, extra=f"pidfile {pid_file}")
+        assert new.wait() == 1
+        assert "in use" in new.stderr
+    assert pid_file.read_text() == f"{d.pid}\n"
+    assert get(port) == "one"
+    assert serving_pid(replace) == d.pid
+    # it still owns its sockets alone: those in its backlog are accepted before it closes them
+    d.send(signal.SIGSTOP)
+    waiting = [connect(port) for _ in range(20)]
+    d.send(signal.SIGUSR1)
+    d.send(signal.SIGCONT)
+    for c in waiting:
+        with c:
+            c.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            assert b"one" in c.recv(1000)
+    assert d.wait() == 0
+    assert not replace.sock.exists()
+
+
+@pytest.mark.parametrize("how, ends", [("-sf", False), ("-st", True)])
+def test_what_happens_to_open_connections(replace, origin, how, ends):
+    port = free_port()
+    cfg = f"listen l\n    mode tcp\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n"
+    d = replace(cfg)
+    with connect(port) as c:
+        c.sendall(b"a")
+        assert c.recv(1) == b"a"
+        new = replace(cfg, d, how)
+        if ends:
+            with contextlib.suppress(ConnectionResetError):
+                assert c.recv(1) == b""
+        else:
+            c.sendall(b"b")
+            assert c.recv(1) == b"b"
+            assert d.is_running()
+    assert d.wait() == 0
+    new.stop()
+
+
+@pytest.mark.parametrize("bind, why", [("", "This socket has no 'expose-fd listeners'."),
+                                       ("level admin", "This socket has no 'expose-fd listeners'.")])
+def test_a_stats_socket_that_does_not_pass_sockets(replace, bind, why):
+    d = replace(site(free_port()), bind=bind)
+    new = replace(site(free_port()), d, ready=False)
+    assert new.wait() == 1
+    assert f"cannot get the listening sockets through '{replace.sock}': {why}" in new.stderr
+    assert d.is_running()
+    d.stop()
+
+
+@has_haproxy
+def test_a_socket_of_another_program(replace):
+    cfg = site(free_port())
+    d = replace(cfg, program=HAPROXY, ready=False)
+    assert wait_for(replace.sock.exists)
+    new = replace(cfg, d, ready=False)
+    assert new.wait() == 1
+    assert "cannot get the listening sockets" in new.stderr
+    # without -x it stops listening when it is asked to
+    new = replace(cfg, d, fetch=False)
+    assert d.wait() == 0
+    assert get(int(cfg.split("127.0.0.1:")[1].split()[0])) == "one"
+    new.stop()
+
+
+@has_haproxy
+def test_a_program_that_listens_again(replace):
+    """The new process cannot use another address: HAProxy goes on."""
+    port, other = free_ports(2)
+    d = replace(site(port), program=HAPROXY, ready=False)
+    assert wait_for(lambda: is_open(port))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", other))
+        taken.listen()
+        new = replace(site(port) + f"    bind 127.0.0.1:{other}\n", d, fetch=False, ready=False)
+        assert new.wait() == 1
+    assert wait_for(lambda: is_open(port))
+    d.stop()
+
+
+def test_pids_of_processes_that_have_ended(replace):
+    port = free_port()
+    with subprocess.Popen(["true"]) as p:
+        p.wait()
+    d = replace(site(port), p, fetch=False)
+    assert get(port) == "one"
+    assert "cannot signal" not in d.stderr
+    d.stop()
+
+
+def test_in_the_background_with_a_pid_file(tmp_path):
+    """As HAProxy's manual recommends it for scripts."""
+    port = free_port()
+    cfg, pid_file = tmp_path / "cfg", tmp_path / "pid"
+    cfg.write_text("global\n    set-dumpable\ndefaults\n    timeout client 5s\n    timeout server 5s\n    timeout connect 5s\n"
+                   + site(port))
+    pids = []
+    for _ in range(3):
+        old = pid_file.read_text().split() if pid_file.exists() else []
+        r = run("-f", cfg, "-D", "-p", pid_file, "-sf", *old)
+        assert r.returncode == 0, r.stderr
+        pids.append(int(pid_file.read_text()))
+        assert get(port) == "one"
+    assert len(set(pids)) == 3
+    assert wait_for(lambda: not any(Path(f"/proc/{p}").exists() for p in pids[:-1]))
+    os.kill(pids[-1], signal.SIGTERM)
+    assert wait_for(lambda: not Path(f"/proc/{pids[-1]}").exists())
+
+
+@only_root
+def test_a_former_process_of_another_user(replace):
+    """The new process has no privileges any more when it is ready."""
+    port = free_port()
+    d = replace(site(port))
+    new = replace(site(port, "two"), d, extra="user nobody\n    group nogroup")
+    assert d.wait() == 0
+    assert get(port) == "two"
+    new.stop()
+
+
+@pytest.mark.parametrize("modes", [("-Ws", "-db"), ("-db", "-Ws"), ("-Ws", "-Ws")])
+@pytest.mark.parametrize("fetch", [True, False])
+def test_with_a_master(replace, modes, fetch):
+    port = free_port()
+    d = replace(site(port), mode=modes[:1])
+    for i in range(2):
+        old, d = d, replace(site(port, str(i)), d, fetch=fetch, mode=modes[(i + 1) % 2:][:1])
+        assert old.wait() == 0
+        assert get(port) == str(i)
+        # the path of the stats socket goes on, too
+        assert admin(replace.sock, "show info")
+        if modes[(i + 1) % 2] == "-Ws":
+            d.notify.seen.clear()
+            d.send(signal.SIGUSR2)
+            assert d.notify.wait("READY=1")
+            assert get(port) == str(i)
+    d.stop()
+    assert not replace.sock.exists()
