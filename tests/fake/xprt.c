@@ -403,7 +403,7 @@ fake_xprt_make(const struct xprt_maker *m, const struct conn *c, int *reason)
 int
 fake_wire_flush(struct fake_wire *w, struct fake_sock *s)
 {
-	if (w->is_client && !w->said_hello) {
+	if (w->is_client && !w->said_hello && !w->is_mute) {
 		add_record(&w->rec, 'H', "", 0);
 		w->said_hello = 1;
 	}
@@ -422,6 +422,8 @@ hear_record(struct fake_wire *w, char letter)
 {
 	switch (letter) {
 	case 'H':
+		if (w->is_mute)
+			break;
 		add_record(&w->rec, 'W', "", 0);
 		w->is_up = 1;
 		break;

@@ -139,7 +139,8 @@ give_wire(const struct world *w, struct agent *a, const struct fake_script *scri
 	wire = calloc(1, sizeof(*wire));
 	fake_memory_is_ours--;
 	assert(wire);
-	wire->is_client = is_client && !script->peer_is_mute;
+	wire->is_client = is_client;
+	wire->is_mute = script->peer_is_mute;
 	wire->update_every = w->cfg.update_every;
 	agent_uses_records(a, wire);
 }
@@ -204,8 +205,10 @@ add_server(struct world *w, unsigned int i)
 	w->srv[i]->conf.maxconn = c->maxconn;
 	if (w->cfg.socks4)
 		w->srv[i]->conf.socks4 = to;
-	if (w->cfg.server_xprt)
-		w->srv[i]->xprt = &w->cfg.server_xprt->maker;
+	if (w->cfg.server_xprt) {
+		w->server_makers[0] = &w->cfg.server_xprt->maker;
+		w->srv[i]->xprt = w->server_makers;
+	}
 	w->srv[i]->id = (int)i + 1;
 	list_append(&w->px->servers, &w->srv[i]->link);
 	w->px->n_servers++;

@@ -89,6 +89,7 @@ struct world {
 	struct listener *ln;
 	struct server *srv[WORLD_SERVERS];
 	struct fake_sock *origin[WORLD_SERVERS];
+	const struct xprt_maker *server_makers[1]; /* of its one worker */
 	struct world_config cfg;
 	struct agent client[WORLD_AGENTS];
 	unsigned int n_clients;

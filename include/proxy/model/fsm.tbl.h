@@ -32,7 +32,7 @@ SESSION_STATE(QUEUE,        1, early_io,        NULL,                TIMEOUT,   
 SESSION_STATE(CONNECT,      1, connect_io,      first_io,            TIMEOUT,   derive_connect,      NULL,
 	"connect() is in progress")
 SESSION_STATE(HANDSHAKE,    1, handshake_io,    NULL,                TIMEOUT,   derive_handshake,    NULL,
-	"the SOCKS4 proxy of the server is asked to connect")
+	"the SOCKS4 proxy of the server is asked to connect, and the server shakes hands (TLS)")
 SESSION_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   derive_retry,        NULL,
 	"waits to connect again")
 SESSION_STATE(RELAY,        1, relay_io,        NULL,                LAST_LOOK, derive_relay,        relay_outcome,
@@ -62,7 +62,7 @@ SESSION_EVENT(ASSIGNED,           "a server with a free slot was found")
 SESSION_EVENT(FULL,               "no usable server has a free slot: the session is in a queue")
 SESSION_EVENT(NO_SERVER,          "no server is usable")
 SESSION_EVENT(SLOT,               "the session got a slot")
-SESSION_EVENT(AWAIT_HANDSHAKE,    "the server's SOCKS4 proxy is connected")
+SESSION_EVENT(AWAIT_HANDSHAKE,    "the server, or its SOCKS4 proxy, is connected, and there is a handshake")
 SESSION_EVENT(UP,                 "the server's side is connected")
 SESSION_EVENT(REFUSED,            "connect() failed")
 SESSION_EVENT(GIVE_UP,            "no retry is left")

@@ -152,7 +152,8 @@ struct server {
 	struct list trackers;    /* struct server.track_link */
 	struct list track_link;
 	struct dynamic_cookie *dynamic; /* its cookie if conf has none: dynamic_cookie.h; or NULL */
-	const struct xprt_maker *xprt; /* for connections to it; NULL: plain sockets */
+	/* For connections to it, one for each worker; NULL: plain sockets. */
+	const struct xprt_maker *const *xprt;
 	int uweight;             /* run-time weight, initially conf.weight */
 	/* slowstart: proxy/backend/slowstart.h. */
 	unsigned int weight_part; /* part of uweight in use: 1..SERVER_WEIGHT_SCALE */

@@ -2,6 +2,7 @@
 #ifndef TACIT_PROXY_SESSION_CONNECT_H
 #define TACIT_PROXY_SESSION_CONNECT_H
 
+#include "net/xprt.h"
 #include "proxy/model/session.h"
 
 /*
@@ -11,6 +12,8 @@
 int connect_server(struct session *s) must_check;
 /* Uses an idle connection to s->srv: 1, or 0 if a new one is needed. */
 int connect_reuse(struct session *s) must_check;
+/* The transport of connections to s->srv; NULL: none. */
+const struct xprt_maker *server_xprt(const struct session *s);
 /* True for local failures (descriptors, ports, memory), not the server's. */
 int connect_is_resource(int err);
 

@@ -71,14 +71,20 @@ set_server_options(struct session *s, int fd)
 	return r;
 }
 
+const struct xprt_maker *
+server_xprt(const struct session *s)
+{
+	return likely(!s->srv->xprt) ? NULL : s->srv->xprt[s->engine->index];
+}
+
 /* Takes ownership of the socket of a connect() in progress. 0, or a negative reason, and the caller
  * still owns fd. */
 static int
 open_server(struct session *s, int fd, enum conn_kind kind)
 {
 	struct engine *e = s->engine;
-	int r = conn_open_xprt(
-		&s->conn[SERVER], e->loop, fd, e->on_io, s, kind, s->srv->xprt);
+	int r = conn_open_xprt(&s->conn[SERVER], e->loop, fd, e->on_io, s, kind,
+		s->srv->conf.socks4.len ? NULL : server_xprt(s));
 
 	if (r < 0)
 		return r;

@@ -1,21 +1,50 @@
-/* State HANDSHAKE: the SOCKS4 proxy of a server is connected and asked for the server. On the
- * session's worker; until it agrees the client's data is kept. */
+/* State HANDSHAKE: the SOCKS4 proxy of a server is connected and asked for the server; then the
+ * server's transport (TLS) shakes hands. On the session's worker; the client's data is kept. */
 #include "proxy/session/handshake.h"
 
 #include <errno.h>
 
 #include "net/socks4.h"
+#include "proxy/model/count.h"
+#include "proxy/session/connect.h"
 #include "proxy/session/handlers.h"
 #include "proxy/session/proxy_protocol_out.h"
+
+/* What the server's transport has come to. */
+static enum session_event
+shake_hands(struct session *s)
+{
+	struct conn *c = &s->conn[SERVER];
+
+	if (!conn_is_ready(c, DIR_R))
+		return SESSION_EV_NONE;
+	switch (conn_handshake(c)) {
+	case IO_OK:
+		return SESSION_EV_UP;
+	case IO_AGAIN:
+		return SESSION_EV_NONE;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	return SESSION_EV_REFUSED;
+}
 
 /* The server's own side begins: with the PROXY header, if it wants one. */
 static enum session_event
 reach_server(struct session *s)
 {
-	if (proxy_protocol_begin(s) == 0)
-		return SESSION_EV_UP;
-	s->connect_err = ENOMEM;
-	return SESSION_EV_REFUSED;
+	struct conn *c = &s->conn[SERVER];
+	const struct xprt_maker *xprt = server_xprt(s);
+	int r = proxy_protocol_begin(s);
+
+	if (r == 0 && xprt)
+		r = conn_begin_xprt(c, s->engine->on_io, s, xprt);
+	if (r < 0) {
+		s->connect_err = ENOMEM;
+		return SESSION_EV_REFUSED;
+	}
+	return xprt ? shake_hands(s) : SESSION_EV_UP;
 }
 
 static enum session_event
@@ -35,11 +64,39 @@ handshake_event(struct session *s, enum socks4_step step)
 	return SESSION_EV_REFUSED;
 }
 
+static enum session_event
+handshake_proceed(struct session *s)
+{
+	struct conn *c = &s->conn[SERVER];
+
+	if (c->xprt)
+		return shake_hands(s);
+	return handshake_event(s, socks4_proceed(c, &s->handshake_got));
+}
+
 enum session_event
 session_do_handshake(struct session *s)
 {
 	s->handshake_got = 0;
-	return handshake_event(s, socks4_proceed(&s->conn[SERVER], &s->handshake_got));
+	return handshake_proceed(s);
+}
+
+enum session_event
+handshake_try(struct session *s)
+{
+	struct conn *c = &s->conn[SERVER];
+	enum session_event next = SESSION_EV_NONE;
+
+	if (conn_is_ready(c, DIR_W)) {
+		next = shake_hands(s);
+		server_learn(srv_shard(s, s->srv), SERVER_NEAR, c->sends > 0);
+	}
+	if (next != SESSION_EV_NONE)
+		return next;
+	if (c->sends)
+		return SESSION_EV_AWAIT_HANDSHAKE;
+	loop_again(c->loop, c->fd, DIR_W);
+	return SESSION_EV_NONE;
 }
 
 enum session_event
@@ -50,7 +107,7 @@ handshake_io(struct session *s, int side, uint32_t ev)
 
 	if (side == CLIENT)
 		return early_io(s, side, ev);
-	next = handshake_event(s, socks4_proceed(c, &s->handshake_got));
+	next = handshake_proceed(s);
 	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(c))
 		next = SESSION_EV_REFUSED;
 	return next;

@@ -126,6 +126,8 @@ first_io(struct session *s)
 
 	if (next != SESSION_EV_NONE)
 		return next;
+	if (unlikely(conn_awaits_handshake(&s->conn[SERVER])))
+		return handshake_try(s);
 	/* A proxy has to be asked for the server first. */
 	sent = unlikely(s->srv->conf.socks4.len) ? 0 : direction_speculative_send(s);
 	if (sent < 0)
