@@ -57,6 +57,9 @@ struct xprt_ops {
 	unsigned int (*want)(const struct xprt *x, unsigned int dir);
 	/* 0, or -ERR_UNKNOWN: unknown (yet). *out is valid as long as the transport. */
 	int (*query)(const struct conn *c, enum xprt_query what, struct str *out);
+	/* The name of the server to ask for (SNI), before the first step. 0 or a negative reason.
+	 * NULL: the transport has no names. */
+	int (*set_name)(struct conn *c, const char *name);
 	/* Frees the transport; called before the socket is closed. */
 	void (*close)(struct conn *c);
 };
@@ -108,6 +111,8 @@ conn_open_xprt(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *own
 	return likely(!m) ? conn_open(c, l, fd, fn, owner, kind)
 			  : conn_open_over(c, l, fd, fn, owner, kind, m);
 }
+/* To be called before the handshake of a connection to a server: 0, or a negative reason. */
+int conn_set_name(struct conn *c, const char *name) must_check;
 /* 0, or -ERR_UNKNOWN: the socket and most transports have no answer. */
 int conn_query(const struct conn *c, enum xprt_query what, struct str *out) must_check;
 

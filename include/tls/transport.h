@@ -17,14 +17,17 @@
 /* SSL_CTX of OpenSSL. */
 struct ssl_ctx_st;
 struct tls_io;
+struct tls_resume;
 
-enum tls_role { TLS_ACCEPTS, TLS_CONNECTS };
+/* ANEW: without the session of an earlier connection. */
+enum tls_role { TLS_ACCEPTS, TLS_CONNECTS, TLS_CONNECTS_ANEW };
 
 struct tls_maker {
 	struct xprt_maker maker;
 	struct ssl_ctx_st *ctx;      /* a reference */
 	struct tls_io *io; /* of the worker, which owns it (tls/tls_io.h) */
 	enum tls_role role;
+	struct tls_resume *resume; /* TLS_CONNECTS: the last session, for the next connection */
 };
 
 /* Takes a reference to ctx and sets what the transport needs in it. 0 or a negative reason. */

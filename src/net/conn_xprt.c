@@ -93,6 +93,12 @@ conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner)
 }
 
 int
+conn_set_name(struct conn *c, const char *name)
+{
+	return c->xprt && c->xprt->ops->set_name ? c->xprt->ops->set_name(c, name) : -ERR_UNKNOWN;
+}
+
+int
 conn_query(const struct conn *c, enum xprt_query what, struct str *out)
 {
 	return c->xprt ? c->xprt->ops->query(c, what, out) : -ERR_UNKNOWN;

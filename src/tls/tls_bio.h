@@ -50,6 +50,7 @@ struct tls {
 	struct xprt x;
 	SSL *ssl;
 	struct tls_io *io;
+	struct tls_resume *resume; /* a reference; NULL: it accepts, or nothing is resumed */
 	struct tls_kept *in;   /* read and not taken by OpenSSL */
 	struct tls_kept *out;  /* written by OpenSSL and not sent */
 	size_t taken;          /* of the user's data, in out: it has to pass them again */

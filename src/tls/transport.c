@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/conn_err.h"
+#include "resume.h"
 #include "tls_bio.h"
 #include "tls_query.h"
 
@@ -79,6 +80,8 @@ tls_step(struct conn *c)
 	t->waits_w = t->waits_r;
 	if (r != IO_OK)
 		return r;
+	if (t->resume && SSL_in_before(t->ssl))
+		tls_resume_offer(t->resume, t->ssl);
 	tls_enter(t, c, TLS_IN_SIZE);
 	ret = SSL_do_handshake(t->ssl);
 	if (ret != 1)
@@ -251,6 +254,15 @@ tls_want(const struct xprt *x, unsigned int dir)
 
 /* --- the life of one --- */
 
+static int
+tls_set_name(struct conn *c, const char *name)
+{
+	if (SSL_set_tlsext_host_name(tls_of(c)->ssl, name) == 1)
+		return 0;
+	ERR_clear_error();
+	return -ERR_INVAL;
+}
+
 static void
 tls_close(struct conn *c)
 {
@@ -258,13 +270,15 @@ tls_close(struct conn *c)
 
 	tls_drop_kept(t);
 	SSL_free(t->ssl);
+	tls_resume_put(t->resume);
 	ERR_clear_error();
 	t->io->live--;
 	mem_free(t);
 }
 
 static const struct xprt_ops tls_ops = {
-	XPRT_MORE, tls_step, tls_recv, tls_send, tls_shutdown, tls_want, tls_query, tls_close,
+	XPRT_MORE, tls_step, tls_recv, tls_send, tls_shutdown, tls_want, tls_query,
+	tls_set_name, tls_close,
 };
 
 /* An SSL object that reads and writes through the worker's BIO, which has one more reference. */
@@ -279,7 +293,7 @@ new_ssl(const struct tls_maker *m)
 		return NULL;
 	}
 	SSL_set_bio(ssl, m->io->bio, m->io->bio);
-	if (m->role == TLS_CONNECTS)
+	if (m->role != TLS_ACCEPTS)
 		SSL_set_connect_state(ssl);
 	else
 		SSL_set_accept_state(ssl);
@@ -303,7 +317,9 @@ make_tls(const struct xprt_maker *maker, const struct conn *c, int *reason)
 	}
 	t->x.ops = &tls_ops;
 	t->io = m->io;
-	t->waits_r = t->waits_w = m->role == TLS_CONNECTS ? EV_W : EV_R;
+	t->waits_r = t->waits_w = m->role == TLS_ACCEPTS ? EV_R : EV_W;
+	if (m->resume)
+		t->resume = tls_resume_get(m->resume);
 	m->io->live++;
 	return &t->x;
 }
@@ -325,8 +341,18 @@ set_ctx(struct tls_maker *m, SSL_CTX *ctx)
 int
 tls_maker_init(struct tls_maker *m, struct tls_io *io, SSL_CTX *ctx, enum tls_role role)
 {
+	int r;
+
 	*m = (struct tls_maker){ .maker = { make_tls }, .io = io, .role = role };
-	return set_ctx(m, ctx);
+	r = set_ctx(m, ctx);
+	if (r == 0 && role == TLS_CONNECTS) {
+		m->resume = tls_resume_new(ctx);
+		if (!m->resume)
+			r = -ERR_NOMEM;
+	}
+	if (r < 0)
+		tls_maker_fini(m);
+	return r;
 }
 
 void
@@ -334,4 +360,6 @@ tls_maker_fini(struct tls_maker *m)
 {
 	SSL_CTX_free(m->ctx);
 	m->ctx = NULL;
+	tls_resume_put(m->resume);
+	m->resume = NULL;
 }

@@ -368,12 +368,12 @@ scripted_close(struct conn *c)
 
 static const struct xprt_ops plain_ops = {
 	0, scripted_step, scripted_recv, scripted_send, scripted_shutdown, scripted_want,
-	scripted_query, scripted_close,
+	scripted_query, NULL, scripted_close,
 };
 
 static const struct xprt_ops more_ops = {
 	XPRT_MORE, scripted_step, scripted_recv, scripted_send, scripted_shutdown, scripted_want,
-	scripted_query, scripted_close,
+	scripted_query, NULL, scripted_close,
 };
 
 struct xprt *

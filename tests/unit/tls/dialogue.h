@@ -6,6 +6,7 @@
 
 struct dialogue {
 	enum tls_role role;     /* of the daemon's side */
+	const char *name;       /* of the server, asked for; NULL: none */
 	size_t request, answer; /* lengths */
 	size_t read_len;        /* of each conn_recv() */
 	size_t write_len;       /* of each conn_send() */
@@ -143,6 +144,8 @@ dialogue_run(struct rig *g, struct dialogue *d, unsigned int turns)
 		d->failed = 1;
 		return;
 	}
+	if (d->name)
+		assert_int_equal(conn_set_name(&g->c, d->name), 0);
 	for (unsigned int i = 0; i < turns && !(d->failed || (d->eof && d->peer_ended)); i++) {
 		dialogue_peer(g, d);
 		dialogue_daemon(g, d);

@@ -41,6 +41,8 @@ use_version(int version)
 {
 	SSL_CTX_set_min_proto_version(g.client_ctx, version);
 	SSL_CTX_set_max_proto_version(g.client_ctx, version);
+	SSL_CTX_set_min_proto_version(g.connect_ctx, version);
+	SSL_CTX_set_max_proto_version(g.connect_ctx, version);
 }
 
 static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
@@ -271,6 +273,47 @@ who_has_left_is_not_answered(void **st)
 	assert_int_equal(calls(SYS_CALL_sendto), 0);
 }
 
+/* --- sessions of servers --- */
+
+/* Connects under that name and talks: 1 if the server has resumed the session. */
+static int
+is_resumed(const char *name, enum tls_role role)
+{
+	struct dialogue d = { .role = role, .name = name, .request = 100, .answer = 100,
+			      .read_len = 100, .write_len = 100 };
+	int resumed;
+
+	dialogue_run(&g, &d, 100);
+	dialogue_must_be_whole(&d);
+	resumed = SSL_session_reused(g.peer);
+	if (name && !resumed)
+		assert_string_equal(SSL_get_servername(g.peer, TLSEXT_NAMETYPE_host_name), name);
+	rig_disconnect(&g);
+	return resumed;
+}
+
+static void
+sessions_of_servers_are_resumed(void **st)
+{
+	(void)st;
+	g.keeps_maker = 1;
+	SSL_CTX_set_session_id_context(g.server_ctx, (const uint8_t *)"t", 1);
+	for (size_t v = 0; v < ARRAY_LEN(versions); v++) {
+		tls_maker_fini(&g.maker);
+		use_version(versions[v]);
+		assert_false(is_resumed("one", TLS_CONNECTS));
+		assert_true(is_resumed("one", TLS_CONNECTS));
+		assert_true(is_resumed("one", TLS_CONNECTS));
+		/* Not under another name, which may be another server. */
+		assert_false(is_resumed("two", TLS_CONNECTS));
+		assert_false(is_resumed(NULL, TLS_CONNECTS));
+		assert_true(is_resumed(NULL, TLS_CONNECTS));
+	}
+	tls_maker_fini(&g.maker);
+	assert_false(is_resumed("one", TLS_CONNECTS_ANEW));
+	assert_false(is_resumed("one", TLS_CONNECTS_ANEW));
+}
+
 static void
 queries_have_answers(void **st)
 {
@@ -306,6 +349,7 @@ static const struct CMUnitTest tests[] = {
 	TLS_CASE(a_reset_ends_without_closing_message),
 	TLS_CASE(what_is_no_hello_is_refused),
 	TLS_CASE(who_has_left_is_not_answered),
+	TLS_CASE(sessions_of_servers_are_resumed),
 	TLS_CASE(queries_have_answers),
 };
 

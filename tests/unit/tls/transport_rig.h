@@ -25,7 +25,9 @@ struct rig {
 	struct tls_maker maker;
 	struct conn c;
 	uint32_t seen;
-	SSL_CTX *server_ctx, *client_ctx;
+	SSL_CTX *server_ctx, *client_ctx; /* of the peer, too, but for connect_ctx */
+	SSL_CTX *connect_ctx;
+	int keeps_maker; /* the next connection is made by the same */
 	/* The peer. */
 	SSL *peer;
 	BIO *to_peer, *from_peer;
@@ -84,6 +86,7 @@ rig_open(struct rig *g, unsigned int buffers)
 	assert_non_null(g->io);
 	g->server_ctx = SSL_CTX_new(TLS_server_method());
 	g->client_ctx = SSL_CTX_new(TLS_client_method());
+	g->connect_ctx = SSL_CTX_new(TLS_client_method());
 	rig_certify(g->server_ctx, EVP_EC_gen("P-256"));
 }
 
@@ -108,6 +111,7 @@ rig_close(struct rig *g)
 	tls_io_free(&g->io);
 	SSL_CTX_free(g->server_ctx);
 	SSL_CTX_free(g->client_ctx);
+	SSL_CTX_free(g->connect_ctx);
 	assert_int_equal(loop_fds(g->loop), 0);
 	loop_free(&g->loop);
 	fake_free(&g->k);
@@ -120,7 +124,7 @@ rig_connect(struct rig *g, enum tls_role role, void (*on_daemon)(int))
 {
 	struct addr a = { .len = sizeof(a.u.in) };
 	long fd = sys_socket(&g->sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	int r;
+	int r = 0;
 
 	a.u.in.sin_family = AF_INET;
 	a.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -130,13 +134,15 @@ rig_connect(struct rig *g, enum tls_role role, void (*on_daemon)(int))
 	g->sock = fake_origin_accept(g->origin);
 	assert_non_null(g->sock);
 	g->seen = 0;
-	tls_maker_fini(&g->maker);
 	if (g->torture)
 		fake_torture(g->k, fake_calls(g->k) + g->torture, g->torture_errno);
 	if (on_daemon)
 		on_daemon(1);
-	r = tls_maker_init(&g->maker, g->io,
-		role == TLS_ACCEPTS ? g->server_ctx : g->client_ctx, role);
+	if (!g->keeps_maker || !g->maker.ctx) {
+		tls_maker_fini(&g->maker);
+		r = tls_maker_init(&g->maker, g->io,
+			role == TLS_ACCEPTS ? g->server_ctx : g->connect_ctx, role);
+	}
 	if (r == 0)
 		r = conn_open_xprt(&g->c, g->loop, (int)fd, rig_on_io, g, CONN_TCP,
 			&g->maker.maker);
