@@ -3,6 +3,7 @@
  * the kernel's, as in strace -c. Results are >= 0 or -errno.
  */
 SYS_ROW(accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags), (, fd, sa, len, flags))
+SYS_ROW(alarm, (, unsigned int seconds), (, seconds))
 SYS_ROW(bind, (, int fd, const struct sockaddr *sa, socklen_t len), (, fd, sa, len))
 SYS_ROW(capget, (, struct __user_cap_header_struct *h, struct __user_cap_data_struct *d), (, h, d))
 SYS_ROW(capset, (, struct __user_cap_header_struct *h, const struct __user_cap_data_struct *d), (, h, d))

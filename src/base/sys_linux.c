@@ -72,6 +72,7 @@ map_shared(size_t len, int prot, int fd, void **at)
 
 PLAIN(accept4, accept4, (, int fd, struct sockaddr *sa, socklen_t *len, int flags),
 	(fd, sa, len, flags))
+PLAIN(alarm, alarm, (, unsigned int seconds), (seconds))
 PLAIN(bind, bind, (, int fd, const struct sockaddr *sa, socklen_t len), (fd, sa, len))
 PLAIN(capget, syscall, (, struct __user_cap_header_struct *h, struct __user_cap_data_struct *d),
 	(SYS_capget, h, d))

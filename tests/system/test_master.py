@@ -261,6 +261,21 @@ def test_a_killed_master_takes_its_workers_along(daemon, origin):
     assert "the master has ended" in d.stderr
 
 
+def test_a_stalled_worker_ends_with_its_master(daemon):
+    """It cannot see that the master has ended."""
+    port = free_port()
+    d = daemon(site(port), mode=MASTER, checked=False, extra="nbthread 2")
+    first = worker_of(d)
+    assert reload(d)
+    stalled = worker_of(d)
+    assert stalled != first
+    with stopped_thread(stalled):
+        d.send(signal.SIGKILL)
+        d.wait()
+        assert not wait_for(lambda: not is_running(stalled), 2)
+        assert wait_for(lambda: not is_running(stalled), 8)
+
+
 def is_running(pid):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"

@@ -20,6 +20,8 @@ struct sys;
 #define MASTER_LINK_ENV "TACIT_MASTER"
 /* Bytes of a message in either direction. */
 #define MASTER_LINK_MSG_MAX 4096
+/* Seconds from the end of the master to that of a process that does not end by itself. */
+#define MASTER_LINK_END_S 5
 
 /* Names of memory files among the sockets (app/process/keep.h): the process of the second has
  * ended. */
@@ -62,6 +64,12 @@ void master_link_restore_stderr(struct master_link *m);
 /* Adds it to the loop: fn is called for each line that the master sends. 0 or a negative reason. */
 int master_link_open(struct master_link *m, struct loop *l, master_link_fn *fn, void *owner)
 	must_check;
+/*
+ * Also a process whose loop stands still ends with its master: the kernel sends SIGALRM, and
+ * MASTER_LINK_END_S later a second one, which is deadly. After the last change of users, which
+ * forgets it. 0 or -errno.
+ */
+int master_link_end_with(struct master_link *m) must_check;
 /* Reads what the master has sent so far. */
 void master_link_read(struct master_link *m);
 /* Removes it from its loop. */

@@ -237,6 +237,8 @@ bring_up(struct start *st, const char *notify_path)
 	inherited_close_rest(&st->inherited);
 	state_files_read(p);
 	r = drop_privileges(st, keep);
+	if (!r && st->link.fd >= 0)
+		r = master_link_end_with(&st->link);
 	if (!r)
 		r = process_start(p);
 	if (!r)

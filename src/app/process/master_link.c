@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -164,6 +166,26 @@ pass_lines(struct master_link *m, char *text)
 		if (*text)
 			m->fn(m->owner, text);
 	}
+}
+
+/* The next one ends the process. */
+static void
+on_end_of_master(int sig)
+{
+	(void)sig;
+	(void)sys_linux.alarm(NULL, MASTER_LINK_END_S);
+}
+
+int
+master_link_end_with(struct master_link *m)
+{
+	struct sigaction sa = { .sa_handler = on_end_of_master,
+		.sa_flags = SA_RESTART | (int)SA_RESETHAND };
+	long r = sys_rt_sigaction(m->sys, SIGALRM, &sa);
+
+	if (r >= 0)
+		r = sys_prctl(m->sys, PR_SET_PDEATHSIG, SIGALRM);
+	return r < 0 ? (int)r : 0;
 }
 
 void
