@@ -66,6 +66,7 @@ struct addr_spec {
 	int is_mptcp;           /* the prefix names Multipath TCP */
 	const char *name;       /* ADDR_KEEP_NAME: the host name, in the text; NULL: none */
 	size_t name_len;
+	const char *given;      /* ADDR_FD: the number or name, in the text */
 };
 
 #define ADDR_WANT_PORT    1u  /* an inet address needs a port of 1..65535 */
@@ -77,6 +78,7 @@ struct addr_spec {
 #define ADDR_NO_PORT      64u /* a port is an error */
 #define ADDR_KEEP_NAME    128u /* host names are not resolved: spec.name, and addr.len is 0 */
 #define ADDR_ALLOW_DGRAM  256u /* udp@ udp4@ udp6@ dgram+ */
+#define ADDR_ALLOW_FD_NAME 1024u /* fd@ with a name: spec.name, and fd is -1 */
 #define ADDR_ALLOW_MPTCP  512u /* mptcp@ mptcp4@ mptcp6@ */
 
 /* Parses an IPv4 or IPv6 address, perhaps in brackets, without a port: 0 or -ERR_SYNTAX. */

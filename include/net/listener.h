@@ -113,6 +113,7 @@ struct listener {
 	int id;                  /* 1.., unique in its frontend: show stat's sid */
 	struct addr addr;        /* port filled in; len 0 for fd@N until bound */
 	int inherit_fd;          /* fd@N, or -1 */
+	char *inherit_name;      /* what is behind fd@; NULL: nothing (app/process/activation.h) */
 	int is_mptcp;            /* its socket is one of Multipath TCP */
 	int kept_fd;             /* a socket bound before for this address, or -1 */
 	unsigned int kept_open;  /* enum listener_keeper: its socket will go on */

@@ -94,9 +94,15 @@ parse_fd(const char *s, unsigned int flags, struct addr_spec *out, const char **
 {
 	unsigned int n;
 
+	out->given = s;
 	if (!(flags & ADDR_ALLOW_FD)) {
 		*why = "a file descriptor is not acceptable here";
 		return -ERR_INVAL;
+	}
+	if ((flags & ADDR_ALLOW_FD_NAME) && *s && (*s < '0' || *s > '9')) {
+		out->name = s;
+		out->name_len = strlen(s);
+		return 0;
 	}
 	if (take_number(s, strlen(s), 0x7fffffffu, &n) < 0) {
 		*why = "the file descriptor is not a number of 0..2147483647";

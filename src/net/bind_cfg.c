@@ -40,14 +40,17 @@ add_bind_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_sp
 	ln->is_mptcp = spec->is_mptcp;
 	list_append(&b->listeners, &ln->link);
 	b->n_listeners++;
-	return 0;
+	if (spec->kind != ADDR_FD)
+		return 0;
+	ln->inherit_name = mem_strdup(spec->given);
+	return ln->inherit_name ? 0 : cfg_nomem(ctx);
 }
 
 static int
 add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b, void *owner)
 {
 	unsigned int flags = ADDR_WANT_PORT | ADDR_ALLOW_RANGE | ADDR_ALLOW_FD | ADDR_ALLOW_NAME |
-		ADDR_ALLOW_UNIX | ADDR_ALLOW_MPTCP;
+		ADDR_ALLOW_UNIX | ADDR_ALLOW_MPTCP | ADDR_ALLOW_FD_NAME;
 	struct addr_spec spec;
 	const char *why = "";
 

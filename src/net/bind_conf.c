@@ -35,6 +35,7 @@ bind_conf_free(struct bind_conf **bp)
 		list_remove(&ln->link);
 		if (!ln->first)
 			mem_free(ln->group);
+		mem_free(ln->inherit_name);
 		mem_free(ln);
 	}
 	if (b->tls)

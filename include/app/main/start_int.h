@@ -5,6 +5,7 @@
 #include "app/config/config.h"
 #include "app/config/options.h"
 #include "app/master/master.h"
+#include "app/process/activation.h"
 #include "app/process/daemon.h"
 #include "app/process/former.h"
 #include "app/process/inherited.h"
@@ -29,6 +30,7 @@ struct start {
 	struct master_link link; /* in a worker process */
 	struct inherited_sockets inherited;
 	struct former former;
+	struct activation activation;
 	struct master master;    /* in the master */
 	char *pidfile;           /* the master's */
 	char *const *argv;

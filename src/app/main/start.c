@@ -77,6 +77,15 @@ start_has_master(const struct start *st)
 		((st->opts.flags & OPTIONS_MASTER) || st->cfg.global.master);
 }
 
+/* What other processes have opened. */
+static void
+init_sockets(struct start *st, const char *const *environment)
+{
+	inherited_init(&st->inherited, &st->sys);
+	activation_read(&st->activation, &st->sys, environment);
+	former_init(&st->former, &st->sys, &st->report, &st->inherited);
+}
+
 /* Of a worker process that the master executed. */
 static int
 inherit_link(struct start *st, const char *const *environment)
@@ -170,8 +179,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	st.argv = argv;
 	st.environment = environment;
 	master_link_init(&st.link, &st.sys);
-	inherited_init(&st.inherited, &st.sys);
-	former_init(&st.former, &st.sys, &st.report, &st.inherited);
+	init_sockets(&st, environment);
 	st.report.to = stderr;
 	st.report.kept = &st.startup;
 	st.report.pid = (int)sys_getpid(&st.sys);

@@ -304,6 +304,8 @@ run_process(struct start *st)
 	int code = 0;
 	int r;
 
+	if (activation_apply(&st->activation, &st->sys, &st->cfg, &st->report))
+		return 1;
 	if (process_init(p, &st->sys, &st->cfg, &st->report, &st->notify)) {
 		report_msg(&st->report, REPORT_ALERT, "cannot start: %s", err_text(-ERR_NOMEM));
 		return 1;
