@@ -26,9 +26,12 @@ void sbuf_init_fixed(struct sbuf *b, char *storage, size_t cap);
 void sbuf_fini(struct sbuf *b);
 void sbuf_reset(struct sbuf *b);
 void sbuf_add(struct sbuf *b, const char *p, size_t n);
+/* Appends a copy of the n bytes at this place of it. */
+void sbuf_add_again(struct sbuf *b, size_t at, size_t n);
 void sbuf_adds(struct sbuf *b, const char *s);
 void sbuf_addc(struct sbuf *b, char c);
 void sbuf_addu(struct sbuf *b, unsigned long long v);
+void sbuf_addi(struct sbuf *b, long long v);
 void sbuf_addf(struct sbuf *b, const char *fmt, ...) fmt_printf(2, 3);
 void sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap) fmt_printf(2, 0);
 

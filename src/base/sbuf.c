@@ -45,9 +45,8 @@ sbuf_reset(struct sbuf *b)
 		b->p[0] = '\0';
 }
 
-/* Makes room for n more bytes and the NUL. */
 static int
-sbuf_room(struct sbuf *b, size_t n)
+sbuf_grow(struct sbuf *b, size_t n)
 {
 	size_t need = b->len + n + 1;
 	size_t cap = b->cap;
@@ -74,12 +73,31 @@ fail:
 	return 0;
 }
 
+/* Makes room for n more bytes and the NUL. */
+static inline int
+sbuf_room(struct sbuf *b, size_t n)
+{
+	int is_there = !b->failed && n < b->cap - b->len && (!b->max || n <= b->max - b->len);
+
+	return is_there || sbuf_grow(b, n);
+}
+
 void
 sbuf_add(struct sbuf *b, const char *p, size_t n)
 {
 	if (!sbuf_room(b, n))
 		return;
 	memcpy(b->p + b->len, p, n);
+	b->len += n;
+	b->p[b->len] = '\0';
+}
+
+void
+sbuf_add_again(struct sbuf *b, size_t at, size_t n)
+{
+	if (b->failed || !sbuf_room(b, n))
+		return;
+	memcpy(b->p + b->len, b->p + at, n);
 	b->len += n;
 	b->p[b->len] = '\0';
 }
@@ -107,6 +125,14 @@ sbuf_addu(struct sbuf *b, unsigned long long v)
 		v /= 10;
 	} while (v);
 	sbuf_add(b, tmp + i, sizeof(tmp) - i);
+}
+
+void
+sbuf_addi(struct sbuf *b, long long v)
+{
+	if (v < 0)
+		sbuf_addc(b, '-');
+	sbuf_addu(b, v < 0 ? -(unsigned long long)v : (unsigned long long)v);
 }
 
 void

@@ -2,7 +2,7 @@
 #ifndef TACIT_APP_ADMIN_STAT_ARGS_H
 #define TACIT_APP_ADMIN_STAT_ARGS_H
 
-#include "app/admin/field.h"
+#include "app/admin/stat_row.h"
 #include "base/compiler.h"
 
 struct admin_conn;
@@ -14,6 +14,7 @@ struct stat_args {
 	int64_t iid, types, sid; /* -1: all */
 	enum field_form form;
 	int has_desc;
+	enum stat_col only; /* the columns of rows that are needed: app/admin/stat_rows.h */
 	enum { STAT_HIDE_NONE, STAT_HIDE_MAINT, STAT_HIDE_DOWN } hide; /* servers */
 };
 

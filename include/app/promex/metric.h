@@ -30,6 +30,7 @@ struct metric {
 	unsigned int value;     /* enum info_field of the global scope, enum stat_col of others */
 	enum metric_type type;
 	enum metric_form form;
+	const char *full[METRIC_SCOPES]; /* "haproxy_SCOPE_NAME" */
 	const char *name;       /* behind "haproxy_SCOPE_" */
 	const char *help;
 };

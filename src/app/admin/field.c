@@ -58,7 +58,7 @@ field_put_value(struct sbuf *out, const struct field_value *v)
 {
 	switch (v->kind) {
 	case VAL_INT:
-		sbuf_addf(out, "%lld", (long long)v->u.n);
+		sbuf_addi(out, v->u.n);
 		break;
 	case VAL_FLOAT:
 		put_float(out, v->u.d);

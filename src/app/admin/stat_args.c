@@ -69,7 +69,7 @@ stat_args_parse(struct admin_conn *c, int argc, char **argv, struct stat_args *a
 {
 	int i = 0;
 
-	*a = (struct stat_args){ .iid = -1, .types = -1, .sid = -1 };
+	*a = (struct stat_args){ .iid = -1, .types = -1, .sid = -1, .only = STAT_COLS };
 	if (argc > 0 && strcmp(argv[0], "domain") == 0) {
 		if (argc < 2 || strcmp(argv[1], "proxy") != 0) {
 			admin_msg(c, ADMIN_ERR, "Invalid statistics domain.");

@@ -24,9 +24,10 @@ put_result(struct stat_row *r, const struct check *c, const struct check_cols *c
 {
 	int running = c->is_running;
 
-	(void)snprintf(status, sizeof(((struct stat_texts *)NULL)->check_status), "%s%s",
-		running ? "* " : "", check_status_code(c->status));
-	stat_row_text(r, cols->status, status);
+	if (running)
+		(void)snprintf(status, sizeof(((struct stat_texts *)NULL)->check_status), "* %s",
+			check_status_code(c->status));
+	stat_row_text(r, cols->status, running ? status : check_status_code(c->status));
 	if (check_has_code(c))
 		stat_row_int(r, cols->code, (uint32_t)c->code);
 	if (check_has_duration(c))

@@ -12,9 +12,14 @@ enum { GLOBAL = 1 << SCOPE_GLOBAL, FE = 1 << SCOPE_FRONTEND, BE = 1 << SCOPE_BAC
 /* --- the table --- */
 
 static const struct metric metrics[] = {
-#define PROCESS_METRIC(f, t, n) { .scopes = GLOBAL, .value = INFO_##f, .type = (t), .name = (n) },
+#define PROCESS_METRIC(f, t, n) \
+	{ .scopes = GLOBAL, .value = INFO_##f, .type = (t), .name = (n), \
+		.full = { [SCOPE_GLOBAL] = "haproxy_process_" n } },
 #define STAT_METRIC(col, s, f, n, h) \
-	{ .scopes = (s), .value = STAT_##col, .form = (f), .name = (n), .help = (h) },
+	{ .scopes = (s), .value = STAT_##col, .form = (f), .name = (n), .help = (h), \
+		.full = { [SCOPE_FRONTEND] = "haproxy_frontend_" n, \
+			[SCOPE_BACKEND] = "haproxy_backend_" n, \
+			[SCOPE_SERVER] = "haproxy_server_" n } },
 #include "app/promex/metric.tbl.h"
 #undef STAT_METRIC
 #undef PROCESS_METRIC
@@ -52,40 +57,32 @@ metric_scope_name(enum metric_scope scope)
 
 /* --- the format --- */
 
-static void
-put_metric_name(struct sbuf *out, const struct metric *m, enum metric_scope scope)
-{
-	sbuf_adds(out, "haproxy_");
-	sbuf_adds(out, metric_scope_name(scope));
-	sbuf_addc(out, '_');
-	sbuf_adds(out, m->name);
-}
-
 void
 metric_put_header(struct sbuf *out, const struct metric *m, enum metric_scope scope)
 {
 	sbuf_adds(out, "# HELP ");
-	put_metric_name(out, m, scope);
+	sbuf_adds(out, m->full[scope]);
 	sbuf_addf(out, " %s.\n# TYPE ", m->help);
-	put_metric_name(out, m, scope);
+	sbuf_adds(out, m->full[scope]);
 	sbuf_adds(out, m->type == METRIC_COUNTER ? " counter\n" : " gauge\n");
 }
 
-/* `name="value"`, escaped. */
+/* The value of a label, escaped. */
 static void
-put_label(struct sbuf *out, const char *name, const char *value)
+put_label_value(struct sbuf *out, const char *value)
 {
-	sbuf_adds(out, name);
-	sbuf_adds(out, "=\"");
-	for (; *value; value++) {
-		if (*value == '\\' || *value == '"')
-			sbuf_addc(out, '\\');
-		if (*value == '\n')
-			sbuf_adds(out, "\\n");
-		else
-			sbuf_addc(out, *value);
+	size_t n;
+
+	for (;;) {
+		n = strcspn(value, "\\\"\n");
+		sbuf_add(out, value, n);
+		value += n;
+		if (!*value)
+			return;
+		sbuf_addc(out, '\\');
+		sbuf_addc(out, *value == '\n' ? 'n' : *value);
+		value++;
 	}
-	sbuf_addc(out, '"');
 }
 
 void
@@ -96,12 +93,12 @@ metric_put_global(struct sbuf *out, const struct metric *m, const struct info *i
 	if (v->kind == VAL_NONE)
 		return;
 	metric_put_header(out, m, SCOPE_GLOBAL);
-	put_metric_name(out, m, SCOPE_GLOBAL);
+	sbuf_adds(out, m->full[SCOPE_GLOBAL]);
 	if (v->kind == VAL_TEXT) {
 		/* What is text says so by a label, and is always 1. */
-		sbuf_addc(out, '{');
-		put_label(out, "version", v->u.s);
-		sbuf_adds(out, "} 1\n");
+		sbuf_adds(out, "{version=\"");
+		put_label_value(out, v->u.s);
+		sbuf_adds(out, "\"} 1\n");
 		return;
 	}
 	sbuf_addc(out, ' ');
@@ -116,41 +113,76 @@ struct sample_line {
 	const struct metric *m;
 	enum metric_scope scope;
 	const struct stat_item *item;
+	size_t at, len; /* what all samples of the row begin with, as it stands in out */
 };
 
-/* With one more label, unless that is NULL. */
 static void
-put_sample(const struct sample_line *l, const char *label, const char *of, struct field_value v)
+begin_sample(struct sample_line *l)
 {
-	put_metric_name(l->out, l->m, l->scope);
-	sbuf_addc(l->out, '{');
-	put_label(l->out, "proxy", l->item->proxy->name);
+	if (l->len) {
+		sbuf_add_again(l->out, l->at, l->len);
+		return;
+	}
+	l->at = l->out->len;
+	sbuf_adds(l->out, l->m->full[l->scope]);
+	sbuf_adds(l->out, "{proxy=\"");
+	put_label_value(l->out, l->item->proxy->name);
 	if (l->scope == SCOPE_SERVER) {
-		sbuf_addc(l->out, ',');
-		put_label(l->out, "server", l->item->server->name);
+		sbuf_adds(l->out, "\",server=\"");
+		put_label_value(l->out, l->item->server->name);
 	}
-	if (label) {
-		sbuf_addc(l->out, ',');
-		put_label(l->out, label, of);
-	}
-	sbuf_adds(l->out, "} ");
-	field_put_value(l->out, &v);
+	l->len = l->out->len - l->at;
+}
+
+static void
+put_sample(struct sample_line *l, int64_t n)
+{
+	begin_sample(l);
+	sbuf_add(l->out, "\"} ", 3);
+	sbuf_addi(l->out, n);
 	sbuf_addc(l->out, '\n');
 }
 
-static struct field_value
-int_value(int64_t n)
+/* Milliseconds, without zeros at the end. */
+static void
+put_sample_ms(struct sample_line *l, int64_t ms)
 {
-	return (struct field_value){ .kind = VAL_INT, .u.n = n };
+	char text[] = ".000";
+	int digits = 3;
+
+	begin_sample(l);
+	sbuf_add(l->out, "\"} ", 3);
+	sbuf_addi(l->out, ms / 1000);
+	for (int64_t rest = ms % 1000; rest && digits; rest /= 10)
+		text[digits--] = (char)('0' + rest % 10);
+	for (digits = 3; digits && text[digits] == '0'; digits--)
+		;
+	if (digits)
+		sbuf_add(l->out, text, (size_t)digits + 1);
+	sbuf_addc(l->out, '\n');
+}
+
+/* With one more label, behind `",`. */
+static void
+put_labelled(struct sample_line *l, const char *label, const char *of, int64_t n)
+{
+	begin_sample(l);
+	sbuf_add(l->out, "\",", 2);
+	sbuf_adds(l->out, label);
+	sbuf_add(l->out, "=\"", 2);
+	sbuf_adds(l->out, of);
+	sbuf_add(l->out, "\"} ", 3);
+	sbuf_addi(l->out, n);
+	sbuf_addc(l->out, '\n');
 }
 
 static void
-put_codes(const struct sample_line *l)
+put_codes(struct sample_line *l)
 {
 	static const char *const codes[] = { "1xx", "2xx", "3xx", "4xx", "5xx", "other" };
 
 	for (unsigned int i = 0; i < ARRAY_LEN(codes); i++)
-		put_sample(l, "code", codes[i], l->item->row.v[STAT_hrsp_1xx + i]);
+		put_labelled(l, "code", codes[i], l->item->row.v[STAT_hrsp_1xx + i].u.n);
 }
 
 /* --- states --- */
@@ -171,17 +203,17 @@ state_of_text(const char *status)
 }
 
 static void
-put_state(const struct sample_line *l)
+put_state(struct sample_line *l)
 {
 	unsigned int n = l->scope == SCOPE_SERVER ? METRIC_STATES_MAX : STATE_UP + 1;
 	unsigned int state = state_of_text(l->item->row.v[STAT_status].u.s);
 
 	for (unsigned int i = 0; i < n; i++)
-		put_sample(l, "state", states[i], int_value(i == state));
+		put_labelled(l, "state", states[i], i == state);
 }
 
 static void
-put_state_counts(const struct sample_line *l)
+put_state_counts(struct sample_line *l)
 {
 	int64_t n[METRIC_STATES_MAX] = { 0 };
 	char buf[SERVER_STATUS_MAX];
@@ -191,7 +223,7 @@ put_state_counts(const struct sample_line *l)
 			server_status_text(list_entry(it, const struct server, link), buf))]++;
 	}
 	for (unsigned int i = 0; i < METRIC_STATES_MAX; i++)
-		put_sample(l, "state", states[i], int_value(n[i]));
+		put_labelled(l, "state", states[i], n[i]);
 }
 
 /* --- results of checks --- */
@@ -200,7 +232,7 @@ put_state_counts(const struct sample_line *l)
 #define FIRST_RESULT CHECK_SOCKERR
 
 static void
-put_check(const struct sample_line *l)
+put_check(struct sample_line *l)
 {
 	const char *code = l->item->row.v[STAT_check_status].u.s;
 
@@ -208,12 +240,12 @@ put_check(const struct sample_line *l)
 	if (strncmp(code, "* ", 2) == 0)
 		code += 2;
 	for (enum check_status s = FIRST_RESULT; s < CHECK_STATUSES; s++)
-		put_sample(l, "state", check_status_code(s),
-			int_value(strcmp(code, check_status_code(s)) == 0));
+		put_labelled(l, "state", check_status_code(s),
+			strcmp(code, check_status_code(s)) == 0);
 }
 
 static void
-put_check_counts(const struct sample_line *l)
+put_check_counts(struct sample_line *l)
 {
 	int64_t n[CHECK_STATUSES] = { 0 };
 
@@ -224,7 +256,7 @@ put_check_counts(const struct sample_line *l)
 			n[s->check->status]++;
 	}
 	for (enum check_status s = FIRST_RESULT; s < CHECK_STATUSES; s++)
-		put_sample(l, "state", check_status_code(s), int_value(n[s]));
+		put_labelled(l, "state", check_status_code(s), n[s]);
 }
 
 /* --- a row --- */
@@ -239,16 +271,15 @@ void
 metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scope,
 	const struct stat_item *item)
 {
-	const struct sample_line l = { out, m, scope, item };
-	struct field_value v = item->row.v[m->value];
+	struct sample_line l = { .out = out, .m = m, .scope = scope, .item = item };
+	int64_t n = item->row.v[m->value].u.n;
 
 	switch (m->form) {
 	case METRIC_NUMBER:
-		put_sample(&l, NULL, NULL, v);
+		put_sample(&l, n);
 		break;
 	case METRIC_MS:
-		v = (struct field_value){ .kind = VAL_FLOAT, .u.d = (double)v.u.n / 1e3 };
-		put_sample(&l, NULL, NULL, v);
+		put_sample_ms(&l, n);
 		break;
 	case METRIC_CODES:
 		put_codes(&l);

@@ -14,8 +14,9 @@ struct promex_state {
 	struct promex_query query;
 	int is_bad;               /* the query has an unknown scope */
 	enum metric_scope scope;
-	unsigned int metric;      /* its number */
-	int has_begun;            /* the walk over its rows */
+	unsigned int number;      /* of the metric */
+	int has_begun;            /* the metric, and the walk over its rows */
+	struct metric metric;
 	int has_header;
 	struct stat_walk walk;
 	int has_info;
@@ -55,9 +56,9 @@ begin_metrics(struct service_job *j, void *owner)
 static int
 find_metric(struct promex_state *st)
 {
-	for (; st->scope < METRIC_SCOPES; st->scope++, st->metric = 0)
-		for (; st->metric < metric_count(); st->metric++)
-			if (promex_wants(&st->query, st->scope, st->metric))
+	for (; st->scope < METRIC_SCOPES; st->scope++, st->number = 0)
+		for (; st->number < metric_count(); st->number++)
+			if (promex_wants(&st->query, st->scope, st->number))
 				return 1;
 	return 0;
 }
@@ -65,19 +66,17 @@ find_metric(struct promex_state *st)
 static void
 end_metric(struct promex_state *st)
 {
-	st->metric++;
+	st->number++;
 	st->has_begun = st->has_header = 0;
 }
 
 static void
 step_global(struct promex_state *st, const struct process *p, struct sbuf *out)
 {
-	struct metric m = metric_at(st->metric);
-
 	if (!st->has_info)
 		info_read(&st->info, p, 1);
 	st->has_info = 1;
-	metric_put_global(out, &m, &st->info);
+	metric_put_global(out, &st->metric, &st->info);
 	end_metric(st);
 }
 
@@ -87,23 +86,36 @@ begin_walk(struct promex_state *st, const struct process *p)
 	static const int types[METRIC_SCOPES] = { [SCOPE_FRONTEND] = ROW_FRONTEND,
 		[SCOPE_BACKEND] = ROW_BACKEND, [SCOPE_SERVER] = ROW_SERVER };
 
-	st->has_begun = 1;
 	stat_walk_init(&st->walk, p);
+	st->walk.args.only = (enum stat_col)st->metric.value;
 	st->walk.args.types = types[st->scope];
 	st->walk.args.hide = st->query.no_maint ? STAT_HIDE_MAINT : STAT_HIDE_NONE;
+}
+
+/* 0: there are no more. */
+static int
+begin_metric(struct promex_state *st, const struct process *p)
+{
+	if (!find_metric(st))
+		return 0;
+	st->metric = metric_at(st->number);
+	st->has_begun = 1;
+	if (st->scope != SCOPE_GLOBAL)
+		begin_walk(st, p);
+	return 1;
 }
 
 static void
 put_metric_item(struct promex_state *st, const struct stat_item *item, struct sbuf *out)
 {
-	struct metric m = metric_at(st->metric);
+	const struct metric *m = &st->metric;
 
-	if (!metric_has_samples(&m, item))
+	if (!metric_has_samples(m, item))
 		return;
 	if (!st->has_header)
-		metric_put_header(out, &m, st->scope);
+		metric_put_header(out, m, st->scope);
 	st->has_header = 1;
-	metric_put_item(out, &m, st->scope, item);
+	metric_put_item(out, m, st->scope, item);
 }
 
 static void
@@ -111,8 +123,6 @@ step_rows(struct promex_state *st, const struct process *p, struct sbuf *out)
 {
 	struct stat_item item;
 
-	if (!st->has_begun)
-		begin_walk(st, p);
 	switch (stat_walk_next(&st->walk, p, &item)) {
 	case STAT_ITEM:
 		put_metric_item(st, &item, out);
@@ -135,7 +145,7 @@ step_metrics(struct service_job *j, void *owner)
 			"A scope is global, frontend, listener, backend, server or *.\n");
 		return 0;
 	}
-	if (!find_metric(st))
+	if (!st->has_begun && !begin_metric(st, owner))
 		return 0;
 	if (st->scope == SCOPE_GLOBAL)
 		step_global(st, owner, &j->out);

@@ -47,6 +47,30 @@ test_what_can_be_added(void **state)
 }
 
 static void
+test_signed_numbers_and_copies_of_itself(void **state)
+{
+	struct sbuf b;
+
+	(void)state;
+	sbuf_init(&b, 1 << 20);
+	sbuf_addi(&b, LLONG_MIN);
+	sbuf_addi(&b, -1);
+	sbuf_addi(&b, LLONG_MAX);
+	assert_string_equal(b.p, "-9223372036854775808-19223372036854775807");
+	sbuf_reset(&b);
+	sbuf_adds(&b, "name=1\n");
+	/* Its memory moves meanwhile. */
+	while (b.len < 10000)
+		sbuf_add_again(&b, 0, 7);
+	for (size_t i = 0; i < b.len; i += 7)
+		assert_memory_equal(b.p + i, "name=1\n", 7);
+	b.failed = 1;
+	sbuf_add_again(&b, 0, 7);
+	assert_int_equal(b.len % 7, 0);
+	sbuf_fini(&b);
+}
+
+static void
 test_the_bound_is_sticky(void **state)
 {
 	struct sbuf b;
@@ -110,6 +134,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_grows),
 		cmocka_unit_test(test_what_can_be_added),
+		cmocka_unit_test(test_signed_numbers_and_copies_of_itself),
 		cmocka_unit_test(test_the_bound_is_sticky),
 		cmocka_unit_test(test_storage_of_the_caller),
 		cmocka_unit_test(test_lengths_do_not_wrap),

@@ -158,6 +158,9 @@ numbers(void **st)
 	stat_row_int(&item.row, STAT_lastsess, -1);
 	stat_row_int(&item.row, STAT_ctime, 1500);
 	stat_row_int(&item.row, STAT_rtime, 0);
+	stat_row_int(&item.row, STAT_ttime, 2005);
+	stat_row_int(&item.row, STAT_qtime, 7);
+	stat_row_int(&item.row, STAT_qtime_max, 60020);
 	assert_string_equal(samples("bytes_in_total"),
 		"haproxy_server_bytes_in_total{proxy=\"be\",server=\"s1\"} 123456789012345\n");
 	assert_string_equal(samples("last_session_seconds"),
@@ -166,6 +169,12 @@ numbers(void **st)
 		"haproxy_server_connect_time_average_seconds{proxy=\"be\",server=\"s1\"} 1.5\n");
 	assert_string_equal(samples("response_time_average_seconds"),
 		"haproxy_server_response_time_average_seconds{proxy=\"be\",server=\"s1\"} 0\n");
+	assert_string_equal(samples("total_time_average_seconds"),
+		"haproxy_server_total_time_average_seconds{proxy=\"be\",server=\"s1\"} 2.005\n");
+	assert_string_equal(samples("queue_time_average_seconds"),
+		"haproxy_server_queue_time_average_seconds{proxy=\"be\",server=\"s1\"} 0.007\n");
+	assert_string_equal(samples("max_queue_time_seconds"),
+		"haproxy_server_max_queue_time_seconds{proxy=\"be\",server=\"s1\"} 60.02\n");
 	/* Without a value there is no sample, instead of NaN. */
 	assert_string_equal(samples("queue_limit"), "");
 }

@@ -2,6 +2,8 @@
 #include "unit/app/service_rig.h"
 #include "unit/test.h"
 
+#include "app/admin/stat_rows.h"
+#include "app/promex/metric.h"
 #include "app/promex/promex.h"
 #include "base/sbuf.h"
 #include "proxy/model/service.h"
@@ -10,7 +12,9 @@
 	"backend be\n server a 127.0.0.1:1\n server b 127.0.0.1:2 disabled\n"                \
 	" server c 127.0.0.1:3\n"                                                            \
 	"frontend fe\n mode http\n bind abns@tacit-unit-promex\n"                            \
-	" http-request use-service prometheus-exporter\n"
+	" http-request use-service prometheus-exporter\n"                                    \
+	"backend web\n mode http\n"                                                          \
+	" server d 127.0.0.1:4 check maxconn 5 weight 7\n"
 
 static int
 setup(void **st)
@@ -93,7 +97,7 @@ servers_in_maintenance_can_be_hidden(void **st)
 	(void)st;
 	assert_int_equal(count_of(ask("/m?scope=server"), "server=\"b\"") > 30, 1);
 	assert_int_equal(count_of(ask("/m?scope=server&no-maint"), "server=\"b\""), 0);
-	assert_int_equal(count_of(rig_text, "haproxy_server_weight{"), 3);
+	assert_int_equal(count_of(rig_text, "haproxy_server_weight{"), 4);
 }
 
 static void
@@ -108,6 +112,74 @@ filters_may_leave_nothing(void **st)
 	assert_int_equal(job->status, 400);
 }
 
+/* --- rows of which one column is made --- */
+
+static void
+check_column(const struct stat_row *one, const struct stat_row *all, enum stat_col c)
+{
+	assert_int_equal(one->v[c].kind, all->v[c].kind);
+	if (all->v[c].kind == VAL_INT)
+		assert_int_equal(one->v[c].u.n, all->v[c].u.n);
+	else if (all->v[c].kind == VAL_TEXT)
+		assert_string_equal(one->v[c].u.s, all->v[c].u.s);
+}
+
+static void
+check_metric(const struct metric *m, const struct stat_item *all)
+{
+	static struct stat_item one;
+	unsigned int n = m->form == METRIC_CODES ? 6 : 1;
+
+	/* What was there before is not taken for a value. */
+	memset(&one, 0x55, sizeof(one));
+	if (all->type == TYPE_SERVER)
+		stat_server_row(&proc, all->server, (enum stat_col)m->value, &one.row, &one.texts);
+	else
+		stat_backend_row(&proc, all->proxy, (enum stat_col)m->value, &one.row);
+	for (unsigned int i = 0; i < n; i++)
+		check_column(&one.row, &all->row, (enum stat_col)(m->value + i));
+}
+
+/* Gives each counter another value. */
+static void
+fill_counters(const struct server *s)
+{
+	uint64_t *words = (uint64_t *)(void *)&s->shard->stat;
+
+	for (size_t i = 0; i < offsetof(struct server_stat, cur_max) / sizeof(*words); i++)
+		words[i] = 1000 + i;
+}
+
+static void
+one_column_is_that_of_the_whole_row(void **st)
+{
+	unsigned int compared = 0;
+	struct stat_walk walk;
+	struct stat_item item;
+	enum stat_step step;
+
+	(void)st;
+	stat_walk_init(&walk, &proc);
+	while ((step = stat_walk_next(&walk, &proc, &item)) != STAT_END) {
+		if (step == STAT_NOTHING || item.type == TYPE_FRONTEND)
+			continue;
+		if (item.type == TYPE_SERVER) {
+			fill_counters(item.server);
+			stat_server_row(&proc, item.server, STAT_COLS, &item.row, &item.texts);
+		}
+		for (unsigned int i = 0; i < metric_count(); i++) {
+			struct metric m = metric_at(i);
+
+			if (metric_has_scope(&m,
+				    item.type == TYPE_SERVER ? SCOPE_SERVER : SCOPE_BACKEND)) {
+				check_metric(&m, &item);
+				compared++;
+			}
+		}
+	}
+	assert_true(compared > 200);
+}
+
 int
 main(void)
 {
@@ -117,6 +189,7 @@ main(void)
 		cmocka_unit_test(states_are_counted),
 		cmocka_unit_test(servers_in_maintenance_can_be_hidden),
 		cmocka_unit_test(filters_may_leave_nothing),
+		cmocka_unit_test(one_column_is_that_of_the_whole_row),
 	};
 	int r = cmocka_run_group_tests(tests, setup, teardown);
 
