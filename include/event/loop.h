@@ -76,6 +76,8 @@ const struct loop_stats *loop_stats(const struct loop *l);
 /* Monotonic milliseconds / nanoseconds, read once per turn after waiting. */
 uint64_t loop_now_ms(const struct loop *l);
 uint64_t loop_now_ns(const struct loop *l);
+/* The microseconds of that read that its milliseconds leave out: 0..999. */
+unsigned int loop_now_us(const struct loop *l);
 /* Wall clock in nanoseconds since 1970, from the same read and an offset checked every second. */
 uint64_t loop_wall_ns(const struct loop *l);
 /* Percentage of time spent waiting during the last seconds. */

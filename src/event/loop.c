@@ -113,6 +113,12 @@ loop_now_ms(const struct loop *l)
 	return l->clock.now_ns / 1000000u;
 }
 
+unsigned int
+loop_now_us(const struct loop *l)
+{
+	return (unsigned int)(l->clock.now_ns / 1000u % 1000u);
+}
+
 uint64_t
 loop_wall_ns(const struct loop *l)
 {

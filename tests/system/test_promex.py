@@ -39,7 +39,7 @@ def labels_of(text):
 
 def parse(text):
     """{metric: (type, {labels as sorted pairs: value})}; an error in the format fails. The samples of a metric follow
-    its HELP and TYPE, in this order, and none stands elsewhere."""
+    its HELP and TYPE, in this order, and none stands elsewhere. A histogram is there with each of its three names."""
     assert not text or text.endswith("\n")
     out, name, has_type = {}, None, False
     for line in text.split("\n")[:-1]:
@@ -47,21 +47,23 @@ def parse(text):
             _, word, at, rest = line.split(" ", 3)
             if word == "HELP":
                 assert METRIC.fullmatch(at) and at not in out and rest, line
-                assert name is None or out[name][1], f"{name} has no sample"
+                assert name is None or out[name][1] or out[name + "_count"][1], f"{name} has no sample"
                 name, has_type = at, False
                 out[name] = (None, {})
             else:
-                assert word == "TYPE" and at == name and not has_type and rest in ("counter", "gauge"), line
+                assert word == "TYPE" and at == name and not has_type and rest in ("counter", "gauge", "histogram"), line
                 has_type = True
                 out[name] = (rest, {})
+                out |= {name + s: (rest, {}) for s in ("_bucket", "_sum", "_count") if rest == "histogram"}
             continue
         m = SAMPLE.fullmatch(line)
-        assert m and m[1] == name and has_type, line
+        assert m and has_type and m[1] in out and (m[1] == name) != (out[name][0] == "histogram"), line
+        assert m[1].startswith(name) and out[m[1]][0] == out[name][0], line
         key = tuple(sorted(labels_of(m[2]).items())) if m[2] is not None else ()
-        assert key not in out[name][1], f"twice: {line}"
+        assert key not in out[m[1]][1], f"twice: {line}"
         value = float(m[3])
         assert math.isfinite(value), line
-        out[name][1][key] = value
+        out[m[1]][1][key] = value
     return out
 
 
@@ -175,6 +177,78 @@ def test_numbers_are_those_of_show_info(site):
     assert value(found, "haproxy_process_build_info", version=info["Version"]) == 1
     assert abs(value(found, "haproxy_process_start_time_seconds") +
                value(found, "haproxy_process_uptime_seconds") - time.time()) < 5
+
+
+def histogram(found, name, **labels):
+    """(bounds with cumulative counts, sum, count), after a look at the rules of the format."""
+    buckets = [(float(dict(key)["le"]), n) for key, n in found[name + "_bucket"][1].items()
+               if labels.items() <= dict(key).items()]
+    total, count = value(found, name + "_sum", **labels), value(found, name + "_count", **labels)
+    assert [le for le, _ in buckets] == sorted({le for le, _ in buckets}) and buckets[-1] == (math.inf, count)
+    assert [n for _, n in buckets] == sorted(n for _, n in buckets)
+    assert not count or sum(n > 0 for _, n in buckets) > 0
+    return buckets, total, count
+
+
+@pytest.fixture
+def slow_site(daemon):
+    """A server that answers after 0.3 s, for one request by connection, and one that is never used."""
+    port, front = free_port(), free_port()
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    with slow.accept()[0] as c:
+                        c.recv(4096)
+                        time.sleep(0.3)
+                        c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+        served = threading.Thread(target=serve)
+        served.start()
+        d = daemon(exporter(port, f"""\
+frontend f
+    mode http
+    bind 127.0.0.1:{front}
+    http-request deny if {{ path /denied }}
+    default_backend b
+backend b
+    mode http
+    server slow 127.0.0.1:{slow.getsockname()[1]}
+    server off 127.0.0.1:1 disabled
+"""))
+        d.metrics_port = port
+        for path in ("/", "/denied", "/", "/"):
+            get(front, path)
+        assert wait_for(lambda: histogram(metrics(port), "haproxy_backend_total_time_seconds", proxy="b")[2] == 3)
+        yield d
+        slow.shutdown(socket.SHUT_RDWR)
+        served.join()
+
+
+def test_histograms(slow_site):
+    found = metrics(slow_site.metrics_port, "?server-histograms")
+    for name in ("queue", "connect", "response", "total"):
+        of_backend = histogram(found, f"haproxy_backend_{name}_time_seconds", proxy="b")
+        assert of_backend == histogram(found, f"haproxy_server_{name}_time_seconds", proxy="b", server="slow")
+        buckets, total, count = of_backend
+        assert count == 3
+        if name in ("response", "total"):
+            assert dict(buckets)[0.25] == 0 and dict(buckets)[2.5] == 3 and 0.9 <= total < 7.5
+        else:
+            assert dict(buckets)[0.25] == 3 and total < 0.75
+    assert histogram(found, "haproxy_frontend_total_time_seconds", proxy="f") == \
+        histogram(found, "haproxy_backend_total_time_seconds", proxy="b")
+    assert histogram(found, "haproxy_server_total_time_seconds", proxy="b", server="off")[2] == 0
+    assert not any("_server_" in n and n.endswith("_bucket") for n in metrics(slow_site.metrics_port))
+
+
+def test_histograms_are_cleared(slow_site):
+    query = "?metrics=haproxy_server_total_time_seconds"
+    for command, left in (("clear counters", 3), ("clear counters all", 0)):
+        slow_site.admin(command)
+        found = metrics(slow_site.metrics_port, query)
+        assert len(found) == 4
+        assert histogram(found, "haproxy_server_total_time_seconds", proxy="b", server="slow")[2] == left
 
 
 def test_filters(site):

@@ -11,7 +11,7 @@ enum metric_scope {
 	SCOPE_GLOBAL, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER, METRIC_SCOPES
 };
 
-enum metric_type { METRIC_GAUGE, METRIC_COUNTER };
+enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 
 /* How a column becomes samples. */
 enum metric_form {
@@ -21,13 +21,16 @@ enum metric_form {
 	METRIC_STATE,  /* 0 or 1 for each state */
 	METRIC_CHECK,  /* the same for each result of a check */
 	METRIC_STATES, /* of a backend: the number of servers in each state */
-	METRIC_CHECKS  /* the same for each result of a check */
+	METRIC_CHECKS, /* the same for each result of a check */
+	METRIC_LATENCY /* not a column: a histogram of times */
 };
 
 struct metric {
 	unsigned int scopes;    /* bits */
-	const struct field *field;
-	unsigned int value;     /* enum info_field of the global scope, enum stat_col of others */
+	const struct field *field; /* NULL: of a histogram */
+	/* enum info_field of the global scope, enum stat_col of others; of a histogram enum
+	 * latency_kind */
+	unsigned int value;
 	enum metric_type type;
 	enum metric_form form;
 	const char *full[METRIC_SCOPES]; /* "haproxy_SCOPE_NAME" */

@@ -81,6 +81,7 @@ struct http_txn {
 				  * head */
 	uint8_t is_served;       /* the response is the service's own: chunked, if is_chunked */
 	uint8_t is_chunked;
+	uint16_t head_us, res_us;  /* microseconds that head_ms and res_ms leave out */
 	uint8_t no_timers;         /* it ended before it was accepted: logs have no TR and Tq */
 	struct service_job *job; /* a local service generates the response; NULL: none, or it has
 				  * ended */
@@ -119,6 +120,22 @@ static inline int
 http_has_answer(const struct http_txn *t)
 {
 	return t->res_ms != 0;
+}
+
+/* The head of the request, or what it waited for, is complete now. */
+static inline void
+http_note_head_time(struct session *s)
+{
+	s->txn->head_ms = session_now_ms(s);
+	s->txn->head_us = (uint16_t)session_now_us(s);
+}
+
+/* The response's head is complete now, or a local reply was made. */
+static inline void
+http_note_answer_time(struct session *s)
+{
+	s->txn->res_ms = session_now_ms(s);
+	s->txn->res_us = (uint16_t)session_now_us(s);
 }
 
 /* True if the next data from that side is a head, not a body. For a session in RELAY. */

@@ -168,6 +168,7 @@ struct proxy {
 	unsigned int n_shards;
 	int has_placed_shards;    /* they are not its own memory */
 	struct stat_past past[2]; /* of the frontend, of the backend */
+	struct latency_set latency[2]; /* the same; of a frontend only the total time */
 	/* Atomic: open sessions of the frontend, and its connections in this second. */
 	cacheline_aligned struct gate fe_gate;
 	uint64_t fe_second;

@@ -162,6 +162,7 @@ struct server {
 	struct server_shard *shard; /* one for each worker: be->n_shards */
 	int has_placed_shards;   /* they are not its own memory */
 	struct stat_past past;
+	struct latency_set latency;
 	/*
 	 * Everything below changes under be->lock. Gauges may be read without it (atomic_read).
 	 * Balancing state, owned by balance.c.

@@ -57,6 +57,9 @@ struct direction {
 	struct list turn_link;  /* in the waiting list of bulk transfers */
 };
 
+/* As it is kept in a field of 10 bits. */
+#define US_BITS(us) ((us) & 0x3ff)
+
 /* Number of (state, event) pairs kept for show sess and crash reports. */
 #define SESSION_HISTORY 8
 
@@ -79,8 +82,9 @@ struct session {
 	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
 	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
 	unsigned int uses;      /* requests carried by conn[SERVER] */
-	uint8_t is_private;     /* conn[SERVER] is authenticated: other sessions must not use it */
-	uint8_t held_private;   /* the same for `held` */
+	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
+	uint8_t held_private : 1; /* the same for `held` */
+	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
 	uint16_t linger_checks; /* in LINGER */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
@@ -125,12 +129,13 @@ struct session {
 	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	uint8_t has_header;     /* the connection began with a PROXY header */
-	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
 	uint8_t conn_err;       /* enum conn_err: why there was no PROXY header or handshake */
 	uint8_t looked_again;   /* it has checked for a FIN after the server's first bytes */
 	char term[2];           /* termination code: cause and phase, '-' while unknown */
 	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
 	uint8_t hist_n;
+	/* Microseconds that accept_ms, queued_ms and connected_ms leave out. */
+	uint32_t accept_us : 10, queued_us : 10, connected_us : 10;
 	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
 	struct vars vars;       /* of scope sess */
 	/* The client's address: no more of it than SESSION_SIZE is there. Of a unix socket only the
@@ -149,6 +154,13 @@ static inline uint64_t
 session_now_ms(const struct session *s)
 {
 	return loop_now_ms(s->engine->loop);
+}
+
+/* The microseconds that this leaves out: 0..999. */
+static inline unsigned int
+session_now_us(const struct session *s)
+{
+	return loop_now_us(s->engine->loop);
 }
 
 #endif

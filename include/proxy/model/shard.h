@@ -13,6 +13,7 @@
 #include "base/freq.h"
 #include "base/list.h"
 #include "event/timer.h"
+#include "proxy/model/latency.h"
 #include "proxy/model/session_queue.h"
 
 struct engine;
@@ -25,11 +26,6 @@ struct server;
 
 /* Number of sessions in time averages, as in HAProxy. */
 #define STAT_AVERAGE_OVER 1024u
-
-/* Times of a session in ms: queue, connect, response, total. */
-struct session_times {
-	uint64_t q, c, r, t;
-};
 
 struct stat_times {
 	/* sums over the last STAT_AVERAGE_OVER sessions */
@@ -159,8 +155,8 @@ int server_make_shards(struct server *s, unsigned int n) must_check;
 /* Makes its n shards as they were when they were allocated. */
 void server_clear_shards(struct server *s, unsigned int n);
 
-/* Adds a session to times: sessions is the number so far, including this one. */
-void stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_times *one);
+/* Adds a session to averages and maxima: sessions is the number so far, including this one. */
+void stat_count_times(struct stat_times *t, uint64_t sessions, const struct latency_times *one);
 
 /* Sums all shards: counts are added; of highest values and last times the maximum is taken. */
 void server_stat_sum(const struct server *s, struct server_stat *out);

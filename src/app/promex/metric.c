@@ -23,6 +23,15 @@ static const struct metric metrics[] = {
 #include "app/promex/metric.tbl.h"
 #undef STAT_METRIC
 #undef PROCESS_METRIC
+#define LATENCY_KIND(id, n, h) \
+	{ .scopes = BE | SRV | (LATENCY_##id == LATENCY_TOTAL ? FE : 0), \
+		.value = LATENCY_##id, .type = METRIC_HISTOGRAM, .form = METRIC_LATENCY, \
+		.name = n "_time_seconds", .help = h ", in seconds", \
+		.full = { [SCOPE_FRONTEND] = "haproxy_frontend_" n "_time_seconds", \
+			[SCOPE_BACKEND] = "haproxy_backend_" n "_time_seconds", \
+			[SCOPE_SERVER] = "haproxy_server_" n "_time_seconds" } },
+#include "proxy/model/latency.tbl.h"
+#undef LATENCY_KIND
 };
 
 unsigned int
@@ -36,6 +45,8 @@ metric_at(unsigned int i)
 {
 	struct metric m = metrics[i];
 
+	if (m.form == METRIC_LATENCY)
+		return m;
 	m.field = m.scopes == GLOBAL ? info_field_of((enum info_field)m.value)
 				     : stat_field((enum stat_col)m.value);
 	/* The nature of a column. */
@@ -60,11 +71,13 @@ metric_scope_name(enum metric_scope scope)
 void
 metric_put_header(struct sbuf *out, const struct metric *m, enum metric_scope scope)
 {
+	static const char *const types[] = { " gauge\n", " counter\n", " histogram\n" };
+
 	sbuf_adds(out, "# HELP ");
 	sbuf_adds(out, m->full[scope]);
 	sbuf_addf(out, " %s.\n# TYPE ", m->help);
 	sbuf_adds(out, m->full[scope]);
-	sbuf_adds(out, m->type == METRIC_COUNTER ? " counter\n" : " gauge\n");
+	sbuf_adds(out, types[m->type]);
 }
 
 /* The value of a label, escaped. */
@@ -113,6 +126,7 @@ struct sample_line {
 	const struct metric *m;
 	enum metric_scope scope;
 	const struct stat_item *item;
+	const char *suffix; /* of the metric's name, or NULL */
 	size_t at, len; /* what all samples of the row begin with, as it stands in out */
 };
 
@@ -125,6 +139,8 @@ begin_sample(struct sample_line *l)
 	}
 	l->at = l->out->len;
 	sbuf_adds(l->out, l->m->full[l->scope]);
+	if (l->suffix)
+		sbuf_adds(l->out, l->suffix);
 	sbuf_adds(l->out, "{proxy=\"");
 	put_label_value(l->out, l->item->proxy->name);
 	if (l->scope == SCOPE_SERVER) {
@@ -143,20 +159,19 @@ put_sample(struct sample_line *l, int64_t n)
 	sbuf_addc(l->out, '\n');
 }
 
-/* Milliseconds, without zeros at the end. */
+/* Whole seconds, and so many digits of the rest, without zeros at the end. */
 static void
-put_sample_ms(struct sample_line *l, int64_t ms)
+put_sample_seconds(struct sample_line *l, int64_t whole, uint64_t rest, unsigned int digits)
 {
-	char text[] = ".000";
-	int digits = 3;
+	char text[] = ".000000";
 
 	begin_sample(l);
 	sbuf_add(l->out, "\"} ", 3);
-	sbuf_addi(l->out, ms / 1000);
-	for (int64_t rest = ms % 1000; rest && digits; rest /= 10)
-		text[digits--] = (char)('0' + rest % 10);
-	for (digits = 3; digits && text[digits] == '0'; digits--)
-		;
+	sbuf_addi(l->out, whole);
+	for (unsigned int i = digits; rest; rest /= 10)
+		text[i--] = (char)('0' + rest % 10);
+	while (digits && text[digits] == '0')
+		digits--;
 	if (digits)
 		sbuf_add(l->out, text, (size_t)digits + 1);
 	sbuf_addc(l->out, '\n');
@@ -259,11 +274,46 @@ put_check_counts(struct sample_line *l)
 		put_labelled(l, "state", check_status_code(s), n[s]);
 }
 
+/* --- histograms --- */
+
+static void
+begin_series(struct sample_line *l, const char *suffix)
+{
+	l->suffix = suffix;
+	l->len = 0;
+}
+
+/* Buckets are cumulative; the last one holds all. */
+static void
+put_latency(struct sample_line *l)
+{
+	enum latency_kind k = (enum latency_kind)l->m->value;
+	struct latency sum;
+	uint64_t n = 0, us;
+
+	latency_sum(l->scope == SCOPE_SERVER ? &l->item->server->latency
+					     : &l->item->proxy->latency[l->scope == SCOPE_BACKEND],
+		&sum);
+	begin_series(l, "_bucket");
+	for (unsigned int i = 0; i < LATENCY_BUCKETS; i++) {
+		n += sum.n[k][i];
+		put_labelled(l, "le", i < LATENCY_BOUNDS ? latency_bound_text(i) : "+Inf",
+			(int64_t)n);
+	}
+	us = sum.sum_us[k];
+	begin_series(l, "_sum");
+	put_sample_seconds(l, (int64_t)(us / 1000000), us % 1000000, 6);
+	begin_series(l, "_count");
+	put_sample(l, (int64_t)n);
+}
+
 /* --- a row --- */
 
 int
 metric_has_samples(const struct metric *m, const struct stat_item *item)
 {
+	if (m->form == METRIC_LATENCY)
+		return m->value != LATENCY_RESPONSE || item->proxy->mode == PROXY_HTTP;
 	return item->row.v[m->value].kind != VAL_NONE;
 }
 
@@ -279,7 +329,7 @@ metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scop
 		put_sample(&l, n);
 		break;
 	case METRIC_MS:
-		put_sample_ms(&l, n);
+		put_sample_seconds(&l, n / 1000, (uint64_t)(n % 1000), 3);
 		break;
 	case METRIC_CODES:
 		put_codes(&l);
@@ -295,6 +345,9 @@ metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scop
 		break;
 	case METRIC_CHECKS:
 		put_check_counts(&l);
+		break;
+	case METRIC_LATENCY:
+		put_latency(&l);
 		break;
 	}
 }

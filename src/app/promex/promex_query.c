@@ -108,6 +108,8 @@ take_parameter(char *word, struct promex_query *q, int *is_first_scope)
 		add_names(value, q);
 	else if (strcmp(name, "no-maint") == 0)
 		q->no_maint = 1;
+	else if (strcmp(name, "server-histograms") == 0)
+		q->server_histograms = 1;
 	return 0;
 }
 
@@ -133,6 +135,9 @@ promex_wants(const struct promex_query *q, enum metric_scope scope, unsigned int
 	unsigned int bit = 1u << scope;
 	struct metric m = metric_at(i);
 
-	return (q->scopes & bit) && metric_has_scope(&m, scope) &&
-		(!q->has_names || (q->named[i] & bit)) && !(q->left_out[i] & bit);
+	int is_extra = m.form == METRIC_LATENCY && scope == SCOPE_SERVER && !q->server_histograms;
+	int is_wanted = q->has_names ? (q->named[i] & bit) != 0 : !is_extra;
+
+	return is_wanted && (q->scopes & bit) && metric_has_scope(&m, scope) &&
+		!(q->left_out[i] & bit);
 }

@@ -41,6 +41,7 @@ slot_taken_locked(struct session *s)
 	lock_assert_held(&s->be->lock);
 	s->waits = 0;
 	s->queued_ms = session_now_ms(s);
+	s->queued_us = US_BITS(session_now_us(s));
 	counter_add(&srv_stat(s)->cum_sess, 1);
 	counter_set(&srv_stat(s)->last_sess_ms, s->queued_ms);
 	counter_set(&be_stat(s)->last_sess_ms, s->queued_ms);

@@ -93,6 +93,8 @@ proxy_free(struct proxy **pp)
 		mem_free(p->shard);
 	stat_past_fini(&p->past[0]);
 	stat_past_fini(&p->past[1]);
+	latency_set_free(&p->latency[0]);
+	latency_set_free(&p->latency[1]);
 	mem_free(p->description);
 	mem_free(p->state_file_name);
 	mem_free(p->name);

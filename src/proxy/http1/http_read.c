@@ -88,7 +88,7 @@ take_body(struct session *s)
 	}
 	/* The body it waits for counts as part of the request, as in HAProxy's TR. */
 	if (!request_is_taken(s))
-		s->txn->head_ms = session_now_ms(s);
+		http_note_head_time(s);
 	return request_process(s);
 }
 
@@ -98,7 +98,7 @@ complete_head(struct session *s, size_t used)
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
 
-	t->head_ms = session_now_ms(s);
+	http_note_head_time(s);
 	t->method = t->req.method;
 	t->version = t->req.version;
 	http_line_keep(t);

@@ -66,7 +66,7 @@ send_made(struct session *s)
 	struct http_txn *t = s->txn;
 	int r = 0;
 
-	t->res_ms = session_now_ms(s);
+	http_note_answer_time(s);
 	if (!t->has_reply && !t->is_mute)
 		r = local_reply_make_page(s);
 	http_count_response(s);

@@ -99,7 +99,7 @@ await_body(struct session *s, const struct proxy *px, int wants)
 
 	if (!wants || !body_may_grow(s)) {
 		t->wait_until_ms = 0;
-		t->head_ms = session_now_ms(s);
+		http_note_head_time(s);
 		return io_more(1);
 	}
 	if (!t->wait_until_ms && px->to.http_request)
@@ -392,7 +392,7 @@ request_cut(struct session *s)
 {
 	enum session_event ev;
 
-	s->txn->head_ms = session_now_ms(s);
+	http_note_head_time(s);
 	s->txn->keep_alive[CLIENT] = 0;
 	direction_event(s, CLIENT, DIRECTION_EV_SRC_ERR);
 	ev = request_process(s);

@@ -260,7 +260,7 @@ start_body(struct session *s)
 	enum session_event ev = SESSION_EV_NONE;
 	struct io_step step;
 
-	s->txn->res_ms = session_now_ms(s);
+	http_note_answer_time(s);
 	h->ops = exchange_is_plain(s) ? &relay_plain : &http_body_ops;
 	forget_copy(s);
 	http_count_response(s);

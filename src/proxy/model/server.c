@@ -135,6 +135,7 @@ server_retire(struct server *s)
 	}
 	server_conf_fini(&s->conf);
 	stat_past_fini(&s->past);
+	latency_set_free(&s->latency);
 	mem_free(s->fqdn);
 	mem_free(s->name);
 	s->fqdn = s->name = NULL;
@@ -153,6 +154,8 @@ server_renew(struct server *s, struct proxy *be, const char *name,
 	s->shard = shard;
 	s->has_placed_shards = placed;
 	server_clear_shards(s, be->n_shards);
+	if (latency_set_make(&s->latency, be->n_shards) < 0)
+		return -ERR_NOMEM;
 	return init_server(s, be, name, defaults);
 }
 

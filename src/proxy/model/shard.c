@@ -34,7 +34,7 @@ server_make_shards(struct server *s, unsigned int n)
 	if (!s->shard)
 		return -ERR_NOMEM;
 	server_clear_shards(s, n);
-	return 0;
+	return latency_set_make(&s->latency, n);
 }
 
 static void
@@ -77,6 +77,9 @@ proxy_make_shards(struct proxy *p, unsigned int n)
 	if (!p->shard)
 		return -ERR_NOMEM;
 	init_shards(p->shard, n);
+	for (int side = 0; side < 2; side++)
+		if (latency_set_make(&p->latency[side], n) < 0)
+			return -ERR_NOMEM;
 	list_each(it, &p->servers) {
 		if (server_make_shards(list_entry(it, struct server, link), n) < 0)
 			return -ERR_NOMEM;
@@ -110,17 +113,20 @@ slide_average(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
 	counter_set(sum, was + ms);
 }
 
-void
-stat_count_times(struct stat_times *t, uint64_t sessions, const struct session_times *one)
+static void
+count_time(_Atomic uint64_t *sum, _Atomic uint64_t *max, uint64_t sessions, uint64_t ms)
 {
-	slide_average(&t->qtime, sessions, one->q);
-	slide_average(&t->ctime, sessions, one->c);
-	slide_average(&t->rtime, sessions, one->r);
-	slide_average(&t->ttime, sessions, one->t);
-	counter_max(&t->qtime_max, one->q);
-	counter_max(&t->ctime_max, one->c);
-	counter_max(&t->rtime_max, one->r);
-	counter_max(&t->ttime_max, one->t);
+	slide_average(sum, sessions, ms);
+	counter_max(max, ms);
+}
+
+void
+stat_count_times(struct stat_times *t, uint64_t sessions, const struct latency_times *one)
+{
+	count_time(&t->qtime, &t->qtime_max, sessions, one->us[LATENCY_QUEUE] / 1000);
+	count_time(&t->ctime, &t->ctime_max, sessions, one->us[LATENCY_CONNECT] / 1000);
+	count_time(&t->rtime, &t->rtime_max, sessions, one->us[LATENCY_RESPONSE] / 1000);
+	count_time(&t->ttime, &t->ttime_max, sessions, one->us[LATENCY_TOTAL] / 1000);
 }
 
 /* --- sums --- */

@@ -95,6 +95,8 @@ clear_server(struct server *s, int all)
 			memset(st, 0, sizeof(*st));
 	}
 	clear_past(&s->past, all);
+	if (all)
+		latency_set_clear(&s->latency);
 	s->sess_rate.max = 0;
 	if (!all)
 		return;
@@ -112,6 +114,8 @@ proxy_clear_stat(struct proxy *p, int all)
 	}
 	clear_past(&p->past[0], all);
 	clear_past(&p->past[1], all);
+	for (int side = 0; all && side < 2; side++)
+		latency_set_clear(&p->latency[side]);
 	p->be_rate.max = 0;
 	list_each(it, &p->servers)
 		clear_server(list_entry(it, struct server, link), all);

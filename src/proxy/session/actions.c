@@ -28,21 +28,46 @@
 #define LINGER_STEP_MAX_MS 500u
 #define LINGER_MAX_MS 30000u
 
+/* In microseconds. */
+static uint64_t
+time_of(uint64_t ms, unsigned int us)
+{
+	return ms * 1000 + us;
+}
+
+/* What happened in one turn of the loop took no time. */
 static void
-count_time(const struct session *s)
+read_times(const struct session *s, struct latency_times *out)
+{
+	const struct http_txn *t = s->txn;
+	uint64_t began = t ? time_of(t->head_ms, t->head_us) : time_of(s->accept_ms, s->accept_us);
+	uint64_t queued = time_of(s->queued_ms, s->queued_us);
+	uint64_t connected = time_of(s->connected_ms, s->connected_us);
+	uint64_t now = time_of(session_now_ms(s), session_now_us(s));
+
+	*out = (struct latency_times){ 0 };
+	latency_set(out, LATENCY_QUEUE, queued - began);
+	latency_set(out, LATENCY_CONNECT, connected - queued);
+	if (t && http_has_answer(t))
+		latency_set(out, LATENCY_RESPONSE, time_of(t->res_ms, t->res_us) - connected);
+	latency_set(out, LATENCY_TOTAL, now - began);
+}
+
+static void
+count_times(const struct session *s)
 {
 	struct proxy_stat *be = be_stat(s);
 	struct server_stat *srv = srv_stat(s);
-	uint64_t began = s->txn ? s->txn->head_ms : s->accept_ms;
-	struct session_times times = {
-		.q = s->queued_ms - began,
-		.c = s->connected_ms - s->queued_ms,
-		.r = s->txn && http_has_answer(s->txn) ? s->txn->res_ms - s->connected_ms : 0,
-		.t = session_now_ms(s) - began,
-	};
+	struct latency_times times;
+	unsigned int i = s->engine->index;
 
+	read_times(s, &times);
 	stat_count_times(&be->times, be->cum_sess, &times);
 	stat_count_times(&srv->times, srv->cum_sess, &times);
+	latency_count(&s->be->latency[1], i, &times);
+	latency_count(&s->srv->latency, i, &times);
+	times.has &= 1u << LATENCY_TOTAL;
+	latency_count(&s->fe->latency[0], i, &times);
 }
 
 void
@@ -51,7 +76,7 @@ session_end_exchange(struct session *s)
 	http_count_unanswered(s);
 	if (!s->has_left) {
 		if (s->connected_ms)
-			count_time(s);
+			count_times(s);
 		queue_leave(s);
 	}
 	/* On a kept connection the requests are logged, once each. */

@@ -165,6 +165,7 @@ session_do_established(struct session *s)
 	enum session_event ev = SESSION_EV_NONE;
 
 	s->connected_ms = now;
+	s->connected_us = US_BITS(session_now_us(s));
 	server_observe(s->engine, s->srv, SERVER_CONNECTED);
 	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;

@@ -155,6 +155,7 @@ enum session_event
 session_do_tarpit_end(struct session *s)
 {
 	s->queued_ms = session_now_ms(s);
+	s->queued_us = US_BITS(session_now_us(s));
 	return session_do_answer(s);
 }
 

@@ -89,6 +89,7 @@ session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 	s->term[0] = s->term[1] = '-';
 	s->id = engine_next_id(e);
 	s->accept_ms = s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);
+	s->accept_us = US_BITS(loop_now_us(e->loop));
 	s->accept_wall_ns = loop_wall_ns(e->loop);
 	return s;
 }

@@ -11,7 +11,7 @@
 #include "proxy/model/service.h"
 
 static struct service_job *job;
-static char rig_text[1 << 16];
+static char rig_text[1 << 18];
 
 static inline int
 service_rig_open(const char *sections)

@@ -81,7 +81,8 @@ times_are_seconds(void **st)
 	for (unsigned int i = 0; i < metric_count(); i++) {
 		struct metric m = metric_at(i);
 
-		if (m.scopes != 1u << SCOPE_GLOBAL && strstr(m.field->desc, "illisecond"))
+		if (m.scopes != 1u << SCOPE_GLOBAL && m.field &&
+			strstr(m.field->desc, "illisecond"))
 			assert_int_equal(m.form, METRIC_MS);
 	}
 }

@@ -112,6 +112,35 @@ filters_may_leave_nothing(void **st)
 	assert_int_equal(job->status, 400);
 }
 
+/* Cumulative buckets up to +Inf, and the same number as count; the sum in seconds. */
+static void
+histograms(void **st)
+{
+	struct proxy *p = proxies_find(&proc.cfg->proxies, "web", PROXY_BE);
+	struct latency_times t = { .has = 0 };
+	const char *text;
+
+	(void)st;
+	latency_set(&t, LATENCY_CONNECT, 600);
+	latency_count(&p->latency[1], 0, &t);
+	latency_set(&t, LATENCY_CONNECT, 1234567890);
+	latency_count(&p->latency[1], 0, &t);
+	text = ask("/m?scope=backend&metrics=haproxy_backend_connect_time_seconds");
+	assert_non_null(strstr(text, "# TYPE haproxy_backend_connect_time_seconds histogram\n"));
+#define WEB(rest) "\nhaproxy_backend_connect_time_seconds" rest
+	assert_non_null(strstr(text, WEB("_bucket{proxy=\"web\",le=\"0.0005\"} 0\n")));
+	assert_non_null(strstr(text, WEB("_bucket{proxy=\"web\",le=\"0.001\"} 1\n")));
+	assert_non_null(strstr(text, WEB("_bucket{proxy=\"web\",le=\"250\"} 1\n")));
+	assert_non_null(strstr(text, WEB("_bucket{proxy=\"web\",le=\"+Inf\"} 2\n")));
+	assert_non_null(strstr(text, WEB("_sum{proxy=\"web\"} 1234.56849\n")));
+	assert_non_null(strstr(text, WEB("_count{proxy=\"web\"} 2\n")));
+	assert_non_null(strstr(text, WEB("_sum{proxy=\"be\"} 0\n")));
+	/* In mode tcp there is no response. */
+	text = ask("/m?metrics=haproxy_backend_response_time_seconds");
+	assert_non_null(strstr(text, "_count{proxy=\"web\"} 0\n"));
+	assert_null(strstr(text, "proxy=\"be\""));
+}
+
 /* --- rows of which one column is made --- */
 
 static void
@@ -140,14 +169,18 @@ check_metric(const struct metric *m, const struct stat_item *all)
 		check_column(&one.row, &all->row, (enum stat_col)(m->value + i));
 }
 
-/* Gives each counter another value. */
+/* Gives each counter another value, also those of a former process. */
 static void
-fill_counters(const struct server *s)
+fill_counters(struct server *s)
 {
-	uint64_t *words = (uint64_t *)(void *)&s->shard->stat;
+	static struct server_stat former;
+	uint64_t *words = (uint64_t *)(void *)&s->shard->stat, *past = (uint64_t *)(void *)&former;
 
-	for (size_t i = 0; i < offsetof(struct server_stat, cur_max) / sizeof(*words); i++)
+	for (size_t i = 0; i < offsetof(struct server_stat, cur_max) / sizeof(*words); i++) {
 		words[i] = 1000 + i;
+		past[i] = 5000 + 3 * i;
+	}
+	assert_int_equal(stat_past_add(&s->past, (struct stat_span){ &former, 0, 1, 0 }), 0);
 }
 
 static void
@@ -164,13 +197,14 @@ one_column_is_that_of_the_whole_row(void **st)
 		if (step == STAT_NOTHING || item.type == TYPE_FRONTEND)
 			continue;
 		if (item.type == TYPE_SERVER) {
-			fill_counters(item.server);
+			fill_counters((struct server *)(uintptr_t)item.server);
 			stat_server_row(&proc, item.server, STAT_COLS, &item.row, &item.texts);
 		}
 		for (unsigned int i = 0; i < metric_count(); i++) {
 			struct metric m = metric_at(i);
 
-			if (metric_has_scope(&m,
+			if (m.form != METRIC_LATENCY &&
+				metric_has_scope(&m,
 				    item.type == TYPE_SERVER ? SCOPE_SERVER : SCOPE_BACKEND)) {
 				check_metric(&m, &item);
 				compared++;
@@ -189,6 +223,7 @@ main(void)
 		cmocka_unit_test(states_are_counted),
 		cmocka_unit_test(servers_in_maintenance_can_be_hidden),
 		cmocka_unit_test(filters_may_leave_nothing),
+		cmocka_unit_test(histograms),
 		cmocka_unit_test(one_column_is_that_of_the_whole_row),
 	};
 	int r = cmocka_run_group_tests(tests, setup, teardown);

@@ -103,6 +103,24 @@ names_choose(void **st)
 	assert_true(promex_wants(&q, SCOPE_SERVER, metric_count() - 1) == 0);
 }
 
+/* Without asking there are none of servers; a name asks, too. */
+static void
+histograms_of_servers_are_extra(void **st)
+{
+	unsigned int all = wanted("/m");
+
+	(void)st;
+	assert_int_equal(wanted("/m?server-histograms"), all + LATENCIES);
+	assert_int_equal(wanted("/m?server-histograms&scope=backend"), wanted("/m?scope=backend"));
+	assert_int_equal(wanted("/m?metrics=haproxy_server_total_time_seconds"), 1);
+	assert_int_equal(wanted("/m?metrics=haproxy_server_weight&server-histograms"), 1);
+	assert_int_equal(wanted("/m?server-histograms&metrics=-haproxy_server_total_time_seconds"),
+		all + LATENCIES - 1);
+	assert_int_equal(wanted("/m?metrics=haproxy_backend_connect_time_seconds"), 1);
+	assert_int_equal(wanted("/m?metrics=haproxy_frontend_connect_time_seconds"), 0);
+	assert_int_equal(wanted("/m?metrics=haproxy_frontend_total_time_seconds"), 1);
+}
+
 static void
 a_scope_has_its_metrics_only(void **st)
 {
@@ -120,6 +138,7 @@ main(void)
 		cmocka_unit_test(scopes_add_up),
 		cmocka_unit_test(words_without_a_value),
 		cmocka_unit_test(names_choose),
+		cmocka_unit_test(histograms_of_servers_are_extra),
 		cmocka_unit_test(a_scope_has_its_metrics_only),
 	};
 

@@ -164,7 +164,8 @@ time_sessions(unsigned int shard, int n, uint64_t ms)
 
 	for (int i = 0; i < n; i++)
 		stat_count_times(&s->times, ++s->cum_sess,
-			&(struct session_times){ ms, 2 * ms, 3 * ms, 4 * ms });
+			&(struct latency_times){ { 1000 * ms, 2000 * ms, 3000 * ms, 4000 * ms },
+				.has = 0 });
 }
 
 /* 10 sessions of 100 ms and 30 of 20 ms are 40 ms on average, whichever worker had them. */

@@ -142,6 +142,36 @@ times_are_counted(void **st)
 	rig_close();
 }
 
+/* The clock counts nanoseconds: half a millisecond is seen. Of the frontend there is the total time
+ * only, and in mode tcp there is no response. */
+static void
+histograms_are_in_microseconds(void **st)
+{
+	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
+					      { STEP_END, 0 } };
+	struct world_config cfg = { RIG_WORLD, .n_servers = 1,
+		.server = { { .path = FAKE_FAR, .one_way = 200 * FAKE_MS / 1000 } } };
+	struct latency of_server, of_backend, of_frontend;
+
+	(void)st;
+	rig_open(&cfg, origin);
+	(void)world_client(&w, asks, 0);
+	world_run(&w, RIG_LIMIT);
+	latency_sum(&w.srv[0]->latency, &of_server);
+	latency_sum(&w.px->latency[1], &of_backend);
+	latency_sum(&w.px->latency[0], &of_frontend);
+	assert_in_range(of_server.sum_us[LATENCY_CONNECT], 400, 450);
+	assert_in_range(of_server.sum_us[LATENCY_TOTAL], 800, 1100);
+	assert_memory_equal(&of_backend, &of_server, sizeof(of_server));
+	for (unsigned int k = 0; k < LATENCIES; k++) {
+		assert_int_equal(latency_total(&of_server, k), k != LATENCY_RESPONSE);
+		assert_int_equal(latency_total(&of_frontend, k), k == LATENCY_TOTAL);
+	}
+	assert_int_equal(
+		of_frontend.sum_us[LATENCY_TOTAL], of_server.sum_us[LATENCY_TOTAL]);
+	rig_close();
+}
+
 /* show stat divides the sums by 1024 from then on: they must not grow further. */
 static void
 sums_of_times_are_over_the_last_sessions(void **st)
@@ -280,6 +310,7 @@ main(void)
 		cmocka_unit_test(without_a_server_it_ends_at_once),
 		cmocka_unit_test(kills_log_the_state),
 		cmocka_unit_test(times_are_counted),
+		cmocka_unit_test(histograms_are_in_microseconds),
 		cmocka_unit_test(sums_of_times_are_over_the_last_sessions),
 		cmocka_unit_test(bytes_before_a_reset_are_delivered),
 		cmocka_unit_test(lingering_is_limited),

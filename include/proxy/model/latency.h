@@ -1,0 +1,78 @@
+/*
+ * Histograms of the times of sessions, in one shard per worker as other counters are
+ * (proxy/model/shard.h). A worker allocates its shard of a proxy or server at the first session
+ * that it counts there, since most workers never use most of many servers. Without memory the
+ * session is left out.
+ */
+#ifndef TACIT_PROXY_MODEL_LATENCY_H
+#define TACIT_PROXY_MODEL_LATENCY_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+enum latency_kind {
+#define LATENCY_KIND(id, name, help) LATENCY_##id,
+#include "proxy/model/latency.tbl.h"
+#undef LATENCY_KIND
+	LATENCIES
+};
+
+enum {
+	/* Numbers of the bounds, from 0. */
+#define LATENCY_BOUND(us, text) LATENCY_BOUND_##us,
+#include "proxy/model/latency.tbl.h"
+#undef LATENCY_BOUND
+	LATENCY_BOUNDS,
+	LATENCY_BUCKETS = LATENCY_BOUNDS + 1
+};
+
+struct latency {
+	_Atomic uint64_t sum_us[LATENCIES];
+	_Atomic uint64_t n[LATENCIES][LATENCY_BUCKETS]; /* not cumulative */
+};
+
+/* Of one worker: NULL until there is something in it. The worker sets it once; any thread may read
+ * it. */
+struct latency_shard {
+	struct latency *_Atomic counts;
+};
+
+/* Of a server, or of one side of a proxy. */
+struct latency_set {
+	struct latency_shard *shard; /* one for each worker */
+	unsigned int n;
+};
+
+/* The times of one session; those that it does not have are 0. */
+struct latency_times {
+	uint64_t us[LATENCIES];
+	uint8_t bucket[LATENCIES];
+	unsigned int has;        /* bits of those that it has */
+};
+
+/* The bucket of a time. */
+unsigned int latency_bucket(uint64_t us);
+/* Of bucket i, for i < LATENCY_BOUNDS: its inclusive upper bound, also as text in seconds. */
+uint64_t latency_bound_us(unsigned int i);
+const char *latency_bound_text(unsigned int i);
+const char *latency_name(enum latency_kind k);
+
+void latency_set(struct latency_times *t, enum latency_kind k, uint64_t us);
+/* On this worker. */
+void latency_count(struct latency_set *s, unsigned int worker, const struct latency_times *t);
+
+/* All workers together. */
+void latency_sum(const struct latency_set *s, struct latency *out);
+/* The number of sessions in it. */
+uint64_t latency_total(const struct latency *l, enum latency_kind k);
+/* The time in microseconds below which this many of 1,000 are, interpolated in its bucket as
+ * Prometheus does: of the last bucket its lower bound. 0 without any. */
+uint64_t latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int permille);
+
+/* While no worker counts. Makes it anew for so many workers: 0 or -ERR_NOMEM. */
+int latency_set_make(struct latency_set *s, unsigned int workers) must_check;
+void latency_set_clear(struct latency_set *s);
+void latency_set_free(struct latency_set *s);
+
+#endif

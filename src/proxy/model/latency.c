@@ -1,0 +1,192 @@
+/* Histograms of the times of sessions. Only its worker writes a shard; readers add them up and see
+ * each number complete. A histogram's count is the sum of its buckets. */
+#include "proxy/model/latency.h"
+
+#include <string.h>
+
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+static const struct {
+	uint64_t us;
+	const char *text;
+} bounds[LATENCY_BOUNDS] = {
+#define LATENCY_BOUND(us, text) { us, text },
+#include "proxy/model/latency.tbl.h"
+#undef LATENCY_BOUND
+};
+
+static const char *const names[LATENCIES] = {
+#define LATENCY_KIND(id, name, help) name,
+#include "proxy/model/latency.tbl.h"
+#undef LATENCY_KIND
+};
+
+/* The last bound is below 2^28. For a time of that many bits: the first bucket that it may be in.
+ * There is at most one bound between two powers of two. */
+#define BITS_MAX 28
+
+static const uint8_t first_bucket[BITS_MAX + 1] = {
+	[6] = LATENCY_BOUND_50, [7] = LATENCY_BOUND_100, [8] = LATENCY_BOUND_250,
+	[9] = LATENCY_BOUND_500, [10] = LATENCY_BOUND_1000, [11] = LATENCY_BOUND_2500,
+	[12] = LATENCY_BOUND_2500, [13] = LATENCY_BOUND_5000, [14] = LATENCY_BOUND_10000,
+	[15] = LATENCY_BOUND_25000, [16] = LATENCY_BOUND_50000, [17] = LATENCY_BOUND_100000,
+	[18] = LATENCY_BOUND_250000, [19] = LATENCY_BOUND_500000, [20] = LATENCY_BOUND_1000000,
+	[21] = LATENCY_BOUND_2500000, [22] = LATENCY_BOUND_2500000, [23] = LATENCY_BOUND_5000000,
+	[24] = LATENCY_BOUND_10000000, [25] = LATENCY_BOUND_25000000,
+	[26] = LATENCY_BOUND_50000000, [27] = LATENCY_BOUND_100000000,
+	[28] = LATENCY_BOUND_250000000,
+};
+
+unsigned int
+latency_bucket(uint64_t us)
+{
+	unsigned int bits = us ? 64u - (unsigned int)__builtin_clzll(us) : 0, i;
+
+	if (bits > BITS_MAX)
+		return LATENCY_BOUNDS;
+	i = first_bucket[bits];
+	return i + (us > bounds[i].us);
+}
+
+uint64_t
+latency_bound_us(unsigned int i)
+{
+	return bounds[i].us;
+}
+
+const char *
+latency_bound_text(unsigned int i)
+{
+	return bounds[i].text;
+}
+
+const char *
+latency_name(enum latency_kind k)
+{
+	return names[k];
+}
+
+/* --- the worker --- */
+
+void
+latency_set(struct latency_times *t, enum latency_kind k, uint64_t us)
+{
+	t->us[k] = us;
+	t->bucket[k] = (uint8_t)latency_bucket(us);
+	t->has |= 1u << k;
+}
+
+static struct latency *
+make_counts(struct latency_shard *s)
+{
+	struct latency *l = mem_zalloc_aligned(CACHE_LINE, sizeof(*l));
+
+	/* Readers see it zeroed. */
+	if (l)
+		atomic_store_explicit(&s->counts, l, memory_order_release);
+	return l;
+}
+
+void
+latency_count(struct latency_set *s, unsigned int worker, const struct latency_times *t)
+{
+	struct latency *l = counter_read(&s->shard[worker].counts);
+
+	if (!l && !(l = make_counts(&s->shard[worker])))
+		return;
+	for (unsigned int k = 0; k < LATENCIES; k++) {
+		if (!(t->has >> k & 1))
+			continue;
+		counter_add(&l->n[k][t->bucket[k]], 1);
+		counter_add(&l->sum_us[k], t->us[k]);
+	}
+}
+
+/* --- readers --- */
+
+static void
+add_counts(struct latency *out, const struct latency *l)
+{
+	for (unsigned int k = 0; k < LATENCIES; k++) {
+		counter_add(&out->sum_us[k], counter_read(&l->sum_us[k]));
+		for (unsigned int i = 0; i < LATENCY_BUCKETS; i++)
+			counter_add(&out->n[k][i], counter_read(&l->n[k][i]));
+	}
+}
+
+void
+latency_sum(const struct latency_set *s, struct latency *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (unsigned int i = 0; i < s->n; i++) {
+		const struct latency *l =
+			atomic_load_explicit(&s->shard[i].counts, memory_order_acquire);
+
+		if (l)
+			add_counts(out, l);
+	}
+}
+
+uint64_t
+latency_total(const struct latency *l, enum latency_kind k)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < LATENCY_BUCKETS; i++)
+		n += counter_read(&l->n[k][i]);
+	return n;
+}
+
+uint64_t
+latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int permille)
+{
+	double rank = (double)latency_total(l, k) * permille / 1000, below = 0;
+	uint64_t low = 0;
+
+	if (rank == 0)
+		return 0;
+	for (unsigned int i = 0; i < LATENCY_BOUNDS; i++) {
+		double n = (double)counter_read(&l->n[k][i]);
+
+		if (n && below + n >= rank)
+			return low + (uint64_t)((double)(bounds[i].us - low) * (rank - below) / n);
+		below += n;
+		low = bounds[i].us;
+	}
+	return low;
+}
+
+/* --- its life --- */
+
+int
+latency_set_make(struct latency_set *s, unsigned int workers)
+{
+	latency_set_free(s);
+	s->shard = mem_zalloc(workers * sizeof(*s->shard));
+	if (!s->shard)
+		return -ERR_NOMEM;
+	s->n = workers;
+	return 0;
+}
+
+void
+latency_set_clear(struct latency_set *s)
+{
+	for (unsigned int i = 0; i < s->n; i++) {
+		struct latency *l = counter_read(&s->shard[i].counts);
+
+		if (l)
+			memset(l, 0, sizeof(*l));
+	}
+}
+
+void
+latency_set_free(struct latency_set *s)
+{
+	for (unsigned int i = 0; i < s->n; i++)
+		mem_free(counter_read(&s->shard[i].counts));
+	mem_free(s->shard);
+	*s = (struct latency_set){ 0 };
+}

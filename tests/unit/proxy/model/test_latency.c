@@ -1,0 +1,218 @@
+/* Histograms of times: buckets, sums, quantiles, and what worker allocates when. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/counter.h"
+#include "proxy/config/proxy_life.h"
+#include "proxy/model/latency.h"
+#include "proxy/model/proxies.h"
+#include "unit/test.h"
+
+static unsigned int
+bucket_by_search(uint64_t us)
+{
+	unsigned int i = 0;
+
+	while (i < LATENCY_BOUNDS && us > latency_bound_us(i))
+		i++;
+	return i;
+}
+
+static void
+a_bucket_ends_with_its_bound(void **st)
+{
+	(void)st;
+	for (unsigned int i = 0; i < LATENCY_BOUNDS; i++) {
+		uint64_t us = latency_bound_us(i);
+
+		assert_int_equal(latency_bucket(us), i);
+		assert_int_equal(latency_bucket(us + 1), i + 1);
+		/* The text is the same number. */
+		assert_int_equal((uint64_t)(strtod(latency_bound_text(i), NULL) * 1e6 + 0.5), us);
+		if (i)
+			assert_true(us > latency_bound_us(i - 1));
+	}
+	for (uint64_t us = 0; us < 70000; us++)
+		assert_int_equal(latency_bucket(us), bucket_by_search(us));
+	for (int bit = 0; bit < 64; bit++)
+		for (uint64_t near = 0; near < 3; near++) {
+			uint64_t us = ((uint64_t)1 << bit) - 1 + near;
+
+			assert_int_equal(latency_bucket(us), bucket_by_search(us));
+		}
+	assert_int_equal(latency_bucket(UINT64_MAX), LATENCY_BOUNDS);
+}
+
+static void
+count_one(struct latency_set *s, unsigned int worker, enum latency_kind k, uint64_t us)
+{
+	struct latency_times t = { .has = 0 };
+
+	latency_set(&t, k, us);
+	latency_count(s, worker, &t);
+}
+
+static void
+what_a_session_does_not_have_is_not_counted(void **st)
+{
+	struct latency_set s = { 0 };
+	struct latency sum;
+
+	(void)st;
+	assert_int_equal(latency_set_make(&s, 1), 0);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_total(&sum, LATENCY_TOTAL), 0);
+	count_one(&s, 0, LATENCY_TOTAL, 70);
+	count_one(&s, 0, LATENCY_TOTAL, 30);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_total(&sum, LATENCY_TOTAL), 2);
+	assert_int_equal(sum.sum_us[LATENCY_TOTAL], 100);
+	assert_int_equal(sum.n[LATENCY_TOTAL][0], 1);
+	assert_int_equal(sum.n[LATENCY_TOTAL][1], 1);
+	for (unsigned int k = 0; k < LATENCY_TOTAL; k++)
+		assert_int_equal(latency_total(&sum, k), 0);
+	latency_set_free(&s);
+	assert_null(s.shard);
+}
+
+static void
+quantiles_are_interpolated(void **st)
+{
+	struct latency_set s = { 0 };
+	struct latency sum;
+
+	(void)st;
+	assert_int_equal(latency_set_make(&s, 1), 0);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_CONNECT, 500), 0);
+	/* 90 between 500 and 1000, and 10 between 25,000 and 50,000. */
+	for (int i = 0; i < 100; i++)
+		count_one(&s, 0, LATENCY_CONNECT, i < 90 ? 700 : 30000);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_CONNECT, 450), 750);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_CONNECT, 900), 1000);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_CONNECT, 950), 37500);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_CONNECT, 1000), 50000);
+	/* Nothing is known of the last bucket but where it begins. */
+	count_one(&s, 0, LATENCY_QUEUE, UINT32_MAX);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_QUEUE, 500),
+		latency_bound_us(LATENCY_BOUNDS - 1));
+	latency_set_free(&s);
+}
+
+/* --- shards --- */
+
+#define WORKERS 3
+
+static struct proxies ps;
+static struct proxy *px;
+static struct server *srv;
+
+static int
+setup(void **st)
+{
+	(void)st;
+	proxies_init(&ps);
+	px = proxy_new("px", PROXY_FE | PROXY_BE);
+	assert_non_null(px);
+	list_append(&ps.all, &px->link);
+	srv = server_new(px, "s", &px->default_server);
+	assert_non_null(srv);
+	list_append(&px->servers, &srv->link);
+	assert_int_equal(proxies_shard(&ps, WORKERS), 0);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	proxies_fini(&ps);
+	return 0;
+}
+
+static void
+count_everywhere(void)
+{
+	count_one(&srv->latency, 0, LATENCY_QUEUE, 10);
+	count_one(&srv->latency, 2, LATENCY_QUEUE, 20);
+	count_one(&px->latency[1], 0, LATENCY_CONNECT, 30);
+	count_one(&px->latency[1], 1, LATENCY_CONNECT, 40);
+	count_one(&px->latency[0], 1, LATENCY_TOTAL, 50);
+}
+
+static uint64_t
+sum_of_proxy(unsigned int side, enum latency_kind k)
+{
+	struct latency sum;
+
+	latency_sum(&px->latency[side == PROXY_BE], &sum);
+	return sum.sum_us[k];
+}
+
+static uint64_t
+sum_of_server(void)
+{
+	struct latency sum;
+
+	latency_sum(&srv->latency, &sum);
+	return sum.sum_us[LATENCY_QUEUE];
+}
+
+static void
+workers_are_added_and_allocate_what_they_use(void **st)
+{
+	(void)st;
+	assert_null(counter_read(&srv->latency.shard[0].counts));
+	count_everywhere();
+	assert_null(counter_read(&srv->latency.shard[1].counts));
+	assert_null(counter_read(&px->latency[1].shard[2].counts));
+	assert_int_equal(sum_of_server(), 30);
+	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_CONNECT), 70);
+	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_TOTAL), 0);
+	assert_int_equal(sum_of_proxy(PROXY_FE, LATENCY_TOTAL), 50);
+}
+
+static void
+only_clear_counters_all_clears_them(void **st)
+{
+	(void)st;
+	count_everywhere();
+	proxy_clear_stat(px, 0);
+	assert_int_equal(sum_of_server(), 30);
+	proxy_clear_stat(px, 1);
+	assert_int_equal(sum_of_server(), 0);
+	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_CONNECT), 0);
+	assert_int_equal(sum_of_proxy(PROXY_FE, LATENCY_TOTAL), 0);
+	count_everywhere();
+	assert_int_equal(sum_of_server(), 30);
+}
+
+/* The memory of a removed server is used for another one. */
+static void
+a_renewed_server_has_none(void **st)
+{
+	(void)st;
+	count_everywhere();
+	server_retire(srv);
+	assert_int_equal(server_renew(srv, px, "t", &px->default_server), 0);
+	assert_int_equal(sum_of_server(), 0);
+	assert_null(counter_read(&srv->latency.shard[0].counts));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bucket_ends_with_its_bound),
+		cmocka_unit_test(what_a_session_does_not_have_is_not_counted),
+		cmocka_unit_test(quantiles_are_interpolated),
+		CASE(workers_are_added_and_allocate_what_they_use),
+		CASE(only_clear_counters_all_clears_them),
+		CASE(a_renewed_server_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
