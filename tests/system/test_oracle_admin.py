@@ -173,7 +173,7 @@ USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 # Of tacit alone, or with words of its own.
 OWN_HELP = {"add server", "clear counters", "clear counters all", "disable agent", "disable health", "disable server", "enable agent",
             "enable health", "enable server", "get map", "prepare map", "set maxconn server", "set server", "set weight", "show acl",
-            "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace", "wait"}
+            "show latency", "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace", "wait"}
 ANOTHER = "another command of this name"
 OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER}
 
@@ -310,7 +310,7 @@ NOT_ASKED = {
     "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
     "show cli sockets", "show startup-logs",                   # values, compared above
-    "show activity", "show fd", "show pools", "show sess", "show syscalls", "show trace", "trace",   # of each program's own form
+    "show activity", "show fd", "show latency", "show pools", "show sess", "show syscalls", "show trace", "trace",  # of each program's own form
 }
 OWN_WORDS = {
     "set maxconn frontend f x": "a value must be a number",

@@ -30,6 +30,22 @@ struct stat_item {
 	struct stat_texts texts;     /* that the row refers to */
 };
 
+static inline const struct latency_set *
+stat_latency_of(const struct stat_item *i)
+{
+	return i->type == TYPE_SERVER ? &i->server->latency
+				      : &i->proxy->latency[i->type == TYPE_BACKEND];
+}
+
+/* True if there is a histogram of this time: of a frontend the total time only, and responses only
+ * in mode http. */
+static inline int
+stat_has_latency(const struct stat_item *i, enum latency_kind k)
+{
+	return i->type == TYPE_FRONTEND ? k == LATENCY_TOTAL
+					: k != LATENCY_RESPONSE || i->proxy->mode == PROXY_HTTP;
+}
+
 enum stat_step {
 	STAT_END,
 	STAT_NOTHING, /* no row this time */

@@ -51,8 +51,6 @@ struct latency_times {
 	unsigned int has;        /* bits of those that it has */
 };
 
-/* The bucket of a time. */
-unsigned int latency_bucket(uint64_t us);
 /* Of bucket i, for i < LATENCY_BOUNDS: its inclusive upper bound, also as text in seconds. */
 uint64_t latency_bound_us(unsigned int i);
 const char *latency_bound_text(unsigned int i);

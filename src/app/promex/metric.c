@@ -291,9 +291,7 @@ put_latency(struct sample_line *l)
 	struct latency sum;
 	uint64_t n = 0, us;
 
-	latency_sum(l->scope == SCOPE_SERVER ? &l->item->server->latency
-					     : &l->item->proxy->latency[l->scope == SCOPE_BACKEND],
-		&sum);
+	latency_sum(stat_latency_of(l->item), &sum);
 	begin_series(l, "_bucket");
 	for (unsigned int i = 0; i < LATENCY_BUCKETS; i++) {
 		n += sum.n[k][i];
@@ -313,7 +311,7 @@ int
 metric_has_samples(const struct metric *m, const struct stat_item *item)
 {
 	if (m->form == METRIC_LATENCY)
-		return m->value != LATENCY_RESPONSE || item->proxy->mode == PROXY_HTTP;
+		return stat_has_latency(item, (enum latency_kind)m->value);
 	return item->row.v[m->value].kind != VAL_NONE;
 }
 

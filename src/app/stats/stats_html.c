@@ -1,9 +1,10 @@
-/* Rows of the statistics page as HTML. Pure: changes nothing but the string. The columns are named
+/* Rows of the statistics page as HTML. Changes nothing but the string. The columns are named
  * again in page.css, for narrow screens. */
 #include "app/stats/stats_html.h"
 
 #include <string.h>
 
+#include "app/stats/stats_latency.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/proxy.h"
 
@@ -263,6 +264,7 @@ html_row(struct sbuf *out, const struct stat_item *item, unsigned int flags, int
 		STAT_hrsp_other);
 	html_checks(out, r);
 	html_ages(out, r);
+	html_latency(out, item);
 	sbuf_adds(out, "</tr>\n");
 }
 
@@ -286,6 +288,9 @@ html_row_names(struct sbuf *out)
 		{ "Check", "the last result" },
 		{ "Down", "how often / for how long" },
 		{ "Last", "time since the last session" },
+		{ "Times",
+			"50, 90 and 99 percent of responses, in mode tcp of connections, took at "
+			"most so many milliseconds" },
 	};
 
 	sbuf_adds(out, "<thead><tr>");

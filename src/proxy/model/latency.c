@@ -39,7 +39,7 @@ static const uint8_t first_bucket[BITS_MAX + 1] = {
 	[28] = LATENCY_BOUND_250000000,
 };
 
-unsigned int
+static unsigned int
 latency_bucket(uint64_t us)
 {
 	unsigned int bits = us ? 64u - (unsigned int)__builtin_clzll(us) : 0, i;

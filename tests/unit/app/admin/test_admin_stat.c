@@ -370,6 +370,35 @@ states_limits_and_times_show(void **st)
 		named(row(rig_command("show stat"), "l", "FRONTEND"), "status"), "STOP");
 }
 
+/* Buckets add up; what has no session has no percentiles. */
+static void
+times_are_listed_with_their_buckets(void **st)
+{
+	struct proxy *p = proxies_find(&cfg.proxies, "two", PROXY_BE);
+	struct server *s = list_first(&p->servers, struct server, link);
+	struct latency_times t = { .has = 0 };
+	const char *a;
+
+	(void)st;
+	latency_set(&t, LATENCY_TOTAL, 70);
+	latency_count(&s->latency, 0, &t);
+	latency_set(&t, LATENCY_TOTAL, 300000000);
+	latency_count(&s->latency, 0, &t);
+	a = rig_command("show latency two");
+	assert_int_equal(rig_lines(a), 1 + 3 * 3);
+	assert_int_equal(strncmp(rig_line(a, 0),
+		"# pxname,svname,time,count,sum_us,p50_us,p90_us,p99_us,le_50,le_100,", 68), 0);
+	assert_int_equal(commas(rig_line(a, 0)), 7 + LATENCY_BUCKETS);
+	assert_string_equal(rig_line(a, 3),
+		"two,a,total,2,300000070,100,250000000,250000000,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+		"1,1,1,1,1,1,2");
+	assert_string_equal(rig_line(a, 1),
+		"two,a,queue,0,0,,,,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	assert_int_equal(strncmp(rig_line(a, 9), "two,BACKEND,total,0,0,", 22), 0);
+	assert_non_null(strstr(rig_command("show latency"), "\nl,FRONTEND,total,0,"));
+	assert_non_null(strstr(rig_command("show latency no"), "No such proxy."));
+}
+
 /* A comma in a name must not move the columns after it. */
 static void
 odd_names_are_quoted(void **st)
@@ -399,6 +428,7 @@ main(void)
 		CASE(servers_that_are_down_may_be_hidden),
 		CASE(connections_and_bytes_are_counted),
 		CASE(states_limits_and_times_show),
+		CASE(times_are_listed_with_their_buckets),
 		CASE(odd_names_are_quoted),
 	};
 

@@ -146,8 +146,8 @@ the_page_is_one_file(void **st)
 	assert_int_equal(count_of(text, "<table>"), count_of(text, "</table>"));
 	assert_int_equal(count_of(text, "<tr "), count_of(text, "</tr>\n"));
 	/* Each row has a cell for each column. */
-	assert_int_equal(count_of(text, "<td"), 16 * count_of(text, "<tr "));
-	assert_int_equal(count_of(text, "<th scope"), 16 * 4);
+	assert_int_equal(count_of(text, "<td"), 17 * count_of(text, "<tr "));
+	assert_int_equal(count_of(text, "<th scope"), 17 * 4);
 	assert_non_null(strstr(text, "<tr class=\"srv maint\"><td>b</td><td>MAINT"));
 	/* Without `stats admin` every form is refused. */
 	assert_null(strstr(text, "method=post"));

@@ -5,6 +5,8 @@
 #include "proxy/model/proxy.h"
 
 static struct sbuf out;
+static struct proxy px;
+static struct server srv;
 
 static const char *
 escaped(const char *text, size_t len)
@@ -42,7 +44,7 @@ row(struct stat_item *item, unsigned int flags, int boxes)
 static void
 values_of_checks_are_escaped(void **st)
 {
-	struct stat_item item = { .type = TYPE_SERVER };
+	struct stat_item item = { .type = TYPE_SERVER, .proxy = &px, .server = &srv };
 	const char *text;
 
 	(void)st;
@@ -68,14 +70,14 @@ values_of_checks_are_escaped(void **st)
 	assert_non_null(strstr(text, "L7RSP/404 in 12ms <small>&lt;script&gt;"));
 	assert_non_null(strstr(text, " agent: L7OK <small>&lt;i&gt;"));
 	assert_non_null(strstr(text, "value=\"a&quot;&gt;&lt;b&gt;\""));
-	assert_non_null(strstr(text, "<td>1d 1h</td></tr>"));
+	assert_non_null(strstr(text, "<td>1d 1h</td><td class=n></td></tr>"));
 	assert_non_null(strstr(row(&item, 0, 0), "<td>a&quot;&gt;"));
 }
 
 static void
 what_a_row_does_not_have_is_empty(void **st)
 {
-	struct stat_item item = { .type = TYPE_FRONTEND };
+	struct stat_item item = { .type = TYPE_FRONTEND, .proxy = &px, .server = &srv };
 
 	(void)st;
 	stat_row_text(&item.row, STAT_status, "OPEN");
@@ -86,7 +88,35 @@ what_a_row_does_not_have_is_empty(void **st)
 		"<tr class=\"front open\"><td>Frontend</td><td>OPEN</td><td class=n></td>"
 		"<td class=n></td><td class=n>1/9</td><td class=n></td><td class=n></td>"
 		"<td class=n></td><td class=n></td><td class=n></td><td class=n></td>"
-		"<td class=n></td><td class=n></td><td></td><td></td><td></td></tr>\n");
+		"<td class=n></td><td class=n></td><td></td><td></td><td></td>"
+		"<td class=n></td></tr>\n");
+}
+
+/* 90 of 100 responses between 0.5 and 1 ms, and 10 between 100 and 250 ms. */
+static void
+times_are_percentiles_and_bars(void **st)
+{
+	struct stat_item item = { .type = TYPE_SERVER, .proxy = &px, .server = &srv };
+	const char *text;
+
+	(void)st;
+	px.mode = PROXY_HTTP;
+	assert_int_equal(latency_set_make(&srv.latency, 1), 0);
+	for (int i = 0; i < 100; i++) {
+		struct latency_times t = { .has = 0 };
+
+		latency_set(&t, LATENCY_CONNECT, 50);
+		latency_set(&t, LATENCY_RESPONSE, i < 90 ? 700 : 200000);
+		latency_count(&srv.latency, 0, &t);
+	}
+	text = row(&item, 0, 0);
+	assert_non_null(strstr(text,
+		"<td class=n title=\"queue 0.00/0.00/0.00, connect 0.03/0.04/0.05, "
+		"response 0.78/1.00/235, total 0.00/0.00/0.00\">0.78/1.00/235 "
+		"<svg class=bars viewBox=\"0 0 22 10\" aria-hidden=true>"
+		"<path d=\"M4 10v-10.0h1V10zM11 10v-1.1h1V10z\"/></svg></td></tr>"));
+	latency_set_free(&srv.latency);
+	px.mode = PROXY_TCP;
 }
 
 int
@@ -96,6 +126,7 @@ main(void)
 		cmocka_unit_test(texts_cannot_leave_their_place),
 		cmocka_unit_test(values_of_checks_are_escaped),
 		cmocka_unit_test(what_a_row_does_not_have_is_empty),
+		cmocka_unit_test(times_are_percentiles_and_bars),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 
