@@ -108,8 +108,9 @@ void conn_expect_end(struct conn *c);
  */
 enum io_result conn_peek(struct conn *c, void *buf, size_t len, size_t *got);
 enum io_result conn_take(struct conn *c, void *buf, size_t n, int drained);
-/* Writes: IO_OK with 0 < *put <= len, IO_AGAIN, IO_ERR. more: a FIN or more data follows at once.
- * After IO_AGAIN the next call must begin with the same bytes (see net/xprt.h). */
+/* Writes: IO_OK with 0 < *put <= len, IO_AGAIN, IO_ERR. more: the FIN follows at once, so a
+ * transport may add its closing message. After IO_AGAIN the next call must begin with the same
+ * bytes (see net/xprt.h). */
 enum io_result conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
 /* The same with MSG_ZEROCOPY, if conn_can(XPRT_ZEROCOPY); *in_place is 0 when the kernel lacked
  * resources and copied. */

@@ -2,9 +2,7 @@
 not used. The kernel really uses the pages, though it has to copy them on arrival in the other namespace: a buffer
 that is reused too early shows as a wrong digest."""
 
-import ctypes
 import hashlib
-import os
 import random
 import re
 import socket
@@ -14,68 +12,30 @@ import time
 
 import pytest
 from conftest import Origin, connect, info, recv_all, wait_for
+from namespaces import Namespaces, need_namespaces
 from subject import IS_SANITIZED, SUBJECT, only_root, only_tacit, proxy  # noqa: F401
 
 pytestmark = [only_root, only_tacit]
-CLONE_NEWNET = 0x40000000
 NEAR, FAR = "10.9.0.1", "10.9.0.2"
 PORT = 4000
 MB = 1 << 20
 ZEROCOPY = "tune.bufsize 65536\n    tune.zerocopy.threshold 16384"
 
 
-class Net:
+class Net(Namespaces):
     """Two namespaces and the link between them."""
 
     def __init__(self):
-        self.holders = []
+        super().__init__()
         self.near, self.far = self.hold(), self.hold()
         self.run(self.near, f"ip link add v0 type veth peer name v1 netns {self.far} && ip link set lo up &&"
                             f"ip addr add {NEAR}/24 dev v0 && ip link set v0 up")
         self.run(self.far, f"ip link set lo up && ip addr add {FAR}/24 dev v1 && ip link set v1 up")
 
-    def hold(self):
-        """The pid of a process in a namespace of its own."""
-        p = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo here; exec sleep 600"], stdout=subprocess.PIPE)
-        self.holders.append(p)
-        assert p.stdout.readline()
-        return p.pid
-
-    @staticmethod
-    def run(pid, script):
-        done = subprocess.run(["nsenter", f"--net=/proc/{pid}/ns/net", "sh", "-c", script], capture_output=True,
-                              text=True, check=False)
-        assert done.returncode == 0, done.stderr
-
-    def at(self, pid, make):
-        """The result of make(), called in that namespace: sockets stay in the namespace where they were made."""
-        out = []
-
-        def enter():
-            fd = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
-            try:
-                if ctypes.CDLL(None, use_errno=True).setns(fd, CLONE_NEWNET):
-                    raise OSError(ctypes.get_errno(), "setns")
-                out.append(make())
-            finally:
-                os.close(fd)
-
-        t = threading.Thread(target=enter)
-        t.start()
-        t.join()
-        return out[0]
-
-    def close(self):
-        for p in self.holders:
-            p.kill()
-            p.wait()
-            p.stdout.close()
-
 
 @pytest.fixture
 def net():
-    if subprocess.run(["unshare", "-n", "true"], check=False).returncode:
-        pytest.skip("no network namespaces here")
+    need_namespaces()
     n = Net()
     yield n
     n.close()
