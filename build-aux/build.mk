@@ -6,14 +6,16 @@ include $(B)/config.mk
 HARDEN = -D_FORTIFY_SOURCE=2
 # CI reads names and lines of a trace, and has a thousand programs to keep: no types and no variables there.
 DEBUG = $(if $(filter 1 yes true,$(CI)),-g1,-g)
+# These make calls and use files of their own, also while the program serves.
+OWN_CALLS = -DTACIT_UNCONFINED
 FLAGS_release = -O2 $(DEBUG) $(HARDEN)
 FLAGS_clang = -O2 $(DEBUG) $(HARDEN)
-FLAGS_dev = -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FLAGS_tsan = -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread
-FLAGS_cov = -O0 $(DEBUG) -DTACIT_MAGIC --coverage
+FLAGS_dev = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FLAGS_tsan = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_cov = $(OWN_CALLS) -O0 $(DEBUG) -DTACIT_MAGIC --coverage
 # with DWARF 4, since addr2line takes the wrong file for the first function that DWARF 5 has of a header
-FLAGS_path = -O2 -gdwarf-4 -finstrument-functions
-FLAGS_fuzz = -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+FLAGS_path = $(OWN_CALLS) -O2 -gdwarf-4 -finstrument-functions
+FLAGS_fuzz = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined
 
 WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum
@@ -23,7 +25,7 @@ WARN += -Werror=implicit-function-declaration -Werror=int-conversion -Werror=inc
 WARN += $(if $(filter 1 yes true,$(WERROR)),-Werror)
 
 ALL_CPPFLAGS = -D_GNU_SOURCE= -DTACIT_VERSION='"$(VERSION)"' $(if $(filter 1,$(HAVE_JEMALLOC)),-DTACIT_JEMALLOC) \
-	-Iinclude -I$(B)/gen $(CPPFLAGS)
+	$(if $(filter 1,$(HAVE_SECCOMP)),-DTACIT_SECCOMP) -Iinclude -I$(B)/gen $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -fPIE -fstack-protector-strong -fno-strict-aliasing $(FLAGS_$(FLAVOUR)) $(WARN) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(filter -fsanitize% --coverage,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
 SYSLIBS = $(LIBS) -pthread

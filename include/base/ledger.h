@@ -11,7 +11,7 @@
 #include "base/atomic.h"
 
 enum sys_call {
-#define SYS_ROW(name, params, args) SYS_CALL_##name,
+#define SYS_ROW(name, when, params, args) SYS_CALL_##name,
 #include "base/sys.tbl.h"
 #undef SYS_ROW
 	SYS_CALLS

@@ -27,7 +27,7 @@ struct mmsghdr;
 struct utsname;
 
 struct sys_ops {
-#define SYS_ROW(name, params, args) long (*name)(void *ctx UNPAREN params);
+#define SYS_ROW(name, when, params, args) long (*name)(void *ctx UNPAREN params);
 #include "base/sys.tbl.h"
 #undef SYS_ROW
 };
@@ -51,15 +51,15 @@ sys_restarts(enum sys_call c)
 	       c != SYS_CALL_close_range;
 }
 
-#define SYS_ROW(name, params, args)                                                              \
-	static inline long sys_##name(struct sys *s UNPAREN params)                              \
-	{                                                                                        \
-		long r_;                                                                         \
-		do {                                                                             \
-			r_ = s->ops->name(s->ctx UNPAREN args);                                  \
-			ledger_count(&s->ledger, SYS_CALL_##name, r_);                           \
-		} while (unlikely(r_ == -EINTR) && sys_restarts(SYS_CALL_##name));               \
-		return r_;                                                                       \
+#define SYS_ROW(name, when, params, args)                                          \
+	static inline long sys_##name(struct sys *s UNPAREN params)                \
+	{                                                                          \
+		long r_;                                                           \
+		do {                                                               \
+			r_ = s->ops->name(s->ctx UNPAREN args);                    \
+			ledger_count(&s->ledger, SYS_CALL_##name, r_);             \
+		} while (unlikely(r_ == -EINTR) && sys_restarts(SYS_CALL_##name)); \
+		return r_;                                                         \
 	}
 #include "base/sys.tbl.h"
 #undef SYS_ROW

@@ -5,7 +5,7 @@ const char *
 ledger_name(enum sys_call call)
 {
 	static const char *const names[SYS_CALLS] = {
-#define SYS_ROW(name, params, args) #name,
+#define SYS_ROW(name, when, params, args) #name,
 #include "base/sys.tbl.h"
 #undef SYS_ROW
 	};

@@ -112,6 +112,13 @@ PLAIN(getsockopt, getsockopt, (, int fd, int lvl, int opt, void *v, socklen_t *l
 PLAIN(getuid, getuid, (), ())
 PLAIN(ioctl, ioctl, (, int fd, unsigned long req, int *arg), (fd, req, arg))
 PLAIN(kill, kill, (, pid_t pid, int sig), (pid, sig))
+PLAIN(landlock_add_rule, syscall,
+	(, int fd, int type, const void *attr, unsigned int flags),
+	(SYS_landlock_add_rule, fd, type, attr, flags))
+PLAIN(landlock_create_ruleset, syscall, (, const void *attr, size_t len, unsigned int flags),
+	(SYS_landlock_create_ruleset, attr, len, flags))
+PLAIN(landlock_restrict_self, syscall, (, int fd, unsigned int flags),
+	(SYS_landlock_restrict_self, fd, flags))
 PLAIN(listen, listen, (, int fd, int backlog), (fd, backlog))
 PLAIN(madvise, madvise, (, void *p, size_t len, int advice), (p, len, advice))
 PLAIN(memfd_create, memfd_create, (, const char *name, unsigned int flags), (name, flags))
@@ -161,7 +168,7 @@ PLAIN(write, write, (, int fd, const void *buf, size_t len), (fd, buf, len))
 PLAIN(writev, writev, (, int fd, const struct iovec *iov, int n), (fd, iov, n))
 
 const struct sys_ops sys_linux = {
-#define SYS_ROW(name, params, args) .name = lx_##name,
+#define SYS_ROW(name, when, params, args) .name = lx_##name,
 #include "base/sys.tbl.h"
 #undef SYS_ROW
 };

@@ -738,7 +738,7 @@ not_here(struct fake *k, enum sys_call call)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Woverride-init"
-#define SYS_ROW(name, params, args)                           \
+#define SYS_ROW(name, when, params, args)                           \
 	static long no_##name(void *ctx UNPAREN params)       \
 	{                                                     \
 		return not_here(ctx, SYS_CALL_##name);        \
@@ -747,7 +747,7 @@ not_here(struct fake *k, enum sys_call call)
 #undef SYS_ROW
 
 const struct sys_ops sys_fake = {
-#define SYS_ROW(name, params, args) .name = no_##name,
+#define SYS_ROW(name, when, params, args) .name = no_##name,
 #include "base/sys.tbl.h"
 #undef SYS_ROW
 	.accept4 = fk_accept4,

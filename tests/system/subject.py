@@ -17,6 +17,8 @@ BUILD = Path(os.environ.get("TACIT_BUILD") or ROOT / "build")
 IS_SANITIZED = BUILD.name in ("dev", "tsan")
 SLOW = os.environ.get("TACIT_SLOW") == "1"
 
+# strace makes a call fail by replacing its number by -1, which no filter allows.
+INJECTABLE = "insecure-syscalls-wanted" if IS_TACIT else ""
 only_tacit = pytest.mark.skipif(not IS_TACIT, reason="only tacit has this")
 only_slow = pytest.mark.skipif(not SLOW, reason="takes minutes: set TACIT_SLOW=1")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a network namespace")

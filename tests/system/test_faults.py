@@ -15,8 +15,8 @@ import time
 
 import pytest
 from conftest import connect, echo, free_port, recv_all, wait_for
-from subject import (IS_SANITIZED, IS_TACIT, LogServer, fields, listener, not_sanitized, only_root, only_slow,  # noqa: F401
-                     only_tacit, proxy, schedstat, storm_leaves_nothing, tool, wakes, warm)
+from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, LogServer, fields, listener, not_sanitized,  # noqa: F401
+                     only_root, only_slow, only_tacit, proxy, schedstat, storm_leaves_nothing, tool, wakes, warm)
 
 
 def talk(port, data=b"hello"):
@@ -257,7 +257,7 @@ def test_failing_call(proxy, origin, rule, whole):
     mode = "merged" if "EAGAIN" in rule else "edge"
     workers = "nbthread 1" if rule.startswith("epoll_wait") else ""
     p = proxy(origin.port, options="timeout connect 100ms\nretries 3\ntimeout client 3s\ntimeout server 3s",
-              extra=f"tune.epoll.mode {mode}\n{workers}", log=False)
+              extra=f"tune.epoll.mode {mode}\n{workers}\n{INJECTABLE}", log=False)
     assert talk(p.port) == b"hello"
     p.settle()
     served = 0
@@ -286,7 +286,8 @@ def test_failing_call(proxy, origin, rule, whole):
 def test_a_poller_that_fails_ends_the_process(daemon, origin):
     """No session could continue: the process must exit with an error."""
     port = free_port()
-    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", checked=False)
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", checked=False,
+               extra=INJECTABLE)
     assert talk(port) == b"hello"
     with Injected(d.pid, "epoll_wait:error=EBADF:when=3+"):
         with contextlib.suppress(OSError):
@@ -300,7 +301,7 @@ def test_a_poller_that_fails_ends_the_process(daemon, origin):
 def test_out_of_descriptors_is_logged_once_a_second(proxy, origin, tmp_path):
     """By each listener: with one worker there is one."""
     log = LogServer()
-    p = proxy(origin.port, extra=f"log 127.0.0.1:{log.port} daemon\n    nbthread 1", log=False)
+    p = proxy(origin.port, extra=f"log 127.0.0.1:{log.port} daemon\n    nbthread 1\n{INJECTABLE}", log=False)
     p.d.base[-1] = "the log's socket"
     clients = []
     with Injected(p.pid, "accept4:error=EMFILE", output=tmp_path / "calls"):

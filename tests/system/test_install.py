@@ -73,6 +73,49 @@ def test_systemd_accepts_the_unit_and_rates_it_as_closed(root, tmp_path):
     assert score and float(score.group(1)) <= 2.0, done.stdout[-300:] + done.stderr
 
 
+def filter_of_unit(text):
+    """The system calls that a unit allows, as systemd reads its SystemCallFilter= lines."""
+    listed = run('systemd-analyze', 'syscall-filter').stdout
+    sets, name = {}, None
+    for line in listed.splitlines():
+        word = line.strip()
+        if line.startswith('@'):
+            name = word
+            sets[name] = set()
+        elif name and word and not word.startswith('#'):
+            sets[name].add(word)
+
+    def calls_of(words):
+        found = set()
+        for word in words:
+            found |= calls_of(sets[word]) if word.startswith('@') else {word}
+        return found
+
+    allowed = set()
+    for value in re.findall(r'^SystemCallFilter=(.*)$', text, re.MULTILINE):
+        if value.startswith('~'):
+            allowed -= calls_of(value[1:].split())
+        else:
+            allowed |= calls_of(value.split())
+    return allowed
+
+
+def names_in(table, macro):
+    with open(os.path.join(TOP, table), encoding='utf-8') as f:
+        return re.findall(rf'^{macro}\((\w+)', f.read(), re.MULTILINE)
+
+
+@pytest.mark.skipif(not shutil.which('systemd-analyze'), reason='no systemd-analyze')
+def test_the_unit_allows_what_the_program_calls(root):
+    """But for what root does at start, and the drop-in of the unit's comment adds; and for binding threads to CPUs."""
+    allowed = filter_of_unit((root / 'usr/lib/systemd/system/tacit.service').read_text())
+    rows = names_in('include/base/sys.tbl.h', 'SYS_ROW')
+    calls = names_in('include/app/process/library_calls.tbl.h', 'LIBRARY_CALL')
+    assert len(rows) > 60 and len(calls) > 20 and len(allowed) > 200
+    assert {c for c in [*rows, *calls, 'seccomp', 'clone3', 'mmap', 'mprotect'] if c not in allowed} == {
+        'chown', 'chroot', 'setgroups', 'setuid', 'sched_setaffinity'}
+
+
 @pytest.mark.skipif(not shutil.which('groff'), reason='no groff')
 @pytest.mark.parametrize('page', ['man8/tacit.8', 'man5/tacit.cfg.5'])
 def test_the_manual_pages_are_right(root, page):

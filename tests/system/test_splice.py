@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from conftest import connect, is_open, needs_descriptors, recv_all, wait_for
-from subject import IS_SANITIZED, IS_TACIT, not_sanitized, only_root, only_slow, only_tacit, proxy, listener, tool  # noqa: F401
+from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, listener, not_sanitized, only_root, only_slow,  # noqa: F401
+                     only_tacit, proxy, tool)
 from test_faults import Injected
 
 LENIENT = [] if IS_TACIT else ["--lenient"]
@@ -164,7 +165,7 @@ RULES = ["pipe2:error=EMFILE:when=1+2", "pipe2:error=ENFILE", "pipe2:error=ENOME
 def test_failing_call(proxy, origin, rule):
     # With edge-triggered polling an injected EAGAIN is never followed by an event.
     mode = "merged" if "EAGAIN" in rule else "edge"
-    p = proxy(origin.port, options=f"{LONG}\n{BOTH}", extra=f"tune.epoll.mode {mode}", log=False)
+    p = proxy(origin.port, options=f"{LONG}\n{BOTH}", extra=f"tune.epoll.mode {mode}\n{INJECTABLE}", log=False)
     with Injected(p.pid, rule):
         for _ in range(3):
             sent, got = stream(p.port, 3000000, half_close=False)

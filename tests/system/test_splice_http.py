@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from subject import IS_SANITIZED, IS_TACIT, only_slow, only_tacit, proxy  # noqa: F401
+from subject import INJECTABLE, IS_SANITIZED, IS_TACIT, only_slow, only_tacit, proxy  # noqa: F401
 from test_faults import Injected
 
 HTTP = "mode http\ntimeout client 60s\ntimeout server 60s\ntimeout connect 10s"
@@ -204,7 +204,7 @@ def test_bodies_in_each_way(proxy, web, extra):
                                   "splice:error=ENOMEM:when=2+3", "fcntl:error=EPERM", "splice:error=EINTR:when=2+3"],
                          ids=lambda r: r.replace(":error=", "-").replace(":when=", "-"))
 def test_failing_call(proxy, web, rule):
-    p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", log=False)
+    p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", extra=INJECTABLE, log=False)
     with Injected(p.pid, rule):
         c = Client(p.port, 3)
         for _ in range(4):

@@ -3,6 +3,7 @@
 #define TACIT_APP_ADMIN_INFO_H
 
 #include "app/admin/field.h"
+#include "app/process/confine.h"
 #include "base/compiler.h"
 
 struct process;
@@ -17,6 +18,7 @@ enum info_field {
 struct info {
 	struct field_value v[INFO_FIELDS]; /* texts are static, the process's or below */
 	char uptime[64];
+	char confinement[CONFINEMENT_TEXT_MAX];
 	int is_float;   /* times and rates are floating-point numbers */
 };
 

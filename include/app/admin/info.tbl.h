@@ -124,3 +124,5 @@ INFO_ROW(zerocopy_refused, 1018, "Zerocopy_refused", "MCP", FIELD_U64,
 	"Zero-copy sends that the kernel refused")
 INFO_ROW(zerocopy_full, 1019, "Zerocopy_full", "MCP", FIELD_U64, "Sends that found no free buffer")
 INFO_ROW(syscalls, 1020, "Syscalls", "MCP", FIELD_U64, "System calls so far")
+INFO_ROW(confinement, 1021, "Confinement", "COS", FIELD_STR,
+	"What the process has given up: capabilities, files, syscalls; or none")

@@ -94,6 +94,8 @@ struct global_conf {
 	int insecure_fork;   /* leaves RLIMIT_NPROC alone */
 	int insecure_setuid; /* leaves NO_NEW_PRIVS off */
 	int insecure_caps;   /* leaves capabilities alone */
+	int insecure_files;  /* leaves files alone */
+	int insecure_syscalls; /* leaves system calls alone */
 	uint64_t setcap;     /* capabilities to keep, 1 << CAP_X each */
 	uid_t uid;           /* 0: unchanged */
 	gid_t gid;           /* 0: unchanged */

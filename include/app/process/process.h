@@ -75,6 +75,8 @@ struct process {
 	struct engine_shared shared; /* shared by the workers' engines */
 	struct worker *workers;
 	unsigned int n_workers;
+	const char *pidfile;       /* that is removed at the end; NULL: none */
+	unsigned int confined;     /* bits of enum confinement */
 	int running;               /* the other workers' threads are running */
 	int log_failed;            /* a log target has failed, which was reported */
 	int draining;              /* no new sessions: a worker without sessions notifies the

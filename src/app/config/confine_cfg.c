@@ -77,10 +77,16 @@ parse_setcap(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = {
 	KW_INSECURE("insecure-fork-wanted", insecure_fork, "Allows the process to fork."),
 	KW_INSECURE("insecure-setuid-wanted", insecure_setuid,
-		"Allows the process to gain privileges."),
+		"Allows the process to gain privileges; its files and system calls are not "
+		"limited."),
 	KW_INSECURE("insecure-capabilities-wanted", insecure_caps,
 		"Lets a process that stays root keep its capabilities. By default it gives up "
 		"all that the configuration does not need."),
+	KW_INSECURE("insecure-files-wanted", insecure_files,
+		"Allows the process to use files and to bind TCP ports while it serves."),
+	KW_INSECURE("insecure-syscalls-wanted", insecure_syscalls,
+		"Allows all system calls. By default one that tacit does not need while it "
+		"serves ends the process."),
 	{ .name = "setcap",
 		.sections = CFG_GLOBAL,
 		.min = 1,

@@ -56,7 +56,12 @@ version_print(FILE *to, int build)
 #else
 	fputs("  DEBUG   = none\n", to);
 #endif
-	fprintf(to, "  MALLOC  = %s\n\n", mem_allocator());
+	fprintf(to, "  MALLOC  = %s\n", mem_allocator());
+#if defined(TACIT_SECCOMP) && !defined(TACIT_UNCONFINED)
+	fputs("  SECCOMP = libseccomp\n\n", to);
+#else
+	fputs("  SECCOMP = none\n\n", to);
+#endif
 	print_features(to);
 	fprintf(to, "Default settings :\n  bufsize = %d, maxpollevents = %d, maxaccept = %d\n\n",
 		GLOBAL_BUFSIZE_DEFAULT, GLOBAL_POLLEVENTS_DEFAULT, GLOBAL_MAXACCEPT_DEFAULT);

@@ -9,10 +9,10 @@
 #include "app/main/start_int.h"
 #include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
+#include "app/process/confine.h"
 #include "app/process/keep.h"
 #include "app/process/ledger_report.h"
 #include "app/process/pidfile.h"
-#include "app/process/privileges.h"
 #include "app/process/totals.h"
 #include "app/promex/promex.h"
 #include "app/stats/stats.h"
@@ -171,32 +171,6 @@ open_notify(struct start *st, const char *path)
 }
 
 static int
-drop_privileges(struct start *st, uint64_t keep)
-{
-	const struct global_conf *g = &st->cfg.global;
-	char why[160] = "";
-	int r;
-
-	if (privileges_keeps_group(&st->sys, g))
-		report_msg(&st->report, REPORT_WARNING,
-			"'user %s' without 'group': the process keeps the group of root.", g->user);
-	r = privileges_drop(&st->sys, g, keep, why, sizeof(why));
-	if (r)
-		report_msg(&st->report, REPORT_ALERT, "cannot drop privileges: %s", why);
-	return r;
-}
-
-static int
-seal_process(struct start *st)
-{
-	int r = privileges_seal(&st->sys, &st->cfg.global);
-
-	if (r)
-		report_msg(&st->report, REPORT_ALERT, "cannot limit processes: %s", err_text(r));
-	return r;
-}
-
-static int
 write_pidfile(struct start *st)
 {
 	int r;
@@ -214,7 +188,6 @@ write_pidfile(struct start *st)
 static int
 bring_up(struct start *st, const char *notify_path)
 {
-	uint64_t keep = capabilities_wanted(&st->cfg);
 	struct process *p = &st->process;
 	int r;
 
@@ -229,25 +202,25 @@ bring_up(struct start *st, const char *notify_path)
 	if (r)
 		return r;
 	open_notify(st, notify_path);
-	r = capabilities_raise(&st->sys, keep);
+	r = capabilities_raise(&st->sys, capabilities_wanted(&st->cfg));
 	if (!r)
 		r = process_bind(p);
 	if (r)
 		return r;
 	inherited_close_rest(&st->inherited);
 	state_files_read(p);
-	r = drop_privileges(st, keep);
+	r = confine_privileges(p);
 	if (!r && st->link.fd >= 0)
 		r = master_link_end_with(&st->link);
 	if (!r)
 		r = process_start(p);
 	if (!r)
-		r = seal_process(st);
-	if (!r)
 		r = write_pidfile(st);
-	if (!r)
-		say_ready(st);
-	return r;
+	if (r)
+		return r;
+	/* It signals former processes. */
+	say_ready(st);
+	return confine_calls(p);
 }
 
 static int
@@ -315,6 +288,7 @@ run_process(struct start *st)
 	p->metrics = &promex_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
 	p->inherited = &st->inherited;
+	p->pidfile = pidfile_path(st);
 	if (st->link.fd >= 0)
 		p->master = &st->link;
 	if (keep_open(p)) {

@@ -1,0 +1,32 @@
+/*
+ * What a process that serves gives up, besides its user: capabilities, files, system calls. Each is
+ * a bit of process.confined, so that `show info` shows what holds.
+ */
+#ifndef TACIT_APP_PROCESS_CONFINE_H
+#define TACIT_APP_PROCESS_CONFINE_H
+
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+struct process;
+
+enum confinement {
+	CONFINED_CAPABILITIES = 1 << 0,
+	CONFINED_FILES        = 1 << 1,
+	CONFINED_SYSCALLS     = 1 << 2
+};
+
+/* Room for all names. */
+#define CONFINEMENT_TEXT_MAX 64
+
+/* Gives up user, root directory, capabilities and files, before there are threads. 0 or a negative
+ * reason that was reported. */
+int confine_privileges(struct process *p) must_check;
+/* Gives up new processes and system calls, when all threads run. 0 or a negative reason that was
+ * reported. */
+int confine_calls(struct process *p) must_check;
+/* The names of what is confined, separated by commas; "none". */
+void confinement_text(unsigned int confined, char *out, size_t size);
+
+#endif

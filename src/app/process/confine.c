@@ -1,0 +1,209 @@
+/* Confines the process step by step, and says what failed. Main thread, at start. */
+#include "app/process/confine.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "app/process/capabilities.h"
+#include "app/process/file_access.h"
+#include "app/process/privileges.h"
+#include "app/process/process.h"
+#include "app/process/syscall_filter.h"
+#include "base/err.h"
+#include "net/listener.h"
+
+/* Connections may be bound to any port of a client. */
+static int
+knows_ports(const struct process *p)
+{
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *px = list_entry(it, const struct proxy, link);
+
+		list_each(st, &px->servers)
+			if (list_entry(st, const struct server, link)->conf.source.as !=
+				SOURCE_AS_SELF)
+				return 0;
+	}
+	return 1;
+}
+
+static int
+allow_source_ports(struct file_access *f, const struct source_conf *src)
+{
+	int r = 0;
+
+	for (unsigned int port = src->port_lo; port && port <= src->port_hi && !r; port++)
+		r = file_access_bind(f, port);
+	return r;
+}
+
+static int
+allow_ports(struct process *p, struct file_access *f)
+{
+	int r = file_access_bind(f, 0);
+
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *px = list_entry(it, const struct proxy, link);
+
+		list_each(st, &px->servers)
+			if (!r)
+				r = allow_source_ports(f,
+					&list_entry(st, const struct server, link)->conf.source);
+	}
+	return r;
+}
+
+/* Paths that it removes at its end. */
+static int
+allow_removals(struct process *p, struct file_access *f)
+{
+	int r = 0;
+
+	if (p->pidfile)
+		r = file_access_remove(f, p->pidfile);
+	if (p->pidfile && !r)
+		r = file_access_read(f, p->pidfile);
+	list_each(it, &p->cfg->global.admin_binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners) {
+			const struct listener *ln = list_entry(lt, const struct listener, link);
+
+			if (ln->made_ino && !r)
+				r = file_access_remove(f, ln->addr.u.un.sun_path);
+		}
+	}
+	return r;
+}
+
+/* Paths are those before the root directory changes. */
+static int
+open_file_rules(struct process *p, struct file_access *f)
+{
+	const struct global_conf *g = &p->cfg->global;
+	int r = -ENOSYS;
+
+	f->fd = -1;
+	if (g->insecure_files || g->insecure_setuid)
+		return 0;
+	r = file_access_open(f, p->sys, knows_ports(p));
+	if (r == -ENOSYS) {
+		report_msg(p->report, REPORT_NOTICE,
+			"files are not limited: the kernel or this build has no Landlock");
+		return 0;
+	}
+	/* strftime() reads the time zone anew when it has changed. */
+	if (!r)
+		r = file_access_read(f, "/etc/localtime");
+	if (!r)
+		r = file_access_read(f, "/usr/share/zoneinfo");
+	if (!r)
+		r = allow_removals(p, f);
+	return r ? r : allow_ports(p, f);
+}
+
+static int
+limit_files(struct process *p, struct file_access *f)
+{
+	int r = f->fd >= 0 ? file_access_limit(f) : 0;
+
+	if (f->fd >= 0 && !r)
+		p->confined |= CONFINED_FILES;
+	return r;
+}
+
+static int
+drop_privileges(struct process *p)
+{
+	const struct global_conf *g = &p->cfg->global;
+	char why[160] = "";
+	int r;
+
+	if (privileges_keeps_group(p->sys, g))
+		report_msg(p->report, REPORT_WARNING,
+			"'user %s' without 'group': the process keeps the group of root.", g->user);
+	r = privileges_drop(p->sys, g, capabilities_wanted(p->cfg), why, sizeof(why));
+	if (r)
+		report_msg(p->report, REPORT_ALERT, "cannot drop privileges: %s", why);
+	else if (!g->insecure_caps)
+		p->confined |= CONFINED_CAPABILITIES;
+	return r;
+}
+
+int
+confine_privileges(struct process *p)
+{
+	struct file_access files;
+	int r = open_file_rules(p, &files), dropped;
+
+	dropped = r ? 0 : drop_privileges(p);
+	if (!r && !dropped)
+		r = limit_files(p, &files);
+	file_access_close(&files);
+	if (r)
+		report_msg(p->report, REPORT_ALERT,
+			"cannot limit files: %s. 'insecure-files-wanted' does without.",
+			err_text(r));
+	return r ? r : dropped;
+}
+
+/* A process that may gain privileges may have no filter: programs with privileges would get it. */
+static int
+filter_calls(struct process *p)
+{
+	const struct global_conf *g = &p->cfg->global;
+	struct syscall_filter f = {
+		.may_fork = g->insecure_fork,
+		.self = (pid_t)sys_getpid(p->sys),
+		.helper = p->helper.pid,
+	};
+	int r;
+
+	if (g->insecure_syscalls || g->insecure_setuid || !syscall_filter_is_built())
+		return 0;
+	r = syscall_filter_install(&f);
+	if (r == -ENOSYS) {
+		report_msg(p->report, REPORT_NOTICE,
+			"system calls are not filtered: the kernel has no seccomp filters");
+		return 0;
+	}
+	if (r)
+		report_msg(p->report, REPORT_ALERT,
+			"cannot filter system calls: %s. 'insecure-syscalls-wanted' does without.",
+			err_text(r));
+	else
+		p->confined |= CONFINED_SYSCALLS;
+	return r;
+}
+
+int
+confine_calls(struct process *p)
+{
+	int r = privileges_seal(p->sys, &p->cfg->global);
+
+	if (r) {
+		report_msg(p->report, REPORT_ALERT, "cannot limit processes: %s", err_text(r));
+		return r;
+	}
+	return filter_calls(p);
+}
+
+void
+confinement_text(unsigned int confined, char *out, size_t size)
+{
+	static const struct {
+		enum confinement bit;
+		const char *name;
+	} names[] = {
+		{ CONFINED_CAPABILITIES, "capabilities" },
+		{ CONFINED_FILES, "files" },
+		{ CONFINED_SYSCALLS, "syscalls" },
+	};
+	size_t at = 0;
+
+	snprintf(out, size, "none");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (confined & names[i].bit)
+			at += (size_t)snprintf(
+				out + at, size - at, "%s%s", at ? "," : "", names[i].name);
+}

@@ -1,0 +1,266 @@
+#include <stdio.h>
+#include <string.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/process/file_access.h"
+#include "base/sys.h"
+#include "unit/app/files.h"
+#include "unit/test.h"
+
+static struct sys sys;
+
+/* The errno of what is tried, in a process that may only remove in `own`, read `readable`, and bind
+ * port 0 and 34567. */
+static int
+errno_of(int (*attempt)(const char *path), const char *path, const char *own, const char *readable)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct file_access f;
+
+		if (file_access_open(&f, &sys, 1) || file_access_remove(&f, own) ||
+			file_access_read(&f, readable) || file_access_read(&f, "/no/such/file") ||
+			file_access_bind(&f, 0) || file_access_bind(&f, 34567) ||
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || file_access_limit(&f))
+			_exit(255);
+		file_access_close(&f);
+		_exit(attempt(path) < 0 ? errno : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int
+needs_rules(void)
+{
+	struct file_access f;
+	int r = file_access_open(&f, &sys, 1);
+
+	file_access_close(&f);
+	if (r == -ENOSYS)
+		skip();
+	assert_int_equal(r, 0);
+	return r;
+}
+
+static int
+kernel_limits_ports(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, 1) >= 4;
+}
+
+static int
+opens_to_read(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int
+opens_to_write(const char *path)
+{
+	return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+static int
+creates_file(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static int
+makes_directory(const char *path)
+{
+	return mkdir(path, 0700);
+}
+
+static int
+executes(const char *path)
+{
+	char *const args[] = { (char[]){ "x" }, NULL };
+
+	return execv(path, args);
+}
+
+static int
+looks_at(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st);
+}
+
+static int
+binds_unix(const char *path)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
+	return bind(fd, (const struct sockaddr *)(const void *)&un, sizeof(un));
+}
+
+static int
+binds_port(const char *port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	return bind(fd, (const struct sockaddr *)(const void *)&in, sizeof(in));
+}
+
+static void
+only_what_is_permitted(void **state)
+{
+	char own[256], other[256], readable[256], fresh[300];
+
+	(void)state;
+	needs_rules();
+	snprintf(own, sizeof(own), "%s", files_write("own", "x"));
+	snprintf(readable, sizeof(readable), "%s", files_write("readable", "x"));
+	snprintf(other, sizeof(other), "/etc/passwd");
+	snprintf(fresh, sizeof(fresh), "%s.new", own);
+	assert_int_equal(errno_of(opens_to_read, readable, own, readable), 0);
+	assert_int_equal(errno_of(opens_to_read, own, own, readable), EACCES);
+	assert_int_equal(errno_of(opens_to_read, other, own, readable), EACCES);
+	assert_int_equal(errno_of(opens_to_read, "/dev/null", own, readable), EACCES);
+	assert_int_equal(errno_of(opens_to_read, "/no/such/file", own, readable), ENOENT);
+	assert_int_equal(errno_of(opens_to_write, readable, own, readable), EACCES);
+	assert_int_equal(errno_of(creates_file, fresh, own, readable), EACCES);
+	assert_int_equal(errno_of(makes_directory, fresh, own, readable), EACCES);
+	assert_int_equal(errno_of(binds_unix, fresh, own, readable), EACCES);
+	assert_int_equal(errno_of(executes, "/bin/true", own, readable), EACCES);
+	assert_int_equal(errno_of(looks_at, other, own, readable), 0);
+	assert_int_equal(errno_of(unlink, "/tmp/../etc/no-such-file", own, readable), ENOENT);
+	assert_int_equal(errno_of(unlink, own, own, readable), 0);
+	assert_int_equal(looks_at(own), -1);
+	assert_int_equal(errno_of(unlink, readable, "/etc/x", readable), EACCES);
+	assert_int_equal(looks_at(readable), 0);
+}
+
+static void
+only_ports_that_are_permitted(void **state)
+{
+	char own[256];
+
+	(void)state;
+	needs_rules();
+	if (!kernel_limits_ports())
+		skip();
+	snprintf(own, sizeof(own), "%s", files_write("own", "x"));
+	assert_int_equal(errno_of(binds_port, "0", own, own), 0);
+	assert_int_equal(errno_of(binds_port, "34567", own, own), 0);
+	assert_int_equal(errno_of(binds_port, "34568", own, own), EACCES);
+	assert_int_equal(errno_of(binds_port, "80", own, own), EACCES);
+}
+
+/* --- kernels of several ages --- */
+
+static int version;
+static size_t attr_len;
+static uint64_t attr_fs, attr_net;
+static int n_rules;
+
+static long
+f_create(void *ctx, const void *attr, size_t len, unsigned int flags)
+{
+	const uint64_t *words = attr;
+
+	(void)ctx;
+	if (flags)
+		return version;
+	attr_len = len;
+	attr_fs = words[0];
+	attr_net = len > sizeof(*words) ? words[1] : 0;
+	return 1000000;
+}
+
+static long
+f_add(void *ctx, int fd, int type, const void *attr, unsigned int flags)
+{
+	(void)ctx;
+	(void)attr;
+	assert_true(fd == 1000000 && type == 2 && flags == 0);
+	n_rules++;
+	return 0;
+}
+
+static long
+f_close(void *ctx, int fd)
+{
+	(void)ctx;
+	return fd == 1000000 ? 0 : -EBADF;
+}
+
+static void
+a_kernel_is_asked_for_what_it_knows(void **state)
+{
+	static const struct {
+		int abi;
+		uint64_t fs, net;
+		int rules;
+	} kernels[] = {
+		{ 1, 0x1fff, 0, 0 }, { 2, 0x3fff, 0, 0 },  { 3, 0x7fff, 0, 0 },
+		{ 4, 0x7fff, 1, 1 }, { 5, 0xffff, 1, 1 }, { 9, 0xffff, 1, 1 },
+	};
+	struct sys_ops ops = sys_linux;
+	struct file_access f;
+	struct sys s;
+
+	(void)state;
+	needs_rules();
+	ops.landlock_create_ruleset = f_create;
+	ops.landlock_add_rule = f_add;
+	ops.close = f_close;
+	sys_init(&s, &ops, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
+		version = kernels[i].abi;
+		n_rules = 0;
+		assert_int_equal(file_access_open(&f, &s, 1), 0);
+		assert_true(attr_fs == kernels[i].fs && attr_net == kernels[i].net);
+		assert_int_equal(attr_len, kernels[i].abi < 4 ? 8 : 16);
+		assert_int_equal(file_access_bind(&f, 80), 0);
+		assert_int_equal(n_rules, kernels[i].rules);
+		file_access_close(&f);
+		assert_int_equal(f.fd, -1);
+	}
+	assert_int_equal(file_access_open(&f, &s, 0), 0);
+	assert_true(attr_net == 0);
+	version = -EOPNOTSUPP;
+	assert_int_equal(file_access_open(&f, &s, 1), -ENOSYS);
+	version = -ENOSYS;
+	assert_int_equal(file_access_open(&f, &s, 1), -ENOSYS);
+	version = -EPERM;
+	assert_int_equal(file_access_open(&f, &s, 1), -EPERM);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_what_is_permitted, files_open, files_close),
+		cmocka_unit_test_setup_teardown(
+			only_ports_that_are_permitted, files_open, files_close),
+		cmocka_unit_test(a_kernel_is_asked_for_what_it_knows),
+	};
+
+	sys_init(&sys, &sys_linux, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
