@@ -447,13 +447,85 @@ def test_the_masters_socket_answers(mastered):
     assert lines[4:] == ["# programs", ""]
     assert master("@master show version") == master("@ show  version") == version + "\n\n"
     assert "Unknown command: 'nonsense'" in master("nonsense")
-    assert "not supported" in master("@1 show info")
     assert "reload" in master("help")
     assert master("prompt", "show version", "quit").startswith(f"\nmaster> {version}\n\nmaster> ")
     assert master("show version; show cli level") == f"{version}\n\nadmin\n\n"
     # one line only, and it need not end
     assert master("show version", "show version") == version + "\n\n"
-    assert master("x" * 5000) == "Command line too long\n\n"
+    assert master("x" * 20000) == "Command line too long\n\n"
+
+
+def test_commands_for_worker_processes(mastered):
+    d, path, master = mastered()
+    worker = worker_of(d)
+    assert info(master("@1 show info"))["Pid"] == str(worker)
+    assert info(master(f"@!{worker} show info"))["Pid"] == str(worker)
+    level = "admin\n\n"
+    assert master("@1 show cli level; show cli level") == level * 2
+    assert master("@1; show cli level; @; show cli level") == f"\n{level}\n{level}"
+    assert master("@1 expert-mode on; @1 expert-mode") == "\nexpert-mode is ON\n\n"
+    for prefix in ("@2", "@!1", "@x", "@!"):
+        assert master(f"{prefix} show info") == f"Can't find the target PID matching the prefix '{prefix}'\n\n"
+    # a prompt for each target
+    pid = f"{worker}> "
+    assert master("prompt", "@1", "show cli level", "@", "@1 show cli level", "quit") == \
+        f"\nmaster> \n{pid}{level}{pid}\nmaster> {level}master> "
+    assert master("prompt", "expert-mode on", "experimental-mode on", "@1", "quit").endswith(f"master(xe)> \n{worker}(xe)> ")
+    # modes and levels go along
+    assert master("experimental-mode on; @1 set var proc.x int(7); @1 get var proc.x") == \
+        "\n\nproc.x: type=sint value=<7>\n\n"
+    assert master("user; @1 show cli level; @1 disable frontend site").endswith("user\n\nPermission denied\n\n")
+    # a semicolon behind a backslash is the worker's
+    assert master(r"@1 echo a\;b").count("\n\n") == 1
+    # a long answer for a slow client
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(WAIT)
+        s.connect(str(path))
+        s.sendall(b"@1; " + b"; ".join([b"show info"] * 300) + b"; show cli level\n")
+        time.sleep(0.5)
+        assert master("show version")
+        text = recv_all(s).decode()
+    assert text.count("Pid: ") == 300 and text.endswith(level)
+    assert wait_for(lambda: master("@1 show cli sockets") is not None)
+
+
+def test_a_payload_for_a_worker(daemon, tmp_path):
+    (tmp_path / "map").write_text("a b\n")
+    d = daemon(site(free_port()) + f"    http-request set-var(txn.x) str(a),map({tmp_path}/map)\n", "-S", tmp_path / "m",
+               mode=MASTER)
+    assert ask(tmp_path / "m", f"@1 show cli level; add map {tmp_path}/map <<", "c d", "e f", "").startswith("admin\n\n")
+    assert "e f" not in ask(tmp_path / "m", f"@1 show map {tmp_path}/map")
+    assert ask(tmp_path / "m", f"@1; add map {tmp_path}/map <<", "c d", "e f", "") == "\n\n"
+    text = ask(tmp_path / "m", f"@1 show map {tmp_path}/map")
+    assert " c d\n" in text and " e f\n" in text
+    assert d.is_running()
+
+
+def test_commands_for_a_former_worker(daemon, origin, tmp_path):
+    port = free_port()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", "-S", tmp_path / "m",
+               mode=MASTER)
+    first = worker_of(d)
+    with connect(port) as c:
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+        assert reload(d, settle=False)
+        assert info(ask(tmp_path / "m", f"@!{first} show info"))["Pid"] == str(first)
+        assert f"127.0.0.1:{c.getsockname()[1]}" in ask(tmp_path / "m", f"@!{first} show sess")
+        assert info(ask(tmp_path / "m", "@1 show info"))["Pid"] != str(first)
+    assert wait_for(lambda: not is_running(first))
+    assert "Can't find" in ask(tmp_path / "m", f"@!{first} show info")
+
+
+def test_a_worker_that_does_not_answer(mastered):
+    """The master goes on; the client may leave."""
+    d, path, master = mastered()
+    with stopped_thread(worker_of(d)), socket.socket(socket.AF_UNIX) as s:
+        s.connect(str(path))
+        s.sendall(b"@1 show info\n")
+        time.sleep(0.2)
+        assert "master" in master("show proc")
+    assert wait_for(lambda: master("@1 show cli level") == "admin\n\n")
 
 
 def test_reload_by_the_masters_socket(mastered):

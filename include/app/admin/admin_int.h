@@ -3,6 +3,7 @@
 #define TACIT_APP_ADMIN_ADMIN_INT_H
 
 #include "app/admin/admin.h"
+#include "app/process/cli_mode.h"
 #include "app/process/process.h"
 #include "base/list.h"
 #include "base/sbuf.h"
@@ -90,14 +91,6 @@ struct admin {
 	unsigned int n;
 	uint64_t lines;      /* number of lines run */
 	uint64_t accepted;   /* connections */
-};
-
-/* What a command requires besides a level. */
-enum admin_mode {
-	ADMIN_MODE_NONE,
-	ADMIN_MODE_HIDDEN,       /* nothing, but help does not list it */
-	ADMIN_MODE_EXPERIMENTAL, /* experimental-mode on */
-	ADMIN_MODE_EXPERT        /* expert-mode on */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
  * The master's socket (-S; management manual, 9.4): a few commands about the processes, `reload`
- * among them, whose answer comes when the reload has ended.
+ * among them, whose answer comes when the reload has ended, and those that worker processes answer.
  */
 #ifndef TACIT_APP_MASTER_MASTER_CLI_H
 #define TACIT_APP_MASTER_MASTER_CLI_H
@@ -15,7 +15,8 @@ struct master;
 
 enum {
 	MASTER_CLI_CONNS = 10,          /* connections at once; others wait */
-	MASTER_CLI_LINE = 4096,         /* bytes of a line */
+	MASTER_CLI_LINE = 16384,        /* bytes of a line with its payload */
+	MASTER_CLI_AHEAD = 65536,       /* of an answer that the client has not read yet */
 	MASTER_CLI_OUT = 4 << 20,
 	MASTER_CLI_IDLE_MS = 60000
 };
@@ -38,6 +39,13 @@ struct master_conn {
 	struct timer timer;
 	struct task end;
 	enum bind_level level;
+	unsigned int modes;         /* bits of enum admin_mode, for worker processes */
+	pid_t target;               /* the worker process that takes commands; 0: the master */
+	struct conn relay;          /* to the one that answers the current command */
+	int is_relaying;
+	char *at;                   /* the rest of the current line, in `in`; NULL: none */
+	char *payload;              /* of its last command, in `in`; NULL: none */
+	size_t line_len;            /* bytes of `in` that the line uses */
 	int prompt;
 	int quit;                   /* closes when all is sent */
 	int gone;
@@ -54,7 +62,22 @@ int master_cli_start(struct master *m) must_check;
 /* In a worker process that was forked: closes its copy. */
 void master_cli_leave(struct master *m);
 void master_cli_close(struct master *m);
-/* Runs a line without its end; the answer is appended to c->out. */
-void master_cli_run(struct master_conn *c, char *line);
+/* Begins a line without its end, with the payload of its last command or NULL. Both must stay in
+ * place until it is done. */
+void master_cli_begin(struct master_conn *c, char *line, char *payload);
+/* Runs its commands up to one whose answer has to be waited for; answers are appended to c->out.
+ * c->at NULL: it is done. */
+void master_cli_go_on(struct master_conn *c);
+/* Reads and sends what is there. */
+void master_cli_serve(struct master_conn *c);
+
+/* The process that a prefix names, without its @: *pid 0 is the master. 0, or -ERR_UNKNOWN. */
+int master_cli_target(const struct master *m, const char *prefix, pid_t *pid) must_check;
+/* Has a worker process answer a command. 0 or a negative reason. */
+int master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const char *payload)
+	must_check;
+/* Takes what has come of the answer; c->is_relaying 0: that was all. */
+void master_cli_settle_relay(struct master_conn *c);
+void master_cli_end_relay(struct master_conn *c);
 
 #endif

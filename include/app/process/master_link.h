@@ -31,6 +31,7 @@ struct sys;
 /* Lines of the master's messages. */
 #define MASTER_RELEASED "X_RELEASED=" /* the name of a socket */
 #define MASTER_PASS "X_PASS="         /* the pid of a process that asks for the sockets */
+#define MASTER_CLI "X_CLI="           /* <level>,<modes>, with a connection of the admin socket */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */
 
 /* What the master says: called by master_link_read(). A NULL text: the master has ended. */
@@ -39,6 +40,7 @@ typedef void master_link_fn(void *owner, const char *line);
 struct master_link {
 	struct sys *sys;
 	int fd;         /* -1: there is no master */
+	int passed_fd;  /* came with the message that fn sees, which may take it; -1: none */
 	int stderr_fd;  /* the terminal; -1: standard error is it already */
 	struct loop *loop;
 	master_link_fn *fn;

@@ -23,6 +23,7 @@
 #include "base/compiler.h"
 #include "base/sys.h"
 #include "event/timer.h"
+#include "net/listener.h"
 #include "proxy/check/external.h"
 #include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
@@ -49,6 +50,8 @@ struct checker;
 struct process_service {
 	/* Takes over accepting on all admin listeners. NULL when memory is out. */
 	struct admin *(*open)(struct worker *w);
+	/* Serves a connection of the master's, which it owns; modes: bits of enum admin_mode. */
+	void (*serve)(struct admin *a, int fd, enum bind_level level, unsigned int modes);
 	/* Closes its connections; the listeners belong to the process. */
 	void (*close)(struct admin **a);
 	/* Before the start: takes room for the numbers that outlive the process

@@ -6,6 +6,7 @@
 
 #include "app/admin/admin_int.h"
 #include "app/admin/info.h"
+#include "app/process/cli_line.h"
 #include "base/mem.h"
 #include "proxy/model/byte_count.h"
 
@@ -51,6 +52,10 @@ free_conn(struct admin_conn *c)
 	sbuf_fini(&c->in);
 	sbuf_fini(&c->out);
 	list_remove(&c->link);
+	if (!c->listener) {
+		mem_free(c);
+		return;
+	}
 	listener_release(c->listener);
 	mem_free(c);
 	if (a->n-- == (unsigned int)a->process->cfg->global.stats_maxconn)
@@ -106,44 +111,10 @@ admin_flush(struct admin_conn *c)
 	return 0;
 }
 
-/* True if a line of this length ends with the word "<<". */
-static int
-wants_payload(const char *line, size_t len)
-{
-	return len >= 2 && line[len - 1] == '<' && line[len - 2] == '<' &&
-		(len == 2 || line[len - 3] == ' ' || line[len - 3] == '\t');
-}
-
-/*
- * Length of the first command of the input with its payload, which ends with an empty line; 0:
- * incomplete. *payload: the start of the payload, 0: none. At EOF an unterminated line is complete,
- * but a payload is not.
- */
 static size_t
 command_len(const struct admin_conn *c, size_t *payload)
 {
-	const char *nl = c->in.len ? memchr(c->in.p, '\n', c->in.len) : NULL;
-	const char *end, *at;
-	size_t len;
-
-	*payload = 0;
-	if (!nl)
-		return c->conn.eof ? c->in.len : 0;
-	len = (size_t)(nl - c->in.p);
-	if (len && c->in.p[len - 1] == '\r')
-		len--;
-	if (!wants_payload(c->in.p, len))
-		return (size_t)(nl - c->in.p) + 1;
-	*payload = (size_t)(nl - c->in.p) + 1;
-	end = c->in.p + c->in.len;
-	for (at = c->in.p + *payload; at < end; at = nl + 1) {
-		nl = memchr(at, '\n', (size_t)(end - at));
-		if (!nl)
-			return 0;
-		if (nl == at || (nl == at + 1 && *at == '\r'))
-			return (size_t)(nl - c->in.p) + 1;
-	}
-	return 0;
+	return cli_line_len(c->in.p, c->in.len, c->conn.eof, payload);
 }
 
 /* In interactive mode each payload line gets a prompt. */
@@ -160,16 +131,6 @@ prompt_payload(struct admin_conn *c, size_t len)
 		sbuf_adds(&c->out, "+ ");
 }
 
-/* Removes the line end: returns the remaining length. */
-static size_t
-cut_end(char *line, size_t len)
-{
-	while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
-		len--;
-	line[len] = '\0';
-	return len;
-}
-
 /* The first `len` bytes of the input are a command, with a payload from `payload` on. */
 static void
 begin_command(struct admin_conn *c, size_t len, size_t payload)
@@ -181,7 +142,7 @@ begin_command(struct admin_conn *c, size_t len, size_t payload)
 		c->plus = 0;
 		c->in.p[len - 1] = '\0';
 	}
-	words = cut_end(c->in.p, payload ? payload : len);
+	words = cli_line_cut(c->in.p, payload ? payload : len);
 	if (payload)
 		c->in.p[words - 2] = '\0';
 	c->admin->lines++;
@@ -359,25 +320,19 @@ on_answer(struct admin_conn *c)
 		go_on(c);
 }
 
-static void
-on_accept(struct listener *ln, int fd, const struct addr *peer)
+/* NULL: the descriptor is closed. */
+static struct admin_conn *
+open_admin_conn(struct admin *a, int fd)
 {
-	struct admin *a = ln->owner;
 	struct worker *w = a->worker;
 	struct admin_conn *c = mem_zalloc(sizeof(*c));
 
-	(void)peer;
 	if (!c || conn_open(&c->conn, w->loop, fd, on_io, c, CONN_TCP_NODELAY) < 0) {
 		mem_free(c);
 		(void)sys_close(w->sys, fd);
-		listener_release(ln);
-		return;
+		return NULL;
 	}
 	c->admin = a;
-	c->listener = ln;
-	c->level = ln->bind->level;
-	c->severity = ln->bind->severity;
-	c->exposes_fd = ln->bind->expose_fd;
 	c->timeout_ms = w->process->cfg->global.stats_timeout_ms;
 	sbuf_init(&c->in, ADMIN_LINE_MAX);
 	sbuf_init(&c->out, ADMIN_OUT_MAX);
@@ -386,8 +341,39 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 	admin_ask_init(&c->ask, on_answer);
 	list_append(&a->conns, &c->link);
 	a->accepted++;
-	if (++a->n >= (unsigned int)w->process->cfg->global.stats_maxconn)
+	return c;
+}
+
+static void
+on_accept(struct listener *ln, int fd, const struct addr *peer)
+{
+	struct admin *a = ln->owner;
+	struct admin_conn *c = open_admin_conn(a, fd);
+
+	(void)peer;
+	if (!c) {
+		listener_release(ln);
+		return;
+	}
+	c->listener = ln;
+	c->level = ln->bind->level;
+	c->severity = ln->bind->severity;
+	c->exposes_fd = ln->bind->expose_fd;
+	if (++a->n >= (unsigned int)a->process->cfg->global.stats_maxconn)
 		hold_all(a, 1);
+	admin_settle(c);
+}
+
+/* The master bounds their number. */
+static void
+serve_master(struct admin *a, int fd, enum bind_level level, unsigned int modes)
+{
+	struct admin_conn *c = open_admin_conn(a, fd);
+
+	if (!c)
+		return;
+	c->level = level;
+	c->modes = modes;
 	admin_settle(c);
 }
 
@@ -433,5 +419,7 @@ close_service(struct admin **ap)
 	*ap = NULL;
 }
 
-const struct process_service admin_service = { .open = open_service, .close = close_service,
-	.keep = info_keep, .note = info_note };
+const struct process_service admin_service = {
+	.open = open_service, .serve = serve_master, .close = close_service,
+	.keep = info_keep, .note = info_note
+};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/master/master.h"
+#include "app/process/cli_line.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -24,6 +25,7 @@ free_master_conn(struct master_conn *c)
 	struct master_cli *cli = &c->master->cli;
 
 	timer_stop(loop_timers(c->master->loop), &c->timer);
+	master_cli_end_relay(c);
 	conn_close(&c->conn);
 	sbuf_fini(&c->in);
 	sbuf_fini(&c->out);
@@ -67,35 +69,49 @@ send_answers(struct master_conn *c)
 	}
 }
 
+/* The next line with its payload; 0: it is incomplete. */
+static int
+take_master_line(struct master_conn *c)
+{
+	size_t payload, len = cli_line_len(c->in.p, c->in.len, c->conn.eof, &payload);
+	size_t words;
+
+	if (!len)
+		return 0;
+	c->line_len = len;
+	if (payload)
+		c->in.p[len - 1] = '\0';
+	words = cli_line_cut(c->in.p, payload ? payload : len);
+	if (payload)
+		c->in.p[words - 2] = '\0';
+	master_cli_begin(c, c->in.p, payload ? c->in.p + payload : NULL);
+	return 1;
+}
+
 /* Without a prompt a connection is for one line. */
 static void
 run_master_lines(struct master_conn *c)
 {
-	while (!c->quit && !c->waits_for && c->in.len) {
-		char *nl = memchr(c->in.p, '\n', c->in.len);
-		size_t len = nl ? (size_t)(nl - c->in.p) : c->in.len;
-
-		if (!nl && !c->conn.eof)
+	while (!c->quit && !c->waits_for && !c->is_relaying && (c->at || c->in.len)) {
+		if (!c->at && !take_master_line(c))
 			return;
-		c->in.p[len] = '\0';
-		if (len && c->in.p[len - 1] == '\r')
-			c->in.p[len - 1] = '\0';
-		master_cli_run(c, c->in.p);
+		master_cli_go_on(c);
+		if (c->at)
+			return;
 		if (!c->prompt && !c->waits_for)
 			c->quit = 1;
-		len += nl != NULL;
-		memmove(c->in.p, c->in.p + len, c->in.len - len);
-		c->in.len -= len;
+		memmove(c->in.p, c->in.p + c->line_len, c->in.len - c->line_len);
+		c->in.len -= c->line_len;
 	}
 }
 
 static void
 read_lines(struct master_conn *c)
 {
-	char buf[MASTER_CLI_LINE];
+	char buf[4096];
 	size_t got;
 
-	while (!c->gone && !c->quit && !c->conn.eof && !c->waits_for &&
+	while (!c->gone && !c->quit && !c->conn.eof && !c->waits_for && !c->is_relaying &&
 		loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
 		enum io_result r = conn_recv(&c->conn, buf, sizeof(buf), &got);
 
@@ -115,20 +131,30 @@ read_lines(struct master_conn *c)
 		run_master_lines(c);
 }
 
-static void
-serve_master_conn(struct master_conn *c)
+void
+master_cli_serve(struct master_conn *c)
 {
 	struct loop *l = c->master->loop;
-	int has_output;
+	int has_output, waits;
 
-	read_lines(c);
-	send_answers(c);
+	if (c->gone)
+		return;
+	/* The end of an answer lets the next command begin. */
+	do {
+		if (c->is_relaying)
+			master_cli_settle_relay(c);
+		read_lines(c);
+		send_answers(c);
+		if (c->is_relaying)
+			master_cli_settle_relay(c);
+	} while (!c->gone && c->at && !c->is_relaying);
+	waits = c->waits_for || c->is_relaying;
 	has_output = c->sent < c->out.len;
-	if (!c->gone && !has_output && !c->waits_for && (c->quit || c->conn.eof))
+	if (!c->gone && !has_output && !waits && (c->quit || c->conn.eof))
 		end_master_conn(c);
 	if (c->gone)
 		return;
-	loop_want(l, c->conn.fd, has_output ? EV_W : c->waits_for ? 0 : EV_R);
+	loop_want(l, c->conn.fd, has_output ? EV_W : waits ? 0 : EV_R);
 	/* A reload may take its time. */
 	if (timer_set(loop_timers(l), &c->timer,
 		    c->waits_for ? TIMER_NEVER : loop_now_ms(l) + MASTER_CLI_IDLE_MS))
@@ -146,7 +172,7 @@ on_master_conn(void *owner, int fd, uint32_t ev)
 	if (ev & EV_SPIN)
 		end_master_conn(c);
 	else
-		serve_master_conn(c);
+		master_cli_serve(c);
 }
 
 static void
@@ -189,7 +215,7 @@ answer_reload(struct master *m, unsigned int number, int success)
 			m->startup_log ? m->startup_log : "");
 		c->waits_for = 0;
 		c->quit = 1;
-		serve_master_conn(c);
+		master_cli_serve(c);
 	}
 }
 

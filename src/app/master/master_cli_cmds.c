@@ -6,6 +6,8 @@
 #include "app/config/version.h"
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
+#include "app/process/cli_mode.h"
+#include "base/err.h"
 
 #define ARGS_MAX 8
 
@@ -130,16 +132,46 @@ cmd_show_level(struct master_conn *c)
 	sbuf_adds(&c->out, names[c->level]);
 }
 
+/* For worker processes; without an argument it is shown, as there. */
 static void
-cmd_nothing(struct master_conn *c)
+toggle_modes(struct master_conn *c, enum admin_mode mode, const char *name, const char *arg)
 {
-	(void)c;
+	if (!*arg)
+		sbuf_addf(&c->out, "%s is %s\n", name, c->modes & (1u << mode) ? "ON" : "OFF");
+	else if (strcmp(arg, "on") == 0)
+		c->modes |= 1u << mode;
+	else if (strcmp(arg, "off") == 0)
+		c->modes &= ~(1u << mode);
+}
+
+/* 1: it was one of them. */
+static int
+run_mode_cmd(struct master_conn *c, const char *text)
+{
+	static const struct { const char *name; enum admin_mode mode; } t[] = {
+		{ "expert-mode", ADMIN_MODE_EXPERT },
+		{ "experimental-mode", ADMIN_MODE_EXPERIMENTAL },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		size_t n = strlen(t[i].name);
+
+		if (strncmp(text, t[i].name, n) == 0 && (!text[n] || text[n] == ' ')) {
+			toggle_modes(c, t[i].mode, t[i].name, text[n] ? text + n + 1 : "");
+			return 1;
+		}
+	}
+	return 0;
 }
 
 static void cmd_help(struct master_conn *c);
 
 static const struct master_cmd cmds[] = {
-	{ "@master", BIND_USER, "send a command to the master process", cmd_nothing },
+	{ "@!<pid>", BIND_USER, "send a command to the <pid> process", NULL },
+	{ "@<relative pid>", BIND_USER, "send a command to the <relative pid> process", NULL },
+	{ "@master", BIND_USER, "send a command to the master process", NULL },
+	{ "expert-mode [on|off]", BIND_ADMIN, "mode of commands for worker processes", NULL },
+	{ "experimental-mode [on|off]", BIND_ADMIN, "mode of commands for worker processes", NULL },
 	{ "hard-reload", BIND_OPERATOR, "reload, and end the former worker at once",
 		cmd_hard_reload },
 	{ "operator", BIND_OPERATOR, "lower the level of the current CLI session to operator",
@@ -189,25 +221,28 @@ squeeze_blanks(char *s)
 	*out = '\0';
 }
 
-static void
-run_master_cmd(struct master_conn *c, const char *text)
+/* Those that are about this connection are the master's, whatever takes the others. */
+static int
+is_about_dialogue(const char *text)
 {
-	/* "@" and "@master" before a command of the master's change nothing. */
-	if (strcmp(text, "@") == 0)
-		return;
-	text += strncmp(text, "@master ", 8) == 0 ? 8 : strncmp(text, "@ ", 2) == 0 ? 2 : 0;
+	static const char *const words[] = { "operator", "prompt", "quit", "user" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcmp(words[i], text) == 0)
+			return 1;
+	return 0;
+}
+
+static void
+run_own_cmd(struct master_conn *c, const char *text)
+{
 	for (size_t i = 0; i < ARRAY_LEN(cmds); i++) {
-		if (strcmp(cmds[i].words, text) != 0)
+		if (!cmds[i].fn || strcmp(cmds[i].words, text) != 0)
 			continue;
 		if (cmds[i].level > c->level)
 			sbuf_adds(&c->out, "Permission denied\n");
 		else
 			cmds[i].fn(c);
-		return;
-	}
-	if (*text == '@') {
-		sbuf_adds(&c->out, "Commands for worker processes are not supported here; their "
-				   "stats socket takes them.\n");
 		return;
 	}
 	sbuf_addf(&c->out,
@@ -216,23 +251,104 @@ run_master_cmd(struct master_conn *c, const char *text)
 	list_master_cmds(c);
 }
 
+/* A prefix alone says who takes the commands that follow. Returns the command behind it, or NULL
+ * when there is no more to do. */
+static char *
+take_prefix_word(struct master_conn *c, char *text, pid_t *target)
+{
+	size_t n = strcspn(text, " \t");
+	char *rest = text + n + strspn(text + n, " \t");
+
+	text[n] = '\0';
+	if (master_cli_target(c->master, text + 1, target)) {
+		sbuf_addf(&c->out, "Can't find the target PID matching the prefix '%s'\n", text);
+		return NULL;
+	}
+	if (*rest)
+		return rest;
+	c->target = *target;
+	return NULL;
+}
+
+/* 1: another process answers. */
+static int
+run_master_cmd(struct master_conn *c, char *text, const char *payload)
+{
+	char plain[64];
+	pid_t target = c->target;
+	int r;
+
+	if (*text == '@')
+		text = take_prefix_word(c, text, &target);
+	if (!text)
+		return 0;
+	(void)snprintf(plain, sizeof(plain), "%s", text);
+	squeeze_blanks(plain);
+	if (c->level == BIND_ADMIN && run_mode_cmd(c, plain))
+		return 0;
+	if (!target || is_about_dialogue(plain)) {
+		squeeze_blanks(text);
+		run_own_cmd(c, text);
+		return 0;
+	}
+	r = master_cli_relay(c, target, text, payload);
+	if (r)
+		sbuf_addf(&c->out, "Process %ld does not take commands: %s\n", (long)target,
+			r == -ERR_UNKNOWN ? "it has ended" : err_text(r));
+	return !r;
+}
+
+/* The end of the first command: a semicolon without a backslash. */
+static char *
+command_end(char *s)
+{
+	while (*s && *s != ';')
+		s += *s == '\\' && s[1] ? 2 : 1;
+	return s;
+}
+
+static void
+say_master_prompt(struct master_conn *c)
+{
+	const char *x = c->modes & (1u << ADMIN_MODE_EXPERIMENTAL) ? "x" : "";
+	const char *e = c->modes & (1u << ADMIN_MODE_EXPERT) ? "e" : "";
+
+	if (c->target)
+		sbuf_addf(&c->out, "%ld", (long)c->target);
+	else
+		sbuf_addf(&c->out, "master%s",
+			c->master->reload_failed ? "[ReloadFailed]" : "");
+	if (c->modes)
+		sbuf_addf(&c->out, "(%s%s)", x, e);
+	sbuf_adds(&c->out, "> ");
+}
+
+void
+master_cli_begin(struct master_conn *c, char *line, char *payload)
+{
+	c->at = line;
+	c->payload = payload;
+}
+
 /* Commands are separated by semicolons; nothing follows one that waits or quits. */
 void
-master_cli_run(struct master_conn *c, char *line)
+master_cli_go_on(struct master_conn *c)
 {
-	char *next;
+	while (*c->at && !c->quit && !c->waits_for) {
+		char *text = c->at + strspn(c->at, " \t");
+		char *end = command_end(text);
+		int is_last = !*end;
 
-	for (char *at = line; at && !c->quit && !c->waits_for; at = next) {
-		next = strchr(at, ';');
-		if (next)
-			*next++ = '\0';
-		squeeze_blanks(at);
-		if (*at)
-			run_master_cmd(c, at);
-		if (*at && !c->quit && !c->waits_for)
+		c->at = is_last ? end : end + 1;
+		*end = '\0';
+		if (!*text)
+			continue;
+		if (run_master_cmd(c, text, is_last ? c->payload : NULL))
+			return;
+		if (!c->quit && !c->waits_for)
 			sbuf_adds(&c->out, "\n");
 	}
+	c->at = NULL;
 	if (c->prompt && !c->quit && !c->waits_for)
-		sbuf_addf(&c->out, "master%s> ",
-			c->master->reload_failed ? "[ReloadFailed]" : "");
+		say_master_prompt(c);
 }

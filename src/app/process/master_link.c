@@ -19,7 +19,7 @@ master_link_init(struct master_link *m, struct sys *sys)
 {
 	memset(m, 0, sizeof(*m));
 	m->sys = sys;
-	m->fd = m->stderr_fd = -1;
+	m->fd = m->stderr_fd = m->passed_fd = -1;
 }
 
 /* The whole list, with a NUL. */
@@ -188,6 +188,38 @@ master_link_end_with(struct master_link *m)
 	return r < 0 ? (int)r : 0;
 }
 
+/* The descriptor that came with a message; -1: none. */
+static int
+fd_of_message(struct msghdr *h)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(h);
+	int fd = -1;
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+/* Its length, 0 at the end, or -errno. */
+static long
+read_message(struct master_link *m, char text[MASTER_LINK_MSG_MAX + 1])
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = text, .iov_len = MASTER_LINK_MSG_MAX };
+	struct mmsghdr msg = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control) } };
+	long r = sys_recvmmsg(m->sys, m->fd, &msg, 1, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (r <= 0 || msg.msg_len == 0)
+		return r < 0 ? r : 0;
+	text[msg.msg_len] = '\0';
+	m->passed_fd = fd_of_message(&msg.msg_hdr);
+	return (long)msg.msg_len;
+}
+
 void
 master_link_read(struct master_link *m)
 {
@@ -196,9 +228,11 @@ master_link_read(struct master_link *m)
 
 	if (!m->loop)
 		return;
-	while ((r = sys_recvfrom(m->sys, m->fd, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
-		text[r] = '\0';
+	while ((r = read_message(m, text)) > 0) {
 		pass_lines(m, text);
+		if (m->passed_fd >= 0)
+			(void)sys_close(m->sys, m->passed_fd);
+		m->passed_fd = -1;
 	}
 	if (r == -EAGAIN) {
 		loop_again(m->loop, m->fd, DIR_R);

@@ -107,7 +107,7 @@ open_own(struct process *p)
 {
 	struct worker *w = process_first(p);
 
-	if (p->service && !list_is_empty(&p->cfg->global.admin_binds)) {
+	if (p->service && (p->master || !list_is_empty(&p->cfg->global.admin_binds))) {
 		p->admin = p->service->open(w);
 		if (!p->admin)
 			return -ERR_NOMEM;

@@ -22,6 +22,21 @@ release_named(struct listener *ln, void *arg)
 		ln->kept_open &= ~(unsigned int)LISTENER_KEPT_MASTER;
 }
 
+/* <level>,<modes> */
+static void
+serve_cli(struct process *p, const char *value)
+{
+	char *end;
+	unsigned long level = strtoul(value, &end, 10);
+	unsigned long modes = *end == ',' ? strtoul(end + 1, NULL, 10) : 0;
+
+	if (!p->admin || p->master->passed_fd < 0 || level > BIND_ADMIN)
+		return;
+	p->service->serve(p->admin, p->master->passed_fd, (enum bind_level)level,
+		(unsigned int)modes);
+	p->master->passed_fd = -1;
+}
+
 void
 process_on_master(void *process, const char *line)
 {
@@ -39,6 +54,8 @@ process_on_master(void *process, const char *line)
 		process_each_listener(p, release_named, key);
 	} else if (strncmp(line, MASTER_PASS, sizeof(MASTER_PASS) - 1) == 0) {
 		socket_pass_to(&p->pass, (pid_t)strtol(line + sizeof(MASTER_PASS) - 1, NULL, 10));
+	} else if (strncmp(line, MASTER_CLI, sizeof(MASTER_CLI) - 1) == 0) {
+		serve_cli(p, line + sizeof(MASTER_CLI) - 1);
 	} else if (strncmp(line, MASTER_LOG, l) == 0) {
 		log_msg(process_log(p), LOG_LEVEL_ALERT, "%s", line + l);
 	}

@@ -78,6 +78,15 @@ lines_have_commands(void **st)
 		{ "prompt", 0, "\nmaster> " },
 		{ "prompt", 1, "\n" },
 		{ "", 1, "master> " },
+		{ "@1 show info", 0,
+			"Can't find the target PID matching the prefix '@1'\n\n" },
+		{ "@", 1, "\nmaster> " },
+		{ "@!4000000000 x;@x y;@-1;@1x z;@!;show cli level", 0,
+			"Can't find the target PID matching the prefix '@!4000000000'\n\n"
+			"Can't find the target PID matching the prefix '@x'\n\n"
+			"Can't find the target PID matching the prefix '@-1'\n\n"
+			"Can't find the target PID matching the prefix '@1x'\n\n"
+			"Can't find the target PID matching the prefix '@!'\n\noperator\n\n" },
 		{ "show cli level;quit;show cli level", 1, "operator\n\n" },
 	};
 
@@ -90,7 +99,10 @@ lines_have_commands(void **st)
 
 		sbuf_init(&c.out, 0);
 		snprintf(line, sizeof(line), "%s", t[i].line);
-		master_cli_run(&c, line);
+		list_init(&m.workers);
+		master_cli_begin(&c, line, NULL);
+		master_cli_go_on(&c);
+		assert_null(c.at);
 		assert_string_equal(c.out.p ? c.out.p : "", t[i].answer);
 		sbuf_fini(&c.out);
 	}

@@ -1,0 +1,169 @@
+/* Commands of the master's socket that worker processes answer (@1, @!<pid>). Master process, one
+ * thread; nothing waits for a worker process, and a slow client stops the reading of its answer. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "app/master/master.h"
+#include "app/master/master_cli.h"
+#include "app/process/master_link.h"
+#include "base/err.h"
+
+/* --- which process --- */
+
+/* One that serves or still has sessions: others do not read commands. */
+static struct worker_process *
+find_serving(const struct master *m, pid_t pid)
+{
+	list_each(it, &m->workers) {
+		struct worker_process *w = list_entry(it, struct worker_process, link);
+
+		if (w->state != WORKER_STARTING && w->own.pid == pid && w->own.fd >= 0)
+			return w;
+	}
+	return NULL;
+}
+
+/* What follows the @: nothing and "master" are the master, a number is relative, and only the
+ * current process has one; ! and a pid is any process. */
+int
+master_cli_target(const struct master *m, const char *prefix, pid_t *pid)
+{
+	const struct worker_process *current;
+	char *end;
+	long n;
+
+	*pid = 0;
+	if (!*prefix || strcmp(prefix, "master") == 0)
+		return 0;
+	n = strtol(prefix + (*prefix == '!'), &end, 10);
+	if (*end || n <= 0 || n > INT32_MAX)
+		return -ERR_UNKNOWN;
+	if (*prefix != '!') {
+		current = n == 1 ? master_find_worker(m, WORKER_CURRENT) : NULL;
+		if (current)
+			*pid = current->own.pid;
+		return *pid ? 0 : -ERR_UNKNOWN;
+	}
+	if (n == sys_getpid(m->sys))
+		return 0;
+	*pid = (pid_t)n;
+	return find_serving(m, *pid) ? 0 : -ERR_UNKNOWN;
+}
+
+/* --- the dialogue --- */
+
+void
+master_cli_end_relay(struct master_conn *c)
+{
+	if (c->is_relaying)
+		conn_close(&c->relay);
+	c->is_relaying = 0;
+}
+
+/* As much as the client takes. */
+static void
+read_answer(struct master_conn *c)
+{
+	char buf[4096];
+	size_t got;
+
+	while (c->is_relaying && c->out.len - c->sent < MASTER_CLI_AHEAD &&
+		loop_is_ready(c->relay.loop, c->relay.fd, DIR_R)) {
+		enum io_result r = conn_recv(&c->relay, buf, sizeof(buf), &got);
+
+		if (r == IO_AGAIN)
+			return;
+		if (r != IO_OK)
+			master_cli_end_relay(c);
+		else
+			sbuf_add(&c->out, buf, got);
+	}
+}
+
+void
+master_cli_settle_relay(struct master_conn *c)
+{
+	read_answer(c);
+	if (c->is_relaying)
+		loop_want(c->relay.loop, c->relay.fd,
+			c->out.len - c->sent < MASTER_CLI_AHEAD ? EV_R : 0);
+}
+
+static void
+on_relay(void *owner, int fd, uint32_t ev)
+{
+	struct master_conn *c = owner;
+
+	(void)ev;
+	loop_progress(c->master->loop, fd);
+	master_cli_serve(c);
+}
+
+/* Passes one end of a connection to the worker process, which serves it as its own socket does. */
+static int
+pass_connection(struct master_conn *c, const struct worker_process *w, int fd)
+{
+	char text[64];
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
+			      .cmsg_type = SCM_RIGHTS } };
+	struct iovec iov = { .iov_base = text };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control) };
+
+	iov.iov_len = (size_t)snprintf(
+		text, sizeof(text), MASTER_CLI "%u,%u", (unsigned int)c->level, c->modes);
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	return (int)sys_sendmsg(c->master->sys, w->own.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The command fits into the buffer of a new socket. */
+static int
+send_command(struct master_conn *c, int fd, const char *text, const char *payload)
+{
+	struct sbuf b;
+	long r = -ERR_NOMEM;
+
+	sbuf_init(&b, 0);
+	sbuf_addf(&b, "%s%s\n%s", text, payload ? "<<" : "", payload ? payload : "");
+	if (payload)
+		sbuf_adds(&b, "\n");
+	if (!b.failed)
+		r = sys_sendto(c->master->sys, fd, b.p, b.len, MSG_NOSIGNAL);
+	if (r >= 0)
+		r = (size_t)r == b.len ? 0 : -ERR_FULL;
+	sbuf_fini(&b);
+	return (int)r;
+}
+
+int
+master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const char *payload)
+{
+	const struct worker_process *w = find_serving(c->master, pid);
+	struct sys *sys = c->master->sys;
+	int ends[2];
+	int r;
+
+	if (!w)
+		return -ERR_UNKNOWN;
+	r = (int)sys_socketpair(sys, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
+	if (r < 0)
+		return r;
+	r = pass_connection(c, w, ends[1]);
+	(void)sys_close(sys, ends[1]);
+	if (r >= 0)
+		r = send_command(c, ends[0], text, payload);
+	if (r >= 0)
+		r = conn_open(&c->relay, c->master->loop, ends[0], on_relay, c, CONN_UNIX);
+	if (r < 0) {
+		(void)sys_close(sys, ends[0]);
+		return r;
+	}
+	c->is_relaying = 1;
+	return 0;
+}
