@@ -30,11 +30,13 @@ def get(port):
 class Load:
     """Clients of several kinds until stop(); `failed` says what went wrong."""
 
-    def __init__(self, port, bulk_port, size):
-        self.port, self.bulk_port, self.size = port, bulk_port, size
+    def __init__(self, port, bulk_port, size, deferred_port=None, kinds=None):
+        self.port, self.bulk_port, self.size, self.deferred_port = port, bulk_port, size, deferred_port
         self.failed, self.done = [], {}
         self._end = threading.Event()
-        kinds = [self.short] * 4 + [self.kept] * 2 + [self.mid_header] * 2 + [self.download] * 2
+        if not kinds:
+            kinds = ["short"] * 4 + ["kept", "mid_header", "download"] * 2 + ["deferred"] * (2 if deferred_port else 0)
+        kinds = [getattr(self, kind) for kind in kinds]
         self._threads = [threading.Thread(target=self._run, args=(kind,)) for kind in kinds]
         for t in self._threads:
             t.start()
@@ -44,7 +46,7 @@ class Load:
         while not self._end.is_set():
             try:
                 kind()
-            except (OSError, AssertionError) as e:
+            except (OSError, AssertionError, IndexError) as e:
                 self.failed.append(f"{name}: {e!r}")
             self.done[name] = self.done.get(name, 0) + 1
 
@@ -74,6 +76,14 @@ class Load:
             c.sendall(REQUEST[:20])
             time.sleep(1.2)
             c.sendall(REQUEST[20:])
+            got = c.recv(4096)
+            assert got.endswith(b"one"), got
+
+    def deferred(self):
+        """It waits in the kernel, accepted by nobody, until it sends something."""
+        with connect(self.deferred_port) as c:
+            time.sleep(0.5)
+            c.sendall(REQUEST)
             got = c.recv(4096)
             assert got.endswith(b"one"), got
 

@@ -611,6 +611,26 @@ def test_bad_sockets_of_the_master(cfg_file, value, why):
 
 # --- under load ---
 
+def test_a_killed_worker_loses_what_was_in_flight(daemon):
+    """Whoever waits in the sockets is served by the next one."""
+    port, deferred = free_ports(2)
+    d = daemon(site(port) + f"    bind 127.0.0.1:{deferred} defer-accept\n", mode=MASTER)
+    kinds, kills = ["short"] * 4 + ["deferred"] * 4, 3
+    load = Load(port, None, 0, deferred, kinds)
+    try:
+        for _ in range(kills):
+            time.sleep(0.7)
+            os.kill(worker_of(d), signal.SIGKILL)
+    finally:
+        time.sleep(0.7)
+        load.stop()
+    # no client waits for the next worker in vain: each thread has at most one connection that was accepted
+    assert len(load.failed) <= kills * 4, load.failed
+    assert all(f.startswith("short: ") and ("reset" in f or "IndexError" in f) for f in load.failed), load.failed
+    assert load.done["short"] > 200 and load.done["deferred"] >= 8, load.done
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_client_notices_reloads(daemon, origins, workers):
     size = 8 << 20
@@ -620,11 +640,12 @@ def test_no_client_notices_reloads(daemon, origins, workers):
             conn.sendall(b"\0" * size)
 
     bulk = origins(big)
-    port, bulk_port = free_ports(2)
-    d = daemon(site(port) + f"listen bulk\n    mode tcp\n    bind 127.0.0.1:{bulk_port}\n    server s 127.0.0.1:{bulk.port}\n",
+    port, deferred, bulk_port = free_ports(3)
+    d = daemon(site(port) + f"    bind 127.0.0.1:{deferred} defer-accept\n"
+               f"listen bulk\n    mode tcp\n    bind 127.0.0.1:{bulk_port}\n    server s 127.0.0.1:{bulk.port}\n",
                mode=MASTER, extra=f"nbthread {workers}")
     inodes = listening_inodes(port)
-    load = Load(port, bulk_port, size)
+    load = Load(port, bulk_port, size, deferred)
     try:
         for _ in range(8):
             time.sleep(1)
@@ -633,5 +654,6 @@ def test_no_client_notices_reloads(daemon, origins, workers):
         load.stop()
     assert not load.failed, (load.failed[:5], len(load.failed), load.done)
     assert load.done["short"] > 500 and load.done["download"] > 4 and load.done["mid_header"] > 6, load.done
+    assert load.done["deferred"] > 10, load.done
     assert listening_inodes(port) == inodes
     assert wait_for(lambda: len(children(d.pid)) == 1)
