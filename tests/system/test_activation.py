@@ -143,3 +143,18 @@ def test_with_systemd(tmp_path):
         finally:
             p.terminate()
             time.sleep(0.1)
+
+
+@pytest.mark.parametrize("mode", ["-db", "-Ws"])
+def test_messages_for_the_journal(tmp_path, mode):
+    """$JOURNAL_STREAM names standard error: each line has a priority."""
+    with listening() as taken, open(tmp_path / "journal", "w+", encoding="utf-8") as err:
+        cfg = tmp_path / "cfg"
+        cfg.write_text(DEFAULTS.format(extra="") + site(taken.getsockname()[1]))
+        st = os.fstat(err.fileno())
+        env = dict(os.environ, JOURNAL_STREAM=f"{st.st_dev}:{st.st_ino}")
+        assert subprocess.run([TACIT, mode, "-V", "-f", cfg], stderr=err, env=env, timeout=WAIT, check=False).returncode == 1
+        lines = (tmp_path / "journal").read_text().splitlines()
+    assert any(line.startswith("<1>[ALERT] ") and "in use" in line for line in lines), lines
+    assert any(line.startswith("<5>[NOTICE] ") for line in lines), lines
+    assert all(line[0] == "<" for line in lines), lines

@@ -16,9 +16,17 @@ struct report {
 	int verbose; /* also notices */
 	struct sbuf *kept; /* messages are appended to it until is_started is set; NULL: none */
 	int is_started;
+	int has_priorities; /* it is read by the journal: each line begins with <N> */
 };
+
+struct sys;
 
 void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
 	fmt_printf(3, 4);
+/* Lines of other messages in this form, as they are. */
+void report_text(const struct report *r, const char *text);
+/* Is standard error the stream of the journal that $JOURNAL_STREAM names ("device:inode"; NULL:
+ * none)? To be called again when it has changed. */
+void report_find_journal(struct report *r, struct sys *sys, const char *stream);
 
 #endif

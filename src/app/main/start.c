@@ -188,6 +188,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	st.report.quiet = (st.opts.flags & OPTIONS_QUIET) != 0;
 	st.report.verbose = (st.opts.flags & OPTIONS_VERBOSE) || st.opts.place == OPTIONS_DEBUG;
 	r = config_init(&st.cfg, environment);
+	report_find_journal(&st.report, &st.sys, cfg_env_get(&st.cfg.env, "JOURNAL_STREAM"));
 	st.cfg.diag.pid = st.report.pid;
 	if (!r)
 		r = inherit_link(&st, environment);

@@ -146,6 +146,8 @@ say_ready(struct start *st)
 			g->exit_on_failure, (unsigned int)g->max_reloads);
 		fflush(stderr);
 		master_link_restore_stderr(&st->link);
+		report_find_journal(&st->report, &st->sys,
+			cfg_env_get(&st->cfg.env, "JOURNAL_STREAM"));
 		daemon_detach(&st->daemon);
 	}
 	notify_send(&st->notify, "READY=1\nSTATUS=Serving, at most %u connections",
@@ -362,6 +364,7 @@ static int
 run_first_worker(struct start *st)
 {
 	daemon_leave(&st->daemon);
+	st->report.has_priorities = 0;
 	st->report.pid = (int)sys_getpid(&st->sys);
 	st->cfg.diag.pid = st->report.pid;
 	cfg_diag_print(&st->cfg.diag, stderr, st->cfg.global.quiet);

@@ -54,8 +54,7 @@ take_log(struct worker_process *w)
 	(void)sys_close(m->sys, w->own.log_fd);
 	w->own.log_fd = -1;
 	if (m->startup_log)
-		fputs(m->startup_log, m->report->to);
-	fflush(m->report->to);
+		report_text(m->report, m->startup_log);
 }
 
 /* --- starts --- */

@@ -3,11 +3,62 @@
 #include "app/process/report.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/sys.h"
+
+static const char *const names[] = { "[ALERT]", "[WARNING]", "[NOTICE]" };
+
+/* As sd-daemon(3) numbers them. A line that continues another one has its priority. */
+static int
+priority_of(const char *line, int before)
+{
+	static const int priorities[] = { 1, 4, 5 };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strncmp(line, names[i], strlen(names[i])) == 0)
+			return priorities[i];
+	return before;
+}
+
+void
+report_text(const struct report *r, const char *text)
+{
+	int priority = 6;
+
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\n");
+		n += text[n] == '\n';
+		priority = priority_of(text, priority);
+		if (r->has_priorities)
+			fprintf(r->to, "<%d>", priority);
+		(void)!fwrite(text, 1, n, r->to);
+	}
+	fflush(r->to);
+}
+
+void
+report_find_journal(struct report *r, struct sys *sys, const char *stream)
+{
+	unsigned long long device, inode;
+	struct stat st;
+	char *end;
+
+	r->has_priorities = 0;
+	if (!stream || sys_fstat(sys, 2, &st) < 0)
+		return;
+	device = strtoull(stream, &end, 10);
+	if (*end != ':')
+		return;
+	inode = strtoull(end + 1, &end, 10);
+	r->has_priorities = !*end && device == st.st_dev && inode == st.st_ino;
+}
 
 void
 report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
 {
-	static const char *const names[] = { "[ALERT]", "[WARNING]", "[NOTICE]" };
 	struct sbuf text;
 	va_list ap;
 
@@ -20,8 +71,7 @@ report_msg(const struct report *r, enum report_level level, const char *fmt, ...
 	va_end(ap);
 	sbuf_addc(&text, '\n');
 	if (text.len)
-		fputs(text.p, r->to);
-	fflush(r->to);
+		report_text(r, text.p);
 	if (r->kept && !r->is_started && text.len)
 		sbuf_add(r->kept, text.p, text.len);
 	sbuf_fini(&text);
