@@ -148,14 +148,17 @@ server_renew(struct server *s, struct proxy *be, const char *name,
 	struct list link = s->link;
 	struct server_shard *shard = s->shard;
 	int placed = s->has_placed_shards;
+	struct latency_set latency;
 
+	if (latency_set_make(&s->latency, be->n_shards) < 0)
+		return -ERR_NOMEM;
+	latency = s->latency;
 	memset(s, 0, sizeof(*s));
 	s->link = link;
 	s->shard = shard;
 	s->has_placed_shards = placed;
+	s->latency = latency;
 	server_clear_shards(s, be->n_shards);
-	if (latency_set_make(&s->latency, be->n_shards) < 0)
-		return -ERR_NOMEM;
 	return init_server(s, be, name, defaults);
 }
 
