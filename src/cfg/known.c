@@ -79,3 +79,21 @@ cfg_known_is_section(const char *name)
 			return true;
 	return false;
 }
+
+const char *
+cfg_known_section_why(const char *name)
+{
+	static const struct {
+		const char *name, *why;
+	} reasons[] = {
+		{ "log-forward", "tacit receives no log messages: send them to a syslog daemon" },
+		{ "log-profile", "each proxy has one log-format" },
+		{ "ring", "tacit has no rings: 'log' sends to a syslog daemon over UDP or a unix "
+			  "socket, or to a descriptor" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		if (strcmp(reasons[i].name, name) == 0)
+			return reasons[i].why;
+	return NULL;
+}
