@@ -172,6 +172,8 @@ static void
 put_ft(struct log_render *r)
 {
 	put_f(r);
+	if (r->s->listener->xprt)
+		sbuf_addc(r->out, '~');
 }
 
 static void

@@ -1,0 +1,174 @@
+"""Handshakes that fail, through HAProxy and tacit: what is logged of each, and that the next client is served."""
+
+import re
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import time
+
+import pytest
+from certs import Authority
+from conftest import TACIT, free_port, is_open, wait_for
+from subject import LogServer
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+CLIENT_MS = 700
+
+
+@pytest.fixture(scope="module")
+def pem(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs")).make("a.pem", "a.test")
+
+
+def anyone():
+    c = ssl.create_default_context()
+    c.check_hostname = False
+    c.verify_mode = ssl.CERT_NONE
+    return c
+
+
+def hello():
+    """The first bytes of a client."""
+    sent = ssl.MemoryBIO()
+    client = anyone().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="a.test")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return sent.read()
+
+
+SSL2 = bytes.fromhex("802e0100020015000000100100800200800300800400800500800600400700c001") + bytes(16)
+
+# name, bytes, what follows: the client's FIN, its RST, or nothing
+CASES = [
+    ("nothing, FIN", b"", "fin"), ("nothing, RST", b"", "rst"), ("nothing", b"", "wait"),
+    ("a part, FIN", hello()[:20], "fin"), ("a part, RST", hello()[:20], "rst"), ("a part", hello()[:20], "wait"),
+    ("a request of HTTP", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "wait"),
+    ("zeros", bytes(60), "wait"), ("SSLv2", SSL2, "wait"), ("a hello, RST", hello(), "rst"),
+]
+
+
+def fail(port, what, then):
+    """Such a client; it returns when the proxy has closed."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+        if what:
+            s.sendall(what)
+        if then == "fin":
+            s.shutdown(socket.SHUT_WR)
+        if then == "rst":
+            time.sleep(0.05)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return
+        try:
+            while s.recv(4096):
+                pass
+        except ConnectionResetError:
+            pass
+
+
+def distrust(port):
+    """A client that does not know the authority."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as s, pytest.raises(ssl.SSLError):
+        ssl.create_default_context().wrap_socket(s, server_hostname="a.test").recv(1)
+
+
+def slow(port):
+    """One that says hello byte by byte, and gets its answer."""
+    into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = anyone().wrap_bio(into, out, server_hostname="a.test")
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while True:
+            try:
+                client.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                for byte in out.read():
+                    s.sendall(bytes([byte]))
+                into.write(s.recv(65536))
+        client.write(b"GET / HTTP/1.0\r\n\r\n")
+        s.sendall(out.read())
+        got = b""
+        while True:
+            into.write(s.recv(65536))
+            try:
+                got += client.read(4096)
+            except ssl.SSLWantReadError:
+                continue
+            if b"\r\n\r\n" in got:
+                return got
+
+
+def lines_of(program, pem, tmp_path, options):
+    """The log lines of all cases, without what varies."""
+    log, port = LogServer(), free_port()
+    cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
+    cfg.write_text(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n"
+                   f"defaults\n mode http\n log global\n option httplog\n {options}\n timeout client {CLIENT_MS}ms\n"
+                   " timeout connect 1s\n timeout server 1s\n"
+                   f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n")
+    with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as p:
+        try:
+            assert wait_for(lambda: is_open(port))
+            time.sleep(0.1)
+            log.drain()
+            log.lines.clear()
+            said = []
+            for name, what, then in CASES:
+                fail(port, what, then)
+                time.sleep(0.15)
+                said.append((name, ended(log)))
+            distrust(port)
+            time.sleep(0.1)
+            said.append(("no trust", ended(log)))
+            assert slow(port).startswith(b"HTTP/1.1 200 "), program
+            time.sleep(0.1)
+            said.append(("served", [line.split()[0] for line in ended(log)]))
+            assert said[-1][1] == ["f~"]
+        finally:
+            p.kill()
+            log.close()
+    return said
+
+
+def ended(log):
+    """The ends of the lines so far, which are removed."""
+    log.drain()
+    got = [re.sub(r".*\] ", "", line) for line in log.lines]
+    log.lines.clear()
+    return got
+
+
+@pytest.mark.parametrize("options", ["", "option dontlognull"])
+def test_failures_are_logged(pem, tmp_path, options):
+    ours, theirs = (lines_of(p, pem, tmp_path, options) for p in (TACIT, HAPROXY))
+    assert ours == theirs
+
+
+def test_after_a_proxy_header(pem, tmp_path):
+    """accept-proxy comes before TLS; the address of the header is in the request."""
+    for program in (TACIT, HAPROXY):
+        port = free_port()
+        cfg = tmp_path / "p.cfg"
+        cfg.write_text("defaults\n mode http\n timeout client 2s\n timeout connect 1s\n timeout server 1s\n"
+                       f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} accept-proxy\n"
+                       " http-request return status 200 content-type text/plain lf-string %[src]\n")
+        with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as p:
+            try:
+                assert wait_for(lambda at=port: is_open(at))
+                with socket.create_connection(("127.0.0.1", port), timeout=5) as raw:
+                    raw.sendall(b"PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n")
+                    with anyone().wrap_socket(raw, server_hostname="a.test") as s:
+                        s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                        got = b""
+                        while not got.endswith(b"192.0.2.7"):
+                            part = s.recv(4096)
+                            assert part, got
+                            got += part
+            finally:
+                p.kill()
