@@ -48,7 +48,7 @@ PLANTED = [
     ('layers', 'src/base/bad.c', '#include "event/loop.h"\n'),
     ('layers', 'src/event/bad.c', '#include "cfg/lexer.h"\n'),
     ('layers', 'src/proxy/model/bad.c', '#include "event/poller.h"\n'),
-    ('layers', 'src/proxy/model/bad.c', '#include "tls/tls.h"\n'),
+    ('layers', 'src/rule/sample/bad.c', '#include "tls/tls.h"\n'),
     ('layers', 'src/proxy/bad.c', 'int x;\n'),
     ('layers', 'src/base/sub/bad.c', 'int x;\n'),
     ('layers', 'src/http/bad.c', '#include "net/addr.h"\n'),

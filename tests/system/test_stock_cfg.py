@@ -27,9 +27,7 @@ def test_it_loads(tmp_path):
 
 @only_tacit
 def test_as_shipped_it_loads():
-    """Its TLS settings have no effect while no line uses TLS, and each of them causes a notice."""
+    """There is nothing to say about it; its settings of TLS wait for a line that uses TLS."""
     done = run("-c", "-f", STOCK, program=SUBJECT)
     assert done.returncode == 0, done.stderr
-    for number, line in enumerate(STOCK.read_text().split("\n"), 1):
-        if line.split()[:1] and line.split()[0].startswith(("ca-base", "crt-base", "ssl-default")):
-            assert f"{STOCK}:{number}:" in done.stderr, line
+    assert not done.stderr

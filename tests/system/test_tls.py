@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from certs import Authority
 from conftest import free_ports, run, wait_for
+from subject import LogServer
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +208,41 @@ def test_garbage(daemon, ca):
                 pass
     assert cn(port, context(ca)) == "g.test"
     assert wait_for(lambda: int(d.info()["CurrConns"]) == 0)
+
+
+def test_fetches(daemon, ca):
+    """What rules and logs see of a connection and of the client's certificate."""
+    pem, client = ca.make("f.pem", "f.test", ["f.test"]), ca.make("fc.pem", "client")
+    log = LogServer()
+    p, q, r = free_ports(3)
+    words = ["ssl_fc", "ssl_fc_protocol", "ssl_fc_cipher", "ssl_fc_sni", "ssl_fc_alpn", "ssl_fc_has_sni",
+             "ssl_fc_has_crt", "ssl_fc_use_keysize", "ssl_c_used", "ssl_c_verify", "ssl_c_s_dn", "ssl_c_s_dn(CN)",
+             "ssl_c_i_dn(CN)", "ssl_c_serial,hex", "ssl_c_version", "ssl_f_s_dn", "ssl_fc_is_resumed"]
+    fmt = "|".join(f"%[{w}]" for w in words)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{p}\n bind 127.0.0.1:{q} ssl crt {pem} alpn http/1.1\n"
+               f" bind 127.0.0.1:{r} ssl crt {pem} verify optional ca-file {ca.pem}\n"
+               f" log 127.0.0.1:{log.port} local0\n option httpslog\n http-request redirect scheme https if !{{ ssl_fc }}\n"
+               f" http-request return status 200 content-type text/plain lf-string \"{fmt}\"\n")
+    d.base[-1] = "the log socket comes with the first line"
+
+    def ask(port, c=None, name=None):
+        s = meet(port, c, name)[1] if c else socket.create_connection(("127.0.0.1", port), timeout=5)
+        with s:
+            s.sendall(b"GET / HTTP/1.0\r\nHost: h\r\n\r\n")
+            return b"".join(iter(lambda: s.recv(4096), b"")).decode()
+
+    assert "302" in ask(p) and "Location: https://h/" in ask(p)
+    c = context(ca)
+    c.set_alpn_protocols(["http/1.1"])
+    got = ask(q, c, "f.test").split("\r\n\r\n")[1].split("|")
+    assert got == ["1", "TLSv1.3", "TLS_AES_256_GCM_SHA384", "f.test", "http/1.1", "1", "0", "256", "0", "0", "", "",
+                   "", "", "", "/CN=f.test", "0"]
+    c.maximum_version = ssl.TLSVersion.TLSv1_2
+    c.load_cert_chain(client)
+    got = ask(r, c).split("\r\n\r\n")[1].split("|")
+    assert got == ["1", "TLSv1.2", "ECDHE-ECDSA-AES256-GCM-SHA384", "", "", "0", "1", "256", "1", "0", "/CN=client",
+                   "client", "test CA", f"{1000 + ca.serial:04X}", "1", "/CN=f.test", "0"]
+    ends = [line.split('"')[-1] for line in log.wait(4)]
+    assert ends[-2:] == [" 0/0000000000000000/0/0/0 f.test/TLSv1.3/TLS_AES_256_GCM_SHA384",
+                         " 0/0000000000000000/0/0/0 -/TLSv1.2/ECDHE-ECDSA-AES256-GCM-SHA384"]
+    log.close()

@@ -1,7 +1,6 @@
 /*
  * The variables of a log-format (configuration manual, 8.2.6): ALIAS_ROW(name, fn, needs, doc): fn
- * is put_<fn> in log_alias.c, needs is the SAMPLE_AT_x from which on it is known. ALIAS_NOT(name):
- * in the manual but not supported.
+ * is put_<fn> in log_alias.c, needs is the SAMPLE_AT_x from which on it is known.
  */
 #ifdef ALIAS_ROW
 ALIAS_ROW("B", B, END, "Bytes sent to the client.")
@@ -59,15 +58,12 @@ ALIAS_ROW("sc", sc, END, "Connections of the server.")
 ALIAS_ROW("si", si, SERVER, "The server's address.")
 ALIAS_ROW("sp", sp, SERVER, "The server's port.")
 ALIAS_ROW("sq", sq, END, "Requests before it in the server's queue.")
+ALIAS_ROW("sslc", sslc, CONN, "The cipher used with the client.")
+ALIAS_ROW("sslv", sslv, CONN, "The version of TLS used with the client.")
 ALIAS_ROW("t", t, CONN, "When the connection was accepted, in local time, with milliseconds.")
 ALIAS_ROW("tr", tr, TXN, "When the request began, in local time, with milliseconds.")
 ALIAS_ROW("trg", trg, TXN, "When the request began, in UTC.")
 ALIAS_ROW("trl", trl, TXN, "When the request began, in local time.")
 ALIAS_ROW("ts", ts, END, "The termination state: two letters.")
 ALIAS_ROW("tsc", tsc, END, "The termination state and two letters on the cookie.")
-#endif
-
-#ifdef ALIAS_NOT
-ALIAS_NOT("sslc")
-ALIAS_NOT("sslv")
 #endif

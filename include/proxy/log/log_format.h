@@ -15,6 +15,10 @@
 #define LOG_FORMAT_HTTP                                                                        \
 	"%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc "                     \
 	"%ac/%fc/%bc/%sc/%rc %sq/%bq %hr %hs %{+Q}r"
+/* `option httpslog` (8.2.4) */
+#define LOG_FORMAT_HTTPS                                                                       \
+	LOG_FORMAT_HTTP " %[fc_err]/%[ssl_fc_err,hex]/%[ssl_c_err]/%[ssl_c_ca_err]/"           \
+			"%[ssl_fc_is_resumed] %[ssl_fc_sni]/%sslv/%sslc"
 #define LOG_FORMAT_CLF                                                                         \
 	"%{+Q}o %{-Q}ci - - [%trg] %r %ST %B \"\" \"\" %cp %ms %ft %b %s %TR %Tw %Tc %Tr %Ta " \
 	"%tsc %ac %fc %bc %sc %rc %sq %bq %CC %CS %hrl %hsl"

@@ -425,17 +425,13 @@ put_pid(struct log_render *r)
 		struct log_render r = { cx->session, cx->log, out, cx->arena, flags };    \
 		put_##fn(&r);                                                             \
 	}
-#define ALIAS_NOT(name)
 #include "proxy/log/log_alias.tbl.h"
 #undef ALIAS_ROW
-#undef ALIAS_NOT
 
 const struct rule_alias log_aliases[] = {
 #define ALIAS_ROW(name, fn, needs, doc) { name, SAMPLE_AT_##needs, write_##fn, doc },
-#define ALIAS_NOT(name) { name, 0, NULL, NULL },
 #include "proxy/log/log_alias.tbl.h"
 #undef ALIAS_ROW
-#undef ALIAS_NOT
 	{ 0 },
 };
 

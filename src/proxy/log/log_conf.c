@@ -121,6 +121,7 @@ preset_text(const struct proxy *p, struct cfg_diag *d)
 		[LOG_PRESET_NONE] = NULL,
 		[LOG_PRESET_TCP] = LOG_FORMAT_TCP,
 		[LOG_PRESET_HTTP] = LOG_FORMAT_HTTP,
+		[LOG_PRESET_HTTPS] = LOG_FORMAT_HTTPS,
 		[LOG_PRESET_CLF] = LOG_FORMAT_CLF,
 		[LOG_PRESET_JSON] = NULL,
 	};

@@ -220,14 +220,6 @@ fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 	return x != NULL;
 }
 
-/* There is no TLS. */
-static int
-fetch_no(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
-{
-	sample_set_bool(s, 0);
-	return 1;
-}
-
 /* Mode http uses HTTP/1 on both sides. */
 static int
 fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
@@ -254,8 +246,6 @@ fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, stru
 		.doc = text }
 #define MAJOR(n, scope, text)                                                            \
 	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .doc = text }
-#define NO(n, scope, text)                                                               \
-	{ .name = n, scope, .out = SAMPLE_BOOL, .fetch = fetch_no, .doc = text }
 
 const struct rule_fetch session_fetches[] = {
 	IP("bc_dst", SRV, SERVER_PEER, "The address of the server."),
@@ -294,9 +284,5 @@ const struct rule_fetch session_fetches[] = {
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_stopping,
 		.doc = "Is the process about to stop?" },
-	NO("ssl_bc", SRV, "True if the connection to the server uses TLS. TLS is not supported: "
-		"false."),
-	NO("ssl_fc", CONN, "True if the connection of the client uses TLS. TLS is not supported: "
-		"false."),
 	{ .name = NULL },
 };

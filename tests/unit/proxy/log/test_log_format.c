@@ -118,7 +118,6 @@ test_refused(void **state)
 		  "no variable is called '%fxx'; a '%' itself is written as '%%'" },
 		{ "%[int(1),nope]", 9, ERR_UNKNOWN, "nope" },
 		{ "%ci %TR", 5, ERR_INVAL, "variable '%TR' is reserved for mode http" },
-		{ "%sslv", 1, ERR_UNSUPPORTED, "variable '%sslv' is not supported" },
 	};
 	struct rule_vocab vocab;
 	struct rule_err why;

@@ -1,0 +1,73 @@
+/*
+ * What a TLS connection has agreed on, and the certificates of both sides. On the connection's
+ * worker.
+ */
+#ifndef TACIT_TLS_CONN_INFO_H
+#define TACIT_TLS_CONN_INFO_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/sbuf.h"
+#include "base/str.h"
+
+struct conn;
+
+enum tls_info {
+	/* Texts and bytes. */
+	TLS_INFO_VERSION,
+	TLS_INFO_CIPHER,
+	TLS_INFO_SERVER_NAME,
+	TLS_INFO_ALPN,
+	TLS_INFO_SESSION_ID,
+	TLS_INFO_SESSION_KEY,
+	TLS_INFO_CLIENT_RANDOM,
+	TLS_INFO_SERVER_RANDOM,
+	TLS_INFO_UNIQUE_ID,       /* the first Finished message */
+	TLS_INFO_ERROR_TEXT,
+	/* Numbers. */
+	TLS_INFO_USE_KEYSIZE,     /* bits of the cipher's key that are secret */
+	TLS_INFO_ALG_KEYSIZE,
+	TLS_INFO_IS_RESUMED,
+	TLS_INFO_HAS_CERT,        /* the peer has sent a certificate in this handshake */
+	TLS_INFO_CERT_USED,       /* or in that of the session that was resumed */
+	TLS_INFO_VERIFY,          /* X509_V_x */
+	TLS_INFO_CRT_ERR,
+	TLS_INFO_CA_ERR,
+	TLS_INFO_CA_ERR_DEPTH,
+	TLS_INFO_ERROR            /* OpenSSL's code of the first failure */
+};
+
+enum tls_cert_info {
+	TLS_CERT_DER,
+	TLS_CERT_CHAIN_DER,
+	TLS_CERT_SERIAL,
+	TLS_CERT_SHA1,
+	TLS_CERT_SIG_ALG,
+	TLS_CERT_KEY_ALG,
+	TLS_CERT_NOT_BEFORE,
+	TLS_CERT_NOT_AFTER,
+	TLS_CERT_VERSION         /* a number, in decimal */
+};
+
+enum tls_whose { TLS_OF_PEER, TLS_OWN };
+
+/* A part of a distinguished name; entry.len 0: all of it. */
+struct tls_dn_part {
+	struct str entry;
+	int64_t nth;       /* 1: the first, -1: the last */
+	int is_rfc2253;    /* of the whole name: as in LDAP */
+};
+
+/* True if the connection uses TLS. */
+int tls_is_used(const struct conn *c);
+/* 0, or -ERR_UNKNOWN: no TLS, or it has none of this. */
+int tls_info_text(const struct conn *c, enum tls_info what, struct sbuf *out) must_check;
+int tls_info_number(const struct conn *c, enum tls_info what, int64_t *out) must_check;
+int tls_info_cert(const struct conn *c, enum tls_whose whose, enum tls_cert_info what,
+	struct sbuf *out) must_check;
+/* Of the certificate's subject, or its issuer. */
+int tls_info_name(const struct conn *c, enum tls_whose whose, int is_issuer,
+	const struct tls_dn_part *part, struct sbuf *out) must_check;
+
+#endif
