@@ -1,8 +1,10 @@
 """bind ... ssl from outside: curl, openssl s_client and Python's ssl are the clients. Certificates are made here."""
 
+import contextlib
 import socket
 import ssl
 import subprocess
+import threading
 
 import pytest
 from certs import Authority
@@ -246,3 +248,154 @@ def test_fetches(daemon, ca):
     assert ends[-2:] == [" 0/0000000000000000/0/0/0 f.test/TLSv1.3/TLS_AES_256_GCM_SHA384",
                          " 0/0000000000000000/0/0/0 -/TLSv1.2/ECDHE-ECDSA-AES256-GCM-SHA384"]
     log.close()
+
+
+class Https:
+    """An origin that speaks TLS: it answers each request with the name that was asked for and whether the session was
+    resumed, and keeps the connection."""
+
+    def __init__(self, pem, **kw):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(pem)
+        self.context.sni_callback = self._note
+        for k, v in kw.items():
+            setattr(self.context, k, v)
+        self.names = {}
+        self.accepted = 0
+        self.open = []
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _note(self, s, name, _):
+        self.names[s] = name
+
+    def _run(self):
+        while True:
+            try:
+                raw, _ = self.sock.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(raw,), daemon=True).start()
+
+    def _serve(self, raw):
+        with contextlib.suppress(OSError), self.context.wrap_socket(raw, server_side=True) as s:
+            self.accepted += 1
+            self.open.append(s)
+            buf = b""
+            while True:
+                while b"\r\n\r\n" not in buf:
+                    got = s.recv(4096)
+                    if not got:
+                        return
+                    buf += got
+                buf = buf.partition(b"\r\n\r\n")[2]
+                body = f"{self.names.get(s)} {s.session_reused} {self.accepted}".encode()
+                s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    def close(self):
+        self.sock.close()
+        for s in self.open:
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+
+def fetch(port, host="h"):
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+        s.sendall(f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        text = b"".join(iter(lambda: s.recv(4096), b"")).decode()
+        return int(text.split()[1]), text.partition("\r\n\r\n")[2]
+
+
+@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
+def test_server(daemon, ca, version):
+    """Requests over TLS to a server, verified, with a constant name; connections are kept and sessions resumed."""
+    https = Https(ca.make("s.pem", "s.test", ["s.test"]), maximum_version=getattr(ssl.TLSVersion, version))
+    p, q = free_ports(2)
+    daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n http-reuse always\n"
+           f" server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni str(s.test)\n"
+           f"listen b\n bind 127.0.0.1:{q}\n http-reuse never\n"
+           f" server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni str(s.test)\n", extra="nbthread 1")
+    assert fetch(p) == (200, "s.test False 1")
+    assert fetch(p) == (200, "s.test False 1")
+    assert fetch(q) == (200, "s.test False 2")
+    assert fetch(q) == (200, "s.test True 3")
+    https.close()
+
+
+def test_server_names(daemon, ca):
+    """The name may depend on the session: then connections are not shared between names."""
+    https = Https(ca.make("n.pem", "n.test", ["a.test", "b.test"]))
+    (p,) = free_ports(1)
+    daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n http-reuse always\n http-request set-var(sess.h) hdr(host)\n"
+           f" server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni var(sess.h)\n", extra="nbthread 1")
+    assert fetch(p, "a.test")[1].startswith("a.test ")
+    assert fetch(p, "b.test")[1].startswith("b.test ")
+    assert fetch(p, "c.test")[0] == 503
+    with socket.create_connection(("127.0.0.1", p), timeout=5) as s:
+        for name in ("a.test", "a.test", "b.test", "a.test"):
+            s.sendall(f"GET / HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+            assert s.recv(4096).decode().partition("\r\n\r\n")[2].startswith(f"{name} ")
+    https.close()
+
+
+def test_server_verification(daemon, ca, tmp_path):
+    """A stranger's certificate, a wrong name and an expired one are not accepted; verify none accepts them."""
+    other = Authority(tmp_path / "other").make("x.pem", "x.test", ["x.test"])
+    stranger, expired = Https(other), Https(ca.make("e.pem", "e.test", ["e.test"], days=-1))
+    good = Https(ca.make("g2.pem", "g.test", ["g.test"]))
+    ports = free_ports(6)
+    lines = [f"127.0.0.1:{stranger.port} ssl ca-file {ca.pem}", f"127.0.0.1:{stranger.port} ssl verify none",
+             f"127.0.0.1:{expired.port} ssl ca-file {ca.pem}",
+             f"127.0.0.1:{good.port} ssl ca-file {ca.pem} verifyhost other.test",
+             f"127.0.0.1:{good.port} ssl ca-file {ca.pem} verifyhost g.test",
+             f"127.0.0.1:{good.port} ssl ca-file {ca.pem}"]
+    daemon(HTTP + "".join(f"listen l{i}\n bind 127.0.0.1:{p}\n retries 0\n server s {line}\n"
+                          for i, (p, line) in enumerate(zip(ports, lines))))
+    assert [fetch(p)[0] for p in ports] == [503, 200, 503, 503, 200, 200]
+    for s in (stranger, expired, good):
+        s.close()
+
+
+def test_server_needs_ca(ca, tmp_path):
+    """Verification is the default: it has to be given a CA, or switched off."""
+    cfg = "listen l\n mode http\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n bind 127.0.0.1:1\n" \
+          " server s 127.0.0.1:2 ssl {}\n"
+    done = check(cfg.format(""), tmp_path)
+    assert done.returncode == 1
+    assert "verify is enabled by default but no CA file specified" in done.stderr
+    assert "c.cfg:7" in done.stderr
+    for words in ("verify none", f"ca-file {ca.pem}", "ca-file @system-ca"):
+        assert check(cfg.format(words), tmp_path).returncode == 0
+    assert check("global\n ssl-server-verify none\n" + cfg.format(""), tmp_path).returncode == 0
+
+
+def test_client_certificate_to_server(daemon, ca):
+    """The server asks for a certificate."""
+    https = Https(ca.make("m.pem", "m.test"), verify_mode=ssl.CERT_REQUIRED)
+    https.context.load_verify_locations(ca.pem)
+    mine = ca.make("mine.pem", "me")
+    p, q = free_ports(2)
+    daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n server s 127.0.0.1:{https.port} ssl verify none crt {mine}\n"
+           f"listen b\n bind 127.0.0.1:{q}\n retries 0\n server s 127.0.0.1:{https.port} ssl verify none\n")
+    assert fetch(p)[0] == 200
+    assert fetch(q)[0] in (502, 503)
+    https.close()
+
+
+def test_checks(daemon, ca):
+    """Health checks by HTTP use TLS as sessions do, unless they are told otherwise."""
+    https = Https(ca.make("h.pem", "h.test"))
+    (p,) = free_ports(1)
+    d = daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n option httpchk GET /\n default-server inter 100ms check\n"
+               f" server tls 127.0.0.1:{https.port} ssl verify none\n"
+               f" server plain 127.0.0.1:{https.port} ssl verify none no-check-ssl fall 1\n"
+               f" server asked 127.0.0.1:{https.port} verify none check-ssl check-sni h.test ca-file {ca.pem}\n")
+
+    def states():
+        rows = [r.split(",") for r in d.admin("show stat a 4 -1").strip().split("\n")[1:]]
+        return {r[1]: (r[17], r[36]) for r in rows}
+
+    assert wait_for(lambda: [states()[n][0] for n in ("tls", "plain", "asked")] == ["UP", "DOWN", "UP"]), states()
+    assert wait_for(lambda: "L7OK" in states()["tls"][1]), states()
+    https.close()

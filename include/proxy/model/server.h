@@ -11,6 +11,7 @@
 #include "cfg/diag.h"
 #include "net/addr_cell.h"
 #include "net/listener.h"
+#include "proxy/model/server_tls.h"
 #include "proxy/model/check_conf.h"
 #include "proxy/model/resolve_conf.h"
 #include "proxy/model/shard.h"
@@ -20,7 +21,9 @@ struct dynamic_cookie;
 struct proxy;
 struct resolvers;
 struct server_dns;
+struct rule_expr;
 struct server_tlv;
+struct tls_server;
 
 #define SERVER_WEIGHT_MAX 256
 /* Balancing uses weights multiplied by this, so that a server can have a fraction of its weight. */
@@ -111,6 +114,7 @@ struct server_conf {
 	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
 	int max_reuse;           /* requests after the first one of a connection; -1: no limit */
 	struct resolve_conf resolve;
+	struct server_tls_conf tls;
 	struct check_server_conf check;
 };
 
@@ -154,6 +158,9 @@ struct server {
 	struct dynamic_cookie *dynamic; /* its cookie if conf has none: dynamic_cookie.h; or NULL */
 	/* For connections to it, one for each worker; NULL: plain sockets. */
 	const struct xprt_maker *const *xprt;
+	struct tls_server *tls;  /* its TLS (tls/connect.h); owned; NULL: there is none */
+	struct rule_expr *sni;   /* the name that is asked for; owned; NULL: none */
+	int sni_varies;          /* it depends on the session */
 	int uweight;             /* run-time weight, initially conf.weight */
 	/* slowstart: proxy/backend/slowstart.h. */
 	unsigned int weight_part; /* part of uweight in use: 1..SERVER_WEIGHT_SCALE */
@@ -256,6 +263,12 @@ static inline int
 server_names_service(const struct server *s)
 {
 	return s->fqdn[0] == '_';
+}
+/* True if its sessions or its checks use TLS. */
+static inline int
+server_uses_tls(const struct server *s)
+{
+	return s->conf.tls.is_on || s->conf.tls.check == SERVER_CHECK_TLS_ON;
 }
 /* Maximum number of sessions with a slot at present; 0: no limit. Any worker may ask. */
 unsigned int server_limit(const struct server *s);

@@ -19,6 +19,7 @@
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_proxy_cfg.h"
 #include "proxy/config/server_state_cfg.h"
+#include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
@@ -48,6 +49,7 @@ static const struct cfg_module *const modules[] = {
 	&server_cfg_module,
 	&server_name_cfg_module,
 	&server_proxy_cfg_module,
+	&server_tls_cfg_module,
 	&check_cfg_module,
 	&http_check_cfg_module,
 	&tcp_check_cfg_module,

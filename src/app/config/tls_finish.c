@@ -5,6 +5,7 @@
 #include "app/config/config.h"
 #include "net/listener.h"
 #include "tls/bind.h"
+#include "tls/connect.h"
 
 static int
 load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_conf *b)
@@ -60,6 +61,36 @@ refuse_admin(struct config *c)
 	return bad;
 }
 
+static int
+load_server(struct config *c, struct sys *sys, const struct proxy *p, struct server *s)
+{
+	struct tls_settings *set = &s->conf.tls.set;
+	char why[TLS_WHY_MAX];
+
+	if (p->mode == PROXY_HTTP && tls_alpn_drop_http2(set))
+		cfg_diag_add(&c->diag, CFG_WARNING, &s->conf.tls.where,
+			"'alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
+	if (tls_server_load(&s->tls, &c->tls, set, sys, why) == 0)
+		return 0;
+	cfg_diag_add(
+		&c->diag, CFG_ALERT, &s->conf.tls.where, "server '%s' : %s.", s->name, why);
+	return -1;
+}
+
+static int
+load_servers(struct config *c, struct sys *sys, const struct proxy *p)
+{
+	int bad = 0;
+
+	list_each(it, &p->servers) {
+		struct server *s = list_entry(it, struct server, link);
+
+		if (server_uses_tls(s))
+			bad |= load_server(c, sys, p, s);
+	}
+	return bad;
+}
+
 int
 tls_finish(struct config *c, struct sys *sys)
 {
@@ -74,7 +105,7 @@ tls_finish(struct config *c, struct sys *sys)
 		const struct proxy *p = list_entry(it, const struct proxy, link);
 
 		if (!p->disabled)
-			bad |= load_binds(c, sys, p);
+			bad |= load_binds(c, sys, p) | load_servers(c, sys, p);
 	}
 	return bad;
 }

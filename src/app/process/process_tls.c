@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "net/listener.h"
 #include "tls/bind.h"
+#include "tls/connect.h"
 #include "tls/tls_io.h"
 
 static int
@@ -35,6 +36,21 @@ open_binds(struct process *p, const struct proxy *fe, struct tls_io *const *io)
 	return 0;
 }
 
+static int
+open_servers(struct process *p, const struct proxy *be, struct tls_io *const *io)
+{
+	list_each(it, &be->servers) {
+		struct server *s = list_entry(it, struct server, link);
+		int r = s->tls ? tls_server_open(s->tls, io, p->n_workers) : 0;
+
+		if (r)
+			return r;
+		if (s->conf.tls.is_on && s->tls)
+			s->xprt = tls_server_makers(s->tls);
+	}
+	return 0;
+}
+
 int
 process_open_tls(struct process *p)
 {
@@ -50,6 +66,8 @@ process_open_tls(struct process *p)
 
 		if (!fe->disabled && !r)
 			r = open_binds(p, fe, io);
+		if (!fe->disabled && !r)
+			r = open_servers(p, fe, io);
 	}
 	mem_free(io);
 	return r;

@@ -8,9 +8,11 @@
 
 #include "net/proxy_header.h"
 #include "net/socks4.h"
+#include "net/xprt.h"
 #include "proxy/backend/server_connect.h"
 #include "proxy/check/check_steps.h"
 #include "proxy/check/check_text.h"
+#include "proxy/check/check_tls.h"
 #include "proxy/model/proxy.h"
 
 /* --- where to --- */
@@ -278,11 +280,13 @@ open_connection(struct check_run *r, int fd, int family, long c, struct check_ve
 	struct addr to;
 	int err;
 
-	if (conn_open(&r->conn, e->loop, fd, check_run_on_io, r,
-		    family == AF_UNIX ? CONN_UNIX : CONN_TCP) < 0) {
+	if (conn_open_xprt(&r->conn, e->loop, fd, check_run_on_io, r,
+		    family == AF_UNIX ? CONN_UNIX : CONN_TCP, check_tls_maker(r)) < 0) {
 		(void)sys_close(e->sys, fd);
 		return check_run_fail(r, EMFILE, v);
 	}
+	if (check_tls_begin(r) < 0)
+		return check_run_fail(r, ENOMEM, v);
 	loop_presume_again(e->loop, fd, DIR_R);
 	to = check_target(r);
 	err = prepare_preface(r, &to);

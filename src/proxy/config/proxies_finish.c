@@ -16,6 +16,7 @@
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/server_proxy_cfg.h"
+#include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/source_cfg.h"
 #include "proxy/config/stats_cfg.h"
@@ -193,6 +194,7 @@ proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_dia
 {
 	source_cfg_finish(s, s->be, d);
 	server_proxy_cfg_finish(s, ps, d);
+	server_tls_cfg_finish(s, ps, d);
 	settle_minconn(s);
 	server_cfg_find_resolvers(s, ps, d);
 }

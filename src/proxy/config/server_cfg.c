@@ -144,15 +144,6 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
-/* Disables features that tacit does not have. */
-static int
-opt_never(struct cfg_ctx *ctx, void *obj)
-{
-	(void)ctx;
-	(void)obj;
-	return 0;
-}
-
 #define OPT(n, args, fn, a, syn, text)                                                     \
 	{                                                                                  \
 		.name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, \
@@ -160,7 +151,6 @@ opt_never(struct cfg_ctx *ctx, void *obj)
 	}
 #define OPT_COUNT(n, f, text) OPT(n, 1, server_opt_count, FIELD(f) << 1, "<number>", text)
 #define OPT_FLAG(n, f, value, text) OPT(n, 0, server_opt_flag, (FIELD(f) << 1) | value, NULL, text)
-#define OPT_NEVER(n, text) OPT(n, 0, opt_never, 0, NULL, text)
 #define HINT(n, why)                                                                              \
 	{                                                                                         \
 		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = "<value>", .doc = why \
@@ -187,8 +177,6 @@ static const struct cfg_opt opts[] = {
 		"The limit at low load: it grows to maxconn with the sessions of the backend, see "
 		"fullconn."),
 	OPT_FLAG("no-backup", backup, 0, "The server is no backup, whatever the defaults say."),
-	OPT_NEVER("no-check-ssl", "Health checks do not use TLS."),
-	OPT_NEVER("no-ssl", "TLS is not used."),
 	OPT_FLAG("no-tfo", tfo, 0, "Disables TCP Fast Open, whatever the defaults say."),
 	OPT_FLAG("non-backup", backup, 0, "As no-backup."),
 	OPT("pool-max-conn", 1, opt_bound, FIELD(pool_max) << 1, "<number>",

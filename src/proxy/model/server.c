@@ -12,6 +12,8 @@
 #include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_tlv.h"
+#include "rule/sample/expr.h"
+#include "tls/connect.h"
 
 /* Connections after which a guess that mostly fails is tried again: one failed call in so many. */
 #define SKIPS 64
@@ -38,6 +40,7 @@ server_conf_fini(struct server_conf *c)
 	server_tlvs_free(&c->tlvs);
 	resolve_conf_fini(&c->resolve);
 	check_server_conf_fini(&c->check);
+	server_tls_fini(&c->tls);
 }
 
 int
@@ -45,6 +48,7 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 {
 	struct check_server_conf check;
 	struct resolve_conf resolve;
+	struct server_tls_conf tls;
 	struct server_tlv *tlvs;
 	char *cookie;
 
@@ -59,7 +63,14 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 		mem_free(cookie);
 		return -ERR_NOMEM;
 	}
+	if (server_tls_copy(&tls, &from->tls) < 0) {
+		server_tlvs_free(&tlvs);
+		resolve_conf_fini(&resolve);
+		mem_free(cookie);
+		return -ERR_NOMEM;
+	}
 	if (check_server_conf_copy(&check, &from->check) < 0) {
+		server_tls_fini(&tls);
 		server_tlvs_free(&tlvs);
 		resolve_conf_fini(&resolve);
 		mem_free(cookie);
@@ -69,6 +80,7 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 	to->tlvs = tlvs;
 	to->cookie = cookie;
 	to->resolve = resolve;
+	to->tls = tls;
 	to->check = check;
 	return 0;
 }
@@ -134,6 +146,8 @@ server_retire(struct server *s)
 		list_remove(it);
 	}
 	server_conf_fini(&s->conf);
+	tls_server_free(&s->tls);
+	rule_expr_free(&s->sni);
 	stat_past_fini(&s->past);
 	latency_set_free(&s->latency);
 	mem_free(s->fqdn);

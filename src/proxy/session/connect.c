@@ -17,6 +17,7 @@
 #include "proxy/backend/server_connect.h"
 #include "proxy/model/count.h"
 #include "proxy/session/connect_source.h"
+#include "proxy/session/connect_tls.h"
 #include "proxy/session/proxy_protocol_out.h"
 #include "proxy/session/session_post.h"
 
@@ -77,8 +78,8 @@ server_xprt(const struct session *s)
 	return likely(!s->srv->xprt) ? NULL : s->srv->xprt[s->engine->index];
 }
 
-/* Takes ownership of the socket of a connect() in progress. 0, or a negative reason, and the caller
- * still owns fd. */
+/* Takes ownership of the socket of a connect() in progress. 0, or a negative reason, and it is
+ * closed. */
 static int
 open_server(struct session *s, int fd, enum conn_kind kind)
 {
@@ -86,8 +87,15 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 	int r = conn_open_xprt(&s->conn[SERVER], e->loop, fd, e->on_io, s, kind,
 		s->srv->conf.socks4.len ? NULL : server_xprt(s));
 
-	if (r < 0)
+	if (r < 0) {
+		(void)sys_close(e->sys, fd);
 		return r;
+	}
+	r = s->conn[SERVER].xprt ? connect_tls_begin(s) : 0;
+	if (r < 0) {
+		conn_close(&s->conn[SERVER]);
+		return r;
+	}
 	conn_want(&s->conn[SERVER], EV_W);
 	/* A new socket cannot have received anything. */
 	loop_presume_again(e->loop, fd, DIR_R);
@@ -114,7 +122,7 @@ connect_reuse(struct session *s)
 
 	if (s->held && conn_pool_server(s->held) == s->srv &&
 		proxy_protocol_matches(s, &s->held->conn) &&
-		connect_source_is(s, &s->held->conn)) {
+		connect_source_is(s, &s->held->conn) && connect_tls_is(s, &s->held->conn)) {
 		s->is_private = s->held_private;
 		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
 	}
@@ -176,10 +184,8 @@ connect_server(struct session *s)
 		return (int)r;
 	}
 	e = open_server(s, (int)fd, family == AF_UNIX ? CONN_UNIX : CONN_TCP);
-	if (e < 0) {
-		(void)sys_close(sys, (int)fd);
+	if (e < 0)
 		return -EMFILE;
-	}
 	s->conn[SERVER].addr_gen = gen;
 	e = begin_preface(s, &target);
 	if (e < 0) {

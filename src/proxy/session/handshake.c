@@ -1,5 +1,6 @@
 /* State HANDSHAKE: the SOCKS4 proxy of a server is connected and asked for the server; then the
  * server's transport (TLS) shakes hands. On the session's worker; the client's data is kept. */
+#include "proxy/session/connect_tls.h"
 #include "proxy/session/handshake.h"
 
 #include <errno.h>
@@ -40,6 +41,8 @@ reach_server(struct session *s)
 
 	if (r == 0 && xprt)
 		r = conn_begin_xprt(c, s->engine->on_io, s, xprt);
+	if (r == 0 && xprt)
+		r = connect_tls_begin(s);
 	if (r < 0) {
 		s->connect_err = ENOMEM;
 		return SESSION_EV_REFUSED;

@@ -24,6 +24,7 @@
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_proxy_cfg.h"
 #include "proxy/config/server_state_cfg.h"
+#include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
@@ -56,7 +57,8 @@ static inline void
 world_load(struct world *w, const char *text)
 {
 	static const struct cfg_module *const modules[] = { &bind_cfg_module,
-		&bind_cfg_tls_module, &proxy_cfg_module, &dispatch_cfg_module,
+		&bind_cfg_tls_module, &server_tls_cfg_module, &proxy_cfg_module,
+		&dispatch_cfg_module,
 		&proxy_cfg_options_module, &http_error_cfg_module, &timeouts_cfg_module,
 		&http_cfg_module, &errors_cfg_module, &forward_cfg_module, &rules_cfg_module,
 		&server_cfg_module, &check_cfg_module, &http_check_cfg_module,

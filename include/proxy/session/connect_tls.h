@@ -1,0 +1,14 @@
+/* TLS of the connection to a server. On the session's worker. */
+#ifndef TACIT_PROXY_SESSION_CONNECT_TLS_H
+#define TACIT_PROXY_SESSION_CONNECT_TLS_H
+
+#include "base/compiler.h"
+#include "proxy/model/session.h"
+
+/* Before the first byte: the name that is asked for. 0 or a negative reason; nothing to do without
+ * TLS of the configuration. */
+int connect_tls_begin(struct session *s) must_check;
+/* True if the connection, one to the session's server, was made for the same name. */
+int connect_tls_is(const struct session *s, const struct conn *c);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * TLS to a server: a context for each worker. Made by the main thread before workers run; each is
+ * used by one worker.
+ */
+#ifndef TACIT_TLS_CONNECT_H
+#define TACIT_TLS_CONNECT_H
+
+#include "base/compiler.h"
+#include "base/str.h"
+#include "tls/settings.h"
+
+struct conn;
+struct sys;
+struct tls_conf;
+struct tls_io;
+struct tls_server;
+struct xprt_maker;
+
+/* Reads the files that the settings name and checks the settings, which it copies. 0, or a negative
+ * reason with why (TLS_WHY_MAX). */
+int tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct tls_settings *set,
+	struct sys *sys, char *why) must_check;
+/* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
+int tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n) must_check;
+/* Its connections may live on. NULL is allowed. */
+void tls_server_free(struct tls_server **t);
+/* What makes the transports of connections, one for each worker; NULL: it was not opened. */
+const struct xprt_maker *const *tls_server_makers(const struct tls_server *t);
+/*
+ * Before the first byte of a connection that its makers made: the name that is asked for (SNI), len
+ * 0: none. The server's certificate must be for it, or for `verifyhost`, if it is verified. 0 or a
+ * negative reason.
+ */
+int tls_connect_as(const struct tls_server *t, struct conn *c, struct str name) must_check;
+
+#endif

@@ -1,0 +1,157 @@
+/* Options of servers about TLS. Main thread, while the configuration is read; files are read when
+ * all of it is known. */
+#include "proxy/config/server_tls_cfg.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cfg/ctx.h"
+#include "proxy/config/proxy_cfg.h"
+#include "proxy/model/proxies.h"
+#include "proxy/model/server.h"
+#include "rule/sample/expr.h"
+
+static struct server_tls_conf *
+tls_of_target(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_tls_conf *c = &((struct server_target *)obj)->conf->tls;
+
+	c->where = cfg_arg_where(ctx, -1);
+	return c;
+}
+
+static int
+opt_server_ssl(struct cfg_ctx *ctx, void *obj)
+{
+	tls_of_target(ctx, obj)->is_on = (int)ctx->opt->arg;
+	return 0;
+}
+
+static int
+opt_check_ssl(struct cfg_ctx *ctx, void *obj)
+{
+	tls_of_target(ctx, obj)->check = (enum server_check_tls)ctx->opt->arg;
+	return 0;
+}
+
+static int
+opt_server_setting(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_tls_conf *c = tls_of_target(ctx, obj);
+	char why[TLS_WHY_MAX];
+
+	if (tls_settings_set(&c->set, TLS_AT_SERVER, ctx->opt->name, cfg_arg(ctx, 0), why) < 0)
+		return cfg_error(
+			ctx, 0, "'%s' : '%s' : %s.", cfg_kw_name(ctx), ctx->opt->name, why);
+	return 0;
+}
+
+static int
+opt_no_verifyhost(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_tls_conf *c = tls_of_target(ctx, obj);
+
+	mem_free(c->set.verifyhost);
+	c->set.verifyhost = NULL;
+	return 0;
+}
+
+static int
+opt_sni(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_dup(ctx, 0, &tls_of_target(ctx, obj)->sni);
+}
+
+static int
+opt_check_sni(struct cfg_ctx *ctx, void *obj)
+{
+	return cfg_arg_dup(ctx, 0, &tls_of_target(ctx, obj)->check_sni);
+}
+
+/* When a connection is made the request's head has been written already: variables are left. */
+void
+server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
+{
+	const char *text = s->conf.tls.sni;
+	void *root = (void *)(uintptr_t)ps;
+	struct rule_err why = { 0 };
+	size_t used;
+
+	if (!s->conf.tls.is_on || !text)
+		return;
+	if (rule_expr_parse(&ps->vocab, text, strlen(text), SAMPLE_AT_CONN, 0, &s->sni, &used,
+		    &why) < 0 ||
+		rule_expr_check(s->sni, root, &why) < 0)
+		cfg_diag_add(d, CFG_ALERT, &s->conf.tls.where,
+			"'sni' : %s; a connection is made when the request was written: rules can "
+			"put what it needs into a variable.",
+			why.text);
+	/* Sessions of one name may share a connection. */
+	s->sni_varies = strncmp(text, "str(", 4) != 0;
+}
+
+#define OPT(n, args, fn, a, syn, text)                                                         \
+	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn,          \
+	  .only_at_start = true, .doc = text }
+#define SETTING(n, args, syn, text) OPT(n, args, opt_server_setting, 0, syn, text)
+#define NEVER(n, args, why) \
+	{ .name = n, .min = args, .max = args, .class = CFG_UNSUPPORTED, .doc = why }
+
+static const struct cfg_opt opts[] = {
+	OPT("ssl", 0, opt_server_ssl, 1, NULL,
+		"Connects with TLS. The server's certificate is verified with ca-file; a "
+		"configuration without ca-file has to say 'verify none'."),
+	OPT("no-ssl", 0, opt_server_ssl, 0, NULL, "Connects without TLS, whatever the defaults "
+		"say."),
+	OPT("sni", 1, opt_sni, 0, "<expression>",
+		"The name that is asked for (SNI), such as str(example.org), ssl_fc_sni or a "
+		"variable. It is evaluated when a connection is made: the request's head was "
+		"written before. Unless it begins with str( a connection stays with its client."),
+	OPT("check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_ON, NULL,
+		"Health checks use TLS, also with an address or a port of their own."),
+	OPT("no-check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_OFF, NULL,
+		"Health checks do not use TLS."),
+	OPT("check-sni", 1, opt_check_sni, 0, "<name>", "The name that health checks ask for."),
+	SETTING("alpn", 1, "<protocol>[,...]", "Protocols offered to the server by ALPN."),
+	SETTING("ca-file", 1, "<file|directory>",
+		"Certificates that the server's certificate is verified with; '@system-ca': those "
+		"that the system trusts."),
+	SETTING("crl-file", 1, "<file>", "Revocation lists."),
+	SETTING("crt", 1, "<file>", "The certificate that is sent if the server asks for one."),
+	SETTING("verify", 1, "none|required",
+		"Whether the server's certificate is verified; the default is required."),
+	SETTING("verifyhost", 1, "<name>",
+		"The name that the server's certificate has to be for; the default is the name "
+		"that is asked for (sni)."),
+	OPT("no-verifyhost", 0, opt_no_verifyhost, 0, NULL, "Undoes verifyhost of the defaults."),
+	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1)."),
+	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3."),
+	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons."),
+	SETTING("sigalgs", 1, "<list>", "Signature algorithms of handshakes."),
+	SETTING("client-sigalgs", 1, "<list>", "Signature algorithms of client certificates."),
+	SETTING("ssl-min-ver", 1, "<version>",
+		"Lowest version: TLSv1.0 to TLSv1.3; the default is TLSv1.2."),
+	SETTING("ssl-max-ver", 1, "<version>", "Highest version."),
+	SETTING("force-sslv3", 0, NULL, "SSL 3.0 only."),
+	SETTING("force-tlsv10", 0, NULL, "TLS 1.0 only."),
+	SETTING("force-tlsv11", 0, NULL, "TLS 1.1 only."),
+	SETTING("force-tlsv12", 0, NULL, "TLS 1.2 only."),
+	SETTING("force-tlsv13", 0, NULL, "TLS 1.3 only."),
+	SETTING("no-sslv3", 0, NULL, "Without SSL 3.0, as by default."),
+	SETTING("no-tlsv10", 0, NULL, "Without TLS 1.0."),
+	SETTING("no-tlsv11", 0, NULL, "Without TLS 1.1."),
+	SETTING("no-tlsv12", 0, NULL, "Without TLS 1.2."),
+	SETTING("no-tlsv13", 0, NULL, "Without TLS 1.3."),
+	SETTING("no-tls-tickets", 0, NULL, "Does not ask for session tickets."),
+	SETTING("tls-tickets", 0, NULL, "Undoes no-tls-tickets."),
+	SETTING("no-ssl-reuse", 0, NULL, "Does not resume sessions."),
+	SETTING("ssl-reuse", 0, NULL, "Resumes sessions, whatever the defaults say."),
+	NEVER("allow-0rtt", 0, "early data can be replayed."),
+	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
+	{ 0 },
+};
+
+const struct cfg_module server_tls_cfg_module = {
+	.name = "server TLS",
+	.opts = { [CFG_OPT_SERVER] = opts },
+};

@@ -1,0 +1,235 @@
+/* TLS to servers. Main thread until the workers run; then each worker uses its own connector. */
+#include "tls/connect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "net/xprt.h"
+#include "tls/context.h"
+#include "tls/names.h"
+#include "tls/openssl.h"
+#include "tls/tls_conf.h"
+#include "tls/transport.h"
+#include "tls_bio.h"
+
+struct tls_connector {
+	struct tls_maker maker;
+	SSL_CTX *ctx;
+};
+
+struct tls_server {
+	struct tls_settings set;
+	X509_STORE *trusted;         /* NULL: nothing is verified */
+	struct tls_entry *crt;       /* of the client's certificate; NULL: none */
+	struct tls_connector *connector;
+	const struct xprt_maker **makers; /* those of the connectors */
+	unsigned int n;
+};
+
+static int
+set_client_cert(SSL_CTX *ctx, const struct tls_server *t, char *why)
+{
+	const struct tls_cert *c = t->crt ? t->crt->cert : NULL;
+
+	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX, "the certificate '%.300s' cannot be used", t->crt->name);
+	return -ERR_INVAL;
+}
+
+static int
+settle_connect(SSL_CTX *ctx, const struct tls_server *t, char *why)
+{
+	int r = tls_context_settle(ctx, &t->set, why);
+
+	if (!r)
+		r = set_client_cert(ctx, t, why);
+	if (r)
+		return r;
+	(void)SSL_CTX_set_options(ctx, SSL_OP_ALL | SSL_OP_NO_COMPRESSION |
+			((t->set.flags & TLS_NO_TICKETS) ? SSL_OP_NO_TICKET : 0));
+	SSL_CTX_set_verify(ctx, t->trusted ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+	if (t->trusted && !SSL_CTX_set1_verify_cert_store(ctx, t->trusted))
+		return -ERR_NOMEM;
+	if (t->set.alpn.len &&
+		SSL_CTX_set_alpn_protos(ctx, t->set.alpn.p, (unsigned int)t->set.alpn.len) != 0)
+		return -ERR_NOMEM;
+	return 0;
+}
+
+static SSL_CTX *
+make_connect_context(const struct tls_server *t, char *why)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	if (ctx && settle_connect(ctx, t, why) < 0) {
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	return ctx;
+}
+
+/* --- files --- */
+
+static int
+load_server_cas(struct tls_server *t, struct tls_conf *conf, struct sys *sys, char *why)
+{
+	const struct tls_settings *set = &t->set;
+	const char *name = set->ca_file;
+	struct tls_ca *ca = NULL, *crl = NULL;
+	char *path;
+	int r;
+
+	if (set->verify == TLS_VERIFY_NONE)
+		return 0;
+	if (!name) {
+		(void)snprintf(why, TLS_WHY_MAX,
+			"verify is enabled by default but no CA file specified. If you're running "
+			"on a LAN where you're certain to trust the server's certificate, please "
+			"set an explicit 'verify none' statement on the 'server' line, or use "
+			"'ssl-server-verify none' in the global section to disable server-side "
+			"verifications by default");
+		return -ERR_MISSING;
+	}
+	path = tls_path(name[0] == '@' ? NULL : conf->files.ca_base, name);
+	r = path ? tls_ca_load(&conf->cas, sys, TLS_CA_FILE, path, &ca, why) : -ERR_NOMEM;
+	mem_free(path);
+	if (!r && set->crl_file) {
+		path = tls_path(conf->files.ca_base, set->crl_file);
+		r = path ? tls_ca_load(&conf->cas, sys, TLS_CRL_FILE, path, &crl, why)
+			 : -ERR_NOMEM;
+		mem_free(path);
+	}
+	if (r)
+		return r;
+	t->trusted = tls_ca_make_store(ca, NULL, crl);
+	return t->trusted ? 0 : -ERR_NOMEM;
+}
+
+static int
+load_crt(struct tls_server *t, struct tls_conf *conf, struct sys *sys, char *why)
+{
+	char warning[TLS_WHY_MAX], *path;
+	int r;
+
+	if (!t->set.crt)
+		return 0;
+	path = tls_path(conf->files.crt_base, t->set.crt);
+	r = path ? tls_store_load(&conf->certs, sys, &conf->files, path, &t->crt, why, warning)
+		 : -ERR_NOMEM;
+	mem_free(path);
+	if (!r)
+		t->crt->uses++;
+	return r;
+}
+
+static int
+load_all(struct tls_server *t, struct tls_conf *conf, struct sys *sys, char *why)
+{
+	SSL_CTX *ctx;
+	int r = load_server_cas(t, conf, sys, why);
+
+	if (!r)
+		r = load_crt(t, conf, sys, why);
+	if (r)
+		return r;
+	ctx = make_connect_context(t, why);
+	SSL_CTX_free(ctx);
+	return ctx ? 0 : -ERR_INVAL;
+}
+
+int
+tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct tls_settings *set,
+	struct sys *sys, char *why)
+{
+	struct tls_server *t = mem_zalloc(sizeof(*t));
+	int r = -ERR_NOMEM;
+
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	if (t && tls_settings_copy(&t->set, set) == 0 &&
+		tls_settings_inherit(&t->set, &conf->server_defaults) == 0) {
+		if (!t->set.verify && conf->server_verify_none)
+			t->set.verify = TLS_VERIFY_NONE;
+		r = load_all(t, conf, sys, why);
+	}
+	if (r)
+		tls_server_free(&t);
+	*out = t;
+	return r;
+}
+
+/* --- the workers' --- */
+
+int
+tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n)
+{
+	enum tls_role role = t->set.flags & TLS_NO_REUSE ? TLS_CONNECTS_ANEW : TLS_CONNECTS;
+	char why[TLS_WHY_MAX];
+	int r = 0;
+
+	t->connector = mem_zalloc(n * sizeof(*t->connector));
+	t->makers = mem_zalloc(n * sizeof(struct xprt_maker *));
+	if (!t->connector || !t->makers)
+		return -ERR_NOMEM;
+	for (unsigned int i = 0; i < n && !r; i++) {
+		struct tls_connector *k = &t->connector[t->n++];
+
+		k->ctx = make_connect_context(t, why);
+		if (!k->ctx)
+			return -ERR_NOMEM;
+		r = tls_maker_init(&k->maker, io[i], k->ctx, role);
+		t->makers[i] = &k->maker.maker;
+	}
+	return r;
+}
+
+void
+tls_server_free(struct tls_server **tp)
+{
+	struct tls_server *t = *tp;
+
+	if (!t)
+		return;
+	*tp = NULL;
+	for (unsigned int i = 0; i < t->n; i++) {
+		tls_maker_fini(&t->connector[i].maker);
+		SSL_CTX_free(t->connector[i].ctx);
+	}
+	mem_free(t->connector);
+	mem_free(t->makers);
+	if (t->crt)
+		t->crt->uses--;
+	X509_STORE_free(t->trusted);
+	tls_settings_free(&t->set);
+	mem_free(t);
+}
+
+const struct xprt_maker *const *
+tls_server_makers(const struct tls_server *t)
+{
+	return t->makers;
+}
+
+int
+tls_connect_as(const struct tls_server *t, struct conn *c, struct str name)
+{
+	const char *host = t->set.verifyhost;
+	char text[TLS_NAME_MAX + 1];
+	int r;
+
+	if (name.len > TLS_NAME_MAX || (name.len && memchr(name.p, '\0', name.len)))
+		return -ERR_RANGE;
+	if (name.len) {
+		memcpy(text, name.p, name.len);
+		text[name.len] = '\0';
+		r = conn_set_name(c, text);
+		if (r)
+			return r;
+	}
+	if (!host && name.len)
+		host = text;
+	return t->trusted && host && !SSL_set1_host(tls_of(c)->ssl, host) ? -ERR_NOMEM : 0;
+}

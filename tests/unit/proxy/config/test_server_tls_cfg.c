@@ -1,0 +1,63 @@
+#include "unit/proxy/world.h"
+
+/* Every option, with values that are checked when the line is read. */
+static const struct world_line lines[] = {
+	{ "ssl verify none", NULL },
+	{ "ssl verify required ca-file /x", NULL },
+	{ "ssl verify optional", "'none' or 'required' expected" },
+	{ "ssl no-ssl", NULL },
+	{ "ssl sni str(a.test)", NULL },
+	{ "ssl sni var(txn.x)", NULL },
+	{ "ssl sni ssl_fc_sni", NULL },
+	{ "ssl sni req.hdr(host)", "rules can put what it needs into a variable" },
+	{ "ssl sni nothing", "nothing" },
+	{ "sni", "<expression>" },
+	{ "check-ssl check-sni x no-check-ssl", NULL },
+	{ "alpn http/1.1 crl-file /x crt /y verifyhost z no-verifyhost", NULL },
+	{ "ciphers A ciphersuites B curves C sigalgs D client-sigalgs E", NULL },
+	{ "ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.3 force-tlsv12 no-tlsv13", NULL },
+	{ "no-tls-tickets tls-tickets no-ssl-reuse ssl-reuse", NULL },
+	{ "ssl-min-ver 3", "'3' is no version" },
+	{ "allow-0rtt", "early data" },
+	{ "npn x", "NPN is obsolete" },
+	{ "strict-sni", "unknown keyword" },
+};
+
+static void
+test_options(void **state)
+{
+	(void)state;
+	world_lines("backend b\n server s 127.0.0.1:1 ", lines, ARRAY_LEN(lines), "");
+}
+
+/* The defaults' options hold for each server, which can undo them. */
+static void
+test_defaults(void **state)
+{
+	struct world w;
+	const struct server *s;
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS "backend b\n default-server ssl verify none sni str(x)\n"
+		       " server a 127.0.0.1:1\n server b 127.0.0.1:2 no-ssl\n");
+	s = world_server(world_proxy(&w, "b"), 0);
+	assert_true(s->conf.tls.is_on);
+	assert_int_equal(s->conf.tls.set.verify, TLS_VERIFY_NONE);
+	assert_non_null(s->sni);
+	assert_false(s->sni_varies);
+	s = world_server(world_proxy(&w, "b"), 1);
+	assert_false(s->conf.tls.is_on);
+	assert_null(s->sni);
+	world_fini(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_defaults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
