@@ -91,6 +91,9 @@ int tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bi
 int tls_bind_check(struct tls_bind *b, char *why) must_check;
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n) must_check;
+/* An entry has another certificate: names and contexts take it. 0 or -ERR_NOMEM: they are as
+ * before. */
+int tls_bind_renew(struct tls_bind *b, const struct tls_entry *e) must_check;
 /* What makes the transports of a worker's connections; NULL: it does not accept TLS. */
 const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int worker);
 /* A line for an entry, at the end; the entry is used from now on. NULL when memory is out. */

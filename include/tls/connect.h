@@ -12,6 +12,7 @@
 struct conn;
 struct sys;
 struct tls_conf;
+struct tls_entry;
 struct tls_io;
 struct tls_server;
 struct xprt_maker;
@@ -22,6 +23,8 @@ int tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct
 	struct sys *sys, char *why) must_check;
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n) must_check;
+/* An entry has another certificate: the contexts take it if it is theirs. NULL is allowed. */
+void tls_server_renew(struct tls_server *t, const struct tls_entry *e);
 /* Its connections may live on. NULL is allowed. */
 void tls_server_free(struct tls_server **t);
 /* What makes the transports of connections, one for each worker; NULL: it was not opened. */

@@ -25,6 +25,11 @@ struct tls_entry {
 struct tls_store {
 	struct list entries;
 	struct name_index index;
+	/* The transaction of `set ssl cert`; entry NULL: none. */
+	struct {
+		struct tls_entry *entry;
+		struct tls_cert *cert;
+	} change;
 };
 
 void tls_store_init(struct tls_store *s);

@@ -207,6 +207,23 @@ tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n)
 	return r;
 }
 
+int
+tls_bind_renew(struct tls_bind *b, const struct tls_entry *e)
+{
+	char why[TLS_WHY_MAX];
+	int is_used = 0, r;
+
+	list_each(it, &b->lines)
+		is_used |= list_entry(it, const struct tls_line, link)->entry == e;
+	if (!is_used)
+		return 0;
+	r = tls_bind_index(b);
+	for (unsigned int i = 0; i < b->n_acceptors && !r; i++)
+		for (unsigned int v = 0; v < b->n_variants && !r; v++)
+			r = tls_context_set_default(&b->acceptor[i], v, why);
+	return r;
+}
+
 const struct xprt_maker *
 tls_bind_maker(const struct tls_bind *b, unsigned int worker)
 {

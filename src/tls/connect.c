@@ -187,6 +187,15 @@ tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n)
 }
 
 void
+tls_server_renew(struct tls_server *t, const struct tls_entry *e)
+{
+	char why[TLS_WHY_MAX];
+
+	for (unsigned int i = 0; t && t->crt == e && i < t->n; i++)
+		(void)!set_client_cert(t->connector[i].ctx, t, why);
+}
+
+void
 tls_server_free(struct tls_server **tp)
 {
 	struct tls_server *t = *tp;

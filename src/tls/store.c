@@ -27,6 +27,7 @@ tls_store_fini(struct tls_store *s)
 {
 	list_each_safe(it, &s->entries)
 		free_store_entry(list_entry(it, struct tls_entry, link));
+	tls_cert_put(s->change.cert);
 	list_init(&s->entries);
 	name_index_fini(&s->index);
 }

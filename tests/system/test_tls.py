@@ -399,3 +399,59 @@ def test_checks(daemon, ca):
     assert wait_for(lambda: [states()[n][0] for n in ("tls", "plain", "asked")] == ["UP", "DOWN", "UP"]), states()
     assert wait_for(lambda: "L7OK" in states()["tls"][1]), states()
     https.close()
+
+
+def test_change_at_run_time(daemon, ca):
+    """A certificate is replaced in a transaction, under handshakes on two workers of which none fails."""
+    old, new = ca.make("old.pem", "old.test"), ca.make("new.pem", "new.test", ["new.test"])
+    (p,) = free_ports(1)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {old}\n http-request return status 200\n",
+               extra="nbthread 2")
+    c = context(ca)
+    assert f"\n{old}\n" in "\n" + d.admin("show ssl cert")
+    assert "Subject: /CN=old.test\n" in d.admin(f"show ssl cert {old}")
+    assert "Status: Used" in d.admin(f"show ssl cert {old}")
+    failed, names, ended = [], [], threading.Event()
+
+    def clients():
+        while not ended.is_set():
+            try:
+                names.append(cn(p, c))
+            except OSError as e:
+                failed.append(e)
+
+    threads = [threading.Thread(target=clients) for _ in range(2)]
+    for t in threads:
+        t.start()
+    assert d.admin(f"set ssl cert {old} <<\n{new.read_text()}\n").startswith("Transaction created for certificate")
+    assert f"*{old}\n" in d.admin("show ssl cert")
+    assert "Subject: /CN=new.test\n" in d.admin(f"show ssl cert *{old}")
+    assert cn(p, c) == "old.test"
+    assert d.admin(f"commit ssl cert {old}") == f"Committing {old}.\nSuccess!\n\n"
+    assert [cn(p, c) for _ in range(10)] == ["new.test"] * 10
+    ended.set()
+    for t in threads:
+        t.join()
+    assert not failed and set(names) <= {"old.test", "new.test"}
+    assert cn(p, c, "new.test") == "new.test"
+    assert "No ongoing transaction!" in d.admin(f"commit ssl cert {old}")
+
+
+def test_bad_changes(daemon, ca):
+    """What cannot be used is refused, and the old certificate stays."""
+    one, key = ca.make("one.pem", "one.test"), ca.make("two.pem", "two.test")
+    (p,) = free_ports(1)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {one}\n http-request return status 200\n")
+    assert "Can't load the payload" in d.admin(f"set ssl cert {one} <<\nnonsense\n\n")
+    assert "not referenced" in d.admin("set ssl cert /no/such <<\nx\n\n")
+    wrong = key.read_text().partition("-----BEGIN PRIVATE")
+    d.admin(f"set ssl cert {one}.key <<\n{wrong[1]}{wrong[2]}\n")
+    assert "inconsistencies between private key and certificate" in d.admin(f"commit ssl cert {one}")
+    assert d.admin(f"abort ssl cert {one}") == f"Transaction aborted for certificate '{one}'!\n\n"
+    assert cn(p, context(ca)) == "one.test"
+    assert d.admin("new ssl cert n") == "New empty certificate store 'n'!\n\n"
+    assert "Status: Empty" in d.admin("show ssl cert n")
+    assert "already exists" in d.admin("new ssl cert n")
+    assert "in use" in d.admin(f"del ssl cert {one}")
+    assert d.admin("del ssl cert n") == "Certificate 'n' deleted!\n\n"
+    assert "doesn't exist" in d.admin("del ssl cert n")

@@ -9,6 +9,9 @@
 #ifdef ADMIN_CMD
 ADMIN_CMD("_getsocks", "",
 	"pass the listening sockets to another process", USER, HIDDEN, admin_cmd_getsocks)
+ADMIN_CMD("abort ssl cert", "<certfile>",
+	"abort a transaction for a certificate file",
+	ADMIN, NONE, admin_cmd_abort_ssl_cert)
 ADMIN_CMD("add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", ADMIN, NONE, admin_cmd_add_acl)
 ADMIN_CMD("add map", "[@<ver>] <map> <key> <val>",
 	"add a map entry (payload supported instead of key/val)", ADMIN, NONE, admin_cmd_add_map)
@@ -26,12 +29,18 @@ ADMIN_CMD("commit acl", "@<ver> <acl>",
 	"commit the ACL at this version", ADMIN, NONE, admin_cmd_commit_acl)
 ADMIN_CMD("commit map", "@<ver> <map>",
 	"commit the map at this version", ADMIN, NONE, admin_cmd_commit_map)
+ADMIN_CMD("commit ssl cert", "<certfile>",
+	"commit a certificate file",
+	ADMIN, NONE, admin_cmd_commit_ssl_cert)
 ADMIN_CMD("del acl", "<acl> [<key>|#<ref>]",
 	"delete acl entries matching <key>", ADMIN, NONE, admin_cmd_del_acl)
 ADMIN_CMD("del map", "<map> [<key>|#<ref>]",
 	"delete map entries matching <key>", ADMIN, NONE, admin_cmd_del_map)
 ADMIN_CMD("del server", "<bk>/<srv>",
 	"remove a dynamically added server", ADMIN, NONE, admin_cmd_del_server)
+ADMIN_CMD("del ssl cert", "<certfile>",
+	"delete an unused certificate file",
+	ADMIN, NONE, admin_cmd_del_ssl_cert)
 ADMIN_CMD("disable agent", "<bk>/<srv>",
 	"disable agent checks", ADMIN, NONE, admin_cmd_disable_agent)
 ADMIN_CMD("disable dynamic-cookie backend", "<bk>",
@@ -66,6 +75,9 @@ ADMIN_CMD("get var", "<name>",
 ADMIN_CMD("get weight", "<bk>/<srv>",
 	"report a server's current weight", USER, NONE, admin_cmd_get_weight)
 ADMIN_CMD("help", "[<command>]", "list matching or all commands", USER, NONE, admin_cmd_help)
+ADMIN_CMD("new ssl cert", "<certfile>",
+	"create a new certificate file to be used in a crt-list or a directory",
+	ADMIN, NONE, admin_cmd_new_ssl_cert)
 ADMIN_CMD("operator", "",
 	"lower the level of the current CLI session to operator",
 	OPERATOR, NONE, admin_cmd_operator)
@@ -93,6 +105,9 @@ ADMIN_CMD("set server", "<bk>/<srv> [opts]",
 ADMIN_CMD("set severity-output", "[none|number|string]",
 	"set presence of severity level in feedback information",
 	USER, NONE, admin_cmd_set_severity_output)
+ADMIN_CMD("set ssl cert", "<certfile> <payload>",
+	"replace a certificate file",
+	ADMIN, NONE, admin_cmd_set_ssl_cert)
 ADMIN_CMD("set timeout", "[cli] <delay>",
 	"change a timeout setting", USER, NONE, admin_cmd_set_timeout)
 ADMIN_CMD("set var", "<name> [fmt|expr] {<fmt>|<expr>}",
@@ -142,6 +157,9 @@ ADMIN_CMD("show servers state", "[<backend>]",
 ADMIN_CMD("show sess", "[<id>|all|older <age>]",
 	"report the list of current sessions or dump this exact session",
 	OPERATOR, NONE, admin_cmd_show_sess)
+ADMIN_CMD("show ssl cert", "[<certfile>]",
+	"display the SSL certificates used in memory, or the details of a file",
+	ADMIN, NONE, admin_cmd_show_ssl_cert)
 ADMIN_CMD("show startup-logs", "",
 	"report logs emitted during the start", OPERATOR, NONE, admin_cmd_show_startup_logs)
 ADMIN_CMD("show stat", "[desc|json|no-maint|typed|up]*",
@@ -172,40 +190,34 @@ ADMIN_CMD("wait", "{-h|<delay>} [srv-removable <bk>/<srv>]",
 #endif
 
 #ifdef ADMIN_NOT
-ADMIN_NOT("abort ssl ca-file", "certificates are read at start")
-ADMIN_NOT("abort ssl cert", "certificates are read at start")
-ADMIN_NOT("abort ssl crl-file", "certificates are read at start")
-ADMIN_NOT("add ssl crt-list", "certificates are read at start")
+ADMIN_NOT("abort ssl ca-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("abort ssl crl-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("add ssl crt-list", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("clear table", "tacit has no stick tables")
-ADMIN_NOT("commit ssl ca-file", "certificates are read at start")
-ADMIN_NOT("commit ssl cert", "certificates are read at start")
-ADMIN_NOT("commit ssl crl-file", "certificates are read at start")
+ADMIN_NOT("commit ssl ca-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("commit ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("debug dev", "use a debugger")
-ADMIN_NOT("del ssl ca-file", "certificates are read at start")
-ADMIN_NOT("del ssl cert", "certificates are read at start")
-ADMIN_NOT("del ssl crl-file", "certificates are read at start")
-ADMIN_NOT("del ssl crt-list", "certificates are read at start")
+ADMIN_NOT("del ssl ca-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("del ssl crl-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("del ssl crt-list", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("httpclient", "use curl(1)")
-ADMIN_NOT("new ssl ca-file", "certificates are read at start")
-ADMIN_NOT("new ssl cert", "certificates are read at start")
-ADMIN_NOT("new ssl crl-file", "certificates are read at start")
+ADMIN_NOT("new ssl ca-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("new ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set profiling", "use perf(1)")
-ADMIN_NOT("set ssl ca-file", "certificates are read at start")
-ADMIN_NOT("set ssl cert", "certificates are read at start")
-ADMIN_NOT("set ssl crl-file", "certificates are read at start")
-ADMIN_NOT("set ssl ocsp-response", "certificates are read at start")
-ADMIN_NOT("set ssl tls-key", "certificates are read at start")
+ADMIN_NOT("set ssl ca-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("set ssl crl-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("set ssl ocsp-response", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("set ssl tls-key", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set table", "tacit has no stick tables")
 ADMIN_NOT("show cache", "tacit has no cache")
 ADMIN_NOT("show events", "tacit has no rings")
 ADMIN_NOT("show peers", "tacit has no peers")
 ADMIN_NOT("show profiling", "use perf(1)")
-ADMIN_NOT("show ssl ca-file", "certificates are read at start")
-ADMIN_NOT("show ssl cert", "certificates are read at start")
-ADMIN_NOT("show ssl crl-file", "certificates are read at start")
-ADMIN_NOT("show ssl crt-list", "certificates are read at start")
-ADMIN_NOT("show ssl ocsp-response", "certificates are read at start")
-ADMIN_NOT("show ssl providers", "certificates are read at start")
+ADMIN_NOT("show ssl ca-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("show ssl crl-file", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("show ssl crt-list", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("show ssl ocsp-response", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("show ssl providers", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show table", "tacit has no stick tables")
-ADMIN_NOT("show tls-keys", "certificates are read at start")
+ADMIN_NOT("show tls-keys", "files of CAs and lists of certificates are read at start")
 #endif

@@ -182,7 +182,8 @@ an_unknown_command_gets_suggestions(void **st)
 	/* A command that is not permitted is not suggested either. */
 	assert_null(strstr(rig_run(BIND_USER, "set x"), "set server"));
 	rig_check_start(rig_command("nothing like that"),
-		"Unknown command. Please enter one of the following commands only:\n  add acl ");
+		"Unknown command. Please enter one of the following commands only:\n  "
+		"abort ssl cert ");
 }
 
 static void

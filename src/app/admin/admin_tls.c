@@ -1,0 +1,243 @@
+/* Certificates at run time (management manual 9.3): shown, changed in a transaction, added and
+ * removed. On the first worker; the others stand still for the moment of a change only. */
+#include <string.h>
+
+#include "app/admin/admin_int.h"
+#include "base/err.h"
+#include "net/listener.h"
+#include "tls/bind.h"
+#include "tls/cert_show.h"
+#include "tls/connect.h"
+#include "tls/cert_part.h"
+#include "tls/tls_conf.h"
+
+static struct tls_conf *
+conf_of(const struct admin_conn *c)
+{
+	return &c->admin->process->cfg->tls;
+}
+
+/* --- show --- */
+
+static void
+show_one(struct admin_conn *c, const char *name, const struct tls_cert *cert, int is_used)
+{
+	sbuf_addf(&c->out, "Filename: %s\nStatus: %s\n", name,
+		!cert            ? "Empty"
+			: is_used ? "Used"
+				  : "Unused");
+	if (cert)
+		tls_cert_show(cert, &c->out);
+	sbuf_adds(&c->out, "OCSP Response Key: \n");
+}
+
+static void
+show_named(struct admin_conn *c, const char *name)
+{
+	const struct tls_store *s = &conf_of(c)->certs;
+	const struct tls_entry *e = tls_store_find(s, name + (name[0] == '*'));
+
+	if (!e || (name[0] == '*' && s->change.entry != e)) {
+		admin_msg(c, ADMIN_ERR,
+			"Can't display the certificate: Not found or the certificate is a bundle!");
+		return;
+	}
+	if (name[0] == '*')
+		show_one(c, name, s->change.cert, 0);
+	else
+		show_one(c, name, e->cert, e->uses > 0);
+}
+
+void
+admin_cmd_show_ssl_cert(struct admin_conn *c, int argc, char **argv)
+{
+	const struct tls_store *s = &conf_of(c)->certs;
+
+	if (argc > 0) {
+		show_named(c, argv[0]);
+		return;
+	}
+	if (s->change.entry)
+		sbuf_addf(&c->out, "# transaction\n*%s\n", s->change.entry->name);
+	sbuf_adds(&c->out, "# filename\n");
+	list_each(it, &s->entries) {
+		const struct tls_entry *e = list_entry(it, const struct tls_entry, link);
+
+		if (e->is_there)
+			sbuf_addf(&c->out, "%s\n", e->name);
+	}
+}
+
+/* --- a transaction --- */
+
+static void
+end_change(struct tls_store *s)
+{
+	tls_cert_put(s->change.cert);
+	s->change.cert = NULL;
+	s->change.entry = NULL;
+}
+
+/* The transaction about this name, or a message. */
+static struct tls_entry *
+find_change(struct admin_conn *c, const char *name, const char *verb)
+{
+	struct tls_entry *e = conf_of(c)->certs.change.entry;
+
+	if (!e) {
+		admin_msg(c, ADMIN_ERR, "No ongoing transaction!");
+		return NULL;
+	}
+	if (strcmp(e->name, name) == 0)
+		return e;
+	admin_msg(c, ADMIN_ERR,
+		"The ongoing transaction is about '%s' but you are trying to %s '%s'", e->name,
+		verb, name);
+	return NULL;
+}
+
+static void
+put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part)
+{
+	struct tls_store *s = &conf_of(c)->certs;
+	const struct tls_cert *from = s->change.entry ? s->change.cert : e->cert;
+	struct tls_cert *made = from ? tls_cert_copy(from) : tls_cert_new();
+	char why[TLS_WHY_MAX] = "out of memory";
+	int is_new = !s->change.entry;
+
+	if (!made || tls_part_set(made, part, c->payload, why) < 0) {
+		admin_msg(c, ADMIN_ERR, "%s.\nCan't load the payload\nCan't update %s!", why,
+			e->name);
+		tls_cert_put(made);
+		return;
+	}
+	tls_cert_put(s->change.cert);
+	s->change.cert = made;
+	s->change.entry = e;
+	admin_msg(c, ADMIN_NOTICE, "Transaction %s for certificate %s!",
+		is_new ? "created" : "updated", e->name);
+}
+
+void
+admin_cmd_set_ssl_cert(struct admin_conn *c, int argc, char **argv)
+{
+	struct tls_store *s = &conf_of(c)->certs;
+	enum tls_part part;
+	struct tls_entry *e;
+
+	if (argc < 1 || !c->payload) {
+		admin_msg(c, ADMIN_ERR,
+			"'set ssl cert expects a filename and a certificate as a payload");
+		return;
+	}
+	e = tls_part_find(s, argv[0], &part);
+	if (!e) {
+		admin_msg(c, ADMIN_ERR,
+			"Can't replace a certificate which is not referenced by the "
+			"configuration!\nCan't update %s!",
+			argv[0]);
+		return;
+	}
+	if (s->change.entry && s->change.entry != e && !find_change(c, e->name, "set"))
+		return;
+	put_change(c, e, part);
+}
+
+void
+admin_cmd_abort_ssl_cert(struct admin_conn *c, int argc, char **argv)
+{
+	if (argc < 1)
+		admin_msg(c, ADMIN_ERR, "'abort ssl cert' expects a filename");
+	else if (find_change(c, argv[0], "abort a transaction for")) {
+		end_change(&conf_of(c)->certs);
+		admin_msg(c, ADMIN_NOTICE, "Transaction aborted for certificate '%s'!", argv[0]);
+	}
+}
+
+/* All that uses the entry takes what it has now. */
+static void
+apply_entry(struct admin_conn *c, const struct tls_entry *e)
+{
+	list_each(it, &c->admin->process->cfg->proxies.all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		list_each(bt, &p->binds) {
+			struct bind_conf *b = list_entry(bt, struct bind_conf, link);
+
+			if (b->tls && b->tls->is_on && !p->disabled)
+				(void)!tls_bind_renew(b->tls, e);
+		}
+		list_each(st, &p->servers)
+			tls_server_renew(list_entry(st, struct server, link)->tls, e);
+	}
+}
+
+void
+admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
+{
+	struct tls_store *s = &conf_of(c)->certs;
+	char why[TLS_WHY_MAX];
+	struct tls_entry *e;
+
+	if (argc < 1) {
+		admin_msg(c, ADMIN_ERR, "'commit ssl cert expects a filename");
+		return;
+	}
+	if (!find_change(c, argv[0], "commit")) {
+		sbuf_addf(&c->out, "Can't commit %s!\n", argv[0]);
+		return;
+	}
+	e = s->change.entry;
+	if (tls_cert_complete(s->change.cert, why) < 0) {
+		admin_msg(c, ADMIN_ERR, "%s.\nCan't commit %s!", why, argv[0]);
+		return;
+	}
+	admin_stop_workers(c);
+	tls_entry_set(e, tls_cert_ref(s->change.cert));
+	apply_entry(c, e);
+	admin_resume_workers(c);
+	end_change(s);
+	admin_msg(c, ADMIN_NOTICE, "Committing %s.\nSuccess!", argv[0]);
+}
+
+/* --- new and del --- */
+
+void
+admin_cmd_new_ssl_cert(struct admin_conn *c, int argc, char **argv)
+{
+	struct tls_store *s = &conf_of(c)->certs;
+
+	if (argc < 1)
+		admin_msg(c, ADMIN_ERR, "'new ssl cert' expects a filename");
+	else if (tls_store_find(s, argv[0]))
+		admin_msg(c, ADMIN_ERR, "Certificate '%s' already exists!", argv[0]);
+	else if (!tls_store_add(s, argv[0]))
+		admin_msg(c, ADMIN_ERR, "Out of memory.");
+	else
+		admin_msg(c, ADMIN_NOTICE, "New empty certificate store '%s'!", argv[0]);
+}
+
+void
+admin_cmd_del_ssl_cert(struct admin_conn *c, int argc, char **argv)
+{
+	struct tls_store *s = &conf_of(c)->certs;
+	struct tls_entry *e = argc > 0 ? tls_store_find(s, argv[0]) : NULL;
+
+	if (argc < 1)
+		admin_msg(c, ADMIN_ERR, "'del ssl cert' expects a certificate name");
+	else if (!e)
+		admin_msg(c, ADMIN_ERR,
+			"Can't remove the certificate: certificate '%s' doesn't exist!\n", argv[0]);
+	else if (e->uses)
+		admin_msg(c, ADMIN_ERR,
+			"Can't remove the certificate: certificate '%s' in use, can't be "
+			"deleted!\n",
+			argv[0]);
+	else {
+		if (s->change.entry == e)
+			end_change(s);
+		tls_entry_set(e, NULL);
+		e->is_there = 0;
+		admin_msg(c, ADMIN_NOTICE, "Certificate '%s' deleted!", argv[0]);
+	}
+}
