@@ -17,8 +17,5 @@ void version_print(FILE *to, int build);
 /* Names for feature() and enabled(), NULL at the end. */
 extern const char *const version_features[];
 extern const char *const version_enabled[];
-/* "OpenSSL 3.0.17 ..." and "3.0.17" of the library at build time. */
-extern const char *const version_ssl_name;
-extern const char *const version_ssl_number;
 
 #endif

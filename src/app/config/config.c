@@ -21,6 +21,7 @@
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/resolvers_cfg.h"
 #include "tls/bind.h"
+#include "tls/tls_version.h"
 
 int
 config_init(struct config *c, const char *const *environment)
@@ -67,8 +68,8 @@ config_facts(struct config *c, struct cfg_facts *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->version = VERSION_LEVEL;
-	out->ssl_name = version_ssl_name;
-	out->ssl_version = version_ssl_number;
+	out->ssl_name = tls_version_name;
+	out->ssl_version = tls_version_number;
 	out->features = version_features;
 	out->enabled = version_enabled;
 	out->getenv = get_variable;

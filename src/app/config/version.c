@@ -5,20 +5,18 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "event/poller.h"
+#include "tls/tls_version.h"
 
 /* Only supported features, so that tests which require others are skipped. */
 const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "CRYPT_H", "EPOLL",
-	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "LINUX_SPLICE", "SYSTEMD",
-	"TFO", "THREAD", "TPROXY", "LINUX_TPROXY", NULL };
+	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "LINUX_SPLICE", "OPENSSL",
+	"SYSTEMD", "TFO", "THREAD", "TPROXY", "LINUX_TPROXY", NULL };
 const char *const version_enabled[] = { "POLL", "EPOLL", "GETADDRINFO", "SPLICE", NULL };
-/* TLS is not supported: conditions on the library are false. */
-const char *const version_ssl_name = NULL;
-const char *const version_ssl_number = NULL;
 
 static void
 print_features(FILE *to)
 {
-	static const char *const absent[] = { "LUA", "NS", "OPENSSL", "PROMEX", "QUIC",
+	static const char *const absent[] = { "LUA", "NS", "PROMEX", "QUIC",
 		"SLZ", "ZLIB" };
 
 	fputs("Feature list :", to);
@@ -67,5 +65,6 @@ version_print(FILE *to, int build)
 		GLOBAL_BUFSIZE_DEFAULT, GLOBAL_POLLEVENTS_DEFAULT, GLOBAL_MAXACCEPT_DEFAULT);
 	fprintf(to, "Built with multi-threading support (MAX_TGROUPS=1, MAX_THREADS=%d).\n\n",
 		GLOBAL_THREADS_MAX);
+	fprintf(to, "Built with OpenSSL version : %s\n\n", tls_version_name);
 	print_pollers(to);
 }

@@ -331,7 +331,7 @@ take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intp
 	return 1;
 }
 
-#define NO_TLS "there is no TLS"
+#define NO_TLS "the server's options say whether checks use TLS"
 
 int
 check_cfg_parse_connect(struct cfg_ctx *ctx)

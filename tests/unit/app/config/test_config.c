@@ -311,7 +311,9 @@ conditions(void **state)
 	assert_int_equal(config_cond(&cfg, "version_atleast(2.4)", null), 0);
 	assert_int_equal(config_cond(&cfg, "version_atleast(9.9)", null), 1);
 	assert_int_equal(config_cond(&cfg, "feature(EPOLL)", null), 0);
-	assert_int_equal(config_cond(&cfg, "feature(OPENSSL)", null), 1);
+	assert_int_equal(config_cond(&cfg, "feature(OPENSSL)", null), 0);
+	assert_int_equal(config_cond(&cfg, "openssl_version_atleast(3.0.0)", null), 0);
+	assert_int_equal(config_cond(&cfg, "feature(LUA)", null), 1);
 	assert_int_equal(config_cond(&cfg, "nonsense(1)", null), 1);
 	assert_int_equal(cfg_env_set(&cfg.env, "A", "b"), 0);
 	assert_int_equal(config_cond(&cfg, "streq(\"$A\",b)", null), 0);

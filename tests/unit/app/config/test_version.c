@@ -35,8 +35,9 @@ static void
 long_form(void **state)
 {
 	static const char *const lines[] = { "  TARGET  = linux-glibc\n", "Feature list : +",
-		" +THREAD", " -OPENSSL", "MALLOC", "epoll : modes unmerged, merged, edge\n",
-		"ev:poll : modes unmerged, merged\n", "will use epoll." };
+		" +THREAD", " +OPENSSL", "Built with OpenSSL version : OpenSSL 3", "MALLOC",
+		"epoll : modes unmerged, merged, edge\n", "ev:poll : modes unmerged, merged\n",
+		"will use epoll." };
 	char *text = printed(1);
 
 	(void)state;

@@ -88,7 +88,8 @@ static const struct world_line http_rules[] = {
 	{ "connect proto none", "protocol 'none' is not supported here ('h1' is)" },
 	{ "connect proto h2", "protocol 'h2' is not supported" },
 	{ "connect ssl",
-		"7:21] : 'http-check connect' : 'ssl' is not supported (there is no TLS)" },
+		"7:21] : 'http-check connect' : 'ssl' is not supported (the server's "
+		"options say whether checks use TLS)" },
 	{ "connect sni str(x)", "'sni' is not supported" },
 	{ "connect alpn h2", "'alpn' is not supported" },
 	{ "connect via-socks4", NULL },
