@@ -36,6 +36,7 @@ struct dns_lookup {
 				 * is older than `hold valid` */
 	struct dns_answer answer;
 	uint64_t valid_ms;      /* the last valid response; 0: none */
+	uint64_t held_ms;       /* dns_lookup_hold(); 0: never */
 	enum dns_status status; /* of the last lookup that is over; DNS_STATUSES: none */
 	/* The current one. */
 	int is_asking;
@@ -74,6 +75,8 @@ int dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type pref
  */
 int dns_lookup_ask(struct resolvers *res, const char *name, enum dns_type prefer,
 	struct dns_watch *w, const struct dns_answer **known) must_check;
+/* The watcher has an answer of a former process: failures are held back as if it had come now. */
+void dns_lookup_hold(struct dns_watch *w, uint64_t now_ms);
 /* It may watch nothing. */
 void dns_lookup_unwatch(struct dns_watch *w);
 /* Called by resolvers.c: begins a lookup, or stops it and frees it if it has no watch. */

@@ -118,7 +118,7 @@ notify_watches(struct dns_lookup *l, struct dns_nameserver *by, int is_held)
 static void
 end_lookup(struct dns_lookup *l, enum dns_status status, struct dns_nameserver *by)
 {
-	uint64_t now = lookup_now(l);
+	uint64_t now = lookup_now(l), last_ms;
 
 	stop_asking(l);
 	l->status = status;
@@ -127,7 +127,8 @@ end_lookup(struct dns_lookup *l, enum dns_status status, struct dns_nameserver *
 		l->valid_ms = now;
 	else
 		l->res->failures++;
-	notify_watches(l, by, !by && l->valid_ms && now < l->valid_ms + hold_of(l, status));
+	last_ms = MAX(l->valid_ms, l->held_ms);
+	notify_watches(l, by, !by && last_ms && now < last_ms + hold_of(l, status));
 }
 
 /* --- tries --- */
@@ -366,6 +367,12 @@ dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type prefer, 
 	if (res->loop)
 		dns_lookup_start(l);
 	return 0;
+}
+
+void
+dns_lookup_hold(struct dns_watch *w, uint64_t now_ms)
+{
+	w->lookup->held_ms = now_ms;
 }
 
 void

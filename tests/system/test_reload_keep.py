@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 
 from conftest import all_fds, connect, free_port, free_ports, info, recv_all, wait_for
+from nameserver import Nameserver
 from test_master import MASTER, change, children, get, reload, worker_of
 
 SITE = """\
@@ -283,3 +284,168 @@ def test_memory_that_cannot_be_used_is_refused(site):
         assert "the memory of a former worker process cannot be used" in d.stderr
         assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
         use(d, 3)
+
+
+# --- states of servers ---
+
+CHECKED = """\
+backend b
+    mode http
+    server up 127.0.0.1:{up} check inter 200ms rise 1 fall 1 weight 10
+    server down 127.0.0.1:{down} check inter 200ms rise 1 fall 1 weight 10
+    server new 127.0.0.1:{up} check inter 1h init-state fully-down weight 10
+    server plain 127.0.0.1:{up} weight 10
+    server off 127.0.0.1:{up} weight 10 disabled
+listen l
+    mode http
+    bind 127.0.0.1:{port}
+    default_backend b
+"""
+STATES = ("status", "weight", "chkfail", "chkdown", "check_status", "last_chk", "addr", "check_code")
+
+
+def states(d, servers=("up", "down", "new", "plain", "off")):
+    return {s: tuple(rows(d)["b", s][c] for c in STATES) for s in servers}
+
+
+@pytest.fixture
+def checked(daemon, origins):
+    def start(extra=""):
+        port, down = free_ports(2)
+        up = origins(serve).port
+        text = CHECKED.format(port=port, up=up, down=down)
+        d = daemon(text, mode=MASTER, extra=extra)
+        d.port, d.up, d.down = port, up, down
+        assert wait_for(lambda: rows(d)["b", "down"]["status"] == "DOWN")
+        return d
+    return start
+
+
+def test_states_of_servers_outlive_a_reload(checked, tmp_path):
+    d = checked()
+    d.admin("set server b/plain state drain")
+    d.admin("set server b/up weight 3")
+    d.admin("enable server b/off")
+    assert wait_for(lambda: rows(d)["b", "off"]["status"] != "MAINT")
+    d.admin("set server b/new health up")
+    assert rows(d)["b", "new"]["status"] == "UP"
+    d.admin(f"set server b/plain addr 127.0.0.2 port {d.up}")
+    time.sleep(1.2)
+    before, down = states(d), rows(d)["b", "down"]
+    assert before["plain"][0] == "DRAIN" and before["plain"][6] == f"127.0.0.2:{d.up}"
+    assert int(down["downtime"]) >= 1
+    for _ in range(3):
+        assert reload(d)
+        assert states(d) == before
+        now = rows(d)["b", "down"]
+        assert int(now["downtime"]) >= int(down["downtime"]) and int(now["lastchg"]) >= int(down["lastchg"])
+        assert rows(d)["b", "BACKEND"]["chkdown"] == "0"
+    os.kill(worker_of(d), signal.SIGKILL)
+    assert get(d.port) == "ok"
+    assert states(d) == before
+
+
+def test_what_the_configuration_changed_wins(checked):
+    d = checked()
+    d.admin("set server b/up weight 3")
+    d.admin("set server b/plain state maint")
+    d.admin("enable server b/off")
+    d.admin(f"set server b/plain addr 127.0.0.2 port {d.up}")
+    change(d, "rise 1 fall 1 weight 10", "rise 1 fall 1 weight 20")
+    change(d, f"server plain 127.0.0.1:{d.up} weight 10", f"server plain 127.0.0.3:{d.up} weight 10")
+    change(d, "weight 10 disabled", "weight 10")
+    assert reload(d)
+    r = rows(d)
+    assert r["b", "up"]["weight"] == "20"
+    assert r["b", "plain"]["addr"] == f"127.0.0.3:{d.up}"
+    assert r["b", "plain"]["status"] == "MAINT"
+    assert r["b", "off"]["status"] == "no check"
+    change(d, "rise 1 fall 1 weight 20", "rise 1 fall 1 weight 20 disabled")
+    assert reload(d)
+    assert rows(d)["b", "up"]["status"] == "MAINT"
+
+
+def test_a_state_file_has_priority(checked, tmp_path):
+    file = tmp_path / "states"
+    file.write_text("1\n# be_id\n1 b 1 up - 0 0 5 10 70 8 2 0 6 0 0 0 - 0 - 0 0 - - 0\n")
+    d = checked(extra=f"server-state-file {file}")
+    d.admin("set server b/up weight 3")
+    d.admin("set server b/plain weight 4")
+    change(d, "backend b", "backend b\n    load-server-state-from-file global")
+    assert reload(d)
+    assert rows(d)["b", "up"]["weight"] == "5"
+    assert rows(d)["b", "plain"]["weight"] == "4"
+
+
+def test_servers_added_at_run_time_are_added_again(checked):
+    d = checked()
+    d.admin(f"add server b/x 127.0.0.1:{d.up} weight 7 check inter 1h")
+    d.admin(f"add server b/y 127.0.0.1:{d.up}")
+    d.admin("enable server b/x")
+    d.admin("enable health b/x")
+    d.admin("del server b/y")
+    status = rows(d)["b", "x"]["status"]
+    assert status.startswith("UP")
+    for _ in range(2):
+        assert reload(d)
+        r = rows(d)
+        assert (r["b", "x"]["weight"], r["b", "x"]["addr"]) == ("7", f"127.0.0.1:{d.up}")
+        assert r["b", "x"]["status"] == status
+        assert ("b", "y") not in r
+    assert "cannot be added again" not in d.stderr
+    assert "Server deleted" in d.admin("disable server b/x; del server b/x")
+    assert reload(d)
+    assert ("b", "x") not in rows(d)
+
+
+def test_states_can_be_turned_off(checked):
+    d = checked(extra="tune.reload.keep counters")
+    d.admin("set server b/plain state maint")
+    d.admin("add server b/x 127.0.0.1:1")
+    assert reload(d)
+    assert rows(d)["b", "plain"]["status"] == "no check"
+    assert ("b", "x") not in rows(d)
+
+
+# --- names ---
+
+NAMED = """\
+resolvers res
+    nameserver ns1 127.0.0.1:{ns}
+    timeout resolve 100ms
+    timeout retry 100ms
+    hold timeout {hold}
+listen l
+    mode http
+    bind 127.0.0.1:{port}
+    server s s1.x:{server} resolvers res resolve-prefer ipv4 {init}
+    server t t1.x:{server} resolvers res resolve-prefer ipv4 {init}
+"""
+
+
+@pytest.mark.parametrize("init", ["init-addr last,none", "init-addr none", ""])
+def test_names_outlive_their_name_server(daemon, origins, init):
+    """A start neither waits for the name server nor loses a server without it."""
+    ns = Nameserver()
+    port = free_port()
+    try:
+        ns.zone["s1.x"] = ns.zone["t1.x"] = {"a": ["127.0.0.1"]}
+        text = NAMED.format(ns=ns.port, port=port, server=origins(serve).port, init="init-addr last,none", hold="30s")
+        d = daemon(text, mode=MASTER)
+        assert wait_for(lambda: get(port) == "ok" and rows(d)["l", "t"]["addr"] != "")
+        before = [rows(d)["l", s]["addr"] for s in "st"]
+    finally:
+        ns.close()
+    change(d, "init-addr last,none", init)
+    for _ in range(2):
+        began = time.monotonic()
+        assert reload(d)
+        assert time.monotonic() - began < 3
+        assert [rows(d)["l", s]["addr"] for s in "st"] == before
+        time.sleep(1.5)
+        assert get(port) == "ok"
+        assert [rows(d)["l", s]["status"] for s in "st"] == ["no check"] * 2
+    change(d, "global\n", "global\n    tune.reload.keep counters\n")
+    if init:
+        assert reload(d)
+        assert rows(d)["l", "s"]["addr"] == ""

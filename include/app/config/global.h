@@ -44,7 +44,9 @@ enum {
 /* tune.reload.keep: what outlives a worker process; one bit each. */
 enum reload_keep {
 	KEEP_COUNTERS = 1u << 0,
-	KEEP_ALL = KEEP_COUNTERS
+	KEEP_STATES = 1u << 1,
+	KEEP_DNS = 1u << 2,
+	KEEP_ALL = KEEP_COUNTERS | KEEP_STATES | KEEP_DNS
 };
 
 struct sys;

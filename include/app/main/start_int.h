@@ -31,6 +31,7 @@ struct start {
 	struct inherited_sockets inherited;
 	struct former former;
 	struct activation activation;
+	struct keep keep;        /* the files of former ones */
 	struct master master;    /* in the master */
 	char *pidfile;           /* the master's */
 	char *const *argv;

@@ -22,9 +22,12 @@
 #include "base/compiler.h"
 #include "base/memfile.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server_kept.h"
 #include "proxy/model/shard.h"
 
+struct inherited_sockets;
 struct process;
+struct report;
 
 /* Kinds of records. */
 enum keep_kind { KEEP_PROCESS = 1, KEEP_PROXY, KEEP_SERVER, KEEP_NUMBERS };
@@ -41,12 +44,14 @@ struct kept_process {
 
 struct kept_proxy {
 	uint32_t n_shards;
+	struct proxy_kept state;
 	struct proxy_stat base[2]; /* of the frontend, of the backend */
 	cacheline_aligned struct proxy_shard shard[];
 };
 
 struct kept_server {
 	uint32_t n_shards;
+	struct server_kept state;
 	struct server_stat base;
 	cacheline_aligned struct server_shard shard[];
 };
@@ -76,19 +81,28 @@ struct keep {
 	uint64_t noted_ms;
 };
 
-/* Under a master: opens the files of former processes, makes the own file, moves the shards there
- * and gives it to the master. To be called after process_init(). 0, or a negative reason that was
+/* Opens the files that the master has handed over, *k being zeroed. A file that cannot be used is
+ * reported. */
+void keep_open_former(struct keep *k, struct inherited_sockets *in, const struct report *report);
+/* The address that a server's name had in a former process. 1, or 0: none. */
+int keep_last_addr(const struct keep *k, const struct server *s, struct addr *out);
+/* Under a master: makes the own file, moves the shards there and gives it to the master. p->keep
+ * has the former ones. To be called after process_init(). 0, or a negative reason that was
  * reported. */
 int keep_open(struct process *p) must_check;
+/* Gives servers the states that they had in a former process, adds those that were added there at
+ * run time, and begins to note states. To be called after state_files_apply(), before others
+ * run. */
+void keep_restore_states(struct process *p);
 /* Frees what only the start needs. */
 void keep_forget_names(struct process *p);
 /* Closes everything: no shard is used any more. */
 void keep_close(struct process *p);
 /* After each turn of the first worker: notes the numbers of the process now and then. */
 void keep_after_turn(struct process *p);
-/* A server was added at run time: its shards move to the file. All workers but the caller's are
- * paused. */
-void keep_add_server(struct process *p, struct server *s);
+/* A server was added at run time with these words: its shards move to the file. All workers but the
+ * caller's are paused. */
+void keep_add_server(struct process *p, struct server *s, int argc, char *const *argv);
 void keep_remove_server(struct process *p, struct server *s);
 /* `clear counters`, with all: everything, else maxima. What former processes have counted and will
  * count is no longer shown, here and after reloads. */
@@ -102,8 +116,8 @@ uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 
 /* --- parts, each in a file of its own --- */
 
-/* Opens the files that the master has handed over. */
-void keep_open_former(struct process *p);
+/* Changes with the layout of any record. */
+uint32_t keep_layout(void);
 /* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */
 int keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own) must_check;
 int keep_join_server(struct process *p, struct server *s, struct kept_server *own) must_check;
@@ -111,6 +125,8 @@ int keep_join_server(struct process *p, struct server *s, struct kept_server *ow
  * listen section. */
 #define KEEP_KEY_MAX 1024
 void keep_proxy_key(char key[KEEP_KEY_MAX], const struct proxy *px, unsigned int side);
+const struct memfile_item *keep_find_side(const struct keep_former *f, const struct proxy *px,
+	unsigned int side);
 void keep_server_key(char key[KEEP_KEY_MAX], const struct server *s);
 
 #endif

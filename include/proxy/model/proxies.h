@@ -31,6 +31,10 @@ struct proxies {
 	struct pattern_files files; /* pattern files that they use */
 	struct userlists userlists; /* sections userlist */
 	struct list resolvers; /* struct resolvers.link: sections resolvers */
+	/* The address that the name of a server had in a former process: 1, or 0: none. NULL: there
+	 * was none. */
+	int (*last_addr)(void *arg, const struct server *s, struct addr *out);
+	void *last_arg;
 	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
 	int external_checks;     /* global external-check: commands may be run */

@@ -89,6 +89,7 @@ enum proxy_listening {
 /* Where the states of its servers are loaded from at start. */
 enum state_file { STATE_FILE_NONE, STATE_FILE_GLOBAL, STATE_FILE_LOCAL };
 
+struct proxy_kept;
 struct stats_conf;
 
 struct proxy {
@@ -169,6 +170,7 @@ struct proxy {
 	int has_placed_shards;    /* they are not its own memory */
 	struct stat_past past[2]; /* of the frontend, of the backend */
 	struct latency_set latency[2]; /* the same; of a frontend only the total time */
+	struct proxy_kept *kept;  /* as that of a server */
 	/* Atomic: open sessions of the frontend, and its connections in this second. */
 	cacheline_aligned struct gate fe_gate;
 	uint64_t fe_second;

@@ -22,6 +22,7 @@ struct proxy;
 struct resolvers;
 struct server_dns;
 struct rule_expr;
+struct server_kept;
 struct server_tlv;
 struct tls_server;
 
@@ -134,6 +135,7 @@ struct server {
 	 * ::): the destination of the client (manual 5, `server`). The first worker may change it
 	 * while others connect. */
 	struct addr_cell addr;
+	int has_last_addr;       /* its first address is that which it had in a former process */
 	char *fqdn;              /* its host name, as written or changed since; NULL: none */
 	struct resolvers *resolvers; /* NULL: the name is not looked up at run time */
 	struct server_dns *dns;  /* while it is looked up: proxy/resolve */
@@ -170,6 +172,8 @@ struct server {
 	int has_placed_shards;   /* they are not its own memory */
 	struct stat_past past;
 	struct latency_set latency;
+	struct server_kept *kept; /* the copy of its state that outlives the process; NULL: none */
+	int has_file_state;      /* a state file has named it */
 	/*
 	 * Everything below changes under be->lock. Gauges may be read without it (atomic_read).
 	 * Balancing state, owned by balance.c.

@@ -91,7 +91,7 @@ add_and_report(struct admin_conn *c, const struct server_line *line)
 	}
 	if (s) {
 		s->last_change_ms = s->down_since_ms = admin_now_ms(c);
-		keep_add_server(p, s);
+		keep_add_server(p, s, line->argc, line->argv);
 	}
 	admin_resume_workers(c);
 	if (s)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/check.h"
+#include "proxy/model/server_kept.h"
 #include "proxy/model/proxy.h"
 
 #define FROM_CLI ", changed from CLI"
@@ -247,7 +248,7 @@ admin_cmd_enable_health(struct admin_conn *c, int argc, char **argv)
 		admin_msg(c, ADMIN_ERR,
 			"Health check was not configured on this server, cannot enable.");
 	else if (s)
-		s->check->enabled = 1;
+		check_set_enabled(s->check, 1);
 }
 
 void
@@ -256,7 +257,7 @@ admin_cmd_disable_health(struct admin_conn *c, int argc, char **argv)
 	struct server *s = admin_find_server(c, argc, argv);
 
 	if (s && s->check)
-		s->check->enabled = 0;
+		check_set_enabled(s->check, 0);
 }
 
 void
@@ -267,7 +268,7 @@ admin_cmd_enable_agent(struct admin_conn *c, int argc, char **argv)
 	if (s && !s->agent)
 		admin_msg(c, ADMIN_ERR, "Agent was not configured on this server, cannot enable.");
 	else if (s)
-		s->agent->enabled = 1;
+		check_set_enabled(s->agent, 1);
 }
 
 void
@@ -276,5 +277,5 @@ admin_cmd_disable_agent(struct admin_conn *c, int argc, char **argv)
 	struct server *s = admin_find_server(c, argc, argv);
 
 	if (s && s->agent)
-		s->agent->enabled = 0;
+		check_set_enabled(s->agent, 0);
 }

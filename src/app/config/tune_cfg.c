@@ -144,7 +144,11 @@ parse_reload_keep(struct cfg_ctx *ctx)
 	static const struct {
 		const char *name;
 		unsigned int bit;
-	} words[] = { { "counters", KEEP_COUNTERS } };
+	} words[] = {
+		{ "counters", KEEP_COUNTERS },
+		{ "server-states", KEEP_STATES },
+		{ "dns", KEEP_DNS },
+	};
 	struct global_conf *g = ctx->obj;
 
 	g->reload_keep = 0;
@@ -157,7 +161,8 @@ parse_reload_keep(struct cfg_ctx *ctx)
 			g->reload_keep |= words[w].bit;
 		else if (strcmp(cfg_arg(ctx, i), "none") != 0 || ctx->argc > 1)
 			return cfg_error(ctx, i,
-				"'tune.reload.keep' : expects 'counters' or 'none', not '%s'.",
+				"'tune.reload.keep' : expects 'counters', 'server-states', 'dns' "
+				"or 'none', not '%s'.",
 				cfg_arg(ctx, i));
 	}
 	return 0;
@@ -183,7 +188,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{ on | off }",
 		.arg = FIELD(lazy),
 		.doc = "Registers a descriptor in the poller only after a read or write would have "
-			"blocked; the default is on." },
+		       "blocked; the default is on." },
 	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
 		"Prints the system calls by name and per connection at exit: those made while "
 		"serving, or with 'all' those of the start too."),
@@ -203,9 +208,9 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{ on | off }",
 		.arg = FIELD(http_low_water),
 		.doc = "Wakes the worker for a request header that arrives slowly only when enough "
-			"bytes are there to complete it (SO_RCVLOWAT). An invalid header may then "
-			"be rejected as late as an incomplete one. Without a timeout for the "
-			"header every byte wakes the worker. The default is on." },
+		       "bytes are there to complete it (SO_RCVLOWAT). An invalid header may then "
+		       "be rejected as late as an incomplete one. Without a timeout for the "
+		       "header every byte wakes the worker. The default is on." },
 	{ .name = "tune.wake-elision",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_SWITCH,
@@ -240,11 +245,15 @@ static const struct cfg_kw kws[] = {
 		.min = 1,
 		.max = 4,
 		.parse = parse_reload_keep,
-		.syntax = "{ counters | none }",
+		.syntax = "{ counters | server-states | dns }... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
 			"replaced. counters: those of the statistics and of show info do not begin "
 			"at zero again, and connections that a former process still has count "
-			"too. The default is all; none turns it off. It needs a master (-W)." },
+			"too. server-states: states, weights and addresses of servers that were "
+			"changed at run time, results of checks, and servers that were added. "
+			"dns: the addresses of names, so that a start neither waits for a name "
+			"server nor loses servers without it. The default is all; none turns it "
+			"off. It needs a master (-W)." },
 	{ 0 },
 };
 

@@ -104,14 +104,28 @@ inherit_link(struct start *st, const char *const *environment)
 		&st->link, *environment + sizeof(name) - 1, &st->inherited);
 }
 
+/* The address that a name of a server had before. */
+static int
+find_last_addr(void *arg, const struct server *s, struct addr *out)
+{
+	const struct start *st = arg;
+
+	return (st->cfg.global.reload_keep & KEEP_DNS) && keep_last_addr(&st->keep, s, out);
+}
+
 static int
 load_config(struct start *st)
 {
 	struct cfg_diag *d = &st->cfg.diag;
-	int r = config_load(&st->cfg, &st->sys, &st->opts);
-	int quiet = st->cfg.global.quiet;
+	int r;
 	char sum[SUMMARY_MAX];
+	int quiet;
 
+	keep_open_former(&st->keep, &st->inherited, &st->report);
+	st->cfg.proxies.last_addr = find_last_addr;
+	st->cfg.proxies.last_arg = st;
+	r = config_load(&st->cfg, &st->sys, &st->opts);
+	quiet = st->cfg.global.quiet;
 	st->report.quiet = quiet;
 	/* With a master the first worker process prints what is no error: that belongs to the log
 	 * of its start. */

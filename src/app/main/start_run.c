@@ -293,6 +293,7 @@ run_process(struct start *st)
 	p->pidfile = pidfile_path(st);
 	if (st->link.fd >= 0)
 		p->master = &st->link;
+	p->keep = st->keep;
 	if (keep_open(p)) {
 		process_fini(p);
 		return 1;

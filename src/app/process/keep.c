@@ -6,12 +6,28 @@
 
 #include "app/process/process.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/sbuf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/server_list.h"
 
 /* Time between two notes of the numbers of the process. */
 #define NOTE_MS 100
+
+/* To be changed with the meaning of the structures' members. */
+#define STATE_FORM 1u
+
+uint32_t
+keep_layout(void)
+{
+	static const size_t size[] = { STATE_FORM, sizeof(struct kept_proxy),
+		sizeof(struct kept_server), sizeof(struct check_kept), CHECK_STATUSES,
+		offsetof(struct kept_server, base), offsetof(struct kept_proxy, base),
+		offsetof(struct server_kept, line), offsetof(struct server_kept, check) };
+
+	return hash_crc32c(shard_layout(), size, sizeof(size));
+}
 
 static unsigned int
 side_of(const struct proxy *px)
@@ -71,6 +87,10 @@ place_server(struct process *p, struct server *s)
 	if (!own)
 		return -ERR_FULL;
 	own->n_shards = s->be->n_shards;
+	s->kept = &own->state;
+	own->state.conf_addr = server_conf_addr(s);
+	own->state.conf_weight = s->conf.weight;
+	own->state.conf_disabled = (uint32_t)s->conf.disabled;
 	server_place_shards(s, own->shard, s->be->n_shards);
 	return keep_join_server(p, s, own);
 }
@@ -87,6 +107,7 @@ place_proxy(struct process *p, struct proxy *px)
 	if (!own)
 		return -ERR_FULL;
 	own->n_shards = px->n_shards;
+	px->kept = &own->state;
 	proxy_place_shards(px, own->shard);
 	r = keep_join_proxy(p, px, own);
 	list_each(it, &px->servers) {
@@ -137,10 +158,9 @@ keep_open(struct process *p)
 	struct keep *k = &p->keep;
 	int r;
 
-	if (!p->master || !(p->cfg->global.reload_keep & KEEP_COUNTERS))
+	if (!p->master || !p->cfg->global.reload_keep)
 		return 0;
-	keep_open_former(p);
-	r = memfile_create(&k->own, p->sys, file_size(p), shard_layout(), k->generation);
+	r = memfile_create(&k->own, p->sys, file_size(p), keep_layout(), k->generation);
 	if (!r)
 		r = make_records(p);
 	if (!r) {
@@ -192,17 +212,36 @@ keep_after_turn(struct process *p)
 	p->service->note(p);
 }
 
+/* A later process adds it again with the same words, if they fit. */
+static void
+keep_words(struct server_kept *k, int argc, char *const *argv)
+{
+	struct sbuf line;
+
+	sbuf_init_fixed(&line, k->line, sizeof(k->line));
+	for (int i = 1; i < argc; i++) {
+		if (!argv[i][0] || strchr(argv[i], ' '))
+			line.failed = 1;
+		sbuf_addf(&line, "%s%s", i > 1 ? " " : "", argv[i]);
+	}
+	if (line.failed)
+		k->line[0] = '\0';
+}
+
 void
-keep_add_server(struct process *p, struct server *s)
+keep_add_server(struct process *p, struct server *s, int argc, char *const *argv)
 {
 	/* A message of each would be too many. */
-	if (p->keep.process)
-		(void)!place_server(p, s);
+	if (!p->keep.process || place_server(p, s))
+		return;
+	keep_words(s->kept, argc, argv);
+	server_note(s);
 }
 
 void
 keep_remove_server(struct process *p, struct server *s)
 {
+	s->kept = NULL;
 	if (p->keep.process && s->has_placed_shards)
 		memfile_remove(&p->keep.own, container_of(s->shard, struct kept_server, shard));
 }

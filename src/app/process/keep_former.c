@@ -11,25 +11,24 @@
 #include "proxy/model/proxies.h"
 
 static void
-say_refused(struct process *p, const char *why)
+say_refused(const struct report *report, const char *why)
 {
-	report_msg(p->report, REPORT_WARNING,
+	report_msg(report, REPORT_WARNING,
 		"the memory of a former worker process cannot be used: %s. What it has counted "
 		"starts anew.",
 		why);
 }
 
 static void
-open_one(struct process *p, int fd, int has_ended)
+open_one(struct keep *k, struct sys *sys, const struct report *report, int fd, int has_ended)
 {
-	struct keep *k = &p->keep;
 	struct keep_former *f = mem_resize(k->former, k->n_former + 1, sizeof(*f));
 	const char *why = "out of memory";
 
 	if (f)
 		k->former = f;
-	if (!f || memfile_open(&f[k->n_former].view, p->sys, fd, shard_layout(), &why)) {
-		say_refused(p, why);
+	if (!f || memfile_open(&f[k->n_former].view, sys, fd, keep_layout(), &why)) {
+		say_refused(report, why);
 		return;
 	}
 	f += k->n_former++;
@@ -82,24 +81,23 @@ drop_cleared(struct keep *k)
 }
 
 static void
-open_all_of(struct process *p, const char *name, int has_ended)
+open_all_of(struct keep *k, struct inherited_sockets *in, const struct report *report,
+	const char *name, int has_ended)
 {
 	const struct inherited_socket *s;
 
-	while (p->inherited && (s = inherited_take(p->inherited, name)) != NULL) {
-		if (p->keep.n_former < KEEP_FORMER_MAX)
-			open_one(p, s->fd, has_ended);
-		(void)sys_close(p->sys, s->fd);
+	while ((s = inherited_take(in, name)) != NULL) {
+		if (s->from == INHERITED_MASTER && k->n_former < KEEP_FORMER_MAX)
+			open_one(k, in->sys, report, s->fd, has_ended);
+		(void)sys_close(in->sys, s->fd);
 	}
 }
 
 void
-keep_open_former(struct process *p)
+keep_open_former(struct keep *k, struct inherited_sockets *in, const struct report *report)
 {
-	struct keep *k = &p->keep;
-
-	open_all_of(p, MASTER_LINK_FILE, 0);
-	open_all_of(p, MASTER_LINK_FILE_OF_ENDED, 1);
+	open_all_of(k, in, report, MASTER_LINK_FILE, 0);
+	open_all_of(k, in, report, MASTER_LINK_FILE_OF_ENDED, 1);
 	if (k->n_former)
 		qsort(k->former, k->n_former, sizeof(*k->former), by_generation);
 	drop_cleared(k);
@@ -176,8 +174,8 @@ keep_server_key(char key[KEEP_KEY_MAX], const struct server *s)
 }
 
 /* A section may have become two, or two one. */
-static const struct memfile_item *
-find_side(const struct keep_former *f, const struct proxy *px, unsigned int side)
+const struct memfile_item *
+keep_find_side(const struct keep_former *f, const struct proxy *px, unsigned int side)
 {
 	char key[KEEP_KEY_MAX];
 	const struct memfile_item *item;
@@ -204,7 +202,8 @@ keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own)
 		if (stat_past_add(&px->past[i], base))
 			return -ERR_NOMEM;
 		for (unsigned int f = 0; f < k->n_former; f++) {
-			const struct memfile_item *item = find_side(&k->former[f], px, sides[i]);
+			const struct memfile_item *item =
+				keep_find_side(&k->former[f], px, sides[i]);
 
 			if (item && join_side(px, sides[i], &k->former[f], item, own))
 				return -ERR_NOMEM;

@@ -227,6 +227,7 @@ process_start(struct process *p)
 	p->started_wall_ns = loop_wall_ns(first->loop);
 	date_states(p);
 	state_files_apply(p);
+	keep_restore_states(p);
 	keep_forget_names(p);
 	totals_read(p, &now);
 	p->at_start = now.ledger;

@@ -258,6 +258,7 @@ state_row_apply(struct engine *e, const struct report *report, struct server *s,
 			s->be->name, s->name, r.why);
 		return;
 	}
+	s->has_file_state = 1;
 	restore_addr(e, s, field, (unsigned int)r.n[STATE_PORT]);
 	restore_check(s->check, r.n[STATE_CHECK_STATE]);
 	restore_check(s->agent, r.n[STATE_AGENT_STATE]);

@@ -10,6 +10,7 @@
 #include "event/mailbox.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/check.h"
+#include "proxy/model/server_kept.h"
 #include "proxy/session/session.h"
 
 /* Servers that are changed in one turn of the loop. */
@@ -79,7 +80,7 @@ enable_check(struct check *c, int on)
 {
 	if (!c || c->enabled == on)
 		return 0;
-	c->enabled = (uint8_t)on;
+	check_set_enabled(c, on);
 	return 1;
 }
 

@@ -7,6 +7,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server_kept.h"
 
 /* Its place on the ring may have changed. */
 static void
@@ -23,6 +24,7 @@ void
 server_set_addr(struct engine *e, struct server *s, const struct addr *a)
 {
 	addr_cell_set(&s->addr, a);
+	server_note(s);
 	dynamic_cookie_set(s);
 	move_on_ring(e, s);
 	conn_pool_drop_stale(e, s);

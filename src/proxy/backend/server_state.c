@@ -11,6 +11,7 @@
 #include "proxy/backend/server_report.h"
 #include "proxy/backend/slowstart.h"
 #include "proxy/model/check.h"
+#include "proxy/model/server_kept.h"
 
 static void
 count_downs_locked(struct server *s, int was_running, unsigned int was_usable, uint64_t now)
@@ -120,6 +121,8 @@ apply_state(struct engine *e, struct server *s, struct server_state to, const ch
 
 	lock_take(&s->be->lock, e->sys);
 	server_put_state_locked(s, to, loop_now_ms(e->loop));
+	server_note(s);
+	proxy_note(s->be);
 	lock_drop(&s->be->lock);
 	queue_serve(e, s->be);
 	server_report(e, s, &before, cause);
@@ -247,6 +250,7 @@ server_set_weight(struct engine *e, struct server *s, int weight)
 
 	lock_take(&s->be->lock, e->sys);
 	r = server_put_weight_locked(s, weight);
+	server_note(s);
 	lock_drop(&s->be->lock);
 	if (r < 0)
 		return r;

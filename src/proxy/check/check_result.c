@@ -7,6 +7,7 @@
 #include "proxy/backend/server_report.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server_kept.h"
 
 #define INTER_DEFAULT_MS 2000u
 
@@ -120,6 +121,23 @@ result_of(const struct check *c, enum check_status status)
 	return check_status_result(status);
 }
 
+/* health, before: those before this result. */
+static void
+apply_result(struct engine *e, struct check *c, enum check_result result, int health,
+	enum check_status before)
+{
+	if (result == CHECK_FAILED) {
+		lose_health(c);
+	} else if (result == CHECK_PASSED || result == CHECK_CONDPASS) {
+		gain_health(c);
+		if (!c->is_agent)
+			server_forget_errors(c->srv);
+	}
+	if ((c->srv->be->options & OPT_LOG_CHECKS) && (c->health != health || before != c->status))
+		log_result(e, c, result);
+	change_server(e, c, result);
+}
+
 void
 check_result_apply(struct engine *e, struct check *c, const struct check_verdict *v,
 	unsigned int duration_ms)
@@ -132,19 +150,11 @@ check_result_apply(struct engine *e, struct check *c, const struct check_verdict
 	c->code = v->code;
 	c->duration_ms = duration_ms;
 	(void)snprintf(c->info, sizeof(c->info), "%s", v->info);
-	if (c->srv->admin & SERVER_MAINT)
-		return;
-	if (result == CHECK_FAILED) {
-		lose_health(c);
-	} else if (result == CHECK_PASSED || result == CHECK_CONDPASS) {
-		gain_health(c);
-		if (!c->is_agent)
-			server_forget_errors(c->srv);
-	}
-	if ((c->srv->be->options & OPT_LOG_CHECKS) && (c->health != health || before != c->status))
-		log_result(e, c, result);
-	change_server(e, c, result);
+	if (!(c->srv->admin & SERVER_MAINT))
+		apply_result(e, c, result, health, before);
+	server_note(c->srv);
 }
+
 
 void
 check_result_observed(struct engine *e, struct check *c, enum server_finding last)

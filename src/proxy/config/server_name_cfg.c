@@ -159,8 +159,10 @@ static const struct cfg_opt opts[] = {
 	OPT("init-addr", opt_init_addr, "<method>[,<method>]...",
 		"What finds the address of a name at start, in order: libc asks the C library, an "
 		"address is used as it is, none starts the server without an address, in "
-		"maintenance, and last is skipped, since no states are saved. If none of them "
-		"finds one, tacit does not start; the default is last,libc."),
+		"maintenance, and last is the address before a reload (tune.reload.keep). If none "
+		"of them finds one, tacit does not start. With resolvers none uses the address "
+		"before a reload, too. The default is last,libc with resolvers, and libc,last "
+		"without."),
 	OPT("resolve-net", opt_resolve_net, "<network>[,<network>]...",
 		"Networks whose addresses are preferred, at most five."),
 	OPT("resolve-opts", opt_resolve_opts, "<option>[,<option>]...",
@@ -237,18 +239,32 @@ ask_libc(struct server *s)
 	return 1;
 }
 
+static int
+ask_last(struct server *s, const struct proxies *ps)
+{
+	struct addr a;
+
+	if (!ps->last_addr || !ps->last_addr(ps->last_arg, s, &a))
+		return 0;
+	set_first_addr(s, &a);
+	s->has_last_addr = 1;
+	return 1;
+}
+
 /* 1 when the method has decided. */
 static int
-try_init_addr(struct server *s, enum init_addr method)
+try_init_addr(struct server *s, const struct proxies *ps, enum init_addr method)
 {
 	struct addr a;
 
 	switch (method) {
 	case INIT_ADDR_LAST:
-		return 0;
+		return ask_last(s, ps);
 	case INIT_ADDR_LIBC:
 		return ask_libc(s);
 	case INIT_ADDR_NONE:
+		if (s->conf.resolve.section && ask_last(s, ps))
+			return 1;
 		s->admin |= SERVER_MAINT_UNRESOLVED;
 		return 1;
 	case INIT_ADDR_IP:
@@ -283,11 +299,15 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 		return 0;
 	}
 	for (unsigned int k = 0; k < c->n_init && !done; k++) {
-		done = try_init_addr(s, c->init[k]);
+		done = try_init_addr(s, ps, c->init[k]);
 		asked |= c->init[k] == INIT_ADDR_LIBC;
 	}
-	if (!c->n_init)
-		done = ask_libc(s);
+	/* A name that is looked up at run time need not be waited for. A reload finds the new
+	 * address of any other. */
+	if (!c->n_init && c->section)
+		done = ask_last(s, ps) || ask_libc(s);
+	else if (!c->n_init)
+		done = ask_libc(s) || ask_last(s, ps);
 	if (!done && ps->keep_unresolved) {
 		s->admin |= SERVER_MAINT_UNRESOLVED;
 		done = 1;

@@ -5,6 +5,7 @@
 #include "base/counter.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server_kept.h"
 #include "proxy/model/shard.h"
 
 static void
@@ -103,6 +104,7 @@ clear_server(struct server *s, int all)
 	s->downs = 0;
 	clear_check(s->check);
 	clear_check(s->agent);
+	server_note(s);
 }
 
 void
@@ -119,4 +121,5 @@ proxy_clear_stat(struct proxy *p, int all)
 	p->be_rate.max = 0;
 	list_each(it, &p->servers)
 		clear_server(list_entry(it, struct server, link), all);
+	proxy_note(p);
 }

@@ -11,6 +11,7 @@ static int
 add_server_dns(struct resolve *r, struct server *s)
 {
 	struct server_dns *d = mem_zalloc(sizeof(*d));
+	int rc;
 
 	if (!d)
 		return -ERR_NOMEM;
@@ -18,7 +19,12 @@ add_server_dns(struct resolve *r, struct server *s)
 	d->srv = s;
 	resolve_server_init(d);
 	s->dns = d;
-	return server_names_service(s) ? resolve_service_join(d) : resolve_server_watch(d);
+	if (server_names_service(s))
+		return resolve_service_join(d);
+	rc = resolve_server_watch(d);
+	if (rc == 0 && s->has_last_addr)
+		dns_lookup_hold(&d->watch, loop_now_ms(r->engine->loop));
+	return rc;
 }
 
 static int
