@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/lock.h"
 #include "base/name_index.h"
 
 struct sys;
@@ -49,6 +50,7 @@ struct memfile {
 	int fd;                 /* -1: closed */
 	char *map;              /* NULL: there is no file */
 	size_t size;
+	struct lock lock;       /* of memfile_add() */
 };
 
 /* The bytes that a record takes. 0: it cannot be. */
@@ -58,7 +60,7 @@ size_t memfile_record_size(const char *key, const char *alias, size_t payload);
 int memfile_create(struct memfile *f, struct sys *sys, size_t size, uint32_t layout,
 	uint64_t generation) must_check;
 /* Adds a record: its payload, zeroed, of at least that size. kind: not 0. alias: "" for none. NULL:
- * there is no room. */
+ * there is no room. Any thread may call it. */
 void *memfile_add(struct memfile *f, uint32_t kind, const char *key, const char *alias,
 	size_t payload);
 /* Readers do not find the record with this payload any more. */

@@ -73,13 +73,15 @@ memfile_create(struct memfile *f, struct sys *sys, size_t size, uint32_t layout,
 	return 0;
 }
 
-void *
-memfile_add(struct memfile *f, uint32_t kind, const char *key, const char *alias, size_t payload)
+static void *
+add_record_locked(
+	struct memfile *f, uint32_t kind, const char *key, const char *alias, size_t payload)
 {
 	size_t size = memfile_record_size(key, alias, payload);
 	struct memfile_record *r;
 	uint64_t used;
 
+	lock_assert_held(&f->lock);
 	if (!f->map)
 		return NULL;
 	used = counter_read(&head_of(f)->used);
@@ -96,6 +98,17 @@ memfile_add(struct memfile *f, uint32_t kind, const char *key, const char *alias
 	/* Readers see a whole record, or none. */
 	atomic_store_explicit(&head_of(f)->used, used + size, memory_order_release);
 	return (char *)r + r->start;
+}
+
+void *
+memfile_add(struct memfile *f, uint32_t kind, const char *key, const char *alias, size_t payload)
+{
+	void *p;
+
+	lock_take(&f->lock, f->sys);
+	p = add_record_locked(f, kind, key, alias, payload);
+	lock_drop(&f->lock);
+	return p;
 }
 
 void

@@ -449,3 +449,123 @@ def test_names_outlive_their_name_server(daemon, origins, init):
     if init:
         assert reload(d)
         assert rows(d)["l", "s"]["addr"] == ""
+
+
+# --- maps ---
+
+MAPPED = """\
+listen l
+    mode http
+    bind 127.0.0.1:{port}
+    acl known hdr(x) -f {acl}
+    http-request set-map({live}) %[hdr(key)] %[hdr(value)] if {{ hdr(key) -m found }}
+    http-request return status 200 content-type text/plain string known if known
+    http-request return status 200 content-type text/plain lf-string "%[hdr(x),map({map},none)]/%[hdr(x),map({live},none)]"
+"""
+
+
+def ask(port, x, **headers):
+    text = "".join(f"{k}: {v}\r\n" for k, v in {"x": x, **headers}.items())
+    with connect(port) as c:
+        c.sendall(f"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{text}\r\n".encode())
+        return recv_all(c).split(b"\r\n\r\n", 1)[1].decode()
+
+
+@pytest.fixture
+def mapped(daemon, tmp_path):
+    def start(lines=10, extra=""):
+        port = free_port()
+        files = {name: tmp_path / name for name in ("map", "live", "acl")}
+        files["map"].write_text("".join(f"k{i} v{i}\n" for i in range(lines)))
+        files["live"].write_text("k0 live\n")
+        files["acl"].write_text("friend\n")
+        d = daemon(MAPPED.format(port=port, **files), mode=MASTER, extra=extra)
+        d.port, d.files = port, files
+        return d
+    return start
+
+
+def entries(d, kind, name):
+    return [line.split(" ", 1)[1] for line in d.admin(f"show {kind} {d.files[name]}").strip().split("\n") if line]
+
+
+def test_maps_changed_at_run_time_outlive_a_worker(mapped):
+    d = mapped()
+    m = d.files["map"]
+    d.admin(f"add map {m} new 1; add map {m} other 2; set map {m} k3 changed; del map {m} k4; set map {m} new 3")
+    d.admin(f"del acl {d.files['acl']} friend; add acl {d.files['acl']} guest")
+    assert ask(d.port, "k0", key="k0", value="set") == "v0/set"
+    assert ask(d.port, "rule", key="rule", value="added") == "none/added"
+    before = entries(d, "map", "map"), entries(d, "map", "live"), entries(d, "acl", "acl")
+    assert "new 3" in before[0] and "k4 v4" not in before[0]
+    for n in range(4):
+        if n == 2:
+            os.kill(worker_of(d), signal.SIGKILL)
+            assert wait_for(lambda: ask(d.port, "k3") == "changed/none")
+        else:
+            assert reload(d)
+        assert (entries(d, "map", "map"), entries(d, "map", "live"), entries(d, "acl", "acl")) == before
+        assert [ask(d.port, x) for x in ("new", "k3", "k4", "rule", "guest", "friend")] == [
+            "3/none", "changed/none", "none/none", "none/added", "known", "none/none"]
+    # A whole new version.
+    version = d.admin(f"prepare map {m}").split(": ")[1].strip()
+    d.admin(f"add map @{version} {m} only this")
+    assert reload(d)  # what was not committed is gone
+    assert entries(d, "map", "map") == before[0]
+    version = d.admin(f"prepare map {m}").split(": ")[1].strip()
+    d.admin(f"add map @{version} {m} only this")
+    d.admin(f"commit map @{version} {m}")
+    assert reload(d)
+    assert entries(d, "map", "map") == ["only this"]
+    d.admin(f"clear map {m}")
+    assert reload(d)
+    assert entries(d, "map", "map") == []
+
+
+def test_a_file_that_has_changed_wins(mapped):
+    d = mapped()
+    d.admin(f"set map {d.files['map']} k3 changed; set map {d.files['live']} k0 changed")
+    d.files["map"].write_text("k3 new\n")
+    assert reload(d)
+    assert entries(d, "map", "map") == ["k3 new"]
+    assert entries(d, "map", "live") == ["k0 changed"]
+    assert f"'{d.files['map']}' has changed: what was changed of it at run time is not kept" in d.stderr
+
+
+def test_maps_can_be_turned_off(mapped):
+    d = mapped(extra="tune.reload.keep counters server-states dns")
+    d.admin(f"set map {d.files['map']} k3 changed")
+    assert reload(d)
+    assert "k3 v3" in entries(d, "map", "map")
+
+
+def test_a_reload_of_many_entries_stops_nobody(mapped):
+    """100,000 entries that were changed at run time: requests go on while they are read."""
+    d = mapped(lines=10)
+    m, stop, slowest = d.files["map"], threading.Event(), []
+    for first in range(0, 100000, 500):
+        lines = "".join(f"n{i} {i}\n" for i in range(first, first + 500))
+        d.admin(f"add map {m} <<\n{lines}")
+    assert ask(d.port, "n99999") == "99999/none"
+
+    def traffic():
+        while not stop.is_set():
+            began = time.monotonic()
+            assert ask(d.port, "n5") == "5/none"
+            slowest.append(time.monotonic() - began)
+
+    t = threading.Thread(target=traffic)
+    t.start()
+    try:
+        time.sleep(0.5)
+        for _ in range(3):
+            assert reload(d)
+        time.sleep(0.5)
+    finally:
+        stop.set()
+        t.join()
+    assert ask(d.port, "n99999") == "99999/none"
+    slowest.sort()
+    print(f"{len(slowest)} requests, the slowest {slowest[-1] * 1000:.1f} ms")
+    # A loaded machine adds some: the bound is that of a pause for all entries.
+    assert len(slowest) > 100 and slowest[len(slowest) * 99 // 100] < 0.05

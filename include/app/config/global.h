@@ -46,7 +46,8 @@ enum reload_keep {
 	KEEP_COUNTERS = 1u << 0,
 	KEEP_STATES = 1u << 1,
 	KEEP_DNS = 1u << 2,
-	KEEP_ALL = KEEP_COUNTERS | KEEP_STATES | KEEP_DNS
+	KEEP_MAPS = 1u << 3,
+	KEEP_ALL = KEEP_COUNTERS | KEEP_STATES | KEEP_DNS | KEEP_MAPS
 };
 
 struct sys;

@@ -30,7 +30,7 @@ struct process;
 struct report;
 
 /* Kinds of records. */
-enum keep_kind { KEEP_PROCESS = 1, KEEP_PROXY, KEEP_SERVER, KEEP_NUMBERS };
+enum keep_kind { KEEP_PROCESS = 1, KEEP_PROXY, KEEP_SERVER, KEEP_NUMBERS, KEEP_MAP };
 
 enum {
 	KEEP_FORMER_MAX = 256,   /* files of former processes that are looked at */
@@ -78,6 +78,7 @@ struct keep {
 	unsigned int n_former;
 	struct kept_process *process; /* NULL: nothing is kept */
 	uint64_t generation;
+	size_t maps_room;           /* bytes for changes of maps */
 	uint64_t noted_ms;
 };
 
@@ -116,6 +117,11 @@ uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 
 /* --- parts, each in a file of its own --- */
 
+/* Maps: the room for their changes; from now on they are kept; those of the latest former process
+ * are made again. 0 or -ERR_NOMEM. */
+size_t keep_maps_room(const struct process *p);
+int keep_begin_maps(struct process *p) must_check;
+void keep_restore_maps(struct process *p);
 /* Changes with the layout of any record. */
 uint32_t keep_layout(void);
 /* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */

@@ -7,6 +7,8 @@
 #include "base/list.h"
 #include "rule/match/pattern.h"
 
+struct kept_slot;
+
 struct pattern_entry {
 	struct list link;            /* in pattern_ref.entries, in order of addition */
 	struct pattern_entry *next;  /* next in the same bucket */
@@ -14,6 +16,7 @@ struct pattern_entry {
 	uint64_t id;                 /* its id in `show map` */
 	uint32_t version;
 	struct str text, value;      /* NUL-terminated; value.p NULL: none */
+	struct kept_slot *slot;      /* in the memory that outlives the process; NULL: none */
 	char *changed;               /* storage of a value that was changed */
 	struct pattern *patterns;    /* its patterns, linked by pattern.next: one per set */
 	char bytes[];

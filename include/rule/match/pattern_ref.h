@@ -17,6 +17,8 @@
 #define PATTERN_ID_MAX INT32_MAX
 #define PATTERN_ID_NONE (-1)         /* gets a number when the configuration is complete */
 
+struct pattern_kept;
+
 struct pattern_ref {
 	struct list link;            /* in pattern_files.refs */
 	int64_t id;
@@ -38,6 +40,8 @@ struct pattern_ref {
 	struct shared_lock lock;     /* the guard of its sets, if is_live */
 	uint8_t is_live;             /* rules change it */
 	uint64_t refused;            /* number of failed changes by rules */
+	uint32_t file_hash;          /* of the bytes of the file */
+	struct pattern_kept *kept;   /* its changes outlive the process; NULL: they do not */
 };
 
 /* path: NULL for an `acl` line. key: copied. NULL when memory is out. */
@@ -70,8 +74,11 @@ pattern_ref_is_current(const struct pattern_ref *ref, const struct pattern_entry
 
 /* Removes every entry with this text, in any version. Returns their number. */
 unsigned int pattern_ref_del(struct pattern_ref *ref, struct str text);
-/* By its id, in linear time; NULL: none. To be changed by pattern_entry_change(). */
+/* By its id, in linear time; NULL: none. */
 struct pattern_entry *pattern_ref_by_id(const struct pattern_ref *ref, uint64_t id) must_check;
+/* Sets its value, as pattern_ref_set(). 0, or a negative reason with *why. */
+int pattern_ref_set_entry(struct pattern_ref *ref, struct pattern_entry *e, struct str value,
+	struct rule_err *why) must_check;
 void pattern_ref_del_entry(struct pattern_ref *ref, struct pattern_entry *e);
 /*
  * Sets the value of every entry with this text; none has changed if the value is invalid for one of

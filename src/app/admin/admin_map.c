@@ -185,7 +185,7 @@ map_cmd_set(struct admin_map_asked *q)
 	if (!by_id)
 		rc = pattern_ref_set(q->ref, str_of(q->argv[0]), str_of(q->argv[1]), &why);
 	else if (e)
-		rc = pattern_entry_change(e, str_of(q->argv[1]), &why) < 0 ? -1 : 1;
+		rc = pattern_ref_set_entry(q->ref, e, str_of(q->argv[1]), &why) < 0 ? -1 : 1;
 	else
 		rc = 0;
 	admin_resume_workers(q->c);

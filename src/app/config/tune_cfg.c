@@ -147,6 +147,7 @@ parse_reload_keep(struct cfg_ctx *ctx)
 	} words[] = {
 		{ "counters", KEEP_COUNTERS },
 		{ "server-states", KEEP_STATES },
+		{ "maps", KEEP_MAPS },
 		{ "dns", KEEP_DNS },
 	};
 	struct global_conf *g = ctx->obj;
@@ -161,8 +162,8 @@ parse_reload_keep(struct cfg_ctx *ctx)
 			g->reload_keep |= words[w].bit;
 		else if (strcmp(cfg_arg(ctx, i), "none") != 0 || ctx->argc > 1)
 			return cfg_error(ctx, i,
-				"'tune.reload.keep' : expects 'counters', 'server-states', 'dns' "
-				"or 'none', not '%s'.",
+				"'tune.reload.keep' : expects 'counters', 'server-states', "
+				"'maps', 'dns' or 'none', not '%s'.",
 				cfg_arg(ctx, i));
 	}
 	return 0;
@@ -245,15 +246,16 @@ static const struct cfg_kw kws[] = {
 		.min = 1,
 		.max = 4,
 		.parse = parse_reload_keep,
-		.syntax = "{ counters | server-states | dns }... | none",
+		.syntax = "{ counters | server-states | maps | dns }... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
 			"replaced. counters: those of the statistics and of show info do not begin "
 			"at zero again, and connections that a former process still has count "
 			"too. server-states: states, weights and addresses of servers that were "
 			"changed at run time, results of checks, and servers that were added. "
-			"dns: the addresses of names, so that a start neither waits for a name "
-			"server nor loses servers without it. The default is all; none turns it "
-			"off. It needs a master (-W)." },
+			"maps: what commands and rules have changed in files of maps and ACLs, "
+			"unless the file has changed since. dns: the addresses of names, so that a "
+			"start neither waits for a name server nor loses servers without it. The "
+			"default is all; none turns it off. It needs a master (-W)." },
 	{ 0 },
 };
 

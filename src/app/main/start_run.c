@@ -21,6 +21,9 @@
 #include "proxy/check/checker.h"
 #include "proxy/sample/route.h"
 
+/* For changes of maps: memory that is not written to is not taken. */
+#define MAPS_ROOM ((size_t)256 << 20)
+
 /* Determines the number of connections and their descriptors. */
 static int
 set_limits(struct start *st)
@@ -294,6 +297,8 @@ run_process(struct start *st)
 	if (st->link.fd >= 0)
 		p->master = &st->link;
 	p->keep = st->keep;
+	/* Addresses that are not used count for -m. */
+	p->keep.maps_room = st->opts.memory_mb ? ((size_t)st->opts.memory_mb << 20) / 8 : MAPS_ROOM;
 	if (keep_open(p)) {
 		process_fini(p);
 		return 1;

@@ -228,6 +228,7 @@ process_start(struct process *p)
 	date_states(p);
 	state_files_apply(p);
 	keep_restore_states(p);
+	keep_restore_maps(p);
 	keep_forget_names(p);
 	totals_read(p, &now);
 	p->at_start = now.ledger;

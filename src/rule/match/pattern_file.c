@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "cfg/diag.h"
@@ -189,6 +190,7 @@ read_pattern_file(struct pattern_files *f, struct pattern_ref *ref)
 		rc = file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
 	if (rc < 0)
 		return report_file(f, ref->path, rc);
+	ref->file_hash = hash_crc32c((uint32_t)len, text, len);
 	rc = parse_patterns(ref, (struct str){ text, len }, &f->why);
 	mem_free(text);
 	return rc < 0 ? -1 : 0;

@@ -10,6 +10,7 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "rule/match/pattern_kept.h"
 
 struct pattern_ref *
 pattern_ref_new(const char *path, const struct keyhash *key)
@@ -45,6 +46,7 @@ ref_no_memory(struct rule_err *why)
 static void
 drop_entry(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
+	pattern_kept_drop(ref, e, in_sets);
 	pattern_table_remove(&ref->table, e);
 	cursors_leave(&ref->walks, &e->link);
 	list_remove(&e->link);
@@ -63,6 +65,7 @@ pattern_ref_free(struct pattern_ref **refp)
 		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
 	pattern_table_fini(&ref->table);
 	mem_free(ref->feed);
+	mem_free(ref->kept);
 	mem_free(ref->path);
 	sbuf_fini(&ref->where);
 	mem_free(ref);
@@ -172,6 +175,7 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 	pattern_table_add(&ref->table, e);
 	list_append(&ref->entries, &e->link);
 	counter_add(&ref->n, 1);
+	pattern_kept_add(ref, e);
 	return 0;
 }
 
@@ -231,11 +235,22 @@ pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value, stru
 
 	for (; e; e = pattern_table_next(e), n++) {
 		/* All of them have patterns for the same sets, so the first one is enough. */
-		rc = pattern_entry_change(e, value, why);
+		rc = pattern_ref_set_entry(ref, e, value, why);
 		if (rc < 0)
 			return rc;
 	}
 	return n;
+}
+
+int
+pattern_ref_set_entry(struct pattern_ref *ref, struct pattern_entry *e, struct str value,
+	struct rule_err *why)
+{
+	int rc = pattern_entry_change(e, value, why);
+
+	if (rc == 0)
+		pattern_kept_change(ref, e);
+	return rc;
 }
 
 const struct pattern_entry *
@@ -352,12 +367,15 @@ pattern_ref_apply(struct pattern_ref *ref, struct pattern_change *ch)
 			pattern_set_fill(&ch->to[i]);
 		pattern_set_swap(ref->feed[i].set, &ch->to[i]);
 	}
-	if (ch->clears && ch->version == ref->version)
+	if (ch->clears && ch->version == ref->version) {
 		ref->cleared = ch->until;
+		pattern_kept_replace(ref, 1);
+	}
 	if (ch->clears)
 		return;
 	ref->version = ch->version;
 	ref->cleared = 0;
+	pattern_kept_replace(ref, 0);
 }
 
 static int

@@ -1,0 +1,29 @@
+/*
+ * Repeating the changes of a map or ACL file that a former process has kept
+ * (rule/match/pattern_kept.h). At the start, before workers run.
+ */
+#ifndef TACIT_RULE_MATCH_PATTERN_RESTORE_H
+#define TACIT_RULE_MATCH_PATTERN_RESTORE_H
+
+#include "base/compiler.h"
+#include "base/memfile.h"
+#include "rule/match/pattern_ref.h"
+
+enum pattern_restored {
+	PATTERN_RESTORED,
+	PATTERN_UNCHANGED,       /* nothing was kept */
+	PATTERN_FILE_CHANGED,    /* the file is another: what was kept is not used */
+	PATTERN_DAMAGED
+};
+
+struct pattern_restore {
+	unsigned int n;          /* changes repeated */
+	unsigned int refused; /* values that are not valid any more, and changes that were lost */
+};
+
+/* Repeats the changes that a former process has kept: the payloads of its records of this ref. They
+ * may be written meanwhile, and may be hostile. */
+enum pattern_restored pattern_kept_restore(struct pattern_ref *ref,
+	const struct memfile_item *const *chunk, unsigned int n, struct pattern_restore *out);
+
+#endif
