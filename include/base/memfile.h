@@ -100,7 +100,8 @@ int memfile_open(struct memfile_view *v, struct sys *sys, int fd, uint32_t layou
 /* The same for bytes in memory, which must outlive the view. */
 int memfile_read(struct memfile_view *v, const void *bytes, size_t size, uint32_t layout,
 	const char **why) must_check;
-/* The record of this kind with this alias, if it is not "", else with this key. NULL: none. */
+/* The record of this kind with this alias, if it is not "", else the one with this key that has no
+ * alias. NULL: none. */
 const struct memfile_item *memfile_find(const struct memfile_view *v, uint32_t kind,
 	const char *key, const char *alias);
 /* Frees keys and items; the memory stays. */

@@ -67,10 +67,9 @@ index_items(struct memfile_view *v)
 	for (unsigned int i = 0; i < v->n && !r; i++) {
 		struct memfile_item *item = &v->item[i];
 
-		r = name_index_add(&v->index[item->kind], item->key, item);
-		if (!r && item->alias[0])
-			r = name_index_add(
-				&v->index[MEMFILE_KINDS + item->kind], item->alias, item);
+		r = item->alias[0] ? name_index_add(&v->index[MEMFILE_KINDS + item->kind],
+					     item->alias, item)
+				   : name_index_add(&v->index[item->kind], item->key, item);
 	}
 	return r;
 }

@@ -219,6 +219,24 @@ def test_other_layouts(site):
     d.base = d.fds()
 
 
+def test_guids_find_what_has_another_name(site):
+    d = site()
+    text = d.cfg.read_text()
+    text = re.sub(r"(server a \S+)", r"\1 guid app:a", text).replace("frontend site\n", "frontend site\n    guid site.1\n")
+    d.cfg.write_text(text)
+    assert reload(d)
+    use(d, 4)
+    was = rows(d)
+    # The name of one is the name of another now.
+    text = text.replace("frontend site", "frontend renamed").replace("server a ", "server x ")
+    d.cfg.write_text(re.sub(r"server b (\S+)", r"server a \1", text))
+    assert reload(d)
+    now = rows(d)
+    assert now["renamed", "FRONTEND"]["req_tot"] == "4"
+    assert now["app", "x"]["stot"] == was["app", "a"]["stot"] == "2"
+    assert now["app", "a"]["stot"] == "0"
+
+
 def test_servers_added_at_run_time_count_too(site):
     d = site()
     port = re.search(r"server a 127.0.0.1:(\d+)", d.cfg.read_text()).group(1)

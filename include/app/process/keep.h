@@ -127,6 +127,13 @@ uint32_t keep_layout(void);
 /* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */
 int keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own) must_check;
 int keep_join_server(struct process *p, struct server *s, struct kept_server *own) must_check;
+/* `guid`, or "" for none. */
+static inline const char *
+keep_guid(const char *guid)
+{
+	return guid ? guid : "";
+}
+
 /* The keys of the records of a proxy in former files; side: PROXY_FE or PROXY_BE, or both for a
  * listen section. */
 #define KEEP_KEY_MAX 1024

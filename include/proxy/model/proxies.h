@@ -25,6 +25,7 @@ struct proxies {
 	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* number of all proxies */
 	struct list removed;  /* struct server.link: memory for servers that are added */
+	struct name_index guids; /* where each is: of a proxy or server */
 	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */

@@ -97,6 +97,7 @@ struct proxy {
 	char *name;
 	int id;                   /* iid: 1.., one per section, `id` or the lowest free number */
 	int has_own_id;           /* `id` is set */
+	char *guid;               /* `guid`; NULL: none */
 	unsigned int caps;        /* PROXY_x */
 	struct cfg_where where;
 	unsigned int errors_read; /* errors in its section and in its defaults section */

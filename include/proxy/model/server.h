@@ -125,6 +125,7 @@ struct server {
 	char *name;
 	int id;                  /* 1.. in file order, or `id` */
 	int has_own_id;          /* `id` is set */
+	char *guid;              /* `guid`; NULL: none */
 	int is_dynamic;          /* added at run time */
 	int is_dispatch;         /* its backend's `dispatch`: its name is no server's */
 	int is_referenced;       /* by name in the configuration: it cannot be removed */

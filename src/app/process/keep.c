@@ -55,7 +55,7 @@ server_record_size(const struct server *s)
 	char key[KEEP_KEY_MAX];
 
 	keep_server_key(key, s);
-	return memfile_record_size(key, "", server_size(s));
+	return memfile_record_size(key, keep_guid(s->guid), server_size(s));
 }
 
 /* All records, and room for more: memory that is not written to is not taken. */
@@ -70,7 +70,7 @@ file_size(const struct process *p)
 		const struct proxy *px = list_entry(it, struct proxy, link);
 
 		keep_proxy_key(key, px, side_of(px));
-		size += memfile_record_size(key, "", proxy_size(px));
+		size += memfile_record_size(key, keep_guid(px->guid), proxy_size(px));
 		list_each(st, &px->servers)
 			size += server_record_size(list_entry(st, struct server, link));
 	}
@@ -85,7 +85,7 @@ place_server(struct process *p, struct server *s)
 	struct kept_server *own;
 
 	keep_server_key(key, s);
-	own = memfile_add(&p->keep.own, KEEP_SERVER, key, "", server_size(s));
+	own = memfile_add(&p->keep.own, KEEP_SERVER, key, keep_guid(s->guid), server_size(s));
 	if (!own)
 		return -ERR_FULL;
 	own->n_shards = s->be->n_shards;
@@ -105,7 +105,7 @@ place_proxy(struct process *p, struct proxy *px)
 	int r;
 
 	keep_proxy_key(key, px, side_of(px));
-	own = memfile_add(&p->keep.own, KEEP_PROXY, key, "", proxy_size(px));
+	own = memfile_add(&p->keep.own, KEEP_PROXY, key, keep_guid(px->guid), proxy_size(px));
 	if (!own)
 		return -ERR_FULL;
 	own->n_shards = px->n_shards;

@@ -181,11 +181,11 @@ keep_find_side(const struct keep_former *f, const struct proxy *px, unsigned int
 	const struct memfile_item *item;
 
 	keep_proxy_key(key, px, side);
-	item = memfile_find(&f->view, KEEP_PROXY, key, "");
+	item = memfile_find(&f->view, KEEP_PROXY, key, keep_guid(px->guid));
 	if (item)
 		return item;
 	keep_proxy_key(key, px, PROXY_FE | PROXY_BE);
-	return memfile_find(&f->view, KEEP_PROXY, key, "");
+	return memfile_find(&f->view, KEEP_PROXY, key, keep_guid(px->guid));
 }
 
 int
@@ -240,7 +240,7 @@ keep_join_server(struct process *p, struct server *s, struct kept_server *own)
 		return -ERR_NOMEM;
 	for (unsigned int f = 0; f < k->n_former; f++) {
 		const struct memfile_item *item =
-			memfile_find(&k->former[f].view, KEEP_SERVER, key, "");
+			memfile_find(&k->former[f].view, KEEP_SERVER, key, keep_guid(s->guid));
 
 		if (item && join_server_of(s, &k->former[f], item, own))
 			return -ERR_NOMEM;

@@ -27,7 +27,7 @@ find_kept_server(const struct keep *k, const struct server *s, struct server_kep
 	keep_server_key(key, s);
 	for (unsigned int f = k->n_former; f-- > 0;) {
 		const struct memfile_item *item =
-			memfile_find(&k->former[f].view, KEEP_SERVER, key, "");
+			memfile_find(&k->former[f].view, KEEP_SERVER, key, keep_guid(s->guid));
 
 		if (!item || item->len < sizeof(struct kept_server))
 			continue;

@@ -1,5 +1,6 @@
 /* The sections of proxies and their general keywords. Main thread, while the configuration is
  * read. */
+#include "proxy/config/guid_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 
 #include <limits.h>
@@ -145,6 +146,14 @@ parse_id(struct cfg_ctx *ctx)
 	struct proxy *p = ctx->obj;
 
 	return cfg_arg_int(ctx, 0, 1, INT_MAX, &p->id);
+}
+
+static int
+parse_guid(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	return guid_take(ctx, &p->guid, &p->where);
 }
 
 /* All words of the line, joined. */
@@ -324,6 +333,14 @@ static const struct cfg_kw kws[] = {
 		.doc = "Enables a proxy that the defaults disabled." },
 	COUNT("fullconn", CFG_BE, fullconn,
 		"Number of sessions at which servers with minconn reach their maxconn."),
+	{ .name = "guid",
+		.sections = ANYWHERE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_guid,
+		.syntax = "<string>",
+		.doc = "A name that no other proxy or server has: after a reload counters are "
+			"found by it, whatever the name of the section is then." },
 	{ .name = "id",
 		.sections = ANYWHERE,
 		.min = 1,

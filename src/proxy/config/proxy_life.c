@@ -96,6 +96,7 @@ proxy_free(struct proxy **pp)
 	latency_set_free(&p->latency[0]);
 	latency_set_free(&p->latency[1]);
 	mem_free(p->description);
+	mem_free(p->guid);
 	mem_free(p->state_file_name);
 	mem_free(p->name);
 	mem_free(p);
@@ -157,9 +158,12 @@ proxies_init(struct proxies *ps)
 	list_init(&ps->defaults);
 	list_init(&ps->error_groups);
 	ps->n = 0;
+	memset(&ps->guids, 0, sizeof(ps->guids));
 	memset(&ps->frontends, 0, sizeof(ps->frontends));
 	memset(&ps->backends, 0, sizeof(ps->backends));
 	memset(&ps->error_group_names, 0, sizeof(ps->error_group_names));
+	ps->last_addr = NULL;
+	ps->last_arg = NULL;
 	ps->cookie_max = CAPTURE_COOKIE_MAX;
 	ps->spread_checks = 0;
 	ps->max_spread_checks_ms = 0;
@@ -201,6 +205,7 @@ proxies_fini(struct proxies *ps)
 	}
 	pattern_files_fini(&ps->files);
 	userlists_fini(&ps->userlists);
+	name_index_fini(&ps->guids);
 	name_index_fini(&ps->frontends);
 	name_index_fini(&ps->backends);
 	name_index_fini(&ps->error_group_names);

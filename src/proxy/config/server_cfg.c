@@ -10,6 +10,7 @@
 #include "http/head.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_list.h"
+#include "proxy/config/guid_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/source_cfg.h"
@@ -131,6 +132,16 @@ server_opt_id(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+static int
+opt_guid(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+
+	if (!t->server)
+		return cfg_error(ctx, -1, "'guid' is not allowed in 'default-server'.");
+	return guid_take(ctx, &t->server->guid, &t->server->where);
+}
+
 /* No bytes that would end it in a header field. */
 static int
 opt_cookie(struct cfg_ctx *ctx, void *obj)
@@ -167,6 +178,14 @@ static const struct cfg_opt opts[] = {
 		"its address, without or with the port. Processes that list the same addresses in "
 		"another order choose the same servers, but with addr and addr-port not those that "
 		"HAProxy chooses. Without an address it is the id."),
+	{ .name = "guid",
+		.min = 1,
+		.max = 1,
+		.parse = opt_guid,
+		.syntax = "<string>",
+		.doc = "A name that no other server or proxy has: after a reload counters and "
+			"states are found by it, whatever the server's name is then.",
+		.only_at_start = true },
 	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics."),
 	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit."),
 	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",

@@ -151,8 +151,9 @@ server_retire(struct server *s)
 	stat_past_fini(&s->past);
 	latency_set_free(&s->latency);
 	mem_free(s->fqdn);
+	mem_free(s->guid);
 	mem_free(s->name);
-	s->fqdn = s->name = NULL;
+	s->fqdn = s->name = s->guid = NULL;
 }
 
 int
