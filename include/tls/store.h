@@ -15,7 +15,7 @@
 
 /* A name. It is never freed before the store, so that lines may point to it. */
 struct tls_entry {
-	struct list link;         /* in tls_store.entries, in the order of loading */
+	struct list link;         /* in tls_store.entries, in the order of names */
 	char *name;
 	struct tls_cert *cert;    /* NULL: none yet (`new ssl cert`), or removed */
 	int is_there;             /* 0: removed by `del ssl cert` */

@@ -99,7 +99,7 @@ parse_fd(const char *s, unsigned int flags, struct addr_spec *out, const char **
 		*why = "a file descriptor is not acceptable here";
 		return -ERR_INVAL;
 	}
-	if ((flags & ADDR_ALLOW_FD_NAME) && *s && (*s < '0' || *s > '9')) {
+	if ((flags & ADDR_ALLOW_FD_NAME) && *s && *s != '-' && (*s < '0' || *s > '9')) {
 		out->name = s;
 		out->name_len = strlen(s);
 		return 0;

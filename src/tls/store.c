@@ -56,6 +56,20 @@ make_store_entry(struct tls_store *s, const char *name)
 	return e;
 }
 
+/* From the end on, since the files of a directory come in order. */
+static void
+insert_by_name(struct tls_store *s, struct tls_entry *e)
+{
+	struct list *at;
+
+	list_remove(&e->link);
+	at = s->entries.prev;
+	while (at != &s->entries &&
+		strcmp(list_entry(at, struct tls_entry, link)->name, e->name) > 0)
+		at = at->prev;
+	list_append(at->next, &e->link);
+}
+
 struct tls_entry *
 tls_store_add(struct tls_store *s, const char *name)
 {
@@ -65,8 +79,7 @@ tls_store_add(struct tls_store *s, const char *name)
 		e = make_store_entry(s, name);
 	if (!e)
 		return NULL;
-	list_remove(&e->link);
-	list_append(&s->entries, &e->link);
+	insert_by_name(s, e);
 	e->is_there = 1;
 	return e;
 }

@@ -307,6 +307,7 @@ ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 
 NOT_ASKED = {
     "quit", "prompt", "help",                                  # of the dialogue, above
     "wait",                                                    # later than 2.6
+    "_getsocks",                                               # answers with descriptors: test_replace.py
     "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
     "show cli sockets", "show startup-logs",                   # values, compared above

@@ -11,7 +11,7 @@ HAPROXY = shutil.which("haproxy")
 DEFAULTS = "defaults\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
 
 BIND = """:80|*:80|127.0.0.1:80|::1:80|:::80|[::1]:80|[::1]|::1|:0|:65536|:80-90|:90-80|:80-|:-80|:+80|:http|/tmp/x
-unix@x|abns@foo|fd@|fd@x|fd@-1|ipv4@:80|ipv6@:80|ipv6@*:80|ipv4@::1:80|ip@:80|tcp@:80|tcp4@:80|tcp6@:80
+unix@x|abns@foo|fd@|fd@-1|ipv4@:80|ipv6@:80|ipv6@*:80|ipv4@::1:80|ip@:80|tcp@:80|tcp4@:80|tcp6@:80
 stream+ipv4@:80|stream+unix@/x|udp@:80|1.2.3.4|localhost:80|[127.0.0.1]:80|:80,:81|:80,|127.0.0.1:80,81|:080|:80-80
 :80:|[::1]80|[::1:80|:|::"""
 

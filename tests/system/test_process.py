@@ -76,7 +76,7 @@ def test_help():
     assert r.stdout.startswith("Usage : ") and " -f " in r.stdout
 
 
-@pytest.mark.parametrize("args", [["-h"], ["-z"], ["-f"], [], ["-S", "x"], ["-f", "x", "-sf", "1"], ["-n", "10x"]])
+@pytest.mark.parametrize("args", [["-h"], ["-z"], ["-f"], [], ["-S", "x"], ["-f", "x", "-sf", "-1"], ["-n", "10x"]])
 def test_usage(args):
     r = run(*args)
     assert r.returncode == 1

@@ -1,6 +1,7 @@
 """bind ... ssl from outside: curl, openssl s_client and Python's ssl are the clients. Certificates are made here."""
 
 import contextlib
+import os
 import socket
 import ssl
 import subprocess
@@ -153,12 +154,16 @@ def test_client_certificates(daemon, ca, tmp_path):
     assert refused(q, stranger)
 
 
-def test_chroot(daemon, ca):
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_chroot(daemon, ca, tmp_path):
     """Certificates are read before the root directory changes."""
     pem = ca.make("chroot.pem", "c.test")
     (port,) = free_ports(1)
+    jail = tmp_path / "jail"
+    jail.mkdir()
+    # a leak check needs /proc, which the jail does not have
     daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n http-request return status 200\n",
-           extra="chroot /var/empty" if __import__("os").path.isdir("/var/empty") else "chroot /proc")
+           extra=f"chroot {jail}", env={"ASAN_OPTIONS": "detect_leaks=0"})
     assert cn(port, context(ca)) == "c.test"
 
 

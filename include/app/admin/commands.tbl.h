@@ -159,7 +159,7 @@ ADMIN_CMD("show sess", "[<id>|all|older <age>]",
 	OPERATOR, NONE, admin_cmd_show_sess)
 ADMIN_CMD("show ssl cert", "[<certfile>]",
 	"display the SSL certificates used in memory, or the details of a file",
-	ADMIN, NONE, admin_cmd_show_ssl_cert)
+	USER, NONE, admin_cmd_show_ssl_cert)
 ADMIN_CMD("show startup-logs", "",
 	"report logs emitted during the start", OPERATOR, NONE, admin_cmd_show_startup_logs)
 ADMIN_CMD("show stat", "[desc|json|no-maint|typed|up]*",

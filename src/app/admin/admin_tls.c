@@ -85,7 +85,9 @@ find_change(struct admin_conn *c, const char *name, const char *verb)
 	struct tls_entry *e = conf_of(c)->certs.change.entry;
 
 	if (!e) {
-		admin_msg(c, ADMIN_ERR, "No ongoing transaction!");
+		/* HAProxy's words, to the letter. */
+		admin_msg(c, ADMIN_ERR, "No ongoing transaction!%s",
+			strcmp(verb, "commit") == 0 ? " !" : "");
 		return NULL;
 	}
 	if (strcmp(e->name, name) == 0)
