@@ -6,6 +6,7 @@
 #define TACIT_APP_MASTER_FD_STORE_H
 
 #include <sys/types.h>
+#include <time.h>
 
 #include "app/master/file_store.h"
 #include "base/compiler.h"
@@ -14,12 +15,13 @@ struct sbuf;
 struct sys;
 
 struct stored_socket {
-	int fd;
+	int fd;      /* -1: closed, its path is still there */
 	char *key;
 	pid_t from;  /* the process that bound it */
 	pid_t user;  /* the latest process that said it uses it */
 	dev_t dev;   /* the socket at the path of a unix socket */
 	ino_t ino;   /* 0: none */
+	struct timespec made; /* a later socket may have its number */
 };
 
 struct fd_store {
@@ -41,9 +43,12 @@ void fd_store_give(struct fd_store *s, const char *key);
 /* Closes the sockets that a process bound which did not get ready. */
 void fd_store_drop_of(struct fd_store *s, pid_t from);
 /* To be called when a process is ready: closes the sockets that it does not use, after fn was
- * called with each name. 0: all. */
+ * called with each name. */
 typedef void fd_store_fn(void *arg, const char *key);
 void fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg);
+/* Closes all sockets, after fn was called with each name. Paths stay until fd_store_fini(): a
+ * worker process may still have to say which of them another process goes on with. */
+void fd_store_release_all(struct fd_store *s, fd_store_fn *fn, void *arg);
 /* The list of numbers and names for a new process (app/process/master_link.h). */
 void fd_store_list(const struct fd_store *s, struct sbuf *out);
 

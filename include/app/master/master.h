@@ -100,8 +100,7 @@ int master_run(struct master *m);
 
 /* Stops all worker processes with this signal; the master ends with the last of them. */
 void master_stop(struct master *m, int sig);
-/* Closes the sockets that the process `user` does not use, and tells the current worker process. 0:
- * all. */
+/* Closes the sockets that the process `user` does not use, and tells the current worker process. */
 void master_release_sockets(struct master *m, pid_t user);
 /* Has the current worker process pass the sockets to a process that asked by signal. */
 void master_pass_sockets(struct master *m, pid_t to);

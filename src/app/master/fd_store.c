@@ -27,7 +27,8 @@ remove_own_path(struct fd_store *s, const struct stored_socket *k)
 	struct stat st;
 
 	if (k->ino && listener_key_path(k->key, path, sizeof(path)) == 0 &&
-	    sys_stat(s->sys, path, &st) == 0 && st.st_dev == k->dev && st.st_ino == k->ino)
+	    sys_stat(s->sys, path, &st) == 0 && st.st_dev == k->dev && st.st_ino == k->ino &&
+	    st.st_mtim.tv_sec == k->made.tv_sec && st.st_mtim.tv_nsec == k->made.tv_nsec)
 		(void)sys_unlink(s->sys, path);
 }
 
@@ -36,7 +37,8 @@ static void
 close_stored(struct fd_store *s, unsigned int i)
 {
 	remove_own_path(s, &s->v[i]);
-	(void)sys_close(s->sys, s->v[i].fd);
+	if (s->v[i].fd >= 0)
+		(void)sys_close(s->sys, s->v[i].fd);
 	mem_free(s->v[i].key);
 	s->v[i] = s->v[--s->n];
 }
@@ -84,6 +86,7 @@ fd_store_add(struct fd_store *s, int fd, const char *key, pid_t from)
 	if (listener_key_path(key, path, sizeof(path)) == 0 && sys_stat(s->sys, path, &st) == 0) {
 		k.dev = st.st_dev;
 		k.ino = st.st_ino;
+		k.made = st.st_mtim;
 	}
 	s->v[s->n++] = k;
 	return 0;
@@ -119,10 +122,22 @@ fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg)
 	for (unsigned int i = s->n; i-- > 0;) {
 		/* Its process is ready: a later process may have the same pid. */
 		s->v[i].from = 0;
-		if (!user || s->v[i].user != user) {
+		if (s->v[i].user != user) {
 			fn(arg, s->v[i].key);
 			close_stored(s, i);
 		}
+	}
+}
+
+void
+fd_store_release_all(struct fd_store *s, fd_store_fn *fn, void *arg)
+{
+	for (unsigned int i = s->n; i-- > 0;) {
+		if (s->v[i].fd < 0)
+			continue;
+		fn(arg, s->v[i].key);
+		(void)sys_close(s->sys, s->v[i].fd);
+		s->v[i].fd = -1;
 	}
 }
 

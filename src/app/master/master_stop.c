@@ -22,7 +22,7 @@ on_released(void *master, const char *key)
 }
 
 /* Sockets that no later worker process will use: they are closed when the present one has closed
- * them. 0: all. */
+ * them. */
 void
 master_release_sockets(struct master *m, pid_t user)
 {
@@ -48,7 +48,7 @@ master_stop(struct master *m, int sig)
 		timer_stop(loop_timers(m->loop), &m->respawn_timer);
 		notify_send(&m->notify, "STOPPING=1\nSTATUS=Stopping");
 	}
-	master_release_sockets(m, 0);
+	fd_store_release_all(&m->store, on_released, m);
 	list_each(it, &m->workers) {
 		struct worker_process *w = list_entry(it, struct worker_process, link);
 		int starts = w->state == WORKER_STARTING;

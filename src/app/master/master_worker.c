@@ -77,7 +77,7 @@ act_on_message(struct worker_process *w, const struct worker_message *msg)
 	} else if (msg->fd >= 0) {
 		(void)sys_close(m->sys, msg->fd);
 	}
-	if (w->state == WORKER_CURRENT && msg->given)
+	if (w->state != WORKER_STARTING && msg->given)
 		fd_store_give(&m->store, msg->given);
 	if (starts && msg->uses_fd >= 0)
 		fd_store_use(&m->store, msg->uses_fd, w->own.pid);
