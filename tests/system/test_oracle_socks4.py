@@ -94,15 +94,17 @@ def play(program, directory):
     directory.mkdir()
     subject = Subject(program, directory, cfg)
 
-    def rows():
+    said = []
+
+    def have_ended():
         stat = subject.stat()[1]
-        return [tuple(stat[f"b{i}", "s"][c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
-                for i in range(len(CHECKS))]
+        said[:] = [tuple(stat[f"b{i}", "s"][c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
+                   for i in range(len(CHECKS))]
+        return all(r[1] and not r[1].startswith("*") for r in said)
     try:
         # 200 of them say so at once, others after the time
         time.sleep(1.5)
-        assert wait_for(lambda: all(r[1] and not r[1].startswith("*") for r in rows()))
-        said = rows()
+        assert wait_for(have_ended)
         added = subject.admin("add server b0/new 5.6.7.8:1 socks4 127.0.0.1:1 check check-via-socks4")
     finally:
         subject.stop()

@@ -26,7 +26,7 @@ each_is_taken_once(void **st)
 	inherited_init(&s, &sys);
 	assert_null(inherited_take(&s, "x"));
 	for (int i = 0; i < 40; i++) {
-		char name[16];
+		char name[24];
 
 		snprintf(name, sizeof(name), "name %d", i / 2);
 		fds[i] = dup(1);
