@@ -69,7 +69,7 @@ def warm(run, live, what, requests=200, keepalive=False):
     good, rates = [], []
     for subject, proc in live:
         try:
-            rates.append(probe.ab(run.world, proc.port, requests, 10, keepalive)[0])
+            rates.append(probe.ab(run.world, proc.port, requests, 10, keepalive, scheme=proc.scheme)[0])
             good.append((subject, proc))
         except ERRORS as why:
             run.notes.append("%s: %s: no row: %s" % (what, subject.name, why))

@@ -68,15 +68,16 @@ def client(world, argv):
     return client_end(world, client_start(world, argv))
 
 
-def ab(world, port, requests, concurrency, keepalive=False, clients=1, cpus=None):
+def ab(world, port, requests, concurrency, keepalive=False, clients=1, cpus=None, scheme="http"):
     """One run of ab, or of several that share the requests: (requests per second, their CPU nanoseconds)."""
     each = requests // clients
     argv = ["timeout", str(LOAD_SECONDS), "ab", "-q", "-n", str(each), "-c", str(concurrency // clients)]
     argv += ["-k"] if keepalive else []
+    argv += ["-f", "TLS1.3"] if scheme == "https" else []
     running, rates, spent = [], [], 0
     try:
         for _ in range(clients):
-            running.append(client_start(world, argv + ["http://127.0.0.1:%d/" % port], cpus))
+            running.append(client_start(world, argv + ["%s://127.0.0.1:%d/" % (scheme, port)], cpus))
         while running:
             text, cpu = client_end(world, running.pop())
             rates.append(parse.ab_result(text, each))
@@ -114,7 +115,7 @@ def cost(world, proxy, origins, requests, concurrency, keepalive=False, clients=
         return cpu_ns(proxy.pid), sum(cpu_ns(o.pid) for o in origins), *tcp_counts()
 
     before = counters()
-    rate, cpu = ab(world, proxy.port, requests, concurrency, keepalive, clients, cpus)
+    rate, cpu = ab(world, proxy.port, requests, concurrency, keepalive, clients, cpus, proxy.scheme)
     time.sleep(SETTLE)
     after = counters()
     ran, served, sent, again, opened = (b - a for a, b in zip(before, after))
@@ -144,4 +145,4 @@ def strace(world, pid, load):
 
 def calls(world, proxy, requests, concurrency, keepalive=False):
     """System calls of a proxy for ab's requests."""
-    return strace(world, proxy.pid, lambda: ab(world, proxy.port, requests, concurrency, keepalive))
+    return strace(world, proxy.pid, lambda: ab(world, proxy.port, requests, concurrency, keepalive, scheme=proxy.scheme))

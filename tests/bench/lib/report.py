@@ -31,6 +31,10 @@ TITLES = {
               "same worker, by clients at once",
     "reload": "A reload every two seconds: what fails of 2,000 connections a second, and of 1,000 requests a second on kept "
               "connections; latencies in microseconds",
+    "tls": "TLS 1.3, a full handshake per request, origin closes: system calls per request (clock reads apart)",
+    "tlscpu": "TLS 1.3, a full handshake per request: CPU per request (microseconds) and segments, c=50",
+    "tlskept": "TLS 1.3, kept connections with reuse: system calls per request, c=50",
+    "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
@@ -135,7 +139,7 @@ def grids(section, samples):
     title = TITLES[section]
     if not rows:
         return [(title, [["", "no data: see the notes"]])]
-    if section in ("syscalls", "http", "httpkept"):
+    if section in ("syscalls", "http", "httpkept", "tls", "tlskept"):
         return [(title, calls_grid(rows, ("c1", "c50")))]
     if section in ("far", "httpfar"):
         out = [(title, calls_grid(rows, ("c1",)))]
@@ -144,7 +148,7 @@ def grids(section, samples):
             out.append(("Idea one, far server, calls per 10,000 %s"
                         % ("requests" if section == "httpfar" else "connections"), merged))
         return out
-    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu"):
+    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu", "tlscpu", "tlskeptcpu"):
         return [(title, cost_grid(rows, samples))]
     if section == "latency":
         columns = [("%s %s" % (m, p), "%s.%s" % (m, p), 0)

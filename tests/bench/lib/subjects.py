@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass, replace
 
 from .world import Failed, free_port, listens, log_of, wait_for
@@ -28,6 +29,7 @@ class Subject:
     master: bool = False     # a master starts the process that forwards
     idle_servers: int = 0    # of a second backend without traffic
     checked_servers: int = 0 # the same, which are checked
+    tls: bool = False        # of clients; in mode http
 
 
 def tacit(name, *words, tuned=False):
@@ -93,6 +95,8 @@ CHECKED = http((replace(DEFAULT, options=COSTLY, checked_servers=CHECKED_SERVERS
 RELOADED = tuple(replace(s, name=s.name + " master", master=True) for s in (DEFAULT, HAPROXY, NGINX))
 RELOADED += tuple(replace(s, name=s.name + " http") for s in http(RELOADED, reuse=True))
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
+TLS = tuple(replace(s, tls=True) for s in HTTP_PLAIN)
+TLS_KEPT = tuple(replace(s, reuse=True) for s in TLS)
 
 # HAProxy's splice-auto hardly ever splices; with the other options it always does.
 SPLICE = ("option splice-request", "option splice-response")
@@ -152,7 +156,21 @@ class Binaries:
         return out
 
 
-def haproxy_config(subject, port, servers, admin=None, beside=None):
+def certificate(world):
+    """A file with a certificate for P-256 and its key."""
+    path = world.path("tls.pem")
+    if not os.path.exists(path):
+        made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                               "-subj", "/CN=localhost", "-days", "2", "-keyout", path, "-out", path + ".crt"],
+                              capture_output=True, text=True, check=False)
+        if made.returncode:
+            raise Failed("openssl: " + made.stderr.strip()[-200:])
+        with open(path, "a", encoding="ascii") as whole, open(path + ".crt", encoding="ascii") as crt:
+            whole.write(crt.read())
+    return path
+
+
+def haproxy_config(subject, port, servers, admin=None, beside=None, pem=None):
     """The configuration of haproxy, of a compatible peer, and of tacit: the same for all of them.
 
     servers: one address or several with commas between. beside: (port, address) of a second proxy in it.
@@ -166,7 +184,7 @@ def haproxy_config(subject, port, servers, admin=None, beside=None):
         lines += ["    http-reuse always"]
     if subject.tuned:
         lines += ["    option tcp-smart-accept", "    option tcp-smart-connect"]
-    lines += ["listen bench", "    bind 127.0.0.1:%d%s" % (port, " defer-accept" if subject.tuned else "")]
+    lines += ["listen bench", "    bind 127.0.0.1:%d%s" % (port, (" defer-accept" if subject.tuned else "") + (" ssl crt " + pem if pem else ""))]
     lines += ["    " + o for o in subject.options]
     lines += ["    server origin%d %s" % (i, at) for i, at in enumerate(servers.split(","))]
     if beside:
@@ -192,7 +210,7 @@ stream {
 """% (STREAM_MODULE, "on" if subject.master else "off", directory, port, port, server, more)
 
 
-def nginx_http_config(subject, port, server, directory):
+def nginx_http_config(subject, port, server, directory, pem=None):
     kept = 'proxy_http_version 1.1; proxy_set_header Connection "";' if subject.reuse else ""
     return """daemon off; master_process %s; worker_processes 1; pid %s/http.%d.pid; error_log stderr error;
 events { worker_connections 19900; }
@@ -201,10 +219,11 @@ http {
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
     upstream origin { server %s; %s }
-    server { listen 127.0.0.1:%d backlog=4096; location / { proxy_pass http://origin; %s } }
+    server { listen 127.0.0.1:%d backlog=4096%s; location / { proxy_pass http://origin; %s } }
 }
 """% ("on" if subject.master else "off", directory, port, directory, directory, directory, directory, directory, server,
-       "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port, kept)
+       "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port,
+       " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s" % (pem, pem) if pem else "", kept)
 
 
 def nginx_origin_config(address, port, directory, closes=False):
@@ -228,17 +247,19 @@ def start(world, binaries, subject, server, beside=None):
     admin = world.path("admin.%d" % port) if subject.admin else None
     second = (free_port(), beside) if beside else None
     path = binaries.paths[subject.kind]
+    pem = certificate(world) if subject.tls else None
     name = "%s.%d.cfg" % (subject.kind, port)
     if subject.kind == "bare":
         argv = [path, *subject.words, "127.0.0.1:%d" % port, server]
     elif subject.kind == "nginx" and subject.mode == "http":
-        argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir))]
+        argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir, pem))]
     elif subject.kind == "nginx":
         argv = [path, "-c", world.write(name, nginx_stream_config(subject, port, server, world.dir, second))]
     else:
-        argv = [path, *(["-W"] if subject.master else []), "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second))]
+        argv = [path, *(["-W"] if subject.master else []), "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second, pem))]
     p = listening(world, world.spawn(argv, cpu=world.cpus_of(subject.threads)), port, subject.name)
     p.subject, p.admin, p.beside = subject, admin, second and second[0]
+    p.scheme = "https" if subject.tls else "http"
     return p
 
 

@@ -219,12 +219,35 @@ def reload(rows):
                 ratio(rows, mine, "haproxy master http", "keepalive.failed"))]
 
 
+def tls(rows):
+    return [at_most("tls", "calls per request, full handshake, c=50", 13, value(rows, "tacit default", "c50")),
+            at_most("tls", "getpid per request", 0, value(rows, "tacit default", "c50:getpid") or 0)]
+
+
+def tlscpu(rows):
+    return [at_most("tlscpu", "CPU per request, full handshake, tacit default / the better of haproxy and nginx", 0.90,
+                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy")),
+            at_most("tlscpu", "segments per request, full handshake", 22, value(rows, "tacit default", "segments"))]
+
+
+def tlskept(rows):
+    total, waits = (value(rows, "tacit default", m) for m in ("c50", "c50.waits"))
+    return [at_most("tlskept", "calls per kept request beside epoll_wait, c=50", 4.1,
+                    None if total is None or waits is None else total - waits)]
+
+
+def tlskeptcpu(rows):
+    return [at_most("tlskeptcpu", "CPU per kept request, tacit default / the better of haproxy and nginx", 0.90,
+                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy"))]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem, "slow": slow, "stat": stat,
-          "checks": checks, "reload": reload}
+          "checks": checks, "reload": reload, "tls": tls, "tlscpu": tlscpu, "tlskept": tlskept,
+          "tlskeptcpu": tlskeptcpu}
 
 
 def verdicts(results):
