@@ -39,9 +39,17 @@ enum proxy_header_found proxy_header_parse(
 
 /* Types of fields of version 2 (proxy-protocol.txt 2.2). */
 enum {
+	PROXY_TLV_ALPN = 1,
 	PROXY_TLV_AUTHORITY = 2,
 	PROXY_TLV_CRC32C = 3,
-	PROXY_TLV_UNIQUE_ID = 5
+	PROXY_TLV_UNIQUE_ID = 5,
+	PROXY_TLV_SSL = 0x20,
+	/* In the value of PROXY_TLV_SSL. */
+	PROXY_TLV_SSL_VERSION = 0x21,
+	PROXY_TLV_SSL_CN = 0x22,
+	PROXY_TLV_SSL_CIPHER = 0x23,
+	PROXY_TLV_SSL_SIG_ALG = 0x24,
+	PROXY_TLV_SSL_KEY_ALG = 0x25
 };
 
 struct proxy_header_tlv {
@@ -52,14 +60,33 @@ struct proxy_header_tlv {
 /* 1 and the value of the last field of this type, or 0. */
 int proxy_header_find_tlv(struct str tlvs, unsigned int type, struct str *value);
 
+/* Bits of proxy_header_ssl.client. */
+enum {
+	PROXY_SSL_USED = 1 << 0,
+	PROXY_SSL_CERT_CONN = 1 << 1, /* the client has sent a certificate in this handshake */
+	PROXY_SSL_CERT_SESS = 1 << 2  /* or in that of its session */
+};
+
+#define PROXY_SSL_SUBS 5
+
+/* The field PROXY_TLV_SSL. */
+struct proxy_header_ssl {
+	uint8_t client;
+	uint32_t verify; /* 0: the certificate is verified, or there is none */
+	struct proxy_header_tlv sub[PROXY_SSL_SUBS];
+	unsigned int n_subs;
+};
+
 /* What a header says. */
 struct proxy_header_fields {
 	int version;                 /* 1 or 2 */
 	const struct addr *src, *dst; /* NULL: unknown */
 	/* Version 2 only. */
-	int has_crc32c, has_authority, has_unique_id;
+	int has_crc32c, has_alpn, has_authority, has_unique_id;
+	struct str alpn;             /* at most 255 bytes, or it is cut */
 	struct str authority;        /* at most 255 bytes, or it is cut */
 	struct str unique_id;        /* at most 128 bytes, or it is cut */
+	const struct proxy_header_ssl *ssl; /* NULL: none */
 	const struct proxy_header_tlv *tlv; /* further fields */
 	unsigned int n_tlvs;
 };

@@ -45,6 +45,7 @@ enum tls_cert_info {
 	TLS_CERT_SHA1,
 	TLS_CERT_SIG_ALG,
 	TLS_CERT_KEY_ALG,
+	TLS_CERT_KEY_TYPE,       /* with its size: RSA2048, EC256; none for other kinds */
 	TLS_CERT_NOT_BEFORE,
 	TLS_CERT_NOT_AFTER,
 	TLS_CERT_VERSION         /* a number, in decimal */

@@ -16,6 +16,7 @@ enum {
 	V2_TCP4 = 0x11,
 	V2_TCP6 = 0x21,
 	TLV_HEAD = 3,
+	ALPN_MAX = 255,
 	AUTHORITY_MAX = 255,
 	UNIQUE_ID_MAX = 128
 };
@@ -121,6 +122,35 @@ put_tlv(unsigned char *p, unsigned int type, const void *value, size_t n)
 	return p + n;
 }
 
+static int
+tlv_fits(const unsigned char *out, const unsigned char *p, size_t n)
+{
+	return (size_t)(p - out) + TLV_HEAD + n <= PROXY_HEADER_OUT_MAX;
+}
+
+/* The fields that fit, as far as the end of the header. */
+static unsigned char *
+put_tlvs(unsigned char *out, unsigned char *p, const struct proxy_header_tlv *tlv, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (tlv_fits(out, p, tlv[i].value.len))
+			p = put_tlv(p, tlv[i].type, tlv[i].value.p, tlv[i].value.len);
+	return p;
+}
+
+/* Its length is known when its fields are there. */
+static unsigned char *
+put_ssl(unsigned char *out, unsigned char *p, const struct proxy_header_ssl *ssl)
+{
+	unsigned char fixed[5] = { ssl->client }, *start = p;
+
+	(void)put_be16(put_be16(fixed + 1, ssl->verify >> 16), ssl->verify & 0xffff);
+	p = put_tlv(p, PROXY_TLV_SSL, fixed, sizeof(fixed));
+	p = put_tlvs(out, p, ssl->sub, ssl->n_subs);
+	(void)put_be16(start + 1, (size_t)(p - start) - TLV_HEAD);
+	return p;
+}
+
 static size_t
 write_v2(const struct proxy_header_fields *f, const struct endpoints *e, unsigned char *out)
 {
@@ -136,15 +166,17 @@ write_v2(const struct proxy_header_fields *f, const struct endpoints *e, unsigne
 		p = put_tlv(p, PROXY_TLV_CRC32C, zeros, sizeof(zeros));
 		crc = p - sizeof(zeros);
 	}
+	if (f->has_alpn)
+		p = put_tlv(p, PROXY_TLV_ALPN, f->alpn.p, MIN(f->alpn.len, ALPN_MAX));
 	if (f->has_authority)
 		p = put_tlv(p, PROXY_TLV_AUTHORITY, f->authority.p,
 			MIN(f->authority.len, AUTHORITY_MAX));
 	if (f->has_unique_id)
 		p = put_tlv(p, PROXY_TLV_UNIQUE_ID, f->unique_id.p,
 			MIN(f->unique_id.len, UNIQUE_ID_MAX));
-	for (unsigned int i = 0; i < f->n_tlvs; i++)
-		if ((size_t)(p - out) + TLV_HEAD + f->tlv[i].value.len <= PROXY_HEADER_OUT_MAX)
-			p = put_tlv(p, f->tlv[i].type, f->tlv[i].value.p, f->tlv[i].value.len);
+	if (f->ssl)
+		p = put_ssl(out, p, f->ssl);
+	p = put_tlvs(out, p, f->tlv, f->n_tlvs);
 	(void)put_be16(out + V2_LENGTH, (size_t)(p - out) - V2_HEAD);
 	if (crc) {
 		h = hash_crc32c(0, out, (size_t)(p - out));

@@ -68,6 +68,18 @@ add_key_algorithm(const X509 *x, struct sbuf *out)
 		add_nid(OBJ_obj2nid(algorithm), out);
 }
 
+static void
+add_key_type(X509 *x, struct sbuf *out)
+{
+	const EVP_PKEY *key = X509_get0_pubkey(x);
+	int kind = key ? EVP_PKEY_base_id(key) : EVP_PKEY_NONE;
+	const char *name = kind == EVP_PKEY_RSA ? "RSA" : kind == EVP_PKEY_EC ? "EC" :
+		kind == EVP_PKEY_DSA ? "DSA" : NULL;
+
+	if (name)
+		sbuf_addf(out, "%s%d", name, EVP_PKEY_bits(key));
+}
+
 void
 tls_cert_add_info(X509 *x, enum tls_cert_info what, struct sbuf *out)
 {
@@ -86,6 +98,9 @@ tls_cert_add_info(X509 *x, enum tls_cert_info what, struct sbuf *out)
 		break;
 	case TLS_CERT_KEY_ALG:
 		add_key_algorithm(x, out);
+		break;
+	case TLS_CERT_KEY_TYPE:
+		add_key_type(x, out);
 		break;
 	case TLS_CERT_NOT_BEFORE:
 		add_asn1_time(X509_get0_notBefore(x), out);

@@ -25,8 +25,9 @@ class Authority:
         self.serial += 1
         out = self.dir / file
         key, csr, crt, ext = (self.dir / f".{self.serial}.{e}" for e in ("key", "csr", "crt", "ext"))
-        new = ["-newkey", "rsa:2048"] if kind == "rsa" else [
-            "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        new = {"rsa": ["-newkey", "rsa:2048"], "ed25519": ["-newkey", "ed25519"],
+               "ec384": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
+               "ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]}[kind]
         openssl("req", "-new", *new, "-nodes", "-subj", f"/CN={cn}", "-keyout", key, "-out", csr)
         ext.write_text("subjectAltName=" + ",".join(f"DNS:{n}" for n in names) if names else "")
         openssl("x509", "-req", "-in", csr, "-CA", self.pem, "-CAkey", self.key, "-set_serial", 1000 + self.serial,

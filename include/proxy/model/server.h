@@ -84,7 +84,12 @@ enum server_proxy_header {
 	SERVER_PROXY_V2        = 1u << 1, /* send-proxy-v2 */
 	SERVER_PROXY_CRC32C    = 1u << 2, /* proxy-v2-options */
 	SERVER_PROXY_UNIQUE_ID = 1u << 3,
-	SERVER_PROXY_AUTHORITY = 1u << 4
+	SERVER_PROXY_AUTHORITY = 1u << 4,
+	SERVER_PROXY_SSL       = 1u << 5, /* send-proxy-v2-ssl, and what implies it */
+	SERVER_PROXY_SSL_CN    = 1u << 6, /* send-proxy-v2-ssl-cn */
+	SERVER_PROXY_SSL_CIPHER = 1u << 7,
+	SERVER_PROXY_CERT_SIG  = 1u << 8,
+	SERVER_PROXY_CERT_KEY  = 1u << 9
 };
 
 /* What a server's points on the ring of consistent hashing depend on. */

@@ -159,9 +159,11 @@ sends_proxy_header(const struct check_run *r)
 static int
 write_check_proxy_header(struct check_run *r, const struct addr *to)
 {
+	static const struct proxy_header_ssl no_tls;
 	unsigned int wants = check_run_server(r)->conf.proxy_header;
 	struct proxy_header_fields f = { .version = wants & SERVER_PROXY_V2 ? 2 : 1,
-		.has_crc32c = (wants & SERVER_PROXY_CRC32C) != 0 };
+		.has_crc32c = (wants & SERVER_PROXY_CRC32C) != 0,
+		.ssl = wants & SERVER_PROXY_SSL ? &no_tls : NULL };
 	char text[PROXY_HEADER_OUT_MAX];
 	struct addr own;
 

@@ -11,37 +11,40 @@
 #include "proxy/model/server_tlv.h"
 #include "rule/sample/fmt.h"
 
-/* arg: the bit, and 1 behind it to set it. */
+/* arg: the bits, and 1 behind them to set them. */
 static int
 opt_proxy_header(struct cfg_ctx *ctx, void *obj)
 {
 	struct server_target *t = obj;
-	unsigned int bit = (unsigned int)ctx->opt->arg >> 1;
+	unsigned int bits = (unsigned int)ctx->opt->arg >> 1;
 
 	if (ctx->opt->arg & 1)
-		t->conf->proxy_header |= bit;
+		t->conf->proxy_header |= bits;
 	else
-		t->conf->proxy_header &= ~bit;
+		t->conf->proxy_header &= ~bits;
 	return 0;
 }
 
-/* A bit, 0: known but not supported, -1: unknown. */
-static int
-proxy_v2_option_bit(struct str word)
+/* Its bits; 0: unknown. What the field about TLS has implies that field. */
+static unsigned int
+proxy_v2_option_bits(struct str word)
 {
 	static const struct {
 		struct str name;
-		int bit;
+		unsigned int bits;
 	} all[] = { { { "crc32c", 6 }, SERVER_PROXY_CRC32C },
 		{ { "unique-id", 9 }, SERVER_PROXY_UNIQUE_ID },
-		{ { "authority", 9 }, SERVER_PROXY_AUTHORITY }, { { "ssl", 3 }, 0 },
-		{ { "cert-cn", 7 }, 0 }, { { "ssl-cipher", 10 }, 0 }, { { "cert-sig", 8 }, 0 },
-		{ { "cert-key", 8 }, 0 } };
+		{ { "authority", 9 }, SERVER_PROXY_AUTHORITY },
+		{ { "ssl", 3 }, SERVER_PROXY_SSL },
+		{ { "cert-cn", 7 }, SERVER_PROXY_SSL | SERVER_PROXY_SSL_CN },
+		{ { "ssl-cipher", 10 }, SERVER_PROXY_SSL | SERVER_PROXY_SSL_CIPHER },
+		{ { "cert-sig", 8 }, SERVER_PROXY_SSL | SERVER_PROXY_CERT_SIG },
+		{ { "cert-key", 8 }, SERVER_PROXY_SSL | SERVER_PROXY_CERT_KEY } };
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (str_is(word, all[i].name))
-			return all[i].bit;
-	return -1;
+			return all[i].bits;
+	return 0;
 }
 
 /* As in HAProxy several lists add up, and any option has a header sent. */
@@ -53,13 +56,13 @@ opt_proxy_v2_options(struct cfg_ctx *ctx, void *obj)
 
 	for (;;) {
 		struct str word = { p, strcspn(p, ",") };
-		int bit = proxy_v2_option_bit(word);
+		unsigned int bits = proxy_v2_option_bits(word);
 
-		if (bit <= 0)
-			return cfg_error(ctx, 0, "'proxy-v2-options' : '%.*s' : %s.",
-				(int)MIN(word.len, 60), word.p,
-				bit < 0 ? "proxy v2 option not implemented" : "not supported");
-		t->conf->proxy_header |= (unsigned int)bit;
+		if (!bits)
+			return cfg_error(ctx, 0,
+				"'proxy-v2-options' : '%.*s' : proxy v2 option not implemented.",
+				(int)MIN(word.len, 60), word.p);
+		t->conf->proxy_header |= bits;
 		p += word.len;
 		if (!*p++)
 			return 0;
@@ -127,6 +130,9 @@ server_proxy_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_d
 				why.text);
 }
 
+#define V2_SSL (SERVER_PROXY_V2 | SERVER_PROXY_SSL)
+#define V2_SSL_CN (V2_SSL | SERVER_PROXY_SSL_CN)
+
 #define OPT(n, args, a, syn, text)                                                              \
 	{                                                                                       \
 		.name = n, .min = args, .max = args, .parse = opt_proxy_header, .arg = a,       \
@@ -137,18 +143,31 @@ static const struct cfg_opt opts[] = {
 	OPT("no-send-proxy", 0, SERVER_PROXY_V1 << 1, NULL, "Undoes send-proxy of the defaults."),
 	OPT("no-send-proxy-v2", 0, SERVER_PROXY_V2 << 1, NULL,
 		"Undoes send-proxy-v2 of the defaults."),
+	OPT("no-send-proxy-v2-ssl", 0, V2_SSL << 1, NULL,
+		"Undoes send-proxy-v2-ssl of the defaults."),
+	OPT("no-send-proxy-v2-ssl-cn", 0, V2_SSL_CN << 1, NULL,
+		"Undoes send-proxy-v2-ssl-cn of the defaults."),
 	{ .name = "proxy-v2-options",
 		.min = 1,
 		.max = 1,
 		.parse = opt_proxy_v2_options,
 		.syntax = "<option>[,<option>]...",
 		.doc = "What a PROXY header of version 2 has besides the addresses: authority, "
-			"that of the client's PROXY header, if it had one; crc32c, a checksum; "
-			"unique-id, the frontend's unique-id-format." },
+			"that of the client's PROXY header, or the name that it asks for with TLS; "
+			"crc32c, a checksum; unique-id, the frontend's unique-id-format; ssl, what "
+			"the client's connection says of TLS, as with send-proxy-v2-ssl; and in "
+			"that field cert-cn, the common name of the client's certificate, "
+			"ssl-cipher, the cipher, and the algorithms of the frontend's certificate: "
+			"cert-sig, that of its signature, and cert-key, that of its key." },
 	OPT("send-proxy", 0, SERVER_PROXY_V1 << 1 | 1, NULL,
 		"Begins connections with a PROXY header, which has the client's address."),
 	OPT("send-proxy-v2", 0, SERVER_PROXY_V2 << 1 | 1, NULL,
 		"Begins connections with a PROXY header of version 2."),
+	OPT("send-proxy-v2-ssl", 0, V2_SSL << 1 | 1, NULL,
+		"The same, with a field that says whether the client's connection uses TLS, the "
+		"version, and whether it has sent a certificate and which error that has."),
+	OPT("send-proxy-v2-ssl-cn", 0, V2_SSL_CN << 1 | 1, NULL,
+		"The same, with the common name of the client's certificate."),
 	{ .name = "set-proxy-v2-tlv-fmt",
 		.min = 1,
 		.max = 1,

@@ -7,6 +7,7 @@
 #include "proxy/model/server_tlv.h"
 #include "proxy/sample/eval.h"
 #include "proxy/sample/unique_id.h"
+#include "proxy/session/proxy_protocol_tls.h"
 
 /* Fields of formats; one whose text does not fit is left out. */
 static unsigned int
@@ -34,6 +35,7 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 		.has_crc32c = (wants & SERVER_PROXY_CRC32C) != 0,
 		.has_unique_id = (wants & SERVER_PROXY_UNIQUE_ID) != 0 };
 	struct proxy_header_tlv tlv[SERVER_TLVS_MAX];
+	struct proxy_header_ssl ssl;
 	struct addr src, dst;
 	size_t mark = arena_mark(a), n;
 
@@ -41,8 +43,8 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 	f.src = &src;
 	if (addr_override_destination(s, &dst) == 0)
 		f.dst = &dst;
-	if (wants & SERVER_PROXY_AUTHORITY)
-		f.has_authority = addr_override_tlv(s, PROXY_TLV_AUTHORITY, &f.authority);
+	if (f.version == 2)
+		proxy_protocol_say_tls(s, a, &f, &ssl);
 	if (f.has_unique_id && f.version == 2)
 		(void)unique_id_get(s, a, &f.unique_id);
 	if (s->srv->conf.tlvs && f.version == 2) {

@@ -502,6 +502,34 @@ fields_are_written_and_found(void **state)
 	assert_int_equal(proxy_header_find_tlv(h.tlvs, 0xe1, &v), 0);
 }
 
+/* The field about TLS has fields of its own; what has no room is left out of it. */
+static void
+the_field_about_tls_has_fields(void **state)
+{
+	static const char big[PROXY_HEADER_OUT_MAX];
+	const struct proxy_header_ssl ssl = { .client = PROXY_SSL_USED | PROXY_SSL_CERT_SESS,
+		.verify = 0x01020304,
+		.sub = { { PROXY_TLV_SSL_VERSION, { "TLSv1.3", 7 } },
+			{ PROXY_TLV_SSL_CN, { big, sizeof(big) } },
+			{ PROXY_TLV_SSL_KEY_ALG, { "EC256", 5 } } },
+		.n_subs = 3 };
+	const struct proxy_header_tlv tlv = { 0xe0, { "one", 3 } };
+	struct addr a;
+	struct proxy_header_fields f = { .version = 2, .has_alpn = 1, .alpn = STR("h2"),
+		.has_authority = 1, .authority = STR("a"), .ssl = &ssl, .tlv = &tlv,
+		.n_tlvs = 1 };
+	char out[PROXY_HEADER_OUT_MAX];
+	size_t n;
+
+	(void)state;
+	f.src = f.dst = addr_of_text("1.2.3.4", 1, &a);
+	n = proxy_header_write(&f, out);
+	assert_int_equal(n, 16 + 12 + 5 + 4 + 8 + 10 + 8 + 6);
+	assert_memory_equal(out + 28,
+		"\1\0\2h2\2\0\1a\x20\0\27\5\1\2\3\4\x21\0\7TLSv1.3\x25\0\5EC256\xe0\0\3one",
+		n - 28);
+}
+
 /* As HAProxy refuses them. */
 static void
 a_long_authority_is_invalid(void **state)
@@ -529,6 +557,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_written_and_found),
+		cmocka_unit_test(the_field_about_tls_has_fields),
 		cmocka_unit_test(a_long_authority_is_invalid),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(lines_that_are_refused),
