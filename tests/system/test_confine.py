@@ -16,6 +16,8 @@ pytestmark = only_tacit
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 LIMITS = "defaults\n    timeout connect 1s\n    timeout client 1s\n    timeout server 1s\n"
+# The search for leaks needs to trace the process, which it does not permit any more.
+NO_TRACE = {"ASAN_OPTIONS": "detect_leaks=0"}
 NET_BIND_SERVICE, NET_RAW = 1 << 10, 1 << 13
 
 
@@ -52,7 +54,7 @@ def talks(port):
 @pytest.mark.parametrize("user", ["", "    uid 65534\n    gid 65534"])
 def test_no_capability_is_left(daemon, origin, user):
     port = free_port()
-    d = daemon(listen_on(port, origin), extra=f"nbthread 3\n{user}")
+    d = daemon(listen_on(port, origin), extra=f"nbthread 3\n{user}", env=NO_TRACE)
     assert talks(port)
     assert len(tasks(d.pid)) == 3
     for task in tasks(d.pid):
@@ -66,14 +68,15 @@ def test_no_capability_is_left(daemon, origin, user):
 def test_what_the_configuration_needs_is_left(daemon, origin, user, line, kept):
     """And suffices for it."""
     port = free_port()
-    d = daemon(listen_on(port, origin, line), extra=user)
+    d = daemon(listen_on(port, origin, line), extra=user, env=NO_TRACE)
     assert talks(port)
     assert capabilities(d.pid) == (kept, kept, 0, 0, kept)
 
 
 @needs_root
 def test_setcap_keeps_more(daemon, origin):
-    d = daemon(listen_on(free_port(), origin), extra="uid 65534\n    setcap cap_net_raw,cap_net_bind_service")
+    d = daemon(listen_on(free_port(), origin), extra="uid 65534\n    setcap cap_net_raw,cap_net_bind_service",
+               env=NO_TRACE)
     kept = NET_RAW | NET_BIND_SERVICE
     assert capabilities(d.pid) == (kept, kept, 0, 0, kept)
 

@@ -345,10 +345,9 @@ def test_rate_of_a_frontend(tmp_path, mode, threads):
                 extra=f"nbthread {threads}", mode=mode, p=ports, origin=origin.port))
             stack.callback(s.stop)
             times = times_of_answers(ports[0], 12)
-            # HAProxy's threads exceed the limit: each compares before any counts
-            assert times[6] < 0.8 and 0.9 < times[11] < 2.2, times
+            # HAProxy's threads exceed the limit, by up to all of them: each compares before any counts
             if program == TACIT or threads == 1:
-                assert times[7] < 0.8 and 0.9 < times[8], times
+                assert times[7] < 0.8 and 0.9 < times[8] and times[11] < 2.2, times
             assert times_of_answers(ports[1], 12)[11] < 0.8
             stat = s.stat()[1]
             rows.append([(stat[fe, "FRONTEND"]["rate_lim"], stat[fe, "FRONTEND"]["stot"], stat[fe, "FRONTEND"]["status"])
