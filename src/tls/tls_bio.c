@@ -119,17 +119,22 @@ keep_input(struct tls *t)
 	return 0;
 }
 
+static int
+is_whole_record(const uint8_t *p, size_t n)
+{
+	return n >= 5 && n >= 5 + ((size_t)p[3] << 8 | p[4]);
+}
+
 int
 tls_has_record(const struct tls *t)
 {
-	const uint8_t *p;
-	size_t n;
+	return t->in && is_whole_record(t->in->bytes + t->in->at, t->in->len - t->in->at);
+}
 
-	if (!t->in)
-		return 0;
-	p = t->in->bytes + t->in->at;
-	n = t->in->len - t->in->at;
-	return n >= 5 && n >= 5 + ((size_t)p[3] << 8 | p[4]);
+int
+tls_has_unread_record(const struct tls_io *io)
+{
+	return is_whole_record(io->p, io->n);
 }
 
 /* --- writing --- */

@@ -84,6 +84,8 @@ enum io_result tls_leave(struct tls *t, struct conn *c, int hold, int more);
 enum io_result tls_flush(struct tls *t, struct conn *c, int more);
 /* True if a whole record has been read and waits. */
 int tls_has_record(const struct tls *t);
+/* The same within an operation, of what OpenSSL has not taken yet. */
+int tls_has_unread_record(const struct tls_io *io);
 /* True if the records of one send may be one more. */
 static inline int
 tls_has_room(const struct tls_io *io)

@@ -63,11 +63,14 @@ flush_first(struct tls *t, struct conn *c, uint8_t *waits)
 	return r;
 }
 
-/* The tickets that a server sends after a handshake of TLS 1.3 leave with its first data. */
+/* The tickets that a server sends after a handshake of TLS 1.3 leave with its first data if the
+ * client's data have come. If not, the client may wait for an acknowledgement before it sends any
+ * (Nagle's algorithm), which the kernel delays by 40 ms unless something is sent. */
 static int
-has_only_tickets(const struct tls *t)
+tickets_can_wait(const struct tls *t)
 {
-	return SSL_is_server(t->ssl) && SSL_version(t->ssl) == TLS1_3_VERSION;
+	return SSL_is_server(t->ssl) && SSL_version(t->ssl) == TLS1_3_VERSION &&
+		tls_has_unread_record(t->io);
 }
 
 static enum io_result
@@ -86,7 +89,7 @@ tls_step(struct conn *c)
 	ret = SSL_do_handshake(t->ssl);
 	if (ret != 1)
 		r = why_not(t, c, ret, &t->waits_r);
-	out = tls_leave(t, c, r == IO_OK && has_only_tickets(t), 0);
+	out = tls_leave(t, c, r == IO_OK && tickets_can_wait(t), 0);
 	if (r == IO_OK || r == IO_AGAIN) {
 		if (out == IO_AGAIN)
 			t->waits_r = EV_W;

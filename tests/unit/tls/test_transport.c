@@ -119,6 +119,30 @@ a_full_handshake_takes_four_calls(void **st)
 	assert_int_equal(calls(SYS_CALL_shutdown), 1);
 }
 
+/* It waits for an acknowledgement of the end of its handshake, and tickets bring that. */
+static void
+a_client_that_sends_nothing_gets_tickets(void **st)
+{
+	struct dialogue d = { .role = TLS_ACCEPTS, .request = 100, .read_len = 16384 };
+
+	(void)st;
+	use_version(TLS1_3_VERSION);
+	assert_int_equal(rig_connect(&g, d.role, NULL), 0);
+	for (int i = 0; i < 10; i++) {
+		rig_peer_move(&g);
+		(void)SSL_do_handshake(g.peer);
+		rig_peer_move(&g);
+		dialogue_read(&g, &d);
+		conn_want(&g.c, EV_R);
+		rig_turn(&g);
+	}
+	assert_true(SSL_is_init_finished(g.peer));
+	assert_int_equal(calls(SYS_CALL_sendto), 2);
+	rig_peer_move(&g);
+	assert_true(BIO_pending(g.to_peer) > 0);
+	rig_disconnect(&g);
+}
+
 /* --- ends --- */
 
 static void
@@ -344,6 +368,7 @@ static const struct CMUnitTest tests[] = {
 	SMALL_CASE(records_are_cut_anywhere),
 	SMALL_CASE(a_slow_peer_gets_all),
 	TLS_CASE(a_full_handshake_takes_four_calls),
+		TLS_CASE(a_client_that_sends_nothing_gets_tickets),
 	TLS_CASE(a_truncated_stream_is_an_error),
 	TLS_CASE(a_closing_message_is_an_end),
 	TLS_CASE(a_reset_ends_without_closing_message),
