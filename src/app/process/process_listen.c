@@ -202,6 +202,14 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 	return r;
 }
 
+/* In mode http the answer acknowledges the request. */
+static int
+is_quickack_off(const struct proxy *fe)
+{
+	return (fe->options & OPT_SMART_ACCEPT) != 0 ||
+		(fe->mode == PROXY_HTTP && !(fe->no_options & OPT_SMART_ACCEPT));
+}
+
 /* Options that accepted connections of this listener inherit. */
 static void
 prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
@@ -214,7 +222,7 @@ prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 	ln->nodelay = 1;
 	ln->keepalive = (fe->options & OPT_CLITCPKA) != 0;
 	ln->sockbuf = &p->cfg->global.client_buf;
-	ln->quickack_off = (fe->options & OPT_SMART_ACCEPT) != 0;
+	ln->quickack_off = is_quickack_off(fe);
 }
 
 static int

@@ -74,7 +74,8 @@ static const struct cfg_kw kws[] = {
 	OPTION("srvtcpka", CFG_BE, OPT_SRVTCPKA,
 		"Enables TCP keep-alive on connections to servers."),
 	OPTION("tcp-smart-accept", CFG_FE, OPT_SMART_ACCEPT,
-		"Avoids the ACK of a connection's first data."),
+		"Avoids the ACK of a connection's first data: what is sent next acknowledges them. "
+		"In mode http it is on unless 'no option tcp-smart-accept' is set."),
 	OPTION("tcp-smart-connect", CFG_BE, OPT_SMART_CONNECT,
 		"Avoids the ACK that completes a connection to a server when there is data to "
 		"send. In mode http a connection that the server has closed is also reset, which "

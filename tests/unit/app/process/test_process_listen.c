@@ -52,6 +52,35 @@ inherits(void **state)
 	bench_close();
 }
 
+/* Automatic in mode http. */
+static void
+smart_accept(void **state)
+{
+	static const struct {
+		const char *listen;
+		int off;
+	} rows[] = {
+		{ "", 0 },
+		{ " option tcp-smart-accept", 1 },
+		{ " mode http", 1 },
+		{ " mode http\n option tcp-smart-accept", 1 },
+		{ " mode http\n no option tcp-smart-accept", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct bind_conf *b;
+
+		assert_int_equal(bench_open("", rows[i].listen), 0);
+		assert_int_equal(process_bind(&proc), 0);
+		b = list_first(&proxies_find(&cfg.proxies, "l", PROXY_FE)->binds,
+			struct bind_conf, link);
+		assert_int_equal(list_first(&b->listeners, struct listener, link)->quickack_off,
+			rows[i].off);
+		bench_close();
+	}
+}
+
 /* The reported messages; the stream moves the buffer until it is closed. */
 static char *text;
 static size_t text_len;
@@ -115,6 +144,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(each), cmocka_unit_test(inherits),
+		cmocka_unit_test(smart_accept),
 					    cmocka_unit_test(failures),
 					    cmocka_unit_test(one_failure_of_all_workers) };
 
