@@ -19,6 +19,7 @@
 struct sys;
 struct tls_conf;
 struct tls_io;
+struct tls_tickets;
 struct x509_store_st;
 
 enum tls_source_kind { TLS_SOURCE_CRT, TLS_SOURCE_DEFAULT_CRT, TLS_SOURCE_LIST };
@@ -69,8 +70,10 @@ struct tls_bind {
 	struct tls_acceptor *acceptor; /* one per worker */
 	unsigned int n_acceptors;
 	const struct tls_conf *conf;
+	char *ticket_file;        /* `tls-ticket-keys`; NULL: none */
+	struct tls_tickets *tickets;
 	struct cfg_where where;
-	char *id;                 /* sessions are resumed on bind lines of the same id only */
+	char *id; /* the proxy's name: sessions are resumed on lines of the same id only */
 };
 
 /* NULL when memory is out. */
@@ -80,7 +83,7 @@ void tls_bind_free(struct tls_bind **b);
 
 /* What a bind line is for. */
 struct tls_bind_use {
-	const char *proxy, *address; /* for messages, and for the id */
+	const char *proxy, *address; /* for messages; the proxy's name is the id, too */
 	int is_http;                 /* its connections speak HTTP/1 */
 };
 

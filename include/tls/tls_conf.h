@@ -13,13 +13,14 @@
 #include "tls/store.h"
 
 enum {
-	TLS_TICKET_KEY = 80,            /* bytes: name, key of the MAC, key of the cipher */
 	TLS_CACHE_DEFAULT = 20000,
 	TLS_LIFETIME_DEFAULT_S = 300
 };
 
 struct evp_pkey_st;
 struct sys;
+struct tls_sessions;
+struct tls_tickets;
 
 struct tls_conf {
 	struct tls_file_rules files;
@@ -33,15 +34,20 @@ struct tls_conf {
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
 	struct tls_store certs;
 	struct tls_ca_files cas;
-	/* Of all bind lines without a file of ticket keys, whose contexts keep sessions apart. */
-	unsigned char ticket_key[TLS_TICKET_KEY];
+	/* NULL until tls_conf_finish(); contexts keep the sessions of bind lines apart. */
+	struct tls_tickets *tickets;    /* keys of bind lines without a file of them */
+	struct tls_sessions *sessions;  /* also NULL: none are kept */
+	struct list ticket_files;       /* struct tls_tickets, each file once */
 };
 
 /* The built-in values. */
 void tls_conf_init(struct tls_conf *t);
-/* When everything was read, and something uses TLS: ticket keys and DH parameters. 0, or a negative
- * reason with why (TLS_WHY_MAX). */
+/* When everything was read, and something uses TLS: ticket keys, sessions and DH parameters. 0, or
+ * a negative reason with why (TLS_WHY_MAX). */
 int tls_conf_finish(struct tls_conf *t, struct sys *sys, char *why) must_check;
+/* The keys of this file, which is read if it is new. NULL with why (TLS_WHY_MAX). */
+struct tls_tickets *tls_conf_ticket_file(struct tls_conf *t, struct sys *sys, const char *path,
+	char *why) must_check;
 /* No listener and no server may use it any more. Cleanses the keys. */
 void tls_conf_fini(struct tls_conf *t);
 

@@ -70,6 +70,7 @@ tls_bind_free(struct tls_bind **bp)
 	}
 	mem_free(b->variant);
 	tls_settings_free(&b->set);
+	mem_free(b->ticket_file);
 	mem_free(b->id);
 	mem_free(b);
 }

@@ -62,6 +62,14 @@ opt_tls_source(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &s->path);
 }
 
+static int
+opt_ticket_keys(struct cfg_ctx *ctx, void *obj)
+{
+	struct tls_bind *t = take_tls(ctx, obj);
+
+	return t ? cfg_arg_dup(ctx, 0, &t->ticket_file) : -1;
+}
+
 #define SETTING(n, args, syn, text)                                                  \
 	{ .name = n, .min = args, .max = args, .parse = opt_tls_setting, .syntax = syn, \
 	  .doc = text }
@@ -124,10 +132,20 @@ static const struct cfg_opt opts[] = {
 	SETTING("no-tlsv12", 0, NULL, "Without TLS 1.2."),
 	SETTING("no-tlsv13", 0, NULL, "Without TLS 1.3."),
 	SETTING("no-tls-tickets", 0, NULL, "Keeps sessions in memory instead of in tickets."),
+	{ .name = "tls-ticket-keys",
+		.min = 1,
+		.max = 1,
+		.parse = opt_ticket_keys,
+		.syntax = "<file>",
+		.doc = "Keys of session tickets, a line for each in base64: at least three, all of "
+		       "48 bytes (AES-128) or all of 80 (AES-256). The last three decrypt tickets, "
+		       "the last but one encrypts them. Several machines may share a file. "
+		       "Without one all bind lines share random keys, which change every hour, or "
+		       "after tune.ssl.lifetime if that is longer, and which outlive a reload (see "
+		       "tune.reload.keep)." },
 	SETTING("tls-tickets", 0, NULL, "Undoes no-tls-tickets of ssl-default-bind-options."),
 	SETTING("prefer-client-ciphers", 0, NULL, "The client's order of ciphers counts."),
-	SETTING("strict-sni", 0, NULL,
-		"Refuses clients that ask for no name or an unknown one."),
+	SETTING("strict-sni", 0, NULL, "Refuses clients that ask for no name or an unknown one."),
 	SETTING("no-strict-sni", 0, NULL, "Undoes strict-sni of ssl-default-bind-options."),
 	NEVER("allow-0rtt", 0, "early data can be replayed."),
 	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),

@@ -294,16 +294,20 @@ settle_alpn(struct loading *g, const struct tls_bind_use *use)
 			"HTTP/1.1.");
 }
 
-static int
-make_session_id(struct tls_bind *b, const struct tls_bind_use *use)
+static void
+load_tickets(struct loading *g)
 {
-	size_t n = strlen(use->proxy) + strlen(use->address) + 2;
+	struct tls_bind *b = g->b;
+	char why[TLS_WHY_MAX], said[TLS_WHY_MAX];
 
-	b->id = mem_alloc(n);
-	if (!b->id)
-		return -ERR_NOMEM;
-	(void)snprintf(b->id, n, "%s %s", use->proxy, use->address);
-	return 0;
+	b->tickets = g->conf->tickets;
+	if (!b->ticket_file)
+		return;
+	b->tickets = tls_conf_ticket_file(g->conf, g->sys, b->ticket_file, said);
+	if (b->tickets)
+		return;
+	(void)snprintf(why, sizeof(why), "'tls-ticket-keys' : %.460s", said);
+	load_failed(g, why);
 }
 
 /* Default certificates are settled when all are known: `default-crt` may follow `crt`. */
@@ -338,7 +342,7 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 
 	b->conf = conf;
 	if (tls_settings_inherit(&b->set, &conf->bind_defaults) < 0 ||
-		tls_bind_variant(b, &none) < 0 || make_session_id(b, use) < 0)
+		tls_bind_variant(b, &none) < 0 || mem_copy_string(&b->id, use->proxy) < 0)
 		load_failed(&g, "out of memory");
 	list_each(it, &b->sources)
 		load_source(&g, list_entry(it, const struct tls_source, link));
@@ -347,6 +351,7 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 	for (unsigned int i = 0; i < b->n_variants; i++)
 		load_trusted(&g, b->variant[i]);
 	settle_alpn(&g, use);
+	load_tickets(&g);
 	if (!g.bad && list_is_empty(&b->lines)) {
 		cfg_diag_add(d, CFG_ALERT, &b->where,
 			"Proxy '%s': no SSL certificate specified for bind '%s' (use 'crt').",

@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "tls/choose.h"
 #include "tls/openssl.h"
+#include "tls/sessions.h"
+#include "tls/tickets.h"
 #include "tls/tls_conf.h"
 #include "tls/tls_error.h"
 
@@ -122,30 +124,82 @@ set_verification(SSL_CTX *ctx, const struct tls_variant *v, char *why)
 	return -ERR_NOMEM;
 }
 
-/* A session is resumed only where it was made: other lines may verify clients in another way. */
+static void
+add_text(EVP_MD_CTX *md, const char *text)
+{
+	/* With its NUL, so that texts do not run into each other. */
+	(void)EVP_DigestUpdate(md, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static void
+add_errors(EVP_MD_CTX *md, const struct tls_error_set *set)
+{
+	(void)EVP_DigestUpdate(md, set->bits, sizeof(set->bits));
+	(void)EVP_DigestUpdate(md, &set->all, sizeof(set->all));
+}
+
+static void
+add_ca(EVP_MD_CTX *md, const struct tls_ca *ca)
+{
+	unsigned char hash[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+
+	for (int i = 0; ca && i < sk_X509_num(ca->certs); i++)
+		if (X509_digest(sk_X509_value(ca->certs, i), EVP_sha256(), hash, &len))
+			(void)EVP_DigestUpdate(md, hash, len);
+	for (int i = 0; ca && i < sk_X509_CRL_num(ca->crls); i++)
+		if (X509_CRL_digest(sk_X509_CRL_value(ca->crls, i), EVP_sha256(), hash, &len))
+			(void)EVP_DigestUpdate(md, hash, len);
+}
+
+/*
+ * A session is resumed only where clients are verified as they were when it was made: in the same
+ * proxy, with the same settings, CAs and revocation lists. Keys of tickets outlive changes of all
+ * of these. The address may be another one: machines share keys.
+ */
+static int
+set_session_context(SSL_CTX *ctx, const struct tls_bind *b, unsigned int variant)
+{
+	const struct tls_variant *v = b->variant[variant];
+	const struct tls_settings *set = &v->set;
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	unsigned char id[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+	int r = md && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1;
+
+	if (r) {
+		add_text(md, b->id);
+		add_text(md, set->ca_file);
+		add_text(md, set->ca_verify_file);
+		add_text(md, set->crl_file);
+		(void)EVP_DigestUpdate(md, &variant, sizeof(variant));
+		(void)EVP_DigestUpdate(md, &set->verify, sizeof(set->verify));
+		add_errors(md, &b->set.crt_ignore);
+		add_errors(md, &b->set.ca_ignore);
+		if (v->trusted) {
+			add_ca(md, v->ca);
+			add_ca(md, v->ca_verify);
+			add_ca(md, v->crl);
+		}
+		r = EVP_DigestFinal_ex(md, id, &len) == 1 &&
+			SSL_CTX_set_session_id_context(ctx, id, len);
+	}
+	EVP_MD_CTX_free(md);
+	return r ? 0 : -ERR_INVAL;
+}
+
 static int
 set_sessions(SSL_CTX *ctx, const struct tls_acceptor *a, unsigned int variant)
 {
 	const struct tls_conf *conf = a->bind->conf;
-	unsigned char id[EVP_MAX_MD_SIZE];
-	unsigned int len = 0;
-	char text[TLS_WHY_MAX];
-	int n = snprintf(text, sizeof(text), "%.400s/%u", a->bind->id, variant);
-	unsigned char key[TLS_TICKET_KEY];
 
-	memcpy(key, conf->ticket_key, sizeof(key));
-	if (n < 0 || !EVP_Digest(text, (size_t)n, id, &len, EVP_sha256(), NULL) ||
-		!SSL_CTX_set_session_id_context(ctx, id, len) ||
-		SSL_CTX_set_tlsext_ticket_keys(ctx, key, sizeof(key)) != 1)
-		return -ERR_INVAL;
-	OPENSSL_cleanse(key, sizeof(key));
 	(void)SSL_CTX_set_timeout(ctx, (long)conf->lifetime_s);
 	(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	if (conf->cache_size) {
-		(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
-		(void)SSL_CTX_sess_set_cache_size(ctx, conf->cache_size);
-	}
-	return 0;
+	if (a->bind->tickets)
+		tls_tickets_use(ctx);
+	if (conf->sessions)
+		tls_sessions_use(ctx);
+	return set_session_context(ctx, a->bind, variant);
 }
 
 static void

@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "tls/openssl.h"
+#include "tls/sessions.h"
+#include "tls/tickets.h"
 
 void
 tls_conf_init(struct tls_conf *t)
@@ -16,6 +18,7 @@ tls_conf_init(struct tls_conf *t)
 	t->files.extra = TLS_EXTRA_ALL;
 	t->cache_size = TLS_CACHE_DEFAULT;
 	t->lifetime_s = TLS_LIFETIME_DEFAULT_S;
+	list_init(&t->ticket_files);
 	tls_store_init(&t->certs);
 	tls_ca_files_init(&t->cas);
 }
@@ -32,7 +35,10 @@ tls_conf_fini(struct tls_conf *t)
 	EVP_PKEY_free(t->dh);
 	tls_store_fini(&t->certs);
 	tls_ca_files_fini(&t->cas);
-	OPENSSL_cleanse(t->ticket_key, sizeof(t->ticket_key));
+	tls_tickets_free(t->tickets);
+	list_each_safe(it, &t->ticket_files)
+		tls_tickets_free(list_entry(it, struct tls_tickets, link));
+	tls_sessions_free(t->sessions);
 }
 
 static int
@@ -79,12 +85,37 @@ make_dh(struct tls_conf *t, char *why)
 	return -ERR_INVAL;
 }
 
+struct tls_tickets *
+tls_conf_ticket_file(struct tls_conf *t, struct sys *sys, const char *path, char *why)
+{
+	struct tls_tickets *made;
+	unsigned int id = 0;
+
+	list_each(it, &t->ticket_files) {
+		struct tls_tickets *k = list_entry(it, struct tls_tickets, link);
+
+		if (strcmp(k->file, path) == 0)
+			return k;
+		id++;
+	}
+	made = tls_tickets_read(sys, path, why);
+	if (!made)
+		return NULL;
+	made->id = id;
+	list_append(&t->ticket_files, &made->link);
+	return made;
+}
+
 int
 tls_conf_finish(struct tls_conf *t, struct sys *sys, char *why)
 {
-	if (RAND_priv_bytes(t->ticket_key, sizeof(t->ticket_key)) != 1) {
-		(void)snprintf(why, TLS_WHY_MAX, "there are no random bytes for ticket keys");
-		return -ERR_SYS;
+	if (!t->tickets)
+		t->tickets = tls_tickets_new(sys);
+	if (!t->sessions && t->cache_size)
+		t->sessions = tls_sessions_new((unsigned int)t->cache_size);
+	if (!t->tickets || (t->cache_size && !t->sessions)) {
+		(void)snprintf(why, TLS_WHY_MAX, "there is no memory, or no random bytes, for TLS");
+		return -ERR_NOMEM;
 	}
 	if (t->dh_file)
 		return load_dh(t, sys, why);

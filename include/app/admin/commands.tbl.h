@@ -108,6 +108,9 @@ ADMIN_CMD("set severity-output", "[none|number|string]",
 ADMIN_CMD("set ssl cert", "<certfile> <payload>",
 	"replace a certificate file",
 	ADMIN, NONE, admin_cmd_set_ssl_cert)
+ADMIN_CMD("set ssl tls-key", "[id|file] <key>",
+	"set the next TLS key for the <id> or <file> listener to <key>",
+	ADMIN, NONE, admin_cmd_set_ssl_tls_key)
 ADMIN_CMD("set timeout", "[cli] <delay>",
 	"change a timeout setting", USER, NONE, admin_cmd_set_timeout)
 ADMIN_CMD("set var", "<name> [fmt|expr] {<fmt>|<expr>}",
@@ -171,6 +174,9 @@ ADMIN_CMD("show syscalls", "",
 ADMIN_CMD("show tasks", "", "show running tasks", USER, NONE, admin_cmd_show_tasks)
 ADMIN_CMD("show threads", "",
 	"show some threads debugging information", USER, NONE, admin_cmd_show_threads)
+ADMIN_CMD("show tls-keys", "[id|*]",
+	"show tls keys references or dump tls ticket keys when id specified",
+	USER, NONE, admin_cmd_show_tls_keys)
 ADMIN_CMD("show trace", "[<max>]",
 	"show recorded state changes", OPERATOR, NONE, admin_cmd_show_trace)
 ADMIN_CMD("show version", "",
@@ -207,7 +213,6 @@ ADMIN_NOT("set profiling", "use perf(1)")
 ADMIN_NOT("set ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set ssl ocsp-response", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("set ssl tls-key", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set table", "tacit has no stick tables")
 ADMIN_NOT("show cache", "tacit has no cache")
 ADMIN_NOT("show events", "tacit has no rings")
@@ -219,5 +224,4 @@ ADMIN_NOT("show ssl crt-list", "files of CAs and lists of certificates are read 
 ADMIN_NOT("show ssl ocsp-response", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl providers", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show table", "tacit has no stick tables")
-ADMIN_NOT("show tls-keys", "files of CAs and lists of certificates are read at start")
 #endif

@@ -30,7 +30,14 @@ struct process;
 struct report;
 
 /* Kinds of records. */
-enum keep_kind { KEEP_PROCESS = 1, KEEP_PROXY, KEEP_SERVER, KEEP_NUMBERS, KEEP_MAP };
+enum keep_kind {
+	KEEP_PROCESS = 1,
+	KEEP_PROXY,
+	KEEP_SERVER,
+	KEEP_NUMBERS,
+	KEEP_MAP,
+	KEEP_TICKET_KEYS
+};
 
 enum {
 	KEEP_FORMER_MAX = 256,   /* files of former processes that are looked at */
@@ -122,6 +129,11 @@ uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 size_t keep_maps_room(const struct process *p);
 int keep_begin_maps(struct process *p) must_check;
 void keep_restore_maps(struct process *p);
+/* The keys of TLS tickets: a copy of them is kept from now on. 0 or -ERR_FULL. */
+int keep_begin_tickets(struct process *p) must_check;
+/* Those of the latest former process, before the own ones are used. */
+void keep_restore_tickets(struct process *p);
+size_t keep_tickets_room(const struct process *p);
 /* Changes with the layout of any record. */
 uint32_t keep_layout(void);
 /* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */

@@ -95,6 +95,7 @@ struct process {
 	struct checker *checker;   /* since the start */
 	struct timer status_timer;
 	struct watchdog watchdog;
+	struct timer tickets_timer; /* changes the keys of TLS tickets */
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
 	const char *node;          /* global `node`, or hostname */
 	char hostname[65];

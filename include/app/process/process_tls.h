@@ -9,4 +9,7 @@ struct process;
 /* Makes the contexts of all workers; nothing if there is no TLS. 0 or a negative reason. */
 int process_open_tls(struct process *p) must_check;
 
+/* Changes the random keys of tickets from now on, when they are old. 0 or -ERR_NOMEM. */
+int process_start_tickets(struct process *p) must_check;
+
 #endif

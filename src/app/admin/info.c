@@ -8,6 +8,7 @@
 #include "app/config/version.h"
 #include "app/process/totals.h"
 #include "dns/resolvers.h"
+#include "tls/sessions.h"
 
 const struct field *
 info_field_of(enum info_field f)
@@ -128,7 +129,7 @@ info_put_absent(struct info *i)
 {
 	static const enum info_field zeros[] = { INFO_maxsslconns, INFO_currsslconns,
 		INFO_cumsslconns, INFO_sslratelimit, INFO_maxsslrate, INFO_sslfrontendmaxkeyrate,
-		INFO_sslbackendmaxkeyrate, INFO_sslcachelookups, INFO_sslcachemisses,
+		INFO_sslbackendmaxkeyrate,
 		INFO_compressbpsratelim, INFO_unstoppable_jobs, INFO_activepeers,
 		INFO_connectedpeers, INFO_busypolling, INFO_debugcommands,
 		INFO_cumrecvlogs, INFO_tainted };
@@ -157,7 +158,11 @@ static void
 info_put_state(const struct process *p, const struct totals *t, struct info *i)
 {
 	unsigned int asking = p->admin ? p->admin->n : 0;
+	uint64_t lookups, misses;
 
+	tls_sessions_count(p->cfg->tls.sessions, &lookups, &misses);
+	info_put(i, INFO_sslcachelookups, lookups);
+	info_put(i, INFO_sslcachemisses, misses);
 	info_put(i, INFO_stopping, p->state >= PROCESS_STOPPING);
 	info_put(i, INFO_jobs, t->sessions + asking + process_listeners(p));
 	info_put(i, INFO_listeners, process_listeners(p));

@@ -201,8 +201,9 @@ static const struct cfg_kw kws[] = {
 		"Size of the standard group for DHE, 2048 to 4096, if there are no other DH "
 		"parameters; a smaller value means 2048."),
 	KW("tune.ssl.cachesize", 1, parse_cachesize, "<number>",
-		"Number of sessions that each worker keeps for bind lines without tickets; the "
-		"default is 20000."),
+		"Number of sessions that are kept for clients that resume them by an id instead "
+		"of a ticket (see no-tls-tickets); all workers share them, and they do not "
+		"outlive the process. The default is 20000."),
 	KW("tune.ssl.lifetime", 1, parse_lifetime, "<time>",
 		"Time during which a session can be resumed, in seconds; the default is 300."),
 	KW("tune.ssl.maxrecord", 1, parse_maxrecord, "<bytes>",

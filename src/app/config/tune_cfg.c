@@ -149,6 +149,7 @@ parse_reload_keep(struct cfg_ctx *ctx)
 		{ "server-states", KEEP_STATES },
 		{ "maps", KEEP_MAPS },
 		{ "dns", KEEP_DNS },
+		{ "tls-tickets", KEEP_TICKETS },
 	};
 	struct global_conf *g = ctx->obj;
 
@@ -163,7 +164,7 @@ parse_reload_keep(struct cfg_ctx *ctx)
 		else if (strcmp(cfg_arg(ctx, i), "none") != 0 || ctx->argc > 1)
 			return cfg_error(ctx, i,
 				"'tune.reload.keep' : expects 'counters', 'server-states', "
-				"'maps', 'dns' or 'none', not '%s'.",
+				"'maps', 'dns', 'tls-tickets' or 'none', not '%s'.",
 				cfg_arg(ctx, i));
 	}
 	return 0;
@@ -244,18 +245,19 @@ static const struct cfg_kw kws[] = {
 	{ .name = "tune.reload.keep",
 		.sections = CFG_GLOBAL,
 		.min = 1,
-		.max = 4,
+		.max = 5,
 		.parse = parse_reload_keep,
-		.syntax = "{ counters | server-states | maps | dns }... | none",
+		.syntax = "{ counters | server-states | maps | dns | tls-tickets }... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
-			"replaced. counters: those of the statistics and of show info do not begin "
-			"at zero again, and connections that a former process still has count "
-			"too. server-states: states, weights and addresses of servers that were "
-			"changed at run time, results of checks, and servers that were added. "
-			"maps: what commands and rules have changed in files of maps and ACLs, "
-			"unless the file has changed since. dns: the addresses of names, so that a "
-			"start neither waits for a name server nor loses servers without it. The "
-			"default is all; none turns it off. It needs a master (-W)." },
+		       "replaced. counters: those of the statistics and of show info do not begin "
+		       "at zero again, and connections that a former process still has count "
+		       "too. server-states: states, weights and addresses of servers that were "
+		       "changed at run time, results of checks, and servers that were added. "
+		       "maps: what commands and rules have changed in files of maps and ACLs, "
+		       "unless the file has changed since. dns: the addresses of names, so that a "
+		       "start neither waits for a name server nor loses servers without it. "
+		       "tls-tickets: the random keys of tickets, so that clients resume their TLS "
+		       "sessions. The default is all; none turns it off. It needs a master (-W)." },
 	{ 0 },
 };
 

@@ -12,6 +12,7 @@
 #include "proxy/model/proxies.h"
 #include "proxy/model/server_list.h"
 #include "rule/match/pattern_kept.h"
+#include "tls/tickets.h"
 
 /* Time between two notes of the numbers of the process. */
 #define NOTE_MS 100
@@ -25,6 +26,7 @@ keep_layout(void)
 	static const size_t size[] = { STATE_FORM, sizeof(struct kept_proxy),
 		sizeof(struct kept_server), sizeof(struct check_kept), CHECK_STATUSES,
 		sizeof(struct kept_slot), sizeof(struct pattern_kept_head),
+		sizeof(struct tls_ticket_keys),
 		offsetof(struct kept_server, base), offsetof(struct kept_proxy, base),
 		offsetof(struct server_kept, line), offsetof(struct server_kept, check) };
 
@@ -62,7 +64,7 @@ server_record_size(const struct server *s)
 static size_t
 file_size(const struct process *p)
 {
-	size_t size = (1u << 20) + keep_maps_room(p) + KEEP_ROOM_SERVERS *
+	size_t size = (1u << 20) + keep_maps_room(p) + keep_tickets_room(p) + KEEP_ROOM_SERVERS *
 		(2048 + sizeof(struct kept_server) + p->n_workers * sizeof(struct server_shard));
 	char key[KEEP_KEY_MAX];
 
@@ -136,6 +138,8 @@ make_records(struct process *p)
 		r = p->service->keep(p);
 	if (!r)
 		r = keep_begin_maps(p);
+	if (!r)
+		r = keep_begin_tickets(p);
 	return r;
 }
 

@@ -215,6 +215,8 @@ process_start(struct process *p)
 			      loop_now_ms(first->loop) + PROCESS_STATUS_MS);
 	if (!r)
 		r = watchdog_start(p);
+	if (!r)
+		r = process_start_tickets(p);
 	if (r) {
 		report_msg(p->report, REPORT_ALERT, "cannot start: %s", err_text(r));
 		return r;
@@ -229,6 +231,7 @@ process_start(struct process *p)
 	state_files_apply(p);
 	keep_restore_states(p);
 	keep_restore_maps(p);
+	keep_restore_tickets(p);
 	keep_forget_names(p);
 	totals_read(p, &now);
 	p->at_start = now.ledger;
@@ -314,6 +317,7 @@ process_fini(struct process *p)
 		socket_pass_close(&p->pass);
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		watchdog_stop(p);
+		timer_stop(loop_timers(w->loop), &p->tickets_timer);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);
 		signals_close(&p->signals);
 		if (p->master)

@@ -8,7 +8,13 @@
 #include "net/listener.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
+#include "tls/tickets.h"
 #include "tls/tls_io.h"
+
+/* Age of ticket keys. */
+#define TICKETS_MS UINT64_C(3600000)
+/* How often it is looked at. */
+#define TICKETS_CHECK_MS 60000
 
 static int
 make_io(struct process *p, struct tls_io **io)
@@ -71,4 +77,42 @@ process_open_tls(struct process *p)
 	}
 	mem_free(io);
 	return r;
+}
+
+/* A ticket can be used for its lifetime, as the key that made it decrypts for one period more. */
+static uint64_t
+tickets_period(const struct process *p)
+{
+	return MAX(TICKETS_MS, (uint64_t)p->cfg->tls.lifetime_s * 1000);
+}
+
+static void
+on_tickets_timer(struct timer *t)
+{
+	struct process *p = container_of(t, struct process, tickets_timer);
+	struct tls_tickets *k = p->cfg->tls.tickets;
+	struct loop *l = process_loop(p);
+	uint64_t now = loop_now_ms(l), renewed = MIN(k->keys->renewed_ms, now);
+
+	if (now - renewed >= tickets_period(p)) {
+		rendezvous_begin(p);
+		/* Without random bytes the old keys stay: the next look tries again. */
+		(void)!tls_tickets_rotate(k, now);
+		rendezvous_end(p);
+	}
+	/* It is in the heap already. */
+	(void)!timer_set(loop_timers(l), t, now + TICKETS_CHECK_MS);
+}
+
+int
+process_start_tickets(struct process *p)
+{
+	struct loop *l = process_loop(p);
+
+	timer_init(&p->tickets_timer, on_tickets_timer);
+	if (!p->cfg->tls.tickets)
+		return 0;
+	if (tls_tickets_rotate(p->cfg->tls.tickets, loop_now_ms(l)) < 0)
+		return -ERR_SYS;
+	return timer_set(loop_timers(l), &p->tickets_timer, loop_now_ms(l) + TICKETS_CHECK_MS);
 }

@@ -1,0 +1,297 @@
+/* Sessions by id. OpenSSL asks on the worker of the connection; a part is used under its lock, and
+ * nothing is parsed, allocated or freed meanwhile. */
+#include "tls/sessions.h"
+
+#include <string.h>
+
+#include "base/counter.h"
+#include "base/list.h"
+#include "base/lock.h"
+#include "base/mem.h"
+#include "event/loop.h"
+#include "tls/bind.h"
+#include "tls/openssl.h"
+#include "tls/tls_conf.h"
+#include "tls_bio.h"
+
+#define PARTS 64
+/* Bytes of a session that is kept: with a large certificate of the client it is not. */
+#define SESSION_MAX 8192
+
+struct session {
+	struct list link;          /* in part.used */
+	struct session *next;      /* of the same slot */
+	unsigned int id_len;
+	unsigned char id[SSL_MAX_SSL_SESSION_ID_LENGTH];
+	size_t len;
+	unsigned char der[];
+};
+
+struct part {
+	cacheline_aligned struct lock lock;
+	struct list used;          /* the latest first */
+	struct session **slot;
+	unsigned int n;
+	_Atomic uint64_t lookups, misses;
+};
+
+struct tls_sessions {
+	struct part part[PARTS];
+	unsigned int most;         /* sessions of a part */
+	unsigned int slots;        /* of a part, a power of two */
+};
+
+struct tls_sessions *
+tls_sessions_new(unsigned int n)
+{
+	struct tls_sessions *t = mem_zalloc_aligned(CACHE_LINE, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->most = n / PARTS + (n % PARTS != 0);
+	for (t->slots = 1; t->slots < t->most && t->slots < 1u << 24;)
+		t->slots *= 2;
+	for (unsigned int i = 0; i < PARTS; i++) {
+		struct part *p = &t->part[i];
+
+		list_init(&p->used);
+		p->slot = mem_zalloc(t->slots * sizeof(struct session *));
+		if (!p->slot) {
+			tls_sessions_free(t);
+			return NULL;
+		}
+	}
+	return t;
+}
+
+/* It has the keys of connections. */
+static void
+free_session(struct session *s)
+{
+	if (!s)
+		return;
+	OPENSSL_cleanse(s, sizeof(*s) + s->len);
+	mem_free(s);
+}
+
+void
+tls_sessions_free(struct tls_sessions *t)
+{
+	if (!t)
+		return;
+	for (unsigned int i = 0; i < PARTS && t->part[i].slot; i++) {
+		list_each_safe(it, &t->part[i].used)
+			free_session(list_entry(it, struct session, link));
+		mem_free(t->part[i].slot);
+	}
+	mem_free(t);
+}
+
+/* --- a part; its lock is held --- */
+
+/* Ids that are kept were random, so that their bytes are the hash. */
+static uint32_t
+id_hash(const unsigned char *id, unsigned int len)
+{
+	uint32_t h = 0;
+
+	memcpy(&h, id, MIN(len, sizeof(h)));
+	return h;
+}
+
+static struct part *
+part_of(struct tls_sessions *t, const unsigned char *id, unsigned int len)
+{
+	return &t->part[id_hash(id, len) % PARTS];
+}
+
+static struct session **
+find_locked(const struct tls_sessions *t, struct part *p, const unsigned char *id, unsigned int len)
+{
+	struct session **at = &p->slot[id_hash(id, len) / PARTS & (t->slots - 1)];
+
+	lock_assert_held(&p->lock);
+	while (*at && ((*at)->id_len != len || memcmp((*at)->id, id, len) != 0))
+		at = &(*at)->next;
+	return at;
+}
+
+static struct session *
+take_locked(struct part *p, struct session **at)
+{
+	struct session *s = *at;
+
+	lock_assert_held(&p->lock);
+	if (!s)
+		return NULL;
+	*at = s->next;
+	list_remove(&s->link);
+	p->n--;
+	return s;
+}
+
+/* Those that have to go for it: at most two. */
+static void
+add_locked(const struct tls_sessions *t, struct part *p, struct session *s, struct session *gone[2])
+{
+	struct session **at;
+
+	lock_assert_held(&p->lock);
+	gone[0] = take_locked(p, find_locked(t, p, s->id, s->id_len));
+	gone[1] = NULL;
+	if (p->n >= t->most) {
+		struct session *last = list_entry(p->used.prev, struct session, link);
+
+		gone[1] = take_locked(p, find_locked(t, p, last->id, last->id_len));
+	}
+	at = find_locked(t, p, s->id, s->id_len);
+	s->next = NULL;
+	*at = s;
+	list_append(p->used.next, &s->link);
+	p->n++;
+}
+
+/* --- what OpenSSL asks --- */
+
+/* NULL: there is no connection, so that it is unknown on which worker this is. */
+static struct sys *
+caller_sys(const struct tls_acceptor *a)
+{
+	const struct tls_io *io = a ? a->maker.io : NULL;
+
+	return io && io->conn ? loop_sys(io->conn->loop) : NULL;
+}
+
+static struct session *
+pack_session(const SSL_SESSION *session)
+{
+	int len = i2d_SSL_SESSION(session, NULL);
+	unsigned int id_len = 0;
+	const unsigned char *id = SSL_SESSION_get_id(session, &id_len);
+	struct session *s;
+	unsigned char *at;
+
+	if (len <= 0 || len > SESSION_MAX || !id_len || id_len > sizeof(s->id))
+		return NULL;
+	s = mem_alloc(sizeof(*s) + (size_t)len);
+	if (!s)
+		return NULL;
+	list_init(&s->link);
+	s->id_len = id_len;
+	memcpy(s->id, id, id_len);
+	s->len = (size_t)len;
+	at = s->der;
+	(void)i2d_SSL_SESSION(session, &at);
+	return s;
+}
+
+/* 0: OpenSSL keeps its reference. */
+static int
+on_new_session_id(SSL *ssl, SSL_SESSION *session)
+{
+	const struct tls_acceptor *a = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	struct sys *sys = caller_sys(a);
+	struct session *s, *gone[2];
+	struct part *p;
+
+	/* The ticket of TLS 1.3 is the session itself. */
+	if (!sys ||
+		(SSL_version(ssl) == TLS1_3_VERSION && !(SSL_get_options(ssl) & SSL_OP_NO_TICKET)))
+		return 0;
+	s = pack_session(session);
+	if (!s)
+		return 0;
+	p = part_of(a->bind->conf->sessions, s->id, s->id_len);
+	lock_take(&p->lock, sys);
+	add_locked(a->bind->conf->sessions, p, s, gone);
+	lock_drop(&p->lock);
+	free_session(gone[0]);
+	free_session(gone[1]);
+	return 0;
+}
+
+/* Copies it: the bytes of the session, or 0. */
+static size_t
+copy_session(struct tls_sessions *t, struct sys *sys, const unsigned char *id, unsigned int len,
+	unsigned char der[SESSION_MAX])
+{
+	struct part *p = part_of(t, id, len);
+	struct session *s;
+	size_t n = 0;
+
+	lock_take(&p->lock, sys);
+	s = *find_locked(t, p, id, len);
+	counter_add(&p->lookups, 1);
+	if (s) {
+		n = s->len;
+		memcpy(der, s->der, n);
+		list_remove(&s->link);
+		list_append(p->used.next, &s->link);
+	} else {
+		counter_add(&p->misses, 1);
+	}
+	lock_drop(&p->lock);
+	return n;
+}
+
+/* OpenSSL verifies its age and where it may be resumed. */
+static SSL_SESSION *
+on_session_asked(SSL *ssl, const unsigned char *id, int len, int *needs_copy)
+{
+	const struct tls_acceptor *a = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	struct sys *sys = caller_sys(a);
+	unsigned char der[SESSION_MAX];
+	const unsigned char *at = der;
+	SSL_SESSION *found;
+	size_t n;
+
+	*needs_copy = 0;
+	if (!sys || len <= 0 || len > SSL_MAX_SSL_SESSION_ID_LENGTH)
+		return NULL;
+	n = copy_session(a->bind->conf->sessions, sys, id, (unsigned int)len, der);
+	if (!n)
+		return NULL;
+	found = d2i_SSL_SESSION(NULL, &at, (long)n);
+	OPENSSL_cleanse(der, n);
+	return found;
+}
+
+/* It is too old, or its connection has failed. */
+static void
+on_session_removed(SSL_CTX *ctx, SSL_SESSION *session)
+{
+	const struct tls_acceptor *a = SSL_CTX_get_app_data(ctx);
+	struct sys *sys = caller_sys(a);
+	unsigned int len = 0;
+	const unsigned char *id = SSL_SESSION_get_id(session, &len);
+	struct session *s;
+	struct part *p;
+
+	if (!sys || !len)
+		return;
+	p = part_of(a->bind->conf->sessions, id, len);
+	lock_take(&p->lock, sys);
+	s = take_locked(p, find_locked(a->bind->conf->sessions, p, id, len));
+	lock_drop(&p->lock);
+	free_session(s);
+}
+
+void
+tls_sessions_use(SSL_CTX *ctx)
+{
+	(void)SSL_CTX_set_session_cache_mode(
+		ctx, SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_sess_set_new_cb(ctx, on_new_session_id);
+	SSL_CTX_sess_set_get_cb(ctx, on_session_asked);
+	SSL_CTX_sess_set_remove_cb(ctx, on_session_removed);
+}
+
+void
+tls_sessions_count(const struct tls_sessions *t, uint64_t *lookups, uint64_t *misses)
+{
+	*lookups = *misses = 0;
+	for (unsigned int i = 0; t && i < PARTS; i++) {
+		*lookups += counter_read(&t->part[i].lookups);
+		*misses += counter_read(&t->part[i].misses);
+	}
+}
