@@ -278,6 +278,19 @@ send_output(struct tls *t, struct conn *c, int hold, int more)
 	return t->out_waits ? IO_OK : IO_AGAIN;
 }
 
+void
+tls_send_alert(struct tls *t, struct conn *c)
+{
+	struct tls_io *io = t->io;
+	size_t put = 0;
+
+	if (io->cur != t || !io->out_len)
+		return;
+	if (tls_flush(t, c, 1) == IO_OK)
+		(void)send_bytes(c, io->out, io->out_len, 0, &put);
+	io->out_len = 0;
+}
+
 enum io_result
 tls_leave(struct tls *t, struct conn *c, int hold, int more)
 {

@@ -80,6 +80,9 @@ void tls_take_waiting(struct tls *t);
 /* Ends it. hold: what was written need not be sent before the next data; more: data or the FIN
  * follows at once. IO_OK: nothing is left to send; IO_AGAIN, or IO_ERR. */
 enum io_result tls_leave(struct tls *t, struct conn *c, int hold, int more);
+/* Before it ends, when OpenSSL has failed: sends what it has written, as far as the socket takes
+ * it. */
+void tls_send_alert(struct tls *t, struct conn *c);
 /* Sends what is left of former operations: IO_OK, IO_AGAIN or IO_ERR. */
 enum io_result tls_flush(struct tls *t, struct conn *c, int more);
 /* True if a whole record has been read and waits. */

@@ -24,6 +24,9 @@ tls_failed(struct tls *t, struct conn *c, int err)
 	t->has_failed = 1;
 	/* Of a handshake, in HAProxy's words: the peer left before it said anything whole. */
 	t->x.failure = err == ECONNABORTED && !c->sends ? CONN_ERR_TLS_CLOSED : CONN_ERR_TLS_FAILED;
+	/* Nothing is sent after conn_failed(). */
+	if (err != ECONNABORTED)
+		tls_send_alert(t, c);
 	conn_failed(c, -err);
 	return IO_ERR;
 }

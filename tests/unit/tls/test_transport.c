@@ -275,6 +275,27 @@ what_is_no_hello_is_refused(void **st)
 	must_be_refused("\x16", 1, 1, 1);
 }
 
+/* A peer whose hello is refused is told so by an alert. */
+static void
+a_refusal_is_said(void **st)
+{
+	static const uint8_t empty_hello[] = { 0x16, 3, 1, 0, 4, 1, 0, 0, 0 };
+	unsigned char raw[64];
+	char buf[64];
+	size_t got;
+
+	(void)st;
+	assert_int_equal(rig_connect(&g, TLS_ACCEPTS, NULL), 0);
+	(void)fake_peer_send(g.sock, (const char *)empty_hello, sizeof(empty_hello));
+	rig_turn(&g);
+	assert_int_equal(conn_recv(&g.c, buf, sizeof(buf), &got), IO_ERR);
+	rig_turn(&g);
+	assert_int_equal(fake_peer_recv(g.sock, (char *)raw, sizeof(raw)), 7);
+	assert_int_equal(raw[0], SSL3_RT_ALERT);
+	assert_int_equal(raw[5], SSL3_AL_FATAL);
+	assert_int_equal(raw[6], SSL_AD_DECODE_ERROR);
+}
+
 /* No signature is made for a peer that has said hello and left. */
 static void
 who_has_left_is_not_answered(void **st)
@@ -373,6 +394,7 @@ static const struct CMUnitTest tests[] = {
 	TLS_CASE(a_closing_message_is_an_end),
 	TLS_CASE(a_reset_ends_without_closing_message),
 	TLS_CASE(what_is_no_hello_is_refused),
+	TLS_CASE(a_refusal_is_said),
 	TLS_CASE(who_has_left_is_not_answered),
 	TLS_CASE(sessions_of_servers_are_resumed),
 	TLS_CASE(queries_have_answers),
