@@ -21,6 +21,8 @@ struct xprt_maker;
  * reason with why (TLS_WHY_MAX). */
 int tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct tls_settings *set,
 	struct sys *sys, char *why) must_check;
+/* True if no-tlsv12 and so on count for nothing, since there is ssl-min-ver or ssl-max-ver. */
+int tls_server_ignores_off(const struct tls_server *t);
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n) must_check;
 /* An entry has another certificate: the contexts take it if it is theirs. NULL is allowed. */
@@ -31,8 +33,8 @@ void tls_server_free(struct tls_server **t);
 const struct xprt_maker *const *tls_server_makers(const struct tls_server *t);
 /*
  * Before the first byte of a connection that its makers made: the name that is asked for (SNI), len
- * 0: none. The server's certificate must be for it, or for `verifyhost`, if it is verified. 0 or a
- * negative reason.
+ * 0: none. If the server's certificate is verified it must be for that name; without one, for
+ * `verifyhost`. 0 or a negative reason.
  */
 int tls_connect_as(const struct tls_server *t, struct conn *c, struct str name) must_check;
 

@@ -76,6 +76,8 @@ int tls_settings_args(unsigned int at, const char *name);
 int tls_settings_inherit(struct tls_settings *s, const struct tls_settings *defaults) must_check;
 /* A copy; to is all zero. 0 or -ERR_NOMEM with `to` freed. */
 int tls_settings_copy(struct tls_settings *to, const struct tls_settings *from) must_check;
+/* True if no-tlsv12 and so on count for nothing, since there is ssl-min-ver or ssl-max-ver. */
+int tls_settings_ignores_off(const struct tls_settings *s);
 int tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b);
 /* Leaves all zero. */
 void tls_settings_free(struct tls_settings *s);

@@ -92,14 +92,11 @@ tls_bind_add_line(struct tls_bind *b, struct tls_entry *e)
 static int
 add_line_names(struct tls_names *t, struct tls_line *l)
 {
-	int positive = 0, r = 0;
+	int r = 0;
 
-	for (unsigned int i = 0; i < l->n_filters && !r; i++) {
-		positive |= l->filter[i][0] != '!';
+	for (unsigned int i = 0; i < l->n_filters && !r; i++)
 		r = tls_names_add(t, l->filter[i], l);
-	}
-	/* "!*" alone: it is for no name. */
-	if (r || positive || (l->n_filters && strcmp(l->filter[0], "!*") == 0))
+	if (r || l->n_filters)
 		return r;
 	return l->entry->cert ? tls_names_add_cert(t, l->entry->cert->leaf, l) : 0;
 }

@@ -295,6 +295,16 @@ settle_alpn(struct loading *g, const struct tls_bind_use *use)
 }
 
 static void
+warn_of_versions(struct loading *g, const struct tls_bind_use *use)
+{
+	if (tls_settings_ignores_off(&g->b->set))
+		cfg_diag_add(g->d, CFG_WARNING, &g->b->where,
+			"Proxy '%s': no-sslv3/no-tlsv1x are ignored for bind '%s'. Use only "
+			"'ssl-min-ver' and 'ssl-max-ver' to fix.",
+			use->proxy, use->address);
+}
+
+static void
 load_tickets(struct loading *g)
 {
 	struct tls_bind *b = g->b;
@@ -352,6 +362,7 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 		load_trusted(&g, b->variant[i]);
 	settle_alpn(&g, use);
 	load_tickets(&g);
+	warn_of_versions(&g, use);
 	if (!g.bad && list_is_empty(&b->lines)) {
 		cfg_diag_add(d, CFG_ALERT, &b->where,
 			"Proxy '%s': no SSL certificate specified for bind '%s' (use 'crt').",

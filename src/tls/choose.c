@@ -187,9 +187,10 @@ hello_name(SSL *ssl, size_t *len)
 	return *len <= n - 5 ? (const char *)p + 5 : NULL;
 }
 
-/* What OpenSSL has copied from the first context at SSL_new(). */
+/* What OpenSSL has copied from the first context at SSL_new(). Versions stay those of the bind
+ * line, as in HAProxy, for a client that is given a certificate by default. */
 static int
-switch_context(SSL *ssl, const struct tls_acceptor *a, unsigned int variant)
+switch_context(SSL *ssl, const struct tls_acceptor *a, unsigned int variant, int is_named)
 {
 	const struct tls_settings *set = &a->bind->variant[variant]->set;
 	SSL_CTX *ctx = a->ctx[variant];
@@ -197,8 +198,10 @@ switch_context(SSL *ssl, const struct tls_acceptor *a, unsigned int variant)
 	if (!SSL_set_SSL_CTX(ssl, ctx))
 		return 0;
 	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), SSL_CTX_get_verify_callback(ctx));
-	(void)SSL_set_min_proto_version(ssl, (int)SSL_CTX_get_min_proto_version(ctx));
-	(void)SSL_set_max_proto_version(ssl, (int)SSL_CTX_get_max_proto_version(ctx));
+	if (is_named) {
+		(void)SSL_set_min_proto_version(ssl, (int)SSL_CTX_get_min_proto_version(ctx));
+		(void)SSL_set_max_proto_version(ssl, (int)SSL_CTX_get_max_proto_version(ctx));
+	}
 	(void)SSL_set_options(ssl, SSL_CTX_get_options(ctx));
 	if (set->curves)
 		(void)SSL_set1_curves_list(ssl, set->curves);
@@ -228,7 +231,7 @@ on_client_hello(SSL *ssl, int *alert, void *arg)
 
 		variant = l ? l->variant : 0;
 	}
-	if (variant && !switch_context(ssl, a, variant)) {
+	if (variant && !switch_context(ssl, a, variant, name != NULL)) {
 		*alert = SSL_AD_INTERNAL_ERROR;
 		return SSL_CLIENT_HELLO_ERROR;
 	}

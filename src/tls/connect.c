@@ -161,6 +161,12 @@ tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct tls
 	return r;
 }
 
+int
+tls_server_ignores_off(const struct tls_server *t)
+{
+	return tls_settings_ignores_off(&t->set);
+}
+
 /* --- the workers' --- */
 
 int
@@ -225,7 +231,7 @@ tls_server_makers(const struct tls_server *t)
 int
 tls_connect_as(const struct tls_server *t, struct conn *c, struct str name)
 {
-	const char *host = t->set.verifyhost;
+	const char *host;
 	char text[TLS_NAME_MAX + 1];
 	int r;
 
@@ -238,7 +244,7 @@ tls_connect_as(const struct tls_server *t, struct conn *c, struct str name)
 		if (r)
 			return r;
 	}
-	if (!host && name.len)
-		host = text;
+	/* verifyhost is for connections without SNI. */
+	host = name.len ? text : t->set.verifyhost;
 	return t->trusted && host && !SSL_set1_host(tls_of(c)->ssl, host) ? -ERR_NOMEM : 0;
 }

@@ -43,12 +43,12 @@ static int
 set_versions(SSL_CTX *ctx, const struct tls_settings *set, char *why)
 {
 	enum tls_version min = set->min ? set->min : TLS_VERSION_12;
-	unsigned int left = 0;
+	unsigned int left = 0, off = tls_settings_ignores_off(set) ? 0 : set->off;
 
 	if (!set->min && set->max && set->max < min)
 		min = set->max;
 	for (unsigned int i = min; i < TLS_VERSIONS; i++) {
-		if (set->off & 1u << i)
+		if (off & 1u << i)
 			(void)SSL_CTX_set_options(ctx, version_off[i]);
 		else if (!set->max || i <= set->max)
 			left++;

@@ -127,3 +127,9 @@ tls_alpn_drop_http2(struct tls_settings *s)
 	s->alpn.len = to;
 	return found;
 }
+
+int
+tls_settings_ignores_off(const struct tls_settings *s)
+{
+	return s->off && (s->min || s->max);
+}

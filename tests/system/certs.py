@@ -1,11 +1,16 @@
 """Certificates for tests, made when they are needed with openssl(1): none is kept anywhere."""
 
+import datetime
 import subprocess
 from pathlib import Path
 
 
 def openssl(*args):
     subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=60)
+
+
+NEW_KEY = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "ec384": ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
+           "rsa": ["rsa:2048"], "rsa3072": ["rsa:3072"], "ed25519": ["ed25519"]}
 
 
 class Authority:
@@ -20,15 +25,13 @@ class Authority:
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 30,
                 "-subj", f"/CN={name}", "-keyout", self.key, "-out", self.pem)
 
-    def make(self, file, cn, names=(), kind="ec", days=30, passphrase=None):
-        """PEM with certificate and key for this CN; its path."""
+    def make(self, file, cn, names=(), kind="ec", days=30, passphrase=None, subject=None):
+        """PEM with certificate and key for this CN; its path. subject: /O=.../CN=..., instead of the CN alone."""
         self.serial += 1
         out = self.dir / file
         key, csr, crt, ext = (self.dir / f".{self.serial}.{e}" for e in ("key", "csr", "crt", "ext"))
-        new = {"rsa": ["-newkey", "rsa:2048"], "ed25519": ["-newkey", "ed25519"],
-               "ec384": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
-               "ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]}[kind]
-        openssl("req", "-new", *new, "-nodes", "-subj", f"/CN={cn}", "-keyout", key, "-out", csr)
+        openssl("req", "-new", "-newkey", *NEW_KEY[kind], "-nodes", "-subj", subject or f"/CN={cn}", "-keyout", key,
+                "-out", csr)
         ext.write_text("subjectAltName=" + ",".join(f"DNS:{n}" for n in names) if names else "")
         openssl("x509", "-req", "-in", csr, "-CA", self.pem, "-CAkey", self.key, "-set_serial", 1000 + self.serial,
                 "-days", days, "-extfile", ext, "-out", crt)
@@ -36,4 +39,20 @@ class Authority:
             openssl("pkey", "-in", key, "-aes128", "-passout", f"pass:{passphrase}", "-out", f"{key}.enc")
             key = Path(f"{key}.enc")
         out.write_text(crt.read_text() + key.read_text())
+        return out
+
+    def crl(self, *revoked, days=30):
+        """PEM with a list of revoked certificates; its path."""
+        self.serial += 1
+        base = self.dir / f".{self.serial}"
+        (index, number, conf, out) = (Path(f"{base}.{e}") for e in ("index", "number", "conf", "crl"))
+        index.write_text("")
+        number.write_text("01\n")
+        conf.write_text(f"[ca]\ndefault_ca=d\n[d]\ndatabase={index}\ncrlnumber={number}\ndefault_md=sha256\n")
+        as_ca = ["ca", "-config", conf, "-keyfile", self.key, "-cert", self.pem]
+        for pem in revoked:
+            openssl(*as_ca, "-revoke", pem)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        since, until = (f"{now + datetime.timedelta(days=d):%Y%m%d%H%M%SZ}" for d in (min(0, days) - 1, days))
+        openssl(*as_ca, "-gencrl", "-crl_lastupdate", since, "-crl_nextupdate", until, "-out", out)
         return out

@@ -117,7 +117,7 @@ def test_sni(daemon, ca):
 
 
 def test_crt_list(daemon, ca, tmp_path):
-    """Options of a line count for its names only."""
+    """Options of a line count for its names only; versions also not for a client that gets its certificate by default."""
     a = ca.make("list_a.pem", "a.test")
     b = ca.make("list_b.pem", "b.test")
     lst = tmp_path / "list"
@@ -130,10 +130,10 @@ def test_crt_list(daemon, ca, tmp_path):
     got, s = meet(port, c, "x.b.test")
     with s:
         assert (got, s.version(), s.selected_alpn_protocol()) == ("b.test", "TLSv1.3", "http/1.1")
-    for name in ("a.test", "no.b.test", "b.test"):
+    for name, version in (("a.test", "TLSv1.2"), ("no.b.test", "TLSv1.3"), ("b.test", "TLSv1.3")):
         got, s = meet(port, c, name)
         with s:
-            assert (got, s.version(), s.selected_alpn_protocol()) == ("a.test", "TLSv1.2", "http/1.0")
+            assert (got, s.version(), s.selected_alpn_protocol()) == ("a.test", version, "http/1.0")
 
 
 def test_client_certificates(daemon, ca, tmp_path):
@@ -345,19 +345,21 @@ def test_server_names(daemon, ca):
 
 
 def test_server_verification(daemon, ca, tmp_path):
-    """A stranger's certificate, a wrong name and an expired one are not accepted; verify none accepts them."""
+    """A stranger's certificate, a wrong name and an expired one are not accepted; verify none accepts them. The name of
+    sni comes before verifyhost."""
     other = Authority(tmp_path / "other").make("x.pem", "x.test", ["x.test"])
     stranger, expired = Https(other), Https(ca.make("e.pem", "e.test", ["e.test"], days=-1))
     good = Https(ca.make("g2.pem", "g.test", ["g.test"]))
-    ports = free_ports(6)
+    ports = free_ports(7)
     lines = [f"127.0.0.1:{stranger.port} ssl ca-file {ca.pem}", f"127.0.0.1:{stranger.port} ssl verify none",
              f"127.0.0.1:{expired.port} ssl ca-file {ca.pem}",
              f"127.0.0.1:{good.port} ssl ca-file {ca.pem} verifyhost other.test",
              f"127.0.0.1:{good.port} ssl ca-file {ca.pem} verifyhost g.test",
-             f"127.0.0.1:{good.port} ssl ca-file {ca.pem}"]
+             f"127.0.0.1:{good.port} ssl ca-file {ca.pem}",
+             f"127.0.0.1:{good.port} ssl ca-file {ca.pem} verifyhost g.test sni str(other.test)"]
     daemon(HTTP + "".join(f"listen l{i}\n bind 127.0.0.1:{p}\n retries 0\n server s {line}\n"
                           for i, (p, line) in enumerate(zip(ports, lines))))
-    assert [fetch(p)[0] for p in ports] == [503, 200, 503, 503, 200, 200]
+    assert [fetch(p)[0] for p in ports] == [503, 200, 503, 503, 200, 200, 503]
     for s in (stranger, expired, good):
         s.close()
 

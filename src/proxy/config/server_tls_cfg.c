@@ -121,8 +121,7 @@ static const struct cfg_opt opts[] = {
 	SETTING("verify", 1, "none|required",
 		"Whether the server's certificate is verified; the default is required."),
 	SETTING("verifyhost", 1, "<name>",
-		"The name that the server's certificate has to be for; the default is the name "
-		"that is asked for (sni)."),
+		"The name that the server's certificate has to be for if none is asked for (sni)."),
 	OPT("no-verifyhost", 0, opt_no_verifyhost, 0, NULL, "Undoes verifyhost of the defaults."),
 	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1)."),
 	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3."),

@@ -74,6 +74,16 @@ fetch_tls_number(const struct rule_args *a, struct sample_ctx *cx, struct sample
 	return 1;
 }
 
+static int
+fetch_tls_yes_no(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	int found = fetch_tls_number(a, cx, s);
+
+	if (found)
+		sample_set_bool(s, s->u.sint != 0);
+	return found;
+}
+
 /* Without TLS it is false, not unknown. */
 static int
 fetch_tls_bool(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
@@ -214,7 +224,7 @@ init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const cha
 const struct rule_fetch tls_fetches[] = {
 	SIDE("ssl_bc", SRV, OF_SERVER, "server"),
 	SIDE("ssl_fc", CONN, 0, "client"),
-	FLAG("ssl_fc_has_crt", CONN, fetch_tls_bool, TLS_INFO_HAS_CERT,
+	FLAG("ssl_fc_has_crt", CONN, fetch_tls_yes_no, TLS_INFO_HAS_CERT,
 		"Has the client sent a certificate in this handshake?"),
 	FLAG("ssl_fc_has_sni", CONN, fetch_sni_presence, 0, "Has the client asked for a name?"),
 	TEXT("ssl_fc_sni", CONN, TLS_INFO_SERVER_NAME, "The name that the client asks for."),
@@ -225,7 +235,7 @@ const struct rule_fetch tls_fetches[] = {
 		"The client's certificates in DER."),
 	NUMBER("ssl_c_err", CONN, TLS_INFO_CRT_ERR,
 		"The first error of the client's certificate; 0: none."),
-	FLAG("ssl_c_used", CONN, fetch_tls_bool, TLS_INFO_CERT_USED,
+	FLAG("ssl_c_used", CONN, fetch_tls_yes_no, TLS_INFO_CERT_USED,
 		"Has the client sent a certificate, in this handshake or that of its session?"),
 	NUMBER("ssl_c_verify", CONN, TLS_INFO_VERIFY,
 		"The result of the verification of the client's certificate; 0: no error."),

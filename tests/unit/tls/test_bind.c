@@ -196,10 +196,23 @@ test_no_version(void **state)
 	(void)state;
 	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
 	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
-	bind_rig_set(&g, "ssl-min-ver", "TLSv1.3");
+	bind_rig_set(&g, "no-tlsv12", "");
 	bind_rig_set(&g, "no-tlsv13", "");
 	assert_int_equal(bind_rig_try_load(&g, 1), -1);
 	assert_true(bind_rig_says(&g, "all SSL/TLS versions are disabled"));
+}
+
+/* As HAProxy has it: no-* count for nothing beside a bound. */
+static void
+test_ignored_versions(void **state)
+{
+	(void)state;
+	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
+	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
+	bind_rig_set(&g, "ssl-min-ver", "TLSv1.3");
+	bind_rig_set(&g, "no-tlsv13", "");
+	bind_rig_load(&g);
+	assert_true(bind_rig_says(&g, "no-sslv3/no-tlsv1x are ignored for bind"));
 }
 
 /* h2 is offered only where bytes are forwarded as they are. */
@@ -324,6 +337,7 @@ main(void)
 		CASE(test_load_errors),
 		CASE(test_bad_ciphers),
 		CASE(test_no_version),
+		CASE(test_ignored_versions),
 		CASE(test_alpn_http2),
 		CASE(test_alpn_tcp),
 		CASE(test_verify),

@@ -20,7 +20,7 @@ without_tls(void **state)
 {
 	(void)state;
 	IS("%[ssl_fc] %[ssl_bc] %[ssl_fc,iif(https,http)]", "0 0 http");
-	IS("%[ssl_fc_has_sni] %[ssl_fc_has_crt] %[ssl_c_used] %[ssl_fc_is_resumed]", "0 0 0 0");
+	IS("%[ssl_fc_has_sni] %[ssl_fc_has_crt] %[ssl_c_used] %[ssl_fc_is_resumed]", "0 - - 0");
 	IS("%[ssl_fc_sni] %[ssl_fc_protocol] %[ssl_fc_cipher] %[ssl_fc_alpn]", "- - - -");
 	IS("%[ssl_c_verify] %[ssl_c_err] %[ssl_c_ca_err] %[ssl_fc_err,hex]", "- - - -");
 	IS("%[ssl_c_s_dn] %[ssl_c_s_dn(CN,-1)] %[ssl_c_i_dn(,0,rfc2253)] %[ssl_f_sha1,hex]",

@@ -1,0 +1,114 @@
+"""Which certificate and which settings a client gets, from HAProxy and from tacit."""
+
+import subprocess
+
+import pytest
+from certs import Authority
+from tls_oracle import HAPROXY, ask, client, in_both
+
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+NAMES = [None, "a.test", "A.Test", "b.test", "x.w.test", "y.w.test", "w.test", "z.y.w.test", "unknown", "both.test",
+         "no.l.test", "yes.l.test", "l.test", "127.0.0.1", "a.test."]
+RESPONSE = " http-request return status 200\n"
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture(scope="module")
+def pems(ca):
+    made = {n: ca.make(f"{n}.pem", f"{n}.test", names) for n, names in
+            (("a", ["a.test", "*.w.test"]), ("b", ["b.test", "x.w.test"]), ("l", ["*.l.test", "yes.l.test"]),
+             ("plain", []), ("again", ["a.test"]))}
+    for kind in ("rsa", "ec", "ed25519"):
+        made[kind] = ca.make(f"{kind}.pem", f"{kind}.kind", ["both.test"], kind=kind)
+        made["d" + kind] = ca.make(f"d{kind}.pem", f"d{kind}.kind", ["other.test"], kind=kind)
+    return made
+
+
+def by_name(ca, port, **kw):
+    return [(n, kind, ask(port, client(ca, ciphers=suites, high=high, **kw), n)[0]) for n in NAMES for kind, suites, high in
+            (("any", None, None), ("1.2 RSA", "ECDHE-RSA-AES128-GCM-SHA256", "TLSv1_2"),
+             ("1.2 ECDSA", "ECDHE-ECDSA-AES128-GCM-SHA256", "TLSv1_2"))]
+
+
+LINES = [
+    "crt {a} crt {b}", "crt {b} crt {a}", "crt {a} strict-sni", "crt {a} crt {again}", "crt {again} crt {a}",
+    "crt {plain} crt {a} crt {b}", "crt {a} crt {rsa} crt {ec}", "crt {a} crt {ec} crt {rsa}", "crt {rsa} crt {ec}",
+    "crt {ec}", "crt {rsa}", "crt {ed25519} crt {rsa}", "crt {a} crt {ed25519} crt {rsa} crt {ec}",
+    "crt {drsa} crt {dec} crt {a}", "crt {dec} crt {drsa} crt {a}", "crt {l} crt {a}",
+    "crt {a} ssl-min-ver TLSv1.3", "crt {a} ssl-max-ver TLSv1.2 crt {b}", "crt {a} no-tlsv13", "crt {a} force-tlsv12",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_names(ca, pems, tmp_path, line):
+    text = f"frontend f\n bind 127.0.0.1:{{p[0]}} ssl {line.format(**pems)}\n{RESPONSE}"
+    ours, theirs = in_both(tmp_path, text, lambda p: by_name(ca, p[0]))
+    assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []
+    assert len({met for _, _, met in ours}) > 1
+
+
+LISTS = [
+    "{a}\n{b}\n", "{a} *.b.test !no.b.test\n{b}\n", "{a}\n{l} *.l.test !no.l.test\n", "{a} [ssl-max-ver TLSv1.2]\n{b}\n",
+    "{a}\n{b} [ssl-min-ver TLSv1.3] b.test\n{l} [alpn two,three]\n", "{a} !*\n{b}\n", "{b} !b.test\n{a}\n",
+    "{a} a.test\n{b} a.test\n", "{a}\n{rsa} both.test\n{ec} both.test\n", "{plain} *\n{a} a.test\n", "{a} unknown\n{b} !*.w.test\n",
+    "{a} [ciphers ECDHE-ECDSA-AES256-GCM-SHA384]\n{b} [ciphersuites TLS_CHACHA20_POLY1305_SHA256]\n",
+    "{l} *.l.test !no.l.test !yes.l.test\n{a} *.w.test\n",
+]
+
+
+@pytest.mark.parametrize("text", LISTS)
+@pytest.mark.parametrize("options", ["", "strict-sni"])
+def test_lists(ca, pems, tmp_path, text, options):
+    crt_list = tmp_path / "list"
+    crt_list.write_text("# names\n\n" + text.format(**pems))
+    cfg = f"frontend f\n bind 127.0.0.1:{{p[0]}} ssl crt-list {crt_list} alpn one,two {options}\n{RESPONSE}"
+    ours, theirs = in_both(tmp_path, cfg, lambda p: by_name(ca, p[0], alpn=["three", "two", "one"]))
+    assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []
+
+
+SETTINGS = [
+    "", "ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.2", "ssl-min-ver TLSv1.3", "ssl-max-ver TLSv1.2", "no-tlsv12", "no-tlsv13",
+    "force-tlsv13", "ciphers ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305",
+    "ciphersuites TLS_CHACHA20_POLY1305_SHA256", "ciphers ALL:@SECLEVEL=0 ssl-min-ver TLSv1.0", "curves P-384",
+    "curves X25519:P-256", "ecdhe secp384r1", "alpn http/1.1", "alpn http/1.0,http/1.1", "prefer-client-ciphers",
+    "no-tls-tickets", "ssl-min-ver TLSv1.1 ssl-max-ver TLSv1.2 no-tlsv12",
+    "no-tlsv12 ssl-min-ver TLSv1.2",
+]
+CLIENTS = [
+    {}, {"high": "TLSv1_2"}, {"low": "TLSv1_3"}, {"high": "TLSv1_2", "ciphers": "ECDHE-RSA-AES128-GCM-SHA256"},
+    {"high": "TLSv1_2", "ciphers": "ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES256-GCM-SHA384"},
+    {"low": "TLSv1", "high": "TLSv1_1", "ciphers": "ALL:@SECLEVEL=0"}, {"curve": "prime256v1"}, {"curve": "secp384r1"},
+    {"curve": "secp521r1"}, {"alpn": ["http/1.0"]}, {"alpn": ["h2", "http/1.1"]}, {"alpn": ["x"]},
+    {"high": "TLSv1_2", "ciphers": "AES128-SHA"}, {"high": "TLSv1_2", "ciphers": "DHE-RSA-AES128-GCM-SHA256"},
+]
+
+
+@pytest.mark.parametrize("words", SETTINGS)
+def test_settings(ca, pems, tmp_path, words):
+    cfg = f"frontend f\n bind 127.0.0.1:{{p[0]}} ssl crt {pems['rsa']} {words}\n{RESPONSE}"
+    ours, theirs = in_both(tmp_path, cfg, lambda p: [(kw, ask(p[0], client(ca, **kw))[0]) for kw in CLIENTS])
+    assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []
+
+
+GLOBALS = [
+    "ssl-default-bind-options ssl-min-ver TLSv1.3", "ssl-default-bind-options no-tlsv13 no-tls-tickets",
+    "ssl-default-bind-ciphers ECDHE-RSA-AES128-GCM-SHA256", "ssl-default-bind-ciphersuites TLS_AES_128_GCM_SHA256",
+    "ssl-default-bind-curves P-384", "ssl-dh-param-file {dh}", "tune.ssl.default-dh-param 2048",
+    "ssl-default-bind-options no-tlsv12 ssl-min-ver TLSv1.2", "ssl-default-bind-options prefer-client-ciphers\n ssl-default-bind-ciphers ECDHE+AESGCM",
+]
+
+
+@pytest.mark.parametrize("words", GLOBALS)
+def test_defaults(ca, pems, tmp_path, words):
+    dh = tmp_path / "dh.pem"
+    dh.write_text(subprocess.run(["openssl", "genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:ffdhe2048"],
+                                 capture_output=True, text=True, check=True).stdout)
+    cfg = f"frontend f\n bind 127.0.0.1:{{p[0]}} ssl crt {pems['rsa']}\n{RESPONSE}"
+    ours, theirs = in_both(tmp_path, cfg, lambda p: [(kw, ask(p[0], client(ca, **kw))[0]) for kw in CLIENTS],
+                           extra=words.format(dh=dh))
+    assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []

@@ -1,0 +1,101 @@
+"""HAProxy and tacit with the same configuration about TLS, and clients that see what both do."""
+
+import contextlib
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+
+from conftest import TACIT, free_ports, is_open, wait_for
+
+HAPROXY = shutil.which("haproxy")
+DEFAULTS = """defaults
+ mode http
+ timeout client 2s
+ timeout connect 1s
+ timeout server 2s
+"""
+
+
+@contextlib.contextmanager
+def started(program, tmp_path, text, ports=1, extra=""):
+    """The program with this configuration, in which {p[0]}, {p[1]} ... are ports; they are passed on."""
+    p = free_ports(ports)
+    cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
+    sock = tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
+    cfg.write_text(f"global\n nbthread 1\n stats socket {sock} level admin\n {extra}\n{DEFAULTS}" + text.format(p=p))
+    with open(f"{cfg}.err", "w+", encoding="utf-8") as err, subprocess.Popen(
+            [program, "-db", "-f", cfg], stdout=subprocess.DEVNULL, stderr=err) as proc:
+        try:
+            assert wait_for(lambda: is_open(p[0]) or proc.poll() is not None) and proc.poll() is None, \
+                (program, open(err.name, encoding="utf-8").read())
+            time.sleep(0.1)
+            yield p
+            assert proc.poll() is None, (program, "has died", open(err.name, encoding="utf-8").read())
+        finally:
+            proc.kill()
+
+
+def in_both(tmp_path, text, probe, ports=1, extra=""):
+    """What probe(ports) returns with tacit, and with HAProxy."""
+    said = []
+    for program in (TACIT, HAPROXY):
+        with started(program, tmp_path, text, ports, extra) as p:
+            said.append(probe(p))
+    return said
+
+
+def client(ca=None, crt=None, low=None, high=None, alpn=None, ciphers=None, curve=None):
+    """A client's context; without ca it trusts everyone."""
+    c = ssl.create_default_context(cafile=str(ca.pem)) if ca else ssl.create_default_context()
+    c.check_hostname = False
+    c.verify_mode = ssl.CERT_REQUIRED if ca else ssl.CERT_NONE
+    if crt:
+        c.load_cert_chain(crt)
+    if low:
+        c.minimum_version = getattr(ssl.TLSVersion, low)
+    if high:
+        c.maximum_version = getattr(ssl.TLSVersion, high)
+    if alpn:
+        c.set_alpn_protocols(alpn)
+    if ciphers:
+        c.set_ciphers(ciphers)
+    if curve:
+        c.set_ecdh_curve(curve)
+    return c
+
+
+def reason(e):
+    """An error of a connection in one word: a FIN, a RST, or OpenSSL's reason."""
+    if isinstance(e, ssl.SSLError) and e.reason:
+        return e.reason
+    return type(e).__name__
+
+
+def ask(port, c, name=None, path="/", session=None):
+    """A request over TLS: (what was agreed, the response), or (what failed, "")."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as raw, \
+                c.wrap_socket(raw, server_hostname=name, session=session) as s:
+            met = (s.version(), s.cipher()[0], s.selected_alpn_protocol(), common_name(s))
+            s.sendall(f"GET {path} HTTP/1.0\r\nHost: h\r\n\r\n".encode())
+            got = b""
+            while True:
+                part = s.recv(65536)
+                if not part:
+                    break
+                got += part
+            ask.session = s.session
+            return met, got.decode()
+    except OSError as e:
+        return reason(e), ""
+
+
+def common_name(s):
+    """CN of the certificate that the server has shown; None: it was not verified."""
+    return next((x[0][1] for x in s.getpeercert().get("subject", ()) if x[0][0] == "commonName"), None)
+
+
+def body(text):
+    return text.partition("\r\n\r\n")[2]
