@@ -1,5 +1,5 @@
 /*
- * Logging to syslog over UDP or a unix datagram socket, and to stdout, stderr or fd@N
+ * Logging to syslog over UDP or a unix datagram socket, to stdout, stderr or fd@N, and to rings
  * (configuration manual, 3.1 and 4.2 `log`). Nothing here blocks: messages are collected in memory
  * during a turn of the loop, and log_flush() passes them to the kernel at its end with one call per
  * target. Messages that a target does not accept at once are dropped and counted; no function
@@ -50,6 +50,7 @@ enum log_form {
 #define LOG_LEN_MIN 80u
 #define LOG_LEN_DEFAULT 1024u
 #define LOG_LEN_MAX 65535u
+#define LOG_HEAD_MAX 640         /* longest header: every field at its maximum */
 #define LOG_PORT 514u            /* of a UDP target without a port */
 #define LOG_TARGETS_MAX 64       /* maximum number of different destinations of a process */
 #define LOG_RING_SIZE (256u << 10) /* bytes collected in one turn; messages beyond are dropped */
@@ -63,12 +64,16 @@ int log_form_parse(const char *name) must_check;
 
 enum log_dest_kind {
 	LOG_DEST_SOCKET, /* datagrams to sa */
-	LOG_DEST_FD /* lines to fd: a pipe, terminal, file or socket opened elsewhere */
+	LOG_DEST_FD, /* lines to fd: a pipe, terminal, file or socket opened elsewhere */
+	LOG_DEST_RING /* messages to a ring in memory */
 };
+
+struct log_ring;
 
 struct log_dest {
 	enum log_dest_kind kind;
 	int fd;
+	struct log_ring *ring; /* base/log_ring.h; its format is used */
 	socklen_t len;
 	union {
 		struct sockaddr sa;
@@ -87,7 +92,7 @@ struct log_line {
 	int facility;
 	enum log_level level;    /* less severe messages are not sent */
 	enum log_level minlevel; /* more severe messages are sent at this level */
-	unsigned int max_len;  /* of a message including its header */
+	unsigned int max_len;  /* of a message including its header; to a ring without it */
 	struct log_sample sample; /* of the messages that the level permits */
 };
 
@@ -114,6 +119,10 @@ struct log_sink {
 	/* Called when a target fails and is suspended for a while. err: errno. May be NULL. */
 	void (*on_failure)(void *arg, const struct log_dest *dest, int err);
 	void *failure_arg;
+	/* Called when messages were posted to this ring that its owner was not told of: it has to
+	 * collect them. */
+	void (*on_ring)(void *arg, struct log_ring *r);
+	void *ring_arg;
 	struct wall wall;               /* the date of the last message */
 	struct wall wall_past;          /* the date of the event that the last message reports:
 					 * %t */
@@ -142,6 +151,10 @@ void log_send(struct log_sink *k, const struct list *lines, enum log_level level
 /* As log_send() with structured data for lines in the RFC 5424 format (6.3); NULL: "-". */
 void log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level,
 	const char *tag, const char *sd, const char *msg, size_t len);
+struct sbuf;
+/* Appends the header of a message of now. */
+void log_head(struct log_sink *k, enum log_form form, int facility, enum log_level level,
+	struct sbuf *out);
 /* Maximum length of a message that none of these lines truncates. */
 size_t log_room(struct log_sink *k, const struct list *lines, enum log_level level,
 	const char *tag, const char *sd);

@@ -7,13 +7,12 @@
 
 #include "base/counter.h"
 #include "base/err.h"
+#include "base/log_ring.h"
 #include "base/log_target.h"
 #include "base/mem.h"
 
 /* Text of one operational message; longer ones are truncated. */
 #define MSG_MAX 1024
-/* Longest header: every field at its maximum. */
-#define HEAD_MAX 640
 
 static const char *const level_names[LOG_LEVELS] = { "emerg",   "alert",  "crit", "err",
 						     "warning", "notice", "info", "debug" };
@@ -126,17 +125,17 @@ add_tag(struct sbuf *b, const struct log_sink *k, const char *host, const char *
 	sbuf_addf(b, " %s[%d]: ", tag, k->id.pid);
 }
 
-/* The header by format. */
+/* The header by format; pri: facility and level. */
 static void
-add_head(struct sbuf *b, struct log_sink *k, const struct log_line *l, int level, const char *tag,
-	 uint64_t now_ns)
+add_head(struct sbuf *b, struct log_sink *k, enum log_form form, int pri, const char *tag,
+	uint64_t now_ns)
 {
 	const struct tm *tm = wall_local(&k->wall, (int64_t)(now_ns / 1000000000u));
 	unsigned int usec = (unsigned int)(now_ns % 1000000000u / 1000u);
-	int pri = l->facility * 8 + level;
+	int level = pri % 8;
 	const char *host = k->id.hostname;
 
-	switch (l->form) {
+	switch (form) {
 	case LOG_FORM_LOCAL:
 		sbuf_addf(b, "<%d>", pri);
 		wall_add_syslog(b, tm);
@@ -160,7 +159,7 @@ add_head(struct sbuf *b, struct log_sink *k, const struct log_line *l, int level
 		break;
 	case LOG_FORM_TIMED:
 	case LOG_FORM_ISO:
-		if (l->form == LOG_FORM_TIMED)
+		if (form == LOG_FORM_TIMED)
 			sbuf_addf(b, "<%d>", level);
 		wall_add_iso(b, tm, usec);
 		sbuf_addc(b, ' ');
@@ -169,6 +168,24 @@ add_head(struct sbuf *b, struct log_sink *k, const struct log_line *l, int level
 	case LOG_FORMS:
 		break;
 	}
+}
+
+void
+log_head(struct log_sink *k, enum log_form form, int facility, enum log_level level,
+	struct sbuf *out)
+{
+	add_head(out, k, form, facility * 8 + (int)level, k->id.tag, sink_now(k));
+	if (form == LOG_FORM_RFC5424)
+		sbuf_adds(out, "- ");
+}
+
+/* Maximum length of a message with a header of `head` bytes. As in HAProxy `len` bounds the text
+ * alone where a ring bounds the whole. */
+static size_t
+line_max(const struct log_line *l, size_t head)
+{
+	return l->dest.kind == LOG_DEST_RING ? MIN(l->dest.ring->maxlen, head + l->max_len)
+					     : l->max_len;
 }
 
 /* Tabs are left alone: formats use them to separate fields. */
@@ -216,31 +233,32 @@ static void
 send_one(struct log_sink *k, const struct log_line *l, int level, const char *tag, const char *sd,
 	const char *msg, size_t len, uint64_t now_ns)
 {
-	char head[HEAD_MAX];
+	char head[LOG_HEAD_MAX];
 	struct sbuf b;
 	struct log_target *t = log_target_get(k, &l->dest);
 	struct log_rec *r = NULL;
 	char *p;
-	size_t n;
+	size_t n, max;
 
+	sbuf_init_fixed(&b, head, sizeof(head));
+	add_head(&b, k, l->form, l->facility * 8 + level, tag, now_ns);
+	max = line_max(l, b.len);
 	if (t && !log_target_is_resting(t, now_ns))
-		r = sink_room(k, (size_t)l->max_len + 1, now_ns);
+		r = sink_room(k, max + 1, now_ns);
 	if (!r) {
 		counter_add(&k->dropped, 1);
 		if (t)
 			t->dropped++;
 		return;
 	}
-	sbuf_init_fixed(&b, head, sizeof(head));
-	add_head(&b, k, l, level, tag, now_ns);
 	p = (char *)(r + 1);
-	n = MIN(b.len, (size_t)l->max_len);
+	n = MIN(b.len, max);
 	memcpy(p, b.p, n);
 	if (l->form == LOG_FORM_RFC5424) {
-		n += put_clean_text(p + n, l->max_len - n, sd, strlen(sd));
-		n += put_clean_text(p + n, l->max_len - n, " ", 1);
+		n += put_clean_text(p + n, max - n, sd, strlen(sd));
+		n += put_clean_text(p + n, max - n, " ", 1);
 	}
-	n += put_clean_text(p + n, l->max_len - n, msg, len);
+	n += put_clean_text(p + n, max - n, msg, len);
 	p[n++] = '\n';
 	r->target = (uint32_t)(t - k->target);
 	r->len = (uint32_t)n;
@@ -282,16 +300,18 @@ log_room(struct log_sink *k, const struct list *lines, enum log_level level, con
 
 	list_each(it, (struct list *)(uintptr_t)lines) {
 		const struct log_line *l = list_entry(it, struct log_line, link);
-		char head[HEAD_MAX];
+		char head[LOG_HEAD_MAX];
 		struct sbuf b;
-		size_t n;
+		size_t n, max;
 
 		if (level > l->level)
 			continue;
 		sbuf_init_fixed(&b, head, sizeof(head));
-		add_head(&b, k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag, now_ns);
+		add_head(&b, k, l->form, l->facility * 8 + (int)MAX(level, l->minlevel),
+			tag ? tag : k->id.tag, now_ns);
+		max = line_max(l, b.len);
 		n = b.len + (l->form == LOG_FORM_RFC5424 ? (sd ? strlen(sd) : 1) + 1 : 0);
-		room = MIN(room, n < l->max_len ? l->max_len - n : 0);
+		room = MIN(room, n < max ? max - n : 0);
 	}
 	return room;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "base/err.h"
+#include "base/log_ring.h"
 #include "base/mem.h"
 
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -18,6 +20,8 @@ dest_is_equal(const struct log_dest *a, const struct log_dest *b)
 		return 0;
 	if (a->kind == LOG_DEST_FD)
 		return a->fd == b->fd;
+	if (a->kind == LOG_DEST_RING)
+		return a->ring == b->ring;
 	return a->len == b->len && memcmp(&a->u, &b->u, a->len) == 0;
 }
 
@@ -99,7 +103,7 @@ target_open(struct sys *sys, struct log_target *t)
 {
 	int r = 0;
 
-	if (t->is_open)
+	if (t->is_open || t->dest.kind == LOG_DEST_RING)
 		return 0;
 	if (t->dest.kind == LOG_DEST_FD) {
 		r = target_adopt(sys, t);
@@ -260,6 +264,49 @@ send_lines(struct log_sink *k, struct log_target *t, struct iovec *iov, unsigned
 	return 0;
 }
 
+/* The records of this target, without the ends of their lines. NULL when memory is out. */
+static struct log_batch *
+make_batch(const struct log_sink *k, const struct log_target *t)
+{
+	struct log_batch *b = mem_alloc(sizeof(*b) + k->used);
+	uint32_t self = (uint32_t)(t - k->target);
+
+	if (!b)
+		return NULL;
+	b->len = 0;
+	for (size_t pos = 0; pos < k->used;) {
+		const struct log_rec *r = (const struct log_rec *)(const void *)(k->ring + pos);
+		uint32_t len = r->len - 1;
+
+		pos += LOG_REC_SPACE(r->len);
+		if (r->target != self)
+			continue;
+		memcpy(b->text + b->len, &len, sizeof(len));
+		memcpy(b->text + b->len + sizeof(len), r + 1, len);
+		b->len += sizeof(len) + len;
+	}
+	return b;
+}
+
+static void
+post_records(struct log_sink *k, struct log_target *t)
+{
+	struct log_ring *ring = t->dest.ring;
+	struct log_batch *b = make_batch(k, t);
+	int r = b ? log_ring_post(ring, b) : -ERR_NOMEM;
+
+	if (r < 0) {
+		mem_free(b);
+		log_ring_count_lost(ring, t->pending);
+		target_drop(k, t, t->pending);
+	} else {
+		k->sent += t->pending;
+		if (r && k->on_ring)
+			k->on_ring(k->ring_arg, ring);
+	}
+	t->pending = 0;
+}
+
 void
 log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 {
@@ -269,6 +316,10 @@ log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 
 	if (t->pending == 0 && t->tail_len == 0)
 		return;
+	if (t->dest.kind == LOG_DEST_RING) {
+		post_records(k, t);
+		return;
+	}
 	if (log_target_is_resting(t, now_ns)) {
 		rc = -1;
 	} else {

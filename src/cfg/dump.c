@@ -31,6 +31,7 @@ static const struct {
 	{ "http-errors", CFG_HTTP_ERRORS },
 	{ "userlist", CFG_USERLIST },
 	{ "resolvers", CFG_RESOLVERS },
+	{ "ring", CFG_RING },
 };
 
 /* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
@@ -235,6 +236,8 @@ put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, i
 static void
 man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
 {
+	const unsigned others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING;
+
 	for (unsigned i = 0; i < reg->nkw; i++) {
 		const struct cfg_kw *kw = reg->kw[i];
 
@@ -242,9 +245,7 @@ man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *
 			(kw->flags & CFG_KW_SWITCH) != switches)
 			continue;
 		put_man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
-			bits == CFG_PROXIES ? kw->sections &
-					~(unsigned)(CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS)
-					    : 0);
+			bits == CFG_PROXIES ? kw->sections & ~others : 0);
 	}
 }
 
@@ -290,7 +291,7 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 		unsigned bits;
 	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
 		{ "USERLIST KEYWORDS", CFG_USERLIST },
-		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS } };
+		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING } };
 
 	man_sections(reg, to);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {

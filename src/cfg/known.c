@@ -88,8 +88,6 @@ cfg_known_section_why(const char *name)
 	} reasons[] = {
 		{ "log-forward", "tacit receives no log messages: send them to a syslog daemon" },
 		{ "log-profile", "each proxy has one log-format" },
-		{ "ring", "tacit has no rings: 'log' sends to a syslog daemon over UDP or a unix "
-			  "socket, or to a descriptor" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)

@@ -89,6 +89,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_HTTP_ERRORS, "http-errors" },
 		{ CFG_USERLIST, "userlist" },
 		{ CFG_RESOLVERS, "resolvers" },
+		{ CFG_RING, "ring" },
 	};
 	size_t len = 0;
 

@@ -26,11 +26,11 @@ int proxy_log_inherit(struct proxy *p, const struct proxy *defaults) must_check;
 void proxy_log_fini(struct proxy *p);
 
 /*
- * Completes the log settings: applies log-send-hostname to lines without a format, replaces `log
- * global` by the global lines, compiles a frontend's formats. root: the configuration. Reports to
- * d; 0, or -1 after an error.
+ * Completes the log settings: opens rings, applies log-send-hostname to lines without a format,
+ * replaces `log global` by the global lines, compiles a frontend's formats. root: the
+ * configuration. Reports to d; 0, or -1 after an error.
  */
-void log_global_finish(struct log_global *g);
+int log_global_finish(struct log_global *g, struct cfg_diag *d) must_check;
 int proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
 	struct cfg_diag *d) must_check;
 

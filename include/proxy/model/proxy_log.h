@@ -16,6 +16,7 @@ struct rule_fmt;
 /* Of `global`. */
 struct log_global {
 	struct list lines;   /* struct log_line */
+	struct list rings;   /* struct ring_conf: proxy/model/ring_conf.h */
 	char *tag;           /* log-tag; NULL: the program's name */
 	char *hostname;      /* log-send-hostname; "": this machine's name; NULL: not given */
 };

@@ -15,6 +15,7 @@
 #include "proxy/config/log_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/resolvers_cfg.h"
+#include "proxy/config/ring_cfg.h"
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_proxy_cfg.h"
@@ -64,6 +65,7 @@ static const struct cfg_module *const modules[] = {
 	&stats_cfg_module,
 	&userlist_cfg_module,
 	&resolvers_cfg_module,
+	&ring_cfg_module,
 };
 
 int

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "app/process/process_tls.h"
+#include "app/process/rings.h"
 #include "app/process/totals.h"
 #include "base/atomic.h"
 #include "base/err.h"
@@ -205,6 +206,8 @@ process_start(struct process *p)
 	if (!r)
 		r = resolve_start(&p->resolve, &first->engine, &p->cfg->proxies);
 	if (!r)
+		r = rings_start(p);
+	if (!r)
 		r = start_checks(p);
 	if (!r) {
 		process_each_listener(p, start_one, p);
@@ -307,6 +310,7 @@ process_fini(struct process *p)
 	struct worker *w = process_first(p);
 
 	state_files_free(p);
+	rings_stop(p);
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
 	services_stop(&p->services);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "app/process/rings.h"
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "proxy/model/memory.h"
@@ -100,5 +101,6 @@ totals_read(const struct process *p, struct totals *t)
 		t->logs_dropped += counter_read(&w->log.dropped);
 		ledger_add(&t->ledger, &w->sys->ledger);
 	}
+	t->logs_dropped += rings_dropped(p);
 	t->idle_pct /= p->n_workers;
 }

@@ -3,6 +3,7 @@
 #include "app/process/wake_worker.h"
 
 #include "app/process/process.h"
+#include "app/process/rings.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
 #include "proxy/backend/conn_pool.h"
@@ -179,6 +180,8 @@ wake_worker_catch_up(struct worker *w)
 	rendezvous_attend(w);
 	collect_asks(w);
 	services_collect(&w->engine);
+	if (w->index == 0)
+		rings_collect(w->process);
 	conn_limits_resume(&w->engine, NULL);
 	list_each(it, &w->process->cfg->proxies.all) {
 		struct proxy *p = list_entry(it, struct proxy, link);

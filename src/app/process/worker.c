@@ -8,6 +8,7 @@
 
 #include "app/process/wake_worker.h"
 #include "app/process/process.h"
+#include "app/process/rings.h"
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/futex.h"
@@ -87,6 +88,8 @@ worker_open_log(struct worker *w, const char *progname)
 	w->log.lines = &p->cfg->proxies.log.lines;
 	w->log.on_failure = on_log_failure;
 	w->log.failure_arg = w->process;
+	w->log.on_ring = rings_on_log;
+	w->log.ring_arg = w;
 	w->log_open = 1;
 }
 

@@ -6,13 +6,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cfg/ctx.h"
-#include "net/addr.h"
+#include "proxy/config/log_dest_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
-
-#define FD_MAX 1048576 /* the kernel's maximum per process */
 
 static struct log_global *
 global_of(struct cfg_ctx *ctx)
@@ -26,79 +24,7 @@ is_global(const struct cfg_ctx *ctx)
 	return (ctx->section->bit & CFG_GLOBAL) != 0;
 }
 
-/* If s starts with prefix, sets *rest to the text after it. */
-static int
-skip_prefix(const char *s, const char *prefix, const char **rest)
-{
-	size_t n = strlen(prefix);
-
-	if (strncmp(s, prefix, n) != 0)
-		return 0;
-	*rest = s + n;
-	return 1;
-}
-
 /* --- log ----------------------------------------------------------------------------------- */
-
-/* stdout, stderr, fd@N: 1 if it was one of them. */
-static int
-parse_log_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
-{
-	const char *number;
-	int64_t fd;
-
-	if (strcmp(s, "stdout") == 0)
-		fd = 1;
-	else if (strcmp(s, "stderr") == 0)
-		fd = 2;
-	else if (!skip_prefix(s, "fd@", &number))
-		return 0;
-	else if (cfg_value_int(number, 0, FD_MAX, &fd, NULL) < 0) {
-		*bad = cfg_error(
-			ctx, 0, "'fd@' expects a number (0..%d), not '%s'.", FD_MAX, number);
-		return 1;
-	}
-	out->kind = LOG_DEST_FD;
-	out->fd = (int)fd;
-	return 1;
-}
-
-static const char *
-without_prefix(const char *s)
-{
-	static const char *const datagram[] = { "udp@", "udp4@", "udp6@", "uxdg@", "dgram+" };
-
-	for (size_t i = 0; i < ARRAY_LEN(datagram); i++)
-		if (skip_prefix(s, datagram[i], &s))
-			break;
-	return s;
-}
-
-static int
-parse_target(struct cfg_ctx *ctx, struct log_dest *out)
-{
-	static const char *const streams[] = { "ring@", "tcp@", "tcp4@", "tcp6@", "uxst@",
-		"stream+" };
-	const char *s = cfg_arg(ctx, 0), *why = NULL, *rest;
-	struct addr_spec spec;
-	int bad = 0;
-
-	if (parse_log_fd(ctx, s, out, &bad))
-		return bad;
-	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
-		if (skip_prefix(s, streams[i], &rest))
-			return cfg_error(ctx, 0,
-				"'log' : targets of the kind '%s' are not supported.",
-				streams[i]);
-	if (addr_parse(without_prefix(s), ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME, &spec, &why) < 0)
-		return cfg_error(ctx, 0, "'%s': %s", s, why);
-	if (spec.kind == ADDR_INET && addr_port(&spec.addr) == 0)
-		addr_set_port(&spec.addr, LOG_PORT);
-	out->kind = LOG_DEST_SOCKET;
-	out->len = spec.addr.len;
-	memcpy(&out->u, &spec.addr.u, MIN(sizeof(out->u), sizeof(spec.addr.u)));
-	return 0;
-}
 
 /* [len <n>] [format <f>] [sample <ranges>:<size>], from argument *i on. */
 static int
@@ -158,7 +84,7 @@ parse_line(struct cfg_ctx *ctx, struct log_line *l)
 	if (ctx->argc < 2)
 		return cfg_error(ctx, -1, "'log' expects an address and a facility%s.",
 				 is_global(ctx) ? "" : ", or 'global'");
-	if (parse_target(ctx, &l->dest) < 0 || parse_settings(ctx, &i, l) < 0)
+	if (parse_settings(ctx, &i, l) < 0)
 		return -1;
 	l->facility = log_facility_parse(cfg_arg(ctx, i));
 	if (l->facility < 0 && i >= ctx->argc)
@@ -170,7 +96,7 @@ parse_line(struct cfg_ctx *ctx, struct log_line *l)
 	if (i + 3 < ctx->argc)
 		return cfg_error(ctx, i + 3,
 			"'log' cannot handle unexpected argument '%s'.", cfg_arg(ctx, i + 3));
-	return 0;
+	return log_dest_parse(ctx, l);
 }
 
 static unsigned int
@@ -339,7 +265,9 @@ static const struct cfg_kw kws[] = {
 		.syntax =
 			"global | <target> [len <length>] [format <format>] <facility> "
 			"[<level> [<minlevel>]]",
-		.doc = "Target of logs: an address, a unix socket, stdout, stderr or fd@<n>." },
+		.doc = "Target of logs: an address of a syslog daemon (UDP), a unix datagram "
+			"socket, stdout, stderr, fd@<n>, or ring@<name>. With the prefix tcp@, "
+			"tcp4@, tcp6@ or uxst@ an own ring sends over a stream." },
 	{ .name = "log-tag",
 		.sections = CFG_GLOBAL | CFG_PROXIES,
 		.min = 1,

@@ -260,8 +260,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 		resolve_targets(ps, p, d);
 		monitor_check(p, ps, d);
 	}
-	log_global_finish(&ps->log);
-	if (proxies_check_default_rules(ps, d) < 0)
+	if (log_global_finish(&ps->log, d) < 0 || proxies_check_default_rules(ps, d) < 0)
 		failed = 1;
 	list_each(it, &ps->all) {
 		if (unique_id_conf_finish(proxy_of(it), ps, d) < 0)

@@ -8,18 +8,21 @@
 #include "base/mem.h"
 #include "proxy/log/log_format.h"
 #include "proxy/model/proxies.h"
+#include "proxy/model/ring_conf.h"
 
 void
 log_global_init(struct log_global *g)
 {
 	memset(g, 0, sizeof(*g));
 	list_init(&g->lines);
+	list_init(&g->rings);
 }
 
 void
 log_global_fini(struct log_global *g)
 {
 	log_lines_free(&g->lines);
+	ring_confs_free(&g->rings);
 	mem_free(g->tag);
 	mem_free(g->hostname);
 	log_global_init(g);
@@ -104,13 +107,18 @@ settle_forms(struct list *lines, const struct log_global *g)
 
 		if (!l->form_set && g->hostname)
 			l->form = LOG_FORM_RFC3164;
+		if (l->dest.kind == LOG_DEST_RING)
+			l->form = ring_conf_form(l->dest.ring, l->form);
 	}
 }
 
-void
-log_global_finish(struct log_global *g)
+int
+log_global_finish(struct log_global *g, struct cfg_diag *d)
 {
+	int r = ring_confs_finish(&g->rings, d);
+
 	settle_forms(&g->lines, g);
+	return r;
 }
 
 /* NULL: the default line. */

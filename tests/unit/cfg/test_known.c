@@ -43,7 +43,7 @@ lookups(void **state)
 	assert_true(cfg_known_is_section("traces"));
 	assert_false(cfg_known_is_section("peer"));
 	assert_non_null(strstr(cfg_known_section_why("log-forward"), "syslog daemon"));
-	assert_non_null(cfg_known_section_why("ring"));
+	assert_non_null(cfg_known_section_why("log-forward"));
 	assert_null(cfg_known_section_why("peers"));
 }
 

@@ -7,7 +7,8 @@ finish(struct cfg_world *w)
 {
 	int r = 0;
 
-	log_global_finish(&w->proxies.log);
+	if (log_global_finish(&w->proxies.log, &w->diag) < 0)
+		return -1;
 	list_each(it, &w->proxies.all) r |=
 		proxy_log_finish(list_entry(it, struct proxy, link), &w->proxies.log,
 			&w->proxies, &w->diag);

@@ -1,0 +1,25 @@
+/* The rings of logs while the process runs: the first worker stores what all workers post, and
+ * sends it to the rings' servers. */
+#ifndef TACIT_APP_PROCESS_RINGS_H
+#define TACIT_APP_PROCESS_RINGS_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct log_ring;
+struct process;
+
+/* Connects to the servers of all rings. 0, or a negative reason. */
+int rings_start(struct process *p) must_check;
+/* Collects what the workers have logged, sends what the servers take at once, and disconnects. The
+ * other threads have ended. */
+void rings_stop(struct process *p);
+/* For struct log_sink.on_ring: arg is the worker. */
+void rings_on_log(void *worker, struct log_ring *r);
+/* Called on the first worker: stores what was posted to any ring. */
+void rings_collect(struct process *p);
+/* Messages that rings have dropped. Any thread. */
+uint64_t rings_dropped(const struct process *p);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Sends the messages of a ring to a syslog server over TCP or a unix stream socket: each with its
+ * length before it (octet counting, RFC 6587 3.4.1), or with a line feed behind it. What a
+ * broken connection has not taken whole is sent again over the next one. While it is connected it
+ * holds the ring's messages. On the thread of the ring's owner.
+ */
+#ifndef TACIT_NET_LOG_CLIENT_H
+#define TACIT_NET_LOG_CLIENT_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/log_ring.h"
+#include "event/timer.h"
+#include "net/addr.h"
+#include "net/conn.h"
+
+#define LOG_CLIENT_RETRY_MS 1000      /* the first pause after a failure; each further one is */
+#define LOG_CLIENT_RETRY_MAX_MS 30000 /* twice as long, up to this */
+
+struct log_client_conf {
+	struct addr addr;
+	int counts_octets;
+	uint32_t connect_ms; /* timeout connect; 0: none */
+	uint32_t server_ms;  /* timeout server: for bytes that the server does not take; 0: none */
+};
+
+enum log_client_state {
+	LOG_CLIENT_OFF,
+	LOG_CLIENT_PAUSING,
+	LOG_CLIENT_CONNECTING,
+	LOG_CLIENT_UP
+};
+
+struct log_client {
+	enum log_client_state state;
+	const struct log_client_conf *conf;
+	struct loop *loop;
+	struct log_ring_reader reader;
+	struct conn conn;
+	struct timer timer;  /* of the pause, the attempt, or what the server does not take */
+	uint32_t pause_ms;   /* the next one */
+	char *out;           /* framed messages, the reader's next one first */
+	size_t size, len;
+	size_t sent, done;   /* bytes of them sent, and those of messages sent whole */
+	uint64_t filled;     /* offset in the ring of what follows them */
+	/* A connection failed, with this errno; 0: the server has closed it. May be NULL. */
+	void (*on_failure)(void *arg, int err);
+	void *arg;
+};
+
+/* Connects, and sends what the ring has and gets. conf and the ring must outlive it; on_failure may
+ * be set before. 0 or -ERR_NOMEM. */
+int log_client_start(struct log_client *c, struct loop *l, struct log_ring *r,
+	const struct log_client_conf *conf) must_check;
+/* Sends what the socket takes, and closes. */
+void log_client_stop(struct log_client *c);
+
+#endif

@@ -1,0 +1,289 @@
+/* Forwards a ring to a syslog server. On the first worker; nothing here waits. The reader stands at
+ * the first message that the socket has not taken whole: a new connection begins there. */
+#include "net/log_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define OUT_SIZE 16384u
+/* Room for the decimal length and a blank, or the line feed. */
+#define FRAME_MAX 12u
+
+static void open_log_conn(struct log_client *c);
+
+static void
+set_client_timer(struct log_client *c, uint32_t ms)
+{
+	uint64_t at = timer_key_after(loop_now_ms(c->loop), ms);
+
+	/* Without memory for a timer the event of the socket still comes. */
+	(void)!timer_set(loop_timers(c->loop), &c->timer, at);
+}
+
+/* --- frames --- */
+
+/* Bytes of a message of this length on the wire. */
+static size_t
+frame_len(const struct log_client *c, size_t len)
+{
+	size_t digits = 1;
+
+	if (!c->conf->counts_octets)
+		return len + 1;
+	for (size_t n = len; n >= 10; n /= 10)
+		digits++;
+	return digits + 1 + len;
+}
+
+static void
+put_frame(struct log_client *c, size_t len)
+{
+	char *at = c->out + c->len;
+
+	if (c->conf->counts_octets)
+		at += snprintf(at, FRAME_MAX, "%zu ", len);
+	c->filled = log_ring_copy(c->reader.ring, c->filled, at);
+	if (!c->conf->counts_octets)
+		at[len] = '\n';
+	c->len += frame_len(c, len);
+}
+
+/* As many messages as fit. The buffer is empty. */
+static void
+fill_out(struct log_client *c)
+{
+	struct log_ring *r = c->reader.ring;
+	long len;
+
+	c->filled = c->reader.at;
+	while ((len = log_ring_len(r, c->filled)) >= 0 &&
+		c->size - c->len >= (size_t)len + FRAME_MAX)
+		put_frame(c, (size_t)len);
+}
+
+/* The reader goes past the messages that were sent whole. */
+static void
+advance_over(struct log_client *c, size_t n)
+{
+	c->sent += n;
+	while (c->reader.at < c->filled) {
+		size_t whole = frame_len(c, (size_t)log_ring_len(c->reader.ring, c->reader.at));
+
+		if (c->sent - c->done < whole)
+			return;
+		c->done += whole;
+		log_ring_advance(&c->reader);
+	}
+	c->len = c->sent = c->done = 0;
+}
+
+/* --- the connection --- */
+
+static void
+close_log_conn(struct log_client *c)
+{
+	conn_close_late(&c->conn);
+	c->reader.holds = 0;
+	c->len = c->sent = c->done = 0;
+}
+
+static void
+fail_log_conn(struct log_client *c, int err)
+{
+	close_log_conn(c);
+	c->state = LOG_CLIENT_PAUSING;
+	set_client_timer(c, c->pause_ms);
+	c->pause_ms = MIN(c->pause_ms * 2, (uint32_t)LOG_CLIENT_RETRY_MAX_MS);
+	if (c->on_failure)
+		c->on_failure(c->arg, err);
+}
+
+/* Sends until the socket is full or the ring is empty. */
+static void
+pump_ring(struct log_client *c)
+{
+	size_t put;
+	int progressed = 0;
+
+	for (;;) {
+		if (!c->len)
+			fill_out(c);
+		if (!c->len) {
+			timer_stop(loop_timers(c->loop), &c->timer);
+			conn_want(&c->conn, EV_R);
+			return;
+		}
+		switch (conn_send(&c->conn, c->out + c->sent, c->len - c->sent, 0, &put)) {
+		case IO_OK:
+			advance_over(c, put);
+			progressed = 1;
+			break;
+		case IO_AGAIN:
+			if (progressed || !c->timer.pos)
+				set_client_timer(c, c->conf->server_ms);
+			conn_want(&c->conn, EV_R | EV_W);
+			return;
+		case IO_EOF:
+		case IO_ERR:
+			fail_log_conn(c, c->conn.err);
+			return;
+		}
+	}
+}
+
+/* Servers say nothing; if one does it is ignored. 1: the connection has ended. */
+static int
+drain_log_conn(struct log_client *c)
+{
+	char ignored[512];
+	size_t got;
+
+	while (conn_is_ready(&c->conn, DIR_R)) {
+		switch (conn_recv(&c->conn, ignored, sizeof(ignored), &got)) {
+		case IO_OK:
+			break;
+		case IO_AGAIN:
+			return 0;
+		case IO_EOF:
+		case IO_ERR:
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void
+on_log_conn_up(struct log_client *c)
+{
+	c->state = LOG_CLIENT_UP;
+	c->pause_ms = LOG_CLIENT_RETRY_MS;
+	c->reader.holds = 1;
+	timer_stop(loop_timers(c->loop), &c->timer);
+}
+
+static void
+on_log_io(void *owner, int fd, uint32_t ev)
+{
+	struct log_client *c = owner;
+
+	(void)fd;
+	if (ev & EV_SPIN) {
+		fail_log_conn(c, ELOOP);
+		return;
+	}
+	if (c->state == LOG_CLIENT_CONNECTING) {
+		int err = conn_take_error(&c->conn);
+
+		if (err) {
+			fail_log_conn(c, err);
+			return;
+		}
+		if (!(ev & EV_W))
+			return;
+		on_log_conn_up(c);
+	}
+	if ((ev & (EV_R | EV_RDHUP | EV_HUP | EV_ERR)) && drain_log_conn(c)) {
+		fail_log_conn(c, c->conn.err);
+		return;
+	}
+	pump_ring(c);
+}
+
+static int
+connect_log_socket(struct log_client *c)
+{
+	struct sys *sys = loop_sys(c->loop);
+	const struct addr *to = &c->conf->addr;
+	enum conn_kind kind = addr_family(to) == AF_UNIX ? CONN_UNIX : CONN_TCP_NODELAY;
+	const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+	long r, fd = sys_socket(sys, addr_family(to), type, 0);
+
+	if (fd < 0)
+		return (int)fd;
+	r = sys_connect(sys, (int)fd, &to->u.sa, to->len);
+	if (r >= 0 || r == -EINPROGRESS)
+		r = conn_open(&c->conn, c->loop, (int)fd, on_log_io, c, kind);
+	if (r < 0)
+		(void)sys_close(sys, (int)fd);
+	return (int)MIN(r, 0);
+}
+
+static void
+open_log_conn(struct log_client *c)
+{
+	int r = connect_log_socket(c);
+
+	if (r < 0) {
+		fail_log_conn(c, -r);
+		return;
+	}
+	c->state = LOG_CLIENT_CONNECTING;
+	set_client_timer(c, c->conf->connect_ms);
+	/* A new connection has received nothing. */
+	loop_presume_again(c->loop, c->conn.fd, DIR_R);
+	loop_presume_again(c->loop, c->conn.fd, DIR_W);
+	conn_want(&c->conn, EV_R | EV_W);
+}
+
+static void
+on_client_timer(struct timer *t)
+{
+	struct log_client *c = container_of(t, struct log_client, timer);
+
+	if (c->state == LOG_CLIENT_PAUSING)
+		open_log_conn(c);
+	else
+		fail_log_conn(c, ETIMEDOUT);
+}
+
+static void
+on_ring_news(struct log_ring_reader *rd)
+{
+	struct log_client *c = container_of(rd, struct log_client, reader);
+
+	/* Otherwise the socket is full, and its event follows. */
+	if (c->state == LOG_CLIENT_UP && !c->len)
+		pump_ring(c);
+}
+
+int
+log_client_start(struct log_client *c, struct loop *l, struct log_ring *r,
+	const struct log_client_conf *conf)
+{
+	c->size = MAX(OUT_SIZE, r->maxlen + FRAME_MAX);
+	c->out = mem_alloc(c->size);
+	if (!c->out)
+		return -ERR_NOMEM;
+	c->loop = l;
+	c->conf = conf;
+	c->pause_ms = LOG_CLIENT_RETRY_MS;
+	c->reader.on_news = on_ring_news;
+	c->reader.holds = 0;
+	c->reader.is_target = 1;
+	conn_init(&c->conn);
+	timer_init(&c->timer, on_client_timer);
+	log_ring_join(r, &c->reader, 0);
+	open_log_conn(c);
+	return 0;
+}
+
+void
+log_client_stop(struct log_client *c)
+{
+	if (c->state == LOG_CLIENT_OFF)
+		return;
+	if (c->state == LOG_CLIENT_UP) {
+		c->on_failure = NULL;
+		pump_ring(c);
+	}
+	timer_stop(loop_timers(c->loop), &c->timer);
+	close_log_conn(c);
+	log_ring_leave(&c->reader);
+	mem_free(c->out);
+	c->out = NULL;
+	c->state = LOG_CLIENT_OFF;
+}

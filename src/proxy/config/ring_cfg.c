@@ -1,0 +1,281 @@
+/* The section ring. Main thread, while the configuration is read. */
+#include "proxy/config/ring_cfg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sbuf.h"
+#include "cfg/ctx.h"
+#include "net/addr.h"
+#include "proxy/model/proxies.h"
+#include "proxy/model/ring_conf.h"
+
+/* Timeouts of rings that stream addresses make, as HAProxy's. */
+#define IMPLICIT_CONNECT_MS 1000
+#define IMPLICIT_SERVER_MS 5000
+
+/* --- the section --- */
+
+static int
+ring_name_is_taken(const char *name)
+{
+	static const char *const own[] = { "stdout", "stderr", "buf0" };
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (strcmp(name, own[i]) == 0)
+			return 1;
+	return 0;
+}
+
+static int
+begin_ring(struct cfg_ctx *ctx)
+{
+	struct list *rings = &((struct proxies *)ctx->root)->log.rings;
+	struct ring_conf *c = ring_conf_find(rings, ctx->name);
+
+	if (ring_name_is_taken(ctx->name) || (c && c->is_declared))
+		return cfg_error(ctx, 0, "sink named '%s' already exists.", ctx->name);
+	if (!c)
+		c = ring_conf_add(rings, ctx->name);
+	if (!c)
+		return cfg_nomem(ctx);
+	c->is_declared = 1;
+	c->where = cfg_arg_where(ctx, 0);
+	ctx->obj = c;
+	return 0;
+}
+
+/* The text may consist of several unquoted words; HAProxy takes the first one. */
+static int
+parse_ring_description(struct cfg_ctx *ctx)
+{
+	struct ring_conf *c = ctx->obj;
+	struct sbuf text;
+	int r;
+
+	sbuf_init(&text, 0);
+	for (int i = 0; i < ctx->argc; i++)
+		sbuf_addf(&text, i ? " %s" : "%s", cfg_arg(ctx, i));
+	mem_free(c->description);
+	r = text.failed ? -1 : mem_copy_string(&c->description, text.p);
+	sbuf_fini(&text);
+	return r < 0 ? cfg_nomem(ctx) : 0;
+}
+
+static int
+parse_ring_format(struct cfg_ctx *ctx)
+{
+	struct ring_conf *c = ctx->obj;
+	int form = log_form_parse(cfg_arg(ctx, 0));
+
+	if (form < 0)
+		return cfg_error(ctx, 0, "unknown format '%s'.", cfg_arg(ctx, 0));
+	c->ring.form = (enum log_form)form;
+	return 0;
+}
+
+static int
+parse_maxlen(struct cfg_ctx *ctx)
+{
+	struct ring_conf *c = ctx->obj;
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 1, LOG_LEN_MAX, &n) < 0)
+		return -1;
+	c->ring.maxlen = (unsigned int)n;
+	return 0;
+}
+
+static int
+parse_ring_size(struct cfg_ctx *ctx)
+{
+	struct ring_conf *c = ctx->obj;
+	uint64_t n;
+
+	/* A smaller one would have HAProxy's default instead, and be an error. */
+	if (cfg_arg_size(ctx, 0, LOG_RING_DEFAULT_SIZE, LOG_RING_SIZE_MAX, &n) < 0)
+		return -1;
+	c->ring.size = (size_t)n;
+	return 0;
+}
+
+static int
+parse_ring_timeout(struct cfg_ctx *ctx)
+{
+	struct ring_conf *c = ctx->obj;
+
+	return cfg_arg_timeout(ctx, 0, ctx->kw->arg ? &c->server_ms : &c->connect_ms);
+}
+
+/* --- servers --- */
+
+/* From argument 2 on. */
+static int
+parse_ring_server_options(struct cfg_ctx *ctx, struct ring_server *s)
+{
+	static const struct cfg_enum protocols[] = { { "legacy", 0 }, { "octet-count", 1 },
+		{ 0 } };
+
+	for (int i = 2; i < ctx->argc; i += 2) {
+		if (strcmp(cfg_arg(ctx, i), "log-proto") != 0)
+			return cfg_error(ctx, i,
+				"'server %s' : '%s' : in a ring a server has the option log-proto "
+				"only; messages are sent over TCP without TLS.",
+				s->name, cfg_arg(ctx, i));
+		if (cfg_arg_enum(ctx, i + 1, protocols, &s->conf.counts_octets) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+parse_ring_server(struct cfg_ctx *ctx)
+{
+	const unsigned int flags = ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX | ADDR_WANT_PORT;
+	struct ring_server *s;
+	struct addr_spec spec;
+	const char *why;
+
+	if (addr_parse(cfg_arg(ctx, 1), flags, &spec, &why) < 0)
+		return cfg_error(ctx, 1, "'server %s' : '%.200s' : %s.", cfg_arg(ctx, 0),
+			cfg_arg(ctx, 1), why);
+	s = ring_conf_add_server(ctx->obj, cfg_arg(ctx, 0));
+	if (!s)
+		return cfg_nomem(ctx);
+	s->conf.addr = spec.addr;
+	return parse_ring_server_options(ctx, s);
+}
+
+#define KW(n, most, fn, a, syn, text)                                                     \
+	{                                                                                  \
+		.name = n, .sections = CFG_RING, .min = 1, .max = most, .parse = fn,       \
+		.arg = a, .syntax = syn, .doc = text                                       \
+	}
+
+static const struct cfg_kw kws[] = {
+	{ .name = "backing-file",
+		.sections = CFG_RING,
+		.min = 1,
+		.max = CFG_ANY,
+		.class = CFG_UNSUPPORTED,
+		.doc = "rings are in memory only: have a 'server' of the ring write them" },
+	KW("description", CFG_ANY, parse_ring_description, 0, "<text>",
+		"Text for 'show events'; the default is the ring's name."),
+	KW("format", 1, parse_ring_format, 0, "<format>",
+		"Format of the messages of this ring, as of 'log'; the default is raw. It replaces "
+		"that of the 'log' lines."),
+	KW("maxlen", 1, parse_maxlen, 0, "<length>",
+		"Longest message with its header; longer ones are truncated. The default is "
+		"1024."),
+	{ .name = "server",
+		.sections = CFG_RING,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_ring_server,
+		.syntax = "<name> <address>:<port> [log-proto legacy|octet-count]",
+		.doc = "A syslog server that gets the messages of this ring over TCP or a unix "
+		       "stream socket: each with a line feed (legacy, the default), or with its "
+		       "length before it (octet-count). A broken connection is opened again after "
+		       "1 s, and after up to 30 s while that fails. A server that is connected and "
+		       "does not read makes new messages be dropped. While it is not connected the "
+		       "oldest messages are overwritten. DroppedLogs counts both." },
+	KW("size", 1, parse_ring_size, 0, "<size>",
+		"Bytes of memory for messages, at least 16384, which is the default."),
+	KW("timeout connect", 1, parse_ring_timeout, 0, "<time>",
+		"Time for a connection to a server; the default is what the kernel allows."),
+	KW("timeout server", 1, parse_ring_timeout, 1, "<time>",
+		"Time in which a server has to take some of the bytes that wait for it; the "
+		"default is none."),
+	{ 0 },
+};
+
+static const struct cfg_section sections[] = {
+	{ .name = "ring",
+		.bit = CFG_RING,
+		.flags = CFG_SEC_NAMED,
+		.begin = begin_ring,
+		.doc = "The last messages of logs in memory: 'log ring@<name>' sends to it, 'show "
+		       "events' of the stats socket shows them, and its servers get them over "
+		       "TCP." },
+	{ 0 },
+};
+
+const struct cfg_module ring_cfg_module = {
+	.name = "ring",
+	.kws = kws,
+	.sections = sections,
+};
+
+/* --- targets of log lines --- */
+
+static void
+lead_to_ring(struct log_line *l, struct ring_conf *c)
+{
+	l->dest.kind = LOG_DEST_RING;
+	l->dest.ring = &c->ring;
+}
+
+int
+ring_cfg_name(struct cfg_ctx *ctx, const char *name, struct log_line *l)
+{
+	struct list *rings = &((struct proxies *)ctx->root)->log.rings;
+	struct ring_conf *c = ring_conf_find(rings, name);
+
+	if (!*name)
+		return cfg_error(ctx, 0, "'log' : 'ring@' expects the name of a ring.");
+	if (!c) {
+		c = ring_conf_add(rings, name);
+		if (!c)
+			return cfg_nomem(ctx);
+		c->where = cfg_arg_where(ctx, 0);
+	}
+	lead_to_ring(l, c);
+	return 0;
+}
+
+/* Its number, as HAProxy counts them. */
+static unsigned int
+next_implicit(const struct list *rings)
+{
+	unsigned int n = 1;
+
+	list_each(it, (struct list *)(uintptr_t)rings)
+		n += list_entry(it, const struct ring_conf, link)->is_implicit != 0;
+	return n;
+}
+
+static int
+describe_implicit(struct ring_conf *c)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof(text),
+		"created from logserver declared into '%.400s' at line %u",
+		c->where.file ? c->where.file->name : "?", c->where.line);
+	return mem_copy_string(&c->description, text);
+}
+
+int
+ring_cfg_implicit(struct cfg_ctx *ctx, const struct addr *to, struct log_line *l)
+{
+	struct list *rings = &((struct proxies *)ctx->root)->log.rings;
+	struct ring_conf *c;
+	struct ring_server *s;
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "ring#%u", next_implicit(rings));
+	c = ring_conf_add(rings, name);
+	s = c ? ring_conf_add_server(c, name) : NULL;
+	if (!s)
+		return cfg_nomem(ctx);
+	c->is_declared = c->is_implicit = 1;
+	c->where = cfg_arg_where(ctx, 0);
+	c->connect_ms = IMPLICIT_CONNECT_MS;
+	c->server_ms = IMPLICIT_SERVER_MS;
+	c->ring.maxlen = l->max_len;
+	c->ring.size = MAX(LOG_RING_DEFAULT_SIZE, l->max_len + LOG_RING_OVERHEAD);
+	s->conf.addr = *to;
+	lead_to_ring(l, c);
+	return describe_implicit(c) < 0 ? cfg_nomem(ctx) : 0;
+}
