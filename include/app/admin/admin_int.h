@@ -40,7 +40,13 @@ typedef int admin_step_fn(struct admin_conn *c, void *state);
 struct admin_walk {
 	admin_step_fn *step;
 	void *state;         /* from mem_alloc() */
+	void (*end)(void *state); /* releases what the state refers to; may be NULL */
+	int stops_on_input;  /* whatever the client sends meanwhile ends it, and is discarded */
+	int is_stopped;      /* it did */
 };
+
+/* Value of wake_ms: the next step comes after admin_wake(). */
+#define ADMIN_WAKE_BY_CALL TIMER_NEVER
 
 /*
  * A worker's sessions, descriptors and trace can be read only on that worker: it gets a mail and
@@ -151,6 +157,10 @@ void admin_abandon_line(struct admin_conn *c);
 /* Called by a command: the rest of its response is produced by these steps. *state, of this size,
  * is copied. Without memory c->out.failed is set. */
 void admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t size);
+/* Continues a walk that waits (ADMIN_WAKE_BY_CALL). */
+void admin_wake(struct admin_conn *c);
+/* Discards what the client has sent during a walk that this stops. 1: the client is gone. */
+int admin_heed_input(struct admin_conn *c);
 /* One step of it. 0: it was the last. */
 int admin_walk_on(struct admin_conn *c) must_check;
 void admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c));

@@ -98,6 +98,9 @@ ADMIN_CMD("set maxconn global", "<value>",
 	"change the per-process maxconn setting", ADMIN, NONE, admin_cmd_set_maxconn_global)
 ADMIN_CMD("set maxconn server", "<bk>/<srv> <value>",
 	"change a server's maxconn setting", ADMIN, NONE, admin_cmd_set_maxconn_server)
+ADMIN_CMD("set profiling", "<what> {auto|on|off}",
+	"enable/disable resource profiling (tasks,memory)",
+	ADMIN, NONE, admin_cmd_set_profiling)
 ADMIN_CMD("set rate-limit", "<setting> <value>",
 	"change a rate limiting value", ADMIN, NONE, admin_cmd_set_rate_limit)
 ADMIN_CMD("set server", "<bk>/<srv> [opts]",
@@ -133,6 +136,8 @@ ADMIN_CMD("show env", "[var]",
 ADMIN_CMD("show errors", "[<px>] [request|response]",
 	"report last request and/or response errors for each proxy",
 	OPERATOR, NONE, admin_cmd_show_errors)
+ADMIN_CMD("show events", "[<sink>] [-w] [-n]",
+	"show event sink state", OPERATOR, NONE, admin_cmd_show_events)
 ADMIN_CMD("show fd", "[num]",
 	"dump list of file descriptors in use or a specific one", OPERATOR, NONE, admin_cmd_show_fd)
 ADMIN_CMD("show info", "[desc|json|typed|float]*",
@@ -146,6 +151,9 @@ ADMIN_CMD("show map", "[@<ver>] [<map>]",
 	"report available maps or dump a map's contents", USER, NONE, admin_cmd_show_map)
 ADMIN_CMD("show pools", "",
 	"report information about the memory pools usage", USER, NONE, admin_cmd_show_pools)
+ADMIN_CMD("show profiling", "[<what>|<#lines>|byaddr]*",
+	"show profiling state (all,status,tasks,memory)",
+	USER, NONE, admin_cmd_show_profiling)
 ADMIN_CMD("show resolvers", "[id]",
 	"dumps counters from all resolvers section and associated name servers",
 	USER, NONE, admin_cmd_show_resolvers)
@@ -209,15 +217,12 @@ ADMIN_NOT("del ssl crt-list", "files of CAs and lists of certificates are read a
 ADMIN_NOT("httpclient", "use curl(1)")
 ADMIN_NOT("new ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("new ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("set profiling", "use perf(1)")
 ADMIN_NOT("set ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set ssl ocsp-response", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set table", "tacit has no stick tables")
 ADMIN_NOT("show cache", "tacit has no cache")
-ADMIN_NOT("show events", "tacit has no rings")
 ADMIN_NOT("show peers", "tacit has no peers")
-ADMIN_NOT("show profiling", "use perf(1)")
 ADMIN_NOT("show ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl crt-list", "files of CAs and lists of certificates are read at start")

@@ -267,7 +267,7 @@ admin_settle(struct admin_conn *c)
 	if (c->state == ADMIN_CLOSED)
 		return;
 	if (c->ask.worker || (c->wake_ms && c->sent == c->out.len))
-		dirs = 0;
+		dirs = c->walk.stops_on_input ? EV_R : 0;
 	else if (c->sent < c->out.len || c->line)
 		dirs = EV_W;
 	else if (c->state == ADMIN_CLOSING || c->conn.eof) {
@@ -284,6 +284,10 @@ admin_settle(struct admin_conn *c)
 static void
 go_on(struct admin_conn *c)
 {
+	if (admin_heed_input(c)) {
+		end_conn(c);
+		return;
+	}
 	if (!c->ask.worker && (is_filling_slice(c) || !admin_flush(c))) {
 		if (!c->line)
 			read_input(c);
@@ -295,6 +299,13 @@ go_on(struct admin_conn *c)
 			(void)admin_flush(c);
 	}
 	admin_settle(c);
+}
+
+void
+admin_wake(struct admin_conn *c)
+{
+	if (c->state != ADMIN_CLOSED)
+		go_on(c);
 }
 
 static void

@@ -21,8 +21,10 @@ admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t 
 static void
 end_walk(struct admin_conn *c)
 {
+	if (c->walk.end)
+		c->walk.end(c->walk.state);
 	mem_free(c->walk.state);
-	c->walk = (struct admin_walk){ NULL, NULL };
+	c->walk = (struct admin_walk){ .step = NULL };
 	c->wake_ms = 0;
 }
 
@@ -42,6 +44,34 @@ admin_abandon_line(struct admin_conn *c)
 	assert(!c->ask.worker);
 	end_walk(c);
 	c->line = NULL;
+}
+
+int
+admin_heed_input(struct admin_conn *c)
+{
+	char ignored[512];
+	size_t got;
+
+	if (!c->walk.stops_on_input)
+		return 0;
+	while (!c->conn.eof && loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
+		switch (conn_recv(&c->conn, ignored, sizeof(ignored), &got)) {
+		case IO_OK:
+			c->walk.is_stopped = 1;
+			break;
+		case IO_AGAIN:
+			return 0;
+		case IO_EOF:
+			break;
+		case IO_ERR:
+			return 1;
+		}
+	}
+	if (c->conn.eof || c->in.len > c->line_len)
+		c->walk.is_stopped = 1;
+	if (c->walk.is_stopped)
+		c->in.len = c->line_len;
+	return 0;
 }
 
 /* --- other workers --- */

@@ -1,0 +1,271 @@
+"""Rings: HAProxy and tacit send the same bytes to a syslog server over TCP, and show the same events."""
+
+import re
+import shutil
+import socket
+import subprocess
+import threading
+
+import pytest
+from conftest import TACIT, admin, connect, free_ports, info, is_open, recv_all, wait_for
+from test_oracle_log_forms import same_words
+
+HAPROXY = shutil.which("haproxy")
+FORMS = ["local", "rfc3164", "rfc5424", "short", "priority", "timed", "iso", "raw"]
+
+CFG = """
+global
+ log-tag name
+ stats socket {sock} level admin
+{logs}
+defaults
+ mode http
+ timeout connect 1s
+ timeout client 1s
+ timeout server 1s
+{rings}
+frontend f
+ bind 127.0.0.1:{port}
+ log global
+ log-format "%HM b]c %HU"
+ http-request return status 200
+"""
+
+
+class Receiver:
+    """A syslog server over TCP; it keeps the bytes of all connections."""
+
+    def __init__(self):
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.heard = b""
+        self.conns = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                conn, _ = self.sock.accept()
+            except OSError:
+                return
+            self.conns.append(conn)
+            threading.Thread(target=self._read, args=(conn,), daemon=True).start()
+
+    def _read(self, conn):
+        try:
+            while data := conn.recv(65536):
+                self.heard += data
+        except OSError:
+            pass
+
+    def drop(self):
+        for conn in self.conns:
+            conn.shutdown(socket.SHUT_RDWR)
+        self.conns = []
+
+    def close(self):
+        self.sock.close()
+        self.drop()
+
+
+def request(port, path):
+    with connect(port) as c:
+        c.sendall(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
+        recv_all(c)
+
+
+class Running:
+    """A program with rings, and a receiver for each."""
+
+    def __init__(self, program, directory, rings, logs):
+        """rings: [lines of a section]; logs: what follows each ring's name in its log line."""
+        directory.mkdir()
+        self.receivers = [Receiver() for _ in rings]
+        self.port = free_ports(1)[0]
+        self.sock = directory / "sock"
+        text = "".join(f"ring r{i}\n timeout connect 1s\n timeout server 1s\n" + lines.replace("PORT", str(r.port))
+                       for i, (lines, r) in enumerate(zip(rings, self.receivers)))
+        logs = "".join(f" log ring@r{i} {rest}\n" for i, rest in enumerate(logs))
+        cfg = directory / "cfg"
+        cfg.write_text(CFG.format(sock=self.sock, logs=logs, rings=text, port=self.port))
+        self.proc = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
+        assert wait_for(lambda: is_open(self.port))
+
+    def heard(self, mark):
+        """What each receiver has heard, when it has heard the mark."""
+        for r in self.receivers:
+            assert wait_for(lambda r=r: mark in r.heard), r.heard
+        return [r.heard.decode() for r in self.receivers]
+
+    def close(self):
+        self.proc.kill()
+        self.proc.wait()
+        for r in self.receivers:
+            r.close()
+
+
+@pytest.fixture(name="both")
+def _both(tmp_path):
+    """A function that starts both."""
+    running = []
+
+    def start(rings, logs):
+        for name, program in (("theirs", HAPROXY), ("ours", TACIT)):
+            running.append(Running(program, tmp_path / name, rings, logs))
+        return running
+
+    if not HAPROXY:
+        pytest.skip("haproxy is not installed")
+    yield start
+    for r in running:
+        r.close()
+
+
+def without_counts(text):
+    """Octet counts depend on the length of process ids: their messages, after a check of each count."""
+    out = []
+    while text:
+        n, rest = text.split(" ", 1)
+        out.append(same_words(rest[:int(n)]))
+        assert len(rest) >= int(n)
+        text = rest[int(n):]
+    return out
+
+
+@pytest.mark.parametrize("proto", ["log-proto legacy", "log-proto octet-count", ""])
+def test_bytes_of_each_format(both, proto):
+    rings = [f" format {form}\n maxlen 200\n server s 127.0.0.1:PORT {proto}\n" for form in FORMS]
+    theirs, ours = both(rings, ["format raw local3 info" for _ in FORMS])
+    heard = []
+    for subject in (theirs, ours):
+        request(subject.port, "first")
+        request(subject.port, "x" * 300)
+        request(subject.port, "last")
+        texts = subject.heard(b"/last")
+        events = [admin(subject.sock, f"show events r{i}") for i in range(len(FORMS))]
+        if "octet" in proto:
+            heard.append(([without_counts(t) for t in texts], [same_words(e) for e in events]))
+        else:
+            heard.append(([same_words(t).split("\n") for t in texts], [same_words(e) for e in events]))
+    for form, their, our in zip(FORMS, *(texts for texts, _ in heard)):
+        # A cut message is as long with another process id.
+        cut = [re.sub("x+", "x+", line) for line in their], [re.sub("x+", "x+", line) for line in our]
+        assert cut[0][-3:] == cut[1][-3:], form
+    for form, their, our in zip(FORMS, *(events for _, events in heard)):
+        assert re.sub("x+", "x+", their)[-200:] == re.sub("x+", "x+", our)[-200:], form
+
+
+def test_lengths_of_lines_and_rings(both):
+    rings = [" format timed\n server s 127.0.0.1:PORT\n", " format timed\n maxlen 60\n server s 127.0.0.1:PORT\n",
+             " server s 127.0.0.1:PORT\n", " size 32768\n maxlen 5000\n server s 127.0.0.1:PORT\n"]
+    theirs, ours = both(rings, ["len 80 local0", "local0", "local0", "len 3000 local0"])
+    texts = []
+    for subject in (theirs, ours):
+        request(subject.port, "y" * 900)
+        subject.heard(b"yy")
+        texts.append([same_words(t) for t in subject.heard(b"\n")])
+    assert texts[0] == texts[1]
+
+
+def test_the_list_of_rings(both):
+    theirs, ours = both([" description \"what it is for\"\n", ""], ["local0", "local0"])
+    lists = [admin(s.sock, "show events").split("\n") for s in (theirs, ours)]
+    assert [line for line in lists[0] if "buf0" not in line] == lists[1]
+    for command in ("show events none", "show events r0 -x", "show events stdout", "show events r0", "help show events"):
+        assert admin(theirs.sock, command).strip() == admin(ours.sock, command).strip(), command
+
+
+def test_addresses_of_streams_make_rings(tmp_path):
+    if not HAPROXY:
+        pytest.skip("haproxy is not installed")
+    heard = []
+    for name, program in (("theirs", HAPROXY), ("ours", TACIT)):
+        r, port, sock = Receiver(), free_ports(1)[0], tmp_path / f"{name}.sock"
+        cfg = tmp_path / "cfg"
+        cfg.write_text(CFG.format(sock=sock, logs=f" log tcp@127.0.0.1:{r.port} local0\n"
+                                  f" log tcp4@127.0.0.1:{r.port} len 90 format rfc5424 local0\n", rings="", port=port))
+        with subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
+            try:
+                assert wait_for(lambda: is_open(port))
+                request(port, "z" * 200)
+                assert wait_for(lambda: len(re.findall(b"zz+\n", r.heard)) == 2)
+                lines = sorted(re.sub("z+", "z+", same_words(t)) for t in re.findall(".*zz+\n", r.heard.decode()))
+                events = admin(sock, "show events").replace("ring#", "")
+                heard.append((lines, [line for line in events.split("\n") if "buf0" not in line]))
+            finally:
+                proc.kill()
+                r.close()
+    assert heard[0] == heard[1]
+
+
+# --- tacit alone ---
+
+def test_messages_survive_the_end_of_a_connection(tmp_path):
+    ours = Running(TACIT, tmp_path / "ours", [" format raw\n server s 127.0.0.1:PORT\n"], ["local0"])
+    try:
+        request(ours.port, "before")
+        ours.heard(b"/before\n")
+        ours.receivers[0].drop()
+        assert wait_for(lambda: "bind" not in admin(ours.sock, "show events r0"))
+        for i in range(50):
+            request(ours.port, f"during{i}")
+        text = ours.heard(b"/during49\n")[0]
+        # What the kernel had taken when the connection ended may be lost, and nothing behind it.
+        numbers = [int(n) for n in re.findall(r"/during(\d+)\n", text)]
+        assert numbers == list(range(numbers[0], 50))
+    finally:
+        ours.close()
+
+
+def test_losses_are_counted_and_said(tmp_path):
+    """A server that is down: the oldest messages are overwritten."""
+    ours = Running(TACIT, tmp_path / "ours", [" format raw\n server s 127.0.0.1:1\n"], ["local0"])
+    try:
+        with connect(ours.port) as c:
+            for i in range(500):
+                c.sendall(f"GET /{i:05}{'x' * 90} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+                answer = b""
+                while b"\r\n\r\n" not in answer:
+                    answer += c.recv(65536)
+        events = admin(ours.sock, "show events r0").strip().split("\n")
+        assert "/00499" in events[-1] and 100 < len(events) < 200
+        dropped = int(info(admin(ours.sock, "show info"))["DroppedLogs"])
+        # Those of the start were the first ones.
+        assert dropped >= 500 - len(events)
+        assert dropped + len(events) < 520
+    finally:
+        ours.close()
+
+
+def test_all_workers_write_and_nothing_is_lost_at_the_stop(tmp_path):
+    receiver, port = Receiver(), free_ports(1)[0]
+    cfg = tmp_path / "cfg"
+    cfg.write_text(CFG.format(sock=tmp_path / "sock", logs=" nbthread 3\n log ring@r local0\n", port=port,
+                              rings=f"ring r\n size 1m\n server s 127.0.0.1:{receiver.port} log-proto octet-count\n"))
+    with subprocess.Popen([TACIT, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
+        try:
+            assert wait_for(lambda: is_open(port))
+
+            def load(name):
+                for i in range(200):
+                    request(port, f"{name}-{i}")
+
+            threads = [threading.Thread(target=load, args=(n,)) for n in "abcd"]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            proc.terminate()
+            proc.wait(10)
+            paths = set()
+
+            def all_there():
+                paths.update(re.findall(rb"/([abcd]-\d+)", receiver.heard))
+                return len(paths) == 800
+
+            assert wait_for(all_there), len(paths)
+            messages = without_counts(receiver.heard.decode())
+            assert len([m for m in messages if re.search(r"/[abcd]-\d", m)]) == 800
+        finally:
+            proc.kill()
+            receiver.close()
