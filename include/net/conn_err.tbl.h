@@ -11,4 +11,6 @@ CONN_ERR_ROW(UNHANDLED, 17, "Received an unhandled protocol in the PROXY protoco
 CONN_ERR_ROW(TLS_CLOSED, 24, "Connection closed during SSL handshake")
 CONN_ERR_ROW(TLS_LATE, 26, "Timeout during SSL handshake")
 CONN_ERR_ROW(TLS_NOMEM, 28, "Out of memory when initializing an SSL connection")
+CONN_ERR_ROW(TLS_CA, 30, "SSL client CA chain cannot be verified")
+CONN_ERR_ROW(TLS_CERT, 31, "SSL client certificate not trusted")
 CONN_ERR_ROW(TLS_FAILED, 34, "SSL handshake failure")

@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "event/loop.h"
+#include "net/conn_err.h"
 #include "tls/openssl.h"
 #include "tls_bio.h"
 
@@ -297,15 +298,19 @@ tls_on_verify(int ok, X509_STORE_CTX *x)
 	const SSL *ssl = X509_STORE_CTX_get_ex_data(x, SSL_get_ex_data_X509_STORE_CTX_idx());
 	const struct tls_acceptor *a = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 	int error = X509_STORE_CTX_get_error(x), depth = X509_STORE_CTX_get_error_depth(x);
+	struct tls *t = a->maker.io ? a->maker.io->cur : NULL;
 
 	if (ok)
 		return 1;
-	if (a->maker.io && a->maker.io->cur)
-		note_verify_error(a->maker.io->cur, error, depth);
-	if (!tls_error_is_in(depth ? &a->bind->set.ca_ignore : &a->bind->set.crt_ignore, error))
-		return 0;
-	ERR_clear_error();
-	return 1;
+	if (t)
+		note_verify_error(t, error, depth);
+	if (tls_error_is_in(depth ? &a->bind->set.ca_ignore : &a->bind->set.crt_ignore, error)) {
+		ERR_clear_error();
+		return 1;
+	}
+	if (t)
+		t->x.failure = depth ? CONN_ERR_TLS_CA : CONN_ERR_TLS_CERT;
+	return 0;
 }
 
 void

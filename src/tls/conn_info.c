@@ -9,6 +9,7 @@
 
 #define FINISHED_MAX 64
 #define SECRET_MAX 64
+#define ERROR_TEXT_MAX 256
 
 static SSL *
 ssl_of(const struct conn *c)
@@ -82,9 +83,12 @@ static void
 add_error(const struct conn *c, struct sbuf *out)
 {
 	unsigned long code = tls_of(c)->failure;
-	const char *reason = code ? ERR_reason_error_string(code) : NULL;
+	char text[ERROR_TEXT_MAX];
 
-	sbuf_adds(out, reason ? reason : "");
+	if (!code)
+		return;
+	ERR_error_string_n(code, text, sizeof(text));
+	sbuf_adds(out, text);
 }
 
 static void

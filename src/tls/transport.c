@@ -20,10 +20,15 @@
 static enum io_result
 tls_failed(struct tls *t, struct conn *c, int err)
 {
+	/* OpenSSL has no error of an end that HAProxy takes for a regular one. */
+	if (err == ECONNABORTED && t->x.is_up)
+		ERR_clear_error();
 	tls_note_failure(t);
 	t->has_failed = 1;
 	/* Of a handshake, in HAProxy's words: the peer left before it said anything whole. */
-	t->x.failure = err == ECONNABORTED && !c->sends ? CONN_ERR_TLS_CLOSED : CONN_ERR_TLS_FAILED;
+	if (!t->x.failure)
+		t->x.failure = err == ECONNABORTED && !c->sends ? CONN_ERR_TLS_CLOSED
+								: CONN_ERR_TLS_FAILED;
 	/* Nothing is sent after conn_failed(). */
 	if (err != ECONNABORTED)
 		tls_send_alert(t, c);
