@@ -14,6 +14,7 @@
 #include "cfg/env.h"
 #include "cfg/registry.h"
 #include "proxy/model/proxies.h"
+#include "rule/sample/var.h"
 #include "tls/tls_conf.h"
 
 struct options;
@@ -23,6 +24,7 @@ struct config {
 	struct proxies proxies; /* first: ctx->root of the proxies' keywords */
 	struct global_conf global;
 	struct tls_conf tls;
+	struct vars vars;       /* of scope proc, until the process takes them */
 	struct cfg_registry registry;
 	struct cfg_diag diag;
 	struct cfg_env env;

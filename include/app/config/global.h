@@ -176,6 +176,7 @@ extern const struct cfg_module bounds_cfg_module;
 /* cpu-map. */
 extern const struct cfg_module cpu_map_module;
 extern const struct cfg_module splice_cfg_module;
+extern const struct cfg_module vars_cfg_module;
 /* Keywords of what the process may do while it serves. */
 extern const struct cfg_module confine_cfg_module;
 /* Keywords of `global` that are accepted without effect. */

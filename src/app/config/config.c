@@ -33,6 +33,7 @@ config_init(struct config *c, const char *const *environment)
 	proxies_init(&c->proxies);
 	global_init(&c->global);
 	tls_conf_init(&c->tls);
+	vars_init(&c->vars);
 	cfg_registry_init(&c->registry);
 	cfg_diag_init(&c->diag, 0);
 	cfg_env_init(&c->env);
@@ -52,6 +53,7 @@ config_fini(struct config *c)
 	proxies_fini(&c->proxies);
 	global_fini(&c->global);
 	tls_conf_fini(&c->tls);
+	vars_fini(&c->vars);
 	cfg_env_fini(&c->env);
 	cfg_diag_fini(&c->diag);
 	cfg_registry_fini(&c->registry);

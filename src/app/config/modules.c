@@ -34,6 +34,7 @@ static const struct cfg_module *const modules[] = {
 	&bounds_cfg_module,
 	&tls_cfg_module,
 	&splice_cfg_module,
+	&vars_cfg_module,
 	&global_hints_module,
 	&env_cfg_module,
 	&bind_cfg_module,

@@ -66,6 +66,7 @@ process_init(struct process *p, struct sys *sys, struct config *cfg, struct repo
 		return -ERR_NOMEM;
 	p->n_workers = n;
 	engine_shared_init(&p->shared, n, 0);
+	vars_move(&p->shared.vars, &cfg->vars);
 	for (unsigned int i = 0; i < n; i++)
 		worker_init(&p->workers[i], p, i);
 	if (proxies_shard(&cfg->proxies, n) < 0)

@@ -31,6 +31,19 @@ vars_fini(struct vars *v)
 	}
 }
 
+void
+vars_move(struct vars *to, struct vars *from)
+{
+	assert(list_is_empty(&to->all));
+	list_each_safe (it, &from->all) {
+		struct var *x = list_entry(it, struct var, link);
+
+		vars_drop(from, x);
+		list_append(&to->all, &x->link);
+		to->bytes += x->size;
+	}
+}
+
 /* FNV-1a, then mixed: hashes of short names differ in few bits. */
 static uint64_t
 hash_of(struct str s)
