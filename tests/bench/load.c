@@ -1,12 +1,13 @@
 /*
  * load: HTTP requests at a fixed rate, independent of the responses (an open loop).
  *
- *     load close|keepalive RATE SECONDS ADDR:PORT
+ *     load close|keepalive|halves|late RATE SECONDS ADDR:PORT
  *
  * A latency counts from the time when the request was due, not when it could be sent: a proxy that
  * stalls is charged for every request that was due meanwhile. "close" uses one connection per
  * request; "keepalive" uses an idle connection, or opens one while fewer than KEEP_MAX are open, or
- * delays the request. Prints one line:
+ * delays the request; a connection that is closed while it is idle is no error. "halves" sends half
+ * of each head 150 ms before the rest, "late" connects 150 ms before it sends. Prints one line:
  * due= done= errors= unfinished= p50= p99= p999= max=
  */
 #define _GNU_SOURCE
@@ -29,10 +30,11 @@ enum {
 	RATE_MAX = 200000,
 	SECONDS_MAX = 60,
 	DRAIN_NS = 2000000000,   /* time limit for the last responses */
+	REST_NS = 150000000      /* between the parts of a request */
 };
 
 struct conn {
-	struct conn *next;       /* in the list of the unused or of the idle connections */
+	struct conn *next;       /* in a list of struct load */
 	uint64_t due;
 	int fd;
 	size_t got;
@@ -42,9 +44,10 @@ struct conn {
 struct load {
 	struct addr to;
 	bool keep;
+	size_t first;            /* bytes of a request that are sent when it is due */
 	int ep;
 	size_t open;
-	struct conn *unused, *idle;
+	struct conn *unused, *idle, *halves; /* halves: in order of time, with a rest to send */
 	struct stats stats;
 	unsigned long errors, done;
 };
@@ -52,19 +55,27 @@ struct load {
 static const char request_close[] = "GET / HTTP/1.0\r\nHost: bench\r\n\r\n";
 static const char request_keep[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 
+/* True if it was there. */
+static bool
+list_remove(struct conn **list, const struct conn *c)
+{
+	for (; *list; list = &(*list)->next) {
+		if (*list == c) {
+			*list = c->next;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void
 conn_end(struct load *l, struct conn *c, bool good)
 {
-	struct conn **at;
+	bool was_idle = list_remove(&l->idle, c);
 
-	for (at = &l->idle; *at; at = &(*at)->next) {
-		if (*at == c) {          /* the proxy closed it between two requests */
-			*at = c->next;
-			break;
-		}
-	}
+	(void)list_remove(&l->halves, c);
 	close(c->fd);
-	if (!good)
+	if (!good && !was_idle)
 		l->errors++;
 	l->open--;
 	c->next = l->unused;
@@ -76,9 +87,34 @@ conn_send(struct load *l, struct conn *c)
 {
 	const char *text = l->keep ? request_keep : request_close;
 	size_t len = strlen(text);
+	struct conn **at;
 
 	c->got = 0;
-	return send(c->fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
+	if (l->first < len) {
+		for (at = &l->halves; *at; at = &(*at)->next)
+			;
+		c->next = NULL;
+		*at = c;
+		len = l->first;
+	}
+	return !len || send(c->fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* The rest of what is in halves since REST_NS. The time at which that of the next is due. */
+static uint64_t
+send_rests(struct load *l)
+{
+	const char *rest = request_close + l->first;
+	ssize_t len = (ssize_t)strlen(rest);
+
+	while (l->halves && l->halves->due + REST_NS <= now_ns()) {
+		struct conn *c = l->halves;
+
+		l->halves = c->next;
+		if (send(c->fd, rest, (size_t)len, MSG_NOSIGNAL) != len)
+			conn_end(l, c, false);
+	}
+	return l->halves ? l->halves->due + REST_NS : UINT64_MAX;
 }
 
 /* Takes a connection for a request that is due; NULL when all are busy. */
@@ -125,6 +161,16 @@ answer_whole(struct conn *c)
 	return c->answer + c->got >= body + 4 + strtoul(length + 17, NULL, 10);
 }
 
+/* Its next request would be lost. */
+static bool
+answer_closes(const struct conn *c)
+{
+	char *body = strstr(c->answer, "\r\n\r\n");
+	char *close = strcasestr(c->answer, "\r\nConnection: close");
+
+	return close && close < body;
+}
+
 static void
 conn_read(struct load *l, struct conn *c)
 {
@@ -135,6 +181,10 @@ conn_read(struct load *l, struct conn *c)
 		if (l->keep && answer_whole(c)) {
 			stats_add(&l->stats, now_ns() - c->due);
 			l->done++;
+			if (answer_closes(c)) {
+				conn_end(l, c, true);
+				return;
+			}
 			c->got = 0;
 			c->next = l->idle;
 			l->idle = c;
@@ -156,7 +206,8 @@ static void
 wait_until(struct load *l, uint64_t when)
 {
 	struct epoll_event ev[EVENTS_MAX];
-	uint64_t now = now_ns(), left = when > now ? when - now : 0;
+	uint64_t rest = send_rests(l), end = rest < when ? rest : when, now = now_ns();
+	uint64_t left = end > now ? end - now : 0;
 	struct timespec ts = { (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
 	int i, n = epoll_pwait2(l->ep, ev, EVENTS_MAX, &ts, NULL);
 
@@ -208,10 +259,13 @@ main(int argc, char **argv)
 	if (argc != 5 || !addr_parse(&l.to, argv[4]))
 		goto usage;
 	l.keep = strcmp(argv[1], "keepalive") == 0;
+	l.first = strcmp(argv[1], "halves") == 0 ? strlen(request_close) / 2
+		: strcmp(argv[1], "late") == 0   ? 0
+						 : SIZE_MAX;
 	rate = strtoul(argv[2], NULL, 10);
 	seconds = strtoul(argv[3], NULL, 10);
-	if ((!l.keep && strcmp(argv[1], "close") != 0) || !rate || rate > RATE_MAX || !seconds ||
-	    seconds > SECONDS_MAX)
+	if ((!l.keep && l.first == SIZE_MAX && strcmp(argv[1], "close") != 0) || !rate ||
+		rate > RATE_MAX || !seconds || seconds > SECONDS_MAX)
 		goto usage;
 	alarm(2 * SECONDS_MAX);
 	prctl(PR_SET_TIMERSLACK, 1UL);
@@ -230,6 +284,6 @@ main(int argc, char **argv)
 	run(&l, rate, seconds);
 	return 0;
 usage:
-	fprintf(stderr, "usage: load close|keepalive RATE SECONDS ADDR:PORT\n");
+	fprintf(stderr, "usage: load close|keepalive|halves|late RATE SECONDS ADDR:PORT\n");
 	return 2;
 }

@@ -1,10 +1,14 @@
 """The section about reloads: the signals, the configurations of masters, and the bounds."""
 
+import http.server
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+
+import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -42,11 +46,87 @@ def test_each_kind_has_a_master():
     assert "master_process off" in subjects.nginx_stream_config(subjects.NGINX, 1, "a:1", "/d")
 
 
+def test_all_kinds_of_clients():
+    assert sum(reload.MIXED.values()) == 2000
+    assert 60 // reload.MIXED_PERIOD == 12
+    for s in subjects.RELOADED_MIXED:
+        assert s.mode == "http" and s.master
+        make = subjects.nginx_http_config if s.kind == "nginx" else subjects.haproxy_config
+        if s.kind == "nginx":
+            text = make(s, 1, "a:1", "/d", None, (2, "a:1"))
+            assert "listen 127.0.0.1:2 backlog=4096 deferred;" in text
+        else:
+            text = make(s, 1, "a:1", None, (2, "a:1"))
+            assert "bind 127.0.0.1:2 defer-accept\n" in text and "bind 127.0.0.1:1\n" in text
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    """/long has LONG_BYTES; each other connection is closed, as announced. With `cut` the half of all is missing."""
+    protocol_version = "HTTP/1.1"
+    cut, answers = False, 0
+
+    def do_GET(self):
+        body = b"\0" * (subjects.LONG_BYTES if self.path == "/long" else 2)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        Origin.answers += 1
+        if Origin.answers % 2:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body[:len(body) // 2] if self.cut else body)
+        self.close_connection = self.close_connection or self.cut
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def origin():
+    Origin.cut = False
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_downloads_are_counted(monkeypatch, origin, cut):
+    monkeypatch.setattr(reload, "DOWNLOAD_SECONDS", 0.25)
+    Origin.cut = cut
+    d = reload.Downloads(origin)
+    d.start()
+    time.sleep(1)
+    d.stop()
+    assert (d.done > 0, d.failed > 0) == (not cut, cut)
+
+
+LOAD = os.path.join(HERE, "..", "..", "build", "bench", "load")
+
+
+@pytest.mark.skipif(not os.path.exists(LOAD), reason="make bare")
+@pytest.mark.parametrize("how", ["close", "keepalive", "halves", "late"])
+def test_the_load_counts_what_is_lost(origin, how):
+    """A kept connection that the server closes, as it has announced, costs no request."""
+    def run():
+        out = subprocess.run([LOAD, how, "50", "2", f"127.0.0.1:{origin}"], capture_output=True, text=True, timeout=30, check=True)
+        return dict(word.split("=") for word in out.stdout.split())
+
+    good = run()
+    assert (good["due"], good["done"], good["errors"], good["unfinished"]) == ("100", "100", "0", "0")
+    Origin.cut = True
+    assert int(run()["errors"]) > 5
+
+
 def test_no_connection_may_fail():
     rows = {"tacit default master": {"close.failed": [0]},
             "tacit default master http": {"close.failed": [1], "keepalive.failed": [3]},
             "haproxy master http": {"keepalive.failed": [4]}}
     assert [v.verdict for v in targets.reload(rows)] == ["pass", "MISS", "pass"]
     assert [v.verdict for v in targets.reload({})] == ["no data"] * 3
+    mixed = {"tacit default master http": {"failed": [0]}}
+    assert [v.verdict for v in targets.reload_mixed(mixed)] == ["pass"]
+    mixed["tacit default master http"]["failed"] = [1]
+    assert [v.verdict for v in targets.reload_mixed(mixed)] == ["MISS"]
+    assert [v.verdict for v in targets.reload_mixed({})] == ["no data"]
     grid = report.grids("reload", rows)[0][1]
     assert len(grid[0]) == len(grid[1])

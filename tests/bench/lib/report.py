@@ -29,6 +29,7 @@ TITLES = {
             "ten times a second",
     "checks": "1,000 health checks a second: how late they begin (milliseconds), at rest and while kept requests saturate the "
               "same worker, by clients at once",
+    "reloadmix": "A reload every five seconds: what fails of 2,000 requests a second of all kinds, and of long downloads; latencies in microseconds",
     "reload": "A reload every two seconds: what fails of 2,000 connections a second, and of 1,000 requests a second on kept "
               "connections; latencies in microseconds",
     "tls": "TLS 1.3, a full handshake per request, origin closes: system calls per request (clock reads apart)",
@@ -175,6 +176,12 @@ def grids(section, samples):
         columns = [("%s: %s" % (w, h), w + "." + k, 0) for w in ("close", "keepalive")
                    for h, k in (("requests", "due"), ("failed", "failed"), ("p99 alone", "alone"), ("p99", "p99"), ("worst", "max"))]
         columns += [("reloads", "close.reloads", 0)]
+    elif section == "reloadmix":
+        columns = [(h, k, 0) for h, k in (("requests", "due"), ("failed", "failed"), ("short", "close.failed"),
+                                         ("kept", "keepalive.failed"), ("in halves", "halves.failed"),
+                                         ("deferred", "late.failed"), ("downloads", "download.failed"),
+                                         ("all downloads", "downloads"), ("reloads", "reloads"), ("p99", "p99"),
+                                         ("p99 kept", "kept.p99"))]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from .world import Failed, free_port, listens, log_of, wait_for
 
 MAXCONN = 9500
+LONG_BYTES = 16 << 20    # a long download
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
 
@@ -30,6 +31,7 @@ class Subject:
     idle_servers: int = 0    # of a second backend without traffic
     checked_servers: int = 0 # the same, which are checked
     tls: bool = False        # of clients; in mode http
+    deferred: bool = False   # a second port takes only connections that have sent something
 
 
 def tacit(name, *words, tuned=False):
@@ -94,6 +96,7 @@ CHECK_SECONDS = 1
 CHECKED = http((replace(DEFAULT, options=COSTLY, checked_servers=CHECKED_SERVERS),), reuse=True)
 RELOADED = tuple(replace(s, name=s.name + " master", master=True) for s in (DEFAULT, HAPROXY, NGINX))
 RELOADED += tuple(replace(s, name=s.name + " http") for s in http(RELOADED, reuse=True))
+RELOADED_MIXED = tuple(replace(s, deferred=True) for s in RELOADED if s.mode == "http")
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 TLS = tuple(replace(s, tls=True) for s in HTTP_PLAIN)
 TLS_KEPT = tuple(replace(s, reuse=True) for s in TLS)
@@ -188,7 +191,7 @@ def haproxy_config(subject, port, servers, admin=None, beside=None, pem=None):
     lines += ["    " + o for o in subject.options]
     lines += ["    server origin%d %s" % (i, at) for i, at in enumerate(servers.split(","))]
     if beside:
-        lines += ["listen beside", "    bind 127.0.0.1:%d" % beside[0]] + ["    " + o for o in subject.options]
+        lines += ["listen beside", "    bind 127.0.0.1:%d%s" % (beside[0], " defer-accept" if subject.deferred else "")] + ["    " + o for o in subject.options]
         lines += ["    server beside " + beside[1]]
     if subject.idle_servers:
         lines += ["backend idle"] + ["    server s%d 127.0.0.1:9" % i for i in range(subject.idle_servers)]
@@ -210,20 +213,22 @@ stream {
 """% (STREAM_MODULE, "on" if subject.master else "off", directory, port, port, server, more)
 
 
-def nginx_http_config(subject, port, server, directory, pem=None):
+def nginx_http_config(subject, port, server, directory, pem=None, beside=None):
+    """beside: (port, address) of a second server; its origin is the same."""
     kept = 'proxy_http_version 1.1; proxy_set_header Connection "";' if subject.reuse else ""
     return """daemon off; master_process %s; worker_processes 1; pid %s/http.%d.pid; error_log stderr error;
 events { worker_connections 19900; }
 http {
-    access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
+    access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; proxy_max_temp_file_size 0;
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
     upstream origin { server %s; %s }
-    server { listen 127.0.0.1:%d backlog=4096%s; location / { proxy_pass http://origin; %s } }
+    server { listen 127.0.0.1:%d backlog=4096%s; %s location / { proxy_pass http://origin; %s } }
 }
 """% ("on" if subject.master else "off", directory, port, directory, directory, directory, directory, directory, server,
        "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port,
-       " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s" % (pem, pem) if pem else "", kept)
+       " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s" % (pem, pem) if pem else "",
+       "listen 127.0.0.1:%d backlog=4096%s;" % (beside[0], " deferred" if subject.deferred else "") if beside else "", kept)
 
 
 def nginx_origin_config(address, port, directory, closes=False):
@@ -234,9 +239,13 @@ http {
     access_log off; keepalive_requests 1000000000; keepalive_timeout %s;
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
-    server { listen %s:%d backlog=4096; location / { default_type text/plain; return 200 "ok\\n"; } }
+    server {
+        listen %s:%d backlog=4096; location / { default_type text/plain; return 200 "ok\\n"; }
+        location = /long { alias %s/long; }
+    }
 }
-"""% (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port)
+"""% (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port,
+       directory)
 
 
 def start(world, binaries, subject, server, beside=None):
@@ -252,7 +261,7 @@ def start(world, binaries, subject, server, beside=None):
     if subject.kind == "bare":
         argv = [path, *subject.words, "127.0.0.1:%d" % port, server]
     elif subject.kind == "nginx" and subject.mode == "http":
-        argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir, pem))]
+        argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir, pem, second))]
     elif subject.kind == "nginx":
         argv = [path, "-c", world.write(name, nginx_stream_config(subject, port, server, world.dir, second))]
     else:
@@ -280,7 +289,7 @@ def listening(world, p, port, name):
 def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
     """The origin that closes after each response (keep-alive on request, unless it always closes).
 
-    .address is its address."""
+    /long has LONG_BYTES. .address is its address."""
     path = binaries.paths["nginx"]
     if not os.access(path, os.X_OK):
         raise Failed("the origin needs nginx: " + path + " is not there")
@@ -288,6 +297,8 @@ def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
     if host is None:
         raise Failed("no far server here (needs root and a private network namespace)")
     port = free_port()
+    with open(world.path("long"), "wb") as f:
+        f.truncate(LONG_BYTES)
     conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes))
     p = world.spawn([path, "-c", conf], cpu=cpus or world.cpu_peers, far=far)
     p = listening(world, p, port, "nginx origin")

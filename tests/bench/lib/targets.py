@@ -219,6 +219,11 @@ def reload(rows):
                 ratio(rows, mine, "haproxy master http", "keepalive.failed"))]
 
 
+def reload_mixed(rows):
+    return [at_most("reloadmix", "requests of all kinds that fail over reloads", 0,
+                    value(rows, "tacit default master http", "failed"), 0)]
+
+
 def tls(rows):
     return [at_most("tls", "calls per request, full handshake, c=50", 13, value(rows, "tacit default", "c50")),
             at_most("tls", "getpid per request", 0, value(rows, "tacit default", "c50:getpid") or 0)]
@@ -246,7 +251,7 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem, "slow": slow, "stat": stat,
-          "checks": checks, "reload": reload, "tls": tls, "tlscpu": tlscpu, "tlskept": tlskept,
+          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlscpu": tlscpu, "tlskept": tlskept,
           "tlskeptcpu": tlskeptcpu}
 
 
