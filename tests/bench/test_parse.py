@@ -120,6 +120,32 @@ def test_a_run_of_ab_with_any_failure_is_no_sample(wanted, change):
         parse.ab_result(AB.replace(*change) if change[0] else AB, wanted)
 
 
+WRK = """\
+Running 1s test @ https://127.0.0.1:8443/
+  1 threads and 50 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency    15.76ms   15.52ms  77.78ms   84.40%
+  1192 requests in 1.03s, 588.58KB read
+Requests/sec:   1157.28
+Transfer/sec:    194.45KB
+"""
+
+
+def test_wrk_result():
+    assert parse.wrk_result(WRK) == 1157.28
+
+
+@pytest.mark.parametrize("change", [
+    ("Requests/sec", "  Socket errors: connect 0, read 1, write 0, timeout 0\nRequests/sec"),
+    ("Requests/sec", "  Non-2xx or 3xx responses: 2\nRequests/sec"),
+    ("1157.28", "0.00"),
+    ("Requests/sec", "Transfers"),
+])
+def test_a_run_of_wrk_with_any_failure_is_no_sample(change):
+    with pytest.raises(parse.LoadFailed):
+        parse.wrk_result(WRK.replace(*change))
+
+
 def test_key_values():
     assert parse.key_values("sent=3 lost=0 p50=1.5 junk") == {"sent": 3, "lost": 0, "p50": 1.5}
 

@@ -28,16 +28,19 @@ def calls_sample(counts, load, requests):
     return sample
 
 
-def counted(run, rows, origin, loads, keepalive, what, times=1):
-    """Calls of each row under loads of (concurrency, requests)."""
+def counted(run, rows, origin, loads, keepalive, what, times=1, client=None):
+    """Calls of each row under loads of (concurrency, requests). client(proc, concurrency): in place of ab."""
     def measure(proc):
         sample = {}
         for concurrency, requests in loads:
-            counts = probe.calls(run.world, proc, requests, concurrency, keepalive)
+            if client:
+                counts = probe.strace(run.world, proc.forwards, lambda n=concurrency: client(proc, n))
+            else:
+                counts = probe.calls(run.world, proc, requests, concurrency, keepalive)
             taken = parse.accepted(counts)
             if taken < (concurrency if keepalive else requests):
                 raise Failed("%d connections taken for %d requests" % (taken, requests))
-            # ab opens up to `concurrency` connections more than it sends requests.
+            # A client opens up to `concurrency` connections more than it sends requests.
             sample.update(calls_sample(counts, "c%d" % concurrency, requests if keepalive else taken))
         return sample
 

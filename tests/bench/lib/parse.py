@@ -147,6 +147,15 @@ def ab_result(text, wanted):
     return float(rate[1])
 
 
+def wrk_result(text):
+    """Requests per second of `wrk`; LoadFailed if any failed."""
+    rate = re.search(r"^Requests/sec:\s+([\d.]+)", text, re.M)
+    wrong = re.search(r"^\s*(Socket errors|Non-2xx or 3xx responses):.*", text, re.M)
+    if wrong or not rate or not float(rate[1]):
+        raise LoadFailed("wrk: " + (wrong[0] if wrong else text).strip()[-200:])
+    return float(rate[1])
+
+
 def key_values(line):
     """{"p50": 12.0, ...} from a line "p50=12 ..." of the benchmark's tools."""
     out = {}

@@ -88,6 +88,15 @@ def ab(world, port, requests, concurrency, keepalive=False, clients=1, cpus=None
     return sum(rates), spent
 
 
+def wrk(world, proxy, seconds, concurrency):
+    """One run of wrk, each request on a connection of its own: (requests per second, its CPU nanoseconds).
+
+    It sets TCP_NODELAY, as browsers and curl do: a request follows the end of its handshake at once."""
+    text, cpu = client(world, ["wrk", "-t1", "-c%d" % concurrency, "-d%ds" % seconds, "-H", "Connection: close",
+                               "%s://127.0.0.1:%d/" % (proxy.scheme, proxy.port)])
+    return parse.wrk_result(text), cpu
+
+
 def admin(path, command, quiet=0):
     """The answer of an admin socket; with a pause of `quiet` seconds before and after, so that each costs the same.
     """
@@ -107,15 +116,21 @@ def admin(path, command, quiet=0):
 
 
 def cost(world, proxy, origins, requests, concurrency, keepalive=False, clients=1, cpus=None):
+    """The cost of ab's requests: on kept connections per request, otherwise per forwarded connection, since ab opens up
+    to `concurrency` connections more than it sends requests."""
+    return cost_of(world, proxy, origins, requests, keepalive,
+                   lambda: ab(world, proxy.port, requests, concurrency, keepalive, clients, cpus, proxy.scheme))
+
+
+def cost_of(world, proxy, origins, requests, keepalive, load):
     """Microseconds of CPU of the proxy, origin and client; segments; requests per second.
 
-    Per request on kept connections, otherwise per forwarded connection; ab opens up to `concurrency` connections more
-    than it sends requests. A forwarded connection is accepted twice."""
+    load() returns the last and the nanoseconds of its CPU. A forwarded connection is accepted twice."""
     def counters():
-        return cpu_ns(proxy.pid), sum(cpu_ns(o.pid) for o in origins), *tcp_counts()
+        return cpu_ns(proxy.forwards), sum(cpu_ns(o.pid) for o in origins), *tcp_counts()
 
     before = counters()
-    rate, cpu = ab(world, proxy.port, requests, concurrency, keepalive, clients, cpus, proxy.scheme)
+    rate, cpu = load()
     time.sleep(SETTLE)
     after = counters()
     ran, served, sent, again, opened = (b - a for a, b in zip(before, after))
@@ -145,4 +160,4 @@ def strace(world, pid, load):
 
 def calls(world, proxy, requests, concurrency, keepalive=False):
     """System calls of a proxy for ab's requests."""
-    return strace(world, proxy.pid, lambda: ab(world, proxy.port, requests, concurrency, keepalive, scheme=proxy.scheme))
+    return strace(world, proxy.forwards, lambda: ab(world, proxy.port, requests, concurrency, keepalive, scheme=proxy.scheme))

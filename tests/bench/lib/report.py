@@ -34,6 +34,8 @@ TITLES = {
               "connections; latencies in microseconds",
     "tls": "TLS 1.3, a full handshake per request, origin closes: system calls per request (clock reads apart)",
     "tlscpu": "TLS 1.3, a full handshake per request: CPU per request (microseconds) and segments, c=50",
+    "tlsresumed": "TLS 1.3, a resumed handshake per request, origin closes: system calls per request (clock reads apart)",
+    "tlsresumedcpu": "TLS 1.3, a resumed handshake per request: CPU per request (microseconds) and segments, c=50",
     "tlskept": "TLS 1.3, kept connections with reuse: system calls per request, c=50",
     "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
@@ -140,7 +142,7 @@ def grids(section, samples):
     title = TITLES[section]
     if not rows:
         return [(title, [["", "no data: see the notes"]])]
-    if section in ("syscalls", "http", "httpkept", "tls", "tlskept"):
+    if section in ("syscalls", "http", "httpkept", "tls", "tlsresumed", "tlskept"):
         return [(title, calls_grid(rows, ("c1", "c50")))]
     if section in ("far", "httpfar"):
         out = [(title, calls_grid(rows, ("c1",)))]
@@ -149,7 +151,7 @@ def grids(section, samples):
             out.append(("Idea one, far server, calls per 10,000 %s"
                         % ("requests" if section == "httpfar" else "connections"), merged))
         return out
-    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu", "tlscpu", "tlskeptcpu"):
+    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu", "tlscpu", "tlsresumedcpu", "tlskeptcpu"):
         return [(title, cost_grid(rows, samples))]
     if section == "latency":
         columns = [("%s %s" % (m, p), "%s.%s" % (m, p), 0)

@@ -1,6 +1,7 @@
 """What is measured: each row of a table is a Subject, a forwarder with its options."""
 
 import os
+import pwd
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
 @dataclass(frozen=True)
 class Subject:
-    """kind: tacit, bare, haproxy, nginx, peer. words: the lines or flags that make this row differ.
+    """kind: tacit, bare, haproxy, nginx, hitch, peer. words: the lines or flags that make this row differ.
 
     options: lines of the proxy. threads: the workers, for kinds that have them. admin: it has an admin socket, at
     .admin. mode: tcp or http. reuse: in mode http connections to the server are kept and shared."""
@@ -30,7 +31,7 @@ class Subject:
     master: bool = False     # a master starts the process that forwards
     idle_servers: int = 0    # of a second backend without traffic
     checked_servers: int = 0 # the same, which are checked
-    tls: bool = False        # of clients; in mode http
+    tls: bool = False        # of clients
     deferred: bool = False   # a second port takes only connections that have sent something
 
 
@@ -98,7 +99,8 @@ RELOADED = tuple(replace(s, name=s.name + " master", master=True) for s in (DEFA
 RELOADED += tuple(replace(s, name=s.name + " http") for s in http(RELOADED, reuse=True))
 RELOADED_MIXED = tuple(replace(s, deferred=True) for s in RELOADED if s.mode == "http")
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
-TLS = tuple(replace(s, tls=True) for s in HTTP_PLAIN)
+# hitch forwards what it decrypts as it is: the row in mode tcp does the same.
+TLS = tuple(replace(s, tls=True) for s in HTTP_PLAIN + (replace(DEFAULT, name="tacit tcp"), Subject("hitch", "hitch")))
 TLS_KEPT = tuple(replace(s, reuse=True) for s in TLS)
 
 # HAProxy's splice-auto hardly ever splices; with the other options it always does.
@@ -128,6 +130,7 @@ class Binaries:
             "bare": os.path.join(build, "bare"),
             "haproxy": shutil.which("haproxy") or "/usr/sbin/haproxy",
             "nginx": shutil.which("nginx") or "/usr/sbin/nginx",
+            "hitch": shutil.which("hitch") or "/usr/sbin/hitch",
             "peer": os.environ.get("TACIT_BENCH_PEER", ""),
         }
 
@@ -231,6 +234,18 @@ http {
        "listen 127.0.0.1:%d backlog=4096%s;" % (beside[0], " deferred" if subject.deferred else "") if beside else "", kept)
 
 
+def hitch_config(port, server, pem):
+    host, _, at = server.rpartition(":")
+    return """frontend = { host = "127.0.0.1" port = "%d" }
+backend = "[%s]:%s"
+pem-file = "%s"
+tls-protos = TLSv1.2 TLSv1.3
+workers = 1
+daemon = off
+user = "%s"
+""" % (port, host, at, pem, pwd.getpwuid(os.getuid()).pw_name)
+
+
 def nginx_origin_config(address, port, directory, closes=False):
     return """daemon off; master_process off; worker_processes 1; pid %s/origin.%d.pid;
 error_log stderr error;
@@ -262,14 +277,27 @@ def start(world, binaries, subject, server, beside=None):
         argv = [path, *subject.words, "127.0.0.1:%d" % port, server]
     elif subject.kind == "nginx" and subject.mode == "http":
         argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir, pem, second))]
+    elif subject.kind == "hitch":
+        argv = [path, "--config=" + world.write(name, hitch_config(port, server, pem))]
     elif subject.kind == "nginx":
         argv = [path, "-c", world.write(name, nginx_stream_config(subject, port, server, world.dir, second))]
     else:
         argv = [path, *(["-W"] if subject.master else []), "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second, pem))]
     p = listening(world, world.spawn(argv, cpu=world.cpus_of(subject.threads)), port, subject.name)
     p.subject, p.admin, p.beside = subject, admin, second and second[0]
+    p.forwards = first_child(p.pid) if subject.kind == "hitch" else p.pid
     p.scheme = "https" if subject.tls else "http"
     return p
+
+
+def first_child(pid):
+    """The process that forwards, of a program that starts it first."""
+    def children():
+        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
+            return f.read().split()
+
+    wait_for(children, "a child of %d" % pid)
+    return int(children()[0])
 
 
 def listening(world, p, port, name):

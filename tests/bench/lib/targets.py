@@ -11,6 +11,7 @@ GATE = {"c50": 10.0, "c1": 15.1}
 # The same of mode http, per request.
 HTTP_GATE = {"c50": 10.0, "c1": 13.0}
 HTTP_PEERS = ("haproxy", "nginx")
+TLS_PEERS = (*HTTP_PEERS, "hitch")
 SLOW_P99 = "p99 of kept requests beside slow senders / beside the same with nobody reading, tacit"
 
 
@@ -230,9 +231,18 @@ def tls(rows):
 
 
 def tlscpu(rows):
-    return [at_most("tlscpu", "CPU per request, full handshake, tacit default / the better of haproxy and nginx", 0.90,
-                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy")),
+    return [at_most("tlscpu", "CPU per request, full handshake, tacit default / the best of haproxy, nginx and hitch", 0.90,
+                    to_the_better(rows, "tacit default", TLS_PEERS, "proxy")),
             at_most("tlscpu", "segments per request, full handshake", 22, value(rows, "tacit default", "segments"))]
+
+
+def tlsresumed(rows):
+    return [at_most("tlsresumed", "calls per request, resumed, c=50", 12, value(rows, "tacit default", "c50"))]
+
+
+def tlsresumedcpu(rows):
+    return [at_most("tlsresumedcpu", "CPU per request, resumed, tacit default / the best of haproxy, nginx and hitch", 0.85,
+                    to_the_better(rows, "tacit default", TLS_PEERS, "proxy"))]
 
 
 def tlskept(rows):
@@ -243,7 +253,9 @@ def tlskept(rows):
 
 def tlskeptcpu(rows):
     return [at_most("tlskeptcpu", "CPU per kept request, tacit default / the better of haproxy and nginx", 0.90,
-                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy"))]
+                    to_the_better(rows, "tacit default", HTTP_PEERS, "proxy")),
+            at_most("tlskeptcpu", "CPU per kept request, tacit in mode tcp / hitch", 0.90,
+                    ratio(rows, "tacit tcp", "hitch", "proxy"))]
 
 
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
@@ -251,8 +263,8 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem, "slow": slow, "stat": stat,
-          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlscpu": tlscpu, "tlskept": tlskept,
-          "tlskeptcpu": tlskeptcpu}
+          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlscpu": tlscpu,
+          "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu}
 
 
 def verdicts(results):

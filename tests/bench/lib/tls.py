@@ -1,12 +1,39 @@
-"""TLS of clients in mode http, TLS 1.3 with a certificate for P-256, nothing resumed: ab makes a full handshake for each
-connection."""
+"""TLS of clients, TLS 1.3 with a certificate for P-256. ab makes a full handshake for each connection, and holds its
+request back until the end of the handshake is acknowledged. wrk resumes the session of its connection before, and sends
+its request with the end of the handshake, as browsers and curl do."""
 
-from . import http, subjects as S
+from . import http, probe, subjects as S
+from .measuring import interleaved, running, warm
+
+SECONDS = 1
 
 
-def close(run):
+def wrk_of(run):
+    return lambda proc, concurrency: probe.wrk(run.world, proc, SECONDS, concurrency)
+
+
+def full(run):
     """System calls per request, each on a connection of its own, with an origin that closes."""
     return http.counted(run, S.TLS, http.origin_of(run), ((1, run.n(200)), (50, run.n(1000))), False, "tls")
+
+
+def full_cpu(run):
+    """CPU and segments per request at c=50, each on a connection of its own."""
+    return http.costs(run, S.TLS, run.n(2000), False, "tlscpu")
+
+
+def resumed(run):
+    """The calls of resumed connections."""
+    return http.counted(run, S.TLS, http.origin_of(run), ((1, 1), (50, 50)), False, "tlsresumed", client=wrk_of(run))
+
+
+def resumed_cpu(run):
+    """The costs of resumed connections."""
+    origin, load = http.origin_of(run), wrk_of(run)
+    with running(run, S.TLS, origin.address) as live:
+        live, rate = warm(run, live, "tlsresumedcpu")
+        return interleaved(run, live, lambda p: probe.cost_of(run.world, p, (origin,), rate * SECONDS, False,
+                                                             lambda: load(p, 50)), "tlsresumedcpu")
 
 
 def kept(run):
@@ -14,14 +41,10 @@ def kept(run):
     return http.counted(run, S.TLS_KEPT, http.origin_of(run, closes=False), ((50, run.n(20000)),), True, "tlskept")
 
 
-def cpu(run):
-    """CPU and segments per request at c=50, each on a connection of its own."""
-    return http.costs(run, S.TLS, run.n(2000), False, "tlscpu")
-
-
 def kept_cpu(run):
     """CPU per request at c=50 on kept connections with reuse."""
     return http.costs(run, S.TLS_KEPT, run.n(20000), True, "tlskeptcpu")
 
 
-SECTIONS = {"tls": close, "tlscpu": cpu, "tlskept": kept, "tlskeptcpu": kept_cpu}
+SECTIONS = {"tls": full, "tlscpu": full_cpu, "tlsresumed": resumed, "tlsresumedcpu": resumed_cpu, "tlskept": kept,
+            "tlskeptcpu": kept_cpu}
