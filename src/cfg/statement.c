@@ -63,7 +63,10 @@ look_up_kw(const struct cfg_ctx *ctx, struct found *f)
 		f->kw = cfg_registry_kw(ctx->registry, name, ctx->section->bit);
 		if (f->kw)
 			return;
-		f->elsewhere = cfg_registry_kw(ctx->registry, name, ~0u);
+		/* Sections such as rings have keywords of proxies, too. */
+		f->elsewhere = cfg_registry_kw(ctx->registry, name, CFG_PROXIES);
+		if (!f->elsewhere)
+			f->elsewhere = cfg_registry_kw(ctx->registry, name, ~0u);
 		f->known = cfg_known_kw(name);
 		/* HAProxy's keyword for this section is preferred to ours for another one */
 		if (f->known && (f->known->sections & ctx->section->bit) && f->elsewhere &&
