@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/conn_err.h"
@@ -15,8 +16,10 @@
 /* --- what is kept --- */
 
 static void
-drop_kept(struct tls_kept **k)
+drop_kept(struct tls_io *io, struct tls_kept **k)
 {
+	if (*k)
+		counter_sub(&io->counts.kept, (*k)->len);
 	mem_free(*k);
 	*k = NULL;
 }
@@ -24,13 +27,13 @@ drop_kept(struct tls_kept **k)
 void
 tls_drop_kept(struct tls *t)
 {
-	drop_kept(&t->in);
-	drop_kept(&t->out);
+	drop_kept(t->io, &t->in);
+	drop_kept(t->io, &t->out);
 }
 
 /* Appends to what is kept. 0, or -ERR_NOMEM and nothing has changed. */
 static int
-keep_more(struct tls_kept **k, const void *p, size_t n)
+keep_more(struct tls_io *io, struct tls_kept **k, const void *p, size_t n)
 {
 	size_t old = *k ? (*k)->len : 0;
 	struct tls_kept *grown = mem_resize(*k, 1, sizeof(**k) + old + n);
@@ -42,6 +45,7 @@ keep_more(struct tls_kept **k, const void *p, size_t n)
 	memcpy(grown->bytes + old, p, n);
 	grown->len = (uint32_t)(old + n);
 	*k = grown;
+	counter_add(&io->counts.kept, n);
 	return 0;
 }
 
@@ -68,7 +72,7 @@ read_socket(struct tls_io *io)
 		return 0;
 	io->reads--;
 	/* The kept bytes have been taken: p may have pointed there. */
-	drop_kept(&t->in);
+	drop_kept(t->io, &t->in);
 	io->in_result = conn_sock_recv(io->conn, io->in, io->read_max, &got);
 	if (t->x.drained && !t->x.ended)
 		io->reads = 0;
@@ -111,11 +115,11 @@ keep_input(struct tls *t)
 	int is_kept = t->in && io->p >= t->in->bytes && io->p <= t->in->bytes + t->in->len;
 
 	if (!io->n)
-		drop_kept(&t->in);
+		drop_kept(t->io, &t->in);
 	else if (is_kept)
 		t->in->at = (uint32_t)(io->p - t->in->bytes);
 	else
-		return keep_more(&t->in, io->p, io->n);
+		return keep_more(io, &t->in, io->p, io->n);
 	return 0;
 }
 
@@ -160,7 +164,7 @@ tls_flush(struct tls *t, struct conn *c, int more)
 
 		k->at += (uint32_t)put;
 		if (k->at == k->len)
-			drop_kept(&t->out);
+			drop_kept(t->io, &t->out);
 		if (r != IO_OK)
 			return r;
 	}
@@ -251,7 +255,7 @@ tls_take_waiting(struct tls *t)
 		return;
 	io->out_len = t->out->len - t->out->at;
 	memcpy(io->out, t->out->bytes + t->out->at, io->out_len);
-	drop_kept(&t->out);
+	drop_kept(t->io, &t->out);
 	t->out_waits = 0;
 }
 
@@ -273,7 +277,7 @@ send_output(struct tls *t, struct conn *c, int hold, int more)
 			return r;
 	}
 	t->out_waits = hold && (!t->out || t->out_waits);
-	if (keep_more(&t->out, io->out + put, io->out_len - put) < 0)
+	if (keep_more(io, &t->out, io->out + put, io->out_len - put) < 0)
 		return no_memory(t, c);
 	return t->out_waits ? IO_OK : IO_AGAIN;
 }

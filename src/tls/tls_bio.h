@@ -10,6 +10,7 @@
 
 #include "net/xprt.h"
 #include "tls/openssl.h"
+#include "tls/tls_counts.h"
 
 /* A full record on the wire, with the most that OpenSSL adds to it. */
 #define TLS_RECORD      16384
@@ -32,7 +33,8 @@ struct tls_kept {
 struct tls_io {
 	BIO *bio;
 	BIO_METHOD *method;
-	unsigned int live;     /* transports */
+	struct tls_counts counts;
+	struct tls_shared *shared; /* NULL: none */
 	/* The operation that runs. */
 	struct tls *cur;       /* NULL: none */
 	struct conn *conn;

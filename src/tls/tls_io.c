@@ -1,6 +1,7 @@
 /* What the TLS connections of one worker share, on that worker. */
 #include "tls/tls_io.h"
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "tls_bio.h"
@@ -23,7 +24,7 @@ tls_io_free(struct tls_io **io)
 {
 	if (!*io)
 		return;
-	assert(!(*io)->live);
+	assert(!counter_read(&(*io)->counts.live));
 	tls_bio_close(*io);
 	mem_free(*io);
 	*io = NULL;

@@ -110,6 +110,7 @@ tls_step(struct conn *c)
 	if (r == IO_OK) {
 		t->waits_r = EV_R;
 		t->waits_w = EV_W;
+		tls_count_handshake(t, loop_now_ms(c->loop));
 	}
 	t->x.holds = r == IO_OK && tls_has_record(t);
 	return r;
@@ -283,7 +284,7 @@ tls_close(struct conn *c)
 	SSL_free(t->ssl);
 	tls_resume_put(t->resume);
 	ERR_clear_error();
-	t->io->live--;
+	tls_count_end(t->io);
 	mem_free(t);
 }
 
@@ -315,23 +316,27 @@ static struct xprt *
 make_tls(const struct xprt_maker *maker, const struct conn *c, int *reason)
 {
 	const struct tls_maker *m = container_of(maker, struct tls_maker, maker);
-	struct tls *t = mem_zalloc(sizeof(*t));
+	struct tls *t;
 
-	(void)c;
-	*reason = -ERR_NOMEM;
-	if (!t)
+	*reason = tls_count_begin(m->io);
+	if (*reason < 0)
 		return NULL;
-	t->ssl = new_ssl(m);
-	if (!t->ssl) {
+	*reason = -ERR_NOMEM;
+	t = mem_zalloc(sizeof(*t));
+	if (t)
+		t->ssl = new_ssl(m);
+	if (!t || !t->ssl) {
 		mem_free(t);
+		tls_count_end(m->io);
 		return NULL;
 	}
+	if (m->role == TLS_ACCEPTS)
+		tls_count_accept(m->io, loop_now_ms(c->loop));
 	t->x.ops = &tls_ops;
 	t->io = m->io;
 	t->waits_r = t->waits_w = m->role == TLS_ACCEPTS ? EV_R : EV_W;
 	if (m->resume)
 		t->resume = tls_resume_get(m->resume);
-	m->io->live++;
 	return &t->x;
 }
 

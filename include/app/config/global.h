@@ -81,6 +81,7 @@ struct global_conf {
 	int maxconn;         /* 0: derived from the limit on descriptors */
 	char *state_file, *state_base; /* server-state-file and its directory; NULL: none */
 	int maxconnrate, maxsessrate; /* per second, of the process; 0: none */
+	int maxsslconn, maxsslrate;  /* the same of TLS, concurrent and per second */
 	int ulimit_n;        /* 0: derived from maxconn */
 	int fd_hard_limit;   /* 0: none */
 	int nbthread;        /* 0: not given */

@@ -27,6 +27,7 @@
 #include "proxy/check/external.h"
 #include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
+#include "tls/tls_counts.h"
 
 enum {
 	PROCESS_STATUS_MS = 10000, /* interval of STATUS= messages to the service manager */
@@ -76,6 +77,7 @@ struct process {
 	struct limits limits;
 	struct resolve resolve;    /* names of servers */
 	struct engine_shared shared; /* shared by the workers' engines */
+	struct tls_shared tls;     /* the same of their TLS connections */
 	struct worker *workers;
 	unsigned int n_workers;
 	const char *pidfile;       /* that is removed at the end; NULL: none */

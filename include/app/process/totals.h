@@ -26,6 +26,9 @@ struct totals {
 	unsigned int timers;
 	unsigned int idle_pct;         /* on average */
 	struct freq conn_rate, sess_rate, sent_rate;
+	unsigned int tls_live;
+	uint64_t tls_cum;
+	struct freq tls_accepted, tls_client_keys, tls_server_keys; /* tls/tls_counts.h */
 	struct loop_stats loop;
 	struct ledger ledger;
 	struct mailbox_stats mail;

@@ -24,6 +24,7 @@ struct log_sink;
 struct services;
 struct session;
 struct sockbuf;
+struct tls_io;
 struct trace;
 
 /* Default of tune.splice.after. */
@@ -70,6 +71,7 @@ struct engine_shared {
 	struct gate gate;            /* counts open sessions */
 	uint64_t second;             /* connections in this second (base/freq.h) */
 	struct rate_limit conn_limit, sess_limit; /* new ones of the process */
+	struct rate_limit tls_limit; /* the same of connections that begin with TLS */
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
 	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
@@ -133,6 +135,7 @@ struct engine {
 	int rate_held;               /* the listeners wait until a rate limit allows more */
 	struct timer rate_timer;     /* its end */
 	struct freq sent_rate;       /* in units of SENT_PIECE bytes */
+	const struct tls_io *tls;    /* of its TLS connections; NULL: there are none */
 	struct log_sink *log;        /* sink of session log lines (base/log.h) */
 	struct trace *trace;         /* base/trace.h; NULL: off */
 	/* Called when is_full was set or cleared, and when a session ended, including the last one.

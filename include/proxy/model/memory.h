@@ -1,8 +1,8 @@
 /*
- * Memory limit of a worker's sessions (tune.memory, -m): the sessions, their buffers, and the bytes
- * in their pipes. Near the limit new sessions wait in the kernel's backlog and nothing is spliced.
- * At the limit no buffers are allocated, and a direction without one leaves unsent data in the
- * kernel (direction.c): it continues, with more system calls.
+ * Memory limit of a worker's sessions (tune.memory, -m): the sessions, their buffers, the bytes in
+ * their pipes, and what TLS takes (tls/tls_counts.h). Near the limit new sessions wait in the
+ * kernel's backlog and nothing is spliced. At the limit no buffers are allocated, and a direction
+ * without one leaves unsent data in the kernel (direction.c): it continues, with more system calls.
  */
 #ifndef TACIT_PROXY_MODEL_MEMORY_H
 #define TACIT_PROXY_MODEL_MEMORY_H

@@ -141,11 +141,15 @@ admin_cmd_set_rate_limit(struct admin_conn *c, int argc, char **argv)
 		set_rate(c, &sh->conn_limit, value);
 	else if (strcmp(what, "sessions") == 0)
 		set_rate(c, &sh->sess_limit, value);
-	else if (strcmp(what, "ssl-sessions") == 0 || strcmp(what, "http-compression") == 0)
+	else if (strcmp(what, "ssl-sessions") == 0)
+		set_rate(c, &sh->tls_limit, value);
+	else if (strcmp(what, "http-compression") == 0)
 		admin_msg(c, ADMIN_ERR, "'set rate-limit %s' is not supported.", what);
 	else
 		admin_msg(c, ADMIN_ERR,
 			"'set rate-limit' only supports :\n"
 			"   - 'connections global' to set the per-process maximum connection rate\n"
-			"   - 'sessions global' to set the per-process maximum session rate");
+			"   - 'sessions global' to set the per-process maximum session rate\n"
+			"   - 'ssl-sessions global' to set the per-process maximum SSL session "
+			"rate");
 }

@@ -123,19 +123,46 @@ info_put_load(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_bytesoutrate, (uint64_t)freq_read(&t->sent_rate, now) * SENT_PIECE);
 }
 
-/* Without TLS, compression, peers and the like there is nothing to count. */
+/* Per cent of the handshakes with clients that resumed a session, in the last second: as in HAProxy
+ * of the connections that have begun in it. */
+static uint32_t
+reused_pct(uint32_t begun, uint32_t keys)
+{
+	return keys < begun ? 100 - (100 * keys + (begun - 1) / 2) / begun : 0;
+}
+
+static void
+info_put_tls(const struct process *p, const struct totals *t, struct info *i)
+{
+	uint64_t now = loop_now_ms(process_loop(p));
+	uint32_t begun = freq_read(&t->tls_accepted, now);
+	uint32_t keys = freq_read(&t->tls_client_keys, now);
+	uint64_t lookups, misses;
+
+	tls_sessions_count(p->cfg->tls.sessions, &lookups, &misses);
+	info_put(i, INFO_sslcachelookups, lookups);
+	info_put(i, INFO_sslcachemisses, misses);
+	info_put(i, INFO_maxsslconns, p->tls.max);
+	info_put(i, INFO_currsslconns, t->tls_live);
+	info_put(i, INFO_cumsslconns, t->tls_cum);
+	info_put_rate(i, INFO_sslrate, begun);
+	info_put(i, INFO_sslratelimit, p->shared.tls_limit.max);
+	info_put(i, INFO_maxsslrate, t->tls_accepted.max);
+	info_put_rate(i, INFO_sslfrontendkeyrate, keys);
+	info_put(i, INFO_sslfrontendmaxkeyrate, t->tls_client_keys.max);
+	info_put_rate(i, INFO_sslfrontendsessionreuse, reused_pct(begun, keys));
+	info_put_rate(i, INFO_sslbackendkeyrate, freq_read(&t->tls_server_keys, now));
+	info_put(i, INFO_sslbackendmaxkeyrate, t->tls_server_keys.max);
+}
+
+/* Without compression, peers and the like there is nothing to count. */
 static void
 info_put_absent(struct info *i)
 {
-	static const enum info_field zeros[] = { INFO_maxsslconns, INFO_currsslconns,
-		INFO_cumsslconns, INFO_sslratelimit, INFO_maxsslrate, INFO_sslfrontendmaxkeyrate,
-		INFO_sslbackendmaxkeyrate,
-		INFO_compressbpsratelim, INFO_unstoppable_jobs, INFO_activepeers,
-		INFO_connectedpeers, INFO_busypolling, INFO_debugcommands,
+	static const enum info_field zeros[] = { INFO_compressbpsratelim, INFO_unstoppable_jobs,
+		INFO_activepeers, INFO_connectedpeers, INFO_busypolling, INFO_debugcommands,
 		INFO_cumrecvlogs, INFO_tainted };
-	static const enum info_field rates[] = { INFO_sslrate, INFO_sslfrontendkeyrate,
-		INFO_sslfrontendsessionreuse, INFO_sslbackendkeyrate, INFO_compressbpsin,
-		INFO_compressbpsout };
+	static const enum info_field rates[] = { INFO_compressbpsin, INFO_compressbpsout };
 
 	for (size_t f = 0; f < ARRAY_LEN(zeros); f++)
 		info_put(i, zeros[f], 0);
@@ -158,11 +185,7 @@ static void
 info_put_state(const struct process *p, const struct totals *t, struct info *i)
 {
 	unsigned int asking = p->admin ? p->admin->n : 0;
-	uint64_t lookups, misses;
 
-	tls_sessions_count(p->cfg->tls.sessions, &lookups, &misses);
-	info_put(i, INFO_sslcachelookups, lookups);
-	info_put(i, INFO_sslcachemisses, misses);
 	info_put(i, INFO_stopping, p->state >= PROCESS_STOPPING);
 	info_put(i, INFO_jobs, t->sessions + asking + process_listeners(p));
 	info_put(i, INFO_listeners, process_listeners(p));
@@ -211,6 +234,7 @@ info_read_own(struct info *i, const struct process *p, int is_float)
 	info_put_process(p, i);
 	info_put_memory(p, &t, i);
 	info_put_load(p, &t, i);
+	info_put_tls(p, &t, i);
 	info_put_absent(i);
 	info_put_state(p, &t, i);
 	info_put_own(p, &t, i);

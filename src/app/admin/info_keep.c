@@ -10,7 +10,8 @@
 /* HAProxy calls these something else. */
 static const enum info_field counted[] = { INFO_droppedlogs, INFO_failedresolutions,
 	INFO_totalbytesout, INFO_totalspliced };
-static const enum info_field maxima[] = { INFO_maxconnrate, INFO_maxsessrate };
+static const enum info_field maxima[] = { INFO_maxconnrate, INFO_maxsessrate,
+	INFO_maxsslrate, INFO_sslfrontendmaxkeyrate, INFO_sslbackendmaxkeyrate };
 
 enum info_nature { INFO_OF_NOW, INFO_COUNTED, INFO_HIGHEST };
 

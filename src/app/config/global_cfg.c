@@ -278,6 +278,12 @@ static const struct cfg_kw kws[] = {
 		"Maximum number of new connections per second; 0: no limit."),
 	KW_FIELD("maxsessrate", parse_rate, maxsessrate, "<number>",
 		"Maximum number of new sessions per second; 0: no limit."),
+	KW_FIELD("maxsslconn", parse_maxconn, maxsslconn, "<number>",
+		"Maximum number of concurrent TLS connections, with clients and servers together; "
+		"a further one is closed. 0: no limit."),
+	KW_FIELD("maxsslrate", parse_rate, maxsslrate, "<number>",
+		"Maximum number of connections per second that clients begin with TLS: their "
+		"listeners stop accepting. 0: no limit."),
 	KW_FIELD("ulimit-n", parse_fds, ulimit_n, "<number>",
 		"Limit on descriptors; the default is derived from maxconn."),
 	KW_FIELD("fd-hard-limit", parse_fds, fd_hard_limit, "<number>",

@@ -97,6 +97,8 @@ open_workers(struct process *p)
 	p->shared.max_sessions = p->limits.maxconn;
 	p->shared.conn_limit.max = (unsigned int)g->maxconnrate;
 	p->shared.sess_limit.max = (unsigned int)g->maxsessrate;
+	p->shared.tls_limit.max = (unsigned int)g->maxsslrate;
+	p->tls.max = (unsigned int)g->maxsslconn;
 	p->shared.stop_spread_ms = g->close_spread_ms;
 	for (unsigned int i = 0; i < p->n_workers && !r; i++)
 		r = worker_open(&p->workers[i]);

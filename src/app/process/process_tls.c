@@ -25,6 +25,7 @@ make_io(struct process *p, struct tls_io **io)
 		io[i] = p->workers[i].tls = tls_io_new(&reason);
 		if (!io[i])
 			return reason;
+		tls_io_share(io[i], &p->tls);
 	}
 	return 0;
 }

@@ -44,6 +44,18 @@ add_engine(struct totals *t, const struct engine *e)
 }
 
 static void
+add_tls(struct totals *t, const struct tls_io *io)
+{
+	const struct tls_counts *c = tls_io_counts(io);
+
+	t->tls_live += counter_read(&c->live);
+	t->tls_cum += counter_read(&c->cum);
+	freq_merge(&t->tls_accepted, &c->accepted);
+	freq_merge(&t->tls_client_keys, &c->client_keys);
+	freq_merge(&t->tls_server_keys, &c->server_keys);
+}
+
+static void
 add_loop(struct totals *t, struct loop *l)
 {
 	const struct loop_stats *s = loop_stats(l);
@@ -95,6 +107,8 @@ totals_read(const struct process *p, struct totals *t)
 		add_engine(t, &w->engine);
 		if (w->loop)
 			add_loop(t, w->loop);
+		if (w->tls)
+			add_tls(t, w->tls);
 		if (w->mailbox)
 			add_mail(t, w->mailbox);
 		t->elided_inline += counter_read(&w->engine.elided_inline);

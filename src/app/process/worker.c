@@ -289,6 +289,7 @@ worker_open(struct worker *w)
 		g->zerocopy_max / p->n_workers, g->ranges_fast_path);
 	memory_bound(&w->engine, g->memory / p->n_workers);
 	w->engine.log = &w->log;
+	w->engine.tls = w->tls;
 	w->engine.server_buf = &g->server_buf;
 	w->engine.trace = &w->trace;
 	w->log.wall_ns = wall_ns;

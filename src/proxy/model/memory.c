@@ -1,8 +1,9 @@
 /* The bounds on a worker's memory. On that worker; the sum is that of its pools and of the
- * bytes in its pipes. */
+ * bytes in its pipes, and an estimate of what TLS takes. */
 #include "proxy/model/memory.h"
 
 #include "base/counter.h"
+#include "tls/tls_counts.h"
 
 /* Fractions of the limit: reserved for existing sessions when new ones have to wait, to be free
  * again before new ones are admitted, and kept for reuse. */
@@ -19,7 +20,8 @@ memory_live(const struct engine *e)
 		(uint64_t)e->txn_pool.live * e->txn_pool.size +
 		(uint64_t)e->capture_pool.live * e->capture_pool.size +
 		(uint64_t)e->addr_override_pool.live * e->addr_override_pool.size +
-		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes;
+		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes +
+		(e->tls ? tls_io_memory(e->tls) : 0);
 }
 
 uint64_t

@@ -2,6 +2,7 @@
  * session does not count as one, and has no server, before it is done. */
 #include "proxy/session/client_handshake.h"
 
+#include "base/err.h"
 #include "net/xprt.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/session_admit.h"
@@ -16,9 +17,11 @@ client_handshake_blame(struct session *s, enum conn_err err)
 enum session_event
 client_handshake_begin(struct session *s)
 {
-	if (conn_begin_xprt(&s->conn[CLIENT], s->engine->on_io, s, s->listener->xprt) == 0)
+	int r = conn_begin_xprt(&s->conn[CLIENT], s->engine->on_io, s, s->listener->xprt);
+
+	if (r == 0)
 		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
-	client_handshake_blame(s, CONN_ERR_TLS_NOMEM);
+	client_handshake_blame(s, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
 	return SESSION_EV_DENIED;
 }
 

@@ -159,13 +159,40 @@ enter_process_rates(struct engine *e)
 	return 0;
 }
 
+/* maxsslrate: counted before the handshake, so that those that fail count too. */
+static int
+enter_tls_rate(struct listener *ln)
+{
+	struct engine *e = ln->worker;
+	uint64_t now = loop_now_ms(e->loop), wait = 0;
+
+	if (unlikely(ln->xprt))
+		wait = rate_limit_wait(&e->shared->tls_limit, e->sys, now, 1);
+	if (likely(!wait))
+		return 1;
+	listener_hold_until(ln, now + wait);
+	return 0;
+}
+
+static void
+leave_tls_rate(const struct listener *ln)
+{
+	const struct engine *e = ln->worker;
+
+	if (unlikely(ln->xprt))
+		rate_limit_give_back(&e->shared->tls_limit, e->sys);
+}
+
 static int
 enter_rates(struct listener *ln)
 {
 	if (!enter_frontend_rate(ln))
 		return 0;
-	if (enter_process_rates(ln->worker))
-		return 1;
+	if (enter_tls_rate(ln)) {
+		if (enter_process_rates(ln->worker))
+			return 1;
+		leave_tls_rate(ln);
+	}
 	conn_limits_no_session(ln);
 	return 0;
 }
@@ -176,6 +203,7 @@ leave_rates(struct listener *ln)
 	const struct engine *e = ln->worker;
 
 	conn_limits_no_session(ln);
+	leave_tls_rate(ln);
 	rate_limit_give_back(&e->shared->conn_limit, e->sys);
 }
 

@@ -1,0 +1,177 @@
+"""maxsslrate, maxsslconn, and what show info says of TLS: HAProxy and tacit do the same."""
+
+import contextlib
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+
+import pytest
+from certs import Authority
+from conftest import TACIT, admin, free_ports, info, is_open, wait_for
+
+HAPROXY = shutil.which("haproxy")
+CFG = """
+global
+ stats socket {sock} level admin
+ nbthread {threads}
+ {extra}
+defaults
+ mode http
+ timeout client 5s
+ timeout connect 1s
+ timeout server 5s
+frontend f
+ bind 127.0.0.1:{tls} ssl crt {pem}
+ bind 127.0.0.1:{plain}
+ default_backend b
+backend b
+ server s 127.0.0.1:{inner} ssl verify none no-ssl-reuse
+listen inner
+ bind 127.0.0.1:{inner} ssl crt {pem}
+ http-request return status 200
+"""
+
+
+@pytest.fixture(scope="module", name="pem")
+def _pem(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs")).make("a.pem", "a.test", ["a.test"])
+
+
+class Running:
+    def __init__(self, program, directory, pem, extra="", threads=2):
+        self.tls, self.plain, inner = free_ports(3)
+        self.sock = directory / "sock"
+        cfg = directory / "cfg"
+        cfg.write_text(CFG.format(sock=self.sock, extra=extra, threads=threads, pem=pem, tls=self.tls, plain=self.plain, inner=inner))
+        self.context = ssl.create_default_context()
+        self.context.check_hostname = False
+        self.context.verify_mode = ssl.CERT_NONE
+        self.context.maximum_version = ssl.TLSVersion.TLSv1_2
+        self.proc = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
+        assert wait_for(lambda: is_open(self.plain))
+
+    def connect(self, session=None):
+        raw = socket.create_connection(("127.0.0.1", self.tls), timeout=5)
+        try:
+            return self.context.wrap_socket(raw, session=session)
+        except OSError:
+            raw.close()
+            raise
+
+    def info(self):
+        fields = info(admin(self.sock, "show info"))
+        return {name: int(value) for name, value in fields.items() if "ssl" in name.lower()}
+
+    def close(self):
+        self.proc.kill()
+        self.proc.wait()
+
+
+@contextlib.contextmanager
+def running(program, directory, pem, extra="", threads=2):
+    directory.mkdir()
+    r = Running(program, directory, pem, extra, threads)
+    try:
+        yield r
+    finally:
+        r.close()
+
+
+def ask(s):
+    s.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    return s.recv(4096).split(b"\r\n")[0]
+
+
+def fields_of(program, directory, pem):
+    """What show info says: with 3 connections, with one of them gone and one resumed; limits as configured."""
+    out = []
+    with running(program, directory, pem, "maxsslconn 100\n maxsslrate 200") as r:
+        held = [r.connect() for _ in range(3)]
+        assert [ask(s) for s in held] == [b"HTTP/1.1 200 OK"] * 3
+        out.append(r.info())
+        session = held[0].session
+        held.pop().close()
+        assert wait_for(lambda: r.info()["SslRate"] == 0)
+        resumed = r.connect(session)
+        assert resumed.session_reused
+        assert ask(resumed) == b"HTTP/1.1 200 OK"
+        out.append(r.info())
+        for s in [*held, resumed]:
+            s.close()
+    return out
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+def test_fields_of_show_info(tmp_path, pem):
+    theirs, ours = (fields_of(p, tmp_path / n, pem) for p, n in ((HAPROXY, "theirs"), (TACIT, "ours")))
+    # A connection to the server is shared by requests of several clients, on as many workers as there are.
+    loose = {"CurrSslConns", "CumSslConns", "SslRate", "MaxSslRate", "SslBackendKeyRate", "SslBackendMaxKeyRate",
+             "SslFrontendKeyRate", "SslFrontendMaxKeyRate", "SslFrontendSessionReuse_pct", "SslCacheLookups",
+             "SslCacheMisses"}
+    for their, our in zip(theirs, ours):
+        assert set(their) == set(our)
+        assert {k: v for k, v in their.items() if k not in loose} == {k: v for k, v in our.items() if k not in loose}
+    for fields in (theirs, ours):
+        before, after = fields
+        # 3 clients, and 1 to 3 connections to the server, each of which has two ends.
+        assert 5 <= before["CurrSslConns"] <= 9 and before["CurrSslConns"] <= before["CumSslConns"] <= 9
+        assert before["MaxSslConns"] == 100 and before["SslRateLimit"] == 200
+        assert before["SslFrontendKeyRate"] == before["SslRate"] == before["MaxSslRate"] >= 4
+        assert 1 <= before["SslBackendKeyRate"] <= 3
+        # One was resumed; what is left of the second before counts, too.
+        assert 0 < after["SslFrontendSessionReuse_pct"] <= 100
+        assert after["CumSslConns"] > before["CumSslConns"]
+
+
+def times_of(program, directory, pem, extra, command=None):
+    """Seconds until each of 6 handshakes was done, begun at once, and of a request without TLS beside them."""
+    with running(program, directory, pem, extra, 1) as r:
+        if command:
+            admin(r.sock, command)
+        begin, done = time.monotonic(), []
+        raws = [socket.create_connection(("127.0.0.1", r.tls), timeout=5) for _ in range(6)]
+        with socket.create_connection(("127.0.0.1", r.plain), timeout=5) as c:
+            c.sendall(b"BAD\r\n\r\n")
+            c.recv(100)
+            plain = time.monotonic() - begin
+        for raw in raws:
+            r.context.wrap_socket(raw).close()
+            done.append(time.monotonic() - begin)
+        return plain, done
+
+
+@pytest.mark.parametrize("how", ["maxsslrate 3", "command"])
+@pytest.mark.parametrize("program", ["theirs", "ours"])
+def test_rate(tmp_path, pem, how, program):
+    path = {"theirs": HAPROXY, "ours": TACIT}[program]
+    if not path:
+        pytest.skip("haproxy is not installed")
+    command = "set rate-limit ssl-sessions global 3" if how == "command" else None
+    plain, done = times_of(path, tmp_path / "x", pem, "" if command else how, command)
+    assert plain < 0.7
+    assert done[2] < 0.9
+    # The window slides: the rest come one after the other.
+    assert done[3] > 0.3 and done[5] > 1 and done[5] < 5
+
+
+def test_limit_of_connections(tmp_path, pem):
+    with running(TACIT, tmp_path / "x", pem, "maxsslconn 2") as r:
+        first, second = r.connect(), r.connect()
+        assert r.info()["CurrSslConns"] == 2
+        with pytest.raises(OSError):
+            r.connect()
+        # Nor is there one to the server.
+        with socket.create_connection(("127.0.0.1", r.plain), timeout=10) as c:
+            assert b" 503 " in ask(c)
+        first.close()
+        assert wait_for(lambda: r.info()["CurrSslConns"] == 1)
+        third = r.connect()
+        assert r.info()["CurrSslConns"] == 2
+        second.close()
+        third.close()
+        # The two ends of one to the server.
+        assert wait_for(lambda: r.info()["CurrSslConns"] == 0)
+        with socket.create_connection(("127.0.0.1", r.plain), timeout=10) as c:
+            assert b" 200 " in ask(c)
