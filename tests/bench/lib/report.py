@@ -37,6 +37,7 @@ TITLES = {
     "tlsresumed": "TLS 1.3, a resumed handshake per request, origin closes: system calls per request (clock reads apart)",
     "tlsresumedcpu": "TLS 1.3, a resumed handshake per request: CPU per request (microseconds) and segments, c=50",
     "tlskept": "TLS 1.3, kept connections with reuse: system calls per request, c=50",
+    "tlsbulk": "TLS 1.3, one download at a time: CPU per GiB (milliseconds)",
     "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
@@ -184,6 +185,8 @@ def grids(section, samples):
                                          ("deferred", "late.failed"), ("downloads", "download.failed"),
                                          ("all downloads", "downloads"), ("reloads", "reloads"), ("p99", "p99"),
                                          ("p99 kept", "kept.p99"))]
+    elif section == "tlsbulk":
+        columns = [("ms/GiB", "cpu", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

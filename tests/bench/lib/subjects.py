@@ -314,10 +314,10 @@ def listening(world, p, port, name):
     return p
 
 
-def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
+def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long_bytes=LONG_BYTES):
     """The origin that closes after each response (keep-alive on request, unless it always closes).
 
-    /long has LONG_BYTES. .address is its address."""
+    /long has so many bytes. .address is its address."""
     path = binaries.paths["nginx"]
     if not os.access(path, os.X_OK):
         raise Failed("the origin needs nginx: " + path + " is not there")
@@ -326,7 +326,7 @@ def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False):
         raise Failed("no far server here (needs root and a private network namespace)")
     port = free_port()
     with open(world.path("long"), "wb") as f:
-        f.truncate(LONG_BYTES)
+        f.truncate(long_bytes)
     conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes))
     p = world.spawn([path, "-c", conf], cpu=cpus or world.cpu_peers, far=far)
     p = listening(world, p, port, "nginx origin")

@@ -258,13 +258,18 @@ def tlskeptcpu(rows):
                     ratio(rows, "tacit tcp", "hitch", "proxy"))]
 
 
+def tlsbulk(rows):
+    return [at_most("tlsbulk", "CPU per GiB, tacit in mode tcp / hitch", 0.95, ratio(rows, "tacit tcp", "hitch", "cpu"))]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem, "slow": slow, "stat": stat,
           "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlscpu": tlscpu,
-          "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu}
+          "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu,
+          "tlsbulk": tlsbulk}
 
 
 def verdicts(results):

@@ -6,6 +6,7 @@ from . import http, probe, subjects as S
 from .measuring import interleaved, running, warm
 
 SECONDS = 1
+GIB = 1 << 30
 
 
 def wrk_of(run):
@@ -46,5 +47,19 @@ def kept_cpu(run):
     return http.costs(run, S.TLS_KEPT, run.n(20000), True, "tlskeptcpu")
 
 
+def bulk(run):
+    """CPU per GiB of one download at a time, in milliseconds."""
+    size = run.n(GIB // 2)
+    origin = S.start_nginx_origin(run.world, run.binaries, long_bytes=size)
+
+    def measure(proc):
+        ran = probe.cpu_ns(proc.forwards)
+        probe.client(run.world, ["curl", "-skf", "-o", "/dev/null", "https://127.0.0.1:%d/long" % proc.port])
+        return {"cpu": (probe.cpu_ns(proc.forwards) - ran) / 1e6 * GIB / size}
+
+    with running(run, S.TLS, origin.address) as live:
+        return interleaved(run, warm(run, live, "tlsbulk")[0], measure, "tlsbulk")
+
+
 SECTIONS = {"tls": full, "tlscpu": full_cpu, "tlsresumed": resumed, "tlsresumedcpu": resumed_cpu, "tlskept": kept,
-            "tlskeptcpu": kept_cpu}
+            "tlskeptcpu": kept_cpu, "tlsbulk": bulk}
