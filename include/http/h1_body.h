@@ -14,6 +14,7 @@ struct h1_body {
 	uint64_t left;     /* bytes left of the body, or of the current chunk */
 	uint8_t state;     /* private */
 	uint16_t bad;      /* enum http_bad */
+	uint32_t bad_at;   /* offset of the invalid byte in what was given last */
 	uint16_t line;     /* bytes of the current chunk line or trailer so far */
 	uint32_t overhead; /* bytes of framing that exceed the allowance */
 	char name[HTTP_FORBIDDEN_TRAILER_MAX]; /* start of the current trailer's name */

@@ -321,8 +321,10 @@ h1_body_take(struct h1_body *b, const char *p, size_t n)
 	size_t at = 0, len;
 
 	while (at < n && !h1_body_is_over(b)) {
-		if (h1_body_next(b, p + at, n - at, &len) == H1_PIECE_BAD)
+		if (h1_body_next(b, p + at, n - at, &len) == H1_PIECE_BAD) {
+			b->bad_at = (uint32_t)(at + len);
 			return -1;
+		}
 		at += len;
 	}
 	return (long)at;
@@ -344,6 +346,8 @@ h1_body_decode(struct h1_body *b, char *to, const char *p, size_t n, size_t *use
 		}
 		if (!bad)
 			at += len;
+		else
+			b->bad_at = (uint32_t)(at + len);
 	}
 	*used = at;
 	*out = put;

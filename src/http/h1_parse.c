@@ -287,7 +287,7 @@ on_value_lf(struct work *w)
 	f->value = str_trim(head_slice(w, p->line + (uint32_t)f->name.len + 1, p->at - 2));
 	why = http_validate_field(w->h, f);
 	if (why != HTTP_BAD_NONE)
-		return bad_at(w, why, p->line);
+		return bad_at(w, why, (uint32_t)(f->value.p - w->buf));
 	w->h->n++;
 	return HTTP_COMPLETE;
 }

@@ -74,6 +74,7 @@ struct engine_shared {
 	struct rate_limit tls_limit; /* the same of connections that begin with TLS */
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
+	uint64_t invalid_msgs;       /* so far; atomic: proxy/model/invalid_msg.h */
 	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
 	struct services *services;   /* NULL: there are no local services */
 	uint32_t stop_spread_ms;     /* close-spread-time; 0: not set, or ENGINE_STOP_NEVER */

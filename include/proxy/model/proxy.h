@@ -21,6 +21,7 @@
 #include "proxy/model/errors.h"
 #include "proxy/model/forward.h"
 #include "proxy/model/http_conf.h"
+#include "proxy/model/invalid_msg.h"
 #include "proxy/model/persist_conf.h"
 #include "proxy/model/proxy_log.h"
 #include "proxy/model/rules.h"
@@ -172,6 +173,8 @@ struct proxy {
 	struct stat_past past[2]; /* of the frontend, of the backend */
 	struct latency_set latency[2]; /* the same; of a frontend only the total time */
 	struct proxy_kept *kept;  /* as that of a server */
+	struct invalid_msgs invalid[2]; /* by side: requests of the frontend, responses of the
+					 * backend */
 	/* Atomic: open sessions of the frontend, and its connections in this second. */
 	cacheline_aligned struct gate fe_gate;
 	uint64_t fe_second;

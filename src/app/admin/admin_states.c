@@ -1,12 +1,9 @@
-/* show servers state, show backend, show errors, clear counters (management manual 9.3). On the
+/* show servers state, show backend, clear counters (management manual 9.3). On the
  * first worker, which owns the states of servers and checks. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
-#include "base/atomic.h"
-#include "base/wall.h"
-#include "cfg/value.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxies.h"
 
@@ -159,7 +156,7 @@ admin_cmd_show_servers_state(struct admin_conn *c, int argc, char **argv)
 	admin_walk(c, next_state, &w, sizeof(w));
 }
 
-/* --- show backend, show errors --- */
+/* --- show backend --- */
 
 void
 admin_cmd_show_backend(struct admin_conn *c, int argc, char **argv)
@@ -173,33 +170,6 @@ admin_cmd_show_backend(struct admin_conn *c, int argc, char **argv)
 		if (p->caps & PROXY_BE)
 			sbuf_addf(&c->out, "%s\n", p->name);
 	}
-}
-
-static int
-names_proxy(const struct proxies *ps, const char *text)
-{
-	int64_t id;
-
-	if (proxies_find(ps, text, PROXY_FE | PROXY_BE))
-		return 1;
-	return cfg_value_int(text, -1, INT32_MAX, &id, NULL) == 0 &&
-		(id == -1 || proxies_find_id(ps, (int)id));
-}
-
-/* No message is captured: it is logged, and counted by the proxy. */
-void
-admin_cmd_show_errors(struct admin_conn *c, int argc, char **argv)
-{
-	uint64_t ms = loop_wall_ns(c->admin->worker->loop) / 1000000;
-	struct wall wall = { 0 };
-
-	if (argc > 0 && !names_proxy(&c->admin->process->cfg->proxies, argv[0])) {
-		admin_msg(c, ADMIN_ERR, "No such proxy.");
-		return;
-	}
-	sbuf_adds(&c->out, "Total events captured on [");
-	wall_add_clf(&c->out, wall_local(&wall, (int64_t)(ms / 1000)));
-	sbuf_addf(&c->out, ".%03u] : 0\n", (unsigned int)(ms % 1000));
 }
 
 /* --- clear counters --- */

@@ -95,6 +95,8 @@ proxy_free(struct proxy **pp)
 	stat_past_fini(&p->past[1]);
 	latency_set_free(&p->latency[0]);
 	latency_set_free(&p->latency[1]);
+	for (unsigned int i = 0; i < ARRAY_LEN(p->invalid); i++)
+		invalid_msgs_fini(&p->invalid[i]);
 	mem_free(p->description);
 	mem_free(p->guid);
 	mem_free(p->state_file_name);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/l7_retry.h"
+#include "proxy/http1/note_invalid.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
@@ -126,6 +127,14 @@ exchange_reach(const struct session *s, int side, size_t room)
 	return room;
 }
 
+/* What was decoded before has overwritten its framing. */
+static void
+note_bad_body(const struct session *s, int side, const char *p, size_t n, size_t decoded)
+{
+	s->txn->h1[side]->body.bad_at -= (uint32_t)decoded;
+	http_note_invalid_body(s, side, p + decoded, n - decoded);
+}
+
 /* p NULL: the bytes were not parsed. */
 static enum relay_status
 body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
@@ -146,8 +155,10 @@ body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t
 		n = got ? h1_body_take(b, p, got) : 0;
 		*used = *out = n < 0 ? 0 : (size_t)n;
 	}
-	if (n < 0)
+	if (n < 0) {
+		note_bad_body(s, side, p, got, *used);
 		return RELAY_BAD;
+	}
 	return h1_body_is_over(b) ? RELAY_OVER : RELAY_ON;
 }
 

@@ -17,6 +17,7 @@
 #include "proxy/sample/http_line.h"
 #include "proxy/model/memory.h"
 #include "proxy/http1/monitor.h"
+#include "proxy/http1/note_invalid.h"
 #include "proxy/http1/request.h"
 
 /* A head is slow if this many consecutive reads brought fewer bytes than that. */
@@ -139,6 +140,13 @@ clock_pace(struct http_txn *t, const struct direction *h)
 	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
 }
 
+static enum session_event
+refuse_head(struct session *s, enum http_bad why)
+{
+	http_note_invalid_head(s, CLIENT);
+	return request_refuse(s, http_bad_status(why));
+}
+
 /* Parses new data: the event that follows, or NONE while it waits for more. */
 static enum session_event
 parse_request(struct session *s)
@@ -153,11 +161,11 @@ parse_request(struct session *s)
 	switch (h1_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (h->tail + h->lookahead == s->engine->bufsize)
-			return request_refuse(s, http_bad_status(h1_parse_full(p)));
+			return refuse_head(s, h1_parse_full(p));
 		clock_pace(t, h);
 		break;
 	case HTTP_BAD:
-		return request_refuse(s, http_bad_status((enum http_bad)p->bad));
+		return refuse_head(s, (enum http_bad)p->bad);
 	case HTTP_COMPLETE:
 		return complete_head(s, used);
 	}

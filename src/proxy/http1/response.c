@@ -16,6 +16,7 @@
 #include "http/h1_message.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
+#include "proxy/http1/note_invalid.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
@@ -162,7 +163,6 @@ has_rules(const struct proxy *p)
 			RULE_IN(HTTP_AFTER_RESPONSE)));
 }
 
-/* Applies the outcome of a rule. */
 static enum session_event
 apply_response_outcome(struct session *s, const struct rule_outcome *v)
 {
@@ -338,8 +338,9 @@ parse_heads(struct session *s)
 		case HTTP_MORE:
 			if (h->tail + h->lookahead < s->engine->bufsize)
 				return step;
-			return io_event(bad_response(s));
+			/* fall through */
 		case HTTP_BAD:
+			http_note_invalid_head(s, SERVER);
 			return io_event(bad_response(s));
 		case HTTP_COMPLETE:
 			break;
@@ -353,8 +354,7 @@ parse_heads(struct session *s)
 	return step;
 }
 
-/* The response was read speculatively: records whether it was there. The end of the message would
- * have been reported with it. */
+/* After a speculative read: was the response there? Its end would have been reported with it. */
 static void
 learn_quickness(struct session *s, int came)
 {

@@ -1,4 +1,4 @@
-/* show sess and show errors. */
+/* show sess. */
 #include "unit/app/admin_rig.h"
 
 #define CLIENTS 3
@@ -157,17 +157,6 @@ without_sessions_the_answer_is_empty(void **st)
 	assert_string_equal(rig_command("show sess all"), "\n");
 }
 
-static void
-there_are_no_protocol_errors(void **st)
-{
-	const char *a = rig_command("show errors");
-
-	(void)st;
-	rig_check_shape(a);
-	assert_int_equal(strncmp(a, "Total events captured on [", 26), 0);
-	assert_non_null(strstr(a, "] : 0\n"));
-}
-
 int
 main(void)
 {
@@ -179,7 +168,6 @@ main(void)
 		CASE(the_deadline_is_shown_as_the_remaining_time),
 		CASE(the_history_is_a_ring),
 		CASE(without_sessions_the_answer_is_empty),
-		CASE(there_are_no_protocol_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
