@@ -59,13 +59,16 @@ def test_an_upgrade_reloads_and_does_not_stop(name, service):
 
 
 def test_the_units_are_accepted(root, tmp_path):
-    for name in ("tacit", "haproxy"):
+    for name, exposure in (("tacit", 2.0), ("haproxy", 4.0)):
         text = (root / f"lib/systemd/system/{name}.service").read_text()
         assert "/usr/local" not in text
         unit = tmp_path / f"{name}.service"
         unit.write_text(text.replace(f"/usr/sbin/{name}", str(root / "usr/sbin/tacit")))
         done = run("systemd-analyze", "verify", "--man=no", unit)
         assert done.returncode == 0 and f"{name}.service" not in done.stderr, done.stderr
+        done = run("systemd-analyze", "security", "--offline=true", unit)
+        score = re.search(rf"exposure level for {name}.service: ([0-9.]+)", done.stdout)
+        assert score and float(score[1]) <= exposure, done.stdout[-300:] + done.stderr
 
 
 def test_the_users_and_directories_are_described(root):
