@@ -33,7 +33,8 @@ enum log_level {
 	LOG_LEVELS
 };
 
-/* Formats of the message header. LOCAL is the default; RFC3164 adds the host name. */
+/* Formats of the message header. LOCAL is the default; RFC3164 adds the host name. JSON, tacit's
+ * own, makes the whole message an object. */
 enum log_form {
 	LOG_FORM_LOCAL,
 	LOG_FORM_RFC3164,
@@ -43,6 +44,7 @@ enum log_form {
 	LOG_FORM_TIMED,
 	LOG_FORM_ISO,
 	LOG_FORM_RAW,
+	LOG_FORM_JSON,
 	LOG_FORMS
 };
 
@@ -148,13 +150,13 @@ void log_sink_fini(struct log_sink *k);
  */
 void log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	      const char *msg, size_t len);
-/* As log_send() with structured data for lines in the RFC 5424 format (6.3); NULL: "-". */
+/* As log_send() with structured data for lines in the RFC 5424 format (6.3); NULL: "-". is_json:
+ * the message is JSON, which lines in that format take as it is. */
 void log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level,
-	const char *tag, const char *sd, const char *msg, size_t len);
-struct sbuf;
-/* Appends the header of a message of now. */
-void log_head(struct log_sink *k, enum log_form form, int facility, enum log_level level,
-	struct sbuf *out);
+	const char *tag, const char *sd, int is_json, const char *msg, size_t len);
+/* Writes a whole message of now, in this form, to `out` of this size. Its length, without a NUL. */
+size_t log_compose(struct log_sink *k, enum log_form form, int facility, enum log_level level,
+	const char *text, char *out, size_t size);
 /* Maximum length of a message that none of these lines truncates. */
 size_t log_room(struct log_sink *k, const struct list *lines, enum log_level level,
 	const char *tag, const char *sd);

@@ -7,6 +7,7 @@
 
 #include "base/counter.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/log_ring.h"
 #include "base/log_target.h"
 #include "base/mem.h"
@@ -22,7 +23,7 @@ static const char *const facility_names[LOG_FACILITIES] = { "kern", "user", "mai
 	"cron2", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7" };
 
 static const char *const form_names[LOG_FORMS] = { "local", "rfc3164", "rfc5424", "priority",
-						   "short", "timed", "iso", "raw" };
+						   "short", "timed", "iso", "raw", "json" };
 
 static int
 name_find(const char *const *names, int n, const char *name)
@@ -165,18 +166,63 @@ add_head(struct sbuf *b, struct log_sink *k, enum log_form form, int pri, const 
 		sbuf_addc(b, ' ');
 		break;
 	case LOG_FORM_RAW:
+	case LOG_FORM_JSON:
 	case LOG_FORMS:
 		break;
 	}
 }
 
-void
-log_head(struct log_sink *k, enum log_form form, int facility, enum log_level level,
-	struct sbuf *out)
+/* The whole message as an object. If it is too long the text is cut, in halves, since what is left
+ * out may be an escaped byte; or the object is empty. */
+static size_t
+put_object(struct log_sink *k, int level, const char *tag, struct str text, uint64_t now_ns,
+	char *to, size_t max)
 {
-	add_head(out, k, form, facility * 8 + (int)level, k->id.tag, sink_now(k));
+	struct sbuf b;
+	size_t begin;
+
+	sbuf_init_fixed(&b, to, max + 1);
+	sbuf_adds(&b, "{\"time\":\"");
+	wall_add_iso(&b, wall_local(&k->wall, (int64_t)(now_ns / 1000000000u)),
+		(unsigned int)(now_ns % 1000000000u / 1000u));
+	sbuf_addf(&b, "\",\"level\":\"%s\",\"tag\":", level_names[level]);
+	json_put(&b, str_of(tag), SIZE_MAX);
+	sbuf_addf(&b, ",\"pid\":%d", k->id.pid);
+	if (k->id.hostname) {
+		sbuf_adds(&b, ",\"host\":");
+		json_put(&b, str_of(k->id.hostname), SIZE_MAX);
+	}
+	sbuf_adds(&b, ",\"message\":");
+	begin = b.len;
+	for (size_t most = text.len; !b.failed; most /= 2) {
+		json_put(&b, text, most);
+		sbuf_adds(&b, most < text.len ? ",\"cut\":true}" : "}");
+		if (!b.failed)
+			return b.len;
+		if (!most)
+			break;
+		b.len = begin;
+		b.failed = 0;
+	}
+	memcpy(to, "{}", 2);
+	return 2;
+}
+
+size_t
+log_compose(struct log_sink *k, enum log_form form, int facility, enum log_level level,
+	const char *text, char *out, size_t size)
+{
+	uint64_t now_ns = sink_now(k);
+	struct sbuf b;
+
+	if (form == LOG_FORM_JSON)
+		return put_object(k, (int)level, k->id.tag, str_of(text), now_ns, out, size - 1);
+	sbuf_init_fixed(&b, out, size);
+	add_head(&b, k, form, facility * 8 + (int)level, k->id.tag, now_ns);
 	if (form == LOG_FORM_RFC5424)
-		sbuf_adds(out, "- ");
+		sbuf_adds(&b, "- ");
+	sbuf_adds(&b, text);
+	return b.len;
 }
 
 /* Maximum length of a message with a header of `head` bytes. As in HAProxy `len` bounds the text
@@ -229,9 +275,31 @@ sink_room(struct log_sink *k, size_t len, uint64_t now_ns)
 	return (struct log_rec *)(void *)(k->ring + k->used);
 }
 
+/* What is logged, besides its level. */
+struct log_message {
+	const char *tag, *sd;
+	struct str text;
+	int is_json;
+};
+
+static size_t
+put_log_message(struct log_sink *k, const struct log_line *l, int level, const struct log_message *m,
+	uint64_t now_ns, char *to, size_t max)
+{
+	size_t n = 0;
+
+	if (l->form == LOG_FORM_JSON && !m->is_json)
+		return put_object(k, level, m->tag, m->text, now_ns, to, max);
+	if (l->form == LOG_FORM_RFC5424) {
+		n += put_clean_text(to, max, m->sd, strlen(m->sd));
+		n += put_clean_text(to + n, max - n, " ", 1);
+	}
+	return n + put_clean_text(to + n, max - n, m->text.p, m->text.len);
+}
+
 static void
-send_one(struct log_sink *k, const struct log_line *l, int level, const char *tag, const char *sd,
-	const char *msg, size_t len, uint64_t now_ns)
+send_one(struct log_sink *k, const struct log_line *l, int level, const struct log_message *m,
+	uint64_t now_ns)
 {
 	char head[LOG_HEAD_MAX];
 	struct sbuf b;
@@ -241,7 +309,7 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const char *ta
 	size_t n, max;
 
 	sbuf_init_fixed(&b, head, sizeof(head));
-	add_head(&b, k, l->form, l->facility * 8 + level, tag, now_ns);
+	add_head(&b, k, l->form, l->facility * 8 + level, m->tag, now_ns);
 	max = line_max(l, b.len);
 	if (t && !log_target_is_resting(t, now_ns))
 		r = sink_room(k, max + 1, now_ns);
@@ -254,11 +322,7 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const char *ta
 	p = (char *)(r + 1);
 	n = MIN(b.len, max);
 	memcpy(p, b.p, n);
-	if (l->form == LOG_FORM_RFC5424) {
-		n += put_clean_text(p + n, max - n, sd, strlen(sd));
-		n += put_clean_text(p + n, max - n, " ", 1);
-	}
-	n += put_clean_text(p + n, max - n, msg, len);
+	n += put_log_message(k, l, level, m, now_ns, p + n, max - n);
 	p[n++] = '\n';
 	r->target = (uint32_t)(t - k->target);
 	r->len = (uint32_t)n;
@@ -270,24 +334,25 @@ void
 log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	const char *msg, size_t len)
 {
-	log_send_sd(k, lines, level, tag, NULL, msg, len);
+	log_send_sd(k, lines, level, tag, NULL, 0, msg, len);
 }
 
 void
 log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
-	const char *sd, const char *msg, size_t len)
+	const char *sd, int is_json, const char *msg, size_t len)
 {
+	struct log_message m = { .sd = sd ? sd : "-", .text = { msg, len }, .is_json = is_json };
 	uint64_t now_ns;
 
 	if (!k || !lines || list_is_empty(lines))
 		return;
+	m.tag = tag ? tag : k->id.tag;
 	now_ns = sink_now(k);
 	list_each(it, (struct list *)(uintptr_t)lines) {
 		struct log_line *l = list_entry(it, struct log_line, link);
 
 		if (level <= l->level && log_sample_take(&l->sample))
-			send_one(k, l, (int)MAX(level, l->minlevel), tag ? tag : k->id.tag,
-				sd ? sd : "-", msg, len, now_ns);
+			send_one(k, l, (int)MAX(level, l->minlevel), &m, now_ns);
 	}
 }
 

@@ -2,6 +2,7 @@
  * the whole stack, so no batch is seen twice. What is stored belongs to the owner alone. */
 #include "base/log_ring.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/atomic.h"
@@ -163,16 +164,16 @@ store_message(struct log_ring *r, const char *p, uint32_t len)
 static int
 tell_losses(struct log_ring *r, struct log_sink *k)
 {
-	char text[LOG_LEN_MIN + LOG_HEAD_MAX];
+	char text[LOG_LEN_MIN], whole[sizeof(text) + LOG_HEAD_MAX];
 	uint64_t n = atomic_read(&r->unsaid);
-	struct sbuf b;
+	size_t len;
 
 	if (!n)
 		return 0;
-	sbuf_init_fixed(&b, text, sizeof(text));
-	log_head(k, r->form, r->facility, LOG_LEVEL_NOTICE, &b);
-	sbuf_addf(&b, "%llu event%s dropped", (unsigned long long)n, n > 1 ? "s" : "");
-	if (store_message(r, b.p, (uint32_t)b.len) < 0)
+	(void)snprintf(text, sizeof(text), "%llu event%s dropped", (unsigned long long)n,
+		n > 1 ? "s" : "");
+	len = log_compose(k, r->form, r->facility, LOG_LEVEL_NOTICE, text, whole, sizeof(whole));
+	if (store_message(r, whole, (uint32_t)len) < 0)
 		return -ERR_FULL;
 	(void)atomic_sub(&r->unsaid, n);
 	return 0;

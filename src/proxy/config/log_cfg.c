@@ -44,7 +44,7 @@ parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 				return cfg_error(ctx, *i + 1,
 					"'log' : unknown format '%s'; the formats are local, "
 					"rfc3164, "
-					"rfc5424, priority, short, timed, iso and raw",
+					"rfc5424, priority, short, timed, iso, raw and json",
 					value);
 			l->form = (enum log_form)n;
 			l->form_set = 1;

@@ -29,21 +29,24 @@ is_bad(const struct session *s)
 	return s->is_http && !(s->txn && s->txn->head_ms);
 }
 
-static void
+/* 1: it is JSON. */
+static int
 render_line(struct session *s, const struct log_context *cx, size_t room, struct sbuf *out)
 {
 	const struct proxy_log *conf = &s->fe->log;
 
 	if (conf->error.fmt && (is_bad(s) || s->conn_err))
 		log_format_render(conf->error.fmt, s, cx, out);
-	else if (conf->json)
+	else if (conf->json) {
 		log_json_write(s, cx, room, out);
-	else if (s->conn_err)
+		return 1;
+	} else if (s->conn_err)
 		log_format_render_refused(s, cx, out);
 	else if (conf->format)
 		log_format_render(conf->format, s, cx, out);
 	else
 		log_format_render_default(s, cx, out);
+	return 0;
 }
 
 /* A rule's level takes precedence (manual, set-log-level). */
@@ -61,7 +64,7 @@ write_line(struct session *s)
 	struct engine *e = s->engine;
 	struct log_sink *k = e->log;
 	struct proxy_log *conf = &s->fe->log;
-	int error = is_error(s);
+	int error = is_error(s), is_json;
 	struct log_context cx = {
 		.sys = e->sys,
 		.id = &k->id,
@@ -86,8 +89,9 @@ write_line(struct session *s)
 	if (conf->json)
 		room = log_room(k, &s->fe->logs, level, conf->tag, extra);
 	sbuf_init_fixed(&line, text, sizeof(text));
-	render_line(s, &cx, room, &line);
-	log_send_sd(k, &s->fe->logs, level, conf->tag, extra, line.p, line.len);
+	is_json = render_line(s, &cx, room, &line);
+	log_send_sd(k, &s->fe->logs, level, conf->tag, extra, is_json, line.p,
+		line.len);
 }
 
 /* The default format is only for sessions that reached a request, as in HAProxy. Those with an

@@ -113,19 +113,51 @@ test_structured_data(void **state)
 	(void)state;
 	world_init(&w);
 	w.line.form = LOG_FORM_RFC5424;
-	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a b=\"\n\"]", "m", 1);
+	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a b=\"\n\"]", 0, "m", 1);
 	assert_non_null(strstr(got(&w), " - [a b=\"#0A\"] m\n"));
 	/* Other formats have no field for it. */
 	w.line.form = LOG_FORM_SHORT;
-	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a]", "m", 1);
+	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a]", 0, "m", 1);
 	assert_string_equal(got(&w), "<6>m\n");
 	/* It is truncated as the text is. */
 	w.line.form = LOG_FORM_RFC5424;
 	w.line.max_len = LOG_LEN_MIN;
 	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t",
 		"[a b=\"0123456789012345678901234567890123456789012345678901234567890123456789\"]",
-		"m", 1);
+		0, "m", 1);
 	assert_int_equal(strlen(got(&w)), LOG_LEN_MIN + 1);
+	world_fini(&w);
+}
+
+/* Whatever the message is, a line is one object, and never longer than its target allows. */
+static void
+test_json(void **state)
+{
+	struct world w;
+	char text[200], escaped[2 * sizeof(text) + 1];
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_JSON;
+	log_send(&w.sink, &w.lines, LOG_LEVEL_WARNING, "t\"g", "a \"b\"\n\xff", 7);
+	assert_string_equal(strstr(got(&w), ",\"level\":"),
+		",\"level\":\"warning\",\"tag\":\"t\\\"g\",\"pid\":4321,"
+		"\"message\":\"a \\\"b\\\"\\u000a\\ufffd\"}\n");
+	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, NULL, 1, "{\"a\":1}", 7);
+	assert_string_equal(got(&w), "{\"a\":1}\n");
+	memset(text, '\\', sizeof(text));
+	memset(escaped, '\\', sizeof(escaped) - 1);
+	escaped[sizeof(escaped) - 1] = '\0';
+	for (w.line.max_len = LOG_LEN_MIN; w.line.max_len < 600; w.line.max_len++) {
+		const char *line;
+
+		log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", text, sizeof(text));
+		line = got(&w);
+		assert_in_range(strlen(line), 3, w.line.max_len + 1);
+		assert_string_equal(line + strlen(line) - 2, "}\n");
+		assert_int_equal(strstr(line, "\"cut\":true") == NULL && strlen(line) > 3,
+			strstr(line, escaped) != NULL);
+	}
 	world_fini(&w);
 }
 
@@ -146,7 +178,8 @@ test_room(void **state)
 
 			w.line.form = (enum log_form)form;
 			n = log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i]);
-			log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i], text, n);
+			log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i],
+				form == LOG_FORM_JSON, text, n);
 			assert_int_equal(strlen(got(&w)), w.line.max_len + 1);
 		}
 	/* A message below this level does not count. */
@@ -320,6 +353,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_form),
 		cmocka_unit_test(test_structured_data),
+		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_levels_filter_and_cap),
 		cmocka_unit_test(test_control_bytes_are_shown),

@@ -239,6 +239,21 @@ what_it_says_itself_has_its_header(void **state)
 	assert_string_equal(kept(NULL), "<5>3 events dropped|<6>a|");
 }
 
+static void
+in_json_too(void **state)
+{
+	(void)state;
+	log_ring_fini(&ring);
+	ring.size = 1000;
+	assert_int_equal(log_ring_open(&ring), 0);
+	ring.form = LOG_FORM_JSON;
+	log_ring_count_lost(&ring, 1);
+	put("{}");
+	assert_non_null(strstr(kept(NULL),
+		"\"level\":\"notice\",\"tag\":\"tacit\",\"pid\":7,"
+		"\"message\":\"1 event dropped\"}|{}|"));
+}
+
 /* --- several threads --- */
 
 static void *
@@ -311,6 +326,7 @@ main(void)
 		CASE(what_waits_for_the_owner_is_bounded),
 		CASE(a_line_has_the_format_and_length_of_the_ring),
 		CASE(what_it_says_itself_has_its_header),
+		CASE(in_json_too),
 		CASE(threads_post_without_loss),
 	};
 

@@ -113,7 +113,7 @@ mistakes_are_reported(void **state)
 		{ "global\n log ring@none local0\n", "there is no section 'ring none'" },
 		{ "ring a\nring a\n", "sink named 'a' already exists" },
 		{ "ring stdout\n", "sink named 'stdout' already exists" },
-		{ "ring a\n format json\n", "unknown format 'json'" },
+		{ "ring a\n format js\n", "unknown format 'js'" },
 		{ "ring a\n maxlen 0\n", "maxlen" },
 		{ "ring a\n size 16383\n", "size" },
 		{ "ring a\n maxlen 20000\n",
