@@ -283,8 +283,8 @@ struct log_message {
 };
 
 static size_t
-put_log_message(struct log_sink *k, const struct log_line *l, int level, const struct log_message *m,
-	uint64_t now_ns, char *to, size_t max)
+put_log_message(struct log_sink *k, const struct log_line *l, int level,
+	const struct log_message *m, uint64_t now_ns, char *to, size_t max)
 {
 	size_t n = 0;
 

@@ -142,7 +142,7 @@ ADMIN_CMD("show fd", "[num]",
 	"dump list of file descriptors in use or a specific one", OPERATOR, NONE, admin_cmd_show_fd)
 ADMIN_CMD("show info", "[desc|json|typed|float]*",
 	"report information about the running process", USER, NONE, admin_cmd_show_info)
-ADMIN_CMD("show latency", "[<proxy>]",
+ADMIN_CMD("show latency", "[<proxy>] [json]",
 	"report histograms of times for each proxy and server",
 	USER, NONE, admin_cmd_show_latency)
 ADMIN_CMD("show libs", "",

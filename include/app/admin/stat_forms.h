@@ -8,7 +8,7 @@
 const struct field *stat_field(enum stat_col c);
 /* A line for each value of a row, with its description if has_desc. */
 void stat_row_print_typed(struct sbuf *out, const struct stat_row *r, int has_desc);
-/* The row as an array of its values. */
+/* The row as an array of its values, without the bracket that ends it. */
 void stat_row_print_json(struct sbuf *out, const struct stat_row *r);
 
 #endif

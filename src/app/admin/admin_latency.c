@@ -1,8 +1,10 @@
-/* show latency: the histograms of times. On the first worker; others count meanwhile. */
+/* show latency: the histograms of times, as a table or as JSON. On the first worker; others count
+ * meanwhile. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_stat.h"
+#include "app/admin/latency_json.h"
 
 static void
 put_latency_header(struct sbuf *out)
@@ -51,20 +53,31 @@ put_latency_item(struct sbuf *out, const struct stat_item *item)
 				&l, k);
 }
 
+struct latency_walk {
+	struct stat_walk items;
+	int is_json, has_any;
+};
+
 static int
 next_latency(struct admin_conn *c, void *state)
 {
+	struct latency_walk *w = state;
 	struct stat_item item;
 
-	switch (stat_walk_next(state, c->admin->process, &item)) {
+	switch (stat_walk_next(&w->items, c->admin->process, &item)) {
 	case STAT_ITEM:
-		put_latency_item(&c->out, &item);
+		if (w->is_json)
+			latency_json_put(&c->out, &item, &w->has_any);
+		else
+			put_latency_item(&c->out, &item);
 		return 1;
 	case STAT_NOTHING:
 		return 1;
 	case STAT_END:
 		break;
 	}
+	if (w->is_json)
+		sbuf_adds(&c->out, "]\n");
 	return 0;
 }
 
@@ -72,11 +85,15 @@ void
 admin_cmd_show_latency(struct admin_conn *c, int argc, char **argv)
 {
 	const struct proxies *ps = &c->admin->process->cfg->proxies;
-	struct stat_walk w;
+	struct latency_walk w = { .is_json = 0 };
 
-	stat_walk_init(&w, c->admin->process);
+	stat_walk_init(&w.items, c->admin->process);
 	/* No column is read: one that costs little. */
-	w.args.only = STAT_scur;
+	w.items.args.only = STAT_scur;
+	if (argc > 0 && strcmp(argv[argc - 1], "json") == 0) {
+		w.is_json = 1;
+		argc--;
+	}
 	if (argc > 0) {
 		const struct proxy *p = proxies_find(ps, argv[0], PROXY_FE | PROXY_BE);
 
@@ -84,8 +101,11 @@ admin_cmd_show_latency(struct admin_conn *c, int argc, char **argv)
 			admin_msg(c, ADMIN_ERR, "No such proxy.");
 			return;
 		}
-		w.args.iid = p->id;
+		w.items.args.iid = p->id;
 	}
-	put_latency_header(&c->out);
+	if (w.is_json)
+		sbuf_addc(&c->out, '[');
+	else
+		put_latency_header(&c->out);
 	admin_walk(c, next_latency, &w, sizeof(w));
 }

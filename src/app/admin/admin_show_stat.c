@@ -1,17 +1,22 @@
 /* The text of all rows, and the command show stat. On the first worker. */
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_show_stat.h"
+#include "app/admin/latency_json.h"
 #include "app/admin/stat_forms.h"
 
 static void
-print_stat(struct sbuf *out, const struct stat_args *a, int is_first, const struct stat_row *r)
+print_stat(struct sbuf *out, const struct stat_args *a, int is_first, const struct stat_item *item)
 {
+	const struct stat_row *r = &item->row;
+
 	if (a->form == FORM_TYPED) {
 		stat_row_print_typed(out, r, a->has_desc);
 	} else if (a->form == FORM_JSON) {
 		if (!is_first)
 			sbuf_addc(out, ',');
 		stat_row_print_json(out, r);
+		latency_json_put_fields(out, item);
+		sbuf_addc(out, ']');
 	} else {
 		stat_row_print(out, r);
 	}
@@ -33,7 +38,7 @@ stat_print_next(struct stat_walk *w, const struct process *p, struct sbuf *out)
 
 	switch (stat_walk_next(w, p, &item)) {
 	case STAT_ITEM:
-		print_stat(out, &w->args, !w->has_rows, &item.row);
+		print_stat(out, &w->args, !w->has_rows, &item);
 		w->has_rows = 1;
 		return 1;
 	case STAT_NOTHING:

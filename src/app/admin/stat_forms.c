@@ -79,5 +79,4 @@ stat_row_print_json(struct sbuf *out, const struct stat_row *r)
 		sbuf_addc(out, '}');
 		before = ",";
 	}
-	sbuf_addc(out, ']');
 }

@@ -397,6 +397,32 @@ times_are_listed_with_their_buckets(void **st)
 	assert_int_equal(strncmp(rig_line(a, 9), "two,BACKEND,total,0,0,", 22), 0);
 	assert_non_null(strstr(rig_command("show latency"), "\nl,FRONTEND,total,0,"));
 	assert_non_null(strstr(rig_command("show latency no"), "No such proxy."));
+	a = rig_command("show latency two json");
+	rig_check_shape(a);
+	assert_string_equal(rig_line(a, 2),
+		"{\"pxname\":\"two\",\"svname\":\"a\",\"time\":\"total\",\"count\":2,"
+		"\"sum_us\":300000070,\"p50_us\":100,\"p90_us\":250000000,\"p99_us\":250000000,"
+		"\"buckets\":[{\"le_us\":50,\"count\":0},{\"le_us\":100,\"count\":1},"
+		"{\"le_us\":250,\"count\":1},{\"le_us\":500,\"count\":1},"
+		"{\"le_us\":1000,\"count\":1},{\"le_us\":2500,\"count\":1},"
+		"{\"le_us\":5000,\"count\":1},{\"le_us\":10000,\"count\":1},"
+		"{\"le_us\":25000,\"count\":1},{\"le_us\":50000,\"count\":1},"
+		"{\"le_us\":100000,\"count\":1},{\"le_us\":250000,\"count\":1},"
+		"{\"le_us\":500000,\"count\":1},{\"le_us\":1000000,\"count\":1},"
+		"{\"le_us\":2500000,\"count\":1},{\"le_us\":5000000,\"count\":1},"
+		"{\"le_us\":10000000,\"count\":1},{\"le_us\":25000000,\"count\":1},"
+		"{\"le_us\":50000000,\"count\":1},{\"le_us\":100000000,\"count\":1},"
+		"{\"le_us\":250000000,\"count\":1},{\"le_us\":null,\"count\":2}]},");
+	assert_non_null(strstr(rig_line(a, 0), "\"time\":\"queue\",\"count\":0,\"sum_us\":0,"
+					       "\"p50_us\":null,"));
+	assert_int_equal(rig_lines(a), 3 * 3);
+	/* show stat has their sums, of times that there are. */
+	a = rig_command("show stat two 4 -1 json");
+	assert_non_null(strstr(a, "\"field\":{\"pos\":1015,\"name\":\"total_time_count\"},"));
+	assert_non_null(strstr(a, "\"field\":{\"pos\":1016,\"name\":\"total_time_sum_us\"},"));
+	assert_non_null(strstr(a, "{\"type\":\"u64\",\"value\":300000070}}"));
+	assert_non_null(strstr(a, "\"name\":\"total_time_p99_us\"},"));
+	assert_null(strstr(a, "queue_time_"));
 }
 
 /* A comma in a name must not move the columns after it. */
