@@ -31,6 +31,8 @@ struct tls_conf {
 	struct evp_pkey_st *dh;         /* made of either */
 	int cache_size;                 /* sessions; 0: none */
 	uint32_t lifetime_s;
+	int capture_size;               /* bytes of a client's hello; 0: nothing is kept */
+	int keylog;                     /* secrets are kept */
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
 	struct tls_store certs;
 	struct tls_ca_files cas;

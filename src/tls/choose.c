@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "event/loop.h"
 #include "net/conn_err.h"
+#include "tls/capture.h"
 #include "tls/openssl.h"
 #include "tls_bio.h"
 
@@ -319,6 +320,7 @@ tls_choose_enable(SSL_CTX *ctx, struct tls_acceptor *a, unsigned int variant)
 	struct tls_settings *set = &a->bind->variant[variant]->set;
 
 	(void)SSL_CTX_set_app_data(ctx, a);
+	tls_capture_enable(ctx, a->bind->conf);
 	SSL_CTX_set_client_hello_cb(ctx, on_client_hello, a);
 	SSL_CTX_set_cert_cb(ctx, on_certificate, a);
 	(void)SSL_CTX_set_tlsext_servername_callback(ctx, on_servername);

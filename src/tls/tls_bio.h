@@ -55,6 +55,7 @@ struct tls {
 	struct tls_resume *resume; /* a reference; NULL: it accepts, or nothing is resumed */
 	struct tls_kept *in;   /* read and not taken by OpenSSL */
 	struct tls_kept *out;  /* written by OpenSSL and not sent */
+	struct tls_capture *capture; /* of the hello, and secrets; NULL: none */
 	size_t taken;          /* of the user's data, in out: it has to pass them again */
 	uint64_t sent;         /* of the user's data, since the transfer began */
 	uint64_t sent_ms;      /* time of the last */

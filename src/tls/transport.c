@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "net/conn_err.h"
 #include "resume.h"
+#include "tls/capture.h"
 #include "tls_bio.h"
 #include "tls_query.h"
 
@@ -281,6 +282,7 @@ tls_close(struct conn *c)
 	struct tls *t = tls_of(c);
 
 	tls_drop_kept(t);
+	tls_capture_free(&t->capture);
 	SSL_free(t->ssl);
 	tls_resume_put(t->resume);
 	ERR_clear_error();

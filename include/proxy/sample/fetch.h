@@ -10,6 +10,7 @@ extern const struct rule_fetch load_fetches[];
 extern const struct rule_conv load_convs[];
 extern const struct rule_fetch conn_fetches[]; /* data from the kernel */
 extern const struct rule_fetch tls_fetches[];
+extern const struct rule_fetch tls_hello_fetches[]; /* a client's hello, secrets */
 extern const struct rule_fetch userlist_fetches[]; /* users (7.3.6) */
 
 /* The session's client address, or with `own` its destination. 0, or -1: unknown. */

@@ -8,15 +8,12 @@
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .min = 0, .max = hi,            \
 	  .class = CFG_HINT, .doc = why }
 
-#define CAPTURE "what clients offer in handshakes is not kept"
 #define H2 "HTTP/2 is not supported"
 #define COMPRESSION "compression is not supported"
 #define ABSENT "tacit has nothing of the kind"
 #define NEVER "tacit never does it"
 
 static const struct cfg_kw kws[] = {
-	HINT("tune.ssl.capture-buffer-size", 1, CAPTURE),
-	HINT("tune.ssl.capture-cipherlist-size", 1, CAPTURE),
 	HINT("tune.h2.header-table-size", 1, H2),
 	HINT("tune.h2.initial-window-size", 1, H2),
 	HINT("tune.h2.max-concurrent-streams", 1, H2),

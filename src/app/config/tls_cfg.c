@@ -124,6 +124,23 @@ parse_cachesize(struct cfg_ctx *ctx)
 }
 
 static int
+parse_capture_size(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return cfg_arg_int(ctx, 0, 0, UINT16_MAX, &c->tls.capture_size);
+}
+
+static int
+parse_keylog(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum names[] = { { "off", 0 }, { "on", 1 }, { NULL, 0 } };
+	struct config *c = ctx->root;
+
+	return cfg_arg_enum(ctx, 0, names, &c->tls.keylog);
+}
+
+static int
 parse_maxrecord(struct cfg_ctx *ctx)
 {
 	struct config *c = ctx->root;
@@ -206,6 +223,13 @@ static const struct cfg_kw kws[] = {
 		"outlive the process. The default is 20000."),
 	KW("tune.ssl.lifetime", 1, parse_lifetime, "<time>",
 		"Time during which a session can be resumed, in seconds; the default is 300."),
+	KW("tune.ssl.capture-buffer-size", 1, parse_capture_size, "<bytes>",
+		"Bytes that are kept of the lists in each client's hello, for "
+		"ssl_fc_cipherlist_bin and its like; the default is 0."),
+	KW("tune.ssl.capture-cipherlist-size", 1, parse_capture_size, "<bytes>", "The same."),
+	KW("tune.ssl.keylog", 1, parse_keylog, "on|off",
+		"Keeps the secrets of each connection for ssl_fc_client_traffic_secret_0 and its "
+		"like; the default is off."),
 	KW("tune.ssl.maxrecord", 1, parse_maxrecord, "<bytes>",
 		"Maximum size of a record that is sent, at least 512; 0 leaves it to the length "
 		"of the transfer."),

@@ -36,6 +36,8 @@ proxy_vocab_init(struct rule_vocab *v)
 	if (!r)
 		r = rule_vocab_add_fetches(v, tls_fetches);
 	if (!r)
+		r = rule_vocab_add_fetches(v, tls_hello_fetches);
+	if (!r)
 		r = rule_vocab_add_fetches(v, userlist_fetches);
 	if (!r)
 		r = rule_vocab_add_convs(v, load_convs);

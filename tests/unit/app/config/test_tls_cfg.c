@@ -20,6 +20,7 @@ values(void **state)
 			     "ssl-default-bind-options ssl-min-ver TLSv1.3 no-tls-tickets\n"
 			     "ssl-server-verify none\ntune.ssl.lifetime 1h\n"
 			     "tune.ssl.cachesize 0\ntune.ssl.maxrecord 1400\n"
+			     "tune.ssl.capture-buffer-size 96\ntune.ssl.keylog on\n"
 			     "tune.ssl.default-dh-param 2048"),
 		0);
 	assert_string_equal(t->files.crt_base, "/c");
@@ -34,6 +35,8 @@ values(void **state)
 	assert_int_equal(t->lifetime_s, 3600);
 	assert_int_equal(t->cache_size, 0);
 	assert_int_equal(t->maxrecord, 1400);
+	assert_int_equal(t->capture_size, 96);
+	assert_int_equal(t->keylog, 1);
 	assert_int_equal(t->default_dh, 2048);
 }
 
@@ -52,6 +55,8 @@ mistakes(void **state)
 		"tune.ssl.cachesize -1",
 		"tune.ssl.default-dh-param 512",
 		"tune.ssl.maxrecord x",
+		"tune.ssl.capture-buffer-size -1",
+		"tune.ssl.keylog maybe",
 		"crt-base",
 	};
 

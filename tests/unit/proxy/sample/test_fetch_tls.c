@@ -26,6 +26,10 @@ without_tls(void **state)
 	IS("%[ssl_c_s_dn] %[ssl_c_s_dn(CN,-1)] %[ssl_c_i_dn(,0,rfc2253)] %[ssl_f_sha1,hex]",
 		"- - - -");
 	IS("%[ssl_c_version] %[ssl_s_version] %[ssl_bc_use_keysize]", "- - -");
+	IS("%[ssl_fc_cipherlist_bin(1),hex] %[ssl_fc_cipherlist_hex] %[ssl_fc_cipherlist_str]",
+		"- - -");
+	IS("%[ssl_fc_protocol_hello_id] %[ssl_fc_cipherlist_xxh] %[ssl_fc_exporter_secret]",
+		"- - -");
 	IS("%sslv %sslc", "- -");
 }
 

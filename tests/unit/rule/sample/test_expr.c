@@ -157,7 +157,7 @@ mistakes(void **state)
 	IS("(a)", "0: the name of a fetch is missing");
 	IS("txet", "0: unknown fetch 'txet'; did you mean 'text'?");
 	IS("qqqqqq", "0: unknown fetch 'qqqqqq'");
-	IS("ssl_fc_eclist_bin", "0: fetch 'ssl_fc_eclist_bin' is not supported");
+	IS("ssl_fc_npn", "0: fetch 'ssl_fc_npn' is not supported");
 	IS("text,", "5: the name of a converter is missing");
 	IS("text,,twice", "5: the name of a converter is missing");
 	IS("text,twcie", "5: unknown converter 'twcie'; did you mean 'twice'?");

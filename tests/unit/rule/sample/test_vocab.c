@@ -100,10 +100,10 @@ static void
 known_names(void **state)
 {
 	(void)state;
-	assert_true(rule_is_known_fetch(STR("ssl_fc_eclist_bin")));
+	assert_true(rule_is_known_fetch(STR("ssl_fc_npn")));
 	assert_false(rule_is_known_fetch(STR("ssl_c_s_d")));
 	assert_true(rule_is_known_conv(STR("jwt_verify")));
-	assert_false(rule_is_known_conv(STR("ssl_fc_eclist_bin")));
+	assert_false(rule_is_known_conv(STR("ssl_fc_npn")));
 }
 
 int

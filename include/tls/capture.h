@@ -1,0 +1,68 @@
+/*
+ * What a client has said in its hello, and the secrets of a connection, for those who ask for them:
+ * tune.ssl.capture-buffer-size, tune.ssl.keylog. On the connection's worker.
+ */
+#ifndef TACIT_TLS_CAPTURE_H
+#define TACIT_TLS_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/sbuf.h"
+
+struct conn;
+struct ssl_ctx_st;
+struct tls_capture;
+struct tls_conf;
+
+/* Lists of numbers, as they stand in the hello. */
+enum tls_hello_list {
+	TLS_HELLO_CIPHERS,
+	TLS_HELLO_EXTENSIONS,
+	TLS_HELLO_GROUPS,
+	TLS_HELLO_POINT_FORMATS,
+	TLS_HELLO_LISTS
+};
+
+enum tls_hello_number { TLS_HELLO_VERSION, TLS_HELLO_CIPHERS_HASH };
+
+/* As in the lines of a key log file. */
+enum tls_secret {
+	TLS_CLIENT_EARLY_TRAFFIC_SECRET,
+	TLS_CLIENT_HANDSHAKE_TRAFFIC_SECRET,
+	TLS_SERVER_HANDSHAKE_TRAFFIC_SECRET,
+	TLS_CLIENT_TRAFFIC_SECRET_0,
+	TLS_SERVER_TRAFFIC_SECRET_0,
+	TLS_EXPORTER_SECRET,
+	TLS_EARLY_EXPORTER_SECRET,
+	TLS_SECRETS
+};
+
+/* Has OpenSSL tell what conf wants, for connections of this context. */
+void tls_capture_enable(struct ssl_ctx_st *ctx, const struct tls_conf *conf);
+/* NULL is allowed. */
+void tls_capture_free(struct tls_capture **c);
+
+/* Keeps at most `room` bytes of the lists of a client's hello: a handshake message with its head.
+ * A second one replaces the first, as in HAProxy; what is no hello is ignored. 0 or -ERR_NOMEM. */
+int tls_capture_hello(struct tls_capture **c, size_t room, const uint8_t *message, size_t len)
+	must_check;
+/* Keeps the secret of a line of a key log file. 0 or -ERR_NOMEM. */
+int tls_capture_secret(struct tls_capture **c, const char *line) must_check;
+
+/* Each: 0, or -ERR_UNKNOWN: nothing was kept. c may be NULL. */
+int tls_capture_list(const struct tls_capture *c, enum tls_hello_list list, int without_grease,
+	struct sbuf *out) must_check;
+int tls_capture_number(const struct tls_capture *c, enum tls_hello_number what, int64_t *out)
+	must_check;
+/* In hexadecimal digits. */
+int tls_capture_secret_text(const struct tls_capture *c, enum tls_secret which, struct sbuf *out)
+	must_check;
+/* The names of the ciphers, with commas: OpenSSL's, or UNKNOWN(1234). */
+int tls_capture_cipher_names(const struct conn *c, int without_grease, struct sbuf *out)
+	must_check;
+/* Of a connection; NULL: nothing. */
+const struct tls_capture *tls_capture_of(const struct conn *c);
+
+#endif

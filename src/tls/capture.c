@@ -1,0 +1,250 @@
+/* Lists of a client's hello and secrets, as copies. On the worker of the connection; no length is
+ * believed that the bytes at hand do not cover. */
+#include "tls/capture.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tls/openssl.h"
+
+enum { EXT_GROUPS = 10, EXT_POINT_FORMATS = 11, RANDOM_LEN = 32, MESSAGE_HEAD = 4 };
+
+struct tls_capture {
+	uint64_t ciphers_hash;         /* of all, also of those that are not kept */
+	uint16_t version;
+	uint8_t has_hello;
+	uint16_t len[TLS_HELLO_LISTS]; /* bytes, one list behind the other */
+	char *secret[TLS_SECRETS];     /* NULL: none */
+	uint8_t *lists;
+};
+
+/* --- the hello --- */
+
+struct rest {
+	const uint8_t *p;
+	size_t len;
+	int bad;
+};
+
+static struct rest
+hello_take_bytes(struct rest *r, size_t n)
+{
+	struct rest out = { r->p, n, 0 };
+
+	if (r->bad || n > r->len) {
+		r->bad = 1;
+		return (struct rest){ NULL, 0, 1 };
+	}
+	r->p += n;
+	r->len -= n;
+	return out;
+}
+
+static size_t
+hello_take_number(struct rest *r, size_t n)
+{
+	struct rest b = hello_take_bytes(r, n);
+	size_t v = 0;
+
+	for (size_t i = 0; i < b.len; i++)
+		v = v << 8 | b.p[i];
+	return v;
+}
+
+static struct rest
+hello_take_vector(struct rest *r, size_t n)
+{
+	return hello_take_bytes(r, hello_take_number(r, n));
+}
+
+static size_t
+room_left(const struct tls_capture *c, size_t room)
+{
+	for (unsigned int i = 0; i < TLS_HELLO_LISTS; i++)
+		room -= c->len[i];
+	return room;
+}
+
+/* As much as there is room for. */
+static void
+add_to_list(struct tls_capture *c, enum tls_hello_list list, const uint8_t *p, size_t n,
+	size_t room)
+{
+	size_t left = room_left(c, room), used = room - left;
+
+	n = MIN(n, left);
+	memcpy(c->lists + used, p, n);
+	c->len[list] = (uint16_t)(c->len[list] + n);
+}
+
+/* Of a list that was invalid: none, and no further extensions. */
+static void
+add_extensions(struct tls_capture *c, struct rest all, size_t room)
+{
+	struct rest groups = { NULL, 0, 0 }, formats = { NULL, 0, 0 };
+
+	while (all.len && !groups.bad && !formats.bad) {
+		const uint8_t *type = all.p;
+		size_t number = hello_take_number(&all, 2);
+		struct rest body = hello_take_vector(&all, 2);
+
+		if (all.bad)
+			break;
+		if (room_left(c, room) >= 2)
+			add_to_list(c, TLS_HELLO_EXTENSIONS, type, 2, room);
+		if (number == EXT_GROUPS)
+			groups = hello_take_vector(&body, 2);
+		else if (number == EXT_POINT_FORMATS)
+			formats = hello_take_vector(&body, 1);
+	}
+	/* Whole numbers of groups. */
+	if (!groups.bad)
+		add_to_list(c, TLS_HELLO_GROUPS, groups.p,
+			MIN(groups.len, room_left(c, room) & ~(size_t)1), room);
+	if (!formats.bad)
+		add_to_list(c, TLS_HELLO_POINT_FORMATS, formats.p, formats.len, room);
+}
+
+static struct tls_capture *
+get_capture(struct tls_capture **c)
+{
+	if (!*c)
+		*c = mem_zalloc(sizeof(**c));
+	return *c;
+}
+
+int
+tls_capture_hello(struct tls_capture **cp, size_t room, const uint8_t *message, size_t len)
+{
+	struct rest m = { message, len, 0 }, ciphers;
+	size_t type = hello_take_number(&m, 1), version;
+	struct tls_capture *c;
+
+	(void)hello_take_bytes(&m, MESSAGE_HEAD - 1);
+	version = hello_take_number(&m, 2);
+	(void)hello_take_bytes(&m, RANDOM_LEN);
+	(void)hello_take_vector(&m, 1);
+	ciphers = hello_take_vector(&m, 2);
+	(void)hello_take_vector(&m, 1);
+	if (m.bad || type != SSL3_MT_CLIENT_HELLO)
+		return 0;
+	c = get_capture(cp);
+	if (c && !c->lists)
+		c->lists = mem_alloc(room);
+	if (!c || !c->lists)
+		return -ERR_NOMEM;
+	memset(c->len, 0, sizeof(c->len));
+	c->has_hello = 1;
+	c->version = (uint16_t)version;
+	c->ciphers_hash = XXH64(ciphers.p, ciphers.len, 0);
+	add_to_list(c, TLS_HELLO_CIPHERS, ciphers.p, ciphers.len, room);
+	if (m.len)
+		add_extensions(c, hello_take_vector(&m, 2), room);
+	return 0;
+}
+
+/* --- secrets --- */
+
+int
+tls_capture_secret(struct tls_capture **cp, const char *line)
+{
+	static const char *const labels[TLS_SECRETS] = {
+		[TLS_CLIENT_EARLY_TRAFFIC_SECRET] = "CLIENT_EARLY_TRAFFIC_SECRET",
+		[TLS_CLIENT_HANDSHAKE_TRAFFIC_SECRET] = "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
+		[TLS_SERVER_HANDSHAKE_TRAFFIC_SECRET] = "SERVER_HANDSHAKE_TRAFFIC_SECRET",
+		[TLS_CLIENT_TRAFFIC_SECRET_0] = "CLIENT_TRAFFIC_SECRET_0",
+		[TLS_SERVER_TRAFFIC_SECRET_0] = "SERVER_TRAFFIC_SECRET_0",
+		[TLS_EXPORTER_SECRET] = "EXPORTER_SECRET",
+		[TLS_EARLY_EXPORTER_SECRET] = "EARLY_EXPORTER_SECRET",
+	};
+	const char *end = strchr(line, ' '), *secret = end ? strchr(end + 1, ' ') : NULL;
+	struct tls_capture *c;
+
+	for (unsigned int i = 0; secret && i < TLS_SECRETS; i++) {
+		if (strlen(labels[i]) != (size_t)(end - line) ||
+			memcmp(labels[i], line, (size_t)(end - line)) != 0)
+			continue;
+		c = get_capture(cp);
+		if (!c || c->secret[i])
+			return c ? 0 : -ERR_NOMEM;
+		return mem_copy_string(&c->secret[i], secret + 1);
+	}
+	return 0;
+}
+
+void
+tls_capture_free(struct tls_capture **cp)
+{
+	struct tls_capture *c = *cp;
+
+	if (!c)
+		return;
+	*cp = NULL;
+	for (unsigned int i = 0; i < TLS_SECRETS; i++) {
+		if (c->secret[i])
+			OPENSSL_cleanse(c->secret[i], strlen(c->secret[i]));
+		mem_free(c->secret[i]);
+	}
+	mem_free(c->lists);
+	mem_free(c);
+}
+
+/* --- questions --- */
+
+/* RFC 8701: 0x0a0a, 0x1a1a ... 0xfafa. */
+static int
+number_is_grease(const uint8_t *p)
+{
+	return p[0] == p[1] && (p[0] & 0xf) == 0xa;
+}
+
+static const uint8_t *
+list_at(const struct tls_capture *c, enum tls_hello_list list)
+{
+	const uint8_t *p = c->lists;
+
+	for (unsigned int i = 0; i < list; i++)
+		p += c->len[i];
+	return p;
+}
+
+int
+tls_capture_list(const struct tls_capture *c, enum tls_hello_list list, int without_grease,
+	struct sbuf *out)
+{
+	const uint8_t *p;
+	size_t n;
+
+	if (!c || !c->has_hello)
+		return -ERR_UNKNOWN;
+	p = list_at(c, list);
+	n = c->len[list];
+	if (!without_grease || list == TLS_HELLO_POINT_FORMATS) {
+		sbuf_add(out, (const char *)p, n);
+		return 0;
+	}
+	for (size_t i = 0; i < n; i += 2)
+		if (i + 1 == n || !number_is_grease(p + i))
+			sbuf_add(out, (const char *)p + i, MIN(n - i, 2u));
+	return 0;
+}
+
+int
+tls_capture_number(const struct tls_capture *c, enum tls_hello_number what, int64_t *out)
+{
+	if (!c || !c->has_hello)
+		return -ERR_UNKNOWN;
+	*out = what == TLS_HELLO_VERSION ? c->version : (int64_t)c->ciphers_hash;
+	return 0;
+}
+
+int
+tls_capture_secret_text(const struct tls_capture *c, enum tls_secret which, struct sbuf *out)
+{
+	if (!c || !c->secret[which])
+		return -ERR_UNKNOWN;
+	sbuf_adds(out, c->secret[which]);
+	return 0;
+}
