@@ -517,6 +517,27 @@ def test_commands_for_a_former_worker(daemon, origin, tmp_path):
     assert "Can't find" in ask(tmp_path / "m", f"@!{first} show info")
 
 
+@pytest.mark.skipif(not os.environ.get("TACIT_SLOW"), reason="make slow: a minute")
+def test_a_long_wait_is_not_cut(mastered):
+    """As long as its client is there, also one that has ended its side."""
+    def asked(text, ends=False):
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(80)
+        s.connect(str(path))
+        s.sendall(text)
+        if ends:
+            s.shutdown(socket.SHUT_WR)
+        return s
+
+    _, path, master = mastered()
+    waiting = [asked(b"@1 wait 62s; show cli level\n", ends) for ends in (False, True)]
+    # those that leave give their places back
+    for _ in range(8):
+        asked(b"@1 wait 1h\n").close()
+    assert [recv_all(s) for s in waiting] == [b"\nadmin\n\n"] * 2
+    assert wait_for(lambda: master("show version"))
+
+
 def test_a_worker_that_does_not_answer(mastered):
     """The master goes on; the client may leave."""
     d, path, master = mastered()

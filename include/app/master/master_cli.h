@@ -18,7 +18,7 @@ enum {
 	MASTER_CLI_LINE = 16384,        /* bytes of a line with its payload */
 	MASTER_CLI_AHEAD = 65536,       /* of an answer that the client has not read yet */
 	MASTER_CLI_OUT = 4 << 20,
-	MASTER_CLI_IDLE_MS = 60000
+	MASTER_CLI_IDLE_MS = 60000      /* of a client; a worker process may take longer */
 };
 
 struct master_cli {
@@ -73,6 +73,8 @@ void master_cli_serve(struct master_conn *c);
 
 /* The process that a prefix names, without its @: *pid 0 is the master. 0, or -ERR_UNKNOWN. */
 int master_cli_target(const struct master *m, const char *prefix, pid_t *pid) must_check;
+/* False if the client has closed its connection, as far as that is known. */
+int master_cli_has_client(const struct master_conn *c);
 /* Has a worker process answer a command. 0 or a negative reason. */
 int master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const char *payload)
 	must_check;

@@ -41,10 +41,17 @@ on_conn_end(struct task *t)
 	free_master_conn(container_of(t, struct master_conn, end));
 }
 
+/* A command that a worker process answers, or a reload, may take its time: only a client that is
+ * gone, or does not take what is there, ends it. */
 static void
 on_conn_idle(struct timer *t)
 {
-	end_master_conn(container_of(t, struct master_conn, timer));
+	struct master_conn *c = container_of(t, struct master_conn, timer);
+	struct loop *l = c->master->loop;
+
+	if (!c->is_relaying || c->sent < c->out.len || !master_cli_has_client(c) ||
+		timer_set(loop_timers(l), t, loop_now_ms(l) + MASTER_CLI_IDLE_MS))
+		end_master_conn(c);
 }
 
 static void

@@ -63,6 +63,14 @@ master_cli_end_relay(struct master_conn *c)
 	c->is_relaying = 0;
 }
 
+/* To send nothing fails only if the other end of a unix socket is closed: a client that has only
+ * ended its side still reads. That of a TCP connection shows when something is sent. */
+int
+master_cli_has_client(const struct master_conn *c)
+{
+	return sys_sendto(c->master->sys, c->conn.fd, "", 0, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
 /* As much as the client takes. */
 static void
 read_answer(struct master_conn *c)

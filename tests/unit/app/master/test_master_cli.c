@@ -1,5 +1,7 @@
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
@@ -108,6 +110,28 @@ lines_have_commands(void **st)
 	}
 }
 
+/* Half-closed it still reads. */
+static void
+a_client_that_left_is_noticed(void **st)
+{
+	struct master m = { .state = MASTER_STOPPING };
+	struct master_conn c = { .master = &m };
+	struct sys sys;
+	int ends[2];
+
+	(void)st;
+	sys_init(&sys, &sys_linux, NULL);
+	m.sys = &sys;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	c.conn.fd = ends[0];
+	assert_true(master_cli_has_client(&c));
+	assert_int_equal(shutdown(ends[1], SHUT_WR), 0);
+	assert_true(master_cli_has_client(&c));
+	assert_int_equal(close(ends[1]), 0);
+	assert_false(master_cli_has_client(&c));
+	assert_int_equal(close(ends[0]), 0);
+}
+
 int
 main(void)
 {
@@ -115,6 +139,7 @@ main(void)
 		cmocka_unit_test(an_address_and_options),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(lines_have_commands),
+		cmocka_unit_test(a_client_that_left_is_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
