@@ -2,11 +2,10 @@
  * admin_*.c. */
 #include "app/admin/admin.h"
 
-#include <string.h>
-
 #include "app/admin/admin_int.h"
 #include "app/admin/info.h"
 #include "app/process/cli_line.h"
+#include "app/process/cli_send.h"
 #include "base/mem.h"
 #include "proxy/model/byte_count.h"
 
@@ -87,28 +86,13 @@ on_timer(struct timer *t)
 static int
 admin_flush(struct admin_conn *c)
 {
-	size_t put;
+	size_t len = c->out.len, before = c->sent;
+	enum io_result r = cli_send(&c->conn, &c->out, &c->sent);
 
-	while (c->sent < c->out.len) {
-		if (!loop_is_ready(c->conn.loop, c->conn.fd, DIR_W))
-			return 1;
-		switch (conn_send(&c->conn, c->out.p + c->sent, c->out.len - c->sent, 0, &put)) {
-		case IO_OK:
-			c->sent += put;
-			engine_count_sent(&c->admin->worker->engine, put);
-			break;
-		case IO_AGAIN:
-			return 1;
-		case IO_EOF:
-		case IO_ERR:
-		default:
-			end_conn(c);
-			return 1;
-		}
-	}
-	sbuf_reset(&c->out);
-	c->sent = 0;
-	return 0;
+	engine_count_sent(&c->admin->worker->engine, (r == IO_OK ? len : c->sent) - before);
+	if (r == IO_ERR)
+		end_conn(c);
+	return r != IO_OK;
 }
 
 static size_t
@@ -135,19 +119,13 @@ prompt_payload(struct admin_conn *c, size_t len)
 static void
 begin_command(struct admin_conn *c, size_t len, size_t payload)
 {
-	size_t words;
-
 	if (payload) {
 		prompt_payload(c, len - 1);
 		c->plus = 0;
-		c->in.p[len - 1] = '\0';
 	}
-	words = cli_line_cut(c->in.p, payload ? payload : len);
-	if (payload)
-		c->in.p[words - 2] = '\0';
 	c->admin->lines++;
 	c->line_len = len;
-	admin_begin_line(c, c->in.p, payload ? c->in.p + payload : NULL);
+	admin_begin_line(c, c->in.p, cli_line_begin(c->in.p, len, payload));
 }
 
 /* The next line of the input; 0: incomplete. */
@@ -166,9 +144,7 @@ take_line(struct admin_conn *c)
 static void
 end_line(struct admin_conn *c)
 {
-	if (c->line_len)
-		memmove(c->in.p, c->in.p + c->line_len, c->in.len - c->line_len);
-	c->in.len -= c->line_len;
+	cli_line_drop(&c->in, c->line_len);
 	c->line_len = 0;
 	if (!c->prompt || c->quit)
 		c->state = ADMIN_CLOSING;

@@ -6,6 +6,7 @@
 
 #include "app/master/master.h"
 #include "app/process/cli_line.h"
+#include "app/process/cli_send.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -57,23 +58,8 @@ on_conn_idle(struct timer *t)
 static void
 send_answers(struct master_conn *c)
 {
-	size_t put;
-
-	while (!c->gone && c->sent < c->out.len && loop_is_ready(c->conn.loop, c->conn.fd, DIR_W)) {
-		enum io_result r = conn_send(
-			&c->conn, c->out.p + c->sent, c->out.len - c->sent, 0, &put);
-
-		if (r == IO_AGAIN)
-			return;
-		if (r != IO_OK)
-			end_master_conn(c);
-		else
-			c->sent += put;
-	}
-	if (c->sent == c->out.len) {
-		sbuf_reset(&c->out);
-		c->sent = 0;
-	}
+	if (!c->gone && cli_send(&c->conn, &c->out, &c->sent) == IO_ERR)
+		end_master_conn(c);
 }
 
 /* The next line with its payload; 0: it is incomplete. */
@@ -81,17 +67,11 @@ static int
 take_master_line(struct master_conn *c)
 {
 	size_t payload, len = cli_line_len(c->in.p, c->in.len, c->conn.eof, &payload);
-	size_t words;
 
 	if (!len)
 		return 0;
 	c->line_len = len;
-	if (payload)
-		c->in.p[len - 1] = '\0';
-	words = cli_line_cut(c->in.p, payload ? payload : len);
-	if (payload)
-		c->in.p[words - 2] = '\0';
-	master_cli_begin(c, c->in.p, payload ? c->in.p + payload : NULL);
+	master_cli_begin(c, c->in.p, cli_line_begin(c->in.p, len, payload));
 	return 1;
 }
 
@@ -107,8 +87,7 @@ run_master_lines(struct master_conn *c)
 			return;
 		if (!c->prompt && !c->waits_for)
 			c->quit = 1;
-		memmove(c->in.p, c->in.p + c->line_len, c->in.len - c->line_len);
-		c->in.len -= c->line_len;
+		cli_line_drop(&c->in, c->line_len);
 	}
 }
 

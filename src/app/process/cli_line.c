@@ -38,11 +38,25 @@ cli_line_len(const char *in, size_t have, int eof, size_t *payload)
 	return 0;
 }
 
-size_t
-cli_line_cut(char *line, size_t len)
+char *
+cli_line_begin(char *in, size_t len, size_t payload)
 {
-	while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
-		len--;
-	line[len] = '\0';
-	return len;
+	size_t words = payload ? payload : len;
+
+	if (payload)
+		in[len - 1] = '\0';
+	while (words && (in[words - 1] == '\n' || in[words - 1] == '\r'))
+		words--;
+	/* Without the "<<". */
+	in[payload ? words - 2 : words] = '\0';
+	return payload ? in + payload : NULL;
+}
+
+void
+cli_line_drop(struct sbuf *in, size_t len)
+{
+	if (!len)
+		return;
+	memmove(in->p, in->p + len, in->len - len);
+	in->len -= len;
 }
