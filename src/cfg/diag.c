@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -43,18 +44,14 @@ cfg_diag_fini(struct cfg_diag *d)
 static int
 file_room(struct cfg_diag *d)
 {
-	unsigned cap = d->filecap ? d->filecap * 2 : 8;
 	struct cfg_file **file;
 
-	if (d->nfile < d->filecap)
-		return 0;
 	if (d->nfile >= CFG_FILES_MAX)
 		return -1;
-	file = mem_resize(d->file, cap, sizeof(*file));
+	file = array_grow(d->file, d->nfile, &d->filecap, sizeof(*file));
 	if (!file)
 		return -1;
 	d->file = file;
-	d->filecap = cap;
 	return 0;
 }
 
@@ -85,16 +82,11 @@ cfg_diag_file(struct cfg_diag *d, const char *name, const char *text, size_t len
 static int
 entry_room(struct cfg_diag *d)
 {
-	unsigned cap = d->cap ? d->cap * 2 : 16;
-	struct cfg_diag_entry *entry;
+	struct cfg_diag_entry *entry = array_grow(d->entry, d->nentry, &d->cap, sizeof(*entry));
 
-	if (d->nentry < d->cap)
-		return 0;
-	entry = mem_resize(d->entry, cap, sizeof(*entry));
 	if (!entry)
 		return -1;
 	d->entry = entry;
-	d->cap = cap;
 	return 0;
 }
 

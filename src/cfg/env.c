@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 
 /* Index of `name`, or the place to insert it; *found tells which. */
@@ -45,18 +46,14 @@ is_env_name(const char *s)
 static int
 env_grow(struct cfg_env *env)
 {
-	unsigned cap = env->cap ? env->cap * 2 : 64;
 	struct cfg_env_var *var;
 
-	if (env->nvar < env->cap)
-		return 0;
 	if (env->nvar >= CFG_ENV_MAX)
 		return -E2BIG;
-	var = mem_resize(env->var, cap, sizeof(*var));
+	var = array_grow(env->var, env->nvar, &env->cap, sizeof(*var));
 	if (!var)
 		return -ENOMEM;
 	env->var = var;
-	env->cap = cap;
 	return 0;
 }
 

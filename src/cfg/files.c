@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -44,7 +45,6 @@ report_path(struct cfg_diag *diag, const char *path, const char *what, long why)
 static long
 append_path(struct cfg_files *fs, char *path)
 {
-	unsigned cap = fs->cap ? fs->cap * 2 : 8;
 	char **grown;
 
 	if (!path)
@@ -53,15 +53,12 @@ append_path(struct cfg_files *fs, char *path)
 		mem_free(path);
 		return -ERR_FULL;
 	}
-	if (fs->npath == fs->cap) {
-		grown = mem_resize(fs->path, cap, sizeof(*grown));
-		if (!grown) {
-			mem_free(path);
-			return -ENOMEM;
-		}
-		fs->path = grown;
-		fs->cap = cap;
+	grown = array_grow(fs->path, fs->npath, &fs->cap, sizeof(*grown));
+	if (!grown) {
+		mem_free(path);
+		return -ENOMEM;
 	}
+	fs->path = grown;
 	fs->path[fs->npath++] = path;
 	return 0;
 }

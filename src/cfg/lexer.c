@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -69,20 +70,16 @@ static int
 word_begin(struct scan *s, const char *at)
 {
 	struct cfg_lexer *lx = s->lx;
+	struct cfg_word *word;
 
 	if (s->inword)
 		return 0;
 	if (lx->nword >= CFG_WORDS_MAX)
 		return lex_fail(s, CFG_LEX_WORDS, at);
-	if (lx->nword == lx->wordcap) {
-		unsigned cap = lx->wordcap ? lx->wordcap * 2 : 32;
-		struct cfg_word *word = mem_resize(lx->word, cap, sizeof(*word));
-
-		if (!word)
-			return lex_fail(s, CFG_LEX_NOMEM, at);
-		lx->word = word;
-		lx->wordcap = cap;
-	}
+	word = array_grow(lx->word, lx->nword, &lx->wordcap, sizeof(*word));
+	if (!word)
+		return lex_fail(s, CFG_LEX_NOMEM, at);
+	lx->word = word;
 	lx->word[lx->nword].text = (const char *)(uintptr_t)lx->len;
 	lx->word[lx->nword].col = column_of(s, at);
 	lx->nword++;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cfg/diag.h"
@@ -47,18 +48,14 @@ void
 cfg_places_add(struct cfg_places *p, const struct cfg_where *where)
 {
 	unsigned i = lower_bound(p, where);
+	struct cfg_where *grown;
 
 	if (is_at(p, i, where) || p->n == CFG_PLACES_MAX)
 		return;
-	if (p->n == p->cap) {
-		unsigned cap = p->cap ? p->cap * 2 : 4;
-		struct cfg_where *grown = mem_resize(p->at, cap, sizeof(*grown));
-
-		if (!grown)
-			return;
-		p->at = grown;
-		p->cap = cap;
-	}
+	grown = array_grow(p->at, p->n, &p->cap, sizeof(*grown));
+	if (!grown)
+		return;
+	p->at = grown;
 	memmove(p->at + i + 1, p->at + i, (p->n - i) * sizeof(*p->at));
 	p->at[i] = *where;
 	p->n++;

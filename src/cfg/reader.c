@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "cfg/directive.h"
 #include "cfg/known.h"
@@ -144,15 +145,10 @@ keep_defaults(struct cfg_reader *r)
 	struct cfg_defaults *d;
 	char *name;
 
-	if (r->ndefaults == r->defaultscap) {
-		unsigned cap = r->defaultscap ? r->defaultscap * 2 : 4;
-
-		d = mem_resize(r->defaults, cap, sizeof(*d));
-		if (!d)
-			return cfg_error_col(&r->ctx, 1, "out of memory");
-		r->defaults = d;
-		r->defaultscap = cap;
-	}
+	d = array_grow(r->defaults, r->ndefaults, &r->defaultscap, sizeof(*d));
+	if (!d)
+		return cfg_error_col(&r->ctx, 1, "out of memory");
+	r->defaults = d;
 	name = mem_strdup(r->ctx.name);
 	if (!name)
 		return cfg_error_col(&r->ctx, 1, "out of memory");

@@ -6,6 +6,7 @@
 #include <arpa/nameser.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -223,12 +224,8 @@ read_record(const struct reader *r, const struct rr *rr, struct dns_record *out)
 static int
 room_for_record(struct dns_response *out, unsigned int *cap)
 {
-	struct dns_record *more;
+	struct dns_record *more = array_grow(out->record, out->n, cap, sizeof(*more));
 
-	if (out->n < *cap)
-		return 0;
-	*cap = *cap ? *cap * 2 : 16;
-	more = mem_resize(out->record, *cap, sizeof(*more));
 	if (!more)
 		return -ERR_NOMEM;
 	out->record = more;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -34,16 +35,11 @@ tls_is_cert_name(const char *name)
 static int
 append_file(struct tls_dir *d, char *path)
 {
-	unsigned int cap = d->cap ? d->cap * 2 : 16;
-	char **grown;
+	char **grown = array_grow(d->path, d->n, &d->cap, sizeof(*grown));
 
-	if (d->n == d->cap) {
-		grown = mem_resize(d->path, cap, sizeof(*grown));
-		if (!grown)
-			return -ERR_NOMEM;
-		d->path = grown;
-		d->cap = cap;
-	}
+	if (!grown)
+		return -ERR_NOMEM;
+	d->path = grown;
 	d->path[d->n++] = path;
 	return 0;
 }

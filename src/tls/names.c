@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -55,19 +56,15 @@ take_tls_name(struct tls_names *t, struct name_index *index, const char *name)
 static int
 append_line(struct tls_name *n, struct tls_line *line)
 {
-	unsigned int cap = n->cap ? n->cap * 2 : 2;
 	struct tls_line **grown;
 
 	for (unsigned int i = 0; i < n->n; i++)
 		if (n->line[i] == line)
 			return 0;
-	if (n->n == n->cap) {
-		grown = mem_resize(n->line, cap, sizeof(struct tls_line *));
-		if (!grown)
-			return -ERR_NOMEM;
-		n->line = grown;
-		n->cap = cap;
-	}
+	grown = array_grow(n->line, n->n, &n->cap, sizeof(struct tls_line *));
+	if (!grown)
+		return -ERR_NOMEM;
+	n->line = grown;
 	n->line[n->n++] = line;
 	return 0;
 }

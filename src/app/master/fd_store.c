@@ -4,12 +4,11 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "base/sys.h"
 #include "net/listener_key.h"
-
-#define FIRST_SOCKETS 16
 
 void
 fd_store_init(struct fd_store *s, struct sys *sys)
@@ -57,16 +56,11 @@ fd_store_fini(struct fd_store *s)
 static int
 grow_store(struct fd_store *s)
 {
-	unsigned int cap = s->cap ? 2 * s->cap : FIRST_SOCKETS;
-	struct stored_socket *v;
+	struct stored_socket *v = array_grow(s->v, s->n, &s->cap, sizeof(*v));
 
-	if (s->n < s->cap)
-		return 0;
-	v = mem_resize(s->v, cap, sizeof(*v));
 	if (!v)
 		return -ERR_NOMEM;
 	s->v = v;
-	s->cap = cap;
 	return 0;
 }
 

@@ -5,11 +5,10 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sys.h"
-
-#define FIRST_INHERITED 16
 
 void
 inherited_init(struct inherited_sockets *s, struct sys *sys)
@@ -21,16 +20,11 @@ inherited_init(struct inherited_sockets *s, struct sys *sys)
 static int
 grow_inherited(struct inherited_sockets *s)
 {
-	unsigned int cap = s->cap ? 2 * s->cap : FIRST_INHERITED;
-	struct inherited_socket *v;
+	struct inherited_socket *v = array_grow(s->v, s->n, &s->cap, sizeof(*v));
 
-	if (s->n < s->cap)
-		return 0;
-	v = mem_resize(s->v, cap, sizeof(*v));
 	if (!v)
 		return -ERR_NOMEM;
 	s->v = v;
-	s->cap = cap;
 	return 0;
 }
 

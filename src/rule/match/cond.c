@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "rule/match/acl.h"
@@ -56,18 +57,13 @@ static int
 keep_atom(struct parsing *ps)
 {
 	struct rule_cond *c = ps->cond;
-	unsigned int cap = c->cap ? 2 * c->cap : 4;
-	struct atom *grown;
+	struct atom *grown = array_grow(c->atom, c->n, &c->cap, sizeof(*grown));
 
-	if (c->n == c->cap) {
-		grown = mem_resize(c->atom, cap, sizeof(*grown));
-		if (!grown) {
-			rule_acl_free(&ps->atom.own);
-			return cfg_nomem(ps->ctx);
-		}
-		c->atom = grown;
-		c->cap = cap;
+	if (!grown) {
+		rule_acl_free(&ps->atom.own);
+		return cfg_nomem(ps->ctx);
 	}
+	c->atom = grown;
 	c->atom[c->n++] = ps->atom;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "rule/match/pattern_key.h"
@@ -135,16 +136,11 @@ pattern_set_fini(struct pattern_set *p)
 static int
 reserve_pointer(struct pattern ***array, uint32_t n, uint32_t *cap)
 {
-	struct pattern **grown;
-	uint32_t want = *cap ? 2 * *cap : 4;
+	struct pattern **grown = array_grow(*array, n, cap, sizeof(struct pattern *));
 
-	if (n < *cap)
-		return 0;
-	grown = mem_resize(*array, want, sizeof(struct pattern *));
 	if (!grown)
 		return -ERR_NOMEM;
 	*array = grown;
-	*cap = want;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/mem.h"
 #include "rule/match/pattern_kept.h"
@@ -20,7 +21,7 @@ struct kept_change {
 
 struct kept_changes {
 	struct kept_change *v;
-	size_t n, cap;
+	unsigned int n, cap;
 };
 
 static void
@@ -34,15 +35,11 @@ free_changes(struct kept_changes *all)
 static int
 add_change(struct kept_changes *all, const struct kept_change *c)
 {
-	if (all->n == all->cap) {
-		size_t cap = all->cap ? 2 * all->cap : 64;
-		struct kept_change *v = mem_resize(all->v, cap, sizeof(*v));
+	struct kept_change *v = array_grow(all->v, all->n, &all->cap, sizeof(*v));
 
-		if (!v)
-			return -1;
-		all->v = v;
-		all->cap = cap;
-	}
+	if (!v)
+		return -1;
+	all->v = v;
 	all->v[all->n++] = *c;
 	return 0;
 }
