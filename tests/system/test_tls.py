@@ -328,12 +328,13 @@ def test_server(daemon, ca, version):
     https.close()
 
 
-def test_server_names(daemon, ca):
-    """The name may depend on the session: then connections are not shared between names."""
+@pytest.mark.parametrize("sni", ["var(sess.h)", "req.hdr(host)"])
+def test_server_names(daemon, ca, sni):
+    """The name may depend on the session or on the request: then connections are not shared between names."""
     https = Https(ca.make("n.pem", "n.test", ["a.test", "b.test"]))
     (p,) = free_ports(1)
     daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n http-reuse always\n http-request set-var(sess.h) hdr(host)\n"
-           f" server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni var(sess.h)\n", extra="nbthread 1")
+           f" server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni {sni}\n", extra="nbthread 1")
     assert fetch(p, "a.test")[1].startswith("a.test ")
     assert fetch(p, "b.test")[1].startswith("b.test ")
     assert fetch(p, "c.test")[0] == 503
@@ -462,3 +463,15 @@ def test_bad_changes(daemon, ca):
     assert "in use" in d.admin(f"del ssl cert {one}")
     assert d.admin("del ssl cert n") == "Certificate 'n' deleted!\n\n"
     assert "doesn't exist" in d.admin("del ssl cert n")
+
+
+def test_name_of_the_request_is_kept(daemon, ca):
+    """A request that goes on to another server, since the first one cannot be reached, asks it for the same name."""
+    https = Https(ca.make("rd.pem", "r.test", ["r.test"]))
+    p, dead = free_ports(2)
+    daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n option redispatch 1\n retries 2\n balance first\n"
+           f" server one 127.0.0.1:{dead} ssl ca-file {ca.pem} sni req.hdr(host)\n"
+           f" server two 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni req.hdr(host)\n", extra="nbthread 1")
+    assert fetch(p, "r.test")[1].startswith("r.test ")
+    assert fetch(p, "wrong.test")[0] == 503
+    https.close()

@@ -169,6 +169,7 @@ struct server {
 	struct tls_server *tls;  /* its TLS (tls/connect.h); owned; NULL: there is none */
 	struct rule_expr *sni;   /* the name that is asked for; owned; NULL: none */
 	int sni_varies;          /* it depends on the session */
+	int sni_needs_request;   /* mode http: it is noted before the request is written */
 	int uweight;             /* run-time weight, initially conf.weight */
 	/* slowstart: proxy/backend/slowstart.h. */
 	unsigned int weight_part; /* part of uweight in use: 1..SERVER_WEIGHT_SCALE */

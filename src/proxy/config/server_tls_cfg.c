@@ -68,24 +68,27 @@ opt_check_sni(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &tls_of_target(ctx, obj)->check_sni);
 }
 
-/* When a connection is made the request's head has been written already: variables are left. */
+/* In mode http the name is noted before the request's head is written. */
 void
 server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
 {
 	const char *text = s->conf.tls.sni;
 	void *root = (void *)(uintptr_t)ps;
 	struct rule_err why = { 0 };
+	unsigned int at = SAMPLE_AT_CONN;
 	size_t used;
 
 	if (!s->conf.tls.is_on || !text)
 		return;
-	if (rule_expr_parse(&ps->vocab, text, strlen(text), SAMPLE_AT_CONN, 0, &s->sni, &used,
-		    &why) < 0 ||
+	if (s->be->mode == PROXY_HTTP)
+		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
+	if (rule_expr_parse(&ps->vocab, text, strlen(text), at, 0, &s->sni, &used, &why) < 0 ||
 		rule_expr_check(s->sni, root, &why) < 0)
 		cfg_diag_add(d, CFG_ALERT, &s->conf.tls.where,
-			"'sni' : %s; a connection is made when the request was written: rules can "
-			"put what it needs into a variable.",
-			why.text);
+			"'sni' : %s; rules can put what it needs into a variable.", why.text);
+	else
+		s->sni_needs_request =
+			(rule_expr_needs(s->sni) & (SAMPLE_AT_REQ | SAMPLE_AT_TXN)) != 0;
 	/* Sessions of one name may share a connection. */
 	s->sni_varies = strncmp(text, "str(", 4) != 0;
 }
@@ -104,9 +107,9 @@ static const struct cfg_opt opts[] = {
 	OPT("no-ssl", 0, opt_server_ssl, 0, NULL, "Connects without TLS, whatever the defaults "
 		"say."),
 	OPT("sni", 1, opt_sni, 0, "<expression>",
-		"The name that is asked for (SNI), such as str(example.org), ssl_fc_sni or a "
-		"variable. It is evaluated when a connection is made: the request's head was "
-		"written before. Unless it begins with str( a connection stays with its client."),
+		"The name that is asked for (SNI), such as str(example.org), ssl_fc_sni or, in "
+		"mode http, req.hdr(host). Unless it begins with str( a connection stays with its "
+		"client."),
 	OPT("check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_ON, NULL,
 		"Health checks use TLS, also with an address or a port of their own."),
 	OPT("no-check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_OFF, NULL,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "base/mem.h"
 #include "http/h1_message.h"
 #include "proxy/model/count.h"
 #include "proxy/model/dns_ask.h"
@@ -91,6 +92,7 @@ http_txn_put(struct session *s)
 	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
 	dns_ask_drop_all(s);
 	http_txn_drop_job(s->txn);
+	mem_free(s->txn->sni);
 	vars_fini(&s->txn->vars);
 	vars_fini(&s->txn->req_vars);
 	vars_fini(&s->txn->res_vars);

@@ -9,6 +9,7 @@
 #include "proxy/model/termination.h"
 #include "proxy/session/connect.h"
 #include "proxy/session/connect_source.h"
+#include "proxy/session/connect_tls.h"
 #include "proxy/session/handshake.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/exchange.h"
@@ -47,8 +48,10 @@ session_do_connect(struct session *s)
 {
 	int r;
 
-	if (s->txn)
+	if (s->txn) {
 		connect_source_note(s);
+		connect_tls_note(s);
+	}
 	if (s->txn && http_place_request(s) < 0) {
 		session_blame(s, 'P', 'R');
 		return session_failure_event(s, 500);

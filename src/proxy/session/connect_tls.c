@@ -1,25 +1,75 @@
 /* TLS of the connection to a server. On the session's worker, whose connector it uses. */
 #include "proxy/session/connect_tls.h"
 
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
 #include "net/xprt.h"
+#include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
 #include "rule/sample/expr.h"
 #include "tls/connect.h"
 
+/* What was noted, for this server or for one with the same expression; p NULL: nothing. */
+static struct str
+noted_name(const struct session *s)
+{
+	const char *name = s->txn ? s->txn->sni : NULL;
+
+	if (!name || strcmp(name + strlen(name) + 1, s->srv->conf.tls.sni) != 0)
+		return (struct str){ NULL, 0 };
+	return str_of(name);
+}
+
 /* In the arena, which the caller releases; len 0: none. */
 static struct str
-name_to_ask(const struct session *s, struct arena *a)
+eval_name(const struct session *s, unsigned int at, struct arena *a)
 {
 	struct sample value;
 	struct eval l;
 
-	if (!s->srv->sni)
-		return (struct str){ NULL, 0 };
-	eval_init(&l, (struct session *)(uintptr_t)s, SAMPLE_AT_CONN);
+	eval_init(&l, (struct session *)(uintptr_t)s, at);
 	l.cx.arena = a;
 	if (!rule_expr_eval_as(s->srv->sni, &l.cx, SAMPLE_STR, &value))
 		return (struct str){ NULL, 0 };
 	return value.u.str;
+}
+
+static struct str
+name_to_ask(const struct session *s, struct arena *a)
+{
+	if (!s->srv->sni)
+		return (struct str){ NULL, 0 };
+	return s->srv->sni_needs_request ? noted_name(s) : eval_name(s, SAMPLE_AT_CONN, a);
+}
+
+static void
+put_noted(char *out, struct str name, const char *text)
+{
+	if (name.len)
+		memcpy(out, name.p, name.len);
+	out[name.len] = '\0';
+	memcpy(out + name.len + 1, text, strlen(text) + 1);
+}
+
+void
+connect_tls_note(struct session *s)
+{
+	struct arena *a = &s->engine->eval.arena;
+	const char *text = s->srv->conf.tls.sni;
+	struct http_txn *t = s->txn;
+	size_t mark = arena_mark(a);
+	struct str name;
+
+	if (!s->srv->sni_needs_request || t->placed)
+		return;
+	mem_free(t->sni);
+	name = eval_name(s, SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_TXN, a);
+	t->sni = mem_alloc(name.len + strlen(text) + 2);
+	if (t->sni)
+		put_noted(t->sni, name, text);
+	arena_release(a, mark);
 }
 
 int
@@ -31,6 +81,9 @@ connect_tls_begin(struct session *s)
 
 	if (!s->srv->tls)
 		return 0;
+	/* Without its name a server must not be trusted. */
+	if (s->srv->sni_needs_request && !noted_name(s).p)
+		return -ERR_NOMEM;
 	r = tls_connect_as(s->srv->tls, &s->conn[SERVER], name_to_ask(s, a));
 	arena_release(a, mark);
 	return r;

@@ -1,0 +1,145 @@
+"""TLS to servers, through HAProxy and tacit: who is trusted, what servers are asked for, what clients and logs are told."""
+
+import contextlib
+import re
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+from certs import Authority
+from conftest import admin
+from subject import LogServer
+from tls_oracle import HAPROXY, body, in_both
+
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+
+class Server:
+    """Answers each request with what was agreed: SNI, version, cipher, ALPN, the client's CN."""
+
+    def __init__(self, pem, ca=None, **kw):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(pem)
+        self.context.sni_callback = lambda s, name, _: setattr(s, "asked", name)
+        if ca:
+            self.context.load_verify_locations(ca.pem)
+            self.context.verify_mode = ssl.CERT_REQUIRED
+        for name, value in kw.items():
+            if name == "alpn":
+                self.context.set_alpn_protocols(value)
+            elif name == "ciphers":
+                self.context.set_ciphers(value)
+            else:
+                setattr(self.context, name, value)
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self._serve, args=(self.sock.accept()[0],), daemon=True).start()
+
+    def _serve(self, raw):
+        raw.settimeout(5)
+        with contextlib.suppress(OSError), self.context.wrap_socket(raw, server_side=True) as s:
+            request = b""
+            while b"\r\n\r\n" not in request:
+                got = s.recv(4096)
+                if not got:
+                    return
+                request += got
+            cert = s.getpeercert() or {}
+            mine = next((x[0][1] for x in cert.get("subject", ()) if x[0][0] == "commonName"), None)
+            said = f"{getattr(s, 'asked', None)} {s.version()} {s.cipher()[0]} {s.selected_alpn_protocol()} {mine}".encode()
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(said), said))
+            with contextlib.suppress(OSError):
+                s.unwrap()
+
+    def close(self):
+        self.sock.close()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    base = tmp_path_factory.mktemp("certs")
+    ca, other = Authority(base / "ca"), Authority(base / "other", "other CA")
+    revoked = ca.make("revoked.pem", "good.test", ["good.test"])
+    pems = {"good": ca.make("good.pem", "good.test", ["good.test", "*.w.test"]), "by CN": ca.make("cn.pem", "good.test"),
+            "expired": ca.make("expired.pem", "good.test", ["good.test"], days=-1), "revoked": revoked,
+            "stranger": other.make("stranger.pem", "good.test", ["good.test"]),
+            "address": ca.make("ip.pem", "x", ["127.0.0.1"]), "rsa": ca.make("rsa.pem", "good.test", kind="rsa")}
+    servers = {name: Server(pem) for name, pem in pems.items()}
+    servers["1.2"] = Server(pems["rsa"], maximum_version=ssl.TLSVersion.TLSv1_2)
+    servers["1.3"] = Server(pems["good"], minimum_version=ssl.TLSVersion.TLSv1_3)
+    servers["alpn"] = Server(pems["good"], alpn=["http/1.0", "http/1.1"])
+    servers["aes128"] = Server(pems["good"], ciphers="ECDHE-ECDSA-AES128-GCM-SHA256", maximum_version=ssl.TLSVersion.TLSv1_2)
+    servers["asks"] = Server(pems["good"], ca, maximum_version=ssl.TLSVersion.TLSv1_2)
+    yield {"ca": ca, "ca_file": ca.pem, "other": other.pem, "crl": ca.crl(revoked), "mine": ca.make("mine.pem", "me"),
+           "foreign": other.make("foreign.pem", "foreign"), "servers": servers}
+    for s in servers.values():
+        s.close()
+
+
+LINES = [
+    "ssl verify none", "ssl ca-file {ca_file}", "ssl verify required ca-file {other}", "ssl ca-file {ca_file} crl-file {crl}",
+    "ssl ca-file {ca_file} verifyhost good.test", "ssl ca-file {ca_file} verifyhost GOOD.test",
+    "ssl ca-file {ca_file} verifyhost wrong.test", "ssl ca-file {ca_file} verifyhost a.w.test",
+    "ssl ca-file {ca_file} verifyhost w.test", "ssl ca-file {ca_file} verifyhost b.a.w.test",
+    "ssl ca-file {ca_file} sni str(good.test)",
+    "ssl ca-file {ca_file} sni str(wrong.test)", "ssl ca-file {ca_file} sni req.hdr(host)",
+    "ssl ca-file {ca_file} sni req.hdr(host) verifyhost wrong.test", "ssl ca-file {ca_file} sni req.hdr(x) verifyhost good.test",
+    "ssl verify none sni str(wrong.test) verifyhost wrong.test", "ssl verify none ssl-max-ver TLSv1.2",
+    "ssl verify none ssl-min-ver TLSv1.3", "ssl verify none force-tlsv12", "ssl verify none no-tlsv13",
+    "ssl verify none ciphers ECDHE-ECDSA-AES128-GCM-SHA256 ssl-max-ver TLSv1.2",
+    "ssl verify none ciphersuites TLS_CHACHA20_POLY1305_SHA256", "ssl verify none alpn http/1.1",
+    "ssl verify none alpn http/1.0,http/1.1", "ssl verify none crt {mine}", "ssl verify none crt {foreign}",
+    "ssl verify none no-ssl-reuse", "ssl verify none no-tls-tickets",
+]
+
+
+def fetch(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: good.test\r\nConnection: close\r\n\r\n")
+        text = b"".join(iter(lambda: s.recv(4096), b"")).decode()
+        return text.split()[1], body(text)
+
+
+def without_times(line):
+    """Neither who and when, nor the times that are known and the number of bytes."""
+    return re.sub(r"(?<=[ /])\d+(?=[/ ].* - - )", "T", re.sub(r" \d+ (?=- - )", " N ", line.partition("] ")[2]))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_servers(world, tmp_path, line):
+    """Answers, log lines and counters of the backend, for each kind of server."""
+    log, servers = LogServer(), world["servers"]
+    text = "".join(f"listen l{i}\n bind 127.0.0.1:{{p[{i}]}}\n log 127.0.0.1:{log.port} local0\n option httplog\n retries 0\n"
+                   f" server s 127.0.0.1:{s.port} {line.format(**world)}\n" for i, s in enumerate(servers.values()))
+
+    def probe(p):
+        log.drain()
+        log.lines.clear()
+        said = []
+        for port in p:
+            said.append([fetch(port), fetch(port)])
+        time.sleep(0.1)
+        log.drain()
+        lines = [without_times(line) for line in log.lines]
+        log.lines.clear()
+        program = "haproxy" if probe.calls else "tacit"
+        probe.calls += 1
+        head, *rows = admin(tmp_path / f"{program}.sock", "show stat").strip().split("\n")
+        names = head[2:].split(",")
+        wanted = ("econ", "eresp", "wretr", "wredis", "hrsp_2xx", "hrsp_5xx", "stot", "lbtot")
+        return said, lines, [{n: v for n, v in zip(names, r.split(",")) if n in wanted} for r in rows]
+
+    probe.calls = 0
+    ours, theirs = in_both(tmp_path, text, probe, len(servers))
+    log.close()
+    kinds = list(servers)
+    assert [(k, a, b) for k, a, b in zip(kinds, ours[0], theirs[0]) if a != b] == []
+    assert [(a, b) for a, b in zip(ours[1], theirs[1]) if a != b] == []
+    assert [(a, b) for a, b in zip(ours[2], theirs[2]) if a != b] == []
