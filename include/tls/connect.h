@@ -31,11 +31,24 @@ void tls_server_renew(struct tls_server *t, const struct tls_entry *e);
 void tls_server_free(struct tls_server **t);
 /* What makes the transports of connections, one for each worker; NULL: it was not opened. */
 const struct xprt_maker *const *tls_server_makers(const struct tls_server *t);
+/* The same for health checks, which run on the first worker: their sessions are kept apart. */
+const struct xprt_maker *tls_server_check_maker(const struct tls_server *t);
+
+/* What a connection asks for. */
+struct tls_ask {
+	struct str name;             /* SNI; len 0: none */
+	const struct tls_bytes *alpn; /* NULL, or len 0: as the settings say */
+	unsigned int service;        /* connections of one service and name share sessions */
+};
+
 /*
- * Before the first byte of a connection that its makers made: the name that is asked for (SNI), len
- * 0: none. If the server's certificate is verified it must be for that name; without one, for
- * `verifyhost`. 0 or a negative reason.
+ * Before the first byte of a connection that its makers made. If the server's certificate is
+ * verified it must be for the name, or without one for `verifyhost`. 0 or a negative reason.
  */
-int tls_connect_as(const struct tls_server *t, struct conn *c, struct str name) must_check;
+int tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask *ask)
+	must_check;
+/* True if nothing came yet that the next connection could resume: in TLS 1.3 that follows the
+ * handshake, also a resumed one, since OpenSSL uses a ticket once. */
+int tls_awaits_session(const struct conn *c);
 
 #endif

@@ -81,8 +81,13 @@ int tls_settings_ignores_off(const struct tls_settings *s);
 int tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b);
 /* Leaves all zero. */
 void tls_settings_free(struct tls_settings *s);
-/* Removes protocols that only HTTP/2 and later speak from the list of ALPN. True if it had one. */
-int tls_alpn_drop_http2(struct tls_settings *s);
+/* A list of protocols, "http/1.1,x", as on the wire; what *out was before is freed. 0 or a negative
+ * reason with why (TLS_WHY_MAX). */
+int tls_alpn_parse(const char *arg, struct tls_bytes *out, char *why) must_check;
+/* A copy; to is empty. 0 or -ERR_NOMEM. */
+int tls_bytes_copy(struct tls_bytes *to, const struct tls_bytes *from) must_check;
+/* Removes protocols that only HTTP/2 and later speak from such a list. True if it had one. */
+int tls_alpn_drop_http2(struct tls_bytes *alpn);
 int tls_error_is_in(const struct tls_error_set *set, int error);
 
 #endif

@@ -19,15 +19,16 @@ struct ssl_ctx_st;
 struct tls_io;
 struct tls_resume;
 
-/* ANEW: without the session of an earlier connection. */
-enum tls_role { TLS_ACCEPTS, TLS_CONNECTS, TLS_CONNECTS_ANEW };
+/* ANEW: without the session of an earlier connection. CHECKS: to several services of a
+ * server, whose end is one also without the closing message. */
+enum tls_role { TLS_ACCEPTS, TLS_CONNECTS, TLS_CONNECTS_ANEW, TLS_CHECKS };
 
 struct tls_maker {
 	struct xprt_maker maker;
 	struct ssl_ctx_st *ctx;      /* a reference */
 	struct tls_io *io; /* of the worker, which owns it (tls/tls_io.h) */
 	enum tls_role role;
-	struct tls_resume *resume; /* TLS_CONNECTS: the last session, for the next connection */
+	struct tls_resume *resume; /* the last sessions, for the next connections; NULL: none */
 };
 
 /* Takes a reference to ctx and sets what the transport needs in it. 0 or a negative reason. */

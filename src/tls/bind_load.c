@@ -287,7 +287,7 @@ settle_alpn(struct loading *g, const struct tls_bind_use *use)
 	int dropped = 0;
 
 	for (unsigned int i = 0; use->is_http && i < g->b->n_variants; i++)
-		dropped |= tls_alpn_drop_http2(&g->b->variant[i]->set);
+		dropped |= tls_alpn_drop_http2(&g->b->variant[i]->set.alpn);
 	if (dropped)
 		cfg_diag_add(g->d, CFG_WARNING, &g->b->where,
 			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "

@@ -25,6 +25,7 @@ struct tls_server {
 	struct tls_entry *crt;       /* of the client's certificate; NULL: none */
 	struct tls_connector *connector;
 	const struct xprt_maker **makers; /* those of the connectors */
+	struct tls_maker checks;
 	unsigned int n;
 };
 
@@ -189,6 +190,9 @@ tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n)
 		r = tls_maker_init(&k->maker, io[i], k->ctx, role);
 		t->makers[i] = &k->maker.maker;
 	}
+	if (!r)
+		r = tls_maker_init(&t->checks, io[0], t->connector[0].ctx,
+			role == TLS_CONNECTS ? TLS_CHECKS : role);
 	return r;
 }
 
@@ -209,6 +213,7 @@ tls_server_free(struct tls_server **tp)
 	if (!t)
 		return;
 	*tp = NULL;
+	tls_maker_fini(&t->checks);
 	for (unsigned int i = 0; i < t->n; i++) {
 		tls_maker_fini(&t->connector[i].maker);
 		SSL_CTX_free(t->connector[i].ctx);
@@ -228,23 +233,48 @@ tls_server_makers(const struct tls_server *t)
 	return t->makers;
 }
 
-int
-tls_connect_as(const struct tls_server *t, struct conn *c, struct str name)
+const struct xprt_maker *
+tls_server_check_maker(const struct tls_server *t)
 {
-	const char *host;
-	char text[TLS_NAME_MAX + 1];
-	int r;
+	return &t->checks.maker;
+}
 
-	if (name.len > TLS_NAME_MAX || (name.len && memchr(name.p, '\0', name.len)))
+/* 0 or a negative reason. */
+static int
+set_asked_name(struct conn *c, struct str name)
+{
+	char text[TLS_NAME_MAX + 1];
+
+	if (name.len > TLS_NAME_MAX || memchr(name.p, '\0', name.len))
 		return -ERR_RANGE;
-	if (name.len) {
-		memcpy(text, name.p, name.len);
-		text[name.len] = '\0';
-		r = conn_set_name(c, text);
-		if (r)
-			return r;
-	}
-	/* verifyhost is for connections without SNI. */
-	host = name.len ? text : t->set.verifyhost;
-	return t->trusted && host && !SSL_set1_host(tls_of(c)->ssl, host) ? -ERR_NOMEM : 0;
+	memcpy(text, name.p, name.len);
+	text[name.len] = '\0';
+	return conn_set_name(c, text);
+}
+
+int
+tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask *ask)
+{
+	SSL *ssl = tls_of(c)->ssl;
+	const char *host = t->set.verifyhost;
+	int r = ask->name.len ? set_asked_name(c, ask->name) : 0;
+
+	if (r < 0)
+		return r;
+	tls_of(c)->service = ask->service;
+	if (ask->alpn && ask->alpn->len &&
+		SSL_set_alpn_protos(ssl, ask->alpn->p, (unsigned int)ask->alpn->len) != 0)
+		return -ERR_NOMEM;
+	if (ask->name.len)
+		host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	return t->trusted && host && !SSL_set1_host(ssl, host) ? -ERR_NOMEM : 0;
+}
+
+int
+tls_awaits_session(const struct conn *c)
+{
+	const struct tls *t = tls_of(c);
+
+	return t->x.is_up && t->resume && !t->has_session && !t->has_failed &&
+		SSL_version(t->ssl) == TLS1_3_VERSION;
 }

@@ -131,8 +131,8 @@ set_verify(struct tls_settings *s, const struct setting *row, const char *arg, c
 }
 
 /* "h2,http/1.1": each name with its length before it. */
-static int
-set_alpn(struct tls_settings *s, const struct setting *row unused, const char *arg, char *why)
+int
+tls_alpn_parse(const char *arg, struct tls_bytes *out, char *why)
 {
 	size_t len = strlen(arg), at = 0;
 	unsigned char *p = mem_alloc(len + 1);
@@ -154,11 +154,20 @@ set_alpn(struct tls_settings *s, const struct setting *row unused, const char *a
 		at += n;
 		i += n + 1;
 	}
-	mem_free(s->alpn.p);
-	s->alpn.p = p;
-	s->alpn.len = at;
-	s->flags &= ~(unsigned int)TLS_NO_ALPN;
+	mem_free(out->p);
+	out->p = p;
+	out->len = at;
 	return 0;
+}
+
+static int
+set_alpn(struct tls_settings *s, const struct setting *row unused, const char *arg, char *why)
+{
+	int r = tls_alpn_parse(arg, &s->alpn, why);
+
+	if (r == 0)
+		s->flags &= ~(unsigned int)TLS_NO_ALPN;
+	return r;
 }
 
 static int

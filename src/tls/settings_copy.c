@@ -57,17 +57,28 @@ tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
 		memcmp(&a->ca_ignore, &b->ca_ignore, sizeof(a->ca_ignore)) == 0;
 }
 
+int
+tls_bytes_copy(struct tls_bytes *to, const struct tls_bytes *from)
+{
+	unsigned char *p;
+
+	if (!from->len)
+		return 0;
+	p = mem_alloc(from->len);
+	if (!p)
+		return -ERR_NOMEM;
+	memcpy(p, from->p, from->len);
+	to->p = p;
+	to->len = from->len;
+	return 0;
+}
+
 static int
 inherit_alpn(struct tls_settings *s, const struct tls_settings *from)
 {
 	if (s->alpn.len || !from->alpn.len || (s->flags & TLS_NO_ALPN))
 		return 0;
-	s->alpn.p = mem_alloc(from->alpn.len);
-	if (!s->alpn.p)
-		return -ERR_NOMEM;
-	memcpy(s->alpn.p, from->alpn.p, from->alpn.len);
-	s->alpn.len = from->alpn.len;
-	return 0;
+	return tls_bytes_copy(&s->alpn, &from->alpn);
 }
 
 int
@@ -108,23 +119,23 @@ tls_settings_copy(struct tls_settings *to, const struct tls_settings *from)
 }
 
 int
-tls_alpn_drop_http2(struct tls_settings *s)
+tls_alpn_drop_http2(struct tls_bytes *alpn)
 {
 	size_t at = 0, to = 0;
 	int found = 0;
 
-	while (at < s->alpn.len) {
-		size_t n = (size_t)s->alpn.p[at] + 1;
+	while (at < alpn->len) {
+		size_t n = (size_t)alpn->p[at] + 1;
 
-		if (n == 3 && memcmp(s->alpn.p + at + 1, "h2", 2) == 0) {
+		if (n == 3 && memcmp(alpn->p + at + 1, "h2", 2) == 0) {
 			found = 1;
 		} else {
-			memmove(s->alpn.p + to, s->alpn.p + at, n);
+			memmove(alpn->p + to, alpn->p + at, n);
 			to += n;
 		}
 		at += n;
 	}
-	s->alpn.len = to;
+	alpn->len = to;
 	return found;
 }
 

@@ -17,6 +17,19 @@
 #define SMALL_UNTIL  65536
 /* So long after the last data it begins anew. */
 #define SMALL_AGAIN_MS 1000
+/* Sessions that are kept for the checks of a server. */
+#define CHECK_SESSIONS 8
+
+/* Of a handshake, in HAProxy's words: the peer left before it said anything whole, or it is another
+ * than it should be. */
+static enum conn_err
+failure_of(const struct tls *t, int has_left)
+{
+	if (SSL_get_verify_result(t->ssl) == X509_V_ERR_HOSTNAME_MISMATCH)
+		return SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name) ? CONN_ERR_TLS_NAME
+									     : CONN_ERR_TLS_HOST;
+	return has_left ? CONN_ERR_TLS_CLOSED : CONN_ERR_TLS_FAILED;
+}
 
 static enum io_result
 tls_failed(struct tls *t, struct conn *c, int err)
@@ -26,10 +39,8 @@ tls_failed(struct tls *t, struct conn *c, int err)
 		ERR_clear_error();
 	tls_note_failure(t);
 	t->has_failed = 1;
-	/* Of a handshake, in HAProxy's words: the peer left before it said anything whole. */
 	if (!t->x.failure)
-		t->x.failure = err == ECONNABORTED && !c->sends ? CONN_ERR_TLS_CLOSED
-								: CONN_ERR_TLS_FAILED;
+		t->x.failure = (uint8_t)failure_of(t, err == ECONNABORTED && !c->sends);
 	/* Nothing is sent after conn_failed(). */
 	if (err != ECONNABORTED)
 		tls_send_alert(t, c);
@@ -93,7 +104,7 @@ tls_step(struct conn *c)
 	if (r != IO_OK)
 		return r;
 	if (t->resume && SSL_in_before(t->ssl))
-		tls_resume_offer(t->resume, t->ssl);
+		tls_resume_offer(t->resume, t->ssl, t->service);
 	tls_enter(t, c, TLS_IN_SIZE);
 	ret = SSL_do_handshake(t->ssl);
 	if (ret != 1)
@@ -283,6 +294,9 @@ tls_close(struct conn *c)
 
 	tls_drop_kept(t);
 	tls_capture_free(&t->capture);
+	/* OpenSSL would not resume the session of a connection that was reset (RFC 5246, 7.2.1,
+	 * lets it). One that failed is forgotten already. */
+	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(t->ssl);
 	tls_resume_put(t->resume);
 	ERR_clear_error();
@@ -307,6 +321,9 @@ new_ssl(const struct tls_maker *m)
 		return NULL;
 	}
 	SSL_set_bio(ssl, m->io->bio, m->io->bio);
+	/* Otherwise OpenSSL forgets the session. */
+	if (m->role == TLS_CHECKS)
+		(void)SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF);
 	if (m->role != TLS_ACCEPTS)
 		SSL_set_connect_state(ssl);
 	else
@@ -363,8 +380,8 @@ tls_maker_init(struct tls_maker *m, struct tls_io *io, SSL_CTX *ctx, enum tls_ro
 
 	*m = (struct tls_maker){ .maker = { make_tls }, .io = io, .role = role };
 	r = set_ctx(m, ctx);
-	if (r == 0 && role == TLS_CONNECTS) {
-		m->resume = tls_resume_new(ctx);
+	if (r == 0 && (role == TLS_CONNECTS || role == TLS_CHECKS)) {
+		m->resume = tls_resume_new(ctx, role == TLS_CHECKS ? CHECK_SESSIONS : 1);
 		if (!m->resume)
 			r = -ERR_NOMEM;
 	}

@@ -6,8 +6,6 @@
 
 check_step_fn check_connect_begin, check_connect_proceed, check_handshake_proceed;
 
-/* The connect rule that the current connection comes from. */
-const struct check_rule *check_connect_rule(const struct check_run *r);
 /* Closes the connection, if there is one. */
 void check_connect_end(struct check_run *r);
 /* Closes the socket kept for the next check. */

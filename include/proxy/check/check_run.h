@@ -32,6 +32,7 @@ enum check_run_state {
 	CHECK_IDLE,
 	CHECK_CONNECTING,
 	CHECK_HANDSHAKING,           /* with a SOCKS4 proxy */
+	CHECK_TLS_HANDSHAKE,
 	CHECK_SENDING,
 	CHECK_EXPECTING,
 	CHECK_COMMAND                /* an external check: its command runs, or is about to */
@@ -44,7 +45,7 @@ struct check_run {
 	enum check_run_state state;
 	struct task alarm;           /* sessions have had errors (observe) */
 	struct timer start;          /* of the next run */
-	struct timer deadline;       /* of this run */
+	struct timer deadline;       /* of this run; after it, of the wait for a TLS session */
 	uint64_t due_ms;             /* when this run was to start */
 	uint64_t start_ms;
 	const struct check_rule *rule; /* the current one; NULL: none yet */
@@ -88,6 +89,18 @@ static inline const struct server *
 check_run_server(const struct check_run *r)
 {
 	return r->check->srv;
+}
+
+/* The connect rule that the current connection comes from: the first rule that uses the network is
+ * one. */
+static inline const struct check_rule *
+check_connect_rule(const struct check_run *r)
+{
+	const struct check_rule *rule = r->rule;
+
+	while (rule->kind != CHECK_RULE_CONNECT)
+		rule = list_entry(rule->link.prev, const struct check_rule, link);
+	return rule;
 }
 
 static inline uint64_t

@@ -5,8 +5,8 @@
 
 #include "proxy/check/check_expect.h"
 
-/* The verdict when the last rule was a connect or a send. */
-void check_passed(enum check_method method, const struct check_rule *last,
+/* The verdict when the last rule was a connect or a send; is_tls: over a connection with TLS. */
+void check_passed(enum check_method method, const struct check_rule *last, int is_tls,
 	struct check_verdict *out);
 
 /*

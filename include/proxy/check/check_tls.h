@@ -7,8 +7,15 @@
 
 /* What makes the transport of the connection that is opened next; NULL: a plain socket. */
 const struct xprt_maker *check_tls_maker(const struct check_run *r);
-/* Before the first byte: the name that is asked for. 0 or a negative reason; nothing to do without
- * TLS. */
+/* Before the first byte: what the connection asks for. 0 or a negative reason; nothing to do
+ * without TLS. */
 int check_tls_begin(struct check_run *r) must_check;
+/* Begins the handshake, or goes on with it. */
+enum check_step check_tls_proceed(struct check_run *r, struct check_verdict *v);
+/* The result of a handshake that has failed: CHECK_STEP_FAIL. */
+enum check_step check_tls_fail(struct check_run *r, struct check_verdict *v);
+/* After a check: true if the connection stays open, for a moment, until the server has sent a
+ * session that the next check can resume. r->deadline ends that. */
+int check_tls_await_session(struct check_run *r);
 
 #endif

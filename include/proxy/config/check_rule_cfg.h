@@ -7,6 +7,7 @@
 #define TACIT_PROXY_CONFIG_CHECK_RULE_CFG_H
 
 #include "cfg/ctx.h"
+#include "proxy/config/check_connect_cfg.h"
 #include "proxy/model/check_conf.h"
 
 /* A word of a rule's line. */
@@ -30,6 +31,8 @@ int check_cfg_text(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t ar
 int check_cfg_text_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 int check_cfg_text_hex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 
+/* Of the keyword: http-check or tcp-check. */
+enum check_family check_cfg_family(const struct cfg_ctx *ctx);
 /* A new rule of this line; NULL after an error. Sets the family of the section's rules. */
 struct check_rule *check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind) must_check;
 
@@ -42,9 +45,8 @@ int check_cfg_expr(struct cfg_ctx *ctx, int i, struct rule_expr **out) must_chec
 int check_cfg_regex(struct cfg_ctx *ctx, int i, unsigned int flags,
 	struct regex **out) must_check;
 
-/* The keywords comment, connect, and set-var(...), set-var-fmt(...), unset-var(...). */
+/* The keywords comment, and set-var(...), set-var-fmt(...), unset-var(...). */
 int check_cfg_parse_comment(struct cfg_ctx *ctx) must_check;
-int check_cfg_parse_connect(struct cfg_ctx *ctx) must_check;
 int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 
 /*
@@ -71,8 +73,11 @@ int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 		.sections = CFG_BE,                                                                \
 		.max = CFG_ANY,                                                                    \
 		.parse = check_cfg_parse_connect,                                                  \
-		.syntax = "[default] [port <expr>] [addr <ip>] [send-proxy] [linger] "             \
-			  "[proto <name>] [comment <text>]",                                       \
-		.doc = "Opens a new connection." }
+		.syntax = "[default] [port <expr>] [addr <ip>] [send-proxy] [via-socks4] "         \
+			  "[ssl] [sni <name>] [alpn <protocols>] [linger] [proto <name>] "         \
+			  "[comment <text>]",                                       \
+		.doc = "Opens a new connection: without TLS, PROXY header and SOCKS4 proxy, "      \
+		       "unless the words ssl, send-proxy or via-socks4 say so, or default, which " \
+		       "stands for what the server line says of checks." }
 
 #endif

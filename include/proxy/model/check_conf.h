@@ -17,6 +17,7 @@
 #include "rule/sample/fmt.h"
 #include "rule/sample/regex.h"
 #include "rule/sample/var_cond.h"
+#include "tls/cert.h"
 
 /* Maximum length of the texts of external-check. */
 #define CHECK_EXTERNAL_TEXT_MAX 4096
@@ -75,6 +76,9 @@ struct check_connect {
 	uint8_t send_proxy;          /* begins with a PROXY header */
 	uint8_t via_socks4;          /* through the server's SOCKS4 proxy, if it has one */
 	uint8_t linger;              /* closes with FIN, not with a reset */
+	uint8_t ssl;                 /* uses TLS, whatever the server's checks do otherwise */
+	char *sni;                   /* name that is asked for; NULL: none, or check-sni */
+	struct tls_bytes alpn;       /* len 0: those of the server line */
 };
 
 struct check_header {
@@ -216,6 +220,8 @@ struct check_rule *check_rule_add(struct check_conf *c, enum check_rule_kind kin
 	struct cfg_where where) must_check;
 /* set-var, set-var-fmt, unset-var. */
 int check_rule_is_on_var(const struct check_rule *r);
+/* True if a connect has the word ssl. */
+int check_conf_has_ssl(const struct check_conf *c);
 /* The last rule, without those on variables; NULL: none. */
 const struct check_rule *check_conf_last_rule(const struct check_conf *c);
 void check_request_fini(struct check_request *r);

@@ -279,7 +279,8 @@ server_names_service(const struct server *s)
 static inline int
 server_uses_tls(const struct server *s)
 {
-	return s->conf.tls.is_on || s->conf.tls.check == SERVER_CHECK_TLS_ON;
+	return s->conf.tls.is_on || s->conf.tls.check == SERVER_CHECK_TLS_ON ||
+		s->conf.tls.has_ssl_check;
 }
 /* Maximum number of sessions with a slot at present; 0: no limit. Any worker may ask. */
 unsigned int server_limit(const struct server *s);

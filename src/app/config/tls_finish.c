@@ -65,10 +65,12 @@ static int
 load_server(struct config *c, struct sys *sys, const struct proxy *p, struct server *s)
 {
 	struct tls_settings *set = &s->conf.tls.set;
+	/* Its line may say nothing of TLS if rules of checks do. */
+	const struct cfg_where *where = s->conf.tls.where.file ? &s->conf.tls.where : &s->where;
 	char why[TLS_WHY_MAX];
 
-	if (p->mode == PROXY_HTTP && tls_alpn_drop_http2(set))
-		cfg_diag_add(&c->diag, CFG_WARNING, &s->conf.tls.where,
+	if (p->mode == PROXY_HTTP && tls_alpn_drop_http2(&set->alpn))
+		cfg_diag_add(&c->diag, CFG_WARNING, where,
 			"'alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
 	if (tls_server_load(&s->tls, &c->tls, set, sys, why) == 0) {
 		if (tls_server_ignores_off(s->tls))
@@ -78,8 +80,7 @@ load_server(struct config *c, struct sys *sys, const struct proxy *p, struct ser
 				p->name, s->name);
 		return 0;
 	}
-	cfg_diag_add(
-		&c->diag, CFG_ALERT, &s->conf.tls.where, "server '%s' : %s.", s->name, why);
+	cfg_diag_add(&c->diag, CFG_ALERT, where, "server '%s' : %s.", s->name, why);
 	return -1;
 }
 

@@ -56,17 +56,6 @@ check_target(struct check_run *r)
 	return a;
 }
 
-/* The first rule that uses the network is one. */
-const struct check_rule *
-check_connect_rule(const struct check_run *r)
-{
-	const struct check_rule *rule = r->rule;
-
-	while (rule->kind != CHECK_RULE_CONNECT)
-		rule = list_entry(rule->link.prev, const struct check_rule, link);
-	return rule;
-}
-
 /*
  * Asks whether the connection is there. On a host that is near it is, before any event could say
  * so.
@@ -230,9 +219,15 @@ end_handshake(struct check_run *r, struct check_verdict *v)
 {
 	struct addr to = check_target(r);
 
+	const struct xprt_maker *m = check_tls_maker(r);
+
 	if (sends_proxy_header(r) && write_check_proxy_header(r, &to) < 0)
 		return check_run_fail(r, ENOMEM, v);
-	return send_header_alone(r, v);
+	if (!m)
+		return send_header_alone(r, v);
+	if (conn_begin_xprt(&r->conn, check_run_on_io, r, m) < 0 || check_tls_begin(r) < 0)
+		return check_run_fail(r, ENOMEM, v);
+	return check_tls_proceed(r, v);
 }
 
 enum check_step
@@ -258,6 +253,13 @@ check_handshake_proceed(struct check_run *r, struct check_verdict *v)
 
 /* --- opening --- */
 
+/* A handshake comes first: nothing is sent before it is known to be connected. */
+static int
+needs_connection(const struct check_run *r)
+{
+	return proxy_on_the_way(r) || check_tls_maker(r);
+}
+
 /* The request to the proxy, or the PROXY header: 0 or an errno. */
 static int
 prepare_preface(struct check_run *r, const struct addr *to)
@@ -271,7 +273,10 @@ prepare_preface(struct check_run *r, const struct addr *to)
 static enum check_step
 go_on_connected(struct check_run *r, struct check_verdict *v)
 {
-	return proxy_on_the_way(r) ? check_handshake_proceed(r, v) : send_header_alone(r, v);
+	if (proxy_on_the_way(r))
+		return check_handshake_proceed(r, v);
+	/* The PROXY header leaves with the first bytes of the handshake. */
+	return r->conn.xprt ? check_tls_proceed(r, v) : send_header_alone(r, v);
 }
 
 /* Waits until it is connected, or goes on as if it were. */
@@ -283,7 +288,8 @@ open_connection(struct check_run *r, int fd, int family, long c, struct check_ve
 	int err;
 
 	if (conn_open_xprt(&r->conn, e->loop, fd, check_run_on_io, r,
-		    family == AF_UNIX ? CONN_UNIX : CONN_TCP, check_tls_maker(r)) < 0) {
+		    family == AF_UNIX ? CONN_UNIX : CONN_TCP,
+		    proxy_on_the_way(r) ? NULL : check_tls_maker(r)) < 0) {
 		(void)sys_close(e->sys, fd);
 		return check_run_fail(r, EMFILE, v);
 	}
@@ -294,7 +300,7 @@ open_connection(struct check_run *r, int fd, int family, long c, struct check_ve
 	err = prepare_preface(r, &to);
 	if (err)
 		return check_run_fail(r, err, v);
-	if (c == 0 || (c == -EINPROGRESS && !r->far && !proxy_on_the_way(r)))
+	if (c == 0 || (c == -EINPROGRESS && !r->far && !needs_connection(r)))
 		return go_on_connected(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
@@ -315,13 +321,21 @@ hold_back_ack(struct check_run *r, int fd)
 		sizeof(off));
 }
 
+/* A port that is closed refuses; a reset comes from a server that had accepted. */
+static enum check_step
+fail_connect(struct check_run *r, int err, struct check_verdict *v)
+{
+	return err == ECONNRESET && check_tls_maker(r) ? check_tls_fail(r, v)
+						       : check_run_fail(r, err, v);
+}
+
 enum check_step
 check_connect_begin(struct check_run *r, struct check_verdict *v)
 {
 	struct engine *e = r->shared->engine;
 	const struct addr *via = proxy_on_the_way(r);
 	struct addr to = via ? *via : check_target(r);
-	int fd, family = addr_family(&to);
+	int fd, is_bare, family = addr_family(&to);
 	long c;
 
 	if (conn_is_open(&r->conn))
@@ -331,18 +345,19 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 	fd = take_socket(r, family);
 	if (fd < 0)
 		return check_run_fail(r, -fd, v);
-	if (is_last_rule(r) && family != AF_UNIX && !via && !sends_proxy_header(r))
+	is_bare = !needs_connection(r) && !sends_proxy_header(r);
+	if (is_last_rule(r) && family != AF_UNIX && is_bare)
 		hold_back_ack(r, fd);
 	c = sys_connect(e->sys, fd, &to.u.sa, to.len);
 	/* A send that follows asks the same. */
-	if (c == -EINPROGRESS && !sends_next(r))
+	if (c == -EINPROGRESS && (needs_connection(r) || !sends_next(r)))
 		c = ask_connected(r, fd, &to);
 	if (c < 0 && c != -EINPROGRESS && c != -EALREADY) {
 		(void)sys_close(e->sys, fd);
-		return check_run_fail(r, (int)-c, v);
+		return fail_connect(r, (int)-c, v);
 	}
 	r->is_connected = c == 0;
-	if (c == 0 && !via && !sends_proxy_header(r) && keep_socket(r, fd, family))
+	if (c == 0 && is_bare && keep_socket(r, fd, family))
 		return CHECK_STEP_NEXT;
 	return open_connection(r, fd, family, c, v);
 }
@@ -356,7 +371,7 @@ check_connect_proceed(struct check_run *r, struct check_verdict *v)
 	int err = may_have_failed ? conn_take_error(&r->conn) : 0;
 
 	if (err)
-		return check_run_fail(r, err, v);
+		return fail_connect(r, err, v);
 	r->is_connected = 1;
 	return go_on_connected(r, v);
 }

@@ -10,6 +10,7 @@
 #include "proxy/check/check_result.h"
 #include "proxy/check/check_steps.h"
 #include "proxy/check/check_text.h"
+#include "proxy/check/check_tls.h"
 #include "proxy/model/proxy.h"
 
 #define SLOT_MS 10
@@ -26,6 +27,7 @@ static check_step_fn *const begin[] = {
 static check_step_fn *const proceed[] = {
 	[CHECK_CONNECTING] = check_connect_proceed,
 	[CHECK_HANDSHAKING] = check_handshake_proceed,
+	[CHECK_TLS_HANDSHAKE] = check_tls_proceed,
 	[CHECK_SENDING] = check_send_proceed,
 	[CHECK_EXPECTING] = check_expect_proceed,
 };
@@ -41,12 +43,12 @@ enum check_step
 check_run_fail(struct check_run *r, int err, struct check_verdict *v)
 {
 	const struct check_rule *rule = r->is_connected ? r->rule : check_connect_rule(r);
+	int is_tls_error = err == EPROTO && r->conn.xprt;
 
 	v->code = -1;
-	v->status = is_local_error(err) ? CHECK_SOCKERR
-		: rule->kind == CHECK_RULE_CONNECT ? CHECK_L4CON
-						   : CHECK_L7RSP;
-	check_step_text(r->conf->method, rule, strerror(err), v->info);
+	v->status = r->is_connected || is_local_error(err) ? CHECK_SOCKERR : CHECK_L4CON;
+	check_step_text(r->conf->method, rule, is_tls_error ? "SSL fatal error" : strerror(err),
+		v->info);
 	return CHECK_STEP_FAIL;
 }
 
@@ -69,7 +71,8 @@ end_run(struct check_run *r)
 	if (r->state == CHECK_COMMAND)
 		external_cancel(r->shared->external, &r->job);
 	timer_stop(check_run_deadlines(r), &r->deadline);
-	check_connect_end(r);
+	if (!check_tls_await_session(r))
+		check_connect_end(r);
 	check_bytes_drop(r);
 	vars_fini(&r->vars);
 	r->state = CHECK_IDLE;
@@ -140,7 +143,7 @@ advance_run(struct check_run *r, enum check_step step, struct check_verdict *v)
 
 		if (!next) {
 			if (r->rule->kind != CHECK_RULE_EXPECT)
-				check_passed(r->conf->method, r->rule, v);
+				check_passed(r->conf->method, r->rule, r->conn.xprt != NULL, v);
 			finish_run(r, v);
 			return;
 		}
@@ -228,6 +231,7 @@ start_run(struct check_run *r)
 		plan_run(r, check_run_now(r) + interval_of(r));
 		return;
 	}
+	check_connect_end(r);
 	r->start_ms = check_run_now(r);
 	r->check->is_running = 1;
 	r->rule = NULL;
@@ -251,7 +255,9 @@ put_timeout(const struct check_run *r, struct check_verdict *v)
 	v->code = -1;
 	rule = r->is_connected ? r->rule : check_connect_rule(r);
 	/* The SOCKS proxy accepted the connection but did not answer: layer 4 has passed. */
-	v->status = r->state == CHECK_HANDSHAKING ? CHECK_L7TOUT : check_timeout_status(rule);
+	v->status = r->state == CHECK_HANDSHAKING ? CHECK_L7TOUT
+		: r->state == CHECK_TLS_HANDSHAKE ? CHECK_L6TOUT
+						  : check_timeout_status(rule);
 	check_step_text(r->conf->method, rule, "", v->info);
 }
 
@@ -267,6 +273,10 @@ on_deadline(struct timer *t)
 	struct check_run *r = container_of(t, struct check_run, deadline);
 	struct check_verdict v = { .status = CHECK_UNK };
 
+	if (r->state == CHECK_IDLE) {
+		check_connect_end(r);
+		return;
+	}
 	/* The commands that it waits for have deadlines. */
 	if (r->state == CHECK_COMMAND && !r->job.is_running) {
 		move_deadline(r, check_run_now(r) + first_timeout(r));
@@ -335,6 +345,8 @@ check_run_close(struct check_run *r)
 {
 	if (r->state != CHECK_IDLE)
 		end_run(r);
+	timer_stop(check_run_deadlines(r), &r->deadline);
+	check_connect_end(r);
 	check_connect_drop_spare(r);
 	task_cancel(&r->alarm);
 	timer_stop(check_run_starts(r), &r->start);

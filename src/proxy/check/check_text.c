@@ -8,11 +8,13 @@
 #include "proxy/check/check_expect_int.h"
 
 void
-check_passed(enum check_method method, const struct check_rule *last, struct check_verdict *out)
+check_passed(enum check_method method, const struct check_rule *last, int is_tls,
+	struct check_verdict *out)
 {
 	int is_send = last->kind == CHECK_RULE_SEND;
 
-	(void)check_next(out, is_send ? CHECK_L7OK : CHECK_L4OK, is_send ? 0 : -1, "%s",
+	(void)check_next(out, is_send ? CHECK_L7OK : is_tls ? CHECK_L6OK : CHECK_L4OK,
+		is_send ? 0 : -1, "%s",
 		method == CHECK_TCP && last->step ? "(tcp-check)" : "");
 }
 

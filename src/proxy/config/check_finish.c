@@ -359,9 +359,30 @@ check_options(const struct server *s, struct cfg_diag *d)
 	return bad;
 }
 
+/* What checks with TLS need is read from files, at the start. */
+static int
+settle_ssl_checks(struct server *s, struct cfg_diag *d)
+{
+	struct server_tls_conf *tls = &s->conf.tls;
+
+	tls->has_ssl_check = s->conf.check.check && check_conf_has_ssl(&s->be->check);
+	if (s->be->check.method == CHECK_HTTP && tls_alpn_drop_http2(&tls->check_alpn))
+		cfg_diag_add(d, CFG_WARNING, &s->where,
+			"'check-alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
+	if (!s->is_dynamic || !tls->has_ssl_check)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &s->where,
+		"%s '%s': its checks use TLS ('connect ssl'), which a server that is added at run "
+		"time cannot have.",
+		proxy_kind(s->be), s->be->name);
+	return -1;
+}
+
 int
 check_server_finish(struct server *s, struct cfg_diag *d)
 {
+	if (settle_ssl_checks(s, d) < 0)
+		return -1;
 	settle_observe(s, d);
 	return check_options(s, d);
 }

@@ -85,8 +85,8 @@ check_cfg_words(struct cfg_ctx *ctx, int first, const struct check_word *table,
 	return 0;
 }
 
-static enum check_family
-family_of(const struct cfg_ctx *ctx)
+enum check_family
+check_cfg_family(const struct cfg_ctx *ctx)
 {
 	return strncmp(cfg_kw_name(ctx), "http-check", 10) == 0 ? CHECK_FAMILY_HTTP
 								: CHECK_FAMILY_TCP;
@@ -131,7 +131,7 @@ check_order(struct cfg_ctx *ctx, const struct check_conf *c, enum check_family f
 struct check_rule *
 check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind)
 {
-	enum check_family family = family_of(ctx);
+	enum check_family family = check_cfg_family(ctx);
 	struct check_conf *c = &((struct proxy *)ctx->obj)->check;
 	struct check_rule *r;
 
@@ -271,92 +271,12 @@ check_cfg_parse_comment(struct cfg_ctx *ctx)
 {
 	struct check_conf *c = &((struct proxy *)ctx->obj)->check;
 
-	check_conf_set_family(c, family_of(ctx));
+	check_conf_set_family(c, check_cfg_family(ctx));
 	c->steps++;
 	if (ctx->argc > 1)
 		cfg_warn(ctx, 1, "'%s' : only the first word is the comment; quotes make it one.",
 			cfg_kw_name(ctx));
 	return cfg_arg_dup(ctx, 0, &c->comment);
-}
-
-/* --- connect --- */
-
-/* The keyword's arg is the offset of a flag. */
-static int
-take_connect_flag(struct cfg_ctx *ctx unused, int i unused, struct check_rule *r, intptr_t arg)
-{
-	*((uint8_t *)r + arg) = 1;
-	return 0;
-}
-
-/* A number, or an expression. */
-static int
-take_connect_port(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
-{
-	struct check_connect *c = &r->u.connect;
-	int port;
-
-	rule_expr_free(&c->port_expr);
-	c->port = 0;
-	if (!isdigit((unsigned char)cfg_arg(ctx, i)[0]))
-		return check_cfg_expr(ctx, i, &c->port_expr) ? -1 : 1;
-	if (cfg_arg_int(ctx, i, 1, 65535, &port))
-		return -1;
-	c->port = (unsigned int)port;
-	return 1;
-}
-
-static int
-take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
-{
-	struct addr_spec spec;
-	const char *why = "";
-
-	if (addr_parse(cfg_arg(ctx, i), ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX, &spec, &why) < 0)
-		return cfg_error(ctx, i, "'%s' : '%.200s' : %s", cfg_kw_name(ctx), cfg_arg(ctx, i),
-			why);
-	r->u.connect.addr = spec.addr;
-	return 1;
-}
-
-/* Of the protocols of HAProxy there is one here for each family: the one that it uses anyway. */
-static int
-take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intptr_t arg unused)
-{
-	const char *only = family_of(ctx) == CHECK_FAMILY_HTTP ? "h1" : "none";
-
-	if (strcmp(cfg_arg(ctx, i), only) != 0)
-		return cfg_error(ctx, i, "'%s' : protocol '%.40s' is not supported here ('%s' is).",
-			cfg_kw_name(ctx), cfg_arg(ctx, i), only);
-	return 1;
-}
-
-#define NO_TLS "the server's options say whether checks use TLS"
-
-int
-check_cfg_parse_connect(struct cfg_ctx *ctx)
-{
-	static const struct check_word words[] = {
-		{ "addr", 1, take_connect_addr, 0, NULL },
-		{ "alpn", 1, NULL, 0, NO_TLS },
-		{ "comment", 1, check_cfg_comment, 0, NULL },
-		{ "default", 0, take_connect_flag, offsetof(struct check_rule, u.connect.defaults),
-			NULL },
-		{ "linger", 0, take_connect_flag, offsetof(struct check_rule, u.connect.linger),
-			NULL },
-		{ "port", 1, take_connect_port, 0, NULL },
-		{ "proto", 1, take_connect_proto, 0, NULL },
-		{ "send-proxy", 0, take_connect_flag,
-			offsetof(struct check_rule, u.connect.send_proxy), NULL },
-		{ "sni", 1, NULL, 0, NO_TLS },
-		{ "ssl", 0, NULL, 0, NO_TLS },
-		{ "via-socks4", 0, take_connect_flag,
-			offsetof(struct check_rule, u.connect.via_socks4), NULL },
-		{ NULL, 0, NULL, 0, NULL },
-	};
-	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_CONNECT);
-
-	return r ? check_cfg_words(ctx, 0, words, r) : -1;
 }
 
 /* --- variables --- */

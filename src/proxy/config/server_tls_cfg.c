@@ -68,6 +68,18 @@ opt_check_sni(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &tls_of_target(ctx, obj)->check_sni);
 }
 
+static int
+opt_check_alpn(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_tls_conf *c = tls_of_target(ctx, obj);
+	char why[TLS_WHY_MAX];
+
+	if (tls_alpn_parse(cfg_arg(ctx, 0), &c->check_alpn, why) < 0)
+		return cfg_error(
+			ctx, 0, "'%s' : '%s' : %s.", cfg_kw_name(ctx), ctx->opt->name, why);
+	return 0;
+}
+
 /* In mode http the name is noted before the request's head is written. */
 void
 server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
@@ -114,6 +126,8 @@ static const struct cfg_opt opts[] = {
 		"Health checks use TLS, also with an address or a port of their own."),
 	OPT("no-check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_OFF, NULL,
 		"Health checks do not use TLS."),
+	OPT("check-alpn", 1, opt_check_alpn, 0, "<protocol>[,...]",
+		"Protocols that health checks offer to the server by ALPN; the default is alpn."),
 	OPT("check-sni", 1, opt_check_sni, 0, "<name>", "The name that health checks ask for."),
 	SETTING("alpn", 1, "<protocol>[,...]", "Protocols offered to the server by ALPN."),
 	SETTING("ca-file", 1, "<file|directory>",

@@ -57,6 +57,8 @@ check_rule_fini(struct check_rule *r)
 	switch (r->kind) {
 	case CHECK_RULE_CONNECT:
 		rule_expr_free(&r->u.connect.port_expr);
+		mem_free(r->u.connect.sni);
+		mem_free(r->u.connect.alpn.p);
 		break;
 	case CHECK_RULE_SEND:
 		check_send_fini(&r->u.send);
@@ -146,6 +148,18 @@ check_conf_last_rule(const struct check_conf *c)
 			return r;
 	}
 	return NULL;
+}
+
+int
+check_conf_has_ssl(const struct check_conf *c)
+{
+	list_each(it, &c->rules) {
+		const struct check_rule *r = list_entry(it, const struct check_rule, link);
+
+		if (r->kind == CHECK_RULE_CONNECT && r->u.connect.ssl)
+			return 1;
+	}
+	return 0;
 }
 
 void

@@ -77,6 +77,7 @@ connect_tls_begin(struct session *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
+	struct tls_ask ask = { .name = { NULL, 0 } };
 	int r;
 
 	if (!s->srv->tls)
@@ -84,7 +85,8 @@ connect_tls_begin(struct session *s)
 	/* Without its name a server must not be trusted. */
 	if (s->srv->sni_needs_request && !noted_name(s).p)
 		return -ERR_NOMEM;
-	r = tls_connect_as(s->srv->tls, &s->conn[SERVER], name_to_ask(s, a));
+	ask.name = name_to_ask(s, a);
+	r = tls_connect_as(s->srv->tls, &s->conn[SERVER], &ask);
 	arena_release(a, mark);
 	return r;
 }

@@ -94,6 +94,14 @@ note_name(SSL *ssl, int *alert, void *arg)
 	return SSL_TLSEXT_ERR_OK;
 }
 
+static int
+connect_as(struct str name)
+{
+	struct tls_ask ask = { .name = name };
+
+	return tls_connect_as(server, &g.c, &ask);
+}
+
 static void
 test_name(void **state)
 {
@@ -108,9 +116,9 @@ test_name(void **state)
 	SSL_CTX_set_tlsext_servername_callback(g.server_ctx, note_name);
 	assert_int_equal(rig_connect(&g, TLS_CONNECTS, NULL), 0);
 	memset(longest, 'a', sizeof(longest));
-	assert_true(tls_connect_as(server, &g.c, (struct str){ longest, 256 }) < 0);
-	assert_true(tls_connect_as(server, &g.c, (struct str){ "a\0b", 3 }) < 0);
-	assert_int_equal(tls_connect_as(server, &g.c, STR("name.test")), 0);
+	assert_true(connect_as((struct str){ longest, 256 }) < 0);
+	assert_true(connect_as((struct str){ "a\0b", 3 }) < 0);
+	assert_int_equal(connect_as(STR("name.test")), 0);
 	for (int i = 0; i < 20; i++) {
 		char buf[16];
 		size_t n;

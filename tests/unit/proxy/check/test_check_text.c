@@ -85,13 +85,16 @@ test_passed(void **state)
 	static const struct {
 		const char *lines;
 		enum check_rule_kind kind;
+		int is_tls;
 		enum check_status status;
 		const char *info;
 	} all[] = {
-		{ "", CHECK_RULE_CONNECT, CHECK_L4OK, "" },
-		{ T, CHECK_RULE_CONNECT, CHECK_L4OK, "" },
-		{ T " tcp-check connect\n", CHECK_RULE_CONNECT, CHECK_L4OK, "(tcp-check)" },
-		{ T " tcp-check send a\n", CHECK_RULE_SEND, CHECK_L7OK, "(tcp-check)" },
+		{ "", CHECK_RULE_CONNECT, 0, CHECK_L4OK, "" },
+		{ "", CHECK_RULE_CONNECT, 1, CHECK_L6OK, "" },
+		{ T, CHECK_RULE_CONNECT, 0, CHECK_L4OK, "" },
+		{ T " tcp-check connect\n", CHECK_RULE_CONNECT, 0, CHECK_L4OK, "(tcp-check)" },
+		{ T " tcp-check connect ssl\n", CHECK_RULE_CONNECT, 1, CHECK_L6OK, "(tcp-check)" },
+		{ T " tcp-check send a\n", CHECK_RULE_SEND, 1, CHECK_L7OK, "(tcp-check)" },
 	};
 
 	(void)state;
@@ -100,7 +103,8 @@ test_passed(void **state)
 		struct check_rig r;
 
 		check_rig_load(&r, all[i].lines);
-		check_passed(r.conf->method, check_rig_rule(&r, all[i].kind, 0), &v);
+		check_passed(r.conf->method, check_rig_rule(&r, all[i].kind, 0), all[i].is_tls,
+			&v);
 		assert_int_equal(v.status, all[i].status);
 		assert_string_equal(v.info, all[i].info);
 		check_rig_fini(&r);

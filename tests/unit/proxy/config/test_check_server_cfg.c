@@ -38,8 +38,6 @@ static const struct world_line options[] = {
 	{ "slowstart 5s", NULL },
 	{ "slowstart -1", "-1" },
 	{ "check-send-proxy no-check-send-proxy", NULL },
-	{ "check-alpn x", "'check-alpn' is known but not supported" },
-	{ "check-alpn h2", "'check-alpn' is known but not supported" },
 	{ "check-via-socks4", NULL },
 	{ "check-proto none", NULL },
 	{ "check-proto h2", "'h2' is not one of h1, none" },
