@@ -12,7 +12,7 @@
 
 struct errors_walk {
 	const struct proxies *ps;
-	const struct proxy *next;
+	const struct list *next;
 	int id;                 /* of the proxy that is shown; -1: all */
 	int sides;              /* 1 << CLIENT: requests, 1 << SERVER: responses */
 	int side;
@@ -164,11 +164,11 @@ static int
 next_invalid(struct admin_conn *c, void *state)
 {
 	struct errors_walk *w = state;
-	struct list *all = (struct list *)(uintptr_t)&w->ps->all;
-	struct proxy *p = (struct proxy *)(uintptr_t)w->next;
+	struct proxy *p;
 
-	if (&p->link == all)
+	if (w->next == &w->ps->all)
 		return 0;
+	p = list_entry((struct list *)(uintptr_t)w->next, struct proxy, link);
 	if (w->sides & 1 << w->side)
 		show_last(c, p, w->side, w->id);
 	if (w->side == CLIENT) {
@@ -176,7 +176,7 @@ next_invalid(struct admin_conn *c, void *state)
 		return 1;
 	}
 	w->side = CLIENT;
-	w->next = list_entry(p->link.next, const struct proxy, link);
+	w->next = w->next->next;
 	return 1;
 }
 
@@ -216,6 +216,6 @@ admin_cmd_show_errors(struct admin_conn *c, int argc, char **argv)
 	put_when(&c->out, loop_wall_ns(c->admin->worker->loop) / 1000000);
 	sbuf_addf(&c->out, " : %llu\n",
 		(unsigned long long)atomic_read(&p->shared.invalid_msgs));
-	w.next = list_entry(w.ps->all.next, const struct proxy, link);
+	w.next = w.ps->all.next;
 	admin_walk(c, next_invalid, &w, sizeof(w));
 }
