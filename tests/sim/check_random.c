@@ -39,6 +39,9 @@ choose(struct check_world *w, unsigned int server, uint64_t *one_way)
 	s->left--;
 	if (dice_is(d, 4))
 		*one_way = (1 + dice(d, 12)) * FAKE_MS;
+	/* Between others, as when a server is taken out of the farm by hand. */
+	if (w->plan.takes_404 && dice_is(d, 3))
+		return TRY_404;
 	if (s->passes)
 		return (enum check_try_kind)dice(d, TRY_PASSES);
 	return (enum check_try_kind)(TRY_PASSES + dice(d, kinds - TRY_PASSES));
@@ -79,6 +82,7 @@ random_plan(struct dice *d, struct check_plan *p, struct world_config *cfg)
 	p->judged = 1;
 	p->choose = choose;
 	p->shutdown = dice_is(d, 3);
+	p->takes_404 = p->how == TRY_HTTP && dice_is(d, 2);
 	p->spread = dice_is(d, 4) ? 1 + dice(d, 50) : 0;
 	random_limits(d, p, unit);
 	cfg->mode = (enum interest_mode)dice(d, 3);
@@ -118,6 +122,7 @@ measure(struct check_random_result *r)
 	for (unsigned int i = 0; i < c.w.px->n_servers; i++) {
 		r->passed += c.srv[i].n_passed;
 		r->failed += c.srv[i].n_failed;
+		r->gone += c.srv[i].n_404;
 		r->downs += c.srv[i].model.downs;
 		r->shown += c.srv[i].n_shown;
 	}

@@ -8,7 +8,7 @@
 #include "sim/dice.h"
 
 struct check_random_result {
-	unsigned int checks, passed, failed, downs;
+	unsigned int checks, passed, failed, gone, downs; /* gone: 404 */
 	unsigned int shown; /* states compared */
 	unsigned int assigned, refused; /* sessions */
 	char why[500];      /* "" if nothing is wrong */

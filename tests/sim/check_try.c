@@ -7,10 +7,10 @@
 /* --- the network --- */
 
 static void
-set_result(struct check_try *t, uint64_t at, int passes)
+set_result(struct check_try *t, uint64_t at, enum check_model_answer passes)
 {
 	t->verdict_at = at < t->deadline ? at : t->deadline;
-	t->passes = passes && at < t->deadline;
+	t->passes = at < t->deadline ? passes : MODEL_FAILED;
 }
 
 static enum fake_path
@@ -40,16 +40,16 @@ check_try_begin(struct check_try *t, struct fake *k, const struct check_limits *
 		t->one_way += FAKE_MS;
 	connected = t->start + 2 * t->one_way;
 	fake_route(k, t->port, path_of(t), t->one_way);
-	set_result(t, t->deadline, 0);
+	set_result(t, t->deadline, MODEL_FAILED);
 	if (t->kind == TRY_BLACKHOLE || connected > t->deadline)
 		return;
 	if (t->kind == TRY_REFUSED || t->how == TRY_CONNECT) {
-		set_result(t, connected, t->kind != TRY_REFUSED);
+		set_result(t, connected, t->kind == TRY_REFUSED ? MODEL_FAILED : MODEL_PASSED);
 		return;
 	}
 	if (l->check)
 		t->deadline = connected + l->check * FAKE_MS;
-	set_result(t, t->deadline, 0);
+	set_result(t, t->deadline, MODEL_FAILED);
 }
 
 /* --- the server --- */
@@ -92,6 +92,8 @@ plan_text(struct check_try *t)
 		t->text = good_text(t);
 	else if (t->kind == TRY_WRONG || t->kind == TRY_WRONG_PIECES)
 		t->text = wrong_text(t);
+	else if (t->kind == TRY_404)
+		t->text = t->how == TRY_TCP ? wrong_text(t) : "HTTP/1.0 404 Gone\r\nX-A: b\r\n\r\n";
 	else
 		t->text = "";
 	t->len = strlen(t->text);
@@ -110,8 +112,10 @@ plan_text(struct check_try *t)
 static void
 end(struct check_try *t)
 {
-	int passes = t->kind < TRY_PASSES;
+	enum check_model_answer passes = t->kind < TRY_PASSES ? MODEL_PASSED : MODEL_FAILED;
 
+	if (t->kind == TRY_404 && t->how == TRY_HTTP)
+		passes = MODEL_404;
 	t->closed = 1;
 	set_result(t, fake_now(t->k) + t->one_way, passes);
 	if (t->kind == TRY_RESET || t->kind == TRY_CUT_RESET)

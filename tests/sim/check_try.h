@@ -6,6 +6,7 @@
 #define TACIT_SIM_CHECK_TRY_H
 
 #include "fake/kernel.h"
+#include "sim/check_model.h"
 #include "sim/dice.h"
 
 enum check_how { TRY_CONNECT, TRY_TCP, TRY_HTTP };
@@ -27,6 +28,7 @@ enum check_try_kind {
 	TRY_CUT,        /* the first half of a good answer, then FIN */
 	TRY_CUT_RESET,
 	TRY_RESET,      /* once the request is there */
+	TRY_404,        /* of HTTP; of TCP a wrong answer */
 	TRY_KINDS
 };
 
@@ -39,7 +41,7 @@ struct check_try {
 	uint64_t one_way;
 	/* The result; until the server has said something it is that of the deadline. */
 	uint64_t verdict_at;
-	int passes;
+	enum check_model_answer passes;
 	int applied;        /* by the test */
 	/* The server's end of the connection. */
 	struct fake *k;

@@ -24,7 +24,8 @@ apply_verdict(struct check_world_server *s)
 {
 	s->last->applied = 1;
 	check_model_result(&s->model, s->last->passes);
-	++*(s->last->passes ? &s->n_passed : &s->n_failed);
+	++*(s->last->passes == MODEL_404 ? &s->n_404
+			: s->last->passes ? &s->n_passed : &s->n_failed);
 }
 
 /* Results before this moment. */
@@ -156,7 +157,14 @@ begin_try(struct check_world *c, unsigned int i)
 		(unsigned long long)(t->verdict_at / FAKE_MS));
 }
 
-/* No session is sent to a server that has been down for longer than a turn. */
+static int
+may_have_sessions(const struct check_model *m)
+{
+	return m->is_up && !m->is_stopping;
+}
+
+/* No session is sent to a server that has been down for longer than a turn, nor to one that has
+ * answered 404. */
 static void
 compare_assignment(struct check_world *c, unsigned int i)
 {
@@ -165,9 +173,9 @@ compare_assignment(struct check_world *c, unsigned int i)
 
 	c->n_assigned++;
 	apply_earlier(c, &c->srv[i]);
-	if (c->plan.judged && !c->srv[i].model.is_up && !is_due_now(c, &c->srv[i]))
-		world_error(&c->w, "a session goes to server %u, which is down", i);
-	if (strncmp(own, "DOWN", 4) == 0)
+	if (c->plan.judged && !may_have_sessions(&c->srv[i].model) && !is_due_now(c, &c->srv[i]))
+		world_error(&c->w, "a session goes to server %u, which is down or stopping", i);
+	if (strncmp(own, "DOWN", 4) == 0 || strncmp(own, "NOLB", 4) == 0)
 		world_error(&c->w, "a session goes to server %u, which is '%s'", i, own);
 }
 
@@ -208,7 +216,8 @@ session_ended(struct world *w, const struct world_end *e)
 	c->n_refused++;
 	for (unsigned int i = 0; c->plan.judged && i < w->px->n_servers; i++) {
 		apply_earlier(c, &c->srv[i]);
-		if (c->srv[i].model.is_up && !is_due_now(c, &c->srv[i]) && e->term[0] == 'S')
+		if (may_have_sessions(&c->srv[i].model) && !is_due_now(c, &c->srv[i]) &&
+			e->term[0] == 'S')
 			world_error(w, "a session is refused (%s), but server %u is up", e->term,
 				i);
 	}
@@ -225,14 +234,15 @@ time_is_up(const struct world *w)
 /* --- building --- */
 
 static const char *
-rules_of(enum check_how how)
+rules_of(const struct check_plan *p)
 {
-	switch (how) {
+	switch (p->how) {
 	case TRY_TCP:
 		return "option tcp-check\ntcp-check send PING\\r\\n\ntcp-check expect string "
 		       "+PONG\n";
 	case TRY_HTTP:
-		return "option httpchk GET /health\n";
+		return p->takes_404 ? "option httpchk GET /health\nhttp-check disable-on-404\n"
+				    : "option httpchk GET /health\n";
 	case TRY_CONNECT:
 		break;
 	}
@@ -249,6 +259,7 @@ set_server(struct check_world *c, unsigned int i)
 	struct check_model *m = &c->srv[i].model;
 
 	*m = c->plan.server[i];
+	m->takes_404 = c->plan.takes_404;
 	check_model_begin(m, c->plan.begin[i]);
 	conf->check = 1;
 	conf->rise = (int)m->rise;
@@ -286,7 +297,7 @@ check_world_open(struct check_world *c, const struct world_config *cfg,
 	struct world_config with = *cfg;
 
 	memset(c, 0, offsetof(struct check_world, try));
-	with.rules = rules_of(plan->how);
+	with.rules = rules_of(plan);
 	with.to.check = plan->limits.check;
 	with.to.connect = plan->limits.connect;
 	if (world_open(&c->w, &with) < 0)

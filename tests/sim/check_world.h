@@ -22,6 +22,7 @@ struct check_plan {
 	unsigned int spread;
 	int judged;
 	int shutdown;                    /* on-marked-down shutdown-sessions */
+	int takes_404;                   /* http-check disable-on-404 */
 	/* What becomes of the next check of a server; *one_way is 0. */
 	enum check_try_kind (*choose)(struct check_world *c, unsigned int server,
 		uint64_t *one_way);
@@ -33,7 +34,7 @@ struct check_plan {
 struct check_world_server {
 	struct check_model model;
 	struct check_try *last;          /* the current check, or the last one; NULL: none yet */
-	unsigned int n_tries, n_passed, n_failed, n_shown;
+	unsigned int n_tries, n_passed, n_failed, n_404, n_shown;
 	/* For choose(). */
 	unsigned int left;               /* of a series of equal results */
 	int passes;

@@ -25,6 +25,7 @@ add(struct check_random_result *t, const struct check_random_result *r)
 	t->checks += r->checks;
 	t->passed += r->passed;
 	t->failed += r->failed;
+	t->gone += r->gone;
 	t->downs += r->downs;
 	t->shown += r->shown;
 	t->assigned += r->assigned;
@@ -48,13 +49,14 @@ test_random_checks(void **state)
 		}
 		add(&t, &r);
 	}
-	print_message("%u checks (%u passed, %u failed), servers went down %u times and were "
-		      "looked at %u times, %u sessions, %u refused\n",
-		t.checks, t.passed, t.failed, t.downs, t.shown, t.assigned, t.refused);
+	print_message(
+		"%u checks (%u passed, %u failed, %u 404), servers went down %u times and were "
+		"looked at %u times, %u sessions, %u refused\n",
+		t.checks, t.passed, t.failed, t.gone, t.downs, t.shown, t.assigned, t.refused);
 	assert_int_equal(bad, 0);
 	if (one || n < SEEDS)
 		return;
-	assert_true(t.passed > 50000 && t.failed > 50000 && t.downs > 10000);
+	assert_true(t.passed > 50000 && t.failed > 50000 && t.gone > 5000 && t.downs > 10000);
 	assert_true(t.assigned > 5000 && t.refused > 1000);
 }
 

@@ -55,6 +55,8 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	const struct cfg_module check = { .name = "check", .kws = check_cfg_module.kws };
 	const struct cfg_module tcp_check = { .name = "tcp-check",
 		.kws = tcp_check_cfg_module.kws };
+	const struct cfg_module http_check = { .name = "http-check",
+		.kws = http_check_cfg_module.kws };
 	const struct cfg_facts facts = { .version = "1" };
 	struct cfg_registry registry;
 	struct cfg_env env;
@@ -71,7 +73,8 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		cfg_registry_add(&registry, &http) | cfg_registry_add(&registry, &persist) |
 		cfg_registry_add(&registry, &capture) | cfg_registry_add(&registry, &errors) |
 		cfg_registry_add(&registry, &http_error) | cfg_registry_add(&registry, &options) |
-		cfg_registry_add(&registry, &check) | cfg_registry_add(&registry, &tcp_check);
+		cfg_registry_add(&registry, &check) | cfg_registry_add(&registry, &tcp_check) |
+		cfg_registry_add(&registry, &http_check);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
