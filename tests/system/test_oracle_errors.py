@@ -122,3 +122,40 @@ def test_show_errors_says_the_same(tmp_path):
     assert got.keys() == want.keys()
     for key, text in want.items():
         assert got[key] == text, key
+
+
+def test_the_latest_of_all_workers_is_shown(tmp_path):
+    """While messages come to several workers, and are shown."""
+    port, clients, each = free_ports(1)[0], 4, 60
+    tmp_path.joinpath("t").mkdir()
+    subject = Subject(TACIT, tmp_path / "t", f"""
+global
+ nbthread 3
+defaults
+ mode http
+ timeout client 5s
+listen fe
+ bind 127.0.0.1:{port}
+ http-request return status 200
+""")
+
+    def send():
+        for _ in range(each):
+            ask(port, b"GET / HTTP/1.1\r\n(: x\r\n\r\n")
+
+    try:
+        threads = [threading.Thread(target=send) for _ in range(clients)]
+        for t in threads:
+            t.start()
+        shown = []
+        while any(t.is_alive() for t in threads):
+            text = subject.admin("show errors")
+            shown += [int(n) for n in re.findall(r"event #(\d+),", text)]
+            assert "invalid" not in text or "  00016  (: x\\r\\n\n" in text
+        for t in threads:
+            t.join()
+        assert shown == sorted(shown) and len(set(shown)) > 3, shown
+        text = subject.admin("show errors")
+        assert f"] : {clients * each}\n" in text and f"event #{clients * each - 1}," in text
+    finally:
+        subject.stop()
