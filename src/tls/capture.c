@@ -75,7 +75,9 @@ add_to_list(struct tls_capture *c, enum tls_hello_list list, const uint8_t *p, s
 	size_t left = room_left(c, room), used = room - left;
 
 	n = MIN(n, left);
-	memcpy(c->lists + used, p, n);
+	/* The list of an extension that is missing has no bytes. */
+	if (n)
+		memcpy(c->lists + used, p, n);
 	c->len[list] = (uint16_t)(c->len[list] + n);
 }
 
