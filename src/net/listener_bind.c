@@ -149,6 +149,13 @@ bind_path(struct maker *m, struct addr *tmp)
 	return 0;
 }
 
+/* The kernel does not have the option for MPTCP. */
+static int
+has_quickack(const struct listener *ln)
+{
+	return addr_family(&ln->addr) != AF_UNIX && !ln->is_mptcp;
+}
+
 /* Accepted sockets inherit this too, but listen() resets the state of ACKs: it is set
  * afterwards. */
 static int
@@ -158,7 +165,7 @@ start_listening(struct maker *m, int backlog)
 
 	if (r < 0)
 		return bind_failed(m, "listen", r);
-	if (m->ln->quickack_off && addr_family(&m->ln->addr) != AF_UNIX)
+	if (m->ln->quickack_off && has_quickack(m->ln))
 		return set_int(m, "clear TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 0);
 	return 0;
 }
@@ -320,7 +327,7 @@ clear_tcp_options(struct maker *m)
 		r = set_int(m, "clear TCP_DEFER_ACCEPT", IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);
 	if (r == 0 && !b->tfo)
 		r = set_int(m, "clear TCP_FASTOPEN", IPPROTO_TCP, TCP_FASTOPEN, 0);
-	if (r == 0 && !ln->quickack_off)
+	if (r == 0 && !ln->quickack_off && has_quickack(ln))
 		r = set_int(m, "set TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 1);
 	return r;
 }
