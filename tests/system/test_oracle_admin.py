@@ -175,7 +175,7 @@ OWN_HELP = {"add server", "clear counters", "clear counters all", "disable agent
             "enable health", "enable server", "get map", "prepare map", "set maxconn server", "set server", "set weight", "show acl",
             "show latency", "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace", "wait"}
 ANOTHER = "another command of this name"
-OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER}
+OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER, "set ssl tls-key": "HAProxy lets every user replace keys"}
 
 
 def help_of(subject, args=""):
@@ -311,6 +311,7 @@ NOT_ASKED = {
     "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
     "show cli sockets", "show startup-logs",                   # values, compared above
+    "show events", "show profiling",                           # compared in test_oracle_ring.py, and of each program
     "show activity", "show fd", "show latency", "show pools", "show sess", "show syscalls", "show trace", "trace",  # of each program's own form
 }
 OWN_WORDS = {

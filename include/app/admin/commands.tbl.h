@@ -137,7 +137,7 @@ ADMIN_CMD("show errors", "[<px>] [request|response]",
 	"report last request and/or response errors for each proxy",
 	OPERATOR, NONE, admin_cmd_show_errors)
 ADMIN_CMD("show events", "[<sink>] [-w] [-n]",
-	"show event sink state", OPERATOR, NONE, admin_cmd_show_events)
+	"show event sink state", USER, NONE, admin_cmd_show_events)
 ADMIN_CMD("show fd", "[num]",
 	"dump list of file descriptors in use or a specific one", OPERATOR, NONE, admin_cmd_show_fd)
 ADMIN_CMD("show info", "[desc|json|typed|float]*",
@@ -153,7 +153,7 @@ ADMIN_CMD("show pools", "",
 	"report information about the memory pools usage", USER, NONE, admin_cmd_show_pools)
 ADMIN_CMD("show profiling", "[<what>|<#lines>|byaddr]*",
 	"show profiling state (all,status,tasks,memory)",
-	USER, NONE, admin_cmd_show_profiling)
+	ADMIN, NONE, admin_cmd_show_profiling)
 ADMIN_CMD("show resolvers", "[id]",
 	"dumps counters from all resolvers section and associated name servers",
 	USER, NONE, admin_cmd_show_resolvers)
