@@ -27,6 +27,7 @@ defaults
 frontend f
  bind 127.0.0.1:{port}
  log global
+ option dontlognull
  log-format "%HM b]c %HU"
  http-request return status 200
 """
@@ -85,11 +86,12 @@ class Running:
         self.sock = directory / "sock"
         text = "".join(f"ring r{i}\n timeout connect 1s\n timeout server 1s\n" + lines.replace("PORT", str(r.port))
                        for i, (lines, r) in enumerate(zip(rings, self.receivers)))
-        logs = "".join(f" log ring@r{i} {rest}\n" for i, rest in enumerate(logs))
+        # Workers log beside each other: messages of two may change places.
+        logs = " nbthread 1\n" + "".join(f" log ring@r{i} {rest}\n" for i, rest in enumerate(logs))
         cfg = directory / "cfg"
         cfg.write_text(CFG.format(sock=self.sock, logs=logs, rings=text, port=self.port))
         self.proc = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
-        assert wait_for(lambda: is_open(self.port))
+        assert wait_for(lambda: is_open(self.port) and self.sock.exists())
 
     def heard(self, mark):
         """What each receiver has heard, when it has heard the mark."""
@@ -227,8 +229,12 @@ def test_losses_are_counted_and_said(tmp_path):
                 answer = b""
                 while b"\r\n\r\n" not in answer:
                     answer += c.recv(65536)
-        events = admin(ours.sock, "show events r0").strip().split("\n")
-        assert "/00499" in events[-1] and 100 < len(events) < 200
+        def events_of():
+            return admin(ours.sock, "show events r0").strip().split("\n")
+
+        assert wait_for(lambda: "/00499" in events_of()[-1])
+        events = events_of()
+        assert 100 < len(events) < 200
         dropped = int(info(admin(ours.sock, "show info"))["DroppedLogs"])
         # Those of the start were the first ones.
         assert dropped >= 500 - len(events)
