@@ -50,7 +50,7 @@ class Running:
         self.context.verify_mode = ssl.CERT_NONE
         self.context.maximum_version = ssl.TLSVersion.TLSv1_2
         self.proc = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
-        assert wait_for(lambda: is_open(self.plain))
+        assert wait_for(lambda: is_open(self.plain) and self.sock.exists())
 
     def connect(self, session=None):
         raw = socket.create_connection(("127.0.0.1", self.tls), timeout=5)
