@@ -30,7 +30,7 @@ rings_on_log(void *worker, struct log_ring *r)
 	struct worker *w = worker, *first = process_first(w->process);
 	struct mail m = { .fn = on_ring_mail, .arg = r };
 
-	if (w == first || !w->process->running)
+	if (w == first || !w->has_thread)
 		log_ring_collect(r, &first->log);
 	else
 		poke_tell(w, first, &m);

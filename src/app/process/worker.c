@@ -372,8 +372,11 @@ worker_run(struct worker *w)
 	int r;
 
 	snprintf(name, sizeof(name), "tacit/%u", w->index + 1);
+	/* The thread reads it. */
+	w->has_thread = 1;
 	r = thread_start(&w->thread, thread_main, w, name);
-	w->has_thread = r == 0;
+	if (r)
+		w->has_thread = 0;
 	return r;
 }
 
