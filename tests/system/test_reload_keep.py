@@ -67,13 +67,13 @@ def rows(d):
 
 
 def lasting(d):
-    """Columns and fields that never go back: {(row, name): number}. Histograms are of one worker process."""
+    """Columns, fields and metrics that never go back: {(row, name): number}."""
     found = {}
     for item in json.loads(d.admin("show stat json")):
         key, name = None, None
         for f in item:
             if f["tags"]["nature"] in ("Counter", "Max") and f["value"]["type"] in ("u32", "u64") \
-                    and not re.search(r"_time_(count|sum_us|us_\w+)$", f["field"]["name"]):
+                    and not re.search(r"_time_p\d+_us$", f["field"]["name"]):
                 key = (f["objType"], f["proxyId"], f["id"])
                 found[key, f["field"]["name"]] = f["value"]["value"]
     for line in d.admin("show info typed").splitlines():
@@ -82,7 +82,18 @@ def lasting(d):
             found["info", m.group(1)] = int(m.group(3))
     for name in ("TotalBytesOut", "MaxSessRate"):
         found["info", name] = int(info(d.admin("show info"))[name])
-    return found
+    return found | {("metric", k): v for k, v in metrics(d).items()}
+
+
+def fetch(d, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{d.page}{path}", timeout=10) as r:
+        return r.read().decode()
+
+
+def metrics(d):
+    """{name and labels: number} of those that count."""
+    found = re.findall(r"^(\w+_(?:total|bucket|sum|count)\b\S*) (\S+)$", fetch(d, "/metrics?server-histograms"), re.M)
+    return {name: float(value) for name, value in found if "pipes_" not in name}
 
 
 def gone_back(before, now):
@@ -112,7 +123,8 @@ def test_no_counter_goes_back_over_20_reloads(site):
     kept = [connect(d.tcp)]
     try:
         before = lasting(d)
-        assert len(before) > 150
+        assert len(before) > 600
+        assert before["metric", 'haproxy_server_total_time_seconds_count{proxy="app",server="a"}'] >= 2
         for i in range(20):
             if i % 4 == 0:
                 kept.append(connect(d.tcp))
@@ -183,13 +195,8 @@ def test_the_page_and_the_metrics_show_them(site):
     d = site()
     use(d, 3)
     assert reload(d)
-
-    def fetch(path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{d.page}{path}", timeout=10) as r:
-            return r.read().decode()
-
-    assert re.search(r'haproxy_frontend_http_requests_total\{proxy="site"\} 3\n', fetch("/metrics"))
-    table = csv.DictReader(io.StringIO(fetch("/stats;csv")))
+    assert re.search(r'haproxy_frontend_http_requests_total\{proxy="site"\} 3\n', fetch(d, "/metrics"))
+    table = csv.DictReader(io.StringIO(fetch(d, "/stats;csv")))
     assert [r["req_tot"] for r in table if r["# pxname"] == "site"] == ["3"]
 
 

@@ -49,8 +49,11 @@ struct kept_process {
 	uint64_t cleared, maxima_cleared;
 };
 
+/* The shards are followed by rows of histograms: 1 + n_shards for each side of a proxy, or for a
+ * server. */
 struct kept_proxy {
 	uint32_t n_shards;
+	struct latency_use latency[2];
 	struct proxy_kept state;
 	struct proxy_stat base[2]; /* of the frontend, of the backend */
 	cacheline_aligned struct proxy_shard shard[];
@@ -58,6 +61,7 @@ struct kept_proxy {
 
 struct kept_server {
 	uint32_t n_shards;
+	struct latency_use latency;
 	struct server_kept state;
 	struct server_stat base;
 	cacheline_aligned struct server_shard shard[];
@@ -139,6 +143,9 @@ uint32_t keep_layout(void);
 /* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */
 int keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own) must_check;
 int keep_join_server(struct process *p, struct server *s, struct kept_server *own) must_check;
+/* The rows of histograms in such a record with n shards, of a proxy those of side i. */
+struct latency_rows keep_proxy_latency(const struct kept_proxy *k, unsigned int n, unsigned int i);
+struct latency_rows keep_server_latency(const struct kept_server *k, unsigned int n);
 /* `guid`, or "" for none. */
 static inline const char *
 keep_guid(const char *guid)

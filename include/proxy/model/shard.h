@@ -15,6 +15,7 @@
 #include "event/timer.h"
 #include "proxy/model/latency.h"
 #include "proxy/model/session_queue.h"
+#include "proxy/model/stat_times.h"
 
 struct engine;
 struct proxies;
@@ -23,17 +24,6 @@ struct server;
 
 /* Maximum number of workers: masks of workers have one bit each. */
 #define ENGINES_MAX 64
-
-/* Number of sessions in time averages, as in HAProxy. */
-#define STAT_AVERAGE_OVER 1024u
-
-struct stat_times {
-	/* sums over the last STAT_AVERAGE_OVER sessions */
-	_Atomic uint64_t qtime, ctime, rtime, ttime;
-	_Atomic uint64_t qtime_max, ctime_max, rtime_max, ttime_max;
-	/* For a sum of shards: number of sessions in the sums, at least 1. */
-	_Atomic uint64_t n;
-};
 
 /* Traffic of mode http connections, on the wire. */
 struct h1_stat {
@@ -134,8 +124,8 @@ struct stat_past {
 /* Adds a span. 0 or -ERR_NOMEM. */
 int stat_past_add(struct stat_past *past, struct stat_span span) must_check;
 void stat_past_fini(struct stat_past *past);
-/* Adds the rows of a span to a sum. Averages and rates are not added: they are of the last sessions
- * and of this second. */
+/* Adds the rows of a span to a sum, or to a base. Spans are to be added in order, since averages
+ * are of the last sessions. */
 void proxy_stat_add_span(struct proxy_stat *sum, const struct stat_span *span);
 void server_stat_add_span(struct server_stat *sum, const struct stat_span *span);
 /* A number that changes with the layout of a shard. */
@@ -154,9 +144,6 @@ int proxies_shard(struct proxies *ps, unsigned int n) must_check;
 int server_make_shards(struct server *s, unsigned int n) must_check;
 /* Makes its n shards as they were when they were allocated. */
 void server_clear_shards(struct server *s, unsigned int n);
-
-/* Adds a session to averages and maxima: sessions is the number so far, including this one. */
-void stat_count_times(struct stat_times *t, uint64_t sessions, const struct latency_times *one);
 
 /* Sums all shards: counts are added; of highest values and last times the maximum is taken. */
 void server_stat_sum(const struct server *s, struct server_stat *out);

@@ -249,9 +249,9 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_reload_keep,
 		.syntax = "{ counters | server-states | maps | dns | tls-tickets }... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
-		       "replaced. counters: those of the statistics and of show info do not begin "
-		       "at zero again, and connections that a former process still has count "
-		       "too. server-states: states, weights and addresses of servers that were "
+		       "replaced. counters: those of the statistics and of show info, and "
+		       "histograms, do not begin at zero again, and connections that a former "
+		       "process still has count too. server-states: states, weights and addresses of servers that were "
 		       "changed at run time, results of checks, and servers that were added. "
 		       "maps: what commands and rules have changed in files of maps and ACLs, "
 		       "unless the file has changed since. dns: the addresses of names, so that a "

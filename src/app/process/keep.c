@@ -23,12 +23,13 @@
 uint32_t
 keep_layout(void)
 {
-	static const size_t size[] = { STATE_FORM, sizeof(struct kept_proxy),
+	const size_t size[] = { STATE_FORM, sizeof(struct kept_proxy),
 		sizeof(struct kept_server), sizeof(struct check_kept), CHECK_STATUSES,
 		sizeof(struct kept_slot), sizeof(struct pattern_kept_head),
 		sizeof(struct tls_ticket_keys),
 		offsetof(struct kept_server, base), offsetof(struct kept_proxy, base),
-		offsetof(struct server_kept, line), offsetof(struct server_kept, check) };
+		offsetof(struct server_kept, line), offsetof(struct server_kept, check),
+		latency_layout() };
 
 	return hash_crc32c(shard_layout(), size, sizeof(size));
 }
@@ -39,16 +40,19 @@ side_of(const struct proxy *px)
 	return px->caps & (PROXY_FE | PROXY_BE);
 }
 
+/* With n workers. */
 static size_t
-server_size(const struct server *s)
+server_size(unsigned int n)
 {
-	return sizeof(struct kept_server) + s->be->n_shards * sizeof(struct server_shard);
+	return sizeof(struct kept_server) + n * sizeof(struct server_shard) +
+		(1 + n) * sizeof(struct latency);
 }
 
 static size_t
-proxy_size(const struct proxy *px)
+proxy_size(unsigned int n)
 {
-	return sizeof(struct kept_proxy) + px->n_shards * sizeof(struct proxy_shard);
+	return sizeof(struct kept_proxy) + n * sizeof(struct proxy_shard) +
+		2 * (1 + n) * sizeof(struct latency);
 }
 
 static size_t
@@ -57,7 +61,7 @@ server_record_size(const struct server *s)
 	char key[KEEP_KEY_MAX];
 
 	keep_server_key(key, s);
-	return memfile_record_size(key, keep_guid(s->guid), server_size(s));
+	return memfile_record_size(key, keep_guid(s->guid), server_size(s->be->n_shards));
 }
 
 /* All records, and room for more: memory that is not written to is not taken. */
@@ -65,14 +69,15 @@ static size_t
 file_size(const struct process *p)
 {
 	size_t size = (1u << 20) + keep_maps_room(p) + keep_tickets_room(p) + KEEP_ROOM_SERVERS *
-		(2048 + sizeof(struct kept_server) + p->n_workers * sizeof(struct server_shard));
+		(2048 + server_size(p->n_workers));
 	char key[KEEP_KEY_MAX];
 
 	list_each(it, &p->cfg->proxies.all) {
 		const struct proxy *px = list_entry(it, struct proxy, link);
 
 		keep_proxy_key(key, px, side_of(px));
-		size += memfile_record_size(key, keep_guid(px->guid), proxy_size(px));
+		size += memfile_record_size(key, keep_guid(px->guid),
+		proxy_size(px->n_shards));
 		list_each(st, &px->servers)
 			size += server_record_size(list_entry(st, struct server, link));
 	}
@@ -85,9 +90,11 @@ place_server(struct process *p, struct server *s)
 {
 	char key[KEEP_KEY_MAX];
 	struct kept_server *own;
+	struct latency_rows rows;
 
 	keep_server_key(key, s);
-	own = memfile_add(&p->keep.own, KEEP_SERVER, key, keep_guid(s->guid), server_size(s));
+	own = memfile_add(&p->keep.own, KEEP_SERVER, key, keep_guid(s->guid),
+		server_size(s->be->n_shards));
 	if (!own)
 		return -ERR_FULL;
 	own->n_shards = s->be->n_shards;
@@ -96,6 +103,8 @@ place_server(struct process *p, struct server *s)
 	own->state.conf_weight = s->conf.weight;
 	own->state.conf_disabled = (uint32_t)s->conf.disabled;
 	server_place_shards(s, own->shard, s->be->n_shards);
+	rows = keep_server_latency(own, own->n_shards);
+	latency_set_place(&s->latency, &rows);
 	return keep_join_server(p, s, own);
 }
 
@@ -107,12 +116,18 @@ place_proxy(struct process *p, struct proxy *px)
 	int r;
 
 	keep_proxy_key(key, px, side_of(px));
-	own = memfile_add(&p->keep.own, KEEP_PROXY, key, keep_guid(px->guid), proxy_size(px));
+	own = memfile_add(&p->keep.own, KEEP_PROXY, key, keep_guid(px->guid),
+		proxy_size(px->n_shards));
 	if (!own)
 		return -ERR_FULL;
 	own->n_shards = px->n_shards;
 	px->kept = &own->state;
 	proxy_place_shards(px, own->shard);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct latency_rows rows = keep_proxy_latency(own, own->n_shards, i);
+
+		latency_set_place(&px->latency[i], &rows);
+	}
 	r = keep_join_proxy(p, px, own);
 	list_each(it, &px->servers) {
 		if (!r)

@@ -108,11 +108,41 @@ keep_open_former(struct keep *k, struct inherited_sockets *in, const struct repo
 
 /* --- counters --- */
 
-/* The number of shards that a record says it has, if there is room for them. */
+/* The number of shards that a record says it has, if there is room for them and for what follows
+ * them: `rows` rows of histograms, and as many for each shard. */
 static unsigned int
-shards_in(const struct memfile_item *item, uint32_t said, size_t head, size_t size)
+shards_in(const struct memfile_item *item, uint32_t said, size_t head, size_t size,
+	unsigned int rows)
 {
-	return said <= ENGINES_MAX && said <= (item->len - head) / size ? said : 0;
+	size_t latency = rows * sizeof(struct latency);
+
+	if (item->len < head + latency)
+		return 0;
+	return said <= ENGINES_MAX && said <= (item->len - head - latency) / (size + latency)
+		? said : 0;
+}
+
+/* Behind the shards. */
+static struct latency_rows
+latency_rows_of(const void *shard, size_t size, unsigned int n, unsigned int i,
+	const struct latency_use *use)
+{
+	struct latency *first = (void *)((uintptr_t)shard + n * size);
+
+	return (struct latency_rows){ .use = (void *)(uintptr_t)use, .row = &first[i * (1 + n)],
+		.n_workers = n };
+}
+
+struct latency_rows
+keep_proxy_latency(const struct kept_proxy *k, unsigned int n, unsigned int i)
+{
+	return latency_rows_of(k->shard, sizeof(k->shard[0]), n, i, &k->latency[i]);
+}
+
+struct latency_rows
+keep_server_latency(const struct kept_server *k, unsigned int n)
+{
+	return latency_rows_of(k->shard, sizeof(k->shard[0]), n, 0, &k->latency);
 }
 
 /* A row is added to the base, or from now on to each sum. */
@@ -148,15 +178,18 @@ join_side(struct proxy *px, unsigned int side, const struct keep_former *f,
 	const struct kept_proxy *kept = item->payload;
 	unsigned int i = side == PROXY_BE;
 	unsigned int n = item->len < sizeof(*kept)
-		? 0 : shards_in(item, kept->n_shards, sizeof(*kept), sizeof(kept->shard[0]));
+		? 0 : shards_in(item, kept->n_shards, sizeof(*kept), sizeof(kept->shard[0]), 2);
+	const struct latency_rows rows = keep_proxy_latency(kept, n, i);
 	const struct stat_span span[] = {
 		{ &kept->base[i], sizeof(kept->base[i]), 1, f->is_cleared },
 		{ i ? &kept->shard->be : &kept->shard->fe, sizeof(kept->shard[0]), n,
 			f->is_cleared },
 	};
 
-	if (item->len < sizeof(*kept))
+	if (!n)
 		return 0;
+	if (latency_set_join(&px->latency[i], &rows, f->has_ended))
+		return -ERR_NOMEM;
 	return join_spans(&px->past[i], f, span, ARRAY_LEN(span), &own->base[i], add_to_proxy);
 }
 
@@ -218,14 +251,17 @@ join_server_of(struct server *s, const struct keep_former *f, const struct memfi
 {
 	const struct kept_server *kept = item->payload;
 	unsigned int n = item->len < sizeof(*kept)
-		? 0 : shards_in(item, kept->n_shards, sizeof(*kept), sizeof(kept->shard[0]));
+		? 0 : shards_in(item, kept->n_shards, sizeof(*kept), sizeof(kept->shard[0]), 1);
+	const struct latency_rows rows = keep_server_latency(kept, n);
 	const struct stat_span span[] = {
 		{ &kept->base, sizeof(kept->base), 1, f->is_cleared },
 		{ &kept->shard->stat, sizeof(kept->shard[0]), n, f->is_cleared },
 	};
 
-	if (item->len < sizeof(*kept))
+	if (!n)
 		return 0;
+	if (latency_set_join(&s->latency, &rows, f->has_ended))
+		return -ERR_NOMEM;
 	return join_spans(&s->past, f, span, ARRAY_LEN(span), &own->base, add_to_server);
 }
 

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/counter.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 static const struct {
@@ -79,13 +81,17 @@ latency_set(struct latency_times *t, enum latency_kind k, uint64_t us)
 }
 
 static struct latency *
-make_counts(struct latency_shard *s)
+make_counts(struct latency_set *s, unsigned int worker)
 {
-	struct latency *l = mem_zalloc_aligned(CACHE_LINE, sizeof(*l));
+	struct latency *l = s->own.row ? &s->own.row[1 + worker]
+				       : mem_zalloc_aligned(CACHE_LINE, sizeof(*l));
 
+	if (!l)
+		return NULL;
+	if (s->own.row)
+		(void)atomic_or(&s->own.use->workers, (uint64_t)1 << worker);
 	/* Readers see it zeroed. */
-	if (l)
-		atomic_store_explicit(&s->counts, l, memory_order_release);
+	atomic_store_explicit(&s->shard[worker].counts, l, memory_order_release);
 	return l;
 }
 
@@ -94,7 +100,7 @@ latency_count(struct latency_set *s, unsigned int worker, const struct latency_t
 {
 	struct latency *l = counter_read(&s->shard[worker].counts);
 
-	if (!l && !(l = make_counts(&s->shard[worker])))
+	if (!l && !(l = make_counts(s, worker)))
 		return;
 	for (unsigned int k = 0; k < LATENCIES; k++) {
 		if (!(t->has >> k & 1))
@@ -116,10 +122,32 @@ add_counts(struct latency *out, const struct latency *l)
 	}
 }
 
+static void
+add_base_row(struct latency *out, const struct latency_rows *r)
+{
+	if (r->row && counter_read(&r->use->base))
+		add_counts(out, &r->row[0]);
+}
+
+static void
+add_used_rows(struct latency *out, const struct latency_rows *r)
+{
+	uint64_t used = counter_read(&r->use->workers);
+
+	for (unsigned int i = 0; i < r->n_workers; i++)
+		if (used >> i & 1)
+			add_counts(out, &r->row[1 + i]);
+}
+
 void
 latency_sum(const struct latency_set *s, struct latency *out)
 {
 	memset(out, 0, sizeof(*out));
+	add_base_row(out, &s->own);
+	for (unsigned int i = 0; i < s->n_past; i++) {
+		add_base_row(out, &s->past[i]);
+		add_used_rows(out, &s->past[i]);
+	}
 	for (unsigned int i = 0; i < s->n; i++) {
 		const struct latency *l =
 			atomic_load_explicit(&s->shard[i].counts, memory_order_acquire);
@@ -172,6 +200,41 @@ latency_set_make(struct latency_set *s, unsigned int workers)
 }
 
 void
+latency_set_place(struct latency_set *s, const struct latency_rows *own)
+{
+	s->own = *own;
+}
+
+int
+latency_set_join(struct latency_set *s, const struct latency_rows *former, int has_ended)
+{
+	struct latency_rows *past;
+
+	if (has_ended) {
+		if (!counter_read(&former->use->base) && !counter_read(&former->use->workers))
+			return 0;
+		add_base_row(&s->own.row[0], former);
+		add_used_rows(&s->own.row[0], former);
+		counter_set(&s->own.use->base, 1);
+		return 0;
+	}
+	past = mem_resize(s->past, s->n_past + 1, sizeof(*past));
+	if (!past)
+		return -ERR_NOMEM;
+	s->past = past;
+	past[s->n_past++] = *former;
+	return 0;
+}
+
+static void
+forget_past(struct latency_set *s)
+{
+	mem_free(s->past);
+	s->past = NULL;
+	s->n_past = 0;
+}
+
+void
 latency_set_clear(struct latency_set *s)
 {
 	for (unsigned int i = 0; i < s->n; i++) {
@@ -180,13 +243,31 @@ latency_set_clear(struct latency_set *s)
 		if (l)
 			memset(l, 0, sizeof(*l));
 	}
+	if (s->own.row && counter_read(&s->own.use->base))
+		memset(&s->own.row[0], 0, sizeof(s->own.row[0]));
+	forget_past(s);
 }
 
 void
 latency_set_free(struct latency_set *s)
 {
-	for (unsigned int i = 0; i < s->n; i++)
+	for (unsigned int i = 0; !s->own.row && i < s->n; i++)
 		mem_free(counter_read(&s->shard[i].counts));
 	mem_free(s->shard);
+	forget_past(s);
 	*s = (struct latency_set){ 0 };
+}
+
+uint32_t
+latency_layout(void)
+{
+	static const size_t size[] = { sizeof(struct latency), sizeof(struct latency_use),
+		offsetof(struct latency, n), LATENCIES };
+	uint32_t h = hash_crc32c(0, size, sizeof(size));
+
+	for (unsigned int i = 0; i < LATENCY_BOUNDS; i++)
+		h = hash_crc32c(h, &bounds[i].us, sizeof(bounds[i].us));
+	for (unsigned int k = 0; k < LATENCIES; k++)
+		h = hash_crc32c(h, names[k], strlen(names[k]) + 1);
+	return h;
 }

@@ -102,33 +102,6 @@ proxies_shard(struct proxies *ps, unsigned int n)
 	return 0;
 }
 
-/* Sum over the last sessions: the oldest value is unknown, so its average share is subtracted. */
-static void
-slide_average(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
-{
-	uint64_t was = counter_read(sum);
-
-	if (sessions > STAT_AVERAGE_OVER)
-		was -= (was + STAT_AVERAGE_OVER - 1) / STAT_AVERAGE_OVER;
-	counter_set(sum, was + ms);
-}
-
-static void
-count_time(_Atomic uint64_t *sum, _Atomic uint64_t *max, uint64_t sessions, uint64_t ms)
-{
-	slide_average(sum, sessions, ms);
-	counter_max(max, ms);
-}
-
-void
-stat_count_times(struct stat_times *t, uint64_t sessions, const struct latency_times *one)
-{
-	count_time(&t->qtime, &t->qtime_max, sessions, one->us[LATENCY_QUEUE] / 1000);
-	count_time(&t->ctime, &t->ctime_max, sessions, one->us[LATENCY_CONNECT] / 1000);
-	count_time(&t->rtime, &t->rtime_max, sessions, one->us[LATENCY_RESPONSE] / 1000);
-	count_time(&t->ttime, &t->ttime_max, sessions, one->us[LATENCY_TOTAL] / 1000);
-}
-
 /* --- sums --- */
 
 /* Each list has every counter of its structure. */
@@ -151,15 +124,15 @@ stat_count_times(struct stat_times *t, uint64_t sessions, const struct latency_t
 #define ADD(f) counter_add(&out->f, counter_read(&st->f));
 #define RAISE(f) counter_max(&out->f, counter_read(&st->f));
 
-/* Each shard's average is weighted by the number of its sessions. */
+/* The former one may be cleared. */
 static void
-add_averages(struct stat_times *sum, const struct stat_times *t, uint64_t sessions)
+merge_past_rate(struct freq *sum, const struct freq *f, int is_cleared)
 {
-	counter_add(&sum->qtime, counter_read(&t->qtime));
-	counter_add(&sum->ctime, counter_read(&t->ctime));
-	counter_add(&sum->rtime, counter_read(&t->rtime));
-	counter_add(&sum->ttime, counter_read(&t->ttime));
-	counter_add(&sum->n, MIN(sessions, (uint64_t)STAT_AVERAGE_OVER));
+	uint32_t max = sum->max;
+
+	freq_merge(sum, f);
+	if (is_cleared)
+		sum->max = max;
 }
 
 static void
@@ -190,14 +163,17 @@ void
 server_stat_add_span(struct server_stat *sum, const struct stat_span *span)
 {
 	const char *row = span->first;
+	struct stat_times later = { 0 };
 
 	for (unsigned int i = 0; i < span->n; i++, row += span->stride) {
 		const struct server_stat *st = (const struct server_stat *)(const void *)row;
 
 		add_server_stat(sum, st);
+		stat_times_add(&later, &st->times, counter_read(&st->cum_sess));
 		if (!span->is_cleared)
 			raise_server_stat(sum, st);
 	}
+	stat_times_follow(&sum->times, &later);
 }
 
 /* The streams of other processes are not open here. */
@@ -206,19 +182,21 @@ proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
 {
 	uint64_t open = out->h1.streams - out->h1.streams_over;
 	struct h1_stat before = out->h1;
+	struct stat_times later = { 0 };
 	const char *row = span->first;
 
 	for (unsigned int i = 0; i < span->n; i++, row += span->stride) {
 		const struct proxy_stat *st = (const struct proxy_stat *)(const void *)row;
 
 		add_proxy_stat(out, st);
-		if (span->is_cleared)
-			continue;
-		raise_proxy_stat(out, st);
-		freq_raise(&out->sess_rate, st->sess_rate.max);
-		freq_raise(&out->conn_rate, st->conn_rate.max);
-		freq_raise(&out->req_rate, st->req_rate.max);
+		stat_times_add(&later, &st->times, counter_read(&st->cum_sess));
+		merge_past_rate(&out->sess_rate, &st->sess_rate, span->is_cleared);
+		merge_past_rate(&out->conn_rate, &st->conn_rate, span->is_cleared);
+		merge_past_rate(&out->req_rate, &st->req_rate, span->is_cleared);
+		if (!span->is_cleared)
+			raise_proxy_stat(out, st);
 	}
+	stat_times_follow(&out->times, &later);
 	if (span->is_cleared)
 		out->h1 = before;
 	out->h1.streams_over = out->h1.streams - open;
@@ -227,6 +205,8 @@ proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
 void
 server_stat_sum(const struct server *s, struct server_stat *out)
 {
+	struct stat_times now = { 0 };
+
 	memset(out, 0, sizeof(*out));
 	for (unsigned int i = 0; i < s->past.n; i++)
 		server_stat_add_span(out, &s->past.span[i]);
@@ -235,8 +215,9 @@ server_stat_sum(const struct server *s, struct server_stat *out)
 
 		add_server_stat(out, st);
 		raise_server_stat(out, st);
-		add_averages(&out->times, &st->times, counter_read(&st->cum_sess));
+		stat_times_add(&now, &st->times, counter_read(&st->cum_sess));
 	}
+	stat_times_follow(&out->times, &now);
 	counter_max(&out->times.n, (uint64_t)1);
 }
 
@@ -244,6 +225,7 @@ void
 proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out)
 {
 	const struct stat_past *past = &p->past[side == PROXY_BE];
+	struct stat_times now = { 0 };
 
 	memset(out, 0, sizeof(*out));
 	for (unsigned int i = 0; i < past->n; i++)
@@ -253,11 +235,12 @@ proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out)
 
 		add_proxy_stat(out, st);
 		raise_proxy_stat(out, st);
-		add_averages(&out->times, &st->times, counter_read(&st->cum_sess));
+		stat_times_add(&now, &st->times, counter_read(&st->cum_sess));
 		freq_merge(&out->sess_rate, &st->sess_rate);
 		freq_merge(&out->conn_rate, &st->conn_rate);
 		freq_merge(&out->req_rate, &st->req_rate);
 	}
+	stat_times_follow(&out->times, &now);
 	counter_max(&out->times.n, (uint64_t)1);
 }
 

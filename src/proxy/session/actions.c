@@ -62,8 +62,8 @@ count_times(const struct session *s)
 	unsigned int i = s->engine->index;
 
 	read_times(s, &times);
-	stat_count_times(&be->times, be->cum_sess, &times);
-	stat_count_times(&srv->times, srv->cum_sess, &times);
+	stat_times_count(&be->times, be->cum_sess, &times);
+	stat_times_count(&srv->times, srv->cum_sess, &times);
 	latency_count(&s->be->latency[1], i, &times);
 	latency_count(&s->srv->latency, i, &times);
 	times.has &= 1u << LATENCY_TOTAL;

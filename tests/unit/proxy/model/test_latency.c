@@ -212,6 +212,93 @@ a_renewed_server_has_none(void **st)
 	assert_null(counter_read(&srv->latency.shard[0].counts));
 }
 
+/* --- rows in memory files --- */
+
+struct rows_file {
+	struct latency row[1 + WORKERS];
+	struct latency_use use;
+};
+
+static struct latency_rows
+rows_of(struct rows_file *f)
+{
+	return (struct latency_rows){ .use = &f->use, .row = f->row, .n_workers = WORKERS };
+}
+
+static void
+make_placed(struct latency_set *s, struct rows_file *f)
+{
+	const struct latency_rows own = rows_of(f);
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(latency_set_make(s, WORKERS), 0);
+	latency_set_place(s, &own);
+}
+
+static uint64_t
+queue_sum(const struct latency_set *s)
+{
+	struct latency sum;
+
+	latency_sum(s, &sum);
+	return sum.sum_us[LATENCY_QUEUE];
+}
+
+/* A row that is not used is not looked at: that would allocate its page. */
+static void
+rows_of_a_file_are_used_one_by_one(void **st)
+{
+	static struct rows_file file;
+	struct latency_set s = { 0 };
+
+	(void)st;
+	make_placed(&s, &file);
+	file.row[0].sum_us[LATENCY_QUEUE] = file.row[2].sum_us[LATENCY_QUEUE] = 1000;
+	count_one(&s, 2, LATENCY_QUEUE, 7);
+	assert_int_equal(file.use.workers, 1 << 2);
+	assert_int_equal(file.row[3].sum_us[LATENCY_QUEUE], 7);
+	assert_int_equal(queue_sum(&s), 7);
+	latency_set_free(&s);
+}
+
+static void
+former_processes_are_in_the_sum(void **st)
+{
+	static struct rows_file ended, live, own;
+	struct latency_set was = { 0 }, drains = { 0 }, s = { 0 };
+	struct latency_rows rows;
+
+	(void)st;
+	make_placed(&was, &ended);
+	make_placed(&drains, &live);
+	make_placed(&s, &own);
+	rows = rows_of(&ended);
+	assert_int_equal(latency_set_join(&s, &rows, 1), 0);
+	assert_int_equal(own.use.base, 0);
+	count_one(&was, 0, LATENCY_QUEUE, 1);
+	ended.use.base = 1;
+	ended.row[0].sum_us[LATENCY_QUEUE] = 10;
+	assert_int_equal(latency_set_join(&s, &rows, 1), 0);
+	/* It is in the own file now. */
+	memset(&ended, 0, sizeof(ended));
+	assert_int_equal(queue_sum(&s), 11);
+	rows = rows_of(&live);
+	assert_int_equal(latency_set_join(&s, &rows, 0), 0);
+	count_one(&drains, 1, LATENCY_QUEUE, 100);
+	count_one(&s, 1, LATENCY_QUEUE, 1000);
+	assert_int_equal(queue_sum(&s), 1111);
+	/* A bit of a worker that the file has not: it may be hostile. */
+	live.use.workers |= ~(uint64_t)0 << WORKERS;
+	assert_int_equal(queue_sum(&s), 1111);
+	latency_set_clear(&s);
+	count_one(&drains, 2, LATENCY_QUEUE, 1);
+	assert_int_equal(queue_sum(&s), 0);
+	assert_int_equal(own.row[0].sum_us[LATENCY_QUEUE], 0);
+	latency_set_free(&was);
+	latency_set_free(&drains);
+	latency_set_free(&s);
+}
+
 int
 main(void)
 {
@@ -222,6 +309,8 @@ main(void)
 		CASE(workers_are_added_and_allocate_what_they_use),
 		CASE(only_clear_counters_all_clears_them),
 		CASE(a_renewed_server_has_none),
+		cmocka_unit_test(rows_of_a_file_are_used_one_by_one),
+		cmocka_unit_test(former_processes_are_in_the_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

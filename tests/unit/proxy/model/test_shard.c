@@ -163,7 +163,7 @@ time_sessions(unsigned int shard, int n, uint64_t ms)
 	struct server_stat *s = &srv->shard[shard].stat;
 
 	for (int i = 0; i < n; i++)
-		stat_count_times(&s->times, ++s->cum_sess,
+		stat_times_count(&s->times, ++s->cum_sess,
 			&(struct latency_times){ { 1000 * ms, 2000 * ms, 3000 * ms, 4000 * ms },
 				.has = 0 });
 }
@@ -224,7 +224,6 @@ former_counters_are_part_of_sums(void **st)
 		former[i].fe.cur_max = 5 + (unsigned int)i;
 		former[i].fe.h1.streams = 7;
 		former[i].fe.conn_rate = (struct freq){ .sec = 5, .cur = 100, .max = 100 };
-		former[i].fe.times.qtime = 1000;
 	}
 	px->shard[1].fe.hrsp[2] = 1;
 	px->shard[1].fe.h1.streams = 3;
@@ -237,8 +236,8 @@ former_counters_are_part_of_sums(void **st)
 		assert_int_equal(sum.h1.streams, cleared ? 3 : 17);
 		assert_int_equal(sum.h1.streams - sum.h1.streams_over, 3);
 		assert_int_equal(sum.conn_rate.max, cleared ? 0 : 100);
-		assert_int_equal(freq_read(&sum.conn_rate, 5500), 0);
-		assert_int_equal(sum.times.qtime, 0);
+		/* Of the last second they are part too. */
+		assert_int_equal(freq_read(&sum.conn_rate, 5500), 200);
 	}
 	/* It counts on. */
 	former[0].fe.hrsp[2]++;
@@ -265,8 +264,6 @@ no_counter_of_a_former_process_is_missing(void **st)
 	(void)st;
 	fill((uint64_t *)(void *)&row, sizeof(row), 1000);
 	server_stat_add_span(&sum, &span);
-	/* Averages are not added. */
-	row.times.qtime = row.times.ctime = row.times.rtime = row.times.ttime = row.times.n = 0;
 	assert_memory_equal(&sum, &row, offsetof(struct server_stat, times));
 	assert_memory_equal(&sum.times, &row.times, sizeof(sum.times));
 	fill((uint64_t *)(void *)&both, offsetof(struct proxy_stat, sess_rate), 1000);
@@ -274,6 +271,50 @@ no_counter_of_a_former_process_is_missing(void **st)
 	both.times = total.times;
 	both.h1.streams_over = both.h1.streams;
 	assert_memory_equal(&total, &both, offsetof(struct proxy_stat, times));
+}
+
+static void
+add_former(struct server_stat *base, const struct server_stat *row, unsigned int n)
+{
+	const struct stat_span span = { row, sizeof(*row), n, 0 };
+
+	server_stat_add_span(base, &span);
+}
+
+/* Averages are of the last sessions, also where these are of several processes. */
+static void
+averages_go_on_from_one_process_to_the_next(void **st)
+{
+	/* 100 sessions of 50 ms on two workers. */
+	struct server_stat row[2] = { { .cum_sess = 40 }, { .cum_sess = 60 } };
+	struct server_stat base = { 0 }, next = { 0 }, sum;
+	struct stat_span span = { &base, sizeof(base), 1, 0 };
+
+	(void)st;
+	row[0].times.qtime = 40 * 50;
+	row[1].times.qtime = 60 * 50;
+	add_former(&base, row, 2);
+	assert_int_equal(base.times.n, 100);
+	assert_int_equal(stat_past_add(&srv->past, span), 0);
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.qtime / sum.times.n, 50);
+	time_sessions(0, 300, 10);
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.n, 400);
+	assert_int_equal(sum.times.qtime, 100 * 50 + 300 * 10);
+	/* Only 24 of the former ones are among the last ones, then none. */
+	time_sessions(0, 700, 10);
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.n, STAT_AVERAGE_OVER);
+	assert_int_equal(sum.times.qtime, 24 * 50 + 1000 * 10);
+	time_sessions(1, 100, 10);
+	server_stat_sum(srv, &sum);
+	assert_int_equal(sum.times.qtime, 1100 * 10);
+	/* A base of a base. */
+	add_former(&next, &base, 1);
+	add_former(&next, &srv->shard[1].stat, 1);
+	assert_int_equal(next.times.n, 200);
+	assert_int_equal(next.times.qtime, 100 * 50 + 100 * 10);
 }
 
 static void
@@ -350,6 +391,7 @@ main(void)
 		CASE(averages_are_weighted),
 		CASE(former_counters_are_part_of_sums),
 		CASE(no_counter_of_a_former_process_is_missing),
+		CASE(averages_go_on_from_one_process_to_the_next),
 		CASE(rates_of_frontends_are_added),
 		CASE(clearing_maxima_keeps_counters),
 		CASE(clearing_all_keeps_gauges),
